@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What a subcommand is: a row in commands.def, a file cmds/NAME.c, and in it
+ * one struct cmd. Options are a table; from it come parsing, --help, the shell
+ * completion and the check of the man page.
+ */
+#ifndef GRTRACE_CMD_H
+#define GRTRACE_CMD_H
+
+#include <grtrace/grtrace.h>
+
+/* Exit statuses of grtrace. */
+enum {
+	EXIT_DONE = 0,
+	EXIT_FAILED = 1,
+	EXIT_USAGE = 2,
+	EXIT_MISSING = 3,	/* a privilege, module or feature */
+};
+
+/** enum opt_kind - what an option's value is and what its target points to */
+enum opt_kind {
+	OPT_FLAG,	/* bool, no value */
+	OPT_STR,	/* const char * */
+	OPT_U64,	/* uint64_t, decimal or 0x */
+	OPT_SIZE,	/* uint64_t, with K, M or G (powers of 1024) */
+	OPT_SECONDS,	/* double, > 0 */
+	OPT_TIME,	/* struct opt_time */
+};
+
+/**
+ * struct opt_time - a point of the trace as typed
+ * @set: it was given
+ * @rel: '+' from the start, '-' from the end, 0 absolute
+ * @ns: value in ns; suffix ns, us, ms, s, none is seconds
+ */
+struct opt_time {
+	bool set;
+	char rel;
+	uint64_t ns;
+};
+
+/**
+ * struct cmd_opt - one option
+ * @name: long name without dashes
+ * @letter: short name or 0
+ * @kind: enum opt_kind
+ * @arg: placeholder of the value in the help, NULL for flags
+ * @target: where the value goes
+ * @help: one line
+ */
+struct cmd_opt {
+	const char *name;
+	char letter;
+	enum opt_kind kind;
+	const char *arg;
+	void *target;
+	const char *help;
+};
+
+/**
+ * struct cmd - one subcommand
+ * @usage: what follows its name in the usage line
+ * @opts: ended by a row without name; may be NULL
+ * @run: gets the arguments left after the options (argv[argc] is NULL), and
+ *	returns an exit status
+ * @stop_at_operand: options end at the first operand (record -- PROG)
+ */
+struct cmd {
+	const char *usage;
+	const struct cmd_opt *opts;
+	int (*run)(int argc, char **argv);
+	bool stop_at_operand;
+};
+
+#define GRT_COMMAND(name, help) extern const struct cmd cmd_##name;
+#include "commands.def"
+#undef GRT_COMMAND
+
+/**
+ * cmd_error - prints "grtrace NAME: what: why" and, on a line of its own, what to type
+ * Return: @status, for `return cmd_error(...)`
+ */
+int cmd_error(int status, const struct grt_err *err);
+
+/** cmd_fail - the same from text; @why and @fix may be NULL. Return: @status */
+int cmd_fail(int status, const char *why, const char *fix, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+
+/** cmd_usage_error - "grtrace NAME: text" and where the help is. Return: EXIT_USAGE */
+int cmd_usage_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/** cmd_catch_signals - SIGINT, SIGTERM and SIGHUP set cmd_stop; a second one ends the process at once */
+void cmd_catch_signals(void);
+
+/* Set by the first SIGINT, SIGTERM or SIGHUP after cmd_catch_signals(). */
+extern volatile int cmd_stop;
+
+/** cmd_colour - whether standard output takes colour: a terminal, and NO_COLOR is not set */
+bool cmd_colour(void);
+
+/** cmd_close_stdout - flushes standard output. Return: EXIT_DONE, or EXIT_FAILED after saying why (a full disk) */
+int cmd_close_stdout(void);
+
+#endif /* GRTRACE_CMD_H */

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/*
+ * One event as it stands in a packet: a common part of 48 bytes and a payload
+ * by type. Used by kernel modules, BPF programs and user code alike.
+ *
+ * Everything is little-endian and naturally aligned; a record's size is a
+ * multiple of 8, so records follow each other without padding.
+ */
+#ifndef GRTRACE_EVENT_H
+#define GRTRACE_EVENT_H
+
+#ifdef __KERNEL__
+#include <linux/types.h>
+#include <linux/build_bug.h>
+#elif !defined(__VMLINUX_H__)
+#include <linux/types.h>
+#endif
+
+/** enum grt_event_type - the event ids of events.def */
+enum grt_event_type {
+#define GRT_EVENT(id, NAME, name, LEVEL, WHO, fields, help) GRT_EV_##NAME = (id),
+#include "events.def"
+#undef GRT_EVENT
+	GRT_EV_MAX = 64,	/* ids are below: they are bits of a u64 mask */
+};
+
+/** enum grt_engine - the engine numbers of engines.def */
+enum grt_engine {
+#define GRT_ENGINE(number, NAME, name, help) GRT_ENGINE_##NAME = (number),
+#include "engines.def"
+#undef GRT_ENGINE
+	GRT_ENGINE_MAX = 32,	/* numbers are below: they are bits of a u32 mask */
+};
+
+/** enum grt_level - how much detail is delivered; each level includes the one before */
+enum grt_level {
+	GRT_LEVEL_OFF = 0,
+	GRT_LEVEL_NORMAL = 1,
+	GRT_LEVEL_VERBOSE = 2,
+	GRT_LEVEL_DEBUG = 3,
+};
+
+/** enum grt_who - whose pid a record carries, see events.def */
+enum grt_who {
+	GRT_WHO_CURRENT,
+	GRT_WHO_SUBMITTER,
+};
+
+/* grt_event.flags: bit numbers first, masks second. */
+enum grt_flag_bit {
+	GRT_FLAG_INFERRED_BIT,	/* the event was concluded, not observed */
+	GRT_FLAG_COMMIT_BIT,	/* SUBMIT: the driver has no queue of its own, so this is also the COMMIT (inferred) */
+	GRT_FLAG_INJECTED_BIT,	/* written through the `emit` control file */
+};
+
+#define GRT_FLAG_INFERRED (1U << GRT_FLAG_INFERRED_BIT)
+#define GRT_FLAG_COMMIT	  (1U << GRT_FLAG_COMMIT_BIT)
+#define GRT_FLAG_INJECTED (1U << GRT_FLAG_INJECTED_BIT)
+
+/* grt_ev_name.kind */
+#define GRT_NAME_THREAD 1
+#define GRT_NAME_RING	2
+
+/* grt_event.ring where the event belongs to no ring */
+#define GRT_RING_NONE 0xffffffffU
+
+/**
+ * struct grt_event - the common part of every record
+ * @time: CLOCK_MONOTONIC, ns; never goes back within a stream
+ * @type: enum grt_event_type
+ * @size: of the whole record, bytes, a multiple of 8
+ * @flags: GRT_FLAG_*
+ * @engine: enum grt_engine
+ * @sample: percent of all jobs that were kept when this record was (1..100),
+ *	so that it stands for 100 / @sample records; 0: not subject to sampling
+ * @pid: process (thread group) id, 0 where unknown
+ * @tid: thread id, 0 where unknown
+ * @ctx: dma_fence context (with @seqno the identity of the job), 0: no job
+ * @seqno: dma_fence sequence number within @ctx
+ * @ring: ring id, named by a NAME record of the same packet
+ * @device: DRM or bus device number, by driver
+ */
+struct grt_event {
+	__u64 time;
+	__u16 type;
+	__u16 size;
+	__u16 flags;
+	__u8 engine;
+	__u8 sample;
+	__u32 pid;
+	__u32 tid;
+	__u64 ctx;
+	__u64 seqno;
+	__u32 ring;
+	__u32 device;
+};
+
+#define GRT_U(bits, name, base, help) __u##bits name;
+#define GRT_I(bits, name, help)	      __s##bits name;
+#define GRT_STR(size, name, help)     char name[size];
+#define GRT_EVENT(id, NAME, name, LEVEL, WHO, fields, help) \
+	struct grt_ev_##name {                              \
+		struct grt_event e;                         \
+		fields                                      \
+	};
+#include "events.def"
+#undef GRT_EVENT
+#undef GRT_STR
+#undef GRT_I
+#undef GRT_U
+
+/* The largest record; what a packet must have room for. */
+#define GRT_RECORD_MAX	   sizeof(struct grt_ev_name)
+/* The longest record of a job's life cycle. */
+#define GRT_JOB_RECORD_MAX 64
+
+_Static_assert(sizeof(struct grt_event) == 48, "the common part is 48 bytes");
+#define GRT_EVENT(id, NAME, name, LEVEL, WHO, fields, help)                            \
+	_Static_assert(sizeof(struct grt_ev_##name) % 8 == 0, #name ": not 8 aligned"); \
+	_Static_assert(sizeof(struct grt_ev_##name) <= GRT_RECORD_MAX, #name);          \
+	_Static_assert((id) > 0 && (id) < GRT_EV_MAX, #name ": id out of range");       \
+	_Static_assert((id) == GRT_EV_NAME || sizeof(struct grt_ev_##name) <= GRT_JOB_RECORD_MAX, #name);
+#include "events.def"
+#undef GRT_EVENT
+
+#endif /* GRTRACE_EVENT_H */

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/*
+ * libgrtrace: reads, merges, analyses and writes traces. It needs no
+ * privilege, never prints and never ends the process.
+ *
+ * Functions that can fail return 0 or a negative errno and, where they take a
+ * struct grt_err, leave in it what failed, why and what to do about it.
+ */
+#ifndef GRTRACE_GRTRACE_H
+#define GRTRACE_GRTRACE_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/types.h>
+
+#include <grtrace/event.h>
+#include <grtrace/stream.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define GRT_VERSION "0.1.0"
+
+/**
+ * struct grt_err - an error in three parts
+ * @what: what failed and for which object ("run.grt/kmod_0: offset 4096: bad packet")
+ * @why: the cause on this system, "" where @what says it all
+ * @fix: what to type, "" where there is nothing
+ */
+struct grt_err {
+	char what[512];
+	char why[256];
+	char fix[256];
+};
+
+/**
+ * grt_err_set - fills in an error
+ * @err: may be NULL
+ * @code: negative errno
+ * @fix: what to type; may be NULL
+ * @why: the cause; may be NULL
+ * @fmt: what failed, for which object
+ * Return: @code
+ */
+int grt_err_set(struct grt_err *err, int code, const char *why, const char *fix, const char *fmt, ...)
+	__attribute__((format(printf, 5, 6)));
+
+/*
+ * Session: the streams of one trace, merged by time into one flow of events
+ * that is pushed into a consumer. Memory is bounded by the number of streams,
+ * not by the length of the trace.
+ */
+struct grt_session;
+
+/**
+ * struct grt_consumer - what wants the events; embed it in your own state
+ *
+ * Each callback may be NULL. @e is valid during the call only; its payload is
+ * reached by a cast to struct grt_ev_<name>, e->type has been checked against
+ * e->size. A non-zero result ends the run, and grt_session_run() returns it.
+ *
+ * @packet: a packet begins; called before its first event, in the order of the
+ *	merge, so that balances can be summed
+ * @event: every event, before its own callback
+ * @job: SUBMIT, COMMIT, START, END, COMPLETE, CTX_SWITCH
+ * @wait: SYNC_WAIT_ENTER, SYNC_WAIT_EXIT
+ * @error: ERROR
+ * @command: COMMAND
+ * @irq: IRQ
+ * @name: NAME
+ * @unknown: a type that this version does not know; skipped by its size
+ */
+struct grt_consumer {
+	int (*packet)(struct grt_consumer *c, const struct grt_packet *p);
+	int (*event)(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu);
+	int (*job)(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu);
+	int (*wait)(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu);
+	int (*error)(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu);
+	int (*command)(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu);
+	int (*irq)(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu);
+	int (*name)(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu);
+	int (*unknown)(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu);
+};
+
+/** enum grt_fault_kind - what was found wrong in an input, see struct grt_health */
+enum grt_fault_kind {
+	GRT_FAULT_CUT,		/* the file ends inside a packet */
+	GRT_FAULT_PACKET,	/* bytes that are no packet were skipped */
+	GRT_FAULT_RECORD,	/* a packet's records are broken; its rest was skipped */
+	GRT_FAULT_GAP,		/* packets are missing (packet_seq_num jumps) */
+	GRT_FAULT_TIME,		/* time goes back within a stream */
+	GRT_FAULTS,
+};
+
+/**
+ * struct grt_health - what the run met
+ * @events: events seen (before --from and --to)
+ * @unknown: of these, of unknown types
+ * @packets: packets seen
+ * @bytes: read
+ * @skipped_bytes: not understood and skipped
+ * @missing_events: delivered by the source but in packets that are not here, from
+ *	the balances of the packets around a gap
+ * @fault: times each enum grt_fault_kind was met
+ * @first: the first fault, as text with file and offset; empty: none
+ * @finished: the recording was closed by its recorder (raw files: always true)
+ * @balance: summed over the packets that are here; emitted = sum of fates
+ */
+struct grt_health {
+	uint64_t events;
+	uint64_t unknown;
+	uint64_t packets;
+	uint64_t bytes;
+	uint64_t skipped_bytes;
+	uint64_t missing_events;
+	uint64_t fault[GRT_FAULTS];
+	struct grt_err first;
+	bool finished;
+	struct grt_balance balance;
+};
+
+/**
+ * grt_session_open - opens a recording directory, a raw file of packets (as
+ * `cat trace_pipe` or `cat events0` gives)
+ * @out: the session; close it with grt_session_close()
+ * A recording whose last packet was cut by a crash is cut back to whole packets
+ * on disk when it can be written, which is told in the session's health.
+ * Return: 0, -EPROTO for another format number ("format N, this tool reads
+ * A..B"), -EINVAL for what is no trace, or another negative errno
+ */
+int grt_session_open(struct grt_session **out, const char *path, struct grt_err *err);
+
+/**
+ * struct grt_live - streams that are still being written
+ * @read: like read(2) on stream @i without blocking: > 0 bytes, 0 end of
+ *	stream, -EAGAIN nothing yet; returns whole packets when @len allows
+ * @arg: handed to @read
+ * @streams: how many
+ */
+struct grt_live {
+	ssize_t (*read)(void *arg, unsigned int i, void *buf, size_t len);
+	void *arg;
+	unsigned int streams;
+};
+
+/** grt_session_open_live - a session over streams that are still growing. Return: 0 or a negative errno */
+int grt_session_open_live(struct grt_session **out, const struct grt_live *live, struct grt_err *err);
+
+/**
+ * grt_session_run - pushes events into a consumer
+ * @from, @to: only events with @from <= time <= @to reach it (0, UINT64_MAX: all;
+ *	packets and NAME always do)
+ * Return: 0 at the end, what a callback returned, or a negative errno
+ */
+int grt_session_run(struct grt_session *s, struct grt_consumer *c, uint64_t from, uint64_t to,
+		    struct grt_err *err);
+
+/**
+ * grt_session_run_live - the same, up to a point in time
+ * @until: CLOCK_MONOTONIC ns; every event before it must have been readable
+ *	when the call began (flush the source first). UINT64_MAX: to the end
+ * Return: 1 when more may come, 0 at the end of all streams, else as grt_session_run()
+ */
+int grt_session_run_live(struct grt_session *s, struct grt_consumer *c, uint64_t until, struct grt_err *err);
+
+/** grt_session_health - what the run has met so far; valid until the session is closed */
+const struct grt_health *grt_session_health(const struct grt_session *s);
+
+/**
+ * grt_session_span - first and last stamp of a trace on disk, from its packet headers
+ * Return: 0, -ENODATA for an empty trace, -ENOTSUP for a live one
+ */
+int grt_session_span(struct grt_session *s, uint64_t *first, uint64_t *last);
+
+/** grt_session_env - a value of the recording's environment ("kernel", "command", ...), NULL where it has none */
+const char *grt_session_env(const struct grt_session *s, const char *key);
+
+/** grt_session_close - frees it; NULL is allowed */
+void grt_session_close(struct grt_session *s);
+
+/*
+ * Recording: what makes a directory of packets a CTF trace.
+ */
+
+/**
+ * struct grt_env - an entry of the metadata's environment
+ * @key: a C identifier
+ * @value: any text; it is escaped
+ */
+struct grt_env {
+	const char *key;
+	const char *value;
+};
+
+/**
+ * grt_metadata_write - writes DIR/metadata (TSDL, made from the .def files),
+ * whole or not at all (rename), mode 0600
+ * @dirfd: the recording's directory
+ * @env: ended by a row without key; written into the env block. "state" is
+ *	"recording" until the recorder has closed everything, then "complete".
+ * @realtime_offset: CLOCK_REALTIME - CLOCK_MONOTONIC in ns, so that other
+ *	readers show wall-clock time
+ */
+int grt_metadata_write(int dirfd, const struct grt_env *env, int64_t realtime_offset, struct grt_err *err);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* GRTRACE_GRTRACE_H */
