@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * virtio-gpu: jobs are commands with a fence.
+ *
+ * Tracepoints (Linux 5.15 to 7.3): virtio_gpu_cmd_queue and _cmd_response take
+ * (struct virtqueue *, struct virtio_gpu_ctrl_hdr *), from 6.5 on also a u32
+ * command number that is not needed here and, by the calling convention, need
+ * not be named. dma_fence_* take (struct dma_fence *).
+ *
+ * A fenced command is queued under the queue's spinlock as: dma_fence_emit, then
+ * virtio_gpu_cmd_queue. So the fence emitted last on this CPU is the command's,
+ * which is checked: the driver uses one number as the fence's seqno and as the
+ * fence_id that the device sees. From then on (device, fence_id) leads to the
+ * fence context, for the reply, which knows only the fence_id.
+ *
+ * The driver has no queue of its own in front of the ring: SUBMIT is COMMIT.
+ */
+#include <linux/dma-fence.h>
+#include <linux/module.h>
+#include <linux/percpu.h>
+#include <linux/virtio.h>
+#include <linux/virtio_gpu.h>
+
+#include "../core/grtrace.h"
+
+#define DRIVER "virtio_gpu"
+
+/* Devices and queues followed; more of them are counted as unmatched. */
+#define DEVICES 4
+#define QUEUES	2
+
+/* Fenced commands of a device in flight; fence ids are consecutive. */
+#define INFLIGHT 1024
+
+#define IS_ERROR_REPLY(type) ((type) >= VIRTIO_GPU_RESP_ERR_UNSPEC)
+
+struct inflight {
+	u64 fence_id;
+	u64 ctx;
+};
+
+struct gpu {
+	int ring[QUEUES];	/* ring id + 1, 0: not registered yet */
+	struct inflight inflight[INFLIGHT];
+};
+
+static struct gpu gpus[DEVICES];
+
+/* The fence ops of the driver, known from its first fence on; NULL while it is away. */
+static const struct dma_fence_ops *fence_ops;
+
+/* What dma_fence_emit said last on this CPU. */
+static DEFINE_PER_CPU(struct inflight, emitted);
+
+static const enum grt_engine queue_engine[QUEUES] = { GRT_ENGINE_GRAPHICS, GRT_ENGINE_DISPLAY };
+
+static struct grtrace_adapter adapter;
+
+static void unmatched(void)
+{
+	atomic64_inc(&adapter.unmatched);
+}
+
+/* The queue spinlock is held: nobody else registers this queue's ring. */
+static u32 ring_of(struct gpu *gpu, const struct virtqueue *vq)
+{
+	int id = READ_ONCE(gpu->ring[vq->index]) - 1;
+
+	if (id < 0) {
+		id = grtrace_ring_register(GRTRACE_RING_ANY, vq->name, queue_engine[vq->index], DRIVER);
+		WRITE_ONCE(gpu->ring[vq->index], max(id, -1) + 1);
+	}
+	return id < 0 ? GRT_RING_NONE : id;
+}
+
+static struct gpu *gpu_of(const struct virtqueue *vq)
+{
+	if (vq->vdev->index < DEVICES && vq->index < QUEUES)
+		return &gpus[vq->vdev->index];
+	unmatched();
+	return NULL;
+}
+
+static struct grtrace_job job_on(struct gpu *gpu, const struct virtqueue *vq, u32 hw_ctx)
+{
+	return (struct grtrace_job){
+		.ring = ring_of(gpu, vq),
+		.device = vq->vdev->index,
+		.engine = queue_engine[vq->index],
+		.hw_ctx = hw_ctx,
+	};
+}
+
+static void queue_fenced(struct gpu *gpu, struct grtrace_job *job, const struct virtio_gpu_ctrl_hdr *hdr)
+{
+	u64 fence_id = le64_to_cpu(hdr->fence_id);
+	struct inflight *in = &gpu->inflight[fence_id % INFLIGHT];
+	const struct inflight *last = this_cpu_ptr(&emitted);
+
+	if (last->fence_id != fence_id) {
+		unmatched();
+		return;
+	}
+	job->ctx = last->ctx;
+	job->seqno = fence_id;
+	*in = *last;
+	grtrace_submit(job, le32_to_cpu(hdr->type), fence_id, GRT_FLAG_COMMIT);
+}
+
+static void on_cmd_queue(void *data, struct virtqueue *vq, struct virtio_gpu_ctrl_hdr *hdr)
+{
+	struct gpu *gpu;
+	struct grtrace_job job;
+
+	if (!grtrace_enabled())
+		return;
+	gpu = gpu_of(vq);
+	if (!gpu)
+		return;
+	job = job_on(gpu, vq, le32_to_cpu(hdr->ctx_id));
+	if (hdr->flags & cpu_to_le32(VIRTIO_GPU_FLAG_FENCE))
+		queue_fenced(gpu, &job, hdr);
+	else
+		grtrace_command(&job, le32_to_cpu(hdr->type));
+}
+
+static void on_cmd_response(void *data, struct virtqueue *vq, struct virtio_gpu_ctrl_hdr *hdr)
+{
+	u64 fence_id = le64_to_cpu(hdr->fence_id);
+	u32 reply = le32_to_cpu(hdr->type);
+	const struct inflight *in;
+	struct grtrace_job job;
+	struct gpu *gpu;
+
+	if (!grtrace_enabled())
+		return;
+	gpu = gpu_of(vq);
+	if (!gpu)
+		return;
+	job = job_on(gpu, vq, le32_to_cpu(hdr->ctx_id));
+	if (hdr->flags & cpu_to_le32(VIRTIO_GPU_FLAG_FENCE)) {
+		in = &gpu->inflight[fence_id % INFLIGHT];
+		if (in->fence_id != fence_id) {
+			unmatched(); /* queued while tracing was off */
+			return;
+		}
+		job.ctx = in->ctx;
+		job.seqno = fence_id;
+		grtrace_end(&job, reply, fence_id);
+	}
+	if (IS_ERROR_REPLY(reply))
+		grtrace_error(&job, 0, reply);
+}
+
+/* Only virtio-gpu and qxl emit fences; the driver's name is looked at once. */
+static void on_fence_emit(void *data, struct dma_fence *fence)
+{
+	if (!grtrace_enabled())
+		return;
+	if (fence->ops != READ_ONCE(fence_ops)) {
+		if (fence_ops || strcmp(fence->ops->get_driver_name(fence), DRIVER))
+			return;
+		WRITE_ONCE(fence_ops, fence->ops);
+	}
+	preempt_disable(); /* 7.3 calls with preemption on */
+	*this_cpu_ptr(&emitted) = (struct inflight){ .fence_id = fence->seqno, .ctx = fence->context };
+	preempt_enable();
+}
+
+static bool ours(const struct dma_fence *fence)
+{
+	return grtrace_enabled() && fence_ops && fence->ops == READ_ONCE(fence_ops);
+}
+
+static struct grtrace_job job_of(const struct dma_fence *fence)
+{
+	return (struct grtrace_job){ .ctx = fence->context, .seqno = fence->seqno, .ring = GRT_RING_NONE };
+}
+
+static void on_fence_signaled(void *data, struct dma_fence *fence)
+{
+	struct grtrace_job job = job_of(fence);
+
+	if (ours(fence))
+		grtrace_complete(&job, fence->error);
+}
+
+static void on_fence_wait_start(void *data, struct dma_fence *fence)
+{
+	struct grtrace_job job = job_of(fence);
+
+	if (ours(fence))
+		grtrace_sync_wait_enter(&job);
+}
+
+static void on_fence_wait_end(void *data, struct dma_fence *fence)
+{
+	struct grtrace_job job = job_of(fence);
+
+	if (ours(fence))
+		grtrace_sync_wait_exit(&job);
+}
+
+static struct grtrace_probe probes[] = {
+	{ "virtio_gpu_cmd_queue", on_cmd_queue },
+	{ "virtio_gpu_cmd_response", on_cmd_response },
+	{ "dma_fence_emit", on_fence_emit },
+	{ "dma_fence_signaled", on_fence_signaled },
+	{ "dma_fence_wait_start", on_fence_wait_start },
+	{ "dma_fence_wait_end", on_fence_wait_end },
+};
+
+static void driver_gone(struct grtrace_adapter *a)
+{
+	int dev, queue;
+
+	for (dev = 0; dev < DEVICES; dev++)
+		for (queue = 0; queue < QUEUES; queue++)
+			grtrace_ring_unregister(gpus[dev].ring[queue] - 1);
+	memset(gpus, 0, sizeof(gpus));
+	fence_ops = NULL;
+}
+
+static struct grtrace_adapter adapter = {
+	.name = DRIVER,
+	.driver = DRIVER,
+	.probes = probes,
+	.nprobes = ARRAY_SIZE(probes),
+	.gone = driver_gone,
+};
+
+static int __init virtio_gpu_init(void)
+{
+	return grtrace_adapter_register(&adapter);
+}
+
+static void __exit virtio_gpu_exit(void)
+{
+	grtrace_adapter_unregister(&adapter);
+}
+
+module_init(virtio_gpu_init);
+module_exit(virtio_gpu_exit);
+
+MODULE_AUTHOR("The grtrace authors");
+MODULE_DESCRIPTION("GPU tracing: virtio-gpu");
+MODULE_LICENSE("GPL");
+MODULE_VERSION("0.1.0");

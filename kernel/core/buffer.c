@@ -1,0 +1,453 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The relay channel: each sub-buffer is one packet. No-overwrite: when a CPU's
+ * buffer is full, its events are counted as lost until a reader has made room.
+ *
+ * Who may touch a CPU's open packet: code on that CPU with interrupts off, or,
+ * while tracing is off and grtrace_lock is held, anybody. relay's own flush
+ * switches other CPUs' sub-buffers under their writers and is not used.
+ */
+#include <linux/cpu.h>
+#include <linux/debugfs.h>
+#include <linux/mm.h>
+#include <linux/module.h>
+#include <linux/smp.h>
+#include <linux/timekeeping.h>
+#include <linux/workqueue.h>
+
+#include "../compat/relay.h"
+#include "core.h"
+
+static struct rchan *chan;
+static u64 chan_bytes;
+
+DECLARE_WAIT_QUEUE_HEAD(grtrace_wait);
+
+static void periodic_flush_fn(struct work_struct *work);
+static DECLARE_DELAYED_WORK(periodic_flush, periodic_flush_fn);
+
+static bool full(const struct rchan_buf *buf)
+{
+	return buf->offset == buf->chan->subbuf_size + 1; /* relay's mark: no open sub-buffer */
+}
+
+static bool has_records(const struct rchan_buf *buf)
+{
+	return !full(buf) && buf->offset > sizeof(struct grt_packet);
+}
+
+/* Writes the header of the open packet; the next step must be relay_switch_subbuf(). */
+static void packet_close(struct grtrace_cpu *c, struct rchan_buf *buf)
+{
+	struct grt_packet *p = buf->data;
+	const struct grt_event *first = (const void *)(p + 1);
+	u64 now = max(ktime_get_mono_fast_ns(), c->stamp);
+	bool empty = !has_records(buf);
+
+	*p = (struct grt_packet){
+		.magic = GRT_PACKET_MAGIC,
+		.stream_id = GRT_STREAM_CPU,
+		.format = GRT_FORMAT,
+		.header_size = sizeof(*p),
+		.cpu_id = buf->cpu,
+		.timestamp_begin = empty ? now : first->time,
+		.timestamp_end = empty ? now : c->record_stamp,
+		.content_size = buf->offset * 8ULL,
+		.packet_size = buf->offset * 8ULL,
+		.packet_seq_num = c->seq++,
+		.events_discarded = c->balance.fate[GRT_FATE_LOST],
+		.begin = c->ended,
+		.end = c->balance,
+	};
+	if (empty)
+		c->stamp = now;
+	c->ended = c->balance;
+	smp_wmb(); /* the packet before relay counts it as produced; pairs with grtrace_packet_peek() */
+}
+
+/* relay calls this for every new sub-buffer, also for the first one (@prev is NULL). */
+static int packet_open(struct rchan_buf *buf, void *prev)
+{
+	struct grtrace_cpu *c = per_cpu_ptr(&grtrace_cpus, buf->cpu);
+
+	if (!prev)
+		c->buf = buf;
+	else if (relay_buf_full(buf))
+		return 0;
+	subbuf_start_reserve(buf, sizeof(struct grt_packet));
+	memset(c->named_rings, 0, sizeof(c->named_rings));
+	memset(c->named_tids, 0, sizeof(c->named_tids));
+	return 1;
+}
+
+static int subbuf_start_padding(struct rchan_buf *buf, void *subbuf, void *prev, size_t padding)
+{
+	return packet_open(buf, prev);
+}
+
+static int subbuf_start(struct rchan_buf *buf, void *subbuf, void *prev)
+{
+	return packet_open(buf, prev);
+}
+
+static void trace_link(const char *events_name, struct dentry *parent, bool make)
+{
+	char name[32];
+	struct dentry *link;
+
+	snprintf(name, sizeof(name), "trace%s", events_name + strlen("events"));
+	if (make) {
+		debugfs_create_symlink(name, parent, events_name);
+		return;
+	}
+	link = debugfs_lookup(name, parent);
+	debugfs_remove(link);
+	dput(link);
+}
+
+static struct dentry *create_buf_file(const char *filename, struct dentry *parent, umode_t mode,
+				      struct rchan_buf *buf, int *is_global)
+{
+	/* the CPU number: buf->cpu is not set yet when relay calls this */
+	unsigned long cpu;
+
+	if (kstrtoul(filename + strlen("events"), 10, &cpu))
+		return NULL;
+	trace_link(filename, parent, true);
+	return debugfs_create_file(filename, 0400, parent, (void *)(cpu + 1), &grtrace_stream_fops);
+}
+
+static int remove_buf_file(struct dentry *dentry)
+{
+	trace_link(dentry->d_name.name, dentry->d_parent, false);
+	debugfs_remove(dentry);
+	return 0;
+}
+
+static const struct rchan_callbacks callbacks = {
+	.subbuf_start = grtrace_relay_subbuf_start(subbuf_start_padding, subbuf_start),
+	.create_buf_file = create_buf_file,
+	.remove_buf_file = remove_buf_file,
+};
+
+static void wake_fn(struct irq_work *work)
+{
+	wake_up_interruptible_all(&grtrace_wait);
+}
+
+/** grtrace_cpus_init - what is allocated per CPU apart from the buffers. Return: 0 or -ENOMEM */
+int grtrace_cpus_init(void)
+{
+	struct grtrace_cpu *c;
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		c = per_cpu_ptr(&grtrace_cpus, cpu);
+		init_irq_work(&c->wake, wake_fn);
+		c->rings = kvcalloc(GRTRACE_RINGS, sizeof(*c->rings), GFP_KERNEL);
+		if (!c->rings) {
+			grtrace_cpus_exit();
+			return -ENOMEM;
+		}
+	}
+	return 0;
+}
+
+void grtrace_cpus_exit(void)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		kvfree(per_cpu_ptr(&grtrace_cpus, cpu)->rings);
+}
+
+/**
+ * grtrace_buffer_open - makes the channel and its files, grtrace_lock held
+ * @bytes: per CPU
+ * Return: 0 or -ENOMEM
+ */
+int grtrace_buffer_open(u64 bytes)
+{
+	size_t subbuf = PAGE_ALIGN(DIV_ROUND_UP_ULL(bytes, GRTRACE_SUBBUFS));
+
+	chan = relay_open("events", grtrace_dir, subbuf, GRTRACE_SUBBUFS, &callbacks, NULL);
+	if (!chan)
+		return -ENOMEM;
+	chan_bytes = (u64)subbuf * GRTRACE_SUBBUFS;
+	WRITE_ONCE(grtrace_config[GRT_CONFIG_buffer_size], chan_bytes);
+	pr_debug("buffer: %llu bytes per CPU\n", chan_bytes);
+	return 0;
+}
+
+/** grtrace_buffer_close - frees the channel, grtrace_lock held, tracing off */
+void grtrace_buffer_close(void)
+{
+	int cpu;
+
+	if (!chan)
+		return;
+	for_each_possible_cpu(cpu) {
+		struct grtrace_cpu *c = per_cpu_ptr(&grtrace_cpus, cpu);
+
+		irq_work_sync(&c->wake);
+		c->buf = NULL;
+	}
+	relay_close(chan);
+	chan = NULL;
+}
+
+/** grtrace_buffer_size - bytes per CPU */
+u64 grtrace_buffer_size(void)
+{
+	return chan_bytes;
+}
+
+/** grtrace_buffer_used - bytes of a CPU's buffer that no reader has taken yet */
+size_t grtrace_buffer_used(unsigned int cpu)
+{
+	const struct rchan_buf *buf = READ_ONCE(per_cpu_ptr(&grtrace_cpus, cpu)->buf);
+	size_t used;
+
+	if (!buf)
+		return 0;
+	used = (READ_ONCE(buf->subbufs_produced) - READ_ONCE(buf->subbufs_consumed)) * buf->chan->subbuf_size;
+	return used + (has_records(buf) ? buf->offset : 0);
+}
+
+static void switch_packet(struct grtrace_cpu *c, struct rchan_buf *buf, size_t need)
+{
+	if (!full(buf))
+		packet_close(c, buf);
+	relay_switch_subbuf(buf, need);
+	if (waitqueue_active(&grtrace_wait)) /* relay_switch_subbuf() has the barrier */
+		irq_work_queue(&c->wake);
+}
+
+/**
+ * grtrace_packet_next - finishes the CPU's packet and opens another one
+ * @c: this CPU, interrupts off
+ * @need: bytes the new packet must have room for
+ * Return: false when the buffer is full
+ */
+bool grtrace_packet_next(struct grtrace_cpu *c, size_t need)
+{
+	struct rchan_buf *buf = c->buf;
+	bool was_full = full(buf);
+
+	switch_packet(c, buf, need);
+	if (!full(buf))
+		return true;
+	c->overruns += !was_full;
+	return false;
+}
+
+/* On the CPU itself with interrupts off, or for any CPU while nobody emits. */
+static void flush_cpu(struct grtrace_cpu *c)
+{
+	struct rchan_buf *buf = c->buf;
+
+	if (buf && has_records(buf))
+		switch_packet(c, buf, 0);
+}
+
+static void flush_this_cpu(void *unused)
+{
+	flush_cpu(this_cpu_ptr(&grtrace_cpus));
+}
+
+/** grtrace_flush - what has been emitted before this call is readable after it; may sleep */
+void grtrace_flush(void)
+{
+	int cpu;
+
+	cpus_read_lock();
+	for_each_online_cpu(cpu)
+		if (READ_ONCE(per_cpu_ptr(&grtrace_cpus, cpu)->buf))
+			smp_call_function_single(cpu, flush_this_cpu, NULL, 1);
+	cpus_read_unlock();
+}
+
+/*
+ * The periodic flush, so that a reader need not wait until a sub-buffer is full.
+ * Only CPUs with something to give are disturbed.
+ */
+static void periodic_flush_fn(struct work_struct *work)
+{
+	struct rchan_buf *buf;
+	int cpu;
+
+	cpus_read_lock();
+	for_each_online_cpu(cpu) {
+		buf = READ_ONCE(per_cpu_ptr(&grtrace_cpus, cpu)->buf);
+		if (buf && has_records(buf))
+			smp_call_function_single(cpu, flush_this_cpu, NULL, 1);
+	}
+	cpus_read_unlock();
+	grtrace_flush_schedule();
+}
+
+/** grtrace_flush_schedule - keeps the periodic flush going while there is somebody to flush for */
+void grtrace_flush_schedule(void)
+{
+	u64 ms = READ_ONCE(grtrace_config[GRT_CONFIG_flush_ms]);
+
+	if (ms && grtrace_enabled() && grtrace_streams_open())
+		queue_delayed_work(system_wq, &periodic_flush, msecs_to_jiffies(ms));
+}
+
+static bool counters_pending(const struct grtrace_cpu *c)
+{
+	return c->balance.emitted != c->ended.emitted;
+}
+
+/**
+ * grtrace_flush_final - closes every CPU's packet after tracing has stopped
+ *
+ * What was lost or limited after the last record stands in a last packet without
+ * records, as soon as there is room for it. grtrace_lock held, tracing off.
+ */
+void grtrace_flush_final(void)
+{
+	struct grtrace_cpu *c;
+	int cpu;
+
+	lockdep_assert_held(&grtrace_lock);
+	for_each_possible_cpu(cpu) {
+		c = per_cpu_ptr(&grtrace_cpus, cpu);
+		if (!c->buf)
+			continue;
+		flush_cpu(c);
+		if (!counters_pending(c))
+			continue;
+		if (full(c->buf))
+			relay_switch_subbuf(c->buf, 0);
+		if (!full(c->buf))
+			switch_packet(c, c->buf, 0);
+	}
+}
+
+/**
+ * grtrace_packet_peek - a CPU's oldest finished packet
+ * Return: NULL when there is none. Valid until grtrace_packet_consume(); for the
+ * one reader that holds the CPU's stream.
+ */
+const struct grt_packet *grtrace_packet_peek(unsigned int cpu)
+{
+	const struct rchan_buf *buf = READ_ONCE(per_cpu_ptr(&grtrace_cpus, cpu)->buf);
+
+	if (!buf || READ_ONCE(buf->subbufs_produced) == buf->subbufs_consumed)
+		return NULL;
+	smp_rmb(); /* produced before the packet; pairs with packet_close() */
+	return buf->start + (buf->subbufs_consumed % buf->chan->n_subbufs) * buf->chan->subbuf_size;
+}
+
+/** grtrace_packet_consume - the reader is done with the packet */
+void grtrace_packet_consume(unsigned int cpu)
+{
+	smp_mb(); /* all reads of the packet before its room is given back */
+	relay_subbufs_consumed(chan, cpu, 1);
+	per_cpu_ptr(&grtrace_cpus, cpu)->consumed++;
+}
+
+/** grtrace_running - whether tracing is on */
+bool grtrace_running(void)
+{
+	return READ_ONCE(grtrace_config[GRT_CONFIG_enable]);
+}
+
+static void set_running(bool running)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		WRITE_ONCE(per_cpu_ptr(&grtrace_cpus, cpu)->running, running);
+	WRITE_ONCE(grtrace_config[GRT_CONFIG_enable], running);
+}
+
+/** grtrace_start_tracing - grtrace_lock held. Return: 0, also when it runs already, or -ENOMEM without a buffer */
+int grtrace_start_tracing(void)
+{
+	lockdep_assert_held(&grtrace_lock);
+	if (grtrace_running())
+		return 0;
+	if (!chan)
+		return -ENOMEM;
+	set_running(true);
+	static_branch_enable(&grtrace_key);
+	grtrace_flush_schedule();
+	pr_debug("started\n");
+	return 0;
+}
+
+static void nothing(void *unused)
+{
+}
+
+/** grtrace_stop_tracing - when it returns nobody emits and all is readable; grtrace_lock held */
+void grtrace_stop_tracing(void)
+{
+	lockdep_assert_held(&grtrace_lock);
+	if (!grtrace_running())
+		return;
+	static_branch_disable(&grtrace_key);
+	set_running(false);
+	on_each_cpu(nothing, NULL, 1); /* emitters run with interrupts off: all are out after this */
+	cancel_delayed_work_sync(&periodic_flush);
+	grtrace_flush_final();
+	wake_up_interruptible_all(&grtrace_wait);
+	pr_debug("stopped\n");
+}
+
+static void zero_counters(struct grtrace_cpu *c)
+{
+	memset(&c->balance, 0, sizeof(c->balance));
+	memset(&c->ended, 0, sizeof(c->ended));
+	memset(c->by_type, 0, sizeof(c->by_type));
+	memset(c->rings, 0, GRTRACE_RINGS * sizeof(*c->rings));
+	c->seq = 0;
+	c->overruns = 0;
+	c->consumed = 0;
+}
+
+/**
+ * grtrace_clear - drops what is buffered and zeroes the counters, grtrace_lock held
+ * Return: 0, or -EBUSY while a stream is open
+ */
+int grtrace_clear(void)
+{
+	bool running = grtrace_running();
+	int cpu;
+
+	if (grtrace_streams_open())
+		return -EBUSY;
+	grtrace_stop_tracing();
+	if (chan)
+		relay_reset(chan);
+	for_each_possible_cpu(cpu)
+		zero_counters(per_cpu_ptr(&grtrace_cpus, cpu));
+	pr_debug("cleared\n");
+	return running ? grtrace_start_tracing() : 0;
+}
+
+/**
+ * grtrace_buffer_resize - another buffer size, grtrace_lock held
+ * @bytes: per CPU
+ * Return: 0, -EBUSY while tracing is on or a stream is open, or -ENOMEM; the old
+ * buffer is back then
+ */
+int grtrace_buffer_resize(u64 bytes)
+{
+	u64 old = chan_bytes;
+	int err;
+
+	if (grtrace_running() || grtrace_streams_open())
+		return -EBUSY;
+	err = grtrace_clear();
+	if (err)
+		return err;
+	grtrace_buffer_close();
+	err = grtrace_buffer_open(bytes);
+	if (err && grtrace_buffer_open(old))
+		pr_err("no memory for a buffer of %llu bytes per CPU: tracing is off\n", old);
+	return err;
+}

@@ -1,0 +1,468 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * From a driver's event to a record in the CPU's open packet.
+ *
+ * The whole path runs with interrupts off: the stamp, the decision, the room in
+ * the packet and the counters belong together, so that time never goes back in
+ * a packet and the balance is exact at every moment another CPU could look at
+ * it between two events.
+ */
+#include <linux/hash.h>
+#include <linux/module.h>
+#include <linux/preempt.h>
+#include <linux/relay.h>
+#include <linux/timekeeping.h>
+
+#include "core.h"
+
+DEFINE_STATIC_KEY_FALSE(grtrace_key);
+EXPORT_SYMBOL_GPL(grtrace_key);
+
+DEFINE_PER_CPU(struct grtrace_cpu, grtrace_cpus);
+
+static atomic64_t nmi_refused;
+
+/* What emitting needs of a row of events.def, in one cache line for all of them. */
+struct row {
+	u8 size;
+	u8 level;
+	u8 who;
+};
+
+static const struct row rows[GRT_EV_MAX] = {
+#define GRT_EVENT(id, NAME, lname, LEVEL, WHO, fields, help)        \
+	[id] = { .size = sizeof(struct grt_ev_##lname),             \
+		 .level = GRT_LEVEL_##LEVEL, .who = GRT_WHO_##WHO },
+#include <grtrace/events.def>
+#undef GRT_EVENT
+};
+
+/*
+ * ktime_get_mono_fast_ns() can step back by a few ns when the timekeeper is
+ * updated meanwhile; readers of CTF refuse that, so the last stamp stands.
+ */
+static u64 stamp(struct grtrace_cpu *c)
+{
+	u64 now = ktime_get_mono_fast_ns();
+
+	if (unlikely((s64)(now - c->stamp) < 0))
+		now = c->stamp;
+	c->stamp = now;
+	return now;
+}
+
+/* The running thread is the submitter only in task context. */
+static void info_from_current(struct grtrace_job_info *by)
+{
+	if (unlikely(!in_task())) {
+		by->pid = 0;
+		by->tid = 0;
+		return;
+	}
+	by->pid = current->tgid;
+	by->tid = current->pid;
+	memcpy(by->comm, current->comm, sizeof(by->comm));
+	memcpy(by->process, current->group_leader->comm, sizeof(by->process));
+}
+
+static void take_place(struct grt_event *e, const struct grtrace_job_info *job)
+{
+	if (e->ring != GRT_RING_NONE)
+		return;
+	e->ring = job->ring;
+	e->device = job->device;
+	e->engine = job->engine;
+}
+
+static u32 hw_ctx_of(const struct grt_event *e)
+{
+	return ((const struct grt_ev_submit *)e)->hw_ctx;
+}
+
+/* A SUBMIT is remembered whatever becomes of its record: later events need it. */
+static void remember(struct grt_event *e, struct grtrace_job_info *by)
+{
+	by->ring = e->ring;
+	by->device = e->device;
+	by->engine = e->engine;
+	by->hw_ctx = hw_ctx_of(e);
+	grtrace_job_add(e->ctx, e->seqno, e->time, by);
+}
+
+/* The driver's own context goes without saying after SUBMIT. */
+static void take_hw_ctx(struct grt_event *e, const struct grtrace_job_info *job)
+{
+	u32 *hw_ctx = NULL;
+
+	if (e->type == GRT_EV_END)
+		hw_ctx = &((struct grt_ev_end *)e)->hw_ctx;
+	else if (e->type == GRT_EV_COMPLETE)
+		hw_ctx = &((struct grt_ev_complete *)e)->hw_ctx;
+	if (hw_ctx && !*hw_ctx)
+		*hw_ctx = job->hw_ctx;
+}
+
+/* Fills in who the event belongs to; an injected one may have said so itself. */
+static void identify(struct grt_event *e, const struct row *row, struct grtrace_job_info *by)
+{
+	struct grtrace_job_info job;
+
+	if (row->who == GRT_WHO_CURRENT) {
+		info_from_current(by);
+		if (e->type != GRT_EV_SUBMIT && e->ctx && e->ring == GRT_RING_NONE &&
+		    grtrace_job_find(e->ctx, e->seqno, &job))
+			take_place(e, &job);
+	} else if (e->ctx && grtrace_job_find(e->ctx, e->seqno, by)) {
+		take_place(e, by);
+		take_hw_ctx(e, by);
+	} else {
+		by->pid = 0;
+		by->tid = 0;
+	}
+	if (e->tid) {
+		/* given by the writer of `emit`, who need not be that thread */
+		if (by->tid != e->tid)
+			by->comm[0] = by->process[0] = 0;
+		by->pid = e->pid;
+		by->tid = e->tid;
+	}
+	e->pid = by->pid;
+	e->tid = by->tid;
+	if (e->type == GRT_EV_SUBMIT && e->ctx)
+		remember(e, by);
+}
+
+static u32 *tid_name(struct grtrace_cpu *c, u32 tid)
+{
+	return &c->named_tids[tid & (GRTRACE_NAMED_TIDS - 1)];
+}
+
+static bool thread_unnamed(struct grtrace_cpu *c, const struct grt_event *e,
+			   const struct grtrace_job_info *by)
+{
+	return e->tid && *tid_name(c, e->tid) != e->tid && by->comm[0];
+}
+
+static bool ring_unnamed(struct grtrace_cpu *c, const struct grt_event *e)
+{
+	return e->ring < GRTRACE_RINGS && !test_bit(e->ring, c->named_rings) && grtrace_ring_get(e->ring);
+}
+
+static struct grt_ev_name *write_name(struct grtrace_cpu *c, struct grt_ev_name *n,
+				      const struct grt_event *e, u32 kind, u32 id)
+{
+	memset(n, 0, sizeof(*n));
+	n->e = *e;
+	n->e.type = GRT_EV_NAME;
+	n->e.size = sizeof(*n);
+	n->e.flags = 0;
+	n->e.sample = 0;
+	n->e.ctx = 0;
+	n->e.seqno = 0;
+	n->kind = kind;
+	n->id = id;
+	c->balance.emitted++;
+	c->balance.fate[GRT_FATE_DELIVERED]++;
+	c->by_type[GRT_EV_NAME]++;
+	return n;
+}
+
+static struct grt_ev_name *name_ring(struct grtrace_cpu *c, struct grt_ev_name *n, const struct grt_event *e)
+{
+	const struct grtrace_ring *ring = grtrace_ring_get(e->ring);
+
+	if (!ring)
+		return n;
+	write_name(c, n, e, GRT_NAME_RING, e->ring);
+	n->e.engine = ring->engine;
+	n->e.pid = 0;
+	n->e.tid = 0;
+	memcpy(n->name, ring->name, sizeof(ring->name));
+	memcpy(n->owner, ring->driver, sizeof(ring->driver));
+	__set_bit(e->ring, c->named_rings);
+	return n + 1;
+}
+
+static struct grt_ev_name *name_thread(struct grtrace_cpu *c, struct grt_ev_name *n,
+				       const struct grt_event *e, const struct grtrace_job_info *by)
+{
+	write_name(c, n, e, GRT_NAME_THREAD, e->tid);
+	n->e.engine = GRT_ENGINE_UNKNOWN;
+	n->e.ring = GRT_RING_NONE;
+	memcpy(n->name, by->comm, sizeof(by->comm));
+	memcpy(n->owner, by->process, sizeof(by->process));
+	*tid_name(c, e->tid) = e->tid;
+	return n + 1;
+}
+
+/* Names stand in every packet that uses them, before the first use. */
+static void *write_names(struct grtrace_cpu *c, void *at, const struct grt_event *e,
+			 const struct grtrace_job_info *by, bool ring, bool thread)
+{
+	if (ring)
+		at = name_ring(c, at, e);
+	if (thread)
+		at = name_thread(c, at, e, by);
+	return at;
+}
+
+/* Records have 48, 56 or 64 bytes: a call to memcpy costs more than this. */
+static void copy_record(u64 *to, const struct grt_event *e)
+{
+	const u64 *from = (const u64 *)e;
+
+	memcpy(to, from, sizeof(*e));
+	if (e->size > sizeof(*e)) {
+		to[6] = from[6];
+		if (e->size > sizeof(*e) + 8)
+			to[7] = from[7];
+	}
+}
+
+static void count(struct grtrace_cpu *c, const struct grt_event *e)
+{
+	struct grtrace_ring_counts *n;
+
+	c->by_type[e->type]++;
+	if (e->ring >= GRTRACE_RINGS)
+		return;
+	n = &c->rings[e->ring];
+	n->events++;
+	n->submits += e->type == GRT_EV_SUBMIT;
+	n->completes += e->type == GRT_EV_COMPLETE;
+	n->errors += e->type == GRT_EV_ERROR;
+}
+
+static bool fits(const struct rchan_buf *buf, size_t need)
+{
+	return buf->offset + need <= buf->chan->subbuf_size;
+}
+
+static bool deliver(struct grtrace_cpu *c, const struct grt_event *e, const struct grtrace_job_info *by)
+{
+	struct rchan_buf *buf = c->buf;
+	bool ring = ring_unnamed(c, e), thread = thread_unnamed(c, e, by);
+	size_t need = e->size + (ring + thread) * sizeof(struct grt_ev_name);
+	void *at;
+
+	if (unlikely(!buf))
+		return false;
+	if (unlikely(!fits(buf, need))) {
+		if (!grtrace_packet_next(c, GRT_JOB_RECORD_MAX + 2 * sizeof(struct grt_ev_name)))
+			return false;
+		ring = ring_unnamed(c, e);
+		thread = thread_unnamed(c, e, by);
+	}
+	at = buf->data + buf->offset;
+	if (unlikely(ring || thread))
+		at = write_names(c, at, e, by, ring, thread);
+	copy_record(at, e);
+	buf->offset = at + e->size - buf->data;
+	c->record_stamp = e->time;
+	count(c, e);
+	return true;
+}
+
+static void emit(struct grtrace_cpu *c, struct grt_event *e, const struct row *row)
+{
+	enum grt_fate fate = GRT_FATE_DELIVERED;
+	struct grtrace_job_info by;
+
+	e->time = stamp(c);
+	e->size = row->size;
+	e->sample = READ_ONCE(grtrace_config[GRT_CONFIG_sample]);
+	identify(e, row, &by);
+	if (READ_ONCE(grtrace_limits_active))
+		fate = grtrace_limit(c, e, row->level);
+	if (fate == GRT_FATE_DELIVERED && !deliver(c, e, &by))
+		fate = GRT_FATE_LOST;
+	c->balance.emitted++;
+	c->balance.fate[fate]++;
+	if (e->type == GRT_EV_COMPLETE)
+		grtrace_job_done(e->ctx, e->seqno);
+}
+
+/**
+ * grtrace_emit - emits any event but NAME
+ * @e: a struct grt_ev_<name>; type, flags, engine, ctx, seqno, ring, device and
+ *	the payload are the caller's, the rest is filled in. pid and tid: 0, or
+ *	whom the event belongs to.
+ *
+ * Any context but NMI, where the event is counted as refused.
+ */
+void grtrace_emit(struct grt_event *e)
+{
+	const struct row *row = &rows[e->type & (GRT_EV_MAX - 1)];
+	struct grtrace_cpu *c;
+	unsigned long flags;
+
+	if (!grtrace_enabled())
+		return;
+	if (unlikely(in_nmi())) {
+		atomic64_inc(&nmi_refused);
+		return;
+	}
+	if (WARN_ON_ONCE(!row->size || e->type >= GRT_EV_MAX || e->type == GRT_EV_NAME))
+		return;
+	local_irq_save(flags);
+	c = this_cpu_ptr(&grtrace_cpus);
+	if (likely(c->running))
+		emit(c, e, row);
+	local_irq_restore(flags);
+}
+EXPORT_SYMBOL_GPL(grtrace_emit);
+
+/** grtrace_nmi_refused - events that came in NMI context, where nothing can be written */
+u64 grtrace_nmi_refused(void)
+{
+	return atomic64_read(&nmi_refused);
+}
+
+/* The common part of a job's event. */
+#define JOB_EVENT(job, TYPE)                                                                   \
+	.e = {                                                                                 \
+		.type = GRT_EV_##TYPE, .engine = (job)->engine, .ctx = (job)->ctx,             \
+		.seqno = (job)->seqno, .ring = (job)->ring, .device = (job)->device,           \
+	}
+
+/**
+ * grtrace_submit - a job was handed to the driver's scheduler, by the running thread
+ * @job: with ring, device and engine
+ * @cmd: the driver's command code, 0 where it has none
+ * @fence_id: the fence number that the device sees, 0 where it has none
+ * @flags: GRT_FLAG_COMMIT where the driver has no queue of its own
+ */
+void grtrace_submit(const struct grtrace_job *job, u32 cmd, u64 fence_id, u16 flags)
+{
+	struct grt_ev_submit ev = {
+		JOB_EVENT(job, SUBMIT), .cmd = cmd, .hw_ctx = job->hw_ctx, .fence_id = fence_id,
+	};
+
+	ev.e.flags = flags;
+	grtrace_emit(&ev.e);
+}
+EXPORT_SYMBOL_GPL(grtrace_submit);
+
+/**
+ * grtrace_commit - the job was handed to the ring
+ * @job: the job
+ * @sw_depth: jobs still waiting in the software queue
+ * @hw_depth: jobs on the hardware ring, this one included
+ */
+void grtrace_commit(const struct grtrace_job *job, u32 sw_depth, u32 hw_depth)
+{
+	struct grt_ev_commit ev = { JOB_EVENT(job, COMMIT), .sw_depth = sw_depth, .hw_depth = hw_depth };
+
+	grtrace_emit(&ev.e);
+}
+EXPORT_SYMBOL_GPL(grtrace_commit);
+
+/** grtrace_start - the hardware began the job */
+void grtrace_start(const struct grtrace_job *job)
+{
+	struct grt_ev_start ev = { JOB_EVENT(job, START) };
+
+	grtrace_emit(&ev.e);
+}
+EXPORT_SYMBOL_GPL(grtrace_start);
+
+/**
+ * grtrace_end - the hardware finished the job
+ * @job: the job
+ * @reply: the device's reply code, 0 where it has none
+ * @fence_id: as in grtrace_submit()
+ */
+void grtrace_end(const struct grtrace_job *job, u32 reply, u64 fence_id)
+{
+	struct grt_ev_end ev = {
+		JOB_EVENT(job, END), .reply = reply, .hw_ctx = job->hw_ctx, .fence_id = fence_id,
+	};
+
+	grtrace_emit(&ev.e);
+}
+EXPORT_SYMBOL_GPL(grtrace_end);
+
+/**
+ * grtrace_complete - the job's fence was signalled
+ * @job: the job
+ * @status: the fence's error, 0 or a negative errno
+ */
+void grtrace_complete(const struct grtrace_job *job, int status)
+{
+	struct grt_ev_complete ev = { JOB_EVENT(job, COMPLETE), .status = status, .hw_ctx = job->hw_ctx };
+
+	grtrace_emit(&ev.e);
+}
+EXPORT_SYMBOL_GPL(grtrace_complete);
+
+/**
+ * grtrace_ctx_switch - the ring changed to another context
+ * @job: the first job of the new context
+ * @prev_ctx: the context that ran before, 0 where unknown
+ */
+void grtrace_ctx_switch(const struct grtrace_job *job, u64 prev_ctx)
+{
+	struct grt_ev_ctx_switch ev = { JOB_EVENT(job, CTX_SWITCH), .prev_ctx = prev_ctx };
+
+	grtrace_emit(&ev.e);
+}
+EXPORT_SYMBOL_GPL(grtrace_ctx_switch);
+
+/**
+ * grtrace_irq - the device raised an interrupt
+ * @job: ring, device and engine; ctx and seqno 0 where it is about no job
+ * @source: the interrupt's source number
+ * @data: the interrupt's data word
+ */
+void grtrace_irq(const struct grtrace_job *job, u32 source, u32 data)
+{
+	struct grt_ev_irq ev = { JOB_EVENT(job, IRQ), .source = source, .data = data };
+
+	grtrace_emit(&ev.e);
+}
+EXPORT_SYMBOL_GPL(grtrace_irq);
+
+/** grtrace_sync_wait_enter - the running thread begins to wait for the job's fence */
+void grtrace_sync_wait_enter(const struct grtrace_job *job)
+{
+	struct grt_ev_sync_wait_enter ev = { JOB_EVENT(job, SYNC_WAIT_ENTER) };
+
+	grtrace_emit(&ev.e);
+}
+EXPORT_SYMBOL_GPL(grtrace_sync_wait_enter);
+
+/** grtrace_sync_wait_exit - the running thread's wait ended */
+void grtrace_sync_wait_exit(const struct grtrace_job *job)
+{
+	struct grt_ev_sync_wait_exit ev = { JOB_EVENT(job, SYNC_WAIT_EXIT) };
+
+	grtrace_emit(&ev.e);
+}
+EXPORT_SYMBOL_GPL(grtrace_sync_wait_exit);
+
+/**
+ * grtrace_error - the job, or a command that is none, failed
+ * @job: the job; ctx and seqno 0 for a command without a fence
+ * @status: negative errno, 0 where there is none
+ * @code: the device's own error code, 0 where there is none
+ */
+void grtrace_error(const struct grtrace_job *job, int status, u32 code)
+{
+	struct grt_ev_error ev = { JOB_EVENT(job, ERROR), .status = status, .code = code };
+
+	grtrace_emit(&ev.e);
+}
+EXPORT_SYMBOL_GPL(grtrace_error);
+
+/**
+ * grtrace_command - a command without a fence was queued: it is no job
+ * @job: ring, device, engine and hw_ctx; ctx and seqno are 0
+ * @cmd: the driver's command code
+ */
+void grtrace_command(const struct grtrace_job *job, u32 cmd)
+{
+	struct grt_ev_command ev = { JOB_EVENT(job, COMMAND), .cmd = cmd, .hw_ctx = job->hw_ctx };
+
+	grtrace_emit(&ev.e);
+}
+EXPORT_SYMBOL_GPL(grtrace_command);

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What grtrace.ko offers to drivers and adapters.
+ *
+ * DOC: emitting
+ *
+ * Every function here may be called from any context but NMI, with or without
+ * locks held: none sleeps, allocates or takes a lock. While tracing is off each
+ * costs one patched-out branch. Stamps are taken inside, by CLOCK_MONOTONIC.
+ *
+ * A job is known by its fence: (context, sequence number). SUBMIT tells ring,
+ * engine, device and, from the running thread, who submitted; the events that
+ * follow need only the identity, since they often run in interrupts and
+ * workers.
+ */
+#ifndef GRTRACE_KERNEL_H
+#define GRTRACE_KERNEL_H
+
+#include <linux/jump_label.h>
+#include <linux/list.h>
+#include <linux/notifier.h>
+#include <linux/types.h>
+
+#include <grtrace/event.h>
+#include <grtrace/stream.h>
+
+struct module;
+struct tracepoint;
+
+DECLARE_STATIC_KEY_FALSE(grtrace_key);
+
+/** grtrace_enabled - whether tracing is on; costs a patched branch */
+static __always_inline bool grtrace_enabled(void)
+{
+	return static_branch_unlikely(&grtrace_key);
+}
+
+/**
+ * struct grtrace_job - which job an event is about
+ * @ctx: fence context; with @seqno the identity
+ * @seqno: fence sequence number
+ * @ring: ring id, or GRT_RING_NONE: as the job's SUBMIT said
+ * @device: device number; ignored where @ring is GRT_RING_NONE
+ * @engine: enum grt_engine; ignored where @ring is GRT_RING_NONE
+ * @hw_ctx: the driver's own context id, 0 where it has none
+ */
+struct grtrace_job {
+	u64 ctx;
+	u64 seqno;
+	u32 ring;
+	u32 device;
+	u32 hw_ctx;
+	u8 engine;
+};
+
+void grtrace_emit(struct grt_event *e);
+void grtrace_submit(const struct grtrace_job *job, u32 cmd, u64 fence_id, u16 flags);
+void grtrace_commit(const struct grtrace_job *job, u32 sw_depth, u32 hw_depth);
+void grtrace_start(const struct grtrace_job *job);
+void grtrace_end(const struct grtrace_job *job, u32 reply, u64 fence_id);
+void grtrace_complete(const struct grtrace_job *job, int status);
+void grtrace_ctx_switch(const struct grtrace_job *job, u64 prev_ctx);
+void grtrace_irq(const struct grtrace_job *job, u32 source, u32 data);
+void grtrace_sync_wait_enter(const struct grtrace_job *job);
+void grtrace_sync_wait_exit(const struct grtrace_job *job);
+void grtrace_error(const struct grtrace_job *job, int status, u32 code);
+void grtrace_command(const struct grtrace_job *job, u32 cmd);
+
+/* Ring ids are below this. */
+#define GRTRACE_RINGS 256
+
+/* grtrace_ring_register(): take the lowest free id. */
+#define GRTRACE_RING_ANY (-1)
+
+int grtrace_ring_register(int id, const char *name, enum grt_engine engine, const char *driver);
+void grtrace_ring_unregister(int id);
+
+/**
+ * struct grtrace_probe - one tracepoint an adapter wants
+ * @name: of the tracepoint
+ * @fn: handler, with the tracepoint's own prototype (void *data first)
+ * @bound: filled in: the tracepoint it is attached to, or NULL
+ */
+struct grtrace_probe {
+	const char *name;
+	void *fn;
+	struct tracepoint *bound;
+};
+
+/**
+ * struct grtrace_adapter - what ties a driver's tracepoints to grtrace
+ * @name: of the adapter
+ * @driver: run-time name of the driver's module; its tracepoints, and those of
+ *	the kernel itself in @probes, are attached while it is loaded
+ * @probes: the tracepoints
+ * @nprobes: how many
+ * @gone: called after the last probe has run when the driver goes; may be NULL
+ * @unmatched: events the adapter could not tie to a job; shown in `adapters`
+ */
+struct grtrace_adapter {
+	const char *name;
+	const char *driver;
+	struct grtrace_probe *probes;
+	unsigned int nprobes;
+	void (*gone)(struct grtrace_adapter *a);
+	atomic64_t unmatched;
+	/* private: */
+	struct list_head list;
+	struct notifier_block nb;
+	bool present;
+};
+
+int grtrace_adapter_register(struct grtrace_adapter *a);
+void grtrace_adapter_unregister(struct grtrace_adapter *a);
+
+#endif /* GRTRACE_KERNEL_H */

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * grtrace.ko: what becomes of every GPU job, in per-CPU relay buffers. This file
+ * loads and unloads; see buffer.c for the packets, emit.c for the events and
+ * control.c for the files in debugfs.
+ */
+#define pr_fmt(fmt) "grtrace: " fmt
+
+#include <linux/debugfs.h>
+#include <linux/module.h>
+
+#include "core.h"
+
+static ulong buffer_size;
+module_param(buffer_size, ulong, 0444);
+MODULE_PARM_DESC(buffer_size, "bytes per CPU (default 4 MiB)");
+
+static bool enable;
+module_param(enable, bool, 0444);
+MODULE_PARM_DESC(enable, "start tracing at once");
+
+DEFINE_MUTEX(grtrace_lock);
+struct dentry *grtrace_dir;
+
+static void teardown(void)
+{
+	mutex_lock(&grtrace_lock);
+	grtrace_stop_tracing();
+	grtrace_buffer_close();
+	mutex_unlock(&grtrace_lock);
+	debugfs_remove(grtrace_dir);
+	grtrace_rings_exit();
+	grtrace_watch_exit();
+	grtrace_jobs_exit();
+	grtrace_cpus_exit();
+	rcu_barrier(); /* rings and watch lists are freed by RCU */
+}
+
+static int __init grtrace_init(void)
+{
+	int err;
+
+	err = grtrace_cpus_init();
+	if (err)
+		return err;
+	err = grtrace_jobs_init();
+	if (err)
+		goto err_cpus;
+	grtrace_dir = debugfs_create_dir("grtrace", NULL);
+	if (IS_ERR(grtrace_dir)) {
+		err = PTR_ERR(grtrace_dir);
+		goto err_jobs;
+	}
+	mutex_lock(&grtrace_lock);
+	err = grtrace_config_init(buffer_size);
+	if (!err)
+		grtrace_control_init();
+	if (!err && enable)
+		err = grtrace_start_tracing();
+	mutex_unlock(&grtrace_lock);
+	if (err)
+		teardown();
+	return err;
+
+err_jobs:
+	grtrace_jobs_exit();
+err_cpus:
+	grtrace_cpus_exit();
+	return err;
+}
+
+static void __exit grtrace_exit(void)
+{
+	teardown();
+}
+
+module_init(grtrace_init);
+module_exit(grtrace_exit);
+
+MODULE_AUTHOR("The grtrace authors");
+MODULE_DESCRIPTION("GPU ring and job tracing");
+MODULE_LICENSE("GPL");
+MODULE_VERSION(GRTRACE_VERSION);

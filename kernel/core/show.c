@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The files that only tell: version, stats, events_by_type, rings, adapters.
+ */
+#include <linux/module.h>
+
+#include "core.h"
+
+static void show_balance(struct seq_file *m, const struct grt_balance *b)
+{
+	int i;
+
+	seq_printf(m, " emitted=%llu", b->emitted);
+	for (i = 0; i < GRT_FATES; i++)
+		seq_printf(m, " %s=%llu", grtrace_fate_name(i), b->fate[i]);
+}
+
+static void add_balance(struct grt_balance *sum, const struct grt_balance *b)
+{
+	int i;
+
+	sum->emitted += b->emitted;
+	for (i = 0; i < GRT_FATES; i++)
+		sum->fate[i] += b->fate[i];
+}
+
+struct totals {
+	struct grt_balance balance;
+	u64 overruns;
+	u64 consumed;
+};
+
+static void sum_up(struct totals *t)
+{
+	int cpu;
+
+	memset(t, 0, sizeof(*t));
+	for_each_possible_cpu(cpu) {
+		const struct grtrace_cpu *c = per_cpu_ptr(&grtrace_cpus, cpu);
+
+		add_balance(&t->balance, &c->balance);
+		t->overruns += c->overruns;
+		t->consumed += c->consumed;
+	}
+}
+
+static int grtrace_stats_show(struct seq_file *m, void *unused)
+{
+	struct totals t;
+	int cpu;
+
+	sum_up(&t);
+	seq_printf(m, "enabled %d\n", grtrace_running());
+	seq_printf(m, "reader_pid %d\n", grtrace_reader_pid());
+	seq_printf(m, "overruns %llu\n", t.overruns);
+	seq_printf(m, "lost_events %llu\n", t.balance.fate[GRT_FATE_LOST]);
+	seq_printf(m, "subbufs_consumed %llu\n", t.consumed);
+	seq_printf(m, "jobs_evicted %llu\n", grtrace_jobs_evicted());
+	seq_printf(m, "nmi_refused %llu\n", grtrace_nmi_refused());
+	seq_puts(m, "total");
+	show_balance(m, &t.balance);
+	seq_putc(m, '\n');
+	for_each_possible_cpu(cpu) {
+		const struct grtrace_cpu *c = per_cpu_ptr(&grtrace_cpus, cpu);
+
+		if (!c->buf && !c->balance.emitted)
+			continue;
+		seq_printf(m, "cpu%d", cpu);
+		show_balance(m, &c->balance);
+		seq_printf(m, " used=%zu size=%llu\n", grtrace_buffer_used(cpu), grtrace_buffer_size());
+	}
+	return 0;
+}
+
+static int grtrace_events_by_type_show(struct seq_file *m, void *unused)
+{
+	int type, cpu;
+	u64 n;
+
+	for (type = 0; type < GRT_EV_MAX; type++) {
+		if (!grtrace_event_name(type))
+			continue;
+		n = 0;
+		for_each_possible_cpu(cpu)
+			n += per_cpu_ptr(&grtrace_cpus, cpu)->by_type[type];
+		seq_printf(m, "%s %llu\n", grtrace_event_name(type), n);
+	}
+	return 0;
+}
+
+static void show_ring(struct seq_file *m, int id, const struct grtrace_ring *ring)
+{
+	struct grtrace_ring_counts sum = {};
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		const struct grtrace_ring_counts *n = &per_cpu_ptr(&grtrace_cpus, cpu)->rings[id];
+
+		sum.events += n->events;
+		sum.submits += n->submits;
+		sum.completes += n->completes;
+		sum.errors += n->errors;
+	}
+	if (!ring && !sum.events)
+		return;
+	seq_printf(m, "%d %s %s %s %llu %llu %llu %llu\n", id, ring ? ring->name : "-",
+		   ring ? grtrace_engine_name(ring->engine) : "-", ring ? ring->driver : "-", sum.events,
+		   sum.submits, sum.completes, sum.errors);
+}
+
+static int grtrace_rings_show(struct seq_file *m, void *unused)
+{
+	struct grtrace_ring copy;
+	const struct grtrace_ring *ring;
+	int id;
+
+	seq_puts(m, "id name engine driver events submits completes errors\n");
+	for (id = 0; id < GRTRACE_RINGS; id++) {
+		preempt_disable();
+		ring = grtrace_ring_get(id);
+		if (ring)
+			copy = *ring;
+		preempt_enable();
+		show_ring(m, id, ring ? &copy : NULL);
+	}
+	return 0;
+}
+
+static int grtrace_adapters_file_show(struct seq_file *m, void *unused)
+{
+	grtrace_adapters_show(m);
+	return 0;
+}
+
+static int grtrace_version_show(struct seq_file *m, void *unused)
+{
+	seq_printf(m, "grtrace %s format %d\n", GRTRACE_VERSION, GRT_FORMAT);
+	return 0;
+}
+
+#define SHOW_FOPS(name, show)                                                 \
+	static int name##_open(struct inode *inode, struct file *file)        \
+	{                                                                     \
+		return single_open(file, show, inode->i_private);             \
+	}                                                                     \
+	const struct file_operations grtrace_##name##_fops = {                \
+		.owner = THIS_MODULE,                                         \
+		.open = name##_open,                                          \
+		.read = seq_read,                                             \
+		.llseek = seq_lseek,                                          \
+		.release = single_release,                                    \
+	}
+
+SHOW_FOPS(stats, grtrace_stats_show);
+SHOW_FOPS(events_by_type, grtrace_events_by_type_show);
+SHOW_FOPS(rings, grtrace_rings_show);
+SHOW_FOPS(adapters, grtrace_adapters_file_show);
+SHOW_FOPS(version, grtrace_version_show);
