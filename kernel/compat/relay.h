@@ -10,11 +10,11 @@
 #include <linux/relay.h>
 
 typedef int (*grtrace_subbuf_start4)(struct rchan_buf *, void *, void *, size_t);
-typedef int (*grtrace_subbuf_start3)(struct rchan_buf *, void *, void *);
 
 /* Picks the one of two functions that fits struct rchan_callbacks. */
-#define grtrace_relay_subbuf_start(with_padding, without)                \
-	_Generic(((struct rchan_callbacks *)NULL)->subbuf_start,         \
-		 grtrace_subbuf_start4: (with_padding), grtrace_subbuf_start3: (without))
+#define grtrace_relay_subbuf_start(with_padding, without)                             \
+	__builtin_choose_expr(__same_type(((struct rchan_callbacks *)0)->subbuf_start, \
+					  (grtrace_subbuf_start4)0),                   \
+			      with_padding, without)
 
 #endif /* GRTRACE_COMPAT_RELAY_H */

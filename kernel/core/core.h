@@ -117,7 +117,7 @@ void grtrace_rings_exit(void);
 extern u64 grtrace_config[GRT_CONFIG_KEYS];
 extern bool grtrace_limits_active;
 
-enum grt_fate grtrace_limit(struct grtrace_cpu *c, const struct grt_event *e, u8 level);
+enum grt_fate grtrace_limit(struct grtrace_cpu *c, const struct grt_event *e);
 void grtrace_limits_update(void);
 int grtrace_watch_set(char *text);
 int grtrace_watch_drop(bool rings_only);

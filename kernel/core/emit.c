@@ -119,7 +119,7 @@ static void identify(struct grt_event *e, const struct row *row, struct grtrace_
 		by->pid = 0;
 		by->tid = 0;
 	}
-	if (e->tid) {
+	if (e->pid || e->tid) {
 		/* given by the writer of `emit`, who need not be that thread */
 		if (by->tid != e->tid)
 			by->comm[0] = by->process[0] = 0;
@@ -272,8 +272,10 @@ static void emit(struct grtrace_cpu *c, struct grt_event *e, const struct row *r
 	e->size = row->size;
 	e->sample = READ_ONCE(grtrace_config[GRT_CONFIG_sample]);
 	identify(e, row, &by);
-	if (READ_ONCE(grtrace_limits_active))
-		fate = grtrace_limit(c, e, row->level);
+	if (row->level > READ_ONCE(grtrace_config[GRT_CONFIG_level]))
+		fate = GRT_FATE_BELOW_LEVEL;
+	else if (READ_ONCE(grtrace_limits_active))
+		fate = grtrace_limit(c, e);
 	if (fate == GRT_FATE_DELIVERED && !deliver(c, e, &by))
 		fate = GRT_FATE_LOST;
 	c->balance.emitted++;

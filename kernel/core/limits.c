@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What is not delivered, and why: level, filters, watch list, sampling and rate,
- * in this order. Each answer is a fate of fates.def, so that the balance says
+ * What is not delivered, and why: filters, watch list, sampling and rate, in this
+ * order, after the level, which emit.c looks at itself. Each answer is a fate of fates.def, so that the balance says
  * which limit took an event.
  *
  * A setting may change while events are decided on other CPUs; an event then
@@ -19,7 +19,7 @@
 /* The current value of every numeric key, by enum grt_key. */
 u64 grtrace_config[GRT_CONFIG_KEYS];
 
-/* Set when any limit differs from its default: the one test of the usual path. */
+/* Set when any limit but the level differs from its default: the one test of the usual path. */
 bool grtrace_limits_active;
 
 struct watch_entry {
@@ -119,13 +119,10 @@ static bool rate_limited(const struct grt_event *e)
  * grtrace_limit - decides on an event while any limit is in force
  * @c: this CPU, interrupts off
  * @e: complete but for its size
- * @level: the least level that delivers it
  * Return: GRT_FATE_DELIVERED when there is nothing against it
  */
-enum grt_fate grtrace_limit(struct grtrace_cpu *c, const struct grt_event *e, u8 level)
+enum grt_fate grtrace_limit(struct grtrace_cpu *c, const struct grt_event *e)
 {
-	if (level > setting(GRT_CONFIG_level))
-		return GRT_FATE_BELOW_LEVEL;
 	if (filtered(e))
 		return GRT_FATE_FILTERED;
 	if (watch_denied(e))
@@ -145,8 +142,7 @@ static bool differs(enum grt_key key, u64 value)
 /** grtrace_limits_update - call after a setting has changed, grtrace_lock held */
 void grtrace_limits_update(void)
 {
-	bool active = setting(GRT_CONFIG_level) < GRT_LEVEL_DEBUG || differs(GRT_CONFIG_trace_ctx, 0) ||
-		      differs(GRT_CONFIG_sample, 100) || differs(GRT_CONFIG_max_events_per_sec, 0) ||
+	bool active = differs(GRT_CONFIG_trace_ctx, 0) || differs(GRT_CONFIG_sample, 100) || differs(GRT_CONFIG_max_events_per_sec, 0) ||
 		      differs(GRT_CONFIG_filter_engine_mask, U32_MAX) ||
 		      differs(GRT_CONFIG_filter_ring_id, -1) ||
 		      differs(GRT_CONFIG_filter_type_mask, U64_MAX) || differs(GRT_CONFIG_filter_pid, 0) ||

@@ -2,7 +2,9 @@
 /*
  * The files that only tell: version, stats, events_by_type, rings, adapters.
  */
+#include <linux/mm.h>
 #include <linux/module.h>
+#include <linux/slab.h>
 
 #include "core.h"
 
@@ -24,13 +26,29 @@ static void add_balance(struct grt_balance *sum, const struct grt_balance *b)
 		sum->fate[i] += b->fate[i];
 }
 
+/* Looks again while the CPU is between two of its counters, which lasts nanoseconds. */
+static struct grt_balance look_at(const struct grtrace_cpu *c)
+{
+	struct grt_balance b;
+	int i, tries = 100;
+	u64 sum;
+
+	do {
+		b.emitted = READ_ONCE(c->balance.emitted);
+		for (i = 0, sum = 0; i < GRT_FATES; i++)
+			sum += b.fate[i] = READ_ONCE(c->balance.fate[i]);
+	} while (sum != b.emitted && --tries);
+	return b;
+}
+
 struct totals {
 	struct grt_balance balance;
 	u64 overruns;
 	u64 consumed;
 };
 
-static void sum_up(struct totals *t)
+/* @each: the balance of every CPU, by number */
+static void sum_up(struct totals *t, struct grt_balance *each)
 {
 	int cpu;
 
@@ -38,7 +56,8 @@ static void sum_up(struct totals *t)
 	for_each_possible_cpu(cpu) {
 		const struct grtrace_cpu *c = per_cpu_ptr(&grtrace_cpus, cpu);
 
-		add_balance(&t->balance, &c->balance);
+		each[cpu] = look_at(c);
+		add_balance(&t->balance, &each[cpu]);
 		t->overruns += c->overruns;
 		t->consumed += c->consumed;
 	}
@@ -46,10 +65,13 @@ static void sum_up(struct totals *t)
 
 static int grtrace_stats_show(struct seq_file *m, void *unused)
 {
+	struct grt_balance *each = kvcalloc(nr_cpu_ids, sizeof(*each), GFP_KERNEL);
 	struct totals t;
 	int cpu;
 
-	sum_up(&t);
+	if (!each)
+		return -ENOMEM;
+	sum_up(&t, each);
 	seq_printf(m, "enabled %d\n", grtrace_running());
 	seq_printf(m, "reader_pid %d\n", grtrace_reader_pid());
 	seq_printf(m, "overruns %llu\n", t.overruns);
@@ -63,12 +85,13 @@ static int grtrace_stats_show(struct seq_file *m, void *unused)
 	for_each_possible_cpu(cpu) {
 		const struct grtrace_cpu *c = per_cpu_ptr(&grtrace_cpus, cpu);
 
-		if (!c->buf && !c->balance.emitted)
+		if (!c->buf && !each[cpu].emitted)
 			continue;
 		seq_printf(m, "cpu%d", cpu);
-		show_balance(m, &c->balance);
+		show_balance(m, &each[cpu]);
 		seq_printf(m, " used=%zu size=%llu\n", grtrace_buffer_used(cpu), grtrace_buffer_size());
 	}
+	kvfree(each);
 	return 0;
 }
 
