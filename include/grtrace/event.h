@@ -16,6 +16,10 @@
 #include <linux/types.h>
 #endif
 
+#ifdef __cplusplus
+#define _Static_assert static_assert
+#endif
+
 /** enum grt_event_type - the event ids of events.def */
 enum grt_event_type {
 #define GRT_EVENT(id, NAME, name, LEVEL, WHO, fields, help) GRT_EV_##NAME = (id),

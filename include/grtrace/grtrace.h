@@ -128,7 +128,9 @@ struct grt_health {
  * `cat trace_pipe` or `cat events0` gives)
  * @out: the session; close it with grt_session_close()
  * A recording whose last packet was cut by a crash is cut back to whole packets
- * on disk when it can be written, which is told in the session's health.
+ * on disk when it can be written, which is told in the session's health. A
+ * recorder holds flock(2) LOCK_EX on the directory while it writes: then the
+ * part that is on disk is read and nothing is cut.
  * Return: 0, -EPROTO for another format number ("format N, this tool reads
  * A..B"), -EINVAL for what is no trace, or another negative errno
  */

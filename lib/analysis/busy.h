@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/*
+ * How long at least one of many intervals was open: their union, exactly, as
+ * long as an interval overlaps at most GRT_BUSY_MAX disjoint ones that came
+ * before it. Intervals come roughly in the order of their ends.
+ */
+#ifndef GRT_ANALYSIS_BUSY_H
+#define GRT_ANALYSIS_BUSY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Disjoint intervals kept for later ones to touch; older ones are only a sum. */
+#define GRT_BUSY_MAX 1024U
+
+/** struct grt_interval - from @from up to, not including, @to; ns */
+struct grt_interval {
+	uint64_t from;
+	uint64_t to;
+};
+
+/**
+ * struct grt_busy - all zero is empty; to be given to grt_busy_free()
+ * @interval: disjoint and ascending
+ * @closed: sum of the intervals that are not kept any more, ns
+ * @floor: where the kept ones begin
+ * @cut: intervals that reached below @floor: the union is a lower bound then
+ */
+struct grt_busy {
+	struct grt_interval *interval;
+	uint32_t used;
+	uint32_t room;
+	uint64_t closed;
+	uint64_t floor;
+	uint64_t cut;
+};
+
+/** grt_busy_add - adds an interval; one that does not end after it began is nothing. Return: 0 or -ENOMEM */
+int grt_busy_add(struct grt_busy *b, uint64_t from, uint64_t to);
+
+/** grt_busy_sum - length of the union so far, ns */
+uint64_t grt_busy_sum(const struct grt_busy *b);
+
+/** grt_busy_free - frees and empties it */
+void grt_busy_free(struct grt_busy *b);
+
+#endif /* GRT_ANALYSIS_BUSY_H */

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/*
+ * The log-linear histogram of hist.h. Octave 0 holds 0..511 one by one, octave
+ * n > 0 the values [512 << (n - 1), 512 << n) in 512 buckets.
+ */
+#include "hist.h"
+
+#include <stdlib.h>
+
+static unsigned int octave_of(uint64_t value)
+{
+	return value < GRT_HIST_BUCKETS ? 0 : 64 - GRT_HIST_BITS - (unsigned int)__builtin_clzll(value);
+}
+
+static unsigned int bucket_of(uint64_t value, unsigned int octave)
+{
+	return (unsigned int)(octave ? value >> (octave - 1) : value) & (GRT_HIST_BUCKETS - 1);
+}
+
+/* The middle of a bucket: half its width is the error that hist.h states. */
+static uint64_t value_of(unsigned int octave, unsigned int bucket)
+{
+	if (!octave)
+		return bucket;
+	return ((uint64_t)(GRT_HIST_BUCKETS + bucket) << (octave - 1)) + ((1ULL << (octave - 1)) >> 1);
+}
+
+static uint64_t *add_octave(struct grt_hist *h, unsigned int octave, uint32_t *budget)
+{
+	if (*budget) {
+		h->octave[octave] = calloc(GRT_HIST_BUCKETS, sizeof(uint64_t));
+		*budget -= !!h->octave[octave];
+	}
+	h->blind |= !h->octave[octave];
+	return h->octave[octave];
+}
+
+void grt_hist_add(struct grt_hist *h, uint64_t value, uint64_t weight, bool inferred, uint32_t *budget)
+{
+	unsigned int octave = octave_of(value);
+	uint64_t *counters = h->octave[octave];
+
+	if (!counters)
+		counters = add_octave(h, octave, budget);
+	if (counters)
+		counters[bucket_of(value, octave)] += weight;
+	if (value < h->min || !h->weight)
+		h->min = value;
+	if (value > h->max)
+		h->max = value;
+	h->inferred |= inferred;
+	h->weight += weight;
+	h->sum += (unsigned __int128)value * weight;
+}
+
+/* The middle of the bucket that holds the value of this rank. */
+static uint64_t value_at(const struct grt_hist *h, uint64_t rank)
+{
+	uint64_t below = 0;
+
+	for (unsigned int o = 0; o < GRT_HIST_OCTAVES; o++) {
+		for (unsigned int b = 0; h->octave[o] && b < GRT_HIST_BUCKETS; b++) {
+			below += h->octave[o][b];
+			if (below >= rank)
+				return value_of(o, b);
+		}
+	}
+	return h->max;
+}
+
+bool grt_hist_percentile(const struct grt_hist *h, unsigned int permille, uint64_t *value)
+{
+	unsigned __int128 scaled = (unsigned __int128)h->weight * permille;
+
+	if (!h->weight || h->blind)
+		return false;
+	*value = value_at(h, scaled ? (uint64_t)((scaled + 999) / 1000) : 1);
+	if (*value < h->min)
+		*value = h->min;
+	if (*value > h->max)
+		*value = h->max;
+	return true;
+}
+
+uint64_t grt_hist_sum(const struct grt_hist *h)
+{
+	unsigned __int128 sum = (h->sum + GRT_WEIGHT_ONE / 2) / GRT_WEIGHT_ONE;
+
+	return sum > UINT64_MAX ? UINT64_MAX : (uint64_t)sum;
+}
+
+void grt_hist_free(struct grt_hist *h)
+{
+	for (unsigned int o = 0; o < GRT_HIST_OCTAVES; o++)
+		free(h->octave[o]);
+	*h = (struct grt_hist){0};
+}

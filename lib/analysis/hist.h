@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/*
+ * Percentiles of durations in bounded memory: a log-linear histogram with 512
+ * buckets per power of two. Values below 1024 ns are exact, above that a
+ * percentile is off by at most 1/1024 (0.098 %) of itself; count, sum, least
+ * and largest value are exact.
+ */
+#ifndef GRT_ANALYSIS_HIST_H
+#define GRT_ANALYSIS_HIST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define GRT_HIST_BITS 9
+#define GRT_HIST_BUCKETS (1U << GRT_HIST_BITS)
+#define GRT_HIST_OCTAVES (64 - GRT_HIST_BITS + 1)
+
+/* Weights are fixed point: 1.0 is this. */
+#define GRT_WEIGHT_ONE (1ULL << 20)
+
+/** grt_weight - how many jobs one stands for that was kept at @sample percent (0: not sampled) */
+static inline uint64_t grt_weight(uint8_t sample)
+{
+	return sample && sample < 100 ? (100 * GRT_WEIGHT_ONE + sample / 2) / sample : GRT_WEIGHT_ONE;
+}
+
+/** grt_weight_count - a sum of weights as a whole number, rounded */
+static inline uint64_t grt_weight_count(uint64_t weight)
+{
+	return (weight + GRT_WEIGHT_ONE / 2) / GRT_WEIGHT_ONE;
+}
+
+/**
+ * struct grt_hist - all zero is empty; to be given to grt_hist_free()
+ * @octave: counters, by weight, allocated when the first value falls in
+ * @weight: of all values, 0: there are none
+ * @sum: of weight * value
+ * @inferred: some of them were not observed
+ * @min, @max: of all values
+ * @blind: no memory was left for some octave; there are no percentiles
+ */
+struct grt_hist {
+	uint64_t *octave[GRT_HIST_OCTAVES];
+	uint64_t weight;
+	unsigned __int128 sum;
+	uint64_t min;
+	uint64_t max;
+	bool inferred;
+	bool blind;
+};
+
+/**
+ * grt_hist_add - adds a value
+ * @budget: octaves (4 KiB each) that may still be allocated, shared by histograms
+ */
+void grt_hist_add(struct grt_hist *h, uint64_t value, uint64_t weight, bool inferred, uint32_t *budget);
+
+/**
+ * grt_hist_percentile - the least value that @permille of all are not above (nearest rank)
+ * Return: whether there is one
+ */
+bool grt_hist_percentile(const struct grt_hist *h, unsigned int permille, uint64_t *value);
+
+/** grt_hist_sum - the weighted sum of all values, at most UINT64_MAX */
+uint64_t grt_hist_sum(const struct grt_hist *h);
+
+/** grt_hist_free - frees the counters and empties it */
+void grt_hist_free(struct grt_hist *h);
+
+#endif /* GRT_ANALYSIS_HIST_H */

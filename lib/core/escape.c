@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/*
+ * Escaping of untrusted text: one loop over characters, one function per kind
+ * of output that says how a single character is written.
+ */
+#include "escape.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+/* One character of the text: a code point, or a byte that begins none. */
+struct rune {
+	const char *at;
+	size_t len;
+	uint32_t code;
+	bool valid;
+};
+
+/* The bytes that follow the first one, 0 for what cannot begin a character. */
+static unsigned int utf8_tail(unsigned char c)
+{
+	if (c >= 0xc2 && c <= 0xdf)
+		return 1;
+	if ((c & 0xf0) == 0xe0)
+		return 2;
+	if (c >= 0xf0 && c <= 0xf4)
+		return 3;
+	return 0;
+}
+
+static bool utf8_overlong_or_surrogate(uint32_t code, unsigned int tail)
+{
+	static const uint32_t least[] = {0, 0x80, 0x800, 0x10000};
+
+	return code < least[tail] || code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff);
+}
+
+static struct rune next_rune(const char *src, size_t len)
+{
+	unsigned char c = (unsigned char)src[0];
+	struct rune r = {.at = src, .len = 1, .code = c, .valid = c < 0x80};
+	unsigned int tail = utf8_tail(c);
+	uint32_t code = c & (0x3f >> tail);
+
+	if (r.valid || !tail || tail >= len)
+		return r;
+	for (unsigned int i = 1; i <= tail; i++) {
+		if (((unsigned char)src[i] & 0xc0) != 0x80)
+			return r;
+		code = code << 6 | ((unsigned char)src[i] & 0x3f);
+	}
+	if (utf8_overlong_or_surrogate(code, tail))
+		return r;
+	return (struct rune){.at = src, .len = tail + 1, .code = code, .valid = true};
+}
+
+static bool is_control(uint32_t c)
+{
+	return c < 0x20 || (c >= 0x7f && c <= 0x9f);
+}
+
+/* Marks and overrides of text direction and line breaks: they let a name rewrite the line around it. */
+static bool is_deceptive(uint32_t c)
+{
+	return c == 0x200e || c == 0x200f || (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069);
+}
+
+/* The writers of one character: into @out (room for 24 bytes), return the length. */
+static size_t copy(const struct rune *r, char *out)
+{
+	memcpy(out, r->at, r->len);
+	return r->len;
+}
+
+static size_t hex_bytes(const struct rune *r, char *out)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < r->len; i++)
+		n += (size_t)sprintf(out + n, "\\x%02x", (unsigned char)r->at[i]);
+	return n;
+}
+
+static size_t term_rune(const struct rune *r, char *out)
+{
+	if (!r->valid || is_control(r->code) || is_deceptive(r->code))
+		return hex_bytes(r, out);
+	if (r->code == '\\')
+		return (size_t)sprintf(out, "\\\\");
+	return copy(r, out);
+}
+
+static size_t json_rune(const struct rune *r, char *out)
+{
+	if (!r->valid)
+		return (size_t)sprintf(out, "\\ufffd");
+	if (r->code == '"' || r->code == '\\')
+		return (size_t)sprintf(out, "\\%c", (int)r->code);
+	if (is_control(r->code) || is_deceptive(r->code))
+		return (size_t)sprintf(out, "\\u%04x", r->code);
+	return copy(r, out);
+}
+
+static size_t csv_rune(const struct rune *r, char *out)
+{
+	if (r->valid && r->code == '"')
+		return (size_t)sprintf(out, "\"\"");
+	if (r->valid && r->code == '\\')
+		return copy(r, out);
+	return term_rune(r, out);
+}
+
+/* Octal is the one form that cannot run into a digit after it. */
+static size_t tsdl_rune(const struct rune *r, char *out)
+{
+	if (r->valid && (r->code == '"' || r->code == '\\'))
+		return (size_t)sprintf(out, "\\%c", (int)r->code);
+	if (r->len == 1 && (!r->valid || is_control(r->code)))
+		return (size_t)sprintf(out, "\\%03o", (unsigned char)r->at[0]);
+	return copy(r, out);
+}
+
+static size_t (*const write_rune[])(const struct rune *r, char *out) = {
+	[GRT_ESCAPE_TERM] = term_rune,
+	[GRT_ESCAPE_JSON] = json_rune,
+	[GRT_ESCAPE_CSV] = csv_rune,
+	[GRT_ESCAPE_TSDL] = tsdl_rune,
+};
+
+/* A field that a reader would split or trim is quoted. */
+static bool csv_quotes(const char *src, size_t len)
+{
+	return len && (memchr(src, ',', len) || memchr(src, '"', len) || memchr(src, ';', len) ||
+		       src[0] == ' ' || src[len - 1] == ' ');
+}
+
+size_t grt_escape(enum grt_escape kind, char *dst, size_t room, const char *src, size_t len)
+{
+	bool quote;
+	size_t used = 0;
+
+	len = strnlen(src, len);
+	quote = kind == GRT_ESCAPE_CSV && csv_quotes(src, len);
+	if (room < 3)
+		quote = false;
+	if (quote) {
+		dst[used++] = '"';
+		room--;
+	}
+	while (len && room) {
+		struct rune r = next_rune(src, len);
+		char text[24];
+		size_t n = write_rune[kind](&r, text);
+
+		if (n >= room - used)
+			break;
+		memcpy(dst + used, text, n);
+		used += n;
+		src += r.len;
+		len -= r.len;
+	}
+	if (quote) {
+		dst[used++] = '"';
+		room++;
+	}
+	if (room)
+		dst[used] = '\0';
+	return used;
+}
+
+void grt_escape_print(enum grt_escape kind, FILE *out, const char *src, size_t len)
+{
+	bool quote;
+
+	len = strnlen(src, len);
+	quote = kind == GRT_ESCAPE_CSV && csv_quotes(src, len);
+	if (quote)
+		putc('"', out);
+	while (len) {
+		struct rune r = next_rune(src, len);
+		char text[24];
+
+		fwrite(text, 1, write_rune[kind](&r, text), out);
+		src += r.len;
+		len -= r.len;
+	}
+	if (quote)
+		putc('"', out);
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/*
+ * What a packet header and a record must look like before anything in them is
+ * believed. Pure checks on memory: no state, no input.
+ */
+#ifndef GRT_CORE_PACKET_H
+#define GRT_CORE_PACKET_H
+
+#include <grtrace/grtrace.h>
+
+/* More CPUs than any kernel is built for: a larger number is garbage. */
+#define GRT_CPU_MAX 8192U
+/* Room for what later programs of the same format add to the header. */
+#define GRT_HEADER_MAX 4096U
+
+/** enum grt_packet_look - what the bytes at a possible packet start are */
+enum grt_packet_look {
+	GRT_LOOK_PACKET,
+	GRT_LOOK_OTHER_FORMAT, /* the magic is there, the format is none that this program reads */
+	GRT_LOOK_GARBAGE,
+};
+
+/* The least size of a record by type, 0 for types that this program does not know. */
+extern const uint16_t grt_record_size[GRT_EV_MAX];
+
+/** grt_packet_look - judges a header; all of struct grt_packet must be readable */
+static inline enum grt_packet_look grt_packet_look(const struct grt_packet *p)
+{
+	uint64_t content = p->content_size / 8;
+
+	if (p->magic != GRT_PACKET_MAGIC)
+		return GRT_LOOK_GARBAGE;
+	if (p->format < GRT_FORMAT_MIN || p->format > GRT_FORMAT)
+		return GRT_LOOK_OTHER_FORMAT;
+	if (p->stream_id != GRT_STREAM_CPU || p->cpu_id >= GRT_CPU_MAX)
+		return GRT_LOOK_GARBAGE;
+	if (p->header_size < sizeof(*p) || p->header_size > GRT_HEADER_MAX || p->header_size % 8)
+		return GRT_LOOK_GARBAGE;
+	if (p->content_size % 64 || p->packet_size % 64 || content < p->header_size)
+		return GRT_LOOK_GARBAGE;
+	if (p->content_size > p->packet_size || p->packet_size / 8 > GRT_PACKET_MAX)
+		return GRT_LOOK_GARBAGE;
+	return p->timestamp_begin <= p->timestamp_end ? GRT_LOOK_PACKET : GRT_LOOK_GARBAGE;
+}
+
+/** grt_record_least - the least size of a record of this type, bytes */
+static inline uint32_t grt_record_least(uint16_t type)
+{
+	uint32_t size = type < GRT_EV_MAX ? grt_record_size[type] : 0;
+
+	return size ? size : sizeof(struct grt_event);
+}
+
+/**
+ * grt_record_sound - whether a record's size can be believed
+ * @left: bytes of the packet from the record on, at least sizeof(*e)
+ */
+static inline bool grt_record_sound(const struct grt_event *e, uint64_t left)
+{
+	return e->size <= left && e->size % 8 == 0 && e->size >= grt_record_least(e->type);
+}
+
+#endif /* GRT_CORE_PACKET_H */

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/*
+ * What a session is made of, for the readers that fill one. A reader opens
+ * its input and adds files; the session makes streams of them.
+ */
+#ifndef GRT_CORE_SESSION_H
+#define GRT_CORE_SESSION_H
+
+#include <sys/stat.h>
+
+#include "env.h"
+#include "heap.h"
+#include "walk.h"
+
+/**
+ * struct grt_session - see grtrace.h
+ * @health: of the present run
+ * @found: what opening met; each run starts from it
+ * @first, @last: stamps, @first > @last: none
+ * @fd, @fds, @label: the files, and their names for messages (one each)
+ * @env: of the recording
+ * @is_live, @live: streams come from here and not from files
+ */
+struct grt_session {
+	char *path;
+	struct grt_stream *stream;
+	unsigned int streams;
+	struct grt_heap heap;
+	struct grt_health health;
+	struct grt_health found;
+	uint64_t first;
+	uint64_t last;
+	int *fd;
+	char **label;
+	unsigned int fds;
+	struct grt_env_list env;
+	bool is_live;
+	struct grt_live live;
+};
+
+/**
+ * struct grt_reader - a kind of input: a row in readers.def, a file in
+ * lib/readers, and in it one of these
+ * @takes: whether it is this reader's input
+ * @open: adds the files of the input; @fd is the input's and is closed by the caller
+ */
+struct grt_reader {
+	const char *name;
+	bool (*takes)(const struct stat *st);
+	int (*open)(struct grt_session *s, int fd, struct grt_err *err);
+};
+
+#define GRT_READER(name, help) extern const struct grt_reader grt_reader_##name;
+#include "readers/readers.def"
+#undef GRT_READER
+
+/**
+ * grt_session_add_file - walks over a file and adds a stream for each CPU in it
+ * @fd: becomes the session's, also when this fails
+ * @label: its name in messages; copied
+ * @w: gets what was found; @w->cpu is not for the caller
+ */
+int grt_session_add_file(struct grt_session *s, int fd, const char *label, struct grt_walk *w,
+			 struct grt_err *err);
+
+#endif /* GRT_CORE_SESSION_H */

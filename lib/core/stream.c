@@ -1,0 +1,470 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/*
+ * Walks over the packets of one stream. Nothing that stands in the input is
+ * trusted: a header is judged before it is used, a record before it is handed
+ * out, and what does not fit is stepped over and counted.
+ *
+ * After garbage the walk goes on at the next header that looks like one, at 8
+ * byte alignment. A header whose packet would reach beyond the end of the
+ * input is garbage too as long as another header follows it; only when none
+ * does, the packet was cut.
+ */
+#include "stream.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define NOWHERE UINT64_MAX
+
+void grt_fault(struct grt_health *h, enum grt_fault_kind kind, uint64_t skipped, const char *why,
+	       const char *fix, const char *fmt, ...)
+{
+	va_list ap;
+	char what[sizeof(h->first.what)];
+
+	if (!h)
+		return;
+	h->fault[kind]++;
+	h->skipped_bytes += skipped;
+	/* the bytes of packets are counted with their packets */
+	if (kind == GRT_FAULT_PACKET)
+		h->bytes += skipped;
+	if (h->first.what[0])
+		return;
+	va_start(ap, fmt);
+	vsnprintf(what, sizeof(what), fmt, ap);
+	va_end(ap);
+	grt_err_set(&h->first, 0, why, fix, "%s", what);
+}
+
+int grt_stream_init(struct grt_stream *st, size_t cap)
+{
+	st->cap = (cap + 4095) & ~(size_t)4095;
+	st->buf = aligned_alloc(4096, st->cap);
+	if (!st->buf)
+		return -ENOMEM;
+	grt_stream_rewind(st);
+	return 0;
+}
+
+void grt_stream_rewind(struct grt_stream *st)
+{
+	st->ptr = st->buf;
+	st->mark = st->buf;
+	st->end = st->buf;
+	st->key = 0;
+	st->at = GRT_AT_GAP;
+	st->pos = st->start;
+	st->buf_pos = st->start;
+	st->content_end = st->start;
+	st->packet_end = st->start;
+	st->lost_from = NOWHERE;
+	st->fill = 0;
+	st->eof = false;
+	st->joined = false;
+	st->ready = false;
+}
+
+void grt_stream_fini(struct grt_stream *st)
+{
+	free(st->buf);
+	st->buf = NULL;
+}
+
+ssize_t grt_stream_read_file(struct grt_stream *st, void *buf, size_t len)
+{
+	ssize_t n;
+
+	do
+		n = pread(st->fd, buf, len, (off_t)(st->buf_pos + st->fill));
+	while (n < 0 && errno == EINTR);
+	return n < 0 ? -errno : n;
+}
+
+ssize_t grt_stream_read_live(struct grt_stream *st, void *buf, size_t len)
+{
+	return st->live->read(st->live->arg, st->index, buf, len);
+}
+
+/*
+ * Gives up what lies before @pos. Positions and the buffer stay 8 aligned to
+ * each other, so a live read of an odd length leaves its last bytes in place.
+ */
+static void drop_consumed(struct grt_stream *st)
+{
+	uint64_t ahead = st->pos - st->buf_pos;
+	size_t drop = (ahead < st->fill ? (size_t)ahead : st->fill) & ~(size_t)7;
+
+	st->fill -= drop;
+	st->buf_pos += drop;
+	memmove(st->buf, st->buf + drop, st->fill);
+	if (st->limit != NOWHERE && st->pos > st->buf_pos) {
+		/* a file can be entered anywhere: what lies between need not be read */
+		st->fill = 0;
+		st->buf_pos = st->pos;
+	}
+}
+
+/* How far the buffer may be filled: a stream that shares its file reads no records of others. */
+static uint64_t read_until(const struct grt_stream *st, size_t n)
+{
+	uint64_t end = st->limit;
+
+	if (st->mode != GRT_STREAM_WHOLE && st->lost_from == NOWHERE) {
+		end = st->pos + n;
+		if (st->mode == GRT_STREAM_ONE_CPU && st->content_end > end)
+			end = st->content_end;
+	}
+	return end < st->limit ? end : st->limit;
+}
+
+static int refill(struct grt_stream *st, size_t n)
+{
+	uint64_t want;
+	size_t room;
+	ssize_t got;
+
+	drop_consumed(st);
+	want = read_until(st, n) - (st->buf_pos + st->fill);
+	room = st->cap - st->fill;
+	if (want < room)
+		room = (size_t)want;
+	got = room ? st->read(st, st->buf + st->fill, room) : 0;
+	if (got < 0)
+		return (int)got;
+	st->eof = got == 0;
+	st->fill += (size_t)got;
+	return 0;
+}
+
+/* A record larger than the buffer: it is rare, and 16 bits bound it. */
+static int grow(struct grt_stream *st, size_t n)
+{
+	size_t cap = (n + 4095) & ~(size_t)4095;
+	char *buf = aligned_alloc(4096, cap);
+
+	if (!buf)
+		return -ENOMEM;
+	memcpy(buf, st->buf, st->fill);
+	free(st->buf);
+	st->buf = buf;
+	st->cap = cap;
+	st->ptr = buf;
+	st->mark = buf;
+	return 0;
+}
+
+/* Brings @n bytes from @pos on into the buffer. Return: 1, 0 where the stream ends before, or a negative
+ * errno */
+static int need(struct grt_stream *st, size_t n)
+{
+	int ret;
+
+	if (n > st->cap && grow(st, n))
+		return -ENOMEM;
+	while (st->buf_pos + st->fill < st->pos + n) {
+		if (st->eof)
+			return 0;
+		ret = refill(st, n);
+		if (ret)
+			return ret;
+	}
+	st->ptr = st->buf + (st->pos - st->buf_pos);
+	st->mark = st->ptr;
+	return 1;
+}
+
+static struct grt_health *layout_health(struct grt_stream *st)
+{
+	return st->quiet ? NULL : st->health;
+}
+
+/* The last bytes of the stream, too few for a header: do they begin one? */
+static bool begins_packet(const char *p, size_t n)
+{
+	static const uint32_t magic = GRT_PACKET_MAGIC;
+
+	return n && !memcmp(p, &magic, n < sizeof(magic) ? n : sizeof(magic));
+}
+
+static bool all_zero(const char *p, size_t n)
+{
+	while (n && !*p) {
+		p++;
+		n--;
+	}
+	return n == 0;
+}
+
+static void lost_begin(struct grt_stream *st, bool cut)
+{
+	if (st->lost_from != NOWHERE)
+		return;
+	st->lost_from = st->pos;
+	st->lost_cut = cut;
+	st->lost_zero = true;
+}
+
+static void lost_end(struct grt_stream *st)
+{
+	if (st->lost_from == NOWHERE)
+		return;
+	grt_fault(layout_health(st), GRT_FAULT_PACKET, st->pos - st->lost_from,
+		  "the file is damaged, or was written by something else",
+		  "grtrace record again, what is readable has been read",
+		  "%s: offset %llu: %llu bytes that are no packet", st->label,
+		  (unsigned long long)st->lost_from, (unsigned long long)(st->pos - st->lost_from));
+	st->lost_from = NOWHERE;
+}
+
+static void fault_cut(struct grt_stream *st, struct grt_health *h, uint64_t from, uint64_t to)
+{
+	grt_fault(h, GRT_FAULT_CUT, to - from,
+		  "its writer was killed, the disk was full, or the copy is incomplete", "",
+		  "%s: offset %llu: the last packet is cut after %llu bytes", st->label,
+		  (unsigned long long)from, (unsigned long long)(to - from));
+}
+
+/* The stream ends. What is left is the beginning of a packet, or nothing that could be one. */
+static void finish(struct grt_stream *st)
+{
+	uint64_t eof = st->buf_pos + st->fill;
+	size_t n = eof > st->pos ? (size_t)(eof - st->pos) : 0;
+	const char *p = st->buf + (n ? st->pos - st->buf_pos : 0);
+
+	st->at = GRT_AT_END;
+	if (n)
+		lost_begin(st, begins_packet(p, n));
+	if (st->lost_from == NOWHERE)
+		return;
+	st->lost_zero = st->lost_zero && all_zero(p, n);
+	st->pos += n;
+	if (!st->lost_cut) {
+		uint64_t from = st->lost_from;
+
+		lost_end(st);
+		st->lost_from = from;
+		return;
+	}
+	fault_cut(st, layout_health(st), st->lost_from, st->pos);
+}
+
+static bool is_packet_here(struct grt_stream *st)
+{
+	const struct grt_packet *p = (const struct grt_packet *)st->ptr;
+
+	if (grt_packet_look(p) != GRT_LOOK_PACKET)
+		return false;
+	return st->limit == NOWHERE || p->packet_size / 8 <= st->limit - st->pos;
+}
+
+static void step_over_garbage(struct grt_stream *st)
+{
+	const struct grt_packet *p = (const struct grt_packet *)st->ptr;
+	uint64_t word;
+
+	lost_begin(st, grt_packet_look(p) == GRT_LOOK_PACKET);
+	memcpy(&word, st->ptr, sizeof(word));
+	st->lost_zero = st->lost_zero && !word;
+	st->pos += sizeof(word);
+}
+
+static void begin_packet(struct grt_stream *st)
+{
+	memcpy(&st->packet, st->ptr, sizeof(st->packet));
+	st->content_end = st->pos + st->packet.content_size / 8;
+	st->packet_end = st->pos + st->packet.packet_size / 8;
+	st->last = st->packet.timestamp_end;
+	st->cpu = st->packet.cpu_id;
+	st->pos += st->packet.header_size;
+	st->end = st->ptr;
+	st->at = GRT_AT_PACKET;
+	if (st->key < st->packet.timestamp_begin)
+		st->key = st->packet.timestamp_begin;
+}
+
+/* From the end of a packet to the header of the next one that is this stream's. */
+static int enter_packet(struct grt_stream *st)
+{
+	uint32_t cpu = st->cpu;
+	int ret;
+
+	for (;;) {
+		ret = need(st, sizeof(struct grt_packet));
+		if (ret < 0)
+			return ret;
+		if (!ret) {
+			finish(st);
+			return 0;
+		}
+		if (!is_packet_here(st)) {
+			step_over_garbage(st);
+			continue;
+		}
+		lost_end(st);
+		if (st->mode != GRT_STREAM_ONE_CPU || ((const struct grt_packet *)st->ptr)->cpu_id == cpu)
+			break;
+		st->pos += ((const struct grt_packet *)st->ptr)->packet_size / 8;
+	}
+	begin_packet(st);
+	return 1;
+}
+
+static void leave_packet(struct grt_stream *st)
+{
+	st->pos = st->packet_end;
+	st->end = st->ptr;
+	st->at = GRT_AT_GAP;
+}
+
+static int broken_record(struct grt_stream *st, const char *why)
+{
+	grt_fault(st->health, GRT_FAULT_RECORD, st->content_end - st->pos, why,
+		  "grtrace record again, the rest of its packet was skipped",
+		  "%s: offset %llu: broken record", st->label, (unsigned long long)st->pos);
+	leave_packet(st);
+	return 0;
+}
+
+/* A stream that ends inside a packet although it should not: a live one, or a file that became shorter. */
+static int cut_packet(struct grt_stream *st)
+{
+	uint64_t eof = st->buf_pos + st->fill;
+
+	fault_cut(st, st->health, st->packet_end - st->packet.packet_size / 8, eof);
+	st->at = GRT_AT_END;
+	return 0;
+}
+
+static const char *record_problem(const struct grt_stream *st, const struct grt_event *e, uint64_t left)
+{
+	if (!grt_record_sound(e, left))
+		return "its size does not fit its type or its packet";
+	if (e->time > st->last)
+		return "its time is after the end of its packet";
+	/* a packet whose content_size is too large runs into the header of the next one */
+	if (e->time < st->packet.timestamp_begin && (uint32_t)e->time == GRT_PACKET_MAGIC)
+		return "a packet begins where a record should";
+	return NULL;
+}
+
+static void set_record_end(struct grt_stream *st)
+{
+	uint64_t filled = st->buf_pos + st->fill;
+	uint64_t end = filled < st->content_end ? filled : st->content_end;
+
+	st->end = st->buf + (end - st->buf_pos);
+}
+
+/* Return: 1 with the cursor on a record, 0 when the packet has no more, or a negative errno */
+static int enter_record(struct grt_stream *st)
+{
+	uint64_t left = st->content_end - st->pos;
+	const struct grt_event *e;
+	const char *problem;
+	int ret;
+
+	if (!left || st->mode == GRT_STREAM_HEADERS) {
+		leave_packet(st);
+		return 0;
+	}
+	if (left < sizeof(*e))
+		return broken_record(st, "the packet ends inside it");
+	ret = need(st, sizeof(*e));
+	if (ret <= 0)
+		return ret ? ret : cut_packet(st);
+	e = (const struct grt_event *)st->ptr;
+	problem = record_problem(st, e, left);
+	if (problem)
+		return broken_record(st, problem);
+	ret = need(st, e->size);
+	if (ret <= 0)
+		return ret ? ret : cut_packet(st);
+	e = (const struct grt_event *)st->ptr;
+	set_record_end(st);
+	if (e->time < st->key)
+		grt_fault(st->health, GRT_FAULT_TIME, 0, "the clock of its source went back", "",
+			  "%s: offset %llu: time goes back from %llu to %llu ns", st->label,
+			  (unsigned long long)st->pos, (unsigned long long)st->key,
+			  (unsigned long long)e->time);
+	else
+		st->key = e->time;
+	return 1;
+}
+
+int grt_stream_next(struct grt_stream *st)
+{
+	int ret;
+
+	st->pos += (uint64_t)(st->ptr - st->mark);
+	st->mark = st->ptr;
+	while (st->at != GRT_AT_END) {
+		ret = st->at == GRT_AT_GAP ? enter_packet(st) : enter_record(st);
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+static void fault_gap(struct grt_stream *st, uint64_t missing)
+{
+	const struct grt_packet *p = &st->packet;
+
+	st->health->missing_events += missing;
+	grt_fault(st->health, GRT_FAULT_GAP, 0, "they were lost, or taken by another reader", "",
+		  "%s: offset %llu: CPU %u: packet %llu where %llu was expected, %llu events are missing",
+		  st->label, (unsigned long long)(st->packet_end - p->packet_size / 8), p->cpu_id,
+		  (unsigned long long)p->packet_seq_num, (unsigned long long)st->next_seq,
+		  (unsigned long long)missing);
+}
+
+/*
+ * A `clear` starts the numbers and the balance of a CPU again from 0, at a
+ * later time. A smaller number at an earlier time is a packet that was here
+ * before, or is out of place: nothing can be missing because of it, and what
+ * follows does not follow it.
+ * Return: the packet is in its place
+ */
+static bool find_gap(struct grt_stream *st)
+{
+	const struct grt_packet *p = &st->packet;
+	uint64_t had = st->balance.fate[GRT_FATE_DELIVERED];
+	uint64_t has = p->begin.fate[GRT_FATE_DELIVERED];
+
+	if (p->packet_seq_num < st->next_seq) {
+		if (p->timestamp_begin < st->key) {
+			fault_gap(st, 0);
+			return false;
+		}
+		st->next_seq = 0;
+		had = 0;
+	}
+	if (p->packet_seq_num != st->next_seq)
+		fault_gap(st, has > had ? has - had : 0);
+	return true;
+}
+
+/* A packet in which a `clear` fell ends lower than it began: what it ends with came after. */
+static uint64_t moved(uint64_t begin, uint64_t end)
+{
+	return end >= begin ? end - begin : end;
+}
+
+void grt_stream_count_packet(struct grt_stream *st)
+{
+	const struct grt_packet *p = &st->packet;
+	struct grt_health *h = st->health;
+
+	if (!st->joined || find_gap(st)) {
+		st->next_seq = p->packet_seq_num + 1;
+		st->balance = p->end;
+	}
+	st->joined = true;
+	h->packets++;
+	h->bytes += p->packet_size / 8;
+	h->balance.emitted += moved(p->begin.emitted, p->end.emitted);
+	for (unsigned int i = 0; i < GRT_FATES; i++)
+		h->balance.fate[i] += moved(p->begin.fate[i], p->end.fate[i]);
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/*
+ * Numbers as people read them. Whole arithmetic throughout: what is printed is
+ * the measured value, rounded once.
+ */
+#ifndef GRT_WRITERS_UNITS_H
+#define GRT_WRITERS_UNITS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Room for any of these texts. */
+#define GRT_UNITS_MAX 40
+
+/** grt_units_ns - a duration with three significant digits: "870 ns", "12.3 us", "1.25 ms", "34.0 s" */
+void grt_units_ns(char text[GRT_UNITS_MAX], uint64_t ns);
+
+/** grt_units_time - a stamp in seconds with nine digits: "12.345678901" */
+void grt_units_time(char text[GRT_UNITS_MAX], uint64_t ns);
+
+/** grt_units_percent - thousandths of a percent with one digit: "12.3 %" */
+void grt_units_percent(char text[GRT_UNITS_MAX], uint64_t thousandths);
+
+/** grt_engine_name, grt_event_title - names from the .def files; "unknown" for what has no row */
+const char *grt_engine_name(uint64_t engine);
+const char *grt_event_title(uint64_t type);
+
+#endif /* GRT_WRITERS_UNITS_H */

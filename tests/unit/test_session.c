@@ -1,0 +1,663 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Sessions over sound traces: the merge, its order, the balance and what a
+ * consumer gets. Where inputs come from is in test_reader.c, broken ones are
+ * in test_corrupt.c.
+ */
+#include "collect.h"
+#include "trace_maker.h"
+
+#include <errno.h>
+
+struct fixture {
+	char *dir;
+	char *path;
+	struct collect k;
+	struct grt_session *s;
+};
+
+static int setup(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+
+	f->dir = tm_tmpdir();
+	f->path = path_join(f->dir, "t.grt");
+	collect_reset(&f->k);
+	*state = f;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+
+	grt_session_close(f->s);
+	tm_remove(f->dir);
+	free(f->k.e);
+	free(f->k.cpu);
+	free(f->path);
+	free(f->dir);
+	free(f);
+	return 0;
+}
+
+static void read_all(struct fixture *f)
+{
+	grt_session_close(f->s);
+	collect_path(&f->k, f->path, &f->s);
+}
+
+static void streams_are_merged_by_time(void **state)
+{
+	struct fixture *f = *state;
+	struct trace_maker *tm = tm_dir(f->path, 5);
+
+	/* runs of different lengths on each CPU, some of one event, with equal stamps between */
+	srand(1);
+	for (uint64_t i = 0; i < 20000; i++)
+		tm_emit(tm, (unsigned int)rand() % 5, start, .e.time = i / 3, .e.seqno = i);
+	tm_close(tm);
+	read_all(f);
+	assert_int_equal(f->k.n, 20000);
+	for (size_t i = 1; i < f->k.n; i++) {
+		assert_true(f->k.e[i - 1].time <= f->k.e[i].time);
+		/* stable: equal stamps in the order of the CPUs, and within a CPU as written */
+		if (f->k.e[i - 1].time == f->k.e[i].time) {
+			assert_true(f->k.cpu[i - 1] <= f->k.cpu[i]);
+			if (f->k.cpu[i - 1] == f->k.cpu[i])
+				assert_true(f->k.e[i - 1].seqno < f->k.e[i].seqno);
+		}
+	}
+}
+
+static void every_class_has_its_callback(void **state)
+{
+	struct fixture *f = *state;
+	struct trace_maker *tm = tm_dir(f->path, 1);
+	struct grt_event unknown = {.time = 99, .type = 61, .size = 48};
+
+#define GRT_EVENT(id, NAME, ev, LEVEL, WHO, fields, help) tm_emit(tm, 0, ev, .e.time = (id));
+#include <grtrace/events.def>
+#undef GRT_EVENT
+	tm_event(tm, 0, &unknown);
+	tm_close(tm);
+	read_all(f);
+	assert_int_equal(f->k.n, 13);
+	assert_int_equal(f->k.calls.job, 6);
+	assert_int_equal(f->k.calls.wait, 2);
+	assert_int_equal(f->k.calls.error, 1);
+	assert_int_equal(f->k.calls.command, 1);
+	assert_int_equal(f->k.calls.irq, 1);
+	assert_int_equal(f->k.calls.name, 1);
+	assert_int_equal(f->k.calls.unknown, 1);
+	assert_int_equal(f->k.calls.packet, 1);
+	assert_int_equal(grt_session_health(f->s)->unknown, 1);
+	assert_int_equal(grt_session_health(f->s)->events, 13);
+}
+
+static void unknown_types_are_skipped_by_their_size(void **state)
+{
+	struct fixture *f = *state;
+	struct trace_maker *tm = tm_dir(f->path, 1);
+	struct {
+		struct grt_event e;
+		char more[40];
+	} big = {.e = {.time = 2, .type = 63, .size = 88}};
+
+	memset(big.more, 0xff, sizeof(big.more));
+	tm_emit(tm, 0, start, .e.time = 1);
+	tm_event(tm, 0, &big.e);
+	big.e.type = 64;
+	tm_event(tm, 0, &big.e);
+	big.e.type = 0;
+	tm_event(tm, 0, &big.e);
+	big.e.type = 65535;
+	tm_event(tm, 0, &big.e);
+	/* a known type that a later version made longer is known all the same */
+	big.e.type = GRT_EV_SUBMIT;
+	tm_event(tm, 0, &big.e);
+	tm_emit(tm, 0, start, .e.time = 3);
+	tm_close(tm);
+	read_all(f);
+	assert_int_equal(f->k.n, 7);
+	assert_int_equal(f->k.calls.unknown, 4);
+	assert_int_equal(f->k.calls.job, 3);
+	assert_int_equal(f->k.e[6].time, 3);
+	assert_string_equal(grt_session_health(f->s)->first.what, "");
+}
+
+/* @cpus: of many streams each has a small buffer, which this record must make grow */
+static void large_records(struct fixture *f, unsigned int cpus)
+{
+	struct {
+		struct grt_packet p;
+		char records[2 * 65528 + 48];
+	} *t = calloc(1, sizeof(*t));
+	struct grt_event *e = (struct grt_event *)t->records;
+	int fd;
+
+	t->p = (struct grt_packet){
+		.magic = GRT_PACKET_MAGIC,
+		.format = GRT_FORMAT,
+		.header_size = sizeof(t->p),
+		.timestamp_end = 3,
+		.content_size = 8 * sizeof(*t),
+		.packet_size = 8 * sizeof(*t),
+	};
+	*e = (struct grt_event){.time = 1, .type = 50, .size = 65528};
+	*(struct grt_event *)(t->records + 65528) = (struct grt_event){.time = 2, .type = 51, .size = 65528};
+	*(struct grt_event *)(t->records + 2 * 65528) =
+		(struct grt_event){.time = 3, .type = GRT_EV_START, .size = 48};
+	fd = open(f->path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+	for (t->p.cpu_id = 0; t->p.cpu_id < cpus; t->p.cpu_id++)
+		assert_int_equal(write(fd, t, sizeof(*t)), sizeof(*t));
+	close(fd);
+	free(t);
+	read_all(f);
+	assert_int_equal(f->k.n, 3 * cpus);
+	assert_int_equal(f->k.calls.unknown, 2 * cpus);
+	assert_int_equal(f->k.calls.job, cpus);
+	assert_string_equal(grt_session_health(f->s)->first.what, "");
+}
+
+static void records_may_be_as_large_as_16_bits_say(void **state)
+{
+	large_records(*state, 1);
+	large_records(*state, 40);
+}
+
+static void a_longer_header_and_padding_are_skipped(void **state)
+{
+	struct fixture *f = *state;
+	struct trace_maker *tm = tm_raw(f->path, 1);
+	struct grt_packet *p;
+	size_t size;
+	char *data, *longer;
+
+	tm_padding(tm, 80);
+	tm_emit(tm, 0, start, .e.time = 1);
+	tm_close(tm);
+	data = file_load(f->path, &size);
+	longer = calloc(1, size + 16);
+	memcpy(longer, data, sizeof(*p));
+	memset(longer + sizeof(*p), 0xee, 16);
+	memcpy(longer + sizeof(*p) + 16, data + sizeof(*p), size - sizeof(*p));
+	p = (struct grt_packet *)longer;
+	p->header_size += 16;
+	p->content_size += 16 * 8;
+	p->packet_size += 16 * 8;
+	file_store(f->path, longer, size + 16);
+	free(longer);
+	free(data);
+	read_all(f);
+	assert_int_equal(f->k.n, 1);
+	assert_int_equal(f->k.e[0].time, 1);
+	assert_string_equal(grt_session_health(f->s)->first.what, "");
+}
+
+static void only_events_between_from_and_to(void **state)
+{
+	struct fixture *f = *state;
+	struct trace_maker *tm = tm_dir(f->path, 2);
+	struct grt_err err;
+
+	tm_name_ring(tm, 1, "gfx", "amdgpu");
+	for (uint64_t i = 0; i < 100; i++)
+		tm_emit(tm, i % 2, start, .e.time = 1000 + i, .e.ring = 1);
+	tm_close(tm);
+	assert_int_equal(grt_session_open(&f->s, f->path, &err), 0);
+	assert_int_equal(grt_session_run(f->s, &f->k.c, 1010, 1019, &err), 0);
+	assert_int_equal(f->k.calls.job, 10);
+	assert_int_equal(f->k.calls.name, 2);
+	assert_int_equal(f->k.calls.packet, 2);
+	assert_int_equal(f->k.n, 12);
+	assert_int_equal(grt_session_health(f->s)->events, 102);
+	assert_int_equal(grt_session_run(f->s, &f->k.c, 2, 1, &err), -EINVAL);
+}
+
+static void span_and_second_run(void **state)
+{
+	struct fixture *f = *state;
+	struct trace_maker *tm = tm_dir(f->path, 3);
+	struct grt_health first;
+	struct grt_err err;
+	uint64_t from, to;
+
+	tm_packet_bytes(tm, 1024);
+	for (uint64_t i = 0; i < 1000; i++)
+		tm_emit(tm, i % 3, start, .e.time = 500 + i);
+	tm_close(tm);
+	read_all(f);
+	assert_int_equal(grt_session_span(f->s, &from, &to), 0);
+	assert_int_equal(from, 500);
+	assert_int_equal(to, 1499);
+	first = *grt_session_health(f->s);
+	assert_int_equal(grt_session_run(f->s, &f->k.c, 0, UINT64_MAX, &err), 0);
+	assert_int_equal(f->k.n, 2000);
+	assert_memory_equal(&first, grt_session_health(f->s), sizeof(first));
+}
+
+static void a_callback_ends_the_run(void **state)
+{
+	struct fixture *f = *state;
+	struct trace_maker *tm = tm_dir(f->path, 2);
+	struct grt_err err;
+
+	for (uint64_t i = 0; i < 100; i++)
+		tm_emit(tm, i % 2, start, .e.time = i);
+	tm_close(tm);
+	assert_int_equal(grt_session_open(&f->s, f->path, &err), 0);
+	f->k.stop_at = 37;
+	f->k.stop_with = -12345;
+	assert_int_equal(grt_session_run(f->s, &f->k.c, 0, UINT64_MAX, &err), -12345);
+	assert_int_equal(f->k.n, 37);
+	assert_int_equal(grt_session_health(f->s)->events, 37);
+}
+
+static void the_balance_is_summed(void **state)
+{
+	struct fixture *f = *state;
+	struct trace_maker *tm = tm_dir(f->path, 2);
+	const struct grt_health *h;
+	uint64_t sum = 0;
+
+	tm_packet_bytes(tm, 1024);
+	for (uint64_t i = 0; i < 100; i++) {
+		tm_emit(tm, i % 2, start, .e.time = i);
+		tm_fate(tm, i % 2, GRT_FATE_LOST, 2);
+		tm_fate(tm, i % 2, GRT_FATE_FILTERED, 3);
+	}
+	tm_close(tm);
+	read_all(f);
+	h = grt_session_health(f->s);
+	assert_int_equal(h->balance.fate[GRT_FATE_DELIVERED], 100);
+	assert_int_equal(h->balance.fate[GRT_FATE_LOST], 200);
+	assert_int_equal(h->balance.fate[GRT_FATE_FILTERED], 300);
+	for (unsigned int i = 0; i < GRT_FATES; i++)
+		sum += h->balance.fate[i];
+	assert_int_equal(h->balance.emitted, sum);
+	assert_int_equal(h->missing_events, 0);
+}
+
+static void a_missing_packet_is_a_gap_with_its_events_counted(void **state)
+{
+	struct fixture *f = *state;
+	struct trace_maker *tm = tm_dir(f->path, 1);
+	const struct grt_health *h;
+
+	for (uint64_t i = 0; i < 31; i++) {
+		tm_emit(tm, 0, start, .e.time = i);
+		if (i == 10)
+			tm_flush(tm, 0, 0);
+		if (i == 17)
+			tm_drop(tm, 0);
+	}
+	tm_close(tm);
+	read_all(f);
+	h = grt_session_health(f->s);
+	assert_int_equal(f->k.n, 24);
+	assert_int_equal(h->fault[GRT_FAULT_GAP], 1);
+	assert_int_equal(h->missing_events, 7);
+	assert_int_equal(h->balance.fate[GRT_FATE_DELIVERED], 24);
+	assert_non_null(strstr(h->first.what, "kmod_0: offset "));
+	assert_non_null(strstr(h->first.what, "7 events are missing"));
+}
+
+static void a_trace_may_begin_at_any_packet(void **state)
+{
+	struct fixture *f = *state;
+	struct trace_maker *tm = tm_dir(f->path, 1);
+
+	tm_emit(tm, 0, start, .e.time = 1);
+	tm_drop(tm, 0);
+	tm_emit(tm, 0, start, .e.time = 2);
+	tm_close(tm);
+	read_all(f);
+	assert_int_equal(f->k.n, 1);
+	assert_int_equal(grt_session_health(f->s)->missing_events, 0);
+	assert_string_equal(grt_session_health(f->s)->first.what, "");
+}
+
+static void a_clear_begins_the_counts_again(void **state)
+{
+	struct fixture *f = *state;
+	struct trace_maker *tm = tm_dir(f->path, 1);
+	const struct grt_health *h;
+
+	tm_packet_bytes(tm, 1024);
+	for (uint64_t i = 0; i < 100; i++)
+		tm_emit(tm, 0, start, .e.time = i);
+	tm_clear(tm, 0);
+	for (uint64_t i = 0; i < 10; i++)
+		tm_emit(tm, 0, start, .e.time = 100 + i);
+	tm_close(tm);
+	read_all(f);
+	h = grt_session_health(f->s);
+	assert_int_equal(h->balance.fate[GRT_FATE_DELIVERED], 110);
+	assert_int_equal(h->balance.emitted, 110);
+	assert_int_equal(h->missing_events, 0);
+	assert_string_equal(h->first.what, "");
+}
+
+static void a_clear_may_fall_into_a_packet(void **state)
+{
+	struct fixture *f = *state;
+	struct trace_maker *tm = tm_raw(f->path, 1);
+	struct grt_packet *p;
+	size_t size;
+	char *data;
+
+	for (uint64_t i = 0; i < 10; i++)
+		tm_emit(tm, 0, start, .e.time = i);
+	tm_close(tm);
+	data = file_load(f->path, &size);
+	p = (struct grt_packet *)data;
+	p->begin.emitted = 5000;
+	p->begin.fate[GRT_FATE_DELIVERED] = 5000;
+	file_store(f->path, data, size);
+	free(data);
+	read_all(f);
+	assert_int_equal(grt_session_health(f->s)->balance.emitted, 10);
+	assert_int_equal(grt_session_health(f->s)->balance.fate[GRT_FATE_DELIVERED], 10);
+}
+
+static void a_packet_lost_after_a_clear_is_counted_from_zero(void **state)
+{
+	struct fixture *f = *state;
+	struct trace_maker *tm = tm_dir(f->path, 1);
+
+	tm_packet_bytes(tm, 1024);
+	for (uint64_t i = 0; i < 100; i++)
+		tm_emit(tm, 0, start, .e.time = i);
+	tm_clear(tm, 0);
+	for (uint64_t i = 0; i < 5; i++)
+		tm_emit(tm, 0, start, .e.time = 100 + i);
+	tm_drop(tm, 0);
+	tm_emit(tm, 0, start, .e.time = 200);
+	tm_close(tm);
+	read_all(f);
+	assert_int_equal(grt_session_health(f->s)->fault[GRT_FAULT_GAP], 1);
+	assert_int_equal(grt_session_health(f->s)->missing_events, 5);
+}
+
+static void time_that_goes_back_is_counted_and_delivered(void **state)
+{
+	struct fixture *f = *state;
+	struct trace_maker *tm = tm_dir(f->path, 2);
+	static const uint64_t stamps[] = {10, 30, 20, 40};
+
+	for (unsigned int i = 0; i < 4; i++)
+		tm_emit(tm, 0, start, .e.time = stamps[i], .e.seqno = i);
+	tm_emit(tm, 1, start, .e.time = 25, .e.seqno = 9);
+	tm_emit(tm, 1, start, .e.time = 35, .e.seqno = 9);
+	tm_close(tm);
+	read_all(f);
+	assert_int_equal(f->k.n, 6);
+	assert_int_equal(grt_session_health(f->s)->fault[GRT_FAULT_TIME], 1);
+	assert_non_null(strstr(grt_session_health(f->s)->first.what, "from 30 to 20"));
+	/* 10 | 25 | 30 20 | 35 | 40: the stream keeps its own order */
+	assert_int_equal(f->k.e[0].time, 10);
+	assert_int_equal(f->k.e[1].time, 25);
+	assert_int_equal(f->k.e[2].time, 30);
+	assert_int_equal(f->k.e[3].time, 20);
+	assert_int_equal(f->k.e[4].time, 35);
+	assert_int_equal(f->k.e[5].time, 40);
+}
+
+static void empty_packets_carry_their_balance(void **state)
+{
+	struct fixture *f = *state;
+	struct trace_maker *tm = tm_dir(f->path, 1);
+
+	tm_fate(tm, 0, GRT_FATE_RATE_LIMITED, 41);
+	tm_flush(tm, 0, 777);
+	tm_close(tm);
+	read_all(f);
+	assert_int_equal(f->k.n, 0);
+	assert_int_equal(f->k.calls.packet, 1);
+	assert_int_equal(grt_session_health(f->s)->balance.fate[GRT_FATE_RATE_LIMITED], 41);
+}
+
+static void the_order_of_the_names_of_equal_streams_decides(void **state)
+{
+	struct fixture *f = *state;
+	struct trace_maker *tm = tm_dir(f->path, 12);
+
+	/* kmod_10 comes after kmod_2 */
+	for (unsigned int i = 0; i < 12; i++)
+		tm_emit(tm, 11 - i, start, .e.time = 5);
+	tm_close(tm);
+	read_all(f);
+	for (unsigned int i = 0; i < 12; i++)
+		assert_int_equal(f->k.cpu[i], i);
+}
+
+/* A live source of two streams: what has been fed can be read, in pieces of an odd length. */
+struct feed {
+	char *data[2];
+	size_t size[2];
+	size_t at[2];
+	size_t fed[2];
+	size_t piece;
+	bool ended;
+};
+
+static ssize_t feed_read(void *arg, unsigned int i, void *buf, size_t len)
+{
+	struct feed *f = arg;
+	size_t n = f->fed[i] - f->at[i];
+
+	if (!n)
+		return f->ended ? 0 : -EAGAIN;
+	if (n > f->piece)
+		n = f->piece;
+	if (n > len)
+		n = len;
+	memcpy(buf, f->data[i] + f->at[i], n);
+	f->at[i] += n;
+	return (ssize_t)n;
+}
+
+static void make_feed(struct fixture *f, struct feed *feed, size_t piece)
+{
+	struct trace_maker *tm = tm_dir(f->path, 2);
+	char *path;
+
+	tm_packet_bytes(tm, 1024);
+	tm_padding(tm, 40);
+	for (uint64_t i = 0; i < 1000; i++)
+		tm_emit(tm, i / 7 % 2, submit, .e.time = i, .e.seqno = i);
+	tm_close(tm);
+	*feed = (struct feed){.piece = piece};
+	for (unsigned int i = 0; i < 2; i++) {
+		path = path_join(f->path, i ? "kmod_1" : "kmod_0");
+		feed->data[i] = file_load(path, &feed->size[i]);
+		free(path);
+	}
+}
+
+static void free_feed(struct feed *feed)
+{
+	free(feed->data[0]);
+	free(feed->data[1]);
+}
+
+static void check_sequence(const struct collect *k, size_t n)
+{
+	assert_int_equal(k->n, n);
+	for (size_t i = 0; i < n; i++)
+		assert_int_equal(k->e[i].seqno, i);
+}
+
+/* No packet was passed over: each was handed out and counted. */
+static void check_balance(const struct grt_session *s, const struct collect *k)
+{
+	const struct grt_health *h = grt_session_health(s);
+
+	assert_string_equal(h->first.what, "");
+	assert_int_equal(h->balance.fate[GRT_FATE_DELIVERED], k->n);
+	assert_int_equal(h->packets, k->calls.packet);
+}
+
+static void live_streams_are_read_to_their_end(void **state)
+{
+	struct fixture *f = *state;
+	static const size_t pieces[] = {1, 13, 1001, 1 << 20};
+	struct grt_live live = {.read = feed_read, .streams = 2};
+	struct grt_err err;
+	struct feed feed;
+
+	for (unsigned int i = 0; i < 4; i++) {
+		make_feed(f, &feed, pieces[i]);
+		feed.fed[0] = feed.size[0];
+		feed.fed[1] = feed.size[1];
+		feed.ended = true;
+		live.arg = &feed;
+		collect_reset(&f->k);
+		assert_int_equal(grt_session_open_live(&f->s, &live, &err), 0);
+		assert_int_equal(grt_session_run_live(f->s, &f->k.c, UINT64_MAX, &err), 0);
+		check_sequence(&f->k, 1000);
+		check_balance(f->s, &f->k);
+		grt_session_close(f->s);
+		f->s = NULL;
+		free_feed(&feed);
+	}
+}
+
+static void live_events_come_up_to_the_time_asked_for(void **state)
+{
+	struct fixture *f = *state;
+	struct grt_live live = {.read = feed_read, .streams = 2};
+	struct grt_err err;
+	struct feed feed;
+
+	make_feed(f, &feed, 4096);
+	live.arg = &feed;
+	assert_int_equal(grt_session_open_live(&f->s, &live, &err), 0);
+	assert_int_equal(grt_session_run_live(f->s, &f->k.c, 500, &err), 1);
+	assert_int_equal(f->k.n, 0);
+	feed.fed[0] = feed.size[0];
+	feed.fed[1] = feed.size[1];
+	for (uint64_t until = 0; until <= 900; until += 45) {
+		assert_int_equal(grt_session_run_live(f->s, &f->k.c, until, &err), 1);
+		check_sequence(&f->k, until);
+	}
+	/* a callback that stops the run has had its event; the next run goes on after it */
+	f->k.stop_at = 950;
+	f->k.stop_with = 7;
+	assert_int_equal(grt_session_run_live(f->s, &f->k.c, UINT64_MAX, &err), 7);
+	check_sequence(&f->k, 950);
+	assert_int_equal(grt_session_run_live(f->s, &f->k.c, UINT64_MAX, &err), 1);
+	check_sequence(&f->k, 1000);
+	feed.ended = true;
+	assert_int_equal(grt_session_run_live(f->s, &f->k.c, UINT64_MAX, &err), 0);
+	check_sequence(&f->k, 1000);
+	assert_int_equal(grt_session_health(f->s)->events, 1000);
+	check_balance(f->s, &f->k);
+	free_feed(&feed);
+}
+
+static void a_live_packet_that_arrives_in_parts_is_whole_in_the_end(void **state)
+{
+	struct fixture *f = *state;
+	struct grt_live live = {.read = feed_read, .streams = 2};
+	struct grt_err err;
+	struct feed feed;
+
+	make_feed(f, &feed, 1 << 20);
+	live.arg = &feed;
+	feed.fed[1] = feed.size[1];
+	assert_int_equal(grt_session_open_live(&f->s, &live, &err), 0);
+	/* the first stream grows by 5 bytes a time; only what it already has may come before the time */
+	for (; feed.fed[0] < feed.size[0]; feed.fed[0] += feed.size[0] - feed.fed[0] < 5 ? 1 : 5)
+		assert_int_equal(grt_session_run_live(f->s, &f->k.c, 7, &err), 1);
+	check_sequence(&f->k, 7);
+	feed.ended = true;
+	assert_int_equal(grt_session_run_live(f->s, &f->k.c, UINT64_MAX, &err), 0);
+	check_sequence(&f->k, 1000);
+	free_feed(&feed);
+}
+
+static void a_live_stream_that_ends_in_a_packet_was_cut(void **state)
+{
+	struct fixture *f = *state;
+	struct grt_live live = {.read = feed_read, .streams = 2};
+	struct grt_err err;
+	struct feed feed;
+
+	make_feed(f, &feed, 1 << 20);
+	feed.fed[0] = feed.size[0];
+	feed.fed[1] = feed.size[1] - 100;
+	feed.ended = true;
+	live.arg = &feed;
+	assert_int_equal(grt_session_open_live(&f->s, &live, &err), 0);
+	assert_int_equal(grt_session_run_live(f->s, &f->k.c, UINT64_MAX, &err), 0);
+	assert_true(f->k.n < 1000);
+	assert_int_equal(grt_session_health(f->s)->fault[GRT_FAULT_CUT], 1);
+	assert_non_null(strstr(grt_session_health(f->s)->first.what, "stream 1: offset "));
+	free_feed(&feed);
+}
+
+static ssize_t failing_read(void *arg, unsigned int i, void *buf, size_t len)
+{
+	(void)arg;
+	(void)i;
+	(void)buf;
+	(void)len;
+	return -EIO;
+}
+
+static void what_does_not_fit_the_kind_of_session_is_refused(void **state)
+{
+	struct fixture *f = *state;
+	struct grt_live live = {.read = failing_read, .streams = 1};
+	struct trace_maker *tm;
+	struct grt_err err;
+	uint64_t first, last;
+
+	assert_int_equal(grt_session_open_live(&f->s, &live, &err), 0);
+	assert_int_equal(grt_session_run(f->s, &f->k.c, 0, UINT64_MAX, &err), -ENOTSUP);
+	assert_int_equal(grt_session_span(f->s, &first, &last), -ENOTSUP);
+	assert_int_equal(grt_session_run_live(f->s, &f->k.c, UINT64_MAX, &err), -EIO);
+	assert_non_null(strstr(err.what, "stream 0: offset 0"));
+	grt_session_close(f->s);
+
+	tm = tm_dir(f->path, 1);
+	tm_close(tm);
+	assert_int_equal(grt_session_open(&f->s, f->path, &err), 0);
+	assert_int_equal(grt_session_run_live(f->s, &f->k.c, 1, &err), -ENOTSUP);
+	assert_int_equal(grt_session_span(f->s, &first, &last), -ENODATA);
+	grt_session_close(NULL);
+}
+
+#define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		CASE(streams_are_merged_by_time),
+		CASE(every_class_has_its_callback),
+		CASE(unknown_types_are_skipped_by_their_size),
+		CASE(records_may_be_as_large_as_16_bits_say),
+		CASE(a_longer_header_and_padding_are_skipped),
+		CASE(only_events_between_from_and_to),
+		CASE(span_and_second_run),
+		CASE(a_callback_ends_the_run),
+		CASE(the_balance_is_summed),
+		CASE(a_missing_packet_is_a_gap_with_its_events_counted),
+		CASE(a_trace_may_begin_at_any_packet),
+		CASE(a_clear_begins_the_counts_again),
+		CASE(a_clear_may_fall_into_a_packet),
+		CASE(a_packet_lost_after_a_clear_is_counted_from_zero),
+		CASE(time_that_goes_back_is_counted_and_delivered),
+		CASE(empty_packets_carry_their_balance),
+		CASE(the_order_of_the_names_of_equal_streams_decides),
+		CASE(live_streams_are_read_to_their_end),
+		CASE(live_events_come_up_to_the_time_asked_for),
+		CASE(a_live_packet_that_arrives_in_parts_is_whole_in_the_end),
+		CASE(a_live_stream_that_ends_in_a_packet_was_cut),
+		CASE(what_does_not_fit_the_kind_of_session_is_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
