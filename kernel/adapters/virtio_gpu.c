@@ -61,16 +61,22 @@ static void unmatched(void)
 	atomic64_inc(&adapter.unmatched);
 }
 
-/* The queue spinlock is held: nobody else registers this queue's ring. */
+/* Commands are queued under the queue's lock, replies come without it: two CPUs may meet here. */
 static u32 ring_of(struct gpu *gpu, const struct virtqueue *vq)
 {
-	int id = READ_ONCE(gpu->ring[vq->index]) - 1;
+	int *ring = &gpu->ring[vq->index];
+	int id = READ_ONCE(*ring) - 1, other;
 
-	if (id < 0) {
-		id = grtrace_ring_register(GRTRACE_RING_ANY, vq->name, queue_engine[vq->index], DRIVER);
-		WRITE_ONCE(gpu->ring[vq->index], max(id, -1) + 1);
-	}
-	return id < 0 ? GRT_RING_NONE : id;
+	if (likely(id >= 0))
+		return id;
+	id = grtrace_ring_register(GRTRACE_RING_ANY, vq->name, queue_engine[vq->index], DRIVER);
+	if (id < 0)
+		return GRT_RING_NONE;
+	other = cmpxchg(ring, 0, id + 1);
+	if (!other)
+		return id;
+	grtrace_ring_unregister(id);
+	return other - 1;
 }
 
 static struct gpu *gpu_of(const struct virtqueue *vq)

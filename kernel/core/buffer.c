@@ -184,6 +184,7 @@ void grtrace_buffer_close(void)
 {
 	int cpu;
 
+	cancel_delayed_work_sync(&periodic_flush);
 	if (!chan)
 		return;
 	for_each_possible_cpu(cpu) {
@@ -250,9 +251,13 @@ static void flush_cpu(struct grtrace_cpu *c)
 		switch_packet(c, buf, 0);
 }
 
+/* A flush that comes after the stop finds nothing to do: the packets are no longer this CPU's own. */
 static void flush_this_cpu(void *unused)
 {
-	flush_cpu(this_cpu_ptr(&grtrace_cpus));
+	struct grtrace_cpu *c = this_cpu_ptr(&grtrace_cpus);
+
+	if (c->running)
+		flush_cpu(c);
 }
 
 /** grtrace_flush - what has been emitted before this call is readable after it; may sleep */
@@ -292,7 +297,7 @@ void grtrace_flush_schedule(void)
 	u64 ms = READ_ONCE(grtrace_config[GRT_CONFIG_flush_ms]);
 
 	if (ms && grtrace_enabled() && grtrace_streams_open())
-		queue_delayed_work(system_wq, &periodic_flush, msecs_to_jiffies(ms));
+		mod_delayed_work(system_wq, &periodic_flush, msecs_to_jiffies(ms));
 }
 
 static bool counters_pending(const struct grtrace_cpu *c)
@@ -409,6 +414,17 @@ static void zero_counters(struct grtrace_cpu *c)
 	c->consumed = 0;
 }
 
+static void clear_buffers(void)
+{
+	int cpu;
+
+	if (chan)
+		relay_reset(chan);
+	for_each_possible_cpu(cpu)
+		zero_counters(per_cpu_ptr(&grtrace_cpus, cpu));
+	pr_debug("cleared\n");
+}
+
 /**
  * grtrace_clear - drops what is buffered and zeroes the counters, grtrace_lock held
  * Return: 0, or -EBUSY while a stream is open
@@ -416,16 +432,12 @@ static void zero_counters(struct grtrace_cpu *c)
 int grtrace_clear(void)
 {
 	bool running = grtrace_running();
-	int cpu;
 
-	if (grtrace_streams_open())
+	if (!grtrace_streams_shut())
 		return -EBUSY;
 	grtrace_stop_tracing();
-	if (chan)
-		relay_reset(chan);
-	for_each_possible_cpu(cpu)
-		zero_counters(per_cpu_ptr(&grtrace_cpus, cpu));
-	pr_debug("cleared\n");
+	clear_buffers();
+	grtrace_streams_unshut();
 	return running ? grtrace_start_tracing() : 0;
 }
 
@@ -440,14 +452,13 @@ int grtrace_buffer_resize(u64 bytes)
 	u64 old = chan_bytes;
 	int err;
 
-	if (grtrace_running() || grtrace_streams_open())
+	if (grtrace_running() || !grtrace_streams_shut())
 		return -EBUSY;
-	err = grtrace_clear();
-	if (err)
-		return err;
+	clear_buffers();
 	grtrace_buffer_close();
 	err = grtrace_buffer_open(bytes);
 	if (err && grtrace_buffer_open(old))
 		pr_err("no memory for a buffer of %llu bytes per CPU: tracing is off\n", old);
+	grtrace_streams_unshut();
 	return err;
 }

@@ -151,6 +151,8 @@ extern wait_queue_head_t grtrace_wait;
 /* streams.c */
 extern const struct file_operations grtrace_stream_fops;
 bool grtrace_streams_open(void);
+bool grtrace_streams_shut(void);
+void grtrace_streams_unshut(void);
 int grtrace_reader_pid(void);
 
 /* control.c */

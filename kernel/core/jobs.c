@@ -58,6 +58,20 @@ static bool better_victim(const struct slot *a, const struct slot *b)
 	return (s32)(a->born - b->born) < 0;
 }
 
+/* The slot a job takes: that of a job of the same identity, which only `emit` can bring twice. */
+static struct slot *victim(struct slot *set, u64 ctx, u64 seqno)
+{
+	struct slot *s, *best = set;
+
+	for (s = set; s < set + WAYS; s++) {
+		if (s->ctx == ctx && s->seqno == seqno)
+			return s;
+		if (better_victim(s, best))
+			best = s;
+	}
+	return best;
+}
+
 /**
  * grtrace_job_add - remembers a job
  * @ctx: fence context, not 0
@@ -67,12 +81,9 @@ static bool better_victim(const struct slot *a, const struct slot *b)
  */
 void grtrace_job_add(u64 ctx, u64 seqno, u64 now, const struct grtrace_job_info *info)
 {
-	struct slot *set = set_of(ctx, seqno), *s = set;
-	int i, seq;
+	struct slot *s = victim(set_of(ctx, seqno), ctx, seqno);
+	int seq;
 
-	for (i = 1; i < WAYS; i++)
-		if (better_victim(&set[i], s))
-			s = &set[i];
 	if (!slot_claim(s, &seq)) {
 		atomic64_inc(&evicted);
 		return;

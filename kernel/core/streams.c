@@ -43,9 +43,10 @@ struct stream {
 	char line[LINE_MAX_BYTES];
 };
 
-/* Who reads each CPU; under claims_lock. */
+/* Who reads each CPU, and whether nobody may; under claims_lock. */
 static DEFINE_MUTEX(claims_lock);
 static pid_t claims[NR_CPUS];
+static bool shut;
 static atomic_t streams;
 
 /** grtrace_streams_open - whether anybody reads */
@@ -67,11 +68,37 @@ int grtrace_reader_pid(void)
 	return pid;
 }
 
-static int claim(const struct cpumask *cpus)
+/**
+ * grtrace_streams_shut - keeps streams from being opened until grtrace_streams_unshut()
+ *
+ * An opener gets EBUSY meanwhile. It must not wait for whoever replaces the
+ * buffers, who waits for all openers when the files are removed.
+ * Return: false when a stream is open
+ */
+bool grtrace_streams_shut(void)
 {
-	int cpu, err = 0;
+	bool idle;
 
 	mutex_lock(&claims_lock);
+	idle = !grtrace_streams_open();
+	shut |= idle;
+	mutex_unlock(&claims_lock);
+	return idle;
+}
+
+void grtrace_streams_unshut(void)
+{
+	mutex_lock(&claims_lock);
+	shut = false;
+	mutex_unlock(&claims_lock);
+}
+
+static int claim(const struct cpumask *cpus)
+{
+	int cpu, err;
+
+	mutex_lock(&claims_lock);
+	err = shut ? -EBUSY : 0;
 	for_each_cpu(cpu, cpus)
 		if (claims[cpu])
 			err = -EBUSY;
@@ -109,10 +136,7 @@ static int open_stream(struct inode *inode, struct file *file, unsigned int firs
 	else
 		cpumask_set_cpu(first, s->cpus);
 
-	/* the buffers stay while a stream is open: resizing looks under this lock */
-	mutex_lock(&grtrace_lock);
 	err = claim(s->cpus);
-	mutex_unlock(&grtrace_lock);
 	if (err)
 		goto err_mask;
 	file->private_data = s;

@@ -1,0 +1,10 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# tests/kernel/grtrace_smoke and grtrace_smoke.sh in the virtual machine.
+
+. "$(dirname -- "$0")/_lib.sh"
+prepare
+guest --no-gpu -- sh -c '
+	sh tests/kernel/grtrace_smoke.sh
+	sh tests/vm/_guest.sh grtrace /mnt/build/tests/kernel/grtrace_smoke' | join_tap
