@@ -14,17 +14,17 @@ enum {
 	EXIT_DONE = 0,
 	EXIT_FAILED = 1,
 	EXIT_USAGE = 2,
-	EXIT_MISSING = 3,	/* a privilege, module or feature */
+	EXIT_MISSING = 3, /* a privilege, module or feature */
 };
 
 /** enum opt_kind - what an option's value is and what its target points to */
 enum opt_kind {
-	OPT_FLAG,	/* bool, no value */
-	OPT_STR,	/* const char * */
-	OPT_U64,	/* uint64_t, decimal or 0x */
-	OPT_SIZE,	/* uint64_t, with K, M or G (powers of 1024) */
-	OPT_SECONDS,	/* double, > 0 */
-	OPT_TIME,	/* struct opt_time */
+	OPT_FLAG,    /* bool, no value */
+	OPT_STR,     /* const char * */
+	OPT_U64,     /* uint64_t, decimal or 0x */
+	OPT_SIZE,    /* uint64_t, with K, M or G (powers of 1024) */
+	OPT_SECONDS, /* double, > 0 */
+	OPT_TIME,    /* struct opt_time */
 };
 
 /**
@@ -77,6 +77,50 @@ struct cmd {
 #undef GRT_COMMAND
 
 /**
+ * struct cmd_row - a row of commands.def
+ * @group: a group's title; such a row has nothing else
+ * @name: as typed
+ * @help: one line
+ * @cmd: its struct
+ */
+struct cmd_row {
+	const char *group;
+	const char *name;
+	const char *help;
+	const struct cmd *cmd;
+};
+
+/* Ended by an empty row. */
+extern const struct cmd_row cmd_rows[];
+
+/** cmd_find - the row of a command, NULL for an unknown one */
+const struct cmd_row *cmd_find(const char *name);
+
+/** cmd_set_name - the command that messages begin with; NULL: grtrace itself */
+void cmd_set_name(const char *name);
+
+/**
+ * cmd_parse - takes the options out of argv; operands move to its front
+ * @argc: number of arguments; on return that of operands
+ * @help: set where --help or -h was found (parsing ends there)
+ * Return: EXIT_DONE, or EXIT_USAGE after saying why
+ */
+int cmd_parse(const struct cmd *cmd, int *argc, char **argv, bool *help);
+
+/** cmd_nearest - adds candidate @name to a search for what was meant by @typed; see struct cmd_guess */
+struct cmd_guess {
+	const char *name;
+	unsigned int distance;
+};
+void cmd_nearest(struct cmd_guess *best, const char *typed, const char *name);
+
+/** cmd_complete - the words of a command line so far -> candidates for the last one, a line each */
+int cmd_complete(int argc, char **argv);
+
+/** cmd_tables - prints commands and options as lines with tabs, for tools/check-tables */
+int cmd_tables(void);
+
+/**
  * cmd_error - prints "grtrace NAME: what: why" and, on a line of its own, what to type
  * Return: @status, for `return cmd_error(...)`
  */
@@ -89,16 +133,28 @@ int cmd_fail(int status, const char *why, const char *fix, const char *fmt, ...)
 /** cmd_usage_error - "grtrace NAME: text" and where the help is. Return: EXIT_USAGE */
 int cmd_usage_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
-/** cmd_catch_signals - SIGINT, SIGTERM and SIGHUP set cmd_stop; a second one ends the process at once */
+/** cmd_catch_signals - SIGINT, SIGTERM and SIGHUP set cmd_signal; a second one ends the process at once */
 void cmd_catch_signals(void);
 
-/* Set by the first SIGINT, SIGTERM or SIGHUP after cmd_catch_signals(). */
-extern volatile int cmd_stop;
+/* The number of the first SIGINT, SIGTERM or SIGHUP after cmd_catch_signals(), 0 before it. */
+extern volatile int cmd_signal;
+/* That signal came from a process; one typed at the terminal went to its whole process group. */
+extern volatile int cmd_signal_sent;
+
+/** cmd_restore_signals - what cmd_catch_signals() found, for a child before exec */
+void cmd_restore_signals(void);
+
+/** cmd_put_text - prints text from a trace or a file name with its control characters escaped (\xNN) */
+void cmd_put_text(FILE *f, const char *text);
+
+/** cmd_put_json - prints text as a JSON string with its quotes; bytes that are no UTF-8 become U+FFFD */
+void cmd_put_json(FILE *f, const char *text);
 
 /** cmd_colour - whether standard output takes colour: a terminal, and NO_COLOR is not set */
 bool cmd_colour(void);
 
-/** cmd_close_stdout - flushes standard output. Return: EXIT_DONE, or EXIT_FAILED after saying why (a full disk) */
+/** cmd_close_stdout - flushes standard output. Return: EXIT_DONE, or EXIT_FAILED after saying why (a full
+ * disk) */
 int cmd_close_stdout(void);
 
 #endif /* GRTRACE_CMD_H */

@@ -1,0 +1,224 @@
+# SPDX-License-Identifier: GPL-2.0
+#
+# make            everything that this machine can build, into $(O)
+# make check      every test (installs what that needs)      make help: the rest
+#
+#   O=DIR           build directory (default: build)
+#   V=1             show commands            WERROR=1   warnings are errors
+#   SANITIZE=a,b    as -fsanitize=a,b        STATIC=1   a program without shared libraries
+#   KDIR=DIR        kernel to build the modules for
+#   PREFIX= DESTDIR= for install
+#
+# Sources are found by wildcard: a new file needs no line here.
+
+O	?= build
+override O := $(abspath $(O))
+PREFIX	?= /usr/local
+BINDIR	?= $(PREFIX)/bin
+LIBDIR	?= $(PREFIX)/lib
+INCDIR	?= $(PREFIX)/include
+MANDIR	?= $(PREFIX)/share/man
+COMPDIR	?= $(PREFIX)/share/bash-completion/completions
+
+CC	?= cc
+AR	?= ar
+CFLAGS	?= -O2 -g
+JOBS	?= $(shell nproc 2>/dev/null || echo 1)
+CLANG	?= clang
+
+VERSION	:= $(shell sed -n 's/^\#define GRT_VERSION "\(.*\)"/\1/p' include/grtrace/grtrace.h)
+SOVER	:= $(firstword $(subst ., ,$(VERSION)))
+
+# The running kernel's headers, else the newest there are.
+KDIR	?= $(firstword $(wildcard /lib/modules/$(shell uname -r)/build/Makefile) \
+	   $(shell ls -d /lib/modules/*/build/Makefile /usr/src/linux-headers-*-amd64/Makefile 2>/dev/null | sort -V -r))
+override KDIR := $(patsubst %/Makefile,%,$(KDIR))
+
+WARN	:= -Wall -Wextra -Wstrict-prototypes -Wmissing-prototypes -Wvla $(if $(WERROR),-Werror)
+ALL_CFLAGS := -std=gnu11 -D_GNU_SOURCE=1 $(WARN) -Iinclude -Ilib -fPIC -fvisibility=default $(CFLAGS) \
+	$(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer)
+ALL_LDFLAGS := $(LDFLAGS) $(if $(SANITIZE),-fsanitize=$(SANITIZE)) $(if $(STATIC),-static)
+
+Q	:= $(if $(V),,@)
+say	= $(if $(V),,@printf '  %-7s %s\n' $(1) $(patsubst $(O)/%,%,$(2));)
+
+LIB_SRC	 := $(wildcard lib/*/*.c)
+CMD_SRC	 := $(wildcard cmds/*.c sources/*.c)
+UNIT_SRC := $(wildcard tests/unit/test_*.c)
+UNIT_AUX := $(filter-out $(UNIT_SRC),$(wildcard tests/unit/*.c))
+FUZZ_SRC := $(wildcard tests/fuzz/fuzz_*.c)
+# Programs of one file that scripts call: writers of traces, stand-ins, benchmarks, the printer of tables.
+TOOL_SRC := $(wildcard tests/cli/*.c tests/golden/*.c bench/*.c tools/*.c)
+
+obj	= $(patsubst %.c,$(O)/obj/%.o,$(1))
+LIB_OBJ	:= $(call obj,$(LIB_SRC))
+CMD_OBJ	:= $(call obj,$(CMD_SRC))
+AUX_OBJ	:= $(call obj,$(UNIT_AUX))
+UNIT	:= $(patsubst %.c,$(O)/%,$(UNIT_SRC))
+TOOLS	:= $(patsubst %.c,$(O)/%,$(TOOL_SRC))
+FUZZ	:= $(patsubst %.c,$(O)/%,$(FUZZ_SRC))
+LIBA	:= $(O)/libgrtrace.a
+LIBSO	:= $(O)/libgrtrace.so.$(SOVER)
+BIN	:= $(O)/grtrace
+MANUALS	:= $(wildcard docs/*.1 docs/*.5)
+HEADERS	:= $(wildcard include/grtrace/*.h include/grtrace/*.def)
+
+has_kernel := $(if $(KDIR),$(wildcard $(KDIR)/Makefile))
+modules_of = $(wildcard $(1)/*.ko)
+
+.PHONY: all help features modules modules_install bench-modules install uninstall check check-built soak demo fuzz \
+	fuzzers unit-tests test-tools bench tests clean
+.DELETE_ON_ERROR:
+.SUFFIXES:
+.SECONDARY:
+
+all: $(BIN) $(LIBA) $(if $(SANITIZE)$(STATIC),,$(LIBSO)) $(O)/libgrtrace.pc $(if $(has_kernel),modules)
+	@tools/features "$(O)" "$(KDIR)" "$(CC)" "$(CLANG)"
+
+help:
+	@sed -n '3,11s/^# \{0,1\}//p' Makefile
+	@echo
+	@echo 'Targets: all modules check demo soak fuzz bench install uninstall modules_install unit-tests clean'
+
+features:
+	@tools/features "$(O)" "$(KDIR)" "$(CC)" "$(CLANG)"
+
+# ------------------------------------------------------------------ programs
+
+# Written when compiler or flags change, so that everything is built again.
+FLAGS	:= $(CC) $(ALL_CFLAGS) / $(ALL_LDFLAGS)
+$(O)/flags: FORCE
+	@mkdir -p $(O)
+	@printf '%s\n' '$(subst ','\'',$(FLAGS))' | cmp -s - $@ || printf '%s\n' '$(subst ','\'',$(FLAGS))' >$@
+.PHONY: FORCE
+FORCE:
+
+$(O)/obj/%.o: %.c $(O)/flags
+	@mkdir -p $(@D)
+	$(call say,CC,$@)$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+
+$(LIBA): $(LIB_OBJ)
+	$(call say,AR,$@)rm -f $@ && $(AR) rcsD $@ $(LIB_OBJ)
+
+$(BIN): $(CMD_OBJ) $(LIBA)
+	$(call say,LINK,$@)$(CC) $(ALL_LDFLAGS) -o $@ $(CMD_OBJ) $(LIBA) -lm
+
+# What the public header declares is exported, nothing else.
+$(O)/libgrtrace.map: include/grtrace/grtrace.h
+	@mkdir -p $(O)
+	$(call say,MAP,$@){ echo 'GRTRACE_$(SOVER) {'; echo 'global:'; \
+		sed -n 's/^[a-z].*[ *]\(grt_[a-z0-9_]*\)(.*/	\1;/p' $<; echo 'local: *;'; echo '};'; } >$@
+
+$(LIBSO): $(LIB_OBJ) $(O)/libgrtrace.map
+	$(call say,LINK,$@)$(CC) $(ALL_LDFLAGS) -shared -Wl,-soname,libgrtrace.so.$(SOVER) \
+		-Wl,--version-script=$(O)/libgrtrace.map -Wl,-z,defs -o $@ $(LIB_OBJ) -lm
+
+$(O)/libgrtrace.pc: $(O)/flags include/grtrace/grtrace.h Makefile FORCE
+	@printf '%s\n' 'prefix=$(PREFIX)' 'libdir=$(LIBDIR)' 'includedir=$(INCDIR)' '' 'Name: libgrtrace' \
+		'Description: reads, merges and analyses traces of GPU jobs' 'Version: $(VERSION)' \
+		'Cflags: -I$${includedir}' 'Libs: -L$${libdir} -lgrtrace' 'Libs.private: -lm' >$@
+
+# ------------------------------------------------------------------ modules
+
+# Kbuild builds in place, so the sources are mirrored by links: the tree stays clean.
+define mirror
+	@mkdir -p $(O)/$(1)
+	@find $(O)/$(1) -xtype l -delete
+	@cd $(1) && find . -type d -exec mkdir -p $(O)/$(1)/{} \; && \
+		find . -type f ! -name '*.o' ! -name '*.ko' ! -name '*.mod*' ! -name '.*' \
+			-exec ln -sfn $(CURDIR)/$(1)/{} $(O)/$(1)/{} \;
+	@ln -sfn $(CURDIR)/include $(O)/include
+endef
+# Our flags and O= are not the kernel's.
+kbuild	= +$(if $(V),,@)env -u MAKEFLAGS -u MFLAGS -u MAKEOVERRIDES $(MAKE) --no-print-directory -C $(KDIR) \
+	  M=$(O)/$(1) -j$(JOBS) $(if $(V),V=1,-s) $(if $(WERROR),KCFLAGS=-Werror)
+
+modules:
+	$(if $(has_kernel),,$(error no kernel headers: apt-get install linux-headers-amd64, or give KDIR=))
+	$(call mirror,kernel)
+	@ln -sfn ../include $(O)/kernel/include
+	$(call say,MODULES,$(KDIR)):
+	$(call kbuild,kernel) modules
+
+modules_install: modules
+	$(call kbuild,kernel) $(if $(DESTDIR),INSTALL_MOD_PATH=$(DESTDIR)) modules_install
+
+bench-modules: modules
+	$(call mirror,bench/kernel)
+	$(call kbuild,bench/kernel) KBUILD_EXTRA_SYMBOLS=$(O)/kernel/Module.symvers \
+		KCFLAGS='-I$(O)/include -I$(O)/kernel/core' modules
+
+# -------------------------------------------------------------------- tests
+
+$(O)/tests/unit/test_%: $(O)/obj/tests/unit/test_%.o $(AUX_OBJ) $(LIBA)
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)$(CC) $(ALL_LDFLAGS) -o $@ $< $(AUX_OBJ) $(LIBA) -lcmocka -lm
+
+$(TOOLS): $(O)/%: $(O)/obj/%.o $(AUX_OBJ) $(LIBA)
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)$(CC) $(ALL_LDFLAGS) -o $@ $< $(AUX_OBJ) $(LIBA) -lm
+
+unit-tests: $(UNIT)
+test-tools: $(TOOLS) $(BIN)
+
+# Fuzz targets are compiled whole, so that the fuzzer sees the library's branches.
+$(FUZZ): $(O)/%: %.c $(LIB_SRC) $(UNIT_AUX) $(HEADERS) $(wildcard lib/*/*.h)
+	@mkdir -p $(@D)
+	$(call say,FUZZ,$@)$(CLANG) -std=gnu11 -D_GNU_SOURCE=1 -O1 -g -Iinclude -Ilib -Itests/unit \
+		-fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -o $@ $< $(LIB_SRC) $(UNIT_AUX) -lm
+fuzzers: $(FUZZ)
+
+check:
+	tools/setup check
+	$(MAKE) check-built
+
+# A second make, because what setup installed changes what there is to build.
+check-built:
+	tests/run -o $(O)
+
+soak:
+	tools/setup check
+	tests/run -o $(O) --soak
+
+fuzz:
+	tools/setup check
+	$(MAKE) fuzzers
+	tests/run -o $(O) --soak fuzz
+
+bench: all test-tools
+	bench/record.sh $(O)
+
+demo:
+	tools/setup demo
+	$(MAKE) all
+	tools/demo $(O)
+
+# ------------------------------------------------------------------ install
+
+install: $(BIN) $(LIBA) $(LIBSO) $(O)/libgrtrace.pc
+	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(INCDIR)/grtrace \
+		$(DESTDIR)$(MANDIR)/man1 $(DESTDIR)$(MANDIR)/man5 $(DESTDIR)$(COMPDIR)
+	install -m 755 $(BIN) $(DESTDIR)$(BINDIR)/grtrace
+	install -m 644 $(LIBA) $(DESTDIR)$(LIBDIR)/libgrtrace.a
+	install -m 755 $(LIBSO) $(DESTDIR)$(LIBDIR)/libgrtrace.so.$(VERSION)
+	ln -sfn libgrtrace.so.$(VERSION) $(DESTDIR)$(LIBDIR)/libgrtrace.so.$(SOVER)
+	ln -sfn libgrtrace.so.$(SOVER) $(DESTDIR)$(LIBDIR)/libgrtrace.so
+	install -m 644 $(O)/libgrtrace.pc $(DESTDIR)$(LIBDIR)/pkgconfig/libgrtrace.pc
+	install -m 644 $(HEADERS) $(DESTDIR)$(INCDIR)/grtrace/
+	install -m 644 $(filter %.1,$(MANUALS)) $(DESTDIR)$(MANDIR)/man1/
+	install -m 644 $(filter %.5,$(MANUALS)) $(DESTDIR)$(MANDIR)/man5/
+	install -m 644 completion/grtrace $(DESTDIR)$(COMPDIR)/grtrace
+
+uninstall:
+	rm -f $(DESTDIR)$(BINDIR)/grtrace $(DESTDIR)$(LIBDIR)/libgrtrace.a $(DESTDIR)$(LIBDIR)/libgrtrace.so* \
+		$(DESTDIR)$(LIBDIR)/pkgconfig/libgrtrace.pc $(DESTDIR)$(COMPDIR)/grtrace \
+		$(addprefix $(DESTDIR)$(MANDIR)/man1/,$(notdir $(filter %.1,$(MANUALS)))) \
+		$(addprefix $(DESTDIR)$(MANDIR)/man5/,$(notdir $(filter %.5,$(MANUALS))))
+	rm -rf $(DESTDIR)$(INCDIR)/grtrace
+
+# Only what this file made: O= may be any directory.
+clean:
+	rm -rf $(O)/obj $(O)/tests $(O)/bench $(O)/tools $(O)/kernel $(O)/include $(O)/san $(O)/warn
+	rm -f $(BIN) $(LIBA) $(LIBSO) $(O)/libgrtrace.map $(O)/libgrtrace.pc $(O)/flags
+
+-include $(patsubst %.o,%.d,$(LIB_OBJ) $(CMD_OBJ) $(AUX_OBJ) $(call obj,$(UNIT_SRC) $(TOOL_SRC)))

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Starts and waits for the program that a recording is made of. It keeps its
+ * own signals, environment and files: nothing of ours is inherited.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "child.h"
+
+#define STATUS_NOT_RUN 126
+#define STATUS_NOT_FOUND 127
+
+static int exec_status(int code)
+{
+	return code == ENOENT ? STATUS_NOT_FOUND : STATUS_NOT_RUN;
+}
+
+/* errno of executing dir/name, 0 where it can be. */
+static int executable(const char *dir, size_t length, const char *name)
+{
+	char path[4096];
+
+	if ((size_t)snprintf(path, sizeof(path), "%.*s%s%s", (int)length, dir, length ? "/" : "", name) >=
+	    sizeof(path))
+		return ENAMETOOLONG;
+	return access(path, X_OK) ? errno : 0;
+}
+
+int child_find(char **argv)
+{
+	const char *p = getenv("PATH") ?: "/usr/local/bin:/usr/bin:/bin";
+	int code = ENOENT, found;
+	size_t length;
+
+	if (strchr(argv[0], '/'))
+		code = executable("", 0, argv[0]);
+	for (; !strchr(argv[0], '/') && code; p += length + 1) {
+		length = strcspn(p, ":");
+		found = executable(length ? p : ".", length ? length : 1, argv[0]);
+		if (found != ENOENT && found != ENOTDIR)
+			code = found;
+		if (!p[length])
+			break;
+	}
+	if (!code)
+		return 0;
+	return cmd_fail(exec_status(code), strerror(code), NULL, "cannot run %s", argv[0]);
+}
+
+/* Never returns: becomes the program, or tells why not. */
+static void be_child(int go, int failed, char **argv)
+{
+	char byte;
+
+	if (read(go, &byte, 1) != 1)
+		_exit(STATUS_NOT_RUN);
+	cmd_restore_signals();
+	signal(SIGPIPE, SIG_DFL);
+	signal(SIGXFSZ, SIG_DFL);
+	execvp(argv[0], argv);
+	if (write(failed, &errno, sizeof(errno)) < 0)
+		_exit(STATUS_NOT_RUN);
+	_exit(exec_status(errno));
+}
+
+int child_fork(struct child *c, char **argv, struct grt_err *err)
+{
+	int go[2], failed[2];
+
+	*c = (struct child){.go = -1, .failed = -1, .pidfd = -1};
+	if (pipe2(go, O_CLOEXEC))
+		return grt_err_set(err, -errno, strerror(errno), NULL, "cannot start %s", argv[0]);
+	if (pipe2(failed, O_CLOEXEC)) {
+		close(go[0]);
+		close(go[1]);
+		return grt_err_set(err, -errno, strerror(errno), NULL, "cannot start %s", argv[0]);
+	}
+	c->pid = fork();
+	if (!c->pid) {
+		close(go[1]);
+		be_child(go[0], failed[1], argv);
+	}
+	close(go[0]);
+	close(failed[1]);
+	c->go = go[1];
+	c->failed = failed[0];
+	if (c->pid < 0) {
+		c->pid = 0;
+		child_close(c);
+		return grt_err_set(err, -EAGAIN, "no process can be made", NULL, "cannot start %s", argv[0]);
+	}
+	c->pidfd = (int)syscall(SYS_pidfd_open, c->pid, 0);
+	return 0;
+}
+
+int child_run(struct child *c, char **argv)
+{
+	int code = 0;
+	ssize_t n = write(c->go, "g", 1);
+
+	close(c->go);
+	c->go = -1;
+	do
+		n = read(c->failed, &code, sizeof(code));
+	while (n < 0 && errno == EINTR);
+	if (n != (ssize_t)sizeof(code))
+		return 0;
+	child_wait(c);
+	return cmd_fail(exec_status(code), strerror(code), NULL, "cannot run %s", argv[0]);
+}
+
+static void set_ended(struct child *c, int status)
+{
+	c->ended = true;
+	c->status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+bool child_poll(struct child *c)
+{
+	int status;
+
+	if (c->pid && !c->ended && waitpid(c->pid, &status, WNOHANG) == c->pid)
+		set_ended(c, status);
+	return c->ended;
+}
+
+void child_wait(struct child *c)
+{
+	int status;
+	pid_t pid;
+
+	while (c->pid && !c->ended) {
+		pid = waitpid(c->pid, &status, 0);
+		if (pid == c->pid)
+			set_ended(c, status);
+		else if (pid < 0 && errno != EINTR)
+			return;
+	}
+}
+
+void child_close(struct child *c)
+{
+	if (c->go >= 0) {
+		close(c->go);
+		c->go = -1;
+		child_wait(c);
+	}
+	if (c->failed >= 0)
+		close(c->failed);
+	if (c->pidfd >= 0)
+		close(c->pidfd);
+	c->failed = -1;
+	c->pidfd = -1;
+}

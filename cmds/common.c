@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What every subcommand shares: messages, signals, safe printing of foreign
+ * text. Whatever only some commands need belongs into a file of its own.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/escape.h"
+#include "cmd.h"
+
+volatile int cmd_signal;
+volatile int cmd_signal_sent;
+
+static const char *cmd_name;
+
+static const int stop_signals[] = {SIGINT, SIGTERM, SIGHUP};
+#define STOP_SIGNALS (sizeof(stop_signals) / sizeof(stop_signals[0]))
+static struct sigaction signals_before[STOP_SIGNALS];
+static bool signals_caught;
+
+void cmd_set_name(const char *name)
+{
+	cmd_name = name;
+}
+
+static void put_prefix(void)
+{
+	fprintf(stderr, "grtrace%s%s: ", cmd_name ? " " : "", cmd_name ? cmd_name : "");
+}
+
+int cmd_error(int status, const struct grt_err *err)
+{
+	/* What was printed so far comes before the message where both go to one terminal. */
+	fflush(stdout);
+	put_prefix();
+	cmd_put_text(stderr, err->what);
+	if (err->why[0]) {
+		fputs(": ", stderr);
+		cmd_put_text(stderr, err->why);
+	}
+	fputc('\n', stderr);
+	if (err->fix[0]) {
+		fputs("  try: ", stderr);
+		cmd_put_text(stderr, err->fix);
+		fputc('\n', stderr);
+	}
+	return status;
+}
+
+int cmd_fail(int status, const char *why, const char *fix, const char *fmt, ...)
+{
+	struct grt_err err = {0};
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(err.what, sizeof(err.what), fmt, ap);
+	va_end(ap);
+	snprintf(err.why, sizeof(err.why), "%s", why ? why : "");
+	snprintf(err.fix, sizeof(err.fix), "%s", fix ? fix : "");
+	return cmd_error(status, &err);
+}
+
+int cmd_usage_error(const char *fmt, ...)
+{
+	struct grt_err err = {0};
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(err.what, sizeof(err.what), fmt, ap);
+	va_end(ap);
+	snprintf(err.fix, sizeof(err.fix), "grtrace%s%s --help", cmd_name ? " " : "",
+		 cmd_name ? cmd_name : "");
+	return cmd_error(EXIT_USAGE, &err);
+}
+
+static void on_signal(int number, siginfo_t *info, void *context)
+{
+	(void)context;
+	if (cmd_signal)
+		_exit(128 + number);
+	cmd_signal_sent = info->si_code != SI_KERNEL;
+	cmd_signal = number;
+}
+
+void cmd_catch_signals(void)
+{
+	struct sigaction act = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO};
+	unsigned int i;
+
+	sigemptyset(&act.sa_mask);
+	for (i = 0; i < STOP_SIGNALS; i++) {
+		sigaction(stop_signals[i], &act, &signals_before[i]);
+		/* nohup is respected; an ignored SIGINT only means "started by a script with &". */
+		if (stop_signals[i] == SIGHUP && signals_before[i].sa_handler == SIG_IGN)
+			sigaction(SIGHUP, &signals_before[i], NULL);
+	}
+	signals_caught = true;
+}
+
+void cmd_restore_signals(void)
+{
+	unsigned int i;
+
+	for (i = 0; signals_caught && i < STOP_SIGNALS; i++)
+		sigaction(stop_signals[i], &signals_before[i], NULL);
+}
+
+void cmd_put_text(FILE *f, const char *text)
+{
+	grt_escape_print(GRT_ESCAPE_TERM, f, text, strlen(text));
+}
+
+void cmd_put_json(FILE *f, const char *text)
+{
+	fputc('"', f);
+	grt_escape_print(GRT_ESCAPE_JSON, f, text, strlen(text));
+	fputc('"', f);
+}
+
+bool cmd_colour(void)
+{
+	const char *no_color = getenv("NO_COLOR");
+	const char *term = getenv("TERM");
+
+	return isatty(STDOUT_FILENO) && !(no_color && *no_color) && term && strcmp(term, "dumb");
+}
+
+int cmd_close_stdout(void)
+{
+	bool failed = ferror(stdout);
+
+	errno = 0;
+	if (!fflush(stdout) && !failed && !close(STDOUT_FILENO))
+		return EXIT_DONE;
+	return cmd_fail(EXIT_FAILED, errno ? strerror(errno) : "an earlier write failed",
+			errno == ENOSPC ? "free space on the disk, or write elsewhere" : NULL,
+			"cannot write to standard output");
+}

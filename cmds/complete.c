@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The tables for other programs: candidates for the shell's completion, and
+ * plain rows for tools/check-tables. Files are the shell's own business: where
+ * a path is wanted, nothing is printed.
+ */
+#include <string.h>
+
+#include "cmd.h"
+
+static void candidate(const char *prefix, const char *dashes, const char *name)
+{
+	char word[128];
+
+	snprintf(word, sizeof(word), "%s%s", dashes, name);
+	if (!strncmp(word, prefix, strlen(prefix)))
+		puts(word);
+}
+
+static void complete_commands(const char *prefix)
+{
+	const struct cmd_row *r;
+
+	for (r = cmd_rows; r->group || r->name; r++)
+		if (r->name)
+			candidate(prefix, "", r->name);
+	candidate(prefix, "", "help");
+	candidate(prefix, "--", "version");
+	candidate(prefix, "--", "help");
+}
+
+static void complete_options(const struct cmd *cmd, const char *prefix)
+{
+	const struct cmd_opt *o;
+
+	for (o = cmd->opts; o && o->name; o++)
+		candidate(prefix, "--", o->name);
+	candidate(prefix, "--", "help");
+}
+
+/* The option whose value comes next, NULL where none does. */
+static const struct cmd_opt *option_wanting(const struct cmd *cmd, const char *word)
+{
+	const struct cmd_opt *o;
+
+	for (o = cmd->opts; o && o->name; o++) {
+		if (o->kind == OPT_FLAG)
+			continue;
+		if (!strncmp(word, "--", 2) ? !strcmp(word + 2, o->name)
+					    : (word[0] == '-' && word[1] == o->letter && !word[2]))
+			return o;
+	}
+	return NULL;
+}
+
+/* A placeholder like job|ring|process names all values there are. */
+static void complete_words(const char *arg, const char *prefix)
+{
+	size_t length;
+	char word[64];
+
+	while (*arg) {
+		length = strcspn(arg, "|");
+		snprintf(word, sizeof(word), "%.*s", (int)length, arg);
+		candidate(prefix, "", word);
+		arg += length + (arg[length] == '|');
+	}
+}
+
+static void complete_sources(const char *prefix)
+{
+#define GRT_SOURCE(name, help) candidate(prefix, "", #name);
+#include "../sources/sources.def"
+#undef GRT_SOURCE
+	candidate(prefix, "", "auto");
+}
+
+static void complete_value(const struct cmd_opt *opt, const char *prefix)
+{
+	if (strchr(opt->arg, '|'))
+		complete_words(opt->arg, prefix);
+	else if (!strncmp(opt->arg, "SRC", 3))
+		complete_sources(prefix);
+}
+
+static void complete_keys(const char *prefix)
+{
+#define GRT_KEY(name, ...) candidate(prefix, "", #name);
+#define GRT_ALIAS(other, name) candidate(prefix, "", #other);
+#include <grtrace/control.def>
+}
+
+int cmd_complete(int argc, char **argv)
+{
+	const char *last = argc ? argv[argc - 1] : "";
+	const struct cmd_row *row = argc > 1 ? cmd_find(argv[0]) : NULL;
+	const struct cmd_opt *wanting;
+
+	if (argc < 2)
+		complete_commands(last);
+	else if (argc == 2 && !strcmp(argv[0], "help"))
+		complete_commands(last);
+	else if (!row)
+		return EXIT_DONE;
+	else if ((wanting = option_wanting(row->cmd, argv[argc - 2])))
+		complete_value(wanting, last);
+	else if (last[0] == '-')
+		complete_options(row->cmd, last);
+	else if (!strcmp(row->name, "config"))
+		complete_keys(last);
+	return EXIT_DONE;
+}
+
+int cmd_tables(void)
+{
+	const struct cmd_row *r;
+	const struct cmd_opt *o;
+
+	for (r = cmd_rows; r->group || r->name; r++) {
+		if (r->group)
+			continue;
+		printf("command\t%s\t%s\n", r->name, r->help);
+		for (o = r->cmd->opts; o && o->name; o++)
+			printf("option\t%s\t%s\t%c\t%s\t%s\n", r->name, o->name, o->letter ? o->letter : '-',
+			       o->arg ? o->arg : "-", o->help);
+	}
+	return cmd_close_stdout();
+}

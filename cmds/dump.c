@@ -1,0 +1,449 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * grtrace dump: the events of a trace, a line each, in the order of time. What
+ * is printed comes from the rows of events.def; names that only other records
+ * tell (comms, ring names) are those seen so far.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include <grtrace/event_table.h>
+
+#include "cmd.h"
+#include "core/escape.h"
+
+#define NS_PER_S 1000000000ULL
+#define NOT_GIVEN UINT64_MAX
+#define DEFAULT_INPUT "grtrace.out.grt"
+
+/*
+ * Names stand in every packet that uses them, so a name that another one
+ * pushed out of its place comes back soon: the tables need not grow.
+ */
+#define THREAD_NAMES 65536
+#define RING_NAMES 1024
+
+static const char *opt_input;
+static const char *opt_types;
+static uint64_t opt_count = NOT_GIVEN;
+static uint64_t opt_ring = NOT_GIVEN;
+static bool opt_json;
+
+static const struct cmd_opt opts[] = {
+	{"input", 'i', OPT_STR, "PATH", &opt_input, "recording or raw file (default: ./" DEFAULT_INPUT ")"},
+	{"count", 'n', OPT_U64, "N", &opt_count, "stop after N events"},
+	{"type", 't', OPT_STR, "T[,T]", &opt_types, "only events of these types (submit,complete)"},
+	{"ring", 'r', OPT_U64, "R", &opt_ring, "only events of ring R"},
+	{"json", 'j', OPT_FLAG, NULL, &opt_json, "a JSON object per line"},
+	{NULL, 0, OPT_FLAG, NULL, NULL, NULL},
+};
+
+struct name {
+	uint32_t id;
+	bool known;
+	char name[sizeof(((struct grt_ev_name *)0)->name)];
+	char owner[sizeof(((struct grt_ev_name *)0)->owner)];
+};
+
+/**
+ * struct dump - one run
+ * @c: what the session drives
+ * @types: bit per event id that is printed
+ * @left: events still to print
+ * @write_error: errno of a failed write, 0: none
+ * @print: prints one event
+ */
+struct dump {
+	struct grt_consumer c;
+	uint64_t types;
+	uint64_t left;
+	int write_error;
+	void (*print)(const struct dump *d, const struct grt_event *e, uint32_t cpu);
+	struct name thread[THREAD_NAMES];
+	struct name ring[RING_NAMES];
+};
+
+static const char *const flag_names[] = {
+	[GRT_FLAG_INFERRED_BIT] = "inferred",
+	[GRT_FLAG_COMMIT_BIT] = "commit",
+	[GRT_FLAG_INJECTED_BIT] = "injected",
+};
+#define FLAG_NAMES (sizeof(flag_names) / sizeof(flag_names[0]))
+
+static const struct grt_event_desc *describe(const struct grt_event *e)
+{
+	const struct grt_event_desc *d = e->type < GRT_EV_MAX ? &grt_event_table[e->type] : NULL;
+
+	return d && d->name ? d : NULL;
+}
+
+static const struct name *find_name(const struct name *table, uint32_t size, uint32_t id)
+{
+	const struct name *n = &table[id % size];
+
+	return n->known && n->id == id ? n : NULL;
+}
+
+static int dump_name(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
+{
+	struct dump *d = (struct dump *)c;
+	const struct grt_ev_name *ev = (const struct grt_ev_name *)e;
+	struct name *n =
+		ev->kind == GRT_NAME_RING ? &d->ring[ev->id % RING_NAMES] : &d->thread[ev->id % THREAD_NAMES];
+
+	(void)cpu;
+	if (ev->kind != GRT_NAME_RING && ev->kind != GRT_NAME_THREAD)
+		return 0;
+	n->id = ev->id;
+	n->known = true;
+	memcpy(n->name, ev->name, sizeof(n->name));
+	memcpy(n->owner, ev->owner, sizeof(n->owner));
+	return 0;
+}
+
+static uint64_t number(const struct grt_field *f, const struct grt_event *e)
+{
+	uint64_t v = 0;
+
+	memcpy(&v, (const char *)e + f->offset, f->size);
+	return v;
+}
+
+static int64_t signed_number(const struct grt_field *f, const struct grt_event *e)
+{
+	unsigned int unused = 64 - 8 * f->size;
+
+	return (int64_t)(number(f, e) << unused) >> unused;
+}
+
+static void text_dec(const struct grt_field *f, const struct grt_event *e)
+{
+	printf("%llu", (unsigned long long)number(f, e));
+}
+
+static void text_hex(const struct grt_field *f, const struct grt_event *e)
+{
+	printf("0x%llx", (unsigned long long)number(f, e));
+}
+
+static void text_signed(const struct grt_field *f, const struct grt_event *e)
+{
+	printf("%lld", (long long)signed_number(f, e));
+}
+
+static void text_str(const struct grt_field *f, const struct grt_event *e)
+{
+	putchar('"');
+	grt_escape_print(GRT_ESCAPE_TERM, stdout, (const char *)e + f->offset, f->size);
+	putchar('"');
+}
+
+static const char *engine_name(const struct grt_event *e)
+{
+	return e->engine < GRT_ENGINE_MAX ? grt_engine_names[e->engine] : NULL;
+}
+
+static void text_engine(const struct grt_field *f, const struct grt_event *e)
+{
+	if (engine_name(e))
+		fputs(engine_name(e), stdout);
+	else
+		text_dec(f, e);
+}
+
+static void json_str(const struct grt_field *f, const struct grt_event *e)
+{
+	putchar('"');
+	grt_escape_print(GRT_ESCAPE_JSON, stdout, (const char *)e + f->offset, f->size);
+	putchar('"');
+}
+
+static void json_engine(const struct grt_field *f, const struct grt_event *e)
+{
+	if (engine_name(e))
+		printf("\"%s\"", engine_name(e));
+	else
+		text_dec(f, e);
+}
+
+/* How a field's value is printed, by enum grt_field_kind. */
+static const struct {
+	void (*text)(const struct grt_field *f, const struct grt_event *e);
+	void (*json)(const struct grt_field *f, const struct grt_event *e);
+} kinds[] = {
+	[GRT_FIELD_DEC] = {text_dec, text_dec},		 [GRT_FIELD_HEX] = {text_hex, text_dec},
+	[GRT_FIELD_SIGNED] = {text_signed, text_signed}, [GRT_FIELD_STR] = {text_str, json_str},
+	[GRT_FIELD_ENGINE] = {text_engine, json_engine},
+};
+
+static void text_name(const struct name *n)
+{
+	if (!n)
+		return;
+	putchar('(');
+	grt_escape_print(GRT_ESCAPE_TERM, stdout, n->name, sizeof(n->name));
+	putchar(')');
+}
+
+static void text_identity(const struct dump *d, const struct grt_event *e)
+{
+	if (e->ring != GRT_RING_NONE) {
+		printf(" ring=%u", e->ring);
+		text_name(find_name(d->ring, RING_NAMES, e->ring));
+	}
+	if (engine_name(e) && e->engine)
+		printf(" engine=%s", engine_name(e));
+	else if (e->engine)
+		printf(" engine=%u", e->engine);
+	if (e->pid || e->tid) {
+		printf(" pid=%u/%u", e->pid, e->tid);
+		text_name(find_name(d->thread, THREAD_NAMES, e->tid));
+	}
+	if (e->ctx)
+		printf(" ctx=%llu seqno=%llu", (unsigned long long)e->ctx, (unsigned long long)e->seqno);
+}
+
+static void text_rest(const struct grt_event *e)
+{
+	const char *sep = " flags=";
+
+	if (e->device)
+		printf(" device=%u", e->device);
+	if (e->sample)
+		printf(" sample=%u", e->sample);
+	for (unsigned int i = 0; i < FLAG_NAMES; i++) {
+		if (!(e->flags & (1U << i)))
+			continue;
+		printf("%s%s", sep, flag_names[i]);
+		sep = "|";
+	}
+	if (e->flags >> FLAG_NAMES)
+		printf("%s0x%x", sep, e->flags >> FLAG_NAMES << FLAG_NAMES);
+}
+
+static void print_text(const struct dump *d, const struct grt_event *e, uint32_t cpu)
+{
+	const struct grt_event_desc *desc = describe(e);
+	char title[24];
+
+	snprintf(title, sizeof(title), "UNKNOWN(%u)", e->type);
+	printf("%6llu.%09llu [%03u] %-15s", (unsigned long long)(e->time / NS_PER_S),
+	       (unsigned long long)(e->time % NS_PER_S), cpu, desc ? desc->title : title);
+	text_identity(d, e);
+	for (const struct grt_field *f = desc ? desc->fields() : NULL; f && f->name; f++) {
+		printf(" %s=", f->name);
+		kinds[f->kind].text(f, e);
+	}
+	text_rest(e);
+	putchar('\n');
+}
+
+static void json_fields(const struct grt_field *f, const struct grt_event *e)
+{
+	for (; f && f->name; f++) {
+		printf(",\"%s\":", f->name);
+		kinds[f->kind].json(f, e);
+	}
+}
+
+/* A name that is not known is left out: "" would say that there is none. */
+static void json_name(const char *key, const char *text, size_t size)
+{
+	printf(",\"%s\":\"", key);
+	grt_escape_print(GRT_ESCAPE_JSON, stdout, text, size);
+	putchar('"');
+}
+
+static void json_names(const struct dump *d, const struct grt_event *e)
+{
+	const struct name *ring = e->ring == GRT_RING_NONE ? NULL : find_name(d->ring, RING_NAMES, e->ring);
+	const struct name *thread = e->tid ? find_name(d->thread, THREAD_NAMES, e->tid) : NULL;
+
+	if (ring) {
+		json_name("ring_name", ring->name, sizeof(ring->name));
+		json_name("driver", ring->owner, sizeof(ring->owner));
+	}
+	if (thread) {
+		json_name("comm", thread->name, sizeof(thread->name));
+		json_name("process", thread->owner, sizeof(thread->owner));
+	}
+}
+
+static void print_json(const struct dump *d, const struct grt_event *e, uint32_t cpu)
+{
+	const struct grt_event_desc *desc = describe(e);
+
+	printf("{\"time\":%llu,\"cpu\":%u,\"type\":", (unsigned long long)e->time, cpu);
+	if (desc)
+		printf("\"%s\"", desc->title);
+	else
+		printf("%u", e->type);
+	printf(",\"size\":%u", e->size);
+	json_fields(grt_common_fields, e);
+	json_names(d, e);
+	json_fields(desc ? desc->fields() : NULL, e);
+	fputs("}\n", stdout);
+}
+
+static int dump_event(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
+{
+	struct dump *d = (struct dump *)c;
+
+	if (opt_types && !(e->type < GRT_EV_MAX && d->types >> e->type & 1))
+		return 0;
+	if (opt_ring != NOT_GIVEN && e->ring != opt_ring)
+		return 0;
+	if (!d->left)
+		return 1;
+	errno = 0;
+	d->print(d, e, cpu);
+	if (ferror(stdout)) {
+		d->write_error = errno ? errno : EIO;
+		return 1;
+	}
+	d->left--;
+	return d->left ? 0 : 1;
+}
+
+static int unknown_type(const char *word, size_t len)
+{
+	char all[512] = "";
+	size_t used = 0;
+
+	for (unsigned int i = 0; i < GRT_EV_MAX; i++)
+		if (grt_event_table[i].name && used < sizeof(all))
+			used += (size_t)snprintf(all + used, sizeof(all) - used, "%s%s", used ? ", " : "",
+						 grt_event_table[i].name);
+	return cmd_usage_error("--type: '%.*s' is no event type; there are: %s", (int)len, word, all);
+}
+
+static uint64_t type_bit(const char *word, size_t len)
+{
+	for (unsigned int i = 0; i < GRT_EV_MAX; i++) {
+		const char *name = grt_event_table[i].name;
+
+		if (name && strlen(name) == len && !strncasecmp(name, word, len))
+			return 1ULL << i;
+	}
+	return 0;
+}
+
+/* Return: EXIT_DONE, or EXIT_USAGE after saying why */
+static int parse_types(const char *word, uint64_t *types)
+{
+	size_t len;
+
+	for (;; word += len + 1) {
+		len = strcspn(word, ",");
+		if (!type_bit(word, len))
+			return unknown_type(word, len);
+		*types |= type_bit(word, len);
+		if (!word[len])
+			return EXIT_DONE;
+	}
+}
+
+/* What the run met is told after the part that could be read. */
+static int judge(const char *path, const struct grt_health *h)
+{
+	struct grt_err err = h->first;
+	uint64_t faults = 0;
+	size_t used;
+
+	for (unsigned int i = 0; i < GRT_FAULTS; i++)
+		faults += h->fault[i];
+	if (!faults && !h->finished) {
+		fputs("grtrace dump: ", stderr);
+		cmd_put_text(stderr, path);
+		fputs(": not closed by its recorder, which still runs or was killed\n", stderr);
+	}
+	if (!faults)
+		return EXIT_DONE;
+	used = strlen(err.why);
+	if (faults > 1 || h->missing_events)
+		snprintf(err.why + used, sizeof(err.why) - used,
+			 "%s%llu faults in all, %llu bytes skipped, %llu events missing", used ? "; " : "",
+			 (unsigned long long)faults, (unsigned long long)h->skipped_bytes,
+			 (unsigned long long)h->missing_events);
+	return cmd_error(EXIT_FAILED, &err);
+}
+
+/*
+ * A reader that has seen enough (head) is no failure, and nothing more is said.
+ * Return: EXIT_DONE; @quiet says whether that is all
+ */
+static int close_output(struct dump *d, bool *quiet)
+{
+	errno = 0;
+	if (!d->write_error && fflush(stdout))
+		d->write_error = errno ? errno : EIO;
+	*quiet = d->write_error == EPIPE;
+	if (!d->write_error)
+		return cmd_close_stdout();
+	if (*quiet)
+		return EXIT_DONE;
+	return cmd_fail(EXIT_FAILED, strerror(d->write_error),
+			d->write_error == ENOSPC ? "free space on the disk, or write elsewhere" : NULL,
+			"cannot write to standard output");
+}
+
+static int run_session(struct dump *d, struct grt_session *s, const char *path)
+{
+	struct grt_err err;
+	int ret = grt_session_run(s, &d->c, 0, UINT64_MAX, &err);
+	bool quiet;
+	int status = close_output(d, &quiet);
+
+	if (quiet || status != EXIT_DONE)
+		return status;
+	if (ret < 0)
+		return cmd_error(EXIT_FAILED, &err);
+	return judge(path, grt_session_health(s));
+}
+
+static int dump_path(struct dump *d, const char *path, bool is_default)
+{
+	struct grt_session *s;
+	struct grt_err err;
+	int ret = grt_session_open(&s, path, &err);
+
+	if (ret == -ENOENT && is_default)
+		snprintf(err.fix, sizeof(err.fix), "grtrace record -- PROGRAM, or grtrace dump PATH");
+	if (ret)
+		return cmd_error(EXIT_FAILED, &err);
+	ret = run_session(d, s, path);
+	grt_session_close(s);
+	return ret;
+}
+
+static int dump_run(int argc, char **argv)
+{
+	const char *path = opt_input ? opt_input : argc ? argv[0] : DEFAULT_INPUT;
+	uint64_t types = 0;
+	struct dump *d;
+	int ret;
+
+	if (argc > 1 || (argc && opt_input))
+		return cmd_usage_error("more than one trace: '%s'", argv[argc - 1]);
+	if (opt_types && parse_types(opt_types, &types) != EXIT_DONE)
+		return EXIT_USAGE;
+	d = calloc(1, sizeof(*d));
+	if (!d)
+		return cmd_fail(EXIT_FAILED, strerror(ENOMEM), NULL, "cannot begin");
+	d->c.event = dump_event;
+	d->c.name = dump_name;
+	d->types = types;
+	d->left = opt_count;
+	d->print = opt_json ? print_json : print_text;
+	ret = dump_path(d, path, !opt_input && !argc);
+	free(d);
+	return ret;
+}
+
+const struct cmd cmd_dump = {
+	.usage = "[PATH] [-i PATH] [-n N] [--type T[,T]] [--ring R] [--json]",
+	.opts = opts,
+	.run = dump_run,
+};

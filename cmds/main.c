@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * grtrace: finds the subcommand, has its options parsed and runs it; prints
+ * help from the tables. What a command does stands in its own file.
+ */
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cmd.h"
+
+#define GRT_GROUP(title) {.group = (title)},
+#define GRT_COMMAND(cname, text) {.name = #cname, .help = (text), .cmd = &cmd_##cname},
+const struct cmd_row cmd_rows[] = {
+#include "commands.def"
+	{.name = NULL},
+};
+#undef GRT_COMMAND
+
+/* Where the help's second column begins. */
+#define HELP_COLUMN 28
+
+const struct cmd_row *cmd_find(const char *name)
+{
+	const struct cmd_row *r;
+
+	for (r = cmd_rows; r->group || r->name; r++)
+		if (r->name && !strcmp(r->name, name))
+			return r;
+	return NULL;
+}
+
+static int show_commands(void)
+{
+	const struct cmd_row *r;
+
+	puts("grtrace " GRT_VERSION ": what a GPU job goes through, from submit to fence\n\n"
+	     "usage: grtrace COMMAND [OPTIONS] [ARGUMENTS]");
+	for (r = cmd_rows; r->group || r->name; r++) {
+		if (r->group)
+			printf("\n%s\n", r->group);
+		else
+			printf("  %-10s %s\n", r->name, r->help);
+	}
+	puts("\n`grtrace COMMAND --help` shows a command's options, `man grtrace` the manual.");
+	return cmd_close_stdout();
+}
+
+static int show_version(void)
+{
+	printf("grtrace %s (format %d)\n", GRT_VERSION, GRT_FORMAT);
+	return cmd_close_stdout();
+}
+
+static void show_option(char letter, const char *name, const char *arg, const char *help)
+{
+	char left[80];
+
+	snprintf(left, sizeof(left), "  %c%c%c --%s%s%s", letter ? '-' : ' ', letter ? letter : ' ',
+		 letter ? ',' : ' ', name, arg ? " " : "", arg ? arg : "");
+	if (strlen(left) < HELP_COLUMN)
+		printf("%-*s%s\n", HELP_COLUMN, left, help);
+	else
+		printf("%s\n%*s%s\n", left, HELP_COLUMN, "", help);
+}
+
+static int show_command(const struct cmd_row *row)
+{
+	const struct cmd_opt *o;
+
+	printf("grtrace %s: %s\n\nusage: grtrace %s %s\n\n", row->name, row->help, row->name,
+	       row->cmd->usage);
+	for (o = row->cmd->opts; o && o->name; o++)
+		show_option(o->letter, o->name, o->arg, o->help);
+	show_option('h', "help", NULL, "this text");
+	printf("\nManual: man grtrace-%s\n", row->name);
+	return cmd_close_stdout();
+}
+
+static int unknown_command(const char *name)
+{
+	const struct cmd_row *r;
+	struct cmd_guess best = {0};
+
+	for (r = cmd_rows; r->group || r->name; r++)
+		if (r->name)
+			cmd_nearest(&best, name, r->name);
+	if (best.name)
+		return cmd_usage_error("unknown command '%s' (did you mean %s?)", name, best.name);
+	return cmd_usage_error("unknown command '%s'", name);
+}
+
+static int help_command(char **argv)
+{
+	const struct cmd_row *row;
+
+	if (!argv[0])
+		return show_commands();
+	row = cmd_find(argv[0]);
+	return row ? show_command(row) : unknown_command(argv[0]);
+}
+
+static int run_command(const struct cmd_row *row, int argc, char **argv)
+{
+	bool help = false;
+	int status;
+
+	cmd_set_name(row->name);
+	status = cmd_parse(row->cmd, &argc, argv, &help);
+	if (status != EXIT_DONE)
+		return status;
+	return help ? show_command(row) : row->cmd->run(argc, argv);
+}
+
+/* A closed descriptor 0, 1 or 2 would be given to the next file opened, and messages would land in a
+ * recording. */
+static void hold_standard_files(void)
+{
+	int fd;
+
+	do
+		fd = open("/dev/null", O_RDWR);
+	while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd >= 0)
+		close(fd);
+}
+
+int main(int argc, char **argv)
+{
+	const char *word = argc > 1 ? argv[1] : "--help";
+	const struct cmd_row *row;
+
+	hold_standard_files();
+	if (!strcmp(word, "--help") || !strcmp(word, "-h"))
+		return show_commands();
+	if (!strcmp(word, "--version") || !strcmp(word, "-V"))
+		return show_version();
+	if (!strcmp(word, "--complete"))
+		return cmd_complete(argc - 2, argv + 2);
+	if (!strcmp(word, "--tables"))
+		return cmd_tables();
+	if (!strcmp(word, "help"))
+		return help_command(argv + 2);
+	if (word[0] == '-')
+		return cmd_usage_error("unknown option %s", word);
+	row = cmd_find(word);
+	return row ? run_command(row, argc - 2, argv + 2) : unknown_command(word);
+}

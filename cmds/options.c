@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Parses command lines by the option tables: long and short options, bundles,
+ * values, `--`. A new kind of value is a parser here and its row below.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd.h"
+
+#define NS_PER_S 1000000000ULL
+
+static int parse_str(const char *text, void *target)
+{
+	*(const char **)target = text;
+	return 0;
+}
+
+static int parse_u64(const char *text, void *target)
+{
+	char *end;
+
+	if (!isdigit((unsigned char)*text))
+		return -EINVAL;
+	errno = 0;
+	*(uint64_t *)target = strtoull(text, &end, text[0] == '0' && (text[1] | 32) == 'x' ? 16 : 10);
+	return errno ? -ERANGE : *end ? -EINVAL : 0;
+}
+
+static int parse_size(const char *text, void *target)
+{
+	static const char units[] = "KMG";
+	char *end;
+	const char *unit;
+	unsigned long long n;
+	unsigned int shift = 0;
+
+	if (!isdigit((unsigned char)*text))
+		return -EINVAL;
+	errno = 0;
+	n = strtoull(text, &end, 10);
+	if (errno)
+		return -ERANGE;
+	unit = *end ? strchr(units, toupper((unsigned char)*end)) : NULL;
+	if (unit) {
+		shift = 10 * (unsigned int)(unit - units + 1);
+		end++;
+	}
+	if (*end)
+		return -EINVAL;
+	if (n > UINT64_MAX >> shift)
+		return -ERANGE;
+	*(uint64_t *)target = (uint64_t)n << shift;
+	return 0;
+}
+
+static int parse_seconds(const char *text, void *target)
+{
+	char *end;
+	double s;
+
+	if (!isdigit((unsigned char)*text) && *text != '.')
+		return -EINVAL;
+	if (strspn(text, "0123456789.") != strlen(text))
+		return -EINVAL;
+	s = strtod(text, &end);
+	if (*end || end == text)
+		return -EINVAL;
+	if (!(s > 0) || s > 1e9)
+		return -ERANGE;
+	*(double *)target = s;
+	return 0;
+}
+
+static const struct time_unit {
+	const char *suffix;
+	uint64_t ns;
+} time_units[] = {{"ns", 1}, {"us", 1000}, {"ms", 1000000}, {"s", NS_PER_S}, {"", NS_PER_S}};
+
+static uint64_t time_unit(const char *suffix)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(time_units) / sizeof(time_units[0]); i++)
+		if (!strcmp(suffix, time_units[i].suffix))
+			return time_units[i].ns;
+	return 0;
+}
+
+/* Decimal digits to ns without a detour over double: stamps of an uptime of months are beyond its 53 bits. */
+static int parse_time(const char *text, void *target)
+{
+	struct opt_time *t = target;
+	uint64_t whole = 0, part = 0, unit, scale;
+	const char *p = text, *dot;
+
+	t->rel = *p == '+' || *p == '-' ? *p++ : 0;
+	unit = time_unit(p + strspn(p, "0123456789."));
+	if (!isdigit((unsigned char)*p) || !unit)
+		return -EINVAL;
+	for (; isdigit((unsigned char)*p); p++)
+		if (__builtin_mul_overflow(whole, 10, &whole) ||
+		    __builtin_add_overflow(whole, *p - '0', &whole))
+			return -ERANGE;
+	dot = *p == '.' ? p++ : NULL;
+	for (scale = unit; isdigit((unsigned char)*p); p++) {
+		scale /= 10;
+		part += scale * (uint64_t)(*p - '0');
+	}
+	if (*p == '.' || (dot && p == dot + 1))
+		return -EINVAL;
+	if (__builtin_mul_overflow(whole, unit, &whole) || __builtin_add_overflow(whole, part, &t->ns))
+		return -ERANGE;
+	t->set = true;
+	return 0;
+}
+
+static const struct opt_type {
+	int (*parse)(const char *text, void *target);
+	const char *wanted;
+} opt_types[] = {
+	[OPT_FLAG] = {NULL, NULL},
+	[OPT_STR] = {parse_str, "a text"},
+	[OPT_U64] = {parse_u64, "a number, decimal or 0x.."},
+	[OPT_SIZE] = {parse_size, "bytes, or with K, M or G"},
+	[OPT_SECONDS] = {parse_seconds, "seconds above 0, like 10 or 0.5"},
+	[OPT_TIME] = {parse_time, "a time like 12.5, +3s from the start, -200ms from the end"},
+};
+
+static int set_option(const struct cmd_opt *opt, const char *value)
+{
+	const struct opt_type *type = &opt_types[opt->kind];
+
+	if (opt->kind == OPT_FLAG) {
+		*(bool *)opt->target = true;
+		return EXIT_DONE;
+	}
+	switch (type->parse(value, opt->target)) {
+	case 0:
+		return EXIT_DONE;
+	case -ERANGE:
+		return cmd_usage_error("--%s: '%s' is out of range (wanted: %s)", opt->name, value,
+				       type->wanted);
+	default:
+		return cmd_usage_error("--%s: '%s' is not understood (wanted: %s)", opt->name, value,
+				       type->wanted);
+	}
+}
+
+/* Levenshtein's distance in one row; names are short. */
+static unsigned int distance(const char *a, const char *b)
+{
+	unsigned int row[64], i, j, diagonal, above;
+	size_t length = strlen(b);
+
+	if (length >= sizeof(row) / sizeof(row[0]) || strlen(a) > 64)
+		return 1000;
+	for (j = 0; j <= length; j++)
+		row[j] = j;
+	for (i = 1; *a; i++, a++) {
+		diagonal = row[0];
+		row[0] = i;
+		for (j = 1; j <= length; j++) {
+			above = row[j];
+			row[j] = diagonal + (*a != b[j - 1]);
+			if (above + 1 < row[j])
+				row[j] = above + 1;
+			if (row[j - 1] + 1 < row[j])
+				row[j] = row[j - 1] + 1;
+			diagonal = above;
+		}
+	}
+	return row[length];
+}
+
+void cmd_nearest(struct cmd_guess *best, const char *typed, const char *name)
+{
+	size_t length = strlen(typed);
+	unsigned int d = distance(typed, name);
+
+	/* What was cut short counts as near: "stat" is status. */
+	if (length >= 3 && !strncmp(typed, name, length))
+		d = 1;
+	if (d <= 1 + length / 3 && (!best->name || d < best->distance)) {
+		best->name = name;
+		best->distance = d;
+	}
+}
+
+static int unknown_option(const struct cmd *cmd, const char *name)
+{
+	struct cmd_guess best = {0};
+	const struct cmd_opt *o;
+
+	for (o = cmd->opts; o && o->name; o++)
+		cmd_nearest(&best, name, o->name);
+	cmd_nearest(&best, name, "help");
+	if (best.name)
+		return cmd_usage_error("unknown option --%s (did you mean --%s?)", name, best.name);
+	return cmd_usage_error("unknown option --%s", name);
+}
+
+/* Parses the long option argv[i]; *used is how many arguments it took. */
+static int long_option(const struct cmd *cmd, char **argv, int *used)
+{
+	const char *name = argv[0] + 2, *equals = strchr(name, '=');
+	size_t length = equals ? (size_t)(equals - name) : strlen(name);
+	const struct cmd_opt *o;
+	char typed[64];
+
+	snprintf(typed, sizeof(typed), "%.*s", (int)(length < 60 ? length : 60), name);
+	for (o = cmd->opts; o && o->name; o++)
+		if (strlen(o->name) == length && !strncmp(o->name, name, length))
+			break;
+	if (!o || !o->name)
+		return unknown_option(cmd, typed);
+	if (o->kind == OPT_FLAG && equals)
+		return cmd_usage_error("--%s takes no value", o->name);
+	if (o->kind == OPT_FLAG || equals)
+		return set_option(o, equals ? equals + 1 : NULL);
+	if (!argv[1])
+		return cmd_usage_error("--%s needs a value: %s", o->name, o->arg);
+	*used = 2;
+	return set_option(o, argv[1]);
+}
+
+/* Parses a bundle of short options. */
+static int short_options(const struct cmd *cmd, char **argv, int *used, bool *help)
+{
+	const struct cmd_opt *o;
+	const char *p;
+
+	for (p = argv[0] + 1; *p; p++) {
+		for (o = cmd->opts; o && o->name && o->letter != *p; o++)
+			;
+		if ((!o || !o->name) && *p == 'h') {
+			*help = true;
+			return EXIT_DONE;
+		}
+		if (!o || !o->name)
+			return cmd_usage_error("unknown option -%c", *p);
+		if (o->kind != OPT_FLAG) {
+			if (!p[1] && !argv[1])
+				return cmd_usage_error("-%c needs a value: %s", *p, o->arg);
+			*used = p[1] ? 1 : 2;
+			return set_option(o, p[1] ? p + 1 : argv[1]);
+		}
+		set_option(o, NULL);
+	}
+	return EXIT_DONE;
+}
+
+int cmd_parse(const struct cmd *cmd, int *argc, char **argv, bool *help)
+{
+	int i, used, status, operands = 0;
+
+	for (i = 0; i < *argc && !*help; i += used) {
+		used = 1;
+		status = EXIT_DONE;
+		if (!strcmp(argv[i], "--")) {
+			i++;
+			break;
+		}
+		if (!strcmp(argv[i], "--help"))
+			*help = true;
+		else if (!strncmp(argv[i], "--", 2))
+			status = long_option(cmd, argv + i, &used);
+		else if (argv[i][0] == '-' && argv[i][1])
+			status = short_options(cmd, argv + i, &used, help);
+		else if (cmd->stop_at_operand)
+			break;
+		else
+			argv[operands++] = argv[i];
+		if (status != EXIT_DONE)
+			return status;
+	}
+	while (i < *argc)
+		argv[operands++] = argv[i++];
+	argv[operands] = NULL;
+	*argc = operands;
+	return EXIT_DONE;
+}

@@ -1,0 +1,652 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * grtrace record: moves packets from sources into a recording, while a program
+ * runs, for a time, or until Ctrl-C. Whatever was changed for it is put back.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../sources/kmod.h"
+#include "../sources/source.h"
+#include "child.h"
+#include "cmd.h"
+#include "recording.h"
+
+#define DEFAULT_OUTPUT "grtrace.out.grt"
+#define ENV_ROOM 32
+#define NS_PER_S 1000000000ULL
+
+/*
+ * Moved at once. Larger ones gain nothing and fall out of the second-level
+ * cache; a packet may be larger: it is then moved in parts.
+ */
+#define CHUNK ((size_t)1 << 20)
+
+/* How often the loop looks at the clock and at signals, ms. */
+#define TICK_MS 200
+
+/* How long PROG may take to end after Ctrl-C before it gets SIGTERM, and after that before it is left alone.
+ */
+#define GRACE_NS (2 * NS_PER_S)
+
+/* A stopped stream whose end does not come is given up after this. */
+#define DRAIN_NS (5 * NS_PER_S)
+
+#define GRT_SOURCE(name, help) #name ", "
+static const char source_names[] =
+#include "../sources/sources.def"
+	"auto";
+#undef GRT_SOURCE
+
+static struct {
+	const char *output;
+	const char *raw;
+	const char *sources;
+	double seconds;
+	uint64_t pid;
+	uint64_t buffer;
+} opt;
+
+static const struct cmd_opt options[] = {
+	{"output", 'o', OPT_STR, "DIR", &opt.output,
+	 "write the recording here (default: " DEFAULT_OUTPUT ")"},
+	{"event", 'e', OPT_STR, "SRC,...", &opt.sources,
+	 "where events come from (default: auto, all that work here)"},
+	{"duration", 'd', OPT_SECONDS, "SECONDS", &opt.seconds, "end after this time"},
+	{"pid", 'p', OPT_U64, "PID", &opt.pid, "only events of this process; end when it ends"},
+	{"buffer", 0, OPT_SIZE, "SIZE", &opt.buffer, "kernel buffer per CPU, like 16M"},
+	{"raw", 0, OPT_STR, "FILE", &opt.raw, "plain packets instead of a directory; - is standard output"},
+	{NULL, 0, OPT_FLAG, NULL, NULL, NULL},
+};
+
+static const struct source *const all_sources[] = {
+#define GRT_SOURCE(name, help) &source_##name,
+#include "../sources/sources.def"
+#undef GRT_SOURCE
+};
+#define SOURCES (sizeof(all_sources) / sizeof(all_sources[0]))
+
+/* A source that takes part. */
+struct input {
+	const struct source *source;
+	void *state;
+	unsigned int first;
+	unsigned int streams;
+};
+
+/**
+ * struct run - one recording while it is made
+ * @inputs: of which there are @n_inputs
+ * @fds: descriptors of all streams, then pidfds of the child and of -p
+ * @streams: how many streams
+ * @left: of these, not at their end
+ * @buffer: CHUNK bytes
+ * @target: pidfd of the process of --pid
+ * @asked: when PROG was last asked to end
+ * @gave_up: it was asked twice
+ * @begun, @shown: when capture began, when the progress line was last printed
+ * @status: exit status so far; once PROG runs it no longer stops anything
+ */
+struct run {
+	struct input inputs[SOURCES];
+	unsigned int n_inputs;
+	struct pollfd *fds;
+	unsigned int streams;
+	unsigned int left;
+	char *buffer;
+	struct recording rec;
+	struct child child;
+	int target;
+	uint64_t asked;
+	bool gave_up;
+	uint64_t begun;
+	uint64_t shown;
+	int status;
+	char *command;
+	char clock_start[128];
+	char clock_end[128];
+	int64_t realtime_offset;
+};
+
+static uint64_t now_ns(clockid_t clock)
+{
+	struct timespec t;
+
+	clock_gettime(clock, &t);
+	return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
+}
+
+static void note(const char *text)
+{
+	fputs("grtrace record: ", stderr);
+	cmd_put_text(stderr, text);
+	fputc('\n', stderr);
+}
+
+/* ------------------------------------------------------------ sources */
+
+static bool wanted(const char *name, bool *unknown)
+{
+	const char *p = opt.sources;
+	bool found = false;
+	size_t length, i;
+
+	for (; p && *p; p += length + (p[length] == ',')) {
+		length = strcspn(p, ",");
+		if (length == 4 && !strncmp(p, "auto", 4))
+			return true;
+		for (i = 0; i < SOURCES; i++)
+			if (strlen(all_sources[i]->name) == length &&
+			    !strncmp(p, all_sources[i]->name, length))
+				break;
+		*unknown |= i == SOURCES;
+		found |= i < SOURCES && !strcmp(all_sources[i]->name, name);
+	}
+	return found || !opt.sources;
+}
+
+static int check_sources(void)
+{
+	bool unknown = false, any = false;
+	size_t i;
+
+	for (i = 0; i < SOURCES; i++)
+		any |= wanted(all_sources[i]->name, &unknown);
+	if (unknown || !any)
+		return cmd_usage_error("-e %s: not a list of sources (there are: %s)", opt.sources,
+				       source_names);
+	return EXIT_DONE;
+}
+
+/* Opens every source asked for. Return: an exit status */
+static int open_inputs(struct run *run)
+{
+	struct source_setup setup = {
+		.pid = (pid_t)opt.pid, .buffer_size = opt.buffer, .merged = opt.raw, .note = note};
+	bool unknown = false;
+	struct grt_err err = {0};
+	struct input *in;
+	size_t i;
+	int ret;
+
+	for (i = 0; i < SOURCES; i++) {
+		if (!wanted(all_sources[i]->name, &unknown))
+			continue;
+		in = &run->inputs[run->n_inputs++];
+		in->source = all_sources[i];
+		ret = in->source->open(&in->state, &setup, &err);
+		if (ret)
+			return cmd_error(kmod_exit_status(ret), &err);
+	}
+	return EXIT_DONE;
+}
+
+static int make_tables(struct run *run)
+{
+	struct input *in;
+	unsigned int i;
+
+	/* Two more: the child and the process of -p. */
+	run->fds = calloc(run->n_inputs * SOURCE_STREAMS_MAX + 2, sizeof(*run->fds));
+	for (i = 0; run->fds && i < run->n_inputs; i++) {
+		in = &run->inputs[i];
+		in->first = run->streams;
+		in->streams = in->source->streams(in->state, run->fds + run->streams);
+		run->streams += in->streams;
+	}
+	run->left = run->streams;
+	run->buffer = run->fds ? malloc(CHUNK) : NULL;
+	if (!run->buffer)
+		return cmd_fail(EXIT_FAILED, NULL, "a smaller --buffer",
+				"no memory for a buffer of %zu bytes", CHUNK);
+	run->fds[run->streams] = (struct pollfd){.fd = -1, .events = POLLIN};
+	run->fds[run->streams + 1] = (struct pollfd){.fd = run->target, .events = POLLIN};
+	return EXIT_DONE;
+}
+
+static int close_inputs(struct run *run)
+{
+	struct grt_err err = {0};
+	unsigned int i;
+	int ret, status = EXIT_DONE;
+
+	for (i = 0; i < run->n_inputs; i++) {
+		ret = run->inputs[i].source->close(run->inputs[i].state, &err);
+		if (ret)
+			status = cmd_error(EXIT_FAILED, &err);
+	}
+	return status;
+}
+
+/* ----------------------------------------------------------- metadata */
+
+static void clock_text(char *text, size_t room)
+{
+	snprintf(text, room, "monotonic=%llu realtime=%llu boottime=%llu",
+		 (unsigned long long)now_ns(CLOCK_MONOTONIC), (unsigned long long)now_ns(CLOCK_REALTIME),
+		 (unsigned long long)now_ns(CLOCK_BOOTTIME));
+}
+
+/* The whole command line, as the kernel has it. */
+static char *command_text(void)
+{
+	char text[4096];
+	FILE *f = fopen("/proc/self/cmdline", "re");
+	size_t n = f ? fread(text, 1, sizeof(text) - 1, f) : 0, i;
+
+	if (f)
+		fclose(f);
+	for (i = 0; i + 1 < n; i++)
+		if (!text[i])
+			text[i] = ' ';
+	text[n] = '\0';
+	return strdup(text);
+}
+
+static int write_metadata(struct run *run, const char *state, struct grt_err *err)
+{
+	struct utsname u;
+	unsigned int i;
+	int n, ret;
+
+	if (run->rec.dir < 0)
+		return 0;
+	uname(&u);
+	struct grt_env env[ENV_ROOM + 1] = {
+		{"state", state},
+		{"hostname", u.nodename},
+		{"kernel", u.release},
+		{"kernel_version", u.version},
+		{"machine", u.machine},
+		{"tool_version", GRT_VERSION},
+		{"command", run->command ?: ""},
+		{"clock_start", run->clock_start},
+	};
+	for (n = 0; env[n].key; n++)
+		;
+	if (run->clock_end[0])
+		env[n++] = (struct grt_env){"clock_end", run->clock_end};
+	for (i = 0; i < run->n_inputs; i++)
+		n += run->inputs[i].source->describe(run->inputs[i].state, env + n, ENV_ROOM - n);
+	ret = grt_metadata_write(run->rec.dir, env, run->realtime_offset, err);
+	if (!ret)
+		recording_give(&run->rec, "metadata");
+	return ret;
+}
+
+/* ------------------------------------------------------------- output */
+
+/* Return: 0 or -errno */
+static int open_output(struct run *run, struct grt_err *err)
+{
+	const char *path = opt.output ? opt.output : DEFAULT_OUTPUT;
+	unsigned int i, k;
+	int ret;
+
+	if (opt.raw)
+		return recording_open_raw(&run->rec, opt.raw, err);
+	ret = recording_open_dir(&run->rec, path, err);
+	for (i = 0; ret >= 0 && i < run->n_inputs; i++)
+		for (k = 0; ret >= 0 && k < run->inputs[i].streams; k++)
+			ret = recording_add_file(&run->rec, run->inputs[i].source->name, k, err);
+	if (ret < 0)
+		return ret;
+	run->realtime_offset = (int64_t)(now_ns(CLOCK_REALTIME) - now_ns(CLOCK_MONOTONIC));
+	clock_text(run->clock_start, sizeof(run->clock_start));
+	return write_metadata(run, "recording", err);
+}
+
+static void counts_text(const struct run *run, char *text, size_t room)
+{
+	char counts[80] = "events not counted";
+
+	if (recording_counted(&run->rec))
+		snprintf(counts, sizeof(counts), "%llu events, %llu lost",
+			 (unsigned long long)run->rec.events, (unsigned long long)run->rec.lost);
+	snprintf(text, room, "%.1f MB, %s", (double)recording_bytes(&run->rec) / 1e6, counts);
+}
+
+static void show_progress(struct run *run, uint64_t now)
+{
+	char text[128];
+
+	if (!isatty(STDERR_FILENO) || now - run->shown < NS_PER_S)
+		return;
+	run->shown = now;
+	counts_text(run, text, sizeof(text));
+	fprintf(stderr, "\r%s, %llu s \033[K", text, (unsigned long long)((now - run->begun) / NS_PER_S));
+}
+
+static void show_end(const struct run *run)
+{
+	char text[128];
+
+	counts_text(run, text, sizeof(text));
+	fprintf(stderr, "%sgrtrace record: %s in ", run->shown ? "\r\033[K" : "", text);
+	cmd_put_text(stderr, strcmp(run->rec.path, "-") ? run->rec.path : "standard output");
+	fputc('\n', stderr);
+	if (run->rec.lost)
+		fputs("  try: a larger --buffer, so that nothing is lost\n", stderr);
+	else if (!run->rec.events && recording_counted(&run->rec))
+		fputs("  try: grtrace status, which shows whether an adapter is bound to the GPU's driver\n",
+		      stderr);
+}
+
+/* --------------------------------------------------------------- loop */
+
+static int input_of(const struct run *run, unsigned int stream, const struct input **in)
+{
+	unsigned int i = 0;
+
+	while (stream >= run->inputs[i].first + run->inputs[i].streams)
+		i++;
+	*in = &run->inputs[i];
+	return (int)(stream - run->inputs[i].first);
+}
+
+/* Moves what one read gives. Return: bytes, 0 when there is nothing (more), or -errno with *err set */
+static ssize_t move(struct run *run, unsigned int stream, struct grt_err *err)
+{
+	const struct input *in;
+	int index = input_of(run, stream, &in), ret;
+	ssize_t n = in->source->read(in->state, (unsigned int)index, run->buffer, CHUNK);
+
+	if (n == -EAGAIN || n == -EINTR)
+		return 0;
+	if (n < 0)
+		return grt_err_set(err, (int)n, strerror((int)-n), NULL, "cannot read stream %d of %s", index,
+				   in->source->name);
+	if (!n) {
+		run->fds[stream].fd = -1;
+		run->left--;
+		return 0;
+	}
+	ret = recording_write(&run->rec, opt.raw ? 0 : stream, run->buffer, (size_t)n, err);
+	return ret ? ret : n;
+}
+
+/* Return: 0 or -errno */
+static int move_ready(struct run *run, struct grt_err *err)
+{
+	unsigned int i;
+	ssize_t n;
+
+	for (i = 0; i < run->streams; i++) {
+		if (run->fds[i].fd < 0 || !run->fds[i].revents)
+			continue;
+		n = move(run, i, err);
+		if (n < 0)
+			return (int)n;
+	}
+	return 0;
+}
+
+/* PROG after a stop signal: it is asked to end, later told to, then left alone. Return: whether to wait for
+ * it */
+static bool child_may_end(struct run *run, uint64_t now)
+{
+	if (run->gave_up)
+		return false;
+	if (!run->asked) {
+		run->asked = now;
+		/* What was typed at the terminal has reached PROG too. */
+		return !cmd_signal_sent || !kill(run->child.pid, cmd_signal);
+	}
+	if (now - run->asked < GRACE_NS)
+		return true;
+	if (now - run->asked < 2 * GRACE_NS)
+		return !kill(run->child.pid, SIGTERM);
+	run->gave_up = true;
+	return false;
+}
+
+/* Why capture ends now. */
+static bool should_end(struct run *run, uint64_t now)
+{
+	if (child_poll(&run->child) || !run->left)
+		return true;
+	if (opt.seconds > 0 && (double)(now - run->begun) >= opt.seconds * NS_PER_S)
+		return true;
+	if (run->fds[run->streams + 1].revents)
+		return true;
+	if (!cmd_signal)
+		return false;
+	return !run->child.pid || !child_may_end(run, now);
+}
+
+static int poll_timeout(const struct run *run, uint64_t now)
+{
+	double left = opt.seconds * 1e3 - (double)(now - run->begun) / 1e6;
+
+	if (opt.seconds > 0 && left < TICK_MS)
+		return left > 0 ? (int)left + 1 : 0;
+	return TICK_MS;
+}
+
+static int capture(struct run *run, struct grt_err *err)
+{
+	uint64_t now = run->begun;
+	int ret = 0;
+
+	while (!ret && !should_end(run, now)) {
+		show_progress(run, now);
+		if (poll(run->fds, run->streams + 2, poll_timeout(run, now)) > 0)
+			ret = move_ready(run, err);
+		now = now_ns(CLOCK_MONOTONIC);
+	}
+	return ret;
+}
+
+/* Takes everything up to the end of the streams. */
+static int drain_to_end(struct run *run, struct grt_err *err)
+{
+	uint64_t limit = now_ns(CLOCK_MONOTONIC) + DRAIN_NS;
+	int ret = 0, ready;
+
+	while (!ret && run->left) {
+		ready = poll(run->fds, run->streams, TICK_MS);
+		if (ready > 0)
+			ret = move_ready(run, err);
+		if (ready > 0)
+			limit = now_ns(CLOCK_MONOTONIC) + DRAIN_NS;
+		else if (now_ns(CLOCK_MONOTONIC) > limit)
+			return grt_err_set(err, -ETIMEDOUT, "tracing was stopped but the streams do not end",
+					   "sudo dmesg | tail", "cannot read the rest");
+	}
+	return ret;
+}
+
+/* Takes what is there from streams that go on: no more than a buffer each, or a busy GPU would never let us
+ * end. */
+static int drain_present(struct run *run, const struct input *in, struct grt_err *err)
+{
+	uint64_t most = 16 * (uint64_t)CHUNK, got;
+	unsigned int i;
+	ssize_t n;
+
+	for (i = in->first; i < in->first + in->streams; i++) {
+		for (got = 0; got < most && run->fds[i].fd >= 0; got += (uint64_t)n) {
+			n = move(run, i, err);
+			if (n < 0)
+				return (int)n;
+			if (!n)
+				break;
+		}
+		if (run->fds[i].fd >= 0) {
+			run->fds[i].fd = -1;
+			run->left--;
+		}
+	}
+	return 0;
+}
+
+static int stop_inputs(struct run *run, struct grt_err *err)
+{
+	unsigned int i;
+	int ret = 0;
+
+	for (i = 0; ret >= 0 && i < run->n_inputs; i++) {
+		ret = run->inputs[i].source->stop(run->inputs[i].state, err);
+		if (!ret)
+			ret = drain_present(run, &run->inputs[i], err);
+	}
+	return ret < 0 ? ret : drain_to_end(run, err);
+}
+
+/* -------------------------------------------------------------- flow */
+
+static int start_inputs(struct run *run, struct grt_err *err)
+{
+	unsigned int i;
+	int ret = 0;
+
+	for (i = 0; !ret && i < run->n_inputs; i++)
+		ret = run->inputs[i].source->start(run->inputs[i].state, err);
+	return ret;
+}
+
+/* A write error leaves a readable recording of what came before it. */
+static void finish(struct run *run, int captured, struct grt_err *err)
+{
+	struct grt_err other = {0};
+	int ret = captured;
+
+	if (!ret)
+		ret = stop_inputs(run, err);
+	if (ret < 0)
+		run->status = cmd_error(EXIT_FAILED, err);
+	if (recording_finish(&run->rec, &other) && !ret)
+		run->status = cmd_error(EXIT_FAILED, &other);
+	clock_text(run->clock_end, sizeof(run->clock_end));
+	if (write_metadata(run, ret < 0 ? "failed" : "complete", &other) && ret >= 0)
+		run->status = cmd_error(EXIT_FAILED, &other);
+	show_end(run);
+}
+
+static void wait_for_prog(struct run *run)
+{
+	struct pollfd end = {.fd = run->child.pidfd, .events = POLLIN};
+
+	while (!child_poll(&run->child) && !(cmd_signal && !child_may_end(run, now_ns(CLOCK_MONOTONIC))))
+		poll(&end, 1, TICK_MS);
+}
+
+static int prog_status(struct run *run, char **argv)
+{
+	if (!run->child.pid)
+		return run->status;
+	if (!child_poll(&run->child) && !cmd_signal)
+		note("capture has ended, the program goes on: waiting for it");
+	wait_for_prog(run);
+	if (run->child.ended)
+		return run->child.status ? run->child.status : run->status;
+	cmd_fail(EXIT_FAILED, "it did not end", NULL, "%s (process %d) is left running", argv[0],
+		 (int)run->child.pid);
+	return 128 + cmd_signal;
+}
+
+/* Everything is set up. Return: an exit status */
+static int record(struct run *run, char **argv, struct grt_err *err)
+{
+	int ret, failed = 0;
+
+	ret = start_inputs(run, err);
+	if (ret)
+		return cmd_error(kmod_exit_status(ret), err);
+	run->begun = now_ns(CLOCK_MONOTONIC);
+	if (!run->child.pid && opt.seconds == 0 && !opt.pid)
+		note("recording; Ctrl-C ends it");
+	if (run->child.pid)
+		failed = child_run(&run->child, argv);
+	run->fds[run->streams].fd = run->child.pidfd;
+	ret = failed ? 0 : capture(run, err);
+	finish(run, ret, err);
+	return failed ? failed : prog_status(run, argv);
+}
+
+static int setup(struct run *run, char **argv)
+{
+	struct grt_err err = {0};
+	int ret, status = open_inputs(run);
+
+	if (status == EXIT_DONE)
+		status = make_tables(run);
+	if (status != EXIT_DONE)
+		return status;
+	ret = open_output(run, &err);
+	if (!ret && argv[0])
+		ret = child_fork(&run->child, argv, &err);
+	if (ret)
+		return cmd_error(EXIT_FAILED, &err);
+	return record(run, argv, &err);
+}
+
+static int open_target(struct run *run)
+{
+	run->target = -1;
+	if (!opt.pid)
+		return EXIT_DONE;
+	run->target = opt.pid > INT32_MAX ? -1 : (int)syscall(SYS_pidfd_open, (pid_t)opt.pid, 0);
+	if (run->target >= 0)
+		return EXIT_DONE;
+	return cmd_fail(EXIT_FAILED, opt.pid > INT32_MAX ? "no such number" : strerror(errno), "ps -e",
+			"cannot follow process %llu", (unsigned long long)opt.pid);
+}
+
+static int check_options(char **argv)
+{
+	if (opt.raw && opt.output)
+		return cmd_usage_error("--raw and --output: one of them, please");
+	if (opt.pid && argv[0])
+		return cmd_usage_error("--pid and a program to run: one of them, please");
+	if (opt.raw && !strcmp(opt.raw, "-") && argv[0])
+		return cmd_usage_error("--raw -: standard output is the program's; give a file");
+	if (opt.raw && !strcmp(opt.raw, "-") && isatty(STDOUT_FILENO))
+		return cmd_usage_error(
+			"--raw -: packets are no text for a terminal; send them to a pipe or file");
+	return check_sources();
+}
+
+static int record_run(int argc, char **argv)
+{
+	struct run run = {.rec.dir = -1, .child = {.go = -1, .failed = -1, .pidfd = -1}};
+	int status = check_options(argv), closed;
+
+	(void)argc;
+	if (status == EXIT_DONE)
+		status = open_target(&run);
+	if (status == EXIT_DONE && argv[0])
+		status = child_find(argv);
+	if (status != EXIT_DONE)
+		return status;
+	cmd_catch_signals();
+	/* A full file or a closed pipe is an error of write(), so that settings can be put back. */
+	signal(SIGXFSZ, SIG_IGN);
+	signal(SIGPIPE, SIG_IGN);
+	run.command = command_text();
+	status = setup(&run, argv);
+	closed = close_inputs(&run);
+	child_close(&run.child);
+	recording_close(&run.rec);
+	if (run.target >= 0)
+		close(run.target);
+	free(run.fds);
+	free(run.buffer);
+	free(run.command);
+	return status == EXIT_DONE ? closed : status;
+}
+
+const struct cmd cmd_record = {
+	.usage =
+		"[-o DIR] [-e SRC,...] [-d SECONDS] [-p PID] [--buffer SIZE] [--raw FILE] [[--] PROG [ARGS]]",
+	.opts = options,
+	.run = record_run,
+	.stop_at_operand = true,
+};

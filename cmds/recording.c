@@ -1,0 +1,405 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Makes the recording's directory and files and appends packets to them. What
+ * existed before is only ever renamed or removed when it is a recording.
+ */
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "recording.h"
+
+#define PATH_ROOM 4096
+
+/* What is in a directory that we are asked to replace. */
+enum dir_kind { DIR_EMPTY, DIR_RECORDING, DIR_FOREIGN };
+
+/* SOURCE_N, or metadata and what a crash left of it. */
+static bool is_our_name(const char *name)
+{
+	const char *number = strrchr(name, '_');
+
+	if (!strcmp(name, "metadata") || !strcmp(name, ".metadata.new"))
+		return true;
+	return number && number[1] && strspn(number + 1, "0123456789") == strlen(number + 1);
+}
+
+static bool is_our_metadata(int dir)
+{
+	char text[8192];
+	int fd = openat(dir, "metadata", O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	ssize_t n = fd >= 0 ? read(fd, text, sizeof(text) - 1) : -1;
+
+	if (fd >= 0)
+		close(fd);
+	if (n < 0)
+		return false;
+	text[n] = '\0';
+	return !strncmp(text, "/* CTF 1.8", 10) && strstr(text, "grtrace");
+}
+
+static enum dir_kind dir_kind(int dir)
+{
+	DIR *d = fdopendir(openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+	enum dir_kind kind = DIR_EMPTY;
+	struct dirent *e;
+
+	if (!d)
+		return DIR_FOREIGN;
+	while (kind != DIR_FOREIGN && (e = readdir(d)))
+		if (strcmp(e->d_name, ".") && strcmp(e->d_name, ".."))
+			kind = is_our_name(e->d_name) ? DIR_RECORDING : DIR_FOREIGN;
+	closedir(d);
+	if (kind == DIR_RECORDING && !is_our_metadata(dir))
+		return DIR_FOREIGN;
+	return kind;
+}
+
+static int open_dir(const char *path)
+{
+	return open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
+
+static int not_ours(const char *path, struct grt_err *err)
+{
+	return grt_err_set(err, -EEXIST, "it exists and is not (only) a recording",
+			   "another name with -o, or move it away", "cannot replace %s", path);
+}
+
+/* Removes a directory that has been seen to hold a recording and nothing else. */
+static int remove_recording(const char *path, int dir)
+{
+	DIR *d = fdopendir(openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+	struct dirent *e;
+
+	while (d && (e = readdir(d)))
+		if (is_our_name(e->d_name))
+			unlinkat(dir, e->d_name, 0);
+	if (d)
+		closedir(d);
+	return rmdir(path) ? -errno : 0;
+}
+
+/* Makes room for PATH.old. */
+static int remove_old_dir(const char *old, struct grt_err *err)
+{
+	int dir = open_dir(old), ret = 0;
+
+	if (dir < 0)
+		return errno == ENOENT ? 0 : not_ours(old, err);
+	if (dir_kind(dir) == DIR_FOREIGN)
+		ret = not_ours(old, err);
+	else if ((ret = remove_recording(old, dir)))
+		grt_err_set(err, ret, strerror(-ret), NULL, "cannot remove %s", old);
+	close(dir);
+	return ret;
+}
+
+static int rename_to_old(const char *path, const char *old, struct grt_err *err)
+{
+	if (!rename(path, old))
+		return 0;
+	return grt_err_set(err, -errno, strerror(errno), NULL, "cannot rename %s to %s", path, old);
+}
+
+/* Return: 1 where an empty directory may be used as it is, 0 where the name is free now, or -errno. */
+static int make_room(const char *path, struct grt_err *err)
+{
+	char old[PATH_ROOM + 8];
+	int dir = open_dir(path), ret;
+	enum dir_kind kind;
+
+	if (dir < 0)
+		return errno == ENOENT ? 0 : not_ours(path, err);
+	kind = dir_kind(dir);
+	close(dir);
+	if (kind != DIR_RECORDING)
+		return kind == DIR_EMPTY ? 1 : not_ours(path, err);
+	snprintf(old, sizeof(old), "%s.old", path);
+	ret = remove_old_dir(old, err);
+	return ret ? ret : rename_to_old(path, old, err);
+}
+
+/* Under sudo the recording belongs to who asked for it, so that it can be read without. Return: whether it is
+ * so */
+static bool sudo_user(uid_t *uid, gid_t *gid)
+{
+	const char *u = getenv("SUDO_UID"), *g = getenv("SUDO_GID");
+
+	if (geteuid() || !u || !g || !isdigit((unsigned char)*u) || !isdigit((unsigned char)*g))
+		return false;
+	*uid = (uid_t)strtoul(u, NULL, 10);
+	*gid = (gid_t)strtoul(g, NULL, 10);
+	return true;
+}
+
+/* Where it fails the file stays root's, which is safe and only less handy. */
+static void give_to_user(int dir, const char *name, int flags)
+{
+	uid_t uid;
+	gid_t gid;
+
+	if (sudo_user(&uid, &gid) && fchownat(dir, name, uid, gid, flags | AT_SYMLINK_NOFOLLOW) < 0)
+		errno = 0;
+}
+
+void recording_give(struct recording *r, const char *name)
+{
+	give_to_user(r->dir, name, 0);
+}
+
+static void set_path(struct recording *r, const char *path)
+{
+	*r = (struct recording){.path = path, .dir = -1};
+}
+
+int recording_open_dir(struct recording *r, const char *path, struct grt_err *err)
+{
+	char name[PATH_ROOM];
+	size_t length = strlen(path);
+	int ret;
+
+	set_path(r, path);
+	while (length > 1 && path[length - 1] == '/')
+		length--;
+	if (!length || length + 8 > sizeof(name))
+		return grt_err_set(err, -EINVAL, "no usable name", NULL, "cannot write '%s'", path);
+	snprintf(name, sizeof(name), "%.*s", (int)length, path);
+	ret = make_room(name, err);
+	if (ret < 0)
+		return ret;
+	if (!ret && mkdir(name, 0700))
+		return grt_err_set(err, -errno, strerror(errno), NULL, "cannot make the directory %s", name);
+	r->dir = open_dir(name);
+	if (r->dir < 0 || fchmod(r->dir, 0700))
+		return grt_err_set(err, -errno, strerror(errno), NULL, "cannot open %s", name);
+	give_to_user(r->dir, "", AT_EMPTY_PATH);
+	r->seekable = true;
+	return 0;
+}
+
+static struct recording_file *new_file(struct recording *r)
+{
+	struct recording_file *more = realloc(r->files, (r->count + 1) * sizeof(*more));
+
+	if (!more)
+		return NULL;
+	r->files = more;
+	more += r->count++;
+	*more = (struct recording_file){.fd = -1};
+	return more;
+}
+
+/* A raw file is ours to rename when it is empty or begins with a packet. */
+static int make_room_raw(const char *path, struct grt_err *err)
+{
+	char old[PATH_ROOM + 8];
+	uint32_t magic = 0;
+	struct stat st;
+	int fd;
+
+	if (lstat(path, &st))
+		return errno == ENOENT
+			       ? 0
+			       : grt_err_set(err, -errno, strerror(errno), NULL, "cannot write %s", path);
+	if (!S_ISREG(st.st_mode) || !st.st_size)
+		return 0;
+	fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd >= 0 && read(fd, &magic, sizeof(magic)) < 0)
+		magic = 0;
+	if (fd >= 0)
+		close(fd);
+	if (magic != GRT_PACKET_MAGIC)
+		return not_ours(path, err);
+	snprintf(old, sizeof(old), "%s.old", path);
+	if (!lstat(old, &st) && !S_ISREG(st.st_mode))
+		return not_ours(old, err);
+	return rename_to_old(path, old, err);
+}
+
+int recording_open_raw(struct recording *r, const char *path, struct grt_err *err)
+{
+	struct recording_file *f;
+	struct stat st;
+	int ret;
+
+	set_path(r, path);
+	ret = strcmp(path, "-") ? make_room_raw(path, err) : 0;
+	if (ret)
+		return ret;
+	f = new_file(r);
+	if (!f)
+		return grt_err_set(err, -ENOMEM, NULL, NULL, "no memory for %s", path);
+	f->fd = strcmp(path, "-") ? open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600) : dup(STDOUT_FILENO);
+	if (f->fd < 0 || fstat(f->fd, &st))
+		return grt_err_set(err, -errno, strerror(errno), NULL, "cannot write %s", path);
+	snprintf(f->name, sizeof(f->name), "packets");
+	r->seekable = S_ISREG(st.st_mode) && strcmp(path, "-");
+	if (r->seekable)
+		give_to_user(f->fd, "", AT_EMPTY_PATH);
+	return 0;
+}
+
+int recording_add_file(struct recording *r, const char *source, unsigned int index, struct grt_err *err)
+{
+	struct recording_file *f = new_file(r);
+
+	if (!f)
+		return grt_err_set(err, -ENOMEM, NULL, NULL, "no memory for %s", r->path);
+	snprintf(f->name, sizeof(f->name), "%s_%u", source, index);
+	f->fd = openat(r->dir, f->name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (f->fd < 0)
+		return grt_err_set(err, -errno, strerror(errno), NULL, "cannot write %s/%s", r->path,
+				   f->name);
+	give_to_user(f->fd, "", AT_EMPTY_PATH);
+	return (int)r->count - 1;
+}
+
+/* A whole header is here. */
+static void take_header(struct meter *m)
+{
+	const struct grt_packet *p = &m->head;
+	uint64_t size = p->packet_size / 8;
+
+	if (p->magic != GRT_PACKET_MAGIC || size < sizeof(*p) || size > GRT_PACKET_MAX) {
+		m->lost_track = true;
+		return;
+	}
+	m->left = size - sizeof(*p);
+}
+
+/* A whole packet is here. */
+static void count_packet(struct recording *r, struct meter *m)
+{
+	const struct grt_packet *p = &m->head;
+
+	m->have = 0;
+	r->events += p->end.fate[GRT_FATE_DELIVERED] - p->begin.fate[GRT_FATE_DELIVERED];
+	r->lost += p->end.fate[GRT_FATE_LOST] - p->begin.fate[GRT_FATE_LOST];
+}
+
+/* Return: how many of the bytes belong to whole packets, counted from the first; 0 when none ends here. */
+static size_t meter_feed(struct recording *r, struct meter *m, const char *data, size_t len)
+{
+	size_t at = 0, whole = 0, n;
+
+	while (at < len && !m->lost_track) {
+		if (m->have < sizeof(m->head)) {
+			n = sizeof(m->head) - m->have < len - at ? sizeof(m->head) - m->have : len - at;
+			memcpy((char *)&m->head + m->have, data + at, n);
+			m->have += n;
+			at += n;
+			if (m->have < sizeof(m->head))
+				break;
+			take_header(m);
+		}
+		n = m->left < len - at ? m->left : len - at;
+		m->left -= n;
+		at += n;
+		if (!m->left && !m->lost_track) {
+			count_packet(r, m);
+			whole = at;
+		}
+	}
+	return whole;
+}
+
+static int write_error(struct recording *r, struct recording_file *f, int code, struct grt_err *err)
+{
+	const char *fix = NULL;
+
+	if (code == ENOSPC || code == EDQUOT)
+		fix = "another disk with -o, or free space";
+	if (code == EFBIG)
+		fix = "ulimit -f unlimited";
+	if (r->dir < 0)
+		return grt_err_set(err, -code, strerror(code), fix, "cannot write %s",
+				   strcmp(r->path, "-") ? r->path : "standard output");
+	return grt_err_set(err, -code, strerror(code), fix, "cannot write %s/%s", r->path, f->name);
+}
+
+int recording_write(struct recording *r, unsigned int i, const void *data, size_t len, struct grt_err *err)
+{
+	struct recording_file *f = &r->files[i];
+	size_t done = 0, whole;
+	ssize_t n = 0;
+
+	while (done < len) {
+		n = write(f->fd, (const char *)data + done, len - done);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			break;
+		done += (size_t)n;
+	}
+	n = n < 0 ? errno : 0;
+	whole = meter_feed(r, &f->meter, data, done);
+	if (whole)
+		f->whole = f->bytes + whole;
+	f->bytes += done;
+	return n ? write_error(r, f, (int)n, err) : 0;
+}
+
+uint64_t recording_bytes(const struct recording *r)
+{
+	uint64_t bytes = 0;
+	unsigned int i;
+
+	for (i = 0; i < r->count; i++)
+		bytes += r->files[i].bytes;
+	return bytes;
+}
+
+bool recording_counted(const struct recording *r)
+{
+	unsigned int i;
+
+	for (i = 0; i < r->count; i++)
+		if (r->files[i].meter.lost_track)
+			return false;
+	return true;
+}
+
+/* Bytes that are no packets are left for the reader to judge; a packet's beginning without its end is not. */
+static int cut_to_whole(struct recording *r, struct recording_file *f)
+{
+	if (!r->seekable || f->meter.lost_track || f->whole == f->bytes)
+		return 0;
+	f->bytes = f->whole;
+	return ftruncate(f->fd, (off_t)f->whole) ? errno : 0;
+}
+
+int recording_finish(struct recording *r, struct grt_err *err)
+{
+	struct recording_file *f;
+	int ret = 0, code;
+	unsigned int i;
+
+	for (i = 0; i < r->count; i++) {
+		f = &r->files[i];
+		if (f->fd < 0)
+			continue;
+		code = cut_to_whole(r, f);
+		if (close(f->fd) && !code)
+			code = errno;
+		f->fd = -1;
+		if (code)
+			ret = write_error(r, f, code, err);
+	}
+	return ret;
+}
+
+void recording_close(struct recording *r)
+{
+	recording_finish(r, NULL);
+	if (r->dir >= 0)
+		close(r->dir);
+	r->dir = -1;
+	free(r->files);
+	*r = (struct recording){.dir = -1};
+}

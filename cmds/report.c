@@ -1,0 +1,452 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * grtrace report: where the time of the jobs of a trace went. Takes the command
+ * line, sets up the analyses that it needs and lets a session drive them. What
+ * is concluded from events stands in lib/analysis, what is written in
+ * report_print.c.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../sources/kmod.h"
+#include "report.h"
+
+#define NS_PER_S UINT64_C(1000000000)
+#define NOT_GIVEN UINT64_MAX
+#define DEFAULT_INPUT "grtrace.out.grt"
+
+/* Rows of the job table where the command line does not say. */
+#define TOP_SUMMARY 10
+#define TOP_JOBS 20
+/* 136 MiB of sorted jobs. */
+#define TOP_MAX 1000000
+/* Between two looks at a live stream. */
+#define LIVE_PERIOD_NS 100000000
+
+static struct {
+	const char *input;
+	const char *by;
+	const char *sort;
+	uint64_t top;
+	struct opt_time from;
+	struct opt_time to;
+	double duration;
+	double interval;
+	bool json;
+	bool csv;
+	bool verbose;
+} opt = {.top = NOT_GIVEN};
+
+static const struct cmd_opt opts[] = {
+	{"input", 'i', OPT_STR, "PATH", &opt.input,
+	 "recording or raw file (default: ./" DEFAULT_INPUT ", else the live module)"},
+	{"by", 'b', OPT_STR, "WHAT", &opt.by, "job, ring, process, engine or type (default: a summary)"},
+	{"sort", 's', OPT_STR, "KEY", &opt.sort,
+	 "a column; jobs also time, the order in which they completed"},
+	{"top", 't', OPT_U64, "N", &opt.top, "rows of the table asked for, 0: all (jobs as text: 20)"},
+	{"from", 0, OPT_TIME, "T", &opt.from,
+	 "only events from here: seconds, +T after the start, -T before the end"},
+	{"to", 0, OPT_TIME, "T", &opt.to, "only events up to here"},
+	{"json", 'j', OPT_FLAG, NULL, &opt.json, "one JSON object, plain integers in ns"},
+	{"csv", 'c', OPT_FLAG, NULL, &opt.csv, "the table of --by (job) as CSV"},
+	{"duration", 'd', OPT_SECONDS, "SECONDS", &opt.duration, "live: end after this time"},
+	{"interval", 'n', OPT_SECONDS, "SEC", &opt.interval, "live: print what there is every SEC"},
+	{"verbose", 'v', OPT_FLAG, NULL, &opt.verbose, "more columns, and the balance of each CPU"},
+	{NULL, 0, OPT_FLAG, NULL, NULL, NULL},
+};
+
+#define RINGS (1U << GRT_BY_RING)
+#define ENGINES (1U << GRT_BY_ENGINE)
+#define PROCESSES (1U << GRT_BY_PROCESS)
+
+static const struct view summary = {NULL, RINGS | PROCESSES, GRT_BYS, true, false};
+static const struct view views[] = {
+	{"job", RINGS, GRT_BYS, true, false},
+	{"ring", RINGS, GRT_BY_RING, false, false},
+	{"process", PROCESSES, GRT_BY_PROCESS, false, false},
+	{"engine", ENGINES, GRT_BY_ENGINE, false, false},
+	{"type", 0, GRT_BYS, false, true},
+};
+#define VIEWS (sizeof(views) / sizeof(views[0]))
+
+static int on_held(void *arg, const struct grt_job *job)
+{
+	return grt_groups_held(((struct report *)arg)->groups, job);
+}
+
+static int on_job(void *arg, const struct grt_job *job)
+{
+	struct report *r = arg;
+	int ret = grt_groups_job(r->groups, job);
+
+	if (r->top && !ret)
+		ret = grt_top_add(r->top, job);
+	else if (r->view->jobs && !ret && (!r->job_top || r->jobs_seen < r->job_top))
+		ret = grt_writer_row(r->writer, job);
+	r->jobs_seen++;
+	return ret;
+}
+
+static int on_stray(void *arg, const struct grt_event *e)
+{
+	return grt_groups_stray(((struct report *)arg)->groups, e);
+}
+
+static int on_join_event(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
+{
+	(void)cpu;
+	return grt_jobs_event(((struct report *)c)->jobs, e);
+}
+
+static int on_any_event(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
+{
+	(void)cpu;
+	grt_counts_event(((struct report *)c)->counts, e);
+	return 0;
+}
+
+static int on_packet(struct grt_consumer *c, const struct grt_packet *p)
+{
+	grt_counts_packet(((struct report *)c)->counts, p);
+	return 0;
+}
+
+static void set_consumer(struct report *r)
+{
+	r->c = (struct grt_consumer){
+		.job = on_join_event,
+		.wait = on_join_event,
+		.error = on_join_event,
+		.command = on_join_event,
+		.name = on_join_event,
+	};
+	if (r->view->types)
+		r->c.event = on_any_event;
+	if (r->verbose)
+		r->c.packet = on_packet;
+}
+
+static int no_memory(void)
+{
+	return cmd_fail(EXIT_FAILED, strerror(ENOMEM), NULL, "the report");
+}
+
+/* Faults are told after what is intact. Return: exit status */
+static int judge(struct report *r, int ret, const struct grt_err *err)
+{
+	const struct grt_health *h = grt_session_health(r->session);
+	struct grt_err first = h->first;
+	uint64_t faults = 0;
+	int status = cmd_close_stdout();
+
+	if (status != EXIT_DONE)
+		return status;
+	if (ret == -ENOMEM)
+		return no_memory();
+	if (ret < 0)
+		return cmd_error(EXIT_FAILED, err);
+	for (unsigned int i = 0; i < GRT_FAULTS; i++)
+		faults += h->fault[i];
+	if (faults)
+		return cmd_error(EXIT_FAILED, &first);
+	if (!report_balance_closes(h))
+		return cmd_fail(EXIT_FAILED,
+				"emitted is not the sum of the fates, or delivered is not what was read",
+				NULL, "%s: the balance does not close", r->input);
+	return EXIT_DONE;
+}
+
+static uint64_t resolve_time(const struct opt_time *t, uint64_t first, uint64_t last, uint64_t otherwise)
+{
+	if (!t->set)
+		return otherwise;
+	if (t->rel == '+')
+		return t->ns > UINT64_MAX - first ? UINT64_MAX : first + t->ns;
+	if (t->rel == '-')
+		return t->ns > last ? 0 : last - t->ns;
+	return t->ns;
+}
+
+/* Narrows the span to --from and --to. Return: EXIT_DONE, or EXIT_USAGE after saying why */
+static int set_span(struct report *r)
+{
+	uint64_t first = 0, last = 0, from, to;
+
+	r->spanned = !grt_session_span(r->session, &first, &last);
+	from = resolve_time(&opt.from, first, last, first);
+	to = resolve_time(&opt.to, first, last, last);
+	if (from > to)
+		return cmd_usage_error("--from is after --to");
+	if (r->spanned && (from > last || to < first))
+		return cmd_usage_error("--from and --to leave nothing: the trace goes from %" PRIu64
+				       ".%09" PRIu64 " to %" PRIu64 ".%09" PRIu64,
+				       first / NS_PER_S, first % NS_PER_S, last / NS_PER_S, last % NS_PER_S);
+	r->first = from > first ? from : first;
+	r->last = to < last ? to : last;
+	return EXIT_DONE;
+}
+
+static int run_recording(struct report *r)
+{
+	struct grt_err err = {.what = ""};
+	int ret = 0, written;
+	int status = set_span(r);
+
+	if (status != EXIT_DONE)
+		return status;
+	if (report_streams(r))
+		ret = report_begin(r);
+	if (ret)
+		return no_memory();
+	ret = grt_session_run(r->session, &r->c, opt.from.set ? r->first : 0,
+			      opt.to.set ? r->last : UINT64_MAX, &err);
+	written = grt_jobs_flush(r->jobs) ?: report_print(r);
+	return judge(r, ret < 0 ? ret : written, &err);
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
+}
+
+/* Reads until -d, Ctrl-C or the end of the streams. Return: as grt_session_run_live() */
+static int pump(struct report *r, struct kmod *k, struct grt_err *err)
+{
+	const struct timespec period = {.tv_nsec = LIVE_PERIOD_NS};
+	uint64_t end = opt.duration > 0 ? r->first + (uint64_t)(opt.duration * 1e9) : UINT64_MAX;
+	uint64_t step = (uint64_t)(opt.interval * 1e9), next = step ? r->first + step : UINT64_MAX;
+	bool last = false;
+	int ret;
+
+	for (;;) {
+		last = cmd_signal || now_ns() >= end;
+		r->last = now_ns();
+		ret = kmod_live_pump(k, r->session, &r->c, err);
+		if (ret <= 0 || last)
+			return ret;
+		if (now_ns() >= next) {
+			next += step;
+			ret = report_print(r);
+			fflush(stdout);
+		}
+		if (ret < 0)
+			return ret;
+		nanosleep(&period, NULL);
+	}
+}
+
+static int run_live(struct report *r, struct kmod *k)
+{
+	struct grt_err err = {.what = ""};
+	int ret = 0, written;
+
+	r->live = true;
+	r->spanned = true;
+	r->first = r->last = now_ns();
+	cmd_catch_signals();
+	if (isatty(STDERR_FILENO))
+		fputs("grtrace report: reading the live module; Ctrl-C ends and prints\n", stderr);
+	if (report_streams(r))
+		ret = report_begin(r);
+	if (ret)
+		return no_memory();
+	ret = pump(r, k, &err);
+	written = grt_jobs_flush(r->jobs) ?: report_print(r);
+	return judge(r, ret < 0 ? ret : written, &err);
+}
+
+static int set_view(struct report *r)
+{
+	struct cmd_guess best = {0};
+
+	r->view = opt.csv ? &views[0] : &summary;
+	if (!opt.by)
+		return EXIT_DONE;
+	for (unsigned int i = 0; i < VIEWS; i++) {
+		if (!strcmp(views[i].name, opt.by)) {
+			r->view = &views[i];
+			return EXIT_DONE;
+		}
+		cmd_nearest(&best, opt.by, views[i].name);
+	}
+	if (best.name)
+		return cmd_usage_error("--by %s: unknown (did you mean %s?)", opt.by, best.name);
+	return cmd_usage_error("--by %s: unknown; there are job, ring, process, engine, type", opt.by);
+}
+
+static const struct grt_table *sorted_table(const struct report *r)
+{
+	if (r->view->types)
+		return &grt_type_table;
+	return r->view->own == GRT_BYS ? &grt_job_table : &grt_group_table[r->view->own];
+}
+
+static int set_sort(struct report *r)
+{
+	const struct grt_table *table = sorted_table(r);
+	const struct grt_column *sort = opt.sort ? grt_column_find(table, opt.sort) : NULL;
+	struct cmd_guess best = {0};
+
+	if (table == &grt_job_table && opt.sort && !strcmp(opt.sort, "time") && r->view != &summary)
+		return EXIT_DONE;
+	if (!opt.sort) {
+		if (r->view == &summary)
+			r->job_sort = grt_column_find(table, "t_exec");
+		return EXIT_DONE;
+	}
+	if (sort) {
+		*(table == &grt_job_table ? &r->job_sort : &r->group_sort) = sort;
+		return EXIT_DONE;
+	}
+	for (const struct grt_column *c = table->columns; c->name; c++)
+		cmd_nearest(&best, opt.sort, c->name);
+	return cmd_usage_error("--sort %s: the table of %s has no such column%s%s%s", opt.sort, table->name,
+			       best.name ? " (did you mean " : "", best.name ? best.name : "",
+			       best.name ? "?)" : "");
+}
+
+static int set_top(struct report *r)
+{
+	uint64_t top = r->view == &summary		       ? TOP_SUMMARY
+		       : r->job_sort || !(opt.json || opt.csv) ? TOP_JOBS
+							       : 0;
+
+	r->job_top = opt.top == NOT_GIVEN ? top : opt.top;
+	r->group_top = opt.top == NOT_GIVEN ? 0 : opt.top;
+	if (!r->view->jobs || !r->job_sort)
+		return EXIT_DONE;
+	if (!r->job_top)
+		return cmd_usage_error("--top 0 needs --by job --sort time: only that order needs no memory");
+	if (r->job_top > TOP_MAX)
+		return cmd_usage_error("--top %" PRIu64 ": at most %d sorted jobs", r->job_top, TOP_MAX);
+	return EXIT_DONE;
+}
+
+static int check_options(struct report *r)
+{
+	int status;
+
+	if (opt.json && opt.csv)
+		return cmd_usage_error("--json and --csv exclude each other");
+	status = set_view(r);
+	if (status == EXIT_DONE)
+		status = set_sort(r);
+	if (status == EXIT_DONE)
+		status = set_top(r);
+	return status;
+}
+
+static int begin_analyses(struct report *r)
+{
+	const struct grt_jobs_sink sink = {
+		.held = on_held,
+		.job = on_job,
+		.stray = on_stray,
+		.arg = r,
+	};
+
+	if (grt_groups_new(&r->groups, r->view->groups) || grt_jobs_new(&r->jobs, &sink, NULL))
+		return -ENOMEM;
+	r->job_view.names = grt_jobs_names(r->jobs);
+	if (r->job_sort && grt_top_new(&r->top, r->job_sort, &r->job_view, r->job_top))
+		return -ENOMEM;
+	if (r->verbose || r->view->types)
+		r->counts = calloc(1, sizeof(*r->counts));
+	if ((r->verbose || r->view->types) && !r->counts)
+		return -ENOMEM;
+	set_consumer(r);
+	return 0;
+}
+
+static void end_analyses(struct report *r)
+{
+	grt_writer_free(r->writer);
+	grt_top_free(r->top);
+	grt_jobs_free(r->jobs);
+	grt_groups_free(r->groups);
+	free(r->counts);
+	grt_session_close(r->session);
+}
+
+static int report_recording(struct report *r, const char *path)
+{
+	struct grt_err err;
+	int ret;
+
+	if (opt.duration > 0 || opt.interval > 0)
+		return cmd_usage_error("-d and -n are for the live module; a recording has --from and --to");
+	ret = grt_session_open(&r->session, path, &err);
+	if (ret)
+		return cmd_error(ret == -EACCES || ret == -EPERM ? EXIT_MISSING : EXIT_FAILED, &err);
+	r->input = path;
+	return begin_analyses(r) ? no_memory() : run_recording(r);
+}
+
+static int no_input(int ret, const struct grt_err *live)
+{
+	if (ret != -ENODEV && ret != -ENOENT)
+		return cmd_error(kmod_exit_status(ret), live);
+	return cmd_fail(kmod_exit_status(ret),
+			"and the kernel module, which could be read live, is not loaded",
+			"grtrace record -- PROGRAM, or grtrace report PATH", "no ./%s here", DEFAULT_INPUT);
+}
+
+static int report_live(struct report *r)
+{
+	struct kmod k = {.dir = -1};
+	struct grt_err err;
+	int ret, status;
+
+	ret = kmod_open(&k, &err);
+	if (ret)
+		return no_input(ret, &err);
+	if (opt.from.set || opt.to.set)
+		status = cmd_usage_error("--from and --to are for recordings; live has -d and -n");
+	else if (opt.interval > 0 && report_streams(r))
+		status = cmd_usage_error(
+			"-n repeats what is summed up; jobs in the order of time stream anyway");
+	else if ((ret = kmod_live_session(&k, &r->session, &err)))
+		status = cmd_error(kmod_exit_status(ret), &err);
+	else
+		status = begin_analyses(r) ? no_memory() : run_live(r, &k);
+	grt_session_close(r->session);
+	r->session = NULL;
+	kmod_close(&k);
+	return status;
+}
+
+static int report_run(int argc, char **argv)
+{
+	const char *path = opt.input ? opt.input : argc ? argv[0] : NULL;
+	struct report r = {
+		.input = "live module",
+		.json = opt.json,
+		.csv = opt.csv,
+		.verbose = opt.verbose,
+		.narrowed = opt.from.set || opt.to.set,
+	};
+	int status = check_options(&r);
+
+	if (status != EXIT_DONE)
+		return status;
+	if (argc > 1 || (argc && opt.input))
+		return cmd_usage_error("more than one trace: '%s'", argv[argc - 1]);
+	if (!path && !access(DEFAULT_INPUT, F_OK))
+		path = DEFAULT_INPUT;
+	status = path ? report_recording(&r, path) : report_live(&r);
+	end_analyses(&r);
+	return status;
+}
+
+const struct cmd cmd_report = {
+	.usage = "[PATH] [-i PATH] [--by WHAT] [--sort KEY] [--top N] [--from T] [--to T] [--json|--csv]",
+	.opts = opts,
+	.run = report_run,
+};

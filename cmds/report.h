@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * One run of `grtrace report`, shared by its files: report.c takes the command
+ * line and drives the session, report_print.c puts together what is written.
+ */
+#ifndef GRTRACE_REPORT_H
+#define GRTRACE_REPORT_H
+
+#include "analysis/counts.h"
+#include "analysis/group_table.h"
+#include "analysis/job_table.h"
+#include "analysis/top.h"
+#include "cmd.h"
+
+#define REPORT_NOTES 24
+
+/**
+ * struct view - a value of --by
+ * @name: as typed, NULL: the summary without --by
+ * @groups: bits of enum grt_group_by that are gathered
+ * @own: the one asked for, GRT_BYS where it is none of these
+ * @jobs: jobs are shown
+ * @types: event types are shown
+ */
+struct view {
+	const char *name;
+	unsigned int groups;
+	enum grt_group_by own;
+	bool jobs;
+	bool types;
+};
+
+/**
+ * struct report - one run
+ * @c: what the session drives
+ * @input: its name for people
+ * @top: sorted jobs, NULL: they stream in the order of time
+ * @counts: NULL: not asked for
+ * @job_view: what the columns of jobs need
+ * @job_table: the table of jobs under its title of this run
+ * @job_sort, @group_sort: the order of the table asked for, NULL: its own
+ * @job_top, @group_top: rows of these tables, 0: all
+ * @jobs_seen: jobs so far
+ * @first, @last: the time that is looked at; @spanned: they are known
+ * @live: input is the live module
+ * @narrowed: --from or --to were given
+ * @csv, @json, @verbose: as asked for
+ */
+struct report {
+	struct grt_consumer c;
+	const struct view *view;
+	const char *input;
+	struct grt_session *session;
+	struct grt_jobs *jobs;
+	struct grt_groups *groups;
+	struct grt_top *top;
+	struct grt_counts *counts;
+	struct grt_writer *writer;
+	struct grt_job_view job_view;
+	struct grt_table job_table;
+	char job_title[64];
+	const struct grt_column *job_sort;
+	const struct grt_column *group_sort;
+	uint64_t job_top;
+	uint64_t group_top;
+	uint64_t jobs_seen;
+	uint64_t first;
+	uint64_t last;
+	bool spanned;
+	bool live;
+	bool narrowed;
+	bool csv;
+	bool json;
+	bool verbose;
+	char note[REPORT_NOTES][256];
+	unsigned int notes;
+};
+
+/** report_streams - whether jobs are written while the trace is read */
+static inline bool report_streams(const struct report *r)
+{
+	return r->view->jobs && !r->job_sort;
+}
+
+/** report_begin - the head of the output, up to the first job where they stream. Return: 0 or -ENOMEM */
+int report_begin(struct report *r);
+
+/** report_print - the rest of it, or all where jobs do not stream. Return: 0 or -ENOMEM */
+int report_print(struct report *r);
+
+/** report_balance_closes - emitted is the sum of the fates, and what was delivered was read */
+bool report_balance_closes(const struct grt_health *h);
+
+#endif /* GRTRACE_REPORT_H */

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * grtrace start: loads the module and the adapters of the drivers that are
+ * there, and turns tracing on.
+ */
+#include "../sources/kmod.h"
+#include "cmd.h"
+
+static void note(const char *text)
+{
+	cmd_put_text(stdout, text);
+	putchar('\n');
+}
+
+static int start_run(int argc, char **argv)
+{
+	struct grt_err err = {0};
+	struct kmod kmod;
+	int ret, running = 0;
+
+	if (argc)
+		return cmd_usage_error("unexpected argument '%s'", argv[0]);
+	ret = kmod_load(note, &err);
+	if (!ret)
+		ret = kmod_open(&kmod, &err);
+	if (ret)
+		return cmd_error(kmod_exit_status(ret), &err);
+	running = kmod_running(&kmod, &err);
+	ret = running ? running : kmod_write(&kmod, "control", "start", &err);
+	kmod_close(&kmod);
+	if (ret < 0)
+		return cmd_error(kmod_exit_status(ret), &err);
+	puts(running ? "tracing was on already" : "tracing is on");
+	return cmd_close_stdout();
+}
+
+const struct cmd cmd_start = {.usage = "", .run = start_run};

@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * grtrace status: the module's state, the fill of its buffers, every limit
+ * that is not at its default, the adapters and the balance. Collected once,
+ * then printed as text or JSON.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../sources/kmod.h"
+#include "cmd.h"
+
+#define BAR 20
+
+static bool opt_json;
+
+static const struct cmd_opt options[] = {
+	{"json", 'j', OPT_FLAG, NULL, &opt_json, "one JSON object"},
+	{NULL, 0, OPT_FLAG, NULL, NULL, NULL},
+};
+
+/**
+ * struct state - what was read from the module
+ * @running: tracing is on
+ * @config, @adapters: the files of these names
+ * @balances: whether emitted equals the sum of all fates, in total and on every CPU
+ */
+struct state {
+	struct kmod kmod;
+	struct kmod_stats stats;
+	bool running;
+	char *config;
+	char *adapters;
+	bool balances;
+};
+
+static const struct fate {
+	const char *name;
+	const char *help;
+} fates[GRT_FATES] = {
+#define GRT_FATE(NAME, name, help) [GRT_FATE_##NAME] = {#name, help},
+#include <grtrace/fates.def>
+#undef GRT_FATE
+};
+
+/* Steps through lines. Return: the line, NULL at the end; *next moves on */
+static const char *next_line(const char **next, size_t *length)
+{
+	const char *line = *next;
+
+	if (!*line)
+		return NULL;
+	*length = strcspn(line, "\n");
+	*next = line + *length + (line[*length] == '\n');
+	return line;
+}
+
+/* The next line "cpuN ..." of `stats`. Return: whether there is one */
+static bool next_cpu(const char **next, unsigned int *cpu, const char **line)
+{
+	size_t length;
+
+	while ((*line = next_line(next, &length)))
+		if (sscanf(*line, "cpu%u ", cpu) == 1)
+			return true;
+	return false;
+}
+
+static bool closes(const struct grt_balance *b)
+{
+	uint64_t sum = 0;
+	int i;
+
+	for (i = 0; i < GRT_FATES; i++)
+		sum += b->fate[i];
+	return sum == b->emitted;
+}
+
+static bool all_close(const struct kmod_stats *stats)
+{
+	const char *next = stats->lines, *line;
+	struct grt_balance b;
+	unsigned int cpu;
+	bool good = closes(&stats->total);
+
+	while (next_cpu(&next, &cpu, &line)) {
+		kmod_balance_line(line, &b);
+		good &= closes(&b);
+	}
+	return good;
+}
+
+/* A key whose value somebody changed; the switch itself and counts are shown elsewhere or not settings. */
+static bool differs(const struct state *s, const struct kmod_key *key, char *value, size_t room)
+{
+	if (!strcmp(key->name, "enable") || !strcmp(key->max, "0"))
+		return false;
+	return kmod_line(s->config, key->name, value, room) && !kmod_key_is_default(key, value);
+}
+
+/* The value of the word `key=value` of a line, empty where it has none. */
+static void word(const char *line, size_t length, const char *key, char *value, size_t room)
+{
+	char text[4096], *p;
+	size_t n = strlen(key);
+
+	value[0] = '\0';
+	snprintf(text, sizeof(text), "%.*s", (int)length, line);
+	for (p = strtok(text, " "); p; p = strtok(NULL, " "))
+		if (!strncmp(p, key, n) && p[n] == '=')
+			snprintf(value, room, "%s", p + n + 1);
+}
+
+/* --------------------------------------------------------------- text */
+
+static void text_cpus(const struct state *s)
+{
+	const char *next = s->stats.lines, *line;
+	uint64_t used, size;
+	unsigned int cpu;
+	int full;
+
+	while (next_cpu(&next, &cpu, &line)) {
+		used = 0;
+		size = 0;
+		if (!kmod_number(line, "used", &used) || !kmod_number(line, "size", &size) || !size)
+			continue;
+		full = (int)((double)used / (double)size * BAR + 0.5);
+		printf("  cpu %-3u   [%.*s%*s] %3.0f %% of %.1f MiB\n", cpu, full < BAR ? full : BAR,
+		       "####################", full < BAR ? BAR - full : 0, "",
+		       100.0 * (double)used / (double)size, (double)size / 1048576);
+	}
+}
+
+static void text_limits(const struct state *s)
+{
+	const struct kmod_key *key;
+	char value[4096];
+	int n = 0;
+
+	for (key = kmod_keys; key->name; key++) {
+		if (!differs(s, key, value, sizeof(value)))
+			continue;
+		printf("%-11s", n++ ? "" : "limits");
+		printf("%s=", key->name);
+		cmd_put_text(stdout, value);
+		printf(" (default %s): %s\n", key->kind == KMOD_LIST ? "empty" : key->def, key->help);
+	}
+	if (!n)
+		puts("limits     all at their defaults");
+}
+
+static void text_adapters(const struct state *s)
+{
+	const char *next = s->adapters, *line;
+	char name[64], driver[64], bound[8], points[2048];
+	size_t length;
+	int n = 0;
+
+	while ((line = next_line(&next, &length))) {
+		if (sscanf(line, "%63s", name) != 1)
+			continue;
+		word(line, length, "driver", driver, sizeof(driver));
+		word(line, length, "bound", bound, sizeof(bound));
+		word(line, length, "tracepoints", points, sizeof(points));
+		printf("%-11s", n++ ? "" : "adapters");
+		cmd_put_text(stdout, name);
+		printf(": %s ", !strcmp(bound, "1") ? "bound to driver" : "waits for driver");
+		cmd_put_text(stdout, driver);
+		printf(", tracepoints ");
+		cmd_put_text(stdout, *points ? points : "-");
+		putchar('\n');
+	}
+	if (!n)
+		puts("adapters   none: no driver's jobs are seen (sudo grtrace start loads them)");
+}
+
+static void text_balance(const struct state *s)
+{
+	const struct grt_balance *b = &s->stats.total;
+	int i, n = 0;
+
+	printf("balance    emitted %llu = ", (unsigned long long)b->emitted);
+	for (i = 0; i < GRT_FATES; i++)
+		if (b->fate[i] || i == GRT_FATE_DELIVERED || i == GRT_FATE_LOST)
+			printf("%s%s %llu", n++ ? " + " : "", fates[i].name, (unsigned long long)b->fate[i]);
+	puts(s->balances ? "" : "  DOES NOT CLOSE");
+}
+
+static void print_text(const struct state *s)
+{
+	printf("module     grtrace %s, format %u (this tool: %s, reads %d..%d)\n", s->kmod.version,
+	       s->kmod.format, GRT_VERSION, GRT_FORMAT_MIN, GRT_FORMAT);
+	printf("state      %s", s->running ? "running" : "stopped");
+	if (s->stats.reader)
+		printf(", read by process %d", s->stats.reader);
+	puts("\nbuffers");
+	text_cpus(s);
+	text_limits(s);
+	text_adapters(s);
+	text_balance(s);
+}
+
+/* --------------------------------------------------------------- JSON */
+
+static void json_balance(const struct grt_balance *b)
+{
+	int i;
+
+	printf("\"emitted\":%llu", (unsigned long long)b->emitted);
+	for (i = 0; i < GRT_FATES; i++)
+		printf(",\"%s\":%llu", fates[i].name, (unsigned long long)b->fate[i]);
+}
+
+static void json_cpus(const struct state *s)
+{
+	const char *next = s->stats.lines, *line, *comma = "";
+	uint64_t used, size;
+	struct grt_balance b;
+	unsigned int cpu;
+
+	fputs(",\"cpus\":[", stdout);
+	for (; next_cpu(&next, &cpu, &line); comma = ",") {
+		printf("%s{\"cpu\":%u", comma, cpu);
+		if (kmod_number(line, "used", &used) && kmod_number(line, "size", &size))
+			printf(",\"used\":%llu,\"size\":%llu", (unsigned long long)used,
+			       (unsigned long long)size);
+		kmod_balance_line(line, &b);
+		putchar(',');
+		json_balance(&b);
+		putchar('}');
+	}
+	putchar(']');
+}
+
+static void json_limits(const struct state *s)
+{
+	const struct kmod_key *key;
+	const char *comma = "";
+	char value[4096];
+
+	fputs(",\"limits\":{", stdout);
+	for (key = kmod_keys; key->name; key++) {
+		if (!differs(s, key, value, sizeof(value)))
+			continue;
+		printf("%s\"%s\":", comma, key->name);
+		cmd_put_json(stdout, value);
+		comma = ",";
+	}
+	putchar('}');
+}
+
+static void json_adapters(const struct state *s)
+{
+	const char *next = s->adapters, *line, *comma = "";
+	char name[64], value[2048];
+	size_t length;
+
+	fputs(",\"adapters\":[", stdout);
+	while ((line = next_line(&next, &length))) {
+		if (sscanf(line, "%63s", name) != 1)
+			continue;
+		printf("%s{\"name\":", comma);
+		cmd_put_json(stdout, name);
+		fputs(",\"driver\":", stdout);
+		word(line, length, "driver", value, sizeof(value));
+		cmd_put_json(stdout, value);
+		word(line, length, "bound", value, sizeof(value));
+		printf(",\"bound\":%s,\"tracepoints\":", !strcmp(value, "1") ? "true" : "false");
+		word(line, length, "tracepoints", value, sizeof(value));
+		cmd_put_json(stdout, value);
+		putchar('}');
+		comma = ",";
+	}
+	putchar(']');
+}
+
+static void print_json(const struct state *s)
+{
+	fputs("{\"version\":", stdout);
+	cmd_put_json(stdout, s->kmod.version);
+	printf(",\"format\":%u,\"state\":\"%s\",\"reader_pid\":", s->kmod.format,
+	       s->running ? "running" : "stopped");
+	printf(s->stats.reader ? "%d" : "null", s->stats.reader);
+	json_cpus(s);
+	json_limits(s);
+	json_adapters(s);
+	fputs(",\"balance\":{", stdout);
+	json_balance(&s->stats.total);
+	printf("},\"balance_closes\":%s}\n", s->balances ? "true" : "false");
+}
+
+static int collect(struct state *s, struct grt_err *err)
+{
+	int ret = kmod_open(&s->kmod, err);
+
+	if (!ret)
+		ret = kmod_running(&s->kmod, err);
+	if (ret < 0)
+		return ret;
+	s->running = ret;
+	s->config = kmod_read(&s->kmod, "config", err);
+	s->adapters = s->config ? kmod_read(&s->kmod, "adapters", err) : NULL;
+	if (!s->adapters)
+		return -EIO;
+	ret = kmod_stats(&s->kmod, &s->stats, err);
+	if (!ret)
+		s->balances = all_close(&s->stats);
+	return ret;
+}
+
+static int status_run(int argc, char **argv)
+{
+	struct state s = {.kmod.dir = -1};
+	struct grt_err err = {0};
+	int ret;
+
+	if (argc)
+		return cmd_usage_error("unexpected argument '%s'", argv[0]);
+	ret = collect(&s, &err);
+	if (!ret && opt_json)
+		print_json(&s);
+	else if (!ret)
+		print_text(&s);
+	kmod_close(&s.kmod);
+	free(s.stats.lines);
+	free(s.config);
+	free(s.adapters);
+	return ret ? cmd_error(kmod_exit_status(ret), &err) : cmd_close_stdout();
+}
+
+const struct cmd cmd_status = {.usage = "[--json]", .opts = options, .run = status_run};

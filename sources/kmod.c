@@ -1,0 +1,429 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Access to the kernel module's control files and streams, with every errno
+ * turned into what is wrong on this system and what to type.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <mntent.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "kmod.h"
+
+#define DEBUGFS_DEFAULT "/sys/kernel/debug"
+
+/* Where debugfs is mounted, into @path; false where it is not. */
+static bool find_debugfs(char *path, size_t room)
+{
+	struct mntent *m;
+	bool found = false;
+	FILE *mounts = setmntent("/proc/self/mounts", "re");
+
+	while (mounts && !found && (m = getmntent(mounts))) {
+		found = !strcmp(m->mnt_type, "debugfs");
+		if (found)
+			snprintf(path, room, "%s", m->mnt_dir);
+	}
+	if (mounts)
+		endmntent(mounts);
+	return found;
+}
+
+static int no_directory(const char *path, int code, struct grt_err *err)
+{
+	if (code == EACCES || code == EPERM)
+		return grt_err_set(err, -EACCES, "only root may use it", "the same command with sudo",
+				   "cannot open %s", path);
+	if (code != ENOENT)
+		return grt_err_set(err, -code, strerror(code), NULL, "cannot open %s", path);
+	return grt_err_set(err, -ENODEV, "the kernel module grtrace is not loaded", "sudo grtrace start",
+			   "cannot open %s", path);
+}
+
+static int open_directory(struct kmod *k, struct grt_err *err)
+{
+	const char *given = getenv("GRTRACE_DEBUGFS");
+	char mount[128] = DEBUGFS_DEFAULT;
+
+	if (given && *given)
+		snprintf(k->path, sizeof(k->path), "%s", given);
+	else if (find_debugfs(mount, sizeof(mount)))
+		snprintf(k->path, sizeof(k->path), "%s/grtrace", mount);
+	else
+		return grt_err_set(err, -ENOENT, "debugfs is not mounted",
+				   "sudo mount -t debugfs debugfs " DEBUGFS_DEFAULT,
+				   "cannot find the kernel module's files");
+	k->dir = open(k->path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	/* O_PATH opens what may not be searched; that shows at the first name. */
+	if (k->dir < 0 || faccessat(k->dir, ".", X_OK, AT_EACCESS) < 0)
+		return no_directory(k->path, errno, err);
+	return 0;
+}
+
+static int check_version(struct kmod *k, struct grt_err *err)
+{
+	char *text = kmod_read(k, "version", err);
+	int fields;
+
+	if (!text)
+		return -errno;
+	fields = sscanf(text, "grtrace %31s format %u", k->version, &k->format);
+	if (fields != 2)
+		grt_err_set(err, 0, text, "sudo rmmod grtrace, then grtrace start",
+			    "%s/version: not a version of grtrace", k->path);
+	free(text);
+	if (fields != 2)
+		return -EPROTO;
+	if (k->format >= GRT_FORMAT_MIN && k->format <= GRT_FORMAT)
+		return 0;
+	return grt_err_set(
+		err, -EPROTO, NULL,
+		"unload it (sudo rmmod grtrace) and load the module of this version: sudo grtrace start",
+		"kernel module %s: format %u, this tool reads %d..%d", k->version, k->format, GRT_FORMAT_MIN,
+		GRT_FORMAT);
+}
+
+static void count_cpus(struct kmod *k)
+{
+	char name[32];
+
+	do
+		snprintf(name, sizeof(name), "events%u", k->cpus);
+	while (faccessat(k->dir, name, F_OK, 0) == 0 && ++k->cpus);
+}
+
+static ssize_t live_read(void *arg, unsigned int i, void *buf, size_t len)
+{
+	struct kmod *k = arg;
+	ssize_t n = read(k->streams[i], buf, len);
+
+	return n < 0 ? -errno : n;
+}
+
+int kmod_open(struct kmod *k, struct grt_err *err)
+{
+	int ret;
+
+	*k = (struct kmod){.dir = -1};
+	ret = open_directory(k, err);
+	if (!ret)
+		ret = check_version(k, err);
+	if (!ret)
+		count_cpus(k);
+	if (!ret && !k->cpus)
+		ret = grt_err_set(err, -EPROTO, "the file events0 is missing",
+				  "sudo rmmod grtrace, then grtrace start",
+				  "%s is not the kernel module's directory", k->path);
+	if (ret)
+		kmod_close(k);
+	return ret;
+}
+
+void kmod_close_streams(struct kmod *k)
+{
+	unsigned int i;
+
+	for (i = 0; k->streams && i < k->cpus; i++)
+		if (k->streams[i] >= 0)
+			close(k->streams[i]);
+	free(k->streams);
+	k->streams = NULL;
+}
+
+void kmod_close(struct kmod *k)
+{
+	kmod_close_streams(k);
+	if (k->path[0] && k->dir >= 0)
+		close(k->dir);
+	*k = (struct kmod){.dir = -1};
+}
+
+int kmod_exit_status(int code)
+{
+	static const int missing[] = {-ENODEV, -ENOENT, -EACCES,  -EPERM, -EPROTO,
+				      -EBUSY,  -ENOKEY, -ENOEXEC, -ENOSYS};
+	size_t i;
+
+	for (i = 0; i < sizeof(missing) / sizeof(missing[0]); i++)
+		if (code == missing[i])
+			return 3;
+	return 1;
+}
+
+/* errno of a failed open, read or write of a control file, in words. */
+static int file_error(struct kmod *k, const char *doing, const char *file, int code, struct grt_err *err)
+{
+	if (code == EACCES || code == EPERM)
+		return grt_err_set(err, -EACCES,
+				   geteuid()
+					   ? "only root may do that"
+					   : "the kernel is locked down (see /sys/kernel/security/lockdown)",
+				   geteuid() ? "the same command with sudo"
+					     : "a boot without Secure Boot, or lockdown=none",
+				   "cannot %s %s/%s", doing, k->path, file);
+	if (code == ENOENT)
+		return grt_err_set(err, -EPROTO, "the module has no such file",
+				   "sudo rmmod grtrace, then grtrace start", "cannot %s %s/%s", doing,
+				   k->path, file);
+	return grt_err_set(err, -code, strerror(code), NULL, "cannot %s %s/%s", doing, k->path, file);
+}
+
+/* All of a file; NULL with errno set. */
+static char *read_all(int fd)
+{
+	size_t used = 0, room = 4096;
+	char *text = malloc(room), *more;
+	ssize_t n = -1;
+
+	while (text && (n = read(fd, text + used, room - used - 1)) > 0) {
+		used += (size_t)n;
+		if (room - used > 1)
+			continue;
+		more = room < KMOD_TEXT_MAX ? realloc(text, room *= 2) : NULL;
+		if (!more) {
+			errno = EFBIG;
+			n = -1;
+			break;
+		}
+		text = more;
+	}
+	if (n < 0) {
+		free(text);
+		return NULL;
+	}
+	while (used && text[used - 1] == '\n')
+		used--;
+	text[used] = '\0';
+	return text;
+}
+
+char *kmod_read(struct kmod *k, const char *file, struct grt_err *err)
+{
+	int fd = openat(k->dir, file, O_RDONLY | O_CLOEXEC), code;
+	char *text = fd >= 0 ? read_all(fd) : NULL;
+
+	code = errno;
+	if (fd >= 0)
+		close(fd);
+	if (!text)
+		errno = -file_error(k, "read", file, code, err);
+	return text;
+}
+
+/* Return: 0 or -errno as it came. */
+static int write_file(struct kmod *k, const char *file, const char *text)
+{
+	int fd = openat(k->dir, file, O_WRONLY | O_TRUNC | O_CLOEXEC), ret = 0;
+
+	if (fd < 0)
+		return -errno;
+	if (write(fd, text, strlen(text)) < 0)
+		ret = -errno;
+	close(fd);
+	return ret;
+}
+
+int kmod_write(struct kmod *k, const char *file, const char *text, struct grt_err *err)
+{
+	int ret = write_file(k, file, text);
+	char doing[64];
+
+	if (!ret)
+		return 0;
+	snprintf(doing, sizeof(doing), "write '%.40s' to", text);
+	return file_error(k, doing, file, -ret, err);
+}
+
+int kmod_running(struct kmod *k, struct grt_err *err)
+{
+	char *text = kmod_read(k, "control", err);
+	int running;
+
+	if (!text)
+		return -errno;
+	running = !strcmp(text, "running") ? 1 : !strcmp(text, "stopped") ? 0 : -EPROTO;
+	if (running < 0)
+		grt_err_set(err, running, text, NULL, "%s/control: neither running nor stopped", k->path);
+	free(text);
+	return running;
+}
+
+bool kmod_line(const char *text, const char *key, char *value, size_t room)
+{
+	size_t length = strlen(key), end;
+
+	for (; *text; text += end + (text[end] == '\n')) {
+		end = strcspn(text, "\n");
+		if (strncmp(text, key, length) || (text[length] != '=' && text[length] != ' '))
+			continue;
+		snprintf(value, room, "%.*s", (int)(end - length - 1), text + length + 1);
+		return true;
+	}
+	return false;
+}
+
+int kmod_get(struct kmod *k, const char *key, char *value, size_t room, struct grt_err *err)
+{
+	char *text = kmod_read(k, "config", err);
+	bool found;
+
+	if (!text)
+		return -errno;
+	found = kmod_line(text, key, value, room);
+	free(text);
+	return found ? 0
+		     : grt_err_set(err, -EPROTO, "the module does not list it", "grtrace config",
+				   "%s/config: no key %s", k->path, key);
+}
+
+static int set_error(int code, const struct kmod_key *key, const char *value, struct grt_err *err)
+{
+	char range[96], why[160];
+	const char *fix = NULL;
+
+	kmod_key_range(key, range, sizeof(range));
+	snprintf(why, sizeof(why), "it takes %s%s%s", range, *key->unit ? " " : "", key->unit);
+	if (code == -EBUSY && strstr(key->flags, "STOPPED")) {
+		snprintf(why, sizeof(why), "it cannot change while tracing is on or a stream is open");
+		fix = "sudo grtrace stop, and again";
+	} else if (code != -EINVAL && code != -ERANGE) {
+		snprintf(why, sizeof(why), "%s", strerror(-code));
+	}
+	return grt_err_set(err, code, why, fix, "cannot set %s to '%s'", key->name, value);
+}
+
+int kmod_set(struct kmod *k, const char *key, const char *value, struct grt_err *err)
+{
+	const struct kmod_key *row = kmod_key_find(key);
+	char line[4096];
+	int ret;
+
+	if (!row)
+		return grt_err_set(err, -EINVAL, NULL, "grtrace config", "unknown key '%s'", key);
+	if ((size_t)snprintf(line, sizeof(line), "%s=%s", key, value) >= sizeof(line))
+		return grt_err_set(err, -EINVAL, "longer than a page", NULL, "cannot set %s", row->name);
+	ret = write_file(k, "config", line);
+	if (ret == -EACCES || ret == -EPERM || ret == -ENOENT)
+		return file_error(k, "write", "config", -ret, err);
+	return ret ? set_error(ret, row, value, err) : 0;
+}
+
+bool kmod_number(const char *line, const char *key, uint64_t *value)
+{
+	size_t length = strlen(key), end = strcspn(line, "\n");
+	const char *p = line;
+
+	while ((p = strstr(p, key)) && p < line + end) {
+		if ((p == line || p[-1] == ' ') && p[length] == '=') {
+			*value = strtoull(p + length + 1, NULL, 0);
+			return true;
+		}
+		p += length;
+	}
+	return false;
+}
+
+void kmod_balance_line(const char *line, struct grt_balance *b)
+{
+	static const char *const names[GRT_FATES] = {
+#define GRT_FATE(NAME, name, help) [GRT_FATE_##NAME] = #name,
+#include <grtrace/fates.def>
+#undef GRT_FATE
+	};
+	int i;
+
+	*b = (struct grt_balance){0};
+	kmod_number(line, "emitted", (uint64_t *)&b->emitted);
+	for (i = 0; i < GRT_FATES; i++)
+		kmod_number(line, names[i], (uint64_t *)&b->fate[i]);
+}
+
+int kmod_stats(struct kmod *k, struct kmod_stats *s, struct grt_err *err)
+{
+	char value[512];
+
+	*s = (struct kmod_stats){.lines = kmod_read(k, "stats", err)};
+	if (!s->lines)
+		return -errno;
+	if (kmod_line(s->lines, "reader_pid", value, sizeof(value)))
+		s->reader = atoi(value);
+	if (kmod_line(s->lines, "total", value, sizeof(value)))
+		kmod_balance_line(value, &s->total);
+	return 0;
+}
+
+static int stream_busy(struct kmod *k, const char *file, struct grt_err *err)
+{
+	struct kmod_stats stats = {0};
+	char path[64], comm[32] = "", why[128] = "another program reads it", fix[64] = "";
+	FILE *f;
+
+	kmod_stats(k, &stats, NULL);
+	free(stats.lines);
+	if (stats.reader > 0) {
+		snprintf(path, sizeof(path), "/proc/%d/comm", stats.reader);
+		f = fopen(path, "re");
+		if (f && fgets(comm, sizeof(comm), f))
+			comm[strcspn(comm, "\n")] = '\0';
+		if (f)
+			fclose(f);
+		snprintf(why, sizeof(why), "process %d%s%s%s reads it", stats.reader, *comm ? " (" : "", comm,
+			 *comm ? ")" : "");
+		snprintf(fix, sizeof(fix), "sudo kill -INT %d, or wait for its end", stats.reader);
+	}
+	return grt_err_set(err, -EBUSY, why, fix, "cannot open %s/%s", k->path, file);
+}
+
+int kmod_open_stream(struct kmod *k, const char *file, struct grt_err *err)
+{
+	int fd = openat(k->dir, file, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+
+	if (fd >= 0)
+		return fd;
+	return errno == EBUSY ? stream_busy(k, file, err) : file_error(k, "open", file, errno, err);
+}
+
+int kmod_open_streams(struct kmod *k, struct grt_err *err)
+{
+	char name[32];
+	unsigned int i;
+	int fd;
+
+	k->streams = malloc(k->cpus * sizeof(*k->streams));
+	if (!k->streams)
+		return grt_err_set(err, -ENOMEM, NULL, NULL, "no memory for %u streams", k->cpus);
+	memset(k->streams, 0xff, k->cpus * sizeof(*k->streams));
+	for (i = 0; i < k->cpus; i++) {
+		snprintf(name, sizeof(name), "events%u", i);
+		fd = kmod_open_stream(k, name, err);
+		if (fd < 0) {
+			kmod_close_streams(k);
+			return fd;
+		}
+		k->streams[i] = fd;
+	}
+	k->live = (struct grt_live){.read = live_read, .arg = k, .streams = k->cpus};
+	return 0;
+}
+
+int kmod_live_session(struct kmod *k, struct grt_session **out, struct grt_err *err)
+{
+	int ret = k->streams ? 0 : kmod_open_streams(k, err);
+
+	return ret ? ret : grt_session_open_live(out, &k->live, err);
+}
+
+int kmod_live_pump(struct kmod *k, struct grt_session *s, struct grt_consumer *c, struct grt_err *err)
+{
+	struct timespec now;
+	int ret;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	ret = kmod_write(k, "control", "flush", err);
+	if (ret)
+		return ret;
+	return grt_session_run_live(s, c, (uint64_t)now.tv_sec * 1000000000ULL + (uint64_t)now.tv_nsec, err);
+}

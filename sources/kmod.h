@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The kernel module as seen from user space: its control files, its streams,
+ * and loading it. Everything goes through the files of control.def below
+ * DEBUGFS/grtrace; GRTRACE_DEBUGFS names another directory in their place, so
+ * that all of this runs against ordinary files and FIFOs too.
+ */
+#ifndef GRTRACE_KMOD_H
+#define GRTRACE_KMOD_H
+
+#include <grtrace/grtrace.h>
+
+/* Longest text of a control file that is read: `rings` has a line per ring. */
+#define KMOD_TEXT_MAX (256 * 1024)
+
+/**
+ * struct kmod - an open control directory
+ * @dir: its descriptor
+ * @path: its name, for messages
+ * @version: the module's version text ("0.1.0")
+ * @format: the stream format of the module
+ * @cpus: number of per-CPU streams
+ * @streams: their descriptors, -1 where not open
+ * @live: what grt_session_open_live() reads; its arg is this struct
+ */
+struct kmod {
+	int dir;
+	char path[256];
+	char version[32];
+	unsigned int format;
+	unsigned int cpus;
+	int *streams;
+	struct grt_live live;
+};
+
+/**
+ * struct kmod_stats - the `stats` file
+ * @lines: the whole text, NUL terminated; the caller frees it
+ * @reader: pid of who holds a stream, 0: nobody
+ * @total: the balance of all CPUs together
+ */
+struct kmod_stats {
+	char *lines;
+	int reader;
+	struct grt_balance total;
+};
+
+/** enum kmod_kind - the KIND of a key in control.def */
+enum kmod_kind {
+	KMOD_BOOL,
+	KMOD_U64,
+	KMOD_S64,
+	KMOD_MASK,
+	KMOD_LEVEL,
+	KMOD_LIST,
+};
+
+/**
+ * struct kmod_key - a row of control.def
+ * @name: as in `config`
+ * @kind: enum kmod_kind
+ * @min, @max, @def: range and default, as text
+ * @unit: "" where it has none
+ * @flags: as text
+ * @help: one line
+ */
+struct kmod_key {
+	const char *name;
+	enum kmod_kind kind;
+	const char *min;
+	const char *max;
+	const char *def;
+	const char *unit;
+	const char *flags;
+	const char *help;
+};
+
+/* Ended by a row without name. */
+extern const struct kmod_key kmod_keys[];
+
+/** kmod_key_find - the row of a key by its name or another spelling, NULL for an unknown one */
+const struct kmod_key *kmod_key_find(const char *name);
+
+/** kmod_key_alias - the @n-th other spelling of a key, NULL where there are no more */
+const char *kmod_key_alias(const struct kmod_key *key, unsigned int n);
+
+/** kmod_key_range - what may be written to a key, in words */
+void kmod_key_range(const struct kmod_key *key, char *text, size_t room);
+
+/** kmod_key_is_default - whether this text, as read from `config`, is the key's default */
+bool kmod_key_is_default(const struct kmod_key *key, const char *value);
+
+/**
+ * kmod_open - finds the module's files and checks its format
+ * @k: filled in; to be given to kmod_close()
+ * Return: 0, -ENODEV (not loaded), -ENOENT (no debugfs), -EACCES (privilege),
+ * -EPROTO (another format), or another negative errno
+ */
+int kmod_open(struct kmod *k, struct grt_err *err);
+
+/** kmod_close - closes streams and directory; all zero is allowed */
+void kmod_close(struct kmod *k);
+
+/** kmod_exit_status - the exit status for an error of these functions: 3 for what is missing, else 1 */
+int kmod_exit_status(int code);
+
+/**
+ * kmod_read - the text of a control file, without its last newline
+ * Return: the text, which the caller frees, or NULL with *@err set
+ */
+char *kmod_read(struct kmod *k, const char *file, struct grt_err *err);
+
+/** kmod_write - writes @text into a control file in one write(2). Return: 0 or -errno with *@err set */
+int kmod_write(struct kmod *k, const char *file, const char *text, struct grt_err *err);
+
+/** kmod_running - whether tracing is on: 1, 0 or -errno */
+int kmod_running(struct kmod *k, struct grt_err *err);
+
+/** kmod_line - the value of `key=value` or `key value` in a text of lines. Return: whether it is there */
+bool kmod_line(const char *text, const char *key, char *value, size_t room);
+
+/** kmod_get - a key of `config`, as text. Return: 0 or -errno */
+int kmod_get(struct kmod *k, const char *key, char *value, size_t room, struct grt_err *err);
+
+/** kmod_set - sets a key of `config`. Return: 0 or -errno with range and unit of the key in *@err */
+int kmod_set(struct kmod *k, const char *key, const char *value, struct grt_err *err);
+
+/** kmod_stats - reads `stats`. Return: 0 or -errno */
+int kmod_stats(struct kmod *k, struct kmod_stats *s, struct grt_err *err);
+
+/** kmod_balance_line - the counts of a line `... emitted=N delivered=N ...`; keys that are not there are 0 */
+void kmod_balance_line(const char *line, struct grt_balance *b);
+
+/** kmod_number - the number of `key=N` in a line. Return: whether it is there */
+bool kmod_number(const char *line, const char *key, uint64_t *value);
+
+/**
+ * kmod_open_stream - opens a file of packets without blocking
+ * Return: a descriptor, or -errno; -EBUSY with the holder's pid in *@err
+ */
+int kmod_open_stream(struct kmod *k, const char *file, struct grt_err *err);
+
+/** kmod_open_streams - opens the streams of all CPUs. Return: 0 or -errno, then none is open */
+int kmod_open_streams(struct kmod *k, struct grt_err *err);
+
+/** kmod_close_streams - closes the streams of all CPUs, if they are open */
+void kmod_close_streams(struct kmod *k);
+
+/** kmod_live_session - a session over the streams of all CPUs, which it opens. Return: 0 or -errno */
+int kmod_live_session(struct kmod *k, struct grt_session **out, struct grt_err *err);
+
+/**
+ * kmod_live_pump - pushes what has happened so far into a consumer: flushes,
+ * then runs the session up to the time from before the flush
+ * Return: as grt_session_run_live()
+ */
+int kmod_live_pump(struct kmod *k, struct grt_session *s, struct grt_consumer *c, struct grt_err *err);
+
+/**
+ * kmod_load - loads grtrace.ko if it is not, and the adapter of every GPU
+ * driver that is loaded and has one
+ * @note: called with a line for each thing done or left out
+ * Return: 0, or -errno with *@err set. With GRTRACE_DEBUGFS set it does nothing
+ */
+int kmod_load(void (*note)(const char *text), struct grt_err *err);
+
+#endif /* GRTRACE_KMOD_H */

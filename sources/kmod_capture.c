@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The kernel module as an input of `record`: starts a stopped module and stops
+ * it again, leaves a running one running, and puts back what it changed.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "kmod.h"
+#include "source.h"
+
+/* A setting that was changed for this recording. */
+struct changed {
+	const char *key;
+	char before[32];
+};
+
+/**
+ * struct capture - the state of this source
+ * @kmod: the open module
+ * @merged: trace_pipe is read, not a stream per CPU
+ * @was_running: tracing was on before, and stays on
+ * @started: we started it and have not stopped it
+ * @pipe: trace_pipe, -1 where not used
+ * @buffer, @pid: settings to put back; key NULL: unchanged
+ * @buffer_size: bytes per CPU now
+ * @adapters, @balance, @settings: texts of describe()
+ */
+struct capture {
+	struct kmod kmod;
+	bool merged;
+	bool was_running;
+	bool started;
+	int pipe;
+	struct changed buffer;
+	struct changed pid;
+	char buffer_size[32];
+	char *adapters;
+	char balance[512];
+	char *settings;
+};
+
+static int change(struct capture *c, struct changed *s, const char *key, unsigned long long value,
+		  struct grt_err *err)
+{
+	char text[32];
+	int ret = kmod_get(&c->kmod, key, s->before, sizeof(s->before), err);
+
+	snprintf(text, sizeof(text), "%llu", value);
+	if (!ret)
+		ret = kmod_set(&c->kmod, key, text, err);
+	if (!ret)
+		s->key = key;
+	return ret;
+}
+
+static int put_back(struct capture *c, struct changed *s, struct grt_err *err)
+{
+	return s->key ? kmod_set(&c->kmod, s->key, s->before, err) : 0;
+}
+
+static int apply(struct capture *c, const struct source_setup *setup, struct grt_err *err)
+{
+	int ret = 0;
+
+	if (setup->buffer_size && c->was_running)
+		return grt_err_set(err, -EBUSY, "tracing is on already", "sudo grtrace stop, and again",
+				   "cannot change the buffer size");
+	if (setup->buffer_size)
+		ret = change(c, &c->buffer, "buffer_size", setup->buffer_size, err);
+	if (!ret && setup->pid)
+		ret = change(c, &c->pid, "filter_pid", (unsigned long long)setup->pid, err);
+	return ret;
+}
+
+static int open_input(struct capture *c, struct grt_err *err)
+{
+	if (!c->merged)
+		return kmod_open_streams(&c->kmod, err);
+	c->pipe = kmod_open_stream(&c->kmod, "trace_pipe", err);
+	return c->pipe < 0 ? c->pipe : 0;
+}
+
+/* Another reader is refused before its recording is disturbed by our settings. */
+static int check_reader(struct capture *c, struct grt_err *err)
+{
+	struct kmod_stats stats;
+	int ret = kmod_stats(&c->kmod, &stats, err), fd;
+
+	if (ret)
+		return ret;
+	free(stats.lines);
+	if (!stats.reader)
+		return 0;
+	fd = kmod_open_stream(&c->kmod, c->merged ? "trace_pipe" : "events0", err);
+	if (fd < 0)
+		return fd;
+	close(fd); /* it ended meanwhile */
+	return 0;
+}
+
+static int prepare(struct capture *c, const struct source_setup *setup, struct grt_err *err)
+{
+	int ret = kmod_load(setup->note, err);
+
+	if (!ret)
+		ret = kmod_open(&c->kmod, err);
+	if (!ret)
+		ret = check_reader(c, err);
+	if (!ret)
+		ret = kmod_running(&c->kmod, err);
+	if (ret < 0)
+		return ret;
+	c->was_running = ret;
+	ret = apply(c, setup, err);
+	if (!ret && !c->was_running)
+		ret = kmod_write(&c->kmod, "control", "clear", err);
+	return ret ? ret : open_input(c, err);
+}
+
+static int capture_open(void **state, const struct source_setup *setup, struct grt_err *err)
+{
+	struct capture *c = calloc(1, sizeof(*c));
+
+	*state = c;
+	if (!c)
+		return grt_err_set(err, -ENOMEM, NULL, NULL, "no memory for the source kmod");
+	c->kmod.dir = -1;
+	c->pipe = -1;
+	c->merged = setup->merged;
+	return prepare(c, setup, err);
+}
+
+static int capture_start(void *state, struct grt_err *err)
+{
+	struct capture *c = state;
+	int ret;
+
+	if (c->was_running)
+		return 0;
+	ret = kmod_write(&c->kmod, "control", "start", err);
+	c->started = !ret;
+	return ret;
+}
+
+static unsigned int capture_streams(void *state, struct pollfd *fds)
+{
+	struct capture *c = state;
+	unsigned int i, n = c->merged ? 1 : c->kmod.cpus;
+
+	for (i = 0; i < n && i < SOURCE_STREAMS_MAX; i++)
+		fds[i] = (struct pollfd){.fd = c->merged ? c->pipe : c->kmod.streams[i], .events = POLLIN};
+	return i;
+}
+
+static ssize_t capture_read(void *state, unsigned int i, void *buf, size_t len)
+{
+	struct capture *c = state;
+	ssize_t n = read(c->merged ? c->pipe : c->kmod.streams[i], buf, len);
+
+	return n < 0 ? -errno : n;
+}
+
+static int capture_stop(void *state, struct grt_err *err)
+{
+	struct capture *c = state;
+	int ret = kmod_write(&c->kmod, "control", c->started ? "stop" : "flush", err);
+
+	if (ret)
+		return ret;
+	ret = c->started;
+	c->started = false;
+	return ret;
+}
+
+/* The settings that differ from their defaults, one line. */
+static char *settings_text(struct capture *c)
+{
+	char *config = kmod_read(&c->kmod, "config", NULL), *text = NULL, value[256];
+	const struct kmod_key *key;
+	size_t length;
+	FILE *f = config ? open_memstream(&text, &length) : NULL;
+
+	for (key = kmod_keys; f && key->name; key++)
+		if (kmod_line(config, key->name, value, sizeof(value)) && strcmp(key->max, "0") &&
+		    strcmp(key->name, "enable") && !kmod_key_is_default(key, value))
+			fprintf(f, "%s%s=%s", ftell(f) > 0 ? " " : "", key->name, value);
+	if (f)
+		fclose(f);
+	free(config);
+	return text;
+}
+
+static int capture_describe(void *state, struct grt_env *env, int room)
+{
+	struct capture *c = state;
+	struct kmod_stats stats;
+	int n = 0;
+
+	free(c->settings);
+	free(c->adapters);
+	c->settings = settings_text(c);
+	c->adapters = kmod_read(&c->kmod, "adapters", NULL);
+	c->balance[0] = '\0';
+	kmod_get(&c->kmod, "buffer_size", c->buffer_size, sizeof(c->buffer_size), NULL);
+	if (!kmod_stats(&c->kmod, &stats, NULL))
+		kmod_line(stats.lines, "total", c->balance, sizeof(c->balance));
+	free(stats.lines);
+
+	const struct grt_env all[] = {
+		{"kmod_version", c->kmod.version},    {"kmod_buffer_size", c->buffer_size},
+		{"kmod_adapters", c->adapters ?: ""}, {"kmod_settings", c->settings ?: ""},
+		{"kmod_balance", c->balance},
+	};
+	for (; n < room && n < (int)(sizeof(all) / sizeof(all[0])); n++)
+		env[n] = all[n];
+	return n;
+}
+
+static int capture_close(void *state, struct grt_err *err)
+{
+	struct capture *c = state;
+	int ret = 0, last;
+
+	if (!c)
+		return 0;
+	if (c->started)
+		ret = kmod_write(&c->kmod, "control", "stop", err);
+	last = put_back(c, &c->pid, err);
+	ret = last ?: ret;
+	if (c->pipe >= 0)
+		close(c->pipe);
+	/* The buffers can only be resized when no stream is open any more. */
+	kmod_close_streams(&c->kmod);
+	last = put_back(c, &c->buffer, err);
+	ret = last ?: ret;
+	kmod_close(&c->kmod);
+	free(c->settings);
+	free(c->adapters);
+	free(c);
+	return ret;
+}
+
+const struct source source_kmod = {
+	.name = "kmod",
+	.open = capture_open,
+	.start = capture_start,
+	.streams = capture_streams,
+	.read = capture_read,
+	.stop = capture_stop,
+	.describe = capture_describe,
+	.close = capture_close,
+};

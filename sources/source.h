@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What a live input of `record` is: a file of this directory, a row in
+ * sources.def, and in the file one struct source. A source owns its streams;
+ * `record` owns the files that their packets go to, and the loop.
+ */
+#ifndef GRTRACE_SOURCE_H
+#define GRTRACE_SOURCE_H
+
+#include <poll.h>
+
+#include <grtrace/grtrace.h>
+
+/* Most streams of one source: one per CPU or traced thread. */
+#define SOURCE_STREAMS_MAX 1024
+
+/**
+ * struct source_setup - what `record` asks of a source
+ * @pid: only events of this process, 0: of all
+ * @buffer_size: bytes per CPU, 0: as it is
+ * @merged: one stream of whole packets instead of one per CPU
+ * @note: tells the user what was done on the way (a module was loaded)
+ */
+struct source_setup {
+	pid_t pid;
+	uint64_t buffer_size;
+	bool merged;
+	void (*note)(const char *text);
+};
+
+/**
+ * struct source - one live input
+ * @name: as in sources.def
+ * @open: finds and prepares it; nothing is captured yet. Leaves the state in
+ *	*@state, which close() frees (also after an error of a later step)
+ * @start: begins capture
+ * @streams: number of streams; @fds gets a descriptor for poll() of each
+ * @read: packets of stream @i, whole ones where @len allows; > 0 bytes, 0 end of stream, -EAGAIN
+ *	nothing yet, or another negative errno
+ * @stop: ends capture and makes what is left readable. Return: 1 when the
+ *	streams end by themselves now, 0 when they go on (capture was on before):
+ *	what is readable then is all that belongs to the recording, or -errno
+ * @describe: adds what belongs into the recording's environment; the texts
+ *	live until close(). Return: entries written, at most @room
+ * @close: puts every setting back and frees @state; NULL is allowed
+ */
+struct source {
+	const char *name;
+	int (*open)(void **state, const struct source_setup *setup, struct grt_err *err);
+	int (*start)(void *state, struct grt_err *err);
+	unsigned int (*streams)(void *state, struct pollfd *fds);
+	ssize_t (*read)(void *state, unsigned int i, void *buf, size_t len);
+	int (*stop)(void *state, struct grt_err *err);
+	int (*describe)(void *state, struct grt_env *env, int room);
+	int (*close)(void *state, struct grt_err *err);
+};
+
+#define GRT_SOURCE(name, help) extern const struct source source_##name;
+#include "sources.def"
+#undef GRT_SOURCE
+
+#endif /* GRTRACE_SOURCE_H */

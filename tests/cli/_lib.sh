@@ -1,0 +1,88 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# _lib.sh: what scripts of this directory share: checks that print TAP, and the
+# stand-in for the kernel module (tests/cli/fake_module.c).
+
+checks=0
+
+# The last line that a command printed and its exit status, for check().
+output=
+status=0
+
+ok() { # NAME
+	checks=$((checks + 1))
+	echo "ok $checks - $1"
+}
+
+not_ok() { # NAME [WHY]
+	checks=$((checks + 1))
+	echo "not ok $checks - $1"
+	printf '%s\n' "${2:-}" "exit status $status, output:" "$output" | sed 's/^/# /'
+}
+
+check() { # NAME COMMAND...: passes when the command does
+	local name=$1
+	shift
+	if "$@"; then ok "$name"; else not_ok "$name" "failed: $*"; fi
+}
+
+# Runs grtrace; its output (both) and status are kept for the checks after it.
+run() { # ARGS...
+	output=$("$GRTRACE" "$@" 2>&1 </dev/null)
+	status=$?
+}
+
+exits() { # STATUS
+	[ "$status" = "$1" ]
+}
+
+# Whether the last output has a line that matches.
+says() { # REGEX
+	grep -qE -- "$1" <<<"$output"
+}
+
+silent() {
+	[ -z "$output" ]
+}
+
+# One line per call of run(): status and text at once.
+expect() { # NAME STATUS REGEX
+	if exits "$2" && says "$3"; then ok "$1"; else not_ok "$1" "wanted status $2 and /$3/"; fi
+}
+
+plan() {
+	echo "1..$checks"
+}
+
+fake_pid=
+
+# Starts the stand-in below ./fake and points grtrace at it.
+fake_start() { # CPUS PACKETS [EVENTS]
+	fake_stop
+	rm -rf fake fake.in
+	mkfifo fake.in fake.out
+	"$GRTRACE_BUILD/tests/cli/fake_module" fake "$@" <fake.in >fake.out &
+	fake_pid=$!
+	exec 7>fake.in
+	read -r _ <fake.out
+	rm -f fake.in fake.out
+	export GRTRACE_DEBUGFS=$PWD/fake
+}
+
+fake_stop() {
+	[ -n "$fake_pid" ] || return 0
+	exec 7>&-
+	wait "$fake_pid"
+	fake_pid=
+}
+
+# Waits until the stand-in has done what was written to it.
+settled() { # FILE REGEX
+	local i
+	for ((i = 0; i < 100; i++)); do
+		grep -qE -- "$2" "fake/$1" 2>/dev/null && return
+		sleep 0.02
+	done
+	return 1
+}

@@ -1,0 +1,34 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# The shell's completion: the program's candidates, and the script that asks for them.
+
+# shellcheck source=tests/cli/_lib.sh
+. "$GRTRACE_SRC/tests/cli/_lib.sh"
+
+run --complete re
+check "commands" test "$output" = $'record\nreport'
+run --complete record --d
+check "options" test "$output" = '--duration'
+run --complete record -e ''
+check "sources" test "$output" = $'kmod\nauto'
+run --complete config sampl
+check "keys and their other spellings" test "$output" = $'sample\nsampling\nsampling_rate'
+run --complete record -o ''
+check "for a path the shell is left alone" silent
+run --complete frob ''
+check "nothing for an unknown command" silent
+
+PATH=$(dirname "$GRTRACE"):$PATH
+# shellcheck source=completion/grtrace
+. "$GRTRACE_SRC/completion/grtrace"
+complete_line() { # WORDS...
+	COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) COMPREPLY=()
+	_grtrace
+}
+complete_line grtrace stat
+check "bash completes a command" test "${COMPREPLY[*]}" = status
+complete_line grtrace record --raw = "fi"
+touch file
+complete_line grtrace record -o "fi"
+check "bash completes a file" test "${COMPREPLY[*]}" = file
+plan

@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Stands in for the kernel module: `fake_module DIR CPUS PACKETS [EVENTS]`
+ * makes the control files in DIR, ordinary files and FIFOs, and acts on what
+ * is written to `control` and `config` until its standard input ends. Once
+ * started it gives PACKETS packets per CPU of EVENTS records each, a round
+ * every few ms; what is left then comes with the stop.
+ *
+ * Between a write and its effect a moment passes here, unlike in the kernel.
+ */
+#include <err.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "../unit/trace_maker.h"
+
+#define CPUS_MAX 16
+#define PIPE_SIZE (1 << 20)
+#define ROUND_MS 5
+#define LOST 3
+
+/* A CPU's stream: all of its packets, and how far they were given away. */
+struct stream {
+	int fifo;
+	char *data;
+	size_t size;
+	size_t at;
+	struct grt_balance balance;
+};
+
+static struct stream streams[CPUS_MAX];
+static unsigned int cpus;
+static bool running;
+static char config[4096];
+
+static void put_file(const char *name, const char *text)
+{
+	int fd = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+
+	if (fd < 0 || write(fd, text, strlen(text)) < 0)
+		err(1, "%s", name);
+	close(fd);
+}
+
+static void get_file(const char *name, char *text, size_t room)
+{
+	int fd = open(name, O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd >= 0 ? read(fd, text, room - 1) : -1;
+
+	if (n < 0)
+		err(1, "%s", name);
+	text[n] = '\0';
+	text[strcspn(text, "\n")] = '\0';
+	close(fd);
+}
+
+/* A new FIFO of the old one's name: who reads the old one comes to its end, who opens from now on waits. */
+static void new_fifo(unsigned int cpu)
+{
+	char name[32];
+
+	snprintf(name, sizeof(name), "events%u", cpu);
+	unlink(name);
+	if (streams[cpu].fifo > 0)
+		close(streams[cpu].fifo);
+	if (mkfifo(name, 0600))
+		err(1, "%s", name);
+	streams[cpu].fifo = open(name, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+	if (streams[cpu].fifo < 0 || fcntl(streams[cpu].fifo, F_SETPIPE_SZ, PIPE_SIZE) < 0)
+		err(1, "%s", name);
+}
+
+static void make_events(struct trace_maker *tm, unsigned int cpu, unsigned int packets, unsigned int events)
+{
+	uint64_t time = 1000;
+	unsigned int i, k;
+
+	for (i = 0; i < packets; i++) {
+		for (k = 0; k < events; k++, time += 10)
+			tm_emit(tm, cpu, submit, .e.time = time, .e.ctx = 7, .e.seqno = i * events + k,
+				.e.tid = 42, .e.ring = 1);
+		if (!i)
+			tm_fate(tm, cpu, GRT_FATE_LOST, LOST);
+		tm_flush(tm, cpu, time);
+	}
+}
+
+static void load_stream(const char *dir, unsigned int cpu)
+{
+	struct stream *s = &streams[cpu];
+	struct stat st;
+	char *name;
+	int fd;
+
+	if (asprintf(&name, "%s/kmod_%u", dir, cpu) < 0)
+		err(1, "memory");
+	fd = open(name, O_RDONLY | O_CLOEXEC);
+	if (fd < 0 || fstat(fd, &st))
+		err(1, "%s", name);
+	s->size = (size_t)st.st_size;
+	s->data = malloc(s->size + 1);
+	if (!s->data || read(fd, s->data, s->size) != (ssize_t)s->size)
+		err(1, "%s", name);
+	close(fd);
+	free(name);
+}
+
+static void make_streams(unsigned int packets, unsigned int events)
+{
+	char *dir = tm_tmpdir(), *path;
+	struct trace_maker *tm;
+	unsigned int cpu;
+
+	if (asprintf(&path, "%s/t", dir) < 0)
+		err(1, "memory");
+	tm = tm_dir(path, cpus);
+	tm_packet_bytes(tm, 1 << 20);
+	for (cpu = 0; cpu < cpus; cpu++)
+		make_events(tm, cpu, packets, events);
+	tm_close(tm);
+	for (cpu = 0; cpu < cpus; cpu++)
+		load_stream(path, cpu);
+	tm_remove(dir);
+	free(path);
+	free(dir);
+}
+
+/* The next packet of a CPU, where the pipe has room for all of it. */
+static bool give_packet(struct stream *s)
+{
+	struct grt_packet p;
+	int waiting = 0;
+	size_t size;
+
+	if (s->at + sizeof(p) > s->size)
+		return false;
+	memcpy(&p, s->data + s->at, sizeof(p));
+	size = p.packet_size / 8;
+	if (ioctl(s->fifo, FIONREAD, &waiting) || waiting + size > PIPE_SIZE / 2)
+		return false;
+	if (write(s->fifo, s->data + s->at, size) != (ssize_t)size)
+		err(1, "a packet");
+	s->at += size;
+	s->balance = p.end;
+	return true;
+}
+
+static void put_balance(FILE *f, const char *name, const struct grt_balance *b)
+{
+	fprintf(f, "%s emitted=%llu delivered=%llu filtered=0 lost=%llu", name,
+		(unsigned long long)b->emitted, (unsigned long long)b->fate[GRT_FATE_DELIVERED],
+		(unsigned long long)b->fate[GRT_FATE_LOST]);
+}
+
+static void put_stats(void)
+{
+	struct grt_balance sum = {0};
+	char *text = NULL, name[32];
+	unsigned int cpu, i;
+	size_t length;
+	FILE *f = open_memstream(&text, &length);
+
+	for (cpu = 0; cpu < cpus; cpu++) {
+		sum.emitted += streams[cpu].balance.emitted;
+		for (i = 0; i < GRT_FATES; i++)
+			sum.fate[i] += streams[cpu].balance.fate[i];
+	}
+	fprintf(f, "enabled %d\nreader_pid 0\noverruns 0\nlost_events %llu\n", running,
+		(unsigned long long)sum.fate[GRT_FATE_LOST]);
+	put_balance(f, "total", &sum);
+	for (cpu = 0; cpu < cpus; cpu++) {
+		snprintf(name, sizeof(name), "\ncpu%u", cpu);
+		put_balance(f, name, &streams[cpu].balance);
+		fprintf(f, " used=%u size=4194304", cpu * 1048576);
+	}
+	fputc('\n', f);
+	fclose(f);
+	put_file("stats.new", text);
+	if (rename("stats.new", "stats"))
+		err(1, "stats");
+	free(text);
+}
+
+static void stop(void)
+{
+	unsigned int cpu;
+
+	for (cpu = 0; cpu < cpus; cpu++) {
+		while (give_packet(&streams[cpu]))
+			;
+		new_fifo(cpu);
+	}
+	running = false;
+}
+
+static void clear(void)
+{
+	unsigned int cpu;
+
+	for (cpu = 0; cpu < cpus; cpu++) {
+		streams[cpu].at = 0;
+		streams[cpu].balance = (struct grt_balance){0};
+	}
+}
+
+static void obey(void)
+{
+	char order[64], now[64];
+
+	get_file("control", order, sizeof(order));
+	if (!*order || !strcmp(order, "running") || !strcmp(order, "stopped"))
+		return;
+	if (!strcmp(order, "start"))
+		running = true;
+	else if (!strcmp(order, "stop"))
+		stop();
+	else if (!strcmp(order, "clear"))
+		clear();
+	put_stats();
+	/* The next order may be there already: it must not be overwritten. */
+	get_file("control", now, sizeof(now));
+	if (!strcmp(now, order))
+		put_file("control", running ? "running\n" : "stopped\n");
+}
+
+/* One key=value replaces that line of all of them. */
+static void set_key(void)
+{
+	char line[256], key[64], rest[sizeof(config)], *at;
+
+	get_file("config", line, sizeof(line));
+	snprintf(key, sizeof(key), "%.*s=", (int)strcspn(line, "="), line);
+	at = strstr(config, key);
+	if (!at || !strncmp(config, line, strlen(line)) || !strchr(line, '='))
+		return;
+	snprintf(rest, sizeof(rest), "%s", at + strcspn(at, "\n"));
+	snprintf(at, sizeof(config) - (size_t)(at - config), "%s%s", line, rest);
+	put_file("config", config);
+}
+
+static void make_config(void)
+{
+	snprintf(config, sizeof(config), "#\n"
+#define GRT_KEY(name, KIND, min, max, def, unit, FLAGS, help) #name "=" #def "\n"
+#include <grtrace/control.def>
+	);
+	/* An empty list is printed as nothing, and a level by name. */
+	char *at = strstr(config, "watchlist=0");
+
+	memmove(at + 10, at + 11, strlen(at + 11) + 1);
+	put_file("config", config);
+}
+
+static void serve(void)
+{
+	struct pollfd fds[2] = {{.fd = STDIN_FILENO, .events = POLLIN}, {.events = POLLIN}};
+	char events[4096], byte;
+	unsigned int cpu;
+
+	fds[1].fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+	inotify_add_watch(fds[1].fd, "control", IN_CLOSE_WRITE);
+	inotify_add_watch(fds[1].fd, "config", IN_CLOSE_WRITE);
+	puts("ready");
+	fflush(stdout);
+	while (poll(fds, 2, running ? ROUND_MS : -1) >= 0) {
+		if (fds[0].revents && read(STDIN_FILENO, &byte, 1) <= 0)
+			return;
+		while (read(fds[1].fd, events, sizeof(events)) > 0)
+			;
+		obey();
+		set_key();
+		for (cpu = 0; running && cpu < cpus; cpu++)
+			give_packet(&streams[cpu]);
+		if (running)
+			put_stats();
+	}
+}
+
+int main(int argc, char **argv)
+{
+	unsigned int cpu;
+
+	if (argc < 4)
+		errx(2, "usage: fake_module DIR CPUS PACKETS [EVENTS]");
+	cpus = (unsigned int)atoi(argv[2]);
+	if (!cpus || cpus > CPUS_MAX)
+		errx(2, "CPUS: 1..%d", CPUS_MAX);
+	make_streams((unsigned int)atoi(argv[3]), argc > 4 ? (unsigned int)atoi(argv[4]) : 100);
+	if (mkdir(argv[1], 0700) && errno != EEXIST)
+		err(1, "%s", argv[1]);
+	if (chdir(argv[1]))
+		err(1, "%s", argv[1]);
+	for (cpu = 0; cpu < cpus; cpu++)
+		new_fifo(cpu);
+	put_file("version", "grtrace 0.1.0 format 1\n");
+	put_file("control", "stopped\n");
+	put_file("adapters",
+		 "virtio_gpu driver=virtio_gpu bound=1 unmatched=0 tracepoints=virtio_gpu_cmd_queue:1\n");
+	make_config();
+	put_stats();
+	serve();
+	return 0;
+}

@@ -1,0 +1,211 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# record against a stand-in for the kernel module: what is written, what is put back, how it ends.
+
+# shellcheck source=tests/cli/_lib.sh
+. "$GRTRACE_SRC/tests/cli/_lib.sh"
+umask 022
+
+sum() { # DIR: events that dump sees
+	"$GRTRACE" dump "$1" 2>/dev/null | wc -l
+}
+
+fake_start 2 40 100
+run record sleep 0.5
+expect "a recording of a program" 0 '^grtrace record: [0-9.]+ MB, 8000 events, 6 lost in grtrace.out.grt$'
+check "losses come with advice" says 'larger --buffer'
+check "the directory is private" test "$(stat -c %a grtrace.out.grt)" = 700
+check "so are the files" test "$(stat -c %a grtrace.out.grt/* | sort -u)" = 600
+check "dump sees as many events" test "$(sum grtrace.out.grt)" = 8000
+check "it is complete" grep -q 'state = "complete"' grtrace.out.grt/metadata
+check "the command line is in it" grep -q 'command = ".*grtrace record sleep 0.5"' grtrace.out.grt/metadata
+check "clocks of start and end are in it" test "$(grep -c 'clock_.* = "monotonic=[0-9]* realtime=[0-9]* boottime=[0-9]*"' grtrace.out.grt/metadata)" = 2
+check "the module's balance is in it" grep -q 'kmod_balance = "emitted=8006 delivered=8000' grtrace.out.grt/metadata
+check "a stopped module is stopped again" settled control stopped
+
+run record -o a.grt sleep 0.5
+check "-o names it" test -d a.grt
+first=$(stat -c %i a.grt)
+run record -o a.grt/ sleep 0.3
+check "an existing one is renamed" test "$(stat -c %i a.grt.old)" = "$first"
+second=$(stat -c %i a.grt)
+run record -o a.grt sleep 0.3
+check "an older .old is replaced" test "$(stat -c %i a.grt.old)" = "$second"
+check "and nothing else is there" test "$(ls -d a.grt*)" = $'a.grt\na.grt.old'
+
+mkdir precious && echo 1 >precious/thesis
+run record -o precious true
+expect "a directory that is no recording is not replaced" 1 'cannot replace precious: it exists and is not'
+check "it is untouched" test -f precious/thesis
+touch a.grt/notes
+run record -o a.grt true
+check "nor is a recording with other files in it" exits 1
+rm a.grt/notes
+touch a.grt.old/notes
+run record -o a.grt true
+expect "nor an old one with other files" 1 'cannot replace a.grt.old'
+rm a.grt.old/notes
+ln -s precious link.grt
+run record -o link.grt true
+check "nor what a link points to" exits 1
+echo text >file.grt
+run record -o file.grt true
+check "nor a file" exits 1
+mkdir empty.grt
+run record -o empty.grt sleep 0.3
+expect "an empty directory is used" 0 'in empty.grt'
+run record -o no/such/dir true
+expect "a directory that cannot be made" 1 'cannot make the directory no/such/dir: No such file'
+check "the module is as it was" settled control stopped
+
+run record -o s.grt sh -c 'sleep 0.2; exit 7'
+check "the program's status is returned" exits 7
+run record -o s.grt sh -c 'sleep 0.2; kill -9 $$'
+check "128 + n for a signal" exits 137
+run record -o n.grt no-such-program-here
+expect "a program that is not there" 127 'cannot run no-such-program-here: No such file'
+check "leaves no recording" test ! -e n.grt
+echo 'no program' >noexec
+run record -o n.grt ./noexec
+expect "a file that is no program" 126 'cannot run ./noexec: Permission denied'
+printf '#!/no/such/interpreter\n' >badexec && chmod +x badexec
+run record -o n.grt ./badexec
+expect "a program whose interpreter is missing" 127 'cannot run ./badexec: No such file'
+check "the module is stopped after it" settled control stopped
+output=$("$GRTRACE" record -o s.grt -- sh -c 'sleep 0.2; echo -o "$1"' x '-d' 2>/dev/null)
+check "its arguments and its output are its own" test "$output" = '-o -d'
+
+run record -o d.grt -d 0.3
+expect "-d ends it" 0 'events, 6 lost in d.grt'
+begun=$(date +%s%N)
+run record -o d.grt -d 0.2 sleep 1
+check "-d does not end the program" test $(($(date +%s%N) - begun)) -ge 1000000000
+check "and says that it waits" says 'the program goes on'
+
+for signal in INT TERM HUP; do
+	"$GRTRACE" record -o sig.grt 2>err &
+	pid=$!
+	sleep 0.4
+	kill -$signal $pid
+	wait $pid
+	status=$?
+	output=$(cat err)
+	expect "SIG$signal ends it with status 0" 0 'events, 6 lost in sig.grt'
+	check "and complete" grep -q 'state = "complete"' sig.grt/metadata
+done
+
+"$GRTRACE" record -o sig.grt sh -c 'trap "exit 5" TERM; while :; do sleep 0.05; done' 2>err &
+pid=$!
+sleep 0.4
+kill -TERM $pid
+wait $pid
+status=$?
+check "a signal sent to record reaches the program" exits 5
+
+"$GRTRACE" record -o sig.grt sh -c 'trap "" TERM; sleep 6' 2>err &
+pid=$!
+sleep 0.4
+kill -TERM $pid
+begun=$SECONDS
+wait $pid
+status=$?
+output=$(cat err)
+expect "a program that does not end is left running" 143 'sh \(process [0-9]+\) is left running: it did not end'
+check "after it was given time" test $((SECONDS - begun)) -ge 3
+check "the recording is complete" grep -q 'state = "complete"' sig.grt/metadata
+"$GRTRACE" record -o sig.grt sh -c 'trap "" TERM; sleep 1' 2>err &
+pid=$!
+sleep 0.4
+kill -TERM $pid
+sleep 0.1
+begun=$(date +%s%N)
+kill -TERM $pid
+wait $pid
+status=$?
+check "a second signal leaves at once" test $status = 143 -a $((($(date +%s%N) - begun) / 1000000)) -lt 400
+"$GRTRACE" stop >/dev/null
+settled control stopped
+
+if command -v script >/dev/null; then
+	output=$(script -qec "$GRTRACE record -o tty.grt -d 1.6" /dev/null 2>&1 | tr '\r' '\n')
+	check "a terminal shows the progress" says '^[0-9.]+ MB, [0-9]+ events, [0-9]+ lost, 1 s'
+fi
+
+"$GRTRACE" record -o kill.grt 2>err &
+pid=$!
+sleep 0.4
+kill -KILL $pid
+wait $pid 2>/dev/null
+check "killed, it says so" grep -q 'state = "recording"' kill.grt/metadata
+run dump kill.grt
+check "and what is there is readable" test "$(sum kill.grt)" -gt 100
+"$GRTRACE" stop >/dev/null
+settled control stopped
+
+sleep 5 &
+target=$!
+(sleep 0.5; kill $target) &
+begun=$SECONDS
+run record -o p.grt -p $target
+wait $target 2>/dev/null
+expect "-p ends with the process" 0 'in p.grt'
+check "in time" test $((SECONDS - begun)) -le 3
+check "the filter was set meanwhile" grep -q "kmod_settings = \".*filter_pid=$target" p.grt/metadata
+check "and put back" settled config '^filter_pid=0$'
+run record -p 999999999
+expect "-p of a process that is not there" 1 'cannot follow process 999999999: No such process'
+
+run record -o b.grt --buffer 8M sleep 0.3
+check "--buffer was set meanwhile" grep -q 'kmod_buffer_size = "8388608"' b.grt/metadata
+check "and put back" settled config '^buffer_size=4194304$'
+
+"$GRTRACE" start >/dev/null
+settled control running
+run record --buffer 8M true
+expect "--buffer of a running module is refused" 3 'cannot change the buffer size: tracing is on already'
+run record -o r.grt sleep 0.3
+check "a running module is left running" test "$(cat fake/control)" = running
+check "the recording is complete" grep -q 'state = "complete"' r.grt/metadata
+"$GRTRACE" stop >/dev/null
+settled control stopped
+
+(ulimit -f 64; exec "$GRTRACE" record -o full.grt sleep 0.4) >err 2>&1
+status=$?
+output=$(cat err)
+expect "a full disk is an error" 1 'cannot write full.grt/kmod_[01]: File too large'
+check "with what to do" says 'ulimit -f'
+check "the files end with a whole packet" test "$(stat -c %s full.grt/kmod_0)" -le 65536
+run dump full.grt
+check "and are readable" test "$(sum full.grt)" -gt 100
+check "the module is stopped after it" settled control stopped
+
+run record --raw raw.bin sleep 0.1
+expect "--raw needs trace_pipe" 3 'trace_pipe: the module has no such file'
+cat a.grt/kmod_0 a.grt/kmod_1 >fake/trace_pipe
+run record --raw raw.bin
+expect "--raw ends where the stream does" 0 'events, .* lost in raw.bin$'
+check "its packets are as they came" cmp raw.bin fake/trace_pipe
+check "it is private" test "$(stat -c %a raw.bin)" = 600
+run record --raw raw.bin
+check "an existing one is renamed" cmp raw.bin.old fake/trace_pipe
+"$GRTRACE" record --raw - 2>err | cmp - fake/trace_pipe
+check "--raw - is standard output" test "${PIPESTATUS[*]}" = '0 0'
+echo text >raw.txt
+run record --raw raw.txt
+expect "a file that is no recording is not replaced" 1 'cannot replace raw.txt'
+"$GRTRACE" record --raw - 2>err >/dev/full
+status=$?
+output=$(cat err)
+expect "--raw on a full disk" 1 'cannot write standard output: No space left'
+fake_stop
+
+mkdir bare
+GRTRACE_DEBUGFS=$PWD/bare run record true
+expect "a directory without the module's files" 3 'bare/version: the module has no such file'
+GRTRACE_DEBUGFS=$PWD/none run record true
+expect "no module" 3 'the kernel module grtrace is not loaded'
+check "with what to type" says 'try: sudo grtrace start'
+echo 'grtrace 9.0.0 format 7' >bare/version
+GRTRACE_DEBUGFS=$PWD/bare run record true
+expect "a module of another format is refused" 3 'format 7, this tool reads 1\.\.1'
+plan

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Prints the formats as the manual pages show them, from the same rows and
+ * structs that the programs use: `tables NAME` prints one block in mdoc,
+ * `tables` their names. tools/check-tables compares them with docs/.
+ */
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <grtrace/event_table.h>
+
+static const char *type_of(const struct grt_field *f)
+{
+	static char text[32];
+
+	if (f->kind == GRT_FIELD_STR)
+		snprintf(text, sizeof(text), "char[%u]", f->size);
+	else
+		snprintf(text, sizeof(text), "%c%u", f->kind == GRT_FIELD_SIGNED ? 's' : 'u', f->size * 8);
+	return text;
+}
+
+static void field(unsigned int offset, const char *type, const char *name, const char *help)
+{
+	printf(".It %u\t%s\t%s\t%s\n", offset, type, name, help);
+}
+
+static void begin(void)
+{
+	puts(".Bl -column \"000\" \"char[32]\" \"timestamp_begin\" \"what it is and how it is counted\" -compact\n"
+	     ".It Offset\tType\tName\tMeaning");
+}
+
+static void end(void)
+{
+	puts(".El");
+}
+
+static void print_fields(const struct grt_field *f)
+{
+	for (; f->name; f++)
+		field(f->offset, type_of(f), f->name, f->help);
+}
+
+/* The packet header has no rows; a field left out or moved shows as a wrong sum here. */
+#define HEAD(name, help)                                                                          \
+	do {                                                                                      \
+		if (__builtin_offsetof(struct grt_packet, name) != at)                            \
+			abort();                                                                  \
+		snprintf(type, sizeof(type), "u%zu", 8 * sizeof(((struct grt_packet *)0)->name)); \
+		field(at, type, #name, help);                                                     \
+		at += sizeof(((struct grt_packet *)0)->name);                                     \
+	} while (0)
+
+static void balance(unsigned int at, const char *which)
+{
+	char name[64];
+	int i;
+
+	snprintf(name, sizeof(name), "%s.emitted", which);
+	field(at, "u64", name, "events offered on this CPU since the last clear");
+	for (i = 0; i < GRT_FATES; i++) {
+		snprintf(name, sizeof(name), "%s.%s", which, grt_fate_names[i]);
+		field(at + 8 + 8 * (unsigned int)i, "u64", name, "of these");
+	}
+}
+
+static void print_packet(void)
+{
+	unsigned int at = 0;
+	char type[8];
+
+	begin();
+	HEAD(magic, "0xc1fc1fc1");
+	HEAD(stream_id, "0: the events of a CPU");
+	HEAD(format, "format number of the writer");
+	HEAD(header_size, "bytes of this header");
+	HEAD(cpu_id, "whose events these are");
+	HEAD(timestamp_begin, "stamp of the first record");
+	HEAD(timestamp_end, "stamp of the last record");
+	HEAD(content_size, "header and records, in bits");
+	HEAD(packet_size, "to the start of the next packet, in bits");
+	HEAD(packet_seq_num, "counts from 0 on each CPU since the last clear");
+	HEAD(events_discarded, "the same as end.lost");
+	balance(at, "begin");
+	balance(at + sizeof(struct grt_balance), "end");
+	end();
+	if (at + 2 * sizeof(struct grt_balance) != sizeof(struct grt_packet))
+		abort();
+}
+
+static void print_record(void)
+{
+	begin();
+	field(0, "u64", "time", "CLOCK_MONOTONIC, ns");
+	field(8, "u16", "type", "the event's number");
+	field(10, "u16", "size", "bytes of the record");
+	print_fields(grt_common_fields);
+	end();
+}
+
+static const char *const levels[] = {"off", "normal", "verbose", "debug"};
+
+static void print_events(void)
+{
+	const struct grt_event_desc *d;
+	unsigned int i;
+
+	for (i = 0; i < GRT_EV_MAX; i++) {
+		d = &grt_event_table[i];
+		if (!d->name)
+			continue;
+		printf(".Ss %u %s\n%c%s.\n%u bytes, level %s, pid and tid of the %s thread.\n", i, d->title,
+		       toupper((unsigned char)d->help[0]), d->help + 1, d->size, levels[d->level],
+		       d->who == GRT_WHO_CURRENT ? "running" : "submitting");
+		if (!d->fields()->name)
+			continue;
+		begin();
+		print_fields(d->fields());
+		end();
+	}
+}
+
+static void item(const char *name, const char *help)
+{
+	printf(".It Cm %s\n%s.\n", name, help);
+}
+
+static void print_engines(void)
+{
+	char name[64];
+
+	puts(".Bl -tag -width \"4 video_decode\" -compact");
+#define GRT_ENGINE(number, NAME, ename, help)                  \
+	snprintf(name, sizeof(name), "%d %s", number, #ename); \
+	item(name, help);
+#include <grtrace/engines.def>
+#undef GRT_ENGINE
+	end();
+}
+
+static void print_fates(void)
+{
+	puts(".Bl -tag -width \"rate_limited\" -compact");
+#define GRT_FATE(NAME, name, help) item(#name, help);
+#include <grtrace/fates.def>
+#undef GRT_FATE
+	end();
+}
+
+static void print_files(void)
+{
+	puts(".Bl -tag -width \"events_by_type\"");
+#define GRT_FILE(name, mode, help) item(#name, help);
+#include <grtrace/control.def>
+	end();
+}
+
+static void key(const char *name, const char *max, const char *min, const char *def, const char *unit,
+		const char *flags, const char *help)
+{
+	printf(".It Cm %s\n%c%s.\n", name, toupper((unsigned char)help[0]), help + 1);
+	if (strcmp(max, "0"))
+		printf("From %s to %s%s%s, default %s.\n", min, max, *unit ? " " : "", unit, def);
+	if (strstr(flags, "STOPPED"))
+		puts("Changes only while tracing is off.");
+	if (strstr(flags, "FILE"))
+		puts("Also a file.");
+}
+
+static void print_keys(void)
+{
+	puts(".Bl -tag -width \"max_events_per_sec\"");
+#define GRT_KEY(name, KIND, min, max, def, unit, FLAGS, help) \
+	key(#name, #max, #min, #def, unit, #FLAGS, help);
+#include <grtrace/control.def>
+	end();
+}
+
+static void print_aliases(void)
+{
+	puts(".Bl -tag -width \"sampling_rate\" -compact");
+#define GRT_ALIAS(other, name) printf(".It Cm %s\n.Cm %s\n", #other, #name);
+#include <grtrace/control.def>
+	end();
+}
+
+static const struct block {
+	const char *name;
+	void (*print)(void);
+} blocks[] = {
+	{"packet", print_packet},   {"record", print_record},	{"events", print_events},
+	{"engines", print_engines}, {"fates", print_fates},	{"files", print_files},
+	{"keys", print_keys},	    {"aliases", print_aliases},
+};
+
+int main(int argc, char **argv)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(blocks) / sizeof(blocks[0]); i++) {
+		if (argc < 2)
+			puts(blocks[i].name);
+		else if (!strcmp(argv[1], blocks[i].name))
+			return blocks[i].print(), 0;
+	}
+	return argc > 1;
+}
