@@ -142,6 +142,7 @@ modules:
 
 modules_install: modules
 	$(call kbuild,kernel) $(if $(DESTDIR),INSTALL_MOD_PATH=$(DESTDIR)) modules_install
+	$(Q)depmod $(if $(DESTDIR),-b $(DESTDIR)) "$$(sed -n "s/.*UTS_RELEASE \"\(.*\)\"/\1/p" $(KDIR)/include/generated/utsrelease.h)"
 
 bench-modules: modules
 	$(call mirror,bench/kernel)

@@ -29,6 +29,7 @@ check() { # NAME COMMAND...: passes when the command does
 
 # Runs grtrace; its output (both) and status are kept for the checks after it.
 run() { # ARGS...
+	idle
 	output=$("$GRTRACE" "$@" 2>&1 </dev/null)
 	status=$?
 }
@@ -77,10 +78,16 @@ fake_stop() {
 	fake_pid=
 }
 
-# Waits until the stand-in has done what was written to it.
+# Waits until the stand-in has done all that was written to it.
+idle() {
+	[ -n "$fake_pid" ] || return 0
+	settled control '^(running|stopped)$' && settled config '^enable='
+}
+
+# The same, for one effect.
 settled() { # FILE REGEX
 	local i
-	for ((i = 0; i < 100; i++)); do
+	for ((i = 0; i < 500; i++)); do
 		grep -qE -- "$2" "fake/$1" 2>/dev/null && return
 		sleep 0.02
 	done

@@ -192,12 +192,14 @@ static void stop(void)
 {
 	unsigned int cpu;
 
-	for (cpu = 0; cpu < cpus; cpu++) {
+	for (cpu = 0; cpu < cpus; cpu++)
 		while (give_packet(&streams[cpu]))
 			;
-		new_fifo(cpu);
-	}
 	running = false;
+	/* Who has come to the end reads the balance next. */
+	put_stats();
+	for (cpu = 0; cpu < cpus; cpu++)
+		new_fifo(cpu);
 }
 
 static void clear(void)
@@ -217,6 +219,9 @@ static void obey(void)
 	get_file("control", order, sizeof(order));
 	if (!*order || !strcmp(order, "running") || !strcmp(order, "stopped"))
 		return;
+	/* The clear before a start may have been overwritten by it. */
+	if (!strcmp(order, "start") && !running)
+		clear();
 	if (!strcmp(order, "start"))
 		running = true;
 	else if (!strcmp(order, "stop"))

@@ -72,6 +72,7 @@ printf '#!/no/such/interpreter\n' >badexec && chmod +x badexec
 run record -o n.grt ./badexec
 expect "a program whose interpreter is missing" 127 'cannot run ./badexec: No such file'
 check "the module is stopped after it" settled control stopped
+idle
 output=$("$GRTRACE" record -o s.grt -- sh -c 'sleep 0.2; echo -o "$1"' x '-d' 2>/dev/null)
 check "its arguments and its output are its own" test "$output" = '-o -d'
 
@@ -83,6 +84,7 @@ check "-d does not end the program" test $(($(date +%s%N) - begun)) -ge 10000000
 check "and says that it waits" says 'the program goes on'
 
 for signal in INT TERM HUP; do
+	idle
 	"$GRTRACE" record -o sig.grt 2>err &
 	pid=$!
 	sleep 0.4
@@ -94,6 +96,7 @@ for signal in INT TERM HUP; do
 	check "and complete" grep -q 'state = "complete"' sig.grt/metadata
 done
 
+idle
 "$GRTRACE" record -o sig.grt sh -c 'trap "exit 5" TERM; while :; do sleep 0.05; done' 2>err &
 pid=$!
 sleep 0.4
@@ -102,6 +105,7 @@ wait $pid
 status=$?
 check "a signal sent to record reaches the program" exits 5
 
+idle
 "$GRTRACE" record -o sig.grt sh -c 'trap "" TERM; sleep 6' 2>err &
 pid=$!
 sleep 0.4
@@ -113,6 +117,7 @@ output=$(cat err)
 expect "a program that does not end is left running" 143 'sh \(process [0-9]+\) is left running: it did not end'
 check "after it was given time" test $((SECONDS - begun)) -ge 3
 check "the recording is complete" grep -q 'state = "complete"' sig.grt/metadata
+idle
 "$GRTRACE" record -o sig.grt sh -c 'trap "" TERM; sleep 1' 2>err &
 pid=$!
 sleep 0.4
@@ -123,14 +128,17 @@ kill -TERM $pid
 wait $pid
 status=$?
 check "a second signal leaves at once" test $status = 143 -a $((($(date +%s%N) - begun) / 1000000)) -lt 400
+idle
 "$GRTRACE" stop >/dev/null
 settled control stopped
 
 if command -v script >/dev/null; then
+	idle
 	output=$(script -qec "$GRTRACE record -o tty.grt -d 1.6" /dev/null 2>&1 | tr '\r' '\n')
 	check "a terminal shows the progress" says '^[0-9.]+ MB, [0-9]+ events, [0-9]+ lost, 1 s'
 fi
 
+idle
 "$GRTRACE" record -o kill.grt 2>err &
 pid=$!
 sleep 0.4
@@ -139,6 +147,7 @@ wait $pid 2>/dev/null
 check "killed, it says so" grep -q 'state = "recording"' kill.grt/metadata
 run dump kill.grt
 check "and what is there is readable" test "$(sum kill.grt)" -gt 100
+idle
 "$GRTRACE" stop >/dev/null
 settled control stopped
 
@@ -159,6 +168,7 @@ run record -o b.grt --buffer 8M sleep 0.3
 check "--buffer was set meanwhile" grep -q 'kmod_buffer_size = "8388608"' b.grt/metadata
 check "and put back" settled config '^buffer_size=4194304$'
 
+idle
 "$GRTRACE" start >/dev/null
 settled control running
 run record --buffer 8M true
@@ -166,9 +176,11 @@ expect "--buffer of a running module is refused" 3 'cannot change the buffer siz
 run record -o r.grt sleep 0.3
 check "a running module is left running" test "$(cat fake/control)" = running
 check "the recording is complete" grep -q 'state = "complete"' r.grt/metadata
+idle
 "$GRTRACE" stop >/dev/null
 settled control stopped
 
+idle
 (ulimit -f 64; exec "$GRTRACE" record -o full.grt sleep 0.4) >err 2>&1
 status=$?
 output=$(cat err)
@@ -188,11 +200,13 @@ check "its packets are as they came" cmp raw.bin fake/trace_pipe
 check "it is private" test "$(stat -c %a raw.bin)" = 600
 run record --raw raw.bin
 check "an existing one is renamed" cmp raw.bin.old fake/trace_pipe
+idle
 "$GRTRACE" record --raw - 2>err | cmp - fake/trace_pipe
 check "--raw - is standard output" test "${PIPESTATUS[*]}" = '0 0'
 echo text >raw.txt
 run record --raw raw.txt
 expect "a file that is no recording is not replaced" 1 'cannot replace raw.txt'
+idle
 "$GRTRACE" record --raw - 2>err >/dev/full
 status=$?
 output=$(cat err)

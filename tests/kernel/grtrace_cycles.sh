@@ -17,7 +17,7 @@ command -v "${render%% *}" >/dev/null || skip_all "${render%% *} is missing: apt
 plan 6
 mark_log
 
-refused=0 reloads=0 failures='' renderer=''
+refused=0 reloads=0 failures='' renderer='' pacer=''
 
 fail() { # WHAT
 	failures="$failures
@@ -29,15 +29,26 @@ rm -f /run/grtrace_cycles.in
 mkfifo /run/grtrace_cycles.in
 exec 3<>/run/grtrace_cycles.in
 
-# The least urgent of all: loading should not have to wait for frames.
+# In bursts: a program that renders all the time leaves an emulated GPU's host no
+# time for anything else, and each module then takes seconds to load.
+pace() { # PID
+	while kill -STOP "$1"; do
+		sleep 0.06
+		kill -CONT "$1"
+		sleep 0.03
+	done
+} 2>/dev/null
+
 start_render() {
-	nice -n 19 $render <&3 >/dev/null 2>&1 &
+	$render <&3 >/dev/null 2>&1 &
 	renderer=$!
+	pace "$renderer" &
+	pacer=$!
 }
 
 stop_render() {
-	kill -KILL "$renderer"
-	wait "$renderer"
+	kill -KILL "$renderer" "$pacer"
+	wait "$renderer" "$pacer"
 } 2>/dev/null
 
 load_both() { # PARAMETERS of grtrace

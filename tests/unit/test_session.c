@@ -464,7 +464,7 @@ static void make_feed(struct fixture *f, struct feed *feed, size_t piece)
 	char *path;
 
 	tm_packet_bytes(tm, 1024);
-	tm_padding(tm, 40);
+	tm_padding(tm, 400);
 	for (uint64_t i = 0; i < 1000; i++)
 		tm_emit(tm, i / 7 % 2, submit, .e.time = i, .e.seqno = i);
 	tm_close(tm);
@@ -557,6 +557,34 @@ static void live_events_come_up_to_the_time_asked_for(void **state)
 	free_feed(&feed);
 }
 
+/* A packet whose time has not come is still there when it has, even when it holds nothing but its balance. */
+static void live_packets_without_records_wait_for_their_time(void **state)
+{
+	struct fixture *f = *state;
+	struct trace_maker *tm = tm_raw(f->path, 1);
+	struct grt_live live = {.read = feed_read, .streams = 1};
+	struct feed feed = {.piece = 1 << 20};
+	struct grt_err err;
+
+	for (uint64_t i = 1; i <= 5; i++) {
+		tm_fate(tm, 0, GRT_FATE_LOST, 3);
+		tm_flush(tm, 0, 100 * i);
+	}
+	tm_close(tm);
+	feed.data[0] = file_load(f->path, &feed.size[0]);
+	feed.fed[0] = feed.size[0];
+	live.arg = &feed;
+	assert_int_equal(grt_session_open_live(&f->s, &live, &err), 0);
+	for (uint64_t i = 1; i <= 5; i++) {
+		assert_int_equal(grt_session_run_live(f->s, &f->k.c, 100 * i, &err), 1);
+		assert_int_equal(f->k.calls.packet, i - 1);
+		assert_int_equal(grt_session_run_live(f->s, &f->k.c, 100 * i + 1, &err), 1);
+		assert_int_equal(f->k.calls.packet, i);
+		assert_int_equal(grt_session_health(f->s)->balance.fate[GRT_FATE_LOST], 3 * i);
+	}
+	free_feed(&feed);
+}
+
 static void a_live_packet_that_arrives_in_parts_is_whole_in_the_end(void **state)
 {
 	struct fixture *f = *state;
@@ -587,7 +615,7 @@ static void a_live_stream_that_ends_in_a_packet_was_cut(void **state)
 
 	make_feed(f, &feed, 1 << 20);
 	feed.fed[0] = feed.size[0];
-	feed.fed[1] = feed.size[1] - 100;
+	feed.fed[1] = feed.size[1] - 500;
 	feed.ended = true;
 	live.arg = &feed;
 	assert_int_equal(grt_session_open_live(&f->s, &live, &err), 0);
@@ -654,6 +682,7 @@ int main(void)
 		CASE(the_order_of_the_names_of_equal_streams_decides),
 		CASE(live_streams_are_read_to_their_end),
 		CASE(live_events_come_up_to_the_time_asked_for),
+		CASE(live_packets_without_records_wait_for_their_time),
 		CASE(a_live_packet_that_arrives_in_parts_is_whole_in_the_end),
 		CASE(a_live_stream_that_ends_in_a_packet_was_cut),
 		CASE(what_does_not_fit_the_kind_of_session_is_refused),
