@@ -61,14 +61,15 @@ static bool better_victim(const struct slot *a, const struct slot *b)
 /* The slot a job takes: that of a job of the same identity, which only `emit` can bring twice. */
 static struct slot *victim(struct slot *set, u64 ctx, u64 seqno)
 {
-	struct slot *s, *best = set;
+	struct slot *best = set;
+	int i;
 
-	for (s = set; s < set + WAYS; s++) {
-		if (s->ctx == ctx && s->seqno == seqno)
-			return s;
-		if (better_victim(s, best))
-			best = s;
-	}
+	for (i = 0; i < WAYS; i++)
+		if (unlikely(set[i].seqno == seqno) && set[i].ctx == ctx)
+			return &set[i];
+	for (i = 1; i < WAYS; i++)
+		if (better_victim(&set[i], best))
+			best = &set[i];
 	return best;
 }
 

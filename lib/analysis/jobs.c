@@ -377,28 +377,39 @@ static struct grt_job *next_oldest(struct grt_jobs *j)
 	return NULL;
 }
 
+/* The oldest job that is live or held, NULL when there is none. Return: 0 or -ENOMEM */
+static int find_oldest(struct grt_jobs *j, struct grt_job **out)
+{
+	int r = 0;
+
+	*out = next_oldest(j);
+	if (*out)
+		return 0;
+	r = list_oldest(j);
+	*out = next_oldest(j);
+	return r;
+}
+
 /*
- * Jobs that came after the list was made are younger than all in it, so it is
- * used up before it is made anew: sorting costs little per job.
+ * Frees a slot. Jobs that came after the list was made are younger than all in
+ * it, so it is used up before it is made anew: sorting costs little per job.
  */
 static RARE int evict(struct grt_jobs *j)
 {
-	struct grt_job *job = next_oldest(j);
+	struct grt_job *job;
 	int r = 0;
 
-	if (!job) {
-		r = list_oldest(j);
-		job = next_oldest(j);
+	while (!r && j->free == GRT_NOWHERE) {
+		r = find_oldest(j, &job);
+		if (!r && job) {
+			j->count.evicted++;
+			r = retire(j, job);
+		} else if (!r) {
+			/* All are done, the window is larger than the bound; who is waited for is held then.
+			 */
+			r = leave_window(j);
+		}
 	}
-	if (r)
-		return r;
-	if (job) {
-		j->count.evicted++;
-		return retire(j, job);
-	}
-	/* All are done: the window is larger than the bound. */
-	while (!r && j->free == GRT_NOWHERE)
-		r = leave_window(j);
 	return r;
 }
 
@@ -673,6 +684,14 @@ static int on_complete(struct grt_jobs *j, struct grt_job *job, const struct grt
 	return job->state == JOB_LIVE ? finish(j, job) : 0;
 }
 
+/* What the window knows of it must not end its new life; waits that are open know it by its serial, too. */
+static RARE void revive(struct grt_jobs *j, struct grt_job *job)
+{
+	job->state = JOB_LIVE;
+	if (!job->open_waits)
+		job->serial = ++j->serial;
+}
+
 /* Inlined into each of its five callers: one jump by type is enough. */
 static inline __attribute__((always_inline)) int
 life_event(struct grt_jobs *j, const struct grt_event *e,
@@ -701,7 +720,7 @@ life_event(struct grt_jobs *j, const struct grt_event *e,
 	}
 	/* Only waits had named it, and they were over: now it lives. */
 	if (!job->seen && job->state != JOB_LIVE)
-		job->state = JOB_LIVE;
+		revive(j, job);
 	if (!(job->seen & BIT(GRT_STAMP_SUBMIT)) || job->ring == GRT_RING_NONE || !job->engine)
 		learn(job, e);
 	return on_stamp(j, job, e);

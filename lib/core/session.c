@@ -40,16 +40,19 @@ static int keep_file(struct grt_session *s, int fd, const char *label)
 {
 	int *fds = grown(s->fd, s->fds, sizeof(*fds));
 	char **labels = grown(s->label, s->fds, sizeof(*labels));
+	struct grt_skips **skips = grown(s->skips, s->fds, sizeof(*skips));
 	char *copy = strdup(label);
 
 	s->fd = fds ? fds : s->fd;
 	s->label = labels ? labels : s->label;
-	if (!fds || !labels || !copy) {
+	s->skips = skips ? skips : s->skips;
+	if (!fds || !labels || !skips || !copy) {
 		free(copy);
 		close(fd);
 		return -ENOMEM;
 	}
 	s->fd[s->fds] = fd;
+	s->skips[s->fds] = NULL;
 	s->label[s->fds++] = copy;
 	return 0;
 }
@@ -76,6 +79,7 @@ static int add_cpu(struct grt_session *s, const struct grt_walk *w, const struct
 		return -ENOMEM;
 	st->fd = s->fd[s->fds - 1];
 	st->label = s->label[s->fds - 1];
+	st->skips = s->skips[s->fds - 1];
 	st->read = grt_stream_read_file;
 	st->mode = w->cpus == 1 ? GRT_STREAM_WHOLE : GRT_STREAM_ONE_CPU;
 	st->cpu = c->cpu;
@@ -101,6 +105,7 @@ int grt_session_add_file(struct grt_session *s, int fd, const char *label, struc
 	if (st.st_size == 0)
 		return 0;
 	ret = grt_walk(w, fd, (uint64_t)st.st_size, label, &s->found, err);
+	s->skips[s->fds - 1] = w->skips;
 	for (unsigned int i = 0; i < w->cpus && !ret; i++) {
 		ret = add_cpu(s, w, &w->cpu[i]);
 		if (ret)
@@ -264,11 +269,13 @@ void grt_session_close(struct grt_session *s)
 		if (s->fd[i] >= 0)
 			close(s->fd[i]);
 		free(s->label[i]);
+		free(s->skips[i]);
 	}
 	grt_env_free(&s->env);
 	free(s->heap.slot);
 	free(s->stream);
 	free(s->label);
+	free(s->skips);
 	free(s->fd);
 	free(s->path);
 	free(s);

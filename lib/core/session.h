@@ -17,7 +17,8 @@
  * @health: of the present run
  * @found: what opening met; each run starts from it
  * @first, @last: stamps, @first > @last: none
- * @fd, @fds, @label: the files, and their names for messages (one each)
+ * @fd, @fds, @label, @skips: the files, their names for messages, and where
+ *	packets lie in those of many CPUs (one each)
  * @env: of the recording
  * @is_live, @live: streams come from here and not from files
  */
@@ -32,6 +33,7 @@ struct grt_session {
 	uint64_t last;
 	int *fd;
 	char **label;
+	struct grt_skips **skips;
 	unsigned int fds;
 	struct grt_env_list env;
 	bool is_live;
@@ -58,7 +60,7 @@ struct grt_reader {
  * grt_session_add_file - walks over a file and adds a stream for each CPU in it
  * @fd: becomes the session's, also when this fails
  * @label: its name in messages; copied
- * @w: gets what was found; @w->cpu is not for the caller
+ * @w: gets what was found; @w->cpu and @w->skips are not for the caller
  */
 int grt_session_add_file(struct grt_session *s, int fd, const char *label, struct grt_walk *w,
 			 struct grt_err *err);

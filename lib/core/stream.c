@@ -289,9 +289,12 @@ static void begin_packet(struct grt_stream *st)
 static int enter_packet(struct grt_stream *st)
 {
 	uint32_t cpu = st->cpu;
+	uint32_t skip;
 	int ret;
 
 	for (;;) {
+		while (st->pos < st->limit && (skip = grt_skips_over(st->skips, st->pos, cpu)))
+			st->pos += skip;
 		ret = need(st, sizeof(struct grt_packet));
 		if (ret < 0)
 			return ret;

@@ -13,6 +13,7 @@
 #define GRT_CORE_STREAM_H
 
 #include "packet.h"
+#include "skips.h"
 
 /* Larger than any sound record of ours, small enough that those of many streams stay in a CPU's cache. */
 #define GRT_STREAM_BUF_MIN (32U << 10)
@@ -60,6 +61,7 @@ enum grt_stream_mode {
  * @label: of the input, for messages
  * @read: fills the buffer from position @buf_pos + @fill on, like read(2)
  * @fd, @live: what @read works on
+ * @skips: packets of other CPUs, for GRT_STREAM_ONE_CPU; may be NULL
  */
 struct grt_stream {
 	const char *ptr;
@@ -95,6 +97,7 @@ struct grt_stream {
 	ssize_t (*read)(struct grt_stream *st, void *buf, size_t len);
 	int fd;
 	const struct grt_live *live;
+	struct grt_skips *skips;
 };
 
 /** grt_stream_init - prepares a cursor whose @read, @limit, @mode, @label, @health are set. Return: 0 or

@@ -37,6 +37,17 @@ static struct grt_walk_cpu *find_cpu(struct walk_state *ws, uint32_t cpu)
 	return &w->cpu[w->cpus++];
 }
 
+/* Without memory for it, reading is slower and all the same. */
+static void note_skip(struct grt_walk *w, const struct grt_packet *p, uint64_t start)
+{
+	/* other cursors begin behind what stands before the second CPU's first packet */
+	if (w->cpus == 2 && !w->skips)
+		w->skips = calloc(1, sizeof(*w->skips));
+	if (w->skips)
+		*grt_skips_slot(w->skips, start) =
+			(struct grt_skip){start, (uint32_t)(p->packet_size / 8), p->cpu_id};
+}
+
 static int note_packet(struct walk_state *ws)
 {
 	const struct grt_packet *p = &ws->st.packet;
@@ -55,6 +66,7 @@ static int note_packet(struct walk_state *ws)
 	if (ws->w->last < p->timestamp_end)
 		ws->w->last = p->timestamp_end;
 	ws->w->end = ws->st.packet_end;
+	note_skip(ws->w, p, start);
 	return 0;
 }
 

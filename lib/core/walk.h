@@ -23,6 +23,8 @@ struct grt_walk_cpu {
 /**
  * struct grt_walk - what was found
  * @cpu, @cpus: the CPUs, in the order in which they appear; free @cpu
+ * @skips: where the packets of more than one CPU lie, NULL for a file of one;
+ *	the caller frees it
  * @end: where the last whole packet ends
  * @cut: what lies behind @end is the beginning of a packet, or zeros, as a
  *	crash leaves them
@@ -31,6 +33,7 @@ struct grt_walk_cpu {
 struct grt_walk {
 	struct grt_walk_cpu *cpu;
 	unsigned int cpus;
+	struct grt_skips *skips;
 	uint64_t end;
 	bool cut;
 	uint64_t first;
