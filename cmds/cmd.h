@@ -130,6 +130,9 @@ int cmd_error(int status, const struct grt_err *err);
 int cmd_fail(int status, const char *why, const char *fix, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 
+/** cmd_no_input - says that there is neither @path nor a loaded module to read. Return: EXIT_MISSING */
+int cmd_no_input(const char *path);
+
 /** cmd_usage_error - "grtrace NAME: text" and where the help is. Return: EXIT_USAGE */
 int cmd_usage_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 

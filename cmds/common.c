@@ -64,6 +64,15 @@ int cmd_fail(int status, const char *why, const char *fix, const char *fmt, ...)
 	return cmd_error(status, &err);
 }
 
+int cmd_no_input(const char *path)
+{
+	char fix[128];
+
+	snprintf(fix, sizeof(fix), "grtrace record -- PROGRAM, or grtrace %s PATH", cmd_name);
+	return cmd_fail(EXIT_MISSING, "and the kernel module, which could be read live, is not loaded", fix,
+			"no ./%s here", path);
+}
+
 int cmd_usage_error(const char *fmt, ...)
 {
 	struct grt_err err = {0};

@@ -8,15 +8,20 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <time.h>
+#include <unistd.h>
 
 #include <grtrace/event_table.h>
 
+#include "../sources/kmod.h"
 #include "cmd.h"
 #include "core/escape.h"
 
 #define NS_PER_S 1000000000ULL
 #define NOT_GIVEN UINT64_MAX
 #define DEFAULT_INPUT "grtrace.out.grt"
+/* Between two looks at a live stream. */
+#define LIVE_PERIOD_NS 100000000
 
 /*
  * Names stand in every packet that uses them, so a name that another one
@@ -32,7 +37,8 @@ static uint64_t opt_ring = NOT_GIVEN;
 static bool opt_json;
 
 static const struct cmd_opt opts[] = {
-	{"input", 'i', OPT_STR, "PATH", &opt_input, "recording or raw file (default: ./" DEFAULT_INPUT ")"},
+	{"input", 'i', OPT_STR, "PATH", &opt_input,
+	 "recording or raw file (default: ./" DEFAULT_INPUT ", else the live module)"},
 	{"count", 'n', OPT_U64, "N", &opt_count, "stop after N events"},
 	{"type", 't', OPT_STR, "T[,T]", &opt_types, "only events of these types (submit,complete)"},
 	{"ring", 'r', OPT_U64, "R", &opt_ring, "only events of ring R"},
@@ -403,14 +409,12 @@ static int run_session(struct dump *d, struct grt_session *s, const char *path)
 	return judge(path, grt_session_health(s));
 }
 
-static int dump_path(struct dump *d, const char *path, bool is_default)
+static int dump_path(struct dump *d, const char *path)
 {
 	struct grt_session *s;
 	struct grt_err err;
 	int ret = grt_session_open(&s, path, &err);
 
-	if (ret == -ENOENT && is_default)
-		snprintf(err.fix, sizeof(err.fix), "grtrace record -- PROGRAM, or grtrace dump PATH");
 	if (ret)
 		return cmd_error(EXIT_FAILED, &err);
 	ret = run_session(d, s, path);
@@ -418,9 +422,58 @@ static int dump_path(struct dump *d, const char *path, bool is_default)
 	return ret;
 }
 
+/* Prints what has happened since the last look. Return: as kmod_live_pump(), 0 when nobody wants more */
+static int pump(struct dump *d, struct kmod *k, struct grt_session *s, struct grt_err *err)
+{
+	int ret = kmod_live_pump(k, s, &d->c, err);
+
+	if (fflush(stdout) && !d->write_error)
+		d->write_error = errno ? errno : EIO;
+	return d->write_error || !d->left ? 0 : ret;
+}
+
+static int run_live(struct dump *d, struct kmod *k, struct grt_session *s)
+{
+	const struct timespec period = {.tv_nsec = LIVE_PERIOD_NS};
+	struct grt_err err;
+	bool last, quiet;
+	int ret, status;
+
+	cmd_catch_signals();
+	if (isatty(STDERR_FILENO))
+		fputs("grtrace dump: reading the live module; Ctrl-C ends\n", stderr);
+	do {
+		last = cmd_signal;
+		ret = pump(d, k, s, &err);
+		if (ret > 0 && !last)
+			nanosleep(&period, NULL);
+	} while (ret > 0 && !last);
+	status = close_output(d, &quiet);
+	if (quiet || status != EXIT_DONE)
+		return status;
+	return ret < 0 ? cmd_error(EXIT_FAILED, &err) : judge("live module", grt_session_health(s));
+}
+
+static int dump_live(struct dump *d)
+{
+	struct kmod k = {.dir = -1};
+	struct grt_session *s = NULL;
+	struct grt_err err;
+	int ret = kmod_open(&k, &err);
+
+	if (ret == -ENODEV || ret == -ENOENT)
+		return cmd_no_input(DEFAULT_INPUT);
+	if (!ret)
+		ret = kmod_live_session(&k, &s, &err);
+	ret = ret ? cmd_error(kmod_exit_status(ret), &err) : run_live(d, &k, s);
+	grt_session_close(s);
+	kmod_close(&k);
+	return ret;
+}
+
 static int dump_run(int argc, char **argv)
 {
-	const char *path = opt_input ? opt_input : argc ? argv[0] : DEFAULT_INPUT;
+	const char *path = opt_input ? opt_input : argc ? argv[0] : NULL;
 	uint64_t types = 0;
 	struct dump *d;
 	int ret;
@@ -437,7 +490,9 @@ static int dump_run(int argc, char **argv)
 	d->types = types;
 	d->left = opt_count;
 	d->print = opt_json ? print_json : print_text;
-	ret = dump_path(d, path, !opt_input && !argc);
+	if (!path && !access(DEFAULT_INPUT, F_OK))
+		path = DEFAULT_INPUT;
+	ret = path ? dump_path(d, path) : dump_live(d);
 	free(d);
 	return ret;
 }

@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -178,6 +179,10 @@ int recording_open_dir(struct recording *r, const char *path, struct grt_err *er
 	r->dir = open_dir(name);
 	if (r->dir < 0 || fchmod(r->dir, 0700))
 		return grt_err_set(err, -errno, strerror(errno), NULL, "cannot open %s", name);
+	/* readers leave an unfinished last packet alone while this lock is held; closing gives it up */
+	if (flock(r->dir, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK)
+		return grt_err_set(err, -EBUSY, "another grtrace has it open", "choose another name with -o",
+				   "cannot record into %s", name);
 	give_to_user(r->dir, "", AT_EMPTY_PATH);
 	r->seekable = true;
 	return 0;

@@ -393,9 +393,7 @@ static int no_input(int ret, const struct grt_err *live)
 {
 	if (ret != -ENODEV && ret != -ENOENT)
 		return cmd_error(kmod_exit_status(ret), live);
-	return cmd_fail(kmod_exit_status(ret),
-			"and the kernel module, which could be read live, is not loaded",
-			"grtrace record -- PROGRAM, or grtrace report PATH", "no ./%s here", DEFAULT_INPUT);
+	return cmd_no_input(DEFAULT_INPUT);
 }
 
 static int report_live(struct report *r)

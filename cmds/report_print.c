@@ -272,12 +272,12 @@ static int write_groups(struct report *r, enum grt_group_by by)
 	return ret;
 }
 
-/* What of the trace's job events did not get into it, so that a ring's order is not whole. */
+/* What may be missing from the order of a ring's jobs; what a level leaves out never belongs to it. */
 static uint64_t not_recorded(const struct grt_health *h)
 {
-	static const enum grt_fate fates[] = {
-		GRT_FATE_FILTERED,     GRT_FATE_WATCH_DENIED, GRT_FATE_BELOW_LEVEL, GRT_FATE_SAMPLED_OUT,
-		GRT_FATE_RATE_LIMITED, GRT_FATE_AGGREGATED,   GRT_FATE_LOST};
+	static const enum grt_fate fates[] = {GRT_FATE_FILTERED,    GRT_FATE_WATCH_DENIED,
+					      GRT_FATE_SAMPLED_OUT, GRT_FATE_RATE_LIMITED,
+					      GRT_FATE_AGGREGATED,  GRT_FATE_LOST};
 	uint64_t sum = h->missing_events;
 
 	for (unsigned int i = 0; i < sizeof(fates) / sizeof(fates[0]); i++)
@@ -294,7 +294,7 @@ static void note_joins(struct report *r, const struct grt_health *h)
 		note(r, "sampled at %u %%: counts are estimates", c->sample_min);
 	else if (c->sample_min)
 		note(r, "sampled at %u to %u %%: counts are estimates", c->sample_min, c->sample_max);
-	if (c->inferred_start && not_recorded(h))
+	if (c->inferred_start && !r->view->types && not_recorded(h))
 		note(r,
 		     "inferred times take the jobs of the trace for all jobs of their ring, but %" PRIu64
 		     " events are not in it",
@@ -450,10 +450,10 @@ int report_print(struct report *r)
 	if (ret)
 		return ret;
 	ret = write_tables(r);
+	write_notes(r, h);
+	write_health(r, h);
 	write_joins(r);
 	write_balance(r, h);
-	write_health(r, h);
-	write_notes(r, h);
 	grt_writer_end(r->writer);
 	grt_writer_free(r->writer);
 	r->writer = NULL;

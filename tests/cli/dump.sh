@@ -50,7 +50,7 @@ run dump -i job.grt many.grt
 expect "two traces in two ways" 2 "more than one trace: 'many.grt'"
 
 run dump
-expect "no default input" 1 'grtrace.out.grt: cannot open: No such file'
+expect "no default input and no module" 3 'no ./grtrace.out.grt here: and the kernel module.*is not loaded'
 check "says how to get one" says 'try: grtrace record'
 cp -r job.grt grtrace.out.grt
 run dump
