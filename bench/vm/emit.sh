@@ -7,6 +7,7 @@
 #
 #	bench/vm/emit.sh [BUILD DIRECTORY]
 
+# shellcheck source=bench/vm/_lib.sh
 . "$(dirname -- "$0")/_lib.sh"
 prepare bench/kernel/grtrace_emit_bench.ko
 

@@ -9,6 +9,7 @@
 # RUNS=10 of each kind, of SECONDS_EACH=3. Leave the machine alone meanwhile: its
 # other work is in the scores too.
 
+# shellcheck source=bench/vm/_lib.sh
 . "$(dirname -- "$0")/_lib.sh"
 prepare grtrace
 runs=${RUNS:-10}

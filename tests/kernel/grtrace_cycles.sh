@@ -8,6 +8,7 @@
 #
 #	sudo CYCLES=20 RENDER='kmscube -c 1000000' ./grtrace_cycles.sh
 
+# shellcheck source=tests/kernel/common
 . "$(dirname "$0")/common"
 cycles=${CYCLES:-20}
 render=${RENDER:-kmscube -c 1000000}

@@ -8,6 +8,7 @@
  */
 #include <stddef.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include "kmod.h"
 #include "smoke.h"
@@ -18,6 +19,16 @@ static const struct tap_case cases[] = {
 #include "smoke.def"
 #undef SMOKE
 };
+
+/* A case that failed has left its files open, and its streams with them. */
+static void before_case(void)
+{
+	int fd;
+
+	for (fd = STDERR_FILENO + 1; fd < 64; fd++)
+		close(fd);
+	kmod_reset();
+}
 
 int main(int argc, char **argv)
 {
@@ -33,7 +44,7 @@ int main(int argc, char **argv)
 	if (kmod_stat("reader_pid", NULL))
 		return tap_skip_all("process %llu reads the trace: stop it first",
 				    (unsigned long long)kmod_stat("reader_pid", NULL));
-	status = tap_run(cases, sizeof(cases) / sizeof(cases[0]), kmod_reset, argv[1]);
-	kmod_reset();
+	status = tap_run(cases, sizeof(cases) / sizeof(cases[0]), before_case, argv[1]);
+	before_case();
 	return status;
 }

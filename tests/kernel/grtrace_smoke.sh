@@ -8,6 +8,7 @@
 
 # Functions are called by name, through check.
 # shellcheck disable=SC2317
+# shellcheck source=tests/kernel/common
 . "$(dirname "$0")/common"
 need_root_and_modules
 plan 11

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# The code is laid out by .clang-format, the kernel's by checkpatch where that is found.
+# The code is laid out by .clang-format, the kernel's by checkpatch.
 cd "$GRTRACE_SRC" || exit 1
 n=0
 verdict() { # FILE MESSAGES
@@ -21,14 +21,7 @@ else
 	n=$((n + 1))
 	echo "ok $n - layout # SKIP no clang-format 14: apt-get install clang-format"
 fi
-# Not part of Debian's headers; linux-source has it.
-checkpatch=${CHECKPATCH:-$(ls /usr/src/linux-headers-*-common/scripts/checkpatch.pl /usr/src/linux-source-*/scripts/checkpatch.pl 2>/dev/null | tail -1)}
-if [ -n "$checkpatch" ]; then
-	for file in kernel/*/*.[ch]; do
-		verdict "$file (checkpatch)" "$(perl "$checkpatch" --no-tree --quiet --terse --file --max-line-length=110 "$file" 2>&1)"
-	done
-else
-	n=$((n + 1))
-	echo "ok $n - kernel/ by checkpatch # SKIP no checkpatch.pl here: set CHECKPATCH, linux-source has it"
-fi
+for file in kernel/*/*.[ch] bench/kernel/*.c; do
+	verdict "$file (checkpatch)" "$(tools/checkpatch "$file" 2>&1)"
+done
 echo "1..$n"

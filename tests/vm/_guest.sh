@@ -6,6 +6,7 @@
 #
 #	sh _guest.sh 'MODULES' 'COMMAND'...
 
+# shellcheck source=tests/kernel/common
 . "$(dirname "$0")/../kernel/common"
 need_root_and_modules
 mark_log

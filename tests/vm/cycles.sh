@@ -4,6 +4,7 @@
 # tests/kernel/grtrace_cycles.sh in the virtual machine: 20 load and unload
 # cycles, in the long form 100.
 
+# shellcheck source=tests/vm/_lib.sh
 . "$(dirname -- "$0")/_lib.sh"
 prepare
 cycles=20

@@ -4,6 +4,7 @@
 # tests/kernel/grtrace_races in the virtual machine: 10 s, in the long form 10
 # minutes.
 
+# shellcheck source=tests/vm/_lib.sh
 . "$(dirname -- "$0")/_lib.sh"
 prepare
 seconds=10

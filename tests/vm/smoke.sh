@@ -3,6 +3,7 @@
 #
 # tests/kernel/grtrace_smoke and grtrace_smoke.sh in the virtual machine.
 
+# shellcheck source=tests/vm/_lib.sh
 . "$(dirname -- "$0")/_lib.sh"
 prepare
 guest --no-gpu -- sh -c '

@@ -5,6 +5,7 @@
 # program on a GPU with 3D, real errors on one without; then what the report
 # makes of the waits.
 
+# shellcheck source=tests/vm/_lib.sh
 . "$(dirname -- "$0")/_lib.sh"
 prepare
 program=/mnt/build/tests/kernel/grtrace_wait

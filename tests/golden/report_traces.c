@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Writes the traces of tests/golden/report into the working directory. Small
+ * ones, so that each number of the expected reports can be checked by hand.
+ */
+#include "../unit/trace_maker.h"
+
+#define MS 1000000ULL
+
+/* Jobs are given their ring's context and a stamp in us after 10 s. */
+#define AT(us) .e.time = 10000 * MS + (us)*1000ULL
+#define JOB(r, seq) \
+	.e.ring = (r), .e.ctx = 100 + (r), .e.seqno = (seq), .e.device = 226, .e.engine = GRT_ENGINE_GRAPHICS
+#define GAME .e.pid = 70, .e.tid = 71
+#define DESK .e.pid = 80, .e.tid = 80
+
+static void names(struct trace_maker *tm)
+{
+	tm_name_ring(tm, 0, "control", "virtio_gpu");
+	tm_name_ring(tm, 1, "cursor", "virtio_gpu");
+	tm_name_thread(tm, 71, "render", "game");
+	/* what a program can call itself: a title for the terminal, a quote, a comma, half a character */
+	tm_name_thread(tm, 80, "a\033]0;b\a\"c,\xc3", "desk");
+}
+
+/* A driver that tells END and COMPLETE only, as virtio_gpu does. */
+static void virtio(void)
+{
+	struct trace_maker *tm = tm_dir("virtio.grt", 2);
+
+	names(tm);
+	/* still running when the trace began */
+	tm_emit(tm, 0, end, AT(0), JOB(0, 1), GAME);
+	tm_emit(tm, 0, complete, AT(1), JOB(0, 1), GAME);
+	/* three queued at once: START follows the ring */
+	tm_emit(tm, 1, submit, AT(10), JOB(0, 2), GAME, .e.flags = GRT_FLAG_COMMIT, .cmd = 0x207);
+	tm_emit(tm, 1, submit, AT(11), JOB(0, 3), GAME, .e.flags = GRT_FLAG_COMMIT, .cmd = 0x207);
+	tm_emit(tm, 1, sync_wait_enter, AT(12), JOB(0, 3), GAME);
+	tm_emit(tm, 1, submit, AT(20), JOB(0, 4), DESK, .e.flags = GRT_FLAG_COMMIT, .cmd = 0x207);
+	tm_emit(tm, 1, command, AT(21), DESK, .e.ring = 1, .e.device = 226, .cmd = 0x300);
+	tm_emit(tm, 1, submit, AT(22), JOB(1, 1), DESK, .e.flags = GRT_FLAG_COMMIT, .cmd = 0x301);
+	tm_emit(tm, 0, end, AT(110), JOB(0, 2), GAME, .reply = 0x1100);
+	tm_emit(tm, 0, complete, AT(112), JOB(0, 2), GAME);
+	tm_emit(tm, 0, end, AT(360), JOB(0, 3), GAME, .reply = 0x1100);
+	tm_emit(tm, 0, complete, AT(361), JOB(0, 3), GAME);
+	tm_emit(tm, 1, sync_wait_exit, AT(365), JOB(0, 3), GAME);
+	tm_emit(tm, 0, end, AT(400), JOB(0, 4), DESK, .reply = 0x1203);
+	tm_emit(tm, 0, error, AT(400), JOB(0, 4), DESK, .status = -22, .code = 0x1203);
+	tm_emit(tm, 0, complete, AT(401), JOB(0, 4), DESK);
+	/* its END was not seen */
+	tm_emit(tm, 0, complete, AT(500), JOB(1, 1), DESK);
+	/* a fence of another driver */
+	tm_emit(tm, 1, sync_wait_enter, AT(600), .e.ctx = 7, .e.seqno = 9, .e.ring = GRT_RING_NONE, DESK);
+	tm_emit(tm, 1, sync_wait_exit, AT(650), .e.ctx = 7, .e.seqno = 9, .e.ring = GRT_RING_NONE, DESK);
+	/* running when the trace ended, and waited for */
+	tm_emit(tm, 1, submit, AT(900), JOB(0, 5), GAME, .e.flags = GRT_FLAG_COMMIT, .cmd = 0x207);
+	tm_emit(tm, 1, sync_wait_enter, AT(1000), JOB(0, 5), GAME);
+	tm_fate(tm, 0, GRT_FATE_BELOW_LEVEL, 6);
+	tm_close(tm);
+}
+
+/* A driver that tells every step, on a ring that runs two jobs at a time. */
+static void drm(void)
+{
+	struct trace_maker *tm = tm_dir("drm.grt", 2);
+
+	tm_name_ring(tm, 0, "gfx", "softgpu");
+	for (uint64_t i = 0; i < 40; i++) {
+		uint64_t t = 100 * i;
+
+		tm_emit(tm, 0, submit, AT(t), JOB(0, i), GAME);
+		tm_emit(tm, 0, commit, AT(t + 5), JOB(0, i), GAME);
+		tm_emit(tm, 0, start, AT(t + 7), JOB(0, i), GAME);
+		if (i > 0)
+			tm_emit(tm, 1, end, AT(t + 30 + i), JOB(0, i - 1), GAME);
+		if (i > 0)
+			tm_emit(tm, 1, complete, AT(t + 31 + i), JOB(0, i - 1), GAME);
+	}
+	tm_close(tm);
+}
+
+static void sampled(void)
+{
+	struct trace_maker *tm = tm_dir("sampled.grt", 1);
+
+	names(tm);
+	for (uint64_t i = 0; i < 12; i++) {
+		tm_emit(tm, 0, submit, AT(100 * i), JOB(0, 4 * i), GAME, .e.flags = GRT_FLAG_COMMIT,
+			.e.sample = 25);
+		tm_emit(tm, 0, end, AT(100 * i + 50), JOB(0, 4 * i), GAME, .e.sample = 25);
+		tm_emit(tm, 0, complete, AT(100 * i + 51), JOB(0, 4 * i), GAME, .e.sample = 25);
+	}
+	tm_fate(tm, 0, GRT_FATE_SAMPLED_OUT, 108);
+	tm_close(tm);
+}
+
+static void few(const char *path, const char *state, bool gap)
+{
+	struct trace_maker *tm = tm_dir(path, 1);
+
+	names(tm);
+	tm_state(tm, state);
+	for (uint64_t i = 0; i < 3; i++) {
+		tm_emit(tm, 0, submit, AT(100 * i), JOB(0, i), GAME, .e.flags = GRT_FLAG_COMMIT);
+		tm_emit(tm, 0, end, AT(100 * i + 50), JOB(0, i), GAME);
+		tm_emit(tm, 0, complete, AT(100 * i + 51), JOB(0, i), GAME);
+		if (gap && i == 1)
+			tm_drop(tm, 0);
+		else
+			tm_flush(tm, 0, 0);
+	}
+	tm_close(tm);
+}
+
+int main(void)
+{
+	virtio();
+	drm();
+	sampled();
+	few("unfinished.grt", "recording", false);
+	few("gap.grt", "complete", true);
+	tm_close(tm_dir("empty.grt", 1));
+	return 0;
+}
