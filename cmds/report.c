@@ -104,8 +104,16 @@ static int on_join_event(struct grt_consumer *c, const struct grt_event *e, uint
 
 static int on_any_event(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
 {
+	struct report *r = (struct report *)c;
+
 	(void)cpu;
-	grt_counts_event(((struct report *)c)->counts, e);
+	if (r->view->types)
+		grt_counts_event(r->counts, e);
+	/* What a live stream begins with may be older than this program. */
+	if (r->live && !r->spanned) {
+		r->spanned = true;
+		r->first = e->time;
+	}
 	return 0;
 }
 
@@ -124,7 +132,7 @@ static void set_consumer(struct report *r)
 		.command = on_join_event,
 		.name = on_join_event,
 	};
-	if (r->view->types)
+	if (r->view->types || r->live)
 		r->c.event = on_any_event;
 	if (r->verbose)
 		r->c.packet = on_packet;
@@ -153,7 +161,7 @@ static int judge(struct report *r, int ret, const struct grt_err *err)
 		faults += h->fault[i];
 	if (faults)
 		return cmd_error(EXIT_FAILED, &first);
-	if (!report_balance_closes(h))
+	if (!report_balance_closes(r, h))
 		return cmd_fail(EXIT_FAILED,
 				"emitted is not the sum of the fates, or delivered is not what was read",
 				NULL, "%s: the balance does not close", r->input);
@@ -179,12 +187,12 @@ static int set_span(struct report *r)
 	r->spanned = !grt_session_span(r->session, &first, &last);
 	from = resolve_time(&opt.from, first, last, first);
 	to = resolve_time(&opt.to, first, last, last);
-	if (from > to)
-		return cmd_usage_error("--from is after --to");
 	if (r->spanned && (from > last || to < first))
 		return cmd_usage_error("--from and --to leave nothing: the trace goes from %" PRIu64
 				       ".%09" PRIu64 " to %" PRIu64 ".%09" PRIu64,
 				       first / NS_PER_S, first % NS_PER_S, last / NS_PER_S, last % NS_PER_S);
+	if (from > to)
+		return cmd_usage_error("--from is after --to");
 	r->first = from > first ? from : first;
 	r->last = to < last ? to : last;
 	return EXIT_DONE;
@@ -220,8 +228,9 @@ static uint64_t now_ns(void)
 static int pump(struct report *r, struct kmod *k, struct grt_err *err)
 {
 	const struct timespec period = {.tv_nsec = LIVE_PERIOD_NS};
-	uint64_t end = opt.duration > 0 ? r->first + (uint64_t)(opt.duration * 1e9) : UINT64_MAX;
-	uint64_t step = (uint64_t)(opt.interval * 1e9), next = step ? r->first + step : UINT64_MAX;
+	uint64_t begun = now_ns(), step = (uint64_t)(opt.interval * 1e9),
+		 next = step ? begun + step : UINT64_MAX;
+	uint64_t end = opt.duration > 0 ? begun + (uint64_t)(opt.duration * 1e9) : UINT64_MAX;
 	bool last = false;
 	int ret;
 
@@ -247,9 +256,6 @@ static int run_live(struct report *r, struct kmod *k)
 	struct grt_err err = {.what = ""};
 	int ret = 0, written;
 
-	r->live = true;
-	r->spanned = true;
-	r->first = r->last = now_ns();
 	cmd_catch_signals();
 	if (isatty(STDERR_FILENO))
 		fputs("grtrace report: reading the live module; Ctrl-C ends and prints\n", stderr);
@@ -402,6 +408,7 @@ static int report_live(struct report *r)
 	struct grt_err err;
 	int ret, status;
 
+	r->live = true;
 	ret = kmod_open(&k, &err);
 	if (ret)
 		return no_input(ret, &err);

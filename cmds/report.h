@@ -41,7 +41,7 @@ struct view {
  * @job_sort, @group_sort: the order of the table asked for, NULL: its own
  * @job_top, @group_top: rows of these tables, 0: all
  * @jobs_seen: jobs so far
- * @first, @last: the time that is looked at; @spanned: they are known
+ * @first, @last: the time that is looked at; @spanned: they are known (live: with the first event)
  * @live: input is the live module
  * @narrowed: --from or --to were given
  * @csv, @json, @verbose: as asked for
@@ -89,6 +89,6 @@ int report_begin(struct report *r);
 int report_print(struct report *r);
 
 /** report_balance_closes - emitted is the sum of the fates, and what was delivered was read */
-bool report_balance_closes(const struct grt_health *h);
+bool report_balance_closes(const struct report *r, const struct grt_health *h);
 
 #endif /* GRTRACE_REPORT_H */

@@ -81,18 +81,32 @@ static void write_recording(struct report *r)
 	add_time(r, &f, "to", GRT_CELL_TIME, r->last);
 	add_time(r, &f, "span", GRT_CELL_NS, r->last - r->first);
 	write_fields(r, &f, "recording", "recording");
-	f.n = 0;
+}
+
+/* Behind the tables, since a live one is known at its end only. */
+static void write_span(struct report *r)
+{
+	struct fields f = {.n = 0};
+
 	add_time(r, &f, "span_ns", GRT_CELL_NS, r->last - r->first);
 	write_fields(r, &f, NULL, NULL);
 }
 
-bool report_balance_closes(const struct grt_health *h)
+/* A packet's balance is known when its first event is read; live, its last ones may come after the end. */
+static uint64_t unread(const struct report *r, const struct grt_health *h)
+{
+	uint64_t delivered = h->balance.fate[GRT_FATE_DELIVERED];
+
+	return r->live && delivered > h->events ? delivered - h->events : 0;
+}
+
+bool report_balance_closes(const struct report *r, const struct grt_health *h)
 {
 	uint64_t sum = 0;
 
 	for (unsigned int i = 0; i < GRT_FATES; i++)
 		sum += h->balance.fate[i];
-	return sum == h->balance.emitted && h->balance.fate[GRT_FATE_DELIVERED] == h->events;
+	return sum == h->balance.emitted && h->balance.fate[GRT_FATE_DELIVERED] == h->events + unread(r, h);
 }
 
 static void write_balance(struct report *r, const struct grt_health *h)
@@ -104,9 +118,11 @@ static void write_balance(struct report *r, const struct grt_health *h)
 #include <grtrace/fates.def>
 #undef GRT_FATE
 	add_number(&f, "read", h->events, "events read here, NAME records too");
+	add_event_count(r, &f, "unread", unread(r, h), "in packets that were begun, later than the end");
 	add_event_count(r, &f, "missing", h->missing_events, "delivered, but in packets that are not here");
 	add_event_count(r, &f, "unknown", h->unknown, "of types that this version does not know");
-	add_field(&f, "closes", GRT_CELL_BOOL, (struct grt_cell){.number = report_balance_closes(h)}, NULL);
+	add_field(&f, "closes", GRT_CELL_BOOL, (struct grt_cell){.number = report_balance_closes(r, h)},
+		  NULL);
 	write_fields(r, &f, "balance", "balance");
 }
 
@@ -312,16 +328,19 @@ static void note_joins(struct report *r, const struct grt_health *h)
 
 static void note_health(struct report *r, const struct grt_health *h)
 {
-	char last[GRT_UNITS_MAX];
+	char first[GRT_UNITS_MAX], last[GRT_UNITS_MAX];
 
+	grt_units_time(first, r->first);
 	grt_units_time(last, r->last);
+	if (r->live && r->spanned && report_streams(r))
+		note(r, "read live from %s to %s", first, last);
 	if (!h->finished && !r->live)
 		note(r, "not closed by its recorder: events after %s may be missing",
 		     r->spanned ? last : "the start");
 	if (h->missing_events)
 		note(r, "%" PRIu64 " events are missing: they were delivered, but their packets are not here",
 		     h->missing_events);
-	if (!report_balance_closes(h))
+	if (!report_balance_closes(r, h))
 		note(r,
 		     "THE BALANCE DOES NOT CLOSE: emitted is not the sum of fates, or delivered is not read");
 	if (r->narrowed)
@@ -451,6 +470,7 @@ int report_print(struct report *r)
 		return ret;
 	ret = write_tables(r);
 	write_notes(r, h);
+	write_span(r);
 	write_health(r, h);
 	write_joins(r);
 	write_balance(r, h);

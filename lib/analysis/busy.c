@@ -81,7 +81,7 @@ static int insert(struct grt_busy *b, uint64_t from, uint64_t to)
 	if (make_room(b))
 		return -ENOMEM;
 	if (from < b->floor)
-		return grt_busy_add(b, from, to);
+		return grt_busy_insert(b, from, to);
 	i = first_touched(b, from);
 	memmove(b->interval + i + 1, b->interval + i, (b->used - i) * sizeof(*b->interval));
 	b->interval[i] = (struct grt_interval){from, to};
@@ -89,22 +89,13 @@ static int insert(struct grt_busy *b, uint64_t from, uint64_t to)
 	return 0;
 }
 
-int grt_busy_add(struct grt_busy *b, uint64_t from, uint64_t to)
+int grt_busy_insert(struct grt_busy *b, uint64_t from, uint64_t to)
 {
-	struct grt_interval *last = b->used ? &b->interval[b->used - 1] : NULL;
-
 	if (from < b->floor) {
 		b->cut++;
 		from = b->floor;
 	}
-	if (to <= from)
-		return 0;
-	if (last && last->from <= from && from <= last->to) {
-		if (to > last->to)
-			last->to = to;
-		return 0;
-	}
-	return insert(b, from, to);
+	return to > from ? insert(b, from, to) : 0;
 }
 
 uint64_t grt_busy_sum(const struct grt_busy *b)

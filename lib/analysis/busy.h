@@ -8,6 +8,7 @@
 #define GRT_ANALYSIS_BUSY_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* Disjoint intervals kept for later ones to touch; older ones are only a sum. */
@@ -35,8 +36,20 @@ struct grt_busy {
 	uint64_t cut;
 };
 
+/** grt_busy_insert - the long way of grt_busy_add() */
+int grt_busy_insert(struct grt_busy *b, uint64_t from, uint64_t to);
+
 /** grt_busy_add - adds an interval; one that does not end after it began is nothing. Return: 0 or -ENOMEM */
-int grt_busy_add(struct grt_busy *b, uint64_t from, uint64_t to);
+static inline int grt_busy_add(struct grt_busy *b, uint64_t from, uint64_t to)
+{
+	struct grt_interval *last = b->used ? &b->interval[b->used - 1] : NULL;
+
+	if (!last || from < last->from || from > last->to || to <= from)
+		return grt_busy_insert(b, from, to);
+	if (to > last->to)
+		last->to = to;
+	return 0;
+}
 
 /** grt_busy_sum - length of the union so far, ns */
 uint64_t grt_busy_sum(const struct grt_busy *b);

@@ -156,75 +156,53 @@ static void get_count(struct grt_cell *cell, const void *view, const void *row, 
 #define EXEC(permille) permille
 #define QUEUE(permille) -(permille)
 
-#define COLUMN_RING                                                                                \
-	{                                                                                          \
-		"ring", get_ring, 0, GRT_CELL_NAMED, GRT_COLUMN_ALL, "ring: name in text, else id" \
-	}
-#define COLUMN_RING_NAME                                                                     \
-	{                                                                                    \
-		"ring_name", get_ring_name, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "its name" \
-	}
-#define COLUMN_DRIVER                                                                 \
-	{                                                                             \
-		"driver", get_driver, 0, GRT_CELL_TEXT, GRT_COLUMN_MORE, "its driver" \
-	}
-#define COLUMN_DEVICE                                                                      \
-	{                                                                                  \
-		"device", get_device, 0, GRT_CELL_NUMBER, GRT_COLUMN_MORE, "device number" \
-	}
-#define COLUMN_ENGINE                                                              \
-	{                                                                          \
-		"engine", get_engine, 0, GRT_CELL_ENGINE, GRT_COLUMN_ALL, "engine" \
-	}
-#define COLUMN_PID                                                               \
-	{                                                                        \
-		"pid", get_pid, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "process id" \
-	}
-#define COLUMN_PROCESS                                                                     \
-	{                                                                                  \
-		"process", get_process, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "process's comm" \
-	}
+/* clang-format off */
 
-#define JOBS_AND_TIMES                                                                                    \
-	{"jobs", get_jobs, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "jobs"},                                   \
-		{"busy", get_busy, 0, GRT_CELL_PERCENT, GRT_COLUMN_ALL, "share of the trace, percent"},   \
-		{"exec_sum", get_sum, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "sum of t_exec, ns"},               \
-		{"exec_p50", get_percentile, EXEC(500), GRT_CELL_NS, GRT_COLUMN_ALL, "of t_exec, ns"},    \
-		{"exec_p95", get_percentile, EXEC(950), GRT_CELL_NS, GRT_COLUMN_ALL, "of t_exec, ns"},    \
-		{"exec_p99", get_percentile, EXEC(990), GRT_CELL_NS, GRT_COLUMN_ALL, "of t_exec, ns"},    \
-		{"exec_max", get_percentile, EXEC(1000), GRT_CELL_NS, GRT_COLUMN_ALL, "of t_exec, ns"},   \
-		{"queue_sum", get_sum, 1, GRT_CELL_NS, GRT_COLUMN_MACHINE, "sum of t_queue, ns"},         \
-		{"queue_p50", get_percentile, QUEUE(500), GRT_CELL_NS, GRT_COLUMN_ALL, "of t_queue, ns"}, \
-		{"queue_p95", get_percentile, QUEUE(950), GRT_CELL_NS, GRT_COLUMN_ALL, "of t_queue, ns"}, \
-		{"queue_p99", get_percentile, QUEUE(990), GRT_CELL_NS, GRT_COLUMN_ALL, "of t_queue, ns"}, \
-	{                                                                                                 \
-		"queue_max", get_percentile, QUEUE(1000), GRT_CELL_NS, GRT_COLUMN_ALL, "of t_queue, ns"   \
-	}
+#define COLUMN_RING    {"ring", get_ring, 0, GRT_CELL_NAMED, GRT_COLUMN_ALL, "ring: name in text, else id"}
+#define COLUMN_NAME    {"ring_name", get_ring_name, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "its name"}
+#define COLUMN_DRIVER  {"driver", get_driver, 0, GRT_CELL_TEXT, GRT_COLUMN_MORE, "its driver"}
+#define COLUMN_DEVICE  {"device", get_device, 0, GRT_CELL_NUMBER, GRT_COLUMN_MORE, "device number"}
+#define COLUMN_ENGINE  {"engine", get_engine, 0, GRT_CELL_ENGINE, GRT_COLUMN_ALL, "engine"}
+#define COLUMN_PID     {"pid", get_pid, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "process id"}
+#define COLUMN_PROCESS {"process", get_process, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "process's comm"}
 
-#define COUNT(name, member, where, help)                                                          \
-	{                                                                                         \
-		name, get_count, offsetof(struct grt_group, member), GRT_CELL_NUMBER, where, help \
-	}
+#define SUM(name, queue, where, help)          {name, get_sum, queue, GRT_CELL_NS, where, help}
+#define PERCENTILE(name, permille, where, of)  {name, get_percentile, permille, GRT_CELL_NS, where, "of " of ", ns"}
+#define COUNT(name, member, where, help) \
+	{name, get_count, offsetof(struct grt_group, member), GRT_CELL_NUMBER, where, help}
 
-#define REST                                                                                                   \
-	{"gpu_wait", get_gpu_wait, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "sum of t_gpu_wait, ns"},                   \
-		COUNT("waits", waits, GRT_COLUMN_ALL, "waits in gpu_wait"),                                    \
-		{"errors", get_errors, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "failed jobs, errors without job"}, \
-		COUNT("commands", commands, GRT_COLUMN_ALL, "commands without a fence"),                       \
-		COUNT("incomplete", incomplete, GRT_COLUMN_MORE, "jobs without SUBMIT or COMPLETE"),           \
-		COUNT("job_records", job_records, GRT_COLUMN_MACHINE, "jobs in the trace"),                    \
-		COUNT("cut_waits", cut_waits, GRT_COLUMN_MACHINE, "jobs with a wait without end"),             \
-	{                                                                                                      \
-		.name = NULL                                                                                   \
-	}
+/* @rest: where the columns are that only rings show without being asked */
+#define SUMS(rest)                                                                                     \
+	{"jobs", get_jobs, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "jobs"},                                \
+	{"busy", get_busy, 0, GRT_CELL_PERCENT, GRT_COLUMN_ALL, "share of the trace, percent"},        \
+	SUM("exec_sum", 0, GRT_COLUMN_ALL, "sum of t_exec, ns"),                                       \
+	PERCENTILE("exec_p50", EXEC(500), GRT_COLUMN_ALL, "t_exec"),                                   \
+	PERCENTILE("exec_p95", EXEC(950), GRT_COLUMN_ALL, "t_exec"),                                   \
+	PERCENTILE("exec_p99", EXEC(990), rest, "t_exec"),                                             \
+	PERCENTILE("exec_max", EXEC(1000), GRT_COLUMN_ALL, "t_exec"),                                  \
+	SUM("queue_sum", 1, GRT_COLUMN_MACHINE, "sum of t_queue, ns"),                                 \
+	PERCENTILE("queue_p50", QUEUE(500), GRT_COLUMN_ALL, "t_queue"),                                \
+	PERCENTILE("queue_p95", QUEUE(950), rest, "t_queue"),                                          \
+	PERCENTILE("queue_p99", QUEUE(990), rest, "t_queue"),                                          \
+	PERCENTILE("queue_max", QUEUE(1000), GRT_COLUMN_ALL, "t_queue"),                               \
+	{"gpu_wait", get_gpu_wait, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "sum of t_gpu_wait, ns"},           \
+	COUNT("waits", waits, GRT_COLUMN_ALL, "waits in gpu_wait"),                                    \
+	{"errors", get_errors, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "failed jobs, errors without job"}, \
+	COUNT("commands", commands, GRT_COLUMN_ALL, "commands without a fence"),                       \
+	COUNT("incomplete", incomplete, GRT_COLUMN_MORE, "jobs without SUBMIT or COMPLETE"),           \
+	COUNT("job_records", job_records, GRT_COLUMN_MACHINE, "jobs in the trace"),                    \
+	COUNT("cut_waits", cut_waits, GRT_COLUMN_MACHINE, "jobs with a wait without end"),             \
+	{.name = NULL}
+
+/* clang-format on */
 
 static const struct grt_column ring_columns[] = {
-	COLUMN_RING, COLUMN_DRIVER, COLUMN_DEVICE, COLUMN_ENGINE, COLUMN_RING_NAME, JOBS_AND_TIMES, REST,
+	COLUMN_RING, COLUMN_DRIVER, COLUMN_DEVICE, COLUMN_ENGINE, COLUMN_NAME, SUMS(GRT_COLUMN_ALL),
 };
 
-static const struct grt_column engine_columns[] = {COLUMN_ENGINE, JOBS_AND_TIMES, REST};
+static const struct grt_column engine_columns[] = {COLUMN_ENGINE, SUMS(GRT_COLUMN_MORE)};
 
-static const struct grt_column process_columns[] = {COLUMN_PID, COLUMN_PROCESS, JOBS_AND_TIMES, REST};
+static const struct grt_column process_columns[] = {COLUMN_PID, COLUMN_PROCESS, SUMS(GRT_COLUMN_MORE)};
 
 #define MARKS (GRT_MARK_INFERRED | GRT_MARK_ESTIMATED)
 

@@ -151,7 +151,7 @@ each_group(struct grt_groups *g, const struct member *m,
 	return r < 0 ? r : 0;
 }
 
-static int add_interval(struct grt_groups *g, struct grt_group *group, const void *what)
+static inline int add_interval(struct grt_groups *g, struct grt_group *group, const void *what)
 {
 	const struct grt_job *job = what;
 	bool inferred;
@@ -171,8 +171,8 @@ int grt_groups_held(struct grt_groups *g, const struct grt_job *job)
 	return each_group(g, &m, add_interval, job, false);
 }
 
-static void add_phase(struct grt_groups *g, struct grt_hist *h, const struct grt_job *job,
-		      enum grt_phase phase)
+static inline __attribute__((always_inline)) void add_phase(struct grt_groups *g, struct grt_hist *h,
+							    const struct grt_job *job, enum grt_phase phase)
 {
 	bool inferred;
 	uint64_t ns;
@@ -189,6 +189,9 @@ static int add_job(struct grt_groups *g, struct grt_group *group, const void *wh
 
 	group->jobs += weight;
 	group->job_records++;
+	/* An event that is no job's may have begun the group, and know less. */
+	if (!group->engine)
+		group->engine = job->engine;
 	group->incomplete += (job->seen & ends) != ends;
 	group->failed += job->failed;
 	if (job->waits || job->cut_waits) {

@@ -7,16 +7,6 @@
 
 #include <stdlib.h>
 
-static unsigned int octave_of(uint64_t value)
-{
-	return value < GRT_HIST_BUCKETS ? 0 : 64 - GRT_HIST_BITS - (unsigned int)__builtin_clzll(value);
-}
-
-static unsigned int bucket_of(uint64_t value, unsigned int octave)
-{
-	return (unsigned int)(octave ? value >> (octave - 1) : value) & (GRT_HIST_BUCKETS - 1);
-}
-
 /* The middle of a bucket: half its width is the error that hist.h states. */
 static uint64_t value_of(unsigned int octave, unsigned int bucket)
 {
@@ -25,7 +15,7 @@ static uint64_t value_of(unsigned int octave, unsigned int bucket)
 	return ((uint64_t)(GRT_HIST_BUCKETS + bucket) << (octave - 1)) + ((1ULL << (octave - 1)) >> 1);
 }
 
-static uint64_t *add_octave(struct grt_hist *h, unsigned int octave, uint32_t *budget)
+bool grt_hist_grow(struct grt_hist *h, unsigned int octave, uint32_t *budget)
 {
 	if (*budget) {
 		h->octave[octave] = calloc(GRT_HIST_BUCKETS, sizeof(uint64_t));
@@ -33,24 +23,6 @@ static uint64_t *add_octave(struct grt_hist *h, unsigned int octave, uint32_t *b
 	}
 	h->blind |= !h->octave[octave];
 	return h->octave[octave];
-}
-
-void grt_hist_add(struct grt_hist *h, uint64_t value, uint64_t weight, bool inferred, uint32_t *budget)
-{
-	unsigned int octave = octave_of(value);
-	uint64_t *counters = h->octave[octave];
-
-	if (!counters)
-		counters = add_octave(h, octave, budget);
-	if (counters)
-		counters[bucket_of(value, octave)] += weight;
-	if (value < h->min || !h->weight)
-		h->min = value;
-	if (value > h->max)
-		h->max = value;
-	h->inferred |= inferred;
-	h->weight += weight;
-	h->sum += (unsigned __int128)value * weight;
 }
 
 /* The middle of the bucket that holds the value of this rank. */

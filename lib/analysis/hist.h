@@ -49,11 +49,32 @@ struct grt_hist {
 	bool blind;
 };
 
+/** grt_hist_grow - allocates the counters of an octave. Return: whether it could */
+bool grt_hist_grow(struct grt_hist *h, unsigned int octave, uint32_t *budget);
+
 /**
  * grt_hist_add - adds a value
  * @budget: octaves (4 KiB each) that may still be allocated, shared by histograms
  */
-void grt_hist_add(struct grt_hist *h, uint64_t value, uint64_t weight, bool inferred, uint32_t *budget);
+static inline void grt_hist_add(struct grt_hist *h, uint64_t value, uint64_t weight, bool inferred,
+				uint32_t *budget)
+{
+	unsigned int octave = 0, shift = 0;
+
+	if (value >= GRT_HIST_BUCKETS) {
+		octave = 64 - GRT_HIST_BITS - (unsigned int)__builtin_clzll(value);
+		shift = octave - 1;
+	}
+	if (h->octave[octave] || grt_hist_grow(h, octave, budget))
+		h->octave[octave][(value >> shift) % GRT_HIST_BUCKETS] += weight;
+	if (value < h->min || !h->weight)
+		h->min = value;
+	if (value > h->max)
+		h->max = value;
+	h->inferred |= inferred;
+	h->weight += weight;
+	h->sum += (unsigned __int128)value * weight;
+}
 
 /**
  * grt_hist_percentile - the least value that @permille of all are not above (nearest rank)

@@ -22,18 +22,30 @@ enum member {
 	MEMBER_FAILED,
 };
 
-/* @zero_is_none: 0 says that it is not known */
+/* When a member says nothing. */
+enum unknown_when {
+	NEVER,
+	ZERO,
+	NO_SUBMIT,
+	NO_RING,
+};
+
 static const struct {
 	uint16_t offset;
 	uint8_t size;
-	bool zero_is_none;
+	uint8_t unknown;
 } members[] = {
 #define AT(field) offsetof(struct grt_job, field), sizeof(((struct grt_job *)0)->field)
-	[MEMBER_CTX] = {AT(ctx), false},       [MEMBER_SEQ] = {AT(seqno), false},
-	[MEMBER_DEVICE] = {AT(device), false}, [MEMBER_PID] = {AT(pid), true},
-	[MEMBER_TID] = {AT(tid), true},	       [MEMBER_CMD] = {AT(cmd), false},
-	[MEMBER_HW_CTX] = {AT(hw_ctx), false}, [MEMBER_ENGINE] = {AT(engine), false},
-	[MEMBER_SAMPLE] = {AT(sample), true},  [MEMBER_FAILED] = {AT(failed), false},
+	[MEMBER_CTX] = {AT(ctx), NEVER},
+	[MEMBER_SEQ] = {AT(seqno), NEVER},
+	[MEMBER_DEVICE] = {AT(device), NO_RING},
+	[MEMBER_PID] = {AT(pid), ZERO},
+	[MEMBER_TID] = {AT(tid), ZERO},
+	[MEMBER_CMD] = {AT(cmd), NO_SUBMIT},
+	[MEMBER_HW_CTX] = {AT(hw_ctx), NO_SUBMIT},
+	[MEMBER_ENGINE] = {AT(engine), NEVER},
+	[MEMBER_SAMPLE] = {AT(sample), ZERO},
+	[MEMBER_FAILED] = {AT(failed), NEVER},
 #undef AT
 };
 
@@ -45,9 +57,13 @@ static const struct grt_names *names_of(const void *view)
 /* Fields are little-endian, like everything else in a trace. */
 static void get_member(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
+	const struct grt_job *job = row;
+
 	(void)view;
 	memcpy(&cell->number, (const char *)row + members[arg].offset, members[arg].size);
-	cell->absent = members[arg].zero_is_none && !cell->number;
+	cell->absent = (members[arg].unknown == ZERO && !cell->number) ||
+		       (members[arg].unknown == NO_SUBMIT && !(job->seen >> GRT_STAMP_SUBMIT & 1)) ||
+		       (members[arg].unknown == NO_RING && job->ring == GRT_RING_NONE);
 }
 
 static void get_ring(struct grt_cell *cell, const void *view, const void *row, int arg)

@@ -30,6 +30,7 @@ enum job_order {
 struct job_ref {
 	uint64_t serial;
 	uint32_t id;
+	uint32_t block;
 };
 
 /*
@@ -67,6 +68,7 @@ struct grt_jobs {
 	uint32_t free;
 	uint64_t serial;
 	struct job_ref *done; /* ring of the jobs that are done, the oldest at done_first */
+	uint32_t done_mask;
 	uint32_t done_first;
 	uint32_t done_used;
 	struct job_ref *oldest; /* jobs to be evicted next, from oldest_next on */
@@ -208,7 +210,11 @@ static struct grt_job *job_at(struct grt_jobs *j, const struct job_ref *ref)
 
 static struct job_ref ref_of(const struct grt_jobs *j, const struct grt_job *job)
 {
-	return (struct job_ref){.serial = job->serial, .id = (uint32_t)(job - j->job)};
+	return (struct job_ref){
+		.serial = job->serial,
+		.id = (uint32_t)(job - j->job),
+		.block = job->block,
+	};
 }
 
 /* The free slots are a stack, so that the memory in use stays small and warm. */
@@ -227,7 +233,7 @@ uint64_t grt_job_first(const struct grt_job *job)
 	return job->seen ? job->time[__builtin_ctz(job->seen)] : 0;
 }
 
-static unsigned int disordered_phases(const struct grt_job *job)
+static inline unsigned int disordered_phases(const struct grt_job *job)
 {
 	const uint64_t *t = job->time;
 	unsigned int both = job->seen & job->seen >> 1;
@@ -240,7 +246,7 @@ static unsigned int disordered_phases(const struct grt_job *job)
 }
 
 /* START = max(COMMIT, END of the job before it on the ring); without such a job the ring was idle. */
-static void infer_start(struct grt_jobs *j, struct grt_job *job)
+static inline void infer_start(struct grt_jobs *j, struct grt_job *job)
 {
 	const unsigned int needed = BIT(GRT_STAMP_COMMIT) | BIT(GRT_STAMP_END);
 	uint64_t commit = job->time[GRT_STAMP_COMMIT], start = commit;
@@ -265,7 +271,7 @@ static void infer_start(struct grt_jobs *j, struct grt_job *job)
 
 /* Retirement */
 
-static void settle(struct grt_jobs *j, struct grt_job *job)
+static inline void settle(struct grt_jobs *j, struct grt_job *job)
 {
 	if (job->settled || !job->seen)
 		return;
@@ -312,17 +318,24 @@ static inline int retire(struct grt_jobs *j, struct grt_job *job)
 	return r;
 }
 
+/* Jobs that leave the window were last touched thousands of events ago: they are fetched some jobs ahead. */
+static inline void fetch_ahead(const struct grt_jobs *j)
+{
+	const struct job_ref *ref = &j->done[(j->done_first + 3) & j->done_mask];
+
+	__builtin_prefetch(&j->job[ref->id]);
+	__builtin_prefetch((const char *)&j->job[ref->id] + 64);
+	__builtin_prefetch(&j->block[ref->block]);
+}
+
 /* The window is over for the oldest job that is done. */
 static inline int leave_window(struct grt_jobs *j)
 {
-	struct job_ref *ref = &j->done[j->done_first];
-	struct grt_job *job = job_at(j, ref);
+	struct grt_job *job = job_at(j, &j->done[j->done_first]);
 
-	j->done_first = j->done_first == j->limits.window ? 0 : j->done_first + 1;
+	fetch_ahead(j);
+	j->done_first = (j->done_first + 1) & j->done_mask;
 	j->done_used--;
-	/* The next to leave was last touched thousands of events ago. */
-	__builtin_prefetch(&j->job[j->done[j->done_first].id]);
-	__builtin_prefetch((char *)&j->job[j->done[j->done_first].id] + 64);
 	if (!job || job->state != JOB_DONE)
 		return 0;
 	if (!job->open_waits)
@@ -335,10 +348,8 @@ static inline int leave_window(struct grt_jobs *j)
 
 static inline int finish(struct grt_jobs *j, struct grt_job *job)
 {
-	uint32_t at = j->done_first + j->done_used;
-
 	job->state = JOB_DONE;
-	j->done[at > j->limits.window ? at - j->limits.window - 1 : at] = ref_of(j, job);
+	j->done[(j->done_first + j->done_used) & j->done_mask] = ref_of(j, job);
 	return ++j->done_used > j->limits.window ? leave_window(j) : 0;
 }
 
@@ -602,9 +613,9 @@ static inline bool set_stamp(struct grt_jobs *j, struct grt_job *job, enum grt_s
 }
 
 /* What any of its events may tell first. */
-static RARE void learn(struct grt_job *job, const struct grt_event *e)
+static inline void learn_place(struct grt_job *job, const struct grt_event *e)
 {
-	if (job->ring == GRT_RING_NONE && e->ring != GRT_RING_NONE) {
+	if (job->ring == GRT_RING_NONE) {
 		job->ring = e->ring;
 		job->device = e->device;
 	}
@@ -612,9 +623,15 @@ static RARE void learn(struct grt_job *job, const struct grt_event *e)
 		job->engine = e->engine;
 	if (!job->sample)
 		job->sample = e->sample;
-	if (!job->pid) {
+}
+
+static RARE void learn(struct grt_jobs *j, struct grt_job *job, const struct grt_event *e)
+{
+	learn_place(job, e);
+	if (!job->tid && e->tid) {
 		job->pid = e->pid;
 		job->tid = e->tid;
+		job->name = grt_names_find(&j->names, GRT_NAME_THREAD, e->tid);
 	}
 }
 
@@ -637,6 +654,7 @@ static int on_submit(struct grt_jobs *j, struct grt_job *job, const struct grt_e
 {
 	const struct grt_ev_submit *s = (const struct grt_ev_submit *)e;
 
+	learn_place(job, e);
 	job->cmd = s->cmd;
 	job->hw_ctx = s->hw_ctx;
 	job->pid = e->pid;
@@ -705,7 +723,7 @@ life_event(struct grt_jobs *j, const struct grt_event *e,
 		return 0;
 	}
 	job = find_job(j, e);
-	if (job && e->type == GRT_EV_SUBMIT && is_reuse(job, e)) {
+	if (job && on_stamp == on_submit && is_reuse(job, e)) {
 		j->count.reused++;
 		r = retire(j, job);
 		job = NULL;
@@ -721,8 +739,9 @@ life_event(struct grt_jobs *j, const struct grt_event *e,
 	/* Only waits had named it, and they were over: now it lives. */
 	if (!job->seen && job->state != JOB_LIVE)
 		revive(j, job);
-	if (!(job->seen & BIT(GRT_STAMP_SUBMIT)) || job->ring == GRT_RING_NONE || !job->engine)
-		learn(job, e);
+	if (on_stamp != on_submit &&
+	    (!(job->seen & BIT(GRT_STAMP_SUBMIT)) || job->ring == GRT_RING_NONE || !job->engine))
+		learn(j, job, e);
 	return on_stamp(j, job, e);
 }
 
@@ -896,7 +915,11 @@ int grt_jobs_new(struct grt_jobs **out, const struct grt_jobs_sink *sink,
 	j->free = GRT_NOWHERE;
 	j->free_block = GRT_NOWHERE;
 	grt_waits_init(&j->waits, j->limits.waits);
-	j->done = calloc((size_t)j->limits.window + 1, sizeof(*j->done));
+	/* Room for the window and one more. */
+	j->done_mask = 1;
+	while (j->done_mask <= j->limits.window)
+		j->done_mask *= 2;
+	j->done = calloc(j->done_mask--, sizeof(*j->done));
 	if (j->done)
 		return 0;
 	free(j);

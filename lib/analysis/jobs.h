@@ -57,7 +57,7 @@ enum grt_phase {
  * @pid, @tid: of the submitter, 0 where unknown
  * @cmd, @hw_ctx: see SUBMIT
  * @status: the fence's error or that of an ERROR, negative errno or 0
- * @name: of the submitting thread, for grt_names_name()
+ * @name: of the submitting thread at that time, for grt_names_name()
  * @waits: waits for its fence that began and ended
  * @sample: percent of jobs kept when it was, 0: not sampled
  * @seen, @inferred: bits of enum grt_stamp

@@ -3,11 +3,11 @@
  * CSV as RFC 4180 wants it: a header line, CRLF, quotes where needed. A file
  * of it is one table, so field lists and notes have no place in it.
  */
-#include <inttypes.h>
 #include <string.h>
 
 #include "core/escape.h"
 #include "table.h"
+#include "units.h"
 
 static void put_text(FILE *out, const char *text)
 {
@@ -21,11 +21,11 @@ static void put_cell(FILE *out, enum grt_cell_kind kind, const struct grt_cell *
 	if (grt_cell_is_text(kind))
 		put_text(out, grt_cell_text(kind, c));
 	else if (kind == GRT_CELL_PERCENT)
-		fprintf(out, "%" PRIu64 ".%03" PRIu64, c->number / 1000, c->number % 1000);
+		grt_put_percent(out, c->number);
 	else if (kind == GRT_CELL_SIGNED)
-		fprintf(out, "%" PRId64, (int64_t)c->number);
+		grt_put_s64(out, (int64_t)c->number);
 	else
-		fprintf(out, "%" PRIu64, c->number);
+		grt_put_u64(out, c->number);
 }
 
 static void csv_nothing(struct grt_writer *w)
@@ -64,7 +64,8 @@ static void put_marks(struct grt_writer *w, const struct grt_cell *cells, bool e
 	for (unsigned int i = 0; i < w->columns; i++) {
 		if (cells[i].absent || !(estimated ? cells[i].estimated : cells[i].inferred))
 			continue;
-		fprintf(w->options.out, "%s%s", space, w->column[i]->name);
+		fputs(space, w->options.out);
+		fputs(w->column[i]->name, w->options.out);
 		space = " ";
 	}
 }

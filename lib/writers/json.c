@@ -3,11 +3,11 @@
  * JSON, streaming: one object whose keys are the tables and field lists. Only
  * what RFC 8259 allows, whatever bytes the names of a trace hold.
  */
-#include <inttypes.h>
 #include <string.h>
 
 #include "core/escape.h"
 #include "table.h"
+#include "units.h"
 
 struct json {
 	struct grt_writer w;
@@ -22,11 +22,6 @@ static void put_string(FILE *out, const char *text)
 	fputc('"', out);
 }
 
-static void put_percent(FILE *out, uint64_t thousandths)
-{
-	fprintf(out, "%" PRIu64 ".%03" PRIu64, thousandths / 1000, thousandths % 1000);
-}
-
 static void put_cell(FILE *out, enum grt_cell_kind kind, const struct grt_cell *c)
 {
 	if (c->absent)
@@ -36,11 +31,11 @@ static void put_cell(FILE *out, enum grt_cell_kind kind, const struct grt_cell *
 	else if (kind == GRT_CELL_BOOL)
 		fputs(c->number ? "true" : "false", out);
 	else if (kind == GRT_CELL_PERCENT)
-		put_percent(out, c->number);
+		grt_put_percent(out, c->number);
 	else if (kind == GRT_CELL_SIGNED)
-		fprintf(out, "%" PRId64, (int64_t)c->number);
+		grt_put_s64(out, (int64_t)c->number);
 	else
-		fprintf(out, "%" PRIu64, c->number);
+		grt_put_u64(out, c->number);
 }
 
 static void put_key(struct json *j, const char *name)
@@ -117,7 +112,9 @@ static int json_row(struct grt_writer *w, const struct grt_cell *cells)
 	fputs(j->row ? ",\n  {" : "\n  {", out);
 	j->row = true;
 	for (unsigned int i = 0; i < w->columns; i++) {
-		fprintf(out, "%s\"%s\": ", i ? ", " : "", w->column[i]->name);
+		fputs(i ? ", \"" : "\"", out);
+		fputs(w->column[i]->name, out);
+		fputs("\": ", out);
 		put_cell(out, w->column[i]->kind, &cells[i]);
 	}
 	if (w->table->marks & GRT_MARK_INFERRED)

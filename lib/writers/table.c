@@ -6,6 +6,7 @@
 #include "table.h"
 
 #include <errno.h>
+#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,6 +20,8 @@ int grt_writer_new(struct grt_writer **out, const struct grt_writer_ops *ops,
 		return -ENOMEM;
 	(*out)->ops = ops;
 	(*out)->options = *options;
+	/* One thread writes: a lock for each comma would cost more than the comma. */
+	__fsetlocking(options->out, FSETLOCKING_BYCALLER);
 	return 0;
 }
 

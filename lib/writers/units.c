@@ -19,6 +19,33 @@ static const char *const event_titles[GRT_EV_MAX] = {
 #undef GRT_EVENT
 };
 
+void grt_put_u64(FILE *out, uint64_t number)
+{
+	char digits[20];
+	size_t at = sizeof(digits);
+
+	do
+		digits[--at] = (char)('0' + number % 10);
+	while (number /= 10);
+	fwrite(digits + at, 1, sizeof(digits) - at, out);
+}
+
+void grt_put_s64(FILE *out, int64_t number)
+{
+	if (number < 0)
+		putc('-', out);
+	grt_put_u64(out, number < 0 ? -(uint64_t)number : (uint64_t)number);
+}
+
+void grt_put_percent(FILE *out, uint64_t thousandths)
+{
+	grt_put_u64(out, thousandths / 1000);
+	putc('.', out);
+	putc((int)('0' + thousandths / 100 % 10), out);
+	putc((int)('0' + thousandths / 10 % 10), out);
+	putc((int)('0' + thousandths % 10), out);
+}
+
 const char *grt_engine_name(uint64_t engine)
 {
 	return engine < GRT_ENGINE_MAX && engine_names[engine] ? engine_names[engine] : "unknown";

@@ -574,6 +574,7 @@ static void a_job_is_held_while_someone_waits(void **state)
 	/* its interval is in the union once */
 	assert_int_equal(grt_busy_sum(&grt_groups_get(f->groups, GRT_BY_RING, 0)->busy), 9 * 50);
 	assert_int_equal(grt_groups_get(f->groups, GRT_BY_RING, 0)->busy.cut, 0);
+	assert_int_equal(grt_groups_get(f->groups, GRT_BY_RING, 0)->busy_inferred, 9);
 }
 
 static void the_oldest_gives_way(void **state)
@@ -595,6 +596,52 @@ static void the_oldest_gives_way(void **state)
 	assert_int_equal(f->n, 20);
 	assert_int_equal(counts(f).incomplete, 12);
 	assert_int_equal(counts(f).no_submit, 0);
+}
+
+/* A young job may sit in the slot of an old one. */
+static void age_is_not_the_slot(void **state)
+{
+	const struct grt_jobs_limits limits = {.jobs = 4, .window = 1};
+	struct fixture *f = *state;
+
+	begin(f, &limits);
+	for (uint64_t i = 1; i <= 3; i++)
+		GIVE(submit, 1000 * i, i);
+	GIVE(complete, 4000, 1);
+	GIVE(submit, 4100, 4);
+	GIVE(complete, 4200, 4);
+	assert_int_equal(f->n, 1);
+	/* into the slot of 1; then 2 is the oldest, and 3 */
+	GIVE(submit, 5000, 5);
+	GIVE(submit, 6000, 6);
+	assert_int_equal(f->n, 2);
+	assert_int_equal(f->out[1].seqno, 2);
+	GIVE(submit, 7000, 7);
+	assert_int_equal(f->out[2].seqno, 3);
+	GIVE(submit, 8000, 8);
+	assert_int_equal(f->out[3].seqno, 5);
+	flush(f);
+	assert_int_equal(counts(f).evicted, 3);
+}
+
+static void a_wait_for_a_job_that_gave_way(void **state)
+{
+	const struct grt_jobs_limits limits = {.jobs = 1, .window = 1};
+	struct fixture *f = *state;
+
+	begin(f, &limits);
+	GIVE(submit, 1000, 1);
+	GIVE(sync_wait_enter, 1100, 1, .e.tid = 80);
+	/* takes the only slot */
+	GIVE(submit, 1200, 2);
+	GIVE(sync_wait_exit, 1300, 1, .e.tid = 80);
+	flush(f);
+	assert_true(find(f, 5, 1)->cut_waits);
+	assert_int_equal(find(f, 5, 1)->waits, 0);
+	assert_int_equal(find(f, 5, 2)->waits, 0);
+	assert_false(find(f, 5, 2)->cut_waits);
+	assert_int_equal(counts(f).unjoined_waits, 1);
+	assert_int_equal(counts(f).unjoined_wait_ns, 200);
 }
 
 static void a_window_larger_than_the_bound(void **state)
@@ -1051,6 +1098,8 @@ int main(void)
 		TEST(jobs_leave_when_the_window_is_over),
 		TEST(a_job_is_held_while_someone_waits),
 		TEST(the_oldest_gives_way),
+		TEST(age_is_not_the_slot),
+		TEST(a_wait_for_a_job_that_gave_way),
 		TEST(a_window_larger_than_the_bound),
 		TEST(the_oldest_wait_gives_way),
 		TEST(a_name_is_that_of_the_submit),
