@@ -93,7 +93,10 @@ static int on_job(void *arg, const struct grt_job *job)
 
 static int on_stray(void *arg, const struct grt_event *e)
 {
-	return grt_groups_stray(((struct report *)arg)->groups, e);
+	struct report *r = arg;
+
+	return grt_groups_stray(r->groups, e,
+				grt_names_find(grt_jobs_names(r->jobs), GRT_NAME_THREAD, e->tid));
 }
 
 static int on_join_event(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)

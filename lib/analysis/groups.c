@@ -41,9 +41,9 @@ static inline struct member job_member(const struct grt_job *job)
 	return (struct member){job->ring, job->device, job->pid, job->name, job->engine};
 }
 
-static inline struct member event_member(const struct grt_event *e)
+static inline struct member event_member(const struct grt_event *e, uint32_t name)
 {
-	return (struct member){e->ring, e->device, e->pid, GRT_NAME_UNKNOWN, e->engine};
+	return (struct member){e->ring, e->device, e->pid, name, e->engine};
 }
 
 static inline uint64_t group_id(enum grt_group_by by, const struct member *m)
@@ -221,9 +221,9 @@ static int add_stray(struct grt_groups *g, struct grt_group *group, const void *
 	return 0;
 }
 
-int grt_groups_stray(struct grt_groups *g, const struct grt_event *e)
+int grt_groups_stray(struct grt_groups *g, const struct grt_event *e, uint32_t name)
 {
-	struct member m = event_member(e);
+	struct member m = event_member(e, name);
 
 	return each_group(g, &m, add_stray, e, false);
 }

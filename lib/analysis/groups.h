@@ -77,8 +77,12 @@ int grt_groups_new(struct grt_groups **out, unsigned int kinds);
 int grt_groups_held(struct grt_groups *g, const struct grt_job *job);
 int grt_groups_job(struct grt_groups *g, const struct grt_job *job);
 
-/** grt_groups_stray - takes in an ERROR without job or a COMMAND. Return: 0 or -ENOMEM */
-int grt_groups_stray(struct grt_groups *g, const struct grt_event *e);
+/**
+ * grt_groups_stray - takes in an ERROR without job or a COMMAND
+ * @name: of the event's thread, by grt_names_find()
+ * Return: 0 or -ENOMEM
+ */
+int grt_groups_stray(struct grt_groups *g, const struct grt_event *e, uint32_t name);
 
 /** grt_groups_get - the @i-th group in the order of appearance, NULL behind the last */
 const struct grt_group *grt_groups_get(const struct grt_groups *g, enum grt_group_by by, uint32_t i);

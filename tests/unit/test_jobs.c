@@ -53,7 +53,10 @@ static int take_held(void *arg, const struct grt_job *job)
 
 static int take_stray(void *arg, const struct grt_event *e)
 {
-	return grt_groups_stray(((struct fixture *)arg)->groups, e);
+	struct fixture *f = arg;
+
+	return grt_groups_stray(f->groups, e,
+				grt_names_find(grt_jobs_names(f->jobs), GRT_NAME_THREAD, e->tid));
 }
 
 static void begin(struct fixture *f, const struct grt_jobs_limits *limits)
@@ -415,6 +418,26 @@ static void errors_and_status(void **state)
 	assert_int_equal(grt_groups_get(f->groups, GRT_BY_RING, 0)->failed, 2);
 	assert_int_equal(grt_groups_get(f->groups, GRT_BY_RING, 0)->errors, 2);
 	assert_int_equal(grt_groups_get(f->groups, GRT_BY_RING, 0)->commands, 1);
+}
+
+/* A worker of the driver submits no job, but its commands are its own. */
+static void process_without_jobs_has_its_name(void **state)
+{
+	struct fixture *f = *state;
+	struct grt_ev_name n = {.e.type = GRT_EV_NAME,
+				.e.size = sizeof(n),
+				.kind = GRT_NAME_THREAD,
+				.id = 77,
+				.name = "kworker/u4:0",
+				.owner = "kworker"};
+	const struct grt_group *group;
+
+	assert_int_equal(grt_jobs_event(f->jobs, &n.e), 0);
+	GIVE_OF(command, 1800, 0, 0, .e.pid = 70, .e.tid = 77, .cmd = 5);
+	flush(f);
+	group = grt_groups_get(f->groups, GRT_BY_PROCESS, 0);
+	assert_int_equal(group->commands, 1);
+	assert_string_equal(grt_names_owner(grt_jobs_names(f->jobs), group->name), "kworker");
 }
 
 static void events_without_identity_are_no_job(void **state)
@@ -1089,6 +1112,7 @@ int main(void)
 		TEST(an_end_after_complete_gives_no_negative_time),
 		TEST(an_identity_used_again),
 		TEST(errors_and_status),
+		TEST(process_without_jobs_has_its_name),
 		TEST(events_without_identity_are_no_job),
 		TEST(waits_are_joined_by_the_fence),
 		TEST(a_wait_that_begins_after_complete_counts),
