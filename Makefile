@@ -186,8 +186,13 @@ fuzz:
 	$(MAKE) fuzzers
 	tests/run -o $(O) --soak fuzz
 
-bench: all test-tools
+bench: all test-tools bench-modules
 	bench/record.sh $(O)
+	$(O)/bench/bench_read -s 1024 -c 2
+	bench/report.sh $(O)
+	bench/vm/emit.sh $(O)
+	bench/vm/glmark2.sh $(O)
+	bench/vm/toggle.sh $(O)
 
 demo:
 	tools/setup demo
