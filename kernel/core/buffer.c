@@ -296,7 +296,7 @@ void grtrace_flush_schedule(void)
 {
 	u64 ms = READ_ONCE(grtrace_config[GRT_CONFIG_flush_ms]);
 
-	if (ms && grtrace_enabled() && grtrace_streams_open())
+	if (ms && grtrace_running() && grtrace_streams_open())
 		mod_delayed_work(system_wq, &periodic_flush, msecs_to_jiffies(ms));
 }
 
@@ -378,7 +378,7 @@ int grtrace_start_tracing(void)
 	if (!chan)
 		return -ENOMEM;
 	set_running(true);
-	static_branch_enable(&grtrace_key);
+	static_branch_deferred_inc(&grtrace_key);
 	grtrace_flush_schedule();
 	pr_debug("started\n");
 	return 0;
@@ -394,8 +394,8 @@ void grtrace_stop_tracing(void)
 	lockdep_assert_held(&grtrace_lock);
 	if (!grtrace_running())
 		return;
-	static_branch_disable(&grtrace_key);
 	set_running(false);
+	static_branch_slow_dec_deferred(&grtrace_key);
 	on_each_cpu(nothing, NULL, 1); /* emitters run with interrupts off: all are out after this */
 	cancel_delayed_work_sync(&periodic_flush);
 	grtrace_flush_final();

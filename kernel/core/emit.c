@@ -15,7 +15,7 @@
 
 #include "core.h"
 
-DEFINE_STATIC_KEY_FALSE(grtrace_key);
+DEFINE_STATIC_KEY_DEFERRED_FALSE(grtrace_key, HZ);
 EXPORT_SYMBOL_GPL(grtrace_key);
 
 DEFINE_PER_CPU(struct grtrace_cpu, grtrace_cpus);

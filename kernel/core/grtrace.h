@@ -16,7 +16,7 @@
 #ifndef GRTRACE_KERNEL_H
 #define GRTRACE_KERNEL_H
 
-#include <linux/jump_label.h>
+#include <linux/jump_label_ratelimit.h>
 #include <linux/list.h>
 #include <linux/notifier.h>
 #include <linux/types.h>
@@ -27,12 +27,17 @@
 struct module;
 struct tracepoint;
 
-DECLARE_STATIC_KEY_FALSE(grtrace_key);
+extern struct static_key_false_deferred grtrace_key;
 
-/** grtrace_enabled - whether tracing is on; costs a patched branch */
+/**
+ * grtrace_enabled - whether an event is worth making; costs a patched branch
+ *
+ * Stays true for up to a second after tracing has stopped, so that switching it
+ * often does not patch the kernel's text as often; emitting looks again.
+ */
 static __always_inline bool grtrace_enabled(void)
 {
-	return static_branch_unlikely(&grtrace_key);
+	return static_branch_unlikely(&grtrace_key.key);
 }
 
 /**

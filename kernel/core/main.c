@@ -28,6 +28,7 @@ static void teardown(void)
 	grtrace_stop_tracing();
 	grtrace_buffer_close();
 	mutex_unlock(&grtrace_lock);
+	static_key_deferred_flush(&grtrace_key);
 	debugfs_remove(grtrace_dir);
 	grtrace_rings_exit();
 	grtrace_watch_exit();
