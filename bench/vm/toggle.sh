@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # What tracing costs a program that renders, finer than glmark2.sh: one long run
-# of glmark2-es2-drm in the guest, tracing on and off for a second each, jobs per
+# of glmark2-es2-drm (64x64) in the guest, tracing on and off for a second each, jobs per
 # second by the driver's own count.
 #
 #	bench/vm/toggle.sh [BUILD DIRECTORY]
