@@ -22,7 +22,7 @@
 
 /** enum grt_event_type - the event ids of events.def */
 enum grt_event_type {
-#define GRT_EVENT(id, NAME, name, LEVEL, WHO, fields, help) GRT_EV_##NAME = (id),
+#define GRT_EVENT(id, NAME, name, CLASS, LEVEL, WHO, fields, help) GRT_EV_##NAME = (id),
 #include "events.def"
 #undef GRT_EVENT
 	GRT_EV_MAX = 64,	/* ids are below: they are bits of a u64 mask */
@@ -55,15 +55,21 @@ enum grt_flag_bit {
 	GRT_FLAG_INFERRED_BIT,	/* the event was concluded, not observed */
 	GRT_FLAG_COMMIT_BIT,	/* SUBMIT: the driver has no queue of its own, so this is also the COMMIT (inferred) */
 	GRT_FLAG_INJECTED_BIT,	/* written through the `emit` control file */
+	GRT_FLAG_BPF_BIT,	/* captured by a BPF program: the kernel module may tell of the same job */
+	GRT_FLAG_SIGNALLED_BIT,	/* WAIT_DEP: the fence had been signalled already */
 };
 
-#define GRT_FLAG_INFERRED (1U << GRT_FLAG_INFERRED_BIT)
-#define GRT_FLAG_COMMIT	  (1U << GRT_FLAG_COMMIT_BIT)
-#define GRT_FLAG_INJECTED (1U << GRT_FLAG_INJECTED_BIT)
+#define GRT_FLAG_INFERRED  (1U << GRT_FLAG_INFERRED_BIT)
+#define GRT_FLAG_COMMIT	   (1U << GRT_FLAG_COMMIT_BIT)
+#define GRT_FLAG_INJECTED  (1U << GRT_FLAG_INJECTED_BIT)
+#define GRT_FLAG_BPF	   (1U << GRT_FLAG_BPF_BIT)
+#define GRT_FLAG_SIGNALLED (1U << GRT_FLAG_SIGNALLED_BIT)
 
 /* grt_ev_name.kind */
-#define GRT_NAME_THREAD 1
-#define GRT_NAME_RING	2
+#define GRT_NAME_THREAD	 1
+#define GRT_NAME_RING	 2
+#define GRT_NAME_DEVICE	 3
+#define GRT_NAME_COUNTER 4
 
 /* grt_event.ring where the event belongs to no ring */
 #define GRT_RING_NONE 0xffffffffU
@@ -82,7 +88,8 @@ enum grt_flag_bit {
  * @ctx: dma_fence context (with @seqno the identity of the job), 0: no job
  * @seqno: dma_fence sequence number within @ctx
  * @ring: ring id, named by a NAME record of the same packet
- * @device: DRM or bus device number, by driver
+ * @device: where a device file was used its device number (major << 20 | minor),
+ *	else the DRM or bus device number, by driver
  */
 struct grt_event {
 	__u64 time;
@@ -102,7 +109,7 @@ struct grt_event {
 #define GRT_U(bits, name, base, help) __u##bits name;
 #define GRT_I(bits, name, help)	      __s##bits name;
 #define GRT_STR(size, name, help)     char name[size];
-#define GRT_EVENT(id, NAME, name, LEVEL, WHO, fields, help) \
+#define GRT_EVENT(id, NAME, name, CLASS, LEVEL, WHO, fields, help) \
 	struct grt_ev_##name {                              \
 		struct grt_event e;                         \
 		fields                                      \
@@ -115,15 +122,16 @@ struct grt_event {
 
 /* The largest record; what a packet must have room for. */
 #define GRT_RECORD_MAX	   sizeof(struct grt_ev_name)
-/* The longest record of a job's life cycle. */
+/* The longest record of a job's life cycle; those are the first types. */
 #define GRT_JOB_RECORD_MAX 64
+#define GRT_JOB_TYPE_LAST  GRT_EV_COMMAND
 
 _Static_assert(sizeof(struct grt_event) == 48, "the common part is 48 bytes");
-#define GRT_EVENT(id, NAME, name, LEVEL, WHO, fields, help)                            \
+#define GRT_EVENT(id, NAME, name, CLASS, LEVEL, WHO, fields, help)                            \
 	_Static_assert(sizeof(struct grt_ev_##name) % 8 == 0, #name ": not 8 aligned"); \
 	_Static_assert(sizeof(struct grt_ev_##name) <= GRT_RECORD_MAX, #name);          \
 	_Static_assert((id) > 0 && (id) < GRT_EV_MAX, #name ": id out of range");       \
-	_Static_assert((id) == GRT_EV_NAME || sizeof(struct grt_ev_##name) <= GRT_JOB_RECORD_MAX, #name);
+	_Static_assert((id) > GRT_JOB_TYPE_LAST || sizeof(struct grt_ev_##name) <= GRT_JOB_RECORD_MAX, #name);
 #include "events.def"
 #undef GRT_EVENT
 

@@ -90,7 +90,7 @@ static const struct grt_field grt_common_fields[] = {
 	  .offset = __builtin_offsetof(GRT_ROW, fname), .size = sizeof(((GRT_ROW *)0)->fname) },
 
 /* A local type name per event lets the field rows say where they are without naming their event. */
-#define GRT_EVENT(id, TITLE, evt, LEVEL, WHO, list, hlp)                              \
+#define GRT_EVENT(id, TITLE, evt, CLASS, LEVEL, WHO, list, hlp)                              \
 	static inline const struct grt_field *grt_fields_##evt(void)                  \
 	{                                                                             \
 		typedef struct grt_ev_##evt GRT_ROW __attribute__((unused));          \
@@ -107,7 +107,7 @@ static const struct grt_field grt_common_fields[] = {
 #undef GRT_FIELD_AT
 
 static const struct grt_event_desc grt_event_table[GRT_EV_MAX] = {
-#define GRT_EVENT(id, TITLE, evt, LEVEL, WHO, list, hlp)                              \
+#define GRT_EVENT(id, TITLE, evt, CLASS, LEVEL, WHO, list, hlp)                              \
 	[id] = { .name = #evt, .title = #TITLE, .help = (hlp),                        \
 		 .fields = grt_fields_##evt, .size = sizeof(struct grt_ev_##evt), .level = GRT_LEVEL_##LEVEL,      \
 		 .who = GRT_WHO_##WHO },

@@ -72,6 +72,13 @@ struct grt_session;
  * @command: COMMAND
  * @irq: IRQ
  * @name: NAME
+ * @call: IOCTL_ENTER, IOCTL_EXIT, OPEN, CLOSE, MMAP, POLL
+ * @dep: WAIT_DEP, FENCE
+ * @vblank: VBLANK, VBLANK_QUEUED, VBLANK_DELIVERED
+ * @mem: MEM_*
+ * @xid: XID
+ * @counter: COUNTER
+ * @stack: STACK, FRAME
  * @unknown: a type that this version does not know; skipped by its size
  */
 struct grt_consumer {
@@ -83,6 +90,13 @@ struct grt_consumer {
 	int (*command)(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu);
 	int (*irq)(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu);
 	int (*name)(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu);
+	int (*call)(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu);
+	int (*dep)(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu);
+	int (*vblank)(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu);
+	int (*mem)(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu);
+	int (*xid)(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu);
+	int (*counter)(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu);
+	int (*stack)(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu);
 	int (*unknown)(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu);
 };
 
@@ -97,6 +111,30 @@ enum grt_fault_kind {
 };
 
 /**
+ * struct grt_health_text - what the run met in an input that is text
+ * @form: what its lines were read as, a row of lib/readers/text.def; NULL: no text
+ * @lines: read
+ * @bad: of these, not understood
+ * @bad_line: number of the first of these, from 1
+ * @bad_text: its beginning; untrusted
+ * @skipped: events that have no place in a trace of GPU jobs, see grt_session_skipped()
+ * @reordered: events that stood behind later ones, and were brought into order
+ * @sorted: events that went through temporary files for that
+ * @gaps: places where the text says that events are missing, and not how many
+ */
+struct grt_health_text {
+	const char *form;
+	uint64_t lines;
+	uint64_t bad;
+	uint64_t bad_line;
+	char bad_text[96];
+	uint64_t skipped;
+	uint64_t reordered;
+	uint64_t sorted;
+	uint64_t gaps;
+};
+
+/**
  * struct grt_health - what the run met
  * @events: events seen (before --from and --to)
  * @unknown: of these, of unknown types
@@ -108,7 +146,9 @@ enum grt_fault_kind {
  * @fault: times each enum grt_fault_kind was met
  * @first: the first fault, as text with file and offset; empty: none
  * @finished: the recording was closed by its recorder (raw files: always true)
- * @balance: summed over the packets that are here; emitted = sum of fates
+ * @balance: summed over the packets that are here, or the events and losses of a text;
+ *	emitted = sum of fates
+ * @text: where the input is text
  */
 struct grt_health {
 	uint64_t events;
@@ -121,12 +161,17 @@ struct grt_health {
 	struct grt_err first;
 	bool finished;
 	struct grt_balance balance;
+	struct grt_health_text text;
 };
 
 /**
  * grt_session_open - opens a recording directory, a raw file of packets (as
- * `cat trace_pipe` or `cat events0` gives)
+ * `cat trace_pipe` or `cat events0` gives), or text of a form that is known
+ * (lib/readers/text.def), in a file or a pipe
  * @out: the session; close it with grt_session_close()
+ * @path: "-" is standard input
+ * Of a pipe, this waits for the first line that is of a form. Text that is far
+ * out of order is sorted in unnamed files in $TMPDIR (/tmp).
  * A recording whose last packet was cut by a crash is cut back to whole packets
  * on disk when it can be written, which is told in the session's health. A
  * recorder holds flock(2) LOCK_EX on the directory while it writes: then the
@@ -174,12 +219,27 @@ const struct grt_health *grt_session_health(const struct grt_session *s);
 
 /**
  * grt_session_span - first and last stamp of a trace on disk, from its packet headers
- * Return: 0, -ENODATA for an empty trace, -ENOTSUP for a live one
+ * or its lines
+ * Return: 0, -ENODATA for an empty trace, -ENOTSUP for a live one, -ESPIPE for a pipe:
+ *	known when it has been read
  */
 int grt_session_span(struct grt_session *s, uint64_t *first, uint64_t *last);
 
 /** grt_session_env - a value of the recording's environment ("kernel", "command", ...), NULL where it has none */
 const char *grt_session_env(const struct grt_session *s, const char *key);
+
+/** struct grt_skipped - a kind of event that a text has and this library passes over; @name is untrusted */
+struct grt_skipped {
+	const char *name;
+	uint64_t events;
+};
+
+/**
+ * grt_session_skipped - the kinds of events of a text that the run passed over, in the order in which they came
+ * @list: theirs; valid until the next run or grt_session_close()
+ * Return: how many
+ */
+unsigned int grt_session_skipped(const struct grt_session *s, const struct grt_skipped **list);
 
 /** grt_session_close - frees it; NULL is allowed */
 void grt_session_close(struct grt_session *s);

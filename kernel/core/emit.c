@@ -30,7 +30,7 @@ struct row {
 };
 
 static const struct row rows[GRT_EV_MAX] = {
-#define GRT_EVENT(id, NAME, lname, LEVEL, WHO, fields, help)        \
+#define GRT_EVENT(id, NAME, lname, CLASS, LEVEL, WHO, fields, help)        \
 	[id] = { .size = sizeof(struct grt_ev_##lname),             \
 		 .level = GRT_LEVEL_##LEVEL, .who = GRT_WHO_##WHO },
 #include <grtrace/events.def>
@@ -248,7 +248,7 @@ static bool deliver(struct grtrace_cpu *c, const struct grt_event *e, const stru
 	if (unlikely(!buf))
 		return false;
 	if (unlikely(!fits(buf, need))) {
-		if (!grtrace_packet_next(c, GRT_JOB_RECORD_MAX + 2 * sizeof(struct grt_ev_name)))
+		if (!grtrace_packet_next(c, need + 2 * sizeof(struct grt_ev_name)))
 			return false;
 		ring = ring_unnamed(c, e);
 		thread = thread_unnamed(c, e, by);

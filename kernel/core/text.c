@@ -123,13 +123,13 @@ int grtrace_event_print(char *buf, size_t size, const struct grt_event *e, unsig
 
 /**
  * struct emit_line - one parsed line of `emit`
- * @ev: the event, with room for any payload but NAME's
+ * @ev: the event, with room for any payload
  * @count: how often; seqno rises by one each time
  */
 struct emit_line {
 	union {
 		struct grt_event e;
-		u8 bytes[GRT_JOB_RECORD_MAX];
+		u8 bytes[GRT_RECORD_MAX];
 	} ev;
 	u64 count;
 };
@@ -184,7 +184,7 @@ static int parse_word(struct emit_line *l, char *word)
 		return err ?: !l->count || l->count > EMIT_COUNT_MAX ? -ERANGE : 0;
 	}
 	f = find_field(grt_common_fields, word) ?: find_field(d->fields(), word);
-	if (!f || !strcmp(word, "sample"))
+	if (!f || f->kind == GRT_FIELD_STR || !strcmp(word, "sample"))
 		return -EINVAL;
 	err = f->kind == GRT_FIELD_ENGINE ? parse_engine(text, &value) : parse_number(f, text, &value);
 	if (!err)

@@ -5,7 +5,7 @@
 #include "counts.h"
 
 static const bool known_type[GRT_EV_MAX] = {
-#define GRT_EVENT(id, NAME, name, LEVEL, WHO, fields, help) [id] = true,
+#define GRT_EVENT(id, NAME, name, CLASS, LEVEL, WHO, fields, help) [id] = true,
 #include <grtrace/events.def>
 #undef GRT_EVENT
 };

@@ -13,18 +13,9 @@ typedef int (*event_fn)(struct grt_consumer *c, const struct grt_event *e, uint3
 
 /* The callback of each type beside `event`, as its place in struct grt_consumer. */
 static const uint8_t callback_of[GRT_EV_MAX] = {
-	[GRT_EV_SUBMIT] = offsetof(struct grt_consumer, job),
-	[GRT_EV_COMMIT] = offsetof(struct grt_consumer, job),
-	[GRT_EV_START] = offsetof(struct grt_consumer, job),
-	[GRT_EV_END] = offsetof(struct grt_consumer, job),
-	[GRT_EV_COMPLETE] = offsetof(struct grt_consumer, job),
-	[GRT_EV_CTX_SWITCH] = offsetof(struct grt_consumer, job),
-	[GRT_EV_IRQ] = offsetof(struct grt_consumer, irq),
-	[GRT_EV_SYNC_WAIT_ENTER] = offsetof(struct grt_consumer, wait),
-	[GRT_EV_SYNC_WAIT_EXIT] = offsetof(struct grt_consumer, wait),
-	[GRT_EV_ERROR] = offsetof(struct grt_consumer, error),
-	[GRT_EV_COMMAND] = offsetof(struct grt_consumer, command),
-	[GRT_EV_NAME] = offsetof(struct grt_consumer, name),
+#define GRT_EVENT(id, NAME, name, CLASS, LEVEL, WHO, fields, help) [id] = offsetof(struct grt_consumer, CLASS),
+#include <grtrace/events.def>
+#undef GRT_EVENT
 };
 
 /**

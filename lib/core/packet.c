@@ -5,7 +5,7 @@
 #include "packet.h"
 
 const uint16_t grt_record_size[GRT_EV_MAX] = {
-#define GRT_EVENT(id, NAME, name, LEVEL, WHO, fields, help) [id] = sizeof(struct grt_ev_##name),
+#define GRT_EVENT(id, NAME, name, CLASS, LEVEL, WHO, fields, help) [id] = sizeof(struct grt_ev_##name),
 #include <grtrace/events.def>
 #undef GRT_EVENT
 };

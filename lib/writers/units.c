@@ -14,7 +14,7 @@ static const char *const engine_names[GRT_ENGINE_MAX] = {
 };
 
 static const char *const event_titles[GRT_EV_MAX] = {
-#define GRT_EVENT(id, NAME, name, LEVEL, WHO, fields, help) [id] = #NAME,
+#define GRT_EVENT(id, NAME, name, CLASS, LEVEL, WHO, fields, help) [id] = #NAME,
 #include <grtrace/events.def>
 #undef GRT_EVENT
 };

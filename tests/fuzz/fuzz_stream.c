@@ -134,7 +134,7 @@ static void metadata(const char *data, size_t size)
 
 static void every_type(struct trace_maker *tm)
 {
-#define GRT_EVENT(id, NAME, ev, LEVEL, WHO, fields, help) tm_emit(tm, (id) % 2, ev, .e.time = (id));
+#define GRT_EVENT(id, NAME, ev, CLASS, LEVEL, WHO, fields, help) tm_emit(tm, (id) % 2, ev, .e.time = (id));
 #include <grtrace/events.def>
 #undef GRT_EVENT
 }

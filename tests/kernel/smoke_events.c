@@ -77,7 +77,7 @@ static int add_fields(char *line, struct grt_event *want, const struct grt_field
 	int n = 0;
 
 	for (; f->name; f++) {
-		if (!strcmp(f->name, "sample"))
+		if (!strcmp(f->name, "sample") || f->kind == GRT_FIELD_STR)
 			continue;
 		value = some_value(f, want->type);
 		memcpy((char *)want + f->offset, &value, f->size);

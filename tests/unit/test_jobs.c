@@ -91,7 +91,7 @@ static int teardown(void **state)
 }
 
 enum {
-#define GRT_EVENT(id, NAME, name, LEVEL, WHO, fields, help) type_##name = (id),
+#define GRT_EVENT(id, NAME, name, CLASS, LEVEL, WHO, fields, help) type_##name = (id),
 #include <grtrace/events.def>
 #undef GRT_EVENT
 };

@@ -187,7 +187,7 @@ static void every_row_is_described(void **state)
 
 	assert_int_equal(grt_metadata_write(f->fd, NULL, 0, &f->err), 0);
 	text = text_of(f);
-#define GRT_EVENT(id, NAME, name, LEVEL, WHO, fields, help) \
+#define GRT_EVENT(id, NAME, name, CLASS, LEVEL, WHO, fields, help) \
 	assert_non_null(strstr(text, "name = \"" #NAME "\";\n\tid = " #id ";\n"));
 #include <grtrace/events.def>
 #undef GRT_EVENT

@@ -76,7 +76,7 @@ static void every_class_has_its_callback(void **state)
 	struct trace_maker *tm = tm_dir(f->path, 1);
 	struct grt_event unknown = {.time = 99, .type = 61, .size = 48};
 
-#define GRT_EVENT(id, NAME, ev, LEVEL, WHO, fields, help) tm_emit(tm, 0, ev, .e.time = (id));
+#define GRT_EVENT(id, NAME, ev, CLASS, LEVEL, WHO, fields, help) tm_emit(tm, 0, ev, .e.time = (id));
 #include <grtrace/events.def>
 #undef GRT_EVENT
 	tm_event(tm, 0, &unknown);

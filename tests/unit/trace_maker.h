@@ -83,7 +83,7 @@ char *tm_tmpdir(void);
 void tm_remove(const char *path);
 
 enum {
-#define GRT_EVENT(id, NAME, name, LEVEL, WHO, fields, help) tm_type_##name = (id),
+#define GRT_EVENT(id, NAME, name, CLASS, LEVEL, WHO, fields, help) tm_type_##name = (id),
 #include <grtrace/events.def>
 #undef GRT_EVENT
 };
