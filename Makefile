@@ -34,8 +34,20 @@ KDIR	?= $(firstword $(wildcard /lib/modules/$(shell uname -r)/build/Makefile) \
 	   $(shell ls -d /lib/modules/*/build/Makefile /usr/src/linux-headers-*-amd64/Makefile 2>/dev/null | sort -V -r))
 override KDIR := $(patsubst %/Makefile,%,$(KDIR))
 
+# BPF programs need clang and bpftool, their loader libbpf. It goes in whole, so that the program runs where
+# none of it is installed.
+BPFTOOL	 ?= $(firstword $(shell command -v bpftool 2>/dev/null) $(wildcard /usr/sbin/bpftool))
+BPF_LIBS := -l:libbpf.a -l:libelf.a -l:libz.a
+has_bpf	 := $(and $(BPFTOOL),$(shell command -v $(CLANG) 2>/dev/null),$(shell printf \
+	   '\043include <bpf/libbpf.h>\nint main(void) { return libbpf_major_version() < 1; }' | \
+	   $(CC) -x c -o /dev/null - $(BPF_LIBS) 2>/dev/null && echo yes))
+HEADERS	 := $(wildcard include/grtrace/*.h include/grtrace/*.def)
+BPF_SRC	 := $(wildcard sources/bpf/*.bpf.c)
+BPF_SKEL := $(if $(has_bpf),$(patsubst sources/bpf/%.bpf.c,$(O)/bpf/%.skel.h,$(BPF_SRC)))
+
 WARN	:= -Wall -Wextra -Wstrict-prototypes -Wmissing-prototypes -Wvla $(if $(WERROR),-Werror)
 ALL_CFLAGS := -std=gnu11 -D_GNU_SOURCE=1 $(WARN) -Iinclude -Ilib -fPIC -fvisibility=default $(CFLAGS) \
+	$(if $(has_bpf),-DGRT_HAVE_BPF -I$(O)/bpf) \
 	$(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer)
 ALL_LDFLAGS := $(LDFLAGS) $(if $(SANITIZE),-fsanitize=$(SANITIZE)) $(if $(STATIC),-static)
 
@@ -61,7 +73,6 @@ LIBA	:= $(O)/libgrtrace.a
 LIBSO	:= $(O)/libgrtrace.so.$(SOVER)
 BIN	:= $(O)/grtrace
 MANUALS	:= $(wildcard docs/*.1 docs/*.5)
-HEADERS	:= $(wildcard include/grtrace/*.h include/grtrace/*.def)
 
 has_kernel := $(if $(KDIR),$(wildcard $(KDIR)/Makefile))
 modules_of = $(wildcard $(1)/*.ko)
@@ -101,7 +112,30 @@ $(LIBA): $(LIB_OBJ)
 	$(call say,AR,$@)rm -f $@ && $(AR) rcsD $@ $(LIB_OBJ)
 
 $(BIN): $(CMD_OBJ) $(LIBA)
-	$(call say,LINK,$@)$(CC) $(ALL_LDFLAGS) -o $@ $(CMD_OBJ) $(LIBA) -lm
+	$(call say,LINK,$@)$(CC) $(ALL_LDFLAGS) -o $@ $(CMD_OBJ) $(LIBA) $(if $(has_bpf),$(BPF_LIBS)) -lm
+
+# ------------------------------------------------------------- BPF programs
+
+# What bpf_helpers.h and the kernel's uapi headers need of the machine.
+BPF_CFLAGS := -O2 -g -target bpf -Wall -Werror -Wno-unused-function -Iinclude \
+	-idirafter /usr/include/$(shell uname -m)-linux-gnu
+
+$(O)/bpf/%.bpf.o: sources/bpf/%.bpf.c $(wildcard sources/bpf/*.h) $(HEADERS)
+	@mkdir -p $(@D)
+	$(call say,BPF,$@)$(CLANG) $(BPF_CFLAGS) -c -o $@ $<
+
+$(O)/bpf/%.skel.h: $(O)/bpf/%.bpf.o
+	$(Q)$(BPFTOOL) gen skeleton $< name $*_bpf >$@
+
+# The objects by name, for the loader.
+$(O)/bpf/bpf_objects.h: $(BPF_SKEL) Makefile
+	@{ $(foreach o,$(BPF_SKEL),echo '#include "$(notdir $(o))"';) \
+		echo 'struct object_row { const char *name; const void *(*bytes)(size_t *size); };'; \
+		echo 'static const struct object_row object_rows[] = {'; \
+		$(foreach o,$(BPF_SKEL:.skel.h=),echo '	{"$(notdir $(o))", $(notdir $(o))_bpf__elf_bytes},';) \
+		echo '};'; } >$@
+
+$(O)/obj/sources/bpf.o: $(if $(has_bpf),$(O)/bpf/bpf_objects.h)
 
 # What the public header declares is exported, nothing else.
 $(O)/libgrtrace.map: include/grtrace/grtrace.h
@@ -224,7 +258,7 @@ uninstall:
 
 # Only what this file made: O= may be any directory.
 clean:
-	rm -rf $(O)/obj $(O)/tests $(O)/bench $(O)/tools $(O)/kernel $(O)/include $(O)/san $(O)/warn
+	rm -rf $(O)/obj $(O)/bpf $(O)/tests $(O)/bench $(O)/tools $(O)/kernel $(O)/include $(O)/san $(O)/warn
 	rm -f $(BIN) $(LIBA) $(LIBSO) $(O)/libgrtrace.map $(O)/libgrtrace.pc $(O)/flags
 
 -include $(patsubst %.o,%.d,$(LIB_OBJ) $(CMD_OBJ) $(AUX_OBJ) $(call obj,$(UNIT_SRC) $(TOOL_SRC)))

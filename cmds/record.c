@@ -52,6 +52,7 @@ static struct {
 	double seconds;
 	uint64_t pid;
 	uint64_t buffer;
+	bool verbose;
 } opt;
 
 static const struct cmd_opt options[] = {
@@ -62,6 +63,7 @@ static const struct cmd_opt options[] = {
 	{"duration", 'd', OPT_SECONDS, "SECONDS", &opt.seconds, "end after this time"},
 	{"pid", 'p', OPT_U64, "PID", &opt.pid, "only events of this process; end when it ends"},
 	{"buffer", 0, OPT_SIZE, "SIZE", &opt.buffer, "kernel buffer per CPU, like 16M"},
+	{"verbose", 'v', OPT_FLAG, NULL, &opt.verbose, "say which sources are left out, and why"},
 	{"raw", 0, OPT_STR, "FILE", &opt.raw, "plain packets instead of a directory; - is standard output"},
 	{NULL, 0, OPT_FLAG, NULL, NULL, NULL},
 };
@@ -132,24 +134,35 @@ static void note(const char *text)
 
 /* ------------------------------------------------------------ sources */
 
-static bool wanted(const char *name, bool *unknown)
+/** enum wish - whether a source is wanted */
+enum wish {
+	WISH_NO,
+	WISH_AUTO, /* if it works here */
+	WISH_NAMED,
+};
+
+static enum wish wish_for(const struct source *source, bool *unknown)
 {
-	const char *p = opt.sources;
-	bool found = false;
+	const char *p = opt.sources ?: "auto";
+	enum wish wish = WISH_NO;
 	size_t length, i;
 
-	for (; p && *p; p += length + (p[length] == ',')) {
+	for (; *p; p += length + (p[length] == ',')) {
 		length = strcspn(p, ",");
-		if (length == 4 && !strncmp(p, "auto", 4))
-			return true;
+		if (length == 4 && !strncmp(p, "auto", 4)) {
+			if (wish == WISH_NO && !source->by_name)
+				wish = WISH_AUTO;
+			continue;
+		}
 		for (i = 0; i < SOURCES; i++)
 			if (strlen(all_sources[i]->name) == length &&
 			    !strncmp(p, all_sources[i]->name, length))
 				break;
 		*unknown |= i == SOURCES;
-		found |= i < SOURCES && !strcmp(all_sources[i]->name, name);
+		if (i < SOURCES && all_sources[i] == source)
+			wish = WISH_NAMED;
 	}
-	return found || !opt.sources;
+	return wish;
 }
 
 static int check_sources(void)
@@ -158,34 +171,67 @@ static int check_sources(void)
 	size_t i;
 
 	for (i = 0; i < SOURCES; i++)
-		any |= wanted(all_sources[i]->name, &unknown);
+		any |= wish_for(all_sources[i], &unknown) != WISH_NO;
 	if (unknown || !any)
 		return cmd_usage_error("-e %s: not a list of sources (there are: %s)", opt.sources,
 				       source_names);
 	return EXIT_DONE;
 }
 
-/* Opens every source asked for. Return: an exit status */
-static int open_inputs(struct run *run)
+/* One that nobody named and that does not work here is left out. Return: 0 or -errno */
+static int open_source(struct run *run, const struct source *source, enum wish wish, struct grt_err *err)
 {
 	struct source_setup setup = {
 		.pid = (pid_t)opt.pid, .buffer_size = opt.buffer, .merged = opt.raw, .note = note};
+	struct input *in = &run->inputs[run->n_inputs];
+	int ret = wish == WISH_AUTO && source->probe ? source->probe(err) : 0;
+
+	if (ret)
+		return ret;
+	in->source = source;
+	ret = source->open(&in->state, &setup, err);
+	if (ret && wish == WISH_AUTO)
+		source->close(in->state, NULL);
+	else
+		run->n_inputs++;
+	return ret;
+}
+
+/* Why a source is left out, for who wonders; the first reason is kept for the case that none is left. */
+static void leave_out(const struct source *source, const struct grt_err *why, struct grt_err *first)
+{
+	char text[sizeof(why->what) + sizeof(why->why) + 64];
+
+	if (!first->what[0])
+		*first = *why;
+	snprintf(text, sizeof(text), "without %s: %s%s%s", source->name, why->what, why->why[0] ? ": " : "",
+		 why->why);
+	if (opt.verbose)
+		note(text);
+}
+
+/* Opens every source asked for. Return: an exit status */
+static int open_inputs(struct run *run)
+{
+	struct grt_err err, first = {0};
 	bool unknown = false;
-	struct grt_err err = {0};
-	struct input *in;
+	enum wish wish;
 	size_t i;
-	int ret;
+	int ret, code = 0;
 
 	for (i = 0; i < SOURCES; i++) {
-		if (!wanted(all_sources[i]->name, &unknown))
+		wish = wish_for(all_sources[i], &unknown);
+		if (wish == WISH_NO)
 			continue;
-		in = &run->inputs[run->n_inputs++];
-		in->source = all_sources[i];
-		ret = in->source->open(&in->state, &setup, &err);
-		if (ret)
+		err = (struct grt_err){0};
+		ret = open_source(run, all_sources[i], wish, &err);
+		if (ret && wish == WISH_NAMED)
 			return cmd_error(kmod_exit_status(ret), &err);
+		if (ret)
+			leave_out(all_sources[i], &err, &first);
+		code = code ?: ret;
 	}
-	return EXIT_DONE;
+	return run->n_inputs ? EXIT_DONE : cmd_error(kmod_exit_status(code), &first);
 }
 
 static int make_tables(struct run *run)
@@ -335,8 +381,7 @@ static void show_end(const struct run *run)
 	if (run->rec.lost)
 		fputs("  try: a larger --buffer, so that nothing is lost\n", stderr);
 	else if (!run->rec.events && recording_counted(&run->rec))
-		fputs("  try: grtrace status, which shows whether an adapter is bound to the GPU's driver\n",
-		      stderr);
+		fputs("  try: grtrace doctor, which says what was recorded and what can be\n", stderr);
 }
 
 /* --------------------------------------------------------------- loop */
@@ -645,7 +690,7 @@ static int record_run(int argc, char **argv)
 
 const struct cmd cmd_record = {
 	.usage =
-		"[-o DIR] [-e SRC,...] [-d SECONDS] [-p PID] [--buffer SIZE] [--raw FILE] [[--] PROG [ARGS]]",
+		"[-o DIR] [-e SRC,...] [-d SECONDS] [-p PID] [--buffer SIZE] [--raw FILE] [-v] [[--] PROG [ARGS]]",
 	.opts = options,
 	.run = record_run,
 	.stop_at_operand = true,

@@ -17,12 +17,22 @@
 /**
  * struct source_setup - what `record` asks of a source
  * @pid: only events of this process, 0: of all
+ * @comm: only threads of this name; NULL: all
+ * @ring: only rings of this name; NULL: all
+ * @driver: the driver whose fences are jobs, for sources that need one
+ * @device: only this device file, by its number (major << 20 | minor); 0: all
+ * @types: bit per event type that is wanted, 0: all
  * @buffer_size: bytes per CPU, 0: as it is
  * @merged: one stream of whole packets instead of one per CPU
  * @note: tells the user what was done on the way (a module was loaded)
  */
 struct source_setup {
 	pid_t pid;
+	const char *comm;
+	const char *ring;
+	const char *driver;
+	uint32_t device;
+	uint64_t types;
 	uint64_t buffer_size;
 	bool merged;
 	void (*note)(const char *text);
@@ -31,10 +41,13 @@ struct source_setup {
 /**
  * struct source - one live input
  * @name: as in sources.def
+ * @by_name: not part of `auto`: another source has its events, too
+ * @probe: whether it works here, changing nothing: 0, or a negative errno with what, why and fix
  * @open: finds and prepares it; nothing is captured yet. Leaves the state in
  *	*@state, which close() frees (also after an error of a later step)
  * @start: begins capture
  * @streams: number of streams; @fds gets a descriptor for poll() of each
+ * @flush: makes everything captured so far readable; NULL: it always is
  * @read: packets of stream @i, whole ones where @len allows; > 0 bytes, 0 end of stream, -EAGAIN
  *	nothing yet, or another negative errno
  * @stop: ends capture and makes what is left readable. Return: 1 when the
@@ -46,9 +59,12 @@ struct source_setup {
  */
 struct source {
 	const char *name;
+	bool by_name;
+	int (*probe)(struct grt_err *err);
 	int (*open)(void **state, const struct source_setup *setup, struct grt_err *err);
 	int (*start)(void *state, struct grt_err *err);
 	unsigned int (*streams)(void *state, struct pollfd *fds);
+	int (*flush)(void *state, struct grt_err *err);
 	ssize_t (*read)(void *state, unsigned int i, void *buf, size_t len);
 	int (*stop)(void *state, struct grt_err *err);
 	int (*describe)(void *state, struct grt_env *env, int room);

@@ -32,7 +32,7 @@ traced() {
 }
 
 insmod $M/grtrace.ko && insmod $M/grtrace_virtio_gpu.ko || exit 1
-glmark2-es2-drm --off-screen -s 64x64 -b "build:duration=$((pairs * 3 + 60))" >/dev/null 2>&1 &
+glmark2-es2-drm --off-screen -s 64x64 -b "build:duration=$((pairs * 5 + 120))" >/dev/null 2>&1 &
 glmark=$!
 sleep 4
 pair=0

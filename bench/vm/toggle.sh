@@ -25,6 +25,7 @@ awk '
 	END {
 		if (!n || n != m || !note["events"]) exit 1
 		for (i = 1; i <= n; i++) {
+			if (!off[i] || !on[i]) exit 1 # the program had ended
 			loss = 100 * (off[i] - on[i]) / ((off[i] + on[i]) / 2)
 			mean += loss / n
 			square += loss ^ 2 / n

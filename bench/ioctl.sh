@@ -1,0 +1,50 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# What recording DRM ioctls costs: nanoseconds per call of a loop, without and
+# with `grtrace record -e ioctl`, and what those pay that are not recorded. Peers
+# that are installed here run side by side (bpftrace, strace).
+#
+#	bench/ioctl.sh [BUILD DIRECTORY]
+#
+# COUNT=1000000 calls per round, best of 5 rounds. Needs root; leave the machine alone.
+
+set -eu
+build=$(realpath -- "${1:-build}")
+count=${COUNT:-1000000}
+bench=$build/bench/bench_ioctl
+dir=$(mktemp -d "${TMPDIR:-/tmp}/grtrace-bench.XXXXXX")
+trap 'rm -rf -- "$dir"' EXIT
+
+ns() { "$bench" "$1" "${2:-$count}" 0; }
+
+# Runs bench_ioctl KIND while grtrace records with further options.
+traced() { # KIND OPTIONS...
+	local kind=$1 pid
+	shift
+	"$build/grtrace" record -e ioctl -o "$dir/t.grt" "$@" 2>"$dir/err" &
+	pid=$!
+	sleep 1
+	ns "$kind"
+	kill -INT $pid
+	wait $pid || { cat "$dir/err" >&2 && exit 1; }
+	tail -n 1 "$dir/err" >>"$dir/log"
+}
+
+printf '%-44s %8s\n' 'call' 'ns'
+printf '%-44s %8s\n' 'DRM ioctl, not traced' "$(ns drm)"
+printf '%-44s %8s\n' 'DRM ioctl, recorded' "$(traced drm)"
+printf '%-44s %8s\n' 'DRM ioctl, of a process that is not asked for' "$(traced drm -p $$)"
+printf '%-44s %8s\n' 'other ioctl' "$(traced other)"
+printf '%-44s %8s\n' 'getppid, not traced' "$(ns getppid)"
+printf '%-44s %8s\n' 'getppid' "$(traced getppid)"
+if command -v bpftrace >/dev/null; then
+	bpftrace -e 'tracepoint:syscalls:sys_enter_ioctl,tracepoint:syscalls:sys_exit_ioctl { @[probe] = count(); }' >/dev/null 2>&1 &
+	sleep 5
+	printf '%-44s %8s\n' 'peer: bpftrace, counting only' "$(ns drm)"
+	kill -INT %% && wait %% || true
+fi
+if command -v strace >/dev/null; then
+	printf '%-44s %8s\n' 'peer: strace -e ioctl' "$(strace -f -e trace=ioctl -o /dev/null "$bench" drm $((count / 100)) 0)"
+fi
+sed 's/^grtrace record: /  /' "$dir/log"

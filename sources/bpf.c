@@ -1,0 +1,811 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Loads BPF programs and turns what they put into the ring buffer into packets
+ * per CPU. Programs say by their section which tracepoint they belong to; those
+ * whose tracepoint is not here are not loaded, so one object serves kernels of
+ * every age.
+ */
+#include <errno.h>
+
+#include "bpf.h"
+
+#ifdef GRT_HAVE_BPF
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/syscall.h>
+#include <sys/timerfd.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "bpf/shared.h"
+#include "bpf_devices.h"
+#include "bpf_objects.h"
+#include "core/engine.h"
+#include "core/packer.h"
+#include "core/packet.h"
+#include "tracefs.h"
+
+#define OBJECTS_MAX  16
+#define PROGRAMS_MAX 128
+
+/* Rings of a name of their own here; further ones go without. */
+#define RINGS_KNOWN 256
+
+/* How often the ring buffer is emptied when nobody calls. */
+#define TICK_NS 50000000L
+
+/* An event that an interrupt has overtaken is not later than this. */
+#define WINDOW_NS 2000000ULL
+
+#define RING_BYTES_CPU ((uint64_t)1 << 20)
+#define RING_BYTES_MIN ((uint64_t)4 << 20)
+#define RING_BYTES_MAX ((uint64_t)1 << 30)
+
+/** struct ring - a ring of the programs (@key), under the number it has in the trace (its place) */
+struct ring {
+	uint32_t key;
+	uint32_t device;
+	uint8_t engine;
+	bool known;
+	char name[BPF_RING];
+	char driver[BPF_DRIVER];
+};
+
+/** struct cpu_tally - of a CPU: @events that came out of the ring buffer, @late: of these, too late for their place */
+struct cpu_tally {
+	uint64_t events;
+	uint64_t late;
+};
+
+/**
+ * struct capture - the state of such a source
+ * @source: its name
+ * @object: loaded, maps shared with the first one
+ * @link: of each attached program
+ * @tracefs: its root
+ * @ring, @counts, @rings: the shared maps
+ * @epoll: ready when the timer ticked or the programs called
+ * @horizon: events up to this stamp are all here
+ * @force: up to @horizon, everything leaves now
+ * @ended: capture is over, what is left is all
+ * @text: texts of describe()
+ */
+struct capture {
+	const char *source;
+	struct bpf_object *object[OBJECTS_MAX];
+	unsigned int objects;
+	struct bpf_link *link[PROGRAMS_MAX];
+	unsigned int links;
+	unsigned int programs;
+	int tracefs;
+	struct ring_buffer *reader;
+	int counts;
+	int rings;
+	int epoll;
+	int timer;
+	unsigned int cpus;
+	bool merged;
+	bool force;
+	bool ended;
+	uint64_t horizon;
+	struct grt_packer *packer;
+	struct bpf_devices devices;
+	struct ring ring[RINGS_KNOWN];
+	unsigned int rings_used;
+	struct cpu_tally tally[BPF_CPUS_MAX];
+	struct bpf_counts count[BPF_CPUS_MAX];
+	struct bpf_config config;
+	uint64_t ring_bytes;
+	int failed;
+	struct {
+		char key[32];
+		char value[512];
+	} text[3];
+};
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000ULL + (uint64_t)t.tv_nsec;
+}
+
+/* ------------------------------------------------------------- programs */
+
+/* libbpf's words are for who writes programs; the last warning is kept for the error. */
+static char last_warning[200];
+
+static int keep_warning(enum libbpf_print_level level, const char *format, va_list ap)
+{
+	if (level == LIBBPF_WARN)
+		vsnprintf(last_warning, sizeof(last_warning), format, ap);
+	return 0;
+}
+
+/** struct attach_point - what a section name says: raw_tp/EVENT or tp/GROUP/EVENT */
+struct attach_point {
+	bool raw;
+	char group[64];
+	char event[64];
+};
+
+static bool parse_section(const char *section, struct attach_point *at)
+{
+	at->group[0] = '\0';
+	at->raw = !strncmp(section, "raw_tp/", 7);
+	if (at->raw)
+		return snprintf(at->event, sizeof(at->event), "%s", section + 7) > 0;
+	return sscanf(section, "tp/%63[^/]/%63s", at->group, at->event) == 2;
+}
+
+static bool is_here(int tracefs, const struct bpf_program *prog)
+{
+	struct attach_point at;
+
+	return parse_section(bpf_program__section_name(prog), &at) &&
+	       tracefs_find(tracefs, at.group[0] ? at.group : NULL, at.event, NULL, 0);
+}
+
+/* Leaves out what this kernel does not have. Return: programs left */
+static unsigned int choose(int tracefs, struct bpf_object *o)
+{
+	struct bpf_program *prog;
+	unsigned int n = 0;
+	bool here;
+
+	bpf_object__for_each_program(prog, o) {
+		here = is_here(tracefs, prog);
+		bpf_program__set_autoload(prog, here);
+		n += here;
+	}
+	return n;
+}
+
+static const struct object_row *find_object(const char *name)
+{
+	for (size_t i = 0; i < sizeof(object_rows) / sizeof(object_rows[0]); i++)
+		if (!strcmp(object_rows[i].name, name))
+			return &object_rows[i];
+	return NULL;
+}
+
+static struct bpf_object *open_object(const char *name)
+{
+	const struct object_row *row = find_object(name);
+	struct bpf_object_open_opts opts = {.sz = sizeof(opts), .object_name = name};
+	size_t size;
+	const void *bytes = row ? row->bytes(&size) : NULL;
+
+	return bytes ? bpf_object__open_mem(bytes, size, &opts) : NULL;
+}
+
+static int open_failed(const char *name, int code, struct grt_err *err)
+{
+	if (code == -EPERM || code == -EACCES)
+		return grt_err_set(err, -EACCES,
+				   geteuid() ? "only root may load BPF programs"
+					     : "the kernel refuses BPF programs (lockdown, or a container)",
+				   geteuid() ? "the same command with sudo" : "grtrace doctor",
+				   "cannot load the BPF programs of %s", name);
+	last_warning[strcspn(last_warning, "\n")] = '\0';
+	return grt_err_set(err, code, last_warning[0] ? last_warning : strerror(-code), "grtrace doctor",
+			   "cannot load the BPF programs of %s", name);
+}
+
+/* Without BTF the programs cannot find their way in the kernel's structs. */
+static int check_kernel(struct grt_err *err)
+{
+	struct utsname u;
+
+	if (!access("/sys/kernel/btf/vmlinux", R_OK))
+		return 0;
+	uname(&u);
+	return grt_err_set(err, -ENOSYS, "the kernel has no BTF (CONFIG_DEBUG_INFO_BTF)",
+			   "a kernel of your distribution, 5.8 or later", "cannot load BPF programs on Linux %s",
+			   u.release);
+}
+
+static int no_tracepoint(const char *const *objects, struct grt_err *err)
+{
+	char names[128] = "";
+
+	for (; *objects; objects++)
+		snprintf(names + strlen(names), sizeof(names) - strlen(names), "%s%s", names[0] ? ", " : "",
+			 *objects);
+	return grt_err_set(err, -ENODEV, "no loaded driver has their tracepoints",
+			   "load the GPU's driver first (lsmod), then the same command",
+			   "nothing to attach to for %s", names);
+}
+
+/* dma_fence only completes what others see. */
+static bool is_helper(const char *object)
+{
+	return !strcmp(object, "dma_fence");
+}
+
+int bpf_probe(const char *const *objects, struct grt_err *err)
+{
+	int tracefs, ret = check_kernel(err);
+	unsigned int n = 0;
+	struct bpf_object *o;
+
+	if (ret)
+		return ret;
+	tracefs = tracefs_open(err);
+	if (tracefs < 0)
+		return tracefs;
+	libbpf_set_print(keep_warning);
+	for (const char *const *name = objects; *name; name++) {
+		o = is_helper(*name) ? NULL : open_object(*name);
+		n += o ? choose(tracefs, o) : 0;
+		bpf_object__close(o);
+	}
+	close(tracefs);
+	return n ? 0 : no_tracepoint(objects, err);
+}
+
+static const char *const shared_maps[] = {"events", "counts", "jobs", "rings", "deps", "waits"};
+
+/* The maps of the first object that has them serve all. */
+static int share_maps(struct capture *c, struct bpf_object *o)
+{
+	struct bpf_map *mine, *first = NULL;
+	int ret = 0;
+
+	for (size_t i = 0; !ret && i < sizeof(shared_maps) / sizeof(shared_maps[0]); i++) {
+		mine = bpf_object__find_map_by_name(o, shared_maps[i]);
+		first = NULL;
+		for (unsigned int k = 0; mine && !first && k < c->objects; k++)
+			first = bpf_object__find_map_by_name(c->object[k], shared_maps[i]);
+		if (first)
+			ret = bpf_map__reuse_fd(mine, bpf_map__fd(first));
+		else if (mine && i == 0)
+			ret = bpf_map__set_max_entries(mine, (uint32_t)c->ring_bytes);
+	}
+	return ret;
+}
+
+static int configure(struct capture *c, struct bpf_object *o)
+{
+	struct bpf_map *map;
+
+	bpf_object__for_each_map(map, o)
+		if (strstr(bpf_map__name(map), ".rodata.config"))
+			return bpf_map__set_initial_value(map, &c->config, sizeof(c->config));
+	return -ENOENT;
+}
+
+static int load_object(struct capture *c, const char *name, struct grt_err *err)
+{
+	struct bpf_object *o = open_object(name);
+	unsigned int programs;
+	int ret;
+
+	if (!o)
+		return open_failed(name, -errno ?: -EINVAL, err);
+	programs = choose(c->tracefs, o);
+	if (!programs) {
+		bpf_object__close(o);
+		return 0;
+	}
+	ret = configure(c, o);
+	if (!ret)
+		ret = share_maps(c, o);
+	if (!ret)
+		ret = bpf_object__load(o);
+	if (ret) {
+		bpf_object__close(o);
+		return open_failed(name, ret, err);
+	}
+	c->object[c->objects++] = o;
+	c->programs += is_helper(name) ? 0 : programs;
+	return 0;
+}
+
+/* ------------------------------------------------------------- events */
+
+/* The map's rows by their number in the events; there are few, and each is looked for once. */
+static const struct bpf_ring *search_ring(struct capture *c, uint32_t key, struct bpf_ring *row)
+{
+	uint64_t at, *last = NULL, next;
+
+	while (!bpf_map_get_next_key(c->rings, last, &next)) {
+		at = next;
+		last = &at;
+		if (!bpf_map_lookup_elem(c->rings, &at, row) && row->id == key)
+			return row;
+	}
+	return NULL;
+}
+
+static struct ring *ring_of(struct capture *c, uint32_t key)
+{
+	struct ring *r = c->ring;
+	struct bpf_ring row;
+
+	while (r < c->ring + c->rings_used && r->key != key)
+		r++;
+	if (r < c->ring + c->rings_used)
+		return r;
+	if (c->rings_used == RINGS_KNOWN)
+		return NULL;
+	c->rings_used++;
+	*r = (struct ring){.key = key};
+	if (search_ring(c, key, &row)) {
+		snprintf(r->name, sizeof(r->name), "%s", row.name);
+		snprintf(r->driver, sizeof(r->driver), "%s", row.driver);
+		r->engine = (uint8_t)grt_engine_of_ring(r->name, strlen(r->name));
+	}
+	return r;
+}
+
+/* Gives the event what user space knows: the ring's number and engine, the device of an ioctl's end. */
+static int complete_event(struct capture *c, unsigned int cpu, struct grt_event *e)
+{
+	struct ring *r = e->ring == GRT_RING_NONE ? NULL : ring_of(c, e->ring);
+	int ret = 0;
+
+	if (r) {
+		e->ring = (uint32_t)(r - c->ring);
+		e->engine = r->engine;
+		ret = grt_packer_name(c->packer, cpu, e->time, GRT_NAME_RING, e->ring, r->name, r->driver);
+	} else if (e->ring != GRT_RING_NONE) {
+		e->ring = GRT_RING_NONE;
+	}
+	return ret ? ret : bpf_devices_see(&c->devices, c->packer, cpu, e);
+}
+
+static int name_thread(struct capture *c, unsigned int cpu, const struct grt_event *e, const struct bpf_comm *n)
+{
+	char comm[BPF_COMM + 1] = "", owner[BPF_COMM + 1] = "";
+
+	memcpy(comm, n->comm, BPF_COMM);
+	memcpy(owner, n->owner[0] ? n->owner : n->comm, BPF_COMM);
+	return grt_packer_name(c->packer, cpu, e->time, GRT_NAME_THREAD, e->tid, comm, owner);
+}
+
+static int take_event(struct capture *c, unsigned int cpu, struct grt_event *e, const struct bpf_comm *names)
+{
+	int ret = 0;
+
+	c->tally[cpu].events++;
+	if (names)
+		ret = name_thread(c, cpu, e, names);
+	if (!ret)
+		ret = complete_event(c, cpu, e);
+	if (!ret)
+		ret = grt_packer_add(c->packer, cpu, e);
+	if (ret != -ERANGE)
+		return ret;
+	c->tally[cpu].late++;
+	return 0;
+}
+
+/* A record of the ring buffer; it is the programs' own, and checked all the same. */
+static int on_record(void *arg, void *data, size_t size)
+{
+	union {
+		struct grt_event e;
+		char bytes[GRT_RECORD_MAX];
+	} ev;
+	const struct bpf_record *r = data;
+	const struct bpf_comm *names = NULL;
+	struct capture *c = arg;
+	size_t at = sizeof(*r);
+
+	if (size < at + sizeof(ev.e) || r->cpu >= c->cpus)
+		return -EPROTO;
+	if (r->labels & BPF_HAS_COMM) {
+		names = (const void *)((const char *)data + at);
+		at += sizeof(*names);
+	}
+	if (size < at + sizeof(ev.e) || size - at > sizeof(ev))
+		return -EPROTO;
+	memcpy(&ev, (const char *)data + at, size - at);
+	if (!grt_record_sound(&ev.e, size - at))
+		return -EPROTO;
+	return take_event(c, r->cpu, &ev.e, names);
+}
+
+static int consume(struct capture *c)
+{
+	int ret = ring_buffer__consume(c->reader);
+
+	if (ret < 0)
+		c->failed = ret;
+	return ret < 0 ? ret : 0;
+}
+
+static void read_counts(struct capture *c)
+{
+	for (uint32_t cpu = 0; cpu < c->cpus; cpu++)
+		bpf_map_lookup_elem(c->counts, &cpu, &c->count[cpu]);
+}
+
+/* ------------------------------------------------------------- set-up */
+
+static void set_config(struct capture *c, const struct source_setup *setup)
+{
+	c->config = (struct bpf_config){.pid = (uint32_t)setup->pid, .types = UINT64_MAX};
+	if (setup->comm)
+		snprintf(c->config.comm, sizeof(c->config.comm), "%s", setup->comm);
+	if (setup->ring)
+		snprintf(c->config.ring, sizeof(c->config.ring), "%s", setup->ring);
+	if (setup->driver)
+		snprintf(c->config.driver, sizeof(c->config.driver), "%s", setup->driver);
+	if (setup->types)
+		c->config.types = setup->types;
+	c->config.device = setup->device;
+}
+
+/* A power of two. */
+static uint64_t ring_bytes(const struct capture *c, uint64_t per_cpu)
+{
+	uint64_t want = (per_cpu ? per_cpu : RING_BYTES_CPU) * c->cpus, size = RING_BYTES_MIN;
+
+	while (size < want && size < RING_BYTES_MAX)
+		size *= 2;
+	return size;
+}
+
+static int make_reader(struct capture *c, struct grt_err *err)
+{
+	struct itimerspec tick = {.it_interval.tv_nsec = TICK_NS, .it_value.tv_nsec = TICK_NS};
+	/* edge: data that waits is no reason to wake up before the programs call or the timer ticks */
+	struct epoll_event called = {.events = EPOLLIN | EPOLLET}, ticked = {.events = EPOLLIN};
+	int ring = bpf_object__find_map_fd_by_name(c->object[0], "events");
+
+	c->counts = bpf_object__find_map_fd_by_name(c->object[0], "counts");
+	c->rings = bpf_object__find_map_fd_by_name(c->object[0], "rings");
+	c->reader = ring_buffer__new(ring, on_record, c, NULL);
+	c->epoll = epoll_create1(EPOLL_CLOEXEC);
+	c->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	if (!c->reader || c->epoll < 0 || c->timer < 0 || timerfd_settime(c->timer, 0, &tick, NULL) ||
+	    epoll_ctl(c->epoll, EPOLL_CTL_ADD, ring, &called) ||
+	    epoll_ctl(c->epoll, EPOLL_CTL_ADD, c->timer, &ticked))
+		return grt_err_set(err, -errno, strerror(errno), NULL, "cannot read the BPF ring buffer");
+	return 0;
+}
+
+static int prepare(struct capture *c, const struct source_setup *setup, const char *const *objects,
+		   struct grt_err *err)
+{
+	int ret = check_kernel(err);
+
+	if (ret)
+		return ret;
+	c->tracefs = tracefs_open(err);
+	if (c->tracefs < 0)
+		return c->tracefs;
+	if (grt_packer_new(&c->packer, c->cpus))
+		return grt_err_set(err, -ENOMEM, NULL, NULL, "no memory for events of %u CPUs", c->cpus);
+	libbpf_set_print(keep_warning);
+	set_config(c, setup);
+	c->ring_bytes = ring_bytes(c, setup->buffer_size);
+	c->merged = setup->merged;
+	for (const char *const *name = objects; !ret && *name; name++)
+		ret = load_object(c, *name, err);
+	if (!ret && !c->programs)
+		return no_tracepoint(objects, err);
+	return ret ? ret : make_reader(c, err);
+}
+
+int bpf_open(void **state, const struct source_setup *setup, const char *name, const char *const *objects,
+	     struct grt_err *err)
+{
+	struct capture *c = calloc(1, sizeof(*c));
+
+	*state = c;
+	if (!c)
+		return grt_err_set(err, -ENOMEM, NULL, NULL, "no memory for BPF sources");
+	c->tracefs = c->epoll = c->timer = -1;
+	c->source = name;
+	c->cpus = (unsigned int)libbpf_num_possible_cpus();
+	if (c->cpus > BPF_CPUS_MAX)
+		c->cpus = BPF_CPUS_MAX;
+	return prepare(c, setup, objects, err);
+}
+
+static struct bpf_link *attach_event(struct capture *c, struct bpf_program *prog, const struct attach_point *at)
+{
+	struct perf_event_attr attr = {.type = PERF_TYPE_TRACEPOINT, .size = sizeof(attr)};
+	int id = tracefs_event_id(c->tracefs, at->group, at->event), fd;
+	struct bpf_link *link;
+
+	if (id < 0)
+		return NULL;
+	attr.config = (uint64_t)id;
+	fd = (int)syscall(SYS_perf_event_open, &attr, -1, 0, -1, PERF_FLAG_FD_CLOEXEC);
+	if (fd < 0)
+		return NULL;
+	link = bpf_program__attach_perf_event(prog, fd);
+	if (!link)
+		close(fd);
+	return link;
+}
+
+static int attach(struct capture *c, struct bpf_program *prog, struct grt_err *err)
+{
+	struct attach_point at;
+	struct bpf_link *link;
+
+	parse_section(bpf_program__section_name(prog), &at);
+	link = at.raw ? bpf_program__attach_raw_tracepoint(prog, at.event) : attach_event(c, prog, &at);
+	if (!link)
+		return grt_err_set(err, -errno ?: -EINVAL, strerror(errno), "grtrace doctor",
+				   "cannot attach to the tracepoint %s", at.event);
+	c->link[c->links++] = link;
+	return 0;
+}
+
+int bpf_start(void *state, struct grt_err *err)
+{
+	struct capture *c = state;
+	struct bpf_program *prog;
+	int ret = 0;
+
+	for (unsigned int i = 0; !ret && i < c->objects; i++)
+		bpf_object__for_each_program(prog, c->object[i])
+			if (!ret && bpf_program__autoload(prog) && c->links < PROGRAMS_MAX)
+				ret = attach(c, prog, err);
+	return ret;
+}
+
+unsigned int bpf_streams(void *state, struct pollfd *fds)
+{
+	struct capture *c = state;
+	unsigned int n = c->merged ? 1 : c->cpus;
+
+	for (unsigned int i = 0; i < n; i++)
+		fds[i] = (struct pollfd){.fd = c->epoll, .events = POLLIN};
+	return n;
+}
+
+/* ------------------------------------------------------------- reading */
+
+/* All streams are woken by one descriptor; whichever is read first empties the ring buffer for all. */
+static int refresh(struct capture *c)
+{
+	struct epoll_event ready[2];
+	uint64_t ticks, before;
+
+	if (c->ended || epoll_wait(c->epoll, ready, 2, 0) <= 0)
+		return 0;
+	if (read(c->timer, &ticks, sizeof(ticks)) < 0 && errno != EAGAIN)
+		return -errno;
+	before = now_ns();
+	if (consume(c))
+		return c->failed;
+	if (before - WINDOW_NS > c->horizon)
+		c->horizon = before - WINDOW_NS;
+	read_counts(c);
+	return 0;
+}
+
+static size_t read_cpu(struct capture *c, unsigned int cpu, void *buf, size_t len)
+{
+	struct grt_packer_counts counts = {
+		.filtered = c->count[cpu].filtered,
+		.lost = c->count[cpu].lost + c->tally[cpu].late,
+	};
+	enum grt_pack pack = c->ended ? GRT_PACK_ALL : c->force ? GRT_PACK_NOW : GRT_PACK_ENOUGH;
+
+	return grt_packer_read(c->packer, cpu, buf, len, c->horizon, pack, &counts);
+}
+
+ssize_t bpf_read(void *state, unsigned int i, void *buf, size_t len)
+{
+	struct capture *c = state;
+	unsigned int cpu = c->merged ? 0 : i, end = c->merged ? c->cpus : i + 1;
+	size_t done = 0;
+	int ret = refresh(c);
+
+	if (ret)
+		return ret;
+	for (; cpu < end; cpu++)
+		done += read_cpu(c, cpu, (char *)buf + done, len - done);
+	if (done)
+		return (ssize_t)done;
+	return c->ended ? 0 : -EAGAIN;
+}
+
+int bpf_flush(void *state, struct grt_err *err)
+{
+	struct timespec window = {.tv_nsec = WINDOW_NS / 2};
+	struct capture *c = state;
+	uint64_t before = now_ns();
+	int ret;
+
+	if (c->ended)
+		return 0;
+	nanosleep(&window, NULL);
+	ret = consume(c);
+	if (ret)
+		return grt_err_set(err, ret, strerror(-ret), NULL, "cannot read the BPF ring buffer");
+	c->horizon = before;
+	c->force = true;
+	read_counts(c);
+	return 0;
+}
+
+static void detach(struct capture *c)
+{
+	for (unsigned int i = 0; i < c->links; i++)
+		bpf_link__destroy(c->link[i]);
+	c->links = 0;
+}
+
+/* What the programs offered is what came, was filtered, or was lost: else we have lost count. */
+static int check_counts(const struct capture *c, struct grt_err *err)
+{
+	for (unsigned int cpu = 0; cpu < c->cpus; cpu++) {
+		const struct bpf_counts *n = &c->count[cpu];
+		uint64_t known = c->tally[cpu].events + n->filtered + n->lost;
+
+		if (n->emitted != known)
+			return grt_err_set(err, -EPROTO, "this is an error in grtrace", "grtrace doctor --bug-report FILE",
+					   "%s: CPU %u: %llu events were offered, %llu are accounted for", c->source,
+					   cpu, (unsigned long long)n->emitted, (unsigned long long)known);
+	}
+	return 0;
+}
+
+int bpf_stop(void *state, struct grt_err *err)
+{
+	struct capture *c = state;
+	int ret;
+
+	if (c->ended)
+		return 1;
+	detach(c);
+	ret = consume(c);
+	if (ret)
+		return grt_err_set(err, ret, strerror(-ret), NULL, "cannot read the BPF ring buffer");
+	read_counts(c);
+	c->horizon = now_ns();
+	c->ended = true;
+	ret = check_counts(c, err);
+	return ret ? ret : 1;
+}
+
+static void programs_text(const struct capture *c, char *text, size_t room)
+{
+	struct bpf_program *prog;
+
+	text[0] = '\0';
+	for (unsigned int i = 0; i < c->objects; i++)
+		bpf_object__for_each_program(prog, c->object[i])
+			if (bpf_program__autoload(prog))
+				snprintf(text + strlen(text), room - strlen(text), "%s%s", text[0] ? " " : "",
+					 bpf_program__section_name(prog));
+}
+
+static void counts_text(const struct capture *c, char *text, size_t room)
+{
+	struct bpf_counts sum = {0};
+	uint64_t late = 0;
+
+	for (unsigned int cpu = 0; cpu < c->cpus; cpu++) {
+		sum.emitted += c->count[cpu].emitted;
+		sum.filtered += c->count[cpu].filtered;
+		sum.lost += c->count[cpu].lost;
+		sum.unmatched += c->count[cpu].unmatched;
+		late += c->tally[cpu].late;
+	}
+	snprintf(text, room, "emitted=%llu filtered=%llu lost=%llu late=%llu unmatched=%llu",
+		 (unsigned long long)sum.emitted, (unsigned long long)sum.filtered, (unsigned long long)sum.lost,
+		 (unsigned long long)late, (unsigned long long)sum.unmatched);
+}
+
+int bpf_describe(void *state, struct grt_env *env, int room)
+{
+	static const char *const keys[] = {"programs", "buffer_size", "balance"};
+	struct capture *c = state;
+	int n;
+
+	programs_text(c, c->text[0].value, sizeof(c->text[0].value));
+	snprintf(c->text[1].value, sizeof(c->text[1].value), "%llu", (unsigned long long)c->ring_bytes);
+	counts_text(c, c->text[2].value, sizeof(c->text[2].value));
+	for (n = 0; n < room && n < 3; n++) {
+		snprintf(c->text[n].key, sizeof(c->text[n].key), "%s_%s", c->source, keys[n]);
+		env[n] = (struct grt_env){c->text[n].key, c->text[n].value};
+	}
+	return n;
+}
+
+int bpf_close(void *state, struct grt_err *err)
+{
+	struct capture *c = state;
+
+	(void)err;
+	if (!c)
+		return 0;
+	detach(c);
+	ring_buffer__free(c->reader);
+	for (unsigned int i = 0; i < c->objects; i++)
+		bpf_object__close(c->object[i]);
+	grt_packer_free(c->packer);
+	if (c->epoll >= 0)
+		close(c->epoll);
+	if (c->timer >= 0)
+		close(c->timer);
+	if (c->tracefs >= 0)
+		close(c->tracefs);
+	free(c);
+	return 0;
+}
+
+#else /* !GRT_HAVE_BPF */
+
+static int not_built(struct grt_err *err)
+{
+	return grt_err_set(err, -ENOSYS, "grtrace was built without it",
+			   "apt-get install clang bpftool libbpf-dev libelf-dev zlib1g-dev, then make",
+			   "cannot load BPF programs");
+}
+
+int bpf_open(void **state, const struct source_setup *setup, const char *name, const char *const *objects,
+	     struct grt_err *err)
+{
+	(void)setup, (void)name, (void)objects;
+	*state = NULL;
+	return not_built(err);
+}
+
+int bpf_probe(const char *const *objects, struct grt_err *err)
+{
+	(void)objects;
+	return not_built(err);
+}
+
+/* bpf_open() never succeeds, so the rest is only called to close what is not there. */
+int bpf_start(void *state, struct grt_err *err)
+{
+	(void)state;
+	return not_built(err);
+}
+
+unsigned int bpf_streams(void *state, struct pollfd *fds)
+{
+	(void)state, (void)fds;
+	return 0;
+}
+
+int bpf_flush(void *state, struct grt_err *err)
+{
+	(void)state;
+	return not_built(err);
+}
+
+ssize_t bpf_read(void *state, unsigned int i, void *buf, size_t len)
+{
+	(void)state, (void)i, (void)buf, (void)len;
+	return -ENOSYS;
+}
+
+int bpf_stop(void *state, struct grt_err *err)
+{
+	(void)state;
+	return not_built(err);
+}
+
+int bpf_describe(void *state, struct grt_env *env, int room)
+{
+	(void)state, (void)env, (void)room;
+	return 0;
+}
+
+int bpf_close(void *state, struct grt_err *err)
+{
+	(void)state, (void)err;
+	return 0;
+}
+
+#endif /* GRT_HAVE_BPF */

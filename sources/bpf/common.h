@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What every BPF program of ours uses: the settings, the maps (shared between
+ * objects by their names), and how an event is written.
+ *
+ * An event's stamp is taken right before its place in the ring buffer. Between
+ * the two an interrupt can put its own events in front, so the reader sorts
+ * within a millisecond.
+ */
+#ifndef GRTRACE_BPF_COMMON_H
+#define GRTRACE_BPF_COMMON_H
+
+#include <linux/bpf.h>
+#include <linux/types.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_core_read.h>
+
+#include "kernel.h"
+#include "shared.h"
+
+const volatile struct bpf_config config SEC(".rodata.config") = {};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 1 << 22);
+} events SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, BPF_CPUS_MAX);
+	__type(key, __u32);
+	__type(value, struct bpf_counts);
+} counts SEC(".maps");
+
+/** struct job_key - a fence is the job's identity */
+struct job_key {
+	__u64 ctx;
+	__u64 seqno;
+};
+
+/**
+ * struct job - who submitted it, for events in interrupts and workers
+ * @done: it has completed
+ */
+struct job {
+	__u32 pid;
+	__u32 tid;
+	__u32 ring;
+	__u32 device;
+	__u32 hw_ctx;
+	__u32 done;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 32768);
+	__type(key, struct job_key);
+	__type(value, struct job);
+} jobs SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, BPF_RINGS_MAX);
+	__type(key, __u64);
+	__type(value, struct bpf_ring);
+} rings SEC(".maps");
+
+static __always_inline struct bpf_counts *my_counts(__u32 *cpu)
+{
+	*cpu = bpf_get_smp_processor_id();
+	return bpf_map_lookup_elem(&counts, cpu);
+}
+
+/* Whether the running thread is one of those asked for. */
+static __always_inline int thread_wanted(__u32 pid)
+{
+	char comm[BPF_COMM];
+
+	if (config.pid && config.pid != pid)
+		return 0;
+	if (!config.comm[0])
+		return 1;
+	bpf_get_current_comm(comm, sizeof(comm));
+#pragma unroll
+	for (int i = 0; i < BPF_COMM; i++) {
+		if (comm[i] != config.comm[i])
+			return 0;
+		if (!comm[i])
+			break;
+	}
+	return 1;
+}
+
+static __always_inline int type_wanted(__u32 type)
+{
+	return config.types >> type & 1;
+}
+
+static __always_inline void fill_comm(struct bpf_comm *c, __u64 pid_tgid)
+{
+	struct task_struct *task, *leader;
+
+	bpf_get_current_comm(c->comm, sizeof(c->comm));
+	c->owner[0] = 0;
+	if ((__u32)pid_tgid == pid_tgid >> 32)
+		return;
+	task = (struct task_struct *)bpf_get_current_task();
+	leader = BPF_CORE_READ(task, group_leader);
+	BPF_CORE_READ_STR_INTO(&c->owner, leader, comm);
+}
+
+/*
+ * For each event a record of its own, without and with the names of the
+ * running thread, and a function that takes room for it: stamp and common part
+ * are filled in, the payload is zero. NULL: the event is not wanted or there is
+ * no room, which has been counted.
+ */
+static __always_inline void begin_event(struct grt_event *e, __u64 stamp, __u32 type, __u32 size)
+{
+	e->time = stamp;
+	e->type = type;
+	e->size = size;
+	e->flags = GRT_FLAG_BPF;
+	e->ring = GRT_RING_NONE;
+}
+
+static __always_inline void set_current(struct grt_event *e, __u64 pid_tgid)
+{
+	e->pid = pid_tgid >> 32;
+	e->tid = (__u32)pid_tgid;
+}
+
+static __always_inline int begin_counted(struct bpf_counts *c, __u32 type)
+{
+	c->emitted++;
+	if (type_wanted(type))
+		return 1;
+	c->filtered++;
+	return 0;
+}
+
+#define GRT_EVENT(id, NAME, name, CLASS, LEVEL, WHO, fields, help)                            \
+	struct out_##name {                                                                    \
+		struct bpf_record r;                                                           \
+		struct grt_ev_##name ev;                                                       \
+	};                                                                                     \
+	struct out_comm_##name {                                                               \
+		struct bpf_record r;                                                           \
+		struct bpf_comm comm;                                                          \
+		struct grt_ev_##name ev;                                                       \
+	};                                                                                     \
+	static __always_inline struct out_##name *begin_##name(struct bpf_counts *c, __u32 cpu) \
+	{                                                                                      \
+		struct out_##name *at;                                                         \
+		__u64 stamp;                                                                   \
+                                                                                               \
+		if (!begin_counted(c, id))                                                     \
+			return 0;                                                              \
+		stamp = bpf_ktime_get_ns();                                                    \
+		at = bpf_ringbuf_reserve(&events, sizeof(*at), 0);                             \
+		if (!at) {                                                                     \
+			c->lost++;                                                             \
+			return 0;                                                              \
+		}                                                                              \
+		__builtin_memset(at, 0, sizeof(*at));                                          \
+		at->r.cpu = cpu;                                                               \
+		begin_event(&at->ev.e, stamp, id, sizeof(at->ev));                             \
+		return at;                                                                     \
+	}                                                                                      \
+	static __always_inline struct out_comm_##name *begin_comm_##name(                      \
+		struct bpf_counts *c, __u32 cpu, __u64 pid_tgid)                               \
+	{                                                                                      \
+		struct out_comm_##name *at;                                                    \
+		__u64 stamp;                                                                   \
+                                                                                               \
+		if (!begin_counted(c, id))                                                     \
+			return 0;                                                              \
+		stamp = bpf_ktime_get_ns();                                                    \
+		at = bpf_ringbuf_reserve(&events, sizeof(*at), 0);                             \
+		if (!at) {                                                                     \
+			c->lost++;                                                             \
+			return 0;                                                              \
+		}                                                                              \
+		__builtin_memset(&at->ev, 0, sizeof(at->ev));                                  \
+		at->r.cpu = cpu;                                                               \
+		at->r.labels = BPF_HAS_COMM;                                                   \
+		begin_event(&at->ev.e, stamp, id, sizeof(at->ev));                             \
+		set_current(&at->ev.e, pid_tgid);                                              \
+		fill_comm(&at->comm, pid_tgid);                                                \
+		return at;                                                                     \
+	}
+#include <grtrace/events.def>
+#undef GRT_EVENT
+
+/* Hands a reserved record over. The reader is woken once in a while only. */
+static __always_inline void event_submit(void *at, struct bpf_counts *c)
+{
+	bpf_ringbuf_submit(at, c->emitted % BPF_WAKE_EVENTS ? BPF_RB_NO_WAKEUP : BPF_RB_FORCE_WAKEUP);
+}
+
+static __always_inline void set_job(struct grt_event *e, const struct job_key *key, const struct job *job)
+{
+	e->ctx = key->ctx;
+	e->seqno = key->seqno;
+	if (!job)
+		return;
+	e->pid = job->pid;
+	e->tid = job->tid;
+	e->ring = job->ring;
+	e->device = job->device;
+}
+
+static __always_inline int same_text(const char *a, const volatile char *b, int len)
+{
+#pragma unroll
+	for (int i = 0; i < len; i++) {
+		if (a[i] != b[i])
+			return 0;
+		if (!a[i])
+			return 1;
+	}
+	return 1;
+}
+
+/* Lets the ring of this address be known by what @r says. Return: its row, NULL when there are too many */
+static __always_inline struct bpf_ring *ring_add(__u64 address, struct bpf_ring *r)
+{
+	r->denied = config.ring[0] && !same_text(r->name, config.ring, BPF_RING);
+	r->id = address >> 4; /* allocated together or not, their addresses differ here */
+	bpf_map_update_elem(&rings, &address, r, BPF_NOEXIST);
+	return bpf_map_lookup_elem(&rings, &address);
+}
+
+/* A stage of a job's life that its submitter's thread need not run: who it belongs to comes from the table. */
+static __always_inline int job_wanted(const struct job *job)
+{
+	return job || (!config.pid && !config.comm[0] && !config.ring[0]);
+}
+
+#endif /* GRTRACE_BPF_COMMON_H */

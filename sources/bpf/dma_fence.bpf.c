@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Fences: when a job's fence is signalled, and who waits for it. The other
+ * objects say which fences are jobs.
+ *
+ * Tracepoints (Linux 5.15 to 7.3, include/trace/events/dma_fence.h) take
+ * (struct dma_fence *). Their text has both numbers cut to 32 bits, the
+ * argument has them whole.
+ */
+#include "jobs.h"
+
+static __always_inline struct job_key fence_key(struct dma_fence *fence)
+{
+	return (struct job_key){
+		.ctx = BPF_CORE_READ(fence, context),
+		.seqno = BPF_CORE_READ(fence, seqno),
+	};
+}
+
+SEC("raw_tp/dma_fence_signaled")
+int fence_signaled(struct bpf_raw_tracepoint_args *ctx)
+{
+	struct dma_fence *fence = (void *)ctx->args[0];
+	struct job_key key = fence_key(fence);
+	__s32 status = BPF_CORE_READ(fence, error);
+
+	job_complete(&key, status);
+	return dep_signalled(&key, status);
+}
+
+SEC("raw_tp/dma_fence_wait_start")
+int fence_wait_start(struct bpf_raw_tracepoint_args *ctx)
+{
+	struct job_key key = fence_key((void *)ctx->args[0]);
+
+	return wait_enter(&key);
+}
+
+SEC("raw_tp/dma_fence_wait_end")
+int fence_wait_end(struct bpf_raw_tracepoint_args *ctx)
+{
+	return wait_exit();
+}
+
+char LICENSE[] SEC("license") = "GPL";

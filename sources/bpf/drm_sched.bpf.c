@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The DRM scheduler's jobs (amdgpu, etnaviv, lima, panfrost, v3d, msm; later
+ * nouveau, xe, panthor and others), module gpu_sched.
+ *
+ * Tracepoints of both generations take the same arguments (Linux 5.15 to 7.3,
+ * drivers/gpu/drm/scheduler/gpu_scheduler_trace.h): queue and run (struct
+ * drm_sched_job *, struct drm_sched_entity *), done (struct drm_sched_fence *),
+ * dependencies (struct drm_sched_job *, struct dma_fence *). The names changed
+ * between 6.14 and 6.17.
+ *
+ * A job is known by its finished fence. SUBMIT is queue, COMMIT is run, END is
+ * done; COMPLETE comes from dma_fence.bpf.c.
+ */
+#include "common.h"
+#include "jobs.h"
+
+static __always_inline struct bpf_ring *ring_of(struct drm_gpu_scheduler *sched)
+{
+	__u64 address = (__u64)sched;
+	struct bpf_ring *known = bpf_map_lookup_elem(&rings, &address);
+	struct bpf_ring r = {};
+	struct device *dev;
+	const char *text;
+
+	if (known)
+		return known;
+	text = BPF_CORE_READ(sched, name);
+	bpf_probe_read_kernel_str(r.name, sizeof(r.name), text);
+	if (bpf_core_field_exists(sched->dev)) {
+		dev = BPF_CORE_READ(sched, dev);
+		text = BPF_CORE_READ(dev, driver, name);
+		bpf_probe_read_kernel_str(r.driver, sizeof(r.driver), text);
+	}
+	return ring_add(address, &r);
+}
+
+static __always_inline __u32 hw_depth(struct drm_gpu_scheduler *sched)
+{
+	if (bpf_core_field_exists(sched->hw_rq_count))
+		return BPF_CORE_READ(sched, hw_rq_count.counter);
+	if (bpf_core_field_exists(sched->credit_count))
+		return BPF_CORE_READ(sched, credit_count.counter);
+	return 0;
+}
+
+static __always_inline struct job_key key_of(struct drm_sched_job *job)
+{
+	struct drm_sched_fence *f = BPF_CORE_READ(job, s_fence);
+
+	return (struct job_key){
+		.ctx = BPF_CORE_READ(f, finished.context),
+		.seqno = BPF_CORE_READ(f, finished.seqno),
+	};
+}
+
+static __always_inline int queue(struct drm_sched_job *sj)
+{
+	__u64 pid_tgid = bpf_get_current_pid_tgid();
+	struct bpf_ring *ring = ring_of(BPF_CORE_READ(sj, sched));
+	struct job_key key = key_of(sj);
+	struct job job = {
+		.pid = pid_tgid >> 32,
+		.tid = (__u32)pid_tgid,
+		.ring = ring ? ring->id : GRT_RING_NONE,
+		.device = ring ? ring->device : 0,
+	};
+
+	return job_submit(&key, &job, ring && ring->denied, 0, 0, 0);
+}
+
+static __always_inline int run(struct drm_sched_job *sj, struct drm_sched_entity *entity)
+{
+	struct job_key key = key_of(sj);
+
+	return job_commit(&key, BPF_CORE_READ(entity, job_queue.job_count.counter),
+			  hw_depth(BPF_CORE_READ(sj, sched)));
+}
+
+static __always_inline int done(struct drm_sched_fence *f)
+{
+	struct job_key key = {
+		.ctx = BPF_CORE_READ(f, finished.context),
+		.seqno = BPF_CORE_READ(f, finished.seqno),
+	};
+
+	return job_end(&key, 0, 0, 0);
+}
+
+static __always_inline int dependency(struct drm_sched_job *sj, struct dma_fence *fence, int unsignalled)
+{
+	struct job_key key = key_of(sj), dep = {
+		.ctx = BPF_CORE_READ(fence, context),
+		.seqno = BPF_CORE_READ(fence, seqno),
+	};
+	int signalled = BPF_CORE_READ(fence, flags) & DMA_FENCE_SIGNALED;
+
+	/* what was still open when it was added is looked at again before the job runs */
+	if (unsignalled < 0 && !signalled)
+		return 0;
+	return job_wait_dep(&key, &dep, unsignalled > 0 ? 0 : signalled);
+}
+
+#define PROBE_JOB(NAME, BODY)                            \
+	SEC("raw_tp/" #NAME)                             \
+	int NAME(struct bpf_raw_tracepoint_args *ctx)    \
+	{                                                \
+		return BODY;                             \
+	}
+
+PROBE_JOB(drm_sched_job, queue((void *)ctx->args[0]))
+PROBE_JOB(drm_sched_job_queue, queue((void *)ctx->args[0]))
+PROBE_JOB(drm_run_job, run((void *)ctx->args[0], (void *)ctx->args[1]))
+PROBE_JOB(drm_sched_job_run, run((void *)ctx->args[0], (void *)ctx->args[1]))
+PROBE_JOB(drm_sched_process_job, done((void *)ctx->args[0]))
+PROBE_JOB(drm_sched_job_done, done((void *)ctx->args[0]))
+/* fires for every dependency when the job is looked at, also for signalled ones */
+PROBE_JOB(drm_sched_job_wait_dep, dependency((void *)ctx->args[0], (void *)ctx->args[1], 0))
+PROBE_JOB(drm_sched_job_unschedulable, dependency((void *)ctx->args[0], (void *)ctx->args[1], 1))
+PROBE_JOB(drm_sched_job_add_dep, dependency((void *)ctx->args[0], (void *)ctx->args[1], -1))
+
+char LICENSE[] SEC("license") = "GPL";

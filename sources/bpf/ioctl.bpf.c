@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * DRM ioctls (type 'd'), on any file descriptor, entered and left.
+ *
+ * The tracepoints of the one system call are used, not those of all system
+ * calls: what does not call ioctl pays half as much. Its exit tells only the
+ * result; which ioctl it was is still in the thread's saved registers, so
+ * nothing need be remembered between the two, and both filters agree.
+ */
+#include "jobs.h"
+
+#define IOCTL_TYPE(cmd) ((cmd) >> 8 & 0xff)
+
+/** struct syscall_enter, syscall_exit - the records of syscalls:sys_*_ioctl (their format files, every kernel) */
+struct syscall_enter {
+	__u64 common;
+	__u64 nr;
+	__u64 args[6];
+};
+
+struct syscall_exit {
+	__u64 common;
+	__u64 nr;
+	__s64 ret;
+};
+
+/* The number of the device file behind a descriptor, 0 where it is none. */
+static __always_inline __u32 device_of(struct task_struct *task, __u32 fd)
+{
+	struct fdtable *table = task->files->fdt;
+	struct file *file = 0;
+	struct inode *inode;
+
+	if (fd >= table->max_fds)
+		return 0;
+	bpf_probe_read_kernel(&file, sizeof(file), table->fd + fd);
+	inode = BPF_CORE_READ(file, f_inode);
+	return BPF_CORE_READ(inode, i_rdev);
+}
+
+SEC("tp/syscalls/sys_enter_ioctl")
+int ioctl_enter(struct syscall_enter *ctx)
+{
+	__u32 cmd = ctx->args[1], device, cpu;
+	struct out_comm_ioctl_enter *at;
+	struct bpf_counts *c;
+	__u64 pid_tgid;
+
+	if (IOCTL_TYPE(cmd) != 'd')
+		return 0;
+	pid_tgid = bpf_get_current_pid_tgid();
+	c = my_counts(&cpu);
+	if (!c)
+		return 0;
+	if (!thread_wanted(pid_tgid >> 32))
+		return count_filtered(c);
+	device = device_of(bpf_get_current_task_btf(), ctx->args[0]);
+	if (config.device && config.device != device)
+		return count_filtered(c);
+	at = begin_comm_ioctl_enter(c, cpu, pid_tgid);
+	if (!at)
+		return 0;
+	at->ev.e.device = device;
+	at->ev.cmd = cmd;
+	at->ev.fd = ctx->args[0];
+	at->ev.arg = ctx->args[2];
+	event_submit(at, c);
+	return 0;
+}
+
+static __always_inline int left(__u32 fd, __u32 cmd, __s64 ret)
+{
+	struct out_ioctl_exit *at;
+	struct bpf_counts *c;
+	__u64 pid_tgid;
+	__u32 cpu;
+
+	if (IOCTL_TYPE(cmd) != 'd')
+		return 0;
+	pid_tgid = bpf_get_current_pid_tgid();
+	c = my_counts(&cpu);
+	if (!c)
+		return 0;
+	if (!thread_wanted(pid_tgid >> 32))
+		return count_filtered(c);
+	if (config.device && config.device != device_of(bpf_get_current_task_btf(), fd))
+		return count_filtered(c);
+	at = begin_ioctl_exit(c, cpu);
+	if (!at)
+		return 0;
+	set_current(&at->ev.e, pid_tgid);
+	at->ev.cmd = cmd;
+	at->ev.ret = ret;
+	event_submit(at, c);
+	return 0;
+}
+
+/* x86-64: the system call's arguments are in rdi and rsi, and stay in the saved registers. */
+SEC("tp/syscalls/sys_exit_ioctl")
+int ioctl_exit(struct syscall_exit *ctx)
+{
+	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(bpf_get_current_task_btf());
+
+	return left(regs->di, regs->si, ctx->ret);
+}
+
+char LICENSE[] SEC("license") = "GPL";

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The life cycle of a job, for every BPF program that sees a part of it: which
+ * thread submitted it is remembered by its identity, and events that run in
+ * interrupts and workers take it from there.
+ */
+#ifndef GRTRACE_BPF_JOBS_H
+#define GRTRACE_BPF_JOBS_H
+
+#include "common.h"
+
+/* Fences that jobs wait for and that are no jobs of ours: how many jobs. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 8192);
+	__type(key, struct job_key);
+	__type(value, __u32);
+} deps SEC(".maps");
+
+/* The fence that a thread waits for. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 16384);
+	__type(key, __u32);
+	__type(value, struct job_key);
+} waits SEC(".maps");
+
+static __always_inline int count_filtered(struct bpf_counts *c)
+{
+	c->emitted++;
+	c->filtered++;
+	return 0;
+}
+
+/* A filter by thread or ring works through the table: what is not in it was rejected at its SUBMIT. */
+static __always_inline int by_table(void)
+{
+	return config.pid || config.comm[0] || config.ring[0] || config.device;
+}
+
+/**
+ * job_submit - SUBMIT, from the thread that submits
+ * @job: complete but for @done
+ * @denied: a filter of the ring rejects it
+ * @cmd, @fence_id: as in events.def
+ * @flags: GRT_FLAG_COMMIT where the driver has no queue of its own
+ */
+static __always_inline int job_submit(const struct job_key *key, const struct job *job, int denied, __u32 cmd,
+				      __u64 fence_id, __u32 flags)
+{
+	__u64 pid_tgid = bpf_get_current_pid_tgid();
+	struct out_comm_submit *at;
+	struct bpf_counts *c;
+	__u32 cpu;
+
+	c = my_counts(&cpu);
+	if (!c)
+		return 0;
+	if (denied || !thread_wanted(pid_tgid >> 32))
+		return count_filtered(c);
+	bpf_map_update_elem(&jobs, key, job, BPF_ANY);
+	at = begin_comm_submit(c, cpu, pid_tgid);
+	if (!at)
+		return 0;
+	at->ev.e.flags |= flags;
+	set_job(&at->ev.e, key, job);
+	at->ev.cmd = cmd;
+	at->ev.hw_ctx = job->hw_ctx;
+	at->ev.fence_id = fence_id;
+	event_submit(at, c);
+	return 0;
+}
+
+/* COMMIT: the job is handed to the ring */
+static __always_inline int job_commit(const struct job_key *key, __u32 sw_depth, __u32 hw_depth)
+{
+	struct job *job = bpf_map_lookup_elem(&jobs, key);
+	struct out_commit *at;
+	struct bpf_counts *c;
+	__u32 cpu;
+
+	c = my_counts(&cpu);
+	if (!c)
+		return 0;
+	if (!job && by_table())
+		return count_filtered(c);
+	at = begin_commit(c, cpu);
+	if (!at)
+		return 0;
+	set_job(&at->ev.e, key, job);
+	at->ev.sw_depth = sw_depth;
+	at->ev.hw_depth = hw_depth;
+	event_submit(at, c);
+	return 0;
+}
+
+/* END: the device has finished it */
+static __always_inline int job_end(const struct job_key *key, __u32 reply, __u32 hw_ctx, __u64 fence_id)
+{
+	struct job *job = bpf_map_lookup_elem(&jobs, key);
+	struct out_end *at;
+	struct bpf_counts *c;
+	__u32 cpu;
+
+	c = my_counts(&cpu);
+	if (!c)
+		return 0;
+	if (!job && by_table())
+		return count_filtered(c);
+	at = begin_end(c, cpu);
+	if (!at)
+		return 0;
+	set_job(&at->ev.e, key, job);
+	at->ev.reply = reply;
+	at->ev.hw_ctx = hw_ctx;
+	at->ev.fence_id = fence_id;
+	event_submit(at, c);
+	return 0;
+}
+
+static __always_inline int job_error(const struct job_key *key, const struct job *job, __s32 status, __u32 code)
+{
+	struct out_error *at;
+	struct bpf_counts *c;
+	__u32 cpu;
+
+	c = my_counts(&cpu);
+	if (!c)
+		return 0;
+	at = begin_error(c, cpu);
+	if (!at)
+		return 0;
+	set_job(&at->ev.e, key, job);
+	at->ev.status = status;
+	at->ev.code = code;
+	event_submit(at, c);
+	return 0;
+}
+
+/* COMPLETE: a fence is signalled; most are of no job, and not counted. It may be signalled once only. */
+static __always_inline int job_complete(const struct job_key *key, __s32 status)
+{
+	struct job *job = bpf_map_lookup_elem(&jobs, key);
+	struct out_complete *at;
+	struct bpf_counts *c;
+	__u32 cpu;
+
+	if (!job || job->done)
+		return 0;
+	c = my_counts(&cpu);
+	if (!c)
+		return 0;
+	job->done = 1;
+	if (status)
+		job_error(key, job, status, 0);
+	at = begin_complete(c, cpu);
+	if (!at)
+		return 0;
+	set_job(&at->ev.e, key, job);
+	at->ev.status = status;
+	at->ev.hw_ctx = job->hw_ctx;
+	event_submit(at, c);
+	return 0;
+}
+
+/* WAIT_DEP: the scheduler met a dependency of a job */
+static __always_inline int job_wait_dep(const struct job_key *key, const struct job_key *dep, int signalled)
+{
+	struct job *job = bpf_map_lookup_elem(&jobs, key);
+	struct out_wait_dep *at;
+	struct bpf_counts *c;
+	__u32 one = 1, *waiting;
+	__u32 cpu;
+
+	c = my_counts(&cpu);
+	if (!c)
+		return 0;
+	if (!job && by_table())
+		return count_filtered(c);
+	if (!signalled && !bpf_map_lookup_elem(&jobs, dep)) {
+		waiting = bpf_map_lookup_elem(&deps, dep);
+		if (waiting)
+			__sync_fetch_and_add(waiting, 1);
+		else
+			bpf_map_update_elem(&deps, dep, &one, BPF_NOEXIST);
+	}
+	at = begin_wait_dep(c, cpu);
+	if (!at)
+		return 0;
+	set_job(&at->ev.e, key, job);
+	if (signalled)
+		at->ev.e.flags |= GRT_FLAG_SIGNALLED;
+	at->ev.dep_ctx = dep->ctx;
+	at->ev.dep_seqno = dep->seqno;
+	event_submit(at, c);
+	return 0;
+}
+
+/* FENCE: one that jobs waited for, and that is no job here, is signalled */
+static __always_inline int dep_signalled(const struct job_key *key, __s32 status)
+{
+	__u32 *waiting = bpf_map_lookup_elem(&deps, key);
+	struct out_fence *at;
+	struct bpf_counts *c;
+	__u32 cpu;
+
+	if (!waiting)
+		return 0;
+	c = my_counts(&cpu);
+	if (!c)
+		return 0;
+	at = begin_fence(c, cpu);
+	if (at) {
+		at->ev.e.ctx = key->ctx;
+		at->ev.e.seqno = key->seqno;
+		at->ev.status = status;
+		at->ev.waiters = *waiting;
+		event_submit(at, c);
+	}
+	bpf_map_delete_elem(&deps, key);
+	return 0;
+}
+
+/* SYNC_WAIT_ENTER: a thread waits for a fence; those of no job here are not counted */
+static __always_inline int wait_enter(const struct job_key *key)
+{
+	struct job *job = bpf_map_lookup_elem(&jobs, key);
+	__u64 pid_tgid = bpf_get_current_pid_tgid();
+	__u32 tid = (__u32)pid_tgid, cpu;
+	struct out_comm_sync_wait_enter *at;
+	struct bpf_counts *c;
+
+	if (!job)
+		return 0;
+	c = my_counts(&cpu);
+	if (!c)
+		return 0;
+	if (!thread_wanted(pid_tgid >> 32))
+		return count_filtered(c);
+	bpf_map_update_elem(&waits, &tid, key, BPF_ANY);
+	at = begin_comm_sync_wait_enter(c, cpu, pid_tgid);
+	if (!at)
+		return 0;
+	at->ev.e.ctx = key->ctx;
+	at->ev.e.seqno = key->seqno;
+	at->ev.e.ring = job->ring;
+	at->ev.e.device = job->device;
+	event_submit(at, c);
+	return 0;
+}
+
+/* SYNC_WAIT_EXIT: of the wait that this thread began; the fence may be gone by now but for its numbers */
+static __always_inline int wait_exit(void)
+{
+	__u64 pid_tgid = bpf_get_current_pid_tgid();
+	__u32 tid = (__u32)pid_tgid, cpu;
+	struct job_key *known = bpf_map_lookup_elem(&waits, &tid), key;
+	struct out_sync_wait_exit *at;
+	struct bpf_counts *c;
+
+	if (!known)
+		return 0;
+	c = my_counts(&cpu);
+	if (!c)
+		return 0;
+	key = *known;
+	bpf_map_delete_elem(&waits, &tid);
+	at = begin_sync_wait_exit(c, cpu);
+	if (!at)
+		return 0;
+	set_job(&at->ev.e, &key, bpf_map_lookup_elem(&jobs, &key));
+	set_current(&at->ev.e, pid_tgid);
+	event_submit(at, c);
+	return 0;
+}
+
+#endif /* GRTRACE_BPF_JOBS_H */

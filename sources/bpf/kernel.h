@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The kernel's structs, as far as our programs look into them. Offsets are
+ * found at load time from the running kernel's BTF (CO-RE), so only names and
+ * types matter here, and members that some kernels lack are asked for first.
+ */
+#ifndef GRTRACE_BPF_KERNEL_H
+#define GRTRACE_BPF_KERNEL_H
+
+#include <linux/types.h>
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+typedef struct {
+	int counter;
+} atomic_t;
+
+struct inode {
+	unsigned int i_rdev;
+};
+
+struct file {
+	struct inode *f_inode;
+};
+
+struct fdtable {
+	unsigned int max_fds;
+	struct file **fd;
+};
+
+struct files_struct {
+	struct fdtable *fdt;
+};
+
+struct task_struct {
+	struct task_struct *group_leader;
+	struct files_struct *files;
+	char comm[16];
+};
+
+/* x86-64 */
+struct pt_regs {
+	unsigned long si;
+	unsigned long di;
+	unsigned long ax;
+};
+
+struct device_driver {
+	const char *name;
+};
+
+struct device {
+	struct device_driver *driver;
+};
+
+struct dma_fence {
+	__u64 context;
+	__u64 seqno;
+	unsigned long flags;
+	int error;
+};
+
+struct spsc_queue {
+	atomic_t job_count;
+};
+
+struct drm_sched_fence {
+	struct dma_fence finished;
+	struct dma_fence *parent;
+	struct drm_gpu_scheduler *sched;
+};
+
+struct drm_gpu_scheduler {
+	const char *name;
+	atomic_t hw_rq_count;  /* to 6.6: jobs */
+	atomic_t credit_count; /* from 6.8: credits, one per job with most drivers */
+	struct device *dev;    /* from 6.1 */
+};
+
+struct drm_sched_entity {
+	struct spsc_queue job_queue;
+};
+
+struct drm_sched_job {
+	struct drm_gpu_scheduler *sched;
+	struct drm_sched_fence *s_fence;
+};
+
+struct virtio_device {
+	int index;
+};
+
+struct virtqueue {
+	const char *name;
+	struct virtio_device *vdev;
+	unsigned int index;
+};
+
+#pragma clang attribute pop
+
+/* From uapi linux/virtio_gpu.h: the layout is fixed by the virtio specification. */
+struct virtio_gpu_ctrl_hdr {
+	__u32 type;
+	__u32 flags;
+	__u64 fence_id;
+	__u32 ctx_id;
+	__u32 ring_idx;
+};
+#define VIRTIO_GPU_FLAG_FENCE	   1U
+#define VIRTIO_GPU_RESP_ERR_UNSPEC 0x1200U
+
+/* include/linux/dma-fence.h: DMA_FENCE_FLAG_SIGNALED_BIT is bit 0 */
+#define DMA_FENCE_SIGNALED 1UL
+
+#endif /* GRTRACE_BPF_KERNEL_H */

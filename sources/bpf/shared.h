@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What BPF programs and their loader agree on: settings, counters, and what
+ * stands in the ring buffer.
+ */
+#ifndef GRTRACE_BPF_SHARED_H
+#define GRTRACE_BPF_SHARED_H
+
+#include <grtrace/event.h>
+
+#define BPF_COMM   16
+#define BPF_RING   32
+#define BPF_DRIVER 16
+
+/* More CPUs than this are not counted apart, so there cannot be more. */
+#define BPF_CPUS_MAX 1024
+
+/* A wake-up costs more than an event: the reader comes by itself, and is called when so many wait. */
+#define BPF_WAKE_EVENTS 512
+
+/**
+ * struct bpf_config - settings of a capture; constants for the programs
+ * @pid: only this process (thread group), 0: all
+ * @comm: only threads of this name; empty: all
+ * @ring: only jobs of rings of this name; empty: all
+ * @device: only this device number (major << 20 | minor); 0: all
+ * @types: bit per event type that is wanted
+ * @driver: of `fence`: the driver whose fences are jobs
+ * @stacks: 1: user stack, 2: kernel stack at each submitting ioctl
+ */
+struct bpf_config {
+	__u32 pid;
+	__u32 device;
+	__u64 types;
+	char comm[BPF_COMM];
+	char ring[BPF_RING];
+	char driver[BPF_DRIVER];
+	__u32 stacks;
+	__u32 pad;
+};
+
+/** struct bpf_counts - of one CPU: what was offered, and what did not get into the ring buffer */
+struct bpf_counts {
+	__u64 emitted;
+	__u64 filtered;
+	__u64 lost;
+	__u64 unmatched;
+	__u64 pad[4];
+};
+
+/* bpf_record.labels */
+#define BPF_HAS_COMM 1U
+
+/**
+ * struct bpf_record - in the ring buffer: this, then struct bpf_comm if it is said, then the event
+ * @cpu: where it happened
+ * @labels: BPF_HAS_*
+ */
+struct bpf_record {
+	__u32 cpu;
+	__u32 labels;
+};
+
+/** struct bpf_comm - names of the running thread and of its process; @owner empty: the same */
+struct bpf_comm {
+	char comm[BPF_COMM];
+	char owner[BPF_COMM];
+};
+
+/**
+ * struct bpf_ring - what a ring is called, by the address of its scheduler or queue
+ * @id: in grt_event.ring; the loader gives short numbers instead
+ * @denied: not the ring asked for
+ */
+struct bpf_ring {
+	__u32 id;
+	__u32 device;
+	__u32 denied;
+	__u32 pad;
+	char name[BPF_RING];
+	char driver[BPF_DRIVER];
+};
+
+#define BPF_RINGS_MAX 1024
+
+#endif /* GRTRACE_BPF_SHARED_H */

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Names of device files, from sysfs at their first event: a device keeps its
+ * number while it is there.
+ */
+#include <libgen.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "bpf_devices.h"
+
+/* The kernel's own form of a device number. */
+#define MAJOR_OF(number) ((number) >> 20)
+#define MINOR_OF(number) ((number) & 0xfffff)
+
+/* The last part of where a link of /sys/dev/char/MAJOR:MINOR leads; false where there is none. */
+static bool link_end(uint32_t number, const char *link, char *name, size_t room)
+{
+	char path[96], target[512];
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/sys/dev/char/%u:%u%s", MAJOR_OF(number), MINOR_OF(number), link);
+	n = readlink(path, target, sizeof(target) - 1);
+	if (n <= 0)
+		return false;
+	target[n] = '\0';
+	snprintf(name, room, "%s", basename(target));
+	return true;
+}
+
+static const struct bpf_device *find_device(struct bpf_devices *d, uint32_t number)
+{
+	struct bpf_device *k = d->known;
+
+	while (k < d->known + d->used && k->number != number)
+		k++;
+	if (k < d->known + d->used)
+		return k;
+	if (d->used == BPF_DEVICES_KNOWN)
+		return NULL;
+	d->used++;
+	k->number = number;
+	link_end(number, "", k->name, sizeof(k->name));
+	link_end(number, "/device/driver", k->driver, sizeof(k->driver));
+	return k;
+}
+
+int bpf_devices_see(struct bpf_devices *d, struct grt_packer *p, unsigned int cpu, struct grt_event *e)
+{
+	uint32_t slot = e->tid * 0x9e3779b1U >> 20;
+	const struct bpf_device *known;
+
+	if (e->type == GRT_EV_IOCTL_ENTER) {
+		d->open[slot].tid = e->tid;
+		d->open[slot].device = e->device;
+	} else if (e->type == GRT_EV_IOCTL_EXIT && d->open[slot].tid == e->tid) {
+		e->device = d->open[slot].device;
+		d->open[slot].tid = 0;
+	}
+	/* smaller numbers are a driver's own count of its devices */
+	known = MAJOR_OF(e->device) ? find_device(d, e->device) : NULL;
+	if (!known || !known->name[0])
+		return 0;
+	return grt_packer_name(p, cpu, e->time, GRT_NAME_DEVICE, e->device, known->name, known->driver);
+}

@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Jobs of every DRM driver that has tracepoints: the DRM scheduler's, and those
+ * of drivers with tracepoints of their own.
+ */
+#include "bpf.h"
+
+BPF_SOURCE(drm, false, "drm_sched", "virtio_gpu", "dma_fence");

@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * DRM ioctls entered and left, per thread: who submitted what.
+ */
+#include "bpf.h"
+
+BPF_SOURCE(ioctl, false, "ioctl");

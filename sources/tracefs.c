@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Finds tracefs. Where nobody has mounted it, a detached mount is made, which
+ * no other process sees and which goes with the descriptor.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <unistd.h>
+
+#include "tracefs.h"
+
+static const char *const places[] = {"/sys/kernel/tracing", "/sys/kernel/debug/tracing"};
+
+static int open_mounted(void)
+{
+	int fd = -1;
+
+	for (size_t i = 0; fd < 0 && i < sizeof(places) / sizeof(places[0]); i++) {
+		fd = open(places[i], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		if (fd >= 0 && faccessat(fd, "events", R_OK, 0)) {
+			close(fd);
+			fd = -1;
+		}
+	}
+	return fd;
+}
+
+static int open_detached(void)
+{
+	int fs = fsopen("tracefs", FSOPEN_CLOEXEC), fd = -1, code;
+
+	if (fs >= 0 && !fsconfig(fs, FSCONFIG_CMD_CREATE, NULL, NULL, 0))
+		fd = fsmount(fs, FSMOUNT_CLOEXEC, 0);
+	code = errno;
+	if (fs >= 0)
+		close(fs);
+	errno = code;
+	return fd;
+}
+
+int tracefs_open(struct grt_err *err)
+{
+	int fd = open_mounted();
+
+	if (fd < 0)
+		fd = open_detached();
+	if (fd >= 0)
+		return fd;
+	if (errno == EPERM || errno == EACCES)
+		return grt_err_set(err, -EACCES, "only root may use it", "the same command with sudo",
+				   "cannot open tracefs");
+	return grt_err_set(err, -ENOENT, strerror(errno), "sudo mount -t tracefs tracefs /sys/kernel/tracing",
+			   "cannot open tracefs");
+}
+
+static bool has_event(int events, const char *group, const char *event)
+{
+	char path[512];
+
+	snprintf(path, sizeof(path), "%s/%s", group, event);
+	return faccessat(events, path, F_OK, 0) == 0;
+}
+
+bool tracefs_find(int tracefs, const char *group, const char *event, char *found, size_t room)
+{
+	int events = openat(tracefs, "events", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = events >= 0 ? fdopendir(events) : NULL;
+	bool here = false;
+	struct dirent *e;
+
+	if (dir && group)
+		here = has_event(events, group, event);
+	while (dir && !group && !here && (e = readdir(dir))) {
+		here = e->d_name[0] != '.' && has_event(events, e->d_name, event);
+		if (here && found)
+			snprintf(found, room, "%s", e->d_name);
+	}
+	if (dir)
+		closedir(dir);
+	else if (events >= 0)
+		close(events);
+	return here;
+}
+
+int tracefs_event_id(int tracefs, const char *group, const char *event)
+{
+	char path[256], text[32] = "";
+	int fd;
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "events/%s/%s/id", group, event);
+	fd = openat(tracefs, path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	n = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	return n > 0 ? atoi(text) : -EIO;
+}

@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The jobs of virtio-gpu alone, part of drm.
+ */
+#include "bpf.h"
+
+BPF_SOURCE(virtio, true, "virtio_gpu", "dma_fence");
