@@ -178,11 +178,32 @@ static int check_sources(void)
 	return EXIT_DONE;
 }
 
+#define RINGS_OF_A_SOURCE 65536U
+
+/* Whether a source that is open already tells of the jobs of a driver. */
+static bool is_covered(void *arg, const char *driver)
+{
+	const struct run *run = arg;
+	const struct input *in;
+
+	for (in = run->inputs; in < run->inputs + run->n_inputs; in++)
+		if (in->source->covers && in->source->covers(in->state, driver))
+			return true;
+	return false;
+}
+
 /* One that nobody named and that does not work here is left out. Return: 0 or -errno */
 static int open_source(struct run *run, const struct source *source, enum wish wish, struct grt_err *err)
 {
 	struct source_setup setup = {
-		.pid = (pid_t)opt.pid, .buffer_size = opt.buffer, .merged = opt.raw, .note = note};
+		.pid = (pid_t)opt.pid,
+		.buffer_size = opt.buffer,
+		.merged = opt.raw,
+		.ring_base = run->n_inputs * RINGS_OF_A_SOURCE,
+		.covered = is_covered,
+		.arg = run,
+		.note = note,
+	};
 	struct input *in = &run->inputs[run->n_inputs];
 	int ret = wish == WISH_AUTO && source->probe ? source->probe(err) : 0;
 

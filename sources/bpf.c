@@ -98,6 +98,7 @@ struct capture {
 	struct bpf_devices devices;
 	struct ring ring[RINGS_KNOWN];
 	unsigned int rings_used;
+	uint32_t ring_base;
 	struct cpu_tally tally[BPF_CPUS_MAX];
 	struct bpf_counts count[BPF_CPUS_MAX];
 	struct bpf_config config;
@@ -353,7 +354,7 @@ static int complete_event(struct capture *c, unsigned int cpu, struct grt_event 
 	int ret = 0;
 
 	if (r) {
-		e->ring = (uint32_t)(r - c->ring);
+		e->ring = c->ring_base + (uint32_t)(r - c->ring);
 		e->engine = r->engine;
 		ret = grt_packer_name(c->packer, cpu, e->time, GRT_NAME_RING, e->ring, r->name, r->driver);
 	} else if (e->ring != GRT_RING_NONE) {
@@ -478,6 +479,7 @@ static int prepare(struct capture *c, const struct source_setup *setup, const ch
 		   struct grt_err *err)
 {
 	int ret = check_kernel(err);
+	bool covered = false;
 
 	if (ret)
 		return ret;
@@ -490,10 +492,16 @@ static int prepare(struct capture *c, const struct source_setup *setup, const ch
 	set_config(c, setup);
 	c->ring_bytes = ring_bytes(c, setup->buffer_size);
 	c->merged = setup->merged;
+	c->ring_base = setup->ring_base;
 	for (const char *const *name = objects; !ret && *name; name++)
-		ret = load_object(c, *name, err);
+		if (!setup->covered || !setup->covered(setup->arg, *name))
+			ret = load_object(c, *name, err);
+		else
+			covered = true;
 	if (!ret && !c->programs)
-		return no_tracepoint(objects, err);
+		return covered ? grt_err_set(err, -ENODEV, "the source kmod has all there is", "", "nothing for %s",
+					     c->source)
+			       : no_tracepoint(objects, err);
 	return ret ? ret : make_reader(c, err);
 }
 

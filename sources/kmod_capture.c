@@ -133,6 +133,19 @@ static int capture_open(void **state, const struct source_setup *setup, struct g
 	return prepare(c, setup, err);
 }
 
+/* Whether an adapter of this name is bound to its driver. */
+static bool capture_covers(void *state, const char *driver)
+{
+	struct capture *c = state;
+	char *adapters = kmod_read(&c->kmod, "adapters", NULL), line[256];
+	uint64_t bound = 0;
+
+	if (adapters && kmod_line(adapters, driver, line, sizeof(line)))
+		kmod_number(line, "bound", &bound);
+	free(adapters);
+	return bound;
+}
+
 static int capture_start(void *state, struct grt_err *err)
 {
 	struct capture *c = state;
@@ -246,6 +259,7 @@ static int capture_close(void *state, struct grt_err *err)
 const struct source source_kmod = {
 	.name = "kmod",
 	.open = capture_open,
+	.covers = capture_covers,
 	.start = capture_start,
 	.streams = capture_streams,
 	.read = capture_read,

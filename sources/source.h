@@ -24,6 +24,10 @@
  * @types: bit per event type that is wanted, 0: all
  * @buffer_size: bytes per CPU, 0: as it is
  * @merged: one stream of whole packets instead of one per CPU
+ * @ring_base: numbers of rings begin here, so that sources do not share them
+ * @covered: whether another source of this recording tells of this driver's
+ *	jobs; NULL: none does
+ * @arg: handed to @covered
  * @note: tells the user what was done on the way (a module was loaded)
  */
 struct source_setup {
@@ -35,6 +39,9 @@ struct source_setup {
 	uint64_t types;
 	uint64_t buffer_size;
 	bool merged;
+	uint32_t ring_base;
+	bool (*covered)(void *arg, const char *driver);
+	void *arg;
 	void (*note)(const char *text);
 };
 
@@ -45,6 +52,7 @@ struct source_setup {
  * @probe: whether it works here, changing nothing: 0, or a negative errno with what, why and fix
  * @open: finds and prepares it; nothing is captured yet. Leaves the state in
  *	*@state, which close() frees (also after an error of a later step)
+ * @covers: whether it tells of the jobs of this driver; may be NULL
  * @start: begins capture
  * @streams: number of streams; @fds gets a descriptor for poll() of each
  * @flush: makes everything captured so far readable; NULL: it always is
@@ -62,6 +70,7 @@ struct source {
 	bool by_name;
 	int (*probe)(struct grt_err *err);
 	int (*open)(void **state, const struct source_setup *setup, struct grt_err *err);
+	bool (*covers)(void *state, const char *driver);
 	int (*start)(void *state, struct grt_err *err);
 	unsigned int (*streams)(void *state, struct pollfd *fds);
 	int (*flush)(void *state, struct grt_err *err);

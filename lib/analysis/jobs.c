@@ -491,6 +491,12 @@ static inline void clear_job(struct grt_job *job)
 	job->settled = false;
 }
 
+/* Which kind of source tells; two kinds may tell of one job. */
+static inline unsigned int origin(const struct grt_event *e)
+{
+	return e->flags >> GRT_FLAG_BPF_BIT & 1;
+}
+
 static int new_job(struct grt_jobs *j, const struct grt_event *e, struct grt_job **out)
 {
 	struct grt_job *job;
@@ -502,6 +508,7 @@ static int new_job(struct grt_jobs *j, const struct grt_event *e, struct grt_job
 	job->ctx = e->ctx;
 	job->seqno = e->seqno;
 	job->serial = ++j->serial;
+	job->origin = origin(e);
 	if (place_job(j, e, job)) {
 		push_free(j, job);
 		return -ENOMEM;
@@ -723,6 +730,10 @@ life_event(struct grt_jobs *j, const struct grt_event *e,
 		return 0;
 	}
 	job = find_job(j, e);
+	if (job && job->origin != origin(e)) {
+		j->count.duplicates++;
+		return 0;
+	}
 	if (job && on_stamp == on_submit && is_reuse(job, e)) {
 		j->count.reused++;
 		r = retire(j, job);
@@ -804,10 +815,14 @@ static int lose_wait(struct grt_jobs *j, const struct grt_wait *w)
 
 static int wait_enter(struct grt_jobs *j, const struct grt_event *e)
 {
+	struct grt_job *job = find_job(j, e);
 	struct grt_wait gone;
-	struct grt_job *job;
 	int r = 0;
 
+	if (job && job->origin != origin(e)) {
+		j->count.duplicates++;
+		return 0;
+	}
 	if (grt_waits_end(&j->waits, e, &gone))
 		r = lose_wait(j, &gone);
 	job = find_job(j, e);
@@ -824,9 +839,13 @@ static int wait_enter(struct grt_jobs *j, const struct grt_event *e)
 static int wait_exit(struct grt_jobs *j, const struct grt_event *e)
 {
 	struct grt_wait w;
-	struct grt_job *job;
+	struct grt_job *job = find_job(j, e);
 	uint64_t ns;
 
+	if (job && job->origin != origin(e)) {
+		j->count.duplicates++;
+		return 0;
+	}
 	if (!grt_waits_end(&j->waits, e, &w)) {
 		j->count.half_waits++;
 		return 0;

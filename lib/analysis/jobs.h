@@ -89,7 +89,8 @@ struct grt_job {
 	bool cut_waits;
 	bool held;
 	bool settled;
-	uint8_t state;
+	uint8_t state : 4;
+	uint8_t origin : 4;
 	uint8_t order;
 	uint32_t block;
 	uint64_t serial;
@@ -109,6 +110,8 @@ _Static_assert(sizeof(struct grt_job) == 128, "two cache lines");
  *	the job before it need not be in the trace, or its ring is unknown
  * @reused: SUBMIT of an identity that was in use
  * @repeated: stamps that a job had already; the first one stands
+ * @duplicates: events that another source had told of: the kernel module and BPF
+ *	programs recorded the same job
  * @late: stamps that came when the job was settled
  * @disordered: phases that end before they begin; they count as absent
  * @waits, @wait_ns: joined to a job
@@ -130,6 +133,7 @@ struct grt_jobs_count {
 	uint64_t unordered_start;
 	uint64_t reused;
 	uint64_t repeated;
+	uint64_t duplicates;
 	uint64_t late;
 	uint64_t disordered;
 	uint64_t waits;

@@ -212,6 +212,28 @@ static void an_observed_commit_beats_a_concluded_one(void **state)
 	assert_int_equal(counts(f).repeated, 1);
 }
 
+static void a_job_of_two_sources_is_one_job(void **state)
+{
+	struct fixture *f = *state;
+
+	GIVE(submit, 1000, 1);
+	GIVE(submit, 1010, 1, .e.flags = GRT_FLAG_BPF);
+	GIVE(commit, 1200, 1);
+	GIVE(sync_wait_enter, 1300, 1, .e.tid = 7);
+	GIVE(sync_wait_enter, 1310, 1, .e.tid = 7, .e.flags = GRT_FLAG_BPF);
+	GIVE(end, 4000, 1);
+	GIVE(end, 4010, 1, .e.flags = GRT_FLAG_BPF);
+	GIVE(sync_wait_exit, 4020, 1, .e.tid = 7);
+	GIVE(sync_wait_exit, 4030, 1, .e.tid = 7, .e.flags = GRT_FLAG_BPF);
+	GIVE(complete, 4100, 1);
+	GIVE(complete, 4110, 1, .e.flags = GRT_FLAG_BPF);
+	flush(f);
+	assert_int_equal(phase(&f->out[0], GRT_PHASE_COMPLETE), 100);
+	assert_int_equal(f->out[0].wait_ns, 2720);
+	assert_int_equal(counts(f).duplicates, 5);
+	assert_int_equal(counts(f).reused + counts(f).repeated + counts(f).half_waits, 0);
+}
+
 static void an_inferred_event_stays_inferred(void **state)
 {
 	struct fixture *f = *state;
@@ -1101,6 +1123,7 @@ int main(void)
 		TEST(all_five_stamps),
 		TEST(submit_that_is_also_the_commit),
 		TEST(an_observed_commit_beats_a_concluded_one),
+		TEST(a_job_of_two_sources_is_one_job),
 		TEST(an_inferred_event_stays_inferred),
 		TEST(start_follows_the_ring),
 		TEST(rings_and_devices_do_not_mix),
