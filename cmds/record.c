@@ -53,6 +53,8 @@ static struct {
 	uint64_t pid;
 	uint64_t buffer;
 	bool verbose;
+	const char *stack;
+	bool kernel_stack;
 } opt;
 
 static const struct cmd_opt options[] = {
@@ -63,6 +65,9 @@ static const struct cmd_opt options[] = {
 	{"duration", 'd', OPT_SECONDS, "SECONDS", &opt.seconds, "end after this time"},
 	{"pid", 'p', OPT_U64, "PID", &opt.pid, "only events of this process; end when it ends"},
 	{"buffer", 0, OPT_SIZE, "SIZE", &opt.buffer, "kernel buffer per CPU, like 16M"},
+	{"stack", 0, OPT_STR, "HOW", &opt.stack,
+	 "CPU stack of each submit: bpf, auto or none (default: none)"},
+	{"kernel-stack", 0, OPT_FLAG, NULL, &opt.kernel_stack, "its kernel part, too"},
 	{"verbose", 'v', OPT_FLAG, NULL, &opt.verbose, "say which sources are left out, and why"},
 	{"raw", 0, OPT_STR, "FILE", &opt.raw, "plain packets instead of a directory; - is standard output"},
 	{NULL, 0, OPT_FLAG, NULL, NULL, NULL},
@@ -178,6 +183,11 @@ static int check_sources(void)
 	return EXIT_DONE;
 }
 
+static bool wants_stack(void)
+{
+	return opt.stack && strcmp(opt.stack, "none") != 0;
+}
+
 #define RINGS_OF_A_SOURCE 65536U
 
 /* Whether a source that is open already tells of the jobs of a driver. */
@@ -200,7 +210,9 @@ static int open_source(struct run *run, const struct source *source, enum wish w
 		.buffer_size = opt.buffer,
 		.merged = opt.raw,
 		.ring_base = run->n_inputs * RINGS_OF_A_SOURCE,
-		.covered = is_covered,
+		.user_stack = wants_stack(),
+		.kernel_stack = opt.kernel_stack,
+		.covered = wants_stack() || opt.kernel_stack ? NULL : is_covered,
 		.arg = run,
 		.note = note,
 	};
@@ -677,6 +689,9 @@ static int check_options(char **argv)
 	if (opt.raw && !strcmp(opt.raw, "-") && isatty(STDOUT_FILENO))
 		return cmd_usage_error(
 			"--raw -: packets are no text for a terminal; send them to a pipe or file");
+	if (wants_stack() && strcmp(opt.stack, "bpf") && strcmp(opt.stack, "auto"))
+		return cmd_usage_error("--stack=%s: not a way to take stacks (there are: auto, bpf, none)",
+				       opt.stack);
 	return check_sources();
 }
 
@@ -711,7 +726,7 @@ static int record_run(int argc, char **argv)
 
 const struct cmd cmd_record = {
 	.usage =
-		"[-o DIR] [-e SRC,...] [-d SECONDS] [-p PID] [--buffer SIZE] [--raw FILE] [-v] [[--] PROG [ARGS]]",
+		"[-o DIR] [-e SRC,...] [-d SECONDS] [-p PID] [--stack=HOW] [--kernel-stack] [--buffer SIZE] [--raw FILE] [-v] [[--] PROG [ARGS]]",
 	.opts = options,
 	.run = record_run,
 	.stop_at_operand = true,

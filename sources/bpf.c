@@ -26,6 +26,7 @@
 #include "bpf/shared.h"
 #include "bpf_devices.h"
 #include "bpf_objects.h"
+#include "bpf_stacks.h"
 #include "core/engine.h"
 #include "core/packer.h"
 #include "core/packet.h"
@@ -96,6 +97,7 @@ struct capture {
 	uint64_t horizon;
 	struct grt_packer *packer;
 	struct bpf_devices devices;
+	struct bpf_stacks stacks;
 	struct ring ring[RINGS_KNOWN];
 	unsigned int rings_used;
 	uint32_t ring_base;
@@ -252,7 +254,7 @@ int bpf_probe(const char *const *objects, struct grt_err *err)
 	return n ? 0 : no_tracepoint(objects, err);
 }
 
-static const char *const shared_maps[] = {"events", "counts", "jobs", "rings", "deps", "waits"};
+static const char *const shared_maps[] = {"events", "counts", "jobs", "rings", "deps", "waits", "stacks"};
 
 /* The maps of the first object that has them serve all. */
 static int share_maps(struct capture *c, struct bpf_object *o)
@@ -267,8 +269,10 @@ static int share_maps(struct capture *c, struct bpf_object *o)
 			first = bpf_object__find_map_by_name(c->object[k], shared_maps[i]);
 		if (first)
 			ret = bpf_map__reuse_fd(mine, bpf_map__fd(first));
-		else if (mine && i == 0)
+		else if (mine && !strcmp(shared_maps[i], "events"))
 			ret = bpf_map__set_max_entries(mine, (uint32_t)c->ring_bytes);
+		else if (mine && !strcmp(shared_maps[i], "stacks") && !c->config.stacks)
+			ret = bpf_map__set_max_entries(mine, 1);
 	}
 	return ret;
 }
@@ -360,6 +364,8 @@ static int complete_event(struct capture *c, unsigned int cpu, struct grt_event 
 	} else if (e->ring != GRT_RING_NONE) {
 		e->ring = GRT_RING_NONE;
 	}
+	if (!ret && e->type == GRT_EV_STACK)
+		ret = bpf_stacks_see(&c->stacks, c->packer, cpu, (struct grt_ev_stack *)e);
 	return ret ? ret : bpf_devices_see(&c->devices, c->packer, cpu, e);
 }
 
@@ -444,6 +450,7 @@ static void set_config(struct capture *c, const struct source_setup *setup)
 	if (setup->types)
 		c->config.types = setup->types;
 	c->config.device = setup->device;
+	c->config.stacks = (setup->user_stack ? BPF_STACK_USER : 0) | (setup->kernel_stack ? BPF_STACK_KERNEL : 0);
 }
 
 /* A power of two. */
@@ -465,6 +472,8 @@ static int make_reader(struct capture *c, struct grt_err *err)
 
 	c->counts = bpf_object__find_map_fd_by_name(c->object[0], "counts");
 	c->rings = bpf_object__find_map_fd_by_name(c->object[0], "rings");
+	if (c->config.stacks && bpf_stacks_init(&c->stacks, bpf_object__find_map_fd_by_name(c->object[0], "stacks")))
+		return grt_err_set(err, -ENOMEM, NULL, NULL, "no memory for stacks");
 	c->reader = ring_buffer__new(ring, on_record, c, NULL);
 	c->epoll = epoll_create1(EPOLL_CLOEXEC);
 	c->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
@@ -705,11 +714,12 @@ static void counts_text(const struct capture *c, char *text, size_t room)
 		sum.filtered += c->count[cpu].filtered;
 		sum.lost += c->count[cpu].lost;
 		sum.unmatched += c->count[cpu].unmatched;
+		sum.no_stack += c->count[cpu].no_stack;
 		late += c->tally[cpu].late;
 	}
-	snprintf(text, room, "emitted=%llu filtered=%llu lost=%llu late=%llu unmatched=%llu",
+	snprintf(text, room, "emitted=%llu filtered=%llu lost=%llu late=%llu unmatched=%llu no_stack=%llu",
 		 (unsigned long long)sum.emitted, (unsigned long long)sum.filtered, (unsigned long long)sum.lost,
-		 (unsigned long long)late, (unsigned long long)sum.unmatched);
+		 (unsigned long long)late, (unsigned long long)sum.unmatched, (unsigned long long)sum.no_stack);
 }
 
 int bpf_describe(void *state, struct grt_env *env, int room)
@@ -740,6 +750,7 @@ int bpf_close(void *state, struct grt_err *err)
 	for (unsigned int i = 0; i < c->objects; i++)
 		bpf_object__close(c->object[i]);
 	grt_packer_free(c->packer);
+	bpf_stacks_fini(&c->stacks);
 	if (c->epoll >= 0)
 		close(c->epoll);
 	if (c->timer >= 0)

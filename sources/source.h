@@ -24,6 +24,7 @@
  * @types: bit per event type that is wanted, 0: all
  * @buffer_size: bytes per CPU, 0: as it is
  * @merged: one stream of whole packets instead of one per CPU
+ * @user_stack, @kernel_stack: CPU stacks are wanted at each SUBMIT
  * @ring_base: numbers of rings begin here, so that sources do not share them
  * @covered: whether another source of this recording tells of this driver's
  *	jobs; NULL: none does
@@ -39,6 +40,8 @@ struct source_setup {
 	uint64_t types;
 	uint64_t buffer_size;
 	bool merged;
+	bool user_stack;
+	bool kernel_stack;
 	uint32_t ring_base;
 	bool (*covered)(void *arg, const char *driver);
 	void *arg;

@@ -121,7 +121,7 @@ struct grt_event {
 #undef GRT_U
 
 /* The largest record; what a packet must have room for. */
-#define GRT_RECORD_MAX	   sizeof(struct grt_ev_name)
+#define GRT_RECORD_MAX	   240
 /* The longest record of a job's life cycle; those are the first types. */
 #define GRT_JOB_RECORD_MAX 64
 #define GRT_JOB_TYPE_LAST  GRT_EV_COMMAND

@@ -91,6 +91,14 @@ static __always_inline int thread_wanted(__u32 pid)
 	return 1;
 }
 
+/* An event that a filter rejects. */
+static __always_inline int count_filtered(struct bpf_counts *c)
+{
+	c->emitted++;
+	c->filtered++;
+	return 0;
+}
+
 static __always_inline int type_wanted(__u32 type)
 {
 	return config.types >> type & 1;

@@ -54,7 +54,7 @@ static __always_inline struct job_key key_of(struct drm_sched_job *job)
 	};
 }
 
-static __always_inline int queue(struct drm_sched_job *sj)
+static __always_inline int queue(void *ctx, struct drm_sched_job *sj)
 {
 	__u64 pid_tgid = bpf_get_current_pid_tgid();
 	struct bpf_ring *ring = ring_of(BPF_CORE_READ(sj, sched));
@@ -66,7 +66,7 @@ static __always_inline int queue(struct drm_sched_job *sj)
 		.device = ring ? ring->device : 0,
 	};
 
-	return job_submit(&key, &job, ring && ring->denied, 0, 0, 0);
+	return job_submit(ctx, &key, &job, ring && ring->denied, 0, 0, 0);
 }
 
 static __always_inline int run(struct drm_sched_job *sj, struct drm_sched_entity *entity)
@@ -108,8 +108,8 @@ static __always_inline int dependency(struct drm_sched_job *sj, struct dma_fence
 		return BODY;                             \
 	}
 
-PROBE_JOB(drm_sched_job, queue((void *)ctx->args[0]))
-PROBE_JOB(drm_sched_job_queue, queue((void *)ctx->args[0]))
+PROBE_JOB(drm_sched_job, queue(ctx, (void *)ctx->args[0]))
+PROBE_JOB(drm_sched_job_queue, queue(ctx, (void *)ctx->args[0]))
 PROBE_JOB(drm_run_job, run((void *)ctx->args[0], (void *)ctx->args[1]))
 PROBE_JOB(drm_sched_job_run, run((void *)ctx->args[0], (void *)ctx->args[1]))
 PROBE_JOB(drm_sched_process_job, done((void *)ctx->args[0]))

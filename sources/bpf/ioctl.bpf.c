@@ -7,7 +7,7 @@
  * result; which ioctl it was is still in the thread's saved registers, so
  * nothing need be remembered between the two, and both filters agree.
  */
-#include "jobs.h"
+#include "common.h"
 
 #define IOCTL_TYPE(cmd) ((cmd) >> 8 & 0xff)
 

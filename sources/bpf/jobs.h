@@ -25,12 +25,12 @@ struct {
 	__type(value, struct job_key);
 } waits SEC(".maps");
 
-static __always_inline int count_filtered(struct bpf_counts *c)
-{
-	c->emitted++;
-	c->filtered++;
-	return 0;
-}
+struct {
+	__uint(type, BPF_MAP_TYPE_STACK_TRACE);
+	__uint(max_entries, BPF_STACKS_MAX);
+	__uint(key_size, sizeof(__u32));
+	__uint(value_size, BPF_STACK_DEPTH * sizeof(__u64));
+} stacks SEC(".maps");
 
 /* A filter by thread or ring works through the table: what is not in it was rejected at its SUBMIT. */
 static __always_inline int by_table(void)
@@ -38,14 +38,46 @@ static __always_inline int by_table(void)
 	return config.pid || config.comm[0] || config.ring[0] || config.device;
 }
 
+static __always_inline __u32 take_stack(void *ctx, struct bpf_counts *c, __u64 flags)
+{
+	long id = bpf_get_stackid(ctx, &stacks, flags);
+
+	if (id >= 0)
+		return id + 1;
+	if (id == -17) /* EEXIST: another one has its place */
+		c->no_stack++;
+	return BPF_STACK_NONE;
+}
+
+/* STACK: where the thread that submits the job stands */
+static __always_inline void job_stack(void *ctx, const struct job_key *key, const struct job *job,
+				      struct bpf_counts *c, __u32 cpu)
+{
+	__u32 user = BPF_STACK_NONE, kernel = BPF_STACK_NONE;
+	struct out_stack *at;
+
+	if (config.stacks & BPF_STACK_USER)
+		user = take_stack(ctx, c, BPF_F_USER_STACK);
+	if (config.stacks & BPF_STACK_KERNEL)
+		kernel = take_stack(ctx, c, 0);
+	at = begin_stack(c, cpu);
+	if (!at)
+		return;
+	set_job(&at->ev.e, key, job);
+	at->ev.user = user;
+	at->ev.kernel = kernel;
+	event_submit(at, c);
+}
+
 /**
  * job_submit - SUBMIT, from the thread that submits
+ * @ctx: of the program
  * @job: complete but for @done
  * @denied: a filter of the ring rejects it
  * @cmd, @fence_id: as in events.def
  * @flags: GRT_FLAG_COMMIT where the driver has no queue of its own
  */
-static __always_inline int job_submit(const struct job_key *key, const struct job *job, int denied, __u32 cmd,
+static __always_inline int job_submit(void *ctx, const struct job_key *key, const struct job *job, int denied, __u32 cmd,
 				      __u64 fence_id, __u32 flags)
 {
 	__u64 pid_tgid = bpf_get_current_pid_tgid();
@@ -68,6 +100,8 @@ static __always_inline int job_submit(const struct job_key *key, const struct jo
 	at->ev.hw_ctx = job->hw_ctx;
 	at->ev.fence_id = fence_id;
 	event_submit(at, c);
+	if (config.stacks)
+		job_stack(ctx, key, job, c, cpu);
 	return 0;
 }
 

@@ -26,7 +26,7 @@
  * @device: only this device number (major << 20 | minor); 0: all
  * @types: bit per event type that is wanted
  * @driver: of `fence`: the driver whose fences are jobs
- * @stacks: 1: user stack, 2: kernel stack at each submitting ioctl
+ * @stacks: BPF_STACK_* to take at each SUBMIT
  */
 struct bpf_config {
 	__u32 pid;
@@ -39,13 +39,28 @@ struct bpf_config {
 	__u32 pad;
 };
 
-/** struct bpf_counts - of one CPU: what was offered, and what did not get into the ring buffer */
+/* bpf_config.stacks */
+#define BPF_STACK_USER	 1U
+#define BPF_STACK_KERNEL 2U
+
+#define BPF_STACK_DEPTH 127
+#define BPF_STACKS_MAX	16384
+
+/* In STACK records of the programs: no stack. Numbers are those of the stack map, plus 1. */
+#define BPF_STACK_NONE 0U
+
+/**
+ * struct bpf_counts - of one CPU: what was offered, and what did not get into the ring buffer
+ * @unmatched: what a driver told that could not be joined to a job
+ * @no_stack: stacks for which the table had no room
+ */
 struct bpf_counts {
 	__u64 emitted;
 	__u64 filtered;
 	__u64 lost;
 	__u64 unmatched;
-	__u64 pad[4];
+	__u64 no_stack;
+	__u64 pad[3];
 };
 
 /* bpf_record.labels */

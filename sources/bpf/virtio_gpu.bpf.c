@@ -130,7 +130,7 @@ int cmd_queue(struct bpf_raw_tracepoint_args *ctx)
 	job.ring = ring->id;
 	job.device = ring->device;
 	job.hw_ctx = hdr.ctx_id;
-	return job_submit(last, &job, ring->denied, hdr.type, hdr.fence_id, GRT_FLAG_COMMIT);
+	return job_submit(ctx, last, &job, ring->denied, hdr.type, hdr.fence_id, GRT_FLAG_COMMIT);
 }
 
 SEC("raw_tp/virtio_gpu_cmd_response")

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The same addresses mean different functions in different processes, so a user
+ * stack's id belongs to (process, number); a kernel stack's to its number.
+ */
+#include "bpf_stacks.h"
+
+#ifdef GRT_HAVE_BPF
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bpf/shared.h"
+
+/* Kernel stacks are of no process. */
+#define KERNEL_PID 0xffffffffULL
+
+int bpf_stacks_init(struct bpf_stacks *s, int map)
+{
+	*s = (struct bpf_stacks){.map = map, .room = 4 * BPF_STACKS_MAX};
+	s->seen = calloc(s->room, sizeof(*s->seen));
+	s->symbols = symbols_new();
+	return s->seen && s->symbols ? 0 : -ENOMEM;
+}
+
+void bpf_stacks_fini(struct bpf_stacks *s)
+{
+	symbols_free(s->symbols);
+	free(s->seen);
+	*s = (struct bpf_stacks){.map = -1};
+}
+
+/* Its place, free or not; the table is never full, see give_id(). */
+static uint32_t find_place(const struct bpf_stacks *s, uint64_t key)
+{
+	uint32_t at = (uint32_t)(key * 0x9e3779b97f4a7c15ULL >> 40) % s->room;
+
+	while (s->seen[at].key && s->seen[at].key != key)
+		at = (at + 1) % s->room;
+	return at;
+}
+
+static int write_frames(struct bpf_stacks *s, struct grt_packer *p, unsigned int cpu, const struct grt_event *e,
+			uint32_t id, const uint64_t *ip, unsigned int depth, bool kernel)
+{
+	struct grt_ev_frame f;
+	int ret = 0;
+
+	for (unsigned int i = 0; i < depth && !ret; i++) {
+		memset(&f, 0, sizeof(f));
+		f.e = (struct grt_event){
+			.time = e->time,
+			.type = GRT_EV_FRAME,
+			.size = sizeof(f),
+			.flags = GRT_FLAG_BPF,
+			.ring = GRT_RING_NONE,
+		};
+		f.stack = id;
+		f.index = (uint16_t)i;
+		f.depth = (uint16_t)depth;
+		f.ip = ip[i];
+		if (kernel)
+			symbols_kernel(s->symbols, ip[i], f.symbol, sizeof(f.symbol));
+		else
+			symbols_user(s->symbols, (pid_t)e->pid, ip[i], f.symbol, sizeof(f.symbol));
+		ret = grt_packer_add(p, cpu, &f.e);
+	}
+	/* too late for its place: the stack stays without frames */
+	return ret == -ERANGE ? 0 : ret;
+}
+
+/* Return: the id, 0 where the stack is not there any more, or -ENOMEM */
+static int give_id(struct bpf_stacks *s, struct grt_packer *p, unsigned int cpu, const struct grt_event *e,
+		   uint32_t number, bool kernel)
+{
+	uint64_t key = (kernel ? KERNEL_PID : e->pid) << 32 | number, ip[BPF_STACK_DEPTH] = {0};
+	uint32_t at = find_place(s, key), stack = number - 1;
+	unsigned int depth = 0;
+	int ret;
+
+	if (s->seen[at].key)
+		return (int)s->seen[at].id;
+	if (s->used >= s->room / 2 || bpf_map_lookup_elem(s->map, &stack, ip))
+		return 0;
+	while (depth < BPF_STACK_DEPTH && ip[depth])
+		depth++;
+	s->seen[at].key = key;
+	s->seen[at].id = ++s->used;
+	ret = write_frames(s, p, cpu, e, s->used, ip, depth, kernel);
+	return ret ? ret : (int)s->used;
+}
+
+int bpf_stacks_see(struct bpf_stacks *s, struct grt_packer *p, unsigned int cpu, struct grt_ev_stack *e)
+{
+	int user = e->user ? give_id(s, p, cpu, &e->e, e->user, false) : 0;
+	int kernel = e->kernel ? give_id(s, p, cpu, &e->e, e->kernel, true) : 0;
+
+	if (user < 0 || kernel < 0)
+		return -ENOMEM;
+	e->user = (uint32_t)user;
+	e->kernel = (uint32_t)kernel;
+	return 0;
+}
+
+#endif /* GRT_HAVE_BPF */
