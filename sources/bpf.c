@@ -27,6 +27,7 @@
 #include "bpf_devices.h"
 #include "bpf_objects.h"
 #include "bpf_stacks.h"
+#include "bpf_switch.h"
 #include "core/engine.h"
 #include "core/packer.h"
 #include "core/packet.h"
@@ -53,9 +54,9 @@ struct ring {
 	uint32_t key;
 	uint32_t device;
 	uint8_t engine;
-	bool known;
 	char name[BPF_RING];
 	char driver[BPF_DRIVER];
+	struct bpf_switch running;
 };
 
 /** struct cpu_tally - of a CPU: @events that came out of the ring buffer, @late: of these, too late for their place */
@@ -351,18 +352,17 @@ static struct ring *ring_of(struct capture *c, uint32_t key)
 	return r;
 }
 
-/* Gives the event what user space knows: the ring's number and engine, the device of an ioctl's end. */
-static int complete_event(struct capture *c, unsigned int cpu, struct grt_event *e)
+/* Gives the event what user space knows: the ring's number and engine, the device of an ioctl's end, stack ids. */
+static int complete_event(struct capture *c, unsigned int cpu, struct grt_event *e, struct ring **ring)
 {
 	struct ring *r = e->ring == GRT_RING_NONE ? NULL : ring_of(c, e->ring);
 	int ret = 0;
 
+	*ring = r;
+	e->ring = r ? c->ring_base + (uint32_t)(r - c->ring) : GRT_RING_NONE;
 	if (r) {
-		e->ring = c->ring_base + (uint32_t)(r - c->ring);
 		e->engine = r->engine;
 		ret = grt_packer_name(c->packer, cpu, e->time, GRT_NAME_RING, e->ring, r->name, r->driver);
-	} else if (e->ring != GRT_RING_NONE) {
-		e->ring = GRT_RING_NONE;
 	}
 	if (!ret && e->type == GRT_EV_STACK)
 		ret = bpf_stacks_see(&c->stacks, c->packer, cpu, (struct grt_ev_stack *)e);
@@ -380,15 +380,18 @@ static int name_thread(struct capture *c, unsigned int cpu, const struct grt_eve
 
 static int take_event(struct capture *c, unsigned int cpu, struct grt_event *e, const struct bpf_comm *names)
 {
+	struct ring *ring = NULL;
 	int ret = 0;
 
 	c->tally[cpu].events++;
 	if (names)
 		ret = name_thread(c, cpu, e, names);
 	if (!ret)
-		ret = complete_event(c, cpu, e);
+		ret = complete_event(c, cpu, e, &ring);
 	if (!ret)
 		ret = grt_packer_add(c->packer, cpu, e);
+	if (!ret && ring)
+		ret = bpf_switch_see(&ring->running, c->packer, cpu, e);
 	if (ret != -ERANGE)
 		return ret;
 	c->tally[cpu].late++;

@@ -71,13 +71,46 @@ static int write_frames(struct bpf_stacks *s, struct grt_packer *p, unsigned int
 	return ret == -ERANGE ? 0 : ret;
 }
 
+/* What our own program put on top of the kernel's stack. */
+static bool is_ours(const char *symbol)
+{
+	return !strncmp(symbol, "bpf_", 4) || !strncmp(symbol, "__bpf_", 6) || !strncmp(symbol, "__traceiter_", 12);
+}
+
+/* The kernel's frames without ours. */
+static unsigned int skip_ours(struct bpf_stacks *s, const uint64_t *ip, unsigned int depth)
+{
+	char symbol[64];
+	unsigned int n;
+
+	for (n = 0; n < depth; n++) {
+		symbols_kernel(s->symbols, ip[n], symbol, sizeof(symbol));
+		if (!is_ours(symbol))
+			break;
+	}
+	return n;
+}
+
+/*
+ * Code that keeps no frame pointers leads the kernel's walk astray: what is in
+ * no code of the process is no frame, and nothing behind it can be believed.
+ */
+static unsigned int cut_astray(struct bpf_stacks *s, pid_t pid, const uint64_t *ip, unsigned int depth)
+{
+	unsigned int n = 1;
+
+	while (n < depth && symbols_is_code(s->symbols, pid, ip[n]))
+		n++;
+	return n;
+}
+
 /* Return: the id, 0 where the stack is not there any more, or -ENOMEM */
 static int give_id(struct bpf_stacks *s, struct grt_packer *p, unsigned int cpu, const struct grt_event *e,
 		   uint32_t number, bool kernel)
 {
 	uint64_t key = (kernel ? KERNEL_PID : e->pid) << 32 | number, ip[BPF_STACK_DEPTH] = {0};
 	uint32_t at = find_place(s, key), stack = number - 1;
-	unsigned int depth = 0;
+	unsigned int depth = 0, skip = 0;
 	int ret;
 
 	if (s->seen[at].key)
@@ -86,9 +119,13 @@ static int give_id(struct bpf_stacks *s, struct grt_packer *p, unsigned int cpu,
 		return 0;
 	while (depth < BPF_STACK_DEPTH && ip[depth])
 		depth++;
+	if (kernel)
+		skip = skip_ours(s, ip, depth);
+	else if (depth)
+		depth = cut_astray(s, (pid_t)e->pid, ip, depth);
 	s->seen[at].key = key;
 	s->seen[at].id = ++s->used;
-	ret = write_frames(s, p, cpu, e, s->used, ip, depth, kernel);
+	ret = write_frames(s, p, cpu, e, s->used, ip + skip, depth - skip, kernel);
 	return ret ? ret : (int)s->used;
 }
 

@@ -60,15 +60,18 @@ struct mapping {
 	struct elf_file *file;
 };
 
+/** struct process - @read_again: at which lookup its mappings were last read for a second time */
 struct process {
 	pid_t pid;
 	struct mapping *mapping;
 	size_t mappings;
+	uint64_t read_again;
 };
 
 struct symbols {
 	struct process process[PROCESSES];
 	unsigned int next;
+	uint64_t lookups;
 	struct elf_file *file[FILES];
 	unsigned int files;
 	struct table kernel;
@@ -263,9 +266,11 @@ static void read_mappings(struct symbols *s, struct process *p)
 	FILE *f;
 	ssize_t n;
 
-	p->mappings = 0;
 	snprintf(name, sizeof(name), "/proc/%d/maps", (int)p->pid);
 	f = fopen(name, "re");
+	/* it has ended: what is known of it stays true for its stacks */
+	if (f)
+		p->mappings = 0;
 	while (f && (n = getline(&line, &room, f)) > 0) {
 		line[n - 1] = '\0';
 		if (add_mapping(s, p, line))
@@ -298,6 +303,24 @@ static const struct mapping *find_mapping(const struct process *p, uint64_t ip)
 	return NULL;
 }
 
+/* What was loaded since the mappings were read is looked for once more, but not for every stray address. */
+static const struct mapping *look_up(struct symbols *s, struct process *p, uint64_t ip)
+{
+	const struct mapping *m = find_mapping(p, ip);
+
+	if (m || (p->read_again && s->lookups - p->read_again < 256))
+		return m;
+	p->read_again = s->lookups;
+	read_mappings(s, p);
+	return find_mapping(p, ip);
+}
+
+bool symbols_is_code(struct symbols *s, pid_t pid, uint64_t ip)
+{
+	s->lookups++;
+	return look_up(s, find_process(s, pid), ip);
+}
+
 /* The address that the file itself gives to a place in it. */
 static uint64_t file_address(const struct elf_file *f, uint64_t offset)
 {
@@ -310,15 +333,10 @@ static uint64_t file_address(const struct elf_file *f, uint64_t offset)
 void symbols_user(struct symbols *s, pid_t pid, uint64_t ip, char *out, size_t room)
 {
 	struct process *p = find_process(s, pid);
-	const struct mapping *m = find_mapping(p, ip);
+	const struct mapping *m = look_up(s, p, ip);
 	const struct function *f;
 	uint64_t address;
 
-	if (!m) {
-		/* loaded since */
-		read_mappings(s, p);
-		m = find_mapping(p, ip);
-	}
 	if (!m || !m->file) {
 		snprintf(out, room, "0x%llx", (unsigned long long)ip);
 		return;

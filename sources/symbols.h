@@ -6,6 +6,7 @@
 #ifndef GRTRACE_SYMBOLS_H
 #define GRTRACE_SYMBOLS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -21,6 +22,9 @@ struct symbols *symbols_new(void);
  *	where there is no file; cut to @room bytes with the NUL
  */
 void symbols_user(struct symbols *s, pid_t pid, uint64_t ip, char *out, size_t room);
+
+/** symbols_is_code - whether an address lies in what the process may execute */
+bool symbols_is_code(struct symbols *s, pid_t pid, uint64_t ip);
 
 /** symbols_kernel - the same for the kernel, from /proc/kallsyms as far as that tells addresses */
 void symbols_kernel(struct symbols *s, uint64_t ip, char *out, size_t room);

@@ -1,0 +1,473 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/*
+ * A stack is a list of symbols, a symbol a text that is kept once. While a job
+ * is in flight its stack ids wait under its identity; when it is retired its
+ * time goes to the row of (name, ring, stacks).
+ */
+#include "flame.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "core/escape.h"
+#include "index.h"
+#include "jobs.h"
+
+#define DEPTH_MAX 1024U
+
+/** struct text - a symbol: place and length in the arena */
+struct text {
+	size_t at;
+	uint32_t length;
+};
+
+/** struct stack - @symbol: one for each frame, innermost first, 0: not told; NULL until the first FRAME */
+struct stack {
+	uint32_t id;
+	uint32_t depth;
+	uint32_t *symbol;
+};
+
+/** struct owner - the stacks of a job in flight */
+struct owner {
+	uint64_t ctx;
+	uint64_t seqno;
+	uint32_t user;
+	uint32_t kernel;
+	uint32_t next_free;
+};
+
+/** struct row - GPU time of one kind: @name of the process, @ring, and both stacks */
+struct row {
+	uint32_t name;
+	uint32_t ring;
+	uint32_t user;
+	uint32_t kernel;
+	uint64_t ns;
+};
+
+struct grt_flame {
+	struct grt_jobs *jobs;
+	struct grt_hash_key key;
+	char *arena;
+	size_t arena_used, arena_room;
+	struct text *text;
+	uint32_t texts, text_room;
+	struct grt_index text_index;
+	struct stack *stack;
+	uint32_t stacks, stack_room;
+	struct grt_index stack_index;
+	struct owner *owner;
+	uint32_t owners, owner_room, owner_free;
+	struct grt_index owner_index;
+	struct row *row;
+	uint32_t rows, row_room;
+	struct grt_index row_index;
+	struct grt_flame_count count;
+};
+
+/* Room for one more of @used elements of @size bytes. Return: the array, or NULL with the old one in place */
+static void *more_room(void *array, uint32_t used, uint32_t *room, size_t size)
+{
+	uint32_t want = *room ? 2 * *room : 64;
+	void *more;
+
+	if (used < *room)
+		return array;
+	more = realloc(array, want * size);
+	if (more)
+		*room = want;
+	return more;
+}
+
+/* ------------------------------------------------------------- texts */
+
+struct text_key {
+	const char *text;
+	size_t length;
+};
+
+static bool same_text(const void *owner, uint32_t id, const void *key)
+{
+	const struct grt_flame *f = owner;
+	const struct text_key *k = key;
+
+	return f->text[id].length == k->length && !memcmp(f->arena + f->text[id].at, k->text, k->length);
+}
+
+static uint32_t text_tag(const struct grt_flame *f, const char *text, size_t length)
+{
+	uint64_t h = length;
+
+	for (size_t i = 0; i < length; i++)
+		h = (h ^ (unsigned char)text[i]) * 0x100000001b3ULL;
+	return grt_hash(&f->key, h, length);
+}
+
+static int keep_text(struct grt_flame *f, const char *text, size_t length, uint32_t tag)
+{
+	struct text *more = more_room(f->text, f->texts, &f->text_room, sizeof(*more));
+	size_t room = 2 * f->arena_room + length + 4096;
+	char *arena;
+
+	if (!more)
+		return -ENOMEM;
+	f->text = more;
+	if (f->arena_used + length > f->arena_room) {
+		arena = realloc(f->arena, room);
+		if (!arena)
+			return -ENOMEM;
+		f->arena = arena;
+		f->arena_room = room;
+	}
+	memcpy(f->arena + f->arena_used, text, length);
+	f->text[f->texts] = (struct text){f->arena_used, (uint32_t)length};
+	f->arena_used += length;
+	return grt_index_add(&f->text_index, tag, f->texts++);
+}
+
+/* The number of a text, from 1; it need not end with NUL. Return: 0 or -ENOMEM */
+static int intern(struct grt_flame *f, const char *text, size_t room, uint32_t *number)
+{
+	struct text_key k = {text, strnlen(text, room)};
+	uint32_t tag = text_tag(f, text, k.length);
+	uint32_t id = grt_index_find(&f->text_index, tag, same_text, f, &k);
+	int ret = 0;
+
+	if (id == GRT_NOWHERE) {
+		id = f->texts;
+		ret = keep_text(f, text, k.length, tag);
+	}
+	*number = id + 1;
+	return ret;
+}
+
+/* ------------------------------------------------------------ stacks */
+
+static bool same_stack(const void *owner, uint32_t id, const void *key)
+{
+	return ((const struct grt_flame *)owner)->stack[id].id == *(const uint32_t *)key;
+}
+
+static struct stack *find_stack(const struct grt_flame *f, uint32_t id)
+{
+	uint32_t at = grt_index_find(&f->stack_index, grt_hash(&f->key, id, 1), same_stack, f, &id);
+
+	return at == GRT_NOWHERE ? NULL : &f->stack[at];
+}
+
+/* Return: 0 with *out NULL when there are too many */
+static int add_stack(struct grt_flame *f, const struct grt_ev_frame *e, struct stack **out)
+{
+	struct stack *more;
+
+	*out = NULL;
+	if (f->stacks == GRT_FLAME_STACKS_MAX) {
+		f->count.dropped++;
+		return 0;
+	}
+	more = more_room(f->stack, f->stacks, &f->stack_room, sizeof(*more));
+	if (!more)
+		return -ENOMEM;
+	f->stack = more;
+	more += f->stacks;
+	*more = (struct stack){.id = e->stack, .depth = e->depth};
+	more->symbol = calloc(e->depth, sizeof(*more->symbol));
+	if (!more->symbol)
+		return -ENOMEM;
+	*out = more;
+	return grt_index_add(&f->stack_index, grt_hash(&f->key, e->stack, 1), f->stacks++);
+}
+
+static int frame_event(struct grt_flame *f, const struct grt_ev_frame *e)
+{
+	struct stack *s = find_stack(f, e->stack);
+	int ret = 0;
+
+	if (!e->depth || e->depth > DEPTH_MAX)
+		return 0;
+	if (!s)
+		ret = add_stack(f, e, &s);
+	if (ret || !s || e->index >= s->depth)
+		return ret;
+	return intern(f, e->symbol, sizeof(e->symbol), &s->symbol[e->index]);
+}
+
+/* ------------------------------------------------------------ owners */
+
+static bool same_owner(const void *owner, uint32_t id, const void *key)
+{
+	const struct owner *o = &((const struct grt_flame *)owner)->owner[id], *k = key;
+
+	return o->ctx == k->ctx && o->seqno == k->seqno;
+}
+
+static int stack_event(struct grt_flame *f, const struct grt_ev_stack *e)
+{
+	struct owner new = {.ctx = e->e.ctx, .seqno = e->e.seqno, .user = e->user, .kernel = e->kernel}, *more;
+	uint32_t tag = grt_hash(&f->key, e->e.ctx, e->e.seqno), at;
+
+	at = grt_index_find(&f->owner_index, tag, same_owner, f, &new);
+	if (at != GRT_NOWHERE) {
+		f->owner[at].user = e->user;
+		f->owner[at].kernel = e->kernel;
+		return 0;
+	}
+	at = f->owner_free;
+	if (at == GRT_NOWHERE) {
+		more = more_room(f->owner, f->owners, &f->owner_room, sizeof(*more));
+		if (!more)
+			return -ENOMEM;
+		f->owner = more;
+		at = f->owners++;
+	} else {
+		f->owner_free = f->owner[at].next_free;
+	}
+	f->owner[at] = new;
+	return grt_index_add(&f->owner_index, tag, at);
+}
+
+static void take_owner(struct grt_flame *f, const struct grt_job *job, struct owner *out)
+{
+	struct owner k = {.ctx = job->ctx, .seqno = job->seqno};
+	uint32_t tag = grt_hash(&f->key, k.ctx, k.seqno);
+	uint32_t at = grt_index_find(&f->owner_index, tag, same_owner, f, &k);
+
+	*out = k;
+	if (at == GRT_NOWHERE)
+		return;
+	*out = f->owner[at];
+	grt_index_remove(&f->owner_index, tag, at);
+	f->owner[at].next_free = f->owner_free;
+	f->owner_free = at;
+}
+
+/* -------------------------------------------------------------- rows */
+
+static bool same_row(const void *owner, uint32_t id, const void *key)
+{
+	const struct row *r = &((const struct grt_flame *)owner)->row[id], *k = key;
+
+	return r->name == k->name && r->ring == k->ring && r->user == k->user && r->kernel == k->kernel;
+}
+
+static int add_time(struct grt_flame *f, const struct row *k)
+{
+	uint32_t tag = grt_hash(&f->key, (uint64_t)k->user << 32 | k->kernel, (uint64_t)k->name << 32 | k->ring);
+	uint32_t at = grt_index_find(&f->row_index, tag, same_row, f, k);
+	struct row *more;
+
+	if (at != GRT_NOWHERE) {
+		f->row[at].ns += k->ns;
+		return 0;
+	}
+	more = more_room(f->row, f->rows, &f->row_room, sizeof(*more));
+	if (!more)
+		return -ENOMEM;
+	f->row = more;
+	f->row[f->rows] = *k;
+	return grt_index_add(&f->row_index, tag, f->rows++);
+}
+
+static int name_job(struct grt_flame *f, const struct grt_job *job, struct row *r)
+{
+	const struct grt_names *names = grt_jobs_names(f->jobs);
+	const char *name = grt_names_owner(names, job->name) ?: grt_names_name(names, job->name);
+	const char *ring = grt_names_name(names, grt_names_find(names, GRT_NAME_RING, job->ring));
+	char text[64], pid[24];
+	int ret;
+
+	snprintf(pid, sizeof(pid), job->pid ? "pid %u" : "[unknown]", job->pid);
+	ret = intern(f, name ? name : pid, 64, &r->name);
+	if (ring)
+		snprintf(text, sizeof(text), "[GPU %s]", ring);
+	else if (job->ring != GRT_RING_NONE)
+		snprintf(text, sizeof(text), "[GPU ring %u]", job->ring);
+	else
+		snprintf(text, sizeof(text), "[GPU]");
+	return ret ? ret : intern(f, text, sizeof(text), &r->ring);
+}
+
+static int on_job(void *arg, const struct grt_job *job)
+{
+	struct grt_flame *f = arg;
+	struct row r = {0};
+	struct owner stacks;
+	bool inferred;
+	int ret;
+
+	take_owner(f, job, &stacks);
+	if (!grt_job_phase(job, GRT_PHASE_EXEC, &r.ns, &inferred)) {
+		f->count.untimed++;
+		return 0;
+	}
+	r.user = stacks.user;
+	r.kernel = stacks.kernel;
+	ret = name_job(f, job, &r);
+	f->count.jobs++;
+	f->count.ns += r.ns;
+	f->count.inferred_ns += inferred ? r.ns : 0;
+	if (!r.user && !r.kernel) {
+		f->count.no_stack++;
+		f->count.no_stack_ns += r.ns;
+	}
+	return ret ? ret : add_time(f, &r);
+}
+
+/* ------------------------------------------------------------ in, out */
+
+int grt_flame_new(struct grt_flame **out)
+{
+	struct grt_flame *f = calloc(1, sizeof(*f));
+	struct grt_jobs_sink sink = {.job = on_job, .arg = f};
+
+	*out = f;
+	if (!f)
+		return -ENOMEM;
+	f->key = grt_hash_key_new();
+	f->owner_free = GRT_NOWHERE;
+	if (!grt_jobs_new(&f->jobs, &sink, NULL))
+		return 0;
+	free(f);
+	*out = NULL;
+	return -ENOMEM;
+}
+
+int grt_flame_event(struct grt_flame *f, const struct grt_event *e)
+{
+	if (e->type == GRT_EV_STACK)
+		return stack_event(f, (const struct grt_ev_stack *)e);
+	if (e->type == GRT_EV_FRAME)
+		return frame_event(f, (const struct grt_ev_frame *)e);
+	return grt_jobs_event(f->jobs, e);
+}
+
+/** struct folded - a line while it is made; @text NULL: no memory */
+struct folded {
+	char *text;
+	size_t used;
+	size_t room;
+};
+
+static bool has_room(struct folded *l, size_t n)
+{
+	size_t room = 2 * l->room + n;
+	char *more = l->used + n <= l->room ? l->text : realloc(l->text, room);
+
+	if (more && more != l->text)
+		l->room = room;
+	if (!more)
+		free(l->text);
+	l->text = more;
+	return more;
+}
+
+/* A frame may not look like two, or like the end of the line. */
+static void put_frame(const struct grt_flame *f, struct folded *l, uint32_t number)
+{
+	const struct text *t = number ? &f->text[number - 1] : NULL;
+	char text[GRT_ESCAPED_MAX(256)];
+	size_t n;
+
+	n = grt_escape(GRT_ESCAPE_TERM, text, sizeof(text), t ? f->arena + t->at : "[unknown]", t ? t->length : 9);
+	if (!l->text || !has_room(l, n + 1))
+		return;
+	for (size_t i = 0; i < n; i++)
+		l->text[l->used++] = (char)(text[i] == ';' ? ':' : text[i]);
+	l->text[l->used++] = ';';
+}
+
+static void put_stack(const struct grt_flame *f, struct folded *l, uint32_t id)
+{
+	const struct stack *s = id ? find_stack(f, id) : NULL;
+
+	for (uint32_t i = s ? s->depth : 0; i-- > 0;)
+		put_frame(f, l, s->symbol[i]);
+}
+
+/* Return: the row as a line without its weight, NULL without memory */
+static char *line_of(const struct grt_flame *f, const struct row *r)
+{
+	struct folded l = {.text = malloc(1024), .room = 1024};
+
+	put_frame(f, &l, r->name);
+	put_stack(f, &l, r->user);
+	put_stack(f, &l, r->kernel);
+	put_frame(f, &l, r->ring);
+	if (l.text)
+		l.text[l.used - 1] = '\0';
+	return l.text;
+}
+
+struct line {
+	char *text;
+	uint64_t ns;
+};
+
+static int by_text(const void *a, const void *b)
+{
+	return strcmp(((const struct line *)a)->text, ((const struct line *)b)->text);
+}
+
+/* Stacks of different processes may read the same: one line for them. */
+static void put_lines(struct line *line, uint32_t n, FILE *out)
+{
+	uint64_t ns;
+
+	for (uint32_t i = 0; i < n;) {
+		const char *text = line[i].text;
+
+		for (ns = 0; i < n && !strcmp(line[i].text, text); i++)
+			ns += line[i].ns;
+		fprintf(out, "%s %llu\n", text, (unsigned long long)ns);
+	}
+}
+
+int grt_flame_write(struct grt_flame *f, FILE *out)
+{
+	int ret = grt_jobs_flush(f->jobs);
+	struct line *line = ret ? NULL : calloc(f->rows ? f->rows : 1, sizeof(*line));
+	uint32_t n = 0;
+
+	if (!line)
+		return ret ? ret : -ENOMEM;
+	for (; n < f->rows; n++) {
+		line[n] = (struct line){line_of(f, &f->row[n]), f->row[n].ns};
+		if (!line[n].text)
+			break;
+	}
+	ret = n < f->rows ? -ENOMEM : 0;
+	if (!ret) {
+		qsort(line, n, sizeof(*line), by_text);
+		put_lines(line, n, out);
+		ret = fflush(out) || ferror(out) ? -(errno ? errno : EIO) : 0;
+	}
+	for (uint32_t i = 0; i < n; i++)
+		free(line[i].text);
+	free(line);
+	return ret;
+}
+
+struct grt_flame_count grt_flame_count(const struct grt_flame *f)
+{
+	return f->count;
+}
+
+void grt_flame_free(struct grt_flame *f)
+{
+	if (!f)
+		return;
+	for (uint32_t i = 0; i < f->stacks; i++)
+		free(f->stack[i].symbol);
+	grt_jobs_free(f->jobs);
+	grt_index_free(&f->text_index);
+	grt_index_free(&f->stack_index);
+	grt_index_free(&f->owner_index);
+	grt_index_free(&f->row_index);
+	free(f->arena);
+	free(f->text);
+	free(f->stack);
+	free(f->owner);
+	free(f->row);
+	free(f);
+}

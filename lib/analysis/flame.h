@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/*
+ * GPU time under the CPU code that asked for it: jobs by the stack that
+ * submitted them, weighed by what they ran on the hardware. A job and its stack
+ * carry the same identity, so nothing is guessed.
+ *
+ * Memory is bounded by the number of different stacks and of jobs in flight.
+ */
+#ifndef GRT_ANALYSIS_FLAME_H
+#define GRT_ANALYSIS_FLAME_H
+
+#include <grtrace/grtrace.h>
+
+/* Different stacks of a trace; what comes later has no frames, and is counted. */
+#define GRT_FLAME_STACKS_MAX 65536U
+
+/**
+ * struct grt_flame_count - what was met
+ * @jobs: with a time on the hardware
+ * @ns: of these, in all
+ * @no_stack, @no_stack_ns: of these, jobs without a stack
+ * @inferred_ns: of @ns, where START was concluded
+ * @untimed: jobs without a known time on the hardware, which have no place here
+ * @dropped: stacks beyond GRT_FLAME_STACKS_MAX
+ */
+struct grt_flame_count {
+	uint64_t jobs;
+	uint64_t ns;
+	uint64_t no_stack;
+	uint64_t no_stack_ns;
+	uint64_t inferred_ns;
+	uint64_t untimed;
+	uint64_t dropped;
+};
+
+struct grt_flame;
+
+/** grt_flame_new - begins. Return: 0 or -ENOMEM */
+int grt_flame_new(struct grt_flame **out);
+
+/** grt_flame_event - takes in an event of any type. Return: 0 or -ENOMEM */
+int grt_flame_event(struct grt_flame *f, const struct grt_event *e);
+
+/**
+ * grt_flame_write - the trace is over: folded stacks, outermost frame first
+ *	process;main;draw;ioctl;[GPU gfx] 123456
+ * with ns at the end, one line for each different one, sorted
+ * Control characters in names are escaped as \xNN, `;` as `:`.
+ * Return: 0, -ENOMEM, or -errno of a failed write
+ */
+int grt_flame_write(struct grt_flame *f, FILE *out);
+
+/** grt_flame_count - what was met; complete after grt_flame_write() */
+struct grt_flame_count grt_flame_count(const struct grt_flame *f);
+
+/** grt_flame_free - frees it; NULL is allowed */
+void grt_flame_free(struct grt_flame *f);
+
+#endif /* GRT_ANALYSIS_FLAME_H */

@@ -1,0 +1,64 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# DRM ioctls by BPF on the running kernel: a program makes a prime number of them, on any descriptor.
+
+# shellcheck source=tests/cli/_lib.sh
+. "$GRTRACE_SRC/tests/cli/_lib.sh"
+
+calls() { # COUNT KIND: of bench_ioctl, which makes 5 rounds
+	"$GRTRACE_BUILD/bench/bench_ioctl" "$2" "$1" 0
+}
+
+count() { # TYPE
+	"$GRTRACE" dump --type "$1" run.grt | wc -l
+}
+
+run record -e ioctl -o run.grt -- true
+if says 'built without it'; then
+	echo "1..0 # SKIP built without BPF: tools/setup build, then make"
+	exit 0
+elif exits 3 && [ "$(id -u)" != 0 ]; then
+	echo "1..0 # SKIP only root may load BPF programs: sudo tests/run cli"
+	exit 0
+fi
+expect "record -e ioctl" 0 'events, 0 lost in run.grt'
+
+run record -e ioctl -o run.grt -- "$GRTRACE_BUILD/bench/bench_ioctl" drm 1009 0
+expect "a program that makes 5 x 1009 ioctls of type d" 0 '0 lost'
+check "every one is entered" test "$(count ioctl_enter)" = 5045
+check "and left" test "$(count ioctl_exit)" = 5045
+check "on /dev/null, by its device number" test "$("$GRTRACE" dump --type ioctl_exit run.grt |
+	grep -c 'cmd=0x6400 ret=-25 device=1048579 flags=bpf')" = 5045
+check "by the program" test "$("$GRTRACE" dump --type ioctl_enter run.grt | grep -c '(bench_ioctl)')" = 5045
+run report -i run.grt
+expect "the balance closes" 0 'closes +yes'
+if command -v babeltrace2 >/dev/null; then
+	run dump run.grt
+	dumped=$(grep -c . <<<"$output")
+	check "babeltrace2 sees as many events" test "$(babeltrace2 run.grt | wc -l)" = "$dumped"
+fi
+
+run record -e ioctl -o run.grt -- "$GRTRACE_BUILD/bench/bench_ioctl" other 1009 0
+expect "ioctls of another type" 0 '0 lost'
+check "are no DRM ioctls" test "$(count ioctl_enter)" = 0
+
+sleep 60 &
+run record -e ioctl -d 1 -p $! -o run.grt
+expect "-p: another process" 0 '0 lost'
+check "has none" test "$(count ioctl_enter)" = 0
+kill %%
+
+(
+	sleep 0.3
+	calls 1009 drm >/dev/null
+) &
+run record -e ioctl -d 1 --raw raw
+wait
+expect "--raw: packets of all CPUs in one file" 0 'events, 0 lost in raw'
+check "hold every ioctl" test "$("$GRTRACE" dump --type ioctl_exit raw | grep -c 'bench_ioctl')" = 5045
+
+run record -e ioctl,kmod -o run.grt -- true
+expect "a source that was named and does not work here is an error" 3 'cannot load grtrace.ko|grtrace is not loaded'
+run record -v -e auto -o run.grt -- true
+expect "auto leaves it out, and says so with -v" 0 'without kmod: '
+plan
