@@ -23,7 +23,7 @@
 /**
  * struct collect - what came, in the order in which it came
  * @e, @cpu: common parts of the events
- * @calls: of the callbacks: packet, job, wait, error, command, irq, name, unknown
+ * @calls: of the callbacks
  * @stop_at: the event that ends the run with @stop_with, counted from 1; 0: none
  */
 struct collect {
@@ -33,7 +33,8 @@ struct collect {
 	size_t n;
 	size_t room;
 	struct {
-		unsigned int packet, job, wait, error, command, irq, name, unknown;
+		unsigned int packet, job, wait, error, command, irq, name, call, dep, vblank, mem, xid, counter, stack,
+			unknown;
 	} calls;
 	size_t stop_at;
 	int stop_with;
@@ -85,6 +86,13 @@ COLLECT_CALL(error)
 COLLECT_CALL(command)
 COLLECT_CALL(irq)
 COLLECT_CALL(name)
+COLLECT_CALL(call)
+COLLECT_CALL(dep)
+COLLECT_CALL(vblank)
+COLLECT_CALL(mem)
+COLLECT_CALL(xid)
+COLLECT_CALL(counter)
+COLLECT_CALL(stack)
 COLLECT_CALL(unknown)
 #undef COLLECT_CALL
 
@@ -103,6 +111,13 @@ static inline void collect_reset(struct collect *k)
 				.command = collect_command,
 				.irq = collect_irq,
 				.name = collect_name,
+				.call = collect_call,
+				.dep = collect_dep,
+				.vblank = collect_vblank,
+				.mem = collect_mem,
+				.xid = collect_xid,
+				.counter = collect_counter,
+				.stack = collect_stack,
 				.unknown = collect_unknown,
 			},
 	};
