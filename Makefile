@@ -41,6 +41,8 @@ BPF_LIBS := -l:libbpf.a -l:libelf.a -l:libz.a
 has_bpf	 := $(and $(BPFTOOL),$(shell command -v $(CLANG) 2>/dev/null),$(shell printf \
 	   '\043include <bpf/libbpf.h>\nint main(void) { return libbpf_major_version() < 1; }' | \
 	   $(CC) -x c -o /dev/null - $(BPF_LIBS) 2>/dev/null && echo yes))
+# Program names that stand for a command.
+ALIASES	 := $(shell awk -F'"' '/^GRT_ALIAS/ { print $$2 }' cmds/commands.def)
 HEADERS	 := $(wildcard include/grtrace/*.h include/grtrace/*.def)
 BPF_SRC	 := $(wildcard sources/bpf/*.bpf.c)
 BPF_SKEL := $(if $(has_bpf),$(patsubst sources/bpf/%.bpf.c,$(O)/bpf/%.skel.h,$(BPF_SRC)))
@@ -239,6 +241,7 @@ install: $(BIN) $(LIBA) $(LIBSO) $(O)/libgrtrace.pc
 	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(INCDIR)/grtrace \
 		$(DESTDIR)$(MANDIR)/man1 $(DESTDIR)$(MANDIR)/man5 $(DESTDIR)$(COMPDIR)
 	install -m 755 $(BIN) $(DESTDIR)$(BINDIR)/grtrace
+	for alias in $(ALIASES); do ln -sfn grtrace $(DESTDIR)$(BINDIR)/$$alias || exit 1; done
 	install -m 644 $(LIBA) $(DESTDIR)$(LIBDIR)/libgrtrace.a
 	install -m 755 $(LIBSO) $(DESTDIR)$(LIBDIR)/libgrtrace.so.$(VERSION)
 	ln -sfn libgrtrace.so.$(VERSION) $(DESTDIR)$(LIBDIR)/libgrtrace.so.$(SOVER)
@@ -250,7 +253,8 @@ install: $(BIN) $(LIBA) $(LIBSO) $(O)/libgrtrace.pc
 	install -m 644 completion/grtrace $(DESTDIR)$(COMPDIR)/grtrace
 
 uninstall:
-	rm -f $(DESTDIR)$(BINDIR)/grtrace $(DESTDIR)$(LIBDIR)/libgrtrace.a $(DESTDIR)$(LIBDIR)/libgrtrace.so* \
+	rm -f $(DESTDIR)$(BINDIR)/grtrace $(addprefix $(DESTDIR)$(BINDIR)/,$(ALIASES)) \
+		$(DESTDIR)$(LIBDIR)/libgrtrace.a $(DESTDIR)$(LIBDIR)/libgrtrace.so* \
 		$(DESTDIR)$(LIBDIR)/pkgconfig/libgrtrace.pc $(DESTDIR)$(COMPDIR)/grtrace \
 		$(addprefix $(DESTDIR)$(MANDIR)/man1/,$(notdir $(filter %.1,$(MANUALS)))) \
 		$(addprefix $(DESTDIR)$(MANDIR)/man5/,$(notdir $(filter %.5,$(MANUALS))))

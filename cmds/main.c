@@ -17,6 +17,18 @@ const struct cmd_row cmd_rows[] = {
 	{.name = NULL},
 };
 #undef GRT_COMMAND
+#undef GRT_GROUP
+
+/* Programs of other names that are a command: links to this one. */
+static const struct alias {
+	const char *program;
+	const char *command;
+} aliases[] = {
+#define GRT_ALIAS(program, name) {(program), #name},
+#include "commands.def"
+	{NULL, NULL},
+};
+#undef GRT_COMMAND
 
 /* Where the help's second column begins. */
 #define HELP_COLUMN 28
@@ -113,6 +125,18 @@ static int run_command(const struct cmd_row *row, int argc, char **argv)
 	return help ? show_command(row) : row->cmd->run(argc, argv);
 }
 
+/* The command that this program's name stands for, NULL: it is grtrace. */
+static const struct cmd_row *command_of_program(const char *path)
+{
+	const char *slash = path ? strrchr(path, '/') : NULL, *name = slash ? slash + 1 : path;
+	const struct alias *a;
+
+	for (a = aliases; name && a->program; a++)
+		if (!strcmp(a->program, name))
+			return cmd_find(a->command);
+	return NULL;
+}
+
 /* A closed descriptor 0, 1 or 2 would be given to the next file opened, and messages would land in a
  * recording. */
 static void hold_standard_files(void)
@@ -129,9 +153,11 @@ static void hold_standard_files(void)
 int main(int argc, char **argv)
 {
 	const char *word = argc > 1 ? argv[1] : "--help";
-	const struct cmd_row *row;
+	const struct cmd_row *row = command_of_program(argv[0]);
 
 	hold_standard_files();
+	if (row)
+		return run_command(row, argc - 1, argv + 1);
 	if (!strcmp(word, "--help") || !strcmp(word, "-h"))
 		return show_commands();
 	if (!strcmp(word, "--version") || !strcmp(word, "-V"))

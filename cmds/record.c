@@ -254,7 +254,10 @@ static int open_inputs(struct run *run)
 
 	for (i = 0; i < SOURCES; i++) {
 		wish = wish_for(all_sources[i], &unknown);
-		if (wish == WISH_NO)
+		/* packets of two sources are told apart by their files only */
+		if (opt.raw && run->n_inputs && wish == WISH_NAMED)
+			return cmd_usage_error("--raw: one source at a time, with -e");
+		if (wish == WISH_NO || (opt.raw && run->n_inputs))
 			continue;
 		err = (struct grt_err){0};
 		ret = open_source(run, all_sources[i], wish, &err);

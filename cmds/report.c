@@ -15,9 +15,7 @@
 #include "../sources/kmod.h"
 #include "report.h"
 
-#define NS_PER_S UINT64_C(1000000000)
 #define NOT_GIVEN UINT64_MAX
-#define DEFAULT_INPUT "grtrace.out.grt"
 
 /* Rows of the job table where the command line does not say. */
 #define TOP_SUMMARY 10
@@ -43,7 +41,8 @@ static struct {
 
 static const struct cmd_opt opts[] = {
 	{"input", 'i', OPT_STR, "PATH", &opt.input,
-	 "recording or raw file (default: ./" DEFAULT_INPUT ", else the live module)"},
+	 "recording, raw file or text, - for standard input (default: ./" DEFAULT_INPUT
+	 ", else the live module)"},
 	{"by", 'b', OPT_STR, "WHAT", &opt.by, "job, ring, process, engine or type (default: a summary)"},
 	{"sort", 's', OPT_STR, "KEY", &opt.sort,
 	 "a column; jobs also time, the order in which they completed"},
@@ -113,10 +112,12 @@ static int on_any_event(struct grt_consumer *c, const struct grt_event *e, uint3
 	if (r->view->types)
 		grt_counts_event(r->counts, e);
 	/* What a live stream begins with may be older than this program. */
-	if (r->live && !r->spanned) {
-		r->spanned = true;
-		r->first = e->time;
+	if ((r->live || r->piped) && !r->span.known && e->type != GRT_EV_NAME) {
+		r->span.known = true;
+		r->span.first = e->time;
 	}
+	if (r->piped && e->type != GRT_EV_NAME)
+		r->span.last = e->time;
 	return 0;
 }
 
@@ -146,59 +147,29 @@ static int no_memory(void)
 	return cmd_fail(EXIT_FAILED, strerror(ENOMEM), NULL, "the report");
 }
 
-/* Faults are told after what is intact. Return: exit status */
-static int judge(struct report *r, int ret, const struct grt_err *err)
+/* What a pipe spans shows when it has been read; until then it is what is wanted of it. */
+static int piped_span(struct report *r)
 {
-	const struct grt_health *h = grt_session_health(r->session);
-	struct grt_err first = h->first;
-	uint64_t faults = 0;
-	int status = cmd_close_stdout();
-
-	if (status != EXIT_DONE)
-		return status;
-	if (ret == -ENOMEM)
-		return no_memory();
-	if (ret < 0)
-		return cmd_error(EXIT_FAILED, err);
-	for (unsigned int i = 0; i < GRT_FAULTS; i++)
-		faults += h->fault[i];
-	if (faults)
-		return cmd_error(EXIT_FAILED, &first);
-	if (!report_balance_closes(r, h))
-		return cmd_fail(EXIT_FAILED,
-				"emitted is not the sum of the fates, or delivered is not what was read",
-				NULL, "%s: the balance does not close", r->input);
+	if (opt.from.rel || opt.to.rel)
+		return cmd_usage_error(
+			"--from and --to with + or - need a file: where a pipe begins and ends is "
+			"known when it has been read");
+	r->piped = true;
+	r->c.event = on_any_event;
+	r->span.first = opt.from.set ? opt.from.ns : 0;
+	r->span.last = opt.to.set ? opt.to.ns : UINT64_MAX;
+	if (r->span.first > r->span.last)
+		return cmd_usage_error("--from is after --to");
 	return EXIT_DONE;
 }
 
-static uint64_t resolve_time(const struct opt_time *t, uint64_t first, uint64_t last, uint64_t otherwise)
-{
-	if (!t->set)
-		return otherwise;
-	if (t->rel == '+')
-		return t->ns > UINT64_MAX - first ? UINT64_MAX : first + t->ns;
-	if (t->rel == '-')
-		return t->ns > last ? 0 : last - t->ns;
-	return t->ns;
-}
-
-/* Narrows the span to --from and --to. Return: EXIT_DONE, or EXIT_USAGE after saying why */
 static int set_span(struct report *r)
 {
-	uint64_t first = 0, last = 0, from, to;
+	uint64_t first, last;
 
-	r->spanned = !grt_session_span(r->session, &first, &last);
-	from = resolve_time(&opt.from, first, last, first);
-	to = resolve_time(&opt.to, first, last, last);
-	if (r->spanned && (from > last || to < first))
-		return cmd_usage_error("--from and --to leave nothing: the trace goes from %" PRIu64
-				       ".%09" PRIu64 " to %" PRIu64 ".%09" PRIu64,
-				       first / NS_PER_S, first % NS_PER_S, last / NS_PER_S, last % NS_PER_S);
-	if (from > to)
-		return cmd_usage_error("--from is after --to");
-	r->first = from > first ? from : first;
-	r->last = to < last ? to : last;
-	return EXIT_DONE;
+	if (grt_session_span(r->session, &first, &last) == -ESPIPE)
+		return piped_span(r);
+	return reading_span(r->session, &opt.from, &opt.to, &r->span);
 }
 
 static int run_recording(struct report *r)
@@ -213,10 +184,10 @@ static int run_recording(struct report *r)
 		ret = report_begin(r);
 	if (ret)
 		return no_memory();
-	ret = grt_session_run(r->session, &r->c, opt.from.set ? r->first : 0,
-			      opt.to.set ? r->last : UINT64_MAX, &err);
+	ret = grt_session_run(r->session, &r->c, opt.from.set ? r->span.first : 0,
+			      opt.to.set ? r->span.last : UINT64_MAX, &err);
 	written = grt_jobs_flush(r->jobs) ?: report_print(r);
-	return judge(r, ret < 0 ? ret : written, &err);
+	return reading_judge(r->session, r->input, report_unread(r), ret < 0 ? ret : written, &err);
 }
 
 static uint64_t now_ns(void)
@@ -239,7 +210,7 @@ static int pump(struct report *r, struct kmod *k, struct grt_err *err)
 
 	for (;;) {
 		last = cmd_signal || now_ns() >= end;
-		r->last = now_ns();
+		r->span.last = now_ns();
 		ret = kmod_live_pump(k, r->session, &r->c, err);
 		if (ret <= 0 || last)
 			return ret;
@@ -268,7 +239,7 @@ static int run_live(struct report *r, struct kmod *k)
 		return no_memory();
 	ret = pump(r, k, &err);
 	written = grt_jobs_flush(r->jobs) ?: report_print(r);
-	return judge(r, ret < 0 ? ret : written, &err);
+	return reading_judge(r->session, r->input, report_unread(r), ret < 0 ? ret : written, &err);
 }
 
 static int set_view(struct report *r)

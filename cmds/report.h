@@ -10,9 +10,7 @@
 #include "analysis/group_table.h"
 #include "analysis/job_table.h"
 #include "analysis/top.h"
-#include "cmd.h"
-
-#define REPORT_NOTES 24
+#include "reading.h"
 
 /**
  * struct view - a value of --by
@@ -41,8 +39,9 @@ struct view {
  * @job_sort, @group_sort: the order of the table asked for, NULL: its own
  * @job_top, @group_top: rows of these tables, 0: all
  * @jobs_seen: jobs so far
- * @first, @last: the time that is looked at; @spanned: they are known (live: with the first event)
+ * @span: the time that is looked at (live: known with the first event)
  * @live: input is the live module
+ * @piped: input is a pipe: the time is known when it has been read
  * @narrowed: --from or --to were given
  * @csv, @json, @verbose: as asked for
  */
@@ -64,16 +63,14 @@ struct report {
 	uint64_t job_top;
 	uint64_t group_top;
 	uint64_t jobs_seen;
-	uint64_t first;
-	uint64_t last;
-	bool spanned;
+	struct reading_span span;
 	bool live;
+	bool piped;
 	bool narrowed;
 	bool csv;
 	bool json;
 	bool verbose;
-	char note[REPORT_NOTES][256];
-	unsigned int notes;
+	struct notes notes;
 };
 
 /** report_streams - whether jobs are written while the trace is read */
@@ -88,7 +85,7 @@ int report_begin(struct report *r);
 /** report_print - the rest of it, or all where jobs do not stream. Return: 0 or -ENOMEM */
 int report_print(struct report *r);
 
-/** report_balance_closes - emitted is the sum of the fates, and what was delivered was read */
-bool report_balance_closes(const struct report *r, const struct grt_health *h);
+/** report_unread - events in packets that were begun, later than the end of a live stream */
+uint64_t report_unread(const struct report *r);
 
 #endif /* GRTRACE_REPORT_H */

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "kmod.h"
+#include "probe.h"
 #include "source.h"
 
 /* A setting that was changed for this recording. */
@@ -101,6 +102,38 @@ static int check_reader(struct capture *c, struct grt_err *err)
 	return 0;
 }
 
+/* As check_reader(), without opening a stream, which would be a reader itself. */
+static int probe_reader(struct kmod *k, struct grt_err *err)
+{
+	struct kmod_stats stats;
+	int ret = kmod_stats(k, &stats, err);
+	char why[64], fix[64];
+
+	if (ret)
+		return ret;
+	free(stats.lines);
+	if (!stats.reader)
+		return 0;
+	snprintf(why, sizeof(why), "process %d reads it", stats.reader);
+	snprintf(fix, sizeof(fix), "sudo kill -INT %d, or wait for its end", stats.reader);
+	return grt_err_set(err, -EBUSY, why, fix, "cannot open the streams of %s", k->path);
+}
+
+static int capture_probe(struct grt_err *err)
+{
+	const char *given = getenv("GRTRACE_DEBUGFS");
+	struct kmod k = {.dir = -1};
+	int ret = kmod_open(&k, err);
+
+	if (!ret)
+		ret = probe_reader(&k, err);
+	kmod_close(&k);
+	/* With a directory given nothing is loaded, unless it only follows the prefix of all paths. */
+	if (ret != -ENODEV || (given && *given && !*probe_sysroot()))
+		return ret;
+	return probe_module_usable(err);
+}
+
 static int prepare(struct capture *c, const struct source_setup *setup, struct grt_err *err)
 {
 	int ret = kmod_load(setup->note, err);
@@ -166,6 +199,11 @@ static unsigned int capture_streams(void *state, struct pollfd *fds)
 	for (i = 0; i < n && i < SOURCE_STREAMS_MAX; i++)
 		fds[i] = (struct pollfd){.fd = c->merged ? c->pipe : c->kmod.streams[i], .events = POLLIN};
 	return i;
+}
+
+static int capture_flush(void *state, struct grt_err *err)
+{
+	return kmod_write(&((struct capture *)state)->kmod, "control", "flush", err);
 }
 
 static ssize_t capture_read(void *state, unsigned int i, void *buf, size_t len)
@@ -258,10 +296,12 @@ static int capture_close(void *state, struct grt_err *err)
 
 const struct source source_kmod = {
 	.name = "kmod",
+	.probe = capture_probe,
 	.open = capture_open,
 	.covers = capture_covers,
 	.start = capture_start,
 	.streams = capture_streams,
+	.flush = capture_flush,
 	.read = capture_read,
 	.stop = capture_stop,
 	.describe = capture_describe,

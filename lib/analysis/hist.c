@@ -6,6 +6,7 @@
 #include "hist.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* The middle of a bucket: half its width is the error that hist.h states. */
 static uint64_t value_of(unsigned int octave, unsigned int bucket)
@@ -52,6 +53,22 @@ bool grt_hist_percentile(const struct grt_hist *h, unsigned int permille, uint64
 	if (*value > h->max)
 		*value = h->max;
 	return true;
+}
+
+static unsigned int power_of(unsigned int octave, unsigned int bucket)
+{
+	if (octave)
+		return octave + GRT_HIST_BITS;
+	return bucket ? 32 - (unsigned int)__builtin_clz(bucket) : 0;
+}
+
+bool grt_hist_powers(const struct grt_hist *h, uint64_t weight[GRT_HIST_POWERS])
+{
+	memset(weight, 0, GRT_HIST_POWERS * sizeof(*weight));
+	for (unsigned int o = 0; o < GRT_HIST_OCTAVES; o++)
+		for (unsigned int b = 0; h->octave[o] && b < GRT_HIST_BUCKETS; b++)
+			weight[power_of(o, b)] += h->octave[o][b];
+	return h->weight && !h->blind;
 }
 
 uint64_t grt_hist_sum(const struct grt_hist *h)

@@ -82,6 +82,16 @@ static inline void grt_hist_add(struct grt_hist *h, uint64_t value, uint64_t wei
  */
 bool grt_hist_percentile(const struct grt_hist *h, unsigned int permille, uint64_t *value);
 
+/* Powers of two that a value can lie between: 0, [1, 2), [2, 4) ... */
+#define GRT_HIST_POWERS 65
+
+/**
+ * grt_hist_powers - the weights of all values by power of two
+ * @weight: gets at 0 that of the value 0, at n that of [1 << (n - 1), 1 << n)
+ * Return: whether they are known
+ */
+bool grt_hist_powers(const struct grt_hist *h, uint64_t weight[GRT_HIST_POWERS]);
+
 /** grt_hist_sum - the weighted sum of all values, at most UINT64_MAX */
 uint64_t grt_hist_sum(const struct grt_hist *h);
 

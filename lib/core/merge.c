@@ -13,7 +13,8 @@ typedef int (*event_fn)(struct grt_consumer *c, const struct grt_event *e, uint3
 
 /* The callback of each type beside `event`, as its place in struct grt_consumer. */
 static const uint8_t callback_of[GRT_EV_MAX] = {
-#define GRT_EVENT(id, NAME, name, CLASS, LEVEL, WHO, fields, help) [id] = offsetof(struct grt_consumer, CLASS),
+#define GRT_EVENT(id, NAME, name, CLASS, LEVEL, WHO, fields, help) \
+	[id] = offsetof(struct grt_consumer, CLASS),
 #include <grtrace/events.def>
 #undef GRT_EVENT
 };
@@ -119,6 +120,8 @@ static int drain(struct flow *f, struct grt_stream *st, uint64_t limit)
 
 static int stream_failed(const struct grt_stream *st, int code, struct grt_err *err)
 {
+	if (st->failure && st->failure->what[0])
+		return grt_err_set(err, code, st->failure->why, st->failure->fix, "%s", st->failure->what);
 	return grt_err_set(err, code, strerror(-code), NULL, "%s: offset %llu: cannot read", st->label,
 			   (unsigned long long)(st->buf_pos + st->fill));
 }

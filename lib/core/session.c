@@ -3,6 +3,7 @@
  * Opening and closing of sessions. How events flow through one is in merge.c.
  */
 #include "session.h"
+#include "readers/text_lines.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,6 +19,10 @@
 #define BUFFERS_TOTAL (1U << 20)
 /* A live source hands out whole packets: a buffer should have room for one. */
 #define LIVE_BUFFER (512U << 10)
+/* By which an input is told to be text or packets. */
+#define HEAD (64U << 10)
+/* Text without a newline is a line of its own up to this length. */
+#define ONE_LINE 1024U
 
 static const struct grt_reader *const readers[] = {
 #define GRT_READER(name, help) &grt_reader_##name,
@@ -118,6 +123,24 @@ int grt_session_add_file(struct grt_session *s, int fd, const char *label, struc
 	return ret;
 }
 
+int grt_session_add_source(struct grt_session *s, const struct grt_stream_source *source, void *owner,
+			   const char *label, struct grt_err *err)
+{
+	struct grt_stream *st = add_stream(s);
+
+	if (!st) {
+		source->fini(&(struct grt_stream){.owner = owner});
+		return no_memory(s, err);
+	}
+	st->source = source;
+	st->owner = owner;
+	st->limit = UINT64_MAX;
+	if (keep_file(s, -1, label))
+		return no_memory(s, err);
+	st->label = s->label[s->fds - 1];
+	return 0;
+}
+
 static int make_buffers(struct grt_session *s, struct grt_err *err)
 {
 	size_t share = s->is_live ? LIVE_BUFFER : BUFFERS_TOTAL / (s->streams ? s->streams : 1);
@@ -149,22 +172,75 @@ static struct grt_session *new_session(const char *path)
 	return s;
 }
 
+bool grt_head_is_text(const char *head, size_t len)
+{
+	static const uint32_t magic = GRT_PACKET_MAGIC;
+	size_t odd = 0;
+
+	for (size_t i = 0; i < len; i++)
+		odd += (unsigned char)head[i] < ' ' && !memchr("\t\n\r\f\b\033", head[i], 6);
+	for (size_t i = 0; i + sizeof(magic) <= len; i += 8)
+		if (!memcmp(head + i, &magic, sizeof(magic)))
+			return false;
+	/* lines, in which a NUL or the like may stand now and then */
+	return odd <= len / 16 && (memchr(head, '\n', len) || (len && len < ONE_LINE));
+}
+
+/* What the input begins with; of a pipe this waits for its first bytes. */
+static int read_head(struct grt_session *s, int fd, const struct stat *st, struct grt_err *err)
+{
+	ssize_t n = 0;
+
+	s->is_pipe = S_ISFIFO(st->st_mode) || S_ISSOCK(st->st_mode);
+	if (!s->is_pipe && !S_ISREG(st->st_mode))
+		return 0;
+	s->head = malloc(HEAD);
+	if (!s->head)
+		return no_memory(s, err);
+	if (s->is_pipe) {
+		n = grt_pipe_read(fd, s->head, HEAD);
+	} else {
+		do
+			n = pread(fd, s->head, HEAD, 0);
+		while (n < 0 && errno == EINTR);
+		n = n < 0 ? -errno : n;
+	}
+	if (n < 0)
+		return grt_err_set(err, (int)n, strerror((int)-n), NULL, "%s: cannot read", s->path);
+	s->head_len = (size_t)n;
+	return 0;
+}
+
 static int open_input(struct grt_session *s, int fd, struct grt_err *err)
 {
 	struct stat st;
+	int ret;
 
 	if (fstat(fd, &st))
 		return grt_err_set(err, -errno, strerror(errno), NULL, "%s: cannot open", s->path);
-	for (size_t i = 0; i < sizeof(readers) / sizeof(readers[0]); i++)
-		if (readers[i]->takes(&st))
+	ret = read_head(s, fd, &st, err);
+	for (size_t i = 0; i < sizeof(readers) / sizeof(readers[0]) && !ret; i++)
+		if (readers[i]->takes(&st, s->head, s->head_len))
 			return readers[i]->open(s, fd, err);
-	return grt_err_set(err, -EINVAL, "it is neither a directory nor a regular file",
+	if (ret)
+		return ret;
+	return grt_err_set(err, -EINVAL,
+			   s->is_pipe ? "what comes through the pipe is no text"
+				      : "it is neither a directory, a regular file nor a pipe",
 			   "copy it to a file first: cat PATH > FILE", "%s: not a trace", s->path);
+}
+
+static int open_fd(const char *path)
+{
+	if (!strcmp(path, "-"))
+		return fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0);
+	/* a FIFO is waited for when it is read */
+	return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 }
 
 static int open_path(struct grt_session *s, struct grt_err *err)
 {
-	int fd = open(s->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	int fd = open_fd(s->path);
 	const char *fix = errno == EACCES ? "read it as the user who recorded it, or with sudo" : "";
 	int ret;
 
@@ -172,6 +248,8 @@ static int open_path(struct grt_session *s, struct grt_err *err)
 		return grt_err_set(err, -errno, strerror(errno), fix, "%s: cannot open", s->path);
 	ret = open_input(s, fd, err);
 	close(fd);
+	free(s->head);
+	s->head = NULL;
 	if (!ret)
 		ret = make_buffers(s, err);
 	s->health = s->found;
@@ -247,11 +325,19 @@ int grt_session_span(struct grt_session *s, uint64_t *first, uint64_t *last)
 {
 	if (s->is_live)
 		return -ENOTSUP;
+	if (s->is_pipe)
+		return -ESPIPE;
 	if (s->first > s->last)
 		return -ENODATA;
 	*first = s->first;
 	*last = s->last;
 	return 0;
+}
+
+unsigned int grt_session_skipped(const struct grt_session *s, const struct grt_skipped **list)
+{
+	*list = NULL;
+	return s->skipped && s->streams ? s->skipped(s->stream[0].owner, list) : 0;
 }
 
 const char *grt_session_env(const struct grt_session *s, const char *key)
@@ -273,6 +359,7 @@ void grt_session_close(struct grt_session *s)
 	}
 	grt_env_free(&s->env);
 	free(s->heap.slot);
+	free(s->head);
 	free(s->stream);
 	free(s->label);
 	free(s->skips);

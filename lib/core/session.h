@@ -20,6 +20,9 @@
  * @fd, @fds, @label, @skips: the files, their names for messages, and where
  *	packets lie in those of many CPUs (one each)
  * @env: of the recording
+ * @head, @head_len: the first bytes of the input; of a pipe they have been read
+ * @is_pipe: it can be read once, and what it spans is known then
+ * @skipped: what the run passed over; NULL: the input is no text
  * @is_live, @live: streams come from here and not from files
  */
 struct grt_session {
@@ -36,6 +39,10 @@ struct grt_session {
 	struct grt_skips **skips;
 	unsigned int fds;
 	struct grt_env_list env;
+	char *head;
+	size_t head_len;
+	bool is_pipe;
+	unsigned int (*skipped)(const void *owner, const struct grt_skipped **list);
 	bool is_live;
 	struct grt_live live;
 };
@@ -44,11 +51,12 @@ struct grt_session {
  * struct grt_reader - a kind of input: a row in readers.def, a file in
  * lib/readers, and in it one of these
  * @takes: whether it is this reader's input
+ * @head: the first bytes of a regular file or a pipe
  * @open: adds the files of the input; @fd is the input's and is closed by the caller
  */
 struct grt_reader {
 	const char *name;
-	bool (*takes)(const struct stat *st);
+	bool (*takes)(const struct stat *st, const char *head, size_t len);
 	int (*open)(struct grt_session *s, int fd, struct grt_err *err);
 };
 
@@ -64,5 +72,15 @@ struct grt_reader {
  */
 int grt_session_add_file(struct grt_session *s, int fd, const char *label, struct grt_walk *w,
 			 struct grt_err *err);
+
+/**
+ * grt_session_add_source - adds a stream whose records do not come from packets
+ * @owner: becomes the stream's, which frees it by @source->fini, also when this fails
+ */
+int grt_session_add_source(struct grt_session *s, const struct grt_stream_source *source, void *owner,
+			   const char *label, struct grt_err *err);
+
+/** grt_head_is_text - whether an input that begins so is text, and not packets */
+bool grt_head_is_text(const char *head, size_t len);
 
 #endif /* GRT_CORE_SESSION_H */

@@ -41,6 +41,10 @@ void grt_fault(struct grt_health *h, enum grt_fault_kind kind, uint64_t skipped,
 
 int grt_stream_init(struct grt_stream *st, size_t cap)
 {
+	if (st->source) {
+		grt_stream_rewind(st);
+		return 0;
+	}
 	st->cap = (cap + 4095) & ~(size_t)4095;
 	st->buf = aligned_alloc(4096, st->cap);
 	if (!st->buf)
@@ -51,6 +55,8 @@ int grt_stream_init(struct grt_stream *st, size_t cap)
 
 void grt_stream_rewind(struct grt_stream *st)
 {
+	if (st->source)
+		st->source->rewind(st);
 	st->ptr = st->buf;
 	st->mark = st->buf;
 	st->end = st->buf;
@@ -69,6 +75,8 @@ void grt_stream_rewind(struct grt_stream *st)
 
 void grt_stream_fini(struct grt_stream *st)
 {
+	if (st->source)
+		st->source->fini(st);
 	free(st->buf);
 	st->buf = NULL;
 }
@@ -401,6 +409,8 @@ int grt_stream_next(struct grt_stream *st)
 {
 	int ret;
 
+	if (st->source)
+		return st->source->next(st);
 	st->pos += (uint64_t)(st->ptr - st->mark);
 	st->mark = st->ptr;
 	while (st->at != GRT_AT_END) {

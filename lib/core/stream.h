@@ -34,6 +34,21 @@ enum grt_stream_mode {
 	GRT_STREAM_HEADERS, /* all, but the records are never read */
 };
 
+struct grt_stream;
+
+/**
+ * struct grt_stream_source - a stream that is not made of packets
+ * @next: finds the next run of records: sets @ptr, @end, @key, @last and @cpu, and @at to
+ *	GRT_AT_RECORDS, or to GRT_AT_END. Returns as grt_stream_next()
+ * @rewind: back to the start; what fails is told by @next
+ * @fini: frees @owner
+ */
+struct grt_stream_source {
+	int (*next)(struct grt_stream *st);
+	void (*rewind)(struct grt_stream *st);
+	void (*fini)(struct grt_stream *st);
+};
+
 /**
  * struct grt_stream - a cursor
  * @ptr: the item, or what comes next; 8 aligned, in @buf
@@ -62,6 +77,8 @@ enum grt_stream_mode {
  * @read: fills the buffer from position @buf_pos + @fill on, like read(2)
  * @fd, @live: what @read works on
  * @skips: packets of other CPUs, for GRT_STREAM_ONE_CPU; may be NULL
+ * @source, @owner: NULL, or where records come from instead of packets, and its own data
+ * @failure: NULL, or what @source failed at
  */
 struct grt_stream {
 	const char *ptr;
@@ -98,6 +115,9 @@ struct grt_stream {
 	int fd;
 	const struct grt_live *live;
 	struct grt_skips *skips;
+	const struct grt_stream_source *source;
+	void *owner;
+	const struct grt_err *failure;
 };
 
 /** grt_stream_init - prepares a cursor whose @read, @limit, @mode, @label, @health are set. Return: 0 or

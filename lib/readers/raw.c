@@ -10,9 +10,9 @@
 #include <string.h>
 #include <unistd.h>
 
-static bool raw_takes(const struct stat *st)
+static bool raw_takes(const struct stat *st, const char *head, size_t len)
 {
-	return S_ISREG(st->st_mode);
+	return S_ISREG(st->st_mode) && !grt_head_is_text(head, len);
 }
 
 static int raw_open(struct grt_session *s, int fd, struct grt_err *err)

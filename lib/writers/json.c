@@ -22,6 +22,17 @@ static void put_string(FILE *out, const char *text)
 	fputc('"', out);
 }
 
+static void put_list(FILE *out, const struct grt_cell *c)
+{
+	fputc('[', out);
+	for (uint64_t i = 0; i < c->number; i++) {
+		if (i)
+			fputs(", ", out);
+		grt_put_u64(out, c->list[i]);
+	}
+	fputc(']', out);
+}
+
 static void put_cell(FILE *out, enum grt_cell_kind kind, const struct grt_cell *c)
 {
 	if (c->absent)
@@ -34,6 +45,8 @@ static void put_cell(FILE *out, enum grt_cell_kind kind, const struct grt_cell *
 		grt_put_percent(out, c->number);
 	else if (kind == GRT_CELL_SIGNED)
 		grt_put_s64(out, (int64_t)c->number);
+	else if (kind == GRT_CELL_LIST)
+		put_list(out, c);
 	else
 		grt_put_u64(out, c->number);
 }

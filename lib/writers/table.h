@@ -31,18 +31,22 @@ enum grt_cell_kind {
 	GRT_CELL_TIME,	  /* a stamp; seconds with 9 digits in text */
 	GRT_CELL_PERCENT, /* in 1/1000 of a percent */
 	GRT_CELL_BOOL,
+	GRT_CELL_LIST, /* @number numbers at @list; for JSON, other forms show how many */
 	GRT_CELL_KINDS,
 };
 
 /**
  * struct grt_cell - one value
- * @text, @number: by the column's kind; GRT_CELL_SIGNED is a cast of @number
+ * @text, @list, @number: by the column's kind; GRT_CELL_SIGNED is a cast of @number
  * @absent: not known; a dash, null or nothing
  * @inferred: not observed
  * @estimated: not counted but scaled up from a sample
  */
 struct grt_cell {
-	const char *text;
+	union {
+		const char *text;
+		const uint64_t *list;
+	};
 	uint64_t number;
 	bool absent;
 	bool inferred;

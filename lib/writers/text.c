@@ -67,7 +67,7 @@ static void (*const format_value[GRT_CELL_KINDS])(char *text, uint64_t number) =
 	[GRT_CELL_NUMBER] = format_number,	[GRT_CELL_NAMED] = format_number,
 	[GRT_CELL_SIGNED] = format_signed,	[GRT_CELL_NS] = grt_units_ns,
 	[GRT_CELL_TIME] = grt_units_time,	[GRT_CELL_BOOL] = format_bool,
-	[GRT_CELL_PERCENT] = grt_units_percent,
+	[GRT_CELL_PERCENT] = grt_units_percent, [GRT_CELL_LIST] = format_number,
 };
 
 static void format_cell(char text[CELL_MAX], enum grt_cell_kind kind, const struct grt_cell *c)

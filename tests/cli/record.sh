@@ -11,81 +11,81 @@ sum() { # DIR: events that dump sees
 }
 
 fake_start 2 40 100
-run record sleep 0.5
+run record -e kmod sleep 0.5
 expect "a recording of a program" 0 '^grtrace record: [0-9.]+ MB, 8000 events, 6 lost in grtrace.out.grt$'
 check "losses come with advice" says 'larger --buffer'
 check "the directory is private" test "$(stat -c %a grtrace.out.grt)" = 700
 check "so are the files" test "$(stat -c %a grtrace.out.grt/* | sort -u)" = 600
 check "dump sees as many events" test "$(sum grtrace.out.grt)" = 8000
 check "it is complete" grep -q 'state = "complete"' grtrace.out.grt/metadata
-check "the command line is in it" grep -q 'command = ".*grtrace record sleep 0.5"' grtrace.out.grt/metadata
+check "the command line is in it" grep -q 'command = ".*grtrace record -e kmod sleep 0.5"' grtrace.out.grt/metadata
 check "clocks of start and end are in it" test "$(grep -c 'clock_.* = "monotonic=[0-9]* realtime=[0-9]* boottime=[0-9]*"' grtrace.out.grt/metadata)" = 2
 check "the module's balance is in it" grep -q 'kmod_balance = "emitted=8006 delivered=8000' grtrace.out.grt/metadata
 check "a stopped module is stopped again" settled control stopped
 
-run record -o a.grt sleep 0.5
+run record -e kmod -o a.grt sleep 0.5
 check "-o names it" test -d a.grt
 first=$(stat -c %i a.grt)
-run record -o a.grt/ sleep 0.3
+run record -e kmod -o a.grt/ sleep 0.3
 check "an existing one is renamed" test "$(stat -c %i a.grt.old)" = "$first"
 second=$(stat -c %i a.grt)
-run record -o a.grt sleep 0.3
+run record -e kmod -o a.grt sleep 0.3
 check "an older .old is replaced" test "$(stat -c %i a.grt.old)" = "$second"
 check "and nothing else is there" test "$(ls -d a.grt*)" = $'a.grt\na.grt.old'
 
 mkdir precious && echo 1 >precious/thesis
-run record -o precious true
+run record -e kmod -o precious true
 expect "a directory that is no recording is not replaced" 1 'cannot replace precious: it exists and is not'
 check "it is untouched" test -f precious/thesis
 touch a.grt/notes
-run record -o a.grt true
+run record -e kmod -o a.grt true
 check "nor is a recording with other files in it" exits 1
 rm a.grt/notes
 touch a.grt.old/notes
-run record -o a.grt true
+run record -e kmod -o a.grt true
 expect "nor an old one with other files" 1 'cannot replace a.grt.old'
 rm a.grt.old/notes
 ln -s precious link.grt
-run record -o link.grt true
+run record -e kmod -o link.grt true
 check "nor what a link points to" exits 1
 echo text >file.grt
-run record -o file.grt true
+run record -e kmod -o file.grt true
 check "nor a file" exits 1
 mkdir empty.grt
-run record -o empty.grt sleep 0.3
+run record -e kmod -o empty.grt sleep 0.3
 expect "an empty directory is used" 0 'in empty.grt'
-run record -o no/such/dir true
+run record -e kmod -o no/such/dir true
 expect "a directory that cannot be made" 1 'cannot make the directory no/such/dir: No such file'
 check "the module is as it was" settled control stopped
 
-run record -o s.grt sh -c 'sleep 0.2; exit 7'
+run record -e kmod -o s.grt sh -c 'sleep 0.2; exit 7'
 check "the program's status is returned" exits 7
-run record -o s.grt sh -c 'sleep 0.2; kill -9 $$'
+run record -e kmod -o s.grt sh -c 'sleep 0.2; kill -9 $$'
 check "128 + n for a signal" exits 137
-run record -o n.grt no-such-program-here
+run record -e kmod -o n.grt no-such-program-here
 expect "a program that is not there" 127 'cannot run no-such-program-here: No such file'
 check "leaves no recording" test ! -e n.grt
 echo 'no program' >noexec
-run record -o n.grt ./noexec
+run record -e kmod -o n.grt ./noexec
 expect "a file that is no program" 126 'cannot run ./noexec: Permission denied'
 printf '#!/no/such/interpreter\n' >badexec && chmod +x badexec
-run record -o n.grt ./badexec
+run record -e kmod -o n.grt ./badexec
 expect "a program whose interpreter is missing" 127 'cannot run ./badexec: No such file'
 check "the module is stopped after it" settled control stopped
 idle
-output=$("$GRTRACE" record -o s.grt -- sh -c 'sleep 0.2; echo -o "$1"' x '-d' 2>/dev/null)
+output=$("$GRTRACE" record -e kmod -o s.grt -- sh -c 'sleep 0.2; echo -o "$1"' x '-d' 2>/dev/null)
 check "its arguments and its output are its own" test "$output" = '-o -d'
 
-run record -o d.grt -d 0.3
+run record -e kmod -o d.grt -d 0.3
 expect "-d ends it" 0 'events, 6 lost in d.grt'
 begun=$(date +%s%N)
-run record -o d.grt -d 0.2 sleep 1
+run record -e kmod -o d.grt -d 0.2 sleep 1
 check "-d does not end the program" test $(($(date +%s%N) - begun)) -ge 1000000000
 check "and says that it waits" says 'the program goes on'
 
 for signal in INT TERM HUP; do
 	idle
-	"$GRTRACE" record -o sig.grt 2>err &
+	"$GRTRACE" record -e kmod -o sig.grt 2>err &
 	pid=$!
 	sleep 0.4
 	kill -$signal $pid
@@ -97,7 +97,7 @@ for signal in INT TERM HUP; do
 done
 
 idle
-"$GRTRACE" record -o sig.grt sh -c 'trap "exit 5" TERM; while :; do sleep 0.05; done' 2>err &
+"$GRTRACE" record -e kmod -o sig.grt sh -c 'trap "exit 5" TERM; while :; do sleep 0.05; done' 2>err &
 pid=$!
 sleep 0.4
 kill -TERM $pid
@@ -106,7 +106,7 @@ status=$?
 check "a signal sent to record reaches the program" exits 5
 
 idle
-"$GRTRACE" record -o sig.grt sh -c 'trap "" TERM; sleep 6' 2>err &
+"$GRTRACE" record -e kmod -o sig.grt sh -c 'trap "" TERM; sleep 6' 2>err &
 pid=$!
 sleep 0.4
 kill -TERM $pid
@@ -118,7 +118,7 @@ expect "a program that does not end is left running" 143 'sh \(process [0-9]+\) 
 check "after it was given time" test $((SECONDS - begun)) -ge 3
 check "the recording is complete" grep -q 'state = "complete"' sig.grt/metadata
 idle
-"$GRTRACE" record -o sig.grt sh -c 'trap "" TERM; sleep 1' 2>err &
+"$GRTRACE" record -e kmod -o sig.grt sh -c 'trap "" TERM; sleep 1' 2>err &
 pid=$!
 sleep 0.4
 kill -TERM $pid
@@ -139,7 +139,7 @@ if command -v script >/dev/null; then
 fi
 
 idle
-"$GRTRACE" record -o kill.grt 2>err &
+"$GRTRACE" record -e kmod -o kill.grt 2>err &
 pid=$!
 sleep 0.4
 kill -KILL $pid
@@ -155,25 +155,25 @@ sleep 5 &
 target=$!
 (sleep 0.5; kill $target) &
 begun=$SECONDS
-run record -o p.grt -p $target
+run record -e kmod -o p.grt -p $target
 wait $target 2>/dev/null
 expect "-p ends with the process" 0 'in p.grt'
 check "in time" test $((SECONDS - begun)) -le 3
 check "the filter was set meanwhile" grep -q "kmod_settings = \".*filter_pid=$target" p.grt/metadata
 check "and put back" settled config '^filter_pid=0$'
-run record -p 999999999
+run record -e kmod -p 999999999
 expect "-p of a process that is not there" 1 'cannot follow process 999999999: No such process'
 
-run record -o b.grt --buffer 8M sleep 0.3
+run record -e kmod -o b.grt --buffer 8M sleep 0.3
 check "--buffer was set meanwhile" grep -q 'kmod_buffer_size = "8388608"' b.grt/metadata
 check "and put back" settled config '^buffer_size=4194304$'
 
 idle
 "$GRTRACE" start >/dev/null
 settled control running
-run record --buffer 8M true
+run record -e kmod --buffer 8M true
 expect "--buffer of a running module is refused" 3 'cannot change the buffer size: tracing is on already'
-run record -o r.grt sleep 0.3
+run record -e kmod -o r.grt sleep 0.3
 check "a running module is left running" test "$(cat fake/control)" = running
 check "the recording is complete" grep -q 'state = "complete"' r.grt/metadata
 idle
@@ -181,7 +181,7 @@ idle
 settled control stopped
 
 idle
-(ulimit -f 64; exec "$GRTRACE" record -o full.grt sleep 0.4) >err 2>&1
+(ulimit -f 64; exec "$GRTRACE" record -e kmod -o full.grt sleep 0.4) >err 2>&1
 status=$?
 output=$(cat err)
 expect "a full disk is an error" 1 'cannot write full.grt/kmod_[01]: File too large'
@@ -191,35 +191,35 @@ run dump full.grt
 check "and are readable" test "$(sum full.grt)" -gt 100
 check "the module is stopped after it" settled control stopped
 
-run record --raw raw.bin sleep 0.1
+run record -e kmod --raw raw.bin sleep 0.1
 expect "--raw needs trace_pipe" 3 'trace_pipe: the module has no such file'
 cat a.grt/kmod_0 a.grt/kmod_1 >fake/trace_pipe
-run record --raw raw.bin
+run record -e kmod --raw raw.bin
 expect "--raw ends where the stream does" 0 'events, .* lost in raw.bin$'
 check "its packets are as they came" cmp raw.bin fake/trace_pipe
 check "it is private" test "$(stat -c %a raw.bin)" = 600
-run record --raw raw.bin
+run record -e kmod --raw raw.bin
 check "an existing one is renamed" cmp raw.bin.old fake/trace_pipe
 idle
-"$GRTRACE" record --raw - 2>err | cmp - fake/trace_pipe
+"$GRTRACE" record -e kmod --raw - 2>err | cmp - fake/trace_pipe
 check "--raw - is standard output" test "${PIPESTATUS[*]}" = '0 0'
 echo text >raw.txt
-run record --raw raw.txt
+run record -e kmod --raw raw.txt
 expect "a file that is no recording is not replaced" 1 'cannot replace raw.txt'
 idle
-"$GRTRACE" record --raw - 2>err >/dev/full
+"$GRTRACE" record -e kmod --raw - 2>err >/dev/full
 status=$?
 output=$(cat err)
 expect "--raw on a full disk" 1 'cannot write standard output: No space left'
 fake_stop
 
 mkdir bare
-GRTRACE_DEBUGFS=$PWD/bare run record true
+GRTRACE_DEBUGFS=$PWD/bare run record -e kmod true
 expect "a directory without the module's files" 3 'bare/version: the module has no such file'
-GRTRACE_DEBUGFS=$PWD/none run record true
+GRTRACE_DEBUGFS=$PWD/none run record -e kmod true
 expect "no module" 3 'the kernel module grtrace is not loaded'
 check "with what to type" says 'try: sudo grtrace start'
 echo 'grtrace 9.0.0 format 7' >bare/version
-GRTRACE_DEBUGFS=$PWD/bare run record true
+GRTRACE_DEBUGFS=$PWD/bare run record -e kmod true
 expect "a module of another format is refused" 3 'format 7, this tool reads 1\.\.1'
 plan

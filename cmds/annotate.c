@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * grtrace annotate: who asks the GPU's driver for what. DRM ioctls entered and
+ * left, a line each, live or from a trace. How a line looks stands in
+ * lib/writers/line_out.c.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../sources/kmod.h"
+#include "cmd.h"
+#include "live.h"
+#include "outfile.h"
+#include "writers/annotate.h"
+
+#define SOURCE "ioctl"
+
+static struct {
+	uint64_t pid;
+	const char *output;
+	double seconds;
+	const char *input;
+	bool all;
+	bool json;
+} opt;
+
+static const struct cmd_opt opts[] = {
+	{"pid", 'p', OPT_U64, "PID", &opt.pid, "only this process; live: end when it ends"},
+	{"output", 'o', OPT_STR, "FILE", &opt.output, "write here (default: standard output)"},
+	{"duration", 'd', OPT_SECONDS, "SECONDS", &opt.seconds, "live: end after this time"},
+	{"input", 'i', OPT_STR, "PATH", &opt.input, "a recording or text instead of this system"},
+	{"all", 'a', OPT_FLAG, NULL, &opt.all, "with -i: every event, not only those of the CPU"},
+	{"json", 'j', OPT_FLAG, NULL, &opt.json, "a JSON object per line"},
+	{NULL, 0, OPT_FLAG, NULL, NULL, NULL},
+};
+
+/** struct annotating - one run */
+struct annotating {
+	struct grt_annotate a;
+	struct outfile out;
+};
+
+static void note(const char *text)
+{
+	fputs("grtrace annotate: ", stderr);
+	cmd_put_text(stderr, text);
+	fputc('\n', stderr);
+}
+
+static void show_counts(const struct annotating *run, const struct grt_health *h)
+{
+	const struct grt_line_out_count *c = grt_line_out_count(run->a.lines);
+	char text[200];
+	size_t used;
+
+	used = (size_t)snprintf(text, sizeof(text), "%" PRIu64 " ioctls, %" PRIu64 " lost",
+				c->calls + c->open_exits, (uint64_t)h->balance.fate[GRT_FATE_LOST]);
+	if (c->open_exits)
+		used += (size_t)snprintf(text + used, sizeof(text) - used,
+					 "; %" PRIu64 " had begun before: without duration", c->open_exits);
+	if (c->events[GRT_EV_IOCTL_ENTER] > c->calls)
+		snprintf(text + used, sizeof(text) - used, "; %" PRIu64 " did not end",
+			 c->events[GRT_EV_IOCTL_ENTER] - c->calls);
+	note(text);
+}
+
+/* What the run met is told after what could be read. */
+static int judge(const struct grt_health *h)
+{
+	uint64_t faults = 0;
+
+	if (h->text.bad)
+		fprintf(stderr,
+			"grtrace annotate: %" PRIu64 " of %" PRIu64
+			" lines were not understood, the first is line %" PRIu64 "\n",
+			h->text.bad, h->text.lines, h->text.bad_line);
+	for (unsigned int i = 0; i < GRT_FAULTS; i++)
+		faults += h->fault[i];
+	return faults ? cmd_error(EXIT_FAILED, &h->first) : EXIT_DONE;
+}
+
+/* A reader that has seen enough (head) is no failure. Return: an exit status */
+static int finish(struct annotating *run, const struct grt_health *h, int ret, struct grt_err *err)
+{
+	int written = grt_line_out_flush(run->a.lines), status;
+
+	if (written == -EPIPE)
+		return EXIT_DONE;
+	if (written) {
+		outfile_failed(&run->out, written, err);
+		return cmd_error(EXIT_FAILED, err);
+	}
+	if (ret == -EINTR)
+		return 128 + cmd_signal;
+	if (ret < 0)
+		return cmd_error(kmod_exit_status(ret), err);
+	show_counts(run, h);
+	status = judge(h);
+	if (outfile_keep(&run->out, err))
+		return cmd_error(EXIT_FAILED, err);
+	return status;
+}
+
+static int start_lines(struct annotating *run)
+{
+	if (grt_annotate_init(&run->a, opt.json ? GRT_LINE_OUT_JSON : GRT_LINE_OUT_ANNOTATE, run->out.fd))
+		return cmd_fail(EXIT_FAILED, strerror(ENOMEM), NULL, "cannot begin");
+	run->a.pid = (uint32_t)opt.pid;
+	run->a.all = opt.all;
+	return EXIT_DONE;
+}
+
+/* ------------------------------------------------------------ a recording */
+
+static int annotate_recording(struct annotating *run)
+{
+	struct grt_session *s = NULL;
+	struct grt_err err = {.what = ""};
+	int status, ret = grt_session_open(&s, opt.input, &err);
+
+	if (ret)
+		return cmd_error(ret == -EACCES || ret == -EPERM ? EXIT_MISSING : EXIT_FAILED, &err);
+	ret = outfile_open(&run->out, opt.output, &err);
+	status = ret ? cmd_error(EXIT_FAILED, &err) : start_lines(run);
+	if (status == EXIT_DONE) {
+		cmd_catch_signals();
+		run->a.stop = &cmd_signal;
+		ret = grt_session_run(s, &run->a.c, 0, UINT64_MAX, &err);
+		status = finish(run, grt_session_health(s), ret, &err);
+	}
+	grt_session_close(s);
+	return status;
+}
+
+/* ------------------------------------------------------------------- live */
+
+static int on_idle(void *arg)
+{
+	return grt_line_out_flush(((struct annotating *)arg)->a.lines);
+}
+
+static int run_live(struct annotating *run, struct live *l)
+{
+	const struct live_limits limits = {.seconds = opt.seconds, .idle = on_idle, .arg = run};
+	struct grt_err err = {.what = ""};
+	int status, ret = live_start(l, &err);
+
+	if (ret)
+		return cmd_error(kmod_exit_status(ret), &err);
+	if (isatty(STDERR_FILENO))
+		note("tracing the ioctls of GPU device files; Ctrl-C ends it");
+	ret = live_run(l, &run->a.c, &limits, &err);
+	status = finish(run, grt_session_health(live_session(l)), ret, &err);
+	return status;
+}
+
+static int annotate_live(struct annotating *run)
+{
+	const struct live_setup setup = {.sources = SOURCE, .pid = (pid_t)opt.pid, .note = note};
+	struct grt_err err = {.what = ""};
+	struct live *l = NULL;
+	int status, ret;
+
+	ret = live_open(&l, &setup, &err);
+	if (!ret)
+		/* lines are wanted while they come */
+		ret = outfile_now(&run->out, opt.output, &err);
+	if (ret)
+		status = cmd_error(kmod_exit_status(ret), &err);
+	else
+		status = start_lines(run);
+	if (status == EXIT_DONE)
+		status = run_live(run, l);
+	ret = live_close(l, &err);
+	return ret && status == EXIT_DONE ? cmd_error(EXIT_FAILED, &err) : status;
+}
+
+static int annotate_run(int argc, char **argv)
+{
+	struct annotating run = {.out.fd = -1};
+	int status;
+
+	if (argc)
+		return cmd_usage_error("unexpected '%s': a trace is given with -i", argv[0]);
+	if (opt.input && opt.seconds > 0)
+		return cmd_usage_error("-d is for this system, not for -i");
+	if (opt.all && !opt.input)
+		return cmd_usage_error("--all is for -i; live there are only ioctls");
+	if (opt.pid > INT32_MAX)
+		return cmd_usage_error("--pid: %" PRIu64 " is out of range", opt.pid);
+	signal(SIGPIPE, SIG_IGN);
+	status = opt.input ? annotate_recording(&run) : annotate_live(&run);
+	grt_annotate_fini(&run.a);
+	outfile_drop(&run.out);
+	return status;
+}
+
+const struct cmd cmd_annotate = {
+	.usage = "[-p PID] [-o FILE] [-d SECONDS] [-i PATH [--all]] [--json]",
+	.opts = opts,
+	.run = annotate_run,
+};

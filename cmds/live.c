@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Live views, see live.h: the loop between the sources' streams and a session.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../sources/source.h"
+#include "cmd.h"
+#include "live.h"
+
+#define NS_PER_S 1000000000ULL
+
+/* Between two looks at the streams. */
+#define PERIOD_MS 50
+/* So much at one look means that more is there already. */
+#define BUSY_BYTES (256U << 10)
+/* An event is readable so long after its stamp was taken. */
+#define SLACK_NS 2000000
+/* A stopped stream whose end does not come is given up after this. */
+#define DRAIN_NS (2 * NS_PER_S)
+
+static const struct source *const all_sources[] = {
+#define GRT_SOURCE(name, help) &source_##name,
+#include "../sources/sources.def"
+#undef GRT_SOURCE
+};
+#define SOURCES (sizeof(all_sources) / sizeof(all_sources[0]))
+
+/**
+ * struct live_input - a source that takes part
+ * @first, @streams: its streams in the session
+ */
+struct live_input {
+	const struct source *source;
+	void *state;
+	unsigned int first;
+	unsigned int streams;
+};
+
+/**
+ * struct live - one run
+ * @target: pidfd of the process that is watched, -1: all are
+ * @moved: bytes read since it was last set to 0
+ */
+struct live {
+	struct live_input input[SOURCES];
+	unsigned int inputs;
+	unsigned int streams;
+	struct grt_session *session;
+	int target;
+	uint64_t moved;
+};
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
+}
+
+static const struct source *find_source(const char *name, size_t len)
+{
+	size_t i;
+
+	for (i = 0; i < SOURCES; i++)
+		if (strlen(all_sources[i]->name) == len && !strncmp(all_sources[i]->name, name, len))
+			return all_sources[i];
+	return NULL;
+}
+
+static int unknown_source(const char *name, size_t len, struct grt_err *err)
+{
+	char all[200] = "";
+	size_t i, used = 0;
+
+	for (i = 0; i < SOURCES && used < sizeof(all); i++)
+		used += (size_t)snprintf(all + used, sizeof(all) - used, "%s%s", i ? ", " : "",
+					 all_sources[i]->name);
+	return grt_err_set(err, -EINVAL, all, NULL, "'%.*s' is no source of this program; there are",
+			   (int)len, name);
+}
+
+bool live_has(const struct live *l, const char *source)
+{
+	unsigned int i;
+
+	for (i = 0; i < l->inputs; i++)
+		if (!strcmp(l->input[i].source->name, source))
+			return true;
+	return false;
+}
+
+static void tell(const struct live_setup *setup, const struct grt_err *err)
+{
+	char text[sizeof(err->what) + sizeof(err->why) + sizeof(err->fix) + 16];
+
+	snprintf(text, sizeof(text), "%s%s%s%s%s", err->what, err->why[0] ? ": " : "", err->why,
+		 err->fix[0] ? "; try: " : "", err->fix);
+	if (setup->note)
+		setup->note(text);
+}
+
+static int open_source(struct live *l, const struct source *source, const struct live_setup *setup,
+		       struct grt_err *err)
+{
+	const struct source_setup s = {
+		.pid = setup->pid, .buffer_size = setup->buffer_size, .note = setup->note};
+	struct live_input *in = &l->input[l->inputs];
+	struct grt_err other;
+	int ret;
+
+	*in = (struct live_input){.source = source};
+	ret = source->open(&in->state, &s, err);
+	if (!ret) {
+		l->inputs++;
+		return 0;
+	}
+	source->close(in->state, &other);
+	if (setup->any)
+		tell(setup, err);
+	return ret;
+}
+
+static int open_sources(struct live *l, const struct live_setup *setup, struct grt_err *err)
+{
+	const struct source *source;
+	const char *p = setup->sources;
+	int ret = 0, failed = 0;
+	size_t len;
+
+	for (; *p && !ret; p += len + (p[len] == ',')) {
+		len = strcspn(p, ",");
+		source = find_source(p, len);
+		if (!source)
+			return unknown_source(p, len, err);
+		if (!live_has(l, source->name))
+			ret = open_source(l, source, setup, err);
+		if (ret && setup->any) {
+			failed = ret;
+			ret = 0;
+		}
+	}
+	return l->inputs ? ret : ret ? ret : failed;
+}
+
+static int open_target(struct live *l, pid_t pid, struct grt_err *err)
+{
+	l->target = (int)syscall(SYS_pidfd_open, pid, 0);
+	return l->target >= 0 ? 0
+			      : grt_err_set(err, errno == ESRCH ? -ESRCH : -errno, strerror(errno), "ps -e",
+					    "cannot follow process %d", (int)pid);
+}
+
+int live_open(struct live **out, const struct live_setup *setup, struct grt_err *err)
+{
+	struct live *l = calloc(1, sizeof(*l));
+	int ret = 0;
+
+	*out = l;
+	if (!l)
+		return grt_err_set(err, -ENOMEM, strerror(ENOMEM), NULL, "cannot read live");
+	l->target = -1;
+	if (setup->pid)
+		ret = open_target(l, setup->pid, err);
+	return ret ? ret : open_sources(l, setup, err);
+}
+
+static ssize_t read_stream(void *arg, unsigned int i, void *buf, size_t len)
+{
+	struct live *l = arg;
+	struct live_input *in = l->input;
+	ssize_t n;
+
+	while (i >= in->first + in->streams)
+		in++;
+	n = in->source->read(in->state, i - in->first, buf, len);
+	if (n > 0)
+		l->moved += (uint64_t)n;
+	return n == -EINTR ? -EAGAIN : n;
+}
+
+static int count_streams(struct live *l, struct grt_err *err)
+{
+	struct pollfd *fds = calloc(SOURCE_STREAMS_MAX, sizeof(*fds));
+	unsigned int i;
+
+	if (!fds)
+		return grt_err_set(err, -ENOMEM, strerror(ENOMEM), NULL, "cannot read live");
+	for (i = 0; i < l->inputs; i++) {
+		l->input[i].first = l->streams;
+		l->input[i].streams = l->input[i].source->streams(l->input[i].state, fds);
+		l->streams += l->input[i].streams;
+	}
+	free(fds);
+	return 0;
+}
+
+int live_start(struct live *l, struct grt_err *err)
+{
+	struct grt_live streams = {.read = read_stream, .arg = l};
+	unsigned int i;
+	int ret = count_streams(l, err);
+
+	streams.streams = l->streams;
+	if (!ret)
+		ret = grt_session_open_live(&l->session, &streams, err);
+	for (i = 0; !ret && i < l->inputs; i++)
+		ret = l->input[i].source->start(l->input[i].state, err);
+	return ret;
+}
+
+struct grt_session *live_session(struct live *l)
+{
+	return l->session;
+}
+
+static int flush_sources(struct live *l, struct grt_err *err)
+{
+	unsigned int i;
+	int ret = 0;
+
+	for (i = 0; !ret && i < l->inputs; i++)
+		if (l->input[i].source->flush)
+			ret = l->input[i].source->flush(l->input[i].state, err);
+	return ret;
+}
+
+/* Hands out what is old enough to be complete. Return: as grt_session_run_live() */
+static int pump(struct live *l, struct grt_consumer *c, struct grt_err *err)
+{
+	uint64_t until = now_ns() - SLACK_NS;
+	int ret = flush_sources(l, err);
+
+	l->moved = 0;
+	return ret ? ret : grt_session_run_live(l->session, c, until, err);
+}
+
+/* Return: how many of the sources go on, or -errno */
+static int stop_sources(struct live *l, struct grt_err *err)
+{
+	unsigned int i;
+	int ret, on = 0;
+
+	for (i = 0; i < l->inputs; i++) {
+		ret = l->input[i].source->stop(l->input[i].state, err);
+		if (ret < 0)
+			return ret;
+		on += !ret;
+	}
+	return on;
+}
+
+/* Stops the sources and hands out what they have captured. */
+static int finish(struct live *l, struct grt_consumer *c, struct grt_err *err)
+{
+	const struct timespec pause = {.tv_nsec = 5000000};
+	int on = stop_sources(l, err), ret;
+	uint64_t end = now_ns();
+
+	if (on < 0)
+		return on;
+	for (;;) {
+		l->moved = 0;
+		ret = grt_session_run_live(l->session, c, end, err);
+		if (ret != 1)
+			return ret;
+		if ((on && !l->moved) || now_ns() - end > DRAIN_NS)
+			return 0;
+		nanosleep(&pause, NULL);
+	}
+}
+
+static bool should_end(const struct live *l, const struct live_limits *limits, uint64_t begun)
+{
+	struct pollfd target = {.fd = l->target, .events = POLLIN};
+
+	if (cmd_signal)
+		return true;
+	if (limits->seconds > 0 && (double)(now_ns() - begun) >= limits->seconds * NS_PER_S)
+		return true;
+	return l->target >= 0 && poll(&target, 1, 0) > 0;
+}
+
+static void pause_until_next(const struct live *l, const struct live_limits *limits, uint64_t begun)
+{
+	struct pollfd target = {.fd = l->target, .events = POLLIN};
+	double left = limits->seconds * 1e3 - (double)(now_ns() - begun) / 1e6;
+	int ms = PERIOD_MS;
+
+	if (l->moved >= BUSY_BYTES)
+		return;
+	if (limits->seconds > 0 && left < ms)
+		ms = left > 0 ? (int)left + 1 : 0;
+	poll(&target, 1, ms);
+}
+
+static int call(int (*fn)(void *arg), const struct live_limits *limits)
+{
+	return fn ? fn(limits->arg) : 0;
+}
+
+int live_run(struct live *l, struct grt_consumer *c, const struct live_limits *limits, struct grt_err *err)
+{
+	uint64_t begun = now_ns(), step = (uint64_t)(limits->interval * 1e9), next = begun + step;
+	int ret, called = 0;
+
+	cmd_catch_signals();
+	for (;;) {
+		ret = pump(l, c, err);
+		called = call(limits->idle, limits);
+		if (step && !called && now_ns() >= next) {
+			next += step * ((now_ns() - next) / step + 1);
+			called = call(limits->tick, limits);
+		}
+		if (ret != 1 || called)
+			break;
+		if (should_end(l, limits, begun)) {
+			ret = finish(l, c, err);
+			called = call(limits->idle, limits);
+			break;
+		}
+		pause_until_next(l, limits, begun);
+	}
+	return ret < 0 || ret > 1 ? ret : called;
+}
+
+int live_close(struct live *l, struct grt_err *err)
+{
+	struct grt_err other;
+	unsigned int i;
+	int ret = 0, failed;
+
+	if (!l)
+		return 0;
+	grt_session_close(l->session);
+	for (i = 0; i < l->inputs; i++) {
+		failed = l->input[i].source->close(l->input[i].state, ret ? &other : err);
+		ret = ret ? ret : failed;
+	}
+	if (l->target >= 0)
+		close(l->target);
+	free(l);
+	return ret;
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Live views: sources opened by name and driven into a consumer, until Ctrl-C,
+ * a time, or the end of what is watched. Whatever was changed for it is put
+ * back by live_close().
+ *
+ *	ret = live_open(&l, &setup, &err);
+ *	if (!ret)
+ *		ret = live_start(l, &err);
+ *	if (!ret)
+ *		ret = live_run(l, &view->c, &limits, &err);
+ *	... grt_session_health(live_session(l)) ...
+ *	live_close(l, &err);
+ *
+ * What a view prints belongs into its command.
+ */
+#ifndef GRTRACE_LIVE_H
+#define GRTRACE_LIVE_H
+
+#include <grtrace/grtrace.h>
+
+struct live;
+
+/**
+ * struct live_setup - what is watched
+ * @sources: names of sources.def, with commas between
+ * @pid: only events of this process, and the run ends with it; 0: of all
+ * @buffer_size: bytes per CPU, 0: as it is
+ * @any: a source that does not work here is told through @note, and the others
+ *	go on; otherwise it is an error. None that works is one either way
+ * @note: tells the user what was done on the way
+ */
+struct live_setup {
+	const char *sources;
+	pid_t pid;
+	uint64_t buffer_size;
+	bool any;
+	void (*note)(const char *text);
+};
+
+/**
+ * struct live_limits - how long it runs
+ * @seconds: ends after this time, 0: never
+ * @interval: seconds between calls of @tick, 0: never called
+ * @tick: called between events; a non-zero result ends the run
+ * @idle: called when all events that there are have been handed out, so that
+ *	what was printed can be flushed; may be NULL, a non-zero result ends the run
+ * @arg: handed to both
+ */
+struct live_limits {
+	double seconds;
+	double interval;
+	int (*tick)(void *arg);
+	int (*idle)(void *arg);
+	void *arg;
+};
+
+/**
+ * live_open - opens sources; nothing is captured yet
+ * @out: to be given to live_close(), also after an error; NULL without memory
+ * Return: 0, -EINVAL for a name that is no source, or a negative errno;
+ * kmod_exit_status() makes an exit status of it
+ */
+int live_open(struct live **out, const struct live_setup *setup, struct grt_err *err);
+
+/** live_has - whether the source of this name was opened */
+bool live_has(const struct live *l, const char *source);
+
+/** live_start - begins capture. Return: 0 or a negative errno */
+int live_start(struct live *l, struct grt_err *err);
+
+/** live_session - the session over all streams, from live_start() to live_close() */
+struct grt_session *live_session(struct live *l);
+
+/**
+ * live_run - hands events to a consumer as they come, at most 0.1 s late; stops
+ * the sources at the end and hands out what was left in them
+ * Return: 0 at the end, what a callback returned (which must not be 1: that
+ * cannot be told from "more may come"), or a negative errno
+ */
+int live_run(struct live *l, struct grt_consumer *c, const struct live_limits *limits, struct grt_err *err);
+
+/** live_close - puts every setting back and frees it; NULL is allowed. Return: 0 or a negative errno */
+int live_close(struct live *l, struct grt_err *err);
+
+#endif /* GRTRACE_LIVE_H */

@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * grtrace merge: what the CPU asked for and what the GPU did, as one timeline.
+ * How a line looks stands in lib/writers/line_out.c, how the streams come
+ * together in lib/merge.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "merge.h"
+
+#define NS_PER_S UINT64_C(1000000000)
+
+static struct {
+	const char *cpu;
+	const char *gpu;
+	const char *output;
+	const char *offset;
+	struct opt_time from;
+	struct opt_time to;
+	bool stats_only;
+	bool pretty;
+	bool json;
+	bool verbose;
+} opt;
+
+static const struct cmd_opt opts[] = {
+	{"cpu", 'c', OPT_STR, "FILE", &opt.cpu, "what the CPU did: text, or a recording with ioctls"},
+	{"gpu", 'g', OPT_STR, "FILE", &opt.gpu, "what the GPU did: a recording, a raw file or text"},
+	{"output", 'o', OPT_STR, "FILE", &opt.output, "write here (default: standard output)"},
+	{"clock-offset", 0, OPT_STR, "NS|auto", &opt.offset,
+	 "added to the GPU's stamps; auto: from jobs and the ioctls that submitted them"},
+	{"stats-only", 0, OPT_FLAG, NULL, &opt.stats_only, "what there is by input and type, no timeline"},
+	{"from", 0, OPT_TIME, "T", &opt.from,
+	 "only events from here: seconds, +T after the start, -T before the end"},
+	{"to", 0, OPT_TIME, "T", &opt.to, "only events up to here"},
+	{"pretty", 0, OPT_FLAG, NULL, &opt.pretty, "lines for people, with what follows from each event"},
+	{"json", 'j', OPT_FLAG, NULL, &opt.json, "JSON: an object per event, or the statistics as one"},
+	{"verbose", 'v', OPT_FLAG, NULL, &opt.verbose, "tell what was read, and what was passed over"},
+	{NULL, 0, OPT_FLAG, NULL, NULL, NULL},
+};
+
+static int no_memory(void)
+{
+	return cmd_fail(EXIT_FAILED, strerror(ENOMEM), NULL, "cannot merge");
+}
+
+static int open_status(int ret)
+{
+	return ret == -EACCES || ret == -EPERM ? EXIT_MISSING : EXIT_FAILED;
+}
+
+/* ----------------------------------------------------------------- inputs */
+
+static int add(struct merging *run, const char *path, enum grt_merge_side side)
+{
+	struct grt_err err = {.what = ""};
+	unsigned int n = grt_merge_inputs(run->merge);
+	int ret;
+
+	if (n == MERGE_INPUTS)
+		return cmd_usage_error("more than %d inputs", MERGE_INPUTS);
+	run->path[n] = path;
+	ret = grt_merge_add(run->merge, path, side, &err);
+	return ret ? cmd_error(open_status(ret), &err) : EXIT_DONE;
+}
+
+/* One input alone is taken whole. */
+static int add_inputs(struct merging *run, int argc, char **argv)
+{
+	bool alone = (opt.cpu ? 1 : 0) + (opt.gpu ? 1 : 0) + argc == 1;
+	int status = EXIT_DONE, i;
+
+	if (opt.cpu)
+		status = add(run, opt.cpu, alone ? GRT_MERGE_BOTH : GRT_MERGE_CPU);
+	if (opt.gpu && status == EXIT_DONE)
+		status = add(run, opt.gpu, alone ? GRT_MERGE_BOTH : GRT_MERGE_GPU);
+	for (i = 0; i < argc && status == EXIT_DONE; i++)
+		status = add(run, argv[i], GRT_MERGE_BOTH);
+	return status;
+}
+
+/* ----------------------------------------------------------------- clocks */
+
+static int on_offset_event(void *arg, const struct grt_event *e, unsigned int input)
+{
+	return grt_offset_event(arg, e, input);
+}
+
+static int estimate(struct merging *run, struct grt_offset *o, struct grt_err *err)
+{
+	const struct grt_merge_sink sink = {.event = on_offset_event, .arg = o};
+	int ret = grt_merge_run(run->merge, &sink, 0, UINT64_MAX, err);
+
+	return ret ? ret : grt_offset_find(o, &run->offset, err);
+}
+
+static int offset_auto(struct merging *run)
+{
+	struct grt_err err = {.what = ""};
+	struct grt_offset *o;
+	int ret;
+
+	if (grt_offset_new(&o))
+		return no_memory();
+	ret = estimate(run, o, &err);
+	grt_offset_free(o);
+	if (ret)
+		return cmd_error(EXIT_FAILED, &err);
+	run->estimated = true;
+	fprintf(stderr,
+		"grtrace merge: clock offset %+" PRId64 " ns, off by at most %" PRIu64 " ns: fits %" PRIu64
+		" of %" PRIu64 " jobs' ioctls%s\n",
+		run->offset.ns, run->offset.error, run->offset.agree, run->offset.pairs,
+		run->offset.same ? "; the clocks may be the same" : "");
+	return EXIT_DONE;
+}
+
+static int set_offset(struct merging *run)
+{
+	const char *text = opt.offset;
+	char *end;
+	int status;
+
+	if (!text)
+		return EXIT_DONE;
+	if (!strcmp(text, "auto")) {
+		status = offset_auto(run);
+	} else {
+		errno = 0;
+		run->offset.ns = strtoll(text, &end, 10);
+		status = *end || end == text || isspace((unsigned char)*text) || errno
+				 ? cmd_usage_error("--clock-offset: '%s' is neither a number of ns nor auto",
+						   text)
+				 : EXIT_DONE;
+	}
+	grt_merge_offset(run->merge, run->offset.ns);
+	return status;
+}
+
+/* ------------------------------------------------------------------- span */
+
+static uint64_t resolve(const struct opt_time *t, uint64_t first, uint64_t last, uint64_t otherwise)
+{
+	if (!t->set)
+		return otherwise;
+	if (t->rel == '+')
+		return t->ns > UINT64_MAX - first ? UINT64_MAX : first + t->ns;
+	if (t->rel == '-')
+		return t->ns > last ? 0 : last - t->ns;
+	return t->ns;
+}
+
+static int set_span(struct merging *run)
+{
+	uint64_t first = 0, last = 0;
+	int ret = grt_merge_span(run->merge, &first, &last);
+
+	if (ret == -ESPIPE && (opt.from.rel || opt.to.rel))
+		return cmd_usage_error("--from and --to relative to the start or end need files, not pipes");
+	run->from = resolve(&opt.from, first, last, 0);
+	run->to = resolve(&opt.to, first, last, UINT64_MAX);
+	if (run->from > run->to)
+		return cmd_usage_error("--from is after --to");
+	if (!ret && (run->from > last || run->to < first))
+		return cmd_usage_error("--from and --to leave nothing: the inputs go from %" PRIu64
+				       ".%09" PRIu64 " to %" PRIu64 ".%09" PRIu64,
+				       first / NS_PER_S, first % NS_PER_S, last / NS_PER_S, last % NS_PER_S);
+	return EXIT_DONE;
+}
+
+/* ----------------------------------------------------------------- output */
+
+static const char *const side_names[] = {
+	[GRT_MERGE_CPU] = "cpu", [GRT_MERGE_GPU] = "gpu", [GRT_MERGE_BOTH] = "both"};
+
+/* What the timeline was made of, as comments. */
+static int put_header(struct merging *run)
+{
+	char line[1024], path[512];
+	unsigned int i;
+	int ret;
+
+	ret = grt_line_out_text(run->out.lines, "# grtrace merge: [seconds] source event fields");
+	for (i = 0; i < grt_merge_inputs(run->merge) && !ret; i++) {
+		grt_escape(GRT_ESCAPE_TERM, path, sizeof(path), run->path[i], strlen(run->path[i]));
+		snprintf(line, sizeof(line), "# %s: %s", side_names[grt_merge_side(run->merge, i)], path);
+		ret = grt_line_out_text(run->out.lines, line);
+	}
+	if (run->offset.ns && !ret) {
+		snprintf(line, sizeof(line), "# clock offset: %+" PRId64 " ns added to gpu", run->offset.ns);
+		ret = grt_line_out_text(run->out.lines, line);
+	}
+	return ret;
+}
+
+static enum grt_line_form form(void)
+{
+	return opt.json ? GRT_LINE_OUT_JSON : opt.pretty ? GRT_LINE_OUT_PRETTY : GRT_LINE_OUT_MERGED;
+}
+
+/* Nothing that can be used is an error, a part of it is told. */
+static int judge(struct merging *run)
+{
+	unsigned int i, n = grt_merge_inputs(run->merge);
+	uint64_t total = 0;
+	int status = EXIT_DONE;
+
+	for (i = 0; i < n; i++) {
+		merge_tell_input(run, i, opt.verbose);
+		total += run->out.input[i].total;
+		if (merge_has_faults(run, i))
+			status = EXIT_FAILED;
+	}
+	if (total || status != EXIT_DONE)
+		return status;
+	return cmd_fail(EXIT_FAILED,
+			opt.from.set || opt.to.set ? "none is between --from and --to"
+						   : "the inputs hold none of their side",
+			"grtrace merge --stats-only -v ..., which tells what was read", "no events to merge");
+}
+
+static int write_failed(struct merging *run, int code)
+{
+	struct grt_err err = {.what = ""};
+
+	outfile_failed(&run->file, code, &err);
+	return cmd_error(EXIT_FAILED, &err);
+}
+
+static int finish(struct merging *run, int ret, struct grt_err *err)
+{
+	int written = grt_line_out_flush(run->out.lines), status;
+
+	if (written)
+		return written == -EPIPE ? EXIT_DONE : write_failed(run, written);
+	if (ret == -EINTR)
+		return 128 + cmd_signal;
+	if (ret == -ENOMEM)
+		return no_memory();
+	if (ret < 0)
+		return cmd_error(EXIT_FAILED, err);
+	if (opt.stats_only && merge_stats(run, opt.json))
+		return no_memory();
+	status = opt.stats_only ? cmd_close_stdout() : EXIT_DONE;
+	if (status == EXIT_DONE)
+		status = judge(run);
+	if (outfile_keep(&run->file, err))
+		return cmd_error(EXIT_FAILED, err);
+	return status;
+}
+
+static int merge(struct merging *run)
+{
+	struct grt_err err = {.what = ""};
+	int ret = opt.stats_only ? 0 : outfile_open(&run->file, opt.output, &err);
+
+	if (ret)
+		return cmd_error(EXIT_FAILED, &err);
+	if (grt_merged_init(&run->out, form(), opt.stats_only ? -1 : run->file.fd,
+			    grt_merge_inputs(run->merge)))
+		return no_memory();
+	cmd_catch_signals();
+	run->out.stop = &cmd_signal;
+	if (form() == GRT_LINE_OUT_MERGED)
+		ret = put_header(run);
+	if (!ret)
+		ret = grt_merge_run(run->merge, &run->out.sink, run->from, run->to, &err);
+	return finish(run, ret, &err);
+}
+
+static int merge_run(int argc, char **argv)
+{
+	struct merging run = {.file.fd = -1};
+	int status;
+
+	if (!opt.cpu && !opt.gpu && !argc)
+		return cmd_usage_error("nothing to merge: give --cpu FILE and --gpu FILE");
+	if (opt.stats_only && (opt.output || opt.pretty))
+		return cmd_usage_error("--stats-only prints no timeline: --output and --pretty do not fit");
+	if (opt.json && opt.pretty)
+		return cmd_usage_error("--json and --pretty exclude each other");
+	if (grt_merge_new(&run.merge))
+		return no_memory();
+	signal(SIGPIPE, SIG_IGN);
+	status = add_inputs(&run, argc, argv);
+	if (status == EXIT_DONE)
+		status = set_offset(&run);
+	if (status == EXIT_DONE)
+		status = set_span(&run);
+	if (status == EXIT_DONE)
+		status = merge(&run);
+	outfile_drop(&run.file);
+	grt_merged_fini(&run.out);
+	grt_merge_free(run.merge);
+	return status;
+}
+
+const struct cmd cmd_merge = {
+	.usage =
+		"--cpu FILE --gpu FILE [--output FILE] [--clock-offset NS|auto] [--pretty|--json|--stats-only] [PATH...]",
+	.opts = opts,
+	.run = merge_run,
+};

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * One run of `grtrace merge`, shared by its files: merge.c takes the command
+ * line and drives the merge, merge_stats.c tells what was in the inputs.
+ */
+#ifndef GRTRACE_MERGE_H
+#define GRTRACE_MERGE_H
+
+#include "cmd.h"
+#include "core/escape.h"
+#include "merge/offset.h"
+#include "outfile.h"
+#include "writers/merged.h"
+
+#define MERGE_INPUTS 16
+
+/**
+ * struct merging - one run
+ * @path: of each input, as typed
+ * @offset: what is added to the GPU's stamps; @estimated: all of it is known
+ * @from, @to: only events between
+ */
+struct merging {
+	struct grt_merge *merge;
+	const char *path[MERGE_INPUTS];
+	struct grt_merged out;
+	struct outfile file;
+	struct grt_offset_result offset;
+	bool estimated;
+	uint64_t from;
+	uint64_t to;
+};
+
+/** merge_stats - prints what there is by input and type. Return: 0 or -ENOMEM */
+int merge_stats(struct merging *run, bool json);
+
+/** merge_tell_input - tells what was wrong with an input on standard error; @verbose: and what was read */
+void merge_tell_input(struct merging *run, unsigned int input, bool verbose);
+
+/** merge_has_faults - whether an input is damaged; it is told then */
+bool merge_has_faults(struct merging *run, unsigned int input);
+
+#endif /* GRTRACE_MERGE_H */

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What the commands share that read a whole trace, see reading.h.
+ */
+#include "reading.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "writers/units.h"
+
+void note(struct notes *n, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (n->n == NOTES_MAX)
+		return;
+	va_start(ap, fmt);
+	vsnprintf(n->text[n->n++], sizeof(n->text[0]), fmt, ap);
+	va_end(ap);
+}
+
+void notes_write(struct notes *n, struct grt_writer *w)
+{
+	const char *lines[NOTES_MAX];
+
+	for (unsigned int i = 0; i < n->n; i++)
+		lines[i] = n->text[i];
+	grt_writer_notes(w, lines, n->n);
+	n->n = 0;
+}
+
+void field_add(struct fields *f, const char *name, enum grt_cell_kind kind, struct grt_cell cell,
+	       const char *text)
+{
+	if (f->n < FIELDS_MAX - 1)
+		f->f[f->n++] = (struct grt_field_value){name, kind, cell, text};
+}
+
+void field_number(struct fields *f, const char *name, uint64_t number, const char *text)
+{
+	field_add(f, name, GRT_CELL_NUMBER, (struct grt_cell){.number = number}, text);
+}
+
+static void add_event_count(struct fields *f, const char *name, uint64_t number, const char *text)
+{
+	if (number || f->all)
+		field_number(f, name, number, text);
+}
+
+void fields_write(struct fields *f, struct grt_writer *w, const char *name, const char *title)
+{
+	f->f[f->n].name = NULL;
+	grt_writer_fields(w, name, title, f->f);
+}
+
+static uint64_t resolve_time(const struct opt_time *t, uint64_t first, uint64_t last, uint64_t otherwise)
+{
+	if (!t->set)
+		return otherwise;
+	if (t->rel == '+')
+		return t->ns > UINT64_MAX - first ? UINT64_MAX : first + t->ns;
+	if (t->rel == '-')
+		return t->ns > last ? 0 : last - t->ns;
+	return t->ns;
+}
+
+int reading_span(struct grt_session *s, const struct opt_time *opt_from, const struct opt_time *opt_to,
+		 struct reading_span *out)
+{
+	uint64_t first = 0, last = 0, from, to;
+
+	out->known = !grt_session_span(s, &first, &last);
+	from = resolve_time(opt_from, first, last, first);
+	to = resolve_time(opt_to, first, last, last);
+	if (out->known && (from > last || to < first))
+		return cmd_usage_error("--from and --to leave nothing: the trace goes from %" PRIu64
+				       ".%09" PRIu64 " to %" PRIu64 ".%09" PRIu64,
+				       first / NS_PER_S, first % NS_PER_S, last / NS_PER_S, last % NS_PER_S);
+	if (from > to)
+		return cmd_usage_error("--from is after --to");
+	out->first = from > first ? from : first;
+	out->last = to < last ? to : last;
+	return EXIT_DONE;
+}
+
+void reading_recording(struct fields *f, struct grt_session *s, const char *input)
+{
+	static const char *const env[][2] = {
+		{"host", "hostname"},	    {"kernel", "kernel"},	   {"command", "command"},
+		{"module", "kmod_version"}, {"adapters", "kmod_adapters"}, {"settings", "kmod_settings"},
+	};
+	const char *value;
+
+	field_add(f, "path", GRT_CELL_TEXT, (struct grt_cell){.text = input}, NULL);
+	for (unsigned int i = 0; i < sizeof(env) / sizeof(env[0]); i++) {
+		value = grt_session_env(s, env[i][1]);
+		if (value && *value)
+			field_add(f, env[i][0], GRT_CELL_TEXT, (struct grt_cell){.text = value}, NULL);
+	}
+}
+
+void reading_span_fields(struct fields *f, const struct reading_span *span)
+{
+	struct grt_cell cell = {.number = span->first, .absent = !span->known};
+
+	field_add(f, "from", GRT_CELL_TIME, cell, NULL);
+	cell.number = span->last;
+	field_add(f, "to", GRT_CELL_TIME, cell, NULL);
+	cell.number = span->last - span->first;
+	field_add(f, "span", GRT_CELL_NS, cell, NULL);
+}
+
+bool reading_closes(const struct grt_health *h, uint64_t unread)
+{
+	uint64_t sum = 0;
+
+	for (unsigned int i = 0; i < GRT_FATES; i++)
+		sum += h->balance.fate[i];
+	return sum == h->balance.emitted && h->balance.fate[GRT_FATE_DELIVERED] == h->events + unread;
+}
+
+void reading_balance(struct grt_writer *w, const struct grt_health *h, uint64_t unread, bool json)
+{
+	struct fields f = {.all = json};
+
+	field_number(&f, "emitted", h->balance.emitted, "events offered to the trace");
+#define GRT_FATE(NAME, name, help) field_number(&f, #name, h->balance.fate[GRT_FATE_##NAME], help);
+#include <grtrace/fates.def>
+#undef GRT_FATE
+	field_number(&f, "read", h->events, "events read here, NAME records too");
+	add_event_count(&f, "unread", unread, "in packets that were begun, later than the end");
+	add_event_count(&f, "missing", h->missing_events, "delivered, but in packets that are not here");
+	add_event_count(&f, "unknown", h->unknown, "of types that this version does not know");
+	field_add(&f, "closes", GRT_CELL_BOOL, (struct grt_cell){.number = reading_closes(h, unread)}, NULL);
+	fields_write(&f, w, "balance", "balance");
+}
+
+void reading_joins(struct grt_writer *w, const struct grt_jobs *jobs, bool json)
+{
+	const struct grt_jobs_count count = grt_jobs_count(jobs), *c = &count;
+	struct fields f = {.all = json};
+
+	field_number(&f, "joined", c->jobs, "jobs in the trace");
+	field_number(&f, "incomplete", c->incomplete, "begun before the trace or not complete at its end");
+	add_event_count(&f, "no_submit", c->no_submit, "of these, without SUBMIT");
+	add_event_count(&f, "no_complete", c->no_complete, "of these, without COMPLETE");
+	add_event_count(&f, "no_end", c->no_end, "complete, but without END: no t_exec");
+	add_event_count(&f, "evicted", c->evicted, "of these, because too many were in flight");
+	add_event_count(&f, "inferred_start", c->inferred_start, "START concluded from the ring's order");
+	add_event_count(&f, "unordered_start", c->unordered_start, "START not known: no t_queue, no t_exec");
+	add_event_count(&f, "disordered", c->disordered, "phases that end before they begin, not counted");
+	add_event_count(&f, "reused", c->reused, "SUBMIT of an identity that was in use");
+	add_event_count(&f, "repeated", c->repeated, "events that a job had already");
+	add_event_count(&f, "duplicates", c->duplicates, "events of jobs that another source told of");
+	add_event_count(&f, "late", c->late, "events that came long after their job's COMPLETE");
+	add_event_count(&f, "no_identity", c->no_identity, "events of no job");
+	field_number(&f, "waits", c->waits, "joined to a job");
+	field_number(&f, "unjoined_waits", c->unjoined_waits, "for a fence of no job of the trace");
+	if (c->unjoined_waits || json)
+		field_add(&f, "unjoined_wait_ns", GRT_CELL_NS,
+			  (struct grt_cell){.number = c->unjoined_wait_ns}, "their time");
+	add_event_count(&f, "half_waits", c->half_waits, "begin or end is not in the trace");
+	field_number(&f, "commands", c->commands, "commands without a fence: not jobs");
+	add_event_count(&f, "errors", c->errors, "errors that belong to no job");
+	fields_write(&f, w, "joins", "jobs and waits");
+}
+
+void reading_health(struct grt_writer *w, const struct grt_health *h)
+{
+	struct fields f = {.n = 0};
+
+	field_add(&f, "finished", GRT_CELL_BOOL, (struct grt_cell){.number = h->finished}, NULL);
+	field_number(&f, "events", h->events, NULL);
+	field_number(&f, "packets", h->packets, NULL);
+	field_number(&f, "bytes", h->bytes, NULL);
+	field_number(&f, "skipped_bytes", h->skipped_bytes, NULL);
+	field_number(&f, "missing_events", h->missing_events, NULL);
+	field_number(&f, "unknown", h->unknown, NULL);
+	field_number(&f, "cut", h->fault[GRT_FAULT_CUT], NULL);
+	field_number(&f, "bad_packets", h->fault[GRT_FAULT_PACKET], NULL);
+	field_number(&f, "bad_records", h->fault[GRT_FAULT_RECORD], NULL);
+	field_number(&f, "gaps", h->fault[GRT_FAULT_GAP], NULL);
+	field_number(&f, "time_back", h->fault[GRT_FAULT_TIME], NULL);
+	field_add(&f, "first_fault", GRT_CELL_TEXT,
+		  (struct grt_cell){.text = h->first.what, .absent = !h->first.what[0]}, NULL);
+	fields_write(&f, w, "health", NULL);
+}
+
+/* What may be missing from the order of a ring's jobs; what a level leaves out never belongs to it. */
+static uint64_t not_recorded(const struct grt_health *h)
+{
+	static const enum grt_fate fates[] = {GRT_FATE_FILTERED,    GRT_FATE_WATCH_DENIED,
+					      GRT_FATE_SAMPLED_OUT, GRT_FATE_RATE_LIMITED,
+					      GRT_FATE_AGGREGATED,  GRT_FATE_LOST};
+	uint64_t sum = h->missing_events;
+
+	for (unsigned int i = 0; i < sizeof(fates) / sizeof(fates[0]); i++)
+		sum += h->balance.fate[fates[i]];
+	return sum;
+}
+
+void reading_note_joins(struct notes *n, const struct grt_jobs *jobs, const struct grt_health *h)
+{
+	const struct grt_jobs_count count = grt_jobs_count(jobs), *c = &count;
+
+	if (c->sample_min && c->sample_min == c->sample_max)
+		note(n, "sampled at %u %%: counts are estimates", c->sample_min);
+	else if (c->sample_min)
+		note(n, "sampled at %u to %u %%: counts are estimates", c->sample_min, c->sample_max);
+	if (h && c->inferred_start && not_recorded(h))
+		note(n,
+		     "inferred times take the jobs of the trace for all jobs of their ring, but %" PRIu64
+		     " events are not in it",
+		     not_recorded(h));
+	if (c->unordered_start)
+		note(n, "%" PRIu64 " jobs have no START, and it can be inferred only from all jobs of a ring",
+		     c->unordered_start);
+}
+
+void reading_note_health(struct notes *n, const struct grt_health *h, const struct reading_span *span,
+			 uint64_t unread)
+{
+	char last[GRT_UNITS_MAX] = "the start";
+
+	if (span && span->known)
+		grt_units_time(last, span->last);
+	if (span && !h->finished)
+		note(n, "not closed by its recorder: events after %s may be missing", last);
+	if (h->missing_events)
+		note(n, "%" PRIu64 " events are missing: they were delivered, but their packets are not here",
+		     h->missing_events);
+	if (!reading_closes(h, unread))
+		note(n,
+		     "THE BALANCE DOES NOT CLOSE: emitted is not the sum of fates, or delivered is not read");
+}
+
+int reading_judge(const struct grt_session *s, const char *input, uint64_t unread, int ret,
+		  const struct grt_err *err)
+{
+	const struct grt_health *h = grt_session_health(s);
+	struct grt_err first = h->first;
+	uint64_t faults = 0;
+	int status = cmd_close_stdout();
+
+	if (status != EXIT_DONE)
+		return status;
+	if (ret == -ENOMEM)
+		return cmd_fail(EXIT_FAILED, strerror(ENOMEM), NULL, "%s", input);
+	if (ret < 0)
+		return cmd_error(EXIT_FAILED, err);
+	for (unsigned int i = 0; i < GRT_FAULTS; i++)
+		faults += h->fault[i];
+	if (faults)
+		return cmd_error(EXIT_FAILED, &first);
+	if (!reading_closes(h, unread))
+		return cmd_fail(EXIT_FAILED,
+				"emitted is not the sum of the fates, or delivered is not what was read",
+				NULL, "%s: the balance does not close", input);
+	return EXIT_DONE;
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What commands share that read a trace from its beginning to its end: the span
+ * that --from and --to leave of it, what is said about the recording, and about
+ * joins, health and balance when it was read, and the exit status.
+ */
+#ifndef GRTRACE_READING_H
+#define GRTRACE_READING_H
+
+#include "analysis/jobs.h"
+#include "cmd.h"
+#include "writers/table.h"
+
+#define NS_PER_S UINT64_C(1000000000)
+#define DEFAULT_INPUT "grtrace.out.grt"
+
+#define NOTES_MAX 24
+#define FIELDS_MAX 40
+
+/** struct notes - sentences for grt_writer_notes(); those beyond NOTES_MAX are dropped */
+struct notes {
+	char text[NOTES_MAX][256];
+	unsigned int n;
+};
+
+/** note - adds a sentence */
+void note(struct notes *n, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/** notes_write - writes and empties them */
+void notes_write(struct notes *n, struct grt_writer *w);
+
+/**
+ * struct fields - name and value pairs for grt_writer_fields()
+ * @all: counts of what did not happen are wanted too: machines want every key,
+ *	people only what happened
+ */
+struct fields {
+	struct grt_field_value f[FIELDS_MAX];
+	unsigned int n;
+	bool all;
+};
+
+/** field_add, field_number - add a pair; @text follows it in text, and may be NULL */
+void field_add(struct fields *f, const char *name, enum grt_cell_kind kind, struct grt_cell cell,
+	       const char *text);
+void field_number(struct fields *f, const char *name, uint64_t number, const char *text);
+
+/** fields_write - see grt_writer_fields() */
+void fields_write(struct fields *f, struct grt_writer *w, const char *name, const char *title);
+
+/**
+ * struct reading_span - the part of a trace that is looked at
+ * @first, @last: ns
+ * @known: there is one; an empty trace has none
+ */
+struct reading_span {
+	uint64_t first;
+	uint64_t last;
+	bool known;
+};
+
+/** reading_span - the trace's span, narrowed to --from and --to. Return: EXIT_DONE, or EXIT_USAGE after
+ * saying why */
+int reading_span(struct grt_session *s, const struct opt_time *from, const struct opt_time *to,
+		 struct reading_span *out);
+
+/** reading_recording - fields: the input's path and what the recording says of itself */
+void reading_recording(struct fields *f, struct grt_session *s, const char *input);
+
+/** reading_span_fields - fields: from, to and span */
+void reading_span_fields(struct fields *f, const struct reading_span *span);
+
+/** reading_health, reading_joins, reading_balance - write these; @json: every key */
+void reading_health(struct grt_writer *w, const struct grt_health *h);
+void reading_joins(struct grt_writer *w, const struct grt_jobs *jobs, bool json);
+void reading_balance(struct grt_writer *w, const struct grt_health *h, uint64_t unread, bool json);
+
+/**
+ * reading_closes - emitted is the sum of the fates, and what was delivered was read
+ * @unread: events that are known to be later than the end of a live stream
+ */
+bool reading_closes(const struct grt_health *h, uint64_t unread);
+
+/**
+ * reading_note_joins - notes: what sampling and missing events mean for conclusions about jobs
+ * @h: NULL where no concluded time is shown
+ */
+void reading_note_joins(struct notes *n, const struct grt_jobs *jobs, const struct grt_health *h);
+
+/**
+ * reading_note_health - notes: what is missing from the trace
+ * @span: NULL where it is live, which nobody closes
+ */
+void reading_note_health(struct notes *n, const struct grt_health *h, const struct reading_span *span,
+			 uint64_t unread);
+
+/**
+ * reading_judge - closes standard output and tells faults, after what is intact was written
+ * @ret, @err: of the run
+ * Return: exit status
+ */
+int reading_judge(const struct grt_session *s, const char *input, uint64_t unread, int ret,
+		  const struct grt_err *err);
+
+#endif /* GRTRACE_READING_H */

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What a report says of text, see report_text.h.
+ */
+#include "report_text.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Kinds of skipped events that people are shown. */
+#define SKIPPED_ROWS 10
+
+void report_text_health(struct grt_writer *w, const struct grt_health *h, bool all)
+{
+	const struct grt_health_text *t = &h->text;
+	struct fields f = {.n = 0};
+
+	if (!t->form)
+		return;
+	field_add(&f, "form", GRT_CELL_TEXT, (struct grt_cell){.text = t->form}, NULL);
+	field_number(&f, "lines", t->lines, "read");
+	field_number(&f, "bad", t->bad, "of these, not understood");
+	if (all) {
+		field_add(&f, "bad_line", GRT_CELL_NUMBER,
+			  (struct grt_cell){.number = t->bad_line, .absent = !t->bad}, NULL);
+		field_add(&f, "bad_text", GRT_CELL_TEXT,
+			  (struct grt_cell){.text = t->bad_text, .absent = !t->bad}, NULL);
+	}
+	field_number(&f, "skipped", t->skipped, "events that have no place in a trace of GPU jobs");
+	if (t->reordered || all)
+		field_number(&f, "reordered", t->reordered, "events that stood behind later ones");
+	if (t->sorted || all)
+		field_number(&f, "sorted", t->sorted, "events that were sorted in temporary files");
+	if (t->gaps || all)
+		field_number(&f, "gaps", t->gaps, "places where events are missing, not said how many");
+	fields_write(&f, w, "text", "text");
+}
+
+void report_text_notes(struct notes *n, const struct grt_health *h)
+{
+	const struct grt_health_text *t = &h->text;
+
+	if (t->bad)
+		note(n, "%" PRIu64 " lines were not understood, the first is line %" PRIu64 ": %s", t->bad,
+		     t->bad_line, t->bad_text);
+	if (t->gaps)
+		note(n, "events are missing at %" PRIu64 " places, and the text does not say how many",
+		     t->gaps);
+}
+
+static void get_name(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	(void)view;
+	(void)arg;
+	cell->text = ((const struct grt_skipped *)row)->name;
+}
+
+static void get_events(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	(void)view;
+	(void)arg;
+	cell->number = ((const struct grt_skipped *)row)->events;
+}
+
+static const struct grt_column columns[] = {
+	{"event", get_name, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "name of the event in the text"},
+	{"events", get_events, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "how many were skipped"},
+	{.name = NULL},
+};
+
+static const struct grt_table skipped_table = {"skipped", "skipped events", columns, 0};
+
+static int compare(const void *a, const void *b)
+{
+	const struct grt_skipped *x = a, *y = b;
+
+	if (x->events != y->events)
+		return x->events > y->events ? -1 : 1;
+	return strcmp(x->name, y->name);
+}
+
+/* The most frequent first. */
+int report_text_skipped(const struct grt_session *s, struct grt_writer *w, struct notes *notes, bool all)
+{
+	const struct grt_skipped *list;
+	unsigned int n = grt_session_skipped(s, &list), show = !all && n > SKIPPED_ROWS ? SKIPPED_ROWS : n;
+	struct grt_skipped *row;
+	int ret = 0;
+
+	if (!n)
+		return 0;
+	row = malloc(n * sizeof(*row));
+	if (!row)
+		return -ENOMEM;
+	memcpy(row, list, n * sizeof(*row));
+	qsort(row, n, sizeof(*row), compare);
+	grt_writer_table(w, &skipped_table, NULL);
+	for (unsigned int i = 0; i < show && !ret; i++)
+		ret = grt_writer_row(w, &row[i]);
+	grt_writer_table_end(w);
+	if (n > show)
+		note(notes, "%u more kinds of events were skipped: -v shows all", n - show);
+	free(row);
+	return ret;
+}

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * grtrace timeline: when the rings, engines and processes of a trace were busy,
+ * as text. Takes the command line and drives the session; what is concluded
+ * stands in lib/analysis/timeline.c and phases.c, how it looks in
+ * timeline_print.c and timeline_bars.c.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <langinfo.h>
+#include <locale.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "timeline.h"
+
+#define NOT_GIVEN UINT64_MAX
+#define WIDTH_MIN 20
+#define WIDTH_MAX 1000
+#define WIDTH_DEFAULT 80
+/* From this width on the busy share stands behind each bar. */
+#define WIDTH_SHARES 40
+
+static struct {
+	const char *input;
+	struct opt_time from;
+	struct opt_time to;
+	uint64_t width;
+	const char *ring;
+	uint64_t pid;
+	bool latency_only;
+	bool ascii;
+	bool json;
+} opt = {.width = NOT_GIVEN, .pid = NOT_GIVEN};
+
+static const struct cmd_opt opts[] = {
+	{"input", 'i', OPT_STR, "PATH", &opt.input, "the trace (default: ./" DEFAULT_INPUT ")"},
+	{"latency-only", 'l', OPT_FLAG, NULL, &opt.latency_only, "no bars, gaps and overlaps"},
+	{"from", 0, OPT_TIME, "T", &opt.from, "begin here: seconds, +T after the start, -T before the end"},
+	{"to", 0, OPT_TIME, "T", &opt.to, "end here"},
+	{"width", 'w', OPT_U64, "N", &opt.width,
+	 "characters of a line, 20 to 1000 (default: the terminal's, else $COLUMNS, else 80)"},
+	{"ring", 'r', OPT_STR, "RING", &opt.ring, "only jobs of this ring, by id or name"},
+	{"pid", 'p', OPT_U64, "PID", &opt.pid, "only jobs of this process"},
+	{"ascii", 'a', OPT_FLAG, NULL, &opt.ascii, "bars of ASCII characters (default: by the locale)"},
+	{"json", 'j', OPT_FLAG, NULL, &opt.json, "one JSON object, plain integers in ns"},
+	{NULL, 0, OPT_FLAG, NULL, NULL, NULL},
+};
+
+/* Names are records of the trace: a ring has its name before a job of it is settled. */
+static bool is_selected(const struct timeline *tl, const struct grt_job *job)
+{
+	const struct grt_names *names = grt_jobs_names(tl->jobs);
+	const char *name;
+
+	if (tl->by_pid && job->pid != tl->pid)
+		return false;
+	if (!tl->ring)
+		return true;
+	if (tl->ring_by_id)
+		return job->ring == tl->ring_id;
+	name = grt_names_name(names, grt_names_find(names, GRT_NAME_RING, job->ring));
+	return name && !strcmp(name, tl->ring);
+}
+
+static int on_held(void *arg, const struct grt_job *job)
+{
+	struct timeline *tl = arg;
+
+	return is_selected(tl, job) ? grt_timeline_held(tl->t, job) : 0;
+}
+
+static int on_job(void *arg, const struct grt_job *job)
+{
+	struct timeline *tl = arg;
+	int ret;
+
+	if (!is_selected(tl, job))
+		return 0;
+	tl->selected++;
+	ret = grt_timeline_job(tl->t, job);
+	if (!ret && grt_timeline_touches(tl->t, job))
+		ret = grt_phases_job(tl->phases, job);
+	return ret;
+}
+
+static int on_event(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
+{
+	(void)cpu;
+	return grt_jobs_event(((struct timeline *)c)->jobs, e);
+}
+
+static bool is_number(const char *text)
+{
+	return *text && !text[strspn(text, "0123456789")];
+}
+
+static bool width_fits(uint64_t width)
+{
+	return width >= WIDTH_MIN && width <= WIDTH_MAX;
+}
+
+static unsigned int default_width(void)
+{
+	const char *columns = getenv("COLUMNS");
+	struct winsize size;
+	uint64_t width;
+
+	if (isatty(STDOUT_FILENO) && !ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) && size.ws_col)
+		return size.ws_col < WIDTH_MIN	 ? WIDTH_MIN
+		       : size.ws_col > WIDTH_MAX ? WIDTH_MAX
+						 : size.ws_col;
+	if (columns && is_number(columns) && strlen(columns) < 8) {
+		width = strtoull(columns, NULL, 10);
+		if (width_fits(width))
+			return (unsigned int)width;
+	}
+	return WIDTH_DEFAULT;
+}
+
+/* Asked of the locale alone: the program's own stays "C", so that nothing else depends on it. */
+static bool locale_is_utf8(void)
+{
+	locale_t here = newlocale(LC_CTYPE_MASK, "", (locale_t)0);
+	bool utf8;
+
+	if (!here)
+		return false;
+	utf8 = !strcmp(nl_langinfo_l(CODESET, here), "UTF-8");
+	freelocale(here);
+	return utf8;
+}
+
+/* What is not the label, nor the share, nor the two bars around it is the bar. */
+static void set_look(struct timeline_look *look)
+{
+	look->width = opt.width == NOT_GIVEN ? default_width() : (unsigned int)opt.width;
+	look->label = look->width / 4 - 1;
+	if (look->label > 27)
+		look->label = 27;
+	look->shares = look->width >= WIDTH_SHARES;
+	look->columns = look->width - look->label - 2 - (look->shares ? SHARE_WIDTH : 0);
+	look->utf8 = !opt.ascii && locale_is_utf8();
+	look->colour = !opt.json && cmd_colour();
+}
+
+static int check_options(struct timeline *tl)
+{
+	char *end;
+
+	if (opt.width != NOT_GIVEN && !width_fits(opt.width))
+		return cmd_usage_error("--width %" PRIu64 ": from %d to %d", opt.width, WIDTH_MIN, WIDTH_MAX);
+	if (opt.pid != NOT_GIVEN && opt.pid > UINT32_MAX)
+		return cmd_usage_error("--pid %" PRIu64 ": no process has such a number", opt.pid);
+	if (opt.ring && !*opt.ring)
+		return cmd_usage_error("--ring: empty");
+	errno = 0;
+	tl->ring_by_id = opt.ring && is_number(opt.ring);
+	if (tl->ring_by_id)
+		tl->ring_id = strtoull(opt.ring, &end, 10);
+	if (errno)
+		return cmd_usage_error("--ring %s: no ring has such a number", opt.ring);
+	return EXIT_DONE;
+}
+
+static int no_memory(const struct timeline *tl)
+{
+	return cmd_fail(EXIT_FAILED, strerror(ENOMEM), NULL, "%s", tl->input);
+}
+
+static int begin_analyses(struct timeline *tl)
+{
+	const struct grt_jobs_sink sink = {.held = on_held, .job = on_job, .arg = tl};
+
+	tl->c = (struct grt_consumer){
+		.job = on_event,
+		.wait = on_event,
+		.error = on_event,
+		.command = on_event,
+		.name = on_event,
+	};
+	if (grt_jobs_new(&tl->jobs, &sink, NULL) || grt_phases_new(&tl->phases, UINT64_MAX))
+		return -ENOMEM;
+	return grt_timeline_new(&tl->t, tl->span.first, tl->span.last,
+				tl->latency_only ? 0 : tl->look.columns);
+}
+
+static int nothing_selected(const struct timeline *tl)
+{
+	char what[64] = "";
+
+	if (tl->by_pid)
+		snprintf(what, sizeof(what), "--pid %" PRIu64 "%s", tl->pid, tl->ring ? ", " : "");
+	return cmd_fail(EXIT_FAILED, NULL, "grtrace report --by ring PATH, or --by process",
+			"%s: %s%s%s: the trace has no such job", tl->input, what, tl->ring ? "--ring " : "",
+			tl->ring ? tl->ring : "");
+}
+
+/* The whole trace is read, since a job that runs into the span began before it. */
+static int run(struct timeline *tl)
+{
+	struct grt_err err = {.what = ""};
+	int status = reading_span(tl->session, &opt.from, &opt.to, &tl->span);
+	int ret, done;
+
+	if (status != EXIT_DONE)
+		return status;
+	if (begin_analyses(tl))
+		return no_memory(tl);
+	ret = grt_session_run(tl->session, &tl->c, 0, UINT64_MAX, &err);
+	done = grt_jobs_flush(tl->jobs);
+	if (!done)
+		done = grt_timeline_end(tl->t);
+	if (!done && (tl->ring || tl->by_pid) && !tl->selected)
+		return ret < 0 ? reading_judge(tl->session, tl->input, 0, ret, &err) : nothing_selected(tl);
+	if (!done)
+		done = timeline_print(tl);
+	return reading_judge(tl->session, tl->input, 0, ret < 0 ? ret : done, &err);
+}
+
+static int run_path(struct timeline *tl)
+{
+	struct grt_err err;
+	int ret = grt_session_open(&tl->session, tl->input, &err);
+
+	if (ret)
+		return cmd_error(ret == -EACCES || ret == -EPERM ? EXIT_MISSING : EXIT_FAILED, &err);
+	ret = run(tl);
+	grt_writer_free(tl->writer);
+	grt_timeline_free(tl->t);
+	grt_phases_free(tl->phases);
+	grt_jobs_free(tl->jobs);
+	grt_session_close(tl->session);
+	return ret;
+}
+
+static int timeline_run(int argc, char **argv)
+{
+	struct timeline tl = {
+		.input = opt.input ? opt.input
+			 : argc	   ? argv[0]
+				   : DEFAULT_INPUT,
+		.ring = opt.ring,
+		.pid = opt.pid,
+		.by_pid = opt.pid != NOT_GIVEN,
+		.narrowed = opt.from.set || opt.to.set,
+		.latency_only = opt.latency_only,
+		.json = opt.json,
+	};
+	int status = check_options(&tl);
+
+	if (status != EXIT_DONE)
+		return status;
+	if (argc > 1 || (argc && opt.input))
+		return cmd_usage_error("more than one trace: '%s'", argv[argc - 1]);
+	if (!argc && !opt.input && access(DEFAULT_INPUT, F_OK))
+		return cmd_fail(EXIT_FAILED, NULL, "grtrace record -- PROGRAM, or grtrace timeline PATH",
+				"no ./" DEFAULT_INPUT " here");
+	set_look(&tl.look);
+	return run_path(&tl);
+}
+
+const struct cmd cmd_timeline = {
+	.usage =
+		"[PATH] [-i PATH] [--latency-only] [--from T] [--to T] [--width N] [--ring R] [--pid P] [--json]",
+	.opts = opts,
+	.run = timeline_run,
+};

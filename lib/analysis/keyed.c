@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/*
+ * The set of keyed.h: an array of slots with a free list, a hash over it and a
+ * list by age through it.
+ */
+#include "keyed.h"
+
+#include <string.h>
+
+/* Before each element; a multiple of the alignment that is promised. */
+struct head {
+	struct grt_key key;
+	uint32_t tag;
+	uint32_t prev;
+	uint32_t next;
+	uint32_t unused;
+};
+
+_Static_assert(sizeof(struct head) % 16 == 0, "elements are aligned behind it");
+
+static struct head *head_at(const struct grt_keyed *k, uint32_t id)
+{
+	return (struct head *)(k->slot + id * k->stride);
+}
+
+static struct head *head_of(const void *element)
+{
+	return (struct head *)((char *)element - sizeof(struct head));
+}
+
+static uint32_t id_of(const struct grt_keyed *k, const void *element)
+{
+	return (uint32_t)((size_t)((const char *)head_of(element) - k->slot) / k->stride);
+}
+
+static bool same_key(const void *owner, uint32_t id, const void *key)
+{
+	return !memcmp(&head_at(owner, id)->key, key, sizeof(struct grt_key));
+}
+
+static uint32_t tag_of(const struct grt_keyed *k, const struct grt_key *key)
+{
+	uint64_t half = grt_hash(&k->secret, key->w[2], key->w[3]);
+
+	return grt_hash(&k->secret, key->w[0] + half, key->w[1]);
+}
+
+void grt_keyed_init(struct grt_keyed *k, size_t size, uint32_t max)
+{
+	*k = (struct grt_keyed){
+		.secret = grt_hash_key_new(),
+		.stride = sizeof(struct head) + ((size + 15) & ~(size_t)15),
+		.max = max,
+		.free = GRT_NOWHERE,
+		.oldest = GRT_NOWHERE,
+		.newest = GRT_NOWHERE,
+	};
+}
+
+void *grt_keyed_find(const struct grt_keyed *k, const struct grt_key *key)
+{
+	uint32_t id = grt_index_find(&k->index, tag_of(k, key), same_key, k, key);
+
+	return id == GRT_NOWHERE ? NULL : head_at(k, id) + 1;
+}
+
+static int make_room(struct grt_keyed *k)
+{
+	uint32_t room = k->room ? 2 * k->room : 16;
+	char *more;
+
+	if (room > k->max)
+		room = k->max;
+	more = realloc(k->slot, room * k->stride);
+	if (!more)
+		return -ENOMEM;
+	k->slot = more;
+	for (uint32_t i = room; i-- > k->room;) {
+		head_at(k, i)->next = k->free;
+		k->free = i;
+	}
+	k->room = room;
+	return 0;
+}
+
+static int add(struct grt_keyed *k, const struct grt_key *key, void **out)
+{
+	uint32_t id, tag = tag_of(k, key);
+	struct head *h;
+
+	if (grt_keyed_full(k))
+		return -ENOSPC;
+	if (k->free == GRT_NOWHERE && make_room(k))
+		return -ENOMEM;
+	id = k->free;
+	if (grt_index_add(&k->index, tag, id))
+		return -ENOMEM;
+	h = head_at(k, id);
+	k->free = h->next;
+	memset(h, 0, k->stride);
+	*h = (struct head){.key = *key, .tag = tag, .prev = k->newest, .next = GRT_NOWHERE};
+	*(k->newest == GRT_NOWHERE ? &k->oldest : &head_at(k, k->newest)->next) = id;
+	k->newest = id;
+	k->used++;
+	*out = h + 1;
+	return 0;
+}
+
+int grt_keyed_get(struct grt_keyed *k, const struct grt_key *key, void **out)
+{
+	*out = grt_keyed_find(k, key);
+	return *out ? 0 : add(k, key, out);
+}
+
+void grt_keyed_remove(struct grt_keyed *k, void *element)
+{
+	struct head *h = head_of(element);
+	uint32_t id = id_of(k, element);
+
+	grt_index_remove(&k->index, h->tag, id);
+	*(h->prev == GRT_NOWHERE ? &k->oldest : &head_at(k, h->prev)->next) = h->next;
+	*(h->next == GRT_NOWHERE ? &k->newest : &head_at(k, h->next)->prev) = h->prev;
+	h->next = k->free;
+	k->free = id;
+	k->used--;
+}
+
+void *grt_keyed_oldest(const struct grt_keyed *k)
+{
+	return k->oldest == GRT_NOWHERE ? NULL : head_at(k, k->oldest) + 1;
+}
+
+void *grt_keyed_next(const struct grt_keyed *k, const void *element)
+{
+	uint32_t next = head_of(element)->next;
+
+	return next == GRT_NOWHERE ? NULL : head_at(k, next) + 1;
+}
+
+const struct grt_key *grt_keyed_key(const void *element)
+{
+	return &head_of(element)->key;
+}
+
+int grt_keyed_list(const struct grt_keyed *k, int (*compare)(const void *a, const void *b), void ***out)
+{
+	uint32_t n = 0;
+
+	*out = malloc((k->used + 1) * sizeof(**out));
+	if (!*out)
+		return -ENOMEM;
+	for (void *e = grt_keyed_oldest(k); e; e = grt_keyed_next(k, e))
+		(*out)[n++] = e;
+	qsort(*out, n, sizeof(**out), compare);
+	return 0;
+}
+
+void grt_keyed_free(struct grt_keyed *k)
+{
+	free(k->slot);
+	grt_index_free(&k->index);
+	k->slot = NULL;
+	k->used = k->room = 0;
+	k->free = k->oldest = k->newest = GRT_NOWHERE;
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/* The counters of xid.h. */
+#include "xid.h"
+
+#include <string.h>
+
+void grt_xids_init(struct grt_xids *x)
+{
+	x->over = 0;
+	grt_keyed_init(&x->rows, sizeof(struct grt_xid_row), GRT_XIDS_MAX);
+}
+
+int grt_xids_event(struct grt_xids *x, const struct grt_event *e)
+{
+	const struct grt_ev_xid *ev = (const struct grt_ev_xid *)e;
+	struct grt_key key = {{0}};
+	struct grt_xid_row *row;
+	void *found;
+	int r;
+
+	if (e->type != GRT_EV_XID)
+		return 0;
+	key.w[0] = ev->code;
+	key.w[1] = ev->bus;
+	r = grt_keyed_get(&x->rows, &key, &found);
+	if (r == -ENOSPC) {
+		x->over++;
+		return 0;
+	}
+	if (r)
+		return r;
+	row = found;
+	if (!row->count++)
+		row->first = e->time;
+	row->code = ev->code;
+	row->bus = ev->bus;
+	row->pid = e->pid;
+	row->tid = e->tid;
+	row->last = e->time;
+	memcpy(row->text, ev->text, sizeof(ev->text));
+	return 0;
+}
+
+static int by_number(const void *a, const void *b)
+{
+	const struct grt_xid_row *x = *(void *const *)a, *y = *(void *const *)b;
+
+	if (x->code != y->code)
+		return x->code < y->code ? -1 : 1;
+	return (x->bus > y->bus) - (x->bus < y->bus);
+}
+
+int grt_xids_list(const struct grt_xids *x, const struct grt_xid_row ***out)
+{
+	return grt_keyed_list(&x->rows, by_number, (void ***)out);
+}
+
+void grt_xids_free(struct grt_xids *x)
+{
+	grt_keyed_free(&x->rows);
+}

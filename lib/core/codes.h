@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/*
+ * What drivers' numbers mean: NVIDIA's Xids, a virtio GPU's commands and
+ * answers, amdgpu's memories and interrupt clients.
+ */
+#ifndef GRT_CORE_CODES_H
+#define GRT_CORE_CODES_H
+
+#include <stdint.h>
+
+/**
+ * struct grt_xid_info - a row of xids.def
+ * @first, @last: the numbers that it is about
+ * @name: the driver's own
+ * @meaning: in words
+ */
+struct grt_xid_info {
+	uint32_t first;
+	uint32_t last;
+	const char *name;
+	const char *meaning;
+};
+
+/** grt_xid_info - what an Xid means, NULL where that is not known */
+const struct grt_xid_info *grt_xid_info(uint32_t code);
+
+/** grt_virtio_gpu_name - of a command or an answer, NULL where the number has none */
+const char *grt_virtio_gpu_name(uint32_t number);
+
+/** grt_amdgpu_memory_name - of a memory type ("VRAM"), NULL where the number has none */
+const char *grt_amdgpu_memory_name(uint32_t type);
+
+/** grt_amdgpu_client_name - of an interrupt's client (SOC15 numbers), NULL where the number has none */
+const char *grt_amdgpu_client_name(uint32_t client);
+
+#endif /* GRT_CORE_CODES_H */

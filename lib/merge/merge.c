@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/*
+ * One heap over the streams of all inputs. It is the loop of core/merge.c with
+ * two differences: a stream's place in the order is its stamp as moved, and
+ * only the events of the input's side are handed out.
+ */
+#include "merge.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/session.h"
+
+/**
+ * struct input - one trace
+ * @types: bit per event type that takes part
+ * @kinds: bit per kind of name that takes part
+ * @offset: added to its stamps, ns
+ */
+struct input {
+	struct grt_session *session;
+	enum grt_merge_side side;
+	uint64_t types;
+	uint32_t kinds;
+	int64_t offset;
+};
+
+/** struct lane - a stream and its input; found by the stream's index */
+struct lane {
+	struct grt_stream *st;
+	unsigned int input;
+};
+
+struct grt_merge {
+	struct input *input;
+	unsigned int inputs;
+	struct lane *lane;
+	unsigned int lanes;
+	struct grt_heap heap;
+	const struct grt_merge_sink *sink;
+	uint64_t from;
+	uint64_t width;
+	int stopped;
+};
+
+/* Types by the callback that they have in struct grt_consumer. */
+#define GRT_EVENT(id, NAME, name, CLASS, LEVEL, WHO, fields, help) \
+	| (offsetof(struct grt_consumer, CLASS) == offsetof(struct grt_consumer, call) ? 1ULL << (id) : 0)
+static const uint64_t call_types = 0
+#include <grtrace/events.def>
+	;
+#undef GRT_EVENT
+
+#define NAME_BIT (1ULL << GRT_EV_NAME)
+#define STACK_BITS (1ULL << GRT_EV_STACK | 1ULL << GRT_EV_FRAME)
+/* Rings of different inputs have the same numbers, threads and devices are the same. */
+#define CPU_KINDS (1U << GRT_NAME_THREAD | 1U << GRT_NAME_DEVICE)
+
+int grt_merge_new(struct grt_merge **out)
+{
+	*out = calloc(1, sizeof(**out));
+	return *out ? 0 : -ENOMEM;
+}
+
+static void set_side(struct input *in, enum grt_merge_side side)
+{
+	in->side = side;
+	in->types = ~0ULL;
+	in->kinds = ~0U;
+	if (side == GRT_MERGE_CPU) {
+		in->types = call_types | STACK_BITS | NAME_BIT;
+		in->kinds = CPU_KINDS;
+	} else if (side == GRT_MERGE_GPU) {
+		in->types &= ~(call_types | STACK_BITS);
+	}
+}
+
+static int no_memory(struct grt_err *err)
+{
+	return grt_err_set(err, -ENOMEM, strerror(ENOMEM), NULL, "cannot merge");
+}
+
+static int add_lanes(struct grt_merge *m, struct grt_session *s, unsigned int input)
+{
+	struct lane *lanes = realloc(m->lane, (m->lanes + s->streams + 1) * sizeof(*lanes));
+
+	if (!lanes)
+		return -ENOMEM;
+	m->lane = lanes;
+	for (unsigned int i = 0; i < s->streams; i++) {
+		/* at equal times the input given first comes first */
+		s->stream[i].index = m->lanes;
+		m->lane[m->lanes++] = (struct lane){&s->stream[i], input};
+	}
+	return 0;
+}
+
+int grt_merge_add(struct grt_merge *m, const char *path, enum grt_merge_side side, struct grt_err *err)
+{
+	struct input *more = realloc(m->input, (m->inputs + 1) * sizeof(*more));
+	struct grt_heap_slot *slots;
+	struct input *in;
+	int ret;
+
+	if (!more)
+		return no_memory(err);
+	m->input = more;
+	in = &more[m->inputs];
+	*in = (struct input){.session = NULL};
+	set_side(in, side);
+	ret = grt_session_open(&in->session, path, err);
+	if (ret)
+		return ret;
+	if (add_lanes(m, in->session, m->inputs++))
+		return no_memory(err);
+	slots = realloc(m->heap.slot, (m->lanes + 1) * sizeof(*slots));
+	if (!slots)
+		return no_memory(err);
+	m->heap.slot = slots;
+	return 0;
+}
+
+unsigned int grt_merge_inputs(const struct grt_merge *m)
+{
+	return m->inputs;
+}
+
+struct grt_session *grt_merge_session(const struct grt_merge *m, unsigned int input)
+{
+	return m->input[input].session;
+}
+
+enum grt_merge_side grt_merge_side(const struct grt_merge *m, unsigned int input)
+{
+	return m->input[input].side;
+}
+
+void grt_merge_offset(struct grt_merge *m, int64_t ns)
+{
+	for (unsigned int i = 0; i < m->inputs; i++)
+		m->input[i].offset = m->input[i].side == GRT_MERGE_GPU ? ns : 0;
+}
+
+/* A stamp as moved; it stops at the ends of time. */
+static inline uint64_t moved(uint64_t time, int64_t offset)
+{
+	uint64_t t = time + (uint64_t)offset;
+
+	if (offset < 0)
+		return t > time ? 0 : t;
+	return t < time ? UINT64_MAX : t;
+}
+
+int grt_merge_span(const struct grt_merge *m, uint64_t *first, uint64_t *last)
+{
+	uint64_t from, to;
+	int ret;
+
+	*first = UINT64_MAX;
+	*last = 0;
+	for (unsigned int i = 0; i < m->inputs; i++) {
+		const struct input *in = &m->input[i];
+
+		ret = grt_session_span(in->session, &from, &to);
+		if (ret == -ENODATA)
+			continue;
+		if (ret)
+			return ret;
+		from = moved(from, in->offset);
+		to = moved(to, in->offset);
+		*first = from < *first ? from : *first;
+		*last = to > *last ? to : *last;
+	}
+	return *first > *last ? -ENODATA : 0;
+}
+
+static int wanted_name(const struct input *in, const struct grt_event *e)
+{
+	uint32_t kind = ((const struct grt_ev_name *)e)->kind;
+
+	return kind < 32 && in->kinds >> kind & 1;
+}
+
+static inline int hand_out(struct grt_merge *m, const struct lane *lane, const struct grt_event *e)
+{
+	const struct input *in = &m->input[lane->input];
+	struct grt_health *h = &in->session->health;
+	union {
+		struct grt_event e;
+		char room[GRT_RECORD_MAX];
+	} copy;
+
+	h->events++;
+	if (e->type >= GRT_EV_MAX || !grt_record_size[e->type]) {
+		h->unknown++;
+		return 0;
+	}
+	if (!(in->types >> e->type & 1) || (e->type == GRT_EV_NAME && !wanted_name(in, e)))
+		return 0;
+	if (in->offset) {
+		memcpy(&copy, e, grt_record_size[e->type]);
+		copy.e.time = moved(e->time, in->offset);
+		e = &copy.e;
+	}
+	if (e->time - m->from > m->width && e->type != GRT_EV_NAME)
+		return 0;
+	return m->sink->event(m->sink->arg, e, lane->input);
+}
+
+static inline int hand_out_item(struct grt_merge *m, const struct lane *lane)
+{
+	struct grt_stream *st = lane->st;
+	const struct grt_event *e = (const struct grt_event *)st->ptr;
+
+	if (st->at == GRT_AT_PACKET) {
+		grt_stream_count_packet(st);
+		st->at = GRT_AT_RECORDS;
+		return 0;
+	}
+	st->ptr += e->size;
+	return hand_out(m, lane, e);
+}
+
+/* Hands out the items of a stream up to @limit. Return: 1 with a later one waiting, 0 at its end, or -errno
+ */
+static int drain(struct grt_merge *m, const struct lane *lane, uint64_t limit)
+{
+	int64_t offset = m->input[lane->input].offset;
+	struct grt_stream *st = lane->st;
+	int ret;
+
+	do {
+		m->stopped = hand_out_item(m, lane);
+		if (m->stopped)
+			return 0;
+		if (!grt_stream_step(st)) {
+			ret = grt_stream_next(st);
+			if (ret <= 0)
+				return ret;
+		}
+	} while (moved(st->key, offset) <= limit);
+	return 1;
+}
+
+static int stream_failed(const struct grt_stream *st, int code, struct grt_err *err)
+{
+	if (st->failure && st->failure->what[0])
+		return grt_err_set(err, code, st->failure->why, st->failure->fix, "%s", st->failure->what);
+	return grt_err_set(err, code, strerror(-code), NULL, "%s: offset %llu: cannot read", st->label,
+			   (unsigned long long)(st->buf_pos + st->fill));
+}
+
+/* As grt_heap_push(), whose key is the stamp as it is. */
+static void push(struct grt_heap *h, struct grt_stream *st, uint64_t key)
+{
+	struct grt_heap_slot s = {key, st};
+	unsigned int i = h->used++;
+
+	for (; i && grt_heap_before(&s, &h->slot[(i - 1) / 2]); i = (i - 1) / 2)
+		h->slot[i] = h->slot[(i - 1) / 2];
+	h->slot[i] = s;
+}
+
+static int fill_heap(struct grt_merge *m, struct grt_err *err)
+{
+	int ret;
+
+	m->heap.used = 0;
+	for (unsigned int i = 0; i < m->inputs; i++)
+		m->input[i].session->health = m->input[i].session->found;
+	for (unsigned int i = 0; i < m->lanes; i++) {
+		struct grt_stream *st = m->lane[i].st;
+
+		grt_stream_rewind(st);
+		ret = grt_stream_next(st);
+		if (ret < 0)
+			return stream_failed(st, ret, err);
+		if (!ret)
+			continue;
+		push(&m->heap, st, moved(st->key, m->input[m->lane[i].input].offset));
+	}
+	return 0;
+}
+
+int grt_merge_run(struct grt_merge *m, const struct grt_merge_sink *sink, uint64_t from, uint64_t to,
+		  struct grt_err *err)
+{
+	struct grt_heap *heap = &m->heap;
+	const struct lane *lane;
+	int ret;
+
+	m->sink = sink;
+	m->from = from;
+	m->width = to - from;
+	m->stopped = 0;
+	ret = fill_heap(m, err);
+	while (!ret && heap->used) {
+		lane = &m->lane[heap->slot[0].st->index];
+		ret = drain(m, lane, grt_heap_top_limit(heap));
+		if (m->stopped)
+			return m->stopped;
+		if (ret < 0)
+			return stream_failed(lane->st, ret, err);
+		if (ret) {
+			heap->slot[0].key = moved(lane->st->key, m->input[lane->input].offset);
+			grt_heap_sink(heap, 0);
+		} else {
+			grt_heap_drop_top(heap);
+		}
+		ret = 0;
+	}
+	return ret;
+}
+
+void grt_merge_free(struct grt_merge *m)
+{
+	if (!m)
+		return;
+	for (unsigned int i = 0; i < m->inputs; i++)
+		grt_session_close(m->input[i].session);
+	free(m->heap.slot);
+	free(m->lane);
+	free(m->input);
+	free(m);
+}

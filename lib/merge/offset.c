@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/*
+ * The estimate of offset.h. While events come, the first SUBMITs of each thread
+ * and the first ioctls of each thread and number are kept; at the end they are
+ * paired, and a sweep over the bounds finds where most of them agree.
+ */
+#include "offset.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/keyed.h"
+#include "writers/joins.h"
+
+/* Kept of each thread, and of each of its ioctls. */
+#define KEPT 256U
+#define THREADS 256U
+#define CALLS 1024U
+#define BOUNDS_MAX (1U << 18)
+/* No clocks are further apart (70 years), and sums of such numbers do not wrap. */
+#define FAR (INT64_C(1) << 61)
+
+/* Below these shares of pairs that agree there is no answer, percent. */
+#define ENOUGH_ORDINAL 80
+#define ENOUGH_OTHER 80
+/* Another place where so many of the best's pairs agree is a second answer, percent. */
+#define SECOND 75
+
+/** struct submits - those of a thread; the first are kept */
+struct submits {
+	uint32_t tid;
+	uint64_t count;
+	uint64_t time[KEPT];
+};
+
+/**
+ * struct calls - ioctls of one number by one thread; the first are kept
+ * @named: the number's name is known
+ * @submitting: and it says that jobs are submitted
+ */
+struct calls {
+	uint32_t tid;
+	bool named;
+	bool submitting;
+	uint64_t count;
+	uint64_t enter[KEPT];
+	uint64_t left[KEPT];
+};
+
+/** struct bound - an end of the range of offsets that a pair allows */
+struct bound {
+	int64_t at;
+	int32_t step;
+};
+
+struct grt_offset {
+	struct grt_joins joins;
+	struct grt_keyed submits;
+	struct grt_keyed calls;
+	struct bound *bound;
+	uint32_t bounds;
+	uint64_t pairs;
+	uint64_t longest;
+};
+
+int grt_offset_new(struct grt_offset **out)
+{
+	struct grt_offset *o = calloc(1, sizeof(*o));
+
+	*out = o;
+	if (!o)
+		return -ENOMEM;
+	grt_joins_init(&o->joins, GRT_ESCAPE_TERM);
+	grt_keyed_init(&o->submits, sizeof(struct submits), THREADS);
+	grt_keyed_init(&o->calls, sizeof(struct calls), CALLS);
+	return 0;
+}
+
+void grt_offset_free(struct grt_offset *o)
+{
+	if (!o)
+		return;
+	grt_joins_fini(&o->joins);
+	grt_keyed_free(&o->submits);
+	grt_keyed_free(&o->calls);
+	free(o->bound);
+	free(o);
+}
+
+/* --------------------------------------------------------------- keeping */
+
+static bool says_submit(const char *name)
+{
+	static const char *const words[] = {"EXEC", "SUBMIT", "PUSHBUF", "_CS"};
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		const char *at = strstr(name, words[i]);
+
+		/* _CS is a whole name: AMDGPU_CS */
+		if (at && (words[i][0] != '_' || !at[strlen(words[i])]))
+			return true;
+	}
+	return false;
+}
+
+static int keep_submit(struct grt_offset *o, const struct grt_event *e)
+{
+	const struct grt_key key = {{e->tid}};
+	void *element;
+	struct submits *s;
+	int ret = grt_keyed_get(&o->submits, &key, &element);
+
+	if (ret)
+		return ret == -ENOSPC ? 0 : ret;
+	s = element;
+	s->tid = e->tid;
+	if (s->count < KEPT)
+		s->time[s->count] = e->time;
+	s->count++;
+	return 0;
+}
+
+static int keep_call(struct grt_offset *o, const struct grt_event *e, const struct grt_joined *j)
+{
+	uint32_t cmd = ((const struct grt_ev_ioctl_exit *)e)->cmd;
+	const struct grt_key key = {{e->tid, cmd}};
+	const char *name = grt_ioctl_name_of(j->device ? j->device->ioctls : NULL, cmd);
+	void *element;
+	struct calls *c;
+	int ret = grt_keyed_get(&o->calls, &key, &element);
+
+	if (ret)
+		return ret == -ENOSPC ? 0 : ret;
+	c = element;
+	c->tid = e->tid;
+	c->named = c->named || name;
+	c->submitting = c->submitting || (name && says_submit(name));
+	if (c->count < KEPT) {
+		c->enter[c->count] = e->time - j->ns[GRT_DELTA_DURATION];
+		c->left[c->count] = e->time;
+	}
+	c->count++;
+	return 0;
+}
+
+int grt_offset_event(struct grt_offset *o, const struct grt_event *e, unsigned int input)
+{
+	struct grt_joined j;
+	int ret;
+
+	if (e->type == GRT_EV_NAME)
+		return grt_joins_name(&o->joins, (const struct grt_ev_name *)e, input);
+	if (e->type == GRT_EV_SUBMIT && e->tid)
+		return keep_submit(o, e);
+	if (e->type != GRT_EV_IOCTL_ENTER && e->type != GRT_EV_IOCTL_EXIT)
+		return 0;
+	ret = grt_joins_event(&o->joins, e, input, &j);
+	return ret || !(j.has >> GRT_DELTA_DURATION & 1) ? ret : keep_call(o, e, &j);
+}
+
+/* --------------------------------------------------------------- pairing */
+
+static void add_pair(struct grt_offset *o, uint64_t submit, const struct calls *c, unsigned int i)
+{
+	int64_t from = (int64_t)(c->enter[i] - submit), to = (int64_t)(c->left[i] - submit);
+
+	if (o->bounds + 2 > BOUNDS_MAX || to < from || from < -FAR || to > FAR)
+		return;
+	o->bound[o->bounds++] = (struct bound){from, 1};
+	o->bound[o->bounds++] = (struct bound){to, -1};
+	if ((uint64_t)(to - from) > o->longest)
+		o->longest = (uint64_t)(to - from);
+}
+
+static unsigned int kept(uint64_t count)
+{
+	return count < KEPT ? (unsigned int)count : KEPT;
+}
+
+/* Whether these ioctls may be where a thread submits; those with a name must say so. */
+static bool may_submit(const struct calls *c)
+{
+	return c->named ? c->submitting : true;
+}
+
+/* The one kind of ioctl of which there are as many as SUBMITs; NULL without one or with several. */
+static const struct calls *only_equal(const struct grt_offset *o, const struct submits *s)
+{
+	const struct calls *found = NULL;
+	unsigned int n = 0;
+
+	for (const struct calls *c = grt_keyed_oldest(&o->calls); c; c = grt_keyed_next(&o->calls, c)) {
+		if (c->tid != s->tid || c->count != s->count || !may_submit(c))
+			continue;
+		if (found && found->submitting > c->submitting)
+			continue;
+		n = found && found->submitting == c->submitting ? n + 1 : 1;
+		found = c;
+	}
+	return n == 1 ? found : NULL;
+}
+
+static void pair_in_order(struct grt_offset *o)
+{
+	for (const struct submits *s = grt_keyed_oldest(&o->submits); s; s = grt_keyed_next(&o->submits, s)) {
+		const struct calls *c = only_equal(o, s);
+
+		for (unsigned int i = 0; c && i < kept(s->count); i++)
+			add_pair(o, s->time[i], c, i);
+		o->pairs += c ? kept(s->count) : 0;
+	}
+}
+
+/* Every SUBMIT with every ioctl that may be its own: the right ones agree, the wrong ones scatter. */
+static void pair_all(struct grt_offset *o)
+{
+	for (const struct submits *s = grt_keyed_oldest(&o->submits); s; s = grt_keyed_next(&o->submits, s)) {
+		bool any = false;
+
+		for (const struct calls *c = grt_keyed_oldest(&o->calls); c;
+		     c = grt_keyed_next(&o->calls, c)) {
+			if (c->tid != s->tid || !may_submit(c))
+				continue;
+			any = true;
+			for (unsigned int i = 0; i < kept(s->count); i++)
+				for (unsigned int k = 0; k < kept(c->count); k++)
+					add_pair(o, s->time[i], c, k);
+		}
+		o->pairs += any ? kept(s->count) : 0;
+	}
+}
+
+/* ----------------------------------------------------------------- sweep */
+
+static int compare_bounds(const void *a, const void *b)
+{
+	const struct bound *x = a, *y = b;
+
+	if (x->at != y->at)
+		return x->at < y->at ? -1 : 1;
+	return y->step - x->step;
+}
+
+/** struct best - where most pairs agree */
+struct best {
+	int64_t from;
+	int64_t to;
+	int64_t agree;
+};
+
+/* Places within @around of @not are left out. */
+static struct best sweep(const struct grt_offset *o, const struct best * not, uint64_t around)
+{
+	struct best b = {.agree = 0};
+	int64_t depth = 0;
+
+	for (uint32_t i = 0; i < o->bounds; i++) {
+		const struct bound *at = &o->bound[i];
+
+		depth += at->step;
+		if (at->step < 0 || depth <= b.agree || i + 1 == o->bounds)
+			continue;
+		if (not &&at->at <= not ->to + (int64_t)around && at->at >= not ->from - (int64_t)around)
+			continue;
+		b = (struct best){at->at, o->bound[i + 1].at, depth};
+	}
+	return b;
+}
+
+static int refuse(struct grt_err *err, int code, const char *why)
+{
+	return grt_err_set(err, code, why, "--clock-offset NS, with a number",
+			   "the clocks' offset cannot be estimated");
+}
+
+static int judge(struct grt_offset *o, struct grt_offset_result *r, struct grt_err *err)
+{
+	struct best best, other;
+
+	qsort(o->bound, o->bounds, sizeof(*o->bound), compare_bounds);
+	best = sweep(o, NULL, 0);
+	r->pairs = o->pairs;
+	r->agree = (uint64_t)best.agree;
+	if (r->agree * 100 < r->pairs * (r->ordinal ? ENOUGH_ORDINAL : ENOUGH_OTHER))
+		return refuse(err, -EDOM, "no offset puts most SUBMITs into an ioctl of their thread");
+	other = sweep(o, &best, o->longest);
+	if (!r->ordinal && other.agree * 100 >= best.agree * SECOND)
+		return refuse(err, -EDOM,
+			      "more than one offset puts the SUBMITs into ioctls of their threads");
+	r->same = best.from <= 0 && best.to >= 0;
+	r->ns = r->same ? 0 : best.from + (best.to - best.from) / 2;
+	r->error = (uint64_t)(r->same ? (best.to > -best.from ? best.to : -best.from)
+				      : (best.to - best.from + 1) / 2);
+	return 0;
+}
+
+int grt_offset_find(struct grt_offset *o, struct grt_offset_result *r, struct grt_err *err)
+{
+	*r = (struct grt_offset_result){.ordinal = true};
+	if (!o->submits.used)
+		return refuse(err, -ENODATA, "no SUBMIT with a thread id in the GPU's input");
+	if (!o->calls.used)
+		return refuse(err, -ENODATA, "no ioctl with both its ends in the CPU's input");
+	free(o->bound);
+	o->bound = malloc(BOUNDS_MAX * sizeof(*o->bound));
+	if (!o->bound)
+		return grt_err_set(err, -ENOMEM, strerror(ENOMEM), NULL,
+				   "the clocks' offset cannot be estimated");
+	pair_in_order(o);
+	if (!o->pairs) {
+		r->ordinal = false;
+		pair_all(o);
+	}
+	if (!o->bounds)
+		return refuse(err, -ENODATA, "no thread of the GPU's input has an ioctl in the CPU's");
+	return judge(o, r, err);
+}

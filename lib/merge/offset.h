@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/*
+ * How far two clocks are apart, from jobs that were submitted inside ioctls.
+ * Each pair of a SUBMIT and the ioctl in which the same thread made it bounds
+ * the offset from both sides: it lies where most pairs agree, and the width of
+ * that is the error. What is no identity is not guessed: without pairs, or
+ * where two offsets fit alike, there is no answer.
+ */
+#ifndef GRT_MERGE_OFFSET_H
+#define GRT_MERGE_OFFSET_H
+
+#include <grtrace/grtrace.h>
+
+/**
+ * struct grt_offset_result - what was found
+ * @ns: to be added to the stamps of the GPU's side
+ * @error: it may be off by so much in each direction, ns
+ * @same: the clocks may be the same: 0 is within the error, and @ns is 0
+ * @pairs: SUBMITs that were paired
+ * @agree: of these, for how many @ns fits
+ * @ordinal: paired by their order, since as many ioctls as SUBMITs were seen
+ */
+struct grt_offset_result {
+	int64_t ns;
+	uint64_t error;
+	bool same;
+	bool ordinal;
+	uint64_t pairs;
+	uint64_t agree;
+};
+
+struct grt_offset;
+
+/** grt_offset_new - begins. Return: 0 or -ENOMEM */
+int grt_offset_new(struct grt_offset **out);
+
+/** grt_offset_event - takes in an event of either side, with the stamp of its own clock. Return: 0 or -ENOMEM
+ */
+int grt_offset_event(struct grt_offset *o, const struct grt_event *e, unsigned int input);
+
+/**
+ * grt_offset_find - the offset
+ * Return: 0, -ENODATA where nothing can be paired, -EDOM where no offset or more
+ * than one fits, or -ENOMEM
+ */
+int grt_offset_find(struct grt_offset *o, struct grt_offset_result *r, struct grt_err *err);
+
+/** grt_offset_free - frees it; NULL is allowed */
+void grt_offset_free(struct grt_offset *o);
+
+#endif /* GRT_MERGE_OFFSET_H */

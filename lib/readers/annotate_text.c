@@ -1,0 +1,620 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/*
+ * Text that grtrace annotate and grtrace merge print, and older tools like
+ * them:
+ *
+ *	[sec.frac] EVENT key=value key=value
+ *	[sec.frac] CPU|GPU EVENT            key=value, key=value
+ *	sec.frac  [CPU]  comm(pid) event key=value   <arrow> note
+ *	sec.frac  [GPU]  ctx=0xN event seq=N key=value   <arrow> note
+ *
+ * A value is a word; comm and a few others may hold blanks and end where the
+ * next known key begins. What those writers escape (\xNN, \\) is undone.
+ */
+#include "text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <grtrace/event_table.h>
+
+#include "core/engine.h"
+#include "scan.h"
+
+#define DRM_MAJOR 226
+#define ARROW "\xe2\x86\x90"
+/* As the kernel's own tools write a name that they do not know. */
+#define NO_COMM "<...>"
+#define TEXT_MAX 64
+
+/** enum key - keys of more than one event; those of one are in events.def */
+enum key {
+	KEY_PID,
+	KEY_TID,
+	KEY_COMM,
+	KEY_CTX,
+	KEY_SEQ,
+	KEY_ENGINE,
+	KEY_RING,
+	KEY_RING_NAME,
+	KEY_DRIVER,
+	KEY_DEV,
+	KEY_DEVICE,
+	KEY_FLAGS,
+	KEY_SAMPLE,
+	KEY_DERIVED, /* follows from other events */
+	KEYS,
+	KEY_FIELD, /* of the event */
+	KEY_NONE,
+};
+
+static const struct word {
+	const char *text;
+	uint8_t len;
+	uint8_t id;
+} keys[] = {
+#define WORD(text, id)                         \
+	{                                      \
+		(text), sizeof(text) - 1, (id) \
+	}
+	WORD("pid", KEY_PID),
+	WORD("tid", KEY_TID),
+	WORD("comm", KEY_COMM),
+	WORD("ctx", KEY_CTX),
+	WORD("ctx_id", KEY_CTX),
+	WORD("seq", KEY_SEQ),
+	WORD("seqno", KEY_SEQ),
+	WORD("engine", KEY_ENGINE),
+	WORD("ring", KEY_RING),
+	WORD("ring_name", KEY_RING_NAME),
+	WORD("driver", KEY_DRIVER),
+	WORD("dev", KEY_DEV),
+	WORD("device", KEY_DEVICE),
+	WORD("flags", KEY_FLAGS),
+	WORD("sample", KEY_SAMPLE),
+	WORD("name", KEY_DERIVED),
+	WORD("duration_ns", KEY_DERIVED),
+	WORD("since_ioctl_ns", KEY_DERIVED),
+	WORD("since_submit_ns", KEY_DERIVED),
+	WORD("t_sched_ns", KEY_DERIVED),
+	WORD("t_queue_ns", KEY_DERIVED),
+	WORD("t_exec_ns", KEY_DERIVED),
+	WORD("t_complete_ns", KEY_DERIVED),
+	WORD("t_total_ns", KEY_DERIVED),
+	WORD("t_wait_ns", KEY_DERIVED),
+#undef WORD
+};
+#define KEY_WORDS (sizeof(keys) / sizeof(keys[0]))
+
+static const struct word events[] = {
+#define GRT_EVENT(id, NAME, name, CLASS, LEVEL, WHO, fields, help) {#NAME, sizeof(#NAME) - 1, (id)},
+#include <grtrace/events.def>
+#undef GRT_EVENT
+};
+#define EVENT_WORDS (sizeof(events) / sizeof(events[0]))
+
+#define SLOTS 128U
+
+/** struct annotate - places of words, by a hash of them; plus 1, 0: empty */
+struct annotate {
+	bool made;
+	uint8_t key_slot[SLOTS];
+	uint8_t event_slot[SLOTS];
+};
+
+/**
+ * struct facts - what a line says
+ * @has: bits of enum key
+ * @named: the event has a name of its own fields
+ */
+struct facts {
+	uint64_t time;
+	uint64_t number[KEYS];
+	struct grt_span text[KEYS];
+	uint32_t has;
+	const struct grt_event_desc *event;
+	union {
+		struct grt_event e;
+		char room[GRT_RECORD_MAX];
+	};
+};
+
+/* ----------------------------------------------------------------- words */
+
+/* Upper and lower case are one. */
+static inline unsigned int place_of(const char *text, size_t len)
+{
+	unsigned int first = (unsigned char)text[0] | 32, last = (unsigned char)text[len - 1] | 32,
+		     inner = (unsigned char)text[len / 2] | 32;
+
+	return ((unsigned int)len * 7 + first * 5 + last * 17 + inner * 3) % SLOTS;
+}
+
+static void place_words(uint8_t slot[SLOTS], const struct word *words, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		unsigned int at = place_of(words[i].text, words[i].len);
+
+		while (slot[at])
+			at = (at + 1) % SLOTS;
+		slot[at] = (uint8_t)(i + 1);
+	}
+}
+
+static const struct word *find_word(const uint8_t slot[SLOTS], const struct word *words, const char *text,
+				    size_t len, int (*compare)(const char *a, const char *b, size_t n))
+{
+	if (!len)
+		return NULL;
+	for (unsigned int at = place_of(text, len); slot[at]; at = (at + 1) % SLOTS) {
+		const struct word *w = &words[slot[at] - 1];
+
+		if (w->len == len && !compare(w->text, text, len))
+			return w;
+	}
+	return NULL;
+}
+
+static int compare_exact(const char *a, const char *b, size_t n)
+{
+	return memcmp(a, b, n);
+}
+
+static const struct annotate *state_of(struct grt_text *t)
+{
+	struct annotate *a = grt_text_state(t);
+
+	if (!a->made) {
+		place_words(a->key_slot, keys, KEY_WORDS);
+		place_words(a->event_slot, events, EVENT_WORDS);
+		a->made = true;
+	}
+	return a;
+}
+
+static bool is_word_char(char c)
+{
+	return (unsigned char)((c | 32) - 'a') < 26 || grt_is_digit(c) || c == '_';
+}
+
+static struct grt_span scan_word(const char **p, const char *end)
+{
+	struct grt_span word = {*p, 0};
+
+	while (*p < end && is_word_char(**p))
+		++*p;
+	word.len = (size_t)(*p - word.at);
+	return word;
+}
+
+/* ---------------------------------------------------------------- values */
+
+static const struct grt_field *find_field(const struct facts *f, const char *key, size_t len)
+{
+	const struct grt_field *field = f->event->fields();
+
+	for (; field->name; field++)
+		if (!strncmp(field->name, key, len) && !field->name[len])
+			return field;
+	return NULL;
+}
+
+static unsigned int find_key(const struct annotate *a, const struct facts *f, struct grt_span key,
+			     const struct grt_field **field)
+{
+	const struct word *w;
+
+	*field = key.len ? find_field(f, key.at, key.len) : NULL;
+	if (*field)
+		return KEY_FIELD;
+	w = find_word(a->key_slot, keys, key.at, key.len, compare_exact);
+	return w ? w->id : KEY_NONE;
+}
+
+/* Where a value with blanks ends: before the next key that is known here. */
+static const char *end_of_long(const struct annotate *a, const struct facts *f, const char *value,
+			       const char *end)
+{
+	const struct grt_field *field;
+	const char *at = value, *key;
+
+	while ((at = memchr(at, '=', (size_t)(end - at)))) {
+		for (key = at; key > value && is_word_char(key[-1]); key--)
+			;
+		if (key > value && key[-1] == ' ' &&
+		    find_key(a, f, (struct grt_span){key, (size_t)(at - key)}, &field) != KEY_NONE) {
+			key--;
+			return key > value && key[-1] == ',' ? key - 1 : key;
+		}
+		at++;
+	}
+	return end;
+}
+
+static const char *end_of_word(const char *value, const char *end)
+{
+	const char *p = value;
+
+	while (p < end && *p != ' ' && *p != ',')
+		p++;
+	return p;
+}
+
+/* Undoes \xNN and \\. Return: bytes written, at most @room */
+static size_t unescape(char *dst, size_t room, struct grt_span s)
+{
+	const char *p = s.at, *end = s.at + s.len;
+	size_t used = 0;
+
+	while (p < end && used < room) {
+		if (end - p >= 4 && p[0] == '\\' && p[1] == 'x' && grt_hex_digit(p[2]) < 16 &&
+		    grt_hex_digit(p[3]) < 16) {
+			dst[used++] = (char)(grt_hex_digit(p[2]) << 4 | grt_hex_digit(p[3]));
+			p += 4;
+		} else {
+			p += end - p >= 2 && p[0] == '\\' && p[1] == '\\';
+			dst[used++] = *p++;
+		}
+	}
+	return used;
+}
+
+static struct grt_span plain(char buf[TEXT_MAX], struct grt_span s)
+{
+	if (!memchr(s.at, '\\', s.len))
+		return s;
+	return (struct grt_span){buf, unescape(buf, TEXT_MAX, s)};
+}
+
+static void set_field(struct facts *f, const struct grt_field *field, struct grt_span value)
+{
+	const char *p = value.at, *end = value.at + value.len;
+	char *to = f->room + field->offset;
+	uint64_t most = UINT64_MAX >> (64 - 8 * (field->size < 8 ? field->size : 8)), n = 0;
+	int64_t s = 0;
+
+	if (field->kind == GRT_FIELD_STR) {
+		memset(to, 0, field->size);
+		unescape(to, field->size, value);
+		return;
+	}
+	if (field->kind == GRT_FIELD_SIGNED && grt_scan_s64(&p, end, &s)) {
+		int64_t top = (int64_t)(most >> 1);
+
+		s = s > top ? top : s < -top - 1 ? -top - 1 : s;
+		memcpy(to, &s, field->size);
+	} else if (grt_scan_number(&p, end, &n)) {
+		n = n > most ? most : n;
+		memcpy(to, &n, field->size);
+	}
+}
+
+static void set_key(struct facts *f, unsigned int key, struct grt_span value)
+{
+	const char *p = value.at;
+
+	f->has |= 1U << key;
+	f->text[key] = value;
+	f->number[key] = 0;
+	grt_scan_number(&p, value.at + value.len, &f->number[key]);
+}
+
+/* A key and its value, or a word without a value. */
+static void scan_pair(const struct annotate *a, struct facts *f, const char **p, const char *end)
+{
+	struct grt_span key = scan_word(p, end), value;
+	const struct grt_field *field;
+	unsigned int id;
+
+	if (*p == end || **p != '=' || !key.len) {
+		*p = end_of_word(*p, end);
+		return;
+	}
+	++*p;
+	id = find_key(a, f, key, &field);
+	value.at = *p;
+	if (id == KEY_COMM || (id == KEY_FIELD && field->kind == GRT_FIELD_STR))
+		*p = end_of_long(a, f, *p, end);
+	else
+		*p = end_of_word(*p, end);
+	value.len = (size_t)(*p - value.at);
+	if (id == KEY_FIELD)
+		set_field(f, field, value);
+	else if (id < KEYS)
+		set_key(f, id, value);
+}
+
+static void scan_pairs(const struct annotate *a, struct facts *f, const char *p, const char *end)
+{
+	for (;;) {
+		while (p < end && (*p == ' ' || *p == ',' || *p == '\t'))
+			p++;
+		if (p >= end)
+			return;
+		scan_pair(a, f, &p, end);
+	}
+}
+
+/* ---------------------------------------------------------------- events */
+
+static uint8_t engine_of(struct grt_span name)
+{
+	for (unsigned int i = 0; i < GRT_ENGINE_MAX; i++)
+		if (grt_engine_names[i] && strlen(grt_engine_names[i]) == name.len &&
+		    !strncasecmp(grt_engine_names[i], name.at, name.len))
+			return (uint8_t)i;
+	return (uint8_t)grt_engine_of_ring(name.at, name.len);
+}
+
+static bool has(const struct facts *f, unsigned int key)
+{
+	return f->has >> key & 1;
+}
+
+static bool is_number(struct grt_span s)
+{
+	const char *p = s.at;
+	uint64_t n;
+
+	return grt_scan_u64(&p, s.at + s.len, &n) && p == s.at + s.len;
+}
+
+static void set_ring(struct grt_text *t, struct facts *f)
+{
+	char name_buf[TEXT_MAX], driver_buf[TEXT_MAX];
+	struct grt_span driver = {"", 0}, name = {"", 0};
+	uint8_t engine = GRT_ENGINE_UNKNOWN;
+
+	f->e.ring = GRT_RING_NONE;
+	if (has(f, KEY_DRIVER))
+		driver = plain(driver_buf, f->text[KEY_DRIVER]);
+	if (has(f, KEY_RING_NAME))
+		name = plain(name_buf, f->text[KEY_RING_NAME]);
+	if (has(f, KEY_RING) && is_number(f->text[KEY_RING])) {
+		f->e.ring = grt_u32(f->number[KEY_RING]);
+		if (name.len)
+			grt_text_name(t, GRT_NAME_RING, f->e.ring, f->time, name.at, name.len, driver.at,
+				      driver.len);
+		engine = (uint8_t)grt_engine_of_ring(name.at, name.len);
+	} else if (has(f, KEY_RING)) {
+		name = plain(name_buf, f->text[KEY_RING]);
+		f->e.ring = grt_text_ring(t, f->time, name.at, name.len, driver.at, driver.len, &engine);
+	}
+	f->e.engine = has(f, KEY_ENGINE) ? engine_of(f->text[KEY_ENGINE]) : engine;
+}
+
+/* The number of a DRM node follows from its name. */
+static uint32_t node_number(struct grt_span node)
+{
+	const char *p = node.at, *end = node.at + node.len;
+	uint64_t minor;
+
+	if (!GRT_SCAN_WORD(&p, end, "renderD") && !GRT_SCAN_WORD(&p, end, "card"))
+		return 0;
+	if (!grt_scan_u64(&p, end, &minor) || p != end || minor > 0xfffff)
+		return 0;
+	return DRM_MAJOR << 20 | (uint32_t)minor;
+}
+
+static void set_device(struct grt_text *t, struct facts *f)
+{
+	char node_buf[TEXT_MAX], driver_buf[TEXT_MAX];
+	struct grt_span node = {"", 0}, driver = {"", 0};
+
+	if (has(f, KEY_DEV)) {
+		node = plain(node_buf, f->text[KEY_DEV]);
+		f->e.device = node_number(node);
+	}
+	if (has(f, KEY_DEVICE))
+		f->e.device = grt_u32(f->number[KEY_DEVICE]);
+	if (has(f, KEY_DRIVER))
+		driver = plain(driver_buf, f->text[KEY_DRIVER]);
+	if (f->e.device && node.len)
+		grt_text_name(t, GRT_NAME_DEVICE, f->e.device, f->time, node.at, node.len, driver.at,
+			      driver.len);
+}
+
+static void set_thread(struct grt_text *t, struct facts *f)
+{
+	char buf[TEXT_MAX];
+	struct grt_span comm;
+	bool leads;
+
+	f->e.pid = has(f, KEY_PID) ? grt_u32(f->number[KEY_PID]) : 0;
+	f->e.tid = has(f, KEY_TID) ? grt_u32(f->number[KEY_TID]) : f->e.pid;
+	if (!has(f, KEY_COMM) || !f->e.tid || grt_span_is(f->text[KEY_COMM], NO_COMM))
+		return;
+	comm = plain(buf, f->text[KEY_COMM]);
+	leads = f->e.tid == f->e.pid;
+	grt_text_name(t, GRT_NAME_THREAD, f->e.tid, f->time, comm.at, comm.len, leads ? comm.at : NULL,
+		      leads ? comm.len : 0);
+}
+
+static void put_event(struct grt_text *t, struct facts *f)
+{
+	f->e.time = f->time;
+	f->e.ctx = has(f, KEY_CTX) ? f->number[KEY_CTX] : 0;
+	f->e.seqno = has(f, KEY_SEQ) ? f->number[KEY_SEQ] : 0;
+	f->e.flags = has(f, KEY_FLAGS) ? (uint16_t)f->number[KEY_FLAGS] : 0;
+	f->e.sample = has(f, KEY_SAMPLE) ? (uint8_t)f->number[KEY_SAMPLE] : 0;
+	set_thread(t, f);
+	set_ring(t, f);
+	set_device(t, f);
+	grt_text_put(t, &f->e, 0);
+}
+
+/* Whether a name is that of an event; the record is begun then. NAME has no text form. */
+static bool begin_event(const struct annotate *a, struct facts *f, struct grt_span name)
+{
+	const struct word *w = find_word(a->event_slot, events, name.at, name.len, strncasecmp);
+
+	if (!w || w->id == GRT_EV_NAME)
+		return false;
+	f->event = &grt_event_table[w->id];
+	memset(f->room, 0, f->event->size);
+	f->e.type = w->id;
+	if (w->id == GRT_EV_IOCTL_ENTER)
+		((struct grt_ev_ioctl_enter *)f->room)->fd = -1;
+	return true;
+}
+
+/* ----------------------------------------------------------------- lines */
+
+/* For people: a word before the event is the thread or the job's context. */
+static enum grt_text_line line_pretty_cpu(struct grt_text *t, const struct annotate *a, struct facts *f,
+					  const char *p, const char *end)
+{
+	const char *comm = p, *open = p, *q;
+	struct grt_span name;
+	uint64_t pid;
+
+	while ((open = memchr(open, '(', (size_t)(end - open)))) {
+		q = ++open;
+		if (!grt_scan_u64(&q, end, &pid) || !GRT_SCAN_WORD(&q, end, ") "))
+			continue;
+		name = scan_word(&q, end);
+		if (!begin_event(a, f, name))
+			continue;
+		set_key(f, KEY_PID, (struct grt_span){open, (size_t)(end - open)});
+		f->text[KEY_COMM] = (struct grt_span){comm, (size_t)(open - 1 - comm)};
+		f->has |= 1U << KEY_COMM;
+		scan_pairs(a, f, q, end);
+		put_event(t, f);
+		return GRT_LINE_DONE;
+	}
+	return GRT_LINE_BAD;
+}
+
+static enum grt_text_line line_pretty_gpu(struct grt_text *t, const struct annotate *a, struct facts *f,
+					  const char *p, const char *end)
+{
+	struct grt_span ctx = {NULL, 0}, word;
+
+	if (GRT_SCAN_WORD(&p, end, "ctx=")) {
+		grt_scan_token(&p, end, &ctx);
+		grt_scan_blanks(&p, end);
+	}
+	word = scan_word(&p, end);
+	if (!begin_event(a, f, word)) {
+		if (word.len && (p == end || *p == ' '))
+			grt_text_unknown(t, word.at, word.len);
+		return word.len && (p == end || *p == ' ') ? GRT_LINE_DONE : GRT_LINE_BAD;
+	}
+	if (ctx.at)
+		set_key(f, KEY_CTX, ctx);
+	scan_pairs(a, f, p, end);
+	put_event(t, f);
+	return GRT_LINE_DONE;
+}
+
+static enum grt_text_line line_pretty(struct grt_text *t, struct facts *f, const char *p, const char *end)
+{
+	const struct annotate *a = state_of(t);
+	const char *arrow;
+	bool cpu;
+
+	grt_scan_blanks(&p, end);
+	cpu = GRT_SCAN_WORD(&p, end, "[CPU]");
+	if (!cpu && !GRT_SCAN_WORD(&p, end, "[GPU]"))
+		return GRT_LINE_BAD;
+	grt_scan_blanks(&p, end);
+	arrow = grt_find_text(p, end, ARROW, sizeof(ARROW) - 1);
+	end = arrow ? arrow : end;
+	while (end > p && end[-1] == ' ')
+		end--;
+	return cpu ? line_pretty_cpu(t, a, f, p, end) : line_pretty_gpu(t, a, f, p, end);
+}
+
+static bool is_source(struct grt_span word)
+{
+	return word.len == 3 && (!memcmp(word.at, "CPU", 3) || !memcmp(word.at, "GPU", 3));
+}
+
+/* The word that names the event, without the source before it; *p is behind it. */
+static struct grt_span scan_event(const char **p, const char *end)
+{
+	struct grt_span word;
+
+	grt_scan_blanks(p, end);
+	word = scan_word(p, end);
+	if (is_source(word) && *p < end && grt_is_blank(**p)) {
+		grt_scan_blanks(p, end);
+		word = scan_word(p, end);
+	}
+	return word;
+}
+
+static enum grt_text_line line_bracket(struct grt_text *t, struct facts *f, const char *p, const char *end)
+{
+	const struct annotate *a = state_of(t);
+	struct grt_span name;
+
+	if (!grt_scan_stamp(&p, end, &f->time) || !grt_scan_char(&p, end, ']'))
+		return GRT_LINE_BAD;
+	name = scan_event(&p, end);
+	if (!name.len || (p < end && !grt_is_blank(*p)))
+		return GRT_LINE_BAD;
+	if (!begin_event(a, f, name)) {
+		grt_text_unknown(t, name.at, name.len);
+		return GRT_LINE_DONE;
+	}
+	scan_pairs(a, f, p, end);
+	put_event(t, f);
+	return GRT_LINE_DONE;
+}
+
+static enum grt_text_line annotate_line(struct grt_text *t, const char *line, const char *end)
+{
+	const char *p = line;
+	struct facts f;
+
+	f.has = 0;
+	grt_scan_blanks(&p, end);
+	if (p == end || *p == '#')
+		return GRT_LINE_SKIP;
+	if (grt_scan_char(&p, end, '[')) {
+		grt_scan_blanks(&p, end);
+		return line_bracket(t, &f, p, end);
+	}
+	return grt_scan_stamp(&p, end, &f.time) ? line_pretty(t, &f, p, end) : GRT_LINE_BAD;
+}
+
+static bool annotate_time(const char *line, const char *end, uint64_t *ns)
+{
+	grt_scan_blanks(&line, end);
+	grt_scan_char(&line, end, '[');
+	grt_scan_blanks(&line, end);
+	return grt_scan_stamp(&line, end, ns);
+}
+
+static bool is_event(struct grt_span word)
+{
+	for (size_t i = 0; i < EVENT_WORDS; i++)
+		if (events[i].len == word.len && !memcmp(events[i].text, word.at, word.len))
+			return true;
+	return false;
+}
+
+/* Only events that are known make a line certain: kernel messages begin alike. */
+static bool annotate_takes(const char *line, const char *end)
+{
+	const char *p = line;
+	uint64_t ns;
+
+	grt_scan_blanks(&p, end);
+	if (grt_scan_char(&p, end, '[')) {
+		grt_scan_blanks(&p, end);
+		return grt_scan_stamp(&p, end, &ns) && grt_scan_char(&p, end, ']') &&
+		       is_event(scan_event(&p, end)) && (p == end || grt_is_blank(*p));
+	}
+	return grt_scan_stamp(&p, end, &ns) &&
+	       (GRT_SCAN_WORD(&p, end, "  [CPU]  ") || GRT_SCAN_WORD(&p, end, "  [GPU]  "));
+}
+
+const struct grt_text_format grt_text_annotate_text = {
+	.name = "annotate_text",
+	.takes = annotate_takes,
+	.time = annotate_time,
+	.line = annotate_line,
+	.state_size = sizeof(struct annotate),
+};

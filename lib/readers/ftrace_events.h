@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/*
+ * The events of ftrace text as a table.
+ */
+#ifndef GRT_READERS_FTRACE_EVENTS_H
+#define GRT_READERS_FTRACE_EVENTS_H
+
+#include "ftrace_emit.h"
+
+/**
+ * struct ftrace_row - a row of ftrace_events.def
+ * @len: of @name
+ * @handle: understands the fields at @f->l.fields
+ * @arg: for it: which of its events
+ */
+struct ftrace_row {
+	const char *name;
+	size_t len;
+	enum grt_text_line (*handle)(struct ftrace *f, unsigned int arg);
+	unsigned int arg;
+};
+
+/** ftrace_row_of - the row of an event, NULL: it is none of these. @f remembers where rows are */
+const struct ftrace_row *ftrace_row_of(struct ftrace *f, struct grt_span name);
+
+/** ftrace_knows - the same without a state */
+bool ftrace_knows(struct grt_span name);
+
+#endif /* GRT_READERS_FTRACE_EVENTS_H */

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/*
+ * Text of ftrace: the files trace and trace_pipe, trace-cmd report and perf
+ * script, also inside of a systrace page. Here is what is no event; lines are
+ * taken apart in ftrace_line.c, events understood in ftrace_events.c.
+ */
+#include "ftrace_events.h"
+
+static bool begins(const char *p, const char *end, const char *text)
+{
+	size_t len = strlen(text);
+
+	return (size_t)(end - p) >= len && !memcmp(p, text, len);
+}
+
+/* A line of a page may be a string of a script: "...\n\" */
+static const char *without_escape(const char *line, const char *end)
+{
+	return end - line >= 3 && !memcmp(end - 3, "\\n\\", 3) ? end - 3 : end;
+}
+
+static bool ftrace_takes(const char *line, const char *end)
+{
+	struct ftrace_line l;
+
+	end = without_escape(line, end);
+	if (!ftrace_line_parse(&l, line, end))
+		return begins(line, end, "# tracer: ");
+	for (size_t i = 0; i < l.event.len; i++)
+		if ((unsigned char)l.event.at[i] <= ' ')
+			return false;
+	/* nothing else has a CPU in brackets there; without one the event has to be known */
+	return memchr(line, '[', (size_t)(l.event.at - line)) || ftrace_knows(l.event);
+}
+
+static bool ftrace_time(const char *line, const char *end, uint64_t *ns)
+{
+	return line < end && *line != '#' && ftrace_line_time(line, end, ns);
+}
+
+/* "# entries-in-buffer/entries-written: 12/34   #P:2": what is not in the buffer any more was overwritten */
+static enum grt_text_line comment(struct ftrace *f, const char *line, const char *end)
+{
+	const char *p = grt_find_text(line, end, "entries-written:", 16);
+	uint64_t in, written;
+
+	if (!p)
+		return GRT_LINE_SKIP;
+	p += 16;
+	grt_scan_blanks(&p, end);
+	if (grt_scan_u64(&p, end, &in) && grt_scan_char(&p, end, '/') && grt_scan_u64(&p, end, &written) &&
+	    written > in)
+		grt_text_lost(f->t, written - in);
+	return GRT_LINE_DONE;
+}
+
+/* "CPU:1 [LOST 5 EVENTS]" of the kernel, "CPU:1 [5 EVENTS DROPPED]" of trace-cmd; both also without the
+ * number */
+static enum grt_text_line lost(struct ftrace *f, const char *p, const char *end)
+{
+	uint64_t cpu, n = 0;
+
+	p += 4;
+	if (!grt_scan_u64(&p, end, &cpu))
+		return GRT_LINE_BAD;
+	grt_scan_blanks(&p, end);
+	if (!grt_scan_char(&p, end, '['))
+		return GRT_LINE_BAD;
+	GRT_SCAN_WORD(&p, end, "LOST ");
+	grt_scan_u64(&p, end, &n);
+	grt_scan_blanks(&p, end);
+	if (!begins(p, end, "EVENTS"))
+		return GRT_LINE_BAD;
+	grt_text_lost(f->t, n);
+	return GRT_LINE_DONE;
+}
+
+/* What tools print around events, and the frames of stacks behind one. */
+static bool is_banner(const char *p, const char *end)
+{
+	static const char *const beginnings[] = {"cpus=", "version = ", "##### CPU ", "=> ",	  "...",
+						 "--",	  "</",		"```",	      "trace.dat"};
+	uint64_t n;
+
+	for (size_t i = 0; i < sizeof(beginnings) / sizeof(beginnings[0]); i++)
+		if (begins(p, end, beginnings[i]))
+			return true;
+	if (GRT_SCAN_WORD(&p, end, "CPU "))
+		return grt_scan_u64(&p, end, &n) && begins(p, end, " is empty");
+	return false;
+}
+
+/* "\tffffffff8100 symbol+0x1 (dso)" */
+static bool is_frame(const char *line, const char *p, const char *end)
+{
+	uint64_t address;
+
+	return p > line && grt_scan_hex(&p, end, &address) && p < end && *p == ' ' && end[-1] == ')';
+}
+
+/* A page is passed over up to its trace. Return: the line is no part of one */
+static bool in_page(struct ftrace *f, const char *line, const char *end)
+{
+	if (!f->html &&
+	    (begins(line, end, "<!DOCTYPE") || begins(line, end, "<!doctype") || begins(line, end, "<html")))
+		f->html = f->outside = true;
+	if (!f->html || end - line < 8)
+		return f->outside;
+	if (grt_find_text(line, end, "trace-data", 10) || grt_find_text(line, end, "linuxPerfData", 13)) {
+		f->outside = false;
+		return true;
+	}
+	if (begins(line, end, "</script>"))
+		f->outside = true;
+	return f->outside;
+}
+
+static enum grt_text_line no_event(struct ftrace *f, const char *line, const char *end)
+{
+	const char *p = line;
+
+	grt_scan_blanks(&p, end);
+	if (p == end)
+		return GRT_LINE_SKIP;
+	if (*p == '#' && !begins(p, end, "#####"))
+		return comment(f, p, end);
+	if (begins(p, end, "CPU:"))
+		return lost(f, p, end);
+	if (f->html && (*p == '"' || *p == '<'))
+		return GRT_LINE_SKIP;
+	return is_banner(p, end) || is_frame(line, p, end) ? GRT_LINE_SKIP : GRT_LINE_BAD;
+}
+
+static enum grt_text_line ftrace_line(struct grt_text *t, const char *line, const char *end)
+{
+	static const struct grt_span function = {"(functions)", 11};
+	struct ftrace *f = grt_text_state(t);
+	const struct ftrace_row *row;
+	struct grt_span name;
+
+	f->t = t;
+	if (in_page(f, line, end))
+		return GRT_LINE_SKIP;
+	end = without_escape(line, end);
+	if ((line < end && *line == '#') || !ftrace_line_parse(&f->l, line, end))
+		return no_event(f, line, end);
+	f->at = f->l.fields;
+	row = f->l.what == FTRACE_FUNCTION ? NULL : ftrace_row_of(f, f->l.event);
+	if (row)
+		return row->handle(f, row->arg);
+	/* "sys_ioctl(fd: 3)" looks like a name up to its colon */
+	name = f->l.what == FTRACE_FUNCTION || memchr(f->l.event.at, '(', f->l.event.len) ? function
+											  : f->l.event;
+	grt_text_unknown(t, name.at, name.len);
+	return GRT_LINE_DONE;
+}
+
+const struct grt_text_format grt_text_ftrace_text = {
+	.name = "ftrace_text",
+	.takes = ftrace_takes,
+	.time = ftrace_time,
+	.line = ftrace_line,
+	.state_size = sizeof(struct ftrace),
+};

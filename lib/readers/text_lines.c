@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/*
+ * Lines, see text_lines.h.
+ */
+#include "text_lines.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "scan.h"
+
+/* Fits a CPU's second cache. */
+#define BUFFER (256U << 10)
+#define ESCAPE '\033'
+
+long grt_pipe_read(int fd, void *buf, size_t len)
+{
+	struct pollfd p = {.fd = fd, .events = POLLIN};
+	ssize_t n;
+
+	for (;;) {
+		/* A FIFO that nobody has opened for writing yet reads as ended, but polls as silent. */
+		if (poll(&p, 1, -1) < 0 && errno != EINTR)
+			return -errno;
+		n = p.revents ? read(fd, buf, len) : -1;
+		if (n >= 0)
+			return n;
+		if (p.revents && errno != EINTR && errno != EAGAIN)
+			return -errno;
+	}
+}
+
+static ssize_t read_on(struct grt_lines *l)
+{
+	char *to = l->buf + l->fill;
+	size_t room = l->cap - l->fill;
+	ssize_t n;
+
+	if (l->is_pipe)
+		return grt_pipe_read(l->fd, to, room);
+	do
+		n = pread(l->fd, to, room, (off_t)l->pos);
+	while (n < 0 && errno == EINTR);
+	return n < 0 ? -errno : n;
+}
+
+int grt_lines_init(struct grt_lines *l, const char *head, size_t len)
+{
+	l->cap = len > BUFFER ? len : BUFFER;
+	l->buf = malloc(l->cap + 1);
+	if (!l->buf)
+		return -ENOMEM;
+	if (len)
+		memcpy(l->buf, head, len);
+	l->fill = len;
+	l->pos = len;
+	l->coloured = len && memchr(head, ESCAPE, len);
+	return 0;
+}
+
+void grt_lines_rewind(struct grt_lines *l)
+{
+	l->at = 0;
+	l->fill = 0;
+	l->pos = 0;
+	l->number = 0;
+	l->eof = false;
+	l->coloured = false;
+	l->passing = false;
+	l->pinned = false;
+	l->cr = NULL;
+}
+
+static void put_back(struct grt_lines *l)
+{
+	if (l->cr)
+		*l->cr = '\r';
+	l->cr = NULL;
+}
+
+void grt_lines_unpin(struct grt_lines *l)
+{
+	put_back(l);
+	l->at = 0;
+	l->number = 0;
+	l->passing = false;
+	l->pinned = false;
+}
+
+bool grt_lines_waits(const struct grt_lines *l)
+{
+	return !l->eof && !memchr(l->buf + l->at, '\n', l->fill - l->at);
+}
+
+void grt_lines_fini(struct grt_lines *l)
+{
+	free(l->buf);
+	l->buf = NULL;
+}
+
+/* A line that does not fit: more room for it, up to the bound. Return: 0, 1 at the bound, or -ENOMEM */
+static int grow(struct grt_lines *l)
+{
+	size_t cap = 2 * l->cap;
+	char *more;
+
+	if (l->cap >= GRT_LINE_MAX)
+		return 1;
+	more = realloc(l->buf, cap + 1);
+	if (!more)
+		return -ENOMEM;
+	l->buf = more;
+	l->cap = cap;
+	return 0;
+}
+
+/* More bytes behind what is left. Return: 0, 1 where the line has reached the bound, or a negative errno */
+static int refill(struct grt_lines *l)
+{
+	ssize_t n;
+	int ret;
+
+	if (!l->pinned) {
+		memmove(l->buf, l->buf + l->at, l->fill - l->at);
+		l->fill -= l->at;
+		l->at = 0;
+	}
+	if (l->fill == l->cap) {
+		ret = grow(l);
+		if (ret)
+			return ret;
+	}
+	n = read_on(l);
+	if (n < 0)
+		return (int)n;
+	l->eof = n == 0;
+	l->coloured = l->coloured || memchr(l->buf + l->fill, ESCAPE, (size_t)n);
+	l->fill += (size_t)n;
+	l->pos += (uint64_t)n;
+	return 0;
+}
+
+/* Where the line ends that begins at @at. Return: 1, 0 at the end of the input, or a negative errno */
+static int find_end(struct grt_lines *l, char **end)
+{
+	size_t seen = 0;
+	int ret;
+
+	for (;;) {
+		*end = memchr(l->buf + l->at + seen, '\n', l->fill - l->at - seen);
+		if (*end)
+			return 1;
+		if (l->eof) {
+			*end = l->buf + l->fill;
+			return l->fill > l->at;
+		}
+		seen = l->fill - l->at;
+		ret = refill(l);
+		if (ret < 0)
+			return ret;
+		if (ret) {
+			*end = l->buf + l->fill;
+			l->passing = true;
+			return 1;
+		}
+	}
+}
+
+/* To behind the newline of a line of which the beginning was handed out. Return: 1, 0, or a negative errno */
+static int pass_rest(struct grt_lines *l)
+{
+	char *end;
+	int ret;
+
+	while (l->passing) {
+		l->passing = false;
+		ret = find_end(l, &end);
+		if (ret <= 0)
+			return ret;
+		l->at = (size_t)(end - l->buf) + !l->passing;
+	}
+	return 1;
+}
+
+/* Takes CSI sequences out, in the buffer, with blanks before what is left. Return: its beginning */
+static char *strip_colours(char *line, char *end)
+{
+	char *out = line;
+	size_t len;
+
+	for (char *p = line; p < end; p++) {
+		if (*p != ESCAPE || p + 1 == end || p[1] != '[') {
+			*out++ = *p;
+			continue;
+		}
+		for (p += 2; p < end && (unsigned char)*p < 0x40; p++)
+			;
+	}
+	len = (size_t)(out - line);
+	memmove(end - len, line, len);
+	memset(line, ' ', (size_t)(end - line) - len);
+	return end - len;
+}
+
+static const char *skip_quotes(const char *line, const char *end)
+{
+	const char *p = line;
+
+	for (;;) {
+		while (*p == ' ' || *p == '\t')
+			p++;
+		if (*p != '>' || p == end)
+			return line;
+		p++;
+		grt_scan_char(&p, end, ' ');
+		line = p;
+	}
+}
+
+int grt_lines_next(struct grt_lines *l, const char **line, const char **end)
+{
+	char *begin, *stop;
+	int ret;
+
+	put_back(l);
+	ret = l->passing ? pass_rest(l) : 1;
+	if (ret > 0)
+		ret = find_end(l, &stop);
+	if (ret <= 0)
+		return ret;
+	begin = l->buf + l->at;
+	l->at = (size_t)(stop - l->buf) + (stop < l->buf + l->fill);
+	if (stop == l->buf + l->fill)
+		*stop = '\n';
+	if (!l->number++ && stop - begin >= 3 && !memcmp(begin, "\xef\xbb\xbf", 3))
+		begin += 3;
+	if (l->coloured && memchr(begin, ESCAPE, (size_t)(stop - begin)))
+		begin = strip_colours(begin, stop);
+	if (stop > begin && stop[-1] == '\r') {
+		l->cr = --stop;
+		*stop = '\n';
+	}
+	*line = skip_quotes(begin, stop);
+	*end = stop;
+	return 1;
+}

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/*
+ * What other events say about the one at hand, for writers that print a line
+ * per event: names, and how long ago what it ends began. Joined by identity
+ * (thread, or context and number), while it streams, in bounded memory: the
+ * oldest threads and jobs give way. For what a whole job tells see
+ * analysis/jobs.h.
+ */
+#ifndef GRT_WRITERS_JOINS_H
+#define GRT_WRITERS_JOINS_H
+
+#include <grtrace/grtrace.h>
+
+#include "analysis/keyed.h"
+#include "core/escape.h"
+#include "core/ioctl_names.h"
+
+/* Room for the longest text of a record, 48 bytes, escaped in any way, and as much behind it as
+ * grt_format_padded() may read. */
+#define GRT_JOINS_TEXT 334
+/* Of which so much is used. */
+#define GRT_JOINS_USED 300
+
+/** struct grt_joins_text - escaped, ready to be printed */
+struct grt_joins_text {
+	uint16_t len;
+	char text[GRT_JOINS_TEXT];
+};
+
+/**
+ * struct grt_joins_thread - a thread
+ * @comm: empty: not known
+ * @line: what a writer makes of it; @line_pid: for this process; emptied when the name changes
+ * @entered: when it entered the ioctl that it is in
+ * @inside: it is in one
+ * @waited: when it began to wait for the fence @wait_ctx:@wait_seqno
+ * @waiting: it does
+ */
+struct grt_joins_thread {
+	uint64_t entered;
+	uint64_t waited;
+	uint64_t wait_ctx;
+	uint64_t wait_seqno;
+	bool inside;
+	bool waiting;
+	uint32_t line_pid;
+	struct grt_joins_text comm;
+	struct grt_joins_text line;
+};
+
+/** struct grt_joins_ring - a ring's name and its driver's; @line as above */
+struct grt_joins_ring {
+	struct grt_joins_text name;
+	struct grt_joins_text driver;
+	struct grt_joins_text line;
+};
+
+/**
+ * struct grt_joins_device - a device file
+ * @ioctls: what its ioctls are called
+ * @known_by_name: its number follows from its name (renderD128)
+ * @line: as above
+ */
+struct grt_joins_device {
+	struct grt_joins_text name;
+	struct grt_joins_text driver;
+	const struct grt_ioctl_driver *ioctls;
+	bool known_by_name;
+	struct grt_joins_text line;
+};
+
+/** enum grt_delta - what two events tell; the bit and the place in struct grt_joined */
+enum grt_delta {
+	GRT_DELTA_DURATION,	/* IOCTL_EXIT: since the thread's IOCTL_ENTER */
+	GRT_DELTA_SINCE_IOCTL,	/* SUBMIT: since the IOCTL_ENTER of the ioctl that the thread is in */
+	GRT_DELTA_SCHED,	/* COMMIT: since SUBMIT */
+	GRT_DELTA_QUEUE,	/* START: since COMMIT */
+	GRT_DELTA_EXEC,		/* END: since START */
+	GRT_DELTA_SINCE_SUBMIT, /* END of a job without START: since SUBMIT */
+	GRT_DELTA_COMPLETE,	/* COMPLETE: since END */
+	GRT_DELTA_TOTAL,	/* COMPLETE: since SUBMIT */
+	GRT_DELTA_WAIT,		/* SYNC_WAIT_EXIT: since the thread's SYNC_WAIT_ENTER for the same fence */
+	GRT_DELTAS,
+};
+
+/**
+ * struct grt_joined - about one event; valid until the next one
+ * @thread, @ring, @device: NULL where nothing is known
+ * @has: bits of enum grt_delta
+ * @ns: by enum grt_delta; only those in @has mean something
+ * @open_exit: an IOCTL_EXIT whose enter was not seen
+ */
+struct grt_joined {
+	struct grt_joins_thread *thread;
+	struct grt_joins_ring *ring;
+	struct grt_joins_device *device;
+	uint32_t has;
+	bool open_exit;
+	uint64_t ns[GRT_DELTAS];
+};
+
+/* Elements that were found last, by the lowest bits of their number. */
+#define GRT_JOINS_RECENT 64U
+
+/** struct grt_joins_recent - an element that was found; valid while nothing is added or removed */
+struct grt_joins_recent {
+	uint64_t a;
+	uint64_t b;
+	void *element;
+};
+
+/** struct grt_joins - set up by grt_joins_init(), to be given to grt_joins_fini() */
+struct grt_joins {
+	enum grt_escape escape;
+	struct grt_keyed threads;
+	struct grt_keyed jobs;
+	struct grt_keyed rings;
+	struct grt_keyed devices;
+	struct grt_joins_recent thread[GRT_JOINS_RECENT];
+	struct grt_joins_recent ring[GRT_JOINS_RECENT];
+	struct grt_joins_recent device;
+};
+
+/** grt_joins_init - empty; @escape is how names are made harmless (GRT_ESCAPE_TERM or _JSON) */
+void grt_joins_init(struct grt_joins *j, enum grt_escape escape);
+
+/** grt_joins_name - takes in a NAME record. Return: 0 or -ENOMEM */
+int grt_joins_name(struct grt_joins *j, const struct grt_ev_name *e, unsigned int input);
+
+/** grt_joins_event - takes in any other event and says what is known about it. Return: 0 or -ENOMEM */
+int grt_joins_event(struct grt_joins *j, const struct grt_event *e, unsigned int input,
+		    struct grt_joined *out);
+
+/**
+ * grt_joins_escape - makes a text harmless for a line: nothing in it can end
+ * the line, look like a key, or end the line's part that is read
+ * @word: blanks are escaped too
+ */
+void grt_joins_escape(enum grt_escape escape, struct grt_joins_text *out, const char *text, size_t len,
+		      bool word);
+
+/** grt_joins_fini - frees it */
+void grt_joins_fini(struct grt_joins *j);
+
+#endif /* GRT_WRITERS_JOINS_H */

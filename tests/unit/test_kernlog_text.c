@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The reader of kernel logs: every form of what stands before a message, the
+ * messages, and logs without order, year or stamp.
+ */
+#define _GNU_SOURCE 1
+#include "render.h"
+#include "trace_maker.h"
+
+#define BOOT "[    0.000000] Linux version 6.1.0\n"
+#define XID "NVRM: Xid (PCI:0000:01:00): 63"
+
+static char *dir;
+static struct render r;
+
+static int make_dir(void **state)
+{
+	(void)state;
+	dir = tm_tmpdir();
+	return 0;
+}
+
+static int remove_dir(void **state)
+{
+	(void)state;
+	tm_remove(dir);
+	free(dir);
+	return 0;
+}
+
+static struct grt_health says(const char *text, const char *events)
+{
+	struct grt_health health = render_text(&r, dir, text, strlen(text));
+
+	assert_string_equal(r.text, events);
+	return health;
+}
+
+/* A stamp in ms and what stands before the message. */
+static const struct {
+	const char *before;
+	const char *time;
+} prefixes[] = {
+	{"[12345.678901] ", "12345678.901000"},
+	{"[    1.000001] ", "1000.001000"},
+	{"[    1.000001] host kernel: ", "1000.001000"},
+	{"[Wed Jan  1 00:00:01 2031] ", "1924992001000.000000"},
+	{"kern  :warn  : 2031-01-01T00:00:00,123456+00:00 ", "1924992000123.456000"},
+	{"kern  :warn  : [   42.000001] ", "42000.001000"},
+	{"Jan  1 00:00:01.5 host kernel: ", "63072001500.000000"},
+	{"Feb 29 23:59:59 host kernel: ", "68255999000.000000"},
+	{"Jan  1 00:00:01 host kernel: [   42.000001] ", "42000.001000"},
+	{" 1\xe6\x9c\x88 01 00:00:01 host kernel: ", "63072001000.000000"},
+	{"<6>[   42.000001] ", "42000.001000"},
+	{"<6>[   42.000001][T12] ", "42000.001000"},
+	{"<6>[   42.000001][    C3] ", "42000.001000"},
+	{"4,1234,42000001,-;", "42000.001000"},
+	{"4,1234,42000001,-,caller=T12;", "42000.001000"},
+	{"10.0.0.1: kern: warning: [2031-01-01T00:00:00.123456789Z]: ", "1924992000123.456789"},
+	{"2031-01-01T00:00:00.5+01:00 host kernel: ", "1924988400500.000000"},
+	{"2031-01-01T00:00:00-0130 host kernel: ", "1924997400000.000000"},
+	{"2031-01-01 00:00:00 host kernel: ", "1924992000000.000000"},
+};
+
+static void every_prefix(void **state)
+{
+	char text[256], expected[256];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++) {
+		snprintf(text, sizeof(text), "%s" XID "\n", prefixes[i].before);
+		snprintf(expected, sizeof(expected), "%s XID code=63 bus=0x100\n", prefixes[i].time);
+		says(text, expected);
+	}
+}
+
+static void no_prefix(void **state)
+{
+	(void)state;
+	says(XID "\n[   42.000001] other\n" XID "\n", "0.000000 XID flags=0x1 code=63 bus=0x100\n"
+						      "42000.001000 XID flags=0x1 code=63 bus=0x100\n");
+}
+
+static void messages(void **state)
+{
+	struct grt_health health;
+
+	(void)state;
+	health = says(
+		BOOT
+		"[    1.000001] NVRM: Xid (0000:01:00): 8, Channel 00000001\n"
+		"[    2.000001] NVRM: Xid (PCI:0000:c1:1f.7): 13, pid='<unknown>', name=<unknown>, Graphics SM Warp\n"
+		"[    3.000001] NVRM: Xid (PCI:0001:01:00): 31, pid=4711, name=my app, Ch 00000008\n"
+		"[    4.000001] NVRM: Xid (PCI:0000:01:00): 43, pid=4712, Ch 00000008, at 0x7f00_12345000 and what follows it\n"
+		"[    5.000001] NVRM: Xid (PCI:0000:01:00): 79, GPU has fallen off the bus.\n"
+		"[    5.000002] NVRM: GPU 0000:01:00.0: GPU has fallen off the bus.\n"
+		"[    6.000001] nvidia-nvswitch0: SXid (PCI:0000:c1:00.0): 24007, Fatal\n"
+		"[    7.000001] amdgpu 0000:03:00.0: amdgpu: ring sdma0 timeout, signaled seq=1, emitted seq=3\n"
+		"[    8.000001] [drm:amdgpu_job_timedout [amdgpu]] *ERROR* ring sdma0 timeout, signaled seq=1\n"
+		"[    9.000001] NVRM: Xid (PCI:zz): 63\n"
+		"[    9.000001] NVRM: Xid (PCI:0000:01:00): \n"
+		"[    9.000001] NVRM: Xid (PCI:0000:01:20): 5\n",
+		"1000.001000 XID code=8 bus=0x100 text=Channel 00000001\n"
+		"2000.001000 XID code=13 bus=0xc1ff text=Graphics SM Warp\n"
+		"3000.001000 XID pid=4711 tid=4711 code=31 bus=0x10100 text=Ch 00000008\n"
+		"4000.001000 XID pid=4712 tid=4712 code=43 bus=0x100 text=Ch 00000008, at 0x7f00_12345000 and what follow\n"
+		"5000.001000 XID code=79 bus=0x100 text=GPU has fallen off the bus.\n"
+		"7000.001000 ERROR engine=copy\n"
+		"8000.001000 ERROR engine=copy\n");
+	assert_int_equal(health.text.bad, 3);
+	assert_string_equal(r.skipped, "fallen_off_the_bus 1\nSXid 1\n");
+	assert_non_null(strstr(r.names, "1:4711 my app my app\n"));
+	assert_null(strstr(r.names, "4712"));
+	assert_non_null(strstr(r.names, "2:0 sdma0 amdgpu\n"));
+}
+
+static void new_year(void **state)
+{
+	(void)state;
+	says("Dec 31 23:59:59 host kernel: " XID "\n"
+	     "Jan  1 00:00:01 host kernel: " XID "\n",
+	     "94694399000.000000 XID code=63 bus=0x100\n"
+	     "94694401000.000000 XID code=63 bus=0x100\n");
+}
+
+/* As some programs list them. */
+static void newest_first(void **state)
+{
+	(void)state;
+	says("[    3.000000] " XID "\n[    2.000000] " XID "\n" BOOT "",
+	     "2000.000000 XID code=63 bus=0x100\n"
+	     "3000.000000 XID code=63 bus=0x100\n");
+}
+
+/* Months are numbered as they come. */
+static void foreign_months(void **state)
+{
+	(void)state;
+	says("Mrz 31 23:59:59 host kernel: x\n"
+	     "Mrz 31 23:59:59 host kernel: " XID "\n"
+	     "Mai  1 00:00:01 host kernel: " XID "\n",
+	     "65750399000.000000 XID code=63 bus=0x100\n"
+	     "65750401000.000000 XID code=63 bus=0x100\n");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_prefix), cmocka_unit_test(no_prefix),
+		cmocka_unit_test(messages),	cmocka_unit_test(new_year),
+		cmocka_unit_test(newest_first), cmocka_unit_test(foreign_months),
+	};
+
+	return cmocka_run_group_tests(tests, make_dir, remove_dir);
+}
