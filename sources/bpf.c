@@ -157,7 +157,23 @@ static bool is_here(int tracefs, const struct bpf_program *prog)
 	       tracefs_find(tracefs, at.group[0] ? at.group : NULL, at.event, NULL, 0);
 }
 
-/* Leaves out what this kernel does not have. Return: programs left */
+/* Fences are in every kernel: their programs only complete what those of a driver see. */
+static bool is_helper(const struct bpf_program *prog)
+{
+	return !strncmp(bpf_program__section_name(prog), "raw_tp/dma_fence_", 17);
+}
+
+static bool only_helps(struct bpf_object *o)
+{
+	struct bpf_program *prog;
+
+	bpf_object__for_each_program(prog, o)
+		if (!is_helper(prog))
+			return false;
+	return true;
+}
+
+/* Leaves out what this kernel does not have. Return: programs left that see something of their own */
 static unsigned int choose(int tracefs, struct bpf_object *o)
 {
 	struct bpf_program *prog;
@@ -167,7 +183,7 @@ static unsigned int choose(int tracefs, struct bpf_object *o)
 	bpf_object__for_each_program(prog, o) {
 		here = is_here(tracefs, prog);
 		bpf_program__set_autoload(prog, here);
-		n += here;
+		n += here && !is_helper(prog);
 	}
 	return n;
 }
@@ -228,12 +244,6 @@ static int no_tracepoint(const char *const *objects, struct grt_err *err)
 			   "nothing to attach to for %s", names);
 }
 
-/* dma_fence only completes what others see. */
-static bool is_helper(const char *object)
-{
-	return !strcmp(object, "dma_fence");
-}
-
 int bpf_probe(const char *const *objects, struct grt_err *err)
 {
 	int tracefs, ret = check_kernel(err);
@@ -247,7 +257,7 @@ int bpf_probe(const char *const *objects, struct grt_err *err)
 		return tracefs;
 	libbpf_set_print(keep_warning);
 	for (const char *const *name = objects; *name; name++) {
-		o = is_helper(*name) ? NULL : open_object(*name);
+		o = open_object(*name);
 		n += o ? choose(tracefs, o) : 0;
 		bpf_object__close(o);
 	}
@@ -297,7 +307,7 @@ static int load_object(struct capture *c, const char *name, struct grt_err *err)
 	if (!o)
 		return open_failed(name, -errno ?: -EINVAL, err);
 	programs = choose(c->tracefs, o);
-	if (!programs) {
+	if (!programs && !(c->programs && only_helps(o))) {
 		bpf_object__close(o);
 		return 0;
 	}
@@ -311,7 +321,7 @@ static int load_object(struct capture *c, const char *name, struct grt_err *err)
 		return open_failed(name, ret, err);
 	}
 	c->object[c->objects++] = o;
-	c->programs += is_helper(name) ? 0 : programs;
+	c->programs += programs;
 	return 0;
 }
 
