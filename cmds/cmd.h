@@ -136,6 +136,14 @@ int cmd_no_input(const char *path);
 /** cmd_usage_error - "grtrace NAME: text" and where the help is. Return: EXIT_USAGE */
 int cmd_usage_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
+/**
+ * cmd_event_types - takes a list of event types
+ * @word: names of events.def in any case, with commas between
+ * @types: gets a bit for each
+ * Return: EXIT_DONE, or EXIT_USAGE after saying why
+ */
+int cmd_event_types(const char *word, uint64_t *types);
+
 /** cmd_catch_signals - SIGINT, SIGTERM and SIGHUP set cmd_signal; a second one ends the process at once */
 void cmd_catch_signals(void);
 

@@ -315,44 +315,6 @@ static int dump_event(struct grt_consumer *c, const struct grt_event *e, uint32_
 	return d->left ? 0 : 1;
 }
 
-static int unknown_type(const char *word, size_t len)
-{
-	char all[512] = "";
-	size_t used = 0;
-
-	for (unsigned int i = 0; i < GRT_EV_MAX; i++)
-		if (grt_event_table[i].name && used < sizeof(all))
-			used += (size_t)snprintf(all + used, sizeof(all) - used, "%s%s", used ? ", " : "",
-						 grt_event_table[i].name);
-	return cmd_usage_error("--type: '%.*s' is no event type; there are: %s", (int)len, word, all);
-}
-
-static uint64_t type_bit(const char *word, size_t len)
-{
-	for (unsigned int i = 0; i < GRT_EV_MAX; i++) {
-		const char *name = grt_event_table[i].name;
-
-		if (name && strlen(name) == len && !strncasecmp(name, word, len))
-			return 1ULL << i;
-	}
-	return 0;
-}
-
-/* Return: EXIT_DONE, or EXIT_USAGE after saying why */
-static int parse_types(const char *word, uint64_t *types)
-{
-	size_t len;
-
-	for (;; word += len + 1) {
-		len = strcspn(word, ",");
-		if (!type_bit(word, len))
-			return unknown_type(word, len);
-		*types |= type_bit(word, len);
-		if (!word[len])
-			return EXIT_DONE;
-	}
-}
-
 /* What the run met is told after the part that could be read. */
 static int judge(const char *path, const struct grt_health *h)
 {
@@ -482,7 +444,7 @@ static int dump_run(int argc, char **argv)
 
 	if (argc > 1 || (argc && opt_input))
 		return cmd_usage_error("more than one trace: '%s'", argv[argc - 1]);
-	if (opt_types && parse_types(opt_types, &types) != EXIT_DONE)
+	if (opt_types && cmd_event_types(opt_types, &types) != EXIT_DONE)
 		return EXIT_USAGE;
 	d = calloc(1, sizeof(*d));
 	if (!d)

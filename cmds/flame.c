@@ -23,7 +23,8 @@ static struct {
 static const struct cmd_opt options[] = {
 	{"input", 'i', OPT_STR, "PATH", &opt.input, "the trace (default: " DEFAULT_INPUT ")"},
 	{"output", 'o', OPT_STR, "FILE", &opt.output, "write here (default: standard output)"},
-	{"from", 0, OPT_TIME, "T", &opt.from, "begin here: seconds as printed, +T from the start, -T from the end"},
+	{"from", 0, OPT_TIME, "T", &opt.from,
+	 "begin here: seconds as printed, +T from the start, -T from the end"},
 	{"to", 0, OPT_TIME, "T", &opt.to, "end here"},
 	{NULL, 0, OPT_FLAG, NULL, NULL, NULL},
 };
@@ -49,7 +50,8 @@ static double percent(uint64_t part, uint64_t whole)
 static void tell(const struct grt_flame_count *n)
 {
 	fprintf(stderr, "grtrace flame: %llu jobs, %.3f ms of GPU time, %.1f %% of it under a stack\n",
-		(unsigned long long)n->jobs, (double)n->ns / 1e6, n->ns ? 100 - percent(n->no_stack_ns, n->ns) : 0);
+		(unsigned long long)n->jobs, (double)n->ns / 1e6,
+		n->ns ? 100 - percent(n->no_stack_ns, n->ns) : 0);
 	if (n->inferred_ns)
 		fprintf(stderr, "  of %.1f %% the start is concluded from the ring's order, not observed\n",
 			percent(n->inferred_ns, n->ns));
@@ -87,7 +89,8 @@ static int write_file(struct grt_flame *f, const char *path)
 	return ret ? no_output(path) : EXIT_DONE;
 }
 
-static int write_out(struct flame *f, struct grt_session *s, const char *path, int ret, const struct grt_err *err)
+static int write_out(struct flame *f, struct grt_session *s, const char *path, int ret,
+		     const struct grt_err *err)
 {
 	struct grt_flame_count n;
 	int status = EXIT_DONE;
@@ -115,7 +118,8 @@ static int fold(struct grt_session *s, const char *path)
 		return status;
 	if (grt_flame_new(&f.flame))
 		return cmd_fail(EXIT_FAILED, strerror(ENOMEM), NULL, "cannot begin");
-	ret = grt_session_run(s, &f.c, opt.from.set ? span.first : 0, opt.to.set ? span.last : UINT64_MAX, &err);
+	ret = grt_session_run(s, &f.c, opt.from.set ? span.first : 0, opt.to.set ? span.last : UINT64_MAX,
+			      &err);
 	status = write_out(&f, s, path, ret, &err);
 	grt_flame_free(f.flame);
 	return status;
@@ -131,8 +135,8 @@ static int flame_run(int argc, char **argv)
 	if (argc > 1 || (argc && opt.input))
 		return cmd_usage_error("more than one trace: '%s'", argv[argc - 1]);
 	if (!opt.input && !argc && access(path, F_OK))
-		return cmd_fail(EXIT_FAILED, "there is no such recording", "grtrace record --stack=bpf -- PROG",
-				"cannot open %s", path);
+		return cmd_fail(EXIT_FAILED, "there is no such recording",
+				"grtrace record --stack=bpf -- PROG", "cannot open %s", path);
 	if (grt_session_open(&s, path, &err))
 		return cmd_error(EXIT_FAILED, &err);
 	status = fold(s, path);

@@ -8,7 +8,9 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
@@ -20,7 +22,8 @@
 #include "recording.h"
 
 #define DEFAULT_OUTPUT "grtrace.out.grt"
-#define ENV_ROOM 32
+#define ENV_ROOM 64
+#define PATH_ROOM 4096
 #define NS_PER_S 1000000000ULL
 
 /*
@@ -53,6 +56,12 @@ static struct {
 	uint64_t pid;
 	uint64_t buffer;
 	bool verbose;
+	const char *comm;
+	const char *ring;
+	const char *device;
+	const char *type_names;
+	uint64_t types;
+	uint32_t device_number;
 	const char *stack;
 	bool kernel_stack;
 } opt;
@@ -64,6 +73,10 @@ static const struct cmd_opt options[] = {
 	 "where events come from (default: auto, all that work here)"},
 	{"duration", 'd', OPT_SECONDS, "SECONDS", &opt.seconds, "end after this time"},
 	{"pid", 'p', OPT_U64, "PID", &opt.pid, "only events of this process; end when it ends"},
+	{"comm", 0, OPT_STR, "NAME", &opt.comm, "only events of threads of this name"},
+	{"ring", 'r', OPT_STR, "RING", &opt.ring, "only jobs of rings of this name"},
+	{"device", 0, OPT_STR, "NODE", &opt.device, "only calls of this device file, like renderD128"},
+	{"type", 't', OPT_STR, "T,...", &opt.type_names, "only events of these types"},
 	{"buffer", 0, OPT_SIZE, "SIZE", &opt.buffer, "kernel buffer per CPU, like 16M"},
 	{"stack", 0, OPT_STR, "HOW", &opt.stack,
 	 "CPU stack of each submit: bpf, auto or none (default: none)"},
@@ -207,6 +220,10 @@ static int open_source(struct run *run, const struct source *source, enum wish w
 {
 	struct source_setup setup = {
 		.pid = (pid_t)opt.pid,
+		.comm = opt.comm,
+		.ring = opt.ring,
+		.device = opt.device_number,
+		.types = opt.types,
 		.buffer_size = opt.buffer,
 		.merged = opt.raw,
 		.ring_base = run->n_inputs * RINGS_OF_A_SOURCE,
@@ -681,8 +698,45 @@ static int open_target(struct run *run)
 			"cannot follow process %llu", (unsigned long long)opt.pid);
 }
 
+/* A name of /dev/dri, or a path. */
+static int find_device(void)
+{
+	char path[PATH_ROOM];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "%s%s", strchr(opt.device, '/') ? "" : "/dev/dri/", opt.device);
+	if (stat(path, &st))
+		return cmd_fail(EXIT_FAILED, strerror(errno), "ls -l /dev/dri", "cannot find the device %s",
+				path);
+	if (!S_ISCHR(st.st_mode))
+		return cmd_fail(EXIT_FAILED, "it is no character device", "ls -l /dev/dri",
+				"cannot filter by the device %s", path);
+	/* the kernel's own form */
+	opt.device_number = (uint32_t)(major(st.st_rdev) << 20 | minor(st.st_rdev));
+	return EXIT_DONE;
+}
+
+static int check_filters(void)
+{
+	int status = EXIT_DONE;
+
+	if (opt.comm && (!*opt.comm || strlen(opt.comm) > 15))
+		return cmd_usage_error("--comm='%s': a thread's name has 1 to 15 bytes", opt.comm);
+	if (opt.ring && (!*opt.ring || strlen(opt.ring) > 31))
+		return cmd_usage_error("--ring='%s': a ring's name has 1 to 31 bytes", opt.ring);
+	if (opt.type_names)
+		status = cmd_event_types(opt.type_names, &opt.types);
+	if (status == EXIT_DONE && opt.device)
+		status = find_device();
+	return status;
+}
+
 static int check_options(char **argv)
 {
+	int status = check_filters();
+
+	if (status != EXIT_DONE)
+		return status;
 	if (opt.raw && opt.output)
 		return cmd_usage_error("--raw and --output: one of them, please");
 	if (opt.pid && argv[0])
@@ -728,8 +782,7 @@ static int record_run(int argc, char **argv)
 }
 
 const struct cmd cmd_record = {
-	.usage =
-		"[-o DIR] [-e SRC,...] [-d SECONDS] [-p PID] [--stack=HOW] [--kernel-stack] [--buffer SIZE] [--raw FILE] [-v] [[--] PROG [ARGS]]",
+	.usage = "[-o DIR] [-e SRC,...] [-d SECONDS] [-p PID] [OPTIONS] [[--] PROG [ARGS]]",
 	.opts = options,
 	.run = record_run,
 	.stop_at_operand = true,

@@ -33,7 +33,7 @@
 #include "core/packet.h"
 #include "tracefs.h"
 
-#define OBJECTS_MAX  16
+#define OBJECTS_MAX 16
 #define PROGRAMS_MAX 128
 
 /* Rings of a name of their own here; further ones go without. */
@@ -59,7 +59,8 @@ struct ring {
 	struct bpf_switch running;
 };
 
-/** struct cpu_tally - of a CPU: @events that came out of the ring buffer, @late: of these, too late for their place */
+/** struct cpu_tally - of a CPU: @events that came out of the ring buffer, @late: of these, too late for their
+ * place */
 struct cpu_tally {
 	uint64_t events;
 	uint64_t late;
@@ -167,9 +168,7 @@ static bool only_helps(struct bpf_object *o)
 {
 	struct bpf_program *prog;
 
-	bpf_object__for_each_program(prog, o)
-		if (!is_helper(prog))
-			return false;
+	bpf_object__for_each_program(prog, o) if (!is_helper(prog)) return false;
 	return true;
 }
 
@@ -180,7 +179,8 @@ static unsigned int choose(int tracefs, struct bpf_object *o)
 	unsigned int n = 0;
 	bool here;
 
-	bpf_object__for_each_program(prog, o) {
+	bpf_object__for_each_program(prog, o)
+	{
 		here = is_here(tracefs, prog);
 		bpf_program__set_autoload(prog, here);
 		n += here && !is_helper(prog);
@@ -228,8 +228,8 @@ static int check_kernel(struct grt_err *err)
 		return 0;
 	uname(&u);
 	return grt_err_set(err, -ENOSYS, "the kernel has no BTF (CONFIG_DEBUG_INFO_BTF)",
-			   "a kernel of your distribution, 5.8 or later", "cannot load BPF programs on Linux %s",
-			   u.release);
+			   "a kernel of your distribution, 5.8 or later",
+			   "cannot load BPF programs on Linux %s", u.release);
 }
 
 static int no_tracepoint(const char *const *objects, struct grt_err *err)
@@ -292,9 +292,10 @@ static int configure(struct capture *c, struct bpf_object *o)
 {
 	struct bpf_map *map;
 
-	bpf_object__for_each_map(map, o)
-		if (strstr(bpf_map__name(map), ".rodata.config"))
-			return bpf_map__set_initial_value(map, &c->config, sizeof(c->config));
+	bpf_object__for_each_map(
+		map, o) if (strstr(bpf_map__name(map),
+				   ".rodata.config")) return bpf_map__set_initial_value(map, &c->config,
+											sizeof(c->config));
 	return -ENOENT;
 }
 
@@ -362,7 +363,8 @@ static struct ring *ring_of(struct capture *c, uint32_t key)
 	return r;
 }
 
-/* Gives the event what user space knows: the ring's number and engine, the device of an ioctl's end, stack ids. */
+/* Gives the event what user space knows: the ring's number and engine, the device of an ioctl's end, stack
+ * ids. */
 static int complete_event(struct capture *c, unsigned int cpu, struct grt_event *e, struct ring **ring)
 {
 	struct ring *r = e->ring == GRT_RING_NONE ? NULL : ring_of(c, e->ring);
@@ -379,7 +381,8 @@ static int complete_event(struct capture *c, unsigned int cpu, struct grt_event 
 	return ret ? ret : bpf_devices_see(&c->devices, c->packer, cpu, e);
 }
 
-static int name_thread(struct capture *c, unsigned int cpu, const struct grt_event *e, const struct bpf_comm *n)
+static int name_thread(struct capture *c, unsigned int cpu, const struct grt_event *e,
+		       const struct bpf_comm *n)
 {
 	char comm[BPF_COMM + 1] = "", owner[BPF_COMM + 1] = "";
 
@@ -463,7 +466,8 @@ static void set_config(struct capture *c, const struct source_setup *setup)
 	if (setup->types)
 		c->config.types = setup->types;
 	c->config.device = setup->device;
-	c->config.stacks = (setup->user_stack ? BPF_STACK_USER : 0) | (setup->kernel_stack ? BPF_STACK_KERNEL : 0);
+	c->config.stacks =
+		(setup->user_stack ? BPF_STACK_USER : 0) | (setup->kernel_stack ? BPF_STACK_KERNEL : 0);
 }
 
 /* A power of two. */
@@ -485,7 +489,8 @@ static int make_reader(struct capture *c, struct grt_err *err)
 
 	c->counts = bpf_object__find_map_fd_by_name(c->object[0], "counts");
 	c->rings = bpf_object__find_map_fd_by_name(c->object[0], "rings");
-	if (c->config.stacks && bpf_stacks_init(&c->stacks, bpf_object__find_map_fd_by_name(c->object[0], "stacks")))
+	if (c->config.stacks &&
+	    bpf_stacks_init(&c->stacks, bpf_object__find_map_fd_by_name(c->object[0], "stacks")))
 		return grt_err_set(err, -ENOMEM, NULL, NULL, "no memory for stacks");
 	c->reader = ring_buffer__new(ring, on_record, c, NULL);
 	c->epoll = epoll_create1(EPOLL_CLOEXEC);
@@ -521,8 +526,8 @@ static int prepare(struct capture *c, const struct source_setup *setup, const ch
 		else
 			covered = true;
 	if (!ret && !c->programs)
-		return covered ? grt_err_set(err, -ENODEV, "the source kmod has all there is", "", "nothing for %s",
-					     c->source)
+		return covered ? grt_err_set(err, -ENODEV, "the source kmod has all there is", "",
+					     "nothing for %s", c->source)
 			       : no_tracepoint(objects, err);
 	return ret ? ret : make_reader(c, err);
 }
@@ -543,7 +548,8 @@ int bpf_open(void **state, const struct source_setup *setup, const char *name, c
 	return prepare(c, setup, objects, err);
 }
 
-static struct bpf_link *attach_event(struct capture *c, struct bpf_program *prog, const struct attach_point *at)
+static struct bpf_link *attach_event(struct capture *c, struct bpf_program *prog,
+				     const struct attach_point *at)
 {
 	struct perf_event_attr attr = {.type = PERF_TYPE_TRACEPOINT, .size = sizeof(attr)};
 	int id = tracefs_event_id(c->tracefs, at->group, at->event), fd;
@@ -582,9 +588,9 @@ int bpf_start(void *state, struct grt_err *err)
 	int ret = 0;
 
 	for (unsigned int i = 0; !ret && i < c->objects; i++)
-		bpf_object__for_each_program(prog, c->object[i])
-			if (!ret && bpf_program__autoload(prog) && c->links < PROGRAMS_MAX)
-				ret = attach(c, prog, err);
+		bpf_object__for_each_program(prog, c->object[i]) if (!ret && bpf_program__autoload(prog) &&
+								     c->links < PROGRAMS_MAX) ret =
+			attach(c, prog, err);
 	return ret;
 }
 
@@ -680,9 +686,11 @@ static int check_counts(const struct capture *c, struct grt_err *err)
 		uint64_t known = c->tally[cpu].events + n->filtered + n->lost;
 
 		if (n->emitted != known)
-			return grt_err_set(err, -EPROTO, "this is an error in grtrace", "grtrace doctor --bug-report FILE",
-					   "%s: CPU %u: %llu events were offered, %llu are accounted for", c->source,
-					   cpu, (unsigned long long)n->emitted, (unsigned long long)known);
+			return grt_err_set(err, -EPROTO, "this is an error in grtrace",
+					   "grtrace doctor --bug-report FILE",
+					   "%s: CPU %u: %llu events were offered, %llu are accounted for",
+					   c->source, cpu, (unsigned long long)n->emitted,
+					   (unsigned long long)known);
 	}
 	return 0;
 }
@@ -711,10 +719,9 @@ static void programs_text(const struct capture *c, char *text, size_t room)
 
 	text[0] = '\0';
 	for (unsigned int i = 0; i < c->objects; i++)
-		bpf_object__for_each_program(prog, c->object[i])
-			if (bpf_program__autoload(prog))
-				snprintf(text + strlen(text), room - strlen(text), "%s%s", text[0] ? " " : "",
-					 bpf_program__section_name(prog));
+		bpf_object__for_each_program(prog, c->object[i]) if (bpf_program__autoload(prog))
+			snprintf(text + strlen(text), room - strlen(text), "%s%s", text[0] ? " " : "",
+				 bpf_program__section_name(prog));
 }
 
 static void counts_text(const struct capture *c, char *text, size_t room)
@@ -731,8 +738,9 @@ static void counts_text(const struct capture *c, char *text, size_t room)
 		late += c->tally[cpu].late;
 	}
 	snprintf(text, room, "emitted=%llu filtered=%llu lost=%llu late=%llu unmatched=%llu no_stack=%llu",
-		 (unsigned long long)sum.emitted, (unsigned long long)sum.filtered, (unsigned long long)sum.lost,
-		 (unsigned long long)late, (unsigned long long)sum.unmatched, (unsigned long long)sum.no_stack);
+		 (unsigned long long)sum.emitted, (unsigned long long)sum.filtered,
+		 (unsigned long long)sum.lost, (unsigned long long)late, (unsigned long long)sum.unmatched,
+		 (unsigned long long)sum.no_stack);
 }
 
 int bpf_describe(void *state, struct grt_env *env, int room)

@@ -30,28 +30,28 @@ int bpf_describe(void *state, struct grt_env *env, int room);
 int bpf_close(void *state, struct grt_err *err);
 
 /* BPF_SOURCE(name, by_name, "object", ...): defines source_NAME */
-#define BPF_SOURCE(name_, by_name_, ...)                                                             \
-	static const char *const objects[] = {__VA_ARGS__, NULL};                                    \
-	static int open_it(void **state, const struct source_setup *setup, struct grt_err *err)      \
-	{                                                                                            \
-		return bpf_open(state, setup, #name_, objects, err);                                          \
-	}                                                                                            \
-	static int probe_it(struct grt_err *err)                                                     \
-	{                                                                                            \
-		return bpf_probe(objects, err);                                                      \
-	}                                                                                            \
-	const struct source source_##name_ = {                                                       \
-		.name = #name_,                                                                      \
-		.by_name = by_name_,                                                                 \
-		.probe = probe_it,                                                                   \
-		.open = open_it,                                                                     \
-		.start = bpf_start,                                                                  \
-		.streams = bpf_streams,                                                              \
-		.flush = bpf_flush,                                                                  \
-		.read = bpf_read,                                                                    \
-		.stop = bpf_stop,                                                                    \
-		.describe = bpf_describe,                                                            \
-		.close = bpf_close,                                                                  \
+#define BPF_SOURCE(name_, by_name_, ...)                                                        \
+	static const char *const objects[] = {__VA_ARGS__, NULL};                               \
+	static int open_it(void **state, const struct source_setup *setup, struct grt_err *err) \
+	{                                                                                       \
+		return bpf_open(state, setup, #name_, objects, err);                            \
+	}                                                                                       \
+	static int probe_it(struct grt_err *err)                                                \
+	{                                                                                       \
+		return bpf_probe(objects, err);                                                 \
+	}                                                                                       \
+	const struct source source_##name_ = {                                                  \
+		.name = #name_,                                                                 \
+		.by_name = by_name_,                                                            \
+		.probe = probe_it,                                                              \
+		.open = open_it,                                                                \
+		.start = bpf_start,                                                             \
+		.streams = bpf_streams,                                                         \
+		.flush = bpf_flush,                                                             \
+		.read = bpf_read,                                                               \
+		.stop = bpf_stop,                                                               \
+		.describe = bpf_describe,                                                       \
+		.close = bpf_close,                                                             \
 	}
 
 #endif /* GRTRACE_BPF_H */

@@ -13,7 +13,7 @@
 
 /* The kernel's own form of a device number. */
 #define MAJOR_OF(number) ((number) >> 20)
-#define MINOR_OF(number) ((number) & 0xfffff)
+#define MINOR_OF(number) ((number)&0xfffff)
 
 /* The last part of where a link of /sys/dev/char/MAJOR:MINOR leads; false where there is none. */
 static bool link_end(uint32_t number, const char *link, char *name, size_t room)

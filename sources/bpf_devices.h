@@ -11,7 +11,7 @@
 #include "core/packer.h"
 
 #define BPF_DEVICES_KNOWN 64
-#define BPF_CALLS_OPEN	  4096
+#define BPF_CALLS_OPEN 4096
 
 /** struct bpf_device - a device number that was met; @name empty: no such file any more */
 struct bpf_device {

@@ -42,8 +42,9 @@ static uint32_t find_place(const struct bpf_stacks *s, uint64_t key)
 	return at;
 }
 
-static int write_frames(struct bpf_stacks *s, struct grt_packer *p, unsigned int cpu, const struct grt_event *e,
-			uint32_t id, const uint64_t *ip, unsigned int depth, bool kernel)
+static int write_frames(struct bpf_stacks *s, struct grt_packer *p, unsigned int cpu,
+			const struct grt_event *e, uint32_t id, const uint64_t *ip, unsigned int depth,
+			bool kernel)
 {
 	struct grt_ev_frame f;
 	int ret = 0;
@@ -74,7 +75,8 @@ static int write_frames(struct bpf_stacks *s, struct grt_packer *p, unsigned int
 /* What our own program put on top of the kernel's stack. */
 static bool is_ours(const char *symbol)
 {
-	return !strncmp(symbol, "bpf_", 4) || !strncmp(symbol, "__bpf_", 6) || !strncmp(symbol, "__traceiter_", 12);
+	return !strncmp(symbol, "bpf_", 4) || !strncmp(symbol, "__bpf_", 6) ||
+	       !strncmp(symbol, "__traceiter_", 12);
 }
 
 /* The kernel's frames without ours. */

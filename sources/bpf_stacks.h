@@ -22,7 +22,7 @@ struct bpf_stacks {
 	struct {
 		uint64_t key; /* pid << 32 | number, 0: free */
 		uint32_t id;
-	} *seen;
+	} * seen;
 	uint32_t room;
 	uint32_t used;
 };

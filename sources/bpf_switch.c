@@ -13,19 +13,20 @@ static int runs(struct bpf_switch *s, struct grt_packer *p, unsigned int cpu, co
 {
 	const struct bpf_switch_job *j = &s->job[0];
 	struct grt_ev_ctx_switch c = {
-		.e = {
-			.time = e->time,
-			.type = GRT_EV_CTX_SWITCH,
-			.size = sizeof(c),
-			.flags = GRT_FLAG_BPF | GRT_FLAG_INFERRED,
-			.engine = e->engine,
-			.pid = j->pid,
-			.tid = j->tid,
-			.ctx = j->ctx,
-			.seqno = j->seqno,
-			.ring = e->ring,
-			.device = e->device,
-		},
+		.e =
+			{
+				.time = e->time,
+				.type = GRT_EV_CTX_SWITCH,
+				.size = sizeof(c),
+				.flags = GRT_FLAG_BPF | GRT_FLAG_INFERRED,
+				.engine = e->engine,
+				.pid = j->pid,
+				.tid = j->tid,
+				.ctx = j->ctx,
+				.seqno = j->seqno,
+				.ring = e->ring,
+				.device = e->device,
+			},
 		.prev_ctx = s->owner,
 	};
 	bool changed = s->known && s->owner != j->owner;

@@ -38,8 +38,8 @@ struct bpf_switch {
 };
 
 /**
- * bpf_switch_see - learns from an event of the ring; puts a CTX_SWITCH (inferred) behind it where the context changes
- * Return: 0 or -ENOMEM
+ * bpf_switch_see - learns from an event of the ring; puts a CTX_SWITCH (inferred) behind it where the context
+ * changes Return: 0 or -ENOMEM
  */
 int bpf_switch_see(struct bpf_switch *s, struct grt_packer *p, unsigned int cpu, const struct grt_event *e);
 

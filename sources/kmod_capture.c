@@ -25,7 +25,7 @@ struct changed {
  * @was_running: tracing was on before, and stays on
  * @started: we started it and have not stopped it
  * @pipe: trace_pipe, -1 where not used
- * @buffer, @pid: settings to put back; key NULL: unchanged
+ * @buffer, @pid, @types: settings to put back; key NULL: unchanged
  * @buffer_size: bytes per CPU now
  * @adapters, @balance, @settings: texts of describe()
  */
@@ -37,6 +37,7 @@ struct capture {
 	int pipe;
 	struct changed buffer;
 	struct changed pid;
+	struct changed types;
 	char buffer_size[32];
 	char *adapters;
 	char balance[512];
@@ -66,6 +67,9 @@ static int apply(struct capture *c, const struct source_setup *setup, struct grt
 {
 	int ret = 0;
 
+	if (setup->comm || setup->ring || setup->device)
+		return grt_err_set(err, -ENOSYS, "it has no filter by thread name, ring name or device file",
+				   "-e drm, or the settings of grtrace config", "cannot filter events of the source kmod");
 	if (setup->buffer_size && c->was_running)
 		return grt_err_set(err, -EBUSY, "tracing is on already", "sudo grtrace stop, and again",
 				   "cannot change the buffer size");
@@ -73,6 +77,8 @@ static int apply(struct capture *c, const struct source_setup *setup, struct grt
 		ret = change(c, &c->buffer, "buffer_size", setup->buffer_size, err);
 	if (!ret && setup->pid)
 		ret = change(c, &c->pid, "filter_pid", (unsigned long long)setup->pid, err);
+	if (!ret && setup->types)
+		ret = change(c, &c->types, "filter_type_mask", (unsigned long long)setup->types, err);
 	return ret;
 }
 
@@ -280,6 +286,8 @@ static int capture_close(void *state, struct grt_err *err)
 	if (c->started)
 		ret = kmod_write(&c->kmod, "control", "stop", err);
 	last = put_back(c, &c->pid, err);
+	ret = last ?: ret;
+	last = put_back(c, &c->types, err);
 	ret = last ?: ret;
 	if (c->pipe >= 0)
 		close(c->pipe);

@@ -18,7 +18,7 @@
 
 /* Processes and files kept; further ones push out the oldest process, and go without symbols. */
 #define PROCESSES 64U
-#define FILES	  4096U
+#define FILES 4096U
 
 /** struct function - in a file: by its address there; in the kernel: where it is */
 struct function {
@@ -244,7 +244,8 @@ static int add_mapping(struct symbols *s, struct process *p, const char *line)
 	char perms[8];
 	int path = 0;
 
-	if (sscanf(line, "%llx-%llx %7s %llx %*s %*s %n", &start, &end, perms, &offset, &path) < 4 || perms[2] != 'x')
+	if (sscanf(line, "%llx-%llx %7s %llx %*s %*s %n", &start, &end, perms, &offset, &path) < 4 ||
+	    perms[2] != 'x')
 		return 0;
 	more = realloc(p->mapping, (p->mappings + 1) * sizeof(*more));
 	if (!more)
@@ -346,7 +347,8 @@ void symbols_user(struct symbols *s, pid_t pid, uint64_t ip, char *out, size_t r
 	if (f)
 		snprintf(out, room, "%s", m->file->table.names + f->name);
 	else
-		snprintf(out, room, "%s+0x%llx", m->file->base ? m->file->base : "?", (unsigned long long)address);
+		snprintf(out, room, "%s+0x%llx", m->file->base ? m->file->base : "?",
+			 (unsigned long long)address);
 }
 
 /* ------------------------------------------------------------ kernel */

@@ -204,7 +204,8 @@ static bool same_owner(const void *owner, uint32_t id, const void *key)
 
 static int stack_event(struct grt_flame *f, const struct grt_ev_stack *e)
 {
-	struct owner new = {.ctx = e->e.ctx, .seqno = e->e.seqno, .user = e->user, .kernel = e->kernel}, *more;
+	struct owner new = {.ctx = e->e.ctx, .seqno = e->e.seqno, .user = e->user, .kernel = e->kernel},
+		     *more;
 	uint32_t tag = grt_hash(&f->key, e->e.ctx, e->e.seqno), at;
 
 	at = grt_index_find(&f->owner_index, tag, same_owner, f, &new);
@@ -253,7 +254,8 @@ static bool same_row(const void *owner, uint32_t id, const void *key)
 
 static int add_time(struct grt_flame *f, const struct row *k)
 {
-	uint32_t tag = grt_hash(&f->key, (uint64_t)k->user << 32 | k->kernel, (uint64_t)k->name << 32 | k->ring);
+	uint32_t tag =
+		grt_hash(&f->key, (uint64_t)k->user << 32 | k->kernel, (uint64_t)k->name << 32 | k->ring);
 	uint32_t at = grt_index_find(&f->row_index, tag, same_row, f, k);
 	struct row *more;
 
@@ -369,7 +371,8 @@ static void put_frame(const struct grt_flame *f, struct folded *l, uint32_t numb
 	char text[GRT_ESCAPED_MAX(256)];
 	size_t n;
 
-	n = grt_escape(GRT_ESCAPE_TERM, text, sizeof(text), t ? f->arena + t->at : "[unknown]", t ? t->length : 9);
+	n = grt_escape(GRT_ESCAPE_TERM, text, sizeof(text), t ? f->arena + t->at : "[unknown]",
+		       t ? t->length : 9);
 	if (!l->text || !has_room(l, n + 1))
 		return;
 	for (size_t i = 0; i < n; i++)

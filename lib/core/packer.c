@@ -15,9 +15,10 @@
 
 /* A packet leaves when this much waits, or its first event is this old. */
 #define ENOUGH_BYTES (PACKET_BYTES / 2)
-#define ENOUGH_NS    250000000ULL
+#define ENOUGH_NS 250000000ULL
 
-/* Names known at a time; the one used least lately of a set gives way, and comes again with its next event. */
+/* Names known at a time; the one used least lately of a set gives way, and comes again with its next event.
+ */
 #define NAME_SETS 2048U
 #define NAME_WAYS 4U
 
@@ -196,7 +197,8 @@ static int make_room(struct cpu *c, size_t size)
 	return 0;
 }
 
-/* It was overtaken by an interrupt's: rare, and not far from the end; the walk begins at the front all the same. */
+/* It was overtaken by an interrupt's: rare, and not far from the end; the walk begins at the front all the
+ * same. */
 static void insert(struct cpu *c, const struct grt_event *e)
 {
 	size_t at = c->start;
@@ -369,7 +371,8 @@ static size_t write_last(struct grt_packer *p, unsigned int cpu, char *buf, uint
 	struct writer w = {.p = p, .packet = buf, .at = sizeof(struct grt_packet)};
 	const struct grt_balance *b = &c->balance;
 
-	if (c->any && b->fate[GRT_FATE_FILTERED] == counts->filtered && b->fate[GRT_FATE_LOST] == counts->lost)
+	if (c->any && b->fate[GRT_FATE_FILTERED] == counts->filtered &&
+	    b->fate[GRT_FATE_LOST] == counts->lost)
 		return 0;
 	w.first = w.last = until > c->left ? until : c->left;
 	write_header(&w, c, cpu, counts);
@@ -393,7 +396,8 @@ size_t grt_packer_read(struct grt_packer *p, unsigned int cpu, void *buf, size_t
 	struct cpu *c = &p->cpu[cpu];
 	size_t done = 0, n;
 
-	while (len - done >= sizeof(struct grt_packet) + RECORD_ROOM && (pack != GRT_PACK_ENOUGH || enough(c, until))) {
+	while (len - done >= sizeof(struct grt_packet) + RECORD_ROOM &&
+	       (pack != GRT_PACK_ENOUGH || enough(c, until))) {
 		n = write_packet(p, cpu, (char *)buf + done, len - done, all ? UINT64_MAX : until, counts);
 		if (!n && all)
 			n = write_last(p, cpu, (char *)buf + done, until, counts);

@@ -33,8 +33,8 @@ struct collect {
 	size_t n;
 	size_t room;
 	struct {
-		unsigned int packet, job, wait, error, command, irq, name, call, dep, vblank, mem, xid, counter, stack,
-			unknown;
+		unsigned int packet, job, wait, error, command, irq, name, call, dep, vblank, mem, xid,
+			counter, stack, unknown;
 	} calls;
 	size_t stop_at;
 	int stop_with;

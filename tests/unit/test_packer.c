@@ -30,8 +30,11 @@ static struct grt_packer *new_packer(unsigned int cpus)
 
 static int add(struct grt_packer *p, unsigned int cpu, uint64_t time, uint32_t tid)
 {
-	struct grt_ev_submit e = {
-		.e = {.time = time, .type = GRT_EV_SUBMIT, .size = sizeof(e), .tid = tid, .ring = GRT_RING_NONE}};
+	struct grt_ev_submit e = {.e = {.time = time,
+					.type = GRT_EV_SUBMIT,
+					.size = sizeof(e),
+					.tid = tid,
+					.ring = GRT_RING_NONE}};
 
 	return grt_packer_add(p, cpu, &e.e);
 }
@@ -210,7 +213,8 @@ static void many_events(void **state)
 
 	(void)state;
 	for (unsigned int i = 0; i < 20000; i++) {
-		assert_int_equal(grt_packer_name(p, 0, 1000 + 10 * i, GRT_NAME_THREAD, i % 9000 + 1, "t", "t"), 0);
+		assert_int_equal(
+			grt_packer_name(p, 0, 1000 + 10 * i, GRT_NAME_THREAD, i % 9000 + 1, "t", "t"), 0);
 		assert_int_equal(add(p, 0, 1000 + 10 * i - (i % 50 ? 0 : 5), i % 9000 + 1), 0);
 	}
 	while ((n = grt_packer_read(p, 0, buf, 100000, 1000000, GRT_PACK_ALL, &none)))
