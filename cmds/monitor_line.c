@@ -10,6 +10,7 @@
 
 #include "core/codes.h"
 #include "core/escape.h"
+#include "core/ioctl_names.h"
 #include "monitor.h"
 #include "writers/units.h"
 
@@ -86,6 +87,14 @@ static void put_key(struct line *l, const char *name)
 	put_text(l, l->json ? ",\"" : " ");
 	put_text(l, name);
 	put_text(l, l->json ? "\":" : "=");
+}
+
+static void put_name(struct line *l, const char *key, const char *name)
+{
+	if (!name)
+		return;
+	put_key(l, key);
+	put_string(l, name, strlen(name));
 }
 
 static const char *comm_of(const struct monitor *m, const struct grt_event *e)
@@ -476,8 +485,11 @@ static void more_irq(struct line *l, const struct monitor *m, const struct grt_e
 static void more_ioctl(struct line *l, const struct monitor *m, const struct grt_event *e,
 		       const struct monitor_did *did)
 {
-	(void)m;
-	(void)e;
+	const char *driver =
+		grt_names_owner(&m->names, grt_names_find(&m->names, GRT_NAME_DEVICE, e->device));
+	const char *name = grt_ioctl_name(driver, ((const struct grt_ev_ioctl_exit *)e)->cmd);
+
+	put_name(l, l->json ? "cmd_name" : "name", name);
 	if (l->json && did->call.known)
 		put(l, ",\"fd\":%d,\"duration_ns\":%llu", did->call.fd, (unsigned long long)did->call.ns);
 	else if (l->json)
@@ -658,14 +670,6 @@ static void text_line(struct line *l, const struct monitor *m, const struct grt_
 	put_who(l, m, e);
 	if (e->flags & GRT_FLAG_INFERRED)
 		put_text(l, " inferred");
-}
-
-static void put_name(struct line *l, const char *key, const char *name)
-{
-	if (!name)
-		return;
-	put_key(l, key);
-	put_string(l, name, strlen(name));
 }
 
 static void put_number(struct line *l, const char *key, uint64_t number)

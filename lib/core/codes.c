@@ -9,7 +9,7 @@
 
 static const struct grt_xid_info xids[] = {
 #define GRT_XID(first, last, name, meaning) {first, last, name, meaning},
-#include "xids.def"
+#include "codes/xids.def"
 #undef GRT_XID
 };
 
@@ -20,7 +20,7 @@ struct number_name {
 
 static const struct number_name virtio_gpu[] = {
 #define GRT_VIRTIO_GPU(number, name) {number, #name},
-#include "virtio_gpu.def"
+#include "codes/virtio_gpu.def"
 #undef GRT_VIRTIO_GPU
 	{0, NULL},
 };

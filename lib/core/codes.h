@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 /**
- * struct grt_xid_info - a row of xids.def
+ * struct grt_xid_info - a row of codes/xids.def
  * @first, @last: the numbers that it is about
  * @name: the driver's own
  * @meaning: in words

@@ -179,8 +179,9 @@ bool grt_head_is_text(const char *head, size_t len)
 
 	for (size_t i = 0; i < len; i++)
 		odd += (unsigned char)head[i] < ' ' && !memchr("\t\n\r\f\b\033", head[i], 6);
-	for (size_t i = 0; i + sizeof(magic) <= len; i += 8)
-		if (!memcmp(head + i, &magic, sizeof(magic)))
+	/* also where it is cut */
+	for (size_t i = 0; i < len; i += 8)
+		if (!memcmp(head + i, &magic, len - i < sizeof(magic) ? len - i : sizeof(magic)))
 			return false;
 	/* lines, in which a NUL or the like may stand now and then */
 	return odd <= len / 16 && (memchr(head, '\n', len) || (len && len < ONE_LINE));

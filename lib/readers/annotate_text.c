@@ -45,8 +45,10 @@ enum key {
 	KEY_DERIVED, /* follows from other events */
 	KEYS,
 	KEY_FIELD, /* of the event */
-	KEY_NONE,
 };
+
+/* A key and the = behind it. */
+#define KEY_MAX 16U
 
 static const struct word {
 	const char *text;
@@ -82,9 +84,20 @@ static const struct word {
 	WORD("t_complete_ns", KEY_DERIVED),
 	WORD("t_total_ns", KEY_DERIVED),
 	WORD("t_wait_ns", KEY_DERIVED),
+/* fields of events; several have the same ones */
+#define GRT_U(bits, name, base, help) WORD(#name, KEY_FIELD),
+#define GRT_I(bits, name, help) WORD(#name, KEY_FIELD),
+#define GRT_STR(size, name, help) WORD(#name, KEY_FIELD),
+#define GRT_EVENT(id, NAME, name, CLASS, LEVEL, WHO, fields, help) fields
+#include <grtrace/events.def>
+#undef GRT_EVENT
+#undef GRT_STR
+#undef GRT_I
+#undef GRT_U
 #undef WORD
 };
 #define KEY_WORDS (sizeof(keys) / sizeof(keys[0]))
+_Static_assert(KEY_WORDS < UINT8_MAX, "their places are bytes");
 
 static const struct word events[] = {
 #define GRT_EVENT(id, NAME, name, CLASS, LEVEL, WHO, fields, help) {#NAME, sizeof(#NAME) - 1, (id)},
@@ -93,13 +106,31 @@ static const struct word events[] = {
 };
 #define EVENT_WORDS (sizeof(events) / sizeof(events[0]))
 
-#define SLOTS 128U
+#define SLOTS 256U
+/* Keys of a line whose order is remembered. */
+#define ORDER 24U
 
-/** struct annotate - places of words, by a hash of them; plus 1, 0: empty */
+/** struct pattern - a key and its = as two words, and which of their bits count */
+struct pattern {
+	uint64_t text[2];
+	uint64_t mask[2];
+};
+
+/**
+ * struct annotate - tables, and what the lines before looked like
+ * @key_slot, @event_slot: places of words, by a hash of them; plus 1, 0: empty
+ * @pattern: of each key
+ * @field: of each event, the field that a key is; NULL: none
+ * @order: of each event, which keys the last line had, plus 1; the next one
+ *	will have the same
+ */
 struct annotate {
 	bool made;
 	uint8_t key_slot[SLOTS];
 	uint8_t event_slot[SLOTS];
+	struct pattern pattern[KEY_WORDS];
+	const struct grt_field *field[GRT_EV_MAX][KEY_WORDS];
+	uint8_t order[GRT_EV_MAX][ORDER];
 };
 
 /**
@@ -130,49 +161,73 @@ static inline unsigned int place_of(const char *text, size_t len)
 	return ((unsigned int)len * 7 + first * 5 + last * 17 + inner * 3) % SLOTS;
 }
 
-static void place_words(uint8_t slot[SLOTS], const struct word *words, size_t n)
-{
-	for (size_t i = 0; i < n; i++) {
-		unsigned int at = place_of(words[i].text, words[i].len);
-
-		while (slot[at])
-			at = (at + 1) % SLOTS;
-		slot[at] = (uint8_t)(i + 1);
-	}
-}
-
 static const struct word *find_word(const uint8_t slot[SLOTS], const struct word *words, const char *text,
-				    size_t len, int (*compare)(const char *a, const char *b, size_t n))
+				    size_t len)
 {
 	if (!len)
 		return NULL;
 	for (unsigned int at = place_of(text, len); slot[at]; at = (at + 1) % SLOTS) {
 		const struct word *w = &words[slot[at] - 1];
 
-		if (w->len == len && !compare(w->text, text, len))
+		if (w->len == len && (!memcmp(w->text, text, len) || !strncasecmp(w->text, text, len)))
 			return w;
 	}
 	return NULL;
 }
 
-static int compare_exact(const char *a, const char *b, size_t n)
+static void place_words(uint8_t slot[SLOTS], const struct word *words, size_t n)
 {
-	return memcmp(a, b, n);
+	for (size_t i = 0; i < n; i++) {
+		unsigned int at = place_of(words[i].text, words[i].len);
+
+		if (find_word(slot, words, words[i].text, words[i].len))
+			continue;
+		while (slot[at])
+			at = (at + 1) % SLOTS;
+		slot[at] = (uint8_t)(i + 1);
+	}
 }
 
-static const struct annotate *state_of(struct grt_text *t)
+static void make_patterns(struct annotate *a)
+{
+	for (size_t i = 0; i < KEY_WORDS; i++) {
+		char text[KEY_MAX] = "", mask[KEY_MAX] = "";
+
+		memcpy(text, keys[i].text, keys[i].len);
+		text[keys[i].len] = '=';
+		memset(mask, 0xff, keys[i].len + 1U);
+		memcpy(a->pattern[i].text, text, KEY_MAX);
+		memcpy(a->pattern[i].mask, mask, KEY_MAX);
+	}
+}
+
+static void place_fields(struct annotate *a, unsigned int type)
+{
+	const struct grt_field *f = grt_event_table[type].fields();
+
+	for (; f->name; f++) {
+		const struct word *w = find_word(a->key_slot, keys, f->name, strlen(f->name));
+
+		a->field[type][w - keys] = f;
+	}
+}
+
+static struct annotate *state_of(struct grt_text *t)
 {
 	struct annotate *a = grt_text_state(t);
 
-	if (!a->made) {
-		place_words(a->key_slot, keys, KEY_WORDS);
-		place_words(a->event_slot, events, EVENT_WORDS);
-		a->made = true;
-	}
+	if (a->made)
+		return a;
+	place_words(a->key_slot, keys, KEY_WORDS);
+	place_words(a->event_slot, events, EVENT_WORDS);
+	make_patterns(a);
+	for (size_t i = 0; i < EVENT_WORDS; i++)
+		place_fields(a, events[i].id);
+	a->made = true;
 	return a;
 }
 
-static bool is_word_char(char c)
+static inline bool is_word_char(char c)
 {
 	return (unsigned char)((c | 32) - 'a') < 26 || grt_is_digit(c) || c == '_';
 }
@@ -187,42 +242,63 @@ static struct grt_span scan_word(const char **p, const char *end)
 	return word;
 }
 
+/* ------------------------------------------------------------------ keys */
+
+/* A key's place in the table; it is known for this event, or to all. Return: KEY_WORDS for another word */
+static size_t find_key(const struct annotate *a, const struct facts *f, struct grt_span key)
+{
+	const struct word *w = key.len < KEY_MAX ? find_word(a->key_slot, keys, key.at, key.len) : NULL;
+
+	if (!w || (w->id == KEY_FIELD && !a->field[f->e.type][w - keys]))
+		return KEY_WORDS;
+	return (size_t)(w - keys);
+}
+
+/* Whether the key that the last line had here is here again; *p is behind its = then. */
+static inline bool is_pattern(const struct pattern *k, const char *p, const char *end)
+{
+	uint64_t text[2];
+
+	if ((size_t)(end - p) < KEY_MAX)
+		return false;
+	memcpy(text, p, KEY_MAX);
+	return !(((text[0] ^ k->text[0]) & k->mask[0]) | ((text[1] ^ k->text[1]) & k->mask[1]));
+}
+
+/* The key at *p, which is moved behind its =. Return: its place, KEY_WORDS for a word that is none */
+static size_t scan_key(struct annotate *a, const struct facts *f, const char **p, const char *end,
+		       unsigned int nth)
+{
+	uint8_t *guess = &a->order[f->e.type][nth];
+	struct grt_span key;
+	size_t found;
+
+	if (*guess && is_pattern(&a->pattern[*guess - 1], *p, end)) {
+		*p += keys[*guess - 1].len + 1;
+		return *guess - 1U;
+	}
+	key = scan_word(p, end);
+	if (*p == end || **p != '=' || !key.len)
+		return KEY_WORDS;
+	++*p;
+	found = find_key(a, f, key);
+	*guess = found < KEY_WORDS ? (uint8_t)(found + 1) : 0;
+	return found;
+}
+
 /* ---------------------------------------------------------------- values */
-
-static const struct grt_field *find_field(const struct facts *f, const char *key, size_t len)
-{
-	const struct grt_field *field = f->event->fields();
-
-	for (; field->name; field++)
-		if (!strncmp(field->name, key, len) && !field->name[len])
-			return field;
-	return NULL;
-}
-
-static unsigned int find_key(const struct annotate *a, const struct facts *f, struct grt_span key,
-			     const struct grt_field **field)
-{
-	const struct word *w;
-
-	*field = key.len ? find_field(f, key.at, key.len) : NULL;
-	if (*field)
-		return KEY_FIELD;
-	w = find_word(a->key_slot, keys, key.at, key.len, compare_exact);
-	return w ? w->id : KEY_NONE;
-}
 
 /* Where a value with blanks ends: before the next key that is known here. */
 static const char *end_of_long(const struct annotate *a, const struct facts *f, const char *value,
 			       const char *end)
 {
-	const struct grt_field *field;
 	const char *at = value, *key;
 
 	while ((at = memchr(at, '=', (size_t)(end - at)))) {
 		for (key = at; key > value && is_word_char(key[-1]); key--)
 			;
 		if (key > value && key[-1] == ' ' &&
-		    find_key(a, f, (struct grt_span){key, (size_t)(at - key)}, &field) != KEY_NONE) {
+		    find_key(a, f, (struct grt_span){key, (size_t)(at - key)}) < KEY_WORDS) {
 			key--;
 			return key > value && key[-1] == ',' ? key - 1 : key;
 		}
@@ -231,7 +307,7 @@ static const char *end_of_long(const struct annotate *a, const struct facts *f, 
 	return end;
 }
 
-static const char *end_of_word(const char *value, const char *end)
+static inline const char *end_of_word(const char *value, const char *end)
 {
 	const char *p = value;
 
@@ -300,38 +376,37 @@ static void set_key(struct facts *f, unsigned int key, struct grt_span value)
 }
 
 /* A key and its value, or a word without a value. */
-static void scan_pair(const struct annotate *a, struct facts *f, const char **p, const char *end)
+static void scan_pair(struct annotate *a, struct facts *f, const char **p, const char *end, unsigned int nth)
 {
-	struct grt_span key = scan_word(p, end), value;
+	size_t key = scan_key(a, f, p, end, nth);
 	const struct grt_field *field;
-	unsigned int id;
+	struct grt_span value;
 
-	if (*p == end || **p != '=' || !key.len) {
+	if (key == KEY_WORDS) {
 		*p = end_of_word(*p, end);
 		return;
 	}
-	++*p;
-	id = find_key(a, f, key, &field);
+	field = keys[key].id == KEY_DERIVED ? NULL : a->field[f->e.type][key];
 	value.at = *p;
-	if (id == KEY_COMM || (id == KEY_FIELD && field->kind == GRT_FIELD_STR))
+	if (keys[key].id == KEY_COMM || (field && field->kind == GRT_FIELD_STR))
 		*p = end_of_long(a, f, *p, end);
 	else
 		*p = end_of_word(*p, end);
 	value.len = (size_t)(*p - value.at);
-	if (id == KEY_FIELD)
+	if (field)
 		set_field(f, field, value);
-	else if (id < KEYS)
-		set_key(f, id, value);
+	else if (keys[key].id < KEY_DERIVED)
+		set_key(f, keys[key].id, value);
 }
 
-static void scan_pairs(const struct annotate *a, struct facts *f, const char *p, const char *end)
+static void scan_pairs(struct annotate *a, struct facts *f, const char *p, const char *end)
 {
-	for (;;) {
+	for (unsigned int nth = 0;; nth += nth < ORDER - 1) {
 		while (p < end && (*p == ' ' || *p == ',' || *p == '\t'))
 			p++;
 		if (p >= end)
 			return;
-		scan_pair(a, f, &p, end);
+		scan_pair(a, f, &p, end, nth);
 	}
 }
 
@@ -446,7 +521,7 @@ static void put_event(struct grt_text *t, struct facts *f)
 /* Whether a name is that of an event; the record is begun then. NAME has no text form. */
 static bool begin_event(const struct annotate *a, struct facts *f, struct grt_span name)
 {
-	const struct word *w = find_word(a->event_slot, events, name.at, name.len, strncasecmp);
+	const struct word *w = find_word(a->event_slot, events, name.at, name.len);
 
 	if (!w || w->id == GRT_EV_NAME)
 		return false;
@@ -461,7 +536,7 @@ static bool begin_event(const struct annotate *a, struct facts *f, struct grt_sp
 /* ----------------------------------------------------------------- lines */
 
 /* For people: a word before the event is the thread or the job's context. */
-static enum grt_text_line line_pretty_cpu(struct grt_text *t, const struct annotate *a, struct facts *f,
+static enum grt_text_line line_pretty_cpu(struct grt_text *t, struct annotate *a, struct facts *f,
 					  const char *p, const char *end)
 {
 	const char *comm = p, *open = p, *q;
@@ -485,7 +560,7 @@ static enum grt_text_line line_pretty_cpu(struct grt_text *t, const struct annot
 	return GRT_LINE_BAD;
 }
 
-static enum grt_text_line line_pretty_gpu(struct grt_text *t, const struct annotate *a, struct facts *f,
+static enum grt_text_line line_pretty_gpu(struct grt_text *t, struct annotate *a, struct facts *f,
 					  const char *p, const char *end)
 {
 	struct grt_span ctx = {NULL, 0}, word;
@@ -509,7 +584,7 @@ static enum grt_text_line line_pretty_gpu(struct grt_text *t, const struct annot
 
 static enum grt_text_line line_pretty(struct grt_text *t, struct facts *f, const char *p, const char *end)
 {
-	const struct annotate *a = state_of(t);
+	struct annotate *a = state_of(t);
 	const char *arrow;
 	bool cpu;
 
@@ -546,7 +621,7 @@ static struct grt_span scan_event(const char **p, const char *end)
 
 static enum grt_text_line line_bracket(struct grt_text *t, struct facts *f, const char *p, const char *end)
 {
-	const struct annotate *a = state_of(t);
+	struct annotate *a = state_of(t);
 	struct grt_span name;
 
 	if (!grt_scan_stamp(&p, end, &f->time) || !grt_scan_char(&p, end, ']'))

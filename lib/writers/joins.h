@@ -27,6 +27,12 @@ struct grt_joins_text {
 	char text[GRT_JOINS_TEXT];
 };
 
+/** struct grt_joins_line - what a writer makes of several texts, padded alike; empty: not made */
+struct grt_joins_line {
+	uint16_t len;
+	char text[510];
+};
+
 /**
  * struct grt_joins_thread - a thread
  * @comm: empty: not known
@@ -52,7 +58,7 @@ struct grt_joins_thread {
 struct grt_joins_ring {
 	struct grt_joins_text name;
 	struct grt_joins_text driver;
-	struct grt_joins_text line;
+	struct grt_joins_line line;
 };
 
 /**
@@ -66,7 +72,7 @@ struct grt_joins_device {
 	struct grt_joins_text driver;
 	const struct grt_ioctl_driver *ioctls;
 	bool known_by_name;
-	struct grt_joins_text line;
+	struct grt_joins_line line;
 };
 
 /** enum grt_delta - what two events tell; the bit and the place in struct grt_joined */

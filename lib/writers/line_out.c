@@ -23,7 +23,7 @@
 
 /* The event of a merged line is padded to this. */
 #define TITLE_WIDTH 16
-#define TITLE_MAX 24
+#define TITLE_MAX 32
 
 /** enum key - what lines carry beside the fields of the events' rows */
 enum key {
@@ -71,11 +71,32 @@ static const char *const key_names[KEYS] = {
 	[KEY_DELTA + GRT_DELTA_WAIT] = "t_wait_ns",
 };
 
-/** struct key_text - a key with what stands before it and after it */
+/** struct key_text - a key with what stands before it and after it; copied whole, used up to @len */
 struct key_text {
+	char text[GRT_PAD - 1];
 	uint8_t len;
-	char text[31];
 };
+
+/** struct job_text - a job's identity up to its number, as a line has it */
+struct job_text {
+	uint64_t ctx;
+	uint32_t ring;
+	uint8_t engine;
+	uint8_t len;
+	char text[90 + GRT_PAD];
+};
+
+/** struct ioctl_text - an ioctl's name, as a line has it */
+struct ioctl_text {
+	const struct grt_ioctl_driver *driver;
+	uint32_t cmd;
+	bool known;
+	uint8_t len;
+	char text[80 + GRT_PAD];
+};
+
+/* Of each kind, by the lowest bits of what is asked for. */
+#define RECENT 64U
 
 /** enum when - when a field of a row stands in the line */
 enum when {
@@ -115,9 +136,11 @@ struct grt_line_out {
 	struct grt_joined joined;
 	uint64_t second;
 	uint8_t stamp_len;
-	char stamp[40];
+	char stamp[32 + GRT_PAD];
 	struct key_text key[KEYS];
 	struct plan plan[GRT_EV_MAX];
+	struct job_text job[RECENT];
+	struct ioctl_text ioctl[RECENT];
 };
 
 /* ----------------------------------------------------------------- plans */
@@ -283,12 +306,24 @@ static char *put_text(const struct grt_line_out *l, char *p, unsigned int key, c
 	return t->len ? put_text_value(l, put_key(l, p, key), t->text, t->len) : p;
 }
 
+/* Of fixed sizes, each of which is one instruction. */
 static inline uint64_t load(const struct planned *f, const struct grt_event *e)
 {
-	uint64_t v = 0;
+	const char *at = (const char *)e + f->offset;
+	uint32_t word;
+	uint16_t half;
+	uint64_t v;
 
-	memcpy(&v, (const char *)e + f->offset, f->size);
-	return v;
+	if (f->size == sizeof(word)) {
+		memcpy(&word, at, sizeof(word));
+		return word;
+	}
+	if (f->size == sizeof(v)) {
+		memcpy(&v, at, sizeof(v));
+		return v;
+	}
+	memcpy(&half, at, sizeof(half));
+	return f->size == sizeof(half) ? half : (uint8_t)*at;
 }
 
 static inline int64_t load_signed(const struct planned *f, const struct grt_event *e)
@@ -304,11 +339,14 @@ static char *put_string_field(const struct grt_line_out *l, char *p, const struc
 	struct grt_joins_text t;
 
 	grt_joins_escape(l->joins.escape, &t, (const char *)e + f->offset, f->size, false);
-	return t.len ? put_text_value(l, grt_format_text(p, f->key.text, f->key.len), t.text, t.len) : p;
+	if (!t.len)
+		return p;
+	memcpy(p, f->key.text, sizeof(f->key.text));
+	return put_text_value(l, p + f->key.len, t.text, t.len);
 }
 
-static char *put_field(const struct grt_line_out *l, char *p, const struct planned *f,
-		       const struct grt_event *e)
+static inline char *put_field(const struct grt_line_out *l, char *p, const struct planned *f,
+			      const struct grt_event *e)
 {
 	int64_t n;
 
@@ -317,7 +355,8 @@ static char *put_field(const struct grt_line_out *l, char *p, const struct plann
 	n = f->kind == GRT_FIELD_SIGNED ? load_signed(f, e) : (int64_t)load(f, e);
 	if ((f->when == NOT_ZERO && !n) || (f->when == NOT_NEGATIVE && n < 0))
 		return p;
-	p = grt_format_text(p, f->key.text, f->key.len);
+	memcpy(p, f->key.text, sizeof(f->key.text));
+	p += f->key.len;
 	if (f->kind == GRT_FIELD_SIGNED)
 		return grt_format_s64(p, n);
 	return f->kind == GRT_FIELD_HEX && l->form != GRT_LINE_OUT_JSON ? grt_format_hex(p, (uint64_t)n)
@@ -326,17 +365,32 @@ static char *put_field(const struct grt_line_out *l, char *p, const struct plann
 
 /* ----------------------------------------------------------------- parts */
 
+static char *put_known_thread(const struct grt_line_out *l, char *p, struct grt_joins_thread *t,
+			      const struct grt_event *e)
+{
+	char *end = t->line.text;
+
+	if (!t->line.len || t->line_pid != e->pid) {
+		end = put_u64(l, end, KEY_PID, e->pid);
+		end = put_u64(l, end, KEY_TID, e->tid);
+		end = put_text(l, end, KEY_COMM, &t->comm);
+		t->line.len = (uint16_t)(end - t->line.text);
+		t->line_pid = e->pid;
+	}
+	return grt_format_padded(p, t->line.text, t->line.len);
+}
+
 static char *put_who(const struct grt_line_out *l, char *p, const struct plan *plan,
 		     const struct grt_event *e)
 {
-	const struct grt_joins_thread *t = l->joined.thread;
+	struct grt_joins_thread *t = l->joined.thread;
 
+	if (t && t->comm.len)
+		return put_known_thread(l, p, t, e);
 	if (!plan->cpu && !e->pid && !e->tid)
 		return p;
 	p = put_u64(l, p, KEY_PID, e->pid);
 	p = put_u64(l, p, KEY_TID, e->tid);
-	if (t && t->comm.len)
-		return put_text(l, p, KEY_COMM, &t->comm);
 	if (plan->who_first && l->form == GRT_LINE_OUT_ANNOTATE)
 		p = grt_format_text(put_key(l, p, KEY_COMM), "<...>", 5);
 	return p;
@@ -351,18 +405,33 @@ static char *put_engine(const struct grt_line_out *l, char *p, const struct grt_
 	return put_text_value(l, put_key(l, p, KEY_ENGINE), name, strlen(name));
 }
 
-static char *put_job(const struct grt_line_out *l, char *p, const struct plan *plan,
-		     const struct grt_event *e)
+/* Everything of a job's identity but its number: the same for many events. */
+static void make_job(const struct grt_line_out *l, struct job_text *t, const struct grt_event *e)
 {
-	if (e->ctx || plan->job)
-		p = put_hex(l, p, KEY_CTX, e->ctx);
-	if (e->engine || plan->job)
-		p = put_engine(l, p, e);
+	char *p = put_hex(l, t->text, KEY_CTX, e->ctx);
+
+	p = put_engine(l, p, e);
 	if (e->ring != GRT_RING_NONE)
 		p = put_u64(l, p, KEY_RING, e->ring);
-	if (e->ctx || plan->job)
-		p = put_u64(l, p, KEY_SEQ, e->seqno);
-	return p;
+	p = put_key(l, p, KEY_SEQ);
+	t->len = (uint8_t)(p - t->text);
+	t->ctx = e->ctx;
+	t->ring = e->ring;
+	t->engine = e->engine;
+}
+
+static char *put_job(struct grt_line_out *l, char *p, const struct plan *plan, const struct grt_event *e)
+{
+	struct job_text *t = &l->job[e->ctx % RECENT];
+
+	if (e->ctx || plan->job) {
+		if (!t->len || t->ctx != e->ctx || t->ring != e->ring || t->engine != e->engine)
+			make_job(l, t, e);
+		return grt_format_u64(grt_format_padded(p, t->text, t->len), e->seqno);
+	}
+	if (e->engine)
+		p = put_engine(l, p, e);
+	return e->ring == GRT_RING_NONE ? p : put_u64(l, p, KEY_RING, e->ring);
 }
 
 static char *put_deltas(const struct grt_line_out *l, char *p)
@@ -373,29 +442,78 @@ static char *put_deltas(const struct grt_line_out *l, char *p)
 	return p;
 }
 
-static char *put_ioctl_name(const struct grt_line_out *l, char *p, const struct grt_event *e)
+static void make_ioctl(const struct grt_line_out *l, struct ioctl_text *t,
+		       const struct grt_ioctl_driver *driver, uint32_t cmd)
 {
-	uint32_t cmd = e->type == GRT_EV_IOCTL_ENTER ? ((const struct grt_ev_ioctl_enter *)e)->cmd
-						     : ((const struct grt_ev_ioctl_exit *)e)->cmd;
-	const char *name = grt_ioctl_name_of(l->joined.device ? l->joined.device->ioctls : NULL, cmd);
+	const char *name = grt_ioctl_name_of(driver, cmd);
+	char *p = t->text;
 
-	return name ? put_text_value(l, put_key(l, p, KEY_NAME), name, strlen(name)) : p;
+	if (name)
+		p = put_text_value(l, put_key(l, p, KEY_NAME), name, strnlen(name, 60));
+	t->len = (uint8_t)(p - t->text);
+	t->driver = driver;
+	t->cmd = cmd;
+	t->known = true;
+}
+
+static char *put_ioctl_name(struct grt_line_out *l, char *p, const struct grt_event *e)
+{
+	/* where an exit has it too */
+	uint32_t cmd = ((const struct grt_ev_ioctl_enter *)e)->cmd;
+	const struct grt_ioctl_driver *driver = l->joined.device ? l->joined.device->ioctls : NULL;
+	struct ioctl_text *t = &l->ioctl[cmd % RECENT];
+
+	if (!t->known || t->cmd != cmd || t->driver != driver)
+		make_ioctl(l, t, driver, cmd);
+	return grt_format_padded(p, t->text, t->len);
+}
+
+_Static_assert(offsetof(struct grt_ev_ioctl_enter, cmd) == offsetof(struct grt_ev_ioctl_exit, cmd), "cmd");
+
+static char *put_ring_name(const struct grt_line_out *l, char *p, struct grt_joins_ring *ring)
+{
+	char *end = ring->line.text;
+
+	if (!ring->line.len) {
+		end = put_text(l, end, KEY_RING_NAME, &ring->name);
+		end = put_text(l, end, KEY_DRIVER, &ring->driver);
+		ring->line.len = (uint16_t)(end - ring->line.text);
+	}
+	return grt_format_padded(p, ring->line.text, ring->line.len);
+}
+
+static char *put_known_device(const struct grt_line_out *l, char *p, const struct grt_joins_device *d,
+			      const struct grt_event *e)
+{
+	p = put_text(l, p, KEY_DEV, &d->name);
+	return d->known_by_name ? p : put_u64(l, p, KEY_DEVICE, e->device);
+}
+
+/* A ring has a driver too; without one it is the device that tells it. */
+static char *put_device_alone(const struct grt_line_out *l, char *p, struct grt_joins_device *d,
+			      const struct grt_event *e)
+{
+	char *end = d->line.text;
+
+	if (!d->line.len) {
+		end = put_known_device(l, end, d, e);
+		end = put_text(l, end, KEY_DRIVER, &d->driver);
+		d->line.len = (uint16_t)(end - d->line.text);
+	}
+	return grt_format_padded(p, d->line.text, d->line.len);
 }
 
 static char *put_device(const struct grt_line_out *l, char *p, const struct grt_event *e)
 {
-	const struct grt_joins_device *d = l->joined.device;
-	const struct grt_joins_ring *ring = l->joined.ring;
+	struct grt_joins_device *d = l->joined.device;
 
-	if (ring)
-		p = put_text(l, p, KEY_RING_NAME, &ring->name);
+	if (!l->joined.ring && d)
+		return put_device_alone(l, p, d, e);
+	if (l->joined.ring)
+		p = put_ring_name(l, p, l->joined.ring);
 	if (d)
-		p = put_text(l, p, KEY_DEV, &d->name);
-	if (e->device && (!d || !d->known_by_name))
-		p = put_u64(l, p, KEY_DEVICE, e->device);
-	if (d && d->driver.len)
-		return put_text(l, p, KEY_DRIVER, &d->driver);
-	return ring ? put_text(l, p, KEY_DRIVER, &ring->driver) : p;
+		return put_known_device(l, p, d, e);
+	return e->device ? put_u64(l, p, KEY_DEVICE, e->device) : p;
 }
 
 static char *put_rest(const struct grt_line_out *l, char *p, const struct plan *plan,
@@ -409,8 +527,7 @@ static char *put_rest(const struct grt_line_out *l, char *p, const struct plan *
 	return e->sample ? put_u64(l, p, KEY_SAMPLE, e->sample) : p;
 }
 
-static char *put_body(const struct grt_line_out *l, char *p, const struct plan *plan,
-		      const struct grt_event *e)
+static char *put_body(struct grt_line_out *l, char *p, const struct plan *plan, const struct grt_event *e)
 {
 	const struct planned *f = plan->field;
 
@@ -443,7 +560,7 @@ static char *put_stamp(struct grt_line_out *l, char *p, uint64_t ns)
 		l->stamp_len = (uint8_t)(end - l->stamp);
 		l->second = second;
 	}
-	p = grt_format_text(p, l->stamp, l->stamp_len);
+	p = grt_format_padded(p, l->stamp, l->stamp_len);
 	return grt_format_nano(p, (uint32_t)(ns % NS_PER_S));
 }
 
@@ -451,7 +568,7 @@ static char *line_annotate(struct grt_line_out *l, char *p, const struct plan *p
 			   const struct grt_event *e)
 {
 	p = grt_format_text(put_stamp(l, p, e->time), "] ", 2);
-	p = grt_format_text(p, plan->title, plan->title_len);
+	p = grt_format_padded(p, plan->title, plan->title_len);
 	return put_body(l, p, plan, e);
 }
 
@@ -461,7 +578,7 @@ static char *line_merged(struct grt_line_out *l, char *p, const struct plan *pla
 	char *body, keep[2];
 
 	p = grt_format_text(put_stamp(l, p, e->time), plan->cpu ? "] CPU " : "] GPU ", 6);
-	body = grt_format_text(p, plan->title, plan->title_len);
+	body = grt_format_padded(p, plan->title, plan->title_len);
 	memcpy(keep, body - 2, 2);
 	p = put_body(l, body - 2, plan, e);
 	memcpy(body - 2, keep, 2);

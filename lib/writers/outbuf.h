@@ -108,11 +108,12 @@ static inline char *grt_format_pair(char *p, uint32_t n)
 	return grt_format_text(p, pairs + 2 * (size_t)n, 2);
 }
 
-/** grt_format_u64 - decimal */
+/** grt_format_u64 - decimal; GRT_PAD bytes behind the place returned may be written */
 static inline char *grt_format_u64(char *p, uint64_t n)
 {
-	char digits[20];
-	char *at = digits + sizeof(digits);
+	/* the copy is of fixed size, which costs no call */
+	char digits[40];
+	char *at = digits + 20;
 
 	for (; n >= 100; n /= 100) {
 		at -= 2;
@@ -124,7 +125,8 @@ static inline char *grt_format_u64(char *p, uint64_t n)
 	} else {
 		*--at = (char)('0' + n);
 	}
-	return grt_format_text(p, at, (size_t)(digits + sizeof(digits) - at));
+	memcpy(p, at, 20);
+	return p + (digits + 20 - at);
 }
 
 /** grt_format_s64 - decimal, with its sign */

@@ -242,9 +242,20 @@ static void fence(void)
 	struct trace_maker *tm = tm_dir("fence.grt", 1);
 	static const char *const driver[] = {"nouveau", "xe", "amdgpu"};
 
+	struct grt_ev_name device = {.e = {.time = 9000 * MS, .type = GRT_EV_NAME, .size = sizeof(device)},
+				     .kind = GRT_NAME_DEVICE,
+				     .id = 226 << 20 | 128,
+				     .name = "renderD128",
+				     .owner = "amdgpu"};
+
 	for (uint32_t ring = 0; ring < 3; ring++)
 		tm_name_ring(tm, ring, "ch", driver[ring]);
 	tm_name_thread(tm, 71, "render", "game");
+	tm_event(tm, 0, &device.e);
+	tm_emit(tm, 0, ioctl_enter, .e.time = 9000 * MS, GAME, NO_RING, .e.device = 226 << 20 | 128,
+		.cmd = 0xc0186444, .fd = 4);
+	tm_emit(tm, 0, ioctl_exit, .e.time = 9001 * MS, GAME, NO_RING, .e.device = 226 << 20 | 128,
+		.cmd = 0xc0186444);
 	for (uint64_t i = 0; i < 6; i++) {
 		uint32_t ring = (uint32_t)i % 3;
 
