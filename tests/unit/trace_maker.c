@@ -89,7 +89,7 @@ struct trace_maker *tm_raw(const char *path, unsigned int cpus)
 
 void tm_packet_bytes(struct trace_maker *tm, size_t bytes)
 {
-	if (bytes < sizeof(struct grt_packet) + 3 * GRT_RECORD_MAX || bytes > GRT_PACKET_MAX)
+	if (bytes < sizeof(struct grt_packet) + 3 * sizeof(struct grt_ev_name) || bytes > GRT_PACKET_MAX)
 		errx(1, "trace_maker: packets of %zu bytes", bytes);
 	tm->packet_bytes = bytes;
 }
@@ -205,7 +205,7 @@ void tm_event(struct trace_maker *tm, unsigned int cpu, const struct grt_event *
 	if (cpu >= tm->cpus || e->size > GRT_RECORD_MAX)
 		errx(1, "trace_maker: cpu %u, record of %u bytes", cpu, e->size);
 	/* an event can bring the names of its thread and its ring */
-	if (c->buf && c->used + e->size + 2 * GRT_RECORD_MAX > c->room)
+	if (c->buf && c->used + e->size + 2 * sizeof(struct grt_ev_name) > c->room)
 		close_packet(tm, c, true);
 	open_packet(tm, c, e->time);
 	append_names(tm, c, e);
