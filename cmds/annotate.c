@@ -77,6 +77,9 @@ static int judge(const struct grt_health *h)
 			"grtrace annotate: %" PRIu64 " of %" PRIu64
 			" lines were not understood, the first is line %" PRIu64 "\n",
 			h->text.bad, h->text.lines, h->text.bad_line);
+	if (h->text.skipped)
+		fprintf(stderr, "grtrace annotate: %" PRIu64 " lines are events that have no place here\n",
+			h->text.skipped);
 	for (unsigned int i = 0; i < GRT_FAULTS; i++)
 		faults += h->fault[i];
 	return faults ? cmd_error(EXIT_FAILED, &h->first) : EXIT_DONE;

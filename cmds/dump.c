@@ -72,10 +72,8 @@ struct dump {
 };
 
 static const char *const flag_names[] = {
-	[GRT_FLAG_INFERRED_BIT] = "inferred",
-	[GRT_FLAG_COMMIT_BIT] = "commit",
-	[GRT_FLAG_INJECTED_BIT] = "injected",
-	[GRT_FLAG_BPF_BIT] = "bpf",
+	[GRT_FLAG_INFERRED_BIT] = "inferred",	[GRT_FLAG_COMMIT_BIT] = "commit",
+	[GRT_FLAG_INJECTED_BIT] = "injected",	[GRT_FLAG_BPF_BIT] = "bpf",
 	[GRT_FLAG_SIGNALLED_BIT] = "signalled",
 };
 #define FLAG_NAMES (sizeof(flag_names) / sizeof(flag_names[0]))

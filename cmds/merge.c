@@ -204,20 +204,27 @@ static enum grt_line_form form(void)
 	return opt.json ? GRT_LINE_OUT_JSON : opt.pretty ? GRT_LINE_OUT_PRETTY : GRT_LINE_OUT_MERGED;
 }
 
+static uint64_t events_of(const struct merging *run)
+{
+	uint64_t total = 0;
+
+	for (unsigned int i = 0; i < run->out.inputs; i++)
+		total += run->out.input[i].total;
+	return total;
+}
+
 /* Nothing that can be used is an error, a part of it is told. */
 static int judge(struct merging *run)
 {
 	unsigned int i, n = grt_merge_inputs(run->merge);
-	uint64_t total = 0;
 	int status = EXIT_DONE;
 
 	for (i = 0; i < n; i++) {
 		merge_tell_input(run, i, opt.verbose);
-		total += run->out.input[i].total;
 		if (merge_has_faults(run, i))
 			status = EXIT_FAILED;
 	}
-	if (total || status != EXIT_DONE)
+	if (events_of(run) || status != EXIT_DONE)
 		return status;
 	return cmd_fail(EXIT_FAILED,
 			opt.from.set || opt.to.set ? "none is between --from and --to"
@@ -250,7 +257,7 @@ static int finish(struct merging *run, int ret, struct grt_err *err)
 	status = opt.stats_only ? cmd_close_stdout() : EXIT_DONE;
 	if (status == EXIT_DONE)
 		status = judge(run);
-	if (outfile_keep(&run->file, err))
+	if (events_of(run) && outfile_keep(&run->file, err))
 		return cmd_error(EXIT_FAILED, err);
 	return status;
 }

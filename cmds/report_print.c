@@ -187,8 +187,11 @@ static void write_notes(struct report *r, const struct grt_health *h)
 	note_joins(r, h);
 	note_health(r, h);
 	/* A CSV file has no place for them. */
-	for (unsigned int i = 0; r->csv && i < r->notes.n; i++)
-		fprintf(stderr, "grtrace report: %s\n", r->notes.text[i]);
+	for (unsigned int i = 0; r->csv && i < r->notes.n; i++) {
+		fputs("grtrace report: ", stderr);
+		cmd_put_text(stderr, r->notes.text[i]);
+		fputc('\n', stderr);
+	}
 	notes_write(&r->notes, r->writer);
 }
 

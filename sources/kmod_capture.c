@@ -69,7 +69,8 @@ static int apply(struct capture *c, const struct source_setup *setup, struct grt
 
 	if (setup->comm || setup->ring || setup->device)
 		return grt_err_set(err, -ENOSYS, "it has no filter by thread name, ring name or device file",
-				   "-e drm, or the settings of grtrace config", "cannot filter events of the source kmod");
+				   "-e drm, or the settings of grtrace config",
+				   "cannot filter events of the source kmod");
 	if (setup->buffer_size && c->was_running)
 		return grt_err_set(err, -EBUSY, "tracing is on already", "sudo grtrace stop, and again",
 				   "cannot change the buffer size");

@@ -32,6 +32,7 @@ enum key {
 	KEY_PID,
 	KEY_TID,
 	KEY_COMM,
+	KEY_PROCESS,
 	KEY_CTX,
 	KEY_SEQ,
 	KEY_ENGINE,
@@ -62,6 +63,7 @@ static const struct word {
 	WORD("pid", KEY_PID),
 	WORD("tid", KEY_TID),
 	WORD("comm", KEY_COMM),
+	WORD("process", KEY_PROCESS),
 	WORD("ctx", KEY_CTX),
 	WORD("ctx_id", KEY_CTX),
 	WORD("seq", KEY_SEQ),
@@ -290,10 +292,20 @@ static size_t scan_key(struct annotate *a, const struct facts *f, const char **p
 
 /* Where a value with blanks ends: before the next key that is known here. */
 static const char *end_of_long(const struct annotate *a, const struct facts *f, const char *value,
-			       const char *end)
+			       const char *end, unsigned int next)
 {
 	const char *at = value, *key;
 
+	/* mostly the key that followed in the last line */
+	at = memchr(value, '=', (size_t)(end - value));
+	if (at && next) {
+		key = at - keys[next - 1].len;
+		if (key > value && key[-1] == ' ' && is_pattern(&a->pattern[next - 1], key, end)) {
+			key--;
+			return key > value && key[-1] == ',' ? key - 1 : key;
+		}
+	}
+	at = value;
 	while ((at = memchr(at, '=', (size_t)(end - at)))) {
 		for (key = at; key > value && is_word_char(key[-1]); key--)
 			;
@@ -342,27 +354,57 @@ static struct grt_span plain(char buf[TEXT_MAX], struct grt_span s)
 	return (struct grt_span){buf, unescape(buf, TEXT_MAX, s)};
 }
 
+static void set_string(struct facts *f, const struct grt_field *field, struct grt_span value)
+{
+	memset(f->room + field->offset, 0, field->size);
+	unescape(f->room + field->offset, field->size, value);
+}
+
+/* Bits of a field of so many bytes. */
+static inline unsigned int bits_of(const struct grt_field *field)
+{
+	return 8U * (field->size < 8 ? field->size : 8);
+}
+
+static void set_signed(struct facts *f, const struct grt_field *field, int64_t n)
+{
+	int64_t top = (int64_t)(UINT64_MAX >> (65 - bits_of(field)));
+
+	n = n > top ? top : n < -top - 1 ? -top - 1 : n;
+	memcpy(f->room + field->offset, &n, field->size);
+}
+
+static inline void set_number(struct facts *f, const struct grt_field *field, uint64_t n)
+{
+	uint64_t most = UINT64_MAX >> (64 - bits_of(field));
+	uint32_t half;
+
+	n = n > most ? most : n;
+	half = (uint32_t)n;
+	if (field->size == sizeof(half))
+		memcpy(f->room + field->offset, &half, sizeof(half));
+	else
+		memcpy(f->room + field->offset, &n, field->size);
+}
+
+/* Values that may hold blanks. */
+static inline bool is_long(unsigned int id, const struct grt_field *field)
+{
+	return id == KEY_COMM || id == KEY_PROCESS || (field && field->kind == GRT_FIELD_STR);
+}
+
 static void set_field(struct facts *f, const struct grt_field *field, struct grt_span value)
 {
 	const char *p = value.at, *end = value.at + value.len;
-	char *to = f->room + field->offset;
-	uint64_t most = UINT64_MAX >> (64 - 8 * (field->size < 8 ? field->size : 8)), n = 0;
-	int64_t s = 0;
+	uint64_t n;
+	int64_t s;
 
-	if (field->kind == GRT_FIELD_STR) {
-		memset(to, 0, field->size);
-		unescape(to, field->size, value);
-		return;
-	}
-	if (field->kind == GRT_FIELD_SIGNED && grt_scan_s64(&p, end, &s)) {
-		int64_t top = (int64_t)(most >> 1);
-
-		s = s > top ? top : s < -top - 1 ? -top - 1 : s;
-		memcpy(to, &s, field->size);
-	} else if (grt_scan_number(&p, end, &n)) {
-		n = n > most ? most : n;
-		memcpy(to, &n, field->size);
-	}
+	if (field->kind == GRT_FIELD_STR)
+		set_string(f, field, value);
+	else if (field->kind == GRT_FIELD_SIGNED && grt_scan_s64(&p, end, &s))
+		set_signed(f, field, s);
+	else if (grt_scan_number(&p, end, &n))
+		set_number(f, field, n);
 }
 
 static void set_key(struct facts *f, unsigned int key, struct grt_span value)
@@ -373,6 +415,28 @@ static void set_key(struct facts *f, unsigned int key, struct grt_span value)
 	f->text[key] = value;
 	f->number[key] = 0;
 	grt_scan_number(&p, value.at + value.len, &f->number[key]);
+}
+
+/* What most values are: a number and a blank or a comma. Return: whether this one is */
+static inline bool take_number(struct facts *f, unsigned int id, const struct grt_field *field,
+			       const char **p, const char *end)
+{
+	const char *q = *p;
+	uint64_t n;
+
+	if (is_long(id, field) || !grt_scan_number(&q, end, &n) || (q < end && *q != ' ' && *q != ','))
+		return false;
+	if (field && field->kind == GRT_FIELD_SIGNED) {
+		set_signed(f, field, n > INT64_MAX ? INT64_MAX : (int64_t)n);
+	} else if (field) {
+		set_number(f, field, n);
+	} else if (id < KEY_DERIVED) {
+		f->has |= 1U << id;
+		f->number[id] = n;
+		f->text[id] = (struct grt_span){*p, (size_t)(q - *p)};
+	}
+	*p = q;
+	return true;
 }
 
 /* A key and its value, or a word without a value. */
@@ -387,9 +451,11 @@ static void scan_pair(struct annotate *a, struct facts *f, const char **p, const
 		return;
 	}
 	field = keys[key].id == KEY_DERIVED ? NULL : a->field[f->e.type][key];
+	if (take_number(f, keys[key].id, field, p, end))
+		return;
 	value.at = *p;
-	if (keys[key].id == KEY_COMM || (field && field->kind == GRT_FIELD_STR))
-		*p = end_of_long(a, f, *p, end);
+	if (is_long(keys[key].id, field))
+		*p = end_of_long(a, f, *p, end, nth + 1 < ORDER ? a->order[f->e.type][nth + 1] : 0);
 	else
 		*p = end_of_word(*p, end);
 	value.len = (size_t)(*p - value.at);
@@ -491,18 +557,20 @@ static void set_device(struct grt_text *t, struct facts *f)
 
 static void set_thread(struct grt_text *t, struct facts *f)
 {
-	char buf[TEXT_MAX];
-	struct grt_span comm;
-	bool leads;
+	char comm_buf[TEXT_MAX], process_buf[TEXT_MAX];
+	struct grt_span comm, process = {NULL, 0};
 
 	f->e.pid = has(f, KEY_PID) ? grt_u32(f->number[KEY_PID]) : 0;
 	f->e.tid = has(f, KEY_TID) ? grt_u32(f->number[KEY_TID]) : f->e.pid;
 	if (!has(f, KEY_COMM) || !f->e.tid || grt_span_is(f->text[KEY_COMM], NO_COMM))
 		return;
-	comm = plain(buf, f->text[KEY_COMM]);
-	leads = f->e.tid == f->e.pid;
-	grt_text_name(t, GRT_NAME_THREAD, f->e.tid, f->time, comm.at, comm.len, leads ? comm.at : NULL,
-		      leads ? comm.len : 0);
+	comm = plain(comm_buf, f->text[KEY_COMM]);
+	/* where it is not said, a process is called as its first thread */
+	if (has(f, KEY_PROCESS))
+		process = plain(process_buf, f->text[KEY_PROCESS]);
+	else if (f->e.tid == f->e.pid)
+		process = comm;
+	grt_text_name(t, GRT_NAME_THREAD, f->e.tid, f->time, comm.at, comm.len, process.at, process.len);
 }
 
 static void put_event(struct grt_text *t, struct facts *f)
@@ -619,12 +687,32 @@ static struct grt_span scan_event(const char **p, const char *end)
 	return word;
 }
 
+/* Nine digits behind the dot are the usual form; everything else is left to grt_scan_stamp(). */
+static inline bool scan_stamp(const char **p, const char *end, uint64_t *ns)
+{
+	const char *q = *p, *start = q;
+	uint64_t sec = 0, frac = 0;
+
+	while (q < end && grt_is_digit(*q))
+		sec = sec * 10 + (unsigned int)(*q++ - '0');
+	if (q == start || q - start > 9 || end - q < 11 || *q != '.' || grt_is_digit(q[10]))
+		return grt_scan_stamp(p, end, ns);
+	for (unsigned int i = 1; i <= 9; i++) {
+		if (!grt_is_digit(q[i]))
+			return grt_scan_stamp(p, end, ns);
+		frac = frac * 10 + (unsigned int)(q[i] - '0');
+	}
+	*ns = sec * GRT_NS_PER_S + frac;
+	*p = q + 10;
+	return true;
+}
+
 static enum grt_text_line line_bracket(struct grt_text *t, struct facts *f, const char *p, const char *end)
 {
 	struct annotate *a = state_of(t);
 	struct grt_span name;
 
-	if (!grt_scan_stamp(&p, end, &f->time) || !grt_scan_char(&p, end, ']'))
+	if (!scan_stamp(&p, end, &f->time) || !grt_scan_char(&p, end, ']'))
 		return GRT_LINE_BAD;
 	name = scan_event(&p, end);
 	if (!name.len || (p < end && !grt_is_blank(*p)))
@@ -659,7 +747,7 @@ static bool annotate_time(const char *line, const char *end, uint64_t *ns)
 	grt_scan_blanks(&line, end);
 	grt_scan_char(&line, end, '[');
 	grt_scan_blanks(&line, end);
-	return grt_scan_stamp(&line, end, ns);
+	return scan_stamp(&line, end, ns);
 }
 
 static bool is_event(struct grt_span word)

@@ -18,9 +18,9 @@ struct grt_text;
 
 /** enum grt_text_line - what a form says about a line */
 enum grt_text_line {
-	GRT_LINE_DONE,	/* understood: its events were put, or counted with grt_text_unknown() */
-	GRT_LINE_SKIP,	/* no event by its form: blank, comment, header, banner */
-	GRT_LINE_BAD,	/* not understood: counted, and the first one shown with its number */
+	GRT_LINE_DONE, /* understood: its events were put, or counted with grt_text_unknown() */
+	GRT_LINE_SKIP, /* no event by its form: blank, comment, header, banner */
+	GRT_LINE_BAD,  /* not understood: counted, and the first one shown with its number */
 };
 
 /**
@@ -80,7 +80,8 @@ uint32_t grt_text_ring(struct grt_text *t, uint64_t time, const char *name, size
 /** grt_text_unknown - counts an event that has no place here, by its name */
 void grt_text_unknown(struct grt_text *t, const char *name, size_t len);
 
-/** grt_text_lost - the text says that so many events are missing at this place; 0: it does not say how many */
+/** grt_text_lost - the text says that so many events are missing at this place; 0: it does not say how many
+ */
 void grt_text_lost(struct grt_text *t, uint64_t events);
 
 /** grt_text_no_memory - the form's state needs memory that is not there: reading ends with this error */

@@ -13,8 +13,9 @@
 
 /* Held at least before anything goes out; fits a CPU's second cache. */
 #define GOAL (256U << 10)
-/* With a line's records more it still fits the 8 MiB that doubling leads to. */
-#define BUDGET ((8U << 20) - (64U << 10))
+#define BUDGET (8U << 20)
+/* For what a line puts after the budget is reached. */
+#define SLACK (64U << 10)
 /* Of all runs' buffers together, and of one at least. */
 #define MERGE_BUFFERS (16U << 20)
 #define MERGE_BUFFER_MIN 4096U
@@ -70,7 +71,8 @@ void grt_order_init(struct grt_order *o, uint64_t window, bool may_spill, size_t
 
 static int grow_records(struct grt_order *o, size_t size)
 {
-	size_t room = o->room ? o->room : 2 * GOAL;
+	/* all at once: pages that are never used cost nothing, and growing leaves holes behind */
+	size_t room = o->room ? o->room : o->budget + SLACK;
 	char *more;
 
 	while (room < o->used + size)
@@ -88,7 +90,7 @@ static int grow_records(struct grt_order *o, size_t size)
 
 static int grow_entries(struct grt_order *o)
 {
-	size_t room = o->entries_room ? 2 * o->entries_room : 8192;
+	size_t room = o->entries_room ? 2 * o->entries_room : (o->budget + SLACK) / sizeof(struct grt_event);
 	struct grt_order_entry *more = realloc(o->entry, room * sizeof(*more));
 
 	if (!more)
@@ -602,13 +604,15 @@ int grt_order_settle(struct grt_order *o, bool end)
 
 int grt_order_next(struct grt_order *o, struct grt_order_run *run)
 {
-	const struct grt_order_entry *first = o->entry + o->next, *entry = first, *end = o->entry + o->ready;
+	const struct grt_order_entry *entry, *end;
 	uint32_t at;
 
 	if (o->merge && o->merge->buffer)
 		return next_merged(o, run);
 	if (o->next == o->ready)
 		return 0;
+	entry = o->entry + o->next;
+	end = o->entry + o->ready;
 	run->ptr = (const char *)record_of(o, entry);
 	run->first = entry->time;
 	run->cpu = entry->cpu;

@@ -153,6 +153,21 @@ static bool number_is_in_name(const char *name, uint32_t device)
 	return device >> 20 == DRM_MAJOR && (!strcmp(name, render) || !strcmp(name, card));
 }
 
+static int name_thread(struct grt_joins *j, const struct grt_ev_name *e)
+{
+	struct grt_joins_thread *t = get(&j->threads, e->id, 0);
+
+	if (!t)
+		return -ENOMEM;
+	grt_joins_escape(j->escape, &t->comm, e->name, sizeof(e->name), false);
+	if (strncmp(e->name, e->owner, sizeof(e->owner)))
+		grt_joins_escape(j->escape, &t->process, e->owner, sizeof(e->owner), false);
+	else
+		t->process.len = 0;
+	t->line.len = 0;
+	return 0;
+}
+
 static int name_device(struct grt_joins *j, const struct grt_ev_name *e)
 {
 	struct grt_joins_device *device = get(&j->devices, e->id, 0);
@@ -172,18 +187,12 @@ static int name_device(struct grt_joins *j, const struct grt_ev_name *e)
 
 int grt_joins_name(struct grt_joins *j, const struct grt_ev_name *e, unsigned int input)
 {
-	struct grt_joins_thread *thread;
 	struct grt_joins_ring *ring;
 
 	forget_recent(j);
 	switch (e->kind) {
 	case GRT_NAME_THREAD:
-		thread = get(&j->threads, e->id, 0);
-		if (thread) {
-			grt_joins_escape(j->escape, &thread->comm, e->name, sizeof(e->name), false);
-			thread->line.len = 0;
-		}
-		return thread ? 0 : -ENOMEM;
+		return name_thread(j, e);
 	case GRT_NAME_RING:
 		ring = get(&j->rings, e->id, input);
 		if (!ring)

@@ -36,7 +36,9 @@ struct grt_joins_line {
 /**
  * struct grt_joins_thread - a thread
  * @comm: empty: not known
- * @line: what a writer makes of it; @line_pid: for this process; emptied when the name changes
+ * @process: its process's, empty: not known, or the same
+ * @line: what a writer makes of it; @line_pid, @line_first: for whom; emptied
+ *	when the name changes
  * @entered: when it entered the ioctl that it is in
  * @inside: it is in one
  * @waited: when it began to wait for the fence @wait_ctx:@wait_seqno
@@ -50,8 +52,10 @@ struct grt_joins_thread {
 	bool inside;
 	bool waiting;
 	uint32_t line_pid;
+	bool line_first;
 	struct grt_joins_text comm;
-	struct grt_joins_text line;
+	struct grt_joins_text process;
+	struct grt_joins_line line;
 };
 
 /** struct grt_joins_ring - a ring's name and its driver's; @line as above */

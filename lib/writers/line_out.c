@@ -30,6 +30,7 @@ enum key {
 	KEY_PID,
 	KEY_TID,
 	KEY_COMM,
+	KEY_PROCESS,
 	KEY_CTX,
 	KEY_ENGINE,
 	KEY_RING,
@@ -49,6 +50,7 @@ static const char *const key_names[KEYS] = {
 	[KEY_PID] = "pid",
 	[KEY_TID] = "tid",
 	[KEY_COMM] = "comm",
+	[KEY_PROCESS] = "process",
 	[KEY_CTX] = "ctx",
 	[KEY_ENGINE] = "engine",
 	[KEY_RING] = "ring",
@@ -365,17 +367,21 @@ static inline char *put_field(const struct grt_line_out *l, char *p, const struc
 
 /* ----------------------------------------------------------------- parts */
 
-static char *put_known_thread(const struct grt_line_out *l, char *p, struct grt_joins_thread *t,
-			      const struct grt_event *e)
+/* In the form annotate, events of the CPU have their thread first; what is not of that form comes last. */
+static char *put_known_thread(const struct grt_line_out *l, char *p, const struct plan *plan,
+			      struct grt_joins_thread *t, const struct grt_event *e)
 {
 	char *end = t->line.text;
 
-	if (!t->line.len || t->line_pid != e->pid) {
+	if (!t->line.len || t->line_pid != e->pid || t->line_first != plan->who_first) {
 		end = put_u64(l, end, KEY_PID, e->pid);
 		end = put_u64(l, end, KEY_TID, e->tid);
 		end = put_text(l, end, KEY_COMM, &t->comm);
+		if (!plan->who_first)
+			end = put_text(l, end, KEY_PROCESS, &t->process);
 		t->line.len = (uint16_t)(end - t->line.text);
 		t->line_pid = e->pid;
+		t->line_first = plan->who_first;
 	}
 	return grt_format_padded(p, t->line.text, t->line.len);
 }
@@ -386,7 +392,7 @@ static char *put_who(const struct grt_line_out *l, char *p, const struct plan *p
 	struct grt_joins_thread *t = l->joined.thread;
 
 	if (t && t->comm.len)
-		return put_known_thread(l, p, t, e);
+		return put_known_thread(l, p, plan, t, e);
 	if (!plan->cpu && !e->pid && !e->tid)
 		return p;
 	p = put_u64(l, p, KEY_PID, e->pid);
@@ -543,7 +549,9 @@ static char *put_body(struct grt_line_out *l, char *p, const struct plan *plan, 
 	for (; f < plan->field + plan->fields; f++)
 		p = put_field(l, p, f, e);
 	p = put_rest(l, p, plan, e);
-	return plan->who_first ? p : put_who(l, p, plan, e);
+	if (!plan->who_first)
+		return put_who(l, p, plan, e);
+	return l->joined.thread ? put_text(l, p, KEY_PROCESS, &l->joined.thread->process) : p;
 }
 
 /* ----------------------------------------------------------------- lines */

@@ -20,7 +20,7 @@ enum grt_line_form {
 };
 
 /* Threads, jobs, rings and devices that are remembered; the oldest gives way. */
-#define GRT_LINE_OUT_THREADS 32768U
+#define GRT_LINE_OUT_THREADS 16384U
 #define GRT_LINE_OUT_JOBS 65536U
 #define GRT_LINE_OUT_RINGS 4096U
 #define GRT_LINE_OUT_DEVICES 256U

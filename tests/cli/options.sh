@@ -60,7 +60,7 @@ done
 run record -p abc
 check "-p abc is refused" exits 2
 run record -e kmod,frob
-expect "-e with an unknown source lists those there are" 2 'there are: kmod, auto'
+expect "-e with an unknown source lists those there are" 2 'there are: kmod, drm, .*auto'
 run record -e ''
 check "-e without a source is refused" exits 2
 run record --raw x -o y

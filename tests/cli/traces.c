@@ -35,7 +35,7 @@ static void every(const char *path)
 	struct trace_maker *tm = tm_dir(path, CPUS);
 	union {
 		struct grt_event e;
-		struct grt_ev_name room;
+		char room[GRT_RECORD_MAX];
 	} r;
 
 	tm_padding(tm, 24);
