@@ -107,11 +107,29 @@ static void tell(const struct live_setup *setup, const struct grt_err *err)
 		setup->note(text);
 }
 
+/* Whether a source that is open already tells of the jobs of a driver. */
+static bool is_covered(void *arg, const char *driver)
+{
+	const struct live *l = arg;
+
+	for (unsigned int i = 0; i < l->inputs; i++)
+		if (l->input[i].source->covers && l->input[i].source->covers(l->input[i].state, driver))
+			return true;
+	return false;
+}
+
 static int open_source(struct live *l, const struct source *source, const struct live_setup *setup,
 		       struct grt_err *err)
 {
 	const struct source_setup s = {
-		.pid = setup->pid, .buffer_size = setup->buffer_size, .note = setup->note};
+		.pid = setup->pid,
+		.driver = setup->driver,
+		.buffer_size = setup->buffer_size,
+		.ring_base = l->inputs * SOURCE_RINGS,
+		.covered = is_covered,
+		.arg = l,
+		.note = setup->note,
+	};
 	struct live_input *in = &l->input[l->inputs];
 	struct grt_err other;
 	int ret;

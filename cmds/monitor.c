@@ -471,6 +471,7 @@ static int watch(struct monitor *m)
 	const struct live_setup setup = {
 		.sources = opt.sources ? opt.sources : own,
 		.pid = (pid_t)opt.pid,
+		.driver = opt.driver,
 		.any = !opt.sources && !m->row->sources[0],
 		.note = tell,
 	};

@@ -201,8 +201,6 @@ static bool wants_stack(void)
 	return opt.stack && strcmp(opt.stack, "none") != 0;
 }
 
-#define RINGS_OF_A_SOURCE 65536U
-
 /* Whether a source that is open already tells of the jobs of a driver. */
 static bool is_covered(void *arg, const char *driver)
 {
@@ -226,7 +224,7 @@ static int open_source(struct run *run, const struct source *source, enum wish w
 		.types = opt.types,
 		.buffer_size = opt.buffer,
 		.merged = opt.raw,
-		.ring_base = run->n_inputs * RINGS_OF_A_SOURCE,
+		.ring_base = run->n_inputs * SOURCE_RINGS,
 		.user_stack = wants_stack(),
 		.kernel_stack = opt.kernel_stack,
 		.covered = wants_stack() || opt.kernel_stack ? NULL : is_covered,

@@ -14,6 +14,9 @@
 /* Most streams of one source: one per CPU or traced thread. */
 #define SOURCE_STREAMS_MAX 1024
 
+/* Numbers of rings that one source may give; those of the next one begin behind them. */
+#define SOURCE_RINGS 65536U
+
 /**
  * struct source_setup - what `record` asks of a source
  * @pid: only events of this process, 0: of all

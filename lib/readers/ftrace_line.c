@@ -112,16 +112,22 @@ static const char *scan_behind_cpu(const char *p, const char *end, uint64_t *ns)
 	return scan_time(p, end, ns);
 }
 
-/* The first "[cpu]" from @p on that a stamp follows. Return: behind the stamp; @at gets the bracket */
+/* "[cpu]" with a stamp behind it. Return: behind the stamp, NULL: something else */
+static inline const char *scan_cpu(const char *p, const char *end, uint64_t *cpu, uint64_t *ns)
+{
+	if (!grt_scan_char(&p, end, '[') || !grt_scan_u64(&p, end, cpu) || !grt_scan_char(&p, end, ']'))
+		return NULL;
+	return scan_behind_cpu(p, end, ns);
+}
+
+/* The first such from @p on. Return: behind the stamp; @at gets the bracket */
 static const char *find_bracket(const char *p, const char *end, const char **at, uint64_t *cpu, uint64_t *ns)
 {
 	const char *behind;
 
-	while ((p = memchr(p, '[', (size_t)(end - p)))) {
-		*at = p++;
-		if (!grt_scan_u64(&p, end, cpu) || !grt_scan_char(&p, end, ']'))
-			continue;
-		behind = scan_behind_cpu(p, end, ns);
+	for (; (p = memchr(p, '[', (size_t)(end - p))); p++) {
+		*at = p;
+		behind = scan_cpu(p, end, cpu, ns);
 		if (behind)
 			return behind;
 	}
@@ -268,14 +274,21 @@ static bool take_bracketed(struct ftrace_line *l, const char *line, const char *
 
 bool ftrace_line_parse(struct ftrace_line *l, const char *line, const char *end)
 {
-	const char *at = line, *behind;
+	const char *at = line + l->column, *behind;
 	uint64_t cpu;
 
 	l->tgid = 0;
+	behind = at < end && *at == '[' ? scan_cpu(at, end, &cpu, &l->time) : NULL;
+	if (behind && take_bracketed(l, line, at)) {
+		l->cpu = grt_u32(cpu);
+		return take_event(l, behind, end);
+	}
+	at = line;
 	for (behind = line; (behind = find_bracket(at, end, &at, &cpu, &l->time)); at++) {
 		if (!take_bracketed(l, line, at))
 			continue;
 		l->cpu = grt_u32(cpu);
+		l->column = (size_t)(at - line);
 		return take_event(l, behind, end);
 	}
 	l->cpu = 0;
@@ -285,7 +298,7 @@ bool ftrace_line_parse(struct ftrace_line *l, const char *line, const char *end)
 
 bool ftrace_line_time(const char *line, const char *end, uint64_t *ns)
 {
-	struct ftrace_line l;
+	struct ftrace_line l = {.column = 0};
 	const char *at = line, *behind, *p;
 	uint64_t cpu;
 

@@ -30,6 +30,7 @@ enum ftrace_what {
  * @event: its name, without group and modifiers
  * @fields, @end: what follows it
  * @of_perf: the thread stands behind a blank, as perf has it
+ * @column: where the CPU was in the line before; 0 for the first one. The same is tried first
  */
 struct ftrace_line {
 	struct grt_span comm;
@@ -42,6 +43,7 @@ struct ftrace_line {
 	const char *end;
 	enum ftrace_what what;
 	bool of_perf;
+	size_t column;
 };
 
 /** ftrace_line_parse - takes a line apart. Return: it is one of these */

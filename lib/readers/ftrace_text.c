@@ -21,7 +21,7 @@ static const char *without_escape(const char *line, const char *end)
 
 static bool ftrace_takes(const char *line, const char *end)
 {
-	struct ftrace_line l;
+	struct ftrace_line l = {.column = 0};
 
 	end = without_escape(line, end);
 	if (!ftrace_line_parse(&l, line, end))

@@ -213,6 +213,23 @@ static inline void grt_scan_blanks(const char **p, const char *end)
 		++*p;
 }
 
+/** grt_skip_spaces - the same for blanks only, of which there are many, where eight bytes behind @end may be
+ * read */
+static inline const char *grt_skip_spaces(const char *p, const char *end)
+{
+	uint64_t x;
+
+	for (; p < end; p += 8) {
+		memcpy(&x, p, 8);
+		x ^= 0x2020202020202020;
+		if (x) {
+			p += __builtin_ctzll(x) / 8;
+			break;
+		}
+	}
+	return p < end ? p : end;
+}
+
 /** grt_scan_token - what comes after blanks up to the next blank; false at the end of the line */
 static inline bool grt_scan_token(const char **p, const char *end, struct grt_span *token)
 {

@@ -14,6 +14,8 @@
 
 /* Fits a CPU's second cache. */
 #define BUFFER (256U << 10)
+/* Behind the buffer, so that eight bytes from any of its bytes on can be read. */
+#define AHEAD 8U
 #define ESCAPE '\033'
 
 long grt_pipe_read(int fd, void *buf, size_t len)
@@ -50,7 +52,7 @@ static ssize_t read_on(struct grt_lines *l)
 int grt_lines_init(struct grt_lines *l, const char *head, size_t len)
 {
 	l->cap = len > BUFFER ? len : BUFFER;
-	l->buf = malloc(l->cap + 1);
+	l->buf = calloc(1, l->cap + AHEAD);
 	if (!l->buf)
 		return -ENOMEM;
 	if (len)
@@ -109,9 +111,10 @@ static int grow(struct grt_lines *l)
 
 	if (l->cap >= GRT_LINE_MAX)
 		return 1;
-	more = realloc(l->buf, cap + 1);
+	more = realloc(l->buf, cap + AHEAD);
 	if (!more)
 		return -ENOMEM;
+	memset(more + cap, 0, AHEAD);
 	l->buf = more;
 	l->cap = cap;
 	return 0;
@@ -210,8 +213,9 @@ static const char *skip_quotes(const char *line, const char *end)
 	const char *p = line;
 
 	for (;;) {
-		while (*p == ' ' || *p == '\t')
-			p++;
+		p = grt_skip_spaces(p, end);
+		if (*p == '\t')
+			grt_scan_blanks(&p, end);
 		if (*p != '>' || p == end)
 			return line;
 		p++;
