@@ -62,7 +62,7 @@ UNIT_SRC := $(wildcard tests/unit/test_*.c)
 UNIT_AUX := $(filter-out $(UNIT_SRC),$(wildcard tests/unit/*.c))
 FUZZ_SRC := $(wildcard tests/fuzz/fuzz_*.c)
 # Programs of one file that scripts call: writers of traces, stand-ins, benchmarks, the printer of tables.
-TOOL_SRC := $(wildcard tests/cli/*.c tests/golden/*.c bench/*.c tools/*.c)
+TOOL_SRC := $(wildcard tests/cli/*.c tests/golden/*.c tests/vm/*.c bench/*.c tools/*.c)
 
 obj	= $(patsubst %.c,$(O)/obj/%.o,$(1))
 LIB_OBJ	:= $(call obj,$(LIB_SRC))
@@ -226,6 +226,7 @@ bench: all test-tools bench-modules
 	bench/record.sh $(O)
 	$(O)/bench/bench_read -s 1024 -c 2
 	bench/report.sh $(O)
+	bench/merge.sh $(O)
 	bench/vm/emit.sh $(O)
 	bench/vm/glmark2.sh $(O)
 	bench/vm/toggle.sh $(O)

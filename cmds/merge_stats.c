@@ -234,7 +234,8 @@ void merge_tell_input(struct merging *run, unsigned int input, bool verbose)
 		tell_bad(run, input, h);
 	if (h->text.skipped)
 		tell_skipped(run, input, verbose);
-	if (side == GRT_MERGE_BOTH || run->out.input[input].total)
+	/* what --from and --to leave says nothing about the input */
+	if (side == GRT_MERGE_BOTH || run->out.input[input].total || run->from || run->to != UINT64_MAX)
 		return;
 	begin(run, input);
 	fprintf(stderr, "no event of the %s in it\n", side == GRT_MERGE_CPU ? "CPU" : "GPU");

@@ -52,6 +52,7 @@ static struct {
 	const char *output;
 	const char *raw;
 	const char *sources;
+	const char *driver;
 	double seconds;
 	uint64_t pid;
 	uint64_t buffer;
@@ -71,6 +72,7 @@ static const struct cmd_opt options[] = {
 	 "write the recording here (default: " DEFAULT_OUTPUT ")"},
 	{"event", 'e', OPT_STR, "SRC,...", &opt.sources,
 	 "where events come from (default: auto, all that work here)"},
+	{"driver", 0, OPT_STR, "NAME", &opt.driver, "BPF sources: only jobs of this driver; fence needs it"},
 	{"duration", 'd', OPT_SECONDS, "SECONDS", &opt.seconds, "end after this time"},
 	{"pid", 'p', OPT_U64, "PID", &opt.pid, "only events of this process; end when it ends"},
 	{"comm", 0, OPT_STR, "NAME", &opt.comm, "only events of threads of this name"},
@@ -220,6 +222,7 @@ static int open_source(struct run *run, const struct source *source, enum wish w
 		.pid = (pid_t)opt.pid,
 		.comm = opt.comm,
 		.ring = opt.ring,
+		.driver = opt.driver,
 		.device = opt.device_number,
 		.types = opt.types,
 		.buffer_size = opt.buffer,

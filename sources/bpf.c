@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/random.h>
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
 #include <sys/utsname.h>
@@ -28,6 +29,7 @@
 #include "bpf_objects.h"
 #include "bpf_stacks.h"
 #include "bpf_switch.h"
+#include "bpf_xid.h"
 #include "core/engine.h"
 #include "core/packer.h"
 #include "core/packet.h"
@@ -68,7 +70,7 @@ struct cpu_tally {
 
 /**
  * struct capture - the state of such a source
- * @source: its name
+ * @kind: what it is made of
  * @object: loaded, maps shared with the first one
  * @link: of each attached program
  * @tracefs: its root
@@ -80,7 +82,7 @@ struct cpu_tally {
  * @text: texts of describe()
  */
 struct capture {
-	const char *source;
+	const struct bpf_kind *kind;
 	struct bpf_object *object[OBJECTS_MAX];
 	unsigned int objects;
 	struct bpf_link *link[PROGRAMS_MAX];
@@ -110,7 +112,7 @@ struct capture {
 	int failed;
 	struct {
 		char key[32];
-		char value[512];
+		char value[4096];
 	} text[3];
 };
 
@@ -175,8 +177,8 @@ static bool only_helps(struct bpf_object *o)
 /* Leaves out what this kernel does not have. Return: programs left that see something of their own */
 static unsigned int choose(int tracefs, struct bpf_object *o)
 {
-	struct bpf_program *prog;
 	unsigned int n = 0;
+	struct bpf_program *prog;
 	bool here;
 
 	bpf_object__for_each_program(prog, o)
@@ -265,7 +267,8 @@ int bpf_probe(const char *const *objects, struct grt_err *err)
 	return n ? 0 : no_tracepoint(objects, err);
 }
 
-static const char *const shared_maps[] = {"events", "counts", "jobs", "rings", "deps", "waits", "stacks"};
+static const char *const shared_maps[] = {"events", "counts", "jobs",	  "rings",
+					  "deps",   "waits",  "commands", "stacks"};
 
 /* The maps of the first object that has them serve all. */
 static int share_maps(struct capture *c, struct bpf_object *o)
@@ -391,14 +394,34 @@ static int name_thread(struct capture *c, unsigned int cpu, const struct grt_eve
 	return grt_packer_name(c->packer, cpu, e->time, GRT_NAME_THREAD, e->tid, comm, owner);
 }
 
-static int take_event(struct capture *c, unsigned int cpu, struct grt_event *e, const struct bpf_comm *names)
+/* Takes the message apart that an event is made from. */
+static int read_text(struct capture *c, unsigned int cpu, struct grt_event *e, const struct bpf_text *text)
+{
+	char message[BPF_TEXT + 1] = "", comm[BPF_COMM + 1] = "";
+
+	if (e->type != GRT_EV_XID)
+		return 0;
+	memcpy(message, text->text, BPF_TEXT);
+	bpf_xid_read((struct grt_ev_xid *)e, message, comm, sizeof(comm));
+	return comm[0] ? grt_packer_name(c->packer, cpu, e->time, GRT_NAME_THREAD, e->tid, comm, comm) : 0;
+}
+
+/** struct labels - what stands in front of an event: NULL where it does not */
+struct labels {
+	const struct bpf_comm *names;
+	const struct bpf_text *text;
+};
+
+static int take_event(struct capture *c, unsigned int cpu, struct grt_event *e, const struct labels *l)
 {
 	struct ring *ring = NULL;
 	int ret = 0;
 
 	c->tally[cpu].events++;
-	if (names)
-		ret = name_thread(c, cpu, e, names);
+	if (l->names)
+		ret = name_thread(c, cpu, e, l->names);
+	if (l->text)
+		ret = read_text(c, cpu, e, l->text);
 	if (!ret)
 		ret = complete_event(c, cpu, e, &ring);
 	if (!ret)
@@ -419,22 +442,26 @@ static int on_record(void *arg, void *data, size_t size)
 		char bytes[GRT_RECORD_MAX];
 	} ev;
 	const struct bpf_record *r = data;
-	const struct bpf_comm *names = NULL;
+	struct labels l = {NULL, NULL};
 	struct capture *c = arg;
 	size_t at = sizeof(*r);
 
 	if (size < at + sizeof(ev.e) || r->cpu >= c->cpus)
 		return -EPROTO;
 	if (r->labels & BPF_HAS_COMM) {
-		names = (const void *)((const char *)data + at);
-		at += sizeof(*names);
+		l.names = (const void *)((const char *)data + at);
+		at += sizeof(*l.names);
+	}
+	if (r->labels & BPF_HAS_TEXT) {
+		l.text = (const void *)((const char *)data + at);
+		at += sizeof(*l.text);
 	}
 	if (size < at + sizeof(ev.e) || size - at > sizeof(ev))
 		return -EPROTO;
 	memcpy(&ev, (const char *)data + at, size - at);
 	if (!grt_record_sound(&ev.e, size - at))
 		return -EPROTO;
-	return take_event(c, r->cpu, &ev.e, names);
+	return take_event(c, r->cpu, &ev.e, &l);
 }
 
 static int consume(struct capture *c)
@@ -461,13 +488,17 @@ static void set_config(struct capture *c, const struct source_setup *setup)
 		snprintf(c->config.comm, sizeof(c->config.comm), "%s", setup->comm);
 	if (setup->ring)
 		snprintf(c->config.ring, sizeof(c->config.ring), "%s", setup->ring);
-	if (setup->driver)
-		snprintf(c->config.driver, sizeof(c->config.driver), "%s", setup->driver);
+	if (c->kind->driver || setup->driver)
+		snprintf(c->config.driver, sizeof(c->config.driver), "%s", c->kind->driver ?: setup->driver);
 	if (setup->types)
 		c->config.types = setup->types;
 	c->config.device = setup->device;
 	c->config.stacks =
 		(setup->user_stack ? BPF_STACK_USER : 0) | (setup->kernel_stack ? BPF_STACK_KERNEL : 0);
+	if (getrandom(&c->config.secret, sizeof(c->config.secret), 0) < 0)
+		c->config.secret = now_ns() * 0x9e3779b97f4a7c15ULL;
+	if (c->kind->configure)
+		c->kind->configure(&c->config);
 }
 
 /* A power of two. */
@@ -502,9 +533,20 @@ static int make_reader(struct capture *c, struct grt_err *err)
 	return 0;
 }
 
-static int prepare(struct capture *c, const struct source_setup *setup, const char *const *objects,
-		   struct grt_err *err)
+/* Objects of a single driver have its name. */
+static bool is_asked_for(const struct capture *c, const char *object)
 {
+	static const char *const drivers[] = {"amdgpu", "i915", "virtio_gpu"};
+	bool of_driver = false;
+
+	for (size_t i = 0; i < sizeof(drivers) / sizeof(drivers[0]); i++)
+		of_driver |= !strcmp(drivers[i], object);
+	return !of_driver || !c->config.driver[0] || !strcmp(c->config.driver, object);
+}
+
+static int prepare(struct capture *c, const struct source_setup *setup, struct grt_err *err)
+{
+	const char *const *objects = c->kind->objects;
 	int ret = check_kernel(err);
 	bool covered = false;
 
@@ -521,19 +563,18 @@ static int prepare(struct capture *c, const struct source_setup *setup, const ch
 	c->merged = setup->merged;
 	c->ring_base = setup->ring_base;
 	for (const char *const *name = objects; !ret && *name; name++)
-		if (!setup->covered || !setup->covered(setup->arg, *name))
-			ret = load_object(c, *name, err);
-		else
+		if (setup->covered && setup->covered(setup->arg, *name))
 			covered = true;
+		else if (is_asked_for(c, *name))
+			ret = load_object(c, *name, err);
 	if (!ret && !c->programs)
 		return covered ? grt_err_set(err, -ENODEV, "the source kmod has all there is", "",
-					     "nothing for %s", c->source)
+					     "nothing for %s", c->kind->name)
 			       : no_tracepoint(objects, err);
 	return ret ? ret : make_reader(c, err);
 }
 
-int bpf_open(void **state, const struct source_setup *setup, const char *name, const char *const *objects,
-	     struct grt_err *err)
+int bpf_open(void **state, const struct source_setup *setup, const struct bpf_kind *kind, struct grt_err *err)
 {
 	struct capture *c = calloc(1, sizeof(*c));
 
@@ -541,11 +582,11 @@ int bpf_open(void **state, const struct source_setup *setup, const char *name, c
 	if (!c)
 		return grt_err_set(err, -ENOMEM, NULL, NULL, "no memory for BPF sources");
 	c->tracefs = c->epoll = c->timer = -1;
-	c->source = name;
+	c->kind = kind;
 	c->cpus = (unsigned int)libbpf_num_possible_cpus();
 	if (c->cpus > BPF_CPUS_MAX)
 		c->cpus = BPF_CPUS_MAX;
-	return prepare(c, setup, objects, err);
+	return prepare(c, setup, err);
 }
 
 static struct bpf_link *attach_event(struct capture *c, struct bpf_program *prog,
@@ -683,13 +724,13 @@ static int check_counts(const struct capture *c, struct grt_err *err)
 {
 	for (unsigned int cpu = 0; cpu < c->cpus; cpu++) {
 		const struct bpf_counts *n = &c->count[cpu];
-		uint64_t known = c->tally[cpu].events + n->filtered + n->lost;
+		uint64_t known = c->tally[cpu].events + n->lost;
 
-		if (n->emitted != known)
+		if (n->wanted != known)
 			return grt_err_set(err, -EPROTO, "this is an error in grtrace",
 					   "grtrace doctor --bug-report FILE",
-					   "%s: CPU %u: %llu events were offered, %llu are accounted for",
-					   c->source, cpu, (unsigned long long)n->emitted,
+					   "%s: CPU %u: %llu events were taken, %llu are accounted for",
+					   c->kind->name, cpu, (unsigned long long)n->wanted,
 					   (unsigned long long)known);
 	}
 	return 0;
@@ -730,7 +771,7 @@ static void counts_text(const struct capture *c, char *text, size_t room)
 	uint64_t late = 0;
 
 	for (unsigned int cpu = 0; cpu < c->cpus; cpu++) {
-		sum.emitted += c->count[cpu].emitted;
+		sum.wanted += c->count[cpu].wanted;
 		sum.filtered += c->count[cpu].filtered;
 		sum.lost += c->count[cpu].lost;
 		sum.unmatched += c->count[cpu].unmatched;
@@ -738,7 +779,7 @@ static void counts_text(const struct capture *c, char *text, size_t room)
 		late += c->tally[cpu].late;
 	}
 	snprintf(text, room, "emitted=%llu filtered=%llu lost=%llu late=%llu unmatched=%llu no_stack=%llu",
-		 (unsigned long long)sum.emitted, (unsigned long long)sum.filtered,
+		 (unsigned long long)(sum.wanted + sum.filtered), (unsigned long long)sum.filtered,
 		 (unsigned long long)sum.lost, (unsigned long long)late, (unsigned long long)sum.unmatched,
 		 (unsigned long long)sum.no_stack);
 }
@@ -753,7 +794,7 @@ int bpf_describe(void *state, struct grt_env *env, int room)
 	snprintf(c->text[1].value, sizeof(c->text[1].value), "%llu", (unsigned long long)c->ring_bytes);
 	counts_text(c, c->text[2].value, sizeof(c->text[2].value));
 	for (n = 0; n < room && n < 3; n++) {
-		snprintf(c->text[n].key, sizeof(c->text[n].key), "%s_%s", c->source, keys[n]);
+		snprintf(c->text[n].key, sizeof(c->text[n].key), "%s_%s", c->kind->name, keys[n]);
 		env[n] = (struct grt_env){c->text[n].key, c->text[n].value};
 	}
 	return n;
@@ -791,10 +832,9 @@ static int not_built(struct grt_err *err)
 			   "cannot load BPF programs");
 }
 
-int bpf_open(void **state, const struct source_setup *setup, const char *name, const char *const *objects,
-	     struct grt_err *err)
+int bpf_open(void **state, const struct source_setup *setup, const struct bpf_kind *kind, struct grt_err *err)
 {
-	(void)setup, (void)name, (void)objects;
+	(void)setup, (void)kind;
 	*state = NULL;
 	return not_built(err);
 }

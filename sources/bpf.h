@@ -8,13 +8,25 @@
 
 #include "source.h"
 
+struct bpf_config;
+
 /**
- * bpf_open - the open() of a source of BPF programs
+ * struct bpf_kind - what a source is made of
+ * @name: of the source
+ * @driver: only rings of this driver, NULL: as the user says
  * @objects: names of its objects, ended by NULL. Of these, programs whose
  *	tracepoint this kernel does not have are left out
- * @name: of the source
+ * @configure: makes further settings of the programs; may be NULL
  */
-int bpf_open(void **state, const struct source_setup *setup, const char *name, const char *const *objects,
+struct bpf_kind {
+	const char *name;
+	const char *driver;
+	const char *const *objects;
+	void (*configure)(struct bpf_config *config);
+};
+
+/** bpf_open - the open() of a source of BPF programs; @kind is used until it is closed */
+int bpf_open(void **state, const struct source_setup *setup, const struct bpf_kind *kind,
 	     struct grt_err *err);
 
 /** bpf_probe - whether they would work here: 0, or -errno with what is missing in *err */
@@ -29,29 +41,37 @@ int bpf_stop(void *state, struct grt_err *err);
 int bpf_describe(void *state, struct grt_env *env, int room);
 int bpf_close(void *state, struct grt_err *err);
 
-/* BPF_SOURCE(name, by_name, "object", ...): defines source_NAME */
-#define BPF_SOURCE(name_, by_name_, ...)                                                        \
-	static const char *const objects[] = {__VA_ARGS__, NULL};                               \
-	static int open_it(void **state, const struct source_setup *setup, struct grt_err *err) \
-	{                                                                                       \
-		return bpf_open(state, setup, #name_, objects, err);                            \
-	}                                                                                       \
-	static int probe_it(struct grt_err *err)                                                \
-	{                                                                                       \
-		return bpf_probe(objects, err);                                                 \
-	}                                                                                       \
-	const struct source source_##name_ = {                                                  \
-		.name = #name_,                                                                 \
-		.by_name = by_name_,                                                            \
-		.probe = probe_it,                                                              \
-		.open = open_it,                                                                \
-		.start = bpf_start,                                                             \
-		.streams = bpf_streams,                                                         \
-		.flush = bpf_flush,                                                             \
-		.read = bpf_read,                                                               \
-		.stop = bpf_stop,                                                               \
-		.describe = bpf_describe,                                                       \
-		.close = bpf_close,                                                             \
+/* BPF_OPS(name, by_name, probe, open): defines source_NAME from its own first operations and the others */
+#define BPF_OPS(name_, by_name_, probe_, open_) \
+	const struct source source_##name_ = {  \
+		.name = #name_,                 \
+		.by_name = by_name_,            \
+		.probe = probe_,                \
+		.open = open_,                  \
+		.start = bpf_start,             \
+		.streams = bpf_streams,         \
+		.flush = bpf_flush,             \
+		.read = bpf_read,               \
+		.stop = bpf_stop,               \
+		.describe = bpf_describe,       \
+		.close = bpf_close,             \
 	}
+
+/* BPF_SOURCE_OF(name, by_name, driver, "object", ...): defines source_NAME; driver as in struct bpf_kind */
+#define BPF_SOURCE_OF(name_, by_name_, driver_, ...)                                                 \
+	static const char *const objects[] = {__VA_ARGS__, NULL};                                    \
+	static const struct bpf_kind kind = {.name = #name_, .driver = driver_, .objects = objects}; \
+	static int open_it(void **state, const struct source_setup *setup, struct grt_err *err)      \
+	{                                                                                            \
+		return bpf_open(state, setup, &kind, err);                                           \
+	}                                                                                            \
+	static int probe_it(struct grt_err *err)                                                     \
+	{                                                                                            \
+		return bpf_probe(objects, err);                                                      \
+	}                                                                                            \
+	BPF_OPS(name_, by_name_, probe_it, open_it)
+
+/* BPF_SOURCE(name, by_name, "object", ...): the same for any driver */
+#define BPF_SOURCE(name_, by_name_, ...) BPF_SOURCE_OF(name_, by_name_, NULL, __VA_ARGS__)
 
 #endif /* GRTRACE_BPF_H */

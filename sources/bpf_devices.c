@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Names of device files, from sysfs at their first event: a device keeps its
- * number while it is there.
+ * Names of device files, from sysfs at their first event (NVIDIA's are not
+ * there): a device keeps its number while it is there.
  */
 #include <libgen.h>
 #include <stdio.h>
@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "bpf_devices.h"
+#include "nvidia_devices.h"
 
 /* The kernel's own form of a device number. */
 #define MAJOR_OF(number) ((number) >> 20)
@@ -42,8 +43,12 @@ static const struct bpf_device *find_device(struct bpf_devices *d, uint32_t numb
 		return NULL;
 	d->used++;
 	k->number = number;
-	link_end(number, "", k->name, sizeof(k->name));
-	link_end(number, "/device/driver", k->driver, sizeof(k->driver));
+	if (nvidia_device_name(number, k->name, sizeof(k->name))) {
+		snprintf(k->driver, sizeof(k->driver), "nvidia");
+	} else {
+		link_end(number, "", k->name, sizeof(k->name));
+		link_end(number, "/device/driver", k->driver, sizeof(k->driver));
+	}
 	return k;
 }
 

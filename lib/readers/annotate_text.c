@@ -118,34 +118,54 @@ struct pattern {
 	uint64_t mask[2];
 };
 
+/** enum what - what is done with the value of a key */
+enum what {
+	NOT_KNOWN, /* passed over; the key does not end a text before it */
+	DERIVED,   /* passed over */
+	COMMON,	   /* remembered by enum key */
+	COMMON_LONG,
+	UNSIGNED, /* a field of the record */
+	SIGNED,
+	STRING,
+};
+
+/** struct action - the same, with the place in the record, or the enum key */
+struct action {
+	uint8_t what;
+	uint8_t size;
+	uint16_t at;
+};
+
 /**
  * struct annotate - tables, and what the lines before looked like
  * @key_slot, @event_slot: places of words, by a hash of them; plus 1, 0: empty
  * @pattern: of each key
- * @field: of each event, the field that a key is; NULL: none
+ * @action: of each event, what a key means
  * @order: of each event, which keys the last line had, plus 1; the next one
  *	will have the same
+ * @last, @follower: the event before, and what followed each event when it came
+ *	last, as places in the table plus 1
  */
 struct annotate {
 	bool made;
 	uint8_t key_slot[SLOTS];
 	uint8_t event_slot[SLOTS];
 	struct pattern pattern[KEY_WORDS];
-	const struct grt_field *field[GRT_EV_MAX][KEY_WORDS];
+	struct action action[GRT_EV_MAX][KEY_WORDS];
 	uint8_t order[GRT_EV_MAX][ORDER];
+	uint8_t last;
+	uint8_t follower[EVENT_WORDS + 1];
 };
 
 /**
  * struct facts - what a line says
  * @has: bits of enum key
- * @named: the event has a name of its own fields
  */
 struct facts {
 	uint64_t time;
 	uint64_t number[KEYS];
 	struct grt_span text[KEYS];
 	uint32_t has;
-	const struct grt_event_desc *event;
 	union {
 		struct grt_event e;
 		char room[GRT_RECORD_MAX];
@@ -203,14 +223,40 @@ static void make_patterns(struct annotate *a)
 	}
 }
 
-static void place_fields(struct annotate *a, unsigned int type)
+static struct action action_of_field(const struct grt_field *f)
+{
+	struct action a = {.what = UNSIGNED, .size = (uint8_t)f->size, .at = f->offset};
+
+	if (f->kind == GRT_FIELD_STR)
+		a.what = STRING;
+	else if (f->kind == GRT_FIELD_SIGNED)
+		a.what = SIGNED;
+	return a;
+}
+
+static struct action action_of_key(const struct word *w)
+{
+	struct action a = {.what = COMMON, .at = w->id};
+
+	if (w->id == KEY_FIELD)
+		a.what = NOT_KNOWN;
+	else if (w->id == KEY_DERIVED)
+		a.what = DERIVED;
+	else if (w->id == KEY_COMM || w->id == KEY_PROCESS)
+		a.what = COMMON_LONG;
+	return a;
+}
+
+static void plan_event(struct annotate *a, unsigned int type)
 {
 	const struct grt_field *f = grt_event_table[type].fields();
 
+	for (size_t i = 0; i < KEY_WORDS; i++)
+		a->action[type][i] = action_of_key(&keys[i]);
 	for (; f->name; f++) {
 		const struct word *w = find_word(a->key_slot, keys, f->name, strlen(f->name));
 
-		a->field[type][w - keys] = f;
+		a->action[type][w - keys] = action_of_field(f);
 	}
 }
 
@@ -224,7 +270,7 @@ static struct annotate *state_of(struct grt_text *t)
 	place_words(a->event_slot, events, EVENT_WORDS);
 	make_patterns(a);
 	for (size_t i = 0; i < EVENT_WORDS; i++)
-		place_fields(a, events[i].id);
+		plan_event(a, events[i].id);
 	a->made = true;
 	return a;
 }
@@ -251,7 +297,7 @@ static size_t find_key(const struct annotate *a, const struct facts *f, struct g
 {
 	const struct word *w = key.len < KEY_MAX ? find_word(a->key_slot, keys, key.at, key.len) : NULL;
 
-	if (!w || (w->id == KEY_FIELD && !a->field[f->e.type][w - keys]))
+	if (!w || a->action[f->e.type][w - keys].what == NOT_KNOWN)
 		return KEY_WORDS;
 	return (size_t)(w - keys);
 }
@@ -354,115 +400,137 @@ static struct grt_span plain(char buf[TEXT_MAX], struct grt_span s)
 	return (struct grt_span){buf, unescape(buf, TEXT_MAX, s)};
 }
 
-static void set_string(struct facts *f, const struct grt_field *field, struct grt_span value)
+/* A digit's value plus 1, 0 for what is none. */
+static const uint8_t hex_value[256] = {
+	['0'] = 1,  ['1'] = 2,	['2'] = 3,  ['3'] = 4,	['4'] = 5,  ['5'] = 6,	['6'] = 7,  ['7'] = 8,
+	['8'] = 9,  ['9'] = 10, ['a'] = 11, ['b'] = 12, ['c'] = 13, ['d'] = 14, ['e'] = 15, ['f'] = 16,
+	['A'] = 11, ['B'] = 12, ['C'] = 13, ['D'] = 14, ['E'] = 15, ['F'] = 16,
+};
+
+/* As grt_scan_number(), which has what is too long for 64 bits. */
+static inline bool scan_number(const char **p, const char *end, uint64_t *v)
 {
-	memset(f->room + field->offset, 0, field->size);
-	unescape(f->room + field->offset, field->size, value);
+	const char *q = *p, *start = q;
+	unsigned int digit;
+	uint64_t n = 0;
+
+	if (end - q > 2 && q[0] == '0' && (q[1] | 32) == 'x') {
+		for (q += 2, start = q; q < end && (digit = hex_value[(unsigned char)*q]); q++)
+			n = n << 4 | (digit - 1);
+		if (q - start > 16)
+			return grt_scan_number(p, end, v);
+	} else {
+		for (; q < end && (digit = (unsigned char)*q - '0') < 10; q++)
+			n = n * 10 + digit;
+		if (q - start > 19)
+			return grt_scan_number(p, end, v);
+	}
+	if (q == start)
+		return false;
+	*v = n;
+	*p = q;
+	return true;
 }
 
-/* Bits of a field of so many bytes. */
-static inline unsigned int bits_of(const struct grt_field *field)
+static void set_signed(struct facts *f, const struct action *a, int64_t n)
 {
-	return 8U * (field->size < 8 ? field->size : 8);
-}
-
-static void set_signed(struct facts *f, const struct grt_field *field, int64_t n)
-{
-	int64_t top = (int64_t)(UINT64_MAX >> (65 - bits_of(field)));
+	int64_t top = (int64_t)(UINT64_MAX >> (65 - 8 * a->size));
 
 	n = n > top ? top : n < -top - 1 ? -top - 1 : n;
-	memcpy(f->room + field->offset, &n, field->size);
+	memcpy(f->room + a->at, &n, a->size);
 }
 
-static inline void set_number(struct facts *f, const struct grt_field *field, uint64_t n)
+static inline void set_number(struct facts *f, const struct action *a, uint64_t n)
 {
-	uint64_t most = UINT64_MAX >> (64 - bits_of(field));
-	uint32_t half;
+	uint32_t half = grt_u32(n);
+	uint16_t quarter = n > UINT16_MAX ? UINT16_MAX : (uint16_t)n;
 
-	n = n > most ? most : n;
-	half = (uint32_t)n;
-	if (field->size == sizeof(half))
-		memcpy(f->room + field->offset, &half, sizeof(half));
+	if (a->size == sizeof(half))
+		memcpy(f->room + a->at, &half, sizeof(half));
+	else if (a->size == sizeof(n))
+		memcpy(f->room + a->at, &n, sizeof(n));
 	else
-		memcpy(f->room + field->offset, &n, field->size);
+		memcpy(f->room + a->at, &quarter, sizeof(quarter));
 }
 
-/* Values that may hold blanks. */
-static inline bool is_long(unsigned int id, const struct grt_field *field)
+static inline void set_common(struct facts *f, unsigned int key, const char *value, const char *end,
+			      uint64_t n)
 {
-	return id == KEY_COMM || id == KEY_PROCESS || (field && field->kind == GRT_FIELD_STR);
-}
-
-static void set_field(struct facts *f, const struct grt_field *field, struct grt_span value)
-{
-	const char *p = value.at, *end = value.at + value.len;
-	uint64_t n;
-	int64_t s;
-
-	if (field->kind == GRT_FIELD_STR)
-		set_string(f, field, value);
-	else if (field->kind == GRT_FIELD_SIGNED && grt_scan_s64(&p, end, &s))
-		set_signed(f, field, s);
-	else if (grt_scan_number(&p, end, &n))
-		set_number(f, field, n);
+	f->has |= 1U << key;
+	f->text[key] = (struct grt_span){value, (size_t)(end - value)};
+	f->number[key] = n;
 }
 
 static void set_key(struct facts *f, unsigned int key, struct grt_span value)
 {
 	const char *p = value.at;
+	uint64_t n = 0;
 
-	f->has |= 1U << key;
-	f->text[key] = value;
-	f->number[key] = 0;
-	grt_scan_number(&p, value.at + value.len, &f->number[key]);
+	scan_number(&p, value.at + value.len, &n);
+	set_common(f, key, value.at, value.at + value.len, n);
 }
 
 /* What most values are: a number and a blank or a comma. Return: whether this one is */
-static inline bool take_number(struct facts *f, unsigned int id, const struct grt_field *field,
-			       const char **p, const char *end)
+static inline bool take_number(struct facts *f, const struct action *a, const char **p, const char *end)
 {
 	const char *q = *p;
 	uint64_t n;
 
-	if (is_long(id, field) || !grt_scan_number(&q, end, &n) || (q < end && *q != ' ' && *q != ','))
+	if (!scan_number(&q, end, &n) || (q < end && *q != ' ' && *q != ','))
 		return false;
-	if (field && field->kind == GRT_FIELD_SIGNED) {
-		set_signed(f, field, n > INT64_MAX ? INT64_MAX : (int64_t)n);
-	} else if (field) {
-		set_number(f, field, n);
-	} else if (id < KEY_DERIVED) {
-		f->has |= 1U << id;
-		f->number[id] = n;
-		f->text[id] = (struct grt_span){*p, (size_t)(q - *p)};
-	}
+	if (a->what == UNSIGNED)
+		set_number(f, a, n);
+	else if (a->what == COMMON)
+		set_common(f, a->at, *p, q, n);
+	else if (a->what == SIGNED)
+		set_signed(f, a, n > INT64_MAX ? INT64_MAX : (int64_t)n);
 	*p = q;
 	return true;
 }
 
+/* Any other value. */
+static void set_value(struct facts *f, const struct action *a, struct grt_span value)
+{
+	const char *p = value.at, *end = value.at + value.len;
+	uint64_t n;
+	int64_t s;
+
+	if (a->what == COMMON || a->what == COMMON_LONG) {
+		set_key(f, a->at, value);
+	} else if (a->what == STRING) {
+		memset(f->room + a->at, 0, a->size);
+		unescape(f->room + a->at, a->size, value);
+	} else if (a->what == SIGNED && grt_scan_s64(&p, end, &s)) {
+		set_signed(f, a, s);
+	} else if (a->what == UNSIGNED && grt_scan_number(&p, end, &n)) {
+		set_number(f, a, n);
+	}
+}
+
 /* A key and its value, or a word without a value. */
-static void scan_pair(struct annotate *a, struct facts *f, const char **p, const char *end, unsigned int nth)
+static inline void scan_pair(struct annotate *a, struct facts *f, const char **p, const char *end,
+			     unsigned int nth)
 {
 	size_t key = scan_key(a, f, p, end, nth);
-	const struct grt_field *field;
+	const struct action *action;
 	struct grt_span value;
+	bool is_long;
 
 	if (key == KEY_WORDS) {
 		*p = end_of_word(*p, end);
 		return;
 	}
-	field = keys[key].id == KEY_DERIVED ? NULL : a->field[f->e.type][key];
-	if (take_number(f, keys[key].id, field, p, end))
+	action = &a->action[f->e.type][key];
+	is_long = action->what == COMMON_LONG || action->what == STRING;
+	if (!is_long && take_number(f, action, p, end))
 		return;
 	value.at = *p;
-	if (is_long(keys[key].id, field))
+	if (is_long)
 		*p = end_of_long(a, f, *p, end, nth + 1 < ORDER ? a->order[f->e.type][nth + 1] : 0);
 	else
 		*p = end_of_word(*p, end);
 	value.len = (size_t)(*p - value.at);
-	if (field)
-		set_field(f, field, value);
-	else if (keys[key].id < KEY_DERIVED)
-		set_key(f, keys[key].id, value);
+	set_value(f, action, value);
 }
 
 static void scan_pairs(struct annotate *a, struct facts *f, const char *p, const char *end)
@@ -586,18 +654,38 @@ static void put_event(struct grt_text *t, struct facts *f)
 	grt_text_put(t, &f->e, 0);
 }
 
+static void begin_record(struct annotate *a, struct facts *f, const struct word *w)
+{
+	memset(f->room, 0, grt_event_table[w->id].size);
+	f->e.type = w->id;
+	if (w->id == GRT_EV_IOCTL_ENTER)
+		((struct grt_ev_ioctl_enter *)f->room)->fd = -1;
+	a->last = (uint8_t)(w - events + 1);
+}
+
+/* Whether the event that followed last time follows again; its record is begun then, and *p is behind it. */
+static bool guess_event(struct annotate *a, struct facts *f, const char **p, const char *end)
+{
+	unsigned int place = a->follower[a->last];
+	const struct word *w = &events[place ? place - 1 : 0];
+
+	if (!place || end - *p <= w->len + 1 || **p != ' ' || (*p)[w->len + 1] != ' ' ||
+	    memcmp(*p + 1, w->text, w->len))
+		return false;
+	begin_record(a, f, w);
+	*p += w->len + 1;
+	return true;
+}
+
 /* Whether a name is that of an event; the record is begun then. NAME has no text form. */
-static bool begin_event(const struct annotate *a, struct facts *f, struct grt_span name)
+static bool begin_event(struct annotate *a, struct facts *f, struct grt_span name)
 {
 	const struct word *w = find_word(a->event_slot, events, name.at, name.len);
 
 	if (!w || w->id == GRT_EV_NAME)
 		return false;
-	f->event = &grt_event_table[w->id];
-	memset(f->room, 0, f->event->size);
-	f->e.type = w->id;
-	if (w->id == GRT_EV_IOCTL_ENTER)
-		((struct grt_ev_ioctl_enter *)f->room)->fd = -1;
+	a->follower[a->last] = (uint8_t)(w - events + 1);
+	begin_record(a, f, w);
 	return true;
 }
 
@@ -714,12 +802,14 @@ static enum grt_text_line line_bracket(struct grt_text *t, struct facts *f, cons
 
 	if (!scan_stamp(&p, end, &f->time) || !grt_scan_char(&p, end, ']'))
 		return GRT_LINE_BAD;
-	name = scan_event(&p, end);
-	if (!name.len || (p < end && !grt_is_blank(*p)))
-		return GRT_LINE_BAD;
-	if (!begin_event(a, f, name)) {
-		grt_text_unknown(t, name.at, name.len);
-		return GRT_LINE_DONE;
+	if (!guess_event(a, f, &p, end)) {
+		name = scan_event(&p, end);
+		if (!name.len || (p < end && !grt_is_blank(*p)))
+			return GRT_LINE_BAD;
+		if (!begin_event(a, f, name)) {
+			grt_text_unknown(t, name.at, name.len);
+			return GRT_LINE_DONE;
+		}
 	}
 	scan_pairs(a, f, p, end);
 	put_event(t, f);

@@ -274,11 +274,11 @@ static bool take_bracketed(struct ftrace_line *l, const char *line, const char *
 
 bool ftrace_line_parse(struct ftrace_line *l, const char *line, const char *end)
 {
-	const char *at = line + l->column, *behind;
+	const char *at = l->column < (size_t)(end - line) ? line + l->column : line, *behind;
 	uint64_t cpu;
 
 	l->tgid = 0;
-	behind = at < end && *at == '[' ? scan_cpu(at, end, &cpu, &l->time) : NULL;
+	behind = scan_cpu(at, end, &cpu, &l->time);
 	if (behind && take_bracketed(l, line, at)) {
 		l->cpu = grt_u32(cpu);
 		return take_event(l, behind, end);

@@ -40,7 +40,7 @@ struct job_key {
 
 /**
  * struct job - who submitted it, for events in interrupts and workers
- * @done: it has completed
+ * @state: JOB_*
  */
 struct job {
 	__u32 pid;
@@ -48,8 +48,14 @@ struct job {
 	__u32 ring;
 	__u32 device;
 	__u32 hw_ctx;
-	__u32 done;
+	__u32 state;
 };
+
+/* job.state */
+#define JOB_DONE 1U /* it has completed */
+#define JOB_END_BY_FENCE \
+	2U /* its driver may not tell of its END: unless it has, it comes with COMPLETE, inferred */
+#define JOB_STARTED 4U /* START was told; after a preemption it is not told again */
 
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
@@ -64,6 +70,9 @@ struct {
 	__type(key, __u64);
 	__type(value, struct bpf_ring);
 } rings SEC(".maps");
+
+/* An interrupt's program may come between the read and the write of another one on its CPU. */
+#define COUNT(field) ((void)__sync_fetch_and_add(&(field), 1))
 
 static __always_inline struct bpf_counts *my_counts(__u32 *cpu)
 {
@@ -91,11 +100,31 @@ static __always_inline int thread_wanted(__u32 pid)
 	return 1;
 }
 
+/*
+ * A kernel address as the number of an object: the same one for the same
+ * object, and another one in each capture, so that traces can be given away.
+ */
+static __always_inline __u64 opaque(__u64 address)
+{
+	return address ? (address ^ config.secret) * 0x9e3779b97f4a7c15ULL : 0;
+}
+
 /* An event that a filter rejects. */
 static __always_inline int count_filtered(struct bpf_counts *c)
 {
-	c->emitted++;
-	c->filtered++;
+	COUNT(c->filtered);
+	return 0;
+}
+
+/* For an event of the running thread. NULL: it is not wanted, which has been counted */
+static __always_inline struct bpf_counts *my_counts_if_wanted(__u32 *cpu, __u64 *pid_tgid)
+{
+	struct bpf_counts *c = my_counts(cpu);
+
+	*pid_tgid = bpf_get_current_pid_tgid();
+	if (!c || thread_wanted(*pid_tgid >> 32))
+		return c;
+	count_filtered(c);
 	return 0;
 }
 
@@ -140,62 +169,61 @@ static __always_inline void set_current(struct grt_event *e, __u64 pid_tgid)
 
 static __always_inline int begin_counted(struct bpf_counts *c, __u32 type)
 {
-	c->emitted++;
-	if (type_wanted(type))
-		return 1;
-	c->filtered++;
-	return 0;
+	if (!type_wanted(type))
+		return count_filtered(c);
+	COUNT(c->wanted);
+	return 1;
 }
 
-#define GRT_EVENT(id, NAME, name, CLASS, LEVEL, WHO, fields, help)                            \
-	struct out_##name {                                                                    \
-		struct bpf_record r;                                                           \
-		struct grt_ev_##name ev;                                                       \
-	};                                                                                     \
-	struct out_comm_##name {                                                               \
-		struct bpf_record r;                                                           \
-		struct bpf_comm comm;                                                          \
-		struct grt_ev_##name ev;                                                       \
-	};                                                                                     \
-	static __always_inline struct out_##name *begin_##name(struct bpf_counts *c, __u32 cpu) \
-	{                                                                                      \
-		struct out_##name *at;                                                         \
-		__u64 stamp;                                                                   \
-                                                                                               \
-		if (!begin_counted(c, id))                                                     \
-			return 0;                                                              \
-		stamp = bpf_ktime_get_ns();                                                    \
-		at = bpf_ringbuf_reserve(&events, sizeof(*at), 0);                             \
-		if (!at) {                                                                     \
-			c->lost++;                                                             \
-			return 0;                                                              \
-		}                                                                              \
-		__builtin_memset(at, 0, sizeof(*at));                                          \
-		at->r.cpu = cpu;                                                               \
-		begin_event(&at->ev.e, stamp, id, sizeof(at->ev));                             \
-		return at;                                                                     \
-	}                                                                                      \
-	static __always_inline struct out_comm_##name *begin_comm_##name(                      \
-		struct bpf_counts *c, __u32 cpu, __u64 pid_tgid)                               \
-	{                                                                                      \
-		struct out_comm_##name *at;                                                    \
-		__u64 stamp;                                                                   \
-                                                                                               \
-		if (!begin_counted(c, id))                                                     \
-			return 0;                                                              \
-		stamp = bpf_ktime_get_ns();                                                    \
-		at = bpf_ringbuf_reserve(&events, sizeof(*at), 0);                             \
-		if (!at) {                                                                     \
-			c->lost++;                                                             \
-			return 0;                                                              \
-		}                                                                              \
-		__builtin_memset(&at->ev, 0, sizeof(at->ev));                                  \
-		at->r.cpu = cpu;                                                               \
-		at->r.labels = BPF_HAS_COMM;                                                   \
-		begin_event(&at->ev.e, stamp, id, sizeof(at->ev));                             \
-		set_current(&at->ev.e, pid_tgid);                                              \
-		fill_comm(&at->comm, pid_tgid);                                                \
-		return at;                                                                     \
+#define GRT_EVENT(id, NAME, name, CLASS, LEVEL, WHO, fields, help)                                        \
+	struct out_##name {                                                                               \
+		struct bpf_record r;                                                                      \
+		struct grt_ev_##name ev;                                                                  \
+	};                                                                                                \
+	struct out_comm_##name {                                                                          \
+		struct bpf_record r;                                                                      \
+		struct bpf_comm comm;                                                                     \
+		struct grt_ev_##name ev;                                                                  \
+	};                                                                                                \
+	static __always_inline struct out_##name *begin_##name(struct bpf_counts *c, __u32 cpu)           \
+	{                                                                                                 \
+		struct out_##name *at;                                                                    \
+		__u64 stamp;                                                                              \
+                                                                                                          \
+		if (!begin_counted(c, id))                                                                \
+			return 0;                                                                         \
+		stamp = bpf_ktime_get_ns();                                                               \
+		at = bpf_ringbuf_reserve(&events, sizeof(*at), 0);                                        \
+		if (!at) {                                                                                \
+			COUNT(c->lost);                                                                   \
+			return 0;                                                                         \
+		}                                                                                         \
+		__builtin_memset(at, 0, sizeof(*at));                                                     \
+		at->r.cpu = cpu;                                                                          \
+		begin_event(&at->ev.e, stamp, id, sizeof(at->ev));                                        \
+		return at;                                                                                \
+	}                                                                                                 \
+	static __always_inline struct out_comm_##name *begin_comm_##name(struct bpf_counts *c, __u32 cpu, \
+									 __u64 pid_tgid)                  \
+	{                                                                                                 \
+		struct out_comm_##name *at;                                                               \
+		__u64 stamp;                                                                              \
+                                                                                                          \
+		if (!begin_counted(c, id))                                                                \
+			return 0;                                                                         \
+		stamp = bpf_ktime_get_ns();                                                               \
+		at = bpf_ringbuf_reserve(&events, sizeof(*at), 0);                                        \
+		if (!at) {                                                                                \
+			COUNT(c->lost);                                                                   \
+			return 0;                                                                         \
+		}                                                                                         \
+		__builtin_memset(&at->ev, 0, sizeof(at->ev));                                             \
+		at->r.cpu = cpu;                                                                          \
+		at->r.labels = BPF_HAS_COMM;                                                              \
+		begin_event(&at->ev.e, stamp, id, sizeof(at->ev));                                        \
+		set_current(&at->ev.e, pid_tgid);                                                         \
+		fill_comm(&at->comm, pid_tgid);                                                           \
+		return at;                                                                                \
 	}
 #include <grtrace/events.def>
 #undef GRT_EVENT
@@ -203,7 +231,7 @@ static __always_inline int begin_counted(struct bpf_counts *c, __u32 type)
 /* Hands a reserved record over. The reader is woken once in a while only. */
 static __always_inline void event_submit(void *at, struct bpf_counts *c)
 {
-	bpf_ringbuf_submit(at, c->emitted % BPF_WAKE_EVENTS ? BPF_RB_NO_WAKEUP : BPF_RB_FORCE_WAKEUP);
+	bpf_ringbuf_submit(at, c->wanted % BPF_WAKE_EVENTS ? BPF_RB_NO_WAKEUP : BPF_RB_FORCE_WAKEUP);
 }
 
 static __always_inline void set_job(struct grt_event *e, const struct job_key *key, const struct job *job)
@@ -220,7 +248,6 @@ static __always_inline void set_job(struct grt_event *e, const struct job_key *k
 
 static __always_inline int same_text(const char *a, const volatile char *b, int len)
 {
-#pragma unroll
 	for (int i = 0; i < len; i++) {
 		if (a[i] != b[i])
 			return 0;
@@ -234,15 +261,23 @@ static __always_inline int same_text(const char *a, const volatile char *b, int 
 static __always_inline struct bpf_ring *ring_add(__u64 address, struct bpf_ring *r)
 {
 	r->denied = config.ring[0] && !same_text(r->name, config.ring, BPF_RING);
+	/* before 6.1 a scheduler does not know its driver */
+	if (config.driver[0] && r->driver[0] && !same_text(r->driver, config.driver, BPF_DRIVER - 1))
+		r->denied = 1;
 	r->id = address >> 4; /* allocated together or not, their addresses differ here */
 	bpf_map_update_elem(&rings, &address, r, BPF_NOEXIST);
 	return bpf_map_lookup_elem(&rings, &address);
 }
 
-/* A stage of a job's life that its submitter's thread need not run: who it belongs to comes from the table. */
-static __always_inline int job_wanted(const struct job *job)
+static __always_inline int by_thread_or_ring(void)
 {
-	return job || (!config.pid && !config.comm[0] && !config.ring[0]);
+	return config.pid || config.comm[0] || config.ring[0];
+}
+
+/* Such a filter works through the table of jobs: what is not in it was rejected at its SUBMIT. */
+static __always_inline int by_table(void)
+{
+	return by_thread_or_ring() || config.driver[0] || config.device;
 }
 
 #endif /* GRTRACE_BPF_COMMON_H */

@@ -9,8 +9,9 @@
  * dependencies (struct drm_sched_job *, struct dma_fence *). The names changed
  * between 6.14 and 6.17.
  *
- * A job is known by its finished fence. SUBMIT is queue, COMMIT is run, END is
- * done; COMPLETE comes from dma_fence.bpf.c.
+ * A job is known by its finished fence. SUBMIT is queue, with what the driver's
+ * own object said of it (amdgpu.bpf.c), COMMIT is run, END is done; COMPLETE
+ * comes from dma_fence.bpf.c.
  */
 #include "common.h"
 #include "jobs.h"
@@ -59,6 +60,7 @@ static __always_inline int queue(void *ctx, struct drm_sched_job *sj)
 	__u64 pid_tgid = bpf_get_current_pid_tgid();
 	struct bpf_ring *ring = ring_of(BPF_CORE_READ(sj, sched));
 	struct job_key key = key_of(sj);
+	__u32 *cmd = bpf_map_lookup_elem(&commands, &key), code = cmd ? *cmd : 0;
 	struct job job = {
 		.pid = pid_tgid >> 32,
 		.tid = (__u32)pid_tgid,
@@ -66,7 +68,9 @@ static __always_inline int queue(void *ctx, struct drm_sched_job *sj)
 		.device = ring ? ring->device : 0,
 	};
 
-	return job_submit(ctx, &key, &job, ring && ring->denied, 0, 0, 0);
+	if (cmd)
+		bpf_map_delete_elem(&commands, &key);
+	return job_submit(ctx, &key, &job, ring && ring->denied, code, 0, 0);
 }
 
 static __always_inline int run(struct drm_sched_job *sj, struct drm_sched_entity *entity)
@@ -90,9 +94,9 @@ static __always_inline int done(struct drm_sched_fence *f)
 static __always_inline int dependency(struct drm_sched_job *sj, struct dma_fence *fence, int unsignalled)
 {
 	struct job_key key = key_of(sj), dep = {
-		.ctx = BPF_CORE_READ(fence, context),
-		.seqno = BPF_CORE_READ(fence, seqno),
-	};
+						 .ctx = BPF_CORE_READ(fence, context),
+						 .seqno = BPF_CORE_READ(fence, seqno),
+					 };
 	int signalled = BPF_CORE_READ(fence, flags) & DMA_FENCE_SIGNALED;
 
 	/* what was still open when it was added is looked at again before the job runs */
@@ -101,11 +105,11 @@ static __always_inline int dependency(struct drm_sched_job *sj, struct dma_fence
 	return job_wait_dep(&key, &dep, unsignalled > 0 ? 0 : signalled);
 }
 
-#define PROBE_JOB(NAME, BODY)                            \
-	SEC("raw_tp/" #NAME)                             \
-	int NAME(struct bpf_raw_tracepoint_args *ctx)    \
-	{                                                \
-		return BODY;                             \
+#define PROBE_JOB(NAME, BODY)                         \
+	SEC("raw_tp/" #NAME)                          \
+	int NAME(struct bpf_raw_tracepoint_args *ctx) \
+	{                                             \
+		return BODY;                          \
 	}
 
 PROBE_JOB(drm_sched_job, queue(ctx, (void *)ctx->args[0]))

@@ -7,36 +7,7 @@
  * result; which ioctl it was is still in the thread's saved registers, so
  * nothing need be remembered between the two, and both filters agree.
  */
-#include "common.h"
-
-#define IOCTL_TYPE(cmd) ((cmd) >> 8 & 0xff)
-
-/** struct syscall_enter, syscall_exit - the records of syscalls:sys_*_ioctl (their format files, every kernel) */
-struct syscall_enter {
-	__u64 common;
-	__u64 nr;
-	__u64 args[6];
-};
-
-struct syscall_exit {
-	__u64 common;
-	__u64 nr;
-	__s64 ret;
-};
-
-/* The number of the device file behind a descriptor, 0 where it is none. */
-static __always_inline __u32 device_of(struct task_struct *task, __u32 fd)
-{
-	struct fdtable *table = task->files->fdt;
-	struct file *file = 0;
-	struct inode *inode;
-
-	if (fd >= table->max_fds)
-		return 0;
-	bpf_probe_read_kernel(&file, sizeof(file), table->fd + fd);
-	inode = BPF_CORE_READ(file, f_inode);
-	return BPF_CORE_READ(inode, i_rdev);
-}
+#include "files.h"
 
 SEC("tp/syscalls/sys_enter_ioctl")
 int ioctl_enter(struct syscall_enter *ctx)
@@ -95,11 +66,11 @@ static __always_inline int left(__u32 fd, __u32 cmd, __s64 ret)
 	return 0;
 }
 
-/* x86-64: the system call's arguments are in rdi and rsi, and stay in the saved registers. */
+/* The arguments stay in the saved registers. */
 SEC("tp/syscalls/sys_exit_ioctl")
 int ioctl_exit(struct syscall_exit *ctx)
 {
-	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(bpf_get_current_task_btf());
+	struct pt_regs *regs = my_regs();
 
 	return left(regs->di, regs->si, ctx->ret);
 }

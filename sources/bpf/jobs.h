@@ -17,6 +17,14 @@ struct {
 	__type(value, __u32);
 } deps SEC(".maps");
 
+/* What a driver says of a job before its SUBMIT: its command code. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 4096);
+	__type(key, struct job_key);
+	__type(value, __u32);
+} commands SEC(".maps");
+
 /* The fence that a thread waits for. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -32,12 +40,6 @@ struct {
 	__uint(value_size, BPF_STACK_DEPTH * sizeof(__u64));
 } stacks SEC(".maps");
 
-/* A filter by thread or ring works through the table: what is not in it was rejected at its SUBMIT. */
-static __always_inline int by_table(void)
-{
-	return config.pid || config.comm[0] || config.ring[0] || config.device;
-}
-
 static __always_inline __u32 take_stack(void *ctx, struct bpf_counts *c, __u64 flags)
 {
 	long id = bpf_get_stackid(ctx, &stacks, flags);
@@ -45,7 +47,7 @@ static __always_inline __u32 take_stack(void *ctx, struct bpf_counts *c, __u64 f
 	if (id >= 0)
 		return id + 1;
 	if (id == -17) /* EEXIST: another one has its place */
-		c->no_stack++;
+		COUNT(c->no_stack);
 	return BPF_STACK_NONE;
 }
 
@@ -72,13 +74,13 @@ static __always_inline void job_stack(void *ctx, const struct job_key *key, cons
 /**
  * job_submit - SUBMIT, from the thread that submits
  * @ctx: of the program
- * @job: complete but for @done
+ * @job: complete
  * @denied: a filter of the ring rejects it
  * @cmd, @fence_id: as in events.def
  * @flags: GRT_FLAG_COMMIT where the driver has no queue of its own
  */
-static __always_inline int job_submit(void *ctx, const struct job_key *key, const struct job *job, int denied, __u32 cmd,
-				      __u64 fence_id, __u32 flags)
+static __always_inline int job_submit(void *ctx, const struct job_key *key, const struct job *job, int denied,
+				      __u32 cmd, __u64 fence_id, __u32 flags)
 {
 	__u64 pid_tgid = bpf_get_current_pid_tgid();
 	struct out_comm_submit *at;
@@ -128,11 +130,51 @@ static __always_inline int job_commit(const struct job_key *key, __u32 sw_depth,
 	return 0;
 }
 
+/* START: the hardware began the job */
+static __always_inline int job_start(const struct job_key *key)
+{
+	struct job *job = bpf_map_lookup_elem(&jobs, key);
+	struct out_start *at;
+	struct bpf_counts *c;
+	__u32 cpu;
+
+	if (job && job->state & JOB_STARTED)
+		return 0;
+	c = my_counts(&cpu);
+	if (!c)
+		return 0;
+	if (!job && by_table())
+		return count_filtered(c);
+	if (job)
+		job->state |= JOB_STARTED;
+	at = begin_start(c, cpu);
+	if (!at)
+		return 0;
+	set_job(&at->ev.e, key, job);
+	event_submit(at, c);
+	return 0;
+}
+
+static __always_inline void put_end(struct bpf_counts *c, __u32 cpu, const struct job_key *key,
+				    const struct job *job, __u32 reply, __u32 hw_ctx, __u64 fence_id,
+				    __u32 flags)
+{
+	struct out_end *at = begin_end(c, cpu);
+
+	if (!at)
+		return;
+	at->ev.e.flags |= flags;
+	set_job(&at->ev.e, key, job);
+	at->ev.reply = reply;
+	at->ev.hw_ctx = hw_ctx;
+	at->ev.fence_id = fence_id;
+	event_submit(at, c);
+}
+
 /* END: the device has finished it */
 static __always_inline int job_end(const struct job_key *key, __u32 reply, __u32 hw_ctx, __u64 fence_id)
 {
 	struct job *job = bpf_map_lookup_elem(&jobs, key);
-	struct out_end *at;
 	struct bpf_counts *c;
 	__u32 cpu;
 
@@ -141,18 +183,14 @@ static __always_inline int job_end(const struct job_key *key, __u32 reply, __u32
 		return 0;
 	if (!job && by_table())
 		return count_filtered(c);
-	at = begin_end(c, cpu);
-	if (!at)
-		return 0;
-	set_job(&at->ev.e, key, job);
-	at->ev.reply = reply;
-	at->ev.hw_ctx = hw_ctx;
-	at->ev.fence_id = fence_id;
-	event_submit(at, c);
+	if (job)
+		job->state &= ~JOB_END_BY_FENCE;
+	put_end(c, cpu, key, job, reply, hw_ctx, fence_id, 0);
 	return 0;
 }
 
-static __always_inline int job_error(const struct job_key *key, const struct job *job, __s32 status, __u32 code)
+static __always_inline int job_error(const struct job_key *key, const struct job *job, __s32 status,
+				     __u32 code)
 {
 	struct out_error *at;
 	struct bpf_counts *c;
@@ -171,7 +209,11 @@ static __always_inline int job_error(const struct job_key *key, const struct job
 	return 0;
 }
 
-/* COMPLETE: a fence is signalled; most are of no job, and not counted. It may be signalled once only. */
+/*
+ * COMPLETE: a fence is signalled; most are of no job, and not counted. It may be
+ * signalled once only. Where the driver has not told of the job's END, it is
+ * over by now.
+ */
 static __always_inline int job_complete(const struct job_key *key, __s32 status)
 {
 	struct job *job = bpf_map_lookup_elem(&jobs, key);
@@ -179,12 +221,14 @@ static __always_inline int job_complete(const struct job_key *key, __s32 status)
 	struct bpf_counts *c;
 	__u32 cpu;
 
-	if (!job || job->done)
+	if (!job || job->state & JOB_DONE)
 		return 0;
 	c = my_counts(&cpu);
 	if (!c)
 		return 0;
-	job->done = 1;
+	job->state |= JOB_DONE;
+	if (job->state & JOB_END_BY_FENCE)
+		put_end(c, cpu, key, job, 0, job->hw_ctx, 0, GRT_FLAG_INFERRED);
 	if (status)
 		job_error(key, job, status, 0);
 	at = begin_complete(c, cpu);
@@ -262,9 +306,14 @@ static __always_inline int wait_enter(const struct job_key *key)
 	__u64 pid_tgid = bpf_get_current_pid_tgid();
 	__u32 tid = (__u32)pid_tgid, cpu;
 	struct out_comm_sync_wait_enter *at;
+	struct job_key *known;
 	struct bpf_counts *c;
 
 	if (!job)
+		return 0;
+	/* a driver's own event of a wait stands between those of dma_fence */
+	known = bpf_map_lookup_elem(&waits, &tid);
+	if (known && known->ctx == key->ctx && known->seqno == key->seqno)
 		return 0;
 	c = my_counts(&cpu);
 	if (!c)

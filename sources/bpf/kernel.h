@@ -32,14 +32,31 @@ struct files_struct {
 	struct fdtable *fdt;
 };
 
+struct signal_struct {
+	atomic_t live;
+};
+
 struct task_struct {
+	int tgid;
 	struct task_struct *group_leader;
 	struct files_struct *files;
+	struct signal_struct *signal;
 	char comm[16];
+};
+
+struct upid {
+	int nr;
+};
+
+struct pid {
+	struct upid numbers[1];
 };
 
 /* x86-64 */
 struct pt_regs {
+	unsigned long r10;
+	unsigned long r8;
+	unsigned long dx;
 	unsigned long si;
 	unsigned long di;
 	unsigned long ax;
@@ -86,6 +103,53 @@ struct drm_sched_job {
 	struct drm_sched_fence *s_fence;
 };
 
+struct drm_minor {
+	int index;
+};
+
+struct drm_device {
+	struct drm_minor *primary;
+};
+
+struct drm_file {
+	struct pid *pid;
+};
+
+struct drm_gem_object {
+	struct drm_device *dev;
+};
+
+struct ttm_buffer_object {
+	struct drm_gem_object base;
+};
+
+/* Private to amdgpu: its first member, and one that every version has. */
+struct amdgpu_job {
+	struct drm_sched_job base;
+	__u32 num_ibs;
+};
+
+struct amdgpu_bo {
+	struct ttm_buffer_object tbo;
+};
+
+/* Private to i915. */
+struct drm_i915_private {
+	struct drm_device drm;
+};
+
+struct intel_engine_cs {
+	char name[8];
+	__u16 uabi_class;
+	__u16 uabi_instance;
+};
+
+struct i915_request {
+	struct dma_fence fence;
+	struct drm_i915_private *i915;
+	struct intel_engine_cs *engine;
+};
+
 struct virtio_device {
 	int index;
 };
@@ -106,7 +170,7 @@ struct virtio_gpu_ctrl_hdr {
 	__u32 ctx_id;
 	__u32 ring_idx;
 };
-#define VIRTIO_GPU_FLAG_FENCE	   1U
+#define VIRTIO_GPU_FLAG_FENCE 1U
 #define VIRTIO_GPU_RESP_ERR_UNSPEC 0x1200U
 
 /* include/linux/dma-fence.h: DMA_FENCE_FLAG_SIGNALED_BIT is bit 0 */

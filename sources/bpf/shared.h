@@ -8,9 +8,10 @@
 
 #include <grtrace/event.h>
 
-#define BPF_COMM   16
-#define BPF_RING   32
+#define BPF_COMM 16
+#define BPF_RING 32
 #define BPF_DRIVER 16
+#define BPF_MAJORS 8
 
 /* More CPUs than this are not counted apart, so there cannot be more. */
 #define BPF_CPUS_MAX 1024
@@ -25,37 +26,44 @@
  * @ring: only jobs of rings of this name; empty: all
  * @device: only this device number (major << 20 | minor); 0: all
  * @types: bit per event type that is wanted
- * @driver: of `fence`: the driver whose fences are jobs
+ * @secret: hides the kernel's addresses in numbers of objects, see opaque()
+ * @driver: only rings of this driver; of `fence`: the driver whose fences are jobs; empty: all
  * @stacks: BPF_STACK_* to take at each SUBMIT
+ * @majors: of NVIDIA's device files, for `nvidia`; 0: no more
  */
 struct bpf_config {
 	__u32 pid;
 	__u32 device;
 	__u64 types;
+	__u64 secret;
 	char comm[BPF_COMM];
 	char ring[BPF_RING];
-	char driver[BPF_DRIVER];
+	char driver[BPF_RING];
 	__u32 stacks;
+	__u32 majors[BPF_MAJORS];
 	__u32 pad;
 };
 
 /* bpf_config.stacks */
-#define BPF_STACK_USER	 1U
+#define BPF_STACK_USER 1U
 #define BPF_STACK_KERNEL 2U
 
 #define BPF_STACK_DEPTH 127
-#define BPF_STACKS_MAX	16384
+#define BPF_STACKS_MAX 16384
 
 /* In STACK records of the programs: no stack. Numbers are those of the stack map, plus 1. */
 #define BPF_STACK_NONE 0U
 
 /**
  * struct bpf_counts - of one CPU: what was offered, and what did not get into the ring buffer
+ * @wanted: offered, and no filter rejected it
+ * @filtered: offered, and rejected
+ * @lost: of @wanted, those without room
  * @unmatched: what a driver told that could not be joined to a job
  * @no_stack: stacks for which the table had no room
  */
 struct bpf_counts {
-	__u64 emitted;
+	__u64 wanted;
 	__u64 filtered;
 	__u64 lost;
 	__u64 unmatched;
@@ -65,9 +73,11 @@ struct bpf_counts {
 
 /* bpf_record.labels */
 #define BPF_HAS_COMM 1U
+#define BPF_HAS_TEXT 2U
 
 /**
- * struct bpf_record - in the ring buffer: this, then struct bpf_comm if it is said, then the event
+ * struct bpf_record - in the ring buffer: this, then struct bpf_comm or struct bpf_text if it is said, then
+ * the event
  * @cpu: where it happened
  * @labels: BPF_HAS_*
  */
@@ -80,6 +90,14 @@ struct bpf_record {
 struct bpf_comm {
 	char comm[BPF_COMM];
 	char owner[BPF_COMM];
+};
+
+/* Of a message of the kernel log. */
+#define BPF_TEXT 192
+
+/** struct bpf_text - the beginning of what the event is made from; NUL terminated */
+struct bpf_text {
+	char text[BPF_TEXT];
 };
 
 /**

@@ -99,7 +99,7 @@ static __always_inline int unmatched(void)
 	struct bpf_counts *c = my_counts(&cpu);
 
 	if (c)
-		c->unmatched++;
+		COUNT(c->unmatched);
 	return 0;
 }
 

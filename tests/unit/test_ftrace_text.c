@@ -326,6 +326,10 @@ static void lines_are_unwrapped(void **state)
 
 	snprintf(text, sizeof(text), "%s%.*s\r\n", line, (int)strlen(QUEUE) - 1, QUEUE);
 	one_job(f, text, 1042000731000, 3, 812, 812, "glxgears");
+	snprintf(text, sizeof(text), "%s%swhat is this?\r\n", line, QUEUE);
+	read_text(f, text);
+	assert_int_equal(f->h->text.lines, 2);
+	assert_string_equal(f->h->text.bad_text, "what is this?");
 	/* no newline at the end */
 	snprintf(text, sizeof(text), "%s%.*s", line, (int)strlen(QUEUE) - 1, QUEUE);
 	one_job(f, text, 1042000731000, 3, 812, 812, "glxgears");
@@ -529,6 +533,19 @@ static void scheduler_of_yesterday_by_address(void **state)
 }
 
 #define PTRVAL "(____ptrval____)"
+
+/* The queueing of a job is not in the text, and its fence has the address of one that never ended. */
+static void an_address_of_another_job(void **state)
+{
+	struct fixture *f = *state;
+
+	read_whole(
+		f,
+		"glmark2-812 [000] ..... 1.000001: " OLD("drm_sched_job", "00000000aaaa0001", 17) "v3d_bin-99 [001] ..... 1.000003: " OLD(
+			"drm_run_job", "00000000aaaa0001",
+			18) "<idle>-0 [000] d.h1. 1.000005: drm_sched_process_job: fence=00000000aaaa0001 signaled\n");
+	EVENTS(f, "SUBMIT 1000001 0:1", "COMMIT 1000003 0:2", "END 1000005 0:2", "COMPLETE* 1000005 0:2");
+}
 
 static void scheduler_of_yesterday_without_addresses(void **state)
 {
@@ -1018,6 +1035,7 @@ int main(void)
 		T(what_has_no_events_is_refused),
 		T(scheduler_of_today),
 		T(scheduler_of_yesterday_by_address),
+		T(an_address_of_another_job),
 		T(scheduler_of_yesterday_without_addresses),
 		T(raw_fields),
 		T(oldest_scheduler),

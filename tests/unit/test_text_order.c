@@ -312,14 +312,12 @@ static void equal_stamps_keep_their_order(void **state)
 {
 	struct fixture *f = *state;
 	struct collect k = {.n = 0};
-	size_t names = 0;
 
 	for (uint64_t i = 0; i < 1000; i++)
 		put_line(f->out, 5000 * MS + (i / 10 ^ 1) * 1000, i);
 	fclose(f->out);
 	collect_path(&k, f->path, &f->s);
 	for (size_t i = 1; i < k.n; i++) {
-		names += k.e[i].type == GRT_EV_NAME;
 		assert_true(k.e[i - 1].time <= k.e[i].time);
 		if (k.e[i - 1].time == k.e[i].time && k.e[i].type == GRT_EV_SUBMIT &&
 		    k.e[i - 1].type == GRT_EV_SUBMIT)

@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * amdgpu alone: its jobs in the DRM scheduler, interrupts and memory; part of drm.
+ */
+#include "bpf.h"
+
+BPF_SOURCE_OF(amdgpu, true, "amdgpu", "drm_sched", "amdgpu", "dma_fence");

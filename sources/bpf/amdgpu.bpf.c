@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What amdgpu tells beyond the DRM scheduler, which has its jobs: how many
+ * command buffers (IBs) a submit has, interrupts, and where buffers lie.
+ *
+ *	amdgpu_cs_ioctl    (struct amdgpu_job *): SUBMIT.cmd is num_ibs
+ *	amdgpu_iv          IRQ: source is client_id << 16 | src_id, data is
+ *			   vmid << 24 | pasid
+ *	amdgpu_bo_create   MEM_CREATE: pages, preferred and allowed domains,
+ *			   memory type, the object's flags
+ *	amdgpu_bo_move     MEM_MOVE
+ *
+ * A submit passes amdgpu_cs_ioctl right before the scheduler's queue event, by
+ * the same fence, so the number is left for drm_sched.bpf.c and the job is told
+ * once. The driver's own jobs (page tables, clears, moves) have no ioctl: their
+ * cmd is 0. amdgpu_sched_run_job says nothing that the scheduler's run event
+ * has not said just before, and is not used. No event tells of an object's end.
+ *
+ * cs_ioctl's argument is the same in Linux 5.15 to 7.3 while its record is not;
+ * of the others it is the record that is the same
+ * (drivers/gpu/drm/amd/amdgpu/amdgpu_trace.h).
+ */
+#include "jobs.h"
+#include "memory.h"
+
+#define PAGE_BYTES 4096ULL
+
+/** struct iv_record, bo_create_record, bo_move_record - the events' format files */
+struct iv_record {
+	__u64 common;
+	__u32 ih;
+	__u32 client_id;
+	__u32 src_id;
+	__u32 ring_id;
+	__u32 vmid;
+	__u32 vmid_src;
+	__u64 timestamp;
+	__u32 timestamp_src;
+	__u32 pasid;
+};
+
+struct bo_create_record {
+	__u64 common;
+	struct amdgpu_bo *bo;
+	__u32 pages;
+	__u32 type;
+	__u32 prefer;
+	__u32 allow;
+	__u32 flags; /* its name there is "visible" */
+};
+
+struct bo_move_record {
+	__u64 common;
+	struct amdgpu_bo *bo;
+	__u64 bytes;
+	__u32 to;
+	__u32 from;
+};
+
+SEC("raw_tp/amdgpu_cs_ioctl")
+int cs_ioctl(struct bpf_raw_tracepoint_args *ctx)
+{
+	struct amdgpu_job *job = (void *)ctx->args[0];
+	struct drm_sched_fence *f = BPF_CORE_READ(job, base.s_fence);
+	struct job_key key = {
+		.ctx = BPF_CORE_READ(f, finished.context),
+		.seqno = BPF_CORE_READ(f, finished.seqno),
+	};
+	__u32 ibs = BPF_CORE_READ(job, num_ibs);
+
+	bpf_map_update_elem(&commands, &key, &ibs, BPF_ANY);
+	return 0;
+}
+
+/* An interrupt is of no thread that could be asked for, and its ring is not one of the scheduler's by name.
+ */
+SEC("tp/amdgpu/amdgpu_iv")
+int iv(struct iv_record *ctx)
+{
+	struct bpf_counts *c;
+	struct out_irq *at;
+	__u32 cpu;
+
+	c = my_counts(&cpu);
+	if (!c)
+		return 0;
+	if (by_thread_or_ring())
+		return count_filtered(c);
+	at = begin_irq(c, cpu);
+	if (!at)
+		return 0;
+	at->ev.source = ctx->client_id << 16 | (ctx->src_id & 0xffff);
+	at->ev.data = ctx->vmid << 24 | (ctx->pasid & 0xffffff);
+	event_submit(at, c);
+	return 0;
+}
+
+static __always_inline __u32 device_of_bo(struct amdgpu_bo *bo)
+{
+	return drm_index(BPF_CORE_READ(bo, tbo.base.dev));
+}
+
+SEC("tp/amdgpu/amdgpu_bo_create")
+int bo_create(struct bo_create_record *ctx)
+{
+	struct out_comm_mem_create *at;
+	struct bpf_counts *c;
+
+	at = take_mem_create(&c, (__u64)ctx->bo, device_of_bo(ctx->bo));
+	if (!at)
+		return 0;
+	at->ev.bytes = ctx->pages * PAGE_BYTES;
+	at->ev.wanted = ctx->prefer;
+	at->ev.allowed = ctx->allow;
+	at->ev.placed = ctx->type;
+	at->ev.mflags = ctx->flags;
+	event_submit(at, c);
+	return 0;
+}
+
+SEC("tp/amdgpu/amdgpu_bo_move")
+int bo_move(struct bo_move_record *ctx)
+{
+	struct out_comm_mem_move *at;
+	struct bpf_counts *c;
+
+	at = take_mem_move(&c, (__u64)ctx->bo, device_of_bo(ctx->bo));
+	if (!at)
+		return 0;
+	at->ev.bytes = ctx->bytes;
+	at->ev.from = ctx->from;
+	at->ev.to = ctx->to;
+	event_submit(at, c);
+	return 0;
+}
+
+char LICENSE[] SEC("license") = "GPL";

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * System calls on device files, by the tracepoints of the one system call.
+ */
+#ifndef GRTRACE_BPF_FILES_H
+#define GRTRACE_BPF_FILES_H
+
+#include "common.h"
+
+#define IOCTL_TYPE(cmd) ((cmd) >> 8 & 0xff)
+
+/** struct syscall_enter, syscall_exit - the records of syscalls:sys_*_ioctl (their format files, every
+ * kernel) */
+struct syscall_enter {
+	__u64 common;
+	__u64 nr;
+	__u64 args[6];
+};
+
+struct syscall_exit {
+	__u64 common;
+	__u64 nr;
+	__s64 ret;
+};
+
+/* The number of the device file behind a descriptor, 0 where it is none. */
+static __always_inline __u32 device_of(struct task_struct *task, __u32 fd)
+{
+	struct fdtable *table = task->files->fdt;
+	struct file *file = 0;
+	struct inode *inode;
+
+	if (fd >= table->max_fds)
+		return 0;
+	bpf_probe_read_kernel(&file, sizeof(file), table->fd + fd);
+	inode = BPF_CORE_READ(file, f_inode);
+	return BPF_CORE_READ(inode, i_rdev);
+}
+
+/* The arguments of the system call that the running thread is in; x86-64: in rdi, rsi, rdx, r10, r8. */
+static __always_inline struct pt_regs *my_regs(void)
+{
+	return (struct pt_regs *)bpf_task_pt_regs(bpf_get_current_task_btf());
+}
+
+#endif /* GRTRACE_BPF_FILES_H */

@@ -1,0 +1,373 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * System calls on NVIDIA's device files, and the driver's Xid messages; works
+ * with every driver, since none of its own functions is looked at.
+ *
+ *	open, openat, openat2   OPEN when it is left, by the new file's device;
+ *				one that failed by its path, /dev/nvidia*
+ *	close                   CLOSE when it is entered: later the file is gone.
+ *				So what close returned is not looked at (0)
+ *	sched_process_exit      CLOSE of what a process leaves open, if its OPEN
+ *				was seen: descriptors below 1024
+ *	ioctl                   IOCTL_ENTER, IOCTL_EXIT: type 'F' (resource
+ *				manager), 'm' (modeset) and 0 (UVM)
+ *	mmap                    MMAP when it is left
+ *	poll, ppoll             POLL when it is entered, for the first 16 files
+ *	printk:console          XID of messages that begin with "NVRM: Xid"
+ *
+ * Not seen: poll through epoll and select; dup, fork and exec, so a child's
+ * close of a file that it has inherited is a CLOSE without OPEN; close_range;
+ * calls of 32-bit programs.
+ *
+ * Each program looks whether the file is a character device of one of the
+ * majors in the settings. The first thing that a program for messages does is
+ * to compare nine bytes: a kernel that prints much is not slowed down.
+ */
+#include "files.h"
+
+#define MAP_ANONYMOUS 0x20
+#define POLL_FILES 16
+#define EXIT_FILES 1024
+
+/** struct poll_file, open_how - as in the uapi */
+struct poll_file {
+	__s32 fd;
+	__s16 events;
+	__s16 revents;
+};
+
+struct open_how {
+	__u64 flags;
+};
+
+/* Processes whose OPEN was seen. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 8192);
+	__type(key, __u32);
+	__type(value, __u32);
+} holders SEC(".maps");
+
+static __always_inline int is_nvidia(__u32 device)
+{
+	__u32 major = device >> 20;
+
+	if (!major)
+		return 0;
+#pragma unroll
+	for (int i = 0; i < BPF_MAJORS; i++)
+		if (config.majors[i] == major)
+			return 1;
+	return 0;
+}
+
+/* The device behind a descriptor, 0 where it is none of NVIDIA's. */
+static __always_inline __u32 nvidia_of(__u32 fd)
+{
+	__u32 device = device_of(bpf_get_current_task_btf(), fd);
+
+	return is_nvidia(device) ? device : 0;
+}
+
+/* For an event of the running thread on a device. NULL: not wanted, which has been counted */
+static __always_inline struct bpf_counts *my_counts_on(__u32 device, __u32 *cpu, __u64 *pid_tgid)
+{
+	struct bpf_counts *c = my_counts_if_wanted(cpu, pid_tgid);
+
+	if (!c || !config.device || config.device == device)
+		return c;
+	count_filtered(c);
+	return 0;
+}
+
+/* ------------------------------------------------------------- open, close */
+
+static __always_inline int is_nvidia_path(const char *path)
+{
+	static const char begin[] = "/dev/nvidia";
+	char text[sizeof(begin)];
+
+	if (bpf_probe_read_user_str(text, sizeof(text), path) != sizeof(text))
+		return 0;
+#pragma unroll
+	for (int i = 0; i < sizeof(begin) - 1; i++)
+		if (text[i] != begin[i])
+			return 0;
+	return 1;
+}
+
+static __always_inline int opened(const char *path, __u32 flags, __s64 ret)
+{
+	__u32 device = ret >= 0 ? nvidia_of(ret) : 0, pid, one = 1, cpu;
+	struct out_comm_open *at;
+	struct bpf_counts *c;
+	__u64 pid_tgid;
+
+	if (!device && (ret >= 0 || !is_nvidia_path(path)))
+		return 0;
+	c = my_counts_on(device, &cpu, &pid_tgid);
+	at = c ? begin_comm_open(c, cpu, pid_tgid) : 0;
+	if (!at)
+		return 0;
+	at->ev.e.device = device;
+	at->ev.fd = ret;
+	at->ev.oflags = flags;
+	event_submit(at, c);
+	pid = pid_tgid >> 32;
+	if (device)
+		bpf_map_update_elem(&holders, &pid, &one, BPF_ANY);
+	return 0;
+}
+
+SEC("tp/syscalls/sys_exit_open")
+int exit_open(struct syscall_exit *ctx)
+{
+	struct pt_regs *regs = my_regs();
+
+	return opened((const char *)regs->di, regs->si, ctx->ret);
+}
+
+SEC("tp/syscalls/sys_exit_openat")
+int exit_openat(struct syscall_exit *ctx)
+{
+	struct pt_regs *regs = my_regs();
+
+	return opened((const char *)regs->si, regs->dx, ctx->ret);
+}
+
+SEC("tp/syscalls/sys_exit_openat2")
+int exit_openat2(struct syscall_exit *ctx)
+{
+	struct pt_regs *regs = my_regs();
+	struct open_how how = {};
+
+	bpf_probe_read_user(&how, sizeof(how), (void *)regs->dx);
+	return opened((const char *)regs->si, how.flags, ctx->ret);
+}
+
+/* Not inlined, and checked once by the kernel: it is called in loops. */
+__noinline int put_close(__u32 fd, __u32 device)
+{
+	struct out_comm_close *at;
+	struct bpf_counts *c;
+	__u64 pid_tgid;
+	__u32 cpu;
+
+	c = my_counts_on(device, &cpu, &pid_tgid);
+	at = c ? begin_comm_close(c, cpu, pid_tgid) : 0;
+	if (!at)
+		return 0;
+	at->ev.e.device = device;
+	at->ev.fd = fd;
+	event_submit(at, c);
+	return 0;
+}
+
+SEC("tp/syscalls/sys_enter_close")
+int enter_close(struct syscall_enter *ctx)
+{
+	__u32 device = nvidia_of(ctx->args[0]);
+
+	return device ? put_close(ctx->args[0], device) : 0;
+}
+
+/* A process ends with its last thread; only the program that takes its row goes on. */
+SEC("raw_tp/sched_process_exit")
+int process_exit(struct bpf_raw_tracepoint_args *ctx)
+{
+	struct task_struct *task = (void *)ctx->args[0];
+	__u32 pid = BPF_CORE_READ(task, tgid), device;
+
+	if (!bpf_map_lookup_elem(&holders, &pid) || BPF_CORE_READ(task, signal, live.counter) ||
+	    bpf_map_delete_elem(&holders, &pid))
+		return 0;
+	for (__u32 fd = 0; fd < EXIT_FILES; fd++) {
+		device = nvidia_of(fd);
+		if (device)
+			put_close(fd, device);
+	}
+	return 0;
+}
+
+/* ------------------------------------------------------------- ioctl, mmap, poll */
+
+static __always_inline int is_nvidia_type(__u32 cmd)
+{
+	return IOCTL_TYPE(cmd) == 'F' || IOCTL_TYPE(cmd) == 'm' || !IOCTL_TYPE(cmd);
+}
+
+SEC("tp/syscalls/sys_enter_ioctl")
+int enter_ioctl(struct syscall_enter *ctx)
+{
+	__u32 cmd = ctx->args[1], device, cpu;
+	struct out_comm_ioctl_enter *at;
+	struct bpf_counts *c;
+	__u64 pid_tgid;
+
+	if (!is_nvidia_type(cmd))
+		return 0;
+	device = nvidia_of(ctx->args[0]);
+	c = device ? my_counts_on(device, &cpu, &pid_tgid) : 0;
+	at = c ? begin_comm_ioctl_enter(c, cpu, pid_tgid) : 0;
+	if (!at)
+		return 0;
+	at->ev.e.device = device;
+	at->ev.cmd = cmd;
+	at->ev.fd = ctx->args[0];
+	at->ev.arg = ctx->args[2];
+	event_submit(at, c);
+	return 0;
+}
+
+SEC("tp/syscalls/sys_exit_ioctl")
+int exit_ioctl(struct syscall_exit *ctx)
+{
+	struct pt_regs *regs = my_regs();
+	__u32 cmd = regs->si, device, cpu;
+	struct out_ioctl_exit *at;
+	struct bpf_counts *c;
+	__u64 pid_tgid;
+
+	if (!is_nvidia_type(cmd))
+		return 0;
+	device = nvidia_of(regs->di);
+	c = device ? my_counts_on(device, &cpu, &pid_tgid) : 0;
+	at = c ? begin_ioctl_exit(c, cpu) : 0;
+	if (!at)
+		return 0;
+	set_current(&at->ev.e, pid_tgid);
+	at->ev.e.device = device;
+	at->ev.cmd = cmd;
+	at->ev.ret = ctx->ret;
+	event_submit(at, c);
+	return 0;
+}
+
+SEC("tp/syscalls/sys_exit_mmap")
+int exit_mmap(struct syscall_exit *ctx)
+{
+	struct pt_regs *regs = my_regs();
+	struct out_comm_mmap *at;
+	struct bpf_counts *c;
+	__u32 device, cpu;
+	__u64 pid_tgid;
+
+	if (regs->r10 & MAP_ANONYMOUS)
+		return 0;
+	device = nvidia_of(regs->r8);
+	c = device ? my_counts_on(device, &cpu, &pid_tgid) : 0;
+	at = c ? begin_comm_mmap(c, cpu, pid_tgid) : 0;
+	if (!at)
+		return 0;
+	at->ev.e.device = device;
+	at->ev.addr = ctx->ret;
+	at->ev.length = regs->si;
+	event_submit(at, c);
+	return 0;
+}
+
+__noinline int put_poll(__u32 fd, __u32 events, __u32 device)
+{
+	struct out_comm_poll *at;
+	struct bpf_counts *c;
+	__u64 pid_tgid;
+	__u32 cpu;
+
+	c = my_counts_on(device, &cpu, &pid_tgid);
+	at = c ? begin_comm_poll(c, cpu, pid_tgid) : 0;
+	if (!at)
+		return 0;
+	at->ev.e.device = device;
+	at->ev.fd = fd;
+	at->ev.events = events;
+	event_submit(at, c);
+	return 0;
+}
+
+static __always_inline int polled(__u64 files, __u32 n)
+{
+	struct poll_file p;
+	__u32 device;
+
+	for (__u32 i = 0; i < POLL_FILES && i < n; i++) {
+		if (bpf_probe_read_user(&p, sizeof(p), (void *)(files + i * sizeof(p))))
+			return 0;
+		device = nvidia_of(p.fd);
+		if (device)
+			put_poll(p.fd, (__u16)p.events, device);
+	}
+	return 0;
+}
+
+SEC("tp/syscalls/sys_enter_poll")
+int enter_poll(struct syscall_enter *ctx)
+{
+	return polled(ctx->args[0], ctx->args[1]);
+}
+
+SEC("tp/syscalls/sys_enter_ppoll")
+int enter_ppoll(struct syscall_enter *ctx)
+{
+	return polled(ctx->args[0], ctx->args[1]);
+}
+
+/* ------------------------------------------------------------- Xid */
+
+/** struct out_text_xid - with the message, which the loader takes apart */
+struct out_text_xid {
+	struct bpf_record r;
+	struct bpf_text text;
+	struct grt_ev_xid ev;
+};
+
+static __always_inline struct out_text_xid *begin_text_xid(struct bpf_counts *c, __u32 cpu)
+{
+	struct out_text_xid *at;
+	__u64 stamp;
+
+	if (!begin_counted(c, GRT_EV_XID))
+		return 0;
+	stamp = bpf_ktime_get_ns();
+	at = bpf_ringbuf_reserve(&events, sizeof(*at), 0);
+	if (!at) {
+		COUNT(c->lost);
+		return 0;
+	}
+	__builtin_memset(&at->ev, 0, sizeof(at->ev));
+	at->r.cpu = cpu;
+	at->r.labels = BPF_HAS_TEXT;
+	begin_event(&at->ev.e, stamp, GRT_EV_XID, sizeof(at->ev));
+	return at;
+}
+
+/*
+ * An error of a GPU is told whatever process is asked for. The message's
+ * process is not the one that runs.
+ */
+SEC("raw_tp/console")
+int console(struct bpf_raw_tracepoint_args *ctx)
+{
+	static const char begin[] = "NVRM: Xid";
+	const char *message = (const char *)ctx->args[0];
+	struct out_text_xid *at;
+	char text[sizeof(begin)];
+	struct bpf_counts *c;
+	__u32 cpu;
+
+	if (ctx->args[1] < sizeof(begin) || bpf_probe_read_kernel(text, sizeof(text), message))
+		return 0;
+#pragma unroll
+	for (int i = 0; i < sizeof(begin) - 1; i++)
+		if (text[i] != begin[i])
+			return 0;
+	c = my_counts(&cpu);
+	at = c ? begin_text_xid(c, cpu) : 0;
+	if (!at)
+		return 0;
+	if (bpf_probe_read_kernel_str(at->text.text, sizeof(at->text.text), message) < 0)
+		at->text.text[0] = 0;
+	event_submit(at, c);
+	return 0;
+}
+
+char LICENSE[] SEC("license") = "GPL";

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Older drivers say less: the words PCI, pid and name may be missing, the
+ * process may be '<unknown>'.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bpf_xid.h"
+
+#define MARK "NVRM: Xid ("
+
+/* "0000:01:00" or "0000:01:00.0", then "): " and the number. Return: what follows, NULL when it is not so */
+static const char *read_head(const char *p, struct grt_ev_xid *ev)
+{
+	unsigned int domain, bus, device, function = 0;
+	int n = 0;
+
+	if (!strncmp(p, "PCI:", 4))
+		p += 4;
+	if (sscanf(p, "%8x:%2x:%2x%n", &domain, &bus, &device, &n) != 3)
+		return NULL;
+	p += n;
+	if (sscanf(p, ".%1x%n", &function, &n) == 1)
+		p += n;
+	n = 0;
+	if (sscanf(p, "): %9u%n", &ev->code, &n) != 1)
+		return NULL;
+	ev->bus = domain << 16 | bus << 8 | (device & 0x1f) << 3 | (function & 7);
+	return p + n;
+}
+
+/* "KEY=VALUE, ": Return: what follows, or @p where there is no such key */
+static const char *take_key(const char *p, const char *key, char *value, size_t room)
+{
+	const char *end;
+
+	value[0] = '\0';
+	if (strncmp(p, key, strlen(key)))
+		return p;
+	p += strlen(key);
+	end = strstr(p, ", ");
+	if (!end)
+		end = p + strlen(p);
+	snprintf(value, room, "%.*s", (int)(end - p), p);
+	return *end ? end + 2 : end;
+}
+
+static const char *read_process(const char *p, struct grt_ev_xid *ev, char *comm, size_t room)
+{
+	char pid[16], name[64];
+
+	p = take_key(p, "pid=", pid, sizeof(pid));
+	p = take_key(p, "name=", name, sizeof(name));
+	ev->e.pid = ev->e.tid = (uint32_t)strtoul(pid, NULL, 10);
+	if (ev->e.pid && strcmp(name, "<unknown>"))
+		snprintf(comm, room, "%.15s", name);
+	return p;
+}
+
+void bpf_xid_read(struct grt_ev_xid *ev, const char *message, char *comm, size_t room)
+{
+	const char *p = message, *rest = NULL;
+
+	comm[0] = '\0';
+	if (!strncmp(p, MARK, strlen(MARK)))
+		rest = read_head(p + strlen(MARK), ev);
+	if (rest) {
+		p = rest + (strncmp(rest, ", ", 2) ? 0 : 2);
+		p = read_process(p, ev, comm, room);
+	}
+	snprintf(ev->text, sizeof(ev->text), "%.*s", (int)strcspn(p, "\n"), p);
+}

@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * i915 alone: its requests and memory; part of drm.
+ */
+#include "bpf.h"
+
+BPF_SOURCE_OF(i915, true, "i915", "i915", "dma_fence");

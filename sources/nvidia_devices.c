@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Reads /proc/devices, below $GRTRACE_SYSROOT where that is set.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "nvidia_devices.h"
+
+/** struct row - a line of /proc/devices */
+struct row {
+	uint32_t major;
+	char name[64];
+};
+
+static FILE *open_rows(void)
+{
+	const char *root = getenv("GRTRACE_SYSROOT");
+	char path[512];
+
+	snprintf(path, sizeof(path), "%s/proc/devices", root ? root : "");
+	return fopen(path, "re");
+}
+
+/* The next character device of NVIDIA. */
+static bool next_row(FILE *f, struct row *r)
+{
+	char line[128];
+
+	while (f && fgets(line, sizeof(line), f)) {
+		if (!strncmp(line, "Block", 5))
+			return false;
+		if (sscanf(line, "%u %63s", &r->major, r->name) == 2 && !strncmp(r->name, "nvidia", 6))
+			return true;
+	}
+	return false;
+}
+
+static bool is_among(const uint32_t *major, unsigned int n, uint32_t wanted)
+{
+	while (n--)
+		if (major[n] == wanted)
+			return true;
+	return false;
+}
+
+unsigned int nvidia_majors(uint32_t *major, unsigned int room, bool *loaded)
+{
+	FILE *f = open_rows();
+	unsigned int n = 0;
+	struct row r;
+	bool any = false;
+
+	major[n++] = NVIDIA_MAJOR;
+	while (next_row(f, &r)) {
+		any = true;
+		if (n < room && !is_among(major, n, r.major))
+			major[n++] = r.major;
+	}
+	if (f)
+		fclose(f);
+	if (loaded)
+		*loaded = any;
+	return n;
+}
+
+/* Minors of the first major are fixed. */
+static void static_name(uint32_t minor, char *name, size_t room)
+{
+	if (minor == 255)
+		snprintf(name, room, "nvidiactl");
+	else if (minor == 254)
+		snprintf(name, room, "nvidia-modeset");
+	else
+		snprintf(name, room, "nvidia%u", minor);
+}
+
+static void dynamic_name(const struct row *r, uint32_t minor, char *name, size_t room)
+{
+	if (!strcmp(r->name, "nvidia-uvm"))
+		snprintf(name, room, "nvidia-uvm%s", minor ? "-tools" : "");
+	else if (!strcmp(r->name, "nvidia-caps"))
+		snprintf(name, room, "nvidia-cap%u", minor);
+	else
+		snprintf(name, room, "%.20s%u", r->name, minor);
+}
+
+bool nvidia_device_name(uint32_t number, char *name, size_t room)
+{
+	uint32_t major = number >> 20, minor = number & 0xfffff;
+	bool known = false;
+	struct row r;
+	FILE *f;
+
+	if (major == NVIDIA_MAJOR) {
+		static_name(minor, name, room);
+		return true;
+	}
+	f = open_rows();
+	while (!known && next_row(f, &r))
+		known = r.major == major;
+	if (known)
+		dynamic_name(&r, minor, name, room);
+	if (f)
+		fclose(f);
+	return known;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * NVIDIA's device files by their numbers. They are in no class of sysfs, so
+ * /proc/devices tells which majors are NVIDIA's.
+ */
+#ifndef GRTRACE_NVIDIA_DEVICES_H
+#define GRTRACE_NVIDIA_DEVICES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* /dev/nvidia*, always. */
+#define NVIDIA_MAJOR 195
+
+/**
+ * nvidia_majors - the majors of NVIDIA's device files, NVIDIA_MAJOR first
+ * @major: room for @room
+ * @loaded: gets whether a driver has them now; may be NULL
+ * Return: how many
+ */
+unsigned int nvidia_majors(uint32_t *major, unsigned int room, bool *loaded);
+
+/**
+ * nvidia_device_name - the device file's name, as nvidia0
+ * @number: major << 20 | minor
+ * Return: false where it is none of NVIDIA's
+ */
+bool nvidia_device_name(uint32_t number, char *name, size_t room);
+
+#endif /* GRTRACE_NVIDIA_DEVICES_H */

@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Vertical blanks of displays, and the events that clients asked for.
+ */
+#include "bpf.h"
+
+BPF_SOURCE(vblank, true, "vblank");
