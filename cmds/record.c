@@ -277,6 +277,8 @@ static int open_inputs(struct run *run)
 			return cmd_usage_error("--raw: one source at a time, with -e");
 		if (wish == WISH_NO || (opt.raw && run->n_inputs))
 			continue;
+		if (wish == WISH_AUTO && all_sources[i]->background && !run->n_inputs)
+			continue;
 		err = (struct grt_err){0};
 		ret = open_source(run, all_sources[i], wish, &err);
 		if (ret && wish == WISH_NAMED)

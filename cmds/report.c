@@ -104,6 +104,12 @@ static int on_join_event(struct grt_consumer *c, const struct grt_event *e, uint
 	return grt_jobs_event(((struct report *)c)->jobs, e);
 }
 
+static int on_counter(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
+{
+	(void)cpu;
+	return grt_counters_event(&((struct report *)c)->counters, e);
+}
+
 static int on_any_event(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
 {
 	struct report *r = (struct report *)c;
@@ -135,6 +141,7 @@ static void set_consumer(struct report *r)
 		.error = on_join_event,
 		.command = on_join_event,
 		.name = on_join_event,
+		.counter = on_counter,
 	};
 	if (r->view->types || r->live)
 		r->c.event = on_any_event;
@@ -335,6 +342,7 @@ static int begin_analyses(struct report *r)
 	if (grt_groups_new(&r->groups, r->view->groups) || grt_jobs_new(&r->jobs, &sink, NULL))
 		return -ENOMEM;
 	r->job_view.names = grt_jobs_names(r->jobs);
+	grt_counters_init(&r->counters, r->job_view.names);
 	if (r->job_sort && grt_top_new(&r->top, r->job_sort, &r->job_view, r->job_top))
 		return -ENOMEM;
 	if (r->verbose || r->view->types)
@@ -351,6 +359,7 @@ static void end_analyses(struct report *r)
 	grt_top_free(r->top);
 	grt_jobs_free(r->jobs);
 	grt_groups_free(r->groups);
+	grt_counters_free(&r->counters);
 	free(r->counts);
 	grt_session_close(r->session);
 }

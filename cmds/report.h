@@ -6,6 +6,7 @@
 #ifndef GRTRACE_REPORT_H
 #define GRTRACE_REPORT_H
 
+#include "analysis/counters.h"
 #include "analysis/counts.h"
 #include "analysis/group_table.h"
 #include "analysis/job_table.h"
@@ -33,6 +34,7 @@ struct view {
  * @c: what the session drives
  * @input: its name for people
  * @top: sorted jobs, NULL: they stream in the order of time
+ * @counters: values of counters
  * @counts: NULL: not asked for
  * @job_view: what the columns of jobs need
  * @job_table: the table of jobs under its title of this run
@@ -53,6 +55,7 @@ struct report {
 	struct grt_jobs *jobs;
 	struct grt_groups *groups;
 	struct grt_top *top;
+	struct grt_counters counters;
 	struct grt_counts *counts;
 	struct grt_writer *writer;
 	struct grt_job_view job_view;

@@ -78,6 +78,27 @@ static int write_cpus(struct report *r)
 	return ret;
 }
 
+/* A trace without any has no such table. */
+static int write_counters(struct report *r)
+{
+	const struct grt_counter_row **rows;
+	int ret = 0;
+
+	if (!r->counters.rows.used)
+		return 0;
+	if (grt_counters_list(&r->counters, &rows))
+		return -ENOMEM;
+	grt_writer_table(r->writer, &grt_counter_table, grt_jobs_names(r->jobs));
+	for (uint32_t i = 0; i < r->counters.rows.used && !ret; i++)
+		ret = grt_writer_row(r->writer, rows[i]);
+	grt_writer_table_end(r->writer);
+	if (r->counters.over)
+		note(&r->notes, "%" PRIu64 " values of counters are in no row: more than %u counters",
+		     r->counters.over, GRT_COUNTERS_MAX);
+	free(rows);
+	return ret;
+}
+
 static struct grt_group_view group_view(const struct report *r)
 {
 	return (struct grt_group_view){
@@ -279,6 +300,8 @@ static int write_tables(struct report *r)
 		ret = write_group_tables(r);
 	if (!ret && r->top && !r->view->name)
 		ret = write_top(r);
+	if (!ret && !r->view->name && !r->csv)
+		ret = write_counters(r);
 	if (!ret && r->view->types)
 		ret = write_types(r);
 	if (!ret && r->verbose && !r->csv)

@@ -55,6 +55,7 @@ struct source_setup {
  * struct source - one live input
  * @name: as in sources.def
  * @by_name: not part of `auto`: another source has its events, too
+ * @background: `auto` takes it only beside another one: alone it tells of no job
  * @probe: whether it works here, changing nothing: 0, or a negative errno with what, why and fix
  * @open: finds and prepares it; nothing is captured yet. Leaves the state in
  *	*@state, which close() frees (also after an error of a later step)
@@ -74,6 +75,7 @@ struct source_setup {
 struct source {
 	const char *name;
 	bool by_name;
+	bool background;
 	int (*probe)(struct grt_err *err);
 	int (*open)(void **state, const struct source_setup *setup, struct grt_err *err);
 	bool (*covers)(void *state, const char *driver);

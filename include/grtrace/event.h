@@ -57,6 +57,7 @@ enum grt_flag_bit {
 	GRT_FLAG_INJECTED_BIT,	/* written through the `emit` control file */
 	GRT_FLAG_BPF_BIT,	/* captured by a BPF program: the kernel module may tell of the same job */
 	GRT_FLAG_SIGNALLED_BIT,	/* WAIT_DEP: the fence had been signalled already */
+	GRT_FLAG_ENDED_BIT,	/* COUNTER: from here to its next event the value is not known */
 };
 
 #define GRT_FLAG_INFERRED  (1U << GRT_FLAG_INFERRED_BIT)
@@ -64,6 +65,7 @@ enum grt_flag_bit {
 #define GRT_FLAG_INJECTED  (1U << GRT_FLAG_INJECTED_BIT)
 #define GRT_FLAG_BPF	   (1U << GRT_FLAG_BPF_BIT)
 #define GRT_FLAG_SIGNALLED (1U << GRT_FLAG_SIGNALLED_BIT)
+#define GRT_FLAG_ENDED	   (1U << GRT_FLAG_ENDED_BIT)
 
 /* grt_ev_name.kind */
 #define GRT_NAME_THREAD	 1

@@ -24,6 +24,8 @@ static void put_cell(FILE *out, enum grt_cell_kind kind, const struct grt_cell *
 		grt_put_percent(out, c->number);
 	else if (kind == GRT_CELL_SIGNED)
 		grt_put_s64(out, (int64_t)c->number);
+	else if (kind == GRT_CELL_AMOUNT)
+		grt_put_amount(out, (int64_t)c->number);
 	else
 		grt_put_u64(out, c->number);
 }

@@ -113,7 +113,7 @@ int grt_cell_order(const struct grt_column *c, const struct grt_cell *a, const s
 		return a->absent - b->absent;
 	if (grt_cell_is_text(c->kind))
 		return strcmp(grt_cell_text(c->kind, a), grt_cell_text(c->kind, b));
-	if (c->kind == GRT_CELL_SIGNED)
+	if (c->kind == GRT_CELL_SIGNED || c->kind == GRT_CELL_AMOUNT)
 		return ((int64_t)b->number > (int64_t)a->number) - ((int64_t)b->number < (int64_t)a->number);
 	return (b->number > a->number) - (b->number < a->number);
 }

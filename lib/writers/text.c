@@ -16,6 +16,9 @@
 #define KEPT_ROWS 256
 /* The longest name is 32 bytes, each of which can become \xNN. */
 #define CELL_MAX 160
+/* A number and its unit. */
+#define UNIT_MAX 80
+#define AMOUNT_MAX (GRT_UNITS_MAX + UNIT_MAX)
 
 #define BOLD "\033[1m"
 #define PLAIN "\033[0m"
@@ -70,9 +73,18 @@ static void (*const format_value[GRT_CELL_KINDS])(char *text, uint64_t number) =
 	[GRT_CELL_PERCENT] = grt_units_percent, [GRT_CELL_LIST] = format_number,
 };
 
+/* The unit is a trace's text. */
+static void format_amount(char *text, const struct grt_cell *c)
+{
+	char unit[UNIT_MAX];
+
+	grt_escape(GRT_ESCAPE_TERM, unit, sizeof(unit), c->text, strlen(c->text));
+	grt_units_amount(text, AMOUNT_MAX, (int64_t)c->number, unit);
+}
+
 static void format_cell(char text[CELL_MAX], enum grt_cell_kind kind, const struct grt_cell *c)
 {
-	char number[GRT_UNITS_MAX];
+	char number[AMOUNT_MAX];
 	const char *name;
 
 	if (c->absent) {
@@ -84,7 +96,10 @@ static void format_cell(char text[CELL_MAX], enum grt_cell_kind kind, const stru
 		grt_escape(GRT_ESCAPE_TERM, text, CELL_MAX, name, strlen(name));
 		return;
 	}
-	format_value[kind](number, c->number);
+	if (kind == GRT_CELL_AMOUNT)
+		format_amount(number, c);
+	else
+		format_value[kind](number, c->number);
 	snprintf(text, CELL_MAX, "%s%s%s", c->estimated ? "~" : "", number, c->inferred ? "*" : "");
 }
 

@@ -3,7 +3,9 @@
 #include "units.h"
 
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 
 #include <grtrace/event.h>
 
@@ -35,6 +37,18 @@ void grt_put_s64(FILE *out, int64_t number)
 	if (number < 0)
 		putc('-', out);
 	grt_put_u64(out, number < 0 ? -(uint64_t)number : (uint64_t)number);
+}
+
+void grt_put_amount(FILE *out, int64_t thousandths)
+{
+	uint64_t size = thousandths < 0 ? -(uint64_t)thousandths : (uint64_t)thousandths;
+
+	if (thousandths < 0)
+		putc('-', out);
+	if (size % 1000)
+		grt_put_percent(out, size);
+	else
+		grt_put_u64(out, size / 1000);
 }
 
 void grt_put_percent(FILE *out, uint64_t thousandths)
@@ -83,6 +97,71 @@ void grt_units_ns(char text[GRT_UNITS_MAX], uint64_t ns)
 		for (unsigned int digits = 3; digits-- > 0;)
 			if (try_unit(text, ns, unit[i].ns, digits, unit[i].name))
 				return;
+}
+
+/** struct scale - @unit may be shown as @shown, of which one is @from (in 1/1000 of @unit); smaller ones
+ * stand first */
+static const struct scale {
+	const char *unit;
+	const char *shown;
+	uint64_t from;
+} scales[] = {
+	{"uW", "W", 1000000000},
+	{"mW", "W", 1000000},
+	{"mV", "V", 1000000},
+	{"mA", "A", 1000000},
+	{"mC", "C", 1000000},
+	{"Hz", "Hz", 1000},
+	{"Hz", "kHz", 1000000},
+	{"Hz", "MHz", 1000000000},
+	{"Hz", "GHz", 1000000000000},
+	{"kHz", "MHz", 1000000},
+	{"kHz", "GHz", 1000000000},
+	{"MHz", "MHz", 1000},
+	{"MHz", "GHz", 1000000},
+	{"B", "B", 1000},
+	{"B", "KiB", 1000ULL << 10},
+	{"B", "MiB", 1000ULL << 20},
+	{"B", "GiB", 1000ULL << 30},
+	{"bytes", "B", 1000},
+	{"bytes", "KiB", 1000ULL << 10},
+	{"bytes", "MiB", 1000ULL << 20},
+	{"bytes", "GiB", 1000ULL << 30},
+};
+
+/* Return: whether the unit has scales */
+static bool try_scales(char *text, uint64_t thousandths, const char *unit)
+{
+	const struct scale *s;
+	unsigned int digits;
+	bool known = false;
+
+	for (s = scales; s < scales + sizeof(scales) / sizeof(scales[0]); s++) {
+		if (strcmp(s->unit, unit) != 0)
+			continue;
+		known = true;
+		/* "999 B" is as exact as it can be */
+		digits = s->from == 1000 && thousandths % 1000 == 0 ? 1 : 3;
+		while (digits-- > 0)
+			if (try_unit(text, thousandths, s->from, digits, s->shown))
+				return true;
+	}
+	return known;
+}
+
+void grt_units_amount(char *text, size_t room, int64_t thousandths, const char *unit)
+{
+	uint64_t size = thousandths < 0 ? -(uint64_t)thousandths : (uint64_t)thousandths;
+	const char *minus = thousandths < 0 ? "-" : "";
+	char number[GRT_UNITS_MAX];
+
+	if (try_scales(number, size, unit))
+		snprintf(text, room, "%s%s", minus, number);
+	else if (size % 1000)
+		snprintf(text, room, "%s%" PRIu64 ".%" PRIu64 " %s", minus, (size + 50) / 1000,
+			 (size + 50) / 100 % 10, unit);
+	else
+		snprintf(text, room, "%s%" PRIu64 " %s", minus, size / 1000, unit);
 }
 
 void grt_units_time(char text[GRT_UNITS_MAX], uint64_t ns)

@@ -21,6 +21,16 @@ void grt_put_s64(FILE *out, int64_t number);
 /** grt_put_percent - thousandths of a percent as "12.345" */
 void grt_put_percent(FILE *out, uint64_t thousandths);
 
+/** grt_put_amount - thousandths as "12" or "12.345" */
+void grt_put_amount(FILE *out, int64_t thousandths);
+
+/**
+ * grt_units_amount - thousandths of a unit, scaled where the unit is known ("uW", "Hz", "B"): "23.4 W",
+ * "1.35 GHz", "1.20 GiB"; else "1200 rpm", "12.3 %"
+ * @room: of @text; what does not fit is cut
+ */
+void grt_units_amount(char *text, size_t room, int64_t thousandths, const char *unit);
+
 /** grt_units_ns - a duration with three significant digits: "870 ns", "12.3 us", "1.25 ms", "34.0 s" */
 void grt_units_ns(char text[GRT_UNITS_MAX], uint64_t ns);
 

@@ -1,0 +1,369 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Counters of NVIDIA's GPUs, from the library that comes with the driver
+ * (libnvidia-ml.so.1). It is loaded when it is there; what is needed of its
+ * interface is declared here, so that grtrace builds without it.
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+
+#include "power.h"
+#include "probe.h"
+
+#define LIBRARY "libnvidia-ml.so.1"
+#define FIX_INSTALL "install it: libnvidia-ml1 (Debian), libnvidia-compute (Ubuntu)"
+#define GPUS 32
+/* The device files of NVIDIA's driver. */
+#define NVIDIA_MAJOR 195U
+
+/* They are not there where libc has none of its own (glibc before 2.34). */
+#pragma weak dlopen
+#pragma weak dlsym
+#pragma weak dlclose
+#pragma weak dlerror
+
+/* Return values. */
+enum {
+	NVML_SUCCESS = 0,
+	NVML_NOT_SUPPORTED = 3,
+	NVML_NO_PERMISSION = 4,
+	NVML_FUNCTION_NOT_FOUND = 13,
+	NVML_GPU_IS_LOST = 15,
+};
+
+/* Arguments. */
+enum {
+	NVML_CLOCK_SM = 1,
+	NVML_CLOCK_MEM = 2,
+	NVML_TEMPERATURE_GPU = 0,
+	NVML_ECC_CORRECTED = 0,
+	NVML_ECC_UNCORRECTED = 1,
+	NVML_ECC_VOLATILE = 0,
+};
+
+typedef struct nvml_device *nvml_device;
+
+struct nvml_use {
+	unsigned int gpu;
+	unsigned int memory;
+};
+
+struct nvml_memory {
+	unsigned long long total;
+	unsigned long long free;
+	unsigned long long used;
+};
+
+/* The functions, by their names in the library; those with NEED must be there. */
+#define FUNCTIONS                                                                          \
+	NEED(init, nvmlInit_v2, (void))                                                    \
+	NEED(shutdown, nvmlShutdown, (void))                                               \
+	NEED(get_count, nvmlDeviceGetCount_v2, (unsigned int *))                           \
+	NEED(get_device, nvmlDeviceGetHandleByIndex_v2, (unsigned int, nvml_device *))     \
+	NEED(get_minor, nvmlDeviceGetMinorNumber, (nvml_device, unsigned int *))           \
+	MAY(get_power, nvmlDeviceGetPowerUsage, (nvml_device, unsigned int *))             \
+	MAY(get_clock, nvmlDeviceGetClockInfo, (nvml_device, int, unsigned int *))         \
+	MAY(get_use, nvmlDeviceGetUtilizationRates, (nvml_device, struct nvml_use *))      \
+	MAY(get_memory, nvmlDeviceGetMemoryInfo, (nvml_device, struct nvml_memory *))      \
+	MAY(get_temperature, nvmlDeviceGetTemperature, (nvml_device, int, unsigned int *)) \
+	MAY(get_ecc, nvmlDeviceGetTotalEccErrors, (nvml_device, int, int, unsigned long long *))
+
+struct functions {
+#define NEED(name, symbol, args) int(*name) args;
+#define MAY NEED
+	FUNCTIONS
+#undef MAY
+#undef NEED
+};
+
+/* struct gpu - a GPU; @use: of this sample, where @used is its result */
+struct gpu {
+	nvml_device handle;
+	uint32_t device;
+	struct nvml_use use;
+	int used;
+};
+
+/* Values: each takes one from a GPU. Return: as the library. */
+static int value_power(const struct functions *f, struct gpu *g, int arg, int64_t *value)
+{
+	unsigned int mw = 0;
+	int ret = f->get_power ? f->get_power(g->handle, &mw) : NVML_FUNCTION_NOT_FOUND;
+
+	(void)arg;
+	*value = (int64_t)mw * 1000;
+	return ret;
+}
+
+static int value_clock(const struct functions *f, struct gpu *g, int arg, int64_t *value)
+{
+	unsigned int mhz = 0;
+	int ret = f->get_clock ? f->get_clock(g->handle, arg, &mhz) : NVML_FUNCTION_NOT_FOUND;
+
+	*value = (int64_t)mhz * 1000000;
+	return ret;
+}
+
+/* One call gives both. */
+static int value_use(const struct functions *f, struct gpu *g, int arg, int64_t *value)
+{
+	if (!arg)
+		g->used = f->get_use ? f->get_use(g->handle, &g->use) : NVML_FUNCTION_NOT_FOUND;
+	*value = arg ? g->use.memory : g->use.gpu;
+	return g->used;
+}
+
+static int value_memory(const struct functions *f, struct gpu *g, int arg, int64_t *value)
+{
+	struct nvml_memory m = {0};
+	int ret = f->get_memory ? f->get_memory(g->handle, &m) : NVML_FUNCTION_NOT_FOUND;
+
+	(void)arg;
+	*value = (int64_t)m.used;
+	return ret;
+}
+
+static int value_temperature(const struct functions *f, struct gpu *g, int arg, int64_t *value)
+{
+	unsigned int celsius = 0;
+	int ret = f->get_temperature ? f->get_temperature(g->handle, arg, &celsius) : NVML_FUNCTION_NOT_FOUND;
+
+	*value = (int64_t)celsius * 1000;
+	return ret;
+}
+
+static int value_ecc(const struct functions *f, struct gpu *g, int arg, int64_t *value)
+{
+	unsigned long long errors = 0;
+	int ret =
+		f->get_ecc ? f->get_ecc(g->handle, arg, NVML_ECC_VOLATILE, &errors) : NVML_FUNCTION_NOT_FOUND;
+
+	*value = (int64_t)errors;
+	return ret;
+}
+
+/** struct value - a counter; @slow: it changes seldom and is asked once in SLOW samples */
+static const struct value {
+	const char *name;
+	const char *unit;
+	int (*get)(const struct functions *f, struct gpu *g, int arg, int64_t *value);
+	int arg;
+	bool slow;
+} values[] = {
+	{"power", "uW", value_power, 0, false},
+	{"clock sm", "Hz", value_clock, NVML_CLOCK_SM, false},
+	{"clock memory", "Hz", value_clock, NVML_CLOCK_MEM, false},
+	{"busy gpu", "%", value_use, 0, false},
+	{"busy memory", "%", value_use, 1, false},
+	{"memory vram", "B", value_memory, 0, false},
+	{"temp gpu", "mC", value_temperature, NVML_TEMPERATURE_GPU, true},
+	{"ecc corrected", "errors", value_ecc, NVML_ECC_CORRECTED, true},
+	{"ecc uncorrected", "errors", value_ecc, NVML_ECC_UNCORRECTED, true},
+};
+#define VALUES (sizeof(values) / sizeof(values[0]))
+#define SLOW 5U
+
+/** struct asked - a value of a GPU; @failures: in a row */
+struct asked {
+	struct power_series series;
+	unsigned int failures;
+	bool stopped;
+};
+
+struct nvml {
+	void *library;
+	struct functions f;
+	bool begun;
+	uint64_t samples;
+	unsigned int gpus;
+	struct gpu gpu[GPUS];
+	struct asked asked[GPUS][VALUES];
+};
+
+/* -------------------------------------------------------------- library */
+
+static bool driver_is_here(void)
+{
+	return probe_exists("/proc/driver/nvidia/version");
+}
+
+static int not_found(struct grt_err *err)
+{
+	return grt_err_set(err, -ENOENT, LIBRARY " was not found", FIX_INSTALL,
+			   "no counters of NVIDIA's GPUs");
+}
+
+static int take_functions(struct nvml *n, struct grt_err *err)
+{
+	static const struct {
+		const char *symbol;
+		size_t at;
+		bool need;
+	} wanted[] = {
+#define NEED(name, symbol, args) {#symbol, offsetof(struct functions, name), true},
+#define MAY(name, symbol, args) {#symbol, offsetof(struct functions, name), false},
+		FUNCTIONS
+#undef MAY
+#undef NEED
+	};
+	size_t i;
+	void *at;
+
+	for (i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
+		at = dlsym(n->library, wanted[i].symbol);
+		if (!at && wanted[i].need)
+			return grt_err_set(err, -ENOSYS, "it is of a driver that is too old", NULL,
+					   LIBRARY " has no %s", wanted[i].symbol);
+		memcpy((char *)&n->f + wanted[i].at, &at, sizeof(at));
+	}
+	return 0;
+}
+
+/* Below another root it is the one of there. */
+static int load(struct nvml *n, struct grt_err *err)
+{
+	char path[PROBE_PATH];
+	const char *why;
+
+	/* no dynamic linker brought this program: it cannot load libraries */
+	if (!dlopen || !dlsym || !dlclose || !dlerror || !getauxval(AT_BASE))
+		return grt_err_set(err, -ENOSYS, "this grtrace was built without shared libraries", NULL,
+				   "no counters of NVIDIA's GPUs");
+	if (*probe_sysroot() && !probe_library(LIBRARY, NULL, path))
+		return not_found(err);
+	n->library = dlopen(*probe_sysroot() ? path : LIBRARY, RTLD_NOW | RTLD_LOCAL);
+	if (n->library)
+		return take_functions(n, err);
+	why = dlerror();
+	return grt_err_set(err, -ENOENT, why ? why : "it cannot be loaded", FIX_INSTALL,
+			   "no counters of NVIDIA's GPUs");
+}
+
+/* ----------------------------------------------------------------- GPUs */
+
+static void add_gpu(struct nvml *n, struct power *p, unsigned int index)
+{
+	struct gpu *g = &n->gpu[n->gpus];
+	unsigned int minor;
+	size_t i;
+
+	if (n->f.get_device(index, &g->handle) || n->f.get_minor(g->handle, &minor))
+		return;
+	g->device = NVIDIA_MAJOR << 20 | (minor & 0xfffff);
+	if (!power_wanted(p, g->device))
+		return;
+	for (i = 0; i < VALUES; i++)
+		n->asked[n->gpus][i].series = (struct power_series){
+			.counter = power_counter(p, values[i].name, values[i].unit),
+			.device = g->device,
+			.eager = values[i].slow,
+		};
+	power_add_device(p, g->device, "nvidia", minor);
+	n->gpus++;
+}
+
+static int begin(struct nvml *n, struct power *p, struct grt_err *err)
+{
+	unsigned int count = 0, i;
+	int ret = n->f.init();
+
+	if (ret)
+		return grt_err_set(err, -ENODEV, "nvidia-smi tells more", "nvidia-smi",
+				   "no counters of NVIDIA's GPUs: " LIBRARY ": error %d", ret);
+	n->begun = true;
+	n->f.get_count(&count);
+	for (i = 0; i < count && n->gpus < GPUS; i++)
+		add_gpu(n, p, i);
+	return 0;
+}
+
+static bool is_final(int code)
+{
+	return code == NVML_NOT_SUPPORTED || code == NVML_NO_PERMISSION || code == NVML_FUNCTION_NOT_FOUND ||
+	       code == NVML_GPU_IS_LOST;
+}
+
+static void ask(struct nvml *n, struct power *p, struct gpu *g, size_t i)
+{
+	struct asked *a = &n->asked[g - n->gpu][i];
+	int64_t value;
+	int ret;
+
+	if (a->stopped)
+		return;
+	ret = values[i].get(&n->f, g, values[i].arg, &value);
+	if (!ret) {
+		a->failures = 0;
+		power_put(p, &a->series, power_now(), value);
+		return;
+	}
+	power_end(p, &a->series);
+	a->stopped = is_final(ret) || ++a->failures == POWER_FAILURES;
+	p->count.stopped += a->stopped;
+}
+
+static void nvml_sample(void *state, struct power *p)
+{
+	struct nvml *n = state;
+	struct gpu *g;
+	size_t i;
+
+	for (g = n->gpu; g < n->gpu + n->gpus; g++)
+		for (i = 0; i < VALUES; i++)
+			if (!values[i].slow || p->settle || n->samples % SLOW == 0)
+				ask(n, p, g, i);
+	n->samples++;
+}
+
+/* ----------------------------------------------------------------- part */
+
+/* Asking the library would wake the GPUs, so to look means: driver and library are there. */
+static int look(struct grt_err *err)
+{
+	char path[PROBE_PATH];
+
+	return probe_library(LIBRARY, NULL, path) ? 1 : not_found(err);
+}
+
+static int nvml_open(void **state, struct power *p, struct grt_err *err)
+{
+	struct nvml *n;
+	int ret;
+
+	*state = NULL;
+	if (!driver_is_here())
+		return -ENODEV;
+	if (p->looking)
+		return look(err);
+	n = calloc(1, sizeof(*n));
+	*state = n;
+	if (!n)
+		return -ENOMEM;
+	ret = load(n, err);
+	if (!ret)
+		ret = begin(n, p, err);
+	return ret ? ret : (int)n->gpus;
+}
+
+static void nvml_close(void *state)
+{
+	struct nvml *n = state;
+
+	if (!n)
+		return;
+	if (n->begun)
+		n->f.shutdown();
+	if (n->library)
+		dlclose(n->library);
+	free(n);
+}
+
+const struct power_part power_nvml = {
+	.name = "nvml",
+	.open = nvml_open,
+	.sample = nvml_sample,
+	.close = nvml_close,
+};

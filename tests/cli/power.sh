@@ -1,0 +1,332 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# power on systems made of files: the counters of every driver, values that change, vanish or are no numbers.
+
+# shellcheck source=tests/cli/_lib.sh
+. "$GRTRACE_SRC/tests/cli/_lib.sh"
+export GRTRACE_SYSROOT=$PWD/sys
+unset LD_LIBRARY_PATH
+
+put() { # FILE TEXT: below the made system
+	mkdir -p "sys$(dirname "$1")"
+	printf '%b\n' "$2" >"sys$1"
+}
+
+# A card with its render node. Its directory on the bus is sys/bus/N.
+card() { # NUMBER DRIVER
+	local dir=sys/sys/bus/$1 node
+	mkdir -p "$dir" "sys/sys/drivers/$2"
+	ln -sfn "../../drivers/$2" "$dir/driver"
+	for node in card$1:$1 renderD$((128 + $1)):$((128 + $1)); do
+		put "/sys/class/drm/${node%:*}/dev" "226:${node#*:}"
+		ln -sfn "../../../bus/$1" "sys/sys/class/drm/${node%:*}/device"
+	done
+	mkdir -p "sys/sys/class/drm/card$1-HDMI-A-1"
+}
+
+# A process with a DRM file.
+client() { # PID FD NODE COMM TEXT
+	put "/proc/$1/comm" "$4"
+	put "/proc/$1/fdinfo/$2" "pos:\t0\nflags:\t02100002\n$5"
+	mkdir -p "sys/proc/$1/fd"
+	ln -sfn "/dev/dri/$3" "sys/proc/$1/fd/$2"
+	ln -sfn /dev/null "sys/proc/$1/fd/0"
+}
+
+hwmon=/sys/bus/0/hwmon/hwmon4
+clean() {
+	rm -rf sys
+	mkdir -p sys/proc sys/sys
+}
+
+amdgpu() {
+	card 0 amdgpu
+	put $hwmon/power1_average 95000000
+	put $hwmon/power1_label PPT
+	put $hwmon/temp1_input 54000
+	put $hwmon/temp1_label edge
+	put $hwmon/temp2_input 61000
+	put $hwmon/temp2_label junction
+	put $hwmon/freq1_input 1350000000
+	put $hwmon/freq1_label sclk
+	put $hwmon/in0_input 850
+	put $hwmon/in0_label vddgfx
+	put $hwmon/fan1_input 1200
+	put $hwmon/power1_cap 200000000
+	put /sys/bus/0/gpu_busy_percent 20
+	put /sys/bus/0/mem_busy_percent 5
+	put /sys/bus/0/mem_info_vram_used 1073741824
+	put /sys/bus/0/mem_info_gtt_used 67108864
+	put /sys/bus/0/pp_dpm_mclk '0: 96Mhz\n1: 1000Mhz *\n2: 1250Mhz'
+}
+
+# The counters table of the last recording, a line per row: device pid name unit values min mean max last.
+rows() {
+	"$GRTRACE" report --json p.grt | python3 -c 'import json, sys
+for r in json.load(sys.stdin).get("counters", []):
+    print(*[r[k] for k in ("device", "pid", "name", "unit", "values", "min", "mean", "max", "last", "growth")], sep="|")'
+}
+
+row() { # REGEX: whether a row is like this, "DEVICE|PID|NAME|UNIT|VALUES|MIN|MEAN|MAX|LAST"
+	output=$(rows)
+	grep -qE "^($1)" <<<"$output"
+}
+
+values() { # DEVICE NAME: how many
+	rows | awk -F'|' -v d="$1" -v n="$2" '$1 == d && $3 == n { print $5 }'
+}
+
+drm=$((226 << 20)) nvidia=$((195 << 20))
+
+# ---- where it does not work
+clean
+run record -e power -d 0.2 -o p.grt
+expect "no GPU" 3 'no counters of a GPU: there is no DRM device, and NVIDIA'
+check "with what to type" says '^  try: load the GPU'
+check "leaves no recording" test ! -e p.grt
+run doctor power
+expect "doctor says so, too" 3 '^  power +NO +no counters of a GPU'
+card 0 virtio_gpu
+run doctor power
+expect "a driver without counters" 3 'no counters of card0 \(virtio_gpu\): its driver has none in sysfs'
+run record -e power -d 0.2 -o p.grt
+expect "by name it waits for a process" 0 'power: no counters yet'
+clean
+put /proc/driver/nvidia/version 'NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.1'
+run doctor power
+expect "NVIDIA's driver without its library" 3 'libnvidia-ml.so.1 was not found; try: install it: libnvidia-ml1'
+
+# ---- amdgpu: every file, values that change
+clean
+amdgpu
+run doctor power
+expect "amdgpu works" 0 '^  power +works'
+cat >change.sh <<'END'
+sleep 0.55
+echo 100 >sys/sys/bus/0/gpu_busy_percent
+rm sys/sys/bus/0/hwmon/hwmon4/fan1_input
+echo garbage >sys/sys/bus/0/hwmon/hwmon4/temp2_input
+sleep 0.5
+END
+run record -e power -o p.grt sh change.sh
+expect "a recording of counters" 0 'events, 0 lost in p.grt'
+if ! command -v python3 >/dev/null; then
+	plan
+	exit
+fi
+check "power, with its label" row "$drm\|None\|power PPT\|uW\|[0-9]+\|95000000\|95000000\|95000000\|95000000"
+check "temperature" row "$drm\|None\|temp edge\|mC\|[0-9]+\|54000\|54000"
+check "clock of hwmon" row "$drm\|None\|clock sclk\|Hz\|[0-9]+\|1350000000"
+check "voltage" row "$drm\|None\|voltage vddgfx\|mV\|[0-9]+\|850"
+check "memory" row "$drm\|None\|memory vram\|B\|[0-9]+\|1073741824"
+check "the line of pp_dpm with the star" row "$drm\|None\|dpm mclk\|Hz\|[0-9]+\|1000000000\|1000000000\|1000000000"
+check "use changed from 20 to 100 %" row "$drm\|None\|busy gpu\|%\|[0-9]+\|20\|[0-9.]+\|100\|100"
+mean=$(rows | awk -F'|' '$3 == "busy gpu" { print $7 }')
+check "its mean by time is between" awk -v m="$mean" 'BEGIN { exit !(m > 45 && m < 75) }'
+check "limits are no counters" test -z "$(rows | grep 200000000)"
+check "a value that stays is written seldom" test "$(values $drm 'temp edge')" -le 3
+check "a file that vanished has no more values" row "$drm\|None\|fan\|rpm\|[0-9]+\|1200\|1200\|1200\|1200"
+last=$(run dump p.grt; grep -E 'COUNTER.*value=1200\b' <<<"$output" | tail -1)
+check "its last value is marked as the end" grep -q 'flags=0x20\b' <<<"$last"
+check "no number is no value" row "$drm\|None\|temp junction\|mC\|[0-9]+\|61000\|61000\|61000\|61000"
+check "the recording says what it has" grep -q 'power_counters = "power PPT \[uW\]' p.grt/metadata
+check "and how many samples it took" grep -qE 'power_samples = "period_ms=100 samples=1[0-3] missed=[0-9]+ values=[0-9]+ stopped=1 ' p.grt/metadata
+run report p.grt
+check "text has units that people read" says '^card0 +- +- +power PPT +[0-9]+ +95.0 W +95.0 W'
+check "the node is named" says '^card0 .* clock sclk .* 1.35 GHz'
+check "the balance closes" says 'closes +yes'
+run report --by ring p.grt
+check "other views have no counters" test -z "$(grep 'power PPT' <<<"$output")"
+if command -v babeltrace2 >/dev/null; then
+	check "babeltrace2 reads it" test "$(babeltrace2 p.grt 2>/dev/null | grep -c 'COUNTER:')" -gt 10
+fi
+
+put /sys/bus/0/power/runtime_status suspended
+run record -e power -o p.grt -d 0.4
+check "a card that sleeps is not asked" test -z "$(rows)"
+rm sys/sys/bus/0/power/runtime_status
+: >sys/sys/bus/0/gpu_busy_percent
+printf '101' >sys/sys/bus/0/mem_busy_percent
+printf '99999999999999999999' >sys/sys/bus/0/mem_info_vram_used
+printf '12 monkeys' >sys/sys/bus/0/mem_info_gtt_used
+printf '0: 96Mhz\n1: 1000Mhz' >sys/sys/bus/0/pp_dpm_mclk
+head -c 5000 /dev/urandom >sys$hwmon/temp1_input
+mkfifo sys$hwmon/temp3_input
+mkdir sys$hwmon/temp4_input
+printf 'a\033[31mb"\\\\%s\n' '<script>' >sys$hwmon/power1_label
+run record -e power -o p.grt -d 0.4
+expect "garbage is survived" 0 'in p.grt'
+check "no value out of range" test -z "$(rows | grep -E 'busy memory|memory vram|dpm mclk|temp edge')"
+check "none of an empty file" test -z "$(rows | grep 'busy gpu')"
+run report p.grt
+check "a label is no terminal command" test -z "$(grep -F $'\033' <<<"$output")"
+check "it is shown" says 'power a\\x1b\[31mb'
+
+# ---- Intel: energy becomes power
+clean
+card 1 i915
+put /sys/bus/1/hwmon/hwmon1/energy1_input 7000000000
+put /sys/bus/1/hwmon/hwmon1/in0_input 750
+put /sys/class/drm/card1/gt/gt0/rps_act_freq_mhz 300
+put /sys/class/drm/card1/gt/gt0/rps_cur_freq_mhz 900
+put /sys/class/drm/card1/gt/gt1/rps_act_freq_mhz 400
+put /sys/class/drm/card1/gt/gt0/rc6_residency_ms 1000
+put /sys/class/drm/card1/gt_act_freq_mhz 300
+card 2 xe
+put /sys/bus/2/tile0/gt0/freq0/act_freq 1150
+put /sys/bus/2/tile1/gt2/freq0/cur_freq 1250
+put /sys/bus/2/tile0/gt0/gtidle/idle_residency_ms 50
+put /sys/bus/2/hwmon/hwmon2/energy1_input 0
+put /sys/bus/2/hwmon/hwmon2/energy1_label card
+put /sys/bus/2/hwmon/hwmon2/energy2_input 100
+put /sys/bus/2/hwmon/hwmon2/energy2_label pkg
+card 3 nouveau
+put /sys/bus/3/hwmon/hwmon3/temp1_input 45000
+put /sys/bus/3/hwmon/hwmon3/power1_input 12000000
+put /sys/class/devfreq/fde60000.gpu/cur_freq 800000000
+put /sys/class/devfreq/fde60000.gpu/load 45@800000000Hz
+put /sys/class/devfreq/dmc/cur_freq 528000000
+cat >change.sh <<'END'
+begun=$(date +%s%N)
+for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15; do
+	ms=$((($(date +%s%N) - begun) / 1000000))
+	echo $((7000000000 + ms * 25000)) >sys/sys/bus/1/hwmon/hwmon1/energy1_input
+	echo $((1000 + ms / 4)) >sys/sys/class/drm/card1/gt/gt0/rc6_residency_ms
+	sleep 0.045
+done
+echo 5 >sys/sys/bus/2/hwmon/hwmon2/energy2_input
+sleep 0.15
+END
+run record -e power -o p.grt sh change.sh
+expect "a recording of four drivers" 0 'events, 0 lost'
+i915=$((drm + 1)) xe=$((drm + 2)) nouveau=$((drm + 3))
+check "i915: clock by GT" row "$i915\|None\|clock gt0\|Hz\|[0-9]+\|300000000"
+check "the other GT" row "$i915\|None\|clock gt1\|Hz\|[0-9]+\|400000000"
+check "what was asked for" row "$i915\|None\|clock asked gt0\|Hz\|[0-9]+\|900000000"
+check "the old file says the same, once" test "$(rows | grep -c "^$i915|None|clock|")" = 0
+check "power from energy says so" row "$i915\|None\|power from energy\|uW"
+check "nothing is made of the whole energy" test "$(rows | awk -F'|' '$1 == '$i915' && $3 == "power from energy" { print $8 < 200000000 }')" = 1
+run dump p.grt
+check "power by time is the energy, to the last sample" python3 -c 'import re, sys
+names, at, sum, begun = {}, None, 0, None
+for line in sys.argv[1].splitlines():
+    name = re.search(r"NAME .*kind=4 id=(\d+) name=\"([^\"]*)\"", line)
+    value = re.match(r" *([\d.]+) .*COUNTER +counter=(\d+) .*value=(-?\d+).*device=" + sys.argv[2], line)
+    if name:
+        names[name[1]] = name[2]
+    if value:
+        t = float(value[1])
+        begun = begun or t
+        if names[value[2]] == "power from energy":
+            sum += int(value[3]) * (t - (at or begun))
+            at = t
+grown = int(open("sys/sys/bus/1/hwmon/hwmon1/energy1_input").read()) - 7000000000
+sys.exit(not grown * 0.98 < sum < grown * 1.02)
+' "$output" $i915
+check "idle time is a share" row "$i915\|None\|idle gt0\|total ns\|[0-9]+\|[0-9.]+\|(1[0-9]|2[0-9])\.[0-9]+\|"
+check "xe: clocks by tile and GT" row "$xe\|None\|clock tile0 gt0\|Hz\|[0-9]+\|1150000000"
+check "of another tile" row "$xe\|None\|clock asked tile1 gt2\|Hz\|[0-9]+\|1250000000"
+check "energy with its label" row "$xe\|None\|power from energy card\|uW\|[0-9]+\|0\|0\|0\|0"
+check "energy that went back gives no value" row "$xe\|None\|power from energy pkg\|uW\|[0-9]+\|0\|0\|0\|0"
+check "nouveau" row "$nouveau\|None\|power\|uW\|[0-9]+\|12000000"
+check "devfreq of a GPU" row "0\|None\|clock fde60000.gpu\|Hz\|[0-9]+\|800000000|None\|None\|clock fde60000.gpu\|Hz\|[0-9]+\|800000000"
+check "its load" row "None\|None\|busy fde60000.gpu\|%\|[0-9]+\|45"
+check "not of a bus" test -z "$(rows | grep dmc)"
+
+# ---- processes
+clean
+card 0 amdgpu
+card 1 xe
+client 100 3 renderD128 game 'drm-driver:\tamdgpu\ndrm-client-id:\t7\ndrm-pdev:\t0000:03:00.0\ndrm-memory-vram:\t2048 KiB\ndrm-resident-vram:\t2048 KiB\ndrm-total-vram:\t3 MiB\ndrm-memory-gds:\t0\ndrm-engine-gfx:\t5000000000 ns\ndrm-engine-dec:\t0 ns\ndrm-engine-capacity-dec:\t2'
+cp sys/proc/100/fdinfo/3 sys/proc/100/fdinfo/4 && ln -s /dev/dri/card0 sys/proc/100/fd/4
+client 101 5 renderD128 helper 'drm-client-id: 7\ndrm-pdev: 0000:03:00.0\ndrm-engine-gfx: 5000000000 ns\ndrm-total-vram: 3 MiB'
+client 102 3 renderD128 old 'drm-client-id:\t8\ndrm-pdev:\t0000:03:00.0\ndrm-memory-vram:\t4 KiB\ndrm-engine-gfx:\t1 ns'
+client 103 3 renderD129 xegame 'drm-driver:\txe\ndrm-client-id:\t7\ndrm-pdev:\t0000:04:00.0\ndrm-cycles-rcs:\t1000\ndrm-total-cycles-rcs:\t100000\ndrm-cycles-bcs:\t5'
+client 104 3 renderD128 liar 'drm-client-id:\tx\ndrm-engine-gfx:\t1 ns'
+client 105 3 renderD128 odd 'drm-client-id:\t9\ndrm-engine-gfx:\t99999999999999999999 ns\ndrm-engine-:\t5 ns\ndrm-total-vram:\t17 parsecs\ndrm-total-gtt:\t-5 KiB\n:::\ndrm-engine'
+client 106 3 renderD128 editor 'drm-client-id:\t10\ndrm-engine-gfx:\t10 ns'
+put /proc/107/comm shell
+mkdir -p sys/proc/107/fd && ln -s /dev/pts/0 sys/proc/107/fd/0
+ln -s /nowhere sys/proc/self
+run doctor power
+expect "processes are enough" 0 '^  power +works'
+cat >change.sh <<'END'
+game='drm-driver:\tamdgpu\ndrm-client-id:\t7\ndrm-pdev:\t0000:03:00.0\ndrm-resident-vram:\t2048 KiB\ndrm-total-vram:\t3 MiB\n'
+begun=$(date +%s%N)
+for i in 1 2 3 4 5 6 7 8 9 10; do
+	ns=$(($(date +%s%N) - begun))
+	printf "${game}drm-engine-gfx:\t$((5000000000 + ns / 2)) ns\n" >new
+	cat new >sys/proc/100/fdinfo/3
+	cat new >sys/proc/100/fdinfo/4
+	printf "drm-client-id:\t7\ndrm-pdev:\t0000:04:00.0\ndrm-cycles-rcs:\t$((1000 + i * 2500))\ndrm-total-cycles-rcs:\t$((100000 + i * 10000))\n" >new
+	cat new >sys/proc/103/fdinfo/3
+	[ $i != 5 ] || rm -r sys/proc/106
+	sleep 0.09
+done
+echo $((ns / 2)) >grown
+END
+run record -e power -o p.grt sh change.sh
+expect "a recording of processes" 0 'events, 0 lost'
+check "busy time is a share of time" row "$drm\|100\|busy gfx\|total ns\|[0-9]+\|[0-9.]+\|[1-6][0-9](\.[0-9]+)?\|"
+check "none of it is lost" row "$drm\|100\|busy gfx\|total ns\|.*\|$(cat grown)$"
+check "two descriptors of a client count once" row "$drm\|100\|total vram\|B\|[0-9]+\|3145728\|3145728"
+check "nor does another process with that client" test -z "$(rows | grep '|101|')"
+check "resident has its old name beside it" row "$drm\|100\|resident vram\|B\|[0-9]+\|2097152\|2097152\|2097152\|2097152"
+check "or the old name alone" row "$drm\|102\|resident vram\|B\|[0-9]+\|4096"
+check "an engine that was never used is not there" test -z "$(rows | grep 'busy dec')"
+check "nor its capacity" test -z "$(rows | grep capacity)"
+check "nor memory that is 0" test -z "$(rows | grep gds)"
+check "xe: the same client number on another device, cycles as share" row "$((drm + 1))\|103\|busy rcs\|total ns\|[0-9]+\|[0-9.]+\|[12][0-9](\.[0-9]+)?\|(25|24\.9)"
+check "cycles without all cycles are nothing" test -z "$(rows | grep 'busy bcs')"
+check "what is no client is nothing" test -z "$(rows | grep -E '\|10[45]\|')"
+run report p.grt
+check "processes have their names" says '^card0 +100 +game +busy gfx '
+check "concluded values are marked" says '^card1 +103 +xegame +busy rcs .*[0-9] %\*'
+run record -e power -p $$ -o p.grt -d 0.3
+check "-p leaves out other processes" test -z "$(rows | grep '|100|')"
+
+run record -e power --comm editor -o p.grt -d 0.3
+check "--comm leaves out other names" test -z "$(rows | grep '|100|')"
+run record -e power -t submit -o p.grt -d 0.3
+expect "--type without counters" 1 'no counters are wanted: they are of none of the types asked for'
+run record -e power -t counter -o p.grt -d 0.3
+expect "and with them" 0 'in p.grt'
+check "has them" row "$drm\|102\|resident vram"
+put /sys/bus/1/tile0/gt0/freq0/act_freq 1150
+if mknod node c 226 129 2>/dev/null; then
+	run record -e power --device ./node -o p.grt -d 0.3
+	check "--device takes the card of a render node" row "$((drm + 1))\|None\|clock tile0 gt0"
+	check "and leaves out others" test -z "$(rows | grep "^$drm|")"
+else
+	ok "--device # SKIP no mknod here: run as root"
+fi
+
+# ---- NVIDIA
+clean
+put /proc/driver/nvidia/version 'NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.1'
+mkdir -p sys/usr/lib
+if "${CC:-cc}" -shared -fPIC -o sys/usr/lib/libnvidia-ml.so.1 "$GRTRACE_SRC/tests/cli/power/nvml.c"; then
+	run doctor power
+	expect "driver and library are enough" 0 '^  power +works'
+	run record -e power -o p.grt -d 0.6
+	expect "a recording with NVML" 0 'events, 0 lost'
+	check "NVML: power" row "$nvidia\|None\|power\|uW\|[0-9]+\|70000000\|70000000\|70000000\|70000000"
+	check "NVML: clocks" row "$nvidia\|None\|clock sm\|Hz\|[0-9]+\|1410000000"
+	check "of the memory" row "$nvidia\|None\|clock memory\|Hz\|[0-9]+\|2619000000"
+	check "NVML: use" row "$nvidia\|None\|busy gpu\|%\|[0-9]+\|37"
+	check "of the memory" row "$nvidia\|None\|busy memory\|%\|[0-9]+\|12"
+	check "NVML: memory" row "$nvidia\|None\|memory vram\|B\|[0-9]+\|21474836480"
+	check "NVML: temperature" row "$nvidia\|None\|temp gpu\|mC\|[0-9]+\|41000"
+	check "what it has not is not there" test -z "$(rows | grep "^$nvidia|None|ecc")"
+	check "the other one has it" row "$((nvidia + 1))\|None\|ecc uncorrected\|errors\|[0-9]+\|2"
+	check "a GPU that is lost has no more power" test "$(run dump p.grt; grep -c "device=$((nvidia + 1)) .*value=70000000" <<<"$output")" -le 2
+	run report p.grt
+	check "the GPUs have names" says '^nvidia1 +- +- +clock sm +[0-9]+ +1.41 GHz'
+	echo 'no library' >sys/usr/lib/libnvidia-ml.so.1
+	run record -e power -o p.grt -d 0.3
+	expect "a library that cannot be loaded" 3 'no counters of NVIDIA'
+else
+	ok "NVML # SKIP no compiler: apt-get install gcc"
+fi
+
+plan
