@@ -179,12 +179,14 @@ bool grt_head_is_text(const char *head, size_t len)
 
 	for (size_t i = 0; i < len; i++)
 		odd += (unsigned char)head[i] < ' ' && !memchr("\t\n\r\f\b\033", head[i], 6);
-	/* also where it is cut */
-	for (size_t i = 0; i < len; i += 8)
-		if (!memcmp(head + i, &magic, len - i < sizeof(magic) ? len - i : sizeof(magic)))
+	for (size_t i = 0; i + sizeof(magic) <= len; i += 8)
+		if (!memcmp(head + i, &magic, sizeof(magic)))
 			return false;
-	/* lines, in which a NUL or the like may stand now and then */
-	return odd <= len / 16 && (memchr(head, '\n', len) || (len && len < ONE_LINE));
+	/* a packet that is cut in its first word */
+	if (len < sizeof(magic) && !memcmp(head, &magic, len))
+		return false;
+	/* lines, in which a NUL or the like may stand now and then; the first may be longer than the head */
+	return odd <= len / 16 && (memchr(head, '\n', len) || len == HEAD || (len && len < ONE_LINE));
 }
 
 /* What the input begins with; of a pipe this waits for its first bytes. */
