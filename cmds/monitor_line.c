@@ -317,7 +317,7 @@ static const struct detail *const details[GRT_EV_MAX] = {
 	DETAILS(COMMAND, D(command, cmd, "", MACHINE), D(command, hw_ctx, "", MACHINE)),
 	DETAILS(IOCTL_EXIT, D(ioctl_exit, cmd, "cmd", HEX), D(ioctl_exit, ret, "ret", SIGNED)),
 	DETAILS(OPEN, D(open, fd, "fd", SIGNED), D(open, oflags, "flags", HEX)),
-	DETAILS(CLOSE, D(close, fd, "fd", SIGNED), D(close, ret, "ret", SIGNED)),
+	DETAILS(CLOSE, D(close, fd, "fd", SIGNED), D(close, at_exit, "at_exit", DEC)),
 	DETAILS(MMAP, D(mmap, addr, "addr", HEX), D(mmap, length, "length", DEC)),
 	DETAILS(POLL, D(poll, fd, "fd", SIGNED), D(poll, events, "events", HEX)),
 	DETAILS(WAIT_DEP, D(wait_dep, dep_ctx, "ctx", DEC), D(wait_dep, dep_seqno, "seq", DEC)),

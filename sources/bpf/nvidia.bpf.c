@@ -6,7 +6,6 @@
  *	open, openat, openat2   OPEN when it is left, by the new file's device;
  *				one that failed by its path, /dev/nvidia*
  *	close                   CLOSE when it is entered: later the file is gone.
- *				So what close returned is not looked at (0)
  *	sched_process_exit      CLOSE of what a process leaves open, if its OPEN
  *				was seen: descriptors below 1024
  *	ioctl                   IOCTL_ENTER, IOCTL_EXIT: type 'F' (resource
@@ -146,7 +145,7 @@ int exit_openat2(struct syscall_exit *ctx)
 }
 
 /* Not inlined, and checked once by the kernel: it is called in loops. */
-__noinline int put_close(__u32 fd, __u32 device)
+__noinline int put_close(__u32 fd, __u32 device, __u32 at_exit)
 {
 	struct out_comm_close *at;
 	struct bpf_counts *c;
@@ -159,6 +158,7 @@ __noinline int put_close(__u32 fd, __u32 device)
 		return 0;
 	at->ev.e.device = device;
 	at->ev.fd = fd;
+	at->ev.at_exit = at_exit;
 	event_submit(at, c);
 	return 0;
 }
@@ -168,7 +168,7 @@ int enter_close(struct syscall_enter *ctx)
 {
 	__u32 device = nvidia_of(ctx->args[0]);
 
-	return device ? put_close(ctx->args[0], device) : 0;
+	return device ? put_close(ctx->args[0], device, 0) : 0;
 }
 
 /* A process ends with its last thread; only the program that takes its row goes on. */
@@ -184,7 +184,7 @@ int process_exit(struct bpf_raw_tracepoint_args *ctx)
 	for (__u32 fd = 0; fd < EXIT_FILES; fd++) {
 		device = nvidia_of(fd);
 		if (device)
-			put_close(fd, device);
+			put_close(fd, device, 1);
 	}
 	return 0;
 }
