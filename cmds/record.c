@@ -248,27 +248,44 @@ static int open_source(struct run *run, const struct source *source, enum wish w
 	return ret;
 }
 
-/* Why a source is left out, for who wonders; the first reason is kept for the case that none is left. */
-static void leave_out(const struct source *source, const struct grt_err *why, struct grt_err *first)
-{
-	char text[sizeof(why->what) + sizeof(why->why) + 64];
+/** struct left_out - why `auto` goes on without a source; @code 0: it does not */
+struct left_out {
+	int code;
+	struct grt_err why;
+};
 
-	if (!first->what[0])
-		*first = *why;
-	snprintf(text, sizeof(text), "without %s: %s%s%s", source->name, why->what, why->why[0] ? ": " : "",
-		 why->why);
-	if (opt.verbose)
+/* For who wonders; what lacks a privilege that can be had is always told. */
+static void tell_left_out(const struct left_out *left)
+{
+	char text[sizeof(left->why.what) + sizeof(left->why.why) + 64];
+	size_t i;
+
+	for (i = 0; i < SOURCES; i++) {
+		if (!left[i].code || (!opt.verbose && left[i].code != -EACCES))
+			continue;
+		snprintf(text, sizeof(text), "without %s: %s%s%s", all_sources[i]->name, left[i].why.what,
+			 left[i].why.why[0] ? ": " : "", left[i].why.why);
 		note(text);
+	}
+}
+
+static int none_works(const struct left_out *left)
+{
+	size_t i = 0;
+
+	while (!left[i].code)
+		i++;
+	return cmd_error(kmod_exit_status(left[i].code), &left[i].why);
 }
 
 /* Opens every source asked for. Return: an exit status */
 static int open_inputs(struct run *run)
 {
-	struct grt_err err, first = {0};
+	struct left_out left[SOURCES] = {0};
 	bool unknown = false;
 	enum wish wish;
 	size_t i;
-	int ret, code = 0;
+	int ret;
 
 	for (i = 0; i < SOURCES; i++) {
 		wish = wish_for(all_sources[i], &unknown);
@@ -279,15 +296,16 @@ static int open_inputs(struct run *run)
 			continue;
 		if (wish == WISH_AUTO && all_sources[i]->background && !run->n_inputs)
 			continue;
-		err = (struct grt_err){0};
-		ret = open_source(run, all_sources[i], wish, &err);
-		if (ret && wish == WISH_NAMED)
-			return cmd_error(kmod_exit_status(ret), &err);
-		if (ret)
-			leave_out(all_sources[i], &err, &first);
-		code = code ?: ret;
+		ret = open_source(run, all_sources[i], wish, &left[i].why);
+		/* what is here and in use, or of another version, is not passed over in silence */
+		if (ret && (wish == WISH_NAMED || ret == -EBUSY || ret == -EPROTO))
+			return cmd_error(kmod_exit_status(ret), &left[i].why);
+		left[i].code = ret;
 	}
-	return run->n_inputs ? EXIT_DONE : cmd_error(kmod_exit_status(code), &first);
+	if (!run->n_inputs)
+		return none_works(left);
+	tell_left_out(left);
+	return EXIT_DONE;
 }
 
 static int make_tables(struct run *run)

@@ -355,26 +355,34 @@ int kmod_stats(struct kmod *k, struct kmod_stats *s, struct grt_err *err)
 	return 0;
 }
 
-static int stream_busy(struct kmod *k, const char *file, struct grt_err *err)
+int kmod_busy(const char *what, int reader, struct grt_err *err)
 {
-	struct kmod_stats stats = {0};
 	char path[64], comm[32] = "", why[128] = "another program reads it", fix[64] = "";
 	FILE *f;
 
-	kmod_stats(k, &stats, NULL);
-	free(stats.lines);
-	if (stats.reader > 0) {
-		snprintf(path, sizeof(path), "/proc/%d/comm", stats.reader);
+	if (reader > 0) {
+		snprintf(path, sizeof(path), "/proc/%d/comm", reader);
 		f = fopen(path, "re");
 		if (f && fgets(comm, sizeof(comm), f))
 			comm[strcspn(comm, "\n")] = '\0';
 		if (f)
 			fclose(f);
-		snprintf(why, sizeof(why), "process %d%s%s%s reads it", stats.reader, *comm ? " (" : "", comm,
+		snprintf(why, sizeof(why), "process %d%s%s%s reads it", reader, *comm ? " (" : "", comm,
 			 *comm ? ")" : "");
-		snprintf(fix, sizeof(fix), "sudo kill -INT %d, or wait for its end", stats.reader);
+		snprintf(fix, sizeof(fix), "sudo kill -INT %d, or wait for its end", reader);
 	}
-	return grt_err_set(err, -EBUSY, why, fix, "cannot open %s/%s", k->path, file);
+	return grt_err_set(err, -EBUSY, why, fix, "cannot open %s", what);
+}
+
+static int stream_busy(struct kmod *k, const char *file, struct grt_err *err)
+{
+	struct kmod_stats stats = {0};
+	char what[sizeof(k->path) + 64];
+
+	kmod_stats(k, &stats, NULL);
+	free(stats.lines);
+	snprintf(what, sizeof(what), "%s/%s", k->path, file);
+	return kmod_busy(what, stats.reader, err);
 }
 
 int kmod_open_stream(struct kmod *k, const char *file, struct grt_err *err)

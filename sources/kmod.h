@@ -164,4 +164,12 @@ int kmod_live_pump(struct kmod *k, struct grt_session *s, struct grt_consumer *c
  */
 int kmod_load(void (*note)(const char *text), struct grt_err *err);
 
+/**
+ * kmod_busy - the error of a stream that has a reader
+ * @what: the stream
+ * @reader: its pid, 0 where it is not known
+ * Return: -EBUSY
+ */
+int kmod_busy(const char *what, int reader, struct grt_err *err);
+
 #endif /* GRTRACE_KMOD_H */

@@ -114,16 +114,15 @@ static int probe_reader(struct kmod *k, struct grt_err *err)
 {
 	struct kmod_stats stats;
 	int ret = kmod_stats(k, &stats, err);
-	char why[64], fix[64];
+	char what[sizeof(k->path) + 32];
 
 	if (ret)
 		return ret;
 	free(stats.lines);
 	if (!stats.reader)
 		return 0;
-	snprintf(why, sizeof(why), "process %d reads it", stats.reader);
-	snprintf(fix, sizeof(fix), "sudo kill -INT %d, or wait for its end", stats.reader);
-	return grt_err_set(err, -EBUSY, why, fix, "cannot open the streams of %s", k->path);
+	snprintf(what, sizeof(what), "the streams of %s", k->path);
+	return kmod_busy(what, stats.reader, err);
 }
 
 static int capture_probe(struct grt_err *err)

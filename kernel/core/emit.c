@@ -206,17 +206,20 @@ static void *write_names(struct grtrace_cpu *c, void *at, const struct grt_event
 	return at;
 }
 
-/* Records have 48, 56 or 64 bytes: a call to memcpy costs more than this. */
+/* A job's records have 48, 56 or 64 bytes: a call to memcpy costs more than this. */
 static void copy_record(u64 *to, const struct grt_event *e)
 {
 	const u64 *from = (const u64 *)e;
 
 	memcpy(to, from, sizeof(*e));
-	if (e->size > sizeof(*e)) {
-		to[6] = from[6];
-		if (e->size > sizeof(*e) + 8)
-			to[7] = from[7];
-	}
+	if (e->size <= sizeof(*e))
+		return;
+	to[6] = from[6];
+	if (e->size <= sizeof(*e) + 8)
+		return;
+	to[7] = from[7];
+	if (unlikely(e->size > GRT_JOB_RECORD_MAX))
+		memcpy(to + 8, from + 8, e->size - GRT_JOB_RECORD_MAX);
 }
 
 static void count(struct grtrace_cpu *c, const struct grt_event *e)
