@@ -118,7 +118,7 @@ check "not started" finds tracing NO 'not started; try: sudo grtrace record'
 "$GRTRACE" record -e kmod -o held.grt -d 4 2>/dev/null &
 sleep 1.5
 run doctor kmod
-expect "another reader" 3 'process [0-9]+ reads it'
+expect "another reader" 3 'process [0-9]+ \(grtrace\) reads it'
 wait
 run doctor -i held.grt
 expect "its recording" 0 '^  adapter +works +virtio_gpu sees its driver'
