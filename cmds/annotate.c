@@ -168,12 +168,11 @@ static int annotate_live(struct annotating *run)
 	int status, ret;
 
 	ret = live_open(&l, &setup, &err);
-	if (!ret)
-		/* lines are wanted while they come */
-		ret = outfile_now(&run->out, opt.output, &err);
-	if (ret)
-		status = cmd_error(kmod_exit_status(ret), &err);
-	else
+	status = ret ? cmd_error(kmod_exit_status(ret), &err) : EXIT_DONE;
+	/* lines are wanted while they come */
+	if (status == EXIT_DONE && outfile_now(&run->out, opt.output, &err))
+		status = cmd_error(EXIT_FAILED, &err);
+	if (status == EXIT_DONE)
 		status = start_lines(run);
 	if (status == EXIT_DONE)
 		status = run_live(run, l);

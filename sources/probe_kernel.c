@@ -63,8 +63,7 @@ void probe_module_btf(struct probe_result *r)
 		probe_set(r, PROBE_ABSENT, NULL, "no GPU module is loaded");
 	else if (*without.detail)
 		probe_set(r, PROBE_FAILS, "a kernel from 5.11 with CONFIG_DEBUG_INFO_BTF_MODULES=y",
-			  "none for %s: lost is what only their structs tell (fence numbers before Linux "
-			  "6.17); the tracepoints' own fields remain",
+			  "none for %s: BPF programs cannot read their structs, so their jobs are not seen",
 			  without.detail);
 }
 

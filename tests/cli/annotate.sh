@@ -14,6 +14,9 @@ if [ $status = 3 ]; then
 fi
 expect "annotate -d" 0 '[0-9]+ ioctls, 0 lost'
 
+run annotate -d 0.1 -o no/such/file
+expect "an output that cannot be written" 1 'cannot create no/such/file'
+
 # Ioctls of type 'd' on no GPU at all: some until it is seen, then a prime number of another.
 cat >prog.py <<'EOF_PROG'
 import fcntl, os, time

@@ -136,7 +136,7 @@ look "and stops a user" memlock NO '8192 KiB; try: ulimit -l unlimited'
 healthy
 rm -r sys/sys/kernel/btf
 look "no BTF" btf NO 'no /sys/kernel/btf/vmlinux.*; try: .*CONFIG_DEBUG_INFO_BTF=y'
-check "nor in modules" finds module_btf NO 'none for drm, virtio_gpu: lost is'
+check "nor in modules" finds module_btf NO 'none for drm, virtio_gpu: BPF programs cannot read'
 healthy
 rm -r sys/sys/module/*
 look "no GPU module" module_btf - 'no GPU module is loaded'
