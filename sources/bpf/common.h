@@ -175,6 +175,20 @@ static __always_inline int begin_counted(struct bpf_counts *c, __u32 type)
 	return 1;
 }
 
+/* Takes the stamp, then room for the event right behind it; both are counted. @size is a constant. */
+static __always_inline void *begin_reserve(struct bpf_counts *c, __u32 type, __u64 size, __u64 *stamp)
+{
+	void *at;
+
+	if (!begin_counted(c, type))
+		return 0;
+	*stamp = bpf_ktime_get_ns();
+	at = bpf_ringbuf_reserve(&events, size, 0);
+	if (!at)
+		COUNT(c->lost);
+	return at;
+}
+
 #define GRT_EVENT(id, NAME, name, CLASS, LEVEL, WHO, fields, help)                                        \
 	struct out_##name {                                                                               \
 		struct bpf_record r;                                                                      \
@@ -190,14 +204,9 @@ static __always_inline int begin_counted(struct bpf_counts *c, __u32 type)
 		struct out_##name *at;                                                                    \
 		__u64 stamp;                                                                              \
                                                                                                           \
-		if (!begin_counted(c, id))                                                                \
+		at = begin_reserve(c, id, sizeof(*at), &stamp);                                           \
+		if (!at)                                                                                  \
 			return 0;                                                                         \
-		stamp = bpf_ktime_get_ns();                                                               \
-		at = bpf_ringbuf_reserve(&events, sizeof(*at), 0);                                        \
-		if (!at) {                                                                                \
-			COUNT(c->lost);                                                                   \
-			return 0;                                                                         \
-		}                                                                                         \
 		__builtin_memset(at, 0, sizeof(*at));                                                     \
 		at->r.cpu = cpu;                                                                          \
 		begin_event(&at->ev.e, stamp, id, sizeof(at->ev));                                        \
@@ -209,14 +218,9 @@ static __always_inline int begin_counted(struct bpf_counts *c, __u32 type)
 		struct out_comm_##name *at;                                                               \
 		__u64 stamp;                                                                              \
                                                                                                           \
-		if (!begin_counted(c, id))                                                                \
+		at = begin_reserve(c, id, sizeof(*at), &stamp);                                           \
+		if (!at)                                                                                  \
 			return 0;                                                                         \
-		stamp = bpf_ktime_get_ns();                                                               \
-		at = bpf_ringbuf_reserve(&events, sizeof(*at), 0);                                        \
-		if (!at) {                                                                                \
-			COUNT(c->lost);                                                                   \
-			return 0;                                                                         \
-		}                                                                                         \
 		__builtin_memset(&at->ev, 0, sizeof(at->ev));                                             \
 		at->r.cpu = cpu;                                                                          \
 		at->r.labels = BPF_HAS_COMM;                                                              \

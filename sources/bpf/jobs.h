@@ -107,6 +107,17 @@ static __always_inline int job_submit(void *ctx, const struct job_key *key, cons
 	return 0;
 }
 
+/* The counters for an event of this job; NULL: a filter rejects it, which is counted. */
+static __always_inline struct bpf_counts *counts_of(const struct job *job, __u32 *cpu)
+{
+	struct bpf_counts *c = my_counts(cpu);
+
+	if (!c || job || !by_table())
+		return c;
+	count_filtered(c);
+	return 0;
+}
+
 /* COMMIT: the job is handed to the ring */
 static __always_inline int job_commit(const struct job_key *key, __u32 sw_depth, __u32 hw_depth)
 {
@@ -115,11 +126,9 @@ static __always_inline int job_commit(const struct job_key *key, __u32 sw_depth,
 	struct bpf_counts *c;
 	__u32 cpu;
 
-	c = my_counts(&cpu);
+	c = counts_of(job, &cpu);
 	if (!c)
 		return 0;
-	if (!job && by_table())
-		return count_filtered(c);
 	at = begin_commit(c, cpu);
 	if (!at)
 		return 0;
@@ -140,11 +149,9 @@ static __always_inline int job_start(const struct job_key *key)
 
 	if (job && job->state & JOB_STARTED)
 		return 0;
-	c = my_counts(&cpu);
+	c = counts_of(job, &cpu);
 	if (!c)
 		return 0;
-	if (!job && by_table())
-		return count_filtered(c);
 	if (job)
 		job->state |= JOB_STARTED;
 	at = begin_start(c, cpu);
@@ -178,11 +185,9 @@ static __always_inline int job_end(const struct job_key *key, __u32 reply, __u32
 	struct bpf_counts *c;
 	__u32 cpu;
 
-	c = my_counts(&cpu);
+	c = counts_of(job, &cpu);
 	if (!c)
 		return 0;
-	if (!job && by_table())
-		return count_filtered(c);
 	if (job)
 		job->state &= ~JOB_END_BY_FENCE;
 	put_end(c, cpu, key, job, reply, hw_ctx, fence_id, 0);
@@ -250,11 +255,9 @@ static __always_inline int job_wait_dep(const struct job_key *key, const struct 
 	__u32 one = 1, *waiting;
 	__u32 cpu;
 
-	c = my_counts(&cpu);
+	c = counts_of(job, &cpu);
 	if (!c)
 		return 0;
-	if (!job && by_table())
-		return count_filtered(c);
 	if (!signalled && !bpf_map_lookup_elem(&jobs, dep)) {
 		waiting = bpf_map_lookup_elem(&deps, dep);
 		if (waiting)
