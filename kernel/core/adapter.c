@@ -6,8 +6,14 @@
  *
  * No driver's tracepoint is exported, in any version, hence by name and without
  * a check of the prototype: an adapter's handlers state the versions they fit.
+ *
+ * Of a driver without tracepoints the tracepoint notifier does not tell: that of
+ * modules does, but replays nothing. What was there before, or is built in, is
+ * found among the PCI drivers.
  */
+#include <linux/device.h>
 #include <linux/module.h>
+#include <linux/pci.h>
 #include <linux/tracepoint.h>
 
 #include "core.h"
@@ -36,7 +42,9 @@ static void driver_comes(struct grtrace_adapter *a, struct module *mod)
 {
 	int i;
 
-	for (i = 0; i < mod->num_tracepoints; i++)
+	if (a->comes)
+		a->comes(a, mod);
+	for (i = 0; mod && i < mod->num_tracepoints; i++)
 		probe_attach(a, tracepoint_ptr_deref(&mod->tracepoints_ptrs[i]));
 	for_each_kernel_tracepoint(probe_attach_kernel, a);
 	a->present = true;
@@ -59,20 +67,56 @@ static void driver_goes(struct grtrace_adapter *a)
 	pr_debug("adapter %s: detached from %s\n", a->name, a->driver);
 }
 
-static int module_event(struct notifier_block *nb, unsigned long state, void *data)
+static void driver_event(struct grtrace_adapter *a, unsigned long state, struct module *mod)
 {
-	struct grtrace_adapter *a = container_of(nb, struct grtrace_adapter, nb);
-	struct tp_module *tpm = data;
-
-	if (strcmp(tpm->mod->name, a->driver))
-		return NOTIFY_OK;
+	if (strcmp(mod->name, a->driver))
+		return;
 	mutex_lock(&adapters_lock);
 	if (state == MODULE_STATE_COMING && !a->present)
-		driver_comes(a, tpm->mod);
+		driver_comes(a, mod);
 	else if (state == MODULE_STATE_GOING && a->present)
 		driver_goes(a);
 	mutex_unlock(&adapters_lock);
+}
+
+static int tracepoints_event(struct notifier_block *nb, unsigned long state, void *data)
+{
+	struct tp_module *tpm = data;
+
+	driver_event(container_of(nb, struct grtrace_adapter, nb), state, tpm->mod);
 	return NOTIFY_OK;
+}
+
+/* Tracepoints of a module that the kernel does not trust are none: see tracepoint_module_coming(). */
+static int module_event(struct notifier_block *nb, unsigned long state, void *data)
+{
+	struct module *mod = data;
+
+	if (!mod->num_tracepoints)
+		driver_event(container_of(nb, struct grtrace_adapter, module_nb), state, mod);
+	return NOTIFY_OK;
+}
+
+static int look_at_driver(struct device_driver *driver, void *adapter)
+{
+	struct grtrace_adapter *a = adapter;
+
+	if (strcmp(driver->name, a->driver))
+		return 0;
+	mutex_lock(&adapters_lock);
+	if (!a->present)
+		driver_comes(a, driver->owner);
+	mutex_unlock(&adapters_lock);
+	return 1;
+}
+
+static void adapter_forget(struct grtrace_adapter *a)
+{
+	mutex_lock(&adapters_lock);
+	if (a->present)
+		driver_goes(a);
+	list_del(&a->list);
+	mutex_unlock(&adapters_lock);
 }
 
 /**
@@ -87,13 +131,22 @@ int grtrace_adapter_register(struct grtrace_adapter *a)
 	mutex_lock(&adapters_lock);
 	list_add_tail(&a->list, &adapters);
 	mutex_unlock(&adapters_lock);
-	a->nb.notifier_call = module_event;
+	a->nb.notifier_call = tracepoints_event;
+	a->module_nb.notifier_call = module_event;
+	err = register_module_notifier(&a->module_nb);
+	if (err)
+		goto err_list;
 	err = register_tracepoint_module_notifier(&a->nb);
-	if (err) {
-		mutex_lock(&adapters_lock);
-		list_del(&a->list);
-		mutex_unlock(&adapters_lock);
-	}
+	if (err)
+		goto err_module;
+	if (IS_ENABLED(CONFIG_PCI))
+		bus_for_each_drv(&pci_bus_type, NULL, a, look_at_driver);
+	return 0;
+
+err_module:
+	unregister_module_notifier(&a->module_nb);
+err_list:
+	adapter_forget(a);
 	return err;
 }
 EXPORT_SYMBOL_GPL(grtrace_adapter_register);
@@ -102,11 +155,8 @@ EXPORT_SYMBOL_GPL(grtrace_adapter_register);
 void grtrace_adapter_unregister(struct grtrace_adapter *a)
 {
 	unregister_tracepoint_module_notifier(&a->nb); /* replays GOING */
-	mutex_lock(&adapters_lock);
-	if (a->present)
-		driver_goes(a);
-	list_del(&a->list);
-	mutex_unlock(&adapters_lock);
+	unregister_module_notifier(&a->module_nb);
+	adapter_forget(a);
 }
 EXPORT_SYMBOL_GPL(grtrace_adapter_unregister);
 
@@ -122,6 +172,8 @@ void grtrace_adapters_show(struct seq_file *m)
 			   a->present, atomic64_read(&a->unmatched));
 		for (i = 0; i < a->nprobes; i++)
 			seq_printf(m, "%s%s:%d", i ? "," : "", a->probes[i].name, !!a->probes[i].bound);
+		if (a->show)
+			a->show(a, m);
 		seq_putc(m, '\n');
 	}
 	mutex_unlock(&adapters_lock);

@@ -126,6 +126,7 @@ unsigned int grtrace_watch_count(bool rings_only);
 void grtrace_watch_exit(void);
 
 /* emit.c */
+void grtrace_emit_init(void);
 u64 grtrace_nmi_refused(void);
 
 /* buffer.c */

@@ -25,6 +25,7 @@
 #include <grtrace/stream.h>
 
 struct module;
+struct seq_file;
 struct tracepoint;
 
 extern struct static_key_false_deferred grtrace_key;
@@ -71,6 +72,15 @@ void grtrace_sync_wait_exit(const struct grtrace_job *job);
 void grtrace_error(const struct grtrace_job *job, int status, u32 code);
 void grtrace_command(const struct grtrace_job *job, u32 cmd);
 
+/* How far a job is: marks that an adapter sets, see grtrace_job_mark(). */
+#define GRTRACE_JOB_STARTED   1U /* START was told: after a preemption it is not told again */
+#define GRTRACE_JOB_ENDED     2U /* END was told */
+#define GRTRACE_JOB_SIGNALLED 4U /* COMPLETE was told */
+
+int grtrace_job_mark(u64 ctx, u64 seqno, u8 marks);
+void grtrace_signaled(const struct grtrace_job *job, int status);
+u64 grtrace_opaque(const void *object);
+
 /* Ring ids are below this. */
 #define GRTRACE_RINGS 256
 
@@ -96,10 +106,14 @@ struct grtrace_probe {
  * struct grtrace_adapter - what ties a driver's tracepoints to grtrace
  * @name: of the adapter
  * @driver: run-time name of the driver's module; its tracepoints, and those of
- *	the kernel itself in @probes, are attached while it is loaded
+ *	the kernel itself in @probes, are attached while it is loaded. A driver
+ *	without tracepoints is known by its PCI driver of this name, too
  * @probes: the tracepoints
  * @nprobes: how many
+ * @comes: called before the first probe is attached, with the driver's module,
+ *	NULL where it is built in; may sleep; may be NULL
  * @gone: called after the last probe has run when the driver goes; may be NULL
+ * @show: more words for the adapter's line in `adapters`; may be NULL
  * @unmatched: events the adapter could not tie to a job; shown in `adapters`
  */
 struct grtrace_adapter {
@@ -107,11 +121,14 @@ struct grtrace_adapter {
 	const char *driver;
 	struct grtrace_probe *probes;
 	unsigned int nprobes;
+	void (*comes)(struct grtrace_adapter *a, struct module *mod);
 	void (*gone)(struct grtrace_adapter *a);
+	void (*show)(struct grtrace_adapter *a, struct seq_file *m);
 	atomic64_t unmatched;
 	/* private: */
 	struct list_head list;
 	struct notifier_block nb;
+	struct notifier_block module_nb;
 	bool present;
 };
 
