@@ -79,7 +79,7 @@ MANUALS	:= $(wildcard docs/*.1 docs/*.5)
 has_kernel := $(if $(KDIR),$(wildcard $(KDIR)/Makefile))
 modules_of = $(wildcard $(1)/*.ko)
 
-.PHONY: all help features modules modules_install bench-modules install uninstall check check-built soak demo fuzz \
+.PHONY: all help features modules modules_install bench-modules test-modules install uninstall check check-built soak demo fuzz \
 	fuzzers unit-tests test-tools bench tests clean
 .DELETE_ON_ERROR:
 .SUFFIXES:
@@ -184,6 +184,17 @@ bench-modules: modules
 	$(call mirror,bench/kernel)
 	$(call kbuild,bench/kernel) KBUILD_EXTRA_SYMBOLS=$(O)/kernel/Module.symvers \
 		KCFLAGS='-I$(O)/include -I$(O)/kernel/core' modules
+
+# Stand-ins for drivers and the like: each file of tests/kernel/modules is a module. A directory there is
+# built by itself, so that modules of one name may be in several.
+define test_modules
+	$(call kbuild,$(1)) KBUILD_EXTRA_SYMBOLS=$(O)/kernel/Module.symvers modules
+
+endef
+test-modules: modules
+	$(call mirror,tests/kernel/modules)
+	$(foreach d,$(patsubst %/Kbuild,%,$(wildcard tests/kernel/modules/Kbuild tests/kernel/modules/*/Kbuild)),\
+		$(call test_modules,$(d)))
 
 # -------------------------------------------------------------------- tests
 
