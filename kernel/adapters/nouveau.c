@@ -17,6 +17,7 @@
  */
 #include <linux/dma-fence.h>
 #include <linux/hash.h>
+#include <linux/log2.h>
 #include <linux/module.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
@@ -25,8 +26,8 @@
 
 #define DRIVER "nouveau"
 
-/* Ops whose owner is remembered; a collision only asks again. */
-#define OPS_BITS 4
+/* Fence ops whose owner is remembered: more than there are drivers. */
+#define OPS 64
 
 /* Channels known by name, and places looked at for one; the jobs of any more of them have no ring. */
 #define CHANNEL_BITS 8
@@ -36,7 +37,7 @@
 /* The fence ops of a driver, with OURS in the bit that their alignment leaves free. */
 #define OURS 1UL
 
-static unsigned long known_ops[1 << OPS_BITS];
+static unsigned long known_ops[OPS];
 
 struct channel {
 	u64 ctx;
@@ -48,28 +49,42 @@ static struct channel *channels[CHANNELS];
 static unsigned int nchannels;
 static DEFINE_RAW_SPINLOCK(channels_lock);
 
-static bool ask_whose(const struct dma_fence *fence, unsigned long ops, unsigned long *known)
-{
-	const struct dma_fence_ops *o = (const void *)ops;
-	bool ours = !strcmp(o->get_driver_name((struct dma_fence *)fence), DRIVER);
-
-	WRITE_ONCE(*known, ops | (ours ? OURS : 0));
-	return ours;
-}
-
 static unsigned long ops_of(const struct dma_fence *fence)
 {
 	return (unsigned long)READ_ONCE(fence->ops);
 }
 
+/* Where these ops are, or would be: 0 there; NULL: there is no room. */
+static unsigned long *place_of_ops(unsigned long ops)
+{
+	unsigned int i, at = hash_long(ops, ilog2(OPS));
+
+	for (i = 0; i < OPS; i++) {
+		unsigned long *known = &known_ops[(at + i) % OPS], is = READ_ONCE(*known) & ~OURS;
+
+		if (!is || is == ops)
+			return known;
+	}
+	return NULL;
+}
+
+static bool ask_whose(const struct dma_fence *fence, unsigned long ops, unsigned long *known)
+{
+	const struct dma_fence_ops *o = (const void *)ops;
+	bool ours = !strcmp(o->get_driver_name((struct dma_fence *)fence), DRIVER);
+
+	if (known)
+		cmpxchg(known, 0, ops | (ours ? OURS : 0));
+	return ours;
+}
+
 /* For a fence that has just been made. */
 static bool is_ours(const struct dma_fence *fence)
 {
-	unsigned long ops = ops_of(fence), *known = &known_ops[hash_long(ops, OPS_BITS)];
-	unsigned long last = READ_ONCE(*known);
+	unsigned long ops = ops_of(fence), *known = place_of_ops(ops), is = known ? READ_ONCE(*known) : 0;
 
-	if (likely((last & ~OURS) == ops))
-		return last & OURS;
+	if (likely((is & ~OURS) == ops))
+		return is & OURS;
 	return ask_whose(fence, ops, known);
 }
 
@@ -154,10 +169,10 @@ static void on_fence_init(void *data, struct dma_fence *fence)
 /* For a fence that may be signalled. */
 static bool is_job(const struct dma_fence *fence)
 {
-	unsigned long ops = ops_of(fence), last = READ_ONCE(known_ops[hash_long(ops, OPS_BITS)]);
+	unsigned long ops = ops_of(fence), *known = place_of_ops(ops), is = known ? READ_ONCE(*known) : 0;
 
-	if (likely(ops && (last & ~OURS) == ops))
-		return last & OURS;
+	if (likely(ops && (is & ~OURS) == ops))
+		return is & OURS;
 	return *place_of(fence->context);
 }
 
