@@ -10,9 +10,7 @@
 #include <linux/hash.h>
 #include <linux/module.h>
 #include <linux/preempt.h>
-#include <linux/random.h>
 #include <linux/relay.h>
-#include <linux/siphash.h>
 #include <linux/timekeeping.h>
 
 #include "core.h"
@@ -23,8 +21,6 @@ EXPORT_SYMBOL_GPL(grtrace_key);
 DEFINE_PER_CPU(struct grtrace_cpu, grtrace_cpus);
 
 static atomic64_t nmi_refused;
-
-static siphash_key_t opaque_key __read_mostly;
 
 /* What emitting needs of a row of events.def, in one cache line for all of them. */
 struct row {
@@ -292,19 +288,6 @@ static void emit(struct grtrace_cpu *c, struct grt_event *e, const struct row *r
 }
 
 /**
- * grtrace_opaque - a kernel address as the number of an object
- * @object: what the number stands for; NULL is 0
- *
- * The same number for the same object, and another one after the module was
- * loaded again: a trace can be given away without telling where the kernel is.
- */
-u64 grtrace_opaque(const void *object)
-{
-	return object ? siphash_1u64((unsigned long)object, &opaque_key) : 0;
-}
-EXPORT_SYMBOL_GPL(grtrace_opaque);
-
-/**
  * grtrace_emit - emits any event but NAME
  * @e: a struct grt_ev_<name>; type, flags, engine, ctx, seqno, ring, device and
  *	the payload are the caller's, the rest is filled in. pid and tid: 0, or
@@ -333,11 +316,6 @@ void grtrace_emit(struct grt_event *e)
 	local_irq_restore(flags);
 }
 EXPORT_SYMBOL_GPL(grtrace_emit);
-
-void grtrace_emit_init(void)
-{
-	get_random_bytes(&opaque_key, sizeof(opaque_key));
-}
 
 /** grtrace_nmi_refused - events that came in NMI context, where nothing can be written */
 u64 grtrace_nmi_refused(void)

@@ -41,7 +41,6 @@ static int __init grtrace_init(void)
 {
 	int err;
 
-	grtrace_emit_init();
 	err = grtrace_cpus_init();
 	if (err)
 		return err;
