@@ -187,13 +187,24 @@ static void print_aliases(void)
 	end();
 }
 
+static void print_profiles(void)
+{
+	puts(".Bl -tag -width \"production\" -compact");
+#define GRT_SET(key, value) " " #key "=" #value
+#define GRT_PROFILE(name, settings, help) printf(".It Cm %s\n%s:\n.Li%s\n", #name, help, "" settings);
+#include "../cmds/profiles.def"
+#undef GRT_PROFILE
+#undef GRT_SET
+	end();
+}
+
 static const struct block {
 	const char *name;
 	void (*print)(void);
 } blocks[] = {
 	{"packet", print_packet},   {"record", print_record},	{"events", print_events},
 	{"engines", print_engines}, {"fates", print_fates},	{"files", print_files},
-	{"keys", print_keys},	    {"aliases", print_aliases},
+	{"keys", print_keys},	    {"aliases", print_aliases}, {"profiles", print_profiles},
 };
 
 int main(int argc, char **argv)

@@ -12,6 +12,7 @@
  */
 #include <linux/hash.h>
 #include <linux/mm.h>
+#include <linux/module.h>
 
 #include "core.h"
 
@@ -24,6 +25,7 @@ struct slot {
 	u64 ctx;	/* 0: free */
 	u64 seqno;
 	bool done;
+	u8 marks;	/* GRTRACE_JOB_* */
 	struct grtrace_job_info info;
 };
 
@@ -95,6 +97,7 @@ void grtrace_job_add(u64 ctx, u64 seqno, u64 now, const struct grtrace_job_info 
 	s->ctx = ctx;
 	s->seqno = seqno;
 	s->done = false;
+	s->marks = 0;
 	s->info = *info;
 	slot_release(s, seq);
 }
@@ -134,6 +137,53 @@ void grtrace_job_done(u64 ctx, u64 seqno)
 		slot_release(s, seq);
 	}
 }
+
+/* Looks at a slot that another CPU writes with interrupts off, before it is taken to be another job's. */
+#define TRIES 1000
+
+/* The job's slot, claimed with interrupts off; NULL when the job is not known. */
+static struct slot *find_claim(u64 ctx, u64 seqno, int *seq)
+{
+	struct slot *s = set_of(ctx, seqno);
+	int i, tries;
+
+	for (i = 0; i < WAYS; i++, s++)
+		for (tries = 0; tries < TRIES && s->ctx == ctx && s->seqno == seqno; tries++) {
+			if (!slot_claim(s, seq))
+				continue;
+			if (s->ctx == ctx && s->seqno == seqno)
+				return s;
+			slot_release(s, *seq);
+		}
+	return NULL;
+}
+
+/**
+ * grtrace_job_mark - notes how far a job is, for the adapter that asks again
+ * @ctx: fence context
+ * @seqno: fence sequence number
+ * @marks: GRTRACE_JOB_*, 0 to ask only
+ *
+ * Of several callers at once that set a mark, one is told that it was not set.
+ * Return: the marks before, -ENOENT when the job's SUBMIT is not known
+ */
+int grtrace_job_mark(u64 ctx, u64 seqno, u8 marks)
+{
+	unsigned long flags;
+	struct slot *s;
+	int seq, before = -ENOENT;
+
+	local_irq_save(flags);
+	s = find_claim(ctx, seqno, &seq);
+	if (s) {
+		before = s->marks;
+		s->marks |= marks;
+		slot_release(s, seq);
+	}
+	local_irq_restore(flags);
+	return before;
+}
+EXPORT_SYMBOL_GPL(grtrace_job_mark);
 
 /** grtrace_jobs_evicted - jobs forgotten while they were still running */
 u64 grtrace_jobs_evicted(void)
