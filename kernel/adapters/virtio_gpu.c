@@ -210,10 +210,10 @@ static void on_fence_wait_end(void *data, struct dma_fence *fence)
 static struct grtrace_probe probes[] = {
 	{ "virtio_gpu_cmd_queue", on_cmd_queue },
 	{ "virtio_gpu_cmd_response", on_cmd_response },
-	{ "dma_fence_emit", on_fence_emit },
-	{ "dma_fence_signaled", on_fence_signaled },
-	{ "dma_fence_wait_start", on_fence_wait_start },
-	{ "dma_fence_wait_end", on_fence_wait_end },
+	{ "dma_fence_emit", on_fence_emit, GRTRACE_VMLINUX },
+	{ "dma_fence_signaled", on_fence_signaled, GRTRACE_VMLINUX },
+	{ "dma_fence_wait_start", on_fence_wait_start, GRTRACE_VMLINUX },
+	{ "dma_fence_wait_end", on_fence_wait_end, GRTRACE_VMLINUX },
 };
 
 static void driver_gone(struct grtrace_adapter *a)
