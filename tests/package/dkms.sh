@@ -25,7 +25,7 @@ kernel=${kernel#/usr/src/linux-headers-}
 
 version=$(sed -n 's/^#define GRTRACE_VERSION "\(.*\)"/\1/p' "$GRTRACE_SRC/kernel/core/core.h")
 mapfile -t modules < <(sed -n 's/^obj-.*+= \(grtrace[a-z0-9_]*\)\.o$/\1/p' "$GRTRACE_SRC/kernel/Kbuild")
-mkdir tree installed
+mkdir -p tree "installed/$kernel" # a kernel is there when its directory is
 
 with_dkms() { # COMMAND [OPTIONS]
 	dkms "$1" --dkmstree "$PWD/tree" --sourcetree "$PWD/dest/usr/src" --installtree "$PWD/installed" \
