@@ -200,11 +200,16 @@ bench-modules: modules
 	$(call mirror,bench/kernel)
 	$(call kbuild,bench/kernel) KBUILD_EXTRA_SYMBOLS=$(O)/kernel/Module.symvers modules
 
-# Stand-ins for drivers and the like: each file of tests/kernel/modules is a module.
+# Stand-ins for drivers and the like: each file of tests/kernel/modules is a module. A directory there is
+# built by itself, so that modules of one name may be in several.
+define test_modules
+	$(call kbuild,$(1)) KBUILD_EXTRA_SYMBOLS=$(O)/kernel/Module.symvers modules
+
+endef
 test-modules: modules
 	$(call mirror,tests/kernel/modules)
-	$(if $(wildcard tests/kernel/modules/*.c),\
-		$(call kbuild,tests/kernel/modules) KBUILD_EXTRA_SYMBOLS=$(O)/kernel/Module.symvers modules)
+	$(foreach d,$(patsubst %/Kbuild,%,$(wildcard tests/kernel/modules/Kbuild tests/kernel/modules/*/Kbuild)),\
+		$(call test_modules,$(d)))
 
 # -------------------------------------------------------------------- tests
 

@@ -122,7 +122,7 @@ int cmd_tables(void)
 		printf("command\t%s\t%s\n", r->name, r->help);
 		for (o = r->cmd->opts; o && o->name; o++)
 			printf("option\t%s\t%s\t%c\t%s\t%s\n", r->name, o->name, o->letter ? o->letter : '-',
-			       o->arg ? o->arg : "-", o->help);
+			       o->arg ? o->arg : "-", cmd_opt_help(o));
 	}
 	return cmd_close_stdout();
 }

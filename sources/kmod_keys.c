@@ -3,6 +3,8 @@
  * The rows of control.def for commands: names, other spellings, ranges and
  * defaults of the module's settings. The module itself checks values.
  */
+#include <ctype.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -69,9 +71,27 @@ void kmod_key_range(const struct kmod_key *key, char *text, size_t room)
 	case KMOD_LIST:
 		snprintf(text, room, "up to %s entries", key->max);
 		break;
+	case KMOD_WORD:
+		snprintf(text, room, "%s or %s..%s", key->unit, key->min, key->max);
+		break;
+	case KMOD_IDS:
+		snprintf(text, room, "up to 32 of %s..%s, joined by commas", key->min, key->max);
+		break;
 	default:
 		snprintf(text, room, "%s..%s", key->min, key->max);
 	}
+}
+
+/* Whether a value is the n-th of the words of a key, which stand in its unit column. */
+static bool is_word(const char *words, unsigned long n, const char *value)
+{
+	size_t len = strlen(value);
+
+	while (n-- && words) {
+		words = strchr(words, '|');
+		words += !!words;
+	}
+	return words && strcspn(words, "|") == len && !strncmp(words, value, len);
 }
 
 bool kmod_key_is_default(const struct kmod_key *key, const char *value)
@@ -81,10 +101,99 @@ bool kmod_key_is_default(const struct kmod_key *key, const char *value)
 
 	if (key->kind == KMOD_LIST)
 		return !*value;
+	if (key->kind == KMOD_WORD)
+		return is_word(key->unit, strtoul(key->def, NULL, 0), value);
 	if (key->kind == KMOD_LEVEL)
 		for (i = 0; i < sizeof(levels) / sizeof(levels[0]); i++)
 			if (!strcmp(value, levels[i]))
 				return i == strtoull(key->def, NULL, 0);
 	/* Signed values wrap the same way on both sides. */
 	return strtoull(value, &end, 0) == strtoull(key->def, NULL, 0) && end != value;
+}
+
+bool kmod_key_when_stopped(const struct kmod_key *key)
+{
+	return strstr(key->flags, "WHEN_STOPPED");
+}
+
+bool kmod_key_is_setting(const struct kmod_key *key)
+{
+	return strcmp(key->name, "enable") && strcmp(key->max, "0");
+}
+
+int kmod_key_refused(int code, const struct kmod_key *key, const char *value, struct grt_err *err)
+{
+	char range[96], why[160];
+	const char *fix = NULL;
+
+	kmod_key_range(key, range, sizeof(range));
+	snprintf(why, sizeof(why), "it takes %s%s%s", range, *key->unit ? " " : "", key->unit);
+	if (code == -EBUSY && kmod_key_when_stopped(key)) {
+		snprintf(why, sizeof(why), "it cannot change while tracing is on or a stream is open");
+		fix = "sudo grtrace stop, and again";
+	} else if (code != -EINVAL && code != -ERANGE) {
+		snprintf(why, sizeof(why), "%s", strerror(-code));
+	}
+	return grt_err_set(err, code, why, fix, "cannot set %s to '%.200s'", key->name, value);
+}
+
+/* Decimal, octal or 0x, as the kernel's kstrtou64 takes it. Return: 0, -EINVAL or -ERANGE */
+static int parse_unsigned(const char *text, uint64_t *n)
+{
+	char *end;
+
+	if (!isdigit((unsigned char)*text))
+		return -EINVAL;
+	errno = 0;
+	*n = strtoull(text, &end, 0);
+	return *end ? -EINVAL : -errno;
+}
+
+static int check_unsigned(const struct kmod_key *key, const char *value)
+{
+	uint64_t n, min = strtoull(key->min, NULL, 0), max = strtoull(key->max, NULL, 0);
+	int ret = parse_unsigned(value, &n);
+
+	return ret ?: n < min || n > max ? -ERANGE : 0;
+}
+
+static int check_signed(const struct kmod_key *key, const char *value)
+{
+	const char *digits = value + (*value == '-');
+	int64_t n;
+	char *end;
+
+	if (!isdigit((unsigned char)*digits))
+		return -EINVAL;
+	errno = 0;
+	n = strtoll(value, &end, 0);
+	if (*end)
+		return -EINVAL;
+	return errno || n < strtoll(key->min, NULL, 0) || n > strtoll(key->max, NULL, 0) ? -ERANGE : 0;
+}
+
+/* Numbers may be out of range; whether a name is known the module decides. */
+static int check_names(const struct kmod_key *key, const char *value)
+{
+	if (isdigit((unsigned char)*value) && !strchr(value, ','))
+		return check_unsigned(key, value);
+	return *value ? 0 : -EINVAL;
+}
+
+static int check_text(const struct kmod_key *key, const char *value)
+{
+	(void)key;
+	return strchr(value, '\n') ? -EINVAL : 0;
+}
+
+static int (*const checks[])(const struct kmod_key *key, const char *value) = {
+	[KMOD_BOOL] = check_unsigned, [KMOD_U64] = check_unsigned, [KMOD_S64] = check_signed,
+	[KMOD_MASK] = check_names,    [KMOD_LEVEL] = check_names,  [KMOD_LIST] = check_text,
+};
+
+int kmod_key_check(const struct kmod_key *key, const char *value, struct grt_err *err)
+{
+	int ret = checks[key->kind](key, value);
+
+	return ret ? kmod_key_refused(ret, key, value, err) : 0;
 }

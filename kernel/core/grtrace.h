@@ -72,6 +72,14 @@ void grtrace_sync_wait_exit(const struct grtrace_job *job);
 void grtrace_error(const struct grtrace_job *job, int status, u32 code);
 void grtrace_command(const struct grtrace_job *job, u32 cmd);
 
+/* How far a job is: marks that an adapter sets, see grtrace_job_mark(). */
+#define GRTRACE_JOB_STARTED   1U /* START was told: after a preemption it is not told again */
+#define GRTRACE_JOB_ENDED     2U /* END was told */
+#define GRTRACE_JOB_SIGNALLED 4U /* COMPLETE was told */
+
+int grtrace_job_mark(u64 ctx, u64 seqno, u8 marks);
+void grtrace_signaled(const struct grtrace_job *job, int status);
+
 /* Ring ids are below this. */
 #define GRTRACE_RINGS 256
 
