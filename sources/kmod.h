@@ -53,6 +53,8 @@ enum kmod_kind {
 	KMOD_MASK,
 	KMOD_LEVEL,
 	KMOD_LIST,
+	KMOD_WORD,
+	KMOD_IDS,
 };
 
 /**

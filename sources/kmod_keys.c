@@ -69,9 +69,27 @@ void kmod_key_range(const struct kmod_key *key, char *text, size_t room)
 	case KMOD_LIST:
 		snprintf(text, room, "up to %s entries", key->max);
 		break;
+	case KMOD_WORD:
+		snprintf(text, room, "%s or %s..%s", key->unit, key->min, key->max);
+		break;
+	case KMOD_IDS:
+		snprintf(text, room, "up to 32 of %s..%s, joined by commas", key->min, key->max);
+		break;
 	default:
 		snprintf(text, room, "%s..%s", key->min, key->max);
 	}
+}
+
+/* Whether a value is the n-th of the words of a key, which stand in its unit column. */
+static bool is_word(const char *words, unsigned long n, const char *value)
+{
+	size_t len = strlen(value);
+
+	while (n-- && words) {
+		words = strchr(words, '|');
+		words += !!words;
+	}
+	return words && strcspn(words, "|") == len && !strncmp(words, value, len);
 }
 
 bool kmod_key_is_default(const struct kmod_key *key, const char *value)
@@ -81,6 +99,8 @@ bool kmod_key_is_default(const struct kmod_key *key, const char *value)
 
 	if (key->kind == KMOD_LIST)
 		return !*value;
+	if (key->kind == KMOD_WORD)
+		return is_word(key->unit, strtoul(key->def, NULL, 0), value);
 	if (key->kind == KMOD_LEVEL)
 		for (i = 0; i < sizeof(levels) / sizeof(levels[0]); i++)
 			if (!strcmp(value, levels[i]))
