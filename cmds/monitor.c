@@ -90,6 +90,7 @@ enum event_class {
 	CLASS_counter,
 	CLASS_stack,
 	CLASS_custom,
+	CLASS_aggregate,
 	CLASSES,
 };
 
