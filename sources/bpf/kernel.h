@@ -173,7 +173,9 @@ struct virtio_gpu_ctrl_hdr {
 #define VIRTIO_GPU_FLAG_FENCE 1U
 #define VIRTIO_GPU_RESP_ERR_UNSPEC 0x1200U
 
-/* include/linux/dma-fence.h: DMA_FENCE_FLAG_SIGNALED_BIT is bit 0 */
-#define DMA_FENCE_SIGNALED 1UL
+/* include/linux/dma-fence.h: bit 0 to 6.17, bit 3 in 7.2; the number is taken from the kernel's BTF. */
+enum dma_fence_flag_bits {
+	DMA_FENCE_FLAG_SIGNALED_BIT,
+};
 
 #endif /* GRTRACE_BPF_KERNEL_H */
