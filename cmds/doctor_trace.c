@@ -172,6 +172,20 @@ static void unbound_points(const char *line, char *names, size_t room)
 	}
 }
 
+/* Members of the driver's structs that the adapter could use, from `fields=KNOWN/ALL`. */
+static void explain_fields(struct diagnosis *d, const char *name, const char *line)
+{
+	const char *at = strstr(line, " fields=");
+	unsigned int known, all;
+
+	if (at && sscanf(at, " fields=%u/%u", &known, &all) == 2 && known < all)
+		probe_set(
+			add(d, "fields"), PROBE_UNKNOWN,
+			"sudo grtrace start, which looks them up in the driver's BTF",
+			"adapter %s knows %u of %u members of the driver's structs: what they hold is left out",
+			name, known, all);
+}
+
 /* Return: whether this adapter sees its driver */
 static bool explain_adapter(struct diagnosis *d, const char *line)
 {
@@ -191,6 +205,7 @@ static bool explain_adapter(struct diagnosis *d, const char *line)
 			  "adapter %s: the driver of this kernel has no tracepoint %s", name, missing);
 	else
 		probe_set(add(d, "adapter"), PROBE_WORKS, NULL, "%s sees its driver", name);
+	explain_fields(d, name, line);
 	return true;
 }
 

@@ -133,6 +133,23 @@ struct amdgpu_bo {
 	struct ttm_buffer_object tbo;
 };
 
+struct amdgpu_vm;
+
+struct amdgpu_vm_bo_base {
+	struct amdgpu_vm *vm;
+	struct amdgpu_bo *bo;
+};
+
+struct amdgpu_bo_va {
+	struct amdgpu_vm_bo_base base;
+};
+
+struct amdgpu_bo_va_mapping {
+	__u64 start;
+	__u64 last;
+	__u64 flags;
+};
+
 /* Private to i915. */
 struct drm_i915_private {
 	struct drm_device drm;

@@ -348,6 +348,11 @@ put /sys/kernel/debug/grtrace/adapters 'virtio_gpu driver=virtio_gpu bound=1 unm
 look "a driver without some tracepoints" adapter NO 'no tracepoint b c'
 put /sys/kernel/debug/grtrace/adapters 'virtio_gpu driver=virtio_gpu bound=1 unmatched=0 tracepoints=a:1,b|c:0,d:-,e:0 missing=b|c:not-in-this-kernel,d:not-in-this-kernel,e:gpu_sched-not-loaded'
 look "and why" adapter NO 'no tracepoint b\|c \(not in this kernel\) e \(gpu_sched not loaded\)$'
+put /sys/kernel/debug/grtrace/adapters 'amdgpu driver=amdgpu bound=1 unmatched=0 tracepoints=a:1 fields=3/19'
+look "members of the driver's structs that are not known" fields unknown '3 of 19 members .* try: sudo grtrace start'
+put /sys/kernel/debug/grtrace/adapters 'amdgpu driver=amdgpu bound=1 unmatched=0 tracepoints=a:1 fields=19/19'
+look "all of them known" adapter works 'amdgpu sees its driver'
+check "then nothing is said of them" test -z "$(grep '^  fields' <<<"$output")"
 with_module
 gpu 2 10de nouveau
 look "a driver that no adapter follows" drivers NO 'nouveau: no adapter'
