@@ -290,7 +290,7 @@ uninstall:
 
 # Only what this file made: O= may be any directory.
 clean:
-	rm -rf $(O)/obj $(O)/bpf $(O)/tests $(O)/bench $(O)/tools $(O)/kernel $(O)/include $(O)/san $(O)/warn $(O)/on-*
+	rm -rf $(O)/obj $(O)/bpf $(O)/tests $(O)/bench $(O)/tools $(O)/kernel $(O)/include $(O)/san $(O)/warn $(O)/on-* $(O)/vendor
 	rm -f $(BIN) $(LIBA) $(LIBSO) $(O)/libgrtrace.map $(O)/libgrtrace.pc $(O)/flags
 
 -include $(patsubst %.o,%.d,$(LIB_OBJ) $(CMD_OBJ) $(AUX_OBJ) $(call obj,$(UNIT_SRC) $(TOOL_SRC)))

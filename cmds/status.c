@@ -144,7 +144,8 @@ static void text_limits(const struct state *s)
 		printf("%-11s", n++ ? "" : "limits");
 		printf("%s=", key->name);
 		cmd_put_text(stdout, value);
-		printf(" (default %s): %s\n", key->kind == KMOD_LIST ? "empty" : key->def, key->help);
+		kmod_key_default(key, value, sizeof(value));
+		printf(" (default %s): %s\n", *value ? value : "empty", key->help);
 	}
 	if (!n)
 		puts("limits     all at their defaults");

@@ -81,6 +81,7 @@ struct cpu_tally {
  * @horizon: events up to this stamp are all here
  * @force: up to @horizon, everything leaves now
  * @ended: capture is over, what is left is all
+ * @missed: times that a program was not run, since one was running already on that CPU
  * @without: objects left out, since a module has no BTF
  * @text: texts of describe()
  */
@@ -113,6 +114,7 @@ struct capture {
 	struct bpf_config config;
 	uint64_t ring_bytes;
 	int failed;
+	uint64_t missed;
 	char without[128];
 	struct {
 		char key[32];
@@ -767,7 +769,7 @@ static size_t read_cpu(struct capture *c, unsigned int cpu, void *buf, size_t le
 {
 	struct grt_packer_counts counts = {
 		.filtered = c->count[cpu].filtered,
-		.lost = c->count[cpu].lost + c->tally[cpu].late,
+		.lost = c->count[cpu].lost + c->tally[cpu].late + (cpu ? 0 : c->missed),
 	};
 	enum grt_pack pack = c->ended ? GRT_PACK_ALL : c->force ? GRT_PACK_NOW : GRT_PACK_ENOUGH;
 
@@ -809,6 +811,24 @@ int bpf_flush(void *state, struct grt_err *err)
 	return 0;
 }
 
+/* The kernel counts them by program and not by CPU (from 5.12): they are put down to the first one. */
+static void read_missed(struct capture *c)
+{
+	struct bpf_prog_info info;
+	struct bpf_program *prog;
+	__u32 size;
+
+	for (unsigned int i = 0; i < c->objects; i++)
+		bpf_object__for_each_program(prog, c->object[i])
+		{
+			size = sizeof(info);
+			memset(&info, 0, size);
+			if (bpf_program__autoload(prog) &&
+			    !bpf_obj_get_info_by_fd(bpf_program__fd(prog), &info, &size))
+				c->missed += info.recursion_misses;
+		}
+}
+
 static void detach(struct capture *c)
 {
 	for (unsigned int i = 0; i < c->links; i++)
@@ -845,6 +865,7 @@ int bpf_stop(void *state, struct grt_err *err)
 	if (ret)
 		return grt_err_set(err, ret, strerror(-ret), NULL, "cannot read the BPF ring buffer");
 	read_counts(c);
+	read_missed(c);
 	c->horizon = now_ns();
 	c->ended = true;
 	ret = check_counts(c, err);
@@ -875,10 +896,11 @@ static void counts_text(const struct capture *c, char *text, size_t room)
 		sum.no_stack += c->count[cpu].no_stack;
 		late += c->tally[cpu].late;
 	}
-	snprintf(text, room, "emitted=%llu filtered=%llu lost=%llu late=%llu unmatched=%llu no_stack=%llu",
+	snprintf(text, room,
+		 "emitted=%llu filtered=%llu lost=%llu late=%llu missed=%llu unmatched=%llu no_stack=%llu",
 		 (unsigned long long)(sum.wanted + sum.filtered), (unsigned long long)sum.filtered,
-		 (unsigned long long)sum.lost, (unsigned long long)late, (unsigned long long)sum.unmatched,
-		 (unsigned long long)sum.no_stack);
+		 (unsigned long long)sum.lost, (unsigned long long)late, (unsigned long long)c->missed,
+		 (unsigned long long)sum.unmatched, (unsigned long long)sum.no_stack);
 }
 
 int bpf_describe(void *state, struct grt_env *env, int room)

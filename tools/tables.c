@@ -154,6 +154,7 @@ static void print_files(void)
 {
 	puts(".Bl -tag -width \"events_by_type\"");
 #define GRT_FILE(name, mode, help) item(#name, help);
+#define GRT_STAGE_FILE(STAGE, name, help) item(#name, help);
 #include <grtrace/control.def>
 	end();
 }
@@ -162,12 +163,16 @@ static void key(const char *name, const char *max, const char *min, const char *
 		const char *flags, const char *help)
 {
 	printf(".It Cm %s\n%c%s.\n", name, toupper((unsigned char)help[0]), help + 1);
-	if (strcmp(max, "0"))
+	if (strchr(unit, '|'))
+		printf("One of %s, or its number, default %s.\n", unit, def);
+	else if (strcmp(max, "0"))
 		printf("From %s to %s%s%s, default %s.\n", min, max, *unit ? " " : "", unit, def);
 	if (strstr(flags, "STOPPED"))
 		puts("Changes only while tracing is off.");
 	if (strstr(flags, "FILE"))
 		puts("Also a file.");
+	if (strstr(flags, "OF("))
+		puts("Missing without its module, see STAGES.");
 }
 
 static void print_keys(void)
@@ -198,6 +203,15 @@ static void print_profiles(void)
 	end();
 }
 
+static void print_stages(void)
+{
+	puts(".Bl -tag -width \"grtrace_aggregator\" -compact");
+#define GRT_STAGE(NAME, name, help) item("grtrace_" #name, help);
+#include <grtrace/stages.def>
+#undef GRT_STAGE
+	end();
+}
+
 static const struct block {
 	const char *name;
 	void (*print)(void);
@@ -205,6 +219,7 @@ static const struct block {
 	{"packet", print_packet},   {"record", print_record},	{"events", print_events},
 	{"engines", print_engines}, {"fates", print_fates},	{"files", print_files},
 	{"keys", print_keys},	    {"aliases", print_aliases}, {"profiles", print_profiles},
+	{"stages", print_stages},
 };
 
 int main(int argc, char **argv)

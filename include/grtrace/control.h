@@ -16,12 +16,24 @@ enum grt_key_kind {
 	GRT_KEY_MASK,
 	GRT_KEY_LEVEL,
 	GRT_KEY_LIST,
+	GRT_KEY_WORD,
+	GRT_KEY_IDS,
 };
 
 /* The FLAGS column. */
 #define GRT_KEY_IN_CONFIG    0U
 #define GRT_KEY_AS_FILE	     1U
 #define GRT_KEY_WHEN_STOPPED 2U
+#define GRT_KEY_OF(STAGE)    ((unsigned int)GRT_STAGE_##STAGE << 4)
+
+/** enum grt_stage - whose a key or a file is: the module's own, or of a row of stages.def */
+enum grt_stage {
+	GRT_STAGE_CORE,
+#define GRT_STAGE(NAME, name, help) GRT_STAGE_##NAME,
+#include "stages.def"
+#undef GRT_STAGE
+	GRT_STAGES,
+};
 
 /** enum grt_key - the keys */
 enum grt_key {
@@ -38,6 +50,7 @@ enum grt_key {
  * @min, @max, @def: bounds and default; S64 values are stored as their two's complement
  * @kind: enum grt_key_kind
  * @flags: GRT_KEY_*
+ * @stage: enum grt_stage
  */
 struct grt_key_desc {
 	const char *name;
@@ -48,6 +61,7 @@ struct grt_key_desc {
 	__u64 def;
 	__u8 kind;
 	__u8 flags;
+	__u8 stage;
 };
 
 /**
@@ -64,13 +78,16 @@ struct grt_key_alias {
 #define AS_FILE	     GRT_KEY_AS_FILE
 #define IN_CONFIG    GRT_KEY_IN_CONFIG
 #define WHEN_STOPPED GRT_KEY_WHEN_STOPPED
+#define OF	     GRT_KEY_OF
 static const struct grt_key_desc grt_key_table[GRT_CONFIG_KEYS] = {
 #define GRT_KEY(key, KIND, lo, hi, dflt, measure, FLAGS, hlp)                                     \
 	[GRT_CONFIG_##key] = { .name = #key, .unit = (measure), .help = (hlp),                    \
 			       .min = (__u64)(lo), .max = (__u64)(hi), .def = (__u64)(dflt),      \
-			       .kind = GRT_KEY_##KIND, .flags = FLAGS },
+			       .kind = GRT_KEY_##KIND, .flags = (FLAGS) & 15U,                    \
+			       .stage = (FLAGS) >> 4 },
 #include "control.def"
 };
+#undef OF
 #undef WHEN_STOPPED
 #undef IN_CONFIG
 #undef AS_FILE

@@ -75,7 +75,6 @@ static int rings[DEVICES][ARRAY_SIZE(engine_of_class)][INSTANCES];
 /* The fence ops of requests, known from the first one on; NULL while the driver is away. */
 static const struct dma_fence_ops *fence_ops;
 
-/* What is known of the driver's layout: offsets, -1 where it is not. */
 enum field {
 	REQUEST_I915,
 	REQUEST_ENGINE,
@@ -85,23 +84,25 @@ enum field {
 	ENGINE_INSTANCE,
 	VMA_OBJ,
 	VMA_VM,
-	FIELDS
 };
 
-static int offsets[FIELDS] = { [0 ... FIELDS - 1] = -1 };
-
-static bool read_field(void *to, const void *object, enum field field, size_t size)
-{
-	int offset = READ_ONCE(offsets[field]);
-
-	return object && offset >= 0 && !copy_from_kernel_nofault(to, object + offset, size);
-}
+static struct grtrace_field fields[] = {
+	[REQUEST_I915] = { "i915_request", "i915" },
+	[REQUEST_ENGINE] = { "i915_request", "engine" },
+	[REQUEST_HWSP] = { "i915_request", "hwsp_seqno" },
+	[ENGINE_NAME] = { "intel_engine_cs", "name" },
+	[ENGINE_CLASS] = { "intel_engine_cs", "uabi_class" },
+	[ENGINE_INSTANCE] = { "intel_engine_cs", "uabi_instance" },
+	[VMA_OBJ] = { "i915_vma", "obj" },
+	[VMA_VM] = { "i915_vma", "vm" },
+};
 
 static void *pointer_at(const void *object, enum field field)
 {
-	void *p;
+	u64 p = 0;
 
-	return read_field(&p, object, field, sizeof(p)) ? p : NULL;
+	grtrace_field_read(&fields[field], object, &p);
+	return (void *)(unsigned long)p;
 }
 
 static u32 device_of(const struct drm_device *drm)
@@ -112,10 +113,10 @@ static u32 device_of(const struct drm_device *drm)
 /* Requests of one engine can be queued by two CPUs at once. */
 static u32 ring_register(int *ring, const void *engine, unsigned int class)
 {
-	char name[8] = "";
+	char name[16] = "";
 	int id, other;
 
-	if (!read_field(name, engine, ENGINE_NAME, sizeof(name) - 1))
+	if (!grtrace_field_copy(&fields[ENGINE_NAME], engine, name, sizeof(name) - 1))
 		return GRT_RING_NONE;
 	id = grtrace_ring_register(GRTRACE_RING_ANY, name, engine_of_class[class], DRIVER);
 	if (id < 0)
@@ -130,15 +131,15 @@ static u32 ring_register(int *ring, const void *engine, unsigned int class)
 /* By its numbers, not its address: an engine that stands for several ones lives no longer than its context. */
 static void take_engine(struct grtrace_job *job, const void *engine)
 {
-	u16 class, instance;
+	u64 class, instance;
 	int *ring;
 
-	if (!read_field(&class, engine, ENGINE_CLASS, sizeof(class)) ||
-	    !read_field(&instance, engine, ENGINE_INSTANCE, sizeof(instance)) ||
+	if (!grtrace_field_read(&fields[ENGINE_CLASS], engine, &class) ||
+	    !grtrace_field_read(&fields[ENGINE_INSTANCE], engine, &instance) ||
 	    class >= ARRAY_SIZE(engine_of_class) || job->device >= DEVICES)
 		return;
 	job->engine = engine_of_class[class];
-	ring = &rings[job->device][class][min_t(u16, instance, INSTANCES - 1)];
+	ring = &rings[job->device][class][min_t(u64, instance, INSTANCES - 1)];
 	job->ring = READ_ONCE(*ring) ? READ_ONCE(*ring) - 1 : ring_register(ring, engine, class);
 }
 
@@ -347,8 +348,8 @@ static void on_shrink(void *data, struct drm_i915_private *i915, unsigned long t
 static struct grtrace_probe probes[] = {
 	{ "i915_request_queue", on_request_queue },
 	{ "i915_request_add", on_request_add },
-	{ "i915_request_in", on_request_in },
-	{ "i915_request_out", on_request_out },
+	{ "i915_request_in", on_request_in, .optional = true },
+	{ "i915_request_out", on_request_out, .optional = true },
 	{ "i915_request_retire", on_request_retire },
 	{ "i915_request_wait_begin", on_request_wait_begin },
 	{ "i915_request_wait_end", on_request_wait_end },
@@ -358,7 +359,7 @@ static struct grtrace_probe probes[] = {
 	{ "i915_vma_bind", on_vma_bind },
 	{ "i915_vma_unbind", on_vma_unbind },
 	{ "i915_gem_shrink", on_shrink },
-	{ "dma_fence_signaled", on_fence_signaled },
+	{ "dma_fence_signaled", on_fence_signaled, GRTRACE_VMLINUX },
 };
 
 static void driver_gone(struct grtrace_adapter *a)
@@ -377,6 +378,8 @@ static struct grtrace_adapter adapter = {
 	.driver = DRIVER,
 	.probes = probes,
 	.nprobes = ARRAY_SIZE(probes),
+	.fields = fields,
+	.nfields = ARRAY_SIZE(fields),
 	.gone = driver_gone,
 };
 

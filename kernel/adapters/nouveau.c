@@ -207,10 +207,10 @@ static void on_fence_wait_end(void *data, struct dma_fence *fence)
 }
 
 static struct grtrace_probe probes[] = {
-	{ "dma_fence_init", on_fence_init },
-	{ "dma_fence_signaled", on_fence_signaled },
-	{ "dma_fence_wait_start", on_fence_wait_start },
-	{ "dma_fence_wait_end", on_fence_wait_end },
+	{ "dma_fence_init", on_fence_init, GRTRACE_VMLINUX },
+	{ "dma_fence_signaled", on_fence_signaled, GRTRACE_VMLINUX },
+	{ "dma_fence_wait_start", on_fence_wait_start, GRTRACE_VMLINUX },
+	{ "dma_fence_wait_end", on_fence_wait_end, GRTRACE_VMLINUX },
 };
 
 static void driver_gone(struct grtrace_adapter *a)

@@ -173,9 +173,28 @@ static void on_fence_emit(void *data, struct dma_fence *fence)
 	preempt_enable();
 }
 
+/* Whether it is one of the fences queued last. */
+static bool was_queued(const struct dma_fence *fence)
+{
+	const struct inflight *in;
+	int dev;
+
+	for (dev = 0; dev < DEVICES; dev++) {
+		in = &gpus[dev].inflight[fence->seqno % INFLIGHT];
+		if (in->fence_id == fence->seqno && in->ctx == fence->context)
+			return true;
+	}
+	return false;
+}
+
+/* 7.2 takes the ops from a fence that is signalled; its wait ends after that. */
 static bool ours(const struct dma_fence *fence)
 {
-	return grtrace_enabled() && fence_ops && fence->ops == READ_ONCE(fence_ops);
+	const struct dma_fence_ops *ops = READ_ONCE(fence->ops);
+
+	if (!grtrace_enabled() || !READ_ONCE(fence_ops))
+		return false;
+	return ops ? ops == READ_ONCE(fence_ops) : was_queued(fence);
 }
 
 static struct grtrace_job job_of(const struct dma_fence *fence)

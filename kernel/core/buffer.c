@@ -379,6 +379,8 @@ int grtrace_start_tracing(void)
 		return -ENOMEM;
 	set_running(true);
 	static_branch_deferred_inc(&grtrace_key);
+	grtrace_stages_running(true);
+	grtrace_hold_schedule();
 	grtrace_flush_schedule();
 	pr_debug("started\n");
 	return 0;
@@ -397,6 +399,8 @@ void grtrace_stop_tracing(void)
 	set_running(false);
 	static_branch_slow_dec_deferred(&grtrace_key);
 	on_each_cpu(nothing, NULL, 1); /* emitters run with interrupts off: all are out after this */
+	grtrace_stages_running(false);
+	grtrace_hold_release(U64_MAX);
 	cancel_delayed_work_sync(&periodic_flush);
 	grtrace_flush_final();
 	wake_up_interruptible_all(&grtrace_wait);
@@ -422,6 +426,9 @@ static void clear_buffers(void)
 		relay_reset(chan);
 	for_each_possible_cpu(cpu)
 		zero_counters(per_cpu_ptr(&grtrace_cpus, cpu));
+	grtrace_jobs_forget_fates();
+	grtrace_rate_clear();
+	grtrace_stages_clear();
 	pr_debug("cleared\n");
 }
 

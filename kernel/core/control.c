@@ -46,6 +46,28 @@ static int parse_mask(enum grt_key key, char *text, u64 *value)
 	return 0;
 }
 
+/* The n-th of the words of a key of kind WORD, which stand in the unit column; its length, 0 where there is none. */
+static int nth_word(enum grt_key key, u64 n, const char **word)
+{
+	*word = grt_key_table[key].unit;
+	while (n-- && *word) {
+		*word = strchr(*word, '|');
+		*word += !!*word;
+	}
+	return *word ? strcspn(*word, "|") : 0;
+}
+
+static int parse_word_of(enum grt_key key, const char *text, u64 *value)
+{
+	const char *word;
+	int len;
+
+	for (*value = 0; (len = nth_word(key, *value, &word)); (*value)++)
+		if (len == strlen(text) && !strncmp(word, text, len))
+			return 0;
+	return kstrtou64(text, 0, value);
+}
+
 static int parse_value(enum grt_key key, char *text, u64 *value)
 {
 	const struct grt_key_desc *d = &grt_key_table[key];
@@ -58,6 +80,9 @@ static int parse_value(enum grt_key key, char *text, u64 *value)
 		break;
 	case GRT_KEY_MASK:
 		err = parse_mask(key, text, value);
+		break;
+	case GRT_KEY_WORD:
+		err = parse_word_of(key, text, value);
 		break;
 	case GRT_KEY_S64:
 		err = kstrtos64(text, 0, &sv);
@@ -99,25 +124,43 @@ static int (*const setters[GRT_CONFIG_KEYS])(u64 value) = {
 	[GRT_CONFIG_watch_ring_count] = set_watch_ring_count,
 };
 
-static int key_set_locked(enum grt_key key, char *text)
+/* Whether the key is there at all. */
+static bool key_present(enum grt_key key)
+{
+	return grt_key_table[key].stage == GRT_STAGE_CORE || grtrace_stage_get(grt_key_table[key].stage);
+}
+
+static int key_set_number(enum grt_key key, char *text)
 {
 	u64 value;
-	int err;
+	int err = parse_value(key, text, &value);
 
-	if (grt_key_table[key].flags & GRT_KEY_WHEN_STOPPED && grtrace_running())
-		return -EBUSY;
-	if (grt_key_table[key].kind == GRT_KEY_LIST)
-		return grtrace_watch_set(text);
-	err = parse_value(key, text, &value);
 	if (err)
 		return err;
 	if (setters[key])
 		return setters[key](value);
 	WRITE_ONCE(grtrace_config[key], value);
-	grtrace_limits_update();
+	pr_debug("%s=%llu\n", grt_key_table[key].name, value);
+	return 0;
+}
+
+static int key_set_locked(enum grt_key key, char *text)
+{
+	const struct grt_key_desc *d = &grt_key_table[key];
+	int err;
+
+	if (!key_present(key))
+		return -ENODEV;
+	if (d->flags & GRT_KEY_WHEN_STOPPED && grtrace_running())
+		return -EBUSY;
+	if (d->kind == GRT_KEY_LIST)
+		return grtrace_watch_set(text);
+	err = d->kind == GRT_KEY_IDS ? grtrace_stage_get(d->stage)->set(key, text) : key_set_number(key, text);
+	if (err)
+		return err;
+	grtrace_stages_update();
 	if (key == GRT_CONFIG_flush_ms)
 		grtrace_flush_schedule();
-	pr_debug("%s=%llu\n", grt_key_table[key].name, value);
 	return 0;
 }
 
@@ -134,13 +177,21 @@ static int key_set(enum grt_key key, char *text)
 /* The value as it can be written back, without newline; grtrace_lock held. */
 static int key_print(enum grt_key key, char *buf, size_t size)
 {
+	const struct grt_key_desc *d = &grt_key_table[key];
 	u64 value = grtrace_config[key];
+	const char *word;
+	int len;
 
 	if (key == GRT_CONFIG_watch_count || key == GRT_CONFIG_watch_ring_count)
 		value = grtrace_watch_count(key == GRT_CONFIG_watch_ring_count);
-	switch (grt_key_table[key].kind) {
+	switch (d->kind) {
 	case GRT_KEY_LIST:
 		return grtrace_watch_print(buf, size);
+	case GRT_KEY_IDS:
+		return grtrace_stage_get(d->stage)->print(key, buf, size);
+	case GRT_KEY_WORD:
+		len = nth_word(key, value, &word);
+		return scnprintf(buf, size, "%.*s", len, word);
 	case GRT_KEY_LEVEL:
 		return scnprintf(buf, size, "%s", level_names[value]);
 	case GRT_KEY_MASK:
@@ -170,6 +221,31 @@ static char *text_from_user(const char __user *from, size_t count)
 	return count >= VALUE_MAX ? ERR_PTR(-E2BIG) : memdup_user_nul(from, count);
 }
 
+/* Behind a mask of events: which they are. */
+static int print_events(u64 mask, char *buf, size_t size)
+{
+	int type, n = 0;
+
+	for (type = 0; type < GRT_EV_MAX; type++)
+		if (grtrace_event_name(type))
+			n += scnprintf(buf + n, size - n, "%2d %-16s %s\n", type, grtrace_event_name(type),
+				       mask >> type & 1 ? "on" : "off");
+	return n;
+}
+
+static int key_print_file(enum grt_key key, char *buf, size_t size)
+{
+	int n;
+
+	if (!key_present(key))
+		return -ENODEV;
+	n = key_print(key, buf, size - 1);
+	buf[n++] = '\n';
+	if (key == GRT_CONFIG_filter_type_mask)
+		n += print_events(grtrace_config[key], buf + n, size - n);
+	return n;
+}
+
 /* A key's own file. */
 static ssize_t key_read(struct file *file, char __user *to, size_t count, loff_t *ppos)
 {
@@ -179,10 +255,10 @@ static ssize_t key_read(struct file *file, char __user *to, size_t count, loff_t
 	if (!buf)
 		return -ENOMEM;
 	mutex_lock(&grtrace_lock);
-	n = key_print((unsigned long)file_inode(file)->i_private, buf, VALUE_MAX - 1);
+	n = key_print_file((unsigned long)file_inode(file)->i_private, buf, VALUE_MAX);
 	mutex_unlock(&grtrace_lock);
-	buf[n++] = '\n';
-	n = simple_read_from_buffer(to, count, ppos, buf, n);
+	if (n > 0)
+		n = simple_read_from_buffer(to, count, ppos, buf, n);
 	kfree(buf);
 	return n;
 }
@@ -216,6 +292,8 @@ static int config_show(struct seq_file *m, void *unused)
 		return -ENOMEM;
 	mutex_lock(&grtrace_lock);
 	for (key = 0; key < GRT_CONFIG_KEYS; key++) {
+		if (!key_present(key))
+			continue;
 		n = key_print(key, buf, VALUE_MAX);
 		seq_printf(m, "%s=%.*s\n", grt_key_table[key].name, n, buf);
 	}
@@ -331,21 +409,81 @@ static const struct {
 #include <grtrace/control.def>
 };
 
-/** grtrace_control_init - makes the files in grtrace_dir */
+static const struct {
+	enum grt_stage stage;
+	const char *name;
+} stage_files[] = {
+#define GRT_STAGE_FILE(STAGE, fname, help) { GRT_STAGE_##STAGE, #fname },
+#include <grtrace/control.def>
+};
+
+/* One file that a stage brings; @key: GRT_CONFIG_KEYS where it is no key's. */
+typedef void (*file_fn)(const char *name, unsigned long key);
+
+static void each_file_of(enum grt_stage stage, file_fn fn)
+{
+	unsigned int i, key;
+
+	for (key = 0; key < GRT_CONFIG_KEYS; key++)
+		if (grt_key_table[key].stage == stage && grt_key_table[key].flags & GRT_KEY_AS_FILE)
+			fn(grt_key_table[key].name, key);
+	for (i = 0; i < ARRAY_SIZE(grt_key_aliases); i++) {
+		key = grt_key_aliases[i].key;
+		if (grt_key_table[key].stage == stage && grt_key_table[key].flags & GRT_KEY_AS_FILE)
+			fn(grt_key_aliases[i].name, key);
+	}
+	for (i = 0; i < ARRAY_SIZE(stage_files); i++)
+		if (stage_files[i].stage == stage)
+			fn(stage_files[i].name, GRT_CONFIG_KEYS + stage);
+}
+
+static void file_add(const char *name, unsigned long key)
+{
+	if (key < GRT_CONFIG_KEYS)
+		debugfs_create_file(name, 0600, grtrace_dir, (void *)key, &key_fops);
+	else
+		debugfs_create_file(name, 0400, grtrace_dir, (void *)(key - GRT_CONFIG_KEYS),
+				    &grtrace_stage_file_fops);
+}
+
+static void file_remove(const char *name, unsigned long key)
+{
+	struct dentry *file = debugfs_lookup(name, grtrace_dir);
+
+	debugfs_remove(file);
+	dput(file);
+}
+
+/** grtrace_control_add - makes the files of a stage, or the module's own, in grtrace_dir */
+void grtrace_control_add(enum grt_stage stage)
+{
+	each_file_of(stage, file_add);
+}
+
+/** grtrace_control_remove - removes the files of a stage, and waits for who reads or writes them */
+void grtrace_control_remove(enum grt_stage stage)
+{
+	each_file_of(stage, file_remove);
+}
+
+/** grtrace_control_init - makes the module's files in grtrace_dir */
 void grtrace_control_init(void)
 {
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(files); i++)
 		debugfs_create_file(files[i].name, files[i].mode, grtrace_dir, NULL, files[i].fops);
-	for (i = 0; i < GRT_CONFIG_KEYS; i++)
-		if (grt_key_table[i].flags & GRT_KEY_AS_FILE)
-			debugfs_create_file(grt_key_table[i].name, 0600, grtrace_dir,
-					    (void *)(unsigned long)i, &key_fops);
-	for (i = 0; i < ARRAY_SIZE(grt_key_aliases); i++)
-		if (grt_key_table[grt_key_aliases[i].key].flags & GRT_KEY_AS_FILE)
-			debugfs_create_file(grt_key_aliases[i].name, 0600, grtrace_dir,
-					    (void *)(unsigned long)grt_key_aliases[i].key, &key_fops);
+	grtrace_control_add(GRT_STAGE_CORE);
+}
+
+/** grtrace_config_reset - sets the keys of a stage to their defaults, grtrace_lock held */
+void grtrace_config_reset(enum grt_stage stage)
+{
+	int key;
+
+	for (key = 0; key < GRT_CONFIG_KEYS; key++)
+		if (grt_key_table[key].stage == stage)
+			WRITE_ONCE(grtrace_config[key], grt_key_table[key].def);
 }
 
 /**
@@ -356,11 +494,9 @@ void grtrace_control_init(void)
 int grtrace_config_init(u64 buffer_size)
 {
 	const struct grt_key_desc *d = &grt_key_table[GRT_CONFIG_buffer_size];
-	int key;
 
-	for (key = 0; key < GRT_CONFIG_KEYS; key++)
-		grtrace_config[key] = grt_key_table[key].def;
-	grtrace_limits_update();
+	grtrace_config_reset(GRT_STAGE_CORE);
+	grtrace_stages_update();
 	if (!buffer_size)
 		buffer_size = d->def;
 	if (buffer_size < d->min || buffer_size > d->max)

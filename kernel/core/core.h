@@ -11,11 +11,10 @@
 #include <linux/percpu.h>
 #include <linux/sched.h>
 #include <linux/seq_file.h>
+#include <linux/timekeeping.h>
 #include <linux/wait.h>
 
-#include <grtrace/control.h>
-
-#include "grtrace.h"
+#include "stage.h"
 
 #define GRTRACE_VERSION "0.1.0"
 
@@ -44,7 +43,6 @@ struct grtrace_ring_counts {
  * @seq: number of the next packet
  * @overruns: times the buffer became full
  * @consumed: packets read
- * @sampler: remainder of the sampling of events without a job
  * @wake: wakes readers from a context where that is allowed
  * @by_type: delivered, by event id
  * @rings: delivered, by ring; GRTRACE_RINGS of them, kept apart since a module
@@ -66,7 +64,6 @@ struct grtrace_cpu {
 	u64 seq;
 	u64 overruns;
 	u64 consumed;
-	u32 sampler;
 	struct irq_work wake;
 	u64 by_type[GRT_EV_MAX];
 	struct grtrace_ring_counts *rings;
@@ -81,27 +78,36 @@ DECLARE_PER_CPU(struct grtrace_cpu, grtrace_cpus);
 extern struct mutex grtrace_lock;
 extern struct dentry *grtrace_dir;
 
-/* jobs.c */
-
-/**
- * struct grtrace_job_info - what is remembered of a job from its SUBMIT
+/*
+ * ktime_get_mono_fast_ns() can step back by a few ns when the timekeeper is
+ * updated meanwhile; readers of CTF refuse that, so the last stamp stands.
  */
-struct grtrace_job_info {
-	u32 pid;
-	u32 tid;
-	u32 ring;
-	u32 device;
-	u32 hw_ctx;
-	u8 engine;
-	char comm[TASK_COMM_LEN];
-	char process[TASK_COMM_LEN];
-};
+static inline u64 grtrace_stamp(struct grtrace_cpu *c)
+{
+	u64 now = ktime_get_mono_fast_ns();
 
+	if (unlikely((s64)(now - c->stamp) < 0))
+		now = c->stamp;
+	c->stamp = now;
+	return now;
+}
+
+static inline void grtrace_account(struct grtrace_cpu *c, enum grt_fate fate)
+{
+	c->balance.emitted++;
+	c->balance.fate[fate]++;
+}
+
+/* jobs.c */
 int grtrace_jobs_init(void);
 void grtrace_jobs_exit(void);
-void grtrace_job_add(u64 ctx, u64 seqno, u64 now, const struct grtrace_job_info *info);
+bool grtrace_job_add(u64 ctx, u64 seqno, const struct grtrace_job_info *info);
 bool grtrace_job_find(u64 ctx, u64 seqno, struct grtrace_job_info *info);
-void grtrace_job_done(u64 ctx, u64 seqno);
+bool grtrace_job_stamp(const struct grt_event *e, struct grt_ev_job *out, bool held);
+void grtrace_job_done(u64 ctx, u64 seqno, enum grt_fate fate);
+int grtrace_jobs_keep_stamps(void);
+bool grtrace_jobs_held(unsigned int *at, u64 before, struct grt_ev_job *job, struct grtrace_job_info *info);
+void grtrace_jobs_forget_fates(void);
 u64 grtrace_jobs_evicted(void);
 
 /* rings.c */
@@ -117,19 +123,41 @@ extern unsigned int grtrace_rings_gone;
 const struct grtrace_ring *grtrace_ring_get(u32 id);
 void grtrace_rings_exit(void);
 
-/* limits.c */
-extern u64 grtrace_config[GRT_CONFIG_KEYS];
-extern bool grtrace_limits_active;
+/* stages.c */
+extern bool grtrace_judging;
 
-enum grt_fate grtrace_limit(struct grtrace_cpu *c, const struct grt_event *e);
-void grtrace_limits_update(void);
+enum grt_fate grtrace_judge_job(struct grtrace_look *l);
+enum grt_fate grtrace_judge_event(const struct grtrace_look *l, enum grt_fate of_job);
+void grtrace_stages_done(const struct grtrace_look *l, enum grt_fate fate);
+bool grtrace_holding(void);
+bool grtrace_stamping(void);
+void grtrace_stages_update(void);
+void grtrace_stages_running(bool on);
+void grtrace_stages_clear(void);
+const struct grtrace_stage *grtrace_stage_get(enum grt_stage kind);
+
+/* judge.c */
+void grtrace_emit_judged(struct grtrace_cpu *c, struct grt_event *e, u8 level, struct grtrace_job_info *by,
+			 const struct grtrace_job_info *job);
+void grtrace_hold_release(u64 before);
+void grtrace_hold_schedule(void);
+void grtrace_hold_exit(void);
+
+/* watch.c */
+bool grtrace_watch_denied(const struct grt_event *e);
 int grtrace_watch_set(char *text);
 int grtrace_watch_drop(bool rings_only);
 int grtrace_watch_print(char *buf, size_t size);
 unsigned int grtrace_watch_count(bool rings_only);
 void grtrace_watch_exit(void);
 
+/* rate.c */
+bool grtrace_rate_limited(u64 now);
+bool grtrace_rate_update(void);
+void grtrace_rate_clear(void);
+
 /* emit.c */
+bool grtrace_deliver(struct grtrace_cpu *c, const struct grt_event *e, const struct grtrace_job_info *by);
 u64 grtrace_nmi_refused(void);
 
 /* buffer.c */
@@ -161,6 +189,9 @@ int grtrace_reader_pid(void);
 
 /* control.c */
 void grtrace_control_init(void);
+void grtrace_control_add(enum grt_stage stage);
+void grtrace_control_remove(enum grt_stage stage);
+void grtrace_config_reset(enum grt_stage stage);
 int grtrace_config_init(u64 buffer_size);
 
 /* text.c */
@@ -180,5 +211,7 @@ void grtrace_adapters_show(struct seq_file *m);
 /* Files of control.def: one file_operations each, by name. */
 #define GRT_FILE(name, mode, help) extern const struct file_operations grtrace_##name##_fops;
 #include <grtrace/control.def>
+
+extern const struct file_operations grtrace_stage_file_fops;
 
 #endif /* GRTRACE_CORE_H */

@@ -7,11 +7,12 @@
  * a packet and the balance is exact at every moment another CPU could look at
  * it between two events.
  */
-#include <linux/hash.h>
+#include <linux/cred.h>
 #include <linux/module.h>
 #include <linux/preempt.h>
 #include <linux/relay.h>
-#include <linux/timekeeping.h>
+#include <linux/uidgid.h>
+#include <linux/user_namespace.h>
 
 #include "core.h"
 
@@ -37,30 +38,23 @@ static const struct row rows[GRT_EV_MAX] = {
 #undef GRT_EVENT
 };
 
-/*
- * ktime_get_mono_fast_ns() can step back by a few ns when the timekeeper is
- * updated meanwhile; readers of CTF refuse that, so the last stamp stands.
- */
-static u64 stamp(struct grtrace_cpu *c)
+static void info_unknown(struct grtrace_job_info *by)
 {
-	u64 now = ktime_get_mono_fast_ns();
-
-	if (unlikely((s64)(now - c->stamp) < 0))
-		now = c->stamp;
-	c->stamp = now;
-	return now;
+	by->pid = 0;
+	by->tid = 0;
+	by->uid = (u32)-1;
 }
 
 /* The running thread is the submitter only in task context. */
 static void info_from_current(struct grtrace_job_info *by)
 {
 	if (unlikely(!in_task())) {
-		by->pid = 0;
-		by->tid = 0;
+		info_unknown(by);
 		return;
 	}
 	by->pid = current->tgid;
 	by->tid = current->pid;
+	by->uid = from_kuid(&init_user_ns, current_uid());
 	memcpy(by->comm, current->comm, sizeof(by->comm));
 	memcpy(by->process, current->group_leader->comm, sizeof(by->process));
 }
@@ -79,14 +73,16 @@ static u32 hw_ctx_of(const struct grt_event *e)
 	return ((const struct grt_ev_submit *)e)->hw_ctx;
 }
 
-/* A SUBMIT is remembered whatever becomes of its record: later events need it. */
-static void remember(struct grt_event *e, struct grtrace_job_info *by)
+/* What later events of the job need, whatever becomes of its SUBMIT. */
+static void begin_job(const struct grt_event *e, struct grtrace_job_info *by)
 {
+	by->submitted = e->time;
 	by->ring = e->ring;
 	by->device = e->device;
 	by->engine = e->engine;
 	by->hw_ctx = hw_ctx_of(e);
-	grtrace_job_add(e->ctx, e->seqno, e->time, by);
+	by->fate = GRT_FATE_DELIVERED;
+	by->percent = 100;
 }
 
 /* The driver's own context goes without saying after SUBMIT. */
@@ -102,22 +98,35 @@ static void take_hw_ctx(struct grt_event *e, const struct grtrace_job_info *job)
 		*hw_ctx = job->hw_ctx;
 }
 
-/* Fills in who the event belongs to; an injected one may have said so itself. */
-static void identify(struct grt_event *e, const struct row *row, struct grtrace_job_info *by)
+/* The job of an event that belongs to the running thread; asked for where that matters. */
+static const struct grtrace_job_info *other_job(struct grt_event *e, struct grtrace_job_info *job)
 {
-	struct grtrace_job_info job;
+	if (!e->ctx || (e->ring != GRT_RING_NONE && !READ_ONCE(grtrace_judging)) ||
+	    !grtrace_job_find(e->ctx, e->seqno, job))
+		return NULL;
+	take_place(e, job);
+	return job;
+}
+
+/*
+ * Fills in who the event belongs to; an injected one may have said so itself.
+ * Return: its job as SUBMIT said, which is @by or @other, or NULL
+ */
+static const struct grtrace_job_info *identify(struct grt_event *e, const struct row *row,
+					       struct grtrace_job_info *by, struct grtrace_job_info *other)
+{
+	const struct grtrace_job_info *job = NULL;
 
 	if (row->who == GRT_WHO_CURRENT) {
 		info_from_current(by);
-		if (e->type != GRT_EV_SUBMIT && e->ctx && e->ring == GRT_RING_NONE &&
-		    grtrace_job_find(e->ctx, e->seqno, &job))
-			take_place(e, &job);
+		if (e->type != GRT_EV_SUBMIT)
+			job = other_job(e, other);
 	} else if (e->ctx && grtrace_job_find(e->ctx, e->seqno, by)) {
 		take_place(e, by);
 		take_hw_ctx(e, by);
+		job = by;
 	} else {
-		by->pid = 0;
-		by->tid = 0;
+		info_unknown(by);
 	}
 	if (e->pid || e->tid) {
 		/* given by the writer of `emit`, who need not be that thread */
@@ -128,8 +137,7 @@ static void identify(struct grt_event *e, const struct row *row, struct grtrace_
 	}
 	e->pid = by->pid;
 	e->tid = by->tid;
-	if (e->type == GRT_EV_SUBMIT && e->ctx)
-		remember(e, by);
+	return job;
 }
 
 static u32 *tid_name(struct grtrace_cpu *c, u32 tid)
@@ -247,7 +255,14 @@ static bool fits(const struct rchan_buf *buf, size_t need)
 	return buf->offset + need <= buf->chan->subbuf_size;
 }
 
-static bool deliver(struct grtrace_cpu *c, const struct grt_event *e, const struct grtrace_job_info *by)
+/**
+ * grtrace_deliver - writes a record, after the names that it needs
+ * @c: this CPU, interrupts off
+ * @e: complete
+ * @by: the thread it belongs to
+ * Return: false when there is no room
+ */
+bool grtrace_deliver(struct grtrace_cpu *c, const struct grt_event *e, const struct grtrace_job_info *by)
 {
 	struct rchan_buf *buf = c->buf;
 	bool ring = ring_unnamed(c, e), thread = thread_unnamed(c, e, by);
@@ -275,22 +290,31 @@ static bool deliver(struct grtrace_cpu *c, const struct grt_event *e, const stru
 static void emit(struct grtrace_cpu *c, struct grt_event *e, const struct row *row)
 {
 	enum grt_fate fate = GRT_FATE_DELIVERED;
-	struct grtrace_job_info by;
+	struct grtrace_job_info by, other;
+	const struct grtrace_job_info *job;
 
-	e->time = stamp(c);
+	e->time = grtrace_stamp(c);
 	e->size = row->size;
-	e->sample = READ_ONCE(grtrace_config[GRT_CONFIG_sample]);
-	identify(e, row, &by);
-	if (row->level > READ_ONCE(grtrace_config[GRT_CONFIG_level]))
+	job = identify(e, row, &by, &other);
+	/* a job that was refused stays refused when nothing is any more */
+	if (unlikely(READ_ONCE(grtrace_judging) || (job && job->fate != GRT_FATE_DELIVERED))) {
+		if (e->type == GRT_EV_SUBMIT)
+			begin_job(e, &by);
+		grtrace_emit_judged(c, e, row->level, &by, job);
+		return;
+	}
+	e->sample = job && job->percent ? job->percent : 100;
+	if (e->type == GRT_EV_SUBMIT && e->ctx) {
+		begin_job(e, &by);
+		grtrace_job_add(e->ctx, e->seqno, &by);
+	}
+	if (row->level > grtrace_setting(GRT_CONFIG_level))
 		fate = GRT_FATE_BELOW_LEVEL;
-	else if (READ_ONCE(grtrace_limits_active))
-		fate = grtrace_limit(c, e);
-	if (fate == GRT_FATE_DELIVERED && !deliver(c, e, &by))
+	else if (!grtrace_deliver(c, e, &by))
 		fate = GRT_FATE_LOST;
-	c->balance.emitted++;
-	c->balance.fate[fate]++;
+	grtrace_account(c, fate);
 	if (e->type == GRT_EV_COMPLETE)
-		grtrace_job_done(e->ctx, e->seqno);
+		grtrace_job_done(e->ctx, e->seqno, GRT_FATE_DELIVERED);
 }
 
 /**

@@ -79,7 +79,6 @@ void grtrace_command(const struct grtrace_job *job, u32 cmd);
 
 int grtrace_job_mark(u64 ctx, u64 seqno, u8 marks);
 void grtrace_signaled(const struct grtrace_job *job, int status);
-u64 grtrace_opaque(const void *object);
 
 /* Ring ids are below this. */
 #define GRTRACE_RINGS 256

@@ -28,6 +28,7 @@ static void teardown(void)
 	grtrace_stop_tracing();
 	grtrace_buffer_close();
 	mutex_unlock(&grtrace_lock);
+	grtrace_hold_exit();
 	static_key_deferred_flush(&grtrace_key);
 	debugfs_remove(grtrace_dir);
 	grtrace_rings_exit();
@@ -82,3 +83,12 @@ MODULE_AUTHOR("The grtrace authors");
 MODULE_DESCRIPTION("GPU ring and job tracing");
 MODULE_LICENSE("GPL");
 MODULE_VERSION(GRTRACE_VERSION);
+
+#ifdef MODULE
+/* `modprobe grtrace` loads the stages too. One line for all: modprobe takes only the first. */
+static const char softdep[] __used __section(".modinfo") __aligned(1) = "softdep=post:"
+#define GRT_STAGE(NAME, name, help) " grtrace_" #name
+#include <grtrace/stages.def>
+#undef GRT_STAGE
+;
+#endif

@@ -47,6 +47,24 @@ enum grt_engine grtrace_engine_of_ring(const char *name)
 }
 EXPORT_SYMBOL_GPL(grtrace_engine_of_ring);
 
+/**
+ * grtrace_ring_name - the name of a ring, for what stages print; any context
+ * @name: gets it, "-" where none is registered
+ * @size: of @name
+ * Return: whether it is registered
+ */
+bool grtrace_ring_name(u32 id, char *name, size_t size)
+{
+	const struct grtrace_ring *ring;
+
+	preempt_disable();
+	ring = grtrace_ring_get(id);
+	strscpy(name, ring ? ring->name : "-", size);
+	preempt_enable();
+	return ring;
+}
+EXPORT_SYMBOL_GPL(grtrace_ring_name);
+
 static int lowest_free(void)
 {
 	int id;

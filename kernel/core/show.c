@@ -161,6 +161,19 @@ static int grtrace_version_show(struct seq_file *m, void *unused)
 	return 0;
 }
 
+/* The file of a stage; it may have gone since the file was opened. */
+static int grtrace_stage_file_show(struct seq_file *m, void *unused)
+{
+	const struct grtrace_stage *s;
+
+	mutex_lock(&grtrace_lock);
+	s = grtrace_stage_get((unsigned long)m->private);
+	if (s && s->show)
+		s->show(m);
+	mutex_unlock(&grtrace_lock);
+	return s ? 0 : -ENODEV;
+}
+
 #define SHOW_FOPS(name, show)                                                 \
 	static int name##_open(struct inode *inode, struct file *file)        \
 	{                                                                     \
@@ -179,3 +192,4 @@ SHOW_FOPS(events_by_type, grtrace_events_by_type_show);
 SHOW_FOPS(rings, grtrace_rings_show);
 SHOW_FOPS(adapters, grtrace_adapters_file_show);
 SHOW_FOPS(version, grtrace_version_show);
+SHOW_FOPS(stage_file, grtrace_stage_file_show);

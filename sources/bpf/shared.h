@@ -148,7 +148,6 @@ struct bpf_job_format {
 struct bpf_format {
 	struct bpf_job_format queue;
 	struct bpf_job_format run;
-	struct bpf_job_format done;
 	struct bpf_job_format dep;
 };
 

@@ -250,6 +250,16 @@ static void set_key(void)
 	put_file("config", config);
 }
 
+/* A key of words is printed as one. */
+static void put_word(const char *line, const char *word)
+{
+	char rest[sizeof(config)], *at = strstr(config, line);
+
+	at += strlen(line) - 1;
+	snprintf(rest, sizeof(rest), "%s", at + 1);
+	snprintf(at, sizeof(config) - (size_t)(at - config), "%s%s", word, rest);
+}
+
 static void make_config(void)
 {
 	snprintf(config, sizeof(config), "#\n"
@@ -260,6 +270,8 @@ static void make_config(void)
 	char *at = strstr(config, "watchlist=0");
 
 	memmove(at + 10, at + 11, strlen(at + 11) + 1);
+	put_word("sampling_mode=0", "static");
+	put_word("rate_limit_mode=0", "window");
 	put_file("config", config);
 }
 
@@ -304,7 +316,7 @@ int main(int argc, char **argv)
 		err(1, "%s", argv[1]);
 	for (cpu = 0; cpu < cpus; cpu++)
 		new_fifo(cpu);
-	put_file("version", "grtrace 0.1.0 format 1\n");
+	put_file("version", "grtrace 0.1.0 format 2\n");
 	put_file("control", "stopped\n");
 	put_file("adapters",
 		 "virtio_gpu driver=virtio_gpu bound=1 unmatched=0 tracepoints=virtio_gpu_cmd_queue:1\n");

@@ -88,16 +88,20 @@ int kmod_config(const char *fmt, ...)
 	return kmod_write("config", text);
 }
 
-void kmod_config_get(const char *key, char *value, size_t size)
+bool kmod_config_get(const char *key, char *value, size_t size)
 {
 	char text[8192], *line, *at = text;
 	size_t len = strlen(key);
+	bool listed = false;
 
 	value[0] = 0;
 	kmod_read("config", text, sizeof(text));
 	while ((line = strsep(&at, "\n")))
-		if (!strncmp(line, key, len) && line[len] == '=')
+		if (!strncmp(line, key, len) && line[len] == '=') {
 			snprintf(value, size, "%s", line + len + 1);
+			listed = true;
+		}
+	return listed;
 }
 
 int kmod_emit(const char *fmt, ...)
@@ -182,7 +186,8 @@ void kmod_reset(void)
 		err = kmod_write("control", "clear");
 	for (d = grt_key_table; !err && d < grt_key_table + GRT_CONFIG_KEYS; d++) {
 		default_text(d, text, sizeof(text));
-		kmod_config_get(d->name, now, sizeof(now));
+		if (!kmod_config_get(d->name, now, sizeof(now)))
+			continue; /* of a stage that is not loaded */
 		if (strcmp(now, text))
 			err = kmod_config("%s=%s", d->name, text);
 	}

@@ -40,8 +40,8 @@ ssize_t kmod_read(const char *file, char *buf, size_t size);
 /** kmod_config - sets key=value in `config`. Return: 0 or a negative errno */
 int kmod_config(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
-/** kmod_config_get - what `config` says of a key, "" when it does not list it */
-void kmod_config_get(const char *key, char *value, size_t size);
+/** kmod_config_get - what `config` says of a key, "" when it does not list it. Return: whether it does */
+bool kmod_config_get(const char *key, char *value, size_t size);
 
 /** kmod_emit - writes a line to `emit`. Return: 0 or a negative errno */
 int kmod_emit(const char *fmt, ...) __attribute__((format(printf, 1, 2)));

@@ -15,7 +15,7 @@ refused() { # COMMAND...
 	said=$("$@" 2>&1)
 	status=$?
 	case $said in
-	*"format 77, this tool reads 1..1"*) [ $status = 3 ] && return ;;
+	*"format 77, this tool reads 2..2"*) [ $status = 3 ] && return ;;
 	esac
 	echo "status $status: $said"
 	return 1
@@ -32,7 +32,7 @@ cat "$D/trace_pipe" >/tmp/other.raw
 said=$($grtrace dump /tmp/other.raw 2>&1)
 status=$?
 note "$said"
-result "$([ $status = 1 ] && case $said in *"format 77, this tool reads 1..1"*) true ;; *) false ;; esac; echo $?)" \
+result "$([ $status = 1 ] && case $said in *"format 77, this tool reads 2..2"*) true ;; *) false ;; esac; echo $?)" \
 	"dump refuses its packets"
 unload grtrace
 

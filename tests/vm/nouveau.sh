@@ -3,6 +3,7 @@
 #
 # grtrace_nouveau in the virtual machine: bound to the real driver, and to the
 # event by fences under its name.
+# kernels: trixie sid
 
 # shellcheck source=tests/vm/_lib.sh
 . "$(dirname -- "$0")/_lib.sh"

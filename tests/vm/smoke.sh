@@ -9,4 +9,4 @@
 prepare
 guest --no-gpu -- sh -c '
 	sh tests/kernel/grtrace_smoke.sh
-	sh tests/vm/_guest.sh grtrace /mnt/build/tests/kernel/grtrace_smoke' | join_tap
+	sh tests/vm/_guest.sh "grtrace grtrace_filter grtrace_sampling" /mnt/build/tests/kernel/grtrace_smoke' | join_tap

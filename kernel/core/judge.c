@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The way of an event when something may stand against it or wants to see it;
+ * and JOB records: while a stage wants to know how long a job took before it
+ * decides, the job's events wait with it in the table of jobs.c, and leave as one
+ * record with its COMPLETE.
+ *
+ * The balance: an event that waits is `aggregated` at once, whatever becomes of
+ * the JOB record, which is an event of its own with its own fate. Without room
+ * in the table it is `unheld`.
+ */
+#include <linux/smp.h>
+#include <linux/workqueue.h>
+
+#include "core.h"
+
+/* A job that takes longer leaves without its COMPLETE, for others to have the room. */
+#define HELD_MAX_NS (60ULL * NSEC_PER_SEC)
+
+static void sweep_fn(struct work_struct *work);
+static DECLARE_DELAYED_WORK(sweep, sweep_fn);
+
+static bool below_level(u8 level)
+{
+	return level > grtrace_setting(GRT_CONFIG_level);
+}
+
+static enum grt_fate settle(struct grtrace_cpu *c, const struct grtrace_look *l,
+			    const struct grtrace_job_info *by, enum grt_fate fate)
+{
+	if (fate == GRT_FATE_DELIVERED && !grtrace_deliver(c, l->e, by))
+		fate = GRT_FATE_LOST;
+	grtrace_account(c, fate);
+	grtrace_stages_done(l, fate);
+	return fate;
+}
+
+/* Return: the record's fate, which is that of all that the job still brings. */
+static enum grt_fate emit_job(struct grtrace_cpu *c, struct grt_ev_job *r, const struct grtrace_job_info *job)
+{
+	struct grtrace_look l = { .e = &r->e, .job = job, .stamps = r, .known = true, .percent = job->percent };
+
+	r->e.time = grtrace_stamp(c);
+	r->e.type = GRT_EV_JOB;
+	r->e.size = sizeof(*r);
+	r->e.engine = job->engine;
+	r->e.sample = job->percent;
+	r->e.pid = job->pid;
+	r->e.tid = job->tid;
+	r->e.ring = job->ring;
+	r->e.device = job->device;
+	if (below_level(GRT_LEVEL_NORMAL))
+		return settle(c, &l, job, GRT_FATE_BELOW_LEVEL);
+	return settle(c, &l, job, grtrace_judge_event(&l, GRT_FATE_DELIVERED));
+}
+
+/* What was decided at the job's SUBMIT stands, unless a `clear` came since. */
+static enum grt_fate fate_of_job(struct grtrace_look *l)
+{
+	if (!l->known || !l->job->percent)
+		return grtrace_judge_job(l);
+	l->percent = l->job->percent;
+	return l->job->fate;
+}
+
+static enum grt_fate begin_job(struct grtrace_look *l, struct grtrace_job_info *by, enum grt_fate fate)
+{
+	const struct grt_event *e = l->e;
+
+	if (!e->ctx)
+		return fate;
+	if (fate == GRT_FATE_DELIVERED && grtrace_holding())
+		fate = GRT_FATE_AGGREGATED;
+	by->fate = fate;
+	by->percent = max_t(u8, l->percent, 1);
+	l->known = grtrace_job_add(e->ctx, e->seqno, by);
+	return fate == GRT_FATE_AGGREGATED && !l->known ? GRT_FATE_UNHELD : fate;
+}
+
+/* Of a job that is not in the table nothing is known, nor can its record ever leave. */
+static bool is_unheld(const struct grtrace_look *l)
+{
+	return !l->known && l->e->ctx && l->e->type <= GRT_EV_COMPLETE && grtrace_holding();
+}
+
+/* The rest of what stages may ask about an event of no known job. */
+static void fill_place(struct grtrace_job_info *by, const struct grt_event *e)
+{
+	by->submitted = 0;
+	by->ring = e->ring;
+	by->device = e->device;
+	by->engine = e->engine;
+	by->hw_ctx = 0;
+	by->fate = GRT_FATE_DELIVERED;
+	by->percent = 0;
+}
+
+/**
+ * grtrace_emit_judged - the end of emitting, when something may stand against it
+ * @c: this CPU, interrupts off
+ * @e: complete but for @e->sample
+ * @level: of its row
+ * @by: whom it belongs to; of a SUBMIT all that is to be remembered
+ * @job: its job as known from SUBMIT, or NULL
+ */
+void grtrace_emit_judged(struct grtrace_cpu *c, struct grt_event *e, u8 level, struct grtrace_job_info *by,
+			 const struct grtrace_job_info *job)
+{
+	struct grtrace_look l = { .e = e, .job = job ?: by, .known = job };
+	struct grt_ev_job stamps;
+	enum grt_fate of_job, fate;
+
+	if (!job && e->type != GRT_EV_SUBMIT)
+		fill_place(by, e);
+	of_job = fate_of_job(&l);
+	if (e->type == GRT_EV_SUBMIT)
+		of_job = begin_job(&l, by, of_job);
+	else if (of_job == GRT_FATE_DELIVERED && is_unheld(&l))
+		of_job = GRT_FATE_UNHELD;
+	e->sample = l.percent;
+	if ((of_job == GRT_FATE_AGGREGATED || (l.known && grtrace_stamping())) &&
+	    grtrace_job_stamp(e, &stamps, of_job == GRT_FATE_AGGREGATED))
+		l.stamps = &stamps;
+	else if (of_job == GRT_FATE_AGGREGATED)
+		of_job = GRT_FATE_UNHELD;
+	fate = below_level(level) ? GRT_FATE_BELOW_LEVEL : grtrace_judge_event(&l, of_job);
+	settle(c, &l, by, fate);
+	if (e->type != GRT_EV_COMPLETE || !e->ctx)
+		return;
+	if (of_job == GRT_FATE_AGGREGATED)
+		of_job = emit_job(c, &stamps, l.job);
+	grtrace_job_done(e->ctx, e->seqno, of_job);
+}
+
+/* Return: whether there was one. */
+static bool release_one(unsigned int *at, u64 before)
+{
+	struct grtrace_job_info info;
+	struct grt_ev_job stamps;
+	unsigned long flags;
+	bool found;
+
+	local_irq_save(flags);
+	found = grtrace_jobs_held(at, before, &stamps, &info);
+	if (found)
+		grtrace_job_done(stamps.e.ctx, stamps.e.seqno,
+				 emit_job(this_cpu_ptr(&grtrace_cpus), &stamps, &info));
+	local_irq_restore(flags);
+	return found;
+}
+
+/**
+ * grtrace_hold_release - lets held jobs leave as they are, grtrace_lock held
+ * @before: those submitted before this, ns
+ */
+void grtrace_hold_release(u64 before)
+{
+	unsigned int at = 0;
+
+	while (release_one(&at, before))
+		cond_resched();
+}
+
+static void sweep_fn(struct work_struct *work)
+{
+	mutex_lock(&grtrace_lock);
+	if (grtrace_running())
+		grtrace_hold_release(ktime_get_mono_fast_ns() - HELD_MAX_NS);
+	grtrace_hold_schedule();
+	mutex_unlock(&grtrace_lock);
+}
+
+/** grtrace_hold_schedule - looks after jobs that never complete while any are held, grtrace_lock held */
+void grtrace_hold_schedule(void)
+{
+	if (grtrace_holding() && grtrace_running())
+		schedule_delayed_work(&sweep, nsecs_to_jiffies(HELD_MAX_NS) / 4);
+}
+
+void grtrace_hold_exit(void)
+{
+	cancel_delayed_work_sync(&sweep);
+}

@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Sampling: delivers a share of the jobs. Which ones, a job's identity decides,
+ * so that all its events, wherever they come up, meet the same answer; each
+ * record carries the share as its weight.
+ *
+ *	static		the share is `sample`
+ *	adaptive	every 100 ms the share is set such that the tracer's own
+ *			work takes no more of any CPU than `sampling_budget`
+ *	threshold	all jobs that took `sampling_threshold` or longer, which is
+ *			known at their end: one JOB record each
+ */
+#include <linux/hash.h>
+#include <linux/math64.h>
+#include <linux/module.h>
+#include <linux/percpu.h>
+#include <linux/timekeeping.h>
+#include <linux/workqueue.h>
+
+#include "../core/stage.h"
+
+enum mode { STATIC, ADAPTIVE, THRESHOLD };
+
+#define STEP_MS 100
+
+/* Every n-th event of a CPU is measured: reading the clock costs as much as a tenth of it. */
+#define MEASURED 8
+
+/**
+ * struct ring_counts - of the jobs, and events of no known job, of a ring
+ * @total: all
+ * @sampled: those that were kept
+ */
+struct ring_counts {
+	u64 total;
+	u64 sampled;
+};
+
+/**
+ * struct own - of one CPU, written with interrupts off on it
+ * @remainder: of the sampling of events without a job
+ * @turn: until an event is measured
+ * @kept: ns spent on what was kept, estimated from the measured events
+ * @dropped: the same of what was not
+ * @rings: by ring, the last one for none
+ */
+struct own {
+	u32 remainder;
+	u32 turn;
+	u64 kept;
+	u64 dropped;
+	struct ring_counts rings[GRTRACE_RINGS + 1];
+};
+
+static struct own __percpu *own;
+
+/* Percent in force now. */
+static u32 rate = 100;
+
+/* What was spent when the last step began, by CPU; step_fn() only. */
+struct spent {
+	u64 kept;
+	u64 dropped;
+};
+
+static struct spent *spent;
+static u64 step_began;
+
+static void step_fn(struct work_struct *work);
+static DECLARE_DELAYED_WORK(step, step_fn);
+
+static enum mode mode(void)
+{
+	return grtrace_setting(GRT_CONFIG_sampling_mode);
+}
+
+/* Events that belong to no job are taken at the same rate, evenly. */
+static bool take_turn(struct own *o, u32 percent)
+{
+	o->remainder += percent;
+	if (o->remainder < 100)
+		return false;
+	o->remainder -= 100;
+	return true;
+}
+
+static bool is_kept(struct own *o, const struct grt_event *e, u32 percent)
+{
+	if (percent >= 100)
+		return true;
+	if (!e->ctx)
+		return take_turn(o, percent);
+	return (hash_64(e->ctx * GOLDEN_RATIO_64 ^ e->seqno, 32) * 100ULL) >> 32 < percent;
+}
+
+static enum grt_fate count(struct own *o, u32 ring, bool kept)
+{
+	struct ring_counts *n = &o->rings[min_t(u32, ring, GRTRACE_RINGS)];
+
+	n->total++;
+	n->sampled += kept;
+	return kept ? GRT_FATE_DELIVERED : GRT_FATE_SAMPLED_OUT;
+}
+
+static enum grt_fate sampling_job(struct grtrace_look *l)
+{
+	struct own *o = this_cpu_ptr(own);
+
+	if (mode() == THRESHOLD)
+		return GRT_FATE_DELIVERED;
+	l->percent = READ_ONCE(rate);
+	return count(o, l->job->ring, is_kept(o, l->e, l->percent));
+}
+
+static enum grt_fate sampling_event(const struct grtrace_look *l)
+{
+	if (l->e->type != GRT_EV_JOB || !l->stamps || mode() != THRESHOLD)
+		return GRT_FATE_DELIVERED;
+	return count(this_cpu_ptr(own), l->job->ring,
+		     l->e->time - l->stamps->submit >= grtrace_setting(GRT_CONFIG_sampling_threshold));
+}
+
+/* From the event's stamp to here is what emitting has cost, but for its last lines. */
+static void sampling_done(const struct grtrace_look *l, enum grt_fate fate)
+{
+	struct own *o = this_cpu_ptr(own);
+	u64 ns;
+
+	if (mode() != ADAPTIVE || ++o->turn < MEASURED)
+		return;
+	o->turn = 0;
+	ns = (ktime_get_mono_fast_ns() - l->e->time) * MEASURED;
+	if (fate == GRT_FATE_DELIVERED)
+		o->kept += ns;
+	else
+		o->dropped += ns;
+}
+
+/* The share that fits: what is dropped costs too, and is not changed by it. */
+static u32 share_that_fits(u64 kept, u64 dropped, u64 ns)
+{
+	u64 budget = div_u64(ns * grtrace_setting(GRT_CONFIG_sampling_budget), 100);
+
+	if (dropped >= budget)
+		return 1;
+	if (!kept)
+		return 100;
+	return clamp_t(u64, div64_u64(rate * (budget - dropped), kept), 1, 100);
+}
+
+/* Down as far as needed at once, up by no more than twice: the next step knows better. */
+static void step_fn(struct work_struct *work)
+{
+	u64 now = ktime_get_mono_fast_ns(), ns = now - step_began;
+	u32 next = 100;
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		const struct own *o = per_cpu_ptr(own, cpu);
+		struct spent s = { READ_ONCE(o->kept), READ_ONCE(o->dropped) };
+
+		next = min(next, share_that_fits(s.kept - spent[cpu].kept, s.dropped - spent[cpu].dropped, ns));
+		spent[cpu] = s;
+	}
+	WRITE_ONCE(rate, min(next, rate * 2));
+	step_began = now;
+	schedule_delayed_work(&step, msecs_to_jiffies(STEP_MS));
+}
+
+static void begin_steps(void)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		spent[cpu] = (struct spent){ per_cpu_ptr(own, cpu)->kept, per_cpu_ptr(own, cpu)->dropped };
+	step_began = ktime_get_mono_fast_ns();
+	schedule_delayed_work(&step, msecs_to_jiffies(STEP_MS));
+}
+
+/* Adaptive sampling runs while tracing does. */
+static void sampling_running(bool on)
+{
+	static bool stepping;
+
+	on = on && mode() == ADAPTIVE;
+	if (on == stepping)
+		return;
+	stepping = on;
+	if (on)
+		begin_steps();
+	else
+		cancel_delayed_work_sync(&step);
+}
+
+static unsigned int sampling_update(void)
+{
+	static enum mode was;
+
+	sampling_running(grtrace_setting(GRT_CONFIG_enable));
+	if (mode() == ADAPTIVE && was != ADAPTIVE)
+		WRITE_ONCE(rate, 100);
+	else if (mode() == STATIC)
+		WRITE_ONCE(rate, grtrace_setting(GRT_CONFIG_sample));
+	was = mode();
+	if (mode() == THRESHOLD)
+		return GRTRACE_STAGE_ON | GRTRACE_STAGE_HOLDS;
+	return mode() == ADAPTIVE || rate < 100 ? GRTRACE_STAGE_ON : 0;
+}
+
+static void show_mode(struct seq_file *m)
+{
+	switch (mode()) {
+	case STATIC:
+		seq_printf(m, "Sampler mode: static (rate=%u%%)\n", rate);
+		break;
+	case ADAPTIVE:
+		seq_printf(m, "Sampler mode: adaptive (rate=%u%%)\n", READ_ONCE(rate));
+		break;
+	case THRESHOLD:
+		seq_printf(m, "Sampler mode: threshold (threshold=%llu ns)\n",
+			   grtrace_setting(GRT_CONFIG_sampling_threshold));
+		break;
+	}
+}
+
+static void show_ring(struct seq_file *m, int ring)
+{
+	struct ring_counts sum = {};
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		sum.total += per_cpu_ptr(own, cpu)->rings[ring].total;
+		sum.sampled += per_cpu_ptr(own, cpu)->rings[ring].sampled;
+	}
+	if (!sum.total)
+		return;
+	if (ring < GRTRACE_RINGS)
+		seq_printf(m, "%-6d", ring);
+	else
+		seq_puts(m, "-     ");
+	seq_printf(m, " %-12llu %-12llu %llu%%\n", sum.total, sum.sampled,
+		   div64_u64(sum.sampled * 100 + sum.total / 2, sum.total));
+}
+
+static void sampling_show(struct seq_file *m)
+{
+	int ring;
+
+	show_mode(m);
+	seq_puts(m, "Ring   Total        Sampled      Rate\n");
+	for (ring = 0; ring <= GRTRACE_RINGS; ring++)
+		show_ring(m, ring);
+}
+
+static void sampling_clear(void)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		memset(per_cpu_ptr(own, cpu)->rings, 0, sizeof(own->rings));
+}
+
+static const struct grtrace_stage stage = {
+	.kind = GRT_STAGE_SAMPLING,
+	.job = sampling_job,
+	.event = sampling_event,
+	.done = sampling_done,
+	.update = sampling_update,
+	.show = sampling_show,
+	.running = sampling_running,
+	.clear = sampling_clear,
+};
+
+static void free_all(void)
+{
+	kvfree(spent);
+	free_percpu(own);
+}
+
+static int __init sampling_init(void)
+{
+	int err;
+
+	own = alloc_percpu(struct own);
+	spent = kvcalloc(nr_cpu_ids, sizeof(*spent), GFP_KERNEL);
+	err = own && spent ? grtrace_stage_register(&stage) : -ENOMEM;
+	if (err)
+		free_all();
+	return err;
+}
+
+static void __exit sampling_exit(void)
+{
+	grtrace_stage_unregister(&stage);
+	free_all();
+}
+
+module_init(sampling_init);
+module_exit(sampling_exit);
+
+MODULE_AUTHOR("The grtrace authors");
+MODULE_DESCRIPTION("GPU tracing: sampling");
+MODULE_LICENSE("GPL");
+MODULE_VERSION("0.1.0");
