@@ -48,6 +48,7 @@ struct grtrace_ring_counts {
  * @rings: delivered, by ring; GRTRACE_RINGS of them, kept apart since a module
  *	has only 8 KiB of static per-CPU memory
  * @named_rings: rings named in the open packet
+ * @rings_gone: how many had gone then, so that an id under another name is named again
  * @named_tids: threads named in the open packet
  *
  * Written with interrupts off on its own CPU, so it needs no lock; readers on
@@ -67,6 +68,7 @@ struct grtrace_cpu {
 	u64 by_type[GRT_EV_MAX];
 	struct grtrace_ring_counts *rings;
 	unsigned long named_rings[BITS_TO_LONGS(GRTRACE_RINGS)];
+	unsigned int rings_gone;
 	u32 named_tids[GRTRACE_NAMED_TIDS];
 };
 
@@ -115,6 +117,8 @@ struct grtrace_ring {
 	char driver[16];
 	u8 engine;
 };
+
+extern unsigned int grtrace_rings_gone;
 
 const struct grtrace_ring *grtrace_ring_get(u32 id);
 void grtrace_rings_exit(void);

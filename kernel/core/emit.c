@@ -153,6 +153,12 @@ static bool thread_unnamed(struct grtrace_cpu *c, const struct grt_event *e,
 
 static bool ring_unnamed(struct grtrace_cpu *c, const struct grt_event *e)
 {
+	unsigned int gone = READ_ONCE(grtrace_rings_gone);
+
+	if (unlikely(c->rings_gone != gone)) {
+		bitmap_zero(c->named_rings, GRTRACE_RINGS);
+		c->rings_gone = gone;
+	}
 	return e->ring < GRTRACE_RINGS && !test_bit(e->ring, c->named_rings) && grtrace_ring_get(e->ring);
 }
 

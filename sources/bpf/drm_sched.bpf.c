@@ -81,6 +81,7 @@ static __always_inline int run(struct drm_sched_job *sj, struct drm_sched_entity
 			  hw_depth(BPF_CORE_READ(sj, sched)));
 }
 
+/* Before 6.5 only the hardware's fence has the error of a job that failed there. */
 static __always_inline int done(struct drm_sched_fence *f)
 {
 	struct job_key key = {
@@ -88,6 +89,7 @@ static __always_inline int done(struct drm_sched_fence *f)
 		.seqno = BPF_CORE_READ(f, finished.seqno),
 	};
 
+	job_failed(&key, BPF_CORE_READ(f, parent, error));
 	return job_end(&key, 0, 0, 0);
 }
 
@@ -97,7 +99,7 @@ static __always_inline int dependency(struct drm_sched_job *sj, struct dma_fence
 						 .ctx = BPF_CORE_READ(fence, context),
 						 .seqno = BPF_CORE_READ(fence, seqno),
 					 };
-	int signalled = BPF_CORE_READ(fence, flags) & DMA_FENCE_SIGNALED;
+	int signalled = is_signalled(fence);
 
 	/* what was still open when it was added is looked at again before the job runs */
 	if (unsignalled < 0 && !signalled)

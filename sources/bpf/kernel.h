@@ -133,6 +133,23 @@ struct amdgpu_bo {
 	struct ttm_buffer_object tbo;
 };
 
+struct amdgpu_vm;
+
+struct amdgpu_vm_bo_base {
+	struct amdgpu_vm *vm;
+	struct amdgpu_bo *bo;
+};
+
+struct amdgpu_bo_va {
+	struct amdgpu_vm_bo_base base;
+};
+
+struct amdgpu_bo_va_mapping {
+	__u64 start;
+	__u64 last;
+	__u64 flags;
+};
+
 /* Private to i915. */
 struct drm_i915_private {
 	struct drm_device drm;
@@ -173,7 +190,9 @@ struct virtio_gpu_ctrl_hdr {
 #define VIRTIO_GPU_FLAG_FENCE 1U
 #define VIRTIO_GPU_RESP_ERR_UNSPEC 0x1200U
 
-/* include/linux/dma-fence.h: DMA_FENCE_FLAG_SIGNALED_BIT is bit 0 */
-#define DMA_FENCE_SIGNALED 1UL
+/* include/linux/dma-fence.h: bit 0 to 6.17, bit 3 in 7.2; the number is taken from the kernel's BTF. */
+enum dma_fence_flag_bits {
+	DMA_FENCE_FLAG_SIGNALED_BIT,
+};
 
 #endif /* GRTRACE_BPF_KERNEL_H */
