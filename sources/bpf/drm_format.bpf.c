@@ -144,7 +144,7 @@ static __always_inline int met(void *ctx)
 	key = bpf_map_lookup_elem(&ring_jobs, &name);
 	if (!key)
 		return 0;
-	return job_wait_dep(key, &dep, BPF_CORE_READ(fence, flags) & DMA_FENCE_SIGNALED);
+	return job_wait_dep(key, &dep, is_signalled(fence));
 }
 
 /* From 6.17 on, only where the job has to wait. */

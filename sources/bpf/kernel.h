@@ -70,6 +70,11 @@ struct device {
 	struct device_driver *driver;
 };
 
+/* Its value is the running kernel's: 0, from 7.0 on 3. */
+enum dma_fence_flag_bits {
+	DMA_FENCE_FLAG_SIGNALED_BIT,
+};
+
 struct dma_fence {
 	__u64 context;
 	__u64 seqno;
@@ -172,8 +177,5 @@ struct virtio_gpu_ctrl_hdr {
 };
 #define VIRTIO_GPU_FLAG_FENCE 1U
 #define VIRTIO_GPU_RESP_ERR_UNSPEC 0x1200U
-
-/* include/linux/dma-fence.h: DMA_FENCE_FLAG_SIGNALED_BIT is bit 0 */
-#define DMA_FENCE_SIGNALED 1UL
 
 #endif /* GRTRACE_BPF_KERNEL_H */
