@@ -51,6 +51,7 @@ struct job {
 	__u32 hw_ctx;
 	__u32 state;
 	__s32 error;
+	__u32 pad;
 };
 
 /* job.state */
