@@ -89,6 +89,7 @@ enum event_class {
 	CLASS_xid,
 	CLASS_counter,
 	CLASS_stack,
+	CLASS_custom,
 	CLASS_aggregate,
 	CLASSES,
 };

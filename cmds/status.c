@@ -94,9 +94,8 @@ static bool all_close(const struct kmod_stats *stats)
 /* A key whose value somebody changed; the switch itself and counts are shown elsewhere or not settings. */
 static bool differs(const struct state *s, const struct kmod_key *key, char *value, size_t room)
 {
-	if (!strcmp(key->name, "enable") || !strcmp(key->max, "0"))
-		return false;
-	return kmod_line(s->config, key->name, value, room) && !kmod_key_is_default(key, value);
+	return kmod_key_is_setting(key) && kmod_line(s->config, key->name, value, room) &&
+	       !kmod_key_is_default(key, value);
 }
 
 /* The value of the word `key=value` of a line, empty where it has none. */
@@ -145,7 +144,8 @@ static void text_limits(const struct state *s)
 		printf("%-11s", n++ ? "" : "limits");
 		printf("%s=", key->name);
 		cmd_put_text(stdout, value);
-		printf(" (default %s): %s\n", key->kind == KMOD_LIST ? "empty" : key->def, key->help);
+		kmod_key_default(key, value, sizeof(value));
+		printf(" (default %s): %s\n", *value ? value : "empty", key->help);
 	}
 	if (!n)
 		puts("limits     all at their defaults");
