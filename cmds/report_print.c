@@ -212,13 +212,13 @@ static void note_aggregates(struct report *r, const struct grt_health *h)
 {
 	uint64_t aggregated = h->balance.fate[GRT_FATE_AGGREGATED], told = r->aggregates.replaced;
 
-	if (aggregated)
+	if (told)
 		note(&r->notes,
 		     "%" PRIu64
-		     " events are not in the trace one by one: records of their ring stand for %" PRIu64
-		     " of them",
-		     aggregated, told < aggregated ? told : aggregated);
-	if (aggregated > told)
+		     " events are not in the trace one by one: AGGREGATE records stand for them, and "
+		     "no other table has their jobs",
+		     told);
+	if (aggregated > told && !r->aggregates.jobs)
 		note(&r->notes,
 		     "what %" PRIu64 " aggregated events were is not known: their record is not here",
 		     aggregated - told);
