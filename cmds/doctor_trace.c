@@ -38,12 +38,15 @@ static const struct limit {
 } limits[] = {
 	{"level", GRT_FATE_BELOW_LEVEL, "level=normal"},
 	{"sample", GRT_FATE_SAMPLED_OUT, "sample=100"},
+	{"sampling_mode", GRT_FATE_SAMPLED_OUT, "sampling_mode=static"},
 	{"max_events_per_sec", GRT_FATE_RATE_LIMITED, "max_events_per_sec=0"},
 	{"trace_ctx", GRT_FATE_FILTERED, "trace_ctx=0"},
 	{"filter_engine_mask", GRT_FATE_FILTERED, "filter_engine_mask=4294967295"},
 	{"filter_ring_id", GRT_FATE_FILTERED, "filter_ring_id=-1"},
 	{"filter_type_mask", GRT_FATE_FILTERED, "filter_type_mask=0xffffffffffffffff"},
 	{"filter_pid", GRT_FATE_FILTERED, "filter_pid=0"},
+	{"filter_uid", GRT_FATE_FILTERED, "filter_uid=-1"},
+	{"filter_latency", GRT_FATE_FILTERED, "filter_latency=0"},
 	{"watchlist", GRT_FATE_WATCH_DENIED, "watch_count=0"},
 };
 #define LIMITS (sizeof(limits) / sizeof(limits[0]))

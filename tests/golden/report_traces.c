@@ -4,6 +4,7 @@
  * ones, so that each number of the expected reports can be checked by hand.
  */
 #include "../unit/trace_maker.h"
+#include "core/job_record.h"
 
 #define MS 1000000ULL
 
@@ -121,6 +122,54 @@ static void aggregated(void)
 	tm_close(tm);
 }
 
+/*
+ * Sampling whose rate changes from job to job, 100 % to 10 %; the 18 jobs that
+ * are here stand for 69. @whole: each is one JOB record, as with a threshold.
+ */
+static void rates(const char *path, bool whole)
+{
+	static const uint8_t rate[] = {100, 50, 25, 10, 25, 50};
+	struct trace_maker *tm = tm_dir(path, 1);
+
+	tm_name_ring(tm, 0, "gfx", "softgpu");
+	tm_name_thread(tm, 71, "render", "game");
+	for (uint64_t i = 0; i < 18; i++) {
+		uint64_t t = 10000 * MS + 100000 * i;
+		const struct grt_event e = {.ring = 0,
+					    .device = 226,
+					    .engine = GRT_ENGINE_GRAPHICS,
+					    .ctx = 100,
+					    .seqno = i,
+					    .pid = 70,
+					    .tid = 71,
+					    .sample = rate[i % 6]};
+		struct grt_ev_job r = {.e = e,
+				       .submit = t,
+				       .commit = t + 5000,
+				       .start = t + 7000,
+				       .end = t + 20000 + 1000 * i,
+				       .complete = t + 21000 + 1000 * i,
+				       .cmd = 0x207,
+				       .status = i == 7 ? -110 : 0};
+		struct grt_job_parts parts;
+
+		r.e.type = GRT_EV_JOB;
+		r.e.size = sizeof(r);
+		r.e.time = r.complete + 100;
+		grt_job_split(&r.e, &parts);
+		for (unsigned int k = 0; k < parts.n && !whole; k++)
+			tm_event(tm, 0, &parts.of[k].e);
+		if (whole) {
+			tm_event(tm, 0, &r.e);
+			tm_fate(tm, 0, GRT_FATE_AGGREGATED, parts.n);
+		}
+	}
+	tm_fate(tm, 0, GRT_FATE_SAMPLED_OUT, 58);
+	if (whole)
+		tm_fate(tm, 0, GRT_FATE_UNHELD, 3);
+	tm_close(tm);
+}
+
 static void few(const char *path, const char *state, bool gap)
 {
 	struct trace_maker *tm = tm_dir(path, 1);
@@ -145,6 +194,8 @@ int main(void)
 	drm();
 	sampled();
 	aggregated();
+	rates("rates.grt", false);
+	rates("whole.grt", true);
 	few("unfinished.grt", "recording", false);
 	few("gap.grt", "complete", true);
 	tm_close(tm_dir("empty.grt", 1));
