@@ -90,6 +90,8 @@ enum event_class {
 	CLASS_xid,
 	CLASS_counter,
 	CLASS_stack,
+	CLASS_custom,
+	CLASS_aggregate,
 	CLASSES,
 };
 

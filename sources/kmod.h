@@ -198,7 +198,8 @@ int kmod_live_pump(struct kmod *k, struct grt_session *s, struct grt_consumer *c
 
 /**
  * kmod_load - loads grtrace.ko if it is not, and the adapter of every GPU
- * driver that is loaded and has one
+ * driver that is loaded and has one; lets them know where the members of the
+ * drivers' structs lie
  * @note: called with a line for each thing done or left out
  * Return: 0, or -errno with *@err set. With GRTRACE_DEBUGFS set it does nothing
  */

@@ -17,8 +17,12 @@
 #include <unistd.h>
 
 #include "kmod.h"
+#include "kmod_offsets.h"
 
 #define CORE "grtrace"
+/* The adapter of all drivers under the DRM scheduler, and the scheduler's module. */
+#define BRIDGE "drm_bridge"
+#define SCHEDULER "gpu_sched"
 #define DRIVERS_MAX 32
 
 extern char **environ;
@@ -223,11 +227,12 @@ static void load_part(const char *module, void (*note)(const char *text))
 	note(text);
 }
 
-static void load_adapter(const char *driver, void (*note)(const char *text))
+/* @adapter: its driver, or BRIDGE */
+static void load_adapter(const char *adapter, void (*note)(const char *text))
 {
 	char module[96];
 
-	snprintf(module, sizeof(module), "grtrace_%s", driver);
+	snprintf(module, sizeof(module), "grtrace_%s", adapter);
 	load_part(module, note);
 }
 
@@ -261,5 +266,8 @@ int kmod_load(void (*note)(const char *text), struct grt_err *err)
 	for (i = 0; i < drivers->n; i++)
 		load_adapter(drivers->names[i], note);
 	free(drivers);
+	if (is_loaded(SCHEDULER))
+		load_adapter(BRIDGE, note);
+	kmod_set_offsets(note);
 	return 0;
 }

@@ -216,10 +216,10 @@ static const struct block {
 	const char *name;
 	void (*print)(void);
 } blocks[] = {
-	{"packet", print_packet},     {"record", print_record},	  {"events", print_events},
-	{"engines", print_engines},   {"fates", print_fates},	  {"files", print_files},
-	{"keys", print_keys},	      {"aliases", print_aliases}, {"stages", print_stages},
-	{"profiles", print_profiles},
+	{"packet", print_packet},   {"record", print_record},	{"events", print_events},
+	{"engines", print_engines}, {"fates", print_fates},	{"files", print_files},
+	{"keys", print_keys},	    {"aliases", print_aliases}, {"profiles", print_profiles},
+	{"stages", print_stages},
 };
 
 int main(int argc, char **argv)

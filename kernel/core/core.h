@@ -199,6 +199,9 @@ const char *grtrace_event_name(unsigned int type);
 const char *grtrace_fate_name(unsigned int fate);
 
 /* adapter.c */
+extern struct list_head grtrace_adapters;
+extern struct mutex grtrace_adapters_lock;
+
 void grtrace_adapters_show(struct seq_file *m);
 
 /* Files of control.def: one file_operations each, by name. */

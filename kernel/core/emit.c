@@ -425,6 +425,34 @@ void grtrace_complete(const struct grtrace_job *job, int status)
 EXPORT_SYMBOL_GPL(grtrace_complete);
 
 /**
+ * grtrace_signaled - the fence of a job was signalled: its COMPLETE
+ * @job: the job
+ * @status: the fence's error, 0 or a negative errno, which makes an ERROR
+ *
+ * For drivers that tell by the fence alone, or twice, that a job is complete:
+ * only the first call for a job whose SUBMIT is known does anything. Unless END
+ * was told, the job has ended by now, which is inferred.
+ */
+void grtrace_signaled(const struct grtrace_job *job, int status)
+{
+	struct grt_ev_end end = { JOB_EVENT(job, END), .hw_ctx = job->hw_ctx };
+	int before;
+
+	if (!grtrace_enabled())
+		return;
+	before = grtrace_job_mark(job->ctx, job->seqno, GRTRACE_JOB_SIGNALLED | GRTRACE_JOB_ENDED);
+	if (before < 0 || before & GRTRACE_JOB_SIGNALLED)
+		return;
+	end.e.flags = GRT_FLAG_INFERRED;
+	if (!(before & GRTRACE_JOB_ENDED))
+		grtrace_emit(&end.e);
+	if (status)
+		grtrace_error(job, status, 0);
+	grtrace_complete(job, status);
+}
+EXPORT_SYMBOL_GPL(grtrace_signaled);
+
+/**
  * grtrace_ctx_switch - the ring changed to another context
  * @job: the first job of the new context
  * @prev_ctx: the context that ran before, 0 where unknown

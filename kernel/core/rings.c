@@ -10,6 +10,15 @@
 
 #include "core.h"
 
+static const struct {
+	const char *begin;
+	u8 engine;
+} names[] = {
+#define GRT_RING_NAME(begin, ENGINE) { begin, GRT_ENGINE_##ENGINE },
+#include <grtrace/ring_names.def>
+#undef GRT_RING_NAME
+};
+
 static struct grtrace_ring __rcu *rings[GRTRACE_RINGS];
 static DEFINE_RAW_SPINLOCK(rings_lock);
 
@@ -18,6 +27,22 @@ const struct grtrace_ring *grtrace_ring_get(u32 id)
 {
 	return id < GRTRACE_RINGS ? rcu_dereference_sched(rings[id]) : NULL;
 }
+
+/**
+ * grtrace_engine_of_ring - the engine that a ring of this name feeds
+ * @name: as the driver calls it
+ * Return: GRT_ENGINE_UNKNOWN for a name that says nothing. Any context
+ */
+enum grt_engine grtrace_engine_of_ring(const char *name)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(names); i++)
+		if (!strncmp(name, names[i].begin, strlen(names[i].begin)))
+			return names[i].engine;
+	return GRT_ENGINE_UNKNOWN;
+}
+EXPORT_SYMBOL_GPL(grtrace_engine_of_ring);
 
 /**
  * grtrace_ring_name - the name of a ring, for what stages print; any context
