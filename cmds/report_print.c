@@ -215,12 +215,12 @@ static void note_aggregates(struct report *r, const struct grt_health *h)
 
 	/* What JOB records stand for is in the tables of jobs. */
 	aggregated = aggregated > whole ? aggregated - whole : 0;
-	if (aggregated)
+	if (told)
 		note(&r->notes,
 		     "%" PRIu64
-		     " events are not in the trace one by one: records of their ring stand for %" PRIu64
-		     " of them",
-		     aggregated, told < aggregated ? told : aggregated);
+		     " events are not in the trace one by one: AGGREGATE records stand for them, and "
+		     "no other table has their jobs",
+		     told);
 	if (aggregated > told)
 		note(&r->notes,
 		     "what %" PRIu64

@@ -155,6 +155,7 @@ void grtrace_rate_clear(void);
 /* emit.c */
 bool grtrace_deliver(struct grtrace_cpu *c, const struct grt_event *e, const struct grtrace_job_info *by);
 u64 grtrace_nmi_refused(void);
+extern bool grtrace_stopping;
 
 /* buffer.c */
 int grtrace_cpus_init(void);
