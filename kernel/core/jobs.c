@@ -223,10 +223,18 @@ static void begin_stamps(struct grt_ev_job *r, const struct slot *s, const struc
 	r->submit = s->info.submitted;
 }
 
+/* Stamps that an adapter concluded; the types are in the order of a job's life. */
+static void note_inferred(struct grt_ev_job *r, const struct grt_event *e)
+{
+	if (e->flags & GRT_FLAG_INFERRED)
+		r->inferred |= 1U << (e->type - GRT_EV_SUBMIT);
+}
+
 static void note_submit(struct grt_ev_job *r, const struct grt_event *e)
 {
 	const struct grt_ev_submit *ev = (const void *)e;
 
+	note_inferred(r, e);
 	r->e.flags = e->flags;
 	r->cmd = ev->cmd;
 	r->hw_ctx = ev->hw_ctx;
@@ -237,8 +245,11 @@ static void note_commit(struct grt_ev_job *r, const struct grt_event *e)
 {
 	const struct grt_ev_commit *ev = (const void *)e;
 
-	if (r->commit)
+	if (r->commit) {
+		r->others++;
 		return;
+	}
+	note_inferred(r, e);
 	r->commit = e->time;
 	r->sw_depth = ev->sw_depth;
 	r->hw_depth = ev->hw_depth;
@@ -246,18 +257,25 @@ static void note_commit(struct grt_ev_job *r, const struct grt_event *e)
 
 static void note_start(struct grt_ev_job *r, const struct grt_event *e)
 {
-	if (!r->start)
-		r->start = e->time;
+	if (r->start) {
+		r->others++;
+		return;
+	}
+	note_inferred(r, e);
+	r->start = e->time;
 }
 
 static void note_end(struct grt_ev_job *r, const struct grt_event *e)
 {
+	r->others += !!r->end;
+	note_inferred(r, e);
 	r->end = e->time;
 	r->reply = ((const struct grt_ev_end *)e)->reply;
 }
 
 static void note_complete(struct grt_ev_job *r, const struct grt_event *e)
 {
+	note_inferred(r, e);
 	r->complete = e->time;
 	r->status = ((const struct grt_ev_complete *)e)->status;
 }
