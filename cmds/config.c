@@ -58,17 +58,18 @@ const struct kmod_key *config_key(const char *name, struct grt_err *err)
 
 static void show_text(const struct kmod_key *key, const char *value)
 {
-	char range[96];
+	char range[96], usual[64];
 	const char *other;
 	unsigned int i;
 
 	kmod_key_range(key, range, sizeof(range));
+	kmod_key_default(key, usual, sizeof(usual));
 	printf("%s=", key->name);
 	cmd_put_text(stdout, value);
 	/* What cannot be set has no range and no default. */
 	if (strcmp(key->max, "0"))
-		printf("\n    default %s, takes %s%s%s", key->kind == KMOD_LIST ? "empty" : key->def, range,
-		       *key->unit ? " " : "", key->unit);
+		printf("\n    default %s, takes %s%s%s", *usual ? usual : "empty", range,
+		       *kmod_key_unit(key) ? " " : "", kmod_key_unit(key));
 	if (kmod_key_when_stopped(key))
 		printf(", only while tracing is off");
 	printf("\n    %s", key->help);
@@ -86,14 +87,17 @@ static void json_member(const char *name, const char *text)
 static void show_json(const struct kmod_key *key, const char *value, bool first)
 {
 	const char *other;
+	char usual[64];
 	unsigned int i;
 
+	kmod_key_default(key, usual, sizeof(usual));
 	printf("%s\"%s\":{\"value\":", first ? "" : ",", key->name);
 	cmd_put_json(stdout, value);
-	json_member("default", key->kind == KMOD_LIST ? "" : key->def);
+	json_member("default", usual);
 	json_member("min", key->min);
 	json_member("max", key->max);
-	json_member("unit", key->unit);
+	json_member("unit", kmod_key_unit(key));
+	json_member("module", kmod_key_module(key));
 	printf(",\"when_stopped\":%s", kmod_key_when_stopped(key) ? "true" : "false");
 	json_member("help", key->help);
 	fputs(",\"aliases\":[", stdout);
@@ -117,6 +121,26 @@ static void show_all(const char *config)
 		else
 			show_text(key, value);
 		first = false;
+	}
+}
+
+/* What is not there because the module of its stage is not. */
+static void show_missing(const char *config)
+{
+	const struct kmod_key *key;
+	const char *module;
+	char value[VALUE_ROOM];
+	unsigned int i;
+	int n;
+
+	for (i = 0; (module = kmod_stage(i)); i++) {
+		n = 0;
+		for (key = kmod_keys; key->name; key++)
+			if (!strcmp(kmod_key_module(key), module) &&
+			    !kmod_line(config, key->name, value, sizeof(value)))
+				printf("%s%s", n++ ? " " : "without its module: ", key->name);
+		if (n)
+			printf("\n    sudo modprobe %s\n", module);
 	}
 }
 
@@ -168,6 +192,8 @@ static int show(struct kmod *kmod, char **names)
 		show_some(config, names);
 	else
 		show_all(config);
+	if (!names[0] && !opt.json)
+		show_missing(config);
 	if (opt.json)
 		puts("}");
 	free(config);

@@ -51,15 +51,16 @@ static int add_defaults(struct kmod_settings *s, const char *config, struct grt_
 {
 	const struct profile_value *v;
 	const struct kmod_key *key;
-	char value[64];
+	char value[4096], usual[64];
 	int ret = 0;
 	size_t i;
 
 	for (i = 0; i < PROFILES; i++)
 		for (v = profiles[i].values; v->value && !ret; v++) {
 			key = &kmod_keys[v->key];
+			kmod_key_default(key, usual, sizeof(usual));
 			if (kmod_line(config, key->name, value, sizeof(value)))
-				ret = kmod_settings_add(s, key, key->def, NULL, err);
+				ret = kmod_settings_add(s, key, usual, NULL, err);
 		}
 	return ret;
 }

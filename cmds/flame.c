@@ -52,6 +52,8 @@ static void tell(const struct grt_flame_count *n)
 	fprintf(stderr, "grtrace flame: %llu jobs, %.3f ms of GPU time, %.1f %% of it under a stack\n",
 		(unsigned long long)n->jobs, (double)n->ns / 1e6,
 		n->ns ? 100 - percent(n->no_stack_ns, n->ns) : 0);
+	if (n->sampled)
+		fputs("  jobs were sampled: counts and times are estimates for all jobs\n", stderr);
 	if (n->inferred_ns)
 		fprintf(stderr, "  of %.1f %% the start is concluded from the ring's order, not observed\n",
 			percent(n->inferred_ns, n->ns));

@@ -15,6 +15,7 @@
 #include "../sources/kmod.h"
 #include "../sources/source.h"
 #include "../sources/tracefs.h"
+#include "core/job_record.h"
 #include "live.h"
 #include "monitor.h"
 
@@ -90,6 +91,8 @@ enum event_class {
 	CLASS_counter,
 	CLASS_stack,
 	CLASS_custom,
+	CLASS_aggregate,
+	CLASS_tsg,
 	CLASSES,
 };
 
@@ -126,6 +129,8 @@ static uint64_t now_ns(void)
 
 /* Feeding the analyses, by class */
 
+static int (*const feed[CLASSES])(struct monitor *m, const struct grt_event *e, struct monitor_did *did);
+
 /* Numbers that mean something to one driver's users only; a ring without a name may be that driver's. */
 static int count_number(const struct monitor *m, struct grt_tally *t, const char *driver,
 			const struct grt_event *e, uint32_t number)
@@ -137,12 +142,28 @@ static int count_number(const struct monitor *m, struct grt_tally *t, const char
 	return grt_tally_add(t, &(struct grt_key){{number}}, 0, e->time);
 }
 
+/* A job in one record counts as its events. */
+static int feed_whole_job(struct monitor *m, const struct grt_event *e, struct monitor_did *did)
+{
+	struct grt_job_parts parts;
+	int ret = 0;
+
+	grt_job_split(e, &parts);
+	for (unsigned int i = 0; i < parts.n && !ret; i++) {
+		m->seen[parts.of[i].e.type]++;
+		ret = feed[class_of[parts.of[i].e.type]](m, &parts.of[i].e, did);
+	}
+	m->seen[GRT_EV_SYNC_WAIT_ENTER] += ((const struct grt_ev_job *)e)->waits;
+	return ret;
+}
+
 static int feed_job(struct monitor *m, const struct grt_event *e, struct monitor_did *did)
 {
 	const struct grt_ev_submit *submit = (const struct grt_ev_submit *)e;
 	int ret;
 
-	(void)did;
+	if (e->type == GRT_EV_JOB)
+		return feed_whole_job(m, e, did);
 	if (e->type != GRT_EV_SUBMIT)
 		return 0;
 	ret = count_number(m, &m->ibs, "amdgpu", e, submit->cmd);

@@ -67,8 +67,8 @@ static int write_ring(struct monitor *m, const struct grt_ring_phases *r)
 	monitor_number(&c, r->incomplete);
 	monitor_number(&c, r->failed);
 	dep_cells(&c, grt_deps_ring(m->deps, r->device, r->ring));
-	monitor_number(&c, r->waits);
-	monitor_number(&c, r->wait_ns);
+	monitor_number(&c, grt_weight_count(r->waits));
+	monitor_number(&c, (uint64_t)((r->wait_ns + GRT_WEIGHT_ONE / 2) / GRT_WEIGHT_ONE));
 	c.cell[c.n - 1].absent = !r->waits;
 	return grt_writer_row(m->writer, &c);
 }

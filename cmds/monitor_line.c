@@ -341,6 +341,10 @@ static const struct detail *const details[GRT_EV_MAX] = {
 	DETAILS(MEM_FAULT, D(mem_fault, object, "object", HEX), D(mem_fault, page, "page", DEC),
 		D(mem_fault, gtt, "", MACHINE), D(mem_fault, writing, "", MACHINE)),
 	DETAILS(MEM_SHRINK, D(mem_shrink, target, "pages", DEC), D(mem_shrink, mflags, "flags", HEX)),
+	DETAILS(JOB, D(job, submit, "", MACHINE), D(job, commit, "", MACHINE), D(job, start, "", MACHINE),
+		D(job, end, "", MACHINE), D(job, complete, "", MACHINE), D(job, status, "error", ERROR),
+		D(job, cmd, "", MACHINE), D(job, hw_ctx, "", MACHINE), D(job, fence_id, "", MACHINE),
+		D(job, reply, "reply", BITS), D(job, waits, "waits", BITS), D(job, errors, "errors", BITS)),
 	DETAILS(XID, D(xid, code, "xid", DEC), D(xid, bus, "", MACHINE), D(xid, text, "text", MACHINE)),
 };
 /* clang-format on */
@@ -421,6 +425,24 @@ static void more_released(struct line *l, const struct monitor *m, const struct 
 		put_key(l, "released");
 		put(l, "%d", did->ended > 0 ? did->ended : 0);
 	}
+}
+
+static void put_since(struct line *l, const char *name, uint64_t from, uint64_t to)
+{
+	if (from && to >= from)
+		put_ns(l, name, to - from);
+}
+
+static void more_whole(struct line *l, const struct monitor *m, const struct grt_event *e,
+		       const struct monitor_did *did)
+{
+	const struct grt_ev_job *r = (const struct grt_ev_job *)e;
+
+	if (!l->json) {
+		put_since(l, "exec", r->start, r->end);
+		put_since(l, "total", r->submit, r->complete);
+	}
+	more_released(l, m, e, did);
 }
 
 static void more_dep(struct line *l, const struct monitor *m, const struct grt_event *e,
@@ -598,6 +620,7 @@ static void (*const more[GRT_EV_MAX])(struct line *l, const struct monitor *m, c
 	[GRT_EV_IOCTL_EXIT] = more_ioctl,  [GRT_EV_MEM_CREATE] = more_create,
 	[GRT_EV_MEM_MOVE] = more_move,	   [GRT_EV_MEM_FAULT] = more_fault,
 	[GRT_EV_VBLANK] = more_vblank,	   [GRT_EV_XID] = more_xid,
+	[GRT_EV_JOB] = more_whole,
 };
 
 static void put_details(struct line *l, const struct monitor *m, const struct grt_event *e,

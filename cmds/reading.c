@@ -156,6 +156,7 @@ void reading_joins(struct grt_writer *w, const struct grt_jobs *jobs, bool json)
 	add_event_count(&f, "duplicates", c->duplicates, "events of jobs that another source told of");
 	add_event_count(&f, "late", c->late, "events that came long after their job's COMPLETE");
 	add_event_count(&f, "no_identity", c->no_identity, "events of no job");
+	add_event_count(&f, "whole", c->whole, "jobs that came in one record");
 	field_number(&f, "waits", c->waits, "joined to a job");
 	field_number(&f, "unjoined_waits", c->unjoined_waits, "for a fence of no job of the trace");
 	if (c->unjoined_waits || json)
@@ -189,16 +190,17 @@ void reading_health(struct grt_writer *w, const struct grt_health *h)
 }
 
 /* What may be missing from the order of a ring's jobs; what a level leaves out never belongs to it. */
-static uint64_t not_recorded(const struct grt_health *h)
+static uint64_t not_recorded(const struct grt_health *h, uint64_t replaced)
 {
-	static const enum grt_fate fates[] = {GRT_FATE_FILTERED,    GRT_FATE_WATCH_DENIED,
-					      GRT_FATE_SAMPLED_OUT, GRT_FATE_RATE_LIMITED,
-					      GRT_FATE_AGGREGATED,  GRT_FATE_LOST};
+	static const enum grt_fate fates[] = {
+		GRT_FATE_FILTERED,   GRT_FATE_WATCH_DENIED, GRT_FATE_SAMPLED_OUT, GRT_FATE_RATE_LIMITED,
+		GRT_FATE_AGGREGATED, GRT_FATE_LOST,	    GRT_FATE_UNHELD};
 	uint64_t sum = h->missing_events;
 
 	for (unsigned int i = 0; i < sizeof(fates) / sizeof(fates[0]); i++)
 		sum += h->balance.fate[fates[i]];
-	return sum;
+	/* What a JOB record stands for is `aggregated`, and in the trace. */
+	return sum > replaced ? sum - replaced : 0;
 }
 
 void reading_note_joins(struct notes *n, const struct grt_jobs *jobs, const struct grt_health *h)
@@ -209,11 +211,17 @@ void reading_note_joins(struct notes *n, const struct grt_jobs *jobs, const stru
 		note(n, "sampled at %u %%: counts are estimates", c->sample_min);
 	else if (c->sample_min)
 		note(n, "sampled at %u to %u %%: counts are estimates", c->sample_min, c->sample_max);
-	if (h && c->inferred_start && not_recorded(h))
+	if (h && c->inferred_start && not_recorded(h, c->replaced))
 		note(n,
 		     "inferred times take the jobs of the trace for all jobs of their ring, but %" PRIu64
 		     " events are not in it",
-		     not_recorded(h));
+		     not_recorded(h, c->replaced));
+	if (c->whole)
+		note(n,
+		     "%" PRIu64
+		     " jobs came in one record each: of their waits little is known, and shorter jobs may have "
+		     "been left out",
+		     c->whole);
 	if (c->unordered_start)
 		note(n, "%" PRIu64 " jobs have no START, and it can be inferred only from all jobs of a ring",
 		     c->unordered_start);

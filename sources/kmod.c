@@ -267,9 +267,16 @@ bool kmod_line(const char *text, const char *key, char *value, size_t room)
 
 int kmod_no_key(struct kmod *k, const struct kmod_key *key, struct grt_err *err)
 {
-	return grt_err_set(err, -EPROTO, "the module does not list it: it is of another version",
-			   "sudo rmmod grtrace, then grtrace start", "%s/config: no key %s", k->path,
-			   key->name);
+	const char *module = kmod_key_module(key);
+	char why[128], fix[128];
+
+	if (!strcmp(module, "grtrace"))
+		return grt_err_set(err, -EPROTO, "the module does not list it: it is of another version",
+				   "sudo rmmod grtrace, then grtrace start", "%s/config: no key %s", k->path,
+				   key->name);
+	snprintf(why, sizeof(why), "it belongs to the module %s, which is not loaded", module);
+	snprintf(fix, sizeof(fix), "sudo modprobe %s", module);
+	return grt_err_set(err, -ENODEV, why, fix, "there is no setting %s now", key->name);
 }
 
 int kmod_get(struct kmod *k, const char *key, char *value, size_t room, struct grt_err *err)
@@ -297,6 +304,8 @@ int kmod_set(struct kmod *k, const char *key, const char *value, struct grt_err 
 	ret = write_file(k, "config", line);
 	if (ret == -EACCES || ret == -EPERM || ret == -ENOENT)
 		return file_error(k, "write", "config", -ret, err);
+	if (ret == -ENODEV)
+		return kmod_no_key(k, row, err);
 	return ret ? kmod_key_refused(ret, row, value, err) : 0;
 }
 

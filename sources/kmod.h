@@ -86,6 +86,22 @@ const struct kmod_key *kmod_key_find(const char *name);
 /** kmod_key_alias - the @n-th other spelling of a key, NULL where there are no more */
 const char *kmod_key_alias(const struct kmod_key *key, unsigned int n);
 
+/** kmod_key_unit - its unit, "" for none; words that it takes are none */
+const char *kmod_key_unit(const struct kmod_key *key);
+
+/** kmod_key_module - the module that brings it: "grtrace" itself or that of a stage */
+const char *kmod_key_module(const struct kmod_key *key);
+
+/** kmod_stage - the module of the @n-th stage, NULL where there are no more */
+const char *kmod_stage(unsigned int n);
+
+/** kmod_key_default - its default as the module prints it */
+void kmod_key_default(const struct kmod_key *key, char *text, size_t room);
+
+/** kmod_key_word - the @n-th word that it takes, for a mask one of those with commas between. Return: whether
+ * there is one */
+bool kmod_key_word(const struct kmod_key *key, unsigned int n, char *text, size_t room);
+
 /** kmod_key_range - what may be written to a key, in words */
 void kmod_key_range(const struct kmod_key *key, char *text, size_t room);
 

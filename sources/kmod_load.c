@@ -206,14 +206,13 @@ static int load_core(void (*note)(const char *text), struct grt_err *err)
 	return 0;
 }
 
-/* @adapter: its driver, or BRIDGE */
-static void load_adapter(const char *adapter, void (*note)(const char *text))
+/* An adapter or a stage; what is not installed is left out without a word. */
+static void load_part(const char *module, void (*note)(const char *text))
 {
-	char module[96], from[PATH_MAX], text[PATH_MAX + 512];
+	char from[PATH_MAX], text[PATH_MAX + 512];
 	struct grt_err err;
 	int ret;
 
-	snprintf(module, sizeof(module), "grtrace_%s", adapter);
 	if (is_loaded(module))
 		return;
 	ret = load_module(module, from);
@@ -226,6 +225,25 @@ static void load_adapter(const char *adapter, void (*note)(const char *text))
 		snprintf(text, sizeof(text), "loaded %s (%s)", module, from);
 	}
 	note(text);
+}
+
+/* @adapter: its driver, or BRIDGE */
+static void load_adapter(const char *adapter, void (*note)(const char *text))
+{
+	char module[96];
+
+	snprintf(module, sizeof(module), "grtrace_%s", adapter);
+	load_part(module, note);
+}
+
+/* modprobe brings them with the core; a module loaded from a file comes alone. */
+static void load_stages(void (*note)(const char *text))
+{
+	const char *module;
+	unsigned int i;
+
+	for (i = 0; (module = kmod_stage(i)); i++)
+		load_part(module, note);
 }
 
 int kmod_load(void (*note)(const char *text), struct grt_err *err)
@@ -242,6 +260,7 @@ int kmod_load(void (*note)(const char *text), struct grt_err *err)
 	drivers = calloc(1, sizeof(*drivers));
 	if (!drivers)
 		return grt_err_set(err, -ENOMEM, NULL, NULL, "no memory for the list of drivers");
+	load_stages(note);
 	add_holders(drivers);
 	add_cards(drivers);
 	for (i = 0; i < drivers->n; i++)

@@ -80,20 +80,33 @@ static char *value_in(const char *config, const struct kmod_key *key)
 	return kmod_line(config, key->name, value, sizeof(value)) ? strdup(value) : NULL;
 }
 
-/* Return: whether it was changed, or -errno */
-static int apply_one(struct kmod *k, struct kmod_setting *s, const char *config, struct grt_err *err)
+/* Without the module of its stage, everything is as with a key's default. Return: >= 0 or -errno */
+static int find_before(struct kmod *k, struct kmod_setting *s, const char *config, struct grt_err *err)
 {
-	int ret;
-
 	s->before = value_in(config, s->key);
-	if (!s->before)
-		return kmod_no_key(k, s->key, err);
-	ret = strcmp(s->before, s->value) ? kmod_set(k, s->key->name, s->value, err) : 0;
-	if (!ret && strcmp(s->before, s->value))
-		return 1;
-	free(s->before);
-	s->before = NULL;
-	return ret;
+	if (!s->before && !kmod_key_is_default(s->key, s->value))
+		return tell_origin(s, kmod_no_key(k, s->key, err), err);
+	if (s->before && !strcmp(s->before, s->value)) {
+		free(s->before);
+		s->before = NULL;
+	}
+	return s->before != NULL;
+}
+
+/* What was not changed is not put back. */
+static int set_one(struct kmod *k, struct kmod_setting *s, struct grt_err *err)
+{
+	int ret = s->before ? kmod_set(k, s->key->name, s->value, err) : 0;
+
+	return ret ? tell_origin(s, ret, err) : 0;
+}
+
+static void forget_before(struct kmod_settings *s, unsigned int from)
+{
+	for (; from < s->n; from++) {
+		free(s->of[from].before);
+		s->of[from].before = NULL;
+	}
 }
 
 /* What the module made of the values, so that another user's change can be told from it. */
@@ -113,15 +126,17 @@ static int look_at_result(struct kmod *k, struct kmod_settings *s, struct grt_er
 
 static int apply_all(struct kmod *k, struct kmod_settings *s, const char *config, struct grt_err *err)
 {
-	unsigned int i;
+	unsigned int i, set = 0;
 	int ret = 0;
 
-	for (i = 0; i < s->n && ret >= 0; i++) {
-		ret = apply_one(k, &s->of[i], config, err);
-		if (ret < 0)
-			tell_origin(&s->of[i], ret, err);
-	}
-	return ret < 0 ? ret : look_at_result(k, s, err);
+	for (i = 0; i < s->n && ret >= 0; i++)
+		ret = find_before(k, &s->of[i], config, err);
+	for (; set < s->n && ret >= 0; set += ret >= 0)
+		ret = set_one(k, &s->of[set], err);
+	if (ret >= 0)
+		return look_at_result(k, s, err);
+	forget_before(s, set);
+	return ret;
 }
 
 static int apply_or_undo(struct kmod *k, struct kmod_settings *s, struct grt_err *err)

@@ -39,5 +39,25 @@ measure grtrace
 echo stop >$D/control
 delivered=$(sed -n 's/^complete //p' $D/events_by_type)
 [ "$delivered" -ge $jobs ]
+
+# One stage at a time, switched on; without it the settings of its rows are missing.
+stage() { # LABEL MODULE [KEY=VALUE]...
+	label=$1
+	insmod "$M/grtrace_$2.ko"
+	shift 2
+	for setting; do
+		echo "$setting" >$D/config
+	done
+	echo clear >$D/control
+	echo start >$D/control
+	measure "$label"
+	echo stop >$D/control
+}
+stage perf_mon perf_mon
+rmmod grtrace_perf_mon
+stage aggregator aggregator aggregator_enable=1
+rmmod grtrace_aggregator
+stage aggregator_replace aggregator aggregator_enable=1 aggregator_replace=1
+rmmod grtrace_aggregator
 dmesg | sed -n 's/.*grtrace_emit_bench: //p'
 sed -n 's/^lost_events /lost /p' $D/stats

@@ -27,6 +27,13 @@ awk '
 		all_ftrace += ftrace
 		all_ours += ours
 	}
+	# What a stage adds to an event, on the average of the three.
+	function stage(name,    sum, more) {
+		sum = cost[name, "virtio_gpu_cmd_queue"] + cost[name, "virtio_gpu_cmd_response"] + cost[name, "dma_fence_signaled"]
+		more = (sum - all_ours) / 3
+		if (!sum || more > 0.3 * all_ftrace / 3) failed = 1
+		printf "%-26s %-10s %8s %8s %+8d %+8.2f\n", name, "on", "", "", more, more * 3 / all_ftrace
+	}
 	END {
 		if (failed) exit 1
 		printf "%-26s %-10s %8s %8s %8s %8s\n", "instructions per event", "event", "empty", "ftrace", "grtrace", "ratio"
@@ -35,6 +42,9 @@ awk '
 		row("dma_fence_signaled", "COMPLETE")
 		printf "%-26s %-10s %8s %8d %8d %8.2f\n", "a job", "all three", "", all_ftrace, all_ours, all_ours / all_ftrace
 		printf "%-26s %-10s %8s %8s %8d\n", "dma_fence_emit", "(no event)", "", "", cost["grtrace", "dma_fence_emit"]
+		stage("perf_mon")
+		stage("aggregator")
+		stage("aggregator_replace")
 		printf "%-26s %-10s %8s %8s %8d\n", "tracing off", "cmd_queue", "", "", cost["off", "virtio_gpu_cmd_queue"]
 		printf "events lost: %d\n", lost
 		exit failed || lost

@@ -48,6 +48,7 @@ struct grtrace_ring_counts {
  * @rings: delivered, by ring; GRTRACE_RINGS of them, kept apart since a module
  *	has only 8 KiB of static per-CPU memory
  * @named_rings: rings named in the open packet
+ * @rings_gone: how many had gone then, so that an id under another name is named again
  * @named_tids: threads named in the open packet
  *
  * Written with interrupts off on its own CPU, so it needs no lock; readers on
@@ -67,6 +68,7 @@ struct grtrace_cpu {
 	u64 by_type[GRT_EV_MAX];
 	struct grtrace_ring_counts *rings;
 	unsigned long named_rings[BITS_TO_LONGS(GRTRACE_RINGS)];
+	unsigned int rings_gone;
 	u32 named_tids[GRTRACE_NAMED_TIDS];
 };
 
@@ -116,6 +118,8 @@ struct grtrace_ring {
 	u8 engine;
 };
 
+extern unsigned int grtrace_rings_gone;
+
 const struct grtrace_ring *grtrace_ring_get(u32 id);
 void grtrace_rings_exit(void);
 
@@ -155,6 +159,7 @@ void grtrace_rate_clear(void);
 /* emit.c */
 bool grtrace_deliver(struct grtrace_cpu *c, const struct grt_event *e, const struct grtrace_job_info *by);
 u64 grtrace_nmi_refused(void);
+extern bool grtrace_stopping;
 
 /* buffer.c */
 int grtrace_cpus_init(void);

@@ -153,6 +153,12 @@ static bool thread_unnamed(struct grtrace_cpu *c, const struct grt_event *e,
 
 static bool ring_unnamed(struct grtrace_cpu *c, const struct grt_event *e)
 {
+	unsigned int gone = READ_ONCE(grtrace_rings_gone);
+
+	if (unlikely(c->rings_gone != gone)) {
+		bitmap_zero(c->named_rings, GRTRACE_RINGS);
+		c->rings_gone = gone;
+	}
 	return e->ring < GRTRACE_RINGS && !test_bit(e->ring, c->named_rings) && grtrace_ring_get(e->ring);
 }
 
@@ -340,6 +346,36 @@ void grtrace_emit(struct grt_event *e)
 	local_irq_restore(flags);
 }
 EXPORT_SYMBOL_GPL(grtrace_emit);
+
+/* Tracing has just ended, and stages may emit what they have left. */
+bool grtrace_stopping;
+
+/**
+ * grtrace_emit_record - emits a record of a stage's own, which stands for events that have been decided on
+ * @e: as for grtrace_emit(), of no job; never sampled, filtered or limited
+ *
+ * Any context but NMI while tracing is on; of a stage also in its running(false).
+ * Return: false when there was no room, or tracing is off: it is not in the stream
+ */
+bool grtrace_emit_record(struct grt_event *e)
+{
+	static const struct grtrace_job_info nobody;
+	struct grtrace_cpu *c;
+	unsigned long flags;
+	bool there = false;
+
+	local_irq_save(flags);
+	c = this_cpu_ptr(&grtrace_cpus);
+	if (c->running || grtrace_stopping) {
+		e->time = grtrace_stamp(c);
+		e->size = rows[e->type].size;
+		there = grtrace_deliver(c, e, &nobody);
+		grtrace_account(c, there ? GRT_FATE_DELIVERED : GRT_FATE_LOST);
+	}
+	local_irq_restore(flags);
+	return there;
+}
+EXPORT_SYMBOL_GPL(grtrace_emit_record);
 
 /** grtrace_nmi_refused - events that came in NMI context, where nothing can be written */
 u64 grtrace_nmi_refused(void)

@@ -92,10 +92,10 @@ enum grt_fate grtrace_judge_event(const struct grtrace_look *l, enum grt_fate of
 		fate = of_job;
 	if (fate == GRT_FATE_DELIVERED)
 		fate = ask_event(GRT_STAGE_SAMPLING, l);
-	if (fate == GRT_FATE_DELIVERED && grtrace_rate_limited(l->e->time))
-		fate = GRT_FATE_RATE_LIMITED;
 	if (fate == GRT_FATE_DELIVERED)
 		fate = ask_event(GRT_STAGE_AGGREGATOR, l);
+	if (fate == GRT_FATE_DELIVERED && grtrace_rate_limited(l->e->time))
+		fate = GRT_FATE_RATE_LIMITED;
 	return fate;
 }
 
@@ -141,13 +141,14 @@ static unsigned int ask_updates(void)
 /** grtrace_stages_update - call after a setting has changed, grtrace_lock held */
 void grtrace_stages_update(void)
 {
+	bool limited = grtrace_rate_update(); /* always: it takes the settings over */
 	unsigned int all = ask_updates();
 
 	/* without memory for stamps those who want them go without */
 	if (all & (GRTRACE_STAGE_HOLDS | GRTRACE_STAGE_STAMPS) && grtrace_jobs_keep_stamps())
 		all &= ~(GRTRACE_STAGE_HOLDS | GRTRACE_STAGE_STAMPS);
 	WRITE_ONCE(wanted, all);
-	WRITE_ONCE(grtrace_judging, all || grtrace_watch_count(false) || grtrace_rate_update() ||
+	WRITE_ONCE(grtrace_judging, all || grtrace_watch_count(false) || limited ||
 					    grtrace_setting(GRT_CONFIG_trace_ctx));
 	grtrace_hold_schedule();
 }

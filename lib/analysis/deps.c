@@ -5,6 +5,7 @@
  */
 #include "deps.h"
 
+#include "core/job_record.h"
 #include "keyed.h"
 
 /* Octaves of all histograms together: 16 MiB. */
@@ -271,6 +272,20 @@ static int learn_context(struct grt_deps *d, const struct grt_event *e)
 	return 0;
 }
 
+/* A job in one record: its submission, and its signal where it had one. Return: as on_signal() */
+static int on_whole(struct grt_deps *d, const struct grt_event *e)
+{
+	struct grt_job_parts parts;
+	int r = 0, ended = 0;
+
+	grt_job_split(e, &parts);
+	for (unsigned int i = 0; i < parts.n && r >= 0; i++) {
+		r = grt_deps_event(d, &parts.of[i].e);
+		ended += r > 0 ? r : 0;
+	}
+	return r < 0 ? r : ended;
+}
+
 int grt_deps_event(struct grt_deps *d, const struct grt_event *e)
 {
 	int r;
@@ -286,6 +301,8 @@ int grt_deps_event(struct grt_deps *d, const struct grt_event *e)
 		return on_signal(d, e);
 	case GRT_EV_WAIT_DEP:
 		return on_wait_dep(d, e);
+	case GRT_EV_JOB:
+		return on_whole(d, e);
 	default:
 		return 0;
 	}

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "core/escape.h"
+#include "hist.h"
 #include "index.h"
 #include "jobs.h"
 
@@ -290,9 +291,16 @@ static int name_job(struct grt_flame *f, const struct grt_job *job, struct row *
 	return ret ? ret : intern(f, text, sizeof(text), &r->ring);
 }
 
+/* For all jobs that a sampled one stands for. */
+static uint64_t scaled(uint64_t ns, uint64_t weight)
+{
+	return (uint64_t)(((unsigned __int128)ns * weight + GRT_WEIGHT_ONE / 2) / GRT_WEIGHT_ONE);
+}
+
 static int on_job(void *arg, const struct grt_job *job)
 {
 	struct grt_flame *f = arg;
+	uint64_t weight = grt_weight(job->sample);
 	struct row r = {0};
 	struct owner stacks;
 	bool inferred;
@@ -300,17 +308,18 @@ static int on_job(void *arg, const struct grt_job *job)
 
 	take_owner(f, job, &stacks);
 	if (!grt_job_phase(job, GRT_PHASE_EXEC, &r.ns, &inferred)) {
-		f->count.untimed++;
+		f->count.untimed += weight;
 		return 0;
 	}
+	r.ns = scaled(r.ns, weight);
 	r.user = stacks.user;
 	r.kernel = stacks.kernel;
 	ret = name_job(f, job, &r);
-	f->count.jobs++;
+	f->count.jobs += weight;
 	f->count.ns += r.ns;
 	f->count.inferred_ns += inferred ? r.ns : 0;
 	if (!r.user && !r.kernel) {
-		f->count.no_stack++;
+		f->count.no_stack += weight;
 		f->count.no_stack_ns += r.ns;
 	}
 	return ret ? ret : add_time(f, &r);
@@ -453,7 +462,14 @@ int grt_flame_write(struct grt_flame *f, FILE *out)
 
 struct grt_flame_count grt_flame_count(const struct grt_flame *f)
 {
-	return f->count;
+	const struct grt_jobs_count joined = grt_jobs_count(f->jobs);
+	struct grt_flame_count count = f->count;
+
+	count.jobs = grt_weight_count(count.jobs);
+	count.no_stack = grt_weight_count(count.no_stack);
+	count.untimed = grt_weight_count(count.untimed);
+	count.sampled = joined.sample_min;
+	return count;
 }
 
 void grt_flame_free(struct grt_flame *f)

@@ -15,7 +15,8 @@
 #define GRT_FLAME_STACKS_MAX 65536U
 
 /**
- * struct grt_flame_count - what was met
+ * struct grt_flame_count - what was met; a sampled job counts for all it stands for
+ * @sampled: some of the jobs were
  * @jobs: with a time on the hardware
  * @ns: of these, in all
  * @no_stack, @no_stack_ns: of these, jobs without a stack
@@ -24,6 +25,7 @@
  * @dropped: stacks beyond GRT_FLAME_STACKS_MAX
  */
 struct grt_flame_count {
+	bool sampled;
 	uint64_t jobs;
 	uint64_t ns;
 	uint64_t no_stack;

@@ -138,6 +138,16 @@ static void get_gpu_wait(struct grt_cell *cell, const void *view, const void *ro
 	cell->estimated = grt_group_sampled(g);
 }
 
+static void get_waits(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	const struct grt_group *g = row;
+
+	(void)view;
+	(void)arg;
+	cell->number = grt_weight_count(g->waits);
+	cell->estimated = grt_group_sampled(g);
+}
+
 static void get_errors(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	const struct grt_group *g = row;
@@ -186,7 +196,7 @@ static void get_count(struct grt_cell *cell, const void *view, const void *row, 
 	PERCENTILE("queue_p99", QUEUE(990), rest, "t_queue"),                                          \
 	PERCENTILE("queue_max", QUEUE(1000), GRT_COLUMN_ALL, "t_queue"),                               \
 	{"gpu_wait", get_gpu_wait, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "sum of t_gpu_wait, ns"},           \
-	COUNT("waits", waits, GRT_COLUMN_ALL, "waits in gpu_wait"),                                    \
+	{"waits", get_waits, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "waits in gpu_wait"},                 \
 	{"errors", get_errors, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "failed jobs, errors without job"}, \
 	COUNT("commands", commands, GRT_COLUMN_ALL, "commands without a fence"),                       \
 	COUNT("incomplete", incomplete, GRT_COLUMN_MORE, "jobs without SUBMIT or COMPLETE"),           \

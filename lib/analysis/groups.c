@@ -195,7 +195,7 @@ static int add_job(struct grt_groups *g, struct grt_group *group, const void *wh
 	group->incomplete += (job->seen & ends) != ends;
 	group->failed += job->failed;
 	if (job->waits || job->cut_waits) {
-		group->waits += job->waits;
+		group->waits += job->waits * weight;
 		group->wait_ns += (unsigned __int128)job->wait_ns * weight;
 		group->cut_waits += job->cut_waits;
 	}

@@ -34,7 +34,7 @@ enum grt_group_by {
  * @incomplete, @failed: of these
  * @errors: ERROR events that belong to no job
  * @commands: COMMAND events
- * @waits: joined waits
+ * @waits: joined waits, sum of weights
  * @wait_ns: sum of weight * time of these
  * @cut_waits: jobs with a wait whose end is not in the trace
  * @exec, @queue: t_exec and t_queue of the jobs that have them

@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "core/job_record.h"
 #include "waits.h"
 
 #define BIT(stamp) (1U << (stamp))
@@ -59,6 +60,7 @@ struct ring_order {
 	uint32_t ring;
 	uint64_t last_end;
 	bool ended;
+	bool gaps; /* jobs that are not in the trace may have ended after it */
 };
 
 struct grt_jobs {
@@ -92,6 +94,7 @@ struct grt_jobs {
 	struct grt_names names;
 	uint32_t named_tid;
 	uint32_t named;
+	bool whole;			   /* the events come from a JOB record */
 	uint64_t retired[1 << GRT_STAMPS]; /* by @seen */
 	struct grt_jobs_count count;
 };
@@ -245,6 +248,12 @@ static inline unsigned int disordered_phases(const struct grt_job *job)
 	       (both & 8 && t[4] < t[3]);
 }
 
+/* It stands for other jobs, too, which are not in the trace. */
+static inline bool is_sampled(const struct grt_job *job)
+{
+	return job->sample && job->sample < 100;
+}
+
 /* START = max(COMMIT, END of the job before it on the ring); without such a job the ring was idle. */
 static inline void infer_start(struct grt_jobs *j, struct grt_job *job)
 {
@@ -253,7 +262,7 @@ static inline void infer_start(struct grt_jobs *j, struct grt_job *job)
 
 	if ((job->seen & BIT(GRT_STAMP_START)) || (job->seen & needed) != needed)
 		return;
-	if ((job->sample && job->sample < 100) || job->order == ORDER_UNKNOWN) {
+	if (is_sampled(job) || job->order == ORDER_UNKNOWN) {
 		j->count.unordered_start++;
 		return;
 	}
@@ -586,11 +595,18 @@ static int follow_ring(struct grt_jobs *j, struct grt_job *job, uint64_t end)
 	}
 	if (ring->ended && !(job->seen & BIT(GRT_STAMP_START))) {
 		job->time[GRT_STAMP_START] = ring->last_end;
-		job->order = ORDER_AFTER;
+		job->order = ring->gaps ? ORDER_UNKNOWN : ORDER_AFTER;
 	}
 	if (!ring->ended || end > ring->last_end)
 		ring->last_end = end;
 	ring->ended = true;
+	/*
+	 * The rate of sampling may change from job to job, and a JOB record says
+	 * nothing about the job before it: it comes late, and may have been chosen.
+	 */
+	ring->gaps = j->whole || is_sampled(job);
+	if (j->whole)
+		job->order = ORDER_UNKNOWN;
 	return 0;
 }
 
@@ -836,6 +852,15 @@ static int wait_enter(struct grt_jobs *j, const struct grt_event *e)
 	return r == 1 ? lose_wait(j, &gone) : r;
 }
 
+/* The thread's own wait, or the one that a JOB record told of without saying whose it was. */
+static bool end_wait(struct grt_jobs *j, const struct grt_event *e, struct grt_wait *out)
+{
+	struct grt_event anyone = *e;
+
+	anyone.tid = 0;
+	return grt_waits_end(&j->waits, e, out) || grt_waits_end(&j->waits, &anyone, out);
+}
+
 static int wait_exit(struct grt_jobs *j, const struct grt_event *e)
 {
 	struct grt_wait w;
@@ -846,7 +871,7 @@ static int wait_exit(struct grt_jobs *j, const struct grt_event *e)
 		j->count.duplicates++;
 		return 0;
 	}
-	if (!grt_waits_end(&j->waits, e, &w)) {
+	if (!end_wait(j, e, &w)) {
 		j->count.half_waits++;
 		return 0;
 	}
@@ -901,17 +926,57 @@ static int name_event(struct grt_jobs *j, const struct grt_event *e)
 	return grt_names_add(&j->names, (const struct grt_ev_name *)e);
 }
 
-static int (*const handlers[])(struct grt_jobs *j, const struct grt_event *e) = {
+/*
+ * Of one wait the record has the beginning, and its end comes behind the
+ * record; of several it cannot be told which one an end belongs to.
+ */
+static int whole_waits(struct grt_jobs *j, const struct grt_ev_job *r)
+{
+	struct grt_job *job = r->waits ? find_job(j, &r->e) : NULL;
+	struct grt_event enter = r->e;
+
+	if (!job || job->origin != origin(&r->e))
+		return 0;
+	if (r->waits > 1) {
+		job->cut_waits = true;
+		return 0;
+	}
+	enter.type = GRT_EV_SYNC_WAIT_ENTER;
+	enter.time = r->wait;
+	enter.tid = 0;
+	return wait_enter(j, &enter);
+}
+
+static int (*const handlers[GRT_EV_MAX])(struct grt_jobs *j, const struct grt_event *e);
+
+/* A job in one record: as if its events came now, one after another. */
+static int whole_event(struct grt_jobs *j, const struct grt_event *e)
+{
+	struct grt_job_parts parts;
+	int r = 0;
+
+	grt_job_split(e, &parts);
+	j->count.whole++;
+	j->count.replaced += grt_job_replaced(e);
+	j->whole = true;
+	for (unsigned int i = 0; i < parts.n && !r; i++)
+		r = handlers[parts.of[i].e.type](j, &parts.of[i].e);
+	j->whole = false;
+	return r ?: whole_waits(j, (const struct grt_ev_job *)e);
+}
+
+static int (*const handlers[GRT_EV_MAX])(struct grt_jobs *j, const struct grt_event *e) = {
 	[GRT_EV_SUBMIT] = submit_event,	      [GRT_EV_COMMIT] = commit_event,
 	[GRT_EV_START] = start_event,	      [GRT_EV_END] = end_event,
 	[GRT_EV_COMPLETE] = complete_event,   [GRT_EV_SYNC_WAIT_ENTER] = wait_event,
 	[GRT_EV_SYNC_WAIT_EXIT] = wait_event, [GRT_EV_ERROR] = error_event,
 	[GRT_EV_COMMAND] = command_event,     [GRT_EV_NAME] = name_event,
+	[GRT_EV_JOB] = whole_event,
 };
 
 int grt_jobs_event(struct grt_jobs *j, const struct grt_event *e)
 {
-	if (e->type >= sizeof(handlers) / sizeof(handlers[0]) || !handlers[e->type])
+	if (e->type >= GRT_EV_MAX || !handlers[e->type])
 		return 0;
 	return handlers[e->type](j, e);
 }

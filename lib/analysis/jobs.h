@@ -106,8 +106,8 @@ _Static_assert(sizeof(struct grt_job) == 128, "two cache lines");
  * @evicted: retired because too many were in flight
  * @no_end: complete, but without END
  * @inferred_start: of @jobs, with a START concluded from the ring's order
- * @unordered_start: START could not be concluded: the job is of a sampled trace, where
- *	the job before it need not be in the trace, or its ring is unknown
+ * @unordered_start: START could not be concluded: the job before it on its ring need
+ *	not be in the trace (sampled jobs, JOB records), or its ring is unknown
  * @reused: SUBMIT of an identity that was in use
  * @repeated: stamps that a job had already; the first one stands
  * @duplicates: events that another source had told of: the kernel module and BPF
@@ -118,6 +118,8 @@ _Static_assert(sizeof(struct grt_job) == 128, "two cache lines");
  * @unjoined_waits, @unjoined_wait_ns: for a fence that belongs to no job of the trace
  * @half_waits: ENTER without EXIT or EXIT without ENTER
  * @no_identity: life cycle events without a context
+ * @whole: jobs that came in one record
+ * @replaced: events that these records stand for
  * @commands: COMMAND
  * @errors: ERROR events that belong to no job
  * @sample_min, @sample_max: percents met (1..99), 0: not sampled
@@ -142,6 +144,8 @@ struct grt_jobs_count {
 	uint64_t unjoined_wait_ns;
 	uint64_t half_waits;
 	uint64_t no_identity;
+	uint64_t whole;
+	uint64_t replaced;
 	uint64_t commands;
 	uint64_t errors;
 	uint8_t sample_min;

@@ -66,8 +66,8 @@ int grt_phases_job(struct grt_phases *p, const struct grt_job *job)
 	ring->records++;
 	ring->incomplete += (job->seen & ends) != ends;
 	ring->failed += job->failed;
-	ring->waits += job->waits;
-	ring->wait_ns += job->wait_ns;
+	ring->waits += job->waits * weight;
+	ring->wait_ns += (unsigned __int128)job->wait_ns * weight;
 	add_phases(p, ring, job, weight);
 	return 0;
 }

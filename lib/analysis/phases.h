@@ -21,8 +21,8 @@
  * @records: jobs in the trace
  * @incomplete, @failed: of these
  * @slow: sum of weights of jobs whose t_sched is above the bound given
- * @waits: waits of threads for these jobs
- * @wait_ns: their time
+ * @waits: waits of threads for these jobs, sum of weights
+ * @wait_ns: sum of weight * time of these
  * @phase: by enum grt_phase, ns
  * @gpu_wait: t_gpu_wait of the jobs that have it, ns
  */
@@ -36,7 +36,7 @@ struct grt_ring_phases {
 	uint64_t failed;
 	uint64_t slow;
 	uint64_t waits;
-	uint64_t wait_ns;
+	unsigned __int128 wait_ns;
 	struct grt_hist phase[GRT_PHASES];
 	struct grt_hist gpu_wait;
 };

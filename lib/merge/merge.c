@@ -152,6 +152,20 @@ static inline uint64_t moved(uint64_t time, int64_t offset)
 	return t < time ? UINT64_MAX : t;
 }
 
+/* Stamps that stand in payloads; 0 is none. */
+static void move_payload(struct grt_event *e, int64_t offset)
+{
+	struct grt_ev_job *r = (struct grt_ev_job *)e;
+	__u64 *const of_job[] = {&r->submit, &r->commit, &r->start, &r->end, &r->complete, &r->wait};
+	__u64 *const of_vblank[] = {&((struct grt_ev_vblank *)e)->stamp};
+	__u64 *const *stamp = e->type == GRT_EV_JOB ? of_job : of_vblank;
+	unsigned int n = e->type == GRT_EV_JOB ? 6 : e->type == GRT_EV_VBLANK;
+
+	for (; n; n--, stamp++)
+		if (**stamp)
+			**stamp = moved(**stamp, offset);
+}
+
 int grt_merge_span(const struct grt_merge *m, uint64_t *first, uint64_t *last)
 {
 	uint64_t from, to;
@@ -201,6 +215,7 @@ static inline int hand_out(struct grt_merge *m, const struct lane *lane, const s
 	if (in->offset) {
 		memcpy(&copy, e, grt_record_size[e->type]);
 		copy.e.time = moved(e->time, in->offset);
+		move_payload(&copy.e, in->offset);
 		e = &copy.e;
 	}
 	if (e->time - m->from > m->width && e->type != GRT_EV_NAME)

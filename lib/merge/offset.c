@@ -104,9 +104,22 @@ static bool says_submit(const char *name)
 	return false;
 }
 
-static int keep_submit(struct grt_offset *o, const struct grt_event *e)
+/* Keeps the first ones by time. */
+static void insert_submit(struct submits *s, uint64_t time)
 {
-	const struct grt_key key = {{e->tid}};
+	unsigned int i = s->count < KEPT ? (unsigned int)s->count : KEPT;
+
+	for (; i && s->time[i - 1] > time; i--)
+		if (i < KEPT)
+			s->time[i] = s->time[i - 1];
+	if (i < KEPT)
+		s->time[i] = time;
+}
+
+/* Submits come in order but for those that JOB records tell of, which leave at COMPLETE. */
+static int keep_submit(struct grt_offset *o, uint32_t tid, uint64_t time)
+{
+	const struct grt_key key = {{tid}};
 	void *element;
 	struct submits *s;
 	int ret = grt_keyed_get(&o->submits, &key, &element);
@@ -114,9 +127,8 @@ static int keep_submit(struct grt_offset *o, const struct grt_event *e)
 	if (ret)
 		return ret == -ENOSPC ? 0 : ret;
 	s = element;
-	s->tid = e->tid;
-	if (s->count < KEPT)
-		s->time[s->count] = e->time;
+	s->tid = tid;
+	insert_submit(s, time);
 	s->count++;
 	return 0;
 }
@@ -152,7 +164,9 @@ int grt_offset_event(struct grt_offset *o, const struct grt_event *e, unsigned i
 	if (e->type == GRT_EV_NAME)
 		return grt_joins_name(&o->joins, (const struct grt_ev_name *)e, input);
 	if (e->type == GRT_EV_SUBMIT && e->tid)
-		return keep_submit(o, e);
+		return keep_submit(o, e->tid, e->time);
+	if (e->type == GRT_EV_JOB && e->tid && ((const struct grt_ev_job *)e)->submit)
+		return keep_submit(o, e->tid, ((const struct grt_ev_job *)e)->submit);
 	if (e->type != GRT_EV_IOCTL_ENTER && e->type != GRT_EV_IOCTL_EXIT)
 		return 0;
 	ret = grt_joins_event(&o->joins, e, input, &j);

@@ -345,6 +345,25 @@ static int on_complete(struct grt_joins *j, const struct grt_event *e, struct gr
 	return 0;
 }
 
+/* All of the job is in its record. */
+static int on_whole(struct grt_joins *j, const struct grt_event *e, struct grt_joined *out)
+{
+	const struct grt_ev_job *r = (const struct grt_ev_job *)e;
+
+	(void)j;
+	if (r->submit && r->commit)
+		delta(out, GRT_DELTA_SCHED, r->submit, r->commit);
+	if (r->commit && r->start)
+		delta(out, GRT_DELTA_QUEUE, r->commit, r->start);
+	if (r->start && r->end)
+		delta(out, GRT_DELTA_EXEC, r->start, r->end);
+	if (r->end && r->complete)
+		delta(out, GRT_DELTA_COMPLETE, r->end, r->complete);
+	if (r->submit && r->complete)
+		delta(out, GRT_DELTA_TOTAL, r->submit, r->complete);
+	return 0;
+}
+
 static int (*const on_type[GRT_EV_MAX])(struct grt_joins *j, const struct grt_event *e,
 					struct grt_joined *out) = {
 	[GRT_EV_IOCTL_ENTER] = on_enter,
@@ -356,6 +375,7 @@ static int (*const on_type[GRT_EV_MAX])(struct grt_joins *j, const struct grt_ev
 	[GRT_EV_COMPLETE] = on_complete,
 	[GRT_EV_SYNC_WAIT_ENTER] = on_wait,
 	[GRT_EV_SYNC_WAIT_EXIT] = on_wait_exit,
+	[GRT_EV_JOB] = on_whole,
 };
 
 int grt_joins_event(struct grt_joins *j, const struct grt_event *e, unsigned int input,

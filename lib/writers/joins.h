@@ -83,12 +83,12 @@ struct grt_joins_device {
 enum grt_delta {
 	GRT_DELTA_DURATION,	/* IOCTL_EXIT: since the thread's IOCTL_ENTER */
 	GRT_DELTA_SINCE_IOCTL,	/* SUBMIT: since the IOCTL_ENTER of the ioctl that the thread is in */
-	GRT_DELTA_SCHED,	/* COMMIT: since SUBMIT */
-	GRT_DELTA_QUEUE,	/* START: since COMMIT */
-	GRT_DELTA_EXEC,		/* END: since START */
+	GRT_DELTA_SCHED,	/* COMMIT, JOB: since SUBMIT */
+	GRT_DELTA_QUEUE,	/* START, JOB: since COMMIT */
+	GRT_DELTA_EXEC,		/* END, JOB: since START */
 	GRT_DELTA_SINCE_SUBMIT, /* END of a job without START: since SUBMIT */
-	GRT_DELTA_COMPLETE,	/* COMPLETE: since END */
-	GRT_DELTA_TOTAL,	/* COMPLETE: since SUBMIT */
+	GRT_DELTA_COMPLETE,	/* COMPLETE, JOB: since END */
+	GRT_DELTA_TOTAL,	/* COMPLETE, JOB: since SUBMIT */
 	GRT_DELTA_WAIT,		/* SYNC_WAIT_EXIT: since the thread's SYNC_WAIT_ENTER for the same fence */
 	GRT_DELTAS,
 };

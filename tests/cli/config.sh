@@ -10,10 +10,12 @@ def=$GRTRACE_SRC/include/grtrace/control.def
 
 # A directory that never obeys: whatever is written to it shows.
 mkdir still
-printf 'grtrace 0.1.0 format 1\n' >still/version
+format=$("$GRTRACE" --version | sed 's/.*format \([0-9]*\).*/\1/')
+echo "grtrace 0.1.0 format $format" >still/version
 echo stopped >still/control
 : >still/events0
 printf 'adapters\n' >still/adapters
+printf 'reader_pid 0\ntotal emitted=0\n' >still/stats
 sed -n 's/^GRT_KEY(\([a-z_]*\), \([A-Z0-9]*\), [^,]*, [^,]*, \([^,]*\),.*/\1 \2 \3/p' "$def" |
 	while read -r name kind value; do
 		[ "$kind" != LIST ] || value=
@@ -115,8 +117,32 @@ expect "--save goes alone" 2 '^grtrace config: --save goes alone'
 run config --restore kept.conf sample=3
 expect "so does --restore" 2 '^grtrace config: --restore goes alone'
 run config --profile fast
-expect "a profile that is not there" 2 'there are: production\|debug'
+expect "a profile that is not there" 2 'there are: production\|'
 check "nothing was changed" untouched
+
+# -------------------------------------------- a stage that is not loaded
+
+stage_keys=$(sed -n 's/^GRT_KEY(\([a-z_]*\),.*OF(SAMPLING).*/\1/p' "$def")
+for key in $stage_keys; do sed -i "/^$key=/d" still/config; done
+cp still/config config.before
+run config sample
+expect "a key of a stage that is not loaded" 3 'there is no setting sample now: it belongs to the module grtrace_sampling, which is not loaded'
+check "says what to type" says 'try: sudo modprobe grtrace_sampling'
+run config flush_ms=100 sampling_rate=10
+expect "setting it" 3 'belongs to the module grtrace_sampling'
+run config --profile production
+expect "a profile that needs it" 3 'belongs to the module grtrace_sampling'
+printf 'flush_ms=200\nsampling=10\n' >stage.conf
+run config --restore stage.conf
+expect "a file that needs it" 3 "stage.conf: line 2: there is no setting sample now: .* which is not loaded"
+run config sample=100
+check "its default is so already" exits 0
+check "nothing was changed" untouched
+run config
+expect "config names what is missing" 0 '^without its module: sample '
+check "and its module" says '^    sudo modprobe grtrace_sampling$'
+run record -e kmod --sample 10 true
+expect "record says it, too" 3 '--sample needs the kernel module: there is no setting sample now'
 
 # ------------------------------------------------- one setting at a time
 
@@ -193,7 +219,7 @@ run record -p $$ --filter-pid 1
 expect "-p and --filter-pid" 2 'pid and --filter-pid: one of them'
 run record -t submit --filter-events end true
 expect "-t and --filter-events" 2 'type and --filter-events: one of them'
-check "every filter of the module has an option" test -z "$(sed -n 's/^GRT_KEY(\(filter_[a-z_]*\),.*/\1/p' "$def" |
+check "every filter of the module has an option" test -z "$(sed -n 's/^GRT_KEY(\(filter_[a-z_]*\), [^B].*/\1/p' "$def" |
 	while read -r key; do grep -q "^GRT_OPTION(\"filter-[a-z]*\", $key," "$def" || echo "$key"; done)"
 fake_stop
 GRTRACE_DEBUGFS=$PWD/none run record --sample 10 true

@@ -4,6 +4,7 @@
  * ones, so that each number of the expected reports can be checked by hand.
  */
 #include "../unit/trace_maker.h"
+#include "core/job_record.h"
 
 #define MS 1000000ULL
 
@@ -11,6 +12,7 @@
 #define AT(us) .e.time = 10000 * MS + (us)*1000ULL
 #define JOB(r, seq) \
 	.e.ring = (r), .e.ctx = 100 + (r), .e.seqno = (seq), .e.device = 226, .e.engine = GRT_ENGINE_GRAPHICS
+#define RING(r) .e.ring = (r), .e.device = 226, .e.engine = GRT_ENGINE_GRAPHICS
 #define GAME .e.pid = 70, .e.tid = 71
 #define DESK .e.pid = 80, .e.tid = 80
 
@@ -94,6 +96,80 @@ static void sampled(void)
 	tm_close(tm);
 }
 
+/* Most of the events are sums: of ring 0 all, of which one record was lost; of ring 1 the records only
+ * accompany. */
+static void aggregated(void)
+{
+	struct trace_maker *tm = tm_dir("aggregated.grt", 1);
+
+	names(tm);
+	tm_emit(tm, 0, aggregate, AT(1000), RING(0), .begin = 10000 * MS, .end = 10001 * MS, .events = 400,
+		.replaced = 400, .submits = 100, .completes = 98, .failed = 3, .jobs = 96,
+		.latency = 96 * 250000ULL, .latency_min = 1000, .latency_max = 900000, .depth = 250,
+		.depth_max = 7, .window = 1);
+	tm_emit(tm, 0, submit, AT(1100), JOB(1, 1), GAME, .e.flags = GRT_FLAG_COMMIT);
+	tm_emit(tm, 0, end, AT(1150), JOB(1, 1), GAME);
+	tm_emit(tm, 0, complete, AT(1160), JOB(1, 1), GAME);
+	tm_emit(tm, 0, aggregate, AT(2000), RING(1), .begin = 10001 * MS, .end = 10002 * MS, .events = 3,
+		.submits = 1, .completes = 1, .jobs = 1, .latency = 60000, .latency_min = 60000,
+		.latency_max = 60000, .depth = 1, .depth_max = 1, .window = 1);
+	tm_emit(tm, 0, aggregate, AT(3000), RING(0), .begin = 10002 * MS, .end = 10003 * MS, .events = 8,
+		.replaced = 8, .submits = 2, .completes = 4, .jobs = 4, .latency = 4 * 300000ULL,
+		.latency_min = 200000, .latency_max = 1200000, .depth = 5, .depth_max = 3, .window = 3);
+	/* three of them in the record that was lost */
+	tm_fate(tm, 0, GRT_FATE_AGGREGATED, 411);
+	tm_fate(tm, 0, GRT_FATE_LOST, 1);
+	tm_close(tm);
+}
+
+/*
+ * Sampling whose rate changes from job to job, 100 % to 10 %; the 18 jobs that
+ * are here stand for 69. @whole: each is one JOB record, as with a threshold.
+ */
+static void rates(const char *path, bool whole)
+{
+	static const uint8_t rate[] = {100, 50, 25, 10, 25, 50};
+	struct trace_maker *tm = tm_dir(path, 1);
+
+	tm_name_ring(tm, 0, "gfx", "softgpu");
+	tm_name_thread(tm, 71, "render", "game");
+	for (uint64_t i = 0; i < 18; i++) {
+		uint64_t t = 10000 * MS + 100000 * i;
+		const struct grt_event e = {.ring = 0,
+					    .device = 226,
+					    .engine = GRT_ENGINE_GRAPHICS,
+					    .ctx = 100,
+					    .seqno = i,
+					    .pid = 70,
+					    .tid = 71,
+					    .sample = rate[i % 6]};
+		struct grt_ev_job r = {.e = e,
+				       .submit = t,
+				       .commit = t + 5000,
+				       .start = t + 7000,
+				       .end = t + 20000 + 1000 * i,
+				       .complete = t + 21000 + 1000 * i,
+				       .cmd = 0x207,
+				       .status = i == 7 ? -110 : 0};
+		struct grt_job_parts parts;
+
+		r.e.type = GRT_EV_JOB;
+		r.e.size = sizeof(r);
+		r.e.time = r.complete + 100;
+		grt_job_split(&r.e, &parts);
+		for (unsigned int k = 0; k < parts.n && !whole; k++)
+			tm_event(tm, 0, &parts.of[k].e);
+		if (whole) {
+			tm_event(tm, 0, &r.e);
+			tm_fate(tm, 0, GRT_FATE_AGGREGATED, parts.n);
+		}
+	}
+	tm_fate(tm, 0, GRT_FATE_SAMPLED_OUT, 58);
+	if (whole)
+		tm_fate(tm, 0, GRT_FATE_UNHELD, 3);
+	tm_close(tm);
+}
+
 static void few(const char *path, const char *state, bool gap)
 {
 	struct trace_maker *tm = tm_dir(path, 1);
@@ -117,6 +193,9 @@ int main(void)
 	virtio();
 	drm();
 	sampled();
+	aggregated();
+	rates("rates.grt", false);
+	rates("whole.grt", true);
 	few("unfinished.grt", "recording", false);
 	few("gap.grt", "complete", true);
 	tm_close(tm_dir("empty.grt", 1));

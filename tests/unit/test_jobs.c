@@ -17,6 +17,7 @@
 #include "analysis/groups.h"
 #include "analysis/jobs.h"
 #include "analysis/top.h"
+#include "core/job_record.h"
 
 #define ABSENT UINT64_MAX
 
@@ -363,6 +364,158 @@ static void a_sampled_job_has_no_ring_order(void **state)
 	assert_int_equal(grt_weight_count(g->jobs), 10);
 	assert_int_equal(g->job_records, 1);
 	assert_true(grt_group_sampled(g));
+}
+
+/* The rate may change from job to job: what was concluded from a ring's order must not cross the change. */
+static void the_job_behind_a_sampled_one_has_no_order(void **state)
+{
+	struct fixture *f = *state;
+	static const uint8_t rate[] = {100, 50, 100, 100};
+
+	for (uint64_t n = 0; n < 4; n++) {
+		GIVE(submit, 1000 * n, n + 1, .e.sample = rate[n], .e.flags = GRT_FLAG_COMMIT);
+		GIVE(end, 1000 * n + 5000, n + 1, .e.sample = rate[n]);
+		GIVE(complete, 1000 * n + 5000, n + 1, .e.sample = rate[n]);
+	}
+	flush(f);
+	expect(f, 1, 0, 0, 5000, 0);
+	expect(f, 2, 0, ABSENT, ABSENT, 0);
+	expect(f, 3, 0, ABSENT, ABSENT, 0);
+	expect(f, 4, 0, 4000, 1000, 0);
+	assert_int_equal(counts(f).unordered_start, 2);
+	assert_int_equal(counts(f).inferred_start, 2);
+}
+
+/* Each job counts for what it stood for when it was sampled; no rate in between is made up. */
+static void rates_that_change_scale_exactly(void **state)
+{
+	static const uint8_t rate[] = {100, 50, 25, 10, 5, 4, 2, 1, 0};
+	struct fixture *f = *state;
+	const struct grt_group *g;
+	uint64_t jobs = 0, exec = 0, t;
+
+	for (uint64_t n = 0; n < 900; n++) {
+		unsigned int stands_for = rate[n % 9] ? 100 / rate[n % 9] : 1;
+
+		t = 1000 * n;
+		GIVE(submit, t, n + 1, .e.sample = rate[n % 9]);
+		GIVE(start, t + 10, n + 1, .e.sample = rate[n % 9]);
+		GIVE(sync_wait_enter, t + 15, n + 1, .e.sample = rate[n % 9], .e.tid = 9);
+		GIVE(end, t + 20 + n, n + 1, .e.sample = rate[n % 9]);
+		GIVE(complete, t + 20 + n, n + 1, .e.sample = rate[n % 9]);
+		GIVE(sync_wait_exit, t + 20 + n, n + 1, .e.sample = rate[n % 9], .e.tid = 9);
+		jobs += stands_for;
+		exec += stands_for * (10 + n);
+	}
+	flush(f);
+	g = grt_groups_get(f->groups, GRT_BY_RING, 0);
+	assert_int_equal(grt_weight_count(g->jobs), jobs);
+	assert_int_equal(grt_hist_sum(&g->exec), exec);
+	assert_int_equal(grt_weight_count(g->waits), jobs);
+	assert_int_equal((uint64_t)(g->wait_ns / GRT_WEIGHT_ONE), exec - 5 * jobs);
+	assert_int_equal(g->job_records, 900);
+	assert_int_equal(counts(f).sample_min, 1);
+	assert_int_equal(counts(f).sample_max, 50);
+}
+
+static void a_job_in_one_record(void **state)
+{
+	struct fixture *f = *state;
+	const struct grt_job *job;
+
+	GIVE(job, 10000, 1, .e.pid = 70, .e.tid = 71, .e.engine = 2, .e.ring = 3, .e.device = 4,
+	     .e.sample = 100, .submit = 1000, .commit = 1300, .start = 1700, .end = 9700, .complete = 9750,
+	     .cmd = 0x207, .hw_ctx = 9, .status = -5, .errors = 1, .others = 2);
+	flush(f);
+	expect(f, 1, 300, 400, 8000, 50);
+	job = find(f, 5, 1);
+	assert_int_equal(job->pid, 70);
+	assert_int_equal(job->tid, 71);
+	assert_int_equal(job->engine, 2);
+	assert_int_equal(job->ring, 3);
+	assert_int_equal(job->device, 4);
+	assert_int_equal(job->cmd, 0x207);
+	assert_int_equal(job->hw_ctx, 9);
+	assert_int_equal(job->status, -5);
+	assert_true(job->failed);
+	assert_int_equal(job->inferred, 0);
+	assert_int_equal(counts(f).whole, 1);
+	assert_int_equal(counts(f).replaced, 5 + 1 + 2);
+	assert_int_equal(counts(f).incomplete, 0);
+}
+
+/* A driver without a queue: SUBMIT was the COMMIT, which is concluded. */
+static void the_flags_of_a_record_are_those_of_its_submit(void **state)
+{
+	struct fixture *f = *state;
+
+	GIVE(job, 10000, 1, .e.flags = GRT_FLAG_COMMIT, .submit = 1000, .start = 1700, .end = 9700,
+	     .complete = 9750);
+	flush(f);
+	expect(f, 1, 0, 700, 8000, 50);
+	assert_true(phase_inferred(find(f, 5, 1), GRT_PHASE_SCHED));
+	assert_false(phase_inferred(find(f, 5, 1), GRT_PHASE_EXEC));
+}
+
+/* It leaves at its COMPLETE and may have been chosen: it proves nothing about the order of its ring. */
+static void a_record_concludes_no_start(void **state)
+{
+	struct fixture *f = *state;
+
+	GIVE(job, 3000, 1, .submit = 1000, .commit = 1000, .end = 2000, .complete = 2500);
+	GIVE(submit, 2000, 2, .e.flags = GRT_FLAG_COMMIT);
+	GIVE(end, 4000, 2);
+	GIVE(complete, 4000, 2);
+	GIVE(submit, 3500, 3, .e.flags = GRT_FLAG_COMMIT);
+	GIVE(end, 5000, 3);
+	GIVE(complete, 5000, 3);
+	flush(f);
+	expect(f, 1, 0, ABSENT, ABSENT, 500);
+	expect(f, 2, 0, ABSENT, ABSENT, 0);
+	expect(f, 3, 0, 500, 1000, 0);
+	assert_int_equal(counts(f).unordered_start, 2);
+}
+
+static void a_record_of_a_job_that_goes_on(void **state)
+{
+	struct fixture *f = *state;
+
+	GIVE(job, 3000, 1, .submit = 1000, .commit = 1200, .start = 1300);
+	assert_int_equal(counts(f).jobs, 0);
+	GIVE(end, 4000, 1);
+	GIVE(complete, 4100, 1);
+	flush(f);
+	expect(f, 1, 200, 100, 2700, 100);
+	assert_int_equal(counts(f).jobs, 1);
+	assert_int_equal(counts(f).incomplete, 0);
+}
+
+static void waits_of_a_record(void **state)
+{
+	struct fixture *f = *state;
+
+	/* one: its end comes behind the record, from whoever it was */
+	GIVE(job, 5000, 1, .submit = 1000, .complete = 4000, .wait = 1500, .waits = 1);
+	GIVE(sync_wait_exit, 5100, 1, .e.tid = 33);
+	/* none of the record's: another thread waits once it is complete */
+	GIVE(job, 6000, 2, .submit = 1000, .complete = 4000);
+	GIVE(sync_wait_enter, 6100, 2, .e.tid = 33);
+	GIVE(sync_wait_exit, 6300, 2, .e.tid = 33);
+	/* several: no telling which is which */
+	GIVE(job, 7000, 3, .submit = 1000, .complete = 4000, .wait = 1500, .waits = 2);
+	GIVE(sync_wait_exit, 7100, 3, .e.tid = 33);
+	GIVE(sync_wait_exit, 7200, 3, .e.tid = 34);
+	/* one whose end never comes */
+	GIVE(job, 8000, 4, .submit = 1000, .complete = 4000, .wait = 1500, .waits = 1);
+	flush(f);
+	assert_int_equal(find(f, 5, 1)->wait_ns, 3600);
+	assert_false(find(f, 5, 1)->cut_waits);
+	assert_int_equal(find(f, 5, 2)->wait_ns, 200);
+	assert_int_equal(find(f, 5, 3)->waits, 0);
+	assert_true(find(f, 5, 3)->cut_waits);
+	assert_true(find(f, 5, 4)->cut_waits);
+	assert_int_equal(counts(f).waits, 2);
+	assert_int_equal(counts(f).half_waits, 3);
 }
 
 static void end_and_complete_in_any_order(void **state)
@@ -1045,6 +1198,111 @@ static void random_jobs_equal_the_naive_join(void **state)
 	}
 }
 
+struct life {
+	struct grt_ev_job r;
+	uint64_t order;
+};
+
+static int by_order(const void *a, const void *b)
+{
+	const struct life *x = a, *y = b;
+
+	return (x->order > y->order) - (x->order < y->order);
+}
+
+static void random_life(struct life *l, uint64_t seqno)
+{
+	uint64_t t = 1000 + 40 * seqno;
+
+	*l = (struct life){
+		.r.e = {.type = GRT_EV_JOB,
+			.size = sizeof(l->r),
+			.ctx = 5 + seqno % 3,
+			.seqno = seqno,
+			.ring = (uint32_t)(seqno % 2),
+			.tid = 70,
+			.pid = 7,
+			.engine = 1,
+			.sample = (uint8_t)(1 + rand() % 100)},
+		.r.submit = t,
+		.r.commit = t += (uint64_t)rand() % 100,
+		.r.start = t += (uint64_t)rand() % 100,
+		.r.end = t += (uint64_t)rand() % 1000,
+		.r.complete = t += (uint64_t)rand() % 50,
+		.r.status = rand() % 8 ? 0 : -110,
+		.r.cmd = (uint32_t)rand(),
+	};
+	l->order = l->r.e.time = t;
+}
+
+/* The events that a record stands for, all of all jobs by time. */
+static void give_one_by_one(struct fixture *f, const struct life *life, size_t n)
+{
+	static struct grt_job_part all[5 * 500];
+	static struct life order[5 * 500];
+	struct grt_job_parts parts;
+	size_t used = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		grt_job_split(&life[i].r.e, &parts);
+		assert_int_equal(parts.n, 5);
+		for (unsigned int k = 0; k < parts.n; k++, used++) {
+			all[used] = parts.of[k];
+			order[used] =
+				(struct life){.r.fence_id = used, .order = parts.of[k].e.time << 16 | used};
+		}
+	}
+	qsort(order, used, sizeof(*order), by_order);
+	for (size_t i = 0; i < used; i++)
+		assert_int_equal(grt_jobs_event(f->jobs, &all[order[i].r.fence_id].e), 0);
+	flush(f);
+}
+
+static void same_job(const struct grt_job *a, const struct grt_job *b)
+{
+	assert_int_equal(a->seen, b->seen);
+	assert_int_equal(a->inferred, b->inferred);
+	assert_memory_equal(a->time, b->time, sizeof(a->time));
+	assert_int_equal(a->ring, b->ring);
+	assert_int_equal(a->pid, b->pid);
+	assert_int_equal(a->tid, b->tid);
+	assert_int_equal(a->cmd, b->cmd);
+	assert_int_equal(a->engine, b->engine);
+	assert_int_equal(a->sample, b->sample);
+	assert_int_equal(a->status, b->status);
+	assert_int_equal(a->failed, b->failed);
+}
+
+static void records_equal_their_events(void **state)
+{
+	static struct life life[500];
+	struct fixture *f = *state, other = {0};
+	const struct grt_group *a, *b;
+
+	for (size_t i = 0; i < 500; i++)
+		random_life(&life[i], i + 1);
+	qsort(life, 500, sizeof(*life), by_order);
+	begin(&other, NULL);
+	give_one_by_one(&other, life, 500);
+	for (size_t i = 0; i < 500; i++)
+		assert_int_equal(grt_jobs_event(f->jobs, &life[i].r.e), 0);
+	flush(f);
+	assert_int_equal(f->n, 500);
+	assert_int_equal(other.n, 500);
+	for (size_t i = 0; i < 500; i++)
+		same_job(&f->out[i], find(&other, f->out[i].ctx, f->out[i].seqno));
+	for (uint32_t i = 0; (a = grt_groups_get(f->groups, GRT_BY_RING, i)); i++) {
+		b = grt_groups_get(other.groups, GRT_BY_RING, i);
+		assert_int_equal(a->jobs, b->jobs);
+		assert_int_equal(a->failed, b->failed);
+		assert_true(a->exec.sum == b->exec.sum);
+		assert_int_equal(grt_busy_sum(&a->busy), grt_busy_sum(&b->busy));
+	}
+	grt_jobs_free(other.jobs);
+	grt_groups_free(other.groups);
+	free(other.out);
+}
+
 /* Whatever the bounds, every job comes out and every wait is accounted for. */
 static void tight_bounds_lose_nothing(void **state)
 {
@@ -1131,6 +1389,13 @@ int main(void)
 		TEST(an_observed_start_is_kept),
 		TEST(what_is_missing_is_not_invented),
 		TEST(a_sampled_job_has_no_ring_order),
+		TEST(the_job_behind_a_sampled_one_has_no_order),
+		TEST(rates_that_change_scale_exactly),
+		TEST(a_job_in_one_record),
+		TEST(the_flags_of_a_record_are_those_of_its_submit),
+		TEST(a_record_concludes_no_start),
+		TEST(a_record_of_a_job_that_goes_on),
+		TEST(waits_of_a_record),
 		TEST(end_and_complete_in_any_order),
 		TEST(an_end_after_complete_gives_no_negative_time),
 		TEST(an_identity_used_again),
@@ -1155,6 +1420,7 @@ int main(void)
 		TEST(busy_counts_overlaps_once),
 		TEST(groups_are_bounded),
 		TEST(random_jobs_equal_the_naive_join),
+		TEST(records_equal_their_events),
 		TEST(tight_bounds_lose_nothing),
 		TEST(top_keeps_the_first_in_order),
 	};

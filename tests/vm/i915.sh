@@ -8,7 +8,7 @@
 # shellcheck source=tests/vm/_lib.sh
 . "$(dirname -- "$0")/_lib.sh"
 prepare
-guest --no-gpu -- sh -c '
+guest --no-gpu --timeout 1500 -- sh -c '
 	sh tests/kernel/grtrace_binds.sh i915 i915_request_queue i915_request_add i915_request_retire \
 		i915_request_wait_begin i915_request_wait_end i915_gem_object_create i915_gem_object_destroy \
 		i915_gem_object_fault i915_vma_bind i915_vma_unbind i915_gem_shrink dma_fence_signaled

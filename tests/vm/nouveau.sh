@@ -8,7 +8,7 @@
 # shellcheck source=tests/vm/_lib.sh
 . "$(dirname -- "$0")/_lib.sh"
 prepare
-guest --no-gpu -- sh -c '
+guest --no-gpu --timeout 1500 -- sh -c '
 	sh tests/kernel/grtrace_binds.sh nouveau dma_fence_init dma_fence_signaled dma_fence_wait_start dma_fence_wait_end
 	modprobe nouveau
 	sh tests/vm/_guest.sh "grtrace grtrace_nouveau ../tests/kernel/modules/fences" \

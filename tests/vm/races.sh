@@ -9,5 +9,5 @@
 prepare
 seconds=10
 [ -z "${GRTRACE_SOAK:-}" ] || seconds=600
-guest --no-gpu --timeout $((seconds + 120)) -- \
+guest --no-gpu --parallel --timeout $((seconds + 120)) -- \
 	sh tests/vm/_guest.sh grtrace "/mnt/build/tests/kernel/grtrace_races $seconds" | join_tap
