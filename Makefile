@@ -242,6 +242,7 @@ check-built:
 
 soak:
 	tools/setup check
+	tools/debug-kernel
 	tests/run -o $(O) --soak
 
 fuzz:

@@ -6,6 +6,7 @@
 # event with one that stands for it, without and with the scheduler's
 # tracepoints and the bridge.
 # kernels: trixie sid
+# kernels in soak: debug
 
 # shellcheck source=tests/vm/_lib.sh
 . "$(dirname -- "$0")/_lib.sh"

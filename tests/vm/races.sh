@@ -3,6 +3,7 @@
 #
 # tests/kernel/grtrace_races in the virtual machine: 10 s, in the long form 10
 # minutes.
+# kernels in soak: debug
 
 # shellcheck source=tests/vm/_lib.sh
 . "$(dirname -- "$0")/_lib.sh"
