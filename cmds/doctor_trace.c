@@ -151,8 +151,8 @@ static void unbound_points(const char *points, char *names, size_t room)
 /* Return: whether this adapter sees its driver */
 static bool explain_adapter(struct diagnosis *d, const char *line)
 {
-	const char *points = strstr(line, "tracepoints=");
-	char name[64] = "?", missing[512];
+	const char *points = strstr(line, "tracepoints="), *refused;
+	char name[64] = "?", missing[512], why[128] = "?";
 	uint64_t bound = 0;
 
 	sscanf(line, "%63s", name);
@@ -160,6 +160,14 @@ static bool explain_adapter(struct diagnosis *d, const char *line)
 	if (!bound) {
 		probe_set(add(d, "adapter"), PROBE_FAILS, "load the driver of the GPU, and record again",
 			  "adapter %s waits for its driver, which is not loaded", name);
+		return false;
+	}
+	refused = strstr(line, " refused=");
+	if (refused) {
+		sscanf(refused, " refused=%127s", why);
+		probe_set(add(d, "adapter"), PROBE_FAILS,
+			  "a version of the driver that this grtrace knows, or a newer grtrace",
+			  "adapter %s has refused its driver: %s", name, why);
 		return false;
 	}
 	unbound_points(points ? points + strlen("tracepoints=") : "", missing, sizeof(missing));
