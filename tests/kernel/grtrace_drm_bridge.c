@@ -235,7 +235,7 @@ static void case_dependencies(void)
 
 	CHECK(open && over && gpu.nrings >= 2);
 	memset(jobs, 0, sizeof(jobs));
-	jobs[0] = (struct grtrace_softgpu_job){.duration = 20 * MS, .cookie = 1, .out_sync = open};
+	jobs[0] = (struct grtrace_softgpu_job){.duration = 500 * MS, .cookie = 1, .out_sync = open};
 	jobs[1] = (struct grtrace_softgpu_job){
 		.duration = US, .cookie = 2, .ring = 1, .in_syncs = (uintptr_t)&open, .in_count = 1};
 	CHECK_OK(run(2));
