@@ -70,6 +70,11 @@ struct device {
 	struct device_driver *driver;
 };
 
+/* Its value is the running kernel's: 0, from 7.0 on 3. */
+enum dma_fence_flag_bits {
+	DMA_FENCE_FLAG_SIGNALED_BIT,
+};
+
 struct dma_fence {
 	__u64 context;
 	__u64 seqno;
@@ -189,10 +194,5 @@ struct virtio_gpu_ctrl_hdr {
 };
 #define VIRTIO_GPU_FLAG_FENCE 1U
 #define VIRTIO_GPU_RESP_ERR_UNSPEC 0x1200U
-
-/* include/linux/dma-fence.h: bit 0 to 6.17, bit 3 in 7.2; the number is taken from the kernel's BTF. */
-enum dma_fence_flag_bits {
-	DMA_FENCE_FLAG_SIGNALED_BIT,
-};
 
 #endif /* GRTRACE_BPF_KERNEL_H */

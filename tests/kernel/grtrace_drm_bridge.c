@@ -286,6 +286,8 @@ static void case_failed(void)
 	CHECK_OK(failed(result_of(2, n), -EIO));
 	CHECK_OK(failed(result_of(4, n), -ENOMEM));
 	CHECK_OK(failed(result_of(6, n), result_of(6, n)->status));
+	/* the hardware never had the one that was refused */
+	CHECK_EQ(look_up(result_of(4, n)->ctx, result_of(4, n)->seqno).count[GRT_EV_END], 0);
 	CHECK_EQ(capture_count(&trace, GRT_EV_ERROR), 3);
 }
 
