@@ -7,6 +7,7 @@
 #ifndef GRT_READERS_FTRACE_EMIT_H
 #define GRT_READERS_FTRACE_EMIT_H
 
+#include "ftrace_armed.h"
 #include "ftrace_jobs.h"
 #include "ftrace_line.h"
 #include "text.h"
@@ -47,6 +48,7 @@ struct ftrace_wait {
  * @t, @l: the text and its present line
  * @at: where in the fields the next one is looked for first
  * @jobs: what is known of jobs
+ * @armer: and of threads that are about to queue some, by their number
  * @number: sequence number given last to a job that has none
  * @queue, @queues: contexts of virtio-gpu queues met
  * @slot: rows of the events plus 1, by a hash of their names; @indexed: they are set
@@ -57,6 +59,7 @@ struct ftrace {
 	struct ftrace_line l;
 	const char *at;
 	struct ftrace_jobs jobs;
+	struct ftrace_armer armer[FTRACE_ARMERS];
 	uint64_t number;
 	uint64_t queue[FTRACE_QUEUES];
 	uint32_t queues;

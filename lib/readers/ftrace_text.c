@@ -71,6 +71,7 @@ static enum grt_text_line lost(struct ftrace *f, const char *p, const char *end)
 	grt_scan_blanks(&p, end);
 	if (!begins(p, end, "EVENTS"))
 		return GRT_LINE_BAD;
+	memset(f->armer, 0, sizeof(f->armer));
 	grt_text_lost(f->t, n);
 	return GRT_LINE_DONE;
 }
