@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Loads the kernel module and the adapters of the GPU drivers that are there:
+ * Loads the kernel module, its stages and the adapters of the GPU drivers that are there:
  * from GRTRACE_MODULES where that is set, with modprobe where they are
  * installed, else from the build that this program belongs to.
  */
@@ -223,6 +223,29 @@ static void load_adapter(const char *driver, void (*note)(const char *text))
 	note(text);
 }
 
+/* Stages come with the core: only what goes wrong is worth a note. */
+static void load_stages(void (*note)(const char *text))
+{
+	static const char *const stages[] = {
+#define GRT_STAGE(NAME, name, help) CORE "_" #name,
+#include <grtrace/stages.def>
+#undef GRT_STAGE
+	};
+	char from[PATH_MAX], text[PATH_MAX + 512];
+	struct grt_err err;
+	size_t i;
+	int ret;
+
+	for (i = 0; i < sizeof(stages) / sizeof(stages[0]); i++) {
+		ret = is_loaded(stages[i]) ? 0 : load_module(stages[i], from);
+		if (!ret || ret == -ENOENT)
+			continue;
+		load_error(ret, from, &err);
+		snprintf(text, sizeof(text), "left out %s: %s: %s", stages[i], err.what, err.why);
+		note(text);
+	}
+}
+
 int kmod_load(void (*note)(const char *text), struct grt_err *err)
 {
 	struct driver_list *drivers;
@@ -234,6 +257,7 @@ int kmod_load(void (*note)(const char *text), struct grt_err *err)
 	ret = load_core(note, err);
 	if (ret || geteuid())
 		return ret;
+	load_stages(note);
 	drivers = calloc(1, sizeof(*drivers));
 	if (!drivers)
 		return grt_err_set(err, -ENOMEM, NULL, NULL, "no memory for the list of drivers");
