@@ -376,19 +376,19 @@ bool grtrace_emit_record(struct grt_event *e)
 {
 	static const struct grtrace_job_info nobody;
 	struct grtrace_cpu *c;
+	enum grt_fate fate = GRT_FATE_LOST;
 	unsigned long flags;
-	bool there = false;
 
 	local_irq_save(flags);
 	c = this_cpu_ptr(&grtrace_cpus);
 	if (c->running || grtrace_stopping) {
 		e->time = grtrace_stamp(c);
 		e->size = rows[e->type].size;
-		there = grtrace_deliver(c, e, &nobody);
-		grtrace_account(c, there ? GRT_FATE_DELIVERED : GRT_FATE_LOST);
+		fate = pass(c, e, &nobody);
+		grtrace_account(c, fate);
 	}
 	local_irq_restore(flags);
-	return there;
+	return fate == GRT_FATE_DELIVERED;
 }
 EXPORT_SYMBOL_GPL(grtrace_emit_record);
 
