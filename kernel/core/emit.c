@@ -384,7 +384,7 @@ bool grtrace_emit_record(struct grt_event *e)
 	if (c->running || grtrace_stopping) {
 		e->time = grtrace_stamp(c);
 		e->size = rows[e->type].size;
-		there = grtrace_deliver(c, e, &nobody);
+		there = deliver(c, e, &nobody);
 		grtrace_account(c, there ? GRT_FATE_DELIVERED : GRT_FATE_LOST);
 	}
 	local_irq_restore(flags);
