@@ -238,11 +238,11 @@ static bool scan_fence(struct ftrace *f, uint64_t *ctx, uint64_t *seqno)
 	const char **p = &f->at, *end = f->l.end;
 	bool draft = GRT_SCAN_WORD(p, end, "(context:");
 
-	if (!grt_scan_u64(p, end, ctx))
+	if (!grt_scan_line_u64(p, end, ctx))
 		return false;
 	if (draft ? !GRT_SCAN_WORD(p, end, ", seqno:") : !grt_scan_char(p, end, ':'))
 		return false;
-	if (!grt_scan_u64(p, end, seqno))
+	if (!grt_scan_line_u64(p, end, seqno))
 		return false;
 	return !draft || grt_scan_char(p, end, ')');
 }
@@ -267,6 +267,18 @@ static uint32_t pci_address(struct grt_span s)
 	return (uint32_t)(domain << 16 | bus << 8 | device << 3 | function);
 }
 
+/* The same, mostly the one that the line before had. */
+static uint32_t device_of(struct ftrace *f, struct grt_span dev)
+{
+	if (dev.len != FTRACE_PCI)
+		return dev.len ? pci_address(dev) : 0;
+	if (memcmp(f->pci_text, dev.at, FTRACE_PCI)) {
+		memcpy(f->pci_text, dev.at, FTRACE_PCI);
+		f->pci = pci_address(dev);
+	}
+	return f->pci;
+}
+
 static struct ftrace_job *fence_job(struct ftrace *f)
 {
 	struct grt_span dev = {NULL, 0}, ring;
@@ -280,7 +292,7 @@ static struct ftrace_job *fence_job(struct ftrace *f)
 		return NULL;
 	job = ftrace_job_of(f, ctx, seqno);
 	id = ftrace_ring(f, ring, "", &engine);
-	ftrace_place_job(job, id, engine, dev.len ? pci_address(dev) : 0);
+	ftrace_place_job(job, id, engine, device_of(f, dev));
 	return job;
 }
 
@@ -375,16 +387,14 @@ static bool fence_fields(struct ftrace *f, struct fence_fields *x)
 	x->timeline = (struct grt_span){NULL, 0};
 	if (GRT_SCAN_WORD(&p, end, "driver=")) {
 		x->driver.at = p;
-		while (p < end && *p != ' ')
-			p++;
+		p = grt_line_until(p, end, ' ', ' ');
 		x->driver.len = (size_t)(p - x->driver.at);
 		if (!GRT_SCAN_WORD(&p, end, " timeline=") && !split_names(f, x))
 			return false;
 	}
 	if (!x->timeline.at) {
 		x->timeline.at = p;
-		while (p < end && *p != ' ')
-			p++;
+		p = grt_line_until(p, end, ' ', ' ');
 		x->timeline.len = (size_t)(p - x->timeline.at);
 		f->at = p;
 		if (!GRT_SCAN_WORD(&p, end, " context=") && !split_names(f, x))
