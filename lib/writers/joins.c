@@ -399,17 +399,16 @@ static int on_whole(struct grt_joins *j, const struct grt_event *e, struct grt_j
 {
 	const struct grt_ev_job *r = (const struct grt_ev_job *)e;
 
-	(void)j;
 	if (r->submit && r->commit)
-		delta(out, GRT_DELTA_SCHED, r->submit, r->commit);
+		delta(j, out, GRT_DELTA_SCHED, r->submit, r->commit);
 	if (r->commit && r->start)
-		delta(out, GRT_DELTA_QUEUE, r->commit, r->start);
+		delta(j, out, GRT_DELTA_QUEUE, r->commit, r->start);
 	if (r->start && r->end)
-		delta(out, GRT_DELTA_EXEC, r->start, r->end);
+		delta(j, out, GRT_DELTA_EXEC, r->start, r->end);
 	if (r->end && r->complete)
-		delta(out, GRT_DELTA_COMPLETE, r->end, r->complete);
+		delta(j, out, GRT_DELTA_COMPLETE, r->end, r->complete);
 	if (r->submit && r->complete)
-		delta(out, GRT_DELTA_TOTAL, r->submit, r->complete);
+		delta(j, out, GRT_DELTA_TOTAL, r->submit, r->complete);
 	return 0;
 }
 
