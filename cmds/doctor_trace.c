@@ -192,7 +192,8 @@ static void explain_fields(struct diagnosis *d, const char *name, const char *li
 /* Return: whether this adapter sees its driver */
 static bool explain_adapter(struct diagnosis *d, const char *line)
 {
-	char name[64] = "?", missing[512];
+	char name[64] = "?", missing[512], why[128] = "?";
+	const char *refused;
 	uint64_t bound = 0;
 
 	sscanf(line, "%63s", name);
@@ -200,6 +201,14 @@ static bool explain_adapter(struct diagnosis *d, const char *line)
 	if (!bound) {
 		probe_set(add(d, "adapter"), PROBE_FAILS, "load the driver of the GPU, and record again",
 			  "adapter %s waits for its driver, which is not loaded", name);
+		return false;
+	}
+	refused = strstr(line, " refused=");
+	if (refused) {
+		sscanf(refused, " refused=%127s", why);
+		probe_set(add(d, "adapter"), PROBE_FAILS,
+			  "a version of the driver that this grtrace knows, or a newer grtrace",
+			  "adapter %s has refused its driver: %s", name, why);
 		return false;
 	}
 	unbound_points(line, missing, sizeof(missing));

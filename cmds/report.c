@@ -101,8 +101,6 @@ static int on_stray(void *arg, const struct grt_event *e)
 static int on_join_event(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
 {
 	(void)cpu;
-	if (e->type == GRT_EV_JOB)
-		grt_aggregates_event(&((struct report *)c)->aggregates, e);
 	return grt_jobs_event(((struct report *)c)->jobs, e);
 }
 

@@ -211,16 +211,21 @@ static void note_joins(struct report *r, const struct grt_health *h)
 static void note_aggregates(struct report *r, const struct grt_health *h)
 {
 	uint64_t aggregated = h->balance.fate[GRT_FATE_AGGREGATED], told = r->aggregates.replaced;
+	uint64_t whole = grt_jobs_count(r->jobs).replaced;
 
+	/* What JOB records stand for is in the tables of jobs. */
+	aggregated = aggregated > whole ? aggregated - whole : 0;
 	if (told)
 		note(&r->notes,
 		     "%" PRIu64
 		     " events are not in the trace one by one: AGGREGATE records stand for them, and "
 		     "no other table has their jobs",
 		     told);
-	if (aggregated > told && !r->aggregates.jobs)
+	if (aggregated > told)
 		note(&r->notes,
-		     "what %" PRIu64 " aggregated events were is not known: their record is not here",
+		     "what %" PRIu64
+		     " aggregated events were is not known: their record is not here (lost, or of a job that took "
+		     "less than was asked for)",
 		     aggregated - told);
 }
 

@@ -13,7 +13,6 @@ static void add(uint64_t *sum, uint64_t n)
 void grt_aggregates_init(struct grt_aggregates *a)
 {
 	a->replaced = 0;
-	a->jobs = 0;
 	a->over = 0;
 	grt_keyed_init(&a->rows, sizeof(struct grt_aggregate_row), GRT_AGGREGATES_MAX);
 }
@@ -65,7 +64,6 @@ int grt_aggregates_event(struct grt_aggregates *a, const struct grt_event *e)
 	void *found;
 	int ret;
 
-	a->jobs += e->type == GRT_EV_JOB;
 	if (e->type != GRT_EV_AGGREGATE)
 		return 0;
 	add(&a->replaced, ev->replaced);

@@ -53,14 +53,12 @@ struct grt_aggregate_row {
 
 /**
  * struct grt_aggregates - set up by grt_aggregates_init()
- * @replaced: events that are not in the stream because AGGREGATE records stand for them
- * @jobs: JOB records, which stand for events, too
+ * @replaced: events that are not in the stream because records stand for them
  * @over: records in no row, because there were too many rings
  */
 struct grt_aggregates {
 	struct grt_keyed rows;
 	uint64_t replaced;
-	uint64_t jobs;
 	uint64_t over;
 };
 
@@ -70,7 +68,7 @@ extern const struct grt_table grt_aggregate_table;
 /** grt_aggregates_init - empty */
 void grt_aggregates_init(struct grt_aggregates *a);
 
-/** grt_aggregates_event - takes in an event; of use are AGGREGATE and JOB. Return: 0 or -ENOMEM */
+/** grt_aggregates_event - takes in an event; of use is AGGREGATE. Return: 0 or -ENOMEM */
 int grt_aggregates_event(struct grt_aggregates *a, const struct grt_event *e);
 
 /**

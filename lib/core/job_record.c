@@ -4,7 +4,7 @@
  */
 #include "job_record.h"
 
-/* A part as all have it in common; the first ones carry flags of their own. */
+/* A part as all have it in common. */
 static struct grt_job_part *add(struct grt_job_parts *out, const struct grt_event *e, uint16_t type,
 				uint16_t size, uint64_t time)
 {
@@ -15,6 +15,9 @@ static struct grt_job_part *add(struct grt_job_parts *out, const struct grt_even
 	part->e.size = size;
 	part->e.time = time;
 	part->e.flags &= (uint16_t) ~(GRT_FLAG_COMMIT | GRT_FLAG_INFERRED);
+	/* The types of the stamps are in the order of their bits. */
+	if (type <= GRT_EV_COMPLETE && ((const struct grt_ev_job *)e)->inferred >> (type - GRT_EV_SUBMIT) & 1)
+		part->e.flags |= GRT_FLAG_INFERRED;
 	return part;
 }
 
@@ -25,7 +28,7 @@ static void add_submit(const struct grt_ev_job *r, struct grt_job_parts *out)
 {
 	struct grt_ev_submit *s = &ADD(out, r, SUBMIT, submit, r->submit);
 
-	s->e.flags = r->e.flags;
+	s->e.flags |= r->e.flags & GRT_FLAG_COMMIT;
 	s->cmd = r->cmd;
 	s->hw_ctx = r->hw_ctx;
 	s->fence_id = r->fence_id;

@@ -41,7 +41,7 @@ struct job_key {
 /**
  * struct job - who submitted it, for events in interrupts and workers
  * @state: JOB_*
- * @error: with which it failed on the hardware, 0 where that is not known
+ * @error: of the hardware's fence, which the finished fence may not have
  */
 struct job {
 	__u32 pid;

@@ -218,6 +218,25 @@ static void fails(void)
 	     "COMPLETE me engine=graphics ctx=103 seqno=2 ring=gfx_0.0.0\n");
 }
 
+static void refused(void)
+{
+	NEED_SCHEDULER();
+	know_offsets(false);
+	PLAY("make 109 1 %d 0", GFX);
+	PLAY("refuse 109 1");
+	told_begin();
+	PLAY("sched 109 1 %u", DRM_SCHED_JOB);
+	PLAY("sched 109 1 %u", DRM_RUN_JOB);
+	PLAY("fail 109 1 %d", ENOMEM);
+	PLAY("sched 109 1 %u", DRM_SCHED_PROCESS_JOB);
+	PLAY("signal 109 1");
+	PLAY("free 109 1");
+	told("SUBMIT me engine=graphics ctx=109 seqno=1 ring=gfx_0.0.0\n"
+	     "COMMIT me engine=graphics ctx=109 seqno=1 ring=gfx_0.0.0 sw_depth=10 hw_depth=20\n"
+	     "ERROR me engine=graphics ctx=109 seqno=1 ring=gfx_0.0.0 status=-12\n"
+	     "COMPLETE me engine=graphics ctx=109 seqno=1 ring=gfx_0.0.0 status=-12\n");
+}
+
 static void waits(void)
 {
 	NEED_SCHEDULER();
@@ -452,6 +471,7 @@ static const struct tap_case cases[] = {
 	{"without offsets the number of IBs is not known", unknown_ibs},
 	{"context and seqno have all their 64 bits", numbers},
 	{"a job that failed: ERROR also where only the hardware's fence says so", fails},
+	{"a job that the driver refused has no END", refused},
 	{"a wait for a job", waits},
 	{"dependencies under the old names, and the fence that two jobs waited for", dependencies_old},
 	{"dependencies under the new names: one that is open is told when it holds the job up",

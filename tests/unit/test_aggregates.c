@@ -141,10 +141,6 @@ static void others_are_passed_over(void **state)
 
 	assert_int_equal(grt_aggregates_event(a, &ev.e), 0);
 	assert_int_equal(a->rows.used, 0);
-	assert_int_equal(a->jobs, 0);
-	ev.e.type = GRT_EV_JOB;
-	assert_int_equal(grt_aggregates_event(a, &ev.e), 0);
-	assert_int_equal(a->jobs, 1);
 }
 
 int main(void)

@@ -451,10 +451,13 @@ static void the_flags_of_a_record_are_those_of_its_submit(void **state)
 
 	GIVE(job, 10000, 1, .e.flags = GRT_FLAG_COMMIT, .submit = 1000, .start = 1700, .end = 9700,
 	     .complete = 9750);
+	GIVE(job, 10000, 2, .submit = 1000, .commit = 1000, .start = 1700, .end = 9700, .complete = 9750,
+	     .inferred = 1 << GRT_STAMP_END);
 	flush(f);
 	expect(f, 1, 0, 700, 8000, 50);
 	assert_true(phase_inferred(find(f, 5, 1), GRT_PHASE_SCHED));
 	assert_false(phase_inferred(find(f, 5, 1), GRT_PHASE_EXEC));
+	assert_int_equal(find(f, 5, 2)->inferred, 1 << GRT_STAMP_END);
 }
 
 /* It leaves at its COMPLETE and may have been chosen: it proves nothing about the order of its ring. */

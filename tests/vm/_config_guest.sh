@@ -13,9 +13,11 @@ config_now() { grep -v '^enable=' $D/config; }
 is_as_before() { config_now | cmp -s - before.txt; }
 has() { grep -qx "$1" $D/config; }
 
-# A value that is not the default: KIND MIN MAX DEFAULT.
+# A value that is not the default: KIND MIN MAX DEFAULT WORDS.
 other_value() {
 	case $1 in
+	WORD) cut -d '|' -f 2 <<<"$5" ;;
+	IDS) echo 1,7 ;;
 	BOOL) echo $((1 - $4)) ;;
 	LEVEL) echo verbose ;;
 	MASK) echo 0x6 ;;
@@ -25,8 +27,8 @@ other_value() {
 	esac
 }
 
-keys() { # -> NAME KIND MIN MAX DEFAULT, of what can be set
-	sed -n 's/^GRT_KEY(\([a-z_]*\), \([A-Z0-9]*\), \([^,]*\), \([^,]*\), \([^,]*\),.*/\1 \2 \3 \4 \5/p' "$def" |
+keys() { # -> NAME KIND MIN MAX DEFAULT UNIT, of what can be set and whose module there is
+	sed -n 's/^GRT_KEY(\([a-z_]*\), \([A-Z0-9]*\), \([^,]*\), \([^,]*\), \([^,]*\), "\([^"]*\)".*/\1 \2 \3 \4 \5 \6/p' "$def" |
 		grep -v '^enable ' | awk '$4 != "0"'
 }
 names() { # KEY -> its other spellings
@@ -35,13 +37,17 @@ names() { # KEY -> its other spellings
 
 "$GRTRACE" start >/dev/null && "$GRTRACE" stop >/dev/null
 check "the module is loaded" test -e $D/config
+for stage in $(sed -n 's/^GRT_STAGE([A-Z_]*, \([a-z_]*\),.*/\1/p' "$GRTRACE_SRC/include/grtrace/stages.def"); do
+	[ ! -e "$GRTRACE_MODULES/grtrace_$stage.ko" ] || check "start has loaded $stage" test -d "/sys/module/grtrace_$stage"
+done
 config_now >before.txt
 run config --save defaults.conf
 check "the defaults are saved" exits 0
 
 # Every key is set through every spelling and read back through every other.
-while read -r name kind min max default; do
-	value=$(other_value "$kind" "$min" "$max" "$default")
+while read -r name kind min max default unit; do
+	grep -q "^$name=" before.txt || continue
+	value=$(other_value "$kind" "$min" "$max" "$default" "$unit")
 	for spelling in $name $(names "$name"); do
 		run config "$spelling=$value"
 		check "$spelling=$value" silent
@@ -50,17 +56,18 @@ while read -r name kind min max default; do
 		for reading in $name $(names "$name"); do
 			run config "$reading"
 			check "$reading reads it" test "$output" = "$now"
-			[ ! -e "$D/$reading" ] || check "so does its file" test "$(cat "$D/$reading")" = "$now"
+			[ ! -e "$D/$reading" ] || check "so does its file" test "$(head -n 1 "$D/$reading")" = "$now"
 		done
-		run config --restore defaults.conf
-		check "the saved default is restored" is_as_before
+		grep "^$name=" before.txt >$D/config
+		check "the default is back" is_as_before
 	done
 done < <(keys)
 
 # All of them at once: set, saved, back to the defaults, restored.
 settings=()
-while read -r name kind min max default; do
-	settings+=("$name=$(other_value "$kind" "$min" "$max" "$default")")
+while read -r name kind min max default unit; do
+	grep -q "^$name=" before.txt || continue
+	settings+=("$name=$(other_value "$kind" "$min" "$max" "$default" "$unit")")
 done < <(keys)
 run config "${settings[@]}"
 check "all keys in one command" silent
@@ -106,11 +113,12 @@ check "a key after a profile goes on top" has sample=33
 run config --restore defaults.conf
 
 # What record changes is put back, however it ends.
-all=(--sample 10 --rate 1000 --watch '0 !ctx:7' --filter-pid 1 --filter-ring 0 --filter-engine graphics
-	--filter-events submit,complete --buffer 8M)
+all=(--sample 10 --rate 1000 --watch '0 !ctx:7' --filter-pid 1 --filter-uid 3 --filter-ring 0
+	--filter-engine graphics --filter-events "submit,complete" --filter-latency 5 --buffer 8M)
 run record -o a.grt "${all[@]}" sh -c "grep -v ^enable= $D/config >meanwhile.txt"
 check "record with every setting" exits 0
-for setting in sample=10 max_events_per_sec=1000 filter_pid=1 filter_ring_id=0 buffer_size=8388608; do
+for setting in sample=10 max_events_per_sec=1000 filter_pid=1 filter_uid=3 filter_ring_id=0 filter_latency=5 \
+	buffer_size=8388608; do
 	check "$setting meanwhile" grep -qx $setting meanwhile.txt
 done
 check "all are put back" is_as_before

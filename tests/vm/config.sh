@@ -6,5 +6,5 @@
 # shellcheck source=tests/vm/_lib.sh
 . "$(dirname -- "$0")/_lib.sh"
 prepare
-guest --timeout 400 -- env GRTRACE_SRC=/mnt/host GRTRACE=/mnt/build/grtrace bash /mnt/host/tests/vm/_config_guest.sh |
+guest --timeout 570 -- env GRTRACE_SRC=/mnt/host GRTRACE=/mnt/build/grtrace bash /mnt/host/tests/vm/_config_guest.sh |
 	join_tap

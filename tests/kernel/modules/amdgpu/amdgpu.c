@@ -178,7 +178,7 @@ static void free_job(struct amdgpu_job *job)
 	kfree(job);
 }
 
-/* CTX SEQNO RING IBS */
+/* CTX SEQNO RING IBS: the hardware has it, too */
 static int do_make(const u64 *arg)
 {
 	struct drm_sched_fence *f = kzalloc(sizeof(*f), GFP_KERNEL);
@@ -193,6 +193,7 @@ static int do_make(const u64 *arg)
 	spin_lock_init(&f->lock);
 	f->sched = &rings[arg[2]];
 	dma_fence_init(&f->finished, &finished_ops, &f->lock, arg[0], arg[1]);
+	f->parent = make_fence(arg[0] + 100000, arg[1]);
 	job->base.s_fence = f;
 	job->base.sched = f->sched;
 	job->base.entity = &entities[arg[2]];
@@ -303,15 +304,22 @@ static int do_fail(const u64 *arg)
 static int do_fail_hw(const u64 *arg)
 {
 	struct amdgpu_job *job = job_of(arg);
-	struct dma_fence *fence = make_fence(arg[0] + 1000, arg[1]);
 
-	if (!job || !fence) {
-		kfree(fence);
+	if (!job || !job->base.s_fence->parent)
 		return -ENOENT;
-	}
-	dma_fence_set_error(fence, -(int)arg[2]);
-	dma_fence_signal(fence);
-	job->base.s_fence->parent = fence;
+	dma_fence_set_error(job->base.s_fence->parent, -(int)arg[2]);
+	return 0;
+}
+
+/* CTX SEQNO: the driver does not give it to the hardware */
+static int do_refuse(const u64 *arg)
+{
+	struct amdgpu_job *job = job_of(arg);
+
+	if (!job || !job->base.s_fence->parent)
+		return -ENOENT;
+	dma_fence_put(job->base.s_fence->parent);
+	job->base.s_fence->parent = NULL;
 	return 0;
 }
 
@@ -413,6 +421,7 @@ static const struct play_verb play_verbs[] = {
 	{ "signal_fence", 1, do_signal_fence },
 	{ "fail", 3, do_fail },
 	{ "fail_hw", 3, do_fail_hw },
+	{ "refuse", 2, do_refuse },
 	{ "wait", 3, do_wait },
 	{ "signal", 2, do_signal },
 	{ "cs_ioctl", 2, do_cs_ioctl },
