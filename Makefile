@@ -75,6 +75,8 @@ FUZZ	:= $(patsubst %.c,$(O)/%,$(FUZZ_SRC))
 LIBA	:= $(O)/libgrtrace.a
 LIBSO	:= $(O)/libgrtrace.so.$(SOVER)
 BIN	:= $(O)/grtrace
+# Plays workloads on kernel/softgpu: of use to others, so it is installed, too.
+SOFTGPU_RUN := $(O)/tools/softgpu-run
 MANUALS	:= $(wildcard docs/*.1 docs/*.5)
 
 has_kernel := $(if $(KDIR),$(wildcard $(KDIR)/Makefile))
@@ -86,7 +88,7 @@ modules_of = $(wildcard $(1)/*.ko)
 .SUFFIXES:
 .SECONDARY:
 
-all: $(BIN) $(LIBA) $(if $(SANITIZE)$(STATIC),,$(LIBSO)) $(O)/libgrtrace.pc $(if $(has_kernel),modules)
+all: $(BIN) $(SOFTGPU_RUN) $(LIBA) $(if $(SANITIZE)$(STATIC),,$(LIBSO)) $(O)/libgrtrace.pc $(if $(has_kernel),modules)
 	@tools/features "$(O)" "$(KDIR)" "$(CC)" "$(CLANG)"
 
 help:
@@ -242,6 +244,7 @@ check-built:
 
 soak:
 	tools/setup check
+	tools/debug-kernel
 	tests/run -o $(O) --soak
 
 fuzz:
@@ -265,10 +268,10 @@ demo:
 
 # ------------------------------------------------------------------ install
 
-install: $(BIN) $(LIBA) $(LIBSO) $(O)/libgrtrace.pc
+install: $(BIN) $(SOFTGPU_RUN) $(LIBA) $(LIBSO) $(O)/libgrtrace.pc
 	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(INCDIR)/grtrace \
 		$(DESTDIR)$(MANDIR)/man1 $(DESTDIR)$(MANDIR)/man5 $(DESTDIR)$(COMPDIR)
-	install -m 755 $(BIN) $(DESTDIR)$(BINDIR)/grtrace
+	install -m 755 $(BIN) $(SOFTGPU_RUN) $(DESTDIR)$(BINDIR)/
 	for alias in $(ALIASES); do ln -sfn grtrace $(DESTDIR)$(BINDIR)/$$alias || exit 1; done
 	install -m 644 $(LIBA) $(DESTDIR)$(LIBDIR)/libgrtrace.a
 	install -m 755 $(LIBSO) $(DESTDIR)$(LIBDIR)/libgrtrace.so.$(VERSION)
@@ -281,7 +284,7 @@ install: $(BIN) $(LIBA) $(LIBSO) $(O)/libgrtrace.pc
 	install -m 644 completion/grtrace $(DESTDIR)$(COMPDIR)/grtrace
 
 uninstall:
-	rm -f $(DESTDIR)$(BINDIR)/grtrace $(addprefix $(DESTDIR)$(BINDIR)/,$(ALIASES)) \
+	rm -f $(DESTDIR)$(BINDIR)/grtrace $(DESTDIR)$(BINDIR)/softgpu-run $(addprefix $(DESTDIR)$(BINDIR)/,$(ALIASES)) \
 		$(DESTDIR)$(LIBDIR)/libgrtrace.a $(DESTDIR)$(LIBDIR)/libgrtrace.so* \
 		$(DESTDIR)$(LIBDIR)/pkgconfig/libgrtrace.pc $(DESTDIR)$(COMPDIR)/grtrace \
 		$(addprefix $(DESTDIR)$(MANDIR)/man1/,$(notdir $(filter %.1,$(MANUALS)))) \

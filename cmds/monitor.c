@@ -92,6 +92,7 @@ enum event_class {
 	CLASS_stack,
 	CLASS_custom,
 	CLASS_aggregate,
+	CLASS_tsg,
 	CLASSES,
 };
 

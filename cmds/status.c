@@ -154,7 +154,7 @@ static void text_limits(const struct state *s)
 static void text_adapters(const struct state *s)
 {
 	const char *next = s->adapters, *line;
-	char name[64], driver[64], bound[8], points[2048];
+	char name[64], driver[64], bound[8], points[2048], missing[2048];
 	size_t length;
 	int n = 0;
 
@@ -164,12 +164,16 @@ static void text_adapters(const struct state *s)
 		word(line, length, "driver", driver, sizeof(driver));
 		word(line, length, "bound", bound, sizeof(bound));
 		word(line, length, "tracepoints", points, sizeof(points));
+		word(line, length, "missing", missing, sizeof(missing));
 		printf("%-11s", n++ ? "" : "adapters");
 		cmd_put_text(stdout, name);
 		printf(": %s ", !strcmp(bound, "1") ? "bound to driver" : "waits for driver");
 		cmd_put_text(stdout, driver);
 		printf(", tracepoints ");
 		cmd_put_text(stdout, *points ? points : "-");
+		if (*missing)
+			fputs(", missing ", stdout);
+		cmd_put_text(stdout, missing);
 		putchar('\n');
 	}
 	if (!n)
@@ -269,6 +273,9 @@ static void json_adapters(const struct state *s)
 		word(line, length, "bound", value, sizeof(value));
 		printf(",\"bound\":%s,\"tracepoints\":", !strcmp(value, "1") ? "true" : "false");
 		word(line, length, "tracepoints", value, sizeof(value));
+		cmd_put_json(stdout, value);
+		fputs(",\"missing\":", stdout);
+		word(line, length, "missing", value, sizeof(value));
 		cmd_put_json(stdout, value);
 		putchar('}');
 		comma = ",";

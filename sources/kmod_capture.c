@@ -165,14 +165,20 @@ static int capture_open(void **state, const struct source_setup *setup, struct g
 	return prepare(c, setup, err);
 }
 
-/* Whether an adapter of this name is bound to its driver. */
+/* The adapter that tells what the BPF program of this name does. */
+static const char *adapter_for(const char *program)
+{
+	return strcmp(program, "drm_sched") ? program : "drm_bridge";
+}
+
+/* Whether the adapter is bound to its driver. */
 static bool capture_covers(void *state, const char *driver)
 {
 	struct capture *c = state;
 	char *adapters = kmod_read(&c->kmod, "adapters", NULL), line[256];
 	uint64_t bound = 0;
 
-	if (adapters && kmod_line(adapters, driver, line, sizeof(line)))
+	if (adapters && kmod_line(adapters, adapter_for(driver), line, sizeof(line)))
 		kmod_number(line, "bound", &bound);
 	free(adapters);
 	return bound;

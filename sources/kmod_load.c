@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Loads the kernel module and the adapters of the GPU drivers that are there:
+ * Loads the kernel module, its stages and the adapters of the GPU drivers that are there:
  * from GRTRACE_MODULES where that is set, with modprobe where they are
  * installed, else from the build that this program belongs to.
  */

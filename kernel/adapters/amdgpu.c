@@ -310,6 +310,7 @@ static int __init amdgpu_init(void)
 static void __exit amdgpu_exit(void)
 {
 	grtrace_adapter_unregister(&adapter);
+	sched_forget(); /* also of schedulers seen while the driver was away */
 }
 
 module_init(amdgpu_init);

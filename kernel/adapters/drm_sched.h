@@ -310,7 +310,8 @@ static void sched_on_done(void *data, struct drm_sched_fence *f)
 	if (!sched_place(f->sched, &job))
 		return;
 	sched_learn(&f->finished);
-	grtrace_end(&job, 0, 0);
+	if (READ_ONCE(f->parent)) /* else the driver refused it: the hardware never had it */
+		grtrace_end(&job, 0, 0);
 }
 
 /* Dependencies. */

@@ -354,11 +354,11 @@ static void show_tracepoints(struct seq_file *m, const struct grtrace_adapter *a
 static void show_reason(struct seq_file *m, const struct grtrace_adapter *a, const struct grtrace_probe *p)
 {
 	if (p->err)
-		seq_printf(m, ":errno_%d", -p->err);
+		seq_printf(m, ":errno-%d", -p->err);
 	else if (p->here)
-		seq_puts(m, ":not_in_this_kernel");
+		seq_puts(m, ":not-in-this-kernel");
 	else
-		seq_printf(m, ":%s_not_loaded", origin(a, p));
+		seq_printf(m, ":%s-not-loaded", origin(a, p));
 }
 
 /* What is not bound, and why. */

@@ -7,6 +7,7 @@
 #define GRTRACE_CORE_H
 
 #include <linux/irq_work.h>
+#include <linux/jump_label.h>
 #include <linux/mutex.h>
 #include <linux/percpu.h>
 #include <linux/sched.h>
@@ -48,6 +49,7 @@ struct grtrace_ring_counts {
  * @rings: delivered, by ring; GRTRACE_RINGS of them, kept apart since a module
  *	has only 8 KiB of static per-CPU memory
  * @named_rings: rings named in the open packet
+ * @rings_gone: how many had gone then, so that an id under another name is named again
  * @named_tids: threads named in the open packet
  *
  * Written with interrupts off on its own CPU, so it needs no lock; readers on
@@ -67,6 +69,7 @@ struct grtrace_cpu {
 	u64 by_type[GRT_EV_MAX];
 	struct grtrace_ring_counts *rings;
 	unsigned long named_rings[BITS_TO_LONGS(GRTRACE_RINGS)];
+	unsigned int rings_gone;
 	u32 named_tids[GRTRACE_NAMED_TIDS];
 };
 
@@ -116,6 +119,8 @@ struct grtrace_ring {
 	u8 engine;
 };
 
+extern unsigned int grtrace_rings_gone;
+
 const struct grtrace_ring *grtrace_ring_get(u32 id);
 void grtrace_rings_exit(void);
 
@@ -131,6 +136,11 @@ void grtrace_stages_update(void);
 void grtrace_stages_running(bool on);
 void grtrace_stages_clear(void);
 const struct grtrace_stage *grtrace_stage_get(enum grt_stage kind);
+
+/* trace.c */
+DECLARE_STATIC_KEY_FALSE(grtrace_traced);
+
+void grtrace_trace(const struct grt_event *e);
 
 /* judge.c */
 void grtrace_emit_judged(struct grtrace_cpu *c, struct grt_event *e, u8 level, struct grtrace_job_info *by,
@@ -153,7 +163,7 @@ bool grtrace_rate_update(void);
 void grtrace_rate_clear(void);
 
 /* emit.c */
-bool grtrace_deliver(struct grtrace_cpu *c, const struct grt_event *e, const struct grtrace_job_info *by);
+enum grt_fate grtrace_pass(struct grtrace_cpu *c, const struct grt_event *e, const struct grtrace_job_info *by);
 u64 grtrace_nmi_refused(void);
 extern bool grtrace_stopping;
 

@@ -19,6 +19,9 @@ static const struct {
 #undef GRT_RING_NAME
 };
 
+/* Counts rings that went: an id may have another name after that. */
+unsigned int grtrace_rings_gone;
+
 static struct grtrace_ring __rcu *rings[GRTRACE_RINGS];
 static DEFINE_RAW_SPINLOCK(rings_lock);
 
@@ -129,6 +132,7 @@ void grtrace_ring_unregister(int id)
 	raw_spin_lock_irqsave(&rings_lock, flags);
 	ring = rcu_dereference_protected(rings[id], lockdep_is_held(&rings_lock));
 	RCU_INIT_POINTER(rings[id], NULL);
+	WRITE_ONCE(grtrace_rings_gone, grtrace_rings_gone + !!ring);
 	raw_spin_unlock_irqrestore(&rings_lock, flags);
 	if (ring) {
 		pr_debug("ring %d: gone\n", id);

@@ -55,7 +55,7 @@ static int softgpu_ring_ioctl(struct drm_device *drm, void *data, struct drm_fil
 		.timeout_ms = softgpu_timeout_ms,
 		.jobs_max = softgpu_jobs_max,
 	};
-	/* an error would keep the struct from being copied back, and with it the count */
+	/* no error: who asks for one too many gets the limits, too */
 	if (index >= gpu->nrings)
 		return 0;
 	arg->type = gpu->rings[index].type;

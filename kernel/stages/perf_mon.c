@@ -31,6 +31,10 @@
 
 #define WINDOW NSEC_PER_SEC
 
+/* The ends of a window are those of all rings within this, if it can be had in so many tries. */
+#define LOOK_NS	   (50 * NSEC_PER_USEC)
+#define LOOK_TRIES 10
+
 /* A flight's mark: the job has begun, and not only been committed. */
 #define STARTED FLIGHT_MARK
 
@@ -240,16 +244,30 @@ static struct look look_at(unsigned int ring)
 	return look;
 }
 
-/* Return: whether the ring had an event since the last look */
-static bool look_again(unsigned int ring)
+/*
+ * Looks at all rings at once: what is looked at only grows, so where something
+ * came between, an interrupt or another virtual machine, all are looked at again.
+ */
+static void look_at_all(struct look *looks)
 {
-	struct look now = look_at(ring);
+	unsigned int ring, tries = LOOK_TRIES;
+	u64 begun;
 
+	do {
+		begun = ktime_get_mono_fast_ns();
+		for_each_set_bit(ring, used, GRTRACE_RINGS)
+			looks[ring] = look_at(ring);
+	} while (ktime_get_mono_fast_ns() - begun > LOOK_NS && --tries);
+}
+
+/* Return: whether the ring had an event since the last look */
+static bool look_again(unsigned int ring, const struct look *now)
+{
 	/* windows in which nothing happened were left out */
 	last[ring].time = max(last[ring].time, window.edge);
 	before[ring] = last[ring];
-	last[ring] = now;
-	return now.n.emitted != before[ring].n.emitted;
+	last[ring] = *now;
+	return now->n.emitted != before[ring].n.emitted;
 }
 
 static bool looks_stale(void)
@@ -264,13 +282,17 @@ static bool looks_stale(void)
 
 static void window_fn(struct work_struct *work)
 {
-	u64 now = ktime_get_mono_fast_ns();
+	static struct look looks[GRTRACE_RINGS];
 	unsigned int ring;
 	bool any = false;
+	u64 now;
 
 	mutex_lock(&look_lock);
+	look_at_all(looks);
+	now = ktime_get_mono_fast_ns();
 	for_each_set_bit(ring, used, GRTRACE_RINGS)
-		any |= look_again(ring);
+		if (looks[ring].time) /* it may be one that was used since */
+			any |= look_again(ring, &looks[ring]);
 	windows++;
 	if (any) {
 		window_next(&window, now);

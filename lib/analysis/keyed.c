@@ -13,7 +13,7 @@ struct head {
 	uint32_t tag;
 	uint32_t prev;
 	uint32_t next;
-	uint32_t unused;
+	uint32_t id;
 };
 
 _Static_assert(sizeof(struct head) % 16 == 0, "elements are aligned behind it");
@@ -28,19 +28,16 @@ static struct head *head_of(const void *element)
 	return (struct head *)((char *)element - sizeof(struct head));
 }
 
-static uint32_t id_of(const struct grt_keyed *k, const void *element)
-{
-	return (uint32_t)((size_t)((const char *)head_of(element) - k->slot) / k->stride);
-}
-
 static bool same_key(const void *owner, uint32_t id, const void *key)
 {
-	return !memcmp(&head_at(owner, id)->key, key, sizeof(struct grt_key));
+	const struct grt_key *a = &head_at(owner, id)->key, *b = key;
+
+	return !((a->w[0] ^ b->w[0]) | (a->w[1] ^ b->w[1]) | (a->w[2] ^ b->w[2]) | (a->w[3] ^ b->w[3]));
 }
 
 static uint32_t tag_of(const struct grt_keyed *k, const struct grt_key *key)
 {
-	uint64_t half = grt_hash(&k->secret, key->w[2], key->w[3]);
+	uint64_t half = key->w[2] | key->w[3] ? grt_hash(&k->secret, key->w[2], key->w[3]) : k->no_half;
 
 	return grt_hash(&k->secret, key->w[0] + half, key->w[1]);
 }
@@ -55,13 +52,19 @@ void grt_keyed_init(struct grt_keyed *k, size_t size, uint32_t max)
 		.oldest = GRT_NOWHERE,
 		.newest = GRT_NOWHERE,
 	};
+	k->no_half = grt_hash(&k->secret, 0, 0);
+}
+
+static inline void *find(const struct grt_keyed *k, const struct grt_key *key, uint32_t tag)
+{
+	uint32_t id = grt_index_find(&k->index, tag, same_key, k, key);
+
+	return id == GRT_NOWHERE ? NULL : head_at(k, id) + 1;
 }
 
 void *grt_keyed_find(const struct grt_keyed *k, const struct grt_key *key)
 {
-	uint32_t id = grt_index_find(&k->index, tag_of(k, key), same_key, k, key);
-
-	return id == GRT_NOWHERE ? NULL : head_at(k, id) + 1;
+	return find(k, key, tag_of(k, key));
 }
 
 static int make_room(struct grt_keyed *k)
@@ -83,10 +86,10 @@ static int make_room(struct grt_keyed *k)
 	return 0;
 }
 
-static int add(struct grt_keyed *k, const struct grt_key *key, void **out)
+static int add(struct grt_keyed *k, const struct grt_key *key, uint32_t tag, void **out)
 {
-	uint32_t id, tag = tag_of(k, key);
 	struct head *h;
+	uint32_t id;
 
 	if (grt_keyed_full(k))
 		return -ENOSPC;
@@ -97,8 +100,8 @@ static int add(struct grt_keyed *k, const struct grt_key *key, void **out)
 		return -ENOMEM;
 	h = head_at(k, id);
 	k->free = h->next;
-	memset(h, 0, k->stride);
-	*h = (struct head){.key = *key, .tag = tag, .prev = k->newest, .next = GRT_NOWHERE};
+	memset(h + 1, 0, k->stride - sizeof(*h));
+	*h = (struct head){.key = *key, .tag = tag, .prev = k->newest, .next = GRT_NOWHERE, .id = id};
 	*(k->newest == GRT_NOWHERE ? &k->oldest : &head_at(k, k->newest)->next) = id;
 	k->newest = id;
 	k->used++;
@@ -108,14 +111,16 @@ static int add(struct grt_keyed *k, const struct grt_key *key, void **out)
 
 int grt_keyed_get(struct grt_keyed *k, const struct grt_key *key, void **out)
 {
-	*out = grt_keyed_find(k, key);
-	return *out ? 0 : add(k, key, out);
+	uint32_t tag = tag_of(k, key);
+
+	*out = find(k, key, tag);
+	return *out ? 0 : add(k, key, tag, out);
 }
 
 void grt_keyed_remove(struct grt_keyed *k, void *element)
 {
 	struct head *h = head_of(element);
-	uint32_t id = id_of(k, element);
+	uint32_t id = h->id;
 
 	grt_index_remove(&k->index, h->tag, id);
 	*(h->prev == GRT_NOWHERE ? &k->oldest : &head_at(k, h->prev)->next) = h->next;

@@ -21,12 +21,14 @@ struct grt_key {
  * struct grt_keyed - set up by grt_keyed_init(), to be given to grt_keyed_free()
  * @used: elements in it
  * @max: most of them
+ * @room: those that there is memory for; elements move when it changes
  * The rest is private.
  */
 struct grt_keyed {
 	char *slot;
 	struct grt_index index;
 	struct grt_hash_key secret;
+	uint64_t no_half; /* hash of an unneeded second half of a key */
 	size_t stride;
 	uint32_t used;
 	uint32_t max;

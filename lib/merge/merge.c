@@ -15,6 +15,7 @@
 /**
  * struct input - one trace
  * @types: bit per event type that takes part
+ * @plain: of these, those that go out as they are: known, no NAME, not moved
  * @kinds: bit per kind of name that takes part
  * @offset: added to its stamps, ns
  */
@@ -22,14 +23,17 @@ struct input {
 	struct grt_session *session;
 	enum grt_merge_side side;
 	uint64_t types;
+	uint64_t plain;
 	uint32_t kinds;
 	int64_t offset;
 };
 
-/** struct lane - a stream and its input; found by the stream's index */
+/** struct lane - a stream and its input; found by the stream's index. @in, @offset: its, during a run */
 struct lane {
 	struct grt_stream *st;
 	unsigned int input;
+	struct input *in;
+	int64_t offset;
 };
 
 struct grt_merge {
@@ -48,6 +52,12 @@ struct grt_merge {
 #define GRT_EVENT(id, NAME, name, CLASS, LEVEL, WHO, fields, help) \
 	| (offsetof(struct grt_consumer, CLASS) == offsetof(struct grt_consumer, call) ? 1ULL << (id) : 0)
 static const uint64_t call_types = 0
+#include <grtrace/events.def>
+	;
+#undef GRT_EVENT
+
+#define GRT_EVENT(id, NAME, name, CLASS, LEVEL, WHO, fields, help) | 1ULL << (id)
+static const uint64_t known_types = 0
 #include <grtrace/events.def>
 	;
 #undef GRT_EVENT
@@ -91,7 +101,7 @@ static int add_lanes(struct grt_merge *m, struct grt_session *s, unsigned int in
 	for (unsigned int i = 0; i < s->streams; i++) {
 		/* at equal times the input given first comes first */
 		s->stream[i].index = m->lanes;
-		m->lane[m->lanes++] = (struct lane){&s->stream[i], input};
+		m->lane[m->lanes++] = (struct lane){.st = &s->stream[i], .input = input};
 	}
 	return 0;
 }
@@ -147,6 +157,8 @@ static inline uint64_t moved(uint64_t time, int64_t offset)
 {
 	uint64_t t = time + (uint64_t)offset;
 
+	if (!offset)
+		return time;
 	if (offset < 0)
 		return t > time ? 0 : t;
 	return t < time ? UINT64_MAX : t;
@@ -196,18 +208,17 @@ static int wanted_name(const struct input *in, const struct grt_event *e)
 	return kind < 32 && in->kinds >> kind & 1;
 }
 
-static inline int hand_out(struct grt_merge *m, const struct lane *lane, const struct grt_event *e)
+/* What is not plain. Return: 0 or what the sink returned */
+static int hand_out_other(struct grt_merge *m, const struct lane *lane, const struct grt_event *e)
 {
-	const struct input *in = &m->input[lane->input];
-	struct grt_health *h = &in->session->health;
+	const struct input *in = lane->in;
 	union {
 		struct grt_event e;
 		char room[GRT_RECORD_MAX];
 	} copy;
 
-	h->events++;
 	if (e->type >= GRT_EV_MAX || !grt_record_size[e->type]) {
-		h->unknown++;
+		in->session->health.unknown++;
 		return 0;
 	}
 	if (!(in->types >> e->type & 1) || (e->type == GRT_EV_NAME && !wanted_name(in, e)))
@@ -219,6 +230,18 @@ static inline int hand_out(struct grt_merge *m, const struct lane *lane, const s
 		e = &copy.e;
 	}
 	if (e->time - m->from > m->width && e->type != GRT_EV_NAME)
+		return 0;
+	return m->sink->event(m->sink->arg, e, lane->input);
+}
+
+static inline int hand_out(struct grt_merge *m, const struct lane *lane, const struct grt_event *e)
+{
+	const struct input *in = lane->in;
+
+	in->session->health.events++;
+	if (e->type >= GRT_EV_MAX || !(in->plain >> e->type & 1))
+		return hand_out_other(m, lane, e);
+	if (e->time - m->from > m->width)
 		return 0;
 	return m->sink->event(m->sink->arg, e, lane->input);
 }
@@ -241,7 +264,6 @@ static inline int hand_out_item(struct grt_merge *m, const struct lane *lane)
  */
 static int drain(struct grt_merge *m, const struct lane *lane, uint64_t limit)
 {
-	int64_t offset = m->input[lane->input].offset;
 	struct grt_stream *st = lane->st;
 	int ret;
 
@@ -254,7 +276,7 @@ static int drain(struct grt_merge *m, const struct lane *lane, uint64_t limit)
 			if (ret <= 0)
 				return ret;
 		}
-	} while (moved(st->key, offset) <= limit);
+	} while (moved(st->key, lane->offset) <= limit);
 	return 1;
 }
 
@@ -282,18 +304,25 @@ static int fill_heap(struct grt_merge *m, struct grt_err *err)
 	int ret;
 
 	m->heap.used = 0;
-	for (unsigned int i = 0; i < m->inputs; i++)
-		m->input[i].session->health = m->input[i].session->found;
-	for (unsigned int i = 0; i < m->lanes; i++) {
-		struct grt_stream *st = m->lane[i].st;
+	for (unsigned int i = 0; i < m->inputs; i++) {
+		struct input *in = &m->input[i];
 
+		in->session->health = in->session->found;
+		in->plain = in->offset ? 0 : in->types & known_types & ~NAME_BIT;
+	}
+	for (unsigned int i = 0; i < m->lanes; i++) {
+		struct lane *lane = &m->lane[i];
+		struct grt_stream *st = lane->st;
+
+		lane->in = &m->input[lane->input];
+		lane->offset = lane->in->offset;
 		grt_stream_rewind(st);
 		ret = grt_stream_next(st);
 		if (ret < 0)
 			return stream_failed(st, ret, err);
 		if (!ret)
 			continue;
-		push(&m->heap, st, moved(st->key, m->input[m->lane[i].input].offset));
+		push(&m->heap, st, moved(st->key, lane->offset));
 	}
 	return 0;
 }
@@ -318,7 +347,7 @@ int grt_merge_run(struct grt_merge *m, const struct grt_merge_sink *sink, uint64
 		if (ret < 0)
 			return stream_failed(lane->st, ret, err);
 		if (ret) {
-			heap->slot[0].key = moved(lane->st->key, m->input[lane->input].offset);
+			heap->slot[0].key = moved(lane->st->key, lane->offset);
 			grt_heap_sink(heap, 0);
 		} else {
 			grt_heap_drop_top(heap);

@@ -169,8 +169,11 @@ int grt_offset_event(struct grt_offset *o, const struct grt_event *e, unsigned i
 		return keep_submit(o, e->tid, ((const struct grt_ev_job *)e)->submit);
 	if (e->type != GRT_EV_IOCTL_ENTER && e->type != GRT_EV_IOCTL_EXIT)
 		return 0;
-	ret = grt_joins_event(&o->joins, e, input, &j);
-	return ret || !(j.has >> GRT_DELTA_DURATION & 1) ? ret : keep_call(o, e, &j);
+	ret = grt_joins_event(&o->joins, e, &j);
+	if (ret || !(j.has >> GRT_DELTA_DURATION & 1))
+		return ret;
+	grt_joins_look(&o->joins, e, input, &j);
+	return keep_call(o, e, &j);
 }
 
 /* --------------------------------------------------------------- pairing */

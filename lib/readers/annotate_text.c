@@ -20,6 +20,7 @@
 
 #include "core/engine.h"
 #include "scan.h"
+#include "text_lines.h"
 
 #define DRM_MAJOR 226
 #define ARROW "\xe2\x86\x90"
@@ -109,7 +110,7 @@ static const struct word events[] = {
 #define EVENT_WORDS (sizeof(events) / sizeof(events[0]))
 
 #define SLOTS 256U
-/* Keys of a line whose order is remembered. */
+/* Keys of a line whose order is remembered; the one behind them is never set. */
 #define ORDER 24U
 
 /** struct pattern - a key and its = as two words, and which of their bits count */
@@ -136,13 +137,21 @@ struct action {
 	uint16_t at;
 };
 
+/** struct step - a key that a line had: its @pattern of @len bytes, what it means, its place plus 1 (0: none)
+ */
+struct step {
+	struct pattern pattern;
+	struct action action;
+	uint8_t len;
+	uint8_t place;
+};
+
 /**
  * struct annotate - tables, and what the lines before looked like
  * @key_slot, @event_slot: places of words, by a hash of them; plus 1, 0: empty
- * @pattern: of each key
  * @action: of each event, what a key means
- * @order: of each event, which keys the last line had, plus 1; the next one
- *	will have the same
+ * @step: of each event, the keys that the last line had; the next one will have
+ *	the same
  * @last, @follower: the event before, and what followed each event when it came
  *	last, as places in the table plus 1
  */
@@ -150,9 +159,8 @@ struct annotate {
 	bool made;
 	uint8_t key_slot[SLOTS];
 	uint8_t event_slot[SLOTS];
-	struct pattern pattern[KEY_WORDS];
 	struct action action[GRT_EV_MAX][KEY_WORDS];
-	uint8_t order[GRT_EV_MAX][ORDER];
+	struct step step[GRT_EV_MAX][ORDER + 1];
 	uint8_t last;
 	uint8_t follower[EVENT_WORDS + 1];
 };
@@ -210,19 +218,6 @@ static void place_words(uint8_t slot[SLOTS], const struct word *words, size_t n)
 	}
 }
 
-static void make_patterns(struct annotate *a)
-{
-	for (size_t i = 0; i < KEY_WORDS; i++) {
-		char text[KEY_MAX] = "", mask[KEY_MAX] = "";
-
-		memcpy(text, keys[i].text, keys[i].len);
-		text[keys[i].len] = '=';
-		memset(mask, 0xff, keys[i].len + 1U);
-		memcpy(a->pattern[i].text, text, KEY_MAX);
-		memcpy(a->pattern[i].mask, mask, KEY_MAX);
-	}
-}
-
 static struct action action_of_field(const struct grt_field *f)
 {
 	struct action a = {.what = UNSIGNED, .size = (uint8_t)f->size, .at = f->offset};
@@ -268,7 +263,6 @@ static struct annotate *state_of(struct grt_text *t)
 		return a;
 	place_words(a->key_slot, keys, KEY_WORDS);
 	place_words(a->event_slot, events, EVENT_WORDS);
-	make_patterns(a);
 	for (size_t i = 0; i < EVENT_WORDS; i++)
 		plan_event(a, events[i].id);
 	a->made = true;
@@ -302,57 +296,68 @@ static size_t find_key(const struct annotate *a, const struct facts *f, struct g
 	return (size_t)(w - keys);
 }
 
-/* Whether the key that the last line had here is here again; *p is behind its = then. */
-static inline bool is_pattern(const struct pattern *k, const char *p, const char *end)
+/* Whether the key that the last line had here is here again. As many bytes can be read, and the line's end is
+ * in no pattern. */
+static inline bool is_step(const struct step *s, const char *p)
 {
 	uint64_t text[2];
 
-	if ((size_t)(end - p) < KEY_MAX)
-		return false;
 	memcpy(text, p, KEY_MAX);
-	return !(((text[0] ^ k->text[0]) & k->mask[0]) | ((text[1] ^ k->text[1]) & k->mask[1]));
+	return s->place && !(((text[0] ^ s->pattern.text[0]) & s->pattern.mask[0]) |
+			     ((text[1] ^ s->pattern.text[1]) & s->pattern.mask[1]));
 }
 
-/* The key at *p, which is moved behind its =. Return: its place, KEY_WORDS for a word that is none */
-static size_t scan_key(struct annotate *a, const struct facts *f, const char **p, const char *end,
-		       unsigned int nth)
+_Static_assert(KEY_MAX <= GRT_LINE_AHEAD, "patterns are compared at any byte of a line");
+
+static void set_step(struct step *s, const struct annotate *a, const struct facts *f, size_t key)
 {
-	uint8_t *guess = &a->order[f->e.type][nth];
-	struct grt_span key;
+	char text[KEY_MAX] = "", mask[KEY_MAX] = "";
+
+	memcpy(text, keys[key].text, keys[key].len);
+	text[keys[key].len] = '=';
+	memset(mask, 0xff, keys[key].len + 1U);
+	memcpy(s->pattern.text, text, KEY_MAX);
+	memcpy(s->pattern.mask, mask, KEY_MAX);
+	s->action = a->action[f->e.type][key];
+	s->len = (uint8_t)(keys[key].len + 1);
+	s->place = (uint8_t)(key + 1);
+}
+
+/* The key at *p, which is moved behind its =, is the one of @s then. Return: it is one */
+static bool scan_key(struct annotate *a, const struct facts *f, const char **p, const char *end,
+		     struct step *s)
+{
+	struct grt_span key = scan_word(p, end);
 	size_t found;
 
-	if (*guess && is_pattern(&a->pattern[*guess - 1], *p, end)) {
-		*p += keys[*guess - 1].len + 1;
-		return *guess - 1U;
-	}
-	key = scan_word(p, end);
 	if (*p == end || **p != '=' || !key.len)
-		return KEY_WORDS;
+		return false;
 	++*p;
 	found = find_key(a, f, key);
-	*guess = found < KEY_WORDS ? (uint8_t)(found + 1) : 0;
-	return found;
+	s->place = 0;
+	if (found < KEY_WORDS)
+		set_step(s, a, f, found);
+	return found < KEY_WORDS;
 }
 
 /* ---------------------------------------------------------------- values */
 
 /* Where a value with blanks ends: before the next key that is known here. */
 static const char *end_of_long(const struct annotate *a, const struct facts *f, const char *value,
-			       const char *end, unsigned int next)
+			       const char *end, const struct step *next)
 {
-	const char *at = value, *key;
+	const char *at, *key;
 
 	/* mostly the key that followed in the last line */
 	at = memchr(value, '=', (size_t)(end - value));
-	if (at && next) {
-		key = at - keys[next - 1].len;
-		if (key > value && key[-1] == ' ' && is_pattern(&a->pattern[next - 1], key, end)) {
+	if (at && next->place) {
+		key = at + 1 - next->len;
+		if (key > value && key[-1] == ' ' && is_step(next, key)) {
 			key--;
 			return key > value && key[-1] == ',' ? key - 1 : key;
 		}
 	}
-	at = value;
-	while ((at = memchr(at, '=', (size_t)(end - at)))) {
+	for (; at; at = memchr(at + 1, '=', (size_t)(end - at - 1))) {
 		for (key = at; key > value && is_word_char(key[-1]); key--)
 			;
 		if (key > value && key[-1] == ' ' &&
@@ -360,7 +365,6 @@ static const char *end_of_long(const struct annotate *a, const struct facts *f, 
 			key--;
 			return key > value && key[-1] == ',' ? key - 1 : key;
 		}
-		at++;
 	}
 	return end;
 }
@@ -400,36 +404,29 @@ static struct grt_span plain(char buf[TEXT_MAX], struct grt_span s)
 	return (struct grt_span){buf, unescape(buf, TEXT_MAX, s)};
 }
 
-/* A digit's value plus 1, 0 for what is none. */
-static const uint8_t hex_value[256] = {
-	['0'] = 1,  ['1'] = 2,	['2'] = 3,  ['3'] = 4,	['4'] = 5,  ['5'] = 6,	['6'] = 7,  ['7'] = 8,
-	['8'] = 9,  ['9'] = 10, ['a'] = 11, ['b'] = 12, ['c'] = 13, ['d'] = 14, ['e'] = 15, ['f'] = 16,
-	['A'] = 11, ['B'] = 12, ['C'] = 13, ['D'] = 14, ['E'] = 15, ['F'] = 16,
-};
+/* As grt_scan_hex() of a number that begins with 0x */
+static inline bool scan_hex(const char **p, const char *end, uint64_t *v)
+{
+	const char *q = *p + 2;
+	unsigned int n = grt_scan_hex_digits(q, v), more = 0;
+	uint64_t low;
 
-/* As grt_scan_number(), which has what is too long for 64 bits. */
+	if (n == 8)
+		more = grt_scan_hex_digits(q + 8, &low);
+	if (more)
+		*v = *v << 4 * more | low;
+	if (more == 8 && grt_hex_digit(q[16]) < 16)
+		return grt_scan_hex(p, end, v);
+	*p = q + n + more;
+	return n > 0;
+}
+
+/* As grt_scan_number() of a line's text; digits end at the line's end at the latest. */
 static inline bool scan_number(const char **p, const char *end, uint64_t *v)
 {
-	const char *q = *p, *start = q;
-	unsigned int digit;
-	uint64_t n = 0;
-
-	if (end - q > 2 && q[0] == '0' && (q[1] | 32) == 'x') {
-		for (q += 2, start = q; q < end && (digit = hex_value[(unsigned char)*q]); q++)
-			n = n << 4 | (digit - 1);
-		if (q - start > 16)
-			return grt_scan_number(p, end, v);
-	} else {
-		for (; q < end && (digit = (unsigned char)*q - '0') < 10; q++)
-			n = n * 10 + digit;
-		if (q - start > 19)
-			return grt_scan_number(p, end, v);
-	}
-	if (q == start)
-		return false;
-	*v = n;
-	*p = q;
-	return true;
+	if (**p == '0' && ((*p)[1] | 32) == 'x')
+		return scan_hex(p, end, v);
+	return grt_scan_line_u64(p, end, v);
 }
 
 static void set_signed(struct facts *f, const struct action *a, int64_t n)
@@ -476,7 +473,7 @@ static inline bool take_number(struct facts *f, const struct action *a, const ch
 	const char *q = *p;
 	uint64_t n;
 
-	if (!scan_number(&q, end, &n) || (q < end && *q != ' ' && *q != ','))
+	if (!scan_number(&q, end, &n) || (*q != ' ' && *q != ',' && q < end))
 		return false;
 	if (a->what == UNSIGNED)
 		set_number(f, a, n);
@@ -507,40 +504,42 @@ static void set_value(struct facts *f, const struct action *a, struct grt_span v
 	}
 }
 
-/* A key and its value, or a word without a value. */
-static inline void scan_pair(struct annotate *a, struct facts *f, const char **p, const char *end,
-			     unsigned int nth)
+/* A value that is no plain number; the step behind is that of the key that may end it. */
+static const char *scan_value(const struct annotate *a, struct facts *f, const char *p, const char *end,
+			      const struct step *s)
 {
-	size_t key = scan_key(a, f, p, end, nth);
-	const struct action *action;
-	struct grt_span value;
-	bool is_long;
+	bool is_long = s->action.what == COMMON_LONG || s->action.what == STRING;
+	struct grt_span value = {p, 0};
 
-	if (key == KEY_WORDS) {
-		*p = end_of_word(*p, end);
-		return;
-	}
-	action = &a->action[f->e.type][key];
-	is_long = action->what == COMMON_LONG || action->what == STRING;
-	if (!is_long && take_number(f, action, p, end))
-		return;
-	value.at = *p;
-	if (is_long)
-		*p = end_of_long(a, f, *p, end, nth + 1 < ORDER ? a->order[f->e.type][nth + 1] : 0);
-	else
-		*p = end_of_word(*p, end);
-	value.len = (size_t)(*p - value.at);
-	set_value(f, action, value);
+	p = is_long ? end_of_long(a, f, p, end, s + 1) : end_of_word(p, end);
+	value.len = (size_t)(p - value.at);
+	set_value(f, &s->action, value);
+	return p;
 }
 
+static inline const char *skip_separators(const char *p, const char *end)
+{
+	while (p < end && (*p == ' ' || *p == ',' || *p == '\t'))
+		p++;
+	return p;
+}
+
+/* Keys and values, and words without a value; the last step is that of all keys that have none of their own.
+ */
 static void scan_pairs(struct annotate *a, struct facts *f, const char *p, const char *end)
 {
-	for (unsigned int nth = 0;; nth += nth < ORDER - 1) {
-		while (p < end && (*p == ' ' || *p == ',' || *p == '\t'))
-			p++;
-		if (p >= end)
-			return;
-		scan_pair(a, f, &p, end, nth);
+	struct step *s = a->step[f->e.type], *last = s + ORDER - 1;
+
+	for (p = skip_separators(p, end); p < end; p = skip_separators(p, end), s += s < last) {
+		if (is_step(s, p))
+			p += s->len;
+		else if (!scan_key(a, f, &p, end, s)) {
+			p = end_of_word(p, end);
+			continue;
+		}
+		if (s->action.what == COMMON_LONG || s->action.what == STRING ||
+		    !take_number(f, &s->action, &p, end))
+			p = scan_value(a, f, p, end, s);
 	}
 }
 
@@ -568,6 +567,10 @@ static bool is_number(struct grt_span s)
 	return grt_scan_u64(&p, s.at + s.len, &n) && p == s.at + s.len;
 }
 
+/* Without any of these there is no ring, or no device. */
+#define RING_KEYS (1U << KEY_RING | 1U << KEY_RING_NAME | 1U << KEY_ENGINE)
+#define DEVICE_KEYS (1U << KEY_DEV | 1U << KEY_DEVICE)
+
 static void set_ring(struct grt_text *t, struct facts *f)
 {
 	char name_buf[TEXT_MAX], driver_buf[TEXT_MAX];
@@ -575,6 +578,8 @@ static void set_ring(struct grt_text *t, struct facts *f)
 	uint8_t engine = GRT_ENGINE_UNKNOWN;
 
 	f->e.ring = GRT_RING_NONE;
+	if (!(f->has & RING_KEYS))
+		return;
 	if (has(f, KEY_DRIVER))
 		driver = plain(driver_buf, f->text[KEY_DRIVER]);
 	if (has(f, KEY_RING_NAME))
@@ -610,6 +615,8 @@ static void set_device(struct grt_text *t, struct facts *f)
 	char node_buf[TEXT_MAX], driver_buf[TEXT_MAX];
 	struct grt_span node = {"", 0}, driver = {"", 0};
 
+	if (!(f->has & DEVICE_KEYS))
+		return;
 	if (has(f, KEY_DEV)) {
 		node = plain(node_buf, f->text[KEY_DEV]);
 		f->e.device = node_number(node);
@@ -775,32 +782,12 @@ static struct grt_span scan_event(const char **p, const char *end)
 	return word;
 }
 
-/* Nine digits behind the dot are the usual form; everything else is left to grt_scan_stamp(). */
-static inline bool scan_stamp(const char **p, const char *end, uint64_t *ns)
-{
-	const char *q = *p, *start = q;
-	uint64_t sec = 0, frac = 0;
-
-	while (q < end && grt_is_digit(*q))
-		sec = sec * 10 + (unsigned int)(*q++ - '0');
-	if (q == start || q - start > 9 || end - q < 11 || *q != '.' || grt_is_digit(q[10]))
-		return grt_scan_stamp(p, end, ns);
-	for (unsigned int i = 1; i <= 9; i++) {
-		if (!grt_is_digit(q[i]))
-			return grt_scan_stamp(p, end, ns);
-		frac = frac * 10 + (unsigned int)(q[i] - '0');
-	}
-	*ns = sec * GRT_NS_PER_S + frac;
-	*p = q + 10;
-	return true;
-}
-
 static enum grt_text_line line_bracket(struct grt_text *t, struct facts *f, const char *p, const char *end)
 {
 	struct annotate *a = state_of(t);
 	struct grt_span name;
 
-	if (!scan_stamp(&p, end, &f->time) || !grt_scan_char(&p, end, ']'))
+	if (!grt_scan_line_stamp(&p, end, &f->time) || !grt_scan_char(&p, end, ']'))
 		return GRT_LINE_BAD;
 	if (!guess_event(a, f, &p, end)) {
 		name = scan_event(&p, end);
@@ -832,12 +819,13 @@ static enum grt_text_line annotate_line(struct grt_text *t, const char *line, co
 	return grt_scan_stamp(&p, end, &f.time) ? line_pretty(t, &f, p, end) : GRT_LINE_BAD;
 }
 
-static bool annotate_time(const char *line, const char *end, uint64_t *ns)
+static bool annotate_time(const char *line, const char *end, uint64_t *ns, size_t *hint)
 {
+	(void)hint;
 	grt_scan_blanks(&line, end);
 	grt_scan_char(&line, end, '[');
 	grt_scan_blanks(&line, end);
-	return scan_stamp(&line, end, ns);
+	return grt_scan_line_stamp(&line, end, ns);
 }
 
 static bool is_event(struct grt_span word)

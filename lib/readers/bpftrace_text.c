@@ -1128,8 +1128,9 @@ static bool is_capital(const char *p, const char *end)
  * A time of day has no place in an order: nothing says which day it is of. That
  * an event's name follows is looked at no closer than two letters.
  */
-static bool bpftrace_time(const char *line, const char *end, uint64_t *ns)
+static bool bpftrace_time(const char *line, const char *end, uint64_t *ns, size_t *hint)
 {
+	(void)hint;
 	grt_scan_blanks(&line, end);
 	if (!scan_ms(&line, end, ns))
 		return false;

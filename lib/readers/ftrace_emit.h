@@ -7,6 +7,7 @@
 #ifndef GRT_READERS_FTRACE_EMIT_H
 #define GRT_READERS_FTRACE_EMIT_H
 
+#include "ftrace_armed.h"
 #include "ftrace_jobs.h"
 #include "ftrace_line.h"
 #include "text.h"
@@ -34,6 +35,9 @@ static inline uint64_t ftrace_own(enum ftrace_own what, uint64_t n)
 /* Threads whose open waits are known, by their number. */
 #define FTRACE_WAITERS 256U
 
+/* A PCI address as lines have it: 0000:03:00.0 */
+#define FTRACE_PCI 12U
+
 /** struct ftrace_wait - a wait that a thread is in; two layers of the kernel may tell of it */
 struct ftrace_wait {
 	uint64_t ctx;
@@ -45,18 +49,23 @@ struct ftrace_wait {
 /**
  * struct ftrace - the state of a text
  * @t, @l: the text and its present line
+ * @threads: for @l
  * @at: where in the fields the next one is looked for first
  * @jobs: what is known of jobs
+ * @armer: and of threads that are about to queue some, by their number
  * @number: sequence number given last to a job that has none
  * @queue, @queues: contexts of virtio-gpu queues met
  * @slot: rows of the events plus 1, by a hash of their names; @indexed: they are set
+ * @pci_text, @pci: a PCI address as text and as number, the one met last
  * @html: the text stands in a page; @outside: of the part of it that is a trace
  */
 struct ftrace {
 	struct grt_text *t;
 	struct ftrace_line l;
+	struct ftrace_thread threads[FTRACE_THREADS];
 	const char *at;
 	struct ftrace_jobs jobs;
+	struct ftrace_armer armer[FTRACE_ARMERS];
 	uint64_t number;
 	uint64_t queue[FTRACE_QUEUES];
 	uint32_t queues;
@@ -65,6 +74,8 @@ struct ftrace {
 	bool indexed;
 	bool html;
 	bool outside;
+	char pci_text[FTRACE_PCI];
+	uint32_t pci;
 };
 
 /* Fields */
@@ -98,12 +109,14 @@ static inline __attribute__((always_inline)) bool ftrace_number(struct ftrace *f
 		return false;
 	grt_scan_blanks(&f->at, f->l.end);
 	if (grt_scan_char(&f->at, f->l.end, '-')) {
-		if (!grt_scan_u64(&f->at, f->l.end, v))
+		if (!grt_scan_line_u64(&f->at, f->l.end, v))
 			return false;
 		*v = 0 - *v;
 		return true;
 	}
-	return grt_scan_number(&f->at, f->l.end, v);
+	if (*f->at == '0' && (f->at[1] | 0x20) == 'x')
+		return grt_scan_hex(&f->at, f->l.end, v);
+	return grt_scan_line_u64(&f->at, f->l.end, v);
 }
 
 #define FTRACE_NUMBER(f, key, v) ftrace_number((f), (key), sizeof(key) - 1, (v))
@@ -126,8 +139,7 @@ static inline __attribute__((always_inline)) bool ftrace_word(struct ftrace *f, 
 
 	if (!ftrace_field(f, key, len))
 		return false;
-	for (p = f->at; p < f->l.end && *p != ' ' && *p != ','; p++)
-		;
+	p = grt_line_until(f->at, f->l.end, ' ', ',');
 	*v = (struct grt_span){f->at, (size_t)(p - f->at)};
 	f->at = p;
 	return v->len > 0;

@@ -67,43 +67,72 @@ static uint64_t hw_depth(struct ftrace *f)
 	return FTRACE_NUMBER(f, "hw job count:", &v) || FTRACE_NUMBER(f, "hw_job_count=", &v) ? v : 0;
 }
 
-/* What drm_sched_job and drm_run_job print. */
+/**
+ * struct sched_fields - what drm_sched_job and drm_run_job print
+ * @name: empty where 6.1 prints addresses (trace option nohash-ptr): it then loses the first string of a line
+ * @ring: GRT_RING_NONE without a name
+ */
 struct sched_fields {
 	uint64_t id;
 	uint64_t fence;
+	struct grt_span name;
 	uint32_t ring;
 	uint8_t engine;
 	bool has_id;
 };
 
+static void name_ring(struct ftrace *f, struct sched_fields *s, struct grt_span name)
+{
+	s->name = name;
+	s->ring = GRT_RING_NONE;
+	s->engine = GRT_ENGINE_UNKNOWN;
+	if (name.len)
+		s->ring = ftrace_ring(f, name, "", &s->engine);
+}
+
 static bool sched_fields(struct ftrace *f, struct sched_fields *s)
 {
-	struct grt_span ring;
+	struct grt_span ring = {NULL, 0};
 
 	s->has_id = FTRACE_NUMBER(f, "id=", &s->id);
 	s->fence = FTRACE_POINTER(f, "fence=");
-	if (!ring_field(f, &ring))
+	if (!ring_field(f, &ring) && !(ring.at && s->fence))
 		return false;
 	if (!s->has_id)
 		s->has_id = FTRACE_NUMBER(f, "id=", &s->id);
-	s->ring = ftrace_ring(f, ring, "", &s->engine);
+	name_ring(f, s, ring);
 	return s->fence || s->has_id;
 }
 
-/* The job of these fields, unless the event @had was seen of it: then it is another one. */
-static struct ftrace_job *sched_job(struct ftrace *f, const struct sched_fields *s, uint32_t had)
+/* A job that is queued, and that the two lines before it may have named. */
+static struct ftrace_job *armed_job(struct ftrace *f, struct sched_fields *s)
 {
-	struct ftrace_job *job = had == FTRACE_RUN ? ftrace_jobs_by_fence(&f->jobs, s->fence) : NULL;
+	struct ftrace_armer *a = &f->armer[f->l.tid % FTRACE_ARMERS];
+	struct ftrace_armed fence;
 
+	if (!ftrace_armer_take(a, f->l.tid, s->name, &fence))
+		return NULL;
+	if (!s->name.len)
+		name_ring(f, s, (struct grt_span){fence.ring, fence.ring_len});
+	return ftrace_job_of(f, fence.ctx, fence.seqno);
+}
+
+/* The job of these fields, unless the event @had was seen of it: then it is another one. */
+static struct ftrace_job *sched_job(struct ftrace *f, struct sched_fields *s, uint32_t had)
+{
+	struct ftrace_job *armed = had == FTRACE_QUEUED ? armed_job(f, s) : NULL, *job = NULL;
+
+	if (had == FTRACE_RUN)
+		job = ftrace_jobs_by_fence(&f->jobs, s->fence);
 	/* the address is that of an earlier job */
-	if (job && job->has_id && s->has_id && (job->id != s->id || job->ring != s->ring))
+	if (job && job->has_id && s->has_id && (job->id != s->id || (s->name.len && job->ring != s->ring)))
 		job = NULL;
-	if (!job && s->has_id)
+	if (!job && s->has_id && s->ring != GRT_RING_NONE)
 		job = ftrace_jobs_by_id(&f->jobs, s->ring, s->id);
 	if (job && !(job->seen & (had | FTRACE_END)))
 		return job;
-	job = ftrace_own_job(f, FTRACE_OWN_RING, s->ring);
-	if (s->has_id)
+	job = armed ? armed : ftrace_own_job(f, FTRACE_OWN_RING, s->ring);
+	if (s->has_id && s->ring != GRT_RING_NONE)
 		ftrace_jobs_set_id(&f->jobs, job, s->ring, s->id);
 	return job;
 }
@@ -116,7 +145,8 @@ static struct ftrace_job *take_sched_job(struct ftrace *f, uint32_t had, struct 
 		return NULL;
 	job = sched_job(f, s, had);
 	job->seen |= had;
-	ftrace_place_job(job, s->ring, s->engine, 0);
+	if (s->ring != GRT_RING_NONE)
+		ftrace_place_job(job, s->ring, s->engine, 0);
 	ftrace_jobs_set_fence(&f->jobs, job, s->fence);
 	return job;
 }
@@ -180,13 +210,16 @@ static enum grt_text_line sched_done(struct ftrace *f, unsigned int arg)
 static enum grt_text_line sched_wait_dep(struct ftrace *f, unsigned int arg)
 {
 	struct ftrace_job *job = NULL;
-	struct grt_span ring;
+	struct grt_span ring = {NULL, 0};
 	uint64_t id, ctx, seqno;
 	uint8_t engine;
 
 	(void)arg;
-	if (!ring_field(f, &ring))
+	if (!ring_field(f, &ring) && !ring.at)
 		return GRT_LINE_BAD;
+	if (!ring.len) /* lost, see struct sched_fields; the kernels that do so run a thread of the ring's
+			  name */
+		ring = f->l.comm;
 	if (FTRACE_NUMBER(f, "id=", &id))
 		job = ftrace_jobs_by_id(&f->jobs, ftrace_ring(f, ring, "", &engine), id);
 	if (!FTRACE_NUMBER(f, "context=", &ctx) && !FTRACE_NUMBER(f, "ctx=", &ctx))
@@ -205,11 +238,11 @@ static bool scan_fence(struct ftrace *f, uint64_t *ctx, uint64_t *seqno)
 	const char **p = &f->at, *end = f->l.end;
 	bool draft = GRT_SCAN_WORD(p, end, "(context:");
 
-	if (!grt_scan_u64(p, end, ctx))
+	if (!grt_scan_line_u64(p, end, ctx))
 		return false;
 	if (draft ? !GRT_SCAN_WORD(p, end, ", seqno:") : !grt_scan_char(p, end, ':'))
 		return false;
-	if (!grt_scan_u64(p, end, seqno))
+	if (!grt_scan_line_u64(p, end, seqno))
 		return false;
 	return !draft || grt_scan_char(p, end, ')');
 }
@@ -234,6 +267,18 @@ static uint32_t pci_address(struct grt_span s)
 	return (uint32_t)(domain << 16 | bus << 8 | device << 3 | function);
 }
 
+/* The same, mostly the one that the line before had. */
+static uint32_t device_of(struct ftrace *f, struct grt_span dev)
+{
+	if (dev.len != FTRACE_PCI)
+		return dev.len ? pci_address(dev) : 0;
+	if (memcmp(f->pci_text, dev.at, FTRACE_PCI)) {
+		memcpy(f->pci_text, dev.at, FTRACE_PCI);
+		f->pci = pci_address(dev);
+	}
+	return f->pci;
+}
+
 static struct ftrace_job *fence_job(struct ftrace *f)
 {
 	struct grt_span dev = {NULL, 0}, ring;
@@ -247,7 +292,7 @@ static struct ftrace_job *fence_job(struct ftrace *f)
 		return NULL;
 	job = ftrace_job_of(f, ctx, seqno);
 	id = ftrace_ring(f, ring, "", &engine);
-	ftrace_place_job(job, id, engine, dev.len ? pci_address(dev) : 0);
+	ftrace_place_job(job, id, engine, device_of(f, dev));
 	return job;
 }
 
@@ -342,16 +387,14 @@ static bool fence_fields(struct ftrace *f, struct fence_fields *x)
 	x->timeline = (struct grt_span){NULL, 0};
 	if (GRT_SCAN_WORD(&p, end, "driver=")) {
 		x->driver.at = p;
-		while (p < end && *p != ' ')
-			p++;
+		p = grt_line_until(p, end, ' ', ' ');
 		x->driver.len = (size_t)(p - x->driver.at);
 		if (!GRT_SCAN_WORD(&p, end, " timeline=") && !split_names(f, x))
 			return false;
 	}
 	if (!x->timeline.at) {
 		x->timeline.at = p;
-		while (p < end && *p != ' ')
-			p++;
+		p = grt_line_until(p, end, ' ', ' ');
 		x->timeline.len = (size_t)(p - x->timeline.at);
 		f->at = p;
 		if (!GRT_SCAN_WORD(&p, end, " context=") && !split_names(f, x))
@@ -394,6 +437,10 @@ static enum grt_text_line dma_fence_init(struct ftrace *f, unsigned int arg)
 	(void)arg;
 	if (!fence_fields(f, &x))
 		return GRT_LINE_BAD;
+	if (x.ctx && (!x.driver.len || grt_span_is(x.driver, "drm_sched"))) {
+		ftrace_armer_init(&f->armer[f->l.tid % FTRACE_ARMERS], f->l.tid, x.ctx, x.seqno, x.timeline);
+		return GRT_LINE_DONE;
+	}
 	if (!makes_jobs(x.driver) || !x.ctx)
 		return passed_over(f);
 	snprintf(driver, sizeof(driver), "%.*s", (int)x.driver.len, x.driver.at);

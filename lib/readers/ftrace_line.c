@@ -77,7 +77,7 @@ static bool take_thread(struct ftrace_line *l, const char *begin, const char *en
 /* A stamp up to its colon. Return: behind the colon, NULL: it is none */
 static inline const char *scan_time(const char *p, const char *end, uint64_t *ns)
 {
-	if (!grt_scan_stamp(&p, end, ns) && !grt_scan_u64(&p, end, ns))
+	if (!grt_scan_line_stamp(&p, end, ns) && !grt_scan_u64(&p, end, ns))
 		return NULL;
 	return grt_scan_char(&p, end, ':') ? p : NULL;
 }
@@ -96,11 +96,27 @@ static const char *scan_flags(const char *p, const char *end)
 	return q - p >= FLAGS_MIN && q - p <= FLAGS_MAX ? q : NULL;
 }
 
+/* The usual ones, between blanks. Return: behind the blank, NULL: something else. @p has five bytes ahead */
+static inline const char *scan_five_flags(const char *p)
+{
+	bool all = p[0] == ' ' && p[6] == ' ';
+
+	for (unsigned int i = 1; i <= 5; i++)
+		all = all && flag_chars[(unsigned char)p[i]];
+	return all ? p + 7 : NULL;
+}
+
 /* What follows the CPU: flags or none, and a stamp. Return: behind the stamp, NULL: it does not */
 static const char *scan_behind_cpu(const char *p, const char *end, uint64_t *ns)
 {
-	const char *q;
+	const char *q = scan_five_flags(p);
 
+	if (q) {
+		grt_scan_blanks(&q, end);
+		q = scan_time(q, end, ns);
+	}
+	if (q)
+		return q;
 	grt_scan_blanks(&p, end);
 	q = p < end && grt_is_digit(*p) ? scan_time(p, end, ns) : NULL;
 	if (q)
@@ -115,7 +131,7 @@ static const char *scan_behind_cpu(const char *p, const char *end, uint64_t *ns)
 /* "[cpu]" with a stamp behind it. Return: behind the stamp, NULL: something else */
 static inline const char *scan_cpu(const char *p, const char *end, uint64_t *cpu, uint64_t *ns)
 {
-	if (!grt_scan_char(&p, end, '[') || !grt_scan_u64(&p, end, cpu) || !grt_scan_char(&p, end, ']'))
+	if (!grt_scan_char(&p, end, '[') || !grt_scan_line_u64(&p, end, cpu) || !grt_scan_char(&p, end, ']'))
 		return NULL;
 	return scan_behind_cpu(p, end, ns);
 }
@@ -266,10 +282,62 @@ static bool take_event(struct ftrace_line *l, const char *p, const char *end)
 	return l->event.len > 0;
 }
 
+static bool same_bytes(const char *a, const char *b, size_t at)
+{
+	return !memcmp(a + at, b + at, 16);
+}
+
+/* Of 16 to FTRACE_THREAD_TEXT bytes. */
+static bool same_text(const struct ftrace_thread *t, const char *line, size_t len)
+{
+	return t->len == len && same_bytes(t->text, line, 0) && same_bytes(t->text, line, len - 16) &&
+	       (len <= 32 || same_bytes(t->text, line, 16));
+}
+
+/* Its place, by the bytes before the bracket, where its number is. */
+static struct ftrace_thread *place_of(const struct ftrace_line *l, const char *at)
+{
+	uint64_t a, b;
+
+	memcpy(&a, at - 16, 8);
+	memcpy(&b, at - 8, 8);
+	return &l->threads[(((a ^ b * 0x9e3779b97f4a7c15ULL) * 0xbf58476d1ce4e5b9ULL) >> 32) %
+			   FTRACE_THREADS];
+}
+
 /* A thread, perhaps with its group, before "[cpu]". */
+static bool take_new(struct ftrace_line *l, const char *line, const char *at)
+{
+	l->tgid = 0;
+	return take_thread(l, line, take_tgid(l, line, back_over_blanks(line, at)));
+}
+
+/* The same; most lines are of few threads, and what stands before the CPU is parsed once for each. */
 static bool take_bracketed(struct ftrace_line *l, const char *line, const char *at)
 {
-	return take_thread(l, line, take_tgid(l, line, back_over_blanks(line, at)));
+	size_t len = (size_t)(at - line);
+	struct ftrace_thread *t;
+
+	if (!l->threads || len < 16 || len > FTRACE_THREAD_TEXT)
+		return take_new(l, line, at);
+	t = place_of(l, at);
+	if (!same_text(t, line, len)) {
+		if (!take_new(l, line, at))
+			return false;
+		memcpy(t->text, line, len);
+		t->len = (uint8_t)len;
+		t->comm = (uint8_t)(l->comm.at - line);
+		t->comm_len = (uint8_t)l->comm.len;
+		t->of_perf = l->of_perf;
+		t->tid = l->tid;
+		t->tgid = l->tgid;
+		return true;
+	}
+	l->comm = (struct grt_span){line + t->comm, t->comm_len};
+	l->of_perf = t->of_perf;
+	l->tid = t->tid;
+	l->tgid = t->tgid;
+	return true;
 }
 
 bool ftrace_line_parse(struct ftrace_line *l, const char *line, const char *end)
@@ -296,19 +364,38 @@ bool ftrace_line_parse(struct ftrace_line *l, const char *line, const char *end)
 	return behind && take_unbracketed(l, line, at) && take_event(l, behind, end);
 }
 
-bool ftrace_line_time(const char *line, const char *end, uint64_t *ns)
+/* Whether a CPU in brackets follows a thread. */
+static bool follows_thread(const char *line, const char *at)
+{
+	const char *p = back_over_blanks(line, at);
+
+	return p > line && (grt_is_digit(p[-1]) || p[-1] == ')');
+}
+
+/* The general case. */
+static bool find_time(const char *line, const char *end, uint64_t *ns, size_t *column)
 {
 	struct ftrace_line l = {.column = 0};
-	const char *at = line, *behind, *p;
+	const char *at = line, *behind;
 	uint64_t cpu;
 
 	for (behind = line; (behind = find_bracket(at, end, &at, &cpu, ns)); at++) {
-		p = back_over_blanks(line, at);
-		if (p > line && (grt_is_digit(p[-1]) || p[-1] == ')'))
+		*column = (size_t)(at - line);
+		if (follows_thread(line, at))
 			return true;
 	}
 	if (!ftrace_line_parse(&l, line, end))
 		return false;
 	*ns = l.time;
 	return true;
+}
+
+bool ftrace_line_time(const char *line, const char *end, uint64_t *ns, size_t *column)
+{
+	const char *at = *column < (size_t)(end - line) ? line + *column : line;
+	uint64_t cpu;
+
+	if (scan_cpu(at, end, &cpu, ns) && follows_thread(line, at))
+		return true;
+	return find_time(line, end, ns, column);
 }

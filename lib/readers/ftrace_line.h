@@ -22,6 +22,25 @@ enum ftrace_what {
 	FTRACE_FUNCTION, /* a function was called, by one of the function tracers */
 };
 
+/* Threads that are remembered as lines have them. */
+#define FTRACE_THREADS 64U
+#define FTRACE_THREAD_TEXT 48U
+
+/**
+ * struct ftrace_thread - what stood before a CPU in brackets, and what it means
+ * @text, @len: all of it, with blanks; 0: none
+ * @comm, @comm_len: part of it
+ */
+struct ftrace_thread {
+	char text[FTRACE_THREAD_TEXT];
+	uint8_t len;
+	uint8_t comm;
+	uint8_t comm_len;
+	bool of_perf;
+	uint32_t tid;
+	uint32_t tgid;
+};
+
 /**
  * struct ftrace_line - a line in its parts
  * @comm: without the blanks around it
@@ -31,6 +50,7 @@ enum ftrace_what {
  * @fields, @end: what follows it
  * @of_perf: the thread stands behind a blank, as perf has it
  * @column: where the CPU was in the line before; 0 for the first one. The same is tried first
+ * @threads: those remembered, FTRACE_THREADS of them; NULL: none are
  */
 struct ftrace_line {
 	struct grt_span comm;
@@ -44,12 +64,14 @@ struct ftrace_line {
 	enum ftrace_what what;
 	bool of_perf;
 	size_t column;
+	struct ftrace_thread *threads;
 };
 
-/** ftrace_line_parse - takes a line apart. Return: it is one of these */
+/** ftrace_line_parse - takes a line of struct grt_lines apart. Return: it is one of these */
 bool ftrace_line_parse(struct ftrace_line *l, const char *line, const char *end);
 
-/** ftrace_line_time - only its stamp. Return: it is one of these, as far as can be told from that */
-bool ftrace_line_time(const char *line, const char *end, uint64_t *ns);
+/** ftrace_line_time - only its stamp; @column as above. Return: it is one of these, as far as can be told
+ * from that */
+bool ftrace_line_time(const char *line, const char *end, uint64_t *ns, size_t *column);
 
 #endif /* GRT_READERS_FTRACE_LINE_H */

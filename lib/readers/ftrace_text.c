@@ -33,9 +33,9 @@ static bool ftrace_takes(const char *line, const char *end)
 	return memchr(line, '[', (size_t)(l.event.at - line)) || ftrace_knows(l.event);
 }
 
-static bool ftrace_time(const char *line, const char *end, uint64_t *ns)
+static bool ftrace_time(const char *line, const char *end, uint64_t *ns, size_t *hint)
 {
-	return line < end && *line != '#' && ftrace_line_time(line, end, ns);
+	return line < end && *line != '#' && ftrace_line_time(line, end, ns, hint);
 }
 
 /* "# entries-in-buffer/entries-written: 12/34   #P:2": what is not in the buffer any more was overwritten */
@@ -71,6 +71,7 @@ static enum grt_text_line lost(struct ftrace *f, const char *p, const char *end)
 	grt_scan_blanks(&p, end);
 	if (!begins(p, end, "EVENTS"))
 		return GRT_LINE_BAD;
+	memset(f->armer, 0, sizeof(f->armer));
 	grt_text_lost(f->t, n);
 	return GRT_LINE_DONE;
 }
@@ -101,7 +102,7 @@ static bool is_frame(const char *line, const char *p, const char *end)
 /* A page is passed over up to its trace. Return: the line is no part of one */
 static bool in_page(struct ftrace *f, const char *line, const char *end)
 {
-	if (!f->html &&
+	if (!f->html && line < end && *line == '<' &&
 	    (begins(line, end, "<!DOCTYPE") || begins(line, end, "<!doctype") || begins(line, end, "<html")))
 		f->html = f->outside = true;
 	if (!f->html || end - line < 8)
@@ -139,6 +140,7 @@ static enum grt_text_line ftrace_line(struct grt_text *t, const char *line, cons
 	struct grt_span name;
 
 	f->t = t;
+	f->l.threads = f->threads;
 	if (in_page(f, line, end))
 		return GRT_LINE_SKIP;
 	end = without_escape(line, end);

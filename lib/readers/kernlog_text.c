@@ -538,10 +538,11 @@ static enum grt_text_line kernlog_line(struct grt_text *t, const char *line, con
 	return kind->read(&m);
 }
 
-static bool kernlog_time(const char *line, const char *end, uint64_t *ns)
+static bool kernlog_time(const char *line, const char *end, uint64_t *ns, size_t *hint)
 {
 	struct stamp st;
 
+	(void)hint;
 	grt_scan_blanks(&line, end);
 	st = scan_prefix(NULL, &line, end);
 	*ns = st.ns;

@@ -69,6 +69,36 @@ static inline unsigned int grt_scan_digits(const char *p, uint64_t *v)
 	return n;
 }
 
+/**
+ * grt_scan_hex_digits - up to eight hexadecimal digits at once
+ * @p: eight bytes that may be read
+ * @v: gets their value
+ * Return: how many there are
+ */
+static inline unsigned int grt_scan_hex_digits(const char *p, uint64_t *v)
+{
+	uint64_t x, y, letter, other;
+	unsigned int n;
+
+	memcpy(&x, p, 8);
+	/* letters of either case become 1..6, and then have a high bit in @letter; digits have none in @other
+	 */
+	y = (x | 0x2020202020202020) ^ 0x6060606060606060;
+	letter = (y + 0x7f7f7f7f7f7f7f7f) & ~(y + 0x7979797979797979) & ~y & 0x8080808080808080;
+	y = x ^ 0x3030303030303030;
+	other = (y | (y + 0x7676767676767676)) & ~letter & 0x8080808080808080;
+	n = other ? (unsigned int)__builtin_ctzll(other) / 8 : 8;
+	if (!n)
+		return 0;
+	/* what is no digit leaves at the top, the last digit comes lowest; then pairs are joined */
+	x = (x & 0x0f0f0f0f0f0f0f0f) + 9 * (letter >> 7);
+	x = __builtin_bswap64(x << 8 * (8 - n));
+	x = (x | x >> 4) & 0x00ff00ff00ff00ff;
+	x = (x | x >> 8) & 0x0000ffff0000ffff;
+	*v = (x | x >> 16) & 0xffffffff;
+	return n;
+}
+
 /* The digits from @q on, behind those whose value is *@v. Return: behind them */
 static inline const char *grt_scan_more(const char *q, const char *end, unsigned int had, uint64_t *v)
 {
@@ -185,6 +215,65 @@ static inline bool grt_scan_stamp(const char **p, const char *end, uint64_t *ns)
 	return true;
 }
 
+/**
+ * grt_scan_line_stamp - the same where ten bytes behind @end may be read and the one at it is no digit:
+ * up to seven digits of seconds and up to nine of a fraction are fast
+ */
+static inline bool grt_scan_line_stamp(const char **p, const char *end, uint64_t *ns)
+{
+	static const uint32_t units[] = {1000000000, 100000000, 10000000, 1000000, 100000, 10000, 1000, 100};
+	const char *q = *p;
+	uint64_t sec, frac;
+	unsigned int n = grt_scan_digits(q, &sec);
+
+	q += n + 1;
+	if (!n || n == 8 || q[-1] != '.')
+		return grt_scan_stamp(p, end, ns);
+	n = grt_scan_digits(q, &frac);
+	if (n == 8 && grt_is_digit(q[8]) && !grt_is_digit(q[9]))
+		frac = frac * 10 + (unsigned int)(q[n++] - '0');
+	else if (!n || n == 8)
+		return grt_scan_stamp(p, end, ns);
+	else
+		frac *= units[n];
+	*ns = sec * GRT_NS_PER_S + frac;
+	*p = q + n;
+	return true;
+}
+
+/** grt_scan_line_u64 - as grt_scan_u64() under the same conditions: all digits at once */
+static inline bool grt_scan_line_u64(const char **p, const char *end, uint64_t *v)
+{
+	unsigned int n = grt_scan_digits(*p, v);
+
+	*p = n == 8 ? grt_scan_more(*p + 8, end, 8, v) : *p + n;
+	return n > 0;
+}
+
+/** grt_zero_bytes - the high bit of the lowest byte that is zero, and perhaps of others above it */
+static inline uint64_t grt_zero_bytes(uint64_t x)
+{
+	return (x - 0x0101010101010101) & ~x & 0x8080808080808080;
+}
+
+/** grt_line_until - where one of two characters stands, or @end; under the same conditions */
+static inline const char *grt_line_until(const char *p, const char *end, char a, char b)
+{
+	const uint64_t all_a = 0x0101010101010101 * (unsigned char)a,
+		       all_b = 0x0101010101010101 * (unsigned char)b;
+	uint64_t x, found;
+
+	for (; p < end; p += 8) {
+		memcpy(&x, p, 8);
+		found = grt_zero_bytes(x ^ all_a) | grt_zero_bytes(x ^ all_b);
+		if (found) {
+			p += __builtin_ctzll(found) / 8;
+			break;
+		}
+	}
+	return p < end ? p : end;
+}
+
 /** grt_scan_char - this character */
 static inline bool grt_scan_char(const char **p, const char *end, char c)
 {
@@ -255,16 +344,19 @@ static inline bool grt_span_is(struct grt_span s, const char *text)
 /** grt_hash_text - of all of a text, for tables of names */
 static inline uint32_t grt_hash_text(const char *text, size_t len)
 {
-	uint64_t h = len * 0x9e3779b97f4a7c15ULL, part;
+	uint64_t h = len * 0x9e3779b97f4a7c15ULL, part = 0;
+	const char *end = text + len;
 
-	for (; len >= 8; text += 8, len -= 8) {
+	for (; end - text >= 8; text += 8) {
 		memcpy(&part, text, 8);
 		h = (h ^ part) * 0xbf58476d1ce4e5b9ULL;
 		h ^= h >> 32;
 	}
-	part = 0;
-	for (size_t i = 0; i < len; i++)
-		part = part << 8 | (unsigned char)text[i];
+	/* the last bytes together with some that were taken already, if there are enough */
+	if (len >= 8)
+		memcpy(&part, end - 8, 8);
+	for (; len < 8 && text < end; text++)
+		part = part << 8 | (unsigned char)*text;
 	h = (h ^ part) * 0x94d049bb133111ebULL;
 	return (uint32_t)(h >> 32);
 }

@@ -393,10 +393,11 @@ static int read_stamps(struct grt_text *t, struct grt_session *s, struct grt_err
 {
 	uint64_t back = 0, latest = 0, ns;
 	const char *line, *end;
+	size_t hint = 0;
 	int ret;
 
 	while ((ret = grt_lines_next(&t->lines, &line, &end)) > 0) {
-		if (!t->format->time(line, end, &ns))
+		if (!t->format->time(line, end, &ns, &hint))
 			continue;
 		if (ns < s->first)
 			s->first = ns;

@@ -29,9 +29,10 @@ enum grt_text_line {
  * @takes: whether a line is certainly of this form; decides which form reads a file
  * @time: its stamp in ns, without looking at the rest; false: it has none.
  *	Called for every line of a file before it is read, to learn how far out of
- *	order it is; so it must be fast
+ *	order it is; so it must be fast. @hint is its own, for all lines of a file, and 0 before the first
  * @line: understands a line and puts its events. @line..@end is without its
- *	newline, and *@end may be read (it is '\n' or NUL)
+ *	newline, and *@end may be read: it is '\n', and so many bytes behind any of
+ *	these as struct grt_lines promises
  * @end: the text is over: puts what the form held back; may be NULL
  * @state_size: bytes of state, all zero at the start; see grt_text_state()
  * @fini: frees what the state holds; may be NULL
@@ -40,7 +41,7 @@ enum grt_text_line {
 struct grt_text_format {
 	const char *name;
 	bool (*takes)(const char *line, const char *end);
-	bool (*time)(const char *line, const char *end, uint64_t *ns);
+	bool (*time)(const char *line, const char *end, uint64_t *ns, size_t *hint);
 	enum grt_text_line (*line)(struct grt_text *t, const char *line, const char *end);
 	void (*end)(struct grt_text *t);
 	size_t state_size;

@@ -14,8 +14,8 @@
 
 /* Fits a CPU's second cache. */
 #define BUFFER (256U << 10)
-/* Behind the buffer, so that eight bytes from any of its bytes on can be read. */
-#define AHEAD 8U
+/* Behind the buffer, so that so many bytes from any of its bytes on can be read. */
+#define AHEAD GRT_LINE_AHEAD
 #define ESCAPE '\033'
 
 long grt_pipe_read(int fd, void *buf, size_t len)
@@ -224,7 +224,23 @@ static const char *skip_quotes(const char *line, const char *end)
 	}
 }
 
-int grt_lines_next(struct grt_lines *l, const char **line, const char **end)
+/* What stands around a line is taken off. */
+static void hand_out(struct grt_lines *l, char *begin, char *stop, const char **line, const char **end)
+{
+	if (!l->number++ && stop - begin >= 3 && !memcmp(begin, "\xef\xbb\xbf", 3))
+		begin += 3;
+	if (l->coloured && memchr(begin, ESCAPE, (size_t)(stop - begin)))
+		begin = strip_colours(begin, stop);
+	if (stop > begin && stop[-1] == '\r') {
+		l->cr = --stop;
+		*stop = '\n';
+	}
+	*line = skip_quotes(begin, stop);
+	*end = stop;
+}
+
+/* The general case. */
+static int find_line(struct grt_lines *l, const char **line, const char **end)
 {
 	char *begin, *stop;
 	int ret;
@@ -239,15 +255,21 @@ int grt_lines_next(struct grt_lines *l, const char **line, const char **end)
 	l->at = (size_t)(stop - l->buf) + (stop < l->buf + l->fill);
 	if (stop == l->buf + l->fill)
 		*stop = '\n';
-	if (!l->number++ && stop - begin >= 3 && !memcmp(begin, "\xef\xbb\xbf", 3))
-		begin += 3;
-	if (l->coloured && memchr(begin, ESCAPE, (size_t)(stop - begin)))
-		begin = strip_colours(begin, stop);
-	if (stop > begin && stop[-1] == '\r') {
-		l->cr = --stop;
-		*stop = '\n';
-	}
-	*line = skip_quotes(begin, stop);
+	hand_out(l, begin, stop, line, end);
+	return 1;
+}
+
+int grt_lines_next(struct grt_lines *l, const char **line, const char **end)
+{
+	char *begin = l->buf + l->at, *stop;
+
+	/* nearly all are whole, in the buffer and have nothing around them */
+	stop = memchr(begin, '\n', l->fill - l->at);
+	if (!stop || l->passing || l->cr || l->coloured || stop == begin || stop[-1] == '\r' || !l->number)
+		return find_line(l, line, end);
+	l->number++;
+	l->at = (size_t)(stop - l->buf) + 1;
+	*line = *begin == ' ' || *begin == '>' || *begin == '\t' ? skip_quotes(begin, stop) : begin;
 	*end = stop;
 	return 1;
 }

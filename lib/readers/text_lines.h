@@ -13,12 +13,15 @@
 
 /* Lines up to this length are handed out whole; of longer ones the beginning. */
 #define GRT_LINE_MAX (4U << 20)
+/* From any byte of a line on, also the one behind it, so many can be read. */
+#define GRT_LINE_AHEAD 32U
 
 /**
  * struct grt_lines - all zero but @fd and @is_pipe; to be given to grt_lines_fini()
  * @fd: not closed here
  * @is_pipe: read(2) it, it cannot be read again; else pread(2)
- * @buf, @cap, @at, @fill: the buffer, its size (there are eight bytes more), what comes next, its end
+ * @buf, @cap, @at, @fill: the buffer, its size (there are GRT_LINE_AHEAD bytes more), what comes next, its
+ * end
  * @pos: position in the input of the buffer's end
  * @number: of the line handed out last, from 1
  * @eof: there is nothing behind the buffer

@@ -29,71 +29,97 @@ void grt_joins_init(struct grt_joins *j, enum grt_escape escape)
 {
 	memset(j, 0, sizeof(*j));
 	j->escape = escape;
-	grt_keyed_init(&j->threads, sizeof(struct grt_joins_thread), GRT_LINE_OUT_THREADS);
-	grt_keyed_init(&j->jobs, sizeof(struct job), GRT_LINE_OUT_JOBS);
-	grt_keyed_init(&j->rings, sizeof(struct grt_joins_ring), GRT_LINE_OUT_RINGS);
-	grt_keyed_init(&j->devices, sizeof(struct grt_joins_device), GRT_LINE_OUT_DEVICES);
+	grt_keyed_init(&j->threads.all, sizeof(struct grt_joins_thread), GRT_LINE_OUT_THREADS);
+	grt_keyed_init(&j->jobs.all, sizeof(struct job), GRT_LINE_OUT_JOBS);
+	grt_keyed_init(&j->rings.all, sizeof(struct grt_joins_ring), GRT_LINE_OUT_RINGS);
+	grt_keyed_init(&j->devices.all, sizeof(struct grt_joins_device), GRT_LINE_OUT_DEVICES);
 }
 
 void grt_joins_fini(struct grt_joins *j)
 {
-	grt_keyed_free(&j->threads);
-	grt_keyed_free(&j->jobs);
-	grt_keyed_free(&j->rings);
-	grt_keyed_free(&j->devices);
+	grt_keyed_free(&j->threads.all);
+	grt_keyed_free(&j->jobs.all);
+	grt_keyed_free(&j->rings.all);
+	grt_keyed_free(&j->devices.all);
 }
 
-/* The element of a key; where there is no room, the oldest gives way. */
-static void *get(struct grt_keyed *k, uint64_t a, uint64_t b)
+/* --------------------------------------------------------------- tables */
+
+/* Neighbours in either number have places of their own. */
+static inline struct grt_joins_recent *recent_of(struct grt_joins_table *t, uint64_t a, uint64_t b)
 {
-	const struct grt_key key = {{a, b}};
-	void *element = grt_keyed_find(k, &key);
-
-	if (element)
-		return element;
-	if (grt_keyed_full(k))
-		grt_keyed_remove(k, grt_keyed_oldest(k));
-	return grt_keyed_get(k, &key, &element) ? NULL : element;
+	return &t->recent[(13 * a + b) % GRT_JOINS_RECENT];
 }
 
-static void *find(const struct grt_keyed *k, uint64_t a, uint64_t b)
+/* Seldom: kept out of what is done for every event. */
+static __attribute__((noinline)) void *find_again(struct grt_joins_table *t, struct grt_joins_recent *r,
+						  uint64_t a, uint64_t b)
 {
 	const struct grt_key key = {{a, b}};
 
-	return grt_keyed_find(k, &key);
-}
-
-/* The same, by way of what was found last. */
-static inline void *find_recent(const struct grt_keyed *k, struct grt_joins_recent *r, uint64_t a, uint64_t b)
-{
-	if (r->element && r->a == a && r->b == b)
-		return r->element;
-	*r = (struct grt_joins_recent){a, b, find(k, a, b)};
+	*r = (struct grt_joins_recent){a, b, grt_keyed_find(&t->all, &key)};
 	return r->element;
+}
+
+/* The element of a key, NULL: there is none. All zero, a place says so of the key 0, 0. */
+static inline void *find(struct grt_joins_table *t, uint64_t a, uint64_t b)
+{
+	struct grt_joins_recent *r = recent_of(t, a, b);
+
+	return r->a == a && r->b == b ? r->element : find_again(t, r, a, b);
+}
+
+static void take_out(struct grt_joins_table *t, void *element)
+{
+	const struct grt_key *key = grt_keyed_key(element);
+	struct grt_joins_recent *r = recent_of(t, key->w[0], key->w[1]);
+
+	if (r->element == element)
+		r->element = NULL;
+	grt_keyed_remove(&t->all, element);
+}
+
+/* A new element; where there is no room, the oldest gives way. */
+static __attribute__((noinline)) void *add(struct grt_joins_table *t, uint64_t a, uint64_t b)
+{
+	const struct grt_key key = {{a, b}};
+	uint32_t room = t->all.room;
+	void *element;
+
+	if (grt_keyed_full(&t->all))
+		take_out(t, grt_keyed_oldest(&t->all));
+	if (grt_keyed_get(&t->all, &key, &element))
+		return NULL;
+	*recent_of(t, a, b) = (struct grt_joins_recent){a, b, element};
+	for (unsigned int i = 0; room != t->all.room && i < GRT_JOINS_RECENT; i++)
+		find_again(t, &t->recent[i], t->recent[i].a, t->recent[i].b);
+	return element;
+}
+
+static inline void *get(struct grt_joins_table *t, uint64_t a, uint64_t b)
+{
+	return find(t, a, b) ?: add(t, a, b);
 }
 
 static inline struct grt_joins_thread *find_thread(struct grt_joins *j, uint32_t tid)
 {
-	return find_recent(&j->threads, &j->thread[tid % GRT_JOINS_RECENT], tid, 0);
+	return find(&j->threads, tid, 0);
 }
 
-/* Elements of the other tables may have moved. */
-static void forget_recent(struct grt_joins *j)
+/* The same of what lines name. */
+static inline void *get_named(struct grt_joins *j, struct grt_joins_table *t, uint64_t a, uint64_t b)
 {
-	memset(j->thread, 0, sizeof(j->thread));
-	memset(j->ring, 0, sizeof(j->ring));
-	j->device = (struct grt_joins_recent){.element = NULL};
+	void *element = find(t, a, b);
+
+	if (element)
+		return element;
+	j->version++;
+	return add(t, a, b);
 }
 
-/* A thread's element, made where there is none. */
-static struct grt_joins_thread *get_thread(struct grt_joins *j, uint32_t tid)
+static inline struct grt_joins_thread *get_thread(struct grt_joins *j, uint32_t tid)
 {
-	struct grt_joins_thread *t = find_thread(j, tid);
-
-	if (t)
-		return t;
-	forget_recent(j);
-	return get(&j->threads, tid, 0);
+	return get_named(j, &j->threads, tid, 0);
 }
 
 /* ---------------------------------------------------------------- texts */
@@ -125,7 +151,7 @@ static size_t put_hex_bytes(char *dst, const char *src, unsigned int len)
 void grt_joins_escape(enum grt_escape escape, struct grt_joins_text *out, const char *text, size_t len,
 		      bool word)
 {
-	char plain[GRT_JOINS_USED];
+	char plain[GRT_JOINS_TEXT];
 	size_t n = grt_escape(escape, plain, sizeof(plain), text, len), used = 0;
 	unsigned int width;
 
@@ -133,7 +159,7 @@ void grt_joins_escape(enum grt_escape escape, struct grt_joins_text *out, const 
 		bool syntax = is_syntax(p, plain + n, word, &width) && escape != GRT_ESCAPE_JSON;
 
 		width = syntax ? width : 1;
-		if (used + 4 * (size_t)width > GRT_JOINS_USED)
+		if (used + 4 * (size_t)width > GRT_JOINS_TEXT)
 			break;
 		if (syntax)
 			used += put_hex_bytes(out->text + used, p, width);
@@ -153,54 +179,72 @@ static bool number_is_in_name(const char *name, uint32_t device)
 	return device >> 20 == DRM_MAJOR && (!strcmp(name, render) || !strcmp(name, card));
 }
 
+/* Whether a NAME tells something new: every packet repeats those that it uses. */
+static bool is_news(struct grt_joins *j, struct grt_joins_name *as_told, const struct grt_ev_name *e)
+{
+	if (!memcmp(as_told->name, e->name, sizeof(e->name)) &&
+	    !memcmp(as_told->owner, e->owner, sizeof(e->owner)))
+		return false;
+	memcpy(as_told->name, e->name, sizeof(e->name));
+	memcpy(as_told->owner, e->owner, sizeof(e->owner));
+	j->version++;
+	return true;
+}
+
 static int name_thread(struct grt_joins *j, const struct grt_ev_name *e)
 {
-	struct grt_joins_thread *t = get(&j->threads, e->id, 0);
+	struct grt_joins_thread *t = get_thread(j, e->id);
 
 	if (!t)
 		return -ENOMEM;
+	if (!is_news(j, &t->as_told, e))
+		return 0;
 	grt_joins_escape(j->escape, &t->comm, e->name, sizeof(e->name), false);
 	if (strncmp(e->name, e->owner, sizeof(e->owner)))
 		grt_joins_escape(j->escape, &t->process, e->owner, sizeof(e->owner), false);
 	else
 		t->process.len = 0;
-	t->line.len = 0;
+	return 0;
+}
+
+static int name_ring(struct grt_joins *j, const struct grt_ev_name *e, unsigned int input)
+{
+	struct grt_joins_ring *ring = get_named(j, &j->rings, e->id, input);
+
+	if (!ring)
+		return -ENOMEM;
+	if (!is_news(j, &ring->as_told, e))
+		return 0;
+	grt_joins_escape(j->escape, &ring->name, e->name, sizeof(e->name), true);
+	grt_joins_escape(j->escape, &ring->driver, e->owner, sizeof(e->owner), true);
 	return 0;
 }
 
 static int name_device(struct grt_joins *j, const struct grt_ev_name *e)
 {
-	struct grt_joins_device *device = get(&j->devices, e->id, 0);
+	struct grt_joins_device *device = get_named(j, &j->devices, e->id, 0);
 	char name[sizeof(e->name) + 1] = "", driver[sizeof(e->owner) + 1] = "";
 
 	if (!device)
 		return -ENOMEM;
+	if (!is_news(j, &device->as_told, e))
+		return 0;
 	memcpy(name, e->name, sizeof(e->name));
 	memcpy(driver, e->owner, sizeof(e->owner));
 	grt_joins_escape(j->escape, &device->name, name, sizeof(name), true);
 	grt_joins_escape(j->escape, &device->driver, driver, sizeof(driver), true);
 	device->ioctls = grt_ioctl_driver(driver);
-	device->line.len = 0;
 	device->known_by_name = number_is_in_name(name, e->id);
 	return 0;
 }
 
 int grt_joins_name(struct grt_joins *j, const struct grt_ev_name *e, unsigned int input)
 {
-	struct grt_joins_ring *ring;
-
-	forget_recent(j);
 	switch (e->kind) {
 	case GRT_NAME_THREAD:
 		return name_thread(j, e);
 	case GRT_NAME_RING:
-		ring = get(&j->rings, e->id, input);
-		if (!ring)
-			return -ENOMEM;
-		grt_joins_escape(j->escape, &ring->name, e->name, sizeof(e->name), true);
-		grt_joins_escape(j->escape, &ring->driver, e->owner, sizeof(e->owner), true);
-		ring->line.len = 0;
-		return 0;
+		return name_ring(j, e, input);
 	case GRT_NAME_DEVICE:
 		return name_device(j, e);
 	}
@@ -209,10 +253,12 @@ int grt_joins_name(struct grt_joins *j, const struct grt_ev_name *e, unsigned in
 
 /* --------------------------------------------------------------- events */
 
-static void delta(struct grt_joined *out, enum grt_delta which, uint64_t begin, uint64_t end)
+static inline void delta(struct grt_joins *j, struct grt_joined *out, enum grt_delta which, uint64_t begin,
+			 uint64_t end)
 {
 	if (end < begin)
 		return;
+	j->deltas[which]++;
 	out->has |= 1U << which;
 	out->ns[which] = end - begin;
 }
@@ -221,11 +267,11 @@ static int on_enter(struct grt_joins *j, const struct grt_event *e, struct grt_j
 {
 	struct grt_joins_thread *t = e->tid ? get_thread(j, e->tid) : NULL;
 
+	(void)out;
 	if (!t)
 		return e->tid ? -ENOMEM : 0;
 	t->entered = e->time;
 	t->inside = true;
-	out->thread = t;
 	return 0;
 }
 
@@ -233,10 +279,11 @@ static int on_exit_call(struct grt_joins *j, const struct grt_event *e, struct g
 {
 	struct grt_joins_thread *t = find_thread(j, e->tid);
 
-	out->open_exit = !t || !t->inside;
-	if (out->open_exit)
+	if (!t || !t->inside) {
+		j->open_exits++;
 		return 0;
-	delta(out, GRT_DELTA_DURATION, t->entered, e->time);
+	}
+	delta(j, out, GRT_DELTA_DURATION, t->entered, e->time);
 	t->inside = false;
 	return 0;
 }
@@ -245,13 +292,13 @@ static int on_wait(struct grt_joins *j, const struct grt_event *e, struct grt_jo
 {
 	struct grt_joins_thread *t = e->tid ? get_thread(j, e->tid) : NULL;
 
+	(void)out;
 	if (!t)
 		return e->tid ? -ENOMEM : 0;
 	t->waited = e->time;
 	t->wait_ctx = e->ctx;
 	t->wait_seqno = e->seqno;
 	t->waiting = true;
-	out->thread = t;
 	return 0;
 }
 
@@ -261,27 +308,24 @@ static int on_wait_exit(struct grt_joins *j, const struct grt_event *e, struct g
 
 	if (!t || !t->waiting || t->wait_ctx != e->ctx || t->wait_seqno != e->seqno)
 		return 0;
-	delta(out, GRT_DELTA_WAIT, t->waited, e->time);
+	delta(j, out, GRT_DELTA_WAIT, t->waited, e->time);
 	t->waiting = false;
 	return 0;
 }
 
-static struct job *stamp(struct grt_joins *j, const struct grt_event *e, enum stage stage, bool begins)
-{
-	struct job *job = begins ? get(&j->jobs, e->ctx, e->seqno) : find(&j->jobs, e->ctx, e->seqno);
-
-	if (job && !(job->seen & 1U << stage)) {
-		job->seen |= 1U << stage;
-		job->time[stage] = e->time;
-	}
-	return job;
-}
-
-static void since(const struct job *job, enum stage stage, const struct grt_event *e, enum grt_delta which,
-		  struct grt_joined *out)
+static inline void stamp(struct job *job, enum stage stage, uint64_t time)
 {
 	if (job->seen & 1U << stage)
-		delta(out, which, job->time[stage], e->time);
+		return;
+	job->seen |= 1U << stage;
+	job->time[stage] = time;
+}
+
+static inline void since(struct grt_joins *j, const struct job *job, enum stage stage,
+			 const struct grt_event *e, enum grt_delta which, struct grt_joined *out)
+{
+	if (job->seen & 1U << stage)
+		delta(j, out, which, job->time[stage], e->time);
 }
 
 static int on_submit(struct grt_joins *j, const struct grt_event *e, struct grt_joined *out)
@@ -290,7 +334,7 @@ static int on_submit(struct grt_joins *j, const struct grt_event *e, struct grt_
 	struct job *job;
 
 	if (t && t->inside)
-		delta(out, GRT_DELTA_SINCE_IOCTL, t->entered, e->time);
+		delta(j, out, GRT_DELTA_SINCE_IOCTL, t->entered, e->time);
 	if (!e->ctx)
 		return 0;
 	job = get(&j->jobs, e->ctx, e->seqno);
@@ -305,31 +349,36 @@ static int on_submit(struct grt_joins *j, const struct grt_event *e, struct grt_
 
 static int on_commit(struct grt_joins *j, const struct grt_event *e, struct grt_joined *out)
 {
-	struct job *job = e->ctx ? stamp(j, e, COMMITTED, true) : NULL;
+	struct job *job = e->ctx ? get(&j->jobs, e->ctx, e->seqno) : NULL;
 
-	if (job)
-		since(job, SUBMITTED, e, GRT_DELTA_SCHED, out);
-	return e->ctx && !job ? -ENOMEM : 0;
+	if (!job)
+		return e->ctx ? -ENOMEM : 0;
+	stamp(job, COMMITTED, e->time);
+	since(j, job, SUBMITTED, e, GRT_DELTA_SCHED, out);
+	return 0;
 }
 
 static int on_start(struct grt_joins *j, const struct grt_event *e, struct grt_joined *out)
 {
-	struct job *job = e->ctx ? stamp(j, e, STARTED, true) : NULL;
+	struct job *job = e->ctx ? get(&j->jobs, e->ctx, e->seqno) : NULL;
 
-	if (job)
-		since(job, COMMITTED, e, GRT_DELTA_QUEUE, out);
-	return e->ctx && !job ? -ENOMEM : 0;
+	if (!job)
+		return e->ctx ? -ENOMEM : 0;
+	stamp(job, STARTED, e->time);
+	since(j, job, COMMITTED, e, GRT_DELTA_QUEUE, out);
+	return 0;
 }
 
 static int on_end(struct grt_joins *j, const struct grt_event *e, struct grt_joined *out)
 {
-	struct job *job = stamp(j, e, ENDED, false);
+	struct job *job = find(&j->jobs, e->ctx, e->seqno);
 
 	if (!job)
 		return 0;
-	since(job, STARTED, e, GRT_DELTA_EXEC, out);
+	stamp(job, ENDED, e->time);
+	since(j, job, STARTED, e, GRT_DELTA_EXEC, out);
 	if (!(job->seen & 1U << STARTED))
-		since(job, SUBMITTED, e, GRT_DELTA_SINCE_SUBMIT, out);
+		since(j, job, SUBMITTED, e, GRT_DELTA_SINCE_SUBMIT, out);
 	return 0;
 }
 
@@ -339,9 +388,9 @@ static int on_complete(struct grt_joins *j, const struct grt_event *e, struct gr
 
 	if (!job)
 		return 0;
-	since(job, ENDED, e, GRT_DELTA_COMPLETE, out);
-	since(job, SUBMITTED, e, GRT_DELTA_TOTAL, out);
-	grt_keyed_remove(&j->jobs, job);
+	since(j, job, ENDED, e, GRT_DELTA_COMPLETE, out);
+	since(j, job, SUBMITTED, e, GRT_DELTA_TOTAL, out);
+	take_out(&j->jobs, job);
 	return 0;
 }
 
@@ -350,17 +399,16 @@ static int on_whole(struct grt_joins *j, const struct grt_event *e, struct grt_j
 {
 	const struct grt_ev_job *r = (const struct grt_ev_job *)e;
 
-	(void)j;
 	if (r->submit && r->commit)
-		delta(out, GRT_DELTA_SCHED, r->submit, r->commit);
+		delta(j, out, GRT_DELTA_SCHED, r->submit, r->commit);
 	if (r->commit && r->start)
-		delta(out, GRT_DELTA_QUEUE, r->commit, r->start);
+		delta(j, out, GRT_DELTA_QUEUE, r->commit, r->start);
 	if (r->start && r->end)
-		delta(out, GRT_DELTA_EXEC, r->start, r->end);
+		delta(j, out, GRT_DELTA_EXEC, r->start, r->end);
 	if (r->end && r->complete)
-		delta(out, GRT_DELTA_COMPLETE, r->end, r->complete);
+		delta(j, out, GRT_DELTA_COMPLETE, r->end, r->complete);
 	if (r->submit && r->complete)
-		delta(out, GRT_DELTA_TOTAL, r->submit, r->complete);
+		delta(j, out, GRT_DELTA_TOTAL, r->submit, r->complete);
 	return 0;
 }
 
@@ -378,21 +426,16 @@ static int (*const on_type[GRT_EV_MAX])(struct grt_joins *j, const struct grt_ev
 	[GRT_EV_JOB] = on_whole,
 };
 
-int grt_joins_event(struct grt_joins *j, const struct grt_event *e, unsigned int input,
+int grt_joins_event(struct grt_joins *j, const struct grt_event *e, struct grt_joined *out)
+{
+	out->has = 0;
+	return e->type < GRT_EV_MAX && on_type[e->type] ? on_type[e->type](j, e, out) : 0;
+}
+
+void grt_joins_look(struct grt_joins *j, const struct grt_event *e, unsigned int input,
 		    struct grt_joined *out)
 {
-	int ret = 0;
-
-	out->thread = NULL;
-	out->has = 0;
-	out->open_exit = false;
-	if (e->type < GRT_EV_MAX && on_type[e->type])
-		ret = on_type[e->type](j, e, out);
-	if (!out->thread && e->tid)
-		out->thread = find_thread(j, e->tid);
-	out->ring = e->ring == GRT_RING_NONE
-			    ? NULL
-			    : find_recent(&j->rings, &j->ring[e->ring % GRT_JOINS_RECENT], e->ring, input);
-	out->device = e->device ? find_recent(&j->devices, &j->device, e->device, 0) : NULL;
-	return ret;
+	out->thread = e->tid ? find_thread(j, e->tid) : NULL;
+	out->ring = e->ring == GRT_RING_NONE ? NULL : find(&j->rings, e->ring, input);
+	out->device = e->device ? find(&j->devices, e->device, 0) : NULL;
 }

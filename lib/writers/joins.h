@@ -15,11 +15,8 @@
 #include "core/escape.h"
 #include "core/ioctl_names.h"
 
-/* Room for the longest text of a record, 48 bytes, escaped in any way, and as much behind it as
- * grt_format_padded() may read. */
-#define GRT_JOINS_TEXT 334
-/* Of which so much is used. */
-#define GRT_JOINS_USED 300
+/* Room for the longest text of a record, 48 bytes, escaped in any way. */
+#define GRT_JOINS_TEXT 300
 
 /** struct grt_joins_text - escaped, ready to be printed */
 struct grt_joins_text {
@@ -27,18 +24,17 @@ struct grt_joins_text {
 	char text[GRT_JOINS_TEXT];
 };
 
-/** struct grt_joins_line - what a writer makes of several texts, padded alike; empty: not made */
-struct grt_joins_line {
-	uint16_t len;
-	char text[510];
+/** struct grt_joins_name - the texts of a NAME record as they came, so that the same again is nothing new */
+struct grt_joins_name {
+	char name[sizeof(((struct grt_ev_name *)0)->name)];
+	char owner[sizeof(((struct grt_ev_name *)0)->owner)];
 };
 
 /**
  * struct grt_joins_thread - a thread
+ * @as_told: by the last NAME
  * @comm: empty: not known
  * @process: its process's, empty: not known, or the same
- * @line: what a writer makes of it; @line_pid, @line_first: for whom; emptied
- *	when the name changes
  * @entered: when it entered the ioctl that it is in
  * @inside: it is in one
  * @waited: when it began to wait for the fence @wait_ctx:@wait_seqno
@@ -51,32 +47,30 @@ struct grt_joins_thread {
 	uint64_t wait_seqno;
 	bool inside;
 	bool waiting;
-	uint32_t line_pid;
-	bool line_first;
+	struct grt_joins_name as_told;
 	struct grt_joins_text comm;
 	struct grt_joins_text process;
-	struct grt_joins_line line;
 };
 
-/** struct grt_joins_ring - a ring's name and its driver's; @line as above */
+/** struct grt_joins_ring - a ring's name and its driver's; @as_told as above */
 struct grt_joins_ring {
+	struct grt_joins_name as_told;
 	struct grt_joins_text name;
 	struct grt_joins_text driver;
-	struct grt_joins_line line;
 };
 
 /**
  * struct grt_joins_device - a device file
  * @ioctls: what its ioctls are called
  * @known_by_name: its number follows from its name (renderD128)
- * @line: as above
+ * @as_told: as above
  */
 struct grt_joins_device {
+	struct grt_joins_name as_told;
 	struct grt_joins_text name;
 	struct grt_joins_text driver;
 	const struct grt_ioctl_driver *ioctls;
 	bool known_by_name;
-	struct grt_joins_line line;
 };
 
 /** enum grt_delta - what two events tell; the bit and the place in struct grt_joined */
@@ -95,40 +89,49 @@ enum grt_delta {
 
 /**
  * struct grt_joined - about one event; valid until the next one
- * @thread, @ring, @device: NULL where nothing is known
  * @has: bits of enum grt_delta
  * @ns: by enum grt_delta; only those in @has mean something
- * @open_exit: an IOCTL_EXIT whose enter was not seen
+ * @thread, @ring, @device: by grt_joins_look(); NULL where nothing is known
  */
 struct grt_joined {
+	uint32_t has;
+	uint64_t ns[GRT_DELTAS];
 	struct grt_joins_thread *thread;
 	struct grt_joins_ring *ring;
 	struct grt_joins_device *device;
-	uint32_t has;
-	bool open_exit;
-	uint64_t ns[GRT_DELTAS];
 };
 
-/* Elements that were found last, by the lowest bits of their number. */
+/* What was looked for last is remembered, by a simple hash. */
 #define GRT_JOINS_RECENT 64U
 
-/** struct grt_joins_recent - an element that was found; valid while nothing is added or removed */
+/** struct grt_joins_recent - what is at a key: an element, or NULL: none */
 struct grt_joins_recent {
 	uint64_t a;
 	uint64_t b;
 	void *element;
 };
 
-/** struct grt_joins - set up by grt_joins_init(), to be given to grt_joins_fini() */
+/** struct grt_joins_table - elements by two numbers */
+struct grt_joins_table {
+	struct grt_keyed all;
+	struct grt_joins_recent recent[GRT_JOINS_RECENT];
+};
+
+/**
+ * struct grt_joins - set up by grt_joins_init(), to be given to grt_joins_fini()
+ * @deltas: how many were found of each
+ * @open_exits: IOCTL_EXITs whose enter was not seen
+ * @version: of the names: as long as it is the same, so is what grt_joins_look() finds for the same event
+ */
 struct grt_joins {
 	enum grt_escape escape;
-	struct grt_keyed threads;
-	struct grt_keyed jobs;
-	struct grt_keyed rings;
-	struct grt_keyed devices;
-	struct grt_joins_recent thread[GRT_JOINS_RECENT];
-	struct grt_joins_recent ring[GRT_JOINS_RECENT];
-	struct grt_joins_recent device;
+	uint64_t version;
+	uint64_t deltas[GRT_DELTAS];
+	uint64_t open_exits;
+	struct grt_joins_table threads;
+	struct grt_joins_table jobs;
+	struct grt_joins_table rings;
+	struct grt_joins_table devices;
 };
 
 /** grt_joins_init - empty; @escape is how names are made harmless (GRT_ESCAPE_TERM or _JSON) */
@@ -137,8 +140,11 @@ void grt_joins_init(struct grt_joins *j, enum grt_escape escape);
 /** grt_joins_name - takes in a NAME record. Return: 0 or -ENOMEM */
 int grt_joins_name(struct grt_joins *j, const struct grt_ev_name *e, unsigned int input);
 
-/** grt_joins_event - takes in any other event and says what is known about it. Return: 0 or -ENOMEM */
-int grt_joins_event(struct grt_joins *j, const struct grt_event *e, unsigned int input,
+/** grt_joins_event - takes in any other event and says what it ends. Return: 0 or -ENOMEM */
+int grt_joins_event(struct grt_joins *j, const struct grt_event *e, struct grt_joined *out);
+
+/** grt_joins_look - who and where it was: @out->thread, ring and device, behind grt_joins_event() */
+void grt_joins_look(struct grt_joins *j, const struct grt_event *e, unsigned int input,
 		    struct grt_joined *out);
 
 /**

@@ -17,13 +17,17 @@
 #include "pretty.h"
 
 #define NS_PER_S 1000000000ULL
+/* What stamps have in common that differ in the last eight digits only. */
+#define STAMP_NS 100000000ULL
 
 /* More than the longest line: a dozen escaped texts and numbers. */
 #define LINE_MAX_BYTES 8192
 
 /* The event of a merged line is padded to this. */
 #define TITLE_WIDTH 16
-#define TITLE_MAX 32
+#define TITLE_MAX 64
+/* What the first key of a merged line has too much before it: its comma. */
+#define OVERLAP 2
 
 /** enum key - what lines carry beside the fields of the events' rows */
 enum key {
@@ -75,18 +79,36 @@ static const char *const key_names[KEYS] = {
 
 /** struct key_text - a key with what stands before it and after it; copied whole, used up to @len */
 struct key_text {
-	char text[GRT_PAD - 1];
+	char text[31];
 	uint8_t len;
 };
 
-/** struct job_text - a job's identity up to its number, as a line has it */
-struct job_text {
-	uint64_t ctx;
-	uint32_t ring;
-	uint8_t engine;
-	uint8_t len;
-	char text[90 + GRT_PAD];
+/* All texts of a record, and their keys and numbers. */
+#define SHAPE_MAX (5 * GRT_JOINS_TEXT + 20 * GRT_PAD)
+
+/**
+ * struct shape - what is the same in all lines of a type by the same thread
+ * about the same context, ring and device
+ * @of: such an event; @input: where it came from; @version: of the names then
+ * @ioctls: what the device's ioctls are called
+ * @numbered: the job's number follows @head
+ * @head, @late, @end: where in @text the fields come, those that come late, and where it ends
+ */
+struct shape {
+	struct grt_event of;
+	uint64_t version;
+	uint64_t input;
+	const struct grt_ioctl_driver *ioctls;
+	bool numbered;
+	uint16_t head;
+	uint16_t late;
+	uint16_t end;
+	char text[SHAPE_MAX];
 };
+
+/* Where shapes are looked for: sets, by the lowest bits of a hash, of so many each. */
+#define SHAPE_SETS 64U
+#define SHAPE_WAYS 4U
 
 /** struct ioctl_text - an ioctl's name, as a line has it */
 struct ioctl_text {
@@ -97,8 +119,8 @@ struct ioctl_text {
 	char text[80 + GRT_PAD];
 };
 
-/* Of each kind, by the lowest bits of what is asked for. */
-#define RECENT 64U
+/* By the lowest bits of their number. */
+#define IOCTLS 64U
 
 /** enum when - when a field of a row stands in the line */
 enum when {
@@ -107,20 +129,41 @@ enum when {
 	NOT_NEGATIVE, /* a descriptor that is not known is -1 */
 };
 
+/** enum how - how its value is written */
+enum how {
+	DECIMAL,
+	SIGNED,
+	HEX,
+	STRING,
+};
+
 #define FIELDS_MAX 8
 
-/** struct plan - a line of one event: its name and the fields of its row in the order of the line */
+/**
+ * struct plan - a line of one event
+ * @title: what stands between stamp and keys
+ * @field: of its row, in the order of the line; @early of the @fields stand before the names
+ * @cpu, @job: it is what the CPU did; tells of a job
+ * @ioctl: it has the number of an ioctl
+ * @who_first: the thread stands before everything else
+ * @up, @down: what a field's word is shifted by, so that nothing else is left of it
+ * @offset: of the word that a field is in, of a string
+ */
 struct plan {
 	char title[TITLE_MAX];
 	uint8_t title_len;
 	uint8_t fields;
+	uint8_t early;
 	bool cpu;
 	bool job;
+	bool ioctl;
 	bool who_first;
 	struct planned {
 		struct key_text key;
-		uint8_t kind;
+		uint8_t how;
 		uint8_t when;
+		uint8_t up;
+		uint8_t down;
 		uint16_t offset;
 		uint16_t size;
 	} field[FIELDS_MAX];
@@ -128,7 +171,9 @@ struct plan {
 
 /**
  * struct grt_line_out - see line_out.h
- * @stamp: the beginning of a line up to the dot, made for @second
+ * @stamp: the beginning of a line and of its stamp, but for eight digits, @stamp_len of it; right for the
+ *	stamps from @stamped on that begin so
+ * @shape_hash, @shape: shapes by the hashes of their keys, as they were made
  */
 struct grt_line_out {
 	struct grt_outbuf out;
@@ -136,13 +181,15 @@ struct grt_line_out {
 	struct grt_line_out_count count;
 	struct grt_joins joins;
 	struct grt_joined joined;
-	uint64_t second;
+	uint64_t stamped;
 	uint8_t stamp_len;
-	char stamp[32 + GRT_PAD];
+	char stamp[32];
 	struct key_text key[KEYS];
 	struct plan plan[GRT_EV_MAX];
-	struct job_text job[RECENT];
-	struct ioctl_text ioctl[RECENT];
+	struct ioctl_text ioctl[IOCTLS];
+	uint64_t shape_hash[SHAPE_SETS][SHAPE_WAYS];
+	struct shape shape[SHAPE_SETS][SHAPE_WAYS];
+	uint8_t shapes_made[SHAPE_SETS];
 };
 
 /* ----------------------------------------------------------------- plans */
@@ -151,11 +198,12 @@ static const struct {
 	const char *before;
 	const char *after;
 	const char *open;
+	const char *title;
 } forms[GRT_LINE_FORMS] = {
-	[GRT_LINE_OUT_ANNOTATE] = {" ", "=", "["},
-	[GRT_LINE_OUT_MERGED] = {", ", "=", "["},
-	[GRT_LINE_OUT_PRETTY] = {" ", "=", ""},
-	[GRT_LINE_OUT_JSON] = {",\"", "\":", ""},
+	[GRT_LINE_OUT_ANNOTATE] = {" ", "=", "[", "] "},
+	[GRT_LINE_OUT_MERGED] = {", ", "=", "[", NULL},
+	[GRT_LINE_OUT_PRETTY] = {" ", "=", "", ""},
+	[GRT_LINE_OUT_JSON] = {",\"", "\":", "", ",\"event\":\""},
 };
 
 static void make_key(const struct grt_line_out *l, struct key_text *k, const char *name)
@@ -194,6 +242,16 @@ static enum when when_of(unsigned int type, const struct grt_field *f)
 	return NOT_ZERO;
 }
 
+static uint8_t how_of(const struct grt_line_out *l, const struct grt_field *f)
+{
+	if (f->kind == GRT_FIELD_STR)
+		return STRING;
+	if (f->kind == GRT_FIELD_SIGNED)
+		return SIGNED;
+	return f->kind == GRT_FIELD_HEX && l->form != GRT_LINE_OUT_JSON ? HEX : DECIMAL;
+}
+
+/* Fields are aligned to their sizes: each lies in one word, and records consist of words. */
 static void plan_field(const struct grt_line_out *l, unsigned int type, const struct grt_field *f)
 {
 	struct plan *p = (struct plan *)&l->plan[type];
@@ -203,32 +261,48 @@ static void plan_field(const struct grt_line_out *l, unsigned int type, const st
 		return;
 	p->fields++;
 	make_key(l, &at->key, f->name);
-	at->kind = f->kind;
-	at->offset = f->offset;
-	at->size = f->size;
+	at->how = how_of(l, f);
 	at->when = (uint8_t)when_of(type, f);
+	at->size = f->size;
+	at->offset = f->offset;
+	if (at->how == STRING)
+		return;
+	at->offset = f->offset / 8 * 8;
+	at->down = (uint8_t)(64 - 8 * f->size);
+	at->up = (uint8_t)(at->down - 8 * (f->offset % 8));
+}
+
+static void plan_title(const struct grt_line_out *l, struct plan *p, const char *name)
+{
+	int n = 0;
+
+	if (l->form == GRT_LINE_OUT_MERGED)
+		n = snprintf(p->title, sizeof(p->title), "] %s %-*s ", p->cpu ? "CPU" : "GPU", TITLE_WIDTH,
+			     name);
+	else
+		n = snprintf(p->title, sizeof(p->title), "%s%s%s", forms[l->form].title, name,
+			     l->form == GRT_LINE_OUT_JSON ? "\"" : "");
+	p->title_len = (uint8_t)n;
 }
 
 static void plan_event(struct grt_line_out *l, unsigned int type)
 {
 	const struct grt_event_desc *d = &grt_event_table[type];
 	struct plan *p = &l->plan[type];
-	int n = d->name ? snprintf(p->title, sizeof(p->title), "%s", d->title)
-			: snprintf(p->title, sizeof(p->title), "EVENT_%u", type);
+	char unknown[16];
 
-	p->title_len = (uint8_t)n;
-	if (l->form == GRT_LINE_OUT_MERGED)
-		p->title_len = (uint8_t)snprintf(p->title + n, sizeof(p->title) - (size_t)n, "%*s ",
-						 n < TITLE_WIDTH ? TITLE_WIDTH - n : 0, "") +
-			       (uint8_t)n;
+	snprintf(unknown, sizeof(unknown), "EVENT_%u", type);
 	p->cpu = grt_line_out_is_cpu((uint16_t)type);
 	p->job = is_class((uint16_t)type, "job");
+	p->ioctl = type == GRT_EV_IOCTL_ENTER || type == GRT_EV_IOCTL_EXIT;
 	p->who_first = p->cpu && l->form != GRT_LINE_OUT_MERGED;
+	plan_title(l, p, d->name ? d->title : unknown);
 	if (!d->name)
 		return;
 	for (const struct grt_field *f = d->fields(); f->name; f++)
 		if (when_of(type, f) != NOT_NEGATIVE)
 			plan_field(l, type, f);
+	p->early = p->fields;
 	for (const struct grt_field *f = d->fields(); f->name; f++)
 		if (when_of(type, f) == NOT_NEGATIVE)
 			plan_field(l, type, f);
@@ -257,7 +331,6 @@ int grt_line_out_new(struct grt_line_out **out, enum grt_line_form form, int fd)
 		return -ENOMEM;
 	}
 	l->form = form;
-	l->second = UINT64_MAX;
 	grt_joins_init(&l->joins, form == GRT_LINE_OUT_JSON ? GRT_ESCAPE_JSON : GRT_ESCAPE_TERM);
 	make_plans(l);
 	return 0;
@@ -308,33 +381,6 @@ static char *put_text(const struct grt_line_out *l, char *p, unsigned int key, c
 	return t->len ? put_text_value(l, put_key(l, p, key), t->text, t->len) : p;
 }
 
-/* Of fixed sizes, each of which is one instruction. */
-static inline uint64_t load(const struct planned *f, const struct grt_event *e)
-{
-	const char *at = (const char *)e + f->offset;
-	uint32_t word;
-	uint16_t half;
-	uint64_t v;
-
-	if (f->size == sizeof(word)) {
-		memcpy(&word, at, sizeof(word));
-		return word;
-	}
-	if (f->size == sizeof(v)) {
-		memcpy(&v, at, sizeof(v));
-		return v;
-	}
-	memcpy(&half, at, sizeof(half));
-	return f->size == sizeof(half) ? half : (uint8_t)*at;
-}
-
-static inline int64_t load_signed(const struct planned *f, const struct grt_event *e)
-{
-	unsigned int unused = 64 - 8 * f->size;
-
-	return (int64_t)(load(f, e) << unused) >> unused;
-}
-
 static char *put_string_field(const struct grt_line_out *l, char *p, const struct planned *f,
 			      const struct grt_event *e)
 {
@@ -350,54 +396,44 @@ static char *put_string_field(const struct grt_line_out *l, char *p, const struc
 static inline char *put_field(const struct grt_line_out *l, char *p, const struct planned *f,
 			      const struct grt_event *e)
 {
-	int64_t n;
+	uint64_t n;
 
-	if (f->kind == GRT_FIELD_STR)
+	if (f->how == STRING)
 		return put_string_field(l, p, f, e);
-	n = f->kind == GRT_FIELD_SIGNED ? load_signed(f, e) : (int64_t)load(f, e);
-	if ((f->when == NOT_ZERO && !n) || (f->when == NOT_NEGATIVE && n < 0))
+	memcpy(&n, (const char *)e + f->offset, sizeof(n));
+	n <<= f->up;
+	n = f->how == SIGNED ? (uint64_t)((int64_t)n >> f->down) : n >> f->down;
+	if ((f->when == NOT_ZERO && !n) || (f->when == NOT_NEGATIVE && (int64_t)n < 0))
 		return p;
 	memcpy(p, f->key.text, sizeof(f->key.text));
 	p += f->key.len;
-	if (f->kind == GRT_FIELD_SIGNED)
-		return grt_format_s64(p, n);
-	return f->kind == GRT_FIELD_HEX && l->form != GRT_LINE_OUT_JSON ? grt_format_hex(p, (uint64_t)n)
-									: grt_format_u64(p, (uint64_t)n);
-}
-
-/* ----------------------------------------------------------------- parts */
-
-/* In the form annotate, events of the CPU have their thread first; what is not of that form comes last. */
-static char *put_known_thread(const struct grt_line_out *l, char *p, const struct plan *plan,
-			      struct grt_joins_thread *t, const struct grt_event *e)
-{
-	char *end = t->line.text;
-
-	if (!t->line.len || t->line_pid != e->pid || t->line_first != plan->who_first) {
-		end = put_u64(l, end, KEY_PID, e->pid);
-		end = put_u64(l, end, KEY_TID, e->tid);
-		end = put_text(l, end, KEY_COMM, &t->comm);
-		if (!plan->who_first)
-			end = put_text(l, end, KEY_PROCESS, &t->process);
-		t->line.len = (uint16_t)(end - t->line.text);
-		t->line_pid = e->pid;
-		t->line_first = plan->who_first;
+	if (f->how == HEX)
+		return grt_format_hex(p, n);
+	/* most are 0 or a few of something */
+	if (n < 10) {
+		*p++ = (char)('0' + n);
+		return p;
 	}
-	return grt_format_padded(p, t->line.text, t->line.len);
+	return f->how == SIGNED ? grt_format_s64(p, (int64_t)n) : grt_format_u64(p, n);
 }
+
+/* ---------------------------------------------------------------- shapes */
 
 static char *put_who(const struct grt_line_out *l, char *p, const struct plan *plan,
 		     const struct grt_event *e)
 {
-	struct grt_joins_thread *t = l->joined.thread;
+	const struct grt_joins_thread *t = l->joined.thread;
+	bool known = t && t->comm.len;
 
-	if (t && t->comm.len)
-		return put_known_thread(l, p, plan, t, e);
-	if (!plan->cpu && !e->pid && !e->tid)
+	if (!known && !plan->cpu && !e->pid && !e->tid)
 		return p;
 	p = put_u64(l, p, KEY_PID, e->pid);
 	p = put_u64(l, p, KEY_TID, e->tid);
-	if (plan->who_first && l->form == GRT_LINE_OUT_ANNOTATE)
+	if (known)
+		p = put_text(l, p, KEY_COMM, &t->comm);
+	if (known && !plan->who_first)
+		return put_text(l, p, KEY_PROCESS, &t->process);
+	if (!known && plan->who_first && l->form == GRT_LINE_OUT_ANNOTATE)
 		p = grt_format_text(put_key(l, p, KEY_COMM), "<...>", 5);
 	return p;
 }
@@ -411,40 +447,143 @@ static char *put_engine(const struct grt_line_out *l, char *p, const struct grt_
 	return put_text_value(l, put_key(l, p, KEY_ENGINE), name, strlen(name));
 }
 
-/* Everything of a job's identity but its number: the same for many events. */
-static void make_job(const struct grt_line_out *l, struct job_text *t, const struct grt_event *e)
+/* A job's identity up to its number, or where something without one was. */
+static char *put_place(const struct grt_line_out *l, char *p, const struct grt_event *e, bool numbered)
 {
-	char *p = put_hex(l, t->text, KEY_CTX, e->ctx);
-
-	p = put_engine(l, p, e);
+	if (numbered)
+		p = put_hex(l, p, KEY_CTX, e->ctx);
+	if (numbered || e->engine)
+		p = put_engine(l, p, e);
 	if (e->ring != GRT_RING_NONE)
 		p = put_u64(l, p, KEY_RING, e->ring);
-	p = put_key(l, p, KEY_SEQ);
-	t->len = (uint8_t)(p - t->text);
-	t->ctx = e->ctx;
-	t->ring = e->ring;
-	t->engine = e->engine;
+	return numbered ? put_key(l, p, KEY_SEQ) : p;
 }
 
-static char *put_job(struct grt_line_out *l, char *p, const struct plan *plan, const struct grt_event *e)
+/* A ring has a driver too; without one it is the device that tells it. */
+static char *put_names(const struct grt_line_out *l, char *p, const struct grt_event *e)
 {
-	struct job_text *t = &l->job[e->ctx % RECENT];
+	const struct grt_joins_device *d = l->joined.device;
+	const struct grt_joins_ring *ring = l->joined.ring;
 
-	if (e->ctx || plan->job) {
-		if (!t->len || t->ctx != e->ctx || t->ring != e->ring || t->engine != e->engine)
-			make_job(l, t, e);
-		return grt_format_u64(grt_format_padded(p, t->text, t->len), e->seqno);
+	if (ring)
+		p = put_text(l, put_text(l, p, KEY_RING_NAME, &ring->name), KEY_DRIVER, &ring->driver);
+	if (d)
+		p = put_text(l, p, KEY_DEV, &d->name);
+	if (d ? !d->known_by_name : e->device != 0)
+		p = put_u64(l, p, KEY_DEVICE, e->device);
+	return d && !ring ? put_text(l, p, KEY_DRIVER, &d->driver) : p;
+}
+
+static char *put_rest(const struct grt_line_out *l, char *p, const struct plan *plan,
+		      const struct grt_event *e)
+{
+	/* which source told of it matters for jobs, which two may tell of */
+	unsigned int flags = plan->cpu ? e->flags & ~GRT_FLAG_BPF : e->flags;
+
+	if (flags)
+		p = put_hex(l, p, KEY_FLAGS, flags);
+	return e->sample ? put_u64(l, p, KEY_SAMPLE, e->sample) : p;
+}
+
+/* In the form annotate, events of the CPU have their thread first; what is not of that form comes last. */
+static void write_shape(struct grt_line_out *l, struct shape *s, const struct plan *plan,
+			const struct grt_event *e)
+{
+	char *p = grt_format_text(s->text, plan->title, plan->title_len);
+
+	grt_joins_look(&l->joins, e, (unsigned int)s->input, &l->joined);
+	s->ioctls = l->joined.device ? l->joined.device->ioctls : NULL;
+	s->numbered = e->ctx || plan->job;
+	if (l->form == GRT_LINE_OUT_MERGED)
+		p -= OVERLAP;
+	if (plan->who_first)
+		p = put_who(l, p, plan, e);
+	p = put_place(l, p, e, s->numbered);
+	s->head = (uint16_t)(p - s->text);
+	p = put_names(l, p, e);
+	s->late = (uint16_t)(p - s->text);
+	p = put_rest(l, p, plan, e);
+	if (!plan->who_first)
+		p = put_who(l, p, plan, e);
+	else if (l->joined.thread)
+		p = put_text(l, p, KEY_PROCESS, &l->joined.thread->process);
+	s->end = (uint16_t)(p - s->text);
+}
+
+/* The words of an event that do not change from one to the next of its kind. */
+enum word {
+	WORD_TYPE = offsetof(struct grt_event, type),
+	WORD_WHO = offsetof(struct grt_event, pid),
+	WORD_CTX = offsetof(struct grt_event, ctx),
+	WORD_PLACE = offsetof(struct grt_event, ring),
+};
+
+_Static_assert(WORD_WHO == WORD_TYPE + 8 && WORD_CTX == WORD_WHO + 8 &&
+		       sizeof(struct grt_event) == WORD_PLACE + 8,
+	       "everything but the stamp and the number is in them");
+
+static inline uint64_t word_of(const struct grt_event *e, enum word at)
+{
+	uint64_t word;
+
+	memcpy(&word, (const char *)e + at, sizeof(word));
+	return word;
+}
+
+static inline uint64_t differs(const struct grt_event *a, const struct grt_event *b, enum word at)
+{
+	return word_of(a, at) ^ word_of(b, at);
+}
+
+static inline bool is_shape(const struct shape *s, const struct grt_event *e, unsigned int input,
+			    uint64_t version)
+{
+	return !(differs(&s->of, e, WORD_TYPE) | differs(&s->of, e, WORD_WHO) | differs(&s->of, e, WORD_CTX) |
+		 differs(&s->of, e, WORD_PLACE) | (s->version ^ version) | (s->input ^ input));
+}
+
+/* A new one, in a place of the set in turn. */
+static __attribute__((noinline)) const struct shape *make_shape(struct grt_line_out *l, uint64_t hash,
+								const struct plan *plan,
+								const struct grt_event *e, unsigned int input)
+{
+	unsigned int set = hash % SHAPE_SETS, way = l->shapes_made[set]++ % SHAPE_WAYS;
+	struct shape *s = &l->shape[set][way];
+
+	l->shape_hash[set][way] = hash;
+	s->of = *e;
+	s->input = input;
+	s->version = l->joins.version;
+	write_shape(l, s, plan, e);
+	return s;
+}
+
+static inline const struct shape *shape_of(struct grt_line_out *l, const struct plan *plan,
+					   const struct grt_event *e, unsigned int input)
+{
+	uint64_t version = l->joins.version, hash;
+	const struct shape *s;
+
+	hash = (word_of(e, WORD_TYPE) + (word_of(e, WORD_CTX) << 7)) * 0x9e3779b97f4a7c15ULL +
+	       (word_of(e, WORD_WHO) + (word_of(e, WORD_PLACE) << 5) + input) * 0xd1b54a32d192ed03ULL;
+	hash ^= hash >> 32;
+	for (unsigned int way = 0; way < SHAPE_WAYS; way++) {
+		s = &l->shape[hash % SHAPE_SETS][way];
+		if (l->shape_hash[hash % SHAPE_SETS][way] == hash && is_shape(s, e, input, version))
+			return s;
 	}
-	if (e->engine)
-		p = put_engine(l, p, e);
-	return e->ring == GRT_RING_NONE ? p : put_u64(l, p, KEY_RING, e->ring);
+	return make_shape(l, hash, plan, e, input);
 }
 
-static char *put_deltas(const struct grt_line_out *l, char *p)
+/* ----------------------------------------------------------------- parts */
+
+static inline char *put_deltas(const struct grt_line_out *l, char *p)
 {
-	for (unsigned int i = 0; l->joined.has >> i; i++)
-		if (l->joined.has >> i & 1)
-			p = put_u64(l, p, KEY_DELTA + i, l->joined.ns[i]);
+	for (uint32_t has = l->joined.has; has; has &= has - 1) {
+		unsigned int which = (unsigned int)__builtin_ctz(has);
+
+		p = put_u64(l, p, KEY_DELTA + which, l->joined.ns[which]);
+	}
 	return p;
 }
 
@@ -462,12 +601,12 @@ static void make_ioctl(const struct grt_line_out *l, struct ioctl_text *t,
 	t->known = true;
 }
 
-static char *put_ioctl_name(struct grt_line_out *l, char *p, const struct grt_event *e)
+static char *put_ioctl_name(struct grt_line_out *l, char *p, const struct grt_ioctl_driver *driver,
+			    const struct grt_event *e)
 {
 	/* where an exit has it too */
 	uint32_t cmd = ((const struct grt_ev_ioctl_enter *)e)->cmd;
-	const struct grt_ioctl_driver *driver = l->joined.device ? l->joined.device->ioctls : NULL;
-	struct ioctl_text *t = &l->ioctl[cmd % RECENT];
+	struct ioctl_text *t = &l->ioctl[cmd % IOCTLS];
 
 	if (!t->known || t->cmd != cmd || t->driver != driver)
 		make_ioctl(l, t, driver, cmd);
@@ -476,160 +615,93 @@ static char *put_ioctl_name(struct grt_line_out *l, char *p, const struct grt_ev
 
 _Static_assert(offsetof(struct grt_ev_ioctl_enter, cmd) == offsetof(struct grt_ev_ioctl_exit, cmd), "cmd");
 
-static char *put_ring_name(const struct grt_line_out *l, char *p, struct grt_joins_ring *ring)
+static __attribute__((noinline)) char *put_fields(const struct grt_line_out *l, char *p,
+						  const struct planned *f, const struct planned *end,
+						  const struct grt_event *e)
 {
-	char *end = ring->line.text;
-
-	if (!ring->line.len) {
-		end = put_text(l, end, KEY_RING_NAME, &ring->name);
-		end = put_text(l, end, KEY_DRIVER, &ring->driver);
-		ring->line.len = (uint16_t)(end - ring->line.text);
-	}
-	return grt_format_padded(p, ring->line.text, ring->line.len);
-}
-
-static char *put_known_device(const struct grt_line_out *l, char *p, const struct grt_joins_device *d,
-			      const struct grt_event *e)
-{
-	p = put_text(l, p, KEY_DEV, &d->name);
-	return d->known_by_name ? p : put_u64(l, p, KEY_DEVICE, e->device);
-}
-
-/* A ring has a driver too; without one it is the device that tells it. */
-static char *put_device_alone(const struct grt_line_out *l, char *p, struct grt_joins_device *d,
-			      const struct grt_event *e)
-{
-	char *end = d->line.text;
-
-	if (!d->line.len) {
-		end = put_known_device(l, end, d, e);
-		end = put_text(l, end, KEY_DRIVER, &d->driver);
-		d->line.len = (uint16_t)(end - d->line.text);
-	}
-	return grt_format_padded(p, d->line.text, d->line.len);
-}
-
-static char *put_device(const struct grt_line_out *l, char *p, const struct grt_event *e)
-{
-	struct grt_joins_device *d = l->joined.device;
-
-	if (!l->joined.ring && d)
-		return put_device_alone(l, p, d, e);
-	if (l->joined.ring)
-		p = put_ring_name(l, p, l->joined.ring);
-	if (d)
-		return put_known_device(l, p, d, e);
-	return e->device ? put_u64(l, p, KEY_DEVICE, e->device) : p;
-}
-
-static char *put_rest(const struct grt_line_out *l, char *p, const struct plan *plan,
-		      const struct grt_event *e)
-{
-	/* which source told of it matters for jobs, which two may tell of */
-	unsigned int flags = plan->cpu ? e->flags & ~GRT_FLAG_BPF : e->flags;
-
-	if (flags)
-		p = put_hex(l, p, KEY_FLAGS, flags);
-	return e->sample ? put_u64(l, p, KEY_SAMPLE, e->sample) : p;
-}
-
-static char *put_body(struct grt_line_out *l, char *p, const struct plan *plan, const struct grt_event *e)
-{
-	const struct planned *f = plan->field;
-
-	if (plan->who_first)
-		p = put_who(l, p, plan, e);
-	p = put_job(l, p, plan, e);
-	for (; f < plan->field + plan->fields && f->when != NOT_NEGATIVE; f++)
+	for (; f < end; f++)
 		p = put_field(l, p, f, e);
+	return p;
+}
+
+static inline char *put_body(struct grt_line_out *l, char *p, const struct plan *plan,
+			     const struct grt_event *e, unsigned int input)
+{
+	const struct planned *late = plan->field + plan->early;
+	const struct shape *s = shape_of(l, plan, e, input);
+	const char *rest = s->text + s->head;
+
+	p = grt_format_padded(p, s->text, s->head);
+	if (s->numbered)
+		p = grt_format_u64(p, e->seqno);
+	p = put_fields(l, p, plan->field, late, e);
 	p = put_deltas(l, p);
-	if (e->type == GRT_EV_IOCTL_ENTER || e->type == GRT_EV_IOCTL_EXIT)
-		p = put_ioctl_name(l, p, e);
-	p = put_device(l, p, e);
-	for (; f < plan->field + plan->fields; f++)
-		p = put_field(l, p, f, e);
-	p = put_rest(l, p, plan, e);
-	if (!plan->who_first)
-		return put_who(l, p, plan, e);
-	return l->joined.thread ? put_text(l, p, KEY_PROCESS, &l->joined.thread->process) : p;
+	if (plan->ioctl)
+		p = put_ioctl_name(l, p, s->ioctls, e);
+	if (plan->early < plan->fields) {
+		p = grt_format_padded(p, rest, s->late - (size_t)s->head);
+		p = put_fields(l, p, late, plan->field + plan->fields, e);
+		rest = s->text + s->late;
+	}
+	return grt_format_padded(p, rest, (size_t)(s->text + s->end - rest));
 }
 
 /* ----------------------------------------------------------------- lines */
 
-static char *put_stamp(struct grt_line_out *l, char *p, uint64_t ns)
+static void make_stamp(struct grt_line_out *l, uint64_t ns)
 {
-	uint64_t second = ns / NS_PER_S;
-	char *end;
+	char *end = grt_format_text(l->stamp, forms[l->form].open, strlen(forms[l->form].open));
 
-	if (second != l->second) {
-		end = grt_format_text(l->stamp, forms[l->form].open, strlen(forms[l->form].open));
-		end = grt_format_u64(end, second);
-		*end++ = '.';
-		l->stamp_len = (uint8_t)(end - l->stamp);
-		l->second = second;
-	}
-	p = grt_format_padded(p, l->stamp, l->stamp_len);
-	return grt_format_nano(p, (uint32_t)(ns % NS_PER_S));
+	end = grt_format_u64(end, ns / NS_PER_S);
+	*end++ = '.';
+	*end++ = (char)('0' + ns % NS_PER_S / STAMP_NS);
+	l->stamp_len = (uint8_t)(end - l->stamp);
+	l->stamped = ns - ns % STAMP_NS;
 }
 
-static char *line_annotate(struct grt_line_out *l, char *p, const struct plan *plan,
-			   const struct grt_event *e)
+static inline char *put_stamp(struct grt_line_out *l, char *p, uint64_t ns)
 {
-	p = grt_format_text(put_stamp(l, p, e->time), "] ", 2);
-	p = grt_format_padded(p, plan->title, plan->title_len);
-	return put_body(l, p, plan, e);
+	if (ns - l->stamped >= STAMP_NS || !l->stamp_len)
+		make_stamp(l, ns);
+	memcpy(p, l->stamp, sizeof(l->stamp));
+	return grt_format_eight(p + l->stamp_len, (uint32_t)(ns - l->stamped));
 }
 
-/* The first field has no comma before it: the body begins in the padding, which then is put back. */
-static char *line_merged(struct grt_line_out *l, char *p, const struct plan *plan, const struct grt_event *e)
+static char *line_pretty(struct grt_line_out *l, char *p, const struct plan *plan, const struct grt_event *e,
+			 unsigned int input)
 {
-	char *body, keep[2];
-
-	p = grt_format_text(put_stamp(l, p, e->time), plan->cpu ? "] CPU " : "] GPU ", 6);
-	body = grt_format_padded(p, plan->title, plan->title_len);
-	memcpy(keep, body - 2, 2);
-	p = put_body(l, body - 2, plan, e);
-	memcpy(body - 2, keep, 2);
-	return p > body ? p : body;
-}
-
-static char *line_pretty(struct grt_line_out *l, char *p, const struct plan *plan, const struct grt_event *e)
-{
+	grt_joins_look(&l->joins, e, input, &l->joined);
 	p = put_stamp(l, p, e->time);
 	p = grt_format_text(p, plan->cpu ? "  [CPU]  " : "  [GPU]  ", 9);
 	return grt_pretty_body(p, e, &l->joined, grt_event_table[e->type].name ?: plan->title, plan->cpu);
 }
 
-static char *line_json(struct grt_line_out *l, char *p, const struct plan *plan, const struct grt_event *e)
+/* The first field of a merged line has no comma: it lies on the end of the title, which then is put back. */
+static inline char *end_merged(const struct plan *plan, char *title, char *p)
 {
-	p = grt_format_text(p, "{\"time\":", 8);
-	p = grt_format_u64(p, e->time);
-	p = grt_format_text(p, ",\"event\":\"", 10);
-	p = grt_format_text(p, plan->title, plan->title_len);
-	*p++ = '"';
-	p = put_body(l, p, plan, e);
-	*p++ = '}';
-	return p;
+	char *keys = title + plan->title_len;
+
+	memcpy(keys - OVERLAP, plan->title + plan->title_len - OVERLAP, OVERLAP);
+	return p > keys ? p : keys;
 }
 
-static char *(*const line_of[GRT_LINE_FORMS])(struct grt_line_out *l, char *p, const struct plan *plan,
-					      const struct grt_event *e) = {
-	[GRT_LINE_OUT_ANNOTATE] = line_annotate,
-	[GRT_LINE_OUT_MERGED] = line_merged,
-	[GRT_LINE_OUT_PRETTY] = line_pretty,
-	[GRT_LINE_OUT_JSON] = line_json,
-};
-
-static void count(struct grt_line_out *l, const struct grt_event *e)
+static inline char *put_line(struct grt_line_out *l, char *p, const struct grt_event *e, unsigned int input)
 {
-	const struct grt_joined *j = &l->joined;
+	const struct plan *plan = &l->plan[e->type];
+	char *title;
 
-	l->count.lines++;
-	l->count.events[e->type < GRT_EV_MAX ? e->type : 0]++;
-	l->count.calls += e->type == GRT_EV_IOCTL_EXIT && !j->open_exit;
-	l->count.open_exits += j->open_exit;
-	l->count.submits += j->has >> GRT_DELTA_SINCE_IOCTL & 1;
-	l->count.jobs += j->has >> GRT_DELTA_TOTAL & 1;
+	if (l->form == GRT_LINE_OUT_PRETTY)
+		return line_pretty(l, p, plan, e, input);
+	if (l->form == GRT_LINE_OUT_JSON)
+		title = grt_format_u64(grt_format_text(p, "{\"time\":", 8), e->time);
+	else
+		title = put_stamp(l, p, e->time);
+	p = put_body(l, title, plan, e, input);
+	if (l->form == GRT_LINE_OUT_MERGED)
+		return end_merged(plan, title, p);
+	if (l->form == GRT_LINE_OUT_JSON)
+		*p++ = '}';
+	return p;
 }
 
 int grt_line_out_event(struct grt_line_out *l, const struct grt_event *e, unsigned int input)
@@ -641,14 +713,12 @@ int grt_line_out_event(struct grt_line_out *l, const struct grt_event *e, unsign
 		return grt_joins_name(&l->joins, (const struct grt_ev_name *)e, input);
 	if (e->type == GRT_EV_STACK || e->type == GRT_EV_FRAME || e->type >= GRT_EV_MAX)
 		return 0;
-	ret = grt_joins_event(&l->joins, e, input, &l->joined);
-	if (ret)
+	l->count.events[e->type]++;
+	ret = grt_joins_event(&l->joins, e, &l->joined);
+	if (ret || l->out.fd < 0)
 		return ret;
-	count(l, e);
-	if (l->out.fd < 0)
-		return 0;
 	p = grt_outbuf_room(&l->out, LINE_MAX_BYTES);
-	p = line_of[l->form](l, p, &l->plan[e->type], e);
+	p = put_line(l, p, e, input);
 	*p++ = '\n';
 	grt_outbuf_take(&l->out, p);
 	return l->out.error;
@@ -672,7 +742,16 @@ int grt_line_out_flush(struct grt_line_out *l)
 	return l->out.fd < 0 ? 0 : grt_outbuf_flush(&l->out);
 }
 
-const struct grt_line_out_count *grt_line_out_count(const struct grt_line_out *l)
+const struct grt_line_out_count *grt_line_out_count(struct grt_line_out *l)
 {
-	return &l->count;
+	struct grt_line_out_count *c = &l->count;
+
+	c->lines = 0;
+	for (unsigned int i = 0; i < GRT_EV_MAX; i++)
+		c->lines += c->events[i];
+	c->open_exits = l->joins.open_exits;
+	c->calls = c->events[GRT_EV_IOCTL_EXIT] - c->open_exits;
+	c->submits = l->joins.deltas[GRT_DELTA_SINCE_IOCTL];
+	c->jobs = l->joins.deltas[GRT_DELTA_TOTAL];
+	return c;
 }

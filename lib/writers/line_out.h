@@ -65,8 +65,8 @@ int grt_line_out_text(struct grt_line_out *l, const char *text);
 /** grt_line_out_flush - writes out what is buffered. Return: 0 or the error of a write */
 int grt_line_out_flush(struct grt_line_out *l);
 
-/** grt_line_out_count - what was written so far */
-const struct grt_line_out_count *grt_line_out_count(const struct grt_line_out *l);
+/** grt_line_out_count - what was written so far; valid until the next call of any kind */
+const struct grt_line_out_count *grt_line_out_count(struct grt_line_out *l);
 
 /** grt_line_out_is_cpu - whether events of this type tell what the CPU did (in the form merged: CPU, else
  * GPU) */

@@ -83,50 +83,79 @@ static inline char *grt_format_text(char *p, const char *text, size_t len)
 }
 
 /* What grt_format_padded() may read behind a text, and write behind the place it returns. */
-#define GRT_PAD 32U
+#define GRT_PAD 64U
 
 /** grt_format_padded - the same for a text with GRT_PAD readable bytes behind it: no call for short ones */
 static inline char *grt_format_padded(char *p, const char *text, size_t len)
 {
-	size_t i = 0;
+	char *end = p + len;
 
 	do {
-		memcpy(p + i, text + i, GRT_PAD);
-		i += GRT_PAD;
-	} while (i < len);
-	return p + len;
+		memcpy(p, text, GRT_PAD);
+		p += GRT_PAD;
+		text += GRT_PAD;
+	} while (p < end);
+	return end;
 }
 
-/** grt_format_pair - 0..99 as two digits */
-static inline char *grt_format_pair(char *p, uint32_t n)
+/*
+ * Numbers are taken apart in one register, all digits at once: writing them one
+ * after the other and copying them to their place would make the copy wait for
+ * the writes. All of these write whole words: GRT_PAD bytes behind the place
+ * returned may be written.
+ */
+
+/**
+ * grt_digits_of - the eight decimal digits of a number below 10^8, the first one in the lowest byte
+ *
+ * It is split into two numbers of four digits, these into four of two, and
+ * these into eight of one. Of x = 100 * high + low, x << 16 with
+ * high * ((100 << 16) - 1) taken off is high | low << 16.
+ */
+static inline uint64_t grt_digits_of(uint32_t n)
 {
-	static const char pairs[] = "00010203040506070809101112131415161718192021222324"
-				    "25262728293031323334353637383940414243444546474849"
-				    "50515253545556575859606162636465666768697071727374"
-				    "75767778798081828384858687888990919293949596979899";
+	uint64_t high = n / 10000, x;
 
-	return grt_format_text(p, pairs + 2 * (size_t)n, 2);
+	x = ((uint64_t)n << 32) - high * ((UINT64_C(10000) << 32) - 1);
+	high = (x * 5243 >> 19) & 0x0000007f0000007f;
+	x = (x << 16) - high * ((100 << 16) - 1);
+	high = (x * 103 >> 10) & 0x000f000f000f000f;
+	return (x << 8) - high * ((10 << 8) - 1);
 }
 
-/** grt_format_u64 - decimal; GRT_PAD bytes behind the place returned may be written */
+/** grt_format_eight - a number below 10^8 as eight digits */
+static inline char *grt_format_eight(char *p, uint32_t n)
+{
+	uint64_t digits = grt_digits_of(n) | 0x3030303030303030;
+
+	memcpy(p, &digits, sizeof(digits));
+	return p + 8;
+}
+
+/** grt_format_few - decimal, of a number below 10^8 */
+static inline char *grt_format_few(char *p, uint32_t n)
+{
+	uint64_t digits = grt_digits_of(n);
+	/* one is written also of 0 */
+	unsigned int zeros = (unsigned int)__builtin_ctzll(digits | UINT64_C(1) << 56) / 8;
+
+	digits = (digits | 0x3030303030303030) >> (8 * zeros);
+	memcpy(p, &digits, sizeof(digits));
+	return p + 8 - zeros;
+}
+
+/** grt_format_u64 - decimal */
 static inline char *grt_format_u64(char *p, uint64_t n)
 {
-	/* the copy is of fixed size, which costs no call */
-	char digits[40];
-	char *at = digits + 20;
+	const uint64_t part = 100000000;
 
-	for (; n >= 100; n /= 100) {
-		at -= 2;
-		grt_format_pair(at, (uint32_t)(n % 100));
-	}
-	if (n >= 10) {
-		at -= 2;
-		grt_format_pair(at, (uint32_t)n);
-	} else {
-		*--at = (char)('0' + n);
-	}
-	memcpy(p, at, 20);
-	return p + (digits + 20 - at);
+	if (n < part)
+		return grt_format_few(p, (uint32_t)n);
+	if (n < part * part)
+		return grt_format_eight(grt_format_few(p, (uint32_t)(n / part)), (uint32_t)(n % part));
+	p = grt_format_few(p, (uint32_t)(n / (part * part)));
+	p = grt_format_eight(p, (uint32_t)(n / part % part));
+	return grt_format_eight(p, (uint32_t)(n % part));
 }
 
 /** grt_format_s64 - decimal, with its sign */
@@ -138,29 +167,34 @@ static inline char *grt_format_s64(char *p, int64_t n)
 	return grt_format_u64(p, -(uint64_t)n);
 }
 
+/** grt_hex_of - the eight hexadecimal digits of a number as text, the first one in the lowest byte */
+static inline uint64_t grt_hex_of(uint32_t n)
+{
+	uint64_t x = n, letters;
+
+	x = (x | x << 16) & 0x0000ffff0000ffff;
+	x = (x | x << 8) & 0x00ff00ff00ff00ff;
+	x = (x | x << 4) & 0x0f0f0f0f0f0f0f0f;
+	letters = (x + 0x0606060606060606) >> 4 & 0x0101010101010101;
+	return __builtin_bswap64(x + 0x3030303030303030 + letters * ('a' - '0' - 10));
+}
+
 /** grt_format_hex - hexadecimal, with 0x */
 static inline char *grt_format_hex(char *p, uint64_t n)
 {
-	unsigned int digits = n ? (67 - (unsigned int)__builtin_clzll(n)) / 4 : 1;
+	uint32_t high = (uint32_t)(n >> 32);
+	unsigned int digits = (67 - (unsigned int)__builtin_clzll(n | 1)) / 4;
+	uint64_t text = grt_hex_of(high ? high : (uint32_t)n);
 
-	*p++ = '0';
-	*p++ = 'x';
-	while (digits--)
-		*p++ = "0123456789abcdef"[n >> (4 * digits) & 15];
-	return p;
-}
-
-/** grt_format_nano - 0..999999999 as nine digits */
-static inline char *grt_format_nano(char *p, uint32_t n)
-{
-	*p++ = (char)('0' + n / 100000000);
-	n %= 100000000;
-	p = grt_format_pair(p, n / 1000000);
-	n %= 1000000;
-	p = grt_format_pair(p, n / 10000);
-	n %= 10000;
-	p = grt_format_pair(p, n / 100);
-	return grt_format_pair(p, n % 100);
+	memcpy(p, "0x", 2);
+	p += 2;
+	text >>= 8 * (-digits & 7);
+	memcpy(p, &text, sizeof(text));
+	if (high) {
+		text = grt_hex_of((uint32_t)n);
+		memcpy(p + digits - 8, &text, sizeof(text));
+	}
+	return p + digits;
 }
 
 #endif /* GRT_WRITERS_OUTBUF_H */

@@ -8,8 +8,9 @@
  * Up to Linux 6.14 the record has the address of the job's finished fence,
  * whose struct is in the kernel's own BTF; from 6.17 on it has the fence's
  * numbers. Lost against drm_sched.bpf.c: the ring's driver, rings of one name
- * on two devices are one up to 6.14, and from 6.17 on dependencies that were
- * signalled already.
+ * on two devices are one up to 6.14, from 6.17 on dependencies that were
+ * signalled already, and what only the hardware's fence knows: a job that the
+ * driver refused has an END, and before 6.5 one that failed has no error.
  */
 #include "common.h"
 #include "jobs.h"
@@ -162,7 +163,7 @@ static __always_inline int met(void *ctx)
 	key = bpf_map_lookup_elem(&ring_jobs, &name);
 	if (!key)
 		return 0;
-	return job_wait_dep(key, &dep, BPF_CORE_READ(fence, flags) & DMA_FENCE_SIGNALED);
+	return job_wait_dep(key, &dep, is_signalled(fence));
 }
 
 /* From 6.17 on, only where the job has to wait. */

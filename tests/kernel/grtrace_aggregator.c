@@ -419,12 +419,13 @@ static void case_no_room(void)
 
 static void emit_for_ever(unsigned int ring)
 {
-	unsigned int seqno = 1;
+	unsigned int seqno = 1, ctx = 50 + ring;
 
 	for (;; seqno += 200)
-		kmod_emit("submit ring=%u ctx=%u seqno=%u count=200\ncommit ctx=%u seqno=%u count=200\n"
-			  "complete ctx=%u seqno=%u count=200",
-			  ring, 50 + ring, seqno, 50 + ring, seqno, 50 + ring, seqno);
+		kmod_emit(
+			"submit ring=%u ctx=%u seqno=%u count=200\ncommit ring=%u ctx=%u seqno=%u count=200\n"
+			"complete ring=%u ctx=%u seqno=%u count=200",
+			ring, ctx, seqno, ring, ctx, seqno, ring, ctx, seqno);
 }
 
 static void toggle(unsigned int i)

@@ -235,7 +235,7 @@ static void case_dependencies(void)
 
 	CHECK(open && over && gpu.nrings >= 2);
 	memset(jobs, 0, sizeof(jobs));
-	jobs[0] = (struct grtrace_softgpu_job){.duration = 20 * MS, .cookie = 1, .out_sync = open};
+	jobs[0] = (struct grtrace_softgpu_job){.duration = 500 * MS, .cookie = 1, .out_sync = open};
 	jobs[1] = (struct grtrace_softgpu_job){
 		.duration = US, .cookie = 2, .ring = 1, .in_syncs = (uintptr_t)&open, .in_count = 1};
 	CHECK_OK(run(2));
@@ -286,6 +286,8 @@ static void case_failed(void)
 	CHECK_OK(failed(result_of(2, n), -EIO));
 	CHECK_OK(failed(result_of(4, n), -ENOMEM));
 	CHECK_OK(failed(result_of(6, n), result_of(6, n)->status));
+	/* the hardware never had the one that was refused */
+	CHECK_EQ(look_up(result_of(4, n)->ctx, result_of(4, n)->seqno).count[GRT_EV_END], 0);
 	CHECK_EQ(capture_count(&trace, GRT_EV_ERROR), 3);
 }
 

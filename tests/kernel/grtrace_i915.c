@@ -196,13 +196,13 @@ static void engines(void)
 	PLAY("queue 106 4");
 	PLAY("queue 106 5");
 	PLAY("irq signal 106 5");
-	told("SUBMIT me engine=graphics device=3 ctx=106 seqno=1 ring=rcs0\n"
-	     "SUBMIT me flags=0x2 engine=copy device=3 ctx=106 seqno=2 ring=bcs1\n"
-	     "SUBMIT me engine=video_decode device=3 ctx=106 seqno=3 ring=vcs0\n"
-	     "SUBMIT me engine=video_enhance device=3 ctx=106 seqno=4 ring=vecs0\n"
-	     "SUBMIT me engine=compute device=3 ctx=106 seqno=5 ring=ccs1\n"
-	     "END me flags=0x1 engine=compute device=3 ctx=106 seqno=5 ring=ccs1\n"
-	     "COMPLETE me engine=compute device=3 ctx=106 seqno=5 ring=ccs1\n");
+	told("SUBMIT me engine=graphics ctx=106 seqno=1 ring=rcs0 device=3\n"
+	     "SUBMIT me flags=0x2 engine=copy ctx=106 seqno=2 ring=bcs1 device=3\n"
+	     "SUBMIT me engine=video_decode ctx=106 seqno=3 ring=vcs0 device=3\n"
+	     "SUBMIT me engine=video_enhance ctx=106 seqno=4 ring=vecs0 device=3\n"
+	     "SUBMIT me engine=compute ctx=106 seqno=5 ring=ccs1 device=3\n"
+	     "END me flags=0x1 engine=compute ctx=106 seqno=5 ring=ccs1 device=3\n"
+	     "COMPLETE me engine=compute ctx=106 seqno=5 ring=ccs1 device=3\n");
 	for (int i = 1; i <= 5; i++)
 		PLAY("free 106 %d", i);
 }
@@ -217,7 +217,7 @@ static void wild(void)
 	CHECK_EQ(kmod_write("offsets", "i915 i915_request.engine 1048576 8"), 0);
 	told_begin();
 	PLAY("queue 107 1");
-	told("SUBMIT me device=3 ctx=107 seqno=1\n");
+	told("SUBMIT me ctx=107 seqno=1 device=3\n");
 	PLAY("free 107 1");
 }
 
@@ -243,11 +243,11 @@ static void preempted(void)
 	PLAY("irq signal 108 9");
 	PLAY("retire 108 9");
 	PLAY("free 108 9");
-	told("SUBMIT me engine=graphics device=3 ctx=108 seqno=9 ring=rcs0\n"
-	     "COMMIT me engine=graphics device=3 ctx=108 seqno=9 ring=rcs0\n"
-	     "START me engine=graphics device=3 ctx=108 seqno=9 ring=rcs0\n"
-	     "END me engine=graphics device=3 ctx=108 seqno=9 ring=rcs0\n"
-	     "COMPLETE me engine=graphics device=3 ctx=108 seqno=9 ring=rcs0\n");
+	told("SUBMIT me engine=graphics ctx=108 seqno=9 ring=rcs0 device=3\n"
+	     "COMMIT me engine=graphics ctx=108 seqno=9 ring=rcs0 device=3\n"
+	     "START me engine=graphics ctx=108 seqno=9 ring=rcs0 device=3\n"
+	     "END me engine=graphics ctx=108 seqno=9 ring=rcs0 device=3\n"
+	     "COMPLETE me engine=graphics ctx=108 seqno=9 ring=rcs0 device=3\n");
 }
 
 static void out_unknown(void)

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "play.h"
+#include "softgpu.h"
 #include "tap.h"
 
 #define STATS "/proc/grtrace_stats"
@@ -449,12 +450,184 @@ static void case_at_once(void)
 	CHECK_EQ(w.ring[1].utilization, 0);
 }
 
+/* ------------------------------------------------- against the software GPU */
+
+/* Most that utilization (in percent of all time) and latency (of it) may be off. */
+#define TOLERANCE 1.0
+
+#define SOFT_JOBS 1500
+
+static struct grtrace_softgpu_job soft_jobs[SOFT_JOBS];
+static struct grtrace_softgpu_result soft_results[SOFT_JOBS];
+
+/* The id under which the module knows a ring of the GPU; RINGS: none yet. */
+static unsigned int id_of(const char *name)
+{
+	char text[32768], is[64], *at = text, *line;
+	unsigned int id;
+
+	kmod_read("rings", text, sizeof(text));
+	while ((line = strsep(&at, "\n")))
+		if (sscanf(line, "%u %63s", &id, is) == 2 && !strcmp(is, name) && id < RINGS)
+			return id;
+	return RINGS;
+}
+
+static struct grtrace_softgpu_job some_job(unsigned int i, const struct softgpu *gpu)
+{
+	struct grtrace_softgpu_job j = {
+		.duration = (1 + i * 7 % 23) * 1000000ULL,
+		.cookie = i,
+		.ring = i * 5 % 11 % gpu->nrings,
+	};
+
+	if (i % 37 == 5)
+		j.error = -EIO;
+	return j;
+}
+
+/* Gives the GPU a few jobs every now and then for some seconds. Return: windows seen, 0 after failing the
+ * case */
+static unsigned int run_soft(struct softgpu *gpu, struct window *w, unsigned int *jobs)
+{
+	uint64_t until = kmod_now() + 6 * S;
+	unsigned int n = 0, round, batch, i;
+
+	*jobs = 0;
+	for (round = 1; kmod_now() < until && *jobs < SOFT_JOBS - 8 && n < WINDOWS_MAX; round++) {
+		batch = round * 13 % 7;
+		for (i = 0; i < batch; i++)
+			soft_jobs[*jobs + i] = some_job(*jobs + i, gpu);
+		if (batch && !softgpu_submit(gpu, soft_jobs + *jobs, batch)) {
+			TAP_FAIL("the software GPU takes no job: %s", strerror(errno));
+			return 0;
+		}
+		*jobs += batch;
+		play_wait(round * 3 % 50);
+		if (!read_window(&w[n]))
+			return 0;
+		if (w[n].to - w[n].from > S * 9 / 10 && (!n || w[n].to != w[n - 1].to))
+			n++;
+	}
+	if (!softgpu_results(gpu, soft_results, *jobs)) {
+		TAP_FAIL("the software GPU has not run its jobs: %s", strerror(errno));
+		return 0;
+	}
+	return n;
+}
+
+static uint64_t complete_of(const struct play_record *all, size_t n, const struct grtrace_softgpu_result *r)
+{
+	for (size_t i = 0; i < n; i++)
+		if (all[i].e->type == GRT_EV_COMPLETE && all[i].e->ctx == r->ctx &&
+		    all[i].e->seqno == r->seqno)
+			return all[i].e->time;
+	return 0;
+}
+
+/*
+ * What the GPU says of its jobs, in the form of what was recorded. When a fence
+ * was signalled it does not know: that is some time after the hardware's end,
+ * since the scheduler has to be told, and is taken from the trace.
+ */
+static struct truth *soft_truth(const struct capture *c, unsigned int jobs, const unsigned int *id,
+				double *delay_us)
+{
+	struct truth *t = calloc(1, sizeof(*t));
+
+	if (!t)
+		exit(1);
+	t->all = play_records(c, &t->n);
+	*delay_us = 0;
+	for (unsigned int i = 0; i < jobs; i++) {
+		const struct grtrace_softgpu_result *r = &soft_results[i];
+		uint64_t complete = complete_of(t->all, t->n, r);
+
+		t->job[i] = (struct job){id[r->ring], r->submit, r->start, r->end, complete};
+		if (complete > r->end)
+			*delay_us += (complete - r->end) / 1000.0 / jobs;
+	}
+	qsort(t->job, JOBS_MAX, sizeof(t->job[0]), by_begin);
+	return t;
+}
+
+static bool soft_window_is(const struct truth *t, const struct window *w, unsigned int ring, double *worst)
+{
+	const struct row *r = &w->ring[ring];
+	double utilization = true_utilization(t, w, ring), off = fabs(r->utilization - utilization);
+
+	if (off > *worst)
+		*worst = off;
+	return near("utilization", w, ring, r->utilization, utilization, TOLERANCE);
+}
+
+/* The window is that of the COMPLETE, the length the GPU's: from submit to the end on the hardware. */
+static double soft_latency(const struct truth *t, const struct window *w, uint32_t ring)
+{
+	double sum = 0, jobs = 0;
+
+	for (size_t i = 0; i < JOBS_MAX; i++) {
+		const struct job *j = &t->job[i];
+
+		if (j->ring != ring || j->complete < w->from || j->complete >= w->to)
+			continue;
+		sum += (j->end - j->submit) / 1000.0;
+		jobs++;
+	}
+	return jobs > 0 ? sum / jobs : -1;
+}
+
+static void case_softgpu(void)
+{
+	static struct window w[WINDOWS_MAX];
+	unsigned int n, jobs, seen = 0, id[SOFTGPU_RINGS];
+	struct capture c = {.data = NULL};
+	struct softgpu gpu;
+	struct truth *t;
+	double worst = 0, delay_us, want;
+
+	if (!softgpu_open(&gpu)) {
+		tap_skip("no software GPU: insmod grtrace_softgpu.ko");
+		return;
+	}
+	CHECK_EQ(kmod_write("control", "start"), 0);
+	n = run_soft(&gpu, w, &jobs);
+	CHECK(n >= 3);
+	play_wait(50); /* a result is there before its fence is signalled */
+	for (unsigned int i = 0; i < gpu.nrings; i++) {
+		id[i] = id_of(gpu.ring[i].name);
+		CHECK(id[i] < RINGS);
+	}
+	CHECK_EQ(kmod_write("control", "stop"), 0);
+	CHECK_EQ(capture_file(&c, "trace_pipe"), 0);
+	CHECK_OK(capture_valid(&c));
+	t = soft_truth(&c, jobs, id, &delay_us);
+	for (unsigned int i = 0; i < gpu.nrings; i++)
+		for (unsigned int k = 0; k < n; k++) {
+			if (!w[k].ring[id[i]].there)
+				continue;
+			seen++;
+			CHECK_OK(soft_window_is(t, &w[k], id[i], &worst));
+			want = soft_latency(t, &w[k], id[i]);
+			CHECK_OK(near("avg_latency", &w[k], id[i], w[k].ring[id[i]].latency, want,
+				      want * TOLERANCE / 100 + delay_us));
+		}
+	CHECK(seen >= 3 * gpu.nrings);
+	tap_note("%u jobs, %u windows of rings: utilization off by %.3f %% of the time at most", jobs, seen,
+		 worst);
+	tap_note("a fence is signalled %.0f us after the hardware's end, on the average", delay_us);
+	free_truth(t);
+	capture_free(&c);
+	softgpu_close(&gpu);
+}
+
 static const struct tap_case cases[] = {
 	{"the file has its header always, and rows for rings that had events while tracing is on", case_file},
 	{"utilization and latency of each window are those of the recorded jobs", case_truth},
 	{"a job that executes for many windows keeps its ring busy, and ends", case_long},
 	{"the drop rate is lost / emitted of the ring", case_drops},
 	{"with more jobs than can be followed nothing is left over", case_many},
+	{"utilization and latency are within 1 % of what the software GPU says", case_softgpu},
 	{"figures are sound with every CPU at full rate, and rings are idle after it", case_at_once},
 };
 

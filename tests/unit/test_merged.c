@@ -461,6 +461,40 @@ static void test_renamed(void **state)
 		   "driver=nvidia, pid=3, tid=3\n");
 }
 
+/* More kinds of lines than are remembered as they look, coming back in another order: each is its own. */
+static void test_many_kinds(void **state)
+{
+	const uint32_t threads = 40, rounds = 3;
+	char expected[200], *text, *at;
+	struct output o;
+
+	(void)state;
+	begin(&o, GRT_LINE_OUT_MERGED);
+	for (uint32_t i = 0; i < rounds * threads * threads; i++) {
+		uint32_t n = i * 7919 % (threads * threads);
+
+		put(&o, commit, .e.time = i, .e.ctx = 1 + n / threads, .e.seqno = i, .e.tid = 1 + n % threads,
+		    .e.ring = GRT_RING_NONE, .hw_depth = i % 3 * 1000);
+	}
+	text = at = finish(&o, NULL);
+	for (uint32_t i = 0; i < rounds * threads * threads; i++) {
+		uint32_t n = i * 7919 % (threads * threads);
+		int len = snprintf(expected, sizeof(expected),
+				   "[0.%09u] GPU COMMIT           ctx_id=0x%x, engine=unknown, seqno=%u", i,
+				   1 + n / threads, i);
+
+		if (i % 3)
+			len += snprintf(expected + len, sizeof(expected) - (size_t)len, ", hw_depth=%u",
+					i % 3 * 1000);
+		len += snprintf(expected + len, sizeof(expected) - (size_t)len, ", pid=0, tid=%u\n",
+				1 + n % threads);
+		assert_memory_equal(at, expected, (size_t)len);
+		at += len;
+	}
+	assert_int_equal(*at, '\0');
+	free(text);
+}
+
 /* More threads and jobs than are remembered: the oldest give way, the others are still exact. */
 static void test_bounded(void **state)
 {
@@ -496,7 +530,8 @@ int main(void)
 		cmocka_unit_test(test_no_input),    cmocka_unit_test(test_offset),
 		cmocka_unit_test(test_no_offset),   cmocka_unit_test(test_hostile),
 		cmocka_unit_test(test_longest),	    cmocka_unit_test(test_joins),
-		cmocka_unit_test(test_renamed),	    cmocka_unit_test(test_bounded),
+		cmocka_unit_test(test_renamed),	    cmocka_unit_test(test_many_kinds),
+		cmocka_unit_test(test_bounded),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

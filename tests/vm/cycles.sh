@@ -3,6 +3,7 @@
 #
 # tests/kernel/grtrace_cycles.sh in the virtual machine: 20 load and unload
 # cycles, in the long form 100.
+# kernels in soak: debug
 
 # shellcheck source=tests/vm/_lib.sh
 . "$(dirname -- "$0")/_lib.sh"

@@ -3,9 +3,10 @@
 #
 # tests/kernel/grtrace_drm_bridge in the virtual machine.
 # kernels: trixie sid
+# kernels in soak: debug
 
 # shellcheck source=tests/vm/_lib.sh
 . "$(dirname -- "$0")/_lib.sh"
 prepare
-guest --no-gpu -- sh -c 'modprobe gpu_sched && modprobe drm_kms_helper &&
+guest --no-gpu --timeout 600 -- sh -c 'modprobe gpu_sched && modprobe drm_kms_helper &&
 	sh tests/vm/_guest.sh "grtrace grtrace_drm_bridge grtrace_softgpu" /mnt/build/tests/kernel/grtrace_drm_bridge' | join_tap

@@ -4,11 +4,12 @@
 # grtrace_nouveau in the virtual machine: bound to the real driver, and to the
 # event by fences under its name.
 # kernels: trixie sid
+# kernels in soak: debug
 
 # shellcheck source=tests/vm/_lib.sh
 . "$(dirname -- "$0")/_lib.sh"
 prepare
-guest --no-gpu -- sh -c '
+guest --no-gpu --timeout 1500 -- sh -c '
 	sh tests/kernel/grtrace_binds.sh nouveau dma_fence_init dma_fence_signaled dma_fence_wait_start dma_fence_wait_end
 	modprobe nouveau
 	sh tests/vm/_guest.sh "grtrace grtrace_nouveau ../tests/kernel/modules/fences" \

@@ -2,10 +2,13 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # The stages that sum up by ring, aggregator and perf_mon, in the virtual
-# machine.
+# machine, with the software GPU.
+# kernels: trixie sid
 
 # shellcheck source=tests/vm/_lib.sh
 . "$(dirname -- "$0")/_lib.sh"
 prepare
-guest --timeout 1200 --no-gpu -- sh tests/vm/_guest.sh "grtrace grtrace_aggregator grtrace_perf_mon" \
-	/mnt/build/tests/kernel/grtrace_aggregator /mnt/build/tests/kernel/grtrace_perf_mon | join_tap
+guest --timeout 1200 --no-gpu -- sh -c 'modprobe gpu_sched && modprobe drm_kms_helper &&
+	sh tests/vm/_guest.sh \
+	"grtrace grtrace_aggregator grtrace_perf_mon grtrace_drm_bridge grtrace_softgpu" \
+	/mnt/build/tests/kernel/grtrace_aggregator /mnt/build/tests/kernel/grtrace_perf_mon' | join_tap

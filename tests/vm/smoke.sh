@@ -3,6 +3,7 @@
 #
 # tests/kernel/grtrace_smoke and grtrace_smoke.sh in the virtual machine.
 # kernels: trixie sid
+# kernels in soak: debug
 
 # shellcheck source=tests/vm/_lib.sh
 . "$(dirname -- "$0")/_lib.sh"

@@ -1,0 +1,146 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# What tests/vm/softgpu.sh runs in the guest: NAME LIMIT_NS TRIES.
+
+# shellcheck source=tests/cli/_lib.sh
+. "$GRTRACE_SRC/tests/cli/_lib.sh"
+mode=$1 limit=$2 tries=$3
+cd /tmp || exit 1
+tracefs=/sys/kernel/tracing
+player=$GRTRACE_BUILD/tools/softgpu-run
+compare=$GRTRACE_BUILD/tests/vm/softgpu_compare
+jobs=200
+
+# Plays a pattern under a recorder and what it needs.
+play() { # PATTERN RECORDER...
+	"${@:2}" "$player" -q -p "$1" -j $jobs -o truth.csv 2>err
+}
+
+# ------------------------------------------------------------- captures
+
+drm=("$GRTRACE" record -e drm -o drm.grt --)
+kmod=("$GRTRACE" record -e kmod -o kmod.grt --)
+
+by_drm() { # PATTERN
+	play "$1" "${drm[@]}"
+}
+
+by_kmod() { # PATTERN
+	play "$1" "${kmod[@]}"
+}
+
+ftrace_begin() {
+	echo >$tracefs/trace
+	echo 1 >$tracefs/events/gpu_scheduler/enable
+	echo 1 >$tracefs/events/dma_fence/enable
+}
+
+ftrace_end() {
+	echo 0 >$tracefs/events/enable
+	cat $tracefs/trace >ftrace.grt
+}
+
+by_ftrace() { # PATTERN
+	ftrace_begin
+	play "$1"
+	ftrace_end
+}
+
+# All at once: the recorders one in the other.
+by_all() { # PATTERN
+	ftrace_begin
+	play "$1" "${kmod[@]}" "${drm[@]}"
+	ftrace_end
+}
+
+# ------------------------------------------------------------- comparison
+
+# ftrace prints microseconds, and no errors; what its own events cost is not ours.
+differs() { # SOURCE LIMIT
+	local options=("$2" 0 truth.csv "$1.csv")
+	[ "$1" != ftrace ] || options=($(($2 * 3 / 2)) 1000 truth.csv ftrace.csv nostatus)
+	"$GRTRACE" report "$1.grt" --by job --top 0 --csv >"$1.csv" 2>report.err
+	"$compare" "${options[@]}" >"$1.result" 2>&1
+}
+
+# The results of softgpu_compare with their numbers here.
+tell() { # NAME FILE
+	local line
+	while IFS= read -r line; do
+		case $line in
+		'ok - '*) ok "$1: ${line#ok - }" ;;
+		'not ok - '*) output=$(cat err report.err) && not_ok "$1: ${line#not ok - }" ;;
+		'# t_'*) echo "# $1: ${line#\# }" ;;
+		*) echo "$line" ;;
+		esac
+	done <"$2"
+}
+
+of_one() { # PATTERN SOURCE
+	local i
+	for ((i = 0; i < tries; i++)); do
+		"by_$2" "$1"
+		! differs "$2" "$limit" || break
+	done
+	tell "$mode, $1, $2" "$2.result"
+}
+
+# Three tracers at once slow each other down, so their limit is higher.
+of_all() { # PATTERN
+	local source
+	by_all "$1"
+	for source in drm kmod ftrace; do
+		differs $source $((10 * limit))
+		tell "$mode, $1, $source with the others" $source.result
+	done
+}
+
+refused() { # NAME REGEX ARGUMENTS: of the program, exit status 1 or 2
+	output=$("$player" "${@:3}" 2>&1)
+	status=$?
+	check "$1 is told" says "$2"
+	check "with an error" test $status -ge 1 -a $status -le 3
+}
+
+workloads() {
+	refused "no such file" 'cannot read it' none.txt
+	printf '0 gfx_0 10us\n0 gfx_9 10us\n' >bad.txt
+	refused "no such ring" "bad.txt:2: ring 'gfx_9': there is none" bad.txt
+	printf '0 gfx 1us after=x\n' >bad.txt
+	refused "no such job" "after 'x': no job above" bad.txt
+	printf '0 gfx 1us id=a\n0 gfx 1us client=1 after=a\n' >bad.txt
+	refused "another client's fence" 'of another client' bad.txt
+	printf '0 gfx 61s\n' >bad.txt
+	refused "a job that is too long" 'up to 60s' bad.txt
+	printf '1ms gfx 1us id=a\n0 gfx 1us after=a\n' >bad.txt
+	refused "a job before what it waits for" 'comes later' bad.txt
+	refused "no such pattern" "there is no pattern 'x'" -p x
+	printf '# some\n0 gfx_0 10us id=a\n+5us compute 20us after=a priority=high count=3 every=1us chain\n' >good.txt
+	output=$("$player" good.txt -f json 2>&1)
+	check "a workload file is played" says '"ring":"comp_1".*"priority":"high".*"state":"done"'
+	"$player" -p hang -j 60 --print -o printed.txt
+	output=$("$player" -q printed.txt -o again.csv 2>&1)
+	check "a pattern that was printed plays the same" \
+		test "$(cut -d, -f 4,11,16,17 again.csv | md5sum)" = "$("$player" -q -p hang -j 60 | cut -d, -f 4,11,16,17 | md5sum)"
+}
+
+# ------------------------------------------------------------- go
+
+echo mono >$tracefs/trace_clock
+echo nohash-ptr >$tracefs/trace_options
+echo 16384 >$tracefs/buffer_size_kb
+modprobe gpu_sched
+insmod "$GRTRACE_MODULES/grtrace_softgpu.ko" timeout_ms=500
+insmod "$GRTRACE_MODULES/grtrace.ko" && insmod "$GRTRACE_MODULES/grtrace_drm_bridge.ko"
+for pattern in steady burst contended dependency-chain hang; do
+	for source in drm kmod ftrace; do
+		of_one $pattern $source
+	done
+	of_all $pattern
+done
+workloads
+rmmod grtrace_drm_bridge grtrace
+check "the software GPU unloads as soon as its last user has gone" rmmod grtrace_softgpu
+check "no complaint of the kernel" test -z "$(dmesg | grep -E 'BUG|WARNING|Oops|Call Trace')"
+plan

@@ -1,0 +1,26 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Ground truth: what BPF, the kernel module and ftrace's text say of jobs of the
+# software GPU, against what it says itself; then what it makes of bad callers.
+# With --icount time is a count of instructions, so the limit is near what the
+# tracer costs. Without it the host takes time away in between, so there the
+# best of three runs counts.
+# kernels: trixie sid
+
+# shellcheck source=tests/vm/_lib.sh
+. "$(dirname -- "$0")/_lib.sh"
+prepare
+
+truth() { # NAME LIMIT_NS TRIES OPTIONS OF tools/vm...
+	echo "TAP version 13"
+	guest --no-gpu --timeout 1800 "${@:4}" -- env GRTRACE_SRC=/mnt/host GRTRACE_BUILD=/mnt/build \
+		GRTRACE=/mnt/build/grtrace bash /mnt/host/tests/vm/_softgpu_guest.sh "$1" "$2" "$3"
+}
+
+{
+	truth icount 2000 1 --icount
+	truth plain 20000 3
+	guest --no-gpu -- sh -c 'modprobe gpu_sched && modprobe drm_kms_helper &&
+		sh tests/vm/_guest.sh "" /mnt/build/tests/kernel/grtrace_softgpu'
+} | join_tap
