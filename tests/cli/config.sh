@@ -195,11 +195,12 @@ run record -e kmod -o n.grt --sample 10 no-such-program-here
 check "or finds no program" settled config '^sample=100$'
 
 idle
-"$GRTRACE" record -e kmod -o mean.grt --sample 10 sleep 0.8 2>err &
+"$GRTRACE" record -e kmod -o mean.grt --sample 10 sh -c 'until [ -e changed ]; do sleep 0.05; done' 2>err &
 pid=$!
 settled config '^sample=10$'
 echo sample=77 >fake/config
 settled config '^sample=77$'
+touch changed
 wait $pid
 output=$(cat err)
 check "what another user changes meanwhile is told" \
