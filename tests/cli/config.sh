@@ -199,7 +199,7 @@ idle
 pid=$!
 settled config '^sample=10$'
 echo sample=77 >fake/config
-settled config '^sample=77$'
+settled config '^enable=' # taken, and all settings stand there again
 touch changed
 wait $pid
 output=$(cat err)
