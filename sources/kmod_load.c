@@ -187,6 +187,7 @@ static int load_error(int code, const char *from, struct grt_err *err)
 	}
 }
 
+/* Return: 1 when it was loaded now, 0 when it was there, or -errno */
 static int load_core(void (*note)(const char *text), struct grt_err *err)
 {
 	char from[PATH_MAX] = "", text[PATH_MAX + 64];
@@ -203,7 +204,7 @@ static int load_core(void (*note)(const char *text), struct grt_err *err)
 		return load_error(ret, from, err);
 	snprintf(text, sizeof(text), "loaded %s (%s)", CORE, from);
 	note(text);
-	return 0;
+	return 1;
 }
 
 /* An adapter or a stage; what is not installed is left out without a word. */
@@ -236,7 +237,7 @@ static void load_adapter(const char *adapter, void (*note)(const char *text))
 	load_part(module, note);
 }
 
-/* modprobe brings them with the core; a module loaded from a file comes alone. */
+/* modprobe brings them with the core; a module loaded from a file comes alone. Who unloads one wants that. */
 static void load_stages(void (*note)(const char *text))
 {
 	const char *module;
@@ -255,12 +256,13 @@ int kmod_load(void (*note)(const char *text), struct grt_err *err)
 	if (given && *given)
 		return 0;
 	ret = load_core(note, err);
-	if (ret || geteuid())
-		return ret;
+	if (ret < 0 || geteuid())
+		return ret < 0 ? ret : 0;
 	drivers = calloc(1, sizeof(*drivers));
 	if (!drivers)
 		return grt_err_set(err, -ENOMEM, NULL, NULL, "no memory for the list of drivers");
-	load_stages(note);
+	if (ret)
+		load_stages(note);
 	add_holders(drivers);
 	add_cards(drivers);
 	for (i = 0; i < drivers->n; i++)

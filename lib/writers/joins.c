@@ -79,16 +79,19 @@ static void take_out(struct grt_joins_table *t, void *element)
 	grt_keyed_remove(&t->all, element);
 }
 
-/* A new element; where there is no room, the oldest gives way. */
-static __attribute__((noinline)) void *add(struct grt_joins_table *t, uint64_t a, uint64_t b)
+/* The element of a key, a new one where there is none; where there is no room, the oldest gives way. */
+static __attribute__((noinline)) void *get_again(struct grt_joins_table *t, uint64_t a, uint64_t b)
 {
 	const struct grt_key key = {{a, b}};
 	uint32_t room = t->all.room;
 	void *element;
+	int ret = grt_keyed_get(&t->all, &key, &element);
 
-	if (grt_keyed_full(&t->all))
+	if (ret == -ENOSPC) {
 		take_out(t, grt_keyed_oldest(&t->all));
-	if (grt_keyed_get(&t->all, &key, &element))
+		ret = grt_keyed_get(&t->all, &key, &element);
+	}
+	if (ret)
 		return NULL;
 	*recent_of(t, a, b) = (struct grt_joins_recent){a, b, element};
 	for (unsigned int i = 0; room != t->all.room && i < GRT_JOINS_RECENT; i++)
@@ -98,12 +101,9 @@ static __attribute__((noinline)) void *add(struct grt_joins_table *t, uint64_t a
 
 static inline void *get(struct grt_joins_table *t, uint64_t a, uint64_t b)
 {
-	return find(t, a, b) ?: add(t, a, b);
-}
+	const struct grt_joins_recent *r = recent_of(t, a, b);
 
-static inline struct grt_joins_thread *find_thread(struct grt_joins *j, uint32_t tid)
-{
-	return find(&j->threads, tid, 0);
+	return r->a == a && r->b == b && r->element ? r->element : get_again(t, a, b);
 }
 
 /* The same of what lines name. */
@@ -114,7 +114,12 @@ static inline void *get_named(struct grt_joins *j, struct grt_joins_table *t, ui
 	if (element)
 		return element;
 	j->version++;
-	return add(t, a, b);
+	return get_again(t, a, b);
+}
+
+static inline struct grt_joins_thread *find_thread(struct grt_joins *j, uint32_t tid)
+{
+	return find(&j->threads, tid, 0);
 }
 
 static inline struct grt_joins_thread *get_thread(struct grt_joins *j, uint32_t tid)

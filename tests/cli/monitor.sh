@@ -44,7 +44,7 @@ run monitor drm -q -i drm.grt -p 12345
 check "-p of nobody" says 'submits +0 '
 run monitor drm -i fence.grt --driver nouveau
 check "--driver: events whose ring only their context tells" has_all 'completions +2 ' '^ch +nouveau '
-check "--driver: no others" test "$(grep -c -E ' (SUBMIT|END|COMPLETE) ' <<<"$output")" = 6
+check "--driver: no others" test "$(grep -c -E '^ *[0-9.]+ (SUBMIT|END|COMPLETE) ' <<<"$output")" = 6
 run monitor drm -q -i fence.grt --driver none
 check "--driver of none" says 'submits +0 '
 run monitor amdgpu -q -i virtio.grt

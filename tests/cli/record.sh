@@ -228,5 +228,5 @@ expect "no module" 3 'the kernel module grtrace is not loaded'
 check "with what to type" says 'try: sudo grtrace start'
 echo 'grtrace 9.0.0 format 7' >bare/version
 GRTRACE_DEBUGFS=$PWD/bare run record -e kmod true
-expect "a module of another format is refused" 3 'format 7, this tool reads 1\.\.1'
+expect "a module of another format is refused" 3 'format 7, this tool reads [0-9]+\.\.[0-9]+'
 plan

@@ -81,6 +81,26 @@ static void a_job_as_fence(void **state)
 	grt_deps_free(d);
 }
 
+static void a_job_in_one_record_as_fence(void **state)
+{
+	struct grt_deps *d = begin(NULL);
+
+	(void)state;
+	MEET(10, 5, 1, 6, 1);
+	MEET(20, 5, 2, 6, 1);
+	/* it goes on: nothing is signalled */
+	assert_int_equal(GIVE(job, 200, 6, 1, .submit = 5, .e.ring = 3, .e.pid = 70), 0);
+	assert_int_equal(grt_deps_context(d, 6)->ring, 3);
+	assert_int_equal(grt_deps_context(d, 6)->pid, 70);
+	assert_int_equal(GIVE(job, 300, 6, 1, .submit = 5, .complete = 250), 2);
+	assert_int_equal(grt_deps_time(d)->max, 240);
+	assert_int_equal(grt_deps_time(d)->min, 230);
+	/* who meets it now need not wait */
+	MEET(310, 5, 3, 6, 1);
+	assert_int_equal(grt_deps_count(d).signalled, 1);
+	grt_deps_free(d);
+}
+
 static void signalled_already(void **state)
 {
 	struct grt_deps *d = begin(NULL);
@@ -297,6 +317,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(until_the_signal),
 		cmocka_unit_test(a_job_as_fence),
+		cmocka_unit_test(a_job_in_one_record_as_fence),
 		cmocka_unit_test(signalled_already),
 		cmocka_unit_test(many_jobs_for_one_fence),
 		cmocka_unit_test(met_again),

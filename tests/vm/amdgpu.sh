@@ -5,7 +5,7 @@
 # `grtrace start` finds its members, which is compared with bpftool; and to the
 # event with one that stands for it, without and with the scheduler's
 # tracepoints and the bridge.
-# kernels: trixie sid
+# kernels in soak: trixie sid
 # kernels in soak: debug
 
 # shellcheck source=tests/vm/_lib.sh

@@ -3,7 +3,7 @@
 #
 # grtrace_i915 in the virtual machine: bound to the real driver, and to the
 # event with one that stands for it, without and with the low-level tracepoints.
-# kernels: trixie sid
+# kernels in soak: trixie sid
 # kernels in soak: debug
 
 # shellcheck source=tests/vm/_lib.sh

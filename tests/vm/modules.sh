@@ -3,7 +3,7 @@
 #
 # tests/kernel/grtrace_modules.sh in the virtual machine: 20 cycles, in the long
 # form 1000.
-# kernels: trixie sid
+# kernels in soak: trixie sid
 
 # shellcheck source=tests/vm/_lib.sh
 . "$(dirname -- "$0")/_lib.sh"

@@ -3,7 +3,7 @@
 #
 # grtrace_nvidia in the virtual machine, to the event, with modules that stand
 # for NVIDIA's of two branches and of one that is not known.
-# kernels: trixie sid
+# kernels in soak: trixie sid
 # kernels in soak: debug
 
 # shellcheck source=tests/vm/_lib.sh

@@ -3,7 +3,7 @@
 #
 # The stages that sum up by ring, aggregator and perf_mon, in the virtual
 # machine, with the software GPU.
-# kernels: trixie sid
+# kernels in soak: trixie sid
 
 # shellcheck source=tests/vm/_lib.sh
 . "$(dirname -- "$0")/_lib.sh"

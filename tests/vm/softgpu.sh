@@ -6,7 +6,7 @@
 # With --icount time is a count of instructions, so the limit is near what the
 # tracer costs. Without it the host takes time away in between, so there the
 # best of three runs counts.
-# kernels: trixie sid
+# kernels in soak: trixie sid
 
 # shellcheck source=tests/vm/_lib.sh
 . "$(dirname -- "$0")/_lib.sh"
