@@ -110,17 +110,19 @@ struct shape {
 #define SHAPE_SETS 64U
 #define SHAPE_WAYS 4U
 
-/** struct ioctl_text - an ioctl's name, as a line has it */
+/** struct ioctl_text - an ioctl's number, of @cmd_len bytes, and behind it its name, as a line has them */
 struct ioctl_text {
 	const struct grt_ioctl_driver *driver;
 	uint32_t cmd;
 	bool known;
+	uint8_t cmd_len;
 	uint8_t len;
-	char text[80 + GRT_PAD];
+	char text[128 + GRT_PAD];
 };
 
 /* By the lowest bits of their number. */
 #define IOCTLS 64U
+#define CMD "cmd"
 
 /** enum when - when a field of a row stands in the line */
 enum when {
@@ -234,9 +236,6 @@ static enum when when_of(unsigned int type, const struct grt_field *f)
 {
 	if (type == GRT_EV_IOCTL_ENTER && !strcmp(f->name, "fd"))
 		return NOT_NEGATIVE;
-	/* an exit that came without its number */
-	if (type == GRT_EV_IOCTL_EXIT && !strcmp(f->name, "cmd"))
-		return NOT_ZERO;
 	if (f->kind == GRT_FIELD_SIGNED || is_class((uint16_t)type, "call"))
 		return ALWAYS;
 	return NOT_ZERO;
@@ -299,8 +298,9 @@ static void plan_event(struct grt_line_out *l, unsigned int type)
 	plan_title(l, p, d->name ? d->title : unknown);
 	if (!d->name)
 		return;
+	/* an ioctl's number is kept as text with its name */
 	for (const struct grt_field *f = d->fields(); f->name; f++)
-		if (when_of(type, f) != NOT_NEGATIVE)
+		if (when_of(type, f) != NOT_NEGATIVE && !(p->ioctl && !strcmp(f->name, CMD)))
 			plan_field(l, type, f);
 	p->early = p->fields;
 	for (const struct grt_field *f = d->fields(); f->name; f++)
@@ -587,12 +587,17 @@ static inline char *put_deltas(const struct grt_line_out *l, char *p)
 	return p;
 }
 
-static void make_ioctl(const struct grt_line_out *l, struct ioctl_text *t,
-		       const struct grt_ioctl_driver *driver, uint32_t cmd)
+static __attribute__((noinline)) void make_ioctl(const struct grt_line_out *l, struct ioctl_text *t,
+						 const struct grt_ioctl_driver *driver, uint32_t cmd)
 {
 	const char *name = grt_ioctl_name_of(driver, cmd);
-	char *p = t->text;
+	struct key_text key;
+	char *p;
 
+	make_key(l, &key, CMD);
+	p = grt_format_text(t->text, key.text, key.len);
+	p = l->form == GRT_LINE_OUT_JSON ? grt_format_u64(p, cmd) : grt_format_hex(p, cmd);
+	t->cmd_len = (uint8_t)(p - t->text);
 	if (name)
 		p = put_text_value(l, put_key(l, p, KEY_NAME), name, strnlen(name, 60));
 	t->len = (uint8_t)(p - t->text);
@@ -601,16 +606,22 @@ static void make_ioctl(const struct grt_line_out *l, struct ioctl_text *t,
 	t->known = true;
 }
 
-static char *put_ioctl_name(struct grt_line_out *l, char *p, const struct grt_ioctl_driver *driver,
-			    const struct grt_event *e)
+/* NULL: it is no ioctl. */
+static inline const struct ioctl_text *ioctl_of(struct grt_line_out *l, const struct plan *plan,
+						const struct grt_ioctl_driver *driver,
+						const struct grt_event *e)
 {
-	/* where an exit has it too */
-	uint32_t cmd = ((const struct grt_ev_ioctl_enter *)e)->cmd;
-	struct ioctl_text *t = &l->ioctl[cmd % IOCTLS];
+	struct ioctl_text *t;
+	uint32_t cmd;
 
+	if (!plan->ioctl)
+		return NULL;
+	/* where an exit has it too */
+	cmd = ((const struct grt_ev_ioctl_enter *)e)->cmd;
+	t = &l->ioctl[cmd % IOCTLS];
 	if (!t->known || t->cmd != cmd || t->driver != driver)
 		make_ioctl(l, t, driver, cmd);
-	return grt_format_padded(p, t->text, t->len);
+	return t;
 }
 
 _Static_assert(offsetof(struct grt_ev_ioctl_enter, cmd) == offsetof(struct grt_ev_ioctl_exit, cmd), "cmd");
@@ -629,15 +640,19 @@ static inline char *put_body(struct grt_line_out *l, char *p, const struct plan 
 {
 	const struct planned *late = plan->field + plan->early;
 	const struct shape *s = shape_of(l, plan, e, input);
+	const struct ioctl_text *ioctl = ioctl_of(l, plan, s->ioctls, e);
 	const char *rest = s->text + s->head;
 
 	p = grt_format_padded(p, s->text, s->head);
 	if (s->numbered)
 		p = grt_format_u64(p, e->seqno);
+	/* an exit may come without its number */
+	if (ioctl && (ioctl->cmd || e->type == GRT_EV_IOCTL_ENTER))
+		p = grt_format_padded(p, ioctl->text, ioctl->cmd_len);
 	p = put_fields(l, p, plan->field, late, e);
 	p = put_deltas(l, p);
-	if (plan->ioctl)
-		p = put_ioctl_name(l, p, s->ioctls, e);
+	if (ioctl)
+		p = grt_format_padded(p, ioctl->text + ioctl->cmd_len, ioctl->len - (size_t)ioctl->cmd_len);
 	if (plan->early < plan->fields) {
 		p = grt_format_padded(p, rest, s->late - (size_t)s->head);
 		p = put_fields(l, p, late, plan->field + plan->fields, e);
