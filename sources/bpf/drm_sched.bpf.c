@@ -96,10 +96,11 @@ static __always_inline int done(struct drm_sched_fence *f)
 
 	if (!parent)
 		return 0;
+	job_end(&key, 0, 0, 0); /* first: this is the moment of its stamp */
 	error = BPF_CORE_READ(parent, error);
 	if (error)
 		job_failed(&key, error);
-	return job_end(&key, 0, 0, 0);
+	return 0;
 }
 
 static __always_inline int dependency(struct drm_sched_job *sj, struct dma_fence *fence, int unsignalled)
