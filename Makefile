@@ -27,6 +27,7 @@ JOBS	?= $(shell nproc 2>/dev/null || echo 1)
 CLANG	?= clang
 
 VERSION	:= $(shell sed -n 's/^\#define GRT_VERSION "\(.*\)"/\1/p' include/grtrace/grtrace.h)
+MODULE_VERSION := $(shell sed -n 's/^\#define GRTRACE_VERSION "\(.*\)"/\1/p' kernel/core/core.h)
 SOVER	:= $(firstword $(subst ., ,$(VERSION)))
 
 # The running kernel's headers, else the newest there are.
@@ -79,8 +80,8 @@ MANUALS	:= $(wildcard docs/*.1 docs/*.5)
 has_kernel := $(if $(KDIR),$(wildcard $(KDIR)/Makefile))
 modules_of = $(wildcard $(1)/*.ko)
 
-.PHONY: all help features modules modules_install bench-modules install uninstall check check-built soak demo fuzz \
-	fuzzers unit-tests test-tools bench tests clean
+.PHONY: all help features check-deps modules modules_install dkms kernel-tree bench-modules test-modules install uninstall check check-built soak demo fuzz \
+	fuzzers unit-tests test-tools vm-tools bench tests clean
 .DELETE_ON_ERROR:
 .SUFFIXES:
 .SECONDARY:
@@ -95,6 +96,10 @@ help:
 
 features:
 	@tools/features "$(O)" "$(KDIR)" "$(CC)" "$(CLANG)"
+
+# What is missing here to build and test all of it; fails when anything is.
+check-deps:
+	@tools/features --deps "$(KDIR)" "$(CC)" "$(CLANG)"
 
 # ------------------------------------------------------------------ programs
 
@@ -177,13 +182,34 @@ modules:
 	$(call kbuild,kernel) modules
 
 modules_install: modules
-	$(call kbuild,kernel) $(if $(DESTDIR),INSTALL_MOD_PATH=$(DESTDIR)) modules_install
-	$(Q)depmod $(if $(DESTDIR),-b $(DESTDIR)) "$$(sed -n "s/.*UTS_RELEASE \"\(.*\)\"/\1/p" $(KDIR)/include/generated/utsrelease.h)"
+	$(Q)tools/install-modules "$(O)" "$(KDIR)" "$(DESTDIR)" "$(SIGN_KEY)" "$(SIGN_CERT)"
+
+# The modules' source, complete in itself, where dkms looks for it; and built for every kernel by dkms.
+dkms:
+	@command -v dkms >/dev/null || [ -n "$(DESTDIR)" ] || { \
+		echo 'dkms: not found on this system: apt-get install dkms' >&2; exit 3; }
+	tools/kernel-tree $(DESTDIR)/usr/src/grtrace-$(MODULE_VERSION)
+	$(if $(DESTDIR),,dkms install grtrace/$(MODULE_VERSION))
+
+# The same in the source tree of a kernel: make kernel-tree LINUX=DIR
+kernel-tree:
+	$(if $(LINUX),,$(error kernel-tree: no kernel is named: make kernel-tree LINUX=DIR))
+	tools/kernel-tree --into $(LINUX)
 
 bench-modules: modules
 	$(call mirror,bench/kernel)
-	$(call kbuild,bench/kernel) KBUILD_EXTRA_SYMBOLS=$(O)/kernel/Module.symvers \
-		KCFLAGS='-I$(O)/include -I$(O)/kernel/core' modules
+	$(call kbuild,bench/kernel) KBUILD_EXTRA_SYMBOLS=$(O)/kernel/Module.symvers modules
+
+# Stand-ins for drivers and the like: each file of tests/kernel/modules is a module. A directory there is
+# built by itself, so that modules of one name may be in several.
+define test_modules
+	$(call kbuild,$(1)) KBUILD_EXTRA_SYMBOLS=$(O)/kernel/Module.symvers modules
+
+endef
+test-modules: modules
+	$(call mirror,tests/kernel/modules)
+	$(foreach d,$(patsubst %/Kbuild,%,$(wildcard tests/kernel/modules/Kbuild tests/kernel/modules/*/Kbuild)),\
+		$(call test_modules,$(d)))
 
 # -------------------------------------------------------------------- tests
 
@@ -197,6 +223,7 @@ $(TOOLS): $(O)/%: $(O)/obj/%.o $(AUX_OBJ) $(LIBA)
 
 unit-tests: $(UNIT)
 test-tools: $(TOOLS) $(BIN)
+vm-tools: test-tools $(if $(has_kernel),test-modules)
 
 # Fuzz targets are compiled whole, so that the fuzzer sees the library's branches.
 $(FUZZ): $(O)/%: %.c $(LIB_SRC) $(UNIT_AUX) $(HEADERS) $(wildcard lib/*/*.h)
@@ -263,7 +290,7 @@ uninstall:
 
 # Only what this file made: O= may be any directory.
 clean:
-	rm -rf $(O)/obj $(O)/bpf $(O)/tests $(O)/bench $(O)/tools $(O)/kernel $(O)/include $(O)/san $(O)/warn
+	rm -rf $(O)/obj $(O)/bpf $(O)/tests $(O)/bench $(O)/tools $(O)/kernel $(O)/include $(O)/san $(O)/warn $(O)/on-* $(O)/vendor
 	rm -f $(BIN) $(LIBA) $(LIBSO) $(O)/libgrtrace.map $(O)/libgrtrace.pc $(O)/flags
 
 -include $(patsubst %.o,%.d,$(LIB_OBJ) $(CMD_OBJ) $(AUX_OBJ) $(call obj,$(UNIT_SRC) $(TOOL_SRC)))

@@ -25,6 +25,7 @@ enum opt_kind {
 	OPT_SIZE,    /* uint64_t, with K, M or G (powers of 1024) */
 	OPT_SECONDS, /* double, > 0 */
 	OPT_TIME,    /* struct opt_time */
+	OPT_KEY,     /* struct opt_key */
 };
 
 /**
@@ -39,6 +40,18 @@ struct opt_time {
 	uint64_t ns;
 };
 
+struct kmod_key;
+
+/**
+ * struct opt_key - a value for a setting of control.def
+ * @key: its row
+ * @value: as typed, in the key's range; NULL: not given
+ */
+struct opt_key {
+	const struct kmod_key *key;
+	const char *value;
+};
+
 /**
  * struct cmd_opt - one option
  * @name: long name without dashes
@@ -46,7 +59,7 @@ struct opt_time {
  * @kind: enum opt_kind
  * @arg: placeholder of the value in the help, NULL for flags
  * @target: where the value goes
- * @help: one line
+ * @help: one line; NULL with OPT_KEY: that of the key
  */
 struct cmd_opt {
 	const char *name;
@@ -56,6 +69,9 @@ struct cmd_opt {
 	void *target;
 	const char *help;
 };
+
+/** cmd_opt_help - the one line of an option */
+const char *cmd_opt_help(const struct cmd_opt *opt);
 
 /**
  * struct cmd - one subcommand

@@ -6,11 +6,12 @@
  */
 #include <string.h>
 
+#include "../sources/kmod.h"
 #include "cmd.h"
 
 static void candidate(const char *prefix, const char *dashes, const char *name)
 {
-	char word[128];
+	char word[320];
 
 	snprintf(word, sizeof(word), "%s%s", dashes, name);
 	if (!strncmp(word, prefix, strlen(prefix)))
@@ -75,9 +76,25 @@ static void complete_sources(const char *prefix)
 	candidate(prefix, "", "auto");
 }
 
+/* The words of a key; of several with commas between, the last one is completed. */
+static void complete_words_of(const struct kmod_key *key, const char *prefix)
+{
+	const char *comma = key->kind == KMOD_MASK ? strrchr(prefix, ',') : NULL;
+	int before = comma ? (int)(comma + 1 - prefix) : 0;
+	char word[64], whole[256];
+	unsigned int n;
+
+	for (n = 0; kmod_key_word(key, n, word, sizeof(word)); n++) {
+		snprintf(whole, sizeof(whole), "%.*s%s", before, prefix, word);
+		candidate(prefix, "", whole);
+	}
+}
+
 static void complete_value(const struct cmd_opt *opt, const char *prefix)
 {
-	if (strchr(opt->arg, '|'))
+	if (opt->kind == OPT_KEY)
+		complete_words_of(((const struct opt_key *)opt->target)->key, prefix);
+	else if (strchr(opt->arg, '|'))
 		complete_words(opt->arg, prefix);
 	else if (!strncmp(opt->arg, "SRC", 3))
 		complete_sources(prefix);
@@ -88,6 +105,16 @@ static void complete_keys(const char *prefix)
 #define GRT_KEY(name, ...) candidate(prefix, "", #name);
 #define GRT_ALIAS(other, name) candidate(prefix, "", #other);
 #include <grtrace/control.def>
+}
+
+/* The shell takes key=value apart: behind a key come its words, too. */
+static void complete_setting(const char *before, const char *prefix)
+{
+	const struct kmod_key *key = kmod_key_find(before);
+
+	if (key)
+		complete_words_of(key, prefix);
+	complete_keys(prefix);
 }
 
 int cmd_complete(int argc, char **argv)
@@ -107,7 +134,7 @@ int cmd_complete(int argc, char **argv)
 	else if (last[0] == '-')
 		complete_options(row->cmd, last);
 	else if (!strcmp(row->name, "config"))
-		complete_keys(last);
+		complete_setting(argv[argc - 2], last);
 	return EXIT_DONE;
 }
 
@@ -122,7 +149,7 @@ int cmd_tables(void)
 		printf("command\t%s\t%s\n", r->name, r->help);
 		for (o = r->cmd->opts; o && o->name; o++)
 			printf("option\t%s\t%s\t%c\t%s\t%s\n", r->name, o->name, o->letter ? o->letter : '-',
-			       o->arg ? o->arg : "-", o->help);
+			       o->arg ? o->arg : "-", cmd_opt_help(o));
 	}
 	return cmd_close_stdout();
 }

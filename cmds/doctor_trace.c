@@ -133,25 +133,62 @@ static void explain_settings(struct diagnosis *d, const struct facts *f)
 
 /* ------------------------------------------------------------ adapters */
 
-/* Names of the tracepoints `a:1,b:0` that were not found. */
-static void unbound_points(const char *points, char *names, size_t room)
+/* Why a tracepoint was not found, from `missing=a:not-in-this-kernel,b:...`; empty where the line does not
+ * say.
+ */
+static void missing_why(const char *line, const char *point, size_t length, char *why, size_t room)
 {
+	const char *at = strstr(line, " missing=");
+
+	*why = '\0';
+	for (at = at ? at + strlen(" missing=") : ""; *at && *at != ' '; at += *at == ',') {
+		if (!strncmp(at, point, length) && at[length] == ':') {
+			at += length + 1;
+			snprintf(why, room, " (%.*s)", (int)strcspn(at, ", "), at);
+			break;
+		}
+		at += strcspn(at, ", ");
+	}
+	while ((why = strchr(why, '-')))
+		*why = ' ';
+}
+
+/* Names of the tracepoints `a:1,b:0` that were not found, and why. */
+static void unbound_points(const char *line, char *names, size_t room)
+{
+	const char *points = strstr(line, "tracepoints=");
 	size_t length, used = 0;
+	char why[64];
 
 	names[0] = '\0';
-	for (; *points && *points != ' '; points += length + (points[length] == ',')) {
+	for (points = points ? points + strlen("tracepoints=") : ""; *points && *points != ' ';
+	     points += length + (points[length] == ',')) {
 		length = strcspn(points, ", ");
 		if (length < 2 || strncmp(points + length - 2, ":0", 2) || used + 1 >= room)
 			continue;
-		used += (size_t)snprintf(names + used, room - used, "%s%.*s", used ? " " : "",
-					 (int)length - 2, points);
+		missing_why(line, points, length - 2, why, sizeof(why));
+		used += (size_t)snprintf(names + used, room - used, "%s%.*s%s", used ? " " : "",
+					 (int)length - 2, points, why);
 	}
+}
+
+/* Members of the driver's structs that the adapter could use, from `fields=KNOWN/ALL`. */
+static void explain_fields(struct diagnosis *d, const char *name, const char *line)
+{
+	const char *at = strstr(line, " fields=");
+	unsigned int known, all;
+
+	if (at && sscanf(at, " fields=%u/%u", &known, &all) == 2 && known < all)
+		probe_set(
+			add(d, "fields"), PROBE_UNKNOWN,
+			"sudo grtrace start, which looks them up in the driver's BTF",
+			"adapter %s knows %u of %u members of the driver's structs: what they hold is left out",
+			name, known, all);
 }
 
 /* Return: whether this adapter sees its driver */
 static bool explain_adapter(struct diagnosis *d, const char *line)
 {
-	const char *points = strstr(line, "tracepoints=");
 	char name[64] = "?", missing[512];
 	uint64_t bound = 0;
 
@@ -162,12 +199,13 @@ static bool explain_adapter(struct diagnosis *d, const char *line)
 			  "adapter %s waits for its driver, which is not loaded", name);
 		return false;
 	}
-	unbound_points(points ? points + strlen("tracepoints=") : "", missing, sizeof(missing));
+	unbound_points(line, missing, sizeof(missing));
 	if (*missing)
 		probe_set(add(d, "adapter"), PROBE_FAILS, NULL,
 			  "adapter %s: the driver of this kernel has no tracepoint %s", name, missing);
 	else
 		probe_set(add(d, "adapter"), PROBE_WORKS, NULL, "%s sees its driver", name);
+	explain_fields(d, name, line);
 	return true;
 }
 

@@ -89,6 +89,9 @@ enum event_class {
 	CLASS_xid,
 	CLASS_counter,
 	CLASS_stack,
+	CLASS_custom,
+	CLASS_aggregate,
+	CLASS_tsg,
 	CLASSES,
 };
 

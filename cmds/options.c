@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../sources/kmod.h"
 #include "cmd.h"
 
 #define NS_PER_S 1000000000ULL
@@ -118,6 +119,14 @@ static int parse_time(const char *text, void *target)
 	return 0;
 }
 
+static int parse_key(const char *text, void *target)
+{
+	struct opt_key *o = target;
+
+	o->value = text;
+	return kmod_key_check(o->key, text, NULL);
+}
+
 static const struct opt_type {
 	int (*parse)(const char *text, void *target);
 	const char *wanted;
@@ -128,26 +137,34 @@ static const struct opt_type {
 	[OPT_SIZE] = {parse_size, "bytes, or with K, M or G"},
 	[OPT_SECONDS] = {parse_seconds, "seconds above 0, like 10 or 0.5"},
 	[OPT_TIME] = {parse_time, "a time like 12.5, +3s from the start, -200ms from the end"},
+	[OPT_KEY] = {parse_key, NULL},
 };
+
+/* What an option takes, in words. */
+static void wanted_text(const struct cmd_opt *opt, char *text, size_t room)
+{
+	if (opt->kind == OPT_KEY)
+		kmod_key_range(((const struct opt_key *)opt->target)->key, text, room);
+	else
+		snprintf(text, room, "%s", opt_types[opt->kind].wanted);
+}
 
 static int set_option(const struct cmd_opt *opt, const char *value)
 {
-	const struct opt_type *type = &opt_types[opt->kind];
+	char wanted[128];
+	int ret;
 
 	if (opt->kind == OPT_FLAG) {
 		*(bool *)opt->target = true;
 		return EXIT_DONE;
 	}
-	switch (type->parse(value, opt->target)) {
-	case 0:
+	ret = opt_types[opt->kind].parse(value, opt->target);
+	if (!ret)
 		return EXIT_DONE;
-	case -ERANGE:
-		return cmd_usage_error("--%s: '%s' is out of range (wanted: %s)", opt->name, value,
-				       type->wanted);
-	default:
-		return cmd_usage_error("--%s: '%s' is not understood (wanted: %s)", opt->name, value,
-				       type->wanted);
-	}
+	wanted_text(opt, wanted, sizeof(wanted));
+	return cmd_usage_error(ret == -ERANGE ? "--%s: '%s' is out of range (wanted: %s)"
+					      : "--%s: '%s' is not understood (wanted: %s)",
+			       opt->name, value, wanted);
 }
 
 /* Levenshtein's distance in one row; names are short. */
@@ -251,6 +268,11 @@ static int short_options(const struct cmd *cmd, char **argv, int *used, bool *he
 		set_option(o, NULL);
 	}
 	return EXIT_DONE;
+}
+
+const char *cmd_opt_help(const struct cmd_opt *opt)
+{
+	return opt->help ?: ((const struct opt_key *)opt->target)->key->help;
 }
 
 int cmd_parse(const struct cmd *cmd, int *argc, char **argv, bool *help)

@@ -15,7 +15,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../sources/kmod.h"
+#include <grtrace/control.h>
+
+#include "../sources/kmod_settings.h"
 #include "../sources/source.h"
 #include "child.h"
 #include "cmd.h"
@@ -65,7 +67,14 @@ static struct {
 	uint32_t device_number;
 	const char *stack;
 	bool kernel_stack;
+	struct kmod_settings settings;
 } opt;
+
+/* Settings of the module that have an option, see control.def; the others have no key here. */
+static struct opt_key opt_keys[GRT_CONFIG_KEYS] = {
+#define GRT_OPTION(name, setting, value) [GRT_CONFIG_##setting] = {.key = &kmod_keys[GRT_CONFIG_##setting]},
+#include <grtrace/control.def>
+};
 
 static const struct cmd_opt options[] = {
 	{"output", 'o', OPT_STR, "DIR", &opt.output,
@@ -85,6 +94,8 @@ static const struct cmd_opt options[] = {
 	{"kernel-stack", 0, OPT_FLAG, NULL, &opt.kernel_stack, "its kernel part, too"},
 	{"verbose", 'v', OPT_FLAG, NULL, &opt.verbose, "say which sources are left out, and why"},
 	{"raw", 0, OPT_STR, "FILE", &opt.raw, "plain packets instead of a directory; - is standard output"},
+#define GRT_OPTION(name, setting, value) {name, 0, OPT_KEY, value, &opt_keys[GRT_CONFIG_##setting], NULL},
+#include <grtrace/control.def>
 	{NULL, 0, OPT_FLAG, NULL, NULL, NULL},
 };
 
@@ -154,12 +165,30 @@ static void note(const char *text)
 
 /* ------------------------------------------------------------ sources */
 
+/* The option that a setting came from. */
+static const char *option_of(const struct kmod_key *key)
+{
+	const struct cmd_opt *o = options;
+
+	while (o->kind != OPT_KEY || ((const struct opt_key *)o->target)->key != key)
+		o++;
+	return o->name;
+}
+
 /** enum wish - whether a source is wanted */
 enum wish {
 	WISH_NO,
 	WISH_AUTO, /* if it works here */
 	WISH_NAMED,
 };
+
+/* What has to go with the settings of the module: the one source that obeys them. */
+static enum wish wish_of_auto(const struct source *source)
+{
+	if (opt.settings.n)
+		return source == &source_kmod ? WISH_NAMED : WISH_NO;
+	return source->by_name ? WISH_NO : WISH_AUTO;
+}
 
 static enum wish wish_for(const struct source *source, bool *unknown)
 {
@@ -170,8 +199,8 @@ static enum wish wish_for(const struct source *source, bool *unknown)
 	for (; *p; p += length + (p[length] == ',')) {
 		length = strcspn(p, ",");
 		if (length == 4 && !strncmp(p, "auto", 4)) {
-			if (wish == WISH_NO && !source->by_name)
-				wish = WISH_AUTO;
+			if (wish == WISH_NO)
+				wish = wish_of_auto(source);
 			continue;
 		}
 		for (i = 0; i < SOURCES; i++)
@@ -230,6 +259,7 @@ static int open_source(struct run *run, const struct source *source, enum wish w
 		.ring_base = run->n_inputs * SOURCE_RINGS,
 		.user_stack = wants_stack(),
 		.kernel_stack = opt.kernel_stack,
+		.settings = &opt.settings,
 		.covered = wants_stack() || opt.kernel_stack ? NULL : is_covered,
 		.arg = run,
 		.note = note,
@@ -278,6 +308,18 @@ static int none_works(const struct left_out *left)
 	return cmd_error(kmod_exit_status(left[i].code), &left[i].why);
 }
 
+/* Without the module there is nothing that could obey an option which was given. */
+static void blame_setting(struct grt_err *why)
+{
+	char what[sizeof(why->what)];
+
+	if (!opt.settings.n)
+		return;
+	snprintf(what, sizeof(what), "%s", why->what);
+	snprintf(why->what, sizeof(why->what), "--%s needs the kernel module: %.300s",
+		 option_of(opt.settings.of[0].key), what);
+}
+
 /* Opens every source asked for. Return: an exit status */
 static int open_inputs(struct run *run)
 {
@@ -297,6 +339,8 @@ static int open_inputs(struct run *run)
 		if (wish == WISH_AUTO && all_sources[i]->background && !run->n_inputs)
 			continue;
 		ret = open_source(run, all_sources[i], wish, &left[i].why);
+		if (ret && all_sources[i] == &source_kmod)
+			blame_setting(&left[i].why);
 		/* what is here and in use, or of another version, is not passed over in silence */
 		if (ret && (wish == WISH_NAMED || ret == -EBUSY || ret == -EPROTO))
 			return cmd_error(kmod_exit_status(ret), &left[i].why);
@@ -737,6 +781,35 @@ static int find_device(void)
 	return EXIT_DONE;
 }
 
+static int take_settings(void)
+{
+	struct grt_err err = {0};
+	size_t i;
+
+	for (i = 0; i < GRT_CONFIG_KEYS; i++)
+		if (opt_keys[i].value &&
+		    kmod_settings_add(&opt.settings, opt_keys[i].key, opt_keys[i].value, NULL, &err))
+			return cmd_error(EXIT_FAILED, &err);
+	if (opt.pid && opt_keys[GRT_CONFIG_filter_pid].value)
+		return cmd_usage_error("--pid and --filter-pid: one of them, please");
+	if (opt.type_names && opt_keys[GRT_CONFIG_filter_type_mask].value)
+		return cmd_usage_error("--type and --filter-events: one of them, please");
+	return EXIT_DONE;
+}
+
+/* Sources by BPF know nothing of the module's settings. */
+static int check_settings(void)
+{
+	bool unknown = false;
+
+	if (!opt.settings.n || wish_for(&source_kmod, &unknown) != WISH_NO)
+		return EXIT_DONE;
+	return cmd_usage_error(
+		"--%s is a setting of the kernel module, and -e %s leaves it out: add kmod, or "
+		"use the filters of other sources (-p, --comm, --ring, --device, --type)",
+		option_of(opt.settings.of[0].key), opt.sources);
+}
+
 static int check_filters(void)
 {
 	int status = EXIT_DONE;
@@ -756,6 +829,8 @@ static int check_options(char **argv)
 {
 	int status = check_filters();
 
+	if (status == EXIT_DONE)
+		status = take_settings();
 	if (status != EXIT_DONE)
 		return status;
 	if (opt.raw && opt.output)
@@ -770,7 +845,8 @@ static int check_options(char **argv)
 	if (wants_stack() && strcmp(opt.stack, "bpf") && strcmp(opt.stack, "auto"))
 		return cmd_usage_error("--stack=%s: not a way to take stacks (there are: auto, bpf, none)",
 				       opt.stack);
-	return check_sources();
+	status = check_sources();
+	return status == EXIT_DONE ? check_settings() : status;
 }
 
 static int record_run(int argc, char **argv)
@@ -799,6 +875,7 @@ static int record_run(int argc, char **argv)
 	free(run.fds);
 	free(run.buffer);
 	free(run.command);
+	kmod_settings_free(&opt.settings);
 	return status == EXIT_DONE ? closed : status;
 }
 

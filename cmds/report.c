@@ -101,6 +101,8 @@ static int on_stray(void *arg, const struct grt_event *e)
 static int on_join_event(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
 {
 	(void)cpu;
+	if (e->type == GRT_EV_JOB)
+		grt_aggregates_event(&((struct report *)c)->aggregates, e);
 	return grt_jobs_event(((struct report *)c)->jobs, e);
 }
 
@@ -108,6 +110,12 @@ static int on_counter(struct grt_consumer *c, const struct grt_event *e, uint32_
 {
 	(void)cpu;
 	return grt_counters_event(&((struct report *)c)->counters, e);
+}
+
+static int on_aggregate(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
+{
+	(void)cpu;
+	return grt_aggregates_event(&((struct report *)c)->aggregates, e);
 }
 
 static int on_any_event(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
@@ -142,6 +150,7 @@ static void set_consumer(struct report *r)
 		.command = on_join_event,
 		.name = on_join_event,
 		.counter = on_counter,
+		.aggregate = on_aggregate,
 	};
 	if (r->view->types || r->live)
 		r->c.event = on_any_event;
@@ -343,6 +352,7 @@ static int begin_analyses(struct report *r)
 		return -ENOMEM;
 	r->job_view.names = grt_jobs_names(r->jobs);
 	grt_counters_init(&r->counters, r->job_view.names);
+	grt_aggregates_init(&r->aggregates);
 	if (r->job_sort && grt_top_new(&r->top, r->job_sort, &r->job_view, r->job_top))
 		return -ENOMEM;
 	if (r->verbose || r->view->types)
@@ -360,6 +370,7 @@ static void end_analyses(struct report *r)
 	grt_jobs_free(r->jobs);
 	grt_groups_free(r->groups);
 	grt_counters_free(&r->counters);
+	grt_aggregates_free(&r->aggregates);
 	free(r->counts);
 	grt_session_close(r->session);
 }

@@ -6,6 +6,7 @@
 #ifndef GRTRACE_REPORT_H
 #define GRTRACE_REPORT_H
 
+#include "analysis/aggregates.h"
 #include "analysis/counters.h"
 #include "analysis/counts.h"
 #include "analysis/group_table.h"
@@ -35,6 +36,7 @@ struct view {
  * @input: its name for people
  * @top: sorted jobs, NULL: they stream in the order of time
  * @counters: values of counters
+ * @aggregates: rings from AGGREGATE records
  * @counts: NULL: not asked for
  * @job_view: what the columns of jobs need
  * @job_table: the table of jobs under its title of this run
@@ -56,6 +58,7 @@ struct report {
 	struct grt_groups *groups;
 	struct grt_top *top;
 	struct grt_counters counters;
+	struct grt_aggregates aggregates;
 	struct grt_counts *counts;
 	struct grt_writer *writer;
 	struct grt_job_view job_view;

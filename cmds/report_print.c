@@ -99,6 +99,27 @@ static int write_counters(struct report *r)
 	return ret;
 }
 
+/* The same. */
+static int write_aggregates(struct report *r)
+{
+	const struct grt_aggregate_row **rows;
+	int ret = 0;
+
+	if (!r->aggregates.rows.used)
+		return 0;
+	if (grt_aggregates_list(&r->aggregates, &rows))
+		return -ENOMEM;
+	grt_writer_table(r->writer, &grt_aggregate_table, grt_jobs_names(r->jobs));
+	for (uint32_t i = 0; i < r->aggregates.rows.used && !ret; i++)
+		ret = grt_writer_row(r->writer, rows[i]);
+	grt_writer_table_end(r->writer);
+	if (r->aggregates.over)
+		note(&r->notes, "%" PRIu64 " AGGREGATE records are in no row: more than %u rings",
+		     r->aggregates.over, GRT_AGGREGATES_MAX);
+	free(rows);
+	return ret;
+}
+
 static struct grt_group_view group_view(const struct report *r)
 {
 	return (struct grt_group_view){
@@ -186,6 +207,23 @@ static void note_joins(struct report *r, const struct grt_health *h)
 		     GRT_NAMES_MAX);
 }
 
+/* Jobs of these events are in no table but that of the aggregated rings. */
+static void note_aggregates(struct report *r, const struct grt_health *h)
+{
+	uint64_t aggregated = h->balance.fate[GRT_FATE_AGGREGATED], told = r->aggregates.replaced;
+
+	if (told)
+		note(&r->notes,
+		     "%" PRIu64
+		     " events are not in the trace one by one: AGGREGATE records stand for them, and "
+		     "no other table has their jobs",
+		     told);
+	if (aggregated > told && !r->aggregates.jobs)
+		note(&r->notes,
+		     "what %" PRIu64 " aggregated events were is not known: their record is not here",
+		     aggregated - told);
+}
+
 static void note_health(struct report *r, const struct grt_health *h)
 {
 	char first[GRT_UNITS_MAX], last[GRT_UNITS_MAX];
@@ -206,6 +244,7 @@ static void note_health(struct report *r, const struct grt_health *h)
 static void write_notes(struct report *r, const struct grt_health *h)
 {
 	note_joins(r, h);
+	note_aggregates(r, h);
 	note_health(r, h);
 	/* A CSV file has no place for them. */
 	for (unsigned int i = 0; r->csv && i < r->notes.n; i++) {
@@ -302,6 +341,8 @@ static int write_tables(struct report *r)
 		ret = write_top(r);
 	if (!ret && !r->view->name && !r->csv)
 		ret = write_counters(r);
+	if (!ret && (!r->view->name || r->view->own == GRT_BY_RING) && !r->csv)
+		ret = write_aggregates(r);
 	if (!ret && r->view->types)
 		ret = write_types(r);
 	if (!ret && r->verbose && !r->csv)

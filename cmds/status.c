@@ -94,9 +94,8 @@ static bool all_close(const struct kmod_stats *stats)
 /* A key whose value somebody changed; the switch itself and counts are shown elsewhere or not settings. */
 static bool differs(const struct state *s, const struct kmod_key *key, char *value, size_t room)
 {
-	if (!strcmp(key->name, "enable") || !strcmp(key->max, "0"))
-		return false;
-	return kmod_line(s->config, key->name, value, room) && !kmod_key_is_default(key, value);
+	return kmod_key_is_setting(key) && kmod_line(s->config, key->name, value, room) &&
+	       !kmod_key_is_default(key, value);
 }
 
 /* The value of the word `key=value` of a line, empty where it has none. */
@@ -145,7 +144,8 @@ static void text_limits(const struct state *s)
 		printf("%-11s", n++ ? "" : "limits");
 		printf("%s=", key->name);
 		cmd_put_text(stdout, value);
-		printf(" (default %s): %s\n", key->kind == KMOD_LIST ? "empty" : key->def, key->help);
+		kmod_key_default(key, value, sizeof(value));
+		printf(" (default %s): %s\n", *value ? value : "empty", key->help);
 	}
 	if (!n)
 		puts("limits     all at their defaults");
@@ -154,7 +154,7 @@ static void text_limits(const struct state *s)
 static void text_adapters(const struct state *s)
 {
 	const char *next = s->adapters, *line;
-	char name[64], driver[64], bound[8], points[2048];
+	char name[64], driver[64], bound[8], points[2048], missing[2048];
 	size_t length;
 	int n = 0;
 
@@ -164,12 +164,16 @@ static void text_adapters(const struct state *s)
 		word(line, length, "driver", driver, sizeof(driver));
 		word(line, length, "bound", bound, sizeof(bound));
 		word(line, length, "tracepoints", points, sizeof(points));
+		word(line, length, "missing", missing, sizeof(missing));
 		printf("%-11s", n++ ? "" : "adapters");
 		cmd_put_text(stdout, name);
 		printf(": %s ", !strcmp(bound, "1") ? "bound to driver" : "waits for driver");
 		cmd_put_text(stdout, driver);
 		printf(", tracepoints ");
 		cmd_put_text(stdout, *points ? points : "-");
+		if (*missing)
+			fputs(", missing ", stdout);
+		cmd_put_text(stdout, missing);
 		putchar('\n');
 	}
 	if (!n)
@@ -269,6 +273,9 @@ static void json_adapters(const struct state *s)
 		word(line, length, "bound", value, sizeof(value));
 		printf(",\"bound\":%s,\"tracepoints\":", !strcmp(value, "1") ? "true" : "false");
 		word(line, length, "tracepoints", value, sizeof(value));
+		cmd_put_json(stdout, value);
+		fputs(",\"missing\":", stdout);
+		word(line, length, "missing", value, sizeof(value));
 		cmd_put_json(stdout, value);
 		putchar('}');
 		comma = ",";

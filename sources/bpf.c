@@ -12,6 +12,7 @@
 #ifdef GRT_HAVE_BPF
 
 #include <bpf/bpf.h>
+#include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <linux/perf_event.h>
 #include <stdlib.h>
@@ -26,6 +27,7 @@
 
 #include "bpf/shared.h"
 #include "bpf_devices.h"
+#include "bpf_format.h"
 #include "bpf_objects.h"
 #include "bpf_stacks.h"
 #include "bpf_switch.h"
@@ -79,6 +81,8 @@ struct cpu_tally {
  * @horizon: events up to this stamp are all here
  * @force: up to @horizon, everything leaves now
  * @ended: capture is over, what is left is all
+ * @missed: times that a program was not run, since one was running already on that CPU
+ * @without: objects left out, since a module has no BTF
  * @text: texts of describe()
  */
 struct capture {
@@ -110,10 +114,12 @@ struct capture {
 	struct bpf_config config;
 	uint64_t ring_bytes;
 	int failed;
+	uint64_t missed;
+	char without[128];
 	struct {
 		char key[32];
 		char value[4096];
-	} text[3];
+	} text[4];
 };
 
 static uint64_t now_ns(void)
@@ -234,6 +240,13 @@ static int check_kernel(struct grt_err *err)
 			   "cannot load BPF programs on Linux %s", u.release);
 }
 
+static int no_btf(const struct capture *c, struct grt_err *err)
+{
+	return grt_err_set(err, -ENODEV, "the driver's module has no BTF, so its structs cannot be read",
+			   "a kernel with CONFIG_DEBUG_INFO_BTF_MODULES=y, or: grtrace record -e kmod",
+			   "nothing to attach to for %s", c->without);
+}
+
 static int no_tracepoint(const char *const *objects, struct grt_err *err)
 {
 	char names[128] = "";
@@ -291,38 +304,123 @@ static int share_maps(struct capture *c, struct bpf_object *o)
 	return ret;
 }
 
-static int configure(struct capture *c, struct bpf_object *o)
+static struct bpf_map *constants(struct bpf_object *o, const char *name)
 {
 	struct bpf_map *map;
 
-	bpf_object__for_each_map(
-		map, o) if (strstr(bpf_map__name(map),
-				   ".rodata.config")) return bpf_map__set_initial_value(map, &c->config,
-											sizeof(c->config));
-	return -ENOENT;
+	bpf_object__for_each_map(map, o) if (strstr(bpf_map__name(map), name)) return map;
+	return NULL;
+}
+
+static int configure(struct capture *c, struct bpf_object *o, struct grt_err *err)
+{
+	struct bpf_map *config = constants(o, ".rodata.config"), *fields = constants(o, ".rodata.format");
+	struct bpf_format format;
+	int ret = config ? bpf_map__set_initial_value(config, &c->config, sizeof(c->config)) : -ENOENT;
+
+	if (!ret && fields) {
+		ret = bpf_format_read(c->tracefs, &format, err);
+		if (ret)
+			return ret;
+		ret = bpf_map__set_initial_value(fields, &format, sizeof(format));
+	}
+	return ret ? open_failed(bpf_object__name(o), ret, err) : 0;
+}
+
+/**
+ * struct needs - an object looks into a struct, which the BTF of the kernel or of a module describes
+ * @instead: the object that does without, NULL: there is none
+ */
+struct needs {
+	const char *object;
+	const char *module;
+	const char *type;
+	const char *instead;
+};
+
+static const struct needs needs[] = {
+	{"drm_sched", "gpu_sched", "drm_sched_job", "drm_format"},
+	{"amdgpu", "amdgpu", "amdgpu_job", NULL},
+	{"i915", "i915", "i915_request", NULL},
+	{"virtio_gpu", "virtio_gpu", "virtqueue", NULL},
+	{"vblank", "drm", "drm_file", NULL},
+};
+
+static bool has_type(const struct needs *n)
+{
+	struct btf *kernel = btf__load_vmlinux_btf(), *module;
+	bool found = kernel && btf__find_by_name_kind(kernel, n->type, BTF_KIND_STRUCT) > 0;
+
+	module = kernel && !found ? btf__load_module_btf(n->module, kernel) : NULL;
+	if (module && !libbpf_get_error(module)) {
+		found = btf__find_by_name_kind(module, n->type, BTF_KIND_STRUCT) > 0;
+		btf__free(module);
+	}
+	btf__free(kernel);
+	return found;
+}
+
+/* Return: the object that works here in place of @name; NULL: none does */
+static const char *usable(const char *name)
+{
+	for (size_t i = 0; i < sizeof(needs) / sizeof(needs[0]); i++)
+		if (!strcmp(needs[i].object, name))
+			return has_type(&needs[i]) ? name : needs[i].instead;
+	return name;
+}
+
+static void leave_out(struct capture *c, const char *name)
+{
+	snprintf(c->without + strlen(c->without), sizeof(c->without) - strlen(c->without), "%s%s",
+		 c->without[0] ? " " : "", name);
+}
+
+/**
+ * choose_object - opens an object, or the one that works here in its place
+ * @found: NULL where there is nothing of it on this kernel
+ * @programs: of these, those that see something of their own
+ */
+static int choose_object(struct capture *c, const char *name, struct bpf_object **found,
+			 unsigned int *programs, struct grt_err *err)
+{
+	struct bpf_object *o = open_object(name);
+	const char *other = name;
+
+	*found = o;
+	if (!o)
+		return open_failed(name, -errno ?: -EINVAL, err);
+	*programs = choose(c->tracefs, o);
+	if (*programs)
+		other = usable(name);
+	if (other == name && (*programs || (c->programs && only_helps(o))))
+		return 0;
+	bpf_object__close(o);
+	*found = NULL;
+	if (other == name)
+		return 0;
+	leave_out(c, name);
+	return other ? choose_object(c, other, found, programs, err) : 0;
 }
 
 static int load_object(struct capture *c, const char *name, struct grt_err *err)
 {
-	struct bpf_object *o = open_object(name);
+	struct bpf_object *o;
 	unsigned int programs;
-	int ret;
+	int ret = choose_object(c, name, &o, &programs, err);
 
-	if (!o)
-		return open_failed(name, -errno ?: -EINVAL, err);
-	programs = choose(c->tracefs, o);
-	if (!programs && !(c->programs && only_helps(o))) {
-		bpf_object__close(o);
-		return 0;
-	}
-	ret = configure(c, o);
-	if (!ret)
+	if (ret || !o)
+		return ret;
+	ret = configure(c, o, err);
+	if (!ret) {
 		ret = share_maps(c, o);
-	if (!ret)
-		ret = bpf_object__load(o);
+		if (!ret)
+			ret = bpf_object__load(o);
+		if (ret)
+			ret = open_failed(name, ret, err);
+	}
 	if (ret) {
 		bpf_object__close(o);
-		return open_failed(name, ret, err);
+		return ret;
 	}
 	c->object[c->objects++] = o;
 	c->programs += programs;
@@ -568,9 +666,10 @@ static int prepare(struct capture *c, const struct source_setup *setup, struct g
 		else if (is_asked_for(c, *name))
 			ret = load_object(c, *name, err);
 	if (!ret && !c->programs)
-		return covered ? grt_err_set(err, -ENODEV, "the source kmod has all there is", "",
-					     "nothing for %s", c->kind->name)
-			       : no_tracepoint(objects, err);
+		return covered	       ? grt_err_set(err, -ENODEV, "the source kmod has all there is", "",
+						     "nothing for %s", c->kind->name)
+		       : c->without[0] ? no_btf(c, err)
+				       : no_tracepoint(objects, err);
 	return ret ? ret : make_reader(c, err);
 }
 
@@ -670,7 +769,7 @@ static size_t read_cpu(struct capture *c, unsigned int cpu, void *buf, size_t le
 {
 	struct grt_packer_counts counts = {
 		.filtered = c->count[cpu].filtered,
-		.lost = c->count[cpu].lost + c->tally[cpu].late,
+		.lost = c->count[cpu].lost + c->tally[cpu].late + (cpu ? 0 : c->missed),
 	};
 	enum grt_pack pack = c->ended ? GRT_PACK_ALL : c->force ? GRT_PACK_NOW : GRT_PACK_ENOUGH;
 
@@ -712,6 +811,24 @@ int bpf_flush(void *state, struct grt_err *err)
 	return 0;
 }
 
+/* The kernel counts them by program and not by CPU (from 5.12): they are put down to the first one. */
+static void read_missed(struct capture *c)
+{
+	struct bpf_prog_info info;
+	struct bpf_program *prog;
+	__u32 size;
+
+	for (unsigned int i = 0; i < c->objects; i++)
+		bpf_object__for_each_program(prog, c->object[i])
+		{
+			size = sizeof(info);
+			memset(&info, 0, size);
+			if (bpf_program__autoload(prog) &&
+			    !bpf_obj_get_info_by_fd(bpf_program__fd(prog), &info, &size))
+				c->missed += info.recursion_misses;
+		}
+}
+
 static void detach(struct capture *c)
 {
 	for (unsigned int i = 0; i < c->links; i++)
@@ -748,6 +865,7 @@ int bpf_stop(void *state, struct grt_err *err)
 	if (ret)
 		return grt_err_set(err, ret, strerror(-ret), NULL, "cannot read the BPF ring buffer");
 	read_counts(c);
+	read_missed(c);
 	c->horizon = now_ns();
 	c->ended = true;
 	ret = check_counts(c, err);
@@ -778,22 +896,24 @@ static void counts_text(const struct capture *c, char *text, size_t room)
 		sum.no_stack += c->count[cpu].no_stack;
 		late += c->tally[cpu].late;
 	}
-	snprintf(text, room, "emitted=%llu filtered=%llu lost=%llu late=%llu unmatched=%llu no_stack=%llu",
+	snprintf(text, room,
+		 "emitted=%llu filtered=%llu lost=%llu late=%llu missed=%llu unmatched=%llu no_stack=%llu",
 		 (unsigned long long)(sum.wanted + sum.filtered), (unsigned long long)sum.filtered,
-		 (unsigned long long)sum.lost, (unsigned long long)late, (unsigned long long)sum.unmatched,
-		 (unsigned long long)sum.no_stack);
+		 (unsigned long long)sum.lost, (unsigned long long)late, (unsigned long long)c->missed,
+		 (unsigned long long)sum.unmatched, (unsigned long long)sum.no_stack);
 }
 
 int bpf_describe(void *state, struct grt_env *env, int room)
 {
-	static const char *const keys[] = {"programs", "buffer_size", "balance"};
+	static const char *const keys[] = {"programs", "buffer_size", "balance", "without_btf"};
 	struct capture *c = state;
 	int n;
 
 	programs_text(c, c->text[0].value, sizeof(c->text[0].value));
 	snprintf(c->text[1].value, sizeof(c->text[1].value), "%llu", (unsigned long long)c->ring_bytes);
 	counts_text(c, c->text[2].value, sizeof(c->text[2].value));
-	for (n = 0; n < room && n < 3; n++) {
+	snprintf(c->text[3].value, sizeof(c->text[3].value), "%s", c->without);
+	for (n = 0; n < room && n < (c->without[0] ? 4 : 3); n++) {
 		snprintf(c->text[n].key, sizeof(c->text[n].key), "%s_%s", c->kind->name, keys[n]);
 		env[n] = (struct grt_env){c->text[n].key, c->text[n].value};
 	}

@@ -265,6 +265,20 @@ bool kmod_line(const char *text, const char *key, char *value, size_t room)
 	return false;
 }
 
+int kmod_no_key(struct kmod *k, const struct kmod_key *key, struct grt_err *err)
+{
+	const char *module = kmod_key_module(key);
+	char why[128], fix[128];
+
+	if (!strcmp(module, "grtrace"))
+		return grt_err_set(err, -EPROTO, "the module does not list it: it is of another version",
+				   "sudo rmmod grtrace, then grtrace start", "%s/config: no key %s", k->path,
+				   key->name);
+	snprintf(why, sizeof(why), "it belongs to the module %s, which is not loaded", module);
+	snprintf(fix, sizeof(fix), "sudo modprobe %s", module);
+	return grt_err_set(err, -ENODEV, why, fix, "there is no setting %s now", key->name);
+}
+
 int kmod_get(struct kmod *k, const char *key, char *value, size_t room, struct grt_err *err)
 {
 	char *text = kmod_read(k, "config", err);
@@ -274,25 +288,7 @@ int kmod_get(struct kmod *k, const char *key, char *value, size_t room, struct g
 		return -errno;
 	found = kmod_line(text, key, value, room);
 	free(text);
-	return found ? 0
-		     : grt_err_set(err, -EPROTO, "the module does not list it", "grtrace config",
-				   "%s/config: no key %s", k->path, key);
-}
-
-static int set_error(int code, const struct kmod_key *key, const char *value, struct grt_err *err)
-{
-	char range[96], why[160];
-	const char *fix = NULL;
-
-	kmod_key_range(key, range, sizeof(range));
-	snprintf(why, sizeof(why), "it takes %s%s%s", range, *key->unit ? " " : "", key->unit);
-	if (code == -EBUSY && strstr(key->flags, "STOPPED")) {
-		snprintf(why, sizeof(why), "it cannot change while tracing is on or a stream is open");
-		fix = "sudo grtrace stop, and again";
-	} else if (code != -EINVAL && code != -ERANGE) {
-		snprintf(why, sizeof(why), "%s", strerror(-code));
-	}
-	return grt_err_set(err, code, why, fix, "cannot set %s to '%s'", key->name, value);
+	return found ? 0 : kmod_no_key(k, kmod_key_find(key), err);
 }
 
 int kmod_set(struct kmod *k, const char *key, const char *value, struct grt_err *err)
@@ -308,7 +304,9 @@ int kmod_set(struct kmod *k, const char *key, const char *value, struct grt_err 
 	ret = write_file(k, "config", line);
 	if (ret == -EACCES || ret == -EPERM || ret == -ENOENT)
 		return file_error(k, "write", "config", -ret, err);
-	return ret ? set_error(ret, row, value, err) : 0;
+	if (ret == -ENODEV)
+		return kmod_no_key(k, row, err);
+	return ret ? kmod_key_refused(ret, row, value, err) : 0;
 }
 
 bool kmod_number(const char *line, const char *key, uint64_t *value)

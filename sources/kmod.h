@@ -86,8 +86,43 @@ const struct kmod_key *kmod_key_find(const char *name);
 /** kmod_key_alias - the @n-th other spelling of a key, NULL where there are no more */
 const char *kmod_key_alias(const struct kmod_key *key, unsigned int n);
 
+/** kmod_key_unit - its unit, "" for none; words that it takes are none */
+const char *kmod_key_unit(const struct kmod_key *key);
+
+/** kmod_key_module - the module that brings it: "grtrace" itself or that of a stage */
+const char *kmod_key_module(const struct kmod_key *key);
+
+/** kmod_stage - the module of the @n-th stage, NULL where there are no more */
+const char *kmod_stage(unsigned int n);
+
+/** kmod_key_default - its default as the module prints it */
+void kmod_key_default(const struct kmod_key *key, char *text, size_t room);
+
+/** kmod_key_word - the @n-th word that it takes, for a mask one of those with commas between. Return: whether
+ * there is one */
+bool kmod_key_word(const struct kmod_key *key, unsigned int n, char *text, size_t room);
+
 /** kmod_key_range - what may be written to a key, in words */
 void kmod_key_range(const struct kmod_key *key, char *text, size_t room);
+
+/** kmod_key_when_stopped - whether it can only be changed while tracing is off */
+bool kmod_key_when_stopped(const struct kmod_key *key);
+
+/** kmod_key_is_setting - whether it can be set to a value: not the switch itself, nor a count */
+bool kmod_key_is_setting(const struct kmod_key *key);
+
+/**
+ * kmod_key_check - whether a value is of the key's kind and in its range
+ * Names and lists are not looked into: the module knows them.
+ * Return: 0, -EINVAL or -ERANGE with range and unit in *@err
+ */
+int kmod_key_check(const struct kmod_key *key, const char *value, struct grt_err *err);
+
+/**
+ * kmod_key_refused - the error of a value that the module or kmod_key_check() refused
+ * Return: @code
+ */
+int kmod_key_refused(int code, const struct kmod_key *key, const char *value, struct grt_err *err);
 
 /** kmod_key_is_default - whether this text, as read from `config`, is the key's default */
 bool kmod_key_is_default(const struct kmod_key *key, const char *value);
@@ -123,6 +158,9 @@ bool kmod_line(const char *text, const char *key, char *value, size_t room);
 
 /** kmod_get - a key of `config`, as text. Return: 0 or -errno */
 int kmod_get(struct kmod *k, const char *key, char *value, size_t room, struct grt_err *err);
+
+/** kmod_no_key - the error of a key that the module does not have. Return: -errno */
+int kmod_no_key(struct kmod *k, const struct kmod_key *key, struct grt_err *err);
 
 /** kmod_set - sets a key of `config`. Return: 0 or -errno with range and unit of the key in *@err */
 int kmod_set(struct kmod *k, const char *key, const char *value, struct grt_err *err);
@@ -160,7 +198,8 @@ int kmod_live_pump(struct kmod *k, struct grt_session *s, struct grt_consumer *c
 
 /**
  * kmod_load - loads grtrace.ko if it is not, and the adapter of every GPU
- * driver that is loaded and has one
+ * driver that is loaded and has one; lets them know where the members of the
+ * drivers' structs lie
  * @note: called with a line for each thing done or left out
  * Return: 0, or -errno with *@err set. With GRTRACE_DEBUGFS set it does nothing
  */

@@ -8,15 +8,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "kmod.h"
+#include "kmod_settings.h"
 #include "probe.h"
 #include "source.h"
-
-/* A setting that was changed for this recording. */
-struct changed {
-	const char *key;
-	char before[32];
-};
 
 /**
  * struct capture - the state of this source
@@ -25,7 +19,8 @@ struct changed {
  * @was_running: tracing was on before, and stays on
  * @started: we started it and have not stopped it
  * @pipe: trace_pipe, -1 where not used
- * @buffer, @pid, @types: settings to put back; key NULL: unchanged
+ * @changed: settings for the time of the recording, to be put back
+ * @note: tells the user
  * @buffer_size: bytes per CPU now
  * @adapters, @balance, @settings: texts of describe()
  */
@@ -35,37 +30,39 @@ struct capture {
 	bool was_running;
 	bool started;
 	int pipe;
-	struct changed buffer;
-	struct changed pid;
-	struct changed types;
+	struct kmod_settings changed;
+	void (*note)(const char *text);
 	char buffer_size[32];
 	char *adapters;
 	char balance[512];
 	char *settings;
 };
 
-static int change(struct capture *c, struct changed *s, const char *key, unsigned long long value,
-		  struct grt_err *err)
+/* A number that was asked for by another name than the key's. */
+static int add_number(struct capture *c, const char *key, unsigned long long value, struct grt_err *err)
 {
 	char text[32];
-	int ret = kmod_get(&c->kmod, key, s->before, sizeof(s->before), err);
 
 	snprintf(text, sizeof(text), "%llu", value);
-	if (!ret)
-		ret = kmod_set(&c->kmod, key, text, err);
-	if (!ret)
-		s->key = key;
-	return ret;
+	return value ? kmod_settings_add(&c->changed, kmod_key_find(key), text, NULL, err) : 0;
 }
 
-static int put_back(struct capture *c, struct changed *s, struct grt_err *err)
+static int collect_settings(struct capture *c, const struct source_setup *setup, struct grt_err *err)
 {
-	return s->key ? kmod_set(&c->kmod, s->key, s->before, err) : 0;
+	const struct kmod_setting *s = setup->settings ? setup->settings->of : NULL;
+	const struct kmod_setting *end = s ? s + setup->settings->n : NULL;
+	int ret = 0;
+
+	for (; s < end && !ret; s++)
+		ret = kmod_settings_add(&c->changed, s->key, s->value, NULL, err);
+	ret = ret ?: add_number(c, "buffer_size", setup->buffer_size, err);
+	ret = ret ?: add_number(c, "filter_pid", (unsigned long long)setup->pid, err);
+	return ret ?: add_number(c, "filter_type_mask", setup->types, err);
 }
 
 static int apply(struct capture *c, const struct source_setup *setup, struct grt_err *err)
 {
-	int ret = 0;
+	int ret;
 
 	if (setup->comm || setup->ring || setup->device)
 		return grt_err_set(err, -ENOSYS, "it has no filter by thread name, ring name or device file",
@@ -74,13 +71,8 @@ static int apply(struct capture *c, const struct source_setup *setup, struct grt
 	if (setup->buffer_size && c->was_running)
 		return grt_err_set(err, -EBUSY, "tracing is on already", "sudo grtrace stop, and again",
 				   "cannot change the buffer size");
-	if (setup->buffer_size)
-		ret = change(c, &c->buffer, "buffer_size", setup->buffer_size, err);
-	if (!ret && setup->pid)
-		ret = change(c, &c->pid, "filter_pid", (unsigned long long)setup->pid, err);
-	if (!ret && setup->types)
-		ret = change(c, &c->types, "filter_type_mask", (unsigned long long)setup->types, err);
-	return ret;
+	ret = collect_settings(c, setup, err);
+	return ret || !c->changed.n ? ret : kmod_settings_apply(&c->kmod, &c->changed, err);
 }
 
 static int open_input(struct capture *c, struct grt_err *err)
@@ -169,6 +161,7 @@ static int capture_open(void **state, const struct source_setup *setup, struct g
 	c->kmod.dir = -1;
 	c->pipe = -1;
 	c->merged = setup->merged;
+	c->note = setup->note;
 	return prepare(c, setup, err);
 }
 
@@ -241,8 +234,8 @@ static char *settings_text(struct capture *c)
 	FILE *f = config ? open_memstream(&text, &length) : NULL;
 
 	for (key = kmod_keys; f && key->name; key++)
-		if (kmod_line(config, key->name, value, sizeof(value)) && strcmp(key->max, "0") &&
-		    strcmp(key->name, "enable") && !kmod_key_is_default(key, value))
+		if (kmod_key_is_setting(key) && kmod_line(config, key->name, value, sizeof(value)) &&
+		    !kmod_key_is_default(key, value))
 			fprintf(f, "%s%s=%s", ftell(f) > 0 ? " " : "", key->name, value);
 	if (f)
 		fclose(f);
@@ -276,6 +269,12 @@ static int capture_describe(void *state, struct grt_env *env, int room)
 	return n;
 }
 
+/* @stopped: what only changes while no stream is open */
+static int put_back(struct capture *c, bool stopped, struct grt_err *err)
+{
+	return c->changed.n ? kmod_settings_put_back(&c->kmod, &c->changed, stopped, c->note, err) : 0;
+}
+
 static int capture_close(void *state, struct grt_err *err)
 {
 	struct capture *c = state;
@@ -285,16 +284,15 @@ static int capture_close(void *state, struct grt_err *err)
 		return 0;
 	if (c->started)
 		ret = kmod_write(&c->kmod, "control", "stop", err);
-	last = put_back(c, &c->pid, err);
-	ret = last ?: ret;
-	last = put_back(c, &c->types, err);
+	last = put_back(c, false, err);
 	ret = last ?: ret;
 	if (c->pipe >= 0)
 		close(c->pipe);
 	/* The buffers can only be resized when no stream is open any more. */
 	kmod_close_streams(&c->kmod);
-	last = put_back(c, &c->buffer, err);
+	last = put_back(c, true, err);
 	ret = last ?: ret;
+	kmod_settings_free(&c->changed);
 	kmod_close(&c->kmod);
 	free(c->settings);
 	free(c->adapters);

@@ -3,6 +3,8 @@
  * The rows of control.def for commands: names, other spellings, ranges and
  * defaults of the module's settings. The module itself checks values.
  */
+#include <ctype.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,6 +33,17 @@ static const struct alias {
 };
 #define ALIASES (sizeof(aliases) / sizeof(aliases[0]))
 
+/* As in FLAGS, and as in the module's name. */
+static const struct stage {
+	const char *flag;
+	const char *module;
+} stages[] = {
+#define GRT_STAGE(NAME, name, help) {"OF(" #NAME ")", "grtrace_" #name},
+#include <grtrace/stages.def>
+#undef GRT_STAGE
+};
+#define STAGES (sizeof(stages) / sizeof(stages[0]))
+
 static const char *const levels[] = {"off", "normal", "verbose", "debug"};
 
 const struct kmod_key *kmod_key_find(const char *name)
@@ -57,6 +70,21 @@ const char *kmod_key_alias(const struct kmod_key *key, unsigned int n)
 	return NULL;
 }
 
+const char *kmod_key_module(const struct kmod_key *key)
+{
+	size_t i;
+
+	for (i = 0; i < STAGES; i++)
+		if (strstr(key->flags, stages[i].flag))
+			return stages[i].module;
+	return "grtrace";
+}
+
+const char *kmod_stage(unsigned int n)
+{
+	return n < STAGES ? stages[n].module : NULL;
+}
+
 void kmod_key_range(const struct kmod_key *key, char *text, size_t room)
 {
 	switch (key->kind) {
@@ -80,31 +108,209 @@ void kmod_key_range(const struct kmod_key *key, char *text, size_t room)
 	}
 }
 
-/* Whether a value is the n-th of the words of a key, which stand in its unit column. */
-static bool is_word(const char *words, unsigned long n, const char *value)
+bool kmod_key_is_default(const struct kmod_key *key, const char *value)
 {
-	size_t len = strlen(value);
+	char word[32], *end;
 
+	kmod_key_default(key, word, sizeof(word));
+	if (key->kind == KMOD_LIST || !strcmp(word, value))
+		return !strcmp(word, value);
+	/* Signed values wrap the same way on both sides. */
+	return strtoull(value, &end, 0) == strtoull(key->def, NULL, 0) && end != value;
+}
+
+const char *kmod_key_unit(const struct kmod_key *key)
+{
+	return key->kind == KMOD_WORD ? "" : key->unit;
+}
+
+/* Names of a table that has holes; NULL behind the last one. */
+static const char *nth_name(const char *const *names, unsigned int count, unsigned int n)
+{
+	unsigned int i;
+
+	for (i = 0; i < count; i++)
+		if (names[i] && !n--)
+			return names[i];
+	return NULL;
+}
+
+static const char *const event_names[GRT_EV_MAX] = {
+#define GRT_EVENT(id, NAME, name, CLASS, LEVEL, WHO, fields, help) [id] = #name,
+#include <grtrace/events.def>
+#undef GRT_EVENT
+};
+
+static const char *const engine_names[GRT_ENGINE_MAX] = {
+#define GRT_ENGINE(number, NAME, name, help) [number] = #name,
+#include <grtrace/engines.def>
+#undef GRT_ENGINE
+};
+
+/* A mask of events, or of engines. */
+static const char *mask_name(const struct kmod_key *key, unsigned int n)
+{
+	return strstr(key->unit, "event") ? nth_name(event_names, GRT_EV_MAX, n)
+					  : nth_name(engine_names, GRT_ENGINE_MAX, n);
+}
+
+/* The n-th of words with | between them. */
+static bool nth_word(const char *words, unsigned int n, char *text, size_t room)
+{
 	while (n-- && words) {
 		words = strchr(words, '|');
 		words += !!words;
 	}
-	return words && strcspn(words, "|") == len && !strncmp(words, value, len);
+	if (words)
+		snprintf(text, room, "%.*s", (int)strcspn(words, "|"), words);
+	return words;
 }
 
-bool kmod_key_is_default(const struct kmod_key *key, const char *value)
+bool kmod_key_word(const struct kmod_key *key, unsigned int n, char *text, size_t room)
+{
+	const char *name = NULL;
+
+	switch (key->kind) {
+	case KMOD_WORD:
+		return nth_word(key->unit, n, text, room);
+	case KMOD_BOOL:
+		name = n < 2 ? n ? "1" : "0" : NULL;
+		break;
+	case KMOD_LEVEL:
+		name = nth_name(levels, sizeof(levels) / sizeof(levels[0]), n);
+		break;
+	case KMOD_MASK:
+		name = mask_name(key, n);
+		break;
+	default:
+		return false;
+	}
+	if (name)
+		snprintf(text, room, "%s", name);
+	return name;
+}
+
+void kmod_key_default(const struct kmod_key *key, char *text, size_t room)
+{
+	bool named = key->kind == KMOD_WORD || key->kind == KMOD_LEVEL;
+
+	if (named && kmod_key_word(key, (unsigned int)strtoul(key->def, NULL, 0), text, room))
+		return;
+	snprintf(text, room, "%s", key->kind == KMOD_LIST ? "" : key->def);
+}
+
+bool kmod_key_when_stopped(const struct kmod_key *key)
+{
+	return strstr(key->flags, "WHEN_STOPPED");
+}
+
+bool kmod_key_is_setting(const struct kmod_key *key)
+{
+	return strcmp(key->name, "enable") && strcmp(key->max, "0");
+}
+
+int kmod_key_refused(int code, const struct kmod_key *key, const char *value, struct grt_err *err)
+{
+	char range[96], why[160];
+	const char *fix = NULL;
+
+	kmod_key_range(key, range, sizeof(range));
+	snprintf(why, sizeof(why), "it takes %s%s%s", range, *kmod_key_unit(key) ? " " : "",
+		 kmod_key_unit(key));
+	if (code == -EBUSY && kmod_key_when_stopped(key)) {
+		snprintf(why, sizeof(why), "it cannot change while tracing is on or a stream is open");
+		fix = "sudo grtrace stop, and again";
+	} else if (code != -EINVAL && code != -ERANGE) {
+		snprintf(why, sizeof(why), "%s", strerror(-code));
+	}
+	return grt_err_set(err, code, why, fix, "cannot set %s to '%.200s'", key->name, value);
+}
+
+/* Decimal, octal or 0x, as the kernel's kstrtou64 takes it. Return: 0, -EINVAL or -ERANGE */
+static int parse_unsigned(const char *text, uint64_t *n)
 {
 	char *end;
-	size_t i;
 
-	if (key->kind == KMOD_LIST)
-		return !*value;
-	if (key->kind == KMOD_WORD)
-		return is_word(key->unit, strtoul(key->def, NULL, 0), value);
-	if (key->kind == KMOD_LEVEL)
-		for (i = 0; i < sizeof(levels) / sizeof(levels[0]); i++)
-			if (!strcmp(value, levels[i]))
-				return i == strtoull(key->def, NULL, 0);
-	/* Signed values wrap the same way on both sides. */
-	return strtoull(value, &end, 0) == strtoull(key->def, NULL, 0) && end != value;
+	if (!isdigit((unsigned char)*text))
+		return -EINVAL;
+	errno = 0;
+	*n = strtoull(text, &end, 0);
+	return *end ? -EINVAL : -errno;
+}
+
+static int check_unsigned(const struct kmod_key *key, const char *value)
+{
+	uint64_t n, min = strtoull(key->min, NULL, 0), max = strtoull(key->max, NULL, 0);
+	int ret = parse_unsigned(value, &n);
+
+	return ret ?: n < min || n > max ? -ERANGE : 0;
+}
+
+static int check_signed(const struct kmod_key *key, const char *value)
+{
+	const char *digits = value + (*value == '-');
+	int64_t n;
+	char *end;
+
+	if (!isdigit((unsigned char)*digits))
+		return -EINVAL;
+	errno = 0;
+	n = strtoll(value, &end, 0);
+	if (*end)
+		return -EINVAL;
+	return errno || n < strtoll(key->min, NULL, 0) || n > strtoll(key->max, NULL, 0) ? -ERANGE : 0;
+}
+
+/* Numbers may be out of range; whether a name is known the module decides. */
+static int check_names(const struct kmod_key *key, const char *value)
+{
+	if (isdigit((unsigned char)*value) && !strchr(value, ','))
+		return check_unsigned(key, value);
+	return *value ? 0 : -EINVAL;
+}
+
+/* One of the words, or its number. */
+static int check_word(const struct kmod_key *key, const char *value)
+{
+	char word[32];
+	unsigned int n;
+
+	for (n = 0; kmod_key_word(key, n, word, sizeof(word)); n++)
+		if (!strcmp(word, value))
+			return 0;
+	return check_unsigned(key, value);
+}
+
+/* Whether there are too many, the module says. */
+static int check_ids(const struct kmod_key *key, const char *value)
+{
+	char one[32];
+	size_t length;
+	int ret = *value ? 0 : -EINVAL;
+
+	for (; *value && !ret; value += length + (value[length] == ',')) {
+		length = strcspn(value, ",");
+		snprintf(one, sizeof(one), "%.*s", (int)length, value);
+		ret = length < sizeof(one) ? check_unsigned(key, one) : -EINVAL;
+	}
+	return ret;
+}
+
+static int check_text(const struct kmod_key *key, const char *value)
+{
+	(void)key;
+	return strchr(value, '\n') ? -EINVAL : 0;
+}
+
+static int (*const checks[])(const struct kmod_key *key, const char *value) = {
+	[KMOD_BOOL] = check_unsigned, [KMOD_U64] = check_unsigned, [KMOD_S64] = check_signed,
+	[KMOD_MASK] = check_names,    [KMOD_LEVEL] = check_names,  [KMOD_LIST] = check_text,
+	[KMOD_WORD] = check_word,     [KMOD_IDS] = check_ids,
+};
+
+int kmod_key_check(const struct kmod_key *key, const char *value, struct grt_err *err)
+{
+	int ret = checks[key->kind](key, value);
+
+	return ret ? kmod_key_refused(ret, key, value, err) : 0;
 }

@@ -17,8 +17,12 @@
 #include <unistd.h>
 
 #include "kmod.h"
+#include "kmod_offsets.h"
 
 #define CORE "grtrace"
+/* The adapter of all drivers under the DRM scheduler, and the scheduler's module. */
+#define BRIDGE "drm_bridge"
+#define SCHEDULER "gpu_sched"
 #define DRIVERS_MAX 32
 
 extern char **environ;
@@ -202,13 +206,13 @@ static int load_core(void (*note)(const char *text), struct grt_err *err)
 	return 0;
 }
 
-static void load_adapter(const char *driver, void (*note)(const char *text))
+/* An adapter or a stage; what is not installed is left out without a word. */
+static void load_part(const char *module, void (*note)(const char *text))
 {
-	char module[96], from[PATH_MAX], text[PATH_MAX + 512];
+	char from[PATH_MAX], text[PATH_MAX + 512];
 	struct grt_err err;
 	int ret;
 
-	snprintf(module, sizeof(module), "grtrace_%s", driver);
 	if (is_loaded(module))
 		return;
 	ret = load_module(module, from);
@@ -223,27 +227,23 @@ static void load_adapter(const char *driver, void (*note)(const char *text))
 	note(text);
 }
 
-/* Stages come with the core: only what goes wrong is worth a note. */
+/* @adapter: its driver, or BRIDGE */
+static void load_adapter(const char *adapter, void (*note)(const char *text))
+{
+	char module[96];
+
+	snprintf(module, sizeof(module), "grtrace_%s", adapter);
+	load_part(module, note);
+}
+
+/* modprobe brings them with the core; a module loaded from a file comes alone. */
 static void load_stages(void (*note)(const char *text))
 {
-	static const char *const stages[] = {
-#define GRT_STAGE(NAME, name, help) CORE "_" #name,
-#include <grtrace/stages.def>
-#undef GRT_STAGE
-	};
-	char from[PATH_MAX], text[PATH_MAX + 512];
-	struct grt_err err;
-	size_t i;
-	int ret;
+	const char *module;
+	unsigned int i;
 
-	for (i = 0; i < sizeof(stages) / sizeof(stages[0]); i++) {
-		ret = is_loaded(stages[i]) ? 0 : load_module(stages[i], from);
-		if (!ret || ret == -ENOENT)
-			continue;
-		load_error(ret, from, &err);
-		snprintf(text, sizeof(text), "left out %s: %s: %s", stages[i], err.what, err.why);
-		note(text);
-	}
+	for (i = 0; (module = kmod_stage(i)); i++)
+		load_part(module, note);
 }
 
 int kmod_load(void (*note)(const char *text), struct grt_err *err)
@@ -261,10 +261,14 @@ int kmod_load(void (*note)(const char *text), struct grt_err *err)
 	drivers = calloc(1, sizeof(*drivers));
 	if (!drivers)
 		return grt_err_set(err, -ENOMEM, NULL, NULL, "no memory for the list of drivers");
+	load_stages(note);
 	add_holders(drivers);
 	add_cards(drivers);
 	for (i = 0; i < drivers->n; i++)
 		load_adapter(drivers->names[i], note);
 	free(drivers);
+	if (is_loaded(SCHEDULER))
+		load_adapter(BRIDGE, note);
+	kmod_set_offsets(note);
 	return 0;
 }

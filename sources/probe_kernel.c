@@ -62,9 +62,11 @@ void probe_module_btf(struct probe_result *r)
 	if (!loaded)
 		probe_set(r, PROBE_ABSENT, NULL, "no GPU module is loaded");
 	else if (*without.detail)
-		probe_set(r, PROBE_FAILS, "a kernel from 5.11 with CONFIG_DEBUG_INFO_BTF_MODULES=y",
-			  "none for %s: BPF programs cannot read their structs, so their jobs are not seen",
-			  without.detail);
+		probe_set(
+			r, PROBE_FAILS, "a kernel from 5.11 with CONFIG_DEBUG_INFO_BTF_MODULES=y",
+			"none for %s: BPF programs cannot read their structs; of gpu_sched they take the fields "
+			"of its tracepoints (the ring's driver is lost), jobs of the others are not seen",
+			without.detail);
 }
 
 /* ---------------------------------------------------- lockdown, signing */

@@ -222,6 +222,12 @@ void probe_module(struct probe_result *r)
 		probe_set(r, PROBE_WORKS, NULL, "loaded, version %s", *version ? version : "unknown");
 }
 
+/* A driver without an adapter of its own has that of the DRM scheduler, if it uses it. */
+static bool is_bridged(const char *driver)
+{
+	return probe_exists("/sys/module/gpu_sched/holders/%s", driver);
+}
+
 /* Return: whether this driver's jobs would be seen */
 static bool add_adapter(struct probe_result *r, const char *driver)
 {
@@ -233,6 +239,10 @@ static bool add_adapter(struct probe_result *r, const char *driver)
 	snprintf(module, sizeof(module), CORE "_%s", driver);
 	loaded = probe_module_loaded(module);
 	ret = loaded ? 0 : probe_module_find(module, path, &err);
+	if (ret == -ENOENT && is_bridged(driver)) {
+		loaded = probe_module_loaded(CORE "_drm_bridge");
+		ret = loaded ? 0 : probe_module_find(CORE "_drm_bridge", path, &err);
+	}
 	if (loaded)
 		probe_add(r, "%s: loaded", driver);
 	else if (ret == -ENOENT)

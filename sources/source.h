@@ -17,6 +17,8 @@
 /* Numbers of rings that one source may give; those of the next one begin behind them. */
 #define SOURCE_RINGS 65536U
 
+struct kmod_settings;
+
 /**
  * struct source_setup - what `record` asks of a source
  * @pid: only events of this process, 0: of all
@@ -27,6 +29,7 @@
  * @types: bit per event type that is wanted, 0: all
  * @buffer_size: bytes per CPU, 0: as it is
  * @merged: one stream of whole packets instead of one per CPU
+ * @settings: of the kernel module, for the time of the recording; for it alone
  * @user_stack, @kernel_stack: CPU stacks are wanted at each SUBMIT
  * @ring_base: numbers of rings begin here, so that sources do not share them
  * @covered: whether another source of this recording tells of this driver's
@@ -43,6 +46,7 @@ struct source_setup {
 	uint64_t types;
 	uint64_t buffer_size;
 	bool merged;
+	const struct kmod_settings *settings;
 	bool user_stack;
 	bool kernel_stack;
 	uint32_t ring_base;

@@ -101,3 +101,52 @@ int tracefs_event_id(int tracefs, const char *group, const char *event)
 	close(fd);
 	return n > 0 ? atoi(text) : -EIO;
 }
+
+char *tracefs_format(int tracefs, const char *group, const char *event)
+{
+	const size_t room = 65536;
+	char path[256], *text;
+	size_t n = 0;
+	ssize_t got;
+	int fd;
+
+	snprintf(path, sizeof(path), "events/%s/%s/format", group, event);
+	fd = openat(tracefs, path, O_RDONLY | O_CLOEXEC);
+	text = fd >= 0 ? malloc(room) : NULL;
+	while (text && n < room - 1 && (got = read(fd, text + n, room - 1 - n)) > 0)
+		n += (size_t)got;
+	if (fd >= 0)
+		close(fd);
+	if (text)
+		text[n] = '\0';
+	return text;
+}
+
+/* The last word of a declaration, without what follows in brackets. */
+static bool declares(const char *decl, size_t length, const char *name)
+{
+	size_t want = strlen(name);
+	const char *bracket = memchr(decl, '[', length);
+
+	/* "char name[16]"; but "char[] name", where the brackets belong to the type */
+	if (bracket && !memchr(bracket, ' ', length - (size_t)(bracket - decl)))
+		length = (size_t)(bracket - decl);
+	return length > want && !memcmp(decl + length - want, name, want) &&
+	       strchr(" *", decl[length - want - 1]);
+}
+
+bool tracefs_field(const char *format, const char *name, struct tracefs_field *field)
+{
+	const char *line = format, *decl, *end;
+
+	while (line && (line = strstr(line, "\tfield:"))) {
+		decl = line + strlen("\tfield:");
+		end = strchr(decl, ';');
+		line = end;
+		if (!end || !declares(decl, (size_t)(end - decl), name))
+			continue;
+		field->in_record = !strncmp(decl, "__data_loc", 10);
+		return sscanf(end, ";\toffset:%u;\tsize:%u;", &field->offset, &field->size) == 2;
+	}
+	return false;
+}

@@ -26,4 +26,24 @@ bool tracefs_find(int tracefs, const char *group, const char *event, char *found
 /** tracefs_event_id - its number for perf_event_open(), or -errno */
 int tracefs_event_id(int tracefs, const char *group, const char *event);
 
+/**
+ * struct tracefs_field - a field of an event's record
+ * @offset, @size: bytes
+ * @in_record: a text whose place in the record stands there (__data_loc)
+ */
+struct tracefs_field {
+	unsigned int offset;
+	unsigned int size;
+	bool in_record;
+};
+
+/**
+ * tracefs_format - the text of an event's format file
+ * Return: to be freed by the caller; NULL where there is no such event
+ */
+char *tracefs_format(int tracefs, const char *group, const char *event);
+
+/** tracefs_field - finds a field in the text of a format file (Linux Documentation/trace/events.rst, 2.3) */
+bool tracefs_field(const char *format, const char *name, struct tracefs_field *field);
+
 #endif /* GRTRACE_TRACEFS_H */

@@ -192,6 +192,17 @@ static void print_aliases(void)
 	end();
 }
 
+static void print_profiles(void)
+{
+	puts(".Bl -tag -width \"production\" -compact");
+#define GRT_SET(key, value) " " #key "=" #value
+#define GRT_PROFILE(name, settings, help) printf(".It Cm %s\n%s:\n.Li%s\n", #name, help, "" settings);
+#include "../cmds/profiles.def"
+#undef GRT_PROFILE
+#undef GRT_SET
+	end();
+}
+
 static void print_stages(void)
 {
 	puts(".Bl -tag -width \"grtrace_aggregator\" -compact");
@@ -207,7 +218,8 @@ static const struct block {
 } blocks[] = {
 	{"packet", print_packet},   {"record", print_record},	{"events", print_events},
 	{"engines", print_engines}, {"fates", print_fates},	{"files", print_files},
-	{"keys", print_keys},	    {"aliases", print_aliases}, {"stages", print_stages},
+	{"keys", print_keys},	    {"aliases", print_aliases}, {"profiles", print_profiles},
+	{"stages", print_stages},
 };
 
 int main(int argc, char **argv)

@@ -14,7 +14,7 @@
 prepare
 pairs=${PAIRS:-80}
 
-phases=$(guest --timeout $((120 + pairs * 4)) -- sh bench/vm/_toggle_guest.sh "$pairs" 2>/dev/null) || {
+phases=$(guest --parallel --timeout $((120 + pairs * 4)) -- sh bench/vm/_toggle_guest.sh "$pairs" 2>/dev/null) || {
 	echo "toggle.sh: the run in the guest failed: $phases" >&2
 	exit 1
 }

@@ -79,6 +79,9 @@ struct grt_session;
  * @xid: XID
  * @counter: COUNTER
  * @stack: STACK, FRAME
+ * @custom: events that only one driver has
+ * @aggregate: AGGREGATE
+ * @tsg: TSG_*
  * @unknown: a type that this version does not know; skipped by its size
  */
 struct grt_consumer {
@@ -97,6 +100,9 @@ struct grt_consumer {
 	int (*xid)(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu);
 	int (*counter)(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu);
 	int (*stack)(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu);
+	int (*custom)(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu);
+	int (*aggregate)(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu);
+	int (*tsg)(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu);
 	int (*unknown)(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu);
 };
 

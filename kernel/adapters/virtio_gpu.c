@@ -173,9 +173,28 @@ static void on_fence_emit(void *data, struct dma_fence *fence)
 	preempt_enable();
 }
 
+/* Whether it is one of the fences queued last. */
+static bool was_queued(const struct dma_fence *fence)
+{
+	const struct inflight *in;
+	int dev;
+
+	for (dev = 0; dev < DEVICES; dev++) {
+		in = &gpus[dev].inflight[fence->seqno % INFLIGHT];
+		if (in->fence_id == fence->seqno && in->ctx == fence->context)
+			return true;
+	}
+	return false;
+}
+
+/* 7.2 takes the ops from a fence that is signalled; its wait ends after that. */
 static bool ours(const struct dma_fence *fence)
 {
-	return grtrace_enabled() && fence_ops && fence->ops == READ_ONCE(fence_ops);
+	const struct dma_fence_ops *ops = READ_ONCE(fence->ops);
+
+	if (!grtrace_enabled() || !READ_ONCE(fence_ops))
+		return false;
+	return ops ? ops == READ_ONCE(fence_ops) : was_queued(fence);
 }
 
 static struct grtrace_job job_of(const struct dma_fence *fence)
@@ -210,10 +229,10 @@ static void on_fence_wait_end(void *data, struct dma_fence *fence)
 static struct grtrace_probe probes[] = {
 	{ "virtio_gpu_cmd_queue", on_cmd_queue },
 	{ "virtio_gpu_cmd_response", on_cmd_response },
-	{ "dma_fence_emit", on_fence_emit },
-	{ "dma_fence_signaled", on_fence_signaled },
-	{ "dma_fence_wait_start", on_fence_wait_start },
-	{ "dma_fence_wait_end", on_fence_wait_end },
+	{ "dma_fence_emit", on_fence_emit, GRTRACE_VMLINUX },
+	{ "dma_fence_signaled", on_fence_signaled, GRTRACE_VMLINUX },
+	{ "dma_fence_wait_start", on_fence_wait_start, GRTRACE_VMLINUX },
+	{ "dma_fence_wait_end", on_fence_wait_end, GRTRACE_VMLINUX },
 };
 
 static void driver_gone(struct grtrace_adapter *a)

@@ -2,77 +2,230 @@
 /*
  * Ties adapters to tracepoints by name. A driver's tracepoints come and go with
  * its module: the tracepoint notifier tells, and replays what is loaded already,
- * so the order of loading does not matter and one function does both.
+ * so the order of loading does not matter and one function does both. Those of
+ * the kernel itself, where drivers that are built in have theirs too, are always
+ * there.
+ *
+ * Of a driver without tracepoints that notifier does not tell: the one of modules
+ * does, but replays nothing. What was there before, or is built in, is found
+ * among the PCI drivers.
  *
  * No driver's tracepoint is exported, in any version, hence by name and without
  * a check of the prototype: an adapter's handlers state the versions they fit.
  */
+#include <linux/device.h>
 #include <linux/module.h>
+#include <linux/once.h>
+#include <linux/pci.h>
+#include <linux/random.h>
+#include <linux/rculist.h>
+#include <linux/siphash.h>
 #include <linux/tracepoint.h>
 
 #include "core.h"
 
-static LIST_HEAD(adapters);
-static DEFINE_MUTEX(adapters_lock);
+/* Changed under the lock; grtrace_adapter_serves() reads it without. */
+LIST_HEAD(grtrace_adapters);
+DEFINE_MUTEX(grtrace_adapters_lock);
 
-static void probe_attach(struct grtrace_adapter *a, struct tracepoint *tp)
+atomic_t grtrace_adapters_changed = ATOMIC_INIT(0);
+EXPORT_SYMBOL_GPL(grtrace_adapters_changed);
+
+/* Hides addresses in numbers of objects, see grtrace_opaque(). */
+static siphash_key_t opaque_key __read_mostly;
+
+#define for_each_probe(p, a) for (p = (a)->probes; p < (a)->probes + (a)->nprobes; p++)
+
+/* What has to be loaded for this row; a driver that is built in is part of the kernel. */
+static const char *origin(const struct grtrace_adapter *a, const struct grtrace_probe *p)
+{
+	if (p->in_kernel)
+		return GRTRACE_VMLINUX;
+	return p->from ?: a->driver;
+}
+
+static void probe_attach(struct grtrace_adapter *a, struct grtrace_probe *p, struct tracepoint *tp)
+{
+	if (p->bound || strcmp(p->name, tp->name))
+		return;
+	p->err = tracepoint_probe_register(tp, p->fn, a);
+	if (!p->err)
+		p->bound = tp;
+}
+
+/* Return: whether handlers may still run, until tracepoint_synchronize_unregister() */
+static bool probes_detach(struct grtrace_adapter *a, const char *module)
 {
 	struct grtrace_probe *p;
+	bool any = false;
 
-	for (p = a->probes; p < a->probes + a->nprobes; p++) {
-		if (p->bound || strcmp(p->name, tp->name))
+	for_each_probe(p, a) {
+		if (strcmp(origin(a, p), module))
 			continue;
-		if (!tracepoint_probe_register(tp, p->fn, a))
-			p->bound = tp;
+		if (p->bound)
+			tracepoint_probe_unregister(p->bound, p->fn, a);
+		any |= !!p->bound;
+		p->bound = NULL;
+		p->here = false;
+	}
+	return any;
+}
+
+static void attach_kernel(struct tracepoint *tp, void *adapter)
+{
+	struct grtrace_adapter *a = adapter;
+	struct grtrace_probe *p;
+
+	for_each_probe(p, a)
+		if (!strcmp(origin(a, p), GRTRACE_VMLINUX))
+			probe_attach(a, p, tp);
+}
+
+static void attach_module(struct grtrace_adapter *a, struct module *mod)
+{
+	struct grtrace_probe *p;
+	int i;
+
+	for_each_probe(p, a) {
+		if (strcmp(origin(a, p), mod->name))
+			continue;
+		p->here = true;
+		for (i = 0; i < mod->num_tracepoints; i++)
+			probe_attach(a, p, tracepoint_ptr_deref(&mod->tracepoints_ptrs[i]));
 	}
 }
 
-static void probe_attach_kernel(struct tracepoint *tp, void *adapter)
-{
-	probe_attach(adapter, tp);
-}
-
+/* With what the kernel itself defines; other modules come by themselves. @mod: NULL where it is built in */
 static void driver_comes(struct grtrace_adapter *a, struct module *mod)
 {
-	int i;
+	struct grtrace_probe *p;
 
-	for (i = 0; i < mod->num_tracepoints; i++)
-		probe_attach(a, tracepoint_ptr_deref(&mod->tracepoints_ptrs[i]));
-	for_each_kernel_tracepoint(probe_attach_kernel, a);
+	if (a->comes)
+		a->comes(a, mod);
+	if (mod)
+		attach_module(a, mod);
 	a->present = true;
+	for_each_probe(p, a)
+		if (!strcmp(origin(a, p), GRTRACE_VMLINUX))
+			p->here = true;
+	for_each_kernel_tracepoint(attach_kernel, a);
 	pr_debug("adapter %s: attached to %s\n", a->name, a->driver);
 }
 
 static void driver_goes(struct grtrace_adapter *a)
 {
-	struct grtrace_probe *p;
+	unsigned int i;
 
-	for (p = a->probes; p < a->probes + a->nprobes; p++) {
-		if (p->bound)
-			tracepoint_probe_unregister(p->bound, p->fn, a);
-		p->bound = NULL;
-	}
+	probes_detach(a, a->driver);
+	probes_detach(a, GRTRACE_VMLINUX);
 	tracepoint_synchronize_unregister();
 	a->present = false;
+	for (i = 0; i < a->nfields; i++)
+		WRITE_ONCE(a->fields[i].place, 0);
 	if (a->gone)
 		a->gone(a);
 	pr_debug("adapter %s: detached from %s\n", a->name, a->driver);
 }
 
-static int module_event(struct notifier_block *nb, unsigned long state, void *data)
+static void module_comes(struct grtrace_adapter *a, struct module *mod)
 {
-	struct grtrace_adapter *a = container_of(nb, struct grtrace_adapter, nb);
+	if (strcmp(mod->name, a->driver))
+		attach_module(a, mod);
+	else if (!a->present)
+		driver_comes(a, mod);
+}
+
+static void module_goes(struct grtrace_adapter *a, struct module *mod)
+{
+	if (a->present && !strcmp(mod->name, a->driver))
+		driver_goes(a);
+	else if (probes_detach(a, mod->name))
+		tracepoint_synchronize_unregister();
+}
+
+static void module_event(struct grtrace_adapter *a, unsigned long state, struct module *mod)
+{
+	mutex_lock(&grtrace_adapters_lock);
+	if (state == MODULE_STATE_COMING)
+		module_comes(a, mod);
+	else if (state == MODULE_STATE_GOING)
+		module_goes(a, mod);
+	mutex_unlock(&grtrace_adapters_lock);
+}
+
+static int with_tracepoints(struct notifier_block *nb, unsigned long state, void *data)
+{
 	struct tp_module *tpm = data;
 
-	if (strcmp(tpm->mod->name, a->driver))
-		return NOTIFY_OK;
-	mutex_lock(&adapters_lock);
-	if (state == MODULE_STATE_COMING && !a->present)
-		driver_comes(a, tpm->mod);
-	else if (state == MODULE_STATE_GOING && a->present)
-		driver_goes(a);
-	mutex_unlock(&adapters_lock);
+	module_event(container_of(nb, struct grtrace_adapter, nb), state, tpm->mod);
 	return NOTIFY_OK;
+}
+
+static int without_tracepoints(struct notifier_block *nb, unsigned long state, void *data)
+{
+	struct module *mod = data;
+
+	if (!mod->num_tracepoints)
+		module_event(container_of(nb, struct grtrace_adapter, module_nb), state, mod);
+	return NOTIFY_OK;
+}
+
+static int look_at_driver(struct device_driver *driver, void *adapter)
+{
+	struct grtrace_adapter *a = adapter;
+
+	if (strcmp(driver->name, a->driver))
+		return 0;
+	mutex_lock(&grtrace_adapters_lock);
+	if (!a->present)
+		driver_comes(a, driver->owner);
+	mutex_unlock(&grtrace_adapters_lock);
+	return 1;
+}
+
+/* What is not built as a module has its tracepoints in the kernel. */
+static void find_builtin(struct tracepoint *tp, void *adapter)
+{
+	struct grtrace_adapter *a = adapter;
+	struct grtrace_probe *p;
+
+	for_each_probe(p, a)
+		p->in_kernel |= !strcmp(p->name, tp->name);
+}
+
+static bool is_builtin(const struct grtrace_adapter *a)
+{
+	const struct grtrace_probe *p;
+
+	for_each_probe(p, a)
+		if (!p->from && p->in_kernel)
+			return true;
+	return false;
+}
+
+static void adapter_add(struct grtrace_adapter *a)
+{
+	get_random_once(&opaque_key, sizeof(opaque_key));
+	a->nb.notifier_call = with_tracepoints;
+	a->module_nb.notifier_call = without_tracepoints;
+	mutex_lock(&grtrace_adapters_lock);
+	list_add_tail_rcu(&a->list, &grtrace_adapters);
+	atomic_inc(&grtrace_adapters_changed);
+	for_each_kernel_tracepoint(find_builtin, a);
+	if (is_builtin(a))
+		driver_comes(a, NULL);
+	mutex_unlock(&grtrace_adapters_lock);
+}
+
+static void adapter_remove(struct grtrace_adapter *a)
+{
+	mutex_lock(&grtrace_adapters_lock);
+	if (a->present)
+		driver_goes(a);
+	list_del_rcu(&a->list);
+	atomic_inc(&grtrace_adapters_changed);
+	mutex_unlock(&grtrace_adapters_lock);
+	synchronize_rcu();
 }
 
 /**
@@ -84,16 +237,21 @@ int grtrace_adapter_register(struct grtrace_adapter *a)
 {
 	int err;
 
-	mutex_lock(&adapters_lock);
-	list_add_tail(&a->list, &adapters);
-	mutex_unlock(&adapters_lock);
-	a->nb.notifier_call = module_event;
+	adapter_add(a);
+	err = register_module_notifier(&a->module_nb);
+	if (err)
+		goto err_adapter;
 	err = register_tracepoint_module_notifier(&a->nb);
-	if (err) {
-		mutex_lock(&adapters_lock);
-		list_del(&a->list);
-		mutex_unlock(&adapters_lock);
-	}
+	if (err)
+		goto err_module;
+	if (IS_ENABLED(CONFIG_PCI))
+		bus_for_each_drv(&pci_bus_type, NULL, a, look_at_driver);
+	return 0;
+
+err_module:
+	unregister_module_notifier(&a->module_nb);
+err_adapter:
+	adapter_remove(a);
 	return err;
 }
 EXPORT_SYMBOL_GPL(grtrace_adapter_register);
@@ -102,27 +260,150 @@ EXPORT_SYMBOL_GPL(grtrace_adapter_register);
 void grtrace_adapter_unregister(struct grtrace_adapter *a)
 {
 	unregister_tracepoint_module_notifier(&a->nb); /* replays GOING */
-	mutex_lock(&adapters_lock);
-	if (a->present)
-		driver_goes(a);
-	list_del(&a->list);
-	mutex_unlock(&adapters_lock);
+	unregister_module_notifier(&a->module_nb);
+	adapter_remove(a);
 }
 EXPORT_SYMBOL_GPL(grtrace_adapter_unregister);
+
+/**
+ * grtrace_adapter_serves - whether an adapter of this driver is loaded
+ * @driver: run-time name of its module
+ *
+ * Any context. What it says holds until grtrace_adapters_changed has changed.
+ */
+bool grtrace_adapter_serves(const char *driver)
+{
+	const struct grtrace_adapter *a;
+	bool found = false;
+
+	rcu_read_lock();
+	list_for_each_entry_rcu(a, &grtrace_adapters, list)
+		found |= !strcmp(a->driver, driver);
+	rcu_read_unlock();
+	return found;
+}
+EXPORT_SYMBOL_GPL(grtrace_adapter_serves);
+
+/** grtrace_role_bound - whether one of the tracepoints with this role is attached; any context */
+bool grtrace_role_bound(const struct grtrace_adapter *a, unsigned int role)
+{
+	const struct grtrace_probe *p;
+
+	for_each_probe(p, a)
+		if (p->role == role && READ_ONCE(p->bound))
+			return true;
+	return false;
+}
+EXPORT_SYMBOL_GPL(grtrace_role_bound);
+
+/**
+ * grtrace_opaque - the number by which an object of the kernel is known in a trace
+ * @object: its address
+ * Return: the same number for the same address until grtrace is loaded anew, 0 for NULL
+ */
+u64 grtrace_opaque(const void *object)
+{
+	return object ? siphash_1u64((unsigned long)object, &opaque_key) : 0;
+}
+EXPORT_SYMBOL_GPL(grtrace_opaque);
+
+/* Whether the tracepoint is told by another row of its role: by one that is bound, else by the first. */
+static bool stands_for(const struct grtrace_adapter *a, const struct grtrace_probe *p)
+{
+	const struct grtrace_probe *q;
+
+	if (!p->role || p->bound)
+		return true;
+	if (grtrace_role_bound(a, p->role))
+		return false;
+	for (q = a->probes; q < p; q++)
+		if (q->role == p->role)
+			return false;
+	return true;
+}
+
+/* "drm_sched_job|drm_sched_job_queue" where none of the names is there. */
+static void show_name(struct seq_file *m, const struct grtrace_adapter *a, const struct grtrace_probe *p)
+{
+	const struct grtrace_probe *q;
+
+	seq_puts(m, p->name);
+	if (!p->role || p->bound)
+		return;
+	for_each_probe(q, a)
+		if (q != p && q->role == p->role)
+			seq_printf(m, "|%s", q->name);
+}
+
+static void show_tracepoints(struct seq_file *m, const struct grtrace_adapter *a)
+{
+	const struct grtrace_probe *p;
+	const char *comma = "";
+
+	seq_puts(m, " tracepoints=");
+	for_each_probe(p, a) {
+		if (!stands_for(a, p))
+			continue;
+		seq_puts(m, comma);
+		show_name(m, a, p);
+		seq_printf(m, ":%s", p->bound ? "1" : p->optional ? "-" : "0");
+		comma = ",";
+	}
+}
+
+static void show_reason(struct seq_file *m, const struct grtrace_adapter *a, const struct grtrace_probe *p)
+{
+	if (p->err)
+		seq_printf(m, ":errno-%d", -p->err);
+	else if (p->here)
+		seq_puts(m, ":not-in-this-kernel");
+	else
+		seq_printf(m, ":%s-not-loaded", origin(a, p));
+}
+
+/* What is not bound, and why. */
+static void show_missing(struct seq_file *m, const struct grtrace_adapter *a)
+{
+	const struct grtrace_probe *p;
+	const char *before = " missing=";
+
+	if (!a->present)
+		return;
+	for_each_probe(p, a) {
+		if (p->bound || !stands_for(a, p))
+			continue;
+		seq_puts(m, before);
+		show_name(m, a, p);
+		show_reason(m, a, p);
+		before = ",";
+	}
+}
+
+static void show_fields(struct seq_file *m, const struct grtrace_adapter *a)
+{
+	unsigned int i, known = 0;
+
+	for (i = 0; i < a->nfields; i++)
+		known += !!a->fields[i].place;
+	if (a->nfields)
+		seq_printf(m, " fields=%u/%u", known, a->nfields);
+}
 
 /** grtrace_adapters_show - a line per adapter */
 void grtrace_adapters_show(struct seq_file *m)
 {
 	struct grtrace_adapter *a;
-	unsigned int i;
 
-	mutex_lock(&adapters_lock);
-	list_for_each_entry(a, &adapters, list) {
-		seq_printf(m, "%s driver=%s bound=%d unmatched=%lld tracepoints=", a->name, a->driver,
-			   a->present, atomic64_read(&a->unmatched));
-		for (i = 0; i < a->nprobes; i++)
-			seq_printf(m, "%s%s:%d", i ? "," : "", a->probes[i].name, !!a->probes[i].bound);
+	mutex_lock(&grtrace_adapters_lock);
+	list_for_each_entry(a, &grtrace_adapters, list) {
+		seq_printf(m, "%s driver=%s bound=%d unmatched=%lld", a->name, a->driver, a->present,
+			   atomic64_read(&a->unmatched));
+		show_tracepoints(m, a);
+		show_missing(m, a);
+		show_fields(m, a);
+		if (a->show)
+			a->show(a, m);
 		seq_putc(m, '\n');
 	}
-	mutex_unlock(&adapters_lock);
+	mutex_unlock(&grtrace_adapters_lock);
 }

@@ -49,6 +49,7 @@ struct grtrace_ring_counts {
  * @rings: delivered, by ring; GRTRACE_RINGS of them, kept apart since a module
  *	has only 8 KiB of static per-CPU memory
  * @named_rings: rings named in the open packet
+ * @rings_gone: how many had gone then, so that an id under another name is named again
  * @named_tids: threads named in the open packet
  *
  * Written with interrupts off on its own CPU, so it needs no lock; readers on
@@ -68,6 +69,7 @@ struct grtrace_cpu {
 	u64 by_type[GRT_EV_MAX];
 	struct grtrace_ring_counts *rings;
 	unsigned long named_rings[BITS_TO_LONGS(GRTRACE_RINGS)];
+	unsigned int rings_gone;
 	u32 named_tids[GRTRACE_NAMED_TIDS];
 };
 
@@ -117,17 +119,19 @@ struct grtrace_ring {
 	u8 engine;
 };
 
+extern unsigned int grtrace_rings_gone;
+
 const struct grtrace_ring *grtrace_ring_get(u32 id);
 void grtrace_rings_exit(void);
 
 /* stages.c */
 extern bool grtrace_judging;
+extern unsigned int grtrace_wanted;
+extern const struct grtrace_stage __rcu *grtrace_stages_on[GRT_STAGES];
 
-enum grt_fate grtrace_judge_job(struct grtrace_look *l);
-enum grt_fate grtrace_judge_event(const struct grtrace_look *l, enum grt_fate of_job);
-void grtrace_stages_done(const struct grtrace_look *l, enum grt_fate fate);
-bool grtrace_holding(void);
-bool grtrace_stamping(void);
+/* Beside GRTRACE_STAGE_*: somebody has a done(). */
+#define GRTRACE_STAGE_DONE 0x100U
+
 void grtrace_stages_update(void);
 void grtrace_stages_running(bool on);
 void grtrace_stages_clear(void);
@@ -161,6 +165,7 @@ void grtrace_rate_clear(void);
 /* emit.c */
 enum grt_fate grtrace_pass(struct grtrace_cpu *c, const struct grt_event *e, const struct grtrace_job_info *by);
 u64 grtrace_nmi_refused(void);
+extern bool grtrace_stopping;
 
 /* buffer.c */
 int grtrace_cpus_init(void);
@@ -205,6 +210,9 @@ const char *grtrace_event_name(unsigned int type);
 const char *grtrace_fate_name(unsigned int fate);
 
 /* adapter.c */
+extern struct list_head grtrace_adapters;
+extern struct mutex grtrace_adapters_lock;
+
 void grtrace_adapters_show(struct seq_file *m);
 
 /* Files of control.def: one file_operations each, by name. */

@@ -153,6 +153,12 @@ static bool thread_unnamed(struct grtrace_cpu *c, const struct grt_event *e,
 
 static __always_inline bool ring_unnamed(struct grtrace_cpu *c, const struct grt_event *e)
 {
+	unsigned int gone = READ_ONCE(grtrace_rings_gone);
+
+	if (unlikely(c->rings_gone != gone)) {
+		bitmap_zero(c->named_rings, GRTRACE_RINGS);
+		c->rings_gone = gone;
+	}
 	return e->ring < GRTRACE_RINGS && !test_bit(e->ring, c->named_rings) && grtrace_ring_get(e->ring);
 }
 
@@ -356,6 +362,36 @@ void grtrace_emit(struct grt_event *e)
 }
 EXPORT_SYMBOL_GPL(grtrace_emit);
 
+/* Tracing has just ended, and stages may emit what they have left. */
+bool grtrace_stopping;
+
+/**
+ * grtrace_emit_record - emits a record of a stage's own, which stands for events that have been decided on
+ * @e: as for grtrace_emit(), of no job; never sampled, filtered or limited
+ *
+ * Any context but NMI while tracing is on; of a stage also in its running(false).
+ * Return: false when there was no room, or tracing is off: it is not in the stream
+ */
+bool grtrace_emit_record(struct grt_event *e)
+{
+	static const struct grtrace_job_info nobody;
+	enum grt_fate fate = GRT_FATE_LOST;
+	struct grtrace_cpu *c;
+	unsigned long flags;
+
+	local_irq_save(flags);
+	c = this_cpu_ptr(&grtrace_cpus);
+	if (c->running || grtrace_stopping) {
+		e->time = grtrace_stamp(c);
+		e->size = rows[e->type].size;
+		fate = grtrace_pass(c, e, &nobody);
+		grtrace_account(c, fate);
+	}
+	local_irq_restore(flags);
+	return fate == GRT_FATE_DELIVERED;
+}
+EXPORT_SYMBOL_GPL(grtrace_emit_record);
+
 /** grtrace_nmi_refused - events that came in NMI context, where nothing can be written */
 u64 grtrace_nmi_refused(void)
 {
@@ -438,6 +474,34 @@ void grtrace_complete(const struct grtrace_job *job, int status)
 	grtrace_emit(&ev.e);
 }
 EXPORT_SYMBOL_GPL(grtrace_complete);
+
+/**
+ * grtrace_signaled - the fence of a job was signalled: its COMPLETE
+ * @job: the job
+ * @status: the fence's error, 0 or a negative errno, which makes an ERROR
+ *
+ * For drivers that tell by the fence alone, or twice, that a job is complete:
+ * only the first call for a job whose SUBMIT is known does anything. Unless END
+ * was told, the job has ended by now, which is inferred.
+ */
+void grtrace_signaled(const struct grtrace_job *job, int status)
+{
+	struct grt_ev_end end = { JOB_EVENT(job, END), .hw_ctx = job->hw_ctx };
+	int before;
+
+	if (!grtrace_enabled())
+		return;
+	before = grtrace_job_mark(job->ctx, job->seqno, GRTRACE_JOB_SIGNALLED | GRTRACE_JOB_ENDED);
+	if (before < 0 || before & GRTRACE_JOB_SIGNALLED)
+		return;
+	end.e.flags = GRT_FLAG_INFERRED;
+	if (!(before & GRTRACE_JOB_ENDED))
+		grtrace_emit(&end.e);
+	if (status)
+		grtrace_error(job, status, 0);
+	grtrace_complete(job, status);
+}
+EXPORT_SYMBOL_GPL(grtrace_signaled);
 
 /**
  * grtrace_ctx_switch - the ring changed to another context

@@ -25,6 +25,7 @@
 #include <grtrace/stream.h>
 
 struct module;
+struct seq_file;
 struct tracepoint;
 
 extern struct static_key_false_deferred grtrace_key;
@@ -71,6 +72,14 @@ void grtrace_sync_wait_exit(const struct grtrace_job *job);
 void grtrace_error(const struct grtrace_job *job, int status, u32 code);
 void grtrace_command(const struct grtrace_job *job, u32 cmd);
 
+/* How far a job is: marks that an adapter sets, see grtrace_job_mark(). */
+#define GRTRACE_JOB_STARTED   1U /* START was told: after a preemption it is not told again */
+#define GRTRACE_JOB_ENDED     2U /* END was told */
+#define GRTRACE_JOB_SIGNALLED 4U /* COMPLETE was told */
+
+int grtrace_job_mark(u64 ctx, u64 seqno, u8 marks);
+void grtrace_signaled(const struct grtrace_job *job, int status);
+
 /* Ring ids are below this. */
 #define GRTRACE_RINGS 256
 
@@ -80,26 +89,69 @@ void grtrace_command(const struct grtrace_job *job, u32 cmd);
 int grtrace_ring_register(int id, const char *name, enum grt_engine engine, const char *driver);
 void grtrace_ring_unregister(int id);
 
+enum grt_engine grtrace_engine_of_ring(const char *name);
+
+/* grtrace_probe.from: the kernel itself, not a module. */
+#define GRTRACE_VMLINUX "vmlinux"
+
 /**
  * struct grtrace_probe - one tracepoint an adapter wants
  * @name: of the tracepoint
  * @fn: handler, with the tracepoint's own prototype (void *data first)
- * @bound: filled in: the tracepoint it is attached to, or NULL
+ * @from: run-time name of the module that defines it, or GRTRACE_VMLINUX; NULL:
+ *	the driver, which may be built in
+ * @role: not 0: rows with the same number are one event under the names it has
+ *	in different kernels, and one of them is enough
+ * @optional: kernels without it are known, and the adapter does without
  */
 struct grtrace_probe {
 	const char *name;
 	void *fn;
+	const char *from;
+	unsigned int role;
+	bool optional;
+	/* private: */
 	struct tracepoint *bound;
+	bool in_kernel;	/* what defines it is built in */
+	bool here;	/* what defines it is loaded */
+	int err;
 };
+
+/**
+ * struct grtrace_field - a member of a private struct of the driver, read where it lies
+ * @type: the struct
+ * @member: may lead into structs within: "tbo.base.size"
+ *
+ * Where it lies is written to the file `offsets`, by `grtrace start`, which has
+ * it from the driver's BTF; until then, and where the driver has no such
+ * member, the field is not known.
+ */
+struct grtrace_field {
+	const char *type;
+	const char *member;
+	/* private: */
+	u32 place;	/* offset << 8 | size; 0: not known */
+};
+
+bool grtrace_field_read(const struct grtrace_field *f, const void *object, u64 *value);
+size_t grtrace_field_copy(const struct grtrace_field *f, const void *object, void *to, size_t room);
+u64 grtrace_opaque(const void *object);
 
 /**
  * struct grtrace_adapter - what ties a driver's tracepoints to grtrace
  * @name: of the adapter
- * @driver: run-time name of the driver's module; its tracepoints, and those of
- *	the kernel itself in @probes, are attached while it is loaded
+ * @driver: run-time name of the driver's module. Its tracepoints, and those of
+ *	the kernel itself in @probes, are attached while it is loaded, those of
+ *	other modules while these are. A driver without tracepoints is known by
+ *	its PCI driver of this name, too
  * @probes: the tracepoints
  * @nprobes: how many
+ * @fields: members of the driver's private structs; forgotten when it goes
+ * @nfields: how many
+ * @comes: called before the first probe is attached, with the driver's module,
+ *	NULL where it is built in; may sleep; may be NULL
  * @gone: called after the last probe has run when the driver goes; may be NULL
+ * @show: more words for the adapter's line in `adapters`; may be NULL
  * @unmatched: events the adapter could not tie to a job; shown in `adapters`
  */
 struct grtrace_adapter {
@@ -107,15 +159,25 @@ struct grtrace_adapter {
 	const char *driver;
 	struct grtrace_probe *probes;
 	unsigned int nprobes;
+	struct grtrace_field *fields;
+	unsigned int nfields;
+	void (*comes)(struct grtrace_adapter *a, struct module *mod);
 	void (*gone)(struct grtrace_adapter *a);
+	void (*show)(struct grtrace_adapter *a, struct seq_file *m);
 	atomic64_t unmatched;
 	/* private: */
 	struct list_head list;
 	struct notifier_block nb;
+	struct notifier_block module_nb;
 	bool present;
 };
 
 int grtrace_adapter_register(struct grtrace_adapter *a);
 void grtrace_adapter_unregister(struct grtrace_adapter *a);
+bool grtrace_role_bound(const struct grtrace_adapter *a, unsigned int role);
+
+/* Counts the adapters' coming and going: grtrace_adapter_serves() may say another thing then. */
+extern atomic_t grtrace_adapters_changed;
+bool grtrace_adapter_serves(const char *driver);
 
 #endif /* GRTRACE_KERNEL_H */

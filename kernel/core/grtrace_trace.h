@@ -91,6 +91,7 @@ void grtrace_trace_end(void);
 #define GRT_TRACE_counter(name, fields)
 #define GRT_TRACE_stack(name, fields)
 #define GRT_TRACE_aggregate(name, fields)
+#define GRT_TRACE_tsg(name, fields)
 
 #define GRT_EVENT(id, NAME, name, CLASS, LEVEL, WHO, fields, help) GRT_TRACE_##CLASS(name, fields);
 #include <grtrace/events.def>

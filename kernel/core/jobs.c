@@ -17,6 +17,7 @@
  */
 #include <linux/hash.h>
 #include <linux/mm.h>
+#include <linux/module.h>
 
 #include "core.h"
 
@@ -39,6 +40,7 @@ struct slot {
 	u8 state;
 	u64 ctx;
 	u64 seqno;
+	u8 marks;	/* GRTRACE_JOB_* */
 	struct grtrace_job_info info;
 };
 
@@ -146,6 +148,7 @@ bool grtrace_job_add(u64 ctx, u64 seqno, const struct grtrace_job_info *info)
 	s->state = info->fate == GRT_FATE_AGGREGATED ? SLOT_HELD : SLOT_LIVE;
 	s->ctx = ctx;
 	s->seqno = seqno;
+	s->marks = 0;
 	s->info = *info;
 	slot_release(s, seq);
 	return true;
@@ -288,7 +291,7 @@ static void (*const notes[])(struct grt_ev_job *r, const struct grt_event *e) = 
 
 /**
  * grtrace_job_stamp - notes an event with its job
- * @out: gets all that is noted of the job
+ * @out: gets all that is noted of the job; may be NULL
  * @held: only while it is held, which ends with its COMPLETE
  * Return: false when the job is not known or held, or stamps are not kept
  */
@@ -315,7 +318,8 @@ bool grtrace_job_stamp(const struct grt_event *e, struct grt_ev_job *out, bool h
 		notes[e->type](r, e);
 	else
 		r->others++;
-	*out = *r;
+	if (out)
+		*out = *r;
 	slot_release(s, seq);
 	return true;
 }
@@ -372,6 +376,33 @@ void grtrace_jobs_forget_fates(void)
 			s->state = SLOT_LIVE;
 	}
 }
+
+/**
+ * grtrace_job_mark - notes how far a job is, for the adapter that asks again
+ * @ctx: fence context
+ * @seqno: fence sequence number
+ * @marks: GRTRACE_JOB_*, 0 to ask only
+ *
+ * Of several callers at once that set a mark, one is told that it was not set.
+ * Return: the marks before, -ENOENT when the job's SUBMIT is not known
+ */
+int grtrace_job_mark(u64 ctx, u64 seqno, u8 marks)
+{
+	unsigned long flags;
+	struct slot *s;
+	int seq, before = -ENOENT;
+
+	local_irq_save(flags);
+	s = find_claim(ctx, seqno, &seq);
+	if (s) {
+		before = s->marks;
+		s->marks |= marks;
+		slot_release(s, seq);
+	}
+	local_irq_restore(flags);
+	return before;
+}
+EXPORT_SYMBOL_GPL(grtrace_job_mark);
 
 /** grtrace_jobs_evicted - jobs forgotten while they were still running, or not remembered */
 u64 grtrace_jobs_evicted(void)

@@ -10,6 +10,18 @@
 
 #include "core.h"
 
+static const struct {
+	const char *begin;
+	u8 engine;
+} names[] = {
+#define GRT_RING_NAME(begin, ENGINE) { begin, GRT_ENGINE_##ENGINE },
+#include <grtrace/ring_names.def>
+#undef GRT_RING_NAME
+};
+
+/* Counts rings that went: an id may have another name after that. */
+unsigned int grtrace_rings_gone;
+
 static struct grtrace_ring __rcu *rings[GRTRACE_RINGS];
 static DEFINE_RAW_SPINLOCK(rings_lock);
 
@@ -18,6 +30,22 @@ const struct grtrace_ring *grtrace_ring_get(u32 id)
 {
 	return id < GRTRACE_RINGS ? rcu_dereference_sched(rings[id]) : NULL;
 }
+
+/**
+ * grtrace_engine_of_ring - the engine that a ring of this name feeds
+ * @name: as the driver calls it
+ * Return: GRT_ENGINE_UNKNOWN for a name that says nothing. Any context
+ */
+enum grt_engine grtrace_engine_of_ring(const char *name)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(names); i++)
+		if (!strncmp(name, names[i].begin, strlen(names[i].begin)))
+			return names[i].engine;
+	return GRT_ENGINE_UNKNOWN;
+}
+EXPORT_SYMBOL_GPL(grtrace_engine_of_ring);
 
 /**
  * grtrace_ring_name - the name of a ring, for what stages print; any context
@@ -104,6 +132,7 @@ void grtrace_ring_unregister(int id)
 	raw_spin_lock_irqsave(&rings_lock, flags);
 	ring = rcu_dereference_protected(rings[id], lockdep_is_held(&rings_lock));
 	RCU_INIT_POINTER(rings[id], NULL);
+	WRITE_ONCE(grtrace_rings_gone, grtrace_rings_gone + !!ring);
 	raw_spin_unlock_irqrestore(&rings_lock, flags);
 	if (ring) {
 		pr_debug("ring %d: gone\n", id);

@@ -5,8 +5,8 @@
  *
  * DOC: order
  *
- * Every event meets, in this order: level, filter, watch list, sampling, rate,
- * aggregator, delivery. The first that refuses it gives it its fate; what comes
+ * Every event meets, in this order: level, filter, watch list, sampling,
+ * aggregator, rate, delivery. The first that refuses it gives it its fate; what comes
  * behind does not see it. Then all stages are told what became of it.
  *
  * Whether a *job* is wanted is asked once, at its SUBMIT, and remembered with
@@ -71,8 +71,8 @@ struct grtrace_job_info {
  * @e: the event, complete; @e->sample is only right in done()
  * @job: what is known of its job, or of the running thread where it has none
  * @stamps: the payload is the job's stamps and counts so far, this event's
- *	included; NULL unless the job is @known and a stage asked for stamps or
- *	for JOB records
+ *	included; NULL unless the job is @known and a stage asked for stamps, or
+ *	it is the COMPLETE or the JOB record of a job that was held
  * @known: @job is what the job's SUBMIT said
  * @percent: for job() to set: of all jobs, how many are kept now, 1..100
  */
@@ -95,13 +95,12 @@ struct grtrace_look {
  * @job: whether this job (or event without one) is wanted: DELIVERED or the fate
  *	of all its events. Filter and sampling only
  * @event: whether this event is wanted, of a wanted job: DELIVERED or its fate.
- *	Also called for JOB records, with GRT_EV_JOB. Filter, sampling, aggregator
- *	only
+ *	Also called for JOB records. Filter and aggregator only; sampling for JOB
+ *	records only
  * @done: an event and what became of it, for all stages and all events but NAME:
  *	also of those that were refused. A COMPLETE says that a job is complete;
  *	@l->stamps and @l->job->submitted have its times. The event is in the
- *	stream now: this is the one callback that may call grtrace_emit() for a
- *	record of the stage's own
+ *	stream now: this is the one callback that may call grtrace_emit_record()
  * @update: a setting has changed, or the stage has just been registered. Return:
  *	GRTRACE_STAGE_*. Between two updates it may read its settings by
  *	grtrace_setting()
@@ -109,11 +108,13 @@ struct grtrace_look {
  *	and nothing has changed
  * @print: the value of a key of kind IDS, without newline. Return: bytes
  * @show: writes the stage's GRT_STAGE_FILE; NULL where it has none
- * @running: tracing begins or has ended; also called on registration
+ * @running: tracing begins or has ended; also called on registration. When it has
+ *	ended, nobody else emits, and the stage may emit its last records
  * @clear: zeroes its counters, with tracing off
  *
  * Per-CPU memory is the stage's own business (alloc_percpu); so are records of
- * its own, with a row in events.def, by grtrace_emit(): in done(), or from a work.
+ * its own, with a row in events.def, by grtrace_emit_record(): in done(), from a
+ * work, or in running(false).
  */
 struct grtrace_stage {
 	enum grt_stage kind;
@@ -140,6 +141,7 @@ static inline u64 grtrace_setting(enum grt_key key)
 	return READ_ONCE(grtrace_config[key]);
 }
 
+bool grtrace_emit_record(struct grt_event *e);
 bool grtrace_ring_name(u32 id, char *name, size_t size);
 
 #endif /* GRTRACE_STAGE_H */

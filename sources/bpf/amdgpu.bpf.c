@@ -9,6 +9,9 @@
  *	amdgpu_bo_create   MEM_CREATE: pages, preferred and allowed domains,
  *			   memory type, the object's flags
  *	amdgpu_bo_move     MEM_MOVE
+ *	amdgpu_vm_bo_map, _unmap
+ *			   MEM_BIND, MEM_UNBIND: (struct amdgpu_bo_va *, struct
+ *			   amdgpu_bo_va_mapping *)
  *
  * A submit passes amdgpu_cs_ioctl right before the scheduler's queue event, by
  * the same fence, so the number is left for drm_sched.bpf.c and the job is told
@@ -16,13 +19,15 @@
  * cmd is 0. amdgpu_sched_run_job says nothing that the scheduler's run event
  * has not said just before, and is not used. No event tells of an object's end.
  *
- * cs_ioctl's argument is the same in Linux 5.15 to 7.3 while its record is not;
- * of the others it is the record that is the same
+ * The arguments of cs_ioctl and vm_bo_* are the same in Linux 5.15 to 7.3 while
+ * their records are not, or lack the address space; of the others it is the
+ * record that is the same
  * (drivers/gpu/drm/amd/amdgpu/amdgpu_trace.h).
  */
 #include "jobs.h"
 #include "memory.h"
 
+/* Of the GPU, too: mappings count these. */
 #define PAGE_BYTES 4096ULL
 
 /** struct iv_record, bo_create_record, bo_move_record - the events' format files */
@@ -130,6 +135,50 @@ int bo_move(struct bo_move_record *ctx)
 	at->ev.bytes = ctx->bytes;
 	at->ev.from = ctx->from;
 	at->ev.to = ctx->to;
+	event_submit(at, c);
+	return 0;
+}
+
+static __always_inline __u64 mapping_bytes(struct amdgpu_bo_va_mapping *m)
+{
+	return (BPF_CORE_READ(m, last) - BPF_CORE_READ(m, start) + 1) * PAGE_BYTES;
+}
+
+SEC("raw_tp/amdgpu_vm_bo_map")
+int vm_bo_map(struct bpf_raw_tracepoint_args *ctx)
+{
+	struct amdgpu_bo_va *va = (void *)ctx->args[0];
+	struct amdgpu_bo_va_mapping *m = (void *)ctx->args[1];
+	struct amdgpu_bo *bo = BPF_CORE_READ(va, base.bo);
+	struct out_comm_mem_bind *at;
+	struct bpf_counts *c;
+
+	at = take_mem_bind(&c, (__u64)bo, device_of_bo(bo));
+	if (!at)
+		return 0;
+	at->ev.vm = opaque((__u64)BPF_CORE_READ(va, base.vm));
+	at->ev.offset = BPF_CORE_READ(m, start) * PAGE_BYTES;
+	at->ev.bytes = mapping_bytes(m);
+	at->ev.mflags = BPF_CORE_READ_BITFIELD_PROBED(m, flags); /* of any size */
+	event_submit(at, c);
+	return 0;
+}
+
+SEC("raw_tp/amdgpu_vm_bo_unmap")
+int vm_bo_unmap(struct bpf_raw_tracepoint_args *ctx)
+{
+	struct amdgpu_bo_va *va = (void *)ctx->args[0];
+	struct amdgpu_bo_va_mapping *m = (void *)ctx->args[1];
+	struct amdgpu_bo *bo = BPF_CORE_READ(va, base.bo);
+	struct out_comm_mem_unbind *at;
+	struct bpf_counts *c;
+
+	at = take_mem_unbind(&c, (__u64)bo, device_of_bo(bo));
+	if (!at)
+		return 0;
+	at->ev.vm = opaque((__u64)BPF_CORE_READ(va, base.vm));
+	at->ev.offset = BPF_CORE_READ(m, start) * PAGE_BYTES;
+	at->ev.bytes = mapping_bytes(m);
 	event_submit(at, c);
 	return 0;
 }

@@ -41,6 +41,7 @@ struct job_key {
 /**
  * struct job - who submitted it, for events in interrupts and workers
  * @state: JOB_*
+ * @error: with which it failed on the hardware, 0 where that is not known
  */
 struct job {
 	__u32 pid;
@@ -49,6 +50,8 @@ struct job {
 	__u32 device;
 	__u32 hw_ctx;
 	__u32 state;
+	__s32 error;
+	__u32 pad;
 };
 
 /* job.state */

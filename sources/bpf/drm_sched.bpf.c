@@ -81,13 +81,24 @@ static __always_inline int run(struct drm_sched_job *sj, struct drm_sched_entity
 			  hw_depth(BPF_CORE_READ(sj, sched)));
 }
 
+/*
+ * Without a fence of the hardware, the hardware never had the job. Before 6.5
+ * only that fence has the error of a job that failed there.
+ */
 static __always_inline int done(struct drm_sched_fence *f)
 {
+	struct dma_fence *parent = BPF_CORE_READ(f, parent);
 	struct job_key key = {
 		.ctx = BPF_CORE_READ(f, finished.context),
 		.seqno = BPF_CORE_READ(f, finished.seqno),
 	};
+	__s32 error;
 
+	if (!parent)
+		return 0;
+	error = BPF_CORE_READ(parent, error);
+	if (error)
+		job_failed(&key, error);
 	return job_end(&key, 0, 0, 0);
 }
 
@@ -97,7 +108,7 @@ static __always_inline int dependency(struct drm_sched_job *sj, struct dma_fence
 						 .ctx = BPF_CORE_READ(fence, context),
 						 .seqno = BPF_CORE_READ(fence, seqno),
 					 };
-	int signalled = BPF_CORE_READ(fence, flags) & DMA_FENCE_SIGNALED;
+	int signalled = is_signalled(fence);
 
 	/* what was still open when it was added is looked at again before the job runs */
 	if (unsignalled < 0 && !signalled)

@@ -40,6 +40,12 @@ struct {
 	__uint(value_size, BPF_STACK_DEPTH * sizeof(__u64));
 } stacks SEC(".maps");
 
+static __always_inline int is_signalled(struct dma_fence *fence)
+{
+	return BPF_CORE_READ(fence, flags) >>
+		       bpf_core_enum_value(enum dma_fence_flag_bits, DMA_FENCE_FLAG_SIGNALED_BIT) & 1;
+}
+
 static __always_inline __u32 take_stack(void *ctx, struct bpf_counts *c, __u64 flags)
 {
 	long id = bpf_get_stackid(ctx, &stacks, flags);
@@ -194,6 +200,15 @@ static __always_inline int job_end(const struct job_key *key, __u32 reply, __u32
 	return 0;
 }
 
+/* What made the job fail on the hardware, where its own fence may not say so. */
+static __always_inline void job_failed(const struct job_key *key, __s32 status)
+{
+	struct job *job = status ? bpf_map_lookup_elem(&jobs, key) : 0;
+
+	if (job)
+		job->error = status;
+}
+
 static __always_inline int job_error(const struct job_key *key, const struct job *job, __s32 status,
 				     __u32 code)
 {
@@ -224,6 +239,7 @@ static __always_inline int job_complete(const struct job_key *key, __s32 status)
 	struct job *job = bpf_map_lookup_elem(&jobs, key);
 	struct out_complete *at;
 	struct bpf_counts *c;
+	__s32 error;
 	__u32 cpu;
 
 	if (!job || job->state & JOB_DONE)
@@ -234,8 +250,9 @@ static __always_inline int job_complete(const struct job_key *key, __s32 status)
 	job->state |= JOB_DONE;
 	if (job->state & JOB_END_BY_FENCE)
 		put_end(c, cpu, key, job, 0, job->hw_ctx, 0, GRT_FLAG_INFERRED);
-	if (status)
-		job_error(key, job, status, 0);
+	error = status ? status : job->error;
+	if (error)
+		job_error(key, job, error, 0);
 	at = begin_complete(c, cpu);
 	if (!at)
 		return 0;

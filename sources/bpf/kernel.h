@@ -70,6 +70,11 @@ struct device {
 	struct device_driver *driver;
 };
 
+/* Its value is the running kernel's: 0, from 7.0 on 3. */
+enum dma_fence_flag_bits {
+	DMA_FENCE_FLAG_SIGNALED_BIT,
+};
+
 struct dma_fence {
 	__u64 context;
 	__u64 seqno;
@@ -133,6 +138,23 @@ struct amdgpu_bo {
 	struct ttm_buffer_object tbo;
 };
 
+struct amdgpu_vm;
+
+struct amdgpu_vm_bo_base {
+	struct amdgpu_vm *vm;
+	struct amdgpu_bo *bo;
+};
+
+struct amdgpu_bo_va {
+	struct amdgpu_vm_bo_base base;
+};
+
+struct amdgpu_bo_va_mapping {
+	__u64 start;
+	__u64 last;
+	__u64 flags;
+};
+
 /* Private to i915. */
 struct drm_i915_private {
 	struct drm_device drm;
@@ -172,8 +194,5 @@ struct virtio_gpu_ctrl_hdr {
 };
 #define VIRTIO_GPU_FLAG_FENCE 1U
 #define VIRTIO_GPU_RESP_ERR_UNSPEC 0x1200U
-
-/* include/linux/dma-fence.h: DMA_FENCE_FLAG_SIGNALED_BIT is bit 0 */
-#define DMA_FENCE_SIGNALED 1UL
 
 #endif /* GRTRACE_BPF_KERNEL_H */

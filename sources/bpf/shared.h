@@ -116,4 +116,39 @@ struct bpf_ring {
 
 #define BPF_RINGS_MAX 1024
 
+/* bpf_job_format: the record has no such field. */
+#define BPF_NO_FIELD 0xffffU
+
+/**
+ * struct bpf_job_format - where in a record of a tracepoint of the DRM scheduler its fields stand, bytes
+ * @name, @device: the ring's and the device's name
+ * @name_in_record: @name is the place of the text in the record, else it is its address
+ * @fence: address of a fence: of the job's, or of what it depends on
+ * @id: of the job on its ring
+ * @sw_depth, @hw_depth: of the queues
+ * @ctx, @seqno: identity of the job
+ * @dep_ctx, @dep_seqno: identity of what it depends on
+ */
+struct bpf_job_format {
+	__u16 name;
+	__u16 name_in_record;
+	__u16 device;
+	__u16 fence;
+	__u16 id;
+	__u16 sw_depth;
+	__u16 hw_depth;
+	__u16 ctx;
+	__u16 seqno;
+	__u16 dep_ctx;
+	__u16 dep_seqno;
+	__u16 pad;
+};
+
+/** struct bpf_format - of the tracepoints by what they say of a job, in either generation of names */
+struct bpf_format {
+	struct bpf_job_format queue;
+	struct bpf_job_format run;
+	struct bpf_job_format dep;
+};
+
 #endif /* GRTRACE_BPF_SHARED_H */

@@ -12,7 +12,15 @@ check "options" test "$output" = '--duration'
 run --complete record -e ''
 check "sources" test "$(head -n 2 <<<"$output") $(tail -n 1 <<<"$output")" = $'kmod\ndrm auto'
 run --complete config sampl
-check "keys and their other spellings" test "$output" = $'sample\nsampling\nsampling_rate'
+check "keys and their other spellings" test "$(grep -xE 'sample|sampling|sampling_rate|sampling_mode' <<<"$output")" = $'sample\nsampling_mode\nsampling\nsampling_rate'
+run --complete config level ver
+check "words of a key" test "$output" = verbose
+run --complete config filter_events submit,comp
+check "words of a mask, behind a comma" test "$output" = submit,complete
+run --complete record --filter-engine gra
+check "and behind an option of record" test "$output" = graphics
+run --complete config --profile ''
+check "profiles" test "$output" = "$(sed -n 's/^GRT_PROFILE(\([a-z]*\),.*/\1/p' "$GRTRACE_SRC/cmds/profiles.def")"
 run --complete record -o ''
 check "for a path the shell is left alone" silent
 run --complete frob ''

@@ -55,7 +55,7 @@ s = json.loads(sys.argv[1])
 assert s["state"] == "stopped" and s["format"] == 2 and s["reader_pid"] is None
 assert s["limits"] == {"sample": "50"}
 assert s["cpus"][1]["used"] * 4 == s["cpus"][1]["size"]
-assert s["adapters"] == [{"name": "virtio_gpu", "driver": "virtio_gpu", "bound": True, "tracepoints": "virtio_gpu_cmd_queue:1"}]
+assert s["adapters"] == [{"name": "virtio_gpu", "driver": "virtio_gpu", "bound": True, "tracepoints": "virtio_gpu_cmd_queue:1", "missing": ""}]
 assert s["balance"]["emitted"] == 2006 and s["balance"]["lost"] == 6 and s["balance_closes"] is True
 ' "$json"
 fi

@@ -211,6 +211,10 @@ gpu 2 10de
 look "a device without driver" pci NO '10de:1050 has no driver; try: sudo modprobe nvidia'
 gpu 2 10de nouveau
 look "a driver without adapter" adapters NO 'virtio_gpu: is loaded.*, nouveau: no adapter in this version; try: sudo grtrace record -e drm'
+put /sys/module/gpu_sched/holders/nouveau/initstate live
+module sys/lib/modules/$release/updates/grtrace_drm_bridge.ko $release
+echo "updates/grtrace_drm_bridge.ko: updates/grtrace.ko" >>sys/lib/modules/$release/modules.dep
+look "one under the DRM scheduler has the scheduler's adapter" adapters works 'nouveau: is loaded together with grtrace'
 check "among the devices" finds gpus works 'virtio_gpu \(card1 renderD129\), nouveau \(card2 renderD130\)'
 rm -r sys/sys/class/drm/renderD130
 look "one that runs no jobs needs none" adapters works 'virtio_gpu'
@@ -342,6 +346,13 @@ put /sys/kernel/debug/grtrace/adapters 'virtio_gpu driver=virtio_gpu bound=0 unm
 look "an adapter whose driver is away" adapter NO 'waits for its driver'
 put /sys/kernel/debug/grtrace/adapters 'virtio_gpu driver=virtio_gpu bound=1 unmatched=0 tracepoints=a:1,b:0,c:0'
 look "a driver without some tracepoints" adapter NO 'no tracepoint b c'
+put /sys/kernel/debug/grtrace/adapters 'virtio_gpu driver=virtio_gpu bound=1 unmatched=0 tracepoints=a:1,b|c:0,d:-,e:0 missing=b|c:not-in-this-kernel,d:not-in-this-kernel,e:gpu_sched-not-loaded'
+look "and why" adapter NO 'no tracepoint b\|c \(not in this kernel\) e \(gpu_sched not loaded\)$'
+put /sys/kernel/debug/grtrace/adapters 'amdgpu driver=amdgpu bound=1 unmatched=0 tracepoints=a:1 fields=3/19'
+look "members of the driver's structs that are not known" fields unknown '3 of 19 members .* try: sudo grtrace start'
+put /sys/kernel/debug/grtrace/adapters 'amdgpu driver=amdgpu bound=1 unmatched=0 tracepoints=a:1 fields=19/19'
+look "all of them known" adapter works 'amdgpu sees its driver'
+check "then nothing is said of them" test -z "$(grep '^  fields' <<<"$output")"
 with_module
 gpu 2 10de nouveau
 look "a driver that no adapter follows" drivers NO 'nouveau: no adapter'

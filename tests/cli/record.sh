@@ -87,7 +87,8 @@ for signal in INT TERM HUP; do
 	idle
 	"$GRTRACE" record -e kmod -o sig.grt 2>err &
 	pid=$!
-	sleep 0.4
+	settled control running
+	sleep 0.3
 	kill -$signal $pid
 	wait $pid
 	status=$?
@@ -99,7 +100,8 @@ done
 idle
 "$GRTRACE" record -e kmod -o sig.grt sh -c 'trap "exit 5" TERM; while :; do sleep 0.05; done' 2>err &
 pid=$!
-sleep 0.4
+settled control running
+sleep 0.3
 kill -TERM $pid
 wait $pid
 status=$?
@@ -108,7 +110,8 @@ check "a signal sent to record reaches the program" exits 5
 idle
 "$GRTRACE" record -e kmod -o sig.grt sh -c 'trap "" TERM; sleep 6' 2>err &
 pid=$!
-sleep 0.4
+settled control running
+sleep 0.3
 kill -TERM $pid
 begun=$SECONDS
 wait $pid
@@ -120,7 +123,8 @@ check "the recording is complete" grep -q 'state = "complete"' sig.grt/metadata
 idle
 "$GRTRACE" record -e kmod -o sig.grt sh -c 'trap "" TERM; sleep 1' 2>err &
 pid=$!
-sleep 0.4
+settled control running
+sleep 0.3
 kill -TERM $pid
 sleep 0.1
 begun=$(date +%s%N)
@@ -141,7 +145,10 @@ fi
 idle
 "$GRTRACE" record -e kmod -o kill.grt 2>err &
 pid=$!
-sleep 0.4
+for ((i = 0; i < 500; i++)); do
+	[ "$(cat kill.grt/kmod_* 2>/dev/null | wc -c)" -lt 20000 ] || break
+	sleep 0.02
+done
 kill -KILL $pid
 wait $pid 2>/dev/null
 check "killed, it says so" grep -q 'state = "recording"' kill.grt/metadata

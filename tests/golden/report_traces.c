@@ -11,6 +11,7 @@
 #define AT(us) .e.time = 10000 * MS + (us)*1000ULL
 #define JOB(r, seq) \
 	.e.ring = (r), .e.ctx = 100 + (r), .e.seqno = (seq), .e.device = 226, .e.engine = GRT_ENGINE_GRAPHICS
+#define RING(r) .e.ring = (r), .e.device = 226, .e.engine = GRT_ENGINE_GRAPHICS
 #define GAME .e.pid = 70, .e.tid = 71
 #define DESK .e.pid = 80, .e.tid = 80
 
@@ -94,6 +95,32 @@ static void sampled(void)
 	tm_close(tm);
 }
 
+/* Most of the events are sums: of ring 0 all, of which one record was lost; of ring 1 the records only
+ * accompany. */
+static void aggregated(void)
+{
+	struct trace_maker *tm = tm_dir("aggregated.grt", 1);
+
+	names(tm);
+	tm_emit(tm, 0, aggregate, AT(1000), RING(0), .begin = 10000 * MS, .end = 10001 * MS, .events = 400,
+		.replaced = 400, .submits = 100, .completes = 98, .failed = 3, .jobs = 96,
+		.latency = 96 * 250000ULL, .latency_min = 1000, .latency_max = 900000, .depth = 250,
+		.depth_max = 7, .window = 1);
+	tm_emit(tm, 0, submit, AT(1100), JOB(1, 1), GAME, .e.flags = GRT_FLAG_COMMIT);
+	tm_emit(tm, 0, end, AT(1150), JOB(1, 1), GAME);
+	tm_emit(tm, 0, complete, AT(1160), JOB(1, 1), GAME);
+	tm_emit(tm, 0, aggregate, AT(2000), RING(1), .begin = 10001 * MS, .end = 10002 * MS, .events = 3,
+		.submits = 1, .completes = 1, .jobs = 1, .latency = 60000, .latency_min = 60000,
+		.latency_max = 60000, .depth = 1, .depth_max = 1, .window = 1);
+	tm_emit(tm, 0, aggregate, AT(3000), RING(0), .begin = 10002 * MS, .end = 10003 * MS, .events = 8,
+		.replaced = 8, .submits = 2, .completes = 4, .jobs = 4, .latency = 4 * 300000ULL,
+		.latency_min = 200000, .latency_max = 1200000, .depth = 5, .depth_max = 3, .window = 3);
+	/* three of them in the record that was lost */
+	tm_fate(tm, 0, GRT_FATE_AGGREGATED, 411);
+	tm_fate(tm, 0, GRT_FATE_LOST, 1);
+	tm_close(tm);
+}
+
 static void few(const char *path, const char *state, bool gap)
 {
 	struct trace_maker *tm = tm_dir(path, 1);
@@ -117,6 +144,7 @@ int main(void)
 	virtio();
 	drm();
 	sampled();
+	aggregated();
 	few("unfinished.grt", "recording", false);
 	few("gap.grt", "complete", true);
 	tm_close(tm_dir("empty.grt", 1));

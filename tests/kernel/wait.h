@@ -45,6 +45,7 @@ enum ft_kind { FT_QUEUE, FT_RESPONSE, FT_SIGNALED, FT_WAIT_START, FT_WAIT_END, F
  * @device: virtio device number of a command
  * @type: code of a command or reply
  * @fenced: a command with a fence; fences: true
+ * @unnamed: a fence whose driver the line no longer tells
  */
 struct ft_event {
 	enum ft_kind kind;
@@ -55,6 +56,7 @@ struct ft_event {
 	uint32_t device;
 	uint32_t type;
 	bool fenced;
+	bool unnamed;
 };
 
 /**

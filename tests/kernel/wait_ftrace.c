@@ -93,7 +93,10 @@ static bool parse(const char *line, struct ft_event *e)
 		fields = strstr(line, mark);
 		e->kind = kind;
 	}
-	if (!fields || (e->kind >= FT_SIGNALED && !strstr(fields, "driver=virtio_gpu ")))
+	if (!fields)
+		return false;
+	e->unnamed = e->kind >= FT_SIGNALED && !strstr(fields, "driver=virtio_gpu ");
+	if (e->unnamed && !strstr(fields, "driver=detached-driver "))
 		return false;
 	while (at > line && at[-1] != '-')
 		at--;
@@ -119,6 +122,27 @@ static void add(struct ft_log *log, const struct ft_event *e)
 		}
 	}
 	log->event[log->count++] = *e;
+}
+
+static bool is_named(const struct ft_log *log, uint64_t ctx)
+{
+	size_t i;
+
+	for (i = 0; i < log->count; i++)
+		if (log->event[i].kind >= FT_SIGNALED && !log->event[i].unnamed && log->event[i].ctx == ctx)
+			return true;
+	return false;
+}
+
+/* From 6.17 on a fence that is signalled has no driver any more: its context tells. */
+static void drop_others(struct ft_log *log)
+{
+	size_t i, kept = 0;
+
+	for (i = 0; i < log->count; i++)
+		if (!log->event[i].unnamed || is_named(log, log->event[i].ctx))
+			log->event[kept++] = log->event[i];
+	log->count = kept;
 }
 
 /* "# entries-in-buffer/entries-written: 12/12   #P:2": equal when nothing is lost. */
@@ -150,6 +174,7 @@ bool ft_stop(struct ft_log *log)
 	}
 	if (f)
 		fclose(f);
+	drop_others(log);
 	rmdir(INSTANCE);
 	return f && good;
 }

@@ -34,7 +34,7 @@ struct collect {
 	size_t room;
 	struct {
 		unsigned int packet, job, wait, error, command, irq, name, call, dep, vblank, mem, xid,
-			counter, stack, unknown;
+			counter, stack, aggregate, tsg, unknown;
 	} calls;
 	size_t stop_at;
 	int stop_with;
@@ -93,6 +93,8 @@ COLLECT_CALL(mem)
 COLLECT_CALL(xid)
 COLLECT_CALL(counter)
 COLLECT_CALL(stack)
+COLLECT_CALL(aggregate)
+COLLECT_CALL(tsg)
 COLLECT_CALL(unknown)
 #undef COLLECT_CALL
 
@@ -118,6 +120,8 @@ static inline void collect_reset(struct collect *k)
 				.xid = collect_xid,
 				.counter = collect_counter,
 				.stack = collect_stack,
+				.aggregate = collect_aggregate,
+				.tsg = collect_tsg,
 				.unknown = collect_unknown,
 			},
 	};

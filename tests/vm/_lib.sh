@@ -2,12 +2,16 @@
 # shellcheck shell=bash
 #
 # What the scripts of this directory that run tests/kernel in the guest share.
-# Sourced. By hand, after make: tests/vm/smoke.sh [BUILD DIRECTORY]
+# Sourced. By hand, after make: tests/vm/smoke.sh [BUILD DIRECTORY], and on the
+# kernel of a Debian suite, after tools/kbuild --kernel SUITE -o BUILD/on-SUITE:
+# GRTRACE_KERNEL=SUITE tests/vm/smoke.sh [BUILD DIRECTORY]
 
 set -u -o pipefail
 
 GRTRACE_SRC=${GRTRACE_SRC:-$(dirname -- "$(dirname -- "$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")")")}
 GRTRACE_BUILD=$(realpath -m -- "${1:-${GRTRACE_BUILD:-$GRTRACE_SRC/build}}")
+# The modules for the guest's kernel, with those of tests and benchmarks, are below it.
+kbuild=${GRTRACE_KERNEL:+on-$GRTRACE_KERNEL}
 work=$(mktemp -d "${TMPDIR:-/tmp}/grtrace-vm.XXXXXX")
 trap 'rm -rf -- "$work"' EXIT
 
@@ -18,23 +22,28 @@ skip_all() { # REASON
 
 # What every script needs; builds the programs of tests/kernel.
 prepare() {
+	local make_it='make modules'
+	[ -z "$kbuild" ] || make_it="tools/kbuild --kernel $GRTRACE_KERNEL -o $GRTRACE_BUILD/$kbuild"
 	command -v qemu-system-x86_64 >/dev/null || skip_all "no qemu-system-x86_64: tools/setup check"
-	[ -e "$GRTRACE_BUILD/kernel/grtrace.ko" ] || skip_all "no grtrace.ko in $GRTRACE_BUILD: make modules"
+	[ -e "$GRTRACE_BUILD/$kbuild/kernel/grtrace.ko" ] || skip_all "no grtrace.ko in $GRTRACE_BUILD/$kbuild: $make_it"
 	env -u MAKEFLAGS -u MFLAGS make -s -C "$GRTRACE_SRC/tests/kernel" O="$GRTRACE_BUILD/tests/kernel" >&2 || {
 		echo "not ok 1 - the programs of tests/kernel build"
 		exit 1
 	}
 }
 
-# Runs a command in the guest: the build is /mnt/build, the source /mnt/host.
+# Runs a command in the guest: the build is /mnt/build, the source /mnt/host;
+# GRTRACE_KBUILD is where kernel/, tests/kernel/modules/ and bench/kernel/ are.
 guest() { # [OPTIONS OF tools/vm run] -- COMMAND...
 	local options=()
 	while [ "$1" != -- ]; do
 		options+=("$1")
 		shift
 	done
+	[ -z "${GRTRACE_KERNEL:-}" ] || options=(--kernel "$GRTRACE_KERNEL" "${options[@]}")
 	"$GRTRACE_SRC/tools/vm" run --share "$GRTRACE_BUILD=/mnt/build" "${options[@]}" -- \
-		env GRTRACE_MODULES=/mnt/build/kernel "${@:2}" 2>"$work/err" || {
+		env GRTRACE_KBUILD="/mnt/build/$kbuild" GRTRACE_MODULES="/mnt/build/$kbuild/kernel" \
+		"${@:2}" 2>"$work/err" || {
 		cat "$work/err" >&2
 		return 1
 	}

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # tests/kernel/grtrace_smoke and grtrace_smoke.sh in the virtual machine.
+# kernels: trixie sid
 
 # shellcheck source=tests/vm/_lib.sh
 . "$(dirname -- "$0")/_lib.sh"

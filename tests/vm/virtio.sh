@@ -31,9 +31,9 @@ report_waits() {
 }
 
 {
-	guest --out "$work/out" -- sh -c "echo 0 >/sys/class/graphics/fbcon/cursor_blink
+	guest --timeout 550 --out "$work/out" -- sh -c "echo 0 >/sys/class/graphics/fbcon/cursor_blink
 		sh tests/vm/_guest.sh 'grtrace grtrace_virtio_gpu' '$program -o /out kmscube -c 300'"
-	guest --no-3d -- sh -c "echo 0 >/sys/class/graphics/fbcon/cursor_blink
+	guest --no-3d --timeout 550 -- sh -c "echo 0 >/sys/class/graphics/fbcon/cursor_blink
 		sh tests/vm/_guest.sh 'grtrace grtrace_virtio_gpu' '$program'"
 	report_waits
 } | join_tap

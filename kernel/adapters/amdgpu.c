@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * amdgpu: its jobs are the DRM scheduler's; the driver tells besides how many
+ * command buffers (IBs) a submit has, interrupts, and where buffers lie.
+ *
+ * Tracepoints (Linux 5.15 to 7.3, drivers/gpu/drm/amd/amdgpu/amdgpu_trace.h):
+ *
+ *	amdgpu_cs_ioctl       (struct amdgpu_job *): SUBMIT.cmd is num_ibs
+ *	amdgpu_sched_run_job  (struct amdgpu_job *)
+ *	amdgpu_iv             (unsigned int ih, struct amdgpu_iv_entry *): IRQ; source
+ *			      is client_id << 16 | src_id, data is vmid << 24 | pasid
+ *	amdgpu_bo_create      (struct amdgpu_bo *): MEM_CREATE
+ *	amdgpu_bo_move        (struct amdgpu_bo *, u32 to, u32 from): MEM_MOVE
+ *	amdgpu_vm_bo_map      (struct amdgpu_bo_va *, struct amdgpu_bo_va_mapping *):
+ *			      MEM_BIND
+ *	amdgpu_vm_bo_unmap    the same: MEM_UNBIND
+ *
+ * The first member of struct amdgpu_job is struct drm_sched_job, in all of these
+ * versions. What else is read in the driver's structs is read where `offsets`
+ * says, and is 0, or 4294967295 where 0 means something, until that is known.
+ *
+ * A submit passes amdgpu_cs_ioctl right before the scheduler's queue event, in
+ * the same thread. The driver's own jobs (page tables, clears, moves) have no
+ * ioctl: their cmd is 0. Where the scheduler's events have names that are not
+ * known here, amdgpu_cs_ioctl is SUBMIT and amdgpu_sched_run_job COMMIT.
+ */
+#include "drm_sched.h"
+
+#define DRIVER "amdgpu"
+
+/* mapping.start and .last count these */
+#define GPU_PAGE_SHIFT 12
+
+#define UNKNOWN U32_MAX
+
+/* Submits between their two events: one for each thread that is just there. */
+#define SUBMITS 256
+#define SUBMIT_TRIES 16
+
+enum field {
+	JOB_NUM_IBS,
+	IV_CLIENT_ID,
+	IV_SRC_ID,
+	IV_VMID,
+	IV_PASID,
+	BO_SIZE,
+	BO_DEV,
+	BO_RESOURCE,
+	BO_PREFERRED_DOMAINS,
+	BO_ALLOWED_DOMAINS,
+	BO_FLAGS,
+	RESOURCE_MEM_TYPE,
+	DEVICE_PRIMARY,
+	MINOR_INDEX,
+	BO_VA_VM,
+	BO_VA_BO,
+	MAPPING_START,
+	MAPPING_LAST,
+	MAPPING_FLAGS,
+};
+
+static struct grtrace_field fields[] = {
+	[JOB_NUM_IBS] = { "amdgpu_job", "num_ibs" },
+	[IV_CLIENT_ID] = { "amdgpu_iv_entry", "client_id" },
+	[IV_SRC_ID] = { "amdgpu_iv_entry", "src_id" },
+	[IV_VMID] = { "amdgpu_iv_entry", "vmid" },
+	[IV_PASID] = { "amdgpu_iv_entry", "pasid" },
+	[BO_SIZE] = { "amdgpu_bo", "tbo.base.size" },
+	[BO_DEV] = { "amdgpu_bo", "tbo.base.dev" },
+	[BO_RESOURCE] = { "amdgpu_bo", "tbo.resource" },
+	[BO_PREFERRED_DOMAINS] = { "amdgpu_bo", "preferred_domains" },
+	[BO_ALLOWED_DOMAINS] = { "amdgpu_bo", "allowed_domains" },
+	[BO_FLAGS] = { "amdgpu_bo", "flags" },
+	[RESOURCE_MEM_TYPE] = { "ttm_resource", "mem_type" },
+	[DEVICE_PRIMARY] = { "drm_device", "primary" },
+	[MINOR_INDEX] = { "drm_minor", "index" },
+	[BO_VA_VM] = { "amdgpu_bo_va", "base.vm" },
+	[BO_VA_BO] = { "amdgpu_bo_va", "base.bo" },
+	[MAPPING_START] = { "amdgpu_bo_va_mapping", "start" },
+	[MAPPING_LAST] = { "amdgpu_bo_va_mapping", "last" },
+	[MAPPING_FLAGS] = { "amdgpu_bo_va_mapping", "flags" },
+};
+
+struct amdgpu_job;
+struct amdgpu_iv_entry;
+struct amdgpu_bo;
+struct amdgpu_bo_va;
+struct amdgpu_bo_va_mapping;
+
+/* Jobs that have passed amdgpu_cs_ioctl and not the scheduler's queue yet. */
+static atomic64_t submits[SUBMITS];
+
+static u64 field(enum field f, const void *object, u64 unknown)
+{
+	grtrace_field_read(&fields[f], object, &unknown);
+	return unknown;
+}
+
+static const void *pointer(enum field f, const void *object)
+{
+	return (const void *)(unsigned long)field(f, object, 0);
+}
+
+/* Jobs. */
+
+static bool sched_follows(const char *driver)
+{
+	return !strcmp(driver, DRIVER);
+}
+
+/* The address, whose upper bits are always set, and the end of the seqno, since addresses are used again. */
+static u64 submit_key(const struct drm_sched_job *sj)
+{
+	return (u64)(unsigned long)sj << 16 | (u16)sj->s_fence->finished.seqno;
+}
+
+static bool replace_submit(u64 key, u64 from, u64 to)
+{
+	unsigned int i, at = hash_64(key >> 16, ilog2(SUBMITS));
+
+	for (i = 0; i < SUBMIT_TRIES; i++)
+		if (atomic64_cmpxchg(&submits[(at + i) % SUBMITS], from, to) == from)
+			return true;
+	return false;
+}
+
+static u32 num_ibs(const struct drm_sched_job *sj)
+{
+	return field(JOB_NUM_IBS, sj, 0);
+}
+
+/* A job that has passed amdgpu_cs_ioctl just now. */
+static u32 sched_command(const struct drm_sched_job *sj)
+{
+	u64 key = submit_key(sj);
+
+	return replace_submit(key, key, 0) ? num_ibs(sj) : 0;
+}
+
+static bool scheduler_tells(enum sched_role role)
+{
+	return grtrace_role_bound(&adapter, role);
+}
+
+static void on_cs_ioctl(void *data, struct amdgpu_job *amdgpu_job)
+{
+	struct drm_sched_job *sj = (struct drm_sched_job *)amdgpu_job;
+	struct grtrace_job job;
+	u64 key;
+
+	if (!sched_job(sj, &job))
+		return;
+	if (!scheduler_tells(SCHED_ROLE_QUEUE)) {
+		grtrace_submit(&job, num_ibs(sj), 0, 0);
+		return;
+	}
+	key = submit_key(sj);
+	if (!replace_submit(key, 0, key))
+		sched_unmatched();
+}
+
+static void on_sched_run_job(void *data, struct amdgpu_job *amdgpu_job)
+{
+	struct drm_sched_job *sj = (struct drm_sched_job *)amdgpu_job;
+	struct grtrace_job job;
+
+	if (!scheduler_tells(SCHED_ROLE_RUN) && sched_job(sj, &job))
+		grtrace_commit(&job, spsc_queue_count(&sj->entity->job_queue),
+			       grtrace_sched_hw_depth(sj->sched));
+}
+
+/* Interrupts. */
+
+/* Of no thread that could be asked for, and the ring is not one of the scheduler's by name. */
+static void on_iv(void *data, unsigned int ih, struct amdgpu_iv_entry *iv)
+{
+	struct grtrace_job none = { .ring = GRT_RING_NONE };
+	u64 client = U64_MAX, src = U64_MAX, vmid = U64_MAX, pasid = U64_MAX;
+	bool source, owner;
+
+	if (!grtrace_enabled())
+		return;
+	source = grtrace_field_read(&fields[IV_CLIENT_ID], iv, &client) &&
+		 grtrace_field_read(&fields[IV_SRC_ID], iv, &src);
+	owner = grtrace_field_read(&fields[IV_VMID], iv, &vmid) &&
+		grtrace_field_read(&fields[IV_PASID], iv, &pasid);
+	grtrace_irq(&none, source ? client << 16 | (src & 0xffff) : UNKNOWN,
+		    owner ? vmid << 24 | (pasid & 0xffffff) : UNKNOWN);
+}
+
+/* Memory. */
+
+static u32 device_of_bo(const struct amdgpu_bo *bo)
+{
+	return field(MINOR_INDEX, pointer(DEVICE_PRIMARY, pointer(BO_DEV, bo)), 0);
+}
+
+#define MEM_EVENT(TYPE, bo)                                                                       \
+	.e = { .type = GRT_EV_##TYPE, .ring = GRT_RING_NONE, .device = device_of_bo(bo) },        \
+	.object = grtrace_opaque(bo)
+
+static void on_bo_create(void *data, struct amdgpu_bo *bo)
+{
+	struct grt_ev_mem_create ev;
+
+	if (!grtrace_enabled())
+		return;
+	ev = (struct grt_ev_mem_create){
+		MEM_EVENT(MEM_CREATE, bo),
+		.bytes = field(BO_SIZE, bo, 0),
+		.wanted = field(BO_PREFERRED_DOMAINS, bo, 0),
+		.allowed = field(BO_ALLOWED_DOMAINS, bo, 0),
+		.placed = field(RESOURCE_MEM_TYPE, pointer(BO_RESOURCE, bo), UNKNOWN),
+		.mflags = field(BO_FLAGS, bo, 0),
+	};
+	grtrace_emit(&ev.e);
+}
+
+static void on_bo_move(void *data, struct amdgpu_bo *bo, u32 to, u32 from)
+{
+	struct grt_ev_mem_move ev;
+
+	if (!grtrace_enabled())
+		return;
+	ev = (struct grt_ev_mem_move){
+		MEM_EVENT(MEM_MOVE, bo), .bytes = field(BO_SIZE, bo, 0), .from = from, .to = to,
+	};
+	grtrace_emit(&ev.e);
+}
+
+/* Bytes of a mapping, 0 where that is not known. */
+static u64 mapping_bytes(const struct amdgpu_bo_va_mapping *m)
+{
+	u64 start, last;
+
+	if (!grtrace_field_read(&fields[MAPPING_START], m, &start) ||
+	    !grtrace_field_read(&fields[MAPPING_LAST], m, &last))
+		return 0;
+	return (last - start + 1) << GPU_PAGE_SHIFT;
+}
+
+static void on_vm_bo_map(void *data, struct amdgpu_bo_va *va, struct amdgpu_bo_va_mapping *m)
+{
+	const struct amdgpu_bo *bo;
+	struct grt_ev_mem_bind ev;
+
+	if (!grtrace_enabled())
+		return;
+	bo = pointer(BO_VA_BO, va);
+	ev = (struct grt_ev_mem_bind){
+		MEM_EVENT(MEM_BIND, bo),
+		.vm = grtrace_opaque(pointer(BO_VA_VM, va)),
+		.offset = field(MAPPING_START, m, 0) << GPU_PAGE_SHIFT,
+		.bytes = mapping_bytes(m),
+		.mflags = field(MAPPING_FLAGS, m, 0),
+	};
+	grtrace_emit(&ev.e);
+}
+
+static void on_vm_bo_unmap(void *data, struct amdgpu_bo_va *va, struct amdgpu_bo_va_mapping *m)
+{
+	const struct amdgpu_bo *bo;
+	struct grt_ev_mem_unbind ev;
+
+	if (!grtrace_enabled())
+		return;
+	bo = pointer(BO_VA_BO, va);
+	ev = (struct grt_ev_mem_unbind){
+		MEM_EVENT(MEM_UNBIND, bo),
+		.vm = grtrace_opaque(pointer(BO_VA_VM, va)),
+		.offset = field(MAPPING_START, m, 0) << GPU_PAGE_SHIFT,
+		.bytes = mapping_bytes(m),
+	};
+	grtrace_emit(&ev.e);
+}
+
+static struct grtrace_probe probes[] = {
+	{ "amdgpu_cs_ioctl", on_cs_ioctl },
+	{ "amdgpu_sched_run_job", on_sched_run_job },
+	{ "amdgpu_iv", on_iv },
+	{ "amdgpu_bo_create", on_bo_create },
+	{ "amdgpu_bo_move", on_bo_move },
+	{ "amdgpu_vm_bo_map", on_vm_bo_map },
+	{ "amdgpu_vm_bo_unmap", on_vm_bo_unmap },
+#define FROM SCHED_MODULE
+#include "drm_sched.def"
+};
+
+static void driver_gone(struct grtrace_adapter *a)
+{
+	sched_forget();
+	memset(submits, 0, sizeof(submits));
+}
+
+static struct grtrace_adapter adapter = {
+	.name = DRIVER,
+	.driver = DRIVER,
+	.probes = probes,
+	.nprobes = ARRAY_SIZE(probes),
+	.fields = fields,
+	.nfields = ARRAY_SIZE(fields),
+	.gone = driver_gone,
+};
+
+static int __init amdgpu_init(void)
+{
+	return grtrace_adapter_register(&adapter);
+}
+
+static void __exit amdgpu_exit(void)
+{
+	grtrace_adapter_unregister(&adapter);
+	sched_forget(); /* also of schedulers seen while the driver was away */
+}
+
+module_init(amdgpu_init);
+module_exit(amdgpu_exit);
+
+MODULE_AUTHOR("The grtrace authors");
+MODULE_DESCRIPTION("GPU tracing: amdgpu");
+MODULE_LICENSE("GPL");
+MODULE_VERSION("0.1.0");

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Every driver whose jobs go through the DRM scheduler and that has no adapter
+ * of its own: etnaviv, lima, panfrost, v3d, msm, later xe, panthor, imagination
+ * and others. A driver whose adapter is loaded is left to that one, so that no
+ * job is told twice.
+ */
+#include "drm_sched.h"
+
+static bool sched_follows(const char *driver)
+{
+	return !grtrace_adapter_serves(driver);
+}
+
+static u32 sched_command(const struct drm_sched_job *job)
+{
+	return 0;
+}
+
+static struct grtrace_probe probes[] = {
+#define FROM NULL
+#include "drm_sched.def"
+};
+
+static void scheduler_gone(struct grtrace_adapter *a)
+{
+	sched_forget();
+}
+
+static struct grtrace_adapter adapter = {
+	.name = "drm_bridge",
+	.driver = SCHED_MODULE,
+	.probes = probes,
+	.nprobes = ARRAY_SIZE(probes),
+	.gone = scheduler_gone,
+};
+
+static int __init drm_bridge_init(void)
+{
+	return grtrace_adapter_register(&adapter);
+}
+
+static void __exit drm_bridge_exit(void)
+{
+	grtrace_adapter_unregister(&adapter);
+}
+
+module_init(drm_bridge_init);
+module_exit(drm_bridge_exit);
+
+MODULE_AUTHOR("The grtrace authors");
+MODULE_DESCRIPTION("GPU tracing: jobs of the DRM scheduler");
+MODULE_LICENSE("GPL");
+MODULE_VERSION("0.1.0");

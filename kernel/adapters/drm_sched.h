@@ -1,0 +1,524 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Jobs of the DRM scheduler (module gpu_sched), for the adapters that tell of
+ * them: drm_bridge for every driver that has no adapter of its own, and those
+ * adapters for theirs. Each module that includes this has it all to itself, and
+ * says by sched_follows() whose jobs it tells of; drm_sched.def has the rows of
+ * its tracepoints.
+ *
+ * Tracepoints of both generations take the same arguments (Linux 5.15 to 7.3,
+ * drivers/gpu/drm/scheduler/gpu_scheduler_trace.h): queue and run (struct
+ * drm_sched_job *, struct drm_sched_entity *), done (struct drm_sched_fence *),
+ * dependencies (struct drm_sched_job *, struct dma_fence *). The names changed
+ * between 6.14 and 6.17.
+ *
+ * A job is known by its finished fence. SUBMIT is queue, COMMIT is run, END is
+ * done, COMPLETE is the fence's dma_fence_signaled. When the hardware began a
+ * job is not told; readers conclude it from the order on the ring. The BPF
+ * program drm_sched tells the same. Where done has a name that is not known here,
+ * END comes with COMPLETE, inferred.
+ */
+#ifndef GRTRACE_ADAPTERS_DRM_SCHED_H
+#define GRTRACE_ADAPTERS_DRM_SCHED_H
+
+#include <linux/device.h>
+#include <linux/dma-fence.h>
+#include <linux/hashtable.h>
+#include <linux/module.h>
+#include <linux/rculist.h>
+#include <linux/slab.h>
+
+#include <drm/gpu_scheduler.h>
+
+#include "../core/grtrace.h"
+#include "compat/drm_sched.h"
+
+#define SCHED_MODULE "gpu_sched"
+
+/* grtrace_probe.role */
+enum sched_role {
+	SCHED_ROLE_QUEUE = 1,
+	SCHED_ROLE_RUN,
+	SCHED_ROLE_DONE,
+	SCHED_ROLE_DEPENDENCY,
+	SCHED_ROLE_SIGNALLED_DEPENDENCY,
+};
+
+/* Rings that are known at a time; some drivers make one for each context, and the one unused longest goes. */
+#define SCHED_RINGS 192
+
+/* Jobs that wait for fences that are no jobs. */
+#define SCHED_DEP_SETS 128
+#define SCHED_DEP_WAYS 16
+
+/**
+ * struct sched_ring - what is known of a scheduler; never changed but for @used
+ * @sched, @dev, @name: it is this one as long as all three agree: addresses are used again
+ * @driver: run-time name of its module, "" where it is not known
+ * @asked: grtrace_adapters_changed when sched_follows() was asked
+ * @ours: what it said
+ * @id: of the ring, GRT_RING_NONE where there was no room for it
+ * @used: jiffies
+ */
+struct sched_ring {
+	struct hlist_node node;
+	struct rcu_head rcu;
+	const struct drm_gpu_scheduler *sched;
+	const struct device *dev;
+	char name[32];
+	char driver[MODULE_NAME_LEN];
+	int asked;
+	bool ours;
+	u32 id;
+	u8 engine;
+	unsigned long used;
+};
+
+/* sched_dep.seq & 3; each step to the next adds one, so that a slot used again is told from itself */
+enum sched_dep_state {
+	SCHED_DEP_FREE,
+	SCHED_DEP_FILLING,
+	SCHED_DEP_WAITED_FOR,
+	SCHED_DEP_TAKEN,
+};
+
+/** struct sched_dep - a job waits for this fence, which is none */
+struct sched_dep {
+	atomic_t seq;
+	u64 ctx;
+	u64 seqno;
+};
+
+static struct {
+	DECLARE_HASHTABLE(rings, 6);
+	unsigned int nrings;
+	raw_spinlock_t lock; /* for a ring seen for the first time, or not for long */
+	const struct dma_fence_ops *finished; /* of the fences that are jobs; NULL: none seen yet */
+	atomic_t ndeps;
+	struct sched_dep deps[SCHED_DEP_SETS][SCHED_DEP_WAYS];
+} sched_state = { .lock = __RAW_SPIN_LOCK_UNLOCKED(sched_state.lock) };
+
+static struct grtrace_adapter adapter;
+
+/* Whether jobs of this driver are told by this module; any context. */
+static bool sched_follows(const char *driver);
+
+/* The driver's command code of a job that is being queued, 0 where it has none. */
+static u32 sched_command(const struct drm_sched_job *job);
+
+static inline void sched_unmatched(void)
+{
+	atomic64_inc(&adapter.unmatched);
+}
+
+/* Rings. */
+
+static inline void sched_driver_of(const struct device *dev, char *name, size_t room)
+{
+	const struct device_driver *driver = dev ? READ_ONCE(dev->driver) : NULL;
+
+	if (driver)
+		strscpy(name, driver->owner ? driver->owner->name : driver->name, room);
+	strreplace(name, '-', '_'); /* of one that is built in */
+}
+
+static inline bool sched_ring_is(const struct sched_ring *r, struct drm_gpu_scheduler *sched)
+{
+	return r->sched == sched && r->dev == grtrace_sched_device(sched) &&
+	       !strncmp(r->name, sched->name, sizeof(r->name) - 1);
+}
+
+static inline struct sched_ring *sched_ring_find(struct drm_gpu_scheduler *sched)
+{
+	struct sched_ring *r;
+
+	hash_for_each_possible_rcu(sched_state.rings, r, node, (unsigned long)sched)
+		if (r->sched == sched)
+			return r;
+	return NULL;
+}
+
+static inline bool sched_ring_current(const struct sched_ring *r, struct drm_gpu_scheduler *sched)
+{
+	return r && r->asked == atomic_read(&grtrace_adapters_changed) && sched_ring_is(r, sched);
+}
+
+/* Under the lock. */
+static inline void sched_ring_drop(struct sched_ring *r)
+{
+	hash_del_rcu(&r->node);
+	sched_state.nrings--;
+	if (r->id != GRT_RING_NONE)
+		grtrace_ring_unregister(r->id);
+	kfree_rcu(r, rcu);
+}
+
+/* Under the lock. */
+static inline void sched_ring_drop_oldest(void)
+{
+	struct sched_ring *r, *oldest = NULL;
+	int bucket;
+
+	hash_for_each(sched_state.rings, bucket, r, node)
+		if (!oldest || time_before(READ_ONCE(r->used), READ_ONCE(oldest->used)))
+			oldest = r;
+	if (oldest)
+		sched_ring_drop(oldest);
+}
+
+/* Takes the place of what was known of this address; a ring that is the same keeps its id. Under the lock. */
+static inline void sched_ring_put(struct sched_ring *r, struct sched_ring *old, struct drm_gpu_scheduler *sched)
+{
+	int id;
+
+	if (old && old->id != GRT_RING_NONE && r->ours && sched_ring_is(old, sched))
+		swap(r->id, old->id);
+	if (old)
+		sched_ring_drop(old);
+	else if (sched_state.nrings == SCHED_RINGS)
+		sched_ring_drop_oldest();
+	if (r->ours && r->id == GRT_RING_NONE) {
+		id = grtrace_ring_register(GRTRACE_RING_ANY, r->name, r->engine, r->driver);
+		if (id >= 0)
+			r->id = id;
+		else
+			sched_unmatched();
+	}
+	hash_add_rcu(sched_state.rings, &r->node, (unsigned long)sched);
+	sched_state.nrings++;
+}
+
+/* A scheduler seen for the first time, or again after adapters came or went. NULL: no memory */
+static noinline struct sched_ring *sched_ring_add(struct drm_gpu_scheduler *sched)
+{
+	struct sched_ring *r = kzalloc(sizeof(*r), GFP_ATOMIC | __GFP_NOWARN), *old;
+	unsigned long flags;
+
+	if (!r)
+		return NULL;
+	r->sched = sched;
+	r->dev = grtrace_sched_device(sched);
+	r->id = GRT_RING_NONE;
+	r->asked = atomic_read(&grtrace_adapters_changed);
+	strscpy(r->name, sched->name, sizeof(r->name));
+	sched_driver_of(r->dev, r->driver, sizeof(r->driver));
+	r->ours = sched_follows(r->driver);
+	r->engine = grtrace_engine_of_ring(r->name);
+	raw_spin_lock_irqsave(&sched_state.lock, flags);
+	old = sched_ring_find(sched);
+	if (sched_ring_current(old, sched)) {
+		kfree(r);
+		r = old;
+	} else {
+		sched_ring_put(r, old, sched);
+	}
+	raw_spin_unlock_irqrestore(&sched_state.lock, flags);
+	return r;
+}
+
+/* Fills in where the job is. Return: whether this module tells of it */
+static inline bool sched_place(struct drm_gpu_scheduler *sched, struct grtrace_job *job)
+{
+	struct sched_ring *r;
+	bool ours;
+
+	rcu_read_lock();
+	r = sched_ring_find(sched);
+	if (unlikely(!sched_ring_current(r, sched)))
+		r = sched_ring_add(sched);
+	ours = r && r->ours;
+	job->ring = GRT_RING_NONE;
+	if (ours) {
+		job->ring = r->id;
+		job->engine = r->engine;
+		if (time_after(jiffies, READ_ONCE(r->used)))
+			WRITE_ONCE(r->used, jiffies);
+	}
+	rcu_read_unlock();
+	if (unlikely(!r))
+		sched_unmatched();
+	return ours;
+}
+
+/* Jobs. */
+
+static inline struct grtrace_job sched_job_of(const struct dma_fence *fence)
+{
+	return (struct grtrace_job){ .ctx = fence->context, .seqno = fence->seqno, .ring = GRT_RING_NONE };
+}
+
+/* 7.2 marks the member as RCU's; it is only compared here. */
+static inline const struct dma_fence_ops *sched_ops_of(const struct dma_fence *fence)
+{
+	return (__force const struct dma_fence_ops *)READ_ONCE(fence->ops);
+}
+
+/* The scheduler's part of a fence that is a job, NULL for others. */
+static inline struct drm_sched_fence *sched_fence_of(struct dma_fence *fence)
+{
+	const struct dma_fence_ops *finished = READ_ONCE(sched_state.finished);
+
+	if (!finished || sched_ops_of(fence) != finished)
+		return NULL;
+	return container_of(fence, struct drm_sched_fence, finished);
+}
+
+/* From here on fences with these ops are jobs. */
+static inline void sched_learn(const struct dma_fence *finished)
+{
+	const struct dma_fence_ops *ops = sched_ops_of(finished);
+
+	if (unlikely(READ_ONCE(sched_state.finished) != ops) && ops)
+		WRITE_ONCE(sched_state.finished, ops);
+}
+
+/* The job of a scheduler's event, with its place. Return: whether this module tells of it */
+static inline bool sched_job(struct drm_sched_job *sj, struct grtrace_job *job)
+{
+	if (!grtrace_enabled())
+		return false;
+	*job = sched_job_of(&sj->s_fence->finished);
+	if (!sched_place(sj->sched, job))
+		return false;
+	sched_learn(&sj->s_fence->finished);
+	return true;
+}
+
+static void sched_on_queue(void *data, struct drm_sched_job *sj, struct drm_sched_entity *entity)
+{
+	struct grtrace_job job;
+
+	if (sched_job(sj, &job))
+		grtrace_submit(&job, sched_command(sj), 0, 0);
+}
+
+static void sched_on_run(void *data, struct drm_sched_job *sj, struct drm_sched_entity *entity)
+{
+	struct grtrace_job job;
+
+	if (sched_job(sj, &job))
+		grtrace_commit(&job, spsc_queue_count(&entity->job_queue), grtrace_sched_hw_depth(sj->sched));
+}
+
+static void sched_on_done(void *data, struct drm_sched_fence *f)
+{
+	struct grtrace_job job;
+
+	if (!grtrace_enabled())
+		return;
+	job = sched_job_of(&f->finished);
+	if (!sched_place(f->sched, &job))
+		return;
+	sched_learn(&f->finished);
+	if (READ_ONCE(f->parent)) /* else the driver refused it: the hardware never had it */
+		grtrace_end(&job, 0, 0);
+}
+
+/* Dependencies. */
+
+static inline struct sched_dep *sched_dep_set(const struct dma_fence *fence)
+{
+	return sched_state.deps[hash_64(fence->context + fence->seqno, ilog2(SCHED_DEP_SETS))];
+}
+
+/* Whether the slot, of which @seq was read, is of this fence, and now the caller's alone. */
+static inline bool sched_dep_take(struct sched_dep *d, int seq, const struct dma_fence *fence)
+{
+	if ((seq & 3) != SCHED_DEP_WAITED_FOR || READ_ONCE(d->ctx) != fence->context ||
+	    READ_ONCE(d->seqno) != fence->seqno)
+		return false;
+	return atomic_cmpxchg(&d->seq, seq, seq + 1) == seq;
+}
+
+/* How many jobs wait for this fence; they are forgotten. */
+static inline u32 sched_dep_take_all(const struct dma_fence *fence)
+{
+	struct sched_dep *set = sched_dep_set(fence), *d;
+	u32 n = 0;
+	int seq;
+
+	for (d = set; d < set + SCHED_DEP_WAYS; d++) {
+		seq = atomic_read_acquire(&d->seq);
+		if (!sched_dep_take(d, seq, fence))
+			continue;
+		atomic_set_release(&d->seq, seq + 2);
+		atomic_dec(&sched_state.ndeps);
+		n++;
+	}
+	return n;
+}
+
+static inline bool sched_dep_put(struct sched_dep *d, const struct dma_fence *fence)
+{
+	int seq = atomic_read(&d->seq);
+
+	if ((seq & 3) != SCHED_DEP_FREE || atomic_cmpxchg(&d->seq, seq, seq + 1) != seq)
+		return false;
+	WRITE_ONCE(d->ctx, fence->context);
+	WRITE_ONCE(d->seqno, fence->seqno);
+	atomic_inc(&sched_state.ndeps);
+	atomic_set_release(&d->seq, seq + 2);
+	return true;
+}
+
+/* FENCE: one that jobs wait for, and that is no job, is signalled. */
+static inline void sched_dep_signaled(const struct dma_fence *fence)
+{
+	struct grt_ev_fence ev = {
+		.e = { .type = GRT_EV_FENCE, .ctx = fence->context, .seqno = fence->seqno,
+		       .ring = GRT_RING_NONE },
+		.status = fence->error,
+	};
+
+	if (!atomic_read(&sched_state.ndeps))
+		return;
+	ev.waiters = sched_dep_take_all(fence);
+	if (ev.waiters)
+		grtrace_emit(&ev.e);
+}
+
+static inline bool sched_signaled(const struct dma_fence *fence)
+{
+	return test_bit(DMA_FENCE_FLAG_SIGNALED_BIT, &fence->flags);
+}
+
+static inline void sched_dep_add(const struct dma_fence *fence)
+{
+	struct sched_dep *set = sched_dep_set(fence), *d = set;
+
+	while (d < set + SCHED_DEP_WAYS && !sched_dep_put(d, fence))
+		d++;
+	if (d == set + SCHED_DEP_WAYS)
+		sched_unmatched();
+	else if (sched_signaled(fence)) /* meanwhile, so that its event may have found nothing here */
+		sched_dep_signaled(fence);
+}
+
+static inline void sched_wait_dep(struct drm_sched_job *sj, struct dma_fence *fence, bool signalled)
+{
+	struct grtrace_job job;
+	struct grt_ev_wait_dep ev;
+
+	if (!sched_job(sj, &job))
+		return;
+	if (!signalled && !sched_fence_of(fence))
+		sched_dep_add(fence);
+	ev = (struct grt_ev_wait_dep){
+		.e = { .type = GRT_EV_WAIT_DEP, .flags = signalled ? GRT_FLAG_SIGNALLED : 0,
+		       .engine = job.engine, .ctx = job.ctx, .seqno = job.seqno, .ring = job.ring },
+		.dep_ctx = fence->context,
+		.dep_seqno = fence->seqno,
+	};
+	grtrace_emit(&ev.e);
+}
+
+/* To 6.14: for every dependency when the job is looked at, also for signalled ones. */
+static void sched_on_wait_dep(void *data, struct drm_sched_job *sj, struct dma_fence *fence)
+{
+	sched_wait_dep(sj, fence, sched_signaled(fence));
+}
+
+/* From 6.17: what is still open is looked at again before the job runs. */
+static void sched_on_add_dep(void *data, struct drm_sched_job *sj, struct dma_fence *fence)
+{
+	if (sched_signaled(fence))
+		sched_wait_dep(sj, fence, true);
+}
+
+static void sched_on_unschedulable(void *data, struct drm_sched_job *sj, struct dma_fence *fence)
+{
+	sched_wait_dep(sj, fence, false);
+}
+
+/* Fences. */
+
+/* Before 6.5 only the hardware's fence has the error of a job that failed on the hardware. */
+static inline int sched_error(const struct drm_sched_fence *f)
+{
+	const struct dma_fence *parent = READ_ONCE(f->parent);
+
+	if (f->finished.error)
+		return f->finished.error;
+	return IS_ERR_OR_NULL(parent) ? 0 : parent->error;
+}
+
+/* END, of a job that is over by now. */
+static inline void sched_end_inferred(const struct grtrace_job *job)
+{
+	struct grt_ev_end ev = {
+		.e = { .type = GRT_EV_END, .flags = GRT_FLAG_INFERRED, .engine = job->engine,
+		       .ctx = job->ctx, .seqno = job->seqno, .ring = job->ring },
+	};
+
+	grtrace_emit(&ev.e);
+}
+
+static inline void sched_complete(struct drm_sched_fence *f)
+{
+	struct grtrace_job job = sched_job_of(&f->finished);
+	int error = sched_error(f);
+
+	if (!sched_place(f->sched, &job))
+		return;
+	if (unlikely(!grtrace_role_bound(&adapter, SCHED_ROLE_DONE)))
+		sched_end_inferred(&job);
+	if (error)
+		grtrace_error(&job, error, 0);
+	grtrace_complete(&job, f->finished.error);
+}
+
+static void sched_on_fence_signaled(void *data, struct dma_fence *fence)
+{
+	struct drm_sched_fence *f = sched_fence_of(fence);
+
+	if (!f)
+		sched_dep_signaled(fence); /* also while tracing is off, so that it is forgotten */
+	else if (grtrace_enabled())
+		sched_complete(f);
+}
+
+/* The job that a thread waits for. Return: whether it is one that this module tells of */
+static inline bool sched_waited_for(struct dma_fence *fence, struct grtrace_job *job)
+{
+	struct drm_sched_fence *f = grtrace_enabled() ? sched_fence_of(fence) : NULL;
+
+	if (!f)
+		return false;
+	*job = sched_job_of(fence);
+	return sched_place(f->sched, job);
+}
+
+static void sched_on_fence_wait_start(void *data, struct dma_fence *fence)
+{
+	struct grtrace_job job;
+
+	if (sched_waited_for(fence, &job))
+		grtrace_sync_wait_enter(&job);
+}
+
+static void sched_on_fence_wait_end(void *data, struct dma_fence *fence)
+{
+	struct grtrace_job job;
+
+	if (sched_waited_for(fence, &job))
+		grtrace_sync_wait_exit(&job);
+}
+
+/* Forgets everything; no handler runs. */
+static inline void sched_forget(void)
+{
+	struct hlist_node *next;
+	struct sched_ring *r;
+	unsigned long flags;
+	int bucket;
+
+	raw_spin_lock_irqsave(&sched_state.lock, flags);
+	hash_for_each_safe(sched_state.rings, bucket, next, r, node)
+		sched_ring_drop(r);
+	raw_spin_unlock_irqrestore(&sched_state.lock, flags);
+	memset(sched_state.deps, 0, sizeof(sched_state.deps));
+	atomic_set(&sched_state.ndeps, 0);
+	sched_state.finished = NULL;
+}
+
+#endif /* GRTRACE_ADAPTERS_DRM_SCHED_H */

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The "hardware": what the scheduler hands to a ring, and the timer that ends
+ * it. The design is that of the kernel's own mock scheduler
+ * (drivers/gpu/drm/scheduler/tests/mock_scheduler.c, Linux 6.17).
+ */
+#include <linux/module.h>
+#include <linux/slab.h>
+#include <linux/timekeeping.h>
+
+#include "compat/drm_sched.h"
+#include "compat/hrtimer.h"
+#include "softgpu.h"
+
+#define NEVER KTIME_MAX
+
+static const char *fence_driver_name(struct dma_fence *fence)
+{
+	return GRTRACE_SOFTGPU_DRIVER;
+}
+
+static const char *fence_timeline_name(struct dma_fence *fence)
+{
+	return container_of(fence, struct softgpu_fence, base)->ring->name;
+}
+
+/* The module stays until here; softgpu_exit() waits for whoever is still in this function. */
+static void fence_release(struct dma_fence *fence)
+{
+	dma_fence_free(fence);
+	module_put(THIS_MODULE);
+}
+
+static const struct dma_fence_ops fence_ops = {
+	.get_driver_name = fence_driver_name,
+	.get_timeline_name = fence_timeline_name,
+	.release = fence_release,
+};
+
+static struct softgpu_job *to_job(struct drm_sched_job *job)
+{
+	return container_of(job, struct softgpu_job, base);
+}
+
+static struct softgpu_job *running(struct softgpu_ring *ring)
+{
+	return list_first_entry_or_null(&ring->jobs, struct softgpu_job, link);
+}
+
+/*
+ * The first job begins where the one before it was to end, or when it came, if
+ * that was later.
+ */
+static void begin(struct softgpu_ring *ring, u64 from)
+{
+	struct softgpu_job *job = running(ring);
+	struct grtrace_softgpu_result *r;
+
+	if (!job)
+		return;
+	r = &job->done->result;
+	r->start = max(r->run, ring->last_end);
+	ring->finish_at = max(from, r->run);
+	if (!(job->flags & GRTRACE_SOFTGPU_HANG))
+		ring->finish_at += r->duration;
+	else if (READ_ONCE(job->client->closed))
+		job->error = -ECANCELED;
+	else
+		ring->finish_at = NEVER;
+}
+
+/* Ends the running job. The scheduler may free it as soon as its fence is signalled. */
+static void finish(struct softgpu_ring *ring, u32 state, int status)
+{
+	struct softgpu_job *job = running(ring);
+	struct softgpu_fence *fence = job->fence;
+	struct softgpu_done *done = job->done;
+	struct softgpu_client *client = job->client;
+
+	list_del_init(&job->link);
+	job->fence = NULL;
+	job->done = NULL;
+	kref_get(&client->ref);
+	done->result.state = state;
+	done->result.status = status;
+	if (status)
+		dma_fence_set_error(&fence->base, status);
+	done->result.end = ktime_get_ns();
+	ring->last_end = done->result.end;
+	dma_fence_signal_locked(&fence->base);
+	dma_fence_put(&fence->base);
+	softgpu_client_over(client, done);
+	softgpu_client_put(client);
+}
+
+static void set_timer(struct softgpu_ring *ring)
+{
+	if (running(ring) && ring->finish_at != NEVER)
+		hrtimer_start(&ring->timer, ns_to_ktime(ring->finish_at), HRTIMER_MODE_ABS);
+}
+
+static enum hrtimer_restart on_timer(struct hrtimer *timer)
+{
+	struct softgpu_ring *ring = container_of(timer, struct softgpu_ring, timer);
+	unsigned long flags;
+
+	spin_lock_irqsave(&ring->lock, flags);
+	while (running(ring) && ring->finish_at <= ktime_get_ns()) {
+		finish(ring, GRTRACE_SOFTGPU_DONE, running(ring)->error);
+		begin(ring, ring->finish_at);
+	}
+	set_timer(ring);
+	spin_unlock_irqrestore(&ring->lock, flags);
+	return HRTIMER_NORESTART;
+}
+
+static struct dma_fence *refuse(struct softgpu_job *job, int status)
+{
+	softgpu_job_over(job, GRTRACE_SOFTGPU_REFUSED, status);
+	return ERR_PTR(status);
+}
+
+static struct dma_fence *run_job(struct drm_sched_job *sched_job)
+{
+	struct softgpu_job *job = to_job(sched_job);
+	struct softgpu_ring *ring = job->ring;
+	struct softgpu_fence *fence = job->fence;
+	struct grtrace_softgpu_result *r = &job->done->result;
+	unsigned long flags;
+
+	r->run = ktime_get_ns();
+	if (job->flags & GRTRACE_SOFTGPU_REFUSE)
+		return refuse(job, job->error);
+	spin_lock_irqsave(&ring->lock, flags);
+	if (ring->dead) {
+		spin_unlock_irqrestore(&ring->lock, flags);
+		return refuse(job, -ENODEV);
+	}
+	/* it can be seen from now on, by others than us */
+	__module_get(THIS_MODULE);
+	fence->ring = ring;
+	dma_fence_init(&fence->base, &fence_ops, &ring->lock, ring->context, ++ring->seqno);
+	dma_fence_get(&fence->base); /* the scheduler's */
+	r->hw_ctx = ring->context;
+	r->hw_seqno = ring->seqno;
+	list_add_tail(&job->link, &ring->jobs);
+	if (running(ring) == job) {
+		begin(ring, r->run);
+		set_timer(ring);
+	}
+	spin_unlock_irqrestore(&ring->lock, flags);
+	return &fence->base;
+}
+
+/*
+ * The scheduler has taken the job off its list and leaves it to us. Whatever
+ * runs longer than the timeout is aborted, whether it hangs or is just long; it
+ * may also have ended in the meantime.
+ */
+static enum drm_gpu_sched_stat timedout_job(struct drm_sched_job *sched_job)
+{
+	struct softgpu_job *job = to_job(sched_job);
+	struct softgpu_ring *ring = job->ring;
+	unsigned long flags;
+
+	spin_lock_irqsave(&ring->lock, flags);
+	if (running(ring) == job) {
+		finish(ring, GRTRACE_SOFTGPU_TIMEOUT, -ETIMEDOUT);
+		begin(ring, ring->last_end);
+		set_timer(ring);
+	}
+	spin_unlock_irqrestore(&ring->lock, flags);
+	softgpu_job_free(job);
+	return GRTRACE_SCHED_HANDLED;
+}
+
+static void free_job(struct drm_sched_job *sched_job)
+{
+	softgpu_job_free(to_job(sched_job));
+}
+
+static const struct drm_sched_backend_ops sched_ops = {
+	.run_job = run_job,
+	.timedout_job = timedout_job,
+	.free_job = free_job,
+};
+
+int softgpu_ring_init(struct softgpu *gpu, struct softgpu_ring *ring, u32 type, unsigned int number,
+		      struct device *dev)
+{
+	/* as amdgpu's rings are named */
+	static const char *const names[] = { "gfx_%u", "comp_%u", "sdma%u", "vcn_dec_%u" };
+	long timeout = softgpu_timeout_ms ? msecs_to_jiffies(softgpu_timeout_ms) : MAX_SCHEDULE_TIMEOUT;
+
+	ring->gpu = gpu;
+	ring->type = type;
+	snprintf(ring->name, sizeof(ring->name), names[type], number);
+	spin_lock_init(&ring->lock);
+	INIT_LIST_HEAD(&ring->jobs);
+	grtrace_hrtimer_setup(&ring->timer, on_timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS);
+	ring->context = dma_fence_context_alloc(1);
+	return grtrace_sched_init(&ring->sched, &sched_ops, softgpu_hw_depth, timeout, ring->name, dev);
+}
+
+/**
+ * softgpu_ring_unhang - ends a job that hangs and whose file is closed
+ * @ring: any
+ * @client: closed
+ */
+void softgpu_ring_unhang(struct softgpu_ring *ring, const struct softgpu_client *client)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&ring->lock, flags);
+	if (running(ring) && running(ring)->client == client && ring->finish_at == NEVER) {
+		running(ring)->error = -ECANCELED;
+		ring->finish_at = 0;
+		set_timer(ring);
+	}
+	spin_unlock_irqrestore(&ring->lock, flags);
+}
+
+/**
+ * softgpu_ring_kill - ends what runs, and refuses what would
+ * @ring: of a device that no file has open
+ */
+void softgpu_ring_kill(struct softgpu_ring *ring)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&ring->lock, flags);
+	ring->dead = true;
+	while (running(ring)) {
+		running(ring)->done->result.start = max(running(ring)->done->result.run, ring->last_end);
+		finish(ring, GRTRACE_SOFTGPU_KILLED, -ENODEV);
+	}
+	spin_unlock_irqrestore(&ring->lock, flags);
+	hrtimer_cancel(&ring->timer);
+}
+
+void softgpu_ring_fini(struct softgpu_ring *ring)
+{
+	drm_sched_fini(&ring->sched);
+}

@@ -1,0 +1,561 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Sums of what happens on each ring, in windows of aggregator_window ms: an
+ * AGGREGATE record per ring and window, and the table in aggregator_stats.
+ * With aggregator_replace the records stand for the events, whose fate is then
+ * `aggregated`; without it they come beside them.
+ *
+ * What counts is every event of a ring's jobs that level, filters and watch list
+ * let through, also where sampling or the rate limit leave it out: the sums are
+ * of all jobs. ERROR and SYNC_WAIT events are never replaced.
+ *
+ * Sums are kept per CPU, in two sets: one that events are added to, one that is
+ * emptied. A window ends at a stamp that is announced before it is acted on: an
+ * event with a later stamp goes to the next set already, so that each event is
+ * in the window that its stamp says, whatever CPU it is on.
+ */
+#include <linux/bitmap.h>
+#include <linux/cpu.h>
+#include <linux/math64.h>
+#include <linux/module.h>
+#include <linux/mutex.h>
+#include <linux/percpu.h>
+#include <linux/rcupdate.h>
+#include <linux/slab.h>
+#include <linux/smp.h>
+#include <linux/timekeeping.h>
+
+#include "../core/stage.h"
+#include "flights.h"
+#include "window.h"
+
+/* Events whose place an AGGREGATE record may take. */
+#define REPLACEABLE                                                                                        \
+	(BIT_ULL(GRT_EV_SUBMIT) | BIT_ULL(GRT_EV_COMMIT) | BIT_ULL(GRT_EV_START) | BIT_ULL(GRT_EV_END) |   \
+	 BIT_ULL(GRT_EV_COMPLETE) | BIT_ULL(GRT_EV_CTX_SWITCH) | BIT_ULL(GRT_EV_IRQ) |                     \
+	 BIT_ULL(GRT_EV_COMMAND))
+
+/* Events that are counted: those of a ring's work. */
+#define COUNTED (REPLACEABLE | BIT_ULL(GRT_EV_SYNC_WAIT_ENTER) | BIT_ULL(GRT_EV_SYNC_WAIT_EXIT) | BIT_ULL(GRT_EV_ERROR))
+
+/* Fates of events that are not wanted: these do not count. */
+#define UNWANTED (BIT(GRT_FATE_FILTERED) | BIT(GRT_FATE_WATCH_DENIED) | BIT(GRT_FATE_BELOW_LEVEL))
+
+/**
+ * struct sums - of a ring; see AGGREGATE in events.def
+ */
+struct sums {
+	u64 events;
+	u64 replaced;
+	u64 submits;
+	u64 completes;
+	u64 failed;
+	u64 jobs;
+	u64 latency;
+	u64 latency_min;
+	u64 latency_max;
+	u64 depth;
+	u32 depth_max;
+	u32 device;
+	u8 engine;
+};
+
+/* The two sets of a CPU; only changed on it, with interrupts off. */
+struct cpu_sums {
+	struct sums set[2][GRTRACE_RINGS];
+};
+
+/*
+ * Which set events go to: bit 0, and in the other bits the stamp from which on
+ * it is the other one.
+ */
+#define NO_BORDER (~1ULL)
+
+static u64 current_set = NO_BORDER;
+
+static struct cpu_sums **cpus;
+static struct flights *flights;
+static atomic_t depths[GRTRACE_RINGS];
+static struct window window;
+
+/* Rings that had an event. */
+static DECLARE_BITMAP(used, GRTRACE_RINGS);
+
+/**
+ * struct told - what is told of a ring
+ * @pending: sums that are not in a record yet, because there was no room for one
+ * @begin: where @pending begins
+ * @records: how many there were
+ */
+struct told {
+	struct sums pending;
+	u64 begin;
+	u32 records;
+};
+
+/* aggregate_lock: this and what is below. */
+static DEFINE_MUTEX(aggregate_lock);
+static struct told told[GRTRACE_RINGS];
+
+/* The last window in which there was anything; @end 0: none yet. */
+static struct {
+	struct sums sums[GRTRACE_RINGS];
+	u64 begin;
+	u64 end;
+} last;
+
+/* grtrace_lock */
+static bool aggregating;
+
+static void add_latency(struct sums *s, u64 ns)
+{
+	if (!s->jobs++ || ns < s->latency_min)
+		s->latency_min = ns;
+	s->latency += ns;
+	s->latency_max = max(s->latency_max, ns);
+}
+
+static void add_depth(struct sums *s, u32 depth)
+{
+	s->depth += depth;
+	s->depth_max = max(s->depth_max, depth);
+}
+
+/* Return: jobs in flight on the ring, this one included */
+static u32 job_begins(const struct grt_event *e)
+{
+	u64 word = flight_word(e->ring, 0, e->time), evicted;
+
+	switch (flight_put(flights, flight_key(e), word, e->time, &evicted)) {
+	case FLIGHT_EVICTED:
+		atomic_dec(&depths[flight_ring(evicted)]);
+		fallthrough;
+	case FLIGHT_NEW:
+		return atomic_inc_return(&depths[e->ring]);
+	default:
+		return atomic_read(&depths[e->ring]);
+	}
+}
+
+/* Return: whether it is known since when it was in flight */
+static bool job_ends(const struct grt_event *e, u64 *latency)
+{
+	u64 word;
+
+	if (!flight_take(flights, flight_key(e), &word))
+		return false;
+	atomic_dec(&depths[flight_ring(word)]);
+	*latency = e->time - flight_time(word, e->time);
+	return true;
+}
+
+static void add_event(struct sums *s, const struct grt_event *e, bool replaced)
+{
+	s->events++;
+	s->replaced += replaced;
+	s->device = e->device;
+	s->engine = e->engine;
+}
+
+/* Its place is taken by the JOB record of its job already. */
+static bool in_job_record(const struct grtrace_look *l)
+{
+	return l->job->fate == GRT_FATE_AGGREGATED;
+}
+
+static struct sums *sums_of(const struct grt_event *e)
+{
+	u64 set = READ_ONCE(current_set);
+	unsigned int index = (set & 1) ^ (e->time >= (set & ~1ULL));
+
+	return &cpus[smp_processor_id()]->set[index][e->ring];
+}
+
+static bool counts(const struct grt_event *e)
+{
+	return e->ring < GRTRACE_RINGS && COUNTED >> e->type & 1;
+}
+
+static enum grt_fate aggregator_event(const struct grtrace_look *l)
+{
+	const struct grt_event *e = l->e;
+
+	return e->ring < GRTRACE_RINGS && REPLACEABLE >> e->type & 1 &&
+	       grtrace_setting(GRT_CONFIG_aggregator_replace) ? GRT_FATE_AGGREGATED : GRT_FATE_DELIVERED;
+}
+
+/* Jobs are in flight whoever wants to know of them. */
+static void aggregator_done(const struct grtrace_look *l, enum grt_fate fate)
+{
+	const struct grt_event *e = l->e;
+	bool wanted = !(UNWANTED >> fate & 1), known = false;
+	struct sums *s;
+	u64 latency;
+	u32 depth = 0;
+
+	if (!counts(e))
+		return;
+	if (e->type == GRT_EV_SUBMIT && e->ctx)
+		depth = job_begins(e);
+	else if (e->type == GRT_EV_COMPLETE && e->ctx)
+		known = job_ends(e, &latency);
+	if (!wanted)
+		return;
+	window_touch(&window, e->time);
+	if (unlikely(!test_bit(e->ring, used)))
+		set_bit(e->ring, used);
+	s = sums_of(e);
+	add_event(s, e, fate == GRT_FATE_AGGREGATED && !in_job_record(l));
+	if (e->type == GRT_EV_SUBMIT) {
+		s->submits++;
+		add_depth(s, depth);
+	} else if (e->type == GRT_EV_COMPLETE) {
+		s->completes++;
+		s->failed += !!((const struct grt_ev_complete *)e)->status;
+		if (known)
+			add_latency(s, latency);
+	}
+}
+
+static void merge(struct sums *to, const struct sums *from)
+{
+	to->events += from->events;
+	to->replaced += from->replaced;
+	to->submits += from->submits;
+	to->completes += from->completes;
+	to->failed += from->failed;
+	if (from->jobs && (!to->jobs || from->latency_min < to->latency_min))
+		to->latency_min = from->latency_min;
+	to->jobs += from->jobs;
+	to->latency += from->latency;
+	to->latency_max = max(to->latency_max, from->latency_max);
+	to->depth += from->depth;
+	to->depth_max = max(to->depth_max, from->depth_max);
+	to->device = from->device;
+	to->engine = from->engine;
+}
+
+/* Lets events go to the other set from @now on, and waits until no CPU adds to the old one. Return: which that is */
+static unsigned int switch_sets(u64 *now)
+{
+	unsigned int old = current_set & 1;
+
+	*now = ktime_get_mono_fast_ns() & ~1ULL;
+	WRITE_ONCE(current_set, *now | old);
+	synchronize_rcu(); /* all who add now have seen the border */
+	WRITE_ONCE(current_set, NO_BORDER | !old);
+	synchronize_rcu(); /* clocks of CPUs may differ: nobody compares any more */
+	return old;
+}
+
+/* Return: the sums of a ring on all CPUs, which are zero then */
+static struct sums collect(unsigned int set, unsigned int ring)
+{
+	struct sums sum = {};
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		struct sums *s = &cpus[cpu]->set[set][ring];
+
+		if (!s->events)
+			continue;
+		merge(&sum, s);
+		memset(s, 0, sizeof(*s));
+	}
+	return sum;
+}
+
+static void emit_pending(struct told *t, unsigned int ring, u64 end)
+{
+	const struct sums *s = &t->pending;
+	struct grt_ev_aggregate ev = {
+		.e = { .type = GRT_EV_AGGREGATE, .engine = s->engine, .ring = ring, .device = s->device },
+		.begin = t->begin,
+		.end = end,
+		.events = s->events,
+		.replaced = s->replaced,
+		.submits = s->submits,
+		.completes = s->completes,
+		.failed = s->failed,
+		.jobs = s->jobs,
+		.latency = s->latency,
+		.latency_min = s->latency_min,
+		.latency_max = s->latency_max,
+		.depth = s->depth,
+		.depth_max = s->depth_max,
+		.window = t->records + 1,
+	};
+
+	if (!grtrace_emit_record(&ev.e))
+		return; /* with the next window's */
+	t->records++;
+	memset(&t->pending, 0, sizeof(t->pending));
+}
+
+static void end_ring(const struct sums *s, unsigned int ring, u64 begin, u64 end)
+{
+	struct told *t = &told[ring];
+
+	if (!t->pending.events)
+		t->begin = begin;
+	if (s->events)
+		merge(&t->pending, s);
+	if (t->pending.events)
+		emit_pending(t, ring, end);
+}
+
+/* Return: whether anything happened in it, or waits for room: the next window is to follow at once */
+static bool end_window(u64 *end)
+{
+	static struct sums sums[GRTRACE_RINGS];
+	unsigned int set = switch_sets(end), ring;
+	bool any = false, pending = false;
+
+	for_each_set_bit(ring, used, GRTRACE_RINGS) {
+		sums[ring] = collect(set, ring);
+		end_ring(&sums[ring], ring, window.edge, *end);
+		any |= sums[ring].events;
+		pending |= told[ring].pending.events;
+	}
+	if (any) {
+		memcpy(last.sums, sums, sizeof(sums));
+		last.begin = window.edge;
+		last.end = *end;
+	}
+	return any || pending;
+}
+
+static bool sums_pending(void)
+{
+	unsigned int set = current_set & 1, ring;
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		for_each_set_bit(ring, used, GRTRACE_RINGS)
+			if (READ_ONCE(cpus[cpu]->set[set][ring].events))
+				return true;
+	return false;
+}
+
+static void window_fn(struct work_struct *work)
+{
+	u64 end;
+
+	mutex_lock(&aggregate_lock);
+	if (end_window(&end)) {
+		window_next(&window, end);
+	} else {
+		window_rest(&window, end);
+		if (sums_pending())
+			window_touch(&window, ktime_get_mono_fast_ns());
+	}
+	mutex_unlock(&aggregate_lock);
+}
+
+/* The records of the window that has begun, whatever is left of it. */
+static void end_last_window(void)
+{
+	u64 end;
+
+	window_end(&window);
+	mutex_lock(&aggregate_lock);
+	end_window(&end);
+	mutex_unlock(&aggregate_lock);
+}
+
+/* What is in flight is not known. */
+static void forget_jobs(void)
+{
+	flights_clear(flights);
+	memset(depths, 0, sizeof(depths));
+}
+
+static void aggregator_running(bool on)
+{
+	if (on)
+		return;
+	end_last_window();
+	mutex_lock(&aggregate_lock);
+	memset(told, 0, sizeof(told));
+	forget_jobs();
+	window_begin(&window);
+	mutex_unlock(&aggregate_lock);
+}
+
+static void aggregator_clear(void)
+{
+	mutex_lock(&aggregate_lock);
+	memset(&last, 0, sizeof(last));
+	mutex_unlock(&aggregate_lock);
+}
+
+static unsigned int aggregator_update(void)
+{
+	bool on = grtrace_setting(GRT_CONFIG_aggregator_enable);
+
+	WRITE_ONCE(window.length, grtrace_setting(GRT_CONFIG_aggregator_window) * NSEC_PER_MSEC);
+	if (on && !aggregating) {
+		synchronize_rcu(); /* events of the time before */
+		forget_jobs();
+	} else if (!on && aggregating && READ_ONCE(window.ticking)) {
+		mod_delayed_work(system_wq, &window.work, 0);
+	}
+	aggregating = on;
+	return on ? GRTRACE_STAGE_ON : 0;
+}
+
+/* A ring of the window that has begun, as its CPUs have it; on each of them in turn. */
+struct open_ring {
+	struct sums sum;
+	unsigned int ring;
+};
+
+static void add_open(void *arg)
+{
+	struct open_ring *o = arg;
+	const struct sums *s = &cpus[smp_processor_id()]->set[current_set & 1][o->ring];
+
+	if (s->events)
+		merge(&o->sum, s);
+}
+
+static struct sums open_sums(unsigned int ring)
+{
+	struct open_ring o = { .ring = ring };
+	int cpu;
+
+	for_each_online_cpu(cpu)
+		if (READ_ONCE(cpus[cpu]->set[current_set & 1][ring].events))
+			smp_call_function_single(cpu, add_open, &o, true);
+	return o.sum;
+}
+
+static void show_us(struct seq_file *m, u64 ns)
+{
+	seq_printf(m, " | %llu.%03u us", div_u64(ns, 1000), (u32)(ns % 1000));
+}
+
+static void show_latency(struct seq_file *m, const struct sums *s)
+{
+	if (!s->jobs) {
+		seq_puts(m, " | - | - | -");
+		return;
+	}
+	show_us(m, div64_u64(s->latency + s->jobs / 2, s->jobs));
+	show_us(m, s->latency_min);
+	show_us(m, s->latency_max);
+}
+
+static void show_depth(struct seq_file *m, const struct sums *s)
+{
+	u64 hundredths;
+
+	if (!s->submits) {
+		seq_puts(m, " | - | -");
+		return;
+	}
+	hundredths = div64_u64(s->depth * 100 + s->submits / 2, s->submits);
+	seq_printf(m, " | %llu.%02u | %u", div_u64(hundredths, 100), (u32)(hundredths % 100), s->depth_max);
+}
+
+/* Until the first window is over, the table is of what there is of it. */
+static void show_rings(struct seq_file *m)
+{
+	struct sums open;
+	const struct sums *s;
+	unsigned int ring;
+
+	for_each_set_bit(ring, used, GRTRACE_RINGS) {
+		s = &last.sums[ring];
+		if (!last.end) {
+			open = open_sums(ring);
+			s = &open;
+		}
+		if (!s->events)
+			continue;
+		seq_printf(m, "%u | %llu", ring, s->events);
+		show_latency(m, s);
+		show_depth(m, s);
+		seq_putc(m, '\n');
+	}
+}
+
+static void aggregator_show(struct seq_file *m)
+{
+	seq_printf(m, "Window: %llu ms", grtrace_setting(GRT_CONFIG_aggregator_window));
+	cpus_read_lock();
+	mutex_lock(&aggregate_lock);
+	if (last.end)
+		seq_printf(m, ", last from %llu.%09llu to %llu.%09llu", last.begin / NSEC_PER_SEC,
+			   last.begin % NSEC_PER_SEC, last.end / NSEC_PER_SEC, last.end % NSEC_PER_SEC);
+	seq_printf(m, "\nStatus: %s%s\n", aggregating ? "enabled" : "disabled",
+		   aggregating && grtrace_setting(GRT_CONFIG_aggregator_replace) ?
+			   ", records replace events" : "");
+	seq_puts(m, "Ring | Events | Avg Latency | Min | Max | Avg Depth | Peak Depth\n");
+	show_rings(m);
+	mutex_unlock(&aggregate_lock);
+	cpus_read_unlock();
+}
+
+static const struct grtrace_stage stage = {
+	.kind = GRT_STAGE_AGGREGATOR,
+	.event = aggregator_event,
+	.done = aggregator_done,
+	.update = aggregator_update,
+	.show = aggregator_show,
+	.running = aggregator_running,
+	.clear = aggregator_clear,
+};
+
+static void free_all(void)
+{
+	int cpu;
+
+	for (cpu = 0; cpus && cpu < nr_cpu_ids; cpu++)
+		kvfree(cpus[cpu]);
+	kfree(cpus);
+	kvfree(flights);
+}
+
+static int allocate(void)
+{
+	int cpu;
+
+	flights = flights_new();
+	cpus = kcalloc(nr_cpu_ids, sizeof(*cpus), GFP_KERNEL);
+	if (!flights || !cpus)
+		return -ENOMEM;
+	for_each_possible_cpu(cpu) {
+		cpus[cpu] = kvzalloc_node(sizeof(**cpus), GFP_KERNEL, cpu_to_node(cpu));
+		if (!cpus[cpu])
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int __init aggregator_init(void)
+{
+	int err = allocate();
+
+	window_init(&window, window_fn, NSEC_PER_SEC);
+	if (!err)
+		err = grtrace_stage_register(&stage);
+	if (err)
+		free_all();
+	return err;
+}
+
+static void __exit aggregator_exit(void)
+{
+	grtrace_stage_unregister(&stage);
+	end_last_window();
+	free_all();
+}
+
+module_init(aggregator_init);
+module_exit(aggregator_exit);
+
+MODULE_AUTHOR("The grtrace authors");
+MODULE_DESCRIPTION("GPU tracing: sums by ring");
+MODULE_LICENSE("GPL");
+MODULE_VERSION("0.1.0");

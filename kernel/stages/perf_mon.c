@@ -1,0 +1,443 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * How the rings are used, in windows of a second: /proc/grtrace_stats.
+ *
+ *	ring_id, utilization%, drop_rate%, avg_latency_us
+ *	0, 42.17, 0.00, 813.402
+ *	# window 1234.567890123 1235.567901234
+ *
+ * utilization: the union of the executions of the ring's jobs, see busy.h; drop
+ * rate: events that were lost for want of room among all of the ring; latency:
+ * SUBMIT to COMPLETE of the jobs that completed. What was not measured (no event,
+ * no job) is "-". The window is the last one that is over, until one is the time
+ * since the first event; rings are those that had an event since tracing began.
+ *
+ * Every event counts, whatever filters and sampling make of it.
+ */
+#include <linux/atomic.h>
+#include <linux/bitmap.h>
+#include <linux/math64.h>
+#include <linux/module.h>
+#include <linux/mutex.h>
+#include <linux/percpu.h>
+#include <linux/proc_fs.h>
+#include <linux/rcupdate.h>
+#include <linux/timekeeping.h>
+
+#include "../core/stage.h"
+#include "busy.h"
+#include "flights.h"
+#include "window.h"
+
+#define WINDOW NSEC_PER_SEC
+
+/* A flight's mark: the job has begun, and not only been committed. */
+#define STARTED FLIGHT_MARK
+
+/**
+ * struct ring_counts - what only grows
+ * @emitted: events
+ * @lost: of these
+ * @jobs: complete ones with a known SUBMIT
+ * @latency: their sum, ns
+ */
+struct ring_counts {
+	u64 emitted;
+	u64 lost;
+	u64 jobs;
+	u64 latency;
+};
+
+/* @seq is odd while this CPU counts: other CPUs look again then. */
+struct cpu_counts {
+	u32 seq;
+	struct ring_counts ring[GRTRACE_RINGS];
+};
+
+/* @busy: see busy.h; @ended: the last END, 0: none */
+struct ring_state {
+	atomic64_t busy;
+	u64 ended;
+} ____cacheline_aligned_in_smp;
+
+/* What a ring had come to by @time; @busy: see busy.h */
+struct look {
+	u64 time;
+	u64 busy;
+	struct ring_counts n;
+};
+
+static struct cpu_counts __percpu *counts;
+static struct ring_state rings[GRTRACE_RINGS];
+static struct flights *flights;
+static struct window window;
+
+/* Rings that had an event. */
+static DECLARE_BITMAP(used, GRTRACE_RINGS);
+
+/* Both ends of the last window that is over, and how many there were. */
+static DEFINE_MUTEX(look_lock);
+static struct look before[GRTRACE_RINGS];
+static struct look last[GRTRACE_RINGS];
+static unsigned int windows;
+
+/* grtrace_lock */
+static bool monitoring;
+
+static void ring_commit(struct ring_state *r, u64 now)
+{
+	s64 old = atomic64_read(&r->busy), new;
+
+	do {
+		new = busy_commit(old, now);
+	} while (!atomic64_try_cmpxchg(&r->busy, &old, new));
+}
+
+static void ring_start(struct ring_state *r, u64 now)
+{
+	s64 old = atomic64_read(&r->busy), new;
+
+	do {
+		new = busy_start(old, now);
+	} while (!atomic64_try_cmpxchg(&r->busy, &old, new));
+}
+
+/* The job of this flight executes no more. */
+static void flight_over(u64 word, u64 now)
+{
+	struct ring_state *r = &rings[flight_ring(word)];
+	u64 begin = flight_time(word, now), ended = READ_ONCE(r->ended);
+	s64 old = atomic64_read(&r->busy), new;
+
+	do {
+		new = busy_end(old, now, begin, word & STARTED ? begin : 0, ended);
+	} while (!atomic64_try_cmpxchg(&r->busy, &old, new));
+	WRITE_ONCE(r->ended, now);
+}
+
+/* Return: whether the job is followed from now on */
+static bool flight_begin(const struct grt_event *e, u64 key, u64 mark)
+{
+	enum flight_put put;
+	u64 evicted;
+
+	put = flight_put(flights, key, flight_word(e->ring, mark, e->time), e->time, &evicted);
+	if (put == FLIGHT_EVICTED)
+		flight_over(evicted, e->time);
+	return put == FLIGHT_NEW || put == FLIGHT_EVICTED;
+}
+
+static void on_commit(const struct grt_event *e)
+{
+	if (flight_begin(e, flight_key(e), 0))
+		ring_commit(&rings[e->ring], e->time);
+}
+
+static void on_start(const struct grt_event *e)
+{
+	u64 key = flight_key(e), word;
+	struct flight *at = flight_find(flights, key);
+
+	if (!at) {
+		if (flight_begin(e, key, STARTED))
+			ring_start(&rings[e->ring], e->time);
+		return;
+	}
+	word = READ_ONCE(at->word);
+	if (!(word & STARTED) && cmpxchg(&at->word, word, word | STARTED) == word)
+		ring_start(&rings[flight_ring(word)], e->time);
+}
+
+/* Without END the job is taken to have executed until its COMPLETE. */
+static void on_end(const struct grt_event *e)
+{
+	u64 word;
+
+	if (flight_take(flights, flight_key(e), &word))
+		flight_over(word, e->time);
+}
+
+static void follow(const struct grt_event *e)
+{
+	switch (e->type) {
+	case GRT_EV_SUBMIT:
+		if (e->flags & GRT_FLAG_COMMIT)
+			on_commit(e);
+		break;
+	case GRT_EV_COMMIT:
+		on_commit(e);
+		break;
+	case GRT_EV_START:
+		on_start(e);
+		break;
+	case GRT_EV_END:
+	case GRT_EV_COMPLETE:
+		on_end(e);
+		break;
+	}
+}
+
+static void count(const struct grtrace_look *l, enum grt_fate fate)
+{
+	const struct grt_event *e = l->e;
+	struct cpu_counts *c = this_cpu_ptr(counts);
+	struct ring_counts *n = &c->ring[e->ring];
+
+	WRITE_ONCE(c->seq, c->seq + 1);
+	smp_wmb(); /* odd before what is counted; pairs with read_counts() */
+	n->emitted++;
+	n->lost += fate == GRT_FATE_LOST;
+	if (e->type == GRT_EV_COMPLETE && l->known && l->job->submitted) {
+		n->jobs++;
+		n->latency += e->time - l->job->submitted;
+	}
+	smp_wmb(); /* what is counted before even */
+	WRITE_ONCE(c->seq, c->seq + 1);
+}
+
+static void perf_mon_done(const struct grtrace_look *l, enum grt_fate fate)
+{
+	const struct grt_event *e = l->e;
+
+	if (e->ring >= GRTRACE_RINGS)
+		return;
+	window_touch(&window, e->time);
+	if (unlikely(!test_bit(e->ring, used)))
+		set_bit(e->ring, used);
+	count(l, fate);
+	if (e->ctx && e->type <= GRT_EV_COMPLETE)
+		follow(e);
+}
+
+/* A CPU counts for a few instructions with interrupts off: looking again does not last. */
+static void read_counts(struct ring_counts *sum, const struct cpu_counts *c, unsigned int ring)
+{
+	struct ring_counts n;
+	u32 seq;
+
+	do {
+		while ((seq = READ_ONCE(c->seq)) & 1)
+			cpu_relax();
+		smp_rmb(); /* even before what is read; pairs with count() */
+		n = c->ring[ring];
+		smp_rmb(); /* what is read before the second look */
+	} while (READ_ONCE(c->seq) != seq);
+	sum->emitted += n.emitted;
+	sum->lost += n.lost;
+	sum->jobs += n.jobs;
+	sum->latency += n.latency;
+}
+
+static struct look look_at(unsigned int ring)
+{
+	struct look look = {};
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		read_counts(&look.n, per_cpu_ptr(counts, cpu), ring);
+	look.busy = atomic64_read(&rings[ring].busy);
+	look.time = ktime_get_mono_fast_ns();
+	return look;
+}
+
+/* Return: whether the ring had an event since the last look */
+static bool look_again(unsigned int ring)
+{
+	struct look now = look_at(ring);
+
+	/* windows in which nothing happened were left out */
+	last[ring].time = max(last[ring].time, window.edge);
+	before[ring] = last[ring];
+	last[ring] = now;
+	return now.n.emitted != before[ring].n.emitted;
+}
+
+static bool looks_stale(void)
+{
+	unsigned int ring;
+
+	for_each_set_bit(ring, used, GRTRACE_RINGS)
+		if (look_at(ring).n.emitted != last[ring].n.emitted)
+			return true;
+	return false;
+}
+
+static void window_fn(struct work_struct *work)
+{
+	u64 now = ktime_get_mono_fast_ns();
+	unsigned int ring;
+	bool any = false;
+
+	mutex_lock(&look_lock);
+	for_each_set_bit(ring, used, GRTRACE_RINGS)
+		any |= look_again(ring);
+	windows++;
+	if (any) {
+		window_next(&window, now);
+	} else {
+		window_rest(&window, now);
+		if (looks_stale())
+			window_touch(&window, ktime_get_mono_fast_ns());
+	}
+	mutex_unlock(&look_lock);
+}
+
+static void show_utilization(struct seq_file *m, const struct look *a, const struct look *b)
+{
+	u64 busy = busy_between(busy_at(a->busy, a->time), busy_at(b->busy, b->time));
+	u64 share = min_t(u64, mul_u64_u64_div_u64(busy, 10000, b->time - a->time), 10000);
+
+	seq_printf(m, "%llu.%02llu", share / 100, share % 100);
+}
+
+static void show_drop_rate(struct seq_file *m, u64 emitted, u64 lost)
+{
+	u64 share;
+
+	if (!emitted) {
+		seq_puts(m, ", -");
+		return;
+	}
+	share = mul_u64_u64_div_u64(lost, 10000, emitted);
+	seq_printf(m, ", %llu.%02llu", share / 100, share % 100);
+}
+
+static void show_latency(struct seq_file *m, u64 jobs, u64 sum)
+{
+	u64 ns = jobs ? div64_u64(sum, jobs) : 0;
+
+	if (jobs)
+		seq_printf(m, ", %llu.%03llu\n", ns / 1000, ns % 1000);
+	else
+		seq_puts(m, ", -\n");
+}
+
+static void show_ring(struct seq_file *m, unsigned int ring, const struct look *a, const struct look *b)
+{
+	seq_printf(m, "%u, ", ring);
+	show_utilization(m, a, b);
+	show_drop_rate(m, b->n.emitted - a->n.emitted, b->n.lost - a->n.lost);
+	show_latency(m, b->n.jobs - a->n.jobs, b->n.latency - a->n.latency);
+}
+
+/* The ends of the window that is shown. */
+static void choose_window(unsigned int ring, struct look *a, struct look *b)
+{
+	u64 now = ktime_get_mono_fast_ns();
+
+	*a = before[ring];
+	*b = last[ring];
+	if (windows && (READ_ONCE(window.ticking) || now - b->time < WINDOW))
+		return;
+	/* none is over yet, or nothing has happened since the last one */
+	*a = last[ring];
+	*b = look_at(ring);
+	a->time = windows ? b->time - WINDOW : READ_ONCE(window.edge);
+}
+
+static int stats_show(struct seq_file *m, void *unused)
+{
+	u64 from = 0, to = 0;
+	unsigned int ring;
+	struct look a, b;
+
+	seq_puts(m, "ring_id, utilization%, drop_rate%, avg_latency_us\n");
+	mutex_lock(&look_lock);
+	for_each_set_bit(ring, used, GRTRACE_RINGS) {
+		choose_window(ring, &a, &b);
+		if (!READ_ONCE(monitoring) || !b.n.emitted || b.time <= a.time || !a.time)
+			continue;
+		show_ring(m, ring, &a, &b);
+		from = a.time;
+		to = b.time;
+	}
+	mutex_unlock(&look_lock);
+	if (to)
+		seq_printf(m, "# window %llu.%09llu %llu.%09llu\n", from / NSEC_PER_SEC, from % NSEC_PER_SEC,
+			   to / NSEC_PER_SEC, to % NSEC_PER_SEC);
+	return 0;
+}
+
+/* Forgets everything; nobody counts, or what is counted is not wanted. */
+static void reset(void)
+{
+	int cpu;
+
+	window_end(&window);
+	mutex_lock(&look_lock);
+	for_each_possible_cpu(cpu)
+		memset(per_cpu_ptr(counts, cpu)->ring, 0, sizeof(counts->ring));
+	memset(rings, 0, sizeof(rings));
+	memset(before, 0, sizeof(before));
+	memset(last, 0, sizeof(last));
+	bitmap_zero(used, GRTRACE_RINGS);
+	flights_clear(flights);
+	windows = 0;
+	window_begin(&window);
+	mutex_unlock(&look_lock);
+}
+
+static void perf_mon_running(bool on)
+{
+	if (!on)
+		reset();
+}
+
+static unsigned int perf_mon_update(void)
+{
+	bool on = grtrace_setting(GRT_CONFIG_perf_mon);
+
+	if (on && !monitoring) {
+		synchronize_rcu(); /* events of the time before */
+		reset();
+	}
+	monitoring = on;
+	return on ? GRTRACE_STAGE_ON : 0;
+}
+
+static const struct grtrace_stage stage = {
+	.kind = GRT_STAGE_PERF_MON,
+	.done = perf_mon_done,
+	.update = perf_mon_update,
+	.running = perf_mon_running,
+};
+
+static int __init perf_mon_init(void)
+{
+	int err = -ENOMEM;
+
+	counts = alloc_percpu(struct cpu_counts);
+	flights = flights_new();
+	if (!counts || !flights)
+		goto err_free;
+	window_init(&window, window_fn, WINDOW);
+	err = grtrace_stage_register(&stage);
+	if (err)
+		goto err_free;
+	err = -ENOMEM;
+	if (proc_create_single("grtrace_stats", 0400, NULL, stats_show))
+		return 0;
+	grtrace_stage_unregister(&stage);
+	window_end(&window);
+err_free:
+	kvfree(flights);
+	free_percpu(counts);
+	return err;
+}
+
+static void __exit perf_mon_exit(void)
+{
+	remove_proc_entry("grtrace_stats", NULL);
+	grtrace_stage_unregister(&stage);
+	window_end(&window);
+	kvfree(flights);
+	free_percpu(counts);
+}
+
+module_init(perf_mon_init);
+module_exit(perf_mon_exit);
+
+MODULE_AUTHOR("The grtrace authors");
+MODULE_DESCRIPTION("GPU tracing: use of the rings");
+MODULE_LICENSE("GPL");
+MODULE_VERSION("0.1.0");

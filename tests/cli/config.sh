@@ -1,0 +1,227 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# config, and record's settings of the module: files of settings, profiles, JSON, what is put back.
+# Several settings at once need a module that obeys at once: tests/vm/config.sh.
+
+# shellcheck source=tests/cli/_lib.sh
+. "$GRTRACE_SRC/tests/cli/_lib.sh"
+umask 022
+def=$GRTRACE_SRC/include/grtrace/control.def
+
+# A directory that never obeys: whatever is written to it shows.
+mkdir still
+format=$("$GRTRACE" --version | sed 's/.*format \([0-9]*\).*/\1/')
+echo "grtrace 0.1.0 format $format" >still/version
+echo stopped >still/control
+: >still/events0
+printf 'adapters\n' >still/adapters
+printf 'reader_pid 0\ntotal emitted=0\n' >still/stats
+sed -n 's/^GRT_KEY(\([a-z_]*\), \([A-Z0-9]*\), [^,]*, [^,]*, \([^,]*\),.*/\1 \2 \3/p' "$def" |
+	while read -r name kind value; do
+		[ "$kind" != LIST ] || value=
+		echo "$name=$value"
+	done >still/config
+cp still/config config.before
+untouched() { cmp -s still/config config.before; }
+export GRTRACE_DEBUGFS=$PWD/still
+
+run config --json
+json=$output
+if command -v python3 >/dev/null; then
+	check "--json has every key, with what its row says" python3 -c 'import json, re, sys
+d = json.loads(sys.argv[1])
+rows = re.findall(r"^GRT_KEY\((\w+), (\w+),", open(sys.argv[2]).read(), re.M)
+assert list(d) == [name for name, kind in rows]
+assert d["sample"]["value"] == "100" and d["sample"]["unit"] == "percent"
+assert d["sample"]["aliases"] == ["sampling", "sampling_rate"]
+assert d["buffer_size"]["when_stopped"] is True and d["watchlist"]["default"] == ""
+' "$json" "$def"
+fi
+run config --json rate_limit
+expect "--json of one key, by another spelling" 0 '^\{"max_events_per_sec":\{"value":"0",.*\}\}$'
+run config level flush_ms
+expect "values of several keys" 0 '^200$'
+while IFS='(, )' read -r _ other key _; do
+	run config "$other"
+	check "$other reads $key" test "$output" = "$(sed -n "s/^$key=//p" still/config)"
+done < <(grep '^GRT_ALIAS(' "$def")
+check "reading changes nothing" untouched
+
+for bad in sample=101 sample=-1 sample= sample=1x enable=2 buffer_size=1 filter_ring_id=-2 filter_pid=abc \
+	flush_ms=60001 level=4 trace_ctx=0x1ffffffffffffffff; do
+	run config "$bad"
+	expect "$bad is refused" 1 "cannot set ${bad%%=*} to '${bad#*=}': it takes "
+done
+run config flush_ms=100 sample=101
+check "a bad value after a good one is refused" exits 1
+run config flush_ms=100 smaple=50
+expect "so is a bad name" 2 "unknown key 'smaple' \(did you mean sample\?\)"
+check "all of these changed nothing" untouched
+
+# ------------------------------------------------------------- files
+
+run config --save kept.conf
+expect "--save" 0 '^$'
+check "the file is private" test "$(stat -c %a kept.conf)" = 600
+check "it has every setting" test "$(grep -c '^[a-z_]*=' kept.conf)" = \
+	"$(grep '^GRT_KEY(' "$def" | grep -cvE '^GRT_KEY\((enable,|[a-z_]*, [A-Z0-9]*, 0, 0,)')"
+check "but for the switch and counts" test "$(grep -cE '^(enable|watch_count|watch_ring_count)=' kept.conf)" = 0
+run config --save -
+check "--save - is standard output" test "$output" = "$(cat kept.conf)"
+run config --save kept.conf
+check "an older one is replaced" exits 0
+echo thesis >thesis.txt
+run config --save thesis.txt
+expect "another file is not" 1 'cannot write thesis.txt: it exists and is no file of --save'
+check "it is as it was" test "$(cat thesis.txt)" = thesis
+run config --save no/such/kept.conf
+expect "a directory that is not there" 1 'cannot create no/such/kept.conf: No such file'
+run config --save /dev/full
+expect "a full disk" 1 'cannot write to /dev/full: No space left'
+check "nothing else was left here" test -z "$(find . -name 'kept.conf.*' -o -name 'thesis.txt.*')"
+
+run config --restore kept.conf
+expect "what was saved is restored" 0 '^$'
+run config --restore - <<<'sample=100'
+check "- is standard input" exits 1
+check "what is so already is not written" untouched
+
+# A bad file: NAME, REGEX, then its text as for printf.
+bad_file() {
+	local name=$1 regex=$2
+	shift 2
+	# shellcheck disable=SC2059 # the text is a format
+	printf "$@" >bad.conf
+	run config --restore bad.conf
+	expect "a file with $name" 1 "$regex"
+	check "changes nothing" untouched
+}
+bad_file "an unknown key" "bad.conf: line 2: unknown key 'smaple' \(did you mean sample\?\)" 'flush_ms=100\nsmaple=3\n'
+bad_file "a bad value" "bad.conf: line 3: cannot set sample to '101': it takes 0..100 percent" 'flush_ms=100\n\nsample=101\n'
+bad_file "no value" "bad.conf: line 1: 'sample': a line is key=value" 'sample\n'
+bad_file "a key twice" 'bad.conf: line 4: sample is set by line 1 already' 'sample=10\n# no\nflush_ms=100\nsampling=20\n'
+bad_file "the switch" 'bad.conf: line 1: enable: it is no setting' 'enabled=1\n'
+bad_file "a count" 'bad.conf: line 1: watch_count: it is no setting' 'watch_count=0\n'
+bad_file "a NUL byte" 'bad.conf: line 2: this is no text: it has a NUL byte' 'flush_ms=100\nsam\0ple=10\n'
+bad_file "an endless line" 'bad.conf: line 1: it is longer than' '%09000d' 1
+bad_file "nothing in it" 'bad.conf: there is no setting in it' '# nothing\n\n'
+bad_file "no line at all" 'bad.conf: there is no setting in it' ''
+bad_file "control characters" "bad.conf: line 1: unknown key 'a.x1b.31m" 'a\033[31m=1\n'
+run config --restore none.conf
+expect "a file that is not there" 1 'cannot open none.conf: No such file'
+run config --restore .
+expect "a directory" 1 'cannot read \.: Is a directory'
+
+run config --save x --restore y
+expect "--save goes alone" 2 '^grtrace config: --save goes alone'
+run config --restore kept.conf sample=3
+expect "so does --restore" 2 '^grtrace config: --restore goes alone'
+run config --profile fast
+expect "a profile that is not there" 2 'there are: production\|'
+check "nothing was changed" untouched
+
+# -------------------------------------------- a stage that is not loaded
+
+stage_keys=$(sed -n 's/^GRT_KEY(\([a-z_]*\),.*OF(SAMPLING).*/\1/p' "$def")
+for key in $stage_keys; do sed -i "/^$key=/d" still/config; done
+cp still/config config.before
+run config sample
+expect "a key of a stage that is not loaded" 3 'there is no setting sample now: it belongs to the module grtrace_sampling, which is not loaded'
+check "says what to type" says 'try: sudo modprobe grtrace_sampling'
+run config flush_ms=100 sampling_rate=10
+expect "setting it" 3 'belongs to the module grtrace_sampling'
+run config --profile production
+expect "a profile that needs it" 3 'belongs to the module grtrace_sampling'
+printf 'flush_ms=200\nsampling=10\n' >stage.conf
+run config --restore stage.conf
+expect "a file that needs it" 3 "stage.conf: line 2: there is no setting sample now: .* which is not loaded"
+run config sample=100
+check "its default is so already" exits 0
+check "nothing was changed" untouched
+run config
+expect "config names what is missing" 0 '^without its module: sample '
+check "and its module" says '^    sudo modprobe grtrace_sampling$'
+run record -e kmod --sample 10 true
+expect "record says it, too" 3 '--sample needs the kernel module: there is no setting sample now'
+
+# ------------------------------------------------- one setting at a time
+
+fake_start 2 40 100
+for name in sample sampling sampling_rate; do
+	run config $name=50
+	check "$name=50 sets sample" settled config '^sample=50$'
+	run config $name=100
+	settled config '^sample=100$'
+done
+echo '  sampling_rate = 25 ' >one.conf
+run config --restore one.conf
+expect "a file with blanks and another spelling" 0 '^$'
+check "sets it" settled config '^sample=25$'
+run config --restore one.conf
+run config sample=100
+settled config '^sample=100$'
+
+# ------------------------------------------------------------- record
+
+run record -e kmod -o s.grt --sample 10 sleep 0.3
+check "record --sample sets it meanwhile" grep -q 'kmod_settings = "sample=10"' s.grt/metadata
+check "and puts it back" settled config '^sample=100$'
+run record -o r.grt --rate 500 sleep 0.3
+check "--rate, with the sources of auto" grep -q 'kmod_settings = "max_events_per_sec=500"' r.grt/metadata
+check "which is the module alone" test -z "$(find r.grt -type f ! -name 'kmod_*' ! -name metadata)"
+settled config '^max_events_per_sec=0$'
+run record -e kmod -o w.grt --watch '0,1 !ctx:7' sleep 0.3
+check "--watch" grep -q 'kmod_settings = "watchlist=0,1 !ctx:7"' w.grt/metadata
+settled config '^watchlist=$'
+run record -e kmod -o f.grt --filter-events submit,complete sleep 0.3
+check "--filter-events by name" grep -q 'kmod_settings = "filter_type_mask=submit,complete"' f.grt/metadata
+settled config '^filter_type_mask=0xf*$'
+
+for signal in INT TERM HUP; do
+	idle
+	"$GRTRACE" record -e kmod -o sig.grt --sample 10 2>err &
+	pid=$!
+	settled config '^sample=10$'
+	kill -$signal $pid
+	wait $pid
+	check "after SIG$signal it is put back" settled config '^sample=100$'
+done
+idle
+(ulimit -f 64; exec "$GRTRACE" record -e kmod -o full.grt --sample 10 sleep 0.4) >err 2>&1
+check "after an error too" settled config '^sample=100$'
+run record -e kmod -o no/such/dir --sample 10 true
+check "and when it does not begin" settled config '^sample=100$'
+run record -e kmod -o n.grt --sample 10 no-such-program-here
+check "or finds no program" settled config '^sample=100$'
+
+idle
+"$GRTRACE" record -e kmod -o mean.grt --sample 10 sleep 0.8 2>err &
+pid=$!
+settled config '^sample=10$'
+echo sample=77 >fake/config
+settled config '^sample=77$'
+wait $pid
+output=$(cat err)
+check "what another user changes meanwhile is told" \
+	says "sample was changed by somebody else meanwhile, from '10' to '77': it stays so \(before: '100'\)"
+idle
+check "and stays" grep -qx sample=77 fake/config
+echo sample=100 >fake/config
+settled config '^sample=100$'
+
+run record --sample 101 true
+expect "a bad value" 2 "\-\-sample: '101' is out of range \(wanted: 0\.\.100"
+run record --filter-pid me true
+expect "no number" 2 "\-\-filter-pid: 'me' is not understood"
+run record -e drm --sample 10 true
+expect "a source that does not know it" 2 '--sample is a setting of the kernel module, and -e drm leaves it out'
+run record -p $$ --filter-pid 1
+expect "-p and --filter-pid" 2 'pid and --filter-pid: one of them'
+run record -t submit --filter-events end true
+expect "-t and --filter-events" 2 'type and --filter-events: one of them'
+check "every filter of the module has an option" test -z "$(sed -n 's/^GRT_KEY(\(filter_[a-z_]*\), [^B].*/\1/p' "$def" |
+	while read -r key; do grep -q "^GRT_OPTION(\"filter-[a-z]*\", $key," "$def" || echo "$key"; done)"
+fake_stop
+GRTRACE_DEBUGFS=$PWD/none run record --sample 10 true
+expect "without the module" 3 '--sample needs the kernel module: .*the kernel module grtrace is not loaded'
+plan

@@ -1,0 +1,478 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Self-test of the stage perf_mon: each window of /proc/grtrace_stats against
+ * the same figures made from the recorded events. TAP version 13; leaves the
+ * module stopped, empty and at its defaults.
+ *
+ *	make; sudo ./grtrace_perf_mon [PART OF A TITLE]
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "play.h"
+#include "tap.h"
+
+#define STATS "/proc/grtrace_stats"
+#define HEADER "ring_id, utilization%, drop_rate%, avg_latency_us\n"
+#define RINGS 256
+#define WINDOWS_MAX 32
+#define JOBS_MAX 65536
+#define S 1000000000ULL
+
+/* A row of the file; negative: "-" */
+struct row {
+	bool there;
+	double utilization;
+	double drop_rate;
+	double latency;
+};
+
+struct window {
+	uint64_t from;
+	uint64_t to;
+	struct row ring[RINGS];
+};
+
+static bool read_text(char *text, size_t size)
+{
+	int fd = open(STATS, O_RDONLY);
+	ssize_t n, done = 0;
+
+	if (fd < 0) {
+		TAP_FAIL("%s: %s", STATS, strerror(errno));
+		return false;
+	}
+	while ((n = read(fd, text + done, size - 1 - done)) > 0)
+		done += n;
+	close(fd);
+	text[done] = 0;
+	return true;
+}
+
+static bool number(const char *text, double *value)
+{
+	char *end;
+
+	*value = -1;
+	if (!strcmp(text, "-"))
+		return true;
+	*value = strtod(text, &end);
+	return end != text && !*end && *value >= 0;
+}
+
+static bool parse_row(struct window *w, const char *line)
+{
+	char utilization[32], drop_rate[32], latency[32];
+	unsigned int ring;
+	struct row *r;
+
+	if (sscanf(line, "%u, %31[^,], %31[^,], %31s", &ring, utilization, drop_rate, latency) != 4 ||
+	    ring >= RINGS)
+		return false;
+	r = &w->ring[ring];
+	r->there = true;
+	return number(utilization, &r->utilization) && number(drop_rate, &r->drop_rate) &&
+	       number(latency, &r->latency);
+}
+
+/* The present window; @w->to 0: there is none. Return: false after failing the case */
+static bool read_window(struct window *w)
+{
+	unsigned long long from_s, from_ns, to_s, to_ns;
+	char text[32768], *at = text, *line;
+
+	memset(w, 0, sizeof(*w));
+	if (!read_text(text, sizeof(text)))
+		return false;
+	if (strncmp(text, HEADER, strlen(HEADER))) {
+		TAP_FAIL("the file begins: %.60s", text);
+		return false;
+	}
+	at += strlen(HEADER);
+	while ((line = strsep(&at, "\n")) && *line) {
+		if (sscanf(line, "# window %llu.%llu %llu.%llu", &from_s, &from_ns, &to_s, &to_ns) == 4) {
+			w->from = from_s * S + from_ns;
+			w->to = to_s * S + to_ns;
+		} else if (!parse_row(w, line)) {
+			TAP_FAIL("not understood: %s", line);
+			return false;
+		}
+	}
+	return true;
+}
+
+/* -------------------------------------------------------------- the truth */
+
+/* What was recorded, joined by job; 0: not recorded */
+struct job {
+	uint32_t ring;
+	uint64_t submit;
+	uint64_t begin;
+	uint64_t end;
+	uint64_t complete;
+};
+
+struct truth {
+	struct job job[JOBS_MAX];
+	size_t jobs;
+	struct play_record *all;
+	size_t n;
+};
+
+static void learn(struct job *j, const struct grt_event *e)
+{
+	if (e->ring < RINGS)
+		j->ring = e->ring;
+	switch (e->type) {
+	case GRT_EV_SUBMIT:
+		j->submit = e->time;
+		if (e->flags & GRT_FLAG_COMMIT)
+			j->begin = e->time;
+		break;
+	case GRT_EV_COMMIT:
+		if (j->ring == PLAY_NO_START)
+			j->begin = e->time;
+		break;
+	case GRT_EV_START:
+		j->begin = e->time;
+		break;
+	case GRT_EV_END:
+		j->end = e->time;
+		break;
+	case GRT_EV_COMPLETE:
+		j->complete = e->time;
+		if (!j->end)
+			j->end = e->time;
+		break;
+	default:
+		break;
+	}
+}
+
+static int by_begin(const void *a, const void *b)
+{
+	const struct job *x = a, *y = b;
+
+	return (x->begin > y->begin) - (x->begin < y->begin);
+}
+
+/* Sequence numbers are those of play(): different for all jobs of all rings. */
+static struct truth *make_truth(const struct capture *c)
+{
+	struct truth *t = calloc(1, sizeof(*t));
+	size_t i;
+
+	if (!t)
+		exit(1);
+	t->all = play_records(c, &t->n);
+	for (i = 0; i < t->n; i++)
+		if (t->all[i].e->ctx)
+			learn(&t->job[t->all[i].e->seqno % JOBS_MAX], t->all[i].e);
+	qsort(t->job, JOBS_MAX, sizeof(t->job[0]), by_begin);
+	return t;
+}
+
+static void free_truth(struct truth *t)
+{
+	free(t->all);
+	free(t);
+}
+
+static double true_utilization(const struct truth *t, const struct window *w, uint32_t ring)
+{
+	uint64_t covered = w->from, busy = 0, from, to;
+
+	for (size_t i = 0; i < JOBS_MAX; i++) {
+		const struct job *j = &t->job[i];
+
+		if (!j->begin || j->ring != ring)
+			continue;
+		from = j->begin > covered ? j->begin : covered;
+		to = j->end && j->end < w->to ? j->end : w->to;
+		if (to <= from)
+			continue;
+		busy += to - from;
+		covered = to;
+	}
+	return 100.0 * busy / (w->to - w->from);
+}
+
+/* In us; -1: no job completed. */
+static double true_latency(const struct truth *t, const struct window *w, uint32_t ring)
+{
+	uint64_t sum = 0, jobs = 0;
+
+	for (size_t i = 0; i < JOBS_MAX; i++) {
+		const struct job *j = &t->job[i];
+
+		if (j->ring != ring || !j->submit || j->complete < w->from || j->complete >= w->to)
+			continue;
+		sum += j->complete - j->submit;
+		jobs++;
+	}
+	return jobs ? sum / 1000.0 / jobs : -1;
+}
+
+static bool near(const char *what, const struct window *w, unsigned int ring, double is, double want,
+		 double tolerance)
+{
+	if (fabs(is - want) <= tolerance && (is < 0) == (want < 0))
+		return true;
+	TAP_FAIL("ring %u, window from %.3f: %s is %f, not %f", ring, w->from / 1e9, what, is, want);
+	return false;
+}
+
+/* What is printed is rounded down to 0.01 % and 1 ns; a ring's looks are some us apart from the window's
+ * ends. */
+static bool window_is(const struct truth *t, const struct window *w, unsigned int ring)
+{
+	const struct row *r = &w->ring[ring];
+
+	return near("utilization", w, ring, r->utilization, true_utilization(t, w, ring), 0.1) &&
+	       near("avg_latency", w, ring, r->latency, true_latency(t, w, ring), 0.002);
+}
+
+/* ---------------------------------------------------------------- the cases */
+
+static void case_file(void)
+{
+	struct window w;
+	struct stat st;
+	char text[4096];
+
+	CHECK_EQ(stat(STATS, &st), 0);
+	CHECK_EQ(st.st_mode & 07777, 0400);
+	CHECK_OK(read_text(text, sizeof(text)));
+	CHECK(!strcmp(text, HEADER));
+	CHECK_EQ(kmod_write("control", "start"), 0);
+	CHECK_OK(read_text(text, sizeof(text)));
+	CHECK(!strcmp(text, HEADER));
+	CHECK_EQ(
+		kmod_emit(
+			"submit ring=255 ctx=1 seqno=1\nsubmit ring=256 ctx=2 seqno=1\nsubmit ctx=3 seqno=1"),
+		0);
+	CHECK_OK(read_window(&w));
+	CHECK(w.ring[255].there && !w.ring[0].there);
+	CHECK(w.ring[255].latency < 0);
+	CHECK_EQ(w.ring[255].drop_rate, 0);
+	CHECK_EQ(w.ring[255].utilization, 0);
+	CHECK_EQ(kmod_config("perf_mon=0"), 0);
+	CHECK_OK(read_text(text, sizeof(text)));
+	CHECK(!strcmp(text, HEADER));
+	CHECK_EQ(kmod_config("perf_mon=1"), 0);
+	CHECK_EQ(kmod_emit("submit ring=7 ctx=1 seqno=1"), 0);
+	CHECK_OK(read_window(&w));
+	CHECK(w.ring[7].there && !w.ring[255].there);
+	CHECK_EQ(kmod_write("control", "stop"), 0);
+	CHECK_OK(read_text(text, sizeof(text)));
+	CHECK(!strcmp(text, HEADER));
+}
+
+/* Collects windows while a child plays. */
+static unsigned int watch_play(struct window *w, unsigned int ms, unsigned int nap_us, unsigned int depth)
+{
+	uint64_t until = kmod_now() + (ms + 1200) * 1000000ULL;
+	unsigned int n = 0;
+	pid_t pid = fork();
+
+	if (!pid)
+		_exit(!play(ms, nap_us, depth));
+	while (kmod_now() < until && n < WINDOWS_MAX) {
+		if (!read_window(&w[n]))
+			break;
+		/* what is shown until the first window is over has no end yet */
+		if (w[n].to - w[n].from > S * 9 / 10 && (!n || w[n].to != w[n - 1].to) &&
+		    w[n].to < kmod_now())
+			n++;
+		play_wait(20);
+	}
+	waitpid(pid, NULL, 0);
+	return n;
+}
+
+static bool windows_are(const struct truth *t, const struct window *w, unsigned int n)
+{
+	for (unsigned int i = 0; i < n; i++)
+		for (unsigned int ring = 0; ring < PLAY_RINGS; ring++)
+			if (w[i].ring[ring].there && !window_is(t, &w[i], ring))
+				return false;
+	return true;
+}
+
+static void case_truth(void)
+{
+	static struct window w[WINDOWS_MAX];
+	struct capture c = {.data = NULL};
+	struct truth *t;
+	unsigned int n, seen = 0;
+
+	CHECK_EQ(kmod_write("control", "start"), 0);
+	n = watch_play(w, 5000, 6000, 3);
+	CHECK_EQ(kmod_write("control", "stop"), 0);
+	CHECK_EQ(capture_file(&c, "trace_pipe"), 0);
+	CHECK_OK(capture_valid(&c));
+	t = make_truth(&c);
+	CHECK_OK(windows_are(t, w, n));
+	for (unsigned int i = 0; i < n; i++)
+		for (unsigned int ring = 0; ring < PLAY_RINGS; ring++)
+			seen += w[i].ring[ring].there && w[i].ring[ring].utilization > 1 &&
+				w[i].ring[ring].utilization < 100;
+	CHECK(n >= 4);
+	CHECK(seen >= 8); /* there was something to tell apart */
+	tap_note("%u windows, %u of their rings partly busy; ring 0 of the second: %.2f %%, %.3f us", n, seen,
+		 w[1].ring[0].utilization, w[1].ring[0].latency);
+	free_truth(t);
+	capture_free(&c);
+}
+
+/* One job over many windows, without an event in most of them. */
+static void case_long(void)
+{
+	struct window w;
+
+	CHECK_EQ(kmod_write("control", "start"), 0);
+	CHECK_EQ(kmod_emit("submit ring=0 ctx=1 seqno=1\ncommit ctx=1 seqno=1"), 0);
+	play_wait(4500);
+	CHECK_OK(read_window(&w));
+	CHECK(w.ring[0].utilization > 99.9);
+	CHECK(w.ring[0].latency < 0 && w.ring[0].drop_rate < 0);
+	CHECK(w.to > kmod_now() - 2 * S);
+	CHECK_EQ(kmod_emit("complete ctx=1 seqno=1"), 0);
+	play_wait(4500);
+	CHECK_OK(read_window(&w));
+	CHECK_EQ(w.ring[0].utilization, 0);
+	CHECK(w.ring[0].latency < 0);
+}
+
+/* Waits for a fresh window, so that what follows is in one. */
+static bool next_window(struct window *w)
+{
+	uint64_t to, until = kmod_now() + 20 * S;
+
+	if (!read_window(w))
+		return false;
+	for (to = w->to; kmod_now() < until;) {
+		play_wait(5);
+		if (!read_window(w))
+			return false;
+		if (w->to != to && w->to > kmod_now() - S / 2)
+			return true;
+		to = w->to;
+	}
+	TAP_FAIL("no window ends");
+	return false;
+}
+
+static void case_drops(void)
+{
+	struct window w;
+	uint64_t lost;
+
+	CHECK(kmod_pin(0));
+	CHECK_EQ(kmod_config("buffer_size=65536"), 0);
+	CHECK_EQ(kmod_write("control", "start"), 0);
+	CHECK_EQ(kmod_emit("submit ring=0 ctx=1 seqno=1"), 0);
+	play_wait(1300);
+	CHECK_EQ(kmod_emit("submit ring=0 ctx=1 seqno=2"), 0); /* the clock ticks from here on */
+	CHECK_OK(next_window(&w));
+	CHECK_EQ(kmod_emit("submit ring=0 ctx=1 seqno=3 count=3001"), 0);
+	CHECK_EQ(kmod_emit("submit ring=1 ctx=2 seqno=3 count=7"), 0);
+	CHECK_OK(next_window(&w));
+	lost = kmod_stat("total", "lost");
+	kmod_unpin();
+	CHECK(lost > 1000);
+	lost -= 7;
+	tap_note("%llu of 3001 lost: %.2f %%", (unsigned long long)lost, w.ring[0].drop_rate);
+	CHECK_EQ((long long)(w.ring[0].drop_rate * 100 + 0.5), lost * 10000 / 3001);
+	CHECK_EQ(w.ring[1].drop_rate, 100);
+}
+
+/* More jobs at a time than are followed: those that had to go count no more, and nothing is left over. */
+static void case_many(void)
+{
+	struct window w;
+
+	CHECK_EQ(kmod_config("buffer_size=67108864"), 0);
+	CHECK_EQ(kmod_write("control", "start"), 0);
+	CHECK_EQ(kmod_emit("submit flags=2 ring=9 ctx=1 count=20000\ncomplete ring=9 ctx=1 count=20000"), 0);
+	play_wait(3500);
+	CHECK_OK(read_window(&w));
+	CHECK_EQ(w.ring[9].utilization, 0);
+}
+
+static void emit_until(uint64_t end, unsigned int ring)
+{
+	unsigned int seqno = 1;
+
+	for (; kmod_now() < end; seqno += 100)
+		kmod_emit("submit ring=%u ctx=%u seqno=%u count=100\ncommit ctx=%u seqno=%u count=100\n"
+			  "start ctx=%u seqno=%u count=100\nend ctx=%u seqno=%u count=100\n"
+			  "complete ctx=%u seqno=%u count=100",
+			  ring, getpid(), seqno, getpid(), seqno, getpid(), seqno, getpid(), seqno, getpid(),
+			  seqno);
+}
+
+/* All CPUs at full rate on two rings: figures stay what they can be, and in the end the rings are idle. */
+static void case_at_once(void)
+{
+	struct window w;
+	pid_t pid[4];
+	uint64_t end = kmod_now() + 5 * S;
+	unsigned int i;
+
+	CHECK_EQ(kmod_write("control", "start"), 0);
+	for (i = 0; i < 4; i++) {
+		pid[i] = fork();
+		if (!pid[i]) {
+			emit_until(end, i & 1);
+			_exit(0);
+		}
+	}
+	for (i = 0; i < 40; i++) {
+		CHECK_OK(read_window(&w));
+		CHECK(w.ring[0].utilization <= 100 && w.ring[1].drop_rate <= 100);
+		play_wait(100);
+	}
+	CHECK(w.ring[0].there && w.ring[0].utilization > 1);
+	for (i = 0; i < 4; i++)
+		waitpid(pid[i], NULL, 0);
+	play_wait(3500);
+	CHECK_OK(read_window(&w));
+	CHECK_EQ(w.ring[0].utilization, 0);
+	CHECK_EQ(w.ring[1].utilization, 0);
+}
+
+static const struct tap_case cases[] = {
+	{"the file has its header always, and rows for rings that had events while tracing is on", case_file},
+	{"utilization and latency of each window are those of the recorded jobs", case_truth},
+	{"a job that executes for many windows keeps its ring busy, and ends", case_long},
+	{"the drop rate is lost / emitted of the ring", case_drops},
+	{"with more jobs than can be followed nothing is left over", case_many},
+	{"figures are sound with every CPU at full rate, and rings are idle after it", case_at_once},
+};
+
+int main(int argc, char **argv)
+{
+	const char *missing = kmod_missing();
+	int status;
+
+	if (argc > 2) {
+		fprintf(stderr, "Usage: grtrace_perf_mon [PART OF A TITLE]\n");
+		return 2;
+	}
+	if (missing)
+		return tap_skip_all("%s", missing);
+	if (access(STATS, F_OK))
+		return tap_skip_all(
+			"the stage is not loaded: insmod grtrace_perf_mon.ko, or modprobe grtrace");
+	status = tap_run(cases, sizeof(cases) / sizeof(cases[0]), kmod_reset, argv[1]);
+	kmod_reset();
+	return status;
+}

@@ -1,0 +1,15 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# grtrace_nouveau in the virtual machine: bound to the real driver, and to the
+# event by fences under its name.
+# kernels: trixie sid
+
+# shellcheck source=tests/vm/_lib.sh
+. "$(dirname -- "$0")/_lib.sh"
+prepare
+guest --no-gpu --timeout 1500 -- sh -c '
+	sh tests/kernel/grtrace_binds.sh nouveau dma_fence_init dma_fence_signaled dma_fence_wait_start dma_fence_wait_end
+	modprobe nouveau
+	sh tests/vm/_guest.sh "grtrace grtrace_nouveau ../tests/kernel/modules/fences" \
+		/mnt/build/tests/kernel/grtrace_nouveau' | join_tap
