@@ -41,16 +41,14 @@ lost=$(sed -n 's/^lost_events //p' $D/stats)
 delivered=$(sed -n 's/^complete //p' $D/events_by_type)
 [ "$delivered" -ge $jobs ]
 
-# The same with each stage on, such that it looks at every event and refuses none.
-insmod $M/grtrace_filter.ko
-insmod $M/grtrace_sampling.ko
-jobs=5000
-with() { # LABEL SETTING... -- BACK...
+# One stage at a time, such that it looks at every event and refuses none.
+stage() { # LABEL MODULE|- [KEY=VALUE]...
 	label=$1
-	shift
-	while [ "$1" != -- ]; do
-		echo "$1" >$D/config
-		shift
+	module=$2
+	shift 2
+	[ "$module" = - ] || insmod "$M/grtrace_$module.ko"
+	for setting; do
+		echo "$setting" >$D/config
 	done
 	rmmod grtrace_virtio_gpu # it knows the fences of the last measurement
 	insmod $M/grtrace_virtio_gpu.ko
@@ -58,31 +56,22 @@ with() { # LABEL SETTING... -- BACK...
 	echo start >$D/control
 	measure "$label"
 	echo stop >$D/control
-	shift
-	for back; do
-		echo "$back" >$D/config
-	done
-	lost=$((lost + $(sed -n 's/^lost_events //p' $D/stats)))
 	[ "$(sed -n 's/^total emitted=\([0-9]*\).*/\1/p' $D/stats)" -ge $((3 * jobs)) ]
+	lost=$((lost + $(sed -n 's/^lost_events //p' $D/stats)))
+	[ "$module" = - ] || rmmod "grtrace_$module"
+	echo watchlist= >$D/config
+	echo max_events_per_sec=0 >$D/config
 }
-
-with filter filter_engine_mask=graphics -- filter_engine_mask=0xffffffff
-with watchlist watchlist=0,1 -- watchlist=
-with sampling sample=99 -- sample=100
-with adaptive sampling_mode=adaptive sampling_budget=100 -- sampling_mode=static
-with rate_limit max_events_per_sec=4000000000 -- max_events_per_sec=0
-with token_bucket max_events_per_sec=4000000000 rate_limit_mode=token_bucket -- max_events_per_sec=0
-with threshold sampling_mode=threshold sampling_threshold=0 -- sampling_mode=static
-
-stage() { # LABEL MODULE [SETTING]...
-	insmod "$M/grtrace_$2.ko"
-	label=$1 module=$2
-	shift 2
-	with "$label" "$@" --
-	rmmod "grtrace_$module"
-}
-stage perf_mon perf_mon
+jobs=5000
+stage filter filter filter_engine_mask=graphics
+stage watchlist - watchlist=0,1
+stage sampling sampling sample=99
+stage adaptive sampling sampling_mode=adaptive sampling_budget=100
+stage threshold sampling sampling_mode=threshold sampling_threshold=0
+stage rate_limit - max_events_per_sec=4000000000
+stage token_bucket - max_events_per_sec=4000000000 rate_limit_mode=token_bucket
 stage aggregator aggregator aggregator_enable=1
 stage aggregator_replace aggregator aggregator_enable=1 aggregator_replace=1
+stage perf_mon perf_mon
 dmesg | sed -n 's/.*grtrace_emit_bench: //p'
 echo "lost $lost"

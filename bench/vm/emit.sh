@@ -44,7 +44,7 @@ awk '
 		printf "%-26s %-10s %8s %8s %8d\n", "dma_fence_emit", "(no event)", "", "", cost["grtrace", "dma_fence_emit"]
 		printf "%-26s %-10s %8s %8s %8d\n", "tracing off", "cmd_queue", "", "", cost["off", "virtio_gpu_cmd_queue"]
 		printf "\n%-26s %8s %8s %8s %8s\n", "with each stage on", "SUBMIT", "END", "COMPLETE", "more"
-		n = split("filter watchlist sampling adaptive rate_limit token_bucket threshold perf_mon aggregator aggregator_replace", stages, " ")
+		n = split("filter watchlist sampling adaptive threshold rate_limit token_bucket aggregator aggregator_replace perf_mon", stages, " ")
 		for (i = 1; i <= n; i++)
 			stage(stages[i])
 		printf "events lost: %d\n", lost

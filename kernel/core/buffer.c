@@ -399,10 +399,10 @@ void grtrace_stop_tracing(void)
 	set_running(false);
 	static_branch_slow_dec_deferred(&grtrace_key);
 	on_each_cpu(nothing, NULL, 1); /* emitters run with interrupts off: all are out after this */
+	grtrace_hold_release(U64_MAX); /* before stages say their last: they see these too */
 	grtrace_stopping = true;
 	grtrace_stages_running(false);
 	grtrace_stopping = false;
-	grtrace_hold_release(U64_MAX);
 	cancel_delayed_work_sync(&periodic_flush);
 	grtrace_flush_final();
 	wake_up_interruptible_all(&grtrace_wait);

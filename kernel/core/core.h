@@ -126,12 +126,12 @@ void grtrace_rings_exit(void);
 
 /* stages.c */
 extern bool grtrace_judging;
+extern unsigned int grtrace_wanted;
+extern const struct grtrace_stage __rcu *grtrace_stages_on[GRT_STAGES];
 
-enum grt_fate grtrace_judge_job(struct grtrace_look *l);
-enum grt_fate grtrace_judge_event(const struct grtrace_look *l, enum grt_fate of_job);
-void grtrace_stages_done(const struct grtrace_look *l, enum grt_fate fate);
-bool grtrace_holding(void);
-bool grtrace_stamping(void);
+/* Beside GRTRACE_STAGE_*: somebody has a done(). */
+#define GRTRACE_STAGE_DONE 0x100U
+
 void grtrace_stages_update(void);
 void grtrace_stages_running(bool on);
 void grtrace_stages_clear(void);

@@ -309,7 +309,7 @@ static void (*const notes[])(struct grt_ev_job *r, const struct grt_event *e) = 
 
 /**
  * grtrace_job_stamp - notes an event with its job
- * @out: gets all that is noted of the job
+ * @out: gets all that is noted of the job; may be NULL
  * @held: only while it is held, which ends with its COMPLETE
  * Return: false when the job is not known or held, or stamps are not kept
  */
@@ -336,7 +336,8 @@ bool grtrace_job_stamp(const struct grt_event *e, struct grt_ev_job *out, bool h
 		notes[e->type](r, e);
 	else
 		r->others++;
-	*out = *r;
+	if (out)
+		*out = *r;
 	slot_release(s, seq);
 	return true;
 }

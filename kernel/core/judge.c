@@ -21,6 +21,83 @@
 static void sweep_fn(struct work_struct *work);
 static DECLARE_DELAYED_WORK(sweep, sweep_fn);
 
+static unsigned int wanted(unsigned int what)
+{
+	return READ_ONCE(grtrace_wanted) & what;
+}
+
+/* Interrupts are off, which is an RCU read-side section. */
+static const struct grtrace_stage *stage_on(enum grt_stage kind)
+{
+	return rcu_dereference_sched(grtrace_stages_on[kind]);
+}
+
+static enum grt_fate ask_job(enum grt_stage kind, struct grtrace_look *l)
+{
+	const struct grtrace_stage *s = stage_on(kind);
+
+	return s && s->job ? s->job(l) : GRT_FATE_DELIVERED;
+}
+
+static enum grt_fate ask_event(enum grt_stage kind, const struct grtrace_look *l)
+{
+	const struct grtrace_stage *s = stage_on(kind);
+
+	return s && s->event ? s->event(l) : GRT_FATE_DELIVERED;
+}
+
+static bool other_ctx(const struct grt_event *e)
+{
+	u64 ctx = grtrace_setting(GRT_CONFIG_trace_ctx);
+
+	return ctx && e->ctx != ctx;
+}
+
+/* On a job at its SUBMIT, or on an event of no known job; @l->percent is filled in. */
+static enum grt_fate judge_job(struct grtrace_look *l)
+{
+	enum grt_fate fate;
+
+	l->percent = 100;
+	if (other_ctx(l->e))
+		return GRT_FATE_FILTERED;
+	fate = ask_job(GRT_STAGE_FILTER, l);
+	if (fate != GRT_FATE_DELIVERED)
+		return fate;
+	if (grtrace_watch_denied(l->e))
+		return GRT_FATE_WATCH_DENIED;
+	return ask_job(GRT_STAGE_SAMPLING, l);
+}
+
+/* On an event, after what was decided on its job. Return: its fate but for LOST */
+static enum grt_fate judge_event(const struct grtrace_look *l, enum grt_fate of_job)
+{
+	enum grt_fate fate;
+
+	if (of_job == GRT_FATE_FILTERED || of_job == GRT_FATE_AGGREGATED || of_job == GRT_FATE_UNHELD)
+		return of_job;
+	fate = ask_event(GRT_STAGE_FILTER, l) ?: of_job;
+	if (fate == GRT_FATE_DELIVERED && l->e->type == GRT_EV_JOB)
+		fate = ask_event(GRT_STAGE_SAMPLING, l);
+	if (fate == GRT_FATE_DELIVERED)
+		fate = ask_event(GRT_STAGE_AGGREGATOR, l);
+	if (fate == GRT_FATE_DELIVERED && grtrace_rate_limited(l->e->time))
+		fate = GRT_FATE_RATE_LIMITED;
+	return fate;
+}
+
+static void tell(const struct grtrace_look *l, enum grt_fate fate)
+{
+	const struct grtrace_stage *s;
+	int kind;
+
+	for (kind = GRT_STAGE_CORE + 1; kind < GRT_STAGES; kind++) {
+		s = stage_on(kind);
+		if (s && s->done)
+			s->done(l, fate);
+	}
+}
+
 static bool below_level(u8 level)
 {
 	return level > grtrace_setting(GRT_CONFIG_level);
@@ -32,16 +109,18 @@ static enum grt_fate settle(struct grtrace_cpu *c, const struct grtrace_look *l,
 	if (fate == GRT_FATE_DELIVERED)
 		fate = grtrace_pass(c, l->e, by);
 	grtrace_account(c, fate);
-	grtrace_stages_done(l, fate);
+	if (wanted(GRTRACE_STAGE_DONE))
+		tell(l, fate);
 	return fate;
 }
 
-/* Return: the record's fate, which is that of all that the job still brings. */
-static enum grt_fate emit_job(struct grtrace_cpu *c, struct grt_ev_job *r, const struct grtrace_job_info *job)
+/* Return: the record's fate, which is that of all that the job still brings. @now: the CPU's last stamp */
+static enum grt_fate emit_job(struct grtrace_cpu *c, u64 now, struct grt_ev_job *r,
+			      const struct grtrace_job_info *job)
 {
 	struct grtrace_look l = { .e = &r->e, .job = job, .stamps = r, .known = true, .percent = job->percent };
 
-	r->e.time = grtrace_stamp(c);
+	r->e.time = now;
 	r->e.type = GRT_EV_JOB;
 	r->e.size = sizeof(*r);
 	r->e.engine = job->engine;
@@ -52,14 +131,14 @@ static enum grt_fate emit_job(struct grtrace_cpu *c, struct grt_ev_job *r, const
 	r->e.device = job->device;
 	if (below_level(GRT_LEVEL_NORMAL))
 		return settle(c, &l, job, GRT_FATE_BELOW_LEVEL);
-	return settle(c, &l, job, grtrace_judge_event(&l, GRT_FATE_DELIVERED));
+	return settle(c, &l, job, judge_event(&l, GRT_FATE_DELIVERED));
 }
 
 /* What was decided at the job's SUBMIT stands, unless a `clear` came since. */
 static enum grt_fate fate_of_job(struct grtrace_look *l)
 {
 	if (!l->known || !l->job->percent)
-		return grtrace_judge_job(l);
+		return judge_job(l);
 	l->percent = l->job->percent;
 	return l->job->fate;
 }
@@ -70,7 +149,7 @@ static enum grt_fate begin_job(struct grtrace_look *l, struct grtrace_job_info *
 
 	if (!e->ctx)
 		return fate;
-	if (fate == GRT_FATE_DELIVERED && grtrace_holding())
+	if (fate == GRT_FATE_DELIVERED && wanted(GRTRACE_STAGE_HOLDS))
 		fate = GRT_FATE_AGGREGATED;
 	by->fate = fate;
 	by->percent = max_t(u8, l->percent, 1);
@@ -81,7 +160,23 @@ static enum grt_fate begin_job(struct grtrace_look *l, struct grtrace_job_info *
 /* Of a job that is not in the table nothing is known, nor can its record ever leave. */
 static bool is_unheld(const struct grtrace_look *l)
 {
-	return !l->known && l->e->ctx && l->e->type <= GRT_EV_COMPLETE && grtrace_holding();
+	return !l->known && l->e->ctx && l->e->type <= GRT_EV_COMPLETE && wanted(GRTRACE_STAGE_HOLDS);
+}
+
+/* Notes the event with its job. Return: @of_job, or UNHELD where that cannot be */
+static enum grt_fate note(struct grtrace_look *l, enum grt_fate of_job, struct grt_ev_job *stamps)
+{
+	bool held = of_job == GRT_FATE_AGGREGATED, asked = wanted(GRTRACE_STAGE_STAMPS);
+
+	if (!held && (!l->known || !asked))
+		return of_job;
+	/* of a held job the stamps so far are of use at the end only, unless a stage asks */
+	if (!asked && l->e->type != GRT_EV_COMPLETE)
+		stamps = NULL;
+	if (!grtrace_job_stamp(l->e, stamps, held))
+		return held ? GRT_FATE_UNHELD : of_job;
+	l->stamps = stamps;
+	return of_job;
 }
 
 /* The rest of what stages may ask about an event of no known job. */
@@ -119,17 +214,13 @@ void grtrace_emit_judged(struct grtrace_cpu *c, struct grt_event *e, u8 level, s
 	else if (of_job == GRT_FATE_DELIVERED && is_unheld(&l))
 		of_job = GRT_FATE_UNHELD;
 	e->sample = l.percent;
-	if ((of_job == GRT_FATE_AGGREGATED || (l.known && grtrace_stamping())) &&
-	    grtrace_job_stamp(e, &stamps, of_job == GRT_FATE_AGGREGATED))
-		l.stamps = &stamps;
-	else if (of_job == GRT_FATE_AGGREGATED)
-		of_job = GRT_FATE_UNHELD;
-	fate = below_level(level) ? GRT_FATE_BELOW_LEVEL : grtrace_judge_event(&l, of_job);
+	of_job = note(&l, of_job, &stamps);
+	fate = below_level(level) ? GRT_FATE_BELOW_LEVEL : judge_event(&l, of_job);
 	settle(c, &l, by, fate);
 	if (e->type != GRT_EV_COMPLETE || !e->ctx)
 		return;
 	if (of_job == GRT_FATE_AGGREGATED)
-		of_job = emit_job(c, &stamps, l.job);
+		of_job = emit_job(c, e->time, &stamps, l.job);
 	grtrace_job_done(e->ctx, e->seqno, of_job);
 }
 
@@ -138,14 +229,15 @@ static bool release_one(unsigned int *at, u64 before)
 {
 	struct grtrace_job_info info;
 	struct grt_ev_job stamps;
+	struct grtrace_cpu *c;
 	unsigned long flags;
 	bool found;
 
 	local_irq_save(flags);
+	c = this_cpu_ptr(&grtrace_cpus);
 	found = grtrace_jobs_held(at, before, &stamps, &info);
 	if (found)
-		grtrace_job_done(stamps.e.ctx, stamps.e.seqno,
-				 emit_job(this_cpu_ptr(&grtrace_cpus), &stamps, &info));
+		grtrace_job_done(stamps.e.ctx, stamps.e.seqno, emit_job(c, grtrace_stamp(c), &stamps, &info));
 	local_irq_restore(flags);
 	return found;
 }
@@ -174,7 +266,7 @@ static void sweep_fn(struct work_struct *work)
 /** grtrace_hold_schedule - looks after jobs that never complete while any are held, grtrace_lock held */
 void grtrace_hold_schedule(void)
 {
-	if (grtrace_holding() && grtrace_running())
+	if (wanted(GRTRACE_STAGE_HOLDS) && grtrace_running())
 		schedule_delayed_work(&sweep, nsecs_to_jiffies(HELD_MAX_NS) / 4);
 }
 

@@ -71,8 +71,8 @@ struct grtrace_job_info {
  * @e: the event, complete; @e->sample is only right in done()
  * @job: what is known of its job, or of the running thread where it has none
  * @stamps: the payload is the job's stamps and counts so far, this event's
- *	included; NULL unless the job is @known and a stage asked for stamps or
- *	for JOB records
+ *	included; NULL unless the job is @known and a stage asked for stamps, or
+ *	it is the COMPLETE or the JOB record of a job that was held
  * @known: @job is what the job's SUBMIT said
  * @percent: for job() to set: of all jobs, how many are kept now, 1..100
  */
@@ -95,8 +95,8 @@ struct grtrace_look {
  * @job: whether this job (or event without one) is wanted: DELIVERED or the fate
  *	of all its events. Filter and sampling only
  * @event: whether this event is wanted, of a wanted job: DELIVERED or its fate.
- *	Also called for JOB records, with GRT_EV_JOB. Filter, sampling, aggregator
- *	only
+ *	Also called for JOB records. Filter and aggregator only; sampling for JOB
+ *	records only
  * @done: an event and what became of it, for all stages and all events but NAME:
  *	also of those that were refused. A COMPLETE says that a job is complete;
  *	@l->stamps and @l->job->submitted have its times. The event is in the

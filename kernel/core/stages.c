@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The stages that are loaded, and the way of an event past them: the order
- * stands in stage.h. Each answer is a fate of fates.def, so that the balance
- * says which stage took an event.
+ * The stages that are loaded; judge.c asks them.
  *
  * A setting may change while events are decided on other CPUs; an event then
  * meets the old or the new value, and is counted accordingly.
@@ -20,109 +18,13 @@ EXPORT_SYMBOL_GPL(grtrace_config);
 bool grtrace_judging;
 
 /* What the stages together have asked for, GRTRACE_STAGE_*. */
-static unsigned int wanted;
+unsigned int grtrace_wanted;
 
 /* Loaded; grtrace_lock. */
 static const struct grtrace_stage *loaded[GRT_STAGES];
 
 /* Those of them that have something to do. */
-static const struct grtrace_stage __rcu *active[GRT_STAGES];
-
-/* Interrupts are off, which is an RCU read-side section. */
-static const struct grtrace_stage *stage_on(enum grt_stage kind)
-{
-	return rcu_dereference_sched(active[kind]);
-}
-
-static enum grt_fate ask_job(enum grt_stage kind, struct grtrace_look *l)
-{
-	const struct grtrace_stage *s = stage_on(kind);
-
-	return s && s->job ? s->job(l) : GRT_FATE_DELIVERED;
-}
-
-static enum grt_fate ask_event(enum grt_stage kind, const struct grtrace_look *l)
-{
-	const struct grtrace_stage *s = stage_on(kind);
-
-	return s && s->event ? s->event(l) : GRT_FATE_DELIVERED;
-}
-
-static bool other_ctx(const struct grt_event *e)
-{
-	u64 ctx = grtrace_setting(GRT_CONFIG_trace_ctx);
-
-	return ctx && e->ctx != ctx;
-}
-
-/**
- * grtrace_judge_job - decides on a job at its SUBMIT, or on an event of no known job
- * @l: @l->percent is filled in
- * Return: GRT_FATE_DELIVERED when there is nothing against it
- */
-enum grt_fate grtrace_judge_job(struct grtrace_look *l)
-{
-	enum grt_fate fate;
-
-	l->percent = 100;
-	if (other_ctx(l->e))
-		return GRT_FATE_FILTERED;
-	fate = ask_job(GRT_STAGE_FILTER, l);
-	if (fate != GRT_FATE_DELIVERED)
-		return fate;
-	if (grtrace_watch_denied(l->e))
-		return GRT_FATE_WATCH_DENIED;
-	return ask_job(GRT_STAGE_SAMPLING, l);
-}
-
-/**
- * grtrace_judge_event - decides on an event
- * @l: the event
- * @of_job: what was decided on its job
- * Return: its fate but for LOST
- */
-enum grt_fate grtrace_judge_event(const struct grtrace_look *l, enum grt_fate of_job)
-{
-	enum grt_fate fate;
-
-	if (of_job == GRT_FATE_FILTERED || of_job == GRT_FATE_AGGREGATED || of_job == GRT_FATE_UNHELD)
-		return of_job;
-	fate = ask_event(GRT_STAGE_FILTER, l);
-	if (fate == GRT_FATE_DELIVERED)
-		fate = of_job;
-	if (fate == GRT_FATE_DELIVERED)
-		fate = ask_event(GRT_STAGE_SAMPLING, l);
-	if (fate == GRT_FATE_DELIVERED)
-		fate = ask_event(GRT_STAGE_AGGREGATOR, l);
-	if (fate == GRT_FATE_DELIVERED && grtrace_rate_limited(l->e->time))
-		fate = GRT_FATE_RATE_LIMITED;
-	return fate;
-}
-
-/** grtrace_stages_done - tells all stages what became of an event; interrupts off */
-void grtrace_stages_done(const struct grtrace_look *l, enum grt_fate fate)
-{
-	const struct grtrace_stage *s;
-	int kind;
-
-	for (kind = GRT_STAGE_CORE + 1; kind < GRT_STAGES; kind++) {
-		s = stage_on(kind);
-		if (s && s->done)
-			s->done(l, fate);
-	}
-}
-
-/** grtrace_holding - whether new jobs are to leave as JOB records */
-bool grtrace_holding(void)
-{
-	return READ_ONCE(wanted) & GRTRACE_STAGE_HOLDS;
-}
-
-/** grtrace_stamping - whether the stamps of all jobs are to be kept */
-bool grtrace_stamping(void)
-{
-	return READ_ONCE(wanted) & GRTRACE_STAGE_STAMPS;
-}
+const struct grtrace_stage __rcu *grtrace_stages_on[GRT_STAGES];
 
 /* Return: GRTRACE_STAGE_* of all loaded stages. */
 static unsigned int ask_updates(void)
@@ -132,7 +34,9 @@ static unsigned int ask_updates(void)
 
 	for (kind = GRT_STAGE_CORE + 1; kind < GRT_STAGES; kind++) {
 		one = loaded[kind] ? loaded[kind]->update() : 0;
-		rcu_assign_pointer(active[kind], one & GRTRACE_STAGE_ON ? loaded[kind] : NULL);
+		if (one & GRTRACE_STAGE_ON && loaded[kind]->done)
+			one |= GRTRACE_STAGE_DONE;
+		rcu_assign_pointer(grtrace_stages_on[kind], one & GRTRACE_STAGE_ON ? loaded[kind] : NULL);
 		all |= one;
 	}
 	return all;
@@ -147,7 +51,7 @@ void grtrace_stages_update(void)
 	/* without memory for stamps those who want them go without */
 	if (all & (GRTRACE_STAGE_HOLDS | GRTRACE_STAGE_STAMPS) && grtrace_jobs_keep_stamps())
 		all &= ~(GRTRACE_STAGE_HOLDS | GRTRACE_STAGE_STAMPS);
-	WRITE_ONCE(wanted, all);
+	WRITE_ONCE(grtrace_wanted, all);
 	WRITE_ONCE(grtrace_judging, all || grtrace_watch_count(false) || limited ||
 					    grtrace_setting(GRT_CONFIG_trace_ctx));
 	grtrace_hold_schedule();

@@ -115,13 +115,8 @@ static enum grt_fate filter_event(const struct grtrace_look *l)
 		return answer(GRT_CONFIG_filter_type_mask);
 	if (job && l->stamps && too_short(l))
 		return answer(GRT_CONFIG_filter_latency);
+	this_cpu_inc(counts.of[PASSED]);
 	return GRT_FATE_DELIVERED;
-}
-
-static void filter_done(const struct grtrace_look *l, enum grt_fate fate)
-{
-	if (fate != GRT_FATE_FILTERED)
-		this_cpu_inc(counts.of[PASSED]);
 }
 
 static bool differs(enum grt_key key, u64 value)
@@ -236,7 +231,6 @@ static const struct grtrace_stage stage = {
 	.kind = GRT_STAGE_FILTER,
 	.job = filter_job,
 	.event = filter_event,
-	.done = filter_done,
 	.update = filter_update,
 	.set = filter_set,
 	.print = filter_print,

@@ -114,7 +114,7 @@ static enum grt_fate sampling_job(struct grtrace_look *l)
 
 static enum grt_fate sampling_event(const struct grtrace_look *l)
 {
-	if (l->e->type != GRT_EV_JOB || !l->stamps || mode() != THRESHOLD)
+	if (!l->stamps || mode() != THRESHOLD)
 		return GRT_FATE_DELIVERED;
 	return count(this_cpu_ptr(own), l->job->ring,
 		     l->e->time - l->stamps->submit >= grtrace_setting(GRT_CONFIG_sampling_threshold));
