@@ -171,7 +171,7 @@ static void empty(struct trace_maker *tm)
 
 static void (*const make[])(struct trace_maker *tm) = {every_type, padded, gaps, empty};
 #define TRACES (sizeof(make) / sizeof(make[0]))
-#define SEED_MAX 16384
+#define SEED_MAX 65536
 
 /* The traces, and last a metadata text. */
 static struct {
