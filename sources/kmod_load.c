@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Loads the kernel module and the adapters of the GPU drivers that are there:
+ * Loads the kernel module, its stages and the adapters of the GPU drivers that are there:
  * from GRTRACE_MODULES where that is set, with modprobe where they are
  * installed, else from the build that this program belongs to.
  */
@@ -257,6 +257,7 @@ int kmod_load(void (*note)(const char *text), struct grt_err *err)
 	ret = load_core(note, err);
 	if (ret || geteuid())
 		return ret;
+	load_stages(note);
 	drivers = calloc(1, sizeof(*drivers));
 	if (!drivers)
 		return grt_err_set(err, -ENOMEM, NULL, NULL, "no memory for the list of drivers");

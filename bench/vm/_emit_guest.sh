@@ -37,27 +37,47 @@ measure off
 echo start >$D/control
 measure grtrace
 echo stop >$D/control
+lost=$(sed -n 's/^lost_events //p' $D/stats)
 delivered=$(sed -n 's/^complete //p' $D/events_by_type)
 [ "$delivered" -ge $jobs ]
 
-# One stage at a time, switched on; without it the settings of its rows are missing.
-stage() { # LABEL MODULE [KEY=VALUE]...
+# The same with each stage on, such that it looks at every event and refuses none.
+insmod $M/grtrace_filter.ko
+insmod $M/grtrace_sampling.ko
+insmod $M/grtrace_aggregator.ko
+insmod $M/grtrace_perf_mon.ko
+echo perf_mon=0 >$D/config
+jobs=5000
+with() { # LABEL SETTING... -- BACK...
 	label=$1
-	insmod "$M/grtrace_$2.ko"
-	shift 2
-	for setting; do
-		echo "$setting" >$D/config
+	shift
+	while [ "$1" != -- ]; do
+		echo "$1" >$D/config
+		shift
 	done
+	rmmod grtrace_virtio_gpu # it knows the fences of the last measurement
+	insmod $M/grtrace_virtio_gpu.ko
 	echo clear >$D/control
 	echo start >$D/control
 	measure "$label"
 	echo stop >$D/control
+	shift
+	for back; do
+		echo "$back" >$D/config
+	done
+	lost=$((lost + $(sed -n 's/^lost_events //p' $D/stats)))
+	[ "$(sed -n 's/^total emitted=\([0-9]*\).*/\1/p' $D/stats)" -ge $((3 * jobs)) ]
 }
-stage perf_mon perf_mon
-rmmod grtrace_perf_mon
-stage aggregator aggregator aggregator_enable=1
-rmmod grtrace_aggregator
-stage aggregator_replace aggregator aggregator_enable=1 aggregator_replace=1
-rmmod grtrace_aggregator
+
+with filter filter_engine_mask=graphics -- filter_engine_mask=0xffffffff
+with watchlist watchlist=0,1 -- watchlist=
+with sampling sample=99 -- sample=100
+with adaptive sampling_mode=adaptive sampling_budget=100 -- sampling_mode=static
+with rate_limit max_events_per_sec=4000000000 -- max_events_per_sec=0
+with token_bucket max_events_per_sec=4000000000 rate_limit_mode=token_bucket -- max_events_per_sec=0
+with aggregator aggregator_enable=1 -- aggregator_enable=0
+with aggregator_replace aggregator_enable=1 aggregator_replace=1 -- aggregator_enable=0
+with perf_mon perf_mon=1 -- perf_mon=0
+with threshold sampling_mode=threshold sampling_threshold=0 -- sampling_mode=static
 dmesg | sed -n 's/.*grtrace_emit_bench: //p'
-sed -n 's/^lost_events /lost /p' $D/stats
+echo "lost $lost"

@@ -7,6 +7,7 @@
 #define GRTRACE_CORE_H
 
 #include <linux/irq_work.h>
+#include <linux/jump_label.h>
 #include <linux/mutex.h>
 #include <linux/percpu.h>
 #include <linux/sched.h>
@@ -121,6 +122,7 @@ void grtrace_rings_exit(void);
 
 /* stages.c */
 extern bool grtrace_judging;
+extern bool grtrace_watching;
 
 enum grt_fate grtrace_judge_job(struct grtrace_look *l);
 enum grt_fate grtrace_judge_event(const struct grtrace_look *l, enum grt_fate of_job);
@@ -132,7 +134,14 @@ void grtrace_stages_running(bool on);
 void grtrace_stages_clear(void);
 const struct grtrace_stage *grtrace_stage_get(enum grt_stage kind);
 
+/* trace.c */
+DECLARE_STATIC_KEY_FALSE(grtrace_traced);
+
+void grtrace_trace(const struct grt_event *e);
+
 /* judge.c */
+void grtrace_watched(const struct grt_event *e, struct grtrace_job_info *by, const struct grtrace_job_info *job,
+		     enum grt_fate fate);
 void grtrace_emit_judged(struct grtrace_cpu *c, struct grt_event *e, u8 level, struct grtrace_job_info *by,
 			 const struct grtrace_job_info *job);
 void grtrace_hold_release(u64 before);
@@ -153,7 +162,7 @@ bool grtrace_rate_update(void);
 void grtrace_rate_clear(void);
 
 /* emit.c */
-bool grtrace_deliver(struct grtrace_cpu *c, const struct grt_event *e, const struct grtrace_job_info *by);
+enum grt_fate grtrace_pass(struct grtrace_cpu *c, const struct grt_event *e, const struct grtrace_job_info *by);
 u64 grtrace_nmi_refused(void);
 extern bool grtrace_stopping;
 

@@ -12,8 +12,8 @@
 #include <linux/preempt.h>
 #include <linux/relay.h>
 #include <linux/uidgid.h>
-#include <linux/user_namespace.h>
 
+#include "../compat/compiler.h"
 #include "core.h"
 
 DEFINE_STATIC_KEY_DEFERRED_FALSE(grtrace_key, HZ);
@@ -54,7 +54,7 @@ static void info_from_current(struct grtrace_job_info *by)
 	}
 	by->pid = current->tgid;
 	by->tid = current->pid;
-	by->uid = from_kuid(&init_user_ns, current_uid());
+	by->uid = __kuid_val(current_uid());
 	memcpy(by->comm, current->comm, sizeof(by->comm));
 	memcpy(by->process, current->group_leader->comm, sizeof(by->process));
 }
@@ -151,7 +151,7 @@ static bool thread_unnamed(struct grtrace_cpu *c, const struct grt_event *e,
 	return e->tid && *tid_name(c, e->tid) != e->tid && by->comm[0];
 }
 
-static bool ring_unnamed(struct grtrace_cpu *c, const struct grt_event *e)
+static __always_inline bool ring_unnamed(struct grtrace_cpu *c, const struct grt_event *e)
 {
 	return e->ring < GRTRACE_RINGS && !test_bit(e->ring, c->named_rings) && grtrace_ring_get(e->ring);
 }
@@ -215,7 +215,7 @@ static void *write_names(struct grtrace_cpu *c, void *at, const struct grt_event
 }
 
 /* A job's records have 48, 56 or 64 bytes: a call to memcpy costs more than this. */
-static void copy_record(u64 *to, const struct grt_event *e)
+static __always_inline void copy_record(u64 *to, const struct grt_event *e)
 {
 	const u64 *from = (const u64 *)e;
 
@@ -230,7 +230,7 @@ static void copy_record(u64 *to, const struct grt_event *e)
 		memcpy(to + 8, from + 8, e->size - GRT_JOB_RECORD_MAX);
 }
 
-static void count(struct grtrace_cpu *c, const struct grt_event *e)
+static __always_inline void count(struct grtrace_cpu *c, const struct grt_event *e)
 {
 	struct grtrace_ring_counts *n;
 
@@ -249,14 +249,9 @@ static bool fits(const struct rchan_buf *buf, size_t need)
 	return buf->offset + need <= buf->chan->subbuf_size;
 }
 
-/**
- * grtrace_deliver - writes a record, after the names that it needs
- * @c: this CPU, interrupts off
- * @e: complete
- * @by: the thread it belongs to
- * Return: false when there is no room
- */
-bool grtrace_deliver(struct grtrace_cpu *c, const struct grt_event *e, const struct grtrace_job_info *by)
+/* Writes a record, after the names that it needs; false when there is no room. */
+static __always_inline bool deliver(struct grtrace_cpu *c, const struct grt_event *e,
+				    const struct grtrace_job_info *by)
 {
 	struct rchan_buf *buf = c->buf;
 	bool ring = ring_unnamed(c, e), thread = thread_unnamed(c, e, by);
@@ -281,11 +276,31 @@ bool grtrace_deliver(struct grtrace_cpu *c, const struct grt_event *e, const str
 	return true;
 }
 
+static __always_inline enum grt_fate pass(struct grtrace_cpu *c, const struct grt_event *e,
+					  const struct grtrace_job_info *by)
+{
+	if (static_branch_unlikely(&grtrace_traced))
+		grtrace_trace(e);
+	return likely(deliver(c, e, by)) ? GRT_FATE_DELIVERED : GRT_FATE_LOST;
+}
+
+/**
+ * grtrace_pass - what nothing is against: to the trace events and into the buffer
+ * @c: this CPU, interrupts off
+ * @e: complete
+ * @by: the thread it belongs to
+ * Return: DELIVERED or LOST
+ */
+enum grt_fate grtrace_pass(struct grtrace_cpu *c, const struct grt_event *e, const struct grtrace_job_info *by)
+{
+	return pass(c, e, by);
+}
+
 static void emit(struct grtrace_cpu *c, struct grt_event *e, const struct row *row)
 {
-	enum grt_fate fate = GRT_FATE_DELIVERED;
-	struct grtrace_job_info by, other;
+	struct grtrace_job_info by grtrace_uninitialized, other grtrace_uninitialized;
 	const struct grtrace_job_info *job;
+	enum grt_fate fate;
 
 	e->time = grtrace_stamp(c);
 	e->size = row->size;
@@ -304,9 +319,11 @@ static void emit(struct grtrace_cpu *c, struct grt_event *e, const struct row *r
 	}
 	if (row->level > grtrace_setting(GRT_CONFIG_level))
 		fate = GRT_FATE_BELOW_LEVEL;
-	else if (!grtrace_deliver(c, e, &by))
-		fate = GRT_FATE_LOST;
+	else
+		fate = pass(c, e, &by);
 	grtrace_account(c, fate);
+	if (unlikely(READ_ONCE(grtrace_watching)))
+		grtrace_watched(e, &by, job, fate);
 	if (e->type == GRT_EV_COMPLETE)
 		grtrace_job_done(e->ctx, e->seqno, GRT_FATE_DELIVERED);
 }
@@ -356,18 +373,18 @@ bool grtrace_emit_record(struct grt_event *e)
 	static const struct grtrace_job_info nobody;
 	struct grtrace_cpu *c;
 	unsigned long flags;
-	bool there = false;
+	enum grt_fate fate = GRT_FATE_LOST;
 
 	local_irq_save(flags);
 	c = this_cpu_ptr(&grtrace_cpus);
 	if (c->running || grtrace_stopping) {
 		e->time = grtrace_stamp(c);
 		e->size = rows[e->type].size;
-		there = grtrace_deliver(c, e, &nobody);
-		grtrace_account(c, there ? GRT_FATE_DELIVERED : GRT_FATE_LOST);
+		fate = grtrace_pass(c, e, &nobody);
+		grtrace_account(c, fate);
 	}
 	local_irq_restore(flags);
-	return there;
+	return fate == GRT_FATE_DELIVERED;
 }
 EXPORT_SYMBOL_GPL(grtrace_emit_record);
 

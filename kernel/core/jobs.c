@@ -53,9 +53,10 @@ static unsigned int set_of(u64 ctx, u64 seqno)
 	return (hash_64(ctx, 32) + (u32)seqno) & (SETS - 1);
 }
 
+/* Only a new job changes a slot's identity; that of a free one is 0. */
 static bool slot_is(const struct slot *s, u64 ctx, u64 seqno)
 {
-	return s->seqno == seqno && s->ctx == ctx && s->state != SLOT_FREE;
+	return s->seqno == seqno && s->ctx == ctx;
 }
 
 /* An even sequence number, unless the slot is being written all the time. */
@@ -69,7 +70,7 @@ static int slot_seq(const struct slot *s)
 }
 
 /* Takes a slot for writing; false when somebody else has it. */
-static bool slot_claim(struct slot *s, int *seq)
+static __always_inline bool slot_claim(struct slot *s, int *seq)
 {
 	*seq = slot_seq(s);
 	/* fully ordered: the odd number is visible before what is written next */
@@ -94,7 +95,7 @@ static struct slot *victim(struct slot *set, u64 ctx, u64 seqno)
 	int i;
 
 	for (i = 0; i < WAYS; i++)
-		if (unlikely(set[i].seqno == seqno) && set[i].ctx == ctx)
+		if (unlikely(slot_is(&set[i], ctx, seqno)))
 			return &set[i];
 	for (i = 1; i < WAYS; i++)
 		if (better_victim(&set[i], best))
@@ -104,7 +105,7 @@ static struct slot *victim(struct slot *set, u64 ctx, u64 seqno)
 
 static bool is_held(const struct slot *s, u64 ctx, u64 seqno)
 {
-	return s->state == SLOT_HELD && !slot_is(s, ctx, seqno);
+	return unlikely(s->state == SLOT_HELD) && !slot_is(s, ctx, seqno);
 }
 
 /* Claims the slot of a new job; NULL when there is none. */
@@ -163,8 +164,10 @@ bool grtrace_job_find(u64 ctx, u64 seqno, struct grtrace_job_info *info)
 	int i, seq;
 
 	for (i = 0; i < WAYS; i++, s++) {
-		seq = slot_seq(s);
 		if (!slot_is(s, ctx, seqno))
+			continue;
+		seq = slot_seq(s);
+		if (unlikely(!slot_is(s, ctx, seqno)))
 			continue;
 		*info = s->info;
 		smp_rmb(); /* the copy before the second look; pairs with slot_release() */
@@ -175,16 +178,16 @@ bool grtrace_job_find(u64 ctx, u64 seqno, struct grtrace_job_info *info)
 }
 
 /* The job's slot, claimed; NULL when the job is not known. */
-static struct slot *find_claim(u64 ctx, u64 seqno, int *seq)
+static __always_inline struct slot *find_claim(u64 ctx, u64 seqno, int *seq)
 {
 	struct slot *s = table[set_of(ctx, seqno)];
-	int i, tries;
+	int i, tries = WAYS;
 
 	for (i = 0; i < WAYS; i++, s++)
-		for (tries = 0; tries < WAYS && slot_is(s, ctx, seqno); tries++) {
+		while (slot_is(s, ctx, seqno) && tries--) {
 			if (!slot_claim(s, seq))
 				continue;
-			if (slot_is(s, ctx, seqno))
+			if (likely(slot_is(s, ctx, seqno)))
 				return s;
 			slot_release(s, *seq);
 		}

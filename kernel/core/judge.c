@@ -12,6 +12,7 @@
 #include <linux/smp.h>
 #include <linux/workqueue.h>
 
+#include "../compat/compiler.h"
 #include "core.h"
 
 /* A job that takes longer leaves without its COMPLETE, for others to have the room. */
@@ -28,8 +29,8 @@ static bool below_level(u8 level)
 static enum grt_fate settle(struct grtrace_cpu *c, const struct grtrace_look *l,
 			    const struct grtrace_job_info *by, enum grt_fate fate)
 {
-	if (fate == GRT_FATE_DELIVERED && !grtrace_deliver(c, l->e, by))
-		fate = GRT_FATE_LOST;
+	if (fate == GRT_FATE_DELIVERED)
+		fate = grtrace_pass(c, l->e, by);
 	grtrace_account(c, fate);
 	grtrace_stages_done(l, fate);
 	return fate;
@@ -107,7 +108,7 @@ void grtrace_emit_judged(struct grtrace_cpu *c, struct grt_event *e, u8 level, s
 			 const struct grtrace_job_info *job)
 {
 	struct grtrace_look l = { .e = e, .job = job ?: by, .known = job };
-	struct grt_ev_job stamps;
+	struct grt_ev_job stamps grtrace_uninitialized;
 	enum grt_fate of_job, fate;
 
 	if (!job && e->type != GRT_EV_SUBMIT)
@@ -130,6 +131,22 @@ void grtrace_emit_judged(struct grtrace_cpu *c, struct grt_event *e, u8 level, s
 	if (of_job == GRT_FATE_AGGREGATED)
 		of_job = emit_job(c, &stamps, l.job);
 	grtrace_job_done(e->ctx, e->seqno, of_job);
+}
+
+/**
+ * grtrace_watched - tells stages of an event that nothing stood against
+ * @by, @job: as of grtrace_emit_judged(); @by of an event without job is changed
+ */
+void grtrace_watched(const struct grt_event *e, struct grtrace_job_info *by, const struct grtrace_job_info *job,
+		     enum grt_fate fate)
+{
+	struct grtrace_look l = { .e = e, .job = job ?: by, .known = job, .percent = e->sample };
+
+	if (e->type == GRT_EV_SUBMIT && e->ctx)
+		l.known = true;
+	else if (!job)
+		fill_place(by, e);
+	grtrace_stages_done(&l, fate);
 }
 
 /* Return: whether there was one. */

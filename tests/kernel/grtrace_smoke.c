@@ -6,13 +6,7 @@
  *
  *	make; sudo ./grtrace_smoke [PART OF A TITLE]
  */
-#include <stddef.h>
-#include <stdio.h>
-#include <unistd.h>
-
-#include "kmod.h"
 #include "smoke.h"
-#include "tap.h"
 
 static const struct tap_case cases[] = {
 #define SMOKE(name, title) {title, smoke_##name},
@@ -20,31 +14,7 @@ static const struct tap_case cases[] = {
 #undef SMOKE
 };
 
-/* A case that failed has left its files open, and its streams with them. */
-static void before_case(void)
-{
-	int fd;
-
-	for (fd = STDERR_FILENO + 1; fd < 64; fd++)
-		close(fd);
-	kmod_reset();
-}
-
 int main(int argc, char **argv)
 {
-	const char *missing = kmod_missing();
-	int status;
-
-	if (argc > 2) {
-		fprintf(stderr, "Usage: grtrace_smoke [PART OF A TITLE]\n");
-		return 2;
-	}
-	if (missing)
-		return tap_skip_all("%s", missing);
-	if (kmod_stat("reader_pid", NULL))
-		return tap_skip_all("process %llu reads the trace: stop it first",
-				    (unsigned long long)kmod_stat("reader_pid", NULL));
-	status = tap_run(cases, sizeof(cases) / sizeof(cases[0]), before_case, argv[1]);
-	before_case();
-	return status;
+	return suite_main("grtrace_smoke", NULL, cases, sizeof(cases) / sizeof(cases[0]), argc, argv);
 }

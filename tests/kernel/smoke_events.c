@@ -18,40 +18,6 @@
 #include "smoke.h"
 #include "tap.h"
 
-bool smoke_capture(struct capture *c)
-{
-	int err = kmod_write("control", "stop");
-
-	if (!err)
-		err = capture_file(c, "trace_pipe");
-	if (err)
-		TAP_FAIL("reading trace_pipe: %s", strerror(-err));
-	return !err && capture_valid(c);
-}
-
-bool smoke_balance(uint64_t delivered, enum grt_fate fate, uint64_t n)
-{
-	struct grt_balance b = kmod_balance("total");
-	uint64_t names = kmod_delivered("name"), want, sum = 0;
-	int i;
-
-	for (i = 0; i < GRT_FATES; i++) {
-		want = i == (int)fate ? n : 0;
-		if (i == GRT_FATE_DELIVERED)
-			want = delivered + names;
-		sum += b.fate[i];
-		if (b.fate[i] == want)
-			continue;
-		TAP_FAIL("%s is %llu, not %llu", grt_fate_names[i], (unsigned long long)b.fate[i],
-			 (unsigned long long)want);
-		return false;
-	}
-	if (b.emitted != sum)
-		TAP_FAIL("the balance does not close: %llu emitted, %llu accounted for",
-			 (unsigned long long)b.emitted, (unsigned long long)sum);
-	return b.emitted == sum;
-}
-
 /*
  * A value that differs from field to field and from type to type, and has its
  * highest bit set where the field allows that.
@@ -152,7 +118,7 @@ void smoke_emit_fields(void)
 	for (type = 0; type < GRT_EV_MAX; type++)
 		if (grt_event_table[type].name && type != GRT_EV_NAME)
 			CHECK_OK(emit_full(type, &want[type]));
-	CHECK_OK(smoke_capture(&c));
+	CHECK_OK(capture_all(&c));
 	for (type = 0; type < GRT_EV_MAX; type++)
 		if (want[type].e.type)
 			CHECK_OK(has_record(&c, &want[type], from, kmod_now()));
@@ -200,9 +166,9 @@ void smoke_emit_bad(void)
 	}
 	memset(longest, '\n', sysconf(_SC_PAGESIZE) + 1);
 	CHECK_EQ(kmod_write("emit", longest), -E2BIG);
-	CHECK_OK(smoke_balance(0, GRT_FATE_DELIVERED, 0));
+	CHECK_OK(balance_is(0, GRT_FATE_DELIVERED, 0));
 	CHECK_EQ(kmod_emit("\n  submit   ring=1\tctx=1 \n\nSUBMIT ring=2 ctx=2\n"), 0);
-	CHECK_OK(smoke_balance(2, GRT_FATE_DELIVERED, 0));
+	CHECK_OK(balance_is(2, GRT_FATE_DELIVERED, 0));
 }
 
 /* A job emitted by this thread; what follows it says only the identity. */
@@ -219,7 +185,7 @@ void smoke_emit_joins(void)
 			   "complete ctx=77 seqno=5\nsync_wait_exit ctx=77 seqno=5"),
 		 0);
 	CHECK_EQ(kmod_emit("end ctx=77 seqno=6"), 0); /* of a job that nobody submitted */
-	CHECK_OK(smoke_capture(&c));
+	CHECK_OK(capture_all(&c));
 	while ((p = capture_packet(&c, p)))
 		for (e = capture_record(p, NULL); e; e = capture_record(p, e)) {
 			if (e->type == GRT_EV_NAME)
@@ -247,14 +213,14 @@ void smoke_emit_joins(void)
 void smoke_emit_stopped(void)
 {
 	CHECK_EQ(kmod_emit("submit ctx=1 count=13"), 0);
-	CHECK_OK(smoke_balance(0, GRT_FATE_DELIVERED, 0));
+	CHECK_OK(balance_is(0, GRT_FATE_DELIVERED, 0));
 	CHECK_EQ(kmod_write("control", "start"), 0);
 	CHECK_EQ(kmod_emit("submit ctx=1 count=13"), 0);
 	CHECK_EQ(kmod_write("control", "stop"), 0);
 	CHECK_EQ(kmod_emit("submit ctx=1 count=17"), 0);
-	CHECK_OK(smoke_balance(13, GRT_FATE_DELIVERED, 0));
+	CHECK_OK(balance_is(13, GRT_FATE_DELIVERED, 0));
 	CHECK_EQ(kmod_write("control", "clear"), 0);
-	CHECK_OK(smoke_balance(0, GRT_FATE_DELIVERED, 0));
+	CHECK_OK(balance_is(0, GRT_FATE_DELIVERED, 0));
 	CHECK_EQ(kmod_delivered("submit"), 0);
 }
 
@@ -292,7 +258,7 @@ void smoke_by_type(void)
 	CHECK_EQ(kmod_delivered("irq"), 0);
 	CHECK_OK(ring_counts(251, 24, 11, 5, 1));
 	CHECK_OK(ring_counts(252, 3, 3, 0, 0));
-	CHECK_OK(smoke_balance(27, GRT_FATE_BELOW_LEVEL, 2));
+	CHECK_OK(balance_is(27, GRT_FATE_BELOW_LEVEL, 2));
 }
 
 void smoke_text(void)
@@ -387,7 +353,7 @@ void smoke_names(void)
 	for (i = 0; i < EMITTERS; i++)
 		pids[i] = spawn_emitter(i);
 	CHECK(reap(pids, EMITTERS));
-	CHECK_OK(smoke_capture(&c)); /* checks that a name is before its first use in each packet */
+	CHECK_OK(capture_all(&c)); /* checks that a name is before its first use in each packet */
 	CHECK_OK(names_right(&c, pids, EMITTERS));
 	CHECK_EQ(capture_count(&c, GRT_EV_SUBMIT), EMITTERS * 97 * 5);
 	capture_free(&c);

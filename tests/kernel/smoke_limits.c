@@ -80,7 +80,7 @@ static bool limit_holds(const struct limit *l)
 		TAP_FAIL("cannot set %s", l->config);
 		return false;
 	}
-	good = smoke_capture(&c) && smoke_balance(l->delivered, l->fate, l->n);
+	good = capture_all(&c) && balance_is(l->delivered, l->fate, l->n);
 	if (good && capture_count(&c, 0) - capture_count(&c, GRT_EV_NAME) != l->delivered) {
 		TAP_FAIL("not as many records as delivered");
 		good = false;
@@ -159,7 +159,7 @@ static bool sample_holds(unsigned int percent)
 		TAP_FAIL("cannot emit with sample=%u", percent);
 		return false;
 	}
-	if (!smoke_capture(&c) || !count_jobs(&c, seen, percent))
+	if (!capture_all(&c) || !count_jobs(&c, seen, percent))
 		return false;
 	capture_free(&c);
 	for (i = 0; i < JOBS; i++) {
@@ -174,8 +174,8 @@ static bool sample_holds(unsigned int percent)
 		TAP_FAIL("sample=%u keeps %u of %u jobs", percent, kept, JOBS);
 		return false;
 	}
-	return smoke_balance((uint64_t)kept * JOB_EVENTS, GRT_FATE_SAMPLED_OUT,
-			     (uint64_t)(JOBS - kept) * JOB_EVENTS);
+	return balance_is((uint64_t)kept * JOB_EVENTS, GRT_FATE_SAMPLED_OUT,
+			  (uint64_t)(JOBS - kept) * JOB_EVENTS);
 }
 
 void smoke_sample_jobs(void)
@@ -197,7 +197,7 @@ void smoke_sample_others(void)
 	CHECK_EQ(kmod_emit("command count=1000"), 0);
 	kept = kmod_delivered("command");
 	CHECK(kept >= 250 && kept <= 251); /* the remainder of an earlier run may add one */
-	CHECK_OK(smoke_balance(kept, GRT_FATE_SAMPLED_OUT, 1000 - kept));
+	CHECK_OK(balance_is(kept, GRT_FATE_SAMPLED_OUT, 1000 - kept));
 }
 
 /* After a quiet second, a burst that is over within the next one. */
@@ -216,8 +216,8 @@ void smoke_rate(void)
 		tap_skip("this machine is too slow: 5003 events took a second");
 		return;
 	}
-	CHECK_OK(smoke_capture(&c));
+	CHECK_OK(capture_all(&c));
 	CHECK_EQ(capture_count(&c, GRT_EV_SUBMIT), 97);
-	CHECK_OK(smoke_balance(97, GRT_FATE_RATE_LIMITED, 5003 - 97));
+	CHECK_OK(balance_is(97, GRT_FATE_RATE_LIMITED, 5003 - 97));
 	capture_free(&c);
 }

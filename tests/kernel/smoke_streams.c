@@ -191,13 +191,6 @@ void smoke_read_again(void)
 	capture_free(&c);
 }
 
-static void sleep_ms(unsigned int ms)
-{
-	struct timespec ts = {.tv_sec = ms / 1000, .tv_nsec = (ms % 1000) * MS};
-
-	nanosleep(&ts, NULL);
-}
-
 /* A child that writes to a control file after a while; it exits 0 if that worked. */
 static pid_t write_later(unsigned int ms, const char *file, const char *text)
 {
@@ -443,15 +436,15 @@ void smoke_clear_open(void)
 	CHECK(fd >= 0);
 	CHECK_EQ(kmod_write("control", "clear"), -EBUSY);
 	close(fd);
-	CHECK_OK(smoke_capture(&c));
+	CHECK_OK(capture_all(&c));
 	CHECK_EQ(capture_count(&c, GRT_EV_SUBMIT), 31);
-	CHECK_OK(smoke_balance(31, GRT_FATE_DELIVERED, 0));
+	CHECK_OK(balance_is(31, GRT_FATE_DELIVERED, 0));
 	capture_free(&c);
 	CHECK_EQ(kmod_write("control", "start"), 0);
 	CHECK_EQ(kmod_emit("submit ctx=1 count=31"), 0);
 	CHECK_EQ(kmod_write("control", "clear"), 0); /* goes on running, from 0 */
 	CHECK_EQ(kmod_emit("submit ctx=1 count=7"), 0);
-	CHECK_OK(smoke_capture(&c));
+	CHECK_OK(capture_all(&c));
 	CHECK_EQ(capture_packet(&c, NULL)->packet_seq_num, 0);
 	CHECK_EQ(capture_count(&c, GRT_EV_SUBMIT), 7);
 	capture_free(&c);
@@ -469,7 +462,7 @@ void smoke_trace_pipe(void)
 		CHECK(kmod_pin(cpu));
 		CHECK_EQ(kmod_emit("submit ctx=%d seqno=1 count=%d", cpu + 1, 10 + cpu), 0);
 	}
-	CHECK_OK(smoke_capture(&c));
+	CHECK_OK(capture_all(&c));
 	while ((p = capture_packet(&c, p))) {
 		const struct grt_event *e;
 		unsigned int n = 0;

@@ -380,7 +380,7 @@ static void a_broken_record_costs_the_rest_of_its_packet(void **state)
 	assert_int_equal(f->k.e[10].seqno, 10 + skipped / sizeof(*e));
 	assert_int_equal(grt_session_health(f->s)->fault[GRT_FAULT_RECORD], 1);
 	assert_int_equal(grt_session_health(f->s)->skipped_bytes, skipped);
-	assert_non_null(strstr(grt_session_health(f->s)->first.what, "t.grt: offset 688: broken record"));
+	assert_non_null(strstr(grt_session_health(f->s)->first.what, "t.grt: offset 704: broken record"));
 }
 
 /* What a record says of itself, and why it cannot be so: the tenth record of 31 in the first packet. */
@@ -421,7 +421,7 @@ static void a_record_is_judged_before_it_is_used(void **state)
 		free(data);
 		read_all(f);
 		assert_int_equal(grt_session_health(f->s)->fault[GRT_FAULT_RECORD], 1);
-		assert_non_null(strstr(grt_session_health(f->s)->first.what, "offset 688: broken record"));
+		assert_non_null(strstr(grt_session_health(f->s)->first.what, "offset 704: broken record"));
 		assert_non_null(strstr(grt_session_health(f->s)->first.why, rows[i].why));
 		assert_int_equal(f->k.e[9].seqno, 9);
 		assert_true(f->k.e[10].seqno > 20);
@@ -511,7 +511,7 @@ static void the_environment_is_read(void **state)
 	make_dir(f);
 	read_all(f);
 	assert_string_equal(grt_session_env(f->s, "command"), "trace_maker");
-	assert_string_equal(grt_session_env(f->s, "grtrace_format"), "1");
+	assert_string_equal(grt_session_env(f->s, "grtrace_format"), "2");
 	assert_null(grt_session_env(f->s, "nonsense"));
 }
 

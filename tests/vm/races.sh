@@ -1,13 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# tests/kernel/grtrace_races in the virtual machine: 10 s, in the long form 10
-# minutes.
+# tests/kernel/grtrace_races in the virtual machine, with the stages and while
+# they come and go: 10 s each, in the long form 10 minutes.
 
 # shellcheck source=tests/vm/_lib.sh
 . "$(dirname -- "$0")/_lib.sh"
 prepare
 seconds=10
 [ -z "${GRTRACE_SOAK:-}" ] || seconds=600
-guest --no-gpu --timeout $((seconds + 120)) -- \
-	sh tests/vm/_guest.sh grtrace "/mnt/build/tests/kernel/grtrace_races $seconds" | join_tap
+guest --no-gpu --timeout $((2 * seconds + 240)) -- sh -c "
+	sh tests/vm/_guest.sh 'grtrace grtrace_filter grtrace_sampling grtrace_aggregator grtrace_perf_mon' '/mnt/build/tests/kernel/grtrace_races $seconds'
+	SECONDS_LONG=$seconds sh tests/kernel/grtrace_stage_cycles.sh /mnt/build/tests/kernel/grtrace_races" | join_tap
