@@ -550,6 +550,17 @@ static struct truth *soft_truth(const struct capture *c, unsigned int jobs, cons
 	return t;
 }
 
+/* The share of a window by which the stamps of its jobs are apart, in percent. */
+static double apart(const struct truth *t, const struct window *w, uint32_t ring)
+{
+	double ns = 0;
+
+	for (size_t i = 0; i < JOBS_MAX; i++)
+		if (t->job[i].ring == ring && t->job[i].complete >= w->from && t->job[i].begin < w->to)
+			ns += t->job[i].between;
+	return 100 * ns / (w->to - w->from);
+}
+
 static bool soft_window_is(const struct truth *t, const struct window *w, unsigned int ring, double *worst)
 {
 	const struct row *r = &w->ring[ring];
@@ -557,7 +568,7 @@ static bool soft_window_is(const struct truth *t, const struct window *w, unsign
 
 	if (off > *worst)
 		*worst = off;
-	return near("utilization", w, ring, r->utilization, utilization, TOLERANCE);
+	return near("utilization", w, ring, r->utilization, utilization, TOLERANCE + apart(t, w, ring));
 }
 
 /* From submit to the end on the hardware, in us; -1: no job. @between: gets the mean time that this leaves
