@@ -126,6 +126,7 @@ void grtrace_rings_exit(void);
 
 /* stages.c */
 extern bool grtrace_judging;
+extern bool grtrace_watching;
 extern unsigned int grtrace_wanted;
 extern const struct grtrace_stage __rcu *grtrace_stages_on[GRT_STAGES];
 
@@ -143,6 +144,8 @@ DECLARE_STATIC_KEY_FALSE(grtrace_traced);
 void grtrace_trace(const struct grt_event *e);
 
 /* judge.c */
+void grtrace_watched(const struct grt_event *e, struct grtrace_job_info *by, const struct grtrace_job_info *job,
+		     enum grt_fate fate);
 void grtrace_emit_judged(struct grtrace_cpu *c, struct grt_event *e, u8 level, struct grtrace_job_info *by,
 			 const struct grtrace_job_info *job);
 void grtrace_hold_release(u64 before);

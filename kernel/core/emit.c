@@ -328,6 +328,8 @@ static void emit(struct grtrace_cpu *c, struct grt_event *e, const struct row *r
 	else
 		fate = pass(c, e, &by);
 	grtrace_account(c, fate);
+	if (unlikely(READ_ONCE(grtrace_watching)))
+		grtrace_watched(e, &by, job, fate);
 	if (e->type == GRT_EV_COMPLETE)
 		grtrace_job_done(e->ctx, e->seqno, GRT_FATE_DELIVERED);
 }

@@ -224,6 +224,22 @@ void grtrace_emit_judged(struct grtrace_cpu *c, struct grt_event *e, u8 level, s
 	grtrace_job_done(e->ctx, e->seqno, of_job);
 }
 
+/**
+ * grtrace_watched - tells stages of an event that nothing stood against
+ * @by, @job: as of grtrace_emit_judged(); @by of an event without job is changed
+ */
+void grtrace_watched(const struct grt_event *e, struct grtrace_job_info *by, const struct grtrace_job_info *job,
+		     enum grt_fate fate)
+{
+	struct grtrace_look l = { .e = e, .job = job ?: by, .known = job, .percent = e->sample };
+
+	if (e->type == GRT_EV_SUBMIT && e->ctx)
+		l.known = true;
+	else if (!job)
+		fill_place(by, e);
+	tell(&l, fate);
+}
+
 /* Return: whether there was one. */
 static bool release_one(unsigned int *at, u64 before)
 {

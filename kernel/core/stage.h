@@ -84,10 +84,11 @@ struct grtrace_look {
 	u8 percent;
 };
 
-/* What update() answers: something to do; JOB records are wanted; stamps are. */
-#define GRTRACE_STAGE_ON     1U
-#define GRTRACE_STAGE_HOLDS  2U
-#define GRTRACE_STAGE_STAMPS 4U
+/* What update() answers: something to do; JOB records are wanted; stamps are; only done() is. */
+#define GRTRACE_STAGE_ON      1U
+#define GRTRACE_STAGE_HOLDS   2U
+#define GRTRACE_STAGE_STAMPS  4U
+#define GRTRACE_STAGE_WATCHES 8U
 
 /**
  * struct grtrace_stage - a stage; every callback but @update may be NULL

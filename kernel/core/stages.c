@@ -17,6 +17,9 @@ EXPORT_SYMBOL_GPL(grtrace_config);
 /* Set when anything but the level may stand against an event: the one test of the usual path. */
 bool grtrace_judging;
 
+/* Set when a stage only wants to see what becomes of the events. */
+bool grtrace_watching;
+
 /* What the stages together have asked for, GRTRACE_STAGE_*. */
 unsigned int grtrace_wanted;
 
@@ -34,9 +37,10 @@ static unsigned int ask_updates(void)
 
 	for (kind = GRT_STAGE_CORE + 1; kind < GRT_STAGES; kind++) {
 		one = loaded[kind] ? loaded[kind]->update() : 0;
-		if (one & GRTRACE_STAGE_ON && loaded[kind]->done)
+		if (one & (GRTRACE_STAGE_ON | GRTRACE_STAGE_WATCHES) && loaded[kind]->done)
 			one |= GRTRACE_STAGE_DONE;
-		rcu_assign_pointer(grtrace_stages_on[kind], one & GRTRACE_STAGE_ON ? loaded[kind] : NULL);
+		rcu_assign_pointer(grtrace_stages_on[kind],
+				   one & (GRTRACE_STAGE_ON | GRTRACE_STAGE_WATCHES) ? loaded[kind] : NULL);
 		all |= one;
 	}
 	return all;
@@ -52,7 +56,8 @@ void grtrace_stages_update(void)
 	if (all & (GRTRACE_STAGE_HOLDS | GRTRACE_STAGE_STAMPS) && grtrace_jobs_keep_stamps())
 		all &= ~(GRTRACE_STAGE_HOLDS | GRTRACE_STAGE_STAMPS);
 	WRITE_ONCE(grtrace_wanted, all);
-	WRITE_ONCE(grtrace_judging, all || grtrace_watch_count(false) || limited ||
+	WRITE_ONCE(grtrace_watching, all & GRTRACE_STAGE_WATCHES);
+	WRITE_ONCE(grtrace_judging, all & ~(GRTRACE_STAGE_WATCHES | GRTRACE_STAGE_DONE) || grtrace_watch_count(false) || limited ||
 					    grtrace_setting(GRT_CONFIG_trace_ctx));
 	grtrace_hold_schedule();
 }

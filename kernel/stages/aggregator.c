@@ -401,7 +401,9 @@ static unsigned int aggregator_update(void)
 		mod_delayed_work(system_wq, &window.work, 0);
 	}
 	aggregating = on;
-	return on ? GRTRACE_STAGE_ON : 0;
+	if (!on)
+		return 0;
+	return grtrace_setting(GRT_CONFIG_aggregator_replace) ? GRTRACE_STAGE_ON : GRTRACE_STAGE_WATCHES;
 }
 
 /* A ring of the window that has begun, as its CPUs have it; on each of them in turn. */

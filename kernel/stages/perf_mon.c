@@ -247,8 +247,9 @@ static struct look look_at(unsigned int ring)
 /*
  * Looks at all rings at once: what is looked at only grows, so where something
  * came between, an interrupt or another virtual machine, all are looked at again.
+ * Return: when it began
  */
-static void look_at_all(struct look *looks)
+static u64 look_at_all(struct look *looks)
 {
 	unsigned int ring, tries = LOOK_TRIES;
 	u64 begun;
@@ -258,6 +259,7 @@ static void look_at_all(struct look *looks)
 		for_each_set_bit(ring, used, GRTRACE_RINGS)
 			looks[ring] = look_at(ring);
 	} while (ktime_get_mono_fast_ns() - begun > LOOK_NS && --tries);
+	return begun;
 }
 
 /* Return: whether the ring had an event since the last look */
@@ -288,8 +290,8 @@ static void window_fn(struct work_struct *work)
 	u64 now;
 
 	mutex_lock(&look_lock);
-	look_at_all(looks);
-	now = ktime_get_mono_fast_ns();
+	memset(looks, 0, sizeof(looks));
+	now = look_at_all(looks);
 	for_each_set_bit(ring, used, GRTRACE_RINGS)
 		if (looks[ring].time) /* it may be one that was used since */
 			any |= look_again(ring, &looks[ring]);
@@ -414,7 +416,7 @@ static unsigned int perf_mon_update(void)
 		reset();
 	}
 	monitoring = on;
-	return on ? GRTRACE_STAGE_ON : 0;
+	return on ? GRTRACE_STAGE_WATCHES : 0;
 }
 
 static const struct grtrace_stage stage = {

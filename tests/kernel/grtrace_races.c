@@ -105,6 +105,13 @@ static void configure(struct shared *me)
 		"filter_pid=0",
 		"filter_enabled=0",
 		"filter_enabled=1",
+		"aggregator_enable=1",
+		"aggregator_enable=0",
+		"aggregator_replace=1",
+		"aggregator_replace=0",
+		"aggregator_window=100",
+		"perf_mon=0",
+		"perf_mon=1",
 	};
 	const char *s = settings[draw(sizeof(settings) / sizeof(settings[0]))];
 
@@ -124,10 +131,11 @@ static void emitter(struct shared *me)
 
 static void looker(struct shared *me)
 {
-	static const char *const files[] = {"stats",	      "config",	 "rings",	   "adapters",
-					    "events_by_type", "version", "sampling_stats", "filter_stats"};
+	static const char *const files[] = {"stats",	      "config",		"rings",
+					    "adapters",	      "events_by_type", "version",
+					    "sampling_stats", "filter_stats",	"aggregator_stats"};
 	static char text[65536];
-	const char *file = files[draw(8)];
+	const char *file = files[draw(9)];
 	ssize_t n = kmod_read(file, text, sizeof(text));
 
 	if (strstr(file, "_stats") && (n == -EIO || n == -ENODEV))

@@ -11,5 +11,5 @@ prepare
 seconds=10
 [ -z "${GRTRACE_SOAK:-}" ] || seconds=600
 guest --no-gpu --parallel --timeout $((3 * seconds + 300)) -- sh -c "
-	sh tests/vm/_guest.sh 'grtrace grtrace_filter grtrace_sampling' '/mnt/build/tests/kernel/grtrace_races $seconds'
+	sh tests/vm/_guest.sh 'grtrace grtrace_filter grtrace_sampling grtrace_aggregator grtrace_perf_mon' '/mnt/build/tests/kernel/grtrace_races $seconds'
 	SECONDS_LONG=$((2 * seconds)) sh tests/kernel/grtrace_stage_cycles.sh /mnt/build/tests/kernel/grtrace_races" | join_tap
