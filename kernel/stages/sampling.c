@@ -84,13 +84,22 @@ static bool take_turn(struct own *o, u32 percent)
 	return true;
 }
 
+/*
+ * Where a job stands in 0..2^32. Steps of the golden ratio spread those of a
+ * context evenly, so that a share of them is that share of a few already.
+ */
+static u32 place_of(const struct grt_event *e)
+{
+	return hash_64(e->ctx, 32) + (u32)e->seqno * GOLDEN_RATIO_32;
+}
+
 static bool is_kept(struct own *o, const struct grt_event *e, u32 percent)
 {
 	if (percent >= 100)
 		return true;
 	if (!e->ctx)
 		return take_turn(o, percent);
-	return (hash_64(e->ctx * GOLDEN_RATIO_64 ^ e->seqno, 32) * 100ULL) >> 32 < percent;
+	return (place_of(e) * 100ULL) >> 32 < percent;
 }
 
 static enum grt_fate count(struct own *o, u32 ring, bool kept)
