@@ -77,9 +77,9 @@ stop_writers() {
 } 2>/dev/null
 
 start_jobs() {
-	"$run" -q -j 300 -p burst -o /dev/null &
+	"$run" -q -j 300 -r 300 -p steady -o /dev/null &
 	running=$!
-	for try in 1 2 3 4 5 6 7 8 9 10; do
+	for try in $(seq 100); do
 		[ "$(cat /sys/module/grtrace_softgpu/refcnt)" = 0 ] || return 0
 		sleep 0.02
 	done
@@ -94,6 +94,7 @@ bring() { # MODULE
 # Settings that are just being written, or jobs, keep a module for a moment.
 take() { # MODULE
 	if [ "$1" = grtrace_softgpu ]; then
+		[ "$(cat /sys/module/grtrace_softgpu/refcnt)" != 0 ] || { wait "$running" && start_jobs; }
 		[ "$(cat /sys/module/grtrace_softgpu/refcnt)" = 0 ] || rmmod "$1" 2>/dev/null || refused=$((refused + 1))
 		wait "$running" || fail "the jobs fail"
 		[ -e "/sys/module/$1" ] || return 0

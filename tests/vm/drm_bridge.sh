@@ -4,7 +4,7 @@
 # tests/kernel/grtrace_drm_bridge in the virtual machine. The software GPU is not
 # unloaded after it: some kernels lose a fence of a queue that is killed, and the
 # fence keeps its driver.
-# kernels: trixie sid
+# kernels in soak: trixie sid
 # kernels in soak: debug
 
 # shellcheck source=tests/vm/_lib.sh

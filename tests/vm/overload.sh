@@ -3,6 +3,7 @@
 #
 # A hundred thousand events (in the long form ten million) at full rate into a
 # small buffer: stats, packets and report say the same of them.
+# alone
 
 # shellcheck source=tests/vm/_lib.sh
 . "$(dirname -- "$0")/_lib.sh"
