@@ -186,12 +186,13 @@ put /sys/bus/3/hwmon/hwmon3/power1_input 12000000
 put /sys/class/devfreq/fde60000.gpu/cur_freq 800000000
 put /sys/class/devfreq/fde60000.gpu/load 45@800000000Hz
 put /sys/class/devfreq/dmc/cur_freq 528000000
+# Counters are written over (1<>), not made empty first: a reader never sees that in a kernel.
 cat >change.sh <<'END'
 begun=$(date +%s%N)
 for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15; do
 	ms=$((($(date +%s%N) - begun) / 1000000))
-	echo $((7000000000 + ms * 25000)) >sys/sys/bus/1/hwmon/hwmon1/energy1_input
-	echo $((1000 + ms / 4)) >sys/sys/class/drm/card1/gt/gt0/rc6_residency_ms
+	echo $((7000000000 + ms * 25000)) 1<>sys/sys/bus/1/hwmon/hwmon1/energy1_input
+	echo $((1000 + ms / 4)) 1<>sys/sys/class/drm/card1/gt/gt0/rc6_residency_ms
 	sleep 0.045
 done
 echo 5 >sys/sys/bus/2/hwmon/hwmon2/energy2_input
@@ -250,16 +251,17 @@ mkdir -p sys/proc/107/fd && ln -s /dev/pts/0 sys/proc/107/fd/0
 ln -s /nowhere sys/proc/self
 run doctor power
 expect "processes are enough" 0 '^  power +works'
+# As in a kernel, no reader sees a file between two states: a new one takes its place.
 cat >change.sh <<'END'
 game='drm-driver:\tamdgpu\ndrm-client-id:\t7\ndrm-pdev:\t0000:03:00.0\ndrm-resident-vram:\t2048 KiB\ndrm-total-vram:\t3 MiB\n'
 begun=$(date +%s%N)
 for i in 1 2 3 4 5 6 7 8 9 10; do
 	ns=$(($(date +%s%N) - begun))
 	printf "${game}drm-engine-gfx:\t$((5000000000 + ns / 2)) ns\n" >new
-	cat new >sys/proc/100/fdinfo/3
-	cat new >sys/proc/100/fdinfo/4
+	cp new next && mv next sys/proc/100/fdinfo/3
+	cp new next && mv next sys/proc/100/fdinfo/4
 	printf "drm-client-id:\t7\ndrm-pdev:\t0000:04:00.0\ndrm-cycles-rcs:\t$((1000 + i * 2500))\ndrm-total-cycles-rcs:\t$((100000 + i * 10000))\n" >new
-	cat new >sys/proc/103/fdinfo/3
+	mv new sys/proc/103/fdinfo/3
 	[ $i != 5 ] || rm -r sys/proc/106
 	sleep 0.09
 done
