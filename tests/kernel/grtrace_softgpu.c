@@ -176,6 +176,56 @@ static int submit(uint64_t array, uint32_t count)
 	return ioctl(gpu.fd, DRM_IOCTL_GRTRACE_SOFTGPU_SUBMIT, &arg) ? errno : 0;
 }
 
+/* Each but the first waits for the one before it, through a sync object that had no fence before the batch.
+ */
+static void chain(unsigned int n, uint32_t *sync)
+{
+	unsigned int i;
+
+	for (i = 0; i < n; i++) {
+		sync[i] = softgpu_sync(&gpu);
+		jobs[i] = (struct grtrace_softgpu_job){
+			.duration = 2 * MS, .cookie = i, .ring = i % gpu.nrings, .out_sync = sync[i]};
+		if (!i)
+			continue;
+		jobs[i].in_syncs = (uintptr_t)&sync[i - 1];
+		jobs[i].in_count = 1;
+	}
+}
+
+static void case_batch_chained(void)
+{
+	uint32_t sync[20];
+	unsigned int i;
+
+	CHECK_OK(begin(""));
+	chain(20, sync);
+	CHECK_EQ(submit((uintptr_t)jobs, 20), 0);
+	CHECK_OK(softgpu_results(&gpu, results, 20));
+	for (i = 0; i < 20; i++) {
+		CHECK_EQ(results[i].cookie, i);
+		CHECK(!i || results[i].run >= results[i - 1].end);
+		CHECK(jobs[i].ctx == results[i].ctx && jobs[i].seqno == results[i].seqno);
+	}
+	CHECK_OK(end());
+}
+
+/* Those before a bad one are submitted, it and those behind it are not. */
+static void case_batch_cut(void)
+{
+	struct grtrace_softgpu_submit arg = {.jobs = (uintptr_t)jobs, .count = MANY};
+
+	CHECK_OK(begin(""));
+	jobs[71].ring = 99;
+	CHECK_EQ(ioctl(gpu.fd, DRM_IOCTL_GRTRACE_SOFTGPU_SUBMIT, &arg), 0);
+	CHECK_EQ(arg.done, 71);
+	CHECK_OK(softgpu_results(&gpu, results, 71));
+	CHECK(jobs[70].seqno && !jobs[71].seqno);
+	jobs[0].ring = 99;
+	CHECK_EQ(submit((uintptr_t)jobs, 2), EINVAL);
+	CHECK_OK(end());
+}
+
 static int read_results(uint64_t array, uint32_t capacity, uint32_t pad, uint32_t *count)
 {
 	struct grtrace_softgpu_results arg = {
@@ -489,6 +539,8 @@ static const struct tap_case cases[] = {
 	{"parameters out of range are refused, the largest work", case_parameters},
 	{"jobs with a wrong argument are refused, each with its error", case_jobs_refused},
 	{"sync objects without a fence are refused, with one they are not", case_syncs},
+	{"jobs of a batch can wait for each other", case_batch_chained},
+	{"a batch ends before its first bad job", case_batch_cut},
 	{"arrays that are not there, too large or too small do no harm", case_arrays},
 	{"jobs in flight are bounded by jobs_max", case_limit},
 	{"a file closed with jobs in flight, also by SIGKILL, leaves a device that works", case_closed},
