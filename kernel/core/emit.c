@@ -273,6 +273,8 @@ static __always_inline bool deliver(struct grtrace_cpu *c, const struct grt_even
 		thread = thread_unnamed(c, e, by);
 	}
 	at = buf->data + buf->offset;
+	if (unlikely(buf->offset == sizeof(struct grt_packet)))
+		irq_work_queue(&c->fresh);
 	if (unlikely(ring || thread))
 		at = write_names(c, at, e, by, ring, thread);
 	copy_record(at, e);
