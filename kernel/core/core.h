@@ -95,6 +95,15 @@ static inline u64 grtrace_stamp(struct grtrace_cpu *c)
 	return now;
 }
 
+/* Of an event that happened at @told: not before the event that the CPU has told last, nor after now. */
+static inline u64 grtrace_stamp_told(struct grtrace_cpu *c, u64 told)
+{
+	u64 last = c->stamp;
+
+	c->stamp = clamp(told, last, grtrace_stamp(c));
+	return c->stamp;
+}
+
 static inline void grtrace_account(struct grtrace_cpu *c, enum grt_fate fate)
 {
 	c->balance.emitted++;

@@ -24,8 +24,11 @@ enum mode { STATIC, ADAPTIVE, THRESHOLD };
 
 #define STEP_MS 100
 
-/* Every n-th event of a CPU is measured: reading the clock costs as much as a tenth of it. */
-#define MEASURED 8
+/*
+ * Every n-th event of a CPU is measured: reading the clock costs as much as a
+ * tenth of it. No multiple of how many events a job has, or it would always be the same.
+ */
+#define MEASURED 7
 
 /**
  * struct ring_counts - of the jobs, and events of no known job, of a ring
@@ -140,13 +143,16 @@ static enum grt_fate sampling_event(const struct grtrace_look *l)
 		     l->e->time - l->stamps->submit >= grtrace_setting(GRT_CONFIG_sampling_threshold));
 }
 
-/* From the event's stamp to here is what emitting has cost, but for its last lines. */
+/*
+ * From the event's stamp to here is what emitting has cost, but for its last
+ * lines. Of an END it may be the stamp of something before.
+ */
 static void sampling_done(const struct grtrace_look *l, enum grt_fate fate)
 {
 	struct own *o = this_cpu_ptr(own);
 	u64 ns;
 
-	if (mode() != ADAPTIVE || ++o->turn < MEASURED)
+	if (mode() != ADAPTIVE || ++o->turn < MEASURED || l->e->type == GRT_EV_END)
 		return;
 	o->turn = 0;
 	if (unlikely(READ_ONCE(asleep)))
