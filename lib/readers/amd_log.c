@@ -271,6 +271,13 @@ static enum grt_text_line take_rocr(struct amd_log *a, const char *message, cons
 	return GRT_LINE_DONE;
 }
 
+static bool ends_call(const char *p, const char *end)
+{
+	struct grt_span line = grt_span_trim((struct grt_span){p, (size_t)(end - p)});
+
+	return line.at[line.len - 1] == ')';
+}
+
 static enum grt_text_line no_record(struct amd_log *a, const char *line, const char *end)
 {
 	const char *p = line, *message;
@@ -292,7 +299,7 @@ static enum grt_text_line no_record(struct amd_log *a, const char *line, const c
 		return GRT_LINE_SKIP;
 	if (starts(p, end, "Warning: "))
 		UNKNOWN(a, "(warnings without a header)");
-	else if (a->torn && end[-1] == ')')
+	else if (a->torn && ends_call(p, end))
 		UNKNOWN(a, "(rest of a torn line)");
 	else if (a->in_record && (starts(p, end, "VGPU=") || starts(p, end, "Kernel Name: ")))
 		UNKNOWN(a, "(lines of a longer message)");
@@ -331,21 +338,49 @@ static void amd_log_end(struct grt_text *t)
 	release_pending(a, UINT64_MAX);
 }
 
+/* Where the digits of "123 us:" begin, which end at @behind; 0: it is another form. */
+static size_t column_of(const char *line, const char *behind)
+{
+	const char *p = behind - 4;
+
+	if (p <= line || memcmp(p, " us:", 4) != 0)
+		return 0;
+	while (p > line && grt_is_digit(p[-1]))
+		p--;
+	return (size_t)(p - line);
+}
+
+/* Nearly all records have their stamp in one column. */
+static bool is_at_column(const char *p, const char *end, size_t column, uint64_t *ns)
+{
+	const char *digits = p + column;
+	uint64_t us;
+
+	if (column < 4 || column >= (size_t)(end - p) || p[0] != ':' || p[2] != ':' ||
+	    memcmp(digits - 2, ": ", 2) != 0 || !grt_scan_line_u64(&digits, end, &us) || end - digits < 4 ||
+	    memcmp(digits, " us:", 4) != 0 || us > UINT64_MAX / AMD_LOG_NS_PER_US)
+		return false;
+	*ns = us * AMD_LOG_NS_PER_US;
+	return true;
+}
+
 static bool amd_log_time(const char *line, const char *end, uint64_t *ns, size_t *hint)
 {
 	struct amd_log_head h = {.clock = AMD_LOG_NO_TIME};
 	const char *p = line, *at;
 
-	(void)hint;
 	grt_scan_blanks(&p, end);
 	if (p == end)
 		return false;
-	if (*p == ':' && amd_log_head(p, end, &h) && h.clock != AMD_LOG_NO_TIME) {
+	if (is_at_column(p, end, *hint, ns))
+		return true;
+	if (*p == ':' && (at = amd_log_stamp(p, end, &h)) && h.clock != AMD_LOG_NO_TIME) {
+		*hint = column_of(p, at);
 		*ns = h.time;
 		return true;
 	}
 	for (at = amd_log_find(p, end); at && h.clock == AMD_LOG_NO_TIME; at = amd_log_find(at, end)) {
-		at = amd_log_head(at, end, &h);
+		at = amd_log_stamp(at, end, &h);
 		if (!at)
 			break;
 	}

@@ -48,7 +48,10 @@ const char *amd_log_find(const char *p, const char *end);
  */
 const char *amd_log_head(const char *p, const char *end, struct amd_log_head *h);
 
-/** amd_log_rocr - the same of a line of ROCr, which has no level */
+/** amd_log_stamp - the same without pid and thread; the message may have them before it */
+const char *amd_log_stamp(const char *p, const char *end, struct amd_log_head *h);
+
+/** amd_log_rocr - amd_log_head() of a line of ROCr, which has no level */
 const char *amd_log_rocr(const char *line, const char *end, struct amd_log_head *h);
 
 /* Threads whose next kernel's name is remembered. */

@@ -161,6 +161,26 @@ static void scan_time(const char **p, const char *end, struct amd_log_head *h)
 	}
 }
 
+/* Up to 16 hexadecimal digits at once. */
+static inline bool scan_thread_number(const char **p, const char *end, uint64_t *v)
+{
+	const char *q = *p;
+	uint64_t high, low;
+	unsigned int n;
+
+	if (q[0] == '0' && (q[1] | 0x20) == 'x')
+		q += 2;
+	n = grt_scan_hex_digits(q, &high);
+	if (n < 8 || q + 8 >= end)
+		return grt_scan_hex(p, end, v);
+	n = grt_scan_hex_digits(q + 8, &low);
+	if (n == 8)
+		return grt_scan_hex(p, end, v);
+	*v = n ? high << 4 * n | low : high;
+	*p = q + 8 + n;
+	return true;
+}
+
 /* "[pid:4321  tid: 0x7f00]", "[tid:0x7f00]" or "[7f0011223344]" */
 static bool scan_brackets(const char **p, const char *end, struct amd_log_head *h)
 {
@@ -182,7 +202,7 @@ static bool scan_brackets(const char **p, const char *end, struct amd_log_head *
 		grt_scan_blanks(&q, end);
 	}
 	digits = q;
-	if (!grt_scan_hex(&q, end, &thread) && !named)
+	if (!scan_thread_number(&q, end, &thread) && !named)
 		return false;
 	if (!named && (q - digits < BARE_THREAD_MIN || q - digits > BARE_THREAD_MAX))
 		return false;
@@ -223,7 +243,7 @@ static void scan_thread(const char **p, const char *end, struct amd_log_head *h)
 	*p = q;
 }
 
-const char *amd_log_head(const char *p, const char *end, struct amd_log_head *h)
+const char *amd_log_stamp(const char *p, const char *end, struct amd_log_head *h)
 {
 	const char *q = behind_level(p, end);
 
@@ -231,10 +251,16 @@ const char *amd_log_head(const char *p, const char *end, struct amd_log_head *h)
 		return NULL;
 	h->level = (unsigned int)(q[-2] - '0');
 	p = scan_place(q, end, &h->file);
-	if (!p)
-		return NULL;
-	scan_time(&p, end, h);
-	scan_thread(&p, end, h);
+	if (p)
+		scan_time(&p, end, h);
+	return p;
+}
+
+const char *amd_log_head(const char *p, const char *end, struct amd_log_head *h)
+{
+	p = amd_log_stamp(p, end, h);
+	if (p)
+		scan_thread(&p, end, h);
 	return p;
 }
 

@@ -216,7 +216,7 @@ static bool take_entry(struct amd_log *a, struct grt_span name, const char *p, c
 static bool take_return(struct amd_log *a, struct grt_span name, const char *p, const char *end)
 {
 	struct grt_ev_log_call c = amd_log_call(a, GRT_CALL_RETURNED, name, rest_of(p, end));
-	const char *at = grt_find_text(p, end, "duration: ", 10);
+	const char *at = c.text[11] ? grt_find_text(p, end, "duration: ", 10) : NULL;
 	uint64_t us;
 
 	if (at) {
@@ -282,8 +282,10 @@ static bool complete(struct amd_log *a, const char *p, const char *end)
 	grt_scan_blanks(&f.at, end);
 	if (!GRT_SCAN_WORD(&f.at, end, "complete"))
 		return false;
-	n.first = NUMBER(&f, "CPU:") * AMD_LOG_NS_PER_US;
-	n.second = NUMBER(&f, "GPU:") * AMD_LOG_NS_PER_US;
+	if (f.at < end) {
+		n.first = NUMBER(&f, "CPU:") * AMD_LOG_NS_PER_US;
+		n.second = NUMBER(&f, "GPU:") * AMD_LOG_NS_PER_US;
+	}
 	amd_log_note(a, &n, GRT_LOG_COMPLETE, (struct grt_span){NULL, 0});
 	return true;
 }
@@ -456,6 +458,28 @@ static void other_packet(struct amd_log *a, struct fields *f, uint64_t soft, uin
 	amd_log_note(a, &n, barrier ? GRT_LOG_BARRIER : GRT_LOG_PACKET, name);
 }
 
+/* Every packet has one, mostly near its end. */
+static bool has_signal(const char *p, const char *end)
+{
+	const char *near = end - p > 100 ? end - 100 : p;
+
+	return grt_find_text(near, end, "signal=", 7) || (near > p && grt_find_text(p, end, "signal=", 7));
+}
+
+/* ", id=N, " which some releases have */
+static const char *skip_id(const char *p, const char *end)
+{
+	uint64_t id;
+
+	while (p < end && (*p == ',' || *p == ' '))
+		p++;
+	if (GRT_SCAN_WORD(&p, end, "id="))
+		grt_scan_u64(&p, end, &id);
+	while (p < end && (*p == ',' || *p == ' '))
+		p++;
+	return p;
+}
+
 /* "[SWq=0x1, ]HWq=0x2[, id=N], Dispatch Header = 0x1402 (type=2, ...". Return: false: its end is missing */
 static bool packet(struct amd_log *a, const char *p, const char *end, bool whole)
 {
@@ -466,11 +490,8 @@ static bool packet(struct amd_log *a, const char *p, const char *end, bool whole
 	if (end - p > 4 && *p == 'S')
 		soft = ADDRESS(&f, "SWq=");
 	hard = ADDRESS(&f, "HWq=");
-	NUMBER(&f, "id=");
-	while (f.at < end && (*f.at == ',' || *f.at == ' '))
-		f.at++;
-	what = f.at;
-	if (!whole && !grt_find_text(what, end, "signal=", 7))
+	what = skip_id(f.at, end);
+	if (!whole && !has_signal(what, end))
 		return false;
 	type = type_of(&f);
 	f.at = what;
