@@ -429,7 +429,7 @@ static const struct grt_column kernel_columns[] = {
 };
 const struct grt_table grt_rocm_kernel_table = {"kernels", "kernels", kernel_columns, 0};
 
-/* Calls, functions, layers, answers */
+/* Calls, functions, layers */
 
 #define CALL(member) AT(struct grt_rocm_call, member)
 static const struct grt_column call_columns[] = {
@@ -469,11 +469,3 @@ static const struct grt_column layer_columns[] = {
 	{.name = NULL},
 };
 const struct grt_table grt_rocm_layer_table = {"layers", "what each layer took", layer_columns, 0};
-
-#define ANSWER(member) AT(struct grt_rocm_answer, member)
-static const struct grt_column answer_columns[] = {
-	{"question", get_pointed, ANSWER(question), GRT_CELL_TEXT, GRT_COLUMN_ALL, "the question"},
-	{"answer", get_text, ANSWER(text), GRT_CELL_TEXT, GRT_COLUMN_ALL, "what the trace says"},
-	{.name = NULL},
-};
-const struct grt_table grt_rocm_answer_table = {"answers", "answers", answer_columns, 0};

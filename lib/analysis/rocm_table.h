@@ -30,12 +30,6 @@ struct grt_rocm_step_count {
 	struct grt_rocm_times took;
 };
 
-/** struct grt_rocm_answer - a question and its answer */
-struct grt_rocm_answer {
-	const char *question;
-	char text[512];
-};
-
 extern const struct grt_table grt_rocm_creation_table; /* struct grt_rocm_creation; @view: their array */
 extern const struct grt_table grt_rocm_step_table;     /* struct grt_rocm_step_row */
 extern const struct grt_table grt_rocm_queue_table;    /* struct grt_rocm_queue */
@@ -44,6 +38,5 @@ extern const struct grt_table grt_rocm_kernel_table;   /* struct grt_rocm_kernel
 extern const struct grt_table grt_rocm_call_table;     /* struct grt_rocm_call */
 extern const struct grt_table grt_rocm_func_table;     /* struct grt_rocm_func */
 extern const struct grt_table grt_rocm_layer_table;    /* struct grt_rocm_layer */
-extern const struct grt_table grt_rocm_answer_table;   /* struct grt_rocm_answer */
 
 #endif /* GRT_ANALYSIS_ROCM_TABLE_H */
