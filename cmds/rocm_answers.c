@@ -165,31 +165,33 @@ static void doorbells(struct answers *a, const struct rocm_run *run)
 	answered(a, "doorbells");
 }
 
+/* A station of the way, with an arrow from the one before. */
+static void station(struct answers *a, bool *any, uint64_t n, const char *what)
+{
+	if (!n)
+		return;
+	say(a, "%s%" PRIu64 " %s", *any ? " -> " : "", n, what);
+	*any = true;
+}
+
 static void path(struct answers *a, const struct rocm_run *run)
 {
 	const struct grt_rocm_count *c = &run->r.count;
+	bool any = false;
 
-	say(a, "Seen here:");
-	if (c->calls)
-		say(a, " %" PRIu64 " API calls ->", c->calls);
-	if (c->enqueues)
-		say(a, " %" PRIu64 " commands enqueued ->", c->enqueues);
-	if (c->dispatches)
-		say(a, " %" PRIu64 " kernels into %u hardware queues ->", c->dispatches, run->r.queues.used);
-	if (c->dispatches)
-		say(a, " doorbells (not visible) ->");
-	if (c->gpu_took.n)
-		say(a, " %" PRIu64 " times on the GPU by its clock ->", c->gpu_took.n);
-	if (c->completes)
-		say(a, " %" PRIu64 " commands complete.", c->completes);
+	station(a, &any, c->calls, "API calls");
+	station(a, &any, c->enqueues, "commands enqueued");
+	station(a, &any, c->dispatches, "kernels written into user queues");
+	station(a, &any, c->dispatches, "doorbells (not visible)");
+	station(a, &any, c->gpu_took.n, "times on the GPU by its clock");
+	station(a, &any, c->completes, "commands complete");
+	say(a, any ? "." : "The runtime's side is not in the trace.");
 	if (c->funcs)
 		say(a,
 		    " In the kernel: %" PRIu64 " queue creations, %" PRIu64 " memory ioctls, %" PRIu64
 		    " other ioctls.",
 		    steps(run, GRT_ROCM_IOCTL_CREATE), steps(run, GRT_ROCM_MEMORY),
 		    steps(run, GRT_ROCM_IOCTL));
-	if (!c->log && !c->funcs)
-		say(a, " nothing.");
 	answered(a, "path");
 }
 

@@ -86,6 +86,15 @@ static const char *scan_place(const char *p, const char *end, struct grt_span *f
 	return grt_scan_char(&p, end, ':') ? p : NULL;
 }
 
+/* Directly behind a word only what has all of a record is one: a source file, a line and a stamp. */
+static bool is_whole(const char *p, const char *end)
+{
+	struct amd_log_head h;
+
+	return amd_log_stamp(p, end, &h) && h.clock == AMD_LOG_MONOTONIC && h.file.len > 4 &&
+	       !memcmp(h.file.at + h.file.len - 2, "pp", 2);
+}
+
 const char *amd_log_find(const char *p, const char *end)
 {
 	const char *begin = p, *at, *q;
@@ -95,8 +104,11 @@ const char *amd_log_find(const char *p, const char *end)
 	for (; p < end; p += 8) {
 		for (pairs = colon_pairs(p); pairs; pairs &= pairs - 1) {
 			at = p + __builtin_ctzll(pairs) / 8;
-			q = at < end && (at == begin || !is_word(at[-1])) ? behind_level(at, end) : NULL;
-			if (q && scan_place(q, end, &file))
+			q = at < end ? behind_level(at, end) : NULL;
+			if (!q)
+				continue;
+			if (at == begin || !is_word(at[-1]) ? scan_place(q, end, &file) != NULL
+							    : is_whole(at, end))
 				return at;
 		}
 	}
