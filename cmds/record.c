@@ -17,6 +17,7 @@
 
 #include <grtrace/control.h>
 
+#include "../sources/hostlog.h"
 #include "../sources/kmod_settings.h"
 #include "../sources/source.h"
 #include "child.h"
@@ -121,6 +122,7 @@ struct input {
  * @streams: how many streams
  * @left: of these, not at their end
  * @buffer: CHUNK bytes
+ * @prog: there is a program to run
  * @target: pidfd of the process of --pid
  * @asked: when PROG was last asked to end
  * @gave_up: it was asked twice
@@ -136,6 +138,7 @@ struct run {
 	char *buffer;
 	struct recording rec;
 	struct child child;
+	bool prog;
 	int target;
 	uint64_t asked;
 	bool gave_up;
@@ -262,6 +265,7 @@ static int open_source(struct run *run, const struct source *source, enum wish w
 		.settings = &opt.settings,
 		.covered = wants_stack() || opt.kernel_stack ? NULL : is_covered,
 		.arg = run,
+		.prog = run->prog,
 		.note = note,
 	};
 	struct input *in = &run->inputs[run->n_inputs];
@@ -393,9 +397,9 @@ static int close_inputs(struct run *run)
 
 static void clock_text(char *text, size_t room)
 {
-	snprintf(text, room, "monotonic=%llu realtime=%llu boottime=%llu",
+	snprintf(text, room, "monotonic=%llu realtime=%llu boottime=%llu monotonic_raw=%llu",
 		 (unsigned long long)now_ns(CLOCK_MONOTONIC), (unsigned long long)now_ns(CLOCK_REALTIME),
-		 (unsigned long long)now_ns(CLOCK_BOOTTIME));
+		 (unsigned long long)now_ns(CLOCK_BOOTTIME), (unsigned long long)now_ns(CLOCK_MONOTONIC_RAW));
 }
 
 /* The whole command line, as the kernel has it. */
@@ -749,7 +753,8 @@ static int setup(struct run *run, char **argv)
 		return status;
 	ret = open_output(run, &err);
 	if (!ret && argv[0])
-		ret = child_fork(&run->child, argv, &err);
+		ret = child_fork(&run->child, argv, hostlog_stderr(), &err);
+	hostlog_started();
 	if (ret)
 		return cmd_error(EXIT_FAILED, &err);
 	return record(run, argv, &err);
@@ -870,6 +875,7 @@ static int record_run(int argc, char **argv)
 	signal(SIGXFSZ, SIG_IGN);
 	signal(SIGPIPE, SIG_IGN);
 	run.command = command_text();
+	run.prog = argv[0];
 	status = setup(&run, argv);
 	closed = close_inputs(&run);
 	child_close(&run.child);

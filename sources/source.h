@@ -35,6 +35,7 @@ struct kmod_settings;
  * @covered: whether another source of this recording tells of this driver's
  *	jobs; NULL: none does
  * @arg: handed to @covered
+ * @prog: a program is started for the recording
  * @note: tells the user what was done on the way (a module was loaded)
  */
 struct source_setup {
@@ -52,6 +53,7 @@ struct source_setup {
 	uint32_t ring_base;
 	bool (*covered)(void *arg, const char *driver);
 	void *arg;
+	bool prog;
 	void (*note)(const char *text);
 };
 
