@@ -68,6 +68,7 @@ static struct {
 	uint32_t device_number;
 	const char *stack;
 	bool kernel_stack;
+	bool refused;
 	struct kmod_settings settings;
 } opt;
 
@@ -93,6 +94,8 @@ static const struct cmd_opt options[] = {
 	{"stack", 0, OPT_STR, "HOW", &opt.stack,
 	 "CPU stack of each submit: bpf, auto or none (default: none)"},
 	{"kernel-stack", 0, OPT_FLAG, NULL, &opt.kernel_stack, "its kernel part, too"},
+	{"include-failed", 0, OPT_FLAG, NULL, &opt.refused,
+	 "nvsched: calls that failed, too, also on files that are not NVIDIA's"},
 	{"verbose", 'v', OPT_FLAG, NULL, &opt.verbose, "say which sources are left out, and why"},
 	{"raw", 0, OPT_STR, "FILE", &opt.raw, "plain packets instead of a directory; - is standard output"},
 #define GRT_OPTION(name, setting, value) {name, 0, OPT_KEY, value, &opt_keys[GRT_CONFIG_##setting], NULL},
@@ -263,6 +266,7 @@ static int open_source(struct run *run, const struct source *source, enum wish w
 		.user_stack = wants_stack(),
 		.kernel_stack = opt.kernel_stack,
 		.settings = &opt.settings,
+		.refused = opt.refused,
 		.covered = wants_stack() || opt.kernel_stack ? NULL : is_covered,
 		.arg = run,
 		.prog = run->prog,
