@@ -269,6 +269,7 @@ bench: all test-tools bench-modules
 	bench/report.sh $(O)
 	bench/merge.sh $(O)
 	bench/vm/emit.sh $(O)
+	bench/vm/idle.sh $(O)
 	bench/vm/glmark2.sh $(O)
 	bench/vm/toggle.sh $(O)
 

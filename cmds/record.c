@@ -4,7 +4,7 @@
  * runs, for a time, or until Ctrl-C. Whatever was changed for it is put back.
  */
 #include <errno.h>
-#include <poll.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -584,13 +584,17 @@ static bool should_end(struct run *run, uint64_t now)
 	return !run->child.pid || !child_may_end(run, now);
 }
 
+/* ms until there is something to do without an event, -1: never. */
 static int poll_timeout(const struct run *run, uint64_t now)
 {
 	double left = opt.seconds * 1e3 - (double)(now - run->begun) / 1e6;
+	bool ticks = run->asked || (run->child.pid && run->child.pidfd < 0);
 
 	if (opt.seconds > 0 && left < TICK_MS)
 		return left > 0 ? (int)left + 1 : 0;
-	return TICK_MS;
+	if (ticks || isatty(STDERR_FILENO))
+		return TICK_MS;
+	return opt.seconds > 0 ? (int)(left < INT_MAX ? left : INT_MAX) : -1;
 }
 
 static int capture(struct run *run, struct grt_err *err)
@@ -600,7 +604,7 @@ static int capture(struct run *run, struct grt_err *err)
 
 	while (!ret && !should_end(run, now)) {
 		show_progress(run, now);
-		if (poll(run->fds, run->streams + 2, poll_timeout(run, now)) > 0)
+		if (cmd_poll(run->fds, run->streams + 2, poll_timeout(run, now)) > 0)
 			ret = move_ready(run, err);
 		now = now_ns(CLOCK_MONOTONIC);
 	}

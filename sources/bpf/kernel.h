@@ -73,6 +73,7 @@ struct device {
 /* Its value is the running kernel's: 0, from 7.0 on 3. */
 enum dma_fence_flag_bits {
 	DMA_FENCE_FLAG_SIGNALED_BIT,
+	DMA_FENCE_FLAG_TIMESTAMP_BIT,
 };
 
 struct dma_fence {
@@ -80,6 +81,7 @@ struct dma_fence {
 	__u64 seqno;
 	unsigned long flags;
 	int error;
+	__s64 timestamp; /* when it was signalled, CLOCK_MONOTONIC ns, valid with the flag */
 };
 
 struct spsc_queue {
