@@ -64,9 +64,13 @@ struct grt_pyframe {
 
 /**
  * grt_python_frames - the calling thread's chain, innermost first
+ * @low, @high: the C stack that it runs on
  * Return: how many; 0 without Python. Where all @max are used the rest is unknown.
  */
-unsigned int grt_python_frames(struct grt_pyframe *frame, unsigned int max);
+unsigned int grt_python_frames(uint64_t low, uint64_t high, struct grt_pyframe *frame, unsigned int max);
+
+/* The number of a frame that is the interpreter's own business, not a function of the program. */
+#define GRT_PYTHON_SKIP 0xffffffffU
 
 /** grt_python_intern - the number of a frame's text; 0 where there was no room. The frame must be running. */
 uint32_t grt_python_intern(const struct grt_pyframe *frame);
