@@ -93,6 +93,8 @@ enum event_class {
 	CLASS_custom,
 	CLASS_aggregate,
 	CLASS_tsg,
+	CLASS_image,
+	CLASS_launch,
 	CLASSES,
 };
 

@@ -82,6 +82,8 @@ struct grt_session;
  * @custom: events that only one driver has
  * @aggregate: AGGREGATE
  * @tsg: TSG_*
+ * @image: PROCESS, STRING, NODE, MAPPING, CLOCK
+ * @launch: LAUNCH, GPU_*
  * @unknown: a type that this version does not know; skipped by its size
  */
 struct grt_consumer {
@@ -103,6 +105,8 @@ struct grt_consumer {
 	int (*custom)(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu);
 	int (*aggregate)(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu);
 	int (*tsg)(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu);
+	int (*image)(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu);
+	int (*launch)(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu);
 	int (*unknown)(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu);
 };
 

@@ -92,6 +92,8 @@ void grtrace_trace_end(void);
 #define GRT_TRACE_stack(name, fields)
 #define GRT_TRACE_aggregate(name, fields)
 #define GRT_TRACE_tsg(name, fields)
+#define GRT_TRACE_image(name, fields)
+#define GRT_TRACE_launch(name, fields)
 #define GRT_TRACE_custom(name, fields)
 
 #define GRT_EVENT(id, NAME, name, CLASS, LEVEL, WHO, fields, help) GRT_TRACE_##CLASS(name, fields);

@@ -34,7 +34,7 @@ struct collect {
 	size_t room;
 	struct {
 		unsigned int packet, job, wait, error, command, irq, name, call, dep, vblank, mem, xid,
-			counter, stack, aggregate, tsg, unknown;
+			counter, stack, aggregate, tsg, image, launch, unknown;
 	} calls;
 	size_t stop_at;
 	int stop_with;
@@ -95,6 +95,8 @@ COLLECT_CALL(counter)
 COLLECT_CALL(stack)
 COLLECT_CALL(aggregate)
 COLLECT_CALL(tsg)
+COLLECT_CALL(image)
+COLLECT_CALL(launch)
 COLLECT_CALL(unknown)
 #undef COLLECT_CALL
 
@@ -122,6 +124,8 @@ static inline void collect_reset(struct collect *k)
 				.stack = collect_stack,
 				.aggregate = collect_aggregate,
 				.tsg = collect_tsg,
+				.image = collect_image,
+				.launch = collect_launch,
 				.unknown = collect_unknown,
 			},
 	};
