@@ -81,8 +81,9 @@ struct grt_unwind_thread {
 	/* Python, outermost first: where an entry of the interpreter lies, then its frames as words of the
 	 * tree. */
 	uint64_t item[PYTHON_ITEMS];
-	struct step step[GRT_UNWIND_MAX];
+	struct grt_pyframe known[PYTHON_ITEMS]; /* what the items are of */
 	struct grt_pyframe pyframe[PYTHON_ITEMS];
+	struct step step[GRT_UNWIND_MAX];
 };
 
 /* One walk. */
@@ -387,6 +388,12 @@ static bool is_entry(uint64_t item)
 	return !(item & GRT_FRAME_PYTHON);
 }
 
+static bool same(const struct grt_pyframe *a, const struct grt_pyframe *b)
+{
+	return a->cstack == b->cstack &&
+	       (a->cstack || (a->code == b->code && a->instr == b->instr && a->print == b->print));
+}
+
 /*
  * Reads Python's frames. Where they differ from the last walk's, the nodes from
  * the native frame of the outermost difference on are no longer known.
@@ -394,13 +401,10 @@ static bool is_entry(uint64_t item)
 static void read_python(struct grt_unwind_thread *t, const struct grt_stack *stack)
 {
 	uint32_t n = grt_python_frames(stack->low, stack->high, t->pyframe, PYTHON_ITEMS), at = 0;
-	uint64_t entry = 0, item, differs;
+	uint64_t entry = 0, differs;
 
-	while (at < n && at < t->items) {
-		item = item_of(&t->pyframe[n - 1 - at]);
-		if (item != t->item[at])
-			break;
-		entry = is_entry(item) ? item : entry;
+	while (at < n && at < t->items && same(&t->known[at], &t->pyframe[n - 1 - at])) {
+		entry = t->known[at].cstack ? t->known[at].cstack : entry;
 		at++;
 	}
 	if (at == n && at == t->items)
@@ -409,8 +413,10 @@ static void read_python(struct grt_unwind_thread *t, const struct grt_stack *sta
 	if (at < t->items && is_entry(t->item[at]) && t->item[at] > differs)
 		differs = t->item[at];
 	t->items = n;
-	for (uint32_t i = at; i < n; i++)
-		t->item[i] = item_of(&t->pyframe[n - 1 - i]);
+	for (uint32_t i = at; i < n; i++) {
+		t->known[i] = t->pyframe[n - 1 - i];
+		t->item[i] = item_of(&t->known[i]);
+	}
 	if (at < n && is_entry(t->item[at]) && (t->item[at] > differs || !differs))
 		differs = t->item[at];
 	at = differs ? frame_with(t, differs) : 0;
