@@ -29,7 +29,8 @@
 #define PYTHON_ITEMS (2 * GRT_UNWIND_MAX)
 #define FOREIGN_STACKS 4
 #define FOREIGN_LOOKUPS 256
-#define CACHE_LINE 64
+/* Below rsp: code that was interrupted after "leave" has its caller's rbp there. */
+#define RED_ZONE 128
 
 /* A frame of the last walk. */
 struct frame {
@@ -188,7 +189,7 @@ static uint32_t short_step(struct walk *w, uint64_t base, uint64_t rule, struct 
 		return GRT_ROOT_BAD_STACK;
 	s->ra_at = (const uint64_t *)(uintptr_t)(cfa - 8);
 	if (saved) {
-		if (cfa - saved < w->sp)
+		if (cfa - saved < w->sp - RED_ZONE || cfa - saved < w->stack.low)
 			return GRT_ROOT_BAD_STACK;
 		s->rbp_at = (const uint64_t *)(uintptr_t)(cfa - saved);
 		w->rbp = *s->rbp_at;
@@ -246,6 +247,9 @@ static uint32_t one_step(struct walk *w)
 		root = long_step(w, grt_rules_long(GRT_RULE_OFFSET(rule)), s);
 		break;
 	case GRT_RULE_END:
+		return GRT_ROOT_START;
+	case GRT_RULE_BEYOND:
+		w->steps--;
 		return GRT_ROOT_START;
 	case GRT_RULE_FP:
 		s->rbp_used = true;
