@@ -237,7 +237,12 @@ $(O)/tests/unit/test_%: $(O)/obj/tests/unit/test_%.o $(AUX_OBJ) $(LIBA)
 
 $(TOOLS): $(O)/%: $(O)/obj/%.o $(AUX_OBJ) $(LIBA)
 	@mkdir -p $(@D)
-	$(call say,LINK,$@)$(CC) $(ALL_LDFLAGS) -o $@ $< $(AUX_OBJ) $(LIBA) -lm
+	$(call say,LINK,$@)$(CC) $(ALL_LDFLAGS) -o $@ $< $(TOOL_OBJ) $(AUX_OBJ) $(LIBA) -lm
+
+# The unwinder, of the injected library: what is in it without the rest.
+UNWIND_OBJ := $(call obj,$(addprefix inject/,cfi.c python.c rules.c stack.c tree.c unwind.c))
+$(O)/bench/bench_unwind: TOOL_OBJ := $(UNWIND_OBJ)
+$(O)/bench/bench_unwind: $(UNWIND_OBJ)
 
 # A CUDA without a GPU for the injected library, see tests/inject/mock/mock.h.
 MOCK	:= $(O)/tests/inject/mock
@@ -289,6 +294,7 @@ bench: all test-tools bench-modules
 	$(O)/bench/bench_read -s 1024 -c 2
 	bench/report.sh $(O)
 	bench/merge.sh $(O)
+	$(O)/bench/bench_unwind
 	bench/vm/emit.sh $(O)
 	bench/vm/glmark2.sh $(O)
 	bench/vm/toggle.sh $(O)
@@ -330,4 +336,4 @@ clean:
 	rm -rf $(O)/obj $(O)/inject $(O)/bpf $(O)/tests $(O)/bench $(O)/tools $(O)/kernel $(O)/include $(O)/san $(O)/warn $(O)/on-* $(O)/vendor
 	rm -f $(BIN) $(INJECT) $(LIBA) $(LIBSO) $(O)/libgrtrace.map $(O)/libgrtrace.pc $(O)/flags
 
--include $(patsubst %.o,%.d,$(INJECT_OBJ) $(LIB_OBJ) $(CMD_OBJ) $(AUX_OBJ) $(call obj,$(UNIT_SRC) $(TOOL_SRC)))
+-include $(patsubst %.o,%.d,$(INJECT_OBJ) $(LIB_OBJ) $(CMD_OBJ) $(AUX_OBJ) $(UNWIND_OBJ) $(call obj,$(UNIT_SRC) $(TOOL_SRC)))

@@ -139,6 +139,8 @@ struct hashed {
 #define FUNCTION_MAX 511
 #define FILE_MAX 1023
 
+struct chain;
+
 enum check { UNCHECKED, GOOD, BAD };
 
 static struct {
@@ -148,6 +150,7 @@ static struct {
 	char why[160];
 	struct layout layout;
 	void *(*thread_state)(void);
+	void (*chain)(struct chain *c, const char *tstate);
 	const void *code_type;
 	const void *unicode_type;
 	const void *bytes_type;
@@ -273,6 +276,47 @@ static bool usable(const char *tstate)
 	return check == GOOD;
 }
 
+/* ------------------------------------------------------------ fingerprints */
+
+/*
+ * What follows is inlined for each layout, so that offsets are constants: it is
+ * done for each Python frame of each stack.
+ */
+#define FOR_A_LAYOUT static inline __attribute__((always_inline))
+
+/* A str's hash tells it from another one at its place; where it has none (-1) its first characters must. */
+FOR_A_LAYOUT uint64_t print_of_text(const struct layout *l, const char *str)
+{
+	uint64_t hash = word_at(str, l->text_hash);
+
+	return hash != ~0ULL ? hash : word_at(str, l->text_ascii) ^ word_at(str, l->text_length) << 48;
+}
+
+/* Of the table of lines where code objects have no number of their own: its size, and what is in its middle.
+ */
+FOR_A_LAYOUT uint64_t print_of_table(const struct layout *l, const char *table)
+{
+	uint64_t size = word_at(table, l->object_size);
+
+	return size ^ word_at(table + (size < 16 ? 0 : size / 2 - 8), l->bytes_data) << 8;
+}
+
+/* 0 for what is no code object. */
+FOR_A_LAYOUT uint64_t fingerprint(const struct layout *l, const char *code)
+{
+	uint64_t first, version;
+
+	if (!plausible(code) || (const void *)pointer_at(code, l->object_type) != py.code_type)
+		return 0;
+	first = (uint64_t)(uint32_t)int_at(code, l->code_firstline) << 32 ^ word_at(code, l->object_size);
+	version = l->code_version == NONE ? 0 : (uint32_t)int_at(code, l->code_version);
+	if (!version)
+		version = print_of_table(l, pointer_at(code, l->code_linetable));
+	return ((first * 0x9e3779b97f4a7c15ULL) ^ (version * 0xc2b2ae3d27d4eb4fULL) ^
+		print_of_text(l, pointer_at(code, l->code_qualname))) |
+	       1;
+}
+
 /* ---------------------------------------------------------------- the chain */
 
 struct chain {
@@ -283,10 +327,14 @@ struct chain {
 	unsigned int max;
 };
 
-static void add_frame(struct chain *c, const char *frame)
+FOR_A_LAYOUT void add_frame(const struct layout *l, struct chain *c, const char *frame)
 {
-	c->frame[c->used++] = (struct grt_pyframe){.code = pointer_at(frame, py.layout.frame_code),
-						   .instr = pointer_at(frame, py.layout.frame_instr)};
+	struct grt_pyframe *f = &c->frame[c->used++];
+
+	f->cstack = 0;
+	f->code = pointer_at(frame, l->frame_code);
+	f->instr = pointer_at(frame, l->frame_instr);
+	f->print = fingerprint(l, f->code);
 }
 
 /* False where the entry is not on this stack: what is further out cannot be told apart. */
@@ -297,14 +345,13 @@ static bool add_entry(struct chain *c, const char *entry)
 	if (at <= c->low || at >= c->high)
 		return false;
 	c->low = at;
-	c->frame[c->used++] = (struct grt_pyframe){.cstack = at};
+	c->frame[c->used++].cstack = at;
 	return true;
 }
 
 /* 3.11: every entry has a _PyCFrame on the C stack, its last frame says so. */
-static void chain_by_cframes(struct chain *c, const char *cframe)
+FOR_A_LAYOUT void chain_by_cframes(const struct layout *l, struct chain *c, const char *cframe)
 {
-	const struct layout *l = &py.layout;
 	const char *f;
 
 	for (; plausible(cframe); cframe = pointer_at(cframe, l->cframe_previous)) {
@@ -314,7 +361,7 @@ static void chain_by_cframes(struct chain *c, const char *cframe)
 		for (;; f = pointer_at(f, l->frame_previous)) {
 			if (c->used + 2 > c->max || !plausible(f))
 				return;
-			add_frame(c, f);
+			add_frame(l, c, f);
 			if (f[l->frame_is_entry])
 				break;
 		}
@@ -324,13 +371,11 @@ static void chain_by_cframes(struct chain *c, const char *cframe)
 }
 
 /* 3.12, 3.13: every entry has a frame of its own in the chain, on the C stack. */
-static void chain_by_frames(struct chain *c, const char *f)
+FOR_A_LAYOUT void chain_by_frames(const struct layout *l, struct chain *c, const char *f)
 {
-	const struct layout *l = &py.layout;
-
 	for (; plausible(f) && c->used + 1 < c->max; f = pointer_at(f, l->frame_previous))
 		if (f[l->frame_owner] != OWNED_BY_CSTACK)
-			add_frame(c, f);
+			add_frame(l, c, f);
 		else if (!add_entry(c, f))
 			return;
 }
@@ -345,26 +390,35 @@ static unsigned int whole_entries(const struct chain *c)
 	return n;
 }
 
+static void chain_3_11(struct chain *c, const char *tstate)
+{
+	chain_by_cframes(&layout_3_11, c, pointer_at(tstate, layout_3_11.tstate_cframe));
+}
+
+static void chain_3_12(struct chain *c, const char *tstate)
+{
+	const char *cframe = pointer_at(tstate, layout_3_12.tstate_cframe);
+
+	if (plausible(cframe))
+		chain_by_frames(&layout_3_12, c, pointer_at(cframe, layout_3_12.cframe_current));
+}
+
+static void chain_3_13(struct chain *c, const char *tstate)
+{
+	chain_by_frames(&py.layout, c, pointer_at(tstate, py.layout.tstate_frame));
+}
+
 unsigned int grt_python_frames(uint64_t low, uint64_t high, struct grt_pyframe *frame, unsigned int max)
 {
 	struct chain c = {.low = low, .high = high, .frame = frame, .max = max};
-	const struct layout *l = &py.layout;
-	const char *tstate, *cframe;
+	const char *tstate;
 
 	if (!atomic_load_explicit(&py.found, memory_order_acquire))
 		return 0;
 	tstate = py.thread_state();
 	if (!tstate || !usable(tstate))
 		return 0;
-	if (l->tstate_frame != NONE) {
-		chain_by_frames(&c, pointer_at(tstate, l->tstate_frame));
-		return whole_entries(&c);
-	}
-	cframe = pointer_at(tstate, l->tstate_cframe);
-	if (l->frame_is_entry != NONE)
-		chain_by_cframes(&c, cframe);
-	else if (plausible(cframe))
-		chain_by_frames(&c, pointer_at(cframe, l->cframe_current));
+	py.chain(&c, tstate);
 	return whole_entries(&c);
 }
 
@@ -621,56 +675,18 @@ static uint32_t read_text(const struct grt_pyframe *f)
 	return keep_text(kept_name, kept_path, line_of(f->code, f->instr));
 }
 
-/* A str's hash tells it from another one at its place; where it has none (-1) its first characters must. */
-static uint64_t print_of_text(const char *str)
-{
-	uint64_t hash = word_at(str, py.layout.text_hash), first;
-
-	if (hash != ~0ULL)
-		return hash;
-	memcpy(&first, str + py.layout.text_ascii, sizeof(first));
-	return mix(first, word_at(str, py.layout.text_length));
-}
-
-/* Of the table of lines where code objects have no number of their own: its size and three places in it. */
-static uint64_t print_of_table(const char *table)
-{
-	uint64_t size = word_at(table, py.layout.object_size), print = size, word;
-	const char *data = table + py.layout.bytes_data;
-
-	if (size < 8)
-		return mix(print, (uint8_t)data[0]);
-	for (unsigned int i = 0; i < 3; i++) {
-		memcpy(&word, data + (size - 8) / 2 * i, sizeof(word));
-		print = mix(print, word);
-	}
-	return print;
-}
-
-static uint64_t fingerprint(const char *code)
-{
-	const struct layout *l = &py.layout;
-	uint64_t print =
-		(uint64_t)(uint32_t)int_at(code, l->code_firstline) << 32 ^ word_at(code, l->object_size);
-	uint32_t version = l->code_version == NONE ? 0 : (uint32_t)int_at(code, l->code_version);
-
-	print = mix(print, print_of_text(pointer_at(code, l->code_qualname)));
-	return mix(print, version ? version : print_of_table(pointer_at(code, l->code_linetable)));
-}
-
 uint32_t grt_python_intern(const struct grt_pyframe *f)
 {
-	uint64_t hash = mix(mix(0, (uintptr_t)f->code), (uintptr_t)f->instr), print;
+	uint64_t hash = mix(mix(0, (uintptr_t)f->code), (uintptr_t)f->instr);
 	uint32_t number, unclaimed;
 	struct known *k;
 
-	if (!is_a(f->code, py.code_type))
+	if (!f->print)
 		return GRT_PYTHON_SKIP;
-	print = fingerprint(f->code);
 	for (uint32_t i = 0; i < PROBES; i++) {
 		k = &py.known[((hash >> 20) + i) & (KNOWN_SLOTS - 1)];
 		number = atomic_load_explicit(&k->number, memory_order_acquire);
-		if (number && k->code == f->code && k->instr == f->instr && k->print == print)
+		if (number && k->code == f->code && k->instr == f->instr && k->print == f->print)
 			return number;
 		unclaimed = 0;
 		if (number || !atomic_compare_exchange_strong(&k->claimed, &unclaimed, 1))
@@ -678,7 +694,7 @@ uint32_t grt_python_intern(const struct grt_pyframe *f)
 		number = read_text(f);
 		k->code = f->code;
 		k->instr = f->instr;
-		k->print = print;
+		k->print = f->print;
 		atomic_store_explicit(&k->number, number, memory_order_release);
 		if (!number)
 			atomic_store_explicit(&k->claimed, 0, memory_order_release);
@@ -798,6 +814,7 @@ static bool choose_layout(unsigned int minor, const void *runtime)
 		py.layout = layout_3_11;
 	if (minor == 12)
 		py.layout = layout_3_12;
+	py.chain = minor == 11 ? chain_3_11 : minor == 12 ? chain_3_12 : chain_3_13;
 	return minor == 13 ? layout_3_13(runtime) : true;
 }
 

@@ -55,11 +55,13 @@ const char *grt_python_why_not(void);
  * struct grt_pyframe - a frame of Python, or where an entry of the interpreter lies on the C stack
  * @cstack: not 0: an address within the native frame that the Python frames before this one run in
  * @code, @instr: otherwise, the code object and the instruction
+ * @print: of the code object, as another one may be at its place the next time
  */
 struct grt_pyframe {
 	uintptr_t cstack;
 	const char *code;
 	const char *instr;
+	uint64_t print;
 };
 
 /**

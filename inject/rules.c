@@ -419,24 +419,24 @@ static bool is_epilogue(const uint8_t *code, const uint8_t *end, struct grt_cfi_
 /* @pc may be anything: the code is read by the kernel, which refuses what is not there. */
 static uint64_t look_at_code(uint64_t pc)
 {
+	/* What is before on another page need not be there. */
+	size_t before = (pc + 1) % 4096 < CODE_BEFORE ? (pc + 1) % 4096 : CODE_BEFORE;
 	uint8_t code[CODE_BEFORE + CODE_AFTER] = {0};
-	struct iovec to = {code, sizeof(code)},
-		     from = {(void *)(uintptr_t)(pc + 1 - CODE_BEFORE), sizeof(code)};
 	const uint8_t *ra = code + CODE_BEFORE;
-	struct grt_cfi_rule rule;
+	struct iovec to = {code + CODE_BEFORE - before, before + CODE_AFTER};
+	struct iovec from = {(void *)(uintptr_t)(pc + 1 - before), before + CODE_AFTER};
 	ssize_t got = process_vm_readv(getpid(), &to, 1, &from, 1, 0);
-	uint64_t word;
+	struct grt_cfi_rule rule;
 
-	if (got < CODE_BEFORE + 1)
+	if (got <= (ssize_t)before)
 		return guess(GRT_RULE_NONE);
 	if (is_sigreturn(ra, &rule))
 		return pack(&rule);
 	if (!call_before(ra))
 		return guess(GRT_RULE_NONE);
-	if (!is_epilogue(ra, code + got, &rule))
+	if (!is_epilogue(ra, ra + got - before, &rule))
 		return guess(GRT_RULE_FP);
-	word = pack(&rule);
-	return word | guess(0);
+	return pack(&rule) | guess(0);
 }
 
 /* ---------------------------------------------------------------- lookup */
@@ -477,10 +477,14 @@ static int search_object(struct dl_phdr_info *info, size_t size, void *data)
 	if (!load_object(&o, info, s->pc))
 		return 0;
 	s->module = module_number(info, &o, &s->hidden);
-	if (o.header.start &&
-	    in_spans(&o, (uintptr_t)o.header.start, (size_t)(o.header.end - o.header.start)) &&
-	    !grt_cfi_find(&o, s->pc, &rule))
+	if (!o.header.start ||
+	    !in_spans(&o, (uintptr_t)o.header.start, (size_t)(o.header.end - o.header.start)))
+		return 1;
+	if (!grt_cfi_find(&o, s->pc, &rule))
 		s->rule = pack(&rule);
+	/* makecontext() makes a function return to the start of another one, which no call comes before. */
+	else if (!grt_cfi_find(&o, s->pc + 1, &rule))
+		s->rule = GRT_RULE_BEYOND;
 	return 1;
 }
 

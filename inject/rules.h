@@ -29,9 +29,10 @@ enum grt_rule_kind {
 	GRT_RULE_RSP,
 	GRT_RULE_RBP,
 	GRT_RULE_LONG,
-	GRT_RULE_END,
-	GRT_RULE_NONE, /* guessed: no table has the address */
-	GRT_RULE_FP,   /* guessed: neither, but a frame pointer may lead on */
+	GRT_RULE_END,	 /* the outermost frame */
+	GRT_RULE_BEYOND, /* no frame: the one before it was the outermost */
+	GRT_RULE_NONE,	 /* guessed: no table has the address */
+	GRT_RULE_FP,	 /* guessed: neither, but a frame pointer may lead on */
 };
 
 #define GRT_RULE_KIND(rule) ((unsigned int)((rule)&0xf))

@@ -29,7 +29,8 @@
 #define PYTHON_ITEMS (2 * GRT_UNWIND_MAX)
 #define FOREIGN_STACKS 4
 #define FOREIGN_LOOKUPS 256
-#define CACHE_LINE 64
+/* Below rsp: code that was interrupted after "leave" has its caller's rbp there. */
+#define RED_ZONE 128
 
 /* A frame of the last walk. */
 struct frame {
@@ -81,8 +82,9 @@ struct grt_unwind_thread {
 	/* Python, outermost first: where an entry of the interpreter lies, then its frames as words of the
 	 * tree. */
 	uint64_t item[PYTHON_ITEMS];
-	struct step step[GRT_UNWIND_MAX];
+	struct grt_pyframe known[PYTHON_ITEMS]; /* what the items are of */
 	struct grt_pyframe pyframe[PYTHON_ITEMS];
+	struct step step[GRT_UNWIND_MAX];
 };
 
 /* One walk. */
@@ -187,7 +189,7 @@ static uint32_t short_step(struct walk *w, uint64_t base, uint64_t rule, struct 
 		return GRT_ROOT_BAD_STACK;
 	s->ra_at = (const uint64_t *)(uintptr_t)(cfa - 8);
 	if (saved) {
-		if (cfa - saved < w->sp)
+		if (cfa - saved < w->sp - RED_ZONE || cfa - saved < w->stack.low)
 			return GRT_ROOT_BAD_STACK;
 		s->rbp_at = (const uint64_t *)(uintptr_t)(cfa - saved);
 		w->rbp = *s->rbp_at;
@@ -245,6 +247,9 @@ static uint32_t one_step(struct walk *w)
 		root = long_step(w, grt_rules_long(GRT_RULE_OFFSET(rule)), s);
 		break;
 	case GRT_RULE_END:
+		return GRT_ROOT_START;
+	case GRT_RULE_BEYOND:
+		w->steps--;
 		return GRT_ROOT_START;
 	case GRT_RULE_FP:
 		s->rbp_used = true;
@@ -387,6 +392,12 @@ static bool is_entry(uint64_t item)
 	return !(item & GRT_FRAME_PYTHON);
 }
 
+static bool same(const struct grt_pyframe *a, const struct grt_pyframe *b)
+{
+	return a->cstack == b->cstack &&
+	       (a->cstack || (a->code == b->code && a->instr == b->instr && a->print == b->print));
+}
+
 /*
  * Reads Python's frames. Where they differ from the last walk's, the nodes from
  * the native frame of the outermost difference on are no longer known.
@@ -394,13 +405,10 @@ static bool is_entry(uint64_t item)
 static void read_python(struct grt_unwind_thread *t, const struct grt_stack *stack)
 {
 	uint32_t n = grt_python_frames(stack->low, stack->high, t->pyframe, PYTHON_ITEMS), at = 0;
-	uint64_t entry = 0, item, differs;
+	uint64_t entry = 0, differs;
 
-	while (at < n && at < t->items) {
-		item = item_of(&t->pyframe[n - 1 - at]);
-		if (item != t->item[at])
-			break;
-		entry = is_entry(item) ? item : entry;
+	while (at < n && at < t->items && same(&t->known[at], &t->pyframe[n - 1 - at])) {
+		entry = t->known[at].cstack ? t->known[at].cstack : entry;
 		at++;
 	}
 	if (at == n && at == t->items)
@@ -409,8 +417,10 @@ static void read_python(struct grt_unwind_thread *t, const struct grt_stack *sta
 	if (at < t->items && is_entry(t->item[at]) && t->item[at] > differs)
 		differs = t->item[at];
 	t->items = n;
-	for (uint32_t i = at; i < n; i++)
-		t->item[i] = item_of(&t->pyframe[n - 1 - i]);
+	for (uint32_t i = at; i < n; i++) {
+		t->known[i] = t->pyframe[n - 1 - i];
+		t->item[i] = item_of(&t->known[i]);
+	}
 	if (at < n && is_entry(t->item[at]) && (t->item[at] > differs || !differs))
 		differs = t->item[at];
 	at = differs ? frame_with(t, differs) : 0;
