@@ -105,6 +105,13 @@ check "live: dropped" says '^dropped +0$'
 run sched -p 999999999
 expect "a process that is not there" 1 'cannot follow process'
 
+record -c 0xc1d00019 groups alone
+run report --by tsg -i run.grt
+expect "report --by tsg: a group's life" 0 'nv_calls +c1d00019:5c000010 +GRAPHICS +0000:c6:00\.0 +0 +7 .* exit +1 +7 +2000 +1 +MEDIUM$'
+check "who shares a runlist" says '^0000:c6:00\.0 +14 +COPY1 +2 +2 +1 +[0-9]+$'
+run report --by tsg --csv --sort channels --top 2 -i run.grt
+check "sorted, as CSV" test "$(cut -d, -f3,8 <<<"$output" | sed 1d | xargs)" = "c1d00019:5c000010,7 c1d00019:5c000014,3"
+
 record groups old
 check "an older group: nothing is guessed" test "$(count tsg_schedule 'bus=0x0 grp=4294967295 runlist=4294967295 nv_engine=0x0 timeslice=0 interleave=4294967295 .*channels=4294967295')" = 1
 check "an older channel: what its token says" test "$(count tsg_token 'tsg=0x0 .*runlist=3 nv_engine=0x0 channel=0x5c000100 chid=5 ')" = 1
