@@ -106,10 +106,10 @@ END
 # ------------------------------------------------------------- speed
 
 medians() { # COUNT ARGS OF program: so often in each of 3 blocks without and with tracing, in turn
-	local block i pid n=$((3 * $1 / 2 + 1))
+	local i pid n=$((3 * $1 / 2 + 1))
 	: >off
 	: >on
-	for block in 1 2 3; do
+	for _ in 1 2 3; do
 		for ((i = 0; i < $1; i++)); do ./program "${@:2}" >>off; done
 		"$GRTRACE" record -e nvsched,nvidia -o speed.grt 2>/dev/null &
 		pid=$!
