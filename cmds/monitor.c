@@ -173,7 +173,9 @@ static int feed_irq(struct monitor *m, const struct grt_event *e, struct monitor
 	const struct grt_ev_irq *ev = (const struct grt_ev_irq *)e;
 
 	(void)did;
-	return grt_tally_add(&m->irqs, &(struct grt_key){{ev->source, e->ring, ev->data}}, 0, e->time);
+	return grt_tally_add(
+		&m->irqs, &(struct grt_key){{ev->source, (uint64_t)ev->hw_ring << 16 | ev->vmid, ev->pasid}},
+		0, e->time);
 }
 
 static int feed_call(struct monitor *m, const struct grt_event *e, struct monitor_did *did)
@@ -280,8 +282,7 @@ static int on_event(struct grt_consumer *c, const struct grt_event *e, uint32_t 
 	if (e->type >= GRT_EV_MAX || !(m->classes >> class_of[e->type] & 1))
 		return 0;
 	ret = follow(m, e, &did);
-	/* An interrupt's ring is the device's own number. */
-	pass = is_asked_for(m, e->ctx, e->pid, e->type == GRT_EV_IRQ ? GRT_RING_NONE : e->ring);
+	pass = is_asked_for(m, e->ctx, e->pid, e->ring);
 	m->left_out += !pass;
 	if (!ret && pass)
 		ret = take_in(m, e, &did);

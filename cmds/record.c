@@ -17,6 +17,7 @@
 
 #include <grtrace/control.h>
 
+#include "../sources/hostlog.h"
 #include "../sources/kmod_settings.h"
 #include "../sources/source.h"
 #include "child.h"
@@ -67,6 +68,7 @@ static struct {
 	uint32_t device_number;
 	const char *stack;
 	bool kernel_stack;
+	bool refused;
 	struct kmod_settings settings;
 } opt;
 
@@ -92,6 +94,8 @@ static const struct cmd_opt options[] = {
 	{"stack", 0, OPT_STR, "HOW", &opt.stack,
 	 "CPU stack of each submit: bpf, auto or none (default: none)"},
 	{"kernel-stack", 0, OPT_FLAG, NULL, &opt.kernel_stack, "its kernel part, too"},
+	{"include-failed", 0, OPT_FLAG, NULL, &opt.refused,
+	 "nvsched: calls that failed, too, also on files that are not NVIDIA's"},
 	{"verbose", 'v', OPT_FLAG, NULL, &opt.verbose, "say which sources are left out, and why"},
 	{"raw", 0, OPT_STR, "FILE", &opt.raw, "plain packets instead of a directory; - is standard output"},
 #define GRT_OPTION(name, setting, value) {name, 0, OPT_KEY, value, &opt_keys[GRT_CONFIG_##setting], NULL},
@@ -121,6 +125,7 @@ struct input {
  * @streams: how many streams
  * @left: of these, not at their end
  * @buffer: CHUNK bytes
+ * @prog: there is a program to run
  * @target: pidfd of the process of --pid
  * @asked: when PROG was last asked to end
  * @gave_up: it was asked twice
@@ -136,6 +141,7 @@ struct run {
 	char *buffer;
 	struct recording rec;
 	struct child child;
+	bool prog;
 	int target;
 	uint64_t asked;
 	bool gave_up;
@@ -260,8 +266,10 @@ static int open_source(struct run *run, const struct source *source, enum wish w
 		.user_stack = wants_stack(),
 		.kernel_stack = opt.kernel_stack,
 		.settings = &opt.settings,
+		.refused = opt.refused,
 		.covered = wants_stack() || opt.kernel_stack ? NULL : is_covered,
 		.arg = run,
+		.prog = run->prog,
 		.note = note,
 	};
 	struct input *in = &run->inputs[run->n_inputs];
@@ -393,9 +401,9 @@ static int close_inputs(struct run *run)
 
 static void clock_text(char *text, size_t room)
 {
-	snprintf(text, room, "monotonic=%llu realtime=%llu boottime=%llu",
+	snprintf(text, room, "monotonic=%llu realtime=%llu boottime=%llu monotonic_raw=%llu",
 		 (unsigned long long)now_ns(CLOCK_MONOTONIC), (unsigned long long)now_ns(CLOCK_REALTIME),
-		 (unsigned long long)now_ns(CLOCK_BOOTTIME));
+		 (unsigned long long)now_ns(CLOCK_BOOTTIME), (unsigned long long)now_ns(CLOCK_MONOTONIC_RAW));
 }
 
 /* The whole command line, as the kernel has it. */
@@ -749,7 +757,8 @@ static int setup(struct run *run, char **argv)
 		return status;
 	ret = open_output(run, &err);
 	if (!ret && argv[0])
-		ret = child_fork(&run->child, argv, &err);
+		ret = child_fork(&run->child, argv, hostlog_stderr(), &err);
+	hostlog_started();
 	if (ret)
 		return cmd_error(EXIT_FAILED, &err);
 	return record(run, argv, &err);
@@ -870,6 +879,7 @@ static int record_run(int argc, char **argv)
 	signal(SIGXFSZ, SIG_IGN);
 	signal(SIGPIPE, SIG_IGN);
 	run.command = command_text();
+	run.prog = argv[0];
 	status = setup(&run, argv);
 	closed = close_inputs(&run);
 	child_close(&run.child);

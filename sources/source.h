@@ -30,11 +30,13 @@ struct kmod_settings;
  * @buffer_size: bytes per CPU, 0: as it is
  * @merged: one stream of whole packets instead of one per CPU
  * @settings: of the kernel module, for the time of the recording; for it alone
+ * @refused: of `nvsched`: calls that failed, too
  * @user_stack, @kernel_stack: CPU stacks are wanted at each SUBMIT
  * @ring_base: numbers of rings begin here, so that sources do not share them
  * @covered: whether another source of this recording tells of this driver's
  *	jobs; NULL: none does
  * @arg: handed to @covered
+ * @prog: a program is started for the recording
  * @note: tells the user what was done on the way (a module was loaded)
  */
 struct source_setup {
@@ -47,11 +49,13 @@ struct source_setup {
 	uint64_t buffer_size;
 	bool merged;
 	const struct kmod_settings *settings;
+	bool refused;
 	bool user_stack;
 	bool kernel_stack;
 	uint32_t ring_base;
 	bool (*covered)(void *arg, const char *driver);
 	void *arg;
+	bool prog;
 	void (*note)(const char *text);
 };
 

@@ -526,10 +526,20 @@ EXPORT_SYMBOL_GPL(grtrace_ctx_switch);
  * @job: ring, device and engine; ctx and seqno 0 where it is about no job
  * @source: the interrupt's source number
  * @data: the interrupt's data word
+ *
+ * Where the device tells ring and address spaces of its own numbering, fill in
+ * struct grt_ev_irq and use grtrace_emit().
  */
 void grtrace_irq(const struct grtrace_job *job, u32 source, u32 data)
 {
-	struct grt_ev_irq ev = { JOB_EVENT(job, IRQ), .source = source, .data = data };
+	struct grt_ev_irq ev = {
+		JOB_EVENT(job, IRQ),
+		.source = source,
+		.data = data,
+		.hw_ring = U16_MAX,
+		.vmid = U16_MAX,
+		.pasid = U32_MAX,
+	};
 
 	grtrace_emit(&ev.e);
 }

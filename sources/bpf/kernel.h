@@ -37,6 +37,7 @@ struct signal_struct {
 };
 
 struct task_struct {
+	unsigned int flags;
 	int tgid;
 	struct task_struct *group_leader;
 	struct files_struct *files;
@@ -50,6 +51,18 @@ struct upid {
 
 struct pid {
 	struct upid numbers[1];
+};
+
+struct seq_file;
+
+struct bpf_iter_meta {
+	struct seq_file *seq;
+};
+
+struct bpf_iter__task_file {
+	struct bpf_iter_meta *meta;
+	struct task_struct *task;
+	struct file *file;
 };
 
 /* x86-64 */
