@@ -18,11 +18,11 @@
 
 /* What a thread can be inside of: an ioctl, and in it a wait. */
 #define DEPTH_MAX 3U
-/* Ioctls whose names are remembered; of more, each is named anew. */
-#define CALLS_MAX 4096U
 /* Channel groups that live. */
 #define LIVES_MAX 16384U
 #define TEXT_MAX 160U
+/* Threads and ioctls that were looked for last, by a simple hash. */
+#define RECENT 64U
 
 /** enum what - what a track stands for: the first number of its key */
 enum what {
@@ -77,15 +77,17 @@ struct track {
 	struct open_slice open[DEPTH_MAX];
 };
 
-/** struct call - an ioctl's name; @named as in struct track */
-struct call {
-	uint32_t name;
-	uint32_t named;
-};
-
 /** struct life - a channel group: the key of its track */
 struct life {
 	struct grt_key track;
+};
+
+/** struct recent_call - an ioctl's name; @named as in struct track */
+struct recent_call {
+	uint32_t device;
+	uint32_t cmd;
+	uint32_t name;
+	uint32_t named;
 };
 
 /** struct args - values while they are collected */
@@ -99,9 +101,12 @@ struct grt_tracks {
 	struct grt_jobs *jobs;
 	const struct grt_names *names;
 	struct grt_keyed tracks;
-	struct grt_keyed calls;
 	struct grt_keyed lives;
 	struct grt_texts texts;
+	struct track
+		*recent[RECENT]; /* threads by tid; good as long as there is room for @recent_room tracks */
+	uint32_t recent_room;
+	struct recent_call recent_call[RECENT];
 	uint32_t *job_name; /* by number of grt_names: of the text, plus 1 */
 	uint32_t job_names;
 	uint32_t title[GRT_EV_MAX];
@@ -277,8 +282,21 @@ static int process_track(struct grt_tracks *t, uint32_t pid, uint32_t tid, uint3
 	return 0;
 }
 
-/* Return: 0 with the track, NULL where there is no place; or an error */
-static int thread_track(struct grt_tracks *t, uint32_t pid, uint32_t tid, struct track **out)
+/* A thread's track where it was looked for lately and has no other name since; else NULL. */
+static struct track *recent_thread(struct grt_tracks *t, uint32_t pid, uint32_t tid)
+{
+	struct track *k = t->recent[tid % RECENT];
+
+	/* elements move when there is more room for them */
+	if (t->recent_room != t->tracks.room) {
+		memset(t->recent, 0, sizeof(t->recent));
+		t->recent_room = t->tracks.room;
+		return NULL;
+	}
+	return k && k->tid == tid && k->pid == pid && k->named == t->names->used ? k : NULL;
+}
+
+static int find_thread(struct grt_tracks *t, uint32_t pid, uint32_t tid, struct track **out)
 {
 	struct grt_key key = key_of(OF_THREAD, pid, tid, 0);
 	struct track like = {.kind = GRT_TRACK_THREAD, .pid = pid, .tid = tid};
@@ -294,6 +312,20 @@ static int thread_track(struct grt_tracks *t, uint32_t pid, uint32_t tid, struct
 	*out = grt_keyed_find(&t->tracks, &key);
 	(*out)->parent = process;
 	return ret ?: announce(t, *out, grt_names_name(t->names, (*out)->name), NULL);
+}
+
+/* Return: 0 with the track, NULL where there is no place; or an error */
+static int thread_track(struct grt_tracks *t, uint32_t pid, uint32_t tid, struct track **out)
+{
+	int ret;
+
+	*out = recent_thread(t, pid, tid);
+	if (*out)
+		return 0;
+	ret = find_thread(t, pid, tid, out);
+	if (t->recent_room == t->tracks.room)
+		t->recent[tid % RECENT] = ret ? NULL : *out;
+	return ret;
 }
 
 static int device_track(struct grt_tracks *t, uint32_t device, uint32_t *id)
@@ -486,28 +518,26 @@ static int end(struct grt_tracks *t, struct track *k, unsigned int depth, struct
 	return ret ?: draw(t, k, i, a);
 }
 
-/* An ioctl's name; the driver's names may come later than its first ioctl. Return: 0 or -ENOMEM */
+/* Return: 0 or -ENOMEM */
+static int name_call(struct grt_tracks *t, uint32_t device, uint32_t cmd, uint32_t *name)
+{
+	uint32_t number = grt_names_find(t->names, GRT_NAME_DEVICE, device);
+	const char *known = grt_ioctl_name(grt_names_owner(t->names, number), cmd);
+	char text[32];
+
+	snprintf(text, sizeof(text), "ioctl 0x%x", cmd);
+	return grt_texts_add(&t->texts, known ?: text, known ? strlen(known) : sizeof(text), name);
+}
+
+/* An ioctl's name; the driver's may come later than its first ioctl. Return: 0 or -ENOMEM */
 static int call_name(struct grt_tracks *t, uint32_t device, uint32_t cmd, uint32_t *name)
 {
-	struct grt_key key = {{device, cmd}};
-	struct call own = {0}, *c = &own;
-	const char *known;
-	char text[32];
-	void *found;
-	int ret = grt_keyed_get(&t->calls, &key, &found);
+	struct recent_call *c = &t->recent_call[(cmd ^ cmd >> 6 ^ device) % RECENT];
+	int ret = 0;
 
-	if (ret == -ENOMEM)
-		return ret;
-	c = ret ? &own : found;
-	if (!c->name || c->named != t->names->used) {
-		uint32_t number = grt_names_find(t->names, GRT_NAME_DEVICE, device);
-
-		known = grt_ioctl_name(grt_names_owner(t->names, number), cmd);
-		snprintf(text, sizeof(text), "ioctl 0x%x", cmd);
-		ret = grt_texts_add(&t->texts, known ?: text, known ? strlen(known) : sizeof(text), &c->name);
-		c->named = t->names->used;
-	} else {
-		ret = 0;
+	if (!c->name || c->device != device || c->cmd != cmd || c->named != t->names->used) {
+		*c = (struct recent_call){.device = device, .cmd = cmd, .named = t->names->used};
+		ret = name_call(t, device, cmd, &c->name);
 	}
 	*name = c->name;
 	return ret;
@@ -1043,7 +1073,6 @@ int grt_tracks_new(struct grt_tracks **out, const struct grt_tracks_sink *sink)
 		return -ENOMEM;
 	t->sink = *sink;
 	grt_keyed_init(&t->tracks, sizeof(struct track), GRT_TRACKS_MAX);
-	grt_keyed_init(&t->calls, sizeof(struct call), CALLS_MAX);
 	grt_keyed_init(&t->lives, sizeof(struct life), LIVES_MAX);
 	grt_texts_init(&t->texts, GRT_TRACKS_NAMES_MAX);
 	if (!grt_jobs_new(&t->jobs, &jobs, NULL) && !number_fields(t) && !name_items(t)) {
@@ -1094,7 +1123,6 @@ void grt_tracks_free(struct grt_tracks *t)
 		free(t->field_arg[i]);
 	grt_jobs_free(t->jobs);
 	grt_keyed_free(&t->tracks);
-	grt_keyed_free(&t->calls);
 	grt_keyed_free(&t->lives);
 	grt_texts_free(&t->texts);
 	free(t->job_name);
