@@ -212,14 +212,37 @@ static void print_stages(void)
 	end();
 }
 
+static void colour(const char *pattern, unsigned int red, unsigned int green, unsigned int blue,
+		   const char *help)
+{
+	fputs(".It ", stdout);
+	for (; *pattern; pattern++)
+		if (*pattern != '\\')
+			putchar(*pattern);
+	printf("\n#%02x%02x%02x: %s\n", red, green, blue, help);
+}
+
+static void print_frame_kinds(void)
+{
+#define GRT_FRAME_KIND(name, pattern, red, green, blue, help) colour(pattern, red, green, blue, help);
+#include "../lib/writers/frame_kinds.def"
+}
+
 static const struct block {
 	const char *name;
 	void (*print)(void);
 } blocks[] = {
-	{"packet", print_packet},   {"record", print_record},	{"events", print_events},
-	{"engines", print_engines}, {"fates", print_fates},	{"files", print_files},
-	{"keys", print_keys},	    {"aliases", print_aliases}, {"profiles", print_profiles},
+	{"packet", print_packet},
+	{"record", print_record},
+	{"events", print_events},
+	{"engines", print_engines},
+	{"fates", print_fates},
+	{"files", print_files},
+	{"keys", print_keys},
+	{"aliases", print_aliases},
+	{"profiles", print_profiles},
 	{"stages", print_stages},
+	{"frame_kinds", print_frame_kinds},
 };
 
 int main(int argc, char **argv)
