@@ -228,21 +228,23 @@ static void print_frame_kinds(void)
 #include "../lib/writers/frame_kinds.def"
 }
 
+static void print_exports(void)
+{
+	puts(".Bl -tag -width \"perfetto .pftrace\" -compact");
+#define GRT_EXPORT(name, ending, help) item(#name " " ending, help);
+#include <writers/exports.def>
+#undef GRT_EXPORT
+	end();
+}
+
 static const struct block {
 	const char *name;
 	void (*print)(void);
 } blocks[] = {
-	{"packet", print_packet},
-	{"record", print_record},
-	{"events", print_events},
-	{"engines", print_engines},
-	{"fates", print_fates},
-	{"files", print_files},
-	{"keys", print_keys},
-	{"aliases", print_aliases},
-	{"profiles", print_profiles},
-	{"stages", print_stages},
-	{"frame_kinds", print_frame_kinds},
+	{"packet", print_packet},   {"record", print_record},	{"events", print_events},
+	{"engines", print_engines}, {"fates", print_fates},	{"files", print_files},
+	{"keys", print_keys},	    {"aliases", print_aliases}, {"profiles", print_profiles},
+	{"stages", print_stages},   {"exports", print_exports}, {"frame_kinds", print_frame_kinds},
 };
 
 int main(int argc, char **argv)

@@ -121,6 +121,11 @@ static size_t tsdl_rune(const struct rune *r, char *out)
 	return copy(r, out);
 }
 
+static size_t utf8_rune(const struct rune *r, char *out)
+{
+	return r->valid ? copy(r, out) : (size_t)sprintf(out, "\xef\xbf\xbd");
+}
+
 /* A frame that was escaped once reads the same when it is escaped again. */
 static size_t frame_rune(const struct rune *r, char *out)
 {
@@ -146,6 +151,7 @@ static size_t xml_rune(const struct rune *r, char *out)
 static size_t (*const write_rune[])(const struct rune *r, char *out) = {
 	[GRT_ESCAPE_TERM] = term_rune, [GRT_ESCAPE_JSON] = json_rune,	[GRT_ESCAPE_CSV] = csv_rune,
 	[GRT_ESCAPE_TSDL] = tsdl_rune, [GRT_ESCAPE_FRAME] = frame_rune, [GRT_ESCAPE_XML] = xml_rune,
+	[GRT_ESCAPE_UTF8] = utf8_rune,
 };
 
 /* A field that a reader would split or trim is quoted. */
