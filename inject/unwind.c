@@ -32,6 +32,9 @@
 /* Below rsp: code that was interrupted after "leave" has its caller's rbp there. */
 #define RED_ZONE 128
 
+/* The last walk's words may lie in what AddressSanitizer keeps between variables by now. */
+#define READS_STACK __attribute__((no_sanitize("address")))
+
 /* A frame of the last walk. */
 struct frame {
 	uint64_t pc; /* a byte of the instruction */
@@ -125,7 +128,7 @@ static bool readable(const struct walk *w, uint64_t address)
 	return address >= w->sp && address < w->stack.high && w->stack.high - address >= 8 && !(address & 7);
 }
 
-static uint64_t load(uint64_t address)
+READS_STACK static uint64_t load(uint64_t address)
 {
 	return *(const uint64_t *)(uintptr_t)address;
 }
@@ -181,7 +184,7 @@ static uint32_t long_step(struct walk *w, const struct grt_cfi_rule *r, struct s
 	return 0;
 }
 
-static uint32_t short_step(struct walk *w, uint64_t base, uint64_t rule, struct step *s)
+READS_STACK static uint32_t short_step(struct walk *w, uint64_t base, uint64_t rule, struct step *s)
 {
 	uint64_t cfa = base + GRT_RULE_OFFSET(rule), saved = 8 * (uint64_t)GRT_RULE_RBP_WORDS(rule);
 
@@ -271,7 +274,7 @@ static uint32_t one_step(struct walk *w)
 /* ------------------------------------------------------ the last walk */
 
 /* The highest of the first @count words that is not as it was, -1: all are. */
-static int32_t changed_word(const struct grt_unwind_thread *t, uint32_t count)
+READS_STACK static int32_t changed_word(const struct grt_unwind_thread *t, uint32_t count)
 {
 	const struct read *r = t->read;
 	uint32_t n = count;
@@ -327,7 +330,7 @@ static void walk_stack(struct walk *w)
 	} while (!w->root);
 }
 
-static void note_word(struct grt_unwind_thread *t, uint32_t *words, const uint64_t *at)
+READS_STACK static void note_word(struct grt_unwind_thread *t, uint32_t *words, const uint64_t *at)
 {
 	t->read[(*words)++] = (struct read){at, *at};
 }

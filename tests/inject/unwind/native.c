@@ -29,7 +29,7 @@ struct grt_unwind_thread *memory_of_walks(void)
 	return memory;
 }
 
-static volatile int sink;
+static __thread volatile unsigned int sink;
 
 /* ------------------------------------------------------ random call trees */
 
@@ -49,9 +49,10 @@ static NOINLINE void small(unsigned int depth)
 	sink++;
 }
 
-static NOINLINE int saves_registers(unsigned int depth, int a, int b, int c)
+static NOINLINE unsigned int saves_registers(unsigned int depth, unsigned int a, unsigned int b,
+					     unsigned int c)
 {
-	int d = a * b, e = b * c, f = a - c;
+	unsigned int d = a * b, e = b * c, f = a - c;
 
 	visit(depth);
 	visit(depth);
@@ -64,7 +65,7 @@ static NOINLINE void with_alloca(unsigned int depth)
 
 	room[0] = 1;
 	visit(depth);
-	sink += room[0];
+	sink += (unsigned int)room[0];
 }
 
 static NOINLINE void realigned(unsigned int depth)
@@ -73,7 +74,7 @@ static NOINLINE void realigned(unsigned int depth)
 
 	room[0] = 1;
 	visit(depth);
-	sink += room[0];
+	sink += (unsigned int)room[0];
 }
 
 static NOINLINE void realigned_and_alloca(unsigned int depth)
@@ -83,7 +84,7 @@ static NOINLINE void realigned_and_alloca(unsigned int depth)
 
 	room[0] = more[0] = 1;
 	visit(depth);
-	sink += room[0] + more[0];
+	sink += (unsigned int)(room[0] + more[0]);
 }
 
 static NOINLINE int many_arguments(int a, int b, int c, int d, int e, int f, int g, int h, int i,
@@ -158,7 +159,7 @@ static NOINLINE void visit(unsigned int depth)
 			realigned_and_alloca(depth);
 			break;
 		case 5:
-			sink += many_arguments(1, 2, 3, 4, 5, 6, 7, 8, 9, depth);
+			sink += (unsigned int)many_arguments(1, 2, 3, 4, 5, 6, 7, 8, 9, depth);
 			break;
 		case 6:
 			large(depth);
@@ -271,7 +272,7 @@ static void on_timer(int sig)
 	id = grt_unwind(own);
 	peers = backtrace(peer, MAX_FRAMES);
 	read_stack(id, &s);
-	if (!same_frames(&s, 2, peer, peers, 1)) {
+	if (!same_frames(&s, 2, peer, peers, PEER_SKIP)) {
 		show("interrupted code", &s, peer, peers);
 		printf("not ok - signals at any instruction: the stacks differ\n");
 		_exit(1);
@@ -293,7 +294,7 @@ static NOINLINE void busy(unsigned int depth)
 		return;
 	}
 	clock_gettime(CLOCK_MONOTONIC, &t);
-	sink += (int)t.tv_nsec;
+	sink += (unsigned int)t.tv_nsec;
 }
 
 static void at_any_instruction(void)
@@ -555,8 +556,10 @@ int main(int argc, char **argv)
 		return 0;
 	}
 	random_trees();
+#ifndef NO_NAMES
 	first_name();
 	passed("names of functions");
+#endif
 	in_handlers();
 	recursion();
 	contexts();
