@@ -297,7 +297,7 @@ def speed():
     for _ in range(6):
         call = Wrap(call)
     frames = call()
-    call = functools.partial(by_name.loop, 20000)
+    call = functools.partial(by_name.loop, 500)
     for _ in range(6):
         call = Wrap(call)
     print("# %.0f ns a walk: %d native and %d Python frames, the innermost changes" % (

@@ -91,7 +91,7 @@ double loop(long count)
 
 	if (!memory)
 		memory = grt_unwind_thread_new();
-	for (int round = 0; round < 5; round++) {
+	for (int round = 0; round < 200; round++) {
 		clock_gettime(CLOCK_MONOTONIC, &begun);
 		for (long i = 0; i < count; i++)
 			(i & 1 ? one : other)();
