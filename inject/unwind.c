@@ -56,6 +56,14 @@ struct step {
 	uint64_t rule;
 };
 
+/* A thread's own small table of rules: the common one is too large to be near. */
+#define NEAR_RULES 512
+
+struct near_rule {
+	uint64_t key; /* as in struct grt_rule_slot */
+	uint64_t rule;
+};
+
 /* A word of the stack that decided something. */
 struct read {
 	const uint64_t *at;
@@ -75,6 +83,7 @@ struct grt_unwind_thread {
 	struct grt_stack foreign[FOREIGN_STACKS];
 	unsigned int foreign_next;
 	unsigned int foreign_lookups;
+	struct near_rule near[NEAR_RULES];
 	struct frame frame[GRT_UNWIND_MAX];
 	struct read read[3 * GRT_UNWIND_MAX];
 	/* Python, outermost first: where an entry of the interpreter lies, then its frames as words of the
@@ -206,14 +215,30 @@ static uint32_t frame_pointer_step(struct walk *w)
 	return 0;
 }
 
-static uint64_t rule_at(const struct walk *w)
+static uint64_t rule_from_afar(const struct walk *w, struct near_rule *near)
 {
 	uint64_t rule = grt_rules_find(w->pc, w->generation);
 
-	if ((rule & GRT_RULE_GUESSED) &&
-	    GRT_RULE_ROUND(rule) != atomic_load_explicit(&grt_rules.round, memory_order_relaxed))
+	if (!(rule & GRT_RULE_GUESSED)) {
+		near->key = 0; /* a signal handler that does not return may come between */
+		atomic_signal_fence(memory_order_seq_cst);
+		near->rule = rule;
+		atomic_signal_fence(memory_order_seq_cst);
+		near->key = w->pc | w->generation << 48;
+		return rule;
+	}
+	if (GRT_RULE_ROUND(rule) != atomic_load_explicit(&grt_rules.round, memory_order_relaxed))
 		return grt_rules_work_out(w->pc, w->generation);
 	return rule;
+}
+
+static inline uint64_t rule_at(const struct walk *w)
+{
+	struct near_rule *near = &w->t->near[(w->pc ^ w->pc >> 9) % NEAR_RULES];
+
+	if (near->key == (w->pc | w->generation << 48))
+		return near->rule;
+	return rule_from_afar(w, near);
 }
 
 static uint32_t follow(struct walk *w, uint64_t rule)

@@ -81,6 +81,12 @@ threads() { # NAME SANITIZER
 	report "$1" $? log
 }
 
+small() {
+	cc -std=gnu11 "${flags[@]}" -O2 -rdynamic -o native "$programs/native.c" "${unwinder[@]}" -lpthread >log 2>&1 &&
+		passes ./native small
+	report "a small tree, a hidden object" $? log
+}
+
 library function_a 40
 library function_b 600
 for compiler in gcc clang; do
@@ -89,6 +95,7 @@ for compiler in gcc clang; do
 	native "$compiler -O0" $compiler -O0 -rdynamic
 	native "$compiler -O2 at a fixed address" $compiler -O2 -fno-pie -no-pie -rdynamic
 done
+small
 # Without the header only the linker's own start-up code knows where the tables are.
 static "static" -static -Wl,--eh-frame-hdr -DNO_NAMES
 static "static, position independent" -static-pie -DNO_NAMES

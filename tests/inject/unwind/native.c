@@ -8,6 +8,7 @@
 #include "check.h"
 
 #include <alloca.h>
+#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -547,9 +548,81 @@ static void children(void)
 	must(!status, "in a child");
 }
 
+/* ------------------------------------------------------- tables that are full */
+
+static int hidden_compare(const void *a, const void *b)
+{
+	(void)a;
+	(void)b;
+	called_back_id = grt_unwind(memory_of_walks());
+	return 0;
+}
+
+static NOINLINE void sort_two(void)
+{
+	int two[2] = {1, 2};
+
+	qsort(two, 2, sizeof(two[0]), hidden_compare);
+	sink++;
+}
+
+static NOINLINE void nest_sorts(unsigned int depth);
+
+static int nesting_compare(const void *a, const void *b)
+{
+	unsigned int depth;
+
+	(void)b;
+	memcpy(&depth, a, sizeof(depth));
+	nest_sorts(depth);
+	return 0;
+}
+
+static NOINLINE void nest_sorts(unsigned int depth)
+{
+	unsigned int two[2] = {depth - 1, depth - 1};
+
+	if (depth)
+		qsort(two, 2, sizeof(two[0]), nesting_compare);
+	else
+		sort_two();
+	sink++;
+}
+
+/* With a tree of few nodes, and this program hidden where it is innermost. */
+static void small_tree(void)
+{
+	static struct stack s;
+	struct grt_unwind_stats stats;
+	uint32_t first = 0, full = 0;
+
+	must(!grt_unwind_init(40, false) && !grt_unwind_hide((const void *)(uintptr_t)small_tree) &&
+		     grt_unwind_hide((const void *)8) == -ENOENT,
+	     "start with a small tree");
+	/* Twice from one place: the second time the tree is full. */
+	for (volatile int i = 0; i < 2; i++) {
+		sort_two();
+		first = i ? first : called_back_id;
+		for (unsigned int depth = 1; !i && depth < 60; depth++)
+			nest_sorts(depth);
+		full = i ? full : called_back_id;
+	}
+	read_stack(first, &s);
+	must(s.root == GRT_ROOT_START && s.count > 3 && s.frame[0].module != s.frame[s.count - 2].module,
+	     "frames of a hidden object are left out where they are innermost");
+	grt_unwind_stats(&stats);
+	must(full == GRT_ROOT_FULL && stats.roots[GRT_ROOT_FULL] > 10 && stats.nodes == 40,
+	     "a stack that finds no room is lost, and counted");
+	must(called_back_id == first, "what is known is found in a full tree, too");
+}
+
 int main(int argc, char **argv)
 {
 	setvbuf(stdout, NULL, _IOLBF, 0);
+	if (argc > 1 && !strcmp(argv[1], "small")) {
+		small_tree();
+		return 0;
+	}
 	must(!grt_unwind_init(0, false), "start");
 	if (argc > 1 && !strcmp(argv[1], "threads")) {
 		threads();

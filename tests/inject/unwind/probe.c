@@ -26,7 +26,8 @@ static size_t print_frame(char *to, size_t room, const struct grt_unode *n)
 	Dl_info info;
 
 	if (n->kind == GRT_UNODE_PYTHON && grt_python_text(n->python, &text))
-		return (size_t)snprintf(to, room, "python\t%s\t%s\t%u\n", text.function, text.file, text.line);
+		return (size_t)snprintf(to, room, "python\t%s\t%s\t%u\n", text.function, text.file,
+					text.line);
 	if (n->kind != GRT_UNODE_NATIVE)
 		return (size_t)snprintf(to, room, "%s\n", n->kind == GRT_UNODE_ROOT ? "root" : "python");
 	if (!dladdr((void *)(uintptr_t)(n->address - 1), &info) || !info.dli_sname)
