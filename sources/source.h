@@ -65,6 +65,8 @@ struct source_setup {
  *	*@state, which close() frees (also after an error of a later step)
  * @covers: whether it tells of the jobs of this driver; may be NULL
  * @start: begins capture
+ * @confine: after start(): does now what later would need privileges. *@keep gets
+ *	bits (1 << CAP_*) of those without which it cannot go on. NULL: it needs none
  * @streams: number of streams; @fds gets a descriptor for poll() of each
  * @flush: makes everything captured so far readable; NULL: it always is
  * @read: packets of stream @i, whole ones where @len allows; > 0 bytes, 0 end of stream, -EAGAIN
@@ -84,6 +86,7 @@ struct source {
 	int (*open)(void **state, const struct source_setup *setup, struct grt_err *err);
 	bool (*covers)(void *state, const char *driver);
 	int (*start)(void *state, struct grt_err *err);
+	int (*confine)(void *state, uint64_t *keep, struct grt_err *err);
 	unsigned int (*streams)(void *state, struct pollfd *fds);
 	int (*flush)(void *state, struct grt_err *err);
 	ssize_t (*read)(void *state, unsigned int i, void *buf, size_t len);

@@ -75,7 +75,7 @@ struct symbols {
 	struct elf_file *file[FILES];
 	unsigned int files;
 	struct table kernel;
-	int kernel_read;
+	bool kernel_read;
 };
 
 struct symbols *symbols_new(void)
@@ -353,7 +353,7 @@ void symbols_user(struct symbols *s, pid_t pid, uint64_t ip, char *out, size_t r
 
 /* ------------------------------------------------------------ kernel */
 
-static void read_kernel(struct symbols *s)
+static void read_kallsyms(struct symbols *s)
 {
 	FILE *f = fopen("/proc/kallsyms", "re");
 	unsigned long long address;
@@ -368,12 +368,18 @@ static void read_kernel(struct symbols *s)
 	sort_table(&s->kernel);
 }
 
+void symbols_read_kernel(struct symbols *s)
+{
+	if (!s->kernel_read)
+		read_kallsyms(s);
+	s->kernel_read = true;
+}
+
 void symbols_kernel(struct symbols *s, uint64_t ip, char *out, size_t room)
 {
 	const struct function *f;
 
-	if (!s->kernel_read++)
-		read_kernel(s);
+	symbols_read_kernel(s);
 	f = find_function(&s->kernel, ip);
 	if (f)
 		snprintf(out, room, "%s", s->kernel.names + f->name);
