@@ -157,6 +157,7 @@ static int open_sources(struct live *l, const struct live_setup *setup, struct g
 {
 	const struct source *source;
 	const char *p = setup->sources;
+	struct grt_err first = {.what = ""};
 	int ret = 0, failed = 0;
 	size_t len;
 
@@ -167,12 +168,18 @@ static int open_sources(struct live *l, const struct live_setup *setup, struct g
 			return unknown_source(p, len, err);
 		if (!live_has(l, source->name))
 			ret = open_source(l, source, setup, err);
-		if (ret && setup->any) {
+		/* a privilege is what most likely is missing, whatever else is */
+		if (ret && setup->any && failed != -EACCES) {
 			failed = ret;
-			ret = 0;
+			first = *err;
 		}
+		if (setup->any)
+			ret = 0;
 	}
-	return l->inputs ? ret : ret ? ret : failed;
+	if (l->inputs || ret || !failed)
+		return ret;
+	*err = first;
+	return failed;
 }
 
 static int open_target(struct live *l, pid_t pid, struct grt_err *err)

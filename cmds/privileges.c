@@ -50,13 +50,14 @@ static int keep_capabilities(uint64_t keep)
 	return syscall(SYS_capset, &head, data) ? -errno : 0;
 }
 
+/* One that fails does not keep the others from being done. */
 int privileges_drop(uint64_t keep, uid_t uid, gid_t gid, struct grt_err *err)
 {
 	int ret = uid != (uid_t)-1 && !geteuid() ? become(uid, gid) : 0;
+	int last = keep_capabilities(keep);
 
-	if (!ret)
-		ret = keep_capabilities(keep);
-	if (!ret && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
-		ret = -errno;
-	return ret ? grt_err_set(err, ret, strerror(-ret), NULL, "cannot give up privileges") : 0;
+	ret = ret ?: last;
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+		ret = ret ?: -errno;
+	return ret ? grt_err_set(err, ret, strerror(-ret), NULL, "cannot give up all privileges") : 0;
 }
