@@ -270,7 +270,7 @@ enum detail_kind {
 	DETAIL_DEC,
 	DETAIL_HEX,
 	DETAIL_SIGNED,
-	DETAIL_ERROR,	/* signed, nothing where it is 0 */
+	DETAIL_ERROR,	/* signed, nothing where it is 0 or unknown */
 	DETAIL_BITS,	/* hexadecimal, nothing where it is 0 */
 	DETAIL_MACHINE, /* not in text: a column has it, or nobody misses it */
 	DETAIL_KNOWN,	/* decimal, unknown where all bits are set */
@@ -378,6 +378,8 @@ static bool is_signed(const struct detail *d)
 
 static bool is_unknown(const struct detail *d, const struct grt_event *e)
 {
+	if (d->kind == DETAIL_ERROR)
+		return field_of(d, e) == GRT_STATUS_UNKNOWN;
 	return d->kind == DETAIL_KNOWN && field_of(d, e) == UINT64_MAX >> (64 - 8 * d->size);
 }
 
@@ -397,7 +399,8 @@ static void json_detail(struct line *l, const struct detail *d, const struct grt
 static void text_detail(struct line *l, const struct detail *d, const struct grt_event *e)
 {
 	if (d->kind == DETAIL_MACHINE || !*d->text ||
-	    ((d->kind == DETAIL_ERROR || d->kind == DETAIL_BITS) && !field_of(d, e)))
+	    ((d->kind == DETAIL_ERROR || d->kind == DETAIL_BITS) && !field_of(d, e)) ||
+	    (d->kind == DETAIL_ERROR && is_unknown(d, e)))
 		return;
 	put_key(l, d->text);
 	if (is_unknown(d, e))

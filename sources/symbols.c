@@ -167,6 +167,11 @@ int symbols_user(struct symbols *s, pid_t pid, uint64_t ip, struct grt_symbols_f
 	return grt_symbols_in_process(s->all, (uint32_t)pid, ip, found);
 }
 
+void symbols_read_kernel(struct symbols *s)
+{
+	grt_symbols_kallsyms(s->all, NULL);
+}
+
 int symbols_kernel(struct symbols *s, uint64_t ip, struct grt_symbols_found *found)
 {
 	return grt_symbols_kernel(s->all, ip, found);

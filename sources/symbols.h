@@ -24,6 +24,10 @@ int symbols_user(struct symbols *s, pid_t pid, uint64_t ip, struct grt_symbols_f
 /** symbols_is_code - whether an address lies in what the process may execute */
 bool symbols_is_code(struct symbols *s, pid_t pid, uint64_t ip);
 
+/** symbols_read_kernel - reads the kernel's now, as the first symbols_kernel() would: later it may not be
+ * allowed */
+void symbols_read_kernel(struct symbols *s);
+
 /** symbols_kernel - the same for the kernel, from /proc/kallsyms as far as that tells addresses */
 int symbols_kernel(struct symbols *s, uint64_t ip, struct grt_symbols_found *found);
 

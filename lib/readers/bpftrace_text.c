@@ -199,7 +199,7 @@ static void put_end(struct grt_text *t, const struct flight *f, const struct wai
 			      .seqno = f->seqno,
 			      .ring = f->ring};
 	struct grt_ev_end end = {.e = e};
-	struct grt_ev_complete complete = {.e = e};
+	struct grt_ev_complete complete = {.e = e, .status = GRT_STATUS_UNKNOWN};
 
 	end.e.type = GRT_EV_END;
 	complete.e.type = GRT_EV_COMPLETE;
