@@ -42,6 +42,15 @@ BPF_LIBS := -l:libbpf.a -l:libelf.a -l:libz.a
 has_bpf	 := $(and $(BPFTOOL),$(shell command -v $(CLANG) 2>/dev/null),$(shell printf \
 	   '\043include <bpf/libbpf.h>\nint main(void) { return libbpf_major_version() < 1; }' | \
 	   $(CC) -x c -o /dev/null - $(BPF_LIBS) 2>/dev/null && echo yes))
+# Names of addresses need elfutils, those of C++ and Rust libiberty. Programs get them whole, too.
+DW_LIBS	 := -l:libdw.a -l:libelf.a -l:liblzma.a -l:libbz2.a -l:libz.a
+has_dw	 := $(shell printf \
+	   '\043include <elfutils/libdwfl.h>\nint main(void) { return !dwfl_version(0); }' | \
+	   $(CC) -x c -o /dev/null - $(DW_LIBS) 2>/dev/null && echo yes)
+has_iberty := $(shell printf \
+	   '\043include <libiberty/demangle.h>\nint main(void) { return !cplus_demangle("_Z1fv", 0); }' | \
+	   $(CC) -x c -o /dev/null - -l:libiberty.a 2>/dev/null && echo yes)
+LIB_LIBS := $(if $(has_iberty),-l:libiberty.a) $(if $(has_dw),$(DW_LIBS)) -lm
 # Program names that stand for a command.
 ALIASES	 := $(shell awk -F'"' '/^GRT_ALIAS/ { print $$2 }' cmds/commands.def)
 HEADERS	 := $(wildcard include/grtrace/*.h include/grtrace/*.def)
@@ -50,7 +59,7 @@ BPF_SKEL := $(if $(has_bpf),$(patsubst sources/bpf/%.bpf.c,$(O)/bpf/%.skel.h,$(B
 
 WARN	:= -Wall -Wextra -Wstrict-prototypes -Wmissing-prototypes -Wvla $(if $(WERROR),-Werror)
 ALL_CFLAGS := -std=gnu11 -D_GNU_SOURCE=1 $(WARN) -Iinclude -Ilib -fPIC -fvisibility=default $(CFLAGS) \
-	$(if $(has_bpf),-DGRT_HAVE_BPF -I$(O)/bpf) \
+	$(if $(has_bpf),-DGRT_HAVE_BPF -I$(O)/bpf) $(if $(has_dw),-DGRT_HAVE_DW) $(if $(has_iberty),-DGRT_HAVE_IBERTY) \
 	$(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer)
 ALL_LDFLAGS := $(LDFLAGS) $(if $(SANITIZE),-fsanitize=$(SANITIZE)) $(if $(STATIC),-static)
 
@@ -58,12 +67,14 @@ Q	:= $(if $(V),,@)
 say	= $(if $(V),,@printf '  %-7s %s\n' $(1) $(patsubst $(O)/%,%,$(2));)
 
 LIB_SRC	 := $(wildcard lib/*/*.c)
+# What is loaded into programs: with what it needs of the library, and no sanitizer.
+INJECT_SRC := $(wildcard inject/*.c) $(addprefix lib/core/,cuda.c error.c escape.c metadata.c)
 CMD_SRC	 := $(wildcard cmds/*.c sources/*.c)
 UNIT_SRC := $(wildcard tests/unit/test_*.c)
 UNIT_AUX := $(filter-out $(UNIT_SRC),$(wildcard tests/unit/*.c))
 FUZZ_SRC := $(wildcard tests/fuzz/fuzz_*.c)
 # Programs of one file that scripts call: writers of traces, stand-ins, benchmarks, the printer of tables.
-TOOL_SRC := $(wildcard tests/cli/*.c tests/golden/*.c tests/vm/*.c bench/*.c tools/*.c)
+TOOL_SRC := $(wildcard tests/cli/*.c tests/inject/*.c tests/golden/*.c tests/vm/*.c bench/*.c tools/*.c)
 
 obj	= $(patsubst %.c,$(O)/obj/%.o,$(1))
 LIB_OBJ	:= $(call obj,$(LIB_SRC))
@@ -75,6 +86,7 @@ FUZZ	:= $(patsubst %.c,$(O)/%,$(FUZZ_SRC))
 LIBA	:= $(O)/libgrtrace.a
 LIBSO	:= $(O)/libgrtrace.so.$(SOVER)
 BIN	:= $(O)/grtrace
+INJECT	:= $(O)/libgrtrace-cuda.so
 # Plays workloads on kernel/softgpu: of use to others, so it is installed, too.
 SOFTGPU_RUN := $(O)/tools/softgpu-run
 MANUALS	:= $(wildcard docs/*.1 docs/*.5)
@@ -83,12 +95,12 @@ has_kernel := $(if $(KDIR),$(wildcard $(KDIR)/Makefile))
 modules_of = $(wildcard $(1)/*.ko)
 
 .PHONY: all help features check-deps modules modules_install dkms kernel-tree bench-modules test-modules install uninstall check check-built soak demo fuzz \
-	fuzzers unit-tests test-tools vm-tools bench tests clean
+	fuzzers unit-tests inject-tests test-tools vm-tools bench tests clean
 .DELETE_ON_ERROR:
 .SUFFIXES:
 .SECONDARY:
 
-all: $(BIN) $(SOFTGPU_RUN) $(LIBA) $(if $(SANITIZE)$(STATIC),,$(LIBSO)) $(O)/libgrtrace.pc $(if $(has_kernel),modules)
+all: $(BIN) $(INJECT) $(SOFTGPU_RUN) $(LIBA) $(if $(SANITIZE)$(STATIC),,$(LIBSO)) $(O)/libgrtrace.pc $(if $(has_kernel),modules)
 	@tools/features "$(O)" "$(KDIR)" "$(CC)" "$(CLANG)"
 
 help:
@@ -117,11 +129,27 @@ $(O)/obj/%.o: %.c $(O)/flags
 	@mkdir -p $(@D)
 	$(call say,CC,$@)$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
+# Scripts and styles are embedded as they are.
+$(O)/obj/lib/writers/flamegraph_web.o: web/flame.js web/flame.css
+
 $(LIBA): $(LIB_OBJ)
 	$(call say,AR,$@)rm -f $@ && $(AR) rcsD $@ $(LIB_OBJ)
 
 $(BIN): $(CMD_OBJ) $(LIBA)
-	$(call say,LINK,$@)$(CC) $(ALL_LDFLAGS) -o $@ $(CMD_OBJ) $(LIBA) $(if $(has_bpf),$(BPF_LIBS)) -lm
+	$(call say,LINK,$@)$(CC) $(ALL_LDFLAGS) -o $@ $(CMD_OBJ) $(LIBA) $(if $(has_bpf),$(BPF_LIBS)) $(LIB_LIBS)
+
+# ------------------------------------------------------- the injected library
+
+INJECT_CFLAGS := -std=gnu11 -D_GNU_SOURCE=1 $(WARN) -Iinclude -Ilib -Iinject -fPIC -fvisibility=hidden $(CFLAGS)
+INJECT_OBJ := $(patsubst %.c,$(O)/inject/%.o,$(INJECT_SRC))
+
+$(O)/inject/%.o: %.c $(O)/flags
+	@mkdir -p $(@D)
+	$(call say,CC,$@)$(CC) $(INJECT_CFLAGS) -MMD -MP -c -o $@ $<
+
+# It is never unloaded: the program's threads may be in it.
+$(INJECT): $(INJECT_OBJ)
+	$(call say,LINK,$@)$(CC) $(LDFLAGS) -shared -Wl,-soname,$(@F) -Wl,-z,nodelete,-z,now,-z,defs -o $@ $^ -lpthread -ldl
 
 # ------------------------------------------------------------- BPF programs
 
@@ -129,7 +157,7 @@ $(BIN): $(CMD_OBJ) $(LIBA)
 BPF_CFLAGS := -O2 -g -target bpf -Wall -Werror -Wno-unused-function -Iinclude \
 	-idirafter /usr/include/$(shell uname -m)-linux-gnu
 
-$(O)/bpf/%.bpf.o: sources/bpf/%.bpf.c $(wildcard sources/bpf/*.h) $(HEADERS)
+$(O)/bpf/%.bpf.o: sources/bpf/%.bpf.c $(wildcard sources/bpf/*.h lib/nvsched/*.h) $(HEADERS)
 	@mkdir -p $(@D)
 	$(call say,BPF,$@)$(CLANG) $(BPF_CFLAGS) -c -o $@ $<
 
@@ -154,12 +182,14 @@ $(O)/libgrtrace.map: include/grtrace/grtrace.h
 
 $(LIBSO): $(LIB_OBJ) $(O)/libgrtrace.map
 	$(call say,LINK,$@)$(CC) $(ALL_LDFLAGS) -shared -Wl,-soname,libgrtrace.so.$(SOVER) \
-		-Wl,--version-script=$(O)/libgrtrace.map -Wl,-z,defs -o $@ $(LIB_OBJ) -lm
+		-Wl,--version-script=$(O)/libgrtrace.map -Wl,-z,defs -o $@ $(LIB_OBJ) \
+		$(if $(has_iberty),-liberty) $(if $(has_dw),-ldw -lelf) -lm
 
 $(O)/libgrtrace.pc: $(O)/flags include/grtrace/grtrace.h Makefile FORCE
 	@printf '%s\n' 'prefix=$(PREFIX)' 'libdir=$(LIBDIR)' 'includedir=$(INCDIR)' '' 'Name: libgrtrace' \
 		'Description: reads, merges and analyses traces of GPU jobs' 'Version: $(VERSION)' \
-		'Cflags: -I$${includedir}' 'Libs: -L$${libdir} -lgrtrace' 'Libs.private: -lm' >$@
+		'Cflags: -I$${includedir}' 'Libs: -L$${libdir} -lgrtrace' \
+		'Libs.private: $(strip $(LIB_LIBS))' >$@
 
 # ------------------------------------------------------------------ modules
 
@@ -217,14 +247,35 @@ test-modules: modules
 
 $(O)/tests/unit/test_%: $(O)/obj/tests/unit/test_%.o $(AUX_OBJ) $(LIBA)
 	@mkdir -p $(@D)
-	$(call say,LINK,$@)$(CC) $(ALL_LDFLAGS) -o $@ $< $(AUX_OBJ) $(LIBA) -lcmocka -lm
+	$(call say,LINK,$@)$(CC) $(ALL_LDFLAGS) -o $@ $< $(AUX_OBJ) $(LIBA) -lcmocka $(LIB_LIBS)
 
 $(TOOLS): $(O)/%: $(O)/obj/%.o $(AUX_OBJ) $(LIBA)
 	@mkdir -p $(@D)
-	$(call say,LINK,$@)$(CC) $(ALL_LDFLAGS) -o $@ $< $(AUX_OBJ) $(LIBA) -lm
+	$(call say,LINK,$@)$(CC) $(ALL_LDFLAGS) -o $@ $< $(TOOL_OBJ) $(AUX_OBJ) $(LIBA) $(LIB_LIBS)
+
+# The unwinder, of the injected library: what is in it without the rest.
+UNWIND_OBJ := $(call obj,$(addprefix inject/,cfi.c python.c rules.c stack.c tree.c unwind.c))
+$(O)/bench/bench_unwind: TOOL_OBJ := $(UNWIND_OBJ)
+$(O)/bench/bench_unwind: $(UNWIND_OBJ)
+
+# A CUDA without a GPU for the injected library, see tests/inject/mock/mock.h.
+MOCK	:= $(O)/tests/inject/mock
+MOCK_CFLAGS = $(INJECT_CFLAGS) -fvisibility=default -Itests/inject/mock -Wl,-rpath,'$$ORIGIN'
+$(MOCK)/%: tests/inject/mock/mock.h inject/cupti_abi.h $(O)/flags
+$(MOCK)/libcuda.so.1: tests/inject/mock/cuda.c
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)$(CC) $(MOCK_CFLAGS) -shared -Wl,-soname,$(@F) -o $@ $< -lpthread -ldl
+$(MOCK)/libcudart.so.13: tests/inject/mock/cudart.c
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)$(CC) $(MOCK_CFLAGS) -shared -Wl,-soname,$(@F) -o $@ $<
+$(MOCK)/libcupti.so.13: tests/inject/mock/cupti.c $(MOCK)/libcuda.so.1
+	$(call say,LINK,$@)$(CC) $(MOCK_CFLAGS) -shared -Wl,-soname,$(@F) -o $@ $^
+$(MOCK)/app: tests/inject/mock/app.c $(MOCK)/libcuda.so.1 $(MOCK)/libcudart.so.13 include/grtrace/cuda_calls.def
+	$(call say,LINK,$@)$(CC) $(MOCK_CFLAGS) -o $@ $(filter %.c %.1 %.13,$^) -lpthread -lrt
+inject-tests: $(INJECT) $(MOCK)/app $(MOCK)/libcupti.so.13 $(BIN) $(O)/tests/inject/records $(O)/tests/inject/joined
 
 unit-tests: $(UNIT)
-test-tools: $(TOOLS) $(BIN)
+test-tools: $(TOOLS) $(BIN) $(INJECT)
 vm-tools: test-tools $(if $(has_kernel),test-modules)
 
 # Fuzz targets are compiled whole, so that the fuzzer sees the library's branches.
@@ -257,7 +308,10 @@ bench: all test-tools bench-modules
 	$(O)/bench/bench_read -s 1024 -c 2
 	bench/report.sh $(O)
 	bench/merge.sh $(O)
+	bench/flame.sh $(O)
+	$(O)/bench/bench_unwind
 	bench/vm/emit.sh $(O)
+	bench/vm/idle.sh $(O)
 	bench/vm/glmark2.sh $(O)
 	bench/vm/toggle.sh $(O)
 
@@ -268,12 +322,14 @@ demo:
 
 # ------------------------------------------------------------------ install
 
-install: $(BIN) $(SOFTGPU_RUN) $(LIBA) $(LIBSO) $(O)/libgrtrace.pc
+install: $(BIN) $(INJECT) $(SOFTGPU_RUN) $(LIBA) $(LIBSO) $(O)/libgrtrace.pc
 	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(INCDIR)/grtrace \
 		$(DESTDIR)$(MANDIR)/man1 $(DESTDIR)$(MANDIR)/man5 $(DESTDIR)$(COMPDIR)
 	install -m 755 $(BIN) $(SOFTGPU_RUN) $(DESTDIR)$(BINDIR)/
 	for alias in $(ALIASES); do ln -sfn grtrace $(DESTDIR)$(BINDIR)/$$alias || exit 1; done
 	install -m 644 $(LIBA) $(DESTDIR)$(LIBDIR)/libgrtrace.a
+	install -d $(DESTDIR)$(LIBDIR)/grtrace
+	install -m 755 $(INJECT) $(DESTDIR)$(LIBDIR)/grtrace/
 	install -m 755 $(LIBSO) $(DESTDIR)$(LIBDIR)/libgrtrace.so.$(VERSION)
 	ln -sfn libgrtrace.so.$(VERSION) $(DESTDIR)$(LIBDIR)/libgrtrace.so.$(SOVER)
 	ln -sfn libgrtrace.so.$(SOVER) $(DESTDIR)$(LIBDIR)/libgrtrace.so
@@ -289,11 +345,11 @@ uninstall:
 		$(DESTDIR)$(LIBDIR)/pkgconfig/libgrtrace.pc $(DESTDIR)$(COMPDIR)/grtrace \
 		$(addprefix $(DESTDIR)$(MANDIR)/man1/,$(notdir $(filter %.1,$(MANUALS)))) \
 		$(addprefix $(DESTDIR)$(MANDIR)/man5/,$(notdir $(filter %.5,$(MANUALS))))
-	rm -rf $(DESTDIR)$(INCDIR)/grtrace
+	rm -rf $(DESTDIR)$(INCDIR)/grtrace $(DESTDIR)$(LIBDIR)/grtrace
 
 # Only what this file made: O= may be any directory.
 clean:
-	rm -rf $(O)/obj $(O)/bpf $(O)/tests $(O)/bench $(O)/tools $(O)/kernel $(O)/include $(O)/san $(O)/warn $(O)/on-* $(O)/vendor
-	rm -f $(BIN) $(LIBA) $(LIBSO) $(O)/libgrtrace.map $(O)/libgrtrace.pc $(O)/flags
+	rm -rf $(O)/obj $(O)/inject $(O)/bpf $(O)/tests $(O)/bench $(O)/tools $(O)/kernel $(O)/include $(O)/san $(O)/warn $(O)/on-* $(O)/vendor
+	rm -f $(BIN) $(INJECT) $(LIBA) $(LIBSO) $(O)/libgrtrace.map $(O)/libgrtrace.pc $(O)/flags
 
--include $(patsubst %.o,%.d,$(LIB_OBJ) $(CMD_OBJ) $(AUX_OBJ) $(call obj,$(UNIT_SRC) $(TOOL_SRC)))
+-include $(patsubst %.o,%.d,$(INJECT_OBJ) $(LIB_OBJ) $(CMD_OBJ) $(AUX_OBJ) $(UNWIND_OBJ) $(call obj,$(UNIT_SRC) $(TOOL_SRC)))

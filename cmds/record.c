@@ -4,7 +4,7 @@
  * runs, for a time, or until Ctrl-C. Whatever was changed for it is put back.
  */
 #include <errno.h>
-#include <poll.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,6 +68,7 @@ static struct {
 	uint32_t device_number;
 	const char *stack;
 	bool kernel_stack;
+	bool refused;
 	struct kmod_settings settings;
 } opt;
 
@@ -91,8 +92,10 @@ static const struct cmd_opt options[] = {
 	{"type", 't', OPT_STR, "T,...", &opt.type_names, "only events of these types"},
 	{"buffer", 0, OPT_SIZE, "SIZE", &opt.buffer, "kernel buffer per CPU, like 16M"},
 	{"stack", 0, OPT_STR, "HOW", &opt.stack,
-	 "CPU stack of each submit: bpf, auto or none (default: none)"},
+	 "CPU stack of each submit or launch: inproc (CUDA only), bpf, auto or none"},
 	{"kernel-stack", 0, OPT_FLAG, NULL, &opt.kernel_stack, "its kernel part, too"},
+	{"include-failed", 0, OPT_FLAG, NULL, &opt.refused,
+	 "nvsched: calls that failed, too, also on files that are not NVIDIA's"},
 	{"verbose", 'v', OPT_FLAG, NULL, &opt.verbose, "say which sources are left out, and why"},
 	{"raw", 0, OPT_STR, "FILE", &opt.raw, "plain packets instead of a directory; - is standard output"},
 #define GRT_OPTION(name, setting, value) {name, 0, OPT_KEY, value, &opt_keys[GRT_CONFIG_##setting], NULL},
@@ -122,11 +125,11 @@ struct input {
  * @streams: how many streams
  * @left: of these, not at their end
  * @buffer: CHUNK bytes
- * @prog: there is a program to run
  * @target: pidfd of the process of --pid
  * @asked: when PROG was last asked to end
  * @gave_up: it was asked twice
  * @begun, @shown: when capture began, when the progress line was last printed
+ * @program: PROG is given
  * @status: exit status so far; once PROG runs it no longer stops anything
  */
 struct run {
@@ -138,12 +141,12 @@ struct run {
 	char *buffer;
 	struct recording rec;
 	struct child child;
-	bool prog;
 	int target;
 	uint64_t asked;
 	bool gave_up;
 	uint64_t begun;
 	uint64_t shown;
+	bool program;
 	int status;
 	char *command;
 	char clock_start[128];
@@ -232,7 +235,7 @@ static int check_sources(void)
 
 static bool wants_stack(void)
 {
-	return opt.stack && strcmp(opt.stack, "none") != 0;
+	return opt.stack && strcmp(opt.stack, "none") && strcmp(opt.stack, "inproc");
 }
 
 /* Whether a source that is open already tells of the jobs of a driver. */
@@ -262,10 +265,12 @@ static int open_source(struct run *run, const struct source *source, enum wish w
 		.ring_base = run->n_inputs * SOURCE_RINGS,
 		.user_stack = wants_stack(),
 		.kernel_stack = opt.kernel_stack,
+		.stack = opt.stack,
+		.program = run->program,
 		.settings = &opt.settings,
+		.refused = opt.refused,
 		.covered = wants_stack() || opt.kernel_stack ? NULL : is_covered,
 		.arg = run,
-		.prog = run->prog,
 		.note = note,
 	};
 	struct input *in = &run->inputs[run->n_inputs];
@@ -466,6 +471,13 @@ static int open_output(struct run *run, struct grt_err *err)
 			ret = recording_add_file(&run->rec, run->inputs[i].source->name, k, err);
 	if (ret < 0)
 		return ret;
+	for (i = 0; i < run->n_inputs; i++) {
+		const struct input *in = &run->inputs[i];
+
+		ret = in->source->attach ? in->source->attach(in->state, run->rec.dir, path, err) : 0;
+		if (ret)
+			return ret;
+	}
 	run->realtime_offset = (int64_t)(now_ns(CLOCK_REALTIME) - now_ns(CLOCK_MONOTONIC));
 	clock_text(run->clock_start, sizeof(run->clock_start));
 	return write_metadata(run, "recording", err);
@@ -588,13 +600,17 @@ static bool should_end(struct run *run, uint64_t now)
 	return !run->child.pid || !child_may_end(run, now);
 }
 
+/* ms until there is something to do without an event, -1: never. */
 static int poll_timeout(const struct run *run, uint64_t now)
 {
 	double left = opt.seconds * 1e3 - (double)(now - run->begun) / 1e6;
+	bool ticks = run->asked || (run->child.pid && run->child.pidfd < 0);
 
 	if (opt.seconds > 0 && left < TICK_MS)
 		return left > 0 ? (int)left + 1 : 0;
-	return TICK_MS;
+	if (ticks || isatty(STDERR_FILENO))
+		return TICK_MS;
+	return opt.seconds > 0 ? (int)(left < INT_MAX ? left : INT_MAX) : -1;
 }
 
 static int capture(struct run *run, struct grt_err *err)
@@ -604,7 +620,7 @@ static int capture(struct run *run, struct grt_err *err)
 
 	while (!ret && !should_end(run, now)) {
 		show_progress(run, now);
-		if (poll(run->fds, run->streams + 2, poll_timeout(run, now)) > 0)
+		if (cmd_poll(run->fds, run->streams + 2, poll_timeout(run, now)) > 0)
 			ret = move_ready(run, err);
 		now = now_ns(CLOCK_MONOTONIC);
 	}
@@ -679,6 +695,21 @@ static int start_inputs(struct run *run, struct grt_err *err)
 	return ret;
 }
 
+/* Files that a program has written into the directory itself. */
+static void adopt_files(struct run *run)
+{
+	const struct input *in;
+	struct grt_err err = {0};
+
+	for (in = run->inputs; in < run->inputs + run->n_inputs; in++) {
+		if (!in->source->adopted)
+			continue;
+		if (recording_adopt(&run->rec, in->source->name, &err))
+			run->status = cmd_error(EXIT_FAILED, &err);
+		in->source->adopted(in->state);
+	}
+}
+
 /* A write error leaves a readable recording of what came before it. */
 static void finish(struct run *run, int captured, struct grt_err *err)
 {
@@ -689,6 +720,7 @@ static void finish(struct run *run, int captured, struct grt_err *err)
 		ret = stop_inputs(run, err);
 	if (ret < 0)
 		run->status = cmd_error(EXIT_FAILED, err);
+	adopt_files(run);
 	if (recording_finish(&run->rec, &other) && !ret)
 		run->status = cmd_error(EXIT_FAILED, &other);
 	clock_text(run->clock_end, sizeof(run->clock_end));
@@ -848,8 +880,9 @@ static int check_options(char **argv)
 		return cmd_usage_error(
 			"--raw -: packets are no text for a terminal; send them to a pipe or file");
 	if (wants_stack() && strcmp(opt.stack, "bpf") && strcmp(opt.stack, "auto"))
-		return cmd_usage_error("--stack=%s: not a way to take stacks (there are: auto, bpf, none)",
-				       opt.stack);
+		return cmd_usage_error(
+			"--stack=%s: not a way to take stacks (there are: auto, inproc, bpf, none)",
+			opt.stack);
 	status = check_sources();
 	return status == EXIT_DONE ? check_settings() : status;
 }
@@ -871,7 +904,7 @@ static int record_run(int argc, char **argv)
 	signal(SIGXFSZ, SIG_IGN);
 	signal(SIGPIPE, SIG_IGN);
 	run.command = command_text();
-	run.prog = argv[0];
+	run.program = argv[0];
 	status = setup(&run, argv);
 	closed = close_inputs(&run);
 	child_close(&run.child);

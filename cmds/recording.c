@@ -20,12 +20,12 @@
 /* What is in a directory that we are asked to replace. */
 enum dir_kind { DIR_EMPTY, DIR_RECORDING, DIR_FOREIGN };
 
-/* SOURCE_N, or metadata and what a crash left of it. */
+/* SOURCE_N, or metadata and what a crash left of it, or of a recorder. */
 static bool is_our_name(const char *name)
 {
 	const char *number = strrchr(name, '_');
 
-	if (!strcmp(name, "metadata") || !strcmp(name, ".metadata.new"))
+	if (!strcmp(name, "metadata") || !strcmp(name, ".metadata.new") || !strcmp(name, ".stop"))
 		return true;
 	return number && number[1] && strspn(number + 1, "0123456789") == strlen(number + 1);
 }
@@ -350,9 +350,69 @@ int recording_write(struct recording *r, unsigned int i, const void *data, size_
 	return n ? write_error(r, f, (int)n, err) : 0;
 }
 
+/* Return: the end of the whole packets of a file; a file has the same form as if it had come through
+ * recording_write() */
+static uint64_t count_packets(struct recording *r, int fd, uint64_t size)
+{
+	struct grt_packet p;
+	uint64_t at = 0, length;
+
+	while (size - at >= sizeof(p) && pread(fd, &p, sizeof(p), (off_t)at) == sizeof(p)) {
+		length = p.packet_size / 8;
+		if (p.magic != GRT_PACKET_MAGIC || length < sizeof(p) || length > size - at)
+			break;
+		r->events += p.end.fate[GRT_FATE_DELIVERED] - p.begin.fate[GRT_FATE_DELIVERED];
+		r->lost += p.end.fate[GRT_FATE_LOST] - p.begin.fate[GRT_FATE_LOST];
+		at += length;
+	}
+	return at;
+}
+
+static int adopt_file(struct recording *r, const char *name, struct grt_err *err)
+{
+	int fd = openat(r->dir, name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	struct stat st;
+	uint64_t whole;
+	int ret = 0;
+
+	if (fd < 0 || fstat(fd, &st))
+		ret = -errno;
+	if (!ret && S_ISREG(st.st_mode)) {
+		whole = count_packets(r, fd, (uint64_t)st.st_size);
+		/* whoever still writes it has promised to stop: then it is left alone */
+		if (whole < (uint64_t)st.st_size && !flock(fd, LOCK_EX | LOCK_NB) &&
+		    ftruncate(fd, (off_t)whole))
+			ret = -errno;
+		r->adopted += whole;
+		give_to_user(fd, "", AT_EMPTY_PATH);
+	}
+	if (fd >= 0)
+		close(fd);
+	return ret ? grt_err_set(err, ret, strerror(-ret), NULL, "cannot take %s/%s in", r->path, name) : 0;
+}
+
+int recording_adopt(struct recording *r, const char *source, struct grt_err *err)
+{
+	size_t length = strlen(source);
+	struct dirent *e;
+	DIR *d;
+	int ret = 0;
+
+	if (r->dir < 0)
+		return 0;
+	d = fdopendir(openat(r->dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+	while (d && !ret && (e = readdir(d)))
+		if (!strncmp(e->d_name, source, length) && e->d_name[length] == '_' &&
+		    strchr(e->d_name + length + 1, '_') && is_our_name(e->d_name))
+			ret = adopt_file(r, e->d_name, err);
+	if (d)
+		closedir(d);
+	return ret;
+}
+
 uint64_t recording_bytes(const struct recording *r)
 {
-	uint64_t bytes = 0;
+	uint64_t bytes = r->adopted;
 	unsigned int i;
 
 	for (i = 0; i < r->count; i++)

@@ -44,6 +44,7 @@ struct recording_file {
  * @seekable: whole packets can be restored by cutting
  * @files: of which there are @count
  * @events, @lost: from the packets' balances
+ * @adopted: bytes of files that others have written
  */
 struct recording {
 	const char *path;
@@ -53,6 +54,7 @@ struct recording {
 	unsigned int count;
 	uint64_t events;
 	uint64_t lost;
+	uint64_t adopted;
 };
 
 /**
@@ -73,6 +75,14 @@ void recording_give(struct recording *r, const char *name);
 /** recording_write - appends bytes to file @i. Return: 0 or -errno; then the file ends with its last whole
  * packet */
 int recording_write(struct recording *r, unsigned int i, const void *data, size_t len, struct grt_err *err);
+
+/**
+ * recording_adopt - takes in the files SOURCE_NUMBER_NUMBER that others have
+ * written into the directory: their packets count, what is behind the last whole
+ * one is cut off, and they belong to whom the others do
+ * Return: 0 or -errno
+ */
+int recording_adopt(struct recording *r, const char *source, struct grt_err *err);
 
 /** recording_bytes - bytes in all files */
 uint64_t recording_bytes(const struct recording *r);

@@ -162,7 +162,7 @@ static int hostlog_open(void **state, const struct source_setup *setup, struct g
 		return grt_err_set(err, -ENOMEM, NULL, NULL, "no memory for a log");
 	c->err_pipe[0] = c->err_pipe[1] = -1;
 	c->note = setup->note;
-	if (!setup->prog)
+	if (!setup->program)
 		return grt_err_set(err, -EINVAL,
 				   "the runtime logs for programs that are started with AMD_LOG_LEVEL",
 				   "grtrace record -e hostlog -- PROG", "hostlog needs a program to start");

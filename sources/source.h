@@ -30,12 +30,14 @@ struct kmod_settings;
  * @buffer_size: bytes per CPU, 0: as it is
  * @merged: one stream of whole packets instead of one per CPU
  * @settings: of the kernel module, for the time of the recording; for it alone
+ * @refused: of `nvsched`: calls that failed, too
  * @user_stack, @kernel_stack: CPU stacks are wanted at each SUBMIT
+ * @stack: how, as the option says; NULL: without it
+ * @program: a program will be started
  * @ring_base: numbers of rings begin here, so that sources do not share them
  * @covered: whether another source of this recording tells of this driver's
  *	jobs; NULL: none does
  * @arg: handed to @covered
- * @prog: a program is started for the recording
  * @note: tells the user what was done on the way (a module was loaded)
  */
 struct source_setup {
@@ -48,12 +50,14 @@ struct source_setup {
 	uint64_t buffer_size;
 	bool merged;
 	const struct kmod_settings *settings;
+	bool refused;
 	bool user_stack;
 	bool kernel_stack;
+	const char *stack;
+	bool program;
 	uint32_t ring_base;
 	bool (*covered)(void *arg, const char *driver);
 	void *arg;
-	bool prog;
 	void (*note)(const char *text);
 };
 
@@ -66,6 +70,8 @@ struct source_setup {
  * @open: finds and prepares it; nothing is captured yet. Leaves the state in
  *	*@state, which close() frees (also after an error of a later step)
  * @covers: whether it tells of the jobs of this driver; may be NULL
+ * @attach: the recording's directory is there, and the program will be made with the
+ *	environment as it is then; @dir lives until @close; may be NULL
  * @start: begins capture
  * @streams: number of streams; @fds gets a descriptor for poll() of each
  * @flush: makes everything captured so far readable; NULL: it always is
@@ -74,6 +80,8 @@ struct source_setup {
  * @stop: ends capture and makes what is left readable. Return: 1 when the
  *	streams end by themselves now, 0 when they go on (capture was on before):
  *	what is readable then is all that belongs to the recording, or -errno
+ * @adopted: files that others have written into the directory, called @name_NUMBER_NUMBER,
+ *	are part of the recording now, and whole; NULL: there are none
  * @describe: adds what belongs into the recording's environment; the texts
  *	live until close(). Return: entries written, at most @room
  * @close: puts every setting back and frees @state; NULL is allowed
@@ -85,11 +93,13 @@ struct source {
 	int (*probe)(struct grt_err *err);
 	int (*open)(void **state, const struct source_setup *setup, struct grt_err *err);
 	bool (*covers)(void *state, const char *driver);
+	int (*attach)(void *state, int dir, const char *path, struct grt_err *err);
 	int (*start)(void *state, struct grt_err *err);
 	unsigned int (*streams)(void *state, struct pollfd *fds);
 	int (*flush)(void *state, struct grt_err *err);
 	ssize_t (*read)(void *state, unsigned int i, void *buf, size_t len);
 	int (*stop)(void *state, struct grt_err *err);
+	void (*adopted)(void *state);
 	int (*describe)(void *state, struct grt_env *env, int room);
 	int (*close)(void *state, struct grt_err *err);
 };

@@ -73,6 +73,10 @@ enum grt_flag_bit {
 #define GRT_NAME_DEVICE	 3
 #define GRT_NAME_COUNTER 4
 
+/* grt_ev_irq.source where a device's blocks (clients) have sources of their own */
+#define GRT_IRQ_SOURCE(client, src) ((__u32)(client) << 16 | ((__u32)(src) & 0xffff))
+#define GRT_IRQ_CLIENT_UNKNOWN	    0xffffU
+
 /** enum grt_log_note - the rows of log_notes.def: grt_ev_log_note.what */
 enum grt_log_note {
 #define GRT_LOG_NOTE(number, NAME, name, help) GRT_LOG_##NAME = (number),

@@ -14,9 +14,10 @@
 
 static void free_list(struct list_head *over)
 {
-	struct softgpu_done *done, *next;
+	struct softgpu_job *job, *next;
 
-	list_for_each_entry_safe(done, next, over, link) kfree(done);
+	list_for_each_entry_safe(job, next, over, link)
+		softgpu_job_put(job);
 }
 
 static void free_client(struct kref *ref)
@@ -119,14 +120,14 @@ void softgpu_client_untake(struct softgpu_client *client)
 /**
  * softgpu_client_over - a job of the client is over; from any context
  * @client: referenced by the caller
- * @done: the client's from now on
+ * @job: its result is the client's from now on
  */
-void softgpu_client_over(struct softgpu_client *client, struct softgpu_done *done)
+void softgpu_client_over(struct softgpu_client *client, struct softgpu_job *job)
 {
 	unsigned long flags;
 
 	spin_lock_irqsave(&client->lock, flags);
-	list_add_tail(&done->link, &client->over);
+	list_add_tail(&job->link, &client->over);
 	client->in_flight--;
 	spin_unlock_irqrestore(&client->lock, flags);
 	wake_up(&client->wait);
@@ -218,7 +219,7 @@ int softgpu_results_ioctl(struct drm_device *drm, void *data, struct drm_file *f
 	struct softgpu_client *client = file->driver_priv;
 	struct grtrace_softgpu_results *arg = data;
 	struct grtrace_softgpu_result __user *user = u64_to_user_ptr(arg->results);
-	struct softgpu_done *done, *next;
+	struct softgpu_job *job, *next;
 	LIST_HEAD(list);
 	int err;
 
@@ -229,13 +230,13 @@ int softgpu_results_ioctl(struct drm_device *drm, void *data, struct drm_file *f
 		return err;
 	take_results(client, &list, arg->capacity);
 	arg->count = 0;
-	list_for_each_entry_safe(done, next, &list, link) {
-		if (copy_to_user(user + arg->count, &done->result, sizeof(done->result))) {
+	list_for_each_entry_safe(job, next, &list, link) {
+		if (copy_to_user(user + arg->count, &job->result, sizeof(job->result))) {
 			err = -EFAULT;
 			break;
 		}
-		list_del(&done->link);
-		kfree(done);
+		list_del(&job->link);
+		softgpu_job_put(job);
 		arg->count++;
 		cond_resched();
 	}

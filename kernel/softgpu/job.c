@@ -12,6 +12,14 @@
 #include "compat/drm_sched.h"
 #include "softgpu.h"
 
+/* Jobs that are made before the first of them is pushed. */
+#define AT_ONCE 64
+
+struct fence_name {
+	u64 ctx;
+	u64 seqno;
+};
+
 static int check(const struct softgpu *gpu, const struct grtrace_softgpu_job *arg)
 {
 	if (arg->ring >= gpu->nrings || arg->priority >= GRTRACE_SOFTGPU_PRIORITIES)
@@ -50,19 +58,12 @@ static struct softgpu_job *alloc_job(struct softgpu *gpu, const struct grtrace_s
 
 	if (!job)
 		return NULL;
-	job->fence = kzalloc(sizeof(*job->fence), GFP_KERNEL_ACCOUNT);
-	job->done = kzalloc(sizeof(*job->done), GFP_KERNEL_ACCOUNT);
-	if (!job->fence || !job->done) {
-		kfree(job->fence);
-		kfree(job->done);
-		kfree(job);
-		return NULL;
-	}
+	kref_init(&job->ref);
 	INIT_LIST_HEAD(&job->link);
 	job->ring = &gpu->rings[arg->ring];
 	job->error = arg->error;
 	job->flags = arg->flags;
-	job->done->result = (struct grtrace_softgpu_result){
+	job->result = (struct grtrace_softgpu_result){
 		.cookie = arg->cookie,
 		.duration = arg->duration,
 		.ring = arg->ring,
@@ -72,29 +73,36 @@ static struct softgpu_job *alloc_job(struct softgpu *gpu, const struct grtrace_s
 	return job;
 }
 
+static void put_out(struct softgpu_job *job)
+{
+	if (job->out)
+		drm_syncobj_put(job->out);
+	job->out = NULL;
+}
+
 /* One that the scheduler does not have. */
 static void discard(struct softgpu_job *job)
 {
-	kfree(job->fence);
-	kfree(job->done);
+	put_out(job);
 	kfree(job);
 }
 
-/* From here on the scheduler has it, and may free it at any time. */
-static void push(struct softgpu_client *client, struct softgpu_job *job, struct drm_syncobj *out,
-		 struct grtrace_softgpu_job *arg)
+/* From here on the scheduler has it, and may free it at any time. @name: gets its fence's */
+static void push(struct softgpu_client *client, struct softgpu_job *job, struct fence_name *name)
 {
-	struct grtrace_softgpu_result *r = &job->done->result;
+	struct grtrace_softgpu_result *r = &job->result;
 	struct dma_fence *finished;
 
 	drm_sched_job_arm(&job->base);
 	finished = &job->base.s_fence->finished;
 	r->ctx = finished->context;
 	r->seqno = finished->seqno;
-	arg->ctx = r->ctx;
-	arg->seqno = r->seqno;
-	if (out)
-		drm_syncobj_replace_fence(out, finished);
+	name->ctx = r->ctx;
+	name->seqno = r->seqno;
+	if (job->out)
+		drm_syncobj_replace_fence(job->out, finished);
+	put_out(job);
+	kref_get(&job->ref); /* the result's */
 	kref_get(&client->ref);
 	job->client = client;
 	atomic_inc(&client->gpu->live);
@@ -119,40 +127,89 @@ static int prepare(struct softgpu_client *client, struct drm_file *file, struct 
 	return err;
 }
 
-static int submit_one(struct softgpu_client *client, struct drm_file *file, struct grtrace_softgpu_job *arg)
+/* Return: a job that is ready to be pushed, ERR_PTR */
+static struct softgpu_job *make_job(struct softgpu_client *client, struct drm_file *file,
+				    const struct grtrace_softgpu_job *arg)
 {
-	struct drm_syncobj *out = NULL;
 	struct softgpu_job *job;
 	int err = check(client->gpu, arg);
 
 	if (err)
-		return err;
-	if (arg->out_sync) {
-		out = drm_syncobj_find(file, arg->out_sync);
-		if (!out)
-			return -ENOENT;
-	}
-	err = -ENOMEM;
+		return ERR_PTR(err);
 	job = alloc_job(client->gpu, arg);
 	if (!job)
-		goto out;
-	err = softgpu_client_take(client);
+		return ERR_PTR(-ENOMEM);
+	if (arg->out_sync) {
+		job->out = drm_syncobj_find(file, arg->out_sync);
+		err = job->out ? 0 : -ENOENT;
+	}
+	if (!err)
+		err = softgpu_client_take(client);
 	if (err) {
 		discard(job);
-		goto out;
+		return ERR_PTR(err);
 	}
-	mutex_lock(&client->mutex);
 	err = prepare(client, file, job, arg);
 	if (!err)
-		push(client, job, out, arg);
-	mutex_unlock(&client->mutex);
-	if (err) {
-		softgpu_client_untake(client);
-		discard(job);
+		return job;
+	softgpu_client_untake(client);
+	discard(job);
+	return ERR_PTR(err);
+}
+
+/*
+ * Makes the next jobs, up to one that waits for sync objects: those may get their
+ * fences from jobs that are not pushed yet. Return: 0, or the error of the last one,
+ * which is not among @jobs
+ */
+static int make_some(struct softgpu_client *client, struct drm_file *file,
+		     const struct grtrace_softgpu_job __user *user, u32 count, struct list_head *jobs)
+{
+	struct grtrace_softgpu_job arg;
+	struct softgpu_job *job;
+	u32 i;
+
+	for (i = 0; i < count; i++) {
+		if (signal_pending(current))
+			return -ERESTARTSYS;
+		if (copy_from_user(&arg, user + i, sizeof(arg)))
+			return -EFAULT;
+		if (arg.in_count && i)
+			return 0;
+		job = make_job(client, file, &arg);
+		if (IS_ERR(job))
+			return PTR_ERR(job);
+		list_add_tail(&job->link, jobs);
 	}
-out:
-	if (out)
-		drm_syncobj_put(out);
+	return 0;
+}
+
+/*
+ * All that may sleep comes before the first job is pushed, so that the scheduler,
+ * which is woken by it, finds the others too instead of taking turns with us.
+ * @done: plus what was submitted
+ */
+static int submit_some(struct softgpu_client *client, struct drm_file *file,
+		       struct grtrace_softgpu_job __user *user, u32 count, u32 *done)
+{
+	struct fence_name names[AT_ONCE];
+	struct softgpu_job *job, *next;
+	LIST_HEAD(jobs);
+	u32 n = 0, i;
+	int err;
+
+	mutex_lock(&client->mutex);
+	err = make_some(client, file, user, min_t(u32, count, AT_ONCE), &jobs);
+	list_for_each_entry_safe(job, next, &jobs, link) {
+		list_del_init(&job->link);
+		push(client, job, &names[n++]);
+	}
+	mutex_unlock(&client->mutex);
+	*done += n;
+	/* they run by now: who cannot be told their fences finds them in the results */
+	for (i = 0; i < n; i++)
+		if (put_user(names[i].ctx, &user[i].ctx) || put_user(names[i].seqno, &user[i].seqno))
+			err = -EFAULT;
 	return err;
 }
 
@@ -160,23 +217,14 @@ int softgpu_submit_ioctl(struct drm_device *drm, void *data, struct drm_file *fi
 {
 	struct grtrace_softgpu_submit *arg = data;
 	struct grtrace_softgpu_job __user *user = u64_to_user_ptr(arg->jobs);
-	struct grtrace_softgpu_job job;
 	int err = 0;
 
 	if (!arg->count || arg->count > GRTRACE_SOFTGPU_BATCH_MAX)
 		return -EINVAL;
-	for (arg->done = 0; arg->done < arg->count; arg->done++) {
-		if (signal_pending(current))
-			err = -ERESTARTSYS;
-		else if (copy_from_user(&job, user + arg->done, sizeof(job)))
-			err = -EFAULT;
-		else
-			err = submit_one(file->driver_priv, file, &job);
-		if (err)
-			break;
-		/* it runs by now: who cannot be told its fence finds it in the results */
-		if (copy_to_user(user + arg->done, &job, sizeof(job)))
-			err = -EFAULT;
+	arg->done = 0;
+	while (!err && arg->done < arg->count) {
+		err = submit_some(file->driver_priv, file, user + arg->done, arg->count - arg->done,
+				  &arg->done);
 		cond_resched();
 	}
 	return arg->done ? 0 : err;
@@ -190,12 +238,26 @@ int softgpu_submit_ioctl(struct drm_device *drm, void *data, struct drm_file *fi
  */
 void softgpu_job_over(struct softgpu_job *job, u32 state, int status)
 {
-	struct softgpu_done *done = job->done;
+	job->over = true;
+	job->result.state = state;
+	job->result.status = status;
+	softgpu_client_over(job->client, job);
+}
 
-	job->done = NULL;
-	done->result.state = state;
-	done->result.status = status;
-	softgpu_client_over(job->client, done);
+static void free_job(struct kref *ref)
+{
+	struct softgpu_job *job = container_of(ref, struct softgpu_job, ref);
+
+	kfree_rcu(job, rcu);
+}
+
+/**
+ * softgpu_job_put - gives a reference back; any context
+ * @job: gone with the last one
+ */
+void softgpu_job_put(struct softgpu_job *job)
+{
+	kref_put(&job->ref, free_job);
 }
 
 /**
@@ -209,11 +271,10 @@ void softgpu_job_free(struct softgpu_job *job)
 	unsigned long flags;
 
 	/* out of the queue of an entity that went: its finished fence has this error */
-	if (job->done)
+	if (!job->over)
 		softgpu_job_over(job, GRTRACE_SOFTGPU_KILLED, -ESRCH);
-	kfree(job->fence);
 	drm_sched_job_cleanup(&job->base);
-	kfree(job);
+	softgpu_job_put(job);
 	softgpu_client_drop(client);
 	spin_lock_irqsave(&gpu->idle.lock, flags);
 	if (atomic_dec_and_test(&gpu->live))

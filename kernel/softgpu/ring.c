@@ -21,13 +21,13 @@ static const char *fence_driver_name(struct dma_fence *fence)
 
 static const char *fence_timeline_name(struct dma_fence *fence)
 {
-	return container_of(fence, struct softgpu_fence, base)->ring->name;
+	return container_of(fence, struct softgpu_job, fence)->ring->name;
 }
 
 /* The module stays until here; softgpu_exit() waits for whoever is still in this function. */
 static void fence_release(struct dma_fence *fence)
 {
-	dma_fence_free(fence);
+	softgpu_job_put(container_of(fence, struct softgpu_job, fence));
 	module_put(THIS_MODULE);
 }
 
@@ -58,7 +58,7 @@ static void begin(struct softgpu_ring *ring, u64 from)
 
 	if (!job)
 		return;
-	r = &job->done->result;
+	r = &job->result;
 	r->start = max(r->run, ring->last_end);
 	ring->finish_at = max(from, r->run);
 	if (!(job->flags & GRTRACE_SOFTGPU_HANG))
@@ -69,27 +69,24 @@ static void begin(struct softgpu_ring *ring, u64 from)
 		ring->finish_at = NEVER;
 }
 
-/* Ends the running job. The scheduler may free it as soon as its fence is signalled. */
+/* Ends the running job. The scheduler may free it as soon as its fence is signalled; its result stays. */
 static void finish(struct softgpu_ring *ring, u32 state, int status)
 {
 	struct softgpu_job *job = running(ring);
-	struct softgpu_fence *fence = job->fence;
-	struct softgpu_done *done = job->done;
 	struct softgpu_client *client = job->client;
 
 	list_del_init(&job->link);
-	job->fence = NULL;
-	job->done = NULL;
+	job->over = true;
 	kref_get(&client->ref);
-	done->result.state = state;
-	done->result.status = status;
+	job->result.state = state;
+	job->result.status = status;
 	if (status)
-		dma_fence_set_error(&fence->base, status);
-	done->result.end = ktime_get_ns();
-	ring->last_end = done->result.end;
-	dma_fence_signal_locked(&fence->base);
-	dma_fence_put(&fence->base);
-	softgpu_client_over(client, done);
+		dma_fence_set_error(&job->fence, status);
+	job->result.end = ktime_get_ns();
+	ring->last_end = job->result.end;
+	dma_fence_signal_locked(&job->fence);
+	dma_fence_put(&job->fence);
+	softgpu_client_over(client, job);
 	softgpu_client_put(client);
 }
 
@@ -124,8 +121,7 @@ static struct dma_fence *run_job(struct drm_sched_job *sched_job)
 {
 	struct softgpu_job *job = to_job(sched_job);
 	struct softgpu_ring *ring = job->ring;
-	struct softgpu_fence *fence = job->fence;
-	struct grtrace_softgpu_result *r = &job->done->result;
+	struct grtrace_softgpu_result *r = &job->result;
 	unsigned long flags;
 
 	r->run = ktime_get_ns();
@@ -138,9 +134,9 @@ static struct dma_fence *run_job(struct drm_sched_job *sched_job)
 	}
 	/* it can be seen from now on, by others than us */
 	__module_get(THIS_MODULE);
-	fence->ring = ring;
-	dma_fence_init(&fence->base, &fence_ops, &ring->lock, ring->context, ++ring->seqno);
-	dma_fence_get(&fence->base); /* the scheduler's */
+	kref_get(&job->ref);
+	dma_fence_init(&job->fence, &fence_ops, &ring->lock, ring->context, ++ring->seqno);
+	dma_fence_get(&job->fence); /* the scheduler's */
 	r->hw_ctx = ring->context;
 	r->hw_seqno = ring->seqno;
 	list_add_tail(&job->link, &ring->jobs);
@@ -149,7 +145,7 @@ static struct dma_fence *run_job(struct drm_sched_job *sched_job)
 		set_timer(ring);
 	}
 	spin_unlock_irqrestore(&ring->lock, flags);
-	return &fence->base;
+	return &job->fence;
 }
 
 /*
@@ -231,7 +227,7 @@ void softgpu_ring_kill(struct softgpu_ring *ring)
 	spin_lock_irqsave(&ring->lock, flags);
 	ring->dead = true;
 	while (running(ring)) {
-		running(ring)->done->result.start = max(running(ring)->done->result.run, ring->last_end);
+		running(ring)->result.start = max(running(ring)->result.run, ring->last_end);
 		finish(ring, GRTRACE_SOFTGPU_KILLED, -ENODEV);
 	}
 	spin_unlock_irqrestore(&ring->lock, flags);

@@ -89,7 +89,7 @@ struct softgpu {
  * @mutex: of @entity, and so that jobs are armed in the order in which they are pushed
  * @entity: by ring and priority; the scheduler's queues, made when first used
  * @lock: of what follows
- * @over: struct softgpu_done of jobs that are
+ * @over: jobs that are
  * @unread: jobs in flight and in @over
  * @in_flight: jobs that are not over
  * @live: jobs that the schedulers have
@@ -110,38 +110,34 @@ struct softgpu_client {
 	wait_queue_head_t wait;
 };
 
-/** struct softgpu_done - a result that waits to be read; outlives its job */
-struct softgpu_done {
-	struct list_head link;
-	struct grtrace_softgpu_result result;
-};
-
-/** struct softgpu_fence - of a job on the hardware; outlives its job */
-struct softgpu_fence {
-	struct dma_fence base;
-	struct softgpu_ring *ring;
-};
-
 /**
- * struct softgpu_job - a job, until its scheduler frees it
+ * struct softgpu_job - a job, its fence and its result
  * @base: must be first
- * @link: in softgpu_ring.jobs
+ * @ref: the scheduler's, the fence's once it is on the ring, and the result's until it is read
+ * @rcu: others may look at the fence a little longer than it lives
+ * @link: among those to be pushed, in softgpu_ring.jobs, then in softgpu_client.over
+ * @fence: on the hardware
  * @ring: where it runs
- * @client: whose it is
- * @fence: on the hardware: ours until it is signalled
- * @done: what became of it; NULL once the client has it
+ * @client: whose it is, while the scheduler has it
+ * @out: sync object that gets its fence when it is pushed; NULL: none
+ * @result: what becomes of it
  * @error: with which it ends
  * @flags: GRTRACE_SOFTGPU_*
+ * @over: nothing becomes of it any more
  */
 struct softgpu_job {
 	struct drm_sched_job base;
+	struct kref ref;
+	struct rcu_head rcu;
 	struct list_head link;
+	struct dma_fence fence;
 	struct softgpu_ring *ring;
 	struct softgpu_client *client;
-	struct softgpu_fence *fence;
-	struct softgpu_done *done;
+	struct drm_syncobj *out;
+	struct grtrace_softgpu_result result;
 	int error;
 	u32 flags;
+	bool over;
 };
 
 extern unsigned int softgpu_hw_depth, softgpu_timeout_ms, softgpu_jobs_max;
@@ -155,13 +151,14 @@ void softgpu_ring_fini(struct softgpu_ring *ring);
 int softgpu_submit_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
 void softgpu_job_over(struct softgpu_job *job, u32 state, int status);
 void softgpu_job_free(struct softgpu_job *job);
+void softgpu_job_put(struct softgpu_job *job);
 
 int softgpu_open(struct drm_device *drm, struct drm_file *file);
 void softgpu_postclose(struct drm_device *drm, struct drm_file *file);
 int softgpu_results_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
 struct drm_sched_entity *softgpu_client_entity(struct softgpu_client *client, u32 ring, u32 priority);
 int softgpu_client_take(struct softgpu_client *client);
-void softgpu_client_over(struct softgpu_client *client, struct softgpu_done *done);
+void softgpu_client_over(struct softgpu_client *client, struct softgpu_job *job);
 void softgpu_client_untake(struct softgpu_client *client);
 void softgpu_client_drop(struct softgpu_client *client);
 void softgpu_client_put(struct softgpu_client *client);

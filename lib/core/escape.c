@@ -121,11 +121,37 @@ static size_t tsdl_rune(const struct rune *r, char *out)
 	return copy(r, out);
 }
 
+static size_t utf8_rune(const struct rune *r, char *out)
+{
+	return r->valid ? copy(r, out) : (size_t)sprintf(out, "\xef\xbf\xbd");
+}
+
+/* A frame that was escaped once reads the same when it is escaped again. */
+static size_t frame_rune(const struct rune *r, char *out)
+{
+	if (r->valid && r->code == ';')
+		return (size_t)sprintf(out, ":");
+	if (r->valid && r->code == '\\')
+		return copy(r, out);
+	return term_rune(r, out);
+}
+
+static size_t xml_rune(const struct rune *r, char *out)
+{
+	/* XML 1.0 has no place for these two even as references */
+	if (r->code == 0xfffe || r->code == 0xffff)
+		return hex_bytes(r, out);
+	if (r->valid && strchr("&<>\"'", (int)r->code) && r->code < 0x80 && r->code)
+		return (size_t)sprintf(out, "&#%u;", r->code);
+	if (r->valid && r->code == '\\')
+		return copy(r, out);
+	return term_rune(r, out);
+}
+
 static size_t (*const write_rune[])(const struct rune *r, char *out) = {
-	[GRT_ESCAPE_TERM] = term_rune,
-	[GRT_ESCAPE_JSON] = json_rune,
-	[GRT_ESCAPE_CSV] = csv_rune,
-	[GRT_ESCAPE_TSDL] = tsdl_rune,
+	[GRT_ESCAPE_TERM] = term_rune, [GRT_ESCAPE_JSON] = json_rune,	[GRT_ESCAPE_CSV] = csv_rune,
+	[GRT_ESCAPE_TSDL] = tsdl_rune, [GRT_ESCAPE_FRAME] = frame_rune, [GRT_ESCAPE_XML] = xml_rune,
+	[GRT_ESCAPE_UTF8] = utf8_rune,
 };
 
 /* A field that a reader would split or trim is quoted. */

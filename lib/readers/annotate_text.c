@@ -100,7 +100,7 @@ static const struct word {
 #undef WORD
 };
 #define KEY_WORDS (sizeof(keys) / sizeof(keys[0]))
-_Static_assert(KEY_WORDS < UINT8_MAX, "their places are bytes");
+_Static_assert(KEY_WORDS < UINT16_MAX, "their places are 16 bits");
 
 static const struct word events[] = {
 #define GRT_EVENT(id, NAME, name, CLASS, LEVEL, WHO, fields, help) {#NAME, sizeof(#NAME) - 1, (id)},
@@ -109,7 +109,8 @@ static const struct word events[] = {
 };
 #define EVENT_WORDS (sizeof(events) / sizeof(events[0]))
 
-#define SLOTS 256U
+#define SLOTS 1024U
+_Static_assert(KEY_WORDS < SLOTS, "there is always an empty one");
 /* Keys of a line whose order is remembered; the one behind them is never set. */
 #define ORDER 24U
 
@@ -143,7 +144,7 @@ struct step {
 	struct pattern pattern;
 	struct action action;
 	uint8_t len;
-	uint8_t place;
+	uint16_t place;
 };
 
 /**
@@ -157,8 +158,8 @@ struct step {
  */
 struct annotate {
 	bool made;
-	uint8_t key_slot[SLOTS];
-	uint8_t event_slot[SLOTS];
+	uint16_t key_slot[SLOTS];
+	uint16_t event_slot[SLOTS];
 	struct action action[GRT_EV_MAX][KEY_WORDS];
 	struct step step[GRT_EV_MAX][ORDER + 1];
 	uint8_t last;
@@ -191,7 +192,7 @@ static inline unsigned int place_of(const char *text, size_t len)
 	return ((unsigned int)len * 7 + first * 5 + last * 17 + inner * 3) % SLOTS;
 }
 
-static const struct word *find_word(const uint8_t slot[SLOTS], const struct word *words, const char *text,
+static const struct word *find_word(const uint16_t slot[SLOTS], const struct word *words, const char *text,
 				    size_t len)
 {
 	if (!len)
@@ -205,7 +206,7 @@ static const struct word *find_word(const uint8_t slot[SLOTS], const struct word
 	return NULL;
 }
 
-static void place_words(uint8_t slot[SLOTS], const struct word *words, size_t n)
+static void place_words(uint16_t slot[SLOTS], const struct word *words, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		unsigned int at = place_of(words[i].text, words[i].len);
@@ -214,7 +215,7 @@ static void place_words(uint8_t slot[SLOTS], const struct word *words, size_t n)
 			continue;
 		while (slot[at])
 			at = (at + 1) % SLOTS;
-		slot[at] = (uint8_t)(i + 1);
+		slot[at] = (uint16_t)(i + 1);
 	}
 }
 
@@ -320,7 +321,7 @@ static void set_step(struct step *s, const struct annotate *a, const struct fact
 	memcpy(s->pattern.mask, mask, KEY_MAX);
 	s->action = a->action[f->e.type][key];
 	s->len = (uint8_t)(keys[key].len + 1);
-	s->place = (uint8_t)(key + 1);
+	s->place = (uint16_t)(key + 1);
 }
 
 /* The key at *p, which is moved behind its =, is the one of @s then. Return: it is one */

@@ -176,6 +176,56 @@ static int submit(uint64_t array, uint32_t count)
 	return ioctl(gpu.fd, DRM_IOCTL_GRTRACE_SOFTGPU_SUBMIT, &arg) ? errno : 0;
 }
 
+/* Each but the first waits for the one before it, through a sync object that had no fence before the batch.
+ */
+static void chain(unsigned int n, uint32_t *sync)
+{
+	unsigned int i;
+
+	for (i = 0; i < n; i++) {
+		sync[i] = softgpu_sync(&gpu);
+		jobs[i] = (struct grtrace_softgpu_job){
+			.duration = 2 * MS, .cookie = i, .ring = i % gpu.nrings, .out_sync = sync[i]};
+		if (!i)
+			continue;
+		jobs[i].in_syncs = (uintptr_t)&sync[i - 1];
+		jobs[i].in_count = 1;
+	}
+}
+
+static void case_batch_chained(void)
+{
+	uint32_t sync[20];
+	unsigned int i;
+
+	CHECK_OK(begin(""));
+	chain(20, sync);
+	CHECK_EQ(submit((uintptr_t)jobs, 20), 0);
+	CHECK_OK(softgpu_results(&gpu, results, 20));
+	for (i = 0; i < 20; i++) {
+		CHECK_EQ(results[i].cookie, i);
+		CHECK(!i || results[i].run >= results[i - 1].end);
+		CHECK(jobs[i].ctx == results[i].ctx && jobs[i].seqno == results[i].seqno);
+	}
+	CHECK_OK(end());
+}
+
+/* Those before a bad one are submitted, it and those behind it are not. */
+static void case_batch_cut(void)
+{
+	struct grtrace_softgpu_submit arg = {.jobs = (uintptr_t)jobs, .count = MANY};
+
+	CHECK_OK(begin(""));
+	jobs[71].ring = 99;
+	CHECK_EQ(ioctl(gpu.fd, DRM_IOCTL_GRTRACE_SOFTGPU_SUBMIT, &arg), 0);
+	CHECK_EQ(arg.done, 71);
+	CHECK_OK(softgpu_results(&gpu, results, 71));
+	CHECK(jobs[70].seqno && !jobs[71].seqno);
+	jobs[0].ring = 99;
+	CHECK_EQ(submit((uintptr_t)jobs, 2), EINVAL);
+	CHECK_OK(end());
+}
+
 static int read_results(uint64_t array, uint32_t capacity, uint32_t pad, uint32_t *count)
 {
 	struct grtrace_softgpu_results arg = {
@@ -335,6 +385,98 @@ static void case_needed(void)
 	CHECK_OK(unload_within(2));
 }
 
+/* References that are held to the module: open files, and fences of its hardware. */
+static int references(void)
+{
+	FILE *f = fopen("/sys/module/grtrace_softgpu/refcnt", "re");
+	int n = -1;
+
+	if (f && fscanf(f, "%d", &n) != 1)
+		n = -1;
+	if (f)
+		fclose(f);
+	return n;
+}
+
+/* The ring is full with these until long after the kill, so what follows stays in its queue. */
+static unsigned int fill_ring(void)
+{
+	unsigned int i, n = gpu.ring[0].hw_depth;
+
+	for (i = 0; i < n; i++)
+		jobs[i] =
+			(struct grtrace_softgpu_job){.duration = 1500 * MS, .priority = GRTRACE_SOFTGPU_HIGH};
+	softgpu_submit(&gpu, jobs, n);
+	for (i = 0; i < n; i++)
+		jobs[i] = (struct grtrace_softgpu_job){.duration = MS};
+	return n;
+}
+
+static void leave_queue(void)
+{
+	softgpu_submit(&gpu, jobs, fill_ring());
+}
+
+/* The same behind one whose last job is over. */
+static void leave_queue_after_one(void)
+{
+	jobs[0] = (struct grtrace_softgpu_job){.duration = MS};
+	if (softgpu_submit(&gpu, jobs, 1) && softgpu_results(&gpu, results, 1))
+		usleep(50000);
+	leave_queue();
+}
+
+/* One job at a time, so that one is running and some wait when the kill comes after a second. */
+static void leave_queue_running(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < 11; i++)
+		jobs[i] = (struct grtrace_softgpu_job){.duration = 300 * MS};
+	softgpu_submit(&gpu, jobs, 11);
+}
+
+/* What is killed in a queue leaves nothing behind, whether jobs of it run or none has. */
+static void case_killed(void)
+{
+	CHECK_OK(begin(""));
+	softgpu_close(&gpu);
+	CHECK_OK(in_child(leave_queue, SIGKILL));
+	CHECK_OK(in_child(leave_queue_running, SIGKILL));
+	CHECK_OK(unload_within(10));
+}
+
+#define KILLED_QUEUES 2
+
+/*
+ * Before the job of a killed queue is ended, what the queue ran last must be over. Where it is,
+ * drm_sched_entity_kill_jobs() of Linux 6.1 (drivers/gpu/drm/scheduler/sched_entity.c) has taken
+ * a reference to that fence which nobody gives back: dma_fence_add_callback() says -ENOENT, and
+ * drm_sched_entity_kill_jobs_cb() is called with no fence. A finished fence holds that of the
+ * hardware, which holds the module: one for each such queue, and no more.
+ */
+static void case_killed_after_one(void)
+{
+	unsigned int i;
+
+	CHECK_OK(begin(""));
+	softgpu_close(&gpu);
+	for (i = 0; i < KILLED_QUEUES; i++)
+		CHECK_OK(in_child(leave_queue_after_one, SIGKILL));
+	for (i = 0; i < 100 && references() > KILLED_QUEUES; i++)
+		usleep(100000);
+	for (i = 0; i < 20 && references(); i++)
+		usleep(100000);
+	if (references() == KILLED_QUEUES) {
+		tap_skip("drm_sched_entity_kill_jobs() of this kernel loses the fence before each of %d "
+			 "queues, and with it the module",
+			 KILLED_QUEUES);
+		return;
+	}
+	CHECK_EQ(references(), 0);
+	CHECK_OK(unload_within(2));
+}
+
 static void scribble(void *to, size_t size, unsigned int *seed)
 {
 	unsigned char *p = to;
@@ -397,12 +539,17 @@ static const struct tap_case cases[] = {
 	{"parameters out of range are refused, the largest work", case_parameters},
 	{"jobs with a wrong argument are refused, each with its error", case_jobs_refused},
 	{"sync objects without a fence are refused, with one they are not", case_syncs},
+	{"jobs of a batch can wait for each other", case_batch_chained},
+	{"a batch ends before its first bad job", case_batch_cut},
 	{"arrays that are not there, too large or too small do no harm", case_arrays},
 	{"jobs in flight are bounded by jobs_max", case_limit},
 	{"a file closed with jobs in flight, also by SIGKILL, leaves a device that works", case_closed},
 	{"what hangs without a timeout ends with its file", case_hung},
 	{"it cannot be unloaded while a file or a fence of it is held, then it can", case_needed},
 	{"three processes that throw random ioctls do no harm", case_noise},
+	{"a queue that is killed leaves nothing behind, while jobs of it run or before any has", case_killed},
+	/* last: where the kernel loses a fence the module stays */
+	{"nor one whose last job is over", case_killed_after_one},
 };
 
 int main(int argc, char **argv)

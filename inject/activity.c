@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/*
+ * What the GPU did, as CUPTI tells of it: buffers that it fills and hands back in
+ * any order and from any thread. Here they are only queued; the writer turns
+ * their records into ours.
+ */
+#include <sys/mman.h>
+
+#include "core/cuda.h"
+#include "inject.h"
+
+#define BUFFER_BYTES ((size_t)1 << 20)
+/* Made and touched before they are asked for: a request may come within a launch. */
+#define BUFFERS_READY 8
+/* From here on CUPTI gets none, and counts what it drops; before CUDA 12.9 it cannot bear that. */
+#define BUFFERS_ENOUGH 256
+#define BUFFERS_MAX 2048
+#define CUPTI_VERSION_12_9 28
+
+enum { BUFFER_NONE, BUFFER_FREE, BUFFER_OUT, BUFFER_FULL };
+
+/** struct buffer - @next: in the queue of completed ones, the one that came before */
+struct buffer {
+	_Atomic int state;
+	uint8_t *at;
+	size_t valid;
+	void *context;
+	uint32_t stream;
+	struct buffer *next;
+};
+
+static struct buffer buffer[BUFFERS_MAX];
+static _Atomic unsigned int buffers;
+static struct buffer *_Atomic completed;
+static struct packets packets = {.fd = -1, .before = &define_packets};
+
+/* -------------------------------------------------------------- buffers */
+
+static struct buffer *make_buffer(void)
+{
+	unsigned int limit = inject.version < CUPTI_VERSION_12_9 ? BUFFERS_MAX : BUFFERS_ENOUGH;
+	unsigned int at = atomic_load(&buffers);
+	void *memory;
+
+	do
+		if (at >= limit)
+			return NULL;
+	while (!atomic_compare_exchange_weak(&buffers, &at, at + 1));
+	memory = mmap(NULL, BUFFER_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE,
+		      -1, 0);
+	if (memory == MAP_FAILED)
+		return NULL;
+	buffer[at].at = memory;
+	atomic_store(&buffer[at].state, BUFFER_OUT);
+	return &buffer[at];
+}
+
+static void request(uint8_t **at, size_t *size, size_t *max_records)
+{
+	unsigned int n = atomic_load(&buffers), i;
+	struct buffer *b = NULL;
+	int state = BUFFER_FREE;
+
+	for (i = 0; i < n && !b; i++, state = BUFFER_FREE)
+		if (atomic_compare_exchange_strong(&buffer[i].state, &state, BUFFER_OUT))
+			b = &buffer[i];
+	if (!b)
+		b = make_buffer();
+	*at = b ? b->at : NULL;
+	*size = b ? BUFFER_BYTES : 0;
+	*max_records = 0;
+}
+
+static struct buffer *find(const uint8_t *at)
+{
+	unsigned int n = atomic_load(&buffers), i;
+
+	for (i = 0; i < n; i++)
+		if (buffer[i].at == at)
+			return &buffer[i];
+	return NULL;
+}
+
+static void complete(void *context, uint32_t stream, uint8_t *at, size_t size, size_t valid)
+{
+	struct buffer *b = find(at);
+
+	(void)size;
+	if (!b)
+		return;
+	b->valid = valid;
+	b->context = context;
+	b->stream = stream;
+	atomic_store(&b->state, BUFFER_FULL);
+	b->next = atomic_load(&completed);
+	while (!atomic_compare_exchange_weak(&completed, &b->next, b))
+		;
+}
+
+/* -------------------------------------------------------------- records */
+
+/* The stamps of a record of ours from one of CUPTI's: all kinds call them the same. */
+#define STAMPS(r, c)                                          \
+	do {                                                  \
+		(r).start = clock_convert((c)->start);        \
+		(r).end = clock_convert((c)->end);            \
+		inject.no_stamps += !(c)->start && !(c)->end; \
+	} while (0)
+
+static void put_kernel(const union cupti_record *c, uint64_t now)
+{
+	const struct cupti_kernel *k = &c->kernel;
+	struct grt_ev_gpu_kernel r;
+
+	event_init(&r.e, GRT_EV_GPU_KERNEL, sizeof(r), now);
+	STAMPS(r, k);
+	r.correlation = launch_correlation(k->correlation);
+	r.graph_node = k->graph_node;
+	r.name = define_name(k->name);
+	r.gpu = k->device;
+	r.context = k->context;
+	r.cuda_stream = k->stream;
+	r.graph = k->graph;
+	r.grid_x = (uint32_t)k->grid[0];
+	r.grid_y = (uint32_t)k->grid[1];
+	r.grid_z = (uint32_t)k->grid[2];
+	r.block_x = (uint32_t)k->block[0];
+	r.block_y = (uint32_t)k->block[1];
+	r.block_z = (uint32_t)k->block[2];
+	r.registers = k->registers;
+	r.shared_static = (uint32_t)k->shared_static;
+	r.shared_dynamic = (uint32_t)k->shared_dynamic;
+	r.kind = k->launch_type;
+	if (inject.version >= CUPTI_VERSION_13_0)
+		r.by_gpu = ((const uint8_t *)c)[CUPTI_KERNEL_BY_GPU] != 0;
+	packets_put(&packets, &r.e);
+}
+
+static void put_copy(const union cupti_record *c, uint64_t now)
+{
+	const struct cupti_memcpy *m = &c->copy;
+	struct grt_ev_gpu_copy r;
+
+	event_init(&r.e, GRT_EV_GPU_COPY, sizeof(r), now);
+	STAMPS(r, m);
+	r.correlation = launch_correlation(m->correlation);
+	r.graph_node = m->graph_node;
+	r.bytes = m->bytes;
+	r.kind = m->copy_kind;
+	r.gpu = m->device;
+	r.context = m->context;
+	r.cuda_stream = m->stream;
+	r.graph = m->graph;
+	packets_put(&packets, &r.e);
+}
+
+static void put_peer(const union cupti_record *c, uint64_t now)
+{
+	const struct cupti_memcpy_peer *m = &c->peer;
+	struct grt_ev_gpu_copy r;
+
+	event_init(&r.e, GRT_EV_GPU_COPY, sizeof(r), now);
+	STAMPS(r, m);
+	r.correlation = launch_correlation(m->correlation);
+	r.graph_node = m->graph_node;
+	r.bytes = m->bytes;
+	r.kind = m->copy_kind;
+	r.gpu = m->device;
+	r.context = m->context;
+	r.cuda_stream = m->stream;
+	r.graph = m->graph;
+	r.from_gpu = m->src_device;
+	r.to_gpu = m->dst_device;
+	packets_put(&packets, &r.e);
+}
+
+static void put_set(const union cupti_record *c, uint64_t now)
+{
+	const struct cupti_memset *m = &c->set;
+	struct grt_ev_gpu_copy r;
+
+	event_init(&r.e, GRT_EV_GPU_COPY, sizeof(r), now);
+	STAMPS(r, m);
+	r.correlation = launch_correlation(m->correlation);
+	r.graph_node = m->graph_node;
+	r.bytes = m->bytes;
+	r.kind = GRT_CUDA_SET;
+	r.value = m->value;
+	r.gpu = m->device;
+	r.context = m->context;
+	r.cuda_stream = m->stream;
+	r.graph = m->graph;
+	packets_put(&packets, &r.e);
+}
+
+static void put_sync(const union cupti_record *c, uint64_t now)
+{
+	const struct cupti_sync *s = &c->sync;
+	struct grt_ev_gpu_sync r;
+
+	event_init(&r.e, GRT_EV_GPU_SYNC, sizeof(r), now);
+	STAMPS(r, s);
+	r.correlation = launch_correlation(s->correlation);
+	r.kind = s->type;
+	r.context = s->context;
+	r.cuda_stream = s->stream;
+	r.event_id = s->event;
+	packets_put(&packets, &r.e);
+}
+
+static void put_overhead(const union cupti_record *c, uint64_t now)
+{
+	const struct cupti_overhead *o = &c->overhead;
+	struct grt_ev_gpu_overhead r;
+
+	event_init(&r.e, GRT_EV_GPU_OVERHEAD, sizeof(r), now);
+	STAMPS(r, o);
+	if (inject.version >= CUPTI_VERSION_13_0)
+		r.correlation =
+			launch_correlation(*(const uint32_t *)((const char *)c + CUPTI_OVERHEAD_CORRELATION));
+	r.kind = o->overhead_kind;
+	r.object = o->object[1];
+	packets_put(&packets, &r.e);
+}
+
+static const struct kind {
+	int kind;
+	bool needed;
+	void (*put)(const union cupti_record *c, uint64_t now);
+} kinds[] = {
+	{CUPTI_KIND_CONCURRENT_KERNEL, true, put_kernel},
+	{CUPTI_KIND_KERNEL, false, put_kernel},
+	{CUPTI_KIND_MEMCPY, true, put_copy},
+	{CUPTI_KIND_MEMCPY2, false, put_peer},
+	{CUPTI_KIND_MEMSET, true, put_set},
+	{CUPTI_KIND_SYNCHRONIZATION, false, put_sync},
+	{CUPTI_KIND_OVERHEAD, false, put_overhead},
+};
+#define KINDS (sizeof(kinds) / sizeof(kinds[0]))
+
+static void put_record(const union cupti_record *c, uint64_t now)
+{
+	unsigned int i;
+
+	for (i = 0; i < KINDS; i++)
+		if (kinds[i].kind == (int)c->kind) {
+			inject.gpu_records++;
+			kinds[i].put(c, now);
+			return;
+		}
+	inject.gpu_unknown++;
+}
+
+static void put_buffer(struct buffer *b)
+{
+	uint64_t now = now_ns(CLOCK_MONOTONIC);
+	union cupti_record *c = NULL;
+	size_t lost = 0;
+
+	while (b->valid && !inject.cupti.next_record(b->at, b->valid, &c))
+		put_record(c, now);
+	if (!inject.cupti.dropped(b->context, b->stream, &lost)) {
+		inject.gpu_records += lost;
+		inject.gpu_lost += lost;
+		packets.lost += lost;
+	}
+	atomic_store(&b->state, BUFFER_FREE);
+}
+
+void activity_write(void)
+{
+	struct buffer *b = atomic_exchange(&completed, NULL), *in_order = NULL, *next;
+
+	for (; b; b = next) {
+		next = b->next;
+		b->next = in_order;
+		in_order = b;
+	}
+	for (b = in_order; b; b = next) {
+		next = b->next;
+		put_buffer(b);
+	}
+	packets_flush(&packets);
+}
+
+void activity_close(void)
+{
+	packets_close(&packets);
+}
+
+/* ------------------------------------------------------------ on and off */
+
+int activity_init(void)
+{
+	struct buffer *ready[BUFFERS_READY];
+	unsigned int i;
+	int ret;
+
+	for (i = 0; i < BUFFERS_READY; i++)
+		ready[i] = make_buffer();
+	for (i = 0; i < BUFFERS_READY; i++)
+		if (ready[i])
+			atomic_store(&ready[i]->state, BUFFER_FREE);
+	ret = inject.cupti.register_buffers(request, complete);
+	for (i = 0; i < KINDS && !ret; i++) {
+		/* it would make kernels run one by one; it is only understood */
+		if (kinds[i].kind == CUPTI_KIND_KERNEL)
+			continue;
+		ret = inject.cupti.enable(kinds[i].kind);
+		if (!kinds[i].needed)
+			ret = 0;
+	}
+	return ret;
+}
+
+void activity_stop(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < KINDS; i++)
+		if (kinds[i].kind != CUPTI_KIND_KERNEL)
+			inject.cupti.disable(kinds[i].kind);
+}

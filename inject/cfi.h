@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/*
+ * Call frame information (.eh_frame) of x86-64, boiled down to the one rule
+ * that holds at an instruction. No state, no memory of its own, and no trust in
+ * what it reads: everything stays within the spans that the caller names.
+ *
+ * Formats: DWARF 4 section 6.4, Linux Standard Base 5.0 Core 10.6 (.eh_frame,
+ * .eh_frame_hdr), System V ABI AMD64 figure 3.36 (register numbers).
+ */
+#ifndef GRT_INJECT_CFI_H
+#define GRT_INJECT_CFI_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* What an address is counted from. */
+enum grt_cfi_base {
+	GRT_CFI_NONE, /* not saved: the caller has the same value */
+	GRT_CFI_RSP,
+	GRT_CFI_RBP,
+	GRT_CFI_CFA,
+	GRT_CFI_CONST,
+};
+
+/** struct grt_cfi_place - an address: @base + @offset or, with @deref, what lies there + @after */
+struct grt_cfi_place {
+	uint8_t base;
+	bool deref;
+	int32_t offset;
+	int32_t after;
+};
+
+/**
+ * struct grt_cfi_rule - how to get from a frame to its caller
+ * @cfa: the caller's rsp
+ * @ra, @rbp: where they were saved
+ * @end: there is no caller
+ * @signal: a signal handler's frame: the caller was interrupted at its address, it did not call
+ */
+struct grt_cfi_rule {
+	struct grt_cfi_place cfa;
+	struct grt_cfi_place ra;
+	struct grt_cfi_place rbp;
+	bool end;
+	bool signal;
+};
+
+/** struct grt_cfi_span - bytes that may be read */
+struct grt_cfi_span {
+	const uint8_t *start;
+	const uint8_t *end;
+};
+
+#define GRT_CFI_SPANS 8
+
+/** struct grt_cfi_object - an object file in memory: its PT_GNU_EH_FRAME and its loaded segments */
+struct grt_cfi_object {
+	struct grt_cfi_span header;
+	struct grt_cfi_span span[GRT_CFI_SPANS];
+	unsigned int spans;
+};
+
+/**
+ * grt_cfi_find - the rule at an instruction
+ * @pc: any byte of the instruction
+ * Return: 0, -ENOENT where the tables do not have the address, -EBADMSG for tables that are broken,
+ * -EOPNOTSUPP for a rule that needs a register other than rsp and rbp
+ */
+int grt_cfi_find(const struct grt_cfi_object *object, uint64_t pc, struct grt_cfi_rule *rule);
+
+#endif /* GRT_INJECT_CFI_H */

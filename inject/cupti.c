@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/*
+ * Finds the CUPTI that fits the process: one that it has loaded already, one that
+ * belongs to its own CUDA runtime, or the newest that its driver can bear; in the
+ * process's libraries first, then the toolkits, then what pip has installed.
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <glob.h>
+#include <libgen.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "inject.h"
+
+#define PATH_ROOM 4096
+#define NAME "libcupti.so"
+
+/**
+ * struct search - @major: of the driver's CUDA, 0: unknown
+ * @handle: what was found
+ */
+struct search {
+	struct cupti *cupti;
+	int major;
+	void *handle;
+	unsigned int tried;
+	char last[256];
+};
+
+static int major_of(uint32_t version)
+{
+	if (version >= 100000)
+		return (int)(version / 10000);
+	return version >= 18 ? 12 : version >= 13 ? 11 : 10;
+}
+
+static bool bind(struct cupti *c, void *handle)
+{
+#define MAY(name, symbol, args) *(void **)&c->name = dlsym(handle, #symbol);
+#define NEED(name, symbol, args) \
+	MAY(name, symbol, args)  \
+	if (!c->name)            \
+		return false;
+	CUPTI_FUNCTIONS
+#undef NEED
+#undef MAY
+	return true;
+}
+
+static bool try_path(struct search *s, const char *path)
+{
+	uint32_t version = 0;
+	void *handle;
+
+	if (s->handle)
+		return true;
+	handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	if (!handle) {
+		if (strchr(path, '/'))
+			snprintf(s->last, sizeof(s->last), "%s", dlerror() ?: path);
+		return false;
+	}
+	s->tried++;
+	if (bind(s->cupti, handle) && !s->cupti->get_version(&version) && version >= CUPTI_VERSION_11_1 &&
+	    (!s->major || major_of(version) <= s->major)) {
+		s->handle = handle;
+		return true;
+	}
+	snprintf(s->last, sizeof(s->last), "%.200s does not fit (version %u)", path, version);
+	dlclose(handle);
+	return false;
+}
+
+/* The newest name first. */
+static bool try_pattern(struct search *s, const char *pattern)
+{
+	glob_t g = {0};
+	size_t i;
+
+	if (!glob(pattern, 0, NULL, &g))
+		for (i = g.gl_pathc; i > 0 && !s->handle; i--)
+			try_path(s, g.gl_pathv[i - 1]);
+	globfree(&g);
+	return s->handle;
+}
+
+static bool __attribute__((format(printf, 2, 3))) try_format(struct search *s, const char *format, ...)
+{
+	char pattern[PATH_ROOM];
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(pattern, sizeof(pattern), format, ap);
+	va_end(ap);
+	return s->handle || try_pattern(s, pattern);
+}
+
+/* Beside a CUDA runtime that the process has loaded, of the same major number. */
+static void beside_runtime(struct search *s, char *path)
+{
+	const char *number = strstr(path, ".so.");
+	int major = number ? atoi(number + 4) : 0;
+	char *dir = dirname(path);
+
+	if (!major)
+		return;
+	if (try_format(s, "%s/" NAME ".%d*", dir, major) ||
+	    try_format(s, "%s/../extras/CUPTI/lib64/" NAME ".%d*", dir, major) ||
+	    try_format(s, "%s/../../../extras/CUPTI/lib64/" NAME ".%d*", dir, major))
+		return;
+	try_format(s, "%s/../../cuda_cupti/lib/" NAME ".%d*", dir, major);
+}
+
+/* Libraries that Python brought: site-packages/nvidia is beside them. */
+static void beside_python(struct search *s, const char *path)
+{
+	const char *site = strstr(path, "-packages/");
+	int length = site ? (int)(site - path) + 9 : 0;
+
+	if (!site)
+		return;
+	if (!try_format(s, "%.*s/nvidia/cu[0-9]*/lib/" NAME ".[0-9]*", length, path))
+		try_format(s, "%.*s/nvidia/cuda_cupti/lib/" NAME ".[0-9]*", length, path);
+}
+
+static void each_library(struct search *s, const char *name, void (*fn)(struct search *s, char *path))
+{
+	char line[PATH_ROOM + 128], last[PATH_ROOM] = "";
+	FILE *f = fopen("/proc/self/maps", "re");
+	char *path;
+
+	while (f && !s->handle && fgets(line, sizeof(line), f)) {
+		path = strchr(line, '/');
+		if (!path || !strstr(path, name))
+			continue;
+		path[strcspn(path, "\n")] = '\0';
+		if (!strcmp(path, last))
+			continue;
+		snprintf(last, sizeof(last), "%s", path);
+		fn(s, path);
+	}
+	if (f)
+		fclose(f);
+}
+
+static void take_loaded(struct search *s, char *path)
+{
+	try_path(s, path);
+}
+
+static void take_python(struct search *s, char *path)
+{
+	beside_python(s, path);
+}
+
+static int driver_major(void)
+{
+	int (*get_version)(int *version) = NULL;
+	void *handle = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
+	int version = 0;
+
+	if (handle)
+		*(void **)&get_version = dlsym(handle, "cuDriverGetVersion");
+	if (!get_version || get_version(&version))
+		version = 0;
+	if (handle)
+		dlclose(handle);
+	return version / 1000;
+}
+
+static void in_toolkits(struct search *s)
+{
+	static const char *const homes[] = {"CUDA_HOME", "CUDA_PATH", "CUDA_ROOT"};
+	const char *home;
+	size_t i;
+	int major;
+
+	for (i = 0; i < sizeof(homes) / sizeof(homes[0]); i++) {
+		home = getenv(homes[i]);
+		if (home && !try_format(s, "%s/extras/CUPTI/lib64/" NAME ".[0-9]*", home))
+			try_format(s, "%s/lib64/" NAME ".[0-9]*", home);
+	}
+	for (major = s->major ? s->major : 13; major >= 11 && !s->handle; major--) {
+		try_format(s, "/usr/local/cuda-%d*/extras/CUPTI/lib64/" NAME ".[0-9]*", major);
+		try_format(s, "/usr/local/cuda-%d*/lib64/" NAME ".[0-9]*", major);
+		try_format(s, "/opt/cuda/extras/CUPTI/lib64/" NAME ".%d*", major);
+		try_format(s, "/usr/lib/*/" NAME ".%d*", major);
+		try_format(s, "/usr/lib64/" NAME ".%d*", major);
+	}
+	try_format(s, "/usr/local/cuda/extras/CUPTI/lib64/" NAME ".[0-9]*");
+	try_format(s, "/usr/local/cuda/lib64/" NAME ".[0-9]*");
+}
+
+static void in_library_path(struct search *s)
+{
+	char name[32];
+	int major;
+
+	for (major = s->major ? s->major : 13; major >= 11 && !s->handle; major--) {
+		snprintf(name, sizeof(name), NAME ".%d", major);
+		try_path(s, name);
+	}
+}
+
+static void in_python(struct search *s)
+{
+	static const char *const places[] = {"/usr/lib/python3*/*-packages/x",
+					     "/usr/local/lib/python3*/*-packages/x",
+					     "/opt/*/lib/python3*/site-packages/x"};
+	size_t i;
+
+	each_library(s, "-packages/", take_python);
+	for (i = 0; i < sizeof(places) / sizeof(places[0]) && !s->handle; i++) {
+		char *at = strrchr(places[i], '/');
+
+		if (!try_format(s, "%.*s/nvidia/cu[0-9]*/lib/" NAME ".[0-9]*", (int)(at - places[i]),
+				places[i]))
+			try_format(s, "%.*s/nvidia/cuda_cupti/lib/" NAME ".[0-9]*", (int)(at - places[i]),
+				   places[i]);
+	}
+}
+
+int cupti_load(struct cupti *c, char *why, size_t room)
+{
+	struct search s = {.cupti = c, .major = driver_major()};
+	const char *given = getenv("GRTRACE_CUPTI");
+
+	if (given && *given) {
+		try_path(&s, given);
+	} else {
+		each_library(&s, NAME, take_loaded);
+		each_library(&s, "libcudart.so.", beside_runtime);
+		in_library_path(&s);
+		in_toolkits(&s);
+		in_python(&s);
+	}
+	if (s.handle)
+		return 0;
+	snprintf(
+		why, room,
+		"no libcupti.so that fits this process (CUDA %d) was found%s%s%s: install it, or name it in GRTRACE_CUPTI",
+		s.major, s.last[0] ? " (" : "", s.last, s.last[0] ? ")" : "");
+	return -ENOENT;
+}

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/*
+ * What is used of CUPTI's binary interface, declared here so that the library
+ * builds without a CUDA toolkit and runs with any CUPTI from 11.1 to 13.x. The
+ * structs are the parts that all of these have in common; what lies behind them
+ * depends on the version and is not read, but for what is gated by
+ * cuptiGetVersion(). tests/inject/abi.c compares them with NVIDIA's headers.
+ *
+ * Source: cupti_activity.h, cupti_callbacks.h, cupti_result.h of CUDA 13.0.
+ */
+#ifndef GRT_INJECT_CUPTI_ABI_H
+#define GRT_INJECT_CUPTI_ABI_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* CUptiResult */
+enum {
+	CUPTI_OK = 0,
+	CUPTI_MAX_LIMIT_REACHED = 12,
+	CUPTI_MULTIPLE_SUBSCRIBERS = 39,
+};
+
+/* CUpti_CallbackDomain and CUpti_ApiCallbackSite */
+enum {
+	CUPTI_DOMAIN_DRIVER = 1,
+	CUPTI_DOMAIN_RUNTIME = 2,
+	CUPTI_SITE_ENTER = 0,
+	CUPTI_SITE_EXIT = 1,
+};
+
+/* CUpti_ActivityKind */
+enum {
+	CUPTI_KIND_MEMCPY = 1,
+	CUPTI_KIND_MEMSET = 2,
+	CUPTI_KIND_KERNEL = 3,
+	CUPTI_KIND_CONCURRENT_KERNEL = 10,
+	CUPTI_KIND_OVERHEAD = 17,
+	CUPTI_KIND_MEMCPY2 = 22,
+	CUPTI_KIND_SYNCHRONIZATION = 38,
+};
+
+/* CUpti_ActivityFlag, CUpti_ActivityThreadIdType */
+enum {
+	CUPTI_FLUSH_FORCED = 1,
+	CUPTI_THREAD_ID_SYSTEM = 1,
+};
+
+/* cuptiGetVersion() of the CUDA that brought or changed something. */
+enum {
+	CUPTI_VERSION_11_1 = 14,
+	CUPTI_VERSION_12_6 = 24,
+	CUPTI_VERSION_13_0 = 130000,
+};
+
+/* A value of a stream or event number that stands for none. */
+#define CUPTI_NONE 0xffffffffU
+
+/* CUpti_CallbackData */
+struct cupti_callback {
+	int site;
+	const char *function;
+	const void *params;
+	void *result;
+	const char *symbol;
+	void *context;
+	uint32_t context_uid;
+	uint64_t *data;
+	uint32_t correlation;
+};
+
+/* CUpti_ActivityKernel5, the part that CUDA 11.1 and all later ones have; CUpti_ActivityKernel10's last is
+ * at CUPTI_KERNEL_BY_GPU. */
+struct cupti_kernel {
+	uint32_t kind;
+	uint8_t cache_config;
+	uint8_t shared_config;
+	uint16_t registers;
+	uint32_t partitioned[2];
+	uint64_t start;
+	uint64_t end;
+	uint64_t completed;
+	uint32_t device;
+	uint32_t context;
+	uint32_t stream;
+	int32_t grid[3];
+	int32_t block[3];
+	int32_t shared_static;
+	int32_t shared_dynamic;
+	uint32_t local_per_thread;
+	uint32_t local_total;
+	uint32_t correlation;
+	int64_t grid_id;
+	const char *name;
+	void *reserved0;
+	uint64_t queued;
+	uint64_t submitted;
+	uint8_t launch_type;
+	uint8_t shared_requested;
+	uint8_t carveout;
+	uint8_t padding;
+	uint32_t shared_executed;
+	uint64_t graph_node;
+	uint32_t shared_limit;
+	uint32_t graph;
+} __attribute__((packed, aligned(8)));
+
+/* CUpti_ActivityKernel10.isDeviceLaunched, from CUDA 13.0 on */
+#define CUPTI_KERNEL_BY_GPU 208
+#define CUPTI_OVERHEAD_CORRELATION 40
+
+/* CUpti_ActivityMemcpy4 (CUDA 11.1) */
+struct cupti_memcpy {
+	uint32_t kind;
+	uint8_t copy_kind;
+	uint8_t src_kind;
+	uint8_t dst_kind;
+	uint8_t flags;
+	uint64_t bytes;
+	uint64_t start;
+	uint64_t end;
+	uint32_t device;
+	uint32_t context;
+	uint32_t stream;
+	uint32_t correlation;
+	uint32_t runtime_correlation;
+	uint32_t pad;
+	void *reserved0;
+	uint64_t graph_node;
+	uint32_t graph;
+	uint32_t padding;
+} __attribute__((packed, aligned(8)));
+
+/* CUpti_ActivityMemcpyPtoP3 (CUDA 11.1) */
+struct cupti_memcpy_peer {
+	uint32_t kind;
+	uint8_t copy_kind;
+	uint8_t src_kind;
+	uint8_t dst_kind;
+	uint8_t flags;
+	uint64_t bytes;
+	uint64_t start;
+	uint64_t end;
+	uint32_t device;
+	uint32_t context;
+	uint32_t stream;
+	uint32_t src_device;
+	uint32_t src_context;
+	uint32_t dst_device;
+	uint32_t dst_context;
+	uint32_t correlation;
+	void *reserved0;
+	uint64_t graph_node;
+	uint32_t graph;
+	uint32_t padding;
+} __attribute__((packed, aligned(8)));
+
+/* CUpti_ActivityMemset3 (CUDA 11.1) */
+struct cupti_memset {
+	uint32_t kind;
+	uint32_t value;
+	uint64_t bytes;
+	uint64_t start;
+	uint64_t end;
+	uint32_t device;
+	uint32_t context;
+	uint32_t stream;
+	uint32_t correlation;
+	uint16_t flags;
+	uint16_t memory_kind;
+	uint32_t pad;
+	void *reserved0;
+	uint64_t graph_node;
+	uint32_t graph;
+	uint32_t padding;
+} __attribute__((packed, aligned(8)));
+
+/* CUpti_ActivitySynchronization */
+struct cupti_sync {
+	uint32_t kind;
+	uint32_t type;
+	uint64_t start;
+	uint64_t end;
+	uint32_t correlation;
+	uint32_t context;
+	uint32_t stream;
+	uint32_t event;
+} __attribute__((packed, aligned(8)));
+
+/* CUpti_ActivityOverhead; the correlation of CUpti_ActivityOverhead3 (CUDA 13.0) is behind it */
+struct cupti_overhead {
+	uint32_t kind;
+	uint32_t overhead_kind;
+	uint32_t object_kind;
+	uint32_t object[3];
+	uint64_t start;
+	uint64_t end;
+} __attribute__((packed, aligned(8)));
+
+/* The record that is read by its kind. */
+union cupti_record {
+	uint32_t kind;
+	struct cupti_kernel kernel;
+	struct cupti_memcpy copy;
+	struct cupti_memcpy_peer peer;
+	struct cupti_memset set;
+	struct cupti_sync sync;
+	struct cupti_overhead overhead;
+};
+
+typedef void (*cupti_callback_fn)(void *user, int domain, uint32_t number, const struct cupti_callback *data);
+typedef void (*cupti_request_fn)(uint8_t **buffer, size_t *size, size_t *max_records);
+typedef void (*cupti_complete_fn)(void *context, uint32_t stream, uint8_t *buffer, size_t size, size_t valid);
+
+/*
+ * The functions, by their names in the library: those with NEED must be there,
+ * those with MAY came later than CUDA 11.1.
+ */
+#define CUPTI_FUNCTIONS                                                                                     \
+	NEED(get_version, cuptiGetVersion, (uint32_t * version))                                            \
+	NEED(subscribe, cuptiSubscribe, (void **subscriber, cupti_callback_fn fn, void *user))              \
+	NEED(unsubscribe, cuptiUnsubscribe, (void *subscriber))                                             \
+	NEED(enable_callback, cuptiEnableCallback,                                                          \
+	     (uint32_t enable, void *subscriber, int domain, uint32_t number))                              \
+	NEED(enable, cuptiActivityEnable, (int kind))                                                       \
+	NEED(disable, cuptiActivityDisable, (int kind))                                                     \
+	NEED(register_buffers, cuptiActivityRegisterCallbacks,                                              \
+	     (cupti_request_fn request, cupti_complete_fn complete))                                        \
+	NEED(next_record, cuptiActivityGetNextRecord,                                                       \
+	     (uint8_t * buffer, size_t valid, union cupti_record * *record))                                \
+	NEED(dropped, cuptiActivityGetNumDroppedRecords, (void *context, uint32_t stream, size_t *dropped)) \
+	NEED(flush_all, cuptiActivityFlushAll, (uint32_t flags))                                            \
+	MAY(register_clock, cuptiActivityRegisterTimestampCallback, (uint64_t(*clock)(void)))               \
+	MAY(set_thread_ids, cuptiSetThreadIdType, (int type))
+
+struct cupti {
+#define NEED(name, symbol, args) int(*name) args;
+#define MAY NEED
+	CUPTI_FUNCTIONS
+#undef MAY
+#undef NEED
+};
+
+#endif /* GRT_INJECT_CUPTI_ABI_H */

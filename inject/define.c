@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/*
+ * What other records refer to by number: texts, the nodes of stacks, and the
+ * objects that these are in. They have a stream of their own, which is written
+ * before all others; its stamps are those of the beginning of the round before,
+ * for what was not there then is used by nothing that is older. So a reader that
+ * merges the streams by time knows a number when it meets it.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "inject.h"
+#include "python.h"
+#include "unwind.h"
+
+/* Texts that are not kept are written again, with another number. */
+#define STRINGS_MAX (1U << 20)
+#define ARENA_BYTES ((size_t)256 << 20)
+
+#define NAMES 4096U
+
+struct packets define_packets = {.fd = -1};
+static uint64_t round_now, round_before;
+
+/**
+ * struct string - a text that is known
+ * @at: in the arena, where its NUL ends it
+ * @next: of the same hash, a number
+ */
+struct string {
+	size_t at;
+	uint32_t hash;
+	uint32_t next;
+};
+
+/* Address space only: it is touched as it is used. */
+static char *arena;
+static size_t arena_used;
+static struct string *string;
+static uint32_t strings, *bucket;
+
+/* Kernel names by their address; the text is compared, for it may have changed. */
+static struct {
+	const char *name;
+	uint32_t number;
+} by_address[NAMES];
+
+static uint32_t nodes_done, modules_done;
+
+void define_round(void)
+{
+	round_before = round_now;
+	round_now = now_ns(CLOCK_MONOTONIC);
+	if (!round_before)
+		round_before = round_now;
+}
+
+void define_flush(void)
+{
+	packets_flush(&define_packets);
+}
+
+void define_close(void)
+{
+	packets_close(&define_packets);
+}
+
+/* -------------------------------------------------------------- strings */
+
+static void *reserve(size_t bytes)
+{
+	void *at =
+		mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	return at == MAP_FAILED ? NULL : at;
+}
+
+static bool make_tables(void)
+{
+	if (bucket)
+		return true;
+	arena = reserve(ARENA_BYTES);
+	string = reserve((STRINGS_MAX + 1) * sizeof(*string));
+	bucket = arena && string ? reserve(STRINGS_MAX * sizeof(*bucket)) : NULL;
+	return bucket;
+}
+
+static void write_string(uint32_t number, const char *text, size_t length)
+{
+	struct grt_ev_string s;
+	size_t offset = 0;
+
+	do {
+		event_init(&s.e, GRT_EV_STRING, sizeof(s), round_before);
+		s.number = number;
+		s.length = (uint32_t)length;
+		s.offset = (uint32_t)offset;
+		s.part = (uint32_t)(length - offset < sizeof(s.text) ? length - offset : sizeof(s.text));
+		memcpy(s.text, text + offset, s.part);
+		packets_put(&define_packets, &s.e);
+		offset += s.part;
+	} while (offset < length);
+}
+
+static uint32_t hash_of(const char *text, size_t *length)
+{
+	uint32_t h = 2166136261U;
+	const char *p = text;
+
+	for (; *p; p++)
+		h = (h ^ (unsigned char)*p) * 16777619U;
+	*length = (size_t)(p - text);
+	return h;
+}
+
+uint32_t define_string(const char *text)
+{
+	size_t length;
+	uint32_t h, *b, i;
+
+	if (!text || !make_tables())
+		return 0;
+	h = hash_of(text, &length);
+	b = &bucket[h % STRINGS_MAX];
+	for (i = *b; i; i = string[i].next)
+		if (string[i].hash == h && !strcmp(arena + string[i].at, text))
+			return i;
+	if (strings == STRINGS_MAX || arena_used + length + 1 > ARENA_BYTES)
+		return 0;
+	i = ++strings;
+	string[i] = (struct string){.at = arena_used, .hash = h, .next = *b};
+	*b = i;
+	memcpy(arena + arena_used, text, length + 1);
+	arena_used += length + 1;
+	write_string(i, text, length);
+	return i;
+}
+
+uint32_t define_name(const char *name)
+{
+	unsigned int slot = (unsigned int)((uintptr_t)name >> 4) % NAMES;
+	uint32_t number = by_address[slot].number;
+
+	if (!name)
+		return 0;
+	if (by_address[slot].name == name && number && !strcmp(arena + string[number].at, name))
+		return number;
+	number = define_string(name);
+	by_address[slot].name = name;
+	by_address[slot].number = number;
+	return number;
+}
+
+/* --------------------------------------------------------------- stacks */
+
+/* The program itself has no name there. */
+static const char *path_of(const struct grt_umodule *m)
+{
+	static char exe[4096];
+	ssize_t n;
+
+	if (m->path[0])
+		return m->path;
+	n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
+	exe[n > 0 ? n : 0] = '\0';
+	return exe;
+}
+
+static void define_modules(void)
+{
+	struct grt_ev_mapping m;
+	struct grt_umodule u;
+	unsigned int i;
+
+	while (grt_unwind_module(modules_done + 1, &u)) {
+		event_init(&m.e, GRT_EV_MAPPING, sizeof(m), round_before);
+		m.module = ++modules_done;
+		m.path = define_string(path_of(&u));
+		m.start = u.start;
+		m.end = u.end;
+		m.bias = u.bias;
+		for (i = 0; i < u.build_id_len && i < GRT_BUILD_ID_MAX; i++)
+			snprintf(m.build_id + 2 * i, 3, "%02x", u.build_id[i]);
+		packets_put(&define_packets, &m.e);
+	}
+}
+
+static void name_node(struct grt_ev_node *n, const struct grt_unode *u)
+{
+	struct grt_pytext text;
+
+	if (u->kind == GRT_UNODE_ROOT)
+		n->function = define_string(grt_root_name(u->id));
+	if (u->kind != GRT_UNODE_PYTHON)
+		return;
+	if (!grt_python_text(u->python, &text)) {
+		n->function = define_string("[python]");
+		return;
+	}
+	n->function = define_string(text.function);
+	n->file = define_string(text.file);
+	n->line = text.line;
+}
+
+void define_nodes(void)
+{
+	struct grt_ev_node n;
+	struct grt_unode u;
+
+	if (inject.stack != STACK_INPROC)
+		return;
+	while (grt_unwind_node(nodes_done + 1, &u)) {
+		define_modules();
+		event_init(&n.e, GRT_EV_NODE, sizeof(n), round_before);
+		n.e.flags = u.guessed ? GRT_FLAG_INFERRED : 0;
+		n.node = ++nodes_done;
+		n.caller = u.parent;
+		n.ip = u.kind == GRT_UNODE_NATIVE ? u.address : 0;
+		n.module = u.kind == GRT_UNODE_NATIVE ? u.module : 0;
+		name_node(&n, &u);
+		packets_put(&define_packets, &n.e);
+	}
+	define_modules();
+}
+
+/* -------------------------------------------------------------- process */
+
+static uint64_t stacks_cut(void)
+{
+	struct grt_unwind_stats stats;
+	uint64_t n = 0;
+	int i;
+
+	if (inject.stack != STACK_INPROC)
+		return 0;
+	grt_unwind_stats(&stats);
+	for (i = 0; i < GRT_ROOT_COUNT; i++)
+		n += i == GRT_ROOT_START ? 0 : stats.roots[i];
+	return n;
+}
+
+void define_process(uint32_t what, const char *text)
+{
+	struct grt_ev_process p;
+
+	event_init(&p.e, GRT_EV_PROCESS, sizeof(p), what == 1 ? now_ns(CLOCK_MONOTONIC) : round_before);
+	if (what == 1)
+		round_before = round_now = p.e.time;
+	p.e.tid = (uint32_t)inject.pid;
+	p.what = what;
+	p.parent = (uint32_t)getppid();
+	p.launches = inject.launches;
+	p.launches_lost = inject.launches_lost;
+	p.gpu_records = inject.gpu_records;
+	p.gpu_lost = inject.gpu_lost;
+	p.gpu_unknown = inject.gpu_unknown;
+	p.no_stamps = inject.no_stamps;
+	p.stacks_cut = stacks_cut();
+	p.version = inject.version;
+	p.gpu_clock = inject.realtime ? 2 : 1;
+	/* numbers begin anew with the first one, so its text comes behind it and is the first */
+	if (what == 1)
+		p.text = text ? 1 : 0;
+	else
+		p.text = define_string(text);
+	packets_put(&define_packets, &p.e);
+	if (what == 1)
+		define_string(text);
+}
+
+void define_clock(const struct grt_ev_clock *clock)
+{
+	struct grt_ev_clock c = *clock;
+
+	c.e.time = round_before;
+	packets_put(&define_packets, &c.e);
+}

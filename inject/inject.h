@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/*
+ * libgrtrace-cuda.so inside: it lives in somebody else's process, so it never
+ * ends or blocks it, and prints nothing but one line about another client of
+ * CUPTI. What fails turns tracing off, not the program.
+ *
+ * Who runs what:
+ *	the program's threads	launch.c: one entry in the thread's own ring for
+ *				each launch; no lock, no allocation, no system call
+ *				but for a thread's first launch
+ *	CUPTI's threads		activity.c: hand buffers in and out
+ *	the writer		all the rest: it alone makes records and writes files
+ */
+#ifndef GRT_INJECT_INJECT_H
+#define GRT_INJECT_INJECT_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <time.h>
+
+#include <grtrace/event.h>
+#include <grtrace/stream.h>
+
+#include "cupti_abi.h"
+
+#define NS_PER_S 1000000000ULL
+
+/** enum stack_mode - who takes the CPU's stack of a launch */
+enum stack_mode { STACK_NONE, STACK_INPROC, STACK_BPF };
+
+/**
+ * struct inject - what the parts share
+ * @on: launches are recorded; cleared for good when tracing ends. What has begun by
+ *	then is recorded when it ends: @leaving, until all is written
+ * @pid: of this process image; a fork's child has another one and stays silent
+ * @dir: the recording
+ * @recorder: `grtrace record` made it and closes it
+ * @stack: how stacks are taken
+ * @version: of CUPTI
+ * @realtime: CUPTI's stamps are CLOCK_REALTIME
+ * @launches, @launches_lost, @gpu_records, @gpu_lost, @gpu_unknown, @no_stamps: as
+ *	in PROCESS; the writer's, and complete with its rounds
+ * @homeless: launches of threads that got no ring
+ */
+struct inject {
+	_Atomic bool on;
+	_Atomic bool leaving;
+	int pid;
+	int dir;
+	bool recorder;
+	enum stack_mode stack;
+	uint32_t version;
+	bool realtime;
+	struct cupti cupti;
+	uint64_t launches;
+	uint64_t launches_lost;
+	uint64_t gpu_records;
+	uint64_t gpu_lost;
+	uint64_t gpu_unknown;
+	uint64_t no_stamps;
+	_Atomic uint64_t homeless;
+};
+
+extern struct inject inject;
+
+/** now_ns - of a clock, ns */
+static inline uint64_t now_ns(clockid_t clock)
+{
+	struct timespec t;
+
+	clock_gettime(clock, &t);
+	return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
+}
+
+/* ------------------------------------------------------------- packets.c */
+
+/**
+ * struct packets - a stream of the recording: a file of whole packets
+ * @fd: -1 before the first packet, and after an error
+ * @failed: an error; from here on records are lost
+ * @at: bytes of the packet being filled, its header included
+ * @before: is written before this one, for it defines what is used here; may be NULL
+ * @tid: named in the packet by a NAME record, 0: none yet
+ * @lost: records that did not come here since the start
+ */
+struct packets {
+	int fd;
+	bool failed;
+	struct packets *before;
+	char *buf;
+	size_t at;
+	uint64_t size;
+	uint64_t first;
+	uint64_t last;
+	uint64_t records;
+	uint64_t seq;
+	uint32_t index;
+	uint32_t tid;
+	uint64_t lost;
+	struct grt_balance balance;
+};
+
+/** packets_put - appends a record, whose time is raised to that of the one before where it is less */
+void packets_put(struct packets *p, struct grt_event *e);
+
+/** packets_flush - writes what there is, and a packet without records where only losses are to be told */
+void packets_flush(struct packets *p);
+
+/** packets_close - the same, for the last time */
+void packets_close(struct packets *p);
+
+/** packets_forked - in a child, which has inherited the files and does not write them */
+void packets_forked(void);
+
+/** event_init - the common part of a record of the process */
+void event_init(struct grt_event *e, uint16_t type, uint16_t size, uint64_t time);
+
+/* -------------------------------------------------------------- define.c */
+
+/** define_packets - the stream of definitions, as @before of others */
+extern struct packets define_packets;
+
+/** define_round - the writer begins a round: all that is defined in it is not later than what uses it */
+void define_round(void);
+
+/** define_nodes - writes the nodes and modules that stacks have got since the last time */
+void define_nodes(void);
+
+/** define_string - the number of a text, which is written when it is new; 0: none (NULL, or no room) */
+uint32_t define_string(const char *text);
+
+/** define_name - the same for a kernel's name, whose address is likely to come again */
+uint32_t define_name(const char *name);
+
+/** define_process - writes a PROCESS record; @text may be NULL */
+void define_process(uint32_t what, const char *text);
+
+/** define_clock - writes a CLOCK record */
+void define_clock(const struct grt_ev_clock *clock);
+
+/** define_flush - what is defined is on its way before what uses it */
+void define_flush(void);
+
+/** define_close - the last of it */
+void define_close(void);
+
+/* -------------------------------------------------------------- launch.c */
+
+/** launch_init - rings for the first threads. Return: 0 or -errno */
+int launch_init(void);
+
+/** launch_callback - CUPTI's callback for all calls of cuda_calls.def */
+void launch_callback(void *user, int domain, uint32_t number, const struct cupti_callback *data);
+
+/** launch_enable - asks CUPTI for the calls of cuda_calls.def. Return: how many it knows */
+unsigned int launch_enable(void *subscriber);
+
+/** launch_filled - whether a ring is so full that it should not wait */
+bool launch_filled(void);
+
+/** launch_mark - remembers how far the rings are filled: launch_write() writes that much */
+void launch_mark(void);
+
+/** launch_write - writes the launches up to the mark */
+void launch_write(void);
+
+/** launch_refill - rings for the next threads, made where it costs the program nothing */
+void launch_refill(void);
+
+/** launch_close - the last packets */
+void launch_close(void);
+
+/** launch_correlation - CUPTI's 32 bit number, in 64 bits that do not wrap */
+uint64_t launch_correlation(uint32_t correlation);
+
+/* ------------------------------------------------------------ activity.c */
+
+/** activity_init - buffers, and the kinds that are wanted. Return: 0 or CUPTI's result */
+int activity_init(void);
+
+/** activity_write - records of the buffers that CUPTI has completed */
+void activity_write(void);
+
+/** activity_close - the last packets */
+void activity_close(void);
+
+/** activity_stop - CUPTI makes no records any more */
+void activity_stop(void);
+
+/* --------------------------------------------------------------- clock.c */
+
+/** clock_snapshot - takes and writes one */
+void clock_snapshot(void);
+
+/** clock_convert - a stamp of the GPU to CLOCK_MONOTONIC; 0 stays 0 */
+uint64_t clock_convert(uint64_t stamp);
+
+/** clock_monotonic - CUPTI's own stamps, where it asks for them */
+uint64_t clock_monotonic(void);
+
+/* --------------------------------------------------------------- cupti.c */
+
+/**
+ * cupti_load - finds the CUPTI that fits this process and binds its functions
+ * @why: why there is none, a line
+ * Return: 0 or -errno
+ */
+int cupti_load(struct cupti *c, char *why, size_t room);
+
+#endif /* GRT_INJECT_INJECT_H */

@@ -1,0 +1,427 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/*
+ * The launches. The callback is the hot path, in the program's own threads: it
+ * reads the clock twice, asks for the stack's number and puts an entry into its
+ * thread's ring, which no other thread writes. The writer empties the rings.
+ *
+ * A call of the runtime contains one of the driver (or several) with the same
+ * correlation id: the outer one is the launch.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "core/cuda.h"
+#include "inject.h"
+#include "unwind.h"
+
+/* 32768 launches: at 3 us each the writer has 100 ms to come, and it comes every 10 ms. */
+#define RING 32768U
+/* So many entries wait at most before the writer takes them, whatever the time. */
+#define RING_ENOUGH (RING / 8)
+#define THREADS_MAX 4096U
+/* Rings that are kept ready for new threads. */
+#define SPARES 4
+/* Calls within calls. */
+#define OPEN_MAX 8
+
+/* struct entry - a launch in a ring */
+struct entry {
+	uint64_t begin;
+	uint64_t end;
+	uint64_t correlation;
+	uint32_t node;
+	uint32_t tid;
+	uint32_t context;
+	int32_t result;
+	uint16_t call;
+	uint16_t stack;
+	uint32_t pad;
+};
+
+/** struct open - a call that has not returned; @inner: calls of the same correlation in it */
+struct open {
+	uint64_t begin;
+	uint32_t correlation;
+	uint32_t node;
+	uint32_t context;
+	uint16_t call;
+	uint16_t inner;
+};
+
+enum { THREAD_FREE, THREAD_USED, THREAD_LEFT };
+
+/**
+ * struct thread - a thread that launches, or has launched
+ * @head: entries written; the thread's
+ * @lost: launches that found no room; the thread's
+ * @depth: of @open that are in use; more are counted and not kept
+ * @tail: entries that the writer has taken, which it tells the thread
+ * @state: left by its thread it is used again once it is empty
+ * @mark, @lost_mark: @head and @lost when the writer's round began
+ */
+struct thread {
+	_Atomic uint64_t head;
+	_Atomic uint64_t lost;
+	unsigned int depth;
+	uint32_t tid;
+	struct open open[OPEN_MAX];
+	struct grt_unwind_thread *unwind;
+	_Atomic uint64_t tail __attribute__((aligned(64)));
+	_Atomic int state;
+	uint64_t mark;
+	uint64_t lost_mark;
+	uint64_t lost_told;
+	struct packets packets;
+	struct entry ring[RING] __attribute__((aligned(64)));
+};
+
+static struct thread *_Atomic thread[THREADS_MAX];
+static _Atomic uint32_t threads;
+static struct thread *_Atomic spare[SPARES];
+static __thread struct thread *self __attribute__((tls_model("initial-exec")));
+static pthread_key_t key;
+static _Atomic uint64_t correlations;
+
+void grtrace_cuda_launch(uint64_t correlation);
+
+/*
+ * For --stack=bpf: a uprobe here takes the stack of the launch whose number it
+ * is given. It begins with a nop, which is what a uprobe costs least on.
+ */
+__attribute__((visibility("default"), noinline, patchable_function_entry(1, 0))) void
+grtrace_cuda_launch(uint64_t correlation)
+{
+	__asm__ volatile("" : : "r"(correlation) : "memory");
+}
+
+uint64_t launch_correlation(uint32_t correlation)
+{
+	uint64_t last = atomic_load_explicit(&correlations, memory_order_relaxed), wide;
+
+	if (!correlation)
+		return 0;
+	if (!last)
+		last = correlation;
+	wide = last + (uint64_t)(int64_t)(int32_t)(correlation - (uint32_t)last);
+	/* written now and then only, so that the threads share the line */
+	if ((int64_t)(wide - last) >= 1 << 16 || !atomic_load_explicit(&correlations, memory_order_relaxed))
+		atomic_store_explicit(&correlations, wide, memory_order_relaxed);
+	return wide;
+}
+
+/* -------------------------------------------------------------- threads */
+
+static struct thread *make_thread(void)
+{
+	void *at = mmap(NULL, sizeof(struct thread), PROT_READ | PROT_WRITE,
+			MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	struct thread *t = at;
+
+	if (at == MAP_FAILED)
+		return NULL;
+	t->packets.fd = -1;
+	t->packets.before = &define_packets;
+	if (inject.stack == STACK_INPROC) {
+		t->unwind = grt_unwind_thread_new();
+		if (!t->unwind) {
+			munmap(at, sizeof(*t));
+			return NULL;
+		}
+	}
+	return t;
+}
+
+/* One whose thread has ended. */
+static struct thread *take_left(void)
+{
+	uint32_t n = atomic_load(&threads), i;
+	struct thread *t;
+	int free = THREAD_FREE;
+
+	for (i = 0; i < n && i < THREADS_MAX; i++, free = THREAD_FREE) {
+		t = atomic_load(&thread[i]);
+		if (t && atomic_compare_exchange_strong(&t->state, &free, THREAD_USED))
+			return t;
+	}
+	return NULL;
+}
+
+static struct thread *take_new(void)
+{
+	struct thread *t = NULL;
+	uint32_t at;
+	int i;
+
+	for (i = 0; i < SPARES && !t; i++)
+		t = atomic_exchange(&spare[i], NULL);
+	if (!t)
+		t = make_thread();
+	if (!t)
+		return NULL;
+	at = atomic_fetch_add(&threads, 1);
+	if (at >= THREADS_MAX)
+		return NULL;
+	atomic_store(&t->state, THREAD_USED);
+	atomic_store(&thread[at], t);
+	return t;
+}
+
+/* The calling thread's, at its first launch. */
+static struct thread *join(void)
+{
+	struct thread *t = take_left();
+
+	if (!t)
+		t = take_new();
+	if (!t)
+		return NULL;
+	t->tid = (uint32_t)syscall(SYS_gettid);
+	t->depth = 0;
+	if (pthread_setspecific(key, t))
+		errno = 0;
+	self = t;
+	return t;
+}
+
+static void leave_thread(void *arg)
+{
+	struct thread *t = arg;
+
+	if (inject.pid != getpid())
+		return;
+	self = NULL;
+	atomic_store(&t->state, THREAD_LEFT);
+}
+
+/* ------------------------------------------------------------- callback */
+
+static void put(struct thread *t, const struct open *o, int32_t result)
+{
+	uint64_t head = atomic_load_explicit(&t->head, memory_order_relaxed);
+	struct entry *e = &t->ring[head % RING];
+
+	if (head - atomic_load_explicit(&t->tail, memory_order_acquire) >= RING) {
+		atomic_fetch_add_explicit(&t->lost, 1, memory_order_relaxed);
+		return;
+	}
+	e->begin = o->begin;
+	e->correlation = launch_correlation(o->correlation);
+	e->node = o->node;
+	e->tid = t->tid;
+	e->context = o->context;
+	e->result = result;
+	e->call = o->call;
+	e->stack = (uint16_t)inject.stack;
+	e->end = now_ns(CLOCK_MONOTONIC);
+	atomic_store_explicit(&t->head, head + 1, memory_order_release);
+}
+
+static void enter(struct thread *t, uint16_t call, const struct cupti_callback *d)
+{
+	struct open *o = t->depth && t->depth <= OPEN_MAX ? &t->open[t->depth - 1] : NULL;
+
+	if (o && o->correlation == d->correlation) {
+		o->inner++;
+		return;
+	}
+	if (t->depth++ >= OPEN_MAX)
+		return;
+	o = &t->open[t->depth - 1];
+	o->begin = now_ns(CLOCK_MONOTONIC);
+	o->correlation = d->correlation;
+	o->context = d->context_uid;
+	o->call = call;
+	o->inner = 0;
+	o->node = 0;
+	if (inject.stack == STACK_INPROC)
+		o->node = grt_unwind(t->unwind);
+	else if (inject.stack == STACK_BPF)
+		grtrace_cuda_launch(launch_correlation(d->correlation));
+}
+
+static void leave(struct thread *t, const struct cupti_callback *d)
+{
+	unsigned int at = t->depth;
+
+	if (at > OPEN_MAX) {
+		t->depth--;
+		atomic_fetch_add_explicit(&t->lost, 1, memory_order_relaxed);
+		return;
+	}
+	while (at && t->open[at - 1].correlation != d->correlation)
+		at--;
+	/* one that was entered before tracing began */
+	if (!at)
+		return;
+	if (t->open[at - 1].inner && at == t->depth) {
+		t->open[at - 1].inner--;
+		return;
+	}
+	t->depth = at - 1;
+	put(t, &t->open[at - 1], d->result ? *(const int32_t *)d->result : 0);
+}
+
+void launch_callback(void *user, int domain, uint32_t number, const struct cupti_callback *data)
+{
+	bool on = atomic_load_explicit(&inject.on, memory_order_relaxed);
+	struct thread *t = self;
+	int saved;
+
+	(void)user;
+	if (domain != CUPTI_DOMAIN_DRIVER && domain != CUPTI_DOMAIN_RUNTIME)
+		return;
+	if (!on && (!atomic_load_explicit(&inject.leaving, memory_order_relaxed) ||
+		    data->site == CUPTI_SITE_ENTER || !t))
+		return;
+	if (!t) {
+		/* a thread's first launch makes system calls */
+		saved = errno;
+		t = join();
+		errno = saved;
+	}
+	if (!t) {
+		if (data->site == CUPTI_SITE_EXIT && domain == CUPTI_DOMAIN_DRIVER)
+			atomic_fetch_add(&inject.homeless, 1);
+		return;
+	}
+	if (data->site == CUPTI_SITE_ENTER)
+		enter(t, (uint16_t)(number | (domain == CUPTI_DOMAIN_DRIVER ? GRT_CUDA_DRIVER : 0)), data);
+	else
+		leave(t, data);
+}
+
+unsigned int launch_enable(void *subscriber)
+{
+	unsigned int n = 0;
+
+	/* those that came later than this CUPTI are refused */
+#define GRT_CUDA_CALL(DOMAIN, number, KIND, name) \
+	n += !inject.cupti.enable_callback(1, subscriber, CUPTI_DOMAIN_##DOMAIN, number);
+#include <grtrace/cuda_calls.def>
+#undef GRT_CUDA_CALL
+	return n;
+}
+
+/* ------------------------------------------------------------ the writer */
+
+int launch_init(void)
+{
+	int ret = pthread_key_create(&key, leave_thread);
+
+	if (ret)
+		return -ret;
+	launch_refill();
+	return atomic_load(&spare[0]) ? 0 : -ENOMEM;
+}
+
+void launch_refill(void)
+{
+	int i;
+
+	for (i = 0; i < SPARES; i++)
+		if (!atomic_load(&spare[i]))
+			atomic_store(&spare[i], make_thread());
+}
+
+static uint32_t thread_count(void)
+{
+	uint32_t n = atomic_load(&threads);
+
+	return n < THREADS_MAX ? n : THREADS_MAX;
+}
+
+bool launch_filled(void)
+{
+	uint32_t n = thread_count(), i;
+	struct thread *t;
+
+	for (i = 0; i < n; i++) {
+		t = atomic_load(&thread[i]);
+		if (t && atomic_load_explicit(&t->head, memory_order_relaxed) -
+					 atomic_load_explicit(&t->tail, memory_order_relaxed) >=
+				 RING_ENOUGH)
+			return true;
+	}
+	return false;
+}
+
+void launch_mark(void)
+{
+	uint32_t n = thread_count(), i;
+	struct thread *t;
+
+	for (i = 0; i < n; i++) {
+		t = atomic_load(&thread[i]);
+		if (!t)
+			continue;
+		t->mark = atomic_load_explicit(&t->head, memory_order_acquire);
+		t->lost_mark = atomic_load_explicit(&t->lost, memory_order_relaxed);
+	}
+}
+
+static void write_entry(struct packets *p, const struct entry *e)
+{
+	struct grt_ev_launch r;
+
+	event_init(&r.e, GRT_EV_LAUNCH, sizeof(r), e->end);
+	r.e.tid = e->tid;
+	r.begin = e->begin;
+	r.correlation = e->correlation;
+	r.node = e->node;
+	r.call = e->call;
+	r.stack = e->stack;
+	r.result = e->result;
+	r.context = e->context;
+	packets_put(p, &r.e);
+}
+
+static void write_thread(struct thread *t)
+{
+	uint64_t tail = atomic_load_explicit(&t->tail, memory_order_relaxed);
+	bool left = atomic_load(&t->state) == THREAD_LEFT;
+
+	inject.launches += t->mark - tail + t->lost_mark - t->lost_told;
+	inject.launches_lost += t->lost_mark - t->lost_told;
+	t->packets.lost += t->lost_mark - t->lost_told;
+	t->lost_told = t->lost_mark;
+	for (; tail < t->mark; tail++) {
+		write_entry(&t->packets, &t->ring[tail % RING]);
+		/* the thread gets room while the rest is written */
+		if (tail % (RING / 16) == 0)
+			atomic_store_explicit(&t->tail, tail + 1, memory_order_release);
+	}
+	atomic_store_explicit(&t->tail, tail, memory_order_release);
+	packets_flush(&t->packets);
+	/* it was seen to have ended before the mark was compared, so this is all of it */
+	if (left && tail == atomic_load(&t->head))
+		atomic_store(&t->state, THREAD_FREE);
+}
+
+void launch_write(void)
+{
+	uint32_t n = thread_count(), i;
+	struct thread *t;
+
+	for (i = 0; i < n; i++) {
+		t = atomic_load(&thread[i]);
+		if (t)
+			write_thread(t);
+	}
+}
+
+void launch_close(void)
+{
+	uint32_t n = thread_count(), i;
+	struct thread *t;
+
+	for (i = 0; i < n; i++) {
+		t = atomic_load(&thread[i]);
+		if (t)
+			packets_close(&t->packets);
+	}
+}

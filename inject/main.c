@@ -1,0 +1,430 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/*
+ * libgrtrace-cuda.so: CUDA's driver loads it into a program by
+ * CUDA_INJECTION64_PATH and calls InitializeInjection() within the first call of
+ * CUDA. From the environment:
+ *	GRTRACE_OUTPUT	the recording's directory; without it nothing is done
+ *	GRTRACE_STACK	inproc (default), bpf or none
+ *	GRTRACE_CUPTI	the libcupti.so to use, where the one that is found is wrong
+ *
+ * Here: the beginning, the end, and the writer's rounds between them.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <grtrace/grtrace.h>
+
+#include "inject.h"
+#include "python.h"
+#include "unwind.h"
+
+#define TICK_NS 10000000ULL
+#define ROUND_NS 100000000ULL
+#define COUNTS_NS 1000000000ULL
+/* How long the end of the program waits for the writer. */
+#define END_NS (2 * NS_PER_S)
+/* In the recording's directory, by the recorder: tracing ends. */
+#define STOP_NAME ".stop"
+
+struct inject inject;
+
+/**
+ * The writer:
+ * @told: a futex; not 0: it shall end
+ * @ended: it has, and all is written
+ */
+static struct {
+	pthread_t thread;
+	_Atomic uint32_t told;
+	_Atomic bool ended;
+	bool runs;
+	uint64_t last_round;
+	uint64_t last_counts;
+	uint64_t counted;
+	const char *python;
+	void *subscriber;
+} writer;
+
+static bool own_metadata;
+
+int InitializeInjection(void) __attribute__((visibility("default")));
+
+/* ------------------------------------------------------------ recording */
+
+static bool write_metadata(const char *state)
+{
+	struct utsname u;
+	char clock[128];
+	struct grt_env env[] = {
+		{"state", state},
+		{"hostname", u.nodename},
+		{"kernel", u.release},
+		{"machine", u.machine},
+		{"tool_version", GRT_VERSION},
+		{"command", "libgrtrace-cuda.so"},
+		{"clock_start", clock},
+		{NULL, NULL},
+	};
+	uint64_t mono = now_ns(CLOCK_MONOTONIC), real = now_ns(CLOCK_REALTIME);
+
+	uname(&u);
+	snprintf(clock, sizeof(clock), "monotonic=%llu realtime=%llu boottime=%llu", (unsigned long long)mono,
+		 (unsigned long long)real, (unsigned long long)now_ns(CLOCK_BOOTTIME));
+	return !grt_metadata_write(inject.dir, env, (int64_t)(real - mono), NULL);
+}
+
+/* What the metadata of the directory says: 0 there is none, 1 it is being recorded into, 2 it is finished. */
+static int recording_state(void)
+{
+	char text[4096];
+	int fd = openat(inject.dir, "metadata", O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	ssize_t n = fd >= 0 ? read(fd, text, sizeof(text) - 1) : -1;
+
+	if (fd >= 0)
+		close(fd);
+	if (n < 0)
+		return 0;
+	text[n] = '\0';
+	own_metadata = strstr(text, "command = \"libgrtrace-cuda.so\"");
+	if (own_metadata)
+		return 1;
+	return strstr(text, "state = \"recording\"") ? 1 : 2;
+}
+
+static bool open_recording(const char *path)
+{
+	int state;
+
+	if (mkdir(path, 0700) && errno != EEXIST)
+		return false;
+	inject.dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (inject.dir < 0)
+		return false;
+	state = recording_state();
+	inject.recorder = state && !own_metadata;
+	if (state == 2 || (inject.recorder && !faccessat(inject.dir, STOP_NAME, F_OK, 0)))
+		return false;
+	/* readers leave the last packet of a file alone while somebody has this lock */
+	if (!inject.recorder && flock(inject.dir, LOCK_SH | LOCK_NB))
+		errno = 0;
+	if (state)
+		return true;
+	own_metadata = true;
+	return write_metadata("recording");
+}
+
+/* ---------------------------------------------------------- the writer */
+
+/* Python is found out about late; one line says why its frames are missing. */
+static void note_python(void)
+{
+	const char *why = grt_python_why_not();
+
+	if (!why || writer.python)
+		return;
+	writer.python = why;
+	define_process(5, why);
+}
+
+static void write_round(void)
+{
+	define_round();
+	if (inject.stack == STACK_INPROC) {
+		grt_unwind_refresh();
+		note_python();
+	}
+	launch_mark();
+	define_nodes();
+	activity_write();
+	define_flush();
+	launch_write();
+}
+
+static void write_counts(uint64_t now)
+{
+	uint64_t n = inject.launches + inject.gpu_records + inject.gpu_unknown;
+
+	if (now - writer.last_counts < COUNTS_NS || n == writer.counted)
+		return;
+	writer.last_counts = now;
+	writer.counted = n;
+	define_process(2, NULL);
+}
+
+static void tick(void)
+{
+	uint64_t now = now_ns(CLOCK_MONOTONIC);
+
+	if (now - writer.last_round < ROUND_NS) {
+		if (launch_filled())
+			write_round();
+		launch_refill();
+		return;
+	}
+	writer.last_round = now;
+	inject.cupti.flush_all(0);
+	if (inject.realtime)
+		clock_snapshot();
+	write_round();
+	write_counts(now);
+	launch_refill();
+}
+
+/* All that has happened, and no more after it. */
+static void write_end(void)
+{
+	struct timespec moment = {.tv_nsec = 2000000};
+
+	/* calls that have begun return in the meantime */
+	atomic_store(&inject.leaving, true);
+	atomic_store(&inject.on, false);
+	inject.cupti.flush_all(CUPTI_FLUSH_FORCED);
+	nanosleep(&moment, NULL);
+	atomic_store(&inject.leaving, false);
+	write_round();
+	inject.launches += atomic_load(&inject.homeless);
+	inject.launches_lost += atomic_load(&inject.homeless);
+	define_packets.lost += atomic_load(&inject.homeless);
+	clock_snapshot();
+	define_process(3, NULL);
+	launch_close();
+	activity_close();
+	define_close();
+	if (own_metadata)
+		write_metadata("complete");
+	atomic_store(&writer.ended, true);
+}
+
+static bool stop_asked(void)
+{
+	return inject.recorder && !faccessat(inject.dir, STOP_NAME, F_OK, 0);
+}
+
+static void wait_tick(void)
+{
+	struct timespec t = {.tv_nsec = TICK_NS};
+
+	syscall(SYS_futex, &writer.told, FUTEX_WAIT_PRIVATE, 0, &t, NULL, 0);
+}
+
+static void *write_all(void *arg)
+{
+	(void)arg;
+	prctl(PR_SET_NAME, "grtrace");
+	while (!atomic_load(&writer.told)) {
+		wait_tick();
+		if (atomic_load(&writer.told))
+			break;
+		if (stop_asked()) {
+			activity_stop();
+			write_end();
+			break;
+		}
+		tick();
+	}
+	return NULL;
+}
+
+static bool start_writer(void)
+{
+	sigset_t all, old;
+
+	/* the program's signals are its own threads' */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	writer.runs = !pthread_create(&writer.thread, NULL, write_all, NULL);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	return writer.runs;
+}
+
+/* --------------------------------------------------------- begin and end */
+
+/* A file that may not grow any more is an error of write(), not the program's end. */
+static void write_end_quietly(void)
+{
+	struct timespec none = {0};
+	sigset_t full, old;
+
+	sigemptyset(&full);
+	sigaddset(&full, SIGXFSZ);
+	pthread_sigmask(SIG_BLOCK, &full, &old);
+	write_end();
+	while (!sigismember(&old, SIGXFSZ) && sigtimedwait(&full, NULL, &none) > 0)
+		;
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+}
+
+/* The program ends. Nothing waits for the GPU: kernels that run are told of without an end. */
+static void at_end(void)
+{
+	struct timespec limit;
+
+	if (getpid() != inject.pid || !writer.runs || pthread_equal(pthread_self(), writer.thread))
+		return;
+	writer.runs = false;
+	atomic_store(&writer.told, 1);
+	syscall(SYS_futex, &writer.told, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+	clock_gettime(CLOCK_REALTIME, &limit);
+	limit.tv_sec += END_NS / NS_PER_S;
+	if (pthread_timedjoin_np(writer.thread, NULL, &limit))
+		return;
+	if (!atomic_load(&writer.ended))
+		write_end_quietly();
+}
+
+/* CUDA does not work in the child of a process that uses it; where it runs another program, that one is
+ * traced for itself. */
+static void in_child(void)
+{
+	atomic_store(&inject.on, false);
+	atomic_store(&inject.leaving, false);
+	packets_forked();
+	if (inject.dir >= 0)
+		close(inject.dir);
+	inject.dir = -1;
+	writer.runs = false;
+}
+
+static const char *exe_name(void)
+{
+	static char path[1024];
+	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 1);
+
+	path[n > 0 ? n : 0] = '\0';
+	return path;
+}
+
+static void give_up(const char *why)
+{
+	define_process(4, why);
+	define_close();
+	if (own_metadata)
+		write_metadata("complete");
+}
+
+/* The one line that this library prints: its user would wonder. */
+static void give_way(void)
+{
+	char why[256];
+	int n = snprintf(why, sizeof(why),
+			 "grtrace: CUDA is not traced in process %d: another tool uses CUPTI in it\n",
+			 inject.pid);
+
+	if (write(STDERR_FILENO, why, (size_t)n) < 0)
+		errno = 0;
+	give_up("another tool uses CUPTI in it (torch.profiler, nsys, ncu): one at a time");
+}
+
+static enum stack_mode stack_mode(void)
+{
+	const char *how = getenv("GRTRACE_STACK") ?: "";
+
+	if (!strcmp(how, "none"))
+		return STACK_NONE;
+	return strcmp(how, "bpf") ? STACK_INPROC : STACK_BPF;
+}
+
+static void init_stacks(void)
+{
+	int ret;
+
+	inject.stack = stack_mode();
+	if (inject.stack != STACK_INPROC)
+		return;
+	ret = grt_unwind_init(0, true);
+	if (ret) {
+		inject.stack = STACK_NONE;
+		define_process(5, ret == -ENOSYS ? "no CPU stacks: this machine's are not understood"
+						 : "no CPU stacks: no memory for them");
+		return;
+	}
+	grt_unwind_hide((const void *)(uintptr_t)InitializeInjection);
+	grt_unwind_hide((const void *)(uintptr_t)inject.cupti.subscribe);
+}
+
+/* From CUDA 12.6 on stamps of 0 were seen with a clock of ours, until 13.0. */
+static void init_clock(void)
+{
+	bool good = inject.version < CUPTI_VERSION_12_6 || inject.version >= CUPTI_VERSION_13_0;
+
+	inject.realtime = !good || !inject.cupti.register_clock ||
+			  inject.cupti.register_clock(clock_monotonic) != CUPTI_OK;
+}
+
+/* The clock comes first of all: CUPTI does not take it later. */
+static bool init_cupti(void)
+{
+	int ret;
+
+	init_clock();
+	if (inject.cupti.set_thread_ids)
+		inject.cupti.set_thread_ids(CUPTI_THREAD_ID_SYSTEM);
+	ret = inject.cupti.subscribe(&writer.subscriber, launch_callback, NULL);
+	if (ret == CUPTI_MULTIPLE_SUBSCRIBERS || ret == CUPTI_MAX_LIMIT_REACHED) {
+		give_way();
+		return false;
+	}
+	if (ret || activity_init() || !launch_enable(writer.subscriber)) {
+		if (!ret)
+			inject.cupti.unsubscribe(writer.subscriber);
+		give_up("CUPTI refused to trace this process (is a debugger or MPS in the way?)");
+		return false;
+	}
+	return true;
+}
+
+static void begin(const char *output)
+{
+	char why[512] = "";
+
+	inject.pid = getpid();
+	if (!open_recording(output))
+		return;
+	define_process(1, exe_name());
+	if (cupti_load(&inject.cupti, why, sizeof(why))) {
+		give_up(why);
+		return;
+	}
+	inject.cupti.get_version(&inject.version);
+	init_stacks();
+	if (launch_init()) {
+		give_up("no memory");
+		return;
+	}
+	if (!init_cupti())
+		return;
+	clock_snapshot();
+	pthread_atfork(NULL, NULL, in_child);
+	atomic_store(&inject.on, true);
+	if (!start_writer()) {
+		atomic_store(&inject.on, false);
+		give_up("no thread could be made");
+		return;
+	}
+	atexit(at_end);
+	at_quick_exit(at_end);
+}
+
+int InitializeInjection(void)
+{
+	static atomic_flag begun = ATOMIC_FLAG_INIT;
+	const char *output = getenv("GRTRACE_OUTPUT");
+	int saved = errno;
+
+	if (output && *output && !atomic_flag_test_and_set(&begun))
+		begin(output);
+	errno = saved;
+	return 1;
+}

@@ -1,0 +1,944 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/*
+ * CPython keeps a thread's frames in a chain that only this thread changes, so
+ * in a callback on that thread the chain stands still, GIL or not, and each
+ * frame holds its code object. What is read there is copied at once: a code
+ * object may be gone the next time, and another one be in its place, so a known
+ * (code, instruction) counts only with the code's fingerprint.
+ *
+ * Where an entry of the interpreter (_PyEval_EvalFrameDefault) begins is told by
+ * the structure that each entry has on the C stack: _PyCFrame in 3.11, a frame
+ * of its own in the chain from 3.12 on.
+ *
+ * Layouts: Include/internal/pycore_frame.h, Include/cpython/{pystate,code,unicodeobject}.h
+ * of 3.11.7 and 3.12.0; for 3.13 _PyRuntime tells them (pycore_runtime.h, _Py_DebugOffsets).
+ */
+#include "python.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <link.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+/* Offsets in the interpreter's structures. NONE: not in this version. */
+#define NONE 0xffff
+
+struct layout {
+	uint16_t tstate_cframe;	 /* 3.11, 3.12: to a _PyCFrame, which has */
+	uint16_t cframe_current; /* the frame */
+	uint16_t cframe_previous;
+	uint16_t tstate_frame; /* 3.13: to the frame */
+	uint16_t frame_code;
+	uint16_t frame_previous;
+	uint16_t frame_instr;
+	uint16_t frame_is_entry; /* 3.11 */
+	uint16_t frame_owner;
+	uint16_t object_type;
+	uint16_t object_size; /* of a variable-sized object, items */
+	uint16_t code_filename;
+	uint16_t code_qualname;
+	uint16_t code_linetable;
+	uint16_t code_firstline;
+	uint16_t code_version; /* a number of its own for each code object */
+	uint16_t code_first;   /* the first instruction that is shown, in code units */
+	uint16_t code_bytes;
+	uint16_t bytes_data;
+	uint16_t text_length;
+	uint16_t text_hash;
+	uint16_t text_state;
+	uint16_t text_ascii;   /* where the characters are, all ASCII */
+	uint16_t text_compact; /* and others */
+};
+
+static const struct layout layout_3_11 = {
+	.tstate_cframe = 56,
+	.cframe_current = 8,
+	.cframe_previous = 16,
+	.tstate_frame = NONE,
+	.frame_code = 32,
+	.frame_previous = 48,
+	.frame_instr = 56,
+	.frame_is_entry = 68,
+	.frame_owner = 69,
+	.object_type = 8,
+	.object_size = 16,
+	.code_filename = 112,
+	.code_qualname = 128,
+	.code_linetable = 136,
+	.code_firstline = 72,
+	.code_version = NONE,
+	.code_first = 168,
+	.code_bytes = 184,
+	.bytes_data = 32,
+	.text_length = 16,
+	.text_hash = 24,
+	.text_state = 32,
+	.text_ascii = 48,
+	.text_compact = 72,
+};
+
+static const struct layout layout_3_12 = {
+	.tstate_cframe = 56,
+	.cframe_current = 0,
+	.cframe_previous = 8,
+	.tstate_frame = NONE,
+	.frame_code = 0,
+	.frame_previous = 8,
+	.frame_instr = 56,
+	.frame_is_entry = NONE,
+	.frame_owner = 70,
+	.object_type = 8,
+	.object_size = 16,
+	.code_filename = 112,
+	.code_qualname = 128,
+	.code_linetable = 136,
+	.code_firstline = 68,
+	.code_version = 92,
+	.code_first = 176,
+	.code_bytes = 192,
+	.bytes_data = 32,
+	.text_length = 16,
+	.text_hash = 24,
+	.text_state = 32,
+	.text_ascii = 40,
+	.text_compact = 56,
+};
+
+/* FRAME_OWNED_BY_CSTACK of 3.12 and 3.13. */
+#define OWNED_BY_CSTACK 3
+
+struct text {
+	const char *function;
+	const char *file;
+	uint32_t line;
+	_Atomic uint32_t ready;
+};
+
+/* What (code, instruction) was with this fingerprint. */
+struct known {
+	const char *code;
+	const char *instr;
+	uint64_t print;
+	_Atomic uint32_t number; /* 0: not yet */
+	_Atomic uint32_t claimed;
+};
+
+struct hashed {
+	_Atomic uint64_t hash;	/* 0: free */
+	_Atomic uint64_t value; /* 0: not yet */
+};
+
+#define KNOWN_SLOTS (1U << 16)
+#define TEXT_SLOTS (1U << 18)
+#define TEXT_MAX (1U << 17)
+#define STRING_SLOTS (1U << 17)
+#define ARENA_SIZE (64UL << 20)
+#define PROBES 16
+#define FUNCTION_MAX 511
+#define FILE_MAX 1023
+
+struct chain;
+
+/* The state of a str: bits 2..4 are bytes per character, 5: the characters follow it, 6: all are ASCII. */
+#define TEXT_KIND(state) ((state) >> 2 & 7)
+#define TEXT_FOLLOWS 0x20
+#define TEXT_IS_ASCII 0x40
+
+enum check { UNCHECKED, GOOD, BAD };
+
+static struct {
+	_Atomic bool found;
+	_Atomic int check;
+	bool refused;
+	char why[160];
+	struct layout layout;
+	void *(*thread_state)(void);
+	void (*chain)(struct chain *c, const char *tstate);
+	const void *code_type;
+	const void *unicode_type;
+	const void *bytes_type;
+	struct known *known;
+	struct text *text;
+	struct hashed *text_slot;
+	struct hashed *string_slot;
+	char *arena;
+	_Atomic uint64_t arena_used;
+	_Atomic uint32_t texts;
+	_Atomic uint64_t no_memory;
+} py;
+
+/* -------------------------------------------------------------- reading */
+
+static uint64_t word_at(const char *object, uint16_t offset)
+{
+	uint64_t value;
+
+	memcpy(&value, object + offset, sizeof(value));
+	return value;
+}
+
+static const char *pointer_at(const char *object, uint16_t offset)
+{
+	return (const char *)(uintptr_t)word_at(object, offset);
+}
+
+static int32_t int_at(const char *object, uint16_t offset)
+{
+	int32_t value;
+
+	memcpy(&value, object + offset, sizeof(value));
+	return value;
+}
+
+static bool plausible(const char *pointer)
+{
+	return (uintptr_t)pointer >= 4096 && !((uintptr_t)pointer & 7) && (uintptr_t)pointer >> 47 == 0;
+}
+
+static bool is_a(const char *object, const void *type)
+{
+	return plausible(object) && (const void *)pointer_at(object, py.layout.object_type) == type;
+}
+
+/* ------------------------------------------------------- is it as we think */
+
+/* Reads without a fault what may not be there. */
+static bool try_read(const char *at, void *to, size_t size)
+{
+	struct iovec local = {to, size}, remote = {(void *)(uintptr_t)at, size};
+
+	return process_vm_readv(getpid(), &local, 1, &remote, 1, 0) == (ssize_t)size;
+}
+
+static const char *try_pointer(const char *object, uint16_t offset)
+{
+	uint64_t value = 0;
+
+	if (!plausible(object) || !try_read(object + offset, &value, sizeof(value)))
+		return NULL;
+	return (const char *)(uintptr_t)value;
+}
+
+static bool try_is_a(const char *object, const void *type)
+{
+	return (const void *)try_pointer(object, py.layout.object_type) == type;
+}
+
+static bool try_code(const char *code, const char *instr)
+{
+	const struct layout *l = &py.layout;
+	uint64_t size = (uintptr_t)try_pointer(code, l->object_size);
+
+	return try_is_a(code, py.code_type) &&
+	       try_is_a(try_pointer(code, l->code_qualname), py.unicode_type) &&
+	       try_is_a(try_pointer(code, l->code_filename), py.unicode_type) &&
+	       try_is_a(try_pointer(code, l->code_linetable), py.bytes_type) && size < 1U << 28 &&
+	       instr + 2 >= code + l->code_bytes && instr < code + l->code_bytes + 2 * size;
+}
+
+/* A first frame, its code object and their likes: a wrong offset would not lead to objects of the right
+ * types. */
+static enum check check_chain(const char *tstate)
+{
+	const struct layout *l = &py.layout;
+	unsigned int seen = 0;
+	const char *f, *code;
+	char owner, probe;
+
+	if (!try_read(tstate, &probe, 1))
+		return GOOD; /* the system does not allow to try: the version must do */
+	if (l->tstate_frame != NONE)
+		f = try_pointer(tstate, l->tstate_frame);
+	else
+		f = try_pointer(try_pointer(tstate, l->tstate_cframe), l->cframe_current);
+	if (!f)
+		return UNCHECKED;
+	for (; f && seen < 4; f = try_pointer(f, l->frame_previous)) {
+		code = try_pointer(f, l->frame_code);
+		if (!plausible(f) || !try_read(f + l->frame_owner, &owner, 1) || (unsigned char)owner > 3)
+			return BAD;
+		if (l->frame_is_entry == NONE && owner == OWNED_BY_CSTACK)
+			continue;
+		if (!try_code(code, try_pointer(f, l->frame_instr)))
+			return BAD;
+		seen++;
+	}
+	return seen ? GOOD : UNCHECKED;
+}
+
+static bool usable(const char *tstate)
+{
+	int check = atomic_load_explicit(&py.check, memory_order_relaxed);
+	int error = errno;
+
+	if (check == UNCHECKED) {
+		check = check_chain(tstate);
+		atomic_store(&py.check, check);
+	}
+	errno = error;
+	return check == GOOD;
+}
+
+/* ------------------------------------------------------------ fingerprints */
+
+/*
+ * What follows is inlined for each layout, so that offsets are constants: it is
+ * done for each Python frame of each stack.
+ */
+#define FOR_A_LAYOUT static inline __attribute__((always_inline))
+
+#define PRINT_WORDS 32
+
+/* Of some bytes: all words up to 32, then 32 of them; an object has room for one. */
+FOR_A_LAYOUT uint64_t print_of_bytes(const char *data, uint64_t size)
+{
+	uint64_t words = size / 8, print = size, word, step = 8;
+
+	if (!words)
+		return print ^ (word_at(data, 0) << (size ? 64 - 8 * size : 63));
+	if (words > PRINT_WORDS) {
+		step = (size - 8) / (PRINT_WORDS - 1);
+		words = PRINT_WORDS;
+	}
+	for (const char *at = data; words; words--, at += step) {
+		memcpy(&word, at, sizeof(word));
+		print = (print << 5 | print >> 59) ^ word;
+	}
+	memcpy(&word, data + size - 8, sizeof(word));
+	return (print << 5 | print >> 59) ^ word;
+}
+
+/* A str's hash, where that is known (not -1), else as much of its characters as bytes of a line's table. */
+FOR_A_LAYOUT uint64_t print_of_text(const struct layout *l, const char *str)
+{
+	uint64_t hash = word_at(str, l->text_hash);
+	uint32_t state;
+
+	if (hash != ~0ULL)
+		return hash;
+	state = (uint32_t)int_at(str, l->text_state);
+	return print_of_bytes(str + (state & TEXT_IS_ASCII ? l->text_ascii : l->text_compact),
+			      word_at(str, l->text_length) * TEXT_KIND(state));
+}
+
+/*
+ * Of a code object that has no number of its own: a long table of lines is not
+ * read as a whole, so one that differs from another one in nothing but a few
+ * lines may pass for it.
+ */
+FOR_A_LAYOUT uint64_t print_of_content(const struct layout *l, const char *code)
+{
+	const char *table = pointer_at(code, l->code_linetable);
+	uint64_t file = print_of_text(l, pointer_at(code, l->code_filename));
+
+	return print_of_bytes(table + l->bytes_data, word_at(table, l->object_size)) ^ file << 1;
+}
+
+/* 0 for what is no code object. */
+FOR_A_LAYOUT uint64_t fingerprint(const struct layout *l, const char *code)
+{
+	uint64_t first, version;
+
+	if (!plausible(code) || (const void *)pointer_at(code, l->object_type) != py.code_type)
+		return 0;
+	first = (uint64_t)(uint32_t)int_at(code, l->code_firstline) << 32 ^ word_at(code, l->object_size);
+	version = l->code_version == NONE ? 0 : (uint32_t)int_at(code, l->code_version);
+	if (!version)
+		version = print_of_content(l, code);
+	return ((first * 0x9e3779b97f4a7c15ULL) ^ (version * 0xc2b2ae3d27d4eb4fULL) ^
+		print_of_text(l, pointer_at(code, l->code_qualname))) |
+	       1;
+}
+
+/* ---------------------------------------------------------------- the chain */
+
+struct chain {
+	uint64_t low; /* what an entry's place must be above: further out is higher */
+	uint64_t high;
+	struct grt_pyframe *frame;
+	unsigned int used;
+	unsigned int max;
+};
+
+FOR_A_LAYOUT void add_frame(const struct layout *l, struct chain *c, const char *frame)
+{
+	struct grt_pyframe *f = &c->frame[c->used++];
+
+	f->cstack = 0;
+	f->code = pointer_at(frame, l->frame_code);
+	f->instr = pointer_at(frame, l->frame_instr);
+	f->print = fingerprint(l, f->code);
+}
+
+/* False where the entry is not on this stack: what is further out cannot be told apart. */
+static bool add_entry(struct chain *c, const char *entry)
+{
+	uint64_t at = (uintptr_t)entry;
+
+	if (at <= c->low || at >= c->high)
+		return false;
+	c->low = at;
+	c->frame[c->used++].cstack = at;
+	return true;
+}
+
+/* 3.11: every entry has a _PyCFrame on the C stack, its last frame says so. */
+FOR_A_LAYOUT void chain_by_cframes(const struct layout *l, struct chain *c, const char *cframe)
+{
+	const char *f;
+
+	for (; plausible(cframe); cframe = pointer_at(cframe, l->cframe_previous)) {
+		f = pointer_at(cframe, l->cframe_current);
+		if (!f)
+			return;
+		for (;; f = pointer_at(f, l->frame_previous)) {
+			if (c->used + 2 > c->max || !plausible(f))
+				return;
+			add_frame(l, c, f);
+			if (f[l->frame_is_entry])
+				break;
+		}
+		if (!add_entry(c, cframe))
+			return;
+	}
+}
+
+/* 3.12, 3.13: every entry has a frame of its own in the chain, on the C stack. */
+FOR_A_LAYOUT void chain_by_frames(const struct layout *l, struct chain *c, const char *f)
+{
+	for (; plausible(f) && c->used + 1 < c->max; f = pointer_at(f, l->frame_previous))
+		if (f[l->frame_owner] != OWNED_BY_CSTACK)
+			add_frame(l, c, f);
+		else if (!add_entry(c, f))
+			return;
+}
+
+/* Frames that are in no known entry are not in the stack either. */
+static unsigned int whole_entries(const struct chain *c)
+{
+	unsigned int n = c->used;
+
+	while (n && !c->frame[n - 1].cstack)
+		n--;
+	return n;
+}
+
+static void chain_3_11(struct chain *c, const char *tstate)
+{
+	chain_by_cframes(&layout_3_11, c, pointer_at(tstate, layout_3_11.tstate_cframe));
+}
+
+static void chain_3_12(struct chain *c, const char *tstate)
+{
+	const char *cframe = pointer_at(tstate, layout_3_12.tstate_cframe);
+
+	if (plausible(cframe))
+		chain_by_frames(&layout_3_12, c, pointer_at(cframe, layout_3_12.cframe_current));
+}
+
+static void chain_3_13(struct chain *c, const char *tstate)
+{
+	chain_by_frames(&py.layout, c, pointer_at(tstate, py.layout.tstate_frame));
+}
+
+unsigned int grt_python_frames(uint64_t low, uint64_t high, struct grt_pyframe *frame, unsigned int max)
+{
+	struct chain c = {.low = low, .high = high, .frame = frame, .max = max};
+	const char *tstate;
+
+	if (!atomic_load_explicit(&py.found, memory_order_acquire))
+		return 0;
+	tstate = py.thread_state();
+	if (!tstate || !usable(tstate))
+		return 0;
+	py.chain(&c, tstate);
+	return whole_entries(&c);
+}
+
+/* ---------------------------------------------------------------- strings */
+
+static uint64_t mix(uint64_t hash, uint64_t value)
+{
+	hash = (hash ^ value) * 0x9e3779b97f4a7c15ULL;
+	return hash ^ hash >> 29;
+}
+
+static uint64_t hash_bytes(const char *text, size_t length)
+{
+	uint64_t hash = length + 1;
+
+	for (size_t i = 0; i < length; i++)
+		hash = mix(hash, (uint8_t)text[i]);
+	return hash | 1;
+}
+
+static void count_no_memory(void)
+{
+	atomic_fetch_add_explicit(&py.no_memory, 1, memory_order_relaxed);
+}
+
+/* Space in the arena, NULL when that is full. */
+static char *take(size_t size)
+{
+	uint64_t at = atomic_fetch_add(&py.arena_used, size);
+
+	if (at <= ARENA_SIZE && size <= ARENA_SIZE - at)
+		return py.arena + at;
+	atomic_fetch_sub(&py.arena_used, size);
+	count_no_memory();
+	return NULL;
+}
+
+/* The text once, for good; NULL without room. Two threads may keep two copies. */
+static const char *keep_string(const char *text, size_t length)
+{
+	uint64_t hash = hash_bytes(text, length), there, value;
+	char *copy;
+
+	for (uint32_t i = 0; i < PROBES; i++) {
+		struct hashed *s = &py.string_slot[((hash >> 20) + i) & (STRING_SLOTS - 1)];
+
+		there = 0;
+		value = atomic_load_explicit(&s->value, memory_order_acquire);
+		if (value && atomic_load_explicit(&s->hash, memory_order_relaxed) == hash &&
+		    !strncmp((const char *)(uintptr_t)value, text, length) &&
+		    !((const char *)(uintptr_t)value)[length])
+			return (const char *)(uintptr_t)value;
+		if (value || !atomic_compare_exchange_strong(&s->hash, &there, hash))
+			continue;
+		copy = take(length + 1);
+		if (!copy)
+			return NULL;
+		memcpy(copy, text, length);
+		copy[length] = 0;
+		atomic_store_explicit(&s->value, (uintptr_t)copy, memory_order_release);
+		return copy;
+	}
+	count_no_memory();
+	return NULL;
+}
+
+/* One character as UTF-8, at most 4 bytes. A surrogate alone is no character. */
+static size_t utf8(uint32_t c, char *to)
+{
+	if (c >= 0xd800 && c < 0xe000)
+		c = 0xfffd;
+	if (c < 0x80) {
+		to[0] = (char)c;
+		return 1;
+	}
+	if (c < 0x800) {
+		to[0] = (char)(0xc0 | c >> 6);
+		to[1] = (char)(0x80 | (c & 0x3f));
+		return 2;
+	}
+	if (c < 0x10000) {
+		to[0] = (char)(0xe0 | c >> 12);
+		to[1] = (char)(0x80 | (c >> 6 & 0x3f));
+		to[2] = (char)(0x80 | (c & 0x3f));
+		return 3;
+	}
+	to[0] = (char)(0xf0 | (c >> 18 & 7));
+	to[1] = (char)(0x80 | (c >> 12 & 0x3f));
+	to[2] = (char)(0x80 | (c >> 6 & 0x3f));
+	to[3] = (char)(0x80 | (c & 0x3f));
+	return 4;
+}
+
+static uint32_t character(const char *data, unsigned int kind, uint64_t i)
+{
+	uint16_t two;
+	uint32_t four;
+
+	if (kind == 1)
+		return (uint8_t)data[i];
+	if (kind == 2) {
+		memcpy(&two, data + 2 * i, 2);
+		return two;
+	}
+	memcpy(&four, data + 4 * i, 4);
+	return four;
+}
+
+/* A str as UTF-8, at most @room bytes: the end of it with @tail. */
+static size_t copy_text(const char *str, char *to, size_t room, bool tail)
+{
+	const struct layout *l = &py.layout;
+	uint32_t state = (uint32_t)int_at(str, l->text_state);
+	uint64_t length = word_at(str, l->text_length), i = 0;
+	unsigned int kind = TEXT_KIND(state);
+	const char *data = str + (state & TEXT_IS_ASCII ? l->text_ascii : l->text_compact);
+	size_t used = 0;
+
+	if (!(state & TEXT_FOLLOWS) || (kind != 1 && kind != 2 && kind != 4))
+		return 0;
+	if (tail && length > room / 4 && !(state & TEXT_IS_ASCII && length <= room))
+		i = length - (state & TEXT_IS_ASCII ? room : room / 4);
+	for (; i < length && used + 4 <= room + (state & TEXT_IS_ASCII ? 3 : 0); i++)
+		used += utf8(character(data, kind, i), to + used);
+	return used;
+}
+
+/* ------------------------------------------------------------------ lines */
+
+struct varints {
+	const uint8_t *at;
+	const uint8_t *end;
+};
+
+static uint8_t next_byte(struct varints *v)
+{
+	return v->at < v->end ? *v->at++ : 0;
+}
+
+/* Six bits a byte, the least first, 0x40: more to come. */
+static uint32_t next_number(struct varints *v)
+{
+	uint32_t value = 0, shift = 0, byte;
+
+	do {
+		byte = next_byte(v);
+		if (shift < 32)
+			value |= (byte & 0x3f) << shift;
+		shift += 6;
+	} while (byte & 0x40);
+	return value;
+}
+
+static int32_t next_signed(struct varints *v)
+{
+	uint32_t value = next_number(v);
+
+	return value & 1 ? -(int32_t)(value >> 1) : (int32_t)(value >> 1);
+}
+
+/*
+ * The line of a code unit (Objects/locations.md of CPython): entries of a byte
+ * 0x80 | kind << 3 | units - 1, and what its kind has.
+ */
+static uint32_t line_of(const char *code, const char *instr)
+{
+	const struct layout *l = &py.layout;
+	const char *table = pointer_at(code, l->code_linetable);
+	const uint8_t *data = (const uint8_t *)table + l->bytes_data;
+	struct varints v = {data, data + word_at(table, l->object_size)};
+	int64_t unit = (instr - (code + l->code_bytes)) / 2;
+	int32_t line = int_at(code, l->code_firstline);
+	unsigned int kind;
+	bool has_line;
+
+	if (unit < 0)
+		return line > 0 ? (uint32_t)line : 0;
+	while (v.at < v.end) {
+		uint8_t head = next_byte(&v);
+
+		kind = head >> 3 & 15;
+		has_line = kind != 15;
+		if (kind == 13 || kind == 14)
+			line += next_signed(&v);
+		else if (kind >= 10 && kind <= 12)
+			line += (int32_t)kind - 10;
+		unit -= (head & 7) + 1;
+		if (unit < 0)
+			return has_line && line > 0 ? (uint32_t)line : 0;
+		while (v.at < v.end && !(*v.at & 0x80))
+			v.at++;
+	}
+	return 0;
+}
+
+/* ------------------------------------------------------------------ intern */
+
+/* The text once; 0 without room. */
+static uint32_t keep_text(const char *function, const char *file, uint32_t line)
+{
+	uint64_t hash = mix(mix(mix(1, (uintptr_t)function), (uintptr_t)file), line) | 1, there, value;
+	uint32_t number;
+
+	for (uint32_t i = 0; i < PROBES; i++) {
+		struct hashed *s = &py.text_slot[((hash >> 20) + i) & (TEXT_SLOTS - 1)];
+
+		there = 0;
+		value = atomic_load_explicit(&s->value, memory_order_acquire);
+		if (value && atomic_load_explicit(&s->hash, memory_order_relaxed) == hash &&
+		    py.text[value].function == function && py.text[value].file == file &&
+		    py.text[value].line == line)
+			return (uint32_t)value;
+		if (value || !atomic_compare_exchange_strong(&s->hash, &there, hash))
+			continue;
+		number = atomic_fetch_add(&py.texts, 1) + 1;
+		if (number >= TEXT_MAX) {
+			atomic_fetch_sub(&py.texts, 1);
+			break;
+		}
+		py.text[number].function = function;
+		py.text[number].file = file;
+		py.text[number].line = line;
+		atomic_store_explicit(&py.text[number].ready, 1, memory_order_release);
+		atomic_store_explicit(&s->value, number, memory_order_release);
+		return number;
+	}
+	count_no_memory();
+	return 0;
+}
+
+static uint32_t read_text(const struct grt_pyframe *f)
+{
+	const struct layout *l = &py.layout;
+	const char *qualname = pointer_at(f->code, l->code_qualname),
+		   *file = pointer_at(f->code, l->code_filename);
+	char name[FUNCTION_MAX + 5], path[FILE_MAX + 5];
+	const char *kept_name, *kept_path;
+	size_t length;
+
+	if (!is_a(qualname, py.unicode_type) || !is_a(file, py.unicode_type) ||
+	    !is_a(pointer_at(f->code, l->code_linetable), py.bytes_type))
+		return 0;
+	/* Before its first traceable instruction: what CPython 3.12 on puts between a class and its
+	 * __init__(). */
+	if (f->instr < f->code + l->code_bytes + 2 * (int64_t)int_at(f->code, l->code_first))
+		return GRT_PYTHON_SKIP;
+	length = copy_text(file, path, FILE_MAX, true);
+	kept_path = keep_string(path, length);
+	kept_name = keep_string(name, copy_text(qualname, name, FUNCTION_MAX, false));
+	if (!kept_path || !kept_name)
+		return 0;
+	return keep_text(kept_name, kept_path, line_of(f->code, f->instr));
+}
+
+uint32_t grt_python_intern(const struct grt_pyframe *f)
+{
+	uint64_t hash = mix(mix(0, (uintptr_t)f->code), (uintptr_t)f->instr);
+	uint32_t number, unclaimed;
+	struct known *k;
+
+	if (!f->print)
+		return GRT_PYTHON_SKIP;
+	for (uint32_t i = 0; i < PROBES; i++) {
+		k = &py.known[((hash >> 20) + i) & (KNOWN_SLOTS - 1)];
+		number = atomic_load_explicit(&k->number, memory_order_acquire);
+		if (number && k->code == f->code && k->instr == f->instr && k->print == f->print)
+			return number;
+		unclaimed = 0;
+		if (number || !atomic_compare_exchange_strong(&k->claimed, &unclaimed, 1))
+			continue;
+		number = read_text(f);
+		k->code = f->code;
+		k->instr = f->instr;
+		k->print = f->print;
+		atomic_store_explicit(&k->number, number, memory_order_release);
+		if (!number)
+			atomic_store_explicit(&k->claimed, 0, memory_order_release);
+		return number;
+	}
+	return read_text(f);
+}
+
+bool grt_python_text(uint32_t number, struct grt_pytext *text)
+{
+	if (!number || number >= TEXT_MAX || !py.text ||
+	    !atomic_load_explicit(&py.text[number].ready, memory_order_acquire))
+		return false;
+	*text = (struct grt_pytext){py.text[number].function, py.text[number].file, py.text[number].line};
+	return true;
+}
+
+uint32_t grt_python_texts(uint64_t *no_memory)
+{
+	*no_memory = atomic_load(&py.no_memory);
+	return atomic_load(&py.texts);
+}
+
+/* ------------------------------------------------------------------- start */
+
+static void *reserve(size_t size)
+{
+	void *p =
+		mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	return p == MAP_FAILED ? NULL : p;
+}
+
+static bool make_tables(void)
+{
+	py.known = reserve(KNOWN_SLOTS * sizeof(*py.known));
+	py.text = reserve(TEXT_MAX * sizeof(*py.text));
+	py.text_slot = reserve(TEXT_SLOTS * sizeof(*py.text_slot));
+	py.string_slot = reserve(STRING_SLOTS * sizeof(*py.string_slot));
+	py.arena = reserve(ARENA_SIZE);
+	return py.known && py.text && py.text_slot && py.string_slot && py.arena;
+}
+
+/* struct _Py_DebugOffsets of 3.13: the cookie, then words. */
+enum {
+	DO_VERSION = 1,
+	DO_TSTATE_FRAME = 2 + 1 + 3 + 13 + 4,
+	DO_FRAME_PREVIOUS = 2 + 1 + 3 + 13 + 9 + 1,
+	DO_FRAME_EXECUTABLE,
+	DO_FRAME_INSTR,
+	DO_FRAME_LOCALS,
+	DO_FRAME_OWNER,
+	DO_CODE_SIZE,
+	DO_CODE_FILENAME,
+	DO_CODE_NAME,
+	DO_CODE_QUALNAME,
+	DO_CODE_LINETABLE,
+	DO_CODE_FIRSTLINE,
+	DO_CODE_BYTES = DO_CODE_FIRSTLINE + 4,
+	DO_OBJECT_SIZE,
+	DO_OBJECT_TYPE,
+	DO_BYTES_SIZE = DO_OBJECT_TYPE + 1 + 4 + 3 + 3 + 3 + 2 + 3,
+	DO_BYTES_ITEMS,
+	DO_BYTES_DATA,
+	DO_TEXT_SIZE,
+	DO_TEXT_STATE,
+	DO_TEXT_LENGTH,
+	DO_TEXT_ASCII,
+};
+
+static bool layout_3_13(const uint64_t *offsets)
+{
+	struct layout *l = &py.layout;
+
+	if (!offsets || memcmp(offsets, "xdebugpy", 8) || offsets[DO_VERSION] >> 16 != 0x030d)
+		return false;
+	for (unsigned int i = DO_TSTATE_FRAME; i <= DO_TEXT_ASCII; i++)
+		if (offsets[i] >= NONE)
+			return false;
+	*l = (struct layout){
+		.tstate_cframe = NONE,
+		.frame_is_entry = NONE,
+		.tstate_frame = (uint16_t)offsets[DO_TSTATE_FRAME],
+		.frame_code = (uint16_t)offsets[DO_FRAME_EXECUTABLE],
+		.frame_previous = (uint16_t)offsets[DO_FRAME_PREVIOUS],
+		.frame_instr = (uint16_t)offsets[DO_FRAME_INSTR],
+		.frame_owner = (uint16_t)offsets[DO_FRAME_OWNER],
+		.object_type = (uint16_t)offsets[DO_OBJECT_TYPE],
+		.object_size = (uint16_t)offsets[DO_BYTES_ITEMS],
+		.code_filename = (uint16_t)offsets[DO_CODE_FILENAME],
+		.code_qualname = (uint16_t)offsets[DO_CODE_QUALNAME],
+		.code_linetable = (uint16_t)offsets[DO_CODE_LINETABLE],
+		.code_firstline = (uint16_t)offsets[DO_CODE_FIRSTLINE],
+		/* int co_firstlineno, five more, then co_version (Include/cpython/code.h) */
+		.code_version = (uint16_t)(offsets[DO_CODE_FIRSTLINE] + 24),
+		/* int _co_firsttraceable, void *co_extra, then the code */
+		.code_first = (uint16_t)(offsets[DO_CODE_BYTES] - 16),
+		.code_bytes = (uint16_t)offsets[DO_CODE_BYTES],
+		.bytes_data = (uint16_t)offsets[DO_BYTES_DATA],
+		.text_length = (uint16_t)offsets[DO_TEXT_LENGTH],
+		.text_hash = (uint16_t)(offsets[DO_TEXT_LENGTH] + 8),
+		.text_state = (uint16_t)offsets[DO_TEXT_STATE],
+		.text_ascii = (uint16_t)offsets[DO_TEXT_ASCII],
+		.text_compact = (uint16_t)(offsets[DO_TEXT_ASCII] + 16),
+	};
+	return true;
+}
+
+static int refuse(unsigned int major, unsigned int minor, const char *because)
+{
+	snprintf(py.why, sizeof(py.why), "CPython %u.%u: %s", major, minor, because);
+	py.refused = true;
+	return -ENOTSUP;
+}
+
+static bool choose_layout(unsigned int minor, const void *runtime)
+{
+	if (minor == 11)
+		py.layout = layout_3_11;
+	if (minor == 12)
+		py.layout = layout_3_12;
+	py.chain = minor == 11 ? chain_3_11 : minor == 12 ? chain_3_12 : chain_3_13;
+	return minor == 13 ? layout_3_13(runtime) : true;
+}
+
+/* libpython that was loaded for itself only (RTLD_LOCAL): its name, for a handle. */
+struct library {
+	char name[512];
+};
+
+static int is_libpython(struct dl_phdr_info *info, size_t size, void *data)
+{
+	const char *base = info->dlpi_name ? strrchr(info->dlpi_name, '/') : NULL;
+	struct library *l = data;
+
+	(void)size;
+	if (!base || strncmp(base, "/libpython3.", 12) || strlen(info->dlpi_name) >= sizeof(l->name))
+		return 0;
+	strcpy(l->name, info->dlpi_name);
+	return 1;
+}
+
+static void *interpreter(void)
+{
+	struct library l = {{0}};
+	void *handle;
+
+	if (dlsym(RTLD_DEFAULT, "PyGILState_GetThisThreadState"))
+		return RTLD_DEFAULT;
+	if (!dl_iterate_phdr(is_libpython, &l))
+		return NULL;
+	handle = dlopen(l.name, RTLD_LAZY | RTLD_NOLOAD | RTLD_LOCAL);
+	return handle && dlsym(handle, "PyGILState_GetThisThreadState") ? handle : NULL;
+}
+
+/* RTLD_DEFAULT is NULL in glibc, so that "none" needs a place of its own. */
+static bool find_interpreter(void **handle)
+{
+	*handle = interpreter();
+	return *handle || dlsym(RTLD_DEFAULT, "PyGILState_GetThisThreadState");
+}
+
+/* "3.9.2 (default, ..." */
+static void old_version(void *handle, unsigned int *major, unsigned int *minor)
+{
+	const char *(*version)(void) = (const char *(*)(void))(uintptr_t)dlsym(handle, "Py_GetVersion");
+
+	if (!version || sscanf(version(), "%u.%u", major, minor) != 2)
+		*major = *minor = 0;
+}
+
+int grt_python_init(void)
+{
+	const unsigned long *version;
+	unsigned int major, minor;
+	void *handle;
+
+	if (atomic_load(&py.found))
+		return 0;
+	if (py.refused)
+		return -ENOTSUP;
+	if (!find_interpreter(&handle))
+		return -EAGAIN;
+	version = dlsym(handle, "Py_Version");
+	if (version) {
+		major = (unsigned int)(*version >> 24);
+		minor = *version >> 16 & 0xff;
+	} else {
+		old_version(handle, &major, &minor);
+	}
+	if (major != 3 || minor < 11 || minor > 13)
+		return refuse(major, minor, "Python frames are read in 3.11, 3.12 and 3.13 only");
+	py.thread_state = (void *(*)(void))(uintptr_t)dlsym(handle, "PyGILState_GetThisThreadState");
+	py.code_type = dlsym(handle, "PyCode_Type");
+	py.unicode_type = dlsym(handle, "PyUnicode_Type");
+	py.bytes_type = dlsym(handle, "PyBytes_Type");
+	if (!py.code_type || !py.unicode_type || !py.bytes_type ||
+	    !choose_layout(minor, dlsym(handle, "_PyRuntime")))
+		return refuse(major, minor, "it does not show what is needed to read Python frames");
+	if (!make_tables())
+		return refuse(major, minor, "no memory for tables of Python frames");
+	atomic_store_explicit(&py.found, true, memory_order_release);
+	return 0;
+}
+
+const char *grt_python_why_not(void)
+{
+	if (atomic_load(&py.check) == BAD)
+		return "CPython: its frames are not laid out as in the release that it says it is; they are not read";
+	return py.refused ? py.why : NULL;
+}

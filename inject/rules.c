@@ -1,0 +1,578 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/*
+ * Rules are found under dl_iterate_phdr(), whose lock keeps an object from
+ * being unloaded while its tables are read. They are kept until an object is
+ * closed: dlclose() begins a new generation, for which all rules are asked
+ * again as they are met. After dlopen() only those are asked again that no
+ * table gave.
+ */
+#include "rules.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <link.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#define LONG_MAX_RULES 4096
+#define HIDES 8
+#define KEY_BUSY 1ULL /* generation 0: never looked for */
+
+static const _Atomic uint64_t no_adds;
+static const _Atomic uint32_t no_loads;
+static _Atomic uint64_t own_adds;
+
+struct grt_rules grt_rules = {.adds = &no_adds, .loaded = &no_loads, .generation = 1};
+
+struct long_rule {
+	struct grt_cfi_rule rule;
+	_Atomic uint32_t ready;
+};
+
+static struct {
+	struct long_rule *long_rule;
+	_Atomic uint32_t long_used;
+	struct grt_umodule *module;
+	_Atomic uint64_t *module_key; /* identity of module[i], 0 while it is written */
+	_Atomic uint32_t module_used;
+	uintptr_t hide[HIDES];
+	unsigned int hides;
+	_Atomic uint64_t adds;
+	_Atomic uint64_t subs;
+	_Atomic uint64_t worked_out;
+	_Atomic uint64_t no_memory;
+	_Atomic bool exact;
+} state;
+
+static void count(_Atomic uint64_t *counter)
+{
+	atomic_fetch_add_explicit(counter, 1, memory_order_relaxed);
+}
+
+static void *reserve(size_t size)
+{
+	void *p =
+		mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	return p == MAP_FAILED ? NULL : p;
+}
+
+/* ----------------------------------------- what the dynamic linker counts */
+
+struct counts {
+	uint64_t adds;
+	uint64_t subs;
+};
+
+static int take_counts(struct dl_phdr_info *info, size_t size, void *data)
+{
+	struct counts *c = data;
+
+	if (size >= offsetof(struct dl_phdr_info, dlpi_subs) + sizeof(info->dlpi_subs))
+		*c = (struct counts){info->dlpi_adds, info->dlpi_subs};
+	return 1;
+}
+
+static struct counts linker_counts(void)
+{
+	struct counts c = {0, 0};
+
+	dl_iterate_phdr(take_counts, &c);
+	return c;
+}
+
+/* The mutexes before _dl_load_adds in struct rtld_global (glibc 2.17 to 2.41, sysdeps/generic/ldsodefs.h). */
+static bool follows_locks(const char *word, const char *start)
+{
+	static const int recursive = 1;
+	const size_t mutex = 40, kind = 16;
+
+	return word - start > (ptrdiff_t)(2 * mutex) &&
+	       !memcmp(word - mutex + kind, &recursive, sizeof(recursive)) &&
+	       !memcmp(word - 2 * mutex + kind, &recursive, sizeof(recursive));
+}
+
+/*
+ * glibc keeps the two numbers that dl_iterate_phdr() reports where they can be
+ * read without its lock. The place is private, so it is recognised by its
+ * content, must be the only one, and is compared again at each refresh.
+ */
+static void find_linker_words(void)
+{
+	const char *global = dlvsym(RTLD_DEFAULT, "_rtld_global", "GLIBC_PRIVATE");
+	const uint64_t *word, *found = NULL;
+	struct counts c = linker_counts();
+	ElfW(Sym) *symbol = NULL;
+	uint32_t loaded;
+	Dl_info info;
+
+	if (!global || !dladdr1(global, &info, (void **)&symbol, RTLD_DL_SYMENT) || !symbol ||
+	    info.dli_saddr != global)
+		return;
+	memcpy(&loaded, global + 8, sizeof(loaded)); /* _dl_ns[0]._ns_nloaded */
+	if (loaded != c.adds - c.subs)
+		return;
+	for (size_t at = 16; at + 8 <= symbol->st_size; at += 8) {
+		word = (const uint64_t *)(global + at);
+		if (*word != c.adds || !follows_locks(global + at, global))
+			continue;
+		if (found)
+			return;
+		found = word;
+	}
+	if (!found)
+		return;
+	grt_rules.adds = (const _Atomic uint64_t *)found;
+	grt_rules.loaded = (const _Atomic uint32_t *)(global + 8);
+	atomic_store(&state.exact, true);
+}
+
+/* A number of few bits is over: rules of its first use must not come back. */
+static void wrap(void)
+{
+	for (uint32_t i = 0; i < GRT_RULE_SLOTS; i++)
+		atomic_store_explicit(&grt_rules.slot[i].key, 0, memory_order_relaxed);
+}
+
+static void next_generation(void)
+{
+	uint64_t g = atomic_load(&grt_rules.generation);
+
+	if (g == 0xffff)
+		wrap();
+	atomic_store(&grt_rules.generation, g == 0xffff ? 1 : g + 1);
+}
+
+void grt_rules_changed(void)
+{
+	uint64_t adds = atomic_load_explicit(grt_rules.adds, memory_order_relaxed);
+	uint32_t loaded = atomic_load_explicit(grt_rules.loaded, memory_order_relaxed);
+	struct counts c;
+	int error = errno;
+
+	c = linker_counts();
+	if (atomic_exchange(&state.subs, c.subs) != c.subs)
+		next_generation();
+	if (atomic_exchange(&state.adds, c.adds) != c.adds) {
+		uint64_t round = (atomic_load(&grt_rules.round) + 1) & 0x3fff;
+
+		if (!round)
+			next_generation();
+		atomic_store(&grt_rules.round, round);
+	}
+	atomic_store(&grt_rules.adds_seen, adds);
+	atomic_store(&grt_rules.loaded_seen, loaded);
+	errno = error;
+}
+
+void grt_rules_refresh(void)
+{
+	struct counts before = linker_counts(), after;
+	uint64_t adds = atomic_load_explicit(grt_rules.adds, memory_order_relaxed);
+
+	after = linker_counts();
+	if (atomic_load(&state.exact) && before.adds == after.adds && before.adds != adds) {
+		grt_rules.adds = &own_adds;
+		grt_rules.loaded = &no_loads;
+		atomic_store(&state.exact, false);
+	}
+	grt_rules_changed();
+}
+
+/* --------------------------------------------------------------- modules */
+
+static uint64_t mix(uint64_t hash, const void *data, size_t size)
+{
+	const uint8_t *p = data;
+
+	for (size_t i = 0; i < size; i++)
+		hash = (hash ^ p[i]) * 0x100000001b3ULL;
+	return hash;
+}
+
+/* The build id among the notes of a segment (linux/elf.h: NT_GNU_BUILD_ID). */
+static void build_id_in(struct grt_umodule *m, const char *at, const char *end)
+{
+	ElfW(Nhdr) n;
+	size_t name, desc;
+
+	while ((size_t)(end - at) >= sizeof(n)) {
+		memcpy(&n, at, sizeof(n));
+		at += sizeof(n);
+		name = ((size_t)n.n_namesz + 3) & ~(size_t)3;
+		desc = ((size_t)n.n_descsz + 3) & ~(size_t)3;
+		if (name > (size_t)(end - at) || desc > (size_t)(end - at) - name)
+			return;
+		if (n.n_type == NT_GNU_BUILD_ID && n.n_namesz == 4 && !memcmp(at, "GNU", 4) &&
+		    n.n_descsz <= GRT_BUILD_ID_MAX) {
+			m->build_id_len = (uint8_t)n.n_descsz;
+			memcpy(m->build_id, at + name, n.n_descsz);
+			return;
+		}
+		at += name + desc;
+	}
+}
+
+static bool in_spans(const struct grt_cfi_object *o, uintptr_t start, size_t size)
+{
+	for (unsigned int i = 0; i < o->spans; i++)
+		if (start >= (uintptr_t)o->span[i].start && start <= (uintptr_t)o->span[i].end &&
+		    size <= (uintptr_t)o->span[i].end - start)
+			return true;
+	return false;
+}
+
+static void describe(struct grt_umodule *m, const struct dl_phdr_info *info, const struct grt_cfi_object *o)
+{
+	const char *name = info->dlpi_name ? info->dlpi_name : "";
+	size_t length = strlen(name);
+
+	m->bias = info->dlpi_addr;
+	length = length < sizeof(m->path) ? length : sizeof(m->path) - 1;
+	memcpy(m->path, name, length);
+	for (ElfW(Half) i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+		uintptr_t at = info->dlpi_addr + p->p_vaddr;
+
+		if (p->p_type == PT_NOTE && !m->build_id_len && in_spans(o, at, p->p_memsz))
+			build_id_in(m, (const char *)at, (const char *)at + p->p_memsz);
+		if (p->p_type != PT_LOAD)
+			continue;
+		if (!m->end || at < m->start)
+			m->start = at;
+		if (at + p->p_memsz > m->end)
+			m->end = at + p->p_memsz;
+	}
+}
+
+/* The module's number, a new one for a new object; 0 without room. */
+static uint64_t module_number(const struct dl_phdr_info *info, const struct grt_cfi_object *o, bool *hidden)
+{
+	struct grt_umodule m;
+	uint32_t used = atomic_load_explicit(&state.module_used, memory_order_acquire), i;
+	uint64_t key;
+
+	memset(&m, 0, sizeof(m)); /* the padding is part of the key */
+	describe(&m, info, o);
+	for (i = 0; i < state.hides; i++)
+		*hidden |= state.hide[i] - m.start < m.end - m.start;
+	key = mix(0xcbf29ce484222325ULL, &m, sizeof(m)) | 1;
+	for (i = 1; i <= used; i++)
+		if (atomic_load_explicit(&state.module_key[i], memory_order_relaxed) == key)
+			return i;
+	if (used < GRT_RULE_MODULE_MAX) {
+		i = atomic_fetch_add(&state.module_used, 1) + 1;
+		if (i <= GRT_RULE_MODULE_MAX) {
+			state.module[i] = m;
+			atomic_store_explicit(&state.module_key[i], key, memory_order_release);
+			return i;
+		}
+		atomic_fetch_sub(&state.module_used, 1);
+	}
+	count(&state.no_memory);
+	return 0;
+}
+
+bool grt_rules_module(unsigned int number, struct grt_umodule *module)
+{
+	if (!number || number > GRT_RULE_MODULE_MAX || !state.module_key ||
+	    !atomic_load_explicit(&state.module_key[number], memory_order_acquire))
+		return false;
+	*module = state.module[number];
+	return true;
+}
+
+/* -------------------------------------------------------- words of rules */
+
+static bool same_rule(const struct grt_cfi_rule *a, const struct grt_cfi_rule *b)
+{
+	return !memcmp(&a->cfa, &b->cfa, sizeof(a->cfa)) && !memcmp(&a->ra, &b->ra, sizeof(a->ra)) &&
+	       !memcmp(&a->rbp, &b->rbp, sizeof(a->rbp)) && a->end == b->end && a->signal == b->signal;
+}
+
+/* The index of a rule in the table of long ones, ~0 without room. */
+static uint32_t long_index(const struct grt_cfi_rule *rule)
+{
+	uint32_t used = atomic_load(&state.long_used), i;
+
+	for (i = 0; i < used && i < LONG_MAX_RULES; i++)
+		if (atomic_load_explicit(&state.long_rule[i].ready, memory_order_acquire) &&
+		    same_rule(&state.long_rule[i].rule, rule))
+			return i;
+	if (used >= LONG_MAX_RULES)
+		return ~0U;
+	i = atomic_fetch_add(&state.long_used, 1);
+	if (i >= LONG_MAX_RULES)
+		return ~0U;
+	state.long_rule[i].rule = *rule;
+	atomic_store_explicit(&state.long_rule[i].ready, 1, memory_order_release);
+	return i;
+}
+
+const struct grt_cfi_rule *grt_rules_long(uint64_t index)
+{
+	return &state.long_rule[index].rule;
+}
+
+static bool is_short(const struct grt_cfi_rule *r)
+{
+	bool rbp_below = r->rbp.base == GRT_CFI_CFA && !r->rbp.deref && r->rbp.offset < 0 &&
+			 r->rbp.offset >= -0xfff * 8 && !(r->rbp.offset & 7);
+
+	return !r->signal && !r->cfa.deref && r->cfa.offset >= 0 && r->cfa.offset <= 0xfffffff &&
+	       (r->cfa.base == GRT_CFI_RSP || r->cfa.base == GRT_CFI_RBP) && r->ra.base == GRT_CFI_CFA &&
+	       !r->ra.deref && r->ra.offset == -8 && (rbp_below || r->rbp.base == GRT_CFI_NONE);
+}
+
+static uint64_t guess(enum grt_rule_kind kind)
+{
+	return kind | GRT_RULE_GUESSED | atomic_load(&grt_rules.round) << 34;
+}
+
+static uint64_t pack(const struct grt_cfi_rule *r)
+{
+	uint64_t kind = r->cfa.base == GRT_CFI_RSP ? GRT_RULE_RSP : GRT_RULE_RBP, index;
+
+	if (r->end)
+		return GRT_RULE_END;
+	if (is_short(r))
+		return kind | (uint64_t)(r->rbp.base ? -r->rbp.offset / 8 : 0) << 8 |
+		       (uint64_t)r->cfa.offset << 20;
+	index = long_index(r);
+	if (index == ~0U) {
+		count(&state.no_memory);
+		return guess(GRT_RULE_NONE);
+	}
+	return GRT_RULE_LONG | index << 20;
+}
+
+/* ------------------------------------------------- code without tables */
+
+#define CODE_BEFORE 8
+#define CODE_AFTER 32
+
+/* Whether a call instruction ends at @ra: e8 rel32, or ff /2 with any operand. */
+static bool call_before(const uint8_t *ra)
+{
+	if (ra[-5] == 0xe8)
+		return true;
+	for (int size = 2; size <= 7; size++)
+		if (ra[-size] == 0xff && (ra[1 - size] & 0x38) == 0x10)
+			return true;
+	return false;
+}
+
+/* mov $__NR_rt_sigreturn,%rax; syscall: offsets in struct rt_sigframe (arch/x86/include/asm/sigframe.h). */
+static bool is_sigreturn(const uint8_t *code, struct grt_cfi_rule *rule)
+{
+	static const uint8_t sigreturn[] = {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05};
+
+	if (memcmp(code, sigreturn, sizeof(sigreturn)))
+		return false;
+	*rule = (struct grt_cfi_rule){
+		.cfa = {GRT_CFI_RSP, true, 160, 0},
+		.ra = {GRT_CFI_RSP, false, 168, 0},
+		.rbp = {GRT_CFI_RSP, false, 120, 0},
+		.signal = true,
+	};
+	return true;
+}
+
+/*
+ * Code that does nothing after its call but take its frame down, as trampolines
+ * do (CPython's for perf): the frame's size is that.
+ */
+static bool is_epilogue(const uint8_t *code, const uint8_t *end, struct grt_cfi_rule *rule)
+{
+	int32_t size = 0, rbp_at = -1;
+
+	while (end - code >= 8) {
+		if (code[0] == 0x48 && code[1] == 0x83 && code[2] == 0xc4) { /* add $imm8,%rsp */
+			size += (int8_t)code[3];
+			code += 4;
+		} else if (code[0] == 0x48 && code[1] == 0x81 && code[2] == 0xc4) { /* add $imm32,%rsp */
+			size += code[3] | code[4] << 8 | code[5] << 16;
+			code += 7;
+		} else if (code[0] == 0x41 && (code[1] & 0xf8) == 0x58) { /* pop %r8..15 */
+			size += 8;
+			code += 2;
+		} else if ((code[0] & 0xf8) == 0x58 && code[0] != 0x5c) { /* pop, but not %rsp */
+			if (code[0] == 0x5d)
+				rbp_at = size;
+			size += 8;
+			code += 1;
+		} else if (code[0] == 0xc3 && size >= 0 && size < 0x3f00 && !(size & 7)) {
+			*rule = (struct grt_cfi_rule){.cfa = {GRT_CFI_RSP, false, size + 8, 0},
+						      .ra = {GRT_CFI_CFA, false, -8, 0}};
+			if (rbp_at >= 0)
+				rule->rbp = (struct grt_cfi_place){GRT_CFI_CFA, false, rbp_at - size - 8, 0};
+			return true;
+		} else {
+			return false;
+		}
+	}
+	return false;
+}
+
+/* @pc may be anything: the code is read by the kernel, which refuses what is not there. */
+static uint64_t look_at_code(uint64_t pc)
+{
+	/* What is before on another page need not be there. */
+	size_t before = (pc + 1) % 4096 < CODE_BEFORE ? (pc + 1) % 4096 : CODE_BEFORE;
+	uint8_t code[CODE_BEFORE + CODE_AFTER] = {0};
+	const uint8_t *ra = code + CODE_BEFORE;
+	struct iovec to = {code + CODE_BEFORE - before, before + CODE_AFTER};
+	struct iovec from = {(void *)(uintptr_t)(pc + 1 - before), before + CODE_AFTER};
+	ssize_t got = process_vm_readv(getpid(), &to, 1, &from, 1, 0);
+	struct grt_cfi_rule rule;
+
+	if (got <= (ssize_t)before)
+		return guess(GRT_RULE_NONE);
+	if (is_sigreturn(ra, &rule))
+		return pack(&rule);
+	if (!call_before(ra))
+		return guess(GRT_RULE_NONE);
+	if (!is_epilogue(ra, ra + got - before, &rule))
+		return guess(GRT_RULE_FP);
+	return pack(&rule) | guess(0);
+}
+
+/* ---------------------------------------------------------------- lookup */
+
+struct search {
+	uint64_t pc;
+	uint64_t rule; /* 0: no table has it */
+	uint64_t module;
+	bool hidden;
+};
+
+static bool object_has(const struct dl_phdr_info *info, uint64_t pc)
+{
+	for (ElfW(Half) i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+
+		if (p->p_type == PT_LOAD && pc - info->dlpi_addr - p->p_vaddr < p->p_memsz)
+			return true;
+	}
+	return false;
+}
+
+static void load_object(struct grt_cfi_object *o, const struct dl_phdr_info *info)
+{
+	for (ElfW(Half) i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+		const uint8_t *start = (const uint8_t *)(info->dlpi_addr + p->p_vaddr);
+		struct grt_cfi_span span = {start, start + p->p_memsz};
+
+		if (p->p_type == PT_LOAD && (p->p_flags & PF_R) && o->spans < GRT_CFI_SPANS)
+			o->span[o->spans++] = span;
+		if (p->p_type == PT_GNU_EH_FRAME)
+			o->header = span;
+	}
+}
+
+static int search_object(struct dl_phdr_info *info, size_t size, void *data)
+{
+	struct grt_cfi_object o = {.spans = 0};
+	struct grt_cfi_rule rule;
+	struct search *s = data;
+
+	(void)size;
+	if (!object_has(info, s->pc))
+		return 0;
+	load_object(&o, info);
+	s->module = module_number(info, &o, &s->hidden);
+	if (!o.header.start ||
+	    !in_spans(&o, (uintptr_t)o.header.start, (size_t)(o.header.end - o.header.start)))
+		return 1;
+	if (!grt_cfi_find(&o, s->pc, &rule))
+		s->rule = pack(&rule);
+	/* makecontext() makes a function return to the start of another one, which no call comes before. */
+	else if (!grt_cfi_find(&o, s->pc + 1, &rule))
+		s->rule = GRT_RULE_BEYOND;
+	return 1;
+}
+
+/* A slot that is free or of an older generation is taken; two threads may enter a rule twice. */
+static void enter(uint64_t pc, uint64_t generation, uint64_t rule)
+{
+	uint32_t at = grt_rules_hash(pc);
+	uint64_t key;
+
+	for (unsigned int i = 0; i < GRT_RULE_PROBES; i++) {
+		struct grt_rule_slot *s = &grt_rules.slot[(at + i) & (GRT_RULE_SLOTS - 1)];
+
+		key = atomic_load_explicit(&s->key, memory_order_relaxed);
+		if (key == KEY_BUSY || (key >> 48 == generation && key != (pc | generation << 48)))
+			continue;
+		if (!atomic_compare_exchange_strong(&s->key, &key, KEY_BUSY))
+			continue;
+		atomic_store_explicit(&s->rule, rule, memory_order_release);
+		atomic_store_explicit(&s->key, pc | generation << 48, memory_order_release);
+		return;
+	}
+	count(&state.no_memory);
+}
+
+uint64_t grt_rules_work_out(uint64_t pc, uint64_t generation)
+{
+	struct search s = {.pc = pc};
+	int error = errno;
+
+	dl_iterate_phdr(search_object, &s);
+	if (!s.rule)
+		s.rule = look_at_code(pc);
+	s.rule |= s.module << 48;
+	if (s.hidden)
+		s.rule |= GRT_RULE_HIDDEN;
+	enter(pc, generation, s.rule);
+	count(&state.worked_out);
+	errno = error;
+	return s.rule;
+}
+
+/* ----------------------------------------------------------------- start */
+
+static int has_address(struct dl_phdr_info *info, size_t size, void *data)
+{
+	(void)size;
+	return object_has(info, (uintptr_t)data);
+}
+
+int grt_rules_hide(const void *address)
+{
+	if (!dl_iterate_phdr(has_address, (void *)(uintptr_t)address))
+		return -ENOENT;
+	if (state.hides == HIDES)
+		return -ENOSPC;
+	state.hide[state.hides++] = (uintptr_t)address;
+	return 0;
+}
+
+int grt_rules_init(void)
+{
+	struct counts c;
+
+	grt_rules.slot = reserve(GRT_RULE_SLOTS * sizeof(*grt_rules.slot));
+	state.long_rule = reserve(LONG_MAX_RULES * sizeof(*state.long_rule));
+	state.module = reserve((GRT_RULE_MODULE_MAX + 1) * sizeof(*state.module));
+	state.module_key = reserve((GRT_RULE_MODULE_MAX + 1) * sizeof(*state.module_key));
+	if (!grt_rules.slot || !state.long_rule || !state.module || !state.module_key)
+		return -ENOMEM;
+	c = linker_counts();
+	atomic_store(&state.adds, c.adds);
+	atomic_store(&state.subs, c.subs);
+	find_linker_words();
+	grt_rules_changed();
+	return 0;
+}
+
+void grt_rules_stats(struct grt_unwind_stats *stats)
+{
+	stats->rules = atomic_load(&state.worked_out);
+	stats->no_memory = atomic_load(&state.no_memory);
+	stats->modules = atomic_load(&state.module_used);
+	stats->exact_dlopen = atomic_load(&state.exact);
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/*
+ * Between which addresses a stack lies, so that a walk never reads beside it.
+ */
+#ifndef GRT_INJECT_STACK_H
+#define GRT_INJECT_STACK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/** struct grt_stack - addresses from @low to below @high can be read, as far as they are above the stack
+ * pointer */
+struct grt_stack {
+	uint64_t low;
+	uint64_t high;
+};
+
+/** grt_stack_of_thread - the stack that the calling thread was started on; empty where that is not known */
+struct grt_stack grt_stack_of_thread(void);
+
+/** grt_stack_mapping - the mapping around an address; empty where there is none. System calls only. */
+struct grt_stack grt_stack_mapping(uint64_t address);
+
+static inline bool grt_stack_has(const struct grt_stack *s, uint64_t address)
+{
+	return address - s->low < s->high - s->low;
+}
+
+#endif /* GRT_INJECT_STACK_H */

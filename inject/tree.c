@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/*
+ * Nodes lie in an array in the order of their ids, so that a writer follows
+ * them by counting. A child is named by its parent, in one of two places by its
+ * frame, or, where that is taken, found in a hash table of ids. A node is filled
+ * before its id is entered, and neither changes again, so that a reader needs
+ * one acquire.
+ */
+#include "tree.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <sys/mman.h>
+
+struct grt_tree grt_tree;
+
+/* Two slots a node, so that a probe ends soon; never more nodes than slots. */
+static uint32_t slots_for(uint32_t max)
+{
+	uint32_t slots = 16;
+
+	while (slots < 2 * max)
+		slots *= 2;
+	return slots;
+}
+
+static void *reserve(size_t size)
+{
+	void *p =
+		mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	return p == MAP_FAILED ? NULL : p;
+}
+
+int grt_tree_init(uint32_t max, uint32_t roots)
+{
+	struct grt_tree *t = &grt_tree;
+
+	if (max < roots)
+		max = roots;
+	/* Ids are counted up before they are compared with the limit, by each thread once. */
+	if (max > 1U << 29)
+		max = 1U << 29;
+	t->max = max;
+	t->mask = slots_for(max) - 1;
+	t->node = reserve(((size_t)max + 1) * sizeof(*t->node));
+	t->slot = reserve(((size_t)t->mask + 1) * sizeof(*t->slot));
+	if (!t->node || !t->slot)
+		return -ENOMEM;
+	for (uint32_t id = 1; id <= roots; id++)
+		atomic_store_explicit(&t->node[id].ready, 1, memory_order_relaxed);
+	atomic_store(&t->used, roots);
+	return 0;
+}
+
+static uint32_t new_id(struct grt_tree *t)
+{
+	uint32_t used = atomic_load_explicit(&t->used, memory_order_relaxed);
+
+	do {
+		if (used >= t->max)
+			return 0;
+	} while (!atomic_compare_exchange_weak_explicit(&t->used, &used, used + 1, memory_order_relaxed,
+							memory_order_relaxed));
+	return used + 1;
+}
+
+static uint32_t hash(uint32_t parent, uint64_t frame)
+{
+	return (uint32_t)(((frame ^ (uint64_t)parent * 0xc2b2ae3d27d4eb4fULL) * 0x9e3779b97f4a7c15ULL) >> 34);
+}
+
+static bool is(const struct grt_tree *t, uint32_t id, uint32_t parent, uint64_t frame)
+{
+	return t->node[id].frame == frame && t->node[id].parent == parent;
+}
+
+static uint32_t new_node(struct grt_tree *t, uint32_t parent, uint64_t frame)
+{
+	uint32_t id = new_id(t);
+
+	if (!id)
+		return 0;
+	t->node[id].frame = frame;
+	t->node[id].parent = parent;
+	atomic_store_explicit(&t->node[id].ready, 1, memory_order_release);
+	return id;
+}
+
+/*
+ * Enters a child in the first free place. Another thread may enter the same
+ * child meanwhile: then its node is the one, and ours stays in the array, where
+ * a writer stores it and nothing refers to it.
+ */
+uint32_t grt_tree_far(uint32_t parent, uint64_t frame)
+{
+	struct grt_tree *t = &grt_tree;
+	_Atomic uint32_t *place = &t->node[parent].near[grt_tree_near(frame)];
+	uint32_t at = hash(parent, frame), mine = 0, there;
+
+	for (;; place = &t->slot[at++ & t->mask]) {
+		there = atomic_load_explicit(place, memory_order_acquire);
+		if (!there) {
+			mine = mine ? mine : new_node(t, parent, frame);
+			if (!mine || atomic_compare_exchange_strong_explicit(
+					     place, &there, mine, memory_order_acq_rel, memory_order_acquire))
+				return mine;
+		}
+		if (is(t, there, parent, frame))
+			return there;
+	}
+}
+
+void grt_tree_forked(void)
+{
+	struct grt_tree *t = &grt_tree;
+	uint32_t used = atomic_load(&t->used);
+
+	for (uint32_t id = 1; id <= used; id++)
+		if (!atomic_load_explicit(&t->node[id].ready, memory_order_relaxed)) {
+			t->node[id].frame = 0;
+			t->node[id].parent = 0;
+			atomic_store_explicit(&t->node[id].ready, 1, memory_order_relaxed);
+		}
+}
+
+bool grt_tree_get(uint32_t id, struct grt_tree_node *node)
+{
+	struct grt_tree *t = &grt_tree;
+
+	if (!t->node || !id || id > atomic_load_explicit(&t->used, memory_order_relaxed) ||
+	    !atomic_load_explicit(&t->node[id].ready, memory_order_acquire))
+		return false;
+	*node = t->node[id];
+	return true;
+}

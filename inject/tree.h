@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/*
+ * The tree of call paths: (parent, frame) -> node, for the whole process,
+ * without locks.
+ */
+#ifndef GRT_INJECT_TREE_H
+#define GRT_INJECT_TREE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/*
+ * A frame in a word: an address and where it is from, or a number of a Python
+ * text. 0 is a root.
+ */
+#define GRT_FRAME_PYTHON (1ULL << 63)
+#define GRT_FRAME_GUESSED (1ULL << 62)
+#define GRT_FRAME_MODULE_SHIFT 48
+#define GRT_FRAME_ADDRESS 0xffffffffffffULL
+
+/* Two children at most are named by their parent, so that a path that was entered at once lies together. */
+#define GRT_TREE_NEAR 2
+
+struct grt_tree_node {
+	uint64_t frame;
+	uint32_t parent;
+	_Atomic uint32_t ready;
+	_Atomic uint32_t near[GRT_TREE_NEAR];
+};
+
+struct grt_tree {
+	struct grt_tree_node *node;
+	_Atomic uint32_t *slot;
+	uint32_t mask;
+	uint32_t max;
+	_Atomic uint32_t used;
+};
+
+extern struct grt_tree grt_tree;
+
+/** grt_tree_init - for @max nodes, the roots 1..@roots among them; 0 or -ENOMEM */
+int grt_tree_init(uint32_t max, uint32_t roots);
+
+/** grt_tree_far - a child that its parent does not name, found or made; 0 when the tree is full */
+uint32_t grt_tree_far(uint32_t parent, uint64_t frame);
+
+/** grt_tree_forked - in the child: nodes that another thread of the parent was making are given up */
+void grt_tree_forked(void);
+
+/** grt_tree_get - false where @id is not there (yet) */
+bool grt_tree_get(uint32_t id, struct grt_tree_node *node);
+
+static inline unsigned int grt_tree_near(uint64_t frame)
+{
+	return (frame ^ frame >> 4) % GRT_TREE_NEAR;
+}
+
+/** grt_tree_child - the node of a frame under a parent; 0 when the tree is full */
+static inline uint32_t grt_tree_child(uint32_t parent, uint64_t frame)
+{
+	const struct grt_tree_node *node = grt_tree.node;
+	uint32_t id = atomic_load_explicit(&node[parent].near[grt_tree_near(frame)], memory_order_acquire);
+
+	if (id && node[id].frame == frame)
+		return id;
+	return grt_tree_far(parent, frame);
+}
+
+#endif /* GRT_INJECT_TREE_H */

@@ -1,0 +1,727 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/*
+ * Walks the calling thread's stack, and no further than it must.
+ *
+ * A walk is a function of the registers it starts with and of the words of the
+ * stack that it reads: saved return addresses and, where a frame is found by
+ * it, saved rbp. Each thread keeps its last walk with those words. As soon as a
+ * new walk comes to a frame of the old one (same code address, same rsp, same
+ * rbp if that matters further out), and all words from there outward are as they
+ * were, the rest is as it was, and so are its nodes. Comparing the words of 50
+ * frames costs about what walking ten does; it is exact, as the words decide
+ * all.
+ *
+ * Frames are kept with the outermost first, so that the common part stays where
+ * it is. Python's frames do not show on the C stack: they are read anew each
+ * time, by python.c, and put in where the interpreter's frames are.
+ */
+#include "unwind.h"
+
+#include "python.h"
+#include "rules.h"
+#include "stack.h"
+#include "tree.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define PYTHON_ITEMS (2 * GRT_UNWIND_MAX)
+#define FOREIGN_STACKS 4
+#define FOREIGN_LOOKUPS 256
+/* Below rsp: code that was interrupted after "leave" has its caller's rbp there. */
+#define RED_ZONE 128
+
+/* The last walk's words may lie in what AddressSanitizer keeps between variables by now. */
+#define READS_STACK __attribute__((no_sanitize("address")))
+
+/* A frame of the last walk. */
+struct frame {
+	uint64_t pc; /* a byte of the instruction */
+	uint64_t sp;
+	uint64_t rbp;
+	uint64_t word;	 /* for the tree */
+	uint32_t node;	 /* of this frame, with the Python frames in its place */
+	uint16_t words;	 /* of the stack, up to and with this frame's */
+	uint16_t python; /* items of Python, up to and with this frame's */
+	bool rbp_live;	 /* a frame from here outward is found by this rbp */
+	bool hidden;
+};
+
+/* A frame as it is found, the innermost first: the registers, and the rule that they were followed by. */
+struct step {
+	uint64_t pc;
+	uint64_t sp;
+	uint64_t rbp;
+	uint64_t rule;
+};
+
+/* A thread's own small table of rules: the common one is too large to be near. */
+#define NEAR_RULES 512
+
+struct near_rule {
+	uint64_t key; /* as in struct grt_rule_slot */
+	uint64_t rule;
+};
+
+/* A word of the stack that decided something. */
+struct read {
+	const uint64_t *at;
+	uint64_t value;
+};
+
+struct grt_unwind_thread {
+	bool busy;
+	bool ready;
+	uint32_t root;
+	uint32_t frames;
+	uint32_t nodes; /* frames whose node is known */
+	uint32_t items; /* of Python */
+	uint64_t epoch;
+	uint64_t busy_sp;
+	struct grt_stack home;
+	struct grt_stack foreign[FOREIGN_STACKS];
+	unsigned int foreign_next;
+	unsigned int foreign_lookups;
+	struct near_rule near[NEAR_RULES];
+	struct frame frame[GRT_UNWIND_MAX];
+	struct read read[3 * GRT_UNWIND_MAX];
+	/* Python, outermost first: where an entry of the interpreter lies, then its frames as words of the
+	 * tree. */
+	uint64_t item[PYTHON_ITEMS];
+	struct grt_pyframe known[PYTHON_ITEMS]; /* what the items are of */
+	struct grt_pyframe pyframe[PYTHON_ITEMS];
+	struct step step[GRT_UNWIND_MAX];
+};
+
+/* One walk. */
+struct walk {
+	struct grt_unwind_thread *t;
+	uint64_t generation;
+	struct grt_stack stack;
+	uint64_t pc;
+	uint64_t sp;
+	uint64_t rbp;
+	uint32_t steps;
+	uint32_t followed; /* steps that led to a caller: all, or all but the last */
+	int32_t match;	   /* the frame of the last walk that this one came to, -1: none */
+	int32_t next;	   /* that may be the one */
+	uint32_t root;
+	bool home; /* all on the thread's own stack */
+};
+
+static struct {
+	_Atomic uint64_t roots[GRT_ROOT_COUNT];
+	bool python;
+} state;
+
+static const char *const root_names[] = {NULL,
+#define X(name, text, meaning) text,
+					 GRT_ROOTS(X)
+#undef X
+};
+
+const char *grt_root_name(uint32_t id)
+{
+	return id < GRT_ROOT_COUNT ? root_names[id] : NULL;
+}
+
+/* ------------------------------------------------------------ one step */
+
+static bool readable(const struct walk *w, uint64_t address)
+{
+	return address >= w->sp && address < w->stack.high && w->stack.high - address >= 8 && !(address & 7);
+}
+
+READS_STACK static uint64_t load(uint64_t address)
+{
+	return *(const uint64_t *)(uintptr_t)address;
+}
+
+static uint64_t address_of(const struct grt_cfi_place *p, uint64_t sp, uint64_t rbp, uint64_t cfa)
+{
+	uint64_t base = p->base == GRT_CFI_RSP ? sp : p->base == GRT_CFI_RBP ? rbp : cfa;
+
+	return base + (uint64_t)(int64_t)p->offset;
+}
+
+/* The stack that a signal interrupted, which a handler on a stack of its own returns to. */
+static bool enter_stack(struct walk *w, uint64_t sp)
+{
+	if (grt_stack_has(&w->stack, sp) && sp >= w->sp)
+		return true;
+	w->home = false;
+	if (!grt_stack_has(&w->t->home, sp))
+		return false;
+	w->stack = w->t->home;
+	return true;
+}
+
+/* Rules that are not "CFA = register + offset, the rest just below": 0, or the root where it ends. */
+static uint32_t long_step(struct walk *w, const struct grt_cfi_rule *r)
+{
+	uint64_t cfa = address_of(&r->cfa, w->sp, w->rbp, 0), ra, rbp = w->rbp;
+
+	if (r->cfa.deref) {
+		if (!readable(w, cfa))
+			return GRT_ROOT_BAD_STACK;
+		cfa = load(cfa) + (uint64_t)(int64_t)r->cfa.after;
+	}
+	ra = address_of(&r->ra, w->sp, w->rbp, cfa);
+	if (r->ra.deref || r->rbp.deref || !readable(w, ra))
+		return GRT_ROOT_BAD_STACK;
+	ra = load(ra);
+	if (r->rbp.base) {
+		rbp = address_of(&r->rbp, w->sp, w->rbp, cfa);
+		if (!readable(w, rbp))
+			return GRT_ROOT_BAD_STACK;
+		rbp = load(rbp);
+	}
+	/* Not aligned where a signal came between two instructions that make it so. */
+	if (r->signal ? !enter_stack(w, cfa) : cfa <= w->sp || cfa > w->stack.high)
+		return GRT_ROOT_BAD_STACK;
+	w->pc = ra - !r->signal;
+	w->sp = cfa;
+	w->rbp = rbp;
+	return 0;
+}
+
+static inline uint32_t short_step(struct walk *w, uint64_t base, uint64_t rule)
+{
+	uint64_t cfa = base + GRT_RULE_OFFSET(rule), saved = 8 * (uint64_t)GRT_RULE_RBP_WORDS(rule);
+
+	if ((cfa & 7) || cfa - 8 - w->sp >= w->stack.high - w->sp || cfa > w->stack.high)
+		return GRT_ROOT_BAD_STACK;
+	if (saved) {
+		if (cfa - saved < w->sp - RED_ZONE || cfa - saved < w->stack.low)
+			return GRT_ROOT_BAD_STACK;
+		w->rbp = load(cfa - saved);
+	}
+	w->pc = load(cfa - 8) - 1;
+	w->sp = cfa;
+	return 0;
+}
+
+/* Code that is in no table, but whose caller may be found as if it kept a frame pointer. */
+static uint32_t frame_pointer_step(struct walk *w)
+{
+	uint64_t at = w->rbp;
+
+	if (!readable(w, at) || !readable(w, at + 8))
+		return GRT_ROOT_NO_RULE;
+	w->rbp = load(at);
+	w->pc = load(at + 8) - 1;
+	w->sp = at + 16;
+	return 0;
+}
+
+static uint64_t rule_from_afar(const struct walk *w, struct near_rule *near)
+{
+	uint64_t rule = grt_rules_find(w->pc, w->generation);
+
+	if (!(rule & GRT_RULE_GUESSED)) {
+		near->key = 0; /* a signal handler that does not return may come between */
+		atomic_signal_fence(memory_order_seq_cst);
+		near->rule = rule;
+		atomic_signal_fence(memory_order_seq_cst);
+		near->key = w->pc | w->generation << 48;
+		return rule;
+	}
+	if (GRT_RULE_ROUND(rule) != atomic_load_explicit(&grt_rules.round, memory_order_relaxed))
+		return grt_rules_work_out(w->pc, w->generation);
+	return rule;
+}
+
+static inline uint64_t rule_at(const struct walk *w)
+{
+	struct near_rule *near = &w->t->near[(w->pc ^ w->pc >> 9) % NEAR_RULES];
+
+	if (near->key == (w->pc | w->generation << 48))
+		return near->rule;
+	return rule_from_afar(w, near);
+}
+
+static uint32_t follow(struct walk *w, uint64_t rule)
+{
+	unsigned int kind = GRT_RULE_KIND(rule);
+
+	if (kind <= GRT_RULE_RBP)
+		return short_step(w, kind == GRT_RULE_RSP ? w->sp : w->rbp, rule);
+	if (kind == GRT_RULE_LONG)
+		return long_step(w, grt_rules_long(GRT_RULE_OFFSET(rule)));
+	if (kind == GRT_RULE_FP)
+		return frame_pointer_step(w);
+	if (kind == GRT_RULE_BEYOND)
+		w->steps--;
+	return kind == GRT_RULE_NONE ? GRT_ROOT_NO_RULE : GRT_ROOT_START;
+}
+
+/* Notes the frame that the walk is at, and goes to its caller: 0, or the root where the stack ends. */
+static inline uint32_t one_step(struct walk *w)
+{
+	uint64_t rule = rule_at(w);
+	struct step *s = &w->t->step[w->steps++];
+	uint32_t root;
+
+	s->pc = w->pc;
+	s->sp = w->sp;
+	s->rbp = w->rbp;
+	s->rule = rule;
+	root = follow(w, rule);
+	if (root)
+		return root;
+	w->followed = w->steps;
+	if (w->pc - 4096 < GRT_FRAME_ADDRESS - 4096)
+		return 0;
+	/* Some C libraries end a thread's stack with a return to 0. */
+	return w->pc + 1 <= 1 ? GRT_ROOT_START : GRT_ROOT_BAD_STACK;
+}
+
+/* ------------------------------------------------------ the last walk */
+
+/* The highest of the first @count words that is not as it was, -1: all are. */
+READS_STACK static int32_t changed_word(const struct grt_unwind_thread *t, uint32_t count)
+{
+	const struct read *r = t->read;
+	uint32_t n = count;
+	uint64_t differ;
+
+	for (; n >= 4; n -= 4) {
+		differ = (*r[n - 1].at ^ r[n - 1].value) | (*r[n - 2].at ^ r[n - 2].value) |
+			 (*r[n - 3].at ^ r[n - 3].value) | (*r[n - 4].at ^ r[n - 4].value);
+		if (differ)
+			break;
+	}
+	while (n && *r[n - 1].at == r[n - 1].value)
+		n--;
+	return (int32_t)n - 1;
+}
+
+/* Whether the walk has come to a frame of the last one with nothing changed further out. */
+static bool on_known_path(struct walk *w)
+{
+	const struct grt_unwind_thread *t = w->t;
+	const struct frame *f;
+	int32_t changed;
+
+	while (w->next >= 0 && t->frame[w->next].sp < w->sp)
+		w->next--;
+	if (w->next < 0)
+		return false;
+	f = &t->frame[w->next];
+	if (f->sp != w->sp || f->pc != w->pc || (f->rbp_live && f->rbp != w->rbp))
+		return false;
+	changed = changed_word(t, f->words);
+	if (changed < 0) {
+		w->match = w->next;
+		return true;
+	}
+	while (w->next >= 0 && (int32_t)t->frame[w->next].words > changed)
+		w->next--;
+	return false;
+}
+
+static void walk_stack(struct walk *w)
+{
+	do {
+		if (on_known_path(w)) {
+			w->root = w->t->root;
+			return;
+		}
+		if (w->steps == GRT_UNWIND_MAX) {
+			w->root = GRT_ROOT_TRUNCATED;
+			return;
+		}
+		w->root = one_step(w);
+	} while (!w->root);
+}
+
+/* The words that a step read, as its rule says. */
+struct reads {
+	uint64_t ra_at;
+	uint64_t rbp_at; /* 0: none */
+	uint64_t cfa_at;
+	bool rbp_used; /* to find them */
+};
+
+static void reads_of_long(const struct step *s, uint64_t cfa, struct reads *r)
+{
+	const struct grt_cfi_rule *rule = grt_rules_long(GRT_RULE_OFFSET(s->rule));
+
+	r->ra_at = address_of(&rule->ra, s->sp, s->rbp, cfa);
+	r->rbp_at = rule->rbp.base ? address_of(&rule->rbp, s->sp, s->rbp, cfa) : 0;
+	r->cfa_at = rule->cfa.deref ? address_of(&rule->cfa, s->sp, s->rbp, 0) : 0;
+	r->rbp_used = rule->cfa.base == GRT_CFI_RBP || rule->ra.base == GRT_CFI_RBP ||
+		      rule->rbp.base == GRT_CFI_RBP;
+}
+
+static inline void reads_of(const struct step *s, uint64_t cfa, struct reads *r)
+{
+	unsigned int kind = GRT_RULE_KIND(s->rule), words = GRT_RULE_RBP_WORDS(s->rule);
+
+	r->cfa_at = 0;
+	r->ra_at = cfa - 8;
+	r->rbp_at = words ? cfa - 8 * (uint64_t)words : 0;
+	r->rbp_used = kind != GRT_RULE_RSP;
+	if (kind == GRT_RULE_LONG)
+		reads_of_long(s, cfa, r);
+	else if (kind == GRT_RULE_FP)
+		r->rbp_at = cfa - 16;
+}
+
+READS_STACK static inline void note_word(struct read **end, uint64_t address)
+{
+	const uint64_t *at = (const uint64_t *)(uintptr_t)address;
+
+	(*end)->at = at;
+	(*end)->value = *at;
+	++*end;
+}
+
+/*
+ * One more frame of the memory, whose caller is in it; @live: the caller needs
+ * rbp. Words of rbp that no frame further out needs decide nothing.
+ */
+static inline void keep_frame(struct frame *f, const struct step *s, uint64_t cfa, bool live,
+			      struct read **end)
+{
+	struct reads r;
+
+	reads_of(s, cfa, &r);
+	note_word(end, r.ra_at);
+	if (r.cfa_at)
+		note_word(end, r.cfa_at);
+	if (r.rbp_at && live)
+		note_word(end, r.rbp_at);
+	f->rbp_live = r.rbp_used || (!r.rbp_at && live);
+}
+
+static uint64_t tree_word(uint64_t pc, uint64_t rule)
+{
+	return (pc + 1) | GRT_RULE_MODULE(rule) << GRT_FRAME_MODULE_SHIFT |
+	       (rule & GRT_RULE_GUESSED ? GRT_FRAME_GUESSED : 0);
+}
+
+/* Puts the new frames on the common part. */
+static void keep_frames(struct walk *w)
+{
+	struct grt_unwind_thread *t = w->t;
+	uint32_t n = (uint32_t)(w->match + 1);
+	struct read *end = t->read + (n ? t->frame[n - 1].words : 0);
+	bool live = n && t->frame[n - 1].rbp_live;
+	uint64_t cfa = w->sp;
+
+	if (t->nodes > n)
+		t->nodes = n;
+	for (uint32_t i = w->steps; i-- > 0;) {
+		const struct step *s = &t->step[i];
+		struct frame *f = &t->frame[n++];
+
+		f->pc = s->pc;
+		f->sp = s->sp;
+		f->rbp = s->rbp;
+		f->word = tree_word(s->pc, s->rule);
+		f->hidden = s->rule & GRT_RULE_HIDDEN;
+		f->rbp_live = false;
+		if (i < w->followed)
+			keep_frame(f, s, cfa, live, &end);
+		f->words = (uint16_t)(end - t->read);
+		live = f->rbp_live;
+		cfa = s->sp;
+	}
+	t->frames = n;
+	t->root = w->root;
+}
+
+/* ---------------------------------------------------------------- Python */
+
+/* The frame of the C stack that holds an address; frames go down from the first. */
+static uint32_t frame_with(const struct grt_unwind_thread *t, uint64_t address)
+{
+	uint32_t low = 0, high = t->frames, middle;
+
+	while (low < high) {
+		middle = (low + high) / 2;
+		if (t->frame[middle].sp <= address)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return low;
+}
+
+static uint64_t item_of(const struct grt_pyframe *f)
+{
+	return f->cstack ? f->cstack : GRT_FRAME_PYTHON | grt_python_intern(f);
+}
+
+static bool is_entry(uint64_t item)
+{
+	return !(item & GRT_FRAME_PYTHON);
+}
+
+static bool same(const struct grt_pyframe *a, const struct grt_pyframe *b)
+{
+	return a->cstack == b->cstack &&
+	       (a->cstack || (a->code == b->code && a->instr == b->instr && a->print == b->print));
+}
+
+/*
+ * Reads Python's frames. Where they differ from the last walk's, the nodes from
+ * the native frame of the outermost difference on are no longer known.
+ */
+static void read_python(struct grt_unwind_thread *t, const struct grt_stack *stack)
+{
+	uint32_t n = grt_python_frames(stack->low, stack->high, t->pyframe, PYTHON_ITEMS), at = 0;
+	uint64_t entry = 0, differs;
+
+	while (at < n && at < t->items && same(&t->known[at], &t->pyframe[n - 1 - at])) {
+		entry = t->known[at].cstack ? t->known[at].cstack : entry;
+		at++;
+	}
+	if (at == n && at == t->items)
+		return;
+	differs = entry;
+	if (at < t->items && is_entry(t->item[at]) && t->item[at] > differs)
+		differs = t->item[at];
+	t->items = n;
+	for (uint32_t i = at; i < n; i++) {
+		t->known[i] = t->pyframe[n - 1 - i];
+		t->item[i] = item_of(&t->known[i]);
+	}
+	if (at < n && is_entry(t->item[at]) && (t->item[at] > differs || !differs))
+		differs = t->item[at];
+	at = differs ? frame_with(t, differs) : 0;
+	if (t->nodes > at)
+		t->nodes = at;
+}
+
+/* ----------------------------------------------------------------- nodes */
+
+/* The Python frames of the interpreter's entries that lie in native frame @f; 0 when the tree is full. */
+static uint32_t python_nodes(struct grt_unwind_thread *t, const struct frame *f, uint32_t *at, uint32_t node)
+{
+	while (*at < t->items && is_entry(t->item[*at]) && t->item[*at] >= f->sp) {
+		++*at;
+		for (; node && *at < t->items && !is_entry(t->item[*at]); ++*at)
+			if (t->item[*at] != (GRT_FRAME_PYTHON | GRT_PYTHON_SKIP))
+				node = grt_tree_child(node, t->item[*at]);
+	}
+	return node;
+}
+
+/* The node of the innermost frame that is not hidden. */
+static uint32_t find_nodes(struct grt_unwind_thread *t)
+{
+	uint32_t shown = t->frames, n = t->nodes, before, node, python;
+
+	while (shown && t->frame[shown - 1].hidden)
+		shown--;
+	if (n > shown)
+		n = shown;
+	node = n ? t->frame[n - 1].node : t->root;
+	python = n ? t->frame[n - 1].python : 0;
+	for (; n < shown; n++) {
+		struct frame *f = &t->frame[n];
+
+		before = node;
+		node = python_nodes(t, f, &python, node);
+		if (node == before)
+			node = grt_tree_child(node, f->word);
+		if (!node)
+			break;
+		f->node = node;
+		f->python = (uint16_t)python;
+	}
+	t->nodes = n;
+	return node ? node : GRT_ROOT_FULL;
+}
+
+/* -------------------------------------------------------------- the whole */
+
+/* The stack that the thread is on: its own, or one that lies in a mapping. */
+static bool find_stack(struct walk *w)
+{
+	struct grt_unwind_thread *t = w->t;
+	struct grt_stack *s;
+
+	w->home = grt_stack_has(&t->home, w->sp);
+	w->stack = t->home;
+	for (unsigned int i = 0; !w->home && i < FOREIGN_STACKS; i++)
+		if (grt_stack_has(&t->foreign[i], w->sp)) {
+			w->stack = t->foreign[i];
+			return true;
+		}
+	if (w->home)
+		return true;
+	if (t->foreign_lookups == FOREIGN_LOOKUPS)
+		return false;
+	t->foreign_lookups++;
+	s = &t->foreign[t->foreign_next++ % FOREIGN_STACKS];
+	*s = w->stack = grt_stack_mapping(w->sp);
+	return grt_stack_has(s, w->sp);
+}
+
+static void forget(struct grt_unwind_thread *t)
+{
+	t->frames = t->nodes = t->items = 0;
+}
+
+/* What was interrupted by a signal handler that comes here is lost only where that never returns. */
+static bool nested(const struct grt_unwind_thread *t, uint64_t sp)
+{
+	return t->busy && !(grt_stack_has(&t->home, sp) && sp >= t->busy_sp);
+}
+
+static uint32_t run(struct walk *w)
+{
+	struct grt_unwind_thread *t = w->t;
+	struct walk start = *w;
+	uint32_t node;
+
+	if (!find_stack(w))
+		return GRT_ROOT_FOREIGN;
+	if (!w->home)
+		forget(t);
+	start = *w;
+	w->next = (int32_t)t->frames - 1;
+	walk_stack(w);
+	if ((uint32_t)(w->match + 1) + w->steps >
+	    GRT_UNWIND_MAX) { /* too deep now: what is cut begins elsewhere */
+		forget(t);
+		*w = start;
+		w->next = -1;
+		walk_stack(w);
+	}
+	keep_frames(w);
+	if (state.python)
+		read_python(t, &w->stack);
+	node = find_nodes(t);
+	if (t->root != GRT_ROOT_START)
+		atomic_fetch_add_explicit(&state.roots[t->root], 1, memory_order_relaxed);
+	if (!w->home || t->root == GRT_ROOT_TRUNCATED)
+		forget(t);
+	return node;
+}
+
+__attribute__((noinline)) uint32_t grt_unwind(struct grt_unwind_thread *t)
+{
+	struct walk w = {.t = t, .match = -1, .next = -1};
+	uint64_t epoch;
+	uint32_t node;
+
+#ifdef __x86_64__
+	__asm__ volatile("lea 0(%%rip), %0\n\tmov %%rsp, %1\n\tmov %%rbp, %2"
+			 : "=r"(w.pc), "=r"(w.sp), "=r"(w.rbp));
+#endif
+	if (nested(t, w.sp)) {
+		atomic_fetch_add_explicit(&state.roots[GRT_ROOT_NESTED], 1, memory_order_relaxed);
+		return GRT_ROOT_NESTED;
+	}
+	t->busy_sp = w.sp;
+	t->busy = true;
+	atomic_signal_fence(memory_order_seq_cst);
+	if (!t->ready) {
+		t->home = grt_stack_of_thread();
+		t->ready = true;
+	}
+	w.generation = grt_rules_check();
+	epoch = w.generation | atomic_load_explicit(&grt_rules.round, memory_order_relaxed) << 16;
+	if (epoch != t->epoch)
+		forget(t);
+	t->epoch = epoch;
+	node = run(&w);
+	if (node == GRT_ROOT_FOREIGN || node == GRT_ROOT_FULL)
+		atomic_fetch_add_explicit(&state.roots[node], 1, memory_order_relaxed);
+	atomic_signal_fence(memory_order_seq_cst);
+	t->busy = false;
+	return node;
+}
+
+/* ------------------------------------------------------------------ setup */
+
+#define MAX_NODES (1U << 20)
+
+int grt_unwind_init(uint32_t max_nodes, bool python)
+{
+	int err;
+
+#ifndef __x86_64__
+	return -ENOSYS;
+#endif
+	err = grt_rules_init();
+	err = err ? err : grt_tree_init(max_nodes ? max_nodes : MAX_NODES, GRT_ROOT_COUNT - 1);
+	state.python = python && !err;
+	if (state.python)
+		grt_python_init();
+	return err;
+}
+
+int grt_unwind_hide(const void *address)
+{
+	return grt_rules_hide(address);
+}
+
+struct grt_unwind_thread *grt_unwind_thread_new(void)
+{
+	void *t = mmap(NULL, sizeof(struct grt_unwind_thread), PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	return t == MAP_FAILED ? NULL : t;
+}
+
+void grt_unwind_thread_free(struct grt_unwind_thread *t)
+{
+	if (t)
+		munmap(t, sizeof(*t));
+}
+
+void grt_unwind_refresh(void)
+{
+	grt_rules_refresh();
+	if (state.python)
+		grt_python_init();
+}
+
+void grt_unwind_forked(void)
+{
+	grt_tree_forked();
+}
+
+bool grt_unwind_node(uint32_t id, struct grt_unode *node)
+{
+	struct grt_tree_node n;
+
+	if (!grt_tree_get(id, &n))
+		return false;
+	*node = (struct grt_unode){.id = id, .parent = n.parent, .kind = GRT_UNODE_NATIVE};
+	if (id < GRT_ROOT_COUNT) {
+		node->kind = GRT_UNODE_ROOT;
+	} else if (n.frame & GRT_FRAME_PYTHON) {
+		node->kind = GRT_UNODE_PYTHON;
+		node->python = (uint32_t)n.frame;
+	} else {
+		node->guessed = n.frame & GRT_FRAME_GUESSED;
+		node->module = (uint16_t)(n.frame >> GRT_FRAME_MODULE_SHIFT & GRT_RULE_MODULE_MAX);
+		node->address = n.frame & GRT_FRAME_ADDRESS;
+	}
+	return true;
+}
+
+bool grt_unwind_module(unsigned int number, struct grt_umodule *module)
+{
+	return grt_rules_module(number, module);
+}
+
+void grt_unwind_stats(struct grt_unwind_stats *stats)
+{
+	uint64_t no_memory = 0;
+
+	memset(stats, 0, sizeof(*stats));
+	grt_rules_stats(stats);
+	for (unsigned int i = 0; i < GRT_ROOT_COUNT; i++)
+		stats->roots[i] = atomic_load(&state.roots[i]);
+	stats->nodes = atomic_load(&grt_tree.used);
+	stats->python_texts = grt_python_texts(&no_memory);
+	stats->no_memory += no_memory;
+}

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/*
+ * Tables by number, which grow as the numbers do. Images are never given up: what
+ * was launched by one that has ended may still be asked about.
+ */
+#include "images.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* Numbers are given in turn; where records are lost the next one is not far. */
+#define FAR 1048576U
+/* Longer texts are cut. */
+#define TEXT_MAX (1U << 20)
+
+void grt_images_init(struct grt_images *m)
+{
+	*m = (struct grt_images){.key = grt_hash_key_new()};
+}
+
+/* --------------------------------------------------------------- images */
+
+static bool same_pid(const void *owner, uint32_t id, const void *key)
+{
+	return ((const struct grt_images *)owner)->image[id]->pid == *(const uint32_t *)key;
+}
+
+static struct grt_image *new_image(struct grt_images *m, uint32_t pid)
+{
+	uint32_t tag = grt_hash(&m->key, pid, 1), at = grt_index_find(&m->by_pid, tag, same_pid, m, &pid);
+	struct grt_image *i = calloc(1, sizeof(*i)), **more = m->image;
+
+	/* a power of two: grow */
+	if (!(m->images & (m->images - 1)))
+		more = realloc(m->image, (m->images ? 2 * (size_t)m->images : 1) * sizeof(*more));
+	if (more)
+		m->image = more;
+	if (!i || !more) {
+		free(i);
+		return NULL;
+	}
+	i->pid = pid;
+	i->number = m->images;
+	if (at != GRT_NOWHERE)
+		grt_index_remove(&m->by_pid, tag, at);
+	if (grt_index_add(&m->by_pid, tag, m->images)) {
+		free(i);
+		return NULL;
+	}
+	m->image[m->images++] = i;
+	return i;
+}
+
+struct grt_image *grt_images_of(struct grt_images *m, uint32_t pid)
+{
+	uint32_t at = grt_index_find(&m->by_pid, grt_hash(&m->key, pid, 1), same_pid, m, &pid);
+
+	return at == GRT_NOWHERE ? new_image(m, pid) : m->image[at];
+}
+
+/* ---------------------------------------------------------- definitions */
+
+/* Room for number @n, counted from 1, in *@array of *@used elements. Return: 0, -ERANGE or -ENOMEM */
+static int make_room(void **array, uint32_t *used, uint32_t n, size_t size)
+{
+	uint32_t room = *used ? *used : 64;
+	char *more;
+
+	if (!n || n > *used + FAR)
+		return -ERANGE;
+	if (n <= *used)
+		return 0;
+	while (room < n)
+		room *= 2;
+	more = realloc(*array, room * size);
+	if (!more)
+		return -ENOMEM;
+	memset(more + *used * size, 0, (room - *used) * size);
+	*array = more;
+	*used = room;
+	return 0;
+}
+
+static int take_string(struct grt_image *i, const struct grt_ev_string *s)
+{
+	int ret = make_room((void **)&i->string, &i->strings, s->number, sizeof(*i->string));
+	char **at = ret ? NULL : &i->string[s->number - 1], *more;
+	size_t have = at && *at ? strlen(*at) : 0;
+
+	if (ret)
+		return ret;
+	/* a part that is missing leaves the text as long as it is */
+	if (s->part > sizeof(s->text) || have != s->offset || have + s->part > TEXT_MAX)
+		return -ERANGE;
+	more = realloc(*at, have + s->part + 1);
+	if (!more)
+		return -ENOMEM;
+	memcpy(more + have, s->text, s->part);
+	more[have + s->part] = '\0';
+	*at = more;
+	return 0;
+}
+
+static int take_node(struct grt_image *i, const struct grt_ev_node *n)
+{
+	int ret = n->caller < n->node ? make_room((void **)&i->node, &i->nodes, n->node, sizeof(*i->node))
+				      : -ERANGE;
+
+	if (ret)
+		return ret;
+	i->node[n->node - 1] = (struct grt_image_node){
+		.ip = n->ip,
+		.caller = n->caller,
+		.function = n->function,
+		.file = n->file,
+		.line = n->line,
+		.module = n->module & INT32_MAX,
+		.guessed = n->e.flags & GRT_FLAG_INFERRED,
+	};
+	return 0;
+}
+
+static int take_mapping(struct grt_image *i, const struct grt_ev_mapping *m)
+{
+	int ret = make_room((void **)&i->mapping, &i->mappings, m->module, sizeof(*i->mapping));
+	struct grt_image_mapping *at = ret ? NULL : &i->mapping[m->module - 1];
+
+	if (ret)
+		return ret;
+	*at = (struct grt_image_mapping){.start = m->start, .end = m->end, .bias = m->bias, .path = m->path};
+	memcpy(at->build_id, m->build_id, sizeof(m->build_id));
+	return 0;
+}
+
+static int take_process(struct grt_images *m, struct grt_image *i, const struct grt_ev_process *p)
+{
+	/* one that nothing is known of was made by a record before its beginning, or is it */
+	if (p->what == 1 && (i->process.what || i->strings || i->nodes))
+		i = new_image(m, p->e.pid);
+	if (!i)
+		return -ENOMEM;
+	if (p->what == 1)
+		i->exe = p->text;
+	if (p->what == 4 || p->what == 5)
+		i->why = p->text;
+	i->refused |= p->what == 4;
+	i->process = *p;
+	return 0;
+}
+
+static int take(struct grt_images *m, struct grt_image *i, const struct grt_event *e)
+{
+	switch (e->type) {
+	case GRT_EV_PROCESS:
+		return take_process(m, i, (const struct grt_ev_process *)e);
+	case GRT_EV_STRING:
+		return take_string(i, (const struct grt_ev_string *)e);
+	case GRT_EV_NODE:
+		return take_node(i, (const struct grt_ev_node *)e);
+	case GRT_EV_MAPPING:
+		return take_mapping(i, (const struct grt_ev_mapping *)e);
+	}
+	return 0;
+}
+
+int grt_images_event(struct grt_images *m, const struct grt_event *e)
+{
+	struct grt_image *i;
+	int ret;
+
+	if (e->type < GRT_EV_PROCESS || e->type > GRT_EV_MAPPING)
+		return 0;
+	i = grt_images_of(m, e->pid);
+	ret = i ? take(m, i, e) : -ENOMEM;
+	if (ret != -ERANGE)
+		return ret;
+	m->dropped++;
+	return 0;
+}
+
+const char *grt_image_string(const struct grt_image *i, uint32_t number)
+{
+	return number && number <= i->strings ? i->string[number - 1] : NULL;
+}
+
+const struct grt_image_node *grt_image_node(const struct grt_image *i, uint32_t number)
+{
+	return number && number <= i->nodes ? &i->node[number - 1] : NULL;
+}
+
+const struct grt_image_mapping *grt_image_mapping(const struct grt_image *i, uint32_t number)
+{
+	return number && number <= i->mappings && i->mapping[number - 1].end ? &i->mapping[number - 1] : NULL;
+}
+
+void grt_images_free(struct grt_images *m)
+{
+	for (uint32_t n = 0; n < m->images; n++) {
+		struct grt_image *i = m->image[n];
+
+		for (uint32_t k = 0; k < i->strings; k++)
+			free(i->string[k]);
+		free(i->string);
+		free(i->node);
+		free(i->mapping);
+		free(i);
+	}
+	free(m->image);
+	grt_index_free(&m->by_pid);
+	*m = (struct grt_images){.images = 0};
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/*
+ * What traced processes have defined: strings, nodes of stacks, and the object
+ * files that these are in. Numbers are those of a process image; a pid may have
+ * several, one after the other.
+ *
+ * Memory is bounded by what the trace defines; a number that is far beyond all
+ * before it is not taken, and counted.
+ */
+#ifndef GRT_ANALYSIS_IMAGES_H
+#define GRT_ANALYSIS_IMAGES_H
+
+#include <grtrace/grtrace.h>
+
+#include "index.h"
+
+/**
+ * struct grt_image_node - a frame, see NODE in events.def
+ * @caller: a smaller number, 0: it is outermost
+ * @guessed: it was not found by unwind tables
+ */
+struct grt_image_node {
+	uint64_t ip;
+	uint32_t caller;
+	uint32_t function;
+	uint32_t file;
+	uint32_t line;
+	uint32_t module : 31;
+	uint32_t guessed : 1;
+};
+
+/** struct grt_image_mapping - an object file, see MAPPING; @build_id in hexadecimal, "": none */
+struct grt_image_mapping {
+	uint64_t start;
+	uint64_t end;
+	uint64_t bias;
+	uint32_t path;
+	char build_id[73];
+};
+
+/**
+ * struct grt_image - a process image
+ * @number: of it, from 0
+ * @process: its last PROCESS record; what is 0 where none was seen
+ * @why: string: why it is not traced, or the last note; 0: none
+ */
+struct grt_image {
+	uint32_t pid;
+	uint32_t number;
+	uint32_t exe;
+	uint32_t why;
+	bool refused;
+	struct grt_ev_process process;
+	char **string;
+	uint32_t strings;
+	struct grt_image_node *node;
+	uint32_t nodes;
+	struct grt_image_mapping *mapping;
+	uint32_t mappings;
+};
+
+/**
+ * struct grt_images - set up by grt_images_init()
+ * @image: all, in the order in which they began
+ * @dropped: definitions that were not taken
+ */
+struct grt_images {
+	struct grt_image **image;
+	uint32_t images;
+	uint64_t dropped;
+	struct grt_hash_key key;
+	struct grt_index by_pid;
+};
+
+/** grt_images_init - none */
+void grt_images_init(struct grt_images *m);
+
+/** grt_images_event - takes in an event; of use are those of class image. Return: 0 or -ENOMEM */
+int grt_images_event(struct grt_images *m, const struct grt_event *e);
+
+/** grt_images_of - what a pid runs now; made where nothing has told of it. NULL: no memory */
+struct grt_image *grt_images_of(struct grt_images *m, uint32_t pid);
+
+/** grt_image_string - a text, untrusted; NULL where it is not defined */
+const char *grt_image_string(const struct grt_image *i, uint32_t number);
+
+/** grt_image_node - a frame; NULL where it is not defined, and for 0. Its callers end: their numbers fall */
+const struct grt_image_node *grt_image_node(const struct grt_image *i, uint32_t number);
+
+/** grt_image_mapping - an object file; NULL where it is not defined, and for 0 */
+const struct grt_image_mapping *grt_image_mapping(const struct grt_image *i, uint32_t number);
+
+/** grt_images_free - frees all and empties it */
+void grt_images_free(struct grt_images *m);
+
+#endif /* GRT_ANALYSIS_IMAGES_H */

@@ -1,0 +1,439 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/*
+ * Correlation ids grow by one with every call, so launches are kept in pages of
+ * neighbours: a page has room for those that are launches. Work whose launch is
+ * not there yet (it may have ended before the call returned) waits, for the end of
+ * the trace at most.
+ */
+#include "launches.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "core/cuda.h"
+
+#define PAGE_BITS 8
+#define PAGE_IDS (1U << PAGE_BITS)
+
+/* struct caller - what many launches have in common */
+struct caller {
+	uint32_t tid;
+	uint32_t context;
+	uint16_t call;
+	uint8_t kind;
+	bool failed;
+};
+
+/** struct entry - a launch; @seen: something came of it */
+struct entry {
+	uint64_t begin;
+	uint32_t node;
+	uint32_t caller : 31;
+	uint32_t seen : 1;
+};
+
+/** struct page - launches of PAGE_IDS ids; @place: in @entry, of those that are @present */
+struct page {
+	uint32_t image;
+	uint64_t number;
+	uint16_t used;
+	uint16_t room;
+	struct entry *entry;
+	uint8_t place[PAGE_IDS];
+	uint64_t present[PAGE_IDS / 64];
+};
+
+/* struct waiting - work without a launch so far */
+struct waiting {
+	uint32_t image;
+	union {
+		struct grt_event e;
+		struct grt_ev_gpu_kernel kernel;
+		struct grt_ev_gpu_copy copy;
+		struct grt_ev_gpu_sync sync;
+	};
+};
+
+struct grt_launches {
+	struct grt_launches_sink sink;
+	struct grt_images images;
+	struct grt_hash_key key;
+	struct page **page;
+	uint32_t pages;
+	struct grt_index page_index;
+	struct caller *caller;
+	uint32_t callers;
+	struct grt_index caller_index;
+	struct waiting *waiting;
+	uint32_t waits;
+	struct grt_launches_count count;
+};
+
+/* Room for one more of @used elements. Return: the array, NULL without memory with the old one in place */
+static void *more_room(void *array, uint32_t used, size_t size)
+{
+	if (used & (used - 1))
+		return array;
+	return realloc(array, (used ? 2 * (size_t)used : 1) * size);
+}
+
+int grt_launches_new(struct grt_launches **out, const struct grt_launches_sink *sink)
+{
+	struct grt_launches *l = calloc(1, sizeof(*l));
+
+	*out = l;
+	if (!l)
+		return -ENOMEM;
+	if (sink)
+		l->sink = *sink;
+	l->key = grt_hash_key_new();
+	grt_images_init(&l->images);
+	return 0;
+}
+
+/* ---------------------------------------------------------------- pages */
+
+struct page_key {
+	uint32_t image;
+	uint64_t number;
+};
+
+static bool same_page(const void *owner, uint32_t id, const void *key)
+{
+	const struct page *p = ((const struct grt_launches *)owner)->page[id];
+	const struct page_key *k = key;
+
+	return p->image == k->image && p->number == k->number;
+}
+
+static struct page *find_page(const struct grt_launches *l, uint32_t image, uint64_t correlation)
+{
+	struct page_key k = {image, correlation >> PAGE_BITS};
+	uint32_t at = grt_index_find(&l->page_index, grt_hash(&l->key, k.number, image), same_page, l, &k);
+
+	return at == GRT_NOWHERE ? NULL : l->page[at];
+}
+
+static struct page *add_page(struct grt_launches *l, uint32_t image, uint64_t correlation)
+{
+	struct page **more = more_room(l->page, l->pages, sizeof(*more));
+	struct page *p = calloc(1, sizeof(*p));
+
+	if (more)
+		l->page = more;
+	if (!more || !p) {
+		free(p);
+		return NULL;
+	}
+	p->image = image;
+	p->number = correlation >> PAGE_BITS;
+	l->page[l->pages] = p;
+	if (grt_index_add(&l->page_index, grt_hash(&l->key, p->number, image), l->pages)) {
+		free(p);
+		return NULL;
+	}
+	l->pages++;
+	return p;
+}
+
+static struct entry *find_entry(const struct grt_launches *l, uint32_t image, uint64_t correlation)
+{
+	const struct page *p = correlation ? find_page(l, image, correlation) : NULL;
+	unsigned int at = correlation % PAGE_IDS;
+
+	if (!p || !(p->present[at / 64] >> at % 64 & 1))
+		return NULL;
+	return &p->entry[p->place[at]];
+}
+
+static int add_entry(struct grt_launches *l, uint32_t image, uint64_t correlation, const struct entry *e)
+{
+	struct page *p = find_page(l, image, correlation);
+	unsigned int at = correlation % PAGE_IDS, room;
+	struct entry *more;
+
+	if (!p)
+		p = add_page(l, image, correlation);
+	if (!p)
+		return -ENOMEM;
+	if (p->used == p->room) {
+		room = p->room ? 2U * p->room : 16;
+		more = realloc(p->entry, room * sizeof(*more));
+		if (!more)
+			return -ENOMEM;
+		p->entry = more;
+		p->room = (uint16_t)room;
+	}
+	p->present[at / 64] |= 1ULL << at % 64;
+	p->place[at] = (uint8_t)p->used;
+	p->entry[p->used++] = *e;
+	return 0;
+}
+
+/* -------------------------------------------------------------- callers */
+
+static bool same_caller(const void *owner, uint32_t id, const void *key)
+{
+	const struct caller *c = &((const struct grt_launches *)owner)->caller[id], *k = key;
+
+	return c->tid == k->tid && c->context == k->context && c->call == k->call && c->failed == k->failed;
+}
+
+static int intern_caller(struct grt_launches *l, const struct caller *k, uint32_t *number)
+{
+	uint32_t tag =
+		grt_hash(&l->key, (uint64_t)k->tid << 32 | k->context, (uint64_t)k->call << 1 | k->failed);
+	struct caller *more;
+
+	*number = grt_index_find(&l->caller_index, tag, same_caller, l, k);
+	if (*number != GRT_NOWHERE)
+		return 0;
+	more = l->callers < INT32_MAX ? more_room(l->caller, l->callers, sizeof(*more)) : NULL;
+	if (!more)
+		return -ENOMEM;
+	l->caller = more;
+	more[l->callers] = *k;
+	*number = l->callers++;
+	return grt_index_add(&l->caller_index, tag, *number);
+}
+
+static struct grt_launch launch_of(const struct grt_launches *l, uint32_t image, uint64_t correlation,
+				   const struct entry *e)
+{
+	const struct caller *c = &l->caller[e->caller];
+
+	return (struct grt_launch){
+		.image = l->images.image[image],
+		.correlation = correlation,
+		.begin = e->begin,
+		.node = e->node,
+		.tid = c->tid,
+		.context = c->context,
+		.call = c->call,
+		.kind = c->kind,
+		.failed = c->failed,
+	};
+}
+
+/* ----------------------------------------------------------------- work */
+
+static uint64_t correlation_of(const struct grt_event *e)
+{
+	switch (e->type) {
+	case GRT_EV_GPU_KERNEL:
+		return ((const struct grt_ev_gpu_kernel *)e)->correlation;
+	case GRT_EV_GPU_COPY:
+		return ((const struct grt_ev_gpu_copy *)e)->correlation;
+	}
+	return ((const struct grt_ev_gpu_sync *)e)->correlation;
+}
+
+static bool is_by_gpu(const struct grt_event *e)
+{
+	return e->type == GRT_EV_GPU_KERNEL && ((const struct grt_ev_gpu_kernel *)e)->by_gpu;
+}
+
+static void count_how(struct grt_launches *l, const struct grt_event *e, enum grt_launched_how how,
+		      bool stack)
+{
+	if (e->type == GRT_EV_GPU_SYNC) {
+		l->count.syncs_matched += how == GRT_LAUNCHED_MATCHED;
+		return;
+	}
+	l->count.matched += how == GRT_LAUNCHED_MATCHED;
+	l->count.by_gpu += how == GRT_LAUNCHED_BY_GPU;
+	l->count.unknown += how == GRT_LAUNCHED_UNKNOWN;
+	l->count.with_stack += stack;
+}
+
+static int hand_out(struct grt_launches *l, const struct grt_event *e, uint32_t image, struct entry *entry,
+		    enum grt_launched_how how)
+{
+	struct grt_launch launch;
+
+	count_how(l, e, how, entry && entry->node);
+	if (entry) {
+		entry->seen = true;
+		launch = launch_of(l, image, correlation_of(e), entry);
+	}
+	if (!l->sink.work)
+		return 0;
+	return l->sink.work(l->sink.arg, e, l->images.image[image], entry ? &launch : NULL, how);
+}
+
+static int keep_waiting(struct grt_launches *l, const struct grt_event *e, uint32_t image)
+{
+	struct waiting *more = more_room(l->waiting, l->waits, sizeof(*more));
+
+	if (!more)
+		return -ENOMEM;
+	l->waiting = more;
+	more += l->waits++;
+	memset(more, 0, sizeof(*more));
+	more->image = image;
+	/* a record of a newer version may be longer */
+	memcpy(&more->kernel, e, e->size < sizeof(more->kernel) ? e->size : sizeof(more->kernel));
+	return 0;
+}
+
+static void count_span(struct grt_launches *l, uint64_t start, uint64_t end, uint64_t *sum)
+{
+	l->count.no_stamps += !start && !end;
+	l->count.open += start && !end;
+	if (start && end > start)
+		*sum += end - start;
+}
+
+static void count_work(struct grt_launches *l, const struct grt_event *e)
+{
+	const struct grt_ev_gpu_kernel *k = (const void *)e;
+	const struct grt_ev_gpu_copy *c = (const void *)e;
+
+	l->count.kernels += e->type == GRT_EV_GPU_KERNEL;
+	l->count.copies += e->type == GRT_EV_GPU_COPY;
+	l->count.syncs += e->type == GRT_EV_GPU_SYNC;
+	if (e->type == GRT_EV_GPU_KERNEL)
+		count_span(l, k->start, k->end, &l->count.kernel_ns);
+	if (e->type == GRT_EV_GPU_COPY)
+		count_span(l, c->start, c->end, &l->count.copy_ns);
+}
+
+static int take_work(struct grt_launches *l, const struct grt_event *e)
+{
+	struct grt_image *i = grt_images_of(&l->images, e->pid);
+	struct entry *entry;
+
+	if (!i)
+		return -ENOMEM;
+	count_work(l, e);
+	entry = find_entry(l, i->number, correlation_of(e));
+	if (entry)
+		return hand_out(l, e, i->number, entry, GRT_LAUNCHED_MATCHED);
+	if (is_by_gpu(e))
+		return hand_out(l, e, i->number, NULL, GRT_LAUNCHED_BY_GPU);
+	return keep_waiting(l, e, i->number);
+}
+
+/* ------------------------------------------------------------- launches */
+
+static int take_launch(struct grt_launches *l, const struct grt_ev_launch *e)
+{
+	struct grt_image *i = grt_images_of(&l->images, e->e.pid);
+	const struct grt_cuda_call *row = grt_cuda_call(e->call);
+	struct caller c = {.tid = e->e.tid,
+			   .context = e->context,
+			   .call = e->call,
+			   .kind = row ? row->kind : GRT_CUDA_KIND_NONE,
+			   .failed = e->result != 0};
+	struct entry entry = {.begin = e->begin, .node = e->node};
+	uint32_t caller;
+
+	if (!i || intern_caller(l, &c, &caller))
+		return -ENOMEM;
+	entry.caller = caller & INT32_MAX;
+	l->count.launches++;
+	l->count.failed += c.failed;
+	if (find_entry(l, i->number, e->correlation)) {
+		l->count.doubled++;
+		return 0;
+	}
+	return add_entry(l, i->number, e->correlation, &entry);
+}
+
+static bool is_work(uint16_t type)
+{
+	return type == GRT_EV_GPU_KERNEL || type == GRT_EV_GPU_COPY || type == GRT_EV_GPU_SYNC;
+}
+
+int grt_launches_event(struct grt_launches *l, const struct grt_event *e)
+{
+	if (e->type == GRT_EV_LAUNCH)
+		return take_launch(l, (const struct grt_ev_launch *)e);
+	if (is_work(e->type))
+		return take_work(l, e);
+	return grt_images_event(&l->images, e);
+}
+
+/* -------------------------------------------------------------- the end */
+
+static int end_waits(struct grt_launches *l)
+{
+	struct waiting *w = l->waiting;
+	struct entry *entry;
+	int ret = 0;
+
+	for (; w < l->waiting + l->waits && !ret; w++) {
+		entry = find_entry(l, w->image, correlation_of(&w->e));
+		ret = hand_out(l, &w->e, w->image, entry,
+			       entry ? GRT_LAUNCHED_MATCHED : GRT_LAUNCHED_UNKNOWN);
+	}
+	l->waits = 0;
+	return ret;
+}
+
+static int end_launch(struct grt_launches *l, const struct page *p, unsigned int at)
+{
+	const struct entry *e = &p->entry[p->place[at]];
+	struct grt_launch launch = launch_of(l, p->image, p->number << PAGE_BITS | at, e);
+
+	if (e->seen || launch.failed ||
+	    (launch.kind != GRT_CUDA_KIND_KERNEL && launch.kind != GRT_CUDA_KIND_GRAPH))
+		return 0;
+	l->count.nothing++;
+	return l->sink.nothing ? l->sink.nothing(l->sink.arg, &launch) : 0;
+}
+
+static int end_page(struct grt_launches *l, const struct page *p)
+{
+	unsigned int at;
+	int ret = 0;
+
+	for (at = 0; at < PAGE_IDS && !ret; at++)
+		if (p->present[at / 64] >> at % 64 & 1)
+			ret = end_launch(l, p, at);
+	return ret;
+}
+
+int grt_launches_flush(struct grt_launches *l)
+{
+	int ret = end_waits(l);
+	uint32_t i;
+
+	for (i = 0; i < l->pages && !ret; i++)
+		ret = end_page(l, l->page[i]);
+	for (i = 0; i < l->images.images; i++) {
+		const struct grt_image *m = l->images.image[i];
+
+		l->count.launches_lost += m->process.launches_lost;
+		l->count.gpu_lost += m->process.gpu_lost;
+		l->count.no_end += m->process.what && m->process.what != 3 && !m->refused;
+	}
+	return ret;
+}
+
+const struct grt_images *grt_launches_images(const struct grt_launches *l)
+{
+	return &l->images;
+}
+
+struct grt_launches_count grt_launches_count(const struct grt_launches *l)
+{
+	return l->count;
+}
+
+void grt_launches_free(struct grt_launches *l)
+{
+	if (!l)
+		return;
+	for (uint32_t i = 0; i < l->pages; i++) {
+		free(l->page[i]->entry);
+		free(l->page[i]);
+	}
+	free(l->page);
+	free(l->caller);
+	free(l->waiting);
+	grt_index_free(&l->page_index);
+	grt_index_free(&l->caller_index);
+	grt_images_free(&l->images);
+	free(l);
+}

@@ -1,0 +1,414 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * CUDA: a library of ours in the program that is started, which CUDA's driver
+ * loads itself (CUDA_INJECTION64_PATH). It writes its packets straight into the
+ * recording's directory; here it is found, told where to write and when to stop.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "source.h"
+
+#define LIBRARY "libgrtrace-cuda.so"
+#define PREFIX "cuda_"
+/* Its writers look for this file, and end what they write. */
+#define STOP_NAME ".stop"
+#define STOP_MS 3000
+#define NOTES_MAX 8
+
+/**
+ * struct capture - the state of this source
+ * @library: the injected one
+ * @stack: how it takes stacks
+ * @dir: the recording, of the recorder; @path: for other processes
+ * @event: readable once capture has stopped
+ * @processes, @silent: that were traced; of these, without an end
+ */
+struct capture {
+	char library[PATH_MAX];
+	const char *stack;
+	int dir;
+	char path[PATH_MAX];
+	int event;
+	bool ended;
+	unsigned int processes;
+	unsigned int silent;
+	unsigned int notes;
+	void (*note)(const char *text);
+	char processes_text[64];
+};
+
+/* ------------------------------------------------------------- what is here */
+
+static bool in_dirs(const char *dirs, const char *name)
+{
+	char path[PATH_MAX];
+	size_t length;
+
+	for (; dirs && *dirs; dirs += length + (dirs[length] == ':')) {
+		length = strcspn(dirs, ":");
+		if (length && snprintf(path, sizeof(path), "%.*s/%s", (int)length, dirs, name) < PATH_MAX &&
+		    !access(path, R_OK))
+			return true;
+	}
+	return false;
+}
+
+/* The dynamic linker's own list has names as texts. */
+static bool in_linker_cache(const char *name)
+{
+	int fd = open("/etc/ld.so.cache", O_RDONLY | O_CLOEXEC);
+	struct stat st;
+	void *text = MAP_FAILED;
+	bool found = false;
+
+	if (fd >= 0 && !fstat(fd, &st) && st.st_size > 0)
+		text = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (text != MAP_FAILED) {
+		found = memmem(text, (size_t)st.st_size, name, strlen(name));
+		munmap(text, (size_t)st.st_size);
+	}
+	if (fd >= 0)
+		close(fd);
+	return found;
+}
+
+static bool has_cuda(void)
+{
+	return in_dirs(getenv("LD_LIBRARY_PATH"), "libcuda.so.1") || in_linker_cache("libcuda.so.1") ||
+	       in_dirs("/usr/lib/x86_64-linux-gnu:/usr/lib64:/usr/lib:/usr/local/cuda/compat:/usr/lib/wsl/lib:"
+		       "/usr/local/nvidia/lib64:/run/opengl-driver/lib",
+		       "libcuda.so.1");
+}
+
+/* Beside the program, as it is built, or where it is installed. */
+static bool find_library(struct capture *c)
+{
+	static const char *const places[] = {"", "../lib/grtrace/", "../lib64/grtrace/"};
+	char exe[PATH_MAX], path[2 * PATH_MAX];
+	ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
+	size_t i;
+
+	if (n <= 0)
+		return false;
+	exe[n] = '\0';
+	*(strrchr(exe, '/') + 1) = '\0';
+	for (i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		snprintf(path, sizeof(path), "%s%s" LIBRARY, exe, places[i]);
+		if (realpath(path, c->library))
+			return true;
+	}
+	return false;
+}
+
+static int no_library(struct grt_err *err)
+{
+	return grt_err_set(err, -ENOENT, "it is not beside this program, nor in ../lib/grtrace",
+			   "make install, or make all in the source tree", "cannot find " LIBRARY);
+}
+
+static int probe(struct grt_err *err)
+{
+	struct capture c;
+
+	if (!has_cuda())
+		return grt_err_set(err, -ENODEV, "there is no libcuda.so.1", "install NVIDIA's driver",
+				   "CUDA is not installed");
+	return find_library(&c) ? 0 : no_library(err);
+}
+
+/* -------------------------------------------------------------- set-up */
+
+static int check(const struct source_setup *setup, struct grt_err *err)
+{
+	const char *other = getenv("CUDA_INJECTION64_PATH");
+
+	if (!setup->program)
+		return grt_err_set(err, -ENODEV, "a program is traced from its start",
+				   "grtrace record -e cuda -- PROG",
+				   "CUDA cannot be traced without a program");
+	if (setup->merged)
+		return grt_err_set(err, -EINVAL, "each thread of the program writes a file", "-o DIR",
+				   "--raw cannot hold CUDA's launches");
+	if (other && *other)
+		return grt_err_set(err, -EBUSY, "CUDA_INJECTION64_PATH is set, by another tool",
+				   "unset CUDA_INJECTION64_PATH", "CUDA cannot be traced");
+	return 0;
+}
+
+static const char *stack_of(const char *how)
+{
+	if (!how || !strcmp(how, "auto"))
+		return "inproc";
+	return how;
+}
+
+static int cuda_open(void **state, const struct source_setup *setup, struct grt_err *err)
+{
+	struct capture *c = calloc(1, sizeof(*c));
+	int ret;
+
+	*state = c;
+	if (!c)
+		return grt_err_set(err, -ENOMEM, NULL, NULL, "no memory for CUDA");
+	c->event = -1;
+	c->dir = -1;
+	c->note = setup->note;
+	c->stack = stack_of(setup->stack);
+	ret = check(setup, err);
+	if (ret)
+		return ret;
+	if (!find_library(c))
+		return no_library(err);
+	c->event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (c->event < 0)
+		return grt_err_set(err, -errno, strerror(errno), NULL, "cannot make a descriptor for CUDA");
+	return 0;
+}
+
+/* The program gets it with the environment. */
+static int attach(void *state, int dir, const char *path, struct grt_err *err)
+{
+	struct capture *c = state;
+
+	c->dir = dir;
+	if (!realpath(path, c->path))
+		return grt_err_set(err, -errno, strerror(errno), NULL, "cannot find %s", path);
+	if (setenv("CUDA_INJECTION64_PATH", c->library, 1) || setenv("GRTRACE_OUTPUT", c->path, 1) ||
+	    setenv("GRTRACE_STACK", c->stack, 1))
+		return grt_err_set(err, -errno, strerror(errno), NULL, "cannot set the environment");
+	return 0;
+}
+
+static int start(void *state, struct grt_err *err)
+{
+	(void)state;
+	(void)err;
+	return 0;
+}
+
+static unsigned int streams(void *state, struct pollfd *fds)
+{
+	struct capture *c = state;
+
+	fds[0] = (struct pollfd){.fd = c->event, .events = POLLIN};
+	return 1;
+}
+
+/* The stream is only there to be waited for: packets come by themselves. */
+static ssize_t cuda_read(void *state, unsigned int i, void *buf, size_t len)
+{
+	struct capture *c = state;
+
+	(void)i;
+	(void)buf;
+	(void)len;
+	return c->ended ? 0 : -EAGAIN;
+}
+
+/* ------------------------------------------------------------ the end */
+
+/* Calls @fn with each file of the library's; it ends with the first that is true. */
+static bool each_file(struct capture *c, bool (*fn)(struct capture *c, const char *name))
+{
+	DIR *d = c->dir < 0 ? NULL : fdopendir(openat(c->dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+	struct dirent *e;
+	bool done = false;
+
+	while (d && !done && (e = readdir(d)))
+		if (!strncmp(e->d_name, PREFIX, strlen(PREFIX)) && strchr(e->d_name + strlen(PREFIX), '_'))
+			done = fn(c, e->d_name);
+	if (d)
+		closedir(d);
+	return done;
+}
+
+/* Its writer holds a lock while it lives. */
+static bool is_written(struct capture *c, const char *name)
+{
+	int fd = openat(c->dir, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	bool locked = fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK;
+
+	if (fd >= 0)
+		close(fd);
+	return locked;
+}
+
+static void wait_for_writers(struct capture *c)
+{
+	struct timespec moment = {.tv_nsec = 10000000};
+	int fd, ms;
+
+	if (!each_file(c, is_written))
+		return;
+	fd = openat(c->dir, STOP_NAME, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd >= 0)
+		close(fd);
+	for (ms = 0; ms < STOP_MS && each_file(c, is_written); ms += 10)
+		nanosleep(&moment, NULL);
+	if (ms >= STOP_MS && c->note)
+		c->note("cuda: a process does not end its part of the recording");
+}
+
+static int stop(void *state, struct grt_err *err)
+{
+	struct capture *c = state;
+	uint64_t one = 1;
+
+	(void)err;
+	wait_for_writers(c);
+	c->ended = true;
+	if (write(c->event, &one, sizeof(one)) < 0)
+		errno = 0;
+	return 1;
+}
+
+/** struct reading - the notes of a file of definitions; @string: the last text, of number @number */
+struct reading {
+	struct grt_consumer c;
+	struct capture *capture;
+	bool begun;
+	bool ended;
+	uint32_t number;
+	char string[512];
+};
+
+static void tell(struct reading *r, const struct grt_ev_process *p)
+{
+	char text[640];
+
+	if (!r->capture->note || r->capture->notes++ >= NOTES_MAX)
+		return;
+	snprintf(text, sizeof(text), "cuda: process %u%s: %s", p->e.pid, p->what == 4 ? " is not traced" : "",
+		 p->text == r->number ? r->string : "unknown reason");
+	r->capture->note(text);
+}
+
+static int on_image(struct grt_consumer *consumer, const struct grt_event *e, uint32_t cpu)
+{
+	struct reading *r = (struct reading *)consumer;
+	const struct grt_ev_process *p = (const void *)e;
+	const struct grt_ev_string *s = (const void *)e;
+
+	(void)cpu;
+	if (e->type == GRT_EV_STRING && s->part <= sizeof(s->text) &&
+	    s->offset + s->part < sizeof(r->string)) {
+		r->number = s->number;
+		memcpy(r->string + s->offset, s->text, s->part);
+		r->string[s->offset + s->part] = '\0';
+	}
+	if (e->type != GRT_EV_PROCESS)
+		return 0;
+	r->begun = true;
+	r->ended |= p->what == 3 || p->what == 4;
+	/* a note's text stands before it, and is new */
+	if (p->what == 4 || p->what == 5)
+		tell(r, p);
+	return 0;
+}
+
+/* Whether it is a file of definitions: these begin with a PROCESS record. */
+static bool has_definitions(struct capture *c, const char *name)
+{
+	struct grt_packet head;
+	struct grt_event e;
+	int fd = openat(c->dir, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	bool is = fd >= 0 && pread(fd, &head, sizeof(head), 0) == sizeof(head) &&
+		  pread(fd, &e, sizeof(e), head.header_size) == sizeof(e) &&
+		  (e.type == GRT_EV_PROCESS || e.type == GRT_EV_NAME);
+
+	if (fd >= 0)
+		close(fd);
+	return is;
+}
+
+static bool read_notes(struct capture *c, const char *name)
+{
+	struct reading r = {.c = {.image = on_image}, .capture = c};
+	struct grt_session *s;
+	char path[2 * PATH_MAX];
+
+	if (!has_definitions(c, name))
+		return false;
+	snprintf(path, sizeof(path), "%s/%s", c->path, name);
+	if (grt_session_open(&s, path, NULL))
+		return false;
+	grt_session_run(s, &r.c, 0, UINT64_MAX, NULL);
+	grt_session_close(s);
+	c->processes += r.begun;
+	c->silent += r.begun && !r.ended;
+	return false;
+}
+
+static void told(void *state)
+{
+	struct capture *c = state;
+	char text[128];
+
+	unlinkat(c->dir, STOP_NAME, 0);
+	each_file(c, read_notes);
+	if (!c->note)
+		return;
+	if (!c->processes)
+		c->note("cuda: no process of the program has used CUDA");
+	if (c->silent) {
+		snprintf(
+			text, sizeof(text),
+			"cuda: %u of %u processes ended by a signal, _exit or exec: up to 0.1 s of their last launches are not in it",
+			c->silent, c->processes);
+		c->note(text);
+	}
+}
+
+static int describe(void *state, struct grt_env *env, int room)
+{
+	struct capture *c = state;
+	const struct grt_env all[] = {
+		{"cuda_stack", c->stack},
+		{"cuda_processes", c->processes_text},
+	};
+	int i, n = c->ended ? 2 : 1;
+
+	snprintf(c->processes_text, sizeof(c->processes_text), "traced=%u without_end=%u", c->processes,
+		 c->silent);
+	for (i = 0; i < room && i < n; i++)
+		env[i] = all[i];
+	return i;
+}
+
+static int cuda_close(void *state, struct grt_err *err)
+{
+	struct capture *c = state;
+
+	(void)err;
+	if (!c)
+		return 0;
+	if (c->event >= 0)
+		close(c->event);
+	free(c);
+	return 0;
+}
+
+const struct source source_cuda = {
+	.name = "cuda",
+	.probe = probe,
+	.open = cuda_open,
+	.attach = attach,
+	.start = start,
+	.streams = streams,
+	.read = cuda_read,
+	.stop = stop,
+	.adopted = told,
+	.describe = describe,
+	.close = cuda_close,
+};

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: GPL-2.0
+# torch_layer.py WHAT [SECONDS]: a transformer layer with PyTorch: eager, compiled (torch.compile with CUDA graphs),
+# triton (a kernel of one's own). Prints iterations per second, and how many kernels the profiler would have to see.
+import sys
+import time
+
+import torch
+
+
+class Layer(torch.nn.Module):
+    def __init__(self, width=256):
+        super().__init__()
+        self.norm1 = torch.nn.LayerNorm(width)
+        self.attention = torch.nn.MultiheadAttention(width, 4, batch_first=True)
+        self.norm2 = torch.nn.LayerNorm(width)
+        self.up = torch.nn.Linear(width, 4 * width)
+        self.down = torch.nn.Linear(4 * width, width)
+
+    def forward(self, x):
+        y = self.norm1(x)
+        x = x + self.attention(y, y, y, need_weights=False)[0]
+        return x + self.down(torch.nn.functional.gelu(self.up(self.norm2(x))))
+
+
+def triton_step():
+    import triton
+    import triton.language as tl
+
+    @triton.jit
+    def add_kernel(x, y, out, n, BLOCK: tl.constexpr):
+        at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+        tl.store(out + at, tl.load(x + at, mask=at < n) + tl.load(y + at, mask=at < n), mask=at < n)
+
+    x = torch.rand(4096, device="cuda")
+    out = torch.empty_like(x)
+    return lambda: add_kernel[(4,)](x, x, out, 4096, BLOCK=1024)
+
+
+def layer_step(compiled):
+    model = Layer().cuda().half().eval()
+    if compiled:
+        model = torch.compile(model, mode="reduce-overhead")
+    x = torch.randn(1, 16, 256, device="cuda", dtype=torch.half)
+    return lambda: model(x)
+
+
+def measure(step, seconds):
+    begun, n = time.time(), 0
+    while time.time() - begun < seconds:
+        for _ in range(100):
+            step()
+        n += 100
+        torch.cuda.synchronize()
+    return n, n / (time.time() - begun)
+
+
+def main():
+    what = sys.argv[1] if len(sys.argv) > 1 else "eager"
+    seconds = float(sys.argv[2]) if len(sys.argv) > 2 else 2
+    with torch.no_grad():
+        step = triton_step() if what == "triton" else layer_step(what == "compiled")
+        for _ in range(20):
+            step()
+        torch.cuda.synchronize()
+        rates = [measure(step, seconds / 3) for _ in range(3)]
+    print("iterations %d" % sum(n for n, _ in rates))
+    print("rate %.1f" % sorted(r for _, r in rates)[1])
+
+
+main()

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Compares inject/cupti_abi.h and cuda_calls.def with NVIDIA's headers: when this
+ * compiles, they agree; when it runs with status 0, the names do, too.
+ */
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cuda.h>
+#include <cupti.h>
+
+#include "cupti_abi.h"
+
+#define AT(ours, a, theirs, b)                                                         \
+	_Static_assert(offsetof(struct ours, a) == offsetof(theirs, b), #ours "." #a); \
+	_Static_assert(sizeof(((struct ours *)0)->a) == sizeof(((theirs *)0)->b), #ours "." #a)
+#define IS(ours, theirs) _Static_assert((unsigned int)(ours) == (unsigned int)(theirs), #ours)
+
+IS(CUPTI_OK, CUPTI_SUCCESS);
+IS(CUPTI_MAX_LIMIT_REACHED, CUPTI_ERROR_MAX_LIMIT_REACHED);
+IS(CUPTI_MULTIPLE_SUBSCRIBERS, CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED);
+IS(CUPTI_DOMAIN_DRIVER, CUPTI_CB_DOMAIN_DRIVER_API);
+IS(CUPTI_DOMAIN_RUNTIME, CUPTI_CB_DOMAIN_RUNTIME_API);
+IS(CUPTI_SITE_ENTER, CUPTI_API_ENTER);
+IS(CUPTI_SITE_EXIT, CUPTI_API_EXIT);
+IS(CUPTI_KIND_MEMCPY, CUPTI_ACTIVITY_KIND_MEMCPY);
+IS(CUPTI_KIND_MEMSET, CUPTI_ACTIVITY_KIND_MEMSET);
+IS(CUPTI_KIND_KERNEL, CUPTI_ACTIVITY_KIND_KERNEL);
+IS(CUPTI_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
+IS(CUPTI_KIND_OVERHEAD, CUPTI_ACTIVITY_KIND_OVERHEAD);
+IS(CUPTI_KIND_MEMCPY2, CUPTI_ACTIVITY_KIND_MEMCPY2);
+IS(CUPTI_KIND_SYNCHRONIZATION, CUPTI_ACTIVITY_KIND_SYNCHRONIZATION);
+IS(CUPTI_FLUSH_FORCED, CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+IS(CUPTI_THREAD_ID_SYSTEM, CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
+
+AT(cupti_callback, site, CUpti_CallbackData, callbackSite);
+AT(cupti_callback, function, CUpti_CallbackData, functionName);
+AT(cupti_callback, params, CUpti_CallbackData, functionParams);
+AT(cupti_callback, result, CUpti_CallbackData, functionReturnValue);
+AT(cupti_callback, symbol, CUpti_CallbackData, symbolName);
+AT(cupti_callback, context, CUpti_CallbackData, context);
+AT(cupti_callback, context_uid, CUpti_CallbackData, contextUid);
+AT(cupti_callback, data, CUpti_CallbackData, correlationData);
+AT(cupti_callback, correlation, CUpti_CallbackData, correlationId);
+
+#define KERNEL(a, b) AT(cupti_kernel, a, CUpti_ActivityKernel5, b)
+KERNEL(kind, kind);
+KERNEL(registers, registersPerThread);
+KERNEL(start, start);
+KERNEL(end, end);
+KERNEL(completed, completed);
+KERNEL(device, deviceId);
+KERNEL(context, contextId);
+KERNEL(stream, streamId);
+KERNEL(grid[0], gridX);
+KERNEL(grid[2], gridZ);
+KERNEL(block[0], blockX);
+KERNEL(block[2], blockZ);
+KERNEL(shared_static, staticSharedMemory);
+KERNEL(shared_dynamic, dynamicSharedMemory);
+KERNEL(correlation, correlationId);
+KERNEL(grid_id, gridId);
+KERNEL(name, name);
+KERNEL(launch_type, launchType);
+KERNEL(graph_node, graphNodeId);
+KERNEL(graph, graphId);
+_Static_assert(sizeof(struct cupti_kernel) == sizeof(CUpti_ActivityKernel5), "kernel");
+#if CUPTI_API_VERSION >= 130000
+#define LAST_KERNEL(a, b) AT(cupti_kernel, a, CUpti_ActivityKernel10, b)
+LAST_KERNEL(registers, registersPerThread);
+LAST_KERNEL(start, start);
+LAST_KERNEL(correlation, correlationId);
+LAST_KERNEL(name, name);
+LAST_KERNEL(launch_type, launchType);
+LAST_KERNEL(graph_node, graphNodeId);
+LAST_KERNEL(graph, graphId);
+IS(CUPTI_KERNEL_BY_GPU, offsetof(CUpti_ActivityKernel10, isDeviceLaunched));
+IS(CUPTI_OVERHEAD_CORRELATION, offsetof(CUpti_ActivityOverhead3, correlationId));
+#endif
+
+#define COPY(a, b)                                     \
+	AT(cupti_memcpy, a, CUpti_ActivityMemcpy4, b); \
+	AT(cupti_memcpy, a, CUpti_ActivityMemcpy5, b)
+COPY(copy_kind, copyKind);
+COPY(bytes, bytes);
+COPY(start, start);
+COPY(end, end);
+COPY(device, deviceId);
+COPY(context, contextId);
+COPY(stream, streamId);
+COPY(correlation, correlationId);
+COPY(graph_node, graphNodeId);
+COPY(graph, graphId);
+
+#define PEER(a, b)                                              \
+	AT(cupti_memcpy_peer, a, CUpti_ActivityMemcpyPtoP3, b); \
+	AT(cupti_memcpy_peer, a, CUpti_ActivityMemcpyPtoP4, b)
+PEER(copy_kind, copyKind);
+PEER(bytes, bytes);
+PEER(start, start);
+PEER(device, deviceId);
+PEER(stream, streamId);
+PEER(src_device, srcDeviceId);
+PEER(dst_device, dstDeviceId);
+PEER(correlation, correlationId);
+PEER(graph_node, graphNodeId);
+PEER(graph, graphId);
+
+#define SET(a, b)                                      \
+	AT(cupti_memset, a, CUpti_ActivityMemset3, b); \
+	AT(cupti_memset, a, CUpti_ActivityMemset4, b)
+SET(value, value);
+SET(bytes, bytes);
+SET(start, start);
+SET(end, end);
+SET(device, deviceId);
+SET(context, contextId);
+SET(stream, streamId);
+SET(correlation, correlationId);
+SET(graph_node, graphNodeId);
+SET(graph, graphId);
+
+#define SYNC(a, b) AT(cupti_sync, a, CUpti_ActivitySynchronization, b)
+SYNC(type, type);
+SYNC(start, start);
+SYNC(end, end);
+SYNC(correlation, correlationId);
+SYNC(context, contextId);
+SYNC(stream, streamId);
+SYNC(event, cudaEventId);
+
+#define OVERHEAD(a, b) AT(cupti_overhead, a, CUpti_ActivityOverhead, b)
+OVERHEAD(overhead_kind, overheadKind);
+OVERHEAD(object_kind, objectKind);
+OVERHEAD(start, start);
+OVERHEAD(end, end);
+
+/* The functions are there: their arguments are pointers and numbers of the same sizes, by other names. */
+#define NEED(name, symbol, args) _Static_assert(sizeof(symbol) > 0, #symbol);
+#define MAY NEED
+CUPTI_FUNCTIONS
+#undef MAY
+#undef NEED
+
+#define NUMBERS_RUNTIME "cupti_runtime_cbid.h"
+#define NUMBERS_DRIVER "cupti_driver_cbid.h"
+
+static int wrong;
+
+/* A line of the header: prefix, name, perhaps _v and a version, = number. */
+static void compare(const char *file, const char *prefix, unsigned int number, const char *name)
+{
+	char line[512], theirs[256];
+	unsigned int n;
+	FILE *f = fopen(file, "r");
+
+	while (f && fgets(line, sizeof(line), f)) {
+		char *at = strstr(line, prefix);
+
+		if (!at || sscanf(at + strlen(prefix), "%255s = %u", theirs, &n) != 2 || n != number)
+			continue;
+		if (strncmp(theirs, name, strlen(name)) ||
+		    (theirs[strlen(name)] && strncmp(theirs + strlen(name), "_v", 2))) {
+			printf("# %u is %s, not %s\n", number, theirs, name);
+			wrong++;
+		}
+		break;
+	}
+	if (f)
+		fclose(f);
+}
+
+int main(int argc, char **argv)
+{
+	(void)argc;
+	(void)argv;
+#define GRT_CUDA_CALL(DOMAIN, number, KIND, name) \
+	compare(CUPTI_INCLUDE "/" NUMBERS_##DOMAIN, "CUPTI_" #DOMAIN "_TRACE_CBID_", number, #name);
+#include <grtrace/cuda_calls.def>
+	return wrong != 0;
+}

@@ -1,0 +1,84 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# libgrtrace-cuda.so without the tool: every record of what happened is in the recording, and no other.
+
+# shellcheck source=tests/inject/_lib.sh
+. "$GRTRACE_SRC/tests/inject/_lib.sh"
+
+play plain
+exact "launches and kernels, with their stamps"
+check "nothing is printed" silent
+check "the library says that it saw the end" fact '^# process [0-9]+ what=3 launches=1000 launches_lost=0 gpu=1000 gpu_lost=0'
+check "the recording is finished" fact ' finished=1 '
+check "it is private" test "$(stat -c %a out.grt)" = 700
+check "so are the files" test "$(stat -c %a out.grt/* | sort -u)" = 600
+check "a stream for definitions, one for the GPU, one for the thread" test "$(ls out.grt | wc -l)" = 4
+check "stacks are in it" fact '^# image [0-9]+ nodes=[0-9]+ deepest=([5-9]|[1-9][0-9])'
+check "and the objects that they are in" fact ' mappings=[2-9]'
+check "other readers open it" babeltrace2 out.grt -o dummy
+# the program and the library's own name, as dump prints them
+run dump --type process out.grt
+expect "dump prints it" 0 'PROCESS.*what=1'
+
+play calls
+exact "every function, each a launch whether the runtime calls the driver or not; graphs, copies, memory that is set, waits, overhead"
+check "a record of an unknown kind is counted" fact 'what=3 .* unknown=1 '
+play names
+exact "long names, none, and another one at the same address"
+
+MOCK_NEXT=0xffffff00 play plain
+exact "correlation ids wrap around"
+MOCK_REVERSE=1 MOCK_SMALL=1 play plain 5000
+exact "buffers come back out of order"
+play zero
+exact "kernels without stamps are kept"
+check "and counted" fact 'what=3 .* no_stamps=5 '
+play drop
+check "what CUPTI loses" test "$(wc -l <got)" = 40
+check "is counted" fact 'what=3 launches=20 launches_lost=0 gpu=31 gpu_lost=11 '
+check "and is in the balance" fact 'balance=ok lost=11$'
+
+play threads
+exact "64 threads at once"
+check "each has its stream" test "$(ls out.grt | wc -l)" -ge 10
+play short-threads 100
+exact "200 threads, one after the other"
+check "they share streams" test "$(ls out.grt | wc -l)" -le 60
+play signals 20000
+exact "signals at any moment"
+
+MOCK_TAKEN=1 play plain
+check "another client of CUPTI: the program runs" exits 0
+check "one line says so" test "$output" = "$(grep -a '^grtrace: CUDA is not traced in process [0-9]*: another tool uses CUPTI in it$' <<<"$output")" -a -n "$output"
+check "and so does the recording" fact 'what=4 .* another tool uses CUPTI'
+check "which has no launches" test ! -s got
+GRTRACE_CUPTI=/no/such/libcupti.so play plain
+check "without CUPTI the program runs" exits 0
+check "in silence" silent
+check "and the recording says why" fact 'what=4 .* no libcupti.so that fits .*/no/such/libcupti.so'
+
+for how in none bpf; do
+	GRTRACE_STACK=$how play plain
+	exact "GRTRACE_STACK=$how"
+	check "has no stacks" fact 'nodes=0 '
+done
+
+# Before CUDA 13 the stamps are CLOCK_REALTIME; the mock's too, where it is not given a clock.
+MOCK_VERSION=26 play slow 40
+check "CUDA 12.8: stamps are converted" fact 'what=3 .* version=26 clock=2'
+check "by clocks that are in the recording" fact ' clocks=([3-9]|[1-9][0-9])'
+# Both by correlation id: the distances from the first, which agree to 10 us.
+kernels() { # FILE
+	grep '^G' "$1" | sort -k4n | awk 'NR == 1 { first = $5 } { print $4, $5 - first }'
+}
+check "to the same distances" test "$(paste <(kernels want) <(kernels got) |
+	awk '$1 != $3 || $2 - $4 > 10000 || $4 - $2 > 10000' | wc -l)" = 0
+first=$(grep '^G' got | sort -k4n | awk 'NR == 1 { print $5 }')
+now=$(sed 's/\..*//' /proc/uptime)
+check "in CLOCK_MONOTONIC" test $((now - first / 1000000000)) -ge 0 -a $((now - first / 1000000000)) -lt 300
+MOCK_VERSION=14 play plain
+check "CUDA 11.1: all is there" test "$(wc -l <got)" = 2000
+check "without a fault" fact '^# faults=0 missing=0 finished=1 balance=ok'
+GRTRACE_CUPTI=$MOCK/libcupti.so.13 MOCK_VERSION=13 play plain
+check "CUDA 11.0 is refused" fact 'what=4 .* does not fit \(version 13\)'
+plan

@@ -1,0 +1,60 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Programs that fork, run others, or end without saying so: what the recording has is true, and whole.
+
+# shellcheck source=tests/inject/_lib.sh
+. "$GRTRACE_SRC/tests/inject/_lib.sh"
+
+play fork
+exact "the child of a fork stays silent, the parent goes on"
+check "one process is in it" test "$(grep -c 'what=1' facts)" = 1
+play exec
+exact "a program that the child runs is traced for itself"
+check "two processes are in it" test "$(grep -c 'what=3' facts)" = 2
+play again
+check "a program that becomes another one" test "$(grep -c '^L' got)" = 80
+exact "both images of one pid"
+check "the first did not see its end" test "$(grep -c 'what=1' facts) $(grep -c 'what=3' facts)" = '2 1'
+
+# What ended more than a round before the death is there, what is there is true, and nothing is broken.
+truth() { # NAME STATUS
+	check "$1: its status" exits "$2"
+	check "$1: all that is there happened" test -z "$(comm -13 want got)"
+	check "$1: all but the last moment is there" test "$(wc -l <got)" -ge 1000
+	check "$1: whole packets, and the balance of these" fact '^# faults=0 missing=0 finished=0 balance=ok'
+	check "$1: nothing is undefined" fact '^# undefined=0 '
+	check "$1: it is seen that its end was not" test "$(grep -c 'what=3' facts)" = 0
+}
+play _exit
+truth "_exit" 0
+play kill
+truth "SIGKILL" 137
+
+# Killed at any moment.
+cuts=0 false=0 undefined=0
+for ((i = 0; i < 12; i++)); do
+	rm -rf out.grt log
+	MOCK_LOG=$PWD/log CUDA_INJECTION64_PATH=$LIBRARY GRTRACE_OUTPUT=$PWD/out.grt "$MOCK/app" plain 10000000 &
+	pid=$!
+	sleep "0.$((15 + i * 3))"
+	kill -KILL $pid
+	wait $pid 2>/dev/null
+	records out.grt
+	fact '^# faults=0 ' || cuts=$((cuts + 1))
+	[ -z "$(comm -13 want got)" ] || false=$((false + 1))
+	fact '^# undefined=0 ' || undefined=$((undefined + 1))
+done
+check "killed 12 times while it wrote: what is there happened" test $false = 0
+check "and is defined" test $undefined = 0
+check "a packet that was being written is cut off at the most" test $cuts -le 2
+
+# Its own log would be full, too.
+rm -rf out.grt log
+output=$( (ulimit -f 200; MOCK_LOG=/dev/null CUDA_INJECTION64_PATH=$LIBRARY GRTRACE_OUTPUT=$PWD/out.grt \
+	exec "$MOCK/app" plain 20000) 2>&1)
+status=$?
+check "a full disk does not disturb the program" exits 0
+check "nor is anything printed" silent
+records out.grt
+check "what was written before is whole" fact '^# faults=0 missing=0 '
+plan

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * app SCENE [NUMBER]: a program that uses CUDA in the way that its first argument says.
+ */
+#include "mock.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define KERNEL "_Z6kernelPfS_i"
+
+int cudaRuntimeGetVersion(int *version);
+
+static unsigned long number = 1000;
+
+static void launch(void)
+{
+	mock_call(CUPTI_DOMAIN_RUNTIME, 211, 307, 1, KERNEL);
+}
+
+static void launches(unsigned long n)
+{
+	while (n--)
+		launch();
+}
+
+static void pause_ms(long ms)
+{
+	struct timespec t = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
+
+	nanosleep(&t, NULL);
+}
+
+enum { KERNEL_CALL, GRAPH_CALL, COPY_CALL, SET_CALL, SYNC_CALL };
+
+/* Every function there is. */
+static const struct {
+	int domain;
+	uint32_t number;
+	int kind;
+} calls[] = {
+#define KIND_KERNEL KERNEL_CALL
+#define KIND_GRAPH GRAPH_CALL
+#define KIND_COPY COPY_CALL
+#define KIND_SET SET_CALL
+#define KIND_SYNC SYNC_CALL
+#define GRT_CUDA_CALL(DOMAIN, number, KIND, name) {CUPTI_DOMAIN_##DOMAIN, number, KIND_##KIND},
+#include <grtrace/cuda_calls.def>
+};
+
+/* As the runtime does: by a call of the driver, or by none. */
+static void all_calls(void)
+{
+	static const uint32_t inner[] = {307, 514, 277, 249, 126};
+	uint32_t in;
+	size_t i;
+
+	for (i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+		in = calls[i].domain == CUPTI_DOMAIN_RUNTIME && i % 3 ? inner[calls[i].kind] : 0;
+		if (calls[i].kind == KERNEL_CALL)
+			mock_call(calls[i].domain, calls[i].number, in, 1, KERNEL);
+		else if (calls[i].kind == GRAPH_CALL)
+			mock_call(calls[i].domain, calls[i].number, in, 17, "graph_kernel");
+		else if (calls[i].kind == COPY_CALL)
+			mock_copy(calls[i].domain, calls[i].number, in, 4096 + i);
+		else if (calls[i].kind == SET_CALL)
+			mock_set(calls[i].domain, calls[i].number, in, 100 + i);
+		else
+			mock_sync(calls[i].domain, calls[i].number, in);
+	}
+	mock_peer(CUPTI_DOMAIN_RUNTIME, 161, 319, 77);
+	mock_overhead();
+}
+
+/* Names that do not fit a record, and ones that come again at another address. */
+static void names(void)
+{
+	static char text[3][1000], copy[16];
+	int i;
+
+	for (i = 0; i < 3; i++) {
+		memset(text[i], 'a' + i, sizeof(text[i]) - 1);
+		mock_call(CUPTI_DOMAIN_RUNTIME, 211, 307, 1, text[i]);
+	}
+	strcpy(copy, "first");
+	mock_call(CUPTI_DOMAIN_RUNTIME, 211, 307, 1, copy);
+	pause_ms(250);
+	strcpy(copy, "second");
+	mock_call(CUPTI_DOMAIN_RUNTIME, 211, 307, 1, copy);
+	mock_call(CUPTI_DOMAIN_RUNTIME, 211, 307, 1, "");
+}
+
+static void *launch_some(void *arg)
+{
+	launches(*(unsigned long *)arg);
+	return NULL;
+}
+
+static void many_threads(unsigned int n)
+{
+	pthread_t thread[256];
+	unsigned int i;
+
+	for (i = 0; i < n; i++)
+		if (pthread_create(&thread[i], NULL, launch_some, &number))
+			abort();
+	for (i = 0; i < n; i++)
+		pthread_join(thread[i], NULL);
+}
+
+static void zero(void)
+{
+	launches(10);
+	mock.zero_stamps = true;
+	launches(5);
+	mock.zero_stamps = false;
+	launches(10);
+}
+
+static void drop(void)
+{
+	launches(10);
+	mock_drop(7);
+	pause_ms(250);
+	launches(10);
+	mock_drop(4);
+}
+
+/* The child of a CUDA program may not use CUDA, but it may run another one. */
+static void fork_and_exec(bool exec)
+{
+	pid_t pid;
+
+	launches(100);
+	pid = fork();
+	if (!pid) {
+		if (exec)
+			execl("/proc/self/exe", "app", "plain", "50", (char *)NULL);
+		exit(0);
+	}
+	launches(100);
+	waitpid(pid, NULL, 0);
+}
+
+/* Long enough for what came before it to be written. */
+static void then_die(bool kill_it)
+{
+	launches(500);
+	pause_ms(400);
+	launches(20);
+	if (kill_it)
+		raise(SIGKILL);
+	_exit(0);
+}
+
+static void handler(int sig)
+{
+	(void)sig;
+}
+
+/* Signals at any moment. */
+static void signals(void)
+{
+	struct sigaction a = {.sa_handler = handler};
+	timer_t timer;
+	struct itimerspec every = {.it_interval.tv_nsec = 100000, .it_value.tv_nsec = 100000};
+
+	sigaction(SIGALRM, &a, NULL);
+	if (timer_create(CLOCK_MONOTONIC, NULL, &timer) || timer_settime(timer, 0, &every, NULL))
+		abort();
+	launches(number);
+}
+
+/* What a launch costs with nothing behind it, ns. */
+static void speed(void)
+{
+	struct timespec a, b;
+	unsigned long i;
+
+	mock.kinds[CUPTI_KIND_CONCURRENT_KERNEL] = false;
+	clock_gettime(CLOCK_MONOTONIC, &a);
+	for (i = 0; i < number; i++)
+		mock_call(CUPTI_DOMAIN_RUNTIME, 211, 307, 0, KERNEL);
+	clock_gettime(CLOCK_MONOTONIC, &b);
+	printf("%.1f\n",
+	       ((double)(b.tv_sec - a.tv_sec) * 1e9 + (double)(b.tv_nsec - a.tv_nsec)) / (double)number);
+}
+
+static void play(const char *scene)
+{
+	if (!strcmp(scene, "plain"))
+		launches(number);
+	else if (!strcmp(scene, "calls"))
+		all_calls();
+	else if (!strcmp(scene, "names"))
+		names();
+	else if (!strcmp(scene, "threads"))
+		many_threads(64);
+	else if (!strcmp(scene, "short-threads"))
+		for (int i = 0; i < 50; i++)
+			many_threads(4), pause_ms(i % 10 ? 0 : 120);
+	else if (!strcmp(scene, "zero"))
+		zero();
+	else if (!strcmp(scene, "drop"))
+		drop();
+	else if (!strcmp(scene, "fork") || !strcmp(scene, "exec"))
+		fork_and_exec(scene[0] == 'e');
+	else if (!strcmp(scene, "again"))
+		launches(30), pause_ms(300), execl("/proc/self/exe", "app", "plain", "50", (char *)NULL);
+	else if (!strcmp(scene, "kill") || !strcmp(scene, "_exit"))
+		then_die(scene[0] == 'k');
+	else if (!strcmp(scene, "signals"))
+		signals();
+	else if (!strcmp(scene, "slow"))
+		while (number--)
+			launches(1), pause_ms(10);
+	else if (!strcmp(scene, "speed"))
+		speed();
+	else
+		abort();
+}
+
+int main(int argc, char **argv)
+{
+	const char *version = getenv("MOCK_VERSION"), *next = getenv("MOCK_NEXT");
+	int runtime;
+
+	if (argc < 2 || cudaRuntimeGetVersion(&runtime))
+		return 2;
+	if (argc > 2)
+		number = strtoul(argv[2], NULL, 10);
+	if (version)
+		mock.version = (uint32_t)strtoul(version, NULL, 10);
+	if (next)
+		mock.next = strtoull(next, NULL, 0);
+	mock.taken = getenv("MOCK_TAKEN");
+	mock.reverse = getenv("MOCK_REVERSE");
+	mock.buffer_limit = getenv("MOCK_SMALL") ? 4096 : 0;
+	if (cuInit(0))
+		return 1;
+	play(argv[1]);
+	return 0;
+}

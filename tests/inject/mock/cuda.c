@@ -1,0 +1,389 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A driver: loads the injection library as NVIDIA's does, and a device whose work
+ * is done when it is launched.
+ */
+#include "mock.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+struct mock mock = {.version = 130001, .next = 1};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+#define HELD 8
+
+/* struct out - a buffer that is being filled, or waits to be handed back */
+struct out {
+	uint8_t *at;
+	size_t size;
+	size_t used;
+};
+
+static struct out current, held[HELD];
+static unsigned int n_held;
+
+int cuDriverGetVersion(int *version)
+{
+	*version = mock.version >= 100000 ? (int)(mock.version / 10000 * 1000) : 12000;
+	return 0;
+}
+
+int cuInit(unsigned int flags)
+{
+	const char *path = getenv("CUDA_INJECTION64_PATH");
+	void *library = path ? dlopen(path, RTLD_NOW) : NULL;
+	int (*init)(void) = NULL;
+
+	(void)flags;
+	if (path && !library)
+		fprintf(stderr, "mock: %s\n", dlerror());
+	if (library)
+		*(void **)&init = dlsym(library, "InitializeInjection");
+	return init && !init();
+}
+
+static void __attribute__((format(printf, 1, 2))) tell(const char *format, ...)
+{
+	static int fd = -2;
+	const char *path = getenv("MOCK_LOG");
+	char line[2048];
+	va_list ap;
+	int n;
+
+	if (fd == -2)
+		fd = path ? open(path, O_WRONLY | O_CREAT | O_APPEND, 0600) : -1;
+	va_start(ap, format);
+	n = vsnprintf(line, sizeof(line), format, ap);
+	va_end(ap);
+	if (fd >= 0 && write(fd, line, (size_t)n) != n)
+		abort();
+}
+
+static uint64_t clock_now(clockid_t id)
+{
+	struct timespec t;
+
+	clock_gettime(id, &t);
+	return (uint64_t)t.tv_sec * 1000000000ULL + (uint64_t)t.tv_nsec;
+}
+
+static uint64_t stamp(void)
+{
+	return mock.clock ? mock.clock() : clock_now(CLOCK_REALTIME);
+}
+
+/* -------------------------------------------------------------- records */
+
+size_t mock_record_size(uint32_t kind)
+{
+	bool old = mock.version < 100000;
+
+	switch (kind) {
+	case CUPTI_KIND_CONCURRENT_KERNEL:
+		return old ? 160 : 216;
+	case CUPTI_KIND_MEMCPY:
+		return old ? 80 : 96;
+	case CUPTI_KIND_MEMCPY2:
+		return old ? 88 : 96;
+	case CUPTI_KIND_MEMSET:
+		return old ? 80 : 88;
+	case CUPTI_KIND_SYNCHRONIZATION:
+		return old ? 40 : 56;
+	case CUPTI_KIND_OVERHEAD:
+		return old ? 40 : 56;
+	case 52:
+		return 64;
+	}
+	return 0;
+}
+
+/* Without the lock, which no call of the other side may find taken. */
+static void give_back(struct out o)
+{
+	if (o.at)
+		mock.complete(NULL, 0, o.at, o.size, o.used);
+}
+
+static struct out take_current(void)
+{
+	struct out o = current;
+
+	current = (struct out){.at = NULL};
+	return o;
+}
+
+/* With the lock held. Return: what is to be given back once it is free */
+static struct out make_room(size_t size)
+{
+	struct out full = {.at = NULL};
+	size_t limit = mock.buffer_limit && mock.buffer_limit < current.size ? mock.buffer_limit
+									     : current.size,
+	       max;
+
+	if (current.at && current.used + size > limit)
+		full = take_current();
+	if (full.at && mock.reverse && n_held < HELD) {
+		held[n_held++] = full;
+		full.at = NULL;
+	}
+	if (!current.at) {
+		mock.request(&current.at, &current.size, &max);
+		current.used = 0;
+	}
+	return full;
+}
+
+static void put(const void *record, uint32_t kind)
+{
+	size_t size = mock_record_size(kind);
+	struct out full;
+
+	if (kind != 52 && !mock.kinds[kind])
+		return;
+	pthread_mutex_lock(&lock);
+	full = make_room(size);
+	if (current.at) {
+		memset(current.at + current.used, 0, size);
+		memcpy(current.at + current.used, record, size);
+		current.used += size;
+	} else {
+		mock.dropped++;
+	}
+	pthread_mutex_unlock(&lock);
+	give_back(full);
+}
+
+void mock_flush(void)
+{
+	struct out all[HELD + 1];
+	unsigned int n = 0;
+
+	pthread_mutex_lock(&lock);
+	all[n++] = take_current();
+	while (n_held)
+		all[n++] = held[--n_held];
+	pthread_mutex_unlock(&lock);
+	while (n)
+		give_back(all[--n]);
+}
+
+static void stamps(uint64_t *start, uint64_t *end)
+{
+	*start = mock.zero_stamps ? 0 : stamp();
+	*end = mock.zero_stamps ? 0 : *start + 1000;
+}
+
+/* ---------------------------------------------------------------- calls */
+
+/* struct call - one while it is made */
+struct call {
+	int domain;
+	uint32_t number;
+	uint32_t inner;
+	uint64_t correlation;
+	int result;
+};
+
+static void site(int where, int domain, uint32_t number, struct call *c)
+{
+	uint64_t data = 0;
+	struct cupti_callback d = {
+		.site = where,
+		.function = "mock",
+		.result = where == CUPTI_SITE_EXIT ? &c->result : NULL,
+		.context_uid = 1,
+		.data = &data,
+		.correlation = (uint32_t)c->correlation,
+	};
+
+	if (mock.callback && mock.wanted[domain][number])
+		mock.callback(NULL, domain, number, &d);
+}
+
+static void begin(struct call *c)
+{
+	do
+		c->correlation = __atomic_fetch_add(&mock.next, 1, __ATOMIC_RELAXED);
+	while (!(uint32_t)c->correlation);
+	tell("L %d %d %u %llu\n", getpid(), (int)syscall(SYS_gettid),
+	     c->number | (c->domain == CUPTI_DOMAIN_DRIVER ? 0x8000U : 0),
+	     (unsigned long long)c->correlation);
+	site(CUPTI_SITE_ENTER, c->domain, c->number, c);
+	if (c->inner)
+		site(CUPTI_SITE_ENTER, CUPTI_DOMAIN_DRIVER, c->inner, c);
+}
+
+static void end(struct call *c)
+{
+	if (c->inner)
+		site(CUPTI_SITE_EXIT, CUPTI_DOMAIN_DRIVER, c->inner, c);
+	site(CUPTI_SITE_EXIT, c->domain, c->number, c);
+}
+
+static void tell_gpu(const char *what, uint64_t correlation, uint64_t start, uint64_t end, const char *name,
+		     uint64_t more)
+{
+	tell("G %d %s %llu %llu %llu %s %llu\n", getpid(), what, (unsigned long long)correlation,
+	     (unsigned long long)start, (unsigned long long)end, name, (unsigned long long)more);
+}
+
+static void run_kernel(const char *name, uint64_t correlation, unsigned int node)
+{
+	union {
+		struct cupti_kernel k;
+		uint8_t bytes[216];
+	} r = {.bytes = {0}};
+	uint64_t start, finish;
+
+	stamps(&start, &finish);
+	r.k = (struct cupti_kernel){
+		.kind = CUPTI_KIND_CONCURRENT_KERNEL,
+		.registers = 32,
+		.start = start,
+		.end = finish,
+		.device = 0,
+		.context = 1,
+		.stream = 7,
+		.grid = {2, 3, 4},
+		.block = {32, 2, 1},
+		.correlation = (uint32_t)correlation,
+		.name = name,
+		.graph_node = node ? 5ULL << 32 | node : 0,
+		.graph = node ? 5 : 0,
+	};
+	tell_gpu("kernel", correlation, start, finish, name, r.k.graph_node);
+	put(&r, CUPTI_KIND_CONCURRENT_KERNEL);
+}
+
+void mock_call(int domain, uint32_t number, uint32_t inner, unsigned int kernels, const char *name)
+{
+	struct call c = {.domain = domain, .number = number, .inner = inner};
+	unsigned int i;
+
+	begin(&c);
+	for (i = 0; i < kernels; i++)
+		run_kernel(name, c.correlation, kernels > 1 ? i + 1 : 0);
+	end(&c);
+}
+
+void mock_copy(int domain, uint32_t number, uint32_t inner, uint64_t bytes)
+{
+	struct call c = {.domain = domain, .number = number, .inner = inner};
+	union {
+		struct cupti_memcpy m;
+		uint8_t bytes[96];
+	} r = {.bytes = {0}};
+
+	begin(&c);
+	r.m = (struct cupti_memcpy){.kind = CUPTI_KIND_MEMCPY,
+				    .copy_kind = 1,
+				    .bytes = bytes,
+				    .context = 1,
+				    .stream = 7,
+				    .correlation = (uint32_t)c.correlation};
+	r.m.start = stamp();
+	r.m.end = r.m.start + 500;
+	tell_gpu("HtoD", c.correlation, r.m.start, r.m.end, "-", bytes);
+	put(&r, CUPTI_KIND_MEMCPY);
+	end(&c);
+}
+
+void mock_peer(int domain, uint32_t number, uint32_t inner, uint64_t bytes)
+{
+	struct call c = {.domain = domain, .number = number, .inner = inner};
+	union {
+		struct cupti_memcpy_peer m;
+		uint8_t bytes[96];
+	} r = {.bytes = {0}};
+
+	begin(&c);
+	r.m = (struct cupti_memcpy_peer){.kind = CUPTI_KIND_MEMCPY2,
+					 .copy_kind = 10,
+					 .bytes = bytes,
+					 .context = 1,
+					 .stream = 7,
+					 .src_device = 1,
+					 .dst_device = 2,
+					 .correlation = (uint32_t)c.correlation};
+	r.m.start = stamp();
+	r.m.end = r.m.start + 500;
+	tell_gpu("PtoP", c.correlation, r.m.start, r.m.end, "-", bytes);
+	put(&r, CUPTI_KIND_MEMCPY2);
+	end(&c);
+}
+
+void mock_set(int domain, uint32_t number, uint32_t inner, uint64_t bytes)
+{
+	struct call c = {.domain = domain, .number = number, .inner = inner};
+	union {
+		struct cupti_memset m;
+		uint8_t bytes[88];
+	} r = {.bytes = {0}};
+
+	begin(&c);
+	r.m = (struct cupti_memset){.kind = CUPTI_KIND_MEMSET,
+				    .value = 0x55,
+				    .bytes = bytes,
+				    .context = 1,
+				    .stream = 7,
+				    .correlation = (uint32_t)c.correlation};
+	r.m.start = stamp();
+	r.m.end = r.m.start + 300;
+	tell_gpu("set", c.correlation, r.m.start, r.m.end, "-", bytes);
+	put(&r, CUPTI_KIND_MEMSET);
+	end(&c);
+}
+
+void mock_sync(int domain, uint32_t number, uint32_t inner)
+{
+	struct call c = {.domain = domain, .number = number, .inner = inner};
+	union {
+		struct cupti_sync s;
+		uint8_t bytes[56];
+	} r = {.bytes = {0}};
+
+	begin(&c);
+	r.s = (struct cupti_sync){.kind = CUPTI_KIND_SYNCHRONIZATION,
+				  .type = 3,
+				  .correlation = (uint32_t)c.correlation,
+				  .context = 1,
+				  .stream = 7,
+				  .event = CUPTI_NONE};
+	r.s.start = stamp();
+	r.s.end = r.s.start + 200;
+	tell_gpu("sync", c.correlation, r.s.start, r.s.end, "-", 3);
+	put(&r, CUPTI_KIND_SYNCHRONIZATION);
+	end(&c);
+}
+
+void mock_overhead(void)
+{
+	union {
+		struct cupti_overhead o;
+		uint8_t bytes[64];
+	} r = {.bytes = {0}};
+
+	r.o = (struct cupti_overhead){.kind = CUPTI_KIND_OVERHEAD, .overhead_kind = 1 << 16};
+	r.o.start = stamp();
+	r.o.end = r.o.start + 100;
+	tell_gpu("overhead", 0, r.o.start, r.o.end, "-", 1 << 16);
+	put(&r, CUPTI_KIND_OVERHEAD);
+	/* of a kind that nobody asked for */
+	r.o.kind = 52;
+	put(&r, 52);
+}
+
+void mock_drop(size_t n)
+{
+	__atomic_fetch_add(&mock.dropped, n, __ATOMIC_RELAXED);
+}

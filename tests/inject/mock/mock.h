@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A CUDA without a GPU: mock/cuda.c is the driver and its device, mock/cupti.c
+ * tells of it, mock/cudart.c is only there to be found. A program (mock/app.c)
+ * plays launches; what really happened is written into the file of MOCK_LOG, a
+ * line for each record that a recording must have.
+ */
+#ifndef TESTS_INJECT_MOCK_H
+#define TESTS_INJECT_MOCK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cupti_abi.h"
+
+#define CALL_MAX 1024
+
+/**
+ * struct mock - the state that driver and CUPTI share
+ * @version: of CUPTI
+ * @taken: another client has subscribed
+ * @next: the next correlation id, of which CUPTI shows 32 bits
+ * @zero_stamps: kernels have no stamps
+ * @reverse: completed buffers come back in reverse order, and with a delay
+ * @buffer_limit: bytes of a buffer that are used, 0: all
+ * @dropped: records that CUPTI says it has lost
+ */
+struct mock {
+	uint32_t version;
+	bool taken;
+	uint64_t next;
+	bool zero_stamps;
+	bool reverse;
+	size_t buffer_limit;
+	size_t dropped;
+	cupti_callback_fn callback;
+	bool wanted[3][CALL_MAX];
+	bool kinds[64];
+	cupti_request_fn request;
+	cupti_complete_fn complete;
+	uint64_t (*clock)(void);
+};
+
+extern struct mock mock;
+
+/** mock_flush - completes the buffers */
+void mock_flush(void);
+
+/** mock_record_size - of a record, by its kind */
+size_t mock_record_size(uint32_t kind);
+
+/** mock_call - a call that launches @kernels kernels, or copies or sets memory; @domain and @number as CUPTI
+ * has them, @inner: the driver's call within it, 0: none */
+void mock_call(int domain, uint32_t number, uint32_t inner, unsigned int kernels, const char *name);
+
+/** mock_copy, mock_set, mock_sync, mock_peer - the same with a record of another kind */
+void mock_copy(int domain, uint32_t number, uint32_t inner, uint64_t bytes);
+void mock_set(int domain, uint32_t number, uint32_t inner, uint64_t bytes);
+void mock_sync(int domain, uint32_t number, uint32_t inner);
+void mock_peer(int domain, uint32_t number, uint32_t inner, uint64_t bytes);
+
+/** mock_overhead - a record without a call */
+void mock_overhead(void);
+
+/** mock_drop - CUPTI loses records; mock_lost() makes it lose one that was launched */
+void mock_drop(size_t n);
+
+int cuInit(unsigned int flags);
+int cuDriverGetVersion(int *version);
+
+#endif /* TESTS_INJECT_MOCK_H */

@@ -1,0 +1,67 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# record -e cuda, with a mock CUDA: the library is put into the program, and what it writes is the recording's.
+
+# shellcheck source=tests/inject/_lib.sh
+. "$GRTRACE_SRC/tests/inject/_lib.sh"
+unset CUDA_INJECTION64_PATH
+export MOCK_LOG=$PWD/log
+
+# The program under test beside the library that it looks for; both not under sanitizers, as it is installed.
+GRTRACE=$GRTRACE_PLAIN/grtrace
+
+record() { # ARGS...
+	rm -f log
+	run record -e cuda -o c.grt "$@"
+	records c.grt
+}
+
+record "$MOCK/app" plain
+expect "a program" 0 '^grtrace record: [0-9.]+ MB, 20[0-9][0-9] events, 0 lost in c.grt$'
+exact "every launch and kernel"
+check "it is complete" grep -q 'state = "complete"' c.grt/metadata
+check "the number that is told is that of the recording" test "$("$GRTRACE" dump c.grt | wc -l) events" = \
+	"$(grep -o '[0-9]* events' <<<"$output")"
+check "all is private" test "$(stat -c %a c.grt/* | sort -u)" = 600
+check "how stacks were taken is in it" grep -q 'cuda_stack = "inproc"' c.grt/metadata
+check "and how many processes" grep -q 'cuda_processes = "traced=1 without_end=0"' c.grt/metadata
+check "babeltrace2 opens it" babeltrace2 c.grt -o dummy
+first=$(stat -c %i c.grt)
+record "$MOCK/app" threads
+exact "64 threads"
+check "the recording before is renamed" test "$(stat -c %i c.grt.old)" = "$first"
+record sh -c "'$MOCK/app' plain & '$MOCK/app' plain & '$MOCK/app' exec; wait"
+exact "several processes"
+check "all are told" grep -q 'cuda_processes = "traced=4 without_end=0"' c.grt/metadata
+record "$MOCK/app" kill
+expect "a program that is killed" 137 '1 of 1 processes ended by a signal, _exit or exec: up to 0.1 s'
+check "what is there happened" test -z "$(comm -13 want got)"
+
+record -d 0.5 "$MOCK/app" slow 150
+expect "-d ends it before the program" 0 'the program goes on'
+check "in order" fact 'what=3 '
+check "what is there happened" test -z "$(comm -13 want got)"
+check "it has some, and not all" test "$(grep -c '^L' got)" -gt 5 -a "$(grep -c '^L' got)" -lt 150
+check "nothing is left in the directory" test "$(find c.grt -name '.*' -type f | wc -l)" = 0
+check "whole, and closed" fact '^# faults=0 missing=0 finished=1 balance=ok'
+
+for how in none bpf inproc; do
+	record --stack=$how "$MOCK/app" plain
+	exact "--stack=$how"
+	check "is in the recording" grep -q "cuda_stack = \"$how\"" c.grt/metadata
+done
+record true
+expect "a program without CUDA" 0 'cuda: no process of the program has used CUDA'
+MOCK_TAKEN=1 record "$MOCK/app" plain
+expect "another client of CUPTI" 0 'process [0-9]+ is not traced: another tool uses CUPTI in it'
+GRTRACE_CUPTI=/no/such/one record "$MOCK/app" plain
+expect "no CUPTI" 0 'process [0-9]+ is not traced: no libcupti.so that fits'
+run record -e cuda
+expect "without a program" 3 'CUDA cannot be traced without a program'
+check "what to type" says 'try: grtrace record -e cuda -- PROG'
+run record -e cuda --raw raw.bin true
+check "--raw" exits 1
+export CUDA_INJECTION64_PATH=/other/tool.so
+run record -e cuda true
+expect "another injection library" 3 'CUDA_INJECTION64_PATH is set, by another tool'
+plan

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * records DIR [--no-stamps]: prints the launches of a recording and what the GPU
+ * did for them as the mock driver tells of them (MOCK_LOG), a line each, with
+ * the names that they refer to; then lines beginning with # with what else is in
+ * it. What refers to something that was not defined before it ends it.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include <grtrace/grtrace.h>
+
+#include "core/cuda.h"
+
+#define PIDS 64
+#define STRINGS 65536
+#define NODES 65536
+
+/* struct image - a process: what it has defined so far */
+struct image {
+	uint32_t pid;
+	char *string[STRINGS];
+	bool node[NODES];
+	uint32_t nodes;
+	uint32_t deepest;
+	uint32_t depth[NODES];
+};
+
+struct print {
+	struct grt_consumer c;
+	struct image *image[PIDS];
+	unsigned int images;
+	bool stamps;
+	uint64_t undefined;
+	uint64_t clocks;
+	uint64_t mappings;
+};
+
+static struct image *image_of(struct print *p, uint32_t pid)
+{
+	unsigned int i;
+
+	for (i = 0; i < p->images; i++)
+		if (p->image[i]->pid == pid)
+			return p->image[i];
+	if (p->images == PIDS)
+		abort();
+	p->image[p->images] = calloc(1, sizeof(**p->image));
+	if (!p->image[p->images])
+		abort();
+	p->image[p->images]->pid = pid;
+	return p->image[p->images++];
+}
+
+static void forget(struct image *m)
+{
+	uint32_t pid = m->pid;
+	unsigned int i;
+
+	for (i = 0; i < STRINGS; i++)
+		free(m->string[i]);
+	memset(m, 0, sizeof(*m));
+	m->pid = pid;
+}
+
+static const char *text_of(struct print *p, uint32_t pid, uint32_t number)
+{
+	struct image *m = image_of(p, pid);
+
+	if (!number)
+		return "";
+	if (number < STRINGS && m->string[number])
+		return m->string[number];
+	p->undefined++;
+	return "[undefined]";
+}
+
+static void take_string(struct print *p, const struct grt_ev_string *s)
+{
+	struct image *m = image_of(p, s->e.pid);
+
+	if (s->number >= STRINGS || s->part > sizeof(s->text) || s->offset + s->part > s->length)
+		abort();
+	if (!m->string[s->number])
+		m->string[s->number] = calloc(1, s->length + 1);
+	memcpy(m->string[s->number] + s->offset, s->text, s->part);
+}
+
+static void take_node(struct print *p, const struct grt_ev_node *n)
+{
+	struct image *m = image_of(p, n->e.pid);
+
+	if (n->node >= NODES || n->caller >= n->node)
+		abort();
+	if (n->caller && !m->node[n->caller])
+		p->undefined++;
+	m->node[n->node] = true;
+	m->depth[n->node] = m->depth[n->caller] + 1;
+	if (m->depth[n->node] > m->deepest)
+		m->deepest = m->depth[n->node];
+	m->nodes++;
+}
+
+static void take_process(struct print *p, const struct grt_ev_process *r)
+{
+	if (r->what == 1)
+		forget(image_of(p, r->e.pid));
+	printf("# process %u what=%u launches=%llu launches_lost=%llu gpu=%llu gpu_lost=%llu unknown=%llu no_stamps=%llu version=%u clock=%u %s\n",
+	       r->e.pid, r->what, (unsigned long long)r->launches, (unsigned long long)r->launches_lost,
+	       (unsigned long long)r->gpu_records, (unsigned long long)r->gpu_lost,
+	       (unsigned long long)r->gpu_unknown, (unsigned long long)r->no_stamps, r->version, r->gpu_clock,
+	       r->what == 1 ? "" : text_of(p, r->e.pid, r->text));
+}
+
+static int on_image(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
+{
+	struct print *p = (struct print *)c;
+
+	(void)cpu;
+	if (e->type == GRT_EV_STRING)
+		take_string(p, (const struct grt_ev_string *)e);
+	else if (e->type == GRT_EV_NODE)
+		take_node(p, (const struct grt_ev_node *)e);
+	else if (e->type == GRT_EV_PROCESS)
+		take_process(p, (const struct grt_ev_process *)e);
+	else if (e->type == GRT_EV_CLOCK)
+		p->clocks++;
+	else
+		p->mappings++;
+	return 0;
+}
+
+static void print_gpu(const struct print *p, uint32_t pid, const char *what, uint64_t correlation,
+		      uint64_t start, uint64_t end, const char *name, uint64_t more)
+{
+	printf("G %u %s %llu %llu %llu %s %llu\n", pid, what, (unsigned long long)correlation,
+	       p->stamps ? (unsigned long long)start : 0, p->stamps ? (unsigned long long)end : 0, name,
+	       (unsigned long long)more);
+}
+
+static void print_launch(struct print *p, const struct grt_ev_launch *l)
+{
+	struct image *m = image_of(p, l->e.pid);
+
+	if (l->node && (l->node >= NODES || !m->node[l->node]))
+		p->undefined++;
+	if (l->begin > l->e.time || !grt_cuda_call(l->call))
+		abort();
+	printf("L %u %u %u %llu\n", l->e.pid, l->e.tid, l->call, (unsigned long long)l->correlation);
+}
+
+static int on_launch(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
+{
+	const struct grt_ev_gpu_kernel *k = (const void *)e;
+	const struct grt_ev_gpu_copy *m = (const void *)e;
+	const struct grt_ev_gpu_sync *s = (const void *)e;
+	const struct grt_ev_gpu_overhead *o = (const void *)e;
+	struct print *p = (struct print *)c;
+
+	(void)cpu;
+	if (e->type == GRT_EV_LAUNCH)
+		print_launch(p, (const void *)e);
+	else if (e->type == GRT_EV_GPU_KERNEL)
+		print_gpu(p, e->pid, "kernel", k->correlation, k->start, k->end, text_of(p, e->pid, k->name),
+			  k->graph_node);
+	else if (e->type == GRT_EV_GPU_COPY)
+		print_gpu(p, e->pid, grt_cuda_copy_name(m->kind), m->correlation, m->start, m->end, "-",
+			  m->bytes);
+	else if (e->type == GRT_EV_GPU_SYNC)
+		print_gpu(p, e->pid, "sync", s->correlation, s->start, s->end, "-", s->kind);
+	else
+		print_gpu(p, e->pid, "overhead", o->correlation, o->start, o->end, "-", o->kind);
+	return 0;
+}
+
+static void print_health(const struct grt_health *h)
+{
+	uint64_t faults = 0, sum = 0;
+	int i;
+
+	for (i = 0; i < GRT_FAULTS; i++)
+		faults += h->fault[i];
+	for (i = 0; i < GRT_FATES; i++)
+		sum += h->balance.fate[i];
+	printf("# faults=%llu missing=%llu finished=%d balance=%s lost=%llu\n", (unsigned long long)faults,
+	       (unsigned long long)h->missing_events, h->finished,
+	       sum == h->balance.emitted && h->events == h->balance.fate[GRT_FATE_DELIVERED] ? "ok" : "OPEN",
+	       (unsigned long long)h->balance.fate[GRT_FATE_LOST]);
+	if (faults)
+		printf("# %s: %s\n", h->first.what, h->first.why);
+}
+
+int main(int argc, char **argv)
+{
+	struct print p = {.c = {.image = on_image, .launch = on_launch}, .stamps = argc < 3};
+	struct grt_session *s;
+	struct grt_err err = {0};
+	unsigned int i;
+
+	if (argc < 2)
+		return 2;
+	if (grt_session_open(&s, argv[1], &err) || grt_session_run(s, &p.c, 0, UINT64_MAX, &err)) {
+		printf("# %s: %s\n", err.what, err.why);
+		return 1;
+	}
+	print_health(grt_session_health(s));
+	printf("# undefined=%llu clocks=%llu mappings=%llu\n", (unsigned long long)p.undefined,
+	       (unsigned long long)p.clocks, (unsigned long long)p.mappings);
+	for (i = 0; i < p.images; i++) {
+		printf("# image %u nodes=%u deepest=%u\n", p.image[i]->pid, p.image[i]->nodes,
+		       p.image[i]->deepest);
+		forget(p.image[i]);
+		free(p.image[i]);
+	}
+	grt_session_close(s);
+	return 0;
+}
