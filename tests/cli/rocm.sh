@@ -146,6 +146,13 @@ check "captured, its errors go on" says '^its own errors$'
 check "also those beside a record" says '^before it(and after)?$'
 check "and the log is kept alone" test "$(wc -l <rec2/logs_amd_log.txt) $(grep -c hipMalloc rec2/logs_amd_log.txt)" = "1 1"
 check "the program's environment is not ours" test -z "${AMD_LOG_LEVEL-}"
+mkdir bin
+printf '#!/bin/sh\necho "$@" >&2\n[ "$1 $2 $3 $4" = "exec -e AMD_LOG_LEVEL=3 box" ] || exit 7\nshift 4\nAMD_LOG_LEVEL=3 exec "$@"\n' >bin/podman
+chmod +x bin/podman
+PATH=$PWD/bin:$PATH "$GRTRACE" rocm record --level 3 --container box -o rec4 -- ./logs >out 2>err </dev/null
+status=$?
+check "a container runs the program, with the variable" exits 5
+check "and its log comes out of standard error" grep -q hipMalloc rec4/logs_amd_log.txt
 run record -e hostlog -o x.grt -d 1
 expect "hostlog without a program" 1 'needs a program'
 "$GRTRACE" rocm record -o rec3 -- true >out 2>err </dev/null
