@@ -516,6 +516,9 @@ static void handles_used_again(void **state)
 	group(2, 4, 9, 0);
 	assert_int_equal(told.of[GRT_EV_TSG_DESTROY], 1);
 	assert_int_equal(told.of[GRT_EV_TSG_INIT], 2);
+	/* its own parent */
+	channel(77, 77, 0);
+	release(77);
 	/* the client's handle by another file: the first client is no more */
 	client(7, CLIENT);
 	assert_int_equal(told.of[GRT_EV_TSG_DESTROY], 2);
