@@ -11,6 +11,7 @@
 #include "core/codes.h"
 #include "core/escape.h"
 #include "core/ioctl_names.h"
+#include "core/nv_codes.h"
 #include "monitor.h"
 #include "writers/units.h"
 
@@ -526,7 +527,9 @@ static void more_ioctl(struct line *l, const struct monitor *m, const struct grt
 {
 	const char *driver =
 		grt_names_owner(&m->names, grt_names_find(&m->names, GRT_NAME_DEVICE, e->device));
-	const char *name = grt_ioctl_name(driver, ((const struct grt_ev_ioctl_exit *)e)->cmd);
+	uint32_t cmd = ((const struct grt_ev_ioctl_exit *)e)->cmd;
+	const char *name = driver && !strcmp(driver, "nvidia") ? grt_nv_ioctl_name(device_of(m, e), cmd)
+							       : grt_ioctl_name(driver, cmd);
 
 	put_name(l, l->json ? "cmd_name" : "name", name);
 	if (l->json && did->call.known)

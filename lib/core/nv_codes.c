@@ -39,6 +39,13 @@ static const struct code_name escapes[] = {
 	{0, NULL},
 };
 
+static const struct code_name uvm_calls[] = {
+#define GRT_NV_UVM(number, name) {number, #name},
+#include "codes/nv_uvm.def"
+#undef GRT_NV_UVM
+	{0, NULL},
+};
+
 static const char *code_name(const struct code_name *row, uint32_t number)
 {
 	while (row->name && row->number != number)
@@ -124,4 +131,9 @@ const char *grt_nv_interleave_name(uint32_t level)
 const char *grt_nv_escape_name(uint32_t cmd)
 {
 	return (cmd >> 8 & 0xff) == 'F' ? code_name(escapes, cmd & 0xff) : NULL;
+}
+
+const char *grt_nv_ioctl_name(const char *device, uint32_t cmd)
+{
+	return device && !strcmp(device, "nvidia-uvm") ? code_name(uvm_calls, cmd) : grt_nv_escape_name(cmd);
 }

@@ -36,4 +36,7 @@ const char *grt_nv_interleave_name(uint32_t level);
 /** grt_nv_escape_name - of an ioctl of type 'F' ("NV_ESC_RM_ALLOC"), NULL where it has none */
 const char *grt_nv_escape_name(uint32_t cmd);
 
+/** grt_nv_ioctl_name - of an ioctl on a device file of NVIDIA's ("nvidia-uvm"), NULL where it has none */
+const char *grt_nv_ioctl_name(const char *device, uint32_t cmd);
+
 #endif /* GRT_CORE_NV_CODES_H */
