@@ -305,6 +305,7 @@ bench: all test-tools bench-modules
 	$(O)/bench/bench_read -s 1024 -c 2
 	bench/report.sh $(O)
 	bench/merge.sh $(O)
+	bench/export.sh $(O)
 	$(O)/bench/bench_unwind
 	bench/vm/emit.sh $(O)
 	bench/vm/idle.sh $(O)

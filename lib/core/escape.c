@@ -127,11 +127,8 @@ static size_t utf8_rune(const struct rune *r, char *out)
 }
 
 static size_t (*const write_rune[])(const struct rune *r, char *out) = {
-	[GRT_ESCAPE_TERM] = term_rune,
-	[GRT_ESCAPE_JSON] = json_rune,
-	[GRT_ESCAPE_CSV] = csv_rune,
-	[GRT_ESCAPE_TSDL] = tsdl_rune,
-	[GRT_ESCAPE_UTF8] = utf8_rune,
+	[GRT_ESCAPE_TERM] = term_rune, [GRT_ESCAPE_JSON] = json_rune, [GRT_ESCAPE_CSV] = csv_rune,
+	[GRT_ESCAPE_TSDL] = tsdl_rune, [GRT_ESCAPE_UTF8] = utf8_rune,
 };
 
 /* A field that a reader would split or trim is quoted. */
@@ -139,6 +136,12 @@ static bool csv_quotes(const char *src, size_t len)
 {
 	return len && (memchr(src, ',', len) || memchr(src, '"', len) || memchr(src, ';', len) ||
 		       src[0] == ' ' || src[len - 1] == ' ');
+}
+
+/* What is the same in every kind of output: most text is. */
+static bool is_plain(char c)
+{
+	return c >= ' ' && c < 0x7f && c != '"' && c != '\\';
 }
 
 size_t grt_escape(enum grt_escape kind, char *dst, size_t room, const char *src, size_t len)
@@ -155,10 +158,19 @@ size_t grt_escape(enum grt_escape kind, char *dst, size_t room, const char *src,
 		room--;
 	}
 	while (len && room) {
-		struct rune r = next_rune(src, len);
+		struct rune r;
 		char text[24];
-		size_t n = write_rune[kind](&r, text);
+		size_t n;
 
+		if (is_plain(*src)) {
+			if (room - used <= 1)
+				break;
+			dst[used++] = *src++;
+			len--;
+			continue;
+		}
+		r = next_rune(src, len);
+		n = write_rune[kind](&r, text);
 		if (n >= room - used)
 			break;
 		memcpy(dst + used, text, n);
