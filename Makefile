@@ -309,6 +309,7 @@ bench: all test-tools bench-modules
 	bench/report.sh $(O)
 	bench/merge.sh $(O)
 	bench/flame.sh $(O)
+	bench/export.sh $(O)
 	$(O)/bench/bench_unwind
 	bench/vm/emit.sh $(O)
 	bench/vm/idle.sh $(O)

@@ -126,10 +126,18 @@ struct grt_tracks {
 	const char *arg_name[GRT_TRACK_ARG_IDS_MAX];
 	uint32_t arg_names;
 	uint8_t *field_arg[GRT_EV_MAX];
+	struct args args; /* of the item that is being drawn: too large to be zeroed for each */
 	struct grt_tracks_count count;
 };
 
 /* -------------------------------------------------------------- values */
+
+/* Begins the values of an item: those of the one before are drawn. */
+static struct args *no_args(struct grt_tracks *t)
+{
+	t->args.n = 0;
+	return &t->args;
+}
 
 static void add_arg(struct args *a, unsigned int id, enum grt_track_value kind, uint64_t number)
 {
@@ -438,11 +446,11 @@ static int draw_instant(struct grt_tracks *t, struct track *k, const struct grt_
 {
 	struct grt_track_item i = {
 		.kind = GRT_ITEM_INSTANT, .category = (uint8_t)category, .name = name, .time = e->time};
-	struct args a = {.n = 0};
+	struct args *a = no_args(t);
 
-	add_common(&a, e, k && k->kind == GRT_TRACK_THREAD);
-	add_fields(t, &a, e);
-	return draw(t, k, &i, &a);
+	add_common(a, e, k && k->kind == GRT_TRACK_THREAD);
+	add_fields(t, a, e);
+	return draw(t, k, &i, a);
 }
 
 static int on_instant(struct grt_tracks *t, const struct grt_event *e)
@@ -477,7 +485,7 @@ static int on_xid(struct grt_tracks *t, const struct grt_event *e)
 	struct grt_track_item i = {.kind = GRT_ITEM_INSTANT, .category = GRT_CATEGORY_EVENT, .time = e->time};
 	struct grt_key key = key_of(OF_BUS, x->bus, 0, 0);
 	struct track like = {.kind = GRT_TRACK_SLICES}, *k;
-	struct args a = {.n = 0};
+	struct args *a = no_args(t);
 	char text[64];
 	int ret;
 
@@ -486,11 +494,11 @@ static int on_xid(struct grt_tracks *t, const struct grt_event *e)
 	ret = fixed_track(t, &key, &like, text, &k);
 	snprintf(text, sizeof(text), "Xid %u", x->code);
 	ret = ret ?: grt_texts_add(&t->texts, text, sizeof(text), &i.name);
-	add_common(&a, e, false);
-	add_fields(t, &a, e);
+	add_common(a, e, false);
+	add_fields(t, a, e);
 	if (info)
-		add_text(&a, GRT_TRACK_ARG_MEANING, info->meaning, strlen(info->meaning));
-	return ret ?: draw(t, k, &i, &a);
+		add_text(a, GRT_TRACK_ARG_MEANING, info->meaning, strlen(info->meaning));
+	return ret ?: draw(t, k, &i, a);
 }
 
 /* -------------------------------------------------------------- threads */
@@ -499,9 +507,10 @@ static int on_xid(struct grt_tracks *t, const struct grt_event *e)
 static int cut_down_to(struct grt_tracks *t, struct track *k, unsigned int depth, uint64_t time)
 {
 	struct grt_track_item i = {.kind = GRT_ITEM_END, .time = time};
-	struct args a = {.n = 0};
+	struct args a;
 	int ret = 0;
 
+	a.n = 0;
 	add_arg(&a, GRT_TRACK_ARG_CUT, GRT_TRACK_BOOL, 1);
 	while (!ret && k->depth > depth) {
 		k->depth--;
@@ -560,7 +569,7 @@ static int on_ioctl_enter(struct grt_tracks *t, const struct grt_event *e)
 	const struct grt_ev_ioctl_enter *x = (const struct grt_ev_ioctl_enter *)e;
 	struct grt_track_item i = {.category = GRT_CATEGORY_IOCTL, .time = e->time};
 	struct open_slice what = {.inside = INSIDE_IOCTL};
-	struct args a = {.n = 0};
+	struct args *a = no_args(t);
 	struct track *k;
 	int ret = thread_track(t, e->pid, e->tid, &k);
 
@@ -570,15 +579,15 @@ static int on_ioctl_enter(struct grt_tracks *t, const struct grt_event *e)
 		return ret ?: draw(t, NULL, &i, NULL);
 	/* a thread is in one ioctl at a time */
 	ret = cut_down_to(t, k, 0, e->time);
-	add_arg(&a, t->field_arg[e->type][1], GRT_TRACK_S64, (uint64_t)(int64_t)x->fd);
-	return ret ?: begin(t, k, &what, &i, &a);
+	add_arg(a, t->field_arg[e->type][1], GRT_TRACK_S64, (uint64_t)(int64_t)x->fd);
+	return ret ?: begin(t, k, &what, &i, a);
 }
 
 static int on_ioctl_exit(struct grt_tracks *t, const struct grt_event *e)
 {
 	const struct grt_ev_ioctl_exit *x = (const struct grt_ev_ioctl_exit *)e;
 	struct grt_track_item i = {.category = GRT_CATEGORY_IOCTL, .time = e->time};
-	struct args a = {.n = 0};
+	struct args *a = no_args(t);
 	struct track *k;
 	int ret = thread_track(t, e->pid, e->tid, &k);
 
@@ -588,8 +597,8 @@ static int on_ioctl_exit(struct grt_tracks *t, const struct grt_event *e)
 		t->count.half++;
 		return 0;
 	}
-	add_arg(&a, t->field_arg[e->type][1], GRT_TRACK_S64, (uint64_t)(int64_t)x->ret);
-	return end(t, k, 0, &i, &a);
+	add_arg(a, t->field_arg[e->type][1], GRT_TRACK_S64, (uint64_t)(int64_t)x->ret);
+	return end(t, k, 0, &i, a);
 }
 
 static bool waits_for(const struct open_slice *o, const struct grt_event *e)
@@ -601,7 +610,7 @@ static int on_wait_enter(struct grt_tracks *t, const struct grt_event *e)
 {
 	struct grt_track_item i = {.category = GRT_CATEGORY_WAIT, .name = t->wait_name, .time = e->time};
 	struct open_slice what = {INSIDE_WAIT, e->ctx, e->seqno};
-	struct args a = {.n = 0};
+	struct args *a = no_args(t);
 	unsigned int depth;
 	struct track *k;
 	int ret = thread_track(t, e->pid, e->tid, &k);
@@ -615,8 +624,8 @@ static int on_wait_enter(struct grt_tracks *t, const struct grt_event *e)
 	while (depth && k->open[depth - 1].inside == INSIDE_WAIT)
 		depth--;
 	ret = cut_down_to(t, k, depth, e->time);
-	add_common(&a, e, true);
-	return ret ?: begin(t, k, &what, &i, &a);
+	add_common(a, e, true);
+	return ret ?: begin(t, k, &what, &i, a);
 }
 
 static int on_wait_exit(struct grt_tracks *t, const struct grt_event *e)
@@ -657,15 +666,16 @@ static int on_submit(struct grt_tracks *t, const struct grt_event *e)
 		.time = e->time,
 		.flow_out = flow_of(e->ctx, e->seqno),
 	};
-	struct args a = {.n = 0};
 	struct track *k;
+	struct args *a;
 	int ret = grt_jobs_event(t->jobs, e);
 
 	if (ret || !e->tid)
 		return ret;
 	ret = thread_track(t, e->pid, e->tid, &k);
-	add_common(&a, e, true);
-	return ret ?: draw(t, k, &i, &a);
+	a = no_args(t);
+	add_common(a, e, true);
+	return ret ?: draw(t, k, &i, a);
 }
 
 /* A job is called what its process is called. Return: 0 or -ENOMEM */
@@ -735,7 +745,7 @@ static int draw_job(struct grt_tracks *t, const struct grt_job *job)
 				   .time = job->time[GRT_STAMP_START],
 				   .end = job->time[GRT_STAMP_END]};
 	struct grt_key key = key_of(OF_RING, job->device, job->ring, 0);
-	struct args a = {.n = 0};
+	struct args *a = no_args(t);
 	struct track *k;
 	bool inferred;
 	uint64_t ns;
@@ -759,8 +769,8 @@ static int draw_job(struct grt_tracks *t, const struct grt_job *job)
 	t->count.jobs += !!k;
 	t->count.inferred += k && inferred;
 	t->count.sampled += k && job->sample && job->sample < 100;
-	add_job(t, &a, job);
-	return draw(t, k, &i, &a);
+	add_job(t, a, job);
+	return draw(t, k, &i, a);
 }
 
 static int on_held(void *arg, const struct grt_job *job)
@@ -805,14 +815,14 @@ static int on_window(struct grt_tracks *t, const struct grt_event *e)
 				   .time = x->begin,
 				   .end = x->end < x->begin ? x->begin : x->end};
 	struct grt_key key = key_of(OF_WINDOWS, e->device, e->ring, 0);
-	struct args a = {.n = 0};
+	struct args *a = no_args(t);
 	struct track *k = free_lane(t, &key, i.time);
 	int ret = 0;
 
 	if (k || key.w[3] < GRT_TRACKS_LANES_MAX)
 		ret = ring_track(t, &key, e->device, e->ring, (uint32_t)key.w[3], ": windows", &k);
-	add_fields(t, &a, e);
-	return ret ?: draw(t, k, &i, &a);
+	add_fields(t, a, e);
+	return ret ?: draw(t, k, &i, a);
 }
 
 /* Return: as thread_track() */
@@ -872,7 +882,7 @@ static int begin_life(struct grt_tracks *t, const struct grt_event *e, struct gr
 	struct grt_track_item i = {
 		.kind = GRT_ITEM_BEGIN, .category = GRT_CATEGORY_TSG, .name = t->tsg_name, .time = e->time};
 	struct track like = {.kind = GRT_TRACK_SLICES, .pid = e->pid}, *k;
-	struct args a = {.n = 0};
+	struct args *a = no_args(t);
 	int ret;
 
 	*track = key_of(OF_TSG, e->pid, 0, 0);
@@ -887,21 +897,21 @@ static int begin_life(struct grt_tracks *t, const struct grt_event *e, struct gr
 	if (k)
 		k->busy = true;
 	if (x->e.type == GRT_EV_TSG_INIT)
-		add_fields(t, &a, e);
-	return draw(t, k, &i, &a);
+		add_fields(t, a, e);
+	return draw(t, k, &i, a);
 }
 
 static int end_life(struct grt_tracks *t, const struct grt_event *e, const struct life *life)
 {
 	struct grt_track_item i = {.kind = GRT_ITEM_END, .category = GRT_CATEGORY_TSG, .time = e->time};
 	struct track *k = grt_keyed_find(&t->tracks, &life->track);
-	struct args a = {.n = 0};
+	struct args *a = no_args(t);
 
-	add_arg(&a, t->field_arg[e->type][6], GRT_TRACK_U64, ((const struct grt_ev_tsg_destroy *)e)->cause);
+	add_arg(a, t->field_arg[e->type][6], GRT_TRACK_U64, ((const struct grt_ev_tsg_destroy *)e)->cause);
 	if (!k)
 		return 0;
 	k->busy = false;
-	return draw(t, k, &i, &a);
+	return draw(t, k, &i, a);
 }
 
 /* A group whose making is not in the trace begins with the first that is heard of it. */
@@ -972,7 +982,7 @@ static int on_launch(struct grt_tracks *t, const struct grt_event *e)
 	struct grt_track_item i = {.category = GRT_CATEGORY_CALL, .time = x->begin, .end = e->time};
 	struct grt_key key = key_of(OF_CUDA_CALLS, e->pid, e->tid, 0);
 	const char *name = call ? call->name : "CUDA call";
-	struct args a = {.n = 0};
+	struct args *a = no_args(t);
 	char text[64];
 
 	if (!image || grt_texts_add(&t->texts, name, strlen(name), &i.name))
@@ -983,11 +993,11 @@ static int on_launch(struct grt_tracks *t, const struct grt_event *e)
 	}
 	if (!call || call->kind != GRT_CUDA_KIND_SYNC)
 		i.flow_out = launch_flow(image, x->correlation);
-	add_number(&a, t->field_arg[e->type][1], x->correlation);
+	add_number(a, t->field_arg[e->type][1], x->correlation);
 	if (x->result)
-		add_arg(&a, t->field_arg[e->type][5], GRT_TRACK_S64, (uint64_t)(int64_t)x->result);
+		add_arg(a, t->field_arg[e->type][5], GRT_TRACK_S64, (uint64_t)(int64_t)x->result);
 	snprintf(text, sizeof(text), "CUDA calls of thread %u", e->tid);
-	return draw_in_process(t, e, &key, text, &i, &a);
+	return draw_in_process(t, e, &key, text, &i, a);
 }
 
 /* A kernel's name as its source has it. Return: 0 or -ENOMEM */
@@ -1040,7 +1050,7 @@ static int draw_work(struct grt_tracks *t, const struct grt_event *e, const stru
 		.category = GRT_CATEGORY_GPU, .name = name, .time = x->start, .end = x->end};
 	struct grt_key key = key_of(OF_CUDA_STREAM, (uint64_t)e->pid << 32 | place[1],
 				    (uint64_t)place[0] << 32 | place[2], 0);
-	struct args a = {.n = 0};
+	struct args *a = no_args(t);
 	char text[64];
 	int first;
 
@@ -1053,9 +1063,9 @@ static int draw_work(struct grt_tracks *t, const struct grt_event *e, const stru
 	if (first < 0)
 		return first;
 	i.flow_in = first ? launch_flow(image, correlation) : 0;
-	add_work_fields(t, &a, e);
+	add_work_fields(t, a, e);
 	snprintf(text, sizeof(text), "CUDA device %u, stream %u", place[0], place[2]);
-	return draw_in_process(t, e, &key, text, &i, &a);
+	return draw_in_process(t, e, &key, text, &i, a);
 }
 
 static int on_gpu_kernel(struct grt_tracks *t, const struct grt_event *e)
@@ -1097,14 +1107,14 @@ static int on_cuda_time(struct grt_tracks *t, const struct grt_event *e)
 				   .time = x->start,
 				   .end = x->end};
 	struct grt_key key = key_of(waits ? OF_CUDA_WAITS : OF_CUDA_OVERHEAD, e->pid, 0, 0);
-	struct args a = {.n = 0};
+	struct args *a = no_args(t);
 
 	if (!x->start || x->end < x->start) {
 		t->count.undrawn++;
 		return 0;
 	}
-	add_work_fields(t, &a, e);
-	return draw_in_process(t, e, &key, waits ? "CUDA waits" : "CUDA overhead", &i, &a);
+	add_work_fields(t, a, e);
+	return draw_in_process(t, e, &key, waits ? "CUDA waits" : "CUDA overhead", &i, a);
 }
 
 /* Of what a process defines, names are needed. */
@@ -1188,7 +1198,7 @@ int grt_tracks_packet(struct grt_tracks *t, const struct grt_packet *p)
 				   .end = p->timestamp_end};
 	struct grt_key group = key_of(OF_LOSSES, 0, 0, 0), key = key_of(OF_CPU, p->cpu_id, 0, 0);
 	struct track like = {.kind = GRT_TRACK_GROUP}, *k;
-	struct args a = {.n = 0};
+	struct args *a = no_args(t);
 	char text[32];
 	int ret;
 
@@ -1203,8 +1213,8 @@ int grt_tracks_packet(struct grt_tracks *t, const struct grt_packet *p)
 	snprintf(text, sizeof(text), "CPU %u", p->cpu_id);
 	if (!k && key.w[3] < GRT_TRACKS_LANES_MAX)
 		ret = fixed_track(t, &key, &like, text, &k);
-	add_number(&a, GRT_TRACK_ARG_LOST_EVENTS, lost);
-	return ret ?: draw(t, k, &i, &a);
+	add_number(a, GRT_TRACK_ARG_LOST_EVENTS, lost);
+	return ret ?: draw(t, k, &i, a);
 }
 
 int grt_tracks_end(struct grt_tracks *t)

@@ -161,6 +161,12 @@ static bool csv_quotes(const char *src, size_t len)
 		       src[0] == ' ' || src[len - 1] == ' ');
 }
 
+/* What is the same in every kind of output: most text is. */
+static bool is_plain(char c)
+{
+	return c >= ' ' && c < 0x7f && c != '"' && c != '\\';
+}
+
 size_t grt_escape(enum grt_escape kind, char *dst, size_t room, const char *src, size_t len)
 {
 	bool quote;
@@ -175,10 +181,19 @@ size_t grt_escape(enum grt_escape kind, char *dst, size_t room, const char *src,
 		room--;
 	}
 	while (len && room) {
-		struct rune r = next_rune(src, len);
+		struct rune r;
 		char text[24];
-		size_t n = write_rune[kind](&r, text);
+		size_t n;
 
+		if (is_plain(*src)) {
+			if (room - used <= 1)
+				break;
+			dst[used++] = *src++;
+			len--;
+			continue;
+		}
+		r = next_rune(src, len);
+		n = write_rune[kind](&r, text);
 		if (n >= room - used)
 			break;
 		memcpy(dst + used, text, n);
