@@ -690,20 +690,21 @@ void grt_unwind_forked(void)
 
 bool grt_unwind_node(uint32_t id, struct grt_unode *node)
 {
-	struct grt_tree_node n;
+	uint64_t frame;
+	uint32_t parent;
 
-	if (!grt_tree_get(id, &n))
+	if (!grt_tree_get(id, &frame, &parent))
 		return false;
-	*node = (struct grt_unode){.id = id, .parent = n.parent, .kind = GRT_UNODE_NATIVE};
+	*node = (struct grt_unode){.id = id, .parent = parent, .kind = GRT_UNODE_NATIVE};
 	if (id < GRT_ROOT_COUNT) {
 		node->kind = GRT_UNODE_ROOT;
-	} else if (n.frame & GRT_FRAME_PYTHON) {
+	} else if (frame & GRT_FRAME_PYTHON) {
 		node->kind = GRT_UNODE_PYTHON;
-		node->python = (uint32_t)n.frame;
+		node->python = (uint32_t)frame;
 	} else {
-		node->guessed = n.frame & GRT_FRAME_GUESSED;
-		node->module = (uint16_t)(n.frame >> GRT_FRAME_MODULE_SHIFT & GRT_RULE_MODULE_MAX);
-		node->address = n.frame & GRT_FRAME_ADDRESS;
+		node->guessed = frame & GRT_FRAME_GUESSED;
+		node->module = (uint16_t)(frame >> GRT_FRAME_MODULE_SHIFT & GRT_RULE_MODULE_MAX);
+		node->address = frame & GRT_FRAME_ADDRESS;
 	}
 	return true;
 }
