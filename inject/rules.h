@@ -89,8 +89,8 @@ bool grt_rules_module(unsigned int number, struct grt_umodule *module);
 /** grt_rules_stats - @rules, @no_memory, @modules, @exact_dlopen */
 void grt_rules_stats(struct grt_unwind_stats *stats);
 
-/** grt_rules_check - to be called before a walk; returns the generation that its rules are of */
-static inline uint64_t grt_rules_check(void)
+/** grt_rules_check - to be called before a walk, which is of the generation that holds then */
+static inline void grt_rules_check(void)
 {
 	struct grt_rules *r = &grt_rules;
 
@@ -99,7 +99,6 @@ static inline uint64_t grt_rules_check(void)
 	    atomic_load_explicit(r->loaded, memory_order_relaxed) !=
 		    atomic_load_explicit(&r->loaded_seen, memory_order_relaxed))
 		grt_rules_changed();
-	return atomic_load_explicit(&r->generation, memory_order_relaxed);
 }
 
 static inline uint32_t grt_rules_hash(uint64_t pc)

@@ -124,13 +124,14 @@ void grt_tree_forked(void)
 		}
 }
 
-bool grt_tree_get(uint32_t id, struct grt_tree_node *node)
+bool grt_tree_get(uint32_t id, uint64_t *frame, uint32_t *parent)
 {
 	struct grt_tree *t = &grt_tree;
 
 	if (!t->node || !id || id > atomic_load_explicit(&t->used, memory_order_relaxed) ||
 	    !atomic_load_explicit(&t->node[id].ready, memory_order_acquire))
 		return false;
-	*node = t->node[id];
+	*frame = t->node[id].frame;
+	*parent = t->node[id].parent;
 	return true;
 }

@@ -48,8 +48,8 @@ uint32_t grt_tree_far(uint32_t parent, uint64_t frame);
 /** grt_tree_forked - in the child: nodes that another thread of the parent was making are given up */
 void grt_tree_forked(void);
 
-/** grt_tree_get - false where @id is not there (yet) */
-bool grt_tree_get(uint32_t id, struct grt_tree_node *node);
+/** grt_tree_get - a node's @frame and @parent; false where @id is not there (yet) */
+bool grt_tree_get(uint32_t id, uint64_t *frame, uint32_t *parent);
 
 static inline unsigned int grt_tree_near(uint64_t frame)
 {

@@ -112,6 +112,7 @@ struct walk {
 
 static struct {
 	_Atomic uint64_t roots[GRT_ROOT_COUNT];
+	uint64_t python_looked; /* the state of the list of objects at the last look for an interpreter */
 	bool python;
 } state;
 
@@ -604,6 +605,13 @@ static uint32_t run(struct walk *w)
 	return node;
 }
 
+/* Changes with the list of objects. */
+static uint64_t epoch_now(void)
+{
+	return atomic_load_explicit(&grt_rules.generation, memory_order_relaxed) |
+	       atomic_load_explicit(&grt_rules.round, memory_order_relaxed) << 16;
+}
+
 __attribute__((noinline)) uint32_t grt_unwind(struct grt_unwind_thread *t)
 {
 	struct walk w = {.t = t, .match = -1, .next = -1};
@@ -625,8 +633,9 @@ __attribute__((noinline)) uint32_t grt_unwind(struct grt_unwind_thread *t)
 		t->home = grt_stack_of_thread();
 		t->ready = true;
 	}
-	w.generation = grt_rules_check();
-	epoch = w.generation | atomic_load_explicit(&grt_rules.round, memory_order_relaxed) << 16;
+	grt_rules_check();
+	epoch = epoch_now();
+	w.generation = epoch & 0xffff;
 	if (epoch != t->epoch)
 		forget(t);
 	t->epoch = epoch;
@@ -678,9 +687,14 @@ void grt_unwind_thread_free(struct grt_unwind_thread *t)
 
 void grt_unwind_refresh(void)
 {
+	uint64_t seen;
+
 	grt_rules_refresh();
-	if (state.python)
+	seen = epoch_now();
+	/* Looking for an interpreter goes through all objects: only where there are new ones. */
+	if (state.python && state.python_looked != seen)
 		grt_python_init();
+	state.python_looked = seen;
 }
 
 void grt_unwind_forked(void)
@@ -690,20 +704,21 @@ void grt_unwind_forked(void)
 
 bool grt_unwind_node(uint32_t id, struct grt_unode *node)
 {
-	struct grt_tree_node n;
+	uint64_t frame;
+	uint32_t parent;
 
-	if (!grt_tree_get(id, &n))
+	if (!grt_tree_get(id, &frame, &parent))
 		return false;
-	*node = (struct grt_unode){.id = id, .parent = n.parent, .kind = GRT_UNODE_NATIVE};
+	*node = (struct grt_unode){.id = id, .parent = parent, .kind = GRT_UNODE_NATIVE};
 	if (id < GRT_ROOT_COUNT) {
 		node->kind = GRT_UNODE_ROOT;
-	} else if (n.frame & GRT_FRAME_PYTHON) {
+	} else if (frame & GRT_FRAME_PYTHON) {
 		node->kind = GRT_UNODE_PYTHON;
-		node->python = (uint32_t)n.frame;
+		node->python = (uint32_t)frame;
 	} else {
-		node->guessed = n.frame & GRT_FRAME_GUESSED;
-		node->module = (uint16_t)(n.frame >> GRT_FRAME_MODULE_SHIFT & GRT_RULE_MODULE_MAX);
-		node->address = n.frame & GRT_FRAME_ADDRESS;
+		node->guessed = frame & GRT_FRAME_GUESSED;
+		node->module = (uint16_t)(frame >> GRT_FRAME_MODULE_SHIFT & GRT_RULE_MODULE_MAX);
+		node->address = frame & GRT_FRAME_ADDRESS;
 	}
 	return true;
 }

@@ -91,9 +91,9 @@ library function_a 40
 library function_b 600
 for compiler in gcc clang; do
 	native "$compiler -O3 without frame pointers" $compiler -O3 -fomit-frame-pointer -rdynamic
-	native "$compiler -O2 with frame pointers" $compiler -O2 -fno-omit-frame-pointer -rdynamic
+	native "$compiler -O2 with frame pointers, at a fixed address" $compiler -O2 -fno-omit-frame-pointer \
+		-fno-pie -no-pie -rdynamic
 	native "$compiler -O0" $compiler -O0 -rdynamic
-	native "$compiler -O2 at a fixed address" $compiler -O2 -fno-pie -no-pie -rdynamic
 done
 small
 # Without the header only the linker's own start-up code knows where the tables are.

@@ -608,7 +608,7 @@ static void small_tree(void)
 		full = i ? full : called_back_id;
 	}
 	read_stack(first, &s);
-	must(s.root == GRT_ROOT_START && s.count > 3 && s.frame[0].module != s.frame[s.count - 2].module,
+	must(s.root == GRT_ROOT_START && s.count > 3 && s.frame[0].module != s.frame[s.count - 1].module,
 	     "frames of a hidden object are left out where they are innermost");
 	grt_unwind_stats(&stats);
 	must(full == GRT_ROOT_FULL && stats.roots[GRT_ROOT_FULL] > 10 && stats.nodes == 40,
