@@ -42,6 +42,15 @@ BPF_LIBS := -l:libbpf.a -l:libelf.a -l:libz.a
 has_bpf	 := $(and $(BPFTOOL),$(shell command -v $(CLANG) 2>/dev/null),$(shell printf \
 	   '\043include <bpf/libbpf.h>\nint main(void) { return libbpf_major_version() < 1; }' | \
 	   $(CC) -x c -o /dev/null - $(BPF_LIBS) 2>/dev/null && echo yes))
+# Names of addresses need elfutils, those of C++ and Rust libiberty. Programs get them whole, too.
+DW_LIBS	 := -l:libdw.a -l:libelf.a -l:liblzma.a -l:libbz2.a -l:libz.a
+has_dw	 := $(shell printf \
+	   '\043include <elfutils/libdwfl.h>\nint main(void) { return !dwfl_version(0); }' | \
+	   $(CC) -x c -o /dev/null - $(DW_LIBS) 2>/dev/null && echo yes)
+has_iberty := $(shell printf \
+	   '\043include <libiberty/demangle.h>\nint main(void) { return !cplus_demangle("_Z1fv", 0); }' | \
+	   $(CC) -x c -o /dev/null - -l:libiberty.a 2>/dev/null && echo yes)
+LIB_LIBS := $(if $(has_iberty),-l:libiberty.a) $(if $(has_dw),$(DW_LIBS)) -lm
 # Program names that stand for a command.
 ALIASES	 := $(shell awk -F'"' '/^GRT_ALIAS/ { print $$2 }' cmds/commands.def)
 HEADERS	 := $(wildcard include/grtrace/*.h include/grtrace/*.def)
@@ -50,7 +59,7 @@ BPF_SKEL := $(if $(has_bpf),$(patsubst sources/bpf/%.bpf.c,$(O)/bpf/%.skel.h,$(B
 
 WARN	:= -Wall -Wextra -Wstrict-prototypes -Wmissing-prototypes -Wvla $(if $(WERROR),-Werror)
 ALL_CFLAGS := -std=gnu11 -D_GNU_SOURCE=1 $(WARN) -Iinclude -Ilib -fPIC -fvisibility=default $(CFLAGS) \
-	$(if $(has_bpf),-DGRT_HAVE_BPF -I$(O)/bpf) \
+	$(if $(has_bpf),-DGRT_HAVE_BPF -I$(O)/bpf) $(if $(has_dw),-DGRT_HAVE_DW) $(if $(has_iberty),-DGRT_HAVE_IBERTY) \
 	$(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer)
 ALL_LDFLAGS := $(LDFLAGS) $(if $(SANITIZE),-fsanitize=$(SANITIZE)) $(if $(STATIC),-static)
 
@@ -124,7 +133,7 @@ $(LIBA): $(LIB_OBJ)
 	$(call say,AR,$@)rm -f $@ && $(AR) rcsD $@ $(LIB_OBJ)
 
 $(BIN): $(CMD_OBJ) $(LIBA)
-	$(call say,LINK,$@)$(CC) $(ALL_LDFLAGS) -o $@ $(CMD_OBJ) $(LIBA) $(if $(has_bpf),$(BPF_LIBS)) -lm
+	$(call say,LINK,$@)$(CC) $(ALL_LDFLAGS) -o $@ $(CMD_OBJ) $(LIBA) $(if $(has_bpf),$(BPF_LIBS)) $(LIB_LIBS)
 
 # ------------------------------------------------------- the injected library
 
@@ -145,7 +154,7 @@ $(INJECT): $(INJECT_OBJ)
 BPF_CFLAGS := -O2 -g -target bpf -Wall -Werror -Wno-unused-function -Iinclude \
 	-idirafter /usr/include/$(shell uname -m)-linux-gnu
 
-$(O)/bpf/%.bpf.o: sources/bpf/%.bpf.c $(wildcard sources/bpf/*.h) $(HEADERS)
+$(O)/bpf/%.bpf.o: sources/bpf/%.bpf.c $(wildcard sources/bpf/*.h lib/nvsched/*.h) $(HEADERS)
 	@mkdir -p $(@D)
 	$(call say,BPF,$@)$(CLANG) $(BPF_CFLAGS) -c -o $@ $<
 
@@ -170,12 +179,14 @@ $(O)/libgrtrace.map: include/grtrace/grtrace.h
 
 $(LIBSO): $(LIB_OBJ) $(O)/libgrtrace.map
 	$(call say,LINK,$@)$(CC) $(ALL_LDFLAGS) -shared -Wl,-soname,libgrtrace.so.$(SOVER) \
-		-Wl,--version-script=$(O)/libgrtrace.map -Wl,-z,defs -o $@ $(LIB_OBJ) -lm
+		-Wl,--version-script=$(O)/libgrtrace.map -Wl,-z,defs -o $@ $(LIB_OBJ) \
+		$(if $(has_iberty),-liberty) $(if $(has_dw),-ldw -lelf) -lm
 
 $(O)/libgrtrace.pc: $(O)/flags include/grtrace/grtrace.h Makefile FORCE
 	@printf '%s\n' 'prefix=$(PREFIX)' 'libdir=$(LIBDIR)' 'includedir=$(INCDIR)' '' 'Name: libgrtrace' \
 		'Description: reads, merges and analyses traces of GPU jobs' 'Version: $(VERSION)' \
-		'Cflags: -I$${includedir}' 'Libs: -L$${libdir} -lgrtrace' 'Libs.private: -lm' >$@
+		'Cflags: -I$${includedir}' 'Libs: -L$${libdir} -lgrtrace' \
+		'Libs.private: $(strip $(LIB_LIBS))' >$@
 
 # ------------------------------------------------------------------ modules
 
@@ -233,11 +244,11 @@ test-modules: modules
 
 $(O)/tests/unit/test_%: $(O)/obj/tests/unit/test_%.o $(AUX_OBJ) $(LIBA)
 	@mkdir -p $(@D)
-	$(call say,LINK,$@)$(CC) $(ALL_LDFLAGS) -o $@ $< $(AUX_OBJ) $(LIBA) -lcmocka -lm
+	$(call say,LINK,$@)$(CC) $(ALL_LDFLAGS) -o $@ $< $(AUX_OBJ) $(LIBA) -lcmocka $(LIB_LIBS)
 
 $(TOOLS): $(O)/%: $(O)/obj/%.o $(AUX_OBJ) $(LIBA)
 	@mkdir -p $(@D)
-	$(call say,LINK,$@)$(CC) $(ALL_LDFLAGS) -o $@ $< $(TOOL_OBJ) $(AUX_OBJ) $(LIBA) -lm
+	$(call say,LINK,$@)$(CC) $(ALL_LDFLAGS) -o $@ $< $(TOOL_OBJ) $(AUX_OBJ) $(LIBA) $(LIB_LIBS)
 
 # The unwinder, of the injected library: what is in it without the rest.
 UNWIND_OBJ := $(call obj,$(addprefix inject/,cfi.c python.c rules.c stack.c tree.c unwind.c))
@@ -296,6 +307,7 @@ bench: all test-tools bench-modules
 	bench/merge.sh $(O)
 	$(O)/bench/bench_unwind
 	bench/vm/emit.sh $(O)
+	bench/vm/idle.sh $(O)
 	bench/vm/glmark2.sh $(O)
 	bench/vm/toggle.sh $(O)
 

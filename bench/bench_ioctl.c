@@ -4,6 +4,8 @@
  * prints nanoseconds per call, the best of 5 rounds.
  *	drm	an ioctl of type 'd'
  *	other	an ioctl of another type
+ *	rm	a control of NVIDIA's driver that schedules a group, which `nvsched` decodes
+ *	rm_other  one that it leaves out
  *	getppid	a system call that is no ioctl
  */
 #include <fcntl.h>
@@ -28,6 +30,29 @@ static void drm(void)
 static void other(void)
 {
 	ioctl(fd, 0x6500, 0);
+}
+
+/* NVOS54: client, object, control, flags, parameters, their size, status */
+static void rm_control(unsigned int cmd)
+{
+	static unsigned char on = 1;
+	struct {
+		unsigned int client, object, cmd, flags;
+		void *params;
+		unsigned int size, status;
+	} control = {0xc1d00000, 0x5c000010, cmd, 0, &on, 1, 0};
+
+	ioctl(fd, 0xc020462a, &control);
+}
+
+static void rm(void)
+{
+	rm_control(0xa06c0101);
+}
+
+static void rm_other(void)
+{
+	rm_control(0x2080018d);
 }
 
 static void getppid_call(void)
@@ -62,11 +87,15 @@ int main(int argc, char **argv)
 	static const struct {
 		const char *name;
 		void (*call)(void);
-	} kinds[] = {{"drm", drm}, {"other", other}, {"getppid", getppid_call}};
+	} kinds[] = {{"drm", drm},
+		     {"other", other},
+		     {"rm", rm},
+		     {"rm_other", rm_other},
+		     {"getppid", getppid_call}};
 	cpu_set_t cpu;
 
 	if (argc < 3) {
-		fprintf(stderr, "usage: bench_ioctl drm|other|getppid COUNT [CPU]\n");
+		fprintf(stderr, "usage: bench_ioctl drm|other|rm|rm_other|getppid COUNT [CPU]\n");
 		return 2;
 	}
 	CPU_ZERO(&cpu);

@@ -55,7 +55,7 @@ int child_find(char **argv)
 }
 
 /* Never returns: becomes the program, or tells why not. */
-static void be_child(int go, int failed, char **argv)
+static void be_child(int go, int failed, int err_fd, char **argv)
 {
 	char byte;
 
@@ -64,13 +64,15 @@ static void be_child(int go, int failed, char **argv)
 	cmd_restore_signals();
 	signal(SIGPIPE, SIG_DFL);
 	signal(SIGXFSZ, SIG_DFL);
+	if (err_fd >= 0)
+		dup2(err_fd, STDERR_FILENO);
 	execvp(argv[0], argv);
 	if (write(failed, &errno, sizeof(errno)) < 0)
 		_exit(STATUS_NOT_RUN);
 	_exit(exec_status(errno));
 }
 
-int child_fork(struct child *c, char **argv, struct grt_err *err)
+int child_fork(struct child *c, char **argv, int err_fd, struct grt_err *err)
 {
 	int go[2], failed[2];
 
@@ -85,7 +87,7 @@ int child_fork(struct child *c, char **argv, struct grt_err *err)
 	c->pid = fork();
 	if (!c->pid) {
 		close(go[1]);
-		be_child(go[0], failed[1], argv);
+		be_child(go[0], failed[1], err_fd, argv);
 	}
 	close(go[0]);
 	close(failed[1]);

@@ -7,6 +7,7 @@
 #ifndef GRTRACE_CMD_H
 #define GRTRACE_CMD_H
 
+#include <poll.h>
 #include <grtrace/grtrace.h>
 
 /* Exit statuses of grtrace. */
@@ -167,6 +168,13 @@ void cmd_catch_signals(void);
 extern volatile int cmd_signal;
 /* That signal came from a process; one typed at the terminal went to its whole process group. */
 extern volatile int cmd_signal_sent;
+
+/**
+ * cmd_poll - poll(2) that a signal ends for certain, also one that came just before
+ * @timeout: ms, -1: without end
+ * Return: as poll(2); 0 where cmd_signal is set already and nothing is ready
+ */
+int cmd_poll(struct pollfd *fds, unsigned int n, int timeout);
 
 /** cmd_restore_signals - what cmd_catch_signals() found, for a child before exec */
 void cmd_restore_signals(void);

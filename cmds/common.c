@@ -4,6 +4,7 @@
  * text. Whatever only some commands need belongs into a file of its own.
  */
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -108,6 +109,22 @@ void cmd_catch_signals(void)
 			sigaction(SIGHUP, &signals_before[i], NULL);
 	}
 	signals_caught = true;
+}
+
+int cmd_poll(struct pollfd *fds, unsigned int n, int timeout)
+{
+	struct timespec limit = {timeout / 1000, timeout % 1000 * 1000000L}, now = {0};
+	sigset_t stop, before;
+	unsigned int i;
+	int ready;
+
+	sigemptyset(&stop);
+	for (i = 0; i < STOP_SIGNALS; i++)
+		sigaddset(&stop, stop_signals[i]);
+	sigprocmask(SIG_BLOCK, &stop, &before);
+	ready = ppoll(fds, n, cmd_signal ? &now : timeout < 0 ? NULL : &limit, &before);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	return ready;
 }
 
 void cmd_restore_signals(void)

@@ -124,6 +124,7 @@ static int open_source(struct live *l, const struct source *source, const struct
 	const struct source_setup s = {
 		.pid = setup->pid,
 		.driver = setup->driver,
+		.refused = setup->refused,
 		.buffer_size = setup->buffer_size,
 		.ring_base = l->inputs * SOURCE_RINGS,
 		.covered = is_covered,

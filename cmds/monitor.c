@@ -74,37 +74,13 @@ static const struct wish wishes[] = {
 	 "no request_in/out here (CONFIG_DRM_I915_LOW_LEVEL_TRACEPOINTS=n): execution is inferred"},
 };
 
-/* Classes of events, by the callback that gets them. */
-enum event_class {
-	CLASS_unknown,
-	CLASS_job,
-	CLASS_wait,
-	CLASS_error,
-	CLASS_command,
-	CLASS_irq,
-	CLASS_name,
-	CLASS_call,
-	CLASS_dep,
-	CLASS_vblank,
-	CLASS_mem,
-	CLASS_xid,
-	CLASS_counter,
-	CLASS_stack,
-	CLASS_custom,
-	CLASS_aggregate,
-	CLASS_tsg,
-	CLASS_image,
-	CLASS_launch,
-	CLASSES,
-};
-
 static const uint8_t class_of[GRT_EV_MAX] = {
-#define GRT_EVENT(id, NAME, name, CLASS, LEVEL, WHO, fields, help) [id] = CLASS_##CLASS,
+#define GRT_EVENT(id, NAME, name, CLASS, LEVEL, WHO, fields, help) [id] = GRT_CLASS_##CLASS,
 #include <grtrace/events.def>
 #undef GRT_EVENT
 };
 
-#define BIT(class) (1U << CLASS_##class)
+#define BIT(class) (1U << GRT_CLASS_##class)
 #define ANY_JOBS (MONITOR_JOBS | MONITOR_SUBMITS | MONITOR_COMMANDS)
 #define ANY_MEMORY \
 	(MONITOR_PLACEMENT | MONITOR_MOVES | MONITOR_LIVE | MONITOR_BINDS | MONITOR_SHRINKS | MONITOR_FAULTS)
@@ -131,7 +107,7 @@ static uint64_t now_ns(void)
 
 /* Feeding the analyses, by class */
 
-static int (*const feed[CLASSES])(struct monitor *m, const struct grt_event *e, struct monitor_did *did);
+static int (*const feed[GRT_CLASSES])(struct monitor *m, const struct grt_event *e, struct monitor_did *did);
 
 /* Numbers that mean something to one driver's users only; a ring without a name may be that driver's. */
 static int count_number(const struct monitor *m, struct grt_tally *t, const char *driver,
@@ -197,7 +173,9 @@ static int feed_irq(struct monitor *m, const struct grt_event *e, struct monitor
 	const struct grt_ev_irq *ev = (const struct grt_ev_irq *)e;
 
 	(void)did;
-	return grt_tally_add(&m->irqs, &(struct grt_key){{ev->source, e->ring, ev->data}}, 0, e->time);
+	return grt_tally_add(
+		&m->irqs, &(struct grt_key){{ev->source, (uint64_t)ev->hw_ring << 16 | ev->vmid, ev->pasid}},
+		0, e->time);
 }
 
 static int feed_call(struct monitor *m, const struct grt_event *e, struct monitor_did *did)
@@ -223,10 +201,11 @@ static int feed_xid(struct monitor *m, const struct grt_event *e, struct monitor
 	return grt_xids_event(&m->xids, e);
 }
 
-static int (*const feed[CLASSES])(struct monitor *m, const struct grt_event *e, struct monitor_did *did) = {
-	[CLASS_job] = feed_job,	   [CLASS_error] = feed_error, [CLASS_command] = feed_command,
-	[CLASS_irq] = feed_irq,	   [CLASS_call] = feed_call,   [CLASS_vblank] = feed_vblank,
-	[CLASS_mem] = feed_memory, [CLASS_xid] = feed_xid,
+static int (*const feed[GRT_CLASSES])(struct monitor *m, const struct grt_event *e,
+				      struct monitor_did *did) = {
+	[GRT_CLASS_job] = feed_job,    [GRT_CLASS_error] = feed_error, [GRT_CLASS_command] = feed_command,
+	[GRT_CLASS_irq] = feed_irq,    [GRT_CLASS_call] = feed_call,   [GRT_CLASS_vblank] = feed_vblank,
+	[GRT_CLASS_mem] = feed_memory, [GRT_CLASS_xid] = feed_xid,
 };
 
 /* Which events */
@@ -303,8 +282,7 @@ static int on_event(struct grt_consumer *c, const struct grt_event *e, uint32_t 
 	if (e->type >= GRT_EV_MAX || !(m->classes >> class_of[e->type] & 1))
 		return 0;
 	ret = follow(m, e, &did);
-	/* An interrupt's ring is the device's own number. */
-	pass = is_asked_for(m, e->ctx, e->pid, e->type == GRT_EV_IRQ ? GRT_RING_NONE : e->ring);
+	pass = is_asked_for(m, e->ctx, e->pid, e->ring);
 	m->left_out += !pass;
 	if (!ret && pass)
 		ret = take_in(m, e, &did);

@@ -82,7 +82,7 @@ struct monitor_did {
  * @inferred: jobs whose START was concluded
  * @first, @last: stamps of the first and last of these (live: end of the run), ns
  * @ibs, @commands, @answers: amdgpu's IBs per submit; a virtio GPU's command and error numbers
- * @irqs: by (source, ring, data)
+ * @irqs: by (source, hw_ring << 16 | vmid, pasid)
  * @header: the line above the first one was printed
  * @write_error: errno of a failed write, 0: none
  */

@@ -15,10 +15,9 @@
 static const struct grt_column irq_columns[] = {
 	{"client", monitor_get, 0, GRT_CELL_NAMED, GRT_COLUMN_ALL, "client: name in text, else number"},
 	{"src", monitor_get, 1, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "source of the client"},
-	{"ring", monitor_get, 2, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "ring number as the device tells it"},
+	{"ring", monitor_get, 2, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "ring, as the device numbers them"},
 	{"vmid", monitor_get, 3, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "the device's address space"},
-	{"pasid", monitor_get, 4, GRT_CELL_NUMBER, GRT_COLUMN_ALL,
-	 "the process's address space, low 24 bits"},
+	{"pasid", monitor_get, 4, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "the process's address space"},
 	{"count", monitor_get, 5, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "interrupts"},
 	{"mhz", monitor_get, 6, GRT_CELL_NUMBER, GRT_COLUMN_MACHINE, "per 1000 s of the run"},
 	{"per_s", monitor_get, 7, GRT_CELL_TEXT, GRT_COLUMN_BRIEF, "per second of the run"},
@@ -41,19 +40,26 @@ static void rate_cells(struct monitor *m, struct monitor_cells *c, uint64_t coun
 	monitor_text(c, text);
 }
 
+/* A number that is not known has all its bits set. */
+static void number_or_absent(struct monitor_cells *c, uint32_t number, uint32_t unknown)
+{
+	monitor_number(c, number);
+	c->cell[c->n - 1].absent = number == unknown;
+}
+
 static int write_irq(struct monitor *m, const struct grt_tally_row *row)
 {
-	uint32_t source = (uint32_t)row->key.w[0], data = (uint32_t)row->key.w[2];
+	uint32_t source = (uint32_t)row->key.w[0], client = source >> 16;
 	struct monitor_cells c = {.n = 0};
 	char rate[32];
 
-	monitor_number(&c, source >> 16);
-	c.cell[0].text = grt_amdgpu_client_name(source >> 16);
+	number_or_absent(&c, client, GRT_IRQ_CLIENT_UNKNOWN);
+	c.cell[0].text = grt_amdgpu_client_name(client);
 	monitor_number(&c, source & 0xffff);
-	monitor_number(&c, row->key.w[1]);
-	c.cell[c.n - 1].absent = row->key.w[1] == GRT_RING_NONE;
-	monitor_number(&c, data >> 24);
-	monitor_number(&c, data & 0xffffff);
+	c.cell[1].absent = source == UINT32_MAX;
+	number_or_absent(&c, (uint16_t)(row->key.w[1] >> 16), UINT16_MAX);
+	number_or_absent(&c, (uint16_t)row->key.w[1], UINT16_MAX);
+	number_or_absent(&c, (uint32_t)row->key.w[2], UINT32_MAX);
 	monitor_number(&c, row->count);
 	rate_cells(m, &c, row->count, rate);
 	return grt_writer_row(m->writer, &c);

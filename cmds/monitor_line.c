@@ -102,10 +102,9 @@ static const char *comm_of(const struct monitor *m, const struct grt_event *e)
 	return e->tid ? grt_names_name(&m->names, grt_names_find(&m->names, GRT_NAME_THREAD, e->tid)) : NULL;
 }
 
-/* An interrupt's ring is the device's own number, which has no name. */
 static const char *ring_of(const struct monitor *m, const struct grt_event *e)
 {
-	if (e->ring == GRT_RING_NONE || e->type == GRT_EV_IRQ)
+	if (e->ring == GRT_RING_NONE)
 		return NULL;
 	return grt_names_name(&m->names, grt_names_find(&m->names, GRT_NAME_RING, e->ring));
 }
@@ -274,12 +273,13 @@ enum detail_kind {
 	DETAIL_ERROR,	/* signed, nothing where it is 0 */
 	DETAIL_BITS,	/* hexadecimal, nothing where it is 0 */
 	DETAIL_MACHINE, /* not in text: a column has it, or nobody misses it */
+	DETAIL_KNOWN,	/* decimal, unknown where all bits are set */
 	DETAIL_TEXT,
 };
 
 /**
  * struct detail - a field of an event's payload
- * @text: its name in text
+ * @text: its name in text, "": not in text
  * @json: its name in JSON
  */
 struct detail {
@@ -312,7 +312,8 @@ static const struct detail *const details[GRT_EV_MAX] = {
 	DETAILS(END, D(end, reply, "reply", BITS), D(end, hw_ctx, "", MACHINE), D(end, fence_id, "", MACHINE)),
 	DETAILS(COMPLETE, D(complete, status, "error", ERROR), D(complete, hw_ctx, "", MACHINE)),
 	DETAILS(CTX_SWITCH, D(ctx_switch, prev_ctx, "from_ctx", DEC)),
-	DETAILS(IRQ, D(irq, source, "source", MACHINE), D(irq, data, "data", MACHINE)),
+	DETAILS(IRQ, D(irq, source, "", KNOWN), D(irq, data, "", KNOWN), D(irq, hw_ring, "ring", KNOWN),
+		D(irq, vmid, "vmid", KNOWN), D(irq, pasid, "pasid", KNOWN)),
 	DETAILS(ERROR, D(error, status, "error", SIGNED), D(error, code, "code", HEX)),
 	DETAILS(COMMAND, D(command, cmd, "", MACHINE), D(command, hw_ctx, "", MACHINE)),
 	DETAILS(IOCTL_EXIT, D(ioctl_exit, cmd, "cmd", HEX), D(ioctl_exit, ret, "ret", SIGNED)),
@@ -375,11 +376,18 @@ static bool is_signed(const struct detail *d)
 	return d->kind == DETAIL_SIGNED || d->kind == DETAIL_ERROR;
 }
 
+static bool is_unknown(const struct detail *d, const struct grt_event *e)
+{
+	return d->kind == DETAIL_KNOWN && field_of(d, e) == UINT64_MAX >> (64 - 8 * d->size);
+}
+
 static void json_detail(struct line *l, const struct detail *d, const struct grt_event *e)
 {
 	put_key(l, d->json);
 	if (is_text(d))
 		put_string(l, (const char *)e + d->offset, d->size);
+	else if (is_unknown(d, e))
+		put_text(l, "null");
 	else if (is_signed(d))
 		put(l, "%lld", (long long)signed_of(d, e));
 	else
@@ -388,13 +396,15 @@ static void json_detail(struct line *l, const struct detail *d, const struct grt
 
 static void text_detail(struct line *l, const struct detail *d, const struct grt_event *e)
 {
-	if (d->kind == DETAIL_MACHINE ||
+	if (d->kind == DETAIL_MACHINE || !*d->text ||
 	    ((d->kind == DETAIL_ERROR || d->kind == DETAIL_BITS) && !field_of(d, e)))
 		return;
 	put_key(l, d->text);
-	if (is_signed(d))
+	if (is_unknown(d, e))
+		put_text(l, "-");
+	else if (is_signed(d))
 		put(l, "%lld", (long long)signed_of(d, e));
-	else if (d->kind == DETAIL_DEC)
+	else if (d->kind == DETAIL_DEC || d->kind == DETAIL_KNOWN)
 		put_u64(l, field_of(d, e));
 	else
 		put(l, "0x%llx", (unsigned long long)field_of(d, e));
@@ -493,15 +503,19 @@ static void more_submit(struct line *l, const struct monitor *m, const struct gr
 static void more_irq(struct line *l, const struct monitor *m, const struct grt_event *e,
 		     const struct monitor_did *did)
 {
-	const struct grt_ev_irq *ev = (const struct grt_ev_irq *)e;
-	const char *client = grt_amdgpu_client_name(ev->source >> 16);
+	uint32_t source = ((const struct grt_ev_irq *)e)->source, client = source >> 16;
+	const char *name = grt_amdgpu_client_name(client);
 
 	(void)m;
 	(void)did;
-	if (!l->json)
-		put(l, " client=%u%s%s%s src=%u vmid=%u pasid=%u", ev->source >> 16, client ? "(" : "",
-		    client ? client : "", client ? ")" : "", ev->source & 0xffff, ev->data >> 24,
-		    ev->data & 0xffffff);
+	if (l->json)
+		return;
+	put_text(l, " client=");
+	client == GRT_IRQ_CLIENT_UNKNOWN ? put_text(l, "-") : put_u64(l, client);
+	if (name)
+		put(l, "(%s)", name);
+	put_text(l, " src=");
+	source == UINT32_MAX ? put_text(l, "-") : put_u64(l, source & 0xffff);
 }
 
 static void more_ioctl(struct line *l, const struct monitor *m, const struct grt_event *e,

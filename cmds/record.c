@@ -4,7 +4,7 @@
  * runs, for a time, or until Ctrl-C. Whatever was changed for it is put back.
  */
 #include <errno.h>
-#include <poll.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +17,7 @@
 
 #include <grtrace/control.h>
 
+#include "../sources/hostlog.h"
 #include "../sources/kmod_settings.h"
 #include "../sources/source.h"
 #include "child.h"
@@ -67,6 +68,7 @@ static struct {
 	uint32_t device_number;
 	const char *stack;
 	bool kernel_stack;
+	bool refused;
 	struct kmod_settings settings;
 } opt;
 
@@ -92,6 +94,8 @@ static const struct cmd_opt options[] = {
 	{"stack", 0, OPT_STR, "HOW", &opt.stack,
 	 "CPU stack of each submit or launch: inproc (CUDA only), bpf, auto or none"},
 	{"kernel-stack", 0, OPT_FLAG, NULL, &opt.kernel_stack, "its kernel part, too"},
+	{"include-failed", 0, OPT_FLAG, NULL, &opt.refused,
+	 "nvsched: calls that failed, too, also on files that are not NVIDIA's"},
 	{"verbose", 'v', OPT_FLAG, NULL, &opt.verbose, "say which sources are left out, and why"},
 	{"raw", 0, OPT_STR, "FILE", &opt.raw, "plain packets instead of a directory; - is standard output"},
 #define GRT_OPTION(name, setting, value) {name, 0, OPT_KEY, value, &opt_keys[GRT_CONFIG_##setting], NULL},
@@ -264,6 +268,7 @@ static int open_source(struct run *run, const struct source *source, enum wish w
 		.stack = opt.stack,
 		.program = run->program,
 		.settings = &opt.settings,
+		.refused = opt.refused,
 		.covered = wants_stack() || opt.kernel_stack ? NULL : is_covered,
 		.arg = run,
 		.note = note,
@@ -397,9 +402,9 @@ static int close_inputs(struct run *run)
 
 static void clock_text(char *text, size_t room)
 {
-	snprintf(text, room, "monotonic=%llu realtime=%llu boottime=%llu",
+	snprintf(text, room, "monotonic=%llu realtime=%llu boottime=%llu monotonic_raw=%llu",
 		 (unsigned long long)now_ns(CLOCK_MONOTONIC), (unsigned long long)now_ns(CLOCK_REALTIME),
-		 (unsigned long long)now_ns(CLOCK_BOOTTIME));
+		 (unsigned long long)now_ns(CLOCK_BOOTTIME), (unsigned long long)now_ns(CLOCK_MONOTONIC_RAW));
 }
 
 /* The whole command line, as the kernel has it. */
@@ -595,13 +600,17 @@ static bool should_end(struct run *run, uint64_t now)
 	return !run->child.pid || !child_may_end(run, now);
 }
 
+/* ms until there is something to do without an event, -1: never. */
 static int poll_timeout(const struct run *run, uint64_t now)
 {
 	double left = opt.seconds * 1e3 - (double)(now - run->begun) / 1e6;
+	bool ticks = run->asked || (run->child.pid && run->child.pidfd < 0);
 
 	if (opt.seconds > 0 && left < TICK_MS)
 		return left > 0 ? (int)left + 1 : 0;
-	return TICK_MS;
+	if (ticks || isatty(STDERR_FILENO))
+		return TICK_MS;
+	return opt.seconds > 0 ? (int)(left < INT_MAX ? left : INT_MAX) : -1;
 }
 
 static int capture(struct run *run, struct grt_err *err)
@@ -611,7 +620,7 @@ static int capture(struct run *run, struct grt_err *err)
 
 	while (!ret && !should_end(run, now)) {
 		show_progress(run, now);
-		if (poll(run->fds, run->streams + 2, poll_timeout(run, now)) > 0)
+		if (cmd_poll(run->fds, run->streams + 2, poll_timeout(run, now)) > 0)
 			ret = move_ready(run, err);
 		now = now_ns(CLOCK_MONOTONIC);
 	}
@@ -772,7 +781,8 @@ static int setup(struct run *run, char **argv)
 		return status;
 	ret = open_output(run, &err);
 	if (!ret && argv[0])
-		ret = child_fork(&run->child, argv, &err);
+		ret = child_fork(&run->child, argv, hostlog_stderr(), &err);
+	hostlog_started();
 	if (ret)
 		return cmd_error(EXIT_FAILED, &err);
 	return record(run, argv, &err);

@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
@@ -35,6 +36,7 @@
 #include "core/engine.h"
 #include "core/packer.h"
 #include "core/packet.h"
+#include "nvsched/call.h"
 #include "tracefs.h"
 
 #define OBJECTS_MAX 16
@@ -64,10 +66,11 @@ struct ring {
 };
 
 /** struct cpu_tally - of a CPU: @events that came out of the ring buffer, @late: of these, too late for their
- * place */
+ * place, @filtered: events of a decoder that are not asked for */
 struct cpu_tally {
 	uint64_t events;
 	uint64_t late;
+	uint64_t filtered;
 };
 
 /**
@@ -83,6 +86,8 @@ struct cpu_tally {
  * @ended: capture is over, what is left is all
  * @missed: times that a program was not run, since one was running already on that CPU
  * @without: objects left out, since a module has no BTF
+ * @own: the decoder's
+ * @positions: the ring buffer's, see position(); NULL without a decoder
  * @text: texts of describe()
  */
 struct capture {
@@ -116,10 +121,12 @@ struct capture {
 	int failed;
 	uint64_t missed;
 	char without[128];
+	void *own;
+	const char *positions;
 	struct {
 		char key[32];
 		char value[4096];
-	} text[4];
+	} text[5];
 };
 
 static uint64_t now_ns(void)
@@ -158,10 +165,18 @@ static bool parse_section(const char *section, struct attach_point *at)
 	return sscanf(section, "tp/%63[^/]/%63s", at->group, at->event) == 2;
 }
 
+/* It runs when it is asked for rows, and is attached to nothing. */
+static bool is_iterator(const struct bpf_program *prog)
+{
+	return !strncmp(bpf_program__section_name(prog), "iter/", 5);
+}
+
 static bool is_here(int tracefs, const struct bpf_program *prog)
 {
 	struct attach_point at;
 
+	if (is_iterator(prog))
+		return true;
 	return parse_section(bpf_program__section_name(prog), &at) &&
 	       tracefs_find(tracefs, at.group[0] ? at.group : NULL, at.event, NULL, 0);
 }
@@ -169,7 +184,7 @@ static bool is_here(int tracefs, const struct bpf_program *prog)
 /* Fences are in every kernel: their programs only complete what those of a driver see. */
 static bool is_helper(const struct bpf_program *prog)
 {
-	return !strncmp(bpf_program__section_name(prog), "raw_tp/dma_fence_", 17);
+	return is_iterator(prog) || !strncmp(bpf_program__section_name(prog), "raw_tp/dma_fence_", 17);
 }
 
 static bool only_helps(struct bpf_object *o)
@@ -532,6 +547,91 @@ static int take_event(struct capture *c, unsigned int cpu, struct grt_event *e, 
 	return 0;
 }
 
+/* A record of the decoder's; the events that it makes of it come back through bpf_put(). */
+static int take_call(struct capture *c, unsigned int cpu, const void *data, size_t size)
+{
+	const struct grt_nv_call *call = (const void *)((const char *)data + sizeof(struct bpf_comm));
+	struct grt_event who = {.time = call->time, .tid = call->tid};
+	int ret;
+
+	if (size != sizeof(struct bpf_comm) + sizeof(*call) || !c->kind->decoder)
+		return -EPROTO;
+	c->tally[cpu].events++;
+	ret = name_thread(c, cpu, &who, data);
+	return ret ? ret : c->kind->decoder->take(c->own, call, sizeof(*call));
+}
+
+int bpf_put(void *capture, struct grt_event *e, uint32_t cpu)
+{
+	struct capture *c = capture;
+	int ret;
+
+	if (cpu >= c->cpus)
+		return -EPROTO;
+	if (!(c->config.types >> e->type & 1)) {
+		c->tally[cpu].filtered++;
+		return 0;
+	}
+	ret = grt_packer_add(c->packer, cpu, e);
+	if (ret != -ERANGE)
+		return ret;
+	c->tally[cpu].late++;
+	return 0;
+}
+
+int bpf_own_map(void *capture, const char *name)
+{
+	struct capture *c = capture;
+	int fd;
+
+	for (unsigned int i = 0; i < c->objects; i++) {
+		fd = bpf_object__find_map_fd_by_name(c->object[i], name);
+		if (fd >= 0)
+			return fd;
+	}
+	return -ENOENT;
+}
+
+static struct bpf_program *find_program(struct capture *c, const char *name)
+{
+	struct bpf_program *prog = NULL;
+
+	for (unsigned int i = 0; i < c->objects && !prog; i++)
+		prog = bpf_object__find_program_by_name(c->object[i], name);
+	return prog;
+}
+
+static ssize_t read_all(int fd, void **out)
+{
+	size_t room = 65536, used = 0;
+	char *buf = malloc(room), *more;
+	ssize_t n = buf ? 1 : -ENOMEM;
+
+	while (buf && (n = read(fd, buf + used, room - used)) > 0) {
+		used += (size_t)n;
+		more = used == room ? realloc(buf, 2 * room) : buf;
+		if (!more)
+			break;
+		room *= used == room ? 2 : 1;
+		buf = more;
+	}
+	*out = buf;
+	return n == 0 ? (ssize_t)used : n < 0 ? -errno : -ENOMEM;
+}
+
+ssize_t bpf_rows(void *capture, const char *program, void **rows)
+{
+	struct bpf_program *prog = find_program(capture, program);
+	struct bpf_link *link = prog ? bpf_program__attach_iter(prog, NULL) : NULL;
+	int fd = link ? bpf_iter_create(bpf_link__fd(link)) : -ENOENT;
+	ssize_t n = fd < 0 ? -errno : read_all(fd, rows);
+
+	if (fd >= 0)
+		close(fd);
+	bpf_link__destroy(link);
+	return n;
+}
+
 /* A record of the ring buffer; it is the programs' own, and checked all the same. */
 static int on_record(void *arg, void *data, size_t size)
 {
@@ -546,6 +646,8 @@ static int on_record(void *arg, void *data, size_t size)
 
 	if (size < at + sizeof(ev.e) || r->cpu >= c->cpus)
 		return -EPROTO;
+	if (r->labels & BPF_HAS_CALL)
+		return take_call(c, r->cpu, (const char *)data + at, size - at);
 	if (r->labels & BPF_HAS_COMM) {
 		l.names = (const void *)((const char *)data + at);
 		at += sizeof(*l.names);
@@ -562,10 +664,34 @@ static int on_record(void *arg, void *data, size_t size)
 	return take_event(c, r->cpu, &ev.e, &l);
 }
 
+/* How far the programs have come, and we; the kernel has both in the first pages of the ring buffer. */
+static uint64_t position(const struct capture *c, unsigned int page)
+{
+	return __atomic_load_n((const uint64_t *)(c->positions + page * (size_t)getpagesize()),
+			       __ATOMIC_ACQUIRE);
+}
+
+/* Takes every record whose place was taken before now: one that is being written holds up those behind it. */
+static int catch_up(struct capture *c)
+{
+	const struct timespec pause = {.tv_nsec = 20000};
+	uint64_t end = position(c, 1);
+	int ret = 0;
+
+	while (ret >= 0 && position(c, 0) < end) {
+		ret = ring_buffer__consume(c->reader);
+		if (!ret)
+			nanosleep(&pause, NULL);
+	}
+	return ret < 0 ? ret : 0;
+}
+
 static int consume(struct capture *c)
 {
 	int ret = ring_buffer__consume(c->reader);
 
+	if (ret >= 0 && c->kind->decoder && c->kind->decoder->look(c->own))
+		ret = catch_up(c) ?: c->kind->decoder->settle(c->own);
 	if (ret < 0)
 		c->failed = ret;
 	return ret < 0 ? ret : 0;
@@ -591,6 +717,8 @@ static void set_config(struct capture *c, const struct source_setup *setup)
 	if (setup->types)
 		c->config.types = setup->types;
 	c->config.device = setup->device;
+	c->config.self = (uint32_t)getpid();
+	c->config.refused = setup->refused;
 	c->config.stacks =
 		(setup->user_stack ? BPF_STACK_USER : 0) | (setup->kernel_stack ? BPF_STACK_KERNEL : 0);
 	if (getrandom(&c->config.secret, sizeof(c->config.secret), 0) < 0)
@@ -629,6 +757,17 @@ static int make_reader(struct capture *c, struct grt_err *err)
 	    epoll_ctl(c->epoll, EPOLL_CTL_ADD, c->timer, &ticked))
 		return grt_err_set(err, -errno, strerror(errno), NULL, "cannot read the BPF ring buffer");
 	return 0;
+}
+
+static int open_decoder(struct capture *c, const struct source_setup *setup, struct grt_err *err)
+{
+	int ring = bpf_object__find_map_fd_by_name(c->object[0], "events");
+	void *pages = mmap(NULL, 2 * (size_t)getpagesize(), PROT_READ, MAP_SHARED, ring, 0);
+
+	if (pages == MAP_FAILED)
+		return grt_err_set(err, -errno, strerror(errno), NULL, "cannot read the BPF ring buffer");
+	c->positions = pages;
+	return c->kind->decoder->open(&c->own, c, setup, err);
 }
 
 /* Objects of a single driver have its name. */
@@ -670,7 +809,9 @@ static int prepare(struct capture *c, const struct source_setup *setup, struct g
 						     "nothing for %s", c->kind->name)
 		       : c->without[0] ? no_btf(c, err)
 				       : no_tracepoint(objects, err);
-	return ret ? ret : make_reader(c, err);
+	if (!ret)
+		ret = make_reader(c, err);
+	return ret || !c->kind->decoder ? ret : open_decoder(c, setup, err);
 }
 
 int bpf_open(void **state, const struct source_setup *setup, const struct bpf_kind *kind, struct grt_err *err)
@@ -728,9 +869,9 @@ int bpf_start(void *state, struct grt_err *err)
 	int ret = 0;
 
 	for (unsigned int i = 0; !ret && i < c->objects; i++)
-		bpf_object__for_each_program(prog, c->object[i]) if (!ret && bpf_program__autoload(prog) &&
-								     c->links < PROGRAMS_MAX) ret =
-			attach(c, prog, err);
+		bpf_object__for_each_program(
+			prog, c->object[i]) if (!ret && bpf_program__autoload(prog) && !is_iterator(prog) &&
+						c->links < PROGRAMS_MAX) ret = attach(c, prog, err);
 	return ret;
 }
 
@@ -768,7 +909,7 @@ static int refresh(struct capture *c)
 static size_t read_cpu(struct capture *c, unsigned int cpu, void *buf, size_t len)
 {
 	struct grt_packer_counts counts = {
-		.filtered = c->count[cpu].filtered,
+		.filtered = c->count[cpu].filtered + c->tally[cpu].filtered,
 		.lost = c->count[cpu].lost + c->tally[cpu].late + (cpu ? 0 : c->missed),
 	};
 	enum grt_pack pack = c->ended ? GRT_PACK_ALL : c->force ? GRT_PACK_NOW : GRT_PACK_ENOUGH;
@@ -860,8 +1001,11 @@ int bpf_stop(void *state, struct grt_err *err)
 
 	if (c->ended)
 		return 1;
+	/* what a decoder looks at is sure only as long as the programs tell of changes */
+	ret = c->kind->decoder ? consume(c) : 0;
 	detach(c);
-	ret = consume(c);
+	if (!ret)
+		ret = consume(c);
 	if (ret)
 		return grt_err_set(err, ret, strerror(-ret), NULL, "cannot read the BPF ring buffer");
 	read_counts(c);
@@ -878,7 +1022,8 @@ static void programs_text(const struct capture *c, char *text, size_t room)
 
 	text[0] = '\0';
 	for (unsigned int i = 0; i < c->objects; i++)
-		bpf_object__for_each_program(prog, c->object[i]) if (bpf_program__autoload(prog))
+		bpf_object__for_each_program(prog, c->object[i]) if (bpf_program__autoload(prog) &&
+								     !is_iterator(prog))
 			snprintf(text + strlen(text), room - strlen(text), "%s%s", text[0] ? " " : "",
 				 bpf_program__section_name(prog));
 }
@@ -905,7 +1050,7 @@ static void counts_text(const struct capture *c, char *text, size_t room)
 
 int bpf_describe(void *state, struct grt_env *env, int room)
 {
-	static const char *const keys[] = {"programs", "buffer_size", "balance", "without_btf"};
+	static const char *const keys[] = {"programs", "buffer_size", "balance", "without_btf", "decoder"};
 	struct capture *c = state;
 	int n;
 
@@ -913,7 +1058,9 @@ int bpf_describe(void *state, struct grt_env *env, int room)
 	snprintf(c->text[1].value, sizeof(c->text[1].value), "%llu", (unsigned long long)c->ring_bytes);
 	counts_text(c, c->text[2].value, sizeof(c->text[2].value));
 	snprintf(c->text[3].value, sizeof(c->text[3].value), "%s", c->without);
-	for (n = 0; n < room && n < (c->without[0] ? 4 : 3); n++) {
+	if (c->kind->decoder)
+		c->kind->decoder->describe(c->own, c->text[4].value, sizeof(c->text[4].value));
+	for (n = 0; n < room && n < (c->kind->decoder ? 5 : c->without[0] ? 4 : 3); n++) {
 		snprintf(c->text[n].key, sizeof(c->text[n].key), "%s_%s", c->kind->name, keys[n]);
 		env[n] = (struct grt_env){c->text[n].key, c->text[n].value};
 	}
@@ -928,6 +1075,10 @@ int bpf_close(void *state, struct grt_err *err)
 	if (!c)
 		return 0;
 	detach(c);
+	if (c->kind->decoder)
+		c->kind->decoder->close(c->own);
+	if (c->positions)
+		munmap((void *)c->positions, 2 * (size_t)getpagesize());
 	ring_buffer__free(c->reader);
 	for (unsigned int i = 0; i < c->objects; i++)
 		bpf_object__close(c->object[i]);
@@ -963,6 +1114,24 @@ int bpf_probe(const char *const *objects, struct grt_err *err)
 {
 	(void)objects;
 	return not_built(err);
+}
+
+int bpf_put(void *capture, struct grt_event *e, uint32_t cpu)
+{
+	(void)capture, (void)e, (void)cpu;
+	return -ENOSYS;
+}
+
+ssize_t bpf_rows(void *capture, const char *program, void **rows)
+{
+	(void)capture, (void)program, (void)rows;
+	return -ENOSYS;
+}
+
+int bpf_own_map(void *capture, const char *name)
+{
+	(void)capture, (void)name;
+	return -ENOSYS;
 }
 
 /* bpf_open() never succeeds, so the rest is only called to close what is not there. */

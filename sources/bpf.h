@@ -11,18 +11,38 @@
 struct bpf_config;
 
 /**
+ * struct bpf_decoder - makes events of records that are none (BPF_HAS_CALL)
+ * @open: begins; @capture is for bpf_put(), bpf_rows() and bpf_own_map()
+ * @take: a record, from behind the names. Return: 0 or -errno
+ * @look: whether it has to know how things are outside; if so, it takes a look at them
+ * @settle: all records of before that look have been taken. Return: 0 or -errno
+ * @describe: what belongs into the recording's environment, as text
+ * @close: frees it; NULL is allowed
+ */
+struct bpf_decoder {
+	int (*open)(void **own, void *capture, const struct source_setup *setup, struct grt_err *err);
+	int (*take)(void *own, const void *record, size_t size);
+	bool (*look)(void *own);
+	int (*settle)(void *own);
+	void (*describe)(void *own, char *text, size_t room);
+	void (*close)(void *own);
+};
+
+/**
  * struct bpf_kind - what a source is made of
  * @name: of the source
  * @driver: only rings of this driver, NULL: as the user says
  * @objects: names of its objects, ended by NULL. Of these, programs whose
  *	tracepoint this kernel does not have are left out
  * @configure: makes further settings of the programs; may be NULL
+ * @decoder: for programs whose records are no events; NULL: theirs are
  */
 struct bpf_kind {
 	const char *name;
 	const char *driver;
 	const char *const *objects;
 	void (*configure)(struct bpf_config *config);
+	const struct bpf_decoder *decoder;
 };
 
 /** bpf_open - the open() of a source of BPF programs; @kind is used until it is closed */
@@ -31,6 +51,20 @@ int bpf_open(void **state, const struct source_setup *setup, const struct bpf_ki
 
 /** bpf_probe - whether they would work here: 0, or -errno with what is missing in *err */
 int bpf_probe(const char *const *objects, struct grt_err *err);
+
+/** bpf_put - an event that a decoder has made, for the stream of @cpu. Return: 0 or -ENOMEM */
+int bpf_put(void *capture, struct grt_event *e, uint32_t cpu);
+
+/**
+ * bpf_rows - what an iterator program writes
+ * @program: its name
+ * @rows: gets the bytes, which the caller frees
+ * Return: how many, or -errno
+ */
+ssize_t bpf_rows(void *capture, const char *program, void **rows);
+
+/** bpf_own_map - the descriptor of a map of the source's programs, or -errno */
+int bpf_own_map(void *capture, const char *name);
 
 /* The other operations; see struct source. */
 int bpf_start(void *state, struct grt_err *err);

@@ -30,6 +30,7 @@ struct kmod_settings;
  * @buffer_size: bytes per CPU, 0: as it is
  * @merged: one stream of whole packets instead of one per CPU
  * @settings: of the kernel module, for the time of the recording; for it alone
+ * @refused: of `nvsched`: calls that failed, too
  * @user_stack, @kernel_stack: CPU stacks are wanted at each SUBMIT
  * @stack: how, as the option says; NULL: without it
  * @program: a program will be started
@@ -49,6 +50,7 @@ struct source_setup {
 	uint64_t buffer_size;
 	bool merged;
 	const struct kmod_settings *settings;
+	bool refused;
 	bool user_stack;
 	bool kernel_stack;
 	const char *stack;

@@ -212,6 +212,15 @@ static void print_stages(void)
 	end();
 }
 
+static void print_exports(void)
+{
+	puts(".Bl -tag -width \"perfetto .pftrace\" -compact");
+#define GRT_EXPORT(name, ending, help) item(#name " " ending, help);
+#include <writers/exports.def>
+#undef GRT_EXPORT
+	end();
+}
+
 static const struct block {
 	const char *name;
 	void (*print)(void);
@@ -219,7 +228,7 @@ static const struct block {
 	{"packet", print_packet},   {"record", print_record},	{"events", print_events},
 	{"engines", print_engines}, {"fates", print_fates},	{"files", print_files},
 	{"keys", print_keys},	    {"aliases", print_aliases}, {"profiles", print_profiles},
-	{"stages", print_stages},
+	{"stages", print_stages},   {"exports", print_exports},
 };
 
 int main(int argc, char **argv)

@@ -75,6 +75,29 @@ enum grt_flag_bit {
 #define GRT_NAME_DEVICE	 3
 #define GRT_NAME_COUNTER 4
 
+/* grt_ev_irq.source where a device's blocks (clients) have sources of their own */
+#define GRT_IRQ_SOURCE(client, src) ((__u32)(client) << 16 | ((__u32)(src) & 0xffff))
+#define GRT_IRQ_CLIENT_UNKNOWN	    0xffffU
+
+/** enum grt_log_note - the rows of log_notes.def: grt_ev_log_note.what */
+enum grt_log_note {
+#define GRT_LOG_NOTE(number, NAME, name, help) GRT_LOG_##NAME = (number),
+#include "log_notes.def"
+#undef GRT_LOG_NOTE
+};
+
+/* grt_ev_log_call.step */
+#define GRT_CALL_ENTERED  1
+#define GRT_CALL_RETURNED 2
+
+/* grt_ev_func.step and .known */
+#define GRT_FUNC_CALLED	  1
+#define GRT_FUNC_ENTERED  2
+#define GRT_FUNC_RETURNED 3
+#define GRT_FUNC_EVENT	  4
+#define GRT_FUNC_TOOK	  1U
+#define GRT_FUNC_RET	  2U
+
 /* grt_event.ring where the event belongs to no ring */
 #define GRT_RING_NONE 0xffffffffU
 

@@ -66,48 +66,25 @@ struct grt_session;
  * @packet: a packet begins; called before its first event, in the order of the
  *	merge, so that balances can be summed
  * @event: every event, before its own callback
- * @job: SUBMIT, COMMIT, START, END, COMPLETE, CTX_SWITCH
- * @wait: SYNC_WAIT_ENTER, SYNC_WAIT_EXIT
- * @error: ERROR
- * @command: COMMAND
- * @irq: IRQ
- * @name: NAME
- * @call: IOCTL_ENTER, IOCTL_EXIT, OPEN, CLOSE, MMAP, POLL
- * @dep: WAIT_DEP, FENCE
- * @vblank: VBLANK, VBLANK_QUEUED, VBLANK_DELIVERED
- * @mem: MEM_*
- * @xid: XID
- * @counter: COUNTER
- * @stack: STACK, FRAME
- * @custom: events that only one driver has
- * @aggregate: AGGREGATE
- * @tsg: TSG_*
- * @image: PROCESS, STRING, NODE, MAPPING, CLOCK
- * @launch: LAUNCH, GPU_*
+ * @job and so on: the events of each class, see classes.def
  * @unknown: a type that this version does not know; skipped by its size
  */
 struct grt_consumer {
 	int (*packet)(struct grt_consumer *c, const struct grt_packet *p);
 	int (*event)(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu);
-	int (*job)(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu);
-	int (*wait)(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu);
-	int (*error)(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu);
-	int (*command)(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu);
-	int (*irq)(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu);
-	int (*name)(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu);
-	int (*call)(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu);
-	int (*dep)(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu);
-	int (*vblank)(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu);
-	int (*mem)(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu);
-	int (*xid)(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu);
-	int (*counter)(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu);
-	int (*stack)(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu);
-	int (*custom)(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu);
-	int (*aggregate)(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu);
-	int (*tsg)(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu);
-	int (*image)(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu);
-	int (*launch)(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu);
+#define GRT_CLASS(name, help) int (*name)(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu);
+#include <grtrace/classes.def>
+#undef GRT_CLASS
 	int (*unknown)(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu);
+};
+
+/** enum grt_class - the classes of classes.def, for tables by class */
+enum grt_class {
+	GRT_CLASS_unknown,	/* a type that this version does not know */
+#define GRT_CLASS(name, help) GRT_CLASS_##name,
+#include <grtrace/classes.def>
+#undef GRT_CLASS
+	GRT_CLASSES,
 };
 
 /** enum grt_fault_kind - what was found wrong in an input, see struct grt_health */

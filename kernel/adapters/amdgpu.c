@@ -8,7 +8,7 @@
  *	amdgpu_cs_ioctl       (struct amdgpu_job *): SUBMIT.cmd is num_ibs
  *	amdgpu_sched_run_job  (struct amdgpu_job *)
  *	amdgpu_iv             (unsigned int ih, struct amdgpu_iv_entry *): IRQ; source
- *			      is client_id << 16 | src_id, data is vmid << 24 | pasid
+ *			      is client_id << 16 | src_id, data is src_data[0]
  *	amdgpu_bo_create      (struct amdgpu_bo *): MEM_CREATE
  *	amdgpu_bo_move        (struct amdgpu_bo *, u32 to, u32 from): MEM_MOVE
  *	amdgpu_vm_bo_map      (struct amdgpu_bo_va *, struct amdgpu_bo_va_mapping *):
@@ -41,6 +41,8 @@ enum field {
 	JOB_NUM_IBS,
 	IV_CLIENT_ID,
 	IV_SRC_ID,
+	IV_SRC_DATA,
+	IV_RING_ID,
 	IV_VMID,
 	IV_PASID,
 	BO_SIZE,
@@ -63,6 +65,8 @@ static struct grtrace_field fields[] = {
 	[JOB_NUM_IBS] = { "amdgpu_job", "num_ibs" },
 	[IV_CLIENT_ID] = { "amdgpu_iv_entry", "client_id" },
 	[IV_SRC_ID] = { "amdgpu_iv_entry", "src_id" },
+	[IV_SRC_DATA] = { "amdgpu_iv_entry", "src_data" },
+	[IV_RING_ID] = { "amdgpu_iv_entry", "ring_id" },
 	[IV_VMID] = { "amdgpu_iv_entry", "vmid" },
 	[IV_PASID] = { "amdgpu_iv_entry", "pasid" },
 	[BO_SIZE] = { "amdgpu_bo", "tbo.base.size" },
@@ -171,21 +175,34 @@ static void on_sched_run_job(void *data, struct amdgpu_job *amdgpu_job)
 
 /* Interrupts. */
 
+/* The first of an array. */
+static u32 iv_data(const struct amdgpu_iv_entry *iv)
+{
+	u32 word;
+
+	return grtrace_field_copy(&fields[IV_SRC_DATA], iv, &word, sizeof(word)) == sizeof(word) ? word : UNKNOWN;
+}
+
+static u32 iv_source(const struct amdgpu_iv_entry *iv)
+{
+	u64 src = field(IV_SRC_ID, iv, U64_MAX);
+
+	return src == U64_MAX ? UNKNOWN : GRT_IRQ_SOURCE(field(IV_CLIENT_ID, iv, GRT_IRQ_CLIENT_UNKNOWN), src);
+}
+
 /* Of no thread that could be asked for, and the ring is not one of the scheduler's by name. */
 static void on_iv(void *data, unsigned int ih, struct amdgpu_iv_entry *iv)
 {
-	struct grtrace_job none = { .ring = GRT_RING_NONE };
-	u64 client = U64_MAX, src = U64_MAX, vmid = U64_MAX, pasid = U64_MAX;
-	bool source, owner;
+	struct grt_ev_irq ev = { .e = { .type = GRT_EV_IRQ, .ring = GRT_RING_NONE } };
 
 	if (!grtrace_enabled())
 		return;
-	source = grtrace_field_read(&fields[IV_CLIENT_ID], iv, &client) &&
-		 grtrace_field_read(&fields[IV_SRC_ID], iv, &src);
-	owner = grtrace_field_read(&fields[IV_VMID], iv, &vmid) &&
-		grtrace_field_read(&fields[IV_PASID], iv, &pasid);
-	grtrace_irq(&none, source ? client << 16 | (src & 0xffff) : UNKNOWN,
-		    owner ? vmid << 24 | (pasid & 0xffffff) : UNKNOWN);
+	ev.source = iv_source(iv);
+	ev.data = iv_data(iv);
+	ev.hw_ring = field(IV_RING_ID, iv, U16_MAX);
+	ev.vmid = field(IV_VMID, iv, U16_MAX);
+	ev.pasid = field(IV_PASID, iv, UNKNOWN);
+	grtrace_emit(&ev.e);
 }
 
 /* Memory. */

@@ -300,8 +300,18 @@ static void sched_on_run(void *data, struct drm_sched_job *sj, struct drm_sched_
 		grtrace_commit(&job, spsc_queue_count(&entity->job_queue), grtrace_sched_hw_depth(sj->sched));
 }
 
+/*
+ * When the hardware's fence was signalled, 0: not known. This is read later, when
+ * other callbacks of that fence, or the scheduler's thread, have had their turn.
+ */
+static inline u64 sched_signalled_at(const struct dma_fence *hw)
+{
+	return test_bit(DMA_FENCE_FLAG_TIMESTAMP_BIT, &hw->flags) ? ktime_to_ns(hw->timestamp) : 0;
+}
+
 static void sched_on_done(void *data, struct drm_sched_fence *f)
 {
+	const struct dma_fence *parent;
 	struct grtrace_job job;
 
 	if (!grtrace_enabled())
@@ -310,8 +320,11 @@ static void sched_on_done(void *data, struct drm_sched_fence *f)
 	if (!sched_place(f->sched, &job))
 		return;
 	sched_learn(&f->finished);
-	if (READ_ONCE(f->parent)) /* else the driver refused it: the hardware never had it */
-		grtrace_end(&job, 0, 0);
+	parent = READ_ONCE(f->parent);
+	if (!parent)
+		return; /* the driver refused it: the hardware never had it */
+	job.time = sched_signalled_at(parent);
+	grtrace_end(&job, 0, 0);
 }
 
 /* Dependencies. */

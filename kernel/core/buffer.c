@@ -23,8 +23,9 @@ static u64 chan_bytes;
 
 DECLARE_WAIT_QUEUE_HEAD(grtrace_wait);
 
-static void periodic_flush_fn(struct work_struct *work);
-static DECLARE_DELAYED_WORK(periodic_flush, periodic_flush_fn);
+static void fresh_fn(struct irq_work *work);
+static void timely_flush_fn(struct work_struct *work);
+static DECLARE_DELAYED_WORK(timely_flush, timely_flush_fn);
 
 static bool full(const struct rchan_buf *buf)
 {
@@ -144,6 +145,7 @@ int grtrace_cpus_init(void)
 	for_each_possible_cpu(cpu) {
 		c = per_cpu_ptr(&grtrace_cpus, cpu);
 		init_irq_work(&c->wake, wake_fn);
+		init_irq_work(&c->fresh, fresh_fn);
 		c->rings = kvcalloc(GRTRACE_RINGS, sizeof(*c->rings), GFP_KERNEL);
 		if (!c->rings) {
 			grtrace_cpus_exit();
@@ -184,15 +186,16 @@ void grtrace_buffer_close(void)
 {
 	int cpu;
 
-	cancel_delayed_work_sync(&periodic_flush);
 	if (!chan)
 		return;
 	for_each_possible_cpu(cpu) {
 		struct grtrace_cpu *c = per_cpu_ptr(&grtrace_cpus, cpu);
 
 		irq_work_sync(&c->wake);
+		irq_work_sync(&c->fresh);
 		c->buf = NULL;
 	}
+	cancel_delayed_work_sync(&timely_flush);
 	relay_close(chan);
 	chan = NULL;
 }
@@ -273,10 +276,11 @@ void grtrace_flush(void)
 }
 
 /*
- * The periodic flush, so that a reader need not wait until a sub-buffer is full.
- * Only CPUs with something to give are disturbed.
+ * The timely flush, so that a reader need not wait until a sub-buffer is full.
+ * A packet's first record asks for it: while nothing happens, nothing runs. Only
+ * CPUs with something to give are disturbed.
  */
-static void periodic_flush_fn(struct work_struct *work)
+static void timely_flush_fn(struct work_struct *work)
 {
 	struct rchan_buf *buf;
 	int cpu;
@@ -288,16 +292,31 @@ static void periodic_flush_fn(struct work_struct *work)
 			smp_call_function_single(cpu, flush_this_cpu, NULL, 1);
 	}
 	cpus_read_unlock();
-	grtrace_flush_schedule();
 }
 
-/** grtrace_flush_schedule - keeps the periodic flush going while there is somebody to flush for */
+/* The delay, 0: there is nobody to flush for. */
+static unsigned long flush_delay(void)
+{
+	if (!grtrace_running() || !grtrace_streams_open())
+		return 0;
+	return msecs_to_jiffies(READ_ONCE(grtrace_config[GRT_CONFIG_flush_ms]));
+}
+
+static void fresh_fn(struct irq_work *work)
+{
+	unsigned long delay = flush_delay();
+
+	if (delay)
+		schedule_delayed_work(&timely_flush, delay);
+}
+
+/** grtrace_flush_schedule - a reader has come, or `flush_ms` has changed */
 void grtrace_flush_schedule(void)
 {
-	u64 ms = READ_ONCE(grtrace_config[GRT_CONFIG_flush_ms]);
+	unsigned long delay = flush_delay();
 
-	if (ms && grtrace_running() && grtrace_streams_open())
-		mod_delayed_work(system_wq, &periodic_flush, msecs_to_jiffies(ms));
+	if (delay)
+		mod_delayed_work(system_wq, &timely_flush, delay);
 }
 
 static bool counters_pending(const struct grtrace_cpu *c)
@@ -381,7 +400,6 @@ int grtrace_start_tracing(void)
 	static_branch_deferred_inc(&grtrace_key);
 	grtrace_stages_running(true);
 	grtrace_hold_schedule();
-	grtrace_flush_schedule();
 	pr_debug("started\n");
 	return 0;
 }
@@ -403,7 +421,7 @@ void grtrace_stop_tracing(void)
 	grtrace_stopping = true;
 	grtrace_stages_running(false);
 	grtrace_stopping = false;
-	cancel_delayed_work_sync(&periodic_flush);
+	cancel_delayed_work_sync(&timely_flush);
 	grtrace_flush_final();
 	wake_up_interruptible_all(&grtrace_wait);
 	pr_debug("stopped\n");

@@ -45,6 +45,7 @@ struct grtrace_ring_counts {
  * @overruns: times the buffer became full
  * @consumed: packets read
  * @wake: wakes readers from a context where that is allowed
+ * @fresh: sees to it that a packet that has begun leaves in time
  * @by_type: delivered, by event id
  * @rings: delivered, by ring; GRTRACE_RINGS of them, kept apart since a module
  *	has only 8 KiB of static per-CPU memory
@@ -66,6 +67,7 @@ struct grtrace_cpu {
 	u64 overruns;
 	u64 consumed;
 	struct irq_work wake;
+	struct irq_work fresh;
 	u64 by_type[GRT_EV_MAX];
 	struct grtrace_ring_counts *rings;
 	unsigned long named_rings[BITS_TO_LONGS(GRTRACE_RINGS)];
@@ -91,6 +93,15 @@ static inline u64 grtrace_stamp(struct grtrace_cpu *c)
 		now = c->stamp;
 	c->stamp = now;
 	return now;
+}
+
+/* Of an event that happened at @told: not before the event that the CPU has told last, nor after now. */
+static inline u64 grtrace_stamp_told(struct grtrace_cpu *c, u64 told)
+{
+	u64 last = c->stamp;
+
+	c->stamp = clamp(told, last, grtrace_stamp(c));
+	return c->stamp;
 }
 
 static inline void grtrace_account(struct grtrace_cpu *c, enum grt_fate fate)

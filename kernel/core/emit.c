@@ -273,6 +273,8 @@ static __always_inline bool deliver(struct grtrace_cpu *c, const struct grt_even
 		thread = thread_unnamed(c, e, by);
 	}
 	at = buf->data + buf->offset;
+	if (unlikely(buf->offset == sizeof(struct grt_packet)))
+		irq_work_queue(&c->fresh);
 	if (unlikely(ring || thread))
 		at = write_names(c, at, e, by, ring, thread);
 	copy_record(at, e);
@@ -308,7 +310,7 @@ static void emit(struct grtrace_cpu *c, struct grt_event *e, const struct row *r
 	const struct grtrace_job_info *job;
 	enum grt_fate fate;
 
-	e->time = grtrace_stamp(c);
+	e->time = unlikely(e->time) ? grtrace_stamp_told(c, e->time) : grtrace_stamp(c);
 	e->size = row->size;
 	job = identify(e, row, &by, &other);
 	/* a job that was refused stays refused when nothing is any more */
@@ -338,7 +340,7 @@ static void emit(struct grtrace_cpu *c, struct grt_event *e, const struct row *r
  * grtrace_emit - emits any event but NAME
  * @e: a struct grt_ev_<name>; type, flags, engine, ctx, seqno, ring, device and
  *	the payload are the caller's, the rest is filled in. pid and tid: 0, or
- *	whom the event belongs to.
+ *	whom the event belongs to. time: 0, or when it happened, if that was noted.
  *
  * Any context but NMI, where the event is counted as refused.
  */
@@ -403,6 +405,7 @@ u64 grtrace_nmi_refused(void)
 /* The common part of a job's event. */
 #define JOB_EVENT(job, TYPE)                                                                   \
 	.e = {                                                                                 \
+		.time = (job)->time,                                                           \
 		.type = GRT_EV_##TYPE, .engine = (job)->engine, .ctx = (job)->ctx,             \
 		.seqno = (job)->seqno, .ring = (job)->ring, .device = (job)->device,           \
 	}
@@ -523,10 +526,20 @@ EXPORT_SYMBOL_GPL(grtrace_ctx_switch);
  * @job: ring, device and engine; ctx and seqno 0 where it is about no job
  * @source: the interrupt's source number
  * @data: the interrupt's data word
+ *
+ * Where the device tells ring and address spaces of its own numbering, fill in
+ * struct grt_ev_irq and use grtrace_emit().
  */
 void grtrace_irq(const struct grtrace_job *job, u32 source, u32 data)
 {
-	struct grt_ev_irq ev = { JOB_EVENT(job, IRQ), .source = source, .data = data };
+	struct grt_ev_irq ev = {
+		JOB_EVENT(job, IRQ),
+		.source = source,
+		.data = data,
+		.hw_ring = U16_MAX,
+		.vmid = U16_MAX,
+		.pasid = U32_MAX,
+	};
 
 	grtrace_emit(&ev.e);
 }

@@ -49,10 +49,13 @@ static __always_inline bool grtrace_enabled(void)
  * @device: device number; ignored where @ring is GRT_RING_NONE
  * @engine: enum grt_engine; ignored where @ring is GRT_RING_NONE
  * @hw_ctx: the driver's own context id, 0 where it has none
+ * @time: when it happened, CLOCK_MONOTONIC ns, where something has noted that
+ *	before the call; 0: now
  */
 struct grtrace_job {
 	u64 ctx;
 	u64 seqno;
+	u64 time;
 	u32 ring;
 	u32 device;
 	u32 hw_ctx;

@@ -70,33 +70,18 @@ void grtrace_trace_end(void);
 			  __entry->time GRT_WALK(VALUE, fields)),                  \
 		grtrace_trace_begin, grtrace_trace_end)
 
-/* What happens around jobs is a trace event; all else is the stream's own. */
-#undef GRT_TRACE_job
-#undef GRT_TRACE_wait
-#undef GRT_TRACE_irq
-#undef GRT_TRACE_error
-#undef GRT_TRACE_command
-#undef GRT_TRACE_dep
-#define GRT_TRACE_job(name, fields)	GRT_TRACE_EVENT(name, fields)
-#define GRT_TRACE_wait(name, fields)	GRT_TRACE_EVENT(name, fields)
-#define GRT_TRACE_irq(name, fields)	GRT_TRACE_EVENT(name, fields)
-#define GRT_TRACE_error(name, fields)	GRT_TRACE_EVENT(name, fields)
-#define GRT_TRACE_command(name, fields) GRT_TRACE_EVENT(name, fields)
-#define GRT_TRACE_dep(name, fields)	GRT_TRACE_EVENT(name, fields)
-#define GRT_TRACE_name(name, fields)
-#define GRT_TRACE_call(name, fields)
-#define GRT_TRACE_vblank(name, fields)
-#define GRT_TRACE_mem(name, fields)
-#define GRT_TRACE_xid(name, fields)
-#define GRT_TRACE_counter(name, fields)
-#define GRT_TRACE_stack(name, fields)
-#define GRT_TRACE_aggregate(name, fields)
-#define GRT_TRACE_tsg(name, fields)
-#define GRT_TRACE_image(name, fields)
-#define GRT_TRACE_launch(name, fields)
-#define GRT_TRACE_custom(name, fields)
+/* What happens around jobs is a trace event; events of all other classes are the stream's own. */
+#define GRT_TRACED_job 1
+#define GRT_TRACED_wait 1
+#define GRT_TRACED_irq 1
+#define GRT_TRACED_error 1
+#define GRT_TRACED_command 1
+#define GRT_TRACED_dep 1
+#define GRT_TRACE_1(name, fields) GRT_TRACE_EVENT(name, fields)
+#define GRT_TRACE_0(name, fields)
+#define GRT_TRACE(CLASS) __PASTE(GRT_TRACE_, __is_defined(GRT_TRACED_##CLASS))
 
-#define GRT_EVENT(id, NAME, name, CLASS, LEVEL, WHO, fields, help) GRT_TRACE_##CLASS(name, fields);
+#define GRT_EVENT(id, NAME, name, CLASS, LEVEL, WHO, fields, help) GRT_TRACE(CLASS)(name, fields);
 #include <grtrace/events.def>
 #undef GRT_EVENT
 #undef GRT_U

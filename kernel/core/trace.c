@@ -30,7 +30,7 @@ void grtrace_trace_end(void)
 	[GRT_EV_##NAME] = trace_grtrace_##name,
 
 static void (*const traces[])(const struct grt_event *e) = {
-#define GRT_EVENT(id, NAME, name, CLASS, LEVEL, WHO, fields, help) GRT_TRACE_##CLASS(name, NAME)
+#define GRT_EVENT(id, NAME, name, CLASS, LEVEL, WHO, fields, help) GRT_TRACE(CLASS)(name, NAME)
 #include <grtrace/events.def>
 #undef GRT_EVENT
 };

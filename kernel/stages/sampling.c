@@ -11,6 +11,7 @@
  *			known at their end: one JOB record each
  */
 #include <linux/hash.h>
+#include <linux/irq_work.h>
 #include <linux/math64.h>
 #include <linux/module.h>
 #include <linux/percpu.h>
@@ -23,8 +24,11 @@ enum mode { STATIC, ADAPTIVE, THRESHOLD };
 
 #define STEP_MS 100
 
-/* Every n-th event of a CPU is measured: reading the clock costs as much as a tenth of it. */
-#define MEASURED 8
+/*
+ * Every n-th event of a CPU is measured: reading the clock costs as much as a
+ * tenth of it. No multiple of how many events a job has, or it would always be the same.
+ */
+#define MEASURED 7
 
 /**
  * struct ring_counts - of the jobs, and events of no known job, of a ring
@@ -68,6 +72,16 @@ static u64 step_began;
 
 static void step_fn(struct work_struct *work);
 static DECLARE_DELAYED_WORK(step, step_fn);
+
+/*
+ * Adaptive sampling takes steps while tracing is on, and none while nothing
+ * happens: an idle system is left alone until the next event that is measured.
+ */
+static bool stepping;
+static bool asleep;
+
+static void wake_fn(struct irq_work *work);
+static struct irq_work wake = IRQ_WORK_INIT(wake_fn);
 
 static enum mode mode(void)
 {
@@ -129,15 +143,20 @@ static enum grt_fate sampling_event(const struct grtrace_look *l)
 		     l->e->time - l->stamps->submit >= grtrace_setting(GRT_CONFIG_sampling_threshold));
 }
 
-/* From the event's stamp to here is what emitting has cost, but for its last lines. */
+/*
+ * From the event's stamp to here is what emitting has cost, but for its last
+ * lines. Of an END it may be the stamp of something before.
+ */
 static void sampling_done(const struct grtrace_look *l, enum grt_fate fate)
 {
 	struct own *o = this_cpu_ptr(own);
 	u64 ns;
 
-	if (mode() != ADAPTIVE || ++o->turn < MEASURED)
+	if (mode() != ADAPTIVE || ++o->turn < MEASURED || l->e->type == GRT_EV_END)
 		return;
 	o->turn = 0;
+	if (unlikely(READ_ONCE(asleep)))
+		irq_work_queue(&wake);
 	ns = (ktime_get_mono_fast_ns() - l->e->time) * MEASURED;
 	if (fate == GRT_FATE_DELIVERED)
 		o->kept += ns;
@@ -161,6 +180,7 @@ static u32 share_that_fits(u64 kept, u64 dropped, u64 ns)
 static void step_fn(struct work_struct *work)
 {
 	u64 now = ktime_get_mono_fast_ns(), ns = now - step_began;
+	bool idle = true;
 	u32 next = 100;
 	int cpu;
 
@@ -169,11 +189,15 @@ static void step_fn(struct work_struct *work)
 		struct spent s = { READ_ONCE(o->kept), READ_ONCE(o->dropped) };
 
 		next = min(next, share_that_fits(s.kept - spent[cpu].kept, s.dropped - spent[cpu].dropped, ns));
+		idle = idle && s.kept == spent[cpu].kept && s.dropped == spent[cpu].dropped;
 		spent[cpu] = s;
 	}
 	WRITE_ONCE(rate, min(next, rate * 2));
 	step_began = now;
-	schedule_delayed_work(&step, msecs_to_jiffies(STEP_MS));
+	if (idle && rate == 100)
+		WRITE_ONCE(asleep, true);
+	else
+		schedule_delayed_work(&step, msecs_to_jiffies(STEP_MS));
 }
 
 static void begin_steps(void)
@@ -183,22 +207,33 @@ static void begin_steps(void)
 	for_each_possible_cpu(cpu)
 		spent[cpu] = (struct spent){ per_cpu_ptr(own, cpu)->kept, per_cpu_ptr(own, cpu)->dropped };
 	step_began = ktime_get_mono_fast_ns();
+	WRITE_ONCE(asleep, false);
 	schedule_delayed_work(&step, msecs_to_jiffies(STEP_MS));
+}
+
+static void wake_fn(struct irq_work *work)
+{
+	if (READ_ONCE(stepping) && READ_ONCE(asleep))
+		begin_steps();
+}
+
+static void stop_steps(void)
+{
+	irq_work_sync(&wake);
+	cancel_delayed_work_sync(&step);
 }
 
 /* Adaptive sampling runs while tracing does. */
 static void sampling_running(bool on)
 {
-	static bool stepping;
-
 	on = on && mode() == ADAPTIVE;
 	if (on == stepping)
 		return;
-	stepping = on;
+	WRITE_ONCE(stepping, on);
 	if (on)
 		begin_steps();
 	else
-		cancel_delayed_work_sync(&step);
+		stop_steps();
 }
 
 static unsigned int sampling_update(void)

@@ -121,11 +121,17 @@ static size_t tsdl_rune(const struct rune *r, char *out)
 	return copy(r, out);
 }
 
+static size_t utf8_rune(const struct rune *r, char *out)
+{
+	return r->valid ? copy(r, out) : (size_t)sprintf(out, "\xef\xbf\xbd");
+}
+
 static size_t (*const write_rune[])(const struct rune *r, char *out) = {
 	[GRT_ESCAPE_TERM] = term_rune,
 	[GRT_ESCAPE_JSON] = json_rune,
 	[GRT_ESCAPE_CSV] = csv_rune,
 	[GRT_ESCAPE_TSDL] = tsdl_rune,
+	[GRT_ESCAPE_UTF8] = utf8_rune,
 };
 
 /* A field that a reader would split or trim is quoted. */

@@ -15,6 +15,7 @@ enum grt_escape {
 	GRT_ESCAPE_JSON, /* the inside of a JSON string; an invalid byte becomes U+FFFD */
 	GRT_ESCAPE_CSV,	 /* a whole CSV field, quoted where it must be; control characters as TERM */
 	GRT_ESCAPE_TSDL, /* the inside of a string in a trace's metadata */
+	GRT_ESCAPE_UTF8, /* as it is, but valid: an invalid byte becomes U+FFFD */
 };
 
 /* What a byte of text can grow to, so that a buffer of this size always holds @len bytes. */

@@ -48,9 +48,8 @@ struct grt_merge {
 	int stopped;
 };
 
-/* Types by the callback that they have in struct grt_consumer. */
 #define GRT_EVENT(id, NAME, name, CLASS, LEVEL, WHO, fields, help) \
-	| (offsetof(struct grt_consumer, CLASS) == offsetof(struct grt_consumer, call) ? 1ULL << (id) : 0)
+	| (GRT_CLASS_##CLASS == GRT_CLASS_call ? 1ULL << (id) : 0)
 static const uint64_t call_types = 0
 #include <grtrace/events.def>
 	;

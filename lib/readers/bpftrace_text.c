@@ -573,11 +573,18 @@ static bool row_sched_run(struct row *r)
 static bool row_interrupt(struct row *r)
 {
 	struct grt_ev_irq irq = {.e = head(r, GRT_EV_IRQ)};
-	__u64 source;
+	__u64 src, client = GRT_IRQ_CLIENT_UNKNOWN, vmid = UINT16_MAX, pasid = UINT32_MAX;
 
-	if (!detail(r, "src=", &source))
+	if (!detail(r, "src=", &src))
 		return false;
-	irq.source = grt_u32(source);
+	detail(r, "client=", &client);
+	detail(r, "vmid=", &vmid);
+	detail(r, "pasid=", &pasid);
+	irq.source = GRT_IRQ_SOURCE(client, src);
+	irq.data = UINT32_MAX;
+	irq.hw_ring = UINT16_MAX;
+	irq.vmid = grt_u16(vmid);
+	irq.pasid = grt_u32(pasid);
 	put(r, &irq.e);
 	return true;
 }

@@ -8,6 +8,7 @@
 #define GRT_READERS_FTRACE_EMIT_H
 
 #include "ftrace_armed.h"
+#include "ftrace_func.h"
 #include "ftrace_jobs.h"
 #include "ftrace_line.h"
 #include "text.h"
@@ -56,6 +57,7 @@ struct ftrace_wait {
  * @number: sequence number given last to a job that has none
  * @queue, @queues: contexts of virtio-gpu queues met
  * @slot: rows of the events plus 1, by a hash of their names; @indexed: they are set
+ * @graphs: functions that threads are in; @unstamped: the present line has no stamp of its own
  * @pci_text, @pci: a PCI address as text and as number, the one met last
  * @html: the text stands in a page; @outside: of the part of it that is a trace
  */
@@ -74,6 +76,8 @@ struct ftrace {
 	bool indexed;
 	bool html;
 	bool outside;
+	struct ftrace_graphs graphs;
+	bool unstamped;
 	char pci_text[FTRACE_PCI];
 	uint32_t pci;
 };

@@ -533,20 +533,36 @@ static enum grt_text_line amdgpu_job(struct ftrace *f, unsigned int what)
 	return GRT_LINE_DONE;
 }
 
+/* The first word of several; records that are printed raw have an array of bytes instead. */
+static uint32_t first_word(struct ftrace *f)
+{
+	uint64_t word;
+
+	if (!FTRACE_FIELD(f, "src_data:") && !FTRACE_FIELD(f, "src_data="))
+		return UINT32_MAX;
+	grt_scan_blanks(&f->at, f->l.end);
+	if (!grt_scan_hex(&f->at, f->l.end, &word) || (f->at < f->l.end && *f->at != ' '))
+		return UINT32_MAX;
+	return grt_u32(word);
+}
+
+/* The labels end with a colon as the kernel prints them, with an equals sign where a tool prints the record.
+ */
+#define IV_NUMBER(f, name, otherwise) FTRACE_NUMBER_OR(f, name ":", FTRACE_NUMBER_OR(f, name "=", otherwise))
+
 static enum grt_text_line amdgpu_iv(struct ftrace *f, unsigned int arg)
 {
 	struct grt_ev_irq x = {.e = ftrace_event(f, GRT_EV_IRQ)};
-	uint64_t source, data = 0;
+	uint64_t src = IV_NUMBER(f, "src_id", UINT64_MAX);
 
 	(void)arg;
-	if (!FTRACE_NUMBER(f, "src_id:", &source) && !FTRACE_NUMBER(f, "src_id=", &source))
+	if (src == UINT64_MAX)
 		return GRT_LINE_BAD;
-	if (FTRACE_FIELD(f, "src_data:") || FTRACE_FIELD(f, "src_data=")) {
-		grt_scan_blanks(&f->at, f->l.end);
-		grt_scan_hex(&f->at, f->l.end, &data);
-	}
-	x.source = grt_u32(source);
-	x.data = grt_u32(data);
+	x.source = GRT_IRQ_SOURCE(IV_NUMBER(f, "client_id", GRT_IRQ_CLIENT_UNKNOWN), src);
+	x.data = first_word(f);
+	x.hw_ring = grt_u16(IV_NUMBER(f, "ring", FTRACE_NUMBER_OR(f, "ring_id=", UINT16_MAX)));
+	x.vmid = grt_u16(IV_NUMBER(f, "vmid", UINT16_MAX));
+	x.pasid = grt_u32(IV_NUMBER(f, "pasid", UINT32_MAX));
 	grt_text_put(f->t, &x.e, f->l.cpu);
 	return GRT_LINE_DONE;
 }

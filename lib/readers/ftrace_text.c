@@ -25,7 +25,7 @@ static bool ftrace_takes(const char *line, const char *end)
 
 	end = without_escape(line, end);
 	if (!ftrace_line_parse(&l, line, end))
-		return begins(line, end, "# tracer: ");
+		return begins(line, end, "# tracer: ") || ftrace_func_is_graph(line, end);
 	for (size_t i = 0; i < l.event.len; i++)
 		if ((unsigned char)l.event.at[i] <= ' ')
 			return false;
@@ -35,7 +35,8 @@ static bool ftrace_takes(const char *line, const char *end)
 
 static bool ftrace_time(const char *line, const char *end, uint64_t *ns, size_t *hint)
 {
-	return line < end && *line != '#' && ftrace_line_time(line, end, ns, hint);
+	return line < end && *line != '#' &&
+	       (ftrace_line_time(line, end, ns, hint) || ftrace_func_graph_time(line, end, ns));
 }
 
 /* "# entries-in-buffer/entries-written: 12/34   #P:2": what is not in the buffer any more was overwritten */
@@ -129,15 +130,39 @@ static enum grt_text_line no_event(struct ftrace *f, const char *line, const cha
 		return lost(f, p, end);
 	if (f->html && (*p == '"' || *p == '<'))
 		return GRT_LINE_SKIP;
+	if (ftrace_func_graph_line(f, p, end))
+		return GRT_LINE_DONE;
 	return is_banner(p, end) || is_frame(line, p, end) ? GRT_LINE_SKIP : GRT_LINE_BAD;
+}
+
+/* What has no row: a function, a probe, or an event that has no place here. */
+static enum grt_text_line other(struct ftrace *f)
+{
+	static const struct grt_span calls = {"(system calls)", 14};
+	/* "sys_ioctl(fd: 3)" looks like a name up to its colon */
+	bool call = memchr(f->l.event.at, '(', f->l.event.len);
+	struct grt_span name = call ? calls : f->l.event;
+
+	if (f->l.what == FTRACE_FUNCTION && ftrace_func_called(f))
+		return GRT_LINE_DONE;
+	if (f->l.what == FTRACE_EVENT && !call) {
+		if (ftrace_func_probe(f))
+			return GRT_LINE_DONE;
+		if (ftrace_func_is_event(f->l.event)) {
+			ftrace_func_event(f);
+			return GRT_LINE_DONE;
+		}
+	}
+	if (f->l.what == FTRACE_FUNCTION)
+		name = calls;
+	grt_text_unknown(f->t, name.at, name.len);
+	return GRT_LINE_DONE;
 }
 
 static enum grt_text_line ftrace_line(struct grt_text *t, const char *line, const char *end)
 {
-	static const struct grt_span function = {"(functions)", 11};
 	struct ftrace *f = grt_text_state(t);
 	const struct ftrace_row *row;
-	struct grt_span name;
 
 	f->t = t;
 	f->l.threads = f->threads;
@@ -147,14 +172,11 @@ static enum grt_text_line ftrace_line(struct grt_text *t, const char *line, cons
 	if ((line < end && *line == '#') || !ftrace_line_parse(&f->l, line, end))
 		return no_event(f, line, end);
 	f->at = f->l.fields;
+	f->unstamped = false;
 	row = f->l.what == FTRACE_FUNCTION ? NULL : ftrace_row_of(f, f->l.event);
 	if (row)
 		return row->handle(f, row->arg);
-	/* "sys_ioctl(fd: 3)" looks like a name up to its colon */
-	name = f->l.what == FTRACE_FUNCTION || memchr(f->l.event.at, '(', f->l.event.len) ? function
-											  : f->l.event;
-	grt_text_unknown(t, name.at, name.len);
-	return GRT_LINE_DONE;
+	return other(f);
 }
 
 const struct grt_text_format grt_text_ftrace_text = {

@@ -430,6 +430,12 @@ static inline bool grt_key_number(const char *p, const char *end, const char *ke
 /** GRT_KEY_NUMBER - the same for a text constant */
 #define GRT_KEY_NUMBER(p, end, key, v) grt_key_number((p), (end), (key), sizeof(key) - 1, (v))
 
+/** grt_u16 - saturates to 16 bits */
+static inline uint16_t grt_u16(uint64_t v)
+{
+	return v > UINT16_MAX ? UINT16_MAX : (uint16_t)v;
+}
+
 /** grt_u32 - saturates to 32 bits */
 static inline uint32_t grt_u32(uint64_t v)
 {

@@ -216,27 +216,22 @@ static void make_key(const struct grt_line_out *l, struct key_text *k, const cha
 	k->len = (uint8_t)(n < (int)sizeof(k->text) ? n : (int)sizeof(k->text) - 1);
 }
 
-#define GRT_EVENT(id, NAME, name, CLASS, LEVEL, WHO, fields, help) [id] = #CLASS,
-static const char *const class_of[GRT_EV_MAX] = {
+static const uint8_t class_of[GRT_EV_MAX] = {
+#define GRT_EVENT(id, NAME, name, CLASS, LEVEL, WHO, fields, help) [id] = GRT_CLASS_##CLASS,
 #include <grtrace/events.def>
-};
 #undef GRT_EVENT
-
-static bool is_class(uint16_t type, const char *name)
-{
-	return type < GRT_EV_MAX && class_of[type] && !strcmp(class_of[type], name);
-}
+};
 
 bool grt_line_out_is_cpu(uint16_t type)
 {
-	return is_class(type, "call");
+	return type < GRT_EV_MAX && class_of[type] == GRT_CLASS_call;
 }
 
 static enum when when_of(unsigned int type, const struct grt_field *f)
 {
 	if (type == GRT_EV_IOCTL_ENTER && !strcmp(f->name, "fd"))
 		return NOT_NEGATIVE;
-	if (f->kind == GRT_FIELD_SIGNED || is_class((uint16_t)type, "call"))
+	if (f->kind == GRT_FIELD_SIGNED || class_of[type] == GRT_CLASS_call)
 		return ALWAYS;
 	return NOT_ZERO;
 }
@@ -292,7 +287,7 @@ static void plan_event(struct grt_line_out *l, unsigned int type)
 
 	snprintf(unknown, sizeof(unknown), "EVENT_%u", type);
 	p->cpu = grt_line_out_is_cpu((uint16_t)type);
-	p->job = is_class((uint16_t)type, "job");
+	p->job = class_of[type] == GRT_CLASS_job;
 	p->ioctl = type == GRT_EV_IOCTL_ENTER || type == GRT_EV_IOCTL_EXIT;
 	p->who_first = p->cpu && l->form != GRT_LINE_OUT_MERGED;
 	plan_title(l, p, d->name ? d->title : unknown);

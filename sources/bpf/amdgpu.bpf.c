@@ -5,7 +5,7 @@
  *
  *	amdgpu_cs_ioctl    (struct amdgpu_job *): SUBMIT.cmd is num_ibs
  *	amdgpu_iv          IRQ: source is client_id << 16 | src_id, data is
- *			   vmid << 24 | pasid
+ *			   src_data[0]
  *	amdgpu_bo_create   MEM_CREATE: pages, preferred and allowed domains,
  *			   memory type, the object's flags
  *	amdgpu_bo_move     MEM_MOVE
@@ -42,6 +42,7 @@ struct iv_record {
 	__u64 timestamp;
 	__u32 timestamp_src;
 	__u32 pasid;
+	__u32 src_data[4];
 };
 
 struct bo_create_record {
@@ -94,8 +95,11 @@ int iv(struct iv_record *ctx)
 	at = begin_irq(c, cpu);
 	if (!at)
 		return 0;
-	at->ev.source = ctx->client_id << 16 | (ctx->src_id & 0xffff);
-	at->ev.data = ctx->vmid << 24 | (ctx->pasid & 0xffffff);
+	at->ev.source = GRT_IRQ_SOURCE(ctx->client_id, ctx->src_id);
+	at->ev.data = ctx->src_data[0];
+	at->ev.hw_ring = ctx->ring_id;
+	at->ev.vmid = ctx->vmid;
+	at->ev.pasid = ctx->pasid;
 	event_submit(at, c);
 	return 0;
 }

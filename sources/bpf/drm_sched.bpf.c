@@ -96,7 +96,7 @@ static __always_inline int done(struct drm_sched_fence *f)
 
 	if (!parent)
 		return 0;
-	job_end(&key, 0, 0, 0); /* first: this is the moment of its stamp */
+	job_ended_at(&key, 0, 0, 0, signalled_at(parent));
 	error = BPF_CORE_READ(parent, error);
 	if (error)
 		job_failed(&key, error);

@@ -40,11 +40,20 @@ struct {
 	__uint(value_size, BPF_STACK_DEPTH * sizeof(__u64));
 } stacks SEC(".maps");
 
+#define FENCE_HAS(fence, FLAG)                                                                \
+	(BPF_CORE_READ(fence, flags) >>                                                       \
+		 bpf_core_enum_value(enum dma_fence_flag_bits, DMA_FENCE_FLAG_##FLAG##_BIT) & \
+	 1)
+
 static __always_inline int is_signalled(struct dma_fence *fence)
 {
-	return BPF_CORE_READ(fence, flags) >>
-		       bpf_core_enum_value(enum dma_fence_flag_bits, DMA_FENCE_FLAG_SIGNALED_BIT) &
-	       1;
+	return FENCE_HAS(fence, SIGNALED);
+}
+
+/* When the fence was signalled, ns, 0: not known; programs that look run later than that */
+static __always_inline __u64 signalled_at(struct dma_fence *fence)
+{
+	return FENCE_HAS(fence, TIMESTAMP) ? BPF_CORE_READ(fence, timestamp) : 0;
 }
 
 static __always_inline __u32 take_stack(void *ctx, struct bpf_counts *c, __u64 flags)
@@ -169,14 +178,19 @@ static __always_inline int job_start(const struct job_key *key)
 	return 0;
 }
 
+/* What is noted of an event may be this much older than the event's record: they are brought into order. */
+#define TOLD_MAX_NS 100000000ULL
+
 static __always_inline void put_end(struct bpf_counts *c, __u32 cpu, const struct job_key *key,
 				    const struct job *job, __u32 reply, __u32 hw_ctx, __u64 fence_id,
-				    __u32 flags)
+				    __u32 flags, __u64 told)
 {
 	struct out_end *at = begin_end(c, cpu);
 
 	if (!at)
 		return;
+	if (at->ev.e.time - told < TOLD_MAX_NS)
+		at->ev.e.time = told;
 	at->ev.e.flags |= flags;
 	set_job(&at->ev.e, key, job);
 	at->ev.reply = reply;
@@ -185,8 +199,9 @@ static __always_inline void put_end(struct bpf_counts *c, __u32 cpu, const struc
 	event_submit(at, c);
 }
 
-/* END: the device has finished it */
-static __always_inline int job_end(const struct job_key *key, __u32 reply, __u32 hw_ctx, __u64 fence_id)
+/* END: the device has finished it, at @told; 0: now */
+static __always_inline int job_ended_at(const struct job_key *key, __u32 reply, __u32 hw_ctx, __u64 fence_id,
+					__u64 told)
 {
 	struct job *job = bpf_map_lookup_elem(&jobs, key);
 	struct bpf_counts *c;
@@ -197,8 +212,13 @@ static __always_inline int job_end(const struct job_key *key, __u32 reply, __u32
 		return 0;
 	if (job)
 		job->state &= ~JOB_END_BY_FENCE;
-	put_end(c, cpu, key, job, reply, hw_ctx, fence_id, 0);
+	put_end(c, cpu, key, job, reply, hw_ctx, fence_id, 0, told);
 	return 0;
+}
+
+static __always_inline int job_end(const struct job_key *key, __u32 reply, __u32 hw_ctx, __u64 fence_id)
+{
+	return job_ended_at(key, reply, hw_ctx, fence_id, 0);
 }
 
 /* The job failed on the hardware, which is told when it is complete */
@@ -249,7 +269,7 @@ static __always_inline int job_complete(const struct job_key *key, __s32 status)
 		return 0;
 	job->state |= JOB_DONE;
 	if (job->state & JOB_END_BY_FENCE)
-		put_end(c, cpu, key, job, 0, job->hw_ctx, 0, GRT_FLAG_INFERRED);
+		put_end(c, cpu, key, job, 0, job->hw_ctx, 0, GRT_FLAG_INFERRED, 0);
 	if (status || job->error)
 		job_error(key, job, status ? status : job->error, 0);
 	at = begin_complete(c, cpu);

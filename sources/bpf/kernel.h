@@ -37,6 +37,7 @@ struct signal_struct {
 };
 
 struct task_struct {
+	unsigned int flags;
 	int tgid;
 	struct task_struct *group_leader;
 	struct files_struct *files;
@@ -50,6 +51,18 @@ struct upid {
 
 struct pid {
 	struct upid numbers[1];
+};
+
+struct seq_file;
+
+struct bpf_iter_meta {
+	struct seq_file *seq;
+};
+
+struct bpf_iter__task_file {
+	struct bpf_iter_meta *meta;
+	struct task_struct *task;
+	struct file *file;
 };
 
 /* x86-64 */
@@ -73,6 +86,7 @@ struct device {
 /* Its value is the running kernel's: 0, from 7.0 on 3. */
 enum dma_fence_flag_bits {
 	DMA_FENCE_FLAG_SIGNALED_BIT,
+	DMA_FENCE_FLAG_TIMESTAMP_BIT,
 };
 
 struct dma_fence {
@@ -80,6 +94,7 @@ struct dma_fence {
 	__u64 seqno;
 	unsigned long flags;
 	int error;
+	__s64 timestamp; /* when it was signalled, CLOCK_MONOTONIC ns, valid with the flag */
 };
 
 struct spsc_queue {

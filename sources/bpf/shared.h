@@ -30,6 +30,8 @@
  * @driver: only rings of this driver; of `fence`: the driver whose fences are jobs; empty: all
  * @stacks: BPF_STACK_* to take at each SUBMIT
  * @majors: of NVIDIA's device files, for `nvidia`; 0: no more
+ * @self: this process's own calls are none of `nvsched`; 0: they are
+ * @refused: of `nvsched`: calls that failed, too, and on whatever file
  */
 struct bpf_config {
 	__u32 pid;
@@ -41,6 +43,8 @@ struct bpf_config {
 	char driver[BPF_RING];
 	__u32 stacks;
 	__u32 majors[BPF_MAJORS];
+	__u32 self;
+	__u32 refused;
 	__u32 pad;
 };
 
@@ -74,6 +78,7 @@ struct bpf_counts {
 /* bpf_record.labels */
 #define BPF_HAS_COMM 1U
 #define BPF_HAS_TEXT 2U
+#define BPF_HAS_CALL 4U /* it is no event yet, but a record of the source's own decoder */
 
 /**
  * struct bpf_record - in the ring buffer: this, then struct bpf_comm or struct bpf_text if it is said, then
@@ -98,6 +103,13 @@ struct bpf_comm {
 /** struct bpf_text - the beginning of what the event is made from; NUL terminated */
 struct bpf_text {
 	char text[BPF_TEXT];
+};
+
+/** struct bpf_nv_file - a row of the iterator of `nvsched`: a file that its programs know, and who has it */
+struct bpf_nv_file {
+	__u64 file;
+	__u32 pid;
+	__u32 pad;
 };
 
 /**

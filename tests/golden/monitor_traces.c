@@ -90,9 +90,13 @@ static void amdgpu(void)
 	tm_emit(tm, 0, mem_move, AT(50), GAME, NO_RING, .object = 0x2000, .bytes = 0, .from = 1, .to = 2);
 	tm_emit(tm, 0, mem_move, AT(60), GAME, NO_RING, .object = 0x9002, .bytes = 0, .from = 0, .to = 9);
 	for (uint64_t i = 0; i < 7; i++)
-		tm_emit(tm, 0, irq, AT(100 + i), .e.ring = 0, .source = 0x14 << 16 | 181,
-			.data = 3 << 24 | 32770);
-	tm_emit(tm, 0, irq, AT(200), .e.ring = 5, .source = 0x77 << 16 | 1, .data = 0);
+		tm_emit(tm, 0, irq, AT(100 + i), NO_RING, .source = GRT_IRQ_SOURCE(20, 181), .hw_ring = 36,
+			.vmid = 3, .pasid = 32770);
+	tm_emit(tm, 0, irq, AT(200), NO_RING, .source = GRT_IRQ_SOURCE(0x77, 1));
+	/* of another ring; then one of which nothing is known */
+	tm_emit(tm, 0, irq, AT(201), NO_RING, .source = GRT_IRQ_SOURCE(0x77, 1), .hw_ring = 5);
+	tm_emit(tm, 0, irq, AT(202), NO_RING, .source = UINT32_MAX, .data = UINT32_MAX, .hw_ring = UINT16_MAX,
+		.vmid = UINT16_MAX, .pasid = UINT32_MAX);
 	/* submit to run: 50, 100 (not over) and 100.001 us */
 	tm_emit(tm, 0, submit, AT(300), JOB(0, 1), GAME, .cmd = 1);
 	tm_emit(tm, 0, commit, AT(350), JOB(0, 1), GAME);

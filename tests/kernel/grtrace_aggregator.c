@@ -16,10 +16,11 @@
 #include <unistd.h>
 
 #include "play.h"
+#include "real.h"
 #include "tap.h"
 
 #define HEADER "Ring | Events | Avg Latency | Min | Max | Avg Depth | Peak Depth\n"
-#define JOBS_MAX 65536
+#define JOBS_MAX 262144
 #define RINGS_MAX 256
 
 /* ------------------------------------------------------------ the files */
@@ -92,19 +93,25 @@ static bool is_counted(const struct grt_event *e)
 
 /* What the events of a ring in a window come to. */
 struct truth {
-	uint64_t submitted[JOBS_MAX]; /* by seqno; one context per ring */
+	uint64_t submitted[JOBS_MAX]; /* by slot_of() */
 	uint32_t depth;
 	struct grt_ev_aggregate want;
 };
 
+/* A ring has one context of made-up jobs, or a few of real ones, whose numbers are near each other. */
+static size_t slot_of(const struct grt_event *e)
+{
+	return (e->seqno * 64 + e->ctx % 64) % JOBS_MAX;
+}
+
 static void truth_event(struct truth *t, const struct grt_event *e)
 {
 	struct grt_ev_aggregate *w = &t->want;
-	uint64_t ns;
+	uint64_t *submitted = &t->submitted[slot_of(e)], ns;
 
 	w->events++;
 	if (e->type == GRT_EV_SUBMIT) {
-		t->submitted[e->seqno % JOBS_MAX] = e->time;
+		*submitted = e->time;
 		t->depth++;
 		w->submits++;
 		w->depth += t->depth;
@@ -115,10 +122,10 @@ static void truth_event(struct truth *t, const struct grt_event *e)
 		return;
 	w->completes++;
 	w->failed += !!((const struct grt_ev_complete *)e)->status;
-	if (!t->submitted[e->seqno % JOBS_MAX])
+	if (!*submitted)
 		return;
-	ns = e->time - t->submitted[e->seqno % JOBS_MAX];
-	t->submitted[e->seqno % JOBS_MAX] = 0;
+	ns = e->time - *submitted;
+	*submitted = 0;
 	t->depth--;
 	if (!w->jobs++ || ns < w->latency_min)
 		w->latency_min = ns;
@@ -509,6 +516,223 @@ static void case_toggled(void)
 	capture_free(&c);
 }
 
+/* ------------------------------------------------- jobs of the software GPU */
+
+#define REAL_JOBS 997U
+
+/*
+ * What the GPU's record says of a ring in a time: events that must be in it, and
+ * those that may; of jobs that completed, how long at least and at most.
+ */
+struct real_sums {
+	uint64_t events, events_most;
+	uint64_t submits, submits_most;
+	uint64_t completes, completes_most;
+	uint64_t latency, latency_most;
+};
+
+static bool lies_in(const struct real_step *s, uint64_t from, uint64_t to)
+{
+	return s->from >= from + REAL_SLACK_NS && s->to + REAL_SLACK_NS < to;
+}
+
+static bool may_lie_in(const struct real_step *s, uint64_t from, uint64_t to)
+{
+	return s->to + REAL_SLACK_NS >= from && s->from < to + REAL_SLACK_NS;
+}
+
+static void add_real(struct real_sums *sum, const struct real_job *j, uint64_t from, uint64_t to)
+{
+	const struct real_step *s;
+	bool in, may;
+
+	for (s = j->step; s < j->step + j->steps; s++) {
+		in = lies_in(s, from, to);
+		may = may_lie_in(s, from, to);
+		sum->events += in;
+		sum->events_most += may;
+		sum->submits += in && s->type == GRT_EV_SUBMIT;
+		sum->submits_most += may && s->type == GRT_EV_SUBMIT;
+		sum->completes += in && s->type == GRT_EV_COMPLETE;
+		sum->completes_most += may && s->type == GRT_EV_COMPLETE;
+	}
+}
+
+static struct real_sums real_sums_of(uint32_t ring, uint64_t from, uint64_t to)
+{
+	struct real_sums sum = {.events = 0};
+	uint64_t least, most;
+	unsigned int i;
+
+	for (i = 0; i < real.jobs; i++) {
+		const struct real_job *j = &real.job[i];
+
+		if (j->ring != ring)
+			continue;
+		add_real(&sum, j, from, to);
+		real_latency(j, &least, &most);
+		sum.latency += least;
+		sum.latency_most += most;
+	}
+	return sum;
+}
+
+static bool within(const struct grt_ev_aggregate *is, const char *what, uint64_t n, uint64_t least,
+		   uint64_t most)
+{
+	if (n >= least && n <= most)
+		return true;
+	TAP_FAIL("ring %u, window %u: %s is %llu, not %llu to %llu", is->e.ring, is->window, what,
+		 (unsigned long long)n, (unsigned long long)least, (unsigned long long)most);
+	return false;
+}
+
+static bool window_real(const struct grt_ev_aggregate *is)
+{
+	struct real_sums sum = real_sums_of(is->e.ring, is->begin, is->end);
+
+	return within(is, "events", is->events, sum.events, sum.events_most) && is->replaced <= is->events &&
+	       within(is, "submits", is->submits, sum.submits, sum.submits_most) &&
+	       within(is, "completes", is->completes, sum.completes, sum.completes_most) &&
+	       within(is, "jobs", is->jobs, is->completes, is->completes) &&
+	       (!is->jobs || within(is, "mean", is->latency / is->jobs, is->latency_min, is->latency_max));
+}
+
+/* Shortest and longest latency of a ring's jobs must lie among what is known of them. */
+static bool extremes_real(const struct grt_ev_aggregate *sum)
+{
+	uint64_t least, most, min[2] = {UINT64_MAX, UINT64_MAX}, max[2] = {0, 0};
+	unsigned int i;
+
+	for (i = 0; i < real.jobs; i++) {
+		if (real.job[i].ring != sum->e.ring)
+			continue;
+		real_latency(&real.job[i], &least, &most);
+		min[0] = least < min[0] ? least : min[0];
+		min[1] = most < min[1] ? most : min[1];
+		max[0] = least > max[0] ? least : max[0];
+		max[1] = most > max[1] ? most : max[1];
+	}
+	return within(sum, "shortest", sum->latency_min, min[0], min[1]) &&
+	       within(sum, "longest", sum->latency_max, max[0], max[1]);
+}
+
+/* All windows of a ring together: every event and job, once. */
+static bool ring_real(const struct grt_ev_aggregate *sum, bool replaced)
+{
+	struct real_sums all = real_sums_of(sum->e.ring, 0, UINT64_MAX - REAL_SLACK_NS);
+	unsigned int i, jobs = 0, errors = 0;
+
+	for (i = 0; i < real.jobs; i++) {
+		jobs += real.job[i].ring == sum->e.ring;
+		errors += real.job[i].ring == sum->e.ring && real.job[i].r.status;
+	}
+	return within(sum, "events of all", sum->events, all.events_most, all.events_most) &&
+	       within(sum, "replaced of all", sum->replaced, replaced ? sum->events - errors : 0,
+		      replaced ? sum->events - errors : 0) &&
+	       within(sum, "submits of all", sum->submits, jobs, jobs) &&
+	       within(sum, "completes of all", sum->completes, jobs, jobs) &&
+	       within(sum, "jobs of all", sum->jobs, jobs, jobs) &&
+	       within(sum, "latency of all", sum->latency, all.latency, all.latency_most) &&
+	       extremes_real(sum);
+}
+
+static void add_window(struct grt_ev_aggregate *sum, const struct grt_ev_aggregate *is)
+{
+	if (!sum->jobs || (is->jobs && is->latency_min < sum->latency_min))
+		sum->latency_min = is->latency_min;
+	if (is->latency_max > sum->latency_max)
+		sum->latency_max = is->latency_max;
+	sum->e.ring = is->e.ring;
+	sum->window = is->window;
+	sum->events += is->events;
+	sum->replaced += is->replaced;
+	sum->submits += is->submits;
+	sum->completes += is->completes;
+	sum->jobs += is->jobs;
+	sum->latency += is->latency;
+}
+
+/* Return: how many windows there were, 0 after failing the case */
+static unsigned int windows_real(const struct capture *c, bool replaced)
+{
+	static struct grt_ev_aggregate sum[RINGS_MAX];
+	const struct grt_packet *p = NULL;
+	const struct grt_event *e;
+	unsigned int n = 0, i;
+
+	memset(sum, 0, sizeof(sum));
+	while ((p = capture_packet(c, p)))
+		for (e = capture_record(p, NULL); e; e = capture_record(p, e)) {
+			const struct grt_ev_aggregate *is = (const void *)e;
+
+			if (e->type != GRT_EV_AGGREGATE || e->ring >= RINGS_MAX)
+				continue;
+			if (replaced ? !window_real(is) : is->replaced)
+				return 0;
+			add_window(&sum[e->ring], is);
+			n++;
+		}
+	for (i = 0; i < real.gpu.nrings; i++)
+		if (!ring_real(&sum[real_ring(i) & (RINGS_MAX - 1)], replaced))
+			return 0;
+	return n;
+}
+
+static bool play_real(struct capture *c, const char *replace)
+{
+	real.jobs = 0;
+	real_mix(REAL_JOBS, 3000000);
+	return !kmod_config("aggregator_window=200") && !kmod_config("%s", replace) &&
+	       !kmod_config("aggregator_enable=1") && !kmod_write("control", "start") &&
+	       real_play(10, 10000) && real_over() && stop_and_capture(c) && real_join(c);
+}
+
+/* Beside the events: each record is the sum of those that were delivered, and those are the GPU's. */
+static void case_real_beside(void)
+{
+	struct capture c = {.data = NULL};
+	struct play_record *all;
+	unsigned int windows, i;
+	size_t n;
+
+	CHECK_OK(real_here());
+	CHECK_OK(play_real(&c, "aggregator_replace=0"));
+	CHECK_EQ(real_delivered(), real_steps());
+	windows = windows_real(&c, false);
+	CHECK(windows >= 3 * real.gpu.nrings);
+	all = play_records(&c, &n);
+	for (i = 0; i < real.gpu.nrings; i++)
+		CHECK(compare_ring(all, n, real_ring(i)) >= 3);
+	tap_note("%u jobs, %u windows", real.jobs, windows);
+	free(all);
+	capture_free(&c);
+	softgpu_close(&real.gpu);
+}
+
+static void case_real_replaced(void)
+{
+	struct capture c = {.data = NULL};
+	struct grt_balance b;
+	unsigned int windows, i, errors = 0;
+
+	CHECK_OK(real_here());
+	CHECK_OK(play_real(&c, "aggregator_replace=1"));
+	windows = windows_real(&c, true);
+	CHECK(windows >= 3 * real.gpu.nrings);
+	for (i = 0; i < real.jobs; i++)
+		errors += !!real.job[i].r.status;
+	CHECK_EQ(real_delivered(), errors);
+	b = kmod_balance("total");
+	CHECK_OK(closes(&b));
+	CHECK_EQ(b.fate[GRT_FATE_AGGREGATED], real_steps() - errors);
+	CHECK_EQ(b.fate[GRT_FATE_DELIVERED], errors + windows + capture_count(&c, GRT_EV_NAME));
+	CHECK_EQ(b.emitted, b.fate[GRT_FATE_AGGREGATED] + b.fate[GRT_FATE_DELIVERED]);
+	tap_note("%u jobs, %llu events, %u windows", real.jobs, (unsigned long long)real_steps(), windows);
+	capture_free(&c);
+	softgpu_close(&real.gpu);
+}
+
 static const struct tap_case cases[] = {
 	{"its files have their modes, and refuse bad values", case_files},
 	{"the table keeps its header without events, and there are no records of nothing", case_empty},
@@ -518,6 +742,10 @@ static const struct tap_case cases[] = {
 	{"aggregator_stats is the last window", case_table},
 	{"filtered events do not count, rate limited ones do", case_limits},
 	{"a record for which there is no room stays until there is", case_no_room},
+	{"real jobs: records beside the events are their sums, and those of the GPU's own record",
+	 case_real_beside},
+	{"real jobs: records in their place have every event and job of the GPU's record, once",
+	 case_real_replaced},
 	{"events of many processes at full rate are all in the records", case_at_once},
 	{"also while it is switched on and off", case_toggled},
 };

@@ -354,13 +354,13 @@ static void interrupts(void)
 	CHECK_EQ(kmod_config("level=verbose"), 0);
 	know_offsets(false);
 	told_begin();
-	PLAY("irq iv 20 181 3 32771");
-	told("IRQ source=4294967295 data=0xffffffff\n");
+	PLAY("irq iv 20 181 36 3 32771 0xbeef");
+	told("IRQ source=4294967295 data=0xffffffff hw_ring=65535 vmid=65535 pasid=4294967295\n");
 	know_offsets(true);
 	told_begin();
-	PLAY("irq iv 20 181 3 32771");
-	PLAY("irq iv 0 0 0 0");
-	told("IRQ source=1310901 data=0x3008003\n"
+	PLAY("irq iv 20 181 36 3 32771 0xbeef");
+	PLAY("irq iv 0 0 0 0 0 0");
+	told("IRQ source=1310901 data=0xbeef hw_ring=36 vmid=3 pasid=32771\n"
 	     "IRQ\n");
 }
 

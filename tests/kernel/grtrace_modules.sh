@@ -42,12 +42,15 @@ others() {
 	done
 }
 
+# Writers pause: three that never do, and settings that patch the kernel's code all the
+# time, leave an emulated processor to little else. grtrace_races has those.
 write_events() {
 	while :; do
 		echo "submit ring=3 ctx=77 seqno=1 count=50
 commit ctx=77 seqno=1 count=50
 complete ctx=77 seqno=1 count=50" >"$D/emit"
 		cat "$D/stats" /proc/grtrace_stats "$D/aggregator_stats" "$D/sampling_stats" "$D/filter_stats"
+		sleep 0.3
 	done >/dev/null 2>&1
 }
 
@@ -57,6 +60,7 @@ write_settings() {
 			sampling_mode=threshold watchlist=0,1 filter_pid=0 perf_mon=1 aggregator_enable=0 sample=100 \
 			sampling_mode=static aggregator_replace=0 watchlist=; do
 			echo "$setting" >"$D/config"
+			sleep 0.1
 		done
 	done 2>/dev/null
 }
@@ -85,6 +89,18 @@ start_jobs() {
 	done
 }
 
+# Whose file is open stays, jobs or none.
+refuse() {
+	for node in /dev/dri/renderD*; do
+		[ "$(basename "$(realpath "/sys/class/drm/${node##*/}/device/driver")")" = grtrace_softgpu ] || continue
+		exec 9<"$node"
+	done
+	! rmmod grtrace_softgpu 2>/dev/null || fail "the software GPU is gone with an open file"
+	exec 9<&-
+	refused=$((refused + 1))
+	wait "$running" || fail "the jobs fail"
+}
+
 bring() { # MODULE
 	load "$1" || fail "$1 does not load"
 	loads=$((loads + 1))
@@ -93,12 +109,7 @@ bring() { # MODULE
 
 # Settings that are just being written, or jobs, keep a module for a moment.
 take() { # MODULE
-	if [ "$1" = grtrace_softgpu ]; then
-		[ "$(cat /sys/module/grtrace_softgpu/refcnt)" != 0 ] || { wait "$running" && start_jobs; }
-		[ "$(cat /sys/module/grtrace_softgpu/refcnt)" = 0 ] || rmmod "$1" 2>/dev/null || refused=$((refused + 1))
-		wait "$running" || fail "the jobs fail"
-		[ -e "/sys/module/$1" ] || return 0
-	fi
+	[ "$1" != grtrace_softgpu ] || refuse
 	for try in 1 2 3 4 5 6 7 8 9 10; do
 		! rmmod "$1" 2>/dev/null || return
 		sleep 0.1
@@ -128,7 +139,7 @@ done 2>/run/grtrace_modules.err
 [ -z "$failures" ] || note "$failures" "$(tail -n 20 /run/grtrace_modules.err)" "SEED=$seed"
 result "$([ -z "$failures" ]; echo $?)" "$cycles cycles of all modules in random order under load"
 result "$([ "$loads" -ge $((cycles * 8)) ]; echo $?)" "each of them with every module"
-result "$([ "$refused" -gt 0 ]; echo $?)" "the software GPU stays while its jobs run"
+result "$([ "$refused" -ge "$cycles" ]; echo $?)" "the software GPU stays while a file of it is open"
 note "$cycle cycles, $loads loads, $refused refusals"
 check "nothing is left" sh -c '! grep "^grtrace" /proc/modules'
 check "the kernel log is free of complaints" log_clean

@@ -6,7 +6,9 @@
  *	make; sudo ./grtrace_rate_limit [PART OF A TITLE]
  */
 #include <stdio.h>
+#include <stdlib.h>
 
+#include "real.h"
 #include "suite.h"
 
 #define SECOND 1000000000ULL
@@ -97,11 +99,75 @@ static void changed_while_running(void)
 	capture_free(&c);
 }
 
+/* ------------------------------------------------- jobs of the software GPU */
+
+#define REAL_LIMIT 311U
+
+/*
+ * A second begins with the first event that comes a second or more after the
+ * last one began. In it all pass up to the limit, and the next one is not late.
+ * Return: how many seconds there were, 0 after failing the case
+ */
+static unsigned int seconds_right(const struct grt_event *const *e, unsigned int n)
+{
+	unsigned int i, passed = 0, seconds = 0;
+	uint64_t begin = 0;
+
+	for (i = 0; i < n; i++) {
+		if (i && e[i]->time - begin < SECOND) {
+			if (++passed > REAL_LIMIT) {
+				TAP_FAIL("more than %u events in second %u", REAL_LIMIT, seconds);
+				return 0;
+			}
+			if (!real_none_refused(e[i - 1]->time, e[i]->time))
+				return 0;
+			continue;
+		}
+		if (i && (passed != REAL_LIMIT || !real_none_refused(begin + SECOND, e[i]->time))) {
+			TAP_FAIL("%u events in second %u", passed, seconds);
+			return 0;
+		}
+		begin = e[i]->time;
+		passed = 1;
+		seconds++;
+	}
+	return seconds;
+}
+
+/* Five jobs every 10 ms for 2.5 s. */
+static void real_jobs(void)
+{
+	struct grt_balance want = {.emitted = 0};
+	struct capture c = {.data = NULL};
+	const struct grt_event **e;
+	unsigned int n, seconds;
+
+	CHECK_OK(real_here());
+	CHECK_OK(start_with("rate_limit", REAL_LIMIT));
+	real_mix(1250, 200000);
+	CHECK_OK(real_play(5, 10000));
+	CHECK_OK(real_over());
+	CHECK_OK(capture_all(&c));
+	CHECK_OK(real_join(&c));
+	e = real_records(&c, &n);
+	CHECK_EQ(n, real_delivered());
+	CHECK(n >= 2 * REAL_LIMIT);
+	seconds = seconds_right(e, n);
+	CHECK(seconds >= 3);
+	want.fate[GRT_FATE_DELIVERED] = n;
+	want.fate[GRT_FATE_RATE_LIMITED] = real_steps() - n;
+	CHECK_OK(counts_are(&c, &want));
+	tap_note("%u of %llu events in %u seconds", n, (unsigned long long)real_steps(), seconds);
+	free(e);
+	capture_free(&c);
+}
+
 static const struct tap_case cases[] = {
 	{"exactly the limit of a burst passes, the rest is rate_limited", one_window},
 	{"as many again in each second", three_windows},
 	{"nothing is refused up to the limit", below_the_limit},
 	{"a changed limit holds at once", changed_while_running},
+	{"real jobs: the first of each second pass, no other, and none is unaccounted for", real_jobs},
 };
 
 int main(int argc, char **argv)

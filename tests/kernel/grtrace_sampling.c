@@ -11,12 +11,16 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "real.h"
 #include "suite.h"
 
 #define MS 1000000ULL
 
 /* Jobs that can wait at a time, see kernel/core/jobs.c; seqnos one after another fill it evenly. */
 #define TABLE 4096
+
+/* Jobs of a run on the software GPU. */
+#define REAL_JOBS 997U
 
 static bool set(const char *setting)
 {
@@ -302,6 +306,165 @@ static void adaptive(void)
 	capture_free(&c);
 }
 
+/* ------------------------------------------------- jobs of the software GPU */
+
+/* Where a job stands in 0..2^32, by its identity alone; written anew, not shared with the stage. */
+static uint32_t place_of(const struct real_job *j)
+{
+	return (uint32_t)(j->r.ctx * 0x61C8864680B583EBULL >> 32) + (uint32_t)j->r.seqno * 0x61C88647U;
+}
+
+static bool is_chosen(const struct real_job *j, unsigned int percent)
+{
+	return place_of(j) * 100ULL >> 32 < percent;
+}
+
+/* Whole where its identity says so, nothing else; each record with the weight. */
+static bool job_sampled(const struct real_job *j, unsigned int percent)
+{
+	unsigned int i;
+
+	if (real_whole(j) != is_chosen(j, percent)) {
+		TAP_FAIL("job %llu:%llu is %schosen, but has records of %s", (unsigned long long)j->r.ctx,
+			 (unsigned long long)j->r.seqno, is_chosen(j, percent) ? "" : "not ",
+			 real_whole(j) < 0 ? "some of its events"
+			 : real_whole(j)   ? "all"
+					   : "none");
+		return false;
+	}
+	for (i = 0; i < j->steps; i++)
+		if (j->step[i].e && j->step[i].e->sample != percent) {
+			TAP_FAIL("a record says sample %u, not %u", j->step[i].e->sample, percent);
+			return false;
+		}
+	return true;
+}
+
+/* The table as it must be: jobs of each ring, and those that were chosen. */
+static void real_stats(char *text, size_t size, unsigned int percent)
+{
+	unsigned int total[256] = {0}, chosen[256] = {0}, i;
+	size_t n;
+
+	for (i = 0; i < real.jobs; i++) {
+		total[real.job[i].ring & 255]++;
+		chosen[real.job[i].ring & 255] += is_chosen(&real.job[i], percent);
+	}
+	n = snprintf(text, size, "Sampler mode: static (rate=%u%%)\n" HEADER, percent);
+	for (i = 0; i < 256; i++)
+		if (total[i])
+			n += snprintf(text + n, size - n, "%-6u %-12u %-12u %u%%\n", i, total[i], chosen[i],
+				      (chosen[i] * 100 + total[i] / 2) / total[i]);
+}
+
+static bool real_share(unsigned int percent)
+{
+	struct grt_balance want = {.emitted = 0};
+	struct capture c = {.data = NULL};
+	char stats[16384];
+	unsigned int i, kept = 0;
+	bool good;
+
+	kmod_reset();
+	real.jobs = 0;
+	real_mix(REAL_JOBS, 20000);
+	if (kmod_config("sample=%u", percent) || kmod_write("control", "start") ||
+	    !real_submit(0, REAL_JOBS) || !real_over() || !capture_all(&c) || !real_join(&c))
+		return false;
+	for (i = 0; i < REAL_JOBS; i++) {
+		if (!job_sampled(&real.job[i], percent))
+			return false;
+		kept += is_chosen(&real.job[i], percent);
+		want.fate[is_chosen(&real.job[i], percent) ? GRT_FATE_DELIVERED : GRT_FATE_SAMPLED_OUT] +=
+			real.job[i].steps;
+	}
+	real_stats(stats, sizeof(stats), percent);
+	good = counts_are(&c, &want) && stats_are(stats);
+	tap_note("%u %%: %u of %u jobs, %llu of %llu events", percent, kept, REAL_JOBS,
+		 (unsigned long long)want.fate[GRT_FATE_DELIVERED], (unsigned long long)real_steps());
+	/* each of some 15 contexts has its share but for a job or so */
+	if (kept * 100 > (REAL_JOBS + 20) * percent + 2000 ||
+	    kept * 100 + 2000 < (REAL_JOBS - 20) * percent) {
+		TAP_FAIL("%u of %u jobs are not %u %% of them", kept, REAL_JOBS, percent);
+		good = false;
+	}
+	capture_free(&c);
+	return good;
+}
+
+static void real_sampled(void)
+{
+	static const unsigned int shares[] = {25, 3, 90};
+	unsigned int i;
+
+	CHECK_OK(real_here());
+	for (i = 0; i < sizeof(shares) / sizeof(shares[0]); i++)
+		CHECK_OK(real_share(shares[i]));
+}
+
+#define SHORT_NS (100 * 1000ULL)
+#define LONG_NS (80 * MS)
+#define LIMIT_NS (30 * MS)
+
+/* Some queue up behind those that take long; the one after a job says until when that was over. */
+static bool play_short_and_long(void)
+{
+	unsigned int i;
+
+	real_mix(200, SHORT_NS);
+	for (i = 0; i < real.jobs; i++) {
+		real.want[i].ring = i % real.gpu.nrings;
+		if (i % 64 == 6)
+			real.want[i].duration = LONG_NS;
+	}
+	return real_play(real.gpu.nrings, 10000) && real_over();
+}
+
+/* Return: how many jobs have a record; ~0 after failing the case */
+static unsigned int records_right(uint64_t limit)
+{
+	uint64_t least, most;
+	unsigned int i, n = 0, open = 0;
+
+	for (i = 0; i < real.jobs; i++) {
+		const struct real_job *j = &real.job[i];
+
+		real_latency(j, &least, &most);
+		open += least < limit && most >= limit;
+		n += !!j->record;
+		if ((j->record && most < limit) || (!j->record && least >= limit) || real_whole(j)) {
+			TAP_FAIL("job %u took %llu to %llu ns: %s", i, (unsigned long long)least,
+				 (unsigned long long)most, j->record ? "it has a record" : "it has none");
+			return -1;
+		}
+	}
+	tap_note("%u of %u jobs have a record, of %u it is not known whether they are to", n, real.jobs,
+		 open);
+	return n;
+}
+
+static void real_threshold(void)
+{
+	struct grt_balance want = {.emitted = 0};
+	struct capture c = {.data = NULL};
+	unsigned int n;
+
+	CHECK_OK(real_here());
+	CHECK_EQ(kmod_config("sampling_threshold=%llu", LIMIT_NS), 0);
+	CHECK_OK(set("sampling_mode=threshold"));
+	CHECK_EQ(kmod_write("control", "start"), 0);
+	CHECK_OK(play_short_and_long());
+	CHECK_OK(capture_all(&c));
+	CHECK_OK(real_join(&c));
+	n = records_right(LIMIT_NS);
+	CHECK(n >= 4 && n < real.jobs);
+	want.fate[GRT_FATE_DELIVERED] = n;
+	want.fate[GRT_FATE_SAMPLED_OUT] = real.jobs - n;
+	want.fate[GRT_FATE_AGGREGATED] = real_steps();
+	CHECK_OK(counts_are(&c, &want));
+	capture_free(&c);
+}
+
 static const struct tap_case cases[] = {
 	{"sampling_stats begins with mode and rate in force; an empty table keeps its header", stats_form},
 	{"a job is delivered whole or not at all, with the weight of its SUBMIT", whole_jobs},
@@ -310,6 +473,8 @@ static const struct tap_case cases[] = {
 	{"threshold: jobs without room are unheld, counted exactly", table_full},
 	{"threshold: jobs that still wait leave when tracing stops", stopped},
 	{"threshold: a change of mode leaves no job in two forms", mode_changes},
+	{"real jobs: those that their identity chooses, whole, weighed and counted", real_sampled},
+	{"real jobs: with a threshold one record of each that took long, its stamps true", real_threshold},
 	{"adaptive: less under load, all when idle, counts by weight within 1 %", adaptive},
 };
 

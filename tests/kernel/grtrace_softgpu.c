@@ -335,6 +335,98 @@ static void case_needed(void)
 	CHECK_OK(unload_within(2));
 }
 
+/* References that are held to the module: open files, and fences of its hardware. */
+static int references(void)
+{
+	FILE *f = fopen("/sys/module/grtrace_softgpu/refcnt", "re");
+	int n = -1;
+
+	if (f && fscanf(f, "%d", &n) != 1)
+		n = -1;
+	if (f)
+		fclose(f);
+	return n;
+}
+
+/* The ring is full with these until long after the kill, so what follows stays in its queue. */
+static unsigned int fill_ring(void)
+{
+	unsigned int i, n = gpu.ring[0].hw_depth;
+
+	for (i = 0; i < n; i++)
+		jobs[i] =
+			(struct grtrace_softgpu_job){.duration = 1500 * MS, .priority = GRTRACE_SOFTGPU_HIGH};
+	softgpu_submit(&gpu, jobs, n);
+	for (i = 0; i < n; i++)
+		jobs[i] = (struct grtrace_softgpu_job){.duration = MS};
+	return n;
+}
+
+static void leave_queue(void)
+{
+	softgpu_submit(&gpu, jobs, fill_ring());
+}
+
+/* The same behind one whose last job is over. */
+static void leave_queue_after_one(void)
+{
+	jobs[0] = (struct grtrace_softgpu_job){.duration = MS};
+	if (softgpu_submit(&gpu, jobs, 1) && softgpu_results(&gpu, results, 1))
+		usleep(50000);
+	leave_queue();
+}
+
+/* One job at a time, so that one is running and some wait when the kill comes after a second. */
+static void leave_queue_running(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < 11; i++)
+		jobs[i] = (struct grtrace_softgpu_job){.duration = 300 * MS};
+	softgpu_submit(&gpu, jobs, 11);
+}
+
+/* What is killed in a queue leaves nothing behind, whether jobs of it run or none has. */
+static void case_killed(void)
+{
+	CHECK_OK(begin(""));
+	softgpu_close(&gpu);
+	CHECK_OK(in_child(leave_queue, SIGKILL));
+	CHECK_OK(in_child(leave_queue_running, SIGKILL));
+	CHECK_OK(unload_within(10));
+}
+
+#define KILLED_QUEUES 2
+
+/*
+ * Before the job of a killed queue is ended, what the queue ran last must be over. Where it is,
+ * drm_sched_entity_kill_jobs() of Linux 6.1 (drivers/gpu/drm/scheduler/sched_entity.c) has taken
+ * a reference to that fence which nobody gives back: dma_fence_add_callback() says -ENOENT, and
+ * drm_sched_entity_kill_jobs_cb() is called with no fence. A finished fence holds that of the
+ * hardware, which holds the module: one for each such queue, and no more.
+ */
+static void case_killed_after_one(void)
+{
+	unsigned int i;
+
+	CHECK_OK(begin(""));
+	softgpu_close(&gpu);
+	for (i = 0; i < KILLED_QUEUES; i++)
+		CHECK_OK(in_child(leave_queue_after_one, SIGKILL));
+	for (i = 0; i < 100 && references() > KILLED_QUEUES; i++)
+		usleep(100000);
+	for (i = 0; i < 20 && references(); i++)
+		usleep(100000);
+	if (references() == KILLED_QUEUES) {
+		tap_skip("drm_sched_entity_kill_jobs() of this kernel loses the fence before each of %d "
+			 "queues, and with it the module",
+			 KILLED_QUEUES);
+		return;
+	}
+	CHECK_EQ(references(), 0);
+	CHECK_OK(unload_within(2));
+}
+
 static void scribble(void *to, size_t size, unsigned int *seed)
 {
 	unsigned char *p = to;
@@ -403,6 +495,9 @@ static const struct tap_case cases[] = {
 	{"what hangs without a timeout ends with its file", case_hung},
 	{"it cannot be unloaded while a file or a fence of it is held, then it can", case_needed},
 	{"three processes that throw random ioctls do no harm", case_noise},
+	{"a queue that is killed leaves nothing behind, while jobs of it run or before any has", case_killed},
+	/* last: where the kernel loses a fence the module stays */
+	{"nor one whose last job is over", case_killed_after_one},
 };
 
 int main(int argc, char **argv)

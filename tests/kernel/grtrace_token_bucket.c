@@ -6,7 +6,9 @@
  *	make; sudo ./grtrace_token_bucket [PART OF A TITLE]
  */
 #include <stdio.h>
+#include <stdlib.h>
 
+#include "real.h"
 #include "suite.h"
 
 #define SECOND 1000000000ULL
@@ -116,12 +118,75 @@ static void extremes(void)
 	CHECK_OK(balance_is(10006, GRT_FATE_RATE_LIMITED, 0));
 }
 
+/* ------------------------------------------------- jobs of the software GPU */
+
+#define REAL_LIMIT 200U
+#define REAL_BURST 53U
+#define INTERVAL (SECOND / REAL_LIMIT)
+#define DEPTH (REAL_BURST * INTERVAL)
+
+/* @empty: when the bucket would have been empty; its tokens are the time since, up to its depth. */
+static uint64_t no_fuller(uint64_t empty, uint64_t now)
+{
+	return now - empty > DEPTH && now > empty ? now - DEPTH : empty;
+}
+
+/* Each event that passed had a token, and no event came between a token and the one that took it. */
+static bool tokens_right(const struct grt_event *const *e, unsigned int n)
+{
+	uint64_t empty = e[0]->time - DEPTH;
+	unsigned int i;
+
+	for (i = 0; i < n; i++) {
+		if (i &&
+		    !real_none_refused(empty + INTERVAL > e[i - 1]->time ? empty + INTERVAL : e[i - 1]->time,
+				       e[i]->time))
+			return false;
+		empty = no_fuller(empty, e[i]->time) + INTERVAL;
+		if (empty > e[i]->time) {
+			TAP_FAIL("event %u passed %llu ns before its token", i,
+				 (unsigned long long)(empty - e[i]->time));
+			return false;
+		}
+	}
+	return true;
+}
+
+/* Five jobs every 4 ms for two seconds. */
+static void real_jobs(void)
+{
+	struct grt_balance want = {.emitted = 0};
+	struct capture c = {.data = NULL};
+	const struct grt_event **e;
+	unsigned int n;
+
+	CHECK_OK(real_here());
+	CHECK_OK(start_with(REAL_LIMIT, REAL_BURST));
+	real_mix(2000, 200000);
+	CHECK_OK(real_play(5, 4000));
+	CHECK_OK(real_over());
+	CHECK_OK(capture_all(&c));
+	CHECK_OK(real_join(&c));
+	e = real_records(&c, &n);
+	CHECK_EQ(n, real_delivered());
+	CHECK(n > 2 * REAL_BURST && n < real_steps());
+	CHECK_OK(tokens_right(e, n));
+	want.fate[GRT_FATE_DELIVERED] = n;
+	want.fate[GRT_FATE_RATE_LIMITED] = real_steps() - n;
+	CHECK_OK(counts_are(&c, &want));
+	tap_note("%u of %llu events within %.3f s", n, (unsigned long long)real_steps(),
+		 (e[n - 1]->time - e[0]->time) / 1e9);
+	free(e);
+	capture_free(&c);
+}
+
 static const struct tap_case cases[] = {
 	{"a burst takes exactly what a full bucket holds", full_bucket},
 	{"tokens come in at the limit's rate", tokens_come_in},
 	{"a bucket left alone is full, not fuller", no_more_than_full},
 	{"without rate_limit_burst it holds a second's tokens", burst_by_default},
 	{"the largest rate and the largest bucket", extremes},
+	{"real jobs: each event that passes has a token, and takes it at once", real_jobs},
 };
 
 int main(int argc, char **argv)

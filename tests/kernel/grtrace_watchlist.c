@@ -7,8 +7,10 @@
  */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "real.h"
 #include "suite.h"
 
 /* A job of @ctx on a ring; what follows SUBMIT says another ring where @later is one. */
@@ -164,12 +166,149 @@ static void full(void)
 	CHECK(!strcmp(text, "64"));
 }
 
+/* ------------------------------------------------- jobs of the software GPU */
+
+#define REAL_JOBS 90U
+
+/*
+ * Words of a list, by letter: r and c are a ring and a context that are wanted,
+ * R and C are denied; the digit is which of the GPU's.
+ */
+static const char *const real_lists[] = {
+	"", "r0", "r0 r2", "R1", "c4", "C4", "r0 c4", "r0 C0", "r1 R1", "c3 R3", "r2 R4 c9 C12 c6",
+};
+
+/* A context of each ring and priority; they stay those of the open file. */
+static struct {
+	uint64_t ctx;
+	uint32_t ring;
+} place[SOFTGPU_RINGS * GRTRACE_SOFTGPU_PRIORITIES];
+
+static unsigned int places;
+
+static bool learn_places(void)
+{
+	unsigned int i;
+
+	real_mix(real.gpu.nrings * GRTRACE_SOFTGPU_PRIORITIES, 1000);
+	for (i = 0; i < real.jobs; i++) {
+		real.want[i].ring = i % real.gpu.nrings;
+		real.want[i].priority = i / real.gpu.nrings;
+	}
+	if (kmod_write("control", "start") || !real_submit(0, real.jobs) || !real_over())
+		return false;
+	for (i = 0; i < real.jobs; i++) {
+		place[i].ctx = real.job[i].r.ctx;
+		place[i].ring = real.job[i].ring;
+	}
+	places = real.jobs;
+	return true;
+}
+
+static bool word_matches(const char *word, const struct real_job *j)
+{
+	unsigned int i = strtoul(word + 1, NULL, 10);
+
+	return *word == 'r' || *word == 'R' ? j->ring == place[i].ring : j->r.ctx == place[i].ctx;
+}
+
+static bool is_watched(const char *list, const struct real_job *j)
+{
+	bool any = false, wanted = false;
+	const char *word;
+
+	for (word = list; *word; word += strcspn(word, " "), word += *word == ' ') {
+		if (*word == 'R' || *word == 'C') {
+			if (word_matches(word, j))
+				return false;
+			continue;
+		}
+		any = true;
+		wanted |= word_matches(word, j);
+	}
+	return wanted || !any;
+}
+
+static void write_list(const char *list, char *text, size_t size)
+{
+	const char *word;
+	size_t n = 0;
+
+	text[0] = 0;
+	for (word = list; *word; word += strcspn(word, " "), word += *word == ' ') {
+		unsigned int i = strtoul(word + 1, NULL, 10);
+		const char *deny = *word == 'R' || *word == 'C' ? "!" : "";
+
+		if (*word == 'r' || *word == 'R')
+			n += snprintf(text + n, size - n, "%sring:%u ", deny, place[i].ring);
+		else
+			n += snprintf(text + n, size - n, "%sctx:0x%llx ", deny,
+				      (unsigned long long)place[i].ctx);
+	}
+}
+
+static bool jobs_watched(const char *list, struct grt_balance *want)
+{
+	unsigned int i;
+
+	for (i = 0; i < real.jobs; i++) {
+		const struct real_job *j = &real.job[i];
+		bool watched = is_watched(list, j);
+
+		want->fate[watched ? GRT_FATE_DELIVERED : GRT_FATE_WATCH_DENIED] += j->steps;
+		if (real_whole(j) == watched)
+			continue;
+		TAP_FAIL("a job of ring %u, context %llu is %swatched and has records of %s", j->ring,
+			 (unsigned long long)j->r.ctx, watched ? "" : "not ",
+			 real_whole(j) < 0 ? "some of its events"
+			 : watched	   ? "none"
+					   : "all");
+		return false;
+	}
+	return true;
+}
+
+static bool real_list_holds(const char *list)
+{
+	struct grt_balance want = {.emitted = 0};
+	struct capture c = {.data = NULL};
+	char text[1024];
+	bool good;
+
+	kmod_reset();
+	real.jobs = 0;
+	real_mix(REAL_JOBS, 10000);
+	write_list(list, text, sizeof(text));
+	good = !kmod_write("watchlist", *text ? text : "\n") && !kmod_write("control", "start") &&
+	       real_submit(0, REAL_JOBS) && real_over() && capture_all(&c) && real_join(&c) &&
+	       jobs_watched(list, &want) && counts_are(&c, &want);
+	if (!good)
+		TAP_FAIL("this was with watchlist=%s", text);
+	else
+		tap_note("%s: %llu of %llu events", *text ? text : "no list",
+			 (unsigned long long)real_delivered(), (unsigned long long)real_steps());
+	capture_free(&c);
+	return good;
+}
+
+static void real_jobs(void)
+{
+	unsigned int i;
+
+	CHECK_OK(real_here());
+	CHECK_OK(learn_places());
+	CHECK(places >= 13);
+	for (i = 0; i < sizeof(real_lists) / sizeof(real_lists[0]); i++)
+		CHECK_OK(real_list_holds(real_lists[i]));
+}
+
 static const struct tap_case cases[] = {
 	{"rings and contexts are delivered or denied, deny wins", lists},
 	{"a job's SUBMIT says its ring, whatever its other events say", whole_jobs},
 	{"a job begun under one list ends under it", changed_meanwhile},
 	{"+x and -x edit the list, all of a write or nothing", edits},
 	{"64 entries, no more", full},
+	{"real jobs: whole, by ring and context, and deny wins", real_jobs},
 };
 
 int main(int argc, char **argv)

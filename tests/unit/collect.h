@@ -33,8 +33,10 @@ struct collect {
 	size_t n;
 	size_t room;
 	struct {
-		unsigned int packet, job, wait, error, command, irq, name, call, dep, vblank, mem, xid,
-			counter, stack, aggregate, tsg, image, launch, unknown;
+		unsigned int packet, unknown;
+#define GRT_CLASS(name, help) unsigned int name;
+#include <grtrace/classes.def>
+#undef GRT_CLASS
 	} calls;
 	size_t stop_at;
 	int stop_with;
@@ -72,7 +74,7 @@ static inline void touch(const struct grt_event *e)
 		sum = (char)(sum + ((const char *)e)[i]);
 }
 
-#define COLLECT_CALL(which)                                                                                \
+#define GRT_CLASS(which, help)                                                                             \
 	static inline int collect_##which(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu) \
 	{                                                                                                  \
 		(void)cpu;                                                                                 \
@@ -80,25 +82,9 @@ static inline void touch(const struct grt_event *e)
 		((struct collect *)c)->calls.which++;                                                      \
 		return 0;                                                                                  \
 	}
-COLLECT_CALL(job)
-COLLECT_CALL(wait)
-COLLECT_CALL(error)
-COLLECT_CALL(command)
-COLLECT_CALL(irq)
-COLLECT_CALL(name)
-COLLECT_CALL(call)
-COLLECT_CALL(dep)
-COLLECT_CALL(vblank)
-COLLECT_CALL(mem)
-COLLECT_CALL(xid)
-COLLECT_CALL(counter)
-COLLECT_CALL(stack)
-COLLECT_CALL(aggregate)
-COLLECT_CALL(tsg)
-COLLECT_CALL(image)
-COLLECT_CALL(launch)
-COLLECT_CALL(unknown)
-#undef COLLECT_CALL
+#include <grtrace/classes.def>
+GRT_CLASS(unknown, )
+#undef GRT_CLASS
 
 static inline void collect_reset(struct collect *k)
 {
@@ -109,23 +95,9 @@ static inline void collect_reset(struct collect *k)
 			{
 				.packet = collect_packet,
 				.event = collect_event,
-				.job = collect_job,
-				.wait = collect_wait,
-				.error = collect_error,
-				.command = collect_command,
-				.irq = collect_irq,
-				.name = collect_name,
-				.call = collect_call,
-				.dep = collect_dep,
-				.vblank = collect_vblank,
-				.mem = collect_mem,
-				.xid = collect_xid,
-				.counter = collect_counter,
-				.stack = collect_stack,
-				.aggregate = collect_aggregate,
-				.tsg = collect_tsg,
-				.image = collect_image,
-				.launch = collect_launch,
+#define GRT_CLASS(name, help) .name = collect_##name,
+#include <grtrace/classes.def>
+#undef GRT_CLASS
 				.unknown = collect_unknown,
 			},
 	};

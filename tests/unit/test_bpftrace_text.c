@@ -281,12 +281,14 @@ static void amdgpu_and_vblank_rows(void **state)
 	says("6002               CS_IOCTL       17               gfx_0.0.0    seq=5 ibs=2\n"
 	     "6003               SCHED_RUN      17               gfx_0.0.0    seq=5 latency=12us\n"
 	     "6004               INTERRUPT      ih=0          -            client=18 src=181 vmid=0 pasid=0\n"
+	     "6005               INTERRUPT      ih=0          -            src=182 vmid=3 pasid=32770\n"
 	     "7000               VBLANK         1      1234       high-prec\n"
 	     "7001               QUEUED         1      1235      \n"
 	     "7016               DELIVERED      1      1235       latency=16000us\n",
 	     "6002.000000 SUBMIT engine=graphics ctx=" RING0 " seqno=17\n"
 	     "6003.000000 COMMIT engine=graphics ctx=" RING0 " seqno=17\n"
-	     "6004.000000 IRQ source=181\n"
+	     "6004.000000 IRQ source=1179829 data=0xffffffff hw_ring=65535\n"
+	     "6005.000000 IRQ source=4294901942 data=0xffffffff hw_ring=65535 vmid=3 pasid=32770\n"
 	     "7000.000000 VBLANK flags=0x1 crtc=1 high_prec=1 vseq=1234 stamp=7000000000\n"
 	     "7001.000000 VBLANK_QUEUED crtc=1 vseq=1235\n"
 	     "7016.000000 VBLANK_DELIVERED crtc=1 vseq=1235\n");

@@ -430,16 +430,15 @@ static void other_events_are_counted_by_name(void **state)
 		"          glxgears-812     [003] .....  1.000732: sched_switch: x\n"
 		"          glxgears-812     [003] .....  1.000733: dma_fence_destroy: driver=drm_sched timeline=gfx "
 		"context=7 seqno=8\n"
-		"          glxgears-812     [003] .....  1.000734: kfd_set_event <-kfd_ioctl\n"
 		"          glxgears-812     [003] .....  1.000735: sys_ioctl(fd: 3, cmd: c0106444)\n"
 		"          glxgears-812     [003] .....  1.000736: sys_ioctl -> 0x0\n"
 		"          glxgears-812     [003] .....  1.000737: tracing_mark_write: B|812|frame\n");
 	assert_int_equal(f->n, 0);
 	assert_int_equal(skipped(f, "sched_switch"), 2);
 	assert_int_equal(skipped(f, "dma_fence_destroy"), 1);
-	assert_int_equal(skipped(f, "(functions)"), 3);
+	assert_int_equal(skipped(f, "(system calls)"), 2);
 	assert_int_equal(skipped(f, "tracing_mark_write"), 1);
-	assert_int_equal(f->h->text.skipped, 7);
+	assert_int_equal(f->h->text.skipped, 6);
 	/* the list is bounded, the count is not */
 	for (unsigned int i = 0; i < 1000; i++)
 		p += sprintf(p, "a-1 [000] ..... 1.5: event_%u: x\n", i);
@@ -840,6 +839,17 @@ static void i915_memory(void **state)
 	assert_int_equal(f->r[6].e.tid, 812);
 }
 
+static void assert_irq(const struct grt_ev_irq *irq, uint32_t source, uint32_t data, uint16_t ring,
+		       uint16_t vmid, uint32_t pasid)
+{
+	assert_int_equal(irq->source, source);
+	assert_int_equal(irq->data, data);
+	assert_int_equal(irq->hw_ring, ring);
+	assert_int_equal(irq->vmid, vmid);
+	assert_int_equal(irq->pasid, pasid);
+	assert_int_equal(irq->e.ring, GRT_RING_NONE);
+}
+
 static void amdgpu_memory_and_interrupts(void **state)
 {
 	struct fixture *f = *state;
@@ -852,10 +862,13 @@ static void amdgpu_memory_and_interrupts(void **state)
 		"allowed=6, visible=9\n"
 		"a-812 [000] ..... 1.000003: amdgpu_bo_move: bo=00000000aaaa0001, from=2, to=1, size=65536\n"
 		"a-812 [000] ..... 1.000004: amdgpu_ttm_bo_move: bo=00000000aaaa0001, from=1, to=0, size=65536\n"
-		"a-812 [000] d.h1. 1.000005: amdgpu_iv: ih:0 client_id:20 src_id:181 ring:0 vmid:3 timestamp: "
-		"123456789 pasid:32770 src_data: 0000beef 00000000 00000000 00000000\n\n");
+		"a-812 [000] d.h1. 1.000005: amdgpu_iv: ih:0 client_id:20 src_id:181 ring:36 vmid:3 timestamp: "
+		"123456789 pasid:32770 src_data: 0000beef 00000000 00000000 00000000\n\n"
+		"a-812 [000] d.h1. 1.000006: amdgpu_iv: ih=0 client_id=0 src_id=1 ring_id=0 vmid=0 vmid_src=0 "
+		"timestamp=1 timestamp_src=0 pasid=0 src_data=ARRAY[0f, 00, 00, 00]\n"
+		"a-812 [000] d.h1. 1.000007: amdgpu_iv: src_id:7 timestamp: 1\n");
 	EVENTS(f, "MEM_CREATE 1000001 0:0", "MEM_CREATE 1000002 0:0", "MEM_MOVE 1000003 0:0",
-	       "MEM_MOVE 1000004 0:0", "IRQ 1000005 0:0");
+	       "MEM_MOVE 1000004 0:0", "IRQ 1000005 0:0", "IRQ 1000006 0:0", "IRQ 1000007 0:0");
 	assert_int_equal(f->r[0].create.bytes, 65536);
 	assert_int_equal(f->r[0].create.wanted, 4);
 	assert_int_equal(f->r[0].create.allowed, 6);
@@ -867,8 +880,9 @@ static void amdgpu_memory_and_interrupts(void **state)
 	assert_int_equal(f->r[2].move.to, 1);
 	assert_int_equal(f->r[3].move.to, 0);
 	assert_int_equal(f->r[3].move.bytes, 65536);
-	assert_int_equal(f->r[4].irq.source, 181);
-	assert_int_equal(f->r[4].irq.data, 0xbeef);
+	assert_irq(&f->r[4].irq, 20 << 16 | 181, 0xbeef, 36, 3, 32770);
+	assert_irq(&f->r[5].irq, 1, UINT32_MAX, 0, 0, 0);
+	assert_irq(&f->r[6].irq, 0xffff0000 | 7, UINT32_MAX, UINT16_MAX, UINT16_MAX, UINT32_MAX);
 }
 
 static void vblanks(void **state)

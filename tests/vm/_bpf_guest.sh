@@ -53,8 +53,10 @@ record_layout() {
 	done <<-'END'
 		amdgpu/amdgpu_iv client_id 12
 		amdgpu/amdgpu_iv src_id 16
+		amdgpu/amdgpu_iv ring_id 20
 		amdgpu/amdgpu_iv vmid 24
 		amdgpu/amdgpu_iv pasid 44
+		amdgpu/amdgpu_iv src_data 48
 		amdgpu/amdgpu_bo_create bo 8
 		amdgpu/amdgpu_bo_create pages 16
 		amdgpu/amdgpu_bo_create type 20

@@ -15,7 +15,7 @@ prepare
 members_right() {
 	local tool title="members of the real driver lie where bpftool finds them" why
 	tool=$(PATH=$PATH:/usr/sbin command -v bpftool)
-	echo 1..1
+	printf "TAP version 13\n1..1\n"
 	if [ -z "$tool" ]; then
 		echo "ok 1 - $title # SKIP no bpftool: tools/setup check"
 		return
@@ -36,7 +36,8 @@ members_right() {
 			amdgpu_bo_create amdgpu_bo_move amdgpu_vm_bo_map amdgpu_vm_bo_unmap dma_fence_signaled
 		modprobe amdgpu && /mnt/build/grtrace start | sed "s/^/# /"
 		cp /sys/kernel/debug/grtrace/offsets /sys/kernel/btf/vmlinux /sys/kernel/btf/amdgpu /out
-		rmmod grtrace_drm_bridge grtrace_amdgpu grtrace && modprobe -r amdgpu
+		rmmod grtrace_drm_bridge grtrace_amdgpu grtrace_filter grtrace_sampling grtrace_aggregator \
+			grtrace_perf_mon grtrace && modprobe -r amdgpu
 		stand_in=../tests/kernel/modules/amdgpu
 		for modules in "grtrace_amdgpu $stand_in/amdgpu" \
 			"grtrace_amdgpu $stand_in/gpu_sched $stand_in/amdgpu" \

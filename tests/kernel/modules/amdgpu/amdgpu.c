@@ -40,6 +40,8 @@ struct amdgpu_iv_entry {
 	u32 pasid;
 	u32 client_id;
 	u32 src_id;
+	u32 ring_id;
+	u32 src_data[4];
 };
 
 struct ttm_resource {
@@ -350,11 +352,12 @@ JOB_VERB(signal, dma_fence_signal(&job->base.s_fence->finished))
 JOB_VERB(cs_ioctl, trace_amdgpu_cs_ioctl(job))
 JOB_VERB(sched_run_job, trace_amdgpu_sched_run_job(job))
 
-/* CLIENT SRC VMID PASID */
+/* CLIENT SRC RING VMID PASID DATA */
 static int do_iv(const u64 *arg)
 {
 	struct amdgpu_iv_entry iv = {
-		.client_id = arg[0], .src_id = arg[1], .vmid = arg[2], .pasid = arg[3],
+		.client_id = arg[0], .src_id = arg[1], .ring_id = arg[2], .vmid = arg[3], .pasid = arg[4],
+		.src_data = { arg[5], 0xdead },
 	};
 
 	trace_amdgpu_iv(0, &iv);
@@ -426,7 +429,7 @@ static const struct play_verb play_verbs[] = {
 	{ "signal", 2, do_signal },
 	{ "cs_ioctl", 2, do_cs_ioctl },
 	{ "sched_run_job", 2, do_sched_run_job },
-	{ "iv", 4, do_iv },
+	{ "iv", 6, do_iv },
 	{ "create", 6, do_create },
 	{ "move", 3, do_move },
 	{ "map", 4, do_map },
@@ -446,6 +449,8 @@ static int offsets_get(char *buffer, const struct kernel_param *param)
 	PUT_PLACE(amdgpu_job, num_ibs);
 	PUT_PLACE(amdgpu_iv_entry, client_id);
 	PUT_PLACE(amdgpu_iv_entry, src_id);
+	PUT_PLACE(amdgpu_iv_entry, src_data);
+	PUT_PLACE(amdgpu_iv_entry, ring_id);
 	PUT_PLACE(amdgpu_iv_entry, vmid);
 	PUT_PLACE(amdgpu_iv_entry, pasid);
 	PUT_PLACE(amdgpu_bo, tbo.base.size);

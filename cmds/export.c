@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * grtrace export: a trace in the format of another program. Takes the command
+ * line and drives the session; the formats are rows of lib/writers/exports.def.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "outfile.h"
+#include "reading.h"
+#include "writers/export.h"
+
+static struct {
+	const char *input;
+	const char *output;
+	const char *format;
+	struct opt_time from;
+	struct opt_time to;
+} opt;
+
+static const struct cmd_opt options[] = {
+	{"format", 'f', OPT_STR, "FORMAT", &opt.format,
+	 "perfetto, chrome, folded, csv or jsonl (default: by the ending of FILE)"},
+	{"input", 'i', OPT_STR, "PATH", &opt.input, "the trace (default: ./" DEFAULT_INPUT ")"},
+	{"output", 'o', OPT_STR, "FILE", &opt.output, "write here (default: standard output)"},
+	{"from", 0, OPT_TIME, "T", &opt.from,
+	 "begin here: seconds as printed, +T from the start, -T from the end"},
+	{"to", 0, OPT_TIME, "T", &opt.to, "end here"},
+	{NULL, 0, OPT_FLAG, NULL, NULL, NULL},
+};
+
+static int no_format(const char *what, const char *value)
+{
+	char list[128] = "";
+
+	for (const struct grt_export_row *row = grt_export_rows; row->name; row++)
+		snprintf(list + strlen(list), sizeof(list) - strlen(list), "%s%s", *list ? ", " : "",
+			 row->name);
+	return cmd_usage_error("%s%s%s; there are: %s", what, value ? ": " : "", value ?: "", list);
+}
+
+/* Return: EXIT_DONE with the format, or EXIT_USAGE after saying why */
+static int find_format(const struct grt_export_row **row)
+{
+	*row = opt.format   ? grt_export_find(opt.format)
+	       : opt.output ? grt_export_find_ending(opt.output)
+			    : NULL;
+	if (*row)
+		return EXIT_DONE;
+	if (opt.format)
+		return no_format("no such format", opt.format);
+	return no_format("-f FORMAT is needed", NULL);
+}
+
+static void tell_if(uint64_t n, const char *text)
+{
+	if (n)
+		fprintf(stderr, "  %" PRIu64 " %s\n", n, text);
+}
+
+/* What the picture does not show, or shows and did not see, is said beside it. */
+static void tell_tracks(const struct grt_tracks_count *n)
+{
+	fprintf(stderr,
+		": %" PRIu64 " jobs, %" PRIu64 " slices, %" PRIu64 " instants, %" PRIu64
+		" values of counters\n",
+		n->jobs, n->slices, n->instants, n->values);
+	tell_if(n->inferred, "jobs have a START or END that is concluded, not observed");
+	tell_if(n->sampled, "jobs stand for more than themselves: they were sampled");
+	tell_if(n->undrawn, "jobs are not drawn: their START or END is not known");
+	tell_if(n->half, "ends are not drawn: what they end began before the trace, or was lost");
+	tell_if(n->cut, "slices have no end in the trace");
+	tell_if(n->over, "items are not drawn: there are too many tracks, or too much at a time");
+	tell_if(n->back, "items are not drawn: they go back in time");
+	tell_if(n->ended, "counters ended before the trace: their last value is drawn on");
+}
+
+static void tell(const struct grt_export *x, const char *path)
+{
+	const struct grt_health *h = grt_session_health(x->session);
+
+	fprintf(stderr, "grtrace export: ");
+	cmd_put_text(stderr, path);
+	fprintf(stderr, ": %" PRIu64 " events", x->events);
+	if (x->tracks)
+		tell_tracks(grt_tracks_count(x->tracks));
+	else
+		fputc('\n', stderr);
+	tell_if(h->balance.fate[GRT_FATE_LOST], "events were lost in the recording");
+	tell_if(h->missing_events, "events are missing: their packets are not here");
+	if (!h->finished)
+		fprintf(stderr, "  not closed by its recorder: later events may be missing\n");
+}
+
+/* Return: 0 or a negative errno, with the output closed in either case */
+static int run_export(struct grt_export *x, struct grt_session *s, const struct grt_export_row *row,
+		      const struct reading_span *span, struct outfile *out, struct grt_err *err)
+{
+	int ret = grt_export_init(x, row, s, out->fd);
+
+	if (!ret) {
+		*err = (struct grt_err){0};
+		ret = grt_session_run(s, &x->c, opt.from.set ? span->first : 0,
+				      opt.to.set ? span->last : UINT64_MAX, err);
+	}
+	ret = ret < 0 ? ret : grt_export_end(x);
+	/* what failed outside of the session was a write, or memory */
+	if (ret && !err->what[0])
+		outfile_failed(out, ret, err);
+	if (!ret)
+		ret = outfile_keep(out, err);
+	outfile_drop(out);
+	return ret;
+}
+
+static int export_session(struct grt_session *s, const char *path, const struct grt_export_row *row)
+{
+	struct reading_span span;
+	struct grt_err err = {0};
+	struct grt_export x;
+	struct outfile out;
+	int ret, status = reading_span(s, &opt.from, &opt.to, &span);
+
+	if (status != EXIT_DONE)
+		return status;
+	if (outfile_open(&out, opt.output, &err))
+		return cmd_error(EXIT_FAILED, &err);
+	ret = run_export(&x, s, row, &span, &out, &err);
+	if (!ret)
+		tell(&x, path);
+	grt_export_fini(&x);
+	/* a reader that has seen enough */
+	if (ret == -EPIPE)
+		return EXIT_DONE;
+	return reading_judge(s, path, 0, ret, &err);
+}
+
+static int export_run(int argc, char **argv)
+{
+	const char *path = opt.input ? opt.input : argc ? argv[0] : DEFAULT_INPUT;
+	const struct grt_export_row *row;
+	struct grt_session *s;
+	struct grt_err err;
+	int status;
+
+	if (argc > 1 || (argc && opt.input))
+		return cmd_usage_error("more than one trace: '%s'", argv[argc - 1]);
+	status = find_format(&row);
+	if (status != EXIT_DONE)
+		return status;
+	if (!strcmp(row->name, "perfetto") && !opt.output && isatty(STDOUT_FILENO))
+		return cmd_usage_error("perfetto is no text for a terminal: give -o FILE");
+	if (!opt.input && !argc && access(path, F_OK))
+		return cmd_fail(EXIT_FAILED, "there is no such recording", "grtrace record -- PROG",
+				"cannot open %s", path);
+	if (grt_session_open(&s, path, &err))
+		return cmd_error(EXIT_FAILED, &err);
+	status = export_session(s, path, row);
+	grt_session_close(s);
+	return status;
+}
+
+const struct cmd cmd_export = {
+	.usage = "-f FORMAT [PATH] [-i PATH] [-o FILE] [--from T] [--to T]",
+	.opts = options,
+	.run = export_run,
+};

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * grtrace rocm, shared by its files: rocm.c has the command line, rocm_record.c
+ * the recording, rocm_report.c the report, rocm_answers.c its last section, and
+ * rocm_line.c the time line.
+ */
+#ifndef GRTRACE_ROCM_H
+#define GRTRACE_ROCM_H
+
+#include "analysis/rocm.h"
+#include "cmd.h"
+#include "merge/merge.h"
+#include "reading.h"
+
+/** struct rocm_options - the command line; @offset: NS, auto or NULL */
+struct rocm_options {
+	const char *output;
+	const char *input;
+	const char *amd_log;
+	const char *ftrace;
+	const char *functions;
+	const char *container;
+	const char *offset;
+	const char *debugfs;
+	uint64_t level;
+	uint64_t buffer;
+	bool capture_stderr;
+	bool timeline;
+	bool relative;
+	bool json;
+	bool verbose;
+};
+
+/**
+ * struct rocm_run - one report
+ * @log, @kernel: what is in the inputs
+ * @fixed: the offset was given, @estimated: found; else the clocks are taken for one
+ * @first: stamp of the first event, with @relative subtracted
+ */
+struct rocm_run {
+	const struct rocm_options *opt;
+	struct grt_merge *merge;
+	struct grt_rocm r;
+	struct grt_rocm_offset offset;
+	bool fixed;
+	bool estimated;
+	bool log;
+	bool kernel;
+	uint64_t first;
+	uint64_t last;
+	FILE *out;
+	char why[256];
+};
+
+/** rocm_record - `rocm record`. Return: an exit status */
+int rocm_record(const struct rocm_options *opt, int argc, char **argv);
+
+/** rocm_report - `rocm report`. Return: an exit status */
+int rocm_report(const struct rocm_options *opt);
+
+/** rocm_line - an event as a line of the time line: time, layer, what happened */
+void rocm_line(const struct rocm_run *run, const struct grt_event *e);
+
+/** rocm_answers - fields: what the trace says of each question, in sentences from counted facts */
+void rocm_answers(const struct rocm_run *run, struct grt_writer *w);
+
+/** rocm_debugfs - the queue descriptors and hardware queue states that were kept before and after; nothing
+ * where there are none. Return: 0 or -ENOMEM */
+int rocm_debugfs(const struct rocm_run *run, struct grt_writer *w);
+
+#endif /* GRTRACE_ROCM_H */

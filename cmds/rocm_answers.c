@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The last section of `grtrace rocm report`: answers in sentences, each made of
+ * what was counted in this trace. What a trace cannot tell is said to be so.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "rocm.h"
+#include "writers/units.h"
+
+#define ANSWERS 8
+
+/** struct answers - sentences; @used: of the present one */
+struct answers {
+	struct fields f;
+	char text[ANSWERS][1024];
+	unsigned int n;
+	size_t used;
+};
+
+static void say(struct answers *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+static void say(struct answers *a, const char *fmt, ...)
+{
+	char *to = a->text[a->n];
+	va_list ap;
+	int len;
+
+	va_start(ap, fmt);
+	len = vsnprintf(to + a->used, sizeof(a->text[0]) - a->used, fmt, ap);
+	va_end(ap);
+	a->used += len > 0 ? (size_t)len : 0;
+	if (a->used >= sizeof(a->text[0]))
+		a->used = sizeof(a->text[0]) - 1;
+}
+
+static void answered(struct answers *a, const char *name)
+{
+	field_add(&a->f, name, GRT_CELL_TEXT, (struct grt_cell){.text = a->text[a->n]}, NULL);
+	a->n++;
+	a->used = 0;
+}
+
+static uint64_t steps(const struct rocm_run *run, enum grt_rocm_step step)
+{
+	return run->r.count.step[step];
+}
+
+static const char *mean(const struct grt_rocm_times *t, char text[GRT_UNITS_MAX])
+{
+	if (!t->n)
+		return "unknown";
+	grt_units_ns(text, t->sum / t->n);
+	return text;
+}
+
+static unsigned int joined(const struct rocm_run *run)
+{
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < run->r.creations; i++)
+		n += run->r.creation[i].told != 0;
+	return n;
+}
+
+static void order(struct answers *a, const struct rocm_run *run)
+{
+	const struct grt_rocm_count *c = &run->r.count;
+	unsigned int both = joined(run);
+
+	if (!run->log)
+		say(a, "The runtime's side is not in the trace. ");
+	if (!run->kernel)
+		say(a, "The kernel's side is not in the trace. ");
+	if (run->log)
+		say(a, "The runtime made %" PRIu64 " hardware queues. ", c->queues);
+	if (run->kernel)
+		say(a, "KFD was asked for %" PRIu64 " queues.", c->creations);
+	if (both)
+		say(a,
+		    " Of these, %u are seen in both: runtime's plan -> kfd_ioctl_create_queue -> runtime's word of the queue "
+		    "(joined by process and time).",
+		    both);
+	else if (c->queues && c->creations)
+		say(a, " None of them could be joined by process and time.");
+	answered(a, "order");
+}
+
+static void mqd(struct answers *a, const struct rocm_run *run)
+{
+	uint64_t map = steps(run, GRT_ROCM_MAP), submit = steps(run, GRT_ROCM_SUBMIT);
+
+	if (!run->kernel) {
+		say(a, "Not known: the trace has no functions of the kernel.");
+	} else if (!steps(run, GRT_ROCM_MQD_ALLOCATE) && !steps(run, GRT_ROCM_MQD_INIT)) {
+		say(a, "No queue descriptor was allocated or initialised in the trace");
+		say(a, steps(run, GRT_ROCM_IOCTL_CREATE)
+			       ? ": no creation came that far, or those functions were not traced."
+			       : ": no queue was asked for.");
+	} else {
+		say(a,
+		    "In the kernel, by KFD: allocated %" PRIu64 " times, initialised %" PRIu64
+		    ", loaded %" PRIu64 ", updated %" PRIu64 ", destroyed %" PRIu64 ".",
+		    steps(run, GRT_ROCM_MQD_ALLOCATE), steps(run, GRT_ROCM_MQD_INIT),
+		    steps(run, GRT_ROCM_MQD_LOAD), steps(run, GRT_ROCM_MQD_UPDATE),
+		    steps(run, GRT_ROCM_MQD_DESTROY));
+		if (map || submit)
+			say(a,
+			    " It reached the GPU by the scheduler: queues were mapped %" PRIu64
+			    " times, and %" PRIu64 " packets were sent to it.",
+			    map, submit);
+		else if (steps(run, GRT_ROCM_MQD_LOAD))
+			say(a, " It was loaded into the hardware queue directly.");
+		else
+			say(a, " How it reached the GPU is not in the trace.");
+	}
+	answered(a, "mqd");
+}
+
+static void kernel_queues(struct answers *a, const struct rocm_run *run)
+{
+	const struct grt_rocm_count *c = &run->r.count;
+	uint64_t kq = steps(run, GRT_ROCM_SUBMIT) + steps(run, GRT_ROCM_KERNEL_QUEUE);
+
+	if (run->kernel && !kq && !c->submits)
+		say(a, "No kernel command queue was used in the trace");
+	else if (run->kernel)
+		say(a,
+		    "The kernel sent %" PRIu64
+		    " packets or calls through queues of its own, and its driver submitted %" PRIu64 " jobs",
+		    kq, c->submits);
+	else
+		say(a, "Not known: the trace has nothing of the kernel");
+	if (run->log)
+		say(a, "; kernels were written into user queues %" PRIu64 " times", c->dispatches);
+	if (run->log && c->dispatches && c->submits)
+		say(a, ", %" PRIu64 ".%02" PRIu64 " for each job of the driver", c->dispatches / c->submits,
+		    c->dispatches * 100 / c->submits % 100);
+	say(a, ".");
+	answered(a, "kernel_queues");
+}
+
+static void doorbells(struct answers *a, const struct rocm_run *run)
+{
+	const struct grt_rocm_count *c = &run->r.count;
+	uint64_t seen = steps(run, GRT_ROCM_DOORBELL), irqs = steps(run, GRT_ROCM_INTERRUPT);
+
+	say(a,
+	    "No. A doorbell is written by the program into memory that it has mapped: no function of the kernel runs for "
+	    "it, so none can be traced.");
+	if (run->log)
+		say(a,
+		    " The log has %" PRIu64 " packets behind which one was rung (%" PRIu64
+		    " kernels, %" PRIu64 " barriers, %" PRIu64 " others).",
+		    c->dispatches + c->barriers + c->packets, c->dispatches, c->barriers, c->packets);
+	if (run->kernel)
+		say(a,
+		    " What the kernel sees is the other direction: %" PRIu64
+		    " signals from the GPU and %" PRIu64 " interrupts.",
+		    seen, irqs);
+	if (run->kernel && seen && c->submits)
+		say(a, " Signals for each job that the kernel submitted: %" PRIu64 ".%02" PRIu64 ".",
+		    seen / c->submits, seen * 100 / c->submits % 100);
+	answered(a, "doorbells");
+}
+
+/* A station of the way, with an arrow from the one before. */
+static void station(struct answers *a, bool *any, uint64_t n, const char *what)
+{
+	if (!n)
+		return;
+	say(a, "%s%" PRIu64 " %s", *any ? " -> " : "", n, what);
+	*any = true;
+}
+
+static void path(struct answers *a, const struct rocm_run *run)
+{
+	const struct grt_rocm_count *c = &run->r.count;
+	bool any = false;
+
+	station(a, &any, c->calls, "API calls");
+	station(a, &any, c->enqueues, "commands enqueued");
+	station(a, &any, c->dispatches, "kernels written into user queues");
+	station(a, &any, c->dispatches, "doorbells (not visible)");
+	station(a, &any, c->gpu_took.n, "times on the GPU by its clock");
+	station(a, &any, c->completes, "commands complete");
+	say(a, any ? "." : "The runtime's side is not in the trace.");
+	if (c->funcs)
+		say(a,
+		    " In the kernel: %" PRIu64 " queue creations, %" PRIu64 " memory ioctls, %" PRIu64
+		    " other ioctls.",
+		    steps(run, GRT_ROCM_IOCTL_CREATE), steps(run, GRT_ROCM_MEMORY),
+		    steps(run, GRT_ROCM_IOCTL));
+	answered(a, "path");
+}
+
+static void latency(struct answers *a, const struct rocm_run *run)
+{
+	const struct grt_rocm_count *c = &run->r.count;
+	const struct grt_rocm_times *create = &c->step_took[GRT_ROCM_IOCTL_CREATE];
+	char text[GRT_UNITS_MAX];
+
+	say(a, "Queue creation in KFD: %s", mean(create, text));
+	if (create->n)
+		say(a, " on average of %" PRIu64, create->n);
+	else if (steps(run, GRT_ROCM_IOCTL_CREATE))
+		say(a, " (start only: the trace has calls without returns)");
+	say(a, ". Enqueued to dispatched: %s", mean(&c->wait, text));
+	if (c->wait.n)
+		say(a, " of %" PRIu64, c->wait.n);
+	say(a, ". Dispatched to complete: %s", mean(&c->run, text));
+	if (c->run.n)
+		say(a, " of %" PRIu64, c->run.n);
+	say(a, ". On the GPU: %s", mean(&c->gpu_took, text));
+	if (c->gpu_took.n)
+		say(a, " of %" PRIu64, c->gpu_took.n);
+	say(a, ".");
+	answered(a, "latency");
+}
+
+void rocm_answers(const struct rocm_run *run, struct grt_writer *w)
+{
+	struct answers a = {.n = 0};
+
+	order(&a, run);
+	mqd(&a, run);
+	kernel_queues(&a, run);
+	doorbells(&a, run);
+	path(&a, run);
+	latency(&a, run);
+	fields_write(&a.f, w, "answers", "answers");
+}

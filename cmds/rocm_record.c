@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * grtrace rocm record: `grtrace record -e ftrace,hostlog` with the raw texts
+ * kept beside the recording, and a report of both at the end. All of it is in one
+ * directory:
+ *
+ *	recording/		what grtrace record writes
+ *	NAME_amd_log.txt	the runtime's log
+ *	ftrace.txt		the kernel's functions and events
+ *	kfd_*.before, .after	KFD's debugfs
+ *	analyze.sh		makes the report again
+ *	report.txt		it
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../sources/source.h"
+#include "../sources/textlog.h"
+#include "outfile.h"
+#include "rocm.h"
+
+#define PATH_ROOM 3800
+#define ARGS_MAX 4096
+
+/** struct place - where everything goes */
+struct place {
+	char dir[PATH_ROOM];
+	char log[128];
+	char recording[PATH_ROOM + 16];
+};
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+/* log/NAME_ftrace_TIMESTAMP */
+static void default_dir(char dir[PATH_ROOM], const char *name)
+{
+	time_t now = time(NULL);
+	struct tm tm;
+	char stamp[32];
+
+	localtime_r(&now, &tm);
+	strftime(stamp, sizeof(stamp), "%Y%m%d_%H%M%S", &tm);
+	snprintf(dir, PATH_ROOM, "log/%.200s_ftrace_%s", name, stamp);
+}
+
+static int make_dirs(const char *path)
+{
+	char part[PATH_ROOM];
+	size_t len = strlen(path);
+
+	for (size_t i = 1; i <= len; i++) {
+		if (path[i] && path[i] != '/')
+			continue;
+		snprintf(part, sizeof(part), "%.*s", (int)i, path);
+		if (mkdir(part, 0777) && errno != EEXIST)
+			return -errno;
+	}
+	return 0;
+}
+
+static int make_place(struct place *p, const struct rocm_options *opt, const char *prog)
+{
+	char asked[PATH_ROOM], *real;
+	int ret;
+
+	if (opt->output)
+		snprintf(asked, sizeof(asked), "%s", opt->output);
+	else
+		default_dir(asked, base_name(prog));
+	ret = make_dirs(asked);
+	/* the program may change its directory */
+	real = ret ? NULL : realpath(asked, NULL);
+	if (!real)
+		return cmd_fail(EXIT_FAILED, strerror(ret ? -ret : errno), NULL,
+				"cannot make the directory %s", asked);
+	snprintf(p->dir, sizeof(p->dir), "%s", real);
+	free(real);
+	snprintf(p->log, sizeof(p->log), "%.100s_amd_log.txt", base_name(prog));
+	snprintf(p->recording, sizeof(p->recording), "%s/recording", p->dir);
+	return EXIT_DONE;
+}
+
+static int write_script(const struct place *p)
+{
+	struct grt_err err = {.what = ""};
+	char path[PATH_ROOM + 32];
+	struct outfile out;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/analyze.sh", p->dir);
+	if (outfile_open(&out, path, &err))
+		return cmd_error(EXIT_FAILED, &err);
+	f = fdopen(dup(out.fd), "w");
+	if (f) {
+		fputs("#!/bin/sh\n# Makes the report again. The texts themselves: grtrace rocm report --amd-log NAME_amd_log.txt "
+		      "--ftrace ftrace.txt\ncd \"$(dirname \"$0\")\" || exit\nexec \"${GRTRACE:-grtrace}\" rocm report -i . \"$@\"\n",
+		      f);
+		fchmod(out.fd, 0755);
+	}
+	if (!f || fclose(f) || outfile_keep(&out, &err)) {
+		outfile_drop(&out);
+		return cmd_fail(EXIT_FAILED, strerror(errno), NULL, "cannot write %s", path);
+	}
+	return EXIT_DONE;
+}
+
+/* docker or podman exec NAME, with the variables. Return: words used */
+static int container_words(const struct rocm_options *opt, char **words)
+{
+	static char level[40];
+	int n = 0;
+
+	snprintf(level, sizeof(level), "AMD_LOG_LEVEL=%llu", (unsigned long long)opt->level);
+	words[n++] = access("/usr/bin/podman", X_OK) ? "docker" : "podman";
+	words[n++] = "exec";
+	words[n++] = "-e";
+	words[n++] = level;
+	/* the container's files are not ours: the log comes through its standard error */
+	words[n++] = (char *)opt->container;
+	return n;
+}
+
+/* What cannot work here is left out with its reason, unless functions were asked for by name. */
+static const char *choose_sources(const struct rocm_options *opt, int *status)
+{
+	struct grt_err err = {.what = ""};
+
+	*status = EXIT_DONE;
+	if (!source_ftrace.probe(&err))
+		return "ftrace,hostlog";
+	if (opt->functions)
+		*status = cmd_error(EXIT_MISSING, &err);
+	else
+		cmd_fail(EXIT_DONE, err.why, err.fix, "without the kernel's side: %s", err.what);
+	return "hostlog";
+}
+
+static int run_record(const struct rocm_options *opt, struct place *p, int argc, char **argv)
+{
+	int n = 0, status;
+	const char *sources = choose_sources(opt, &status);
+	char *words[ARGS_MAX + 16], buffer[32];
+	bool help = false;
+
+	if (status != EXIT_DONE)
+		return status;
+	if (argc >= ARGS_MAX)
+		return cmd_usage_error("record: too many arguments for the program");
+	words[n++] = "--output";
+	words[n++] = p->recording;
+	words[n++] = "--event";
+	words[n++] = (char *)sources;
+	if (opt->buffer) {
+		snprintf(buffer, sizeof(buffer), "%llu", (unsigned long long)opt->buffer);
+		words[n++] = "--buffer";
+		words[n++] = buffer;
+	}
+	words[n++] = "--";
+	if (opt->container)
+		n += container_words(opt, words + n);
+	for (int i = 0; i < argc; i++)
+		words[n++] = argv[i];
+	words[n] = NULL;
+	status = cmd_parse(&cmd_record, &n, words, &help);
+	return status == EXIT_DONE ? cmd_record.run(n, words) : status;
+}
+
+/* Where the report goes. Return: EXIT_DONE, or the status of what failed */
+static int write_report(const struct rocm_options *opt, const struct place *p)
+{
+	struct rocm_options of_report = {
+		.input = p->dir, .json = opt->json, .verbose = opt->verbose, .relative = opt->relative};
+	char path[PATH_ROOM + 32];
+	int status, keep, fd;
+
+	snprintf(path, sizeof(path), "%s/report.%s", p->dir, opt->json ? "json" : "txt");
+	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
+	fflush(stdout);
+	keep = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
+	if (fd < 0 || keep < 0 || dup2(fd, STDOUT_FILENO) < 0)
+		return cmd_fail(EXIT_FAILED, strerror(errno), NULL, "cannot write %s", path);
+	status = rocm_report(&of_report);
+	fflush(stdout);
+	dup2(keep, STDOUT_FILENO);
+	close(keep);
+	close(fd);
+	return status;
+}
+
+int rocm_record(const struct rocm_options *opt, int argc, char **argv)
+{
+	struct place p;
+	struct stat st;
+	char path[PATH_ROOM + 32];
+	int status, made;
+
+	status = make_place(&p, opt, argv[0]);
+	if (status != EXIT_DONE)
+		return status;
+	textlog_settings = (struct textlog_settings){
+		.dir = p.dir,
+		.log_name = p.log,
+		.trace_name = "ftrace.txt",
+		.level = (unsigned int)opt->level,
+		.functions = opt->functions,
+		.capture_stderr = opt->capture_stderr || opt->container,
+		.container = opt->container,
+	};
+	cmd_set_name("rocm record");
+	status = run_record(opt, &p, argc, argv);
+	snprintf(path, sizeof(path), "%s/metadata", p.recording);
+	if (stat(path, &st))
+		return status;
+	made = write_script(&p);
+	if (made == EXIT_DONE)
+		made = write_report(opt, &p);
+	fprintf(stderr, "grtrace rocm record: everything is in ");
+	cmd_put_text(stderr, p.dir);
+	fputs("; its report is made again by analyze.sh in there\n", stderr);
+	return status ? status : made;
+}

@@ -1,0 +1,482 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * grtrace rocm report: reads a recording, or a log and text of ftrace, merges
+ * them on the kernel's clock and writes the sections. What the sections hold is
+ * lib/analysis/rocm.c's.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "analysis/rocm_table.h"
+#include "rocm.h"
+
+#define RECORDING "recording"
+/* Rows of long tables that people are shown without -v. */
+#define ROWS 20
+
+static int open_status(int code)
+{
+	return code == -EACCES || code == -EPERM ? EXIT_MISSING : EXIT_FAILED;
+}
+
+static int add(struct rocm_run *run, const char *path, enum grt_merge_side side)
+{
+	struct grt_err err = {.what = ""};
+	int ret = grt_merge_add(run->merge, path, side, &err);
+
+	return ret ? cmd_error(open_status(ret), &err) : EXIT_DONE;
+}
+
+/* What rocm record wrote is a directory with the recording in it; a recording alone does as well. */
+static int add_recording(struct rocm_run *run, const char *dir)
+{
+	char path[4096];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "%s/" RECORDING "/metadata", dir);
+	if (stat(path, &st))
+		return add(run, dir, GRT_MERGE_BOTH);
+	snprintf(path, sizeof(path), "%s/" RECORDING, dir);
+	return add(run, path, GRT_MERGE_BOTH);
+}
+
+static int add_inputs(struct rocm_run *run)
+{
+	const struct rocm_options *opt = run->opt;
+	int status = EXIT_DONE;
+
+	if (opt->input)
+		return add_recording(run, opt->input);
+	if (opt->amd_log)
+		status = add(run, opt->amd_log, opt->ftrace ? GRT_MERGE_GPU : GRT_MERGE_BOTH);
+	if (opt->ftrace && status == EXIT_DONE)
+		status = add(run, opt->ftrace, GRT_MERGE_BOTH);
+	return status;
+}
+
+/* ------------------------------------------------------------------ clocks */
+
+static int on_clock_event(void *arg, const struct grt_event *e, unsigned int input)
+{
+	(void)input;
+	grt_rocm_clock_event(arg, e);
+	return 0;
+}
+
+/* Without an answer the clocks are taken for one, which is said, unless an estimate was asked for. */
+static int estimate(struct rocm_run *run, bool asked)
+{
+	struct grt_rocm_clock *clock = NULL;
+	struct grt_merge_sink sink = {.event = on_clock_event};
+	struct grt_err err = {.what = ""};
+	int ret = grt_rocm_clock_new(&clock);
+
+	if (ret)
+		return cmd_fail(EXIT_FAILED, strerror(ENOMEM), NULL, "cannot begin");
+	sink.arg = clock;
+	ret = grt_merge_run(run->merge, &sink, 0, UINT64_MAX, &err);
+	if (!ret) {
+		ret = grt_rocm_clock_find(clock, &run->offset, &err);
+		run->estimated = !ret;
+		if (ret == -ENODATA || ret == -EDOM) {
+			snprintf(run->why, sizeof(run->why), "%s", err.why);
+			ret = asked ? ret : 0;
+		}
+	}
+	grt_rocm_clock_free(clock);
+	return ret ? cmd_error(EXIT_FAILED, &err) : EXIT_DONE;
+}
+
+static int set_offset(struct rocm_run *run)
+{
+	const char *text = run->opt->offset;
+	bool both = grt_merge_inputs(run->merge) == 2;
+	int status = EXIT_DONE;
+	char *end;
+
+	if (!text && !both)
+		return EXIT_DONE;
+	if (!both)
+		return cmd_usage_error("--clock-offset is for a log and a trace in two files");
+	if (!text || !strcmp(text, "auto")) {
+		status = estimate(run, text != NULL);
+		if (!run->estimated)
+			run->offset.ns = 0;
+	} else {
+		errno = 0;
+		run->offset.ns = strtoll(text, &end, 10);
+		run->fixed = true;
+		if (*end || end == text || isspace((unsigned char)*text) || errno)
+			return cmd_usage_error("--clock-offset: '%s' is neither a number of ns nor auto",
+					       text);
+	}
+	grt_merge_offset(run->merge, run->offset.ns);
+	return status;
+}
+
+/* ------------------------------------------------------------------- events */
+
+static int on_event(void *arg, const struct grt_event *e, unsigned int input)
+{
+	struct rocm_run *run = arg;
+
+	(void)input;
+	if (e->type == GRT_EV_NAME)
+		return 0;
+	if (!run->r.count.log && !run->r.count.funcs && !run->last)
+		run->first = e->time;
+	run->last = e->time;
+	if (run->opt->timeline)
+		rocm_line(run, e);
+	return grt_rocm_event(&run->r, e);
+}
+
+/* ----------------------------------------------------------------- sections */
+
+static void write_inputs(struct rocm_run *run, struct grt_writer *w)
+{
+	const struct rocm_options *opt = run->opt;
+	struct fields f = {.n = 0};
+	bool both = grt_merge_inputs(run->merge) == 2;
+
+	if (opt->input)
+		reading_recording(&f, grt_merge_session(run->merge, 0), opt->input);
+	if (opt->amd_log)
+		field_add(&f, "amd_log", GRT_CELL_TEXT, (struct grt_cell){.text = opt->amd_log}, NULL);
+	if (opt->ftrace)
+		field_add(&f, "ftrace", GRT_CELL_TEXT, (struct grt_cell){.text = opt->ftrace}, NULL);
+	field_add(&f, "from", GRT_CELL_TIME, (struct grt_cell){.number = run->first, .absent = !run->last},
+		  NULL);
+	field_add(&f, "to", GRT_CELL_TIME, (struct grt_cell){.number = run->last, .absent = !run->last},
+		  NULL);
+	field_add(&f, "span_ns", GRT_CELL_NS,
+		  (struct grt_cell){.number = run->last - run->first, .absent = !run->last}, NULL);
+	if (both) {
+		field_add(&f, "clock_offset_ns", GRT_CELL_SIGNED,
+			  (struct grt_cell){.number = (uint64_t)run->offset.ns}, "added to the log's stamps");
+		field_add(&f, "clock_error_ns", GRT_CELL_NS,
+			  (struct grt_cell){.number = run->offset.error, .absent = !run->estimated},
+			  run->estimated ? "at most, in each direction" : "not known");
+		field_number(&f, "clock_pairs", run->offset.pairs,
+			     "events of the kernel that lie in calls of the log");
+		field_number(&f, "clock_agree", run->offset.agree, "of these, for which the offset fits");
+	}
+	fields_write(&f, w, "input", "input");
+}
+
+static int write_creations(const struct rocm_run *run, struct grt_writer *w)
+{
+	const struct grt_rocm *r = &run->r;
+	struct grt_rocm_step_row row;
+	int ret = 0;
+
+	grt_writer_table(w, &grt_rocm_creation_table, r->creation);
+	for (unsigned int i = 0; i < r->creations && !ret; i++)
+		ret = grt_writer_row(w, &r->creation[i]);
+	grt_writer_table_end(w);
+	grt_writer_table(w, &grt_rocm_step_table, NULL);
+	for (unsigned int i = 0; i < r->creations && !ret; i++)
+		for (unsigned int k = 0; k < r->creation[i].steps && !ret; k++) {
+			row = (struct grt_rocm_step_row){i + 1, &r->creation[i], &r->creation[i].step[k]};
+			ret = grt_writer_row(w, &row);
+		}
+	grt_writer_table_end(w);
+	return ret;
+}
+
+static int write_steps(const struct rocm_run *run, struct grt_writer *w)
+{
+	static const enum grt_rocm_step shown[] = {
+		GRT_ROCM_MQD_ALLOCATE, GRT_ROCM_MQD_INIT, GRT_ROCM_MQD_LOAD,  GRT_ROCM_MQD_UPDATE,
+		GRT_ROCM_MQD_DESTROY,  GRT_ROCM_MAP,	  GRT_ROCM_UNMAP,     GRT_ROCM_SUBMIT,
+		GRT_ROCM_KERNEL_QUEUE, GRT_ROCM_DOORBELL, GRT_ROCM_INTERRUPT, GRT_ROCM_DOORBELL_SETUP,
+	};
+	const struct grt_rocm_count *c = &run->r.count;
+	int ret = 0;
+
+	grt_writer_table(w, &grt_rocm_mqd_table, NULL);
+	for (size_t i = 0; i < sizeof(shown) / sizeof(shown[0]) && !ret; i++) {
+		struct grt_rocm_step_count row = {shown[i], c->step[shown[i]], c->step_took[shown[i]]};
+
+		ret = grt_writer_row(w, &row);
+	}
+	grt_writer_table_end(w);
+	return ret;
+}
+
+static void write_use(const struct rocm_run *run, struct grt_writer *w)
+{
+	const struct grt_rocm_count *c = &run->r.count;
+	struct fields f = {.n = 0};
+	uint64_t rung = c->dispatches + c->barriers + c->packets;
+	bool ratio = run->log && c->submits;
+
+	field_number(&f, "user_queue_kernels", c->dispatches, "written into queues by the program");
+	field_number(&f, "user_queue_barriers", c->barriers, NULL);
+	field_number(&f, "user_queue_packets", c->packets, "others");
+	field_number(&f, "kernel_queue_packets", c->step[GRT_ROCM_SUBMIT],
+		     "sent by KFD to the GPU's scheduler");
+	field_number(&f, "kernel_submits", c->submits, "jobs of the driver");
+	field_number(&f, "doorbells", rung, "rung by the program, by its log: the kernel does not see them");
+	field_add(&f, "doorbells_per_submit", GRT_CELL_AMOUNT,
+		  (struct grt_cell){
+			  .text = "", .number = c->submits ? rung * 1000 / c->submits : 0, .absent = !ratio},
+		  NULL);
+	field_number(&f, "gpu_signals", c->step[GRT_ROCM_DOORBELL], "from the GPU to the kernel");
+	field_number(&f, "copies", c->copies, NULL);
+	field_number(&f, "copy_bytes", c->copy_bytes, NULL);
+	field_number(&f, "copies_unsure", c->copies_unsure,
+		     "whose values do not fit together: a bug of the runtime's log");
+	field_number(&f, "faults", c->faults, c->faults ? c->first_fault : NULL);
+	fields_write(&f, w, "use", "kernel queues, user queues and doorbells");
+}
+
+/* Elements of a table by a sum in them, the largest first. */
+static size_t sum_at;
+
+static int by_sum(const void *a, const void *b)
+{
+	uint64_t x, y;
+
+	memcpy(&x, *(const char *const *)a + sum_at, sizeof(x));
+	memcpy(&y, *(const char *const *)b + sum_at, sizeof(y));
+	return x == y ? 0 : x > y ? -1 : 1;
+}
+
+static int write_sorted(struct rocm_run *run, struct grt_writer *w, const struct grt_keyed *rows,
+			const struct grt_table *table, size_t at, struct notes *notes)
+{
+	uint32_t show = run->opt->verbose || run->opt->json || rows->used < ROWS ? rows->used : ROWS;
+	void **list = NULL;
+	int ret;
+
+	sum_at = at;
+	ret = grt_keyed_list(rows, by_sum, &list);
+	if (ret)
+		return ret;
+	grt_writer_table(w, table, NULL);
+	for (uint32_t i = 0; i < show && !ret; i++)
+		ret = grt_writer_row(w, list[i]);
+	grt_writer_table_end(w);
+	if (show < rows->used)
+		note(notes, "%s: %u more; -v shows all", table->title, rows->used - show);
+	free(list);
+	return ret;
+}
+
+static int write_layers(const struct rocm_run *run, struct grt_writer *w)
+{
+	const struct grt_rocm_count *c = &run->r.count;
+	const struct grt_rocm_layer layers[] = {
+		{"HIP API", c->calls, c->call_took, "calls of a thread, the outermost"},
+		{"runtime to queue", c->wait.n, c->wait, "command enqueued to kernel dispatched"},
+		{"queue to complete", c->run.n, c->run,
+		 "kernel dispatched to command complete, as the host saw it"},
+		{"KFD create queue", c->step[GRT_ROCM_IOCTL_CREATE], c->step_took[GRT_ROCM_IOCTL_CREATE],
+		 "in the ioctl"},
+		{"KFD memory", c->step[GRT_ROCM_MEMORY], c->step_took[GRT_ROCM_MEMORY], "in ioctls"},
+		{"KFD MQD", c->step[GRT_ROCM_MQD_INIT], c->step_took[GRT_ROCM_MQD_INIT],
+		 "initialising descriptors"},
+		{"KFD map", c->step[GRT_ROCM_MAP], c->step_took[GRT_ROCM_MAP], "mapping queues"},
+		{"GPU", c->gpu_took.n, c->gpu_took, "by the GPU's clock"},
+	};
+	int ret = 0;
+
+	grt_writer_table(w, &grt_rocm_layer_table, NULL);
+	for (size_t i = 0; i < sizeof(layers) / sizeof(layers[0]) && !ret; i++)
+		ret = grt_writer_row(w, &layers[i]);
+	grt_writer_table_end(w);
+	return ret;
+}
+
+static int write_tables(struct rocm_run *run, struct grt_writer *w, struct notes *notes)
+{
+	struct grt_rocm *r = &run->r;
+	int ret = write_creations(run, w);
+
+	if (!ret)
+		ret = write_sorted(run, w, &r->queues, &grt_rocm_queue_table,
+				   offsetof(struct grt_rocm_queue, dispatches), notes);
+	if (!ret)
+		ret = write_steps(run, w);
+	if (ret)
+		return ret;
+	write_use(run, w);
+	ret = write_sorted(run, w, &r->kernels, &grt_rocm_kernel_table,
+			   offsetof(struct grt_rocm_kernel, dispatches), notes);
+	if (!ret)
+		ret = write_sorted(
+			run, w, &r->calls, &grt_rocm_call_table,
+			offsetof(struct grt_rocm_call, took) + offsetof(struct grt_rocm_times, sum), notes);
+	if (!ret)
+		ret = write_sorted(run, w, &r->funcs, &grt_rocm_func_table,
+				   offsetof(struct grt_rocm_func, calls), notes);
+	return ret ? ret : write_layers(run, w);
+}
+
+static void note_clocks(const struct rocm_run *run, struct notes *n)
+{
+	if (run->estimated)
+		note(n,
+		     "the log's clock is %+" PRId64 " ns from the kernel's, off by at most %" PRIu64
+		     " ns: %" PRIu64 " of %" PRIu64 " queues and buffers fit",
+		     run->offset.ns, run->offset.error, run->offset.agree, run->offset.pairs);
+	else if (run->why[0])
+		note(n,
+		     "the two clocks are taken for one, with an error that is not known: %s; --clock-offset NS sets it",
+		     run->why);
+	if (run->r.count.rocr)
+		note(n,
+		     "%" PRIu64
+		     " lines of ROCr have stamps of CLOCK_MONOTONIC_RAW, which drifts from the others'; they are not moved",
+		     run->r.count.rocr);
+	if (run->r.count.gpu_took.n)
+		note(n, "times on the GPU are of CLOCK_BOOTTIME: only their lengths are used");
+}
+
+static void note_inputs(const struct rocm_run *run, struct notes *n)
+{
+	for (unsigned int i = 0; i < grt_merge_inputs(run->merge); i++) {
+		const struct grt_health *h = grt_session_health(grt_merge_session(run->merge, i));
+		uint64_t lost = h->balance.fate[GRT_FATE_LOST];
+
+		if (h->text.form)
+			note(n,
+			     "%s: %" PRIu64 " lines; %" PRIu64 " not understood, %" PRIu64
+			     " passed over, %" PRIu64 " out of order",
+			     h->text.form, h->text.lines, h->text.bad, h->text.skipped, h->text.reordered);
+		if (h->text.bad)
+			note(n, "the first line that is not understood is line %" PRIu64 ": %s",
+			     h->text.bad_line, h->text.bad_text);
+		if (lost || h->text.gaps)
+			note(n,
+			     "%" PRIu64 " events were lost; %" PRIu64 " places where it is not said how many",
+			     lost, h->text.gaps);
+	}
+	if (run->r.count.over)
+		note(n, "%" PRIu64 " things are in no row: a table was full", run->r.count.over);
+}
+
+static int write_report(struct rocm_run *run)
+{
+	const struct grt_writer_options options = {
+		.out = run->out, .verbose = run->opt->verbose, .colour = cmd_colour()};
+	struct grt_writer *w = NULL;
+	struct notes n = {.n = 0};
+	int ret = grt_writer_new(&w, run->opt->json ? &writer_json : &writer_text, &options);
+
+	if (ret)
+		return ret;
+	grt_writer_begin(w);
+	write_inputs(run, w);
+	ret = write_tables(run, w, &n);
+	if (!ret)
+		ret = rocm_debugfs(run, w);
+	if (!ret)
+		rocm_answers(run, w);
+	note_clocks(run, &n);
+	note_inputs(run, &n);
+	notes_write(&n, w);
+	grt_writer_end(w);
+	grt_writer_free(w);
+	return ret;
+}
+
+/* ---------------------------------------------------------------------- flow */
+
+static void move(uint64_t *time, uint64_t first)
+{
+	if (*time)
+		*time -= first;
+}
+
+/* --relative: stamps count from the first event. */
+static void move_stamps(struct rocm_run *run)
+{
+	struct grt_rocm_queue *q;
+
+	for (q = grt_keyed_oldest(&run->r.queues); q; q = grt_keyed_next(&run->r.queues, q)) {
+		move(&q->made, run->first);
+		move(&q->gone, run->first);
+	}
+	for (unsigned int i = 0; i < run->r.creations; i++) {
+		struct grt_rocm_creation *c = &run->r.creation[i];
+
+		for (unsigned int k = 0; k < c->steps; k++)
+			move(&c->step[k].at, run->first);
+		move(&c->begin, run->first);
+		move(&c->end, run->first);
+		move(&c->asked, run->first);
+		move(&c->told, run->first);
+	}
+	run->last -= run->first;
+	run->first = 0;
+}
+
+static bool is_empty(const struct rocm_run *run)
+{
+	return !run->r.count.log && !run->r.count.funcs;
+}
+
+static int judge(const struct rocm_run *run)
+{
+	for (unsigned int i = 0; i < grt_merge_inputs(run->merge); i++) {
+		const struct grt_health *h = grt_session_health(grt_merge_session(run->merge, i));
+
+		for (unsigned int k = 0; k < GRT_FAULTS; k++)
+			if (h->fault[k])
+				return cmd_error(EXIT_FAILED, &h->first);
+	}
+	return EXIT_DONE;
+}
+
+static int report(struct rocm_run *run)
+{
+	const struct grt_merge_sink sink = {.event = on_event, .arg = run};
+	struct grt_err err = {.what = ""};
+	int ret, status = add_inputs(run);
+
+	if (status == EXIT_DONE)
+		status = set_offset(run);
+	if (status != EXIT_DONE)
+		return status;
+	ret = grt_merge_run(run->merge, &sink, 0, UINT64_MAX, &err);
+	if (ret)
+		return err.what[0] ? cmd_error(EXIT_FAILED, &err)
+				   : cmd_fail(EXIT_FAILED, strerror(-ret), NULL, "cannot go on");
+	if (is_empty(run))
+		return cmd_fail(EXIT_FAILED,
+				"it has neither a record of AMD's runtime nor a function of the kernel",
+				"grtrace rocm record -- PROG", "%s: nothing to report",
+				run->opt->input	    ? run->opt->input
+				: run->opt->amd_log ? run->opt->amd_log
+						    : run->opt->ftrace);
+	grt_rocm_finish(&run->r);
+	run->log = run->r.count.log > 0;
+	run->kernel = run->r.count.funcs + run->r.count.submits > 0;
+	if (run->opt->relative)
+		move_stamps(run);
+	if (write_report(run))
+		return cmd_fail(EXIT_FAILED, strerror(ENOMEM), NULL, "cannot go on");
+	status = cmd_close_stdout();
+	return status == EXIT_DONE ? judge(run) : status;
+}
+
+int rocm_report(const struct rocm_options *opt)
+{
+	struct rocm_run run = {.opt = opt, .out = stdout};
+	int status;
+
+	if (grt_merge_new(&run.merge))
+		return cmd_fail(EXIT_FAILED, strerror(ENOMEM), NULL, "cannot begin");
+	grt_rocm_init(&run.r);
+	status = report(&run);
+	grt_rocm_free(&run.r);
+	grt_merge_free(run.merge);
+	return status;
+}

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * grtrace sched: what is asked of the scheduler of NVIDIA's driver, a line each,
+ * live or from a recording, and counts at the end. How a line looks stands in
+ * sched_line.c.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../sources/kmod.h"
+#include "live.h"
+#include "sched.h"
+
+/* Lines are written in pieces of this size, and when no event waits. */
+#define OUTPUT_BUFFER 65536
+
+static struct {
+	const char *input;
+	uint64_t pid;
+	double seconds;
+	bool verbose;
+	bool json;
+	bool refused;
+} opt;
+
+static const struct cmd_opt opts[] = {
+	{"verbose", 'v', OPT_FLAG, NULL, &opt.verbose, "tokens and channels, too"},
+	{"pid", 'p', OPT_U64, "PID", &opt.pid, "only this process; live: end when it ends"},
+	{"duration", 'd', OPT_SECONDS, "SECONDS", &opt.seconds, "live: end after this time"},
+	{"include-failed", 0, OPT_FLAG, NULL, &opt.refused,
+	 "calls that failed, too, also on files that are not NVIDIA's"},
+	{"json", 'j', OPT_FLAG, NULL, &opt.json, "a JSON object per line, the counts as the last one"},
+	{"input", 'i', OPT_STR, "PATH", &opt.input, "a recording or text, in place of live events"},
+	{NULL, 0, OPT_FLAG, NULL, NULL, NULL},
+};
+
+static uint64_t now_ns(clockid_t clock)
+{
+	struct timespec t;
+
+	clock_gettime(clock, &t);
+	return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
+}
+
+static uint32_t status_of(const struct grt_event *e)
+{
+	switch (e->type) {
+	case GRT_EV_TSG_INIT:
+		return ((const struct grt_ev_tsg_init *)e)->status;
+	case GRT_EV_TSG_SCHEDULE:
+		return ((const struct grt_ev_tsg_schedule *)e)->status;
+	case GRT_EV_TSG_TOKEN:
+		return ((const struct grt_ev_tsg_token *)e)->status;
+	case GRT_EV_TSG_SET:
+		return ((const struct grt_ev_tsg_set *)e)->status;
+	}
+	return 0;
+}
+
+/* What was refused is shown on demand, but that something may not run matters to everybody. */
+static bool is_shown(const struct sched *s, const struct grt_event *e)
+{
+	if (e->type == GRT_EV_TSG_TOKEN || e->type == GRT_EV_TSG_CHANNEL)
+		return s->verbose && (!status_of(e) || s->refused);
+	return e->type == GRT_EV_TSG_SCHEDULE || !status_of(e) || s->refused;
+}
+
+static int on_tsg(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
+{
+	struct sched *s = (struct sched *)c;
+
+	if (s->pid && s->pid != e->pid)
+		return 0;
+	s->seen[e->type]++;
+	s->refusals += status_of(e) != 0;
+	if (!is_shown(s, e))
+		return 0;
+	errno = 0;
+	sched_line(s, e, cpu);
+	if (!ferror(stdout))
+		return 0;
+	s->write_error = errno ? errno : EIO;
+	return SCHED_STOP;
+}
+
+static int on_name(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
+{
+	(void)cpu;
+	return grt_names_add(&((struct sched *)c)->names, (const struct grt_ev_name *)e);
+}
+
+/* ------------------------------------------------------------- end */
+
+static const struct {
+	const char *name;
+	enum grt_event_type type;
+} counted[] = {
+	{"task_init", GRT_EV_TSG_INIT},
+	{"schedule", GRT_EV_TSG_SCHEDULE},
+	{"work_submit", GRT_EV_TSG_TOKEN},
+	{"task_destroy", GRT_EV_TSG_DESTROY},
+};
+#define COUNTED (sizeof(counted) / sizeof(counted[0]))
+
+static void print_statistics(const struct sched *s)
+{
+	uint64_t lost = grt_session_health(s->session)->balance.fate[GRT_FATE_LOST];
+
+	if (s->json) {
+		fputs("{\"statistics\":{", stdout);
+		for (size_t i = 0; i < COUNTED; i++)
+			printf("\"%s\":%" PRIu64 ",", counted[i].name, s->seen[counted[i].type]);
+		printf("\"refused\":%" PRIu64 ",\"dropped\":%" PRIu64 "}}\n", s->refusals, lost);
+		return;
+	}
+	puts("=== Statistics ===");
+	for (size_t i = 0; i < COUNTED; i++)
+		printf("%-13s %" PRIu64 "\n", counted[i].name, s->seen[counted[i].type]);
+	if (s->refusals)
+		printf("%-13s %" PRIu64 "\n", "refused", s->refusals);
+	printf("%-13s %" PRIu64 "\n", "dropped", lost);
+}
+
+static int finish(struct sched *s, int ret, const struct grt_err *err)
+{
+	/* a reader that has seen enough (head) is no failure */
+	if (s->write_error == EPIPE)
+		return EXIT_DONE;
+	if (s->write_error)
+		return cmd_fail(EXIT_FAILED, strerror(s->write_error),
+				s->write_error == ENOSPC ? "free space on the disk, or write elsewhere"
+							 : NULL,
+				"cannot write to standard output");
+	print_statistics(s);
+	return reading_judge(s->session, s->input, 0, ret < 0 ? ret : 0, err);
+}
+
+/* ------------------------------------------------------------- input */
+
+/* What the recorder noted of the clocks; a text has no other clock than its own. */
+static void take_clock(struct sched *s)
+{
+	const char *text = grt_session_env(s->session, "clock_start");
+	unsigned long long monotonic, realtime;
+
+	if (text && sscanf(text, "monotonic=%llu realtime=%llu", &monotonic, &realtime) == 2)
+		s->offset = (int64_t)(realtime - monotonic);
+	else
+		s->own_clock = true;
+}
+
+static int replay(struct sched *s, const char *path)
+{
+	struct grt_err err = {.what = ""};
+	int ret, status;
+
+	if (opt.seconds > 0)
+		return cmd_usage_error("-d is for live events, -i reads a recording");
+	ret = grt_session_open(&s->session, path, &err);
+	if (ret)
+		return cmd_error(ret == -EACCES || ret == -EPERM ? EXIT_MISSING : EXIT_FAILED, &err);
+	s->input = path;
+	take_clock(s);
+	ret = grt_session_run(s->session, &s->c, 0, UINT64_MAX, &err);
+	status = finish(s, ret, &err);
+	grt_session_close(s->session);
+	return status;
+}
+
+static void tell(const char *text)
+{
+	fputs("grtrace sched: ", stderr);
+	cmd_put_text(stderr, text);
+	fputc('\n', stderr);
+}
+
+static int flush_lines(void *arg)
+{
+	struct sched *s = arg;
+
+	errno = 0;
+	if (!fflush(stdout))
+		return 0;
+	s->write_error = errno ? errno : EIO;
+	return SCHED_STOP;
+}
+
+static int run_live(struct sched *s, struct live *l)
+{
+	const struct live_limits limits = {.seconds = opt.seconds, .idle = flush_lines, .arg = s};
+	struct grt_err err = {.what = ""};
+	int ret = live_start(l, &err);
+
+	if (ret)
+		return cmd_error(kmod_exit_status(ret), &err);
+	if (isatty(STDERR_FILENO))
+		fputs("grtrace sched: Ctrl-C ends and prints the counts\n", stderr);
+	s->session = live_session(l);
+	ret = live_run(l, &s->c, &limits, &err);
+	return finish(s, ret, &err);
+}
+
+static int watch(struct sched *s)
+{
+	const struct live_setup setup = {
+		.sources = "nvsched",
+		.pid = (pid_t)opt.pid,
+		.refused = opt.refused,
+		.note = tell,
+	};
+	struct grt_err err = {.what = ""};
+	struct live *l = NULL;
+	int ret, status;
+
+	s->input = "live";
+	s->offset = (int64_t)(now_ns(CLOCK_REALTIME) - now_ns(CLOCK_MONOTONIC));
+	ret = live_open(&l, &setup, &err);
+	status = ret ? cmd_error(kmod_exit_status(ret), &err) : run_live(s, l);
+	ret = live_close(l, &err);
+	if (ret && status == EXIT_DONE)
+		status = cmd_error(kmod_exit_status(ret), &err);
+	return status;
+}
+
+static int sched_run(int argc, char **argv)
+{
+	struct sched s = {
+		.c = {.tsg = on_tsg, .name = on_name},
+		.pid = (uint32_t)opt.pid,
+		.verbose = opt.verbose,
+		.json = opt.json,
+		.refused = opt.refused,
+	};
+	const char *path = opt.input ? opt.input : argc ? argv[0] : NULL;
+	int status;
+
+	if (argc > 1 || (argc && opt.input))
+		return cmd_usage_error("more than one trace: '%s'", argv[argc - 1]);
+	if (opt.pid > INT32_MAX)
+		return cmd_usage_error("--pid: %" PRIu64 " is no process id", opt.pid);
+	setvbuf(stdout, NULL, _IOFBF, OUTPUT_BUFFER);
+	status = path ? replay(&s, path) : watch(&s);
+	grt_names_free(&s.names);
+	return status;
+}
+
+const struct cmd cmd_sched = {
+	.usage = "[-v] [-p PID] [-d SECONDS] [--include-failed] [--json] [-i PATH]",
+	.opts = opts,
+	.run = sched_run,
+};

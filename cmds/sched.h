@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * One run of `grtrace sched`, shared by its files: sched.c takes the command
+ * line and counts, sched_line.c prints a line per event.
+ */
+#ifndef GRTRACE_SCHED_H
+#define GRTRACE_SCHED_H
+
+#include "analysis/names.h"
+#include "reading.h"
+
+/* Ends the run: nobody reads the lines. Not 1, which has a meaning in a live one. */
+#define SCHED_STOP 2
+
+/**
+ * struct sched - one run
+ * @c: what the session drives
+ * @input: its name for people
+ * @pid: only events of this process; 0: of all
+ * @verbose: tokens and channels have lines, too
+ * @refused: as have calls that failed
+ * @offset: from the trace's clock to CLOCK_REALTIME, ns
+ * @own_clock: the trace's clock is all there is: stamps are from midnight
+ * @seen: events by type
+ * @refusals: of these, with a status that is not 0
+ * @write_error: errno of a failed write, 0: none
+ */
+struct sched {
+	struct grt_consumer c;
+	struct grt_session *session;
+	struct grt_names names;
+	const char *input;
+	uint32_t pid;
+	bool verbose;
+	bool json;
+	bool refused;
+	bool own_clock;
+	int64_t offset;
+	uint64_t seen[GRT_EV_MAX];
+	uint64_t refusals;
+	int write_error;
+};
+
+/** sched_line - prints the line of a TSG_* event; a failed write shows in ferror(stdout) */
+void sched_line(const struct sched *s, const struct grt_event *e, uint32_t cpu);
+
+#endif /* GRTRACE_SCHED_H */

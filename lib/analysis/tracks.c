@@ -1,0 +1,1102 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/*
+ * Tracks of a trace, see tracks.h. How an event is drawn is a row of `rows` at
+ * the end; an event without a row is an instant where it happened.
+ */
+#include "tracks.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <grtrace/event_table.h>
+
+#include "core/codes.h"
+#include "core/ioctl_names.h"
+#include "jobs.h"
+#include "keyed.h"
+
+/* What a thread can be inside of: an ioctl, and in it a wait. */
+#define DEPTH_MAX 3U
+/* Ioctls whose names are remembered; of more, each is named anew. */
+#define CALLS_MAX 4096U
+/* Channel groups that live. */
+#define LIVES_MAX 16384U
+#define TEXT_MAX 160U
+
+/** enum what - what a track stands for: the first number of its key */
+enum what {
+	OF_PROCESS = 1,
+	OF_THREAD,
+	OF_DEVICE,
+	OF_RING,
+	OF_RING_EVENTS,
+	OF_WINDOWS,
+	OF_COUNTER,
+	OF_CRTC,
+	OF_BUS,
+	OF_TSG,
+	OF_LOSSES,
+	OF_CPU,
+	OF_OTHERS,
+};
+
+/** enum inside - what a thread is inside of */
+enum inside {
+	INSIDE_IOCTL = 1,
+	INSIDE_WAIT,
+};
+
+/** struct open_slice - a slice that has begun on a thread's track */
+struct open_slice {
+	enum inside inside;
+	uint64_t ctx;
+	uint64_t seqno;
+};
+
+/**
+ * struct track - the state of a track
+ * @name: number of the name that it was told by, of grt_names
+ * @named: how many names there were when that was looked up
+ * @last: the end of what was drawn last, ns
+ * @busy: something has begun on this lane
+ * @open: what has begun on a thread's track, outermost first
+ */
+struct track {
+	uint32_t id;
+	uint32_t parent;
+	uint32_t pid;
+	uint32_t tid;
+	uint32_t name;
+	uint32_t named;
+	uint64_t last;
+	uint8_t kind;
+	uint8_t lane;
+	uint8_t depth;
+	bool busy;
+	struct open_slice open[DEPTH_MAX];
+};
+
+/** struct call - an ioctl's name; @named as in struct track */
+struct call {
+	uint32_t name;
+	uint32_t named;
+};
+
+/** struct life - a channel group: the key of its track */
+struct life {
+	struct grt_key track;
+};
+
+/** struct args - values while they are collected */
+struct args {
+	struct grt_track_arg a[GRT_TRACK_ARGS_MAX];
+	unsigned int n;
+};
+
+struct grt_tracks {
+	struct grt_tracks_sink sink;
+	struct grt_jobs *jobs;
+	const struct grt_names *names;
+	struct grt_keyed tracks;
+	struct grt_keyed calls;
+	struct grt_keyed lives;
+	struct grt_texts texts;
+	uint32_t *job_name; /* by number of grt_names: of the text, plus 1 */
+	uint32_t job_names;
+	uint32_t title[GRT_EV_MAX];
+	uint32_t wait_name, window_name, lost_name, tsg_name;
+	const char *arg_name[GRT_TRACK_ARG_IDS_MAX];
+	uint32_t arg_names;
+	uint8_t *field_arg[GRT_EV_MAX];
+	struct grt_tracks_count count;
+};
+
+/* -------------------------------------------------------------- values */
+
+static void add_arg(struct args *a, unsigned int id, enum grt_track_value kind, uint64_t number)
+{
+	if (a->n < GRT_TRACK_ARGS_MAX)
+		a->a[a->n++] =
+			(struct grt_track_arg){.id = (uint16_t)id, .kind = (uint16_t)kind, .number = number};
+}
+
+static void add_number(struct args *a, unsigned int id, uint64_t number)
+{
+	add_arg(a, id, GRT_TRACK_U64, number);
+}
+
+static void add_text(struct args *a, unsigned int id, const char *text, size_t length)
+{
+	if (a->n < GRT_TRACK_ARGS_MAX)
+		a->a[a->n++] = (struct grt_track_arg){
+			.id = (uint16_t)id, .kind = GRT_TRACK_TEXT, .length = (uint32_t)length, .text = text};
+}
+
+static uint64_t field_number(const struct grt_field *f, const struct grt_event *e)
+{
+	uint64_t v = 0;
+
+	memcpy(&v, (const char *)e + f->offset, f->size);
+	return v;
+}
+
+static void add_field(struct args *a, unsigned int id, const struct grt_field *f, const struct grt_event *e)
+{
+	static const enum grt_track_value kinds[] = {[GRT_FIELD_DEC] = GRT_TRACK_U64,
+						     [GRT_FIELD_HEX] = GRT_TRACK_HEX,
+						     [GRT_FIELD_SIGNED] = GRT_TRACK_S64,
+						     [GRT_FIELD_ENGINE] = GRT_TRACK_U64};
+	unsigned int unused = 64 - 8 * f->size;
+	const char *text = (const char *)e + f->offset;
+
+	if (f->kind == GRT_FIELD_STR)
+		add_text(a, id, text, f->size);
+	else if (f->kind == GRT_FIELD_SIGNED)
+		add_arg(a, id, GRT_TRACK_S64, (uint64_t)((int64_t)(field_number(f, e) << unused) >> unused));
+	else
+		add_arg(a, id, kinds[f->kind], field_number(f, e));
+}
+
+static void add_fields(const struct grt_tracks *t, struct args *a, const struct grt_event *e)
+{
+	const struct grt_field *f = grt_event_table[e->type].fields();
+
+	for (unsigned int i = 0; f[i].name; i++)
+		add_field(a, t->field_arg[e->type][i], &f[i], e);
+}
+
+/* ------------------------------------------------------------- drawing */
+
+/* Draws on a track; NULL: there was no place for it. Return: 0 or what the sink returned */
+static int draw(struct grt_tracks *t, struct track *k, struct grt_track_item *i, const struct args *a)
+{
+	if (!k) {
+		t->count.over++;
+		return 0;
+	}
+	if (i->time < k->last) {
+		t->count.back++;
+		return 0;
+	}
+	k->last = i->kind == GRT_ITEM_SLICE ? i->end : i->time;
+	i->track = k->id;
+	i->arg = a ? a->a : NULL;
+	i->args = a ? a->n : 0;
+	t->count.slices += i->kind == GRT_ITEM_SLICE || i->kind == GRT_ITEM_BEGIN;
+	t->count.instants += i->kind == GRT_ITEM_INSTANT;
+	t->count.values += i->kind == GRT_ITEM_COUNTER;
+	return t->sink.item(t->sink.arg, i);
+}
+
+static int announce(struct grt_tracks *t, const struct track *k, const char *name, const char *unit)
+{
+	struct grt_track out = {
+		.id = k->id,
+		.parent = k->parent,
+		.kind = k->kind,
+		.pid = k->pid,
+		.tid = k->tid,
+		.lane = k->lane,
+		.name = name ?: "",
+		.unit = unit ?: "",
+	};
+
+	return t->sink.track(t->sink.arg, &out);
+}
+
+static struct grt_key key_of(enum what what, uint64_t a, uint64_t b, uint64_t c)
+{
+	return (struct grt_key){{what, a, b, c}};
+}
+
+/*
+ * The track of a key. @like: what a new one is; its id is given here
+ * Return: 1: it is new and must be announced, 0: it is known, or *out is NULL: no place; or -ENOMEM
+ */
+static int get_track(struct grt_tracks *t, const struct grt_key *key, const struct track *like,
+		     struct track **out)
+{
+	void *found;
+	int ret = grt_keyed_get(&t->tracks, key, &found);
+
+	*out = ret ? NULL : found;
+	if (ret)
+		return ret == -ENOSPC ? 0 : ret;
+	if ((*out)->id)
+		return 0;
+	**out = *like;
+	(*out)->id = t->tracks.used;
+	return 1;
+}
+
+/* The same for a track whose name never changes. Return: 0 or an error */
+static int fixed_track(struct grt_tracks *t, const struct grt_key *key, const struct track *like,
+		       const char *name, struct track **out)
+{
+	int ret = get_track(t, key, like, out);
+
+	return ret > 0 ? announce(t, *out, name, NULL) : ret;
+}
+
+/* -------------------------------------------------------------- places */
+
+static const char *name_of(const struct grt_tracks *t, unsigned int kind, uint32_t id, uint32_t *number)
+{
+	*number = grt_names_find(t->names, kind, id);
+	return grt_names_name(t->names, *number);
+}
+
+/* Whether the track has another name than it was told by; names only ever come. */
+static bool renamed(const struct grt_tracks *t, struct track *k, unsigned int kind, uint32_t id)
+{
+	uint32_t number;
+
+	if (k->named == t->names->used)
+		return false;
+	k->named = t->names->used;
+	number = grt_names_find(t->names, kind, id);
+	if (number == k->name)
+		return false;
+	k->name = number;
+	return true;
+}
+
+/* A process is called what its threads' names say. */
+static int process_track(struct grt_tracks *t, uint32_t pid, uint32_t tid, uint32_t *id)
+{
+	struct grt_key key = key_of(OF_PROCESS, pid, 0, 0);
+	struct track like = {.kind = GRT_TRACK_PROCESS, .pid = pid}, *k;
+	int ret = get_track(t, &key, &like, &k);
+
+	*id = k ? k->id : 0;
+	if (ret < 0 || !k)
+		return ret;
+	if (renamed(t, k, GRT_NAME_THREAD, tid) || ret > 0)
+		return announce(t, k, grt_names_owner(t->names, k->name), NULL);
+	return 0;
+}
+
+/* Return: 0 with the track, NULL where there is no place; or an error */
+static int thread_track(struct grt_tracks *t, uint32_t pid, uint32_t tid, struct track **out)
+{
+	struct grt_key key = key_of(OF_THREAD, pid, tid, 0);
+	struct track like = {.kind = GRT_TRACK_THREAD, .pid = pid, .tid = tid};
+	uint32_t process;
+	int ret = get_track(t, &key, &like, out);
+
+	if (ret < 0 || !*out || (!ret && (*out)->named == t->names->used))
+		return ret;
+	if (!renamed(t, *out, GRT_NAME_THREAD, tid) && !ret)
+		return 0;
+	ret = process_track(t, pid, tid, &process);
+	/* the tracks may have moved */
+	*out = grt_keyed_find(&t->tracks, &key);
+	(*out)->parent = process;
+	return ret ?: announce(t, *out, grt_names_name(t->names, (*out)->name), NULL);
+}
+
+static int device_track(struct grt_tracks *t, uint32_t device, uint32_t *id)
+{
+	struct grt_key key = key_of(OF_DEVICE, device, 0, 0);
+	struct track like = {.kind = GRT_TRACK_GROUP}, *k;
+	const char *name, *driver;
+	char text[TEXT_MAX];
+	int ret = get_track(t, &key, &like, &k);
+
+	*id = k ? k->id : 0;
+	if (ret < 0 || !k || (!renamed(t, k, GRT_NAME_DEVICE, device) && !ret))
+		return ret;
+	name = grt_names_name(t->names, k->name);
+	driver = grt_names_owner(t->names, k->name);
+	if (name)
+		snprintf(text, sizeof(text), "GPU %s%s%s%s", name, driver ? " (" : "", driver ?: "",
+			 driver ? ")" : "");
+	else
+		snprintf(text, sizeof(text), "GPU %u", device);
+	return announce(t, k, text, NULL);
+}
+
+static void ring_text(const struct grt_tracks *t, uint32_t ring, char *text)
+{
+	uint32_t number;
+	const char *name = name_of(t, GRT_NAME_RING, ring, &number);
+
+	if (name)
+		snprintf(text, TEXT_MAX, "%s", name);
+	else if (ring != GRT_RING_NONE)
+		snprintf(text, TEXT_MAX, "ring %u", ring);
+	else
+		snprintf(text, TEXT_MAX, "jobs");
+}
+
+/* A track under a device, told by @text after the ring's name. Return: as thread_track() */
+static int ring_track(struct grt_tracks *t, const struct grt_key *key, uint32_t device, uint32_t ring,
+		      uint32_t lane, const char *text, struct track **out)
+{
+	struct track like = {.kind = GRT_TRACK_SLICES, .lane = (uint8_t)lane};
+	char name[TEXT_MAX], full[2 * TEXT_MAX];
+	int ret = 0;
+
+	*out = grt_keyed_find(&t->tracks, key);
+	if (!*out) {
+		ret = device_track(t, device, &like.parent);
+		if (!ret)
+			ret = get_track(t, key, &like, out);
+	}
+	if (ret < 0 || !*out || (!renamed(t, *out, GRT_NAME_RING, ring) && !ret))
+		return ret;
+	ring_text(t, ring, name);
+	snprintf(full, sizeof(full), "%s%s", name, text);
+	return announce(t, *out, full, NULL);
+}
+
+/* The first lane on which something may begin at @time; lanes are numbered in the last word of the key. */
+static struct track *free_lane(struct grt_tracks *t, struct grt_key *key, uint64_t time)
+{
+	struct track *k;
+
+	for (key->w[3] = 0; key->w[3] < GRT_TRACKS_LANES_MAX; key->w[3]++) {
+		k = grt_keyed_find(&t->tracks, key);
+		if (!k || (!k->busy && k->last <= time))
+			return k;
+	}
+	return NULL;
+}
+
+/* Where it happened: the thread that ran, else ring, else device. Return: as thread_track() */
+static int place_of(struct grt_tracks *t, const struct grt_event *e, struct track **out)
+{
+	struct grt_key key = key_of(OF_RING_EVENTS, e->device, e->ring, 0);
+
+	if (grt_event_table[e->type].who == GRT_WHO_CURRENT && e->tid)
+		return thread_track(t, e->pid, e->tid, out);
+	return ring_track(t, &key, e->device, e->ring, 0,
+			  e->ring == GRT_RING_NONE ? ": events of no ring" : ": events", out);
+}
+
+/* ------------------------------------------------------------- instants */
+
+static void add_common(struct args *a, const struct grt_event *e, bool on_thread)
+{
+	if (!on_thread && e->pid)
+		add_number(a, GRT_TRACK_ARG_PID, e->pid);
+	if (e->ctx) {
+		add_number(a, GRT_TRACK_ARG_CTX, e->ctx);
+		add_number(a, GRT_TRACK_ARG_SEQNO, e->seqno);
+	}
+	if (e->flags & GRT_FLAG_INFERRED)
+		add_arg(a, GRT_TRACK_ARG_INFERRED, GRT_TRACK_BOOL, 1);
+}
+
+static int draw_instant(struct grt_tracks *t, struct track *k, const struct grt_event *e, uint32_t name,
+			enum grt_track_category category)
+{
+	struct grt_track_item i = {
+		.kind = GRT_ITEM_INSTANT, .category = (uint8_t)category, .name = name, .time = e->time};
+	struct args a = {.n = 0};
+
+	add_common(&a, e, k && k->kind == GRT_TRACK_THREAD);
+	add_fields(t, &a, e);
+	return draw(t, k, &i, &a);
+}
+
+static int on_instant(struct grt_tracks *t, const struct grt_event *e)
+{
+	struct track *k;
+	int ret = place_of(t, e, &k);
+
+	return ret ?: draw_instant(t, k, e, t->title[e->type], GRT_CATEGORY_EVENT);
+}
+
+static int on_vblank(struct grt_tracks *t, const struct grt_event *e)
+{
+	const struct grt_ev_vblank *v = (const struct grt_ev_vblank *)e;
+	struct grt_key key = key_of(OF_CRTC, e->device, v->crtc, 0);
+	struct track like = {.kind = GRT_TRACK_SLICES}, *k = grt_keyed_find(&t->tracks, &key);
+	char text[32];
+	int ret = 0;
+
+	if (!k) {
+		snprintf(text, sizeof(text), "CRTC %u", v->crtc);
+		ret = device_track(t, e->device, &like.parent);
+		ret = ret ?: fixed_track(t, &key, &like, text, &k);
+	}
+	return ret ?: draw_instant(t, k, e, t->title[e->type], GRT_CATEGORY_EVENT);
+}
+
+/* NVIDIA's errors belong to a PCI device, which is known by its place only. */
+static int on_xid(struct grt_tracks *t, const struct grt_event *e)
+{
+	const struct grt_ev_xid *x = (const struct grt_ev_xid *)e;
+	const struct grt_xid_info *info = grt_xid_info(x->code);
+	struct grt_track_item i = {.kind = GRT_ITEM_INSTANT, .category = GRT_CATEGORY_EVENT, .time = e->time};
+	struct grt_key key = key_of(OF_BUS, x->bus, 0, 0);
+	struct track like = {.kind = GRT_TRACK_SLICES}, *k;
+	struct args a = {.n = 0};
+	char text[64];
+	int ret;
+
+	snprintf(text, sizeof(text), "Xid of %04x:%02x:%02x.%x", x->bus >> 16, x->bus >> 8 & 0xff,
+		 x->bus >> 3 & 0x1f, x->bus & 7);
+	ret = fixed_track(t, &key, &like, text, &k);
+	snprintf(text, sizeof(text), "Xid %u", x->code);
+	ret = ret ?: grt_texts_add(&t->texts, text, sizeof(text), &i.name);
+	add_common(&a, e, false);
+	add_fields(t, &a, e);
+	if (info)
+		add_text(&a, GRT_TRACK_ARG_MEANING, info->meaning, strlen(info->meaning));
+	return ret ?: draw(t, k, &i, &a);
+}
+
+/* -------------------------------------------------------------- threads */
+
+/* Closes the innermost slices of a thread until @depth are left; their ends were not seen. */
+static int cut_down_to(struct grt_tracks *t, struct track *k, unsigned int depth, uint64_t time)
+{
+	struct grt_track_item i = {.kind = GRT_ITEM_END, .time = time};
+	struct args a = {.n = 0};
+	int ret = 0;
+
+	add_arg(&a, GRT_TRACK_ARG_CUT, GRT_TRACK_BOOL, 1);
+	while (!ret && k->depth > depth) {
+		k->depth--;
+		t->count.cut++;
+		ret = draw(t, k, &i, &a);
+	}
+	return ret;
+}
+
+static int begin(struct grt_tracks *t, struct track *k, const struct open_slice *what,
+		 struct grt_track_item *i, const struct args *a)
+{
+	i->kind = GRT_ITEM_BEGIN;
+	if (i->time >= k->last)
+		k->open[k->depth++] = *what;
+	return draw(t, k, i, a);
+}
+
+static int end(struct grt_tracks *t, struct track *k, unsigned int depth, struct grt_track_item *i,
+	       const struct args *a)
+{
+	int ret = cut_down_to(t, k, depth + 1, i->time);
+
+	i->kind = GRT_ITEM_END;
+	k->depth = (uint8_t)depth;
+	return ret ?: draw(t, k, i, a);
+}
+
+/* An ioctl's name; the driver's names may come later than its first ioctl. Return: 0 or -ENOMEM */
+static int call_name(struct grt_tracks *t, uint32_t device, uint32_t cmd, uint32_t *name)
+{
+	struct grt_key key = {{device, cmd}};
+	struct call own = {0}, *c = &own;
+	const char *known;
+	char text[32];
+	void *found;
+	int ret = grt_keyed_get(&t->calls, &key, &found);
+
+	if (ret == -ENOMEM)
+		return ret;
+	c = ret ? &own : found;
+	if (!c->name || c->named != t->names->used) {
+		uint32_t number = grt_names_find(t->names, GRT_NAME_DEVICE, device);
+
+		known = grt_ioctl_name(grt_names_owner(t->names, number), cmd);
+		snprintf(text, sizeof(text), "ioctl 0x%x", cmd);
+		ret = grt_texts_add(&t->texts, known ?: text, known ? strlen(known) : sizeof(text), &c->name);
+		c->named = t->names->used;
+	} else {
+		ret = 0;
+	}
+	*name = c->name;
+	return ret;
+}
+
+static int on_ioctl_enter(struct grt_tracks *t, const struct grt_event *e)
+{
+	const struct grt_ev_ioctl_enter *x = (const struct grt_ev_ioctl_enter *)e;
+	struct grt_track_item i = {.category = GRT_CATEGORY_IOCTL, .time = e->time};
+	struct open_slice what = {.inside = INSIDE_IOCTL};
+	struct args a = {.n = 0};
+	struct track *k;
+	int ret = thread_track(t, e->pid, e->tid, &k);
+
+	if (!ret)
+		ret = call_name(t, e->device, x->cmd, &i.name);
+	if (ret || !k)
+		return ret ?: draw(t, NULL, &i, NULL);
+	/* a thread is in one ioctl at a time */
+	ret = cut_down_to(t, k, 0, e->time);
+	add_arg(&a, t->field_arg[e->type][1], GRT_TRACK_S64, (uint64_t)(int64_t)x->fd);
+	return ret ?: begin(t, k, &what, &i, &a);
+}
+
+static int on_ioctl_exit(struct grt_tracks *t, const struct grt_event *e)
+{
+	const struct grt_ev_ioctl_exit *x = (const struct grt_ev_ioctl_exit *)e;
+	struct grt_track_item i = {.category = GRT_CATEGORY_IOCTL, .time = e->time};
+	struct args a = {.n = 0};
+	struct track *k;
+	int ret = thread_track(t, e->pid, e->tid, &k);
+
+	if (ret || !k)
+		return ret ?: draw(t, NULL, &i, NULL);
+	if (!k->depth || k->open[0].inside != INSIDE_IOCTL) {
+		t->count.half++;
+		return 0;
+	}
+	add_arg(&a, t->field_arg[e->type][1], GRT_TRACK_S64, (uint64_t)(int64_t)x->ret);
+	return end(t, k, 0, &i, &a);
+}
+
+static bool waits_for(const struct open_slice *o, const struct grt_event *e)
+{
+	return o->inside == INSIDE_WAIT && o->ctx == e->ctx && o->seqno == e->seqno;
+}
+
+static int on_wait_enter(struct grt_tracks *t, const struct grt_event *e)
+{
+	struct grt_track_item i = {.category = GRT_CATEGORY_WAIT, .name = t->wait_name, .time = e->time};
+	struct open_slice what = {INSIDE_WAIT, e->ctx, e->seqno};
+	struct args a = {.n = 0};
+	unsigned int depth;
+	struct track *k;
+	int ret = thread_track(t, e->pid, e->tid, &k);
+
+	if (ret || !k)
+		return ret ?: draw(t, NULL, &i, NULL);
+	depth = k->depth;
+	/* two sources may tell of it */
+	if (depth && waits_for(&k->open[depth - 1], e))
+		return 0;
+	while (depth && k->open[depth - 1].inside == INSIDE_WAIT)
+		depth--;
+	ret = cut_down_to(t, k, depth, e->time);
+	add_common(&a, e, true);
+	return ret ?: begin(t, k, &what, &i, &a);
+}
+
+static int on_wait_exit(struct grt_tracks *t, const struct grt_event *e)
+{
+	struct grt_track_item i = {.category = GRT_CATEGORY_WAIT, .time = e->time};
+	struct track *k;
+	int ret = thread_track(t, e->pid, e->tid, &k);
+
+	if (ret || !k)
+		return ret ?: draw(t, NULL, &i, NULL);
+	if (!k->depth || !waits_for(&k->open[k->depth - 1], e)) {
+		t->count.half++;
+		return 0;
+	}
+	return end(t, k, k->depth - 1U, &i, NULL);
+}
+
+/* ----------------------------------------------------------------- jobs */
+
+/* The same number for the same job: exact where its identity fits, as those of today's kernels do. */
+static uint64_t flow_of(uint64_t ctx, uint64_t seqno)
+{
+	uint64_t h = (ctx ^ seqno >> 32 ^ seqno << 32) * 0x9e3779b97f4a7c15ULL;
+
+	if (!ctx)
+		return 0;
+	if (ctx < 1ULL << 23 && seqno < 1ULL << 40)
+		return ctx << 40 | seqno;
+	return (h ^ h >> 29) | 1ULL << 63;
+}
+
+static int on_submit(struct grt_tracks *t, const struct grt_event *e)
+{
+	struct grt_track_item i = {
+		.kind = GRT_ITEM_INSTANT,
+		.category = GRT_CATEGORY_SUBMIT,
+		.name = t->title[e->type],
+		.time = e->time,
+		.flow_out = flow_of(e->ctx, e->seqno),
+	};
+	struct args a = {.n = 0};
+	struct track *k;
+	int ret = grt_jobs_event(t->jobs, e);
+
+	if (ret || !e->tid)
+		return ret;
+	ret = thread_track(t, e->pid, e->tid, &k);
+	add_common(&a, e, true);
+	return ret ?: draw(t, k, &i, &a);
+}
+
+/* A job is called what its process is called. Return: 0 or -ENOMEM */
+static int job_name(struct grt_tracks *t, const struct grt_job *job, uint32_t *name)
+{
+	const char *text = grt_names_owner(t->names, job->name) ?: grt_names_name(t->names, job->name);
+	uint32_t *more;
+	char pid[24];
+
+	if (job->name < t->job_names && t->job_name[job->name]) {
+		*name = t->job_name[job->name] - 1;
+		return 0;
+	}
+	snprintf(pid, sizeof(pid), "pid %u", job->pid);
+	if (grt_texts_add(&t->texts, text ?: job->pid ? pid : "job", 64, name))
+		return -ENOMEM;
+	if (!text)
+		return 0;
+	if (job->name >= t->job_names) {
+		more = realloc(t->job_name, 2 * (job->name + 1) * sizeof(*more));
+		if (!more)
+			return -ENOMEM;
+		memset(more + t->job_names, 0, (2 * (job->name + 1) - t->job_names) * sizeof(*more));
+		t->job_name = more;
+		t->job_names = 2 * (job->name + 1);
+	}
+	t->job_name[job->name] = *name + 1;
+	return 0;
+}
+
+static void add_phase(struct args *a, const struct grt_job *job, enum grt_phase phase, unsigned int id)
+{
+	uint64_t ns;
+	bool inferred;
+
+	if (grt_job_phase(job, phase, &ns, &inferred))
+		add_number(a, id, ns);
+}
+
+static void add_job(const struct grt_tracks *t, struct args *a, const struct grt_job *job)
+{
+	add_number(a, GRT_TRACK_ARG_CTX, job->ctx);
+	add_number(a, GRT_TRACK_ARG_SEQNO, job->seqno);
+	if (job->pid)
+		add_number(a, GRT_TRACK_ARG_PID, job->pid);
+	add_phase(a, job, GRT_PHASE_SCHED, GRT_TRACK_ARG_T_SCHED);
+	add_phase(a, job, GRT_PHASE_QUEUE, GRT_TRACK_ARG_T_QUEUE);
+	add_phase(a, job, GRT_PHASE_COMPLETE, GRT_TRACK_ARG_T_COMPLETE);
+	if (job->inferred & 1U << GRT_STAMP_START)
+		add_arg(a, GRT_TRACK_ARG_START_INFERRED, GRT_TRACK_BOOL, 1);
+	if (job->inferred & 1U << GRT_STAMP_END)
+		add_arg(a, GRT_TRACK_ARG_END_INFERRED, GRT_TRACK_BOOL, 1);
+	if (job->status || job->failed)
+		add_arg(a, t->field_arg[GRT_EV_COMPLETE][0], GRT_TRACK_S64, (uint64_t)(int64_t)job->status);
+	if (job->sample && job->sample < 100)
+		add_number(a, GRT_TRACK_ARG_SAMPLE, job->sample);
+	if (job->waits && !job->open_waits) {
+		add_number(a, GRT_TRACK_ARG_WAITS, job->waits);
+		add_number(a, GRT_TRACK_ARG_WAIT_NS, job->wait_ns);
+	}
+}
+
+static int draw_job(struct grt_tracks *t, const struct grt_job *job)
+{
+	struct grt_track_item i = {.kind = GRT_ITEM_SLICE,
+				   .category = GRT_CATEGORY_JOB,
+				   .time = job->time[GRT_STAMP_START],
+				   .end = job->time[GRT_STAMP_END]};
+	struct grt_key key = key_of(OF_RING, job->device, job->ring, 0);
+	struct args a = {.n = 0};
+	struct track *k;
+	bool inferred;
+	uint64_t ns;
+	int ret;
+
+	if (!grt_job_phase(job, GRT_PHASE_EXEC, &ns, &inferred)) {
+		t->count.undrawn++;
+		return 0;
+	}
+	if (job->tid && job->seen & 1U << GRT_STAMP_SUBMIT)
+		i.flow_in = flow_of(job->ctx, job->seqno);
+	k = free_lane(t, &key, i.time);
+	/* also where it is known: its name may have changed */
+	if (k || key.w[3] < GRT_TRACKS_LANES_MAX)
+		ret = ring_track(t, &key, job->device, job->ring, (uint32_t)key.w[3], "", &k);
+	else
+		ret = 0;
+	ret = ret ?: job_name(t, job, &i.name);
+	if (ret)
+		return ret;
+	t->count.jobs += !!k;
+	t->count.inferred += k && inferred;
+	t->count.sampled += k && job->sample && job->sample < 100;
+	add_job(t, &a, job);
+	return draw(t, k, &i, &a);
+}
+
+static int on_held(void *arg, const struct grt_job *job)
+{
+	return draw_job(arg, job);
+}
+
+static int on_job(void *arg, const struct grt_job *job)
+{
+	return job->held ? 0 : draw_job(arg, job);
+}
+
+static int on_stamp(struct grt_tracks *t, const struct grt_event *e)
+{
+	return grt_jobs_event(t->jobs, e);
+}
+
+/* What belongs to a job and stands for itself, too. */
+static int on_stamp_instant(struct grt_tracks *t, const struct grt_event *e)
+{
+	return grt_jobs_event(t->jobs, e) ?: on_instant(t, e);
+}
+
+static int on_wait_in(struct grt_tracks *t, const struct grt_event *e)
+{
+	return grt_jobs_event(t->jobs, e) ?: on_wait_enter(t, e);
+}
+
+static int on_wait_out(struct grt_tracks *t, const struct grt_event *e)
+{
+	return grt_jobs_event(t->jobs, e) ?: on_wait_exit(t, e);
+}
+
+/* ------------------------------------------------------------- the rest */
+
+static int on_window(struct grt_tracks *t, const struct grt_event *e)
+{
+	const struct grt_ev_aggregate *x = (const struct grt_ev_aggregate *)e;
+	struct grt_track_item i = {.kind = GRT_ITEM_SLICE,
+				   .category = GRT_CATEGORY_EVENT,
+				   .name = t->window_name,
+				   .time = x->begin,
+				   .end = x->end < x->begin ? x->begin : x->end};
+	struct grt_key key = key_of(OF_WINDOWS, e->device, e->ring, 0);
+	struct args a = {.n = 0};
+	struct track *k = free_lane(t, &key, i.time);
+	int ret = 0;
+
+	if (k || key.w[3] < GRT_TRACKS_LANES_MAX)
+		ret = ring_track(t, &key, e->device, e->ring, (uint32_t)key.w[3], ": windows", &k);
+	add_fields(t, &a, e);
+	return ret ?: draw(t, k, &i, &a);
+}
+
+/* Return: as thread_track() */
+static int counter_track(struct grt_tracks *t, const struct grt_ev_counter *x, struct track **out)
+{
+	struct grt_key key = key_of(OF_COUNTER, x->e.device, x->counter, x->instance);
+	struct track like = {.kind = GRT_TRACK_COUNTER};
+	const char *name;
+	char text[TEXT_MAX];
+	int ret = 0;
+
+	*out = grt_keyed_find(&t->tracks, &key);
+	if (!*out) {
+		ret = device_track(t, x->e.device, &like.parent);
+		ret = ret ?: get_track(t, &key, &like, out);
+	}
+	if (ret < 0 || !*out || (!renamed(t, *out, GRT_NAME_COUNTER, x->counter) && !ret))
+		return ret;
+	name = grt_names_name(t->names, (*out)->name);
+	if (name)
+		snprintf(text, sizeof(text), "%s", name);
+	else
+		snprintf(text, sizeof(text), "counter %u", x->counter);
+	if (x->instance)
+		snprintf(text + strlen(text), sizeof(text) - strlen(text), " of %u", x->instance);
+	return announce(t, *out, text, grt_names_owner(t->names, (*out)->name));
+}
+
+static int on_counter(struct grt_tracks *t, const struct grt_event *e)
+{
+	const struct grt_ev_counter *x = (const struct grt_ev_counter *)e;
+	struct grt_track_item i = {.kind = GRT_ITEM_COUNTER,
+				   .category = GRT_CATEGORY_COUNTER,
+				   .time = e->time,
+				   .value = x->value};
+	struct track *k;
+	int ret = counter_track(t, x, &k);
+
+	if (e->flags & GRT_FLAG_ENDED)
+		t->count.ended++;
+	return ret ?: draw(t, k, &i, NULL);
+}
+
+/* All TSG_ events begin with the same fields. */
+static struct grt_key life_key(const struct grt_event *e)
+{
+	const struct grt_ev_tsg_destroy *x = (const struct grt_ev_tsg_destroy *)e;
+
+	if (x->tsg)
+		return (struct grt_key){{(uint64_t)x->client << 32 | x->tsg, 0, 1}};
+	return (struct grt_key){{(uint64_t)x->runlist << 32 | x->grp, x->bus}};
+}
+
+static int begin_life(struct grt_tracks *t, const struct grt_event *e, struct grt_key *track)
+{
+	const struct grt_ev_tsg_init *x = (const struct grt_ev_tsg_init *)e;
+	struct grt_track_item i = {
+		.kind = GRT_ITEM_BEGIN, .category = GRT_CATEGORY_TSG, .name = t->tsg_name, .time = e->time};
+	struct track like = {.kind = GRT_TRACK_SLICES, .pid = e->pid}, *k;
+	struct args a = {.n = 0};
+	int ret;
+
+	*track = key_of(OF_TSG, e->pid, 0, 0);
+	k = free_lane(t, track, e->time);
+	like.lane = (uint8_t)track->w[3];
+	if (!k && track->w[3] == GRT_TRACKS_LANES_MAX)
+		return draw(t, NULL, &i, NULL);
+	ret = process_track(t, e->pid, e->tid, &like.parent);
+	ret = ret ?: fixed_track(t, track, &like, "channel groups", &k);
+	if (ret)
+		return ret;
+	if (k)
+		k->busy = true;
+	if (x->e.type == GRT_EV_TSG_INIT)
+		add_fields(t, &a, e);
+	return draw(t, k, &i, &a);
+}
+
+static int end_life(struct grt_tracks *t, const struct grt_event *e, const struct life *life)
+{
+	struct grt_track_item i = {.kind = GRT_ITEM_END, .category = GRT_CATEGORY_TSG, .time = e->time};
+	struct track *k = grt_keyed_find(&t->tracks, &life->track);
+	struct args a = {.n = 0};
+
+	add_arg(&a, t->field_arg[e->type][6], GRT_TRACK_U64, ((const struct grt_ev_tsg_destroy *)e)->cause);
+	if (!k)
+		return 0;
+	k->busy = false;
+	return draw(t, k, &i, &a);
+}
+
+/* A group whose making is not in the trace begins with the first that is heard of it. */
+static int on_tsg(struct grt_tracks *t, const struct grt_event *e)
+{
+	struct grt_key key = life_key(e);
+	struct life *life = grt_keyed_find(&t->lives, &key);
+	bool made = e->type == GRT_EV_TSG_INIT && !((const struct grt_ev_tsg_init *)e)->status;
+	void *found;
+	int ret = 0;
+
+	if (!life && made) {
+		ret = grt_keyed_get(&t->lives, &key, &found);
+		if (ret)
+			return ret == -ENOSPC ? draw(t, NULL, &(struct grt_track_item){0}, NULL) : ret;
+		life = found;
+		return begin_life(t, e, &life->track);
+	}
+	ret = on_instant(t, e);
+	if (ret || !life || e->type != GRT_EV_TSG_DESTROY)
+		return ret;
+	ret = end_life(t, e, life);
+	grt_keyed_remove(&t->lives, life);
+	return ret;
+}
+
+static int on_name(struct grt_tracks *t, const struct grt_event *e)
+{
+	return grt_jobs_event(t->jobs, e);
+}
+
+static int on_nothing(struct grt_tracks *t, const struct grt_event *e)
+{
+	(void)t;
+	(void)e;
+	return 0;
+}
+
+/* How each event is drawn; those without a row are instants where they happened. */
+static int (*const rows[GRT_EV_MAX])(struct grt_tracks *t, const struct grt_event *e) = {
+	[GRT_EV_SUBMIT] = on_submit,
+	[GRT_EV_COMMIT] = on_stamp,
+	[GRT_EV_START] = on_stamp,
+	[GRT_EV_END] = on_stamp,
+	[GRT_EV_COMPLETE] = on_stamp,
+	[GRT_EV_JOB] = on_stamp,
+	[GRT_EV_ERROR] = on_stamp_instant,
+	[GRT_EV_COMMAND] = on_stamp_instant,
+	[GRT_EV_SYNC_WAIT_ENTER] = on_wait_in,
+	[GRT_EV_SYNC_WAIT_EXIT] = on_wait_out,
+	[GRT_EV_NAME] = on_name,
+	[GRT_EV_IOCTL_ENTER] = on_ioctl_enter,
+	[GRT_EV_IOCTL_EXIT] = on_ioctl_exit,
+	[GRT_EV_VBLANK] = on_vblank,
+	[GRT_EV_XID] = on_xid,
+	[GRT_EV_COUNTER] = on_counter,
+	[GRT_EV_STACK] = on_nothing,
+	[GRT_EV_FRAME] = on_nothing,
+	[GRT_EV_AGGREGATE] = on_window,
+	[GRT_EV_TSG_INIT] = on_tsg,
+	[GRT_EV_TSG_SCHEDULE] = on_tsg,
+	[GRT_EV_TSG_TOKEN] = on_tsg,
+	[GRT_EV_TSG_CHANNEL] = on_tsg,
+	[GRT_EV_TSG_SET] = on_tsg,
+	[GRT_EV_TSG_DESTROY] = on_tsg,
+};
+
+int grt_tracks_event(struct grt_tracks *t, const struct grt_event *e)
+{
+	if (e->type >= GRT_EV_MAX || !grt_event_table[e->type].name)
+		return 0;
+	return rows[e->type] ? rows[e->type](t, e) : on_instant(t, e);
+}
+
+int grt_tracks_packet(struct grt_tracks *t, const struct grt_packet *p)
+{
+	uint64_t lost = p->end.fate[GRT_FATE_LOST] - p->begin.fate[GRT_FATE_LOST];
+	struct grt_track_item i = {.kind = GRT_ITEM_SLICE,
+				   .category = GRT_CATEGORY_LOSS,
+				   .name = t->lost_name,
+				   .time = p->timestamp_begin,
+				   .end = p->timestamp_end};
+	struct grt_key group = key_of(OF_LOSSES, 0, 0, 0), key = key_of(OF_CPU, p->cpu_id, 0, 0);
+	struct track like = {.kind = GRT_TRACK_GROUP}, *k;
+	struct args a = {.n = 0};
+	char text[32];
+	int ret;
+
+	if (!lost || i.end < i.time)
+		return 0;
+	ret = fixed_track(t, &group, &like, "lost events", &k);
+	if (ret)
+		return ret;
+	like = (struct track){.kind = GRT_TRACK_SLICES, .parent = k ? k->id : 0};
+	k = free_lane(t, &key, i.time);
+	like.lane = (uint8_t)key.w[3];
+	snprintf(text, sizeof(text), "CPU %u", p->cpu_id);
+	if (!k && key.w[3] < GRT_TRACKS_LANES_MAX)
+		ret = fixed_track(t, &key, &like, text, &k);
+	add_number(&a, GRT_TRACK_ARG_LOST_EVENTS, lost);
+	return ret ?: draw(t, k, &i, &a);
+}
+
+int grt_tracks_end(struct grt_tracks *t)
+{
+	const struct track *k;
+	int ret = grt_jobs_flush(t->jobs);
+
+	for (k = grt_keyed_oldest(&t->tracks); k; k = grt_keyed_next(&t->tracks, k))
+		t->count.cut += k->depth + k->busy;
+	return ret;
+}
+
+/* --------------------------------------------------------- begin and end */
+
+static unsigned int arg_id(struct grt_tracks *t, const char *name)
+{
+	for (unsigned int i = 0; i < t->arg_names; i++)
+		if (!strcmp(t->arg_name[i], name))
+			return i;
+	if (t->arg_names == GRT_TRACK_ARG_IDS_MAX)
+		return 0;
+	t->arg_name[t->arg_names] = name;
+	return t->arg_names++;
+}
+
+/* Numbers for the names of all values, so that an item costs no search. */
+static int number_fields(struct grt_tracks *t)
+{
+	static const char *const own[] = {
+#define GRT_TRACK_ARG(NAME, name) #name,
+		GRT_TRACK_ARGS(GRT_TRACK_ARG)
+#undef GRT_TRACK_ARG
+	};
+
+	for (unsigned int i = 0; i < GRT_TRACK_ARG_FIELDS; i++)
+		t->arg_name[t->arg_names++] = own[i];
+	for (unsigned int type = 0; type < GRT_EV_MAX; type++) {
+		const struct grt_field *f;
+		unsigned int n = 0;
+
+		if (!grt_event_table[type].name)
+			continue;
+		for (f = grt_event_table[type].fields(); f->name; f++)
+			n++;
+		t->field_arg[type] = calloc(n + 1, sizeof(*t->field_arg[type]));
+		if (!t->field_arg[type])
+			return -ENOMEM;
+		for (unsigned int i = 0; i < n; i++)
+			t->field_arg[type][i] = (uint8_t)arg_id(t, grt_event_table[type].fields()[i].name);
+	}
+	return 0;
+}
+
+static int name_items(struct grt_tracks *t)
+{
+	static const struct {
+		const char *text;
+		size_t place;
+	} own[] = {{"wait", offsetof(struct grt_tracks, wait_name)},
+		   {"window", offsetof(struct grt_tracks, window_name)},
+		   {"lost", offsetof(struct grt_tracks, lost_name)},
+		   {"channel group", offsetof(struct grt_tracks, tsg_name)}};
+	int ret = 0;
+
+	for (unsigned int i = 0; i < sizeof(own) / sizeof(own[0]) && !ret; i++)
+		ret = grt_texts_add(&t->texts, own[i].text, 64, (uint32_t *)((char *)t + own[i].place));
+	for (unsigned int type = 0; type < GRT_EV_MAX && !ret; type++)
+		if (grt_event_table[type].title)
+			ret = grt_texts_add(&t->texts, grt_event_table[type].title, 64, &t->title[type]);
+	return ret;
+}
+
+int grt_tracks_new(struct grt_tracks **out, const struct grt_tracks_sink *sink)
+{
+	struct grt_tracks *t = calloc(1, sizeof(*t));
+	struct grt_jobs_sink jobs = {.held = on_held, .job = on_job, .arg = t};
+
+	*out = t;
+	if (!t)
+		return -ENOMEM;
+	t->sink = *sink;
+	grt_keyed_init(&t->tracks, sizeof(struct track), GRT_TRACKS_MAX);
+	grt_keyed_init(&t->calls, sizeof(struct call), CALLS_MAX);
+	grt_keyed_init(&t->lives, sizeof(struct life), LIVES_MAX);
+	grt_texts_init(&t->texts, GRT_TRACKS_NAMES_MAX);
+	if (!grt_jobs_new(&t->jobs, &jobs, NULL) && !number_fields(t) && !name_items(t)) {
+		t->names = grt_jobs_names(t->jobs);
+		return 0;
+	}
+	grt_tracks_free(t);
+	*out = NULL;
+	return -ENOMEM;
+}
+
+const char *grt_tracks_name(const struct grt_tracks *t, uint32_t name)
+{
+	return grt_texts_get(&t->texts, name);
+}
+
+uint32_t grt_tracks_name_length(const struct grt_tracks *t, uint32_t name)
+{
+	return grt_texts_length(&t->texts, name);
+}
+
+const char *grt_tracks_arg_name(const struct grt_tracks *t, uint32_t id)
+{
+	return id < t->arg_names ? t->arg_name[id] : "";
+}
+
+const char *grt_tracks_category(unsigned int category)
+{
+	static const char *const names[GRT_CATEGORIES] = {
+#define GRT_TRACK_CATEGORY(NAME, name) [GRT_CATEGORY_##NAME] = #name,
+		GRT_TRACK_CATEGORIES(GRT_TRACK_CATEGORY)
+#undef GRT_TRACK_CATEGORY
+	};
+
+	return category < GRT_CATEGORIES ? names[category] : "";
+}
+
+const struct grt_tracks_count *grt_tracks_count(const struct grt_tracks *t)
+{
+	return &t->count;
+}
+
+void grt_tracks_free(struct grt_tracks *t)
+{
+	if (!t)
+		return;
+	for (unsigned int i = 0; i < GRT_EV_MAX; i++)
+		free(t->field_arg[i]);
+	grt_jobs_free(t->jobs);
+	grt_keyed_free(&t->tracks);
+	grt_keyed_free(&t->calls);
+	grt_keyed_free(&t->lives);
+	grt_texts_free(&t->texts);
+	free(t->job_name);
+	free(t);
+}

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/* The tables of nv_codes.h, and how they are searched. */
+#include "nv_codes.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include <grtrace/event.h>
+
+static const struct engine_row {
+	uint32_t first;
+	uint32_t count;
+	const char *name;
+	uint32_t number;
+	uint32_t engine;
+} engines[] = {
+#define GRT_NV_ENGINE(first, count, name, number, ENGINE) {first, count, name, number, GRT_ENGINE_##ENGINE},
+#include "codes/nv_engines.def"
+#undef GRT_NV_ENGINE
+};
+#define ENGINES (sizeof(engines) / sizeof(engines[0]))
+
+struct code_name {
+	uint32_t number;
+	const char *name;
+};
+
+static const struct code_name statuses[] = {
+#define GRT_NV_STATUS(number, name) {number, #name},
+#include "codes/nv_status.def"
+#undef GRT_NV_STATUS
+	{0, NULL},
+};
+
+static const struct code_name escapes[] = {
+#define GRT_NV_ESCAPE(number, name) {number, #name},
+#include "codes/nv_escapes.def"
+#undef GRT_NV_ESCAPE
+	{0, NULL},
+};
+
+static const char *code_name(const struct code_name *row, uint32_t number)
+{
+	while (row->name && row->number != number)
+		row++;
+	return row->name;
+}
+
+static const struct engine_row *engine_row(uint32_t nv_engine)
+{
+	for (const struct engine_row *r = engines; r < engines + ENGINES; r++)
+		if (nv_engine >= r->first && nv_engine - r->first < r->count)
+			return r;
+	return NULL;
+}
+
+uint32_t grt_nv_engine_of(uint32_t nv_engine)
+{
+	const struct engine_row *r = engine_row(nv_engine);
+
+	return r ? r->engine : GRT_ENGINE_UNKNOWN;
+}
+
+const char *grt_nv_engine_name(char text[GRT_NV_ENGINE_MAX], uint32_t nv_engine)
+{
+	const struct engine_row *r = engine_row(nv_engine);
+
+	if (!nv_engine)
+		return "?";
+	if (!r)
+		snprintf(text, GRT_NV_ENGINE_MAX, "0x%x", nv_engine);
+	else if (r->count == 1)
+		snprintf(text, GRT_NV_ENGINE_MAX, "%s", r->name);
+	else
+		snprintf(text, GRT_NV_ENGINE_MAX, "%s%u", r->name, nv_engine - r->first + r->number);
+	return text;
+}
+
+uint32_t grt_nv_engine_number(const char *name, size_t len)
+{
+	char text[GRT_NV_ENGINE_MAX];
+
+	for (const struct engine_row *r = engines; r < engines + ENGINES; r++)
+		for (uint32_t nv = r->first; nv < r->first + r->count; nv++) {
+			grt_nv_engine_name(text, nv);
+			if (strlen(text) == len && !memcmp(text, name, len))
+				return nv;
+		}
+	return 0;
+}
+
+const char *grt_nv_status_name(uint32_t status)
+{
+	return code_name(statuses, status);
+}
+
+const char *grt_nv_interleave_name(uint32_t level)
+{
+	static const char *const names[] = {"LOW", "MEDIUM", "HIGH"};
+
+	return level < sizeof(names) / sizeof(names[0]) ? names[level] : NULL;
+}
+
+const char *grt_nv_escape_name(uint32_t cmd)
+{
+	return (cmd >> 8 & 0xff) == 'F' ? code_name(escapes, cmd & 0xff) : NULL;
+}

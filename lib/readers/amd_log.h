@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/*
+ * The log of AMD's runtime (AMD_LOG_LEVEL), parts of its reader: what stands
+ * before a message (amd_log_header.c), what messages mean (amd_log_message.c),
+ * and lines (amd_log.c).
+ */
+#ifndef GRT_READERS_AMD_LOG_H
+#define GRT_READERS_AMD_LOG_H
+
+#include "scan.h"
+#include "text.h"
+
+#define AMD_LOG_NS_PER_US UINT64_C(1000)
+#define AMD_LOG_NS_PER_TICK UINT64_C(100)
+#define AMD_LOG_ERROR 1U
+
+/** enum amd_log_clock - what a record's stamp is */
+enum amd_log_clock {
+	AMD_LOG_NO_TIME,
+	AMD_LOG_MONOTONIC, /* us since boot */
+	AMD_LOG_TICKS,	   /* 100 ns since boot */
+	AMD_LOG_RELATIVE,  /* us since the first record */
+	AMD_LOG_RAW,	   /* us, CLOCK_MONOTONIC_RAW */
+};
+
+/**
+ * struct amd_log_head - what stands before a message
+ * @file: of the runtime's source; empty where the log leaves it out
+ * @time: ns, by @clock
+ * @pid: 0 where the log does not say
+ * @thread: an address or a hash, 0 where the log does not say
+ */
+struct amd_log_head {
+	unsigned int level;
+	struct grt_span file;
+	enum amd_log_clock clock;
+	uint64_t time;
+	uint32_t pid;
+	uint64_t thread;
+};
+
+/** amd_log_find - where a record begins, from @p on: at its colon. NULL: nowhere */
+const char *amd_log_find(const char *p, const char *end);
+
+/**
+ * amd_log_head - takes in what stands before a message; @p is where amd_log_find() found it
+ * Return: where the message begins, NULL: this is no record
+ */
+const char *amd_log_head(const char *p, const char *end, struct amd_log_head *h);
+
+/** amd_log_stamp - the same without pid and thread; the message may have them before it */
+const char *amd_log_stamp(const char *p, const char *end, struct amd_log_head *h);
+
+/** amd_log_rocr - amd_log_head() of a line of ROCr, which has no level */
+const char *amd_log_rocr(const char *line, const char *end, struct amd_log_head *h);
+
+/* Threads whose next kernel's name is remembered. */
+#define AMD_LOG_THREADS 64U
+/* Long names that were told; a forgotten one is told again. */
+#define AMD_LOG_TOLD 1024U
+/* Calls of the first era that are open, by thread and number. */
+#define AMD_LOG_OPEN 64U
+/* Returns of the first era whose stamp follows from their entry's, until a stamp is read. */
+#define AMD_LOG_PENDING 32U
+/* A packet may be wrapped into lines, of which so much is joined. */
+#define AMD_LOG_HELD 4096U
+
+/** struct amd_log_name - the name of a thread's next kernel; @thread with @hash 0: none */
+struct amd_log_name {
+	uint64_t thread;
+	uint64_t hash;
+	char text[sizeof(((struct grt_ev_log_dispatch *)0)->name)];
+};
+
+/** struct amd_log_open - a call of the first era */
+struct amd_log_open {
+	uint64_t call;
+	uint64_t time;
+};
+
+/**
+ * struct amd_log - state of a text
+ * @h: of the present record, its time as the event gets it
+ * @flags: GRT_FLAG_INFERRED where that was not in the log
+ * @last: stamp of the record before
+ * @line_time: stamp of the line's first record: later ones are not before it
+ * @base: what relative stamps count from
+ * @torn: an entry lacks its end, which the next line may bring
+ * @in_record: the last line was a record or belongs to one
+ * @pending, @pendings: returns that wait for the next stamp, since theirs must not be behind it
+ * @held, @held_len, @held_head: a packet that goes on in the next line
+ * @kinds: messages by their first character, set once @indexed
+ */
+struct amd_log {
+	struct grt_text *t;
+	struct amd_log_head h;
+	uint16_t flags;
+	uint64_t last;
+	uint64_t line_time;
+	bool torn;
+	bool in_record;
+	bool indexed;
+	uint8_t kinds[128];
+	struct amd_log_name name[AMD_LOG_THREADS];
+	uint64_t told[AMD_LOG_TOLD];
+	struct amd_log_open open[AMD_LOG_OPEN];
+	struct grt_ev_log_call pending[AMD_LOG_PENDING];
+	unsigned int pendings;
+	struct amd_log_head held_head;
+	uint16_t held_flags;
+	size_t held_len;
+	char held[AMD_LOG_HELD + 32];
+};
+
+/**
+ * amd_log_message - understands the message of the present record and puts its events
+ * @whole: the text has nothing more of it
+ * Return: false: it goes on in the next line
+ */
+bool amd_log_message(struct amd_log *a, const char *p, const char *end, bool whole);
+
+/** amd_log_call - the event of a call that was entered or returned (GRT_CALL_*) */
+struct grt_ev_log_call amd_log_call(const struct amd_log *a, uint16_t step, struct grt_span name,
+				    struct grt_span text);
+
+/** amd_log_note - a note, whose other fields are set: it gets the record's own */
+void amd_log_note(struct amd_log *a, struct grt_ev_log_note *n, uint16_t what, struct grt_span text);
+
+#endif /* GRT_READERS_AMD_LOG_H */

@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/*
+ * What stands before a message in the log of AMD's runtime. The releases
+ * differ in the stamp and in how the thread is named, and a file may hold lines
+ * of several of them, so each record is looked at for itself:
+ *
+ *	:3:hip_api.cpp               :12  : 0123456789 us: MESSAGE		from 3.7
+ *	:3:hip_api.cpp               :12  : 0123456789 us: 4321: [tid:0x7f00] MESSAGE
+ *	:3:hip_api.cpp               :12  : 0123456789d us: [pid:4321 tid: 7f00] MESSAGE
+ *	:3:hip_api.cpp               :12  : 51234567890 : 4321 : [7f0011223344] MESSAGE	ticks of 100 ns
+ *	: 3:    hip_api.cpp:   12: (0000000123) us MESSAGE			from the first record on
+ *	:1:hip_api.cpp:12: MESSAGE
+ *
+ * Writers: ROCclr, rocclr/utils/debug.cpp, releases 3.x to 7.x.
+ */
+#include "amd_log.h"
+
+#include <string.h>
+
+/* Longest path of a source file that is looked for. */
+#define FILE_MAX 512
+/* Fewer digits without a unit are no ticks but the beginning of a message. */
+#define TICK_DIGITS_MIN 5
+/* A thread in brackets that has no word before it. */
+#define BARE_THREAD_MIN 6
+#define BARE_THREAD_MAX 16
+
+static bool is_word(char c)
+{
+	return grt_is_digit(c) || (unsigned int)((c | 0x20) - 'a') < 26 || c == '_' || c == '.';
+}
+
+/* The eight places from @p on at which ":N:" or ": N:" may stand, as high bits; *@p.. may be read. */
+static inline uint64_t colon_pairs(const char *p)
+{
+	uint64_t at, two, three;
+
+	memcpy(&at, p, 8);
+	memcpy(&two, p + 2, 8);
+	memcpy(&three, p + 3, 8);
+	at = grt_zero_bytes(at ^ 0x3a3a3a3a3a3a3a3a);
+	return at & (grt_zero_bytes(two ^ 0x3a3a3a3a3a3a3a3a) | grt_zero_bytes(three ^ 0x3a3a3a3a3a3a3a3a));
+}
+
+static inline bool is_level(char c)
+{
+	return (unsigned char)(c - '0') <= 5;
+}
+
+/* Behind ":N:" or ": N:", NULL: it is none */
+static inline const char *behind_level(const char *p, const char *end)
+{
+	if (end - p < 5 || p[0] != ':')
+		return NULL;
+	if (is_level(p[1]) && p[2] == ':')
+		return p + 3;
+	return p[1] == ' ' && is_level(p[2]) && p[3] == ':' ? p + 4 : NULL;
+}
+
+/* A file without blanks, or none. Return: behind its colon, NULL: it is none */
+static const char *scan_file(const char *p, const char *end, struct grt_span *file)
+{
+	const char *stop = end - p > FILE_MAX ? p + FILE_MAX : end,
+		   *colon = memchr(p, ':', (size_t)(stop - p));
+
+	if (!colon)
+		return NULL;
+	*file = grt_span_trim((struct grt_span){p, (size_t)(colon - p)});
+	if (file->len && memchr(file->at, ' ', file->len))
+		return NULL;
+	return colon + 1;
+}
+
+/* "FILE :LINE : ". Return: what follows, NULL: it is none */
+static const char *scan_place(const char *p, const char *end, struct grt_span *file)
+{
+	uint64_t line;
+
+	p = scan_file(p, end, file);
+	if (!p)
+		return NULL;
+	grt_scan_blanks(&p, end);
+	if (!grt_scan_u64(&p, end, &line))
+		return NULL;
+	grt_scan_blanks(&p, end);
+	return grt_scan_char(&p, end, ':') ? p : NULL;
+}
+
+/* Directly behind a word only what has all of a record is one: a source file, a line and a stamp. */
+static bool is_whole(const char *p, const char *end)
+{
+	struct amd_log_head h;
+
+	return amd_log_stamp(p, end, &h) && h.clock == AMD_LOG_MONOTONIC && h.file.len > 4 &&
+	       !memcmp(h.file.at + h.file.len - 2, "pp", 2);
+}
+
+const char *amd_log_find(const char *p, const char *end)
+{
+	const char *begin = p, *at, *q;
+	struct grt_span file;
+	uint64_t pairs;
+
+	for (; p < end; p += 8) {
+		for (pairs = colon_pairs(p); pairs; pairs &= pairs - 1) {
+			at = p + __builtin_ctzll(pairs) / 8;
+			q = at < end ? behind_level(at, end) : NULL;
+			if (!q)
+				continue;
+			if (at == begin || !is_word(at[-1]) ? scan_place(q, end, &file) != NULL
+							    : is_whole(at, end))
+				return at;
+		}
+	}
+	return NULL;
+}
+
+static uint64_t times(uint64_t n, uint64_t unit)
+{
+	return n > UINT64_MAX / unit ? UINT64_MAX : n * unit;
+}
+
+/* "(N) us " */
+static bool scan_relative(const char **p, const char *end, struct amd_log_head *h)
+{
+	const char *q = *p;
+	uint64_t n;
+
+	if (!grt_scan_char(&q, end, '(') || !grt_scan_u64(&q, end, &n) || !grt_scan_char(&q, end, ')'))
+		return false;
+	grt_scan_blanks(&q, end);
+	if (!GRT_SCAN_WORD(&q, end, "us"))
+		return false;
+	h->clock = AMD_LOG_RELATIVE;
+	h->time = times(n, AMD_LOG_NS_PER_US);
+	*p = q;
+	return true;
+}
+
+/* "N us:", "Nd us:", "N :"; what is none of these is left to the message */
+static void scan_time(const char **p, const char *end, struct amd_log_head *h)
+{
+	const char *q = *p, *digits;
+	uint64_t n;
+
+	h->clock = AMD_LOG_NO_TIME;
+	grt_scan_blanks(&q, end);
+	digits = q;
+	if (scan_relative(&q, end, h)) {
+		*p = q;
+		return;
+	}
+	if (!grt_scan_line_u64(&q, end, &n))
+		return;
+	if (end - q >= 4 && !memcmp(q, " us:", 4)) {
+		h->clock = AMD_LOG_MONOTONIC;
+		h->time = times(n, AMD_LOG_NS_PER_US);
+		*p = q + 4;
+		return;
+	}
+	if (q < end && *q == 'd')
+		q++;
+	grt_scan_blanks(&q, end);
+	if (GRT_SCAN_WORD(&q, end, "us")) {
+		h->clock = AMD_LOG_MONOTONIC;
+		h->time = times(n, AMD_LOG_NS_PER_US);
+		grt_scan_char(&q, end, ':');
+		*p = q;
+	} else if (grt_scan_char(&q, end, ':') && q - digits > TICK_DIGITS_MIN) {
+		h->clock = AMD_LOG_TICKS;
+		h->time = times(n, AMD_LOG_NS_PER_TICK);
+		*p = q;
+	}
+}
+
+/* Up to 16 hexadecimal digits at once. */
+static inline bool scan_thread_number(const char **p, const char *end, uint64_t *v)
+{
+	const char *q = *p;
+	uint64_t high, low;
+	unsigned int n;
+
+	if (q[0] == '0' && (q[1] | 0x20) == 'x')
+		q += 2;
+	n = grt_scan_hex_digits(q, &high);
+	if (n < 8 || q + 8 >= end)
+		return grt_scan_hex(p, end, v);
+	n = grt_scan_hex_digits(q + 8, &low);
+	if (n == 8)
+		return grt_scan_hex(p, end, v);
+	*v = n ? high << 4 * n | low : high;
+	*p = q + 8 + n;
+	return true;
+}
+
+/* "[pid:4321  tid: 0x7f00]", "[tid:0x7f00]" or "[7f0011223344]" */
+static bool scan_brackets(const char **p, const char *end, struct amd_log_head *h)
+{
+	const char *q = *p, *digits;
+	uint64_t pid = 0, thread = 0;
+	bool named = false;
+
+	if (!grt_scan_char(&q, end, '['))
+		return false;
+	if (GRT_SCAN_WORD(&q, end, "pid:")) {
+		named = true;
+		grt_scan_blanks(&q, end);
+		if (!grt_scan_line_u64(&q, end, &pid))
+			return false;
+		grt_scan_blanks(&q, end);
+	}
+	if (GRT_SCAN_WORD(&q, end, "tid:")) {
+		named = true;
+		grt_scan_blanks(&q, end);
+	}
+	digits = q;
+	if (!scan_thread_number(&q, end, &thread) && !named)
+		return false;
+	if (!named && (q - digits < BARE_THREAD_MIN || q - digits > BARE_THREAD_MAX))
+		return false;
+	if (!grt_scan_char(&q, end, ']'))
+		return false;
+	h->thread = thread;
+	if (pid)
+		h->pid = grt_u32(pid);
+	*p = q;
+	return true;
+}
+
+/* The brackets, perhaps with "4321 : " before them; without either the message follows. */
+static void scan_thread(const char **p, const char *end, struct amd_log_head *h)
+{
+	const char *q = *p;
+	uint64_t pid;
+
+	h->pid = 0;
+	h->thread = 0;
+	grt_scan_blanks(&q, end);
+	if (q >= end)
+		return;
+	if (*q == '[') {
+		if (scan_brackets(&q, end, h))
+			*p = q;
+		return;
+	}
+	if (!grt_is_digit(*q) || !grt_scan_u64(&q, end, &pid))
+		return;
+	grt_scan_blanks(&q, end);
+	if (!grt_scan_char(&q, end, ':'))
+		return;
+	grt_scan_blanks(&q, end);
+	if (!scan_brackets(&q, end, h))
+		return;
+	h->pid = grt_u32(pid);
+	*p = q;
+}
+
+const char *amd_log_stamp(const char *p, const char *end, struct amd_log_head *h)
+{
+	const char *q = behind_level(p, end);
+
+	if (!q)
+		return NULL;
+	h->level = (unsigned int)(q[-2] - '0');
+	p = scan_place(q, end, &h->file);
+	if (p)
+		scan_time(&p, end, h);
+	return p;
+}
+
+const char *amd_log_head(const char *p, const char *end, struct amd_log_head *h)
+{
+	p = amd_log_stamp(p, end, h);
+	if (p)
+		scan_thread(&p, end, h);
+	return p;
+}
+
+const char *amd_log_rocr(const char *line, const char *end, struct amd_log_head *h)
+{
+	static const char mark[] = "[***rocr***]";
+	const char *at = grt_find_text(line, end, mark, sizeof(mark) - 1), *p;
+
+	if (!at)
+		return NULL;
+	grt_scan_blanks(&line, end);
+	p = scan_place(line, at, &h->file);
+	if (!p)
+		return NULL;
+	h->level = 0;
+	scan_time(&p, at, h);
+	if (h->clock != AMD_LOG_MONOTONIC)
+		return NULL;
+	h->clock = AMD_LOG_RAW;
+	scan_thread(&p, at, h);
+	return at + sizeof(mark) - 1;
+}

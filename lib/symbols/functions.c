@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/* The sorted table of functions.h. */
+#include "functions.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Functions looked at behind the nearest one, where they overlap. */
+#define BEHIND_MAX 32U
+
+static int make_room(struct grt_functions *f, size_t length)
+{
+	uint32_t room = f->room ? 2 * f->room : 256;
+	size_t names_room = 2 * f->names_room + length + 4096;
+	void *more;
+
+	if (f->used == f->room) {
+		more = realloc(f->at, room * sizeof(*f->at));
+		if (!more)
+			return -ENOMEM;
+		f->at = more;
+		f->room = room;
+	}
+	if (f->names_used + length + 1 > f->names_room) {
+		more = realloc(f->names, names_room);
+		if (!more)
+			return -ENOMEM;
+		f->names = more;
+		f->names_room = names_room;
+	}
+	return 0;
+}
+
+int grt_functions_add(struct grt_functions *f, uint64_t start, uint64_t size, const char *name, size_t length)
+{
+	int ret;
+
+	if (length > GRT_FUNCTION_NAME_MAX)
+		length = GRT_FUNCTION_NAME_MAX;
+	if (f->used == GRT_FUNCTIONS_MAX)
+		return -ENOSPC;
+	ret = make_room(f, length);
+	if (ret)
+		return ret;
+	memcpy(f->names + f->names_used, name, length);
+	f->names[f->names_used + length] = '\0';
+	f->at[f->used] = (struct grt_function){start, size, f->names_used, f->used};
+	f->used++;
+	f->names_used += length + 1;
+	f->sorted = false;
+	return 0;
+}
+
+/* By address; of those at the same one, those without a size first, and the latest last. */
+static int by_start(const void *a, const void *b)
+{
+	const struct grt_function *x = a, *y = b;
+
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	if (!x->size != !y->size)
+		return x->size ? 1 : -1;
+	return x->order < y->order ? -1 : x->order > y->order;
+}
+
+static void sort(struct grt_functions *f)
+{
+	if (f->used)
+		qsort(f->at, f->used, sizeof(*f->at), by_start);
+	f->sorted = true;
+}
+
+static bool holds(const struct grt_function *f, uint64_t address)
+{
+	return !f->size || address - f->start < f->size;
+}
+
+const char *grt_functions_find(struct grt_functions *f, uint64_t address)
+{
+	uint32_t low = 0, high = f->used, middle;
+
+	if (!f->sorted)
+		sort(f);
+	while (low < high) {
+		middle = low + (high - low) / 2;
+		if (f->at[middle].start <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (uint32_t n = 0; low && n < BEHIND_MAX; n++, low--)
+		if (holds(&f->at[low - 1], address))
+			return f->names + f->at[low - 1].name;
+	return NULL;
+}
+
+void grt_functions_free(struct grt_functions *f)
+{
+	free(f->at);
+	free(f->names);
+	*f = (struct grt_functions){0};
+}

@@ -1,0 +1,455 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/*
+ * Object files through elfutils, see object.h. Which compilation unit an address
+ * is in is looked up in a table of our own: not all compilers write one.
+ */
+#include "object.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "functions.h"
+
+#ifdef GRT_HAVE_DW
+
+#include <dwarf.h>
+#include <elfutils/libdwfl.h>
+#include <gelf.h>
+
+/* Bounds for what a file may claim. */
+#define SEGMENTS_MAX 1024U
+#define UNITS_MAX 1048576U
+#define RANGES_MAX 8388608U
+/* Ranges looked at behind the nearest one, where they overlap. */
+#define BEHIND_MAX 32U
+#define BUILD_ID_MAX 64U
+
+/** struct segment - a loaded part */
+struct segment {
+	uint64_t offset;
+	uint64_t size;
+	uint64_t address;
+};
+
+/** struct range - addresses of a unit, as DWARF counts them */
+struct range {
+	uint64_t start;
+	uint64_t end;
+	uint32_t unit;
+};
+
+/** struct unit - @lines has the line table, @tree the functions: two where these are split */
+struct unit {
+	Dwarf_Die lines;
+	Dwarf_Die tree;
+};
+
+struct grt_object {
+	Dwfl_Callbacks callbacks;
+	char *debug_path;
+	Dwfl *dwfl;
+	Dwfl_Module *module;
+	Dwarf *dwarf;
+	GElf_Addr elf_bias;
+	Dwarf_Addr dwarf_bias;
+	struct segment segment[SEGMENTS_MAX];
+	size_t segments;
+	struct grt_functions functions;
+	struct unit *unit;
+	uint32_t units, unit_room;
+	struct range *range;
+	uint32_t ranges, range_room;
+	bool symbols_read;
+	bool debug_read;
+	bool no_debug;
+};
+
+bool grt_can_objects(void)
+{
+	return true;
+}
+
+static int no_separate_file(Dwfl_Module *module, void **user, const char *name, Dwarf_Addr base,
+			    const char *file, const char *link, GElf_Word crc, char **out)
+{
+	(void)module, (void)user, (void)name, (void)base, (void)file, (void)link, (void)crc, (void)out;
+	return -1;
+}
+
+/* ------------------------------------------------------------- opening */
+
+/* Programs and libraries only: no archives, no compressed files, no objects that are not linked. */
+static bool is_linked_object(int fd)
+{
+	unsigned char head[20];
+
+	if (pread(fd, head, sizeof(head), 0) != sizeof(head) || memcmp(head, ELFMAG, SELFMAG))
+		return false;
+	/* e_type, in the file's byte order */
+	return (head[16] | head[17]) == ET_EXEC || (head[16] | head[17]) == ET_DYN;
+}
+
+static void read_segments(struct grt_object *o, Elf *elf)
+{
+	size_t n = 0;
+	GElf_Phdr ph;
+
+	if (elf_getphdrnum(elf, &n))
+		return;
+	for (size_t i = 0; i < n && o->segments < SEGMENTS_MAX; i++)
+		if (gelf_getphdr(elf, (int)i, &ph) && ph.p_type == PT_LOAD && ph.p_filesz)
+			o->segment[o->segments++] = (struct segment){ph.p_offset, ph.p_filesz, ph.p_vaddr};
+}
+
+static bool has_build_id(struct grt_object *o, const char *wanted)
+{
+	const unsigned char *bits;
+	char text[2 * BUILD_ID_MAX + 1] = "";
+	GElf_Addr at;
+	int n = dwfl_module_build_id(o->module, &bits, &at);
+
+	for (int i = 0; i < n && i < (int)BUILD_ID_MAX; i++)
+		sprintf(text + 2 * i, "%02x", bits[i]);
+	return !strcmp(text, wanted);
+}
+
+/* Whether the file's own DWARF is larger than the caller has time for. */
+static bool too_large(Elf *elf, uint64_t max)
+{
+	Elf_Scn *scn = NULL;
+	uint64_t sum = 0;
+	GElf_Shdr sh;
+	size_t names;
+	const char *name;
+
+	if (!max || elf_getshdrstrndx(elf, &names))
+		return false;
+	while ((scn = elf_nextscn(elf, scn))) {
+		name = gelf_getshdr(scn, &sh) ? elf_strptr(elf, names, sh.sh_name) : NULL;
+		if (name && (!strncmp(name, ".debug_", 7) || !strncmp(name, ".zdebug_", 8)))
+			sum += sh.sh_size;
+	}
+	return sum > max;
+}
+
+static int begin(struct grt_object *o, const struct grt_symbols_options *options)
+{
+	o->callbacks = (Dwfl_Callbacks){
+		.find_debuginfo = options->no_separate ? no_separate_file : dwfl_standard_find_debuginfo,
+		.section_address = dwfl_offline_section_address,
+		.debuginfo_path = &o->debug_path,
+	};
+	/* beside the file, in .debug, and below these; what is found there must have the same build id or
+	 * checksum */
+	if (asprintf(&o->debug_path, ":.debug:/usr/lib/debug%s%s", options->directory ? ":" : "",
+		     options->directory ?: "") < 0) {
+		o->debug_path = NULL;
+		return -ENOMEM;
+	}
+	elf_version(EV_CURRENT);
+	o->dwfl = dwfl_begin(&o->callbacks);
+	return o->dwfl ? 0 : -ENOMEM;
+}
+
+int grt_object_open(struct grt_object **out, int fd, const char *path, const char *build_id,
+		    const struct grt_symbols_options *options)
+{
+	struct grt_object *o = calloc(1, sizeof(*o));
+	int ret = o ? begin(o, options) : -ENOMEM;
+	Elf *elf;
+
+	*out = NULL;
+	if (!ret && is_linked_object(fd))
+		o->module = dwfl_report_offline(o->dwfl, path, path, fd);
+	if (!o || !o->module) {
+		close(fd);
+		grt_object_close(o);
+		return ret ?: -EBADMSG;
+	}
+	dwfl_report_end(o->dwfl, NULL, NULL);
+	elf = dwfl_module_getelf(o->module, &o->elf_bias);
+	if (!elf)
+		ret = -EBADMSG;
+	else if (build_id && *build_id && !has_build_id(o, build_id))
+		ret = -ESTALE;
+	if (ret) {
+		grt_object_close(o);
+		return ret;
+	}
+	read_segments(o, elf);
+	o->no_debug = too_large(elf, options->debug_max);
+	*out = o;
+	return 0;
+}
+
+void grt_object_close(struct grt_object *o)
+{
+	if (!o)
+		return;
+	dwfl_end(o->dwfl);
+	grt_functions_free(&o->functions);
+	free(o->debug_path);
+	free(o->unit);
+	free(o->range);
+	free(o);
+}
+
+bool grt_object_address(const struct grt_object *o, uint64_t offset, uint64_t *address)
+{
+	for (size_t i = 0; i < o->segments; i++) {
+		const struct segment *s = &o->segment[i];
+
+		if (offset >= s->offset && offset - s->offset < s->size) {
+			*address = offset - s->offset + s->address;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* ------------------------------------------------------------- symbols */
+
+static void read_symbols(struct grt_object *o)
+{
+	int n = dwfl_module_getsymtab(o->module);
+	const char *name;
+	GElf_Addr address;
+	GElf_Word section;
+	GElf_Sym sym;
+	unsigned int type;
+
+	o->symbols_read = true;
+	for (int i = 1; i < n; i++) {
+		name = dwfl_module_getsym_info(o->module, i, &sym, &address, &section, NULL, NULL);
+		type = GELF_ST_TYPE(sym.st_info);
+		if (!name || !*name || section == SHN_UNDEF || (type != STT_FUNC && type != STT_GNU_IFUNC))
+			continue;
+		if (grt_functions_add(&o->functions, address - o->elf_bias, sym.st_size, name, strlen(name)))
+			return;
+	}
+}
+
+const char *grt_object_symbol(struct grt_object *o, uint64_t address)
+{
+	if (!o->symbols_read)
+		read_symbols(o);
+	return grt_functions_find(&o->functions, address);
+}
+
+/* --------------------------------------------------------------- DWARF */
+
+static int add_range(struct grt_object *o, uint64_t start, uint64_t end, uint32_t unit)
+{
+	uint32_t room = o->range_room ? 2 * o->range_room : 256;
+	struct range *more;
+
+	/* what the linker threw away stays at 0 */
+	if (start < 2 || end <= start)
+		return 0;
+	if (o->ranges == o->range_room) {
+		more = o->ranges < RANGES_MAX ? realloc(o->range, room * sizeof(*more)) : NULL;
+		if (!more)
+			return -ENOMEM;
+		o->range = more;
+		o->range_room = room;
+	}
+	o->range[o->ranges++] = (struct range){start, end, unit};
+	return 0;
+}
+
+static int add_unit(struct grt_object *o, Dwarf_Die *lines, Dwarf_Die *tree)
+{
+	uint32_t room = o->unit_room ? 2 * o->unit_room : 64;
+	Dwarf_Addr base, start, end;
+	struct unit *more;
+	ptrdiff_t at = 0;
+
+	if (o->units == o->unit_room) {
+		more = o->units < UNITS_MAX ? realloc(o->unit, room * sizeof(*more)) : NULL;
+		if (!more)
+			return -ENOMEM;
+		o->unit = more;
+		o->unit_room = room;
+	}
+	o->unit[o->units] = (struct unit){*lines, *tree};
+	while ((at = dwarf_ranges(lines, at, &base, &start, &end)) > 0)
+		if (add_range(o, start, end, o->units))
+			return -ENOMEM;
+	o->units++;
+	return 0;
+}
+
+static int by_start(const void *a, const void *b)
+{
+	const struct range *x = a, *y = b;
+
+	return x->start < y->start ? -1 : x->start > y->start;
+}
+
+/* What memory is left for is used: the rest has its symbols. */
+static void read_units(struct grt_object *o)
+{
+	Dwarf_CU *cu = NULL;
+	Dwarf_Die die, split;
+	uint8_t type;
+
+	o->debug_read = true;
+	if (!o->no_debug)
+		o->dwarf = dwfl_module_getdwarf(o->module, &o->dwarf_bias);
+	while (o->dwarf && !dwarf_get_units(o->dwarf, cu, &cu, NULL, &type, &die, &split)) {
+		if (type != DW_UT_compile && type != DW_UT_skeleton)
+			continue;
+		if (add_unit(o, &die, type == DW_UT_skeleton && split.addr ? &split : &die))
+			break;
+	}
+	if (o->ranges)
+		qsort(o->range, o->ranges, sizeof(*o->range), by_start);
+}
+
+static struct unit *find_unit(struct grt_object *o, uint64_t address)
+{
+	uint32_t low = 0, high = o->ranges, middle;
+
+	while (low < high) {
+		middle = low + (high - low) / 2;
+		if (o->range[middle].start <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (uint32_t n = 0; low && n < BEHIND_MAX; n++, low--)
+		if (address < o->range[low - 1].end)
+			return &o->unit[o->range[low - 1].unit];
+	return NULL;
+}
+
+static void line_of(struct unit *u, uint64_t address, struct grt_object_frame *f)
+{
+	Dwarf_Line *line = dwarf_getsrc_die(&u->lines, address);
+	int number = 0;
+
+	if (!line)
+		return;
+	f->file = dwarf_linesrc(line, NULL, NULL);
+	if (!dwarf_lineno(line, &number) && number > 0)
+		f->line = (uint32_t)number;
+}
+
+/* Where an inlined function was called. */
+static void call_of(struct unit *u, Dwarf_Die *die, struct grt_object_frame *f)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Word number;
+	Dwarf_Files *files;
+	size_t n;
+
+	if (!dwarf_formudata(dwarf_attr(die, DW_AT_call_file, &attribute), &number) &&
+	    !dwarf_getsrcfiles(&u->lines, &files, &n) && number < n)
+		f->file = dwarf_filesrc(files, number, NULL, NULL);
+	if (!dwarf_formudata(dwarf_attr(die, DW_AT_call_line, &attribute), &number))
+		f->line = (uint32_t)number;
+}
+
+static void name_of(Dwarf_Die *die, struct grt_object_frame *f)
+{
+	Dwarf_Attribute attribute;
+
+	f->linkage =
+		dwarf_formstring(dwarf_attr_integrate(die, DW_AT_linkage_name, &attribute)
+					 ?: dwarf_attr_integrate(die, DW_AT_MIPS_linkage_name, &attribute));
+	f->name = dwarf_diename(die);
+}
+
+/* The innermost piece of code at an address, and what is around it. Return: how many, as dwarf_getscopes() */
+static int scopes_at(struct unit *u, uint64_t address, Dwarf_Die **out)
+{
+	Dwarf_Die *scopes = NULL, innermost;
+	int n = dwarf_getscopes(&u->tree, address, &scopes);
+
+	*out = NULL;
+	if (n > 0)
+		innermost = scopes[0];
+	free(scopes);
+	/* those of an inlined function are around its definition, not around its call */
+	return n > 0 ? dwarf_getscopes_die(&innermost, out) : 0;
+}
+
+unsigned int grt_object_frames(struct grt_object *o, uint64_t address, struct grt_object_frame *out,
+			       unsigned int max)
+{
+	struct unit *u;
+	Dwarf_Die *scopes;
+	unsigned int used = 0;
+	int n;
+
+	if (!o->debug_read)
+		read_units(o);
+	address += o->elf_bias - o->dwarf_bias;
+	u = find_unit(o, address);
+	if (!u || !max)
+		return 0;
+	memset(out, 0, max * sizeof(*out));
+	line_of(u, address, &out[0]);
+	n = scopes_at(u, address, &scopes);
+	for (int i = 0; i < n && used < max; i++) {
+		int tag = dwarf_tag(&scopes[i]);
+
+		if (tag != DW_TAG_inlined_subroutine && tag != DW_TAG_subprogram)
+			continue;
+		name_of(&scopes[i], &out[used]);
+		out[used].inlined = tag == DW_TAG_inlined_subroutine && used + 1 < max;
+		if (out[used].inlined)
+			call_of(u, &scopes[i], &out[used + 1]);
+		used++;
+		if (tag == DW_TAG_subprogram)
+			break;
+	}
+	free(scopes);
+	/* a line without a function is something, too */
+	return used ?: out[0].file ? 1 : 0;
+}
+
+#else /* without elfutils */
+
+bool grt_can_objects(void)
+{
+	return false;
+}
+
+int grt_object_open(struct grt_object **out, int fd, const char *path, const char *build_id,
+		    const struct grt_symbols_options *options)
+{
+	(void)path, (void)build_id, (void)options;
+	close(fd);
+	*out = NULL;
+	return -ENOTSUP;
+}
+
+bool grt_object_address(const struct grt_object *o, uint64_t offset, uint64_t *address)
+{
+	(void)o, (void)offset, (void)address;
+	return false;
+}
+
+unsigned int grt_object_frames(struct grt_object *o, uint64_t address, struct grt_object_frame *out,
+			       unsigned int max)
+{
+	(void)o, (void)address, (void)out, (void)max;
+	return 0;
+}
+
+const char *grt_object_symbol(struct grt_object *o, uint64_t address)
+{
+	(void)o, (void)address;
+	return NULL;
+}
+
+void grt_object_close(struct grt_object *o)
+{
+	(void)o;
+}
+
+#endif /* GRT_HAVE_DW */

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/* The two parsers of text_map.h. */
+#include "text_map.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* What is left of a line. */
+struct rest {
+	const char *at;
+	const char *end;
+};
+
+static bool take_hex(struct rest *r, uint64_t *number)
+{
+	const char *begin;
+
+	*number = 0;
+	if (r->end - r->at > 2 && r->at[0] == '0' && (r->at[1] | 32) == 'x')
+		r->at += 2;
+	for (begin = r->at; r->at < r->end && r->at - begin < 17; r->at++) {
+		char c = *r->at, low = (char)(c | 32);
+
+		if (c >= '0' && c <= '9')
+			*number = *number << 4 | (uint64_t)(c - '0');
+		else if (low >= 'a' && low <= 'f')
+			*number = *number << 4 | (uint64_t)(low - 'a' + 10);
+		else
+			break;
+	}
+	return r->at > begin && r->at - begin < 17;
+}
+
+static bool take_blank(struct rest *r)
+{
+	const char *begin = r->at;
+
+	while (r->at < r->end && (*r->at == ' ' || *r->at == '\t'))
+		r->at++;
+	return r->at > begin;
+}
+
+/* A line's function. Return: 0, -EINVAL: it is none, -ENODATA: it is passed over, or as grt_functions_add()
+ */
+static int perf_line(struct grt_functions *out, struct rest r)
+{
+	uint64_t start, size;
+
+	if (!take_hex(&r, &start) || !take_blank(&r) || !take_hex(&r, &size) || !take_blank(&r) ||
+	    r.at == r.end || start + size < start)
+		return -EINVAL;
+	return size ? grt_functions_add(out, start, size, r.at, (size_t)(r.end - r.at)) : -ENODATA;
+}
+
+static int kallsyms_line(struct grt_functions *out, struct rest r)
+{
+	uint64_t start;
+	const char *name;
+	char type;
+
+	if (!take_hex(&r, &start) || !take_blank(&r) || r.at == r.end)
+		return -EINVAL;
+	type = (char)(*r.at++ | 32);
+	if (!take_blank(&r))
+		return -EINVAL;
+	for (name = r.at; r.at < r.end && *r.at != '\t' && *r.at != ' '; r.at++)
+		;
+	if (r.at == name)
+		return -EINVAL;
+	if (!start || (type != 't' && type != 'w'))
+		return -ENODATA;
+	return grt_functions_add(out, start, 0, name, (size_t)(r.at - name));
+}
+
+static int parse(struct grt_functions *out, const char *text, size_t length, uint64_t *errors,
+		 int (*line)(struct grt_functions *out, struct rest r))
+{
+	const char *end = text + length, *next;
+	int ret;
+
+	for (; text < end; text = next) {
+		const char *newline = memchr(text, '\n', (size_t)(end - text));
+
+		next = newline ? newline + 1 : end;
+		if (newline == text)
+			continue;
+		ret = line(out, (struct rest){text, newline ?: end});
+		if (ret == -ENOMEM)
+			return ret;
+		*errors += ret == -EINVAL;
+	}
+	return 0;
+}
+
+int grt_perf_map_parse(struct grt_functions *out, const char *text, size_t length, uint64_t *errors)
+{
+	return parse(out, text, length, errors, perf_line);
+}
+
+int grt_kallsyms_parse(struct grt_functions *out, const char *text, size_t length, uint64_t *errors)
+{
+	return parse(out, text, length, errors, kallsyms_line);
+}

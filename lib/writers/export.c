@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/* What all exports share, see export.h. */
+#include "export.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#define GRT_EXPORT(name, ending, help) extern const struct grt_export_format grt_export_##name;
+#include "exports.def"
+#undef GRT_EXPORT
+
+const struct grt_export_row grt_export_rows[] = {
+#define GRT_EXPORT(name, ending, help) {#name, ending, help, &grt_export_##name},
+#include "exports.def"
+#undef GRT_EXPORT
+	{NULL, NULL, NULL, NULL},
+};
+
+const struct grt_export_row *grt_export_find(const char *name)
+{
+	const struct grt_export_row *row;
+
+	for (row = grt_export_rows; row->name; row++)
+		if (!strcmp(row->name, name))
+			return row;
+	return NULL;
+}
+
+const struct grt_export_row *grt_export_find_ending(const char *path)
+{
+	const struct grt_export_row *row;
+	size_t n = strlen(path);
+
+	for (row = grt_export_rows; row->name; row++)
+		if (n > strlen(row->ending) && !strcmp(path + n - strlen(row->ending), row->ending))
+			return row;
+	return NULL;
+}
+
+static int on_event(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
+{
+	struct grt_export *x = (struct grt_export *)c;
+
+	x->events++;
+	return x->format->event(x, e, cpu);
+}
+
+static int on_packet(struct grt_consumer *c, const struct grt_packet *p)
+{
+	struct grt_export *x = (struct grt_export *)c;
+
+	return x->format->packet ? x->format->packet(x, p) : 0;
+}
+
+/* As `record` notes it. */
+static void find_clocks(struct grt_export *x)
+{
+	const char *text = grt_session_env(x->session, "clock_start");
+
+	x->clocks.known = text && sscanf(text, "monotonic=%" SCNu64 " realtime=%" SCNu64 " boottime=%" SCNu64,
+					 &x->clocks.monotonic, &x->clocks.realtime, &x->clocks.boottime) == 3;
+}
+
+int grt_export_init(struct grt_export *x, const struct grt_export_row *row, const struct grt_session *s,
+		    int fd)
+{
+	*x = (struct grt_export){
+		.c = {.event = on_event, .packet = on_packet},
+		.session = s,
+		.format = row->format,
+		.fd = fd,
+	};
+	find_clocks(x);
+	return row->format->begin(x);
+}
+
+int grt_export_end(struct grt_export *x)
+{
+	return x->format->end(x, grt_session_health(x->session));
+}
+
+void grt_export_fini(struct grt_export *x)
+{
+	if (x->format)
+		x->format->free(x);
+	grt_tracks_free(x->tracks);
+	*x = (struct grt_export){.fd = -1};
+}

@@ -1,0 +1,579 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Functions and events of the kernel, by an instance of tracefs of its own: what
+ * others trace is left alone. Its clock is CLOCK_MONOTONIC. Of each function of
+ * ftrace_functions.def that this kernel has, calls are traced, and where a probe
+ * can be set on it also returns.
+ *
+ * What is made is called grtrace-PID-START, the process and when it began. A
+ * recorder that was killed left its own behind: the next one removes what belongs
+ * to no process that runs.
+ */
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "source.h"
+#include "textlog.h"
+#include "tracefs.h"
+
+#define PREFIX "grtrace"
+#define BUFFER_DEFAULT (4U << 20)
+/* Functions asked for by name. */
+#define FUNCTIONS_MAX 256
+#define DEBUGFS "/sys/kernel/debug/kfd"
+
+/** struct wanted - a function. @args: of its probe, NULL: only its calls. @here: this kernel has it, as
+ * @symbol */
+struct wanted {
+	char name[64];
+	const char *args;
+	char symbol[80];
+	bool here;
+	bool probed;
+};
+
+static const struct row {
+	const char *name;
+	const char *args;
+} rows[] = {
+#define FTRACE_PROBE(function, args) {#function, args},
+#define FTRACE_CALL(function) {#function, NULL},
+#include "ftrace_functions.def"
+#undef FTRACE_PROBE
+#undef FTRACE_CALL
+};
+
+/* Events that tell of jobs of the kernel's own queues, where the driver is loaded. */
+static const char *const events[] = {"amdgpu/amdgpu_cs_ioctl", "amdgpu/amdgpu_sched_run_job", "kfd"};
+
+/**
+ * struct capture - the state of this source
+ * @root: of tracefs; @instance: of ours
+ * @name: of the instance, also the group of its probes with _ in it
+ * @function: of which there are @functions
+ */
+struct capture {
+	struct textlog log;
+	int root;
+	int instance;
+	int pipe;
+	char name[64];
+	char group[64];
+	struct wanted function[FUNCTIONS_MAX];
+	unsigned int functions;
+	unsigned int here;
+	unsigned int probed;
+	unsigned int events;
+	uint64_t lost;
+	uint64_t buffer;
+	void (*note)(const char *text);
+	char counts[128];
+	char missing[1024];
+};
+
+/* ------------------------------------------------------------------- tracefs */
+
+/* Return: 0 or -errno */
+static int put(int dir, const char *path, const char *text, int flags)
+{
+	int fd = openat(dir, path, O_WRONLY | O_CLOEXEC | flags);
+	ssize_t n;
+
+	if (fd < 0)
+		return -errno;
+	n = write(fd, text, strlen(text));
+	if (n < 0)
+		n = -errno;
+	close(fd);
+	return n < 0 ? (int)n : 0;
+}
+
+static char *get(int dir, const char *path)
+{
+	int fd = openat(dir, path, O_RDONLY | O_CLOEXEC);
+	size_t used = 0, room = 1 << 16;
+	char *text = fd >= 0 ? malloc(room) : NULL, *more;
+	ssize_t n;
+
+	while (text && (n = read(fd, text + used, room - used - 1)) > 0) {
+		used += (size_t)n;
+		if (used + 1 < room)
+			continue;
+		more = realloc(text, room *= 2);
+		if (!more)
+			break;
+		text = more;
+	}
+	if (fd >= 0)
+		close(fd);
+	if (text)
+		text[used] = '\0';
+	return text;
+}
+
+static int failed(struct grt_err *err, int code, const char *what)
+{
+	return grt_err_set(err, code, strerror(-code),
+			   code == -EACCES || code == -EPERM ? "the same command with sudo" : "",
+			   "ftrace: cannot set %s", what);
+}
+
+/* --------------------------------------------------- what a killed one left */
+
+/* When a process began, in clock ticks since boot; 0: there is none */
+static unsigned long long start_of(long pid)
+{
+	unsigned long long start = 0;
+	char path[64], *text, *p;
+
+	snprintf(path, sizeof(path), "/proc/%ld/stat", pid);
+	text = get(AT_FDCWD, path);
+	p = text ? strrchr(text, ')') : NULL;
+	/* the 22nd field, and the command is the second */
+	for (int field = 2; p && field < 22; field++)
+		p = strchr(p + 1, ' ');
+	if (p)
+		start = strtoull(p, NULL, 10);
+	free(text);
+	return start;
+}
+
+static bool is_left_behind(const char *name)
+{
+	unsigned long long start;
+	long pid;
+
+	return sscanf(name, PREFIX "-%ld-%llu", &pid, &start) == 2 && start_of(pid) != start;
+}
+
+static void group_of(char group[64], const char *name)
+{
+	size_t i;
+
+	for (i = 0; name[i] && i < 63; i++)
+		group[i] = name[i] == '-' ? '_' : name[i];
+	group[i] = '\0';
+}
+
+/* The probes of a group. */
+static void remove_probes(int root, const char *group)
+{
+	char *text = get(root, "kprobe_events"), *line, *next, name[256];
+	size_t len = strlen(group);
+	const char *at;
+
+	for (line = text; line && *line; line = next) {
+		next = strchr(line, '\n');
+		if (next)
+			*next++ = '\0';
+		at = strchr(line, ':');
+		if (!at || strncmp(at + 1, group, len) != 0 || at[1 + len] != '/')
+			continue;
+		snprintf(name, sizeof(name), "-:%.*s\n", (int)strcspn(at + 1, " "), at + 1);
+		put(root, "kprobe_events", name, O_APPEND);
+	}
+	free(text);
+}
+
+static void remove_instance(int root, const char *name)
+{
+	char path[160], group[64];
+
+	snprintf(path, sizeof(path), "instances/%s/tracing_on", name);
+	put(root, path, "0", 0);
+	snprintf(path, sizeof(path), "instances/%s/events/enable", name);
+	put(root, path, "0", 0);
+	snprintf(path, sizeof(path), "instances/%s/current_tracer", name);
+	put(root, path, "nop", 0);
+	snprintf(path, sizeof(path), "instances/%s", name);
+	unlinkat(root, path, AT_REMOVEDIR);
+	group_of(group, name);
+	remove_probes(root, group);
+}
+
+static void clean_up(struct capture *c)
+{
+	int fd = openat(c->root, "instances", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+	unsigned int n = 0;
+	struct dirent *e;
+	char text[80];
+
+	while (dir && (e = readdir(dir))) {
+		if (!is_left_behind(e->d_name))
+			continue;
+		remove_instance(c->root, e->d_name);
+		n++;
+	}
+	if (dir)
+		closedir(dir);
+	snprintf(text, sizeof(text), "ftrace: removed what %u killed recorders had left", n);
+	if (n && c->note)
+		c->note(text);
+}
+
+/* ---------------------------------------------------------------- functions */
+
+static int add_function(struct capture *c, const char *name, size_t len, const char *args)
+{
+	struct wanted *w = &c->function[c->functions];
+
+	if (!len || len >= sizeof(w->name) || c->functions == FUNCTIONS_MAX)
+		return -EINVAL;
+	memcpy(w->name, name, len);
+	w->args = args;
+	c->functions++;
+	return 0;
+}
+
+static const char *args_of(const char *name, size_t len)
+{
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (strlen(rows[i].name) == len && !strncmp(rows[i].name, name, len))
+			return rows[i].args;
+	return "";
+}
+
+static int choose_functions(struct capture *c, struct grt_err *err)
+{
+	const char *p = textlog_settings.functions;
+	size_t len;
+
+	for (size_t i = 0; !p && i < sizeof(rows) / sizeof(rows[0]); i++)
+		add_function(c, rows[i].name, strlen(rows[i].name), rows[i].args);
+	for (; p && *p; p += len + (p[len] == ',')) {
+		len = strcspn(p, ",");
+		/* they become lines of files of the kernel */
+		if (strspn(p, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.") < len ||
+		    add_function(c, p, len, args_of(p, len)))
+			return grt_err_set(err, -EINVAL, "a list of names with commas between is wanted", "",
+					   "--functions=%.100s", textlog_settings.functions);
+	}
+	return 0;
+}
+
+/* "name [module]" or "name.constprop.0 [module]" of a line */
+static void match_line(struct capture *c, const char *line)
+{
+	size_t len = strcspn(line, " \n"), base = strcspn(line, ". \n");
+
+	for (unsigned int i = 0; i < c->functions; i++) {
+		struct wanted *w = &c->function[i];
+
+		if (strlen(w->name) != len && strlen(w->name) != base)
+			continue;
+		if (strncmp(w->name, line, strlen(w->name)) != 0 || len >= sizeof(w->symbol))
+			continue;
+		c->here += !w->here;
+		w->here = true;
+		memcpy(w->symbol, line, len);
+		w->symbol[len] = '\0';
+	}
+}
+
+static int match_functions(struct capture *c, struct grt_err *err)
+{
+	char *text = get(c->root, "available_filter_functions"), *line;
+
+	if (!text)
+		return grt_err_set(err, -ENOTSUP, "this kernel has no function tracer",
+				   "CONFIG_FUNCTION_TRACER=y",
+				   "ftrace: cannot read available_filter_functions");
+	for (line = text; line && *line; line = strchr(line, '\n'), line = line ? line + 1 : NULL)
+		match_line(c, line);
+	free(text);
+	if (c->here)
+		return 0;
+	return grt_err_set(err, -ENOENT, "the driver is not loaded, or has none of them",
+			   "sudo modprobe amdgpu", "ftrace: none of the %u functions is in this kernel",
+			   c->functions);
+}
+
+static void tell_missing(struct capture *c)
+{
+	char text[sizeof(c->missing) + 64];
+	size_t used = 0;
+
+	for (unsigned int i = 0; i < c->functions && used < sizeof(c->missing); i++)
+		if (!c->function[i].here)
+			used += (size_t)snprintf(c->missing + used, sizeof(c->missing) - used, "%s%s",
+						 used ? "," : "", c->function[i].name);
+	snprintf(text, sizeof(text), "ftrace: not in this kernel: %s", c->missing);
+	if (used && c->note)
+		c->note(text);
+}
+
+/* A probe at the entry and one at the return; of a name that stands for several functions there is none. */
+static bool probe_function(const struct capture *c, struct wanted *w)
+{
+	char text[512];
+
+	snprintf(text, sizeof(text), "p:%s/%s %s %s\n", c->group, w->name, w->symbol, w->args);
+	if (put(c->root, "kprobe_events", text, O_APPEND)) {
+		snprintf(text, sizeof(text), "p:%s/%s %s\n", c->group, w->name, w->symbol);
+		if (put(c->root, "kprobe_events", text, O_APPEND))
+			return false;
+	}
+	snprintf(text, sizeof(text), "r:%s/%s_ret %s ret=$retval:s32\n", c->group, w->name, w->symbol);
+	if (!put(c->root, "kprobe_events", text, O_APPEND))
+		return true;
+	snprintf(text, sizeof(text), "-:%s/%s\n", c->group, w->name);
+	put(c->root, "kprobe_events", text, O_APPEND);
+	return false;
+}
+
+static int set_functions(struct capture *c, struct grt_err *err)
+{
+	bool calls = false;
+	char text[128];
+	int ret = 0;
+
+	for (unsigned int i = 0; i < c->functions && !ret; i++) {
+		struct wanted *w = &c->function[i];
+
+		if (!w->here)
+			continue;
+		w->probed = w->args && probe_function(c, w);
+		c->probed += w->probed;
+		if (w->probed)
+			continue;
+		snprintf(text, sizeof(text), "%s\n", w->symbol);
+		ret = put(c->instance, "set_ftrace_filter", text, O_APPEND);
+		calls = true;
+	}
+	if (!ret && calls)
+		ret = put(c->instance, "current_tracer", "function", 0);
+	if (ret)
+		return failed(err, ret, "the function tracer");
+	if (c->probed) {
+		snprintf(text, sizeof(text), "events/%s/enable", c->group);
+		ret = put(c->instance, text, "1", 0);
+	}
+	return ret ? failed(err, ret, "probes") : 0;
+}
+
+/* ------------------------------------------------------------------ the source */
+
+static int make_instance(struct capture *c, struct grt_err *err)
+{
+	char path[128], size[32];
+	int ret;
+
+	snprintf(c->name, sizeof(c->name), PREFIX "-%ld-%llu", (long)getpid(), start_of(getpid()));
+	group_of(c->group, c->name);
+	snprintf(path, sizeof(path), "instances/%s", c->name);
+	if (mkdirat(c->root, path, 0700) && errno != EEXIST)
+		return failed(err, -errno, "up an instance");
+	c->instance = openat(c->root, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (c->instance < 0)
+		return failed(err, -errno, "up an instance");
+	snprintf(size, sizeof(size), "%" PRIu64, c->buffer / 1024);
+	ret = put(c->instance, "tracing_on", "0", 0);
+	if (!ret)
+		ret = put(c->instance, "trace_clock", "mono", 0);
+	if (!ret)
+		ret = put(c->instance, "buffer_size_kb", size, 0);
+	/* without it a thread's process is not known; older kernels have no such option here */
+	if (!ret)
+		put(c->instance, "options/record-tgid", "1", 0);
+	return ret ? failed(err, ret, "the clock or the buffer") : 0;
+}
+
+static void set_events(struct capture *c)
+{
+	char path[128];
+
+	for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++) {
+		snprintf(path, sizeof(path), "events/%s/enable", events[i]);
+		c->events += !put(c->instance, path, "1", 0);
+	}
+}
+
+static int open_instance(struct capture *c, struct grt_err *err)
+{
+	int ret = choose_functions(c, err);
+
+	c->root = ret ? -1 : tracefs_open(err);
+	if (ret || c->root < 0)
+		return ret ? ret : c->root;
+	clean_up(c);
+	ret = match_functions(c, err);
+	if (!ret)
+		ret = make_instance(c, err);
+	if (!ret)
+		ret = set_functions(c, err);
+	if (ret)
+		return ret;
+	tell_missing(c);
+	set_events(c);
+	c->pipe = openat(c->instance, "trace_pipe", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	return c->pipe < 0 ? failed(err, -errno, "trace_pipe") : 0;
+}
+
+/* Whether it is likely to work; nothing is changed. */
+static int ftrace_probe(struct grt_err *err)
+{
+	struct capture *c = calloc(1, sizeof(*c));
+	int ret = c ? choose_functions(c, err) : -ENOMEM;
+
+	if (!ret) {
+		c->root = tracefs_open(err);
+		ret = c->root < 0 ? c->root : match_functions(c, err);
+		if (c->root >= 0)
+			close(c->root);
+	}
+	free(c);
+	return ret;
+}
+
+static int ftrace_open(void **state, const struct source_setup *setup, struct grt_err *err)
+{
+	struct capture *c = calloc(1, sizeof(*c));
+	int ret;
+
+	*state = c;
+	if (!c)
+		return grt_err_set(err, -ENOMEM, NULL, NULL, "no memory for ftrace");
+	c->root = c->instance = c->pipe = -1;
+	c->buffer = setup->buffer_size ? setup->buffer_size : BUFFER_DEFAULT;
+	c->note = setup->note;
+	ret = textlog_open(&c->log, textlog_settings.trace_name ? textlog_settings.trace_name : "ftrace.txt",
+			   err);
+	return ret ? ret : open_instance(c, err);
+}
+
+/* KFD's view of its queues, kept beside the texts: they have no stamps of their own. */
+static void keep_debugfs(const char *when)
+{
+	static const char *const files[] = {"mqds", "hqds", "rls"};
+	char path[4200], *text;
+	int fd;
+
+	for (size_t i = 0; textlog_settings.dir && i < sizeof(files) / sizeof(files[0]); i++) {
+		snprintf(path, sizeof(path), DEBUGFS "/%s", files[i]);
+		text = get(AT_FDCWD, path);
+		if (!text)
+			continue;
+		snprintf(path, sizeof(path), "%s/kfd_%s.%s", textlog_settings.dir, files[i], when);
+		fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
+		if (fd >= 0 && write(fd, text, strlen(text)) < 0)
+			errno = 0;
+		if (fd >= 0)
+			close(fd);
+		free(text);
+	}
+}
+
+static int start(void *state, struct grt_err *err)
+{
+	struct capture *c = state;
+	int ret = textlog_start(&c->log, c->pipe, err);
+
+	keep_debugfs("before");
+	if (!ret)
+		ret = put(c->instance, "tracing_on", "1", 0);
+	return ret ? failed(err, ret, "tracing_on") : 0;
+}
+
+static unsigned int streams(void *state, struct pollfd *fds)
+{
+	fds[0] = (struct pollfd){.fd = ((struct capture *)state)->log.pipe[0], .events = POLLIN};
+	return 1;
+}
+
+static ssize_t ftrace_read(void *state, unsigned int i, void *buf, size_t len)
+{
+	(void)i;
+	return textlog_read(&((struct capture *)state)->log, buf, len);
+}
+
+/* What each CPU's buffer had no room for. */
+static uint64_t count_lost(struct capture *c)
+{
+	static const char *const keys[] = {"\noverrun: ", "\ndropped events: "};
+	char path[64], *text, *at;
+	uint64_t lost = 0;
+
+	for (unsigned int cpu = 0; cpu < 4096; cpu++) {
+		snprintf(path, sizeof(path), "per_cpu/cpu%u/stats", cpu);
+		text = get(c->instance, path);
+		if (!text)
+			break;
+		for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+			at = strstr(text, keys[i]);
+			lost += at ? strtoull(at + strlen(keys[i]), NULL, 10) : 0;
+		}
+		free(text);
+	}
+	return lost;
+}
+
+static int stop(void *state, struct grt_err *err)
+{
+	struct capture *c = state;
+	int ret = put(c->instance, "tracing_on", "0", 0);
+
+	keep_debugfs("after");
+	/* the text tells of what was overwritten, where something follows it: only the rest is added */
+	c->lost = count_lost(c);
+	textlog_stop(&c->log, 0);
+	return ret ? failed(err, ret, "tracing_on") : 1;
+}
+
+static int describe(void *state, struct grt_env *env, int room)
+{
+	struct capture *c = state;
+	const struct grt_env all[] = {
+		{"ftrace_functions", c->counts},
+		{"ftrace_missing", c->missing},
+		{"ftrace_text", textlog_summary(&c->log)},
+	};
+	int i;
+
+	snprintf(c->counts, sizeof(c->counts),
+		 "asked=%u here=%u with_returns=%u event_groups=%u clock=mono overwritten=%" PRIu64,
+		 c->functions, c->here, c->probed, c->events, c->lost);
+	for (i = 0; i < room && i < 3; i++)
+		env[i] = all[i];
+	return i;
+}
+
+static int ftrace_close(void *state, struct grt_err *err)
+{
+	struct capture *c = state;
+
+	(void)err;
+	if (!c)
+		return 0;
+	textlog_close(&c->log);
+	if (c->pipe >= 0)
+		close(c->pipe);
+	if (c->instance >= 0) {
+		close(c->instance);
+		remove_instance(c->root, c->name);
+	}
+	if (c->root >= 0)
+		close(c->root);
+	free(c);
+	return 0;
+}
+
+const struct source source_ftrace = {
+	.name = "ftrace",
+	.by_name = true,
+	.probe = ftrace_probe,
+	.open = ftrace_open,
+	.start = start,
+	.streams = streams,
+	.read = ftrace_read,
+	.stop = stop,
+	.describe = describe,
+	.close = ftrace_close,
+};

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The log of AMD's runtime, of a program that is started under the recorder. It
+ * gets AMD_LOG_LEVEL and a file for the log, so its own output stays its own.
+ * Older runtimes have no such file and log to standard error; then that is
+ * captured, and what is no record of the log goes on to our standard error as it
+ * came.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "hostlog.h"
+#include "readers/amd_log.h"
+#include "source.h"
+#include "textlog.h"
+
+#define LEVEL_DEFAULT 4
+#define LINE_ROOM (64U << 10)
+/* Behind a line's end so much may be read by who looks at it, see lib/readers/text_lines.h. */
+#define AHEAD 32U
+
+/* Variables that are set for the program, and what they were. */
+static const char *const names[] = {"AMD_LOG_LEVEL", "AMD_LOG_LEVEL_FILE", "AMD_LOG_MASK"};
+#define NAMES (sizeof(names) / sizeof(names[0]))
+
+/**
+ * struct capture - the state of this source
+ * @err_pipe: the program's standard error, -1: it keeps ours
+ * @was: values of the variables before
+ * @line: a line of standard error that is not whole yet
+ */
+struct capture {
+	struct textlog log;
+	int err_pipe[2];
+	char *was[NAMES];
+	bool set;
+	void (*note)(const char *text);
+	char level[16];
+	char line[LINE_ROOM + AHEAD];
+	size_t used;
+};
+
+static int program_stderr = -1;
+
+int hostlog_stderr(void)
+{
+	return program_stderr;
+}
+
+void hostlog_started(void)
+{
+	if (program_stderr >= 0)
+		close(program_stderr);
+	program_stderr = -1;
+}
+
+static void set_environment(struct capture *c)
+{
+	for (size_t i = 0; i < NAMES; i++) {
+		const char *was = getenv(names[i]);
+
+		c->was[i] = was ? strdup(was) : NULL;
+	}
+	snprintf(c->level, sizeof(c->level), "%u",
+		 textlog_settings.level ? textlog_settings.level : LEVEL_DEFAULT);
+	setenv(names[0], c->level, 1);
+	if (!textlog_settings.capture_stderr)
+		setenv(names[1], c->log.path, 1);
+	else
+		unsetenv(names[1]);
+	c->set = true;
+}
+
+static void restore_environment(struct capture *c)
+{
+	for (size_t i = 0; i < NAMES && c->set; i++) {
+		if (c->was[i])
+			setenv(names[i], c->was[i], 1);
+		else
+			unsetenv(names[i]);
+		free(c->was[i]);
+	}
+	c->set = false;
+}
+
+/* What a line has of the program goes on, the log's part is kept. */
+static int take_line(struct textlog *t, const char *line, const char *end)
+{
+	const char *p = line, *record;
+	struct amd_log_head h;
+
+	grt_scan_blanks(&p, end);
+	record = amd_log_find(p, end);
+	if (!record && !amd_log_rocr(p, end, &h))
+		return write(STDERR_FILENO, line, (size_t)(end - line) + 1) < 0 ? -errno : 0;
+	if (record && record > p && write(STDERR_FILENO, line, (size_t)(record - line)) < 0)
+		return -errno;
+	return textlog_write(t, record ? record : line, (size_t)(end - (record ? record : line)) + 1);
+}
+
+static int take_lines(struct capture *c, bool all)
+{
+	char *line = c->line, *end = c->line + c->used, *stop;
+	int ret = 0;
+
+	while (!ret && (stop = memchr(line, '\n', (size_t)(end - line)))) {
+		ret = take_line(&c->log, line, stop);
+		line = stop + 1;
+	}
+	if (!ret && line < end && (all || end - line == LINE_ROOM - 1)) {
+		*end = '\n';
+		ret = take_line(&c->log, line, end);
+		line = end;
+	}
+	c->used = (size_t)(end - line);
+	memmove(c->line, line, c->used);
+	return ret;
+}
+
+static int copy_stderr(struct textlog *t, const char *data, size_t len)
+{
+	struct capture *c = t->arg;
+	size_t n;
+	int ret = 0;
+
+	if (!data)
+		return take_lines(c, true);
+	while (len && !ret) {
+		n = LINE_ROOM - 1 - c->used < len ? LINE_ROOM - 1 - c->used : len;
+		memcpy(c->line + c->used, data, n);
+		c->used += n;
+		data += n;
+		len -= n;
+		ret = take_lines(c, false);
+	}
+	return ret;
+}
+
+static int open_pipe(struct capture *c, struct grt_err *err)
+{
+	if (!textlog_settings.capture_stderr)
+		return 0;
+	if (pipe2(c->err_pipe, O_CLOEXEC))
+		return grt_err_set(err, -errno, strerror(errno), NULL, "cannot make a pipe");
+	program_stderr = c->err_pipe[1];
+	c->log.copy = copy_stderr;
+	c->log.arg = c;
+	return 0;
+}
+
+static int hostlog_open(void **state, const struct source_setup *setup, struct grt_err *err)
+{
+	struct capture *c = calloc(1, sizeof(*c));
+	int ret;
+
+	*state = c;
+	if (!c)
+		return grt_err_set(err, -ENOMEM, NULL, NULL, "no memory for a log");
+	c->err_pipe[0] = c->err_pipe[1] = -1;
+	c->note = setup->note;
+	if (!setup->program)
+		return grt_err_set(err, -EINVAL,
+				   "the runtime logs for programs that are started with AMD_LOG_LEVEL",
+				   "grtrace record -e hostlog -- PROG", "hostlog needs a program to start");
+	ret = textlog_open(&c->log, textlog_settings.log_name ? textlog_settings.log_name : "amd_log.txt",
+			   err);
+	if (!ret)
+		ret = open_pipe(c, err);
+	if (!ret)
+		set_environment(c);
+	return ret;
+}
+
+static int start(void *state, struct grt_err *err)
+{
+	struct capture *c = state;
+
+	return textlog_start(&c->log, c->err_pipe[0], err);
+}
+
+static unsigned int streams(void *state, struct pollfd *fds)
+{
+	fds[0] = (struct pollfd){.fd = ((struct capture *)state)->log.pipe[0], .events = POLLIN};
+	return 1;
+}
+
+static ssize_t hostlog_read(void *state, unsigned int i, void *buf, size_t len)
+{
+	(void)i;
+	return textlog_read(&((struct capture *)state)->log, buf, len);
+}
+
+static void tell_empty(struct capture *c)
+{
+	struct stat st;
+
+	if (!c->note || textlog_settings.capture_stderr || fstat(c->log.file, &st) || st.st_size)
+		return;
+	c->note("hostlog: no log was written: the program does not use AMD's runtime, or one before "
+		"AMD_LOG_LEVEL_FILE (then: grtrace rocm record --capture-stderr)");
+}
+
+static int stop(void *state, struct grt_err *err)
+{
+	struct capture *c = state;
+
+	(void)err;
+	tell_empty(c);
+	textlog_stop(&c->log, 0);
+	return 1;
+}
+
+static int describe(void *state, struct grt_env *env, int room)
+{
+	struct capture *c = state;
+	const struct grt_env all[] = {
+		{"hostlog_level", c->level},
+		{"hostlog_text", textlog_summary(&c->log)},
+	};
+	int i;
+
+	for (i = 0; i < room && i < 2; i++)
+		env[i] = all[i];
+	return i;
+}
+
+static int hostlog_close(void *state, struct grt_err *err)
+{
+	struct capture *c = state;
+
+	(void)err;
+	if (!c)
+		return 0;
+	restore_environment(c);
+	hostlog_started();
+	textlog_close(&c->log);
+	if (c->err_pipe[0] >= 0)
+		close(c->err_pipe[0]);
+	free(c);
+	return 0;
+}
+
+const struct source source_hostlog = {
+	.name = "hostlog",
+	.by_name = true,
+	.open = hostlog_open,
+	.start = start,
+	.streams = streams,
+	.read = hostlog_read,
+	.stop = stop,
+	.describe = describe,
+	.close = hostlog_close,
+};

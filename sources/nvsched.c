@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Channel groups of NVIDIA's driver, of any driver: BPF takes the calls on its
+ * control device, lib/nvsched makes events of them. Here is what the decoder
+ * needs of this machine: which GPUs there are, which driver, and who has files
+ * open.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "bpf.h"
+#include "bpf/shared.h"
+#include "nvidia_devices.h"
+#include "nvsched/decode.h"
+
+/* NVIDIA's number of Volta's PCI devices: tokens have no runlist there. */
+#define VOLTA_FIRST 0x1d80
+#define VOLTA_LAST 0x1dff
+
+/**
+ * struct nvsched - the state of the source
+ * @row: of the last look at the open files, sorted, of which there are @rows
+ * @looked: when that began, CLOCK_MONOTONIC ns
+ * @blind: such a look is not possible here
+ */
+struct nvsched {
+	void *capture;
+	struct grt_nv *decoder;
+	struct bpf_nv_file *row;
+	size_t rows;
+	uint64_t looked;
+	bool blind;
+};
+
+/* ------------------------------------------------------------- this machine */
+
+static FILE *open_below(const char *path)
+{
+	const char *root = getenv("GRTRACE_SYSROOT");
+	char full[512];
+
+	snprintf(full, sizeof(full), "%s%s", root ? root : "", path);
+	return fopen(full, "re");
+}
+
+/* "580.159.04"; 0: not loaded. */
+static uint32_t driver_branch(void)
+{
+	FILE *f = open_below("/sys/module/nvidia/version");
+	unsigned int branch = 0;
+
+	if (f && fscanf(f, "%u.", &branch) != 1)
+		branch = 0;
+	if (f)
+		fclose(f);
+	return branch;
+}
+
+static bool is_volta(const char *gpu)
+{
+	char path[300];
+	unsigned int id = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s/device", gpu);
+	f = open_below(path);
+	if (f && fscanf(f, "%x", &id) != 1)
+		id = 0;
+	if (f)
+		fclose(f);
+	return id >= VOLTA_FIRST && id <= VOLTA_LAST;
+}
+
+/* The driver has a directory for each GPU, which is called like its PCI address. */
+static void find_gpus(struct grt_nv_setup *setup)
+{
+	const char *root = getenv("GRTRACE_SYSROOT");
+	unsigned int domain, bus, device, function, n = 0;
+	char path[512];
+	struct dirent *entry;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "%s/proc/driver/nvidia/gpus", root ? root : "");
+	dir = opendir(path);
+	while (dir && (entry = readdir(dir))) {
+		if (sscanf(entry->d_name, "%x:%x:%x.%u", &domain, &bus, &device, &function) != 4)
+			continue;
+		n++;
+		setup->only_gpu = n > 1 ? 0 : domain << 16 | bus << 8 | (device & 0x1f) << 3 | (function & 7);
+		setup->no_runlist |= is_volta(entry->d_name);
+	}
+	if (dir)
+		closedir(dir);
+}
+
+/* ------------------------------------------------------------- open files */
+
+static int by_file(const void *a, const void *b)
+{
+	const struct bpf_nv_file *x = a, *y = b;
+
+	return (x->file > y->file) - (x->file < y->file);
+}
+
+static bool look_at_files(void *own)
+{
+	struct nvsched *s = own;
+	struct timespec now;
+	void *rows = NULL;
+	ssize_t n;
+
+	if (!grt_nv_unsettled(s->decoder))
+		return false;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	s->looked = (uint64_t)now.tv_sec * 1000000000ULL + (uint64_t)now.tv_nsec;
+	n = bpf_rows(s->capture, "nv_open_files", &rows);
+	free(s->row);
+	s->row = rows;
+	s->rows = n > 0 ? (size_t)n / sizeof(*s->row) : 0;
+	s->blind = n < 0;
+	if (s->rows)
+		qsort(s->row, s->rows, sizeof(*s->row), by_file);
+	return true;
+}
+
+static bool is_open(void *arg, uint64_t file, uint32_t *pid)
+{
+	const struct nvsched *s = arg;
+	const struct bpf_nv_file key = {.file = file}, *found;
+
+	found = s->rows ? bsearch(&key, s->row, s->rows, sizeof(key), by_file) : NULL;
+	if (found)
+		*pid = found->pid;
+	return found;
+}
+
+/* ------------------------------------------------------------- decoder */
+
+static int take_it(void *own, const void *record, size_t size)
+{
+	struct nvsched *s = own;
+
+	(void)size;
+	return grt_nv_call(s->decoder, record);
+}
+
+static int settle_it(void *own)
+{
+	struct nvsched *s = own;
+
+	return grt_nv_settle(s->decoder, s->looked, s->blind ? NULL : is_open, s);
+}
+
+static void describe_it(void *own, char *text, size_t room)
+{
+	const struct nvsched *s = own;
+	const struct grt_nv_count n = grt_nv_count(s->decoder);
+
+	snprintf(text, room, "calls=%llu unknown=%llu partly=%llu subcontexts=%llu over=%llu%s",
+		 (unsigned long long)n.calls, (unsigned long long)n.unknown, (unsigned long long)n.partly,
+		 (unsigned long long)n.subcontexts, (unsigned long long)n.over,
+		 s->blind ? " files=unseen" : "");
+}
+
+static void close_it(void *own)
+{
+	struct nvsched *s = own;
+
+	if (!s)
+		return;
+	grt_nv_free(s->decoder);
+	free(s->row);
+	free(s);
+}
+
+static int open_decoder(void **own, void *capture, const struct source_setup *setup, struct grt_err *err)
+{
+	struct grt_nv_setup nv = {
+		.emit = bpf_put,
+		.arg = capture,
+		.branch = driver_branch(),
+		.refused = setup->refused,
+	};
+	struct nvsched *s = calloc(1, sizeof(*s));
+
+	*own = s;
+	if (!s)
+		return grt_err_set(err, -ENOMEM, NULL, NULL, "no memory for the handles of NVIDIA's driver");
+	s->capture = capture;
+	find_gpus(&nv);
+	if (grt_nv_new(&s->decoder, &nv))
+		return grt_err_set(err, -ENOMEM, NULL, NULL, "no memory for the handles of NVIDIA's driver");
+	return 0;
+}
+
+static const struct bpf_decoder decoder = {
+	.open = open_decoder,
+	.take = take_it,
+	.look = look_at_files,
+	.settle = settle_it,
+	.describe = describe_it,
+	.close = close_it,
+};
+
+/* ------------------------------------------------------------- source */
+
+static const char *const objects[] = {"nvsched", NULL};
+static const struct bpf_kind kind = {.name = "nvsched", .objects = objects, .decoder = &decoder};
+
+static bool has_driver(void)
+{
+	uint32_t majors[BPF_MAJORS];
+	bool loaded;
+
+	nvidia_majors(majors, BPF_MAJORS, &loaded);
+	return loaded;
+}
+
+static int probe_it(struct grt_err *err)
+{
+	if (!has_driver())
+		return grt_err_set(err, -ENODEV, "no line of /proc/devices is of NVIDIA",
+				   "sudo modprobe nvidia", "NVIDIA's driver is not loaded");
+	return bpf_probe(objects, err);
+}
+
+static int open_it(void **state, const struct source_setup *setup, struct grt_err *err)
+{
+	if (!has_driver() && !setup->refused && setup->note)
+		setup->note("nvsched: NVIDIA's driver is not loaded (no line of /proc/devices is of NVIDIA)");
+	return bpf_open(state, setup, &kind, err);
+}
+
+BPF_OPS(nvsched, false, probe_it, open_it);

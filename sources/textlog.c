@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Texts as sources, see textlog.h. The thread has the file, the session and the
+ * packer for itself; the recorder sees the pipe.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "core/packer.h"
+#include "textlog.h"
+
+#define CHUNK (1U << 16)
+/* What packets are asked for at once: room for any. */
+#define PACKETS (1U << 20)
+#define EVENTS_AT_ONCE 4096
+
+struct textlog_settings textlog_settings;
+
+/** struct reading - the consumer of the text's session */
+struct reading {
+	struct grt_consumer c;
+	struct textlog *t;
+	struct grt_packer *packer;
+	char *buf;
+	uint64_t last;
+	uint64_t held;
+};
+
+/* ------------------------------------------------------------------ the file */
+
+int textlog_open(struct textlog *t, const char *name, struct grt_err *err)
+{
+	const char *dir = textlog_settings.dir, *temp = getenv("TMPDIR");
+
+	*t = (struct textlog){.file = -1, .in = -1, .pipe = {-1, -1}, .wake = -1, .kept = dir != NULL};
+	if (dir) {
+		snprintf(t->path, sizeof(t->path), "%s/%s", dir, name);
+		t->file = open(t->path, O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
+	} else {
+		snprintf(t->path, sizeof(t->path), "%s/grtrace.XXXXXX", temp && *temp ? temp : "/tmp");
+		t->file = mkostemp(t->path, O_CLOEXEC);
+	}
+	if (t->file < 0)
+		return grt_err_set(err, -errno, strerror(errno), NULL, "cannot write %s", t->path);
+	t->wake = eventfd(0, EFD_CLOEXEC);
+	if (t->wake < 0 || pipe2(t->pipe, O_CLOEXEC) || fcntl(t->pipe[0], F_SETFL, O_NONBLOCK))
+		return grt_err_set(err, -errno, strerror(errno), NULL, "cannot make a pipe");
+	return 0;
+}
+
+static int write_all(int fd, const char *data, size_t len)
+{
+	ssize_t n;
+
+	while (len) {
+		n = write(fd, data, len);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		data += n;
+		len -= (size_t)n;
+	}
+	return 0;
+}
+
+int textlog_write(struct textlog *t, const char *data, size_t len)
+{
+	t->bytes += len;
+	return write_all(t->file, data, len);
+}
+
+/* ---------------------------------------------------------------- its events */
+
+static int hand_over(struct reading *r, enum grt_pack pack)
+{
+	const struct grt_packer_counts counts = {.lost = r->t->lost + r->t->late};
+	size_t n;
+	int ret = 0;
+
+	do {
+		n = grt_packer_read(r->packer, 0, r->buf, PACKETS, r->last, pack, &counts);
+		ret = write_all(r->t->pipe[1], r->buf, n);
+	} while (n && !ret);
+	return ret;
+}
+
+static int add_event(struct reading *r, const struct grt_event *e)
+{
+	const struct grt_ev_name *n = (const struct grt_ev_name *)e;
+	char name[sizeof(n->name) + 1] = "", owner[sizeof(n->owner) + 1] = "";
+
+	if (e->type != GRT_EV_NAME)
+		return grt_packer_add(r->packer, 0, e);
+	memcpy(name, n->name, sizeof(n->name));
+	memcpy(owner, n->owner, sizeof(n->owner));
+	return grt_packer_name(r->packer, 0, e->time, n->kind, n->id, name, owner);
+}
+
+static int on_event(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
+{
+	struct reading *r = (struct reading *)c;
+	int ret = add_event(r, e);
+
+	(void)cpu;
+	r->last = e->time;
+	r->t->events += !ret && e->type != GRT_EV_NAME;
+	r->t->late += ret == -ERANGE;
+	if (ret && ret != -ERANGE)
+		return ret;
+	if (++r->held < EVENTS_AT_ONCE)
+		return 0;
+	r->held = 0;
+	return hand_over(r, GRT_PACK_ENOUGH);
+}
+
+static int read_text(struct reading *r)
+{
+	struct grt_session *s = NULL;
+	struct grt_err err = {.what = ""};
+	char path[64];
+	int ret;
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", r->t->file);
+	ret = grt_session_open(&s, path, &err);
+	/* nothing came, or nothing of a form that is known: that is told, and is no failure */
+	r->t->empty = ret == -ENODATA || ret == -EINVAL;
+	if (r->t->empty)
+		return 0;
+	if (!ret) {
+		ret = grt_session_run(s, &r->c, 0, UINT64_MAX, &err);
+		r->t->health = *grt_session_health(s);
+		r->t->lost += r->t->health.balance.fate[GRT_FATE_LOST];
+		grt_session_close(s);
+	}
+	return ret;
+}
+
+static void convert(struct textlog *t)
+{
+	struct reading r = {.c = {.event = on_event}, .t = t, .buf = malloc(PACKETS)};
+	int ret = r.buf ? grt_packer_new(&r.packer, 1) : -ENOMEM;
+
+	if (!ret)
+		ret = read_text(&r);
+	if (!ret)
+		ret = hand_over(&r, GRT_PACK_ALL);
+	t->failed = ret;
+	grt_packer_free(r.packer);
+	free(r.buf);
+}
+
+/* ---------------------------------------------------------------- the thread */
+
+/* Return: bytes, 0 at the end or when nothing is there */
+static ssize_t copy_some(struct textlog *t, char *buf)
+{
+	ssize_t n = read(t->in, buf, CHUNK);
+
+	if (n <= 0)
+		return 0;
+	if (t->copy ? t->copy(t, buf, (size_t)n) : textlog_write(t, buf, (size_t)n))
+		return 0;
+	return n;
+}
+
+/* Until it is told to end, and then what is left. */
+static void copy_all(struct textlog *t)
+{
+	struct pollfd fds[2] = {{.fd = t->in, .events = POLLIN}, {.fd = t->wake, .events = POLLIN}};
+	static _Thread_local char buf[CHUNK];
+
+	while (!fds[1].revents) {
+		if (poll(fds, 2, -1) < 0 && errno != EINTR)
+			break;
+		/* a pipe without writers is at its end */
+		if (fds[0].revents && !copy_some(t, buf) && !(fds[0].revents & POLLIN))
+			fds[0].fd = -1;
+	}
+	while (t->in >= 0 && copy_some(t, buf) > 0)
+		;
+	if (t->copy)
+		t->copy(t, NULL, 0);
+}
+
+static void *run(void *arg)
+{
+	struct textlog *t = arg;
+
+	copy_all(t);
+	convert(t);
+	close(t->pipe[1]);
+	t->pipe[1] = -1;
+	return NULL;
+}
+
+int textlog_start(struct textlog *t, int in, struct grt_err *err)
+{
+	int ret;
+
+	t->in = in;
+	if (in >= 0)
+		fcntl(in, F_SETFL, fcntl(in, F_GETFL) | O_NONBLOCK);
+	ret = pthread_create(&t->thread, NULL, run, t);
+	if (ret)
+		return grt_err_set(err, -ret, strerror(ret), NULL, "cannot start a thread");
+	t->running = true;
+	return 0;
+}
+
+ssize_t textlog_read(struct textlog *t, void *buf, size_t len)
+{
+	ssize_t n = read(t->pipe[0], buf, len);
+
+	return n < 0 ? -errno : n;
+}
+
+void textlog_stop(struct textlog *t, uint64_t lost)
+{
+	uint64_t one = 1;
+
+	if (!t->running || t->stopped)
+		return;
+	t->stopped = true;
+	t->lost = lost;
+	if (write(t->wake, &one, sizeof(one)) < 0)
+		t->failed = -errno;
+}
+
+const char *textlog_summary(struct textlog *t)
+{
+	const struct grt_health_text *h = &t->health.text;
+
+	snprintf(t->text, sizeof(t->text),
+		 "form=%s lines=%" PRIu64 " events=%" PRIu64 " bad=%" PRIu64 " skipped=%" PRIu64
+		 " lost=%" PRIu64 " late=%" PRIu64 " failed=%d",
+		 h->form ? h->form : "none", h->lines, t->events, h->bad, h->skipped, t->lost, t->late,
+		 -t->failed);
+	return t->text;
+}
+
+void textlog_close(struct textlog *t)
+{
+	textlog_stop(t, 0);
+	/* who waits for room in the pipe learns that nobody reads it any more */
+	if (t->pipe[0] >= 0)
+		close(t->pipe[0]);
+	if (t->running)
+		pthread_join(t->thread, NULL);
+	t->running = false;
+	if (t->pipe[1] >= 0)
+		close(t->pipe[1]);
+	if (t->wake >= 0)
+		close(t->wake);
+	if (t->file >= 0)
+		close(t->file);
+	if (!t->kept && t->path[0])
+		unlink(t->path);
+	t->pipe[0] = t->pipe[1] = t->wake = t->file = -1;
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Sources whose events come as text: the text is kept in a file while a program
+ * runs, and read as any other text when that has ended, by a thread that hands
+ * packets over through a pipe. So what is recorded is what the readers of the
+ * library make of the file, and the file can be kept.
+ */
+#ifndef GRTRACE_TEXTLOG_H
+#define GRTRACE_TEXTLOG_H
+
+#include <pthread.h>
+
+#include <grtrace/grtrace.h>
+
+/**
+ * struct textlog_settings - what `rocm record` asks for
+ * @dir: where the texts are kept; NULL: nowhere
+ * @log_name, @trace_name: their names in it
+ * @level: AMD_LOG_LEVEL, 0: 4
+ * @functions: of the kernel, with commas; NULL: KFD's
+ * @capture_stderr: the log comes through the program's standard error
+ * @container: the program runs in one: it inherits no file of ours
+ */
+struct textlog_settings {
+	const char *dir;
+	const char *log_name;
+	const char *trace_name;
+	unsigned int level;
+	const char *functions;
+	bool capture_stderr;
+	const char *container;
+};
+
+/* Set before the sources are opened. */
+extern struct textlog_settings textlog_settings;
+
+/**
+ * struct textlog - a text
+ * @path: of the file; @kept: it stays
+ * @file: it
+ * @in: where the text comes from, -1: somebody else writes the file
+ * @copy: moves bytes from @in; NULL: as they are
+ * @arg: for it
+ * @pipe: packets
+ * @wake: an eventfd that ends copying
+ * @events, @lost, @late: of the packets, once they are written
+ * @health: of the text
+ * @stopped: it was told to end
+ */
+struct textlog {
+	char path[4096];
+	bool kept;
+	int file;
+	int in;
+	int (*copy)(struct textlog *t, const char *data, size_t len);
+	void *arg;
+	int pipe[2];
+	int wake;
+	pthread_t thread;
+	bool running;
+	bool stopped;
+	uint64_t bytes;
+	uint64_t events;
+	uint64_t lost;
+	uint64_t late;
+	struct grt_health health;
+	bool empty;
+	int failed;
+	char text[256];
+};
+
+/** textlog_open - makes the file: NAME in the settings' directory, else an unnamed one. Return: 0 or -errno
+ */
+int textlog_open(struct textlog *t, const char *name, struct grt_err *err);
+
+/** textlog_start - begins; @in: may be -1. Return: 0 or -errno */
+int textlog_start(struct textlog *t, int in, struct grt_err *err);
+
+/** textlog_write - appends to the file. Return: 0 or -errno */
+int textlog_write(struct textlog *t, const char *data, size_t len);
+
+/** textlog_read - packets, as source.h has it */
+ssize_t textlog_read(struct textlog *t, void *buf, size_t len);
+
+/** textlog_stop - no more text comes; packets do. @lost: events that the text does not tell to be missing */
+void textlog_stop(struct textlog *t, uint64_t lost);
+
+/** textlog_summary - what was in the text, for the recording's environment; once the packets have been read
+ */
+const char *textlog_summary(struct textlog *t);
+
+/** textlog_close - ends it and removes what is not kept */
+void textlog_close(struct textlog *t);
+
+#endif /* GRTRACE_TEXTLOG_H */

@@ -1,0 +1,159 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# grtrace export: every format, read by programs that know nothing of ours.
+
+# shellcheck source=tests/cli/_lib.sh
+. "$GRTRACE_SRC/tests/cli/_lib.sh"
+
+make_trace() { # KIND
+	"$GRTRACE_BUILD/tests/cli/export_traces" "$1" "$1.grt"
+}
+
+# What a timeline shows, by another reader of its format.
+shown() { # FORMAT FILE
+	python3 "$GRTRACE_SRC/tests/cli/_timeline.py" "$1" "$2"
+}
+
+# Its slices, instants and values alone.
+items() { # FORMAT FILE
+	shown "$@" | grep -E '^[0-9]|^counts'
+}
+
+has() { # LINE
+	grep -qxF -- "$1" <<<"$output"
+}
+
+make_trace all
+make_trace deep
+"$GRTRACE_BUILD/tests/cli/traces" every every.grt
+"$GRTRACE_BUILD/tests/cli/stacks" stacks.grt
+
+# ---------------------------------------------------------------- timelines
+
+for format in perfetto chrome; do
+	run export -f $format -o all.$format all.grt
+	expect "$format: written" 0 '^grtrace export: all.grt: 41 events: 3 jobs, 11 slices, 7 instants, 2 values of counters$'
+	check "$format: what is not drawn is told" says '^  1 jobs are not drawn: their START or END is not known$'
+	check "$format: also ends" says '^  1 ends are not drawn: '
+	check "$format: and beginnings" says '^  3 slices have no end in the trace$'
+	check "$format: and losses" says '^  13 events were lost in the recording$'
+	output=$(items $format all.$format)
+	status=$?
+	check "$format: another reader takes it" exits 0
+	check "$format: an ioctl, with what it returned" has \
+		'000000001000+50        slice    [app 70/draw 71] DRM_IOCTL_AMDGPU_CS fd=5 ret=-11'
+	check "$format: the submit in it, where an arrow begins" has \
+		'000000001010+0         instant  [app 70/draw 71] SUBMIT ctx=9 seqno=1 >90000000001'
+	check "$format: the job, where it ends" has \
+		'000000001030+270       slice    [GPU renderD128 (amdgpu)/gfx] app ctx=9 pid=70 seqno=1 t_complete=10 t_queue=10 t_sched=10 wait_ns=290 waits=1 <90000000001'
+	check "$format: a wait inside of an ioctl" has \
+		'000000001110+290       slice    [app 70/draw 71] wait ctx=9 seqno=1'
+	check "$format: jobs that overlap are both whole" has \
+		"$(printf '000000001320+80        slice    [GPU renderD128 (amdgpu)/gfx] b\u20ac;\\x0ad ctx=10 pid=80 seqno=1 status=-5 t_complete=5 t_queue=180 t_sched=20 <a0000000001')"
+	check "$format: a slice whose end was lost ends with the next" has \
+		"$(printf '000000001500+100       slice    [b\u20ac;\\x0ad 80/bad\ufffd"\\\\x1b 80] ioctl 0x1234 end_not_in_trace=true fd=4')"
+	check "$format: one that goes on stays open" says '^000000001600\+open      slice    .* ioctl 0x1234 fd=4$'
+	check "$format: a channel group's life" says \
+		'^000000001050\+350       slice    \[app 70/channel groups\] channel group .*cause=1 client=0xc1d0 .*timeslice=2000 tsg=0x3$'
+	check "$format: another one beside it, which lives on" says '^000000001060\+open      slice    \[app 70/channel groups\] '
+	check "$format: vertical blanks" says '^000000001100\+0         instant  \[GPU renderD128 \(amdgpu\)/CRTC 1\] VBLANK .*vseq=77$'
+	check "$format: an Xid" says '^000000001200\+0         instant  \[Xid of 0000:01:00.0\] Xid 31 bus=0x100 code=31 meaning=.* text=pid=70, MMU Fault$'
+	check "$format: interrupts, beside their ring" has \
+		'000000001350+0         instant  [GPU renderD128 (amdgpu)/gfx: events] IRQ data=0x0 source=181'
+	check "$format: a counter" has '000000001300+0         counter  [GPU renderD128 (amdgpu)/power [mW]]  value=-1'
+	check "$format: where events were lost" has '000000001000+400       slice    [lost events/CPU 2] lost lost_events=13'
+	check "$format: nothing else, and every arrow has two ends" has 'counts slices=11 instants=7 values=2 arrows=3 from_nowhere=0'
+	output=$(shown $format all.$format)
+	check "$format: the balance is in it" says '^balance .*emitted=54 delivered=41 .*lost=13 .*jobs_not_drawn=1 .*ends_without_beginning=1 without_end=3'
+
+	run export -f $format -o every.$format every.grt
+	expect "$format: every event there is" 0 '^grtrace export: every.grt: 504 events: '
+	run export -f $format -o deep.$format deep.grt
+	expect "$format: more at a time than there are tracks for is counted" 0 '^  36 items are not drawn: '
+	for kind in every deep; do
+		output=$(shown $format $kind.$format 2>&1)
+		status=$?
+		check "$format: $kind, read by another reader" exits 0
+	done
+done
+for kind in all deep; do
+	check "both timelines of $kind show the same" test "$(items perfetto $kind.perfetto)" = "$(items chrome $kind.chrome)"
+done
+output=$(shown perfetto all.perfetto)
+check "perfetto: the clock" says '^clocks monotonic=[0-9]+ primary=monotonic$'
+check "perfetto: the recording" says '^recording command=trace_maker$'
+check "perfetto: protoc takes it apart" test "$(protoc --decode_raw <all.perfetto | grep -c '^1 {$')" -gt 30
+check "perfetto: and nothing is left over" test -z "$(protoc --decode_raw <every.perfetto | grep -v '[{}:]')"
+
+# The reader itself: what it must refuse.
+head -c 300 all.perfetto >cut
+output=$(shown perfetto cut 2>&1)
+check "the reader refuses a cut file" says 'Bad: a field is cut'
+sed 's/"ph":"B"/"ph":"i","s":"t"/' all.chrome >ends
+output=$(shown chrome ends 2>&1)
+check "and ends without a beginning" says 'ends nothing'
+
+# -------------------------------------------------------- tables and stacks
+
+run export -f jsonl -o every.jsonl every.grt
+expect "jsonl" 0 '^grtrace export: every.grt: 504 events$'
+check "jsonl: the same lines as dump --json" cmp -s every.jsonl <("$GRTRACE" dump --json every.grt)
+run export -f csv -o every.csv every.grt
+expect "csv" 0 '^grtrace export: every.grt: 504 events$'
+output=$(python3 - every.csv every.jsonl 2>&1 <<'END'
+import csv, json, sys
+rows = list(csv.DictReader(open(sys.argv[1], newline="", encoding="utf-8"), strict=True))
+lines = [json.loads(line) for line in open(sys.argv[2], encoding="utf-8")]
+assert len(rows) == len(lines) == 504, (len(rows), len(lines))
+for row, line in zip(rows, lines):
+    assert None not in row, "a row with too many fields"
+    del line["size"]
+    for key, value in line.items():
+        if not isinstance(value, str) or not (set(value) & {"\ufffd", "\\"} or not value.isprintable()):
+            assert row[key] == str(value), (key, row[key], value)
+    assert not [key for key, value in row.items() if value and key not in line], row
+print("same")
+END
+)
+check "csv: the same values, by Python's reader" says '^same$'
+run export -f folded -o out.folded stacks.grt
+expect "folded" 0 '^grtrace export: stacks.grt: '
+check "folded: the same lines as flame" cmp -s out.folded <("$GRTRACE" flame stacks.grt 2>/dev/null)
+
+# ----------------------------------------------------------- the command line
+
+run export all.grt -o trace.pftrace
+expect "the format by the file's ending" 0 '3 jobs'
+check "is that of -f" cmp -s trace.pftrace all.perfetto
+check "the file is the user's alone" test "$(stat -c %a trace.pftrace)" = 600
+check "standard output" test "$("$GRTRACE" export -f chrome all.grt 2>/dev/null | md5sum)" = "$(md5sum <all.chrome)"
+run export all.grt
+expect "no format" 2 '-f FORMAT is needed; there are: perfetto, chrome, folded, csv, jsonl'
+run export -f svg all.grt
+expect "an unknown one" 2 'no such format: svg; there are: '
+run export -f chrome all.grt deep.grt
+expect "two traces" 2 "more than one trace: 'deep.grt'"
+run export -f chrome no.grt
+expect "no such trace" 1 'no.grt: cannot open'
+run export -f chrome
+expect "no recording here" 1 'try: grtrace record'
+run export -f chrome -o no/such/file all.grt
+expect "an output that cannot be written" 1 'cannot create no/such/file'
+run export -f jsonl --from 0.0000012 --to 0.000001299 all.grt -o part
+check "--from and --to" test "$(grep -vc '"type":"NAME"' part)" = 1
+run export -f chrome --from +1s --to +2s all.grt
+expect "nothing in this time" 2 'leave nothing'
+output=$("$GRTRACE" export -f csv every.grt 2>err | head -n 1)
+check "a reader that has seen enough" says '^time,cpu,type,flags,engine,'
+if [ -c /dev/full ]; then
+	output=$("$GRTRACE" export -f perfetto all.grt 2>&1 >/dev/full)
+	status=$?
+	expect "a full disk" 1 'cannot write to standard output: No space left'
+fi
+truncate -s -20 all.grt/kmod_1
+run export -f perfetto -o cut.pftrace all.grt
+expect "a cut recording is an error" 1 'all.grt/kmod_1: .* the last packet is cut'
+output=$(shown perfetto cut.pftrace)
+status=$?
+expect "after its intact part" 0 'DRM_IOCTL_AMDGPU_CS'
+plan

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Writes the traces of export.sh: `export_traces KIND PATH`. What is in them is
+ * told there, line by line.
+ */
+#include <err.h>
+#include <string.h>
+
+#include "../unit/trace_maker.h"
+
+#define DEVICE 226 << 20 | 128
+#define APP .e.pid = 70, .e.tid = 71
+#define OTHER .e.pid = 80, .e.tid = 80
+#define GFX .e.ring = 1, .e.device = DEVICE, .e.engine = GRT_ENGINE_GRAPHICS
+#define NOWHERE .e.ring = GRT_RING_NONE, .e.device = DEVICE
+
+static void name_device(struct trace_maker *tm)
+{
+	tm_emit(tm, 0, name, .e.time = 900, .e.ring = GRT_RING_NONE, .kind = GRT_NAME_DEVICE, .id = DEVICE,
+		.name = "renderD128", .owner = "amdgpu");
+	tm_emit(tm, 0, name, .e.time = 900, .e.ring = GRT_RING_NONE, .kind = GRT_NAME_COUNTER, .id = 7,
+		.name = "power", .owner = "mW");
+	tm_name_thread(tm, 71, "draw", "app");
+	tm_name_thread(tm, 80, "bad\xff\"\\\x1b", "b\xe2\x82\xac;\nd");
+	tm_name_ring(tm, 1, "gfx", "amdgpu");
+}
+
+/* Ioctls with a submit and a wait in them, ends and beginnings that are not there. */
+static void calls(struct trace_maker *tm)
+{
+	tm_emit(tm, 0, ioctl_exit, .e.time = 950, APP, NOWHERE, .cmd = 0xc0186444);
+	tm_emit(tm, 0, ioctl_enter, .e.time = 1000, APP, NOWHERE, .cmd = 0xc0186444, .fd = 5);
+	tm_emit(tm, 0, submit, .e.time = 1010, APP, GFX, .e.ctx = 9, .e.seqno = 1);
+	tm_emit(tm, 0, ioctl_exit, .e.time = 1050, APP, NOWHERE, .cmd = 0xc0186444, .ret = -11);
+	tm_emit(tm, 0, ioctl_enter, .e.time = 1100, APP, NOWHERE, .cmd = 0xc0206449, .fd = 5);
+	tm_emit(tm, 0, sync_wait_enter, .e.time = 1110, APP, GFX, .e.ctx = 9, .e.seqno = 1);
+	tm_emit(tm, 0, submit, .e.time = 1120, OTHER, GFX, .e.ctx = 10, .e.seqno = 1);
+	tm_emit(tm, 0, submit, .e.time = 1130, OTHER, GFX, .e.ctx = 10, .e.seqno = 2);
+	tm_emit(tm, 0, sync_wait_exit, .e.time = 1400, APP, GFX, .e.ctx = 9, .e.seqno = 1);
+	tm_emit(tm, 0, ioctl_exit, .e.time = 1450, APP, NOWHERE, .cmd = 0xc0206449);
+	tm_emit(tm, 0, ioctl_enter, .e.time = 1500, OTHER, NOWHERE, .cmd = 0x1234, .fd = 4);
+	tm_emit(tm, 0, ioctl_enter, .e.time = 1600, OTHER, NOWHERE, .cmd = 0x1234, .fd = 4);
+}
+
+/* Three jobs, of which the second and the third overlap; one without an end. */
+static void jobs(struct trace_maker *tm)
+{
+	tm_emit(tm, 1, commit, .e.time = 1020, GFX, .e.ctx = 9, .e.seqno = 1);
+	tm_emit(tm, 1, start, .e.time = 1030, GFX, .e.ctx = 9, .e.seqno = 1);
+	tm_emit(tm, 1, commit, .e.time = 1140, GFX, .e.ctx = 10, .e.seqno = 1);
+	tm_emit(tm, 1, commit, .e.time = 1141, GFX, .e.ctx = 10, .e.seqno = 2);
+	tm_emit(tm, 1, end, .e.time = 1300, GFX, .e.ctx = 9, .e.seqno = 1);
+	tm_emit(tm, 1, complete, .e.time = 1310, GFX, .e.ctx = 9, .e.seqno = 1);
+	tm_emit(tm, 1, start, .e.time = 1320, GFX, .e.ctx = 10, .e.seqno = 1);
+	tm_emit(tm, 1, start, .e.time = 1330, GFX, .e.ctx = 10, .e.seqno = 2);
+	tm_emit(tm, 1, end, .e.time = 1400, GFX, .e.ctx = 10, .e.seqno = 1);
+	tm_emit(tm, 1, complete, .e.time = 1405, GFX, .e.ctx = 10, .e.seqno = 1, .status = -5);
+	tm_emit(tm, 1, end, .e.time = 1410, GFX, .e.ctx = 10, .e.seqno = 2);
+	tm_emit(tm, 1, complete, .e.time = 1420, GFX, .e.ctx = 10, .e.seqno = 2);
+	tm_emit(tm, 1, start, .e.time = 1500, GFX, .e.ctx = 10, .e.seqno = 3);
+}
+
+static void others(struct trace_maker *tm)
+{
+	tm_emit(tm, 2, counter, .e.time = 1000, NOWHERE, .counter = 7, .value = 21000);
+	tm_emit(tm, 2, tsg_init, .e.time = 1050, APP, NOWHERE, .client = 0xc1d0, .tsg = 3, .timeslice = 2000);
+	tm_emit(tm, 2, tsg_init, .e.time = 1060, APP, NOWHERE, .client = 0xc1d0, .tsg = 4, .timeslice = 2000);
+	tm_emit(tm, 2, vblank, .e.time = 1100, NOWHERE, .crtc = 1, .vseq = 77, .stamp = 1095);
+	tm_emit(tm, 2, xid, .e.time = 1200, NOWHERE, .code = 31, .bus = 0x0100, .text = "pid=70, MMU Fault");
+	tm_emit(tm, 2, counter, .e.time = 1300, NOWHERE, .counter = 7, .value = -1);
+	tm_emit(tm, 2, irq, .e.time = 1350, GFX, .source = 181);
+	tm_emit(tm, 2, tsg_destroy, .e.time = 1400, APP, NOWHERE, .client = 0xc1d0, .tsg = 3, .cause = 1);
+	tm_fate(tm, 2, GRT_FATE_LOST, 13);
+}
+
+static void all(const char *path)
+{
+	struct trace_maker *tm = tm_dir(path, 3);
+
+	name_device(tm);
+	calls(tm);
+	jobs(tm);
+	others(tm);
+	tm_close(tm);
+}
+
+/* More jobs at a time on one ring than there are lanes: 100, each inside the one before. */
+static void deep(const char *path)
+{
+	struct trace_maker *tm = tm_dir(path, 1);
+
+	for (uint64_t i = 0; i < 100; i++)
+		tm_emit(tm, 0, start, .e.time = 1000 + i, GFX, .e.ctx = 9, .e.seqno = i + 1);
+	for (uint64_t i = 100; i-- > 0;)
+		tm_emit(tm, 0, end, .e.time = 3000 - 10 * i, GFX, .e.ctx = 9, .e.seqno = i + 1);
+	for (uint64_t i = 0; i < 100; i++)
+		tm_emit(tm, 0, complete, .e.time = 4000 + i, GFX, .e.ctx = 9, .e.seqno = i + 1);
+	tm_close(tm);
+}
+
+static const struct {
+	const char *name;
+	void (*write)(const char *path);
+} kinds[] = {{"all", all}, {"deep", deep}};
+
+int main(int argc, char **argv)
+{
+	for (size_t i = 0; argc == 3 && i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (!strcmp(argv[1], kinds[i].name)) {
+			kinds[i].write(argv[2]);
+			return 0;
+		}
+	errx(2, "usage: export_traces all|deep PATH");
+}
