@@ -25,9 +25,13 @@ enum {
 enum {
 	CUPTI_DOMAIN_DRIVER = 1,
 	CUPTI_DOMAIN_RUNTIME = 2,
+	CUPTI_DOMAIN_RESOURCE = 3,
 	CUPTI_SITE_ENTER = 0,
 	CUPTI_SITE_EXIT = 1,
 };
+
+/* CUpti_CallbackIdResource */
+enum { CUPTI_RESOURCE_GRAPH_NODE_CREATED = 13 };
 
 /* CUpti_ActivityKind */
 enum {

@@ -196,7 +196,20 @@ void clock_snapshot(void);
 /** clock_convert - a stamp of the GPU to CLOCK_MONOTONIC; 0 stays 0 */
 uint64_t clock_convert(uint64_t stamp);
 
-/** clock_monotonic - CUPTI's own stamps, where it asks for them */
+/** clock_init - measures the clocks, some ms */
+void clock_init(void);
+
+/** clock_tune - keeps clock_monotonic() right; the writer, every 10 ms */
+void clock_tune(void);
+
+/**
+ * clock_monotonic - CLOCK_MONOTONIC, ns, for every launch and for CUPTI
+ *
+ * Where the system has it for some 20 ns that is it. In sandboxes and virtual
+ * machines it may take 300, and a launch takes two of ours and several of CUPTI's:
+ * then it comes from the processor's counter, tuned to the clock again and again,
+ * and may be some 100 ns off.
+ */
 uint64_t clock_monotonic(void);
 
 /* --------------------------------------------------------------- cupti.c */

@@ -40,10 +40,14 @@ struct entry {
 	int32_t result;
 	uint16_t call;
 	uint16_t stack;
-	uint32_t pad;
+	uint32_t captured;
 };
 
-/** struct open - a call that has not returned; @inner: calls of the same correlation in it */
+/**
+ * struct open - a call that has not returned
+ * @inner: calls of the same correlation in it
+ * @captured: a node of a graph was made in it
+ */
 struct open {
 	uint64_t begin;
 	uint32_t correlation;
@@ -51,6 +55,7 @@ struct open {
 	uint32_t context;
 	uint16_t call;
 	uint16_t inner;
+	bool captured;
 };
 
 enum { THREAD_FREE, THREAD_USED, THREAD_LEFT };
@@ -217,7 +222,11 @@ static void put(struct thread *t, const struct open *o, int32_t result)
 	e->result = result;
 	e->call = o->call;
 	e->stack = (uint16_t)inject.stack;
-	e->end = now_ns(CLOCK_MONOTONIC);
+	e->captured = o->captured;
+	e->end = clock_monotonic();
+	/* a clock that was tuned in between */
+	if (e->end < e->begin)
+		e->end = e->begin;
 	atomic_store_explicit(&t->head, head + 1, memory_order_release);
 }
 
@@ -232,11 +241,12 @@ static void enter(struct thread *t, uint16_t call, const struct cupti_callback *
 	if (t->depth++ >= OPEN_MAX)
 		return;
 	o = &t->open[t->depth - 1];
-	o->begin = now_ns(CLOCK_MONOTONIC);
+	o->begin = clock_monotonic();
 	o->correlation = d->correlation;
 	o->context = d->context_uid;
 	o->call = call;
 	o->inner = 0;
+	o->captured = false;
 	o->node = 0;
 	if (inject.stack == STACK_INPROC)
 		o->node = grt_unwind(t->unwind);
@@ -266,6 +276,13 @@ static void leave(struct thread *t, const struct cupti_callback *d)
 	put(t, &t->open[at - 1], d->result ? *(const int32_t *)d->result : 0);
 }
 
+/* A launch into a stream that is captured makes a node of a graph, and nothing runs. */
+static void capture(struct thread *t)
+{
+	if (t && t->depth && t->depth <= OPEN_MAX)
+		t->open[t->depth - 1].captured = true;
+}
+
 void launch_callback(void *user, int domain, uint32_t number, const struct cupti_callback *data)
 {
 	bool on = atomic_load_explicit(&inject.on, memory_order_relaxed);
@@ -273,6 +290,8 @@ void launch_callback(void *user, int domain, uint32_t number, const struct cupti
 	int saved;
 
 	(void)user;
+	if (domain == CUPTI_DOMAIN_RESOURCE)
+		capture(t);
 	if (domain != CUPTI_DOMAIN_DRIVER && domain != CUPTI_DOMAIN_RUNTIME)
 		return;
 	if (!on && (!atomic_load_explicit(&inject.leaving, memory_order_relaxed) ||
@@ -299,6 +318,7 @@ unsigned int launch_enable(void *subscriber)
 {
 	unsigned int n = 0;
 
+	inject.cupti.enable_callback(1, subscriber, CUPTI_DOMAIN_RESOURCE, CUPTI_RESOURCE_GRAPH_NODE_CREATED);
 	/* those that came later than this CUPTI are refused */
 #define GRT_CUDA_CALL(DOMAIN, number, KIND, name) \
 	n += !inject.cupti.enable_callback(1, subscriber, CUPTI_DOMAIN_##DOMAIN, number);
@@ -370,6 +390,7 @@ static void write_entry(struct packets *p, const struct entry *e)
 
 	event_init(&r.e, GRT_EV_LAUNCH, sizeof(r), e->end);
 	r.e.tid = e->tid;
+	r.e.flags = e->captured ? GRT_FLAG_CAPTURED : 0;
 	r.begin = e->begin;
 	r.correlation = e->correlation;
 	r.node = e->node;

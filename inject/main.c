@@ -167,6 +167,7 @@ static void tick(void)
 {
 	uint64_t now = now_ns(CLOCK_MONOTONIC);
 
+	clock_tune();
 	if (now - writer.last_round < ROUND_NS) {
 		if (launch_filled())
 			write_round();
@@ -368,6 +369,7 @@ static bool init_cupti(void)
 {
 	int ret;
 
+	clock_init();
 	init_clock();
 	if (inject.cupti.set_thread_ids)
 		inject.cupti.set_thread_ids(CUPTI_THREAD_ID_SYSTEM);

@@ -58,6 +58,7 @@ enum grt_flag_bit {
 	GRT_FLAG_BPF_BIT,	/* captured by a BPF program: the kernel module may tell of the same job */
 	GRT_FLAG_SIGNALLED_BIT,	/* WAIT_DEP: the fence had been signalled already */
 	GRT_FLAG_ENDED_BIT,	/* COUNTER: from here to its next event the value is not known */
+	GRT_FLAG_CAPTURED_BIT,	/* LAUNCH: it became a node of a graph, and did not run */
 };
 
 #define GRT_FLAG_INFERRED  (1U << GRT_FLAG_INFERRED_BIT)
@@ -66,6 +67,7 @@ enum grt_flag_bit {
 #define GRT_FLAG_BPF	   (1U << GRT_FLAG_BPF_BIT)
 #define GRT_FLAG_SIGNALLED (1U << GRT_FLAG_SIGNALLED_BIT)
 #define GRT_FLAG_ENDED	   (1U << GRT_FLAG_ENDED_BIT)
+#define GRT_FLAG_CAPTURED  (1U << GRT_FLAG_CAPTURED_BIT)
 
 /* grt_ev_name.kind */
 #define GRT_NAME_THREAD	 1

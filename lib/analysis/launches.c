@@ -22,6 +22,7 @@ struct caller {
 	uint16_t call;
 	uint8_t kind;
 	bool failed;
+	bool captured;
 };
 
 /** struct entry - a launch; @seen: something came of it */
@@ -176,13 +177,14 @@ static bool same_caller(const void *owner, uint32_t id, const void *key)
 {
 	const struct caller *c = &((const struct grt_launches *)owner)->caller[id], *k = key;
 
-	return c->tid == k->tid && c->context == k->context && c->call == k->call && c->failed == k->failed;
+	return c->tid == k->tid && c->context == k->context && c->call == k->call && c->failed == k->failed &&
+	       c->captured == k->captured;
 }
 
 static int intern_caller(struct grt_launches *l, const struct caller *k, uint32_t *number)
 {
-	uint32_t tag =
-		grt_hash(&l->key, (uint64_t)k->tid << 32 | k->context, (uint64_t)k->call << 1 | k->failed);
+	uint32_t tag = grt_hash(&l->key, (uint64_t)k->tid << 32 | k->context,
+				(uint64_t)k->call << 2 | k->failed << 1 | k->captured);
 	struct caller *more;
 
 	*number = grt_index_find(&l->caller_index, tag, same_caller, l, k);
@@ -212,6 +214,7 @@ static struct grt_launch launch_of(const struct grt_launches *l, uint32_t image,
 		.call = c->call,
 		.kind = c->kind,
 		.failed = c->failed,
+		.captured = c->captured,
 	};
 }
 
@@ -324,7 +327,8 @@ static int take_launch(struct grt_launches *l, const struct grt_ev_launch *e)
 			   .context = e->context,
 			   .call = e->call,
 			   .kind = row ? row->kind : GRT_CUDA_KIND_NONE,
-			   .failed = e->result != 0};
+			   .failed = e->result != 0,
+			   .captured = e->e.flags & GRT_FLAG_CAPTURED};
 	struct entry entry = {.begin = e->begin, .node = e->node};
 	uint32_t caller;
 
@@ -333,6 +337,7 @@ static int take_launch(struct grt_launches *l, const struct grt_ev_launch *e)
 	entry.caller = caller & INT32_MAX;
 	l->count.launches++;
 	l->count.failed += c.failed;
+	l->count.captured += c.captured;
 	if (find_entry(l, i->number, e->correlation)) {
 		l->count.doubled++;
 		return 0;
@@ -376,7 +381,7 @@ static int end_launch(struct grt_launches *l, const struct page *p, unsigned int
 	const struct entry *e = &p->entry[p->place[at]];
 	struct grt_launch launch = launch_of(l, p->image, p->number << PAGE_BITS | at, e);
 
-	if (e->seen || launch.failed ||
+	if (e->seen || launch.failed || launch.captured ||
 	    (launch.kind != GRT_CUDA_KIND_KERNEL && launch.kind != GRT_CUDA_KIND_GRAPH))
 		return 0;
 	l->count.nothing++;

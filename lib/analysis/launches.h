@@ -20,6 +20,7 @@
  * @node: its stack in @image, 0: none
  * @begin: when it was made, ns
  * @failed: it returned an error
+ * @captured: it became a node of a graph, and did not run
  */
 struct grt_launch {
 	const struct grt_image *image;
@@ -31,6 +32,7 @@ struct grt_launch {
 	uint16_t call;
 	uint8_t kind;
 	bool failed;
+	bool captured;
 };
 
 /** enum grt_launched_how - how a record of the GPU got its launch */
@@ -43,8 +45,8 @@ enum grt_launched_how {
 /**
  * struct grt_launches_sink - who wants to know
  * @work: GPU_KERNEL, GPU_COPY or GPU_SYNC @e; @launch is NULL but for MATCHED, @image is its process's
- * @nothing: a call that should have brought a kernel or graph, did not fail, and of which no record is there
- * Both may be NULL; a result other than 0 ends the run.
+ * @nothing: a call that should have brought a kernel or graph, neither failed nor was captured, and of which
+ * no record is there Both may be NULL; a result other than 0 ends the run.
  */
 struct grt_launches_sink {
 	int (*work)(void *arg, const struct grt_event *e, const struct grt_image *image,
@@ -55,12 +57,12 @@ struct grt_launches_sink {
 
 /**
  * struct grt_launches_count - what was met; all exact
- * @launches: LAUNCH records; @failed: of these, with an error
+ * @launches: LAUNCH records; @failed, @captured: of these, with an error, and into a graph
  * @launches_lost, @gpu_lost: that the programs themselves counted as lost
  * @kernels, @copies, @syncs: records of the GPU
  * @matched, @by_gpu, @unknown: of kernels and copies
  * @syncs_matched: of @syncs
- * @nothing: launches of kernels and graphs that nothing came of
+ * @nothing: launches of kernels and graphs that nothing came of, though they neither failed nor were captured
  * @open: kernels and copies that had not ended
  * @no_stamps: records without stamps
  * @with_stack: kernels and copies whose launch has a stack
@@ -71,6 +73,7 @@ struct grt_launches_sink {
 struct grt_launches_count {
 	uint64_t launches;
 	uint64_t failed;
+	uint64_t captured;
 	uint64_t launches_lost;
 	uint64_t gpu_lost;
 	uint64_t kernels;

@@ -47,7 +47,7 @@ check "processes: each has its launch and stack" attributed
 trace ./launches copies 101
 check "copies: two, and one fill, in each turn" test "$(number copies)" -ge 303
 echo "# copies: $(head -1 <<<"$counts")"
-sed 's/^/# /' <<<"$counts"
+awk '{ print "# " $0 }' <<<"$counts"
 
 if python3 -c 'import torch' 2>/dev/null; then
 	for what in eager compiled triton; do
@@ -55,7 +55,7 @@ if python3 -c 'import torch' 2>/dev/null; then
 		check "PyTorch, $what: each kernel has its launch and stack" attributed
 		check "PyTorch, $what: Python is in the stacks" test "$(number python_stacks)" -gt 0
 		grep -E '^rate' <<<"$output" | sed 's/^/# /'
-		sed 's/^/# /' <<<"$counts"
+		awk '{ print "# " $0 }' <<<"$counts"
 	done
 fi
 plan

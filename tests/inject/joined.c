@@ -100,11 +100,11 @@ static void print(const struct joined *j)
 		cut += m->image[i]->process.stacks_cut;
 	for (i = 0; i < m->images; i++)
 		nodes += m->image[i]->nodes;
-	printf("launches=%llu failed=%llu lost=%llu+%llu kernels=%llu copies=%llu syncs=%llu matched=%llu by_gpu=%llu unknown=%llu syncs_matched=%llu nothing=%llu open=%llu no_stamps=%llu with_stack=%llu no_end=%llu doubled=%llu graph_kernels=%llu processes=%u\n",
-	       U(n.launches), U(n.failed), U(n.launches_lost), U(n.gpu_lost), U(n.kernels), U(n.copies),
-	       U(n.syncs), U(n.matched), U(n.by_gpu), U(n.unknown), U(n.syncs_matched), U(n.nothing),
-	       U(n.open), U(n.no_stamps), U(n.with_stack), U(n.no_end), U(n.doubled), U(j->graph_kernels),
-	       m->images);
+	printf("launches=%llu failed=%llu captured=%llu lost=%llu+%llu kernels=%llu copies=%llu syncs=%llu matched=%llu by_gpu=%llu unknown=%llu syncs_matched=%llu nothing=%llu open=%llu no_stamps=%llu with_stack=%llu no_end=%llu doubled=%llu graph_kernels=%llu processes=%u\n",
+	       U(n.launches), U(n.failed), U(n.captured), U(n.launches_lost), U(n.gpu_lost), U(n.kernels),
+	       U(n.copies), U(n.syncs), U(n.matched), U(n.by_gpu), U(n.unknown), U(n.syncs_matched),
+	       U(n.nothing), U(n.open), U(n.no_stamps), U(n.with_stack), U(n.no_end), U(n.doubled),
+	       U(j->graph_kernels), m->images);
 	printf("gpu_ms=%.3f mean_depth=%.1f whole_stacks=%llu python_stacks=%llu stacks_cut=%llu nodes=%llu dropped=%llu\n",
 	       (double)n.kernel_ns / 1e6, n.kernels ? (double)j->depth / (double)n.kernels : 0, U(j->whole),
 	       U(j->python), U(cut), U(nodes), U(m->dropped));

@@ -215,9 +215,10 @@ static void begin(struct call *c)
 	do
 		c->correlation = __atomic_fetch_add(&mock.next, 1, __ATOMIC_RELAXED);
 	while (!(uint32_t)c->correlation);
-	tell("L %d %d %u %llu\n", getpid(), (int)syscall(SYS_gettid),
-	     c->number | (c->domain == CUPTI_DOMAIN_DRIVER ? 0x8000U : 0),
-	     (unsigned long long)c->correlation);
+	if (getenv("MOCK_LOG"))
+		tell("L %d %d %u %llu\n", getpid(), (int)syscall(SYS_gettid),
+		     c->number | (c->domain == CUPTI_DOMAIN_DRIVER ? 0x8000U : 0),
+		     (unsigned long long)c->correlation);
 	site(CUPTI_SITE_ENTER, c->domain, c->number, c);
 	if (c->inner)
 		site(CUPTI_SITE_ENTER, CUPTI_DOMAIN_DRIVER, c->inner, c);
@@ -273,6 +274,16 @@ void mock_call(int domain, uint32_t number, uint32_t inner, unsigned int kernels
 	begin(&c);
 	for (i = 0; i < kernels; i++)
 		run_kernel(name, c.correlation, kernels > 1 ? i + 1 : 0);
+	end(&c);
+}
+
+void mock_capture(uint32_t number, uint32_t inner)
+{
+	struct call c = {.domain = CUPTI_DOMAIN_RUNTIME, .number = number, .inner = inner};
+
+	begin(&c);
+	if (mock.callback && mock.wanted[CUPTI_DOMAIN_RESOURCE][CUPTI_RESOURCE_GRAPH_NODE_CREATED])
+		mock.callback(NULL, CUPTI_DOMAIN_RESOURCE, CUPTI_RESOURCE_GRAPH_NODE_CREATED, NULL);
 	end(&c);
 }
 

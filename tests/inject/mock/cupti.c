@@ -46,7 +46,7 @@ int cuptiUnsubscribe(void *subscriber)
 
 int cuptiEnableCallback(uint32_t enable, void *subscriber, int domain, uint32_t number)
 {
-	if (subscriber != &mock || domain > 2 || number >= CALL_MAX)
+	if (subscriber != &mock || domain > 3 || number >= CALL_MAX)
 		return INVALID;
 	/* what came with CUDA 13 */
 	if (mock.version < 130000 && domain == CUPTI_DOMAIN_RUNTIME && number > 490)

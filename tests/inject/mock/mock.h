@@ -35,7 +35,7 @@ struct mock {
 	size_t buffer_limit;
 	size_t dropped;
 	cupti_callback_fn callback;
-	bool wanted[3][CALL_MAX];
+	bool wanted[4][CALL_MAX];
 	bool kinds[64];
 	cupti_request_fn request;
 	cupti_complete_fn complete;
@@ -59,6 +59,9 @@ void mock_copy(int domain, uint32_t number, uint32_t inner, uint64_t bytes);
 void mock_set(int domain, uint32_t number, uint32_t inner, uint64_t bytes);
 void mock_sync(int domain, uint32_t number, uint32_t inner);
 void mock_peer(int domain, uint32_t number, uint32_t inner, uint64_t bytes);
+
+/** mock_capture - a launch into a stream that is captured */
+void mock_capture(uint32_t number, uint32_t inner);
 
 /** mock_overhead - a record without a call */
 void mock_overhead(void);

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Launches and what the GPU did for them: by correlation id within a process
+ * image, in any order, with exact counts; definitions of a hostile trace.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/launches.h"
+#include "core/cuda.h"
+
+#define LAUNCH_KERNEL 211
+
+/* struct seen - what was handed out last, and how often */
+struct seen {
+	struct grt_launches *l;
+	unsigned int works;
+	unsigned int nothings;
+	enum grt_launched_how how;
+	struct grt_launch launch;
+	const struct grt_image *image;
+};
+
+static int on_work(void *arg, const struct grt_event *e, const struct grt_image *image,
+		   const struct grt_launch *launch, enum grt_launched_how how)
+{
+	struct seen *s = arg;
+
+	(void)e;
+	s->works++;
+	s->how = how;
+	s->image = image;
+	if (launch)
+		s->launch = *launch;
+	assert_int_equal(!!launch, how == GRT_LAUNCHED_MATCHED);
+	return 0;
+}
+
+static int on_nothing(void *arg, const struct grt_launch *launch)
+{
+	struct seen *s = arg;
+
+	s->nothings++;
+	s->launch = *launch;
+	return 0;
+}
+
+static int setup(void **state)
+{
+	struct seen *s = calloc(1, sizeof(*s));
+	struct grt_launches_sink sink = {.work = on_work, .nothing = on_nothing, .arg = s};
+
+	*state = s;
+	return grt_launches_new(&s->l, &sink);
+}
+
+static int teardown(void **state)
+{
+	struct seen *s = *state;
+
+	grt_launches_free(s->l);
+	free(s);
+	return 0;
+}
+
+#define PUT(s, NAME, record, p, ...)                                                              \
+	do {                                                                                      \
+		struct grt_ev_##record ev = {                                                     \
+			.e = {.type = GRT_EV_##NAME, .size = sizeof(ev), .pid = (p), .tid = (p)}, \
+			##__VA_ARGS__};                                                           \
+		assert_int_equal(grt_launches_event((s)->l, &ev.e), 0);                           \
+	} while (0)
+#define CALL(s, p, id, number, ...) \
+	PUT(s, LAUNCH, launch, p, .correlation = (id), .call = (number), ##__VA_ARGS__)
+#define LAUNCH(s, p, id, ...) CALL(s, p, id, LAUNCH_KERNEL, ##__VA_ARGS__)
+#define WORK(s, p, id, ...) PUT(s, GPU_KERNEL, gpu_kernel, p, .correlation = (id), ##__VA_ARGS__)
+#define KERNEL(s, p, id, ...) WORK(s, p, id, .start = 10, .end = 30, ##__VA_ARGS__)
+
+static struct grt_launches_count finish(struct seen *s)
+{
+	assert_int_equal(grt_launches_flush(s->l), 0);
+	return grt_launches_count(s->l);
+}
+
+static void joined(void **state)
+{
+	struct seen *s = *state;
+	struct grt_launches_count n;
+
+	for (unsigned int i = 1; i <= 1000; i++)
+		LAUNCH(s, 7, i * 3, .begin = i, .node = 5);
+	for (unsigned int i = 1; i <= 1000; i++) {
+		KERNEL(s, 7, i * 3);
+		assert_int_equal(s->how, GRT_LAUNCHED_MATCHED);
+		assert_int_equal(s->launch.begin, i);
+		assert_int_equal(s->launch.tid, 7);
+		assert_int_equal(s->launch.kind, GRT_CUDA_KIND_KERNEL);
+	}
+	n = finish(s);
+	assert_int_equal(n.matched, 1000);
+	assert_int_equal(n.with_stack, 1000);
+	assert_int_equal(n.kernel_ns, 20000);
+	assert_int_equal(n.nothing + n.unknown + n.doubled, 0);
+}
+
+static void graph(void **state)
+{
+	struct seen *s = *state;
+
+	CALL(s, 7, 1, 311);
+	for (int i = 0; i < 17; i++)
+		KERNEL(s, 7, 1, .graph_node = 1);
+	assert_int_equal(finish(s).matched, 17);
+}
+
+static void earlier_than_its_launch(void **state)
+{
+	struct seen *s = *state;
+
+	KERNEL(s, 7, 1);
+	assert_int_equal(s->works, 0);
+	LAUNCH(s, 7, 1);
+	assert_int_equal(finish(s).matched, 1);
+	assert_int_equal(s->works, 1);
+	assert_int_equal(s->nothings, 0);
+}
+
+static void of_another_process(void **state)
+{
+	struct seen *s = *state;
+	struct grt_launches_count n;
+
+	LAUNCH(s, 7, 1);
+	KERNEL(s, 8, 1);
+	n = finish(s);
+	assert_int_equal(n.unknown, 1);
+	assert_int_equal(n.nothing, 1);
+	assert_int_equal(s->how, GRT_LAUNCHED_UNKNOWN);
+}
+
+static void of_another_image(void **state)
+{
+	struct seen *s = *state;
+	struct grt_launches_count n;
+
+	PUT(s, PROCESS, process, 7, .what = 1);
+	LAUNCH(s, 7, 1);
+	PUT(s, PROCESS, process, 7, .what = 1);
+	KERNEL(s, 7, 1);
+	PUT(s, PROCESS, process, 7, .what = 3, .launches_lost = 3, .gpu_lost = 4);
+	n = finish(s);
+	assert_int_equal(n.unknown, 1);
+	assert_int_equal(n.nothing, 1);
+	assert_int_equal(n.no_end, 1);
+	assert_int_equal(n.launches_lost, 3);
+	assert_int_equal(n.gpu_lost, 4);
+}
+
+static void what_brings_no_kernel(void **state)
+{
+	const struct grt_ev_launch captured = {
+		.e = {.type = GRT_EV_LAUNCH, .size = sizeof(captured), .pid = 7, .flags = GRT_FLAG_CAPTURED},
+		.correlation = 2,
+		.call = LAUNCH_KERNEL,
+	};
+	struct seen *s = *state;
+	struct grt_launches_count n;
+
+	LAUNCH(s, 7, 1, .result = 1);
+	grt_launches_event(s->l, &captured.e);
+	CALL(s, 7, 3, 131);
+	LAUNCH(s, 7, 4);
+	LAUNCH(s, 7, 4);
+	KERNEL(s, 7, 9, .by_gpu = 1);
+	n = finish(s);
+	assert_int_equal(n.failed, 1);
+	assert_int_equal(n.captured, 1);
+	assert_int_equal(n.nothing, 1);
+	assert_int_equal(n.doubled, 1);
+	assert_int_equal(n.by_gpu, 1);
+	assert_int_equal(s->launch.correlation, 4);
+}
+
+static void stamps(void **state)
+{
+	struct seen *s = *state;
+	struct grt_launches_count n;
+
+	LAUNCH(s, 7, 1);
+	WORK(s, 7, 1);
+	WORK(s, 7, 1, .start = 5);
+	n = finish(s);
+	assert_int_equal(n.no_stamps, 1);
+	assert_int_equal(n.open, 1);
+	assert_int_equal(n.kernel_ns, 0);
+}
+
+static void definitions(void **state)
+{
+	struct seen *s = *state;
+	const struct grt_image *i;
+
+	PUT(s, STRING, string, 7, .number = 1, .length = 6, .part = 3, .text = "ker");
+	PUT(s, STRING, string, 7, .number = 1, .length = 6, .offset = 3, .part = 3, .text = "nel");
+	PUT(s, NODE, node, 7, .node = 1, .ip = 0x10);
+	PUT(s, NODE, node, 7, .node = 2, .caller = 1, .function = 1, .line = 5);
+	PUT(s, MAPPING, mapping, 7, .module = 1, .start = 1, .end = 9, .build_id = "ab");
+	i = grt_launches_images(s->l)->image[0];
+	assert_string_equal(grt_image_string(i, 1), "kernel");
+	assert_int_equal(grt_image_node(i, 2)->caller, 1);
+	assert_int_equal(grt_image_node(i, 2)->line, 5);
+	assert_string_equal(grt_image_mapping(i, 1)->build_id, "ab");
+	assert_null(grt_image_string(i, 2));
+	assert_null(grt_image_node(i, 0));
+	assert_null(grt_image_mapping(i, 2));
+}
+
+static void hostile(void **state)
+{
+	struct seen *s = *state;
+
+	PUT(s, NODE, node, 7, .node = UINT32_MAX);
+	PUT(s, NODE, node, 7, .node = 0);
+	PUT(s, NODE, node, 7, .node = 3, .caller = 3);
+	PUT(s, STRING, string, 7, .number = UINT32_MAX, .part = 1);
+	PUT(s, STRING, string, 7, .number = 1, .part = 5000);
+	PUT(s, STRING, string, 7, .number = 1, .part = 1, .offset = UINT32_MAX);
+	PUT(s, MAPPING, mapping, 7, .module = UINT32_MAX);
+	assert_int_equal(grt_launches_images(s->l)->dropped, 7);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(joined),
+		TEST(graph),
+		TEST(earlier_than_its_launch),
+		TEST(of_another_process),
+		TEST(of_another_image),
+		TEST(what_brings_no_kernel),
+		TEST(stamps),
+		TEST(definitions),
+		TEST(hostile),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
