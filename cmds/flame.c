@@ -3,7 +3,7 @@
  * grtrace flame: GPU time under the CPU code that asked for it, as folded
  * stacks or as a picture. Whatever the stacks come from, they become one tree
  * (lib/analysis/stacks.h), and that is written (lib/writers/flamegraph.h). The
- * sources are functions of this shape, below: take_recording(), take_folded().
+ * sources are functions of this shape, below: take_recording(), take_folded(), take_seeds().
  */
 #include <ctype.h>
 #include <errno.h>
@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "analysis/flame.h"
+#include "analysis/seeds.h"
 #include "outfile.h"
 #include "reading.h"
 #include "readers/folded.h"
@@ -37,6 +38,8 @@ static struct {
 	const char *title;
 	const char *unit;
 	const char *diff;
+	const char *cpu;
+	const char *gpu;
 } opt;
 
 static const struct cmd_opt options[] = {
@@ -56,6 +59,9 @@ static const struct cmd_opt options[] = {
 	{"unit", 0, OPT_STR, "WORD", &opt.unit, "of the weights of folded stacks: ns, us, B, or any word"},
 	{"diff", 0, OPT_STR, "OTHER", &opt.diff,
 	 "compare with this trace or these folded stacks: red has grown, blue has shrunk"},
+	{"cpu", 0, OPT_STR, "FILE", &opt.cpu,
+	 "CPU stacks of another tool: lines of ts_ns comm pid tid cpu f1;f2;..."},
+	{"gpu", 0, OPT_STR, "FILE", &opt.gpu, "what a tool printed of CUPTI's records, joined with --cpu"},
 	{NULL, 0, OPT_FLAG, NULL, NULL, NULL},
 };
 
@@ -240,6 +246,96 @@ static int take(struct graph *g, const char *path, enum grt_stacks_side side)
 	return status;
 }
 
+/* ---------------------------------------------- files of other tools */
+
+static void tell_seeds(const struct grt_seeds_count *n)
+{
+	fprintf(stderr,
+		"grtrace flame: %llu CPU stacks; %llu launches and %llu kernels and copies, %.3f ms\n",
+		(unsigned long long)n->samples, (unsigned long long)n->calls, (unsigned long long)n->ops,
+		(double)n->ns / 1e6);
+	if (n->calls && n->samples)
+		fprintf(stderr,
+			"  launches got their stack: %llu by correlation id, %llu by thread and order, "
+			"%llu by time (within %u us), %llu have none\n",
+			(unsigned long long)n->by_id, (unsigned long long)n->by_order,
+			(unsigned long long)n->by_window, GRT_SEEDS_WINDOW / 1000,
+			(unsigned long long)n->no_stack);
+	if (n->no_call && n->samples)
+		fprintf(stderr, "  %llu kernels and copies are of no launch that is there: [unmatched]\n",
+			(unsigned long long)n->no_call);
+	if (n->pending)
+		fprintf(stderr, "  %llu launches have no kernel: [GPU_Launch_Pending]\n",
+			(unsigned long long)n->pending);
+	if (n->bad_samples)
+		fprintf(stderr, "  %llu lines are no CPU stacks, the first is line %llu\n",
+			(unsigned long long)n->bad_samples, (unsigned long long)n->first_bad);
+	if (n->gpu.bad || n->gpu.other)
+		fprintf(stderr,
+			"  of the GPU's file %llu lines are no records, %llu are records that cannot be read\n",
+			(unsigned long long)n->gpu.other, (unsigned long long)n->gpu.bad);
+}
+
+/* Gives a file to a function that reads it. */
+static int with_file(struct grt_seeds *s, const char *path, int (*read)(struct grt_seeds *s, int fd))
+{
+	int fd, ret;
+
+	if (!path)
+		return EXIT_DONE;
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return cmd_fail(EXIT_FAILED, strerror(errno), NULL, "cannot open %s", path);
+	ret = read(s, fd);
+	close(fd);
+	return ret ? cmd_fail(EXIT_FAILED, strerror(-ret),
+			      ret == -ESPIPE ? "copy it to a file first: cat PATH > FILE" : NULL,
+			      "cannot read %s", path)
+		   : EXIT_DONE;
+}
+
+static int join_seeds(struct graph *g, struct grt_seeds *s)
+{
+	int status = with_file(s, opt.cpu, grt_seeds_cpu);
+	struct grt_seeds_count n;
+
+	if (status == EXIT_DONE)
+		status = with_file(s, opt.gpu, grt_seeds_gpu);
+	if (status != EXIT_DONE)
+		return status;
+	n = grt_seeds_count(s);
+	if (opt.cpu && !n.samples)
+		return cmd_fail(EXIT_FAILED, "no line is ts_ns comm pid tid cpu f1;f2;...", NULL,
+				"%s: no CPU stacks", opt.cpu);
+	if (opt.gpu && !n.gpu.records)
+		return cmd_fail(EXIT_FAILED, "no line is one of CUPTI's records", NULL, "%s: no GPU records",
+				opt.gpu);
+	grt_stacks_free(g->tree);
+	g->tree = grt_seeds_take(s);
+	tell_seeds(&n);
+	return EXIT_DONE;
+}
+
+static int take_seeds(struct graph *g)
+{
+	struct grt_seeds *s;
+	int status;
+
+	if (opt.from.set || opt.to.set)
+		return cmd_usage_error("--cpu and --gpu have no --from and --to");
+	if (!opt.gpu && (g->shape.by || g->shape.weight || g->shape.only))
+		return cmd_usage_error("--by, --weight and --only need --gpu");
+	if (grt_seeds_new(&s, &g->shape))
+		return cmd_fail(EXIT_FAILED, strerror(ENOMEM), NULL, "cannot begin");
+	status = join_seeds(g, s);
+	grt_seeds_free(s);
+	if (!opt.gpu)
+		g->look.unit = "samples";
+	else if (!g->shape.weight || g->shape.weight == GRT_FLAME_WEIGHT_TIME)
+		g->look.divide = 1000;
+	return status;
+}
+
 /* ------------------------------------------------------------- output */
 
 static void tell_drawn(const struct graph *g, const struct grt_flamegraph_count *n)
@@ -265,7 +361,8 @@ static int write_out(struct graph *g)
 	int ret;
 
 	grt_stacks_seal(g->tree);
-	g->look.unit = opt.unit ? opt.unit : g->folded ? "" : grt_flame_unit(&g->shape);
+	if (opt.unit || !g->look.unit)
+		g->look.unit = opt.unit ? opt.unit : g->folded ? "" : grt_flame_unit(&g->shape);
 	if (outfile_open(&out, opt.output, &err))
 		return cmd_error(EXIT_FAILED, &err);
 	ret = grt_flamegraph_write(g->tree, form, &g->look, out.fd, &count);
@@ -330,7 +427,7 @@ static int run(struct graph *g, const char *path)
 
 	if (grt_stacks_new(&g->tree))
 		return cmd_fail(EXIT_FAILED, strerror(ENOMEM), NULL, "cannot begin");
-	fault = take(g, path, GRT_STACKS_NOW);
+	fault = opt.cpu || opt.gpu ? take_seeds(g) : take(g, path, GRT_STACKS_NOW);
 	if (fault == EXIT_DONE && opt.diff)
 		fault = take(g, opt.diff, GRT_STACKS_BEFORE);
 	/* a trace with a fault in it is drawn as far as it goes */
@@ -351,7 +448,9 @@ static int flame_run(int argc, char **argv)
 		return status;
 	if (argc > 1 || (argc && opt.input))
 		return cmd_usage_error("more than one trace: '%s'", argv[argc - 1]);
-	if (!opt.input && !argc && access(path, F_OK))
+	if ((opt.cpu || opt.gpu) && (opt.input || argc))
+		return cmd_usage_error("--cpu and --gpu are the input: '%s' is too much", path);
+	if (!opt.cpu && !opt.gpu && !opt.input && !argc && access(path, F_OK))
 		return cmd_fail(EXIT_FAILED, "there is no such recording",
 				"grtrace record --stack=bpf -- PROG", "cannot open %s", path);
 	return run(&g, path);

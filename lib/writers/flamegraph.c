@@ -84,12 +84,14 @@ double flamegraph_share(const struct flamegraph *f, enum grt_stacks_side side, u
  * struct folded - the line while it is made
  * @end: of each depth's frames in it
  * @inner: by node: has others below it
+ * @left: of the weights so far, below look->divide
  */
 struct folded {
 	struct flamegraph *f;
 	bool *inner;
 	char *line;
 	size_t room;
+	uint64_t left[GRT_STACKS_SIDES];
 	size_t end[GRT_STACKS_DEPTH_MAX + 2];
 };
 
@@ -113,6 +115,18 @@ static size_t spell(struct folded *l, const struct grt_stacks_step *at)
 	return l->end[at->depth] = begin + len;
 }
 
+static void put_weight(struct folded *l, enum grt_stacks_side side, uint64_t weight)
+{
+	uint64_t divide = l->f->look->divide;
+
+	if (divide) {
+		weight += l->left[side];
+		l->left[side] = weight % divide;
+		weight /= divide;
+	}
+	flamegraph_printf(l->f, " %llu", (unsigned long long)weight);
+}
+
 /* A stack whose weight is 0 was there, too: a launch may have taken no time. */
 static int put_folded(void *arg, const struct grt_stacks_step *at)
 {
@@ -129,8 +143,9 @@ static int put_folded(void *arg, const struct grt_stacks_step *at)
 		return 0;
 	flamegraph_put_n(f, l->line, len);
 	if (grt_stacks_compared(f->s))
-		flamegraph_printf(f, " %llu", (unsigned long long)before);
-	flamegraph_printf(f, " %llu\n", (unsigned long long)weight);
+		put_weight(l, GRT_STACKS_BEFORE, before);
+	put_weight(l, GRT_STACKS_NOW, weight);
+	flamegraph_put(f, "\n");
 	return f->out.error;
 }
 

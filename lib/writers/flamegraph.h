@@ -20,11 +20,14 @@
  * struct grt_flamegraph_look - how it looks
  * @title: untrusted text; NULL: "Flame graph"
  * @unit: of the weights: "ns", "us", "B" are scaled, any other word is put behind the number; "" for none
+ * @divide: FOLDED divides weights by this, and carries what is left to the next line, so that the sum
+ *	is exact to one; 0: as they are
  * @min: frames narrower than so many thousandths of a pixel are not drawn, but counted
  */
 struct grt_flamegraph_look {
 	const char *title;
 	const char *unit;
+	uint64_t divide;
 	uint64_t min;
 };
 
@@ -54,7 +57,7 @@ enum grt_flamegraph_form grt_flamegraph_form(const char *path);
 /**
  * grt_flamegraph_write - writes a sealed tree
  * @fd: stays its owner's
- * @look, @count: of no meaning to FOLDED, which holds every stack
+ * @look, @count: but for @divide of no meaning to FOLDED, which holds every stack
  * Return: 0, -ENOMEM, or -errno of a failed write
  */
 int grt_flamegraph_write(const struct grt_stacks *s, enum grt_flamegraph_form form,

@@ -1,0 +1,781 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/*
+ * Joins CPU stacks and GPU records of different tools, see seeds.h. Stacks wait
+ * by thread; a table from correlation id to stack grows with the calls; what
+ * comes before its call waits there. Work is added up by (stack, name, device,
+ * stream, graph), and these rows become the tree in the end.
+ */
+#include "seeds.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "index.h"
+#include "readers/text_lines.h"
+#include "texts.h"
+
+/* Correlation ids of a page of the table. */
+#define PAGE 4096U
+/* Of an entry: a place in @held, not a node; its work was seen; its stack said its id; the rest. */
+#define HELD 0x80000000U
+#define USED 0x40000000U
+#define BY_ID 0x20000000U
+#define VALUE 0x1fffffffU
+/* A call without a stack. */
+#define NO_NODE VALUE
+/* Longest comm: TASK_COMM_LEN without its NUL. */
+#define COMM_MAX 15
+#define COLUMNS 3
+
+/** struct sample - a stack that was taken */
+struct sample {
+	uint64_t ts;
+	uint32_t node;
+} __attribute__((packed));
+
+/** struct thread - its stacks; @calls: of it in this pass; @next: stack not passed yet; @window: order does
+ * not tell */
+struct thread {
+	uint64_t tid;
+	struct sample *sample;
+	uint32_t samples, room;
+	uint64_t calls;
+	uint32_t next;
+	bool unsorted;
+	bool window;
+};
+
+/** struct row - work of one kind; @node: VALUE bits of an entry */
+struct row {
+	uint32_t node;
+	uint32_t name;
+	uint32_t device;
+	uint32_t stream;
+	uint32_t graph;
+	uint32_t kind;
+	uint64_t ns;
+	uint64_t launches;
+	uint64_t bytes;
+};
+
+/** struct held - work that waits for its call */
+struct held {
+	struct row row;
+	uint64_t correlation;
+	uint32_t next;
+};
+
+/** struct page - entries from @number * PAGE on; 0: nothing is known, else a node + 1 with flags */
+struct page {
+	uint64_t number;
+	uint32_t *entry;
+};
+
+struct grt_seeds {
+	const struct grt_flame_shape *shape;
+	struct grt_hash_key key;
+	struct grt_stacks *cpu;
+	struct grt_stacks *tree;
+	/* whole stacks, as they were read; their nodes */
+	struct grt_texts line;
+	uint32_t *node_of;
+	uint32_t nodes_room;
+	struct thread *thread;
+	uint32_t threads, thread_room;
+	struct grt_index thread_index;
+	/* the one thread of the GPU's file that no stack names */
+	uint64_t other_tid;
+	bool has_other;
+	struct page *page;
+	uint32_t pages, page_room, last_page;
+	struct grt_index page_index;
+	struct held *held;
+	uint32_t helds, held_room, held_free;
+	struct row *row;
+	uint32_t rows, row_room;
+	struct grt_index row_index;
+	uint32_t device_first;
+	bool several_devices;
+	struct grt_seeds_count count;
+};
+
+static bool has_room(void **array, uint32_t used, uint32_t *room, size_t size)
+{
+	uint32_t want = *room ? *room + *room / 2 : 64;
+	void *more = used < *room ? *array : want < *room ? NULL : realloc(*array, want * size);
+
+	if (!more)
+		return false;
+	if (used >= *room)
+		*room = want;
+	*array = more;
+	return true;
+}
+
+/* ------------------------------------------------------ CPU stacks */
+
+static bool same_thread(const void *owner, uint32_t id, const void *key)
+{
+	return ((const struct grt_seeds *)owner)->thread[id].tid == *(const uint64_t *)key;
+}
+
+static struct thread *find_thread(const struct grt_seeds *s, uint64_t tid)
+{
+	uint32_t at = grt_index_find(&s->thread_index, grt_hash(&s->key, tid, 2), same_thread, s, &tid);
+
+	return at == GRT_NOWHERE ? NULL : &s->thread[at];
+}
+
+static struct thread *thread_of(struct grt_seeds *s, uint64_t tid)
+{
+	struct thread *t = find_thread(s, tid);
+
+	if (t)
+		return t;
+	if (!has_room((void **)&s->thread, s->threads, &s->thread_room, sizeof(*s->thread)) ||
+	    grt_index_add(&s->thread_index, grt_hash(&s->key, tid, 2), s->threads))
+		return NULL;
+	s->thread[s->threads] = (struct thread){.tid = tid};
+	return &s->thread[s->threads++];
+}
+
+static bool same_page(const void *owner, uint32_t id, const void *key)
+{
+	return ((const struct grt_seeds *)owner)->page[id].number == *(const uint64_t *)key;
+}
+
+static int add_page(struct grt_seeds *s, uint64_t number)
+{
+	struct page new = {number, NULL};
+
+	if (!has_room((void **)&s->page, s->pages, &s->page_room, sizeof(*s->page)))
+		return -ENOMEM;
+	new.entry = calloc(PAGE, sizeof(*new.entry));
+	if (!new.entry)
+		return -ENOMEM;
+	s->page[s->pages] = new;
+	return grt_index_add(&s->page_index, grt_hash(&s->key, number, 3), s->pages++);
+}
+
+/* The place of a correlation id. Return: NULL without memory */
+static uint32_t *entry_of(struct grt_seeds *s, uint64_t correlation)
+{
+	uint64_t number = correlation / PAGE;
+	uint32_t at = s->last_page;
+
+	if (at >= s->pages || s->page[at].number != number)
+		at = grt_index_find(&s->page_index, grt_hash(&s->key, number, 3), same_page, s, &number);
+	if (at == GRT_NOWHERE) {
+		at = s->pages;
+		if (add_page(s, number))
+			return NULL;
+	}
+	s->last_page = at;
+	return &s->page[at].entry[correlation % PAGE];
+}
+
+/** struct line - a CPU stack as it stands in the file */
+struct line {
+	uint64_t ts;
+	uint64_t tid;
+	struct grt_span comm;
+	struct grt_span stack;
+};
+
+/* pid, tid and CPU, and where they end. */
+static bool take_columns(const char **p, const char *end, uint64_t number[COLUMNS])
+{
+	for (int i = 0; i < COLUMNS; i++)
+		if (!grt_scan_char(p, end, ' ') || !grt_scan_u64(p, end, &number[i]))
+			return false;
+	return grt_scan_char(p, end, ' ');
+}
+
+/* comm may hold blanks and numbers: it is as long as it can be. */
+static bool take_sample(const char *p, const char *end, struct line *l)
+{
+	uint64_t number[COLUMNS];
+	const char *comm, *q;
+	bool found = false;
+
+	if (!grt_scan_u64(&p, end, &l->ts) || !grt_scan_char(&p, end, ' '))
+		return false;
+	comm = p;
+	for (; p < end && p - comm <= COMM_MAX; p++) {
+		q = p;
+		if (p == comm || *p != ' ' || !take_columns(&q, end, number) || q == end)
+			continue;
+		l->tid = number[1];
+		l->comm = (struct grt_span){comm, (size_t)(p - comm)};
+		l->stack = (struct grt_span){q, (size_t)(end - q)};
+		found = true;
+	}
+	return found;
+}
+
+/* The node of a stack under its process. */
+static int put_frames(struct grt_seeds *s, const struct line *l, uint32_t *node)
+{
+	const char *p = l->stack.at, *end = p + l->stack.len, *semicolon;
+	int ret = grt_stacks_frame(s->cpu, GRT_STACKS_ROOT, l->comm.at, l->comm.len, node);
+
+	for (unsigned int n = 1; p <= end && n < GRT_STACKS_DEPTH_MAX - 2 && !ret; p = semicolon + 1, n++) {
+		semicolon = memchr(p, ';', (size_t)(end - p)) ?: end;
+		ret = grt_stacks_frame(s->cpu, *node, p, (size_t)(semicolon - p), node);
+	}
+	return ret;
+}
+
+/* Stacks repeat: each is taken apart once. */
+static int node_of_line(struct grt_seeds *s, const struct line *l, uint32_t *node)
+{
+	uint32_t number, known = s->line.used;
+	int ret = grt_texts_add(&s->line, l->comm.at, (size_t)(l->stack.at + l->stack.len - l->comm.at),
+				&number);
+
+	if (ret)
+		return ret;
+	if (number == GRT_TEXT_NONE)
+		return put_frames(s, l, node);
+	if (number < known) {
+		*node = s->node_of[number];
+		return 0;
+	}
+	if (!has_room((void **)&s->node_of, number, &s->nodes_room, sizeof(*s->node_of)))
+		return -ENOMEM;
+	ret = put_frames(s, l, node);
+	s->node_of[number] = *node;
+	return ret;
+}
+
+/* Takes a last frame [correlation N] off. */
+static bool take_correlation(struct line *l, uint64_t *correlation)
+{
+	const char *end = l->stack.at + l->stack.len, *p = memrchr(l->stack.at, ';', l->stack.len), *q = p;
+
+	if (!p || !GRT_SCAN_WORD(&q, end, ";[correlation ") || !grt_scan_u64(&q, end, correlation) ||
+	    !grt_scan_char(&q, end, ']') || q != end)
+		return false;
+	l->stack.len = (size_t)(p - l->stack.at);
+	return true;
+}
+
+static int keep_sample(struct grt_seeds *s, const struct line *l, uint32_t node)
+{
+	struct thread *t = thread_of(s, l->tid);
+
+	if (!t || !has_room((void **)&t->sample, t->samples, &t->room, sizeof(*t->sample)))
+		return -ENOMEM;
+	t->unsorted |= t->samples && t->sample[t->samples - 1].ts > l->ts;
+	t->sample[t->samples++] = (struct sample){l->ts, node};
+	return 0;
+}
+
+static int cpu_line(struct grt_seeds *s, const char *line, const char *end, uint64_t number)
+{
+	uint64_t correlation = 0;
+	uint32_t node, *entry;
+	struct line l;
+	bool told;
+	int ret;
+
+	if (line == end || *line == '#')
+		return 0;
+	if (!take_sample(line, end, &l)) {
+		if (!s->count.bad_samples++)
+			s->count.first_bad = number;
+		return 0;
+	}
+	told = take_correlation(&l, &correlation);
+	ret = node_of_line(s, &l, &node);
+	if (ret)
+		return ret;
+	s->count.samples++;
+	ret = grt_stacks_add(s->cpu, node, GRT_STACKS_NOW, 1);
+	if (ret || !told)
+		return ret ? ret : keep_sample(s, &l, node);
+	entry = entry_of(s, correlation);
+	if (!entry || node + 1 >= NO_NODE)
+		return -ENOMEM;
+	*entry = (node + 1) | BY_ID;
+	return 0;
+}
+
+static int by_ts(const void *a, const void *b)
+{
+	const struct sample *x = a, *y = b;
+
+	if (x->ts != y->ts)
+		return x->ts < y->ts ? -1 : 1;
+	return (x->node > y->node) - (x->node < y->node);
+}
+
+int grt_seeds_cpu(struct grt_seeds *s, int fd)
+{
+	struct grt_lines lines = {.fd = fd, .is_pipe = lseek(fd, 0, SEEK_CUR) < 0};
+	const char *line, *end;
+	int ret = grt_lines_init(&lines, NULL, 0), more = 0;
+
+	while (!ret && (more = grt_lines_next(&lines, &line, &end)) > 0)
+		ret = cpu_line(s, line, end, lines.number);
+	grt_lines_fini(&lines);
+	for (uint32_t i = 0; i < s->threads; i++)
+		if (s->thread[i].unsorted)
+			qsort(s->thread[i].sample, s->thread[i].samples, sizeof(struct sample), by_ts);
+	return ret ? ret : more;
+}
+
+/* ----------------------------------------------------------- work */
+
+static bool same_row(const void *owner, uint32_t id, const void *key)
+{
+	return !memcmp(&((const struct grt_seeds *)owner)->row[id], key, __builtin_offsetof(struct row, ns));
+}
+
+static int add_row(struct grt_seeds *s, const struct row *r)
+{
+	uint32_t tag = grt_hash(&s->key, (uint64_t)r->node << 32 | r->name,
+				(uint64_t)r->stream << 32 ^ r->graph ^ (uint64_t)r->device << 16 ^ r->kind);
+	uint32_t at = grt_index_find(&s->row_index, tag, same_row, s, r);
+
+	if (at != GRT_NOWHERE) {
+		s->row[at].ns += r->ns;
+		s->row[at].launches += r->launches;
+		s->row[at].bytes += r->bytes;
+		return 0;
+	}
+	if (!has_room((void **)&s->row, s->rows, &s->row_room, sizeof(*s->row)))
+		return -ENOMEM;
+	s->row[s->rows] = *r;
+	return grt_index_add(&s->row_index, tag, s->rows++);
+}
+
+static int hold(struct grt_seeds *s, const struct row *r, uint64_t correlation, uint32_t *entry)
+{
+	uint32_t at = s->held_free;
+
+	if (at == GRT_NOWHERE) {
+		if (!has_room((void **)&s->held, s->helds, &s->held_room, sizeof(*s->held)))
+			return -ENOMEM;
+		at = s->helds++;
+	} else {
+		s->held_free = s->held[at].next;
+	}
+	if (at >= VALUE)
+		return -ENOMEM;
+	s->held[at] = (struct held){*r, correlation, *entry ? *entry & VALUE : GRT_NOWHERE};
+	*entry = HELD | at;
+	return 0;
+}
+
+/* What waited for a call has it now. */
+static int release(struct grt_seeds *s, uint32_t first, uint32_t node)
+{
+	uint32_t next;
+	int ret = 0;
+
+	for (uint32_t i = first; i != GRT_NOWHERE && !ret; i = next) {
+		next = s->held[i].next;
+		s->held[i].row.node = node;
+		ret = add_row(s, &s->held[i].row);
+		s->held[i].next = s->held_free;
+		s->held_free = i;
+	}
+	return ret;
+}
+
+static int on_work(struct grt_seeds *s, const struct grt_cupti_record *rec)
+{
+	struct row r = {.device = (uint32_t)rec->device,
+			.stream = (uint32_t)rec->stream,
+			.graph = (uint32_t)rec->graph,
+			.kind = rec->kind,
+			.ns = rec->end - rec->start,
+			.launches = 1,
+			.bytes = rec->bytes};
+	uint32_t *entry = entry_of(s, rec->correlation);
+	int ret = entry ? grt_stacks_name(s->cpu, rec->name.at, rec->name.len, &r.name) : -ENOMEM;
+
+	if (ret)
+		return ret;
+	if (!s->count.ops++)
+		s->device_first = r.device;
+	s->several_devices |= r.device != s->device_first;
+	s->count.ns += r.ns;
+	if (!(*entry & VALUE) || *entry & HELD)
+		return hold(s, &r, rec->correlation, entry);
+	*entry |= USED;
+	r.node = *entry & VALUE;
+	return add_row(s, &r);
+}
+
+/* ---------------------------------------------------------- calls */
+
+static const char *const launch_names[] = {"cudaLaunch", "__cudaLaunch", "cudaGraphLaunch", "cuLaunch",
+					   "cuGraphLaunch"};
+
+static bool is_launch(struct grt_span name)
+{
+	for (size_t i = 0; i < sizeof(launch_names) / sizeof(launch_names[0]); i++) {
+		size_t len = strlen(launch_names[i]);
+
+		if (name.len >= len && !memcmp(name.at, launch_names[i], len))
+			return true;
+	}
+	return false;
+}
+
+/* The thread of a call; NULL: threads of the two files cannot be told apart. */
+static struct thread *caller(struct grt_seeds *s, uint64_t tid)
+{
+	struct thread *t = find_thread(s, tid);
+
+	if (t || s->threads != 1 || (s->has_other && s->other_tid != tid))
+		return t;
+	s->has_other = true;
+	s->other_tid = tid;
+	return &s->thread[0];
+}
+
+/* The last stack of a thread before a call, or the first one within it. Return: NULL where none is near */
+static struct sample *near(struct thread *t, const struct grt_cupti_record *r)
+{
+	while (t->next < t->samples && t->sample[t->next].ts < r->start &&
+	       r->start - t->sample[t->next].ts > GRT_SEEDS_WINDOW)
+		t->next++;
+	while (t->next + 1 < t->samples && t->sample[t->next + 1].ts <= r->start)
+		t->next++;
+	return t->next < t->samples && t->sample[t->next].ts <= r->end ? &t->sample[t->next] : NULL;
+}
+
+static uint32_t by_window(struct grt_seeds *s, struct thread *t, const struct grt_cupti_record *r)
+{
+	struct thread *from = t ? t : s->thread, *to = t ? t + 1 : s->thread + s->threads, *best = NULL;
+	struct sample *found = NULL;
+
+	for (t = from; t < to; t++) {
+		struct sample *is = near(t, r);
+
+		if (is && (!found || (is->ts <= r->start) > (found->ts <= r->start) ||
+			   (is->ts <= r->start && is->ts > found->ts))) {
+			found = is;
+			best = t;
+		}
+	}
+	if (!found)
+		return NO_NODE;
+	best->next++;
+	s->count.by_window++;
+	return found->node + 1;
+}
+
+static uint32_t stack_of(struct grt_seeds *s, const struct grt_cupti_record *r)
+{
+	struct thread *t = caller(s, r->tid);
+	uint32_t node = NO_NODE;
+
+	if (t)
+		t->calls++;
+	if (!t || t->window)
+		node = by_window(s, t, r);
+	else if (t->calls <= t->samples)
+		node = t->sample[t->calls - 1].node + 1;
+	if (t && !t->window && node != NO_NODE)
+		s->count.by_order++;
+	s->count.no_stack += node == NO_NODE;
+	return node;
+}
+
+/* A runtime call and the driver call in it are one launch. */
+static int on_call(struct grt_seeds *s, const struct grt_cupti_record *r)
+{
+	uint32_t *entry, waits = GRT_NOWHERE;
+
+	if (!is_launch(r->name))
+		return 0;
+	entry = entry_of(s, r->correlation);
+	if (!entry)
+		return -ENOMEM;
+	if (*entry & BY_ID && !(*entry & HELD)) {
+		s->count.calls++;
+		s->count.by_id++;
+		*entry &= ~BY_ID;
+		return 0;
+	}
+	if (*entry & VALUE && !(*entry & HELD))
+		return 0;
+	if (*entry & HELD)
+		waits = *entry & VALUE;
+	s->count.calls++;
+	*entry = stack_of(s, r);
+	if (waits == GRT_NOWHERE)
+		return 0;
+	*entry |= USED;
+	return release(s, waits, *entry & VALUE);
+}
+
+static int on_record(void *arg, const struct grt_cupti_record *r)
+{
+	return r->kind == GRT_CUPTI_CALL ? on_call(arg, r) : on_work(arg, r);
+}
+
+/* --------------------------------------------------------- the tree */
+
+static int put_path(struct grt_seeds *s, uint32_t from, uint32_t *node)
+{
+	uint32_t path[GRT_STACKS_DEPTH_MAX], depth = 0;
+	size_t len;
+	int ret = 0;
+
+	/* the first frame is the process, which --by puts below */
+	for (; from != GRT_STACKS_ROOT && grt_stacks_node(s->cpu, from)->parent != GRT_STACKS_ROOT;
+	     from = grt_stacks_node(s->cpu, from)->parent)
+		path[depth++] = grt_stacks_node(s->cpu, from)->name;
+	while (depth-- > 0 && !ret) {
+		const char *text = grt_stacks_text(s->cpu, path[depth], &len);
+
+		ret = grt_stacks_frame(s->tree, *node, text, len, node);
+	}
+	return ret;
+}
+
+static const char *process_of(const struct grt_seeds *s, uint32_t node, size_t *len)
+{
+	*len = 0;
+	while (node && grt_stacks_node(s->cpu, node)->parent != GRT_STACKS_ROOT)
+		node = grt_stacks_node(s->cpu, node)->parent;
+	return node ? grt_stacks_text(s->cpu, grt_stacks_node(s->cpu, node)->name, len) : "";
+}
+
+static int put_leaf(struct grt_seeds *s, const struct row *r, uint32_t *node)
+{
+	size_t len;
+	const char *name = grt_stacks_text(s->cpu, r->name, &len);
+	char *text = NULL, gpu[24] = "";
+	int n, ret;
+
+	if (s->several_devices)
+		snprintf(gpu, sizeof(gpu), "%u", r->device);
+	if (r->kind == GRT_CUPTI_KERNEL)
+		n = asprintf(&text, "[GPU%s_Kernel]%.*s", gpu, (int)len, name);
+	else if (r->kind == GRT_CUPTI_COPY)
+		n = asprintf(&text, "[GPU%s_Memcpy %.*s]", gpu, (int)len, name);
+	else if (r->kind == GRT_CUPTI_SET)
+		n = asprintf(&text, "[GPU%s_Memset]", gpu);
+	else
+		n = asprintf(&text, "[GPU_Launch_Pending]");
+	ret = n < 0 ? -ENOMEM : grt_stacks_frame(s->tree, *node, text, (size_t)n, node);
+	free(text);
+	return ret;
+}
+
+static int put_row(struct grt_seeds *s, const struct row *r)
+{
+	uint32_t stack = r->node && r->node != NO_NODE ? r->node - 1 : GRT_STACKS_ROOT, node;
+	struct grt_flame_op op = {.device = r->device, .graph = r->graph, .ns = r->ns};
+	char queue[48];
+	int ret;
+
+	op.copy = r->kind == GRT_CUPTI_COPY || r->kind == GRT_CUPTI_SET;
+	op.launches = r->launches;
+	op.bytes = r->bytes;
+	op.process = process_of(s, stack, &op.process_len);
+	op.queue = queue;
+	op.queue_len = (size_t)snprintf(queue, sizeof(queue), "[GPU %u stream %u]", r->device, r->stream);
+	/* nobody knows where a launch without work would have run */
+	if (r->kind == GRT_CUPTI_OTHER) {
+		op.device = GRT_FLAME_NO_DEVICE;
+		op.queue_len = (size_t)snprintf(queue, sizeof(queue), "[no stream]");
+	}
+	if (!grt_flame_wanted(s->shape, &op))
+		return 0;
+	ret = grt_flame_base(s->tree, s->shape, &op, &node);
+	if (!ret && stack == GRT_STACKS_ROOT && s->count.samples)
+		ret = grt_stacks_frame(s->tree, node, "[unmatched]", 11, &node);
+	else if (!ret && stack != GRT_STACKS_ROOT)
+		ret = put_path(s, stack, &node);
+	if (!ret)
+		ret = put_leaf(s, r, &node);
+	return ret ? ret : grt_stacks_add(s->tree, node, GRT_STACKS_NOW, grt_flame_weight_of(s->shape, &op));
+}
+
+/* Launches whose work is not in the file. */
+static int add_pending(struct grt_seeds *s)
+{
+	struct row r = {.kind = GRT_CUPTI_OTHER, .launches = 1};
+	int ret = 0;
+
+	for (uint32_t i = 0; i < s->pages; i++)
+		for (uint32_t j = 0; j < PAGE && !ret; j++) {
+			uint32_t entry = s->page[i].entry[j];
+
+			if (!(entry & VALUE) || entry & (HELD | USED | BY_ID))
+				continue;
+			s->count.pending++;
+			r.node = entry & VALUE;
+			ret = add_row(s, &r);
+		}
+	return ret;
+}
+
+static int add_held(struct grt_seeds *s)
+{
+	int ret = 0;
+
+	for (uint32_t i = 0; i < s->pages; i++)
+		for (uint32_t j = 0; j < PAGE && !ret; j++) {
+			uint32_t entry = s->page[i].entry[j];
+
+			if (!(entry & HELD))
+				continue;
+			for (uint32_t k = entry & VALUE; k != GRT_NOWHERE; k = s->held[k].next)
+				s->count.no_call++;
+			ret = release(s, entry & VALUE, 0);
+		}
+	return ret;
+}
+
+/* Threads where the order of calls does not tell their stacks. Return: whether there are new ones */
+static bool order_failed(struct grt_seeds *s)
+{
+	bool any = false;
+
+	for (uint32_t i = 0; i < s->threads; i++) {
+		struct thread *t = &s->thread[i];
+
+		if (t->window || !t->calls || t->calls == t->samples)
+			continue;
+		t->window = any = true;
+	}
+	return any;
+}
+
+/* Before the first pass only what the stacks said themselves is in the table; a second one begins the same
+ * way. */
+static void forget(struct grt_seeds *s, const struct grt_seeds_count *before)
+{
+	for (uint32_t i = 0; i < s->threads; i++)
+		s->thread[i].calls = s->thread[i].next = 0;
+	for (uint32_t i = 0; i < s->pages; i++)
+		memset(s->page[i].entry, 0, PAGE * sizeof(*s->page[i].entry));
+	grt_index_free(&s->row_index);
+	s->rows = s->helds = 0;
+	s->held_free = GRT_NOWHERE;
+	s->several_devices = false;
+	s->count = *before;
+}
+
+/** struct told - an entry that a stack has said */
+struct told {
+	uint64_t correlation;
+	uint32_t entry;
+};
+
+static int pass(struct grt_seeds *s, int fd)
+{
+	int ret = grt_cupti_text_read(fd, &s->count.gpu, on_record, s);
+
+	return ret;
+}
+
+/* What stacks said is in no order, so it is kept aside only where there is any. */
+static int again(struct grt_seeds *s, int fd, const struct grt_seeds_count *before, const struct told *told,
+		 size_t n)
+{
+	forget(s, before);
+	for (size_t i = 0; i < n; i++)
+		*entry_of(s, told[i].correlation) = told[i].entry;
+	return pass(s, fd);
+}
+
+static struct told *tell_all(const struct grt_seeds *s, size_t *n)
+{
+	struct told *told = malloc(((size_t)s->pages * PAGE + 1) * sizeof(*told));
+
+	*n = 0;
+	for (uint32_t i = 0; told && i < s->pages; i++)
+		for (uint32_t j = 0; j < PAGE; j++)
+			if (s->page[i].entry[j])
+				told[(*n)++] =
+					(struct told){s->page[i].number * PAGE + j, s->page[i].entry[j]};
+	return told;
+}
+
+int grt_seeds_gpu(struct grt_seeds *s, int fd)
+{
+	const struct grt_seeds_count before = s->count;
+	size_t n;
+	struct told *told = tell_all(s, &n);
+	int ret = told ? grt_stacks_new(&s->tree) : -ENOMEM;
+
+	if (!ret)
+		ret = pass(s, fd);
+	if (!ret && order_failed(s))
+		ret = again(s, fd, &before, told, n);
+	free(told);
+	if (!ret)
+		ret = add_held(s);
+	if (!ret)
+		ret = add_pending(s);
+	for (uint32_t i = 0; i < s->rows && !ret; i++)
+		ret = put_row(s, &s->row[i]);
+	return ret;
+}
+
+/* ---------------------------------------------------------- its life */
+
+int grt_seeds_new(struct grt_seeds **out, const struct grt_flame_shape *shape)
+{
+	struct grt_seeds *s = calloc(1, sizeof(*s));
+
+	*out = s;
+	if (!s)
+		return -ENOMEM;
+	s->shape = shape;
+	s->key = grt_hash_key_new();
+	s->held_free = GRT_NOWHERE;
+	grt_texts_init(&s->line, 1U << 20);
+	if (!grt_stacks_new(&s->cpu))
+		return 0;
+	grt_seeds_free(s);
+	*out = NULL;
+	return -ENOMEM;
+}
+
+struct grt_stacks *grt_seeds_take(struct grt_seeds *s)
+{
+	struct grt_stacks **from = s->tree ? &s->tree : &s->cpu, *tree = *from;
+
+	*from = NULL;
+	return tree;
+}
+
+struct grt_seeds_count grt_seeds_count(const struct grt_seeds *s)
+{
+	return s->count;
+}
+
+void grt_seeds_free(struct grt_seeds *s)
+{
+	if (!s)
+		return;
+	for (uint32_t i = 0; i < s->threads; i++)
+		free(s->thread[i].sample);
+	for (uint32_t i = 0; i < s->pages; i++)
+		free(s->page[i].entry);
+	grt_index_free(&s->thread_index);
+	grt_index_free(&s->page_index);
+	grt_index_free(&s->row_index);
+	grt_stacks_free(s->cpu);
+	grt_stacks_free(s->tree);
+	grt_texts_free(&s->line);
+	free(s->node_of);
+	free(s->thread);
+	free(s->page);
+	free(s->held);
+	free(s->row);
+	free(s);
+}
