@@ -1232,7 +1232,7 @@ int grt_tracks_end(struct grt_tracks *t)
 static unsigned int arg_id(struct grt_tracks *t, const char *name)
 {
 	for (unsigned int i = 0; i < t->arg_names; i++)
-		if (!strcmp(t->arg_name[i], name))
+		if (t->arg_name[i][0] == name[0] && !strcmp(t->arg_name[i], name))
 			return i;
 	if (t->arg_names == GRT_TRACK_ARG_IDS_MAX)
 		return 0;
