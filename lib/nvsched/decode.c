@@ -1031,9 +1031,9 @@ static int add_hint(struct grt_nv *d, const struct grt_nv_call *c)
 static const struct grt_nv_call *reason_of(const struct grt_nv *d, const struct grt_nv_node *file,
 					   enum cause *cause)
 {
-	const struct grt_nv_call *h;
+	for (unsigned int i = 0; i < d->hints; i++) {
+		const struct grt_nv_call *h = &d->hint[i];
 
-	for (h = d->hint; h < d->hint + d->hints; h++) {
 		*cause = h->kind == GRT_NV_EXIT ? CAUSE_EXIT : CAUSE_CLOSED;
 		if (h->kind == GRT_NV_CLOSED ? h->file == file->key : h->pid == file->number)
 			return h;

@@ -108,12 +108,13 @@ every_source_loads() {
 	source_loads virtio "" virtio_gpu dma_fence
 	source_loads vblank "" vblank
 	source_loads nvidia "" nvidia
+	source_loads nvsched "" nvsched
 	source_loads ioctl "" ioctl
 	source_loads fence "--driver nouveau" fence
 	output=$(cut -d ' ' -f 1 /mnt/lists/programs | sort -u | tr '\n' ' ')
 	# drm_format: see nobtf.sh
 	check "there is no other object" \
-		test "$output" = "amdgpu dma_fence drm_format drm_sched fence i915 ioctl nvidia vblank virtio_gpu "
+		test "$output" = "amdgpu dma_fence drm_format drm_sched fence i915 ioctl nvidia nvsched vblank virtio_gpu "
 	record_layout
 	run record -e drm --driver i915 -o driver.grt -d 0.5
 	expect "drm for one driver" 0 'events, 0 lost'
