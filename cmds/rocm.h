@@ -12,7 +12,8 @@
 #include "merge/merge.h"
 #include "reading.h"
 
-/** struct rocm_options - the command line; @offset: NS, auto or NULL */
+/** struct rocm_options - the command line; @offset: NS, auto or NULL; @recorded: `record` asks for the
+ * report: none of an empty recording is no failure */
 struct rocm_options {
 	const char *output;
 	const char *input;
@@ -29,6 +30,7 @@ struct rocm_options {
 	bool relative;
 	bool json;
 	bool verbose;
+	bool recorded;
 };
 
 /**

@@ -193,8 +193,11 @@ static int run_record(const struct rocm_options *opt, struct place *p, int argc,
 /* Where the report goes. Return: EXIT_DONE, or the status of what failed */
 static int write_report(const struct rocm_options *opt, const struct place *p)
 {
-	struct rocm_options of_report = {
-		.input = p->dir, .json = opt->json, .verbose = opt->verbose, .relative = opt->relative};
+	struct rocm_options of_report = {.recorded = true,
+					 .input = p->dir,
+					 .json = opt->json,
+					 .verbose = opt->verbose,
+					 .relative = opt->relative};
 	char path[PATH_ROOM + 32];
 	int status, keep, fd;
 

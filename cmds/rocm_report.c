@@ -450,7 +450,7 @@ static int report(struct rocm_run *run)
 		return err.what[0] ? cmd_error(EXIT_FAILED, &err)
 				   : cmd_fail(EXIT_FAILED, strerror(-ret), NULL, "cannot go on");
 	if (is_empty(run))
-		return cmd_fail(EXIT_FAILED,
+		return cmd_fail(run->opt->recorded ? EXIT_DONE : EXIT_FAILED,
 				"it has neither a record of AMD's runtime nor a function of the kernel",
 				"grtrace rocm record -- PROG", "%s: nothing to report",
 				run->opt->input	    ? run->opt->input

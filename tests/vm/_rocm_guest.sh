@@ -10,6 +10,7 @@ result() { # NAME: of the status before
 	n=$((n + 1))
 	if [ "$status" = 0 ]; then echo "ok $n - $1"; else echo "not ok $n - $1"; fi
 }
+echo "TAP version 13"
 grtrace=/mnt/build/grtrace
 calls=/mnt/build/tests/vm/kfd_calls
 tracing=/sys/kernel/tracing

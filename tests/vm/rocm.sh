@@ -25,6 +25,7 @@ look() {
 		def load(name):
 		    with open(os.path.join(out, name), encoding="utf-8") as f:
 		        return json.load(f)
+		print("TAP version 13")
 		r = load("r.json")
 		made = r["creations"]
 		check("17 creations of queues", len(made) == 17, made)
