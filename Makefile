@@ -129,6 +129,9 @@ $(O)/obj/%.o: %.c $(O)/flags
 	@mkdir -p $(@D)
 	$(call say,CC,$@)$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
+# Scripts and styles are embedded as they are.
+$(O)/obj/lib/writers/flamegraph_web.o: web/flame.js web/flame.css
+
 $(LIBA): $(LIB_OBJ)
 	$(call say,AR,$@)rm -f $@ && $(AR) rcsD $@ $(LIB_OBJ)
 
@@ -305,6 +308,8 @@ bench: all test-tools bench-modules
 	$(O)/bench/bench_read -s 1024 -c 2
 	bench/report.sh $(O)
 	bench/merge.sh $(O)
+	bench/flame.sh $(O)
+	bench/export.sh $(O)
 	$(O)/bench/bench_unwind
 	bench/vm/emit.sh $(O)
 	bench/vm/idle.sh $(O)

@@ -2,7 +2,7 @@
 /*
  * bench_unwind [WALKS]: nanoseconds per stack walk, side by side with glibc's
  * backtrace() and libunwind's unw_backtrace() (libunwind.so.8, where it is
- * installed), the best of 5 rounds:
+ * installed), the best of 200 short rounds, so that a busy machine shows less:
  *	same	the stack is the one of the walk before
  *	inner	its innermost three frames are others
  *	all	its outermost frame is another, so that none can be taken over
@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#define ROUNDS 5
+#define ROUNDS 200
 #define FRAMES_MAX 128
 #define NOINLINE __attribute__((noinline))
 
@@ -190,7 +190,7 @@ static void row(const char *kind, unsigned int frames, long count)
 int main(int argc, char **argv)
 {
 	static const char *const kinds[] = {"same", "inner", "all"};
-	long count = argc > 1 ? atol(argv[1]) : 200000;
+	long count = argc > 1 ? atol(argv[1]) : 1000;
 	void *library = dlopen("libunwind.so.8", RTLD_NOW);
 
 	if (count < 20 || grt_unwind_init(0, false) || !(thread = grt_unwind_thread_new())) {

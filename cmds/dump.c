@@ -134,9 +134,26 @@ static void text_hex(const struct grt_field *f, const struct grt_event *e)
 	printf("0x%llx", (unsigned long long)number(f, e));
 }
 
+/* The fence's error, where the source does not tell it. */
+static bool is_unknown_status(const struct grt_field *f, const struct grt_event *e)
+{
+	return signed_number(f, e) == GRT_STATUS_UNKNOWN && !strcmp(f->name, "status");
+}
+
 static void text_signed(const struct grt_field *f, const struct grt_event *e)
 {
-	printf("%lld", (long long)signed_number(f, e));
+	if (is_unknown_status(f, e))
+		putchar('-');
+	else
+		printf("%lld", (long long)signed_number(f, e));
+}
+
+static void json_signed(const struct grt_field *f, const struct grt_event *e)
+{
+	if (is_unknown_status(f, e))
+		fputs("null", stdout);
+	else
+		text_signed(f, e);
 }
 
 static void text_str(const struct grt_field *f, const struct grt_event *e)
@@ -180,7 +197,7 @@ static const struct {
 	void (*json)(const struct grt_field *f, const struct grt_event *e);
 } kinds[] = {
 	[GRT_FIELD_DEC] = {text_dec, text_dec},		 [GRT_FIELD_HEX] = {text_hex, text_dec},
-	[GRT_FIELD_SIGNED] = {text_signed, text_signed}, [GRT_FIELD_STR] = {text_str, json_str},
+	[GRT_FIELD_SIGNED] = {text_signed, json_signed}, [GRT_FIELD_STR] = {text_str, json_str},
 	[GRT_FIELD_ENGINE] = {text_engine, json_engine},
 };
 

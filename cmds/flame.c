@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * grtrace flame: GPU time under the CPU code that submitted it, as folded
- * stacks.
+ * grtrace flame: GPU time under the CPU code that asked for it, as folded
+ * stacks or as a picture. Whatever the stacks come from, they become one tree
+ * (lib/analysis/stacks.h), and that is written (lib/writers/flamegraph.h). The
+ * sources are functions of this shape, below: take_recording(), take_folded().
  */
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -11,23 +14,68 @@
 #include <unistd.h>
 
 #include "analysis/flame.h"
+#include "outfile.h"
 #include "reading.h"
+#include "readers/folded.h"
+#include "writers/flamegraph.h"
+
+/* What of a file says whether it holds folded stacks. */
+#define HEAD 65536U
+/* A tenth of a pixel, as flamegraph.pl has it. */
+#define MIN_DEFAULT 100U
+#define MIN_MAX GRT_FLAMEGRAPH_WIDTH
 
 static struct {
 	const char *input;
 	const char *output;
 	struct opt_time from;
 	struct opt_time to;
+	const char *by;
+	const char *weight;
+	const char *only;
+	const char *min;
+	const char *title;
+	const char *unit;
+	const char *diff;
 } opt;
 
 static const struct cmd_opt options[] = {
-	{"input", 'i', OPT_STR, "PATH", &opt.input, "the trace (default: " DEFAULT_INPUT ")"},
-	{"output", 'o', OPT_STR, "FILE", &opt.output, "write here (default: standard output)"},
+	{"input", 'i', OPT_STR, "PATH", &opt.input,
+	 "a trace, or folded stacks, also - (default: " DEFAULT_INPUT ")"},
+	{"output", 'o', OPT_STR, "FILE", &opt.output,
+	 "write here: .svg a picture, .html a page, else folded stacks (default: standard output)"},
 	{"from", 0, OPT_TIME, "T", &opt.from,
 	 "begin here: seconds as printed, +T from the start, -T from the end"},
 	{"to", 0, OPT_TIME, "T", &opt.to, "end here"},
+	{"by", 0, OPT_STR, "WORD", &opt.by, "the frame below all others: process, device, stream, graph"},
+	{"weight", 0, OPT_STR, "WORD", &opt.weight,
+	 "what is added up: time, launches, bytes (default: time)"},
+	{"only", 0, OPT_STR, "WORD", &opt.only, "leave in kernels or copies"},
+	{"min", 0, OPT_STR, "PIXELS", &opt.min, "draw no frames narrower than this (default: 0.1)"},
+	{"title", 0, OPT_STR, "TEXT", &opt.title, "the picture's heading"},
+	{"unit", 0, OPT_STR, "WORD", &opt.unit, "of the weights of folded stacks: ns, us, B, or any word"},
+	{"diff", 0, OPT_STR, "OTHER", &opt.diff,
+	 "compare with this trace or these folded stacks: red has grown, blue has shrunk"},
 	{NULL, 0, OPT_FLAG, NULL, NULL, NULL},
 };
+
+/**
+ * struct graph - what is made
+ * @folded: the input was folded stacks; their unit is unknown
+ */
+struct graph {
+	struct grt_stacks *tree;
+	struct grt_flame_shape shape;
+	struct grt_flamegraph_look look;
+	bool folded;
+};
+
+static double percent(uint64_t part, uint64_t whole)
+{
+	return whole ? 100.0 * (double)part / (double)whole : 0;
+}
+
+/* --------------------------------------------------------- recordings */
 
 /** struct flame - the consumer */
 struct flame {
@@ -39,11 +87,6 @@ static int on_event(struct grt_consumer *c, const struct grt_event *e, uint32_t 
 {
 	(void)cpu;
 	return grt_flame_event(((struct flame *)c)->flame, e);
-}
-
-static double percent(uint64_t part, uint64_t whole)
-{
-	return whole ? 100.0 * (double)part / (double)whole : 0;
 }
 
 /* What the picture does not show is said beside it. */
@@ -67,87 +110,255 @@ static void tell(const struct grt_flame_count *n)
 		fputs("  try: grtrace record --stack=bpf, which takes the stack of each submit\n", stderr);
 }
 
-static int no_output(const char *path)
+static int no_tree(int code, const char *path)
 {
-	return cmd_fail(EXIT_FAILED, strerror(errno), NULL, "cannot write %s", path);
+	if (code == -ENODATA)
+		return cmd_fail(EXIT_FAILED, "its jobs do not tell how much they copied",
+				"--weight time or --weight launches", "%s: cannot add up bytes", path);
+	if (code == -EOVERFLOW)
+		return cmd_fail(EXIT_FAILED, "its times add up to more than 2^63 ns", NULL,
+				"%s: cannot add up", path);
+	return cmd_fail(EXIT_FAILED, strerror(-code), NULL, "%s: cannot read", path);
 }
 
-/* Whole or not at all: the file takes its name when it is written. */
-static int write_file(struct grt_flame *f, const char *path)
+/* What was read before a fault is shown, and then the fault. */
+static int take_events(struct graph *g, struct grt_session *s, const char *path, enum grt_stacks_side side,
+		       struct flame *f)
 {
-	char *temp = NULL;
-	int fd = asprintf(&temp, "%s.XXXXXX", path) < 0 ? -1 : mkostemp(temp, O_CLOEXEC);
-	FILE *out = fd < 0 ? NULL : fdopen(fd, "w");
-	int ret = out ? grt_flame_write(f, out) : -errno;
-
-	if (out && fclose(out) && !ret)
-		ret = -errno;
-	if (!ret && rename(temp, path))
-		ret = -errno;
-	if (ret && fd >= 0)
-		unlink(temp);
-	free(temp);
-	errno = -ret;
-	return ret ? no_output(path) : EXIT_DONE;
-}
-
-static int write_out(struct flame *f, struct grt_session *s, const char *path, int ret,
-		     const struct grt_err *err)
-{
-	struct grt_flame_count n;
-	int status = EXIT_DONE;
-
-	if (ret >= 0 && opt.output)
-		status = write_file(f->flame, opt.output);
-	else if (ret >= 0)
-		ret = grt_flame_write(f->flame, stdout);
-	n = grt_flame_count(f->flame);
-	if (status != EXIT_DONE)
-		return status;
-	if (ret >= 0)
-		tell(&n);
-	return reading_judge(s, path, 0, ret, err);
-}
-
-static int fold(struct grt_session *s, const char *path)
-{
-	struct flame f = {.c.event = on_event};
 	struct reading_span span;
 	struct grt_err err = {0};
-	int ret, status = reading_span(s, &opt.from, &opt.to, &span);
+	struct grt_flame_count n;
+	int ret, code, status = reading_span(s, &opt.from, &opt.to, &span);
 
 	if (status != EXIT_DONE)
 		return status;
+	ret = grt_session_run(s, &f->c, opt.from.set ? span.first : 0, opt.to.set ? span.last : UINT64_MAX,
+			      &err);
+	code = ret < 0 ? 0 : grt_flame_tree(f->flame, &g->shape, g->tree, side);
+	if (code)
+		return no_tree(code, path);
+	n = grt_flame_count(f->flame);
+	if (ret >= 0)
+		tell(&n);
+	return reading_faults(s, path, 0, ret, &err);
+}
+
+static int take_recording(struct graph *g, struct grt_session *s, const char *path, enum grt_stacks_side side)
+{
+	struct flame f = {.c.event = on_event};
+	int status;
+
 	if (grt_flame_new(&f.flame))
 		return cmd_fail(EXIT_FAILED, strerror(ENOMEM), NULL, "cannot begin");
-	ret = grt_session_run(s, &f.c, opt.from.set ? span.first : 0, opt.to.set ? span.last : UINT64_MAX,
-			      &err);
-	status = write_out(&f, s, path, ret, &err);
+	status = take_events(g, s, path, side, &f);
 	grt_flame_free(f.flame);
 	return status;
+}
+
+/* ------------------------------------------------------ folded stacks */
+
+static void tell_folded(const char *path, const struct grt_folded_count *n)
+{
+	fputs("grtrace flame: ", stderr);
+	cmd_put_text(stderr, path);
+	fprintf(stderr, ": %llu lines, %llu stacks\n", (unsigned long long)n->lines,
+		(unsigned long long)n->stacks);
+	if (n->bad)
+		fprintf(stderr,
+			"  %llu lines do not end with a weight and are not in it, the first is line %llu\n",
+			(unsigned long long)n->bad, (unsigned long long)n->first_bad);
+	if (n->cut)
+		fprintf(stderr, "  %llu stacks are deeper than %u frames and end there\n",
+			(unsigned long long)n->cut, GRT_STACKS_DEPTH_MAX);
+}
+
+static int take_folded(struct graph *g, int fd, const char *path, enum grt_stacks_side side)
+{
+	struct grt_folded_count n = {0};
+	struct grt_err err;
+
+	if (g->shape.by || g->shape.weight || g->shape.only || opt.from.set || opt.to.set)
+		return cmd_usage_error(
+			"%s is folded stacks: they have no --by, --weight, --only, --from and --to", path);
+	g->folded = true;
+	if (grt_folded_read(fd, path, g->tree, side, &n, &err))
+		return cmd_error(EXIT_FAILED, &err);
+	tell_folded(path, &n);
+	if (n.lines && !n.stacks)
+		return cmd_fail(EXIT_FAILED, "no line is frames with ; between them, a blank and a number",
+				NULL, "%s: no folded stacks", path);
+	return EXIT_DONE;
+}
+
+/* Whether a file begins like folded stacks. */
+static bool looks_folded(int fd)
+{
+	char *head = malloc(HEAD);
+	ssize_t n = head ? pread(fd, head, HEAD, 0) : 0;
+	bool yes = n > 0 && grt_folded_takes(head, (size_t)n);
+
+	free(head);
+	return yes;
+}
+
+static bool is_named_folded(const char *path)
+{
+	static const char end[] = ".folded";
+	size_t len = strlen(path);
+
+	return len > sizeof(end) - 1 && !strcmp(path + len - (sizeof(end) - 1), end);
+}
+
+/* What no reader of traces takes may be folded stacks; @err is what they said. */
+static int take_file(struct graph *g, const char *path, enum grt_stacks_side side, const struct grt_err *err)
+{
+	int fd = !strcmp(path, "-") ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+	int status;
+
+	if (fd < 0 && err)
+		return cmd_error(EXIT_FAILED, err);
+	if (fd < 0)
+		return cmd_fail(EXIT_FAILED, strerror(errno), NULL, "cannot open %s", path);
+	status = err && !looks_folded(fd) ? cmd_error(EXIT_FAILED, err) : take_folded(g, fd, path, side);
+	if (fd != STDIN_FILENO)
+		close(fd);
+	return status;
+}
+
+static int take(struct graph *g, const char *path, enum grt_stacks_side side)
+{
+	struct grt_session *s;
+	struct grt_err err;
+	int status;
+
+	if (!strcmp(path, "-") || is_named_folded(path))
+		return take_file(g, path, side, NULL);
+	if (grt_session_open(&s, path, &err))
+		return take_file(g, path, side, &err);
+	status = take_recording(g, s, path, side);
+	grt_session_close(s);
+	return status;
+}
+
+/* ------------------------------------------------------------- output */
+
+static void tell_drawn(const struct graph *g, const struct grt_flamegraph_count *n)
+{
+	fprintf(stderr, "  %llu frames drawn", (unsigned long long)n->drawn);
+	if (n->narrow)
+		fprintf(stderr, "; %llu with %.2f %% of the weight are narrower than %s pixels",
+			(unsigned long long)n->narrow,
+			percent(n->narrow_weight, grt_stacks_total(g->tree, GRT_STACKS_NOW)),
+			opt.min ? opt.min : "0.1");
+	fputc('\n', stderr);
+	if (n->gone_weight)
+		fprintf(stderr, "  %.2f %% of what there was before is gone\n",
+			percent(n->gone_weight, grt_stacks_total(g->tree, GRT_STACKS_BEFORE)));
+}
+
+static int write_out(struct graph *g)
+{
+	enum grt_flamegraph_form form = grt_flamegraph_form(opt.output);
+	struct grt_flamegraph_count count;
+	struct outfile out;
+	struct grt_err err;
+	int ret;
+
+	grt_stacks_seal(g->tree);
+	g->look.unit = opt.unit ? opt.unit : g->folded ? "" : grt_flame_unit(&g->shape);
+	if (outfile_open(&out, opt.output, &err))
+		return cmd_error(EXIT_FAILED, &err);
+	ret = grt_flamegraph_write(g->tree, form, &g->look, out.fd, &count);
+	if (ret)
+		outfile_failed(&out, ret, &err);
+	else
+		ret = outfile_keep(&out, &err);
+	outfile_drop(&out);
+	if (ret)
+		return cmd_error(EXIT_FAILED, &err);
+	if (form != GRT_FLAMEGRAPH_FOLDED)
+		tell_drawn(g, &count);
+	return cmd_close_stdout();
+}
+
+/* ------------------------------------------------------- command line */
+
+/* The number of a word of flame_shapes.def. Return: EXIT_DONE, or EXIT_USAGE after saying why */
+static int take_word(const char *option, const char *word, const char *const *words, unsigned int *number)
+{
+	char all[128] = "";
+
+	for (unsigned int i = 0; word && words[i]; i++) {
+		if (!strcmp(word, words[i])) {
+			*number = i + 1;
+			return EXIT_DONE;
+		}
+		snprintf(all + strlen(all), sizeof(all) - strlen(all), "%s%s", i ? ", " : "", words[i]);
+	}
+	return word ? cmd_usage_error("--%s: '%s' is none of: %s", option, word, all) : EXIT_DONE;
+}
+
+static int take_shape(struct grt_flame_shape *shape)
+{
+	unsigned int by = 0, weight = 0, only = 0;
+	int status = take_word("by", opt.by, grt_flame_by_words, &by);
+
+	if (status == EXIT_DONE)
+		status = take_word("weight", opt.weight, grt_flame_weight_words, &weight);
+	if (status == EXIT_DONE)
+		status = take_word("only", opt.only, grt_flame_only_words, &only);
+	*shape = (struct grt_flame_shape){by, weight, only};
+	return status;
+}
+
+static int take_look(struct grt_flamegraph_look *look)
+{
+	char *end = NULL;
+	double min = opt.min ? strtod(opt.min, &end) : 0;
+
+	if (opt.min && (end == opt.min || *end || !isdigit((unsigned char)*opt.min) || min > MIN_MAX))
+		return cmd_usage_error("--min: '%s' is not understood (wanted: pixels, 0 to %u)", opt.min,
+				       MIN_MAX);
+	*look = (struct grt_flamegraph_look){.title = opt.title,
+					     .min = opt.min ? (uint64_t)(min * 1000 + 0.5) : MIN_DEFAULT};
+	return EXIT_DONE;
+}
+
+static int run(struct graph *g, const char *path)
+{
+	int status, fault;
+
+	if (grt_stacks_new(&g->tree))
+		return cmd_fail(EXIT_FAILED, strerror(ENOMEM), NULL, "cannot begin");
+	fault = take(g, path, GRT_STACKS_NOW);
+	if (fault == EXIT_DONE && opt.diff)
+		fault = take(g, opt.diff, GRT_STACKS_BEFORE);
+	/* a trace with a fault in it is drawn as far as it goes */
+	status = fault == EXIT_DONE || grt_stacks_total(g->tree, GRT_STACKS_NOW) ? write_out(g) : fault;
+	grt_stacks_free(g->tree);
+	return status != EXIT_DONE ? status : fault;
 }
 
 static int flame_run(int argc, char **argv)
 {
 	const char *path = opt.input ? opt.input : argc ? argv[0] : DEFAULT_INPUT;
-	struct grt_session *s;
-	struct grt_err err;
-	int status;
+	struct graph g = {0};
+	int status = take_shape(&g.shape);
 
+	if (status == EXIT_DONE)
+		status = take_look(&g.look);
+	if (status != EXIT_DONE)
+		return status;
 	if (argc > 1 || (argc && opt.input))
 		return cmd_usage_error("more than one trace: '%s'", argv[argc - 1]);
 	if (!opt.input && !argc && access(path, F_OK))
 		return cmd_fail(EXIT_FAILED, "there is no such recording",
 				"grtrace record --stack=bpf -- PROG", "cannot open %s", path);
-	if (grt_session_open(&s, path, &err))
-		return cmd_error(EXIT_FAILED, &err);
-	status = fold(s, path);
-	grt_session_close(s);
-	return status;
+	return run(&g, path);
 }
 
 const struct cmd cmd_flame = {
-	.usage = "[PATH] [-i PATH] [-o FILE] [--from T] [--to T]",
+	.usage = "[PATH] [-i PATH] [-o FILE] [--by WORD] [--diff OTHER]",
 	.opts = options,
 	.run = flame_run,
 };

@@ -13,6 +13,7 @@
 #include "../sources/source.h"
 #include "cmd.h"
 #include "live.h"
+#include "privileges.h"
 
 #define NS_PER_S 1000000000ULL
 
@@ -45,10 +46,14 @@ struct live_input {
 
 /**
  * struct live - one run
+ * @note: tells the user; may be NULL
+ * @told: last
  * @target: pidfd of the process that is watched, -1: all are
  * @moved: bytes read since it was last set to 0
  */
 struct live {
+	void (*note)(const char *text);
+	char told[sizeof(struct grt_err) + 16];
 	struct live_input input[SOURCES];
 	unsigned int inputs;
 	unsigned int streams;
@@ -97,14 +102,16 @@ bool live_has(const struct live *l, const char *source)
 	return false;
 }
 
-static void tell(const struct live_setup *setup, const struct grt_err *err)
+/* What several sources have in common (no privilege) is told once. */
+static void tell(struct live *l, const struct grt_err *err)
 {
-	char text[sizeof(err->what) + sizeof(err->why) + sizeof(err->fix) + 16];
+	char text[sizeof(l->told)];
 
 	snprintf(text, sizeof(text), "%s%s%s%s%s", err->what, err->why[0] ? ": " : "", err->why,
 		 err->fix[0] ? "; try: " : "", err->fix);
-	if (setup->note)
-		setup->note(text);
+	if (l->note && strcmp(text, l->told))
+		l->note(text);
+	snprintf(l->told, sizeof(l->told), "%s", text);
 }
 
 /* Whether a source that is open already tells of the jobs of a driver. */
@@ -143,7 +150,7 @@ static int open_source(struct live *l, const struct source *source, const struct
 	}
 	source->close(in->state, &other);
 	if (setup->any)
-		tell(setup, err);
+		tell(l, err);
 	return ret;
 }
 
@@ -151,6 +158,7 @@ static int open_sources(struct live *l, const struct live_setup *setup, struct g
 {
 	const struct source *source;
 	const char *p = setup->sources;
+	struct grt_err first = {.what = ""};
 	int ret = 0, failed = 0;
 	size_t len;
 
@@ -161,12 +169,18 @@ static int open_sources(struct live *l, const struct live_setup *setup, struct g
 			return unknown_source(p, len, err);
 		if (!live_has(l, source->name))
 			ret = open_source(l, source, setup, err);
-		if (ret && setup->any) {
+		/* a privilege is what most likely is missing, whatever else is */
+		if (ret && setup->any && failed != -EACCES) {
 			failed = ret;
-			ret = 0;
+			first = *err;
 		}
+		if (setup->any)
+			ret = 0;
 	}
-	return l->inputs ? ret : ret ? ret : failed;
+	if (l->inputs || ret || !failed)
+		return ret;
+	*err = first;
+	return failed;
 }
 
 static int open_target(struct live *l, pid_t pid, struct grt_err *err)
@@ -186,6 +200,7 @@ int live_open(struct live **out, const struct live_setup *setup, struct grt_err 
 	if (!l)
 		return grt_err_set(err, -ENOMEM, strerror(ENOMEM), NULL, "cannot read live");
 	l->target = -1;
+	l->note = setup->note;
 	if (setup->pid)
 		ret = open_target(l, setup->pid, err);
 	return ret ? ret : open_sources(l, setup, err);
@@ -221,6 +236,25 @@ static int count_streams(struct live *l, struct grt_err *err)
 	return 0;
 }
 
+/* What runs needs less than what starts. */
+static void confine(struct live *l)
+{
+	uid_t uid = (uid_t)-1;
+	gid_t gid = (gid_t)-1;
+	struct grt_err err = {.what = ""};
+	struct live_input *in;
+	uint64_t keep = 0;
+	int ret = 0;
+
+	privileges_user(&uid, &gid);
+	for (in = l->input; !ret && in < l->input + l->inputs; in++)
+		ret = in->source->confine ? in->source->confine(in->state, &keep, &err) : 0;
+	if (!ret)
+		ret = privileges_drop(keep, uid, gid, &err);
+	if (ret)
+		tell(l, &err);
+}
+
 int live_start(struct live *l, struct grt_err *err)
 {
 	struct grt_live streams = {.read = read_stream, .arg = l};
@@ -232,6 +266,8 @@ int live_start(struct live *l, struct grt_err *err)
 		ret = grt_session_open_live(&l->session, &streams, err);
 	for (i = 0; !ret && i < l->inputs; i++)
 		ret = l->input[i].source->start(l->input[i].state, err);
+	if (!ret)
+		confine(l);
 	return ret;
 }
 

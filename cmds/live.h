@@ -70,7 +70,11 @@ int live_open(struct live **out, const struct live_setup *setup, struct grt_err 
 /** live_has - whether the source of this name was opened */
 bool live_has(const struct live *l, const char *source);
 
-/** live_start - begins capture. Return: 0 or a negative errno */
+/**
+ * live_start - begins capture; then gives up, for good, privileges that only this needed: what is
+ * written to is open before
+ * Return: 0 or a negative errno
+ */
 int live_start(struct live *l, struct grt_err *err);
 
 /** live_session - the session over all streams, from live_start() to live_close() */

@@ -544,6 +544,8 @@ static int monitor_run(int argc, char **argv)
 		return cmd_usage_error("more than one monitor: '%s'; `all` shows all of them", argv[1]);
 	if (opt.pid > INT32_MAX)
 		return cmd_usage_error("--pid: %" PRIu64 " is no process id", opt.pid);
+	if (!strcmp(m.row->name, "fence") && !opt.driver && !opt.input)
+		return cmd_usage_error("fence: whose fences are jobs? --driver nouveau, for one");
 	if (begin(&m))
 		status = no_memory();
 	else

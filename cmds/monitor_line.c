@@ -11,6 +11,7 @@
 #include "core/codes.h"
 #include "core/escape.h"
 #include "core/ioctl_names.h"
+#include "core/nv_codes.h"
 #include "monitor.h"
 #include "writers/units.h"
 
@@ -270,7 +271,7 @@ enum detail_kind {
 	DETAIL_DEC,
 	DETAIL_HEX,
 	DETAIL_SIGNED,
-	DETAIL_ERROR,	/* signed, nothing where it is 0 */
+	DETAIL_ERROR,	/* signed, nothing where it is 0 or unknown */
 	DETAIL_BITS,	/* hexadecimal, nothing where it is 0 */
 	DETAIL_MACHINE, /* not in text: a column has it, or nobody misses it */
 	DETAIL_KNOWN,	/* decimal, unknown where all bits are set */
@@ -378,6 +379,8 @@ static bool is_signed(const struct detail *d)
 
 static bool is_unknown(const struct detail *d, const struct grt_event *e)
 {
+	if (d->kind == DETAIL_ERROR)
+		return field_of(d, e) == GRT_STATUS_UNKNOWN;
 	return d->kind == DETAIL_KNOWN && field_of(d, e) == UINT64_MAX >> (64 - 8 * d->size);
 }
 
@@ -397,7 +400,8 @@ static void json_detail(struct line *l, const struct detail *d, const struct grt
 static void text_detail(struct line *l, const struct detail *d, const struct grt_event *e)
 {
 	if (d->kind == DETAIL_MACHINE || !*d->text ||
-	    ((d->kind == DETAIL_ERROR || d->kind == DETAIL_BITS) && !field_of(d, e)))
+	    ((d->kind == DETAIL_ERROR || d->kind == DETAIL_BITS) && !field_of(d, e)) ||
+	    (d->kind == DETAIL_ERROR && is_unknown(d, e)))
 		return;
 	put_key(l, d->text);
 	if (is_unknown(d, e))
@@ -523,7 +527,9 @@ static void more_ioctl(struct line *l, const struct monitor *m, const struct grt
 {
 	const char *driver =
 		grt_names_owner(&m->names, grt_names_find(&m->names, GRT_NAME_DEVICE, e->device));
-	const char *name = grt_ioctl_name(driver, ((const struct grt_ev_ioctl_exit *)e)->cmd);
+	uint32_t cmd = ((const struct grt_ev_ioctl_exit *)e)->cmd;
+	const char *name = driver && !strcmp(driver, "nvidia") ? grt_nv_ioctl_name(device_of(m, e), cmd)
+							       : grt_ioctl_name(driver, cmd);
 
 	put_name(l, l->json ? "cmd_name" : "name", name);
 	if (l->json && did->call.known)

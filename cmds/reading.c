@@ -222,6 +222,8 @@ void reading_note_joins(struct notes *n, const struct grt_jobs *jobs, const stru
 		     " jobs came in one record each: of their waits little is known, and shorter jobs may have "
 		     "been left out",
 		     c->whole);
+	if (c->no_status)
+		note(n, "%" PRIu64 " jobs were completed without it being told whether they failed", c->no_status);
 	if (c->unordered_start)
 		note(n, "%" PRIu64 " jobs have no START, and it can be inferred only from all jobs of a ring",
 		     c->unordered_start);
@@ -244,16 +246,13 @@ void reading_note_health(struct notes *n, const struct grt_health *h, const stru
 		     "THE BALANCE DOES NOT CLOSE: emitted is not the sum of fates, or delivered is not read");
 }
 
-int reading_judge(const struct grt_session *s, const char *input, uint64_t unread, int ret,
-		  const struct grt_err *err)
+int reading_faults(const struct grt_session *s, const char *input, uint64_t unread, int ret,
+		   const struct grt_err *err)
 {
 	const struct grt_health *h = grt_session_health(s);
 	struct grt_err first = h->first;
 	uint64_t faults = 0;
-	int status = cmd_close_stdout();
 
-	if (status != EXIT_DONE)
-		return status;
 	if (ret == -ENOMEM)
 		return cmd_fail(EXIT_FAILED, strerror(ENOMEM), NULL, "%s", input);
 	if (ret < 0)
@@ -267,4 +266,12 @@ int reading_judge(const struct grt_session *s, const char *input, uint64_t unrea
 				"emitted is not the sum of the fates, or delivered is not what was read",
 				NULL, "%s: the balance does not close", input);
 	return EXIT_DONE;
+}
+
+int reading_judge(const struct grt_session *s, const char *input, uint64_t unread, int ret,
+		  const struct grt_err *err)
+{
+	int status = cmd_close_stdout();
+
+	return status != EXIT_DONE ? status : reading_faults(s, input, unread, ret, err);
 }

@@ -95,8 +95,15 @@ void reading_note_health(struct notes *n, const struct grt_health *h, const stru
 			 uint64_t unread);
 
 /**
- * reading_judge - closes standard output and tells faults, after what is intact was written
+ * reading_faults - tells the faults of what was read
  * @ret, @err: of the run
+ * Return: exit status
+ */
+int reading_faults(const struct grt_session *s, const char *input, uint64_t unread, int ret,
+		   const struct grt_err *err);
+
+/**
+ * reading_judge - closes standard output and tells faults, after what is intact was written
  * Return: exit status
  */
 int reading_judge(const struct grt_session *s, const char *input, uint64_t unread, int ret,

@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <limits.h>
+#include <linux/capability.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +23,7 @@
 #include "../sources/source.h"
 #include "child.h"
 #include "cmd.h"
+#include "privileges.h"
 #include "recording.h"
 
 #define DEFAULT_OUTPUT "grtrace.out.grt"
@@ -293,6 +295,14 @@ struct left_out {
 	struct grt_err why;
 };
 
+static void note_error(const struct grt_err *err)
+{
+	char text[sizeof(err->what) + sizeof(err->why) + 8];
+
+	snprintf(text, sizeof(text), "%s%s%s", err->what, err->why[0] ? ": " : "", err->why);
+	note(text);
+}
+
 /* For who wonders; what lacks a privilege that can be had is always told. */
 static void tell_left_out(const struct left_out *left)
 {
@@ -308,12 +318,15 @@ static void tell_left_out(const struct left_out *left)
 	}
 }
 
+/* A privilege is what most likely is missing, whatever else is. */
 static int none_works(const struct left_out *left)
 {
 	size_t i = 0;
 
-	while (!left[i].code)
+	while (i < SOURCES && left[i].code != -EACCES)
 		i++;
+	for (i %= SOURCES; !left[i].code; i++)
+		;
 	return cmd_error(kmod_exit_status(left[i].code), &left[i].why);
 }
 
@@ -710,6 +723,25 @@ static void adopt_files(struct run *run)
 	}
 }
 
+/*
+ * What runs needs less than what starts. The recording must be ours afterwards,
+ * or it could not be ended; who asks PROG to end may be neither it nor root.
+ */
+static void confine(struct run *run)
+{
+	uint64_t keep = run->child.pid ? 1ULL << CAP_KILL : 0;
+	struct grt_err err = {0};
+	struct input *in;
+	int ret = 0;
+
+	for (in = run->inputs; !ret && in < run->inputs + run->n_inputs; in++)
+		ret = in->source->confine ? in->source->confine(in->state, &keep, &err) : 0;
+	if (!ret)
+		ret = privileges_drop(keep, run->rec.uid, run->rec.gid, &err);
+	if (ret)
+		note_error(&err);
+}
+
 /* A write error leaves a readable recording of what came before it. */
 static void finish(struct run *run, int captured, struct grt_err *err)
 {
@@ -759,6 +791,7 @@ static int record(struct run *run, char **argv, struct grt_err *err)
 	ret = start_inputs(run, err);
 	if (ret)
 		return cmd_error(kmod_exit_status(ret), err);
+	confine(run);
 	run->begun = now_ns(CLOCK_MONOTONIC);
 	if (!run->child.pid && opt.seconds == 0 && !opt.pid)
 		note("recording; Ctrl-C ends it");

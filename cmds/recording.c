@@ -3,7 +3,6 @@
  * Makes the recording's directory and files and appends packets to them. What
  * existed before is only ever renamed or removed when it is a recording.
  */
-#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -13,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "privileges.h"
 #include "recording.h"
 
 #define PATH_ROOM 4096
@@ -126,37 +126,37 @@ static int make_room(const char *path, struct grt_err *err)
 	return ret ? ret : rename_to_old(path, old, err);
 }
 
-/* Under sudo the recording belongs to who asked for it, so that it can be read without. Return: whether it is
- * so */
-static bool sudo_user(uid_t *uid, gid_t *gid)
-{
-	const char *u = getenv("SUDO_UID"), *g = getenv("SUDO_GID");
-
-	if (geteuid() || !u || !g || !isdigit((unsigned char)*u) || !isdigit((unsigned char)*g))
-		return false;
-	*uid = (uid_t)strtoul(u, NULL, 10);
-	*gid = (gid_t)strtoul(g, NULL, 10);
-	return true;
-}
-
 /* Where it fails the file stays root's, which is safe and only less handy. */
-static void give_to_user(int dir, const char *name, int flags)
+static void give(const struct recording *r, int dir, const char *name, int flags)
 {
-	uid_t uid;
-	gid_t gid;
-
-	if (sudo_user(&uid, &gid) && fchownat(dir, name, uid, gid, flags | AT_SYMLINK_NOFOLLOW) < 0)
+	if (r->uid != (uid_t)-1 && fchownat(dir, name, r->uid, r->gid, flags | AT_SYMLINK_NOFOLLOW) < 0)
 		errno = 0;
 }
 
 void recording_give(struct recording *r, const char *name)
 {
-	give_to_user(r->dir, name, 0);
+	give(r, r->dir, name, 0);
 }
 
 static void set_path(struct recording *r, const char *path)
 {
-	*r = (struct recording){.path = path, .dir = -1};
+	*r = (struct recording){.path = path, .dir = -1, .uid = (uid_t)-1, .gid = (gid_t)-1};
+	/* Under sudo it belongs to who asked for it, so that it can be read without. */
+	privileges_user(&r->uid, &r->gid);
+}
+
+/* The files are whose the directory is, also where it was there before. */
+static int set_owner(struct recording *r)
+{
+	struct stat st;
+
+	if (geteuid())
+		return 0;
+	if (fstat(r->dir, &st))
+		return -errno;
+	r->uid = st.st_uid ? st.st_uid : (uid_t)-1;
+	r->gid = st.st_gid;
+	return 0;
 }
 
 int recording_open_dir(struct recording *r, const char *path, struct grt_err *err)
@@ -183,7 +183,9 @@ int recording_open_dir(struct recording *r, const char *path, struct grt_err *er
 	if (flock(r->dir, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK)
 		return grt_err_set(err, -EBUSY, "another grtrace has it open", "choose another name with -o",
 				   "cannot record into %s", name);
-	give_to_user(r->dir, "", AT_EMPTY_PATH);
+	give(r, r->dir, "", AT_EMPTY_PATH);
+	if (set_owner(r))
+		return grt_err_set(err, -errno, strerror(errno), NULL, "cannot open %s", name);
 	r->seekable = true;
 	return 0;
 }
@@ -246,7 +248,7 @@ int recording_open_raw(struct recording *r, const char *path, struct grt_err *er
 	snprintf(f->name, sizeof(f->name), "packets");
 	r->seekable = S_ISREG(st.st_mode) && strcmp(path, "-");
 	if (r->seekable)
-		give_to_user(f->fd, "", AT_EMPTY_PATH);
+		give(r, f->fd, "", AT_EMPTY_PATH);
 	return 0;
 }
 
@@ -261,7 +263,7 @@ int recording_add_file(struct recording *r, const char *source, unsigned int ind
 	if (f->fd < 0)
 		return grt_err_set(err, -errno, strerror(errno), NULL, "cannot write %s/%s", r->path,
 				   f->name);
-	give_to_user(f->fd, "", AT_EMPTY_PATH);
+	give(r, f->fd, "", AT_EMPTY_PATH);
 	return (int)r->count - 1;
 }
 
@@ -377,14 +379,15 @@ static int adopt_file(struct recording *r, const char *name, struct grt_err *err
 
 	if (fd < 0 || fstat(fd, &st))
 		ret = -errno;
-	if (!ret && S_ISREG(st.st_mode)) {
+	/* one with a second name may be someone else's */
+	if (!ret && S_ISREG(st.st_mode) && st.st_nlink == 1) {
 		whole = count_packets(r, fd, (uint64_t)st.st_size);
 		/* whoever still writes it has promised to stop: then it is left alone */
 		if (whole < (uint64_t)st.st_size && !flock(fd, LOCK_EX | LOCK_NB) &&
 		    ftruncate(fd, (off_t)whole))
 			ret = -errno;
 		r->adopted += whole;
-		give_to_user(fd, "", AT_EMPTY_PATH);
+		give(r, fd, "", AT_EMPTY_PATH);
 	}
 	if (fd >= 0)
 		close(fd);

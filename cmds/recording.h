@@ -42,6 +42,7 @@ struct recording_file {
  * @path: as given
  * @dir: descriptor, -1 for a raw file
  * @seekable: whole packets can be restored by cutting
+ * @uid, @gid: who its files belong to, from root; (uid_t)-1: to root
  * @files: of which there are @count
  * @events, @lost: from the packets' balances
  * @adopted: bytes of files that others have written
@@ -50,6 +51,8 @@ struct recording {
 	const char *path;
 	int dir;
 	bool seekable;
+	uid_t uid;
+	gid_t gid;
 	struct recording_file *files;
 	unsigned int count;
 	uint64_t events;
@@ -69,7 +72,7 @@ int recording_open_raw(struct recording *r, const char *path, struct grt_err *er
 /** recording_add_file - a file SOURCE_INDEX in the directory. Return: its number, or -errno */
 int recording_add_file(struct recording *r, const char *source, unsigned int index, struct grt_err *err);
 
-/** recording_give - lets a file of the directory belong to who called sudo, as the others do */
+/** recording_give - lets a file of the directory belong to who owns the others */
 void recording_give(struct recording *r, const char *name);
 
 /** recording_write - appends bytes to file @i. Return: 0 or -errno; then the file ends with its last whole

@@ -43,7 +43,7 @@ static const struct cmd_opt opts[] = {
 	{"input", 'i', OPT_STR, "PATH", &opt.input,
 	 "recording, raw file or text, - for standard input (default: ./" DEFAULT_INPUT
 	 ", else the live module)"},
-	{"by", 'b', OPT_STR, "WHAT", &opt.by, "job, ring, process, engine or type (default: a summary)"},
+	{"by", 'b', OPT_STR, "WHAT", &opt.by, "job, ring, process, engine, type or tsg (default: a summary)"},
 	{"sort", 's', OPT_STR, "KEY", &opt.sort,
 	 "a column; jobs also time, the order in which they completed"},
 	{"top", 't', OPT_U64, "N", &opt.top, "rows of the table asked for, 0: all (jobs as text: 20)"},
@@ -62,13 +62,14 @@ static const struct cmd_opt opts[] = {
 #define ENGINES (1U << GRT_BY_ENGINE)
 #define PROCESSES (1U << GRT_BY_PROCESS)
 
-static const struct view summary = {NULL, RINGS | PROCESSES, GRT_BYS, true, false};
+static const struct view summary = {NULL, RINGS | PROCESSES, GRT_BYS, true, false, false};
 static const struct view views[] = {
-	{"job", RINGS, GRT_BYS, true, false},
-	{"ring", RINGS, GRT_BY_RING, false, false},
-	{"process", PROCESSES, GRT_BY_PROCESS, false, false},
-	{"engine", ENGINES, GRT_BY_ENGINE, false, false},
-	{"type", 0, GRT_BYS, false, true},
+	{"job", RINGS, GRT_BYS, true, false, false},
+	{"ring", RINGS, GRT_BY_RING, false, false, false},
+	{"process", PROCESSES, GRT_BY_PROCESS, false, false, false},
+	{"engine", ENGINES, GRT_BY_ENGINE, false, false, false},
+	{"type", 0, GRT_BYS, false, true, false},
+	{"tsg", 0, GRT_BYS, false, false, true},
 };
 #define VIEWS (sizeof(views) / sizeof(views[0]))
 
@@ -116,6 +117,12 @@ static int on_aggregate(struct grt_consumer *c, const struct grt_event *e, uint3
 	return grt_aggregates_event(&((struct report *)c)->aggregates, e);
 }
 
+static int on_tsg(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
+{
+	(void)cpu;
+	return grt_tsgs_event(&((struct report *)c)->tsgs, e);
+}
+
 static int on_any_event(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
 {
 	struct report *r = (struct report *)c;
@@ -150,6 +157,8 @@ static void set_consumer(struct report *r)
 		.counter = on_counter,
 		.aggregate = on_aggregate,
 	};
+	if (r->view->tsgs)
+		r->c.tsg = on_tsg;
 	if (r->view->types || r->live)
 		r->c.event = on_any_event;
 	if (r->verbose)
@@ -272,13 +281,15 @@ static int set_view(struct report *r)
 	}
 	if (best.name)
 		return cmd_usage_error("--by %s: unknown (did you mean %s?)", opt.by, best.name);
-	return cmd_usage_error("--by %s: unknown; there are job, ring, process, engine, type", opt.by);
+	return cmd_usage_error("--by %s: unknown; there are job, ring, process, engine, type, tsg", opt.by);
 }
 
 static const struct grt_table *sorted_table(const struct report *r)
 {
 	if (r->view->types)
 		return &grt_type_table;
+	if (r->view->tsgs)
+		return &grt_tsg_table;
 	return r->view->own == GRT_BYS ? &grt_job_table : &grt_group_table[r->view->own];
 }
 
@@ -351,6 +362,7 @@ static int begin_analyses(struct report *r)
 	r->job_view.names = grt_jobs_names(r->jobs);
 	grt_counters_init(&r->counters, r->job_view.names);
 	grt_aggregates_init(&r->aggregates);
+	grt_tsgs_init(&r->tsgs);
 	if (r->job_sort && grt_top_new(&r->top, r->job_sort, &r->job_view, r->job_top))
 		return -ENOMEM;
 	if (r->verbose || r->view->types)
@@ -369,6 +381,7 @@ static void end_analyses(struct report *r)
 	grt_groups_free(r->groups);
 	grt_counters_free(&r->counters);
 	grt_aggregates_free(&r->aggregates);
+	grt_tsgs_free(&r->tsgs);
 	free(r->counts);
 	grt_session_close(r->session);
 }

@@ -12,6 +12,7 @@
 #include "analysis/group_table.h"
 #include "analysis/job_table.h"
 #include "analysis/top.h"
+#include "analysis/tsg.h"
 #include "reading.h"
 
 /**
@@ -21,6 +22,7 @@
  * @own: the one asked for, GRT_BYS where it is none of these
  * @jobs: jobs are shown
  * @types: event types are shown
+ * @tsgs: NVIDIA's channel groups are shown
  */
 struct view {
 	const char *name;
@@ -28,6 +30,7 @@ struct view {
 	enum grt_group_by own;
 	bool jobs;
 	bool types;
+	bool tsgs;
 };
 
 /**
@@ -37,6 +40,7 @@ struct view {
  * @top: sorted jobs, NULL: they stream in the order of time
  * @counters: values of counters
  * @aggregates: rings from AGGREGATE records
+ * @tsgs: NVIDIA's channel groups
  * @counts: NULL: not asked for
  * @job_view: what the columns of jobs need
  * @job_table: the table of jobs under its title of this run
@@ -59,6 +63,7 @@ struct report {
 	struct grt_top *top;
 	struct grt_counters counters;
 	struct grt_aggregates aggregates;
+	struct grt_tsgs tsgs;
 	struct grt_counts *counts;
 	struct grt_writer *writer;
 	struct grt_job_view job_view;

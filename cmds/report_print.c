@@ -66,6 +66,53 @@ static int write_types(struct report *r)
 	return ret;
 }
 
+static int compare_tsgs(const void *a, const void *b, void *arg)
+{
+	struct report *r = arg;
+	const struct grt_names *names = grt_jobs_names(r->jobs);
+	struct grt_cell x = grt_column_get(r->group_sort, names, a),
+			y = grt_column_get(r->group_sort, names, b);
+
+	return grt_cell_order(r->group_sort, &x, &y);
+}
+
+static int write_runlists(struct report *r, const struct grt_tsg *list, int64_t n)
+{
+	struct grt_tsg_runlist *row;
+	int64_t rows = grt_tsgs_runlists(list, (uint64_t)n, &row);
+	int ret = rows < 0 ? -ENOMEM : 0;
+
+	grt_writer_table(r->writer, &grt_tsg_runlist_table, NULL);
+	for (int64_t i = 0; i < rows && !ret; i++)
+		ret = grt_writer_row(r->writer, &row[i]);
+	grt_writer_table_end(r->writer);
+	free(row);
+	return ret;
+}
+
+static int write_tsgs(struct report *r)
+{
+	struct grt_tsg *list;
+	int64_t n = grt_tsgs_list(&r->tsgs, &list), top = (int64_t)r->group_top;
+	int ret = n < 0 ? -ENOMEM : 0;
+
+	if (!ret && r->group_sort)
+		qsort_r(list, (size_t)n, sizeof(*list), compare_tsgs, r);
+	grt_writer_table(r->writer, &grt_tsg_table, grt_jobs_names(r->jobs));
+	for (int64_t i = 0; i < n && !ret && (!top || i < top); i++)
+		ret = grt_writer_row(r->writer, &list[i]);
+	grt_writer_table_end(r->writer);
+	if (top && n > top)
+		note(&r->notes, "%" PRId64 " more groups: --top 0 shows all", n - top);
+	if (r->tsgs.over)
+		note(&r->notes, "%" PRIu64 " events are of groups in no row: more than %u groups",
+		     r->tsgs.over, GRT_TSGS_MAX);
+	if (!ret && !r->csv)
+		ret = write_runlists(r, list, n);
+	free(list);
+	return ret;
+}
+
 static int write_cpus(struct report *r)
 {
 	int ret = 0;
@@ -350,6 +397,8 @@ static int write_tables(struct report *r)
 		ret = write_aggregates(r);
 	if (!ret && r->view->types)
 		ret = write_types(r);
+	if (!ret && r->view->tsgs)
+		ret = write_tsgs(r);
 	if (!ret && r->verbose && !r->csv)
 		ret = write_cpus(r);
 	if (!ret && !r->csv)

@@ -114,18 +114,33 @@ static int write_script(const struct place *p)
 	return EXIT_DONE;
 }
 
-/* docker or podman exec NAME, with the variables. Return: words used */
+static bool is_in_path(const char *name)
+{
+	const char *p = getenv("PATH") ?: "/usr/local/bin:/usr/bin:/bin";
+	char path[PATH_ROOM];
+	size_t len;
+
+	for (; *p; p += len + (p[len] == ':')) {
+		len = strcspn(p, ":");
+		snprintf(path, sizeof(path), "%.*s/%s", (int)len, p, name);
+		if (len && !access(path, X_OK))
+			return true;
+	}
+	return false;
+}
+
+/* docker or podman exec NAME, with the variable; what is printed in there comes through its standard error.
+ * Return: words used */
 static int container_words(const struct rocm_options *opt, char **words)
 {
 	static char level[40];
 	int n = 0;
 
 	snprintf(level, sizeof(level), "AMD_LOG_LEVEL=%llu", (unsigned long long)opt->level);
-	words[n++] = access("/usr/bin/podman", X_OK) ? "docker" : "podman";
+	words[n++] = is_in_path("podman") ? "podman" : "docker";
 	words[n++] = "exec";
 	words[n++] = "-e";
 	words[n++] = level;
-	/* the container's files are not ours: the log comes through its standard error */
 	words[n++] = (char *)opt->container;
 	return n;
 }

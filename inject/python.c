@@ -45,6 +45,7 @@ struct layout {
 	uint16_t code_linetable;
 	uint16_t code_firstline;
 	uint16_t code_version; /* a number of its own for each code object */
+	uint16_t code_first;   /* the first instruction that is shown, in code units */
 	uint16_t code_bytes;
 	uint16_t bytes_data;
 	uint16_t text_length;
@@ -71,6 +72,7 @@ static const struct layout layout_3_11 = {
 	.code_linetable = 136,
 	.code_firstline = 72,
 	.code_version = NONE,
+	.code_first = 168,
 	.code_bytes = 184,
 	.bytes_data = 32,
 	.text_length = 16,
@@ -97,6 +99,7 @@ static const struct layout layout_3_12 = {
 	.code_linetable = 136,
 	.code_firstline = 68,
 	.code_version = 92,
+	.code_first = 176,
 	.code_bytes = 192,
 	.bytes_data = 32,
 	.text_length = 16,
@@ -140,6 +143,11 @@ struct hashed {
 #define FILE_MAX 1023
 
 struct chain;
+
+/* The state of a str: bits 2..4 are bytes per character, 5: the characters follow it, 6: all are ASCII. */
+#define TEXT_KIND(state) ((state) >> 2 & 7)
+#define TEXT_FOLLOWS 0x20
+#define TEXT_IS_ASCII 0x40
 
 enum check { UNCHECKED, GOOD, BAD };
 
@@ -284,21 +292,51 @@ static bool usable(const char *tstate)
  */
 #define FOR_A_LAYOUT static inline __attribute__((always_inline))
 
-/* A str's hash tells it from another one at its place; where it has none (-1) its first characters must. */
+#define PRINT_WORDS 32
+
+/* Of some bytes: all words up to 32, then 32 of them; an object has room for one. */
+FOR_A_LAYOUT uint64_t print_of_bytes(const char *data, uint64_t size)
+{
+	uint64_t words = size / 8, print = size, word, step = 8;
+
+	if (!words)
+		return print ^ (word_at(data, 0) << (size ? 64 - 8 * size : 63));
+	if (words > PRINT_WORDS) {
+		step = (size - 8) / (PRINT_WORDS - 1);
+		words = PRINT_WORDS;
+	}
+	for (const char *at = data; words; words--, at += step) {
+		memcpy(&word, at, sizeof(word));
+		print = (print << 5 | print >> 59) ^ word;
+	}
+	memcpy(&word, data + size - 8, sizeof(word));
+	return (print << 5 | print >> 59) ^ word;
+}
+
+/* A str's hash, where that is known (not -1), else as much of its characters as bytes of a line's table. */
 FOR_A_LAYOUT uint64_t print_of_text(const struct layout *l, const char *str)
 {
 	uint64_t hash = word_at(str, l->text_hash);
+	uint32_t state;
 
-	return hash != ~0ULL ? hash : word_at(str, l->text_ascii) ^ word_at(str, l->text_length) << 48;
+	if (hash != ~0ULL)
+		return hash;
+	state = (uint32_t)int_at(str, l->text_state);
+	return print_of_bytes(str + (state & TEXT_IS_ASCII ? l->text_ascii : l->text_compact),
+			      word_at(str, l->text_length) * TEXT_KIND(state));
 }
 
-/* Of the table of lines where code objects have no number of their own: its size, and what is in its middle.
+/*
+ * Of a code object that has no number of its own: a long table of lines is not
+ * read as a whole, so one that differs from another one in nothing but a few
+ * lines may pass for it.
  */
-FOR_A_LAYOUT uint64_t print_of_table(const struct layout *l, const char *table)
+FOR_A_LAYOUT uint64_t print_of_content(const struct layout *l, const char *code)
 {
-	uint64_t size = word_at(table, l->object_size);
+	const char *table = pointer_at(code, l->code_linetable);
+	uint64_t file = print_of_text(l, pointer_at(code, l->code_filename));
 
-	return size ^ word_at(table + (size < 16 ? 0 : size / 2 - 8), l->bytes_data) << 8;
+	return print_of_bytes(table + l->bytes_data, word_at(table, l->object_size)) ^ file << 1;
 }
 
 /* 0 for what is no code object. */
@@ -311,7 +349,7 @@ FOR_A_LAYOUT uint64_t fingerprint(const struct layout *l, const char *code)
 	first = (uint64_t)(uint32_t)int_at(code, l->code_firstline) << 32 ^ word_at(code, l->object_size);
 	version = l->code_version == NONE ? 0 : (uint32_t)int_at(code, l->code_version);
 	if (!version)
-		version = print_of_table(l, pointer_at(code, l->code_linetable));
+		version = print_of_content(l, code);
 	return ((first * 0x9e3779b97f4a7c15ULL) ^ (version * 0xc2b2ae3d27d4eb4fULL) ^
 		print_of_text(l, pointer_at(code, l->code_qualname))) |
 	       1;
@@ -527,24 +565,21 @@ static uint32_t character(const char *data, unsigned int kind, uint64_t i)
 	return four;
 }
 
-/*
- * A str as UTF-8, at most @room bytes: the end of it with @tail. In its state
- * bits 2..4 are bytes per character, 5: the characters follow, 6: all are ASCII.
- */
+/* A str as UTF-8, at most @room bytes: the end of it with @tail. */
 static size_t copy_text(const char *str, char *to, size_t room, bool tail)
 {
 	const struct layout *l = &py.layout;
 	uint32_t state = (uint32_t)int_at(str, l->text_state);
 	uint64_t length = word_at(str, l->text_length), i = 0;
-	unsigned int kind = state >> 2 & 7;
-	const char *data = str + (state & 0x40 ? l->text_ascii : l->text_compact);
+	unsigned int kind = TEXT_KIND(state);
+	const char *data = str + (state & TEXT_IS_ASCII ? l->text_ascii : l->text_compact);
 	size_t used = 0;
 
-	if (!(state & 0x20) || (kind != 1 && kind != 2 && kind != 4))
+	if (!(state & TEXT_FOLLOWS) || (kind != 1 && kind != 2 && kind != 4))
 		return 0;
-	if (tail && length > room / 4 && !(state & 0x40 && length <= room))
-		i = length - (state & 0x40 ? room : room / 4);
-	for (; i < length && used + 4 <= room + (state & 0x40 ? 3 : 0); i++)
+	if (tail && length > room / 4 && !(state & TEXT_IS_ASCII && length <= room))
+		i = length - (state & TEXT_IS_ASCII ? room : room / 4);
+	for (; i < length && used + 4 <= room + (state & TEXT_IS_ASCII ? 3 : 0); i++)
 		used += utf8(character(data, kind, i), to + used);
 	return used;
 }
@@ -664,10 +699,11 @@ static uint32_t read_text(const struct grt_pyframe *f)
 	if (!is_a(qualname, py.unicode_type) || !is_a(file, py.unicode_type) ||
 	    !is_a(pointer_at(f->code, l->code_linetable), py.bytes_type))
 		return 0;
-	length = copy_text(file, path, FILE_MAX, true);
-	/* What CPython 3.12 on puts between a class and its __init__(). */
-	if (length == 6 && !memcmp(path, "<shim>", 6))
+	/* Before its first traceable instruction: what CPython 3.12 on puts between a class and its
+	 * __init__(). */
+	if (f->instr < f->code + l->code_bytes + 2 * (int64_t)int_at(f->code, l->code_first))
 		return GRT_PYTHON_SKIP;
+	length = copy_text(file, path, FILE_MAX, true);
 	kept_path = keep_string(path, length);
 	kept_name = keep_string(name, copy_text(qualname, name, FUNCTION_MAX, false));
 	if (!kept_path || !kept_name)
@@ -790,6 +826,8 @@ static bool layout_3_13(const uint64_t *offsets)
 		.code_firstline = (uint16_t)offsets[DO_CODE_FIRSTLINE],
 		/* int co_firstlineno, five more, then co_version (Include/cpython/code.h) */
 		.code_version = (uint16_t)(offsets[DO_CODE_FIRSTLINE] + 24),
+		/* int _co_firsttraceable, void *co_extra, then the code */
+		.code_first = (uint16_t)(offsets[DO_CODE_BYTES] - 16),
 		.code_bytes = (uint16_t)offsets[DO_CODE_BYTES],
 		.bytes_data = (uint16_t)offsets[DO_BYTES_DATA],
 		.text_length = (uint16_t)offsets[DO_TEXT_LENGTH],

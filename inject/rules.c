@@ -448,23 +448,29 @@ struct search {
 	bool hidden;
 };
 
-static bool load_object(struct grt_cfi_object *o, const struct dl_phdr_info *info, uint64_t pc)
+static bool object_has(const struct dl_phdr_info *info, uint64_t pc)
 {
-	bool has_pc = false;
+	for (ElfW(Half) i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
 
+		if (p->p_type == PT_LOAD && pc - info->dlpi_addr - p->p_vaddr < p->p_memsz)
+			return true;
+	}
+	return false;
+}
+
+static void load_object(struct grt_cfi_object *o, const struct dl_phdr_info *info)
+{
 	for (ElfW(Half) i = 0; i < info->dlpi_phnum; i++) {
 		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
 		const uint8_t *start = (const uint8_t *)(info->dlpi_addr + p->p_vaddr);
 		struct grt_cfi_span span = {start, start + p->p_memsz};
 
-		if (p->p_type == PT_LOAD && pc - (uintptr_t)start < p->p_memsz)
-			has_pc = true;
 		if (p->p_type == PT_LOAD && (p->p_flags & PF_R) && o->spans < GRT_CFI_SPANS)
 			o->span[o->spans++] = span;
 		if (p->p_type == PT_GNU_EH_FRAME)
 			o->header = span;
 	}
-	return has_pc;
 }
 
 static int search_object(struct dl_phdr_info *info, size_t size, void *data)
@@ -474,8 +480,9 @@ static int search_object(struct dl_phdr_info *info, size_t size, void *data)
 	struct search *s = data;
 
 	(void)size;
-	if (!load_object(&o, info, s->pc))
+	if (!object_has(info, s->pc))
 		return 0;
+	load_object(&o, info);
 	s->module = module_number(info, &o, &s->hidden);
 	if (!o.header.start ||
 	    !in_spans(&o, (uintptr_t)o.header.start, (size_t)(o.header.end - o.header.start)))
@@ -530,10 +537,8 @@ uint64_t grt_rules_work_out(uint64_t pc, uint64_t generation)
 
 static int has_address(struct dl_phdr_info *info, size_t size, void *data)
 {
-	struct grt_cfi_object o = {.spans = 0};
-
 	(void)size;
-	return load_object(&o, info, (uintptr_t)data);
+	return object_has(info, (uintptr_t)data);
 }
 
 int grt_rules_hide(const void *address)

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
  * Nodes lie in an array in the order of their ids, so that a writer follows
- * them by counting; a hash table of ids finds a child. A node is filled before
- * its id is entered, and neither changes again, so that a reader needs one
- * acquire.
+ * them by counting. A child is named by its parent, in one of two places by its
+ * frame, or, where that is taken, found in a hash table of ids. A node is filled
+ * before its id is entered, and neither changes again, so that a reader needs
+ * one acquire.
  */
 #include "tree.h"
 
@@ -64,26 +65,48 @@ static uint32_t new_id(struct grt_tree *t)
 	return used + 1;
 }
 
+static uint32_t hash(uint32_t parent, uint64_t frame)
+{
+	return (uint32_t)(((frame ^ (uint64_t)parent * 0xc2b2ae3d27d4eb4fULL) * 0x9e3779b97f4a7c15ULL) >> 34);
+}
+
+static bool is(const struct grt_tree *t, uint32_t id, uint32_t parent, uint64_t frame)
+{
+	return t->node[id].frame == frame && t->node[id].parent == parent;
+}
+
+static uint32_t new_node(struct grt_tree *t, uint32_t parent, uint64_t frame)
+{
+	uint32_t id = new_id(t);
+
+	if (!id)
+		return 0;
+	t->node[id].frame = frame;
+	t->node[id].parent = parent;
+	atomic_store_explicit(&t->node[id].ready, 1, memory_order_release);
+	return id;
+}
+
 /*
- * Another thread may enter the same child meanwhile: then its node is the one,
- * and ours stays in the array, where a writer stores it and nothing refers to it.
+ * Enters a child in the first free place. Another thread may enter the same
+ * child meanwhile: then its node is the one, and ours stays in the array, where
+ * a writer stores it and nothing refers to it.
  */
-uint32_t grt_tree_add(uint32_t parent, uint64_t frame, uint32_t at)
+uint32_t grt_tree_far(uint32_t parent, uint64_t frame)
 {
 	struct grt_tree *t = &grt_tree;
-	uint32_t mine = new_id(t), there;
+	_Atomic uint32_t *place = &t->node[parent].near[grt_tree_near(frame)];
+	uint32_t at = hash(parent, frame), mine = 0, there;
 
-	if (!mine)
-		return 0;
-	t->node[mine].frame = frame;
-	t->node[mine].parent = parent;
-	atomic_store_explicit(&t->node[mine].ready, 1, memory_order_release);
-	for (;; at++) {
-		there = 0;
-		if (atomic_compare_exchange_strong_explicit(&t->slot[at & t->mask], &there, mine,
-							    memory_order_acq_rel, memory_order_acquire))
-			return mine;
-		if (t->node[there].frame == frame && t->node[there].parent == parent)
+	for (;; place = &t->slot[at++ & t->mask]) {
+		there = atomic_load_explicit(place, memory_order_acquire);
+		if (!there) {
+			mine = mine ? mine : new_node(t, parent, frame);
+			if (!mine || atomic_compare_exchange_strong_explicit(
+					     place, &there, mine, memory_order_acq_rel, memory_order_acquire))
+				return mine;
+		}
+		if (is(t, there, parent, frame))
 			return there;
 	}
 }

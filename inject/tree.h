@@ -19,10 +19,14 @@
 #define GRT_FRAME_MODULE_SHIFT 48
 #define GRT_FRAME_ADDRESS 0xffffffffffffULL
 
+/* Two children at most are named by their parent, so that a path that was entered at once lies together. */
+#define GRT_TREE_NEAR 2
+
 struct grt_tree_node {
 	uint64_t frame;
 	uint32_t parent;
 	_Atomic uint32_t ready;
+	_Atomic uint32_t near[GRT_TREE_NEAR];
 };
 
 struct grt_tree {
@@ -38,8 +42,8 @@ extern struct grt_tree grt_tree;
 /** grt_tree_init - for @max nodes, the roots 1..@roots among them; 0 or -ENOMEM */
 int grt_tree_init(uint32_t max, uint32_t roots);
 
-/** grt_tree_add - a child that is not there yet, to be entered from slot @at on; 0 when the tree is full */
-uint32_t grt_tree_add(uint32_t parent, uint64_t frame, uint32_t at);
+/** grt_tree_far - a child that its parent does not name, found or made; 0 when the tree is full */
+uint32_t grt_tree_far(uint32_t parent, uint64_t frame);
 
 /** grt_tree_forked - in the child: nodes that another thread of the parent was making are given up */
 void grt_tree_forked(void);
@@ -47,24 +51,20 @@ void grt_tree_forked(void);
 /** grt_tree_get - false where @id is not there (yet) */
 bool grt_tree_get(uint32_t id, struct grt_tree_node *node);
 
-static inline uint32_t grt_tree_hash(uint32_t parent, uint64_t frame)
+static inline unsigned int grt_tree_near(uint64_t frame)
 {
-	return (uint32_t)(((frame ^ (uint64_t)parent * 0xc2b2ae3d27d4eb4fULL) * 0x9e3779b97f4a7c15ULL) >> 40);
+	return (frame ^ frame >> 4) % GRT_TREE_NEAR;
 }
 
 /** grt_tree_child - the node of a frame under a parent; 0 when the tree is full */
 static inline uint32_t grt_tree_child(uint32_t parent, uint64_t frame)
 {
-	const struct grt_tree *t = &grt_tree;
-	uint32_t at = grt_tree_hash(parent, frame), id;
+	const struct grt_tree_node *node = grt_tree.node;
+	uint32_t id = atomic_load_explicit(&node[parent].near[grt_tree_near(frame)], memory_order_acquire);
 
-	for (;; at++) {
-		id = atomic_load_explicit(&t->slot[at & t->mask], memory_order_acquire);
-		if (!id)
-			return grt_tree_add(parent, frame, at);
-		if (t->node[id].frame == frame && t->node[id].parent == parent)
-			return id;
-	}
+	if (id && node[id].frame == frame)
+		return id;
+	return grt_tree_far(parent, frame);
 }
 
 #endif /* GRT_INJECT_TREE_H */

@@ -32,6 +32,9 @@
 /* Below rsp: code that was interrupted after "leave" has its caller's rbp there. */
 #define RED_ZONE 128
 
+/* The last walk's words may lie in what AddressSanitizer keeps between variables by now. */
+#define READS_STACK __attribute__((no_sanitize("address")))
+
 /* A frame of the last walk. */
 struct frame {
 	uint64_t pc; /* a byte of the instruction */
@@ -45,17 +48,20 @@ struct frame {
 	bool hidden;
 };
 
-/* A frame as it is found: the innermost first. */
+/* A frame as it is found, the innermost first: the registers, and the rule that they were followed by. */
 struct step {
 	uint64_t pc;
 	uint64_t sp;
 	uint64_t rbp;
-	uint64_t word;
-	const uint64_t *ra_at;
-	const uint64_t *rbp_at;
-	const uint64_t *cfa_at;
-	bool rbp_used;
-	bool hidden;
+	uint64_t rule;
+};
+
+/* A thread's own small table of rules: the common one is too large to be near. */
+#define NEAR_RULES 512
+
+struct near_rule {
+	uint64_t key; /* as in struct grt_rule_slot */
+	uint64_t rule;
 };
 
 /* A word of the stack that decided something. */
@@ -77,6 +83,7 @@ struct grt_unwind_thread {
 	struct grt_stack foreign[FOREIGN_STACKS];
 	unsigned int foreign_next;
 	unsigned int foreign_lookups;
+	struct near_rule near[NEAR_RULES];
 	struct frame frame[GRT_UNWIND_MAX];
 	struct read read[3 * GRT_UNWIND_MAX];
 	/* Python, outermost first: where an entry of the interpreter lies, then its frames as words of the
@@ -96,8 +103,9 @@ struct walk {
 	uint64_t sp;
 	uint64_t rbp;
 	uint32_t steps;
-	int32_t match; /* the frame of the last walk that this one came to, -1: none */
-	int32_t next;  /* that may be the one */
+	uint32_t followed; /* steps that led to a caller: all, or all but the last */
+	int32_t match;	   /* the frame of the last walk that this one came to, -1: none */
+	int32_t next;	   /* that may be the one */
 	uint32_t root;
 	bool home; /* all on the thread's own stack */
 };
@@ -125,14 +133,14 @@ static bool readable(const struct walk *w, uint64_t address)
 	return address >= w->sp && address < w->stack.high && w->stack.high - address >= 8 && !(address & 7);
 }
 
-static uint64_t load(uint64_t address)
+READS_STACK static uint64_t load(uint64_t address)
 {
 	return *(const uint64_t *)(uintptr_t)address;
 }
 
-static uint64_t address_of(const struct walk *w, const struct grt_cfi_place *p, uint64_t cfa)
+static uint64_t address_of(const struct grt_cfi_place *p, uint64_t sp, uint64_t rbp, uint64_t cfa)
 {
-	uint64_t base = p->base == GRT_CFI_RSP ? w->sp : p->base == GRT_CFI_RBP ? w->rbp : cfa;
+	uint64_t base = p->base == GRT_CFI_RSP ? sp : p->base == GRT_CFI_RBP ? rbp : cfa;
 
 	return base + (uint64_t)(int64_t)p->offset;
 }
@@ -150,128 +158,129 @@ static bool enter_stack(struct walk *w, uint64_t sp)
 }
 
 /* Rules that are not "CFA = register + offset, the rest just below": 0, or the root where it ends. */
-static uint32_t long_step(struct walk *w, const struct grt_cfi_rule *r, struct step *s)
+static uint32_t long_step(struct walk *w, const struct grt_cfi_rule *r)
 {
-	uint64_t cfa = address_of(w, &r->cfa, 0), ra, rbp = w->rbp;
+	uint64_t cfa = address_of(&r->cfa, w->sp, w->rbp, 0), ra, rbp = w->rbp;
 
-	s->rbp_used = r->cfa.base == GRT_CFI_RBP || r->ra.base == GRT_CFI_RBP || r->rbp.base == GRT_CFI_RBP;
 	if (r->cfa.deref) {
 		if (!readable(w, cfa))
 			return GRT_ROOT_BAD_STACK;
-		s->cfa_at = (const uint64_t *)(uintptr_t)cfa;
 		cfa = load(cfa) + (uint64_t)(int64_t)r->cfa.after;
 	}
-	ra = address_of(w, &r->ra, cfa);
+	ra = address_of(&r->ra, w->sp, w->rbp, cfa);
 	if (r->ra.deref || r->rbp.deref || !readable(w, ra))
 		return GRT_ROOT_BAD_STACK;
-	s->ra_at = (const uint64_t *)(uintptr_t)ra;
+	ra = load(ra);
 	if (r->rbp.base) {
-		rbp = address_of(w, &r->rbp, cfa);
+		rbp = address_of(&r->rbp, w->sp, w->rbp, cfa);
 		if (!readable(w, rbp))
 			return GRT_ROOT_BAD_STACK;
-		s->rbp_at = (const uint64_t *)(uintptr_t)rbp;
 		rbp = load(rbp);
 	}
 	/* Not aligned where a signal came between two instructions that make it so. */
 	if (r->signal ? !enter_stack(w, cfa) : cfa <= w->sp || cfa > w->stack.high)
 		return GRT_ROOT_BAD_STACK;
-	w->pc = load(ra) - !r->signal;
+	w->pc = ra - !r->signal;
 	w->sp = cfa;
 	w->rbp = rbp;
 	return 0;
 }
 
-static uint32_t short_step(struct walk *w, uint64_t base, uint64_t rule, struct step *s)
+static inline uint32_t short_step(struct walk *w, uint64_t base, uint64_t rule)
 {
 	uint64_t cfa = base + GRT_RULE_OFFSET(rule), saved = 8 * (uint64_t)GRT_RULE_RBP_WORDS(rule);
 
 	if ((cfa & 7) || cfa - 8 - w->sp >= w->stack.high - w->sp || cfa > w->stack.high)
 		return GRT_ROOT_BAD_STACK;
-	s->ra_at = (const uint64_t *)(uintptr_t)(cfa - 8);
 	if (saved) {
 		if (cfa - saved < w->sp - RED_ZONE || cfa - saved < w->stack.low)
 			return GRT_ROOT_BAD_STACK;
-		s->rbp_at = (const uint64_t *)(uintptr_t)(cfa - saved);
-		w->rbp = *s->rbp_at;
+		w->rbp = load(cfa - saved);
 	}
-	w->pc = *s->ra_at - 1;
+	w->pc = load(cfa - 8) - 1;
 	w->sp = cfa;
 	return 0;
 }
 
 /* Code that is in no table, but whose caller may be found as if it kept a frame pointer. */
-static uint32_t frame_pointer_step(struct walk *w, struct step *s)
+static uint32_t frame_pointer_step(struct walk *w)
 {
 	uint64_t at = w->rbp;
 
 	if (!readable(w, at) || !readable(w, at + 8))
 		return GRT_ROOT_NO_RULE;
-	s->rbp_at = (const uint64_t *)(uintptr_t)at;
-	s->ra_at = s->rbp_at + 1;
 	w->rbp = load(at);
 	w->pc = load(at + 8) - 1;
 	w->sp = at + 16;
 	return 0;
 }
 
-static uint64_t rule_at(const struct walk *w)
+static uint64_t rule_from_afar(const struct walk *w, struct near_rule *near)
 {
 	uint64_t rule = grt_rules_find(w->pc, w->generation);
 
-	if ((rule & GRT_RULE_GUESSED) &&
-	    GRT_RULE_ROUND(rule) != atomic_load_explicit(&grt_rules.round, memory_order_relaxed))
+	if (!(rule & GRT_RULE_GUESSED)) {
+		near->key = 0; /* a signal handler that does not return may come between */
+		atomic_signal_fence(memory_order_seq_cst);
+		near->rule = rule;
+		atomic_signal_fence(memory_order_seq_cst);
+		near->key = w->pc | w->generation << 48;
+		return rule;
+	}
+	if (GRT_RULE_ROUND(rule) != atomic_load_explicit(&grt_rules.round, memory_order_relaxed))
 		return grt_rules_work_out(w->pc, w->generation);
 	return rule;
 }
 
+static inline uint64_t rule_at(const struct walk *w)
+{
+	struct near_rule *near = &w->t->near[(w->pc ^ w->pc >> 9) % NEAR_RULES];
+
+	if (near->key == (w->pc | w->generation << 48))
+		return near->rule;
+	return rule_from_afar(w, near);
+}
+
+static uint32_t follow(struct walk *w, uint64_t rule)
+{
+	unsigned int kind = GRT_RULE_KIND(rule);
+
+	if (kind <= GRT_RULE_RBP)
+		return short_step(w, kind == GRT_RULE_RSP ? w->sp : w->rbp, rule);
+	if (kind == GRT_RULE_LONG)
+		return long_step(w, grt_rules_long(GRT_RULE_OFFSET(rule)));
+	if (kind == GRT_RULE_FP)
+		return frame_pointer_step(w);
+	if (kind == GRT_RULE_BEYOND)
+		w->steps--;
+	return kind == GRT_RULE_NONE ? GRT_ROOT_NO_RULE : GRT_ROOT_START;
+}
+
 /* Notes the frame that the walk is at, and goes to its caller: 0, or the root where the stack ends. */
-static uint32_t one_step(struct walk *w)
+static inline uint32_t one_step(struct walk *w)
 {
 	uint64_t rule = rule_at(w);
 	struct step *s = &w->t->step[w->steps++];
 	uint32_t root;
 
-	*s = (struct step){.pc = w->pc, .sp = w->sp, .rbp = w->rbp};
-	s->word = (w->pc + 1) | GRT_RULE_MODULE(rule) << GRT_FRAME_MODULE_SHIFT |
-		  (rule & GRT_RULE_GUESSED ? GRT_FRAME_GUESSED : 0);
-	s->hidden = rule & GRT_RULE_HIDDEN;
-	switch (GRT_RULE_KIND(rule)) {
-	case GRT_RULE_RSP:
-		root = short_step(w, w->sp, rule, s);
-		break;
-	case GRT_RULE_RBP:
-		s->rbp_used = true;
-		root = short_step(w, w->rbp, rule, s);
-		break;
-	case GRT_RULE_LONG:
-		root = long_step(w, grt_rules_long(GRT_RULE_OFFSET(rule)), s);
-		break;
-	case GRT_RULE_END:
-		return GRT_ROOT_START;
-	case GRT_RULE_BEYOND:
-		w->steps--;
-		return GRT_ROOT_START;
-	case GRT_RULE_FP:
-		s->rbp_used = true;
-		root = frame_pointer_step(w, s);
-		break;
-	default:
-		return GRT_ROOT_NO_RULE;
-	}
-	if (root) {
-		s->ra_at = s->rbp_at = s->cfa_at = NULL;
+	s->pc = w->pc;
+	s->sp = w->sp;
+	s->rbp = w->rbp;
+	s->rule = rule;
+	root = follow(w, rule);
+	if (root)
 		return root;
-	}
-	/* Some C libraries end a thread's stack so. */
-	if (w->pc + 1 <= 1)
-		return GRT_ROOT_START;
-	return w->pc >= 4096 && w->pc < GRT_FRAME_ADDRESS ? 0 : GRT_ROOT_BAD_STACK;
+	w->followed = w->steps;
+	if (w->pc - 4096 < GRT_FRAME_ADDRESS - 4096)
+		return 0;
+	/* Some C libraries end a thread's stack with a return to 0. */
+	return w->pc + 1 <= 1 ? GRT_ROOT_START : GRT_ROOT_BAD_STACK;
 }
 
 /* ------------------------------------------------------ the last walk */
 
 /* The highest of the first @count words that is not as it was, -1: all are. */
-static int32_t changed_word(const struct grt_unwind_thread *t, uint32_t count)
+READS_STACK static int32_t changed_word(const struct grt_unwind_thread *t, uint32_t count)
 {
 	const struct read *r = t->read;
 	uint32_t n = count;
@@ -327,39 +336,98 @@ static void walk_stack(struct walk *w)
 	} while (!w->root);
 }
 
-static void note_word(struct grt_unwind_thread *t, uint32_t *words, const uint64_t *at)
+/* The words that a step read, as its rule says. */
+struct reads {
+	uint64_t ra_at;
+	uint64_t rbp_at; /* 0: none */
+	uint64_t cfa_at;
+	bool rbp_used; /* to find them */
+};
+
+static void reads_of_long(const struct step *s, uint64_t cfa, struct reads *r)
 {
-	t->read[(*words)++] = (struct read){at, *at};
+	const struct grt_cfi_rule *rule = grt_rules_long(GRT_RULE_OFFSET(s->rule));
+
+	r->ra_at = address_of(&rule->ra, s->sp, s->rbp, cfa);
+	r->rbp_at = rule->rbp.base ? address_of(&rule->rbp, s->sp, s->rbp, cfa) : 0;
+	r->cfa_at = rule->cfa.deref ? address_of(&rule->cfa, s->sp, s->rbp, 0) : 0;
+	r->rbp_used = rule->cfa.base == GRT_CFI_RBP || rule->ra.base == GRT_CFI_RBP ||
+		      rule->rbp.base == GRT_CFI_RBP;
 }
 
-/* Puts the new frames on the common part. The words of rbp that no frame further out needs decide nothing. */
+static inline void reads_of(const struct step *s, uint64_t cfa, struct reads *r)
+{
+	unsigned int kind = GRT_RULE_KIND(s->rule), words = GRT_RULE_RBP_WORDS(s->rule);
+
+	r->cfa_at = 0;
+	r->ra_at = cfa - 8;
+	r->rbp_at = words ? cfa - 8 * (uint64_t)words : 0;
+	r->rbp_used = kind != GRT_RULE_RSP;
+	if (kind == GRT_RULE_LONG)
+		reads_of_long(s, cfa, r);
+	else if (kind == GRT_RULE_FP)
+		r->rbp_at = cfa - 16;
+}
+
+READS_STACK static inline void note_word(struct read **end, uint64_t address)
+{
+	const uint64_t *at = (const uint64_t *)(uintptr_t)address;
+
+	(*end)->at = at;
+	(*end)->value = *at;
+	++*end;
+}
+
+/*
+ * One more frame of the memory, whose caller is in it; @live: the caller needs
+ * rbp. Words of rbp that no frame further out needs decide nothing.
+ */
+static inline void keep_frame(struct frame *f, const struct step *s, uint64_t cfa, bool live,
+			      struct read **end)
+{
+	struct reads r;
+
+	reads_of(s, cfa, &r);
+	note_word(end, r.ra_at);
+	if (r.cfa_at)
+		note_word(end, r.cfa_at);
+	if (r.rbp_at && live)
+		note_word(end, r.rbp_at);
+	f->rbp_live = r.rbp_used || (!r.rbp_at && live);
+}
+
+static uint64_t tree_word(uint64_t pc, uint64_t rule)
+{
+	return (pc + 1) | GRT_RULE_MODULE(rule) << GRT_FRAME_MODULE_SHIFT |
+	       (rule & GRT_RULE_GUESSED ? GRT_FRAME_GUESSED : 0);
+}
+
+/* Puts the new frames on the common part. */
 static void keep_frames(struct walk *w)
 {
 	struct grt_unwind_thread *t = w->t;
 	uint32_t n = (uint32_t)(w->match + 1);
-	const struct frame *outer = n ? &t->frame[n - 1] : NULL;
-	uint32_t words = outer ? outer->words : 0;
-	bool live = outer && outer->rbp_live;
+	struct read *end = t->read + (n ? t->frame[n - 1].words : 0);
+	bool live = n && t->frame[n - 1].rbp_live;
+	uint64_t cfa = w->sp;
 
 	if (t->nodes > n)
 		t->nodes = n;
 	for (uint32_t i = w->steps; i-- > 0;) {
-		const struct step *s = &w->t->step[i];
+		const struct step *s = &t->step[i];
+		struct frame *f = &t->frame[n++];
 
-		if (s->ra_at)
-			note_word(t, &words, s->ra_at);
-		if (s->cfa_at)
-			note_word(t, &words, s->cfa_at);
-		if (s->rbp_at && live)
-			note_word(t, &words, s->rbp_at);
-		live = s->rbp_used || (!s->rbp_at && live);
-		t->frame[n++] = (struct frame){.pc = s->pc,
-					       .sp = s->sp,
-					       .rbp = s->rbp,
-					       .word = s->word,
-					       .words = (uint16_t)words,
-					       .rbp_live = live,
-					       .hidden = s->hidden};
+		f->pc = s->pc;
+		f->sp = s->sp;
+		f->rbp = s->rbp;
+		f->word = tree_word(s->pc, s->rule);
+		f->hidden = s->rule & GRT_RULE_HIDDEN;
+		f->rbp_live = false;
+		if (i < w->followed)
+			keep_frame(f, s, cfa, live, &end);
+		f->words = (uint16_t)(end - t->read);
+		live = f->rbp_live;
+		cfa = s->sp;
 	}
 	t->frames = n;
 	t->root = w->root;

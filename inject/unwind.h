@@ -114,7 +114,7 @@ struct grt_unwind_thread;
 
 /**
  * grt_unwind_init - makes the tables; once per process
- * @max_nodes: of the tree, 0 for 1048576 (24 bytes each, touched as used)
+ * @max_nodes: of the tree, 0 for 1048576 (32 bytes each, touched as used)
  * @python: replace the frames of CPython's interpreter by those of Python, where python.h can
  * Return: 0, -ENOMEM, -ENOSYS on other machines
  */

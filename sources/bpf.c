@@ -14,6 +14,7 @@
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
+#include <linux/capability.h>
 #include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
@@ -875,6 +876,35 @@ int bpf_start(void *state, struct grt_err *err)
 	return ret;
 }
 
+/* Before Linux 5.19 unprivileged_bpf_disabled is about maps that are open, too. */
+static bool maps_need_privilege(void)
+{
+	FILE *f = fopen("/proc/sys/kernel/unprivileged_bpf_disabled", "re");
+	unsigned int major = 0, minor = 0;
+	bool off = f && fgetc(f) != '0';
+	struct utsname u;
+
+	if (f)
+		fclose(f);
+	return off && !uname(&u) && sscanf(u.release, "%u.%u", &major, &minor) == 2 &&
+	       (major < 5 || (major == 5 && minor < 19));
+}
+
+/* Stacks are put into words while they come, from the files of the processes that they are of. */
+int bpf_confine(void *state, uint64_t *keep, struct grt_err *err)
+{
+	struct capture *c = state;
+
+	(void)err;
+	if (maps_need_privilege())
+		*keep |= 1ULL << CAP_BPF;
+	if (c->config.stacks & BPF_STACK_USER)
+		*keep |= 1ULL << CAP_SYS_PTRACE | 1ULL << CAP_DAC_READ_SEARCH;
+	if (c->config.stacks & BPF_STACK_KERNEL)
+		symbols_read_kernel(c->stacks.symbols);
+	return 0;
+}
+
 unsigned int bpf_streams(void *state, struct pollfd *fds)
 {
 	struct capture *c = state;
@@ -1138,6 +1168,12 @@ int bpf_own_map(void *capture, const char *name)
 int bpf_start(void *state, struct grt_err *err)
 {
 	(void)state;
+	return not_built(err);
+}
+
+int bpf_confine(void *state, uint64_t *keep, struct grt_err *err)
+{
+	(void)state, (void)keep;
 	return not_built(err);
 }
 

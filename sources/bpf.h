@@ -68,6 +68,7 @@ int bpf_own_map(void *capture, const char *name);
 
 /* The other operations; see struct source. */
 int bpf_start(void *state, struct grt_err *err);
+int bpf_confine(void *state, uint64_t *keep, struct grt_err *err);
 unsigned int bpf_streams(void *state, struct pollfd *fds);
 int bpf_flush(void *state, struct grt_err *err);
 ssize_t bpf_read(void *state, unsigned int i, void *buf, size_t len);
@@ -83,6 +84,7 @@ int bpf_close(void *state, struct grt_err *err);
 		.probe = probe_,                \
 		.open = open_,                  \
 		.start = bpf_start,             \
+		.confine = bpf_confine,         \
 		.streams = bpf_streams,         \
 		.flush = bpf_flush,             \
 		.read = bpf_read,               \

@@ -9,6 +9,7 @@
 
 #include <bpf/bpf.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,31 +43,52 @@ static uint32_t find_place(const struct bpf_stacks *s, uint64_t key)
 	return at;
 }
 
+/* The functions at a frame of a stack: a caller's address is behind its call. Return: 0 or -ENOMEM */
+static int functions_at(struct bpf_stacks *s, const struct grt_event *e, const uint64_t *ip, unsigned int i,
+			bool kernel, struct grt_symbols_found *found)
+{
+	uint64_t at = ip[i] - (i && ip[i]);
+
+	return kernel ? symbols_kernel(s->symbols, at, found)
+		      : symbols_user(s->symbols, (pid_t)e->pid, at, found);
+}
+
+/* What is inlined into a function is a frame of its own, at the same address. */
+static int write_functions(struct grt_packer *p, unsigned int cpu, struct grt_ev_frame *f,
+			   const struct grt_symbols_found *found)
+{
+	int ret = 0;
+
+	for (unsigned int i = 0; i < found->frames && !ret; i++, f->index++) {
+		memset(f->symbol, 0, sizeof(f->symbol));
+		snprintf(f->symbol, sizeof(f->symbol), "%s", found->frame[i].function);
+		ret = grt_packer_add(p, cpu, &f->e);
+	}
+	return ret;
+}
+
 static int write_frames(struct bpf_stacks *s, struct grt_packer *p, unsigned int cpu,
 			const struct grt_event *e, uint32_t id, const uint64_t *ip, unsigned int depth,
 			bool kernel)
 {
-	struct grt_ev_frame f;
+	struct grt_ev_frame f = {.e = {.time = e->time,
+				       .type = GRT_EV_FRAME,
+				       .size = sizeof(f),
+				       .flags = GRT_FLAG_BPF,
+				       .ring = GRT_RING_NONE},
+				 .stack = id};
+	struct grt_symbols_found found;
+	unsigned int i;
 	int ret = 0;
 
-	for (unsigned int i = 0; i < depth && !ret; i++) {
-		memset(&f, 0, sizeof(f));
-		f.e = (struct grt_event){
-			.time = e->time,
-			.type = GRT_EV_FRAME,
-			.size = sizeof(f),
-			.flags = GRT_FLAG_BPF,
-			.ring = GRT_RING_NONE,
-		};
-		f.stack = id;
-		f.index = (uint16_t)i;
-		f.depth = (uint16_t)depth;
+	for (i = 0; i < depth && !ret; i++) {
+		ret = functions_at(s, e, ip, i, kernel, &found);
+		f.depth += ret ? 0 : (uint16_t)found.frames;
+	}
+	for (i = 0; i < depth && !ret; i++) {
 		f.ip = ip[i];
-		if (kernel)
-			symbols_kernel(s->symbols, ip[i], f.symbol, sizeof(f.symbol));
-		else
-			symbols_user(s->symbols, (pid_t)e->pid, ip[i], f.symbol, sizeof(f.symbol));
-		ret = grt_packer_add(p, cpu, &f.e);
+		ret = functions_at(s, e, ip, i, kernel, &found);
+		ret = ret ?: write_functions(p, cpu, &f, &found);
 	}
 	/* too late for its place: the stack stays without frames */
 	return ret == -ERANGE ? 0 : ret;
@@ -82,14 +104,12 @@ static bool is_ours(const char *symbol)
 /* The kernel's frames without ours. */
 static unsigned int skip_ours(struct bpf_stacks *s, const uint64_t *ip, unsigned int depth)
 {
-	char symbol[64];
+	struct grt_symbols_found found;
 	unsigned int n;
 
-	for (n = 0; n < depth; n++) {
-		symbols_kernel(s->symbols, ip[n], symbol, sizeof(symbol));
-		if (!is_ours(symbol))
+	for (n = 0; n < depth; n++)
+		if (symbols_kernel(s->symbols, ip[n], &found) || !is_ours(found.frame[0].function))
 			break;
-	}
 	return n;
 }
 

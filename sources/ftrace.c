@@ -29,13 +29,23 @@
 #define FUNCTIONS_MAX 256
 #define DEBUGFS "/sys/kernel/debug/kfd"
 
-/** struct wanted - a function. @args: of its probe, NULL: only its calls. @here: this kernel has it, as
- * @symbol */
+/* Functions of one name whose numbers are kept. */
+#define SAME_NAME_MAX 16
+
+/**
+ * struct wanted - a function
+ * @args: of its probe, NULL: only its calls
+ * @symbol: as this kernel has it, with its module in front; "": it has not
+ * @number: its lines in available_filter_functions, of which there are
+ *	@numbers. The filter takes these (Linux 5.1); a name it compares with
+ *	every function of the kernel, which takes a second on a slow machine
+ */
 struct wanted {
 	char name[64];
 	const char *args;
-	char symbol[80];
-	bool here;
+	char symbol[160];
+	unsigned int number[SAME_NAME_MAX];
+	unsigned int numbers;
 	bool probed;
 };
 
@@ -95,6 +105,7 @@ static int put(int dir, const char *path, const char *text, int flags)
 	return n < 0 ? (int)n : 0;
 }
 
+/* A whole file; the caller frees it. NULL: it cannot be read */
 static char *get(int dir, const char *path)
 {
 	int fd = openat(dir, path, O_RDONLY | O_CLOEXEC);
@@ -259,35 +270,46 @@ static int choose_functions(struct capture *c, struct grt_err *err)
 	return 0;
 }
 
-/* "name [module]" or "name.constprop.0 [module]" of a line */
-static void match_line(struct capture *c, const char *line)
+/* "name [module]" or "name.constprop.0 [module]" of a line, as kprobes want it: "module:name" */
+static void take_line(struct capture *c, struct wanted *w, const char *line, unsigned int number)
+{
+	size_t len = strcspn(line, " \n"), end = strcspn(line, "\n");
+	const char *open = memchr(line, '[', end), *close = memchr(line, ']', end);
+
+	c->here += !w->numbers;
+	if (w->numbers < SAME_NAME_MAX)
+		w->number[w->numbers++] = number;
+	if (open && close > open)
+		snprintf(w->symbol, sizeof(w->symbol), "%.*s:%.*s", (int)(close - open - 1), open + 1,
+			 (int)len, line);
+	else
+		snprintf(w->symbol, sizeof(w->symbol), "%.*s", (int)len, line);
+}
+
+static void match_line(struct capture *c, const char *line, unsigned int number)
 {
 	size_t len = strcspn(line, " \n"), base = strcspn(line, ". \n");
 
 	for (unsigned int i = 0; i < c->functions; i++) {
 		struct wanted *w = &c->function[i];
+		size_t want = strlen(w->name);
 
-		if (strlen(w->name) != len && strlen(w->name) != base)
-			continue;
-		if (strncmp(w->name, line, strlen(w->name)) != 0 || len >= sizeof(w->symbol))
-			continue;
-		c->here += !w->here;
-		w->here = true;
-		memcpy(w->symbol, line, len);
-		w->symbol[len] = '\0';
+		if ((want == len || want == base) && !strncmp(w->name, line, want))
+			take_line(c, w, line, number);
 	}
 }
 
 static int match_functions(struct capture *c, struct grt_err *err)
 {
 	char *text = get(c->root, "available_filter_functions"), *line;
+	unsigned int number = 0;
 
 	if (!text)
 		return grt_err_set(err, -ENOTSUP, "this kernel has no function tracer",
 				   "CONFIG_FUNCTION_TRACER=y",
 				   "ftrace: cannot read available_filter_functions");
 	for (line = text; line && *line; line = strchr(line, '\n'), line = line ? line + 1 : NULL)
-		match_line(c, line);
+		match_line(c, line, ++number);
 	free(text);
 	if (c->here)
 		return 0;
@@ -302,7 +324,7 @@ static void tell_missing(struct capture *c)
 	size_t used = 0;
 
 	for (unsigned int i = 0; i < c->functions && used < sizeof(c->missing); i++)
-		if (!c->function[i].here)
+		if (!c->function[i].numbers)
 			used += (size_t)snprintf(c->missing + used, sizeof(c->missing) - used, "%s%s",
 						 used ? "," : "", c->function[i].name);
 	snprintf(text, sizeof(text), "ftrace: not in this kernel: %s", c->missing);
@@ -329,32 +351,64 @@ static bool probe_function(const struct capture *c, struct wanted *w)
 	return false;
 }
 
+/* The filter takes a word of each write(). Return: 0 or -errno */
+static int put_words(int dir, const char *path, const char *text)
+{
+	int fd = openat(dir, path, O_WRONLY | O_APPEND | O_CLOEXEC), ret = 0;
+	size_t left = strlen(text);
+	ssize_t n;
+
+	if (fd < 0)
+		return -errno;
+	while (left && !ret) {
+		n = write(fd, text, left);
+		if (n > 0) {
+			text += n;
+			left -= (size_t)n;
+		} else if (!n || errno != EINTR) {
+			ret = n ? -errno : -EIO;
+		}
+	}
+	close(fd);
+	return ret;
+}
+
+/* Calls of what has no probe. */
+static int trace_calls(struct capture *c)
+{
+	char text[FUNCTIONS_MAX * SAME_NAME_MAX * 8];
+	size_t used = 0;
+	int ret;
+
+	for (unsigned int i = 0; i < c->functions; i++) {
+		const struct wanted *w = &c->function[i];
+
+		for (unsigned int k = 0; !w->probed && k < w->numbers; k++)
+			used += (size_t)snprintf(text + used, sizeof(text) - used, "%u\n", w->number[k]);
+	}
+	if (!used)
+		return 0;
+	ret = put_words(c->instance, "set_ftrace_filter", text);
+	return ret ? ret : put(c->instance, "current_tracer", "function", 0);
+}
+
 static int set_functions(struct capture *c, struct grt_err *err)
 {
-	bool calls = false;
-	char text[128];
-	int ret = 0;
+	char path[128];
+	int ret;
 
-	for (unsigned int i = 0; i < c->functions && !ret; i++) {
+	for (unsigned int i = 0; i < c->functions; i++) {
 		struct wanted *w = &c->function[i];
 
-		if (!w->here)
-			continue;
-		w->probed = w->args && probe_function(c, w);
+		w->probed = w->numbers == 1 && w->args && probe_function(c, w);
 		c->probed += w->probed;
-		if (w->probed)
-			continue;
-		snprintf(text, sizeof(text), "%s\n", w->symbol);
-		ret = put(c->instance, "set_ftrace_filter", text, O_APPEND);
-		calls = true;
 	}
-	if (!ret && calls)
-		ret = put(c->instance, "current_tracer", "function", 0);
+	ret = trace_calls(c);
 	if (ret)
 		return failed(err, ret, "the function tracer");
 	if (c->probed) {
-		snprintf(text, sizeof(text), "events/%s/enable", c->group);
-		ret = put(c->instance, text, "1", 0);
+		snprintf(path, sizeof(path), "events/%s/enable", c->group);
+		ret = put(c->instance, path, "1", 0);
 	}
 	return ret ? failed(err, ret, "probes") : 0;
 }

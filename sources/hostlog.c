@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "hostlog.h"
-#include "readers/amd_log.h"
+#include "readers/amd_log_header.h"
 #include "source.h"
 #include "textlog.h"
 

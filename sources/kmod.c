@@ -103,11 +103,13 @@ static ssize_t live_read(void *arg, unsigned int i, void *buf, size_t len)
 	return n < 0 ? -errno : n;
 }
 
+static const struct kmod none = {.dir = -1, .held = {-1, -1, -1, -1}};
+
 int kmod_open(struct kmod *k, struct grt_err *err)
 {
 	int ret;
 
-	*k = (struct kmod){.dir = -1};
+	*k = none;
 	ret = open_directory(k, err);
 	if (!ret)
 		ret = check_version(k, err);
@@ -136,9 +138,12 @@ void kmod_close_streams(struct kmod *k)
 void kmod_close(struct kmod *k)
 {
 	kmod_close_streams(k);
+	for (size_t i = 0; k->path[0] && i < KMOD_HELD; i++)
+		if (k->held[i] >= 0)
+			close(k->held[i]);
 	if (k->path[0] && k->dir >= 0)
 		close(k->dir);
-	*k = (struct kmod){.dir = -1};
+	*k = none;
 }
 
 int kmod_exit_status(int code)
@@ -169,6 +174,45 @@ static int file_error(struct kmod *k, const char *doing, const char *file, int c
 				   "sudo rmmod grtrace, then grtrace start", "cannot %s %s/%s", doing,
 				   k->path, file);
 	return grt_err_set(err, -code, strerror(code), NULL, "cannot %s %s/%s", doing, k->path, file);
+}
+
+/** struct held - a control file that may stay open */
+static const struct held {
+	const char *name;
+	int flags;
+} held[KMOD_HELD] = {
+	{"control", O_RDWR},
+	{"config", O_RDWR},
+	{"stats", O_RDONLY},
+	{"adapters", O_RDONLY},
+};
+
+int kmod_hold(struct kmod *k, struct grt_err *err)
+{
+	for (size_t i = 0; i < KMOD_HELD; i++) {
+		k->held[i] = openat(k->dir, held[i].name, held[i].flags | O_CLOEXEC);
+		if (k->held[i] < 0 && errno != ENOENT)
+			return file_error(k, "open", held[i].name, errno, err);
+	}
+	return 0;
+}
+
+/* A control file, or the one that was opened before it no longer may be, which is @kept. Return: -1 with
+ * errno set */
+static int open_file(const struct kmod *k, const char *file, int flags, bool *kept)
+{
+	int fd = openat(k->dir, file, flags | O_CLOEXEC);
+
+	*kept = false;
+	if (fd >= 0 || errno != EACCES)
+		return fd;
+	for (size_t i = 0; i < KMOD_HELD; i++)
+		if (k->held[i] >= 0 && !strcmp(file, held[i].name)) {
+			*kept = true;
+			/* the module's files take no pwrite(2) */
+			return lseek(k->held[i], 0, SEEK_SET) < 0 ? -1 : k->held[i];
+		}
+	return -1;
 }
 
 /* All of a file; NULL with errno set. */
@@ -202,11 +246,12 @@ static char *read_all(int fd)
 
 char *kmod_read(struct kmod *k, const char *file, struct grt_err *err)
 {
-	int fd = openat(k->dir, file, O_RDONLY | O_CLOEXEC), code;
+	bool kept;
+	int fd = open_file(k, file, O_RDONLY, &kept), code;
 	char *text = fd >= 0 ? read_all(fd) : NULL;
 
 	code = errno;
-	if (fd >= 0)
+	if (fd >= 0 && !kept)
 		close(fd);
 	if (!text)
 		errno = -file_error(k, "read", file, code, err);
@@ -216,13 +261,18 @@ char *kmod_read(struct kmod *k, const char *file, struct grt_err *err)
 /* Return: 0 or -errno as it came. */
 static int write_file(struct kmod *k, const char *file, const char *text)
 {
-	int fd = openat(k->dir, file, O_WRONLY | O_TRUNC | O_CLOEXEC), ret = 0;
+	bool kept;
+	int fd = open_file(k, file, O_WRONLY | O_TRUNC, &kept), ret = 0;
 
 	if (fd < 0)
 		return -errno;
+	/* as O_TRUNC does; files of the module have no length */
+	if (kept && ftruncate(fd, 0))
+		errno = 0;
 	if (write(fd, text, strlen(text)) < 0)
 		ret = -errno;
-	close(fd);
+	if (!kept)
+		close(fd);
 	return ret;
 }
 

@@ -13,6 +13,9 @@
 /* Longest text of a control file that is read: `rings` has a line per ring. */
 #define KMOD_TEXT_MAX (256 * 1024)
 
+/* Control files that ending a capture needs. */
+#define KMOD_HELD 4
+
 /**
  * struct kmod - an open control directory
  * @dir: its descriptor
@@ -21,6 +24,7 @@
  * @format: the stream format of the module
  * @cpus: number of per-CPU streams
  * @streams: their descriptors, -1 where not open
+ * @held: control files that stay open, see kmod_hold()
  * @live: what grt_session_open_live() reads; its arg is this struct
  */
 struct kmod {
@@ -30,6 +34,7 @@ struct kmod {
 	unsigned int format;
 	unsigned int cpus;
 	int *streams;
+	int held[KMOD_HELD];
 	struct grt_live live;
 };
 
@@ -140,6 +145,12 @@ void kmod_close(struct kmod *k);
 
 /** kmod_exit_status - the exit status for an error of these functions: 3 for what is missing, else 1 */
 int kmod_exit_status(int code);
+
+/**
+ * kmod_hold - opens the control files that a capture needs up to its end, so that privileges can be dropped
+ * Return: 0 or -errno
+ */
+int kmod_hold(struct kmod *k, struct grt_err *err);
 
 /**
  * kmod_read - the text of a control file, without its last newline

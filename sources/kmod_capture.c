@@ -196,6 +196,12 @@ static int capture_start(void *state, struct grt_err *err)
 	return ret;
 }
 
+static int capture_confine(void *state, uint64_t *keep, struct grt_err *err)
+{
+	(void)keep;
+	return kmod_hold(&((struct capture *)state)->kmod, err);
+}
+
 static unsigned int capture_streams(void *state, struct pollfd *fds)
 {
 	struct capture *c = state;
@@ -312,6 +318,7 @@ const struct source source_kmod = {
 	.open = capture_open,
 	.covers = capture_covers,
 	.start = capture_start,
+	.confine = capture_confine,
 	.streams = capture_streams,
 	.flush = capture_flush,
 	.read = capture_read,

@@ -73,6 +73,8 @@ struct source_setup {
  * @attach: the recording's directory is there, and the program will be made with the
  *	environment as it is then; @dir lives until @close; may be NULL
  * @start: begins capture
+ * @confine: after start(): does now what later would need privileges. *@keep gets
+ *	bits (1 << CAP_*) of those without which it cannot go on. NULL: it needs none
  * @streams: number of streams; @fds gets a descriptor for poll() of each
  * @flush: makes everything captured so far readable; NULL: it always is
  * @read: packets of stream @i, whole ones where @len allows; > 0 bytes, 0 end of stream, -EAGAIN
@@ -95,6 +97,7 @@ struct source {
 	bool (*covers)(void *state, const char *driver);
 	int (*attach)(void *state, int dir, const char *path, struct grt_err *err);
 	int (*start)(void *state, struct grt_err *err);
+	int (*confine)(void *state, uint64_t *keep, struct grt_err *err);
 	unsigned int (*streams)(void *state, struct pollfd *fds);
 	int (*flush)(void *state, struct grt_err *err);
 	ssize_t (*read)(void *state, unsigned int i, void *buf, size_t len);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Names of addresses, while their process still runs: functions of its files
- * and of the kernel. A file's functions are read once, sorted, and kept.
+ * Names of addresses while their process still runs: what lies where in it is
+ * read from /proc; what stands there is told by lib/symbols.
  */
 #ifndef GRTRACE_SYMBOLS_H
 #define GRTRACE_SYMBOLS_H
@@ -11,23 +11,25 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "symbols/symbols.h"
+
 struct symbols;
 
 /** symbols_new - an empty cache; NULL without memory */
 struct symbols *symbols_new(void);
 
-/**
- * symbols_user - the function at an address of a process
- * @out: gets its name, file+0xOFFSET where the file does not say, or 0xADDRESS
- *	where there is no file; cut to @room bytes with the NUL
- */
-void symbols_user(struct symbols *s, pid_t pid, uint64_t ip, char *out, size_t room);
+/** symbols_user - the functions at an address of a process; see grt_symbols_at(). Return: 0 or -ENOMEM */
+int symbols_user(struct symbols *s, pid_t pid, uint64_t ip, struct grt_symbols_found *found);
 
 /** symbols_is_code - whether an address lies in what the process may execute */
 bool symbols_is_code(struct symbols *s, pid_t pid, uint64_t ip);
 
+/** symbols_read_kernel - reads the kernel's now, as the first symbols_kernel() would: later it may not be
+ * allowed */
+void symbols_read_kernel(struct symbols *s);
+
 /** symbols_kernel - the same for the kernel, from /proc/kallsyms as far as that tells addresses */
-void symbols_kernel(struct symbols *s, uint64_t ip, char *out, size_t room);
+int symbols_kernel(struct symbols *s, uint64_t ip, struct grt_symbols_found *found);
 
 /** symbols_free - frees it; NULL is allowed */
 void symbols_free(struct symbols *s);

@@ -212,6 +212,22 @@ static void print_stages(void)
 	end();
 }
 
+static void colour(const char *pattern, unsigned int red, unsigned int green, unsigned int blue,
+		   const char *help)
+{
+	fputs(".It ", stdout);
+	for (; *pattern; pattern++)
+		if (*pattern != '\\')
+			putchar(*pattern);
+	printf("\n#%02x%02x%02x: %s\n", red, green, blue, help);
+}
+
+static void print_frame_kinds(void)
+{
+#define GRT_FRAME_KIND(name, pattern, red, green, blue, help) colour(pattern, red, green, blue, help);
+#include "../lib/writers/frame_kinds.def"
+}
+
 static void print_exports(void)
 {
 	puts(".Bl -tag -width \"perfetto .pftrace\" -compact");
@@ -228,7 +244,7 @@ static const struct block {
 	{"packet", print_packet},   {"record", print_record},	{"events", print_events},
 	{"engines", print_engines}, {"fates", print_fates},	{"files", print_files},
 	{"keys", print_keys},	    {"aliases", print_aliases}, {"profiles", print_profiles},
-	{"stages", print_stages},   {"exports", print_exports},
+	{"stages", print_stages},   {"exports", print_exports}, {"frame_kinds", print_frame_kinds},
 };
 
 int main(int argc, char **argv)

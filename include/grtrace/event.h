@@ -73,6 +73,9 @@ enum grt_flag_bit {
 #define GRT_NAME_DEVICE	 3
 #define GRT_NAME_COUNTER 4
 
+/* grt_ev_complete.status and grt_ev_fence.status where the source does not tell the fence's error */
+#define GRT_STATUS_UNKNOWN 0x7fffffff
+
 /* grt_ev_irq.source where a device's blocks (clients) have sources of their own */
 #define GRT_IRQ_SOURCE(client, src) ((__u32)(client) << 16 | ((__u32)(src) & 0xffff))
 #define GRT_IRQ_CLIENT_UNKNOWN	    0xffffU

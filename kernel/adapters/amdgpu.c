@@ -309,15 +309,10 @@ static void driver_gone(struct grtrace_adapter *a)
 	memset(submits, 0, sizeof(submits));
 }
 
-static struct grtrace_adapter adapter = {
-	.name = DRIVER,
-	.driver = DRIVER,
-	.probes = probes,
-	.nprobes = ARRAY_SIZE(probes),
+static struct grtrace_adapter adapter = GRTRACE_ADAPTER(DRIVER, probes,
 	.fields = fields,
 	.nfields = ARRAY_SIZE(fields),
-	.gone = driver_gone,
-};
+	.gone = driver_gone);
 
 static int __init amdgpu_init(void)
 {

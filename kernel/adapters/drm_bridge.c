@@ -35,18 +35,7 @@ static struct grtrace_adapter adapter = {
 	.gone = scheduler_gone,
 };
 
-static int __init drm_bridge_init(void)
-{
-	return grtrace_adapter_register(&adapter);
-}
-
-static void __exit drm_bridge_exit(void)
-{
-	grtrace_adapter_unregister(&adapter);
-}
-
-module_init(drm_bridge_init);
-module_exit(drm_bridge_exit);
+module_grtrace_adapter(adapter);
 
 MODULE_AUTHOR("The grtrace authors");
 MODULE_DESCRIPTION("GPU tracing: jobs of the DRM scheduler");

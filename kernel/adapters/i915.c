@@ -373,28 +373,12 @@ static void driver_gone(struct grtrace_adapter *a)
 	fence_ops = NULL;
 }
 
-static struct grtrace_adapter adapter = {
-	.name = DRIVER,
-	.driver = DRIVER,
-	.probes = probes,
-	.nprobes = ARRAY_SIZE(probes),
+static struct grtrace_adapter adapter = GRTRACE_ADAPTER(DRIVER, probes,
 	.fields = fields,
 	.nfields = ARRAY_SIZE(fields),
-	.gone = driver_gone,
-};
+	.gone = driver_gone);
 
-static int __init i915_init(void)
-{
-	return grtrace_adapter_register(&adapter);
-}
-
-static void __exit i915_exit(void)
-{
-	grtrace_adapter_unregister(&adapter);
-}
-
-module_init(i915_init);
-module_exit(i915_exit);
+module_grtrace_adapter(adapter);
 
 MODULE_AUTHOR("The grtrace authors");
 MODULE_DESCRIPTION("GPU tracing: i915");

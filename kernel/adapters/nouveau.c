@@ -224,26 +224,10 @@ static void driver_gone(struct grtrace_adapter *a)
 	memset(known_ops, 0, sizeof(known_ops));
 }
 
-static struct grtrace_adapter adapter = {
-	.name = DRIVER,
-	.driver = DRIVER,
-	.probes = probes,
-	.nprobes = ARRAY_SIZE(probes),
-	.gone = driver_gone,
-};
+static struct grtrace_adapter adapter = GRTRACE_ADAPTER(DRIVER, probes,
+	.gone = driver_gone);
 
-static int __init nouveau_init(void)
-{
-	return grtrace_adapter_register(&adapter);
-}
-
-static void __exit nouveau_exit(void)
-{
-	grtrace_adapter_unregister(&adapter);
-}
-
-module_init(nouveau_init);
-module_exit(nouveau_exit);
+module_grtrace_adapter(adapter);
 
 MODULE_AUTHOR("The grtrace authors");
 MODULE_DESCRIPTION("GPU tracing: nouveau");

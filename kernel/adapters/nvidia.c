@@ -728,18 +728,7 @@ static struct grtrace_adapter adapter = {
 	.show = show,
 };
 
-static int __init nvidia_init(void)
-{
-	return grtrace_adapter_register(&adapter);
-}
-
-static void __exit nvidia_exit(void)
-{
-	grtrace_adapter_unregister(&adapter);
-}
-
-module_init(nvidia_init);
-module_exit(nvidia_exit);
+module_grtrace_adapter(adapter);
 
 MODULE_AUTHOR("The grtrace authors");
 MODULE_DESCRIPTION("GPU tracing: channel groups of NVIDIA's open driver");

@@ -246,26 +246,10 @@ static void driver_gone(struct grtrace_adapter *a)
 	fence_ops = NULL;
 }
 
-static struct grtrace_adapter adapter = {
-	.name = DRIVER,
-	.driver = DRIVER,
-	.probes = probes,
-	.nprobes = ARRAY_SIZE(probes),
-	.gone = driver_gone,
-};
+static struct grtrace_adapter adapter = GRTRACE_ADAPTER(DRIVER, probes,
+	.gone = driver_gone);
 
-static int __init virtio_gpu_init(void)
-{
-	return grtrace_adapter_register(&adapter);
-}
-
-static void __exit virtio_gpu_exit(void)
-{
-	grtrace_adapter_unregister(&adapter);
-}
-
-module_init(virtio_gpu_init);
-module_exit(virtio_gpu_exit);
+module_grtrace_adapter(adapter);
 
 MODULE_AUTHOR("The grtrace authors");
 MODULE_DESCRIPTION("GPU tracing: virtio-gpu");

@@ -16,15 +16,16 @@
 #ifndef GRTRACE_KERNEL_H
 #define GRTRACE_KERNEL_H
 
+#include <linux/device/driver.h>
 #include <linux/jump_label_ratelimit.h>
 #include <linux/list.h>
+#include <linux/module.h>
 #include <linux/notifier.h>
 #include <linux/types.h>
 
 #include <grtrace/event.h>
 #include <grtrace/stream.h>
 
-struct module;
 struct seq_file;
 struct tracepoint;
 
@@ -177,6 +178,23 @@ struct grtrace_adapter {
 
 int grtrace_adapter_register(struct grtrace_adapter *a);
 void grtrace_adapter_unregister(struct grtrace_adapter *a);
+
+/**
+ * GRTRACE_ADAPTER - the adapter of a driver of its own name, as an initializer
+ * @driver_: see struct grtrace_adapter
+ * @probes_: an array
+ * Further members follow as `.member = value`.
+ */
+#define GRTRACE_ADAPTER(driver_, probes_, ...)                                          \
+	{                                                                               \
+		.name = (driver_), .driver = (driver_),                                 \
+		.probes = (probes_), .nprobes = ARRAY_SIZE(probes_), __VA_ARGS__        \
+	}
+
+/** module_grtrace_adapter - a module that does nothing but register an adapter, as module_pci_driver() */
+#define module_grtrace_adapter(adapter) \
+	module_driver(adapter, grtrace_adapter_register, grtrace_adapter_unregister)
+
 bool grtrace_role_bound(const struct grtrace_adapter *a, unsigned int role);
 
 /* Counts the adapters' coming and going: grtrace_adapter_serves() may say another thing then. */

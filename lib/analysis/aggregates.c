@@ -4,6 +4,8 @@
 
 #include <stddef.h>
 
+#include "analysis/cells.h"
+
 /* Sums may pass 2^64 only in a trace that somebody made up; then they stay at the largest number. */
 static void add(uint64_t *sum, uint64_t n)
 {
@@ -102,18 +104,14 @@ void grt_aggregates_free(struct grt_aggregates *a)
 
 static void get_ring(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
-	const struct grt_aggregate_row *r = row;
-
 	(void)arg;
-	cell->number = r->ring;
-	cell->text = grt_names_name(view, grt_names_find(view, GRT_NAME_RING, r->ring));
-	cell->absent = r->ring == GRT_RING_NONE;
+	grt_cell_ring(cell, view, ((const struct grt_aggregate_row *)row)->ring);
 }
 
 static void get_ring_name(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
-	get_ring(cell, view, row, arg);
-	cell->absent |= !cell->text;
+	(void)arg;
+	grt_cell_ring_name(cell, view, ((const struct grt_aggregate_row *)row)->ring);
 }
 
 static void get_device(struct grt_cell *cell, const void *view, const void *row, int arg)

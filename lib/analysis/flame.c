@@ -2,25 +2,19 @@
 /*
  * A stack is a list of symbols, a symbol a text that is kept once. While a job
  * is in flight its stack ids wait under its identity; when it is retired its
- * time goes to the row of (name, ring, stacks).
+ * time goes to the row of (name, ring, stacks). Frames may be told later than
+ * that, so rows become a tree when the trace is over.
  */
 #include "flame.h"
 
 #include <errno.h>
 #include <string.h>
 
-#include "core/escape.h"
 #include "hist.h"
 #include "index.h"
 #include "jobs.h"
 
 #define DEPTH_MAX 1024U
-
-/** struct text - a symbol: place and length in the arena */
-struct text {
-	size_t at;
-	uint32_t length;
-};
 
 /** struct stack - @symbol: one for each frame, innermost first, 0: not told; NULL until the first FRAME */
 struct stack {
@@ -38,23 +32,23 @@ struct owner {
 	uint32_t next_free;
 };
 
-/** struct row - GPU time of one kind: @name of the process, @ring, and both stacks */
+/** struct row - jobs of one kind: @name of the process, @ring and both stacks; @jobs times GRT_WEIGHT_ONE */
 struct row {
 	uint32_t name;
 	uint32_t ring;
 	uint32_t user;
 	uint32_t kernel;
+	uint32_t device;
+	bool copy;
 	uint64_t ns;
+	uint64_t jobs;
 };
 
 struct grt_flame {
 	struct grt_jobs *jobs;
 	struct grt_hash_key key;
-	char *arena;
-	size_t arena_used, arena_room;
-	struct text *text;
-	uint32_t texts, text_room;
-	struct grt_index text_index;
+	/* names of frames only */
+	struct grt_stacks *text;
 	struct stack *stack;
 	uint32_t stacks, stack_room;
 	struct grt_index stack_index;
@@ -81,65 +75,12 @@ static void *more_room(void *array, uint32_t used, uint32_t *room, size_t size)
 	return more;
 }
 
-/* ------------------------------------------------------------- texts */
-
-struct text_key {
-	const char *text;
-	size_t length;
-};
-
-static bool same_text(const void *owner, uint32_t id, const void *key)
-{
-	const struct grt_flame *f = owner;
-	const struct text_key *k = key;
-
-	return f->text[id].length == k->length && !memcmp(f->arena + f->text[id].at, k->text, k->length);
-}
-
-static uint32_t text_tag(const struct grt_flame *f, const char *text, size_t length)
-{
-	uint64_t h = length;
-
-	for (size_t i = 0; i < length; i++)
-		h = (h ^ (unsigned char)text[i]) * 0x100000001b3ULL;
-	return grt_hash(&f->key, h, length);
-}
-
-static int keep_text(struct grt_flame *f, const char *text, size_t length, uint32_t tag)
-{
-	struct text *more = more_room(f->text, f->texts, &f->text_room, sizeof(*more));
-	size_t room = 2 * f->arena_room + length + 4096;
-	char *arena;
-
-	if (!more)
-		return -ENOMEM;
-	f->text = more;
-	if (f->arena_used + length > f->arena_room) {
-		arena = realloc(f->arena, room);
-		if (!arena)
-			return -ENOMEM;
-		f->arena = arena;
-		f->arena_room = room;
-	}
-	memcpy(f->arena + f->arena_used, text, length);
-	f->text[f->texts] = (struct text){f->arena_used, (uint32_t)length};
-	f->arena_used += length;
-	return grt_index_add(&f->text_index, tag, f->texts++);
-}
-
 /* The number of a text, from 1; it need not end with NUL. Return: 0 or -ENOMEM */
 static int intern(struct grt_flame *f, const char *text, size_t room, uint32_t *number)
 {
-	struct text_key k = {text, strnlen(text, room)};
-	uint32_t tag = text_tag(f, text, k.length);
-	uint32_t id = grt_index_find(&f->text_index, tag, same_text, f, &k);
-	int ret = 0;
+	int ret = grt_stacks_name(f->text, text, strnlen(text, room), number);
 
-	if (id == GRT_NOWHERE) {
-		id = f->texts;
-		ret = keep_text(f, text, k.length, tag);
-	}
-	*number = id + 1;
+	++*number;
 	return ret;
 }
 
@@ -250,7 +191,8 @@ static bool same_row(const void *owner, uint32_t id, const void *key)
 {
 	const struct row *r = &((const struct grt_flame *)owner)->row[id], *k = key;
 
-	return r->name == k->name && r->ring == k->ring && r->user == k->user && r->kernel == k->kernel;
+	return r->name == k->name && r->ring == k->ring && r->user == k->user && r->kernel == k->kernel &&
+	       r->device == k->device && r->copy == k->copy;
 }
 
 static int add_time(struct grt_flame *f, const struct row *k)
@@ -262,6 +204,7 @@ static int add_time(struct grt_flame *f, const struct row *k)
 
 	if (at != GRT_NOWHERE) {
 		f->row[at].ns += k->ns;
+		f->row[at].jobs += k->jobs;
 		return 0;
 	}
 	more = more_room(f->row, f->rows, &f->row_room, sizeof(*more));
@@ -312,6 +255,9 @@ static int on_job(void *arg, const struct grt_job *job)
 		return 0;
 	}
 	r.ns = scaled(r.ns, weight);
+	r.jobs = weight;
+	r.device = job->device;
+	r.copy = job->engine == GRT_ENGINE_COPY;
 	r.user = stacks.user;
 	r.kernel = stacks.kernel;
 	ret = name_job(f, job, &r);
@@ -337,8 +283,9 @@ int grt_flame_new(struct grt_flame **out)
 		return -ENOMEM;
 	f->key = grt_hash_key_new();
 	f->owner_free = GRT_NOWHERE;
-	if (!grt_jobs_new(&f->jobs, &sink, NULL))
+	if (!grt_stacks_new(&f->text) && !grt_jobs_new(&f->jobs, &sink, NULL))
 		return 0;
+	grt_stacks_free(f->text);
 	free(f);
 	*out = NULL;
 	return -ENOMEM;
@@ -353,110 +300,65 @@ int grt_flame_event(struct grt_flame *f, const struct grt_event *e)
 	return grt_jobs_event(f->jobs, e);
 }
 
-/** struct folded - a line while it is made; @text NULL: no memory */
-struct folded {
-	char *text;
-	size_t used;
-	size_t room;
-};
-
-static bool has_room(struct folded *l, size_t n)
+/* Frame @number of the names under @node, which becomes it. */
+static int put_frame(const struct grt_flame *f, struct grt_stacks *tree, uint32_t number, uint32_t *node)
 {
-	size_t room = 2 * l->room + n;
-	char *more = l->used + n <= l->room ? l->text : realloc(l->text, room);
+	size_t len = 0;
+	const char *text = number ? grt_stacks_text(f->text, number - 1, &len) : "";
 
-	if (more && more != l->text)
-		l->room = room;
-	if (!more)
-		free(l->text);
-	l->text = more;
-	return more;
+	return grt_stacks_frame(tree, *node, text, len, node);
 }
 
-/* A frame may not look like two, or like the end of the line. */
-static void put_frame(const struct grt_flame *f, struct folded *l, uint32_t number)
-{
-	const struct text *t = number ? &f->text[number - 1] : NULL;
-	char text[GRT_ESCAPED_MAX(256)];
-	size_t n;
-
-	n = grt_escape(GRT_ESCAPE_TERM, text, sizeof(text), t ? f->arena + t->at : "[unknown]",
-		       t ? t->length : 9);
-	if (!l->text || !has_room(l, n + 1))
-		return;
-	for (size_t i = 0; i < n; i++)
-		l->text[l->used++] = (char)(text[i] == ';' ? ':' : text[i]);
-	l->text[l->used++] = ';';
-}
-
-static void put_stack(const struct grt_flame *f, struct folded *l, uint32_t id)
+static int put_stack(const struct grt_flame *f, struct grt_stacks *tree, uint32_t id, uint32_t *node)
 {
 	const struct stack *s = id ? find_stack(f, id) : NULL;
+	int ret = 0;
 
-	for (uint32_t i = s ? s->depth : 0; i-- > 0;)
-		put_frame(f, l, s->symbol[i]);
+	for (uint32_t i = s ? s->depth : 0; i-- > 0 && !ret;)
+		ret = put_frame(f, tree, s->symbol[i], node);
+	return ret;
 }
 
-/* Return: the row as a line without its weight, NULL without memory */
-static char *line_of(const struct grt_flame *f, const struct row *r)
+static struct grt_flame_op op_of(const struct grt_flame *f, const struct row *r)
 {
-	struct folded l = {.text = malloc(1024), .room = 1024};
+	struct grt_flame_op op = {.device = r->device, .copy = r->copy, .ns = r->ns};
 
-	put_frame(f, &l, r->name);
-	put_stack(f, &l, r->user);
-	put_stack(f, &l, r->kernel);
-	put_frame(f, &l, r->ring);
-	if (l.text)
-		l.text[l.used - 1] = '\0';
-	return l.text;
+	op.launches = grt_weight_count(r->jobs);
+	op.process = grt_stacks_text(f->text, r->name - 1, &op.process_len);
+	op.queue = grt_stacks_text(f->text, r->ring - 1, &op.queue_len);
+	return op;
 }
 
-struct line {
-	char *text;
-	uint64_t ns;
-};
-
-static int by_text(const void *a, const void *b)
+static int put_row(const struct grt_flame *f, const struct grt_flame_shape *shape, struct grt_stacks *tree,
+		   enum grt_stacks_side side, const struct row *r)
 {
-	return strcmp(((const struct line *)a)->text, ((const struct line *)b)->text);
+	struct grt_flame_op op = op_of(f, r);
+	uint32_t node;
+	int ret;
+
+	if (!grt_flame_wanted(shape, &op))
+		return 0;
+	ret = grt_flame_base(tree, shape, &op, &node);
+	if (!ret && shape->by != GRT_FLAME_BY_PROCESS)
+		ret = put_frame(f, tree, r->name, &node);
+	if (!ret)
+		ret = put_stack(f, tree, r->user, &node);
+	if (!ret)
+		ret = put_stack(f, tree, r->kernel, &node);
+	if (!ret)
+		ret = put_frame(f, tree, r->ring, &node);
+	return ret ? ret : grt_stacks_add(tree, node, side, grt_flame_weight_of(shape, &op));
 }
 
-/* Stacks of different processes may read the same: one line for them. */
-static void put_lines(struct line *line, uint32_t n, FILE *out)
-{
-	uint64_t ns;
-
-	for (uint32_t i = 0; i < n;) {
-		const char *text = line[i].text;
-
-		for (ns = 0; i < n && !strcmp(line[i].text, text); i++)
-			ns += line[i].ns;
-		fprintf(out, "%s %llu\n", text, (unsigned long long)ns);
-	}
-}
-
-int grt_flame_write(struct grt_flame *f, FILE *out)
+int grt_flame_tree(struct grt_flame *f, const struct grt_flame_shape *shape, struct grt_stacks *tree,
+		   enum grt_stacks_side side)
 {
 	int ret = grt_jobs_flush(f->jobs);
-	struct line *line = ret ? NULL : calloc(f->rows ? f->rows : 1, sizeof(*line));
-	uint32_t n = 0;
 
-	if (!line)
-		return ret ? ret : -ENOMEM;
-	for (; n < f->rows; n++) {
-		line[n] = (struct line){line_of(f, &f->row[n]), f->row[n].ns};
-		if (!line[n].text)
-			break;
-	}
-	ret = n < f->rows ? -ENOMEM : 0;
-	if (!ret) {
-		qsort(line, n, sizeof(*line), by_text);
-		put_lines(line, n, out);
-		ret = fflush(out) || ferror(out) ? -(errno ? errno : EIO) : 0;
-	}
-	for (uint32_t i = 0; i < n; i++)
-		free(line[i].text);
-	free(line);
+	if (!ret && shape->weight == GRT_FLAME_WEIGHT_BYTES)
+		return -ENODATA;
+	for (uint32_t i = 0; i < f->rows && !ret; i++)
+		ret = put_row(f, shape, tree, side, &f->row[i]);
 	return ret;
 }
 
@@ -479,12 +381,10 @@ void grt_flame_free(struct grt_flame *f)
 	for (uint32_t i = 0; i < f->stacks; i++)
 		free(f->stack[i].symbol);
 	grt_jobs_free(f->jobs);
-	grt_index_free(&f->text_index);
 	grt_index_free(&f->stack_index);
 	grt_index_free(&f->owner_index);
 	grt_index_free(&f->row_index);
-	free(f->arena);
-	free(f->text);
+	grt_stacks_free(f->text);
 	free(f->stack);
 	free(f->owner);
 	free(f->row);

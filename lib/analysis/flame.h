@@ -11,6 +11,8 @@
 
 #include <grtrace/grtrace.h>
 
+#include "flame_shapes.h"
+
 /* Different stacks of a trace; what comes later has no frames, and is counted. */
 #define GRT_FLAME_STACKS_MAX 65536U
 
@@ -44,13 +46,15 @@ int grt_flame_new(struct grt_flame **out);
 int grt_flame_event(struct grt_flame *f, const struct grt_event *e);
 
 /**
- * grt_flame_write - the trace is over: folded stacks, outermost frame first
- *	process;main;draw;ioctl;[GPU gfx] 123456
- * with ns at the end, one line for each different one, sorted
- * Control characters in names are escaped as \xNN, `;` as `:`.
- * Return: 0, -ENOMEM, or -errno of a failed write
+ * grt_flame_tree - the trace is over: its stacks, outermost frame first
+ *	process;main;draw;ioctl;[GPU gfx]
+ * @shape: what they stand on and weigh; a job is a copy where its ring feeds copy engines
+ * @side: of the tree they are added to
+ * Return: 0, -ENOMEM, -EOVERFLOW (see grt_stacks_add()), or -ENODATA where bytes are
+ *	wanted, which jobs do not tell
  */
-int grt_flame_write(struct grt_flame *f, FILE *out);
+int grt_flame_tree(struct grt_flame *f, const struct grt_flame_shape *shape, struct grt_stacks *tree,
+		   enum grt_stacks_side side);
 
 /** grt_flame_count - what was met; complete after grt_flame_write() */
 struct grt_flame_count grt_flame_count(const struct grt_flame *f);

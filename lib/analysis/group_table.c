@@ -7,6 +7,8 @@
 
 #include <stddef.h>
 
+#include "analysis/cells.h"
+
 static const struct grt_names *names_of(const void *view)
 {
 	return ((const struct grt_group_view *)view)->names;
@@ -19,18 +21,14 @@ static uint32_t ring_name(const void *view, const struct grt_group *g)
 
 static void get_ring(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
-	const struct grt_group *g = row;
-
 	(void)arg;
-	cell->number = g->ring;
-	cell->text = grt_names_name(names_of(view), ring_name(view, g));
-	cell->absent = g->ring == GRT_RING_NONE;
+	grt_cell_ring(cell, names_of(view), ((const struct grt_group *)row)->ring);
 }
 
 static void get_ring_name(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
-	get_ring(cell, view, row, arg);
-	cell->absent |= !cell->text;
+	(void)arg;
+	grt_cell_ring_name(cell, names_of(view), ((const struct grt_group *)row)->ring);
 }
 
 static void get_driver(struct grt_cell *cell, const void *view, const void *row, int arg)

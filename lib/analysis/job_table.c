@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "analysis/cells.h"
+
 /* enum for the columns that are plain members, so that they share one function. */
 enum member {
 	MEMBER_CTX,
@@ -68,19 +70,14 @@ static void get_member(struct grt_cell *cell, const void *view, const void *row,
 
 static void get_ring(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
-	const struct grt_job *job = row;
-	const struct grt_names *n = names_of(view);
-
 	(void)arg;
-	cell->number = job->ring;
-	cell->text = grt_names_name(n, grt_names_find(n, GRT_NAME_RING, job->ring));
-	cell->absent = job->ring == GRT_RING_NONE;
+	grt_cell_ring(cell, names_of(view), ((const struct grt_job *)row)->ring);
 }
 
 static void get_ring_name(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
-	get_ring(cell, view, row, arg);
-	cell->absent |= !cell->text;
+	(void)arg;
+	grt_cell_ring_name(cell, names_of(view), ((const struct grt_job *)row)->ring);
 }
 
 static void get_comm(struct grt_cell *cell, const void *view, const void *row, int arg)
@@ -139,7 +136,8 @@ static void get_time(struct grt_cell *cell, const void *view, const void *row, i
 	cell->absent = !((const struct grt_job *)row)->seen;
 }
 
-/* A fence that was signalled without an error has status 0; one not seen has none. */
+/* A fence that was signalled without an error has status 0; one not seen has none, nor where it is not told.
+ */
 static void get_status(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	const struct grt_job *job = row;
@@ -147,7 +145,8 @@ static void get_status(struct grt_cell *cell, const void *view, const void *row,
 	(void)view;
 	(void)arg;
 	cell->number = (uint64_t)(int64_t)job->status;
-	cell->absent = !job->failed && !(job->seen >> GRT_STAMP_COMPLETE & 1);
+	cell->absent =
+		job->status == GRT_STATUS_UNKNOWN || (!job->failed && !(job->seen >> GRT_STAMP_COMPLETE & 1));
 }
 
 static const struct grt_column columns[] = {

@@ -718,7 +718,10 @@ static int on_complete(struct grt_jobs *j, struct grt_job *job, const struct grt
 
 	if (!set_stamp(j, job, GRT_STAMP_COMPLETE, e->time, e->flags & GRT_FLAG_INFERRED))
 		return 0;
-	if (c->status) {
+	if (c->status == GRT_STATUS_UNKNOWN) {
+		j->count.no_status++;
+		job->status = job->failed ? job->status : GRT_STATUS_UNKNOWN;
+	} else if (c->status) {
 		job->status = c->status;
 		job->failed = true;
 	}
@@ -909,7 +912,7 @@ static int error_event(struct grt_jobs *j, const struct grt_event *e)
 		return stray_event(j, e);
 	}
 	job->failed = true;
-	if (!job->status)
+	if (!job->status || job->status == GRT_STATUS_UNKNOWN)
 		job->status = x->status;
 	return 0;
 }

@@ -56,7 +56,7 @@ enum grt_phase {
  * @wait_ns: sum of @waits
  * @pid, @tid: of the submitter, 0 where unknown
  * @cmd, @hw_ctx: see SUBMIT
- * @status: the fence's error or that of an ERROR, negative errno or 0
+ * @status: the fence's error or that of an ERROR, negative errno or 0; or GRT_STATUS_UNKNOWN
  * @name: of the submitting thread at that time, for grt_names_name()
  * @waits: waits for its fence that began and ended
  * @sample: percent of jobs kept when it was, 0: not sampled
@@ -104,6 +104,7 @@ _Static_assert(sizeof(struct grt_job) == 128, "two cache lines");
  * @incomplete: of these, without SUBMIT or without COMPLETE
  * @no_submit, @no_complete: of these, which
  * @evicted: retired because too many were in flight
+ * @no_status: complete, and not told whether they failed
  * @no_end: complete, but without END
  * @inferred_start: of @jobs, with a START concluded from the ring's order
  * @unordered_start: START could not be concluded: the job before it on its ring need
@@ -130,6 +131,7 @@ struct grt_jobs_count {
 	uint64_t no_submit;
 	uint64_t no_complete;
 	uint64_t evicted;
+	uint64_t no_status;
 	uint64_t no_end;
 	uint64_t inferred_start;
 	uint64_t unordered_start;

@@ -2,6 +2,8 @@
 /* The columns of the phases of jobs, see phase_table.h. */
 #include "phase_table.h"
 
+#include "analysis/cells.h"
+
 struct grt_latency_row grt_latency(const struct grt_ring_phases *ring, unsigned int i)
 {
 	static const enum grt_phase order[GRT_LATENCIES] = {
@@ -54,18 +56,14 @@ static bool is_sampled(const struct grt_ring_phases *ring)
 
 static void get_ring(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
-	const struct grt_ring_phases *ring = latency_of(row)->ring;
-
 	(void)arg;
-	cell->number = ring->ring;
-	cell->text = grt_names_name(view, grt_names_find(view, GRT_NAME_RING, ring->ring));
-	cell->absent = ring->ring == GRT_RING_NONE;
+	grt_cell_ring(cell, view, latency_of(row)->ring->ring);
 }
 
 static void get_ring_name(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
-	get_ring(cell, view, row, arg);
-	cell->absent |= !cell->text;
+	(void)arg;
+	grt_cell_ring_name(cell, view, latency_of(row)->ring->ring);
 }
 
 static void get_device(struct grt_cell *cell, const void *view, const void *row, int arg)

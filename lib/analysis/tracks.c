@@ -12,17 +12,23 @@
 #include <grtrace/event_table.h>
 
 #include "core/codes.h"
+#include "core/cuda.h"
 #include "core/ioctl_names.h"
+#include "images.h"
 #include "jobs.h"
 #include "keyed.h"
+#include "symbols/demangle.h"
 
 /* What a thread can be inside of: an ioctl, and in it a wait. */
 #define DEPTH_MAX 3U
-/* Ioctls whose names are remembered; of more, each is named anew. */
-#define CALLS_MAX 4096U
 /* Channel groups that live. */
 #define LIVES_MAX 16384U
 #define TEXT_MAX 160U
+/* Kernels whose names are remembered; graphs whose first kernel has come. */
+#define KERNELS_MAX 65536U
+#define GRAPHS_MAX 65536U
+/* Threads and ioctls that were looked for last, by a simple hash. */
+#define RECENT 64U
 
 /** enum what - what a track stands for: the first number of its key */
 enum what {
@@ -38,7 +44,10 @@ enum what {
 	OF_TSG,
 	OF_LOSSES,
 	OF_CPU,
-	OF_OTHERS,
+	OF_CUDA_CALLS,
+	OF_CUDA_WAITS,
+	OF_CUDA_OVERHEAD,
+	OF_CUDA_STREAM,
 };
 
 /** enum inside - what a thread is inside of */
@@ -77,15 +86,17 @@ struct track {
 	struct open_slice open[DEPTH_MAX];
 };
 
-/** struct call - an ioctl's name; @named as in struct track */
-struct call {
-	uint32_t name;
-	uint32_t named;
-};
-
 /** struct life - a channel group: the key of its track */
 struct life {
 	struct grt_key track;
+};
+
+/** struct recent_call - an ioctl's name; @named as in struct track */
+struct recent_call {
+	uint32_t device;
+	uint32_t cmd;
+	uint32_t name;
+	uint32_t named;
 };
 
 /** struct args - values while they are collected */
@@ -99,9 +110,15 @@ struct grt_tracks {
 	struct grt_jobs *jobs;
 	const struct grt_names *names;
 	struct grt_keyed tracks;
-	struct grt_keyed calls;
 	struct grt_keyed lives;
+	struct grt_images images;
+	struct grt_keyed kernels; /* elements are numbers of names */
+	struct grt_keyed graphs;
 	struct grt_texts texts;
+	struct track
+		*recent[RECENT]; /* threads by tid; good as long as there is room for @recent_room tracks */
+	uint32_t recent_room;
+	struct recent_call recent_call[RECENT];
 	uint32_t *job_name; /* by number of grt_names: of the text, plus 1 */
 	uint32_t job_names;
 	uint32_t title[GRT_EV_MAX];
@@ -109,10 +126,18 @@ struct grt_tracks {
 	const char *arg_name[GRT_TRACK_ARG_IDS_MAX];
 	uint32_t arg_names;
 	uint8_t *field_arg[GRT_EV_MAX];
+	struct args args; /* of the item that is being drawn: too large to be zeroed for each */
 	struct grt_tracks_count count;
 };
 
 /* -------------------------------------------------------------- values */
+
+/* Begins the values of an item: those of the one before are drawn. */
+static struct args *no_args(struct grt_tracks *t)
+{
+	t->args.n = 0;
+	return &t->args;
+}
 
 static void add_arg(struct args *a, unsigned int id, enum grt_track_value kind, uint64_t number)
 {
@@ -277,8 +302,21 @@ static int process_track(struct grt_tracks *t, uint32_t pid, uint32_t tid, uint3
 	return 0;
 }
 
-/* Return: 0 with the track, NULL where there is no place; or an error */
-static int thread_track(struct grt_tracks *t, uint32_t pid, uint32_t tid, struct track **out)
+/* A thread's track where it was looked for lately and has no other name since; else NULL. */
+static struct track *recent_thread(struct grt_tracks *t, uint32_t pid, uint32_t tid)
+{
+	struct track *k = t->recent[tid % RECENT];
+
+	/* elements move when there is more room for them */
+	if (t->recent_room != t->tracks.room) {
+		memset(t->recent, 0, sizeof(t->recent));
+		t->recent_room = t->tracks.room;
+		return NULL;
+	}
+	return k && k->tid == tid && k->pid == pid && k->named == t->names->used ? k : NULL;
+}
+
+static int find_thread(struct grt_tracks *t, uint32_t pid, uint32_t tid, struct track **out)
 {
 	struct grt_key key = key_of(OF_THREAD, pid, tid, 0);
 	struct track like = {.kind = GRT_TRACK_THREAD, .pid = pid, .tid = tid};
@@ -294,6 +332,20 @@ static int thread_track(struct grt_tracks *t, uint32_t pid, uint32_t tid, struct
 	*out = grt_keyed_find(&t->tracks, &key);
 	(*out)->parent = process;
 	return ret ?: announce(t, *out, grt_names_name(t->names, (*out)->name), NULL);
+}
+
+/* Return: 0 with the track, NULL where there is no place; or an error */
+static int thread_track(struct grt_tracks *t, uint32_t pid, uint32_t tid, struct track **out)
+{
+	int ret;
+
+	*out = recent_thread(t, pid, tid);
+	if (*out)
+		return 0;
+	ret = find_thread(t, pid, tid, out);
+	if (t->recent_room == t->tracks.room)
+		t->recent[tid % RECENT] = ret ? NULL : *out;
+	return ret;
 }
 
 static int device_track(struct grt_tracks *t, uint32_t device, uint32_t *id)
@@ -394,11 +446,11 @@ static int draw_instant(struct grt_tracks *t, struct track *k, const struct grt_
 {
 	struct grt_track_item i = {
 		.kind = GRT_ITEM_INSTANT, .category = (uint8_t)category, .name = name, .time = e->time};
-	struct args a = {.n = 0};
+	struct args *a = no_args(t);
 
-	add_common(&a, e, k && k->kind == GRT_TRACK_THREAD);
-	add_fields(t, &a, e);
-	return draw(t, k, &i, &a);
+	add_common(a, e, k && k->kind == GRT_TRACK_THREAD);
+	add_fields(t, a, e);
+	return draw(t, k, &i, a);
 }
 
 static int on_instant(struct grt_tracks *t, const struct grt_event *e)
@@ -433,7 +485,7 @@ static int on_xid(struct grt_tracks *t, const struct grt_event *e)
 	struct grt_track_item i = {.kind = GRT_ITEM_INSTANT, .category = GRT_CATEGORY_EVENT, .time = e->time};
 	struct grt_key key = key_of(OF_BUS, x->bus, 0, 0);
 	struct track like = {.kind = GRT_TRACK_SLICES}, *k;
-	struct args a = {.n = 0};
+	struct args *a = no_args(t);
 	char text[64];
 	int ret;
 
@@ -442,11 +494,11 @@ static int on_xid(struct grt_tracks *t, const struct grt_event *e)
 	ret = fixed_track(t, &key, &like, text, &k);
 	snprintf(text, sizeof(text), "Xid %u", x->code);
 	ret = ret ?: grt_texts_add(&t->texts, text, sizeof(text), &i.name);
-	add_common(&a, e, false);
-	add_fields(t, &a, e);
+	add_common(a, e, false);
+	add_fields(t, a, e);
 	if (info)
-		add_text(&a, GRT_TRACK_ARG_MEANING, info->meaning, strlen(info->meaning));
-	return ret ?: draw(t, k, &i, &a);
+		add_text(a, GRT_TRACK_ARG_MEANING, info->meaning, strlen(info->meaning));
+	return ret ?: draw(t, k, &i, a);
 }
 
 /* -------------------------------------------------------------- threads */
@@ -455,9 +507,10 @@ static int on_xid(struct grt_tracks *t, const struct grt_event *e)
 static int cut_down_to(struct grt_tracks *t, struct track *k, unsigned int depth, uint64_t time)
 {
 	struct grt_track_item i = {.kind = GRT_ITEM_END, .time = time};
-	struct args a = {.n = 0};
+	struct args a;
 	int ret = 0;
 
+	a.n = 0;
 	add_arg(&a, GRT_TRACK_ARG_CUT, GRT_TRACK_BOOL, 1);
 	while (!ret && k->depth > depth) {
 		k->depth--;
@@ -486,28 +539,26 @@ static int end(struct grt_tracks *t, struct track *k, unsigned int depth, struct
 	return ret ?: draw(t, k, i, a);
 }
 
-/* An ioctl's name; the driver's names may come later than its first ioctl. Return: 0 or -ENOMEM */
+/* Return: 0 or -ENOMEM */
+static int name_call(struct grt_tracks *t, uint32_t device, uint32_t cmd, uint32_t *name)
+{
+	uint32_t number = grt_names_find(t->names, GRT_NAME_DEVICE, device);
+	const char *known = grt_ioctl_name(grt_names_owner(t->names, number), cmd);
+	char text[32];
+
+	snprintf(text, sizeof(text), "ioctl 0x%x", cmd);
+	return grt_texts_add(&t->texts, known ?: text, known ? strlen(known) : sizeof(text), name);
+}
+
+/* An ioctl's name; the driver's may come later than its first ioctl. Return: 0 or -ENOMEM */
 static int call_name(struct grt_tracks *t, uint32_t device, uint32_t cmd, uint32_t *name)
 {
-	struct grt_key key = {{device, cmd}};
-	struct call own = {0}, *c = &own;
-	const char *known;
-	char text[32];
-	void *found;
-	int ret = grt_keyed_get(&t->calls, &key, &found);
+	struct recent_call *c = &t->recent_call[(cmd ^ cmd >> 6 ^ device) % RECENT];
+	int ret = 0;
 
-	if (ret == -ENOMEM)
-		return ret;
-	c = ret ? &own : found;
-	if (!c->name || c->named != t->names->used) {
-		uint32_t number = grt_names_find(t->names, GRT_NAME_DEVICE, device);
-
-		known = grt_ioctl_name(grt_names_owner(t->names, number), cmd);
-		snprintf(text, sizeof(text), "ioctl 0x%x", cmd);
-		ret = grt_texts_add(&t->texts, known ?: text, known ? strlen(known) : sizeof(text), &c->name);
-		c->named = t->names->used;
-	} else {
-		ret = 0;
+	if (!c->name || c->device != device || c->cmd != cmd || c->named != t->names->used) {
+		*c = (struct recent_call){.device = device, .cmd = cmd, .named = t->names->used};
+		ret = name_call(t, device, cmd, &c->name);
 	}
 	*name = c->name;
 	return ret;
@@ -518,7 +569,7 @@ static int on_ioctl_enter(struct grt_tracks *t, const struct grt_event *e)
 	const struct grt_ev_ioctl_enter *x = (const struct grt_ev_ioctl_enter *)e;
 	struct grt_track_item i = {.category = GRT_CATEGORY_IOCTL, .time = e->time};
 	struct open_slice what = {.inside = INSIDE_IOCTL};
-	struct args a = {.n = 0};
+	struct args *a = no_args(t);
 	struct track *k;
 	int ret = thread_track(t, e->pid, e->tid, &k);
 
@@ -528,15 +579,15 @@ static int on_ioctl_enter(struct grt_tracks *t, const struct grt_event *e)
 		return ret ?: draw(t, NULL, &i, NULL);
 	/* a thread is in one ioctl at a time */
 	ret = cut_down_to(t, k, 0, e->time);
-	add_arg(&a, t->field_arg[e->type][1], GRT_TRACK_S64, (uint64_t)(int64_t)x->fd);
-	return ret ?: begin(t, k, &what, &i, &a);
+	add_arg(a, t->field_arg[e->type][1], GRT_TRACK_S64, (uint64_t)(int64_t)x->fd);
+	return ret ?: begin(t, k, &what, &i, a);
 }
 
 static int on_ioctl_exit(struct grt_tracks *t, const struct grt_event *e)
 {
 	const struct grt_ev_ioctl_exit *x = (const struct grt_ev_ioctl_exit *)e;
 	struct grt_track_item i = {.category = GRT_CATEGORY_IOCTL, .time = e->time};
-	struct args a = {.n = 0};
+	struct args *a = no_args(t);
 	struct track *k;
 	int ret = thread_track(t, e->pid, e->tid, &k);
 
@@ -546,8 +597,8 @@ static int on_ioctl_exit(struct grt_tracks *t, const struct grt_event *e)
 		t->count.half++;
 		return 0;
 	}
-	add_arg(&a, t->field_arg[e->type][1], GRT_TRACK_S64, (uint64_t)(int64_t)x->ret);
-	return end(t, k, 0, &i, &a);
+	add_arg(a, t->field_arg[e->type][1], GRT_TRACK_S64, (uint64_t)(int64_t)x->ret);
+	return end(t, k, 0, &i, a);
 }
 
 static bool waits_for(const struct open_slice *o, const struct grt_event *e)
@@ -559,7 +610,7 @@ static int on_wait_enter(struct grt_tracks *t, const struct grt_event *e)
 {
 	struct grt_track_item i = {.category = GRT_CATEGORY_WAIT, .name = t->wait_name, .time = e->time};
 	struct open_slice what = {INSIDE_WAIT, e->ctx, e->seqno};
-	struct args a = {.n = 0};
+	struct args *a = no_args(t);
 	unsigned int depth;
 	struct track *k;
 	int ret = thread_track(t, e->pid, e->tid, &k);
@@ -573,8 +624,8 @@ static int on_wait_enter(struct grt_tracks *t, const struct grt_event *e)
 	while (depth && k->open[depth - 1].inside == INSIDE_WAIT)
 		depth--;
 	ret = cut_down_to(t, k, depth, e->time);
-	add_common(&a, e, true);
-	return ret ?: begin(t, k, &what, &i, &a);
+	add_common(a, e, true);
+	return ret ?: begin(t, k, &what, &i, a);
 }
 
 static int on_wait_exit(struct grt_tracks *t, const struct grt_event *e)
@@ -601,7 +652,7 @@ static uint64_t flow_of(uint64_t ctx, uint64_t seqno)
 
 	if (!ctx)
 		return 0;
-	if (ctx < 1ULL << 23 && seqno < 1ULL << 40)
+	if (ctx < 1ULL << 22 && seqno < 1ULL << 40)
 		return ctx << 40 | seqno;
 	return (h ^ h >> 29) | 1ULL << 63;
 }
@@ -615,15 +666,16 @@ static int on_submit(struct grt_tracks *t, const struct grt_event *e)
 		.time = e->time,
 		.flow_out = flow_of(e->ctx, e->seqno),
 	};
-	struct args a = {.n = 0};
 	struct track *k;
+	struct args *a;
 	int ret = grt_jobs_event(t->jobs, e);
 
 	if (ret || !e->tid)
 		return ret;
 	ret = thread_track(t, e->pid, e->tid, &k);
-	add_common(&a, e, true);
-	return ret ?: draw(t, k, &i, &a);
+	a = no_args(t);
+	add_common(a, e, true);
+	return ret ?: draw(t, k, &i, a);
 }
 
 /* A job is called what its process is called. Return: 0 or -ENOMEM */
@@ -693,7 +745,7 @@ static int draw_job(struct grt_tracks *t, const struct grt_job *job)
 				   .time = job->time[GRT_STAMP_START],
 				   .end = job->time[GRT_STAMP_END]};
 	struct grt_key key = key_of(OF_RING, job->device, job->ring, 0);
-	struct args a = {.n = 0};
+	struct args *a = no_args(t);
 	struct track *k;
 	bool inferred;
 	uint64_t ns;
@@ -717,8 +769,8 @@ static int draw_job(struct grt_tracks *t, const struct grt_job *job)
 	t->count.jobs += !!k;
 	t->count.inferred += k && inferred;
 	t->count.sampled += k && job->sample && job->sample < 100;
-	add_job(t, &a, job);
-	return draw(t, k, &i, &a);
+	add_job(t, a, job);
+	return draw(t, k, &i, a);
 }
 
 static int on_held(void *arg, const struct grt_job *job)
@@ -763,14 +815,14 @@ static int on_window(struct grt_tracks *t, const struct grt_event *e)
 				   .time = x->begin,
 				   .end = x->end < x->begin ? x->begin : x->end};
 	struct grt_key key = key_of(OF_WINDOWS, e->device, e->ring, 0);
-	struct args a = {.n = 0};
+	struct args *a = no_args(t);
 	struct track *k = free_lane(t, &key, i.time);
 	int ret = 0;
 
 	if (k || key.w[3] < GRT_TRACKS_LANES_MAX)
 		ret = ring_track(t, &key, e->device, e->ring, (uint32_t)key.w[3], ": windows", &k);
-	add_fields(t, &a, e);
-	return ret ?: draw(t, k, &i, &a);
+	add_fields(t, a, e);
+	return ret ?: draw(t, k, &i, a);
 }
 
 /* Return: as thread_track() */
@@ -830,7 +882,7 @@ static int begin_life(struct grt_tracks *t, const struct grt_event *e, struct gr
 	struct grt_track_item i = {
 		.kind = GRT_ITEM_BEGIN, .category = GRT_CATEGORY_TSG, .name = t->tsg_name, .time = e->time};
 	struct track like = {.kind = GRT_TRACK_SLICES, .pid = e->pid}, *k;
-	struct args a = {.n = 0};
+	struct args *a = no_args(t);
 	int ret;
 
 	*track = key_of(OF_TSG, e->pid, 0, 0);
@@ -845,21 +897,21 @@ static int begin_life(struct grt_tracks *t, const struct grt_event *e, struct gr
 	if (k)
 		k->busy = true;
 	if (x->e.type == GRT_EV_TSG_INIT)
-		add_fields(t, &a, e);
-	return draw(t, k, &i, &a);
+		add_fields(t, a, e);
+	return draw(t, k, &i, a);
 }
 
 static int end_life(struct grt_tracks *t, const struct grt_event *e, const struct life *life)
 {
 	struct grt_track_item i = {.kind = GRT_ITEM_END, .category = GRT_CATEGORY_TSG, .time = e->time};
 	struct track *k = grt_keyed_find(&t->tracks, &life->track);
-	struct args a = {.n = 0};
+	struct args *a = no_args(t);
 
-	add_arg(&a, t->field_arg[e->type][6], GRT_TRACK_U64, ((const struct grt_ev_tsg_destroy *)e)->cause);
+	add_arg(a, t->field_arg[e->type][6], GRT_TRACK_U64, ((const struct grt_ev_tsg_destroy *)e)->cause);
 	if (!k)
 		return 0;
 	k->busy = false;
-	return draw(t, k, &i, &a);
+	return draw(t, k, &i, a);
 }
 
 /* A group whose making is not in the trace begins with the first that is heard of it. */
@@ -884,6 +936,191 @@ static int on_tsg(struct grt_tracks *t, const struct grt_event *e)
 	ret = end_life(t, e, life);
 	grt_keyed_remove(&t->lives, life);
 	return ret;
+}
+
+/* ----------------------------------------------------------------- CUDA */
+
+/* Beside the numbers of flow_of(): those of calls and what the GPU did for them. */
+static uint64_t launch_flow(const struct grt_image *image, uint64_t correlation)
+{
+	return correlation
+		       ? 1ULL << 62 | (image->number & 0x3fffffULL) << 40 | (correlation & 0xffffffffffULL)
+		       : 0;
+}
+
+/* What is 0 says nothing; stamps, and numbers of names, are drawn otherwise. */
+static void add_work_fields(const struct grt_tracks *t, struct args *a, const struct grt_event *e)
+{
+	const struct grt_field *f = grt_event_table[e->type].fields();
+
+	for (unsigned int i = 2; f[i].name; i++)
+		if (field_number(&f[i], e) && strcmp(f[i].name, "name"))
+			add_field(a, t->field_arg[e->type][i], &f[i], e);
+}
+
+/* A slice on the first free lane of a track of a process. */
+static int draw_in_process(struct grt_tracks *t, const struct grt_event *e, struct grt_key *key,
+			   const char *name, struct grt_track_item *i, const struct args *a)
+{
+	struct track like = {.kind = GRT_TRACK_SLICES, .pid = e->pid}, *k = free_lane(t, key, i->time);
+	int ret = 0;
+
+	i->kind = GRT_ITEM_SLICE;
+	like.lane = (uint8_t)key->w[3];
+	if (!k && key->w[3] < GRT_TRACKS_LANES_MAX) {
+		ret = process_track(t, e->pid, e->tid, &like.parent);
+		ret = ret ?: fixed_track(t, key, &like, name, &k);
+	}
+	return ret ?: draw(t, k, i, a);
+}
+
+static int on_launch(struct grt_tracks *t, const struct grt_event *e)
+{
+	const struct grt_ev_launch *x = (const struct grt_ev_launch *)e;
+	const struct grt_cuda_call *call = grt_cuda_call(x->call);
+	const struct grt_image *image = grt_images_of(&t->images, e->pid);
+	struct grt_track_item i = {.category = GRT_CATEGORY_CALL, .time = x->begin, .end = e->time};
+	struct grt_key key = key_of(OF_CUDA_CALLS, e->pid, e->tid, 0);
+	const char *name = call ? call->name : "CUDA call";
+	struct args *a = no_args(t);
+	char text[64];
+
+	if (!image || grt_texts_add(&t->texts, name, strlen(name), &i.name))
+		return -ENOMEM;
+	if (i.end < i.time) {
+		t->count.back++;
+		return 0;
+	}
+	if (!call || call->kind != GRT_CUDA_KIND_SYNC)
+		i.flow_out = launch_flow(image, x->correlation);
+	add_number(a, t->field_arg[e->type][1], x->correlation);
+	if (x->result)
+		add_arg(a, t->field_arg[e->type][5], GRT_TRACK_S64, (uint64_t)(int64_t)x->result);
+	snprintf(text, sizeof(text), "CUDA calls of thread %u", e->tid);
+	return draw_in_process(t, e, &key, text, &i, a);
+}
+
+/* A kernel's name as its source has it. Return: 0 or -ENOMEM */
+static int kernel_name(struct grt_tracks *t, const struct grt_image *image, uint32_t string, uint32_t *name)
+{
+	struct grt_key key = {{image->number, string}};
+	const char *linked;
+	char *clean;
+	void *found;
+	int ret = grt_keyed_get(&t->kernels, &key, &found);
+
+	if (ret == -ENOMEM)
+		return ret;
+	if (!ret && *(uint32_t *)found) {
+		*name = *(uint32_t *)found;
+		return 0;
+	}
+	linked = grt_image_string(image, string) ?: "kernel";
+	clean = grt_demangle(linked);
+	if (grt_texts_add(&t->texts, clean ?: linked, strlen(clean ?: linked), name))
+		*name = GRT_TEXT_NONE;
+	else if (!ret)
+		*(uint32_t *)found = *name;
+	free(clean);
+	return 0;
+}
+
+/* Whether an arrow goes to it: a graph's goes to the kernel of it that comes first. Return: 1, 0, or -ENOMEM
+ */
+static int is_first(struct grt_tracks *t, const struct grt_image *image, uint64_t correlation, uint32_t graph)
+{
+	struct grt_key key = {{image->number, correlation}};
+	void *found;
+
+	if (!graph)
+		return 1;
+	if (grt_keyed_find(&t->graphs, &key))
+		return 0;
+	if (grt_keyed_full(&t->graphs))
+		grt_keyed_remove(&t->graphs, grt_keyed_oldest(&t->graphs));
+	return grt_keyed_get(&t->graphs, &key, &found) ? -ENOMEM : 1;
+}
+
+/* What the GPU did: @start and @end of it, on a stream of a device. */
+static int draw_work(struct grt_tracks *t, const struct grt_event *e, const struct grt_image *image,
+		     uint32_t name, uint64_t correlation, uint32_t graph, const uint32_t place[3])
+{
+	const struct grt_ev_gpu_kernel *x = (const struct grt_ev_gpu_kernel *)e;
+	struct grt_track_item i = {
+		.category = GRT_CATEGORY_GPU, .name = name, .time = x->start, .end = x->end};
+	struct grt_key key = key_of(OF_CUDA_STREAM, (uint64_t)e->pid << 32 | place[1],
+				    (uint64_t)place[0] << 32 | place[2], 0);
+	struct args *a = no_args(t);
+	char text[64];
+	int first;
+
+	/* without stamps, or it had not ended */
+	if (!x->start || x->end < x->start) {
+		t->count.undrawn++;
+		return 0;
+	}
+	first = is_first(t, image, correlation, graph);
+	if (first < 0)
+		return first;
+	i.flow_in = first ? launch_flow(image, correlation) : 0;
+	add_work_fields(t, a, e);
+	snprintf(text, sizeof(text), "CUDA device %u, stream %u", place[0], place[2]);
+	return draw_in_process(t, e, &key, text, &i, a);
+}
+
+static int on_gpu_kernel(struct grt_tracks *t, const struct grt_event *e)
+{
+	const struct grt_ev_gpu_kernel *x = (const struct grt_ev_gpu_kernel *)e;
+	const struct grt_image *image = grt_images_of(&t->images, e->pid);
+	const uint32_t place[3] = {x->gpu, x->context, x->cuda_stream};
+	uint32_t name;
+
+	if (!image || kernel_name(t, image, x->name, &name))
+		return -ENOMEM;
+	return draw_work(t, e, image, name, x->correlation, x->graph, place);
+}
+
+static int on_gpu_copy(struct grt_tracks *t, const struct grt_event *e)
+{
+	const struct grt_ev_gpu_copy *x = (const struct grt_ev_gpu_copy *)e;
+	const struct grt_image *image = grt_images_of(&t->images, e->pid);
+	const uint32_t place[3] = {x->gpu, x->context, x->cuda_stream};
+	char text[32];
+	uint32_t name;
+
+	if (x->kind == GRT_CUDA_SET)
+		snprintf(text, sizeof(text), "Memset");
+	else
+		snprintf(text, sizeof(text), "Memcpy %s", grt_cuda_copy_name(x->kind));
+	if (!image || grt_texts_add(&t->texts, text, sizeof(text), &name))
+		return -ENOMEM;
+	return draw_work(t, e, image, name, x->correlation, x->graph, place);
+}
+
+/* Times of the CPU that CUPTI tells: begin and end are where those of kernels are. */
+static int on_cuda_time(struct grt_tracks *t, const struct grt_event *e)
+{
+	const struct grt_ev_gpu_sync *x = (const struct grt_ev_gpu_sync *)e;
+	bool waits = e->type == GRT_EV_GPU_SYNC;
+	struct grt_track_item i = {.category = waits ? GRT_CATEGORY_WAIT : GRT_CATEGORY_OVERHEAD,
+				   .name = t->title[e->type],
+				   .time = x->start,
+				   .end = x->end};
+	struct grt_key key = key_of(waits ? OF_CUDA_WAITS : OF_CUDA_OVERHEAD, e->pid, 0, 0);
+	struct args *a = no_args(t);
+
+	if (!x->start || x->end < x->start) {
+		t->count.undrawn++;
+		return 0;
+	}
+	add_work_fields(t, a, e);
+	return draw_in_process(t, e, &key, waits ? "CUDA waits" : "CUDA overhead", &i, a);
+}
+
+/* Of what a process defines, names are needed. */
+static int on_image(struct grt_tracks *t, const struct grt_event *e)
+{
+	return grt_images_event(&t->images, e);
 }
 
 static int on_name(struct grt_tracks *t, const struct grt_event *e)
@@ -925,7 +1162,24 @@ static int (*const rows[GRT_EV_MAX])(struct grt_tracks *t, const struct grt_even
 	[GRT_EV_TSG_CHANNEL] = on_tsg,
 	[GRT_EV_TSG_SET] = on_tsg,
 	[GRT_EV_TSG_DESTROY] = on_tsg,
+	[GRT_EV_PROCESS] = on_image,
+	[GRT_EV_STRING] = on_image,
+	[GRT_EV_NODE] = on_nothing,
+	[GRT_EV_MAPPING] = on_nothing,
+	[GRT_EV_CLOCK] = on_nothing,
+	[GRT_EV_LAUNCH] = on_launch,
+	[GRT_EV_GPU_KERNEL] = on_gpu_kernel,
+	[GRT_EV_GPU_COPY] = on_gpu_copy,
+	[GRT_EV_GPU_SYNC] = on_cuda_time,
+	[GRT_EV_GPU_OVERHEAD] = on_cuda_time,
 };
+
+_Static_assert(offsetof(struct grt_ev_gpu_kernel, start) == offsetof(struct grt_ev_gpu_copy, start) &&
+		       offsetof(struct grt_ev_gpu_kernel, end) == offsetof(struct grt_ev_gpu_copy, end) &&
+		       offsetof(struct grt_ev_gpu_sync, start) ==
+			       offsetof(struct grt_ev_gpu_overhead, start) &&
+		       offsetof(struct grt_ev_gpu_sync, end) == offsetof(struct grt_ev_gpu_overhead, end),
+	       "stamps are at the same place");
 
 int grt_tracks_event(struct grt_tracks *t, const struct grt_event *e)
 {
@@ -944,7 +1198,7 @@ int grt_tracks_packet(struct grt_tracks *t, const struct grt_packet *p)
 				   .end = p->timestamp_end};
 	struct grt_key group = key_of(OF_LOSSES, 0, 0, 0), key = key_of(OF_CPU, p->cpu_id, 0, 0);
 	struct track like = {.kind = GRT_TRACK_GROUP}, *k;
-	struct args a = {.n = 0};
+	struct args *a = no_args(t);
 	char text[32];
 	int ret;
 
@@ -959,8 +1213,8 @@ int grt_tracks_packet(struct grt_tracks *t, const struct grt_packet *p)
 	snprintf(text, sizeof(text), "CPU %u", p->cpu_id);
 	if (!k && key.w[3] < GRT_TRACKS_LANES_MAX)
 		ret = fixed_track(t, &key, &like, text, &k);
-	add_number(&a, GRT_TRACK_ARG_LOST_EVENTS, lost);
-	return ret ?: draw(t, k, &i, &a);
+	add_number(a, GRT_TRACK_ARG_LOST_EVENTS, lost);
+	return ret ?: draw(t, k, &i, a);
 }
 
 int grt_tracks_end(struct grt_tracks *t)
@@ -1043,8 +1297,10 @@ int grt_tracks_new(struct grt_tracks **out, const struct grt_tracks_sink *sink)
 		return -ENOMEM;
 	t->sink = *sink;
 	grt_keyed_init(&t->tracks, sizeof(struct track), GRT_TRACKS_MAX);
-	grt_keyed_init(&t->calls, sizeof(struct call), CALLS_MAX);
 	grt_keyed_init(&t->lives, sizeof(struct life), LIVES_MAX);
+	grt_keyed_init(&t->kernels, sizeof(uint32_t), KERNELS_MAX);
+	grt_keyed_init(&t->graphs, sizeof(uint32_t), GRAPHS_MAX);
+	grt_images_init(&t->images);
 	grt_texts_init(&t->texts, GRT_TRACKS_NAMES_MAX);
 	if (!grt_jobs_new(&t->jobs, &jobs, NULL) && !number_fields(t) && !name_items(t)) {
 		t->names = grt_jobs_names(t->jobs);
@@ -1094,8 +1350,10 @@ void grt_tracks_free(struct grt_tracks *t)
 		free(t->field_arg[i]);
 	grt_jobs_free(t->jobs);
 	grt_keyed_free(&t->tracks);
-	grt_keyed_free(&t->calls);
 	grt_keyed_free(&t->lives);
+	grt_keyed_free(&t->kernels);
+	grt_keyed_free(&t->graphs);
+	grt_images_free(&t->images);
 	grt_texts_free(&t->texts);
 	free(t->job_name);
 	free(t);

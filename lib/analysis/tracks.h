@@ -6,6 +6,7 @@
  *	process			the process itself and its threads
  *	  thread		ioctls and waits as slices, other events as instants
  *	  channel group		its life
+ *	  CUDA calls, streams	launches, and what the GPU did for them
  *	device			a GPU
  *	  ring			a slice for each job, from START to END
  *	  counter
@@ -27,7 +28,7 @@
 /* Tracks, 128 bytes each; what finds no track is counted. */
 #define GRT_TRACKS_MAX 65536U
 /* Tracks side by side for what overlaps. */
-#define GRT_TRACKS_LANES_MAX 64U
+#define GRT_TRACKS_LANES_MAX 128U
 /* Names of slices and instants; what comes later has none. */
 #define GRT_TRACKS_NAMES_MAX 65536U
 /* Values of one item. */
@@ -134,7 +135,10 @@ enum grt_track_item_kind {
 	GRT_TRACK_CATEGORY(EVENT, event)         \
 	GRT_TRACK_CATEGORY(TSG, tsg)             \
 	GRT_TRACK_CATEGORY(LOSS, loss)           \
-	GRT_TRACK_CATEGORY(COUNTER, counter)
+	GRT_TRACK_CATEGORY(COUNTER, counter)     \
+	GRT_TRACK_CATEGORY(CALL, call)           \
+	GRT_TRACK_CATEGORY(GPU, gpu)             \
+	GRT_TRACK_CATEGORY(OVERHEAD, overhead)
 
 enum grt_track_category {
 #define GRT_TRACK_CATEGORY(NAME, name) GRT_CATEGORY_##NAME,
@@ -183,7 +187,8 @@ struct grt_tracks_sink {
  * struct grt_tracks_count - what was drawn, and what was not
  * @slices, @instants, @values: drawn
  * @jobs: slices that are jobs
- * @undrawn: jobs without START or END, or with END before START
+ * @undrawn: jobs without START or END, or with END before START; kernels and copies
+ *	without stamps
  * @inferred: jobs drawn of which one of the two was concluded
  * @sampled: jobs drawn that stand for more than themselves
  * @half: ends whose beginning is not in the trace

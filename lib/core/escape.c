@@ -126,11 +126,31 @@ static size_t utf8_rune(const struct rune *r, char *out)
 	return r->valid ? copy(r, out) : (size_t)sprintf(out, "\xef\xbf\xbd");
 }
 
+/* A frame that was escaped once reads the same when it is escaped again. */
+static size_t frame_rune(const struct rune *r, char *out)
+{
+	if (r->valid && r->code == ';')
+		return (size_t)sprintf(out, ":");
+	if (r->valid && r->code == '\\')
+		return copy(r, out);
+	return term_rune(r, out);
+}
+
+static size_t xml_rune(const struct rune *r, char *out)
+{
+	/* XML 1.0 has no place for these two even as references */
+	if (r->code == 0xfffe || r->code == 0xffff)
+		return hex_bytes(r, out);
+	if (r->valid && strchr("&<>\"'", (int)r->code) && r->code < 0x80 && r->code)
+		return (size_t)sprintf(out, "&#%u;", r->code);
+	if (r->valid && r->code == '\\')
+		return copy(r, out);
+	return term_rune(r, out);
+}
+
 static size_t (*const write_rune[])(const struct rune *r, char *out) = {
-	[GRT_ESCAPE_TERM] = term_rune,
-	[GRT_ESCAPE_JSON] = json_rune,
-	[GRT_ESCAPE_CSV] = csv_rune,
-	[GRT_ESCAPE_TSDL] = tsdl_rune,
+	[GRT_ESCAPE_TERM] = term_rune, [GRT_ESCAPE_JSON] = json_rune,	[GRT_ESCAPE_CSV] = csv_rune,
+	[GRT_ESCAPE_TSDL] = tsdl_rune, [GRT_ESCAPE_FRAME] = frame_rune, [GRT_ESCAPE_XML] = xml_rune,
 	[GRT_ESCAPE_UTF8] = utf8_rune,
 };
 
@@ -139,6 +159,12 @@ static bool csv_quotes(const char *src, size_t len)
 {
 	return len && (memchr(src, ',', len) || memchr(src, '"', len) || memchr(src, ';', len) ||
 		       src[0] == ' ' || src[len - 1] == ' ');
+}
+
+/* What is the same in every kind of output: most text is. */
+static bool is_plain(char c)
+{
+	return c >= ' ' && c < 0x7f && c != '"' && c != '\\';
 }
 
 size_t grt_escape(enum grt_escape kind, char *dst, size_t room, const char *src, size_t len)
@@ -155,10 +181,19 @@ size_t grt_escape(enum grt_escape kind, char *dst, size_t room, const char *src,
 		room--;
 	}
 	while (len && room) {
-		struct rune r = next_rune(src, len);
+		struct rune r;
 		char text[24];
-		size_t n = write_rune[kind](&r, text);
+		size_t n;
 
+		if (is_plain(*src)) {
+			if (room - used <= 1)
+				break;
+			dst[used++] = *src++;
+			len--;
+			continue;
+		}
+		r = next_rune(src, len);
+		n = write_rune[kind](&r, text);
 		if (n >= room - used)
 			break;
 		memcpy(dst + used, text, n);

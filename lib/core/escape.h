@@ -11,11 +11,13 @@
 
 /** enum grt_escape - where the text goes */
 enum grt_escape {
-	GRT_ESCAPE_TERM, /* control characters, text direction overrides, invalid UTF-8 as \xNN; \ as \\ */
-	GRT_ESCAPE_JSON, /* the inside of a JSON string; an invalid byte becomes U+FFFD */
-	GRT_ESCAPE_CSV,	 /* a whole CSV field, quoted where it must be; control characters as TERM */
-	GRT_ESCAPE_TSDL, /* the inside of a string in a trace's metadata */
-	GRT_ESCAPE_UTF8, /* as it is, but valid: an invalid byte becomes U+FFFD */
+	GRT_ESCAPE_TERM,  /* control characters, text direction overrides, invalid UTF-8 as \xNN; \ as \\ */
+	GRT_ESCAPE_JSON,  /* the inside of a JSON string; an invalid byte becomes U+FFFD */
+	GRT_ESCAPE_CSV,	  /* a whole CSV field, quoted where it must be; control characters as TERM */
+	GRT_ESCAPE_TSDL,  /* the inside of a string in a trace's metadata */
+	GRT_ESCAPE_UTF8,  /* as it is, but valid: an invalid byte becomes U+FFFD */
+	GRT_ESCAPE_FRAME, /* a frame of a folded stack: as TERM, but \ stays and ; becomes : */
+	GRT_ESCAPE_XML,	  /* text or an attribute of XML and HTML; what XML cannot hold as TERM, \ stays */
 };
 
 /* What a byte of text can grow to, so that a buffer of this size always holds @len bytes. */

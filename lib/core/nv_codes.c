@@ -39,6 +39,13 @@ static const struct code_name escapes[] = {
 	{0, NULL},
 };
 
+static const struct code_name uvm_calls[] = {
+#define GRT_NV_UVM(number, name) {number, #name},
+#include "codes/nv_uvm.def"
+#undef GRT_NV_UVM
+	{0, NULL},
+};
+
 static const char *code_name(const struct code_name *row, uint32_t number)
 {
 	while (row->name && row->number != number)
@@ -94,6 +101,26 @@ const char *grt_nv_status_name(uint32_t status)
 	return code_name(statuses, status);
 }
 
+static bool is_name(const char *name, const char *text, size_t len)
+{
+	return name && strlen(name) == len && !memcmp(name, text, len);
+}
+
+bool grt_nv_status_number(const char *name, size_t len, uint32_t *status)
+{
+	for (const struct code_name *row = statuses; row->name; row++)
+		if (is_name(row->name, name, len)) {
+			*status = row->number;
+			return true;
+		}
+	for (int code = 1; len && name[0] == '-' && code < 256; code++)
+		if (is_name(strerrorname_np(code), name + 1, len - 1)) {
+			*status = (uint32_t)-code;
+			return true;
+		}
+	return false;
+}
+
 const char *grt_nv_interleave_name(uint32_t level)
 {
 	static const char *const names[] = {"LOW", "MEDIUM", "HIGH"};
@@ -104,4 +131,9 @@ const char *grt_nv_interleave_name(uint32_t level)
 const char *grt_nv_escape_name(uint32_t cmd)
 {
 	return (cmd >> 8 & 0xff) == 'F' ? code_name(escapes, cmd & 0xff) : NULL;
+}
+
+const char *grt_nv_ioctl_name(const char *device, uint32_t cmd)
+{
+	return device && !strcmp(device, "nvidia-uvm") ? code_name(uvm_calls, cmd) : grt_nv_escape_name(cmd);
 }

@@ -6,6 +6,7 @@
 #ifndef GRT_CORE_NV_CODES_H
 #define GRT_CORE_NV_CODES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -25,10 +26,17 @@ uint32_t grt_nv_engine_number(const char *name, size_t len);
 /** grt_nv_status_name - of an NV_STATUS ("INVALID_STATE"), NULL where it has none */
 const char *grt_nv_status_name(uint32_t status);
 
+/** grt_nv_status_number - the NV_STATUS of a name of @len bytes, or -errno for one like "-ENOTTY". Return:
+ * whether it is known */
+bool grt_nv_status_number(const char *name, size_t len, uint32_t *status);
+
 /** grt_nv_interleave_name - LOW, MEDIUM or HIGH; NULL where the number has none */
 const char *grt_nv_interleave_name(uint32_t level);
 
 /** grt_nv_escape_name - of an ioctl of type 'F' ("NV_ESC_RM_ALLOC"), NULL where it has none */
 const char *grt_nv_escape_name(uint32_t cmd);
+
+/** grt_nv_ioctl_name - of an ioctl on a device file of NVIDIA's ("nvidia-uvm"), NULL where it has none */
+const char *grt_nv_ioctl_name(const char *device, uint32_t cmd);
 
 #endif /* GRT_CORE_NV_CODES_H */

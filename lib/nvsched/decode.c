@@ -448,7 +448,8 @@ static int new_object(struct grt_nv *d, const struct grt_nv_call *c, uint32_t cl
 	if (ret || !*out)
 		return ret;
 	above = find(d, client, parent);
-	grt_nv_tree_own(above ? above : owner, *out);
+	/* a handle that is its own parent has none */
+	grt_nv_tree_own(above && above != *out ? above : owner, *out);
 	return 0;
 }
 

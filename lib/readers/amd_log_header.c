@@ -13,7 +13,7 @@
  *
  * Writers: ROCclr, rocclr/utils/debug.cpp, releases 3.x to 7.x.
  */
-#include "amd_log.h"
+#include "amd_log_header.h"
 
 #include <string.h>
 

@@ -5,7 +5,7 @@
  * source file that they come from. Writers: ROCclr, the parts device/rocm and
  * platform, and hipamd, releases 3.x to 7.x.
  */
-#include "amd_log.h"
+#include "amd_log_message.h"
 
 #include <string.h>
 

@@ -668,6 +668,10 @@ static void begin_record(struct annotate *a, struct facts *f, const struct word 
 	f->e.type = w->id;
 	if (w->id == GRT_EV_IOCTL_ENTER)
 		((struct grt_ev_ioctl_enter *)f->room)->fd = -1;
+	else if (w->id == GRT_EV_COMPLETE)
+		((struct grt_ev_complete *)f->room)->status = GRT_STATUS_UNKNOWN;
+	else if (w->id == GRT_EV_FENCE)
+		((struct grt_ev_fence *)f->room)->status = GRT_STATUS_UNKNOWN;
 	a->last = (uint8_t)(w - events + 1);
 }
 

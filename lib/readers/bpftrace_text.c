@@ -26,11 +26,11 @@
  * start: file descriptors are 2147483647, which none has, and results 0. Memory
  * types that a row does not have are 4294967295.
  */
+#include "readers/day.h"
 #include "readers/pci.h"
 #include "readers/text.h"
 
 #define NS_PER_MS UINT64_C(1000000)
-#define NS_PER_DAY (86400 * GRT_NS_PER_S)
 
 /* Jobs that run at a time; beyond that the oldest is forgotten. */
 #define FLIGHTS 512
@@ -80,8 +80,7 @@ struct bpftrace_state {
 	unsigned int waitings;
 	unsigned int unjoined;
 	unsigned int behind[RINGS];
-	uint64_t day;
-	uint64_t time_of_day;
+	struct grt_day day;
 	struct grt_ev_xid xid;
 };
 
@@ -200,7 +199,7 @@ static void put_end(struct grt_text *t, const struct flight *f, const struct wai
 			      .seqno = f->seqno,
 			      .ring = f->ring};
 	struct grt_ev_end end = {.e = e};
-	struct grt_ev_complete complete = {.e = e};
+	struct grt_ev_complete complete = {.e = e, .status = GRT_STATUS_UNKNOWN};
 
 	end.e.type = GRT_EV_END;
 	complete.e.type = GRT_EV_COMPLETE;
@@ -971,46 +970,13 @@ static inline bool scan_ms(const char **p, const char *end, uint64_t *ns)
 	return true;
 }
 
-/* HH:MM:SS, with or without a fraction: ns since midnight. */
-static bool scan_time_of_day(const char **p, const char *end, uint64_t *ns)
-{
-	const char *q = *p;
-	uint64_t hour, minute, second;
-
-	if (end - q < 8 || q[2] != ':' || q[5] != ':' || !grt_scan_u64(&q, end, &hour) || hour > 23 ||
-	    !grt_scan_char(&q, end, ':') || !grt_scan_u64(&q, end, &minute) || minute > 59 ||
-	    !grt_scan_char(&q, end, ':'))
-		return false;
-	if (!grt_scan_stamp(&q, end, &second)) {
-		if (!grt_scan_u64(&q, end, &second))
-			return false;
-		second *= GRT_NS_PER_S;
-	}
-	if (second > 60 * GRT_NS_PER_S || (q < end && !grt_is_blank(*q)))
-		return false;
-	*ns = (hour * 3600 + minute * 60) * GRT_NS_PER_S + second;
-	*p = q;
-	return true;
-}
-
-static uint64_t with_day(struct bpftrace_state *s, uint64_t time_of_day)
-{
-	/* A step back of less than half a day is disorder between CPUs. */
-	if (time_of_day + NS_PER_DAY / 2 < s->time_of_day)
-		s->day++;
-	else if (s->day && time_of_day > s->time_of_day + NS_PER_DAY / 2)
-		return (s->day - 1) * NS_PER_DAY + time_of_day;
-	s->time_of_day = time_of_day;
-	return s->day * NS_PER_DAY + time_of_day;
-}
-
 static bool scan_time(struct bpftrace_state *s, const char **p, const char *end, uint64_t *ns)
 {
 	if (scan_ms(p, end, ns))
 		return true;
-	if (!scan_time_of_day(p, end, ns))
+	if (!grt_scan_time_of_day(p, end, ns))
 		return false;
-	*ns = with_day(s, *ns);
+	*ns = grt_day_time(&s->day, *ns);
 	return true;
 }
 
@@ -1152,7 +1118,7 @@ static bool bpftrace_takes(const char *line, const char *end)
 	bool timed;
 
 	grt_scan_blanks(&line, end);
-	timed = scan_time_of_day(&line, end, &r.time);
+	timed = grt_scan_time_of_day(&line, end, &r.time);
 	r.p = line;
 	r.end = end;
 	if (timed)

@@ -173,7 +173,10 @@ void ftrace_end(struct ftrace *f, struct ftrace_job *job, uint32_t reply, uint64
 
 void ftrace_complete(struct ftrace *f, struct ftrace_job *job, uint16_t flags)
 {
-	struct grt_ev_complete c = {.e = job_event(f, job, GRT_EV_COMPLETE, flags)};
+	struct grt_ev_complete c = {
+		.e = job_event(f, job, GRT_EV_COMPLETE, flags),
+		.status = GRT_STATUS_UNKNOWN, /* no event's text has the fence's error */
+	};
 	bool first = !(job->seen & FTRACE_COMPLETE);
 
 	if (is_news(job, FTRACE_COMPLETE, flags))
@@ -203,6 +206,7 @@ void ftrace_signalled(struct ftrace *f, struct ftrace_job *job)
 {
 	struct grt_ev_fence x = {
 		.e = job_event(f, job, GRT_EV_FENCE, 0),
+		.status = GRT_STATUS_UNKNOWN,
 		.waiters = job->waiters,
 	};
 

@@ -360,9 +360,13 @@ static int no_form(const struct grt_text *t, uint64_t lines, struct grt_err *err
 	for (size_t i = 0; i < FORMATS; i++)
 		snprintf(forms + strlen(forms), sizeof(forms) - strlen(forms), "%s%s", i ? ", " : "",
 			 formats[i]->name);
-	if (!lines)
+	if (!lines && !t->lines.json.on)
 		return grt_err_set(err, -ENODATA, "nothing came through it", "", "%s: the input is empty",
 				   t->label);
+	if (t->lines.json.on && !t->lines.json.found)
+		return grt_err_set(err, -EINVAL, "JSON has it as the string \"systemTraceEvents\"",
+				   "cat /sys/kernel/tracing/trace > FILE",
+				   "%s: a JSON trace without ftrace text", t->label);
 	return grt_err_set(err, -EINVAL, "none of its lines is of a form that can be read",
 			   "trace-cmd report > FILE, or cat /sys/kernel/tracing/trace > FILE",
 			   "%s: line 1 to %llu: no events (%s)", t->label, (unsigned long long)lines, forms);

@@ -35,10 +35,27 @@ long grt_pipe_read(int fd, void *buf, size_t len)
 	}
 }
 
-static ssize_t read_on(struct grt_lines *l)
+/* Text that is taken out of something else is read so far behind its place. */
+static size_t lead(const struct grt_lines *l)
+{
+	return l->json.on ? GRT_TEXT_JSON_LEAD : 0;
+}
+
+/* Of bytes read to their place, or before it. Return: how many bytes of text it has now */
+static size_t take_bytes(struct grt_lines *l, size_t n)
 {
 	char *to = l->buf + l->fill;
-	size_t room = l->cap - l->fill;
+	size_t before = lead(l);
+
+	if (!l->pos)
+		grt_text_json_begin(&l->json, to, n);
+	return l->json.on ? grt_text_json_take(&l->json, to, to + before, n) : n;
+}
+
+static ssize_t read_on(struct grt_lines *l)
+{
+	char *to = l->buf + l->fill + lead(l);
+	size_t room = l->cap - l->fill - lead(l);
 	ssize_t n;
 
 	if (l->is_pipe)
@@ -57,7 +74,7 @@ int grt_lines_init(struct grt_lines *l, const char *head, size_t len)
 		return -ENOMEM;
 	if (len)
 		memcpy(l->buf, head, len);
-	l->fill = len;
+	l->fill = take_bytes(l, len);
 	l->pos = len;
 	l->coloured = len && memchr(head, ESCAPE, len);
 	return 0;
@@ -73,6 +90,7 @@ void grt_lines_rewind(struct grt_lines *l)
 	l->coloured = false;
 	l->passing = false;
 	l->pinned = false;
+	l->json = (struct grt_text_json){.on = false};
 	l->cr = NULL;
 }
 
@@ -123,6 +141,7 @@ static int grow(struct grt_lines *l)
 /* More bytes behind what is left. Return: 0, 1 where the line has reached the bound, or a negative errno */
 static int refill(struct grt_lines *l)
 {
+	size_t text;
 	ssize_t n;
 	int ret;
 
@@ -131,7 +150,7 @@ static int refill(struct grt_lines *l)
 		l->fill -= l->at;
 		l->at = 0;
 	}
-	if (l->fill == l->cap) {
+	if (l->fill + lead(l) >= l->cap) {
 		ret = grow(l);
 		if (ret)
 			return ret;
@@ -140,8 +159,9 @@ static int refill(struct grt_lines *l)
 	if (n < 0)
 		return (int)n;
 	l->eof = n == 0;
-	l->coloured = l->coloured || memchr(l->buf + l->fill, ESCAPE, (size_t)n);
-	l->fill += (size_t)n;
+	text = take_bytes(l, (size_t)n);
+	l->coloured = l->coloured || memchr(l->buf + l->fill, ESCAPE, text);
+	l->fill += text;
 	l->pos += (uint64_t)n;
 	return 0;
 }

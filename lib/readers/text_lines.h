@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "text_json.h"
+
 /* Lines up to this length are handed out whole; of longer ones the beginning. */
 #define GRT_LINE_MAX (4U << 20)
 /* From any byte of a line on, also the one behind it, so many can be read. */
@@ -28,6 +30,7 @@
  * @coloured: an escape character was seen
  * @passing: the rest of a line that is too long is passed over
  * @pinned: what was read stays in the buffer, up to GRT_LINE_MAX, until grt_lines_unpin()
+ * @json: where the text is a string in a JSON trace; lines are then counted in that string
  * @cr: where a carriage return was taken off the line that is out
  */
 struct grt_lines {
@@ -43,6 +46,7 @@ struct grt_lines {
 	bool coloured;
 	bool passing;
 	bool pinned;
+	struct grt_text_json json;
 	char *cr;
 };
 

@@ -173,6 +173,19 @@ int grt_symbols_object_as(struct grt_symbols *s, const char *path, const char *b
 	return fill_object(&s->object[*object], path, id, open);
 }
 
+void grt_symbols_reopen(struct grt_symbols *s, uint32_t object, const char *open)
+{
+	struct object *o = object && object < s->keys.used ? &s->object[object] : NULL;
+	char *copy = o && !o->elf ? strdup(open) : NULL;
+
+	if (!copy)
+		return;
+	s->count.missing -= o->tried;
+	o->tried = false;
+	free(o->open);
+	o->open = copy;
+}
+
 int grt_symbols_object(struct grt_symbols *s, const char *path, const char *build_id, uint32_t *object)
 {
 	return grt_symbols_object_as(s, path, build_id, NULL, object);

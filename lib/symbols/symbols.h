@@ -7,7 +7,8 @@
  *	grt_symbols_object(s, "/usr/lib/libfoo.so.1", "5ab0...", &object);
  *	grt_symbols_at(s, object, address, &found);
  *
- * or by process, after grt_symbols_map() told what lies where:
+ * or by process, after grt_symbols_map() told what lies where. A return address is
+ * behind its call, and so perhaps in another function: ask for the byte before it.
  *
  *	grt_symbols_in_process(s, pid, ip, &found);
  *
@@ -124,6 +125,9 @@ int grt_symbols_object(struct grt_symbols *s, const char *path, const char *buil
  */
 int grt_symbols_object_as(struct grt_symbols *s, const char *path, const char *build_id, const char *open,
 			  uint32_t *object);
+
+/** grt_symbols_reopen - another place to read the file from, for when it has not been, or could not be */
+void grt_symbols_reopen(struct grt_symbols *s, uint32_t object, const char *open);
 
 /** grt_symbols_at - what stands at an address of an object: one as the file itself counts them. Return: 0 or
  * -ENOMEM */

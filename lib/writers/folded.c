@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /* Folded stacks, as `grtrace flame` makes them. */
-#include <errno.h>
-#include <stdlib.h>
-#include <unistd.h>
-
 #include "analysis/flame.h"
 #include "export.h"
+#include "flamegraph.h"
 
 static int folded_begin(struct grt_export *x)
 {
@@ -24,19 +21,18 @@ static int folded_event(struct grt_export *x, const struct grt_event *e, uint32_
 
 static int folded_end(struct grt_export *x, const struct grt_health *h)
 {
-	int fd = dup(x->fd), ret;
-	FILE *out = fd < 0 ? NULL : fdopen(fd, "w");
+	const struct grt_flame_shape shape = {0};
+	const struct grt_flamegraph_look look = {0};
+	struct grt_flamegraph_count count;
+	struct grt_stacks *tree;
+	int ret = grt_stacks_new(&tree);
 
 	(void)h;
-	if (!out) {
-		ret = -errno;
-		if (fd >= 0)
-			close(fd);
-		return ret;
-	}
-	ret = grt_flame_write(x->state, out);
-	if (fclose(out) && !ret)
-		ret = -errno;
+	if (!ret)
+		ret = grt_flame_tree(x->state, &shape, tree, GRT_STACKS_NOW);
+	if (!ret)
+		ret = grt_flamegraph_write(tree, GRT_FLAMEGRAPH_FOLDED, &look, x->fd, &count);
+	grt_stacks_free(tree);
 	return ret;
 }
 

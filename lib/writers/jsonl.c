@@ -43,7 +43,7 @@ static char *put_field(char *p, const struct grt_field *f, const struct grt_even
 	if (f->kind == GRT_FIELD_SIGNED)
 		return grt_format_s64(p, (int64_t)(v << unused) >> unused);
 	if (f->kind == GRT_FIELD_ENGINE && v < GRT_ENGINE_MAX && grt_engine_names[v])
-		return put_string(p, grt_engine_names[v], 32);
+		return put_word(put_word(put_word(p, "\""), grt_engine_names[v]), "\"");
 	return grt_format_u64(p, v);
 }
 
@@ -69,7 +69,10 @@ char *grt_jsonl_line(char *p, const struct grt_event *e, uint32_t cpu, const str
 	p = grt_format_u64(put_word(p, "{\"time\":"), e->time);
 	p = grt_format_u64(put_key(p, "cpu"), cpu);
 	p = put_key(p, "type");
-	p = d && d->name ? put_string(p, d->title, 64) : grt_format_u64(p, e->type);
+	if (d && d->name)
+		p = put_word(put_word(put_word(p, "\""), d->title), "\"");
+	else
+		p = grt_format_u64(p, e->type);
 	p = grt_format_u64(put_key(p, "size"), e->size);
 	p = put_fields(p, grt_common_fields, e);
 	p = put_name(p, "ring_name", names->ring, sizeof(sizes->name));

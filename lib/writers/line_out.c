@@ -128,6 +128,7 @@ struct ioctl_text {
 enum when {
 	ALWAYS,
 	NOT_ZERO,     /* what reads back as 0 needs not be said */
+	KNOWN,	      /* neither is a status that is not known */
 	NOT_NEGATIVE, /* a descriptor that is not known is -1 */
 };
 
@@ -231,6 +232,8 @@ static enum when when_of(unsigned int type, const struct grt_field *f)
 {
 	if (type == GRT_EV_IOCTL_ENTER && !strcmp(f->name, "fd"))
 		return NOT_NEGATIVE;
+	if ((type == GRT_EV_COMPLETE || type == GRT_EV_FENCE) && !strcmp(f->name, "status"))
+		return KNOWN;
 	if (f->kind == GRT_FIELD_SIGNED || class_of[type] == GRT_CLASS_call)
 		return ALWAYS;
 	return NOT_ZERO;
@@ -398,7 +401,7 @@ static inline char *put_field(const struct grt_line_out *l, char *p, const struc
 	memcpy(&n, (const char *)e + f->offset, sizeof(n));
 	n <<= f->up;
 	n = f->how == SIGNED ? (uint64_t)((int64_t)n >> f->down) : n >> f->down;
-	if ((f->when == NOT_ZERO && !n) || (f->when == NOT_NEGATIVE && (int64_t)n < 0))
+	if ((f->when == NOT_ZERO && !n) || (f->when == KNOWN && n == GRT_STATUS_UNKNOWN) || (f->when == NOT_NEGATIVE && (int64_t)n < 0))
 		return p;
 	memcpy(p, f->key.text, sizeof(f->key.text));
 	p += f->key.len;

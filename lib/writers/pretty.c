@@ -140,7 +140,7 @@ static char *note_status(char *p, const struct grt_event *e, const struct grt_jo
 	int32_t status = ((const struct grt_ev_complete *)e)->status;
 
 	(void)j;
-	if (!status)
+	if (!status || status == GRT_STATUS_UNKNOWN)
 		return p;
 	p = grt_format_s64(put(put(p, *sep), "failed: "), status);
 	*sep = ", ";

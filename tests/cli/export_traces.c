@@ -84,24 +84,53 @@ static void all(const char *path)
 	tm_close(tm);
 }
 
-/* More jobs at a time on one ring than there are lanes: 100, each inside the one before. */
+/* More jobs at a time on one ring than there are lanes: 200, each inside the one before. */
 static void deep(const char *path)
 {
 	struct trace_maker *tm = tm_dir(path, 1);
 
-	for (uint64_t i = 0; i < 100; i++)
+	for (uint64_t i = 0; i < 200; i++)
 		tm_emit(tm, 0, start, .e.time = 1000 + i, GFX, .e.ctx = 9, .e.seqno = i + 1);
-	for (uint64_t i = 100; i-- > 0;)
-		tm_emit(tm, 0, end, .e.time = 3000 - 10 * i, GFX, .e.ctx = 9, .e.seqno = i + 1);
-	for (uint64_t i = 0; i < 100; i++)
-		tm_emit(tm, 0, complete, .e.time = 4000 + i, GFX, .e.ctx = 9, .e.seqno = i + 1);
+	for (uint64_t i = 200; i-- > 0;)
+		tm_emit(tm, 0, end, .e.time = 9000 - 10 * i, GFX, .e.ctx = 9, .e.seqno = i + 1);
+	for (uint64_t i = 0; i < 200; i++)
+		tm_emit(tm, 0, complete, .e.time = 10000 + i, GFX, .e.ctx = 9, .e.seqno = i + 1);
+	tm_close(tm);
+}
+
+/* A kernel, a copy, a graph of two kernels and a wait; one kernel without stamps. */
+static void cuda(const char *path)
+{
+	struct trace_maker *tm = tm_dir(path, 1);
+
+#define STREAM .gpu = 1, .context = 2, .cuda_stream = 7
+	tm_name_thread(tm, 71, "python3", "python3");
+	tm_emit(tm, 0, process, .e.time = 900, APP, .what = 1);
+	tm_emit(tm, 0, string, .e.time = 900, APP, .number = 1, .length = 11, .part = 11,
+		.text = "_Z5scalePfi");
+	tm_emit(tm, 0, string, .e.time = 900, APP, .number = 2, .length = 5, .part = 5, .text = "plain");
+	tm_emit(tm, 0, launch, .e.time = 1010, APP, .begin = 1000, .correlation = 5, .call = 211);
+	tm_emit(tm, 0, launch, .e.time = 1030, APP, .begin = 1020, .correlation = 6, .call = 31,
+		.result = 700);
+	tm_emit(tm, 0, launch, .e.time = 1050, APP, .begin = 1040, .correlation = 7, .call = 0xfff);
+	tm_emit(tm, 0, gpu_kernel, .e.time = 5000, APP, .start = 1100, .end = 1200, .correlation = 5,
+		.name = 1, STREAM, .grid_x = 64);
+	tm_emit(tm, 0, gpu_copy, .e.time = 5001, APP, .start = 1150, .end = 1250, .correlation = 6, .kind = 1,
+		.bytes = 4096, STREAM);
+	tm_emit(tm, 0, gpu_kernel, .e.time = 5002, APP, .start = 1300, .end = 1310, .correlation = 7,
+		.name = 2, STREAM, .graph = 3, .graph_node = 1);
+	tm_emit(tm, 0, gpu_kernel, .e.time = 5003, APP, .start = 1310, .end = 1320, .correlation = 7,
+		.name = 2, STREAM, .graph = 3, .graph_node = 2);
+	tm_emit(tm, 0, gpu_kernel, .e.time = 5004, APP, .name = 2, STREAM);
+	tm_emit(tm, 0, gpu_sync, .e.time = 5005, APP, .start = 1060, .end = 1330, .kind = 4, .context = 2);
+#undef STREAM
 	tm_close(tm);
 }
 
 static const struct {
 	const char *name;
 	void (*write)(const char *path);
-} kinds[] = {{"all", all}, {"deep", deep}};
+} kinds[] = {{"all", all}, {"deep", deep}, {"cuda", cuda}};
 
 int main(int argc, char **argv)
 {
@@ -110,5 +139,5 @@ int main(int argc, char **argv)
 			kinds[i].write(argv[2]);
 			return 0;
 		}
-	errx(2, "usage: export_traces all|deep PATH");
+	errx(2, "usage: export_traces all|deep|cuda PATH");
 }

@@ -282,8 +282,9 @@ static void serve(void)
 	unsigned int cpu;
 
 	fds[1].fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
-	inotify_add_watch(fds[1].fd, "control", IN_CLOSE_WRITE);
-	inotify_add_watch(fds[1].fd, "config", IN_CLOSE_WRITE);
+	/* who has given up privileges writes into files that stay open */
+	inotify_add_watch(fds[1].fd, "control", IN_CLOSE_WRITE | IN_MODIFY);
+	inotify_add_watch(fds[1].fd, "config", IN_CLOSE_WRITE | IN_MODIFY);
 	puts("ready");
 	fflush(stdout);
 	while (poll(fds, 2, running ? ROUND_MS : -1) >= 0) {

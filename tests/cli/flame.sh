@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# grtrace flame: folded stacks of a recording.
+# grtrace flame: folded stacks and pictures of a recording and of folded stacks.
 
 # shellcheck source=tests/cli/_lib.sh
 . "$GRTRACE_SRC/tests/cli/_lib.sh"
@@ -26,7 +26,7 @@ expect "-o" 0 'under a stack'
 check "the file is the user's alone" test "$(stat -c %a out.folded)" = 600
 check "and holds the lines" test "$(wc -l <out.folded)" = 5
 run flame stacks.grt -o no/such/out
-expect "an output that cannot be written" 1 'cannot write no/such/out'
+expect "an output that cannot be written" 1 'cannot create no/such/out'
 run flame stacks.grt --from +1s --to +2s
 expect "nothing in this time" 2 "leave nothing"
 run flame no.grt
@@ -35,4 +35,101 @@ run flame
 expect "no recording here" 1 'try: grtrace record --stack=bpf'
 run flame stacks.grt other.grt
 check "two traces" exits 2
+
+# what it stands on, weighs and leaves out
+output=$("$GRTRACE" flame stacks.grt --by stream 2>err)
+check "--by stream: the ring is below all" says '^\[GPU gfx\];app;main;draw:one;ioctl;\[GPU gfx\] 300$'
+output=$("$GRTRACE" flame stacks.grt --by device 2>err)
+check "--by device" says '^\[GPU device 0\];other;main;\[GPU sdma0\] 70$'
+output=$("$GRTRACE" flame stacks.grt --by graph 2>err)
+check "--by graph: jobs have none" says '^\[no graph\];other;main;\[GPU sdma0\] 70$'
+output=$("$GRTRACE" flame stacks.grt --weight launches 2>err)
+check "--weight launches counts jobs" says '^app;main;draw:one;ioctl;\[GPU gfx\] 2$'
+output=$("$GRTRACE" flame stacks.grt --only copies 2>err)
+check "--only copies: rings that feed copy engines" test "$output" = ""
+run flame stacks.grt --weight bytes
+expect "--weight bytes" 1 'cannot add up bytes: its jobs do not tell how much they copied'
+run flame stacks.grt --by ring
+expect "an unknown word" 2 "--by: 'ring' is none of: process, device, stream, graph"
+run flame stacks.grt --min wide
+expect "no number of pixels" 2 "--min: 'wide' is not understood"
+
+# folded stacks as the input
+cat >in.folded <<'END'
+a;b c 3
+a;b c;d(x, y) 0.5
+a;b c;d(x, y) 1.75
+
+a;e;;f 0
+no weight
+x;&<>"' 10
+END
+printf 'bad;\x01\xff\xef\xbf\xbf\\ 7\r\n' >>in.folded
+output=$("$GRTRACE" flame in.folded 2>err)
+status=$?
+check "folded stacks are read" exits 0
+cat >want <<'END'
+a;b c 3
+a;b c;d(x, y) 2
+a;e;[unknown];f 0
+END
+printf 'bad;\\x01\\xff\xef\xbf\xbf\\ 7\n%s\n' "x;&<>\"' 10" >>want
+check "weights add up, fractions are carried, nothing is lost" diff want <(echo "$output")
+check "what is written reads back the same" diff want <("$GRTRACE" flame - <want 2>/dev/null)
+output=$(cat err)
+check "lines are told" says '^grtrace flame: in.folded: 7 lines, 6 stacks$'
+check "what is no stack, too" says '1 lines do not end with a weight and are not in it, the first is line 6$'
+cp in.folded stacks.txt
+output=$("$GRTRACE" flame stacks.txt 2>/dev/null)
+check "under any name" diff want <(echo "$output")
+run flame in.folded --by stream
+expect "they have no streams" 2 'in.folded is folded stacks: they have no --by'
+printf 'nothing here\n' >no.folded
+run flame no.folded
+expect "a file without any" 1 'no.folded: no folded stacks: no line is frames'
+printf 'a;b 9223372036854775807\nc 1\n' >large.folded
+run flame large.folded
+expect "more than can be added up" 1 'cannot read large.folded: its weights add up to more than 2\^63'
+head -c 3000000 /dev/zero | tr '\0' ';' >deep.folded
+echo ' 5' >>deep.folded
+output=$("$GRTRACE" flame deep.folded 2>err)
+check "a stack without end is cut, its weight is kept" says '\[unknown\] 5$'
+output=$(cat err)
+check "and said to be" says '1 stacks are deeper than 4096 frames'
+
+# pictures
+run flame in.folded -o out.svg
+expect "an SVG" 0 '^  7 frames drawn; 3 with 0.00 % of the weight are narrower than 0.1 pixels$'
+check "it is XML" xmllint --noout out.svg
+check "names are escaped" grep -qF '<title>&#38;&#60;&#62;&#34;&#39;' out.svg
+check "it names no other resource" test "$(grep -oE '(href|src|url\()[^ ]*' out.svg | wc -l)" = 0
+"$GRTRACE" flame in.folded -o again.svg 2>/dev/null
+check "the same input gives the same bytes" cmp out.svg again.svg
+run flame in.folded -o out.svg --min 200
+expect "--min leaves out what is narrow, and says so" 0 '^  6 frames drawn; 4 with 9.09 %'
+run flame in.folded -o out.html --title '</title><script>x</script>'
+expect "a page" 0 'frames drawn'
+check "with a title that is text" grep -qF '<title>&#60;/title&#62;&#60;script&#62;' out.html
+check "with a table" grep -qF '<td class="name">d(x, y)</td>' out.html
+run flame stacks.grt -o out.svg
+expect "a recording's" 0 'under a stack'
+check "in units of time" grep -qF '1.00 us, ' out.svg
+run flame want -o out.svg --unit us
+check "--unit scales the weights of folded stacks" grep -qF '22.0 us in all' out.svg
+run flame in.folded -o no/such.svg
+expect "a picture that cannot be written" 1 'cannot create no/such.svg'
+check "nothing is left half written" test "$(find . -name '*.svg.*' | wc -l)" = 0
+"$GRTRACE" flame in.folded >/dev/full 2>err
+status=$? output=$(cat err)
+expect "a full disk" 1 'cannot write to standard output'
+
+# comparison
+sed 's/^x.*/y;new 30/' in.folded >after.folded
+output=$("$GRTRACE" flame after.folded --diff in.folded 2>/dev/null)
+check "--diff as folded stacks: before and now" says '^y;new 0 30$'
+check "what is gone is there, too" says "^x;&<>\"' 10 0$"
+run flame after.folded --diff in.folded -o out.svg
+expect "--diff as a picture says what is gone" 0 '^  45.45 % of what there was before is gone$'
+run flame after.folded --diff stacks.grt -o out.svg
+expect "a recording to compare with" 0 'frames drawn'
 plan

@@ -5,10 +5,6 @@
 # shellcheck source=tests/cli/_lib.sh
 . "$GRTRACE_SRC/tests/cli/_lib.sh"
 
-calls() { # COUNT KIND: of bench_ioctl, which makes 5 rounds
-	"$GRTRACE_BUILD/bench/bench_ioctl" "$2" "$1" 0
-}
-
 count() { # TYPE
 	"$GRTRACE" dump --type "$1" run.grt | wc -l
 }
@@ -65,12 +61,7 @@ expect "--type: no such type" 2 "'frob' is no event type"
 run record -e ioctl --device /etc/passwd -o run.grt -- true
 expect "--device: no device" 1 'it is no character device'
 
-(
-	sleep 0.3
-	calls 1009 drm >/dev/null
-) &
-run record -e ioctl -d 1 --raw raw
-wait
+run record -e ioctl --raw raw -- "$GRTRACE_BUILD/bench/bench_ioctl" drm 1009 0
 expect "--raw: packets of all CPUs in one file" 0 'events, 0 lost in raw'
 check "hold every ioctl" test "$("$GRTRACE" dump --type ioctl_exit raw | grep -c 'bench_ioctl')" = 5045
 

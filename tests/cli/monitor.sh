@@ -102,4 +102,6 @@ if [ -c /dev/full ]; then
 	status=$?
 	expect "also for the statistics" 1 'cannot write to standard output: No space left'
 fi
+run monitor fence
+expect "fence without a driver" 2 'whose fences are jobs'
 plan

@@ -35,9 +35,9 @@
 
 #include "nvsched/abi.h"
 
-#define SPACE	 0x5c000001U
-#define DEVICE	 0x5c000002U
-#define FIRST	 0x5c000010U
+#define SPACE 0x5c000001U
+#define DEVICE 0x5c000002U
+#define FIRST 0x5c000010U
 #define CHANNELS 0x5c000100U
 
 static struct {

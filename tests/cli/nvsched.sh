@@ -17,13 +17,13 @@ elif exits 3 && [ "$(id -u)" != 0 ]; then
 fi
 expect "record -e nvsched --include-failed" 0 'events, 0 lost in run.grt'
 
-record() { # ARGS OF nv_calls: what it does, in run.grt
+play() { # ARGS OF nv_calls: what it does, in run.grt
 	run record -e nvsched --include-failed -o run.grt -- "$calls" "$@"
 	exits 0 && says ' 0 lost' || not_ok "record -- nv_calls $*"
 }
 
 # The same for ends that come after the program's, or are not its own choice.
-record_for() { # SECONDS ARGS...
+play_for() { # SECONDS ARGS...
 	# shellcheck disable=SC2016 # the shell's own
 	run record -e nvsched --include-failed -o run.grt -- bash -c '"${@:2}"; sleep "$1"' bash "$1" "$calls" "${@:2}"
 }
@@ -41,14 +41,14 @@ $(count tsg_set) $(count tsg_destroy), gone $(count tsg_channel bound=0)"
 for branch in 535 550 570 580 610; do
 	for how in "" -s -x "-s -x"; do
 		# shellcheck disable=SC2086 # options
-		record -l $branch $how -c 0xc1d00019 groups alone
+		play -l $branch $how -c 0xc1d00019 groups alone
 		check "$branch $how: every call is an event" events 4 13 4 13 1 4
 		check "$branch $how: the channel's own engine" test "$(count tsg_init \
 			'tsg=0x5c000200 .*nv_engine=0xa .*flags=inferred')" = 1
 	done
 done
 
-record -c 0xc1d00019 groups alone
+play -c 0xc1d00019 groups alone
 check "a group: client, GPU, engine, what the driver gives" test "$(count tsg_init 'engine=graphics .*client=0xc1d00019 tsg=0x5c000010 bus=0xc600 grp=4294967295 runlist=4294967295 nv_engine=0x1 timeslice=1024 interleave=1 status=0xffffffe7')" = 1
 check "its schedule: channels, for good" test "$(count tsg_schedule 'tsg=0x5c000010 .*channels=7 channel=0x0 .*on=1')" = 1
 check "a token: channel and runlist are bits of it" test "$(count tsg_token 'tsg=0x5c000014 .*runlist=13 nv_engine=0x9 channel=0x5c000111 chid=17 token=0xd0011 ')" = 1
@@ -68,19 +68,19 @@ cause_of() { # END
 	esac
 }
 for end in free client device space close exec kill; do
-	record_for 0.4 -e $end groups
+	play_for 0.4 -e $end groups
 	check "-e $end: all are destroyed, and why" test "$(count tsg_destroy "cause=$(cause_of $end) ")" = 3
 	check "-e $end: and all their channels" events 3 12 3 12 1 3
 done
-record_for 0.6 -e fork groups
+play_for 0.6 -e fork groups
 check "-e fork: they live as long as the child has the file" events 3 12 3 12 1 3
 lived=$("$GRTRACE" dump --type tsg_init,tsg_destroy run.grt | awk '{ t = $1 } NR == 1 { first = t } END { print int((t - first) * 10) }')
 check "-e fork: 0.4 s" test "$lived" -ge 4
-record_for 0.6 -e dup groups
+play_for 0.6 -e dup groups
 check "-e dup: all are destroyed" events 3 12 3 12 1 3
 check "-e dup: the shared one with its last handle" test "$(count tsg_destroy 'tsg=0x5c000010 .*cause=1 ')" = 1
 
-record -c 0xc1d00019 groups
+play -c 0xc1d00019 groups
 run sched -i run.grt --include-failed -v
 expect "grtrace sched: a group is born" 0 '^[0-9:]{8}\.[0-9]{6} \[CPU[0-9]{2}\] TASK_INIT    PID=[0-9]+ +nv_calls         TSG=c1d00019:5c000010 engine=GRAPHICS timeslice=1024 us interleave=MEDIUM runlist=\? gpu=0000:c6:00\.0 status=-ENOTTY$'
 check "is scheduled" says ' SCHEDULE     PID=[0-9]+ +nv_calls         TSG=c1d00019:5c000014 channels=3 timeslice=1024 us interleave=MEDIUM allowed=no status=-ENOTTY$'
@@ -94,37 +94,46 @@ run sched -i run.grt --include-failed --json
 check "--json: every line is an object" python3 -c 'import json, sys
 lines = [json.loads(l) for l in sys.argv[1].splitlines()]
 assert lines[-1]["statistics"]["task_destroy"] == 3 and lines[0]["tsg"] == 0x5c000010' "$output"
-(
-	sleep 0.7
-	exec "$calls" -c 0xc1d00020 groups
-) &
+touch live
+while [ -e live ]; do # until it is attached, and then some
+	"$calls" -c 0xc1d00020 groups
+	sleep 0.1
+done &
 run sched --include-failed -d 2
+rm live
 wait
 expect "live" 0 'TASK_DESTROY .*TSG=c1d00020:5c000018 cause=exit'
 check "live: dropped" says '^dropped +0$'
 run sched -p 999999999
 expect "a process that is not there" 1 'cannot follow process'
 
-record groups old
+play -c 0xc1d00019 groups alone
+run report --by tsg -i run.grt
+expect "report --by tsg: a group's life" 0 'nv_calls +c1d00019:5c000010 +GRAPHICS +0000:c6:00\.0 +0 +7 .* exit +1 +7 +1024 +1 +MEDIUM$'
+check "who shares a runlist" says '^0000:c6:00\.0 +14 +COPY1 +2 +2 +1 +[0-9]+$'
+run report --by tsg --csv --sort channels --top 2 -i run.grt
+check "sorted, as CSV" test "$(grep c1d00019 <<<"$output" | cut -d, -f3,8 | xargs)" = "c1d00019:5c000010,7 c1d00019:5c000014,3"
+
+play groups old
 check "an older group: nothing is guessed" test "$(count tsg_schedule 'bus=0x0 grp=4294967295 runlist=4294967295 nv_engine=0x0 timeslice=0 interleave=4294967295 .*channels=4294967295')" = 1
 check "an older channel: what its token says" test "$(count tsg_token 'tsg=0x0 .*runlist=3 nv_engine=0x0 channel=0x5c000100 chid=5 ')" = 1
 check "an older group goes with its process" test "$(count tsg_destroy 'nv_engine=0x0 .*cause=4 ')" = 1
 
-record groups failed
+play groups failed
 check "a refused group is told" test "$(count tsg_init 'tsg=0x5c000400 .*timeslice=0 interleave=4294967295')" = 1
 check "and none: it is not destroyed" test "$(count tsg_destroy tsg=0x5c000400)" = 0
 
-record groups hostile
+play groups hostile
 expect "pointers and sizes that lead nowhere" 0 '0 lost'
 check "do not touch what was made before" test "$(count tsg_destroy 'tsg=0x5c00001[048]')" = 3
 check "nothing is scheduled by them" test "$(count tsg_schedule)" = 3
 check "a group of which the parameters cannot be read has no engine" test "$(count tsg_init 'tsg=0x5c000300 .*nv_engine=0x0 ')" = 1
 
-record monitor
+play monitor
 check "1009 controls of no interest are no events" test "$(count tsg_init)$(count tsg_schedule)" = 00
 check "and are not even taken" grep -q 'nvsched_decoder = "calls=5 unknown=0' run.grt/metadata
 
-record -n 101 -e close groups
+play -n 101 -e close groups
 check "101 lives one after the other" events 303 1212 303 1212 101 303
 
 many() { # PROCESSES

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * libFuzzer target: the output of bpftrace scripts and kernel logs. The first
- * byte of an input says which of them; of the rest, bytes below 128 stand for
- * themselves and the others for the words of which such text consists, so that
- * short inputs make whole rows.
+ * libFuzzer target: the output of bpftrace scripts, kernel logs, and what tools
+ * print about the scheduler of NVIDIA's driver. The first byte of an input says
+ * which of them; of the rest, bytes below 128 stand for themselves and the others
+ * for the words of which such text consists, so that short inputs make whole rows.
  */
 #define _GNU_SOURCE 1
 #include <fcntl.h>
@@ -73,6 +73,46 @@ static const char *const bpftrace_words[] = {
 	"                ",
 };
 
+static const char *const nvsched_words[] = {
+	"\n23:00:24.591625 [CPU01] ",
+	"\n00:00:01 [CPU00] ",
+	"TASK_INIT ",
+	"SCHEDULE ",
+	"UNSCHEDULE ",
+	"WORK_SUBMIT ",
+	"CHANNEL_ADD ",
+	"CHANNEL_FREE ",
+	"TASK_SET ",
+	"TASK_DESTROY ",
+	"PID=1 ",
+	"a b ",
+	"TSG=c1d00019:5c000012 ",
+	"TSG=c1d00019:? ",
+	"TSG=7 ",
+	"TSG=? ",
+	"engine=",
+	"COPY",
+	"GRAPHICS ",
+	"0x99 ",
+	"timeslice=",
+	"1024 us ",
+	"interleave=",
+	"LOW ",
+	"UNKNOWN ",
+	"runlist=",
+	"gpu=0000:c6:00.0 ",
+	"gpu=0 ",
+	"channels=",
+	"channel=",
+	"handle=",
+	"token=",
+	"status=",
+	"-ENOTTY ",
+	"INVALID_STATE ",
+	"allowed=no ",
+	"cause=exit ",
+};
+
 static const char *const kernlog_words[] = {
 	"\n[    1.000000] ",
 	"\n<6>[  42.000001][T12] ",
@@ -110,6 +150,7 @@ struct words {
 static const struct words kinds[] = {
 	WORDS("TIME(ms) EVENT\n", bpftrace_words),
 	WORDS("[    0.000000] Linux version\n", kernlog_words),
+	WORDS("23:00:24 [CPU01] TASK_INIT PID=1\n", nvsched_words),
 };
 
 static size_t spell(const struct words *w, const uint8_t *data, size_t size, char *text, size_t room)
@@ -179,7 +220,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (!size)
 		return 0;
-	len = spell(&kinds[data[0] % 2], data + 1, size - 1, text, sizeof(text));
+	len = spell(&kinds[data[0] % 3], data + 1, size - 1, text, sizeof(text));
 	fd = memfd_create("fuzz", MFD_CLOEXEC);
 	CHECK(fd >= 0 && write(fd, text, len) == (ssize_t)len);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);

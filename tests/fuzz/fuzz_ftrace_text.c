@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * libFuzzer target: text of ftrace. The first byte of an input says whether the
- * rest is the text, or a list of what to do with lines that are made here: which
+ * rest is the text, a string in JSON, or a list of what to do with lines that are made here: which
  * of them follow each other, at which stamps, and which of their bytes change.
  * So short inputs reach the events, the joins and the order without a corpus.
  */
@@ -205,6 +205,18 @@ static void made_lines(const uint8_t *data, size_t size)
 	free(m);
 }
 
+static void in_json(const char *data, size_t size)
+{
+	static const char begin[] = "{\"traceEvents\":[],\"systemTraceEvents\":\"";
+	char *text = malloc(sizeof(begin) + size);
+
+	CHECK(text);
+	memcpy(text, begin, sizeof(begin) - 1);
+	memcpy(text + sizeof(begin) - 1, data, size);
+	read_text(text, sizeof(begin) - 1 + size);
+	free(text);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -213,6 +225,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	if (data[0] % 2)
 		made_lines(data + 1, size - 1);
+	else if (data[0] % 4)
+		in_json((const char *)data + 1, size - 1);
 	else
 		read_text((const char *)data + 1, size - 1);
 	return 0;

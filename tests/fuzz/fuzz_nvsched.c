@@ -19,11 +19,11 @@ static const uint32_t classes[] = {0,	   0x41,   0x80,   0x90f1, 0x9067, 0xa06c,
 static const uint32_t controls[] = {0xa06c0101, 0xa06c0103, 0xa06c0104, 0xa06c0106, 0xa06c0107, 0xa06c0108,
 				    0xa06f0103, 0xa06f0109, 0xa06f0110, 0xc36f0108, 0x202,	0x205,
 				    0xc36f0108, 0xa06f0103, 0xa06c0101, 0xdead};
-static const uint32_t numbers[] = {NV_ESC_RM_ALLOC, NV_ESC_RM_ALLOC,	  NV_ESC_RM_ALLOC,
-				   NV_ESC_RM_FREE,  NV_ESC_RM_CONTROL,	  NV_ESC_RM_CONTROL,
+static const uint32_t numbers[] = {NV_ESC_RM_ALLOC,	 NV_ESC_RM_ALLOC,     NV_ESC_RM_ALLOC,
+				   NV_ESC_RM_FREE,	 NV_ESC_RM_CONTROL,   NV_ESC_RM_CONTROL,
 				   NV_ESC_RM_DUP_OBJECT, NV_ESC_CHECK_VERSION};
-static const uint32_t sizes[] = {NV_ALLOC_SIZE, NV_ALLOC_SIZE_64, NV_ALLOC_SIZE_64, NV_FREE_SIZE,
-				 NV_CONTROL_SIZE, NV_CONTROL_SIZE, NV_DUP_SIZE, NV_VERSION_SIZE};
+static const uint32_t sizes[] = {NV_ALLOC_SIZE,	  NV_ALLOC_SIZE_64, NV_ALLOC_SIZE_64, NV_FREE_SIZE,
+				 NV_CONTROL_SIZE, NV_CONTROL_SIZE,  NV_DUP_SIZE,      NV_VERSION_SIZE};
 
 static uint64_t made, gone, came, went;
 
@@ -103,7 +103,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			memcpy(c.head, data + at, 16);
 		CHECK(grt_nv_call(d, &c) == 0);
 		if (data[at + 14] > 240 && grt_nv_unsettled(d))
-			CHECK(grt_nv_settle(d, now, data[0] & 2 ? NULL : is_open, (void *)&data[at + 13]) == 0);
+			CHECK(grt_nv_settle(d, now, data[0] & 2 ? NULL : is_open, (void *)&data[at + 13]) ==
+			      0);
 	}
 	/* all files are closed: whatever had a file goes; of what was made nothing is left */
 	for (unsigned int i = 0; i < 3; i++) {

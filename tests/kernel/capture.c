@@ -126,19 +126,22 @@ static bool header_valid(const struct check *k, const struct grt_packet *p)
 	return true;
 }
 
-static bool closes(const struct grt_balance *b)
+bool balance_closes(const struct grt_balance *b)
 {
 	uint64_t sum = 0;
 	int i;
 
 	for (i = 0; i < GRT_FATES; i++)
 		sum += b->fate[i];
+	if (sum != b->emitted)
+		TAP_FAIL("the balance does not close: %llu emitted, %llu accounted for",
+			 (unsigned long long)b->emitted, (unsigned long long)sum);
 	return sum == b->emitted;
 }
 
 static bool balance_valid(const struct check *k, const struct grt_packet *p, const struct cpu_state *s)
 {
-	if (!closes(&p->begin) || !closes(&p->end))
+	if (!balance_closes(&p->begin) || !balance_closes(&p->end))
 		return bad(k, "a balance does not close");
 	if (p->events_discarded != p->end.fate[GRT_FATE_LOST])
 		return bad(k, "events_discarded is not the number of lost events");

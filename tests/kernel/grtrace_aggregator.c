@@ -286,19 +286,6 @@ static struct grt_ev_aggregate total(const struct capture *c)
 	return sum;
 }
 
-static bool closes(const struct grt_balance *b)
-{
-	uint64_t sum = 0;
-	int i;
-
-	for (i = 0; i < GRT_FATES; i++)
-		sum += b->fate[i];
-	if (sum != b->emitted)
-		TAP_FAIL("the balance does not close: %llu emitted, %llu accounted for",
-			 (unsigned long long)b->emitted, (unsigned long long)sum);
-	return sum == b->emitted;
-}
-
 static void case_replaced(void)
 {
 	struct capture c = {.data = NULL};
@@ -317,7 +304,7 @@ static void case_replaced(void)
 		 0);
 	CHECK_OK(stop_and_capture(&c));
 	b = kmod_balance("total");
-	CHECK_OK(closes(&b));
+	CHECK_OK(balance_closes(&b));
 	CHECK_EQ(b.fate[GRT_FATE_AGGREGATED], 4 * 1009 + 13);
 	sum = total(&c);
 	CHECK_EQ(sum.replaced, 4 * 1009 + 13);
@@ -415,7 +402,7 @@ static void case_no_room(void)
 	play_wait(700);
 	CHECK_OK(stop_and_capture(&c));
 	b = kmod_balance("total");
-	CHECK_OK(closes(&b));
+	CHECK_OK(balance_closes(&b));
 	sum = total(&c);
 	CHECK_EQ(sum.window, 1);
 	CHECK_EQ(sum.events, 5003 * kmod_cpus());
@@ -481,7 +468,7 @@ static void case_at_once(void)
 	emit_at_once(4, 2500, false);
 	CHECK_OK(stop_and_capture(&c));
 	b = kmod_balance("total");
-	CHECK_OK(closes(&b));
+	CHECK_OK(balance_closes(&b));
 	sum = total(&c);
 	CHECK(sum.window > 8);
 	CHECK_EQ(sum.replaced, b.fate[GRT_FATE_AGGREGATED]);
@@ -504,7 +491,7 @@ static void case_toggled(void)
 	emit_at_once(2, 2500, true);
 	CHECK_OK(stop_and_capture(&c));
 	b = kmod_balance("total");
-	CHECK_OK(closes(&b));
+	CHECK_OK(balance_closes(&b));
 	sum = total(&c);
 	CHECK(sum.window > 4);
 	CHECK(sum.replaced > 0);

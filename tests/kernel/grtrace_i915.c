@@ -9,7 +9,6 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -19,9 +18,6 @@
 #include "told.h"
 
 #define OFFSETS "/sys/module/i915/parameters/offsets"
-
-#define THREADS 4
-#define EACH 200
 
 /* Ends the case when the stand-in refuses. */
 #define PLAY(...)                                                      \
@@ -333,7 +329,7 @@ static void *lives(void *arg)
 {
 	int ctx = *(int *)arg, i;
 
-	for (i = 1; i <= EACH; i++) {
+	for (i = 1; i <= TOLD_EACH; i++) {
 		play("i915", "make %d %d %d 0", ctx, i, i % 5);
 		play("i915", "queue %d %d", ctx, i);
 		play("i915", "add %d %d", ctx, i);
@@ -347,19 +343,9 @@ static void *lives(void *arg)
 static void at_once(void)
 {
 	static const unsigned int types[] = {GRT_EV_SUBMIT, GRT_EV_COMMIT, GRT_EV_END, GRT_EV_COMPLETE};
-	pthread_t thread[THREADS];
-	int ctx[THREADS], i;
 
 	know_offsets(true);
-	told_begin();
-	kmod_unpin();
-	for (i = 0; i < THREADS; i++) {
-		ctx[i] = 1000 + i;
-		CHECK(!pthread_create(&thread[i], NULL, lives, &ctx[i]));
-	}
-	for (i = 0; i < THREADS; i++)
-		pthread_join(thread[i], NULL);
-	told_each_once(types, sizeof(types) / sizeof(types[0]), 1000, THREADS, EACH);
+	told_at_once(lives, 1000, types, sizeof(types) / sizeof(types[0]));
 }
 
 static const struct tap_case cases[] = {

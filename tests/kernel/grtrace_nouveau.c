@@ -18,9 +18,6 @@
 #include "tap.h"
 #include "told.h"
 
-#define THREADS 4
-#define EACH 200
-
 /* Ends the case when the module refuses. */
 #define PLAY(...)                                                           \
 	do {                                                                \
@@ -170,7 +167,7 @@ static void *lives(void *arg)
 {
 	int ctx = *(int *)arg, i;
 
-	for (i = 1; i <= EACH; i++) {
+	for (i = 1; i <= TOLD_EACH; i++) {
 		play("fences", "init %d %d %d", ctx, i, i % 2 ? KEPT : LET_GO);
 		play("fences", "init %d %d %d", ctx + 100, i, FOREIGN);
 		play("fences", "irq signal %d %d", ctx + 100, i);
@@ -184,18 +181,8 @@ static void *lives(void *arg)
 static void at_once(void)
 {
 	static const unsigned int types[] = {GRT_EV_SUBMIT, GRT_EV_END, GRT_EV_COMPLETE};
-	pthread_t thread[THREADS];
-	int ctx[THREADS], i;
 
-	told_begin();
-	kmod_unpin();
-	for (i = 0; i < THREADS; i++) {
-		ctx[i] = 6000 + i;
-		CHECK(!pthread_create(&thread[i], NULL, lives, &ctx[i]));
-	}
-	for (i = 0; i < THREADS; i++)
-		pthread_join(thread[i], NULL);
-	told_each_once(types, sizeof(types) / sizeof(types[0]), 6000, THREADS, EACH);
+	told_at_once(lives, 6000, types, sizeof(types) / sizeof(types[0]));
 }
 
 static const struct tap_case cases[] = {

@@ -234,19 +234,6 @@ static unsigned int run_workers(void)
 	return kills;
 }
 
-static bool closes(const struct grt_balance *b)
-{
-	uint64_t sum = 0;
-	int i;
-
-	for (i = 0; i < GRT_FATES; i++)
-		sum += b->fate[i];
-	if (sum != b->emitted)
-		TAP_FAIL("the balance does not close: %llu emitted, %llu accounted for",
-			 (unsigned long long)b->emitted, (unsigned long long)sum);
-	return sum == b->emitted;
-}
-
 static void case_run(void)
 {
 	unsigned int i, kills;
@@ -271,11 +258,11 @@ static void case_balance(void)
 
 	CHECK_EQ(kmod_write("control", "stop"), 0);
 	total = kmod_balance("total");
-	CHECK_OK(closes(&total));
+	CHECK_OK(balance_closes(&total));
 	for (cpu = 0; cpu < kmod_cpus(); cpu++) {
 		snprintf(line, sizeof(line), "cpu%d", cpu);
 		one = kmod_balance(line);
-		CHECK_OK(closes(&one));
+		CHECK_OK(balance_closes(&one));
 		sum.emitted += one.emitted;
 		for (i = 0; i < GRT_FATES; i++)
 			sum.fate[i] += one.fate[i];

@@ -52,6 +52,9 @@ uint64_t kmod_stat(const char *line, const char *word);
 /** kmod_balance - the balance of line "total" or "cpu<N>" of `stats` */
 struct grt_balance kmod_balance(const char *line);
 
+/** balance_closes - whether every event emitted is accounted for. Return: false after failing the case */
+bool balance_closes(const struct grt_balance *b);
+
 /** kmod_delivered - how many events of a type `events_by_type` counts */
 uint64_t kmod_delivered(const char *type);
 

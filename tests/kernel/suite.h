@@ -47,6 +47,15 @@ bool counts_are(const struct capture *c, const struct grt_balance *want);
 const struct grt_event *capture_next(const struct capture *c, const struct grt_packet **p,
 				     const struct grt_event *e);
 
+/** set - a line of `config`. Return: false after failing the case */
+bool set(const char *setting);
+
+/**
+ * short_job - a whole job of ring 3 in far less than a second, beside one that takes longer
+ * Return: false after failing the case, or skipping it where the machine is too slow
+ */
+bool short_job(unsigned int ctx);
+
 /** sleep_ms - for at least this long */
 void sleep_ms(unsigned int ms);
 

@@ -5,6 +5,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -272,6 +273,22 @@ bool told_each_once(const unsigned int *types, unsigned int ntypes, uint64_t ctx
 	}
 	capture_free(&c);
 	return good;
+}
+
+void told_at_once(void *(*lives)(void *ctx), int first, const unsigned int *types, unsigned int ntypes)
+{
+	pthread_t thread[TOLD_THREADS];
+	int ctx[TOLD_THREADS], i;
+
+	told_begin();
+	kmod_unpin();
+	for (i = 0; i < TOLD_THREADS; i++) {
+		ctx[i] = first + i;
+		CHECK(!pthread_create(&thread[i], NULL, lives, &ctx[i]));
+	}
+	for (i = 0; i < TOLD_THREADS; i++)
+		pthread_join(thread[i], NULL);
+	told_each_once(types, ntypes, first, TOLD_THREADS, TOLD_EACH);
 }
 
 const char *adapter_word(const char *adapter, const char *name)

@@ -41,6 +41,18 @@ uint64_t told_count(unsigned int type);
 bool told_each_once(const unsigned int *types, unsigned int ntypes, uint64_t ctx, unsigned int nctx,
 		    unsigned int n);
 
+/* told_at_once() */
+#define TOLD_THREADS 4
+#define TOLD_EACH 200
+
+/**
+ * told_at_once - has threads make jobs at once, on any CPU, and looks with told_each_once() that all were
+ * told
+ * @lives: given a context as (int *); makes jobs 1..TOLD_EACH of it
+ * @ctx: the first of TOLD_THREADS contexts
+ */
+void told_at_once(void *(*lives)(void *ctx), int ctx, const unsigned int *types, unsigned int ntypes);
+
 /** adapter_word - a word of an adapter's line, "" where it has none; @name: "bound", or "" for the whole line
  */
 const char *adapter_word(const char *adapter, const char *name);

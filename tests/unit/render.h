@@ -57,6 +57,12 @@ static inline void render_field(struct render *r, const struct grt_event *e, con
 	uint64_t v = f->kind == GRT_FIELD_STR ? 0 : render_number(e, f);
 	unsigned int bits = 64 - 8 * f->size;
 
+	/* a status is told also where it is 0, and not where it is unknown */
+	if ((e->type == GRT_EV_COMPLETE || e->type == GRT_EV_FENCE) && !strcmp(f->name, "status")) {
+		if (v != GRT_STATUS_UNKNOWN)
+			render_add(r->text, &r->used, " status=%d", (int)v);
+		return;
+	}
 	if (f->kind == GRT_FIELD_STR && *((const char *)e + f->offset))
 		render_add(r->text, &r->used, " %s=%.*s", f->name, f->size, (const char *)e + f->offset);
 	else if (!v || (f->offset == offsetof(struct grt_event, ring) && v == GRT_RING_NONE))

@@ -297,7 +297,7 @@ static void amdgpu_and_vblank_rows(void **state)
 static void midnight(void **state)
 {
 	(void)state;
-	says("23:59:58.123456 [CPU07] TASK_INIT PID=12 foo timeslice=512 us\n"
+	says("23:59:58.123456 [CPU07] TASK_EXIT PID=12 foo timeslice=512 us\n"
 	     "23:59:59.5  RUN  1  gfx  0  hw=1\n"
 	     "00:00:01    RUN  2  gfx  0  hw=2\n"
 	     "00:00:02    RUN  3  gfx  0  hw=3\n"

@@ -5,6 +5,7 @@
  * damaged. How text is brought into order is in test_text_order.c.
  */
 #include "collect.h"
+#include "readers/text_json.h"
 #include "trace_maker.h"
 
 #include <errno.h>
@@ -358,6 +359,54 @@ static void a_page_of_systrace(void **state)
 		"          glxgears-812     [003] .....  1042.000731: drm_sched_job_queue: fence=7:8, ring=gfx\\n\\\n"
 		"\";\n</script>\n</html>\n",
 		1042000731000, 3, 812, 812, "glxgears");
+}
+
+#define IN_JSON \
+	"          gl\\u00e4x\\u20AC\\\"-812     [003] .....  1042.000731: drm_sched_job_queue: fence=7:8, ring=gfx\\n"
+
+static void a_json_trace(void **state)
+{
+	struct fixture *f = *state;
+	static const char comm[] = "gl\xc3\xa4x\xe2\x82\xac\"";
+
+	one_job(f, "{\"systemTraceEvents\" : \"# tracer: nop\\n" IN_JSON "\"}\n", 1042000731000, 3, 812, 812,
+		comm);
+	/* what only looks like it, before it and behind it */
+	one_job(f,
+		" {\n\"traceEvents\":[{\"name\":\"\\\"systemTraceEvents\\\":\",\"systemTraceEvents2\":\"x\"},"
+		"\"systemTraceEvents\",{\"systemTraceEvents\":7}],\"systemTraceEvents\":\"" IN_JSON
+		"\",\"x\":\" a-1 [001] ..... 1.5: drm_sched_job_queue: fence=1:2, ring=gfx\\n\"}",
+		1042000731000, 3, 812, 812, comm);
+	/* it ends anywhere */
+	one_job(f, "{\"traceEvents\":[],\"systemTraceEvents\":\"" IN_JSON, 1042000731000, 3, 812, 812, comm);
+	refuse(f, "{\"traceEvents\":[{}],\"systemTraceEvents\":[]}", -EINVAL,
+	       "a JSON trace without ftrace text");
+	refuse(f, "{\"traceEvents\":[],\"systemTraceEvents\":\"no\\nevents\\n\"}", -EINVAL, "line 1 to ");
+}
+
+/* Cut in two at every place. */
+static void a_json_trace_that_comes_in_parts(void **state)
+{
+	static const char text[] = "{\"traceEvents\":[],\"systemTraceEvents\":\"" IN_JSON IN_JSON "\"}";
+	struct grt_text_json j = {.on = false};
+	char buf[sizeof(text) + GRT_TEXT_JSON_LEAD], whole[sizeof(text)];
+	size_t fill = 0, all;
+
+	(void)state;
+	grt_text_json_begin(&j, text, sizeof(text) - 1);
+	assert_true(j.on);
+	all = grt_text_json_take(&j, whole, text, sizeof(text) - 1);
+	assert_true(j.found);
+	for (size_t cut = 1; cut < sizeof(text) - 1; cut++) {
+		grt_text_json_begin(&j, text, sizeof(text) - 1);
+		memcpy(buf, text, cut);
+		fill = grt_text_json_take(&j, buf, buf, cut);
+		memcpy(buf + fill + GRT_TEXT_JSON_LEAD, text + cut, sizeof(text) - 1 - cut);
+		fill += grt_text_json_take(&j, buf + fill, buf + fill + GRT_TEXT_JSON_LEAD,
+					   sizeof(text) - 1 - cut);
+		assert_int_equal(fill, all);
+		assert_memory_equal(buf, whole, all);
+	}
 }
 
 static void damaged_lines_are_counted(void **state)
@@ -1042,6 +1091,8 @@ int main(void)
 		T(what_is_no_event_is_passed_over),
 		T(lines_are_unwrapped),
 		T(a_page_of_systrace),
+		T(a_json_trace),
+		T(a_json_trace_that_comes_in_parts),
 		T(damaged_lines_are_counted),
 		T(long_lines),
 		T(losses_are_in_the_balance),

@@ -598,6 +598,26 @@ static void errors_and_status(void **state)
 	assert_int_equal(grt_groups_get(f->groups, GRT_BY_RING, 0)->commands, 1);
 }
 
+static void a_status_that_is_not_told(void **state)
+{
+	struct fixture *f = *state;
+
+	GIVE(submit, 1000, 1);
+	GIVE(complete, 1600, 1, .status = GRT_STATUS_UNKNOWN);
+	GIVE(submit, 1000, 2);
+	GIVE(error, 1500, 2, .status = -5);
+	GIVE(complete, 1600, 2, .status = GRT_STATUS_UNKNOWN);
+	GIVE(submit, 1000, 3);
+	GIVE(complete, 1600, 3);
+	flush(f);
+	assert_int_equal(find(f, 5, 1)->status, GRT_STATUS_UNKNOWN);
+	assert_false(find(f, 5, 1)->failed);
+	assert_int_equal(find(f, 5, 2)->status, -5);
+	assert_true(find(f, 5, 2)->failed);
+	assert_int_equal(find(f, 5, 3)->status, 0);
+	assert_int_equal(counts(f).no_status, 2);
+}
+
 /* A worker of the driver submits no job, but its commands are its own. */
 static void process_without_jobs_has_its_name(void **state)
 {
@@ -1403,6 +1423,7 @@ int main(void)
 		TEST(an_end_after_complete_gives_no_negative_time),
 		TEST(an_identity_used_again),
 		TEST(errors_and_status),
+		TEST(a_status_that_is_not_told),
 		TEST(process_without_jobs_has_its_name),
 		TEST(events_without_identity_are_no_job),
 		TEST(waits_are_joined_by_the_fence),

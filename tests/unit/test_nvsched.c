@@ -516,6 +516,9 @@ static void handles_used_again(void **state)
 	group(2, 4, 9, 0);
 	assert_int_equal(told.of[GRT_EV_TSG_DESTROY], 1);
 	assert_int_equal(told.of[GRT_EV_TSG_INIT], 2);
+	/* its own parent */
+	channel(77, 77, 0);
+	release(77);
 	/* the client's handle by another file: the first client is no more */
 	client(7, CLIENT);
 	assert_int_equal(told.of[GRT_EV_TSG_DESTROY], 2);
@@ -598,6 +601,9 @@ static void names(void **state)
 	assert_null(grt_nv_status_name(0x9999));
 	assert_string_equal(grt_nv_escape_name(0xc030462b), "NV_ESC_RM_ALLOC");
 	assert_null(grt_nv_escape_name(0xc030642b));
+	assert_string_equal(grt_nv_ioctl_name("nvidia-uvm", 51), "UVM_MIGRATE");
+	assert_string_equal(grt_nv_ioctl_name("nvidiactl", 0xc020462a), "NV_ESC_RM_CONTROL");
+	assert_null(grt_nv_ioctl_name("nvidiactl", 51));
 }
 
 int main(void)

@@ -77,6 +77,29 @@ run record -o buffer.grt --buffer 8M sh -c 'cat /sys/kernel/debug/grtrace/buffer
 expect "record --buffer sets it" 0 '^8388608$'
 check "and puts it back" test "$(cat $debugfs/buffer_size)" = 4194304
 
+# By sudo nothing of root's is left but open files; what only root may write is put back through them.
+SUDO_UID=1000 SUDO_GID=1000 "$GRTRACE" record -e kmod --rate 1000000 --buffer 8M -o /tmp/sudo.grt 2>sudo.err &
+recorder=$!
+for ((i = 0; i < 100; i++)); do
+	! grep -q '^NoNewPrivs:.1' /proc/$recorder/status || break
+	sleep 0.1
+done
+output=$(cat /proc/$recorder/status)
+check "record becomes who called sudo" says $'^Uid:\t1000\t1000\t1000\t1000$'
+check "and has no capability" says $'^CapEff:\t0000000000000000$'
+check "the settings are in force" test "$(cat $debugfs/buffer_size) $(cat $debugfs/max_events_per_sec)" = "8388608 1000000"
+emit 101
+kill -INT $recorder
+wait $recorder
+status=$?
+output=$(cat sudo.err)
+expect "it ends well" 0 'events, 0 lost in /tmp/sudo.grt'
+check "with every event" test "$("$GRTRACE" dump /tmp/sudo.grt | grep -c 'ctx=77 ')" = 101
+check "the recording is the user's" test "$(stat -c '%u %a' /tmp/sudo.grt/* | sort -u)" = "1000 600"
+check "it has the module's balance" grep -q 'kmod_balance = "emitted=[1-9]' /tmp/sudo.grt/metadata
+check "the settings are put back" test "$(cat $debugfs/buffer_size) $(cat $debugfs/max_events_per_sec)" = "4194304 0"
+check "and the module is stopped" grep -q stopped $debugfs/control
+
 "$GRTRACE" record -o first.grt -d 3 2>first.err &
 first=$!
 sleep 1

@@ -52,6 +52,6 @@ look() {
 
 mkdir -p "$work/out"
 {
-	guest --no-gpu --timeout 900 --out "$work/out" -- sh tests/vm/_rocm_guest.sh
+	guest --no-gpu --timeout 1800 --out "$work/out" -- sh tests/vm/_rocm_guest.sh
 	look
 } | join_tap

@@ -21,6 +21,12 @@ extern "C" {
 
 #define NOINLINE __attribute__((noinline))
 #define MAX_FRAMES 1100
+/* A sanitizer puts a function of its own before backtrace(). */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define PEER_SKIP 2
+#else
+#define PEER_SKIP 1
+#endif
 
 /* struct stack - a stack, the innermost frame first */
 struct stack {
@@ -113,7 +119,7 @@ static NOINLINE uint32_t check_here(const char *what)
 	peers = backtrace(peer, MAX_FRAMES);
 	read_stack(id[0], &s);
 	/* grt_unwind() and this function are the first frames, for backtrace() this function is. */
-	if (id[0] != id[1] || !same_frames(&s, 2, peer, peers, 1)) {
+	if (id[0] != id[1] || !same_frames(&s, 2, peer, peers, PEER_SKIP)) {
 		show("walk with memory", &s, peer, peers);
 		read_stack(id[1], &s);
 		show("walk without", &s, NULL, 0);

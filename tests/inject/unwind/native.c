@@ -8,6 +8,7 @@
 #include "check.h"
 
 #include <alloca.h>
+#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -29,7 +30,7 @@ struct grt_unwind_thread *memory_of_walks(void)
 	return memory;
 }
 
-static volatile int sink;
+static __thread volatile unsigned int sink;
 
 /* ------------------------------------------------------ random call trees */
 
@@ -49,9 +50,10 @@ static NOINLINE void small(unsigned int depth)
 	sink++;
 }
 
-static NOINLINE int saves_registers(unsigned int depth, int a, int b, int c)
+static NOINLINE unsigned int saves_registers(unsigned int depth, unsigned int a, unsigned int b,
+					     unsigned int c)
 {
-	int d = a * b, e = b * c, f = a - c;
+	unsigned int d = a * b, e = b * c, f = a - c;
 
 	visit(depth);
 	visit(depth);
@@ -64,7 +66,7 @@ static NOINLINE void with_alloca(unsigned int depth)
 
 	room[0] = 1;
 	visit(depth);
-	sink += room[0];
+	sink += (unsigned int)room[0];
 }
 
 static NOINLINE void realigned(unsigned int depth)
@@ -73,7 +75,7 @@ static NOINLINE void realigned(unsigned int depth)
 
 	room[0] = 1;
 	visit(depth);
-	sink += room[0];
+	sink += (unsigned int)room[0];
 }
 
 static NOINLINE void realigned_and_alloca(unsigned int depth)
@@ -83,7 +85,7 @@ static NOINLINE void realigned_and_alloca(unsigned int depth)
 
 	room[0] = more[0] = 1;
 	visit(depth);
-	sink += room[0] + more[0];
+	sink += (unsigned int)(room[0] + more[0]);
 }
 
 static NOINLINE int many_arguments(int a, int b, int c, int d, int e, int f, int g, int h, int i,
@@ -158,7 +160,7 @@ static NOINLINE void visit(unsigned int depth)
 			realigned_and_alloca(depth);
 			break;
 		case 5:
-			sink += many_arguments(1, 2, 3, 4, 5, 6, 7, 8, 9, depth);
+			sink += (unsigned int)many_arguments(1, 2, 3, 4, 5, 6, 7, 8, 9, depth);
 			break;
 		case 6:
 			large(depth);
@@ -271,7 +273,7 @@ static void on_timer(int sig)
 	id = grt_unwind(own);
 	peers = backtrace(peer, MAX_FRAMES);
 	read_stack(id, &s);
-	if (!same_frames(&s, 2, peer, peers, 1)) {
+	if (!same_frames(&s, 2, peer, peers, PEER_SKIP)) {
 		show("interrupted code", &s, peer, peers);
 		printf("not ok - signals at any instruction: the stacks differ\n");
 		_exit(1);
@@ -293,7 +295,7 @@ static NOINLINE void busy(unsigned int depth)
 		return;
 	}
 	clock_gettime(CLOCK_MONOTONIC, &t);
-	sink += (int)t.tv_nsec;
+	sink += (unsigned int)t.tv_nsec;
 }
 
 static void at_any_instruction(void)
@@ -546,17 +548,91 @@ static void children(void)
 	must(!status, "in a child");
 }
 
+/* ------------------------------------------------------- tables that are full */
+
+static int hidden_compare(const void *a, const void *b)
+{
+	(void)a;
+	(void)b;
+	called_back_id = grt_unwind(memory_of_walks());
+	return 0;
+}
+
+static NOINLINE void sort_two(void)
+{
+	int two[2] = {1, 2};
+
+	qsort(two, 2, sizeof(two[0]), hidden_compare);
+	sink++;
+}
+
+static NOINLINE void nest_sorts(unsigned int depth);
+
+static int nesting_compare(const void *a, const void *b)
+{
+	unsigned int depth;
+
+	(void)b;
+	memcpy(&depth, a, sizeof(depth));
+	nest_sorts(depth);
+	return 0;
+}
+
+static NOINLINE void nest_sorts(unsigned int depth)
+{
+	unsigned int two[2] = {depth - 1, depth - 1};
+
+	if (depth)
+		qsort(two, 2, sizeof(two[0]), nesting_compare);
+	else
+		sort_two();
+	sink++;
+}
+
+/* With a tree of few nodes, and this program hidden where it is innermost. */
+static void small_tree(void)
+{
+	static struct stack s;
+	struct grt_unwind_stats stats;
+	uint32_t first = 0, full = 0;
+
+	must(!grt_unwind_init(40, false) && !grt_unwind_hide((const void *)(uintptr_t)small_tree) &&
+		     grt_unwind_hide((const void *)8) == -ENOENT,
+	     "start with a small tree");
+	/* Twice from one place: the second time the tree is full. */
+	for (volatile int i = 0; i < 2; i++) {
+		sort_two();
+		first = i ? first : called_back_id;
+		for (unsigned int depth = 1; !i && depth < 60; depth++)
+			nest_sorts(depth);
+		full = i ? full : called_back_id;
+	}
+	read_stack(first, &s);
+	must(s.root == GRT_ROOT_START && s.count > 3 && s.frame[0].module != s.frame[s.count - 2].module,
+	     "frames of a hidden object are left out where they are innermost");
+	grt_unwind_stats(&stats);
+	must(full == GRT_ROOT_FULL && stats.roots[GRT_ROOT_FULL] > 10 && stats.nodes == 40,
+	     "a stack that finds no room is lost, and counted");
+	must(called_back_id == first, "what is known is found in a full tree, too");
+}
+
 int main(int argc, char **argv)
 {
 	setvbuf(stdout, NULL, _IOLBF, 0);
+	if (argc > 1 && !strcmp(argv[1], "small")) {
+		small_tree();
+		return 0;
+	}
 	must(!grt_unwind_init(0, false), "start");
 	if (argc > 1 && !strcmp(argv[1], "threads")) {
 		threads();
 		return 0;
 	}
 	random_trees();
+#ifndef NO_NAMES
 	first_name();
 	passed("names of functions");
+#endif
 	in_handlers();
 	recursion();
 	contexts();

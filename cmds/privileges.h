@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Privileges that only the start of a capture needs are given up once it runs.
+ */
+#ifndef GRTRACE_PRIVILEGES_H
+#define GRTRACE_PRIVILEGES_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include <grtrace/grtrace.h>
+
+/** privileges_user - who called sudo. Return: whether we are root by sudo, and *@uid and *@gid are set */
+bool privileges_user(uid_t *uid, gid_t *gid);
+
+/**
+ * privileges_drop - gives up all capabilities but some, for good, and may become another user
+ * @keep: bits (1 << CAP_*) that are kept where they are there
+ * @uid, @gid: who to become, from root only; (uid_t)-1: nobody else
+ * No program that is executed afterwards gets more. Children that were made before keep what they have.
+ * Return: 0, or a negative errno with *@err set: then some may be left
+ */
+int privileges_drop(uint64_t keep, uid_t uid, gid_t gid, struct grt_err *err);
+
+#endif /* GRTRACE_PRIVILEGES_H */

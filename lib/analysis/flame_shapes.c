@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/* What a flame graph can be asked for, see flame_shapes.h. */
+#include "flame_shapes.h"
+
+#include <stdio.h>
+
+const char *const grt_flame_by_words[] = {
+#define GRT_FLAME_BY(NAME, name, help) #name,
+#include "flame_shapes.def"
+	NULL,
+};
+
+const char *const grt_flame_weight_words[] = {
+#define GRT_FLAME_WEIGHT(NAME, name, unit, help) #name,
+#include "flame_shapes.def"
+	NULL,
+};
+
+const char *const grt_flame_only_words[] = {
+#define GRT_FLAME_ONLY(NAME, name, help) #name,
+#include "flame_shapes.def"
+	NULL,
+};
+
+static const char *const units[] = {
+	"ns",
+#define GRT_FLAME_WEIGHT(NAME, name, unit, help) unit,
+#include "flame_shapes.def"
+};
+
+const char *grt_flame_unit(const struct grt_flame_shape *shape)
+{
+	return units[shape->weight];
+}
+
+bool grt_flame_wanted(const struct grt_flame_shape *shape, const struct grt_flame_op *op)
+{
+	return shape->only == GRT_FLAME_ONLY_ALL || op->copy == (shape->only == GRT_FLAME_ONLY_COPIES);
+}
+
+uint64_t grt_flame_weight_of(const struct grt_flame_shape *shape, const struct grt_flame_op *op)
+{
+	const uint64_t weight[] = {
+		[GRT_FLAME_WEIGHT_NONE] = op->ns,
+		[GRT_FLAME_WEIGHT_TIME] = op->ns,
+		[GRT_FLAME_WEIGHT_LAUNCHES] = op->launches,
+		[GRT_FLAME_WEIGHT_BYTES] = op->bytes,
+	};
+
+	return weight[shape->weight];
+}
+
+static int numbered(struct grt_stacks *s, const char *what, uint64_t number, bool known, uint32_t *node)
+{
+	char text[64];
+	int n = known ? snprintf(text, sizeof(text), "[GPU %s %llu]", what, (unsigned long long)number)
+		      : snprintf(text, sizeof(text), "[no %s]", what);
+
+	return grt_stacks_frame(s, GRT_STACKS_ROOT, text, (size_t)n, node);
+}
+
+int grt_flame_base(struct grt_stacks *s, const struct grt_flame_shape *shape, const struct grt_flame_op *op,
+		   uint32_t *node)
+{
+	*node = GRT_STACKS_ROOT;
+	if (shape->by == GRT_FLAME_BY_PROCESS)
+		return grt_stacks_frame(s, *node, op->process, op->process_len, node);
+	if (shape->by == GRT_FLAME_BY_STREAM)
+		return grt_stacks_frame(s, *node, op->queue, op->queue_len, node);
+	if (shape->by == GRT_FLAME_BY_DEVICE)
+		return numbered(s, "device", op->device, op->device != GRT_FLAME_NO_DEVICE, node);
+	if (shape->by == GRT_FLAME_BY_GRAPH)
+		return numbered(s, "graph", op->graph, op->graph, node);
+	return 0;
+}

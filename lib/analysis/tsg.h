@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/*
+ * NVIDIA's channel groups (TSG): of each its life, what was asked for it, and
+ * with whom it was on a runlist. A group is known by its handles, or where these
+ * are not known by GPU, runlist and the hardware's number; when it is destroyed
+ * its identity may come again and is another group then.
+ */
+#ifndef GRT_ANALYSIS_TSG_H
+#define GRT_ANALYSIS_TSG_H
+
+#include <grtrace/grtrace.h>
+
+#include "keyed.h"
+#include "writers/table.h"
+
+struct grt_names;
+
+/* Groups at a time, and those that are over; what comes beyond is counted. */
+#define GRT_TSGS_MAX 65536U
+
+/* A list of processes as text, cut where it is longer. */
+#define GRT_TSG_PROCESSES_MAX 96
+
+/**
+ * struct grt_tsg - a group
+ * @pid, @tid: who was seen with it first
+ * @name, @gpu, @engine: as text; @gpu and @engine empty where unknown
+ * @bus, @runlist, @grp, @nv_engine: see TSG_INIT in events.def
+ * @first: its birth, or when it was first seen
+ * @last: its death, or when it was last seen
+ * @born, @died: these are in the trace
+ * @cause: of its death
+ * @channels, @channels_max: now and most at a time; UINT32_MAX: unknown
+ * @refused: calls of these that the driver refused
+ * @timeslice: the last one, us, 0: unknown
+ * @interleave: the last one, UINT32_MAX: unknown
+ */
+struct grt_tsg {
+	uint32_t pid;
+	uint32_t tid;
+	char name[24];
+	char gpu[16];
+	char engine[24];
+	uint32_t bus;
+	uint32_t runlist;
+	uint32_t grp;
+	uint32_t nv_engine;
+	uint64_t first;
+	uint64_t last;
+	bool born;
+	bool died;
+	uint32_t cause;
+	uint32_t channels;
+	uint32_t channels_max;
+	uint64_t schedules;
+	uint64_t tokens;
+	uint64_t sets;
+	uint64_t refused;
+	uint64_t timeslice;
+	uint32_t interleave;
+};
+
+/**
+ * struct grt_tsg_runlist - a runlist of a GPU
+ * @groups, @at_once: groups on it, most that lived at the same time
+ * @processes: how many, and as text
+ */
+struct grt_tsg_runlist {
+	uint32_t bus;
+	uint32_t runlist;
+	char gpu[16];
+	char engine[24];
+	uint64_t groups;
+	uint64_t at_once;
+	uint64_t processes;
+	char pids[GRT_TSG_PROCESSES_MAX];
+};
+
+/** struct grt_tsgs - set up by grt_tsgs_init(); @over: events of groups that found no place */
+struct grt_tsgs {
+	struct grt_keyed live;
+	struct grt_tsg *past;
+	uint32_t past_used;
+	uint32_t past_room;
+	uint64_t over;
+};
+
+/** grt_tsgs_init - empty */
+void grt_tsgs_init(struct grt_tsgs *t);
+
+/** grt_tsgs_event - takes in an event; of use are TSG_*. Return: 0 or -ENOMEM */
+int grt_tsgs_event(struct grt_tsgs *t, const struct grt_event *e);
+
+/**
+ * grt_tsgs_list - the groups, by when they were first seen
+ * @out: gets an array, which the caller frees
+ * Return: how many, or -ENOMEM
+ */
+int64_t grt_tsgs_list(const struct grt_tsgs *t, struct grt_tsg **out);
+
+/**
+ * grt_tsgs_runlists - the runlists of a list of groups, by GPU and number; groups whose runlist is not known
+ * are on none
+ * @out: gets an array, which the caller frees
+ * Return: how many, or -ENOMEM
+ */
+int64_t grt_tsgs_runlists(const struct grt_tsg *list, uint64_t n, struct grt_tsg_runlist **out);
+
+/** grt_tsgs_free - frees and empties it */
+void grt_tsgs_free(struct grt_tsgs *t);
+
+/* Rows are struct grt_tsg, the view is the names; and struct grt_tsg_runlist, without a view. */
+extern const struct grt_table grt_tsg_table;
+extern const struct grt_table grt_tsg_runlist_table;
+
+#endif /* GRT_ANALYSIS_TSG_H */

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/* The columns of NVIDIA's channel groups and of their runlists. */
+#include <stddef.h>
+
+#include "core/nv_codes.h"
+#include "names.h"
+#include "tsg.h"
+
+static const char *const causes[] = {NULL, "freed", "owner", "close", "exit"};
+
+static void get_text(struct grt_cell *cell, const void *view, const void *row, int offset)
+{
+	(void)view;
+	cell->text = (const char *)row + offset;
+	cell->absent = !cell->text[0];
+}
+
+static void get_u64(struct grt_cell *cell, const void *view, const void *row, int offset)
+{
+	(void)view;
+	cell->number = *(const uint64_t *)((const char *)row + offset);
+}
+
+/* UINT32_MAX is what is not known. */
+static void get_u32(struct grt_cell *cell, const void *view, const void *row, int offset)
+{
+	uint32_t value = *(const uint32_t *)((const char *)row + offset);
+
+	(void)view;
+	cell->number = value;
+	cell->absent = value == UINT32_MAX;
+}
+
+static void get_nonzero(struct grt_cell *cell, const void *view, const void *row, int offset)
+{
+	get_u64(cell, view, row, offset);
+	cell->absent = !cell->number;
+}
+
+static void get_process(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	const struct grt_tsg *g = row;
+	uint32_t name = grt_names_find(view, GRT_NAME_THREAD, g->tid);
+
+	(void)arg;
+	cell->text = grt_names_owner(view, name);
+	if (!cell->text)
+		cell->text = grt_names_name(view, name);
+	cell->absent = !cell->text;
+}
+
+static void get_interleave(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	(void)view;
+	(void)arg;
+	cell->text = grt_nv_interleave_name(((const struct grt_tsg *)row)->interleave);
+	cell->absent = !cell->text;
+}
+
+static void get_birth(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	(void)view;
+	(void)arg;
+	cell->number = ((const struct grt_tsg *)row)->first;
+	cell->absent = !((const struct grt_tsg *)row)->born;
+}
+
+static void get_death(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	(void)view;
+	(void)arg;
+	cell->number = ((const struct grt_tsg *)row)->last;
+	cell->absent = !((const struct grt_tsg *)row)->died;
+}
+
+static void get_life(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	const struct grt_tsg *g = row;
+
+	(void)view;
+	(void)arg;
+	cell->number = g->last - g->first;
+	cell->absent = !g->born || !g->died;
+}
+
+static void get_cause(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	const struct grt_tsg *g = row;
+
+	(void)view;
+	(void)arg;
+	cell->text = g->died && g->cause < sizeof(causes) / sizeof(causes[0]) ? causes[g->cause] : NULL;
+	cell->absent = !cell->text;
+}
+
+#define G(member) offsetof(struct grt_tsg, member)
+
+static const struct grt_column tsg_columns[] = {
+	{"pid", get_u32, G(pid), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "process id"},
+	{"process", get_process, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "process's comm"},
+	{"tsg", get_text, G(name), GRT_CELL_TEXT, GRT_COLUMN_ALL,
+	 "handles of client and group, or the hardware's number"},
+	{"engine", get_text, G(engine), GRT_CELL_TEXT, GRT_COLUMN_ALL, "engine that was asked for"},
+	{"gpu", get_text, G(gpu), GRT_CELL_TEXT, GRT_COLUMN_ALL, "PCI address"},
+	{"runlist", get_u32, G(runlist), GRT_CELL_NUMBER, GRT_COLUMN_ALL,
+	 "the hardware's list on which it is"},
+	{"grp", get_u32, G(grp), GRT_CELL_NUMBER, GRT_COLUMN_MORE, "the hardware's number of it"},
+	{"channels", get_u32, G(channels_max), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "most channels in it"},
+	{"birth", get_birth, 0, GRT_CELL_TIME, GRT_COLUMN_MORE, "when it was made"},
+	{"death", get_death, 0, GRT_CELL_TIME, GRT_COLUMN_MORE, "when it was destroyed"},
+	{"lifetime", get_life, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "from birth to death, ns"},
+	{"end", get_cause, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL,
+	 "freed, with its owner, by the last close, at exit"},
+	{"schedules", get_u64, G(schedules), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "times it was scheduled"},
+	{"tokens", get_u64, G(tokens), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "work-submit tokens given"},
+	{"timeslice_us", get_nonzero, G(timeslice), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "the last one, us"},
+	{"changes", get_u64, G(sets), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "of timeslice or interleave"},
+	{"interleave", get_interleave, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "the last level"},
+	{"refused", get_u64, G(refused), GRT_CELL_NUMBER, GRT_COLUMN_MORE, "calls that failed"},
+	{.name = NULL},
+};
+
+#define R(member) offsetof(struct grt_tsg_runlist, member)
+
+static const struct grt_column runlist_columns[] = {
+	{"gpu", get_text, R(gpu), GRT_CELL_TEXT, GRT_COLUMN_ALL, "PCI address"},
+	{"runlist", get_u32, R(runlist), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "the hardware's number of it"},
+	{"engine", get_text, R(engine), GRT_CELL_TEXT, GRT_COLUMN_ALL, "engine of its first group"},
+	{"groups", get_u64, R(groups), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "channel groups that were on it"},
+	{"at_once", get_u64, R(at_once), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "most of them at the same time"},
+	{"processes", get_u64, R(processes), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "processes that share it"},
+	{"pids", get_text, R(pids), GRT_CELL_TEXT, GRT_COLUMN_ALL, "which, as far as there is room"},
+	{.name = NULL},
+};
+
+const struct grt_table grt_tsg_table = {"tsgs", "channel groups", tsg_columns, 0};
+const struct grt_table grt_tsg_runlist_table = {"runlists", "runlists", runlist_columns, 0};

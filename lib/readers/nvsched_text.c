@@ -1,0 +1,375 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/*
+ * What tools print about the scheduler of NVIDIA's driver: `grtrace sched`, and
+ * those that come with patched drivers:
+ *
+ *	23:00:24.591625 [CPU01] SCHEDULE PID=637320 python3 TSG=c1d00019:5c000012 channels=8 timeslice=1024 us
+ *	interleave=MEDIUM allowed=yes
+ *
+ * TSG is client:group, or one number, the hardware's. Then the text is of
+ * another tool, and two names in it are wrong: its engine COPY is GRAPHICS, and
+ * its levels of interleave are one too low (LOW is MEDIUM, UNKNOWN is LOW). Keys
+ * come in any order, and those that are not known are passed over.
+ */
+#include <errno.h>
+
+#include "core/nv_codes.h"
+#include "readers/day.h"
+#include "readers/pci.h"
+#include "readers/text.h"
+
+#define UNKNOWN UINT32_MAX
+
+/* NV_ERR_GENERIC: refused, and the text does not say why */
+#define STATUS_REFUSED 0xffffU
+
+/* A line. @keys: behind the comm; @foreign: of another tool */
+struct row {
+	struct grt_text *t;
+	const char *keys;
+	const char *end;
+	uint64_t time;
+	uint32_t cpu;
+	uint32_t pid;
+	bool foreign;
+	uint32_t client;
+	uint32_t tsg;
+	uint32_t grp;
+};
+
+/* ------------------------------------------------------------------ keys */
+
+static bool is_unknown(struct grt_span s)
+{
+	return grt_span_is(s, "?");
+}
+
+static bool hex_of(struct grt_span s, uint32_t *v)
+{
+	const char *p = s.at;
+	uint64_t n;
+
+	if (!grt_scan_hex(&p, s.at + s.len, &n) || p != s.at + s.len)
+		return false;
+	*v = grt_u32(n);
+	return true;
+}
+
+static uint64_t number(const struct row *r, const char *key, size_t len, uint64_t otherwise)
+{
+	uint64_t n;
+
+	return grt_key_number(r->keys, r->end, key, len, &n) ? n : otherwise;
+}
+#define NUMBER(r, key, otherwise) number((r), key, sizeof(key) - 1, (otherwise))
+
+static uint32_t hex(const struct row *r, const char *key, size_t len)
+{
+	struct grt_span s;
+	uint32_t v;
+
+	return grt_key_span(r->keys, r->end, key, len, &s) && hex_of(s, &v) ? v : 0;
+}
+#define HEX(r, key) hex((r), key, sizeof(key) - 1)
+
+static uint32_t engine(const struct row *r)
+{
+	struct grt_span s;
+	uint32_t v;
+
+	if (!GRT_KEY_SPAN(r->keys, r->end, "engine=", &s) || is_unknown(s))
+		return 0;
+	if (r->foreign && grt_span_is(s, "COPY"))
+		return 1;
+	if (r->foreign && grt_span_is(s, "GRAPHICS"))
+		return 0;
+	if (s.len > 2 && s.at[1] == 'x' && hex_of((struct grt_span){s.at + 2, s.len - 2}, &v))
+		return v;
+	return grt_nv_engine_number(s.at, s.len);
+}
+
+static uint32_t interleave(const struct row *r)
+{
+	struct grt_span s;
+
+	if (!GRT_KEY_SPAN(r->keys, r->end, "interleave=", &s))
+		return UNKNOWN;
+	if (r->foreign && grt_span_is(s, "UNKNOWN"))
+		return 0;
+	for (uint32_t level = 0; grt_nv_interleave_name(level); level++) {
+		if (!grt_span_is(s, grt_nv_interleave_name(level)))
+			continue;
+		level += r->foreign;
+		return grt_nv_interleave_name(level) ? level : UNKNOWN;
+	}
+	return UNKNOWN;
+}
+
+static uint32_t gpu(const struct row *r)
+{
+	struct grt_span s;
+	uint32_t bus = 0;
+
+	if (GRT_KEY_SPAN(r->keys, r->end, "gpu=", &s) && memchr(s.at, ':', s.len))
+		grt_scan_pci(&s.at, r->end, &bus);
+	return bus;
+}
+
+static uint32_t status(const struct row *r)
+{
+	struct grt_span s;
+	uint32_t v;
+
+	if (GRT_KEY_SPAN(r->keys, r->end, "status=", &s)) {
+		if (grt_nv_status_number(s.at, s.len, &v))
+			return v;
+		return s.len > 2 && hex_of((struct grt_span){s.at + 2, s.len - 2}, &v) ? v : STATUS_REFUSED;
+	}
+	return GRT_KEY_SPAN(r->keys, r->end, "allowed=", &s) && !grt_span_is(s, "yes") ? STATUS_REFUSED : 0;
+}
+
+static uint32_t cause(const struct row *r)
+{
+	static const char *const causes[] = {"?", "freed", "owner", "close", "exit"};
+	struct grt_span s;
+
+	if (GRT_KEY_SPAN(r->keys, r->end, "cause=", &s))
+		for (uint32_t i = 1; i < sizeof(causes) / sizeof(causes[0]); i++)
+			if (grt_span_is(s, causes[i]))
+				return i;
+	return 0;
+}
+
+/* ------------------------------------------------------------------ events */
+
+/* The part that all TSG_* events begin with. */
+struct tsg_event {
+	struct grt_event e;
+	uint32_t client;
+	uint32_t tsg;
+	uint32_t bus;
+	uint32_t grp;
+	uint32_t runlist;
+	uint32_t nv_engine;
+};
+
+_Static_assert(offsetof(struct tsg_event, nv_engine) == offsetof(struct grt_ev_tsg_set, nv_engine),
+	       "the same places");
+
+static void put(const struct row *r, struct grt_event *e, enum grt_event_type type)
+{
+	struct tsg_event *t = (struct tsg_event *)e;
+
+	e->time = r->time;
+	e->type = (uint16_t)type;
+	e->ring = GRT_RING_NONE;
+	e->pid = e->tid = r->pid;
+	t->client = r->client;
+	t->tsg = r->tsg;
+	t->grp = r->grp;
+	t->bus = gpu(r);
+	t->runlist = grt_u32(NUMBER(r, "runlist=", UNKNOWN));
+	t->nv_engine = engine(r);
+	e->engine = (uint8_t)grt_nv_engine_of(t->nv_engine);
+	grt_text_put(r->t, e, r->cpu);
+}
+
+static void row_init(struct row *r, bool yes)
+{
+	struct grt_ev_tsg_init ev = {
+		.timeslice = NUMBER(r, "timeslice=", 0),
+		.interleave = interleave(r),
+		.status = status(r),
+	};
+
+	(void)yes;
+	put(r, &ev.e, GRT_EV_TSG_INIT);
+}
+
+static void row_schedule(struct row *r, bool yes)
+{
+	struct grt_ev_tsg_schedule ev = {
+		.timeslice = NUMBER(r, "timeslice=", 0),
+		.interleave = interleave(r),
+		.status = status(r),
+		.channels = grt_u32(NUMBER(r, "channels=", UNKNOWN)),
+		.channel = HEX(r, "channel="),
+		.chid = UNKNOWN,
+		.on = yes,
+	};
+
+	put(r, &ev.e, GRT_EV_TSG_SCHEDULE);
+}
+
+static void row_token(struct row *r, bool yes)
+{
+	struct grt_ev_tsg_token ev = {
+		.channel = HEX(r, "handle="),
+		.chid = grt_u32(NUMBER(r, "channel=", UNKNOWN)),
+		.token = grt_u32(NUMBER(r, "token=", 0)),
+		.status = status(r),
+	};
+
+	(void)yes;
+	put(r, &ev.e, GRT_EV_TSG_TOKEN);
+}
+
+static void row_channel(struct row *r, bool yes)
+{
+	struct grt_ev_tsg_channel ev = {
+		.channel = HEX(r, "handle="),
+		.chid = grt_u32(NUMBER(r, "channel=", UNKNOWN)),
+		.channels = grt_u32(NUMBER(r, "channels=", UNKNOWN)),
+		.bound = yes,
+	};
+
+	put(r, &ev.e, GRT_EV_TSG_CHANNEL);
+}
+
+static void row_set(struct row *r, bool yes)
+{
+	struct grt_ev_tsg_set ev = {
+		.timeslice = NUMBER(r, "timeslice=", 0),
+		.interleave = interleave(r),
+		.status = status(r),
+	};
+
+	(void)yes;
+	put(r, &ev.e, GRT_EV_TSG_SET);
+}
+
+static void row_destroy(struct row *r, bool yes)
+{
+	struct grt_ev_tsg_destroy ev = {.cause = cause(r)};
+
+	(void)yes;
+	if (ev.cause > 1)
+		ev.e.flags = GRT_FLAG_INFERRED;
+	put(r, &ev.e, GRT_EV_TSG_DESTROY);
+}
+
+static const struct row_kind {
+	const char *event;
+	void (*put)(struct row *r, bool yes);
+	bool yes;
+} row_kinds[] = {
+	{"TASK_INIT", row_init, true},	     {"SCHEDULE", row_schedule, true},
+	{"UNSCHEDULE", row_schedule, false}, {"WORK_SUBMIT", row_token, true},
+	{"CHANNEL_ADD", row_channel, true},  {"CHANNEL_FREE", row_channel, false},
+	{"TASK_SET", row_set, true},	     {"TASK_DESTROY", row_destroy, true},
+};
+
+/* ------------------------------------------------------------------ lines */
+
+static const struct row_kind *find_kind(struct grt_span event)
+{
+	for (size_t i = 0; i < sizeof(row_kinds) / sizeof(row_kinds[0]); i++)
+		if (grt_span_is(event, row_kinds[i].event))
+			return &row_kinds[i];
+	return NULL;
+}
+
+/* "TIME [CPU01] EVENT PID=1"; what follows begins at *p. Return: whether it is such a line */
+static bool scan_head(struct row *r, const char **p, const char *end, struct grt_span *event)
+{
+	uint64_t cpu, pid;
+
+	grt_scan_blanks(p, end);
+	if (!grt_scan_time_of_day(p, end, &r->time))
+		return false;
+	grt_scan_blanks(p, end);
+	if (!GRT_SCAN_WORD(p, end, "[CPU") || !grt_scan_u64(p, end, &cpu) || !grt_scan_char(p, end, ']') ||
+	    !grt_scan_token(p, end, event))
+		return false;
+	grt_scan_blanks(p, end);
+	if (!GRT_SCAN_WORD(p, end, "PID=") || !grt_scan_u64(p, end, &pid))
+		return false;
+	r->cpu = grt_u32(cpu);
+	r->pid = grt_u32(pid);
+	return true;
+}
+
+/* The comm may hold blanks, and ends before the first key. */
+static void take_comm(struct row *r, const char *p)
+{
+	struct grt_span comm = {p, 0}, word;
+	const char *at = p;
+
+	while (grt_scan_token(&at, r->end, &word) && !memchr(word.at, '=', word.len))
+		comm.len = (size_t)(at - p);
+	r->keys = p + comm.len;
+	comm = grt_span_trim(comm);
+	if (comm.len)
+		grt_text_name(r->t, GRT_NAME_THREAD, r->pid, r->time, comm.at, comm.len, comm.at, comm.len);
+}
+
+/* "c1d00019:5c000012", "c1d00019:?", "?" or the hardware's number. Return: false for something else */
+static bool take_identity(struct row *r)
+{
+	struct grt_span s, half;
+	const char *colon;
+	uint64_t n;
+
+	r->client = r->tsg = 0;
+	r->grp = UNKNOWN;
+	if (!GRT_KEY_SPAN(r->keys, r->end, "TSG=", &s))
+		return false;
+	colon = memchr(s.at, ':', s.len);
+	if (!colon) {
+		r->foreign = !is_unknown(s);
+		if (is_unknown(s) || !grt_scan_u64(&s.at, r->end, &n))
+			return !r->foreign;
+		r->grp = grt_u32(n);
+		return true;
+	}
+	half = (struct grt_span){colon + 1, s.len - (size_t)(colon + 1 - s.at)};
+	s.len = (size_t)(colon - s.at);
+	return hex_of(s, &r->client) && (is_unknown(half) || hex_of(half, &r->tsg));
+}
+
+static enum grt_text_line nvsched_line(struct grt_text *t, const char *line, const char *end)
+{
+	struct row r = {.t = t, .end = end};
+	const char *p = line;
+	const struct row_kind *kind;
+	struct grt_span event;
+
+	if (!scan_head(&r, &p, end, &event))
+		return GRT_LINE_SKIP;
+	kind = find_kind(event);
+	r.time = grt_day_time(grt_text_state(t), r.time);
+	if (!kind) {
+		grt_text_unknown(t, event.at, event.len);
+		return GRT_LINE_DONE;
+	}
+	take_comm(&r, p);
+	if (!take_identity(&r))
+		return GRT_LINE_BAD;
+	kind->put(&r, kind->yes);
+	return GRT_LINE_DONE;
+}
+
+/* A time of day has no place in an order: nothing says which day it is of. */
+static bool nvsched_time(const char *line, const char *end, uint64_t *ns, size_t *hint)
+{
+	(void)line, (void)end, (void)ns, (void)hint;
+	return false;
+}
+
+static bool nvsched_takes(const char *line, const char *end)
+{
+	struct grt_span event;
+	struct row r;
+
+	return scan_head(&r, &line, end, &event);
+}
+
+const struct grt_text_format grt_text_nvsched_text = {
+	.name = "nvsched_text",
+	.takes = nvsched_takes,
+	.time = nvsched_time,
+	.line = nvsched_line,
+	.state_size = sizeof(struct grt_day),
+	/* lines of CPUs that were printed by turns */
+	.back = GRT_NS_PER_S,
+};

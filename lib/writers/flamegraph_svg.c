@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/*
+ * The picture of a flame graph: an element for each frame, outermost ones at
+ * the bottom. It is complete as it stands; web/flame.js makes it answer.
+ */
+#include <fnmatch.h>
+#include <stdio.h>
+
+#include "flamegraph_parts.h"
+
+#define MARGIN 10U
+#define TOP 56U
+#define BOTTOM 34U
+#define ROW 16U
+/* Of the font that web/flame.css names, in tenths of a pixel. */
+#define CHARACTER 72U
+
+/** struct kind - a row of frame_kinds.def */
+static const struct kind {
+	const char *pattern;
+	uint8_t colour[3];
+} kinds[] = {
+#define GRT_FRAME_KIND(name, pattern, red, green, blue, help) {pattern, {red, green, blue}},
+#include "frame_kinds.def"
+};
+
+static const struct kind *kind_of(const char *text, size_t len)
+{
+	char name[256];
+	size_t i;
+
+	/* the end counts, too: suffixes tell kinds */
+	if (len < sizeof(name))
+		snprintf(name, sizeof(name), "%.*s", (int)len, text);
+	else
+		snprintf(name, sizeof(name), "%.127s%.127s", text, text + len - 127);
+	for (i = 0; i + 1 < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (!fnmatch(kinds[i].pattern, name, 0))
+			break;
+	return &kinds[i];
+}
+
+/* The same name is the same colour in every picture. */
+static void colour_by_name(const char *text, size_t len, unsigned int rgb[3])
+{
+	const struct kind *kind = kind_of(text, len);
+	uint32_t h = 2166136261U;
+
+	for (size_t i = 0; i < len; i++)
+		h = (h ^ (unsigned char)text[i]) * 16777619U;
+	h ^= h >> 15;
+	for (int i = 0; i < 3; i++) {
+		/* up to 30 lighter, and a little of each colour */
+		int c = kind->colour[i] + (int)(h % 31) - 4 + (int)((h >> (8 + 4 * i)) % 11) - 5;
+
+		rgb[i] = (unsigned int)(c < 0 ? 0 : c > 255 ? 255 : c);
+	}
+}
+
+static double change_of(const struct flamegraph *f, uint32_t node)
+{
+	return flamegraph_share(f, GRT_STACKS_NOW, f->sum[GRT_STACKS_NOW][node]) -
+	       flamegraph_share(f, GRT_STACKS_BEFORE, f->sum[GRT_STACKS_BEFORE][node]);
+}
+
+/* White where nothing has changed. */
+static void colour_by_change(const struct flamegraph *f, uint32_t node, unsigned int rgb[3])
+{
+	double change = change_of(f, node);
+	unsigned int pale = 245;
+
+	if (f->most > 0)
+		pale -= (unsigned int)(175 * (change < 0 ? -change : change) / f->most);
+	rgb[0] = change < 0 ? pale : 245;
+	rgb[1] = pale;
+	rgb[2] = change > 0 ? pale : 245;
+}
+
+/* Coordinates in thousandths of a pixel, so that they are the same everywhere. */
+static uint64_t place(const struct flamegraph *f, uint64_t weight)
+{
+	uint64_t total = grt_stacks_total(f->s, GRT_STACKS_NOW);
+
+	return total ? (uint64_t)((unsigned __int128)weight * (GRT_FLAMEGRAPH_WIDTH - 2 * MARGIN) * 1000 /
+				  total)
+		     : (GRT_FLAMEGRAPH_WIDTH - 2 * MARGIN) * 1000;
+}
+
+static void put_place(struct flamegraph *f, const char *name, uint64_t thousandths)
+{
+	flamegraph_printf(f, " %s=\"%llu.%02llu\"", name, (unsigned long long)(thousandths / 1000),
+			  (unsigned long long)(thousandths % 1000 / 10));
+}
+
+static void put_title(struct flamegraph *f, uint32_t node, const char *text, size_t len)
+{
+	uint64_t sum = f->sum[GRT_STACKS_NOW][node], self = grt_stacks_node(f->s, node)->weight;
+	char weight[128];
+
+	flamegraph_put(f, "<title>");
+	flamegraph_escaped(f, text, len);
+	flamegraph_weight(f, sum, weight, sizeof(weight));
+	flamegraph_put(f, "\n");
+	flamegraph_escaped(f, weight, strlen(weight));
+	flamegraph_printf(f, ", %.2f %%", flamegraph_share(f, GRT_STACKS_NOW, sum));
+	if (f->sum[GRT_STACKS_BEFORE])
+		flamegraph_printf(f, " (%+.2f points, was %.2f %%)", change_of(f, node),
+				  flamegraph_share(f, GRT_STACKS_BEFORE, f->sum[GRT_STACKS_BEFORE][node]));
+	if (self && self != sum) {
+		flamegraph_weight(f, self, weight, sizeof(weight));
+		flamegraph_put(f, "\nitself ");
+		flamegraph_escaped(f, weight, strlen(weight));
+		flamegraph_printf(f, ", %.2f %%", flamegraph_share(f, GRT_STACKS_NOW, self));
+	}
+	flamegraph_put(f, "</title>");
+}
+
+/* How many bytes the first characters of a text are. */
+static size_t first_characters(const char *text, size_t len, size_t characters)
+{
+	size_t i = 0;
+
+	while (i < len) {
+		if (((unsigned char)text[i] & 0xc0) != 0x80 && !characters--)
+			break;
+		i++;
+	}
+	return i;
+}
+
+/* As much of the name as its frame is wide. */
+static void put_label(struct flamegraph *f, const char *text, size_t len, uint64_t width)
+{
+	size_t room = width < 6000 ? 0 : (width - 6000) / (CHARACTER * 100);
+	size_t fits = first_characters(text, len, room);
+
+	if (room < 3)
+		return;
+	if (fits < len)
+		fits = first_characters(text, len, room - 2);
+	flamegraph_escaped(f, text, fits);
+	if (fits < len)
+		flamegraph_put(f, "..");
+}
+
+static void put_frame(struct flamegraph *f, const struct grt_stacks_step *at)
+{
+	uint64_t sum = f->sum[GRT_STACKS_NOW][at->node];
+	uint64_t left = place(f, at->start), width = place(f, at->start + sum) - left;
+	uint32_t y = TOP + (f->depth - at->depth) * ROW;
+	unsigned int rgb[3];
+	const char *text;
+	size_t len;
+
+	text = grt_stacks_text(f->s, grt_stacks_node(f->s, at->node)->name, &len);
+	if (f->sum[GRT_STACKS_BEFORE])
+		colour_by_change(f, at->node, rgb);
+	else
+		colour_by_name(text, len, rgb);
+	flamegraph_printf(f, "<g data-a=\"%llu\" data-w=\"%llu\" data-d=\"%u\">",
+			  (unsigned long long)at->start, (unsigned long long)sum, at->depth);
+	put_title(f, at->node, text, len);
+	flamegraph_put(f, "<rect");
+	put_place(f, "x", left + MARGIN * 1000);
+	put_place(f, "width", width);
+	flamegraph_printf(f, " y=\"%u\" height=\"%u\" fill=\"#%02x%02x%02x\"/><text", y, ROW - 1, rgb[0],
+			  rgb[1], rgb[2]);
+	put_place(f, "x", left + MARGIN * 1000 + 3000);
+	flamegraph_printf(f, " y=\"%u\">", y + 12);
+	put_label(f, text, len, width);
+	flamegraph_put(f, "</text></g>\n");
+}
+
+static void put_head(struct flamegraph *f, uint32_t height)
+{
+	const char *title = f->look->title ? f->look->title : "Flame graph";
+
+	flamegraph_put(f, "<title>");
+	flamegraph_escaped(f, title, strlen(title));
+	flamegraph_printf(f, "</title>\n<rect class=\"paper\" width=\"100%%\" height=\"%u\"/>\n", height);
+	flamegraph_printf(f, "<text class=\"heading\" x=\"50%%\" y=\"22\">");
+	flamegraph_escaped(f, title, strlen(title));
+	flamegraph_put(f, "</text>\n");
+}
+
+/* What the picture does not show is said in it. */
+static void put_foot(struct flamegraph *f, uint32_t height)
+{
+	const struct grt_flamegraph_count *n = f->count;
+	char weight[128];
+
+	flamegraph_weight(f, grt_stacks_total(f->s, GRT_STACKS_NOW), weight, sizeof(weight));
+	flamegraph_printf(f, "<text class=\"note\" x=\"%u\" y=\"%u\">", MARGIN, height - 8);
+	flamegraph_escaped(f, weight, strlen(weight));
+	flamegraph_put(f, " in all");
+	if (n->narrow)
+		flamegraph_printf(f, "; %llu frames with %.2f %% of it are too narrow to be drawn",
+				  (unsigned long long)n->narrow,
+				  flamegraph_share(f, GRT_STACKS_NOW, n->narrow_weight));
+	if (f->sum[GRT_STACKS_BEFORE])
+		flamegraph_printf(f, "; red: grown, blue: shrunk, %.2f %% of before is gone",
+				  flamegraph_share(f, GRT_STACKS_BEFORE, n->gone_weight));
+	flamegraph_put(f, "</text>\n<g id=\"flame-frames\">\n");
+}
+
+void flamegraph_svg(struct flamegraph *f, bool alone)
+{
+	uint32_t height = TOP + (f->depth + 1) * ROW + BOTTOM;
+
+	if (alone)
+		flamegraph_put(f, "<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"yes\"?>\n");
+	flamegraph_printf(f,
+			  "<svg xmlns=\"http://www.w3.org/2000/svg\" id=\"flame\" width=\"%u\" height=\"%u\""
+			  " data-margin=\"%u\" data-character=\"%u.%u\">\n",
+			  GRT_FLAMEGRAPH_WIDTH, height, MARGIN, CHARACTER / 10, CHARACTER % 10);
+	put_head(f, height);
+	if (alone) {
+		flamegraph_put(f, "<style><![CDATA[\n");
+		flamegraph_put(f, flamegraph_css);
+		flamegraph_put(f, "]]></style>\n");
+	}
+	put_foot(f, height);
+	for (uint32_t i = 0; i < f->frames; i++)
+		put_frame(f, &f->frame[i]);
+	flamegraph_put(f, "</g>\n");
+	if (alone) {
+		flamegraph_put(f, "<script><![CDATA[\n");
+		flamegraph_put(f, flamegraph_js);
+		flamegraph_put(f, "]]></script>\n");
+	}
+	flamegraph_put(f, "</svg>\n");
+}

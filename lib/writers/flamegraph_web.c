@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/*
+ * What the flame graphs run in a browser: the files of web/, as they are. The
+ * paths are those from the root of the source tree, where make runs.
+ */
+#include "flamegraph_parts.h"
+
+#define EMBED(name, file)                       \
+	__asm__(".pushsection .rodata\n"        \
+		".global " #name "\n" #name ":" \
+		".incbin \"" file "\"\n"        \
+		".byte 0\n"                     \
+		".popsection\n")
+
+EMBED(flamegraph_js, "web/flame.js");
+EMBED(flamegraph_css, "web/flame.css");

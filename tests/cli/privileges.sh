@@ -1,0 +1,120 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# What runs has fewer privileges than what starts: capabilities, user, files, and what is put back at the end.
+
+# shellcheck source=tests/cli/_lib.sh
+. "$GRTRACE_SRC/tests/cli/_lib.sh"
+readonly USER=65534 NONE=0000000000000000
+
+[ "$(id -u)" = 0 ] || { echo "1..0 # SKIP only root has privileges to give up: sudo tests/run cli" && exit 0; }
+
+# A process of another user may not be looked into, not even by its own leak check.
+as_sudo() { # COMMAND...
+	SUDO_UID=$USER SUDO_GID=$USER ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0 "$@"
+}
+
+# Runs it in the background until its status has a line that matches; then that status is in `seen`.
+seen=
+begin() { # REGEX COMMAND...
+	local i
+	"${@:2}" >out 2>err &
+	pid=$!
+	for ((i = 0; i < 2000; i++)); do
+		seen=$(cat /proc/$pid/status 2>/dev/null)
+		! grep -qE -- "$1" <<<"$seen" || return 0
+		sleep 0.02
+	done
+}
+
+finish() {
+	kill -INT $pid 2>/dev/null
+	wait $pid
+	status=$?
+	output=$(cat out err)
+}
+
+has() { # FIELD VALUE
+	local words
+	read -ra words < <(sed -n "s/^$1://p" <<<"$seen")
+	[ "${words[*]}" = "$2" ]
+}
+
+readonly CONFINED='^NoNewPrivs:.*1'
+
+fake_start 2 40 100
+begin "$CONFINED" "$GRTRACE" record -e kmod --sample 7 -o root.grt
+check "root keeps no capability" has CapEff $NONE
+check "and cannot have any again" has CapPrm $NONE
+check "nor what it executes" has NoNewPrivs 1
+check "it stays root" has Uid '0 0 0 0'
+check "the setting is in force" settled config '^sample=7$'
+sleep 0.3
+finish
+expect "ends as ever" 0 'events, 6 lost in root.grt'
+check "complete" grep -q 'state = "complete"' root.grt/metadata
+check "the files are root's" test "$(stat -c '%u %a' root.grt/* | sort -u)" = "0 600"
+check "settings are put back" settled config '^sample=100$'
+check "and the module is stopped" settled control stopped
+
+idle
+begin "$CONFINED" as_sudo exec "$GRTRACE" record -e kmod --sample 7 -o user.grt
+check "by sudo it becomes the user" has Uid "$USER $USER $USER $USER"
+check "and the user's group" has Gid "$USER $USER $USER $USER"
+check "without other groups" has Groups "$USER"
+check "and keeps no capability" has CapEff $NONE
+sleep 0.3
+finish
+expect "ends as ever" 0 'events, 6 lost in user.grt'
+check "complete" grep -q 'state = "complete"' user.grt/metadata
+check "the files are the user's" test "$(stat -c '%u %g %a' user.grt/* | sort -u)" = "$USER $USER 600"
+check "so is the directory" test "$(stat -c '%u %g %a' user.grt)" = "$USER $USER 700"
+check "settings that root alone may write are put back" settled config '^sample=100$'
+check "and the module is stopped" settled control stopped
+
+mkdir -m 700 theirs.grt && chown $USER:$USER theirs.grt
+idle
+begin "$CONFINED" env ASAN_OPTIONS=detect_leaks=0 "$GRTRACE" record -e kmod -o theirs.grt
+check "in a user's directory it becomes that user" has Uid "$USER $USER $USER $USER"
+sleep 0.3
+finish
+expect "ends as ever" 0 'events, 6 lost in theirs.grt'
+check "the files are the directory's owner's" test "$(stat -c '%u %g %a' theirs.grt/* | sort -u)" = "$USER $USER 600"
+
+# 1 << CAP_KILL
+idle
+begin "$CONFINED" as_sudo exec "$GRTRACE" record -e kmod -o prog.grt -- \
+	sh -c 'trap "exit 5" INT; grep -E "^(Uid|CapEff|NoNewPrivs)" /proc/self/status >prog; while :; do sleep 0.05; done'
+check "with a program to end it keeps what that needs" has CapEff 0000000000000020
+for ((i = 0; i < 250; i++)); do
+	[ "$(wc -l 2>/dev/null <prog)" != 3 ] || break
+	sleep 0.02
+done
+check "the program has all that its caller had" test "$(cat prog)" = \
+	"$(grep -E '^(Uid|CapEff|NoNewPrivs)' /proc/self/status)"
+finish
+check "and is told to end" exits 5
+fake_stop
+unset GRTRACE_DEBUGFS
+
+run record -e ioctl -o run.grt -- true
+if exits 0; then
+	for command in "record -e ioctl -o bpf.grt" annotate "monitor nvidia" "monitor all"; do
+		# shellcheck disable=SC2086 # words
+		begin "$CONFINED" as_sudo exec "$GRTRACE" $command
+		check "$command: becomes the user" has Uid "$USER $USER $USER $USER"
+		check "$command: keeps no capability" has CapEff $NONE
+		"$GRTRACE_BUILD/bench/bench_ioctl" drm 101 0 >/dev/null
+		finish
+		check "$command: ends well" exits 0
+	done
+	run report bpf.grt
+	expect "what was captured without privileges is whole" 0 'emitted +10[12][0-9] '
+	expect "and counted" 0 'closes +yes'
+	begin "$CONFINED" as_sudo exec "$GRTRACE" annotate -o lines
+	"$GRTRACE_BUILD/bench/bench_ioctl" drm 101 0 >/dev/null
+	finish
+	expect "annotate -o" 0 '505 ioctls, 0 lost'
+else
+	ok "sources by BPF # SKIP ${output##*$'\n'}"
+fi
+plan

@@ -1,0 +1,161 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# grtrace rocm: bad input, a log and a trace of other tools, and a recording of a
+# program that logs as the runtime does. Real functions of KFD: tests/vm/rocm.sh.
+
+# shellcheck source=tests/cli/_lib.sh
+. "$GRTRACE_SRC/tests/cli/_lib.sh"
+
+run rocm
+expect "no action" 2 'record or report'
+run rocm forget
+expect "an unknown action" 2 "'forget': record or report"
+run rocm report
+expect "report of nothing" 2 'what of'
+run rocm report -i a --ftrace b
+expect "a recording and a file" 2 '-i, or --amd-log and --ftrace'
+run rocm report -i a b
+expect "too much" 2 "unexpected 'b'"
+run rocm report --amd-log a --level 7 -o x
+expect "options of record" 2 'for record'
+run rocm report --amd-log a --json --timeline
+expect "JSON and a time line" 2 'json or --timeline'
+run rocm report --bogus
+expect "an unknown option" 2 'unknown option --bogus'
+run rocm record
+expect "no program" 2 'which program'
+run rocm record --level 9 -- true
+expect "a level that there is not" 2 '1 to 5'
+run rocm record -i x -- true
+expect "options of report" 2 'for report'
+run rocm record -o out.rocm -- no-such-program
+expect "a program that there is not" 127 'cannot run no-such-program'
+run rocm report --amd-log none.log
+expect "no such file" 1 'none.log: cannot open'
+: >empty.log
+run rocm report --amd-log empty.log
+expect "an empty file" 1 'empty'
+printf 'this is\nno log\n' >text.log
+run rocm report --amd-log text.log
+expect "text of no form" 1 'no events'
+printf '[    1.000000] NVRM: Xid (PCI:0000:01:00): 79, gone\n' >other.log
+run rocm report --amd-log other.log
+expect "text of another form" 1 'nothing to report'
+
+# A log, and a trace of what the kernel did for it, whose clock is 100 s ahead:
+# three queues, 250 us apart from each other's beginnings by more and more.
+make_texts() {
+	local i t
+	for i in 0 1 2; do
+		t=$((5000000 + i * i * 7000 + i * 3000))
+		printf ':3:%-25s:%-4d: %010d us: [pid:812   tid: 0x7f00aa11bb40] %s\n' \
+			hip_stream.cpp 293 $t ' hipStreamCreate ( 0x1 ) ' \
+			rocdevice.cpp 2967 $((t + 10)) 'Number of allocated hardware queues with low priority: 0, with normal priority: 0, with high priority: 0, maximum per priority is: 4' \
+			rocdevice.cpp 3048 $((t + 210)) "Created SWq=0x10 to map on HWq=0x2$i with size 16384 with priority 1, cooperative: 0" \
+			hip_stream.cpp 308 $((t + 220)) 'hipStreamCreate: Returned hipSuccess : ' >>amd.log
+		printf '  gemm-812  [001] .....   %d.%06d: kfd_ioctl_create_queue: (kfd_ioctl_create_queue+0x0/0x3c0 [amdgpu]) gpu_id=7 queue_type=2\n' \
+			$((100 + (t + 20) / 1000000)) $(((t + 20) % 1000000)) >>ftrace.txt
+		printf '  gemm-812  [001] .....   %d.%06d: allocate_mqd <-create_queue_cpsch\n' \
+			$((100 + (t + 50) / 1000000)) $(((t + 50) % 1000000)) >>ftrace.txt
+		printf '  gemm-812  [001] .....   %d.%06d: ret: (kfd_ioctl+0x2d1/0x510 [amdgpu] <- kfd_ioctl_create_queue) ret=%d queue_id=%d doorbell_offset=0x1000\n' \
+			$((100 + (t + 190) / 1000000)) $(((t + 190) % 1000000)) $((i == 2 ? -22 : 0)) "$i" >>ftrace.txt
+	done
+}
+make_texts
+run rocm report --amd-log amd.log --ftrace ftrace.txt
+expect "two files" 0 'clock_offset_ns +1000000000[0-9]{2}|clock_offset_ns +(99999[0-9]{6}|10000[0-9]{7})'
+check "the offset's error is told" says 'off by at most [0-9]+ ns: 3 of 3 queues and buffers fit'
+check "a creation with its ids, durations and result" \
+	says '^ +1 +105\.0000[0-9]+ +812 +0x20 +0 +compute AQL +7 +0x1000 +[0-9.]+ us\* +170 us +[0-9.]+ us\* +0 +made$'
+check "one that failed" says ' -22 +failed$'
+check "a function of which only the call is known" says '^allocate_mqd +allocate MQD +3 +3 +0 +0 +- '
+check "the answer about the MQD" says 'mqd +In the kernel, by KFD: allocated 3 times'
+check "the answer about doorbells" says 'doorbells +No\. A doorbell is written by the program'
+run rocm report --amd-log amd.log --ftrace ftrace.txt --clock-offset 100000000000
+expect "an offset that is given" 0 'clock_offset_ns +100000000000'
+check "then its error is not known" says 'clock_error_ns +- +not known'
+run rocm report --amd-log amd.log --ftrace ftrace.txt --clock-offset soon
+expect "an offset that is none" 2 "'soon' is neither a number of ns nor auto"
+run rocm report --amd-log amd.log --clock-offset 5
+expect "an offset of one file" 2 'two files'
+grep kfd_ioctl_x ftrace.txt >nothing.txt
+printf '  gemm-812  [001] .....   5.000001: kfd_open <-do_dentry_open\n' >nothing.txt
+run rocm report --amd-log amd.log --ftrace nothing.txt
+expect "nothing in both" 0 'taken for one, with an error that is not known: nothing in them'
+run rocm report --amd-log amd.log --ftrace nothing.txt --clock-offset auto
+expect "which is a failure where it was asked for" 1 'cannot find out how far'
+sed 's/ret: .*//; s/kfd_ioctl_create_queue: .*/kfd_ioctl_create_queue <-kfd_ioctl/; /^  gemm-812  \[001\] \.\.\.\.\.   [0-9.]*: $/d' ftrace.txt >calls.txt
+run rocm report --ftrace calls.txt
+expect "calls without returns" 0 'start only$'
+run rocm report --amd-log amd.log --ftrace ftrace.txt --timeline --relative
+check "the time line begins at 0" says '^ +0\.000000000 \| hip +\| 812 hipStreamCreate\(0x1\)$'
+check "and has the kernel's part" says '\| kfd +\| 812 enter +kfd_ioctl_create_queue gpu_id=7 queue_type=2$'
+"$GRTRACE" rocm report --amd-log amd.log --ftrace ftrace.txt --json >out.json
+if command -v python3 >/dev/null; then
+	check "it is JSON" python3 -c '
+import json
+r = json.load(open("out.json", encoding="utf-8"))
+assert [c["result"] for c in r["creations"]] == [0, 0, -22], r["creations"]
+assert abs(r["input"]["clock_offset_ns"] - 100000000000) <= r["input"]["clock_error_ns"], r["input"]
+assert len(r["queues"]) == 3 and set(r["answers"]) >= {"order", "mqd", "kernel_queues", "doorbells", "path", "latency"}'
+fi
+
+# KFD's debugfs before and after.
+mkdir kfd
+{
+	echo "Process 812 PASID 32769:"
+	echo "  Compute queue on device 1a2b"
+	echo "    00000000: 00000001 00000002"
+} >kfd/kfd_mqds.before
+sed 's/00000002/00000003/' kfd/kfd_mqds.before >kfd/kfd_mqds.after
+run rocm report --amd-log amd.log --debugfs kfd
+expect "debugfs before and after" 0 '^mqds +Process 812 PASID 32769, Compute queue on device 1a2b +changed +2 +1 +- '
+
+# A program that logs.
+cat >logs <<'END'
+#!/bin/sh
+echo "its own output"
+echo "its own errors" >&2
+[ "$AMD_LOG_LEVEL" = 3 ] || exit 9
+line=':3:hip_memory.cpp            :770 : 0000123456 us: [pid:4321  tid: 0x7f00aa11bb40]  hipMalloc ( 0x7ffe, 4096 ) '
+if [ -n "$AMD_LOG_LEVEL_FILE" ]; then
+	echo "$line" >"$AMD_LOG_LEVEL_FILE"
+else
+	printf 'before it' >&2
+	echo "$line" >&2
+	echo "and after" >&2
+fi
+exit 5
+END
+chmod +x logs
+"$GRTRACE" rocm record --level 3 -o new/rec -- ./logs >out 2>err </dev/null
+status=$?
+output=$(cat out err)
+check "record returns the program's status" exits 5
+check "the program's output is its own" test "$(cat out)" = "its own output"
+check "so are its errors" says '^its own errors$'
+check "the log is kept" grep -q hipMalloc new/rec/logs_amd_log.txt
+check "with a report" grep -q '^hipMalloc' new/rec/report.txt
+output=$(GRTRACE=$GRTRACE sh new/rec/analyze.sh --timeline 2>&1)
+check "analyze.sh makes it again" says 'hipMalloc\(0x7ffe, 4096\)$'
+run dump new/rec/recording
+expect "the recording is as any other" 0 'LOG_CALL .*hipMalloc'
+"$GRTRACE" rocm record --level 3 --capture-stderr -o rec2 -- ./logs >out 2>err </dev/null
+output=$(cat err)
+check "captured, its errors go on" says '^its own errors$'
+check "also those beside a record" says '^before it(and after)?$'
+check "and the log is kept alone" test "$(wc -l <rec2/logs_amd_log.txt) $(grep -c hipMalloc rec2/logs_amd_log.txt)" = "1 1"
+check "the program's environment is not ours" test -z "${AMD_LOG_LEVEL-}"
+mkdir bin
+printf '#!/bin/sh\necho "$@" >&2\n[ "$1 $2 $3 $4" = "exec -e AMD_LOG_LEVEL=3 box" ] || exit 7\nshift 4\nAMD_LOG_LEVEL=3 exec "$@"\n' >bin/podman
+chmod +x bin/podman
+PATH=$PWD/bin:$PATH "$GRTRACE" rocm record --level 3 --container box -o rec4 -- ./logs >out 2>err </dev/null
+status=$?
+check "a container runs the program, with the variable" exits 5
+check "and its log comes out of standard error" grep -q hipMalloc rec4/logs_amd_log.txt
+run record -e hostlog -o x.grt -d 1
+expect "hostlog without a program" 1 'needs a program'
+"$GRTRACE" rocm record -o rec3 -- true >out 2>err </dev/null
+output=$(cat err)
+check "a program that logs nothing is told" says 'no log was written'
+plan
