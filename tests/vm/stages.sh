@@ -3,6 +3,7 @@
 #
 # The self-tests of tests/kernel about limits, stages and trace events, in the
 # virtual machine, with the software GPU.
+# kernels in soak: trixie sid
 
 # shellcheck source=tests/vm/_lib.sh
 . "$(dirname -- "$0")/_lib.sh"
