@@ -223,7 +223,8 @@ void reading_note_joins(struct notes *n, const struct grt_jobs *jobs, const stru
 		     "been left out",
 		     c->whole);
 	if (c->no_status)
-		note(n, "%" PRIu64 " jobs were completed without it being told whether they failed", c->no_status);
+		note(n, "%" PRIu64 " jobs were completed without it being told whether they failed",
+		     c->no_status);
 	if (c->unordered_start)
 		note(n, "%" PRIu64 " jobs have no START, and it can be inferred only from all jobs of a ring",
 		     c->unordered_start);

@@ -401,7 +401,8 @@ static inline char *put_field(const struct grt_line_out *l, char *p, const struc
 	memcpy(&n, (const char *)e + f->offset, sizeof(n));
 	n <<= f->up;
 	n = f->how == SIGNED ? (uint64_t)((int64_t)n >> f->down) : n >> f->down;
-	if ((f->when == NOT_ZERO && !n) || (f->when == KNOWN && n == GRT_STATUS_UNKNOWN) || (f->when == NOT_NEGATIVE && (int64_t)n < 0))
+	if ((f->when == NOT_ZERO && !n) || (f->when == KNOWN && n == GRT_STATUS_UNKNOWN) ||
+	    (f->when == NOT_NEGATIVE && (int64_t)n < 0))
 		return p;
 	memcpy(p, f->key.text, sizeof(f->key.text));
 	p += f->key.len;
