@@ -278,11 +278,18 @@ unit-tests: $(UNIT)
 test-tools: $(TOOLS) $(BIN) $(INJECT)
 vm-tools: test-tools $(if $(has_kernel),test-modules)
 
-# Fuzz targets are compiled whole, so that the fuzzer sees the library's branches.
-$(FUZZ): $(O)/%: %.c $(LIB_SRC) $(UNIT_AUX) $(HEADERS) $(wildcard lib/*/*.h)
+# Fuzz targets have a library of their own, in which the fuzzer sees the branches.
+FUZZ_CFLAGS := -std=gnu11 -D_GNU_SOURCE=1 -O1 -g -Iinclude -Ilib -Itests/unit \
+	-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
+FUZZ_OBJ := $(patsubst %.c,$(O)/fuzz/%.o,$(LIB_SRC) $(UNIT_AUX))
+
+$(O)/fuzz/%.o: %.c $(O)/flags
 	@mkdir -p $(@D)
-	$(call say,FUZZ,$@)$(CLANG) -std=gnu11 -D_GNU_SOURCE=1 -O1 -g -Iinclude -Ilib -Itests/unit \
-		-fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -o $@ $< $(LIB_SRC) $(UNIT_AUX) -lm
+	$(call say,CC,$@)$(CLANG) $(FUZZ_CFLAGS) -MMD -MP -c -o $@ $<
+
+$(FUZZ): $(O)/%: $(O)/fuzz/%.o $(FUZZ_OBJ)
+	@mkdir -p $(@D)
+	$(call say,FUZZ,$@)$(CLANG) -fsanitize=fuzzer,address,undefined -o $@ $< $(FUZZ_OBJ) -lm
 fuzzers: $(FUZZ)
 
 check:
@@ -353,4 +360,4 @@ clean:
 	rm -rf $(O)/obj $(O)/inject $(O)/bpf $(O)/tests $(O)/bench $(O)/tools $(O)/kernel $(O)/include $(O)/san $(O)/warn $(O)/on-* $(O)/vendor
 	rm -f $(BIN) $(INJECT) $(LIBA) $(LIBSO) $(O)/libgrtrace.map $(O)/libgrtrace.pc $(O)/flags
 
--include $(patsubst %.o,%.d,$(INJECT_OBJ) $(LIB_OBJ) $(CMD_OBJ) $(AUX_OBJ) $(UNWIND_OBJ) $(call obj,$(UNIT_SRC) $(TOOL_SRC)))
+-include $(patsubst %.o,%.d,$(FUZZ_OBJ) $(INJECT_OBJ) $(LIB_OBJ) $(CMD_OBJ) $(AUX_OBJ) $(UNWIND_OBJ) $(call obj,$(UNIT_SRC) $(TOOL_SRC)))

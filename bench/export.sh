@@ -21,8 +21,7 @@ mkdir big small
 
 # The best of three runs: seconds and KiB.
 best() { # COMMAND...
-	local i
-	for i in 1 2 3; do
+	for _ in 1 2 3; do
 		"$build/bench/bench_merge" run "$@" 2>/dev/null
 	done | sort -n | head -n 1
 }

@@ -32,7 +32,7 @@ tell() { # NAME SECONDS MIB
 "$build/bench/bench_rocm" -s "${2:-1024}" -n 3 -k "$dir/log"
 
 # Counts calls, kernels by queue, and enqueued against complete: less than the report does.
-cat >"$dir/pipeline" <<'END'
+cat >"$dir/pipeline" <<'PIPELINE'
 grep -E 'ShaderName|Dispatch Header|hip[A-Za-z]+ \(|Returned|Command ' "$1" | awk '
 	/ShaderName/ { sub(/.*ShaderName : /, ""); name = $0; next }
 	/Dispatch Header/ { match($0, /HWq=0x[0-9a-f]+/); n[substr($0, RSTART, RLENGTH) " " name]++; next }
@@ -40,7 +40,7 @@ grep -E 'ShaderName|Dispatch Header|hip[A-Za-z]+ \(|Returned|Command ' "$1" | aw
 	match($0, /enqueued: 0x[0-9a-f]+/) { split($0, p, ":"); since[substr($0, RSTART + 10, RLENGTH - 10)] = p[5] + 0; next }
 	match($0, /Command 0x[0-9a-f]+ complete/) { k = substr($0, RSTART + 8, RLENGTH - 17); split($0, p, ":"); took += p[5] - since[k]; done++ }
 	END { for (k in n) print n[k], k; for (k in call) print call[k], k; print took / done }'
-END
+PIPELINE
 ours=$(cost "$build/grtrace" rocm report --amd-log "$dir/log")
 peer=$(cost sh "$dir/pipeline" "$dir/log")
 # shellcheck disable=SC2086 # two words

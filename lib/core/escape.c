@@ -161,10 +161,14 @@ static bool csv_quotes(const char *src, size_t len)
 		       src[0] == ' ' || src[len - 1] == ' ');
 }
 
-/* What is the same in every kind of output: most text is. */
-static bool is_plain(char c)
+/* What certainly stays as it is: most text does. */
+static bool is_plain(enum grt_escape kind, char c)
 {
-	return c >= ' ' && c < 0x7f && c != '"' && c != '\\';
+	if (c < ' ' || c >= 0x7f || c == '"' || c == '\\')
+		return false;
+	if (kind == GRT_ESCAPE_FRAME)
+		return c != ';';
+	return kind != GRT_ESCAPE_XML || !strchr("&<>'", c);
 }
 
 size_t grt_escape(enum grt_escape kind, char *dst, size_t room, const char *src, size_t len)
@@ -185,7 +189,7 @@ size_t grt_escape(enum grt_escape kind, char *dst, size_t room, const char *src,
 		char text[24];
 		size_t n;
 
-		if (is_plain(*src)) {
+		if (is_plain(kind, *src)) {
 			if (room - used <= 1)
 				break;
 			dst[used++] = *src++;

@@ -102,8 +102,8 @@ check "perfetto: protoc takes it apart" test "$(protoc --decode_raw <all.perfett
 check "perfetto: and nothing is left over" test -z "$(protoc --decode_raw <every.perfetto | grep -v '[{}:]')"
 
 # The reader itself: what it must refuse.
-head -c 300 all.perfetto >cut
-output=$(shown perfetto cut 2>&1)
+head -c 300 all.perfetto >cut.perfetto
+output=$(shown perfetto cut.perfetto 2>&1)
 check "the reader refuses a cut file" says 'Bad: a field is cut'
 sed 's/"ph":"B"/"ph":"i","s":"t"/' all.chrome >ends
 output=$(shown chrome ends 2>&1)

@@ -19,7 +19,7 @@ check "so are the files" test "$(stat -c %a grtrace.out.grt/* | sort -u)" = 600
 check "dump sees as many events" test "$(sum grtrace.out.grt)" = 8000
 check "it is complete" grep -q 'state = "complete"' grtrace.out.grt/metadata
 check "the command line is in it" grep -q 'command = ".*grtrace record -e kmod sleep 0.5"' grtrace.out.grt/metadata
-check "clocks of start and end are in it" test "$(grep -c 'clock_.* = "monotonic=[0-9]* realtime=[0-9]* boottime=[0-9]*"' grtrace.out.grt/metadata)" = 2
+check "clocks of start and end are in it" test "$(grep -c 'clock_.* = "monotonic=[0-9]* realtime=[0-9]* boottime=[0-9]* monotonic_raw=[0-9]*"' grtrace.out.grt/metadata)" = 2
 check "the module's balance is in it" grep -q 'kmod_balance = "emitted=8006 delivered=8000' grtrace.out.grt/metadata
 check "a stopped module is stopped again" settled control stopped
 

@@ -14,7 +14,7 @@ verdict() { # FILE MESSAGES
 }
 # Another version lays out otherwise: Debian 12's is the measure.
 if clang-format --version 2>/dev/null | grep -q ' version 14\.'; then
-	for file in cmds/*.[ch] sources/*.[ch] sources/bpf/*.[ch] lib/*/*.[ch]; do
+	for file in cmds/*.[ch] inject/*.[ch] sources/*.[ch] sources/bpf/*.[ch] lib/*/*.[ch]; do
 		verdict "$file" "$(clang-format --dry-run "$file" 2>&1)"
 	done
 else

@@ -146,8 +146,8 @@ static void large_records(struct fixture *f, unsigned int cpus)
 		.content_size = 8 * sizeof(*t),
 		.packet_size = 8 * sizeof(*t),
 	};
-	*e = (struct grt_event){.time = 1, .type = 50, .size = 65528};
-	*(struct grt_event *)(t->records + 65528) = (struct grt_event){.time = 2, .type = 51, .size = 65528};
+	*e = (struct grt_event){.time = 1, .type = 62, .size = 65528};
+	*(struct grt_event *)(t->records + 65528) = (struct grt_event){.time = 2, .type = 63, .size = 65528};
 	*(struct grt_event *)(t->records + 2 * 65528) =
 		(struct grt_event){.time = 3, .type = GRT_EV_START, .size = 48};
 	fd = open(f->path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
