@@ -711,7 +711,7 @@ static void case_real_replaced(void)
 		errors += !!real.job[i].r.status;
 	CHECK_EQ(real_delivered(), errors);
 	b = kmod_balance("total");
-	CHECK_OK(closes(&b));
+	CHECK_OK(balance_closes(&b));
 	CHECK_EQ(b.fate[GRT_FATE_AGGREGATED], real_steps() - errors);
 	CHECK_EQ(b.fate[GRT_FATE_DELIVERED], errors + windows + capture_count(&c, GRT_EV_NAME));
 	CHECK_EQ(b.emitted, b.fate[GRT_FATE_AGGREGATED] + b.fate[GRT_FATE_DELIVERED]);
