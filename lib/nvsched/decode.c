@@ -705,6 +705,7 @@ static int on_dup(struct grt_nv *d, const struct grt_nv_call *c)
 	struct grt_nv_node *from = find(d, get32(h + NV_DUP_CLIENT_SRC), get32(h + NV_DUP_OBJECT_SRC)), *n;
 	struct grt_nv_channel *ch = from ? from->channel : NULL;
 	struct grt_nv_group *g = from ? from->group : NULL;
+	const struct end why = {.at = c, .cause = CAUSE_UNKNOWN};
 	enum kind kind = from ? from->kind : KIND_OTHER;
 	int ret = 0;
 
@@ -723,9 +724,9 @@ static int on_dup(struct grt_nv *d, const struct grt_nv_call *c)
 		return 0;
 	}
 	if (ch)
-		channel_put(d, ch, NULL, false);
+		channel_put(d, ch, &why, true);
 	if (g)
-		group_put(d, g, NULL);
+		group_put(d, g, &why);
 	return ret;
 }
 

@@ -90,7 +90,8 @@ static int keep_name(struct reader *d, const char *name, size_t len)
 		d->name = more;
 		d->room = 2 * len;
 	}
-	memcpy(d->name, name, len);
+	if (len)
+		memcpy(d->name, name, len);
 	d->r.name = (struct grt_span){d->name, len};
 	return 0;
 }

@@ -124,7 +124,8 @@ static int keep_line(struct reader *r, const char *line, size_t len)
 		r->last = more;
 		r->last_room = 2 * len;
 	}
-	memcpy(r->last, line, len);
+	if (len)
+		memcpy(r->last, line, len);
 	r->last_len = len;
 	return 0;
 }

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # config, and record's settings of the module: files of settings, profiles, JSON, what is put back.
+# alone
 # Several settings at once need a module that obeys at once: tests/vm/config.sh.
 
 # shellcheck source=tests/cli/_lib.sh

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # start, stop, status and config against a stand-in for the kernel module.
+# alone
 
 # shellcheck source=tests/cli/_lib.sh
 . "$GRTRACE_SRC/tests/cli/_lib.sh"
