@@ -453,11 +453,15 @@ static struct sample *near(struct thread *t, const struct grt_cupti_record *r)
 
 static uint32_t by_window(struct grt_seeds *s, struct thread *t, const struct grt_cupti_record *r)
 {
-	struct thread *from = t ? t : s->thread, *to = t ? t + 1 : s->thread + s->threads, *best = NULL;
+	struct thread *from = t ? t : s->thread, *best = NULL;
+	uint32_t threads = t ? 1 : (uint32_t)s->threads;
 	struct sample *found = NULL;
 
-	for (t = from; t < to; t++) {
-		struct sample *is = near(t, r);
+	for (uint32_t i = 0; i < threads; i++) {
+		struct sample *is;
+
+		t = from + i;
+		is = near(t, r);
 
 		if (is && (!found || (is->ts <= r->start) > (found->ts <= r->start) ||
 			   (is->ts <= r->start && is->ts > found->ts))) {
