@@ -42,9 +42,11 @@ static char config[4096];
 
 static void put_file(const char *name, const char *text)
 {
-	int fd = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	int fd = open(name, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	ssize_t n = fd < 0 ? -1 : write(fd, text, strlen(text));
 
-	if (fd < 0 || write(fd, text, strlen(text)) < 0)
+	/* in this order, no moment is long in which another's write would be lost */
+	if (n < 0 || ftruncate(fd, n))
 		err(1, "%s", name);
 	close(fd);
 }
@@ -238,7 +240,7 @@ static void obey(void)
 /* One key=value replaces that line of all of them. */
 static void set_key(void)
 {
-	char line[256], key[64], rest[sizeof(config)], *at;
+	char line[256], now[256], key[64], rest[sizeof(config)], *at;
 
 	get_file("config", line, sizeof(line));
 	snprintf(key, sizeof(key), "%.*s=", (int)strcspn(line, "="), line);
@@ -247,7 +249,10 @@ static void set_key(void)
 		return;
 	snprintf(rest, sizeof(rest), "%s", at + strcspn(at, "\n"));
 	snprintf(at, sizeof(config) - (size_t)(at - config), "%s%s", line, rest);
-	put_file("config", config);
+	/* The next setting may be there already: it must not be overwritten. */
+	get_file("config", now, sizeof(now));
+	if (!strcmp(now, line))
+		put_file("config", config);
 }
 
 /* A key of words is printed as one. */
