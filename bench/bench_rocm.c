@@ -8,25 +8,10 @@
  *
  * -k keeps FILE, -n 0 only writes it.
  */
-#include <inttypes.h>
-#include <stdlib.h>
-#include <sys/resource.h>
-#include <time.h>
-#include <unistd.h>
-
-#include <grtrace/grtrace.h>
+#include "reading.h"
 
 #define QUEUES 4
 #define KERNELS 7
-
-/* CPU time, so that a busy machine does not show. */
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
 
 struct writer {
 	FILE *out;
@@ -97,72 +82,14 @@ static uint64_t make_file(const char *path, uint64_t bytes, uint64_t *lines)
 	return (uint64_t)size;
 }
 
-struct count {
-	struct grt_consumer c;
-	uint64_t events;
-};
-
-static int on_event(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
-{
-	(void)e;
-	(void)cpu;
-	((struct count *)c)->events++;
-	return 0;
-}
-
-static double read_once(const char *path, struct count *k, struct grt_health *h)
-{
-	struct grt_session *s;
-	struct grt_err err;
-	double begin = now();
-
-	*k = (struct count){.c = {.event = on_event}};
-	if (grt_session_open(&s, path, &err) || grt_session_run(s, &k->c, 0, UINT64_MAX, &err)) {
-		fprintf(stderr, "bench_rocm: %s: %s\n", err.what, err.why);
-		exit(1);
-	}
-	*h = *grt_session_health(s);
-	grt_session_close(s);
-	return now() - begin;
-}
-
 int main(int argc, char **argv)
 {
-	uint64_t mib = 256, runs = 5, size, lines;
-	struct grt_health h = {0};
-	struct rusage use;
-	struct count k = {.events = 0};
-	double best = 1e9, took;
-	bool keep = false;
-	int opt;
+	struct reading r;
+	uint64_t size, lines;
 
-	while ((opt = getopt(argc, argv, "s:n:k")) != -1) {
-		if (opt == 's')
-			mib = strtoull(optarg, NULL, 0);
-		else if (opt == 'n')
-			runs = strtoull(optarg, NULL, 0);
-		else if (opt == 'k')
-			keep = true;
-		else
-			return 2;
-	}
-	if (optind + 1 != argc) {
-		fprintf(stderr, "usage: bench_rocm [-s MIB] [-n RUNS] [-k] FILE\n");
+	if (!reading_options(&r, argc, argv, "s:n:k"))
 		return 2;
-	}
-	size = make_file(argv[optind], mib << 20, &lines);
-	for (uint64_t i = 0; i < runs; i++) {
-		took = read_once(argv[optind], &k, &h);
-		best = took < best ? took : best;
-	}
-	getrusage(RUSAGE_SELF, &use);
-	printf("log: %.0f MB, %" PRIu64 " lines\n", (double)size / 1e6, lines);
-	if (runs)
-		printf("read: %.0f MB/s, %.2f M lines/s, %" PRIu64 " events, %" PRIu64
-		       " passed over, %" PRIu64 " bad, best of %" PRIu64 "; %.0f MiB of memory\n",
-		       (double)size / best / 1e6, (double)lines / best / 1e6, k.events, h.text.skipped,
-		       h.text.bad, runs, (double)use.ru_maxrss / 1024);
-	if (!keep)
-		unlink(argv[optind]);
+	size = make_file(r.path, r.mib << 20, &lines);
+	reading_run(&r, size, lines);
 	return 0;
 }

@@ -9,24 +9,13 @@
 #include <string.h>
 #include <time.h>
 
+#include <grtrace/tsg.h>
+
 #include "core/nv_codes.h"
 #include "sched.h"
 
 #define UNKNOWN UINT32_MAX
 #define NS_PER_DAY (86400 * NS_PER_S)
-
-/* The part that all TSG_* events begin with. */
-struct tsg {
-	struct grt_event e;
-	uint32_t client;
-	uint32_t tsg;
-	uint32_t bus;
-	uint32_t grp;
-	uint32_t runlist;
-	uint32_t nv_engine;
-};
-
-_Static_assert(offsetof(struct tsg, nv_engine) == offsetof(struct grt_ev_tsg_init, nv_engine), "the same");
 
 /* ------------------------------------------------------------- values */
 
@@ -241,7 +230,7 @@ static void put_comm(const char *comm)
 		putchar(' ');
 }
 
-static void put_identity(const struct tsg *t)
+static void put_identity(const struct grt_tsg_event *t)
 {
 	if (t->tsg)
 		printf(" TSG=%08" PRIx32 ":%08" PRIx32, t->client, t->tsg);
@@ -261,7 +250,7 @@ static void text_line(const struct line *l, const struct grt_event *e, uint32_t 
 	snprintf(pid, sizeof(pid), "%" PRIu32, e->pid);
 	printf(" [CPU%02" PRIu32 "] %-12s PID=%-6s", cpu, title_of(e), pid);
 	put_comm(comm);
-	put_identity((const struct tsg *)e);
+	put_identity((const struct grt_tsg_event *)e);
 	forms[e->type].put(l, e);
 	putchar('\n');
 }
@@ -269,7 +258,7 @@ static void text_line(const struct line *l, const struct grt_event *e, uint32_t 
 static void json_line(const struct line *l, const struct grt_event *e, uint32_t cpu, const char *comm,
 		      const char *process)
 {
-	const struct tsg *t = (const struct tsg *)e;
+	const struct grt_tsg_event *t = (const struct grt_tsg_event *)e;
 
 	printf("{\"time\":%" PRIu64 ",\"cpu\":%" PRIu32 ",\"event\":\"%s\",\"pid\":%" PRIu32
 	       ",\"tid\":%" PRIu32,

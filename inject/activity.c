@@ -136,21 +136,27 @@ static void put_kernel(const union cupti_record *c, uint64_t now)
 	packets_put(&packets, &r.e);
 }
 
+/* CUPTI's three records of memory have these members, each at places of its own. */
+#define BEGIN_COPY(r, m, now)                                           \
+	do {                                                            \
+		event_init(&(r).e, GRT_EV_GPU_COPY, sizeof(r), now);    \
+		STAMPS(r, m);                                           \
+		(r).correlation = launch_correlation((m)->correlation); \
+		(r).graph_node = (m)->graph_node;                       \
+		(r).bytes = (m)->bytes;                                 \
+		(r).gpu = (m)->device;                                  \
+		(r).context = (m)->context;                             \
+		(r).cuda_stream = (m)->stream;                          \
+		(r).graph = (m)->graph;                                 \
+	} while (0)
+
 static void put_copy(const union cupti_record *c, uint64_t now)
 {
 	const struct cupti_memcpy *m = &c->copy;
 	struct grt_ev_gpu_copy r;
 
-	event_init(&r.e, GRT_EV_GPU_COPY, sizeof(r), now);
-	STAMPS(r, m);
-	r.correlation = launch_correlation(m->correlation);
-	r.graph_node = m->graph_node;
-	r.bytes = m->bytes;
+	BEGIN_COPY(r, m, now);
 	r.kind = m->copy_kind;
-	r.gpu = m->device;
-	r.context = m->context;
-	r.cuda_stream = m->stream;
-	r.graph = m->graph;
 	packets_put(&packets, &r.e);
 }
 
@@ -159,16 +165,8 @@ static void put_peer(const union cupti_record *c, uint64_t now)
 	const struct cupti_memcpy_peer *m = &c->peer;
 	struct grt_ev_gpu_copy r;
 
-	event_init(&r.e, GRT_EV_GPU_COPY, sizeof(r), now);
-	STAMPS(r, m);
-	r.correlation = launch_correlation(m->correlation);
-	r.graph_node = m->graph_node;
-	r.bytes = m->bytes;
+	BEGIN_COPY(r, m, now);
 	r.kind = m->copy_kind;
-	r.gpu = m->device;
-	r.context = m->context;
-	r.cuda_stream = m->stream;
-	r.graph = m->graph;
 	r.from_gpu = m->src_device;
 	r.to_gpu = m->dst_device;
 	packets_put(&packets, &r.e);
@@ -179,17 +177,9 @@ static void put_set(const union cupti_record *c, uint64_t now)
 	const struct cupti_memset *m = &c->set;
 	struct grt_ev_gpu_copy r;
 
-	event_init(&r.e, GRT_EV_GPU_COPY, sizeof(r), now);
-	STAMPS(r, m);
-	r.correlation = launch_correlation(m->correlation);
-	r.graph_node = m->graph_node;
-	r.bytes = m->bytes;
+	BEGIN_COPY(r, m, now);
 	r.kind = GRT_CUDA_SET;
 	r.value = m->value;
-	r.gpu = m->device;
-	r.context = m->context;
-	r.cuda_stream = m->stream;
-	r.graph = m->graph;
 	packets_put(&packets, &r.e);
 }
 

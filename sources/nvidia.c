@@ -12,33 +12,23 @@ static const char *const objects[] = {"nvidia", NULL};
 
 static void configure(struct bpf_config *config)
 {
-	nvidia_majors(config->majors, BPF_MAJORS, NULL);
+	nvidia_majors(config->majors, BPF_MAJORS);
 }
 
 static const struct bpf_kind kind = {.name = "nvidia", .objects = objects, .configure = configure};
 
 /* The system calls are everywhere: without a driver there is nothing to see. */
-static bool has_driver(void)
-{
-	uint32_t majors[BPF_MAJORS];
-	bool loaded;
-
-	nvidia_majors(majors, BPF_MAJORS, &loaded);
-	return loaded;
-}
-
 static int probe_it(struct grt_err *err)
 {
-	if (!has_driver())
-		return grt_err_set(err, -ENODEV, "no line of /proc/devices is of NVIDIA",
-				   "sudo modprobe nvidia", "NVIDIA's driver is not loaded");
-	return bpf_probe(objects, err);
+	int ret = nvidia_loaded(err);
+
+	return ret ? ret : bpf_probe(objects, err);
 }
 
 /* Who asks for it by name may load the driver while it runs. */
 static int open_it(void **state, const struct source_setup *setup, struct grt_err *err)
 {
-	if (!has_driver() && setup->note)
+	if (nvidia_loaded(NULL) && setup->note)
 		setup->note(
 			"nvidia: NVIDIA's driver is not loaded (no line of /proc/devices is of NVIDIA): if it is "
 			"loaded now, nvidia-uvm will not be seen");

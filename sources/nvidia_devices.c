@@ -2,6 +2,7 @@
 /*
  * Reads /proc/devices, below $GRTRACE_SYSROOT where that is set.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,24 +46,32 @@ static bool is_among(const uint32_t *major, unsigned int n, uint32_t wanted)
 	return false;
 }
 
-unsigned int nvidia_majors(uint32_t *major, unsigned int room, bool *loaded)
+unsigned int nvidia_majors(uint32_t *major, unsigned int room)
 {
 	FILE *f = open_rows();
 	unsigned int n = 0;
 	struct row r;
-	bool any = false;
 
 	major[n++] = NVIDIA_MAJOR;
-	while (next_row(f, &r)) {
-		any = true;
+	while (next_row(f, &r))
 		if (n < room && !is_among(major, n, r.major))
 			major[n++] = r.major;
-	}
 	if (f)
 		fclose(f);
-	if (loaded)
-		*loaded = any;
 	return n;
+}
+
+int nvidia_loaded(struct grt_err *err)
+{
+	FILE *f = open_rows();
+	struct row r;
+	bool loaded = next_row(f, &r);
+
+	if (f)
+		fclose(f);
+	return loaded ? 0
+		      : grt_err_set(err, -ENODEV, "no line of /proc/devices is of NVIDIA",
+				    "sudo modprobe nvidia", "NVIDIA's driver is not loaded");
 }
 
 /* Minors of the first major are fixed. */

@@ -10,16 +10,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <grtrace/grtrace.h>
+
 /* /dev/nvidia*, always. */
 #define NVIDIA_MAJOR 195
 
 /**
  * nvidia_majors - the majors of NVIDIA's device files, NVIDIA_MAJOR first
  * @major: room for @room
- * @loaded: gets whether a driver has them now; may be NULL
  * Return: how many
  */
-unsigned int nvidia_majors(uint32_t *major, unsigned int room, bool *loaded);
+unsigned int nvidia_majors(uint32_t *major, unsigned int room);
+
+/** nvidia_loaded - whether a driver has device files now. Return: 0, or -ENODEV with what, why and fix */
+int nvidia_loaded(struct grt_err *err);
 
 /**
  * nvidia_device_name - the device file's name, as nvidia0

@@ -211,26 +211,16 @@ static const struct bpf_decoder decoder = {
 static const char *const objects[] = {"nvsched", NULL};
 static const struct bpf_kind kind = {.name = "nvsched", .objects = objects, .decoder = &decoder};
 
-static bool has_driver(void)
-{
-	uint32_t majors[BPF_MAJORS];
-	bool loaded;
-
-	nvidia_majors(majors, BPF_MAJORS, &loaded);
-	return loaded;
-}
-
 static int probe_it(struct grt_err *err)
 {
-	if (!has_driver())
-		return grt_err_set(err, -ENODEV, "no line of /proc/devices is of NVIDIA",
-				   "sudo modprobe nvidia", "NVIDIA's driver is not loaded");
-	return bpf_probe(objects, err);
+	int ret = nvidia_loaded(err);
+
+	return ret ? ret : bpf_probe(objects, err);
 }
 
 static int open_it(void **state, const struct source_setup *setup, struct grt_err *err)
 {
-	if (!has_driver() && !setup->refused && setup->note)
+	if (nvidia_loaded(NULL) && !setup->refused && setup->note)
 		setup->note("nvsched: NVIDIA's driver is not loaded (no line of /proc/devices is of NVIDIA)");
 	return bpf_open(state, setup, &kind, err);
 }

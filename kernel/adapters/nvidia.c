@@ -31,6 +31,8 @@
 #include <linux/seq_file.h>
 #include <linux/uaccess.h>
 
+#include <grtrace/tsg.h>
+
 #include "../core/grtrace.h"
 
 #define DRIVER "nvidia"
@@ -200,27 +202,6 @@ static const void *read_pointer(const void *object, int offset)
 	return (const void *)(unsigned long)read_u64(object, offset);
 }
 
-/* The part that all TSG_* events begin with. */
-struct tsg {
-	struct grt_event e;
-	u32 client;
-	u32 tsg;
-	u32 bus;
-	u32 grp;
-	u32 runlist;
-	u32 nv_engine;
-};
-
-#define BEGINS_ALIKE(name)                                                                       \
-	static_assert(offsetof(struct grt_ev_##name, client) == offsetof(struct tsg, client) &&  \
-		      offsetof(struct grt_ev_##name, nv_engine) == offsetof(struct tsg, nv_engine))
-BEGINS_ALIKE(tsg_init);
-BEGINS_ALIKE(tsg_schedule);
-BEGINS_ALIKE(tsg_token);
-BEGINS_ALIKE(tsg_channel);
-BEGINS_ALIKE(tsg_set);
-BEGINS_ALIKE(tsg_destroy);
-
 /* gpuId is domain << 16 | bus << 8 | device. */
 static u32 bus_of(const void *gpu)
 {
@@ -239,7 +220,7 @@ static u32 client_of(const void *resource)
 	return read_u32(read_pointer(read_pointer(resource, layout->ref), REF_CLIENT), layout->client, 0);
 }
 
-static void take_group(struct tsg *t, const void *kcg)
+static void take_group(struct grt_tsg_event *t, const void *kcg)
 {
 	t->grp = read_u32(kcg, layout->grp, UNKNOWN);
 	t->runlist = read_u32(kcg, layout->grp + GRP_RUNLIST, UNKNOWN);
@@ -254,7 +235,7 @@ static u32 interleave_of(const void *kcg)
 }
 
 /* Return: the KernelChannelGroup */
-static const void *take_api(struct tsg *t, const void *api)
+static const void *take_api(struct grt_tsg_event *t, const void *api)
 {
 	const void *kcg = read_pointer(api, layout->api_kcg);
 
@@ -276,7 +257,7 @@ struct call {
 	const void *arg[4];
 	u64 asked;
 	struct outer *outer;
-	struct tsg tsg;
+	struct grt_tsg_event tsg;
 };
 
 /**
@@ -394,7 +375,7 @@ static void init_leave(struct call *c, u32 status)
 		return;
 	}
 	ev.bus = bus_of(c->arg[0]);
-	take_group((struct tsg *)&ev, kcg);
+	take_group((struct grt_tsg_event *)&ev, kcg);
 	ev.timeslice = status ? 0 : read_u64(kcg, layout->timeslice);
 	ev.interleave = status ? UNKNOWN : interleave_of(kcg);
 	if (status)
@@ -464,7 +445,7 @@ static void schedule_leave(struct call *c, u32 status)
 {
 	struct grt_ev_tsg_schedule ev = { .chid = UNKNOWN };
 
-	emit_schedule(&ev, take_api((struct tsg *)&ev, c->arg[0]), c, status);
+	emit_schedule(&ev, take_api((struct grt_tsg_event *)&ev, c->arg[0]), c, status);
 }
 
 static u32 chid_of(const void *kc)
@@ -478,7 +459,7 @@ static void schedule_channel_leave(struct call *c, u32 status)
 	const void *kc = c->arg[0];
 	struct grt_ev_tsg_schedule ev = { .channel = handle_of(kc), .chid = chid_of(kc) };
 
-	emit_schedule(&ev, take_api((struct tsg *)&ev, read_pointer(kc, layout->kc_api)), c, status);
+	emit_schedule(&ev, take_api((struct grt_tsg_event *)&ev, read_pointer(kc, layout->kc_api)), c, status);
 }
 
 /* kchannelCtrlCmdGpfifoGetWorkSubmitToken_IMPL(KernelChannel *, NvU32 *token) */
@@ -490,7 +471,7 @@ static void token_leave(struct call *c, u32 status)
 		.token = status ? 0 : read_u32(c->arg[1], 0, 0),
 	};
 
-	take_api((struct tsg *)&ev, read_pointer(kc, layout->kc_api));
+	take_api((struct grt_tsg_event *)&ev, read_pointer(kc, layout->kc_api));
 	ev.e.type = GRT_EV_TSG_TOKEN;
 	grtrace_emit(&ev.e);
 }
@@ -503,9 +484,9 @@ static void emit_channel(const struct call *c, bool bound)
 		.channels = read_u32(kcg, layout->grp + GRP_CHANNELS, UNKNOWN),
 	};
 
-	take_api((struct tsg *)&ev, read_pointer(kc, layout->kc_api));
+	take_api((struct grt_tsg_event *)&ev, read_pointer(kc, layout->kc_api));
 	ev.bus = bus_of(c->arg[0]);
-	take_group((struct tsg *)&ev, kcg);
+	take_group((struct grt_tsg_event *)&ev, kcg);
 	ev.e.type = GRT_EV_TSG_CHANNEL;
 	grtrace_emit(&ev.e);
 }
@@ -527,7 +508,7 @@ static void emit_set(const struct call *c, u64 timeslice, u32 interleave, u32 st
 {
 	struct grt_ev_tsg_set ev = { .timeslice = timeslice, .interleave = interleave, .status = status };
 
-	take_api((struct tsg *)&ev, c->arg[0]);
+	take_api((struct grt_tsg_event *)&ev, c->arg[0]);
 	ev.e.type = GRT_EV_TSG_SET;
 	grtrace_emit(&ev.e);
 }

@@ -6,23 +6,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <grtrace/tsg.h>
+
 #include "core/nv_codes.h"
 
 #define UNKNOWN UINT32_MAX
-
-/* The part that all TSG_* events begin with. */
-struct tsg_event {
-	struct grt_event e;
-	uint32_t client;
-	uint32_t tsg;
-	uint32_t bus;
-	uint32_t grp;
-	uint32_t runlist;
-	uint32_t nv_engine;
-};
-
-_Static_assert(offsetof(struct tsg_event, nv_engine) == offsetof(struct grt_ev_tsg_destroy, nv_engine),
-	       "the same places");
 
 void grt_tsgs_init(struct grt_tsgs *t)
 {
@@ -32,7 +20,7 @@ void grt_tsgs_init(struct grt_tsgs *t)
 
 /* ------------------------------------------------------------------ identity */
 
-static struct grt_key key_of(const struct tsg_event *t)
+static struct grt_key key_of(const struct grt_tsg_event *t)
 {
 	struct grt_key key = {{0}};
 
@@ -54,7 +42,7 @@ static void set_gpu(char *text, size_t room, uint32_t bus)
 			 bus & 7);
 }
 
-static void name_group(struct grt_tsg *g, const struct tsg_event *t)
+static void name_group(struct grt_tsg *g, const struct grt_tsg_event *t)
 {
 	if (t->tsg)
 		snprintf(g->name, sizeof(g->name), "%08" PRIx32 ":%08" PRIx32, t->client, t->tsg);
@@ -66,7 +54,7 @@ static void name_group(struct grt_tsg *g, const struct tsg_event *t)
 		snprintf(g->name, sizeof(g->name), "?");
 }
 
-static void begin_group(struct grt_tsg *g, const struct tsg_event *t)
+static void begin_group(struct grt_tsg *g, const struct grt_tsg_event *t)
 {
 	*g = (struct grt_tsg){
 		.pid = t->e.pid,
@@ -82,7 +70,7 @@ static void begin_group(struct grt_tsg *g, const struct tsg_event *t)
 }
 
 /* What is known stays known. */
-static void learn(struct grt_tsg *g, const struct tsg_event *t)
+static void learn(struct grt_tsg *g, const struct grt_tsg_event *t)
 {
 	const char *engine;
 
@@ -203,7 +191,7 @@ static bool never_was(const struct grt_event *e)
 
 int grt_tsgs_event(struct grt_tsgs *t, const struct grt_event *e)
 {
-	const struct tsg_event *ev = (const struct tsg_event *)e;
+	const struct grt_tsg_event *ev = (const struct grt_tsg_event *)e;
 	struct grt_key key;
 	struct grt_tsg *g;
 	void *found;

@@ -21,6 +21,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <grtrace/tsg.h>
+
 #include "abi.h"
 #include "core/nv_codes.h"
 #include "tree.h"
@@ -158,29 +160,6 @@ static struct grt_nv_node *find(const struct grt_nv *d, uint32_t client, uint32_
 
 /* ------------------------------------------------------------------ events */
 
-/* The part that all TSG_* events begin with. */
-struct tsg_event {
-	struct grt_event e;
-	uint32_t client;
-	uint32_t tsg;
-	uint32_t bus;
-	uint32_t grp;
-	uint32_t runlist;
-	uint32_t nv_engine;
-};
-
-#define BEGINS_ALIKE(name)                                                                             \
-	_Static_assert(offsetof(struct grt_ev_##name, client) == offsetof(struct tsg_event, client) && \
-			       offsetof(struct grt_ev_##name, nv_engine) ==                            \
-				       offsetof(struct tsg_event, nv_engine),                          \
-		       #name)
-BEGINS_ALIKE(tsg_init);
-BEGINS_ALIKE(tsg_schedule);
-BEGINS_ALIKE(tsg_token);
-BEGINS_ALIKE(tsg_channel);
-BEGINS_ALIKE(tsg_set);
-BEGINS_ALIKE(tsg_destroy);
-
 static uint32_t bus_of(const struct grt_nv *d, uint32_t instance)
 {
 	if (instance < GPUS && d->gpu[instance])
@@ -191,7 +170,7 @@ static uint32_t bus_of(const struct grt_nv *d, uint32_t instance)
 static void begin(const struct grt_nv *d, struct grt_event *e, enum grt_event_type type, size_t size,
 		  const struct grt_nv_call *c, const struct grt_nv_group *g)
 {
-	struct tsg_event *t = (struct tsg_event *)e;
+	struct grt_tsg_event *t = (struct grt_tsg_event *)e;
 
 	e->time = c->time;
 	e->type = (uint16_t)type;

@@ -13,6 +13,8 @@
  */
 #include <errno.h>
 
+#include <grtrace/tsg.h>
+
 #include "core/nv_codes.h"
 #include "readers/day.h"
 #include "readers/pci.h"
@@ -142,23 +144,9 @@ static uint32_t cause(const struct row *r)
 
 /* ------------------------------------------------------------------ events */
 
-/* The part that all TSG_* events begin with. */
-struct tsg_event {
-	struct grt_event e;
-	uint32_t client;
-	uint32_t tsg;
-	uint32_t bus;
-	uint32_t grp;
-	uint32_t runlist;
-	uint32_t nv_engine;
-};
-
-_Static_assert(offsetof(struct tsg_event, nv_engine) == offsetof(struct grt_ev_tsg_set, nv_engine),
-	       "the same places");
-
 static void put(const struct row *r, struct grt_event *e, enum grt_event_type type)
 {
-	struct tsg_event *t = (struct tsg_event *)e;
+	struct grt_tsg_event *t = (struct grt_tsg_event *)e;
 
 	e->time = r->time;
 	e->type = (uint16_t)type;

@@ -23,18 +23,29 @@ struct syscall_exit {
 	__s64 ret;
 };
 
-/* The number of the device file behind a descriptor, 0 where it is none. */
-static __always_inline __u32 device_of(struct task_struct *task, __u32 fd)
+/* The open file behind a descriptor, 0 where there is none. @device gets its device number, 0 where it is
+ * none */
+static __always_inline struct file *file_of(struct task_struct *task, __u32 fd, __u32 *device)
 {
 	struct fdtable *table = task->files->fdt;
 	struct file *file = 0;
 	struct inode *inode;
 
+	*device = 0;
 	if (fd >= table->max_fds)
 		return 0;
 	bpf_probe_read_kernel(&file, sizeof(file), table->fd + fd);
 	inode = BPF_CORE_READ(file, f_inode);
-	return BPF_CORE_READ(inode, i_rdev);
+	*device = BPF_CORE_READ(inode, i_rdev);
+	return file;
+}
+
+static __always_inline __u32 device_of(struct task_struct *task, __u32 fd)
+{
+	__u32 device;
+
+	file_of(task, fd, &device);
+	return device;
 }
 
 /* The arguments of the system call that the running thread is in; x86-64: in rdi, rsi, rdx, r10, r8. */

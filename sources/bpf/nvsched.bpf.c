@@ -72,22 +72,6 @@ struct xfer {
 	__u64 at;
 };
 
-static __always_inline __u64 file_of(__u32 fd, __u32 *device)
-{
-	struct task_struct *task = bpf_get_current_task_btf();
-	struct fdtable *table = task->files->fdt;
-	struct file *file = 0;
-	struct inode *inode;
-
-	*device = 0;
-	if (fd >= table->max_fds)
-		return 0;
-	bpf_probe_read_kernel(&file, sizeof(file), table->fd + fd);
-	inode = BPF_CORE_READ(file, f_inode);
-	*device = BPF_CORE_READ(inode, i_rdev);
-	return (__u64)file;
-}
-
 static __always_inline int is_holder(void)
 {
 	__u32 pid = bpf_get_current_pid_tgid() >> 32;
@@ -231,7 +215,7 @@ static __always_inline int put_ioctl(const struct frame *f, __u32 fd, __s64 ret,
 	__u32 device, foreign;
 	__u64 file, from;
 
-	file = file_of(fd, &device);
+	file = (__u64)file_of(bpf_get_current_task_btf(), fd, &device);
 	foreign = device >> 20 != NVIDIA_MAJOR;
 	if (!file || (foreign && !config.refused))
 		return 0;
@@ -296,7 +280,7 @@ int enter_close(struct syscall_enter *ctx)
 
 	if (!is_holder())
 		return 0;
-	file = file_of(ctx->args[0], &device);
+	file = (__u64)file_of(bpf_get_current_task_btf(), ctx->args[0], &device);
 	if (!file || !bpf_map_lookup_elem(&nv_files, &file))
 		return 0;
 	id = bpf_get_current_pid_tgid();
@@ -352,7 +336,7 @@ static __always_inline int opened(__s64 ret)
 
 	if (ret < 0)
 		return 0;
-	file = file_of(ret, &device);
+	file = (__u64)file_of(bpf_get_current_task_btf(), ret, &device);
 	if (!file || bpf_map_delete_elem(&nv_files, &file))
 		return 0;
 	return put_call(GRT_NV_OPENED, file);
