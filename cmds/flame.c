@@ -18,6 +18,7 @@
 #include "outfile.h"
 #include "reading.h"
 #include "readers/folded.h"
+#include "symbols/symbols.h"
 #include "writers/flamegraph.h"
 
 /* What of a file says whether it holds folded stacks. */
@@ -95,9 +96,73 @@ static int on_event(struct grt_consumer *c, const struct grt_event *e, uint32_t 
 	return grt_flame_event(((struct flame *)c)->flame, e);
 }
 
-/* What the picture does not show is said beside it. */
-static void tell(const struct grt_flame_count *n)
+static void tell_missing(const struct grt_launches_count *n)
 {
+	if (n->by_gpu)
+		fprintf(stderr, "  %llu kernels were launched by kernels: [device launch]\n",
+			(unsigned long long)n->by_gpu);
+	if (n->unknown)
+		fprintf(stderr, "  the launch of %llu kernels and copies is not in the trace: [unmatched]\n",
+			(unsigned long long)n->unknown);
+	if (n->nothing)
+		fprintf(stderr,
+			"  %llu launches have no kernel in the trace: [GPU_Launch_Pending], no time\n",
+			(unsigned long long)n->nothing);
+	if (n->open || n->no_stamps)
+		fprintf(stderr, "  %llu had not ended and %llu have no stamps: they have no time\n",
+			(unsigned long long)n->open, (unsigned long long)n->no_stamps);
+	if (n->launches_lost || n->gpu_lost)
+		fprintf(stderr, "  lost: %llu launches, %llu records of the GPU\n",
+			(unsigned long long)n->launches_lost, (unsigned long long)n->gpu_lost);
+	if (n->no_end)
+		fprintf(stderr,
+			"  %llu processes did not see their own end: their last moments may be missing\n",
+			(unsigned long long)n->no_end);
+}
+
+static void tell_symbols(const struct grt_symbols_count *n)
+{
+	if (n->unnamed)
+		fprintf(stderr,
+			"  %llu of %llu addresses have no function (of %llu files, %llu are not here, "
+			"%llu are others now)\n",
+			(unsigned long long)n->unnamed, (unsigned long long)n->asked,
+			(unsigned long long)n->objects, (unsigned long long)n->missing,
+			(unsigned long long)n->other);
+	if (!grt_symbols_can())
+		fputs("  this program was built without elfutils: no function has its name\n", stderr);
+}
+
+/* Return: whether there is anything of CUDA in the trace */
+static bool tell_launches(const struct grt_launch_flame *f)
+{
+	struct grt_launches_count n = grt_launch_flame_count(f);
+	uint64_t work = n.kernels + n.copies;
+	const char *why;
+
+	for (uint32_t i = 0; (why = grt_launch_flame_why(f, i)); i++) {
+		fputs("  ", stderr);
+		cmd_put_text(stderr, why);
+		fputc('\n', stderr);
+	}
+	if (!work && !n.launches)
+		return false;
+	fprintf(stderr,
+		"grtrace flame: %llu kernels and %llu copies, %.3f ms of GPU time; %llu (%.2f %%) under the "
+		"stack of their launch\n",
+		(unsigned long long)n.kernels, (unsigned long long)n.copies,
+		(double)(n.kernel_ns + n.copy_ns) / 1e6, (unsigned long long)n.with_stack,
+		percent(n.with_stack, work));
+	tell_missing(&n);
+	tell_symbols(grt_launch_flame_symbols(f));
+	return true;
+}
+
+/* What the picture does not show is said beside it. */
+static void tell(const struct grt_flame_count *n, bool cuda)
+{
+	if (cuda && !n->jobs && !n->untimed)
+		return;
 	fprintf(stderr, "grtrace flame: %llu jobs, %.3f ms of GPU time, %.1f %% of it under a stack\n",
 		(unsigned long long)n->jobs, (double)n->ns / 1e6,
 		n->ns ? 100 - percent(n->no_stack_ns, n->ns) : 0);
@@ -144,8 +209,11 @@ static int take_events(struct graph *g, struct grt_session *s, const char *path,
 	if (code)
 		return no_tree(code, path);
 	n = grt_flame_count(f->flame);
-	if (ret >= 0)
-		tell(&n);
+	if (ret >= 0) {
+		bool cuda = tell_launches(grt_flame_launches(f->flame));
+
+		tell(&n, cuda);
+	}
 	return reading_faults(s, path, 0, ret, &err);
 }
 

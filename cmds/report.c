@@ -43,7 +43,8 @@ static const struct cmd_opt opts[] = {
 	{"input", 'i', OPT_STR, "PATH", &opt.input,
 	 "recording, raw file or text, - for standard input (default: ./" DEFAULT_INPUT
 	 ", else the live module)"},
-	{"by", 'b', OPT_STR, "WHAT", &opt.by, "job, ring, process, engine, type or tsg (default: a summary)"},
+	{"by", 'b', OPT_STR, "WHAT", &opt.by,
+	 "job, ring, process, engine, type or tsg; of CUDA kernel, stack, stream, device or copy (default: a summary)"},
 	{"sort", 's', OPT_STR, "KEY", &opt.sort,
 	 "a column; jobs also time, the order in which they completed"},
 	{"top", 't', OPT_U64, "N", &opt.top, "rows of the table asked for, 0: all (jobs as text: 20)"},
@@ -62,14 +63,22 @@ static const struct cmd_opt opts[] = {
 #define ENGINES (1U << GRT_BY_ENGINE)
 #define PROCESSES (1U << GRT_BY_PROCESS)
 
-static const struct view summary = {NULL, RINGS | PROCESSES, GRT_BYS, true, false, false};
+#define NO_LAUNCHES GRT_LAUNCH_BYS
+
+static const struct view summary = {NULL,  RINGS | PROCESSES,	GRT_BYS, true, false,
+				    false, GRT_LAUNCH_BY_KERNEL};
 static const struct view views[] = {
-	{"job", RINGS, GRT_BYS, true, false, false},
-	{"ring", RINGS, GRT_BY_RING, false, false, false},
-	{"process", PROCESSES, GRT_BY_PROCESS, false, false, false},
-	{"engine", ENGINES, GRT_BY_ENGINE, false, false, false},
-	{"type", 0, GRT_BYS, false, true, false},
-	{"tsg", 0, GRT_BYS, false, false, true},
+	{"job", RINGS, GRT_BYS, true, false, false, NO_LAUNCHES},
+	{"ring", RINGS, GRT_BY_RING, false, false, false, NO_LAUNCHES},
+	{"process", PROCESSES, GRT_BY_PROCESS, false, false, false, NO_LAUNCHES},
+	{"engine", ENGINES, GRT_BY_ENGINE, false, false, false, NO_LAUNCHES},
+	{"type", 0, GRT_BYS, false, true, false, NO_LAUNCHES},
+	{"tsg", 0, GRT_BYS, false, false, true, NO_LAUNCHES},
+	{"kernel", 0, GRT_BYS, false, false, false, GRT_LAUNCH_BY_KERNEL},
+	{"stack", 0, GRT_BYS, false, false, false, GRT_LAUNCH_BY_STACK},
+	{"stream", 0, GRT_BYS, false, false, false, GRT_LAUNCH_BY_STREAM},
+	{"device", 0, GRT_BYS, false, false, false, GRT_LAUNCH_BY_DEVICE},
+	{"copy", 0, GRT_BYS, false, false, false, GRT_LAUNCH_BY_COPY},
 };
 #define VIEWS (sizeof(views) / sizeof(views[0]))
 
@@ -123,6 +132,12 @@ static int on_tsg(struct grt_consumer *c, const struct grt_event *e, uint32_t cp
 	return grt_tsgs_event(&((struct report *)c)->tsgs, e);
 }
 
+static int on_launched(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
+{
+	(void)cpu;
+	return grt_launch_groups_event(((struct report *)c)->launched, e);
+}
+
 static int on_any_event(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
 {
 	struct report *r = (struct report *)c;
@@ -159,6 +174,8 @@ static void set_consumer(struct report *r)
 	};
 	if (r->view->tsgs)
 		r->c.tsg = on_tsg;
+	if (r->launched)
+		r->c.image = r->c.launch = on_launched;
 	if (r->view->types || r->live)
 		r->c.event = on_any_event;
 	if (r->verbose)
@@ -281,7 +298,9 @@ static int set_view(struct report *r)
 	}
 	if (best.name)
 		return cmd_usage_error("--by %s: unknown (did you mean %s?)", opt.by, best.name);
-	return cmd_usage_error("--by %s: unknown; there are job, ring, process, engine, type, tsg", opt.by);
+	return cmd_usage_error(
+		"--by %s: unknown; there are job, ring, process, engine, type, tsg, kernel, stack, stream, device, copy",
+		opt.by);
 }
 
 static const struct grt_table *sorted_table(const struct report *r)
@@ -290,6 +309,8 @@ static const struct grt_table *sorted_table(const struct report *r)
 		return &grt_type_table;
 	if (r->view->tsgs)
 		return &grt_tsg_table;
+	if (r->view != &summary && r->view->launched != NO_LAUNCHES)
+		return &grt_launch_table[r->view->launched];
 	return r->view->own == GRT_BYS ? &grt_job_table : &grt_group_table[r->view->own];
 }
 
@@ -363,6 +384,8 @@ static int begin_analyses(struct report *r)
 	grt_counters_init(&r->counters, r->job_view.names);
 	grt_aggregates_init(&r->aggregates);
 	grt_tsgs_init(&r->tsgs);
+	if (r->view->launched != NO_LAUNCHES && grt_launch_groups_new(&r->launched, r->view->launched))
+		return -ENOMEM;
 	if (r->job_sort && grt_top_new(&r->top, r->job_sort, &r->job_view, r->job_top))
 		return -ENOMEM;
 	if (r->verbose || r->view->types)
@@ -382,6 +405,7 @@ static void end_analyses(struct report *r)
 	grt_counters_free(&r->counters);
 	grt_aggregates_free(&r->aggregates);
 	grt_tsgs_free(&r->tsgs);
+	grt_launch_groups_free(r->launched);
 	free(r->counts);
 	grt_session_close(r->session);
 }

@@ -11,6 +11,7 @@
 #include "analysis/counts.h"
 #include "analysis/group_table.h"
 #include "analysis/job_table.h"
+#include "analysis/launch_groups.h"
 #include "analysis/top.h"
 #include "analysis/tsg.h"
 #include "reading.h"
@@ -23,6 +24,7 @@
  * @jobs: jobs are shown
  * @types: event types are shown
  * @tsgs: NVIDIA's channel groups are shown
+ * @launched: what CUDA's GPU did, by this; GRT_LAUNCH_BYS: it is not shown
  */
 struct view {
 	const char *name;
@@ -31,6 +33,7 @@ struct view {
 	bool jobs;
 	bool types;
 	bool tsgs;
+	enum grt_launch_by launched;
 };
 
 /**
@@ -41,7 +44,8 @@ struct view {
  * @counters: values of counters
  * @aggregates: rings from AGGREGATE records
  * @tsgs: NVIDIA's channel groups
- * @counts: NULL: not asked for
+ * @launched: what CUDA's GPU did; NULL: not asked for
+ * @counts: the same
  * @job_view: what the columns of jobs need
  * @job_table: the table of jobs under its title of this run
  * @job_sort, @group_sort: the order of the table asked for, NULL: its own
@@ -64,6 +68,7 @@ struct report {
 	struct grt_counters counters;
 	struct grt_aggregates aggregates;
 	struct grt_tsgs tsgs;
+	struct grt_launch_groups *launched;
 	struct grt_counts *counts;
 	struct grt_writer *writer;
 	struct grt_job_view job_view;

@@ -113,6 +113,110 @@ static int write_tsgs(struct report *r)
 	return ret;
 }
 
+/* Kernels of the summary. */
+#define LAUNCHED_SUMMARY 10
+
+static struct grt_launch_view launch_view(const struct report *r, const struct grt_launch_group *const *row,
+					  int64_t n)
+{
+	struct grt_launch_view v = {.span = r->span.known ? r->span.last - r->span.first : 0};
+
+	for (int64_t i = 0; i < n; i++)
+		v.total += grt_hist_sum(&row[i]->exec);
+	return v;
+}
+
+/** struct launch_order - @sort: NULL: as they are */
+struct launch_order {
+	const struct grt_column *sort;
+	struct grt_launch_view view;
+};
+
+static int compare_launched(const void *a, const void *b, void *arg)
+{
+	const struct launch_order *o = arg;
+	struct grt_cell x = grt_column_get(o->sort, &o->view, *(const void *const *)a),
+			y = grt_column_get(o->sort, &o->view, *(const void *const *)b);
+
+	return grt_cell_order(o->sort, &x, &y);
+}
+
+static int write_gaps(struct report *r)
+{
+	const struct grt_launch_gap *const *row;
+	int64_t n = grt_launch_groups_gaps(r->launched, &row);
+	int ret = n < 0 ? -ENOMEM : 0;
+
+	grt_writer_table(r->writer, &grt_launch_gap_table, NULL);
+	for (int64_t i = 0; i < n && !ret; i++)
+		ret = grt_writer_row(r->writer, row[i]);
+	grt_writer_table_end(r->writer);
+	if (grt_launch_groups_late(r->launched))
+		note(&r->notes, "%" PRIu64 " records came more than 32768 others late: idle time may be less",
+		     grt_launch_groups_late(r->launched));
+	return ret;
+}
+
+static void note_launched(struct report *r)
+{
+	struct grt_launches_count n = grt_launch_groups_count(r->launched);
+
+	if (!n.kernels && !n.copies)
+		note(&r->notes, "nothing of CUDA is in this trace: grtrace record -e cuda -- PROG");
+	if (n.unknown)
+		note(&r->notes, "the launch of %" PRIu64 " kernels and copies is not in the trace",
+		     n.unknown);
+	if (n.by_gpu)
+		note(&r->notes, "%" PRIu64 " kernels were launched by kernels", n.by_gpu);
+	if (n.nothing)
+		note(&r->notes, "%" PRIu64 " launches have no kernel in the trace", n.nothing);
+	if (n.open || n.no_stamps)
+		note(&r->notes, "%" PRIu64 " records had not ended and %" PRIu64 " have no stamps: no time",
+		     n.open, n.no_stamps);
+	if (n.launches_lost || n.gpu_lost)
+		note(&r->notes, "lost: %" PRIu64 " launches, %" PRIu64 " records of the GPU", n.launches_lost,
+		     n.gpu_lost);
+	if (grt_launch_groups_over(r->launched))
+		note(&r->notes, "%" PRIu64 " records are in no row: more than %u rows",
+		     grt_launch_groups_over(r->launched), GRT_LAUNCH_GROUPS_MAX);
+}
+
+static int write_launched(struct report *r)
+{
+	const struct grt_launch_group *const *list;
+	const struct grt_launch_group **row;
+	int64_t n = grt_launch_groups_list(r->launched, &list), top = (int64_t)r->group_top;
+	struct launch_order order = {.sort = r->group_sort};
+	int ret = 0;
+
+	/* the summary has it where there is any */
+	if (!n && !r->view->name)
+		return 0;
+	if (!r->view->name)
+		top = LAUNCHED_SUMMARY;
+	row = n < 0 ? NULL : calloc((size_t)n + 1, sizeof(*row));
+	if (!row)
+		return -ENOMEM;
+	memcpy(row, list, (size_t)n * sizeof(*row));
+	order.view = launch_view(r, row, n);
+	if (order.sort)
+		qsort_r(row, (size_t)n, sizeof(*row), compare_launched, &order);
+	grt_writer_table(r->writer, &grt_launch_table[r->view->launched], &order.view);
+	for (int64_t i = 0; i < n && !ret && (!top || i < top); i++)
+		ret = grt_writer_row(r->writer, row[i]);
+	grt_writer_table_end(r->writer);
+	if (top && n > top)
+		note(&r->notes,
+		     r->view->name ? "%" PRId64 " more rows: --top 0 shows all"
+				   : "%" PRId64 " more kernels: --by kernel shows all",
+		     n - top);
+	if (!ret && !r->csv && r->view->launched == GRT_LAUNCH_BY_DEVICE)
+		ret = write_gaps(r);
+	note_launched(r);
+	free(row);
+	return ret;
+}
+
 static int write_cpus(struct report *r)
 {
 	int ret = 0;
@@ -380,8 +484,17 @@ static int write_group_tables(struct report *r)
 	return ret;
 }
 
-/* Jobs come first where they were asked for, and last in the summary. */
-static int write_tables(struct report *r)
+/* A trace of CUDA alone has no jobs: empty tables would say nothing. Machines find every key. */
+static bool only_launched(const struct report *r)
+{
+	struct grt_launches_count n = {0};
+
+	if (r->launched && !r->json && !r->view->name && !r->jobs_seen)
+		n = grt_launch_groups_count(r->launched);
+	return n.kernels || n.copies;
+}
+
+static int write_jobs_and_groups(struct report *r)
 {
 	int ret = 0;
 
@@ -391,6 +504,14 @@ static int write_tables(struct report *r)
 		ret = write_group_tables(r);
 	if (!ret && r->top && !r->view->name)
 		ret = write_top(r);
+	return ret;
+}
+
+/* Jobs come first where they were asked for, and last in the summary. */
+static int write_tables(struct report *r)
+{
+	int ret = only_launched(r) ? 0 : write_jobs_and_groups(r);
+
 	if (!ret && !r->view->name && !r->csv)
 		ret = write_counters(r);
 	if (!ret && (!r->view->name || r->view->own == GRT_BY_RING) && !r->csv)
@@ -399,6 +520,8 @@ static int write_tables(struct report *r)
 		ret = write_types(r);
 	if (!ret && r->view->tsgs)
 		ret = write_tsgs(r);
+	if (!ret && r->launched && (r->view->name || !r->csv))
+		ret = write_launched(r);
 	if (!ret && r->verbose && !r->csv)
 		ret = write_cpus(r);
 	if (!ret && !r->csv)
@@ -422,7 +545,8 @@ int report_print(struct report *r)
 	write_span(r);
 	reading_health(r->writer, h);
 	report_text_health(r->writer, h, r->json);
-	reading_joins(r->writer, r->jobs, r->json);
+	if (r->view->launched == GRT_LAUNCH_BYS || (!r->view->name && !only_launched(r)))
+		reading_joins(r->writer, r->jobs, r->json);
 	reading_balance(r->writer, h, report_unread(r), r->json);
 	grt_writer_end(r->writer);
 	grt_writer_free(r->writer);

@@ -46,6 +46,7 @@ struct row {
 
 struct grt_flame {
 	struct grt_jobs *jobs;
+	struct grt_launch_flame *launches;
 	struct grt_hash_key key;
 	/* names of frames only */
 	struct grt_stacks *text;
@@ -283,9 +284,11 @@ int grt_flame_new(struct grt_flame **out)
 		return -ENOMEM;
 	f->key = grt_hash_key_new();
 	f->owner_free = GRT_NOWHERE;
-	if (!grt_stacks_new(&f->text) && !grt_jobs_new(&f->jobs, &sink, NULL))
+	if (!grt_stacks_new(&f->text) && !grt_launch_flame_new(&f->launches) &&
+	    !grt_jobs_new(&f->jobs, &sink, NULL))
 		return 0;
 	grt_stacks_free(f->text);
+	grt_launch_flame_free(f->launches);
 	free(f);
 	*out = NULL;
 	return -ENOMEM;
@@ -297,6 +300,8 @@ int grt_flame_event(struct grt_flame *f, const struct grt_event *e)
 		return stack_event(f, (const struct grt_ev_stack *)e);
 	if (e->type == GRT_EV_FRAME)
 		return frame_event(f, (const struct grt_ev_frame *)e);
+	if (e->type >= GRT_EV_PROCESS && e->type <= GRT_EV_GPU_OVERHEAD)
+		return grt_launch_flame_event(f->launches, e);
 	return grt_jobs_event(f->jobs, e);
 }
 
@@ -353,11 +358,16 @@ static int put_row(const struct grt_flame *f, const struct grt_flame_shape *shap
 int grt_flame_tree(struct grt_flame *f, const struct grt_flame_shape *shape, struct grt_stacks *tree,
 		   enum grt_stacks_side side)
 {
+	bool bytes = shape->weight == GRT_FLAME_WEIGHT_BYTES;
+	struct grt_launches_count launched;
 	int ret = grt_jobs_flush(f->jobs);
 
-	if (!ret && shape->weight == GRT_FLAME_WEIGHT_BYTES)
+	if (!ret)
+		ret = grt_launch_flame_tree(f->launches, shape, tree, side);
+	launched = grt_launch_flame_count(f->launches);
+	if (!ret && bytes && f->rows && !launched.launches && !launched.copies)
 		return -ENODATA;
-	for (uint32_t i = 0; i < f->rows && !ret; i++)
+	for (uint32_t i = 0; i < f->rows && !ret && !bytes; i++)
 		ret = put_row(f, shape, tree, side, &f->row[i]);
 	return ret;
 }
@@ -374,6 +384,11 @@ struct grt_flame_count grt_flame_count(const struct grt_flame *f)
 	return count;
 }
 
+const struct grt_launch_flame *grt_flame_launches(const struct grt_flame *f)
+{
+	return f->launches;
+}
+
 void grt_flame_free(struct grt_flame *f)
 {
 	if (!f)
@@ -381,6 +396,7 @@ void grt_flame_free(struct grt_flame *f)
 	for (uint32_t i = 0; i < f->stacks; i++)
 		free(f->stack[i].symbol);
 	grt_jobs_free(f->jobs);
+	grt_launch_flame_free(f->launches);
 	grt_index_free(&f->stack_index);
 	grt_index_free(&f->owner_index);
 	grt_index_free(&f->row_index);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
  * GPU time under the CPU code that asked for it: jobs by the stack that
- * submitted them, weighed by what they ran on the hardware. A job and its stack
- * carry the same identity, so nothing is guessed.
+ * submitted them, weighed by what they ran on the hardware; and what CUDA's GPU did,
+ * see launch_flame.h. A job and its stack carry the same identity, so nothing is
+ * guessed.
  *
  * Memory is bounded by the number of different stacks and of jobs in flight.
  */
@@ -12,6 +13,7 @@
 #include <grtrace/grtrace.h>
 
 #include "flame_shapes.h"
+#include "launch_flame.h"
 
 /* Different stacks of a trace; what comes later has no frames, and is counted. */
 #define GRT_FLAME_STACKS_MAX 65536U
@@ -51,13 +53,16 @@ int grt_flame_event(struct grt_flame *f, const struct grt_event *e);
  * @shape: what they stand on and weigh; a job is a copy where its ring feeds copy engines
  * @side: of the tree they are added to
  * Return: 0, -ENOMEM, -EOVERFLOW (see grt_stacks_add()), or -ENODATA where bytes are
- *	wanted, which jobs do not tell
+ *	wanted and all there is are jobs, which do not tell
  */
 int grt_flame_tree(struct grt_flame *f, const struct grt_flame_shape *shape, struct grt_stacks *tree,
 		   enum grt_stacks_side side);
 
 /** grt_flame_count - what was met; complete after grt_flame_write() */
 struct grt_flame_count grt_flame_count(const struct grt_flame *f);
+
+/** grt_flame_launches - CUDA's part */
+const struct grt_launch_flame *grt_flame_launches(const struct grt_flame *f);
 
 /** grt_flame_free - frees it; NULL is allowed */
 void grt_flame_free(struct grt_flame *f);

@@ -2,7 +2,9 @@
 /* What a flame graph can be asked for, see flame_shapes.h. */
 #include "flame_shapes.h"
 
+#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 const char *const grt_flame_by_words[] = {
 #define GRT_FLAME_BY(NAME, name, help) #name,
@@ -72,4 +74,32 @@ int grt_flame_base(struct grt_stacks *s, const struct grt_flame_shape *shape, co
 	if (shape->by == GRT_FLAME_BY_GRAPH)
 		return numbered(s, "graph", op->graph, op->graph, node);
 	return 0;
+}
+
+int grt_flame_put_leaf(struct grt_stacks *s, enum grt_flame_leaf leaf, uint32_t device, const char *name,
+		       size_t len, uint32_t *node)
+{
+	char *text, gpu[16] = "";
+	int n, ret;
+
+	if (device != GRT_FLAME_NO_DEVICE)
+		snprintf(gpu, sizeof(gpu), "%u", device);
+	if (leaf == GRT_FLAME_LEAF_KERNEL)
+		n = asprintf(&text, "[GPU%s_Kernel]%.*s", gpu, (int)len, name);
+	else if (leaf == GRT_FLAME_LEAF_COPY)
+		n = asprintf(&text, "[GPU%s_Memcpy %.*s]", gpu, (int)len, name);
+	else if (leaf == GRT_FLAME_LEAF_SET)
+		n = asprintf(&text, "[GPU%s_Memset]", gpu);
+	else
+		n = asprintf(&text, "[GPU_Launch_Pending]");
+	if (n < 0)
+		return -ENOMEM;
+	ret = grt_stacks_frame(s, *node, text, (size_t)n, node);
+	free(text);
+	return ret;
+}
+
+size_t grt_flame_put_stream(char room[48], uint32_t device, uint32_t stream)
+{
+	return (size_t)snprintf(room, 48, "[GPU %u stream %u]", device, stream);
 }

@@ -78,4 +78,26 @@ uint64_t grt_flame_weight_of(const struct grt_flame_shape *shape, const struct g
 int grt_flame_base(struct grt_stacks *s, const struct grt_flame_shape *shape, const struct grt_flame_op *op,
 		   uint32_t *node);
 
+/** enum grt_flame_leaf - what a stack ends in */
+enum grt_flame_leaf {
+	GRT_FLAME_LEAF_KERNEL,
+	GRT_FLAME_LEAF_COPY,
+	GRT_FLAME_LEAF_SET,
+	GRT_FLAME_LEAF_PENDING, /* a launch that nothing came of */
+};
+
+/**
+ * grt_flame_put_leaf - the frame of what CUDA's GPU did: "[GPU_Kernel]name", "[GPU_Memcpy HtoD]"
+ * @device: of it, GRT_FLAME_NO_DEVICE where the trace has only one: the frame does not name it
+ * @name: of the kernel, or of the copy's direction; not terminated
+ * @node: that it stands on; becomes its own
+ * Return: 0 or -ENOMEM
+ */
+int grt_flame_put_leaf(struct grt_stacks *s, enum grt_flame_leaf leaf, uint32_t device, const char *name,
+		       size_t len, uint32_t *node);
+
+/** grt_flame_put_stream - writes the frame of a stream of CUDA's for struct grt_flame_op.queue. Return: its
+ * length */
+size_t grt_flame_put_stream(char room[48], uint32_t device, uint32_t stream);
+
 #endif /* GRT_ANALYSIS_FLAME_SHAPES_H */

@@ -421,6 +421,11 @@ const struct grt_images *grt_launches_images(const struct grt_launches *l)
 	return &l->images;
 }
 
+struct grt_image *grt_launches_image(struct grt_launches *l, uint32_t pid)
+{
+	return grt_images_of(&l->images, pid);
+}
+
 struct grt_launches_count grt_launches_count(const struct grt_launches *l)
 {
 	return l->count;

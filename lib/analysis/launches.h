@@ -107,6 +107,9 @@ int grt_launches_flush(struct grt_launches *l);
 /** grt_launches_images - the processes; those that have ended, too */
 const struct grt_images *grt_launches_images(const struct grt_launches *l);
 
+/** grt_launches_image - what a pid runs now. NULL: no memory */
+struct grt_image *grt_launches_image(struct grt_launches *l, uint32_t pid);
+
 /** grt_launches_count - what was met; complete after grt_launches_flush() */
 struct grt_launches_count grt_launches_count(const struct grt_launches *l);
 

@@ -556,24 +556,17 @@ static const char *process_of(const struct grt_seeds *s, uint32_t node, size_t *
 
 static int put_leaf(struct grt_seeds *s, const struct row *r, uint32_t *node)
 {
+	static const enum grt_flame_leaf leaf[] = {
+		[GRT_CUPTI_KERNEL] = GRT_FLAME_LEAF_KERNEL,
+		[GRT_CUPTI_COPY] = GRT_FLAME_LEAF_COPY,
+		[GRT_CUPTI_SET] = GRT_FLAME_LEAF_SET,
+		[GRT_CUPTI_OTHER] = GRT_FLAME_LEAF_PENDING,
+	};
 	size_t len;
 	const char *name = grt_stacks_text(s->cpu, r->name, &len);
-	char *text = NULL, gpu[24] = "";
-	int n, ret;
 
-	if (s->several_devices)
-		snprintf(gpu, sizeof(gpu), "%u", r->device);
-	if (r->kind == GRT_CUPTI_KERNEL)
-		n = asprintf(&text, "[GPU%s_Kernel]%.*s", gpu, (int)len, name);
-	else if (r->kind == GRT_CUPTI_COPY)
-		n = asprintf(&text, "[GPU%s_Memcpy %.*s]", gpu, (int)len, name);
-	else if (r->kind == GRT_CUPTI_SET)
-		n = asprintf(&text, "[GPU%s_Memset]", gpu);
-	else
-		n = asprintf(&text, "[GPU_Launch_Pending]");
-	ret = n < 0 ? -ENOMEM : grt_stacks_frame(s->tree, *node, text, (size_t)n, node);
-	free(text);
-	return ret;
+	return grt_flame_put_leaf(s->tree, leaf[r->kind],
+				  s->several_devices ? r->device : GRT_FLAME_NO_DEVICE, name, len, node);
 }
 
 static int put_row(struct grt_seeds *s, const struct row *r)
@@ -588,7 +581,7 @@ static int put_row(struct grt_seeds *s, const struct row *r)
 	op.bytes = r->bytes;
 	op.process = process_of(s, stack, &op.process_len);
 	op.queue = queue;
-	op.queue_len = (size_t)snprintf(queue, sizeof(queue), "[GPU %u stream %u]", r->device, r->stream);
+	op.queue_len = grt_flame_put_stream(queue, r->device, r->stream);
 	/* nobody knows where a launch without work would have run */
 	if (r->kind == GRT_CUPTI_OTHER) {
 		op.device = GRT_FLAME_NO_DEVICE;

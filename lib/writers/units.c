@@ -127,6 +127,10 @@ static const struct scale {
 	{"bytes", "KiB", 1000ULL << 10},
 	{"bytes", "MiB", 1000ULL << 20},
 	{"bytes", "GiB", 1000ULL << 30},
+	{"B/s", "B/s", 1000},
+	{"B/s", "kB/s", 1000000},
+	{"B/s", "MB/s", 1000000000},
+	{"B/s", "GB/s", 1000000000000},
 };
 
 /* Return: whether the unit has scales */

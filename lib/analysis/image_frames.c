@@ -1,0 +1,386 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/*
+ * A frame of a trace may be several frames of text, where the compiler has put
+ * functions into each other. Their numbers stand one after the other in @list;
+ * a place there is kept for each node, and a name for each kernel.
+ */
+#include "image_frames.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "symbols/demangle.h"
+#include "symbols/symbols.h"
+
+/* Frames of a stack that a brief text shows, innermost first. */
+#define FRAMES_SHOWN 2U
+
+/** struct place - @at: in the list, plus 1; 0: not looked up */
+struct place {
+	uint32_t at;
+	uint32_t frames;
+};
+
+/**
+ * struct image - what is known of one
+ * @object: by mapping, plus 1
+ * @kernel: names by string, plus 1
+ */
+struct image {
+	struct place *place;
+	uint32_t *object;
+	uint32_t *kernel;
+	uint32_t nodes, mappings, strings;
+};
+
+struct grt_image_frames {
+	struct grt_symbols *symbols;
+	struct grt_stacks *names;
+	struct image *image;
+	uint32_t images;
+	uint32_t *list;
+	uint32_t listed, room;
+};
+
+int grt_image_frames_new(struct grt_image_frames **out)
+{
+	struct grt_image_frames *f = calloc(1, sizeof(*f));
+
+	*out = f;
+	if (!f)
+		return -ENOMEM;
+	if (!grt_stacks_new(&f->names) && !grt_symbols_new(&f->symbols, NULL))
+		return 0;
+	grt_image_frames_free(f);
+	*out = NULL;
+	return -ENOMEM;
+}
+
+/* Makes an array of *@have elements one of @want, the new ones 0. */
+static int grow(void **array, uint32_t *have, uint32_t want, size_t size)
+{
+	char *more;
+
+	if (want <= *have)
+		return 0;
+	more = realloc(*array, want * size);
+	if (!more)
+		return -ENOMEM;
+	memset(more + *have * size, 0, (want - *have) * size);
+	*array = more;
+	*have = want;
+	return 0;
+}
+
+/* NULL: no memory. */
+static struct image *image_of(struct grt_image_frames *f, const struct grt_image *i)
+{
+	struct image *m;
+
+	if (grow((void **)&f->image, &f->images, i->number + 1, sizeof(*f->image)))
+		return NULL;
+	m = &f->image[i->number];
+	if (grow((void **)&m->place, &m->nodes, i->nodes, sizeof(*m->place)) ||
+	    grow((void **)&m->object, &m->mappings, i->mappings, sizeof(*m->object)) ||
+	    grow((void **)&m->kernel, &m->strings, i->strings, sizeof(*m->kernel)))
+		return NULL;
+	return m;
+}
+
+/* --------------------------------------------------------------- frames */
+
+static int list(struct grt_image_frames *f, struct place *p, const char *text)
+{
+	uint32_t room = f->room ? 2 * f->room : 1024, *more;
+
+	if (f->listed == f->room) {
+		more = realloc(f->list, room * sizeof(*more));
+		if (!more)
+			return -ENOMEM;
+		f->list = more;
+		f->room = room;
+	}
+	p->frames++;
+	return grt_stacks_name(f->names, text, strlen(text), &f->list[f->listed++]);
+}
+
+/* A function of an interpreter, or a note. */
+static int list_told(struct grt_image_frames *f, struct place *p, const struct grt_image *i,
+		     const struct grt_image_node *n)
+{
+	const char *function = grt_image_string(i, n->function), *file = grt_image_string(i, n->file), *base;
+	char *text;
+	int ret;
+
+	if (!file)
+		return list(f, p, function ? function : "");
+	base = strrchr(file, '/');
+	if (asprintf(&text, n->line ? "%s (%s:%u)" : "%s (%s)", function ? function : "?",
+		     base ? base + 1 : file, n->line) < 0)
+		return -ENOMEM;
+	ret = list(f, p, text);
+	free(text);
+	return ret;
+}
+
+static int object_of(struct grt_image_frames *f, struct image *m, const struct grt_image *i, uint32_t module,
+		     uint32_t *object)
+{
+	const struct grt_image_mapping *map = grt_image_mapping(i, module);
+	const char *path = map ? grt_image_string(i, map->path) : NULL;
+	int ret;
+
+	*object = GRT_SYMBOLS_NO_OBJECT;
+	if (!path)
+		return 0;
+	if (!m->object[module - 1]) {
+		ret = grt_symbols_object(f->symbols, path, map->build_id, object);
+		if (ret)
+			return ret;
+		m->object[module - 1] = *object + 1;
+	}
+	*object = m->object[module - 1] - 1;
+	return 0;
+}
+
+static int look_up(struct grt_image_frames *f, struct image *m, const struct grt_image *i,
+		   const struct grt_image_node *n, struct grt_symbols_found *found)
+{
+	const struct grt_image_mapping *map = grt_image_mapping(i, n->module);
+	uint32_t object;
+	int ret = object_of(f, m, i, n->module, &object);
+
+	if (ret)
+		return ret;
+	/* a return address is behind its call */
+	if (map && object != GRT_SYMBOLS_NO_OBJECT)
+		return grt_symbols_at(f->symbols, object, n->ip - 1 - map->bias, found);
+	return grt_symbols_in_process(f->symbols, i->pid, n->ip - 1, found);
+}
+
+/* Outermost first, as it will be put. */
+static int list_code(struct grt_image_frames *f, struct image *m, struct place *p, const struct grt_image *i,
+		     const struct grt_image_node *n)
+{
+	struct grt_symbols_found found;
+	int ret = look_up(f, m, i, n, &found);
+
+	for (unsigned int k = ret ? 0 : found.frames; k-- > 0 && !ret;)
+		ret = list(f, p, found.frame[k].function);
+	return ret;
+}
+
+/* What a node is, looked up once. Return: 0 or -ENOMEM */
+static int place_of(struct grt_image_frames *f, const struct grt_image *i, uint32_t node, struct place *out)
+{
+	const struct grt_image_node *n = grt_image_node(i, node);
+	struct image *m = image_of(f, i);
+	int ret = 0;
+
+	*out = (struct place){0};
+	if (!m)
+		return -ENOMEM;
+	if (!n)
+		return 0;
+	*out = m->place[node - 1];
+	if (out->at)
+		return 0;
+	out->at = f->listed + 1;
+	if (n->ip)
+		ret = list_code(f, m, out, i, n);
+	else if (n->function || n->file)
+		ret = list_told(f, out, i, n);
+	m->place[node - 1] = *out;
+	return ret;
+}
+
+/* Calls @put for each frame of a stack, outermost first. */
+static int each_frame(struct grt_image_frames *f, const struct grt_image *i, uint32_t node,
+		      int (*put)(void *arg, const char *text, size_t len), void *arg)
+{
+	uint32_t path[GRT_STACKS_DEPTH_MAX], depth = 0;
+	const struct grt_image_node *n = grt_image_node(i, node);
+	const char *text;
+	struct place p;
+	size_t len;
+	int ret = 0;
+
+	for (; n && depth < GRT_STACKS_DEPTH_MAX; node = n->caller, n = grt_image_node(i, node))
+		path[depth++] = node;
+	while (depth-- > 0 && !ret) {
+		ret = place_of(f, i, path[depth], &p);
+		for (uint32_t k = 0; k < p.frames && !ret; k++) {
+			text = grt_stacks_text(f->names, f->list[p.at - 1 + k], &len);
+			ret = put(arg, text, len);
+		}
+	}
+	return ret;
+}
+
+/** struct tree - where a stack is put */
+struct tree {
+	struct grt_stacks *stacks;
+	uint32_t *at;
+};
+
+static int put_in_tree(void *arg, const char *text, size_t len)
+{
+	struct tree *t = arg;
+
+	return grt_stacks_frame(t->stacks, *t->at, text, len, t->at);
+}
+
+int grt_image_frames_put(struct grt_image_frames *f, const struct grt_image *i, uint32_t node,
+			 struct grt_stacks *tree, uint32_t *at)
+{
+	struct tree t = {tree, at};
+
+	return each_frame(f, i, node, put_in_tree, &t);
+}
+
+static int put_in_text(void *out, const char *text, size_t len)
+{
+	return fwrite(text, 1, len, out) != len || fputc(';', out) == EOF ? -ENOMEM : 0;
+}
+
+int grt_image_frames_folded(struct grt_image_frames *f, const struct grt_image *i, uint32_t node, char **out)
+{
+	size_t len;
+	FILE *text = open_memstream(out, &len);
+	int ret = text ? each_frame(f, i, node, put_in_text, text) : -ENOMEM;
+
+	if (text && fclose(text) && !ret)
+		ret = -ENOMEM;
+	if (!ret && len)
+		(*out)[len - 1] = '\0';
+	return ret;
+}
+
+int grt_image_frames_text(struct grt_image_frames *f, const struct grt_image *i, uint32_t node,
+			  const char **text, size_t *len)
+{
+	struct place p;
+	int ret = place_of(f, i, node, &p);
+
+	*text = "";
+	*len = 0;
+	if (!ret && p.frames)
+		*text = grt_stacks_text(f->names, f->list[p.at - 2 + p.frames], len);
+	return ret;
+}
+
+/* A frame of CUDA's own libraries: below every launch. */
+static bool is_cuda(const struct grt_image *image, const struct grt_image_node *n)
+{
+	const struct grt_image_mapping *m = grt_image_mapping(image, n->module);
+	const char *path = m ? grt_image_string(image, m->path) : NULL,
+		   *base = path ? strrchr(path, '/') : NULL;
+
+	return base && (!strncmp(base, "/libcuda", 8) || !strncmp(base, "/libcupti", 9));
+}
+
+/* Adds a frame to a text. */
+static int add_frame(char **text, struct grt_image_frames *frames, const struct grt_image *image,
+		     uint32_t node, const char *before)
+{
+	const char *frame;
+	char *more;
+	size_t len;
+	int ret = grt_image_frames_text(frames, image, node, &frame, &len);
+
+	if (ret || asprintf(&more, "%s%s%.*s", *text, **text ? before : "", (int)len, frame) < 0)
+		return -ENOMEM;
+	free(*text);
+	*text = more;
+	return 0;
+}
+
+int grt_image_frames_brief(struct grt_image_frames *frames, const struct grt_image *image, uint32_t node,
+			   char **out)
+{
+	const struct grt_image_node *n = grt_image_node(image, node);
+	unsigned int shown = 0;
+	int ret = 0;
+
+	*out = strdup("");
+	for (; n && n->caller && is_cuda(image, n); n = grt_image_node(image, node))
+		node = n->caller;
+	for (; n && shown < FRAMES_SHOWN && *out && !ret; n = grt_image_node(image, node), shown++) {
+		ret = add_frame(out, frames, image, node, " < ");
+		node = n->caller;
+		if (n->file)
+			return ret;
+	}
+	for (; n && !n->file; n = grt_image_node(image, node))
+		node = n->caller;
+	if (n && *out && !ret)
+		ret = add_frame(out, frames, image, node, " < ... < ");
+	return *out ? ret : -ENOMEM;
+}
+
+/* -------------------------------------------------------------- kernels */
+
+static int kernel_number(struct grt_image_frames *f, const struct grt_image *i, uint32_t number,
+			 uint32_t *name)
+{
+	const char *linked = grt_image_string(i, number) ?: "";
+	char *clean = grt_demangle(linked);
+	const char *text = clean ? clean : linked;
+	int ret = grt_stacks_name(f->names, text, strlen(text), name);
+
+	free(clean);
+	return ret;
+}
+
+int grt_image_kernel_name(struct grt_image_frames *f, const struct grt_image *i, uint32_t number,
+			  const char **text, size_t *len)
+{
+	struct image *m = image_of(f, i);
+	bool known = m && number && number <= m->strings;
+	uint32_t name = 0;
+	int ret = m ? 0 : -ENOMEM;
+
+	if (known && m->kernel[number - 1])
+		name = m->kernel[number - 1] - 1;
+	else if (!ret)
+		ret = kernel_number(f, i, number, &name);
+	if (ret)
+		return ret;
+	if (known)
+		m->kernel[number - 1] = name + 1;
+	*text = grt_stacks_text(f->names, name, len);
+	return 0;
+}
+
+const char *grt_image_process_name(const struct grt_image *i, char room[24])
+{
+	const char *exe = grt_image_string(i, i->exe), *base = exe ? strrchr(exe, '/') : NULL;
+
+	if (exe && *exe)
+		return base && base[1] ? base + 1 : exe;
+	snprintf(room, 24, "pid %u", i->pid);
+	return room;
+}
+
+const struct grt_symbols_count *grt_image_frames_count(const struct grt_image_frames *f)
+{
+	return grt_symbols_count(f->symbols);
+}
+
+void grt_image_frames_free(struct grt_image_frames *f)
+{
+	if (!f)
+		return;
+	for (uint32_t i = 0; i < f->images; i++) {
+		free(f->image[i].place);
+		free(f->image[i].object);
+		free(f->image[i].kernel);
+	}
+	grt_symbols_free(f->symbols);
+	grt_stacks_free(f->names);
+	free(f->image);
+	free(f->list);
+	free(f);
+}

@@ -1,0 +1,84 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# flame, report --by and export on recordings of CUDA, made with a mock: what they say is what happened.
+
+# shellcheck source=tests/inject/_lib.sh
+. "$GRTRACE_SRC/tests/inject/_lib.sh"
+
+# The recording is made by what is installed, read by the program under the sanitizers.
+record() { # STACK SCENE
+	rm -f log
+	MOCK_LOG=$PWD/log "$GRTRACE_PLAIN/grtrace" record -e cuda --stack="$1" -o c.grt -- "$MOCK/app" "$2" >said 2>&1
+	"$GRTRACE_BUILD/tests/inject/joined" c.grt >joined
+}
+
+# A number of the line that sums up all, as it is counted by the test's own program.
+joined() { # NAME
+	sed -n "1s/.*\b$1=\([0-9]*\).*/\1/p" joined
+}
+
+# Weights of a folded file, of the lines that have a regular expression.
+weights() { # FILE [REGEX]
+	grep -aE -- "${2:-.}" "$1" | awk '{ n += $NF } END { print n + 0 }'
+}
+
+
+sum_of() { # VIEW TABLE COLUMN
+	"$GRTRACE" report c.grt --by "$1" --json | jq "[.$2[].$3] | add"
+}
+
+record inproc plain
+run flame c.grt --weight launches -o l.folded
+expect "a flame graph" 0 'kernels and [0-9]+ copies, .* of GPU time; .* \(100\.00 %\) under the stack of their launch'
+work=$(($(joined kernels) + $(joined copies)))
+check "each kernel and copy is in it once" test "$(weights l.folded)" = "$work"
+check "under the functions of the program" test "$(weights l.folded '^app;.*;main;.*launches;launch;.*\[GPU_Kernel\]kernel')" -gt 0
+run flame c.grt -o t.folded
+ns=$(weights t.folded)
+check "its time is the kernels'" test "$(printf '%d.%03d' $((ns / 1000000)) $((ns / 1000 % 1000)))" = \
+	"$(sed -n '2s/.*gpu_ms=\([0-9.]*\).*/\1/p' joined)"
+run export -f folded -o e.folded c.grt
+check "export makes the same" cmp e.folded t.folded
+for by in process device stream graph; do
+	run flame c.grt --weight launches --by $by -o x.folded
+	check "--by $by leaves nothing out" test "$(weights x.folded)" = "$work"
+done
+run flame c.grt -o x.svg
+check "a picture" grep -q '</svg>' x.svg
+run flame c.grt -o x.html
+check "a page" grep -q '</html>' x.html
+run flame c.grt --diff c.grt -o x.svg
+check "compared with itself" exits 0
+
+record inproc calls
+work=$(($(joined kernels) + $(joined copies)))
+run flame c.grt --weight launches -o l.folded
+check "every function that launches" test "$(weights l.folded)" = $((work + $(joined nothing)))
+for view in "kernel kernels" "stream streams" "device devices"; do
+	set -- $view
+	run report c.grt --by "$1"
+	check "report --by $1" exits 0
+	check "has all kernels" test "$(sum_of "$1" "$2" "$([ "$1" = kernel ] && echo calls || echo kernels)")" = "$(joined kernels)"
+done
+check "report --by stack has all" test "$(sum_of stack stacks calls)" = "$work"
+run flame c.grt --weight bytes --only copies -o b.folded
+check "bytes are the copies'" test "$(weights b.folded)" = "$(sum_of copy copies bytes)"
+check "report --by copy has all copies" test "$(sum_of copy copies calls)" = "$(joined copies)"
+check "with_stack is told" test "$("$GRTRACE" report c.grt --by stack --json | jq '[.stacks[] | select(.node > 0) | .calls] | add')" = "$(joined with_stack)"
+run report c.grt --by device --csv
+check "CSV" test "$(head -n 1 <<<"$output" | cut -d, -f1-3)" = pid,process,gpu
+run report c.grt --by kernel --sort nothing
+expect "a column that is none" 2 "has no such column"
+run report c.grt
+check "the summary has the kernels" says '^kernels$'
+
+record none plain
+run flame c.grt -o n.folded
+check "without stacks, launches are named by their function" grep -qE '^app;cu[A-Za-z_]+;\[GPU' n.folded
+
+"$GRTRACE_PLAIN/grtrace" record -e cuda --stack=none -o e.grt -- true >said 2>&1
+run flame e.grt
+check "a recording without CUDA" exits 0
+run report e.grt --by kernel
+check "says so" says 'nothing of CUDA is in this trace'
+plan

@@ -1,0 +1,368 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What CUDA's GPU did, summed up: times, latency, queues, bandwidth; idle time and
+ * what the CPU was in, to the nanosecond; the same as stacks of a flame graph.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/launch_flame.h"
+#include "analysis/launch_groups.h"
+#include "core/cuda.h"
+
+#define LAUNCH_KERNEL 211
+#define MEMCPY 31
+#define SYNCHRONIZE 165
+
+/* struct both - one trace, taken in by both analyses */
+struct both {
+	struct grt_launch_groups *groups;
+	struct grt_launch_flame *flame;
+};
+
+static void begin(struct both *b, enum grt_launch_by by)
+{
+	assert_int_equal(grt_launch_groups_new(&b->groups, by), 0);
+	assert_int_equal(grt_launch_flame_new(&b->flame), 0);
+}
+
+static void end(struct both *b)
+{
+	grt_launch_groups_free(b->groups);
+	grt_launch_flame_free(b->flame);
+}
+
+static void put(struct both *b, const struct grt_event *e)
+{
+	assert_int_equal(grt_launch_groups_event(b->groups, e), 0);
+	assert_int_equal(grt_launch_flame_event(b->flame, e), 0);
+}
+
+#define PUT(b, NAME, record, p, ...)                                                              \
+	do {                                                                                      \
+		struct grt_ev_##record ev = {                                                     \
+			.e = {.type = GRT_EV_##NAME, .size = sizeof(ev), .pid = (p), .tid = (p)}, \
+			##__VA_ARGS__};                                                           \
+		put(b, &ev.e);                                                                    \
+	} while (0)
+#define CALL(b, p, id, number, from, to, ...)                                                             \
+	PUT(b, LAUNCH, launch, p, .e.time = (to), .begin = (from), .correlation = (id), .call = (number), \
+	    ##__VA_ARGS__)
+#define KERNEL(b, p, id, from, to, ...) \
+	PUT(b, GPU_KERNEL, gpu_kernel, p, .correlation = (id), .start = (from), .end = (to), ##__VA_ARGS__)
+#define COPY(b, p, id, from, to, ...) \
+	PUT(b, GPU_COPY, gpu_copy, p, .correlation = (id), .start = (from), .end = (to), ##__VA_ARGS__)
+
+static void string(struct both *b, uint32_t pid, uint32_t number, const char *text)
+{
+	struct grt_ev_string s = {.e = {.type = GRT_EV_STRING, .size = sizeof(s), .pid = pid}};
+
+	s.number = number;
+	s.length = s.part = (uint32_t)strlen(text);
+	memcpy(s.text, text, s.part);
+	put(b, &s.e);
+}
+
+static const struct grt_launch_group *only(struct both *b, int64_t n, int64_t at)
+{
+	const struct grt_launch_group *const *row;
+
+	assert_int_equal(grt_launch_groups_list(b->groups, &row), n);
+	return row[at];
+}
+
+static void kernels(void **state)
+{
+	const struct grt_launch_group *g;
+	struct both b;
+
+	(void)state;
+	begin(&b, GRT_LAUNCH_BY_KERNEL);
+	string(&b, 7, 1, "_Z3addPfS_");
+	string(&b, 7, 2, "<script>");
+	for (unsigned int i = 1; i <= 10; i++) {
+		CALL(&b, 7, i, LAUNCH_KERNEL, 100 * i, 100 * i + 5);
+		KERNEL(&b, 7, i, 100 * i + 20, 100 * i + 20 + i, .name = 1);
+	}
+	CALL(&b, 7, 11, LAUNCH_KERNEL, 5000, 5001);
+	KERNEL(&b, 7, 11, 4990, 6000, .name = 2);
+	CALL(&b, 7, 12, LAUNCH_KERNEL, 5000, 5001);
+	KERNEL(&b, 7, 12, 0, 0, .name = 2);
+	CALL(&b, 7, 13, MEMCPY, 5000, 5001);
+	COPY(&b, 7, 13, 6000, 6001, .kind = 1);
+	g = only(&b, 2, 0);
+	assert_string_equal(g->name, "<script>");
+	assert_int_equal(g->kernels, 2);
+	assert_int_equal(g->untimed, 1);
+	assert_int_equal(g->before_call, 1);
+	assert_int_equal(g->latency.weight, 0);
+	g = only(&b, 2, 1);
+	assert_string_equal(g->name, "add");
+	assert_int_equal(g->kernels, 10);
+	assert_int_equal(grt_hist_sum(&g->exec), 55);
+	assert_int_equal(g->exec.max, 10);
+	assert_int_equal(g->latency.min, 20);
+	assert_int_equal(g->latency.max, 20);
+	end(&b);
+}
+
+static void copies(void **state)
+{
+	const struct grt_launch_group *g;
+	struct both b;
+
+	(void)state;
+	begin(&b, GRT_LAUNCH_BY_COPY);
+	for (unsigned int i = 1; i <= 4; i++) {
+		CALL(&b, 7, i, MEMCPY, 100 * i, 100 * i + 50);
+		COPY(&b, 7, i, 100 * i + 10, 100 * i + 20, .kind = 1, .bytes = 1000);
+	}
+	COPY(&b, 7, 5, 0, 0, .kind = 1, .bytes = 7);
+	CALL(&b, 7, 6, MEMCPY, 600, 601);
+	COPY(&b, 7, 6, 700, 800, .kind = 10, .bytes = 5, .from_gpu = 1, .to_gpu = 3);
+	g = only(&b, 2, 1);
+	assert_string_equal(g->name, "HtoD");
+	assert_int_equal(g->copies, 5);
+	assert_int_equal(g->bytes, 4007);
+	assert_int_equal(g->timed_bytes, 4000);
+	assert_int_equal(grt_hist_sum(&g->exec), 40);
+	assert_string_equal(only(&b, 2, 0)->name, "PtoP 1 to 3");
+	end(&b);
+}
+
+static void streams(void **state)
+{
+	const struct grt_launch_group *g;
+	struct both b;
+
+	(void)state;
+	begin(&b, GRT_LAUNCH_BY_STREAM);
+	/* three at once, then one when all is over, then five of one graph */
+	for (unsigned int i = 0; i < 3; i++)
+		CALL(&b, 7, i + 1, LAUNCH_KERNEL, 10 + i, 11 + i);
+	for (unsigned int i = 0; i < 3; i++)
+		KERNEL(&b, 7, i + 1, 100 + 10 * i, 110 + 10 * i, .cuda_stream = 5);
+	CALL(&b, 7, 4, LAUNCH_KERNEL, 200, 201);
+	KERNEL(&b, 7, 4, 210, 220, .cuda_stream = 5);
+	CALL(&b, 7, 5, 311, 215, 216);
+	for (unsigned int i = 0; i < 5; i++)
+		KERNEL(&b, 7, 5, 230 + 10 * i, 240 + 10 * i, .cuda_stream = 5, .graph = 1);
+	g = only(&b, 1, 0);
+	assert_int_equal(g->stream, 5);
+	assert_int_equal(g->kernels, 9);
+	assert_int_equal(grt_busy_sum(&g->busy), 90);
+	/* 0, 1, 2 for the three, 0, and 1 before the graph */
+	assert_int_equal(g->depths, 5);
+	assert_int_equal(g->depth_sum, 4);
+	assert_int_equal(g->depth_max, 2);
+	end(&b);
+}
+
+static const struct grt_launch_gap *gap(const struct grt_launch_gap *const *row, int64_t n, const char *text)
+{
+	for (int64_t i = 0; i < n; i++)
+		if (!strcmp(row[i]->text, text))
+			return row[i];
+	return NULL;
+}
+
+/* 1000 to 2000 the GPU works; the CPU waits for it until 2100, computes until 2400, calls; it works at 2450.
+ */
+static void idle(void **state)
+{
+	const struct grt_launch_gap *const *row;
+	const struct grt_launch_group *g;
+	struct both b;
+	int64_t n;
+
+	(void)state;
+	begin(&b, GRT_LAUNCH_BY_DEVICE);
+	CALL(&b, 7, 1, LAUNCH_KERNEL, 900, 910);
+	KERNEL(&b, 7, 1, 1000, 2000);
+	CALL(&b, 7, 2, SYNCHRONIZE, 950, 2100);
+	CALL(&b, 7, 3, LAUNCH_KERNEL, 2400, 2410);
+	/* out of order: they are sorted */
+	KERNEL(&b, 7, 4, 2550, 2600);
+	CALL(&b, 7, 4, LAUNCH_KERNEL, 2420, 2430);
+	KERNEL(&b, 7, 3, 2450, 2500);
+	/* its launch is not in the trace */
+	KERNEL(&b, 7, 99, 2700, 2800);
+	/* another stream at the same time is no gap */
+	CALL(&b, 7, 5, LAUNCH_KERNEL, 2431, 2432);
+	KERNEL(&b, 7, 5, 2790, 2900, .cuda_stream = 9);
+	g = only(&b, 1, 0);
+	assert_int_equal(grt_busy_sum(&g->busy), 1300);
+	n = grt_launch_groups_gaps(b.groups, &row);
+	assert_int_equal(n, 4);
+	assert_int_equal(gap(row, n, "cudaDeviceSynchronize")->ns, 100);
+	assert_int_equal(gap(row, n, "code before a launch")->ns, 300);
+	assert_int_equal(gap(row, n, "launched already")->ns, 50 + 50);
+	assert_int_equal(gap(row, n, "launched already")->gaps, 2);
+	assert_int_equal(gap(row, n, "not known")->ns, 100);
+	assert_int_equal(grt_launch_groups_late(b.groups), 0);
+	end(&b);
+}
+
+/* More work than waits to be sorted: exact as long as it comes about in order. */
+static void long_idle(void **state)
+{
+	const struct grt_launch_gap *const *row;
+	struct both b;
+	int64_t n;
+
+	(void)state;
+	begin(&b, GRT_LAUNCH_BY_DEVICE);
+	for (unsigned int i = 1; i <= 200000; i++) {
+		CALL(&b, 7, i, LAUNCH_KERNEL, 100ULL * i, 100ULL * i + 1);
+		KERNEL(&b, 7, i, 100ULL * i + 10, 100ULL * i + 40);
+	}
+	only(&b, 1, 0);
+	n = grt_launch_groups_gaps(b.groups, &row);
+	assert_int_equal(gap(row, n, "launched already")->ns, 199999ULL * 10);
+	assert_int_equal(gap(row, n, "code before a launch")->ns, 199999ULL * 60);
+	end(&b);
+}
+
+/* Weight of a folded stack, -1: it is not there. */
+static int64_t weight(struct grt_stacks *t, uint32_t depth, const char *const *frame)
+{
+	uint32_t at = GRT_STACKS_ROOT, before = grt_stacks_nodes(t);
+
+	for (uint32_t i = 0; i < depth; i++)
+		assert_int_equal(grt_stacks_frame(t, at, frame[i], strlen(frame[i]), &at), 0);
+	return grt_stacks_nodes(t) == before ? (int64_t)grt_stacks_weight(t, at, GRT_STACKS_NOW) : -1;
+}
+
+#define WEIGHT(t, ...) \
+	weight(t, sizeof((const char *[]){__VA_ARGS__}) / sizeof(char *), (const char *[]){__VA_ARGS__})
+
+static struct grt_stacks *tree_of(struct both *b, const struct grt_flame_shape *shape)
+{
+	struct grt_stacks *t;
+
+	assert_int_equal(grt_stacks_new(&t), 0);
+	assert_int_equal(grt_launch_flame_tree(b->flame, shape, t, GRT_STACKS_NOW), 0);
+	return t;
+}
+
+/* A process with a stack of two functions of Python, a kernel, copies, and all that has no stack. */
+static void fill(struct both *b)
+{
+	begin(b, GRT_LAUNCH_BY_STACK);
+	string(b, 7, 1, "/usr/bin/py thon");
+	string(b, 7, 2, "_Z3addPfS_");
+	string(b, 7, 3, "main");
+	string(b, 7, 4, "/a/b/model.py");
+	string(b, 7, 5, "Net.forward");
+	PUT(b, PROCESS, process, 7, .what = 1, .text = 1);
+	/* its definitions are of the image that begins */
+	string(b, 7, 1, "/usr/bin/py thon");
+	string(b, 7, 2, "_Z3addPfS_");
+	string(b, 7, 3, "main");
+	string(b, 7, 4, "/a/b/model.py");
+	string(b, 7, 5, "Net.forward");
+	PUT(b, NODE, node, 7, .node = 1, .function = 3, .file = 4, .line = 9);
+	PUT(b, NODE, node, 7, .node = 2, .caller = 1, .function = 5, .file = 4, .line = 42);
+	CALL(b, 7, 1, LAUNCH_KERNEL, 10, 11, .node = 2);
+	KERNEL(b, 7, 1, 20, 120, .name = 2, .cuda_stream = 3, .graph = 6);
+	CALL(b, 7, 2, LAUNCH_KERNEL, 30, 31, .node = 2);
+	KERNEL(b, 7, 2, 120, 130, .name = 2, .cuda_stream = 3);
+	CALL(b, 7, 3, MEMCPY, 40, 41);
+	COPY(b, 7, 3, 200, 207, .kind = 2, .bytes = 4096);
+	KERNEL(b, 7, 50, 300, 311, .name = 2);
+	KERNEL(b, 7, 0, 400, 413, .name = 2, .by_gpu = 1);
+	CALL(b, 7, 4, LAUNCH_KERNEL, 500, 501, .node = 1);
+	PUT(b, PROCESS, process, 7, .what = 3, .gpu_lost = 4);
+}
+
+#define ADD "[GPU_Kernel]add"
+#define MAIN "main (model.py:9)"
+#define FORWARD "Net.forward (model.py:42)"
+
+static void flame(void **state)
+{
+	struct grt_flame_shape shape = {0};
+	struct grt_stacks *t;
+	struct both b;
+
+	(void)state;
+	fill(&b);
+	t = tree_of(&b, &shape);
+	assert_int_equal(WEIGHT(t, "py thon", MAIN, FORWARD, ADD), 110);
+	assert_int_equal(WEIGHT(t, "py thon", "cudaMemcpy", "[GPU_Memcpy DtoH]"), 7);
+	assert_int_equal(WEIGHT(t, "py thon", "[unmatched]", ADD), 11);
+	assert_int_equal(WEIGHT(t, "py thon", "[device launch]", ADD), 13);
+	assert_int_equal(grt_stacks_total(t, GRT_STACKS_NOW), 110 + 7 + 11 + 13);
+	grt_stacks_free(t);
+	assert_int_equal(grt_launch_flame_count(b.flame).with_stack, 2);
+	assert_int_equal(only(&b, 4, 0)->kernels, 2);
+	assert_string_equal(only(&b, 4, 0)->name, MAIN ";" FORWARD);
+	assert_string_equal(only(&b, 4, 0)->brief, FORWARD);
+	end(&b);
+}
+
+static void flame_shapes(void **state)
+{
+	struct grt_flame_shape launches = {.weight = GRT_FLAME_WEIGHT_LAUNCHES},
+			       bytes = {.weight = GRT_FLAME_WEIGHT_BYTES},
+			       by_stream = {.by = GRT_FLAME_BY_STREAM, .only = GRT_FLAME_ONLY_KERNELS},
+			       by_graph = {.by = GRT_FLAME_BY_GRAPH, .only = GRT_FLAME_ONLY_KERNELS};
+	struct grt_stacks *t;
+	struct both b;
+
+	(void)state;
+	fill(&b);
+	t = tree_of(&b, &launches);
+	assert_int_equal(WEIGHT(t, "py thon", MAIN, "[GPU_Launch_Pending]"), 1);
+	assert_int_equal(WEIGHT(t, "py thon", "[lost]"), 4);
+	assert_int_equal(WEIGHT(t, "py thon", MAIN, FORWARD, ADD), 2);
+	grt_stacks_free(t);
+	t = tree_of(&b, &bytes);
+	assert_int_equal(grt_stacks_total(t, GRT_STACKS_NOW), 4096);
+	grt_stacks_free(t);
+	t = tree_of(&b, &by_stream);
+	assert_int_equal(WEIGHT(t, "[GPU 0 stream 3]", "py thon", MAIN, FORWARD, ADD), 110);
+	assert_int_equal(grt_stacks_total(t, GRT_STACKS_NOW), 110 + 11 + 13);
+	grt_stacks_free(t);
+	t = tree_of(&b, &by_graph);
+	assert_int_equal(WEIGHT(t, "[GPU graph 6]", "py thon", MAIN, FORWARD, ADD), 100);
+	assert_int_equal(WEIGHT(t, "[no graph]", "py thon", MAIN, FORWARD, ADD), 10);
+	grt_stacks_free(t);
+	end(&b);
+}
+
+static void several_devices(void **state)
+{
+	struct grt_flame_shape shape = {.by = GRT_FLAME_BY_DEVICE};
+	struct grt_stacks *t;
+	struct both b;
+
+	(void)state;
+	begin(&b, GRT_LAUNCH_BY_DEVICE);
+	for (unsigned int i = 0; i < 3; i++) {
+		CALL(&b, 7, i + 1, LAUNCH_KERNEL, 10, 11);
+		KERNEL(&b, 7, i + 1, 20, 30 + i, .gpu = i);
+	}
+	t = tree_of(&b, &shape);
+	assert_int_equal(WEIGHT(t, "[GPU device 2]", "pid 7", "cudaLaunchKernel", "[GPU2_Kernel][unknown]"), 12);
+	assert_int_equal(only(&b, 3, 0)->gpu, 2);
+	grt_stacks_free(t);
+	end(&b);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(kernels),	cmocka_unit_test(copies),	   cmocka_unit_test(streams),
+		cmocka_unit_test(idle),		cmocka_unit_test(long_idle),	   cmocka_unit_test(flame),
+		cmocka_unit_test(flame_shapes), cmocka_unit_test(several_devices),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
