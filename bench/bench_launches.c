@@ -89,30 +89,30 @@ static void stacks(struct trace_maker *tm)
 	printf("%u nodes\n", nodes);
 }
 
-static void launch(struct trace_maker *tm, uint64_t i)
+static void launch(struct trace_maker *tm, uint64_t i, uint32_t from)
 {
 	uint32_t thread = (uint32_t)(i % THREADS);
 	uint64_t t = START + 2 + i * STEP;
 
 	tm_emit(tm, 1 + thread, launch, .e.time = t + 2500, .e.pid = PID, .e.tid = PID + thread, .begin = t,
-		.correlation = i + 1, .node = stack[next() % 64 ? next() % 256 : next() % STACKS],
-		.call = 211, .stack = 1, .context = 1);
+		.correlation = i + 1, .node = stack[from], .call = 211, .stack = 1, .context = 1);
 }
 
-static void kernel(struct trace_maker *tm, uint64_t i)
+/* What is launched from one place is one kernel on one stream. */
+static void kernel(struct trace_maker *tm, uint64_t i, uint32_t from)
 {
 	uint64_t t = START + 2 + i * STEP;
 
 	tm_emit(tm, CPU_GPU, gpu_kernel, WHO(t + LATER), .start = t + 6000, .end = t + 8000 + i % 700,
-		.correlation = i + 1, .name = 1 + (uint32_t)(i * 7 % KERNELS), .context = 1,
-		.cuda_stream = 7 + (uint32_t)(i % 4), .grid_x = 1, .grid_y = 1, .grid_z = 1, .block_x = 128,
-		.block_y = 1, .block_z = 1);
+		.correlation = i + 1, .name = 1 + from % KERNELS, .context = 1, .cuda_stream = 7 + from % 4,
+		.grid_x = 1, .grid_y = 1, .grid_z = 1, .block_x = 128, .block_y = 1, .block_z = 1);
 }
 
 int main(int argc, char **argv)
 {
 	uint64_t n = argc > 2 ? strtoull(argv[2], NULL, 10) : 10000000;
 	struct trace_maker *tm;
+	uint32_t from;
 
 	if (argc < 2 || !n)
 		errx(2, "usage: bench_launches PATH [LAUNCHES]");
@@ -122,8 +122,9 @@ int main(int argc, char **argv)
 	strings(tm);
 	stacks(tm);
 	for (uint64_t i = 0; i < n; i++) {
-		launch(tm, i);
-		kernel(tm, i);
+		from = (uint32_t)(next() % (next() % 64 ? 256 : STACKS));
+		launch(tm, i, from);
+		kernel(tm, i, from);
 	}
 	printf("%llu launches, %llu events\n", (unsigned long long)n, (unsigned long long)tm_events(tm));
 	tm_close(tm);
