@@ -228,21 +228,22 @@ static int32_t call_of(pid_t pid, pid_t tid)
 	return sscanf(line, "%d", &call) == 1 ? call : -1;
 }
 
-static int tell_thread(void *capture, uint32_t pid, uint32_t tid, uint32_t what, uint64_t time)
+static int tell_thread(void *capture, const struct bpf_thread *t, uint32_t tid, uint32_t what, uint64_t time)
 {
 	struct grt_ev_thread e = {.e = {.time = time,
 					.type = GRT_EV_THREAD,
 					.size = sizeof(e),
 					.flags = GRT_FLAG_BPF,
-					.pid = pid,
+					.pid = t->pid,
 					.tid = tid,
 					.ring = GRT_RING_NONE},
-				  .what = what};
+				  .what = what,
+				  .number = t->number};
 	struct bpf_comm names = {.comm = ""};
 
 	if (what != GRT_THREAD_LEFT_ON) {
-		read_line((pid_t)pid, (pid_t)tid, "comm", names.comm, sizeof(names.comm));
-		read_line((pid_t)pid, (pid_t)pid, "comm", names.owner, sizeof(names.owner));
+		read_line((pid_t)t->pid, (pid_t)tid, "comm", names.comm, sizeof(names.comm));
+		read_line((pid_t)t->pid, (pid_t)t->pid, "comm", names.owner, sizeof(names.owner));
 	}
 	return bpf_offer(capture, &e.e, 0, names.comm[0] ? &names : NULL);
 }
@@ -257,7 +258,7 @@ static void add_thread(void *capture, int map, pid_t pid, pid_t tid)
 	t.call = t.on ? -1 : call_of(pid, tid);
 	t.reason = t.on ? GRT_THREAD_RUNNABLE : GRT_THREAD_UNKNOWN;
 	if (!bpf_map_update_elem(map, &key, &t, BPF_NOEXIST))
-		tell_thread(capture, t.pid, key, t.on ? GRT_THREAD_SEEN_ON : GRT_THREAD_SEEN_OFF, t.since);
+		tell_thread(capture, &t, key, t.on ? GRT_THREAD_SEEN_ON : GRT_THREAD_SEEN_OFF, t.since);
 }
 
 static void begun(void *capture, pid_t pid)
@@ -314,7 +315,7 @@ static int over(void *capture, uint64_t end)
 		if (bpf_map_lookup_elem(map, &tid, &t))
 			continue;
 		time = t.since > end ? t.since : end;
-		ret = t.on ? tell_thread(capture, t.pid, tid, GRT_THREAD_LEFT_ON, time)
+		ret = t.on ? tell_thread(capture, &t, tid, GRT_THREAD_LEFT_ON, time)
 			   : tell_off(capture, tid, &t, time);
 	}
 	return ret;

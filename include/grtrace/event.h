@@ -94,7 +94,10 @@ enum grt_thread_state {
 #define GRT_THREAD_STATE(number, NAME, name, help) GRT_THREAD_##NAME = (number),
 #include "thread_states.def"
 #undef GRT_THREAD_STATE
-	GRT_THREAD_STATES,
+	GRT_THREAD_STATES = 0
+#define GRT_THREAD_STATE(number, NAME, name, help) +1
+#include "thread_states.def"
+#undef GRT_THREAD_STATE
 };
 
 /* grt_ev_thread.what */

@@ -79,6 +79,7 @@ static __noinline __u64 put_thread(struct task_struct *task, __u32 tid, __u32 wh
 				   const char *name)
 {
 	__u64 pid_tgid = (__u64)BPF_CORE_READ(task, tgid) << 32 | tid, time;
+	struct bpf_thread *t = thread_of(tid);
 	struct out_comm_thread *at;
 	struct bpf_counts *c;
 	__u32 cpu;
@@ -96,6 +97,7 @@ static __noinline __u64 put_thread(struct task_struct *task, __u32 tid, __u32 wh
 		BPF_CORE_READ_STR_INTO(&at->comm.owner, task, group_leader, comm);
 	at->ev.what = what;
 	at->ev.parent = parent;
+	at->ev.number = t && what != GRT_THREAD_MADE ? t->number : 0;
 	time = at->ev.e.time;
 	event_submit(at, c);
 	return time;
