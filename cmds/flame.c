@@ -15,6 +15,7 @@
 
 #include "analysis/flame.h"
 #include "analysis/seeds.h"
+#include "flame_wall.h"
 #include "outfile.h"
 #include "reading.h"
 #include "readers/folded.h"
@@ -177,7 +178,7 @@ static void tell(const struct grt_flame_count *n, bool cuda)
 			(unsigned long long)n->untimed);
 	if (n->dropped)
 		fprintf(stderr, "  %llu frames of stacks beyond the first %u are missing\n",
-			(unsigned long long)n->dropped, GRT_FLAME_STACKS_MAX);
+			(unsigned long long)n->dropped, GRT_FRAMES_STACKS_MAX);
 	if (n->jobs && n->no_stack == n->jobs)
 		fputs("  try: grtrace record --stack=bpf, which takes the stack of each submit\n", stderr);
 }
@@ -223,6 +224,11 @@ static int take_recording(struct graph *g, struct grt_session *s, const char *pa
 	struct flame f = {.c.event = on_event};
 	int status;
 
+	if (g->shape.weight == GRT_FLAME_WEIGHT_WALL)
+		return flame_wall(s, path, &opt.from, &opt.to, &g->shape, g->tree, side);
+	if (g->shape.by == GRT_FLAME_BY_THREAD)
+		return cmd_usage_error(
+			"--by thread: the GPU's time is no thread's; with --weight wall, please");
 	if (grt_flame_new(&f.flame))
 		return cmd_fail(EXIT_FAILED, strerror(ENOMEM), NULL, "cannot begin");
 	status = take_events(g, s, path, side, &f);
@@ -399,6 +405,8 @@ static int take_seeds(struct graph *g)
 
 	if (opt.from.set || opt.to.set)
 		return cmd_usage_error("--cpu and --gpu have no --from and --to");
+	if (g->shape.weight == GRT_FLAME_WEIGHT_WALL || g->shape.by == GRT_FLAME_BY_THREAD)
+		return cmd_usage_error("--cpu and --gpu do not tell what threads waited for");
 	if (!opt.gpu && (g->shape.by || g->shape.weight || g->shape.only))
 		return cmd_usage_error("--by, --weight and --only need --gpu");
 	if (grt_seeds_new(&s, &g->shape))

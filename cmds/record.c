@@ -31,6 +31,10 @@
 #define PATH_ROOM 4096
 #define NS_PER_S 1000000000ULL
 
+/* Samples a second of what runs: no divisor of the frequencies at which programs do things. */
+#define FREQUENCY 499
+#define FREQUENCY_MAX 100000
+
 /*
  * Moved at once. Larger ones gain nothing and fall out of the second-level
  * cache; a packet may be larger: it is then moved in parts.
@@ -61,6 +65,7 @@ static struct {
 	double seconds;
 	uint64_t pid;
 	uint64_t buffer;
+	uint64_t frequency;
 	bool verbose;
 	const char *comm;
 	const char *ring;
@@ -72,7 +77,7 @@ static struct {
 	bool kernel_stack;
 	bool refused;
 	struct kmod_settings settings;
-} opt;
+} opt = {.frequency = FREQUENCY};
 
 /* Settings of the module that have an option, see control.def; the others have no key here. */
 static struct opt_key opt_keys[GRT_CONFIG_KEYS] = {
@@ -96,6 +101,8 @@ static const struct cmd_opt options[] = {
 	{"stack", 0, OPT_STR, "HOW", &opt.stack,
 	 "CPU stack of each submit or launch: inproc (CUDA only), bpf, auto or none"},
 	{"kernel-stack", 0, OPT_FLAG, NULL, &opt.kernel_stack, "its kernel part, too"},
+	{"frequency", 'F', OPT_U64, "HZ", &opt.frequency,
+	 "sched: samples of what runs, a second and CPU; 0: none (default: 499)"},
 	{"include-failed", 0, OPT_FLAG, NULL, &opt.refused,
 	 "nvsched: calls that failed, too, also on files that are not NVIDIA's"},
 	{"verbose", 'v', OPT_FLAG, NULL, &opt.verbose, "say which sources are left out, and why"},
@@ -268,6 +275,7 @@ static int open_source(struct run *run, const struct source *source, enum wish w
 		.user_stack = wants_stack(),
 		.kernel_stack = opt.kernel_stack,
 		.stack = opt.stack,
+		.frequency = (unsigned int)opt.frequency,
 		.program = run->program,
 		.settings = &opt.settings,
 		.refused = opt.refused,
@@ -888,6 +896,9 @@ static int check_filters(void)
 		return cmd_usage_error("--comm='%s': a thread's name has 1 to 15 bytes", opt.comm);
 	if (opt.ring && (!*opt.ring || strlen(opt.ring) > 31))
 		return cmd_usage_error("--ring='%s': a ring's name has 1 to 31 bytes", opt.ring);
+	if (opt.frequency > FREQUENCY_MAX)
+		return cmd_usage_error("--frequency=%llu: at most %d samples a second",
+				       (unsigned long long)opt.frequency, FREQUENCY_MAX);
 	if (opt.type_names)
 		status = cmd_event_types(opt.type_names, &opt.types);
 	if (status == EXIT_DONE && opt.device)

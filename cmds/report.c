@@ -44,7 +44,7 @@ static const struct cmd_opt opts[] = {
 	 "recording, raw file or text, - for standard input (default: ./" DEFAULT_INPUT
 	 ", else the live module)"},
 	{"by", 'b', OPT_STR, "WHAT", &opt.by,
-	 "job, ring, process, engine, type or tsg; of CUDA kernel, stack, stream, device or copy (default: a summary)"},
+	 "job, ring, process, engine, type, tsg or thread; of CUDA kernel, stack, stream, device or copy (default: a summary)"},
 	{"sort", 's', OPT_STR, "KEY", &opt.sort,
 	 "a column; jobs also time, the order in which they completed"},
 	{"top", 't', OPT_U64, "N", &opt.top, "rows of the table asked for, 0: all (jobs as text: 20)"},
@@ -65,20 +65,21 @@ static const struct cmd_opt opts[] = {
 
 #define NO_LAUNCHES GRT_LAUNCH_BYS
 
-static const struct view summary = {NULL,  RINGS | PROCESSES,	GRT_BYS, true, false,
-				    false, GRT_LAUNCH_BY_KERNEL};
+static const struct view summary = {NULL,  RINGS | PROCESSES,	 GRT_BYS, true, false,
+				    false, GRT_LAUNCH_BY_KERNEL, false};
 static const struct view views[] = {
-	{"job", RINGS, GRT_BYS, true, false, false, NO_LAUNCHES},
-	{"ring", RINGS, GRT_BY_RING, false, false, false, NO_LAUNCHES},
-	{"process", PROCESSES, GRT_BY_PROCESS, false, false, false, NO_LAUNCHES},
-	{"engine", ENGINES, GRT_BY_ENGINE, false, false, false, NO_LAUNCHES},
-	{"type", 0, GRT_BYS, false, true, false, NO_LAUNCHES},
-	{"tsg", 0, GRT_BYS, false, false, true, NO_LAUNCHES},
-	{"kernel", 0, GRT_BYS, false, false, false, GRT_LAUNCH_BY_KERNEL},
-	{"stack", 0, GRT_BYS, false, false, false, GRT_LAUNCH_BY_STACK},
-	{"stream", 0, GRT_BYS, false, false, false, GRT_LAUNCH_BY_STREAM},
-	{"device", 0, GRT_BYS, false, false, false, GRT_LAUNCH_BY_DEVICE},
-	{"copy", 0, GRT_BYS, false, false, false, GRT_LAUNCH_BY_COPY},
+	{"job", RINGS, GRT_BYS, true, false, false, NO_LAUNCHES, false},
+	{"ring", RINGS, GRT_BY_RING, false, false, false, NO_LAUNCHES, false},
+	{"process", PROCESSES, GRT_BY_PROCESS, false, false, false, NO_LAUNCHES, false},
+	{"engine", ENGINES, GRT_BY_ENGINE, false, false, false, NO_LAUNCHES, false},
+	{"type", 0, GRT_BYS, false, true, false, NO_LAUNCHES, false},
+	{"tsg", 0, GRT_BYS, false, false, true, NO_LAUNCHES, false},
+	{"thread", 0, GRT_BYS, false, false, false, NO_LAUNCHES, true},
+	{"kernel", 0, GRT_BYS, false, false, false, GRT_LAUNCH_BY_KERNEL, false},
+	{"stack", 0, GRT_BYS, false, false, false, GRT_LAUNCH_BY_STACK, false},
+	{"stream", 0, GRT_BYS, false, false, false, GRT_LAUNCH_BY_STREAM, false},
+	{"device", 0, GRT_BYS, false, false, false, GRT_LAUNCH_BY_DEVICE, false},
+	{"copy", 0, GRT_BYS, false, false, false, GRT_LAUNCH_BY_COPY, false},
 };
 #define VIEWS (sizeof(views) / sizeof(views[0]))
 
@@ -138,6 +139,20 @@ static int on_launched(struct grt_consumer *c, const struct grt_event *e, uint32
 	return grt_launch_groups_event(((struct report *)c)->launched, e);
 }
 
+static int on_thread(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
+{
+	(void)cpu;
+	return grt_threads_event(((struct report *)c)->threads, e);
+}
+
+/* Both need the names. */
+static int on_thread_name(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
+{
+	int ret = on_thread(c, e, cpu);
+
+	return ret ? ret : on_join_event(c, e, cpu);
+}
+
 static int on_any_event(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
 {
 	struct report *r = (struct report *)c;
@@ -176,6 +191,10 @@ static void set_consumer(struct report *r)
 		r->c.tsg = on_tsg;
 	if (r->launched)
 		r->c.image = r->c.launch = on_launched;
+	if (r->threads) {
+		r->c.thread = r->c.image = r->c.launch = on_thread;
+		r->c.name = on_thread_name;
+	}
 	if (r->view->types || r->live)
 		r->c.event = on_any_event;
 	if (r->verbose)
@@ -220,6 +239,8 @@ static int run_recording(struct report *r)
 
 	if (status != EXIT_DONE)
 		return status;
+	if (r->threads && opt.from.set)
+		grt_threads_from(r->threads, r->span.first);
 	if (report_streams(r))
 		ret = report_begin(r);
 	if (ret)
@@ -299,7 +320,7 @@ static int set_view(struct report *r)
 	if (best.name)
 		return cmd_usage_error("--by %s: unknown (did you mean %s?)", opt.by, best.name);
 	return cmd_usage_error(
-		"--by %s: unknown; there are job, ring, process, engine, type, tsg, kernel, stack, stream, device, copy",
+		"--by %s: unknown; there are job, ring, process, engine, type, tsg, thread, kernel, stack, stream, device, copy",
 		opt.by);
 }
 
@@ -309,6 +330,8 @@ static const struct grt_table *sorted_table(const struct report *r)
 		return &grt_type_table;
 	if (r->view->tsgs)
 		return &grt_tsg_table;
+	if (r->view->threads)
+		return &grt_thread_table;
 	if (r->view != &summary && r->view->launched != NO_LAUNCHES)
 		return &grt_launch_table[r->view->launched];
 	return r->view->own == GRT_BYS ? &grt_job_table : &grt_group_table[r->view->own];
@@ -386,6 +409,8 @@ static int begin_analyses(struct report *r)
 	grt_tsgs_init(&r->tsgs);
 	if (r->view->launched != NO_LAUNCHES && grt_launch_groups_new(&r->launched, r->view->launched))
 		return -ENOMEM;
+	if (r->view->threads && grt_threads_new(&r->threads, NULL))
+		return -ENOMEM;
 	if (r->job_sort && grt_top_new(&r->top, r->job_sort, &r->job_view, r->job_top))
 		return -ENOMEM;
 	if (r->verbose || r->view->types)
@@ -406,6 +431,7 @@ static void end_analyses(struct report *r)
 	grt_aggregates_free(&r->aggregates);
 	grt_tsgs_free(&r->tsgs);
 	grt_launch_groups_free(r->launched);
+	grt_threads_free(r->threads);
 	free(r->counts);
 	grt_session_close(r->session);
 }

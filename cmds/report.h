@@ -12,6 +12,7 @@
 #include "analysis/group_table.h"
 #include "analysis/job_table.h"
 #include "analysis/launch_groups.h"
+#include "analysis/threads.h"
 #include "analysis/top.h"
 #include "analysis/tsg.h"
 #include "reading.h"
@@ -25,6 +26,7 @@
  * @types: event types are shown
  * @tsgs: NVIDIA's channel groups are shown
  * @launched: what CUDA's GPU did, by this; GRT_LAUNCH_BYS: it is not shown
+ * @threads: threads are shown, and what their time went to
  */
 struct view {
 	const char *name;
@@ -34,6 +36,7 @@ struct view {
 	bool types;
 	bool tsgs;
 	enum grt_launch_by launched;
+	bool threads;
 };
 
 /**
@@ -45,6 +48,7 @@ struct view {
  * @aggregates: rings from AGGREGATE records
  * @tsgs: NVIDIA's channel groups
  * @launched: what CUDA's GPU did; NULL: not asked for
+ * @threads: the same, of threads
  * @counts: the same
  * @job_view: what the columns of jobs need
  * @job_table: the table of jobs under its title of this run
@@ -69,6 +73,7 @@ struct report {
 	struct grt_aggregates aggregates;
 	struct grt_tsgs tsgs;
 	struct grt_launch_groups *launched;
+	struct grt_threads *threads;
 	struct grt_counts *counts;
 	struct grt_writer *writer;
 	struct grt_job_view job_view;

@@ -217,6 +217,80 @@ static int write_launched(struct report *r)
 	return ret;
 }
 
+/** struct thread_order - @sort: NULL: the one of most life first */
+struct thread_order {
+	const struct grt_column *sort;
+	const struct grt_names *names;
+};
+
+static int compare_threads(const void *a, const void *b, void *arg)
+{
+	const struct thread_order *o = arg;
+	const void *x = *(const void *const *)a, *y = *(const void *const *)b;
+	struct grt_cell left = grt_column_get(o->sort, o->names, x),
+			right = grt_column_get(o->sort, o->names, y);
+	uint32_t first = ((const struct grt_thread *)x)->number;
+	int ret = grt_cell_order(o->sort, &left, &right);
+
+	return ret ? ret : (first > ((const struct grt_thread *)y)->number ? 1 : -1);
+}
+
+static void note_threads(struct report *r, uint64_t shown, uint64_t all)
+{
+	struct grt_threads_count n = grt_threads_count(r->threads);
+
+	if (!all)
+		note(&r->notes, "no threads are in this trace: grtrace record -e sched -- PROG");
+	if (all > shown)
+		note(&r->notes, "%" PRIu64 " more threads: --top 0 shows all", all - shown);
+	if (n.lost)
+		note(&r->notes, "%" PRIu64 " intervals off the CPU are lost: the time around them is unknown",
+		     n.lost);
+	if (n.unsure)
+		note(&r->notes, "of %" PRIu64 " pieces it was not found out whether they waited for the GPU",
+		     n.unsure);
+	if (n.over)
+		note(&r->notes, "%" PRIu64 " records are of threads beyond the first %u", n.over,
+		     GRT_THREADS_MAX);
+}
+
+/* All of them; to be freed. Return: how many, or -ENOMEM */
+static int64_t list_threads(struct report *r, const struct grt_thread ***out)
+{
+	uint32_t n = 0;
+
+	if (grt_threads_flush(r->threads))
+		return -ENOMEM;
+	while (grt_threads_at(r->threads, n))
+		n++;
+	*out = calloc((size_t)n + 1, sizeof(**out));
+	if (!*out)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < n; i++)
+		(*out)[i] = grt_threads_at(r->threads, i);
+	return n;
+}
+
+static int write_threads(struct report *r)
+{
+	struct thread_order o = {r->group_sort ?: grt_column_find(&grt_thread_table, "life"),
+				 grt_threads_names(r->threads)};
+	const struct grt_thread **row = NULL;
+	int64_t n = list_threads(r, &row), shown = 0;
+	int ret = n < 0 ? -ENOMEM : 0;
+
+	if (!ret)
+		qsort_r(row, (size_t)n, sizeof(*row), compare_threads, &o);
+	grt_writer_table(r->writer, &grt_thread_table, o.names);
+	for (; shown < n && !ret && (!r->group_top || shown < (int64_t)r->group_top); shown++)
+		ret = grt_writer_row(r->writer, row[shown]);
+	grt_writer_table_end(r->writer);
+	if (!ret)
+		note_threads(r, (uint64_t)shown, (uint64_t)n);
+	free(row);
+	return ret;
+}
+
 static int write_cpus(struct report *r)
 {
 	int ret = 0;
@@ -520,6 +594,8 @@ static int write_tables(struct report *r)
 		ret = write_types(r);
 	if (!ret && r->view->tsgs)
 		ret = write_tsgs(r);
+	if (!ret && r->threads)
+		ret = write_threads(r);
 	if (!ret && r->launched && (r->view->name || !r->csv))
 		ret = write_launched(r);
 	if (!ret && r->verbose && !r->csv)
@@ -545,7 +621,8 @@ int report_print(struct report *r)
 	write_span(r);
 	reading_health(r->writer, h);
 	report_text_health(r->writer, h, r->json);
-	if (r->view->launched == GRT_LAUNCH_BYS || (!r->view->name && !only_launched(r)))
+	if ((r->view->launched == GRT_LAUNCH_BYS && !r->view->threads) ||
+	    (!r->view->name && !only_launched(r)))
 		reading_joins(r->writer, r->jobs, r->json);
 	reading_balance(r->writer, h, report_unread(r), r->json);
 	grt_writer_end(r->writer);

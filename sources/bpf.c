@@ -31,6 +31,7 @@
 #include "bpf_devices.h"
 #include "bpf_format.h"
 #include "bpf_objects.h"
+#include "bpf_samples.h"
 #include "bpf_stacks.h"
 #include "bpf_switch.h"
 #include "bpf_xid.h"
@@ -88,6 +89,7 @@ struct cpu_tally {
  * @missed: times that a program was not run, since one was running already on that CPU
  * @without: objects left out, since a module has no BTF
  * @own: the decoder's
+ * @samples: the clocks of programs that look at what runs
  * @positions: the ring buffer's, see position(); NULL without a decoder
  * @text: texts of describe()
  */
@@ -112,6 +114,7 @@ struct capture {
 	struct grt_packer *packer;
 	struct bpf_devices devices;
 	struct bpf_stacks stacks;
+	struct bpf_samples samples;
 	struct ring ring[RINGS_KNOWN];
 	unsigned int rings_used;
 	uint32_t ring_base;
@@ -127,7 +130,7 @@ struct capture {
 	struct {
 		char key[32];
 		char value[4096];
-	} text[5];
+	} text[6];
 };
 
 static uint64_t now_ns(void)
@@ -172,11 +175,17 @@ static bool is_iterator(const struct bpf_program *prog)
 	return !strncmp(bpf_program__section_name(prog), "iter/", 5);
 }
 
+/* It runs whenever a clock says so. */
+static bool is_sampler(const struct bpf_program *prog)
+{
+	return !strcmp(bpf_program__section_name(prog), "perf_event");
+}
+
 static bool is_here(int tracefs, const struct bpf_program *prog)
 {
 	struct attach_point at;
 
-	if (is_iterator(prog))
+	if (is_iterator(prog) || is_sampler(prog))
 		return true;
 	return parse_section(bpf_program__section_name(prog), &at) &&
 	       tracefs_find(tracefs, at.group[0] ? at.group : NULL, at.event, NULL, 0);
@@ -488,13 +497,15 @@ static int complete_event(struct capture *c, unsigned int cpu, struct grt_event 
 	int ret = 0;
 
 	*ring = r;
+	if (c->kind->complete)
+		c->kind->complete(e);
 	e->ring = r ? c->ring_base + (uint32_t)(r - c->ring) : GRT_RING_NONE;
 	if (r) {
 		e->engine = r->engine;
 		ret = grt_packer_name(c->packer, cpu, e->time, GRT_NAME_RING, e->ring, r->name, r->driver);
 	}
-	if (!ret && e->type == GRT_EV_STACK)
-		ret = bpf_stacks_see(&c->stacks, c->packer, cpu, (struct grt_ev_stack *)e);
+	if (!ret && c->config.stacks)
+		ret = bpf_stacks_see(&c->stacks, c->packer, cpu, e);
 	return ret ? ret : bpf_devices_see(&c->devices, c->packer, cpu, e);
 }
 
@@ -578,6 +589,19 @@ int bpf_put(void *capture, struct grt_event *e, uint32_t cpu)
 		return ret;
 	c->tally[cpu].late++;
 	return 0;
+}
+
+int bpf_offer(void *capture, struct grt_event *e, uint32_t cpu, const struct bpf_comm *names)
+{
+	struct capture *c = capture;
+	struct ring *ring;
+	int ret = cpu < c->cpus ? 0 : -EPROTO;
+
+	if (!ret && names)
+		ret = name_thread(c, cpu, e, names);
+	if (!ret)
+		ret = complete_event(c, cpu, e, &ring);
+	return ret ? ret : bpf_put(c, e, cpu);
 }
 
 int bpf_own_map(void *capture, const char *name)
@@ -748,7 +772,8 @@ static int make_reader(struct capture *c, struct grt_err *err)
 	c->counts = bpf_object__find_map_fd_by_name(c->object[0], "counts");
 	c->rings = bpf_object__find_map_fd_by_name(c->object[0], "rings");
 	if (c->config.stacks &&
-	    bpf_stacks_init(&c->stacks, bpf_object__find_map_fd_by_name(c->object[0], "stacks")))
+	    bpf_stacks_init(&c->stacks, bpf_object__find_map_fd_by_name(c->object[0], "stacks"),
+			    c->ring_base))
 		return grt_err_set(err, -ENOMEM, NULL, NULL, "no memory for stacks");
 	c->reader = ring_buffer__new(ring, on_record, c, NULL);
 	c->epoll = epoll_create1(EPOLL_CLOEXEC);
@@ -797,6 +822,7 @@ static int prepare(struct capture *c, const struct source_setup *setup, struct g
 		return grt_err_set(err, -ENOMEM, NULL, NULL, "no memory for events of %u CPUs", c->cpus);
 	libbpf_set_print(keep_warning);
 	set_config(c, setup);
+	c->samples.frequency = setup->frequency;
 	c->ring_bytes = ring_bytes(c, setup->buffer_size);
 	c->merged = setup->merged;
 	c->ring_base = setup->ring_base;
@@ -854,6 +880,8 @@ static int attach(struct capture *c, struct bpf_program *prog, struct grt_err *e
 	struct attach_point at;
 	struct bpf_link *link;
 
+	if (is_sampler(prog))
+		return bpf_samples_attach(&c->samples, prog, err);
 	parse_section(bpf_program__section_name(prog), &at);
 	link = at.raw ? bpf_program__attach_raw_tracepoint(prog, at.event) : attach_event(c, prog, &at);
 	if (!link)
@@ -873,6 +901,8 @@ int bpf_start(void *state, struct grt_err *err)
 		bpf_object__for_each_program(
 			prog, c->object[i]) if (!ret && bpf_program__autoload(prog) && !is_iterator(prog) &&
 						c->links < PROGRAMS_MAX) ret = attach(c, prog, err);
+	if (!ret && c->kind->begun)
+		c->kind->begun(c, (pid_t)c->config.pid);
 	return ret;
 }
 
@@ -1002,6 +1032,7 @@ static void read_missed(struct capture *c)
 
 static void detach(struct capture *c)
 {
+	bpf_samples_detach(&c->samples);
 	for (unsigned int i = 0; i < c->links; i++)
 		bpf_link__destroy(c->link[i]);
 	c->links = 0;
@@ -1027,6 +1058,7 @@ static int check_counts(const struct capture *c, struct grt_err *err)
 int bpf_stop(void *state, struct grt_err *err)
 {
 	struct capture *c = state;
+	uint64_t end = now_ns();
 	int ret;
 
 	if (c->ended)
@@ -1036,6 +1068,8 @@ int bpf_stop(void *state, struct grt_err *err)
 	detach(c);
 	if (!ret)
 		ret = consume(c);
+	if (!ret && c->kind->over)
+		ret = c->kind->over(c, end);
 	if (ret)
 		return grt_err_set(err, ret, strerror(-ret), NULL, "cannot read the BPF ring buffer");
 	read_counts(c);
@@ -1080,9 +1114,10 @@ static void counts_text(const struct capture *c, char *text, size_t room)
 
 int bpf_describe(void *state, struct grt_env *env, int room)
 {
-	static const char *const keys[] = {"programs", "buffer_size", "balance", "without_btf", "decoder"};
+	static const char *const keys[] = {"programs",	  "buffer_size", "balance",
+					   "without_btf", "decoder",	 "samples"};
 	struct capture *c = state;
-	int n;
+	int n = 0;
 
 	programs_text(c, c->text[0].value, sizeof(c->text[0].value));
 	snprintf(c->text[1].value, sizeof(c->text[1].value), "%llu", (unsigned long long)c->ring_bytes);
@@ -1090,9 +1125,12 @@ int bpf_describe(void *state, struct grt_env *env, int room)
 	snprintf(c->text[3].value, sizeof(c->text[3].value), "%s", c->without);
 	if (c->kind->decoder)
 		c->kind->decoder->describe(c->own, c->text[4].value, sizeof(c->text[4].value));
-	for (n = 0; n < room && n < (c->kind->decoder ? 5 : c->without[0] ? 4 : 3); n++) {
-		snprintf(c->text[n].key, sizeof(c->text[n].key), "%s_%s", c->kind->name, keys[n]);
-		env[n] = (struct grt_env){c->text[n].key, c->text[n].value};
+	bpf_samples_text(&c->samples, c->text[5].value, sizeof(c->text[5].value));
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]) && n < room; i++) {
+		if (!c->text[i].value[0])
+			continue;
+		snprintf(c->text[i].key, sizeof(c->text[i].key), "%s_%s", c->kind->name, keys[i]);
+		env[n++] = (struct grt_env){c->text[i].key, c->text[i].value};
 	}
 	return n;
 }

@@ -8,6 +8,7 @@
 
 #include "source.h"
 
+struct bpf_comm;
 struct bpf_config;
 
 /**
@@ -36,6 +37,10 @@ struct bpf_decoder {
  *	tracepoint this kernel does not have are left out
  * @configure: makes further settings of the programs; may be NULL
  * @decoder: for programs whose records are no events; NULL: theirs are
+ * @complete: gives an event of the programs what only user space knows; may be NULL
+ * @begun: the programs are attached; @pid as in struct source_setup; may be NULL
+ * @over: they are no more: puts in what the end of the recording cuts off, with bpf_offer();
+ *	@end is when that was, ns. Return: 0 or -errno; may be NULL
  */
 struct bpf_kind {
 	const char *name;
@@ -43,6 +48,9 @@ struct bpf_kind {
 	const char *const *objects;
 	void (*configure)(struct bpf_config *config);
 	const struct bpf_decoder *decoder;
+	void (*complete)(struct grt_event *e);
+	void (*begun)(void *capture, pid_t pid);
+	int (*over)(void *capture, uint64_t end);
 };
 
 /** bpf_open - the open() of a source of BPF programs; @kind is used until it is closed */
@@ -54,6 +62,13 @@ int bpf_probe(const char *const *objects, struct grt_err *err);
 
 /** bpf_put - an event that a decoder has made, for the stream of @cpu. Return: 0 or -ENOMEM */
 int bpf_put(void *capture, struct grt_event *e, uint32_t cpu);
+
+/**
+ * bpf_offer - the same for an event as the programs make it: its stack ids are completed
+ * @names: of its thread; NULL: they are known
+ * Return: 0 or -ENOMEM
+ */
+int bpf_offer(void *capture, struct grt_event *e, uint32_t cpu, const struct bpf_comm *names);
 
 /**
  * bpf_rows - what an iterator program writes

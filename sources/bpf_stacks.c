@@ -14,13 +14,17 @@
 #include <string.h>
 
 #include "bpf/shared.h"
+#include "source.h"
 
 /* Kernel stacks are of no process. */
 #define KERNEL_PID 0xffffffffULL
 
-int bpf_stacks_init(struct bpf_stacks *s, int map)
+/* Ids of a trace that are one source's. */
+#define IDS SOURCE_RINGS
+
+int bpf_stacks_init(struct bpf_stacks *s, int map, uint32_t base)
 {
-	*s = (struct bpf_stacks){.map = map, .room = 4 * BPF_STACKS_MAX};
+	*s = (struct bpf_stacks){.map = map, .base = base, .room = 2 * IDS};
 	s->seen = calloc(s->room, sizeof(*s->seen));
 	s->symbols = symbols_new();
 	return s->seen && s->symbols ? 0 : -ENOMEM;
@@ -137,7 +141,7 @@ static int give_id(struct bpf_stacks *s, struct grt_packer *p, unsigned int cpu,
 
 	if (s->seen[at].key)
 		return (int)s->seen[at].id;
-	if (s->used >= s->room / 2 || bpf_map_lookup_elem(s->map, &stack, ip))
+	if (s->used == IDS - 1 || bpf_map_lookup_elem(s->map, &stack, ip))
 		return 0;
 	while (depth < BPF_STACK_DEPTH && ip[depth])
 		depth++;
@@ -146,20 +150,50 @@ static int give_id(struct bpf_stacks *s, struct grt_packer *p, unsigned int cpu,
 	else if (depth)
 		depth = cut_astray(s, (pid_t)e->pid, ip, depth);
 	s->seen[at].key = key;
-	s->seen[at].id = ++s->used;
-	ret = write_frames(s, p, cpu, e, s->used, ip + skip, depth - skip, kernel);
-	return ret ? ret : (int)s->used;
+	s->seen[at].id = s->base + ++s->used;
+	ret = write_frames(s, p, cpu, e, s->seen[at].id, ip + skip, depth - skip, kernel);
+	return ret ? ret : (int)s->seen[at].id;
 }
 
-int bpf_stacks_see(struct bpf_stacks *s, struct grt_packer *p, unsigned int cpu, struct grt_ev_stack *e)
-{
-	int user = e->user ? give_id(s, p, cpu, &e->e, e->user, false) : 0;
-	int kernel = e->kernel ? give_id(s, p, cpu, &e->e, e->kernel, true) : 0;
+/** struct pair - where an event has the numbers of its stacks */
+struct pair {
+	uint32_t *user;
+	uint32_t *kernel;
+};
 
+#define PAIR(e, type) ((struct pair){&((struct type *)(e))->user, &((struct type *)(e))->kernel})
+
+static struct pair stacks_of(struct grt_event *e)
+{
+	if (e->type == GRT_EV_STACK)
+		return PAIR(e, grt_ev_stack);
+	if (e->type == GRT_EV_OFF_CPU)
+		return PAIR(e, grt_ev_off_cpu);
+	return e->type == GRT_EV_SAMPLE ? PAIR(e, grt_ev_sample) : (struct pair){NULL, NULL};
+}
+
+/* What was mapped in a process that has called exec, or whose number is used again, is not there any more. */
+static void see_thread(struct bpf_stacks *s, const struct grt_ev_thread *e)
+{
+	if (e->e.pid == e->e.tid && e->what != GRT_THREAD_ENDED && e->what != GRT_THREAD_LEFT_ON)
+		symbols_forget(s->symbols, (pid_t)e->e.pid);
+}
+
+int bpf_stacks_see(struct bpf_stacks *s, struct grt_packer *p, unsigned int cpu, struct grt_event *e)
+{
+	struct pair at = stacks_of(e);
+	int user, kernel;
+
+	if (e->type == GRT_EV_THREAD)
+		see_thread(s, (const struct grt_ev_thread *)e);
+	if (!at.user)
+		return 0;
+	user = *at.user ? give_id(s, p, cpu, e, *at.user, false) : 0;
+	kernel = *at.kernel ? give_id(s, p, cpu, e, *at.kernel, true) : 0;
 	if (user < 0 || kernel < 0)
 		return -ENOMEM;
-	e->user = (uint32_t)user;
-	e->kernel = (uint32_t)kernel;
+	*at.user = (uint32_t)user;
+	*at.kernel = (uint32_t)kernel;
 	return 0;
 }
 

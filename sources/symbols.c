@@ -141,6 +141,16 @@ static struct process *find_process(struct symbols *s, pid_t pid)
 	return p;
 }
 
+void symbols_forget(struct symbols *s, pid_t pid)
+{
+	for (struct process *p = s->process; p < s->process + PROCESSES; p++) {
+		if (p->pid != pid)
+			continue;
+		grt_symbols_unmap(s->all, (uint32_t)pid);
+		*p = (struct process){.pid = 0};
+	}
+}
+
 /* What was loaded since the mappings were read is looked for once more, but not for every stray address. */
 static bool look_up(struct symbols *s, pid_t pid, uint64_t ip)
 {

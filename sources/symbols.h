@@ -24,6 +24,9 @@ int symbols_user(struct symbols *s, pid_t pid, uint64_t ip, struct grt_symbols_f
 /** symbols_is_code - whether an address lies in what the process may execute */
 bool symbols_is_code(struct symbols *s, pid_t pid, uint64_t ip);
 
+/** symbols_forget - what the process has mapped is read anew, when it is needed next */
+void symbols_forget(struct symbols *s, pid_t pid);
+
 /** symbols_read_kernel - reads the kernel's now, as the first symbols_kernel() would: later it may not be
  * allowed */
 void symbols_read_kernel(struct symbols *s);

@@ -89,6 +89,25 @@ enum grt_log_note {
 #undef GRT_LOG_NOTE
 };
 
+/** enum grt_thread_state - the rows of thread_states.def: grt_ev_off_cpu.reason */
+enum grt_thread_state {
+#define GRT_THREAD_STATE(number, NAME, name, help) GRT_THREAD_##NAME = (number),
+#include "thread_states.def"
+#undef GRT_THREAD_STATE
+	GRT_THREAD_STATES = 0
+#define GRT_THREAD_STATE(number, NAME, name, help) +1
+#include "thread_states.def"
+#undef GRT_THREAD_STATE
+};
+
+/* grt_ev_thread.what */
+#define GRT_THREAD_MADE	   1
+#define GRT_THREAD_NAMED   2
+#define GRT_THREAD_SEEN_ON 3
+#define GRT_THREAD_SEEN_OFF 4
+#define GRT_THREAD_ENDED   5
+#define GRT_THREAD_LEFT_ON 6
+
 /* grt_ev_log_call.step */
 #define GRT_CALL_ENTERED  1
 #define GRT_CALL_RETURNED 2

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * A stack is a list of symbols, a symbol a text that is kept once. While a job
- * is in flight its stack ids wait under its identity; when it is retired its
+ * While a job is in flight its stack ids wait under its identity; when it is retired its
  * time goes to the row of (name, ring, stacks). Frames may be told later than
  * that, so rows become a tree when the trace is over.
  */
@@ -10,18 +9,10 @@
 #include <errno.h>
 #include <string.h>
 
+#include "frames.h"
 #include "hist.h"
 #include "index.h"
 #include "jobs.h"
-
-#define DEPTH_MAX 1024U
-
-/** struct stack - @symbol: one for each frame, innermost first, 0: not told; NULL until the first FRAME */
-struct stack {
-	uint32_t id;
-	uint32_t depth;
-	uint32_t *symbol;
-};
 
 /** struct owner - the stacks of a job in flight */
 struct owner {
@@ -48,11 +39,9 @@ struct grt_flame {
 	struct grt_jobs *jobs;
 	struct grt_launch_flame *launches;
 	struct grt_hash_key key;
-	/* names of frames only */
+	/* names of processes and rings only */
 	struct grt_stacks *text;
-	struct stack *stack;
-	uint32_t stacks, stack_room;
-	struct grt_index stack_index;
+	struct grt_frames frames;
 	struct owner *owner;
 	uint32_t owners, owner_room, owner_free;
 	struct grt_index owner_index;
@@ -83,57 +72,6 @@ static int intern(struct grt_flame *f, const char *text, size_t room, uint32_t *
 
 	++*number;
 	return ret;
-}
-
-/* ------------------------------------------------------------ stacks */
-
-static bool same_stack(const void *owner, uint32_t id, const void *key)
-{
-	return ((const struct grt_flame *)owner)->stack[id].id == *(const uint32_t *)key;
-}
-
-static struct stack *find_stack(const struct grt_flame *f, uint32_t id)
-{
-	uint32_t at = grt_index_find(&f->stack_index, grt_hash(&f->key, id, 1), same_stack, f, &id);
-
-	return at == GRT_NOWHERE ? NULL : &f->stack[at];
-}
-
-/* Return: 0 with *out NULL when there are too many */
-static int add_stack(struct grt_flame *f, const struct grt_ev_frame *e, struct stack **out)
-{
-	struct stack *more;
-
-	*out = NULL;
-	if (f->stacks == GRT_FLAME_STACKS_MAX) {
-		f->count.dropped++;
-		return 0;
-	}
-	more = more_room(f->stack, f->stacks, &f->stack_room, sizeof(*more));
-	if (!more)
-		return -ENOMEM;
-	f->stack = more;
-	more += f->stacks;
-	*more = (struct stack){.id = e->stack, .depth = e->depth};
-	more->symbol = calloc(e->depth, sizeof(*more->symbol));
-	if (!more->symbol)
-		return -ENOMEM;
-	*out = more;
-	return grt_index_add(&f->stack_index, grt_hash(&f->key, e->stack, 1), f->stacks++);
-}
-
-static int frame_event(struct grt_flame *f, const struct grt_ev_frame *e)
-{
-	struct stack *s = find_stack(f, e->stack);
-	int ret = 0;
-
-	if (!e->depth || e->depth > DEPTH_MAX)
-		return 0;
-	if (!s)
-		ret = add_stack(f, e, &s);
-	if (ret || !s || e->index >= s->depth)
-		return ret;
-	return intern(f, e->symbol, sizeof(e->symbol), &s->symbol[e->index]);
 }
 
 /* ------------------------------------------------------------ owners */
@@ -284,12 +222,10 @@ int grt_flame_new(struct grt_flame **out)
 		return -ENOMEM;
 	f->key = grt_hash_key_new();
 	f->owner_free = GRT_NOWHERE;
-	if (!grt_stacks_new(&f->text) && !grt_launch_flame_new(&f->launches) &&
-	    !grt_jobs_new(&f->jobs, &sink, NULL))
+	if (!grt_stacks_new(&f->text) && !grt_frames_init(&f->frames) &&
+	    !grt_launch_flame_new(&f->launches) && !grt_jobs_new(&f->jobs, &sink, NULL))
 		return 0;
-	grt_stacks_free(f->text);
-	grt_launch_flame_free(f->launches);
-	free(f);
+	grt_flame_free(f);
 	*out = NULL;
 	return -ENOMEM;
 }
@@ -299,7 +235,7 @@ int grt_flame_event(struct grt_flame *f, const struct grt_event *e)
 	if (e->type == GRT_EV_STACK)
 		return stack_event(f, (const struct grt_ev_stack *)e);
 	if (e->type == GRT_EV_FRAME)
-		return frame_event(f, (const struct grt_ev_frame *)e);
+		return grt_frames_event(&f->frames, (const struct grt_ev_frame *)e);
 	if (e->type >= GRT_EV_PROCESS && e->type <= GRT_EV_GPU_OVERHEAD)
 		return grt_launch_flame_event(f->launches, e);
 	return grt_jobs_event(f->jobs, e);
@@ -312,16 +248,6 @@ static int put_frame(const struct grt_flame *f, struct grt_stacks *tree, uint32_
 	const char *text = number ? grt_stacks_text(f->text, number - 1, &len) : "";
 
 	return grt_stacks_frame(tree, *node, text, len, node);
-}
-
-static int put_stack(const struct grt_flame *f, struct grt_stacks *tree, uint32_t id, uint32_t *node)
-{
-	const struct stack *s = id ? find_stack(f, id) : NULL;
-	int ret = 0;
-
-	for (uint32_t i = s ? s->depth : 0; i-- > 0 && !ret;)
-		ret = put_frame(f, tree, s->symbol[i], node);
-	return ret;
 }
 
 static struct grt_flame_op op_of(const struct grt_flame *f, const struct row *r)
@@ -347,9 +273,9 @@ static int put_row(const struct grt_flame *f, const struct grt_flame_shape *shap
 	if (!ret && shape->by != GRT_FLAME_BY_PROCESS)
 		ret = put_frame(f, tree, r->name, &node);
 	if (!ret)
-		ret = put_stack(f, tree, r->user, &node);
+		ret = grt_frames_put(&f->frames, r->user, tree, &node);
 	if (!ret)
-		ret = put_stack(f, tree, r->kernel, &node);
+		ret = grt_frames_put(&f->frames, r->kernel, tree, &node);
 	if (!ret)
 		ret = put_frame(f, tree, r->ring, &node);
 	return ret ? ret : grt_stacks_add(tree, node, side, grt_flame_weight_of(shape, &op));
@@ -377,6 +303,7 @@ struct grt_flame_count grt_flame_count(const struct grt_flame *f)
 	const struct grt_jobs_count joined = grt_jobs_count(f->jobs);
 	struct grt_flame_count count = f->count;
 
+	count.dropped = f->frames.dropped;
 	count.jobs = grt_weight_count(count.jobs);
 	count.no_stack = grt_weight_count(count.no_stack);
 	count.untimed = grt_weight_count(count.untimed);
@@ -393,15 +320,12 @@ void grt_flame_free(struct grt_flame *f)
 {
 	if (!f)
 		return;
-	for (uint32_t i = 0; i < f->stacks; i++)
-		free(f->stack[i].symbol);
 	grt_jobs_free(f->jobs);
 	grt_launch_flame_free(f->launches);
-	grt_index_free(&f->stack_index);
 	grt_index_free(&f->owner_index);
 	grt_index_free(&f->row_index);
 	grt_stacks_free(f->text);
-	free(f->stack);
+	grt_frames_free(&f->frames);
 	free(f->owner);
 	free(f->row);
 	free(f);

@@ -13,10 +13,8 @@
 #include <grtrace/grtrace.h>
 
 #include "flame_shapes.h"
+#include "frames.h"
 #include "launch_flame.h"
-
-/* Different stacks of a trace; what comes later has no frames, and is counted. */
-#define GRT_FLAME_STACKS_MAX 65536U
 
 /**
  * struct grt_flame_count - what was met; a sampled job counts for all it stands for
@@ -26,7 +24,7 @@
  * @no_stack, @no_stack_ns: of these, jobs without a stack
  * @inferred_ns: of @ns, where START was concluded
  * @untimed: jobs without a known time on the hardware, which have no place here
- * @dropped: stacks beyond GRT_FLAME_STACKS_MAX
+ * @dropped: stacks beyond GRT_FRAMES_STACKS_MAX
  */
 struct grt_flame_count {
 	bool sampled;

@@ -45,6 +45,7 @@ uint64_t grt_flame_weight_of(const struct grt_flame_shape *shape, const struct g
 	const uint64_t weight[] = {
 		[GRT_FLAME_WEIGHT_NONE] = op->ns,
 		[GRT_FLAME_WEIGHT_TIME] = op->ns,
+		[GRT_FLAME_WEIGHT_WALL] = 0, /* it is no GPU's: wall_flame.h */
 		[GRT_FLAME_WEIGHT_LAUNCHES] = op->launches,
 		[GRT_FLAME_WEIGHT_BYTES] = op->bytes,
 	};

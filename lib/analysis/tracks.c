@@ -18,6 +18,7 @@
 #include "jobs.h"
 #include "keyed.h"
 #include "symbols/demangle.h"
+#include "threads.h"
 
 /* What a thread can be inside of: an ioctl, and in it a wait. */
 #define DEPTH_MAX 3U
@@ -48,6 +49,7 @@ enum what {
 	OF_CUDA_WAITS,
 	OF_CUDA_OVERHEAD,
 	OF_CUDA_STREAM,
+	OF_OFF_CPU,
 };
 
 /** enum inside - what a thread is inside of */
@@ -1133,6 +1135,41 @@ static int on_name(struct grt_tracks *t, const struct grt_event *e)
 	return grt_jobs_event(t->jobs, e);
 }
 
+static int put_off_cpu(struct grt_tracks *t, const struct grt_event *e, unsigned int state, uint64_t from,
+		       uint64_t to)
+{
+	struct grt_track_item i = {.category = GRT_CATEGORY_WAIT, .time = from, .end = to};
+	struct grt_key key = key_of(OF_OFF_CPU, e->pid, e->tid, 0);
+	const char *name = grt_thread_state_name(state);
+	const struct grt_ev_off_cpu *x = (const struct grt_ev_off_cpu *)e;
+	struct args *a = no_args(t);
+	char text[64];
+
+	if (to <= from)
+		return 0;
+	if (grt_texts_add(&t->texts, name, strlen(name), &i.name))
+		return -ENOMEM;
+	if (x->call >= 0)
+		add_number(a, t->field_arg[e->type][8], (uint64_t)x->call);
+	snprintf(text, sizeof(text), "off the CPU: thread %u", e->tid);
+	return draw_in_process(t, e, &key, text, &i, a);
+}
+
+/* What it waited for, and then a CPU. */
+static int on_off_cpu(struct grt_tracks *t, const struct grt_event *e)
+{
+	const struct grt_ev_off_cpu *x = (const struct grt_ev_off_cpu *)e;
+	bool woken = x->woken > x->start && x->woken < e->time;
+	int ret;
+
+	if (x->start > e->time) {
+		t->count.back++;
+		return 0;
+	}
+	ret = put_off_cpu(t, e, x->reason, x->start, woken ? x->woken : e->time);
+	return ret || !woken ? ret : put_off_cpu(t, e, GRT_THREAD_RUNNABLE, x->woken, e->time);
+}
+
 static int on_nothing(struct grt_tracks *t, const struct grt_event *e)
 {
 	(void)t;
@@ -1177,6 +1214,8 @@ static int (*const rows[GRT_EV_MAX])(struct grt_tracks *t, const struct grt_even
 	[GRT_EV_GPU_COPY] = on_gpu_copy,
 	[GRT_EV_GPU_SYNC] = on_cuda_time,
 	[GRT_EV_GPU_OVERHEAD] = on_cuda_time,
+	[GRT_EV_OFF_CPU] = on_off_cpu,
+	[GRT_EV_SAMPLE] = on_nothing,
 };
 
 _Static_assert(offsetof(struct grt_ev_gpu_kernel, start) == offsetof(struct grt_ev_gpu_copy, start) &&

@@ -5,6 +5,7 @@
  *
  *	process			the process itself and its threads
  *	  thread		ioctls and waits as slices, other events as instants
+ *	  off the CPU		for each thread, what it waited for
  *	  channel group		its life
  *	  CUDA calls, streams	launches, and what the GPU did for them
  *	device			a GPU

@@ -38,7 +38,11 @@ struct signal_struct {
 
 struct task_struct {
 	unsigned int flags;
+	unsigned int __state;
+	unsigned in_iowait : 1;
+	int pid;
 	int tgid;
+	struct task_struct *real_parent;
 	struct task_struct *group_leader;
 	struct files_struct *files;
 	struct signal_struct *signal;
@@ -73,6 +77,12 @@ struct pt_regs {
 	unsigned long si;
 	unsigned long di;
 	unsigned long ax;
+	unsigned long orig_ax;
+};
+
+/* To 5.13, under the name that it had. */
+struct task_struct___before_5_14 {
+	long state;
 };
 
 struct device_driver {

@@ -54,6 +54,8 @@ struct bpf_config {
 
 #define BPF_STACK_DEPTH 127
 #define BPF_STACKS_MAX 16384
+/* Threads are taken off the CPU anywhere. */
+#define BPF_STACKS_MAX_SCHED 65536
 
 /* In STACK records of the programs: no stack. Numbers are those of the stack map, plus 1. */
 #define BPF_STACK_NONE 0U
@@ -103,6 +105,36 @@ struct bpf_comm {
 /** struct bpf_text - the beginning of what the event is made from; NUL terminated */
 struct bpf_text {
 	char text[BPF_TEXT];
+};
+
+/* Threads that `sched` follows. */
+#define BPF_THREADS_MAX 65536
+
+/**
+ * struct bpf_thread - of `sched`: a thread that is followed, in its map by tid
+ * @since: when it came on the CPU, or left it, ns
+ * @woken: when it was woken since, 0: it was not
+ * @number: intervals off the CPU so far
+ * @state: the kernel's, when it left
+ * @call: system call that it was in, -1: none
+ * @fd, @device: file of it that is a GPU's, see grt_ev_off_cpu
+ * @reason: enum grt_thread_state as far as the programs know it, else 0
+ * @on: it is on a CPU
+ */
+struct bpf_thread {
+	__u64 since;
+	__u64 woken;
+	__u64 number;
+	__u32 pid;
+	__u32 user;
+	__u32 kernel;
+	__u32 state;
+	__s32 call;
+	__u32 fd;
+	__u32 device;
+	__u32 reason;
+	__u32 on;
+	__u32 pad;
 };
 
 /** struct bpf_nv_file - a row of the iterator of `nvsched`: a file that its programs know, and who has it */

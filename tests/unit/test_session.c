@@ -74,7 +74,7 @@ static void every_class_has_its_callback(void **state)
 {
 	struct fixture *f = *state;
 	struct trace_maker *tm = tm_dir(f->path, 1);
-	struct grt_event unknown = {.time = 99, .type = 61, .size = 48};
+	struct grt_event unknown = {.time = 99, .type = 70, .size = 48};
 	const struct collect zero = {.n = 0};
 	const __typeof__(zero.calls) none = zero.calls;
 	unsigned int types = 0;
@@ -104,7 +104,7 @@ static void unknown_types_are_skipped_by_their_size(void **state)
 	struct {
 		struct grt_event e;
 		char more[40];
-	} big = {.e = {.time = 2, .type = 63, .size = 88}};
+	} big = {.e = {.time = 2, .type = 100, .size = 88}};
 
 	memset(big.more, 0xff, sizeof(big.more));
 	tm_emit(tm, 0, start, .e.time = 1);
@@ -146,8 +146,8 @@ static void large_records(struct fixture *f, unsigned int cpus)
 		.content_size = 8 * sizeof(*t),
 		.packet_size = 8 * sizeof(*t),
 	};
-	*e = (struct grt_event){.time = 1, .type = 62, .size = 65528};
-	*(struct grt_event *)(t->records + 65528) = (struct grt_event){.time = 2, .type = 63, .size = 65528};
+	*e = (struct grt_event){.time = 1, .type = 101, .size = 65528};
+	*(struct grt_event *)(t->records + 65528) = (struct grt_event){.time = 2, .type = 100, .size = 65528};
 	*(struct grt_event *)(t->records + 2 * 65528) =
 		(struct grt_event){.time = 3, .type = GRT_EV_START, .size = 48};
 	fd = open(f->path, O_WRONLY | O_CREAT | O_TRUNC, 0600);

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/* The columns of what the time of threads went to. */
+#include <stddef.h>
+
+#include "threads.h"
+
+#define T(member) offsetof(struct grt_thread, member)
+
+static void get_u32(struct grt_cell *cell, const void *view, const void *row, int offset)
+{
+	(void)view;
+	cell->number = *(const uint32_t *)((const char *)row + offset);
+}
+
+static void get_u64(struct grt_cell *cell, const void *view, const void *row, int offset)
+{
+	(void)view;
+	cell->number = *(const uint64_t *)((const char *)row + offset);
+}
+
+static void get_thread(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	(void)arg;
+	cell->text = grt_names_name(view, ((const struct grt_thread *)row)->name);
+	cell->absent = !cell->text;
+}
+
+static void get_process(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	(void)arg;
+	cell->text = grt_names_owner(view, ((const struct grt_thread *)row)->name);
+	cell->absent = !cell->text;
+}
+
+static void get_life(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	const struct grt_thread *t = row;
+
+	(void)view;
+	(void)arg;
+	cell->number = t->last - t->first;
+}
+
+static void get_state(struct grt_cell *cell, const void *view, const void *row, int state)
+{
+	(void)view;
+	cell->number = ((const struct grt_thread *)row)->ns[state];
+}
+
+/* clang-format off */
+
+#define NUMBER(name, where, help) {#name, get_u64, T(name), GRT_CELL_NUMBER, where, help}
+
+static const struct grt_column columns[] = {
+	{"process", get_process, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "its process's name"},
+	{"thread", get_thread, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "its name"},
+	{"pid", get_u32, T(pid), GRT_CELL_NUMBER, GRT_COLUMN_MORE, "process id"},
+	{"tid", get_u32, T(tid), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "thread id"},
+	{"first", get_u64, T(first), GRT_CELL_TIME, GRT_COLUMN_MORE, "it is known from here on"},
+	{"life", get_life, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "for so long, the sum of the states, ns"},
+#define GRT_THREAD_STATE(number, NAME, name, help) \
+	{#name, get_state, number, GRT_CELL_NS, GRT_COLUMN_ALL, help ", ns"},
+#include <grtrace/thread_states.def>
+#undef GRT_THREAD_STATE
+	NUMBER(intervals, GRT_COLUMN_ALL, "times that it left the CPU"),
+	NUMBER(taken_off, GRT_COLUMN_MORE, "of these, while it was ready to run"),
+	{"delay_max", get_u64, T(delay_max), GRT_CELL_NS, GRT_COLUMN_ALL, "longest time for which it was ready to run without a CPU, ns"},
+	NUMBER(samples, GRT_COLUMN_MORE, "looks at what it ran"),
+	NUMBER(lost, GRT_COLUMN_MORE, "intervals whose records are missing"),
+	{.name = NULL},
+};
+
+const struct grt_table grt_thread_table = {"threads", "threads", columns, 0};
+
+/* clang-format on */

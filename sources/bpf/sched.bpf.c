@@ -1,0 +1,393 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Threads on and off the CPU: those of one process, or of the program that
+ * `record` starts and of all that it makes.
+ *
+ *	sched_process_exec	the program begins: a child of ours calls exec
+ *	sched_process_fork	a thread of a followed one is followed
+ *	sched_switch		it leaves the CPU: stack, state and system call are
+ *				remembered; it comes back: OFF_CPU; it is dead: THREAD
+ *	sched_wakeup(_new)	it is woken
+ *	task_rename		THREAD, with the new name
+ *	perf_event		SAMPLE, of what runs
+ *
+ * A thread that is not followed costs a look into the table of those that are,
+ * whenever it comes, goes or is woken.
+ */
+#include "files.h"
+#define STACKS_MAX BPF_STACKS_MAX_SCHED
+#include "stacks.h"
+
+#define TASK_DEAD 0x80
+#define PF_NO_USER (0x00200000 | 0x00000010 | 0x00004000) /* kernel threads, io_uring's workers, vhost's */
+
+/* x86-64, as in the kernel's syscall_64.tbl. */
+#define CALL_POLL 7
+#define CALL_IOCTL 16
+#define CALL_PPOLL 271
+
+/* Files of a poll that are looked at. */
+#define POLL_FILES 8
+
+/** struct poll_file - as in the uapi */
+struct poll_file {
+	__s32 fd;
+	__s16 events;
+	__s16 revents;
+};
+
+extern int LINUX_KERNEL_VERSION __kconfig;
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, BPF_THREADS_MAX);
+	__type(key, __u32);
+	__type(value, struct bpf_thread);
+} threads SEC(".maps");
+
+static __always_inline struct bpf_thread *thread_of(__u32 tid)
+{
+	return tid ? bpf_map_lookup_elem(&threads, &tid) : 0;
+}
+
+/* --comm is about threads that may not be the running one. */
+static __always_inline int is_named(struct task_struct *task)
+{
+	char comm[BPF_COMM];
+
+	if (!config.comm[0])
+		return 1;
+	BPF_CORE_READ_STR_INTO(&comm, task, comm);
+	return same_text(comm, config.comm, BPF_COMM);
+}
+
+/* Of a task, which need not be the running one. Return: the counters, NULL where it is not wanted */
+static __always_inline struct bpf_counts *counts_for(struct task_struct *task, __u32 *cpu)
+{
+	struct bpf_counts *c = my_counts(cpu);
+
+	if (!c || is_named(task))
+		return c;
+	count_filtered(c);
+	return 0;
+}
+
+/* ------------------------------------------------------------- threads */
+
+/* THREAD, with its names. @name: its comm, where that is just being changed. Return: the record's time */
+static __noinline __u64 put_thread(struct task_struct *task, __u32 tid, __u32 what, __u32 parent,
+				   const char *name)
+{
+	__u64 pid_tgid = (__u64)BPF_CORE_READ(task, tgid) << 32 | tid, time;
+	struct bpf_thread *t = thread_of(tid);
+	struct out_comm_thread *at;
+	struct bpf_counts *c;
+	__u32 cpu;
+
+	c = counts_for(task, &cpu);
+	at = c ? begin_comm_thread(c, cpu, pid_tgid) : 0;
+	if (!at)
+		return bpf_ktime_get_ns();
+	if (name)
+		bpf_probe_read_kernel_str(&at->comm.comm, sizeof(at->comm.comm), name);
+	else
+		BPF_CORE_READ_STR_INTO(&at->comm.comm, task, comm);
+	at->comm.owner[0] = 0;
+	if ((__u32)pid_tgid != pid_tgid >> 32)
+		BPF_CORE_READ_STR_INTO(&at->comm.owner, task, group_leader, comm);
+	at->ev.what = what;
+	at->ev.parent = parent;
+	at->ev.number = t && what != GRT_THREAD_MADE ? t->number : 0;
+	time = at->ev.e.time;
+	event_submit(at, c);
+	return time;
+}
+
+/* From now on it is followed. */
+static __always_inline void follow(struct task_struct *task, __u32 what, __u32 parent)
+{
+	struct bpf_thread t = {
+		.call = -1,
+		.fd = ~0U,
+		.reason = GRT_THREAD_RUNNABLE,
+		.on = what != GRT_THREAD_MADE,
+	};
+	__u32 tid = BPF_CORE_READ(task, pid), cpu;
+	struct bpf_counts *c;
+
+	t.pid = BPF_CORE_READ(task, tgid);
+	t.since = put_thread(task, tid, what, parent, 0);
+	if (!bpf_map_update_elem(&threads, &tid, &t, BPF_ANY))
+		return;
+	c = my_counts(&cpu);
+	if (c)
+		COUNT(c->unmatched);
+}
+
+static __always_inline int is_asked_for(struct task_struct *task)
+{
+	return config.pid && BPF_CORE_READ(task, tgid) == config.pid;
+}
+
+SEC("raw_tp/sched_process_fork")
+int made(struct bpf_raw_tracepoint_args *ctx)
+{
+	struct task_struct *child = (void *)ctx->args[1];
+	__u32 parent = (__u32)bpf_get_current_pid_tgid();
+
+	if (config.pid ? is_asked_for(child) : thread_of(parent) != 0)
+		follow(child, GRT_THREAD_MADE, parent);
+	return 0;
+}
+
+/* A thread that is not its process's first takes over the number of that one. */
+static __always_inline void renumbered(struct task_struct *task, __u32 old)
+{
+	if (!thread_of(old))
+		return;
+	put_thread(task, old, GRT_THREAD_ENDED, 0, 0);
+	bpf_map_delete_elem(&threads, &old);
+	follow(task, GRT_THREAD_SEEN_ON, 0);
+}
+
+SEC("raw_tp/sched_process_exec")
+int executed(struct bpf_raw_tracepoint_args *ctx)
+{
+	struct task_struct *task = (void *)ctx->args[0];
+	__u32 tid = (__u32)bpf_get_current_pid_tgid(), old = ctx->args[1];
+
+	if (old != tid)
+		renumbered(task, old);
+	else if (!config.pid && !thread_of(tid) &&
+		 BPF_CORE_READ(task, group_leader, real_parent, tgid) == config.self)
+		follow(task, GRT_THREAD_SEEN_ON, 0);
+	return 0;
+}
+
+SEC("raw_tp/task_rename")
+int renamed(struct bpf_raw_tracepoint_args *ctx)
+{
+	struct task_struct *task = (void *)ctx->args[0];
+	__u32 tid = BPF_CORE_READ(task, pid);
+
+	if (thread_of(tid))
+		put_thread(task, tid, GRT_THREAD_NAMED, 0, (const char *)ctx->args[1]);
+	return 0;
+}
+
+/* ------------------------------------------------------------- leaving the CPU */
+
+static __always_inline __u32 state_of(struct bpf_raw_tracepoint_args *ctx, struct task_struct *task)
+{
+	struct task_struct___before_5_14 *old = (void *)task;
+
+	/* it was taken off the CPU, whatever it was about to do */
+	if (ctx->args[0] & 1)
+		return 0;
+	if (LINUX_KERNEL_VERSION >= (5 << 16 | 18 << 8))
+		return ctx->args[3];
+	return bpf_core_field_exists(task->__state) ? BPF_CORE_READ(task, __state)
+						    : BPF_CORE_READ(old, state);
+}
+
+static __always_inline int is_gpu(__u32 device)
+{
+	__u32 major = device >> 20;
+
+	if (!major)
+		return 0;
+#pragma unroll
+	for (int i = 0; i < BPF_MAJORS; i++)
+		if (config.majors[i] == major)
+			return 1;
+	return 0;
+}
+
+static __always_inline int look_at_file(struct bpf_thread *t, struct task_struct *task, __u32 fd)
+{
+	__u32 device = device_of(task, fd);
+
+	if (!is_gpu(device))
+		return 0;
+	t->fd = fd;
+	t->device = device;
+	t->reason = GRT_THREAD_GPU;
+	return 1;
+}
+
+static __noinline int look_at_poll(struct bpf_thread *t, __u64 files, __u64 n)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct poll_file p;
+
+	if (!t)
+		return 0;
+	for (__u32 i = 0; i < POLL_FILES && i < n; i++) {
+		if (bpf_probe_read_user(&p, sizeof(p), (void *)(files + i * sizeof(p))))
+			break;
+		if (look_at_file(t, task, p.fd))
+			break;
+	}
+	return 0;
+}
+
+/* What it waits for, as far as the kernel's structs tell. */
+static __always_inline void look_at_wait(struct bpf_thread *t, struct task_struct *task)
+{
+	struct pt_regs *regs;
+
+	if (BPF_CORE_READ_BITFIELD_PROBED(task, in_iowait))
+		t->reason = GRT_THREAD_IO;
+	if (task->flags & PF_NO_USER)
+		return;
+	regs = my_regs();
+	t->call = (__s32)regs->orig_ax;
+	if (t->call == CALL_IOCTL)
+		look_at_file(t, task, regs->di);
+	else if (t->call == CALL_POLL || t->call == CALL_PPOLL)
+		look_at_poll(t, regs->di, regs->si);
+}
+
+static __always_inline void take_stacks(struct bpf_raw_tracepoint_args *ctx, struct bpf_thread *t)
+{
+	struct bpf_counts *c;
+	__u32 cpu;
+
+	t->user = t->kernel = BPF_STACK_NONE;
+	c = config.stacks ? my_counts(&cpu) : 0;
+	if (!c)
+		return;
+	if (config.stacks & BPF_STACK_USER)
+		t->user = take_stack(ctx, c, BPF_F_USER_STACK);
+	if (config.stacks & BPF_STACK_KERNEL)
+		t->kernel = take_stack(ctx, c, 0);
+}
+
+static __always_inline void switched_out(struct bpf_raw_tracepoint_args *ctx, __u64 now)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	__u32 tid = task->pid, state = state_of(ctx, task);
+	struct bpf_thread *t = thread_of(tid);
+
+	if (state & TASK_DEAD) {
+		if (t)
+			put_thread(task, tid, GRT_THREAD_ENDED, 0, 0);
+		if (t)
+			bpf_map_delete_elem(&threads, &tid);
+		return;
+	}
+	if (!t && is_asked_for(task)) {
+		follow(task, GRT_THREAD_SEEN_ON, 0);
+		t = thread_of(tid);
+	}
+	if (!t)
+		return;
+	t->since = now > t->since ? now : t->since;
+	t->woken = 0;
+	t->state = state;
+	t->reason = state ? GRT_THREAD_UNKNOWN : GRT_THREAD_RUNNABLE;
+	t->call = -1;
+	t->fd = ~0U;
+	t->device = 0;
+	t->on = 0;
+	if (state)
+		look_at_wait(t, task);
+	take_stacks(ctx, t);
+}
+
+/* ------------------------------------------------------------- coming back */
+
+static __always_inline void put_off_cpu(struct bpf_thread *t, struct task_struct *task, __u32 tid)
+{
+	struct out_off_cpu *at;
+	struct bpf_counts *c;
+	__u32 cpu;
+
+	c = counts_for(task, &cpu);
+	at = c ? begin_off_cpu(c, cpu) : 0;
+	if (!at)
+		return;
+	at->ev.e.pid = t->pid;
+	at->ev.e.tid = tid;
+	at->ev.e.device = t->device;
+	at->ev.start = t->since;
+	at->ev.woken = t->woken;
+	at->ev.number = t->number;
+	at->ev.user = t->user;
+	at->ev.kernel = t->kernel;
+	at->ev.state = t->state;
+	at->ev.reason = t->reason;
+	at->ev.over = 1;
+	at->ev.call = t->call;
+	at->ev.fd = t->fd;
+	t->since = at->ev.e.time;
+	event_submit(at, c);
+}
+
+static __always_inline void switched_in(struct task_struct *task)
+{
+	__u32 tid = BPF_CORE_READ(task, pid);
+	struct bpf_thread *t = thread_of(tid);
+
+	if (!t && tid && is_asked_for(task))
+		follow(task, GRT_THREAD_SEEN_OFF, 0);
+	if (!t)
+		return;
+	t->number++;
+	put_off_cpu(t, task, tid);
+	t->on = 1;
+}
+
+SEC("raw_tp/sched_switch")
+int switched(struct bpf_raw_tracepoint_args *ctx)
+{
+	switched_out(ctx, bpf_ktime_get_ns());
+	switched_in((struct task_struct *)ctx->args[2]);
+	return 0;
+}
+
+static __always_inline int woke(struct task_struct *task)
+{
+	struct bpf_thread *t = thread_of(BPF_CORE_READ(task, pid));
+
+	if (t && !t->on && t->state && !t->woken)
+		t->woken = bpf_ktime_get_ns();
+	return 0;
+}
+
+SEC("raw_tp/sched_wakeup")
+int woken(struct bpf_raw_tracepoint_args *ctx)
+{
+	return woke((struct task_struct *)ctx->args[0]);
+}
+
+/* ------------------------------------------------------------- samples */
+
+SEC("perf_event")
+int sampled(struct bpf_perf_event_data *ctx)
+{
+	__u64 pid_tgid = bpf_get_current_pid_tgid();
+	__u32 user = BPF_STACK_NONE, kernel = BPF_STACK_NONE, cpu;
+	struct out_sample *at;
+	struct bpf_counts *c;
+
+	if (!thread_of((__u32)pid_tgid))
+		return 0;
+	c = counts_for((struct task_struct *)bpf_get_current_task(), &cpu);
+	if (!c)
+		return 0;
+	if (config.stacks & BPF_STACK_USER)
+		user = take_stack(ctx, c, BPF_F_USER_STACK);
+	if (config.stacks & BPF_STACK_KERNEL)
+		kernel = take_stack(ctx, c, 0);
+	at = begin_sample(c, cpu);
+	if (!at)
+		return 0;
+	set_current(&at->ev.e, pid_tgid);
+	at->ev.user = user;
+	at->ev.kernel = kernel;
+	event_submit(at, c);
+	return 0;
+}
+
+char LICENSE[] SEC("license") = "GPL";

@@ -1,0 +1,385 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Threads on and off the CPU, of the program that is started or of one process.
+ * What a thread that sleeps waits for is told by the system call that it is in.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+
+#include "bpf.h"
+#include "bpf/shared.h"
+#include "nvidia_devices.h"
+
+#ifdef GRT_HAVE_BPF
+#include <bpf/bpf.h>
+#endif
+
+/* Of the character devices of the kernel's DRM, always. */
+#define DRM_MAJOR 226
+
+/* The kernel's PROC_PID_INIT_INO: the inode of the first PID namespace. */
+#define FIRST_PID_NS 0xeffffffcU
+
+/* The kernel's task states, as far as they matter here. */
+#define STATE_INTERRUPTIBLE 1U
+#define STATE_UNINTERRUPTIBLE 2U
+#define STATE_STOPPED 4U
+#define STATE_TRACED 8U
+
+static const char *const objects[] = {"sched", NULL};
+
+/* ------------------------------------------------------------- reasons */
+
+#define IO GRT_THREAD_IO
+#define LOCK GRT_THREAD_LOCK
+#define SLEEP GRT_THREAD_SLEEP
+
+/* What a thread waits for that sleeps in a system call; others: GRT_THREAD_OTHER. */
+static const uint8_t waits[] = {
+	[SYS_read] = IO,
+	[SYS_write] = IO,
+	[SYS_pread64] = IO,
+	[SYS_pwrite64] = IO,
+	[SYS_readv] = IO,
+	[SYS_writev] = IO,
+	[SYS_preadv] = IO,
+	[SYS_pwritev] = IO,
+	[SYS_preadv2] = IO,
+	[SYS_pwritev2] = IO,
+	[SYS_sendfile] = IO,
+	[SYS_splice] = IO,
+	[SYS_tee] = IO,
+	[SYS_vmsplice] = IO,
+	[SYS_copy_file_range] = IO,
+	[SYS_poll] = IO,
+	[SYS_ppoll] = IO,
+	[SYS_select] = IO,
+	[SYS_pselect6] = IO,
+	[SYS_epoll_wait] = IO,
+	[SYS_epoll_pwait] = IO,
+	[SYS_epoll_pwait2] = IO,
+	[SYS_io_getevents] = IO,
+	[SYS_io_pgetevents] = IO,
+	[SYS_io_submit] = IO,
+	[SYS_io_uring_enter] = IO,
+	[SYS_accept] = IO,
+	[SYS_accept4] = IO,
+	[SYS_connect] = IO,
+	[SYS_recvfrom] = IO,
+	[SYS_recvmsg] = IO,
+	[SYS_recvmmsg] = IO,
+	[SYS_sendto] = IO,
+	[SYS_sendmsg] = IO,
+	[SYS_sendmmsg] = IO,
+	[SYS_msgrcv] = IO,
+	[SYS_msgsnd] = IO,
+	[SYS_mq_timedreceive] = IO,
+	[SYS_mq_timedsend] = IO,
+	[SYS_open] = IO,
+	[SYS_openat] = IO,
+	[SYS_openat2] = IO,
+	[SYS_close] = IO,
+	[SYS_fsync] = IO,
+	[SYS_fdatasync] = IO,
+	[SYS_sync] = IO,
+	[SYS_syncfs] = IO,
+	[SYS_sync_file_range] = IO,
+	[SYS_msync] = IO,
+	[SYS_fallocate] = IO,
+	[SYS_ftruncate] = IO,
+	[SYS_truncate] = IO,
+	[SYS_readahead] = IO,
+	[SYS_fadvise64] = IO,
+	[SYS_getdents] = IO,
+	[SYS_getdents64] = IO,
+	[SYS_stat] = IO,
+	[SYS_lstat] = IO,
+	[SYS_fstat] = IO,
+	[SYS_newfstatat] = IO,
+	[SYS_statx] = IO,
+	[SYS_access] = IO,
+	[SYS_faccessat] = IO,
+	[SYS_rename] = IO,
+	[SYS_renameat] = IO,
+	[SYS_renameat2] = IO,
+	[SYS_unlink] = IO,
+	[SYS_unlinkat] = IO,
+	[SYS_mkdir] = IO,
+	[SYS_mkdirat] = IO,
+	[SYS_rmdir] = IO,
+	[SYS_execve] = IO,
+	[SYS_execveat] = IO,
+	[SYS_futex] = LOCK,
+#ifdef SYS_futex_waitv
+	[SYS_futex_waitv] = LOCK,
+#endif
+	[SYS_flock] = LOCK,
+	[SYS_fcntl] = LOCK,
+	[SYS_semop] = LOCK,
+	[SYS_semtimedop] = LOCK,
+	/* the memory map's own lock */
+	[SYS_mmap] = LOCK,
+	[SYS_munmap] = LOCK,
+	[SYS_mprotect] = LOCK,
+	[SYS_brk] = LOCK,
+	[SYS_nanosleep] = SLEEP,
+	[SYS_clock_nanosleep] = SLEEP,
+};
+
+#undef IO
+#undef LOCK
+#undef SLEEP
+
+static uint16_t reason_of(uint32_t state, int32_t call)
+{
+	if (state & (STATE_STOPPED | STATE_TRACED))
+		return GRT_THREAD_OTHER;
+	if (call >= 0 && (size_t)call < sizeof(waits) && waits[call])
+		return waits[call];
+	/* no system call and not to be disturbed: it touched memory that has to be fetched first */
+	return call < 0 && state & STATE_UNINTERRUPTIBLE ? GRT_THREAD_IO : GRT_THREAD_OTHER;
+}
+
+static void complete(struct grt_event *e)
+{
+	struct grt_ev_off_cpu *off = (struct grt_ev_off_cpu *)e;
+
+	if (e->type == GRT_EV_OFF_CPU && off->reason == GRT_THREAD_UNKNOWN && off->state)
+		off->reason = reason_of(off->state, off->call);
+}
+
+static void configure(struct bpf_config *config)
+{
+	unsigned int n = nvidia_majors(config->majors, BPF_MAJORS - 2), major;
+	char name[64], line[128];
+	FILE *f = fopen("/proc/devices", "re");
+
+	config->majors[n++] = DRM_MAJOR;
+	while (f && fgets(line, sizeof(line), f))
+		if (sscanf(line, "%u %63s", &major, name) == 2 && !strcmp(name, "kfd"))
+			config->majors[n] = major;
+	if (f)
+		fclose(f);
+}
+
+#ifdef GRT_HAVE_BPF
+
+/* ------------------------------------------------- threads that are there already */
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000ULL + (uint64_t)t.tv_nsec;
+}
+
+/* The first line of a file of /proc/PID/task/TID; empty where there is none. */
+static void read_line(pid_t pid, pid_t tid, const char *file, char *line, size_t room)
+{
+	char path[96];
+	FILE *f;
+
+	line[0] = '\0';
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/%s", (int)pid, (int)tid, file);
+	f = fopen(path, "re");
+	if (f && !fgets(line, (int)room, f))
+		line[0] = '\0';
+	if (f)
+		fclose(f);
+	line[strcspn(line, "\n")] = '\0';
+}
+
+/* Whether it is off the CPU and not ready to run, and then in what state. */
+static bool is_asleep(pid_t pid, pid_t tid, uint32_t *state)
+{
+	static const struct {
+		char letter;
+		uint32_t state;
+	} letters[] = {{'S', STATE_INTERRUPTIBLE},
+		       {'D', STATE_UNINTERRUPTIBLE},
+		       {'T', STATE_STOPPED},
+		       {'t', STATE_TRACED}};
+	const char *name_end;
+	char line[512];
+
+	read_line(pid, tid, "stat", line, sizeof(line));
+	name_end = strrchr(line, ')');
+	for (size_t i = 0; name_end && i < sizeof(letters) / sizeof(letters[0]); i++) {
+		*state = letters[i].state;
+		if (name_end[1] == ' ' && name_end[2] == letters[i].letter)
+			return true;
+	}
+	*state = 0;
+	return false;
+}
+
+static int32_t call_of(pid_t pid, pid_t tid)
+{
+	char line[256];
+	int call;
+
+	read_line(pid, tid, "syscall", line, sizeof(line));
+	return sscanf(line, "%d", &call) == 1 ? call : -1;
+}
+
+static int tell_thread(void *capture, const struct bpf_thread *t, uint32_t tid, uint32_t what, uint64_t time)
+{
+	struct grt_ev_thread e = {.e = {.time = time,
+					.type = GRT_EV_THREAD,
+					.size = sizeof(e),
+					.flags = GRT_FLAG_BPF,
+					.pid = t->pid,
+					.tid = tid,
+					.ring = GRT_RING_NONE},
+				  .what = what,
+				  .number = t->number};
+	struct bpf_comm names = {.comm = ""};
+
+	if (what != GRT_THREAD_LEFT_ON) {
+		read_line((pid_t)t->pid, (pid_t)tid, "comm", names.comm, sizeof(names.comm));
+		read_line((pid_t)t->pid, (pid_t)t->pid, "comm", names.owner, sizeof(names.owner));
+	}
+	return bpf_offer(capture, &e.e, 0, names.comm[0] ? &names : NULL);
+}
+
+/* Whom the programs have seen in the meantime, they know better. */
+static void add_thread(void *capture, int map, pid_t pid, pid_t tid)
+{
+	struct bpf_thread t = {.pid = (uint32_t)pid, .fd = UINT32_MAX, .since = now_ns()};
+	uint32_t key = (uint32_t)tid;
+
+	t.on = !is_asleep(pid, tid, &t.state);
+	t.call = t.on ? -1 : call_of(pid, tid);
+	t.reason = t.on ? GRT_THREAD_RUNNABLE : GRT_THREAD_UNKNOWN;
+	if (!bpf_map_update_elem(map, &key, &t, BPF_NOEXIST))
+		tell_thread(capture, &t, key, t.on ? GRT_THREAD_SEEN_ON : GRT_THREAD_SEEN_OFF, t.since);
+}
+
+static void begun(void *capture, pid_t pid)
+{
+	int map = bpf_own_map(capture, "threads"), tid;
+	char path[64];
+	struct dirent *d;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	dir = pid ? opendir(path) : NULL;
+	while (dir && (d = readdir(dir)))
+		if (sscanf(d->d_name, "%d", &tid) == 1)
+			add_thread(capture, map, pid, tid);
+	if (dir)
+		closedir(dir);
+}
+
+/* ------------------------------------------------------ threads that are still there */
+
+static int tell_off(void *capture, uint32_t tid, const struct bpf_thread *t, uint64_t time)
+{
+	struct grt_ev_off_cpu e = {.e = {.time = time,
+					 .type = GRT_EV_OFF_CPU,
+					 .size = sizeof(e),
+					 .flags = GRT_FLAG_BPF,
+					 .pid = t->pid,
+					 .tid = tid,
+					 .ring = GRT_RING_NONE,
+					 .device = t->device},
+				   .start = t->since,
+				   .woken = t->woken,
+				   .number = t->number + 1,
+				   .user = t->user,
+				   .kernel = t->kernel,
+				   .state = t->state,
+				   .reason = (uint16_t)t->reason,
+				   .call = t->call,
+				   .fd = t->fd};
+
+	return bpf_offer(capture, &e.e, 0, NULL);
+}
+
+static int over(void *capture, uint64_t end)
+{
+	int map = bpf_own_map(capture, "threads"), ret = 0;
+	uint32_t tid, *last = NULL, next;
+	struct bpf_thread t;
+	uint64_t time;
+
+	while (!ret && !bpf_map_get_next_key(map, last, &next)) {
+		tid = next;
+		last = &tid;
+		if (bpf_map_lookup_elem(map, &tid, &t))
+			continue;
+		time = t.since > end ? t.since : end;
+		ret = t.on ? tell_thread(capture, &t, tid, GRT_THREAD_LEFT_ON, time)
+			   : tell_off(capture, tid, &t, time);
+	}
+	return ret;
+}
+
+#else
+
+static void begun(void *capture, pid_t pid)
+{
+	(void)capture, (void)pid;
+}
+
+static int over(void *capture, uint64_t end)
+{
+	(void)capture, (void)end;
+	return 0;
+}
+
+#endif
+
+/* ------------------------------------------------------------- set-up */
+
+static const struct bpf_kind kind = {
+	.name = "sched",
+	.objects = objects,
+	.configure = configure,
+	.complete = complete,
+	.begun = begun,
+	.over = over,
+};
+
+static int probe_it(struct grt_err *err)
+{
+	return bpf_probe(objects, err);
+}
+
+/* The programs know threads by their numbers outside of any container. */
+static int check_namespace(struct grt_err *err)
+{
+	struct stat st;
+
+	if (stat("/proc/self/ns/pid", &st) || st.st_ino == FIRST_PID_NS)
+		return 0;
+	return grt_err_set(err, -ENOTSUP, "this is a PID namespace of its own (a container)",
+			   "grtrace record -e sched -p PID, outside of it, with the PID that it has there",
+			   "the source sched cannot tell whose threads are whose");
+}
+
+static int open_it(void **state, const struct source_setup *setup, struct grt_err *err)
+{
+	struct source_setup mine = *setup;
+	int ret;
+
+	*state = NULL;
+	if (!setup->pid && !setup->program)
+		return grt_err_set(err, -EINVAL, "it follows the threads of a program or of a process",
+				   "grtrace record -e sched -- PROG, or -p PID",
+				   "the source sched has no threads to follow");
+	ret = check_namespace(err);
+	if (ret)
+		return ret;
+	/* the stack is what its events are for */
+	mine.user_stack = !setup->stack || strcmp(setup->stack, "none");
+	return bpf_open(state, &mine, &kind, err);
+}
+
+BPF_OPS(sched, true, probe_it, open_it);

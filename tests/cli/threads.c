@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A program whose threads spend known times: asleep, running, waiting for a
+ * mutex, waiting for a pipe. It measures each by itself, with the clocks of the
+ * kernel, and prints a line for each thread:
+ *
+ *	NAME TID wall=NS cpu=NS wait=NS
+ *
+ * wall is the thread's life as it sees it, cpu its CLOCK_THREAD_CPUTIME_ID, wait
+ * how long the call took that it waited in. Its argument is the time in ms; with
+ * "fork" it does it all in a child.
+ */
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define NS_PER_MS 1000000ULL
+
+static uint64_t span_ns;
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static int pipe_fds[2];
+
+static uint64_t now(clockid_t clock)
+{
+	struct timespec t;
+
+	clock_gettime(clock, &t);
+	return (uint64_t)t.tv_sec * 1000000000ULL + (uint64_t)t.tv_nsec;
+}
+
+static void pause_ns(uint64_t ns)
+{
+	struct timespec t = {(time_t)(ns / 1000000000ULL), (long)(ns % 1000000000ULL)};
+
+	while (nanosleep(&t, &t))
+		;
+}
+
+static void wait_asleep(void)
+{
+	pause_ns(span_ns);
+}
+
+__attribute__((noinline)) static void wait_spinning(void)
+{
+	while (now(CLOCK_THREAD_CPUTIME_ID) < span_ns)
+		;
+}
+
+static void wait_locked(void)
+{
+	pthread_mutex_lock(&mutex);
+	pthread_mutex_unlock(&mutex);
+}
+
+static void wait_reading(void)
+{
+	char byte;
+
+	if (read(pipe_fds[0], &byte, 1) != 1)
+		abort();
+}
+
+/** struct job - what a thread does */
+struct job {
+	const char *name;
+	void (*wait)(void);
+	pthread_t thread;
+};
+
+static struct job jobs[] = {
+	{.name = "asleep", .wait = wait_asleep},
+	{.name = "spinning", .wait = wait_spinning},
+	{.name = "locked", .wait = wait_locked},
+	{.name = "reading", .wait = wait_reading},
+};
+#define JOBS (sizeof(jobs) / sizeof(jobs[0]))
+
+static void *run(void *arg)
+{
+	uint64_t begun = now(CLOCK_MONOTONIC), waited;
+	struct job *job = arg;
+
+	pthread_setname_np(pthread_self(), job->name);
+	waited = now(CLOCK_MONOTONIC);
+	job->wait();
+	waited = now(CLOCK_MONOTONIC) - waited;
+	printf("%s %d wall=%llu cpu=%llu wait=%llu\n", job->name, (int)gettid(),
+	       (unsigned long long)(now(CLOCK_MONOTONIC) - begun),
+	       (unsigned long long)now(CLOCK_THREAD_CPUTIME_ID), (unsigned long long)waited);
+	return NULL;
+}
+
+static int run_all(void)
+{
+	pthread_mutex_lock(&mutex);
+	if (pipe(pipe_fds))
+		return 1;
+	for (struct job *j = jobs; j < jobs + JOBS; j++)
+		if (pthread_create(&j->thread, NULL, run, j))
+			return 1;
+	pause_ns(span_ns);
+	pthread_mutex_unlock(&mutex);
+	if (write(pipe_fds[1], "x", 1) != 1)
+		return 1;
+	for (struct job *j = jobs; j < jobs + JOBS; j++)
+		pthread_join(j->thread, NULL);
+	fflush(stdout);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	int status = 0;
+	pid_t pid;
+
+	span_ns = (argc > 1 ? strtoull(argv[1], NULL, 10) : 300) * NS_PER_MS;
+	if (argc < 3 || strcmp(argv[2], "fork"))
+		return run_all();
+	pid = fork();
+	if (!pid)
+		_exit(run_all());
+	waitpid(pid, &status, 0);
+	return status != 0;
+}

@@ -1,0 +1,164 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Threads on and off the CPU: a program that spends known times, against the clocks of the kernel that it asks itself.
+# alone
+
+# shellcheck source=tests/cli/_lib.sh
+. "$GRTRACE_SRC/tests/cli/_lib.sh"
+
+threads=$GRTRACE_BUILD/tests/cli/threads
+
+run record -e sched -o run.grt -- true
+if says 'built without it'; then
+	echo "1..0 # SKIP built without BPF: tools/setup build, then make"
+	exit 0
+elif exits 3 && [ "$(id -u)" != 0 ]; then
+	echo "1..0 # SKIP only root may load BPF programs: sudo tests/run cli"
+	exit 0
+elif says 'PID namespace'; then
+	echo "1..0 # SKIP it needs the first PID namespace: run it outside of the container"
+	exit 0
+fi
+expect "record -e sched" 0 'events, 0 lost in run.grt'
+
+# What the program said of a thread, in ns.
+told() { # THREAD FIELD
+	sed -nE "s/^$1 .*$2=([0-9]+).*/\1/p" told
+}
+
+# What the report says of a thread: a column, in ns.
+seen() { # THREAD COLUMN
+	python3 - "$1" "$2" <<-'PY'
+		import json, sys
+		rows = [r for r in json.load(open("threads.json"))["threads"] if r["thread"] == sys.argv[1]]
+		print(rows[0][sys.argv[2]] if len(rows) == 1 else "no such thread")
+	PY
+}
+
+# Whether a <= b + slack: of two clocks, and of what lies between two readings of one.
+at_most() { # A B [SLACK NS]
+	[ "$1" -le $(($2 + ${3:-2000000})) ] || {
+		echo "# $1 is more than $2" >&2
+		false
+	}
+}
+
+# Every thread's states add up to its life, which nothing is missing of.
+whole() {
+	python3 - <<-'PY'
+		import json, sys
+		rows = json.load(open("threads.json"))["threads"]
+		states = "running polling runnable gpu io lock sleep other unknown".split()
+		assert rows
+		for r in rows:
+		    assert sum(r[s] for s in states) == r["life"], r
+		    assert r["lost"] == 0 and r["unknown"] == 0, r
+	PY
+}
+
+# The graph's weights add up to the threads' lives, in all and by thread.
+graph_is_whole() {
+	python3 - <<-'PY'
+		import collections, json
+		lives = collections.Counter()
+		for r in json.load(open("threads.json"))["threads"]:
+		    lives["%s;%s (%d)" % (r["process"], r["thread"], r["tid"])] += r["life"]
+		graph = collections.Counter()
+		for line in open("graph.folded"):
+		    stack, weight = line.rsplit(" ", 1)
+		    graph[";".join(stack.split(";")[:2])] += int(weight)
+		assert graph == +lives, (graph, lives)
+	PY
+}
+
+look() { # OPTIONS... -- PROGRAM...
+	idle
+	output=$("$GRTRACE" record -e sched -o run.grt "$@" 2>&1 >told)
+	status=$?
+	"$GRTRACE" report --by thread --json run.grt >threads.json
+}
+
+check_times() {
+	local name wait
+	check "the states of a thread add up to its life" whole
+	for name in asleep spinning locked reading; do
+		check "$name: it lives at least as long as it thinks" at_most "$(told $name wall)" "$(seen $name life)"
+		check "$name: it runs at least as long as its CPU clock says" \
+			at_most "$(told $name cpu)" "$(seen $name running)" 5000000
+	done
+	check "asleep: as long as it asked for" at_most 300000000 "$(seen asleep sleep)"
+	check "asleep: not longer than the call took" at_most "$(seen asleep sleep)" "$(told asleep wait)"
+	for name in locked:lock reading:io; do
+		wait=$(told ${name%:*} wait)
+		check "${name%:*}: no longer than the call took, but for the lock of its output" \
+			at_most "$(seen ${name%:*} ${name#*:})" "$(told ${name%:*} wall)"
+		check "${name%:*}: all of the call that it did not run, or wait for a CPU" \
+			at_most "$wait" $(($(seen ${name%:*} ${name#*:}) + $(seen ${name%:*} runnable) + $(seen ${name%:*} running)))
+	done
+	check "reading: it waited in no other way" test "$(seen reading sleep)" = 0
+	check "locked: nor did this one" test "$(($(seen locked sleep) + $(seen locked io)))" = 0
+	wait=$(($(seen spinning running) + $(seen spinning runnable)))
+	check "spinning: it ran, or wanted to" at_most "$(told spinning wait)" $wait
+	check "spinning: it never slept" test "$(seen spinning sleep)" = 0
+}
+
+look -- "$threads" 300
+expect "a program with threads" 0 '0 lost'
+check_times
+"$GRTRACE" flame --weight wall -o graph.folded run.grt 2>err
+check "the graph's weights are the threads' lives" graph_is_whole
+check "the sleeper's stack" grep -qE ';asleep \([0-9]+\);.*nanosleep;\[sleep\] ' graph.folded
+check "the reader's stack" grep -qE ';reading \([0-9]+\);.*read;\[io\] ' graph.folded
+check "what the spinner ran" grep -qE ';spinning \([0-9]+\);.*\[running\] ' graph.folded
+check "the samples" test "$("$GRTRACE" dump --type sample run.grt | wc -l)" -gt 3
+run flame --weight wall --by process -o sum.folded run.grt
+expect "--by process" 0 'ms of their time'
+check "adds up the same" test "$(awk '{s += $NF} END {print s}' sum.folded)" = "$(awk '{s += $NF} END {print s}' graph.folded)"
+run report --by thread run.grt
+expect "report --by thread" 0 'locked .* spinning|spinning .* [0-9]+ ms'
+check "the balance closes" says 'closes +yes'
+if command -v babeltrace2 >/dev/null; then
+	dumped=$("$GRTRACE" dump run.grt | wc -l)
+	check "babeltrace2 sees as many events" test "$(babeltrace2 run.grt | wc -l)" = "$dumped"
+fi
+
+look --kernel-stack -- "$threads" 300 fork
+expect "a program that forks, with kernel stacks" 0 '0 lost'
+check_times
+"$GRTRACE" flame --weight wall run.grt >graph.folded 2>err
+check "the graph's weights are the threads' lives" graph_is_whole
+check "kernel stacks end in the scheduler" grep -qE 'nanosleep.*;(__)?schedule;(.*;)?\[sleep\] ' graph.folded
+
+look -F 0 --stack=none -- "$threads" 50
+check "--frequency 0 takes no samples" test "$("$GRTRACE" dump --type sample run.grt | wc -l)" = 0
+check "--stack=none takes no stacks" test "$("$GRTRACE" dump --type frame run.grt | wc -l)" = 0
+check "the times are there" whole
+
+look --comm spinning -- "$threads" 50
+check "--comm: only this thread" test "$("$GRTRACE" dump --type off_cpu run.grt | grep -vc '(spinning)')" = 0
+
+# A process that is there already, and one that the recording ends before.
+(sleep 1 && exec "$threads" 2000 >/dev/null) &
+run record -e sched -d 2 -p $! -o run.grt
+expect "-p: a process that is there already" 0 '0 lost'
+"$GRTRACE" report --by thread --json run.grt >threads.json
+check "its states add up to what was seen of it" whole
+check "a thread that sleeps at the end has its wait" test "$(seen locked lock)" -gt 0
+check "its end is not in the trace" test "$("$GRTRACE" dump --type off_cpu run.grt | grep -c 'over=0')" -ge 3
+wait
+sleep 60 &
+run record -e sched -d 1 -p $! -o run.grt
+"$GRTRACE" report --by thread --json run.grt >threads.json
+check "-p: one that sleeps all the time" at_most 900000000 "$(seen sleep sleep)"
+check "by the call that it was in when it began" test "$(seen sleep unknown)" = 0
+kill %%
+
+run record -e sched -d 1 -o run.grt
+expect "without a program or process" 1 'no threads to follow.*|record -e sched -- PROG'
+run record -e sched -F 1000000 -o run.grt -- true
+expect "too many samples" 2 'at most 100000'
+run flame --weight wall --by device run.grt
+check "the GPU's words are not for threads" exits 2
+run flame --by thread run.grt
+expect "nor theirs for the GPU" 2 'weight wall'
+plan

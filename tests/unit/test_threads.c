@@ -1,0 +1,372 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What the time of threads went to: lives cut into pieces to the nanosecond, what
+ * a call of CUDA turns them into, what is lost; the same as stacks of a flame graph.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/threads.h"
+#include "analysis/wall_flame.h"
+
+#define SYNCHRONIZE 165
+#define MEMCPY 31
+#define LAUNCH_KERNEL 211
+
+/** struct both - one trace, taken in by both analyses */
+struct both {
+	struct grt_threads *threads;
+	struct grt_wall_flame *flame;
+};
+
+static void begin(struct both *b, uint64_t from)
+{
+	assert_int_equal(grt_threads_new(&b->threads, NULL), 0);
+	grt_threads_from(b->threads, from);
+	assert_int_equal(grt_wall_flame_new(&b->flame, from), 0);
+}
+
+static void end(struct both *b)
+{
+	grt_threads_free(b->threads);
+	grt_wall_flame_free(b->flame);
+}
+
+static void put(struct both *b, const struct grt_event *e)
+{
+	assert_int_equal(grt_threads_event(b->threads, e), 0);
+	assert_int_equal(grt_wall_flame_event(b->flame, e), 0);
+}
+
+#define PUT(b, NAME, record, when, thread, ...)                           \
+	do {                                                              \
+		struct grt_ev_##record ev = {.e = {.time = (when),        \
+						   .type = GRT_EV_##NAME, \
+						   .size = sizeof(ev),    \
+						   .pid = 7,              \
+						   .tid = (thread)},      \
+					     ##__VA_ARGS__};              \
+		put(b, &ev.e);                                            \
+	} while (0)
+#define THREAD(b, when, tid, is, ...) \
+	PUT(b, THREAD, thread, when, tid, .what = GRT_THREAD_##is, ##__VA_ARGS__)
+#define OFF(b, tid, from, to, n, why, ...)                                           \
+	PUT(b, OFF_CPU, off_cpu, to, tid, .start = (from), .number = (n), .over = 1, \
+	    .reason = GRT_THREAD_##why, ##__VA_ARGS__)
+#define SAMPLE(b, tid, when, stack) PUT(b, SAMPLE, sample, when, tid, .user = (stack))
+#define CALL(b, tid, from, to, which) PUT(b, LAUNCH, launch, to, tid, .begin = (from), .call = (which))
+
+static void name(struct both *b, uint32_t tid, const char *comm)
+{
+	struct grt_ev_name n = {.e = {.type = GRT_EV_NAME, .size = sizeof(n)}, .kind = GRT_NAME_THREAD};
+
+	n.id = tid;
+	snprintf(n.name, sizeof(n.name), "%s", comm);
+	snprintf(n.owner, sizeof(n.owner), "app");
+	put(b, &n.e);
+}
+
+static void frame(struct both *b, uint32_t stack, const char *function)
+{
+	struct grt_ev_frame f = {
+		.e = {.type = GRT_EV_FRAME, .size = sizeof(f)}, .stack = stack, .index = 0, .depth = 1};
+
+	snprintf(f.symbol, sizeof(f.symbol), "%s", function);
+	put(b, &f.e);
+}
+
+/* What is known of a thread; its sums are its life. */
+static void has(struct both *b, uint32_t number, uint64_t first, uint64_t last, const uint64_t *ns)
+{
+	const struct grt_thread *t;
+	uint64_t sum = 0;
+
+	assert_int_equal(grt_threads_flush(b->threads), 0);
+	t = grt_threads_at(b->threads, number);
+	assert_non_null(t);
+	assert_int_equal(t->first, first);
+	assert_int_equal(t->last, last);
+	for (unsigned int i = 0; i < GRT_THREAD_STATES; i++) {
+		assert_int_equal(t->ns[i], ns[i]);
+		sum += t->ns[i];
+	}
+	assert_int_equal(sum, last - first);
+}
+
+#define HAS(b, number, first, last, ...) \
+	has(b, number, first, last, (const uint64_t[GRT_THREAD_STATES]){__VA_ARGS__})
+
+/* Made, ready, runs, sleeps, is woken, runs, is taken off, runs, ends. */
+static void life(void **state)
+{
+	const struct grt_thread *t;
+	struct both b;
+
+	(void)state;
+	begin(&b, 0);
+	name(&b, 8, "worker");
+	THREAD(&b, 100, 8, MADE, .parent = 7);
+	OFF(&b, 8, 100, 110, 1, RUNNABLE);
+	OFF(&b, 8, 150, 270, 2, SLEEP, .woken = 250);
+	OFF(&b, 8, 300, 350, 3, RUNNABLE);
+	OFF(&b, 8, 360, 365, 4, IO);
+	OFF(&b, 8, 370, 375, 5, LOCK, .woken = 375);
+	THREAD(&b, 400, 8, ENDED, .number = 5);
+	HAS(&b, 0, 100, 400, [GRT_THREAD_RUNNING] = 40 + 30 + 10 + 5 + 25, [GRT_THREAD_SLEEP] = 100,
+	    [GRT_THREAD_RUNNABLE] = 10 + 20 + 50, [GRT_THREAD_IO] = 5, [GRT_THREAD_LOCK] = 5);
+	t = grt_threads_at(b.threads, 0);
+	assert_true(t->made && t->ended);
+	assert_int_equal(t->intervals, 5);
+	assert_int_equal(t->taken_off, 2);
+	assert_int_equal(t->delay_max, 50);
+	assert_int_equal(t->lost, 0);
+	assert_string_equal(grt_names_name(grt_threads_names(b.threads), t->name), "worker");
+	assert_null(grt_threads_at(b.threads, 1));
+	end(&b);
+}
+
+/* Without its beginning; still running, or asleep, when the recording ends. */
+static void cut_off(void **state)
+{
+	struct both b;
+
+	(void)state;
+	begin(&b, 0);
+	THREAD(&b, 100, 8, SEEN_OFF);
+	OFF(&b, 9, 50, 120, 77, IO);
+	OFF(&b, 8, 100, 130, 1, LOCK);
+	THREAD(&b, 200, 8, LEFT_ON, .number = 1);
+	OFF(&b, 9, 150, 200, 78, SLEEP);
+	HAS(&b, 0, 100, 200, [GRT_THREAD_LOCK] = 30, [GRT_THREAD_RUNNING] = 70);
+	HAS(&b, 1, 50, 200, [GRT_THREAD_IO] = 70, [GRT_THREAD_RUNNING] = 30, [GRT_THREAD_SLEEP] = 50);
+	assert_false(grt_threads_at(b.threads, 0)->ended);
+	end(&b);
+}
+
+/* What --from cuts. */
+static void from(void **state)
+{
+	struct both b;
+
+	(void)state;
+	begin(&b, 100);
+	OFF(&b, 8, 50, 120, 2, IO);
+	OFF(&b, 9, 50, 120, 2, IO, .woken = 90);
+	HAS(&b, 0, 100, 120, [GRT_THREAD_IO] = 20);
+	HAS(&b, 1, 100, 120, [GRT_THREAD_RUNNABLE] = 20);
+	end(&b);
+}
+
+/* A gap in the numbers makes what is around it unknown, no more. */
+static void lost(void **state)
+{
+	struct both b;
+
+	(void)state;
+	begin(&b, 0);
+	THREAD(&b, 100, 8, MADE);
+	OFF(&b, 8, 100, 110, 1, RUNNABLE);
+	OFF(&b, 8, 150, 160, 4, LOCK);
+	OFF(&b, 8, 170, 180, 5, UNKNOWN);
+	THREAD(&b, 200, 8, ENDED, .number = 6);
+	HAS(&b, 0, 100, 200, [GRT_THREAD_RUNNABLE] = 10, [GRT_THREAD_UNKNOWN] = 40 + 10 + 20,
+	    [GRT_THREAD_LOCK] = 10, [GRT_THREAD_RUNNING] = 10);
+	assert_int_equal(grt_threads_at(b.threads, 0)->lost, 3);
+	assert_int_equal(grt_threads_count(b.threads).lost, 3);
+	end(&b);
+}
+
+/* Stamps that overlap, as another clock or a broken trace would have them: the sum stays. */
+static void broken(void **state)
+{
+	struct both b;
+
+	(void)state;
+	begin(&b, 0);
+	THREAD(&b, 100, 8, MADE);
+	OFF(&b, 8, 90, 150, 1, IO, .woken = 20);
+	OFF(&b, 8, 140, 145, 2, LOCK);
+	OFF(&b, 8, 130, 180, 3, SLEEP, .woken = 999);
+	PUT(&b, OFF_CPU, off_cpu, 200, 8, .start = 190, .number = 4, .reason = 1000);
+	HAS(&b, 0, 100, 200, [GRT_THREAD_IO] = 50, [GRT_THREAD_SLEEP] = 30, [GRT_THREAD_RUNNING] = 10,
+	    [GRT_THREAD_UNKNOWN] = 10);
+	end(&b);
+}
+
+/* A number is used again, also by another process. */
+static void reused(void **state)
+{
+	struct both b;
+
+	(void)state;
+	begin(&b, 0);
+	name(&b, 8, "first");
+	THREAD(&b, 100, 8, MADE);
+	THREAD(&b, 110, 8, ENDED);
+	name(&b, 8, "second");
+	THREAD(&b, 200, 8, MADE);
+	OFF(&b, 8, 200, 205, 1, RUNNABLE);
+	PUT(&b, THREAD, thread, 300, 8, .e.pid = 9, .what = GRT_THREAD_NAMED);
+	HAS(&b, 0, 100, 110, [GRT_THREAD_RUNNING] = 10);
+	HAS(&b, 1, 200, 205, [GRT_THREAD_RUNNABLE] = 5);
+	assert_int_equal(grt_threads_at(b.threads, 2)->pid, 9);
+	assert_string_equal(grt_names_name(grt_threads_names(b.threads), grt_threads_at(b.threads, 0)->name),
+			    "first");
+	end(&b);
+}
+
+/* A call that waits: asleep in it is waiting for the GPU, running in it is polling. */
+static void cuda(void **state)
+{
+	struct both b;
+
+	(void)state;
+	begin(&b, 0);
+	THREAD(&b, 0, 8, SEEN_ON);
+	OFF(&b, 8, 10, 20, 1, LOCK);
+	PUT(&b, PROCESS, process, 25, 8, .what = 1);
+	OFF(&b, 8, 100, 110, 2, LOCK);
+	CALL(&b, 8, 120, 130, LAUNCH_KERNEL);
+	OFF(&b, 8, 140, 150, 3, LOCK);
+	SAMPLE(&b, 8, 155, 1);
+	SAMPLE(&b, 8, 165, 1);
+	OFF(&b, 8, 170, 180, 4, IO, .woken = 178);
+	SAMPLE(&b, 8, 185, 1);
+	CALL(&b, 8, 160, 200, SYNCHRONIZE);
+	OFF(&b, 8, 210, 220, 5, LOCK);
+	CALL(&b, 8, 205, 230, MEMCPY);
+	OFF(&b, 8, 240, 250, 6, LOCK);
+	THREAD(&b, 300, 8, ENDED, .number = 6);
+	HAS(&b, 0, 0, 300, [GRT_THREAD_POLLING] = 10 + 20, [GRT_THREAD_GPU] = 8 + 10,
+	    [GRT_THREAD_RUNNABLE] = 2, [GRT_THREAD_LOCK] = 10 + 10 + 10 + 10,
+	    [GRT_THREAD_RUNNING] = 10 + 80 + 20 + 10 + 10 + 10 + 10 + 10 + 50);
+	assert_int_equal(grt_threads_at(b.threads, 0)->samples, 3);
+	end(&b);
+}
+
+/* A process of which CUDA tells, and that makes no call for long: it is bounded, and counted. */
+static void no_calls(void **state)
+{
+	uint64_t n = GRT_THREADS_WAITING, t = 0;
+	struct both b;
+
+	(void)state;
+	begin(&b, 0);
+	PUT(&b, PROCESS, process, 0, 7, .what = 1);
+	THREAD(&b, 0, 8, SEEN_ON);
+	for (uint64_t i = 1; i <= n; i++, t += 10)
+		OFF(&b, 8, t + 6, t + 10, i, LOCK);
+	assert_int_equal(grt_threads_count(b.threads).unsure, n);
+	HAS(&b, 0, 0, t, [GRT_THREAD_RUNNING] = 6 * n, [GRT_THREAD_LOCK] = 4 * n);
+	end(&b);
+}
+
+/* Writes "text weight" lines of the tree. */
+static int print(void *arg, const struct grt_stacks_step *at)
+{
+	struct {
+		struct grt_stacks *tree;
+		char text[2048];
+	} *out = arg;
+	char path[256] = "";
+	size_t len;
+
+	if (!grt_stacks_weight(out->tree, at->node, GRT_STACKS_NOW))
+		return 0;
+	for (uint32_t n = at->node; n; n = grt_stacks_node(out->tree, n)->parent) {
+		const char *text = grt_stacks_text(out->tree, grt_stacks_node(out->tree, n)->name, &len);
+		char more[256];
+
+		snprintf(more, sizeof(more), "%.*s%s%s", (int)len, text, path[0] ? ";" : "", path);
+		memcpy(path, more, sizeof(path));
+	}
+	len = strlen(out->text);
+	snprintf(out->text + len, sizeof(out->text) - len, "%s %llu\n", path,
+		 (unsigned long long)grt_stacks_weight(out->tree, at->node, GRT_STACKS_NOW));
+	return 0;
+}
+
+static void folds_to(struct both *b, enum grt_flame_by by, const char *text)
+{
+	struct {
+		struct grt_stacks *tree;
+		char text[2048];
+	} out = {.text = ""};
+	uint64_t *sum;
+
+	assert_int_equal(grt_stacks_new(&out.tree), 0);
+	assert_int_equal(grt_wall_flame_tree(b->flame, by, out.tree, GRT_STACKS_NOW), 0);
+	assert_int_equal(grt_stacks_sums(out.tree, GRT_STACKS_NOW, &sum), 0);
+	assert_int_equal(grt_stacks_walk(out.tree, sum, 0, print, &out), 0);
+	assert_string_equal(out.text, text);
+	free(sum);
+	grt_stacks_free(out.tree);
+}
+
+static void threads_of_a_flame(struct both *b)
+{
+	name(b, 8, "worker");
+	name(b, 9, "other");
+	frame(b, 1, "spin");
+	frame(b, 2, "read");
+	frame(b, 3, "[k]");
+	THREAD(b, 100, 8, MADE);
+	THREAD(b, 100, 9, MADE);
+	SAMPLE(b, 8, 105, 1);
+	SAMPLE(b, 8, 106, 2);
+	SAMPLE(b, 8, 107, 1);
+	OFF(b, 8, 110, 150, 1, IO, .user = 2, .kernel = 3, .woken = 140);
+	THREAD(b, 160, 8, ENDED, .number = 1);
+	THREAD(b, 107, 9, ENDED);
+}
+
+/* 20 ns for three samples: 13, and 7 with what did not divide. */
+static void flame(void **state)
+{
+	struct grt_wall_count n;
+	struct both b;
+
+	(void)state;
+	begin(&b, 0);
+	threads_of_a_flame(&b);
+	folds_to(&b, GRT_FLAME_BY_NONE,
+		 "app;other (9);[not sampled];[running] 7\n"
+		 "app;worker (8);read;[k];[io] 30\n"
+		 "app;worker (8);read;[k];[runnable] 10\n"
+		 "app;worker (8);read;[running] 7\n"
+		 "app;worker (8);spin;[running] 13\n");
+	n = grt_wall_flame_count(b.flame);
+	assert_int_equal(n.threads, 2);
+	assert_int_equal(n.samples, 3);
+	assert_int_equal(n.not_sampled_ns, 7);
+	assert_int_equal(n.no_stack_ns, 0);
+	assert_int_equal(n.ns[GRT_THREAD_RUNNING], 27);
+	end(&b);
+	begin(&b, 0);
+	threads_of_a_flame(&b);
+	folds_to(&b, GRT_FLAME_BY_PROCESS,
+		 "app;[not sampled];[running] 7\n"
+		 "app;read;[k];[io] 30\n"
+		 "app;read;[k];[runnable] 10\n"
+		 "app;read;[running] 7\n"
+		 "app;spin;[running] 13\n");
+	end(&b);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(life), cmocka_unit_test(cut_off),  cmocka_unit_test(from),
+		cmocka_unit_test(lost), cmocka_unit_test(broken),   cmocka_unit_test(reused),
+		cmocka_unit_test(cuda), cmocka_unit_test(no_calls), cmocka_unit_test(flame),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
