@@ -180,7 +180,9 @@ static int feed_irq(struct monitor *m, const struct grt_event *e, struct monitor
 
 static int feed_call(struct monitor *m, const struct grt_event *e, struct monitor_did *did)
 {
-	return grt_calls_event(m->calls, e, &did->call);
+	int ret = grt_calls_event(m->calls, e, &did->call);
+
+	return ret || e->type != GRT_EV_IOCTL_EXIT ? ret : monitor_nv_call(m, e, &did->call);
 }
 
 static int feed_vblank(struct monitor *m, const struct grt_event *e, struct monitor_did *did)
@@ -320,6 +322,8 @@ static int begin(struct monitor *m)
 	grt_tally_init(&m->commands, TALLY_ROWS);
 	grt_tally_init(&m->answers, TALLY_ROWS);
 	grt_tally_init(&m->irqs, TALLY_ROWS);
+	grt_tally_init(&m->nv_calls, TALLY_ROWS);
+	grt_tally_init(&m->nv_refused, TALLY_ROWS);
 	m->counts = calloc(1, sizeof(*m->counts));
 	if (!m->counts || grt_phases_new(&m->phases, MONITOR_SLOW_NS) ||
 	    grt_jobs_new(&m->jobs, &sink, NULL) || grt_deps_new(&m->deps, NULL) ||
@@ -342,6 +346,8 @@ static void end(struct monitor *m)
 	grt_tally_free(&m->commands);
 	grt_tally_free(&m->answers);
 	grt_tally_free(&m->irqs);
+	grt_tally_free(&m->nv_calls);
+	grt_tally_free(&m->nv_refused);
 	grt_names_free(&m->names);
 	free(m->counts);
 }

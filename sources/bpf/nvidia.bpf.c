@@ -9,7 +9,9 @@
  *	sched_process_exit      CLOSE of what a process leaves open, if its OPEN
  *				was seen: descriptors below 1024
  *	ioctl                   IOCTL_ENTER, IOCTL_EXIT: type 'F' (resource
- *				manager), 'm' (modeset) and 0 (UVM)
+ *				manager), 'm' (modeset) and 0 (UVM); when it
+ *				is left also the class or control that it was
+ *				about, and the driver's own answer
  *	mmap                    MMAP when it is left
  *	poll, ppoll             POLL when it is entered, for the first 16 files
  *	printk:console          XID of messages that begin with "NVRM: Xid"
@@ -22,10 +24,11 @@
  * majors in the settings. The first thing that a program for messages does is
  * to compare nine bytes: a kernel that prints much is not slowed down.
  */
-#include "files.h"
+#include "nv_frame.h"
 
 #define MAP_ANONYMOUS 0x20
 #define POLL_FILES 16
+#define UNKNOWN 0xffffffffU
 #define EXIT_FILES 1024
 
 /** struct poll_file, open_how - as in the uapi */
@@ -219,6 +222,111 @@ int enter_ioctl(struct syscall_enter *ctx)
 	return 0;
 }
 
+/* Where in a struct the class or control and the answer stand. */
+#define NOWHERE 0xffffU
+struct places {
+	__u32 about;
+	__u32 status;
+};
+
+static __always_inline struct places places_of_alloc(__u32 size)
+{
+	struct places p = {NV_ALLOC_CLASS, size == NV_ALLOC_SIZE_64 ? NV_ALLOC_STATUS_64 : NV_ALLOC_STATUS};
+
+	return p;
+}
+
+static __always_inline struct places places_of(const struct frame *f)
+{
+	struct places p = {NOWHERE, NOWHERE};
+
+	switch (f->nr) {
+	case NV_ESC_RM_ALLOC:
+		return places_of_alloc(f->size);
+	case NV_ESC_RM_CONTROL:
+		p.about = NV_CONTROL_CMD;
+		p.status = NV_CONTROL_STATUS;
+		break;
+	case NV_ESC_RM_ALLOC_MEMORY:
+		p.about = NV_MEMORY_CLASS;
+		p.status = NV_MEMORY_STATUS;
+		break;
+	case NV_ESC_RM_FREE:
+		p.status = NV_FREE_STATUS;
+		break;
+	case NV_ESC_RM_DUP_OBJECT:
+		p.status = NV_DUP_STATUS;
+		break;
+	case NV_ESC_RM_IDLE_CHANNELS:
+		p.status = NV_IDLE_STATUS;
+		break;
+	case NV_ESC_RM_VID_HEAP_CONTROL:
+		p.status = NV_HEAP_STATUS;
+		break;
+	case NV_ESC_RM_MAP_MEMORY:
+		p.status = NV_MAP_STATUS;
+		break;
+	case NV_ESC_RM_MAP_MEMORY_DMA:
+		p.status = f->size == NV_MAP_DMA_SIZE ? NV_MAP_DMA_STATUS : NV_MAP_DMA_STATUS_580;
+		break;
+	case NV_ESC_ALLOC_OS_EVENT:
+	case NV_ESC_FREE_OS_EVENT:
+		p.status = NV_OS_EVENT_STATUS;
+		break;
+	}
+	return p;
+}
+
+static __always_inline struct places places_of_uvm(__u32 cmd)
+{
+	struct places p = {NOWHERE, NOWHERE};
+
+	switch (cmd) {
+#define GRT_NV_UVM(number, name, answer)                      \
+	case number:                                          \
+		p.status = (answer) < 0 ? NOWHERE : (answer); \
+		break;
+#include "../../lib/core/codes/nv_uvm.def"
+#undef GRT_NV_UVM
+	}
+	return p;
+}
+
+/* 0 where it stands nowhere, all bits where it cannot be read. */
+static __always_inline __u32 word_at(const struct frame *f, __u32 place)
+{
+	__u32 word;
+
+	if (place == NOWHERE)
+		return 0;
+	if (place + sizeof(word) > f->size ||
+	    bpf_probe_read_user(&word, sizeof(word), (void *)(f->at + place)))
+		return UNKNOWN;
+	return word;
+}
+
+/* The driver copies its answer back unless the call as such fails; what it was asked for is there even then.
+ */
+static __always_inline void look_inside(struct grt_ev_ioctl_exit *ev, __u64 arg)
+{
+	struct frame f = frame_of(ev->cmd, arg);
+	struct places p;
+
+	if (!IOCTL_TYPE(ev->cmd)) {
+		p = places_of_uvm(ev->cmd);
+		f.size = NOWHERE; /* its numbers have no sizes */
+	} else if (IOCTL_TYPE(ev->cmd) != NV_IOCTL_TYPE) {
+		return;
+	} else if (unwrap(&f)) {
+		ev->about = ev->status = UNKNOWN;
+		return;
+	} else {
+		p = places_of(&f);
+	}
+	ev->about = word_at(&f, p.about);
+	ev->status = ev->ret < 0 && p.status != NOWHERE ? UNKNOWN : word_at(&f, p.status);
+}
+
 SEC("tp/syscalls/sys_exit_ioctl")
 int exit_ioctl(struct syscall_exit *ctx)
 {
@@ -239,6 +347,7 @@ int exit_ioctl(struct syscall_exit *ctx)
 	at->ev.e.device = device;
 	at->ev.cmd = cmd;
 	at->ev.ret = ctx->ret;
+	look_inside(&at->ev, regs->dx);
 	event_submit(at, c);
 	return 0;
 }

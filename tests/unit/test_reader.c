@@ -511,7 +511,7 @@ static void the_environment_is_read(void **state)
 	make_dir(f);
 	read_all(f);
 	assert_string_equal(grt_session_env(f->s, "command"), "trace_maker");
-	assert_string_equal(grt_session_env(f->s, "grtrace_format"), "2");
+	assert_string_equal(grt_session_env(f->s, "grtrace_format"), "3");
 	assert_null(grt_session_env(f->s, "nonsense"));
 }
 
