@@ -361,6 +361,7 @@ static const struct detail *const details[GRT_EV_MAX] = {
 		D(job, end, "", MACHINE), D(job, complete, "", MACHINE), D(job, status, "error", ERROR),
 		D(job, cmd, "", MACHINE), D(job, hw_ctx, "", MACHINE), D(job, fence_id, "", MACHINE),
 		D(job, reply, "reply", BITS), D(job, waits, "waits", BITS), D(job, errors, "errors", BITS)),
+	DETAILS(FUNC, D(func, function, "", MACHINE), D(func, text, "", MACHINE)),
 	DETAILS(XID, D(xid, code, "xid", DEC), D(xid, bus, "", MACHINE), D(xid, text, "text", MACHINE)),
 };
 /* clang-format on */
@@ -679,6 +680,27 @@ static void more_vblank(struct line *l, const struct monitor *m, const struct gr
 		put_ns(l, "late", e->time - ev->stamp);
 }
 
+static void more_function(struct line *l, const struct monitor *m, const struct grt_event *e,
+			  const struct monitor_did *did)
+{
+	const struct grt_ev_func *ev = (const struct grt_ev_func *)e;
+
+	(void)m;
+	(void)did;
+	if (!l->json) {
+		put_text(l, " ");
+		put_escaped(l, ev->function, sizeof(ev->function));
+		put_text(l, ev->text[0] ? " " : "");
+		put_escaped(l, ev->text, sizeof(ev->text));
+	}
+	if (ev->known & GRT_FUNC_RET) {
+		put_key(l, "ret");
+		put(l, "%lld", (long long)ev->ret);
+	}
+	if (ev->known & GRT_FUNC_TOOK)
+		l->json ? put_number(l, "duration_ns", ev->took) : put_ns(l, "took", ev->took);
+}
+
 static void more_xid(struct line *l, const struct monitor *m, const struct grt_event *e,
 		     const struct monitor_did *did)
 {
@@ -711,7 +733,7 @@ static void (*const more[GRT_EV_MAX])(struct line *l, const struct monitor *m, c
 	[GRT_EV_IOCTL_EXIT] = more_ioctl,  [GRT_EV_MEM_CREATE] = more_create,
 	[GRT_EV_MEM_MOVE] = more_move,	   [GRT_EV_MEM_FAULT] = more_fault,
 	[GRT_EV_VBLANK] = more_vblank,	   [GRT_EV_XID] = more_xid,
-	[GRT_EV_JOB] = more_whole,
+	[GRT_EV_JOB] = more_whole,	   [GRT_EV_FUNC] = more_function,
 };
 
 static void put_details(struct line *l, const struct monitor *m, const struct grt_event *e,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * `grtrace monitor nvidia`: what its ioctls were about, in numbers.
+ * `grtrace monitor nvidia`: what its ioctls were about, and calls of probed
+ * functions, in numbers.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -92,4 +93,98 @@ int monitor_nvidia(struct monitor *m)
 		note(&m->notes, "%" PRIu64 " ioctls of NVIDIA's driver are in no row: more than %u kinds",
 		     m->nv_calls.over, m->nv_calls.rows.max);
 	return ret;
+}
+
+/* Functions */
+
+static const struct grt_column function_columns[] = {
+	{"function", monitor_get, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "of the kernel module"},
+	{"calls", monitor_get, 1, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "that returned"},
+	{"failed", monitor_get, 2, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "of these, with a negative number"},
+	{"ns", monitor_get, 3, GRT_CELL_NS, GRT_COLUMN_ALL, "time in them, ns"},
+	{"per_s", monitor_get, 4, GRT_CELL_TEXT, GRT_COLUMN_BRIEF, "per second of the run"},
+	{.name = NULL},
+};
+
+static const struct grt_table function_table = {"functions", "functions of NVIDIA's driver", function_columns,
+						0};
+
+static struct monitor_func *find_function(struct monitor *m, const struct grt_ev_func *e)
+{
+	struct monitor_func *f = m->function;
+
+	while (f < m->function + m->functions && strncmp(f->name, e->function, sizeof(e->function)))
+		f++;
+	if (f == m->function + MONITOR_FUNCTIONS_MAX)
+		return NULL;
+	if (f == m->function + m->functions) {
+		m->functions++;
+		snprintf(f->name, sizeof(f->name), "%.*s", (int)sizeof(e->function), e->function);
+	}
+	return f;
+}
+
+int monitor_function(struct monitor *m, const struct grt_ev_func *e)
+{
+	struct monitor_func *f = find_function(m, e);
+	uint32_t octaves = GRT_HIST_OCTAVES;
+
+	if (!f) {
+		m->functions_over++;
+		return 0;
+	}
+	f->count++;
+	f->failed += e->known & GRT_FUNC_RET && e->ret < 0;
+	if (!(e->known & GRT_FUNC_TOOK))
+		return 0;
+	f->ns += e->took;
+	grt_hist_add(&f->took, e->took, GRT_WEIGHT_ONE, false, &octaves);
+	return 0;
+}
+
+void monitor_functions_free(struct monitor *m)
+{
+	while (m->functions)
+		grt_hist_free(&m->function[--m->functions].took);
+}
+
+static int write_function(struct monitor *m, const struct monitor_func *f)
+{
+	struct monitor_cells c = {.n = 0};
+	uint64_t milli;
+	char rate[32];
+
+	monitor_text(&c, f->name);
+	monitor_number(&c, f->count);
+	monitor_number(&c, f->failed);
+	monitor_number(&c, f->ns);
+	if (monitor_rate(m, f->count, &milli)) {
+		monitor_decimal(rate, milli, 1);
+		monitor_text(&c, rate);
+	} else {
+		monitor_absent(&c);
+	}
+	return grt_writer_row(m->writer, &c);
+}
+
+int monitor_functions(struct monitor *m)
+{
+	struct monitor_hist row[MONITOR_FUNCTIONS_MAX];
+	int ret = 0;
+
+	/* without --probes there is nothing to say of them */
+	if (!m->functions)
+		return 0;
+	grt_writer_table(m->writer, &function_table, NULL);
+	for (unsigned int i = 0; i < m->functions && !ret; i++) {
+		ret = write_function(m, &m->function[i]);
+		row[i] = (struct monitor_hist){0, m->function[i].name, &m->function[i].took};
+	}
+	grt_writer_table_end(m->writer);
+	if (m->functions_over)
+		note(&m->notes, "%" PRIu64 " calls are in no row: more than %u functions", m->functions_over,
+		     MONITOR_FUNCTIONS_MAX);
+	return ret ? ret
+		   : monitor_latencies(m, "function_time", "time in functions", MONITOR_OF_ALL, row,
+				       m->functions);
 }

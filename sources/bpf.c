@@ -27,6 +27,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "bpf/nvidia_probes.h"
 #include "bpf/shared.h"
 #include "bpf_devices.h"
 #include "bpf_format.h"
@@ -172,11 +173,19 @@ static bool is_iterator(const struct bpf_program *prog)
 	return !strncmp(bpf_program__section_name(prog), "iter/", 5);
 }
 
+/* It is attached to functions, and by the source's own. */
+static bool is_probe(const struct bpf_program *prog)
+{
+	const char *section = bpf_program__section_name(prog);
+
+	return !strcmp(section, "kprobe") || !strcmp(section, "kretprobe");
+}
+
 static bool is_here(int tracefs, const struct bpf_program *prog)
 {
 	struct attach_point at;
 
-	if (is_iterator(prog))
+	if (is_iterator(prog) || is_probe(prog))
 		return true;
 	return parse_section(bpf_program__section_name(prog), &at) &&
 	       tracefs_find(tracefs, at.group[0] ? at.group : NULL, at.event, NULL, 0);
@@ -522,6 +531,7 @@ static int read_text(struct capture *c, unsigned int cpu, struct grt_event *e, c
 
 /** struct labels - what stands in front of an event: NULL where it does not */
 struct labels {
+	const struct nv_hit *hit;
 	const struct bpf_comm *names;
 	const struct bpf_text *text;
 };
@@ -536,6 +546,8 @@ static int take_event(struct capture *c, unsigned int cpu, struct grt_event *e, 
 		ret = name_thread(c, cpu, e, l->names);
 	if (l->text)
 		ret = read_text(c, cpu, e, l->text);
+	if (l->hit && c->kind->probes)
+		c->kind->probes->tell((struct grt_ev_func *)e, l->hit);
 	if (!ret)
 		ret = complete_event(c, cpu, e, &ring);
 	if (!ret)
@@ -641,7 +653,7 @@ static int on_record(void *arg, void *data, size_t size)
 		char bytes[GRT_RECORD_MAX];
 	} ev;
 	const struct bpf_record *r = data;
-	struct labels l = {NULL, NULL};
+	struct labels l = {NULL};
 	struct capture *c = arg;
 	size_t at = sizeof(*r);
 
@@ -649,6 +661,10 @@ static int on_record(void *arg, void *data, size_t size)
 		return -EPROTO;
 	if (r->labels & BPF_HAS_CALL)
 		return take_call(c, r->cpu, (const char *)data + at, size - at);
+	if (r->labels & BPF_HAS_HIT) {
+		l.hit = (const void *)((const char *)data + at);
+		at += sizeof(*l.hit) + (r->labels & BPF_HAS_COMM ? 0 : sizeof(*l.names));
+	}
 	if (r->labels & BPF_HAS_COMM) {
 		l.names = (const void *)((const char *)data + at);
 		at += sizeof(*l.names);
@@ -863,6 +879,20 @@ static int attach(struct capture *c, struct bpf_program *prog, struct grt_err *e
 	return 0;
 }
 
+static int attach_probes(struct capture *c, struct grt_err *err)
+{
+	const struct bpf_probes *probes = c->kind->probes;
+	int n = 0;
+
+	for (unsigned int i = 0; probes && i < c->objects; i++)
+		if (!strcmp(bpf_object__name(c->object[i]), probes->object))
+			n = probes->attach(c->object[i], c->link + c->links, PROGRAMS_MAX - c->links, err);
+	if (n < 0)
+		return n;
+	c->links += (unsigned int)n;
+	return 0;
+}
+
 int bpf_start(void *state, struct grt_err *err)
 {
 	struct capture *c = state;
@@ -870,10 +900,11 @@ int bpf_start(void *state, struct grt_err *err)
 	int ret = 0;
 
 	for (unsigned int i = 0; !ret && i < c->objects; i++)
-		bpf_object__for_each_program(
-			prog, c->object[i]) if (!ret && bpf_program__autoload(prog) && !is_iterator(prog) &&
-						c->links < PROGRAMS_MAX) ret = attach(c, prog, err);
-	return ret;
+		bpf_object__for_each_program(prog, c->object[i]) if (!ret && bpf_program__autoload(prog) &&
+								     !is_iterator(prog) && !is_probe(prog) &&
+								     c->links < PROGRAMS_MAX) ret =
+			attach(c, prog, err);
+	return ret ? ret : attach_probes(c, err);
 }
 
 /* Before Linux 5.19 unprivileged_bpf_disabled is about maps that are open, too. */

@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * System calls on NVIDIA's device files, and Xid errors, with any driver.
+ * System calls on NVIDIA's device files, and Xid errors, with any driver; with
+ * --probes functions of its kernel modules, where the kernel allows it.
  */
 #include <errno.h>
+#include <stdio.h>
 
 #include "bpf.h"
 #include "bpf/shared.h"
 #include "nvidia_devices.h"
+#include "nvidia_probes.h"
 
 static const char *const objects[] = {"nvidia", NULL};
+static const char *const with_probes[] = {"nvidia", "nvidia_probes", NULL};
 
 static void configure(struct bpf_config *config)
 {
@@ -16,6 +20,9 @@ static void configure(struct bpf_config *config)
 }
 
 static const struct bpf_kind kind = {.name = "nvidia", .objects = objects, .configure = configure};
+
+static const struct bpf_kind probing = {
+	.name = "nvidia", .objects = with_probes, .configure = configure, .probes = &nvidia_probes};
 
 /* The system calls are everywhere: without a driver there is nothing to see. */
 static int probe_it(struct grt_err *err)
@@ -25,6 +32,20 @@ static int probe_it(struct grt_err *err)
 	return ret ? ret : bpf_probe(objects, err);
 }
 
+static int open_probing(void **state, const struct source_setup *setup, struct grt_err *err)
+{
+	unsigned int found;
+	char text[64];
+	int ret = nvidia_probes_here(&found, err);
+
+	if (ret)
+		return ret;
+	snprintf(text, sizeof(text), "nvidia: --probes: %u functions", found);
+	if (setup->note)
+		setup->note(text);
+	return bpf_open(state, setup, &probing, err);
+}
+
 /* Who asks for it by name may load the driver while it runs. */
 static int open_it(void **state, const struct source_setup *setup, struct grt_err *err)
 {
@@ -32,7 +53,8 @@ static int open_it(void **state, const struct source_setup *setup, struct grt_er
 		setup->note(
 			"nvidia: NVIDIA's driver is not loaded (no line of /proc/devices is of NVIDIA): if it is "
 			"loaded now, nvidia-uvm will not be seen");
-	return bpf_open(state, setup, &kind, err);
+	*state = NULL;
+	return setup->probes ? open_probing(state, setup, err) : bpf_open(state, setup, &kind, err);
 }
 
 BPF_OPS(nvidia, false, probe_it, open_it);

@@ -78,11 +78,12 @@ struct bpf_counts {
 /* bpf_record.labels */
 #define BPF_HAS_COMM 1U
 #define BPF_HAS_TEXT 2U
+#define BPF_HAS_HIT 8U	/* struct nv_hit stands in front of all that is said here */
 #define BPF_HAS_CALL 4U /* it is no event yet, but a record of the source's own decoder */
 
 /**
- * struct bpf_record - in the ring buffer: this, then struct bpf_comm or struct bpf_text if it is said, then
- * the event
+ * struct bpf_record - in the ring buffer: this, then struct nv_hit, struct bpf_comm or struct bpf_text if it
+ * is said, then the event
  * @cpu: where it happened
  * @labels: BPF_HAS_*
  */
