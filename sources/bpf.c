@@ -517,24 +517,28 @@ static int name_thread(struct capture *c, unsigned int cpu, const struct grt_eve
 	return grt_packer_name(c->packer, cpu, e->time, GRT_NAME_THREAD, e->tid, comm, owner);
 }
 
+/** struct labels - what stands in front of an event: NULL where it does not */
+struct labels {
+	const struct nv_hit *hit;
+	const struct bpf_comm *names;
+	const struct bpf_xid *xid;
+	const struct bpf_text *text;
+};
+
 /* Takes the message apart that an event is made from. */
-static int read_text(struct capture *c, unsigned int cpu, struct grt_event *e, const struct bpf_text *text)
+static int read_text(struct capture *c, unsigned int cpu, struct grt_event *e, const struct labels *l)
 {
 	char message[BPF_TEXT + 1] = "", comm[BPF_COMM + 1] = "";
 
 	if (e->type != GRT_EV_XID)
 		return 0;
-	memcpy(message, text->text, BPF_TEXT);
-	bpf_xid_read((struct grt_ev_xid *)e, message, comm, sizeof(comm));
+	memcpy(message, l->text->text, BPF_TEXT);
+	if (l->xid)
+		bpf_xid_join((struct grt_ev_xid *)e, l->xid, message, comm, sizeof(comm));
+	else
+		bpf_xid_read((struct grt_ev_xid *)e, message, comm, sizeof(comm));
 	return comm[0] ? grt_packer_name(c->packer, cpu, e->time, GRT_NAME_THREAD, e->tid, comm, comm) : 0;
 }
-
-/** struct labels - what stands in front of an event: NULL where it does not */
-struct labels {
-	const struct nv_hit *hit;
-	const struct bpf_comm *names;
-	const struct bpf_text *text;
-};
 
 static int take_event(struct capture *c, unsigned int cpu, struct grt_event *e, const struct labels *l)
 {
@@ -545,7 +549,7 @@ static int take_event(struct capture *c, unsigned int cpu, struct grt_event *e, 
 	if (l->names)
 		ret = name_thread(c, cpu, e, l->names);
 	if (l->text)
-		ret = read_text(c, cpu, e, l->text);
+		ret = read_text(c, cpu, e, l);
 	if (l->hit && c->kind->probes)
 		c->kind->probes->tell((struct grt_ev_func *)e, l->hit);
 	if (!ret)
@@ -668,6 +672,10 @@ static int on_record(void *arg, void *data, size_t size)
 	if (r->labels & BPF_HAS_COMM) {
 		l.names = (const void *)((const char *)data + at);
 		at += sizeof(*l.names);
+	}
+	if (r->labels & BPF_HAS_XID) {
+		l.xid = (const void *)((const char *)data + at);
+		at += sizeof(*l.xid);
 	}
 	if (r->labels & BPF_HAS_TEXT) {
 		l.text = (const void *)((const char *)data + at);

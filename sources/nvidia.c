@@ -5,18 +5,43 @@
  */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 #include "bpf.h"
 #include "bpf/shared.h"
 #include "nvidia_devices.h"
 #include "nvidia_probes.h"
+#include "tracefs.h"
 
 static const char *const objects[] = {"nvidia", NULL};
 static const char *const with_probes[] = {"nvidia", "nvidia_probes", NULL};
 
+static bool stands_at(const char *format, const char *name, unsigned int offset)
+{
+	struct tracefs_field field;
+
+	return tracefs_field(format, name, &field) && field.offset == offset;
+}
+
+/* The driver's tracepoint, with the record that the program reads. */
+static bool has_xid_event(void)
+{
+	int tracefs = tracefs_open(NULL);
+	char *format = tracefs < 0 ? NULL : tracefs_format(tracefs, "nvidia", "nvidia_dev_xid");
+	bool has = format && stands_at(format, "dev", 8) && stands_at(format, "error_code", 12) &&
+		   stands_at(format, "msg", 16);
+
+	free(format);
+	if (tracefs >= 0)
+		close(tracefs);
+	return has;
+}
+
 static void configure(struct bpf_config *config)
 {
 	nvidia_majors(config->majors, BPF_MAJORS);
+	config->xid_event = has_xid_event();
 }
 
 static const struct bpf_kind kind = {.name = "nvidia", .objects = objects, .configure = configure};

@@ -14,7 +14,11 @@
  *				about, and the driver's own answer
  *	mmap                    MMAP when it is left
  *	poll, ppoll             POLL when it is entered, for the first 16 files
- *	printk:console          XID of messages that begin with "NVRM: Xid"
+ *	nvidia_dev_xid		XID, where the driver has this tracepoint
+ *	printk:console          XID of messages that begin with "NVRM: Xid", where
+ *				it has not; where it has, the message is kept
+ *				for the XID that the thread tells next: it
+ *				names the process
  *
  * Not seen: poll through epoll and select; dup, fork and exec, so a child's
  * close of a file that it has inherited is a CLOSE without OPEN; close_range;
@@ -449,6 +453,89 @@ static __always_inline struct out_text_xid *begin_text_xid(struct bpf_counts *c,
 	return at;
 }
 
+/** struct out_event_xid - of the tracepoint, with what the same thread has written to the log before */
+struct out_event_xid {
+	struct bpf_record r;
+	struct bpf_xid xid;
+	struct bpf_text text;
+	struct grt_ev_xid ev;
+};
+
+/* By thread, the message that it has written to the log. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 256);
+	__type(key, __u64);
+	__type(value, struct bpf_text);
+} nv_written SEC(".maps");
+
+/* Too large for the stack. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct bpf_text);
+} nv_room SEC(".maps");
+
+static __always_inline int keep_message(const char *message)
+{
+	__u64 id = bpf_get_current_pid_tgid();
+	struct bpf_text *room;
+	__u32 zero = 0;
+
+	room = bpf_map_lookup_elem(&nv_room, &zero);
+	if (room && bpf_probe_read_kernel_str(room->text, sizeof(room->text), message) > 0)
+		bpf_map_update_elem(&nv_written, &id, room, BPF_ANY);
+	return 0;
+}
+
+/** struct xid_record - of nvidia:nvidia_dev_xid (its format file; the loader has compared it) */
+struct xid_record {
+	__u64 common;
+	__u32 dev; /* where the text is in the record: the low half */
+	__u32 error_code;
+	__u32 msg;
+};
+
+static __always_inline void fill_xid(struct out_event_xid *at, struct xid_record *ctx)
+{
+	__u64 id = bpf_get_current_pid_tgid();
+	struct bpf_text *written = bpf_map_lookup_elem(&nv_written, &id);
+
+	if (bpf_probe_read_kernel_str(at->xid.device, sizeof(at->xid.device),
+				      (char *)ctx + (ctx->dev & 0xffff)) < 0)
+		at->xid.device[0] = 0;
+	if (bpf_probe_read_kernel_str(at->xid.message, sizeof(at->xid.message),
+				      (char *)ctx + (ctx->msg & 0xffff)) < 0)
+		at->xid.message[0] = 0;
+	if (!written || bpf_probe_read_kernel_str(at->text.text, sizeof(at->text.text), written->text) < 0)
+		at->text.text[0] = 0;
+	at->ev.code = ctx->error_code;
+	if (written)
+		bpf_map_delete_elem(&nv_written, &id);
+}
+
+SEC("tp/nvidia/nvidia_dev_xid")
+int device_xid(struct xid_record *ctx)
+{
+	struct out_event_xid *at;
+	struct bpf_counts *c;
+	__u64 stamp;
+	__u32 cpu;
+
+	c = config.xid_event ? my_counts(&cpu) : 0;
+	at = c ? begin_reserve(c, GRT_EV_XID, sizeof(*at), &stamp) : 0;
+	if (!at)
+		return 0;
+	__builtin_memset(&at->ev, 0, sizeof(at->ev));
+	at->r.cpu = cpu;
+	at->r.labels = BPF_HAS_XID | BPF_HAS_TEXT;
+	begin_event(&at->ev.e, stamp, GRT_EV_XID, sizeof(at->ev));
+	fill_xid(at, ctx);
+	event_submit(at, c);
+	return 0;
+}
+
 /*
  * An error of a GPU is told whatever process is asked for. The message's
  * process is not the one that runs.
@@ -469,6 +556,8 @@ int console(struct bpf_raw_tracepoint_args *ctx)
 	for (int i = 0; i < sizeof(begin) - 1; i++)
 		if (text[i] != begin[i])
 			return 0;
+	if (config.xid_event)
+		return keep_message(message);
 	c = my_counts(&cpu);
 	at = c ? begin_text_xid(c, cpu) : 0;
 	if (!at)
