@@ -254,6 +254,9 @@ static int hand_out(struct grt_launches *l, const struct grt_event *e, uint32_t 
 {
 	struct grt_launch launch;
 
+	/* one that came behind the launch: their stamps are of two clocks */
+	if (entry && !entry->node)
+		entry->node = grt_images_stack(&l->images, image, correlation_of(e));
 	count_how(l, e, how, entry && entry->node);
 	if (entry) {
 		entry->seen = true;
@@ -332,6 +335,8 @@ static int take_launch(struct grt_launches *l, const struct grt_ev_launch *e)
 	struct entry entry = {.begin = e->begin, .node = e->node};
 	uint32_t caller;
 
+	if (i && !entry.node)
+		entry.node = grt_images_stack(&l->images, i->number, e->correlation);
 	if (!i || intern_caller(l, &c, &caller))
 		return -ENOMEM;
 	entry.caller = caller & INT32_MAX;

@@ -8,6 +8,7 @@
 #define GRTRACE_BPF_JOBS_H
 
 #include "common.h"
+#include "stacks.h"
 
 /* Fences that jobs wait for and that are no jobs of ours: how many jobs. */
 struct {
@@ -33,13 +34,6 @@ struct {
 	__type(value, struct job_key);
 } waits SEC(".maps");
 
-struct {
-	__uint(type, BPF_MAP_TYPE_STACK_TRACE);
-	__uint(max_entries, BPF_STACKS_MAX);
-	__uint(key_size, sizeof(__u32));
-	__uint(value_size, BPF_STACK_DEPTH * sizeof(__u64));
-} stacks SEC(".maps");
-
 #define FENCE_HAS(fence, FLAG)                                                                \
 	(BPF_CORE_READ(fence, flags) >>                                                       \
 		 bpf_core_enum_value(enum dma_fence_flag_bits, DMA_FENCE_FLAG_##FLAG##_BIT) & \
@@ -54,17 +48,6 @@ static __always_inline int is_signalled(struct dma_fence *fence)
 static __always_inline __u64 signalled_at(struct dma_fence *fence)
 {
 	return FENCE_HAS(fence, TIMESTAMP) ? BPF_CORE_READ(fence, timestamp) : 0;
-}
-
-static __always_inline __u32 take_stack(void *ctx, struct bpf_counts *c, __u64 flags)
-{
-	long id = bpf_get_stackid(ctx, &stacks, flags);
-
-	if (id >= 0)
-		return id + 1;
-	if (id == -17) /* EEXIST: another one has its place */
-		COUNT(c->no_stack);
-	return BPF_STACK_NONE;
 }
 
 /* STACK: where the thread that submits the job stands */
