@@ -31,9 +31,10 @@
 
 /* Between two readings of a process's mappings, ns. */
 #define PATIENCE_NS 20000000ULL
-/* A program's beginning is told that much before what was met first, which another CPU may have met before.
- */
-#define BEFORE_NS 1000000ULL
+/* What is defined is told that much before its use, and the program before that, ns: another CPU's hit that
+ * comes later may have an earlier stamp. */
+#define DEFINED_NS 500000ULL
+#define BEGUN_NS 1000000ULL
 
 /** struct mapping - executable memory of a process; @module: its number, 0: of no file (made at run time) */
 struct mapping {
@@ -93,10 +94,10 @@ static int get(struct grt_keyed *k, const struct grt_key *key, void **out)
 	return grt_keyed_get(k, key, out);
 }
 
-static struct grt_event head(const struct bpf_hit *hit, uint16_t type, size_t size)
+static struct grt_event head(const struct bpf_hit *hit, uint64_t before, uint16_t type, size_t size)
 {
 	return (struct grt_event){
-		.time = hit->time,
+		.time = hit->time > before ? hit->time - before : 0,
 		.type = type,
 		.size = (uint16_t)size,
 		.flags = GRT_FLAG_BPF,
@@ -111,7 +112,7 @@ static struct grt_event head(const struct bpf_hit *hit, uint16_t type, size_t si
 /* Return: the number, 0 without memory or text */
 static uint32_t put_string(struct bpf_nodes *n, struct image *i, const struct bpf_hit *hit, const char *text)
 {
-	struct grt_ev_string s = {.e = head(hit, GRT_EV_STRING, sizeof(s))};
+	struct grt_ev_string s = {.e = head(hit, DEFINED_NS, GRT_EV_STRING, sizeof(s))};
 	size_t length = strlen(text), offset = 0;
 
 	s.number = GRT_IMAGE_RECORDER + ++i->strings;
@@ -131,7 +132,7 @@ static uint32_t put_string(struct bpf_nodes *n, struct image *i, const struct bp
 static int put_mapping(struct bpf_nodes *n, struct image *i, const struct bpf_hit *hit, struct mapping *m)
 {
 	struct grt_ev_mapping e = {
-		.e = head(hit, GRT_EV_MAPPING, sizeof(e)), .start = m->start, .end = m->end};
+		.e = head(hit, DEFINED_NS, GRT_EV_MAPPING, sizeof(e)), .start = m->start, .end = m->end};
 	char open[4400];
 	uint64_t address;
 
@@ -272,14 +273,13 @@ static void exe_of(uint32_t pid, char *path, size_t room)
 /* Numbers begin anew with @what 1, so the program's name comes behind it. */
 static int put_process(struct bpf_nodes *n, struct image *i, const struct bpf_hit *hit, uint32_t what)
 {
-	struct grt_ev_process p = {.e = head(hit, GRT_EV_PROCESS, sizeof(p)), .what = what};
+	struct grt_ev_process p = {.e = head(hit, what == 1 ? BEGUN_NS : 0, GRT_EV_PROCESS, sizeof(p)),
+				   .what = what};
 	char exe[4096];
 	int ret;
 
 	p.launches = i->calls;
 	p.text = what == 1 ? GRT_IMAGE_RECORDER + 1 : 0;
-	if (what == 1)
-		p.e.time -= p.e.time > BEFORE_NS ? BEFORE_NS : p.e.time;
 	ret = bpf_put(n->capture, &p.e, hit->cpu);
 	if (ret || what != 1)
 		return ret;
@@ -319,7 +319,7 @@ static int find_image(struct bpf_nodes *n, const struct bpf_hit *hit, struct ima
 static int put_node(struct bpf_nodes *n, const struct bpf_hit *hit, const struct known *k,
 		    uint64_t correlation)
 {
-	struct grt_ev_node e = {.e = head(hit, GRT_EV_NODE, sizeof(e))};
+	struct grt_ev_node e = {.e = head(hit, correlation ? 0 : DEFINED_NS, GRT_EV_NODE, sizeof(e))};
 
 	e.e.seqno = correlation;
 	e.node = k->node;
@@ -431,7 +431,7 @@ static int find_stack(struct bpf_nodes *n, struct image *i, const struct bpf_hit
 
 static int put_call(struct bpf_nodes *n, struct image *i, const struct bpf_hit *hit, uint32_t node)
 {
-	struct grt_ev_launch l = {.e = head(hit, GRT_EV_LAUNCH, sizeof(l))};
+	struct grt_ev_launch l = {.e = head(hit, 0, GRT_EV_LAUNCH, sizeof(l))};
 
 	l.begin = hit->time;
 	l.correlation = ++i->calls;
