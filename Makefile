@@ -144,7 +144,8 @@ $(BIN): $(CMD_OBJ) $(LIBA)
 
 # ------------------------------------------------------- the injected library
 
-INJECT_CFLAGS := -std=gnu11 -D_GNU_SOURCE=1 $(WARN) -Iinclude -Ilib -Iinject -fPIC -fvisibility=hidden $(CFLAGS)
+INJECT_CFLAGS := -std=gnu11 -D_GNU_SOURCE=1 $(WARN) -Iinclude -Ilib -Iinject -fPIC -fvisibility=hidden \
+	-fno-omit-frame-pointer $(CFLAGS)
 INJECT_OBJ := $(patsubst %.c,$(O)/inject/%.o,$(INJECT_SRC))
 
 $(O)/inject/%.o: %.c $(O)/flags

@@ -22,7 +22,7 @@ static struct {
 
 static const struct cmd_opt options[] = {
 	{"format", 'f', OPT_STR, "FORMAT", &opt.format,
-	 "perfetto, chrome, folded, csv or jsonl (default: by the ending of FILE)"},
+	 "perfetto, chrome, folded, extended-folded, cupti-text, csv or jsonl (default: by the ending of FILE)"},
 	{"input", 'i', OPT_STR, "PATH", &opt.input, "the trace (default: ./" DEFAULT_INPUT ")"},
 	{"output", 'o', OPT_STR, "FILE", &opt.output, "write here (default: standard output)"},
 	{"from", 0, OPT_TIME, "T", &opt.from,
@@ -33,7 +33,7 @@ static const struct cmd_opt options[] = {
 
 static int no_format(const char *what, const char *value)
 {
-	char list[128] = "";
+	char list[256] = "";
 
 	for (const struct grt_export_row *row = grt_export_rows; row->name; row++)
 		snprintf(list + strlen(list), sizeof(list) - strlen(list), "%s%s", *list ? ", " : "",

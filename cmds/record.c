@@ -24,6 +24,7 @@
 #include "child.h"
 #include "cmd.h"
 #include "privileges.h"
+#include "record_files.h"
 #include "recording.h"
 
 #define DEFAULT_OUTPUT "grtrace.out.grt"
@@ -77,6 +78,7 @@ static struct {
 	bool kernel_stack;
 	bool refused;
 	bool probes;
+	struct record_files files;
 	struct kmod_settings settings;
 } opt = {.frequency = FREQUENCY};
 
@@ -109,6 +111,12 @@ static const struct cmd_opt options[] = {
 	{"probes", 0, OPT_FLAG, NULL, &opt.probes,
 	 "nvidia: functions of its kernel modules, too: interrupts, faults, P2P, power"},
 	{"verbose", 'v', OPT_FLAG, NULL, &opt.verbose, "say which sources are left out, and why"},
+	{"chrome", 0, OPT_STR, "FILE", &opt.files.chrome, "at the end, the timeline as Trace Event Format"},
+	{"cpu-folded", 0, OPT_STR, "FILE", &opt.files.cpu_folded,
+	 "at the end, CPU stacks of CUDA's launches: ts_ns comm pid tid cpu f1;f2;..."},
+	{"cupti-text", 0, OPT_STR, "FILE", &opt.files.cupti_text,
+	 "at the end, CUDA's launches and the GPU's work as text of CUPTI's records"},
+	{"folded", 0, OPT_STR, "FILE", &opt.files.folded, "at the end, GPU time by CPU stack, in us"},
 	{"raw", 0, OPT_STR, "FILE", &opt.raw, "plain packets instead of a directory; - is standard output"},
 #define GRT_OPTION(name, setting, value) {name, 0, OPT_KEY, value, &opt_keys[GRT_CONFIG_##setting], NULL},
 #include <grtrace/control.def>
@@ -812,6 +820,9 @@ static int record(struct run *run, char **argv, struct grt_err *err)
 	run->fds[run->streams].fd = run->child.pidfd;
 	ret = failed ? 0 : capture(run, err);
 	finish(run, ret, err);
+	if (!ret && !failed && record_files_any(&opt.files) &&
+	    record_files_write(&opt.files, run->rec.path) != EXIT_DONE)
+		run->status = EXIT_FAILED;
 	return failed ? failed : prog_status(run, argv);
 }
 
@@ -929,6 +940,8 @@ static int check_options(char **argv)
 		status = take_settings();
 	if (status != EXIT_DONE)
 		return status;
+	if (opt.raw && record_files_any(&opt.files))
+		return cmd_usage_error("--raw: other files are made of a directory, with --output");
 	if (opt.raw && opt.output)
 		return cmd_usage_error("--raw and --output: one of them, please");
 	if (opt.probes && !is_named("nvidia"))

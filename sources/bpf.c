@@ -21,6 +21,7 @@
 #include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/random.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
 #include <sys/utsname.h>
@@ -39,7 +40,6 @@
 #include "core/engine.h"
 #include "core/packer.h"
 #include "core/packet.h"
-#include "nvsched/call.h"
 #include "tracefs.h"
 
 #define OBJECTS_MAX 16
@@ -53,6 +53,9 @@
 
 /* An event that an interrupt has overtaken is not later than this. */
 #define WINDOW_NS 2000000ULL
+
+/* PROC_PID_INIT_INO, the kernel's include/linux/proc_ns.h */
+#define FIRST_PID_NS 0xeffffffcU
 
 #define RING_BYTES_CPU ((uint64_t)1 << 20)
 #define RING_BYTES_MIN ((uint64_t)4 << 20)
@@ -182,6 +185,12 @@ static bool is_sampler(const struct bpf_program *prog)
 	return !strcmp(bpf_program__section_name(prog), "perf_event");
 }
 
+/* It goes to places in files. */
+static bool is_uprobe(const struct bpf_program *prog)
+{
+	return !strcmp(bpf_program__section_name(prog), "uprobe");
+}
+
 /* It is attached to functions, and by the source's own. */
 static bool is_probe(const struct bpf_program *prog)
 {
@@ -194,7 +203,7 @@ static bool is_here(int tracefs, const struct bpf_program *prog)
 {
 	struct attach_point at;
 
-	if (is_iterator(prog) || is_sampler(prog) || is_probe(prog))
+	if (is_iterator(prog) || is_sampler(prog) || is_probe(prog) || is_uprobe(prog))
 		return true;
 	return parse_section(bpf_program__section_name(prog), &at) &&
 	       tracefs_find(tracefs, at.group[0] ? at.group : NULL, at.event, NULL, 0);
@@ -578,15 +587,16 @@ static int take_event(struct capture *c, unsigned int cpu, struct grt_event *e, 
 /* A record of the decoder's; the events that it makes of it come back through bpf_put(). */
 static int take_call(struct capture *c, unsigned int cpu, const void *data, size_t size)
 {
-	const struct grt_nv_call *call = (const void *)((const char *)data + sizeof(struct bpf_comm));
-	struct grt_event who = {.time = call->time, .tid = call->tid};
+	const struct bpf_decoder *d = c->kind->decoder;
+	const char *record = (const char *)data + sizeof(struct bpf_comm);
+	struct grt_event who = {.time = 0};
 	int ret;
 
-	if (size != sizeof(struct bpf_comm) + sizeof(*call) || !c->kind->decoder)
+	if (size < sizeof(struct bpf_comm) || !d || !d->who(record, size - sizeof(struct bpf_comm), &who))
 		return -EPROTO;
 	c->tally[cpu].events++;
 	ret = name_thread(c, cpu, &who, data);
-	return ret ? ret : c->kind->decoder->take(c->own, call, sizeof(*call));
+	return ret ? ret : d->take(c->own, record, size - sizeof(struct bpf_comm));
 }
 
 int bpf_put(void *capture, struct grt_event *e, uint32_t cpu)
@@ -754,6 +764,14 @@ static void read_counts(struct capture *c)
 
 /* ------------------------------------------------------------- set-up */
 
+/* 0: that of the machine, whose numbers the kernel itself uses. */
+static uint32_t own_pid_ns(void)
+{
+	struct stat st;
+
+	return stat("/proc/self/ns/pid", &st) || st.st_ino == FIRST_PID_NS ? 0 : (uint32_t)st.st_ino;
+}
+
 static void set_config(struct capture *c, const struct source_setup *setup)
 {
 	c->config = (struct bpf_config){.pid = (uint32_t)setup->pid, .types = UINT64_MAX};
@@ -763,11 +781,14 @@ static void set_config(struct capture *c, const struct source_setup *setup)
 		snprintf(c->config.ring, sizeof(c->config.ring), "%s", setup->ring);
 	if (c->kind->driver || setup->driver)
 		snprintf(c->config.driver, sizeof(c->config.driver), "%s", c->kind->driver ?: setup->driver);
-	if (setup->types)
+	/* of stacks and what they are made of, a part is nothing */
+	if (setup->types && !c->kind->points)
 		c->config.types = setup->types;
 	c->config.device = setup->device;
 	c->config.self = (uint32_t)getpid();
 	c->config.refused = setup->refused;
+	c->config.tree = setup->program;
+	c->config.pid_ns = own_pid_ns();
 	c->config.stacks =
 		(setup->user_stack ? BPF_STACK_USER : 0) | (setup->kernel_stack ? BPF_STACK_KERNEL : 0);
 	if (getrandom(&c->config.secret, sizeof(c->config.secret), 0) < 0)
@@ -899,6 +920,25 @@ static struct bpf_link *attach_event(struct capture *c, struct bpf_program *prog
 	return link;
 }
 
+static int attach_points(struct capture *c, struct bpf_program *prog, struct grt_err *err)
+{
+	const struct bpf_point *p = c->kind->points;
+	struct bpf_uprobe_opts opts = {.sz = sizeof(opts)};
+	struct bpf_link *link;
+
+	for (; p < c->kind->points + c->kind->n_points; p++) {
+		opts.bpf_cookie = p->number;
+		link = c->links == PROGRAMS_MAX
+			       ? NULL
+			       : bpf_program__attach_uprobe_opts(prog, -1, p->path, p->offset, &opts);
+		if (!link)
+			return grt_err_set(err, -errno ?: -E2BIG, strerror(errno ?: E2BIG), "grtrace doctor",
+					   "cannot put a uprobe into %s", p->path);
+		c->link[c->links++] = link;
+	}
+	return 0;
+}
+
 static int attach(struct capture *c, struct bpf_program *prog, struct grt_err *err)
 {
 	struct attach_point at;
@@ -906,6 +946,9 @@ static int attach(struct capture *c, struct bpf_program *prog, struct grt_err *e
 
 	if (is_sampler(prog))
 		return bpf_samples_attach(&c->samples, prog, err);
+	if (is_uprobe(prog))
+		return attach_points(c, prog, err);
+
 	parse_section(bpf_program__section_name(prog), &at);
 	link = at.raw ? bpf_program__attach_raw_tracepoint(prog, at.event) : attach_event(c, prog, &at);
 	if (!link)
@@ -1109,6 +1152,8 @@ int bpf_stop(void *state, struct grt_err *err)
 	detach(c);
 	if (!ret)
 		ret = consume(c);
+	if (!ret && c->kind->decoder && c->kind->decoder->end)
+		ret = c->kind->decoder->end(c->own);
 	if (!ret && c->kind->over)
 		ret = c->kind->over(c, end);
 	if (ret)

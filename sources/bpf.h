@@ -17,19 +17,30 @@ struct nv_hit;
 /**
  * struct bpf_decoder - makes events of records that are none (BPF_HAS_CALL)
  * @open: begins; @capture is for bpf_put(), bpf_rows() and bpf_own_map()
+ * @who: time and thread of a record, which is checked here. Return: whether it is sound
  * @take: a record, from behind the names. Return: 0 or -errno
  * @look: whether it has to know how things are outside; if so, it takes a look at them
  * @settle: all records of before that look have been taken. Return: 0 or -errno
+ * @end: all records have been taken; may be NULL. Return: 0 or -errno
  * @describe: what belongs into the recording's environment, as text
  * @close: frees it; NULL is allowed
  */
 struct bpf_decoder {
 	int (*open)(void **own, void *capture, const struct source_setup *setup, struct grt_err *err);
+	bool (*who)(const void *record, size_t size, struct grt_event *who);
 	int (*take)(void *own, const void *record, size_t size);
 	bool (*look)(void *own);
 	int (*settle)(void *own);
+	int (*end)(void *own);
 	void (*describe)(void *own, char *text, size_t room);
 	void (*close)(void *own);
+};
+
+/** struct bpf_point - where a uprobe is put: a place in a file, and the number that its hits get */
+struct bpf_point {
+	const char *path;
+	uint64_t offset;
+	uint32_t number;
 };
 
 /**
@@ -59,6 +70,7 @@ struct bpf_probes {
  * @begun: the programs are attached; @pid as in struct source_setup; may be NULL
  * @over: they are no more: puts in what the end of the recording cuts off, with bpf_offer();
  *	@end is when that was, ns. Return: 0 or -errno; may be NULL
+ * @points: for programs of the section "uprobe", of which there are @n_points
  */
 struct bpf_kind {
 	const char *name;
@@ -70,6 +82,8 @@ struct bpf_kind {
 	void (*complete)(struct grt_event *e);
 	void (*begun)(void *capture, pid_t pid);
 	int (*over)(void *capture, uint64_t end);
+	const struct bpf_point *points;
+	unsigned int n_points;
 };
 
 /** bpf_open - the open() of a source of BPF programs; @kind is used until it is closed */

@@ -18,7 +18,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "source.h"
+#include "bpf.h"
+#include "bpf_nodes.h"
+#include "elf_file.h"
 
 #define LIBRARY "libgrtrace-cuda.so"
 #define PREFIX "cuda_"
@@ -26,6 +28,8 @@
 #define STOP_NAME ".stop"
 #define STOP_MS 3000
 #define NOTES_MAX 8
+/* It calls this function with the number of a launch, for --stack=bpf. */
+#define MARKER "grtrace_cuda_launch"
 
 /**
  * struct capture - the state of this source
@@ -34,6 +38,7 @@
  * @dir: the recording, of the recorder; @path: for other processes
  * @event: readable once capture has stopped
  * @processes, @silent: that were traced; of these, without an end
+ * @marker: the capture of stacks by BPF, NULL: they are not taken so; @kind, @point: what it is made of
  */
 struct capture {
 	char library[PATH_MAX];
@@ -47,6 +52,9 @@ struct capture {
 	unsigned int notes;
 	void (*note)(const char *text);
 	char processes_text[64];
+	void *marker;
+	struct bpf_kind kind;
+	struct bpf_point point;
 };
 
 /* ------------------------------------------------------------- what is here */
@@ -154,6 +162,32 @@ static const char *stack_of(const char *how)
 	return how;
 }
 
+/* A uprobe in the library is met in every process that loads it: it is put there before the first one does.
+ */
+static int open_marker(struct capture *c, const struct source_setup *setup, struct grt_err *err)
+{
+#ifdef GRT_HAVE_BPF
+	static const char *const objects[] = {"cuda_launch", NULL};
+	struct source_setup own = *setup;
+	int ret;
+
+	c->point.path = c->library;
+	ret = elf_function(c->library, MARKER, &c->point.offset, err);
+	if (ret)
+		return ret;
+	c->kind = (struct bpf_kind){.name = "cuda_stacks",
+				    .objects = objects,
+				    .decoder = &bpf_nodes_of_launches,
+				    .points = &c->point,
+				    .n_points = 1};
+	own.user_stack = true;
+	own.kernel_stack = false;
+	return bpf_open(&c->marker, &own, &c->kind, err);
+#else
+	return bpf_open(&c->marker, setup, &c->kind, err);
+#endif
+}
+
 static int cuda_open(void **state, const struct source_setup *setup, struct grt_err *err)
 {
 	struct capture *c = calloc(1, sizeof(*c));
@@ -174,7 +208,7 @@ static int cuda_open(void **state, const struct source_setup *setup, struct grt_
 	c->event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (c->event < 0)
 		return grt_err_set(err, -errno, strerror(errno), NULL, "cannot make a descriptor for CUDA");
-	return 0;
+	return strcmp(c->stack, "bpf") ? 0 : open_marker(c, setup, err);
 }
 
 /* The program gets it with the environment. */
@@ -193,18 +227,18 @@ static int attach(void *state, int dir, const char *path, struct grt_err *err)
 
 static int start(void *state, struct grt_err *err)
 {
-	(void)state;
-	(void)err;
-	return 0;
+	struct capture *c = state;
+
+	return c->marker ? bpf_start(c->marker, err) : 0;
 }
 
 /* The program's files are its own until the end, when they are taken in. */
 static int confine(void *state, uint64_t *keep, struct grt_err *err)
 {
-	(void)state;
-	(void)err;
+	struct capture *c = state;
+
 	*keep |= 1ULL << CAP_DAC_OVERRIDE | 1ULL << CAP_CHOWN;
-	return 0;
+	return c->marker ? bpf_confine(c->marker, keep, err) : 0;
 }
 
 static unsigned int streams(void *state, struct pollfd *fds)
@@ -212,17 +246,23 @@ static unsigned int streams(void *state, struct pollfd *fds)
 	struct capture *c = state;
 
 	fds[0] = (struct pollfd){.fd = c->event, .events = POLLIN};
-	return 1;
+	return 1 + (c->marker ? bpf_streams(c->marker, fds + 1) : 0);
 }
 
-/* The stream is only there to be waited for: packets come by themselves. */
+static int flush(void *state, struct grt_err *err)
+{
+	struct capture *c = state;
+
+	return c->marker ? bpf_flush(c->marker, err) : 0;
+}
+
+/* The first stream is only there to be waited for: packets come by themselves. */
 static ssize_t cuda_read(void *state, unsigned int i, void *buf, size_t len)
 {
 	struct capture *c = state;
 
-	(void)i;
-	(void)buf;
-	(void)len;
+	if (i)
+		return bpf_read(c->marker, i - 1, buf, len);
 	return c->ended ? 0 : -EAGAIN;
 }
 
@@ -275,12 +315,11 @@ static int stop(void *state, struct grt_err *err)
 	struct capture *c = state;
 	uint64_t one = 1;
 
-	(void)err;
 	wait_for_writers(c);
 	c->ended = true;
 	if (write(c->event, &one, sizeof(one)) < 0)
 		errno = 0;
-	return 1;
+	return c->marker ? bpf_stop(c->marker, err) : 1;
 }
 
 /** struct reading - the notes of a file of definitions; @string: the last text, of number @number */
@@ -393,16 +432,16 @@ static int describe(void *state, struct grt_env *env, int room)
 		 c->silent);
 	for (i = 0; i < room && i < n; i++)
 		env[i] = all[i];
-	return i;
+	return i + (c->marker ? bpf_describe(c->marker, env + i, room - i) : 0);
 }
 
 static int cuda_close(void *state, struct grt_err *err)
 {
 	struct capture *c = state;
 
-	(void)err;
 	if (!c)
 		return 0;
+	bpf_close(c->marker, err);
 	if (c->event >= 0)
 		close(c->event);
 	free(c);
@@ -417,6 +456,7 @@ const struct source source_cuda = {
 	.start = start,
 	.confine = confine,
 	.streams = streams,
+	.flush = flush,
 	.read = cuda_read,
 	.stop = stop,
 	.adopted = told,

@@ -140,6 +140,17 @@ static bool is_open(void *arg, uint64_t file, uint32_t *pid)
 
 /* ------------------------------------------------------------- decoder */
 
+static bool who_is_it(const void *record, size_t size, struct grt_event *who)
+{
+	const struct grt_nv_call *call = record;
+
+	if (size != sizeof(*call))
+		return false;
+	who->time = call->time;
+	who->tid = call->tid;
+	return true;
+}
+
 static int take_it(void *own, const void *record, size_t size)
 {
 	struct nvsched *s = own;
@@ -199,6 +210,7 @@ static int open_decoder(void **own, void *capture, const struct source_setup *se
 
 static const struct bpf_decoder decoder = {
 	.open = open_decoder,
+	.who = who_is_it,
 	.take = take_it,
 	.look = look_at_files,
 	.settle = settle_it,

@@ -11,8 +11,8 @@
 
 #include <grtrace/grtrace.h>
 
-/* Most streams of one source: one per CPU or traced thread. */
-#define SOURCE_STREAMS_MAX 1024
+/* Most streams of one source: one per CPU or traced thread, and one of its own. */
+#define SOURCE_STREAMS_MAX 1025
 
 /* Numbers of rings that one source may give; those of the next one begin behind them. */
 #define SOURCE_RINGS 65536U

@@ -10,12 +10,15 @@
 
 /* Numbers are given in turn; where records are lost the next one is not far. */
 #define FAR 1048576U
+/* Launches whose stack waits for them; of more, the oldest ones are lost, and their stacks. */
+#define STACKS_MAX 1048576U
 /* Longer texts are cut. */
 #define TEXT_MAX (1U << 20)
 
 void grt_images_init(struct grt_images *m)
 {
 	*m = (struct grt_images){.key = grt_hash_key_new()};
+	grt_keyed_init(&m->stack, sizeof(uint32_t), STACKS_MAX);
 }
 
 /* --------------------------------------------------------------- images */
@@ -83,8 +86,11 @@ static int make_room(void **array, uint32_t *used, uint32_t n, size_t size)
 
 static int take_string(struct grt_image *i, const struct grt_ev_string *s)
 {
-	int ret = make_room((void **)&i->string, &i->strings, s->number, sizeof(*i->string));
-	char **at = ret ? NULL : &i->string[s->number - 1], *more;
+	bool own = s->number < GRT_IMAGE_RECORDER;
+	uint32_t number = own ? s->number : s->number - GRT_IMAGE_RECORDER;
+	char ***all = own ? &i->string : &i->recorder_string;
+	int ret = make_room((void **)all, own ? &i->strings : &i->recorder_strings, number, sizeof(**all));
+	char **at = ret ? NULL : &(*all)[number - 1], *more;
 	size_t have = at && *at ? strlen(*at) : 0;
 
 	if (ret)
@@ -101,7 +107,34 @@ static int take_string(struct grt_image *i, const struct grt_ev_string *s)
 	return 0;
 }
 
-static int take_node(struct grt_image *i, const struct grt_ev_node *n)
+/* It is told with the launch whose stack it is. */
+static int keep_stack(struct grt_images *m, const struct grt_image *i, const struct grt_ev_node *n)
+{
+	struct grt_key key = {{i->number, n->e.seqno}};
+	void *found;
+	int ret;
+
+	if (grt_keyed_full(&m->stack)) {
+		grt_keyed_remove(&m->stack, grt_keyed_oldest(&m->stack));
+		m->dropped++;
+	}
+	ret = grt_keyed_get(&m->stack, &key, &found);
+	if (!ret)
+		*(uint32_t *)found = n->node;
+	return ret;
+}
+
+uint32_t grt_images_stack(struct grt_images *m, uint32_t image, uint64_t correlation)
+{
+	struct grt_key key = {{image, correlation}};
+	uint32_t *found = m->stack.used ? grt_keyed_find(&m->stack, &key) : NULL, node = found ? *found : 0;
+
+	if (found)
+		grt_keyed_remove(&m->stack, found);
+	return node;
+}
+
+static int take_node(struct grt_images *m, struct grt_image *i, const struct grt_ev_node *n)
 {
 	int ret = n->caller < n->node ? make_room((void **)&i->node, &i->nodes, n->node, sizeof(*i->node))
 				      : -ERANGE;
@@ -117,7 +150,7 @@ static int take_node(struct grt_image *i, const struct grt_ev_node *n)
 		.module = n->module & INT32_MAX,
 		.guessed = n->e.flags & GRT_FLAG_INFERRED,
 	};
-	return 0;
+	return n->e.seqno ? keep_stack(m, i, n) : 0;
 }
 
 static int take_mapping(struct grt_image *i, const struct grt_ev_mapping *m)
@@ -156,7 +189,7 @@ static int take(struct grt_images *m, struct grt_image *i, const struct grt_even
 	case GRT_EV_STRING:
 		return take_string(i, (const struct grt_ev_string *)e);
 	case GRT_EV_NODE:
-		return take_node(i, (const struct grt_ev_node *)e);
+		return take_node(m, i, (const struct grt_ev_node *)e);
 	case GRT_EV_MAPPING:
 		return take_mapping(i, (const struct grt_ev_mapping *)e);
 	}
@@ -180,6 +213,8 @@ int grt_images_event(struct grt_images *m, const struct grt_event *e)
 
 const char *grt_image_string(const struct grt_image *i, uint32_t number)
 {
+	if (number > GRT_IMAGE_RECORDER && number - GRT_IMAGE_RECORDER <= i->recorder_strings)
+		return i->recorder_string[number - GRT_IMAGE_RECORDER - 1];
 	return number && number <= i->strings ? i->string[number - 1] : NULL;
 }
 
@@ -200,12 +235,16 @@ void grt_images_free(struct grt_images *m)
 
 		for (uint32_t k = 0; k < i->strings; k++)
 			free(i->string[k]);
+		for (uint32_t k = 0; k < i->recorder_strings; k++)
+			free(i->recorder_string[k]);
 		free(i->string);
+		free(i->recorder_string);
 		free(i->node);
 		free(i->mapping);
 		free(i);
 	}
 	free(m->image);
 	grt_index_free(&m->by_pid);
+	grt_keyed_free(&m->stack);
 	*m = (struct grt_images){.images = 0};
 }

@@ -13,6 +13,7 @@
 #include <grtrace/grtrace.h>
 
 #include "index.h"
+#include "keyed.h"
 
 /**
  * struct grt_image_node - a frame, see NODE in events.def
@@ -53,16 +54,22 @@ struct grt_image {
 	struct grt_ev_process process;
 	char **string;
 	uint32_t strings;
+	char **recorder_string;
+	uint32_t recorder_strings;
 	struct grt_image_node *node;
 	uint32_t nodes;
 	struct grt_image_mapping *mapping;
 	uint32_t mappings;
 };
 
+/* Strings from this number on are the recorder's, which does not know those of the program. */
+#define GRT_IMAGE_RECORDER 0x80000000U
+
 /**
  * struct grt_images - set up by grt_images_init()
  * @image: all, in the order in which they began
  * @dropped: definitions that were not taken
+ * @stack: nodes that BPF took, of launches that have not asked for them
  */
 struct grt_images {
 	struct grt_image **image;
@@ -70,6 +77,7 @@ struct grt_images {
 	uint64_t dropped;
 	struct grt_hash_key key;
 	struct grt_index by_pid;
+	struct grt_keyed stack;
 };
 
 /** grt_images_init - none */
@@ -89,6 +97,9 @@ const struct grt_image_node *grt_image_node(const struct grt_image *i, uint32_t 
 
 /** grt_image_mapping - an object file; NULL where it is not defined, and for 0 */
 const struct grt_image_mapping *grt_image_mapping(const struct grt_image *i, uint32_t number);
+
+/** grt_images_stack - the node of a launch that BPF took the stack of, once; 0: there is none (yet) */
+uint32_t grt_images_stack(struct grt_images *m, uint32_t image, uint64_t correlation);
 
 /** grt_images_free - frees all and empties it */
 void grt_images_free(struct grt_images *m);

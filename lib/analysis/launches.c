@@ -279,8 +279,13 @@ static int hand_out(struct grt_launches *l, const struct grt_event *e, struct pa
 {
 	struct grt_launch launch;
 
-	count_how(l, e, GRT_LAUNCHED_MATCHED, p->entry[place].node);
-	p->entry[place].seen = true;
+	struct entry *entry = &p->entry[place];
+
+	/* one that came behind the launch: their stamps are of two clocks */
+	if (!entry->node)
+		entry->node = grt_images_stack(&l->images, p->image, correlation_of(e));
+	count_how(l, e, GRT_LAUNCHED_MATCHED, entry->node);
+	entry->seen = true;
 	if (!l->sink.work)
 		return 0;
 	launch = launch_of(l, p, correlation_of(e), place);
@@ -357,6 +362,8 @@ static int take_launch(struct grt_launches *l, const struct grt_ev_launch *e)
 	struct page *p;
 	uint32_t caller;
 
+	if (i && !entry.node)
+		entry.node = grt_images_stack(&l->images, i->number, e->correlation);
 	if (!i || intern_caller(l, &c, &caller))
 		return -ENOMEM;
 	entry.caller = caller & INT32_MAX;

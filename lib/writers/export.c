@@ -17,12 +17,20 @@ const struct grt_export_row grt_export_rows[] = {
 	{NULL, NULL, NULL, NULL},
 };
 
+/* Names are words of C, and may be written with dashes. */
+static bool is_name(const char *name, const char *typed)
+{
+	while (*name && (*name == *typed || (*name == '_' && *typed == '-')))
+		name++, typed++;
+	return !*name && !*typed;
+}
+
 const struct grt_export_row *grt_export_find(const char *name)
 {
 	const struct grt_export_row *row;
 
 	for (row = grt_export_rows; row->name; row++)
-		if (!strcmp(row->name, name))
+		if (is_name(row->name, name))
 			return row;
 	return NULL;
 }

@@ -42,18 +42,31 @@ struct task_struct {
 	unsigned in_iowait : 1;
 	int pid;
 	int tgid;
+	__u64 start_time;
+	__u64 self_exec_id;
 	struct task_struct *real_parent;
 	struct task_struct *group_leader;
+	struct pid *thread_pid;
 	struct files_struct *files;
 	struct signal_struct *signal;
 	char comm[16];
 };
 
+struct ns_common {
+	unsigned int inum;
+};
+
+struct pid_namespace {
+	struct ns_common ns;
+};
+
 struct upid {
 	int nr;
+	struct pid_namespace *ns;
 };
 
 struct pid {
+	unsigned int level;
 	struct upid numbers[1];
 };
 
@@ -79,6 +92,8 @@ struct pt_regs {
 	unsigned long di;
 	unsigned long ax;
 	unsigned long orig_ax;
+	unsigned long ip;
+	unsigned long sp;
 };
 
 /* To 5.13, under the name that it had. */

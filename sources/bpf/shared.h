@@ -33,6 +33,9 @@
  * @self: this process's own calls are none of `nvsched`; 0: they are
  * @refused: of `nvsched`: calls that failed, too, and on whatever file
  * @xid_event: the driver has a tracepoint for Xids: what it writes to the kernel's log is the same again
+ * @tree: of uprobes: only processes that @self has started, and theirs
+ * @pid_ns: of uprobes: number of the pid namespace that numbers of processes are of, where it is not the
+ * first
  */
 struct bpf_config {
 	__u32 pid;
@@ -47,6 +50,8 @@ struct bpf_config {
 	__u32 self;
 	__u32 refused;
 	__u32 xid_event;
+	__u32 tree;
+	__u32 pid_ns;
 };
 
 /* bpf_config.stacks */
@@ -151,6 +156,26 @@ struct bpf_nv_file {
 	__u64 file;
 	__u32 pid;
 	__u32 pad;
+};
+
+/**
+ * struct bpf_hit - a uprobe was met; behind it, where @depth is not 0, the addresses of the stack
+ * @correlation: of the launch, 0: a function was entered, and it is @function
+ * @image: different for each program that a process runs
+ * @caller: where the function returns to, which a walk by frame pointers leaves out
+ * @stack: number in the table of stacks, plus 1; 0: not there
+ */
+struct bpf_hit {
+	__u64 time;
+	__u64 correlation;
+	__u64 image;
+	__u64 caller;
+	__u32 pid;
+	__u32 tid;
+	__u32 stack;
+	__u32 function;
+	__u32 depth;
+	__u32 cpu;
 };
 
 /**

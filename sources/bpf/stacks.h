@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * CPU stacks: a program takes the number of one, and the loader reads its
- * addresses when it sees the number first.
+ * CPU stacks: each different one stands once in a table, which user space reads:
+ * a program takes its number, and the loader its addresses when it sees the number
+ * first.
  */
-#ifndef GRTRACE_BPF_STACKS_MAP_H
-#define GRTRACE_BPF_STACKS_MAP_H
+#ifndef GRTRACE_BPF_STACKS_H
+#define GRTRACE_BPF_STACKS_H
 
 #include "common.h"
 
@@ -12,6 +13,9 @@
 #ifndef STACKS_MAX
 #define STACKS_MAX BPF_STACKS_MAX
 #endif
+
+/* Of bpf_get_stackid(): another stack has its place in the table. */
+#define STACK_NO_PLACE (-17)
 
 struct {
 	__uint(type, BPF_MAP_TYPE_STACK_TRACE);
@@ -26,9 +30,9 @@ static __always_inline __u32 take_stack(void *ctx, struct bpf_counts *c, __u64 f
 
 	if (id >= 0)
 		return id + 1;
-	if (id == -17) /* EEXIST: another one has its place */
+	if (id == STACK_NO_PLACE)
 		COUNT(c->no_stack);
 	return BPF_STACK_NONE;
 }
 
-#endif /* GRTRACE_BPF_STACKS_MAP_H */
+#endif /* GRTRACE_BPF_STACKS_H */

@@ -144,7 +144,7 @@ check "is that of -f" cmp -s trace.pftrace all.perfetto
 check "the file is the user's alone" test "$(stat -c %a trace.pftrace)" = 600
 check "standard output" test "$("$GRTRACE" export -f chrome all.grt 2>/dev/null | md5sum)" = "$(md5sum <all.chrome)"
 run export all.grt
-expect "no format" 2 '-f FORMAT is needed; there are: perfetto, chrome, folded, csv, jsonl'
+expect "no format" 2 '-f FORMAT is needed; there are: perfetto, chrome, folded, extended_folded, cupti_text, csv, jsonl'
 run export -f svg all.grt
 expect "an unknown one" 2 'no such format: svg; there are: '
 run export -f chrome all.grt deep.grt

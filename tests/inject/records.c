@@ -15,11 +15,13 @@
 #define PIDS 64
 #define STRINGS 65536
 #define NODES 65536
+/* From here on strings are the recorder's, which are kept behind those of the process. */
+#define RECORDER 0x80000000U
 
 /* struct image - a process: what it has defined so far */
 struct image {
 	uint32_t pid;
-	char *string[STRINGS];
+	char *string[2 * STRINGS];
 	bool node[NODES];
 	uint32_t nodes;
 	uint32_t deepest;
@@ -34,6 +36,7 @@ struct print {
 	uint64_t undefined;
 	uint64_t clocks;
 	uint64_t mappings;
+	uint64_t stacks;
 };
 
 static struct image *image_of(struct print *p, uint32_t pid)
@@ -57,10 +60,17 @@ static void forget(struct image *m)
 	uint32_t pid = m->pid;
 	unsigned int i;
 
-	for (i = 0; i < STRINGS; i++)
+	for (i = 0; i < 2 * STRINGS; i++)
 		free(m->string[i]);
 	memset(m, 0, sizeof(*m));
 	m->pid = pid;
+}
+
+static uint32_t place_of(uint32_t number)
+{
+	if (number < RECORDER)
+		return number < STRINGS ? number : UINT32_MAX;
+	return number - RECORDER < STRINGS ? STRINGS + number - RECORDER : UINT32_MAX;
 }
 
 static const char *text_of(struct print *p, uint32_t pid, uint32_t number)
@@ -69,7 +79,8 @@ static const char *text_of(struct print *p, uint32_t pid, uint32_t number)
 
 	if (!number)
 		return "";
-	if (number < STRINGS && m->string[number])
+	number = place_of(number);
+	if (number < 2 * STRINGS && m->string[number])
 		return m->string[number];
 	p->undefined++;
 	return "[undefined]";
@@ -78,12 +89,13 @@ static const char *text_of(struct print *p, uint32_t pid, uint32_t number)
 static void take_string(struct print *p, const struct grt_ev_string *s)
 {
 	struct image *m = image_of(p, s->e.pid);
+	uint32_t number = place_of(s->number);
 
-	if (s->number >= STRINGS || s->part > sizeof(s->text) || s->offset + s->part > s->length)
+	if (number == UINT32_MAX || s->part > sizeof(s->text) || s->offset + s->part > s->length)
 		abort();
-	if (!m->string[s->number])
-		m->string[s->number] = calloc(1, s->length + 1);
-	memcpy(m->string[s->number] + s->offset, s->text, s->part);
+	if (!m->string[number])
+		m->string[number] = calloc(1, s->length + 1);
+	memcpy(m->string[number] + s->offset, s->text, s->part);
 }
 
 static void take_node(struct print *p, const struct grt_ev_node *n)
@@ -98,7 +110,8 @@ static void take_node(struct print *p, const struct grt_ev_node *n)
 	m->depth[n->node] = m->depth[n->caller] + 1;
 	if (m->depth[n->node] > m->deepest)
 		m->deepest = m->depth[n->node];
-	m->nodes++;
+	m->nodes += !n->e.seqno;
+	p->stacks += n->e.seqno != 0;
 }
 
 static void take_process(struct print *p, const struct grt_ev_process *r)
@@ -204,8 +217,8 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	print_health(grt_session_health(s));
-	printf("# undefined=%llu clocks=%llu mappings=%llu\n", (unsigned long long)p.undefined,
-	       (unsigned long long)p.clocks, (unsigned long long)p.mappings);
+	printf("# undefined=%llu clocks=%llu mappings=%llu stacks=%llu\n", (unsigned long long)p.undefined,
+	       (unsigned long long)p.clocks, (unsigned long long)p.mappings, (unsigned long long)p.stacks);
 	for (i = 0; i < p.images; i++) {
 		printf("# image %u nodes=%u deepest=%u\n", p.image[i]->pid, p.image[i]->nodes,
 		       p.image[i]->deepest);

@@ -194,6 +194,36 @@ static void speed(void)
 	       ((double)(b.tv_sec - a.tv_sec) * 1e9 + (double)(b.tv_nsec - a.tv_nsec)) / (double)number);
 }
 
+static void turn(unsigned long way, int turns);
+
+/* Different code, or the compiler makes one function of the two. */
+#define TURN(name, way_on)                                                                 \
+	static __attribute__((noinline)) void turn_##name(unsigned long way_on, int turns) \
+	{                                                                                  \
+		turn(way_on >> 1, turns - 1);                                              \
+		__asm__ volatile("# " #name : : : "memory");                               \
+	}
+TURN(left, way)
+TURN(right, way)
+
+static void turn(unsigned long way, int turns)
+{
+	if (!turns)
+		launch();
+	else if (way & 1)
+		turn_left(way, turns);
+	else
+		turn_right(way, turns);
+	__asm__ volatile("" : : : "memory");
+}
+
+/* Each launch has a stack of its own. */
+static void paths(void)
+{
+	for (unsigned long way = 0; way < 4096; way++)
+		turn(way, 12);
+}
+
 static void play(const char *scene)
 {
 	if (!strcmp(scene, "plain"))
@@ -222,6 +252,8 @@ static void play(const char *scene)
 	else if (!strcmp(scene, "slow"))
 		while (number--)
 			launches(1), pause_ms(10);
+	else if (!strcmp(scene, "paths"))
+		paths();
 	else if (!strcmp(scene, "speed"))
 		speed();
 	else

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * grtrace gpuperf: one shot, as the tool of that name: the files of a program's
+ * run and nothing else. It is `record` with its options set, into a directory
+ * that is removed when the files are made.
+ */
+#include <errno.h>
+#include <ftw.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cmd.h"
+#include "privileges.h"
+
+#define MERGED "merged.folded"
+#define STACKS "cpu.txt"
+#define WORDS_MAX 16
+
+static struct {
+	const char *raw;
+	const char *chrome;
+	const char *cpu;
+	const char *merged;
+	bool cpu_only;
+	bool gpu_only;
+} opt;
+
+static const struct cmd_opt options[] = {
+	{"output", 'o', OPT_STR, "RAW", &opt.raw, "launches and the GPU's work, as text of CUPTI's records"},
+	{"chrome", 'c', OPT_STR, "FILE", &opt.chrome, "timeline as Trace Event Format"},
+	{"profile", 'p', OPT_STR, "FILE", &opt.cpu, "CPU stacks of the launches, extended folded"},
+	{"merged", 'm', OPT_STR, "FILE", &opt.merged,
+	 "GPU time by CPU stack, folded, in us (default: " MERGED ", where no file is asked for)"},
+	{"cpu-only", 0, OPT_FLAG, NULL, &opt.cpu_only, "CPU stacks alone (default: -p " STACKS ")"},
+	{"gpu-only", 0, OPT_FLAG, NULL, &opt.gpu_only,
+	 "no CPU stacks: GPU time by the function that launched"},
+	{NULL, 0, OPT_FLAG, NULL, NULL, NULL},
+};
+
+/** struct words - the command line of `record` */
+struct words {
+	char *word[WORDS_MAX];
+	int n;
+};
+
+static void add(struct words *w, const char *word, const char *value)
+{
+	if (!value)
+		return;
+	w->word[w->n++] = (char *)word;
+	w->word[w->n++] = (char *)value;
+}
+
+static int remove_one(const char *path, const struct stat *st, int type, struct FTW *at)
+{
+	(void)st;
+	(void)type;
+	(void)at;
+	return remove(path);
+}
+
+/* The recording belongs to the user of sudo, and so does what it is in. */
+static void give(const char *dir)
+{
+	uid_t uid = (uid_t)-1;
+	gid_t gid = (gid_t)-1;
+
+	privileges_user(&uid, &gid);
+	if (uid != (uid_t)-1 && chown(dir, uid, gid))
+		errno = 0;
+}
+
+/* Return: an exit status */
+static int run_record(char *output, int argc, char **argv)
+{
+	struct words w = {.n = 0};
+	char **all = calloc((size_t)argc + WORDS_MAX + 1, sizeof(*all));
+	bool help = false;
+	int n, status;
+
+	if (!all)
+		return cmd_fail(EXIT_FAILED, strerror(ENOMEM), NULL, "cannot begin");
+	add(&w, "-e", "cuda");
+	add(&w, "-o", output);
+	add(&w, "--stack", opt.gpu_only ? "none" : "auto");
+	add(&w, "--cupti-text", opt.raw);
+	add(&w, "--chrome", opt.chrome);
+	add(&w, "--cpu-folded", opt.cpu);
+	add(&w, "--folded", opt.merged);
+	memcpy(all, w.word, (size_t)w.n * sizeof(*all));
+	all[w.n] = "--";
+	memcpy(all + w.n + 1, argv, (size_t)argc * sizeof(*all));
+	n = w.n + 1 + argc;
+	status = cmd_parse(&cmd_record, &n, all, &help);
+	if (status == EXIT_DONE)
+		status = cmd_record.run(n, all);
+	free(all);
+	return status;
+}
+
+static int check(void)
+{
+	if (opt.cpu_only && opt.gpu_only)
+		return cmd_usage_error("--cpu-only and --gpu-only: one of them, please");
+	if (opt.cpu_only && (opt.raw || opt.chrome || opt.merged))
+		return cmd_usage_error("--cpu-only leaves the GPU out: there is nothing for -o, -c and -m");
+	if (opt.gpu_only && opt.cpu)
+		return cmd_usage_error("--gpu-only takes no CPU stacks: there is nothing for -p");
+	if (opt.cpu_only && !opt.cpu)
+		opt.cpu = STACKS;
+	if (!opt.raw && !opt.chrome && !opt.cpu && !opt.merged)
+		opt.merged = MERGED;
+	return EXIT_DONE;
+}
+
+static int gpuperf_run(int argc, char **argv)
+{
+	const char *tmp = getenv("TMPDIR");
+	int status = check();
+	char dir[4096], output[4128];
+
+	if (status != EXIT_DONE)
+		return status;
+	if (!argc)
+		return cmd_usage_error("a program to run is needed");
+	snprintf(dir, sizeof(dir), "%s/gpuperf.XXXXXX", tmp && *tmp ? tmp : "/tmp");
+	if (!mkdtemp(dir))
+		return cmd_fail(EXIT_FAILED, strerror(errno), "TMPDIR=DIR, of a directory with room",
+				"cannot make %s", dir);
+	give(dir);
+	snprintf(output, sizeof(output), "%s/run.grt", dir);
+	status = run_record(output, argc, argv);
+	nftw(dir, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+	return status;
+}
+
+const struct cmd cmd_gpuperf = {
+	.usage = "[-o RAW] [-c chrome.json] [-p cpu.txt] [-m merged.folded] [--] PROG [ARGS]",
+	.opts = options,
+	.run = gpuperf_run,
+	.stop_at_operand = true,
+};

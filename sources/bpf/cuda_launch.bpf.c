@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The CPU's stack of a CUDA launch: the library that is in the traced program
+ * calls a function of its own with the launch's number (inject/launch.c).
+ */
+#include "hits.h"
+
+SEC("uprobe")
+int cuda_launch(struct pt_regs *regs)
+{
+	return hit(regs, regs->di, 0);
+}
+
+char LICENSE[] SEC("license") = "GPL";

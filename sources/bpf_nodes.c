@@ -1,0 +1,580 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Stacks are walked by the kernel along frame pointers. Code that keeps none
+ * leads it astray: what is in no code of the process is no frame, and nothing
+ * behind it is believed; such stacks are counted.
+ *
+ * What lies where is read from /proc when a program is met first, and again when
+ * an address is in nothing that is known.
+ */
+#include "bpf_nodes.h"
+
+#ifdef GRT_HAVE_BPF
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "analysis/images.h"
+#include "analysis/keyed.h"
+#include "bpf/shared.h"
+#include "elf_file.h"
+
+/* Programs, stacks and nodes of them that are remembered; of more, those met first are told anew. */
+#define IMAGES_MAX 4096U
+#define STACKS_MAX (1U << 20)
+#define NODES_MAX (1U << 20)
+
+/* Between two readings of a process's mappings, ns. */
+#define PATIENCE_NS 20000000ULL
+/* What is defined is told that much before its use, and the program before that, ns: another CPU's hit that
+ * comes later may have an earlier stamp. */
+#define DEFINED_NS 500000ULL
+#define BEGUN_NS 1000000ULL
+
+/** struct mapping - executable memory of a process; @module: its number, 0: of no file (made at run time) */
+struct mapping {
+	uint64_t start;
+	uint64_t end;
+	uint64_t offset;
+	uint32_t module;
+	bool hidden;
+	bool gone;
+	char *path;
+};
+
+/**
+ * struct image - a program that a process runs
+ * @number: from 1; numbers of nodes, strings and modules are its own
+ * @read: when its mappings were last read
+ * @calls: of functions that were met
+ */
+struct image {
+	uint32_t pid;
+	uint32_t number;
+	uint32_t nodes;
+	uint32_t strings;
+	uint32_t modules;
+	uint64_t read;
+	uint64_t calls;
+	struct mapping *mapping;
+	uint32_t mappings;
+};
+
+/** struct known - a node, or a stack by its innermost one */
+struct known {
+	uint64_t ip;
+	uint32_t node;
+	uint32_t caller;
+	uint32_t module;
+};
+
+/** struct bpf_nodes - @cut: stacks that led astray; @unread: programs whose mappings could not be read */
+struct bpf_nodes {
+	void *capture;
+	int map;
+	bool launches;
+	struct grt_keyed image; /* elements are pointers */
+	struct grt_keyed stack;
+	struct grt_keyed node;
+	uint32_t images;
+	uint64_t cut;
+	uint64_t unread;
+};
+
+/* The element of a key; where there are too many, the oldest one goes. Return: 0 or -ENOMEM */
+static int get(struct grt_keyed *k, const struct grt_key *key, void **out)
+{
+	if (grt_keyed_full(k) && !grt_keyed_find(k, key))
+		grt_keyed_remove(k, grt_keyed_oldest(k));
+	return grt_keyed_get(k, key, out);
+}
+
+static struct grt_event head(const struct bpf_hit *hit, uint64_t before, uint16_t type, size_t size)
+{
+	return (struct grt_event){
+		.time = hit->time > before ? hit->time - before : 0,
+		.type = type,
+		.size = (uint16_t)size,
+		.flags = GRT_FLAG_BPF,
+		.pid = hit->pid,
+		.tid = hit->tid,
+		.ring = GRT_RING_NONE,
+	};
+}
+
+/* ------------------------------------------------------------- mappings */
+
+/* Return: the number, 0 without memory or text */
+static uint32_t put_string(struct bpf_nodes *n, struct image *i, const struct bpf_hit *hit, const char *text)
+{
+	struct grt_ev_string s = {.e = head(hit, DEFINED_NS, GRT_EV_STRING, sizeof(s))};
+	size_t length = strlen(text), offset = 0;
+
+	s.number = GRT_IMAGE_RECORDER + ++i->strings;
+	s.length = (uint32_t)length;
+	do {
+		s.offset = (uint32_t)offset;
+		s.part = (uint32_t)(length - offset < sizeof(s.text) ? length - offset : sizeof(s.text));
+		memset(s.text, 0, sizeof(s.text));
+		memcpy(s.text, text + offset, s.part);
+		if (bpf_put(n->capture, &s.e, hit->cpu))
+			return 0;
+		offset += s.part;
+	} while (offset < length);
+	return s.number;
+}
+
+static int put_mapping(struct bpf_nodes *n, struct image *i, const struct bpf_hit *hit, struct mapping *m)
+{
+	struct grt_ev_mapping e = {
+		.e = head(hit, DEFINED_NS, GRT_EV_MAPPING, sizeof(e)), .start = m->start, .end = m->end};
+	char open[4400];
+	uint64_t address;
+
+	snprintf(open, sizeof(open), "/proc/%u/root%s", hit->pid, m->path);
+	elf_describe(open, m->offset, &address, e.build_id);
+	e.bias = m->start - address;
+	e.path = put_string(n, i, hit, m->path);
+	e.module = m->module = ++i->modules;
+	return e.path ? bpf_put(n->capture, &e.e, hit->cpu) : -ENOMEM;
+}
+
+/* Frames of the library in the program, and of CUPTI that calls it, are none of the program's. */
+static bool is_hidden(const char *path)
+{
+	const char *base = strrchr(path, '/');
+
+	return base && (!strncmp(base, "/libgrtrace-cuda.so", 19) || !strncmp(base, "/libcupti.so", 12));
+}
+
+static struct mapping *find_same(const struct image *i, const struct mapping *m)
+{
+	for (uint32_t k = 0; k < i->mappings; k++)
+		if (i->mapping[k].start == m->start && i->mapping[k].end == m->end &&
+		    i->mapping[k].offset == m->offset && !strcmp(i->mapping[k].path, m->path))
+			return &i->mapping[k];
+	return NULL;
+}
+
+static int add_mapping(struct bpf_nodes *n, struct image *i, const struct bpf_hit *hit, struct mapping *m)
+{
+	struct mapping *same = find_same(i, m), *more;
+
+	if (same) {
+		same->gone = false;
+		return 0;
+	}
+	more = realloc(i->mapping, (i->mappings + 1) * sizeof(*more));
+	if (!more)
+		return -ENOMEM;
+	i->mapping = more;
+	more += i->mappings;
+	*more = *m;
+	more->path = strdup(m->path);
+	if (!more->path)
+		return -ENOMEM;
+	i->mappings++;
+	more->hidden = n->launches && is_hidden(m->path);
+	return m->path[0] == '/' ? put_mapping(n, i, hit, more) : 0;
+}
+
+static int read_line(struct bpf_nodes *n, struct image *i, const struct bpf_hit *hit, char *line)
+{
+	unsigned long long start, end, offset;
+	struct mapping m = {.path = ""};
+	char perms[8];
+	int path = 0;
+
+	if (sscanf(line, "%llx-%llx %7s %llx %*s %*s %n", &start, &end, perms, &offset, &path) < 4 ||
+	    perms[2] != 'x')
+		return 0;
+	m.start = start;
+	m.end = end;
+	m.offset = offset;
+	if (path)
+		m.path = line + path;
+	return add_mapping(n, i, hit, &m);
+}
+
+/* A process that has ended keeps what is known of it. Return: 0 or -ENOMEM */
+static int read_mappings(struct bpf_nodes *n, struct image *i, const struct bpf_hit *hit)
+{
+	char name[64], *line = NULL;
+	size_t room = 0;
+	bool any = false;
+	int ret = 0;
+	ssize_t got;
+	FILE *f;
+
+	snprintf(name, sizeof(name), "/proc/%u/maps", hit->pid);
+	f = fopen(name, "re");
+	while (f && !ret && (got = getline(&line, &room, f)) > 0) {
+		for (uint32_t k = 0; k < i->mappings && !any; k++)
+			i->mapping[k].gone = true;
+		any = true;
+		line[got - 1] = '\0';
+		ret = read_line(n, i, hit, line);
+	}
+	n->unread += !any && !i->mappings;
+	i->read = hit->time;
+	free(line);
+	if (f)
+		fclose(f);
+	return ret;
+}
+
+static const struct mapping *find_mapping(const struct image *i, uint64_t ip)
+{
+	for (uint32_t k = 0; k < i->mappings; k++)
+		if (!i->mapping[k].gone && ip >= i->mapping[k].start && ip < i->mapping[k].end)
+			return &i->mapping[k];
+	return NULL;
+}
+
+/* What was loaded since is looked for once more, but not for every stray address. Return: 0 or -ENOMEM */
+static int look_up(struct bpf_nodes *n, struct image *i, const struct bpf_hit *hit, uint64_t ip,
+		   const struct mapping **out)
+{
+	int ret;
+
+	*out = find_mapping(i, ip);
+	if (*out || (i->read && hit->time < i->read + PATIENCE_NS))
+		return 0;
+	ret = read_mappings(n, i, hit);
+	*out = find_mapping(i, ip);
+	return ret;
+}
+
+/* ------------------------------------------------------------- programs */
+
+static void free_image(struct image *i)
+{
+	for (uint32_t k = 0; k < i->mappings; k++)
+		free(i->mapping[k].path);
+	free(i->mapping);
+	free(i);
+}
+
+static void exe_of(uint32_t pid, char *path, size_t room)
+{
+	char name[64];
+	ssize_t n;
+
+	snprintf(name, sizeof(name), "/proc/%u/exe", pid);
+	n = readlink(name, path, room - 1);
+	path[n > 0 ? n : 0] = '\0';
+}
+
+/* Numbers begin anew with @what 1, so the program's name comes behind it. */
+static int put_process(struct bpf_nodes *n, struct image *i, const struct bpf_hit *hit, uint32_t what)
+{
+	struct grt_ev_process p = {.e = head(hit, what == 1 ? BEGUN_NS : 0, GRT_EV_PROCESS, sizeof(p)),
+				   .what = what};
+	char exe[4096];
+	int ret;
+
+	p.launches = i->calls;
+	p.text = what == 1 ? GRT_IMAGE_RECORDER + 1 : 0;
+	ret = bpf_put(n->capture, &p.e, hit->cpu);
+	if (ret || what != 1)
+		return ret;
+	exe_of(hit->pid, exe, sizeof(exe));
+	return put_string(n, i, hit, exe) ? 0 : -ENOMEM;
+}
+
+static int find_image(struct bpf_nodes *n, const struct bpf_hit *hit, struct image **out)
+{
+	struct grt_key key = {{hit->image, hit->pid}};
+	struct image **at;
+	void *found;
+
+	if (grt_keyed_full(&n->image) && !grt_keyed_find(&n->image, &key)) {
+		at = grt_keyed_oldest(&n->image);
+		free_image(*at);
+		grt_keyed_remove(&n->image, at);
+	}
+	if (grt_keyed_get(&n->image, &key, &found))
+		return -ENOMEM;
+	at = found;
+	*out = *at;
+	if (*at)
+		return 0;
+	*out = *at = calloc(1, sizeof(**at));
+	if (!*at) {
+		grt_keyed_remove(&n->image, at);
+		return -ENOMEM;
+	}
+	(*at)->number = ++n->images;
+	(*at)->pid = hit->pid;
+	return (n->launches ? 0 : put_process(n, *out, hit, 1)) ?: read_mappings(n, *out, hit);
+}
+
+/* --------------------------------------------------------------- stacks */
+
+static int put_node(struct bpf_nodes *n, const struct bpf_hit *hit, const struct known *k,
+		    uint64_t correlation)
+{
+	struct grt_ev_node e = {.e = head(hit, correlation ? 0 : DEFINED_NS, GRT_EV_NODE, sizeof(e))};
+
+	e.e.seqno = correlation;
+	e.node = k->node;
+	e.caller = k->caller;
+	e.ip = k->ip;
+	e.module = k->module;
+	return bpf_put(n->capture, &e.e, hit->cpu);
+}
+
+static int add_node(struct bpf_nodes *n, struct image *i, const struct bpf_hit *hit, struct known *k)
+{
+	struct grt_key key = {{(uint64_t)i->number << 32 | k->caller, k->ip}};
+	void *found;
+	int ret = get(&n->node, &key, &found);
+
+	if (ret)
+		return ret;
+	if (*(uint32_t *)found) {
+		k->node = *(uint32_t *)found;
+		return 0;
+	}
+	*(uint32_t *)found = k->node = ++i->nodes;
+	return put_node(n, hit, k, 0);
+}
+
+/** struct walk - a stack on its way: addresses behind calls, innermost first */
+struct walk {
+	uint64_t ip[BPF_STACK_DEPTH + 1];
+	uint32_t module[BPF_STACK_DEPTH + 1];
+	unsigned int depth;
+	bool shown;
+};
+
+/* Return: 1 where it is a frame, 0 where the walk has gone astray, or -ENOMEM */
+static int add_frame(struct bpf_nodes *n, struct image *i, const struct bpf_hit *hit, struct walk *w,
+		     uint64_t ip)
+{
+	const struct mapping *m;
+	int ret = look_up(n, i, hit, ip, &m);
+
+	if (ret || !m)
+		return ret;
+	if (m->hidden && !w->shown)
+		return 1;
+	/* where it stands itself is not behind a call: names are looked up a byte before */
+	w->ip[w->depth] = ip + (hit->correlation || w->depth ? 0 : 1);
+	w->module[w->depth++] = m->module;
+	w->shown = true;
+	return 1;
+}
+
+/* The one that a function returns to has no frame yet: the kernel leaves it out, or does not. */
+static int walk_stack(struct bpf_nodes *n, struct image *i, const struct bpf_hit *hit, const uint64_t *ip,
+		      unsigned int depth, struct walk *w)
+{
+	bool left_out = hit->caller && (depth < 2 || ip[1] != hit->caller);
+	int ret = 1;
+
+	for (unsigned int k = 0; k < depth && ret > 0; k++) {
+		ret = add_frame(n, i, hit, w, ip[k]);
+		if (!k && ret > 0 && left_out && find_mapping(i, hit->caller))
+			ret = add_frame(n, i, hit, w, hit->caller);
+	}
+	n->cut += !ret;
+	return ret < 0 ? ret : 0;
+}
+
+static int build_stack(struct bpf_nodes *n, struct image *i, const struct bpf_hit *hit, const uint64_t *ip,
+		       unsigned int depth, struct known *out)
+{
+	struct walk w = {.depth = 0};
+	int ret;
+
+	while (depth && !ip[depth - 1])
+		depth--;
+	ret = walk_stack(n, i, hit, ip, depth, &w);
+	*out = (struct known){.node = 0};
+	while (w.depth-- > 0 && !ret) {
+		*out = (struct known){.ip = w.ip[w.depth], .module = w.module[w.depth], .caller = out->node};
+		ret = add_node(n, i, hit, out);
+	}
+	return ret;
+}
+
+/* From the table of stacks, each once. */
+static int find_stack(struct bpf_nodes *n, struct image *i, const struct bpf_hit *hit, struct known *out)
+{
+	struct grt_key key = {{(uint64_t)i->number << 32 | hit->stack, hit->caller}};
+	struct known *known = grt_keyed_find(&n->stack, &key);
+	uint64_t ip[BPF_STACK_DEPTH] = {0};
+	uint32_t at = hit->stack - 1;
+	void *found;
+	int ret;
+
+	if (known) {
+		*out = *known;
+		return 0;
+	}
+	*out = (struct known){.node = 0};
+	if (!hit->stack || bpf_map_lookup_elem(n->map, &at, ip))
+		return 0;
+	ret = build_stack(n, i, hit, ip, BPF_STACK_DEPTH, out) ?: get(&n->stack, &key, &found);
+	if (!ret)
+		*(struct known *)found = *out;
+	return ret;
+}
+
+/* ---------------------------------------------------------------- calls */
+
+static int put_call(struct bpf_nodes *n, struct image *i, const struct bpf_hit *hit, uint32_t node)
+{
+	struct grt_ev_launch l = {.e = head(hit, 0, GRT_EV_LAUNCH, sizeof(l))};
+
+	l.begin = hit->time;
+	l.correlation = ++i->calls;
+	l.node = node;
+	l.call = (uint16_t)hit->function;
+	l.stack = 2;
+	return bpf_put(n->capture, &l.e, hit->cpu);
+}
+
+static bool who_is_it(const void *record, size_t size, struct grt_event *who)
+{
+	const struct bpf_hit *hit = record;
+
+	if (size != sizeof(*hit) && size != sizeof(*hit) + BPF_STACK_DEPTH * sizeof(uint64_t))
+		return false;
+	who->time = hit->time;
+	who->tid = hit->tid;
+	return !hit->depth || (hit->depth <= BPF_STACK_DEPTH && size > sizeof(*hit));
+}
+
+static int take_it(void *own, const void *record, size_t size)
+{
+	const struct bpf_hit *hit = record;
+	struct bpf_nodes *n = own;
+	struct known stack;
+	struct image *i;
+	int ret = find_image(n, hit, &i);
+
+	(void)size;
+	if (ret)
+		return ret;
+	if (hit->depth)
+		ret = build_stack(n, i, hit, (const uint64_t *)(hit + 1), hit->depth, &stack);
+	else
+		ret = find_stack(n, i, hit, &stack);
+	if (ret)
+		return ret;
+	if (!n->launches)
+		return put_call(n, i, hit, stack.node);
+	return stack.node ? put_node(n, hit, &stack, hit->correlation) : 0;
+}
+
+/* Nothing outside is asked. */
+static bool look_it(void *own)
+{
+	(void)own;
+	return false;
+}
+
+static int settle_it(void *own)
+{
+	(void)own;
+	return 0;
+}
+
+static void describe_it(void *own, char *text, size_t room)
+{
+	const struct bpf_nodes *n = own;
+
+	snprintf(text, room, "programs=%u cut=%llu unread=%llu", n->images, (unsigned long long)n->cut,
+		 (unsigned long long)n->unread);
+}
+
+static void close_it(void *own)
+{
+	struct bpf_nodes *n = own;
+	struct image **at;
+
+	if (!n)
+		return;
+	for (at = grt_keyed_oldest(&n->image); at; at = grt_keyed_next(&n->image, at))
+		free_image(*at);
+	grt_keyed_free(&n->image);
+	grt_keyed_free(&n->stack);
+	grt_keyed_free(&n->node);
+	free(n);
+}
+
+static int open_it(void **own, void *capture, bool launches, struct grt_err *err)
+{
+	struct bpf_nodes *n = calloc(1, sizeof(*n));
+
+	*own = n;
+	if (!n)
+		return grt_err_set(err, -ENOMEM, NULL, NULL, "no memory for stacks");
+	n->capture = capture;
+	n->launches = launches;
+	n->map = bpf_own_map(capture, "stacks");
+	grt_keyed_init(&n->image, sizeof(struct image *), IMAGES_MAX);
+	grt_keyed_init(&n->stack, sizeof(struct known), STACKS_MAX);
+	grt_keyed_init(&n->node, sizeof(uint32_t), NODES_MAX);
+	return 0;
+}
+
+static int open_launches(void **own, void *capture, const struct source_setup *setup, struct grt_err *err)
+{
+	(void)setup;
+	return open_it(own, capture, true, err);
+}
+
+const struct bpf_decoder bpf_nodes_of_launches = {
+	.open = open_launches,
+	.who = who_is_it,
+	.take = take_it,
+	.look = look_it,
+	.settle = settle_it,
+	.describe = describe_it,
+	.close = close_it,
+};
+
+static int open_calls(void **own, void *capture, const struct source_setup *setup, struct grt_err *err)
+{
+	(void)setup;
+	return open_it(own, capture, false, err);
+}
+
+/* What a process did since it was last met is nothing. */
+static int end_calls(void *own)
+{
+	struct bpf_nodes *n = own;
+	struct bpf_hit end = {.time = 0};
+	struct timespec now;
+	struct image **at;
+	int ret = 0;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	end.time = (uint64_t)now.tv_sec * 1000000000ULL + (uint64_t)now.tv_nsec;
+	for (at = grt_keyed_oldest(&n->image); at && !ret; at = grt_keyed_next(&n->image, at)) {
+		end.pid = end.tid = (*at)->pid;
+		ret = put_process(n, *at, &end, 3);
+	}
+	return ret;
+}
+
+const struct bpf_decoder bpf_nodes_of_calls = {
+	.open = open_calls,
+	.who = who_is_it,
+	.take = take_it,
+	.look = look_it,
+	.settle = settle_it,
+	.end = end_calls,
+	.describe = describe_it,
+	.close = close_it,
+};
+
+#endif /* GRT_HAVE_BPF */

@@ -1,0 +1,75 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# record -e cuda --stack=bpf: a uprobe on the library's marker takes the stack of each launch, with a mock CUDA.
+
+# shellcheck source=tests/inject/_lib.sh
+. "$GRTRACE_SRC/tests/inject/_lib.sh"
+unset CUDA_INJECTION64_PATH
+export MOCK_LOG=$PWD/log
+GRTRACE=$GRTRACE_PLAIN/grtrace
+
+record() { # ARGS...
+	rm -f log
+	run record -e cuda --stack=bpf -o c.grt "$@"
+	records c.grt
+	"$GRTRACE_BUILD/tests/inject/joined" c.grt >joined
+}
+
+joined() { # NAME
+	sed -n "s/^.*\b$1=\([0-9]*\).*/\1/p" joined | head -n 1
+}
+
+# Each launch has a stack, and no stack is without its launch.
+all_have_stacks() { # LAUNCHES
+	[ "$(joined launches)" = "$1" ] && [ "$(joined with_stack)" = "$1" ] && fact "stacks=$1\$" &&
+		grep -q 'lost=0 late=0 missed=0 unmatched=0 no_stack=0' c.grt/metadata
+}
+
+record "$MOCK/app" plain
+if says 'built without it'; then
+	echo "1..0 # SKIP built without BPF: tools/setup build, then make"
+	exit 0
+elif exits 3 && [ "$(id -u)" != 0 ]; then
+	echo "1..0 # SKIP only root may load BPF programs: sudo tests/run inject"
+	exit 0
+fi
+exact "every launch and kernel"
+check "every launch has its stack" all_have_stacks 1000
+check "how is in the recording" grep -q 'cuda_stack = "bpf"' c.grt/metadata
+"$GRTRACE" flame --weight launches -o l.folded c.grt 2>said
+check "from main to the call, without the library and CUPTI" grep -qE \
+	'^app;.*main;play;launches;launch;mock_call;.*\[GPU_Kernel\]kernel 1000$' l.folded
+check "none of it is ours" test -z "$(grep -E 'grtrace|launch_callback|\+0x' l.folded)"
+check "flame says so" grep -q '1000 (100.00 %) under the stack' said
+
+record "$MOCK/app" paths
+exact "4096 paths to a launch"
+check "each with its stack, also where the kernel's table has no room" all_have_stacks 4096
+"$GRTRACE" flame --weight launches -o p.folded c.grt 2>/dev/null
+check "and each path is another one" test "$(grep -c ' 1$' p.folded)" = 4096
+check "12 turns each" test "$(awk '{ print gsub(/turn_(left|right)/, "") }' p.folded | sort -u)" = 12
+
+record "$MOCK/app" threads
+exact "64 threads"
+check "every launch has its stack" all_have_stacks 64000
+record "$MOCK/app" again
+exact "a process that runs another program"
+check "every launch has its stack" all_have_stacks 80
+record sh -c "'$MOCK/app' plain & '$MOCK/app' exec; (exec '$MOCK/app' plain 300); wait"
+exact "children and their children"
+check "every launch has its stack" all_have_stacks "$(grep -c '^L' got)"
+
+# Another recording's processes have the same library, and the same uprobe.
+"$GRTRACE" record -e cuda --stack=bpf -o other.grt -- "$MOCK/app" slow 100 >other.log 2>&1 &
+other=$!
+record "$MOCK/app" slow 50
+wait $other
+check "a process of another recording is left to that" all_have_stacks 50
+check "which has all of its own" test "$("$GRTRACE_BUILD/tests/inject/joined" other.grt | grep -c 'launches=100 .*with_stack=100 ')" = 1
+
+record -d 0.5 "$MOCK/app" slow 150
+expect "-d ends it before the program" 0 'the program goes on'
+check "what is there has its stack" test "$(joined with_stack)" = "$(joined kernels)" -a "$(joined kernels)" -gt 5
+record true
+expect "a program without CUDA" 0 'cuda: no process of the program has used CUDA'
+plan

@@ -1,0 +1,70 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# The files that record and gpuperf make of a run with a mock CUDA, and that flame joins again.
+
+# shellcheck source=tests/inject/_lib.sh
+. "$GRTRACE_SRC/tests/inject/_lib.sh"
+unset CUDA_INJECTION64_PATH
+export MOCK_LOG=$PWD/log
+GRTRACE=$GRTRACE_PLAIN/grtrace
+
+weights() { # FILE
+	awk '{ n += $NF } END { print n + 0 }' "$1"
+}
+
+# Stacks without weights, kernels by the names that their program has for them.
+stacks() { # FILE
+	sed -E 's/ [0-9]+$//; s/_Z6kernelPfS_i/kernel/' "$1" | sort
+}
+
+rm -f log
+run record -e cuda -o c.grt --chrome c.json --cpu-folded cpu.txt --cupti-text gpu.txt --folded m.folded -- \
+	sh -c "'$MOCK/app' calls; '$MOCK/app' plain 300; '$MOCK/app' plain 41"
+expect "record makes all files" 0 'launches, [0-9]+ kernels, [0-9]+ copies; [0-9]+ stacks, [0-9.]+ ms on the GPU'
+records c.grt
+launches=$(grep -c '^L' got)
+kernels=$(grep -c '^G.* kernel ' got)
+check "the summary has all launches" says "^grtrace record: $launches launches, $kernels kernels, "
+check "by which rule" says 'got their launch: [0-9]+ by correlation id, 0 were launched by the GPU, 0 are of none'
+check "a timeline" python3 -c 'import json,sys; json.load(open("c.json"))'
+check "a line for each launch that is no wait" test "$(grep -c . cpu.txt)" = \
+	"$(("$launches" - $(grep -cE '"(cuda|cu)(Stream|Event|Device|Ctx|Thread)[A-Za-z]*Synchronize|WaitEvent' gpu.txt)))"
+check "of the format" test -z "$(grep -vE '^[0-9]+ app [0-9]+ [0-9]+ 4294967295 [^ ].*;main;.*;\[correlation [0-9]+\]$' cpu.txt)"
+check "a record for each launch" test "$(grep -cE '^(RUNTIME|DRIVER) \[ [0-9]+, [0-9]+ \] duration [0-9]+, "[A-Za-z0-9_]+", cbid [0-9]+, processId [0-9]+, threadId [0-9]+, correlationId [0-9]+$' gpu.txt)" = "$launches"
+check "and for each kernel" test "$(grep -cE '^CONCURRENT_KERNEL \[ [0-9]+, [0-9]+ \] duration [0-9]+, ".*", correlationId [0-9]+$' gpu.txt)" = "$kernels"
+check "with grid and block" test "$(grep -cE $'^\tgrid \[ [0-9]+, [0-9]+, [0-9]+ \], block \[ ' gpu.txt)" = "$kernels"
+check "ids of three processes are apart" test "$(grep -oE 'correlation [0-9]+' cpu.txt | sort -u | wc -l)" = "$(grep -c . cpu.txt)"
+
+run flame --cpu cpu.txt --gpu gpu.txt -o j.folded
+expect "flame joins them again" 0 ' [0-9]+ by correlation id, 0 by thread and order, 0 by time \(within 1000 us\), 0 have none'
+check "nothing is without its launch" test -z "$(grep unmatched j.folded)"
+check "stacks are those of the recording" test "$(stacks j.folded | grep -v Pending)" = \
+	"$(stacks m.folded | sed 's/^app;//' | grep -v Pending)"
+"$GRTRACE" flame -o ns.folded c.grt 2>/dev/null
+check "time is exact to a microsecond" test "$(weights m.folded)" = $(($(weights ns.folded) / 1000))
+check "and the same" test "$(weights j.folded)" = "$(weights m.folded)"
+check "no stack vanishes" test "$(grep -c . m.folded)" = "$(grep -c . ns.folded)"
+run flame --cpu cpu.txt -o only.folded
+check "the CPU's file alone" test "$(weights only.folded)" = "$(grep -c . cpu.txt)"
+run flame --gpu gpu.txt -o only.folded
+check "the GPU's file alone" test "$(weights only.folded)" = "$(weights m.folded)"
+
+mkdir tmp
+TMPDIR=$PWD/tmp run gpuperf -o g.txt -c g.json -p g.cpu -m g.folded "$MOCK/app" plain 100
+expect "gpuperf" 0 '^grtrace record: 100 launches, 100 kernels, 0 copies; 1 stacks, 0.100 ms on the GPU$'
+check "has made its files" test -s g.txt -a -s g.json -a -s g.cpu -a -s g.folded
+check "with all launches" test "$(grep -c . g.cpu)" = 100
+check "and all time" test "$(weights g.folded)" = 100
+check "private" test "$(stat -c %a g.txt g.json g.cpu g.folded | sort -u)" = 600
+check "the recording is gone" test -z "$(ls tmp)"
+run gpuperf "$MOCK/app" plain 50
+check "without an option, the merged file" test "$(weights merged.folded)" = 50
+run gpuperf --cpu-only "$MOCK/app" plain 50
+check "--cpu-only" test "$(grep -c . cpu.txt)" = 50
+run gpuperf --gpu-only -m only.folded "$MOCK/app" plain 50
+check "--gpu-only, by function" grep -qxE 'app;cu[A-Za-z]+;\[GPU_Kernel\]kernel 50' only.folded
+run gpuperf -m none.folded sh -c 'exit 7'
+expect "the program's status" 7 '^grtrace record: 0 launches, 0 kernels'
+run gpuperf -m /no/such/place/f "$MOCK/app" plain 5
+expect "a place that is none" 1 'cannot .*no/such/place'
+plan
