@@ -902,7 +902,7 @@ int bpf_start(void *state, struct grt_err *err)
 			prog, c->object[i]) if (!ret && bpf_program__autoload(prog) && !is_iterator(prog) &&
 						c->links < PROGRAMS_MAX) ret = attach(c, prog, err);
 	if (!ret && c->kind->begun)
-		c->kind->begun(c, (pid_t)c->config.pid);
+		c->kind->begun(c, &c->config);
 	return ret;
 }
 
@@ -1069,7 +1069,7 @@ int bpf_stop(void *state, struct grt_err *err)
 	if (!ret)
 		ret = consume(c);
 	if (!ret && c->kind->over)
-		ret = c->kind->over(c, end);
+		ret = c->kind->over(c, &c->config, end);
 	if (ret)
 		return grt_err_set(err, ret, strerror(-ret), NULL, "cannot read the BPF ring buffer");
 	read_counts(c);
