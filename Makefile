@@ -50,7 +50,11 @@ has_dw	 := $(shell printf \
 has_iberty := $(shell printf \
 	   '\043include <libiberty/demangle.h>\nint main(void) { return !cplus_demangle("_Z1fv", 0); }' | \
 	   $(CC) -x c -o /dev/null - -l:libiberty.a 2>/dev/null && echo yes)
-LIB_LIBS := $(if $(has_iberty),-l:libiberty.a) $(if $(has_dw),$(DW_LIBS)) -lm
+# Traces that are packed by gzip need zlib.
+has_z	 := $(shell printf \
+	   '\043include <zlib.h>\nint main(void) { return !zlibVersion(); }' | \
+	   $(CC) -x c -o /dev/null - -l:libz.a 2>/dev/null && echo yes)
+LIB_LIBS := $(if $(has_iberty),-l:libiberty.a) $(if $(has_dw),$(DW_LIBS)) $(if $(has_z),-l:libz.a) -lm
 # Program names that stand for a command.
 ALIASES	 := $(shell awk -F'"' '/^GRT_ALIAS/ { print $$2 }' cmds/commands.def)
 HEADERS	 := $(wildcard include/grtrace/*.h include/grtrace/*.def)
@@ -59,7 +63,7 @@ BPF_SKEL := $(if $(has_bpf),$(patsubst sources/bpf/%.bpf.c,$(O)/bpf/%.skel.h,$(B
 
 WARN	:= -Wall -Wextra -Wstrict-prototypes -Wmissing-prototypes -Wvla $(if $(WERROR),-Werror)
 ALL_CFLAGS := -std=gnu11 -D_GNU_SOURCE=1 $(WARN) -Iinclude -Ilib -fPIC -fvisibility=default $(CFLAGS) \
-	$(if $(has_bpf),-DGRT_HAVE_BPF -I$(O)/bpf) $(if $(has_dw),-DGRT_HAVE_DW) $(if $(has_iberty),-DGRT_HAVE_IBERTY) \
+	$(if $(has_bpf),-DGRT_HAVE_BPF -I$(O)/bpf) $(if $(has_dw),-DGRT_HAVE_DW) $(if $(has_iberty),-DGRT_HAVE_IBERTY) $(if $(has_z),-DGRT_HAVE_ZLIB) \
 	$(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer)
 ALL_LDFLAGS := $(LDFLAGS) $(if $(SANITIZE),-fsanitize=$(SANITIZE)) $(if $(STATIC),-static)
 
@@ -183,7 +187,7 @@ $(O)/libgrtrace.map: include/grtrace/grtrace.h
 $(LIBSO): $(LIB_OBJ) $(O)/libgrtrace.map
 	$(call say,LINK,$@)$(CC) $(ALL_LDFLAGS) -shared -Wl,-soname,libgrtrace.so.$(SOVER) \
 		-Wl,--version-script=$(O)/libgrtrace.map -Wl,-z,defs -o $@ $(LIB_OBJ) \
-		$(if $(has_iberty),-liberty) $(if $(has_dw),-ldw -lelf) -lm
+		$(if $(has_iberty),-liberty) $(if $(has_dw),-ldw -lelf) $(if $(has_z),-lz) -lm
 
 $(O)/libgrtrace.pc: $(O)/flags include/grtrace/grtrace.h Makefile FORCE
 	@printf '%s\n' 'prefix=$(PREFIX)' 'libdir=$(LIBDIR)' 'includedir=$(INCDIR)' '' 'Name: libgrtrace' \

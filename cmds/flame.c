@@ -63,7 +63,8 @@ static const struct cmd_opt options[] = {
 	 "compare with this trace or these folded stacks: red has grown, blue has shrunk"},
 	{"cpu", 0, OPT_STR, "FILE", &opt.cpu,
 	 "CPU stacks of another tool: lines of ts_ns comm pid tid cpu f1;f2;..."},
-	{"gpu", 0, OPT_STR, "FILE", &opt.gpu, "what a tool printed of CUPTI's records, joined with --cpu"},
+	{"gpu", 0, OPT_STR, "FILE", &opt.gpu,
+	 "what a tool printed of CUPTI's records, or its trace in JSON (PyTorch's; .gz too), joined with --cpu"},
 	{NULL, 0, OPT_FLAG, NULL, NULL, NULL},
 };
 
@@ -362,6 +363,13 @@ static int with_file(struct grt_seeds *s, const char *path, int (*read)(struct g
 		return cmd_fail(EXIT_FAILED, strerror(errno), NULL, "cannot open %s", path);
 	ret = read(s, fd);
 	close(fd);
+	if (ret == -EPROTO)
+		return cmd_fail(EXIT_FAILED, "it is no trace in JSON, or ends within an event", NULL,
+				"%s: cannot read on behind event %llu", path,
+				(unsigned long long)grt_seeds_count(s).gpu.lines);
+	if (ret == -ENOSYS)
+		return cmd_fail(EXIT_FAILED, "this program was built without zlib", "gunzip it",
+				"cannot read %s", path);
 	return ret ? cmd_fail(EXIT_FAILED, strerror(-ret),
 			      ret == -ESPIPE ? "copy it to a file first: cat PATH > FILE" : NULL,
 			      "cannot read %s", path)

@@ -132,6 +132,7 @@ static int open_source(struct live *l, const struct source *source, const struct
 		.pid = setup->pid,
 		.driver = setup->driver,
 		.refused = setup->refused,
+		.probes = setup->probes,
 		.buffer_size = setup->buffer_size,
 		.ring_base = l->inputs * SOURCE_RINGS,
 		.covered = is_covered,

@@ -28,6 +28,7 @@ struct live;
  * @buffer_size: bytes per CPU, 0: as it is
  * @driver: the driver whose fences are jobs, for the source `fence`; NULL: none
  * @refused: of `nvsched`: calls that failed, too
+ * @probes: of `nvidia`: functions of its kernel modules, too
  * @any: a source that does not work here is told through @note, and the others
  *	go on; otherwise it is an error. None that works is one either way
  * @note: tells the user what was done on the way
@@ -38,6 +39,7 @@ struct live_setup {
 	uint64_t buffer_size;
 	const char *driver;
 	bool refused;
+	bool probes;
 	bool any;
 	void (*note)(const char *text);
 };

@@ -33,6 +33,7 @@ static struct {
 	double seconds;
 	bool json;
 	bool quiet;
+	bool probes;
 } opt = {.sample = 1};
 
 static const struct cmd_opt opts[] = {
@@ -44,6 +45,8 @@ static const struct cmd_opt opts[] = {
 	{"ioctl-sample", 0, OPT_U64, "N", &opt.sample, "print every Nth ioctl (0: none); all are counted"},
 	{"driver", 0, OPT_STR, "NAME", &opt.driver, "only rings of this driver (amdgpu, nouveau, xe)"},
 	{"event", 'e', OPT_STR, "SRC,...", &opt.sources, "live: take the events from these sources"},
+	{"probes", 0, OPT_FLAG, NULL, &opt.probes,
+	 "nvidia, live: functions of its kernel modules: interrupts, faults, P2P, power"},
 	{NULL, 0, OPT_FLAG, NULL, NULL, NULL},
 };
 
@@ -95,6 +98,7 @@ static const struct {
 	{MONITOR_FRAMES, BIT(vblank)},
 	{MONITOR_CALLS, BIT(call)},
 	{MONITOR_XIDS, BIT(xid)},
+	{MONITOR_FUNCTIONS, BIT(log)},
 };
 
 static uint64_t now_ns(void)
@@ -180,7 +184,9 @@ static int feed_irq(struct monitor *m, const struct grt_event *e, struct monitor
 
 static int feed_call(struct monitor *m, const struct grt_event *e, struct monitor_did *did)
 {
-	return grt_calls_event(m->calls, e, &did->call);
+	int ret = grt_calls_event(m->calls, e, &did->call);
+
+	return ret || e->type != GRT_EV_IOCTL_EXIT ? ret : monitor_nv_call(m, e, &did->call);
 }
 
 static int feed_vblank(struct monitor *m, const struct grt_event *e, struct monitor_did *did)
@@ -195,6 +201,12 @@ static int feed_memory(struct monitor *m, const struct grt_event *e, struct moni
 	return grt_memory_event(m->memory, e);
 }
 
+static int feed_function(struct monitor *m, const struct grt_event *e, struct monitor_did *did)
+{
+	(void)did;
+	return monitor_function(m, (const struct grt_ev_func *)e);
+}
+
 static int feed_xid(struct monitor *m, const struct grt_event *e, struct monitor_did *did)
 {
 	(void)did;
@@ -205,7 +217,7 @@ static int (*const feed[GRT_CLASSES])(struct monitor *m, const struct grt_event 
 				      struct monitor_did *did) = {
 	[GRT_CLASS_job] = feed_job,    [GRT_CLASS_error] = feed_error, [GRT_CLASS_command] = feed_command,
 	[GRT_CLASS_irq] = feed_irq,    [GRT_CLASS_call] = feed_call,   [GRT_CLASS_vblank] = feed_vblank,
-	[GRT_CLASS_mem] = feed_memory, [GRT_CLASS_xid] = feed_xid,
+	[GRT_CLASS_mem] = feed_memory, [GRT_CLASS_xid] = feed_xid,     [GRT_CLASS_log] = feed_function,
 };
 
 /* Which events */
@@ -272,6 +284,12 @@ static int follow(struct monitor *m, const struct grt_event *e, struct monitor_d
 	return ret || e->type == GRT_EV_WAIT_DEP ? ret : feed_deps(m, e, did);
 }
 
+/* Of these only functions that we have probed ourselves are for a monitor. */
+static bool is_log(const struct grt_event *e)
+{
+	return class_of[e->type] == GRT_CLASS_log && !(e->type == GRT_EV_FUNC && e->flags & GRT_FLAG_BPF);
+}
+
 static int on_event(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
 {
 	struct monitor *m = (struct monitor *)c;
@@ -279,7 +297,7 @@ static int on_event(struct grt_consumer *c, const struct grt_event *e, uint32_t 
 	bool pass;
 	int ret;
 
-	if (e->type >= GRT_EV_MAX || !(m->classes >> class_of[e->type] & 1))
+	if (e->type >= GRT_EV_MAX || !(m->classes >> class_of[e->type] & 1) || is_log(e))
 		return 0;
 	ret = follow(m, e, &did);
 	pass = is_asked_for(m, e->ctx, e->pid, e->ring);
@@ -320,6 +338,8 @@ static int begin(struct monitor *m)
 	grt_tally_init(&m->commands, TALLY_ROWS);
 	grt_tally_init(&m->answers, TALLY_ROWS);
 	grt_tally_init(&m->irqs, TALLY_ROWS);
+	grt_tally_init(&m->nv_calls, TALLY_ROWS);
+	grt_tally_init(&m->nv_refused, TALLY_ROWS);
 	m->counts = calloc(1, sizeof(*m->counts));
 	if (!m->counts || grt_phases_new(&m->phases, MONITOR_SLOW_NS) ||
 	    grt_jobs_new(&m->jobs, &sink, NULL) || grt_deps_new(&m->deps, NULL) ||
@@ -342,6 +362,9 @@ static void end(struct monitor *m)
 	grt_tally_free(&m->commands);
 	grt_tally_free(&m->answers);
 	grt_tally_free(&m->irqs);
+	grt_tally_free(&m->nv_calls);
+	grt_tally_free(&m->nv_refused);
+	monitor_functions_free(m);
 	grt_names_free(&m->names);
 	free(m->counts);
 }
@@ -474,6 +497,7 @@ static int watch(struct monitor *m)
 		.sources = opt.sources ? opt.sources : own,
 		.pid = (pid_t)opt.pid,
 		.driver = opt.driver,
+		.probes = opt.probes,
 		.any = !opt.sources && !m->row->sources[0],
 		.note = tell,
 	};
@@ -546,6 +570,8 @@ static int monitor_run(int argc, char **argv)
 		return cmd_usage_error("--pid: %" PRIu64 " is no process id", opt.pid);
 	if (!strcmp(m.row->name, "fence") && !opt.driver && !opt.input)
 		return cmd_usage_error("fence: whose fences are jobs? --driver nouveau, for one");
+	if (opt.probes && (strcmp(m.row->name, "nvidia") || opt.input))
+		return cmd_usage_error("--probes is for `monitor nvidia`, live");
 	if (begin(&m))
 		status = no_memory();
 	else
@@ -555,7 +581,8 @@ static int monitor_run(int argc, char **argv)
 }
 
 const struct cmd cmd_monitor = {
-	.usage = "WHAT [-p PID] [-d SECONDS] [--json] [-i PATH] [-q] [--ioctl-sample N] [--driver NAME]",
+	.usage =
+		"WHAT [-p PID] [-d SECONDS] [--json] [-i PATH] [-q] [--ioctl-sample N] [--driver NAME] [--probes]",
 	.opts = opts,
 	.run = monitor_run,
 };

@@ -3,7 +3,8 @@
  * One run of `grtrace monitor`, shared by its files: monitor.c takes the
  * command line and hands events to the analyses, monitor_line.c prints a line
  * per event, monitor_stats.c what is known at the end, of which
- * monitor_jobs.c, monitor_memory.c and monitor_calls.c are the parts.
+ * monitor_jobs.c, monitor_memory.c, monitor_calls.c and monitor_nvidia.c are
+ * the parts.
  */
 #ifndef GRTRACE_MONITOR_H
 #define GRTRACE_MONITOR_H
@@ -17,6 +18,7 @@
 #include "analysis/tally.h"
 #include "analysis/vblank.h"
 #include "analysis/xid.h"
+#include "core/nv_codes.h"
 #include "reading.h"
 
 /* Jobs whose t_sched is longer are counted, ns. */
@@ -37,6 +39,7 @@ enum monitor_show {
 	MONITOR_FRAMES = 1 << 10,
 	MONITOR_CALLS = 1 << 11,
 	MONITOR_XIDS = 1 << 12,
+	MONITOR_FUNCTIONS = 1 << 13,
 };
 
 /** enum monitor_layout - columns of a line */
@@ -68,6 +71,18 @@ struct monitor_did {
 	struct grt_call_end call;
 };
 
+/* Probed functions that are told apart. */
+#define MONITOR_FUNCTIONS_MAX 64
+
+/** struct monitor_func - a probed function; @failed: it returned a negative number */
+struct monitor_func {
+	char name[49];
+	uint64_t count;
+	uint64_t failed;
+	uint64_t ns;
+	struct grt_hist took;
+};
+
 /**
  * struct monitor - one run
  * @c: what the session drives
@@ -78,10 +93,13 @@ struct monitor_did {
  * @sample: every Nth ioctl is printed, 0: none
  * @ioctls: met so far
  * @classes: bit per class of events that are taken in, see monitor.c
+ * @function: of which there are @functions; @functions_over: calls of further ones
  * @seen: events taken in, by type; all types together in [0]
  * @inferred: jobs whose START was concluded
  * @first, @last: stamps of the first and last of these (live: end of the run), ns
  * @ibs, @commands, @answers: amdgpu's IBs per submit; a virtio GPU's command and error numbers
+ * @nv_calls, @nv_refused: ioctls of NVIDIA's driver by (device file's kind, cmd, about), and of these the
+ * refused
  * @irqs: by (source, hw_ring << 16 | vmid, pasid)
  * @header: the line above the first one was printed
  * @write_error: errno of a failed write, 0: none
@@ -114,6 +132,11 @@ struct monitor {
 	struct grt_tally commands;
 	struct grt_tally answers;
 	struct grt_tally irqs;
+	struct grt_tally nv_calls;
+	struct grt_tally nv_refused;
+	struct monitor_func function[MONITOR_FUNCTIONS_MAX];
+	unsigned int functions;
+	uint64_t functions_over;
 	uint64_t seen[GRT_EV_MAX];
 	uint64_t inferred;
 	uint64_t first;
@@ -212,6 +235,20 @@ int monitor_faults(struct monitor *m);
 int monitor_irqs(struct monitor *m);
 int monitor_frames(struct monitor *m);
 int monitor_calls(struct monitor *m);
+int monitor_nvidia(struct monitor *m);
+int monitor_functions(struct monitor *m);
 int monitor_xids(struct monitor *m);
+
+/** monitor_function - counts a call of a probed function. Return: 0 or -ENOMEM */
+int monitor_function(struct monitor *m, const struct grt_ev_func *e);
+
+/** monitor_functions_free - forgets them */
+void monitor_functions_free(struct monitor *m);
+
+/** monitor_nv_call - counts an ioctl that ended, if it is one of NVIDIA's driver. Return: 0 or -ENOMEM */
+int monitor_nv_call(struct monitor *m, const struct grt_event *e, const struct grt_call_end *end);
+
+/** monitor_nv_name - of the class or control that an ioctl was about, NULL where it has none */
+const char *monitor_nv_name(enum grt_nv_about kind, uint32_t about);
 
 #endif /* GRTRACE_MONITOR_H */

@@ -280,6 +280,7 @@ static const struct grt_column xid_columns[] = {
 	{"pid", monitor_get, 5, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "process that the last one names"},
 	{"text", monitor_get, 6, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "beginning of the last message"},
 	{"meaning", monitor_get, 7, GRT_CELL_TEXT, GRT_COLUMN_ALL, "what it means"},
+	{"what_to_do", monitor_get, 8, GRT_CELL_TEXT, GRT_COLUMN_ALL, "what to do first"},
 	{.name = NULL},
 };
 
@@ -302,6 +303,7 @@ static int write_xid(struct monitor *m, const struct grt_xid_row *x)
 	c.cell[c.n - 1].absent = !x->pid;
 	monitor_text(&c, x->text[0] ? x->text : NULL);
 	monitor_text(&c, info ? info->meaning : NULL);
+	monitor_text(&c, info ? info->todo : NULL);
 	return grt_writer_row(m->writer, &c);
 }
 

@@ -115,6 +115,11 @@ static const char *device_of(const struct monitor *m, const struct grt_event *e)
 	return grt_names_name(&m->names, grt_names_find(&m->names, GRT_NAME_DEVICE, e->device));
 }
 
+static const char *driver_of(const struct monitor *m, const struct grt_event *e)
+{
+	return grt_names_owner(&m->names, grt_names_find(&m->names, GRT_NAME_DEVICE, e->device));
+}
+
 /* Columns */
 
 static void column_time(struct line *l, const struct monitor *m, const struct grt_event *e)
@@ -187,6 +192,15 @@ static void column_pid(struct line *l, const struct monitor *m, const struct grt
 		put_u64(l, e->pid);
 }
 
+/* NVIDIA's device files are named with the address of their GPU behind the name, where that is known. */
+static void put_device(struct line *l, const char *name, const char *driver)
+{
+	const char *address = driver && !strcmp(driver, "nvidia") ? strchr(name, ' ') : NULL;
+
+	name = address ? address + 1 : name;
+	put_escaped(l, name, strlen(name));
+}
+
 static void put_bus(struct line *l, uint32_t bus)
 {
 	put(l, "%04x:%02x:%02x.%u", bus >> 16, bus >> 8 & 0xff, bus >> 3 & 0x1f, bus & 7);
@@ -199,7 +213,7 @@ static void column_gpu(struct line *l, const struct monitor *m, const struct grt
 	if (e->type == GRT_EV_XID)
 		put_bus(l, ((const struct grt_ev_xid *)e)->bus);
 	else if (name)
-		put_escaped(l, name, strlen(name));
+		put_device(l, name, driver_of(m, e));
 	else if (e->device)
 		put(l, "%u:%u", e->device >> 20, e->device & 0xfffff);
 }
@@ -347,6 +361,7 @@ static const struct detail *const details[GRT_EV_MAX] = {
 		D(job, end, "", MACHINE), D(job, complete, "", MACHINE), D(job, status, "error", ERROR),
 		D(job, cmd, "", MACHINE), D(job, hw_ctx, "", MACHINE), D(job, fence_id, "", MACHINE),
 		D(job, reply, "reply", BITS), D(job, waits, "waits", BITS), D(job, errors, "errors", BITS)),
+	DETAILS(FUNC, D(func, function, "", MACHINE), D(func, text, "", MACHINE)),
 	DETAILS(XID, D(xid, code, "xid", DEC), D(xid, bus, "", MACHINE), D(xid, text, "text", MACHINE)),
 };
 /* clang-format on */
@@ -522,16 +537,81 @@ static void more_irq(struct line *l, const struct monitor *m, const struct grt_e
 	source == UINT32_MAX ? put_text(l, "-") : put_u64(l, source & 0xffff);
 }
 
+static void put_or_null(struct line *l, const char *key, const char *text)
+{
+	put_key(l, key);
+	if (text)
+		put_string(l, text, strlen(text));
+	else
+		put_text(l, "null");
+}
+
+static void put_number(struct line *l, const char *key, uint64_t number)
+{
+	put_key(l, key);
+	put_u64(l, number);
+}
+
+static void put_hex(struct line *l, const char *key, uint32_t number)
+{
+	put_key(l, key);
+	put(l, "0x%x", number);
+}
+
+/* "class=KEPLER_CHANNEL_GROUP_A(0xa06c)" */
+static void put_about(struct line *l, uint32_t cmd, uint32_t about)
+{
+	enum grt_nv_about kind = grt_nv_about(cmd);
+	const char *key = kind == GRT_NV_ABOUT_CLASS	 ? "class"
+			  : kind == GRT_NV_ABOUT_CONTROL ? "control"
+							 : "about";
+	const char *name = monitor_nv_name(kind, about);
+
+	if (kind == GRT_NV_ABOUT_NOTHING)
+		return;
+	if (about == UINT32_MAX)
+		put_or_null(l, key, l->json ? NULL : "-");
+	else if (l->json) {
+		put_number(l, key, about);
+		put_name(l, "about", name);
+	} else if (name) {
+		put_key(l, key);
+		put(l, "%s(0x%x)", name, about);
+	} else {
+		put_hex(l, key, about);
+	}
+}
+
+/* The driver's own answer; in text only where it refused. */
+static void put_answer(struct line *l, uint32_t status)
+{
+	const char *name = grt_nv_status_name(status);
+
+	if (l->json) {
+		status == UINT32_MAX ? put_or_null(l, "status", NULL) : put_number(l, "status", status);
+		if (status != UINT32_MAX)
+			put_name(l, "status_name", name);
+	} else if (status && name) {
+		put_name(l, "status", name);
+	} else if (status && status != UINT32_MAX) {
+		put_hex(l, "status", status);
+	}
+}
+
 static void more_ioctl(struct line *l, const struct monitor *m, const struct grt_event *e,
 		       const struct monitor_did *did)
 {
-	const char *driver =
-		grt_names_owner(&m->names, grt_names_find(&m->names, GRT_NAME_DEVICE, e->device));
-	uint32_t cmd = ((const struct grt_ev_ioctl_exit *)e)->cmd;
-	const char *name = driver && !strcmp(driver, "nvidia") ? grt_nv_ioctl_name(device_of(m, e), cmd)
-							       : grt_ioctl_name(driver, cmd);
+	const struct grt_ev_ioctl_exit *ev = (const struct grt_ev_ioctl_exit *)e;
+	const char *driver = driver_of(m, e);
+	bool nvidia = driver && !strcmp(driver, "nvidia");
+	const char *name =
+		nvidia ? grt_nv_ioctl_name(device_of(m, e), ev->cmd) : grt_ioctl_name(driver, ev->cmd);
 
 	put_name(l, l->json ? "cmd_name" : "name", name);
+	if (nvidia) {
+		put_about(l, ev->cmd, ev->about);
+		put_answer(l, ev->status);
+	}
 	if (l->json && did->call.known)
 		put(l, ",\"fd\":%d,\"duration_ns\":%llu", did->call.fd, (unsigned long long)did->call.ns);
 	else if (l->json)
@@ -600,13 +680,25 @@ static void more_vblank(struct line *l, const struct monitor *m, const struct gr
 		put_ns(l, "late", e->time - ev->stamp);
 }
 
-static void put_or_null(struct line *l, const char *key, const char *text)
+static void more_function(struct line *l, const struct monitor *m, const struct grt_event *e,
+			  const struct monitor_did *did)
 {
-	put_key(l, key);
-	if (text)
-		put_string(l, text, strlen(text));
-	else
-		put_text(l, "null");
+	const struct grt_ev_func *ev = (const struct grt_ev_func *)e;
+
+	(void)m;
+	(void)did;
+	if (!l->json) {
+		put_text(l, " ");
+		put_escaped(l, ev->function, sizeof(ev->function));
+		put_text(l, ev->text[0] ? " " : "");
+		put_escaped(l, ev->text, sizeof(ev->text));
+	}
+	if (ev->known & GRT_FUNC_RET) {
+		put_key(l, "ret");
+		put(l, "%lld", (long long)ev->ret);
+	}
+	if (ev->known & GRT_FUNC_TOOK)
+		l->json ? put_number(l, "duration_ns", ev->took) : put_ns(l, "took", ev->took);
 }
 
 static void more_xid(struct line *l, const struct monitor *m, const struct grt_event *e,
@@ -620,6 +712,7 @@ static void more_xid(struct line *l, const struct monitor *m, const struct grt_e
 	if (l->json) {
 		put_or_null(l, "name", info ? info->name : NULL);
 		put_or_null(l, "meaning", info ? info->meaning : NULL);
+		put_or_null(l, "what_to_do", info ? info->todo : NULL);
 		return;
 	}
 	put(l, " %s", info ? info->name : "unknown");
@@ -629,7 +722,7 @@ static void more_xid(struct line *l, const struct monitor *m, const struct grt_e
 		put_text(l, "\"");
 	}
 	if (info)
-		put(l, ": %s", info->meaning);
+		put(l, ": %s; %s", info->meaning, info->todo);
 }
 
 static void (*const more[GRT_EV_MAX])(struct line *l, const struct monitor *m, const struct grt_event *e,
@@ -640,7 +733,7 @@ static void (*const more[GRT_EV_MAX])(struct line *l, const struct monitor *m, c
 	[GRT_EV_IOCTL_EXIT] = more_ioctl,  [GRT_EV_MEM_CREATE] = more_create,
 	[GRT_EV_MEM_MOVE] = more_move,	   [GRT_EV_MEM_FAULT] = more_fault,
 	[GRT_EV_VBLANK] = more_vblank,	   [GRT_EV_XID] = more_xid,
-	[GRT_EV_JOB] = more_whole,
+	[GRT_EV_JOB] = more_whole,	   [GRT_EV_FUNC] = more_function,
 };
 
 static void put_details(struct line *l, const struct monitor *m, const struct grt_event *e,
@@ -713,12 +806,6 @@ static void text_line(struct line *l, const struct monitor *m, const struct grt_
 	put_who(l, m, e);
 	if (e->flags & GRT_FLAG_INFERRED)
 		put_text(l, " inferred");
-}
-
-static void put_number(struct line *l, const char *key, uint64_t number)
-{
-	put_key(l, key);
-	put_u64(l, number);
 }
 
 static void json_line(struct line *l, const struct monitor *m, const struct grt_event *e, uint32_t cpu,

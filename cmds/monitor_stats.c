@@ -313,6 +313,8 @@ static const struct part parts[] = {
 	PART(IRQS, irqs, 0, GRT_EV_IRQ),
 	PART(FRAMES, frames, 0, GRT_EV_VBLANK, GRT_EV_VBLANK_QUEUED, GRT_EV_VBLANK_DELIVERED),
 	PART(CALLS, calls, 0, GRT_EV_OPEN, GRT_EV_CLOSE, GRT_EV_IOCTL_ENTER, GRT_EV_MMAP, GRT_EV_POLL),
+	PART(CALLS, nvidia, offsetof(struct monitor, nv_calls), GRT_EV_IOCTL_EXIT),
+	PART(FUNCTIONS, functions, 0, GRT_EV_FUNC),
 	PART(XIDS, xids, 0, GRT_EV_XID),
 };
 

@@ -76,6 +76,7 @@ static struct {
 	const char *stack;
 	bool kernel_stack;
 	bool refused;
+	bool probes;
 	struct kmod_settings settings;
 } opt = {.frequency = FREQUENCY};
 
@@ -105,6 +106,8 @@ static const struct cmd_opt options[] = {
 	 "sched: samples of what runs, a second and CPU; 0: none (default: 499)"},
 	{"include-failed", 0, OPT_FLAG, NULL, &opt.refused,
 	 "nvsched: calls that failed, too, also on files that are not NVIDIA's"},
+	{"probes", 0, OPT_FLAG, NULL, &opt.probes,
+	 "nvidia: functions of its kernel modules, too: interrupts, faults, P2P, power"},
 	{"verbose", 'v', OPT_FLAG, NULL, &opt.verbose, "say which sources are left out, and why"},
 	{"raw", 0, OPT_STR, "FILE", &opt.raw, "plain packets instead of a directory; - is standard output"},
 #define GRT_OPTION(name, setting, value) {name, 0, OPT_KEY, value, &opt_keys[GRT_CONFIG_##setting], NULL},
@@ -279,6 +282,7 @@ static int open_source(struct run *run, const struct source *source, enum wish w
 		.program = run->program,
 		.settings = &opt.settings,
 		.refused = opt.refused,
+		.probes = opt.probes,
 		.covered = wants_stack() || opt.kernel_stack ? NULL : is_covered,
 		.arg = run,
 		.note = note,
@@ -906,6 +910,17 @@ static int check_filters(void)
 	return status;
 }
 
+/* Of `auto` the source would be left out with a note where they do not work. */
+static bool is_named(const char *name)
+{
+	size_t len = strlen(name);
+
+	for (const char *p = opt.sources; p; p = strchr(p, ','), p += !!p)
+		if (!strncmp(p, name, len) && (p[len] == ',' || !p[len]))
+			return true;
+	return false;
+}
+
 static int check_options(char **argv)
 {
 	int status = check_filters();
@@ -916,6 +931,8 @@ static int check_options(char **argv)
 		return status;
 	if (opt.raw && opt.output)
 		return cmd_usage_error("--raw and --output: one of them, please");
+	if (opt.probes && !is_named("nvidia"))
+		return cmd_usage_error("--probes is for the source nvidia: -e nvidia --probes");
 	if (opt.pid && argv[0])
 		return cmd_usage_error("--pid and a program to run: one of them, please");
 	if (opt.raw && !strcmp(opt.raw, "-") && argv[0])

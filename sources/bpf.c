@@ -27,6 +27,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "bpf/nvidia_probes.h"
 #include "bpf/shared.h"
 #include "bpf_devices.h"
 #include "bpf_format.h"
@@ -181,11 +182,19 @@ static bool is_sampler(const struct bpf_program *prog)
 	return !strcmp(bpf_program__section_name(prog), "perf_event");
 }
 
+/* It is attached to functions, and by the source's own. */
+static bool is_probe(const struct bpf_program *prog)
+{
+	const char *section = bpf_program__section_name(prog);
+
+	return !strcmp(section, "kprobe") || !strcmp(section, "kretprobe");
+}
+
 static bool is_here(int tracefs, const struct bpf_program *prog)
 {
 	struct attach_point at;
 
-	if (is_iterator(prog) || is_sampler(prog))
+	if (is_iterator(prog) || is_sampler(prog) || is_probe(prog))
 		return true;
 	return parse_section(bpf_program__section_name(prog), &at) &&
 	       tracefs_find(tracefs, at.group[0] ? at.group : NULL, at.event, NULL, 0);
@@ -519,23 +528,28 @@ static int name_thread(struct capture *c, unsigned int cpu, const struct grt_eve
 	return grt_packer_name(c->packer, cpu, e->time, GRT_NAME_THREAD, e->tid, comm, owner);
 }
 
+/** struct labels - what stands in front of an event: NULL where it does not */
+struct labels {
+	const struct nv_hit *hit;
+	const struct bpf_comm *names;
+	const struct bpf_xid *xid;
+	const struct bpf_text *text;
+};
+
 /* Takes the message apart that an event is made from. */
-static int read_text(struct capture *c, unsigned int cpu, struct grt_event *e, const struct bpf_text *text)
+static int read_text(struct capture *c, unsigned int cpu, struct grt_event *e, const struct labels *l)
 {
 	char message[BPF_TEXT + 1] = "", comm[BPF_COMM + 1] = "";
 
 	if (e->type != GRT_EV_XID)
 		return 0;
-	memcpy(message, text->text, BPF_TEXT);
-	bpf_xid_read((struct grt_ev_xid *)e, message, comm, sizeof(comm));
+	memcpy(message, l->text->text, BPF_TEXT);
+	if (l->xid)
+		bpf_xid_join((struct grt_ev_xid *)e, l->xid, message, comm, sizeof(comm));
+	else
+		bpf_xid_read((struct grt_ev_xid *)e, message, comm, sizeof(comm));
 	return comm[0] ? grt_packer_name(c->packer, cpu, e->time, GRT_NAME_THREAD, e->tid, comm, comm) : 0;
 }
-
-/** struct labels - what stands in front of an event: NULL where it does not */
-struct labels {
-	const struct bpf_comm *names;
-	const struct bpf_text *text;
-};
 
 static int take_event(struct capture *c, unsigned int cpu, struct grt_event *e, const struct labels *l)
 {
@@ -546,7 +560,9 @@ static int take_event(struct capture *c, unsigned int cpu, struct grt_event *e, 
 	if (l->names)
 		ret = name_thread(c, cpu, e, l->names);
 	if (l->text)
-		ret = read_text(c, cpu, e, l->text);
+		ret = read_text(c, cpu, e, l);
+	if (l->hit && c->kind->probes)
+		c->kind->probes->tell((struct grt_ev_func *)e, l->hit);
 	if (!ret)
 		ret = complete_event(c, cpu, e, &ring);
 	if (!ret)
@@ -665,7 +681,7 @@ static int on_record(void *arg, void *data, size_t size)
 		char bytes[GRT_RECORD_MAX];
 	} ev;
 	const struct bpf_record *r = data;
-	struct labels l = {NULL, NULL};
+	struct labels l = {NULL};
 	struct capture *c = arg;
 	size_t at = sizeof(*r);
 
@@ -673,9 +689,17 @@ static int on_record(void *arg, void *data, size_t size)
 		return -EPROTO;
 	if (r->labels & BPF_HAS_CALL)
 		return take_call(c, r->cpu, (const char *)data + at, size - at);
+	if (r->labels & BPF_HAS_HIT) {
+		l.hit = (const void *)((const char *)data + at);
+		at += sizeof(*l.hit) + (r->labels & BPF_HAS_COMM ? 0 : sizeof(*l.names));
+	}
 	if (r->labels & BPF_HAS_COMM) {
 		l.names = (const void *)((const char *)data + at);
 		at += sizeof(*l.names);
+	}
+	if (r->labels & BPF_HAS_XID) {
+		l.xid = (const void *)((const char *)data + at);
+		at += sizeof(*l.xid);
 	}
 	if (r->labels & BPF_HAS_TEXT) {
 		l.text = (const void *)((const char *)data + at);
@@ -891,6 +915,20 @@ static int attach(struct capture *c, struct bpf_program *prog, struct grt_err *e
 	return 0;
 }
 
+static int attach_probes(struct capture *c, struct grt_err *err)
+{
+	const struct bpf_probes *probes = c->kind->probes;
+	int n = 0;
+
+	for (unsigned int i = 0; probes && i < c->objects; i++)
+		if (!strcmp(bpf_object__name(c->object[i]), probes->object))
+			n = probes->attach(c->object[i], c->link + c->links, PROGRAMS_MAX - c->links, err);
+	if (n < 0)
+		return n;
+	c->links += (unsigned int)n;
+	return 0;
+}
+
 int bpf_start(void *state, struct grt_err *err)
 {
 	struct capture *c = state;
@@ -898,9 +936,12 @@ int bpf_start(void *state, struct grt_err *err)
 	int ret = 0;
 
 	for (unsigned int i = 0; !ret && i < c->objects; i++)
-		bpf_object__for_each_program(
-			prog, c->object[i]) if (!ret && bpf_program__autoload(prog) && !is_iterator(prog) &&
-						c->links < PROGRAMS_MAX) ret = attach(c, prog, err);
+		bpf_object__for_each_program(prog, c->object[i]) if (!ret && bpf_program__autoload(prog) &&
+								     !is_iterator(prog) && !is_probe(prog) &&
+								     c->links < PROGRAMS_MAX) ret =
+			attach(c, prog, err);
+	if (!ret)
+		ret = attach_probes(c, err);
 	if (!ret && c->kind->begun)
 		c->kind->begun(c, &c->config);
 	return ret;

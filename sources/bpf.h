@@ -10,6 +10,9 @@
 
 struct bpf_comm;
 struct bpf_config;
+struct bpf_link;
+struct bpf_object;
+struct nv_hit;
 
 /**
  * struct bpf_decoder - makes events of records that are none (BPF_HAS_CALL)
@@ -30,12 +33,27 @@ struct bpf_decoder {
 };
 
 /**
+ * struct bpf_probes - programs for functions of a kernel module: those of an object whose sections are named
+ * kprobe and kretprobe
+ * @object: that has them
+ * @attach: attaches them to every function that is here. Return: how many links it made, at most @room, or
+ *	-errno
+ * @tell: completes an event
+ */
+struct bpf_probes {
+	const char *object;
+	int (*attach)(struct bpf_object *o, struct bpf_link **link, unsigned int room, struct grt_err *err);
+	void (*tell)(struct grt_ev_func *ev, const struct nv_hit *hit);
+};
+
+/**
  * struct bpf_kind - what a source is made of
  * @name: of the source
  * @driver: only rings of this driver, NULL: as the user says
  * @objects: names of its objects, ended by NULL. Of these, programs whose
  *	tracepoint this kernel does not have are left out
  * @configure: makes further settings of the programs; may be NULL
+ * @probes: for functions; NULL: it has none
  * @decoder: for programs whose records are no events; NULL: theirs are
  * @complete: gives an event of the programs what only user space knows; may be NULL
  * @begun: the programs are attached; may be NULL
@@ -47,6 +65,7 @@ struct bpf_kind {
 	const char *driver;
 	const char *const *objects;
 	void (*configure)(struct bpf_config *config);
+	const struct bpf_probes *probes;
 	const struct bpf_decoder *decoder;
 	void (*complete)(struct grt_event *e);
 	void (*begun)(void *capture, const struct bpf_config *config);

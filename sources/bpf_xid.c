@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bpf/shared.h"
 #include "bpf_xid.h"
 
 #define MARK "NVRM: Xid ("
@@ -71,4 +72,48 @@ void bpf_xid_read(struct grt_ev_xid *ev, const char *message, char *comm, size_t
 		p = read_process(p, ev, comm, room);
 	}
 	snprintf(ev->text, sizeof(ev->text), "%.*s", (int)strcspn(p, "\n"), p);
+}
+
+/* "0000:c6:00.0"; 0 where it is no address. */
+static uint32_t read_address(const char *text)
+{
+	unsigned int domain, bus, device, function;
+
+	if (sscanf(text, "%8x:%2x:%2x.%1x", &domain, &bus, &device, &function) != 4)
+		return 0;
+	return domain << 16 | bus << 8 | (device & 0x1f) << 3 | (function & 7);
+}
+
+/* The log's line has no function, and may be cut. */
+static bool is_same(const struct grt_ev_xid *ev, const struct grt_ev_xid *logged, const char *text,
+		    const char *line)
+{
+	char begin[65];
+
+	snprintf(begin, sizeof(begin), "%.64s", text);
+	return logged->code == ev->code && (logged->bus & ~7U) == (ev->bus & ~7U) && begin[0] &&
+	       strstr(line, begin);
+}
+
+void bpf_xid_join(struct grt_ev_xid *ev, const struct bpf_xid *xid, const char *message, char *comm,
+		  size_t room)
+{
+	struct grt_ev_xid logged = {.code = 0};
+	char text[BPF_TEXT + 1] = "", device[33] = "";
+	const char *p = text;
+
+	memcpy(text, xid->message, BPF_TEXT);
+	memcpy(device, xid->device, sizeof(xid->device));
+	comm[0] = '\0';
+	ev->bus = read_address(device);
+	/* some of them name the process themselves */
+	p = read_process(p, ev, comm, room);
+	snprintf(ev->text, sizeof(ev->text), "%.*s", (int)strcspn(p, "\n"), p);
+	if (ev->e.pid || !message[0])
+		return;
+	bpf_xid_read(&logged, message, device, sizeof(device));
+	if (!is_same(ev, &logged, p, message))
+		return;
+	ev->e.pid = ev->e.tid = logged.e.pid;
+	snprintf(comm, room, "%s", device);
 }

@@ -14,4 +14,15 @@
  */
 void bpf_xid_read(struct grt_ev_xid *ev, const char *message, char *comm, size_t room);
 
+struct bpf_xid;
+
+/**
+ * bpf_xid_join - fills in what the driver's tracepoint says; its number is there already
+ * @message: what the same thread had written to the log before, or "": where it tells of the same error
+ *(number, address and text), the process is taken from it
+ * @comm: as above
+ */
+void bpf_xid_join(struct grt_ev_xid *ev, const struct bpf_xid *xid, const char *message, char *comm,
+		  size_t room);
+
 #endif /* GRTRACE_BPF_XID_H */

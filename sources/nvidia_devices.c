@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Reads /proc/devices, below $GRTRACE_SYSROOT where that is set.
+ * Reads /proc/devices and /proc/driver/nvidia, below $GRTRACE_SYSROOT where
+ * that is set.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -74,13 +76,54 @@ int nvidia_loaded(struct grt_err *err)
 				    "sudo modprobe nvidia", "NVIDIA's driver is not loaded");
 }
 
+/* The number behind a key of a GPU's file, "Device Minor: 	 0". */
+static bool has_minor(const char *path, uint32_t minor)
+{
+	FILE *f = fopen(path, "re");
+	char line[256];
+	bool found = false;
+	unsigned int n;
+
+	while (f && !found && fgets(line, sizeof(line), f))
+		found = sscanf(line, "Device Minor: %u", &n) == 1 && n == minor;
+	if (f)
+		fclose(f);
+	return found;
+}
+
+/* The directory of the GPU with this minor is called by its address. */
+static bool find_address(uint32_t minor, char *address, size_t room)
+{
+	const char *root = getenv("GRTRACE_SYSROOT");
+	char path[512], file[1024];
+	struct dirent *d;
+	bool found = false;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "%s/proc/driver/nvidia/gpus", root ? root : "");
+	dir = opendir(path);
+	while (dir && !found && (d = readdir(dir))) {
+		snprintf(file, sizeof(file), "%s/%s/information", path, d->d_name);
+		found = d->d_name[0] != '.' && has_minor(file, minor);
+		if (found)
+			snprintf(address, room, "%.14s", d->d_name);
+	}
+	if (dir)
+		closedir(dir);
+	return found;
+}
+
 /* Minors of the first major are fixed. */
 static void static_name(uint32_t minor, char *name, size_t room)
 {
+	char address[16];
+
 	if (minor == 255)
 		snprintf(name, room, "nvidiactl");
 	else if (minor == 254)
 		snprintf(name, room, "nvidia-modeset");
+	else if (find_address(minor, address, sizeof(address)))
+		snprintf(name, room, "nvidia%u %s", minor, address);
 	else
 		snprintf(name, room, "nvidia%u", minor);
 }

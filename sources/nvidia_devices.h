@@ -26,7 +26,7 @@ unsigned int nvidia_majors(uint32_t *major, unsigned int room);
 int nvidia_loaded(struct grt_err *err);
 
 /**
- * nvidia_device_name - the device file's name, as nvidia0
+ * nvidia_device_name - the device file's name, and its GPU's address where it has one: "nvidia0 0000:c6:00.0"
  * @number: major << 20 | minor
  * Return: false where it is none of NVIDIA's
  */

@@ -104,7 +104,7 @@ struct power_card *power_card_at(struct power *p, uint32_t device)
 	return NULL;
 }
 
-void power_add_device(struct power *p, uint32_t device, const char *driver, unsigned int number)
+void power_add_device(struct power *p, uint32_t device, const char *driver, const char *name)
 {
 	struct power_card *card = &p->card[p->cards];
 
@@ -113,7 +113,7 @@ void power_add_device(struct power *p, uint32_t device, const char *driver, unsi
 		return;
 	}
 	*card = (struct power_card){.device = device};
-	snprintf(card->node, sizeof(card->node), "%s%u", driver, number);
+	snprintf(card->node, sizeof(card->node), "%s", name);
 	snprintf(card->driver, sizeof(card->driver), "%s", driver);
 	p->cards++;
 }

@@ -34,7 +34,7 @@
  * @asleep: it was runtime suspended when this sample began: reading would wake it
  */
 struct power_card {
-	char node[16];
+	char node[32];
 	char driver[32];
 	char *path;
 	uint32_t device;
@@ -161,9 +161,8 @@ void power_end(struct power *p, struct power_series *s);
 void power_find_cards(struct power *p);
 void power_free_cards(struct power *p);
 
-/** power_add_device - a device that is no card of DRM: its number, driver, and the number in its node's name
- */
-void power_add_device(struct power *p, uint32_t device, const char *driver, unsigned int number);
+/** power_add_device - a device that is no card of DRM: its number, driver and name */
+void power_add_device(struct power *p, uint32_t device, const char *driver, const char *name);
 
 /** power_card_of - the card of a node ("renderD128"), NULL where it is of none */
 const struct power_card *power_card_of(const struct power *p, const char *node);

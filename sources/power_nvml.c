@@ -6,6 +6,7 @@
  */
 #include <dlfcn.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
@@ -57,6 +58,32 @@ struct nvml_memory {
 	unsigned long long used;
 };
 
+struct nvml_pci {
+	char legacy[16];
+	unsigned int domain;
+	unsigned int bus;
+	unsigned int device;
+	unsigned int ids[2];
+	char address[32];
+};
+
+/* A process that has memory of a GPU; all bits set: how much is not known. */
+struct nvml_user {
+	unsigned int pid;
+	unsigned long long memory;
+	unsigned int instance[2];
+};
+
+/* What a process used of a GPU, in percent, until @time (us). */
+struct nvml_use_of {
+	unsigned int pid;
+	unsigned long long time;
+	unsigned int sm;
+	unsigned int memory;
+	unsigned int encoder;
+	unsigned int decoder;
+};
+
 /* The functions, by their names in the library; those with NEED must be there. */
 #define FUNCTIONS                                                                          \
 	NEED(init, nvmlInit_v2, (void))                                                    \
@@ -64,6 +91,13 @@ struct nvml_memory {
 	NEED(get_count, nvmlDeviceGetCount_v2, (unsigned int *))                           \
 	NEED(get_device, nvmlDeviceGetHandleByIndex_v2, (unsigned int, nvml_device *))     \
 	NEED(get_minor, nvmlDeviceGetMinorNumber, (nvml_device, unsigned int *))           \
+	MAY(get_pci, nvmlDeviceGetPciInfo_v3, (nvml_device, struct nvml_pci *))            \
+	MAY(get_computers, nvmlDeviceGetComputeRunningProcesses_v3,                        \
+	    (nvml_device, unsigned int *, struct nvml_user *))                             \
+	MAY(get_painters, nvmlDeviceGetGraphicsRunningProcesses_v3,                        \
+	    (nvml_device, unsigned int *, struct nvml_user *))                             \
+	MAY(get_use_by, nvmlDeviceGetProcessUtilization,                                   \
+	    (nvml_device, struct nvml_use_of *, unsigned int *, unsigned long long))       \
 	MAY(get_power, nvmlDeviceGetPowerUsage, (nvml_device, unsigned int *))             \
 	MAY(get_clock, nvmlDeviceGetClockInfo, (nvml_device, int, unsigned int *))         \
 	MAY(get_use, nvmlDeviceGetUtilizationRates, (nvml_device, struct nvml_use *))      \
@@ -79,12 +113,15 @@ struct functions {
 #undef NEED
 };
 
-/* struct gpu - a GPU; @use: of this sample, where @used is its result */
+/* struct gpu - a GPU; @use: of this sample, where @used is its result;
+ * @since: processes' use has been read until then, us
+ */
 struct gpu {
 	nvml_device handle;
 	uint32_t device;
 	struct nvml_use use;
 	int used;
+	unsigned long long since;
 };
 
 /* Values: each takes one from a GPU. Return: as the library. */
@@ -173,6 +210,20 @@ struct asked {
 	bool stopped;
 };
 
+/* Processes that are told apart, and of one answer. */
+#define PROCESSES 256
+
+/** struct process - what it has of a GPU; @seen: in this sample */
+struct process {
+	uint32_t pid;
+	struct gpu *gpu;
+	char comm[16];
+	bool seen;
+	struct power_series memory;
+	struct power_series sm;
+	struct power_series bandwidth;
+};
+
 struct nvml {
 	void *library;
 	struct functions f;
@@ -181,6 +232,8 @@ struct nvml {
 	unsigned int gpus;
 	struct gpu gpu[GPUS];
 	struct asked asked[GPUS][VALUES];
+	struct process process[PROCESSES];
+	unsigned int processes;
 };
 
 /* -------------------------------------------------------------- library */
@@ -244,10 +297,23 @@ static int load(struct nvml *n, struct grt_err *err)
 
 /* ----------------------------------------------------------------- GPUs */
 
+/* As the device file's name in the sources that see calls on it (nvidia_devices.c). */
+static void name_gpu(struct nvml *n, struct gpu *g, unsigned int minor, char *name, size_t room)
+{
+	struct nvml_pci pci = {.domain = 0};
+
+	if (n->f.get_pci && !n->f.get_pci(g->handle, &pci))
+		snprintf(name, room, "nvidia%u %04x:%02x:%02x.0", minor, pci.domain & 0xffff, pci.bus & 0xff,
+			 pci.device & 0x1f);
+	else
+		snprintf(name, room, "nvidia%u", minor);
+}
+
 static void add_gpu(struct nvml *n, struct power *p, unsigned int index)
 {
 	struct gpu *g = &n->gpu[n->gpus];
 	unsigned int minor;
+	char name[32];
 	size_t i;
 
 	if (n->f.get_device(index, &g->handle) || n->f.get_minor(g->handle, &minor))
@@ -261,7 +327,8 @@ static void add_gpu(struct nvml *n, struct power *p, unsigned int index)
 			.device = g->device,
 			.eager = values[i].slow,
 		};
-	power_add_device(p, g->device, "nvidia", minor);
+	name_gpu(n, g, minor, name, sizeof(name));
+	power_add_device(p, g->device, "nvidia", name);
 	n->gpus++;
 }
 
@@ -305,6 +372,134 @@ static void ask(struct nvml *n, struct power *p, struct gpu *g, size_t i)
 	p->count.stopped += a->stopped;
 }
 
+/* ------------------------------------------------------------ processes */
+
+static void read_comm(uint32_t pid, char *comm, size_t room)
+{
+	char path[PROBE_PATH], text[32] = "";
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/proc/%u/comm", probe_sysroot(), pid);
+	f = fopen(path, "re");
+	if (f && fgets(text, sizeof(text), f))
+		text[strcspn(text, "\n")] = '\0';
+	if (f)
+		fclose(f);
+	snprintf(comm, room, "%.15s", text);
+}
+
+static struct power_series new_series(struct power *p, const struct process *of, const char *name,
+				      const char *unit)
+{
+	return (struct power_series){.counter = power_counter(p, name, unit),
+				     .device = of->gpu->device,
+				     .pid = of->pid,
+				     .eager = true};
+}
+
+/* The row of a process on a GPU; NULL where it is not asked for, or there is no room, which is counted */
+static struct process *get_process(struct nvml *n, struct power *p, struct gpu *g, uint32_t pid)
+{
+	struct process *of = n->process;
+
+	while (of < n->process + n->processes && (of->pid != pid || of->gpu != g))
+		of++;
+	if (of < n->process + n->processes)
+		return of;
+	if (!pid || (p->pid && p->pid != (pid_t)pid))
+		return NULL;
+	if (n->processes == PROCESSES) {
+		p->count.dropped++;
+		return NULL;
+	}
+	*of = (struct process){.pid = pid, .gpu = g};
+	read_comm(pid, of->comm, sizeof(of->comm));
+	if (p->comm[0] && strcmp(p->comm, of->comm) != 0)
+		return NULL;
+	of->memory = new_series(p, of, "memory vram", "B");
+	of->sm = new_series(p, of, "busy sm", "%");
+	of->bandwidth = new_series(p, of, "busy memory", "%");
+	n->processes++;
+	return of;
+}
+
+static void put_of(struct power *p, struct process *of, struct power_series *s, int64_t value)
+{
+	if (of->comm[0] &&
+	    grt_packer_name(p->packer, 0, power_now(), GRT_NAME_THREAD, of->pid, of->comm, of->comm))
+		p->failed = -ENOMEM;
+	power_put(p, s, power_now(), value);
+}
+
+/* One that computes and paints is in both lists, with all its memory. */
+static void ask_memory(struct nvml *n, struct power *p, struct gpu *g,
+		       int (*get)(nvml_device, unsigned int *, struct nvml_user *))
+{
+	struct nvml_user user[PROCESSES];
+	unsigned int count = PROCESSES;
+	struct process *of;
+
+	if (!get || get(g->handle, &count, user))
+		return;
+	for (unsigned int i = 0; i < count && i < PROCESSES; i++) {
+		of = get_process(n, p, g, user[i].pid);
+		if (!of || of->seen)
+			continue;
+		of->seen = true;
+		if (user[i].memory <= INT64_MAX)
+			put_of(p, of, &of->memory, (int64_t)user[i].memory);
+	}
+}
+
+static void ask_use(struct nvml *n, struct power *p, struct gpu *g)
+{
+	struct nvml_use_of use[PROCESSES];
+	unsigned int count = PROCESSES;
+	struct process *of;
+
+	if (!n->f.get_use_by || n->f.get_use_by(g->handle, use, &count, g->since))
+		return;
+	for (unsigned int i = 0; i < count && i < PROCESSES; i++) {
+		if (use[i].time > g->since)
+			g->since = use[i].time;
+		of = get_process(n, p, g, use[i].pid);
+		if (!of || use[i].sm > 100 || use[i].memory > 100)
+			continue;
+		put_of(p, of, &of->sm, use[i].sm);
+		put_of(p, of, &of->bandwidth, use[i].memory);
+	}
+}
+
+/* Of those that have no memory any more the values end, and the row is given back. */
+static void end_processes(struct nvml *n, struct power *p, const struct gpu *g)
+{
+	unsigned int kept = 0;
+
+	for (unsigned int i = 0; i < n->processes; i++) {
+		struct process *of = &n->process[i];
+
+		if (of->gpu == g && !of->seen) {
+			power_end(p, &of->memory);
+			power_end(p, &of->sm);
+			power_end(p, &of->bandwidth);
+			continue;
+		}
+		of->seen = false;
+		n->process[kept++] = *of;
+	}
+	n->processes = kept;
+}
+
+static void ask_processes(struct nvml *n, struct power *p, struct gpu *g)
+{
+	for (unsigned int i = 0; i < n->processes; i++)
+		n->process[i].seen = n->process[i].gpu != g;
+	ask_memory(n, p, g, n->f.get_computers);
+	ask_memory(n, p, g, n->f.get_painters);
+	ask_use(n, p, g);
+	end_processes(n, p, g);
+}
+
 static void nvml_sample(void *state, struct power *p)
 {
 	struct nvml *n = state;
@@ -315,6 +510,8 @@ static void nvml_sample(void *state, struct power *p)
 		for (i = 0; i < VALUES; i++)
 			if (!values[i].slow || p->settle || n->samples % SLOW == 0)
 				ask(n, p, g, i);
+	for (g = n->gpu; g < n->gpu + n->gpus && (p->settle || n->samples % SLOW == 0); g++)
+		ask_processes(n, p, g);
 	n->samples++;
 }
 

@@ -31,6 +31,7 @@ struct kmod_settings;
  * @merged: one stream of whole packets instead of one per CPU
  * @settings: of the kernel module, for the time of the recording; for it alone
  * @refused: of `nvsched`: calls that failed, too
+ * @probes: of `nvidia`: functions of its kernel modules, too
  * @user_stack, @kernel_stack: CPU stacks are wanted at each SUBMIT
  * @stack: how, as the option says; NULL: without it
  * @frequency: of samples of what runs, Hz, 0: none are taken
@@ -52,6 +53,7 @@ struct source_setup {
 	bool merged;
 	const struct kmod_settings *settings;
 	bool refused;
+	bool probes;
 	bool user_stack;
 	bool kernel_stack;
 	const char *stack;

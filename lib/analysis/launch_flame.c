@@ -177,7 +177,7 @@ static int on_nothing(void *arg, const struct grt_launch *launch)
 int grt_launch_flame_new(struct grt_launch_flame **out)
 {
 	struct grt_launch_flame *f = calloc(1, sizeof(*f));
-	struct grt_launches_sink sink = {.work = on_work, .nothing = on_nothing, .arg = f};
+	struct grt_launches_sink sink = {.work = on_work, .nothing = on_nothing, .arg = f, .no_begin = true};
 
 	*out = f;
 	if (!f)

@@ -5,7 +5,7 @@
  * here; launches that nothing came of, and work that no launch is there for, at
  * the end of the trace.
  *
- * Memory is some 20 bytes for each launch.
+ * Memory is 18 bytes for each launch, 10 where nobody wants to know when it was made.
  */
 #ifndef GRT_ANALYSIS_LAUNCHES_H
 #define GRT_ANALYSIS_LAUNCHES_H
@@ -45,6 +45,7 @@ enum grt_launched_how {
 /**
  * struct grt_launches_sink - who wants to know
  * @work: GPU_KERNEL, GPU_COPY or GPU_SYNC @e; @launch is NULL but for MATCHED, @image is its process's
+ * @no_begin: nobody wants to know when launches were made: it is 0
  * @nothing: a call that should have brought a kernel or graph, neither failed nor was captured, and of which
  * no record is there Both may be NULL; a result other than 0 ends the run.
  */
@@ -53,6 +54,7 @@ struct grt_launches_sink {
 		    const struct grt_launch *launch, enum grt_launched_how how);
 	int (*nothing)(void *arg, const struct grt_launch *launch);
 	void *arg;
+	bool no_begin;
 };
 
 /**

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "index.h"
+#include "readers/gpu_json.h"
 #include "readers/text_lines.h"
 #include "texts.h"
 
@@ -673,9 +674,12 @@ struct told {
 
 static int pass(struct grt_seeds *s, int fd)
 {
-	int ret = grt_cupti_text_read(fd, &s->count.gpu, on_record, s);
+	char head[64];
+	ssize_t n = pread(fd, head, sizeof(head), 0);
 
-	return ret;
+	if (n > 0 && grt_gpu_json_takes(head, (size_t)n))
+		return lseek(fd, 0, SEEK_SET) ? -errno : grt_gpu_json_read(fd, &s->count.gpu, on_record, s);
+	return grt_cupti_text_read(fd, &s->count.gpu, on_record, s);
 }
 
 /* What stacks said is in no order, so it is kept aside only where there is any. */

@@ -981,7 +981,10 @@ static int on_launch(struct grt_tracks *t, const struct grt_event *e)
 	const struct grt_ev_launch *x = (const struct grt_ev_launch *)e;
 	const struct grt_cuda_call *call = grt_cuda_call(x->call);
 	const struct grt_image *image = grt_images_of(&t->images, e->pid);
-	struct grt_track_item i = {.category = GRT_CATEGORY_CALL, .time = x->begin, .end = e->time};
+	struct grt_track_item i = {.category = x->call & GRT_CUDA_DRIVER ? GRT_CATEGORY_DRIVER
+									 : GRT_CATEGORY_RUNTIME,
+				   .time = x->begin,
+				   .end = e->time};
 	struct grt_key key = key_of(OF_CUDA_CALLS, e->pid, e->tid, 0);
 	const char *name = call ? call->name : "CUDA call";
 	struct args *a = no_args(t);
@@ -1045,11 +1048,12 @@ static int is_first(struct grt_tracks *t, const struct grt_image *image, uint64_
 
 /* What the GPU did: @start and @end of it, on a stream of a device. */
 static int draw_work(struct grt_tracks *t, const struct grt_event *e, const struct grt_image *image,
-		     uint32_t name, uint64_t correlation, uint32_t graph, const uint32_t place[3])
+		     enum grt_track_category category, uint32_t name, uint64_t correlation, uint32_t graph,
+		     const uint32_t place[3])
 {
 	const struct grt_ev_gpu_kernel *x = (const struct grt_ev_gpu_kernel *)e;
 	struct grt_track_item i = {
-		.category = GRT_CATEGORY_GPU, .name = name, .time = x->start, .end = x->end};
+		.category = (uint8_t)category, .name = name, .time = x->start, .end = x->end};
 	struct grt_key key = key_of(OF_CUDA_STREAM, (uint64_t)e->pid << 32 | place[1],
 				    (uint64_t)place[0] << 32 | place[2], 0);
 	struct args *a = no_args(t);
@@ -1079,7 +1083,7 @@ static int on_gpu_kernel(struct grt_tracks *t, const struct grt_event *e)
 
 	if (!image || kernel_name(t, image, x->name, &name))
 		return -ENOMEM;
-	return draw_work(t, e, image, name, x->correlation, x->graph, place);
+	return draw_work(t, e, image, GRT_CATEGORY_KERNEL, name, x->correlation, x->graph, place);
 }
 
 static int on_gpu_copy(struct grt_tracks *t, const struct grt_event *e)
@@ -1096,7 +1100,8 @@ static int on_gpu_copy(struct grt_tracks *t, const struct grt_event *e)
 		snprintf(text, sizeof(text), "Memcpy %s", grt_cuda_copy_name(x->kind));
 	if (!image || grt_texts_add(&t->texts, text, sizeof(text), &name))
 		return -ENOMEM;
-	return draw_work(t, e, image, name, x->correlation, x->graph, place);
+	return draw_work(t, e, image, x->kind == GRT_CUDA_SET ? GRT_CATEGORY_SET : GRT_CATEGORY_COPY, name,
+			 x->correlation, x->graph, place);
 }
 
 /* Times of the CPU that CUPTI tells: begin and end are where those of kernels are. */

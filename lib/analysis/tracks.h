@@ -127,18 +127,21 @@ enum grt_track_item_kind {
 	GRT_ITEM_COUNTER,
 };
 
-/* What items are about: GRT_TRACK_CATEGORY(NAME, name). */
-#define GRT_TRACK_CATEGORIES(GRT_TRACK_CATEGORY) \
-	GRT_TRACK_CATEGORY(JOB, job)             \
-	GRT_TRACK_CATEGORY(SUBMIT, submit)       \
-	GRT_TRACK_CATEGORY(IOCTL, ioctl)         \
-	GRT_TRACK_CATEGORY(WAIT, wait)           \
-	GRT_TRACK_CATEGORY(EVENT, event)         \
-	GRT_TRACK_CATEGORY(TSG, tsg)             \
-	GRT_TRACK_CATEGORY(LOSS, loss)           \
-	GRT_TRACK_CATEGORY(COUNTER, counter)     \
-	GRT_TRACK_CATEGORY(CALL, call)           \
-	GRT_TRACK_CATEGORY(GPU, gpu)             \
+/* What items are about: GRT_TRACK_CATEGORY(NAME, name). CUDA's are called as PyTorch's profiler does. */
+#define GRT_TRACK_CATEGORIES(GRT_TRACK_CATEGORY)  \
+	GRT_TRACK_CATEGORY(JOB, job)              \
+	GRT_TRACK_CATEGORY(SUBMIT, submit)        \
+	GRT_TRACK_CATEGORY(IOCTL, ioctl)          \
+	GRT_TRACK_CATEGORY(WAIT, wait)            \
+	GRT_TRACK_CATEGORY(EVENT, event)          \
+	GRT_TRACK_CATEGORY(TSG, tsg)              \
+	GRT_TRACK_CATEGORY(LOSS, loss)            \
+	GRT_TRACK_CATEGORY(COUNTER, counter)      \
+	GRT_TRACK_CATEGORY(RUNTIME, cuda_runtime) \
+	GRT_TRACK_CATEGORY(DRIVER, cuda_driver)   \
+	GRT_TRACK_CATEGORY(KERNEL, kernel)        \
+	GRT_TRACK_CATEGORY(COPY, gpu_memcpy)      \
+	GRT_TRACK_CATEGORY(SET, gpu_memset)       \
 	GRT_TRACK_CATEGORY(OVERHEAD, overhead)
 
 enum grt_track_category {

@@ -8,7 +8,7 @@
 #include <stddef.h>
 
 static const struct grt_xid_info xids[] = {
-#define GRT_XID(first, last, name, meaning) {first, last, name, meaning},
+#define GRT_XID(first, last, name, meaning, todo) {first, last, name, meaning, todo},
 #include "codes/xids.def"
 #undef GRT_XID
 };

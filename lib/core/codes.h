@@ -13,12 +13,14 @@
  * @first, @last: the numbers that it is about
  * @name: the driver's own
  * @meaning: in words
+ * @todo: what to do first
  */
 struct grt_xid_info {
 	uint32_t first;
 	uint32_t last;
 	const char *name;
 	const char *meaning;
+	const char *todo;
 };
 
 /** grt_xid_info - what an Xid means, NULL where that is not known */

@@ -7,6 +7,8 @@
 
 #include <grtrace/event.h>
 
+#include "nvsched/abi.h"
+
 static const struct engine_row {
 	uint32_t first;
 	uint32_t count;
@@ -40,9 +42,23 @@ static const struct code_name escapes[] = {
 };
 
 static const struct code_name uvm_calls[] = {
-#define GRT_NV_UVM(number, name) {number, #name},
+#define GRT_NV_UVM(number, name, answer) {number, #name},
 #include "codes/nv_uvm.def"
 #undef GRT_NV_UVM
+	{0, NULL},
+};
+
+static const struct code_name classes[] = {
+#define GRT_NV_CLASS(number, name) {number, #name},
+#include "codes/nv_classes.def"
+#undef GRT_NV_CLASS
+	{0, NULL},
+};
+
+static const struct code_name controls[] = {
+#define GRT_NV_CONTROL(number, name) {number, #name},
+#include "codes/nv_controls.def"
+#undef GRT_NV_CONTROL
 	{0, NULL},
 };
 
@@ -136,4 +152,26 @@ const char *grt_nv_escape_name(uint32_t cmd)
 const char *grt_nv_ioctl_name(const char *device, uint32_t cmd)
 {
 	return device && !strcmp(device, "nvidia-uvm") ? code_name(uvm_calls, cmd) : grt_nv_escape_name(cmd);
+}
+
+const char *grt_nv_class_name(uint32_t class)
+{
+	return code_name(classes, class);
+}
+
+const char *grt_nv_control_name(uint32_t control)
+{
+	return code_name(controls, control);
+}
+
+/* Their type is 'F', their number the low byte. */
+#define IS_ESCAPE(cmd, number) (((cmd)&0xffff) == ('F' << 8 | (number)))
+
+enum grt_nv_about grt_nv_about(uint32_t cmd)
+{
+	if (IS_ESCAPE(cmd, NV_ESC_RM_CONTROL))
+		return GRT_NV_ABOUT_CONTROL;
+	if (IS_ESCAPE(cmd, NV_ESC_RM_ALLOC) || IS_ESCAPE(cmd, NV_ESC_RM_ALLOC_MEMORY))
+		return GRT_NV_ABOUT_CLASS;
+	return IS_ESCAPE(cmd, NV_ESC_XFER_CMD) ? GRT_NV_ABOUT_EITHER : GRT_NV_ABOUT_NOTHING;
 }

@@ -39,4 +39,19 @@ const char *grt_nv_escape_name(uint32_t cmd);
 /** grt_nv_ioctl_name - of an ioctl on a device file of NVIDIA's ("nvidia-uvm"), NULL where it has none */
 const char *grt_nv_ioctl_name(const char *device, uint32_t cmd);
 
+/** grt_nv_class_name, grt_nv_control_name - of RM's class or control, NULL where it has none */
+const char *grt_nv_class_name(uint32_t class);
+const char *grt_nv_control_name(uint32_t control);
+
+/** enum grt_nv_about - what grt_ev_ioctl_exit.about is */
+enum grt_nv_about {
+	GRT_NV_ABOUT_NOTHING,
+	GRT_NV_ABOUT_CLASS,
+	GRT_NV_ABOUT_CONTROL,
+	GRT_NV_ABOUT_EITHER, /* in a wrapper, which does not say */
+};
+
+/** grt_nv_about - by the ioctl's number */
+enum grt_nv_about grt_nv_about(uint32_t cmd);
+
 #endif /* GRT_CORE_NV_CODES_H */

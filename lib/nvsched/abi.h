@@ -15,10 +15,17 @@
 /* An ioctl of type 'F' is known by its number and the size of its struct. */
 #define NV_IOCTL_TYPE 'F'
 
+#define NV_ESC_RM_ALLOC_MEMORY 0x27
 #define NV_ESC_RM_FREE 0x29
 #define NV_ESC_RM_CONTROL 0x2a
 #define NV_ESC_RM_ALLOC 0x2b
 #define NV_ESC_RM_DUP_OBJECT 0x34
+#define NV_ESC_RM_IDLE_CHANNELS 0x41
+#define NV_ESC_RM_VID_HEAP_CONTROL 0x4a
+#define NV_ESC_RM_MAP_MEMORY 0x4e
+#define NV_ESC_RM_MAP_MEMORY_DMA 0x57
+#define NV_ESC_ALLOC_OS_EVENT 0xce
+#define NV_ESC_FREE_OS_EVENT 0xcf
 #define NV_ESC_CHECK_VERSION 0xd2
 #define NV_ESC_XFER_CMD 0xd3
 
@@ -62,6 +69,18 @@
 #define NV_DUP_CLIENT_SRC 12
 #define NV_DUP_OBJECT_SRC 16
 #define NV_DUP_STATUS 24
+
+/* NVOS02, NVOS30, NVOS32, NVOS33, NVOS46 (longer from 580 on), and the events of the operating system */
+#define NV_MEMORY_CLASS 12
+#define NV_MEMORY_STATUS 40
+#define NV_IDLE_STATUS 48
+#define NV_HEAP_STATUS 20
+#define NV_MAP_STATUS 40
+#define NV_MAP_DMA_SIZE 56
+#define NV_MAP_DMA_STATUS 48
+#define NV_MAP_DMA_SIZE_580 64
+#define NV_MAP_DMA_STATUS_580 56
+#define NV_OS_EVENT_STATUS 12
 
 /* {cmd, reply, text}: which version the user's library is of */
 #define NV_VERSION_SIZE 72

@@ -234,6 +234,9 @@ static enum when when_of(unsigned int type, const struct grt_field *f)
 		return NOT_NEGATIVE;
 	if ((type == GRT_EV_COMPLETE || type == GRT_EV_FENCE) && !strcmp(f->name, "status"))
 		return KNOWN;
+	/* only NVIDIA's ioctls have them */
+	if (type == GRT_EV_IOCTL_EXIT && (!strcmp(f->name, "about") || !strcmp(f->name, "status")))
+		return NOT_ZERO;
 	if (f->kind == GRT_FIELD_SIGNED || class_of[type] == GRT_CLASS_call)
 		return ALWAYS;
 	return NOT_ZERO;

@@ -67,6 +67,10 @@ static char *put_call(char *p, const struct grt_event *e)
 	} else if (e->type == GRT_EV_IOCTL_EXIT) {
 		p = grt_format_hex(put(p, " cmd="), left->cmd);
 		p = grt_format_s64(put(p, " ret="), left->ret);
+		if (left->about)
+			p = grt_format_hex(put(p, " about="), left->about);
+		if (left->status)
+			p = grt_format_hex(put(p, " status="), left->status);
 	}
 	return p;
 }

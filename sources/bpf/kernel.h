@@ -73,6 +73,7 @@ struct bpf_iter__task_file {
 struct pt_regs {
 	unsigned long r10;
 	unsigned long r8;
+	unsigned long cx;
 	unsigned long dx;
 	unsigned long si;
 	unsigned long di;
@@ -89,8 +90,22 @@ struct device_driver {
 	const char *name;
 };
 
+struct kobject {
+	const char *name;
+};
+
 struct device {
+	struct kobject kobj;
 	struct device_driver *driver;
+};
+
+struct vm_area_struct {
+	unsigned long vm_start;
+	unsigned long vm_end;
+};
+
+struct vm_fault {
+	unsigned long address;
 };
 
 /* Its value is the running kernel's: 0, from 7.0 on 3. */

@@ -9,10 +9,16 @@
  *	sched_process_exit      CLOSE of what a process leaves open, if its OPEN
  *				was seen: descriptors below 1024
  *	ioctl                   IOCTL_ENTER, IOCTL_EXIT: type 'F' (resource
- *				manager), 'm' (modeset) and 0 (UVM)
+ *				manager), 'm' (modeset) and 0 (UVM); when it
+ *				is left also the class or control that it was
+ *				about, and the driver's own answer
  *	mmap                    MMAP when it is left
  *	poll, ppoll             POLL when it is entered, for the first 16 files
- *	printk:console          XID of messages that begin with "NVRM: Xid"
+ *	nvidia_dev_xid		XID, where the driver has this tracepoint
+ *	printk:console          XID of messages that begin with "NVRM: Xid", where
+ *				it has not; where it has, the message is kept
+ *				for the XID that the thread tells next: it
+ *				names the process
  *
  * Not seen: poll through epoll and select; dup, fork and exec, so a child's
  * close of a file that it has inherited is a CLOSE without OPEN; close_range;
@@ -22,10 +28,11 @@
  * majors in the settings. The first thing that a program for messages does is
  * to compare nine bytes: a kernel that prints much is not slowed down.
  */
-#include "files.h"
+#include "nv_frame.h"
 
 #define MAP_ANONYMOUS 0x20
 #define POLL_FILES 16
+#define UNKNOWN 0xffffffffU
 #define EXIT_FILES 1024
 
 /** struct poll_file, open_how - as in the uapi */
@@ -219,6 +226,111 @@ int enter_ioctl(struct syscall_enter *ctx)
 	return 0;
 }
 
+/* Where in a struct the class or control and the answer stand. */
+#define NOWHERE 0xffffU
+struct places {
+	__u32 about;
+	__u32 status;
+};
+
+static __always_inline struct places places_of_alloc(__u32 size)
+{
+	struct places p = {NV_ALLOC_CLASS, size == NV_ALLOC_SIZE_64 ? NV_ALLOC_STATUS_64 : NV_ALLOC_STATUS};
+
+	return p;
+}
+
+static __always_inline struct places places_of(const struct frame *f)
+{
+	struct places p = {NOWHERE, NOWHERE};
+
+	switch (f->nr) {
+	case NV_ESC_RM_ALLOC:
+		return places_of_alloc(f->size);
+	case NV_ESC_RM_CONTROL:
+		p.about = NV_CONTROL_CMD;
+		p.status = NV_CONTROL_STATUS;
+		break;
+	case NV_ESC_RM_ALLOC_MEMORY:
+		p.about = NV_MEMORY_CLASS;
+		p.status = NV_MEMORY_STATUS;
+		break;
+	case NV_ESC_RM_FREE:
+		p.status = NV_FREE_STATUS;
+		break;
+	case NV_ESC_RM_DUP_OBJECT:
+		p.status = NV_DUP_STATUS;
+		break;
+	case NV_ESC_RM_IDLE_CHANNELS:
+		p.status = NV_IDLE_STATUS;
+		break;
+	case NV_ESC_RM_VID_HEAP_CONTROL:
+		p.status = NV_HEAP_STATUS;
+		break;
+	case NV_ESC_RM_MAP_MEMORY:
+		p.status = NV_MAP_STATUS;
+		break;
+	case NV_ESC_RM_MAP_MEMORY_DMA:
+		p.status = f->size == NV_MAP_DMA_SIZE ? NV_MAP_DMA_STATUS : NV_MAP_DMA_STATUS_580;
+		break;
+	case NV_ESC_ALLOC_OS_EVENT:
+	case NV_ESC_FREE_OS_EVENT:
+		p.status = NV_OS_EVENT_STATUS;
+		break;
+	}
+	return p;
+}
+
+static __always_inline struct places places_of_uvm(__u32 cmd)
+{
+	struct places p = {NOWHERE, NOWHERE};
+
+	switch (cmd) {
+#define GRT_NV_UVM(number, name, answer)                      \
+	case number:                                          \
+		p.status = (answer) < 0 ? NOWHERE : (answer); \
+		break;
+#include "../../lib/core/codes/nv_uvm.def"
+#undef GRT_NV_UVM
+	}
+	return p;
+}
+
+/* 0 where it stands nowhere, all bits where it cannot be read. */
+static __always_inline __u32 word_at(const struct frame *f, __u32 place)
+{
+	__u32 word;
+
+	if (place == NOWHERE)
+		return 0;
+	if (place + sizeof(word) > f->size ||
+	    bpf_probe_read_user(&word, sizeof(word), (void *)(f->at + place)))
+		return UNKNOWN;
+	return word;
+}
+
+/* The driver copies its answer back unless the call as such fails; what it was asked for is there even then.
+ */
+static __always_inline void look_inside(struct grt_ev_ioctl_exit *ev, __u64 arg)
+{
+	struct frame f = frame_of(ev->cmd, arg);
+	struct places p;
+
+	if (!IOCTL_TYPE(ev->cmd)) {
+		p = places_of_uvm(ev->cmd);
+		f.size = NOWHERE; /* its numbers have no sizes */
+	} else if (IOCTL_TYPE(ev->cmd) != NV_IOCTL_TYPE) {
+		return;
+	} else if (unwrap(&f)) {
+		ev->about = ev->status = UNKNOWN;
+		return;
+	} else {
+		p = places_of(&f);
+	}
+	ev->about = word_at(&f, p.about);
+	ev->status = ev->ret < 0 && p.status != NOWHERE ? UNKNOWN : word_at(&f, p.status);
+}
+
 SEC("tp/syscalls/sys_exit_ioctl")
 int exit_ioctl(struct syscall_exit *ctx)
 {
@@ -239,6 +351,7 @@ int exit_ioctl(struct syscall_exit *ctx)
 	at->ev.e.device = device;
 	at->ev.cmd = cmd;
 	at->ev.ret = ctx->ret;
+	look_inside(&at->ev, regs->dx);
 	event_submit(at, c);
 	return 0;
 }
@@ -340,6 +453,89 @@ static __always_inline struct out_text_xid *begin_text_xid(struct bpf_counts *c,
 	return at;
 }
 
+/** struct out_event_xid - of the tracepoint, with what the same thread has written to the log before */
+struct out_event_xid {
+	struct bpf_record r;
+	struct bpf_xid xid;
+	struct bpf_text text;
+	struct grt_ev_xid ev;
+};
+
+/* By thread, the message that it has written to the log. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 256);
+	__type(key, __u64);
+	__type(value, struct bpf_text);
+} nv_written SEC(".maps");
+
+/* Too large for the stack. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct bpf_text);
+} nv_room SEC(".maps");
+
+static __always_inline int keep_message(const char *message)
+{
+	__u64 id = bpf_get_current_pid_tgid();
+	struct bpf_text *room;
+	__u32 zero = 0;
+
+	room = bpf_map_lookup_elem(&nv_room, &zero);
+	if (room && bpf_probe_read_kernel_str(room->text, sizeof(room->text), message) > 0)
+		bpf_map_update_elem(&nv_written, &id, room, BPF_ANY);
+	return 0;
+}
+
+/** struct xid_record - of nvidia:nvidia_dev_xid (its format file; the loader has compared it) */
+struct xid_record {
+	__u64 common;
+	__u32 dev; /* where the text is in the record: the low half */
+	__u32 error_code;
+	__u32 msg;
+};
+
+static __always_inline void fill_xid(struct out_event_xid *at, struct xid_record *ctx)
+{
+	__u64 id = bpf_get_current_pid_tgid();
+	struct bpf_text *written = bpf_map_lookup_elem(&nv_written, &id);
+
+	if (bpf_probe_read_kernel_str(at->xid.device, sizeof(at->xid.device),
+				      (char *)ctx + (ctx->dev & 0xffff)) < 0)
+		at->xid.device[0] = 0;
+	if (bpf_probe_read_kernel_str(at->xid.message, sizeof(at->xid.message),
+				      (char *)ctx + (ctx->msg & 0xffff)) < 0)
+		at->xid.message[0] = 0;
+	if (!written || bpf_probe_read_kernel_str(at->text.text, sizeof(at->text.text), written->text) < 0)
+		at->text.text[0] = 0;
+	at->ev.code = ctx->error_code;
+	if (written)
+		bpf_map_delete_elem(&nv_written, &id);
+}
+
+SEC("tp/nvidia/nvidia_dev_xid")
+int device_xid(struct xid_record *ctx)
+{
+	struct out_event_xid *at;
+	struct bpf_counts *c;
+	__u64 stamp;
+	__u32 cpu;
+
+	c = config.xid_event ? my_counts(&cpu) : 0;
+	at = c ? begin_reserve(c, GRT_EV_XID, sizeof(*at), &stamp) : 0;
+	if (!at)
+		return 0;
+	__builtin_memset(&at->ev, 0, sizeof(at->ev));
+	at->r.cpu = cpu;
+	at->r.labels = BPF_HAS_XID | BPF_HAS_TEXT;
+	begin_event(&at->ev.e, stamp, GRT_EV_XID, sizeof(at->ev));
+	fill_xid(at, ctx);
+	event_submit(at, c);
+	return 0;
+}
+
 /*
  * An error of a GPU is told whatever process is asked for. The message's
  * process is not the one that runs.
@@ -360,6 +556,8 @@ int console(struct bpf_raw_tracepoint_args *ctx)
 	for (int i = 0; i < sizeof(begin) - 1; i++)
 		if (text[i] != begin[i])
 			return 0;
+	if (config.xid_event)
+		return keep_message(message);
 	c = my_counts(&cpu);
 	at = c ? begin_text_xid(c, cpu) : 0;
 	if (!at)

@@ -19,8 +19,7 @@
  * All but the ioctl begin with a look at a table by process: those that have
  * nothing to do with a GPU pay for no more.
  */
-#include "files.h"
-#include "../../lib/nvsched/abi.h"
+#include "nv_frame.h"
 #include "../../lib/nvsched/call.h"
 
 #define NVIDIA_MAJOR 195
@@ -56,20 +55,6 @@ struct out_call {
 	struct bpf_record r;
 	struct bpf_comm comm;
 	struct grt_nv_call call;
-};
-
-/** struct frame - an ioctl, out of its wrapper: number, size of its struct and where that is */
-struct frame {
-	__u32 nr;
-	__u32 size;
-	__u64 at;
-};
-
-/** struct xfer - NV_ESC_IOCTL_XFER_CMD's */
-struct xfer {
-	__u32 nr;
-	__u32 size;
-	__u64 at;
 };
 
 static __always_inline int is_holder(void)
@@ -237,27 +222,12 @@ static __always_inline int put_ioctl(const struct frame *f, __u32 fd, __s64 ret,
 	return 0;
 }
 
-/* Takes the wrapper off. */
-static __always_inline int unwrap(struct frame *f)
-{
-	struct xfer x;
-
-	if (f->nr != NV_ESC_XFER_CMD)
-		return 0;
-	if (f->size != NV_XFER_SIZE || bpf_probe_read_user(&x, sizeof(x), (void *)f->at))
-		return -1;
-	f->nr = x.nr;
-	f->size = x.size;
-	f->at = x.at;
-	return 0;
-}
-
 SEC("tp/syscalls/sys_exit_ioctl")
 int exit_ioctl(struct syscall_exit *ctx)
 {
 	struct pt_regs *regs = my_regs();
 	__u32 cmd = regs->si, len, params, head[GRT_NV_HEAD / 4] = {};
-	struct frame f = {.nr = cmd & 0xff, .size = cmd >> 16 & 0x3fff, .at = regs->dx};
+	struct frame f = frame_of(cmd, regs->dx);
 
 	if (IOCTL_TYPE(cmd) != NV_IOCTL_TYPE || (ctx->ret < 0 && !config.refused) || unwrap(&f))
 		return 0;

@@ -32,6 +32,7 @@
  * @majors: of NVIDIA's device files, for `nvidia`; 0: no more
  * @self: this process's own calls are none of `nvsched`; 0: they are
  * @refused: of `nvsched`: calls that failed, too, and on whatever file
+ * @xid_event: the driver has a tracepoint for Xids: what it writes to the kernel's log is the same again
  */
 struct bpf_config {
 	__u32 pid;
@@ -45,7 +46,7 @@ struct bpf_config {
 	__u32 majors[BPF_MAJORS];
 	__u32 self;
 	__u32 refused;
-	__u32 pad;
+	__u32 xid_event;
 };
 
 /* bpf_config.stacks */
@@ -80,11 +81,13 @@ struct bpf_counts {
 /* bpf_record.labels */
 #define BPF_HAS_COMM 1U
 #define BPF_HAS_TEXT 2U
+#define BPF_HAS_HIT 8U	/* struct nv_hit stands in front of all that is said here */
+#define BPF_HAS_XID 16U /* struct bpf_xid stands in front of struct bpf_text */
 #define BPF_HAS_CALL 4U /* it is no event yet, but a record of the source's own decoder */
 
 /**
- * struct bpf_record - in the ring buffer: this, then struct bpf_comm or struct bpf_text if it is said, then
- * the event
+ * struct bpf_record - in the ring buffer: this, then struct nv_hit, struct bpf_comm or struct bpf_text if it
+ * is said, then the event
  * @cpu: where it happened
  * @labels: BPF_HAS_*
  */
@@ -135,6 +138,12 @@ struct bpf_thread {
 	__u32 reason;
 	__u32 on;
 	__u32 pad;
+};
+
+/** struct bpf_xid - what the tracepoint says: the device's address, the beginning of the message */
+struct bpf_xid {
+	char device[32];
+	char message[BPF_TEXT];
 };
 
 /** struct bpf_nv_file - a row of the iterator of `nvsched`: a file that its programs know, and who has it */

@@ -132,4 +132,45 @@ run flame after.folded --diff in.folded -o out.svg
 expect "--diff as a picture says what is gone" 0 '^  45.45 % of what there was before is gone$'
 run flame after.folded --diff stacks.grt -o out.svg
 expect "a recording to compare with" 0 'frames drawn'
+
+# traces in JSON, as PyTorch's profiler writes them
+cat >trace.json <<'END'
+{"schemaVersion": 1, "deviceProperties": [{"id": 0, "name": "a \"card\"", "x": [1, {"traceEvents": 2}]}],
+ "traceEvents": [
+ {"ph": "M", "name": "process_name", "pid": 1, "args": {"name": "python"}},
+ {"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":7,"tid":7,"ts":1694039994071256.125,"dur":4,"args":{"correlation":5}},
+ {"ph":"X","cat":"kernel","name":"add<\u0066loat>;\n","pid":0,"tid":7,"ts":1694039994071266.125,"dur":2.25,"args":{"device":0,"stream":7,"correlation":5}},
+ {"ph":"X","cat":"gpu_memcpy","name":"Memcpy HtoD (Pageable -> Device)","pid":0,"tid":7,"ts":1694039994071270,"dur":1.500,"args":{"stream":7,"correlation":6,"bytes":4096}},
+ {"ph":"X","cat":"kernel","name":"no time","pid":0,"tid":7,"ts":-1,"dur":1},
+ {"ph":"s","id":5,"cat":"ac2g","name":"ac2g","ts":1}
+ ], "traceName": "x"}
+END
+run flame --gpu trace.json -o json.folded
+expect "a trace in JSON" 0 '0 CPU stacks; 1 launches and 2 kernels and copies, 0.004 ms'
+check "what of it are no records is told" says "of the GPU's file 2 lines are no records, 1 are records that cannot be read"
+check "times are exact, in us with the rest carried" test "$(awk '{ n += $NF } END { print n }' json.folded)" = 3
+check "names are as they say" grep -qF '[GPU_Kernel]add<float>:' json.folded
+check "copies have their direction" grep -q '^\[GPU_Memcpy HtoD\] ' json.folded
+gzip -k trace.json
+run flame --gpu trace.json.gz -o gz.folded
+check "the same by gzip" cmp gz.folded json.folded
+echo '1694039994071257000 python 7 7 0 main;step' >cpu.txt
+run flame --cpu cpu.txt --gpu trace.json
+check "joined with CPU stacks" says "^main;step;\\[GPU_Kernel\\]add"
+head -c 700 trace.json >cut.json
+run flame --gpu cut.json -o cut.folded
+expect "one that is cut" 1 'cut.json: cannot read on behind event 4: it is no trace in JSON, or ends within an event'
+check "leaves nothing behind" test ! -e cut.folded
+head -c 200 trace.json.gz >cut.json.gz
+run flame --gpu cut.json.gz
+check "one that is cut within gzip" exits 1
+printf '[{"ph":"X","cat":"kernel","name":"k","ts":1,"dur":2},' >array.json
+run flame --gpu array.json
+expect "an array that ends anywhere" 0 '\[GPU_Kernel\]k 2'
+printf '[%s' "$(printf '[%.0s' {1..5000})" >deep.json
+run flame --gpu deep.json
+check "one that is nested without end" exits 1
+printf '[{"ph":"X","cat":"kernel","name":"%s","ts":1,"dur":2}]' "$(printf 'x%.0s' {1..70000})" >long.json
+run flame --gpu long.json -o long.folded
+check "a long name is cut" test "$(wc -c <long.folded)" -lt 66000
 plan

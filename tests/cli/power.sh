@@ -313,6 +313,11 @@ if "${CC:-cc}" -shared -fPIC -o sys/usr/lib/libnvidia-ml.so.1 "$GRTRACE_SRC/test
 	expect "driver and library are enough" 0 '^  power +works'
 	run record -e power -o p.grt -d 0.6
 	expect "a recording with NVML" 0 'events, 0 lost'
+	check "NVML: a GPU by its PCI address" test "$("$GRTRACE" dump p.grt | grep -c 'name="nvidia0 0000:c7:00.0" owner="nvidia"')" -gt 0
+	check "NVML: memory of a process" row "$nvidia\|4001\|memory vram\|B\|[0-9]+\|3221225472\|3221225472"
+	check "NVML: use by a process, each sample once" row "$nvidia\|4001\|busy sm\|%\|2\|55\|[0-9.]+\|65\|65"
+	check "NVML: and of memory's bandwidth" row "$nvidia\|4001\|busy memory\|%\|2\|21\|[0-9.]+\|23\|23"
+	check "NVML: what is not known has no value" test -z "$(rows | grep '|4002|')"
 	check "NVML: power" row "$nvidia\|None\|power\|uW\|[0-9]+\|70000000\|70000000\|70000000\|70000000"
 	check "NVML: clocks" row "$nvidia\|None\|clock sm\|Hz\|[0-9]+\|1410000000"
 	check "of the memory" row "$nvidia\|None\|clock memory\|Hz\|[0-9]+\|2619000000"
@@ -324,7 +329,7 @@ if "${CC:-cc}" -shared -fPIC -o sys/usr/lib/libnvidia-ml.so.1 "$GRTRACE_SRC/test
 	check "the other one has it" row "$((nvidia + 1))\|None\|ecc uncorrected\|errors\|[0-9]+\|2"
 	check "a GPU that is lost has no more power" test "$(run dump p.grt; grep -c "device=$((nvidia + 1)) .*value=70000000" <<<"$output")" -le 2
 	run report p.grt
-	check "the GPUs have names" says '^nvidia1 +- +- +clock sm +[0-9]+ +1.41 GHz'
+	check "the GPUs have names" says '^nvidia1 0000:c8:00\.0 +- +- +clock sm +[0-9]+ +1.41 GHz'
 	echo 'no library' >sys/usr/lib/libnvidia-ml.so.1
 	run record -e power -o p.grt -d 0.3
 	expect "a library that cannot be loaded" 3 'no counters of NVIDIA'

@@ -30,7 +30,7 @@ struct words {
 		(first), (list), sizeof(list) / sizeof((list)[0]) \
 	}
 
-static size_t spell(const struct words *w, const uint8_t *data, size_t size, char *text, size_t room)
+static inline size_t spell(const struct words *w, const uint8_t *data, size_t size, char *text, size_t room)
 {
 	size_t used = strlen(w->first);
 
@@ -54,7 +54,7 @@ struct seen {
 	volatile char sum;
 };
 
-static int see_event(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
+static inline int see_event(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
 {
 	struct seen *s = (struct seen *)c;
 
@@ -68,7 +68,7 @@ static int see_event(struct grt_consumer *c, const struct grt_event *e, uint32_t
 	return 0;
 }
 
-static void check(struct grt_session *s, const struct seen *seen, const char *text, size_t size)
+static inline void check(struct grt_session *s, const struct seen *seen, const char *text, size_t size)
 {
 	const struct grt_health *h = grt_session_health(s);
 	const struct grt_skipped *kind;
@@ -83,7 +83,7 @@ static void check(struct grt_session *s, const struct seen *seen, const char *te
 }
 
 /* Reads the text that an input spells. */
-static void read_words(const struct words *w, const uint8_t *data, size_t size)
+static inline void read_words(const struct words *w, const uint8_t *data, size_t size)
 {
 	static char text[65536];
 	struct seen seen = {.c = {.event = see_event}};

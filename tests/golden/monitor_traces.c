@@ -203,8 +203,31 @@ static void virtio(void)
 #define IOCTL(us, fd_, took)                                                                             \
 	do {                                                                                             \
 		tm_emit(tm, 0, ioctl_enter, AT(us), GAME, NO_RING, NV0, .cmd = 0xc020462a, .fd = (fd_)); \
-		tm_emit(tm, 0, ioctl_exit, AT((us) + (took)), GAME, NO_RING, NV0, .cmd = 0xc020462a);    \
+		tm_emit(tm, 0, ioctl_exit, AT((us) + (took)), GAME, NO_RING, NV0, .cmd = 0xc020462a,     \
+			.about = 0xa06c0101);                                                            \
 	} while (0)
+
+/* What they are about, and what the driver says. */
+static void nv_ioctls(struct trace_maker *tm)
+{
+	struct grt_ev_name uvm = {
+		.e = {.time = 10000 * MS + 119000, .type = GRT_EV_NAME, .size = sizeof(uvm)},
+		.kind = GRT_NAME_DEVICE,
+		.id = 511 << 20,
+		.name = "nvidia-uvm",
+		.owner = "nvidia"};
+
+	tm_event(tm, 0, &uvm.e);
+	tm_emit(tm, 0, ioctl_exit, AT(120), GAME, NO_RING, NV0, .cmd = 0xc030462b, .about = 0xa06c);
+	tm_emit(tm, 0, ioctl_exit, AT(121), GAME, NO_RING, NV0, .cmd = 0xc030462b, .about = 0xeeee,
+		.status = 0x22);
+	tm_emit(tm, 0, ioctl_exit, AT(122), GAME, NO_RING, NV0, .cmd = 0xc020462a, .about = 0x20801234,
+		.status = 0x77);
+	tm_emit(tm, 0, ioctl_exit, AT(123), GAME, NO_RING, NV0, .cmd = 0xc020462a, .ret = -14,
+		.about = UINT32_MAX, .status = UINT32_MAX);
+	tm_emit(tm, 0, ioctl_exit, AT(124), GAME, NO_RING, .e.device = 511 << 20, .cmd = 51, .status = 0x1f);
+	tm_emit(tm, 0, ioctl_exit, AT(125), GAME, NO_RING, NV0, .cmd = 51);
+}
 
 static void nvidia(void)
 {
@@ -212,7 +235,7 @@ static void nvidia(void)
 	struct grt_ev_name device = {.e = {.time = 10000 * MS, .type = GRT_EV_NAME, .size = sizeof(device)},
 				     .kind = GRT_NAME_DEVICE,
 				     .id = 195 << 20,
-				     .name = "nvidia0",
+				     .name = "nvidia0 0000:c6:00.0",
 				     .owner = "nvidia"};
 
 	tm_name_thread(tm, 71, "train", "python3");
@@ -232,6 +255,7 @@ static void nvidia(void)
 	tm_emit(tm, 0, close, AT(110), GAME, NO_RING, NV0, .fd = 6);
 	/* opened before the trace */
 	tm_emit(tm, 0, close, AT(111), DESK, NO_RING, NV0, .fd = 9);
+	nv_ioctls(tm);
 	tm_emit(tm, 0, xid, AT(200), GAME, NO_RING, .code = 31, .bus = 0xc600,
 		.text = "Ch 00000008, \033[31mfault\n");
 	tm_emit(tm, 0, xid, AT(201), NO_RING, .code = 79, .bus = 1 << 16 | 0xc6 << 8);

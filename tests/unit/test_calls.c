@@ -199,6 +199,7 @@ static void numbers(void **state)
 		if (!info || info->first == before)
 			continue;
 		assert_true(info->first == code && info->last >= code);
+		assert_true(info->meaning[0] && info->todo[0]);
 		before = info->first;
 	}
 	assert_string_equal(grt_virtio_gpu_name(0x207), "SUBMIT_3D");

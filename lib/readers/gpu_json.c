@@ -1,0 +1,523 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/*
+ * A pull parser that keeps nothing but the members that matter of the event at
+ * hand. Events are the objects of the array "traceEvents", or of a bare array, which
+ * may end anywhere. Stamps are microseconds with decimals: taken as digits, since
+ * those of an epoch are more than a double holds.
+ */
+#include "gpu_json.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#ifdef GRT_HAVE_ZLIB
+#include <zlib.h>
+#endif
+
+#define CHUNK 65536U
+#define KEY_MAX 32U
+/* Nesting that is followed. */
+#define DEPTH_MAX 128U
+
+/** struct text - of a string, cut to @room; @len: kept */
+struct text {
+	char *at;
+	size_t len;
+	size_t room;
+};
+
+/** struct reader - @gz: zlib's, NULL: @fd is read as it is; @error: of reading */
+struct reader {
+	int fd;
+	void *gz;
+	unsigned char *buf;
+	size_t at, have;
+	int error;
+	struct grt_cupti_count *count;
+	int (*record)(void *arg, const struct grt_cupti_record *r);
+	void *arg;
+	struct text name;
+};
+
+/** struct event - what matters of one; @timed, @lasting: it has ts, dur */
+struct event {
+	char category[KEY_MAX];
+	char phase[4];
+	uint64_t ts, dur, tid;
+	uint64_t correlation, device, stream, graph, bytes;
+	bool timed, lasting;
+};
+
+/* ------------------------------------------------------------------ bytes */
+
+static void refill(struct reader *r)
+{
+	ssize_t n;
+
+	r->at = r->have = 0;
+#ifdef GRT_HAVE_ZLIB
+	if (r->gz) {
+		n = gzread(r->gz, r->buf, CHUNK);
+		if (n < 0)
+			r->error = -EPROTO;
+		r->have = n > 0 ? (size_t)n : 0;
+		return;
+	}
+#endif
+	do
+		n = read(r->fd, r->buf, CHUNK);
+	while (n < 0 && errno == EINTR);
+	if (n < 0)
+		r->error = -errno;
+	r->have = n > 0 ? (size_t)n : 0;
+}
+
+/* The byte that comes, -1 at the end. */
+static inline int peek(struct reader *r)
+{
+	if (r->at == r->have) {
+		if (r->error)
+			return -1;
+		refill(r);
+		if (!r->have)
+			return -1;
+	}
+	return r->buf[r->at];
+}
+
+static inline int take(struct reader *r)
+{
+	int c = peek(r);
+
+	r->at += c >= 0;
+	return c;
+}
+
+static int peek_word(struct reader *r)
+{
+	int c = peek(r);
+
+	while (c == ' ' || c == '\n' || c == '\t' || c == '\r') {
+		r->at++;
+		c = peek(r);
+	}
+	return c;
+}
+
+static bool take_char(struct reader *r, int c)
+{
+	if (peek_word(r) != c)
+		return false;
+	r->at++;
+	return true;
+}
+
+/* ----------------------------------------------------------------- values */
+
+static void keep(struct text *t, unsigned int c)
+{
+	if (t && t->len < t->room)
+		t->at[t->len++] = (char)c;
+}
+
+static void keep_code(struct text *t, unsigned int code)
+{
+	if (code < 0x80) {
+		keep(t, code);
+	} else if (code < 0x800) {
+		keep(t, 0xc0 | code >> 6);
+		keep(t, 0x80 | (code & 0x3f));
+	} else if (code < 0x10000) {
+		keep(t, 0xe0 | code >> 12);
+		keep(t, 0x80 | (code >> 6 & 0x3f));
+		keep(t, 0x80 | (code & 0x3f));
+	} else {
+		keep(t, 0xf0 | code >> 18);
+		keep(t, 0x80 | (code >> 12 & 0x3f));
+		keep(t, 0x80 | (code >> 6 & 0x3f));
+		keep(t, 0x80 | (code & 0x3f));
+	}
+}
+
+static bool take_hex4(struct reader *r, unsigned int *code)
+{
+	*code = 0;
+	for (int i = 0; i < 4; i++) {
+		int c = take(r);
+		int digit = c >= '0' && c <= '9'   ? c - '0'
+			    : c >= 'a' && c <= 'f' ? c - 'a' + 10
+			    : c >= 'A' && c <= 'F' ? c - 'A' + 10
+						   : -1;
+
+		if (digit < 0)
+			return false;
+		*code = *code << 4 | (unsigned int)digit;
+	}
+	return true;
+}
+
+static bool take_escape(struct reader *r, struct text *t)
+{
+	static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
+	int c = take(r);
+	const char *at = c > 0 ? strchr(from, c) : NULL;
+	unsigned int code, low;
+
+	if (at) {
+		keep(t, (unsigned char)to[at - from]);
+		return true;
+	}
+	if (c != 'u' || !take_hex4(r, &code))
+		return false;
+	if (code >= 0xd800 && code < 0xdc00) {
+		if (take(r) != '\\' || take(r) != 'u' || !take_hex4(r, &low) || low < 0xdc00 || low > 0xdfff)
+			return false;
+		code = 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00);
+	}
+	keep_code(t, code);
+	return true;
+}
+
+/* A string; @t may be NULL. */
+static bool take_string(struct reader *r, struct text *t)
+{
+	int c;
+
+	if (!take_char(r, '"'))
+		return false;
+	while ((c = take(r)) != '"') {
+		if (c < 0 || (c == '\\' && !take_escape(r, t)))
+			return false;
+		if (c != '\\')
+			keep(t, (unsigned int)c);
+	}
+	return true;
+}
+
+/* A short string, with a NUL. */
+static bool take_short(struct reader *r, char *at, size_t room)
+{
+	struct text t = {.at = at, .room = room - 1};
+	bool good = take_string(r, &t);
+
+	at[t.len] = '\0';
+	return good;
+}
+
+static bool is_number(int c)
+{
+	return (c >= '0' && c <= '9') || c == '-' || c == '+' || c == '.' || c == 'e' || c == 'E';
+}
+
+/* A number times 10^@scale, cut to whole ones; below 0 or beyond 64 bits it is none */
+static bool take_number(struct reader *r, int scale, uint64_t *value)
+{
+	uint64_t v = 0;
+	int point = -1, c = peek_word(r);
+	bool good = true;
+
+	/* exponents are of doubles: what they stand for is not exact anyway */
+	for (; is_number(c); r->at++, c = peek(r)) {
+		if (c == '.' && point < 0) {
+			point = 0;
+			continue;
+		}
+		if (c < '0' || c > '9') {
+			good = false;
+			continue;
+		}
+		if (point >= scale)
+			continue;
+		good &= !__builtin_mul_overflow(v, 10, &v) &&
+			!__builtin_add_overflow(v, (uint64_t)(c - '0'), &v);
+		point += point >= 0;
+	}
+	for (int i = point < 0 ? 0 : point; i < scale; i++)
+		good &= !__builtin_mul_overflow(v, 10, &v);
+	if (good)
+		*value = v;
+	return good;
+}
+
+static bool skip_value(struct reader *r);
+
+/* A number; what is none is passed over. Return: false: no JSON */
+static bool take_u64(struct reader *r, int scale, uint64_t *value, bool *has)
+{
+	bool good;
+
+	if (!is_number(peek_word(r)))
+		return skip_value(r);
+	good = take_number(r, scale, value);
+	if (has)
+		*has |= good;
+	return true;
+}
+
+static bool skip_literal(struct reader *r)
+{
+	int c = peek(r), n = 0;
+
+	for (; (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_number(c); c = peek(r), n++)
+		r->at++;
+	return n > 0;
+}
+
+/* Passes over a value of any kind. */
+static bool skip_value(struct reader *r)
+{
+	unsigned int depth = 0;
+	int c;
+
+	do {
+		c = peek_word(r);
+		if (c == '{' || c == '[') {
+			r->at++;
+			if (++depth > DEPTH_MAX)
+				return false;
+			continue;
+		}
+		if (depth && (c == '}' || c == ']' || c == ',' || c == ':')) {
+			r->at++;
+			depth -= c == '}' || c == ']';
+			continue;
+		}
+		if (c == '"' ? !take_string(r, NULL) : !skip_literal(r))
+			return false;
+	} while (depth);
+	return true;
+}
+
+/* ----------------------------------------------------------------- events */
+
+static bool take_member(struct reader *r, struct event *e, const char *key, bool in_args);
+
+/* The members of an object whose brace is behind. */
+static bool take_object(struct reader *r, struct event *e, bool in_args)
+{
+	char key[KEY_MAX];
+
+	if (take_char(r, '}'))
+		return true;
+	do {
+		if (!take_short(r, key, sizeof(key)) || !take_char(r, ':') ||
+		    !take_member(r, e, key, in_args))
+			return false;
+	} while (take_char(r, ','));
+	return take_char(r, '}');
+}
+
+/* Numbers of an event: where they stand, and in what. */
+static const struct number {
+	const char *key;
+	bool in_args;
+	int scale;
+	size_t offset;
+	size_t has;
+} numbers[] = {
+	{"ts", false, 3, offsetof(struct event, ts), offsetof(struct event, timed)},
+	{"dur", false, 3, offsetof(struct event, dur), offsetof(struct event, lasting)},
+	{"tid", false, 0, offsetof(struct event, tid), 0},
+	{"correlation", true, 0, offsetof(struct event, correlation), 0},
+	{"device", true, 0, offsetof(struct event, device), 0},
+	{"stream", true, 0, offsetof(struct event, stream), 0},
+	/* as our own exports have them */
+	{"gpu", true, 0, offsetof(struct event, device), 0},
+	{"cuda_stream", true, 0, offsetof(struct event, stream), 0},
+	{"graph", true, 0, offsetof(struct event, graph), 0},
+	{"graph id", true, 0, offsetof(struct event, graph), 0},
+	{"bytes", true, 0, offsetof(struct event, bytes), 0},
+};
+
+static bool take_member(struct reader *r, struct event *e, const char *key, bool in_args)
+{
+	const struct number *n = numbers;
+
+	if (!in_args && !strcmp(key, "args") && peek_word(r) == '{')
+		return take_char(r, '{') && take_object(r, e, true);
+	if (!in_args && peek_word(r) == '"') {
+		r->name.len = strcmp(key, "name") ? r->name.len : 0;
+		if (!strcmp(key, "name"))
+			return take_string(r, &r->name);
+		if (!strcmp(key, "cat"))
+			return take_short(r, e->category, sizeof(e->category));
+		if (!strcmp(key, "ph"))
+			return take_short(r, e->phase, sizeof(e->phase));
+	}
+	for (; n < numbers + sizeof(numbers) / sizeof(numbers[0]); n++)
+		if (n->in_args == in_args && !strcmp(n->key, key))
+			return take_u64(r, n->scale, (uint64_t *)((char *)e + n->offset),
+					n->has ? (bool *)((char *)e + n->has) : NULL);
+	return skip_value(r);
+}
+
+/* Categories, of Kineto as it is and as it was before 2022. */
+static const struct category {
+	const char *name;
+	unsigned int kind;
+} categories[] = {
+	{"kernel", GRT_CUPTI_KERNEL},	  {"gpu_memcpy", GRT_CUPTI_COPY},  {"gpu_memset", GRT_CUPTI_SET},
+	{"cuda_runtime", GRT_CUPTI_CALL}, {"cuda_driver", GRT_CUPTI_CALL}, {"Kernel", GRT_CUPTI_KERNEL},
+	{"Memcpy", GRT_CUPTI_COPY},	  {"Memset", GRT_CUPTI_SET},	   {"Runtime", GRT_CUPTI_CALL},
+};
+
+/* Of "Memcpy HtoD (Pageable -> Device)" the direction. */
+static struct grt_span direction(struct grt_span name)
+{
+	static const char word[] = "Memcpy ";
+	const char *end;
+
+	if (name.len < sizeof(word) - 1 || memcmp(name.at, word, sizeof(word) - 1))
+		return name;
+	name.at += sizeof(word) - 1;
+	name.len -= sizeof(word) - 1;
+	end = memchr(name.at, ' ', name.len);
+	if (end)
+		name.len = (size_t)(end - name.at);
+	return name;
+}
+
+static const struct category *category_of(const struct event *e)
+{
+	for (size_t i = 0; i < sizeof(categories) / sizeof(categories[0]); i++)
+		if (!strcmp(e->category, categories[i].name))
+			return &categories[i];
+	return NULL;
+}
+
+static int hand_out(struct reader *r, const struct event *e)
+{
+	const struct category *c = category_of(e);
+	struct grt_cupti_record rec = {.start = e->ts,
+				       .correlation = e->correlation,
+				       .tid = e->tid,
+				       .bytes = e->bytes,
+				       .device = e->device,
+				       .stream = e->stream,
+				       .graph = e->graph,
+				       .name = {r->name.at, r->name.len}};
+
+	r->count->lines++;
+	if (!c || strcmp(e->phase, "X")) {
+		r->count->other++;
+		return 0;
+	}
+	if (!e->timed || !e->lasting || __builtin_add_overflow(e->ts, e->dur, &rec.end)) {
+		if (!r->count->bad++)
+			r->count->first_bad = r->count->lines;
+		return 0;
+	}
+	r->count->records++;
+	rec.kind = c->kind;
+	if (c->kind == GRT_CUPTI_COPY)
+		rec.name = direction(rec.name);
+	return r->record(r->arg, &rec);
+}
+
+/* The events of an array whose bracket is behind; a bare one may end anywhere between them. */
+static int take_events(struct reader *r, bool bare)
+{
+	struct event e;
+	int ret = 0;
+
+	if (take_char(r, ']'))
+		return 0;
+	do {
+		if (bare && (peek_word(r) == ']' || peek(r) < 0))
+			break;
+		if (peek_word(r) != '{') {
+			if (!skip_value(r))
+				return -EPROTO;
+			continue;
+		}
+		e = (struct event){.phase = ""};
+		r->name.len = 0;
+		if (!take_char(r, '{') || !take_object(r, &e, false))
+			return -EPROTO;
+		ret = hand_out(r, &e);
+	} while (!ret && take_char(r, ','));
+	if (ret)
+		return ret;
+	return take_char(r, ']') || (bare && peek_word(r) < 0) ? 0 : -EPROTO;
+}
+
+static int take_trace(struct reader *r)
+{
+	char key[KEY_MAX];
+	int ret = 0;
+
+	if (take_char(r, '['))
+		return take_events(r, true);
+	if (!take_char(r, '{'))
+		return -EPROTO;
+	if (take_char(r, '}'))
+		return 0;
+	do {
+		if (!take_short(r, key, sizeof(key)) || !take_char(r, ':'))
+			return -EPROTO;
+		if (!strcmp(key, "traceEvents") && take_char(r, '['))
+			ret = take_events(r, false);
+		else if (!skip_value(r))
+			ret = -EPROTO;
+	} while (!ret && take_char(r, ','));
+	return ret ? ret : take_char(r, '}') ? 0 : -EPROTO;
+}
+
+/* ------------------------------------------------------------------ files */
+
+static bool is_gzip(const char *head, size_t len)
+{
+	return len >= 2 && !memcmp(head, "\x1f\x8b", 2);
+}
+
+bool grt_gpu_json_takes(const char *head, size_t len)
+{
+	size_t i = 0;
+
+	while (i < len && strchr(" \t\r\n", head[i]) && head[i])
+		i++;
+	return is_gzip(head, len) || (i < len && (head[i] == '{' || head[i] == '['));
+}
+
+/* A copy of the descriptor is read through zlib where it begins like gzip. */
+static int open_gzip(struct reader *r)
+{
+	char head[2];
+
+	if (pread(r->fd, head, sizeof(head), lseek(r->fd, 0, SEEK_CUR)) != sizeof(head) || !is_gzip(head, 2))
+		return 0;
+#ifdef GRT_HAVE_ZLIB
+	int copy = dup(r->fd);
+
+	r->gz = copy < 0 ? NULL : gzdopen(copy, "rb");
+	if (!r->gz && copy >= 0)
+		close(copy);
+	return r->gz ? 0 : -ENOMEM;
+#else
+	return -ENOSYS;
+#endif
+}
+
+int grt_gpu_json_read(int fd, struct grt_cupti_count *count,
+		      int (*record)(void *arg, const struct grt_cupti_record *r), void *arg)
+{
+	struct reader r = {.fd = fd, .count = count, .record = record, .arg = arg};
+	int ret;
+
+	r.buf = malloc(CHUNK);
+	r.name = (struct text){.at = malloc(GRT_GPU_JSON_NAME_MAX), .room = GRT_GPU_JSON_NAME_MAX};
+	ret = r.buf && r.name.at ? open_gzip(&r) : -ENOMEM;
+	if (!ret)
+		ret = take_trace(&r);
+	if (r.error)
+		ret = r.error;
+#ifdef GRT_HAVE_ZLIB
+	if (r.gz)
+		gzclose(r.gz);
+#endif
+	free(r.buf);
+	free(r.name.at);
+	return ret;
+}

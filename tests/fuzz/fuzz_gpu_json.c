@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * libFuzzer target: traces of CUDA as JSON. Bytes below 128 stand for themselves and
+ * the others for the words of such a trace. Nothing is handed out that was not
+ * counted, ends before it begins, or has a name that is too long.
+ */
+#define _GNU_SOURCE 1
+#include "readers/gpu_json.h"
+#include "words.h"
+
+static const char *const word[] = {
+	"{\"traceEvents\":[",
+	"{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"k\",\"ts\":1.5,\"dur\":2,\"tid\":7,\"args\":{",
+	"{\"ph\":\"X\",\"cat\":\"gpu_memcpy\",\"name\":\"Memcpy HtoD (Pageable -> Device)\",",
+	"\"cat\":\"cuda_runtime\",",
+	"\"correlation\":",
+	"\"stream\":",
+	"\"bytes\":",
+	"\"ts\":",
+	"\"dur\":",
+	"1694039969479080.123",
+	"18446744073709551615",
+	"-1",
+	"1e9",
+	"\"\\ud83d\\ude00\"",
+	"\"\\u0000\"",
+	"null",
+	"}}",
+	"},",
+	"]}",
+	"{\"a\":[{\"b\":[1,2,{}]}]},",
+};
+
+static int on_record(void *arg, const struct grt_cupti_record *r)
+{
+	uint64_t *n = arg;
+
+	CHECK(r->end >= r->start && r->kind < GRT_CUPTI_OTHER);
+	CHECK(r->name.len <= GRT_GPU_JSON_NAME_MAX);
+	++*n;
+	return 0;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static const struct words words = WORDS("", word);
+	static char text[65536];
+	struct grt_cupti_count count = {0};
+	size_t len = spell(&words, data, size, text, sizeof(text));
+	int fd = memfd_create("fuzz", MFD_CLOEXEC);
+	uint64_t n = 0;
+
+	CHECK(fd >= 0 && write(fd, text, len) == (ssize_t)len && !lseek(fd, 0, SEEK_SET));
+	grt_gpu_json_read(fd, &count, on_record, &n);
+	CHECK(n == count.records && count.records + count.bad + count.other == count.lines);
+	close(fd);
+	return 0;
+}
