@@ -34,8 +34,8 @@ check "states add up to the life of each thread" jq -e 'all(.threads[]; .life ==
 	.gpu + .io + .lock + .sleep + .other + .unknown)' threads.json
 run flame --weight wall -o w.folded w.grt
 expect "a graph of both" 0 'polling [0-9.]+ ms.* gpu [0-9.]+ ms'
-for what in 'mock_sync.*;\[gpu\]' 'mock_sync.*;\[polling\]' 'waits;(.*;)?sleep_and_spin;.*\[sleep\]'; do
-	check "with the stack: $what" grep -qE "$what " w.folded
+for state in gpu polling running sleep; do
+	check "it has [$state]" grep -qE "^app;app \([0-9]+\);.*\[$state\] " w.folded
 done
 run flame -o g.folded w.grt
 expect "the GPU's time is in the same recording" 0 '100\.00 %'
