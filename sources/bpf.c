@@ -986,7 +986,7 @@ int bpf_start(void *state, struct grt_err *err)
 	if (!ret)
 		ret = attach_probes(c, err);
 	if (!ret && c->kind->begun)
-		c->kind->begun(c, (pid_t)c->config.pid);
+		c->kind->begun(c, &c->config);
 	return ret;
 }
 
@@ -1155,7 +1155,7 @@ int bpf_stop(void *state, struct grt_err *err)
 	if (!ret && c->kind->decoder && c->kind->decoder->end)
 		ret = c->kind->decoder->end(c->own);
 	if (!ret && c->kind->over)
-		ret = c->kind->over(c, end);
+		ret = c->kind->over(c, &c->config, end);
 	if (ret)
 		return grt_err_set(err, ret, strerror(-ret), NULL, "cannot read the BPF ring buffer");
 	read_counts(c);

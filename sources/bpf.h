@@ -67,7 +67,7 @@ struct bpf_probes {
  * @probes: for functions; NULL: it has none
  * @decoder: for programs whose records are no events; NULL: theirs are
  * @complete: gives an event of the programs what only user space knows; may be NULL
- * @begun: the programs are attached; @pid as in struct source_setup; may be NULL
+ * @begun: the programs are attached; may be NULL
  * @over: they are no more: puts in what the end of the recording cuts off, with bpf_offer();
  *	@end is when that was, ns. Return: 0 or -errno; may be NULL
  * @points: for programs of the section "uprobe", of which there are @n_points
@@ -80,8 +80,8 @@ struct bpf_kind {
 	const struct bpf_probes *probes;
 	const struct bpf_decoder *decoder;
 	void (*complete)(struct grt_event *e);
-	void (*begun)(void *capture, pid_t pid);
-	int (*over)(void *capture, uint64_t end);
+	void (*begun)(void *capture, const struct bpf_config *config);
+	int (*over)(void *capture, const struct bpf_config *config, uint64_t end);
 	const struct bpf_point *points;
 	unsigned int n_points;
 };

@@ -248,31 +248,43 @@ static int tell_thread(void *capture, const struct bpf_thread *t, uint32_t tid, 
 	return bpf_offer(capture, &e.e, 0, names.comm[0] ? &names : NULL);
 }
 
-/* Whom the programs have seen in the meantime, they know better. */
-static void add_thread(void *capture, int map, pid_t pid, pid_t tid)
+/* Whether --comm has it. */
+static bool is_named(const struct bpf_config *config, uint32_t pid, uint32_t tid)
 {
+	char comm[BPF_COMM];
+
+	if (!config->comm[0])
+		return true;
+	read_line((pid_t)pid, (pid_t)tid, "comm", comm, sizeof(comm));
+	return !strcmp(comm, config->comm);
+}
+
+/* Whom the programs have seen in the meantime, they know better. */
+static void add_thread(void *capture, const struct bpf_config *config, int map, pid_t tid)
+{
+	pid_t pid = (pid_t)config->pid;
 	struct bpf_thread t = {.pid = (uint32_t)pid, .fd = UINT32_MAX, .since = now_ns()};
 	uint32_t key = (uint32_t)tid;
 
 	t.on = !is_asleep(pid, tid, &t.state);
 	t.call = t.on ? -1 : call_of(pid, tid);
 	t.reason = t.on ? GRT_THREAD_RUNNABLE : GRT_THREAD_UNKNOWN;
-	if (!bpf_map_update_elem(map, &key, &t, BPF_NOEXIST))
+	if (!bpf_map_update_elem(map, &key, &t, BPF_NOEXIST) && is_named(config, t.pid, key))
 		tell_thread(capture, &t, key, t.on ? GRT_THREAD_SEEN_ON : GRT_THREAD_SEEN_OFF, t.since);
 }
 
-static void begun(void *capture, pid_t pid)
+static void begun(void *capture, const struct bpf_config *config)
 {
 	int map = bpf_own_map(capture, "threads"), tid;
 	char path[64];
 	struct dirent *d;
 	DIR *dir;
 
-	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
-	dir = pid ? opendir(path) : NULL;
+	snprintf(path, sizeof(path), "/proc/%u/task", config->pid);
+	dir = config->pid ? opendir(path) : NULL;
 	while (dir && (d = readdir(dir)))
 		if (sscanf(d->d_name, "%d", &tid) == 1)
-			add_thread(capture, map, pid, tid);
+			add_thread(capture, config, map, tid);
 	if (dir)
 		closedir(dir);
 }
@@ -302,7 +314,7 @@ static int tell_off(void *capture, uint32_t tid, const struct bpf_thread *t, uin
 	return bpf_offer(capture, &e.e, 0, NULL);
 }
 
-static int over(void *capture, uint64_t end)
+static int over(void *capture, const struct bpf_config *config, uint64_t end)
 {
 	int map = bpf_own_map(capture, "threads"), ret = 0;
 	uint32_t tid, *last = NULL, next;
@@ -312,7 +324,7 @@ static int over(void *capture, uint64_t end)
 	while (!ret && !bpf_map_get_next_key(map, last, &next)) {
 		tid = next;
 		last = &tid;
-		if (bpf_map_lookup_elem(map, &tid, &t))
+		if (bpf_map_lookup_elem(map, &tid, &t) || !is_named(config, t.pid, tid))
 			continue;
 		time = t.since > end ? t.since : end;
 		ret = t.on ? tell_thread(capture, &t, tid, GRT_THREAD_LEFT_ON, time)
@@ -323,14 +335,14 @@ static int over(void *capture, uint64_t end)
 
 #else
 
-static void begun(void *capture, pid_t pid)
+static void begun(void *capture, const struct bpf_config *config)
 {
-	(void)capture, (void)pid;
+	(void)capture, (void)config;
 }
 
-static int over(void *capture, uint64_t end)
+static int over(void *capture, const struct bpf_config *config, uint64_t end)
 {
-	(void)capture, (void)end;
+	(void)capture, (void)config, (void)end;
 	return 0;
 }
 

@@ -146,6 +146,11 @@ check "its states add up to what was seen of it" whole
 check "a thread that sleeps at the end has its wait" test "$(seen locked lock)" -gt 0
 check "its end is not in the trace" test "$("$GRTRACE" dump --type off_cpu run.grt | grep -c 'over=0')" -ge 3
 wait
+"$threads" 2000 >/dev/null &
+run record -e sched -d 1 -p $! --comm locked -o run.grt
+check "--comm and -p: only this thread, from its first to its last record" \
+	test "$("$GRTRACE" dump --type off_cpu,thread run.grt | grep -oE '\([a-z]+\)' | sort -u)" = "(locked)"
+wait
 sleep 60 &
 run record -e sched -d 1 -p $! -o run.grt
 "$GRTRACE" report --by thread --json run.grt >threads.json

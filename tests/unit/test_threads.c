@@ -203,6 +203,9 @@ static void broken(void **state)
 /* A number is used again, also by another process. */
 static void reused(void **state)
 {
+	const struct grt_ev_thread other = {
+		.e = {.time = 300, .type = GRT_EV_THREAD, .size = sizeof(other), .pid = 9, .tid = 8},
+		.what = GRT_THREAD_NAMED};
 	struct both b;
 
 	(void)state;
@@ -213,7 +216,7 @@ static void reused(void **state)
 	name(&b, 8, "second");
 	THREAD(&b, 200, 8, MADE);
 	OFF(&b, 8, 200, 205, 1, RUNNABLE);
-	PUT(&b, THREAD, thread, 300, 8, .e.pid = 9, .what = GRT_THREAD_NAMED);
+	put(&b, &other.e);
 	HAS(&b, 0, 100, 110, [GRT_THREAD_RUNNING] = 10);
 	HAS(&b, 1, 200, 205, [GRT_THREAD_RUNNABLE] = 5);
 	assert_int_equal(grt_threads_at(b.threads, 2)->pid, 9);

@@ -15,6 +15,7 @@ calls=$GRTRACE_BUILD/tests/vm/device_calls
 has_event() { # SECTION
 	case $1 in
 	tp/*) [ -e "$tracefs/events/${1#tp/}" ] ;;
+	perf_event) true ;;
 	raw_tp/*) compgen -G "$tracefs/events/*/${1#raw_tp/}" >/dev/null ;;
 	esac
 }
@@ -111,10 +112,11 @@ every_source_loads() {
 	source_loads nvsched "" nvsched
 	source_loads ioctl "" ioctl
 	source_loads fence "--driver nouveau" fence
+	source_loads sched "-p 1" sched
 	output=$(cut -d ' ' -f 1 /mnt/lists/programs | sort -u | tr '\n' ' ')
 	# drm_format: see nobtf.sh
 	check "there is no other object" \
-		test "$output" = "amdgpu dma_fence drm_format drm_sched fence i915 ioctl nvidia nvsched vblank virtio_gpu "
+		test "$output" = "amdgpu dma_fence drm_format drm_sched fence i915 ioctl nvidia nvsched sched vblank virtio_gpu "
 	record_layout
 	run record -e drm --driver i915 -o driver.grt -d 0.5
 	expect "drm for one driver" 0 'events, 0 lost'

@@ -179,6 +179,36 @@ static void signals(void)
 	launches(number);
 }
 
+/* 100 ms of the CPU's time. */
+static void spin(void)
+{
+	struct timespec begun, now;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &begun);
+	do
+		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	while ((now.tv_sec - begun.tv_sec) * 1000000000L + now.tv_nsec - begun.tv_nsec < 100000000L);
+}
+
+static void sleep_and_spin(void)
+{
+	pause_ms(100);
+	spin();
+}
+
+/* Sleeps and runs outside of a call that waits, in it, and in one that does not wait. */
+static void waits(void)
+{
+	launches(1);
+	sleep_and_spin();
+	mock.in_sync = sleep_and_spin;
+	mock_sync(CUPTI_DOMAIN_RUNTIME, 165, 126);
+	mock_sync(CUPTI_DOMAIN_RUNTIME, 131, 126);
+	mock.in_sync = NULL;
+	sleep_and_spin();
+	launches(1);
+}
+
 /* What a launch costs with nothing behind it, ns. */
 static void speed(void)
 {
@@ -254,6 +284,8 @@ static void play(const char *scene)
 			launches(1), pause_ms(10);
 	else if (!strcmp(scene, "paths"))
 		paths();
+	else if (!strcmp(scene, "waits"))
+		waits();
 	else if (!strcmp(scene, "speed"))
 		speed();
 	else

@@ -371,7 +371,9 @@ void mock_sync(int domain, uint32_t number, uint32_t inner)
 				  .stream = 7,
 				  .event = CUPTI_NONE};
 	r.s.start = stamp();
-	r.s.end = r.s.start + 200;
+	if (mock.in_sync)
+		mock.in_sync();
+	r.s.end = mock.in_sync ? stamp() : r.s.start + 200;
 	tell_gpu("sync", c.correlation, r.s.start, r.s.end, "-", 3);
 	put(&r, CUPTI_KIND_SYNCHRONIZATION);
 	end(&c);

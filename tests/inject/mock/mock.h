@@ -25,6 +25,7 @@
  * @reverse: completed buffers come back in reverse order, and with a delay
  * @buffer_limit: bytes of a buffer that are used, 0: all
  * @dropped: records that CUPTI says it has lost
+ * @in_sync: what a call that waits does meanwhile; NULL: nothing
  */
 struct mock {
 	uint32_t version;
@@ -34,6 +35,7 @@ struct mock {
 	bool reverse;
 	size_t buffer_limit;
 	size_t dropped;
+	void (*in_sync)(void);
 	cupti_callback_fn callback;
 	bool wanted[4][CALL_MAX];
 	bool kinds[64];
