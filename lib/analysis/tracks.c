@@ -916,16 +916,23 @@ static int end_life(struct grt_tracks *t, const struct grt_event *e, const struc
 	return draw(t, k, &i, a);
 }
 
+/* One that nobody has answered, but that counts as made, has a timeslice. */
+static bool is_made(const struct grt_event *e)
+{
+	const struct grt_ev_tsg_init *x = (const struct grt_ev_tsg_init *)e;
+
+	return e->type == GRT_EV_TSG_INIT && (!x->status || x->timeslice);
+}
+
 /* A group whose making is not in the trace begins with the first that is heard of it. */
 static int on_tsg(struct grt_tracks *t, const struct grt_event *e)
 {
 	struct grt_key key = life_key(e);
 	struct life *life = grt_keyed_find(&t->lives, &key);
-	bool made = e->type == GRT_EV_TSG_INIT && !((const struct grt_ev_tsg_init *)e)->status;
 	void *found;
 	int ret = 0;
 
-	if (!life && made) {
+	if (!life && is_made(e)) {
 		ret = grt_keyed_get(&t->lives, &key, &found);
 		if (ret)
 			return ret == -ENOSPC ? draw(t, NULL, &(struct grt_track_item){0}, NULL) : ret;

@@ -13,6 +13,7 @@
  *	-p	  prints the client's handle and waits for a line before it ends
  *	-s	  the short NVOS21	 -x	each ioctl in its wrapper
  *	-e END	  how it ends: free, client, device, space, close, exit (default), kill, exec,
+ *		  run (the same process runs what NV_RUN says, with the file open),
  *		  fork (a child has the file a while longer), dup (its groups live on in another client)
  *	PART	  groups, alone (a channel without a group), old (uses handles it never made),
  *		  hostile (pointers and sizes that lead nowhere), failed, monitor (controls of no interest)
@@ -337,6 +338,14 @@ static void end_exec(void)
 	execl("/bin/sleep", "sleep", "0.3", NULL);
 }
 
+static void end_run(void)
+{
+	const char *command = getenv("NV_RUN");
+
+	fcntl(fd, F_SETFD, 0);
+	execl("/bin/sh", "sh", "-c", command ? command : "exit 2", NULL);
+}
+
 /* A child has the file 0.4 s longer. */
 static void end_fork(void)
 {
@@ -371,7 +380,7 @@ static const struct {
 	void (*end)(void);
 } ends[] = {{"free", end_free},	  {"client", end_client}, {"device", end_device}, {"space", end_space},
 	    {"close", end_close}, {"exit", end_exit},	  {"kill", end_kill},	  {"exec", end_exec},
-	    {"fork", end_fork},	  {"dup", end_dup}};
+	    {"fork", end_fork},	  {"dup", end_dup},	  {"run", end_run}};
 
 static void end(void)
 {
