@@ -33,6 +33,7 @@ struct kmod_settings;
  * @refused: of `nvsched`: calls that failed, too
  * @user_stack, @kernel_stack: CPU stacks are wanted at each SUBMIT
  * @stack: how, as the option says; NULL: without it
+ * @uprobes: of `uprobe`: LIB:SYMBOL, ended by NULL; may be NULL
  * @program: a program will be started
  * @ring_base: numbers of rings begin here, so that sources do not share them
  * @covered: whether another source of this recording tells of this driver's
@@ -54,6 +55,7 @@ struct source_setup {
 	bool user_stack;
 	bool kernel_stack;
 	const char *stack;
+	const char *const *uprobes;
 	bool program;
 	uint32_t ring_base;
 	bool (*covered)(void *arg, const char *driver);

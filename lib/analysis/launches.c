@@ -27,19 +27,20 @@ struct caller {
 
 /** struct entry - a launch; @seen: something came of it */
 struct entry {
-	uint64_t begin;
 	uint32_t node;
 	uint32_t caller : 31;
 	uint32_t seen : 1;
 };
 
-/** struct page - launches of PAGE_IDS ids; @place: in @entry, of those that are @present */
+/** struct page - launches of PAGE_IDS ids; @place: in @entry and @begin, of those that are @present; @begin:
+ * NULL where nobody wants it */
 struct page {
 	uint32_t image;
 	uint64_t number;
 	uint16_t used;
 	uint16_t room;
 	struct entry *entry;
+	uint64_t *begin;
 	uint8_t place[PAGE_IDS];
 	uint64_t present[PAGE_IDS / 64];
 };
@@ -137,37 +138,54 @@ static struct page *add_page(struct grt_launches *l, uint32_t image, uint64_t co
 	return p;
 }
 
-static struct entry *find_entry(const struct grt_launches *l, uint32_t image, uint64_t correlation)
+/* Return: its place in *@page, or -1 where there is none */
+static int find_entry(const struct grt_launches *l, uint32_t image, uint64_t correlation, struct page **page)
 {
-	const struct page *p = correlation ? find_page(l, image, correlation) : NULL;
 	unsigned int at = correlation % PAGE_IDS;
 
-	if (!p || !(p->present[at / 64] >> at % 64 & 1))
-		return NULL;
-	return &p->entry[p->place[at]];
+	*page = correlation ? find_page(l, image, correlation) : NULL;
+	if (!*page || !((*page)->present[at / 64] >> at % 64 & 1))
+		return -1;
+	return (*page)->place[at];
 }
 
-static int add_entry(struct grt_launches *l, uint32_t image, uint64_t correlation, const struct entry *e)
+static bool page_room(struct page *p, bool begin)
 {
-	struct page *p = find_page(l, image, correlation);
-	unsigned int at = correlation % PAGE_IDS, room;
+	unsigned int room = p->room ? 2U * p->room : 16;
 	struct entry *more;
+	uint64_t *begins;
+
+	if (p->used < p->room)
+		return true;
+	more = realloc(p->entry, room * sizeof(*more));
+	if (!more)
+		return false;
+	p->entry = more;
+	if (begin) {
+		begins = realloc(p->begin, room * sizeof(*begins));
+		if (!begins)
+			return false;
+		p->begin = begins;
+	}
+	p->room = (uint16_t)room;
+	return true;
+}
+
+static int add_entry(struct grt_launches *l, uint32_t image, const struct grt_ev_launch *e,
+		     const struct entry *entry)
+{
+	struct page *p = find_page(l, image, e->correlation);
+	unsigned int at = e->correlation % PAGE_IDS;
 
 	if (!p)
-		p = add_page(l, image, correlation);
-	if (!p)
+		p = add_page(l, image, e->correlation);
+	if (!p || !page_room(p, !l->sink.no_begin))
 		return -ENOMEM;
-	if (p->used == p->room) {
-		room = p->room ? 2U * p->room : 16;
-		more = realloc(p->entry, room * sizeof(*more));
-		if (!more)
-			return -ENOMEM;
-		p->entry = more;
-		p->room = (uint16_t)room;
-	}
 	p->present[at / 64] |= 1ULL << at % 64;
 	p->place[at] = (uint8_t)p->used;
-	p->entry[p->used++] = *e;
+	if (p->begin)
+		p->begin[p->used] = e->begin;
+	p->entry[p->used++] = *entry;
 	return 0;
 }
 
@@ -199,15 +217,16 @@ static int intern_caller(struct grt_launches *l, const struct caller *k, uint32_
 	return grt_index_add(&l->caller_index, tag, *number);
 }
 
-static struct grt_launch launch_of(const struct grt_launches *l, uint32_t image, uint64_t correlation,
-				   const struct entry *e)
+static struct grt_launch launch_of(const struct grt_launches *l, const struct page *p, uint64_t correlation,
+				   int place)
 {
+	const struct entry *e = &p->entry[place];
 	const struct caller *c = &l->caller[e->caller];
 
 	return (struct grt_launch){
-		.image = l->images.image[image],
+		.image = l->images.image[p->image],
 		.correlation = correlation,
-		.begin = e->begin,
+		.begin = p->begin ? p->begin[place] : 0,
 		.node = e->node,
 		.tid = c->tid,
 		.context = c->context,
@@ -249,22 +268,26 @@ static void count_how(struct grt_launches *l, const struct grt_event *e, enum gr
 	l->count.with_stack += stack;
 }
 
-static int hand_out(struct grt_launches *l, const struct grt_event *e, uint32_t image, struct entry *entry,
-		    enum grt_launched_how how)
+static int hand_out_alone(struct grt_launches *l, const struct grt_event *e, uint32_t image,
+			  enum grt_launched_how how)
+{
+	count_how(l, e, how, false);
+	return l->sink.work ? l->sink.work(l->sink.arg, e, l->images.image[image], NULL, how) : 0;
+}
+
+static int hand_out(struct grt_launches *l, const struct grt_event *e, struct page *p, int place)
 {
 	struct grt_launch launch;
 
 	/* one that came behind the launch: their stamps are of two clocks */
-	if (entry && !entry->node)
-		entry->node = grt_images_stack(&l->images, image, correlation_of(e));
-	count_how(l, e, how, entry && entry->node);
-	if (entry) {
-		entry->seen = true;
-		launch = launch_of(l, image, correlation_of(e), entry);
-	}
+	if (!p->entry[place].node)
+		p->entry[place].node = grt_images_stack(&l->images, p->image, correlation_of(e));
+	count_how(l, e, GRT_LAUNCHED_MATCHED, p->entry[place].node);
+	p->entry[place].seen = true;
 	if (!l->sink.work)
 		return 0;
-	return l->sink.work(l->sink.arg, e, l->images.image[image], entry ? &launch : NULL, how);
+	launch = launch_of(l, p, correlation_of(e), place);
+	return l->sink.work(l->sink.arg, e, launch.image, &launch, GRT_LAUNCHED_MATCHED);
 }
 
 static int keep_waiting(struct grt_launches *l, const struct grt_event *e, uint32_t image)
@@ -307,16 +330,17 @@ static void count_work(struct grt_launches *l, const struct grt_event *e)
 static int take_work(struct grt_launches *l, const struct grt_event *e)
 {
 	struct grt_image *i = grt_images_of(&l->images, e->pid);
-	struct entry *entry;
+	struct page *p;
+	int place;
 
 	if (!i)
 		return -ENOMEM;
 	count_work(l, e);
-	entry = find_entry(l, i->number, correlation_of(e));
-	if (entry)
-		return hand_out(l, e, i->number, entry, GRT_LAUNCHED_MATCHED);
+	place = find_entry(l, i->number, correlation_of(e), &p);
+	if (place >= 0)
+		return hand_out(l, e, p, place);
 	if (is_by_gpu(e))
-		return hand_out(l, e, i->number, NULL, GRT_LAUNCHED_BY_GPU);
+		return hand_out_alone(l, e, i->number, GRT_LAUNCHED_BY_GPU);
 	return keep_waiting(l, e, i->number);
 }
 
@@ -332,7 +356,8 @@ static int take_launch(struct grt_launches *l, const struct grt_ev_launch *e)
 			   .kind = row ? row->kind : GRT_CUDA_KIND_NONE,
 			   .failed = e->result != 0,
 			   .captured = e->e.flags & GRT_FLAG_CAPTURED};
-	struct entry entry = {.begin = e->begin, .node = e->node};
+	struct entry entry = {.node = e->node};
+	struct page *p;
 	uint32_t caller;
 
 	if (i && !entry.node)
@@ -343,11 +368,11 @@ static int take_launch(struct grt_launches *l, const struct grt_ev_launch *e)
 	l->count.launches++;
 	l->count.failed += c.failed;
 	l->count.captured += c.captured;
-	if (find_entry(l, i->number, e->correlation)) {
+	if (find_entry(l, i->number, e->correlation, &p) >= 0) {
 		l->count.doubled++;
 		return 0;
 	}
-	return add_entry(l, i->number, e->correlation, &entry);
+	return add_entry(l, i->number, e, &entry);
 }
 
 static bool is_work(uint16_t type)
@@ -369,24 +394,32 @@ int grt_launches_event(struct grt_launches *l, const struct grt_event *e)
 static int end_waits(struct grt_launches *l)
 {
 	struct waiting *w = l->waiting;
-	struct entry *entry;
-	int ret = 0;
+	struct page *p;
+	int ret = 0, place;
 
 	for (; w < l->waiting + l->waits && !ret; w++) {
-		entry = find_entry(l, w->image, correlation_of(&w->e));
-		ret = hand_out(l, &w->e, w->image, entry,
-			       entry ? GRT_LAUNCHED_MATCHED : GRT_LAUNCHED_UNKNOWN);
+		place = find_entry(l, w->image, correlation_of(&w->e), &p);
+		ret = place >= 0 ? hand_out(l, &w->e, p, place)
+				 : hand_out_alone(l, &w->e, w->image, GRT_LAUNCHED_UNKNOWN);
 	}
 	l->waits = 0;
 	return ret;
 }
 
+/* A function that was probed is called for itself: nothing comes of it. */
+static int end_probed(struct grt_launches *l, const struct grt_launch *launch)
+{
+	l->count.probed++;
+	return l->sink.nothing ? l->sink.nothing(l->sink.arg, launch) : 0;
+}
+
 static int end_launch(struct grt_launches *l, const struct page *p, unsigned int at)
 {
-	const struct entry *e = &p->entry[p->place[at]];
-	struct grt_launch launch = launch_of(l, p->image, p->number << PAGE_BITS | at, e);
+	struct grt_launch launch = launch_of(l, p, p->number << PAGE_BITS | at, p->place[at]);
 
-	if (e->seen || launch.failed || launch.captured ||
+	if (launch.call == GRT_CUDA_PROBED)
+		return end_probed(l, &launch);
+	if (p->entry[p->place[at]].seen || launch.failed || launch.captured ||
 	    (launch.kind != GRT_CUDA_KIND_KERNEL && launch.kind != GRT_CUDA_KIND_GRAPH))
 		return 0;
 	l->count.nothing++;
@@ -442,6 +475,7 @@ void grt_launches_free(struct grt_launches *l)
 		return;
 	for (uint32_t i = 0; i < l->pages; i++) {
 		free(l->page[i]->entry);
+		free(l->page[i]->begin);
 		free(l->page[i]);
 	}
 	free(l->page);

@@ -8,8 +8,13 @@
 
 enum { DOMAIN_RUNTIME = 0, DOMAIN_DRIVER = GRT_CUDA_DRIVER };
 
-static const struct grt_cuda_call calls[] = {
-#define GRT_CUDA_CALL(DOMAIN, number, KIND, name) {DOMAIN_##DOMAIN | (number), GRT_CUDA_KIND_##KIND, #name},
+/* Numbers of a domain are below this: the runtime's come first, then the driver's. */
+#define NUMBERS 2048U
+
+static const struct grt_cuda_call calls[2 * NUMBERS] = {
+#define GRT_CUDA_CALL(DOMAIN, number, KIND, name)                                                         \
+	[(DOMAIN_##DOMAIN ? NUMBERS : 0) + (number)] = {DOMAIN_##DOMAIN | (number), GRT_CUDA_KIND_##KIND, \
+							#name},
 #include <grtrace/cuda_calls.def>
 #undef GRT_CUDA_CALL
 };
@@ -19,10 +24,9 @@ static const char *const copies[] = {"?",    "HtoD", "DtoH", "HtoA", "AtoH", "At
 
 const struct grt_cuda_call *grt_cuda_call(uint32_t call)
 {
-	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
-		if (calls[i].call == call)
-			return &calls[i];
-	return NULL;
+	uint32_t number = call & ~GRT_CUDA_DRIVER, at = number + (call & GRT_CUDA_DRIVER ? NUMBERS : 0);
+
+	return number < NUMBERS && calls[at].name ? &calls[at] : NULL;
 }
 
 const char *grt_cuda_copy_name(uint32_t kind)

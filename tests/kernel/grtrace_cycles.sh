@@ -1,4 +1,4 @@
-#!/bin/sh
+#!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
 # Loads and unloads the modules over and over while a program renders, in
@@ -10,6 +10,8 @@
 
 # shellcheck source=tests/kernel/common
 . "$(dirname "$0")/common"
+# shellcheck source=tests/kernel/pause
+. "$(dirname "$0")/pause"
 cycles=${CYCLES:-20}
 render=${RENDER:-kmscube -c 1000000}
 need_root_and_modules
@@ -34,9 +36,9 @@ exec 3<>/run/grtrace_cycles.in
 # time for anything else, and each module then takes seconds to load.
 pace() { # PID
 	while kill -STOP "$1"; do
-		sleep 0.06
+		pause 0.1
 		kill -CONT "$1"
-		sleep 0.03
+		pause 0.15
 	done
 } 2>/dev/null
 
@@ -59,11 +61,14 @@ load_both() { # PARAMETERS of grtrace
 
 # At least one whole job must come by.
 wait_for_jobs() {
-	for try in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30; do
-		[ "$(sed -n 's/^complete //p' "$D/events_by_type")" = 0 ] || return 0
-		sleep 0.2
+	local name number
+	for try in {1..150}; do
+		while read -r name number; do
+			[ "$name" != complete ] || [ "$number" = 0 ] || return 0
+		done <"$D/events_by_type"
+		pause 0.1
 	done
-	fail "no job was seen in $((try / 5)) s"
+	fail "no job was seen in $((try / 10)) s"
 }
 
 unload_both() {
@@ -108,7 +113,7 @@ cycle_reader() {
 cycle_late() {
 	load_both enable=1
 	unload grtrace_virtio_gpu || fail "the adapter does not unload"
-	sleep 0.1
+	pause 0.1
 	load grtrace_virtio_gpu || fail "the adapter does not load again"
 	wait_for_jobs
 	unload_both

@@ -1,4 +1,4 @@
-#!/bin/sh
+#!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
 # Loads and unloads every module that was built, in random order, while the
@@ -11,6 +11,8 @@
 # shellcheck disable=SC2317
 # shellcheck source=tests/kernel/common
 . "$(dirname "$0")/common"
+# shellcheck source=tests/kernel/pause
+. "$(dirname "$0")/pause"
 cycles=${CYCLES:-20}
 seed=${SEED:-$$}
 run=${RUN:-softgpu-run}
@@ -29,16 +31,21 @@ fail() { # WHAT
 cycle $cycle: $1"
 }
 
-# The words on standard input in an order that SEED, cycle and TIME make again.
-shuffled() { # TIME
-	awk -v seed=$((seed * 100000 + cycle * 10 + $1)) 'BEGIN { srand(seed); rand() } { print rand(), $1 }' |
-		sort | cut -d ' ' -f 2
-}
-
 # All but grtrace itself, which the others need.
-others() {
-	for module in "$modules"/grtrace_*.ko; do
-		basename "$module" .ko
+others=()
+for module in "$modules"/grtrace_*.ko; do
+	module=${module##*/}
+	others+=("${module%.ko}")
+done
+
+# Puts them into `order`, one that SEED, cycle and TIME make again.
+shuffle() { # TIME
+	local i j
+	RANDOM=$((seed * 1000 + cycle * 10 + $1))
+	order=("${others[@]}")
+	for ((i = ${#order[@]} - 1; i > 0; i--)); do
+		j=$((RANDOM % (i + 1)))
+		module=${order[i]} order[i]=${order[j]} order[j]=$module
 	done
 }
 
@@ -49,8 +56,10 @@ write_events() {
 		echo "submit ring=3 ctx=77 seqno=1 count=50
 commit ctx=77 seqno=1 count=50
 complete ctx=77 seqno=1 count=50" >"$D/emit"
-		cat "$D/stats" /proc/grtrace_stats "$D/aggregator_stats" "$D/sampling_stats" "$D/filter_stats"
-		sleep 0.3
+		for file in "$D/stats" /proc/grtrace_stats "$D/aggregator_stats" "$D/sampling_stats" "$D/filter_stats"; do
+			mapfile <"$file"
+		done
+		pause 0.3
 	done >/dev/null 2>&1
 }
 
@@ -60,7 +69,7 @@ write_settings() {
 			sampling_mode=threshold watchlist=0,1 filter_pid=0 perf_mon=1 aggregator_enable=0 sample=100 \
 			sampling_mode=static aggregator_replace=0 watchlist=; do
 			echo "$setting" >"$D/config"
-			sleep 0.1
+			pause 0.1
 		done
 	done 2>/dev/null
 }
@@ -83,9 +92,10 @@ stop_writers() {
 start_jobs() {
 	"$run" -q -j 300 -r 300 -p steady -o /dev/null &
 	running=$!
-	for try in $(seq 100); do
-		[ "$(cat /sys/module/grtrace_softgpu/refcnt)" = 0 ] || return 0
-		sleep 0.02
+	for try in {1..100}; do
+		read -r users </sys/module/grtrace_softgpu/refcnt
+		[ "$users" = 0 ] || return 0
+		pause 0.02
 	done
 }
 
@@ -112,7 +122,7 @@ take() { # MODULE
 	[ "$1" != grtrace_softgpu ] || refuse
 	for try in 1 2 3 4 5 6 7 8 9 10; do
 		! rmmod "$1" 2>/dev/null || return
-		sleep 0.1
+		pause 0.1
 	done
 	fail "$1 does not unload in $try tries"
 }
@@ -122,13 +132,19 @@ while [ "$cycle" -lt "$cycles" ]; do
 	cycle=$((cycle + 1))
 	load grtrace enable=1 buffer_size=65536 || fail "grtrace does not load"
 	start_writers
-	for module in $(others | shuffled 1); do bring "$module"; done
+	shuffle 1
+	for module in "${order[@]}"; do bring "$module"; done
 	# once more while everything runs, but for the GPU
-	for module in $(others | grep -v softgpu | shuffled 2 | head -n 3); do
+	shuffle 2
+	again=0
+	for module in "${order[@]}"; do
+		[ "$module" != grtrace_softgpu ] || continue
+		[ $((again++)) -lt 3 ] || break
 		take "$module"
 		bring "$module"
 	done
-	for module in $(others | shuffled 3); do take "$module"; done
+	shuffle 3
+	for module in "${order[@]}"; do take "$module"; done
 	stop_writers
 	take grtrace
 	[ ! -e "$D" ] || fail "the control files are still there"

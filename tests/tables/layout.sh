@@ -12,18 +12,30 @@ verdict() { # FILE MESSAGES
 		head -20 <<<"$2"
 	fi
 }
+# All at once, since starting takes longer than a file; one by one where that says something.
+verdicts() { # WHAT FILES... -- COMMAND...
+	local what=$1 files=() file all
+	shift
+	while [ "$1" != -- ]; do
+		files+=("$1")
+		shift
+	done
+	shift
+	all=$("$@" "${files[@]}" 2>&1)
+	for file in "${files[@]}"; do
+		[ -z "$all" ] || all=x$("$@" "$file" 2>&1)
+		verdict "$file$what" "${all#x}"
+	done
+}
+
 # Another version lays out otherwise: Debian 12's is the measure.
 if clang-format --version 2>/dev/null | grep -q ' version 14\.'; then
-	for file in cmds/*.[ch] inject/*.[ch] sources/*.[ch] sources/bpf/*.[ch] lib/*/*.[ch]; do
-		verdict "$file" "$(clang-format --dry-run "$file" 2>&1)"
-	done
+	verdicts "" cmds/*.[ch] inject/*.[ch] sources/*.[ch] sources/bpf/*.[ch] lib/*/*.[ch] -- clang-format --dry-run
 else
 	n=$((n + 1))
 	echo "ok $n - layout # SKIP no clang-format 14: apt-get install clang-format"
 fi
 # The first call may fetch it, and says so.
 tools/checkpatch kernel/core/main.c >/dev/null 2>&1
-for file in kernel/*/*.[ch] bench/kernel/*.c; do
-	verdict "$file (checkpatch)" "$(tools/checkpatch "$file" 2>&1)"
-done
+verdicts " (checkpatch)" kernel/*/*.[ch] bench/kernel/*.c -- tools/checkpatch
 echo "1..$n"

@@ -10,4 +10,4 @@
 prepare
 cycles=20
 [ -z "${GRTRACE_SOAK:-}" ] || cycles=100
-guest --timeout $((60 + cycles * 15)) -- env CYCLES="${CYCLES:-$cycles}" sh tests/kernel/grtrace_cycles.sh | join_tap
+guest --timeout $((60 + cycles * 15)) -- env CYCLES="${CYCLES:-$cycles}" bash tests/kernel/grtrace_cycles.sh | join_tap

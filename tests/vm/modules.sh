@@ -1,16 +1,16 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# tests/kernel/grtrace_modules.sh in the virtual machine: 5 cycles, in the long
+# tests/kernel/grtrace_modules.sh in the virtual machine: 20 cycles, in the long
 # form 1000, on other kernels 100.
 # kernels in soak: trixie sid
 
 # shellcheck source=tests/vm/_lib.sh
 . "$(dirname -- "$0")/_lib.sh"
 prepare
-cycles=5
+cycles=20
 timeout=1200
 [ -z "${GRTRACE_SOAK:-}" ] || cycles=1000 timeout=0
 [ -z "${GRTRACE_SOAK:-}" ] || [ -z "${GRTRACE_KERNEL:-}" ] || cycles=100
 guest --timeout $timeout --no-gpu -- sh -c "CYCLES=$cycles SEED=1 RUN=/mnt/build/tools/softgpu-run \
-	sh tests/kernel/grtrace_modules.sh" | join_tap
+	bash tests/kernel/grtrace_modules.sh" | join_tap
