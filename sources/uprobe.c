@@ -225,24 +225,6 @@ static int uprobe_close(void *state, struct grt_err *err)
 	return 0;
 }
 
-#else /* !GRT_HAVE_BPF */
-
-static int uprobe_open(void **state, const struct source_setup *setup, struct grt_err *err)
-{
-	return bpf_open(state, setup, NULL, err);
-}
-
-#define start bpf_start
-#define confine bpf_confine
-#define streams bpf_streams
-#define flush bpf_flush
-#define uprobe_read bpf_read
-#define stop bpf_stop
-#define describe bpf_describe
-#define uprobe_close bpf_close
-
-#endif /* GRT_HAVE_BPF */
-
 const struct source source_uprobe = {
 	.name = "uprobe",
 	.by_name = true,
@@ -256,3 +238,14 @@ const struct source source_uprobe = {
 	.describe = describe,
 	.close = uprobe_close,
 };
+
+#else /* !GRT_HAVE_BPF */
+
+static int uprobe_open(void **state, const struct source_setup *setup, struct grt_err *err)
+{
+	return bpf_open(state, setup, NULL, err);
+}
+
+BPF_OPS(uprobe, true, NULL, uprobe_open);
+
+#endif /* GRT_HAVE_BPF */
