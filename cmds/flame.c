@@ -155,6 +155,10 @@ static bool tell_launches(const struct grt_launch_flame *f)
 		(unsigned long long)n.kernels, (unsigned long long)n.copies,
 		(double)(n.kernel_ns + n.copy_ns) / 1e6, (unsigned long long)n.with_stack,
 		percent(n.with_stack, work));
+	if (n.probed)
+		fprintf(stderr,
+			"  %llu calls of functions that were probed: they have no time, --weight launches\n",
+			(unsigned long long)n.probed);
 	tell_missing(&n);
 	tell_symbols(grt_launch_flame_symbols(f));
 	return true;

@@ -21,6 +21,7 @@
 #include "../sources/hostlog.h"
 #include "../sources/kmod_settings.h"
 #include "../sources/source.h"
+#include "../sources/uprobe.h"
 #include "child.h"
 #include "cmd.h"
 #include "privileges.h"
@@ -79,6 +80,7 @@ static struct {
 	bool refused;
 	bool probes;
 	struct record_files files;
+	const char *uprobes[UPROBES_MAX + 1];
 	struct kmod_settings settings;
 } opt = {.frequency = FREQUENCY};
 
@@ -216,6 +218,16 @@ static enum wish wish_of_auto(const struct source *source)
 	return source->by_name ? WISH_NO : WISH_AUTO;
 }
 
+/* A word of -e; what uprobe's says behind its name is its own. */
+static bool is_source(const struct source *source, const char *word, size_t length)
+{
+	size_t name = strlen(source->name);
+
+	if (source == &source_uprobe && length > name && word[name] == ':')
+		length = name;
+	return name == length && !strncmp(word, source->name, length);
+}
+
 static enum wish wish_for(const struct source *source, bool *unknown)
 {
 	const char *p = opt.sources ?: "auto";
@@ -230,14 +242,30 @@ static enum wish wish_for(const struct source *source, bool *unknown)
 			continue;
 		}
 		for (i = 0; i < SOURCES; i++)
-			if (strlen(all_sources[i]->name) == length &&
-			    !strncmp(p, all_sources[i]->name, length))
+			if (is_source(all_sources[i], p, length))
 				break;
 		*unknown |= i == SOURCES;
 		if (i < SOURCES && all_sources[i] == source)
 			wish = WISH_NAMED;
 	}
 	return wish;
+}
+
+/* LIB:SYMBOL of the words for uprobe. */
+static int take_uprobes(void)
+{
+	static const char head[] = "uprobe:";
+	char *list = opt.sources && strstr(opt.sources, head) ? strdup(opt.sources) : NULL, *next = list,
+	     *word;
+	size_t n = 0;
+
+	while ((word = strsep(&next, ",")))
+		if (!strncmp(word, head, sizeof(head) - 1)) {
+			if (n == UPROBES_MAX)
+				return cmd_usage_error("-e uprobe: at most %u functions", UPROBES_MAX);
+			opt.uprobes[n++] = word + sizeof(head) - 1;
+		}
+	return EXIT_DONE;
 }
 
 static int check_sources(void)
@@ -287,6 +315,7 @@ static int open_source(struct run *run, const struct source *source, enum wish w
 		.kernel_stack = opt.kernel_stack,
 		.stack = opt.stack,
 		.frequency = (unsigned int)opt.frequency,
+		.uprobes = opt.uprobes,
 		.program = run->program,
 		.settings = &opt.settings,
 		.refused = opt.refused,
@@ -957,7 +986,9 @@ static int check_options(char **argv)
 		return cmd_usage_error(
 			"--stack=%s: not a way to take stacks (there are: auto, inproc, bpf, none)",
 			opt.stack);
-	status = check_sources();
+	status = take_uprobes();
+	if (status == EXIT_DONE)
+		status = check_sources();
 	return status == EXIT_DONE ? check_settings() : status;
 }
 

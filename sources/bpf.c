@@ -595,7 +595,7 @@ static int take_call(struct capture *c, unsigned int cpu, const void *data, size
 	if (size < sizeof(struct bpf_comm) || !d || !d->who(record, size - sizeof(struct bpf_comm), &who))
 		return -EPROTO;
 	c->tally[cpu].events++;
-	ret = name_thread(c, cpu, &who, data);
+	ret = ((const struct bpf_comm *)data)->comm[0] ? name_thread(c, cpu, &who, data) : 0;
 	return ret ? ret : d->take(c->own, record, size - sizeof(struct bpf_comm));
 }
 

@@ -22,6 +22,7 @@
 #include "analysis/images.h"
 #include "analysis/keyed.h"
 #include "bpf/shared.h"
+#include "core/cuda.h"
 #include "elf_file.h"
 
 /* Programs, stacks and nodes of them that are remembered; of more, those met first are told anew. */
@@ -43,6 +44,7 @@ struct mapping {
 	uint64_t offset;
 	uint32_t module;
 	bool hidden;
+	bool runtime;
 	bool gone;
 	char *path;
 };
@@ -73,7 +75,13 @@ struct known {
 	uint32_t module;
 };
 
-/** struct bpf_nodes - @cut: stacks that led astray; @unread: programs whose mappings could not be read */
+/**
+ * struct bpf_nodes - the decoder
+ * @early, @early_exe: mappings and file of process @early_pid when capture began
+ * @nested: calls of CUDA's driver by its runtime
+ * @cut: stacks that led astray
+ * @unread: programs whose mappings could not be read: they had ended
+ */
 struct bpf_nodes {
 	void *capture;
 	int map;
@@ -82,6 +90,11 @@ struct bpf_nodes {
 	struct grt_keyed stack;
 	struct grt_keyed node;
 	uint32_t images;
+	char *early;
+	size_t early_size;
+	uint32_t early_pid;
+	char early_exe[4096];
+	uint64_t nested;
 	uint64_t cut;
 	uint64_t unread;
 };
@@ -137,6 +150,9 @@ static int put_mapping(struct bpf_nodes *n, struct image *i, const struct bpf_hi
 	uint64_t address;
 
 	snprintf(open, sizeof(open), "/proc/%u/root%s", hit->pid, m->path);
+	/* it has ended: most likely its files are where ours are */
+	if (access(open, F_OK))
+		snprintf(open, sizeof(open), "%s", m->path);
 	elf_describe(open, m->offset, &address, e.build_id);
 	e.bias = m->start - address;
 	e.path = put_string(n, i, hit, m->path);
@@ -150,6 +166,13 @@ static bool is_hidden(const char *path)
 	const char *base = strrchr(path, '/');
 
 	return base && (!strncmp(base, "/libgrtrace-cuda.so", 19) || !strncmp(base, "/libcupti.so", 12));
+}
+
+static bool is_runtime(const char *path)
+{
+	const char *base = strrchr(path, '/');
+
+	return base && !strncmp(base, "/libcudart.so", 13);
 }
 
 static struct mapping *find_same(const struct image *i, const struct mapping *m)
@@ -179,6 +202,7 @@ static int add_mapping(struct bpf_nodes *n, struct image *i, const struct bpf_hi
 	if (!more->path)
 		return -ENOMEM;
 	i->mappings++;
+	more->runtime = is_runtime(m->path);
 	more->hidden = n->launches && is_hidden(m->path);
 	return m->path[0] == '/' ? put_mapping(n, i, hit, more) : 0;
 }
@@ -201,31 +225,75 @@ static int read_line(struct bpf_nodes *n, struct image *i, const struct bpf_hit 
 	return add_mapping(n, i, hit, &m);
 }
 
-/* A process that has ended keeps what is known of it. Return: 0 or -ENOMEM */
-static int read_mappings(struct bpf_nodes *n, struct image *i, const struct bpf_hit *hit)
+static void exe_of(uint32_t pid, char *path, size_t room)
 {
-	char name[64], *line = NULL;
-	size_t room = 0;
-	bool any = false;
-	int ret = 0;
-	ssize_t got;
-	FILE *f;
+	char name[64];
+	ssize_t n;
 
-	snprintf(name, sizeof(name), "/proc/%u/maps", hit->pid);
-	f = fopen(name, "re");
-	while (f && !ret && (got = getline(&line, &room, f)) > 0) {
-		for (uint32_t k = 0; k < i->mappings && !any; k++)
+	snprintf(name, sizeof(name), "/proc/%u/exe", pid);
+	n = readlink(name, path, room - 1);
+	path[n > 0 ? n : 0] = '\0';
+}
+
+/* Return: how many lines there were, or -ENOMEM */
+static int read_lines(struct bpf_nodes *n, struct image *i, const struct bpf_hit *hit, FILE *f)
+{
+	char *line = NULL;
+	size_t room = 0;
+	int ret = 0, lines = 0;
+	ssize_t got;
+
+	while (!ret && (got = getline(&line, &room, f)) > 0) {
+		for (uint32_t k = 0; k < i->mappings && !lines; k++)
 			i->mapping[k].gone = true;
-		any = true;
+		lines++;
 		line[got - 1] = '\0';
 		ret = read_line(n, i, hit, line);
 	}
-	n->unread += !any && !i->mappings;
-	i->read = hit->time;
 	free(line);
-	if (f)
-		fclose(f);
-	return ret;
+	fclose(f);
+	return ret ? ret : lines;
+}
+
+static FILE *open_maps(uint32_t pid)
+{
+	char name[64];
+
+	snprintf(name, sizeof(name), "/proc/%u/maps", pid);
+	return fopen(name, "re");
+}
+
+/* A process that has ended keeps what is known of it. Return: 0 or -ENOMEM */
+static int read_mappings(struct bpf_nodes *n, struct image *i, const struct bpf_hit *hit)
+{
+	FILE *f = open_maps(hit->pid);
+	int ret = f ? read_lines(n, i, hit, f) : 0;
+
+	i->read = hit->time;
+	if (!ret && !i->mappings && i->number == 1 && hit->pid == n->early_pid && n->early) {
+		f = fmemopen(n->early, n->early_size, "r");
+		ret = f ? read_lines(n, i, hit, f) : -ENOMEM;
+	}
+	n->unread += !ret && !i->mappings;
+	return ret < 0 ? ret : 0;
+}
+
+/* What is asked of a process may be over before it is looked at again. */
+static void read_early(struct bpf_nodes *n, pid_t pid)
+{
+	FILE *from = pid ? open_maps((uint32_t)pid) : NULL,
+	     *to = from ? open_memstream(&n->early, &n->early_size) : NULL;
+	int c;
+
+	n->early_pid = (uint32_t)pid;
+	while (to && (c = fgetc(from)) != EOF)
+		fputc(c, to);
+	if (to)
+		fclose(to);
+	if (from)
+		fclose(from);
+	if (pid)
+		exe_of((uint32_t)pid, n->early_exe, sizeof(n->early_exe));
 }
 
 static const struct mapping *find_mapping(const struct image *i, uint64_t ip)
@@ -260,16 +328,6 @@ static void free_image(struct image *i)
 	free(i);
 }
 
-static void exe_of(uint32_t pid, char *path, size_t room)
-{
-	char name[64];
-	ssize_t n;
-
-	snprintf(name, sizeof(name), "/proc/%u/exe", pid);
-	n = readlink(name, path, room - 1);
-	path[n > 0 ? n : 0] = '\0';
-}
-
 /* Numbers begin anew with @what 1, so the program's name comes behind it. */
 static int put_process(struct bpf_nodes *n, struct image *i, const struct bpf_hit *hit, uint32_t what)
 {
@@ -284,6 +342,8 @@ static int put_process(struct bpf_nodes *n, struct image *i, const struct bpf_hi
 	if (ret || what != 1)
 		return ret;
 	exe_of(hit->pid, exe, sizeof(exe));
+	if (!exe[0] && i->number == 1 && hit->pid == n->early_pid)
+		memcpy(exe, n->early_exe, sizeof(exe));
 	return put_string(n, i, hit, exe) ? 0 : -ENOMEM;
 }
 
@@ -437,8 +497,17 @@ static int put_call(struct bpf_nodes *n, struct image *i, const struct bpf_hit *
 	l.correlation = ++i->calls;
 	l.node = node;
 	l.call = (uint16_t)hit->function;
-	l.stack = 2;
+	l.stack = node ? 1 : 2;
 	return bpf_put(n->capture, &l.e, hit->cpu);
+}
+
+/* The runtime's function was met already: both are one launch. */
+static bool is_nested(struct bpf_nodes *n, const struct image *i, const struct bpf_hit *hit)
+{
+	const struct mapping *m = hit->function & GRT_CUDA_DRIVER ? find_mapping(i, hit->caller) : NULL;
+
+	n->nested += m && m->runtime;
+	return m && m->runtime;
 }
 
 static bool who_is_it(const void *record, size_t size, struct grt_event *who)
@@ -461,7 +530,7 @@ static int take_it(void *own, const void *record, size_t size)
 	int ret = find_image(n, hit, &i);
 
 	(void)size;
-	if (ret)
+	if (ret || is_nested(n, i, hit))
 		return ret;
 	if (hit->depth)
 		ret = build_stack(n, i, hit, (const uint64_t *)(hit + 1), hit->depth, &stack);
@@ -491,8 +560,8 @@ static void describe_it(void *own, char *text, size_t room)
 {
 	const struct bpf_nodes *n = own;
 
-	snprintf(text, room, "programs=%u cut=%llu unread=%llu", n->images, (unsigned long long)n->cut,
-		 (unsigned long long)n->unread);
+	snprintf(text, room, "programs=%u nested=%llu cut=%llu unread=%llu", n->images,
+		 (unsigned long long)n->nested, (unsigned long long)n->cut, (unsigned long long)n->unread);
 }
 
 static void close_it(void *own)
@@ -507,6 +576,7 @@ static void close_it(void *own)
 	grt_keyed_free(&n->image);
 	grt_keyed_free(&n->stack);
 	grt_keyed_free(&n->node);
+	free(n->early);
 	free(n);
 }
 
@@ -544,8 +614,11 @@ const struct bpf_decoder bpf_nodes_of_launches = {
 
 static int open_calls(void **own, void *capture, const struct source_setup *setup, struct grt_err *err)
 {
-	(void)setup;
-	return open_it(own, capture, false, err);
+	int ret = open_it(own, capture, false, err);
+
+	if (!ret)
+		read_early(*own, setup->pid);
+	return ret;
 }
 
 /* What a process did since it was last met is nothing. */

@@ -19,8 +19,10 @@
 #include <unistd.h>
 
 #include "bpf.h"
+#include "core/cuda.h"
 #include "bpf_nodes.h"
 #include "elf_file.h"
+#include "uprobe.h"
 
 #define LIBRARY "libgrtrace-cuda.so"
 #define PREFIX "cuda_"
@@ -38,7 +40,9 @@
  * @dir: the recording, of the recorder; @path: for other processes
  * @event: readable once capture has stopped
  * @processes, @silent: that were traced; of these, without an end
- * @marker: the capture of stacks by BPF, NULL: they are not taken so; @kind, @point: what it is made of
+ * @marker: the capture by BPF, of stacks alone or of launches, too; NULL: there is none; @kind, @point: what
+ * it is made of
+ * @outside: a process that runs is watched from outside; @uprobes: where
  */
 struct capture {
 	char library[PATH_MAX];
@@ -55,6 +59,8 @@ struct capture {
 	void *marker;
 	struct bpf_kind kind;
 	struct bpf_point point;
+	pid_t outside;
+	struct uprobes uprobes;
 };
 
 /* ------------------------------------------------------------- what is here */
@@ -144,7 +150,9 @@ static int check(const struct source_setup *setup, struct grt_err *err)
 
 	if (!setup->program)
 		return grt_err_set(err, -ENODEV, "a program is traced from its start",
-				   "grtrace record -e cuda -- PROG",
+				   setup->pid
+					   ? "grtrace record -e cuda --stack=bpf -p PID, for launches alone"
+					   : "grtrace record -e cuda -- PROG",
 				   "CUDA cannot be traced without a program");
 	if (setup->merged)
 		return grt_err_set(err, -EINVAL, "each thread of the program writes a file", "-o DIR",
@@ -188,6 +196,63 @@ static int open_marker(struct capture *c, const struct source_setup *setup, stru
 #endif
 }
 
+#ifdef GRT_HAVE_BPF
+
+/* Uprobes at the functions that launch kernels and graphs, as far as a library has them. */
+static void add_launches(struct capture *c, const char *path, uint32_t domain)
+{
+	static const uint8_t wanted[] = {
+		[GRT_CUDA_KIND_KERNEL] = 1, [GRT_CUDA_KIND_GRAPH] = 1, [GRT_CUDA_KIND_SYNC] = 0};
+	const struct grt_cuda_call *call;
+
+	for (uint32_t number = 1; number < GRT_CUDA_DRIVER; number++) {
+		call = grt_cuda_call(domain | number);
+		if (call && wanted[call->kind])
+			uprobes_add(&c->uprobes, path, call->name, call->call, NULL);
+	}
+}
+
+/* A process that runs has no library of ours: uprobes on CUDA's own see that it launches, and nothing else.
+ */
+static int open_outside(struct capture *c, const struct source_setup *setup, struct grt_err *err)
+{
+	char path[PATH_MAX];
+
+	c->outside = setup->pid;
+	c->stack = "bpf";
+	if (uprobes_mapped(setup->pid, "libcudart", path, sizeof(path)))
+		add_launches(c, path, 0);
+	if (uprobes_mapped(setup->pid, "libcuda", path, sizeof(path)))
+		add_launches(c, path, GRT_CUDA_DRIVER);
+	if (!c->uprobes.n)
+		return grt_err_set(err, -ENODEV,
+				   "it has loaded no libcuda.so and no libcudart.so, or may not be read",
+				   "grtrace record -e cuda -- PROG, or later, when it uses CUDA",
+				   "process %d: no launches to see", (int)setup->pid);
+	if (setup->note)
+		setup->note(
+			"cuda: a running process is watched from outside: launches and their stacks, "
+			"without kernels, copies, waits and all times of the GPU (flame --weight launches)");
+	return uprobes_open(&c->uprobes, "cuda_calls", &c->marker, setup, err);
+}
+
+#else
+
+static int open_outside(struct capture *c, const struct source_setup *setup, struct grt_err *err)
+{
+	return bpf_open(&c->marker, setup, &c->kind, err);
+}
+
+#endif
+
+static int open_event(struct capture *c, struct grt_err *err)
+{
+	c->event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	return c->event < 0
+		       ? grt_err_set(err, -errno, strerror(errno), NULL, "cannot make a descriptor for CUDA")
+		       : 0;
+}
+
 static int cuda_open(void **state, const struct source_setup *setup, struct grt_err *err)
 {
 	struct capture *c = calloc(1, sizeof(*c));
@@ -200,14 +265,16 @@ static int cuda_open(void **state, const struct source_setup *setup, struct grt_
 	c->dir = -1;
 	c->note = setup->note;
 	c->stack = stack_of(setup->stack);
+	if (!setup->program && setup->pid && setup->stack && !strcmp(setup->stack, "bpf"))
+		return open_event(c, err) ?: open_outside(c, setup, err);
 	ret = check(setup, err);
 	if (ret)
 		return ret;
 	if (!find_library(c))
 		return no_library(err);
-	c->event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (c->event < 0)
-		return grt_err_set(err, -errno, strerror(errno), NULL, "cannot make a descriptor for CUDA");
+	ret = open_event(c, err);
+	if (ret)
+		return ret;
 	return strcmp(c->stack, "bpf") ? 0 : open_marker(c, setup, err);
 }
 
@@ -217,6 +284,8 @@ static int attach(void *state, int dir, const char *path, struct grt_err *err)
 	struct capture *c = state;
 
 	c->dir = dir;
+	if (c->outside)
+		return 0;
 	if (!realpath(path, c->path))
 		return grt_err_set(err, -errno, strerror(errno), NULL, "cannot find %s", path);
 	if (setenv("CUDA_INJECTION64_PATH", c->library, 1) || setenv("GRTRACE_OUTPUT", c->path, 1) ||
@@ -406,7 +475,7 @@ static void told(void *state)
 
 	unlinkat(c->dir, STOP_NAME, 0);
 	each_file(c, read_notes);
-	if (!c->note)
+	if (!c->note || c->outside)
 		return;
 	if (!c->processes)
 		c->note("cuda: no process of the program has used CUDA");
@@ -426,7 +495,7 @@ static int describe(void *state, struct grt_env *env, int room)
 		{"cuda_stack", c->stack},
 		{"cuda_processes", c->processes_text},
 	};
-	int i, n = c->ended ? 2 : 1;
+	int i, n = c->ended && !c->outside ? 2 : 1;
 
 	snprintf(c->processes_text, sizeof(c->processes_text), "traced=%u without_end=%u", c->processes,
 		 c->silent);
@@ -442,6 +511,9 @@ static int cuda_close(void *state, struct grt_err *err)
 	if (!c)
 		return 0;
 	bpf_close(c->marker, err);
+#ifdef GRT_HAVE_BPF
+	uprobes_free(&c->uprobes);
+#endif
 	if (c->event >= 0)
 		close(c->event);
 	free(c);

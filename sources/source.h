@@ -35,6 +35,7 @@ struct kmod_settings;
  * @user_stack, @kernel_stack: CPU stacks are wanted at each SUBMIT
  * @stack: how, as the option says; NULL: without it
  * @frequency: of samples of what runs, Hz, 0: none are taken
+ * @uprobes: of `uprobe`: LIB:SYMBOL, ended by NULL; may be NULL
  * @program: a program will be started
  * @ring_base: numbers of rings begin here, so that sources do not share them
  * @covered: whether another source of this recording tells of this driver's
@@ -58,6 +59,7 @@ struct source_setup {
 	bool kernel_stack;
 	const char *stack;
 	unsigned int frequency;
+	const char *const *uprobes;
 	bool program;
 	uint32_t ring_base;
 	bool (*covered)(void *arg, const char *driver);

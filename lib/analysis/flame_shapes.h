@@ -84,6 +84,7 @@ enum grt_flame_leaf {
 	GRT_FLAME_LEAF_COPY,
 	GRT_FLAME_LEAF_SET,
 	GRT_FLAME_LEAF_PENDING, /* a launch that nothing came of */
+	GRT_FLAME_LEAF_CALL,	/* a function was called: it has no leaf */
 };
 
 /**

@@ -166,7 +166,8 @@ static int on_work(void *arg, const struct grt_event *e, const struct grt_image 
 static int on_nothing(void *arg, const struct grt_launch *launch)
 {
 	struct row r = {.image = launch->image->number,
-			.leaf = GRT_FLAME_LEAF_PENDING,
+			.leaf = launch->call == GRT_CUDA_PROBED ? GRT_FLAME_LEAF_CALL
+								: GRT_FLAME_LEAF_PENDING,
 			.device = GRT_FLAME_NO_DEVICE};
 
 	r.launches = 1;
@@ -259,7 +260,7 @@ static int put_row(struct grt_launch_flame *f, const struct row *r, const struct
 	op.process_len = strlen(op.process);
 	op.queue = "[no stream]";
 	op.queue_len = strlen(op.queue);
-	if (r->leaf != GRT_FLAME_LEAF_PENDING) {
+	if (r->leaf != GRT_FLAME_LEAF_PENDING && r->leaf != GRT_FLAME_LEAF_CALL) {
 		op.queue_len = grt_flame_put_stream(queue, r->device, r->stream);
 		op.queue = queue;
 	}
@@ -268,7 +269,8 @@ static int put_row(struct grt_launch_flame *f, const struct row *r, const struct
 	ret = put_base(tree, shape, &op, &node);
 	if (!ret)
 		ret = put_stack(f, r, i, tree, &node);
-	if (!ret)
+	/* the function itself is the innermost frame */
+	if (!ret && r->leaf != GRT_FLAME_LEAF_CALL)
 		ret = put_leaf(f, r, i, tree, &node);
 	return ret ? ret : grt_stacks_add(tree, node, side, grt_flame_weight_of(shape, &op));
 }

@@ -279,13 +279,11 @@ static int hand_out(struct grt_launches *l, const struct grt_event *e, struct pa
 {
 	struct grt_launch launch;
 
-	struct entry *entry = &p->entry[place];
-
 	/* one that came behind the launch: their stamps are of two clocks */
-	if (!entry->node)
-		entry->node = grt_images_stack(&l->images, p->image, correlation_of(e));
-	count_how(l, e, GRT_LAUNCHED_MATCHED, entry->node);
-	entry->seen = true;
+	if (!p->entry[place].node)
+		p->entry[place].node = grt_images_stack(&l->images, p->image, correlation_of(e));
+	count_how(l, e, GRT_LAUNCHED_MATCHED, p->entry[place].node);
+	p->entry[place].seen = true;
 	if (!l->sink.work)
 		return 0;
 	launch = launch_of(l, p, correlation_of(e), place);
@@ -408,10 +406,19 @@ static int end_waits(struct grt_launches *l)
 	return ret;
 }
 
+/* A function that was probed is called for itself: nothing comes of it. */
+static int end_probed(struct grt_launches *l, const struct grt_launch *launch)
+{
+	l->count.probed++;
+	return l->sink.nothing ? l->sink.nothing(l->sink.arg, launch) : 0;
+}
+
 static int end_launch(struct grt_launches *l, const struct page *p, unsigned int at)
 {
 	struct grt_launch launch = launch_of(l, p, p->number << PAGE_BITS | at, p->place[at]);
 
+	if (launch.call == GRT_CUDA_PROBED)
+		return end_probed(l, &launch);
 	if (p->entry[p->place[at]].seen || launch.failed || launch.captured ||
 	    (launch.kind != GRT_CUDA_KIND_KERNEL && launch.kind != GRT_CUDA_KIND_GRAPH))
 		return 0;

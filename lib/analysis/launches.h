@@ -46,8 +46,9 @@ enum grt_launched_how {
  * struct grt_launches_sink - who wants to know
  * @work: GPU_KERNEL, GPU_COPY or GPU_SYNC @e; @launch is NULL but for MATCHED, @image is its process's
  * @no_begin: nobody wants to know when launches were made: it is 0
- * @nothing: a call that should have brought a kernel or graph, neither failed nor was captured, and of which
- * no record is there Both may be NULL; a result other than 0 ends the run.
+ * @nothing: a call of a function that was probed, or one that should have brought a kernel or graph, neither
+ * failed nor was captured, and of which no record is there Both may be NULL; a result other than 0 ends the
+ * run.
  */
 struct grt_launches_sink {
 	int (*work)(void *arg, const struct grt_event *e, const struct grt_image *image,
@@ -70,6 +71,7 @@ struct grt_launches_sink {
  * @with_stack: kernels and copies whose launch has a stack
  * @kernel_ns, @copy_ns: time on the GPU
  * @no_end: process images that did not see their own end: their last moments may be missing
+ * @probed: calls of functions that a uprobe was asked for, which are LAUNCH records too
  * @doubled: LAUNCH records of an id that was there already; the first counts
  */
 struct grt_launches_count {
@@ -86,6 +88,7 @@ struct grt_launches_count {
 	uint64_t unknown;
 	uint64_t syncs_matched;
 	uint64_t nothing;
+	uint64_t probed;
 	uint64_t open;
 	uint64_t no_stamps;
 	uint64_t with_stack;

@@ -993,7 +993,7 @@ static int on_launch(struct grt_tracks *t, const struct grt_event *e)
 				   .time = x->begin,
 				   .end = e->time};
 	struct grt_key key = key_of(OF_CUDA_CALLS, e->pid, e->tid, 0);
-	const char *name = call ? call->name : "CUDA call";
+	const char *name = call ? call->name : e->flags & GRT_FLAG_BPF ? "probe" : "CUDA call";
 	struct args *a = no_args(t);
 	char text[64];
 

@@ -104,16 +104,22 @@ static __always_inline __u64 my_image(void)
 	return BPF_CORE_READ(task, group_leader, start_time) ^ BPF_CORE_READ(task, self_exec_id) << 52;
 }
 
+/* A launch is told by a library in the process, which has named its thread: it is to cost little. */
 static __always_inline void fill_hit(struct out_hit *at, struct pt_regs *regs, __u64 stamp, __u64 pid_tgid,
-				     __u32 cpu)
+				     __u32 cpu, __u64 correlation, __u32 function)
 {
 	at->r.cpu = cpu;
 	at->r.labels = BPF_HAS_COMM | BPF_HAS_CALL;
-	fill_comm(&at->comm, pid_tgid);
-	at->hit.time = stamp;
-	at->hit.image = my_image();
+	at->comm.comm[0] = 0;
 	at->hit.caller = 0;
-	bpf_probe_read_user(&at->hit.caller, sizeof(at->hit.caller), (void *)regs->sp);
+	if (!correlation) {
+		fill_comm(&at->comm, pid_tgid);
+		bpf_probe_read_user(&at->hit.caller, sizeof(at->hit.caller), (void *)regs->sp);
+	}
+	at->hit.time = stamp;
+	at->hit.correlation = correlation;
+	at->hit.function = function;
+	at->hit.image = my_image();
 	at->hit.pid = pid_tgid >> 32;
 	at->hit.tid = (__u32)pid_tgid;
 	at->hit.cpu = cpu;
@@ -144,9 +150,7 @@ static __always_inline int hit_without_place(struct pt_regs *regs, struct bpf_co
 		return 0;
 	}
 	n = bpf_get_stack(regs, at->ip, sizeof(at->ip), BPF_F_USER_STACK);
-	fill_hit(&at->out, regs, stamp, pid_tgid, cpu);
-	at->out.hit.correlation = correlation;
-	at->out.hit.function = function;
+	fill_hit(&at->out, regs, stamp, pid_tgid, cpu, correlation, function);
 	at->out.hit.stack = BPF_STACK_NONE;
 	at->out.hit.depth = n > 0 ? n / sizeof(__u64) : 0;
 	if (n <= 0)
@@ -185,9 +189,7 @@ static __always_inline int hit(struct pt_regs *regs, __u64 correlation, __u32 fu
 		COUNT(c->lost);
 		return 0;
 	}
-	fill_hit(at, regs, stamp, pid_tgid, cpu);
-	at->hit.correlation = correlation;
-	at->hit.function = function;
+	fill_hit(at, regs, stamp, pid_tgid, cpu, correlation, function);
 	at->hit.stack = id < 0 ? BPF_STACK_NONE : id + 1;
 	at->hit.depth = 0;
 	hand_over(at, c);

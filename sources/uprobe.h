@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Uprobes at functions, for sources: where they go, and which are met.
+ */
+#ifndef GRTRACE_UPROBE_H
+#define GRTRACE_UPROBE_H
+
+#include "bpf.h"
+
+/* Functions of one recording. */
+#define UPROBES_MAX 96
+
+/**
+ * struct uprobes - where they go; @points.path is of @path
+ * @kind: for bpf_open(), set by uprobes_kind()
+ */
+struct uprobes {
+	struct bpf_kind kind;
+	struct bpf_point point[UPROBES_MAX];
+	char *path[UPROBES_MAX];
+	unsigned int n;
+};
+
+/**
+ * uprobes_add - a function of a file
+ * @number: that its hits get
+ * Return: 0, -ENOENT: the file has no such function, or another negative errno, with *err
+ */
+int uprobes_add(struct uprobes *u, const char *path, const char *symbol, uint32_t number,
+		struct grt_err *err);
+
+/** uprobes_open - bpf_open() for them, for a source of this name. Return: 0 or -errno */
+int uprobes_open(struct uprobes *u, const char *name, void **state, const struct source_setup *setup,
+		 struct grt_err *err);
+
+/**
+ * uprobes_mapped - a file that a process has mapped
+ * @name: of the file without directories, or its beginning up to ".so"
+ * @path: gets where we can read it
+ * Return: whether there is one
+ */
+bool uprobes_mapped(pid_t pid, const char *name, char *path, size_t room);
+
+/** uprobes_free - what uprobes_add() took */
+void uprobes_free(struct uprobes *u);
+
+#endif /* GRTRACE_UPROBE_H */

@@ -1,0 +1,129 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# -e uprobe:LIB:SYMBOL and a running program's launches, by uprobes on the running kernel: every call, with its stack.
+# alone
+
+# shellcheck source=tests/cli/_lib.sh
+. "$GRTRACE_SRC/tests/cli/_lib.sh"
+
+cc=$(command -v "${CC:-gcc}") || cc=$(command -v clang) || {
+	echo "1..0 # SKIP no compiler: apt-get install gcc"
+	exit 0
+}
+build() { # FILE ARGS...
+	local file=$1
+	shift
+	"$cc" -g -O2 -fno-omit-frame-pointer -fcf-protection -Wl,-rpath,"$PWD" -o "$file" \
+		"$GRTRACE_SRC/tests/cli/uprobe/launches.c" "$@"
+}
+build libcuda.so.1 -shared -fPIC -DDRIVER &&
+	build libcudart.so.13 -shared -fPIC -DRUNTIME ./libcuda.so.1 && build app ./libcudart.so.13 ./libcuda.so.1 || {
+	echo "1..0 # SKIP $cc cannot build a program: apt-get install gcc libc6-dev"
+	exit 0
+}
+
+# The calls under a stack.
+calls() { # REGEX
+	awk -v regex="$1" '{ n = $NF; sub(/ [0-9]+$/, "") } $0 ~ regex { sum += n } END { print sum + 0 }' u.folded
+}
+
+record() { # ARGS...
+	rm -f u.folded
+	run record -o u.grt "$@"
+	"$GRTRACE" flame --weight launches -o u.folded u.grt 2>said
+}
+
+# The same of a program that runs already: it makes its calls when capture has begun.
+attach() { # CALLS ARGS...
+	local n=$1 recorder
+	shift
+	rm -rf go u.grt u.folded
+	mkfifo go
+	./app "$n" at-once <go &
+	local pid=$!
+	exec 9>go
+	"$GRTRACE" record -o u.grt -p $pid "$@" >log 2>&1 &
+	recorder=$!
+	for _ in $(seq 100); do
+		grep -qs 'state = "recording"' u.grt/metadata && break
+		sleep 0.1
+	done
+	sleep 1
+	echo go >&9
+	exec 9>&-
+	wait $pid
+	wait $recorder
+	status=$?
+	output=$(cat log)
+	"$GRTRACE" flame --weight launches -o u.folded u.grt 2>said
+}
+
+record -e uprobe:./libcuda.so.1:cuLaunchKernel -- sh -c 'echo | ./app 997'
+if says 'built without it'; then
+	echo "1..0 # SKIP built without BPF: tools/setup build, then make"
+	exit 0
+elif exits 3 && [ "$(id -u)" != 0 ]; then
+	echo "1..0 # SKIP only root may load BPF programs: sudo tests/run cli"
+	exit 0
+fi
+expect "a function of a library" 0 ', 0 lost in u.grt$'
+check "every call" test "$(calls .)" = 1495
+check "the caller of the function is in the stack" test "$(calls '^app;.*main;by_driver;cuLaunchKernel$')" = 498
+check "and who called that" test "$(calls '^app;.*main;layer;cudaLaunchKernel;cuLaunchKernel$')" = 997
+check "flame says what they are" grep -q '1495 calls of functions that were probed' said
+check "the balance" grep -q 'uprobe_balance = "emitted=1495 filtered=0 lost=0 late=0 missed=0 unmatched=0 no_stack=0"' u.grt/metadata
+run report -i u.grt
+check "closes" says 'closes +yes'
+address=$(nm libcuda.so.1 | awk '/ cuLaunchKernel$/ { print "0x" $1 }')
+objdump -d libcuda.so.1 --start-address="$address" 2>/dev/null | grep -m 1 -q endbr64
+offset=$((address + (PIPESTATUS[1] == 0 ? 5 : 1)))
+bias=$("$GRTRACE" dump --type mapping --json u.grt | jq -r 'select(.build_id != "") | .bias' | sort -u)
+found=no
+while read -r ip; do
+	for b in $bias; do
+		[ $((ip - b)) = $offset ] && found=yes
+	done
+done < <("$GRTRACE" dump --type node --json u.grt | jq -r .ip | sort -u)
+check "it is put behind a leading endbr64" test $found = yes
+
+record -e uprobe:./app:layer,uprobe:./libcuda.so.1:cuGraphLaunch -- sh -c 'echo | ./app 101'
+check "two functions, one of the program" test "$(calls 'main;layer$') $(calls 'main;graph;cuGraphLaunch$')" = "101 21"
+for _ in 1 2 3; do echo | ./app 50000; done &
+other=$!
+record -e uprobe:./libcuda.so.1:cuLaunchKernel -- sh -c 'echo | ./app 997 & echo | ./app 10; wait'
+wait $other
+check "children of the program, and nobody else" test "$(calls .)" = 1510
+check "others are filtered" test "$("$GRTRACE" dump --type launch u.grt | wc -l)" = 1510
+LD_LIBRARY_PATH=$PWD run record -e uprobe:libcuda.so.1:cuGraphLaunch -o u.grt -- true
+check "a library by its name" exits 0
+
+run record -e uprobe:./libcuda.so.1:cuNothing -o no.grt -- true
+expect "a function that is none" 3 'cannot put a uprobe at cuNothing of .*libcuda.so.1: it defines no such function'
+check "what to type" says 'try: nm -D'
+run record -e uprobe:libnone.so.1:f -o no.grt -- true
+expect "a library that is none" 3 'cannot find libnone.so.1 for a uprobe'
+run record -e uprobe:/etc/passwd:f -o no.grt -- true
+check "no object file" says '/etc/passwd: it is no ELF object file'
+for word in uprobe uprobe: uprobe:./app uprobe::f; do
+	run record -e $word -o no.grt -- true
+	check "-e $word" says 'try: grtrace record -e uprobe:libc.so.6:malloc -- PROG'
+done
+check "nothing is written" test ! -e no.grt
+
+attach 499 -e uprobe:libcuda:cuGraphLaunch,uprobe:app:layer
+expect "a process that runs, by names of its files" 0 ', 0 lost in u.grt$'
+check "every call" test "$(calls 'main;layer$') $(calls 'main;graph;cuGraphLaunch$')" = "499 100"
+attach 211 -e cuda --stack=bpf
+expect "launches of a process that runs" 0 'watched from outside: launches and their stacks, without kernels'
+check "a call of the runtime and that of the driver in it are one" test \
+	"$(calls 'main;layer;cudaLaunchKernel;\[GPU_Launch_Pending\]$') $(calls .)" = "211 $((211 + 105 + 43))"
+check "calls of the driver alone" test "$(calls 'main;by_driver;cuLaunchKernel;\[GPU')" = 105
+check "graphs" test "$(calls 'main;graph;cuGraphLaunch;\[GPU')" = 43
+check "flame says what is missing" grep -q '359 launches have no kernel in the trace' said
+sleep 30 &
+run record -e cuda --stack=bpf -p $! -o no.grt
+expect "a process without CUDA" 3 'no launches to see: it has loaded no libcuda.so'
+run record -e cuda -p $! -o no.grt
+check "without --stack=bpf, what to type" says 'try: grtrace record -e cuda --stack=bpf -p PID'
+kill $!
+plan

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A program, a runtime and a driver that are called like CUDA's and do nothing, for
+ * uprobes (tests/cli/uprobe.sh): compiled three times, with -DRUNTIME, -DDRIVER and
+ * neither.
+ *
+ * program N: waits for a line on standard input, then makes N calls of the runtime
+ * and half as many of the driver, and a fifth as many of graphs, and ends after
+ * a moment, as a program that has to clean up.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+int cuLaunchKernel(void *f);
+int cuGraphLaunch(void *g);
+int cudaLaunchKernel(void *f);
+
+/* What is behind a call keeps it from being the last thing a function does: its frame stays. */
+#define KEEP_FRAME() __asm__ volatile("" : : : "memory")
+
+#if defined(DRIVER)
+
+int cuLaunchKernel(void *f)
+{
+	KEEP_FRAME();
+	return !f;
+}
+
+int cuGraphLaunch(void *g)
+{
+	KEEP_FRAME();
+	return !g;
+}
+
+#elif defined(RUNTIME)
+
+int cudaLaunchKernel(void *f)
+{
+	return cuLaunchKernel(f) + 1;
+}
+
+#else
+
+__attribute__((noinline)) static void layer(void)
+{
+	cudaLaunchKernel(NULL);
+	KEEP_FRAME();
+}
+
+__attribute__((noinline)) static void by_driver(void)
+{
+	cuLaunchKernel(NULL);
+	KEEP_FRAME();
+}
+
+__attribute__((noinline)) static void graph(void)
+{
+	cuGraphLaunch(NULL);
+	KEEP_FRAME();
+}
+
+int main(int argc, char **argv)
+{
+	int n = argc > 1 ? atoi(argv[1]) : 0, i;
+
+	if (getchar() == EOF)
+		return 1;
+	for (i = 0; i < n; i++) {
+		layer();
+		if (i % 2)
+			by_driver();
+		if (i % 5 == 0)
+			graph();
+	}
+	usleep(argc > 2 ? 0 : 200000);
+	return 0;
+}
+
+#endif
