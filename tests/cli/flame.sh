@@ -50,7 +50,7 @@ check "--only copies: rings that feed copy engines" test "$output" = ""
 run flame stacks.grt --weight bytes
 expect "--weight bytes" 1 'cannot add up bytes: its jobs do not tell how much they copied'
 run flame stacks.grt --by ring
-expect "an unknown word" 2 "--by: 'ring' is none of: process, device, stream, graph"
+expect "an unknown word" 2 "--by: 'ring' is none of: process, thread, device, stream, graph"
 run flame stacks.grt --min wide
 expect "no number of pixels" 2 "--min: 'wide' is not understood"
 

@@ -25,7 +25,7 @@ expect "a program that makes 5 x 1009 ioctls of type d" 0 '0 lost'
 check "every one is entered" test "$(count ioctl_enter)" = 5045
 check "and left" test "$(count ioctl_exit)" = 5045
 check "on /dev/null, by its device number" test "$("$GRTRACE" dump --type ioctl_exit run.grt |
-	grep -c 'cmd=0x6400 ret=-25 device=1048579 flags=bpf')" = 5045
+	grep -c 'cmd=0x6400 ret=-25 about=0x0 status=0x0 device=1048579 flags=bpf')" = 5045
 check "by the program" test "$("$GRTRACE" dump --type ioctl_enter run.grt | grep -c '(bench_ioctl)')" = 5045
 run report -i run.grt
 expect "the balance closes" 0 'closes +yes'
