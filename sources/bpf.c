@@ -691,7 +691,7 @@ static int on_record(void *arg, void *data, size_t size)
 		char bytes[GRT_RECORD_MAX];
 	} ev;
 	const struct bpf_record *r = data;
-	struct labels l = {NULL};
+	struct labels l = {.names = NULL};
 	struct capture *c = arg;
 	size_t at = sizeof(*r);
 
