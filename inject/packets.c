@@ -166,13 +166,21 @@ static void append(struct packets *p, const struct grt_event *e)
 	p->records++;
 }
 
-/* What a thread is called, once in every packet that it has records in. */
+static void read_comm(const char *path, char *at, size_t room)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? 0 : read(fd, at, room - 1);
+
+	if (fd >= 0)
+		close(fd);
+	at[n > 0 ? n - 1 : 0] = '\0';
+}
+
+/* What a thread and its process are called, once in every packet that it has records in. */
 static void put_name(struct packets *p, const struct grt_event *e)
 {
 	struct grt_ev_name name;
 	char path[48];
-	int fd;
-	ssize_t n;
 
 	p->tid = e->tid;
 	event_init(&name.e, GRT_EV_NAME, sizeof(name), e->time);
@@ -180,15 +188,10 @@ static void put_name(struct packets *p, const struct grt_event *e)
 	name.kind = GRT_NAME_THREAD;
 	name.id = e->tid;
 	snprintf(path, sizeof(path), "/proc/self/task/%u/comm", e->tid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return;
-	n = read(fd, name.name, sizeof(name.name) - 1);
-	close(fd);
-	if (n <= 1)
-		return;
-	name.name[n - 1] = '\0';
-	append(p, &name.e);
+	read_comm(path, name.name, sizeof(name.name));
+	read_comm("/proc/self/comm", name.owner, sizeof(name.owner));
+	if (name.name[0])
+		append(p, &name.e);
 }
 
 void packets_put(struct packets *p, struct grt_event *e)

@@ -33,9 +33,11 @@ uint32_t grt_names_find(const struct grt_names *n, uint32_t kind, uint32_t id)
 	return number == GRT_NOWHERE ? GRT_NAME_UNKNOWN : number;
 }
 
+/* A source that does not know the owner says nothing of it. */
 static bool says_the_same(const struct grt_name *a, const struct grt_ev_name *e)
 {
-	return !strncmp(a->name, e->name, sizeof(e->name)) && !strncmp(a->owner, e->owner, sizeof(e->owner));
+	return !strncmp(a->name, e->name, sizeof(e->name)) &&
+	       (!e->owner[0] || !strncmp(a->owner, e->owner, sizeof(e->owner)));
 }
 
 /* Number 0 is taken by the unknown name before the first one comes. */
@@ -76,7 +78,10 @@ int grt_names_add(struct grt_names *n, const struct grt_ev_name *e)
 	added = &n->name[n->used];
 	*added = (struct grt_name){.kind = e->kind, .id = e->id};
 	memcpy(added->name, e->name, sizeof(e->name));
-	memcpy(added->owner, e->owner, sizeof(e->owner));
+	if (e->owner[0] || old == GRT_NAME_UNKNOWN)
+		memcpy(added->owner, e->owner, sizeof(e->owner));
+	else
+		memcpy(added->owner, n->name[old].owner, sizeof(added->owner));
 	return grt_index_add(&n->index, tag_of(n, e->kind, e->id), n->used++);
 }
 
