@@ -8,6 +8,10 @@
 . "$(dirname "$0")/../kernel/common"
 need_root_and_modules
 grtrace=/mnt/build/grtrace
+of() { # NAME
+	sed -n "s/^#define $1  *//p" include/grtrace/stream.h
+}
+reads="$(of GRT_FORMAT_MIN)..$(of GRT_FORMAT)"
 mark_log
 plan 9
 
@@ -15,7 +19,7 @@ refused() { # COMMAND...
 	said=$("$@" 2>&1)
 	status=$?
 	case $said in
-	*"format 77, this tool reads 2..2"*) [ $status = 3 ] && return ;;
+	*"format 77, this tool reads $reads"*) [ $status = 3 ] && return ;;
 	esac
 	echo "status $status: $said"
 	return 1
@@ -32,7 +36,7 @@ cat "$D/trace_pipe" >/tmp/other.raw
 said=$($grtrace dump /tmp/other.raw 2>&1)
 status=$?
 note "$said"
-result "$([ $status = 1 ] && case $said in *"format 77, this tool reads 2..2"*) true ;; *) false ;; esac; echo $?)" \
+result "$([ $status = 1 ] && case $said in *"format 77, this tool reads $reads"*) true ;; *) false ;; esac; echo $?)" \
 	"dump refuses its packets"
 unload grtrace
 
