@@ -23,4 +23,17 @@ static inline void grt_cell_ring_name(struct grt_cell *cell, const struct grt_na
 	cell->absent |= !cell->text;
 }
 
+/* For columns whose value is a member of the row at @offset. */
+static inline void grt_cell_u32(struct grt_cell *cell, const void *view, const void *row, int offset)
+{
+	(void)view;
+	cell->number = *(const uint32_t *)((const char *)row + offset);
+}
+
+static inline void grt_cell_u64(struct grt_cell *cell, const void *view, const void *row, int offset)
+{
+	(void)view;
+	cell->number = *(const uint64_t *)((const char *)row + offset);
+}
+
 #endif /* GRT_ANALYSIS_CELLS_H */

@@ -3,6 +3,7 @@
 #include <stddef.h>
 
 #include "core/cuda.h"
+#include "cells.h"
 #include "launch_groups.h"
 
 #define G(member) offsetof(struct grt_launch_group, member)
@@ -12,18 +13,6 @@ static void get_pointer(struct grt_cell *cell, const void *view, const void *row
 	(void)view;
 	cell->text = *(const char *const *)((const char *)row + offset);
 	cell->absent = !cell->text;
-}
-
-static void get_u32(struct grt_cell *cell, const void *view, const void *row, int offset)
-{
-	(void)view;
-	cell->number = *(const uint32_t *)((const char *)row + offset);
-}
-
-static void get_u64(struct grt_cell *cell, const void *view, const void *row, int offset)
-{
-	(void)view;
-	cell->number = *(const uint64_t *)((const char *)row + offset);
 }
 
 static void get_calls(struct grt_cell *cell, const void *view, const void *row, int arg)
@@ -157,8 +146,8 @@ static void get_depth_max(struct grt_cell *cell, const void *view, const void *r
 
 /* clang-format off */
 
-#define NUMBER(name, member, where, help) {name, get_u64, G(member), GRT_CELL_NUMBER, where, help}
-#define SMALL(name, member, where, help)  {name, get_u32, G(member), GRT_CELL_NUMBER, where, help}
+#define NUMBER(name, member, where, help) {name, grt_cell_u64, G(member), GRT_CELL_NUMBER, where, help}
+#define SMALL(name, member, where, help)  {name, grt_cell_u32, G(member), GRT_CELL_NUMBER, where, help}
 #define TIME(name, what, member, where, help) {name, get_##what, G(member), GRT_CELL_NS, where, help}
 
 #define PROCESS(where) \
@@ -246,12 +235,12 @@ const struct grt_table grt_launch_table[GRT_LAUNCH_BYS] = {
 #define K(member) offsetof(struct grt_launch_gap, member)
 
 static const struct grt_column gap_columns[] = {
-	{"pid", get_u32, K(pid), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "process id"},
+	{"pid", grt_cell_u32, K(pid), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "process id"},
 	{"process", get_pointer, K(process), GRT_CELL_TEXT, GRT_COLUMN_ALL, "its program"},
-	{"gpu", get_u32, K(gpu), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "number of the device in its process"},
-	{"idle", get_u64, K(ns), GRT_CELL_NS, GRT_COLUMN_ALL, "idle time, ns"},
-	{"gaps", get_u64, K(gaps), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "gaps of which it is a part"},
-	{"max", get_u64, K(max), GRT_CELL_NS, GRT_COLUMN_ALL, "the longest part, ns"},
+	{"gpu", grt_cell_u32, K(gpu), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "number of the device in its process"},
+	{"idle", grt_cell_u64, K(ns), GRT_CELL_NS, GRT_COLUMN_ALL, "idle time, ns"},
+	{"gaps", grt_cell_u64, K(gaps), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "gaps of which it is a part"},
+	{"max", grt_cell_u64, K(max), GRT_CELL_NS, GRT_COLUMN_ALL, "the longest part, ns"},
 	{"cpu", get_pointer, K(text), GRT_CELL_TEXT, GRT_COLUMN_ALL, "what the CPU was in, of the thread whose launch ended the gap"},
 	{.name = NULL},
 };

@@ -2,21 +2,10 @@
 /* The columns of what the time of threads went to. */
 #include <stddef.h>
 
+#include "cells.h"
 #include "threads.h"
 
 #define T(member) offsetof(struct grt_thread, member)
-
-static void get_u32(struct grt_cell *cell, const void *view, const void *row, int offset)
-{
-	(void)view;
-	cell->number = *(const uint32_t *)((const char *)row + offset);
-}
-
-static void get_u64(struct grt_cell *cell, const void *view, const void *row, int offset)
-{
-	(void)view;
-	cell->number = *(const uint64_t *)((const char *)row + offset);
-}
 
 static void get_thread(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
@@ -49,14 +38,14 @@ static void get_state(struct grt_cell *cell, const void *view, const void *row, 
 
 /* clang-format off */
 
-#define NUMBER(name, where, help) {#name, get_u64, T(name), GRT_CELL_NUMBER, where, help}
+#define NUMBER(name, where, help) {#name, grt_cell_u64, T(name), GRT_CELL_NUMBER, where, help}
 
 static const struct grt_column columns[] = {
 	{"process", get_process, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "its process's name"},
 	{"thread", get_thread, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "its name"},
-	{"pid", get_u32, T(pid), GRT_CELL_NUMBER, GRT_COLUMN_MORE, "process id"},
-	{"tid", get_u32, T(tid), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "thread id"},
-	{"first", get_u64, T(first), GRT_CELL_TIME, GRT_COLUMN_MORE, "it is known from here on"},
+	{"pid", grt_cell_u32, T(pid), GRT_CELL_NUMBER, GRT_COLUMN_MORE, "process id"},
+	{"tid", grt_cell_u32, T(tid), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "thread id"},
+	{"first", grt_cell_u64, T(first), GRT_CELL_TIME, GRT_COLUMN_MORE, "it is known from here on"},
 	{"life", get_life, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "for so long, the sum of the states, ns"},
 #define GRT_THREAD_STATE(number, NAME, name, help) \
 	{#name, get_state, number, GRT_CELL_NS, GRT_COLUMN_ALL, help ", ns"},
@@ -64,7 +53,7 @@ static const struct grt_column columns[] = {
 #undef GRT_THREAD_STATE
 	NUMBER(intervals, GRT_COLUMN_ALL, "times that it left the CPU"),
 	NUMBER(taken_off, GRT_COLUMN_MORE, "of these, while it was ready to run"),
-	{"delay_max", get_u64, T(delay_max), GRT_CELL_NS, GRT_COLUMN_ALL, "longest time for which it was ready to run without a CPU, ns"},
+	{"delay_max", grt_cell_u64, T(delay_max), GRT_CELL_NS, GRT_COLUMN_ALL, "longest time for which it was ready to run without a CPU, ns"},
 	NUMBER(samples, GRT_COLUMN_MORE, "looks at what it ran"),
 	NUMBER(lost, GRT_COLUMN_MORE, "intervals whose records are missing"),
 	{.name = NULL},

@@ -54,4 +54,18 @@ static __always_inline struct pt_regs *my_regs(void)
 	return (struct pt_regs *)bpf_task_pt_regs(bpf_get_current_task_btf());
 }
 
+/* Whether a device is of a major number that user space names in the settings. */
+static __always_inline int has_major(__u32 device)
+{
+	__u32 major = device >> 20;
+
+	if (!major)
+		return 0;
+#pragma unroll
+	for (int i = 0; i < BPF_MAJORS; i++)
+		if (config.majors[i] == major)
+			return 1;
+	return 0;
+}
+
 #endif /* GRTRACE_BPF_FILES_H */

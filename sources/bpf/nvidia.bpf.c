@@ -54,25 +54,12 @@ struct {
 	__type(value, __u32);
 } holders SEC(".maps");
 
-static __always_inline int is_nvidia(__u32 device)
-{
-	__u32 major = device >> 20;
-
-	if (!major)
-		return 0;
-#pragma unroll
-	for (int i = 0; i < BPF_MAJORS; i++)
-		if (config.majors[i] == major)
-			return 1;
-	return 0;
-}
-
 /* The device behind a descriptor, 0 where it is none of NVIDIA's. */
 static __always_inline __u32 nvidia_of(__u32 fd)
 {
 	__u32 device = device_of(bpf_get_current_task_btf(), fd);
 
-	return is_nvidia(device) ? device : 0;
+	return has_major(device) ? device : 0;
 }
 
 /* For an event of the running thread on a device. NULL: not wanted, which has been counted */

@@ -190,24 +190,11 @@ static __always_inline __u32 state_of(struct bpf_raw_tracepoint_args *ctx, struc
 						    : BPF_CORE_READ(old, state);
 }
 
-static __always_inline int is_gpu(__u32 device)
-{
-	__u32 major = device >> 20;
-
-	if (!major)
-		return 0;
-#pragma unroll
-	for (int i = 0; i < BPF_MAJORS; i++)
-		if (config.majors[i] == major)
-			return 1;
-	return 0;
-}
-
 static __always_inline int look_at_file(struct bpf_thread *t, struct task_struct *task, __u32 fd)
 {
 	__u32 device = device_of(task, fd);
 
-	if (!is_gpu(device))
+	if (!has_major(device))
 		return 0;
 	t->fd = fd;
 	t->device = device;
