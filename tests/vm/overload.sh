@@ -3,7 +3,6 @@
 #
 # A hundred thousand events (in the long form ten million) at full rate into a
 # small buffer: stats, packets and report say the same of them.
-# alone
 
 # shellcheck source=tests/vm/_lib.sh
 . "$(dirname -- "$0")/_lib.sh"
@@ -11,7 +10,7 @@ prepare
 [ -x "$GRTRACE_BUILD/grtrace" ] || skip_all "no grtrace in $GRTRACE_BUILD: make"
 events=${EVENTS:-100000}
 [ -z "${GRTRACE_SOAK:-}" ] || events=10000000
-guest --no-gpu --parallel --timeout $((300 + events / 5000)) --out "$work/out" -- \
+guest --no-gpu --timeout $((300 + events / 5000)) --out "$work/out" -- \
 	sh tests/vm/_overload_guest.sh "$events" >"$work/tap"
 
 # A word of the total in stats, and in the report.

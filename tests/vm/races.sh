@@ -4,13 +4,12 @@
 # tests/kernel/grtrace_races in the virtual machine, with the stages and while
 # they come and go: half a minute, in the long form half an hour.
 # kernels in soak: debug
-# alone
 
 # shellcheck source=tests/vm/_lib.sh
 . "$(dirname -- "$0")/_lib.sh"
 prepare
 seconds=10
 [ -z "${GRTRACE_SOAK:-}" ] || seconds=600
-guest --no-gpu --parallel --timeout $((3 * seconds + 300)) -- sh -c "
+guest --no-gpu --timeout $((3 * seconds + 300)) -- sh -c "
 	sh tests/vm/_guest.sh 'grtrace grtrace_filter grtrace_sampling grtrace_aggregator grtrace_perf_mon' '/mnt/build/tests/kernel/grtrace_races $seconds'
 	SECONDS_LONG=$((2 * seconds)) sh tests/kernel/grtrace_stage_cycles.sh /mnt/build/tests/kernel/grtrace_races" | join_tap
