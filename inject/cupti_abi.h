@@ -41,7 +41,6 @@ enum {
 	CUPTI_KIND_CONCURRENT_KERNEL = 10,
 	CUPTI_KIND_OVERHEAD = 17,
 	CUPTI_KIND_MEMCPY2 = 22,
-	CUPTI_KIND_SYNCHRONIZATION = 38,
 };
 
 /* CUpti_ActivityFlag, CUpti_ActivityThreadIdType */
@@ -179,18 +178,6 @@ struct cupti_memset {
 	uint32_t padding;
 } __attribute__((packed, aligned(8)));
 
-/* CUpti_ActivitySynchronization */
-struct cupti_sync {
-	uint32_t kind;
-	uint32_t type;
-	uint64_t start;
-	uint64_t end;
-	uint32_t correlation;
-	uint32_t context;
-	uint32_t stream;
-	uint32_t event;
-} __attribute__((packed, aligned(8)));
-
 /* CUpti_ActivityOverhead; the correlation of CUpti_ActivityOverhead3 (CUDA 13.0) is behind it */
 struct cupti_overhead {
 	uint32_t kind;
@@ -208,7 +195,6 @@ union cupti_record {
 	struct cupti_memcpy copy;
 	struct cupti_memcpy_peer peer;
 	struct cupti_memset set;
-	struct cupti_sync sync;
 	struct cupti_overhead overhead;
 };
 
@@ -234,6 +220,7 @@ typedef void (*cupti_complete_fn)(void *context, uint32_t stream, uint8_t *buffe
 	     (uint8_t * buffer, size_t valid, union cupti_record * *record))                                \
 	NEED(dropped, cuptiActivityGetNumDroppedRecords, (void *context, uint32_t stream, size_t *dropped)) \
 	NEED(flush_all, cuptiActivityFlushAll, (uint32_t flags))                                            \
+	MAY(stream_id, cuptiGetStreamIdEx, (void *context, void *stream, uint8_t per_thread, uint32_t *id)) \
 	MAY(register_clock, cuptiActivityRegisterTimestampCallback, (uint64_t(*clock)(void)))               \
 	MAY(set_thread_ids, cuptiSetThreadIdType, (int type))
 

@@ -5,7 +5,8 @@
  * thread's ring, which no other thread writes. The writer empties the rings.
  *
  * A call of the runtime contains one of the driver (or several) with the same
- * correlation id: the outer one is the launch.
+ * correlation id: the outer one is the launch. One that waits is written as a
+ * GPU_SYNC, too.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -29,7 +30,7 @@
 /* Calls within calls. */
 #define OPEN_MAX 8
 
-/* struct entry - a launch in a ring */
+/* struct entry - a launch in a ring; @stream: that it waits for, or makes wait */
 struct entry {
 	uint64_t begin;
 	uint64_t end;
@@ -38,9 +39,10 @@ struct entry {
 	uint32_t tid;
 	uint32_t context;
 	int32_t result;
+	uint32_t stream;
 	uint16_t call;
-	uint16_t stack;
-	uint32_t captured;
+	uint8_t stack;
+	bool captured;
 };
 
 /**
@@ -205,7 +207,22 @@ static void leave_thread(void *arg)
 
 /* ------------------------------------------------------------- callback */
 
-static void put(struct thread *t, const struct open *o, int32_t result)
+/* The number that records of the GPU's work have for the stream that a call is about. */
+static uint32_t stream_of(uint16_t number, const struct cupti_callback *d)
+{
+	const struct grt_cuda_call *call = grt_cuda_call(number);
+	enum grt_cuda_sync sync = grt_cuda_sync(call);
+	uint32_t id;
+
+	if ((sync != GRT_CUDA_SYNC_STREAM && sync != GRT_CUDA_SYNC_ORDER) || !inject.cupti.stream_id ||
+	    !d->params ||
+	    inject.cupti.stream_id(d->context, *(void *const *)d->params, strstr(call->name, "_ptsz") != NULL,
+				   &id))
+		return CUPTI_NONE;
+	return id;
+}
+
+static void put(struct thread *t, const struct open *o, int32_t result, const struct cupti_callback *d)
 {
 	uint64_t head = atomic_load_explicit(&t->head, memory_order_relaxed);
 	struct entry *e = &t->ring[head % RING];
@@ -221,9 +238,11 @@ static void put(struct thread *t, const struct open *o, int32_t result)
 	e->context = o->context;
 	e->result = result;
 	e->call = o->call;
-	e->stack = (uint16_t)inject.stack;
+	e->stack = (uint8_t)inject.stack;
 	e->captured = o->captured;
 	e->end = clock_monotonic();
+	/* after a failure the stream may not be one */
+	e->stream = result ? CUPTI_NONE : stream_of(o->call, d);
 	/* a clock that was tuned in between */
 	if (e->end < e->begin)
 		e->end = e->begin;
@@ -273,7 +292,7 @@ static void leave(struct thread *t, const struct cupti_callback *d)
 		return;
 	}
 	t->depth = at - 1;
-	put(t, &t->open[at - 1], d->result ? *(const int32_t *)d->result : 0);
+	put(t, &t->open[at - 1], d->result ? *(const int32_t *)d->result : 0, d);
 }
 
 /* A launch into a stream that is captured makes a node of a graph, and nothing runs. */
@@ -401,6 +420,26 @@ static void write_entry(struct packets *p, const struct entry *e)
 	packets_put(p, &r.e);
 }
 
+static void write_sync(struct packets *p, const struct entry *e)
+{
+	enum grt_cuda_sync sync = grt_cuda_sync(grt_cuda_call(e->call));
+	struct grt_ev_gpu_sync r;
+
+	if (!sync)
+		return;
+	event_init(&r.e, GRT_EV_GPU_SYNC, sizeof(r), e->end);
+	r.e.tid = e->tid;
+	r.start = e->begin;
+	r.end = e->end;
+	r.correlation = e->correlation;
+	r.kind = sync;
+	r.context = e->context;
+	r.cuda_stream = e->stream;
+	r.event_id = CUPTI_NONE;
+	inject.gpu_records++;
+	packets_put(p, &r.e);
+}
+
 static void write_thread(struct thread *t)
 {
 	uint64_t tail = atomic_load_explicit(&t->tail, memory_order_relaxed);
@@ -412,6 +451,7 @@ static void write_thread(struct thread *t)
 	t->lost_told = t->lost_mark;
 	for (; tail < t->mark; tail++) {
 		write_entry(&t->packets, &t->ring[tail % RING]);
+		write_sync(&t->packets, &t->ring[tail % RING]);
 		/* the thread gets room while the rest is written */
 		if (tail % (RING / 16) == 0)
 			atomic_store_explicit(&t->tail, tail + 1, memory_order_release);

@@ -201,8 +201,10 @@ static int open_marker(struct capture *c, const struct source_setup *setup, stru
 /* Uprobes at the functions that launch kernels and graphs, as far as a library has them. */
 static void add_launches(struct capture *c, const char *path, uint32_t domain)
 {
-	static const uint8_t wanted[] = {
-		[GRT_CUDA_KIND_KERNEL] = 1, [GRT_CUDA_KIND_GRAPH] = 1, [GRT_CUDA_KIND_SYNC] = 0};
+	static const bool wanted[GRT_CUDA_KINDS] = {
+		[GRT_CUDA_KIND_KERNEL] = true,
+		[GRT_CUDA_KIND_GRAPH] = true,
+	};
 	const struct grt_cuda_call *call;
 
 	for (uint32_t number = 1; number < GRT_CUDA_DRIVER; number++) {

@@ -344,7 +344,7 @@ static int see_launch(struct grt_threads *s, const struct grt_ev_launch *e)
 		return 0;
 	/* it has just returned, so it runs */
 	ret = advance(s, l, e->e.time, GRT_THREAD_RUNNING, NULL);
-	if (!ret && call && call->kind == GRT_CUDA_KIND_SYNC)
+	if (!ret && grt_cuda_waits(call))
 		ret = take_wait(s, l, e->begin, true);
 	else if (!ret && call && call->kind == GRT_CUDA_KIND_COPY)
 		ret = take_wait(s, l, e->begin, false);

@@ -1003,7 +1003,7 @@ static int on_launch(struct grt_tracks *t, const struct grt_event *e)
 		t->count.back++;
 		return 0;
 	}
-	if (!call || call->kind != GRT_CUDA_KIND_SYNC)
+	if (!grt_cuda_sync(call))
 		i.flow_out = launch_flow(image, x->correlation);
 	add_number(a, t->field_arg[e->type][1], x->correlation);
 	if (x->result)

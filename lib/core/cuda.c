@@ -29,6 +29,25 @@ const struct grt_cuda_call *grt_cuda_call(uint32_t call)
 	return number < NUMBERS && calls[at].name ? &calls[at] : NULL;
 }
 
+enum grt_cuda_sync grt_cuda_sync(const struct grt_cuda_call *call)
+{
+	static const uint8_t sync[GRT_CUDA_KINDS] = {
+		[GRT_CUDA_KIND_EVENT_SYNC] = GRT_CUDA_SYNC_EVENT,
+		[GRT_CUDA_KIND_STREAM_WAIT] = GRT_CUDA_SYNC_ORDER,
+		[GRT_CUDA_KIND_STREAM_SYNC] = GRT_CUDA_SYNC_STREAM,
+		[GRT_CUDA_KIND_CONTEXT_SYNC] = GRT_CUDA_SYNC_CONTEXT,
+	};
+
+	return call ? sync[call->kind] : GRT_CUDA_SYNC_NONE;
+}
+
+bool grt_cuda_waits(const struct grt_cuda_call *call)
+{
+	enum grt_cuda_sync sync = grt_cuda_sync(call);
+
+	return sync != GRT_CUDA_SYNC_NONE && sync != GRT_CUDA_SYNC_ORDER;
+}
+
 const char *grt_cuda_copy_name(uint32_t kind)
 {
 	if (kind == GRT_CUDA_SET)

@@ -5,6 +5,7 @@
 #ifndef GRT_CORE_CUDA_H
 #define GRT_CORE_CUDA_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* grt_ev_launch.call of a function of the driver; without it, it is the runtime's */
@@ -23,7 +24,20 @@ enum grt_cuda_kind {
 	GRT_CUDA_KIND_GRAPH,
 	GRT_CUDA_KIND_COPY,
 	GRT_CUDA_KIND_SET,
-	GRT_CUDA_KIND_SYNC,
+	GRT_CUDA_KIND_EVENT_SYNC,
+	GRT_CUDA_KIND_STREAM_SYNC,
+	GRT_CUDA_KIND_CONTEXT_SYNC,
+	GRT_CUDA_KIND_STREAM_WAIT,
+	GRT_CUDA_KINDS,
+};
+
+/** enum grt_cuda_sync - grt_ev_gpu_sync.kind, CUPTI's CUpti_ActivitySynchronizationType */
+enum grt_cuda_sync {
+	GRT_CUDA_SYNC_NONE,
+	GRT_CUDA_SYNC_EVENT,
+	GRT_CUDA_SYNC_ORDER,
+	GRT_CUDA_SYNC_STREAM,
+	GRT_CUDA_SYNC_CONTEXT,
 };
 
 /** struct grt_cuda_call - a row of cuda_calls.def */
@@ -35,6 +49,12 @@ struct grt_cuda_call {
 
 /** grt_cuda_call - the row of a grt_ev_launch.call, NULL where it has none */
 const struct grt_cuda_call *grt_cuda_call(uint32_t call);
+
+/** grt_cuda_sync - what a call waits for, or makes a stream wait for (ORDER); NULL is taken */
+enum grt_cuda_sync grt_cuda_sync(const struct grt_cuda_call *call);
+
+/** grt_cuda_waits - whether the calling thread waits for the GPU; NULL is taken */
+bool grt_cuda_waits(const struct grt_cuda_call *call);
 
 /** grt_cuda_copy_name - of a grt_ev_gpu_copy.kind ("HtoD"), "?" where the number has none */
 const char *grt_cuda_copy_name(uint32_t kind);

@@ -129,7 +129,7 @@ static int take_launch(struct extended_folded *f, const struct grt_ev_launch *e)
 
 	if (!i)
 		return -ENOMEM;
-	if (!e->stack || (call && call->kind == GRT_CUDA_KIND_SYNC))
+	if (!e->stack || grt_cuda_sync(call))
 		return 0;
 	node = e->node ?: grt_images_stack(&f->images, i->number, e->correlation);
 	if (node)

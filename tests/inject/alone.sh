@@ -24,7 +24,7 @@ play calls
 exact "every function, each a launch whether the runtime calls the driver or not; graphs, copies, memory that is set, waits, overhead"
 check "a record of an unknown kind is counted" fact 'what=3 .* unknown=1 '
 output=$("$GRTRACE_BUILD/tests/inject/joined" out.grt)
-check "each record of the GPU is joined with its launch" says '^launches=222 failed=0 captured=3 lost=0\+0 kernels=89 copies=184 syncs=10 matched=273 by_gpu=0 unknown=0 syncs_matched=10 nothing=0 '
+check "each record of the GPU is joined with its launch" says '^launches=226 failed=0 captured=3 lost=0\+0 kernels=89 copies=184 syncs=14 matched=273 by_gpu=0 unknown=0 syncs_matched=14 nothing=0 '
 check "each kernel has a whole stack" says 'whole_stacks=89 '
 check "all kernels of a graph are those of its launch" says '^call cuGraphLaunch launches=1 work=17 nothing=0$'
 play names

@@ -151,6 +151,18 @@ static void print_gpu(const struct print *p, uint32_t pid, const char *what, uin
 	       (unsigned long long)more);
 }
 
+/* Its stamps are the call's. */
+static void print_sync(const struct print *p, const struct grt_ev_gpu_sync *s)
+{
+	char stream[32] = "-";
+
+	if (s->start > s->end || s->end != s->e.time || s->event_id != UINT32_MAX)
+		abort();
+	if (s->cuda_stream != UINT32_MAX)
+		snprintf(stream, sizeof(stream), "stream%u", s->cuda_stream);
+	print_gpu(p, s->e.pid, "sync", s->correlation, 0, 0, stream, s->kind);
+}
+
 static void print_launch(struct print *p, const struct grt_ev_launch *l)
 {
 	struct image *m = image_of(p, l->e.pid);
@@ -180,7 +192,7 @@ static int on_launch(struct grt_consumer *c, const struct grt_event *e, uint32_t
 		print_gpu(p, e->pid, grt_cuda_copy_name(m->kind), m->correlation, m->start, m->end, "-",
 			  m->bytes);
 	else if (e->type == GRT_EV_GPU_SYNC)
-		print_gpu(p, e->pid, "sync", s->correlation, s->start, s->end, "-", s->kind);
+		print_sync(p, s);
 	else
 		print_gpu(p, e->pid, "overhead", o->correlation, o->start, o->end, "-", o->kind);
 	return 0;

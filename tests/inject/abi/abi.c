@@ -32,7 +32,6 @@ IS(CUPTI_KIND_KERNEL, CUPTI_ACTIVITY_KIND_KERNEL);
 IS(CUPTI_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
 IS(CUPTI_KIND_OVERHEAD, CUPTI_ACTIVITY_KIND_OVERHEAD);
 IS(CUPTI_KIND_MEMCPY2, CUPTI_ACTIVITY_KIND_MEMCPY2);
-IS(CUPTI_KIND_SYNCHRONIZATION, CUPTI_ACTIVITY_KIND_SYNCHRONIZATION);
 IS(CUPTI_FLUSH_FORCED, CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
 IS(CUPTI_THREAD_ID_SYSTEM, CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
 
@@ -122,15 +121,6 @@ SET(stream, streamId);
 SET(correlation, correlationId);
 SET(graph_node, graphNodeId);
 SET(graph, graphId);
-
-#define SYNC(a, b) AT(cupti_sync, a, CUpti_ActivitySynchronization, b)
-SYNC(type, type);
-SYNC(start, start);
-SYNC(end, end);
-SYNC(correlation, correlationId);
-SYNC(context, contextId);
-SYNC(stream, streamId);
-SYNC(event, cudaEventId);
 
 #define OVERHEAD(a, b) AT(cupti_overhead, a, CUpti_ActivityOverhead, b)
 OVERHEAD(overhead_kind, overheadKind);

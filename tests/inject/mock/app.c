@@ -37,7 +37,7 @@ static void pause_ms(long ms)
 	nanosleep(&t, NULL);
 }
 
-enum { KERNEL_CALL, GRAPH_CALL, COPY_CALL, SET_CALL, SYNC_CALL };
+enum { KERNEL_CALL, GRAPH_CALL, COPY_CALL, SET_CALL, EVENT_CALL, WAIT_CALL, STREAM_CALL, CONTEXT_CALL };
 
 /* Every function there is. */
 static const struct {
@@ -49,7 +49,10 @@ static const struct {
 #define KIND_GRAPH GRAPH_CALL
 #define KIND_COPY COPY_CALL
 #define KIND_SET SET_CALL
-#define KIND_SYNC SYNC_CALL
+#define KIND_EVENT_SYNC EVENT_CALL
+#define KIND_STREAM_WAIT WAIT_CALL
+#define KIND_STREAM_SYNC STREAM_CALL
+#define KIND_CONTEXT_SYNC CONTEXT_CALL
 #define GRT_CUDA_CALL(DOMAIN, number, KIND, name) {CUPTI_DOMAIN_##DOMAIN, number, KIND_##KIND},
 #include <grtrace/cuda_calls.def>
 };
@@ -57,7 +60,7 @@ static const struct {
 /* As the runtime does: by a call of the driver, or by none. */
 static void all_calls(void)
 {
-	static const uint32_t inner[] = {307, 514, 277, 249, 126};
+	static const uint32_t inner[] = {307, 514, 277, 249, 121, 295, 126, 17};
 	uint32_t in;
 	size_t i;
 
@@ -72,7 +75,8 @@ static void all_calls(void)
 		else if (calls[i].kind == SET_CALL)
 			mock_set(calls[i].domain, calls[i].number, in, 100 + i);
 		else
-			mock_sync(calls[i].domain, calls[i].number, in);
+			mock_sync(calls[i].domain, calls[i].number, in,
+				  (unsigned int)(calls[i].kind - EVENT_CALL + 1));
 	}
 	for (i = 0; i < 3; i++)
 		mock_capture(211, 307);
@@ -202,8 +206,8 @@ static void waits(void)
 	launches(1);
 	sleep_and_spin();
 	mock.in_sync = sleep_and_spin;
-	mock_sync(CUPTI_DOMAIN_RUNTIME, 165, 126);
-	mock_sync(CUPTI_DOMAIN_RUNTIME, 131, 126);
+	mock_sync(CUPTI_DOMAIN_RUNTIME, 165, 17, 4);
+	mock_sync(CUPTI_DOMAIN_RUNTIME, 131, 126, 3);
 	mock.in_sync = NULL;
 	sleep_and_spin();
 	launches(1);

@@ -97,8 +97,6 @@ size_t mock_record_size(uint32_t kind)
 		return old ? 88 : 96;
 	case CUPTI_KIND_MEMSET:
 		return old ? 80 : 88;
-	case CUPTI_KIND_SYNCHRONIZATION:
-		return old ? 40 : 56;
 	case CUPTI_KIND_OVERHEAD:
 		return old ? 40 : 56;
 	case 52:
@@ -185,8 +183,9 @@ static void stamps(uint64_t *start, uint64_t *end)
 
 /* ---------------------------------------------------------------- calls */
 
-/* struct call - one while it is made */
+/* struct call - one while it is made; @stream: its first argument */
 struct call {
+	uintptr_t stream;
 	int domain;
 	uint32_t number;
 	uint32_t inner;
@@ -200,6 +199,8 @@ static void site(int where, int domain, uint32_t number, struct call *c)
 	struct cupti_callback d = {
 		.site = where,
 		.function = "mock",
+		.params = &c->stream,
+		.context = &mock,
 		.result = where == CUPTI_SITE_EXIT ? &c->result : NULL,
 		.context_uid = 1,
 		.data = &data,
@@ -355,27 +356,21 @@ void mock_set(int domain, uint32_t number, uint32_t inner, uint64_t bytes)
 	end(&c);
 }
 
-void mock_sync(int domain, uint32_t number, uint32_t inner)
+void mock_sync(int domain, uint32_t number, uint32_t inner, unsigned int kind)
 {
 	struct call c = {.domain = domain, .number = number, .inner = inner};
-	union {
-		struct cupti_sync s;
-		uint8_t bytes[56];
-	} r = {.bytes = {0}};
+	char stream[32] = "-";
 
+	bool per_thread = domain == CUPTI_DOMAIN_RUNTIME ? number == 239 || number == 247
+							 : number == 436 || number == 440;
+
+	c.stream = MOCK_STREAM(7 + number % 5, per_thread);
 	begin(&c);
-	r.s = (struct cupti_sync){.kind = CUPTI_KIND_SYNCHRONIZATION,
-				  .type = 3,
-				  .correlation = (uint32_t)c.correlation,
-				  .context = 1,
-				  .stream = 7,
-				  .event = CUPTI_NONE};
-	r.s.start = stamp();
 	if (mock.in_sync)
 		mock.in_sync();
-	r.s.end = mock.in_sync ? stamp() : r.s.start + 200;
-	tell_gpu("sync", c.correlation, r.s.start, r.s.end, "-", 3);
-	put(&r, CUPTI_KIND_SYNCHRONIZATION);
+	if (kind == 2 || kind == 3)
+		snprintf(stream, sizeof(stream), "stream%u", 7 + number % 5);
+	tell_gpu("sync", c.correlation, 0, 0, stream, kind);
 	end(&c);
 }
 

@@ -18,6 +18,7 @@ int cuptiActivityGetNumDroppedRecords(void *context, uint32_t stream, size_t *dr
 int cuptiActivityFlushAll(uint32_t flags);
 int cuptiActivityRegisterTimestampCallback(uint64_t (*clock)(void));
 int cuptiSetThreadIdType(int type);
+int cuptiGetStreamIdEx(void *context, void *stream, uint8_t per_thread, uint32_t *id);
 
 int cuptiGetVersion(uint32_t *version)
 {
@@ -113,4 +114,14 @@ int cuptiActivityRegisterTimestampCallback(uint64_t (*clock)(void))
 int cuptiSetThreadIdType(int type)
 {
 	return type != CUPTI_THREAD_ID_SYSTEM;
+}
+
+int cuptiGetStreamIdEx(void *context, void *stream, uint8_t per_thread, uint32_t *id)
+{
+	uintptr_t handle = (uintptr_t)stream;
+
+	if (context != &mock || MOCK_STREAM(handle >> 8, per_thread) != handle)
+		return INVALID;
+	*id = (uint32_t)(handle >> 8);
+	return 0;
 }

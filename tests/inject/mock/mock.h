@@ -16,6 +16,9 @@
 
 #define CALL_MAX 1024
 
+/* A stream's handle: its number, and whether the call has _ptsz. */
+#define MOCK_STREAM(number, per_thread) (((uintptr_t)(number) << 8) | (uintptr_t)(per_thread))
+
 /**
  * struct mock - the state that driver and CUPTI share
  * @version: of CUPTI
@@ -56,10 +59,11 @@ size_t mock_record_size(uint32_t kind);
  * has them, @inner: the driver's call within it, 0: none */
 void mock_call(int domain, uint32_t number, uint32_t inner, unsigned int kernels, const char *name);
 
-/** mock_copy, mock_set, mock_sync, mock_peer - the same with a record of another kind */
+/** mock_copy, mock_set, mock_peer - the same with a record of another kind; mock_sync - with none: what is
+ * waited for is @kind, as in a GPU_SYNC record */
 void mock_copy(int domain, uint32_t number, uint32_t inner, uint64_t bytes);
 void mock_set(int domain, uint32_t number, uint32_t inner, uint64_t bytes);
-void mock_sync(int domain, uint32_t number, uint32_t inner);
+void mock_sync(int domain, uint32_t number, uint32_t inner, unsigned int kind);
 void mock_peer(int domain, uint32_t number, uint32_t inner, uint64_t bytes);
 
 /** mock_capture - a launch into a stream that is captured */
