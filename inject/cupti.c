@@ -156,18 +156,25 @@ static void take_python(struct search *s, char *path)
 	beside_python(s, path);
 }
 
+void *cupti_driver_symbol(const char *name)
+{
+	void *handle = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD), *symbol;
+
+	if (!handle)
+		return NULL;
+	symbol = dlsym(handle, name);
+	dlclose(handle);
+	return symbol;
+}
+
 static int driver_major(void)
 {
-	int (*get_version)(int *version) = NULL;
-	void *handle = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
+	int (*get_version)(int *version);
 	int version = 0;
 
-	if (handle)
-		*(void **)&get_version = dlsym(handle, "cuDriverGetVersion");
+	*(void **)&get_version = cupti_driver_symbol("cuDriverGetVersion");
 	if (!get_version || get_version(&version))
 		version = 0;
-	if (handle)
-		dlclose(handle);
 	return version / 1000;
 }
 

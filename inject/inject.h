@@ -221,4 +221,7 @@ uint64_t clock_monotonic(void);
  */
 int cupti_load(struct cupti *c, char *why, size_t room);
 
+/** cupti_driver_symbol - in the driver's library that the process has loaded; NULL: none */
+void *cupti_driver_symbol(const char *name);
+
 #endif /* GRT_INJECT_INJECT_H */

@@ -339,6 +339,7 @@ static enum stack_mode stack_mode(void)
 
 static void init_stacks(void)
 {
+	const void *driver;
 	int ret;
 
 	inject.stack = stack_mode();
@@ -353,6 +354,10 @@ static void init_stacks(void)
 	}
 	grt_unwind_hide((const void *)(uintptr_t)InitializeInjection);
 	grt_unwind_hide((const void *)(uintptr_t)inject.cupti.subscribe);
+	/* between the runtime's functions and the callback */
+	driver = cupti_driver_symbol("cuDriverGetVersion");
+	if (driver)
+		grt_unwind_hide(driver);
 }
 
 /* From CUDA 12.6 on stamps of 0 were seen with a clock of ours, until 13.0. */

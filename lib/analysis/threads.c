@@ -322,13 +322,22 @@ static int cut_at(struct grt_threads *s, struct life *l, uint64_t begin)
 	return keep(s, l, &tail);
 }
 
+/*
+ * A thread is on the CPU when a call begins: a piece off the CPU that seems to span
+ * that moment does so because the stamps are of two clocks, microseconds apart.
+ */
+static bool is_within(const struct grt_thread_piece *p, uint64_t begin)
+{
+	return p->start + (p->end - p->start) / 2 >= begin;
+}
+
 /* A call that waits for the GPU has returned. Nothing of the thread is behind it yet. */
 static int take_wait(struct grt_threads *s, struct life *l, uint64_t begin, bool polls)
 {
 	int ret = polls ? cut_at(s, l, begin) : 0;
 
 	for (uint32_t i = 0; i < l->waits; i++)
-		if (l->waiting[i].start >= begin)
+		if (is_within(&l->waiting[i], begin))
 			l->waiting[i].state = in_wait(&l->waiting[i], polls);
 	return ret;
 }

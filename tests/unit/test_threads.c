@@ -246,10 +246,15 @@ static void cuda(void **state)
 	OFF(&b, 8, 210, 220, 5, LOCK);
 	CALL(&b, 8, 205, 230, MEMCPY);
 	OFF(&b, 8, 240, 250, 6, LOCK);
-	THREAD(&b, 300, 8, ENDED, .number = 6);
-	HAS(&b, 0, 0, 300, [GRT_THREAD_POLLING] = 10 + 20, [GRT_THREAD_GPU] = 8 + 10,
-	    [GRT_THREAD_RUNNABLE] = 2, [GRT_THREAD_LOCK] = 10 + 10 + 10 + 10,
-	    [GRT_THREAD_RUNNING] = 10 + 80 + 20 + 10 + 10 + 10 + 10 + 10 + 50);
+	/* by stamps of another clock it fell asleep before the call, and was awake after its begin */
+	OFF(&b, 8, 260, 280, 7, LOCK);
+	CALL(&b, 8, 263, 285, SYNCHRONIZE);
+	OFF(&b, 8, 288, 294, 8, LOCK);
+	CALL(&b, 8, 292, 296, SYNCHRONIZE);
+	THREAD(&b, 300, 8, ENDED, .number = 8);
+	HAS(&b, 0, 0, 300, [GRT_THREAD_POLLING] = 10 + 20 + 5 + 2, [GRT_THREAD_GPU] = 8 + 10 + 20,
+	    [GRT_THREAD_RUNNABLE] = 2, [GRT_THREAD_LOCK] = 10 + 10 + 10 + 10 + 6,
+	    [GRT_THREAD_RUNNING] = 10 + 80 + 20 + 10 + 10 + 10 + 10 + 10 + 10 + 3 + 4);
 	assert_int_equal(grt_threads_at(b.threads, 0)->samples, 3);
 	end(&b);
 }

@@ -57,7 +57,7 @@ static const struct {
 #include <grtrace/cuda_calls.def>
 };
 
-/* As the runtime does: by a call of the driver, or by none. */
+/* As the runtime does: by a call of the driver, or by none, but for kernels. */
 static void all_calls(void)
 {
 	static const uint32_t inner[] = {307, 514, 277, 249, 121, 295, 126, 17};
@@ -65,7 +65,9 @@ static void all_calls(void)
 	size_t i;
 
 	for (i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
-		in = calls[i].domain == CUPTI_DOMAIN_RUNTIME && i % 3 ? inner[calls[i].kind] : 0;
+		in = calls[i].domain == CUPTI_DOMAIN_RUNTIME && (i % 3 || calls[i].kind == KERNEL_CALL)
+			     ? inner[calls[i].kind]
+			     : 0;
 		if (calls[i].kind == KERNEL_CALL)
 			mock_call(calls[i].domain, calls[i].number, in, 1, KERNEL);
 		else if (calls[i].kind == GRAPH_CALL)

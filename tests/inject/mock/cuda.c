@@ -211,14 +211,21 @@ static void site(int where, int domain, uint32_t number, struct call *c)
 		mock.callback(NULL, domain, number, &d);
 }
 
+/* The number that the recording has for a call: of the outermost function that is asked for. */
+static uint32_t told_number(const struct call *c)
+{
+	if (c->inner && !mock.wanted[c->domain][c->number])
+		return c->inner | 0x8000U;
+	return c->number | (c->domain == CUPTI_DOMAIN_DRIVER ? 0x8000U : 0);
+}
+
 static void begin(struct call *c)
 {
 	do
 		c->correlation = __atomic_fetch_add(&mock.next, 1, __ATOMIC_RELAXED);
 	while (!(uint32_t)c->correlation);
 	if (getenv("MOCK_LOG"))
-		tell("L %d %d %u %llu\n", getpid(), (int)syscall(SYS_gettid),
-		     c->number | (c->domain == CUPTI_DOMAIN_DRIVER ? 0x8000U : 0),
+		tell("L %d %d %u %llu\n", getpid(), (int)syscall(SYS_gettid), told_number(c),
 		     (unsigned long long)c->correlation);
 	site(CUPTI_SITE_ENTER, c->domain, c->number, c);
 	if (c->inner)
