@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # record -e cuda on a machine with an NVIDIA GPU: kernels that ran = kernels in the recording = kernels with their launch.
 #
-# By hand: GRTRACE_PLAIN=build tests/gpu/cuda.sh. Needs nvcc; PyTorch is used where it is there.
+# By hand: GRTRACE_PLAIN=build tests/gpu/cuda.sh. Needs nvcc; PyTorch and JAX are used where they are there.
 
 GRTRACE_SRC=${GRTRACE_SRC:-$(dirname -- "$(dirname -- "$(dirname -- "$(realpath -- "$0")")")")}
 GRTRACE_PLAIN=$(realpath -- "${GRTRACE_PLAIN:-$GRTRACE_SRC/build}")
@@ -57,5 +57,10 @@ if python3 -c 'import torch' 2>/dev/null; then
 		grep -E '^rate' <<<"$output" | sed 's/^/# /'
 		awk '{ print "# " $0 }' <<<"$counts"
 	done
+fi
+if python3 -c 'import jax; jax.devices("gpu")' 2>/dev/null; then
+	trace python3 "$GRTRACE_SRC/tests/gpu/jax_layer.py"
+	check "JAX: each kernel has its launch and stack" attributed
+	awk '{ print "# " $0 }' <<<"$counts"
 fi
 plan
