@@ -161,7 +161,12 @@ static void note_launched(struct report *r)
 {
 	struct grt_launches_count n = grt_launch_groups_count(r->launched);
 
-	if (!n.kernels && !n.copies)
+	if (n.probed && r->view->launched != GRT_LAUNCH_BY_STACK)
+		note(&r->notes,
+		     "%" PRIu64
+		     " calls of functions that were probed: report --by stack, flame --weight launches",
+		     n.probed);
+	else if (!n.kernels && !n.copies && !n.probed)
 		note(&r->notes, "nothing of CUDA is in this trace: grtrace record -e cuda -- PROG");
 	if (n.unknown)
 		note(&r->notes, "the launch of %" PRIu64 " kernels and copies is not in the trace",
@@ -181,6 +186,16 @@ static void note_launched(struct report *r)
 		     grt_launch_groups_over(r->launched), GRT_LAUNCH_GROUPS_MAX);
 }
 
+/* A trace of CUDA alone has no jobs: empty tables would say nothing. Machines find every key. */
+static bool only_launched(const struct report *r)
+{
+	struct grt_launches_count n = {0};
+
+	if (r->launched && !r->json && !r->view->name && !r->jobs_seen)
+		n = grt_launch_groups_count(r->launched);
+	return n.kernels || n.copies || n.probed;
+}
+
 static int write_launched(struct report *r)
 {
 	const struct grt_launch_group *const *list;
@@ -190,8 +205,11 @@ static int write_launched(struct report *r)
 	int ret = 0;
 
 	/* the summary has it where there is any */
-	if (!n && !r->view->name)
+	if (!n && !r->view->name) {
+		if (only_launched(r))
+			note_launched(r);
 		return 0;
+	}
 	if (!r->view->name)
 		top = LAUNCHED_SUMMARY;
 	row = n < 0 ? NULL : calloc((size_t)n + 1, sizeof(*row));
@@ -556,16 +574,6 @@ static int write_group_tables(struct report *r)
 		if ((r->view->groups & 1U << order[i]) && (!r->csv || r->view->own == order[i]))
 			ret = write_groups(r, order[i]);
 	return ret;
-}
-
-/* A trace of CUDA alone has no jobs: empty tables would say nothing. Machines find every key. */
-static bool only_launched(const struct report *r)
-{
-	struct grt_launches_count n = {0};
-
-	if (r->launched && !r->json && !r->view->name && !r->jobs_seen)
-		n = grt_launch_groups_count(r->launched);
-	return n.kernels || n.copies;
 }
 
 static int write_jobs_and_groups(struct report *r)

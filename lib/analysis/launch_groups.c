@@ -20,7 +20,7 @@
 /* Work of a stream that is not over when a call is made; more than that is told as that. */
 #define QUEUE_MAX 65536U
 
-/** struct work - a record of the GPU */
+/** struct work - a record of the GPU, or @probed: a call that is none */
 struct work {
 	const struct grt_image *image;
 	const struct grt_launch *launch;
@@ -34,6 +34,7 @@ struct work {
 	uint32_t from;
 	uint32_t to;
 	bool copy;
+	bool probed;
 	bool by_gpu;
 };
 
@@ -205,11 +206,14 @@ static int add(struct grt_launch_groups *g, const struct work *w)
 		return ret == -ENOSPC ? 0 : ret;
 	}
 	group = found;
-	if (!group->kernels && !group->copies)
+	if (!group->kernels && !group->copies && !group->probed)
 		begin(group, w);
-	group->kernels += !w->copy;
+	group->probed += w->probed;
+	group->kernels += !w->copy && !w->probed;
 	group->copies += w->copy;
 	group->bytes += w->bytes;
+	if (w->probed)
+		return 0;
 	if (w->start && w->end >= w->start)
 		return add_times(g, group, w);
 	group->untimed++;
@@ -254,12 +258,21 @@ static int on_work(void *arg, const struct grt_event *e, const struct grt_image 
 	return add(arg, &w);
 }
 
+/* A launch that nothing came of is not what the GPU did; a function that was probed stands for itself. */
+static int on_nothing(void *arg, const struct grt_launch *launch)
+{
+	struct grt_launch_groups *g = arg;
+	struct work w = {.image = launch->image, .launch = launch, .probed = true};
+
+	return launch->call == GRT_CUDA_PROBED && g->by == GRT_LAUNCH_BY_STACK ? add(g, &w) : 0;
+}
+
 /* --------------------------------------------------------------- in, out */
 
 int grt_launch_groups_new(struct grt_launch_groups **out, enum grt_launch_by by)
 {
 	struct grt_launch_groups *g = calloc(1, sizeof(*g));
-	struct grt_launches_sink sink = {.work = on_work, .arg = g};
+	struct grt_launches_sink sink = {.work = on_work, .nothing = on_nothing, .arg = g};
 
 	*out = g;
 	if (!g)
@@ -347,6 +360,8 @@ static int compare(const void *a, const void *b)
 
 	if (p != q)
 		return p > q ? -1 : 1;
+	if (x->probed != y->probed)
+		return x->probed > y->probed ? -1 : 1;
 	if (x->image != y->image)
 		return x->image < y->image ? -1 : 1;
 	return memcmp(grt_keyed_key(x), grt_keyed_key(y), sizeof(struct grt_key));

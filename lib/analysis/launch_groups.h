@@ -38,7 +38,7 @@ enum grt_launch_by {
  * @process: by the same
  * @number: string of the kernel, node of the stack, or kind of the copy
  * @from, @to: devices of a copy between two
- * @kernels, @copies: records of the GPU
+ * @kernels, @copies: records of the GPU; @probed: calls of functions that were probed, by stack
  * @untimed: of these, without stamps or an end
  * @bytes: copied or set
  * @timed_bytes: of these, with a time
@@ -62,6 +62,7 @@ struct grt_launch_group {
 	uint32_t to;
 	uint64_t kernels;
 	uint64_t copies;
+	uint64_t probed;
 	uint64_t untimed;
 	uint64_t bytes;
 	uint64_t timed_bytes;

@@ -21,7 +21,7 @@ static void get_calls(struct grt_cell *cell, const void *view, const void *row, 
 
 	(void)view;
 	(void)arg;
-	cell->number = g->kernels + g->copies;
+	cell->number = g->kernels + g->copies + g->probed;
 }
 
 static void get_sum(struct grt_cell *cell, const void *view, const void *row, int arg)
@@ -155,7 +155,7 @@ static void get_depth_max(struct grt_cell *cell, const void *view, const void *r
 	{"process", get_pointer, G(process), GRT_CELL_TEXT, where, "its program"}
 
 #define TIMES \
-	{"calls", get_calls, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "kernels and copies"}, \
+	{"calls", get_calls, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "kernels, copies, and calls of functions that were probed"}, \
 	{"total", get_sum, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "time on the GPU, ns"}, \
 	{"share", get_share, 0, GRT_CELL_PERCENT, GRT_COLUMN_ALL, "of the GPU time of all rows, percent"}, \
 	TIME("avg", mean, exec, GRT_COLUMN_ALL, "time of one, mean, ns"), \

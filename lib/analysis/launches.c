@@ -372,6 +372,7 @@ static int take_launch(struct grt_launches *l, const struct grt_ev_launch *e)
 		l->count.doubled++;
 		return 0;
 	}
+	l->count.probed += c.call == GRT_CUDA_PROBED;
 	return add_entry(l, i->number, e, &entry);
 }
 
@@ -406,23 +407,17 @@ static int end_waits(struct grt_launches *l)
 	return ret;
 }
 
-/* A function that was probed is called for itself: nothing comes of it. */
-static int end_probed(struct grt_launches *l, const struct grt_launch *launch)
-{
-	l->count.probed++;
-	return l->sink.nothing ? l->sink.nothing(l->sink.arg, launch) : 0;
-}
-
 static int end_launch(struct grt_launches *l, const struct page *p, unsigned int at)
 {
 	struct grt_launch launch = launch_of(l, p, p->number << PAGE_BITS | at, p->place[at]);
 
-	if (launch.call == GRT_CUDA_PROBED)
-		return end_probed(l, &launch);
-	if (p->entry[p->place[at]].seen || launch.failed || launch.captured ||
-	    (launch.kind != GRT_CUDA_KIND_KERNEL && launch.kind != GRT_CUDA_KIND_GRAPH))
+	/* a function that was probed is called for itself: nothing comes of it */
+	bool probed = launch.call == GRT_CUDA_PROBED;
+
+	if (!probed && (p->entry[p->place[at]].seen || launch.failed || launch.captured ||
+			(launch.kind != GRT_CUDA_KIND_KERNEL && launch.kind != GRT_CUDA_KIND_GRAPH)))
 		return 0;
-	l->count.nothing++;
+	l->count.nothing += !probed;
 	return l->sink.nothing ? l->sink.nothing(l->sink.arg, &launch) : 0;
 }
 

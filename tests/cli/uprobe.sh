@@ -70,6 +70,11 @@ expect "a function of a library" 0 ', 0 lost in u.grt$'
 check "every call" test "$(calls .)" = 1495
 check "the caller of the function is in the stack" test "$(calls '^app;.*main;by_driver;cuLaunchKernel$')" = 498
 check "and who called that" test "$(calls '^app;.*main;layer;cudaLaunchKernel;cuLaunchKernel$')" = 997
+run report -i u.grt
+expect "report: how many" 0 '^1495 calls of functions that were probed: report --by stack'
+run report -i u.grt --by stack --json
+check "by stack: all of them" test "$(jq '[.stacks[].calls] | add' <<<"$output")" = 1495
+check "without a time" jq -e 'all(.stacks[]; .total == null)' <<<"$output"
 check "flame says what they are" grep -q '1495 calls of functions that were probed' said
 check "the balance" grep -q 'uprobe_balance = "emitted=1495 filtered=0 lost=0 late=0 missed=0 unmatched=0 no_stack=0"' u.grt/metadata
 run report -i u.grt
