@@ -196,11 +196,22 @@ static int take(struct grt_images *m, struct grt_image *i, const struct grt_even
 	return 0;
 }
 
+/* It is of use for what is known already, and makes nothing known. */
+static void take_clock(struct grt_images *m, const struct grt_ev_clock *c)
+{
+	uint32_t at = grt_index_find(&m->by_pid, grt_hash(&m->key, c->e.pid, 1), same_pid, m, &c->e.pid);
+
+	if (at != GRT_NOWHERE)
+		m->image[at]->ahead = c->realtime - c->monotonic;
+}
+
 int grt_images_event(struct grt_images *m, const struct grt_event *e)
 {
 	struct grt_image *i;
 	int ret;
 
+	if (e->type == GRT_EV_CLOCK)
+		take_clock(m, (const struct grt_ev_clock *)e);
 	if (e->type < GRT_EV_PROCESS || e->type > GRT_EV_MAPPING)
 		return 0;
 	i = grt_images_of(m, e->pid);

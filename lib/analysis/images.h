@@ -43,6 +43,7 @@ struct grt_image_mapping {
  * struct grt_image - a process image
  * @number: of it, from 0
  * @process: its last PROCESS record; what is 0 where none was seen
+ * @ahead: CLOCK_REALTIME less CLOCK_MONOTONIC, ns; 0: not told
  * @why: string: why it is not traced, or the last note; 0: none
  */
 struct grt_image {
@@ -51,6 +52,7 @@ struct grt_image {
 	uint32_t exe;
 	uint32_t why;
 	bool refused;
+	uint64_t ahead;
 	struct grt_ev_process process;
 	char **string;
 	uint32_t strings;

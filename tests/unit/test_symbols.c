@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "symbols/demangle.h"
@@ -492,6 +493,14 @@ static void hostile(void **state)
 
 /* ---------------------------------------------------------- maps, kernel */
 
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	return (uint64_t)t.tv_sec * 1000000000ULL + (uint64_t)t.tv_nsec;
+}
+
 static void perf_map(void **state)
 {
 	static const char text[] = "7f0000001000 20 py::model.forward:/home/me/model.py\n"
@@ -503,6 +512,7 @@ static void perf_map(void **state)
 				   "ffffffffffffffff 2 around\n"
 				   "\n"
 				   "7f0000002000 40 last without newline";
+	uint32_t pid = 0x7fff0000U | ((unsigned int)getpid() & 0xffff);
 	struct grt_symbols *s = begin(NULL);
 	struct grt_symbols_found f;
 	char path[64];
@@ -533,15 +543,23 @@ static void perf_map(void **state)
 	assert_int_equal(grt_symbols_perf_map(s, 7, in_dir("none")), 0);
 
 	/* the process's own, which grows; its number is beyond those that the kernel gives */
-	snprintf(path, sizeof(path), "/tmp/perf-%u.map", 0x7fff0000U | ((unsigned int)getpid() & 0xffff));
+	snprintf(path, sizeof(path), "/tmp/perf-%u.map", pid);
 	sh("echo '1000 10 early' >%s", path);
-	assert_int_equal(
-		grt_symbols_in_process(s, 0x7fff0000U | ((unsigned int)getpid() & 0xffff), 0x1001, &f), 0);
+	assert_int_equal(grt_symbols_in_process(s, pid, 0x1001, &f), 0);
 	assert_string_equal(f.frame[0].function, "early");
 	sh("echo '2000 10 late' >>%s", path);
-	assert_int_equal(
-		grt_symbols_in_process(s, 0x7fff0000U | ((unsigned int)getpid() & 0xffff), 0x2001, &f), 0);
+	assert_int_equal(grt_symbols_in_process(s, pid, 0x2001, &f), 0);
 	assert_string_equal(f.frame[0].function, "late");
+	/* a process that got the number later */
+	assert_int_equal(grt_symbols_ended(s, pid, now_ns() - 5000000000ULL), 0);
+	sh("echo '3000 10 ending' >>%s", path);
+	assert_int_equal(grt_symbols_in_process(s, pid, 0x3001, &f), 0);
+	assert_string_equal(f.frame[0].function, "ending");
+	assert_int_equal(grt_symbols_ended(s, pid, now_ns() - 60000000000ULL), 0);
+	sh("echo '4000 10 other' >>%s", path);
+	assert_int_equal(grt_symbols_in_process(s, pid, 0x4001, &f), 0);
+	assert_string_equal(f.frame[0].function, "0x4001");
+	assert_int_equal(grt_symbols_perf_map(s, pid, NULL), -ESTALE);
 	unlink(path);
 	grt_symbols_free(s);
 }
