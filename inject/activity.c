@@ -133,6 +133,7 @@ static void put_kernel(const union cupti_record *c, uint64_t now)
 	r.kind = k->launch_type;
 	if (inject.version >= CUPTI_VERSION_13_0)
 		r.by_gpu = ((const uint8_t *)c)[CUPTI_KERNEL_BY_GPU] != 0;
+	inject.kernels++;
 	packets_put(&packets, &r.e);
 }
 

@@ -41,6 +41,7 @@ enum stack_mode { STACK_NONE, STACK_INPROC, STACK_BPF };
  * @realtime: CUPTI's stamps are CLOCK_REALTIME
  * @launches, @launches_lost, @gpu_records, @gpu_lost, @gpu_unknown, @no_stamps: as
  *	in PROCESS; the writer's, and complete with its rounds
+ * @kernels, @kernel_calls: records of kernels, and calls that launch kernels or graphs; the writer's
  * @homeless: launches of threads that got no ring
  */
 struct inject {
@@ -59,6 +60,8 @@ struct inject {
 	uint64_t gpu_lost;
 	uint64_t gpu_unknown;
 	uint64_t no_stamps;
+	uint64_t kernels;
+	uint64_t kernel_calls;
 	_Atomic uint64_t homeless;
 };
 
@@ -164,6 +167,12 @@ void launch_mark(void);
 
 /** launch_write - writes the launches up to the mark */
 void launch_write(void);
+
+/**
+ * launch_check - where kernels run and the driver tells of no launch, asks for the runtime's functions, too;
+ * once in each round. Return: whether it has just done so
+ */
+bool launch_check(void *subscriber);
 
 /** launch_refill - rings for the next threads, made where it costs the program nothing */
 void launch_refill(void);

@@ -357,6 +357,27 @@ unsigned int launch_enable(void *subscriber)
 	return n;
 }
 
+/* A call returns after its kernel may have run, and is written a round later. */
+#define ROUNDS_SILENT 3
+
+bool launch_check(void *subscriber)
+{
+	static unsigned int silent;
+	static bool over;
+
+	if (over || !inject.kernels || inject.stack == STACK_BPF)
+		return false;
+	over = inject.kernel_calls || ++silent == ROUNDS_SILENT;
+	if (inject.kernel_calls || !over)
+		return false;
+#define GRT_CUDA_CALL(DOMAIN, number, KIND, name)                           \
+	if (is_told_by_driver(CUPTI_DOMAIN_##DOMAIN, GRT_CUDA_KIND_##KIND)) \
+		inject.cupti.enable_callback(1, subscriber, CUPTI_DOMAIN_##DOMAIN, number);
+#include <grtrace/cuda_calls.def>
+#undef GRT_CUDA_CALL
+	return true;
+}
+
 /* ------------------------------------------------------------ the writer */
 
 int launch_init(void)
@@ -416,6 +437,7 @@ void launch_mark(void)
 
 static void write_entry(struct packets *p, const struct entry *e)
 {
+	const struct grt_cuda_call *row = grt_cuda_call(e->call);
 	struct grt_ev_launch r;
 
 	event_init(&r.e, GRT_EV_LAUNCH, sizeof(r), e->end);
@@ -428,6 +450,7 @@ static void write_entry(struct packets *p, const struct entry *e)
 	r.stack = e->stack;
 	r.result = e->result;
 	r.context = e->context;
+	inject.kernel_calls += row && (row->kind == GRT_CUDA_KIND_KERNEL || row->kind == GRT_CUDA_KIND_GRAPH);
 	packets_put(p, &r.e);
 }
 

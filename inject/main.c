@@ -150,6 +150,9 @@ static void write_round(void)
 	activity_write();
 	define_flush();
 	launch_write();
+	if (launch_check(writer.subscriber))
+		define_process(
+			5, "kernels ran that the driver told of no launch for: the runtime is asked, too");
 }
 
 static void write_counts(uint64_t now)

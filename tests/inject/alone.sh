@@ -27,6 +27,11 @@ output=$("$GRTRACE_BUILD/tests/inject/joined" out.grt)
 check "each record of the GPU is joined with its launch" says '^launches=226 failed=0 captured=3 lost=0\+0 kernels=89 copies=184 syncs=14 matched=273 by_gpu=0 unknown=0 syncs_matched=14 nothing=0 '
 check "each kernel has a whole stack" says 'whole_stacks=89 '
 check "all kernels of a graph are those of its launch" says '^call cuGraphLaunch launches=1 work=17 nothing=0$'
+# it is found out after three rounds of 100 ms
+MOCK_SILENT_DRIVER=1 play slow 100
+output=$("$GRTRACE_BUILD/tests/inject/joined" out.grt)
+check "a driver that does not tell of the runtime's launches: the runtime does" test "$(sed -n 's/.* kernels=100 .* matched=\([0-9]*\) .*/\1/p' <<<"$output")" -ge 30
+check "and a note says so" fact 'what=5 .* the runtime is asked, too'
 play names
 exact "long names, none, and another one at the same address"
 

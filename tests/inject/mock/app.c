@@ -311,6 +311,7 @@ int main(int argc, char **argv)
 		mock.version = (uint32_t)strtoul(version, NULL, 10);
 	if (next)
 		mock.next = strtoull(next, NULL, 0);
+	mock.silent_driver = getenv("MOCK_SILENT_DRIVER");
 	mock.taken = getenv("MOCK_TAKEN");
 	mock.reverse = getenv("MOCK_REVERSE");
 	mock.buffer_limit = getenv("MOCK_SMALL") ? 4096 : 0;

@@ -214,7 +214,7 @@ static void site(int where, int domain, uint32_t number, struct call *c)
 /* The number that the recording has for a call: of the outermost function that is asked for. */
 static uint32_t told_number(const struct call *c)
 {
-	if (c->inner && !mock.wanted[c->domain][c->number])
+	if (c->inner && !mock.silent_driver && !mock.wanted[c->domain][c->number])
 		return c->inner | 0x8000U;
 	return c->number | (c->domain == CUPTI_DOMAIN_DRIVER ? 0x8000U : 0);
 }
@@ -228,13 +228,13 @@ static void begin(struct call *c)
 		tell("L %d %d %u %llu\n", getpid(), (int)syscall(SYS_gettid), told_number(c),
 		     (unsigned long long)c->correlation);
 	site(CUPTI_SITE_ENTER, c->domain, c->number, c);
-	if (c->inner)
+	if (c->inner && !mock.silent_driver)
 		site(CUPTI_SITE_ENTER, CUPTI_DOMAIN_DRIVER, c->inner, c);
 }
 
 static void end(struct call *c)
 {
-	if (c->inner)
+	if (c->inner && !mock.silent_driver)
 		site(CUPTI_SITE_EXIT, CUPTI_DOMAIN_DRIVER, c->inner, c);
 	site(CUPTI_SITE_EXIT, c->domain, c->number, c);
 }

@@ -28,6 +28,7 @@
  * @reverse: completed buffers come back in reverse order, and with a delay
  * @buffer_limit: bytes of a buffer that are used, 0: all
  * @dropped: records that CUPTI says it has lost
+ * @silent_driver: the driver does not tell of what the runtime calls in it
  * @in_sync: what a call that waits does meanwhile; NULL: nothing
  */
 struct mock {
@@ -38,6 +39,7 @@ struct mock {
 	bool reverse;
 	size_t buffer_limit;
 	size_t dropped;
+	bool silent_driver;
 	void (*in_sync)(void);
 	cupti_callback_fn callback;
 	bool wanted[4][CALL_MAX];
