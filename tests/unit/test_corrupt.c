@@ -43,6 +43,14 @@ static uint64_t rnd(struct fixture *f, uint64_t below)
 	return (z ^ (z >> 31)) % below;
 }
 
+/* Random cases: ten times as many in the long form. */
+static unsigned int often(unsigned int n)
+{
+	const char *soak = getenv("GRTRACE_SOAK");
+
+	return soak && *soak ? 10 * n : n;
+}
+
 static void note_packets(struct fixture *f)
 {
 	for (size_t at = 0; at < f->size;) {
@@ -180,7 +188,7 @@ static void a_cut_anywhere_keeps_the_whole_packets(void **state)
 	for (size_t i = 1; i < 260; i++)
 		check_cut(f, i);
 	f->random = 1;
-	for (unsigned int i = 0; i < 1000; i++)
+	for (unsigned int i = 0; i < often(300); i++)
 		check_cut(f, 1 + rnd(f, f->size - 1));
 }
 
@@ -241,7 +249,7 @@ static void a_flipped_bit_costs_no_packet_before_it(void **state)
 		check_flip(f, 8 * f->start[f->packets / 2] + i);
 	}
 	f->random = 2;
-	for (unsigned int i = 0; i < 3000; i++)
+	for (unsigned int i = 0; i < often(800); i++)
 		check_flip(f, rnd(f, 8 * f->size));
 }
 
@@ -261,7 +269,7 @@ static void many_flipped_bits(void **state)
 	struct grt_health h;
 
 	f->random = 3;
-	for (unsigned int i = 0; i < 3000; i++) {
+	for (unsigned int i = 0; i < often(800); i++) {
 		memcpy(copy, f->data, f->size);
 		flip(f, copy, f->size, 1 + (unsigned int)rnd(f, 200));
 		file_store(f->path, copy, f->size);
@@ -292,7 +300,7 @@ static void hostile_headers(void **state)
 	struct grt_health h;
 
 	f->random = 4;
-	for (unsigned int i = 0; i < 3000; i++) {
+	for (unsigned int i = 0; i < often(800); i++) {
 		memcpy(copy, f->data, f->size);
 		for (uint64_t n = 1 + rnd(f, 4); n; n--) {
 			char *p = copy + f->start[rnd(f, f->packets)];
@@ -315,7 +323,7 @@ static void hostile_records(void **state)
 	struct grt_health h;
 
 	f->random = 5;
-	for (unsigned int i = 0; i < 1000; i++) {
+	for (unsigned int i = 0; i < often(300); i++) {
 		memcpy(copy, f->data, f->size);
 		for (unsigned int k = 0; k < f->packets; k++) {
 			struct grt_event *e =
@@ -344,7 +352,7 @@ static void pieces_of_a_file_in_any_order(void **state)
 	size_t n;
 
 	f->random = 6;
-	for (unsigned int i = 0; i < 1000; i++) {
+	for (unsigned int i = 0; i < often(300); i++) {
 		for (n = 0; n < f->size;) {
 			size_t from = rnd(f, f->size);
 			size_t len = 1 + rnd(f, 6000);
@@ -399,7 +407,7 @@ static void damaged_directories(void **state)
 		data[i] = file_load(path[i], &size[i]);
 	}
 	f->random = 7;
-	for (unsigned int i = 0; i < 3000; i++) {
+	for (unsigned int i = 0; i < often(800); i++) {
 		unsigned int hit = (unsigned int)rnd(f, 3);
 		size_t left = rnd(f, 2) ? size[hit] : rnd(f, size[hit]);
 
