@@ -1123,6 +1123,9 @@ static int on_cuda_time(struct grt_tracks *t, const struct grt_event *e)
 	struct grt_key key = key_of(waits ? OF_CUDA_WAITS : OF_CUDA_OVERHEAD, e->pid, 0, 0);
 	struct args *a = no_args(t);
 
+	/* a stream will wait, and nobody does now: the call is drawn */
+	if (waits && x->kind == GRT_CUDA_SYNC_ORDER)
+		return 0;
 	if (!x->start || x->end < x->start) {
 		t->count.undrawn++;
 		return 0;
