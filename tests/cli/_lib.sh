@@ -52,6 +52,22 @@ expect() { # NAME STATUS REGEX
 	if exits "$2" && says "$3"; then ok "$1"; else not_ok "$1" "wanted status $2 and /$3/"; fi
 }
 
+skip_all() { # REASON
+	echo "1..0 # SKIP $1"
+	exit 0
+}
+
+# After a first attempt: ends the test where BPF cannot be had.
+need_bpf() {
+	if says 'built without it'; then
+		skip_all "built without BPF: tools/setup build, then make"
+	elif exits 3 && [ "$(id -u)" != 0 ]; then
+		skip_all "only root may load BPF programs: sudo tests/run"
+	elif says 'PID namespace'; then
+		skip_all "it needs the first PID namespace: run it outside of the container"
+	fi
+}
+
 plan() {
 	echo "1..$checks"
 }

@@ -11,13 +11,7 @@ count() { # TYPE
 }
 
 run record -e ioctl -o run.grt -- true
-if says 'built without it'; then
-	echo "1..0 # SKIP built without BPF: tools/setup build, then make"
-	exit 0
-elif exits 3 && [ "$(id -u)" != 0 ]; then
-	echo "1..0 # SKIP only root may load BPF programs: sudo tests/run cli"
-	exit 0
-fi
+need_bpf
 expect "record -e ioctl" 0 'events, 0 lost in run.grt'
 
 run record -e ioctl -o run.grt -- "$GRTRACE_BUILD/bench/bench_ioctl" drm 1009 0

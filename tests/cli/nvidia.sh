@@ -14,13 +14,7 @@ printf 'Character devices:\n  1 nvidia-null\n195 nvidia\n' >sys/proc/devices
 export GRTRACE_SYSROOT=$PWD/sys
 
 run record -e nvidia -o run.grt -- true
-if says 'built without it'; then
-	echo "1..0 # SKIP built without BPF: tools/setup build, then make"
-	exit 0
-elif exits 3 && [ "$(id -u)" != 0 ]; then
-	echo "1..0 # SKIP only root may load BPF programs: sudo tests/run cli"
-	exit 0
-fi
+need_bpf
 expect "record -e nvidia" 0 ' 0 lost in run.grt'
 
 play() { # ARGS OF nv_calls: what it does, in run.grt

@@ -9,13 +9,7 @@ calls=$GRTRACE_BUILD/tests/cli/nv_calls
 export ASAN_OPTIONS=$ASAN_OPTIONS:detect_leaks=0
 
 run record -e nvsched --include-failed -o run.grt -- true
-if says 'built without it'; then
-	echo "1..0 # SKIP built without BPF: tools/setup build, then make"
-	exit 0
-elif exits 3 && [ "$(id -u)" != 0 ]; then
-	echo "1..0 # SKIP only root may load BPF programs: sudo tests/run cli"
-	exit 0
-fi
+need_bpf
 expect "record -e nvsched --include-failed" 0 'events, 0 lost in run.grt'
 
 play() { # ARGS OF nv_calls: what it does, in run.grt

@@ -9,16 +9,7 @@
 threads=$GRTRACE_BUILD/tests/cli/threads
 
 run record -e sched -o run.grt -- true
-if says 'built without it'; then
-	echo "1..0 # SKIP built without BPF: tools/setup build, then make"
-	exit 0
-elif exits 3 && [ "$(id -u)" != 0 ]; then
-	echo "1..0 # SKIP only root may load BPF programs: sudo tests/run cli"
-	exit 0
-elif says 'PID namespace'; then
-	echo "1..0 # SKIP it needs the first PID namespace: run it outside of the container"
-	exit 0
-fi
+need_bpf
 expect "record -e sched" 0 'events, 0 lost in run.grt'
 
 # What the program said of a thread, in ns.

@@ -59,13 +59,7 @@ attach() { # CALLS ARGS...
 }
 
 record -e uprobe:./libcuda.so.1:cuLaunchKernel -- sh -c 'echo | ./app 997'
-if says 'built without it'; then
-	echo "1..0 # SKIP built without BPF: tools/setup build, then make"
-	exit 0
-elif exits 3 && [ "$(id -u)" != 0 ]; then
-	echo "1..0 # SKIP only root may load BPF programs: sudo tests/run cli"
-	exit 0
-fi
+need_bpf
 expect "a function of a library" 0 ', 0 lost in u.grt$'
 check "every call" test "$(calls .)" = 1495
 check "the caller of the function is in the stack" test "$(calls '^app;.*main;by_driver;cuLaunchKernel$')" = 498

@@ -26,13 +26,7 @@ all_have_stacks() { # LAUNCHES
 }
 
 record "$MOCK/app" plain
-if says 'built without it'; then
-	echo "1..0 # SKIP built without BPF: tools/setup build, then make"
-	exit 0
-elif exits 3 && [ "$(id -u)" != 0 ]; then
-	echo "1..0 # SKIP only root may load BPF programs: sudo tests/run inject"
-	exit 0
-fi
+need_bpf
 exact "every launch and kernel"
 check "every launch has its stack" all_have_stacks 1000
 check "how is in the recording" grep -q 'cuda_stack = "bpf"' c.grt/metadata

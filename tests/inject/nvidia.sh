@@ -13,13 +13,7 @@ export ASAN_OPTIONS=$ASAN_OPTIONS:detect_leaks=0
 command -v python3 >/dev/null || { echo "1..0 # SKIP no python3: tools/setup check" && exit 0; }
 
 run record -e nvsched --include-failed -o x.grt -- true
-if says 'built without it'; then
-	echo "1..0 # SKIP built without BPF: tools/setup build, then make"
-	exit 0
-elif exits 3 && [ "$(id -u)" != 0 ]; then
-	echo "1..0 # SKIP only root may load BPF programs: sudo tests/run inject"
-	exit 0
-fi
+need_bpf
 
 # One process: it asks for its groups, keeps the file, and launches; then it is the culprit of an Xid.
 cat >program.sh <<'END'

@@ -9,16 +9,7 @@
 MOCK_LOG=$PWD/log "$GRTRACE_PLAIN/grtrace" record -e cuda,sched -o w.grt -- "$MOCK/app" waits >said 2>&1
 status=$?
 output=$(<said)
-if says 'built without it'; then
-	echo "1..0 # SKIP built without BPF: tools/setup build, then make"
-	exit 0
-elif [ "$(id -u)" != 0 ]; then
-	echo "1..0 # SKIP only root may load BPF programs: sudo tests/run inject"
-	exit 0
-elif says 'PID namespace'; then
-	echo "1..0 # SKIP it needs the first PID namespace: run it outside of the container"
-	exit 0
-fi
+need_bpf
 expect "record -e cuda,sched" 0 ' 0 lost'
 
 "$GRTRACE" report --by thread --json w.grt >threads.json
