@@ -18,8 +18,8 @@
  *	PART	  groups, alone (a channel without a group), old (uses handles it never made),
  *		  hostile (pointers and sizes that lead nowhere), failed, monitor (controls of no interest)
  *
- * groups: 3 groups on GRAPHICS, COPY0 and COPY1 with 7, 3 and 2 channels in 2
- * subcontexts; a schedule of each, a token for each channel, a timeslice for the
+ * groups: 3 groups on GRAPHICS, COPY0 and COPY1 with 7, 3 and 2 channels in
+ * subcontexts 63 and 62 by turns; a schedule of each, a token for each channel, a timeslice for the
  * first.
  */
 #include <errno.h>
@@ -181,7 +181,9 @@ static void group(unsigned int i, unsigned int channels, uint32_t engine, uint32
 	set32(p, NV_GROUP_ENGINE, engine);
 	alloc(DEVICE, handle, NV_CLASS_CHANNEL_GROUP, p, sizeof(p));
 	set32(share, NV_SHARE_VASPACE, SPACE);
+	set32(share, NV_SHARE_SUBCONTEXT, 63);
 	alloc(handle, handle + 1, NV_CLASS_CONTEXT_SHARE, share, sizeof(share));
+	set32(share, NV_SHARE_SUBCONTEXT, 62);
 	alloc(handle, handle + 2, NV_CLASS_CONTEXT_SHARE, share, sizeof(share));
 	for (unsigned int k = 0; k < channels; k++)
 		channel(handle, handle + 1 + k % 2, CHANNELS + 16 * i + k, 0);
@@ -214,6 +216,7 @@ static void old(void)
 	client ^= 0x08000000;
 	schedule(FIRST, NV_CTRL_GROUP_SCHEDULE, 1);
 	token(CHANNELS, 3 << 16 | 5);
+	channel(FIRST, FIRST + 2, CHANNELS + 1, 0);
 	client = mine;
 }
 
