@@ -5,6 +5,8 @@
 
 # shellcheck source=tests/cli/_lib.sh
 . "$GRTRACE_SRC/tests/cli/_lib.sh"
+# shellcheck source=tests/cli/_nv_manual.sh
+. "$GRTRACE_SRC/tests/cli/_nv_manual.sh"
 calls=$GRTRACE_BUILD/tests/cli/nv_calls
 export ASAN_OPTIONS=$ASAN_OPTIONS:detect_leaks=0
 
@@ -126,6 +128,11 @@ check "who shares a runlist" says '^0000:c6:00\.0 +14 +COPY1 +2 +2 +1 +[0-9]+$'
 run report --by tsg --csv --sort channels --top 2 -i run.grt
 check "subcontexts as CSV" grep -q 'c1d00019:5c000010,.*,7,2,63 62,' <<<"$output"
 check "sorted, as CSV" test "$(grep c1d00019 <<<"$output" | cut -d, -f3,8 | xargs)" = "c1d00019:5c000010,7 c1d00019:5c000014,3"
+
+play -c 0xc1d00019 cuda
+check "a CUDA program's sequence is the manual's" is_as_in_the_manual
+play -c 0xc1d00019 -e free cuda
+check "with a reset each group is freed" test "$(count tsg_destroy 'cause=1 ') $(count tsg_destroy)" = "4 4"
 
 play groups old
 check "an older group: nothing is guessed" test "$(count tsg_schedule 'bus=0x0 grp=4294967295 runlist=4294967295 nv_engine=0x0 timeslice=0 interleave=4294967295 .*channels=4294967295')" = 1
