@@ -444,7 +444,8 @@ static void tell_missing(const struct monitor_row *row)
 	close(tracefs);
 }
 
-/* Every source that does not repeat another; the module's events are those of drm again. */
+/* Every source that does not repeat another and needs no program; the module's events are those of drm again.
+ */
 static const char *every_source(void)
 {
 	static const struct source *const all[] = {
@@ -456,7 +457,7 @@ static const char *every_source(void)
 	size_t used = 0;
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]) && used < sizeof(text); i++)
-		if (!all[i]->by_name && strcmp(all[i]->name, "kmod"))
+		if (!all[i]->by_name && !all[i]->program && strcmp(all[i]->name, "kmod"))
 			used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s", used ? "," : "",
 						 all[i]->name);
 	return text;

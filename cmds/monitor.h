@@ -187,6 +187,17 @@ void monitor_device(const struct monitor *m, struct monitor_cells *c, uint32_t d
 /** monitor_hist_cell - appends a percentile, 1000: the largest value */
 void monitor_hist_cell(struct monitor_cells *c, const struct grt_hist *h, unsigned int permille);
 
+/**
+ * monitor_tally - writes a tally as a table, the most frequent rows first
+ * @what: what was counted, for the note where some are in no row
+ * @write: writes a row, by grt_writer_row(); @arg is handed to it
+ * Return: 0 or -ENOMEM
+ */
+int monitor_tally(struct monitor *m, const struct grt_table *table, const struct grt_tally *t,
+		  const char *what,
+		  int (*write)(struct monitor *m, const struct grt_tally_row *row, const void *arg),
+		  const void *arg);
+
 /** monitor_process - a thread's process's comm, or its own where that is not known; NULL: neither is */
 const char *monitor_process(const struct monitor *m, uint32_t tid);
 

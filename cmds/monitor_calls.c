@@ -47,12 +47,13 @@ static void number_or_absent(struct monitor_cells *c, uint32_t number, uint32_t 
 	c->cell[c->n - 1].absent = number == unknown;
 }
 
-static int write_irq(struct monitor *m, const struct grt_tally_row *row)
+static int write_irq(struct monitor *m, const struct grt_tally_row *row, const void *arg)
 {
 	uint32_t source = (uint32_t)row->key.w[0], client = source >> 16;
 	struct monitor_cells c = {.n = 0};
 	char rate[32];
 
+	(void)arg;
 	number_or_absent(&c, client, GRT_IRQ_CLIENT_UNKNOWN);
 	c.cell[0].text = grt_amdgpu_client_name(client);
 	monitor_number(&c, source & 0xffff);
@@ -67,20 +68,7 @@ static int write_irq(struct monitor *m, const struct grt_tally_row *row)
 
 int monitor_irqs(struct monitor *m)
 {
-	const struct grt_tally_row **row;
-	int ret = grt_tally_list(&m->irqs, &row);
-
-	if (ret)
-		return ret;
-	grt_writer_table(m->writer, &irq_table, NULL);
-	for (uint32_t i = 0; i < m->irqs.rows.used && !ret; i++)
-		ret = write_irq(m, row[i]);
-	grt_writer_table_end(m->writer);
-	free(row);
-	if (m->irqs.over)
-		note(&m->notes, "%" PRIu64 " interrupts are in no row: more than %u kinds", m->irqs.over,
-		     m->irqs.rows.max);
-	return ret;
+	return monitor_tally(m, &irq_table, &m->irqs, "interrupts", write_irq, NULL);
 }
 
 /* Displays */

@@ -237,33 +237,23 @@ static const struct grt_column ib_columns[] = {
 
 static const struct grt_table ib_table = {"ibs", "command buffers per submit", ib_columns, 0};
 
-/* Writes a tally whose key is one number, with a name where there is one. */
-static int write_tally(struct monitor *m, const struct grt_table *table, const struct grt_tally *t,
-		       const char *(*name)(uint32_t number))
+/** struct coded - numbers that may have names */
+struct coded {
+	const char *(*name)(uint32_t number);
+};
+
+static int write_code(struct monitor *m, const struct grt_tally_row *row, const void *arg)
 {
-	const struct grt_tally_row **row;
-	int ret = grt_tally_list(t, &row);
+	const struct coded *coded = arg;
+	struct monitor_cells c = {.n = 0};
+	char code[24];
 
-	if (ret)
-		return ret;
-	grt_writer_table(m->writer, table, NULL);
-	for (uint32_t i = 0; i < t->rows.used && !ret; i++) {
-		struct monitor_cells c = {.n = 0};
-		char code[24];
-
-		snprintf(code, sizeof(code), "0x%" PRIx64, row[i]->key.w[0]);
-		monitor_number(&c, row[i]->key.w[0]);
-		monitor_number(&c, row[i]->count);
-		monitor_text(&c, code);
-		monitor_text(&c, name ? name((uint32_t)row[i]->key.w[0]) : NULL);
-		ret = grt_writer_row(m->writer, &c);
-	}
-	grt_writer_table_end(m->writer);
-	free(row);
-	if (t->over)
-		note(&m->notes, "%" PRIu64 " are in no row of %s: more than %u numbers", t->over, table->name,
-		     t->rows.max);
-	return ret;
+	snprintf(code, sizeof(code), "0x%" PRIx64, row->key.w[0]);
+	monitor_number(&c, row->key.w[0]);
+	monitor_number(&c, row->count);
+	monitor_text(&c, code);
+	monitor_text(&c, coded ? coded->name((uint32_t)row->key.w[0]) : NULL);
+	return grt_writer_row(m->writer, &c);
 }
 
 int monitor_submits(struct monitor *m)
@@ -276,7 +266,7 @@ int monitor_submits(struct monitor *m)
 		if (r->phase[GRT_PHASE_SCHED].weight)
 			ret = write_submit(m, r);
 	grt_writer_table_end(m->writer);
-	return ret ? ret : write_tally(m, &ib_table, &m->ibs, NULL);
+	return ret ? ret : monitor_tally(m, &ib_table, &m->ibs, "submits", write_code, NULL);
 }
 
 /* A virtio GPU's commands */
@@ -294,7 +284,8 @@ static const struct grt_table error_table = {"errors", "errors by code", command
 
 int monitor_commands(struct monitor *m)
 {
-	int ret = write_tally(m, &command_table, &m->commands, grt_virtio_gpu_name);
+	static const struct coded by_name = {grt_virtio_gpu_name};
+	int ret = monitor_tally(m, &command_table, &m->commands, "commands", write_code, &by_name);
 
-	return ret ? ret : write_tally(m, &error_table, &m->answers, grt_virtio_gpu_name);
+	return ret ? ret : monitor_tally(m, &error_table, &m->answers, "errors", write_code, &by_name);
 }

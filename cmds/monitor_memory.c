@@ -52,12 +52,13 @@ static void memory_cell(struct monitor_cells *c, uint32_t type)
 	c->cell[c->n - 1].text = grt_amdgpu_memory_name(type);
 }
 
-static int write_move(struct monitor *m, const struct grt_tally_row *row)
+static int write_move(struct monitor *m, const struct grt_tally_row *row, const void *arg)
 {
 	struct monitor_cells c = {.n = 0};
 	uint64_t per_s;
 	char rate[32];
 
+	(void)arg;
 	memory_cell(&c, (uint32_t)row->key.w[0]);
 	memory_cell(&c, (uint32_t)row->key.w[1]);
 	monitor_number(&c, row->count);
@@ -77,24 +78,12 @@ static int write_move(struct monitor *m, const struct grt_tally_row *row)
 
 int monitor_moves(struct monitor *m)
 {
-	const struct grt_tally *t = grt_memory_moves(m->memory);
 	const struct grt_mem_count *c = grt_memory_count(m->memory);
-	const struct grt_tally_row **row;
-	int ret = grt_tally_list(t, &row);
+	int ret = monitor_tally(m, &move_table, grt_memory_moves(m->memory), "moves", write_move, NULL);
 
-	if (ret)
-		return ret;
-	grt_writer_table(m->writer, &move_table, NULL);
-	for (uint32_t i = 0; i < t->rows.used && !ret; i++)
-		ret = write_move(m, row[i]);
-	grt_writer_table_end(m->writer);
-	free(row);
 	if (c->unsized_moves)
 		note(&m->notes, "%" PRIu64 " moves have no size and are missing from bytes",
 		     c->unsized_moves);
-	if (t->over)
-		note(&m->notes, "%" PRIu64 " moves are in no row: more than %u directions", t->over,
-		     t->rows.max);
 	return ret;
 }
 
@@ -284,29 +273,24 @@ static void shrink_flags(char text[64], uint64_t flags)
 			used += (size_t)snprintf(text + used, 64 - used, " %s", name[i]);
 }
 
+static int write_shrink(struct monitor *m, const struct grt_tally_row *row, const void *arg)
+{
+	struct monitor_cells c = {.n = 0};
+	char text[64];
+
+	(void)arg;
+	shrink_flags(text, row->key.w[0]);
+	monitor_text(&c, text);
+	monitor_number(&c, row->key.w[0]);
+	monitor_number(&c, row->count);
+	monitor_number(&c, row->sum);
+	return grt_writer_row(m->writer, &c);
+}
+
 int monitor_shrinks(struct monitor *m)
 {
-	const struct grt_tally *t = grt_memory_shrinks(m->memory);
-	const struct grt_tally_row **row;
-	int ret = grt_tally_list(t, &row);
-
-	if (ret)
-		return ret;
-	grt_writer_table(m->writer, &shrink_table, NULL);
-	for (uint32_t i = 0; i < t->rows.used && !ret; i++) {
-		struct monitor_cells c = {.n = 0};
-		char text[64];
-
-		shrink_flags(text, row[i]->key.w[0]);
-		monitor_text(&c, text);
-		monitor_number(&c, row[i]->key.w[0]);
-		monitor_number(&c, row[i]->count);
-		monitor_number(&c, row[i]->sum);
-		ret = grt_writer_row(m->writer, &c);
-	}
-	grt_writer_table_end(m->writer);
-	free(row);
-	return ret;
+	return monitor_tally(m, &shrink_table, grt_memory_shrinks(m->memory), "requests to shrink",
+			     write_shrink, NULL);
 }
 
 int monitor_faults(struct monitor *m)

@@ -53,7 +53,7 @@ static uint64_t refused_of(const struct monitor *m, const struct grt_key *key)
 	return row ? row->count : 0;
 }
 
-static int write_row(struct monitor *m, const struct grt_tally_row *row)
+static int write_row(struct monitor *m, const struct grt_tally_row *row, const void *arg)
 {
 	uint32_t cmd = (uint32_t)row->key.w[1], about = (uint32_t)row->key.w[2];
 	enum grt_nv_about kind = grt_nv_about(cmd);
@@ -74,25 +74,13 @@ static int write_row(struct monitor *m, const struct grt_tally_row *row)
 	monitor_number(&c, refused_of(m, &row->key));
 	monitor_number(&c, row->sum);
 	c.cell[c.n - 1].absent = !row->sum;
+	(void)arg;
 	return grt_writer_row(m->writer, &c);
 }
 
 int monitor_nvidia(struct monitor *m)
 {
-	const struct grt_tally_row **row;
-	int ret = grt_tally_list(&m->nv_calls, &row);
-
-	if (ret)
-		return ret;
-	grt_writer_table(m->writer, &table, NULL);
-	for (uint32_t i = 0; i < m->nv_calls.rows.used && !ret; i++)
-		ret = write_row(m, row[i]);
-	grt_writer_table_end(m->writer);
-	free(row);
-	if (m->nv_calls.over)
-		note(&m->notes, "%" PRIu64 " ioctls of NVIDIA's driver are in no row: more than %u kinds",
-		     m->nv_calls.over, m->nv_calls.rows.max);
-	return ret;
+	return monitor_tally(m, &table, &m->nv_calls, "ioctls of NVIDIA's driver", write_row, NULL);
 }
 
 /* Functions */

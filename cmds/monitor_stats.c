@@ -64,6 +64,27 @@ void monitor_hist_cell(struct monitor_cells *c, const struct grt_hist *h, unsign
 	add_cell(c, cell);
 }
 
+int monitor_tally(struct monitor *m, const struct grt_table *table, const struct grt_tally *t,
+		  const char *what,
+		  int (*write)(struct monitor *m, const struct grt_tally_row *row, const void *arg),
+		  const void *arg)
+{
+	const struct grt_tally_row **row;
+	int ret = grt_tally_list(t, &row);
+
+	if (ret)
+		return ret;
+	grt_writer_table(m->writer, table, NULL);
+	for (uint32_t i = 0; i < t->rows.used && !ret; i++)
+		ret = write(m, row[i], arg);
+	grt_writer_table_end(m->writer);
+	free(row);
+	if (t->over)
+		note(&m->notes, "%" PRIu64 " %s are in no row: more than %u kinds", t->over, what,
+		     t->rows.max);
+	return ret;
+}
+
 const char *monitor_process(const struct monitor *m, uint32_t tid)
 {
 	uint32_t name = grt_names_find(&m->names, GRT_NAME_THREAD, tid);

@@ -90,10 +90,29 @@ static int write_runlists(struct report *r, const struct grt_tsg *list, int64_t 
 	return ret;
 }
 
+static int write_channels(struct report *r, const struct grt_tsg_channel *row, int64_t n)
+{
+	int64_t shown = r->group_top && n > (int64_t)r->group_top ? (int64_t)r->group_top : n;
+	int ret = 0;
+
+	grt_writer_table(r->writer, &grt_tsg_channel_table, NULL);
+	for (int64_t i = 0; i < shown && !ret; i++)
+		ret = grt_writer_row(r->writer, &row[i]);
+	grt_writer_table_end(r->writer);
+	if (shown < n)
+		note(&r->notes, "%" PRId64 " more channels: --top 0 shows all", n - shown);
+	if (r->tsgs.channels.over)
+		note(&r->notes, "%" PRIu64 " channels are in no row: more than %u", r->tsgs.channels.over,
+		     GRT_TSG_CHANNELS_MAX);
+	return ret;
+}
+
 static int write_tsgs(struct report *r)
 {
 	struct grt_tsg *list;
-	int64_t n = grt_tsgs_list(&r->tsgs, &list), top = (int64_t)r->group_top;
+	struct grt_tsg_channel *channel;
+	int64_t channels, n = grt_tsgs_list(&r->tsgs, &list, &channel, &channels),
+			  top = (int64_t)r->group_top;
 	int ret = n < 0 ? -ENOMEM : 0;
 
 	if (!ret && r->group_sort)
@@ -108,7 +127,10 @@ static int write_tsgs(struct report *r)
 		note(&r->notes, "%" PRIu64 " events are of groups in no row: more than %u groups",
 		     r->tsgs.over, GRT_TSGS_MAX);
 	if (!ret && !r->csv)
+		ret = write_channels(r, channel, channels);
+	if (!ret && !r->csv)
 		ret = write_runlists(r, list, n);
+	free(channel);
 	free(list);
 	return ret;
 }

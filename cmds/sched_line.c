@@ -55,6 +55,17 @@ static void put_hex(const struct line *l, const char *name, uint32_t value, bool
 		printf(l->json ? "%" PRIu32 : "%" PRIx32, value);
 }
 
+/* A subcontext: that none was named is known, and another thing than one that is not known. */
+static void put_subcontext(const struct line *l, uint32_t handle, uint32_t veid)
+{
+	if (handle)
+		put_hex(l, "subctx", handle, handle != UNKNOWN);
+	else
+		fputs(l->json ? ",\"subctx\":null" : " subctx=none", stdout);
+	if (handle && handle != UNKNOWN)
+		put_number(l, "veid", veid, veid != UNKNOWN);
+}
+
 /* A name of ours, or one of a thread, which may hold anything. */
 static void put_word(const struct line *l, const char *name, const char *word)
 {
@@ -159,6 +170,7 @@ static void line_channel(const struct line *l, const struct grt_event *e)
 	put_number(l, "channel", ev->chid, ev->chid != UNKNOWN);
 	put_hex(l, "handle", ev->channel, ev->channel);
 	put_number(l, "channels", ev->channels, ev->channels != UNKNOWN);
+	put_subcontext(l, ev->subctx, ev->veid);
 }
 
 static void line_set(const struct line *l, const struct grt_event *e)

@@ -9,11 +9,21 @@
 
 #include "bpf/shared.h"
 #include "bpf_xid.h"
+#include "core/codes.h"
 
 #define MARK "NVRM: Xid ("
 
-/* "0000:01:00" or "0000:01:00.0", then "): " and the number. Return: what follows, NULL when it is not so */
-static const char *read_head(const char *p, struct grt_ev_xid *ev)
+/** struct part - of a GPU (MIG), as the message names it: " GPU-I:05 GPU-CI:00" */
+struct part {
+	const char *at;
+	size_t len;
+};
+
+/*
+ * "0000:01:00" or "0000:01:00.0", a part of it, then "): " and the number.
+ * Return: what follows, NULL when it is not so
+ */
+static const char *read_head(const char *p, struct grt_ev_xid *ev, struct part *part)
 {
 	unsigned int domain, bus, device, function = 0;
 	int n = 0;
@@ -25,6 +35,9 @@ static const char *read_head(const char *p, struct grt_ev_xid *ev)
 	p += n;
 	if (sscanf(p, ".%1x%n", &function, &n) == 1)
 		p += n;
+	part->at = p + strspn(p, " ");
+	p += strcspn(p, ")");
+	part->len = part->at < p ? (size_t)(p - part->at) : 0;
 	n = 0;
 	if (sscanf(p, "): %9u%n", &ev->code, &n) != 1)
 		return NULL;
@@ -63,15 +76,16 @@ static const char *read_process(const char *p, struct grt_ev_xid *ev, char *comm
 void bpf_xid_read(struct grt_ev_xid *ev, const char *message, char *comm, size_t room)
 {
 	const char *p = message, *rest = NULL;
+	struct part part = {message, 0};
 
 	comm[0] = '\0';
 	if (!strncmp(p, MARK, strlen(MARK)))
-		rest = read_head(p + strlen(MARK), ev);
+		rest = read_head(p + strlen(MARK), ev, &part);
 	if (rest) {
 		p = rest + (strncmp(rest, ", ", 2) ? 0 : 2);
 		p = read_process(p, ev, comm, room);
 	}
-	snprintf(ev->text, sizeof(ev->text), "%.*s", (int)strcspn(p, "\n"), p);
+	grt_xid_set_text(ev, part.at, rest ? part.len : 0, p, strcspn(p, "\n"));
 }
 
 /* "0000:c6:00.0"; 0 where it is no address. */
@@ -108,7 +122,7 @@ void bpf_xid_join(struct grt_ev_xid *ev, const struct bpf_xid *xid, const char *
 	ev->bus = read_address(device);
 	/* some of them name the process themselves */
 	p = read_process(p, ev, comm, room);
-	snprintf(ev->text, sizeof(ev->text), "%.*s", (int)strcspn(p, "\n"), p);
+	grt_xid_set_text(ev, p, 0, p, strcspn(p, "\n"));
 	if (ev->e.pid || !message[0])
 		return;
 	bpf_xid_read(&logged, message, device, sizeof(device));

@@ -524,6 +524,7 @@ static int cuda_close(void *state, struct grt_err *err)
 
 const struct source source_cuda = {
 	.name = "cuda",
+	.program = true,
 	.probe = probe,
 	.open = cuda_open,
 	.attach = attach,

@@ -71,6 +71,7 @@ struct source_setup {
  * struct source - one live input
  * @name: as in sources.def
  * @by_name: not part of `auto`: another source has its events, too
+ * @program: it sees nothing but the program that is started for the recording: not part of `monitor all`
  * @background: `auto` takes it only beside another one: alone it tells of no job
  * @probe: whether it works here, changing nothing: 0, or a negative errno with what, why and fix
  * @open: finds and prepares it; nothing is captured yet. Leaves the state in
@@ -97,6 +98,7 @@ struct source_setup {
 struct source {
 	const char *name;
 	bool by_name;
+	bool program;
 	bool background;
 	int (*probe)(struct grt_err *err);
 	int (*open)(void **state, const struct source_setup *setup, struct grt_err *err);

@@ -482,6 +482,7 @@ static void emit_channel(const struct call *c, bool bound)
 	struct grt_ev_tsg_channel ev = {
 		.channel = handle_of(kc), .chid = chid_of(kc), .bound = bound,
 		.channels = read_u32(kcg, layout->grp + GRP_CHANNELS, UNKNOWN),
+		.subctx = UNKNOWN, .veid = UNKNOWN,
 	};
 
 	take_api((struct grt_tsg_event *)&ev, read_pointer(kc, layout->kc_api));

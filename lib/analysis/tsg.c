@@ -16,6 +16,7 @@ void grt_tsgs_init(struct grt_tsgs *t)
 {
 	*t = (struct grt_tsgs){.past = NULL};
 	grt_keyed_init(&t->live, sizeof(struct grt_tsg), GRT_TSGS_MAX);
+	grt_tsg_channels_init(&t->channels);
 }
 
 /* ------------------------------------------------------------------ identity */
@@ -54,9 +55,10 @@ static void name_group(struct grt_tsg *g, const struct grt_tsg_event *t)
 		snprintf(g->name, sizeof(g->name), "?");
 }
 
-static void begin_group(struct grt_tsg *g, const struct grt_tsg_event *t)
+static void begin_group(struct grt_tsg *g, const struct grt_tsg_event *t, uint64_t number)
 {
 	*g = (struct grt_tsg){
+		.number = number,
 		.pid = t->e.pid,
 		.tid = t->e.tid,
 		.first = t->e.time,
@@ -64,6 +66,7 @@ static void begin_group(struct grt_tsg *g, const struct grt_tsg_event *t)
 		.grp = UNKNOWN,
 		.channels = UNKNOWN,
 		.channels_max = UNKNOWN,
+		.subcontexts = UNKNOWN,
 		.interleave = UNKNOWN,
 	};
 	name_group(g, t);
@@ -215,10 +218,11 @@ int grt_tsgs_event(struct grt_tsgs *t, const struct grt_event *e)
 		return ret;
 	g = found;
 	if (!g->first && !g->last)
-		begin_group(g, ev);
+		begin_group(g, ev, t->met++);
 	learn(g, ev);
 	see[e->type](g, e);
-	return g->died ? bury(t, g) : 0;
+	ret = grt_tsg_channels_event(&t->channels, e, g);
+	return ret || !g->died ? ret : bury(t, g);
 }
 
 /* ------------------------------------------------------------------ lists */
@@ -230,17 +234,68 @@ static int by_first(const void *a, const void *b)
 	return x->first != y->first ? (x->first < y->first ? -1 : 1) : strcmp(x->name, y->name);
 }
 
-int64_t grt_tsgs_list(const struct grt_tsgs *t, struct grt_tsg **out)
+static int by_number(const void *a, const void *b)
+{
+	uint64_t x = ((const struct grt_tsg *)a)->number, y = ((const struct grt_tsg *)b)->number;
+
+	return (x > y) - (x < y);
+}
+
+static void add_subcontext(struct grt_tsg *g, const struct grt_tsg_channel *ch)
+{
+	size_t used = strlen(g->veids);
+	char veid[12] = "?";
+
+	g->subcontexts++;
+	if (ch->veid != UNKNOWN)
+		snprintf(veid, sizeof(veid), "%" PRIu32, ch->veid);
+	if (used + strlen(veid) + 6 < sizeof(g->veids))
+		snprintf(g->veids + used, sizeof(g->veids) - used, "%s%s", used ? " " : "", veid);
+	else if (!strstr(g->veids, "..."))
+		snprintf(g->veids + used, sizeof(g->veids) - used, " ...");
+}
+
+/* @ch: the @n channels of a group, by subcontext; of one that is older than the trace they are not all */
+static void count_subcontexts(struct grt_tsg *g, const struct grt_tsg_channel *ch, uint64_t n)
+{
+	for (uint64_t i = 0; i < n; i++)
+		if (!g->born || ch[i].subcontext == UNKNOWN)
+			return;
+	g->subcontexts = 0;
+	for (uint64_t i = 0; i < n; i++)
+		if (ch[i].subcontext &&
+		    (!i || ch[i].subcontext != ch[i - 1].subcontext || ch[i].veid != ch[i - 1].veid))
+			add_subcontext(g, &ch[i]);
+}
+
+/* Both are by the groups' numbers. */
+static void join_channels(struct grt_tsg *g, uint64_t groups, const struct grt_tsg_channel *ch, uint64_t n)
+{
+	for (uint64_t i = 0, end; i < n; i = end) {
+		for (end = i; end < n && ch[end].group == ch[i].group;)
+			end++;
+		while (groups && g->number < ch[i].group)
+			g++, groups--;
+		if (groups && g->number == ch[i].group)
+			count_subcontexts(g, ch + i, end - i);
+	}
+}
+
+int64_t grt_tsgs_list(const struct grt_tsgs *t, struct grt_tsg **out, struct grt_tsg_channel **channel,
+		      int64_t *channels)
 {
 	uint64_t n = 0;
 
 	*out = calloc((size_t)t->past_used + t->live.used + 1, sizeof(**out));
-	if (!*out)
+	*channels = grt_tsg_channels_list(&t->channels, channel);
+	if (!*out || *channels < 0)
 		return -ENOMEM;
 	for (; n < t->past_used; n++)
 		(*out)[n] = t->past[n];
 	for (const struct grt_tsg *g = grt_keyed_oldest(&t->live); g; g = grt_keyed_next(&t->live, g))
 		(*out)[n++] = *g;
+	qsort(*out, n, sizeof(**out), by_number);
+	join_channels(*out, n, *channel, (uint64_t)*channels);
 	qsort(*out, n, sizeof(**out), by_first);
 	return (int64_t)n;
 }
@@ -341,5 +396,6 @@ void grt_tsgs_free(struct grt_tsgs *t)
 {
 	grt_keyed_free(&t->live);
 	free(t->past);
+	grt_tsg_channels_free(&t->channels);
 	grt_tsgs_init(t);
 }

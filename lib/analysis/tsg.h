@@ -11,6 +11,7 @@
 #include <grtrace/grtrace.h>
 
 #include "keyed.h"
+#include "tsg_channels.h"
 #include "writers/table.h"
 
 struct grt_names;
@@ -18,11 +19,15 @@ struct grt_names;
 /* Groups at a time, and those that are over; what comes beyond is counted. */
 #define GRT_TSGS_MAX 65536U
 
+/* Subcontexts of a group as text, cut where it is longer. */
+#define GRT_TSG_SUBCONTEXTS_MAX 96
+
 /* A list of processes as text, cut where it is longer. */
 #define GRT_TSG_PROCESSES_MAX 96
 
 /**
  * struct grt_tsg - a group
+ * @number: groups are counted as they are met, from 0
  * @pid, @tid: who was seen with it first
  * @name, @gpu, @engine: as text; @gpu and @engine empty where unknown
  * @bus, @runlist, @grp, @nv_engine: see TSG_INIT in events.def
@@ -31,11 +36,14 @@ struct grt_names;
  * @born, @died: these are in the trace
  * @cause: of its death
  * @channels, @channels_max: now and most at a time; UINT32_MAX: unknown
+ * @subcontexts: that its channels are or were in, UINT32_MAX: not all channels told
+ * @veids: of these, the numbers as text, "?" for one that is not known; both by grt_tsgs_list()
  * @refused: calls of these that the driver refused
  * @timeslice: the last one, us, 0: unknown
  * @interleave: the last one, UINT32_MAX: unknown
  */
 struct grt_tsg {
+	uint64_t number;
 	uint32_t pid;
 	uint32_t tid;
 	char name[24];
@@ -52,6 +60,8 @@ struct grt_tsg {
 	uint32_t cause;
 	uint32_t channels;
 	uint32_t channels_max;
+	uint32_t subcontexts;
+	char veids[GRT_TSG_SUBCONTEXTS_MAX];
 	uint64_t schedules;
 	uint64_t tokens;
 	uint64_t sets;
@@ -76,8 +86,14 @@ struct grt_tsg_runlist {
 	char pids[GRT_TSG_PROCESSES_MAX];
 };
 
-/** struct grt_tsgs - set up by grt_tsgs_init(); @over: events of groups that found no place */
+/**
+ * struct grt_tsgs - set up by grt_tsgs_init()
+ * @met: groups so far
+ * @over: events of groups that found no place
+ */
 struct grt_tsgs {
+	struct grt_tsg_channels channels;
+	uint64_t met;
 	struct grt_keyed live;
 	struct grt_tsg *past;
 	uint32_t past_used;
@@ -94,9 +110,11 @@ int grt_tsgs_event(struct grt_tsgs *t, const struct grt_event *e);
 /**
  * grt_tsgs_list - the groups, by when they were first seen
  * @out: gets an array, which the caller frees
+ * @channel: gets one of their channels, too, of which there are *@channels
  * Return: how many, or -ENOMEM
  */
-int64_t grt_tsgs_list(const struct grt_tsgs *t, struct grt_tsg **out);
+int64_t grt_tsgs_list(const struct grt_tsgs *t, struct grt_tsg **out, struct grt_tsg_channel **channel,
+		      int64_t *channels);
 
 /**
  * grt_tsgs_runlists - the runlists of a list of groups, by GPU and number; groups whose runlist is not known
@@ -109,8 +127,12 @@ int64_t grt_tsgs_runlists(const struct grt_tsg *list, uint64_t n, struct grt_tsg
 /** grt_tsgs_free - frees and empties it */
 void grt_tsgs_free(struct grt_tsgs *t);
 
-/* Rows are struct grt_tsg, the view is the names; and struct grt_tsg_runlist, without a view. */
+/*
+ * Rows are struct grt_tsg, the view is the names; and struct grt_tsg_channel and struct grt_tsg_runlist,
+ * without a view.
+ */
 extern const struct grt_table grt_tsg_table;
+extern const struct grt_table grt_tsg_channel_table;
 extern const struct grt_table grt_tsg_runlist_table;
 
 #endif /* GRT_ANALYSIS_TSG_H */

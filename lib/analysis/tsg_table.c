@@ -106,6 +106,10 @@ static const struct grt_column tsg_columns[] = {
 	 "the hardware's list on which it is"},
 	{"grp", get_u32, G(grp), GRT_CELL_NUMBER, GRT_COLUMN_MORE, "the hardware's number of it"},
 	{"channels", get_u32, G(channels_max), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "most channels in it"},
+	{"subctxs", get_u32, G(subcontexts), GRT_CELL_NUMBER, GRT_COLUMN_ALL,
+	 "subcontexts that its channels were in"},
+	{"veids", get_text, G(veids), GRT_CELL_TEXT, GRT_COLUMN_MORE,
+	 "numbers of these, as far as there is room"},
 	{"birth", get_birth, 0, GRT_CELL_TIME, GRT_COLUMN_MORE, "when it was made"},
 	{"death", get_death, 0, GRT_CELL_TIME, GRT_COLUMN_MORE, "when it was destroyed"},
 	{"lifetime", get_life, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "from birth to death, ns"},
@@ -117,6 +121,39 @@ static const struct grt_column tsg_columns[] = {
 	{"changes", get_u64, G(sets), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "of timeslice or interleave"},
 	{"interleave", get_interleave, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "the last level"},
 	{"refused", get_u64, G(refused), GRT_CELL_NUMBER, GRT_COLUMN_MORE, "calls that failed"},
+	{.name = NULL},
+};
+
+#define C(member) offsetof(struct grt_tsg_channel, member)
+
+static void get_came(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	(void)view;
+	(void)arg;
+	cell->number = ((const struct grt_tsg_channel *)row)->first;
+	cell->absent = !((const struct grt_tsg_channel *)row)->came;
+}
+
+static void get_went(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	(void)view;
+	(void)arg;
+	cell->number = ((const struct grt_tsg_channel *)row)->last;
+	cell->absent = !((const struct grt_tsg_channel *)row)->went;
+}
+
+static const struct grt_column channel_columns[] = {
+	{"pid", get_u32, C(pid), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "process id"},
+	{"tsg", get_text, C(tsg), GRT_CELL_TEXT, GRT_COLUMN_ALL, "its group"},
+	{"channel", get_text, C(handle), GRT_CELL_TEXT, GRT_COLUMN_ALL, "its handle"},
+	{"hw_channel", get_u32, C(chid), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "the hardware's number of it"},
+	{"subctx", get_text, C(subctx), GRT_CELL_TEXT, GRT_COLUMN_ALL,
+	 "handle of its subcontext, none: the program named none"},
+	{"veid", get_u32, C(veid), GRT_CELL_NUMBER, GRT_COLUMN_ALL,
+	 "the hardware's number of that subcontext in the group"},
+	{"tokens", get_u64, C(tokens), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "work-submit tokens given"},
+	{"came", get_came, 0, GRT_CELL_TIME, GRT_COLUMN_MORE, "when it was made"},
+	{"went", get_went, 0, GRT_CELL_TIME, GRT_COLUMN_MORE, "when it was freed"},
 	{.name = NULL},
 };
 
@@ -134,4 +171,5 @@ static const struct grt_column runlist_columns[] = {
 };
 
 const struct grt_table grt_tsg_table = {"tsgs", "channel groups", tsg_columns, 0};
+const struct grt_table grt_tsg_channel_table = {"channels", "channels of the groups", channel_columns, 0};
 const struct grt_table grt_tsg_runlist_table = {"runlists", "runlists", runlist_columns, 0};

@@ -29,7 +29,7 @@ struct grt_xid_row {
 	uint64_t count;
 	uint64_t first;
 	uint64_t last;
-	char text[49];
+	char text[sizeof(((struct grt_ev_xid *)0)->text) + 1];
 };
 
 /** struct grt_xids - set up by grt_xids_init(); @over: Xids in no row, because there were too many */

@@ -5,6 +5,8 @@
  */
 #include "codes.h"
 
+#include <string.h>
+
 #include <stddef.h>
 
 static const struct grt_xid_info xids[] = {
@@ -42,6 +44,27 @@ const struct grt_xid_info *grt_xid_info(uint32_t code)
 		if (code >= xids[i].first && code <= xids[i].last)
 			return &xids[i];
 	return NULL;
+}
+
+static size_t append(struct grt_ev_xid *ev, size_t used, const char *text, size_t len)
+{
+	size_t room = sizeof(ev->text) - 1 - used, taken = len < room ? len : room;
+
+	memcpy(ev->text + used, text, taken);
+	if (taken < len)
+		memcpy(ev->text + sizeof(ev->text) - 4, "...", 3);
+	return used + taken;
+}
+
+void grt_xid_set_text(struct grt_ev_xid *ev, const char *part, size_t part_len, const char *text, size_t len)
+{
+	size_t used;
+
+	memset(ev->text, 0, sizeof(ev->text));
+	used = append(ev, 0, part, part_len);
+	if (part_len && len)
+		used = append(ev, used, ": ", 2);
+	append(ev, used, text, len);
 }
 
 static const char *name_of(const struct number_name *table, uint32_t number)

@@ -6,7 +6,10 @@
 #ifndef GRT_CORE_CODES_H
 #define GRT_CORE_CODES_H
 
+#include <stddef.h>
 #include <stdint.h>
+
+#include <grtrace/event.h>
 
 /**
  * struct grt_xid_info - a row of codes/xids.def
@@ -25,6 +28,14 @@ struct grt_xid_info {
 
 /** grt_xid_info - what an Xid means, NULL where that is not known */
 const struct grt_xid_info *grt_xid_info(uint32_t code);
+
+/**
+ * grt_xid_set_text - gives an event its message
+ * @part: what the driver says of the GPU beside its address ("GPU-I:05 GPU-CI:00"), of so many bytes; put in
+ *	front of the message
+ * @text: of so many bytes; where there is no room for all of it the event's ends in "..."
+ */
+void grt_xid_set_text(struct grt_ev_xid *ev, const char *part, size_t part_len, const char *text, size_t len);
 
 /** grt_virtio_gpu_name - of a command or an answer, NULL where the number has none */
 const char *grt_virtio_gpu_name(uint32_t number);

@@ -54,6 +54,7 @@ enum kind {
 	KIND_CLIENT,
 	KIND_DEVICE,
 	KIND_GROUP,
+	KIND_SHARE,
 	KIND_CHANNEL,
 };
 
@@ -82,12 +83,19 @@ struct grt_nv_group {
 	bool mig;
 };
 
-/** struct grt_nv_channel - a channel; @group NULL: not known which */
+/**
+ * struct grt_nv_channel - a channel
+ * @subctx: handle of its context share, 0: none was named
+ * @veid: the number of that subcontext
+ * @group: NULL: not known which
+ */
 struct grt_nv_channel {
 	uint32_t refs;
 	uint32_t client;
 	uint32_t handle;
 	uint32_t chid;
+	uint32_t subctx;
+	uint32_t veid;
 	struct grt_nv_group *group;
 };
 
@@ -219,6 +227,8 @@ static int put_channel(const struct grt_nv *d, const struct grt_nv_call *c, cons
 		.chid = ch->chid,
 		.channels = ch->group->channels,
 		.bound = bound,
+		.subctx = ch->subctx,
+		.veid = ch->veid,
 	};
 
 	BEGIN(d, &ev, TSG_CHANNEL, c, ch->group);
@@ -267,6 +277,20 @@ static int group_put(const struct grt_nv *d, struct grt_nv_group *g, const struc
 		ret = put_destroy(d, why, g);
 	free(g);
 	return ret;
+}
+
+static struct grt_nv_channel *channel_new(uint32_t client, uint32_t handle)
+{
+	struct grt_nv_channel *ch = malloc(sizeof(*ch));
+
+	if (ch)
+		*ch = (struct grt_nv_channel){.refs = 1,
+					      .client = client,
+					      .handle = handle,
+					      .chid = UNKNOWN,
+					      .subctx = UNKNOWN,
+					      .veid = UNKNOWN};
+	return ch;
 }
 
 static int channel_put(const struct grt_nv *d, struct grt_nv_channel *ch, const struct end *why,
@@ -506,10 +530,12 @@ static int alloc_share(struct grt_nv *d, const struct alloc *a)
 	if (!a->done)
 		return 0;
 	d->count.subcontexts++;
-	ret = new_object(d, a->c, a->client, a->parent, a->handle, KIND_OTHER, &n);
-	if (!ret && n)
-		grt_nv_tree_own(find(d, a->client, param(a, NV_SHARE_VASPACE, 0)), n);
-	return ret;
+	ret = new_object(d, a->c, a->client, a->parent, a->handle, KIND_SHARE, &n);
+	if (ret || !n)
+		return ret;
+	n->number = param(a, NV_SHARE_SUBCONTEXT, UNKNOWN);
+	grt_nv_tree_own(find(d, a->client, param(a, NV_SHARE_VASPACE, 0)), n);
+	return 0;
 }
 
 /* From here on the client's engines may be those of a part of a GPU. */
@@ -613,6 +639,20 @@ static int enter_group(struct grt_nv *d, const struct alloc *a, struct grt_nv_ch
 	return put_channel(d, a->c, ch, true, false);
 }
 
+/* A share that is older than the capture has a handle and no number. */
+static void join_share(const struct grt_nv *d, const struct alloc *a, struct grt_nv_node *n)
+{
+	struct grt_nv_node *share;
+
+	n->channel->subctx = param(a, NV_CHANNEL_SHARE, UNKNOWN);
+	if (n->channel->subctx == UNKNOWN)
+		return;
+	share = find(d, a->client, n->channel->subctx);
+	if (share && share->kind == KIND_SHARE)
+		n->channel->veid = share->number;
+	grt_nv_tree_own(share, n);
+}
+
 static int alloc_channel(struct grt_nv *d, const struct alloc *a)
 {
 	struct grt_nv_channel *ch;
@@ -622,15 +662,14 @@ static int alloc_channel(struct grt_nv *d, const struct alloc *a)
 
 	if (!a->done || ret || !n)
 		return ret;
-	ch = calloc(1, sizeof(*ch));
+	ch = channel_new(a->client, a->handle);
 	if (!ch)
 		return -ENOMEM;
 	n->channel = ch;
-	*ch = (struct grt_nv_channel){1, a->client, a->handle, UNKNOWN, NULL};
 	g = group_above(d, a);
 	if (!g && n->owners[0].owner->kind == KIND_DEVICE)
 		ret = group_alone(d, a, n->owners[0].owner, &g);
-	grt_nv_tree_own(find(d, a->client, param(a, NV_CHANNEL_SHARE, 0)), n);
+	join_share(d, a, n);
 	grt_nv_tree_own(find(d, a->client, param(a, NV_CHANNEL_VASPACE, 0)), n);
 	if (!ret || g)
 		ret = enter_group(d, a, ch, g) ?: ret;
@@ -686,6 +725,7 @@ static int on_dup(struct grt_nv *d, const struct grt_nv_call *c)
 	struct grt_nv_group *g = from ? from->group : NULL;
 	const struct end why = {.at = c, .cause = CAUSE_UNKNOWN};
 	enum kind kind = from ? from->kind : KIND_OTHER;
+	uint32_t number = from ? from->number : 0;
 	int ret = 0;
 
 	if (!from || kind == KIND_CLIENT || !is_done(d, c, NV_DUP_STATUS))
@@ -700,6 +740,7 @@ static int on_dup(struct grt_nv *d, const struct grt_nv_call *c)
 	if (!ret && n) {
 		n->channel = ch;
 		n->group = g;
+		n->number = number;
 		return 0;
 	}
 	if (ch)
@@ -762,10 +803,9 @@ static int find_object(struct grt_nv *d, struct control *k, enum kind kind)
 		n->group->tsg = k->handle;
 		n->group->partly = true;
 	} else {
-		n->channel = calloc(1, sizeof(*n->channel));
+		n->channel = channel_new(k->client, k->handle);
 		if (!n->channel)
 			return -ENOMEM;
-		*n->channel = (struct grt_nv_channel){1, k->client, k->handle, UNKNOWN, NULL};
 	}
 	k->object = n;
 	return 0;

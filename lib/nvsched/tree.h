@@ -36,7 +36,7 @@ struct grt_nv_link {
  * @born: a file's first call, ns
  * @owned: what goes with it
  * @doomed: of the nodes that go, the next one
- * @number: a device's instance, a client's or file's process
+ * @number: a device's instance, a client's or file's process, a share's subcontext
  * @flag: a client's: its GPU may be a part of one (MIG); a file's: nobody had it at the last look
  * @group, @channel: what the handle is of, NULL: neither
  * The rest is private.

@@ -26,6 +26,7 @@
  * start: file descriptors are 2147483647, which none has, and results 0. Memory
  * types that a row does not have are 4294967295.
  */
+#include "core/codes.h"
 #include "readers/day.h"
 #include "readers/pci.h"
 #include "readers/text.h"
@@ -863,7 +864,6 @@ static enum grt_text_line xid_number(struct grt_text *t, const char *line, const
 	struct bpftrace_state *s = grt_text_state(t);
 	const char *p = grt_find_text(line, end, "Xid: ", 5);
 	uint64_t code;
-	size_t len;
 
 	if (!p || p - line > 8 || !s->xid.e.type)
 		return GRT_LINE_SKIP;
@@ -872,8 +872,7 @@ static enum grt_text_line xid_number(struct grt_text *t, const char *line, const
 		return GRT_LINE_BAD;
 	s->xid.code = grt_u32(code);
 	grt_scan_text(&p, end, " - ", 3);
-	len = (size_t)(end - p);
-	memcpy(s->xid.text, p, len < sizeof(s->xid.text) ? len : sizeof(s->xid.text) - 1);
+	grt_xid_set_text(&s->xid, p, 0, p, (size_t)(end - p));
 	grt_text_put(t, &s->xid.e, 0);
 	s->xid = (struct grt_ev_xid){.code = 0};
 	return GRT_LINE_DONE;

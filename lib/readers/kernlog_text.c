@@ -23,6 +23,7 @@
  * Where a line has two of them the last one counts. The process is the one
  * that the message names; its pid also stands for the thread.
  */
+#include "core/codes.h"
 #include "readers/pci.h"
 #include "readers/text.h"
 
@@ -431,17 +432,23 @@ static enum grt_text_line read_xid(struct message *m)
 {
 	struct grt_ev_xid xid = {
 		.e = {.time = m->time, .type = GRT_EV_XID, .flags = m->flags, .ring = GRT_RING_NONE}};
+	struct grt_span part;
 	uint64_t code;
-	size_t len;
 
-	if (!grt_scan_pci(&m->p, m->end, &xid.bus) || !GRT_SCAN_WORD(&m->p, m->end, "): ") ||
-	    !grt_scan_u64(&m->p, m->end, &code))
+	if (!grt_scan_pci(&m->p, m->end, &xid.bus))
+		return GRT_LINE_BAD;
+	/* " GPU-I:05 GPU-CI:00" of a part of a GPU (MIG) */
+	part.at = m->p;
+	while (m->p < m->end && *m->p != ')')
+		m->p++;
+	part.len = (size_t)(m->p - part.at);
+	part = grt_span_trim(part);
+	if (!GRT_SCAN_WORD(&m->p, m->end, "): ") || !grt_scan_u64(&m->p, m->end, &code))
 		return GRT_LINE_BAD;
 	xid.code = grt_u32(code);
 	GRT_SCAN_WORD(&m->p, m->end, ", ");
 	take_process(m, &xid.e);
-	len = (size_t)(m->end - m->p);
-	memcpy(xid.text, m->p, len < sizeof(xid.text) ? len : sizeof(xid.text) - 1);
+	grt_xid_set_text(&xid, part.at, part.len, m->p, (size_t)(m->end - m->p));
 	grt_text_put(m->t, &xid.e, 0);
 	return GRT_LINE_DONE;
 }

@@ -107,6 +107,19 @@ static uint32_t interleave(const struct row *r)
 	return UNKNOWN;
 }
 
+/* Return: a handle, 0 for "none", or UNKNOWN */
+static uint32_t subcontext(const struct row *r)
+{
+	struct grt_span s;
+	uint32_t v;
+
+	if (!GRT_KEY_SPAN(r->keys, r->end, "subctx=", &s))
+		return UNKNOWN;
+	if (grt_span_is(s, "none"))
+		return 0;
+	return hex_of(s, &v) ? v : UNKNOWN;
+}
+
 static uint32_t gpu(const struct row *r)
 {
 	struct grt_span s;
@@ -209,6 +222,8 @@ static void row_channel(struct row *r, bool yes)
 		.chid = grt_u32(NUMBER(r, "channel=", UNKNOWN)),
 		.channels = grt_u32(NUMBER(r, "channels=", UNKNOWN)),
 		.bound = yes,
+		.subctx = subcontext(r),
+		.veid = grt_u32(NUMBER(r, "veid=", UNKNOWN)),
 	};
 
 	put(r, &ev.e, GRT_EV_TSG_CHANNEL);

@@ -15,7 +15,7 @@
 #include "core/escape.h"
 #include "core/ioctl_names.h"
 
-/* Room for the longest text of a record, 48 bytes, escaped in any way. */
+/* Room for a name of 48 bytes escaped in any way; a longer text of which nearly all must be is cut. */
 #define GRT_JOINS_TEXT 300
 
 /** struct grt_joins_text - escaped, ready to be printed */

@@ -150,8 +150,9 @@ static __always_inline __u32 params_of_class(__u32 class)
 	case NV_CLASS_SMC_PARTITION:
 		return 0;
 	case NV_CLASS_DEVICE:
-	case NV_CLASS_CONTEXT_SHARE:
 		return 8;
+	case NV_CLASS_CONTEXT_SHARE:
+		return NV_SHARE_SIZE;
 	case NV_CLASS_CHANNEL_GROUP:
 		return 20;
 	}

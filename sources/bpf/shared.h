@@ -107,8 +107,9 @@ struct bpf_comm {
 	char owner[BPF_COMM];
 };
 
-/* Of a message of the kernel log. */
-#define BPF_TEXT 192
+/* Of a message of the kernel log: what stands in front of an Xid's text, and as much of that as an event
+ * holds. */
+#define BPF_TEXT 320
 
 /** struct bpf_text - the beginning of what the event is made from; NUL terminated */
 struct bpf_text {

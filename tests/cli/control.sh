@@ -13,7 +13,7 @@ settled control running
 run start
 expect "start again says so" 0 '^tracing is on already|^tracing was on already$'
 run status
-expect "status: module and format" 0 '^module +grtrace [0-9.]+, format 3'
+expect "status: module and format" 0 '^module +grtrace [0-9.]+, format 4'
 check "status: running" says '^state +running$'
 check "status: fill of each CPU's buffer" says '^  cpu 1 +\[#+ *\] +25 % of 4.0 MiB$'
 check "status: limits at their defaults" says '^limits +all at their defaults$'

@@ -319,7 +319,7 @@ with_module() {
 	healthy
 	put /sys/module/grtrace/version 0.1.0
 	put /sys/module/grtrace_virtio_gpu/initstate live
-	put /sys/kernel/debug/grtrace/version 'grtrace 0.1.0 format 3'
+	put /sys/kernel/debug/grtrace/version 'grtrace 0.1.0 format 4'
 	put /sys/kernel/debug/grtrace/control running
 	put /sys/kernel/debug/grtrace/config 'enable=1\nlevel=normal\nsample=100\nfilter_ring_id=-1\nfilter_pid=0\nmax_events_per_sec=0\nwatchlist='
 	put /sys/kernel/debug/grtrace/adapters 'virtio_gpu driver=virtio_gpu bound=1 unmatched=0 tracepoints=virtio_gpu_cmd_queue:1,dma_fence_emit:1'

@@ -72,6 +72,8 @@ expect "live, JSON" 0 '^\{"run": \{"monitor": "all", "path": "live"'
 check "one line" lines 1
 fake_stop
 unset GRTRACE_DEBUGFS
+run monitor all -q -d 0.2
+check "all: what can only be seen of a program is not asked for" test -z "$(grep -iE 'cuda|hostlog|uprobe' <<<"$output")"
 run monitor drm -e kmod
 expect "no module" 3 'try: '
 

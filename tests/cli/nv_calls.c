@@ -15,12 +15,15 @@
  *	-e END	  how it ends: free, client, device, space, close, exit (default), kill, exec,
  *		  run (the same process runs what NV_RUN says, with the file open),
  *		  fork (a child has the file a while longer), dup (its groups live on in another client)
- *	PART	  groups, alone (a channel without a group), old (uses handles it never made),
- *		  hostile (pointers and sizes that lead nowhere), failed, monitor (controls of no interest)
+ *	PART	  groups, cuda (what a CUDA program asks for), alone (a channel without a group), old (uses
+ *handles it never made), hostile (pointers and sizes that lead nowhere), failed, monitor (controls of no
+ *interest)
  *
- * groups: 3 groups on GRAPHICS, COPY0 and COPY1 with 7, 3 and 2 channels in 2
- * subcontexts; a schedule of each, a token for each channel, a timeslice for the
+ * groups: 3 groups on GRAPHICS, COPY0 and COPY1 with 7, 3 and 2 channels in
+ * subcontexts 63 and 62 by turns; a schedule of each, a token for each channel, a timeslice for the
  * first.
+ *
+ * cuda: the sequence of docs/grtrace-sched.1.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -181,7 +184,9 @@ static void group(unsigned int i, unsigned int channels, uint32_t engine, uint32
 	set32(p, NV_GROUP_ENGINE, engine);
 	alloc(DEVICE, handle, NV_CLASS_CHANNEL_GROUP, p, sizeof(p));
 	set32(share, NV_SHARE_VASPACE, SPACE);
+	set32(share, NV_SHARE_SUBCONTEXT, 63);
 	alloc(handle, handle + 1, NV_CLASS_CONTEXT_SHARE, share, sizeof(share));
+	set32(share, NV_SHARE_SUBCONTEXT, 62);
 	alloc(handle, handle + 2, NV_CLASS_CONTEXT_SHARE, share, sizeof(share));
 	for (unsigned int k = 0; k < channels; k++)
 		channel(handle, handle + 1 + k % 2, CHANNELS + 16 * i + k, 0);
@@ -200,6 +205,34 @@ static void groups(void)
 	control(FIRST, NV_CTRL_GROUP_SET_TIMESLICE, &us, sizeof(us));
 }
 
+static void cuda_group(unsigned int i, unsigned int channels, uint32_t engine, uint32_t runlist)
+{
+	unsigned char p[20] = {0}, share[NV_SHARE_SIZE] = {0};
+	uint32_t handle = FIRST + 4 * i, first = CHANNELS + 16 * i;
+
+	set32(p, NV_GROUP_VASPACE, SPACE);
+	set32(p, NV_GROUP_ENGINE, engine);
+	alloc(DEVICE, handle, NV_CLASS_CHANNEL_GROUP, p, sizeof(p));
+	set32(share, NV_SHARE_VASPACE, SPACE);
+	set32(share, NV_SHARE_SUBCONTEXT, 63);
+	alloc(handle, handle + 1, NV_CLASS_CONTEXT_SHARE, share, sizeof(share));
+	for (unsigned int k = 0; k < channels; k++) {
+		channel(handle, handle + 1, first + k, 0);
+		token(first + k, runlist << 16 | (8 * i + k));
+	}
+	schedule(handle, NV_CTRL_GROUP_SCHEDULE, 1);
+}
+
+static void cuda(void)
+{
+	uint64_t us = 2048;
+
+	cuda_group(0, 8, 1, 0);
+	for (unsigned int i = 1; i < 4; i++)
+		cuda_group(i, 4, 10 + i, i);
+	control(FIRST, NV_CTRL_GROUP_SET_TIMESLICE, &us, sizeof(us));
+}
+
 static void alone(void)
 {
 	channel(DEVICE, 0, 0x5c000200, 10);
@@ -214,6 +247,7 @@ static void old(void)
 	client ^= 0x08000000;
 	schedule(FIRST, NV_CTRL_GROUP_SCHEDULE, 1);
 	token(CHANNELS, 3 << 16 | 5);
+	channel(FIRST, FIRST + 2, CHANNELS + 1, 0);
 	client = mine;
 }
 
@@ -282,7 +316,7 @@ static void monitor(void)
 static const struct {
 	const char *name;
 	void (*play)(void);
-} parts[] = {{"groups", groups},   {"alone", alone},   {"old", old},
+} parts[] = {{"groups", groups},   {"cuda", cuda},     {"alone", alone},    {"old", old},
 	     {"hostile", hostile}, {"failed", failed}, {"monitor", monitor}};
 
 static int play(const char *name)

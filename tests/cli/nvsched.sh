@@ -5,6 +5,8 @@
 
 # shellcheck source=tests/cli/_lib.sh
 . "$GRTRACE_SRC/tests/cli/_lib.sh"
+# shellcheck source=tests/cli/_nv_manual.sh
+. "$GRTRACE_SRC/tests/cli/_nv_manual.sh"
 calls=$GRTRACE_BUILD/tests/cli/nv_calls
 export ASAN_OPTIONS=$ASAN_OPTIONS:detect_leaks=0
 
@@ -45,6 +47,12 @@ done
 
 play -c 0xc1d00019 groups alone
 check "a group: client, GPU, engine, what the driver gives" test "$(count tsg_init 'engine=graphics .*client=0xc1d00019 tsg=0x5c000010 bus=0xc600 grp=4294967295 runlist=4294967295 nv_engine=0x1 timeslice=1024 interleave=1 status=0xffffffe7')" = 1
+check "a channel's subcontext: its handle and the number that the driver gave it" test "$(
+	count tsg_channel 'tsg=0x5c000010 .*channel=0x5c000100 .*bound=1 subctx=0x5c000011 veid=63') $(
+	count tsg_channel 'tsg=0x5c000010 .*bound=1 subctx=0x5c000011 veid=63') $(
+	count tsg_channel 'tsg=0x5c000010 .*bound=1 subctx=0x5c000012 veid=62')" = "1 4 3"
+check "and at its end" test "$(count tsg_channel 'tsg=0x5c000010 .*bound=0 subctx=0x5c00001[12] veid=6[23]')" = 7
+check "a channel that named none" test "$(count tsg_channel 'channel=0x5c000200 .*bound=1 subctx=0x0 veid=4294967295')" = 1
 check "its schedule: channels, for good" test "$(count tsg_schedule 'tsg=0x5c000010 .*channels=7 channel=0x0 .*on=1')" = 1
 check "a token: channel and runlist are bits of it" test "$(count tsg_token 'tsg=0x5c000014 .*runlist=13 nv_engine=0x9 channel=0x5c000111 chid=17 token=0xd0011 ')" = 1
 check "the runlist of an engine is known from then on" test "$(count tsg_init 'tsg=0x5c000200 .*runlist=14')" = 1
@@ -81,6 +89,7 @@ expect "grtrace sched: a group is born" 0 '^[0-9:]{8}\.[0-9]{6} \[CPU[0-9]{2}\] 
 check "is scheduled" says ' SCHEDULE     PID=[0-9]+ +nv_calls         TSG=c1d00019:5c000014 channels=3 timeslice=1024 us interleave=MEDIUM allowed=no status=-ENOTTY$'
 check "a channel has its token" says ' WORK_SUBMIT  PID=[0-9]+ +nv_calls         TSG=c1d00019:5c000014 channel=17 handle=5c000111 token=851985 runlist=13 gpu=0000:c6:00\.0 '
 check "the timeslice" says ' TASK_SET     .*TSG=c1d00019:5c000010 timeslice=2000 us allowed=no'
+check "a channel comes, in a subcontext" says ' CHANNEL_ADD  .*TSG=c1d00019:5c000010 channel=\? handle=5c000101 channels=2 subctx=5c000012 veid=62$'
 check "and it dies" says ' TASK_DESTROY .*TSG=c1d00019:5c000018 cause=exit$'
 check "the counts" test "$(tail -n 6 <<<"$output" | xargs)" = "task_init 3 schedule 3 work_submit 12 task_destroy 3 refused 19 dropped 0"
 run sched -i run.grt
@@ -104,13 +113,25 @@ expect "a process that is not there" 1 'cannot follow process'
 
 play -c 0xc1d00019 groups alone
 run report --by tsg -i run.grt
-expect "report --by tsg: a group's life" 0 'nv_calls +c1d00019:5c000010 +GRAPHICS +0000:c6:00\.0 +0 +7 .* exit +1 +7 +1024 +1 +MEDIUM$'
+expect "report --by tsg: a group's life" 0 'nv_calls +c1d00019:5c000010 +GRAPHICS +0000:c6:00\.0 +0 +7 +2 .* exit +1 +7 +1024 +1 +MEDIUM$'
+check "which of its channels are in which subcontext" test "$(grep -E ' c1d00019:5c000010 +5c0001' <<<"$output" |
+	tr -s ' ' | cut -d' ' -f3-6 | xargs)" = "5c000100 0 5c000011 63 5c000102 2 5c000011 63 5c000104 4 5c000011 63 \
+5c000106 6 5c000011 63 5c000101 1 5c000012 62 5c000103 3 5c000012 62 5c000105 5 5c000012 62"
+check "one that named none" says ' c1d00019:5c000200 +5c000200 +99 +none +- +1$'
 check "who shares a runlist" says '^0000:c6:00\.0 +14 +COPY1 +2 +2 +1 +[0-9]+$'
 run report --by tsg --csv --sort channels --top 2 -i run.grt
+check "subcontexts as CSV" grep -q 'c1d00019:5c000010,.*,7,2,63 62,' <<<"$output"
 check "sorted, as CSV" test "$(grep c1d00019 <<<"$output" | cut -d, -f3,8 | xargs)" = "c1d00019:5c000010,7 c1d00019:5c000014,3"
+
+play -c 0xc1d00019 cuda
+check "a CUDA program's sequence is the manual's" is_as_in_the_manual
+play -c 0xc1d00019 -e free cuda
+check "with a reset each group is freed" test "$(count tsg_destroy 'cause=1 ') $(count tsg_destroy)" = "4 4"
 
 play groups old
 check "an older group: nothing is guessed" test "$(count tsg_schedule 'bus=0x0 grp=4294967295 runlist=4294967295 nv_engine=0x0 timeslice=0 interleave=4294967295 .*channels=4294967295')" = 1
+run sched -i run.grt -v --include-failed
+check "an older subcontext has a handle and no number" says 'CHANNEL_ADD .* subctx=5c000012 veid=\?$'
 check "an older channel: what its token says" test "$(count tsg_token 'tsg=0x0 .*runlist=3 nv_engine=0x0 channel=0x5c000100 chid=5 ')" = 1
 check "an older group goes with its process" test "$(count tsg_destroy 'nv_engine=0x0 .*cause=4 ')" = 1
 

@@ -247,10 +247,10 @@ static void xid_has_two_lines(void **state)
 	says(CALL_HEADER
 	     "\n!!! GPU ERROR !!!\n"
 	     "1046         XID_ERROR          irq/130-nvidia   812      -        dev=0000:41:00.0\n"
-	     "  \xe2\x94\x94\xe2\x94\x80 Xid: 79 - GPU has fallen off the bus and more text than a record holds\n\n"
+	     "  \xe2\x94\x94\xe2\x94\x80 Xid: 79 - GPU has fallen off the bus and all that it says of it\n\n"
 	     "  \xe2\x94\x94\xe2\x94\x80 Xid: 80 - of no row\n"
 	     "1050         XID_ERROR          swapper/0        0        -        dev=nonsense\n",
-	     "1046.000000 XID pid=812 tid=812 code=79 bus=0x4100 text=GPU has fallen off the bus and more text than a\n");
+	     "1046.000000 XID pid=812 tid=812 code=79 bus=0x4100 text=GPU has fallen off the bus and all that it says of it\n");
 }
 
 static void memory_rows(void **state)

@@ -103,7 +103,7 @@ static void messages(void **state)
 		"1000.001000 XID code=8 bus=0x100 text=Channel 00000001\n"
 		"2000.001000 XID code=13 bus=0xc1ff text=Graphics SM Warp\n"
 		"3000.001000 XID pid=4711 tid=4711 code=31 bus=0x10100 text=Ch 00000008\n"
-		"4000.001000 XID pid=4712 tid=4712 code=43 bus=0x100 text=Ch 00000008, at 0x7f00_12345000 and what follow\n"
+		"4000.001000 XID pid=4712 tid=4712 code=43 bus=0x100 text=Ch 00000008, at 0x7f00_12345000 and what follows it\n"
 		"5000.001000 XID code=79 bus=0x100 text=GPU has fallen off the bus.\n"
 		"7000.001000 ERROR engine=copy\n"
 		"8000.001000 ERROR engine=copy\n");
@@ -112,6 +112,23 @@ static void messages(void **state)
 	assert_non_null(strstr(r.names, "1:4711 my app my app\n"));
 	assert_null(strstr(r.names, "4712"));
 	assert_non_null(strstr(r.names, "2:0 sdma0 amdgpu\n"));
+}
+
+/* 183 bytes of text are a record's; of more the last three say so. */
+static void long_messages(void **state)
+{
+	static const char before[] = "[    1.000001] NVRM: Xid (PCI:0000:01:00 GPU-I:05 GPU-CI:00): 31, ";
+	static const char part[] = "1000.001000 XID code=31 bus=0x100 text=GPU-I:05 GPU-CI:00: ";
+	char words[200], text[400], expected[400];
+
+	(void)state;
+	memset(words, 'x', sizeof(words));
+	snprintf(text, sizeof(text), BOOT "%s%.163s\n", before, words);
+	snprintf(expected, sizeof(expected), "%s%.163s\n", part, words);
+	says(text, expected);
+	snprintf(text, sizeof(text), BOOT "%s%.164s\n", before, words);
+	snprintf(expected, sizeof(expected), "%s%.160s...\n", part, words);
+	says(text, expected);
 }
 
 static void new_year(void **state)
@@ -146,9 +163,10 @@ static void foreign_months(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_prefix), cmocka_unit_test(no_prefix),
-		cmocka_unit_test(messages),	cmocka_unit_test(new_year),
-		cmocka_unit_test(newest_first), cmocka_unit_test(foreign_months),
+		cmocka_unit_test(every_prefix),	  cmocka_unit_test(no_prefix),
+		cmocka_unit_test(messages),	  cmocka_unit_test(new_year),
+		cmocka_unit_test(long_messages),  cmocka_unit_test(newest_first),
+		cmocka_unit_test(foreign_months),
 	};
 
 	return cmocka_run_group_tests(tests, make_dir, remove_dir);

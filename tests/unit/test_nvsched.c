@@ -327,6 +327,67 @@ static void addresses_of_gpus(void **state)
 	finish();
 }
 
+static void share(uint32_t parent, uint32_t handle, uint32_t veid)
+{
+	struct grt_nv_call c = alloc_call(1, CLIENT, parent, handle, NV_CLASS_CONTEXT_SHARE);
+
+	put32(c.params, NV_SHARE_SUBCONTEXT, veid);
+	give(&c);
+}
+
+/* The last event is of a channel in subcontext @subctx, which is number @veid. */
+static void assert_subcontext(uint32_t subctx, uint32_t veid)
+{
+	assert_int_equal(LAST.e.type, GRT_EV_TSG_CHANNEL);
+	assert_int_equal(LAST.channel.subctx, subctx);
+	assert_int_equal(LAST.channel.veid, veid);
+}
+
+static void subcontexts(void **state)
+{
+	struct grt_nv_call c;
+
+	(void)state;
+	begin();
+	usual();
+	assert_subcontext(0, UNKNOWN);
+	share(4, 70, 63);
+	share(4, 71, 0);
+	channel(4, 72, 70);
+	assert_subcontext(70, 63);
+	channel(4, 73, 71);
+	assert_subcontext(71, 0);
+	/* made before the capture; another object; parameters that end before it */
+	channel(4, 74, 99);
+	assert_subcontext(99, UNKNOWN);
+	channel(4, 75, 3);
+	assert_subcontext(3, UNKNOWN);
+	c = alloc_call(1, CLIENT, 4, 76, 0xc86f);
+	c.params_size = NV_CHANNEL_SHARE;
+	give(&c);
+	assert_subcontext(UNKNOWN, UNKNOWN);
+	c = alloc_call(1, CLIENT, 4, 77, NV_CLASS_CONTEXT_SHARE);
+	c.params_size = NV_SHARE_SUBCONTEXT;
+	give(&c);
+	channel(4, 78, 77);
+	assert_subcontext(77, UNKNOWN);
+	/* one that was refused is none */
+	c = alloc_call(1, CLIENT, 4, 79, NV_CLASS_CONTEXT_SHARE);
+	put32(c.params, NV_SHARE_SUBCONTEXT, 5);
+	put32(c.head, NV_ALLOC_STATUS_64, 0x1a);
+	give(&c);
+	channel(4, 80, 79);
+	assert_subcontext(79, UNKNOWN);
+	/* a channel goes with its subcontext */
+	release(70);
+	assert_subcontext(70, 63);
+	assert_int_equal(LAST.channel.bound, 0);
+	assert_int_equal(LAST.channel.channel, 72);
+	assert_true(LAST.e.flags & GRT_FLAG_INFERRED);
+	assert_int_equal(grt_nv_count(d).subcontexts, 3);
+	finish();
+}
+
 static void what_is_set(void **state)
 {
 	(void)state;
@@ -615,6 +676,7 @@ int main(void)
 		cmocka_unit_test(tokens_of_unknown_form),
 		cmocka_unit_test(parts_of_a_gpu),
 		cmocka_unit_test(addresses_of_gpus),
+		cmocka_unit_test(subcontexts),
 		cmocka_unit_test(what_is_set),
 		cmocka_unit_test(refused),
 		cmocka_unit_test(alone),

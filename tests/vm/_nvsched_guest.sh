@@ -5,6 +5,8 @@
 
 # shellcheck source=tests/cli/_lib.sh
 . "$GRTRACE_SRC/tests/cli/_lib.sh"
+# shellcheck source=tests/cli/_nv_manual.sh
+. "$GRTRACE_SRC/tests/cli/_nv_manual.sh"
 cd /tmp || exit 1
 calls=$GRTRACE_BUILD/tests/cli/nv_calls
 insmod "$GRTRACE_KBUILD/tests/kernel/modules/nvidiactl.ko" || { echo "not ok 1 - the stand-in loads" && exit 1; }
@@ -31,6 +33,7 @@ for how in "" -s -x; do
 	play $how groups alone
 	check "$how: every call that was accepted is an event" events 4 13 4 13 1 4
 done
+check "a subcontext has the number that the driver chose" test "$(count tsg_channel 'tsg=0x5c000014 .*bound=1 subctx=0x5c000015 veid=21')" = 2
 check "the token is the driver's" test "$(count tsg_token 'tsg=0x5c000014 .*runlist=14 .*chid=273 token=0xe0111')" = 1
 
 for end in free:1 client:2 device:2 space:2 close:3 exec:3 exit:4 kill:4; do
@@ -42,6 +45,10 @@ play -e fork groups
 check "-e fork: they live as long as the child has the file" events 3 12 3 12 1 3
 play -e dup groups
 check "-e dup: the shared one with its last handle" test "$(count tsg_destroy 'tsg=0x5c000010 .*cause=1 ') $(count tsg_destroy)" = "1 3"
+
+play -c 0xc1d00019 cuda
+check "every call of a CUDA program is an event" events 4 20 4 20 1 4
+check "its sequence is the manual's, but for the numbers that the driver chooses" is_as_in_the_manual numbers
 
 play groups failed
 check "a refusal is told with the driver's answer" test "$(count tsg_init 'tsg=0x5c000400 .*status=0x1f')" = 1

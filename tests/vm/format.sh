@@ -15,7 +15,7 @@ headers=$(ls -d /usr/src/linux-headers-*-amd64 2>/dev/null | sort -V | tail -n 1
 build_other() {
 	mkdir "$work/other" &&
 		cp -rL "$GRTRACE_SRC/kernel/." "$work/other/" &&
-		sed -i 's/^#define GRT_FORMAT  *3$/#define GRT_FORMAT 77/' "$work/other/include/grtrace/stream.h" &&
+		sed -i 's/^#define GRT_FORMAT  *[0-9]*$/#define GRT_FORMAT 77/' "$work/other/include/grtrace/stream.h" &&
 		grep -q '^#define GRT_FORMAT 77$' "$work/other/include/grtrace/stream.h" &&
 		env -u MAKEFLAGS -u MFLAGS -u MAKEOVERRIDES make -s -C "$headers" M="$work/other" modules >"$work/log" 2>&1
 }

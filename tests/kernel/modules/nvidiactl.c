@@ -7,7 +7,8 @@
  *	a group without parameters	status INVALID_ARGUMENT, the call returns 0
  *	a free of object 0		-EINVAL
  *
- * A token is runlist 14 and the low bits of the channel's handle.
+ * A token is runlist 14 and the low bits of the channel's handle; a subcontext has
+ * the low six bits of its own handle as its number.
  */
 #include <linux/cdev.h>
 #include <linux/fs.h>
@@ -23,7 +24,10 @@
 #define CONTROL_OBJECT	4
 #define CONTROL_CMD	8
 #define CONTROL_PARAMS	16
+#define ALLOC_OBJECT	8
+#define SHARE_NUMBER	8
 #define CLASS_GROUP	0xa06c
+#define CLASS_SHARE	0x9067
 #define GET_TOKEN	0xc36f0108
 #define INVALID_ARGUMENT 0x1f
 
@@ -39,7 +43,13 @@ static u64 pointer(const void *data, unsigned int at)
 
 static u32 answer_alloc(const void *data)
 {
-	return get(data, ALLOC_CLASS) == CLASS_GROUP && !pointer(data, ALLOC_PARAMS) ? INVALID_ARGUMENT : 0;
+	u32 number = get(data, ALLOC_OBJECT) & 0x3f;
+	u64 params = pointer(data, ALLOC_PARAMS);
+
+	if (get(data, ALLOC_CLASS) == CLASS_SHARE && params &&
+	    copy_to_user((void __user *)(unsigned long)(params + SHARE_NUMBER), &number, sizeof(number)))
+		return INVALID_ARGUMENT;
+	return get(data, ALLOC_CLASS) == CLASS_GROUP && !params ? INVALID_ARGUMENT : 0;
 }
 
 static u32 answer_control(const void *data)
