@@ -6,6 +6,13 @@
 # shellcheck source=tests/cli/_lib.sh
 . "$GRTRACE_SRC/tests/cli/_lib.sh"
 
+skip() { # COUNT REASON
+	for ((i = 0; i < $1; i++)); do
+		checks=$((checks + 1))
+		echo "ok $checks # SKIP $2"
+	done
+}
+
 run rocm
 expect "no action" 2 'record or report'
 run rocm forget
@@ -146,13 +153,56 @@ check "captured, its errors go on" says '^its own errors$'
 check "also those beside a record" says '^before it(and after)?$'
 check "and the log is kept alone" test "$(wc -l <rec2/logs_amd_log.txt) $(grep -c hipMalloc rec2/logs_amd_log.txt)" = "1 1"
 check "the program's environment is not ours" test -z "${AMD_LOG_LEVEL-}"
+# A container, by a stand-in for docker which runs the program in a namespace of pids; /proc stays the host's.
 mkdir bin
-printf '#!/bin/sh\necho "$@" >&2\n[ "$1 $2 $3 $4" = "exec -e AMD_LOG_LEVEL=3 box" ] || exit 7\nshift 4\nAMD_LOG_LEVEL=3 exec "$@"\n' >bin/podman
-chmod +x bin/podman
-PATH=$PWD/bin:$PATH "$GRTRACE" rocm record --level 3 --container box -o rec4 -- ./logs >out 2>err </dev/null
-status=$?
-check "a container runs the program, with the variable" exits 5
-check "and its log comes out of standard error" grep -q hipMalloc rec4/logs_amd_log.txt
+cat >bin/podman <<'END'
+#!/bin/sh
+[ "$1 $2 $3 $4 $6" = "exec -e AMD_LOG_LEVEL=3 -e box" ] || exit 7
+export AMD_LOG_LEVEL=3 "$5"
+shift 6
+exec unshare --user --map-root-user --fork --pid "$@"
+END
+cat >in_box <<'END'
+#!/bin/sh
+read -r outside _ </proc/self/stat
+echo "$outside $$"
+line=':3:hip_memory.cpp            :770 : 0000123456 us: [pid:%-5d tid: 0x7f00aa11bb40]  hipMalloc ( 0x7ffe, 4096 ) \n'
+printf "$line" $$ >&2
+printf "$line" 7777 >&2
+sleep 0.5
+exit "$AMD_LOG_LEVEL"
+END
+chmod +x bin/podman in_box
+if unshare --user --map-root-user --fork --pid true 2>/dev/null; then
+	PATH=$PWD/bin:$PATH "$GRTRACE" rocm record --level 3 --container box -o rec4 -- ./in_box >out 2>err </dev/null
+	status=$?
+	read -r outside inside <out
+	check "a container runs the program, with the variable" exits 3
+	check "and its log comes out of standard error as it is" grep -q "pid:$inside " rec4/in_box_amd_log.txt
+	output=$("$GRTRACE" dump rec4/recording)
+	check "its processes are those of the host in the recording" says "LOG_CALL +pid=$outside/0 "
+	output=$(cat err rec4/recording/metadata)
+	check "what was not found has no pid, and is told" says '1 records are of processes of the container that were not'
+	check "the recording says which is which" says "hostlog_pids = \"$inside=$outside,7777=\?\""
+else
+	skip 5 "no namespaces for users: sysctl kernel.unprivileged_userns_clone=1"
+fi
+
+# By sudo, which the recorder stops being root for: what it made belongs to who asked.
+if [ "$(id -u)" = 0 ]; then
+	# the user must be able to go there
+	place=$(TMPDIR=/tmp mktemp -d)
+	chmod 755 "$place"
+	SUDO_UID=65534 SUDO_GID=65534 "$GRTRACE" rocm record --level 3 -o "$place/by/sudo" -- ./logs >out 2>err </dev/null
+	status=$?
+	output=$(cat err "$place/by/sudo/report.txt")
+	check "by sudo it returns the program's status" exits 5
+	check "and has the log in its report" says '^hipMalloc'
+	check "and all is the user's" test -z "$(find "$place/by" ! -uid 65534)"
+	rm -rf -- "$place"
+else
+	skip 3 "not root: sudo tests/run tests/cli/rocm.sh"
+fi
 run record -e hostlog -o x.grt -d 1
 expect "hostlog without a program" 1 'needs a program'
 "$GRTRACE" rocm record -o rec3 -- true >out 2>err </dev/null
