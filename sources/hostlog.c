@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "hostlog.h"
+#include "hostlog_clocks.h"
 #include "hostlog_pids.h"
 #include "readers/amd_log_header.h"
 #include "source.h"
@@ -35,6 +36,7 @@ static const char *const names[] = {"AMD_LOG_LEVEL", "AMD_LOG_LEVEL_FILE", "AMD_
  * @err_pipe: the program's standard error, -1: it keeps ours
  * @was: values of the variables before
  * @line: a line of standard error that is not whole yet
+ * @clocks: for lines of ROCr
  * @pids: of a container; @strangers: records of processes that were not found on the host
  */
 struct capture {
@@ -46,6 +48,7 @@ struct capture {
 	char level[16];
 	char line[LINE_ROOM + AHEAD];
 	size_t used;
+	struct hostlog_clocks clocks;
 	struct hostlog_pids pids;
 	uint64_t strangers;
 	char pids_text[512];
@@ -150,6 +153,21 @@ static int copy_stderr(struct textlog *t, const char *data, size_t len)
 	return ret;
 }
 
+static void look_at_clocks(struct textlog *t)
+{
+	hostlog_clocks_take(&((struct capture *)t->arg)->clocks, false);
+}
+
+static void write_clocks(struct textlog *t)
+{
+	struct capture *c = t->arg;
+	int ret;
+
+	hostlog_clocks_take(&c->clocks, true);
+	ret = hostlog_clocks_write(&c->clocks, t->file);
+	t->failed = t->failed ?: ret;
+}
+
 static void keep_sight(struct textlog *t)
 {
 	(void)t;
@@ -175,7 +193,6 @@ static int open_pipe(struct capture *c, struct grt_err *err)
 		return grt_err_set(err, -errno, strerror(errno), NULL, "cannot make a pipe");
 	program_stderr = c->err_pipe[1];
 	c->log.copy = copy_stderr;
-	c->log.arg = c;
 	if (textlog_settings.mark) {
 		hostlog_pids_init(&c->pids, textlog_settings.mark);
 		c->log.enter = keep_sight;
@@ -200,6 +217,9 @@ static int hostlog_open(void **state, const struct source_setup *setup, struct g
 				   "grtrace record -e hostlog -- PROG", "hostlog needs a program to start");
 	ret = textlog_open(&c->log, textlog_settings.log_name ? textlog_settings.log_name : "amd_log.txt",
 			   setup, err);
+	c->log.arg = c;
+	c->log.tick = look_at_clocks;
+	c->log.leave = write_clocks;
 	if (!ret)
 		ret = open_pipe(c, err);
 	if (!ret)
@@ -211,6 +231,7 @@ static int start(void *state, struct grt_err *err)
 {
 	struct capture *c = state;
 
+	hostlog_clocks_take(&c->clocks, true);
 	return textlog_start(&c->log, c->err_pipe[0], err);
 }
 

@@ -20,6 +20,7 @@
 /* What packets are asked for at once: room for any. */
 #define PACKETS (1U << 20)
 #define EVENTS_AT_ONCE 4096
+#define TICK_MS 1000
 
 struct textlog_settings textlog_settings;
 
@@ -184,8 +185,10 @@ static void copy_all(struct textlog *t)
 	static _Thread_local char buf[CHUNK];
 
 	while (!fds[1].revents) {
-		if (poll(fds, 2, -1) < 0 && errno != EINTR)
+		if (poll(fds, 2, t->tick ? TICK_MS : -1) < 0 && errno != EINTR)
 			break;
+		if (t->tick)
+			t->tick(t);
 		/* a pipe without writers is at its end */
 		if (fds[0].revents && !copy_some(t, buf) && !(fds[0].revents & POLLIN))
 			fds[0].fd = -1;
@@ -204,6 +207,8 @@ static void *run(void *arg)
 		t->enter(t);
 	sem_post(&t->entered);
 	copy_all(t);
+	if (t->leave)
+		t->leave(t);
 	convert(t);
 	close(t->pipe[1]);
 	t->pipe[1] = -1;

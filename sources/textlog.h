@@ -43,8 +43,10 @@ extern struct textlog_settings textlog_settings;
  * @copy: moves bytes from @in; NULL: as they are
  * @enter: what the thread does first, before textlog_start() returns: there are all privileges yet; NULL:
  * nothing
+ * @tick: called about every second while the text comes; NULL: nothing
+ * @leave: all the text has come, and is read next; NULL: nothing
  * @edit: changes an event before it is kept; NULL: none
- * @arg: for these three
+ * @arg: for these
  * @pipe: packets
  * @wake: an eventfd that ends copying
  * @entered: the thread has done what is first
@@ -59,6 +61,8 @@ struct textlog {
 	int in;
 	int (*copy)(struct textlog *t, const char *data, size_t len);
 	void (*enter)(struct textlog *t);
+	void (*tick)(struct textlog *t);
+	void (*leave)(struct textlog *t);
 	void (*edit)(struct textlog *t, struct grt_event *e);
 	void *arg;
 	int pipe[2];

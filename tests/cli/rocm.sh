@@ -153,6 +153,72 @@ check "captured, its errors go on" says '^its own errors$'
 check "also those beside a record" says '^before it(and after)?$'
 check "and the log is kept alone" test "$(wc -l <rec2/logs_amd_log.txt) $(grep -c hipMalloc rec2/logs_amd_log.txt)" = "1 1"
 check "the program's environment is not ours" test -z "${AMD_LOG_LEVEL-}"
+# Lines of ROCr have another clock. A program that writes them with both clocks read around them is recorded; and a
+# file of somebody else, whose clock drifts by 18 ppm: its lines lie within the bound that is told.
+if command -v python3 >/dev/null; then
+	cat >rocr.py <<'END'
+import os, random, sys, time
+
+def runtime(us, thread, text):
+    return ":3:hip_memory.cpp            :770 : %010d us: [pid:812   tid: 0x%x] %s\n" % (us, thread, text)
+
+def rocr(us, thread, text):
+    return "amd_gpu_agent.cpp        :12  : %010d us: [pid:812   tid:0x%x] [***rocr***] %s\n" % (us, thread, text)
+
+def live():
+    with open(os.environ["AMD_LOG_LEVEL_FILE"], "w", encoding="utf-8") as out:
+        for _ in range(101):
+            a = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
+            raw = time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW)
+            b = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
+            out.write(runtime(a // 1000, 0x7f00, " hipMalloc ( 0x7ffe, 4096 ) "))
+            out.write(rocr(raw // 1000, 0x7f00, f"alloc {a} {b}"))
+            time.sleep(0.002)
+
+def foreign(t=5 * 10**12, ahead=1234567891):
+    random.seed(7)
+    for _ in range(307):
+        thread = random.choice((0x7f00, 0x7f01))
+        print(end=runtime(t // 1000, thread, " hipMalloc ( 0x7ffe, 4096 ) "))
+        t += random.randrange(3000, 60000)
+        print(end=rocr((t - ahead - (t - 5 * 10**12) * 18 // 10**6) // 1000, thread, f"alloc {t} {t}"))
+        t += random.randrange(3000, 60000)
+        print(end=runtime(t // 1000, thread, "hipMalloc: Returned hipSuccess : "))
+        t += 10**6 * random.randrange(1, 20)
+
+# The program's word of when it was, against the record's time, and what that says that it may be off by.
+def look(slack):
+    n = 0
+    for line in sys.stdin:
+        if " alloc " not in line.replace('"', " "):
+            continue
+        word = dict(w.split("=", 1) for w in line.split() if "=" in w)
+        a, b = map(int, line.split('text="alloc ')[1].split('"')[0].split())
+        s, ns = line.split()[0].split(".")
+        t = int(s) * 10**9 + int(ns)
+        off = max(a - t, t - b, 0)
+        assert off <= int(word["second"]) <= slack, (line, off)
+        n += 1
+    print(n)
+
+{"live": live, "foreign": foreign, "look": lambda: look(int(sys.argv[2]))}[sys.argv[1]]()
+END
+	"$GRTRACE" rocm record --level 3 -o rec5 -- python3 rocr.py live >out 2>err </dev/null
+	output=$("$GRTRACE" dump rec5/recording | python3 rocr.py look 5000 2>&1)
+	check "lines of ROCr are at their time, to the microsecond" test "$output" = 101
+	output=$(cat rec5/report.txt)
+	check "by snapshots, which the report tells" says '^ *101 lines of ROCr.* were moved by snapshots of both clocks: off by at most [0-9]+ ns$'
+	check "which also the log alone tells" grep -q '^# grtrace clocks: monotonic=' rec5/python3_amd_log.txt
+	python3 rocr.py foreign >foreign.log
+	output=$("$GRTRACE" dump foreign.log | python3 rocr.py look 50000 2>&1)
+	check "of a foreign file they are so within the bound" test "$output" = 307
+	run rocm report --amd-log foreign.log
+	expect "which is told" 0 '307 lines of ROCr.* were moved by what stands before and behind them in the log: off by at most [0-9]{4,5} ns'
+	grep rocr foreign.log >alone.log
+	run rocm report --amd-log alone.log
+	expect "without the runtime's they are not moved" 0 '307 lines of ROCr.* is not known'
+fi
+
 # A container, by a stand-in for docker which runs the program in a namespace of pids; /proc stays the host's.
 mkdir bin
 cat >bin/podman <<'END'
