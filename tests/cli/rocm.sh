@@ -109,14 +109,52 @@ fi
 
 # KFD's debugfs before and after.
 mkdir kfd
+words() { # OF FIRST PLACE=VALUE...: rows as the kernel prints them
+	local of=$1 at=$2 i one v
+	shift 2
+	for ((i = 0; i < of; i++)); do
+		v=$((0x1000 + i))
+		for one; do
+			[ "${one%=*}" != "$i" ] || v=${one#*=}
+		done
+		((i % 8)) || printf '%s    %08x:' "$([ "$i" = 0 ] || echo x)" $((at + 4 * i)) | sed 's/^x/\n/'
+		printf ' %08x' "$v"
+	done
+	echo
+}
 {
 	echo "Process 812 PASID 32769:"
 	echo "  Compute queue on device 1a2b"
-	echo "    00000000: 00000001 00000002"
-} >kfd/kfd_mqds.before
-sed 's/00000002/00000003/' kfd/kfd_mqds.before >kfd/kfd_mqds.after
+	words 512 0 0=0xc0310800 131=8 136=0x20 137=0x7f 145=0x50d
+	echo "  Compute queue on device 7"
+	words 128 0 0=0xc0310800 54=9 59=0x30 60=0x7f 68=0x50b
+	echo "  Compute queue on device 99"
+	words 256 0 0=0xc0310800
+	echo "  SDMA queue on device 1a2b"
+	words 128 0 0=0xc0310800
+} >kfd/kfd_mqds.after
+sed 's/00001007/00001008/' kfd/kfd_mqds.after >kfd/kfd_mqds.before
+{
+	echo "Node 1, gpu_id 1a2b:"
+	echo "  CP Pipe 0, Queue 2"
+	words 56 $((0xc914)) 3=0xa 8=0x40 9=0x7f 17=0x50d
+	echo "Node 2, gpu_id 1b:"
+	echo "  CP Pipe 0, Queue 2"
+	words 56 $((0xc824)) 3=0xb 8=0x50 9=0x7f 17=0x50d
+	echo "Node 3, gpu_id 1c:"
+	echo "  CP Pipe 0, Queue 2"
+	words 56 $((0xd000)) 3=0xb
+} >kfd/kfd_hqds.after
+cp kfd/kfd_hqds.after kfd/kfd_hqds.before
 run rocm report --amd-log amd.log --debugfs kfd
-expect "debugfs before and after" 0 '^mqds +Process 812 PASID 32769, Compute queue on device 1a2b +changed +2 +1 +- '
+expect "debugfs before and after: a descriptor of GFX8 to 12" 0 \
+	'^mqds +Process 812 PASID 32769, Compute queue on device 1a2b +changed +512 +1 +0x7f0000002000 +65536 +0x50d +8$'
+check "of GFX7" says 'Compute queue on device 7 +changed +128 +1 +0x7f0000003000 +16384 +0x50b +9$'
+check "of none that is known: raw" says 'Compute queue on device 99 +changed +256 +1 +- +- +- +-$'
+check "so are those of SDMA" says 'SDMA queue on device 1a2b +changed +128 +1 +- +- +- +-$'
+check "registers of GFX7 to 9" says '^hqds +Node 1, gpu_id 1a2b, CP Pipe 0, Queue 2 +same +56 +0 +0x7f0000004000 +65536 +0x50d +10$'
+check "of GFX10 and 11" says '^hqds +Node 2, gpu_id 1b, CP Pipe 0, Queue 2 +same +56 +0 +0x7f0000005000 +65536 +0x50d +11$'
+check "of others: raw" says '^hqds +Node 3, .* +same +56 +0 +- +- +- +-$'
 
 # A program that logs.
 cat >logs <<'END'
