@@ -317,6 +317,8 @@ static int open_source(struct run *run, const struct source *source, enum wish w
 		.frequency = (unsigned int)opt.frequency,
 		.uprobes = opt.uprobes,
 		.program = run->program,
+		.uid = (uid_t)-1,
+		.gid = (gid_t)-1,
 		.settings = &opt.settings,
 		.refused = opt.refused,
 		.probes = opt.probes,
@@ -329,6 +331,7 @@ static int open_source(struct run *run, const struct source *source, enum wish w
 
 	if (ret)
 		return ret;
+	privileges_user(&setup.uid, &setup.gid);
 	in->source = source;
 	ret = source->open(&in->state, &setup, err);
 	if (ret && wish == WISH_AUTO)

@@ -37,6 +37,8 @@ static void say(struct answers *a, const char *fmt, ...)
 
 static void answered(struct answers *a, const char *name)
 {
+	if (a->used && a->text[a->n][a->used - 1] == ' ')
+		a->text[a->n][a->used - 1] = '\0';
 	field_add(&a->f, name, GRT_CELL_TEXT, (struct grt_cell){.text = a->text[a->n]}, NULL);
 	a->n++;
 	a->used = 0;

@@ -9,10 +9,19 @@
  *	  Compute queue on device 1a2b
  *	    00000000: c0310800 00000000 ...
  *
- * What a word means depends on the ASIC, which these files do not name. The words
- * that GFX9 to GFX11 have in the same places (struct v9_mqd of v9_structs.h and its
- * successors) are shown where a descriptor begins as theirs do; GFX8's begins the
- * same way, so these are marked as concluded. All else stays raw.
+ * kfd/mqds has descriptors as they stand in memory, kfd/hqds registers by their
+ * address. What a word means depends on the ASIC, which these files do not name. But
+ * of all of them the words from CP_MQD_BASE_ADDR on have one order, and where these
+ * begin is told by what is there:
+ *
+ *	descriptor of 128 words	51	GFX7: cik_structs.h
+ *	descriptor of 512 words	128	GFX8 to 12: {vi,v9,v10,v11,v12}_structs.h
+ *	register 0xc914			GFX7 to 9: gfx_{7_2,8_0}_d.h, gc_9_*_offset.h
+ *	register 0xc824			GFX10, 11: gc_1*_offset.h, navi10_ip_offset.h
+ *
+ * (drivers/gpu/drm/amd/include of Linux 6.1, GFX12 of 6.12.) A descriptor of a
+ * compute queue begins with one word on all of them (kfd_mqd_manager_*.c,
+ * init_mqd()). What is of another ASIC, and all queues of SDMA, stay raw.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -23,23 +32,39 @@
 /* Queues of a file, and words of one. */
 #define QUEUES_MAX 512
 #define WORDS_MAX 512
-/* struct v9_mqd: its first word, and the places of words in it */
-#define V9_HEADER 0xC0310800U
-#define V9_PQ_BASE_LO 136
-#define V9_PQ_BASE_HI 137
-#define V9_PQ_CONTROL 145
-#define V9_VMID 131
+/* The first word of a descriptor; where words stand in the block from CP_MQD_BASE_ADDR on, in bytes */
+#define MQD_HEADER 0xC0310800U
+#define CP_HQD_VMID 12
+#define CP_HQD_PQ_BASE 32
+#define CP_HQD_PQ_BASE_HI 36
+#define CP_HQD_PQ_CONTROL 68
+/* CP_HQD_PQ_CONTROL__QUEUE_SIZE_MASK: the ring has two words to the power of one more */
+#define QUEUE_SIZE 0x3fU
+#define NOWHERE UINT32_MAX
+
+/** struct block - where it begins. @words: of the descriptor, 0: of registers; @at: bytes, or an address */
+static const struct block {
+	const char *file;
+	unsigned int words;
+	uint32_t at;
+} blocks[] = {
+	{"mqds", 128, 51 * 4},
+	{"mqds", 512, 128 * 4},
+	{"hqds", 0, 0xc914},
+	{"hqds", 0, 0xc824},
+};
 
 static const char *const files[] = {"mqds", "hqds", "rls"};
 
 /**
  * struct dump - a queue in a file
  * @title: the lines above it
- * @words, @n: the first of its words, how many there are
+ * @word, @at: the first of its words, what stands before them; @n: how many there are
  */
 struct dump {
 	char title[160];
 	uint32_t word[WORDS_MAX];
+	uint32_t at[WORDS_MAX];
 	unsigned int n;
 };
 
@@ -49,14 +74,15 @@ struct dumps {
 	unsigned int n;
 };
 
-/** struct row - of the table. @state: new, gone, changed, same */
+/** struct row - of the table. @state: new, gone, changed, same; @block: where it has the words that are known
+ */
 struct row {
 	const char *file;
 	const char *title;
 	const char *state;
 	const struct dump *d;
 	uint64_t changed;
-	bool is_v9;
+	uint32_t block;
 };
 
 static void get_text(struct grt_cell *cell, const void *view, const void *row, int arg)
@@ -73,35 +99,84 @@ static void get_words(struct grt_cell *cell, const void *view, const void *row, 
 	cell->number = arg ? r->changed : r->d->n;
 }
 
-/* A word or two by their place, where the layout is known. */
-static void get_word(struct grt_cell *cell, const void *view, const void *row, int arg)
+/* The word at a place. Return: it is there */
+static bool word_at(const struct dump *d, uint32_t at, uint32_t *v)
+{
+	for (unsigned int i = 0; i < d->n && i < WORDS_MAX; i++)
+		if (d->at[i] == at) {
+			*v = d->word[i];
+			return true;
+		}
+	return false;
+}
+
+static uint32_t block_of(const char *file, const struct dump *d)
+{
+	uint32_t v;
+
+	for (size_t i = 0; i < sizeof(blocks) / sizeof(blocks[0]); i++) {
+		const struct block *b = &blocks[i];
+
+		if (strcmp(b->file, file) || strstr(d->title, "SDMA") ||
+		    !word_at(d, b->at + CP_HQD_PQ_CONTROL, &v))
+			continue;
+		if (!b->words || (d->n == b->words && word_at(d, 0, &v) && v == MQD_HEADER))
+			return b->at;
+	}
+	return NOWHERE;
+}
+
+static bool known(const struct row *r, uint32_t at, uint32_t *v)
+{
+	return r->block != NOWHERE && word_at(r->d, r->block + at, v);
+}
+
+static void put_hex(struct grt_cell *cell, uint64_t v)
 {
 	static char text[4][32];
 	static unsigned int next;
-	const struct row *r = row;
-	uint64_t v;
 
-	(void)view;
-	cell->absent = !r->is_v9;
-	cell->inferred = true;
-	if (cell->absent)
-		return;
-	v = r->d->word[arg];
-	/* the ring's address is kept without its low eight bits */
-	if (arg == V9_PQ_BASE_LO)
-		v = ((uint64_t)r->d->word[V9_PQ_BASE_HI] << 32 | v) << 8;
 	cell->text = text[next++ % 4];
 	snprintf((char *)(uintptr_t)cell->text, sizeof(text[0]), "0x%" PRIx64, v);
 }
 
+static void get_base(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	uint32_t low = 0, high = 0;
+
+	(void)view, (void)arg;
+	cell->absent = !known(row, CP_HQD_PQ_BASE, &low) || !known(row, CP_HQD_PQ_BASE_HI, &high);
+	/* it is kept without its low eight bits */
+	if (!cell->absent)
+		put_hex(cell, ((uint64_t)high << 32 | low) << 8);
+}
+
+static void get_control(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	uint32_t v = 0;
+
+	(void)view, (void)arg;
+	cell->absent = !known(row, CP_HQD_PQ_CONTROL, &v);
+	if (!cell->absent)
+		put_hex(cell, v);
+}
+
+static void get_ring(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	uint32_t v = 0;
+
+	(void)view, (void)arg;
+	cell->absent = !known(row, CP_HQD_PQ_CONTROL, &v) || (v & QUEUE_SIZE) > 40;
+	cell->number = cell->absent ? 0 : UINT64_C(8) << (v & QUEUE_SIZE);
+}
+
 static void get_vmid(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
-	const struct row *r = row;
+	uint32_t v = 0;
 
-	(void)view;
-	cell->absent = !r->is_v9;
-	cell->inferred = true;
-	cell->number = r->is_v9 ? r->d->word[arg] & 0xf : 0;
+	(void)view, (void)arg;
+	cell->absent = !known(row, CP_HQD_VMID, &v);
+	cell->number = v & 0xf;
 }
 
 static const struct grt_column columns[] = {
@@ -113,22 +188,22 @@ static const struct grt_column columns[] = {
 	 "after, against before"},
 	{"words", get_words, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "of 32 bits"},
 	{"changed", get_words, 1, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "of these"},
-	{"pq_base", get_word, V9_PQ_BASE_LO, GRT_CELL_TEXT, GRT_COLUMN_ALL,
-	 "address of the ring, GFX9 to 11"},
-	{"pq_control", get_word, V9_PQ_CONTROL, GRT_CELL_TEXT, GRT_COLUMN_ALL,
-	 "its control word, GFX9 to 11"},
-	{"vmid", get_vmid, V9_VMID, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "address space, GFX9 to 11"},
+	{"pq_base", get_base, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "address of the ring, of GFX7 to 12"},
+	{"ring_bytes", get_ring, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "its size, by its control word"},
+	{"pq_control", get_control, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "its control word"},
+	{"vmid", get_vmid, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL,
+	 "address space; in mqds 0 where the scheduler gives one"},
 	{.name = NULL},
 };
-static const struct grt_table table = {"debugfs", "debugfs of KFD, before and after", columns,
-				       GRT_MARK_INFERRED};
+static const struct grt_table table = {"debugfs", "debugfs of KFD, before and after", columns, 0};
 
 /* "00000000: c0310800 00000000"; a line of another form names what follows */
 static bool take_words(struct dump *d, const char *line)
 {
+	uint32_t at;
 	char *end;
 
-	strtoul(line, &end, 16);
+	at = (uint32_t)strtoul(line, &end, 16);
 	if (end == line || *end != ':')
 		return false;
 	for (line = end + 1;; line = end) {
@@ -136,8 +211,11 @@ static bool take_words(struct dump *d, const char *line)
 
 		if (end == line)
 			return true;
-		if (d->n < WORDS_MAX)
+		if (d->n < WORDS_MAX) {
 			d->word[d->n] = (uint32_t)v;
+			d->at[d->n] = at;
+		}
+		at += 4;
 		d->n++;
 	}
 }
@@ -219,7 +297,7 @@ static int write_row(struct grt_writer *w, const char *file, const struct dump *
 
 	r.changed = other ? differences(d, other) : d->n;
 	r.state = !other ? alone : r.changed ? "changed" : "same";
-	r.is_v9 = !strcmp(file, "mqds") && d->n > V9_PQ_CONTROL && d->word[0] == V9_HEADER;
+	r.block = block_of(file, d);
 	return grt_writer_row(w, &r);
 }
 

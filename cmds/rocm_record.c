@@ -22,6 +22,7 @@
 #include "../sources/source.h"
 #include "../sources/textlog.h"
 #include "outfile.h"
+#include "privileges.h"
 #include "rocm.h"
 
 #define PATH_ROOM 3800
@@ -53,16 +54,24 @@ static void default_dir(char dir[PATH_ROOM], const char *name)
 	snprintf(dir, PATH_ROOM, "log/%.200s_ftrace_%s", name, stamp);
 }
 
+/* Under sudo they belong to who asked for it, as the recording does. */
 static int make_dirs(const char *path)
 {
 	char part[PATH_ROOM];
 	size_t len = strlen(path);
+	uid_t uid;
+	gid_t gid;
+	bool by_sudo = privileges_user(&uid, &gid), made;
 
 	for (size_t i = 1; i <= len; i++) {
 		if (path[i] && path[i] != '/')
 			continue;
 		snprintf(part, sizeof(part), "%.*s", (int)i, path);
-		if (mkdir(part, 0777) && errno != EEXIST)
+		if (!mkdir(part, 0777))
+			made = !by_sudo || !chown(part, uid, gid);
+		else
+			made = errno == EEXIST;
+		if (!made)
 			return -errno;
 	}
 	return 0;
@@ -129,7 +138,19 @@ static bool is_in_path(const char *name)
 	return false;
 }
 
-/* docker or podman exec NAME, with the variable; what is printed in there comes through its standard error.
+/* What only this recording's program has in its environment. */
+static const char *container_mark(void)
+{
+	static char mark[64];
+	struct timespec t;
+
+	clock_gettime(CLOCK_BOOTTIME, &t);
+	snprintf(mark, sizeof(mark), "GRTRACE_RECORDING=%ld-%lld-%09ld", (long)getpid(), (long long)t.tv_sec,
+		 t.tv_nsec);
+	return mark;
+}
+
+/* docker or podman exec NAME, with the variables; what is printed in there comes through its standard error.
  * Return: words used */
 static int container_words(const struct rocm_options *opt, char **words)
 {
@@ -141,6 +162,8 @@ static int container_words(const struct rocm_options *opt, char **words)
 	words[n++] = "exec";
 	words[n++] = "-e";
 	words[n++] = level;
+	words[n++] = "-e";
+	words[n++] = (char *)textlog_settings.mark;
 	words[n++] = (char *)opt->container;
 	return n;
 }
@@ -232,13 +255,19 @@ int rocm_record(const struct rocm_options *opt, int argc, char **argv)
 		.level = (unsigned int)opt->level,
 		.functions = opt->functions,
 		.capture_stderr = opt->capture_stderr || opt->container,
-		.container = opt->container,
+		.mark = opt->container ? container_mark() : NULL,
 	};
 	cmd_set_name("rocm record");
 	status = run_record(opt, &p, argc, argv);
 	snprintf(path, sizeof(path), "%s/metadata", p.recording);
-	if (stat(path, &st))
-		return status;
+	if (stat(path, &st)) {
+		/* what kept a recording from being made was told */
+		made = errno == ENOENT
+			       ? EXIT_DONE
+			       : cmd_fail(EXIT_FAILED, strerror(errno), "-o DIR, where you may go yourself",
+					  "cannot report on %s", p.dir);
+		return status ? status : made;
+	}
 	made = write_script(&p);
 	if (made == EXIT_DONE)
 		made = write_report(opt, &p);

@@ -319,6 +319,31 @@ static int write_tables(struct rocm_run *run, struct grt_writer *w, struct notes
 	return ret ? ret : write_layers(run, w);
 }
 
+/* A bound that is not known is the largest. */
+static void note_rocr(const struct grt_rocm_count *c, struct notes *n)
+{
+	static const char *const how[GRT_ROCM_ROCR] = {
+		[1] = "moved by snapshots of both clocks",
+		[2] = "moved by what stands before and behind them in the log",
+	};
+
+	if (c->rocr[0])
+		note(n,
+		     "%" PRIu64
+		     " lines of ROCr, whose clock is CLOCK_MONOTONIC_RAW, have the time of the line before: how far their "
+		     "clock is from the others' is not known",
+		     c->rocr[0]);
+	for (unsigned int i = 1; i < GRT_ROCM_ROCR; i++) {
+		char error[64] = "by how much the worst is off is not known";
+
+		if (c->rocr_error[i] != UINT64_MAX)
+			snprintf(error, sizeof(error), "off by at most %" PRIu64 " ns", c->rocr_error[i]);
+		if (c->rocr[i])
+			note(n, "%" PRIu64 " lines of ROCr, whose clock is CLOCK_MONOTONIC_RAW, were %s: %s",
+			     c->rocr[i], how[i], error);
+	}
+}
+
 static void note_clocks(const struct rocm_run *run, struct notes *n)
 {
 	if (run->estimated)
@@ -330,11 +355,7 @@ static void note_clocks(const struct rocm_run *run, struct notes *n)
 		note(n,
 		     "the two clocks are taken for one, with an error that is not known: %s; --clock-offset NS sets it",
 		     run->why);
-	if (run->r.count.rocr)
-		note(n,
-		     "%" PRIu64
-		     " lines of ROCr have stamps of CLOCK_MONOTONIC_RAW, which drifts from the others'; they are not moved",
-		     run->r.count.rocr);
+	note_rocr(&run->r.count, n);
 	if (run->r.count.gpu_took.n)
 		note(n, "times on the GPU are of CLOCK_BOOTTIME: only their lengths are used");
 }

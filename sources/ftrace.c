@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <linux/capability.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -83,6 +84,8 @@ struct capture {
 	unsigned int events;
 	uint64_t lost;
 	uint64_t buffer;
+	uid_t uid;
+	gid_t gid;
 	void (*note)(const char *text);
 	char counts[128];
 	char missing[1024];
@@ -497,14 +500,16 @@ static int ftrace_open(void **state, const struct source_setup *setup, struct gr
 		return grt_err_set(err, -ENOMEM, NULL, NULL, "no memory for ftrace");
 	c->root = c->instance = c->pipe = -1;
 	c->buffer = setup->buffer_size ? setup->buffer_size : BUFFER_DEFAULT;
+	c->uid = setup->uid;
+	c->gid = setup->gid;
 	c->note = setup->note;
 	ret = textlog_open(&c->log, textlog_settings.trace_name ? textlog_settings.trace_name : "ftrace.txt",
-			   err);
+			   setup, err);
 	return ret ? ret : open_instance(c, err);
 }
 
 /* KFD's view of its queues, kept beside the texts: they have no stamps of their own. */
-static void keep_debugfs(const char *when)
+static void keep_debugfs(const struct capture *c, const char *when)
 {
 	static const char *const files[] = {"mqds", "hqds", "rls"};
 	char path[4200], *text;
@@ -517,7 +522,8 @@ static void keep_debugfs(const char *when)
 			continue;
 		snprintf(path, sizeof(path), "%s/kfd_%s.%s", textlog_settings.dir, files[i], when);
 		fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
-		if (fd >= 0 && write(fd, text, strlen(text)) < 0)
+		if (fd >= 0 && (write(fd, text, strlen(text)) < 0 ||
+				(c->uid != (uid_t)-1 && fchown(fd, c->uid, c->gid))))
 			errno = 0;
 		if (fd >= 0)
 			close(fd);
@@ -530,10 +536,18 @@ static int start(void *state, struct grt_err *err)
 	struct capture *c = state;
 	int ret = textlog_start(&c->log, c->pipe, err);
 
-	keep_debugfs("before");
+	keep_debugfs(c, "before");
 	if (!ret)
 		ret = put(c->instance, "tracing_on", "1", 0);
 	return ret ? failed(err, ret, "tracing_on") : 0;
+}
+
+/* What is put back at the end is root's. */
+static int confine(void *state, uint64_t *keep, struct grt_err *err)
+{
+	(void)state, (void)err;
+	*keep |= 1ULL << CAP_DAC_OVERRIDE;
+	return 0;
 }
 
 static unsigned int streams(void *state, struct pollfd *fds)
@@ -574,7 +588,7 @@ static int stop(void *state, struct grt_err *err)
 	struct capture *c = state;
 	int ret = put(c->instance, "tracing_on", "0", 0);
 
-	keep_debugfs("after");
+	keep_debugfs(c, "after");
 	/* the text tells of what was overwritten, where something follows it: only the rest is added */
 	c->lost = count_lost(c);
 	textlog_stop(&c->log, 0);
@@ -625,6 +639,7 @@ const struct source source_ftrace = {
 	.probe = ftrace_probe,
 	.open = ftrace_open,
 	.start = start,
+	.confine = confine,
 	.streams = streams,
 	.read = ftrace_read,
 	.stop = stop,

@@ -4,16 +4,20 @@
  * gets AMD_LOG_LEVEL and a file for the log, so its own output stays its own.
  * Older runtimes have no such file and log to standard error; then that is
  * captured, and what is no record of the log goes on to our standard error as it
- * came.
+ * came. So it is with a program in a container, whose numbers of processes become
+ * those of the host in the recording; the log itself stays as it is.
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "hostlog.h"
+#include "hostlog_clocks.h"
+#include "hostlog_pids.h"
 #include "readers/amd_log_header.h"
 #include "source.h"
 #include "textlog.h"
@@ -32,6 +36,8 @@ static const char *const names[] = {"AMD_LOG_LEVEL", "AMD_LOG_LEVEL_FILE", "AMD_
  * @err_pipe: the program's standard error, -1: it keeps ours
  * @was: values of the variables before
  * @line: a line of standard error that is not whole yet
+ * @clocks: for lines of ROCr
+ * @pids: of a container; @strangers: records of processes that were not found on the host
  */
 struct capture {
 	struct textlog log;
@@ -42,6 +48,10 @@ struct capture {
 	char level[16];
 	char line[LINE_ROOM + AHEAD];
 	size_t used;
+	struct hostlog_clocks clocks;
+	struct hostlog_pids pids;
+	uint64_t strangers;
+	char pids_text[512];
 };
 
 static int program_stderr = -1;
@@ -88,15 +98,18 @@ static void restore_environment(struct capture *c)
 }
 
 /* What a line has of the program goes on, the log's part is kept. */
-static int take_line(struct textlog *t, const char *line, const char *end)
+static int take_line(struct capture *c, const char *line, const char *end)
 {
 	const char *p = line, *record;
-	struct amd_log_head h;
+	struct amd_log_head h = {.pid = 0};
+	struct textlog *t = &c->log;
 
 	grt_scan_blanks(&p, end);
 	record = amd_log_find(p, end);
-	if (!record && !amd_log_rocr(p, end, &h))
+	if (!(record ? amd_log_head(record, end, &h) : amd_log_rocr(p, end, &h)) && !record)
 		return write(STDERR_FILENO, line, (size_t)(end - line) + 1) < 0 ? -errno : 0;
+	if (c->pids.mark)
+		hostlog_pids_see(&c->pids, h.pid);
 	if (record && record > p && write(STDERR_FILENO, line, (size_t)(record - line)) < 0)
 		return -errno;
 	return textlog_write(t, record ? record : line, (size_t)(end - (record ? record : line)) + 1);
@@ -108,12 +121,12 @@ static int take_lines(struct capture *c, bool all)
 	int ret = 0;
 
 	while (!ret && (stop = memchr(line, '\n', (size_t)(end - line)))) {
-		ret = take_line(&c->log, line, stop);
+		ret = take_line(c, line, stop);
 		line = stop + 1;
 	}
 	if (!ret && line < end && (all || end - line == LINE_ROOM - 1)) {
 		*end = '\n';
-		ret = take_line(&c->log, line, end);
+		ret = take_line(c, line, end);
 		line = end;
 	}
 	c->used = (size_t)(end - line);
@@ -140,6 +153,38 @@ static int copy_stderr(struct textlog *t, const char *data, size_t len)
 	return ret;
 }
 
+static void look_at_clocks(struct textlog *t)
+{
+	hostlog_clocks_take(&((struct capture *)t->arg)->clocks, false);
+}
+
+static void write_clocks(struct textlog *t)
+{
+	struct capture *c = t->arg;
+	int ret;
+
+	hostlog_clocks_take(&c->clocks, true);
+	ret = hostlog_clocks_write(&c->clocks, t->file);
+	t->failed = t->failed ?: ret;
+}
+
+static void keep_sight(struct textlog *t)
+{
+	(void)t;
+	hostlog_pids_keep();
+}
+
+/* A process of the container becomes the host's; without it the event is of none that is known. */
+static void move_pid(struct textlog *t, struct grt_event *e)
+{
+	struct capture *c = t->arg;
+
+	if (!e->pid)
+		return;
+	e->pid = hostlog_pids_outside(&c->pids, e->pid);
+	c->strangers += !e->pid;
+}
+
 static int open_pipe(struct capture *c, struct grt_err *err)
 {
 	if (!textlog_settings.capture_stderr)
@@ -148,7 +193,11 @@ static int open_pipe(struct capture *c, struct grt_err *err)
 		return grt_err_set(err, -errno, strerror(errno), NULL, "cannot make a pipe");
 	program_stderr = c->err_pipe[1];
 	c->log.copy = copy_stderr;
-	c->log.arg = c;
+	if (textlog_settings.mark) {
+		hostlog_pids_init(&c->pids, textlog_settings.mark);
+		c->log.enter = keep_sight;
+		c->log.edit = move_pid;
+	}
 	return 0;
 }
 
@@ -167,7 +216,10 @@ static int hostlog_open(void **state, const struct source_setup *setup, struct g
 				   "the runtime logs for programs that are started with AMD_LOG_LEVEL",
 				   "grtrace record -e hostlog -- PROG", "hostlog needs a program to start");
 	ret = textlog_open(&c->log, textlog_settings.log_name ? textlog_settings.log_name : "amd_log.txt",
-			   err);
+			   setup, err);
+	c->log.arg = c;
+	c->log.tick = look_at_clocks;
+	c->log.leave = write_clocks;
 	if (!ret)
 		ret = open_pipe(c, err);
 	if (!ret)
@@ -179,6 +231,7 @@ static int start(void *state, struct grt_err *err)
 {
 	struct capture *c = state;
 
+	hostlog_clocks_take(&c->clocks, true);
 	return textlog_start(&c->log, c->err_pipe[0], err);
 }
 
@@ -220,12 +273,28 @@ static int describe(void *state, struct grt_env *env, int room)
 	const struct grt_env all[] = {
 		{"hostlog_level", c->level},
 		{"hostlog_text", textlog_summary(&c->log)},
+		{"hostlog_pids", c->pids_text},
 	};
-	int i;
+	int i, n = c->pids.mark ? 3 : 2;
 
-	for (i = 0; i < room && i < 2; i++)
+	if (c->pids.mark)
+		hostlog_pids_text(&c->pids, c->pids_text, sizeof(c->pids_text));
+	for (i = 0; i < room && i < n; i++)
 		env[i] = all[i];
 	return i;
+}
+
+static void tell_strangers(struct capture *c)
+{
+	char text[160];
+
+	snprintf(
+		text, sizeof(text),
+		"hostlog: %" PRIu64
+		" records are of processes of the container that were not found on the host: they have no pid",
+		c->strangers);
+	if (c->strangers && c->note)
+		c->note(text);
 }
 
 static int hostlog_close(void *state, struct grt_err *err)
@@ -238,6 +307,7 @@ static int hostlog_close(void *state, struct grt_err *err)
 	restore_environment(c);
 	hostlog_started();
 	textlog_close(&c->log);
+	tell_strangers(c);
 	if (c->err_pipe[0] >= 0)
 		close(c->err_pipe[0]);
 	free(c);

@@ -37,6 +37,8 @@ struct kmod_settings;
  * @frequency: of samples of what runs, Hz, 0: none are taken
  * @uprobes: of `uprobe`: LIB:SYMBOL, ended by NULL; may be NULL
  * @program: a program will be started
+ * @uid, @gid: whose the files are that it makes beside the recording, and who we are once
+ *	capture runs; (uid_t)-1: who we are now
  * @ring_base: numbers of rings begin here, so that sources do not share them
  * @covered: whether another source of this recording tells of this driver's
  *	jobs; NULL: none does
@@ -61,6 +63,8 @@ struct source_setup {
 	unsigned int frequency;
 	const char *const *uprobes;
 	bool program;
+	uid_t uid;
+	gid_t gid;
 	uint32_t ring_base;
 	bool (*covered)(void *arg, const char *driver);
 	void *arg;

@@ -13,12 +13,14 @@
 #include <unistd.h>
 
 #include "core/packer.h"
+#include "source.h"
 #include "textlog.h"
 
 #define CHUNK (1U << 16)
 /* What packets are asked for at once: room for any. */
 #define PACKETS (1U << 20)
 #define EVENTS_AT_ONCE 4096
+#define TICK_MS 1000
 
 struct textlog_settings textlog_settings;
 
@@ -34,7 +36,7 @@ struct reading {
 
 /* ------------------------------------------------------------------ the file */
 
-int textlog_open(struct textlog *t, const char *name, struct grt_err *err)
+int textlog_open(struct textlog *t, const char *name, const struct source_setup *setup, struct grt_err *err)
 {
 	const char *dir = textlog_settings.dir, *temp = getenv("TMPDIR");
 
@@ -46,7 +48,7 @@ int textlog_open(struct textlog *t, const char *name, struct grt_err *err)
 		snprintf(t->path, sizeof(t->path), "%s/grtrace.XXXXXX", temp && *temp ? temp : "/tmp");
 		t->file = mkostemp(t->path, O_CLOEXEC);
 	}
-	if (t->file < 0)
+	if (t->file < 0 || (setup->uid != (uid_t)-1 && fchown(t->file, setup->uid, setup->gid)))
 		return grt_err_set(err, -errno, strerror(errno), NULL, "cannot write %s", t->path);
 	t->wake = eventfd(0, EFD_CLOEXEC);
 	if (t->wake < 0 || pipe2(t->pipe, O_CLOEXEC) || fcntl(t->pipe[0], F_SETFL, O_NONBLOCK))
@@ -106,9 +108,15 @@ static int add_event(struct reading *r, const struct grt_event *e)
 static int on_event(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
 {
 	struct reading *r = (struct reading *)c;
-	int ret = add_event(r, e);
+	_Alignas(8) char copy[GRT_RECORD_MAX];
+	int ret;
 
 	(void)cpu;
+	if (r->t->edit && e->type != GRT_EV_NAME) {
+		e = memcpy(copy, e, e->size);
+		r->t->edit(r->t, (struct grt_event *)copy);
+	}
+	ret = add_event(r, e);
 	r->last = e->time;
 	r->t->events += !ret && e->type != GRT_EV_NAME;
 	r->t->late += ret == -ERANGE;
@@ -177,8 +185,10 @@ static void copy_all(struct textlog *t)
 	static _Thread_local char buf[CHUNK];
 
 	while (!fds[1].revents) {
-		if (poll(fds, 2, -1) < 0 && errno != EINTR)
+		if (poll(fds, 2, t->tick ? TICK_MS : -1) < 0 && errno != EINTR)
 			break;
+		if (t->tick)
+			t->tick(t);
 		/* a pipe without writers is at its end */
 		if (fds[0].revents && !copy_some(t, buf) && !(fds[0].revents & POLLIN))
 			fds[0].fd = -1;
@@ -193,7 +203,12 @@ static void *run(void *arg)
 {
 	struct textlog *t = arg;
 
+	if (t->enter)
+		t->enter(t);
+	sem_post(&t->entered);
 	copy_all(t);
+	if (t->leave)
+		t->leave(t);
 	convert(t);
 	close(t->pipe[1]);
 	t->pipe[1] = -1;
@@ -207,10 +222,13 @@ int textlog_start(struct textlog *t, int in, struct grt_err *err)
 	t->in = in;
 	if (in >= 0)
 		fcntl(in, F_SETFL, fcntl(in, F_GETFL) | O_NONBLOCK);
+	sem_init(&t->entered, 0, 0);
 	ret = pthread_create(&t->thread, NULL, run, t);
 	if (ret)
 		return grt_err_set(err, -ret, strerror(ret), NULL, "cannot start a thread");
 	t->running = true;
+	while (sem_wait(&t->entered) && errno == EINTR)
+		;
 	return 0;
 }
 

@@ -9,6 +9,7 @@
 #define GRTRACE_TEXTLOG_H
 
 #include <pthread.h>
+#include <semaphore.h>
 
 #include <grtrace/grtrace.h>
 
@@ -19,7 +20,7 @@
  * @level: AMD_LOG_LEVEL, 0: 4
  * @functions: of the kernel, with commas; NULL: KFD's
  * @capture_stderr: the log comes through the program's standard error
- * @container: the program runs in one: it inherits no file of ours
+ * @mark: the program runs in a container, where this word is in its environment; NULL: it runs here
  */
 struct textlog_settings {
 	const char *dir;
@@ -28,7 +29,7 @@ struct textlog_settings {
 	unsigned int level;
 	const char *functions;
 	bool capture_stderr;
-	const char *container;
+	const char *mark;
 };
 
 /* Set before the sources are opened. */
@@ -40,9 +41,15 @@ extern struct textlog_settings textlog_settings;
  * @file: it
  * @in: where the text comes from, -1: somebody else writes the file
  * @copy: moves bytes from @in; NULL: as they are
- * @arg: for it
+ * @enter: what the thread does first, before textlog_start() returns: there are all privileges yet; NULL:
+ * nothing
+ * @tick: called about every second while the text comes; NULL: nothing
+ * @leave: all the text has come, and is read next; NULL: nothing
+ * @edit: changes an event before it is kept; NULL: none
+ * @arg: for these
  * @pipe: packets
  * @wake: an eventfd that ends copying
+ * @entered: the thread has done what is first
  * @events, @lost, @late: of the packets, once they are written
  * @health: of the text
  * @stopped: it was told to end
@@ -53,10 +60,15 @@ struct textlog {
 	int file;
 	int in;
 	int (*copy)(struct textlog *t, const char *data, size_t len);
+	void (*enter)(struct textlog *t);
+	void (*tick)(struct textlog *t);
+	void (*leave)(struct textlog *t);
+	void (*edit)(struct textlog *t, struct grt_event *e);
 	void *arg;
 	int pipe[2];
 	int wake;
 	pthread_t thread;
+	sem_t entered;
 	bool running;
 	bool stopped;
 	uint64_t bytes;
@@ -69,9 +81,14 @@ struct textlog {
 	char text[256];
 };
 
-/** textlog_open - makes the file: NAME in the settings' directory, else an unnamed one. Return: 0 or -errno
+struct source_setup;
+
+/**
+ * textlog_open - makes the file: NAME in the settings' directory, else an unnamed one, which belongs to who
+ * asked for the recording
+ * Return: 0 or -errno
  */
-int textlog_open(struct textlog *t, const char *name, struct grt_err *err);
+int textlog_open(struct textlog *t, const char *name, const struct source_setup *setup, struct grt_err *err);
 
 /** textlog_start - begins; @in: may be -1. Return: 0 or -errno */
 int textlog_start(struct textlog *t, int in, struct grt_err *err);

@@ -537,8 +537,12 @@ static int marker(struct grt_rocm *r, const struct grt_ev_log_note *n)
 
 static int rocr(struct grt_rocm *r, const struct grt_ev_log_note *n)
 {
-	(void)n;
-	r->count.rocr++;
+	/* a recording of an older tool does not tell how, and did not move them */
+	unsigned int how = n->number < GRT_ROCM_ROCR ? n->number : 0;
+
+	r->count.rocr[how]++;
+	if (n->second > r->count.rocr_error[how])
+		r->count.rocr_error[how] = n->second;
 	return 0;
 }
 

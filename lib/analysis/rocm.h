@@ -28,6 +28,8 @@
 /* Calls of one name that a thread may be inside of. */
 #define GRT_ROCM_NEST 8U
 #define GRT_ROCM_UNKNOWN UINT64_MAX
+/* How the stamp of a line of ROCr was made, see log_notes.def. */
+#define GRT_ROCM_ROCR 3U
 
 /** enum grt_rocm_step - what a function of the kernel is for, see rocm_steps.def */
 enum grt_rocm_step {
@@ -195,6 +197,8 @@ struct grt_rocm_request {
  * struct grt_rocm_count - of everything
  * @submits: jobs that the kernel's own drivers submitted (SUBMIT)
  * @over: that were in no table since it was full
+ * @rocr: lines of ROCr: [0] where the one before stands, [1] moved by snapshots of the clocks, [2] by the
+ *	order of lines; @rocr_error: ns that one of these may be wrong by at most
  */
 struct grt_rocm_count {
 	uint64_t log;
@@ -211,7 +215,8 @@ struct grt_rocm_count {
 	uint64_t host_waits;
 	uint64_t markers;
 	uint64_t faults;
-	uint64_t rocr;
+	uint64_t rocr[GRT_ROCM_ROCR];
+	uint64_t rocr_error[GRT_ROCM_ROCR];
 	uint64_t queues;
 	uint64_t submits;
 	uint64_t jobs_done;

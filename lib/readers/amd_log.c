@@ -10,6 +10,7 @@
  *	<<hip-api pid:77 tid:2.9 hipFree (0x7f0010) @5000123
  *	hip-api pid:77 tid:2.9 hipFree ret= 0 (hipSuccess)>> +870 ns
  */
+#include "amd_log_clocks.h"
 #include "amd_log_message.h"
 
 #include <string.h>
@@ -261,12 +262,43 @@ static bool take_rest(struct amd_log *a, const char *p, const char *end)
 	return true;
 }
 
+/*
+ * The stamp of a line of ROCr. One that is not known well is the nearest to the
+ * records before it that it may be, so that none of those behind it are out of order.
+ */
+static void set_rocr_time(struct amd_log *a, struct grt_ev_log_note *n)
+{
+	const struct amd_log_clocks *c = grt_text_learned(a->t);
+	uint64_t low, high, time = a->h.time;
+
+	n->first = time;
+	n->second = UINT64_MAX;
+	n->number = c ? amd_log_clocks_move(c, time, &low, &high) : AMD_LOG_UNMOVED;
+	if (n->number == AMD_LOG_UNMOVED) {
+		time = a->last ? a->last : time;
+	} else if (high - low <= BACK_NS) {
+		time = low + (high - low) / 2;
+		n->second = (high - low + 1) / 2;
+	} else {
+		time = a->last < low ? low : a->last > high ? high : a->last;
+		n->second = high - low;
+	}
+	if (a->last > BACK_NS && time < a->last - BACK_NS) {
+		time = a->last - BACK_NS;
+		n->second = UINT64_MAX;
+	}
+	a->h.time = time;
+	set_time(a);
+	if (n->number != AMD_LOG_BY_SNAPSHOTS || n->second == UINT64_MAX)
+		a->flags |= GRT_FLAG_INFERRED;
+}
+
 static enum grt_text_line take_rocr(struct amd_log *a, const char *message, const char *end)
 {
 	struct grt_ev_log_note n = {.number = 0};
 	struct grt_span text = {message, (size_t)(end - message)};
 
-	set_time(a);
+	set_rocr_time(a, &n);
 	amd_log_note(a, &n, GRT_LOG_ROCR, grt_span_trim(text));
 	return GRT_LINE_DONE;
 }
@@ -295,7 +327,7 @@ static enum grt_text_line no_record(struct amd_log *a, const char *line, const c
 	message = amd_log_rocr(p, end, &a->h);
 	if (message)
 		return take_rocr(a, message, end);
-	if (starts(p, end, "..."))
+	if (starts(p, end, "...") || starts(p, end, AMD_LOG_CLOCKS_MARK))
 		return GRT_LINE_SKIP;
 	if (starts(p, end, "Warning: "))
 		UNKNOWN(a, "(warnings without a header)");
@@ -364,18 +396,30 @@ static bool is_at_column(const char *p, const char *end, size_t column, uint64_t
 	return true;
 }
 
-static bool amd_log_time(const char *line, const char *end, uint64_t *ns, size_t *hint)
+/* The stamp of a line without the runtime's own. */
+static bool other_time(struct amd_log_clocks *c, const char *p, const char *end, uint64_t *ns)
+{
+	const char *at = find_old_call(p, end);
+	struct amd_log_head h;
+
+	if (at)
+		return old_stamp(at, end, ns, &at);
+	if (starts(p, end, AMD_LOG_CLOCKS_MARK))
+		amd_log_clocks_snapshot(c, p + sizeof(AMD_LOG_CLOCKS_MARK) - 1, end);
+	else if (amd_log_rocr(p, end, &h))
+		amd_log_clocks_rocr(c, &h);
+	return false;
+}
+
+static bool find_time(struct amd_log_clocks *c, const char *p, const char *end, uint64_t *ns)
 {
 	struct amd_log_head h = {.clock = AMD_LOG_NO_TIME};
-	const char *p = line, *at;
+	const char *at;
 
-	grt_scan_blanks(&p, end);
-	if (p == end)
-		return false;
-	if (is_at_column(p, end, *hint, ns))
+	if (is_at_column(p, end, c->column, ns))
 		return true;
 	if (*p == ':' && (at = amd_log_stamp(p, end, &h)) && h.clock != AMD_LOG_NO_TIME) {
-		*hint = column_of(p, at);
+		c->column = column_of(p, at);
 		*ns = h.time;
 		return true;
 	}
@@ -384,12 +428,47 @@ static bool amd_log_time(const char *line, const char *end, uint64_t *ns, size_t
 		if (!at)
 			break;
 	}
-	if (h.clock == AMD_LOG_NO_TIME && (at = find_old_call(p, end)))
-		return old_stamp(at, end, ns, &at);
-	if (h.clock == AMD_LOG_NO_TIME)
-		amd_log_rocr(p, end, &h);
 	*ns = h.time;
-	return h.clock != AMD_LOG_NO_TIME;
+	return h.clock != AMD_LOG_NO_TIME || other_time(c, p, end, ns);
+}
+
+/* Who has written a line matters where ROCr writes, too. */
+static void learn(struct amd_log_clocks *c, const char *p, const char *end)
+{
+	struct amd_log_head h;
+
+	if (*p == ':' && amd_log_head(p, end, &h) && h.clock == AMD_LOG_MONOTONIC)
+		amd_log_clocks_record(c, &h);
+}
+
+static bool amd_log_time(const char *line, const char *end, uint64_t *ns, size_t *hint)
+{
+	struct amd_log_clocks *c = (struct amd_log_clocks *)hint;
+	const char *p = line;
+
+	grt_scan_blanks(&p, end);
+	if (p == end || !find_time(c, p, end, ns))
+		return false;
+	if (c->rocr)
+		learn(c, p, end);
+	return true;
+}
+
+static void amd_log_span(void *learned, uint64_t *first, uint64_t *last)
+{
+	struct amd_log_clocks *c = learned;
+	uint64_t low = c->first, high = c->last, other;
+
+	amd_log_clocks_end(c);
+	if (!c->rocr)
+		return;
+	/* between records they span nothing more */
+	amd_log_clocks_move(c, c->first, &low, &other);
+	amd_log_clocks_move(c, c->last, &other, &high);
+	if (*first > *last || c->snapshots) {
+		*first = low < *first ? low : *first;
+		*last = high > *last ? high : *last;
+	}
 }
 
 static bool amd_log_takes(const char *line, const char *end)
@@ -410,6 +489,8 @@ const struct grt_text_format grt_text_amd_log = {
 	.name = "amd_log",
 	.takes = amd_log_takes,
 	.time = amd_log_time,
+	.learned_size = sizeof(struct amd_log_clocks),
+	.span = amd_log_span,
 	.line = amd_log_line,
 	.end = amd_log_end,
 	.state_size = sizeof(struct amd_log),

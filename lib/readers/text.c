@@ -39,6 +39,7 @@ static const struct grt_text_format *const formats[] = {
  * struct grt_text - an input that is being read
  * @lines: of @fd; @label names it in messages
  * @state: of @format
+ * @learned: by its time()
  * @health: of the session, while lines are read
  * @used: lines have been read: a pipe cannot be read again
  * @ended: there are no more
@@ -51,6 +52,7 @@ struct grt_text {
 	struct grt_text_names names;
 	char *label;
 	void *state;
+	void *learned;
 	struct grt_health *health;
 	uint64_t window;
 	bool used;
@@ -64,6 +66,11 @@ struct grt_text {
 void *grt_text_state(struct grt_text *t)
 {
 	return t->state;
+}
+
+const void *grt_text_learned(const struct grt_text *t)
+{
+	return t->learned;
 }
 
 void grt_text_no_memory(struct grt_text *t)
@@ -277,6 +284,7 @@ static void free_text(struct grt_text *t)
 {
 	if (t->format)
 		free_state(t);
+	free(t->learned);
 	grt_order_fini(&t->order);
 	grt_lines_fini(&t->lines);
 	if (t->lines.fd >= 0)
@@ -397,11 +405,13 @@ static int read_stamps(struct grt_text *t, struct grt_session *s, struct grt_err
 {
 	uint64_t back = 0, latest = 0, ns;
 	const char *line, *end;
-	size_t hint = 0;
 	int ret;
 
+	t->learned = calloc(1, t->format->learned_size + sizeof(size_t));
+	if (!t->learned)
+		return grt_err_set(err, -ENOMEM, strerror(ENOMEM), NULL, "%s: cannot open", t->label);
 	while ((ret = grt_lines_next(&t->lines, &line, &end)) > 0) {
-		if (!t->format->time(line, end, &ns, &hint))
+		if (!t->format->time(line, end, &ns, t->learned))
 			continue;
 		if (ns < s->first)
 			s->first = ns;
@@ -412,6 +422,8 @@ static int read_stamps(struct grt_text *t, struct grt_session *s, struct grt_err
 	}
 	if (s->first <= latest)
 		s->last = latest;
+	if (t->format->span)
+		t->format->span(t->learned, &s->first, &s->last);
 	back = back > WINDOW_MAX ? GRT_WINDOW_ALL : back;
 	t->window = back > GRT_WINDOW_ALL - t->format->back ? GRT_WINDOW_ALL : back + t->format->back;
 	if (ret)

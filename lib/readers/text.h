@@ -29,7 +29,11 @@ enum grt_text_line {
  * @takes: whether a line is certainly of this form; decides which form reads a file
  * @time: its stamp in ns, without looking at the rest; false: it has none.
  *	Called for every line of a file before it is read, to learn how far out of
- *	order it is; so it must be fast. @hint is its own, for all lines of a file, and 0 before the first
+ *	order it is; so it must be fast. @hint is its own, for all lines of a file, and 0 before the first:
+ *	the first member of what it learns
+ * @learned_size: bytes of that, all zero at the start; 0: only the hint. See grt_text_learned()
+ * @span: all stamps of a file have been looked at; may widen what they span by those that @time
+ *	has left out. NULL: there are none
  * @line: understands a line and puts its events. @line..@end is without its
  *	newline, and *@end may be read: it is '\n', and so many bytes behind any of
  *	these as struct grt_lines promises
@@ -42,6 +46,8 @@ struct grt_text_format {
 	const char *name;
 	bool (*takes)(const char *line, const char *end);
 	bool (*time)(const char *line, const char *end, uint64_t *ns, size_t *hint);
+	size_t learned_size;
+	void (*span)(void *learned, uint64_t *first, uint64_t *last);
 	enum grt_text_line (*line)(struct grt_text *t, const char *line, const char *end);
 	void (*end)(struct grt_text *t);
 	size_t state_size;
@@ -51,6 +57,9 @@ struct grt_text_format {
 
 /** grt_text_state - @state_size bytes of the form's own; emptied when reading begins again */
 void *grt_text_state(struct grt_text *t);
+
+/** grt_text_learned - what the form's @time has learned of a file; NULL: nothing, as this is a pipe */
+const void *grt_text_learned(const struct grt_text *t);
 
 /**
  * grt_text_put - an event of the present line

@@ -6,6 +6,13 @@
 # shellcheck source=tests/cli/_lib.sh
 . "$GRTRACE_SRC/tests/cli/_lib.sh"
 
+skip() { # COUNT REASON
+	for ((i = 0; i < $1; i++)); do
+		checks=$((checks + 1))
+		echo "ok $checks # SKIP $2"
+	done
+}
+
 run rocm
 expect "no action" 2 'record or report'
 run rocm forget
@@ -102,14 +109,52 @@ fi
 
 # KFD's debugfs before and after.
 mkdir kfd
+words() { # OF FIRST PLACE=VALUE...: rows as the kernel prints them
+	local of=$1 at=$2 i one v
+	shift 2
+	for ((i = 0; i < of; i++)); do
+		v=$((0x1000 + i))
+		for one; do
+			[ "${one%=*}" != "$i" ] || v=${one#*=}
+		done
+		((i % 8)) || printf '%s    %08x:' "$([ "$i" = 0 ] || echo x)" $((at + 4 * i)) | sed 's/^x/\n/'
+		printf ' %08x' "$v"
+	done
+	echo
+}
 {
 	echo "Process 812 PASID 32769:"
 	echo "  Compute queue on device 1a2b"
-	echo "    00000000: 00000001 00000002"
-} >kfd/kfd_mqds.before
-sed 's/00000002/00000003/' kfd/kfd_mqds.before >kfd/kfd_mqds.after
+	words 512 0 0=0xc0310800 131=8 136=0x20 137=0x7f 145=0x50d
+	echo "  Compute queue on device 7"
+	words 128 0 0=0xc0310800 54=9 59=0x30 60=0x7f 68=0x50b
+	echo "  Compute queue on device 99"
+	words 256 0 0=0xc0310800
+	echo "  SDMA queue on device 1a2b"
+	words 128 0 0=0xc0310800
+} >kfd/kfd_mqds.after
+sed 's/00001007/00001008/' kfd/kfd_mqds.after >kfd/kfd_mqds.before
+{
+	echo "Node 1, gpu_id 1a2b:"
+	echo "  CP Pipe 0, Queue 2"
+	words 56 $((0xc914)) 3=0xa 8=0x40 9=0x7f 17=0x50d
+	echo "Node 2, gpu_id 1b:"
+	echo "  CP Pipe 0, Queue 2"
+	words 56 $((0xc824)) 3=0xb 8=0x50 9=0x7f 17=0x50d
+	echo "Node 3, gpu_id 1c:"
+	echo "  CP Pipe 0, Queue 2"
+	words 56 $((0xd000)) 3=0xb
+} >kfd/kfd_hqds.after
+cp kfd/kfd_hqds.after kfd/kfd_hqds.before
 run rocm report --amd-log amd.log --debugfs kfd
-expect "debugfs before and after" 0 '^mqds +Process 812 PASID 32769, Compute queue on device 1a2b +changed +2 +1 +- '
+expect "debugfs before and after: a descriptor of GFX8 to 12" 0 \
+	'^mqds +Process 812 PASID 32769, Compute queue on device 1a2b +changed +512 +1 +0x7f0000002000 +65536 +0x50d +8$'
+check "of GFX7" says 'Compute queue on device 7 +changed +128 +1 +0x7f0000003000 +16384 +0x50b +9$'
+check "of none that is known: raw" says 'Compute queue on device 99 +changed +256 +1 +- +- +- +-$'
+check "so are those of SDMA" says 'SDMA queue on device 1a2b +changed +128 +1 +- +- +- +-$'
+check "registers of GFX7 to 9" says '^hqds +Node 1, gpu_id 1a2b, CP Pipe 0, Queue 2 +same +56 +0 +0x7f0000004000 +65536 +0x50d +10$'
+check "of GFX10 and 11" says '^hqds +Node 2, gpu_id 1b, CP Pipe 0, Queue 2 +same +56 +0 +0x7f0000005000 +65536 +0x50d +11$'
+check "of others: raw" says '^hqds +Node 3, .* +same +56 +0 +- +- +- +-$'
 
 # A program that logs.
 cat >logs <<'END'
@@ -146,13 +191,122 @@ check "captured, its errors go on" says '^its own errors$'
 check "also those beside a record" says '^before it(and after)?$'
 check "and the log is kept alone" test "$(wc -l <rec2/logs_amd_log.txt) $(grep -c hipMalloc rec2/logs_amd_log.txt)" = "1 1"
 check "the program's environment is not ours" test -z "${AMD_LOG_LEVEL-}"
+# Lines of ROCr have another clock. A program that writes them with both clocks read around them is recorded; and a
+# file of somebody else, whose clock drifts by 18 ppm: its lines lie within the bound that is told.
+if command -v python3 >/dev/null; then
+	cat >rocr.py <<'END'
+import os, random, sys, time
+
+def runtime(us, thread, text):
+    return ":3:hip_memory.cpp            :770 : %010d us: [pid:812   tid: 0x%x] %s\n" % (us, thread, text)
+
+def rocr(us, thread, text):
+    return "amd_gpu_agent.cpp        :12  : %010d us: [pid:812   tid:0x%x] [***rocr***] %s\n" % (us, thread, text)
+
+def live():
+    with open(os.environ["AMD_LOG_LEVEL_FILE"], "w", encoding="utf-8") as out:
+        for _ in range(101):
+            a = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
+            raw = time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW)
+            b = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
+            out.write(runtime(a // 1000, 0x7f00, " hipMalloc ( 0x7ffe, 4096 ) "))
+            out.write(rocr(raw // 1000, 0x7f00, f"alloc {a} {b}"))
+            time.sleep(0.002)
+
+def foreign(t=5 * 10**12, ahead=1234567891):
+    random.seed(7)
+    for _ in range(307):
+        thread = random.choice((0x7f00, 0x7f01))
+        print(end=runtime(t // 1000, thread, " hipMalloc ( 0x7ffe, 4096 ) "))
+        t += random.randrange(3000, 60000)
+        print(end=rocr((t - ahead - (t - 5 * 10**12) * 18 // 10**6) // 1000, thread, f"alloc {t} {t}"))
+        t += random.randrange(3000, 60000)
+        print(end=runtime(t // 1000, thread, "hipMalloc: Returned hipSuccess : "))
+        t += 10**6 * random.randrange(1, 20)
+
+# The program's word of when it was, against the record's time, and what that says that it may be off by.
+def look(slack):
+    n = 0
+    for line in sys.stdin:
+        if " alloc " not in line.replace('"', " "):
+            continue
+        word = dict(w.split("=", 1) for w in line.split() if "=" in w)
+        a, b = map(int, line.split('text="alloc ')[1].split('"')[0].split())
+        s, ns = line.split()[0].split(".")
+        t = int(s) * 10**9 + int(ns)
+        off = max(a - t, t - b, 0)
+        assert off <= int(word["second"]) <= slack, (line, off)
+        n += 1
+    print(n)
+
+{"live": live, "foreign": foreign, "look": lambda: look(int(sys.argv[2]))}[sys.argv[1]]()
+END
+	"$GRTRACE" rocm record --level 3 -o rec5 -- python3 rocr.py live >out 2>err </dev/null
+	output=$("$GRTRACE" dump rec5/recording | python3 rocr.py look 5000 2>&1)
+	check "lines of ROCr are at their time, to the microsecond" test "$output" = 101
+	output=$(cat rec5/report.txt)
+	check "by snapshots, which the report tells" says '^ *101 lines of ROCr.* were moved by snapshots of both clocks: off by at most [0-9]+ ns$'
+	check "which also the log alone tells" grep -q '^# grtrace clocks: monotonic=' rec5/python3_amd_log.txt
+	python3 rocr.py foreign >foreign.log
+	output=$("$GRTRACE" dump foreign.log | python3 rocr.py look 50000 2>&1)
+	check "of a foreign file they are so within the bound" test "$output" = 307
+	run rocm report --amd-log foreign.log
+	expect "which is told" 0 '307 lines of ROCr.* were moved by what stands before and behind them in the log: off by at most [0-9]{4,5} ns'
+	grep rocr foreign.log >alone.log
+	run rocm report --amd-log alone.log
+	expect "without the runtime's they are not moved" 0 '307 lines of ROCr.* is not known'
+fi
+
+# A container, by a stand-in for docker which runs the program in a namespace of pids; /proc stays the host's.
 mkdir bin
-printf '#!/bin/sh\necho "$@" >&2\n[ "$1 $2 $3 $4" = "exec -e AMD_LOG_LEVEL=3 box" ] || exit 7\nshift 4\nAMD_LOG_LEVEL=3 exec "$@"\n' >bin/podman
-chmod +x bin/podman
-PATH=$PWD/bin:$PATH "$GRTRACE" rocm record --level 3 --container box -o rec4 -- ./logs >out 2>err </dev/null
-status=$?
-check "a container runs the program, with the variable" exits 5
-check "and its log comes out of standard error" grep -q hipMalloc rec4/logs_amd_log.txt
+cat >bin/podman <<'END'
+#!/bin/sh
+[ "$1 $2 $3 $4 $6" = "exec -e AMD_LOG_LEVEL=3 -e box" ] || exit 7
+export AMD_LOG_LEVEL=3 "$5"
+shift 6
+exec unshare --user --map-root-user --fork --pid "$@"
+END
+cat >in_box <<'END'
+#!/bin/sh
+read -r outside _ </proc/self/stat
+echo "$outside $$"
+line=':3:hip_memory.cpp            :770 : 0000123456 us: [pid:%-5d tid: 0x7f00aa11bb40]  hipMalloc ( 0x7ffe, 4096 ) \n'
+printf "$line" $$ >&2
+printf "$line" 7777 >&2
+sleep 0.5
+exit "$AMD_LOG_LEVEL"
+END
+chmod +x bin/podman in_box
+if unshare --user --map-root-user --fork --pid true 2>/dev/null; then
+	PATH=$PWD/bin:$PATH "$GRTRACE" rocm record --level 3 --container box -o rec4 -- ./in_box >out 2>err </dev/null
+	status=$?
+	read -r outside inside <out
+	check "a container runs the program, with the variable" exits 3
+	check "and its log comes out of standard error as it is" grep -q "pid:$inside " rec4/in_box_amd_log.txt
+	output=$("$GRTRACE" dump rec4/recording)
+	check "its processes are those of the host in the recording" says "LOG_CALL +pid=$outside/0 "
+	output=$(cat err rec4/recording/metadata)
+	check "what was not found has no pid, and is told" says '1 records are of processes of the container that were not'
+	check "the recording says which is which" says "hostlog_pids = \"$inside=$outside,7777=\?\""
+else
+	skip 5 "no namespaces for users: sysctl kernel.unprivileged_userns_clone=1"
+fi
+
+# By sudo, which the recorder stops being root for: what it made belongs to who asked.
+if [ "$(id -u)" = 0 ]; then
+	# the user must be able to go there
+	place=$(TMPDIR=/tmp mktemp -d)
+	chmod 755 "$place"
+	SUDO_UID=65534 SUDO_GID=65534 "$GRTRACE" rocm record --level 3 -o "$place/by/sudo" -- ./logs >out 2>err </dev/null
+	status=$?
+	output=$(cat err "$place/by/sudo/report.txt")
+	check "by sudo it returns the program's status" exits 5
+	check "and has the log in its report" says '^hipMalloc'
+	check "and all is the user's" test -z "$(find "$place/by" ! -uid 65534)"
+	rm -rf -- "$place"
+else
+	skip 3 "not root: sudo tests/run tests/cli/rocm.sh"
+fi
 run record -e hostlog -o x.grt -d 1
 expect "hostlog without a program" 1 'needs a program'
 "$GRTRACE" rocm record -o rec3 -- true >out 2>err </dev/null

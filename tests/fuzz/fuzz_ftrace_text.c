@@ -57,6 +57,17 @@ static const char *const events[] = {
 	"gpu_mem_total: gpu_id=1 pid=812 size=1048576",
 	"sched_switch: prev_comm=a prev_pid=11 prev_prio=97 prev_state=S ==> next_comm=b",
 	"kfd_set_event <-kfd_ioctl",
+	"kfd_ioctl_create_queue: (kfd_ioctl_create_queue+0x0/0x3c0 [amdgpu]) gpu_id=7 type=2",
+	"pqm_create: (pqm_create_queue+0x1c/0x3c0 [amdgpu])",
+	"ret: (kfd_ioctl+0x2d1/0x510 [amdgpu] <- kfd_ioctl_create_queue) ret=0xffffffea queue_id=3",
+	"kfd_user_event: queue=3 state=mapped",
+	"sys_ioctl(fd: 3, cmd: c0106444)",
+	"sys_ioctl -> 0xffffffffffffffea",
+	"funcgraph_entry:        0.550 us   |  kfd_open();",
+	"funcgraph_entry:                   |  kfd_ioctl() {",
+	"funcgraph_exit:       + 12.500 us  |  }",
+	"funcgraph_entry:      func=0xffffffffc0123456 depth=1",
+	"funcgraph_exit:       func=0xffffffffc0123456 calltime=100 rettime=350 overrun=0 depth=1",
 };
 #define EVENTS (sizeof(events) / sizeof(events[0]))
 
@@ -78,6 +89,16 @@ static const char *const others[] = {
 	"<html>\n<script class=\"trace-data\" type=\"application/text\">\n",
 	"</script>\n",
 	"\tffffffffc0a81234 drm_sched_entity_push_job+0x54 ([gpu_sched])\n",
+	"# tracer: function_graph\n# CPU  DURATION                  FUNCTION CALLS\n",
+	" 1)               |  kfd_ioctl() {\n",
+	" 1)   0.550 us    |    kfd_ioctl_get_version [amdgpu]();\n",
+	" 1) + 10.250 us   |      pqm_create_queue(); /* = 0xffffffea */\n",
+	" 1) ! 120.500 us  |  } /* kfd_ioctl_create_queue ret=-22 */\n",
+	" 1)               |    /* a comment of trace_printk */\n",
+	" ------------------------------------------\n 1)    kf-114     =>    bash-200   \n",
+	"  12.954289 |   1)    kf-114     |               |  kfd_ioctl() {\n",
+	"  12.954310 |   0)   a b-115     |  d..1. |   1.550 us    |    kfd_open(filep=0x1);\n",
+	"  12.954320 |   1)    kf-114     | + 31.550 us   |  }\n",
 };
 #define OTHERS (sizeof(others) / sizeof(others[0]))
 
@@ -173,7 +194,7 @@ static void add_line(struct made *m, const uint8_t *how)
 {
 	char text[512];
 
-	if (how[0] >= 240) {
+	if (how[0] >= 220) {
 		add(m, others[how[0] % OTHERS], strlen(others[how[0] % OTHERS]));
 		return;
 	}
@@ -183,7 +204,7 @@ static void add_line(struct made *m, const uint8_t *how)
 	add(m, "\n", 1);
 }
 
-/* Three bytes each: a line, or (with a first byte of 230 and up) another byte in the one before. */
+/* Three bytes each: a line, or (with a first byte from 210 to 219) another byte in the one before. */
 static void made_lines(const uint8_t *data, size_t size)
 {
 	struct made *m = calloc(1, sizeof(*m));
@@ -191,7 +212,7 @@ static void made_lines(const uint8_t *data, size_t size)
 
 	CHECK(m);
 	for (; size >= 3; data += 3, size -= 3) {
-		if (data[0] < 230 || data[0] >= 240)
+		if (data[0] < 210 || data[0] >= 220)
 			add_line(m, data);
 		else if (m->size > data[1])
 			m->text[m->size - 1 - data[1]] = (char)data[2];

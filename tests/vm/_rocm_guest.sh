@@ -25,7 +25,8 @@ modprobe amdgpu
 [ -c /dev/kfd ]
 result "amdgpu without hardware makes /dev/kfd"
 
-$grtrace rocm record -o /tmp/r -- $calls 17 >/tmp/out 2>/tmp/err
+# By sudo: the recorder becomes another user while it captures, and still puts all back.
+SUDO_UID=65534 SUDO_GID=65534 $grtrace rocm record -o /tmp/r -- $calls 17 >/tmp/out 2>/tmp/err
 result "rocm record"
 cat /tmp/err /tmp/out | sed 's/^/# /'
 [ "$(grep -c '^create_queue: Invalid argument' /tmp/out)" = 17 ] && grep -q '^get_version: done' /tmp/out
@@ -34,6 +35,8 @@ grep -q 'not in this kernel' /tmp/err
 result "functions that this kernel lacks are told"
 [ "$(ls $tracing/instances)" = "" ] && [ "$(cat $tracing/kprobe_events)" = "" ]
 result "nothing is left in tracefs"
+[ -z "$(find /tmp/r ! -user 65534)" ]
+result "the recording belongs to who asked for it"
 
 cp -r /tmp/r /out/
 sed 's/^/# /' /tmp/r/report.txt

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Which processes of the host those of a container are: its log names them by
+ * their numbers in it.
+ */
+#ifndef GRTRACE_HOSTLOG_PIDS_H
+#define GRTRACE_HOSTLOG_PIDS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Processes that are kept. */
+#define HOSTLOG_PIDS_MAX 256U
+
+/** struct hostlog_pid - a process. @outside: 0: it was not found; @tries: how often it was looked for */
+struct hostlog_pid {
+	uint32_t inside;
+	uint32_t outside;
+	unsigned int tries;
+};
+
+/**
+ * struct hostlog_pids - set up by hostlog_pids_init()
+ * @mark: a word of the environment, NAME=VALUE, that the program and what it
+ *	starts have and no other process
+ */
+struct hostlog_pids {
+	const char *mark;
+	struct hostlog_pid of[HOSTLOG_PIDS_MAX];
+	unsigned int n;
+};
+
+/** hostlog_pids_init - none is known yet; @mark outlives it */
+void hostlog_pids_init(struct hostlog_pids *p, const char *mark);
+
+/**
+ * hostlog_pids_keep - for the thread that will call hostlog_pids_see(): it keeps the privilege to look at
+ * other users' processes, from the first such call on no other, also when the process becomes another user
+ */
+void hostlog_pids_keep(void);
+
+/**
+ * hostlog_pids_see - the log names this process now: it is looked for among
+ * those that run, by the mark and the last number of NSpid in
+ * /proc/PID/status (Documentation/filesystems/proc.rst)
+ */
+void hostlog_pids_see(struct hostlog_pids *p, uint32_t inside);
+
+/** hostlog_pids_outside - its number here. Return: 0: it was not found */
+uint32_t hostlog_pids_outside(const struct hostlog_pids *p, uint32_t inside);
+
+/** hostlog_pids_text - all of them: "13=4711,14=?", ? for what was not found; cut to @room */
+void hostlog_pids_text(const struct hostlog_pids *p, char *text, size_t room);
+
+#endif /* GRTRACE_HOSTLOG_PIDS_H */
