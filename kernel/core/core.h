@@ -116,7 +116,7 @@ void grtrace_jobs_exit(void);
 bool grtrace_job_add(u64 ctx, u64 seqno, const struct grtrace_job_info *info);
 bool grtrace_job_find(u64 ctx, u64 seqno, struct grtrace_job_info *info);
 bool grtrace_job_stamp(const struct grt_event *e, struct grt_ev_job *out, bool held);
-void grtrace_job_done(u64 ctx, u64 seqno, enum grt_fate fate);
+void grtrace_job_done(u64 ctx, u64 seqno, enum grt_fate fate, bool over);
 int grtrace_jobs_keep_stamps(void);
 bool grtrace_jobs_held(unsigned int *at, u64 before, struct grt_ev_job *job, struct grtrace_job_info *info);
 void grtrace_jobs_forget_fates(void);

@@ -83,6 +83,7 @@ static void begin_job(const struct grt_event *e, struct grtrace_job_info *by)
 	by->hw_ctx = hw_ctx_of(e);
 	by->fate = GRT_FATE_DELIVERED;
 	by->percent = 100;
+	by->over = false;
 }
 
 /* The driver's own context goes without saying after SUBMIT. */
@@ -333,7 +334,7 @@ static void emit(struct grtrace_cpu *c, struct grt_event *e, const struct row *r
 	if (unlikely(READ_ONCE(grtrace_watching)))
 		grtrace_watched(e, &by, job, fate);
 	if (e->type == GRT_EV_COMPLETE)
-		grtrace_job_done(e->ctx, e->seqno, GRT_FATE_DELIVERED);
+		grtrace_job_done(e->ctx, e->seqno, GRT_FATE_DELIVERED, true);
 }
 
 /**

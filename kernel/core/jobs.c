@@ -27,6 +27,9 @@
 /* Looks at a slot that another CPU writes, before it is taken to be another job's. */
 #define TRIES 1000
 
+/* Times that other CPUs may be faster: each of them has got on then. */
+#define LOST_RACES 16
+
 /* In the order in which a new job takes their slots. */
 enum slot_state {
 	SLOT_FREE,
@@ -35,18 +38,35 @@ enum slot_state {
 	SLOT_HELD,	/* its events wait to leave as a JOB record */
 };
 
+/*
+ * @seq: odd while it is written
+ * @worth: of keeping it: its state in the two highest bits, when the job was submitted in the others
+ * @marks: GRTRACE_JOB_*
+ */
 struct slot {
 	atomic_t seq;
-	u8 state;
+	u8 marks;
+	u64 worth;
 	u64 ctx;
 	u64 seqno;
-	u8 marks;	/* GRTRACE_JOB_* */
 	struct grtrace_job_info info;
 };
 
 static struct slot (*table)[WAYS];
 static struct grt_ev_job (*stamps)[WAYS];	/* of @e only identity and flags */
 static atomic64_t evicted;
+
+#define STATE_SHIFT 62
+
+static enum slot_state slot_state(const struct slot *s)
+{
+	return READ_ONCE(s->worth) >> STATE_SHIFT;
+}
+
+static void slot_become(struct slot *s, enum slot_state state, u64 submitted)
+{
+	WRITE_ONCE(s->worth, (u64)state << STATE_SHIFT | (submitted & ~0ULL >> (64 - STATE_SHIFT)));
+}
 
 static unsigned int set_of(u64 ctx, u64 seqno)
 {
@@ -82,47 +102,49 @@ static void slot_release(struct slot *s, int seq)
 	atomic_set_release(&s->seq, seq + 2);
 }
 
-static bool better_victim(const struct slot *a, const struct slot *b)
+/*
+ * The slot a job takes: that of a job of the same identity, which only `emit` can
+ * bring twice, or the one that is worth least. @worth: what it was when looked at
+ */
+static struct slot *victim(struct slot *set, u64 ctx, u64 seqno, u64 *worth)
 {
-	return a->state < b->state ||
-	       (a->state == b->state && (s64)(a->info.submitted - b->info.submitted) < 0);
-}
-
-/* The slot a job takes: that of a job of the same identity, which only `emit` can bring twice. */
-static struct slot *victim(struct slot *set, u64 ctx, u64 seqno)
-{
-	struct slot *best = set;
+	struct slot *best = NULL;
+	u64 is;
 	int i;
 
-	for (i = 0; i < WAYS; i++)
-		if (unlikely(slot_is(&set[i], ctx, seqno)))
+	for (i = 0; i < WAYS; i++) {
+		is = set[i].worth;
+		if (unlikely(slot_is(&set[i], ctx, seqno))) {
+			*worth = is;
 			return &set[i];
-	for (i = 1; i < WAYS; i++)
-		if (better_victim(&set[i], best))
+		}
+		if (!best || is < *worth) {
+			*worth = is;
 			best = &set[i];
+		}
+	}
 	return best;
 }
 
-static bool is_held(const struct slot *s, u64 ctx, u64 seqno)
-{
-	return unlikely(s->state == SLOT_HELD) && !slot_is(s, ctx, seqno);
-}
-
-/* Claims the slot of a new job; NULL when there is none. */
+/*
+ * Claims the slot of a new job; NULL when there is none. Another CPU may have
+ * given it to a job of its own since it was looked at: then there may be a better one.
+ */
 static struct slot *victim_claim(u64 ctx, u64 seqno, int *seq)
 {
 	struct slot *set = table[set_of(ctx, seqno)], *s;
-	int tries;
+	int tries = LOST_RACES;
+	u64 worth;
 
-	for (tries = 0; tries < WAYS; tries++) {
-		s = victim(set, ctx, seqno);
-		if (is_held(s, ctx, seqno))
+	while (tries--) {
+		s = victim(set, ctx, seqno, &worth);
+		if (unlikely(worth >> STATE_SHIFT == SLOT_HELD) && !slot_is(s, ctx, seqno))
 			return NULL;
 		if (!slot_claim(s, seq))
 			continue;
-		if (!is_held(s, ctx, seqno))
+		if (likely(s->worth <= worth) || slot_is(s, ctx, seqno))
 			return s;
-		slot_release(s, *seq); /* another job came in between */
+		slot_release(s, *seq);
 	}
 	return NULL;
 }
@@ -143,15 +165,32 @@ bool grtrace_job_add(u64 ctx, u64 seqno, const struct grtrace_job_info *info)
 		atomic64_inc(&evicted);
 		return false;
 	}
-	if (s->state >= SLOT_LIVE)
+	if (slot_state(s) >= SLOT_LIVE)
 		atomic64_inc(&evicted);
-	s->state = info->fate == GRT_FATE_AGGREGATED ? SLOT_HELD : SLOT_LIVE;
+	slot_become(s, info->fate == GRT_FATE_AGGREGATED ? SLOT_HELD : SLOT_LIVE, info->submitted);
 	s->ctx = ctx;
 	s->seqno = seqno;
 	s->marks = 0;
 	s->info = *info;
 	slot_release(s, seq);
 	return true;
+}
+
+/* Another CPU may write to the slot meanwhile what it knows of the same job. */
+static bool slot_copy(const struct slot *s, u64 ctx, u64 seqno, struct grtrace_job_info *info)
+{
+	int seq, tries = LOST_RACES;
+
+	do {
+		seq = slot_seq(s);
+		if (unlikely(!slot_is(s, ctx, seqno)))
+			return false;
+		*info = s->info;
+		smp_rmb(); /* the copy before the second look; pairs with slot_claim() */
+		if (likely(atomic_read(&s->seq) == seq && !(seq & 1)))
+			return true;
+	} while (--tries);
+	return false;
 }
 
 /**
@@ -161,19 +200,11 @@ bool grtrace_job_add(u64 ctx, u64 seqno, const struct grtrace_job_info *info)
 bool grtrace_job_find(u64 ctx, u64 seqno, struct grtrace_job_info *info)
 {
 	struct slot *s = table[set_of(ctx, seqno)];
-	int i, seq;
+	int i;
 
-	for (i = 0; i < WAYS; i++, s++) {
-		if (!slot_is(s, ctx, seqno))
-			continue;
-		seq = slot_seq(s);
-		if (unlikely(!slot_is(s, ctx, seqno)))
-			continue;
-		*info = s->info;
-		smp_rmb(); /* the copy before the second look; pairs with slot_release() */
-		if (atomic_read(&s->seq) == seq && !(seq & 1))
-			return true;
-	}
+	for (i = 0; i < WAYS; i++, s++)
+		if (slot_is(s, ctx, seqno))
+			return slot_copy(s, ctx, seqno, info);
 	return false;
 }
 
@@ -181,7 +212,7 @@ bool grtrace_job_find(u64 ctx, u64 seqno, struct grtrace_job_info *info)
 static __always_inline struct slot *find_claim(u64 ctx, u64 seqno, int *seq)
 {
 	struct slot *s = table[set_of(ctx, seqno)];
-	int i, tries = WAYS;
+	int i, tries = LOST_RACES;
 
 	for (i = 0; i < WAYS; i++, s++)
 		while (slot_is(s, ctx, seqno) && tries--) {
@@ -195,18 +226,20 @@ static __always_inline struct slot *find_claim(u64 ctx, u64 seqno, int *seq)
 }
 
 /**
- * grtrace_job_done - the job has completed: its slot may be taken
- * @fate: of what comes after its COMPLETE
+ * grtrace_job_done - nothing more of the job is waited for: its slot may be taken
+ * @fate: of what still comes
+ * @over: it has completed
  */
-void grtrace_job_done(u64 ctx, u64 seqno, enum grt_fate fate)
+void grtrace_job_done(u64 ctx, u64 seqno, enum grt_fate fate, bool over)
 {
 	int seq;
 	struct slot *s = find_claim(ctx, seqno, &seq);
 
 	if (!s)
 		return;
-	s->state = SLOT_DONE;
+	slot_become(s, SLOT_DONE, s->info.submitted);
 	s->info.fate = fate;
+	s->info.over = over;
 	slot_release(s, seq);
 }
 
@@ -324,12 +357,12 @@ bool grtrace_job_stamp(const struct grt_event *e, struct grt_ev_job *out, bool h
 	s = find_claim(e->ctx, e->seqno, &seq);
 	if (!s)
 		return false;
-	if (held && s->state != SLOT_HELD) {
+	if (held && slot_state(s) != SLOT_HELD) {
 		slot_release(s, seq);
 		return false;
 	}
 	if (held && e->type == GRT_EV_COMPLETE)
-		s->state = SLOT_LIVE;
+		slot_become(s, SLOT_LIVE, s->info.submitted);
 	r = stamps_of(s);
 	begin_stamps(r, s, e);
 	if (e->type < ARRAY_SIZE(notes) && notes[e->type])
@@ -366,13 +399,13 @@ bool grtrace_jobs_held(unsigned int *at, u64 before, struct grt_ev_job *job, str
 
 	while (*at < SETS * WAYS) {
 		s = *table + (*at)++;
-		if (s->state != SLOT_HELD || !slot_claim(s, &seq))
+		if (slot_state(s) != SLOT_HELD || !slot_claim(s, &seq))
 			continue;
-		found = s->state == SLOT_HELD && s->info.submitted < before;
+		found = slot_state(s) == SLOT_HELD && s->info.submitted < before;
 		if (found) {
 			*job = *stamps_of(s);
 			*info = s->info;
-			s->state = SLOT_LIVE;
+			slot_become(s, SLOT_LIVE, s->info.submitted);
 			s->info.fate = GRT_FATE_DELIVERED;
 		}
 		slot_release(s, seq);
@@ -390,8 +423,8 @@ void grtrace_jobs_forget_fates(void)
 	for (s = *table; s < *table + SETS * WAYS; s++) {
 		s->info.fate = GRT_FATE_DELIVERED;
 		s->info.percent = 0;
-		if (s->state == SLOT_HELD)
-			s->state = SLOT_LIVE;
+		if (slot_state(s) == SLOT_HELD)
+			slot_become(s, SLOT_LIVE, s->info.submitted);
 	}
 }
 

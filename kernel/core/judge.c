@@ -189,6 +189,7 @@ static void fill_place(struct grtrace_job_info *by, const struct grt_event *e)
 	by->hw_ctx = 0;
 	by->fate = GRT_FATE_DELIVERED;
 	by->percent = 0;
+	by->over = false;
 }
 
 /**
@@ -221,7 +222,7 @@ void grtrace_emit_judged(struct grtrace_cpu *c, struct grt_event *e, u8 level, s
 		return;
 	if (of_job == GRT_FATE_AGGREGATED)
 		of_job = emit_job(c, e->time, &stamps, l.job);
-	grtrace_job_done(e->ctx, e->seqno, of_job);
+	grtrace_job_done(e->ctx, e->seqno, of_job, true);
 }
 
 /**
@@ -253,7 +254,8 @@ static bool release_one(unsigned int *at, u64 before)
 	c = this_cpu_ptr(&grtrace_cpus);
 	found = grtrace_jobs_held(at, before, &stamps, &info);
 	if (found)
-		grtrace_job_done(stamps.e.ctx, stamps.e.seqno, emit_job(c, grtrace_stamp(c), &stamps, &info));
+		grtrace_job_done(stamps.e.ctx, stamps.e.seqno, emit_job(c, grtrace_stamp(c), &stamps, &info),
+				 false);
 	local_irq_restore(flags);
 	return found;
 }

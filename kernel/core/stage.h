@@ -48,6 +48,7 @@
  * @fate: enum grt_fate, what was decided at its SUBMIT: DELIVERED; AGGREGATED
  *	while its stamps wait for the JOB record; or what refused it
  * @percent: of the jobs that were kept when it was decided, 0: not decided
+ * @over: its COMPLETE was told before this event
  * @comm: of the thread
  * @process: of the thread's process
  */
@@ -62,6 +63,7 @@ struct grtrace_job_info {
 	u8 engine;
 	u8 fate;
 	u8 percent;
+	bool over;
 	char comm[TASK_COMM_LEN];
 	char process[TASK_COMM_LEN];
 };
