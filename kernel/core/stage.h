@@ -86,11 +86,12 @@ struct grtrace_look {
 	u8 percent;
 };
 
-/* What update() answers: something to do; JOB records are wanted; stamps are; only done() is. */
+/* What update() answers: something to do; JOB records are wanted; stamps are; only done() is; done() is, too. */
 #define GRTRACE_STAGE_ON      1U
 #define GRTRACE_STAGE_HOLDS   2U
 #define GRTRACE_STAGE_STAMPS  4U
 #define GRTRACE_STAGE_WATCHES 8U
+#define GRTRACE_STAGE_DONE    16U
 
 /**
  * struct grtrace_stage - a stage; every callback but @update may be NULL
@@ -100,7 +101,7 @@ struct grtrace_look {
  * @event: whether this event is wanted, of a wanted job: DELIVERED or its fate.
  *	Also called for JOB records. Filter and aggregator only; sampling for JOB
  *	records only
- * @done: an event and what became of it, for all stages and all events but NAME:
+ * @done: an event and what became of it, for stages that ask for it and all events but NAME:
  *	also of those that were refused. A COMPLETE says that a job is complete;
  *	@l->stamps and @l->job->submitted have its times. The event is in the
  *	stream now: this is the one callback that may call grtrace_emit_record()

@@ -404,7 +404,9 @@ static unsigned int aggregator_update(void)
 	aggregating = on;
 	if (!on)
 		return 0;
-	return grtrace_setting(GRT_CONFIG_aggregator_replace) ? GRTRACE_STAGE_ON : GRTRACE_STAGE_WATCHES;
+	if (!grtrace_setting(GRT_CONFIG_aggregator_replace))
+		return GRTRACE_STAGE_WATCHES;
+	return GRTRACE_STAGE_ON | GRTRACE_STAGE_DONE;
 }
 
 /* A ring of the window that has begun, as its CPUs have it; on each of them in turn. */
