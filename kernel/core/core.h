@@ -111,12 +111,21 @@ static inline void grtrace_account(struct grtrace_cpu *c, enum grt_fate fate)
 }
 
 /* jobs.c */
+
+/* A held job's slot while its JOB record leaves; see grtrace_job_leaves(). */
+struct grtrace_held {
+	struct grtrace_slot *slot;
+	int seq;
+};
+
 int grtrace_jobs_init(void);
 void grtrace_jobs_exit(void);
-bool grtrace_job_add(u64 ctx, u64 seqno, const struct grtrace_job_info *info);
+bool grtrace_job_add(u64 ctx, u64 seqno, const struct grtrace_job_info *info, const struct grt_event *note);
 bool grtrace_job_find(u64 ctx, u64 seqno, struct grtrace_job_info *info);
 bool grtrace_job_stamp(const struct grt_event *e, struct grt_ev_job *out, bool held);
-void grtrace_job_done(u64 ctx, u64 seqno, enum grt_fate fate);
+struct grt_ev_job *grtrace_job_leaves(const struct grt_event *e, struct grtrace_held *h);
+void grtrace_job_left(const struct grtrace_held *h, enum grt_fate fate);
+void grtrace_job_done(u64 ctx, u64 seqno, enum grt_fate fate, bool over);
 int grtrace_jobs_keep_stamps(void);
 bool grtrace_jobs_held(unsigned int *at, u64 before, struct grt_ev_job *job, struct grtrace_job_info *info);
 void grtrace_jobs_forget_fates(void);
@@ -139,10 +148,8 @@ void grtrace_rings_exit(void);
 extern bool grtrace_judging;
 extern bool grtrace_watching;
 extern unsigned int grtrace_wanted;
+extern unsigned int grtrace_telling;
 extern const struct grtrace_stage __rcu *grtrace_stages_on[GRT_STAGES];
-
-/* Beside GRTRACE_STAGE_*: somebody has a done(). */
-#define GRTRACE_STAGE_DONE 0x100U
 
 void grtrace_stages_update(void);
 void grtrace_stages_running(bool on);

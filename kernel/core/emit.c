@@ -83,6 +83,7 @@ static void begin_job(const struct grt_event *e, struct grtrace_job_info *by)
 	by->hw_ctx = hw_ctx_of(e);
 	by->fate = GRT_FATE_DELIVERED;
 	by->percent = 100;
+	by->over = false;
 }
 
 /* The driver's own context goes without saying after SUBMIT. */
@@ -232,7 +233,9 @@ static __always_inline void copy_record(u64 *to, const struct grt_event *e)
 	if (e->size <= sizeof(*e) + 8)
 		return;
 	to[7] = from[7];
-	if (unlikely(e->size > GRT_JOB_RECORD_MAX))
+	if (e->size == sizeof(struct grt_ev_job)) /* as many as there are jobs, while they are held */
+		memcpy(to + 8, from + 8, sizeof(struct grt_ev_job) - GRT_JOB_RECORD_MAX);
+	else if (unlikely(e->size > GRT_JOB_RECORD_MAX))
 		memcpy(to + 8, from + 8, e->size - GRT_JOB_RECORD_MAX);
 }
 
@@ -323,7 +326,7 @@ static void emit(struct grtrace_cpu *c, struct grt_event *e, const struct row *r
 	e->sample = job && job->percent ? job->percent : 100;
 	if (e->type == GRT_EV_SUBMIT && e->ctx) {
 		begin_job(e, &by);
-		grtrace_job_add(e->ctx, e->seqno, &by);
+		grtrace_job_add(e->ctx, e->seqno, &by, NULL);
 	}
 	if (row->level > grtrace_setting(GRT_CONFIG_level))
 		fate = GRT_FATE_BELOW_LEVEL;
@@ -333,7 +336,7 @@ static void emit(struct grtrace_cpu *c, struct grt_event *e, const struct row *r
 	if (unlikely(READ_ONCE(grtrace_watching)))
 		grtrace_watched(e, &by, job, fate);
 	if (e->type == GRT_EV_COMPLETE)
-		grtrace_job_done(e->ctx, e->seqno, GRT_FATE_DELIVERED);
+		grtrace_job_done(e->ctx, e->seqno, GRT_FATE_DELIVERED, true);
 }
 
 /**

@@ -27,6 +27,9 @@
 /* Looks at a slot that another CPU writes, before it is taken to be another job's. */
 #define TRIES 1000
 
+/* Times that other CPUs may be faster: each of them has got on then. */
+#define LOST_RACES 16
+
 /* In the order in which a new job takes their slots. */
 enum slot_state {
 	SLOT_FREE,
@@ -35,18 +38,35 @@ enum slot_state {
 	SLOT_HELD,	/* its events wait to leave as a JOB record */
 };
 
-struct slot {
+/*
+ * @seq: odd while it is written
+ * @worth: of keeping it: its state in the two highest bits, when the job was submitted in the others
+ * @marks: GRTRACE_JOB_*
+ */
+struct grtrace_slot {
 	atomic_t seq;
-	u8 state;
+	u8 marks;
+	u64 worth;
 	u64 ctx;
 	u64 seqno;
-	u8 marks;	/* GRTRACE_JOB_* */
 	struct grtrace_job_info info;
 };
 
-static struct slot (*table)[WAYS];
+static struct grtrace_slot (*table)[WAYS];
 static struct grt_ev_job (*stamps)[WAYS];	/* of @e only identity and flags */
 static atomic64_t evicted;
+
+#define STATE_SHIFT 62
+
+static enum slot_state slot_state(const struct grtrace_slot *s)
+{
+	return READ_ONCE(s->worth) >> STATE_SHIFT;
+}
+
+static void slot_become(struct grtrace_slot *s, enum slot_state state, u64 submitted)
+{
+	WRITE_ONCE(s->worth, (u64)state << STATE_SHIFT | (submitted & ~0ULL >> (64 - STATE_SHIFT)));
+}
 
 static unsigned int set_of(u64 ctx, u64 seqno)
 {
@@ -54,13 +74,13 @@ static unsigned int set_of(u64 ctx, u64 seqno)
 }
 
 /* Only a new job changes a slot's identity; that of a free one is 0. */
-static bool slot_is(const struct slot *s, u64 ctx, u64 seqno)
+static bool slot_is(const struct grtrace_slot *s, u64 ctx, u64 seqno)
 {
 	return s->seqno == seqno && s->ctx == ctx;
 }
 
 /* An even sequence number, unless the slot is being written all the time. */
-static int slot_seq(const struct slot *s)
+static int slot_seq(const struct grtrace_slot *s)
 {
 	int seq, tries = TRIES;
 
@@ -70,153 +90,72 @@ static int slot_seq(const struct slot *s)
 }
 
 /* Takes a slot for writing; false when somebody else has it. */
-static __always_inline bool slot_claim(struct slot *s, int *seq)
+static __always_inline bool slot_claim(struct grtrace_slot *s, int *seq)
 {
 	*seq = slot_seq(s);
 	/* fully ordered: the odd number is visible before what is written next */
 	return !(*seq & 1) && atomic_try_cmpxchg(&s->seq, seq, *seq + 1);
 }
 
-static void slot_release(struct slot *s, int seq)
+static void slot_release(struct grtrace_slot *s, int seq)
 {
 	atomic_set_release(&s->seq, seq + 2);
 }
 
-static bool better_victim(const struct slot *a, const struct slot *b)
+/*
+ * The slot a job takes: that of a job of the same identity, which only `emit` can
+ * bring twice, or the one that is worth least. @worth: what it was when looked at
+ */
+static struct grtrace_slot *victim(struct grtrace_slot *set, u64 ctx, u64 seqno, u64 *worth)
 {
-	return a->state < b->state ||
-	       (a->state == b->state && (s64)(a->info.submitted - b->info.submitted) < 0);
-}
-
-/* The slot a job takes: that of a job of the same identity, which only `emit` can bring twice. */
-static struct slot *victim(struct slot *set, u64 ctx, u64 seqno)
-{
-	struct slot *best = set;
+	struct grtrace_slot *best = NULL;
+	u64 is;
 	int i;
 
-	for (i = 0; i < WAYS; i++)
-		if (unlikely(slot_is(&set[i], ctx, seqno)))
+	for (i = 0; i < WAYS; i++) {
+		is = set[i].worth;
+		if (unlikely(slot_is(&set[i], ctx, seqno))) {
+			*worth = is;
 			return &set[i];
-	for (i = 1; i < WAYS; i++)
-		if (better_victim(&set[i], best))
+		}
+		if (!best || is < *worth) {
+			*worth = is;
 			best = &set[i];
+		}
+	}
 	return best;
 }
 
-static bool is_held(const struct slot *s, u64 ctx, u64 seqno)
+/*
+ * Claims the slot of a new job; NULL when there is none. Another CPU may have
+ * given it to a job of its own since it was looked at: then there may be a better one.
+ */
+static struct grtrace_slot *victim_claim(u64 ctx, u64 seqno, int *seq)
 {
-	return unlikely(s->state == SLOT_HELD) && !slot_is(s, ctx, seqno);
-}
+	struct grtrace_slot *set = table[set_of(ctx, seqno)], *s;
+	int tries = LOST_RACES;
+	u64 worth;
 
-/* Claims the slot of a new job; NULL when there is none. */
-static struct slot *victim_claim(u64 ctx, u64 seqno, int *seq)
-{
-	struct slot *set = table[set_of(ctx, seqno)], *s;
-	int tries;
-
-	for (tries = 0; tries < WAYS; tries++) {
-		s = victim(set, ctx, seqno);
-		if (is_held(s, ctx, seqno))
+	while (tries--) {
+		s = victim(set, ctx, seqno, &worth);
+		if (unlikely(worth >> STATE_SHIFT == SLOT_HELD) && !slot_is(s, ctx, seqno))
 			return NULL;
 		if (!slot_claim(s, seq))
 			continue;
-		if (!is_held(s, ctx, seqno))
+		if (likely(s->worth <= worth) || slot_is(s, ctx, seqno))
 			return s;
-		slot_release(s, *seq); /* another job came in between */
+		slot_release(s, *seq);
 	}
 	return NULL;
 }
 
-/**
- * grtrace_job_add - remembers a job
- * @ctx: fence context, not 0
- * @seqno: fence sequence number
- * @info: copied; with @info->fate AGGREGATED it stays until grtrace_job_done()
- * Return: whether there was room for it
- */
-bool grtrace_job_add(u64 ctx, u64 seqno, const struct grtrace_job_info *info)
-{
-	int seq;
-	struct slot *s = victim_claim(ctx, seqno, &seq);
-
-	if (unlikely(!s)) {
-		atomic64_inc(&evicted);
-		return false;
-	}
-	if (s->state >= SLOT_LIVE)
-		atomic64_inc(&evicted);
-	s->state = info->fate == GRT_FATE_AGGREGATED ? SLOT_HELD : SLOT_LIVE;
-	s->ctx = ctx;
-	s->seqno = seqno;
-	s->marks = 0;
-	s->info = *info;
-	slot_release(s, seq);
-	return true;
-}
-
-/**
- * grtrace_job_find - what the job's SUBMIT knew
- * Return: false when the job is not known
- */
-bool grtrace_job_find(u64 ctx, u64 seqno, struct grtrace_job_info *info)
-{
-	struct slot *s = table[set_of(ctx, seqno)];
-	int i, seq;
-
-	for (i = 0; i < WAYS; i++, s++) {
-		if (!slot_is(s, ctx, seqno))
-			continue;
-		seq = slot_seq(s);
-		if (unlikely(!slot_is(s, ctx, seqno)))
-			continue;
-		*info = s->info;
-		smp_rmb(); /* the copy before the second look; pairs with slot_release() */
-		if (atomic_read(&s->seq) == seq && !(seq & 1))
-			return true;
-	}
-	return false;
-}
-
-/* The job's slot, claimed; NULL when the job is not known. */
-static __always_inline struct slot *find_claim(u64 ctx, u64 seqno, int *seq)
-{
-	struct slot *s = table[set_of(ctx, seqno)];
-	int i, tries = WAYS;
-
-	for (i = 0; i < WAYS; i++, s++)
-		while (slot_is(s, ctx, seqno) && tries--) {
-			if (!slot_claim(s, seq))
-				continue;
-			if (likely(slot_is(s, ctx, seqno)))
-				return s;
-			slot_release(s, *seq);
-		}
-	return NULL;
-}
-
-/**
- * grtrace_job_done - the job has completed: its slot may be taken
- * @fate: of what comes after its COMPLETE
- */
-void grtrace_job_done(u64 ctx, u64 seqno, enum grt_fate fate)
-{
-	int seq;
-	struct slot *s = find_claim(ctx, seqno, &seq);
-
-	if (!s)
-		return;
-	s->state = SLOT_DONE;
-	s->info.fate = fate;
-	slot_release(s, seq);
-}
-
-static struct grt_ev_job *stamps_of(const struct slot *s)
+static struct grt_ev_job *stamps_of(const struct grtrace_slot *s)
 {
 	return *stamps + (s - *table);
 }
 
 /* The slot's stamps may still be those of a job before, if stamps were not kept at this one's SUBMIT. */
-static void begin_stamps(struct grt_ev_job *r, const struct slot *s, const struct grt_event *e)
+static void begin_stamps(struct grt_ev_job *r, const struct grtrace_slot *s, const struct grt_event *e)
 {
 	if (e->type != GRT_EV_SUBMIT && r->e.ctx == s->ctx && r->e.seqno == s->seqno)
 		return;
@@ -307,16 +246,130 @@ static void (*const notes[])(struct grt_ev_job *r, const struct grt_event *e) = 
 	[GRT_EV_ERROR] = note_error,
 };
 
+/* Of a claimed slot. */
+static struct grt_ev_job *note_event(const struct grtrace_slot *s, const struct grt_event *e)
+{
+	struct grt_ev_job *r = stamps_of(s);
+
+	begin_stamps(r, s, e);
+	if (e->type < ARRAY_SIZE(notes) && notes[e->type])
+		notes[e->type](r, e);
+	else
+		r->others++;
+	return r;
+}
+
+/**
+ * grtrace_job_add - remembers a job
+ * @ctx: fence context, not 0
+ * @seqno: fence sequence number
+ * @info: copied; with @info->fate AGGREGATED it stays until its JOB record has left
+ * @note: its SUBMIT, to be noted with it, where stamps are kept; may be NULL
+ * Return: whether there was room for it
+ */
+bool grtrace_job_add(u64 ctx, u64 seqno, const struct grtrace_job_info *info, const struct grt_event *note)
+{
+	int seq;
+	struct grtrace_slot *s = victim_claim(ctx, seqno, &seq);
+
+	if (unlikely(!s)) {
+		atomic64_inc(&evicted);
+		return false;
+	}
+	if (slot_state(s) >= SLOT_LIVE)
+		atomic64_inc(&evicted);
+	slot_become(s, info->fate == GRT_FATE_AGGREGATED ? SLOT_HELD : SLOT_LIVE, info->submitted);
+	s->ctx = ctx;
+	s->seqno = seqno;
+	s->marks = 0;
+	s->info = *info;
+	if (note && READ_ONCE(stamps))
+		note_event(s, note);
+	slot_release(s, seq);
+	return true;
+}
+
+/* Another CPU may write to the slot meanwhile what it knows of the same job. */
+static bool slot_copy(const struct grtrace_slot *s, u64 ctx, u64 seqno, struct grtrace_job_info *info)
+{
+	int seq, tries = LOST_RACES;
+
+	do {
+		seq = slot_seq(s);
+		if (unlikely(!slot_is(s, ctx, seqno)))
+			return false;
+		*info = s->info;
+		smp_rmb(); /* the copy before the second look; pairs with slot_claim() */
+		if (likely(atomic_read(&s->seq) == seq && !(seq & 1)))
+			return true;
+	} while (--tries);
+	return false;
+}
+
+/**
+ * grtrace_job_find - what the job's SUBMIT knew
+ * Return: false when the job is not known
+ */
+bool grtrace_job_find(u64 ctx, u64 seqno, struct grtrace_job_info *info)
+{
+	struct grtrace_slot *s = table[set_of(ctx, seqno)];
+	int i;
+
+	for (i = 0; i < WAYS; i++, s++)
+		if (slot_is(s, ctx, seqno))
+			return slot_copy(s, ctx, seqno, info);
+	return false;
+}
+
+/* The job's slot, claimed; NULL when the job is not known. */
+static __always_inline struct grtrace_slot *find_claim(u64 ctx, u64 seqno, int *seq)
+{
+	struct grtrace_slot *s = table[set_of(ctx, seqno)];
+	int i, tries = LOST_RACES;
+
+	for (i = 0; i < WAYS; i++, s++)
+		while (slot_is(s, ctx, seqno) && tries--) {
+			if (!slot_claim(s, seq))
+				continue;
+			if (likely(slot_is(s, ctx, seqno)))
+				return s;
+			slot_release(s, *seq);
+		}
+	return NULL;
+}
+
+static void slot_end(struct grtrace_slot *s, int seq, enum grt_fate fate, bool over)
+{
+	slot_become(s, SLOT_DONE, s->info.submitted);
+	s->info.fate = fate;
+	s->info.over = over;
+	slot_release(s, seq);
+}
+
+/**
+ * grtrace_job_done - nothing more of the job is waited for: its slot may be taken
+ * @fate: of what still comes
+ * @over: it has completed
+ */
+void grtrace_job_done(u64 ctx, u64 seqno, enum grt_fate fate, bool over)
+{
+	int seq;
+	struct grtrace_slot *s = find_claim(ctx, seqno, &seq);
+
+	if (!s)
+		return;
+	slot_end(s, seq, fate, over);
+}
+
 /**
  * grtrace_job_stamp - notes an event with its job
  * @out: gets all that is noted of the job; may be NULL
- * @held: only while it is held, which ends with its COMPLETE
+ * @held: only while it is held
  * Return: false when the job is not known or held, or stamps are not kept
  */
 bool grtrace_job_stamp(const struct grt_event *e, struct grt_ev_job *out, bool held)
 {
-	struct grt_ev_job *r;
-	struct slot *s;
+	struct grtrace_slot *s;
 	int seq;
 
 	if (!READ_ONCE(stamps))
@@ -324,22 +377,40 @@ bool grtrace_job_stamp(const struct grt_event *e, struct grt_ev_job *out, bool h
 	s = find_claim(e->ctx, e->seqno, &seq);
 	if (!s)
 		return false;
-	if (held && s->state != SLOT_HELD) {
+	if (held && slot_state(s) != SLOT_HELD) {
 		slot_release(s, seq);
 		return false;
 	}
-	if (held && e->type == GRT_EV_COMPLETE)
-		s->state = SLOT_LIVE;
-	r = stamps_of(s);
-	begin_stamps(r, s, e);
-	if (e->type < ARRAY_SIZE(notes) && notes[e->type])
-		notes[e->type](r, e);
-	else
-		r->others++;
+	note_event(s, e);
 	if (out)
-		*out = *r;
+		*out = *stamps_of(s);
 	slot_release(s, seq);
 	return true;
+}
+
+/**
+ * grtrace_job_leaves - notes the COMPLETE of a held job, whose JOB record may be written now
+ * @h: for grtrace_job_left(), which must follow at once: until then others wait for the slot
+ * Return: the record in its place, of @e only identity and flags; NULL when the job is not held
+ */
+struct grt_ev_job *grtrace_job_leaves(const struct grt_event *e, struct grtrace_held *h)
+{
+	if (!READ_ONCE(stamps))
+		return NULL;
+	h->slot = find_claim(e->ctx, e->seqno, &h->seq);
+	if (!h->slot)
+		return NULL;
+	if (slot_state(h->slot) != SLOT_HELD) {
+		slot_release(h->slot, h->seq);
+		return NULL;
+	}
+	return note_event(h->slot, e);
+}
+
+/** grtrace_job_left - the job is over. @fate: of its JOB record, and of what still comes */
+void grtrace_job_left(const struct grtrace_held *h, enum grt_fate fate)
+{
+	slot_end(h->slot, h->seq, fate, true);
 }
 
 /** grtrace_jobs_keep_stamps - makes room for stamps, grtrace_lock held. Return: 0 or -ENOMEM */
@@ -360,19 +431,19 @@ int grtrace_jobs_keep_stamps(void)
  */
 bool grtrace_jobs_held(unsigned int *at, u64 before, struct grt_ev_job *job, struct grtrace_job_info *info)
 {
-	struct slot *s;
+	struct grtrace_slot *s;
 	bool found;
 	int seq;
 
 	while (*at < SETS * WAYS) {
 		s = *table + (*at)++;
-		if (s->state != SLOT_HELD || !slot_claim(s, &seq))
+		if (slot_state(s) != SLOT_HELD || !slot_claim(s, &seq))
 			continue;
-		found = s->state == SLOT_HELD && s->info.submitted < before;
+		found = slot_state(s) == SLOT_HELD && s->info.submitted < before;
 		if (found) {
 			*job = *stamps_of(s);
 			*info = s->info;
-			s->state = SLOT_LIVE;
+			slot_become(s, SLOT_LIVE, s->info.submitted);
 			s->info.fate = GRT_FATE_DELIVERED;
 		}
 		slot_release(s, seq);
@@ -385,13 +456,13 @@ bool grtrace_jobs_held(unsigned int *at, u64 before, struct grt_ev_job *job, str
 /** grtrace_jobs_forget_fates - what was decided on the jobs so far counts no more; nobody emits */
 void grtrace_jobs_forget_fates(void)
 {
-	struct slot *s;
+	struct grtrace_slot *s;
 
 	for (s = *table; s < *table + SETS * WAYS; s++) {
 		s->info.fate = GRT_FATE_DELIVERED;
 		s->info.percent = 0;
-		if (s->state == SLOT_HELD)
-			s->state = SLOT_LIVE;
+		if (slot_state(s) == SLOT_HELD)
+			slot_become(s, SLOT_LIVE, s->info.submitted);
 	}
 }
 
@@ -407,7 +478,7 @@ void grtrace_jobs_forget_fates(void)
 int grtrace_job_mark(u64 ctx, u64 seqno, u8 marks)
 {
 	unsigned long flags;
-	struct slot *s;
+	struct grtrace_slot *s;
 	int seq, before = -ENOENT;
 
 	local_irq_save(flags);

@@ -88,12 +88,12 @@ static enum grt_fate judge_event(const struct grtrace_look *l, enum grt_fate of_
 
 static void tell(const struct grtrace_look *l, enum grt_fate fate)
 {
+	unsigned int kinds = READ_ONCE(grtrace_telling);
 	const struct grtrace_stage *s;
-	int kind;
 
-	for (kind = GRT_STAGE_CORE + 1; kind < GRT_STAGES; kind++) {
-		s = stage_on(kind);
-		if (s && s->done)
+	for (; kinds; kinds &= kinds - 1) {
+		s = stage_on(__ffs(kinds));
+		if (s)
 			s->done(l, fate);
 	}
 }
@@ -109,8 +109,7 @@ static enum grt_fate settle(struct grtrace_cpu *c, const struct grtrace_look *l,
 	if (fate == GRT_FATE_DELIVERED)
 		fate = grtrace_pass(c, l->e, by);
 	grtrace_account(c, fate);
-	if (wanted(GRTRACE_STAGE_DONE))
-		tell(l, fate);
+	tell(l, fate);
 	return fate;
 }
 
@@ -153,7 +152,7 @@ static enum grt_fate begin_job(struct grtrace_look *l, struct grtrace_job_info *
 		fate = GRT_FATE_AGGREGATED;
 	by->fate = fate;
 	by->percent = max_t(u8, l->percent, 1);
-	l->known = grtrace_job_add(e->ctx, e->seqno, by);
+	l->known = grtrace_job_add(e->ctx, e->seqno, by, fate == GRT_FATE_AGGREGATED ? e : NULL);
 	return fate == GRT_FATE_AGGREGATED && !l->known ? GRT_FATE_UNHELD : fate;
 }
 
@@ -168,15 +167,31 @@ static enum grt_fate note(struct grtrace_look *l, enum grt_fate of_job, struct g
 {
 	bool held = of_job == GRT_FATE_AGGREGATED, asked = wanted(GRTRACE_STAGE_STAMPS);
 
-	if (!held && (!l->known || !asked))
+	/* of a held job grtrace_job_add() has noted it */
+	if (!asked && (!held || l->e->type == GRT_EV_SUBMIT))
 		return of_job;
-	/* of a held job the stamps so far are of use at the end only, unless a stage asks */
-	if (!asked && l->e->type != GRT_EV_COMPLETE)
+	if (!held && !l->known)
+		return of_job;
+	if (!asked)
 		stamps = NULL;
 	if (!grtrace_job_stamp(l->e, stamps, held))
 		return held ? GRT_FATE_UNHELD : of_job;
 	l->stamps = stamps;
 	return of_job;
+}
+
+/* The COMPLETE of a held job, and its JOB record. Return: false when it is not held */
+static bool leave(struct grtrace_cpu *c, struct grtrace_look *l, u8 level, const struct grtrace_job_info *by)
+{
+	struct grtrace_held h;
+	struct grt_ev_job *r = grtrace_job_leaves(l->e, &h);
+
+	if (!r)
+		return false;
+	l->stamps = r;
+	settle(c, l, by, below_level(level) ? GRT_FATE_BELOW_LEVEL : GRT_FATE_AGGREGATED);
+	grtrace_job_left(&h, emit_job(c, l->e->time, r, l->job));
+	return true;
 }
 
 /* The rest of what stages may ask about an event of no known job. */
@@ -189,6 +204,7 @@ static void fill_place(struct grtrace_job_info *by, const struct grt_event *e)
 	by->hw_ctx = 0;
 	by->fate = GRT_FATE_DELIVERED;
 	by->percent = 0;
+	by->over = false;
 }
 
 /**
@@ -214,14 +230,16 @@ void grtrace_emit_judged(struct grtrace_cpu *c, struct grt_event *e, u8 level, s
 	else if (of_job == GRT_FATE_DELIVERED && is_unheld(&l))
 		of_job = GRT_FATE_UNHELD;
 	e->sample = l.percent;
+	if (e->type == GRT_EV_COMPLETE && of_job == GRT_FATE_AGGREGATED) {
+		if (leave(c, &l, level, by))
+			return;
+		of_job = GRT_FATE_UNHELD;
+	}
 	of_job = note(&l, of_job, &stamps);
 	fate = below_level(level) ? GRT_FATE_BELOW_LEVEL : judge_event(&l, of_job);
 	settle(c, &l, by, fate);
-	if (e->type != GRT_EV_COMPLETE || !e->ctx)
-		return;
-	if (of_job == GRT_FATE_AGGREGATED)
-		of_job = emit_job(c, e->time, &stamps, l.job);
-	grtrace_job_done(e->ctx, e->seqno, of_job);
+	if (e->type == GRT_EV_COMPLETE && e->ctx)
+		grtrace_job_done(e->ctx, e->seqno, of_job, true);
 }
 
 /**
@@ -253,7 +271,8 @@ static bool release_one(unsigned int *at, u64 before)
 	c = this_cpu_ptr(&grtrace_cpus);
 	found = grtrace_jobs_held(at, before, &stamps, &info);
 	if (found)
-		grtrace_job_done(stamps.e.ctx, stamps.e.seqno, emit_job(c, grtrace_stamp(c), &stamps, &info));
+		grtrace_job_done(stamps.e.ctx, stamps.e.seqno, emit_job(c, grtrace_stamp(c), &stamps, &info),
+				 false);
 	local_irq_restore(flags);
 	return found;
 }

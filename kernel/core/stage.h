@@ -48,6 +48,7 @@
  * @fate: enum grt_fate, what was decided at its SUBMIT: DELIVERED; AGGREGATED
  *	while its stamps wait for the JOB record; or what refused it
  * @percent: of the jobs that were kept when it was decided, 0: not decided
+ * @over: its COMPLETE was told before this event
  * @comm: of the thread
  * @process: of the thread's process
  */
@@ -62,6 +63,7 @@ struct grtrace_job_info {
 	u8 engine;
 	u8 fate;
 	u8 percent;
+	bool over;
 	char comm[TASK_COMM_LEN];
 	char process[TASK_COMM_LEN];
 };
@@ -84,11 +86,12 @@ struct grtrace_look {
 	u8 percent;
 };
 
-/* What update() answers: something to do; JOB records are wanted; stamps are; only done() is. */
+/* What update() answers: something to do; JOB records are wanted; stamps are; only done() is; done() is, too. */
 #define GRTRACE_STAGE_ON      1U
 #define GRTRACE_STAGE_HOLDS   2U
 #define GRTRACE_STAGE_STAMPS  4U
 #define GRTRACE_STAGE_WATCHES 8U
+#define GRTRACE_STAGE_DONE    16U
 
 /**
  * struct grtrace_stage - a stage; every callback but @update may be NULL
@@ -98,7 +101,7 @@ struct grtrace_look {
  * @event: whether this event is wanted, of a wanted job: DELIVERED or its fate.
  *	Also called for JOB records. Filter and aggregator only; sampling for JOB
  *	records only
- * @done: an event and what became of it, for all stages and all events but NAME:
+ * @done: an event and what became of it, for stages that ask for it and all events but NAME:
  *	also of those that were refused. A COMPLETE says that a job is complete;
  *	@l->stamps and @l->job->submitted have its times. The event is in the
  *	stream now: this is the one callback that may call grtrace_emit_record()

@@ -29,20 +29,24 @@ static const struct grtrace_stage *loaded[GRT_STAGES];
 /* Those of them that have something to do. */
 const struct grtrace_stage __rcu *grtrace_stages_on[GRT_STAGES];
 
+/* Whose done() is called, BIT(kind). */
+unsigned int grtrace_telling;
+
 /* Return: GRTRACE_STAGE_* of all loaded stages. */
 static unsigned int ask_updates(void)
 {
-	unsigned int all = 0, one;
+	unsigned int all = 0, telling = 0, one;
 	int kind;
 
 	for (kind = GRT_STAGE_CORE + 1; kind < GRT_STAGES; kind++) {
 		one = loaded[kind] ? loaded[kind]->update() : 0;
-		if (one & (GRTRACE_STAGE_ON | GRTRACE_STAGE_WATCHES) && loaded[kind]->done)
-			one |= GRTRACE_STAGE_DONE;
+		if (one & (GRTRACE_STAGE_WATCHES | GRTRACE_STAGE_DONE))
+			telling |= BIT(kind);
 		rcu_assign_pointer(grtrace_stages_on[kind],
 				   one & (GRTRACE_STAGE_ON | GRTRACE_STAGE_WATCHES) ? loaded[kind] : NULL);
-		all |= one;
+		all |= one & ~GRTRACE_STAGE_DONE;
 	}
+	WRITE_ONCE(grtrace_telling, telling);
 	return all;
 }
 
@@ -57,7 +61,7 @@ void grtrace_stages_update(void)
 		all &= ~(GRTRACE_STAGE_HOLDS | GRTRACE_STAGE_STAMPS);
 	WRITE_ONCE(grtrace_wanted, all);
 	WRITE_ONCE(grtrace_watching, all & GRTRACE_STAGE_WATCHES);
-	WRITE_ONCE(grtrace_judging, all & ~(GRTRACE_STAGE_WATCHES | GRTRACE_STAGE_DONE) || grtrace_watch_count(false) || limited ||
+	WRITE_ONCE(grtrace_judging, all & ~GRTRACE_STAGE_WATCHES || grtrace_watch_count(false) || limited ||
 					    grtrace_setting(GRT_CONFIG_trace_ctx));
 	grtrace_hold_schedule();
 }

@@ -124,17 +124,17 @@ static void add_depth(struct sums *s, u32 depth)
 /* Return: jobs in flight on the ring, this one included */
 static u32 job_begins(const struct grt_event *e)
 {
-	u64 word = flight_word(e->ring, 0, e->time), evicted;
+	u64 key = flight_key(e), evicted;
+	struct flight *at = flight_claim(flights, key, e->time, &evicted);
+	u32 depth;
 
-	switch (flight_put(flights, flight_key(e), word, e->time, &evicted)) {
-	case FLIGHT_EVICTED:
-		atomic_dec(&depths[flight_ring(evicted)]);
-		fallthrough;
-	case FLIGHT_NEW:
-		return atomic_inc_return(&depths[e->ring]);
-	default:
+	if (!at)
 		return atomic_read(&depths[e->ring]);
-	}
+	if (evicted != FLIGHT_NONE)
+		atomic_dec(&depths[flight_ring(evicted)]);
+	depth = atomic_inc_return(&depths[e->ring]);
+	flight_publish(at, key, flight_word(e->ring, 0, e->time));
+	return depth;
 }
 
 /* Return: whether it is known since when it was in flight */
@@ -193,12 +193,13 @@ static void aggregator_done(const struct grtrace_look *l, enum grt_fate fate)
 	u64 latency;
 	u32 depth = 0;
 
+	/* one that the core has forgotten has no ring any more, but its flight has */
+	if (e->type == GRT_EV_COMPLETE && e->ctx)
+		known = job_ends(e, &latency);
 	if (!counts(e))
 		return;
 	if (e->type == GRT_EV_SUBMIT && e->ctx)
 		depth = job_begins(e);
-	else if (e->type == GRT_EV_COMPLETE && e->ctx)
-		known = job_ends(e, &latency);
 	if (!wanted)
 		return;
 	window_touch(&window, e->time);
@@ -403,7 +404,9 @@ static unsigned int aggregator_update(void)
 	aggregating = on;
 	if (!on)
 		return 0;
-	return grtrace_setting(GRT_CONFIG_aggregator_replace) ? GRTRACE_STAGE_ON : GRTRACE_STAGE_WATCHES;
+	if (!grtrace_setting(GRT_CONFIG_aggregator_replace))
+		return GRTRACE_STAGE_WATCHES;
+	return GRTRACE_STAGE_ON | GRTRACE_STAGE_DONE;
 }
 
 /* A ring of the window that has begun, as its CPUs have it; on each of them in turn. */

@@ -4,8 +4,13 @@
  * stage that has to do something exactly once when the job is over, also when
  * too many are in flight: then the job that gives way is handed to the owner.
  *
- * Lock-free. An entry belongs to whoever brought its key from one value to
- * another by compare-and-swap; keys of entries that are being written are CLAIM.
+ * Lock-free. Whoever brings a free entry's key to CLAIM owns the entry until it
+ * has a job; whoever brings a job's word to NONE has taken the job, and owns the
+ * entry until it is free or has another one. No word comes twice in an entry: it
+ * has the time in it.
+ *
+ * What the owner counts, it counts between flight_claim() and flight_publish(),
+ * so that nobody can take a job that is not counted yet.
  * Sequence numbers of a context are consecutive, and so are their sets.
  */
 #ifndef GRTRACE_FLIGHTS_H
@@ -23,6 +28,8 @@
 
 #define FLIGHT_FREE  0
 #define FLIGHT_CLAIM 1
+
+#define FLIGHT_NONE 0
 
 /* Its word: a ring, a mark of the owner's, and a time modulo 2^54 ns (208 days). */
 #define FLIGHT_NS_BITS	 54
@@ -74,9 +81,23 @@ static inline struct flight *flight_find(struct flights *f, u64 key)
 	int i;
 
 	for (i = 0; i < FLIGHT_WAYS; i++, at++)
-		if (smp_load_acquire(&at->key) == key) /* before its word; pairs with flight_write() */
+		if (smp_load_acquire(&at->key) == key) /* before its word; pairs with flight_publish() */
 			return at;
 	return NULL;
+}
+
+/* The job's word as it is now, NONE where it has gone. */
+static inline u64 flight_look(const struct flight *at, u64 key)
+{
+	u64 word = smp_load_acquire(&at->word); /* before the key: that of another job would not fit */
+
+	return READ_ONCE(at->key) == key ? word : FLIGHT_NONE;
+}
+
+/* Marks the job whose word is @word. Return: false where somebody was faster */
+static inline bool flight_mark(struct flight *at, u64 word)
+{
+	return cmpxchg(&at->word, word, word | FLIGHT_MARK) == word;
 }
 
 /* Takes the job out. Return: false where it is not there, or somebody else has it */
@@ -86,17 +107,24 @@ static inline bool flight_take(struct flights *f, u64 key, u64 *word)
 
 	if (!at)
 		return false;
-	*word = READ_ONCE(at->word);
-	return cmpxchg(&at->key, key, FLIGHT_FREE) == key;
+	do {
+		*word = flight_look(at, key);
+		if (*word == FLIGHT_NONE)
+			return false;
+	} while (cmpxchg(&at->word, *word, FLIGHT_NONE) != *word); /* it was marked: that happens once */
+	smp_store_release(&at->key, FLIGHT_FREE);
+	return true;
 }
 
-static inline bool flight_write(struct flight *at, u64 from, u64 key, u64 word)
+static inline struct flight *flight_claim_free(struct flight *set)
 {
-	if (cmpxchg(&at->key, from, FLIGHT_CLAIM) != from)
-		return false;
-	WRITE_ONCE(at->word, word);
-	smp_store_release(&at->key, key); /* after its word */
-	return true;
+	int i;
+
+	for (i = 0; i < FLIGHT_WAYS; i++)
+		if (READ_ONCE(set[i].key) == FLIGHT_FREE &&
+		    cmpxchg(&set[i].key, FLIGHT_FREE, FLIGHT_CLAIM) == FLIGHT_FREE)
+			return &set[i];
+	return NULL;
 }
 
 /* The entry of the oldest job of a full set. */
@@ -111,34 +139,40 @@ static inline struct flight *flight_oldest(struct flight *set, u64 now)
 	return oldest;
 }
 
-/* enum flight_put - what became of a new job */
-enum flight_put {
-	FLIGHT_NEW,	/* it is there */
-	FLIGHT_SAME,	/* it was there already, and stays as it was */
-	FLIGHT_EVICTED,	/* it is there, and another one had to go */
-	FLIGHT_NO_ROOM,	/* CPUs met in its set: it is not there */
-};
-
-/*
- * Adds a job. @evicted: gets the word of the one that had to go
- */
-static inline enum flight_put flight_put(struct flights *f, u64 key, u64 word, u64 now, u64 *evicted)
+static inline struct flight *flight_claim_oldest(struct flight *set, u64 now, u64 *evicted)
 {
-	struct flight *set = flight_set(f, key), *at;
-	u64 old;
-	int i;
+	struct flight *at = flight_oldest(set, now);
+	u64 word = smp_load_acquire(&at->word); /* before the key, as in flight_look() */
 
+	if (word == FLIGHT_NONE || READ_ONCE(at->key) <= FLIGHT_CLAIM ||
+	    cmpxchg(&at->word, word, FLIGHT_NONE) != word)
+		return NULL;
+	WRITE_ONCE(at->key, FLIGHT_CLAIM);
+	*evicted = word;
+	return at;
+}
+
+/**
+ * flight_claim - an entry for a new job
+ * @evicted: gets the word of the job that had to go, NONE where there was room
+ * Return: what flight_publish() is to be called with; NULL where the job is there
+ * already, or CPUs met in its set
+ */
+static inline struct flight *flight_claim(struct flights *f, u64 key, u64 now, u64 *evicted)
+{
+	struct flight *set = flight_set(f, key);
+
+	*evicted = FLIGHT_NONE;
 	if (flight_find(f, key))
-		return FLIGHT_SAME;
-	for (i = 0; i < FLIGHT_WAYS; i++)
-		if (READ_ONCE(set[i].key) == FLIGHT_FREE && flight_write(&set[i], FLIGHT_FREE, key, word))
-			return FLIGHT_NEW;
-	at = flight_oldest(set, now);
-	old = READ_ONCE(at->key);
-	*evicted = READ_ONCE(at->word);
-	if (old == FLIGHT_CLAIM || !flight_write(at, old, key, word))
-		return FLIGHT_NO_ROOM;
-	return old == FLIGHT_FREE ? FLIGHT_NEW : FLIGHT_EVICTED;
+		return NULL;
+	return flight_claim_free(set) ?: flight_claim_oldest(set, now, evicted);
+}
+
+/** flight_publish - the job is there from now on */
+static inline void flight_publish(struct flight *at, u64 key, u64 word)
+{
+	WRITE_ONCE(at->word, word);
+	smp_store_release(&at->key, key); /* after its word; pairs with flight_find() */
 }
 
 static inline struct flights *flights_new(void)

@@ -106,6 +106,15 @@ static void ring_start(struct ring_state *r, u64 now)
 	} while (!atomic64_try_cmpxchg(&r->busy, &old, new));
 }
 
+static void ring_unstart(struct ring_state *r, u64 now)
+{
+	s64 old = atomic64_read(&r->busy), new;
+
+	do {
+		new = busy_leave(old, now);
+	} while (!atomic64_try_cmpxchg(&r->busy, &old, new));
+}
+
 /* The job of this flight executes no more. */
 static void flight_over(u64 word, u64 now)
 {
@@ -119,37 +128,44 @@ static void flight_over(u64 word, u64 now)
 	WRITE_ONCE(r->ended, now);
 }
 
-/* Return: whether the job is followed from now on */
-static bool flight_begin(const struct grt_event *e, u64 key, u64 mark)
+/* The job executes on its ring before anybody can take it to be over. */
+static void flight_begin(const struct grt_event *e, u64 key, u64 mark, void (*begin)(struct ring_state *r, u64 now))
 {
-	enum flight_put put;
+	struct flight *at;
 	u64 evicted;
 
-	put = flight_put(flights, key, flight_word(e->ring, mark, e->time), e->time, &evicted);
-	if (put == FLIGHT_EVICTED)
+	if (e->ring >= GRTRACE_RINGS)
+		return;
+	at = flight_claim(flights, key, e->time, &evicted);
+	if (!at)
+		return;
+	if (evicted != FLIGHT_NONE)
 		flight_over(evicted, e->time);
-	return put == FLIGHT_NEW || put == FLIGHT_EVICTED;
+	begin(&rings[e->ring], e->time);
+	flight_publish(at, key, flight_word(e->ring, mark, e->time));
 }
 
 static void on_commit(const struct grt_event *e)
 {
-	if (flight_begin(e, flight_key(e), 0))
-		ring_commit(&rings[e->ring], e->time);
+	flight_begin(e, flight_key(e), 0, ring_commit);
 }
 
+/* A START that meets the job's END on another CPU has been for nothing. */
 static void on_start(const struct grt_event *e)
 {
 	u64 key = flight_key(e), word;
 	struct flight *at = flight_find(flights, key);
 
 	if (!at) {
-		if (flight_begin(e, key, STARTED))
-			ring_start(&rings[e->ring], e->time);
+		flight_begin(e, key, STARTED, ring_start);
 		return;
 	}
-	word = READ_ONCE(at->word);
-	if (!(word & STARTED) && cmpxchg(&at->word, word, word | STARTED) == word)
-		ring_start(&rings[flight_ring(word)], e->time);
+	word = flight_look(at, key);
+	if (word == FLIGHT_NONE || word & STARTED)
+		return;
+	ring_start(&rings[flight_ring(word)], e->time);
+	if (!flight_mark(at, word))
+		ring_unstart(&rings[flight_ring(word)], e->time);
 }
 
 /* Without END the job is taken to have executed until its COMPLETE. */
@@ -161,8 +177,13 @@ static void on_end(const struct grt_event *e)
 		flight_over(word, e->time);
 }
 
-static void follow(const struct grt_event *e)
+/* A beginning that another CPU tells after the job's COMPLETE begins nothing. */
+static void follow(const struct grtrace_look *l)
 {
+	const struct grt_event *e = l->e;
+
+	if (e->type < GRT_EV_END && l->known && l->job->over)
+		return;
 	switch (e->type) {
 	case GRT_EV_SUBMIT:
 		if (e->flags & GRT_FLAG_COMMIT)
@@ -181,11 +202,11 @@ static void follow(const struct grt_event *e)
 	}
 }
 
-static void count(const struct grtrace_look *l, enum grt_fate fate)
+static void count(const struct grtrace_look *l, u32 ring, enum grt_fate fate)
 {
 	const struct grt_event *e = l->e;
 	struct cpu_counts *c = this_cpu_ptr(counts);
-	struct ring_counts *n = &c->ring[e->ring];
+	struct ring_counts *n = &c->ring[ring];
 
 	WRITE_ONCE(c->seq, c->seq + 1);
 	smp_wmb(); /* odd before what is counted; pairs with read_counts() */
@@ -199,18 +220,33 @@ static void count(const struct grtrace_look *l, enum grt_fate fate)
 	WRITE_ONCE(c->seq, c->seq + 1);
 }
 
+/* Of a job that the core has forgotten while it executed, its flight still knows it. */
+static u32 ring_of_flight(const struct grt_event *e)
+{
+	u64 key = flight_key(e), word = FLIGHT_NONE;
+	struct flight *at = flight_find(flights, key);
+
+	if (at)
+		word = flight_look(at, key);
+	return word == FLIGHT_NONE ? GRT_RING_NONE : flight_ring(word);
+}
+
 static void perf_mon_done(const struct grtrace_look *l, enum grt_fate fate)
 {
 	const struct grt_event *e = l->e;
+	bool step = e->ctx && e->type <= GRT_EV_COMPLETE;
+	u32 ring = e->ring;
 
-	if (e->ring >= GRTRACE_RINGS)
+	if (unlikely(ring >= GRTRACE_RINGS) && step)
+		ring = ring_of_flight(e);
+	if (ring >= GRTRACE_RINGS)
 		return;
 	window_touch(&window, e->time);
-	if (unlikely(!test_bit(e->ring, used)))
-		set_bit(e->ring, used);
-	count(l, fate);
-	if (e->ctx && e->type <= GRT_EV_COMPLETE)
-		follow(e);
+	if (unlikely(!test_bit(ring, used)))
+		set_bit(ring, used);
+	count(l, ring, fate);
+	if (step)
+		follow(l);
 }
 
 /* A CPU counts for a few instructions with interrupts off: looking again does not last. */

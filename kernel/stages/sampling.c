@@ -248,7 +248,9 @@ static unsigned int sampling_update(void)
 	was = mode();
 	if (mode() == THRESHOLD)
 		return GRTRACE_STAGE_ON | GRTRACE_STAGE_HOLDS;
-	return mode() == ADAPTIVE || rate < 100 ? GRTRACE_STAGE_ON : 0;
+	if (mode() == ADAPTIVE)
+		return GRTRACE_STAGE_ON | GRTRACE_STAGE_DONE;
+	return rate < 100 ? GRTRACE_STAGE_ON : 0;
 }
 
 static void show_mode(struct seq_file *m)
@@ -336,6 +338,7 @@ static int __init sampling_init(void)
 static void __exit sampling_exit(void)
 {
 	grtrace_stage_unregister(&stage);
+	irq_work_sync(&wake); /* an event may have asked for it since the steps were stopped */
 	free_all();
 }
 

@@ -282,6 +282,9 @@ static struct grt_ev_aggregate total(const struct capture *c)
 			sum.submits += a->submits;
 			sum.completes += a->completes;
 			sum.jobs += a->jobs;
+			sum.depth += a->depth;
+			if (a->depth_max > sum.depth_max)
+				sum.depth_max = a->depth_max;
 		}
 	return sum;
 }
@@ -348,6 +351,29 @@ static void case_table(void)
 	CHECK_EQ(kmod_write("control", "clear"), 0);
 	CHECK(kmod_read("aggregator_stats", text, sizeof(text)) > 0);
 	CHECK(!strcmp(text, "Window: 60000 ms\nStatus: enabled\n" HEADER));
+}
+
+/* One of five jobs of a set is forgotten: its COMPLETE has no ring then, but the job is in flight no more. */
+static void case_forgotten(void)
+{
+	uint64_t evicted = kmod_stat("jobs_evicted", NULL);
+	struct capture c = {.data = NULL};
+	struct grt_ev_aggregate sum;
+	unsigned int i;
+
+	CHECK_EQ(kmod_config("aggregator_enable=1"), 0);
+	CHECK_EQ(kmod_write("control", "start"), 0);
+	for (i = 1; i <= 5; i++)
+		CHECK_EQ(kmod_emit("submit ring=1 ctx=%u seqno=%u", i, play_seqno(i, 7)), 0);
+	CHECK(kmod_stat("jobs_evicted", NULL) > evicted);
+	for (i = 1; i <= 5; i++)
+		CHECK_EQ(kmod_emit("complete ctx=%u seqno=%u", i, play_seqno(i, 7)), 0);
+	CHECK_EQ(kmod_emit("submit ring=1 ctx=6 seqno=1"), 0);
+	CHECK_OK(stop_and_capture(&c));
+	sum = total(&c);
+	CHECK_EQ(sum.depth, 1 + 2 + 3 + 4 + 5 + 1);
+	CHECK_EQ(sum.depth_max, 5);
+	capture_free(&c);
 }
 
 /* Sums are of all jobs that are wanted, also where not all are delivered. */
@@ -727,6 +753,7 @@ static const struct tap_case cases[] = {
 	{"quiet times are in no window", case_quiet},
 	{"with aggregator_replace the balance counts what records stand for", case_replaced},
 	{"aggregator_stats is the last window", case_table},
+	{"a job that was forgotten while it was in flight is not in flight for ever", case_forgotten},
 	{"filtered events do not count, rate limited ones do", case_limits},
 	{"a record for which there is no room stays until there is", case_no_room},
 	{"real jobs: records beside the events are their sums, and those of the GPU's own record",

@@ -448,6 +448,94 @@ static void case_many(void)
 	CHECK_EQ(w.ring[9].utilization, 0);
 }
 
+/* The module forgets who submitted a job while it executes: its END has no ring then, and ends it all the
+ * same. */
+static void case_forgotten(void)
+{
+	struct window w;
+
+	CHECK_EQ(kmod_config("buffer_size=67108864"), 0);
+	CHECK_EQ(kmod_write("control", "start"), 0);
+	CHECK_EQ(kmod_emit("submit flags=2 ring=9 ctx=1 seqno=1\nsubmit ring=8 ctx=2 count=5000"), 0);
+	CHECK_EQ(
+		kmod_emit("submit ring=7 ctx=3 seqno=1\nstart ctx=3 seqno=1\nsubmit ring=8 ctx=4 count=5000"),
+		0);
+	CHECK_EQ(kmod_emit("end ctx=1 seqno=1\ncomplete ctx=3 seqno=1"), 0);
+	play_wait(3500);
+	CHECK_OK(read_window(&w));
+	CHECK(w.ring[9].there && w.ring[7].there);
+	CHECK_EQ(w.ring[9].utilization, 0);
+	CHECK_EQ(w.ring[7].utilization, 0);
+}
+
+/* CPUs that race may tell of a job's beginning when it is over. */
+static void case_late(void)
+{
+	struct window w;
+
+	CHECK_EQ(kmod_write("control", "start"), 0);
+	CHECK_EQ(kmod_emit("submit ring=9 ctx=1 seqno=1\nend ctx=1 seqno=1\nstart ctx=1 seqno=1\n"
+			   "complete ctx=1 seqno=1"),
+		 0);
+	CHECK_EQ(kmod_emit("submit ring=8 ctx=2 seqno=1\ncomplete ctx=2 seqno=1\nstart ctx=2 seqno=1"), 0);
+	CHECK_EQ(kmod_emit("submit ring=7 ctx=3 seqno=1\ncomplete ctx=3 seqno=1\ncommit ctx=3 seqno=1"), 0);
+	play_wait(3500);
+	CHECK_OK(read_window(&w));
+	for (unsigned int ring = 7; ring <= 9; ring++) {
+		CHECK(w.ring[ring].there);
+		CHECK_EQ(w.ring[ring].utilization, 0);
+	}
+}
+
+static void emit_to_set(uint64_t end, unsigned int ctx, unsigned int set)
+{
+	unsigned int seqno = play_seqno(ctx, set), n, i;
+	char text[4000];
+
+	do {
+		for (i = n = 0; i < 32; i++, seqno += PLAY_SETS)
+			n += snprintf(text + n, sizeof(text) - n,
+				      "submit flags=2 ring=0 ctx=%u seqno=%u\ncomplete ctx=%u seqno=%u\n",
+				      ctx, seqno, ctx, seqno);
+		kmod_emit("%s", text);
+	} while (kmod_now() < end);
+}
+
+/* Four jobs at a time, all of the same set, from all CPUs: there is room for each of them. */
+static void case_one_set(void)
+{
+	struct window w;
+	uint64_t evicted, end;
+	pid_t pid[4];
+	unsigned int i;
+
+	CHECK_EQ(kmod_write("control", "start"), 0);
+	/* in place of what earlier cases have left there */
+	for (i = 0; i < 4; i++)
+		CHECK_EQ(kmod_emit("submit ring=0 ctx=%u seqno=%u", 900 + i, play_seqno(900 + i, 7)), 0);
+	for (i = 0; i < 4; i++)
+		CHECK_EQ(kmod_emit("complete ctx=%u seqno=%u", 900 + i, play_seqno(900 + i, 7)), 0);
+	evicted = kmod_stat("jobs_evicted", NULL);
+	end = kmod_now() + 5 * S;
+	for (i = 0; i < 4; i++) {
+		pid[i] = fork();
+		if (!pid[i]) {
+			kmod_pin(i % kmod_cpus());
+			emit_to_set(end, 1000 + i, 7);
+			_exit(0);
+		}
+	}
+	for (i = 0; i < 4; i++)
+		waitpid(pid[i], NULL, 0);
+	play_wait(3500);
+	CHECK_OK(read_window(&w));
+	tap_note("%llu jobs; ring 0 is %.2f %% busy after them",
+		 (unsigned long long)kmod_balance("total").emitted / 2, w.ring[0].utilization);
+	CHECK_EQ(kmod_stat("jobs_evicted", NULL) - evicted, 0);
+	CHECK(w.ring[0].there);
+	CHECK_EQ(w.ring[0].utilization, 0);
+}
+
 static void emit_until(uint64_t end, unsigned int ring)
 {
 	unsigned int seqno = 1;
@@ -683,6 +771,9 @@ static const struct tap_case cases[] = {
 	{"a job that executes for many windows keeps its ring busy, and ends", case_long},
 	{"the drop rate is lost / emitted of the ring", case_drops},
 	{"with more jobs than can be followed nothing is left over", case_many},
+	{"a job that was forgotten while it executed ends all the same", case_forgotten},
+	{"a beginning that is told after the end begins nothing", case_late},
+	{"jobs of all CPUs at once are all remembered while there is room, and all end", case_one_set},
 	{"utilization and latency are within 1 % of what the software GPU says", case_softgpu},
 	{"figures are sound with every CPU at full rate, and rings are idle after it", case_at_once},
 };

@@ -37,6 +37,13 @@ static uint32_t draw(uint32_t below)
 	return (seed >> 8) % below;
 }
 
+unsigned int play_seqno(unsigned int ctx, unsigned int set)
+{
+	uint32_t hash = ctx * 0x61C8864680B583EBULL >> 32; /* hash_64(ctx, 32) */
+
+	return PLAY_SETS + ((set - hash) & (PLAY_SETS - 1));
+}
+
 void play_wait(unsigned int ms)
 {
 	struct timespec ts = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000L};

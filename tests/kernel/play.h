@@ -30,6 +30,13 @@ bool play(unsigned int ms, unsigned int nap_us, unsigned int depth);
 /** play_wait - sleeps */
 void play_wait(unsigned int ms);
 
+/* Sets of the module's table of jobs; each has room for four that are in flight. */
+#define PLAY_SETS 1024
+
+/** play_seqno - the first sequence number of a context whose job falls into a set of that table; or add
+ * PLAY_SETS */
+unsigned int play_seqno(unsigned int ctx, unsigned int set);
+
 /**
  * struct play_record - an event of a capture
  */
