@@ -53,7 +53,7 @@ json=$output
 if command -v python3 >/dev/null; then
 	check "status --json is JSON" python3 -c 'import json, sys
 s = json.loads(sys.argv[1])
-assert s["state"] == "stopped" and s["format"] == 3 and s["reader_pid"] is None
+assert s["state"] == "stopped" and s["format"] == 4 and s["reader_pid"] is None
 assert s["limits"] == {"sample": "50"}
 assert s["cpus"][1]["used"] * 4 == s["cpus"][1]["size"]
 assert s["adapters"] == [{"name": "virtio_gpu", "driver": "virtio_gpu", "bound": True, "tracepoints": "virtio_gpu_cmd_queue:1", "missing": ""}]
