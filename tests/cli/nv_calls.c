@@ -346,7 +346,7 @@ static int play(const char *name)
 
 static void end_free(void)
 {
-	for (unsigned int i = 0; i < 3; i++)
+	for (unsigned int i = 0; i < 4; i++)
 		release(FIRST + 4 * i);
 }
 
