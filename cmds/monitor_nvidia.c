@@ -39,7 +39,7 @@ int monitor_nv_call(struct monitor *m, const struct grt_event *e, const struct g
 
 	if (!driver || strcmp(driver, "nvidia"))
 		return 0;
-	key = (struct grt_key){{name && !strcmp(name, "nvidia-uvm"), ev->cmd, ev->about}};
+	key = (struct grt_key){{grt_nv_is_uvm(name), ev->cmd, ev->about}};
 	ret = grt_tally_add(&m->nv_calls, &key, end->known ? end->ns : 0, e->time);
 	if (ret || (ev->ret >= 0 && (!ev->status || ev->status == UINT32_MAX)))
 		return ret;

@@ -107,6 +107,17 @@ static int write_channels(struct report *r, const struct grt_tsg_channel *row, i
 	return ret;
 }
 
+static void note_older(struct report *r, const struct grt_tsg *list, int64_t n)
+{
+	uint64_t older = 0;
+
+	for (int64_t i = 0; i < n; i++)
+		older += !list[i].born;
+	if (older)
+		note(&r->notes,
+		     "%" PRIu64 " groups are known in part: that they were made is not in the trace", older);
+}
+
 static int write_tsgs(struct report *r)
 {
 	struct grt_tsg *list;
@@ -121,6 +132,7 @@ static int write_tsgs(struct report *r)
 	for (int64_t i = 0; i < n && !ret && (!top || i < top); i++)
 		ret = grt_writer_row(r->writer, &list[i]);
 	grt_writer_table_end(r->writer);
+	note_older(r, list, n);
 	if (top && n > top)
 		note(&r->notes, "%" PRId64 " more groups: --top 0 shows all", n - top);
 	if (r->tsgs.over)

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "../sources/kmod.h"
+#include "analysis/tsg.h"
 #include "live.h"
 #include "sched.h"
 
@@ -69,18 +70,55 @@ static bool is_shown(const struct sched *s, const struct grt_event *e)
 	return e->type == GRT_EV_TSG_SCHEDULE || !status_of(e) || s->refused;
 }
 
+/*
+ * Follows the groups' lives, to tell those that were there before. Foreign text
+ * numbers groups by runlist and does not always say which: these cannot be told.
+ * Return: 0 or -ENOMEM
+ */
+static int follow(struct sched *s, const struct grt_event *e, bool *partly)
+{
+	const struct grt_tsg_event *t = (const struct grt_tsg_event *)e;
+	const struct grt_key key = grt_tsg_key(t);
+	struct sched_group *g;
+	void *found;
+	int ret;
+
+	*partly = false;
+	if (!t->client || grt_tsg_never_was(e))
+		return 0;
+	ret = grt_keyed_get(&s->groups, &key, &found);
+	if (ret) {
+		s->over += ret == -ENOSPC;
+		return ret == -ENOSPC ? 0 : ret;
+	}
+	g = found;
+	if (!g->is_met || e->type == GRT_EV_TSG_INIT) {
+		*g = (struct sched_group){true, e->type != GRT_EV_TSG_INIT};
+		s->partly += g->is_partly;
+	}
+	*partly = g->is_partly;
+	if (e->type == GRT_EV_TSG_DESTROY)
+		grt_keyed_remove(&s->groups, g);
+	return 0;
+}
+
 static int on_tsg(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
 {
 	struct sched *s = (struct sched *)c;
+	bool partly;
+	int ret;
 
 	if (s->pid && s->pid != e->pid)
 		return 0;
+	ret = follow(s, e, &partly);
+	if (ret)
+		return ret;
 	s->seen[e->type]++;
 	s->refusals += status_of(e) != 0;
 	if (!is_shown(s, e))
 		return 0;
 	errno = 0;
-	sched_line(s, e, cpu);
+	sched_line(s, e, cpu, partly);
 	if (!ferror(stdout))
 		return 0;
 	s->write_error = errno ? errno : EIO;
@@ -114,12 +152,15 @@ static void print_statistics(const struct sched *s)
 		fputs("{\"statistics\":{", stdout);
 		for (size_t i = 0; i < COUNTED; i++)
 			printf("\"%s\":%" PRIu64 ",", counted[i].name, s->seen[counted[i].type]);
-		printf("\"refused\":%" PRIu64 ",\"dropped\":%" PRIu64 "}}\n", s->refusals, lost);
+		printf("\"partly_known\":%" PRIu64 ",\"refused\":%" PRIu64 ",\"dropped\":%" PRIu64 "}}\n",
+		       s->partly, s->refusals, lost);
 		return;
 	}
 	puts("=== Statistics ===");
 	for (size_t i = 0; i < COUNTED; i++)
 		printf("%-13s %" PRIu64 "\n", counted[i].name, s->seen[counted[i].type]);
+	if (s->partly)
+		printf("%-13s %" PRIu64 "\n", "partly_known", s->partly);
 	if (s->refusals)
 		printf("%-13s %" PRIu64 "\n", "refused", s->refusals);
 	printf("%-13s %" PRIu64 "\n", "dropped", lost);
@@ -136,6 +177,11 @@ static int finish(struct sched *s, int ret, const struct grt_err *err)
 							 : NULL,
 				"cannot write to standard output");
 	print_statistics(s);
+	if (s->over)
+		fprintf(stderr,
+			"grtrace sched: %" PRIu64
+			" events are of groups of which it was not followed since when they are there: more than %u\n",
+			s->over, GRT_TSGS_MAX);
 	return reading_judge(s->session, s->input, 0, ret < 0 ? ret : 0, err);
 }
 
@@ -243,7 +289,9 @@ static int sched_run(int argc, char **argv)
 	if (opt.pid > INT32_MAX)
 		return cmd_usage_error("--pid: %" PRIu64 " is no process id", opt.pid);
 	setvbuf(stdout, NULL, _IOFBF, OUTPUT_BUFFER);
+	grt_keyed_init(&s.groups, sizeof(struct sched_group), GRT_TSGS_MAX);
 	status = path ? replay(&s, path) : watch(&s);
+	grt_keyed_free(&s.groups);
 	grt_names_free(&s.names);
 	return status;
 }

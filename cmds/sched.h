@@ -6,6 +6,7 @@
 #ifndef GRTRACE_SCHED_H
 #define GRTRACE_SCHED_H
 
+#include "analysis/keyed.h"
 #include "analysis/names.h"
 #include "reading.h"
 
@@ -23,6 +24,8 @@
  * @own_clock: the trace's clock is all there is: stamps are from midnight
  * @seen: events by type
  * @refusals: of these, with a status that is not 0
+ * @groups: that live, as struct sched_group, by grt_tsg_key()
+ * @partly: of those met, how many were there before; @over: events of groups that found no place in @groups
  * @write_error: errno of a failed write, 0: none
  */
 struct sched {
@@ -38,10 +41,22 @@ struct sched {
 	int64_t offset;
 	uint64_t seen[GRT_EV_MAX];
 	uint64_t refusals;
+	struct grt_keyed groups;
+	uint64_t partly;
+	uint64_t over;
 	int write_error;
 };
 
-/** sched_line - prints the line of a TSG_* event; a failed write shows in ferror(stdout) */
-void sched_line(const struct sched *s, const struct grt_event *e, uint32_t cpu);
+/** struct sched_group - a group; @is_met: it has been counted; @is_partly: its TASK_INIT was not seen */
+struct sched_group {
+	bool is_met;
+	bool is_partly;
+};
+
+/**
+ * sched_line - prints the line of a TSG_* event; a failed write shows in ferror(stdout)
+ * @partly: its group was there before the trace began
+ */
+void sched_line(const struct sched *s, const struct grt_event *e, uint32_t cpu, bool partly);
 
 #endif /* GRTRACE_SCHED_H */

@@ -254,7 +254,8 @@ static void put_identity(const struct grt_tsg_event *t)
 		fputs(" TSG=?", stdout);
 }
 
-static void text_line(const struct line *l, const struct grt_event *e, uint32_t cpu, const char *comm)
+static void text_line(const struct line *l, const struct grt_event *e, uint32_t cpu, const char *comm,
+		      bool partly)
 {
 	char pid[16];
 
@@ -264,11 +265,11 @@ static void text_line(const struct line *l, const struct grt_event *e, uint32_t 
 	put_comm(comm);
 	put_identity((const struct grt_tsg_event *)e);
 	forms[e->type].put(l, e);
-	putchar('\n');
+	fputs(partly ? " known=partly\n" : "\n", stdout);
 }
 
 static void json_line(const struct line *l, const struct grt_event *e, uint32_t cpu, const char *comm,
-		      const char *process)
+		      const char *process, bool partly)
 {
 	const struct grt_tsg_event *t = (const struct grt_tsg_event *)e;
 
@@ -289,16 +290,19 @@ static void json_line(const struct line *l, const struct grt_event *e, uint32_t 
 	forms[e->type].put(l, e);
 	if (e->flags & GRT_FLAG_INFERRED)
 		fputs(",\"inferred\":true", stdout);
+	if (partly)
+		fputs(",\"partly_known\":true", stdout);
 	fputs("}\n", stdout);
 }
 
-void sched_line(const struct sched *s, const struct grt_event *e, uint32_t cpu)
+void sched_line(const struct sched *s, const struct grt_event *e, uint32_t cpu, bool partly)
 {
 	uint32_t name = grt_names_find(&s->names, GRT_NAME_THREAD, e->tid);
 	const struct line l = {s, s->json};
 
 	if (s->json)
-		json_line(&l, e, cpu, grt_names_name(&s->names, name), grt_names_owner(&s->names, name));
+		json_line(&l, e, cpu, grt_names_name(&s->names, name), grt_names_owner(&s->names, name),
+			  partly);
 	else
-		text_line(&l, e, cpu, grt_names_name(&s->names, name));
+		text_line(&l, e, cpu, grt_names_name(&s->names, name), partly);
 }

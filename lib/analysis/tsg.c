@@ -21,7 +21,7 @@ void grt_tsgs_init(struct grt_tsgs *t)
 
 /* ------------------------------------------------------------------ identity */
 
-static struct grt_key key_of(const struct grt_tsg_event *t)
+struct grt_key grt_tsg_key(const struct grt_tsg_event *t)
 {
 	struct grt_key key = {{0}};
 
@@ -184,7 +184,7 @@ static int bury(struct grt_tsgs *t, struct grt_tsg *g)
 }
 
 /* A group that the driver did not make: told by its TSG_INIT alone. */
-static bool never_was(const struct grt_event *e)
+bool grt_tsg_never_was(const struct grt_event *e)
 {
 	const struct grt_ev_tsg_init *ev = (const struct grt_ev_tsg_init *)e;
 
@@ -200,9 +200,9 @@ int grt_tsgs_event(struct grt_tsgs *t, const struct grt_event *e)
 	void *found;
 	int ret;
 
-	if (e->type >= GRT_EV_MAX || !see[e->type] || never_was(e))
+	if (e->type >= GRT_EV_MAX || !see[e->type] || grt_tsg_never_was(e))
 		return 0;
-	key = key_of(ev);
+	key = grt_tsg_key(ev);
 	g = grt_keyed_find(&t->live, &key);
 	if (g && e->type == GRT_EV_TSG_INIT) {
 		ret = bury(t, g);

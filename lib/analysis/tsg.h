@@ -9,6 +9,7 @@
 #define GRT_ANALYSIS_TSG_H
 
 #include <grtrace/grtrace.h>
+#include <grtrace/tsg.h>
 
 #include "keyed.h"
 #include "tsg_channels.h"
@@ -100,6 +101,12 @@ struct grt_tsgs {
 	uint32_t past_room;
 	uint64_t over;
 };
+
+/** grt_tsg_key - what a group is known by, in an event of it */
+struct grt_key grt_tsg_key(const struct grt_tsg_event *t);
+
+/** grt_tsg_never_was - whether an event is of a group that the driver did not make */
+bool grt_tsg_never_was(const struct grt_event *e);
 
 /** grt_tsgs_init - empty */
 void grt_tsgs_init(struct grt_tsgs *t);

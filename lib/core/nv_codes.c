@@ -149,9 +149,14 @@ const char *grt_nv_escape_name(uint32_t cmd)
 	return (cmd >> 8 & 0xff) == 'F' ? code_name(escapes, cmd & 0xff) : NULL;
 }
 
+bool grt_nv_is_uvm(const char *device)
+{
+	return device && (!strcmp(device, "nvidia-uvm") || !strcmp(device, "nvidia-uvm-tools"));
+}
+
 const char *grt_nv_ioctl_name(const char *device, uint32_t cmd)
 {
-	return device && !strcmp(device, "nvidia-uvm") ? code_name(uvm_calls, cmd) : grt_nv_escape_name(cmd);
+	return grt_nv_is_uvm(device) ? code_name(uvm_calls, cmd) : grt_nv_escape_name(cmd);
 }
 
 const char *grt_nv_class_name(uint32_t class)

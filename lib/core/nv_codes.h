@@ -36,6 +36,9 @@ const char *grt_nv_interleave_name(uint32_t level);
 /** grt_nv_escape_name - of an ioctl of type 'F' ("NV_ESC_RM_ALLOC"), NULL where it has none */
 const char *grt_nv_escape_name(uint32_t cmd);
 
+/** grt_nv_is_uvm - whether a device file is of the UVM driver, by its name; NULL is none */
+bool grt_nv_is_uvm(const char *device);
+
 /** grt_nv_ioctl_name - of an ioctl on a device file of NVIDIA's ("nvidia-uvm"), NULL where it has none */
 const char *grt_nv_ioctl_name(const char *device, uint32_t cmd);
 

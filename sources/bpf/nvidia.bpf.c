@@ -165,21 +165,28 @@ int enter_close(struct syscall_enter *ctx)
 	return device ? put_close(ctx->args[0], device, 0) : 0;
 }
 
+/* Global and not inline, so that the kernel verifies it once and not for each descriptor. */
+__noinline int close_at_exit(__u32 fd)
+{
+	__u32 device = nvidia_of(fd);
+
+	if (device)
+		put_close(fd, device, 1);
+	return 0;
+}
+
 /* A process ends with its last thread; only the program that takes its row goes on. */
 SEC("raw_tp/sched_process_exit")
 int process_exit(struct bpf_raw_tracepoint_args *ctx)
 {
 	struct task_struct *task = (void *)ctx->args[0];
-	__u32 pid = BPF_CORE_READ(task, tgid), device;
+	__u32 pid = BPF_CORE_READ(task, tgid);
 
 	if (!bpf_map_lookup_elem(&holders, &pid) || BPF_CORE_READ(task, signal, live.counter) ||
 	    bpf_map_delete_elem(&holders, &pid))
 		return 0;
-	for (__u32 fd = 0; fd < EXIT_FILES; fd++) {
-		device = nvidia_of(fd);
-		if (device)
-			put_close(fd, device, 1);
-	}
+	for (__u32 fd = 0; fd < EXIT_FILES; fd++)
+		close_at_exit(fd);
 	return 0;
 }
 

@@ -15,9 +15,10 @@
  *	-e END	  how it ends: free, client, device, space, close, exit (default), kill, exec,
  *		  run (the same process runs what NV_RUN says, with the file open),
  *		  fork (a child has the file a while longer), dup (its groups live on in another client)
- *	PART	  groups, cuda (what a CUDA program asks for), alone (a channel without a group), old (uses
- *handles it never made), hostile (pointers and sizes that lead nowhere), failed, monitor (controls of no
- *interest)
+ *	PART	  groups, cuda (what a CUDA program asks for), alone (a channel without a group),
+ *		  old (uses handles it never made), hostile (pointers and sizes that lead nowhere),
+ *		  failed, monitor (controls of no interest), uvm (calls of the UVM driver, whose
+ *		  numbers have no type: 37, 13 times 51, 62, 250)
  *
  * groups: 3 groups on GRAPHICS, COPY0 and COPY1 with 7, 3 and 2 channels in
  * subcontexts 63 and 62 by turns; a schedule of each, a token for each channel, a timeslice for the
@@ -313,11 +314,22 @@ static void monitor(void)
 		control(DEVICE, 0x2080018d, pids, sizeof(pids));
 }
 
+static void uvm(void)
+{
+	unsigned char p[128] = {0};
+
+	ioctl(fd, 37, p);
+	for (unsigned int i = 0; i < 13; i++)
+		ioctl(fd, 51, p);
+	ioctl(fd, 62, p);
+	ioctl(fd, 250, p);
+}
+
 static const struct {
 	const char *name;
 	void (*play)(void);
-} parts[] = {{"groups", groups},   {"cuda", cuda},     {"alone", alone},    {"old", old},
-	     {"hostile", hostile}, {"failed", failed}, {"monitor", monitor}};
+} parts[] = {{"groups", groups},   {"cuda", cuda},     {"alone", alone},     {"old", old},
+	     {"hostile", hostile}, {"failed", failed}, {"monitor", monitor}, {"uvm", uvm}};
 
 static int play(const char *name)
 {
@@ -334,7 +346,7 @@ static int play(const char *name)
 
 static void end_free(void)
 {
-	for (unsigned int i = 0; i < 3; i++)
+	for (unsigned int i = 0; i < 4; i++)
 		release(FIRST + 4 * i);
 }
 

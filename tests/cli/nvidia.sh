@@ -47,6 +47,31 @@ play monitor
 run monitor nvidia -q -i run.grt
 check "by its name, exactly as often" says '^NV_ESC_RM_CONTROL +NV2080_CTRL_CMD_GPU_GET_PIDS +1009 +1009 '
 
+play uvm
+run monitor nvidia -q -i run.grt
+check "a number without a type means nothing on another file" test "$(grep -c UVM_ <<<"$output")" = 0
+printf 'Character devices:\n  1 nvidia-uvm\n195 nvidia\n' >sys/proc/devices
+play uvm
+run monitor nvidia -i run.grt
+expect "calls of the UVM driver by their names" 0 'cmd=0x33 ret=-25 name=UVM_MIGRATE '
+check "exactly as often" says '^UVM_MIGRATE +- +13 +13 '
+check "those of its file for tools, too" says '^UVM_TOOLS_READ_PROCESS_MEMORY +- +1 +1 '
+check "one that has no name by its number" says '^0xfa +- +1 +1 '
+printf 'Character devices:\n  1 nvidia-null\n195 nvidia\n' >sys/proc/devices
+
+if [ -w /dev/kmsg ]; then
+	long=$(printf 'x%.0s' {1..200})
+	fault='MMU Fault: ENGINE GRAPHICS GPCCLIENT_T1_0 faulted @ 0x7f00_12345000. Fault is of type FAULT_PDE ACCESS_TYPE_VIRT_READ'
+	# shellcheck disable=SC2016 # the shell's own
+	run record -e nvidia -o xid.grt -- sh -c 'for line; do echo "NVRM: Xid (PCI:0000:c6:00$line" >/dev/kmsg; done; sleep 0.2' sh \
+		" GPU-I:05 GPU-CI:00): 31, pid=$$, name=grtrace test $$, Ch 00000008, $fault" "): 79, pid=$$, name=grtrace test $$, $long"
+	run dump --type xid xid.grt
+	check "an Xid's whole text, and the part of the GPU" says "XID +pid=$$/.* code=31 bus=0xc600 text=\"GPU-I:05 GPU-CI:00: Ch 00000008, $fault\""
+	check "one that is too long says so" says "XID +pid=$$/.* code=79 bus=0xc600 text=\"x{180}\.\.\.\""
+else
+	ok "an Xid's whole text # SKIP no /dev/kmsg to write to"
+fi
+
 run record --probes -d 0.1 -o x.grt
 expect "--probes without its source" 2 'probes is for the source nvidia'
 run monitor drm --probes

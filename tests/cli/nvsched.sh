@@ -128,12 +128,17 @@ check "a CUDA program's sequence is the manual's" is_as_in_the_manual
 play -c 0xc1d00019 -e free cuda
 check "with a reset each group is freed" test "$(count tsg_destroy 'cause=1 ') $(count tsg_destroy)" = "4 4"
 
-play groups old
+play -c 0xc1d00019 groups old
 check "an older group: nothing is guessed" test "$(count tsg_schedule 'bus=0x0 grp=4294967295 runlist=4294967295 nv_engine=0x0 timeslice=0 interleave=4294967295 .*channels=4294967295')" = 1
 run sched -i run.grt -v --include-failed
-check "an older subcontext has a handle and no number" says 'CHANNEL_ADD .* subctx=5c000012 veid=\?$'
+check "what is older is marked in each line" test "$(grep -c 'known=partly$' <<<"$output") $(grep -v 'TSG=c9' <<<"$output" | grep -c known=)" = "5 0"
+check "and counted" says '^partly_known +2$'
+check "an older subcontext has a handle and no number" says 'CHANNEL_ADD .* subctx=5c000012 veid=\? known=partly$'
 check "an older channel: what its token says" test "$(count tsg_token 'tsg=0x0 .*runlist=3 nv_engine=0x0 channel=0x5c000100 chid=5 ')" = 1
 check "an older group goes with its process" test "$(count tsg_destroy 'nv_engine=0x0 .*cause=4 ')" = 1
+
+run report --by tsg -i run.grt
+expect "report: older groups are told" 0 '^2 groups are known in part'
 
 play groups failed
 check "a refused group is told" test "$(count tsg_init 'tsg=0x5c000400 .*timeslice=0 interleave=4294967295')" = 1

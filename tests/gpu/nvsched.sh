@@ -65,6 +65,11 @@ counts_and_ends() {
 	done
 	check "its groups are on GRAPHICS and on copy engines" test "$("$GRTRACE" dump --type tsg_init run.grt |
 		grep -oE "nv_engine=0x[0-9a-f]+" | sort -u | grep -cE "=0x(1|9|[a-f]|1[0-2])$")" -ge 2
+	"$GRTRACE" report --by tsg -i run.grt | sed -n '/^channels of/,/^$/s/^/# /p'
+	check "every channel says whether it named a subcontext" test \
+		"$("$GRTRACE" dump --type tsg_channel run.grt | grep -c subctx=0xffffffff)" = 0
+	check "every subcontext that is named has a number" test \
+		"$("$GRTRACE" dump --type tsg_channel run.grt | grep -v subctx=0x0 | grep -c veid=4294967295)" = 0
 	check "each has a GPU's address" test "$("$GRTRACE" dump --type tsg_init run.grt | grep -c bus=0x0)" = 0
 
 	cat >kill.sh <<'END'
