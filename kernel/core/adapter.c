@@ -176,10 +176,14 @@ static int look_at_driver(struct device_driver *driver, void *adapter)
 
 	if (strcmp(driver->name, a->driver))
 		return 0;
+	/* one that is just going has said so before we listened */
+	if (!try_module_get(driver->owner))
+		return 1;
 	mutex_lock(&grtrace_adapters_lock);
 	if (!a->present)
 		driver_comes(a, driver->owner);
 	mutex_unlock(&grtrace_adapters_lock);
+	module_put(driver->owner);
 	return 1;
 }
 

@@ -22,6 +22,9 @@
 /* Threads named in the open packet; a collision only repeats a name. */
 #define GRTRACE_NAMED_TIDS 64
 
+/* Counters are read on other CPUs without a lock, and words of 64 bits are swapped. */
+static_assert(BITS_PER_LONG == 64);
+
 /* A relay channel has this many sub-buffers per CPU. */
 #define GRTRACE_SUBBUFS 16
 
