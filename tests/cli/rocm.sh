@@ -78,6 +78,10 @@ check "one that failed" says ' -22 +failed$'
 check "a function of which only the call is known" says '^allocate_mqd +allocate MQD +3 +3 +0 +0 +- '
 check "the answer about the MQD" says 'mqd +In the kernel, by KFD: allocated 3 times'
 check "the answer about doorbells" says 'doorbells +No\. A doorbell is written by the program'
+{ cat amd.log; echo "loss 0.25"; } >talk.log
+run rocm report --amd-log talk.log
+expect "the program's own lines are passed over, which is told" 0 "^amd_log +\\(the program's own lines\\) +1$"
+check "of the kernel's side nothing was counted" says '^ +kernel_submits +- '
 run rocm report --amd-log amd.log --ftrace ftrace.txt --clock-offset 100000000000
 expect "an offset that is given" 0 'clock_offset_ns +100000000000'
 check "then its error is not known" says 'clock_error_ns +- +not known'
@@ -181,6 +185,7 @@ check "the program's output is its own" test "$(cat out)" = "its own output"
 check "so are its errors" says '^its own errors$'
 check "the log is kept" grep -q hipMalloc new/rec/logs_amd_log.txt
 check "with a report" grep -q '^hipMalloc' new/rec/report.txt
+check "which tells what became of the log's lines" grep -q '^ *hostlog_text *form=amd_log lines=1 events=1 bad=0' new/rec/report.txt
 output=$(GRTRACE=$GRTRACE sh new/rec/analyze.sh --timeline 2>&1)
 check "analyze.sh makes it again" says 'hipMalloc\(0x7ffe, 4096\)$'
 run dump new/rec/recording
