@@ -134,6 +134,8 @@ static int on_event(void *arg, const struct grt_event *e, unsigned int input)
 	run->last = e->time;
 	if (run->opt->timeline)
 		rocm_line(run, e);
+	if (run->folded && rocm_folded_event(run->folded, e))
+		return -ENOMEM;
 	return grt_rocm_event(&run->r, e);
 }
 
@@ -557,6 +559,8 @@ static int report(struct rocm_run *run)
 	if (write_report(run))
 		return cmd_fail(EXIT_FAILED, strerror(ENOMEM), NULL, "cannot go on");
 	status = cmd_close_stdout();
+	if (run->folded && status == EXIT_DONE)
+		status = rocm_folded_write(run->folded, run->opt->folded);
 	return status == EXIT_DONE ? judge(run) : status;
 }
 
@@ -565,11 +569,14 @@ int rocm_report(const struct rocm_options *opt)
 	struct rocm_run run = {.opt = opt, .out = stdout};
 	int status;
 
-	if (grt_merge_new(&run.merge))
+	if (opt->folded)
+		run.folded = rocm_folded_new();
+	if ((opt->folded && !run.folded) || grt_merge_new(&run.merge))
 		return cmd_fail(EXIT_FAILED, strerror(ENOMEM), NULL, "cannot begin");
 	grt_rocm_init(&run.r);
 	status = report(&run);
 	grt_rocm_free(&run.r);
 	grt_merge_free(run.merge);
+	rocm_folded_free(run.folded);
 	return status;
 }

@@ -111,6 +111,24 @@ assert abs(r["input"]["clock_offset_ns"] - 100000000000) <= r["input"]["clock_er
 assert len(r["queues"]) == 3 and set(r["answers"]) >= {"order", "mqd", "kernel_queues", "doorbells", "path", "latency"}'
 fi
 
+# Pictures: calls by time, a track for each layer.
+run rocm report --amd-log amd.log --folded calls.folded
+expect "folded stacks of calls" 0 '^hipStreamCreate '
+check "with their own time" test "$(cat calls.folded)" = "process 812;hipStreamCreate 660000"
+run flame -i calls.folded -o calls.svg --unit ns
+expect "are drawn" 0 ''
+check "as a picture" grep -q hipStreamCreate calls.svg
+for of in amd.log ftrace.txt; do
+	"$GRTRACE" export -f chrome -o layers.json $of 2>/dev/null
+	cat layers.json
+done | tr '{' '\n' >layers
+output=$(cat layers)
+check "a track of the runtime's calls" says '"name":"HIP calls of thread 0x7f00aa11bb40"'
+check "with slices" says '"ph":"B","cat":"hip","name":"hipStreamCreate"'
+check "one of what it said" says '"name":"AMD runtime"'
+check "one of the kernel's functions" says '"name":"kernel functions of thread 812"'
+check "with theirs" says '"ph":"E","cat":"func","name":"kfd_ioctl_create_queue"'
+
 # KFD's debugfs before and after.
 mkdir kfd
 words() { # OF FIRST PLACE=VALUE...: rows as the kernel prints them
