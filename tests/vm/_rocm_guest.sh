@@ -21,25 +21,6 @@ $grtrace rocm record --functions kfd_open -o /tmp/none -- true 2>/tmp/none.err
 [ $? = 3 ] && grep -q 'modprobe amdgpu' /tmp/none.err
 result "without the driver the kernel's side is missing, and it is said what to type"
 
-# A recorder that is killed leaves its instance; the next one removes it. Before the driver is there: with its
-# functions the kernel takes half a minute to list them here.
-$grtrace rocm record --functions vfs_statfs -o /tmp/k -- sleep 60 >/dev/null 2>&1 &
-i=0
-until [ -n "$(cat $tracing/kprobe_events)" ] || [ $i = 80 ]; do
-	sleep 1
-	i=$((i + 1))
-done
-kill -9 $!
-wait 2>/dev/null
-[ -n "$(ls $tracing/instances)" ] && [ -n "$(cat $tracing/kprobe_events)" ]
-result "a killed recorder leaves its instance and probes"
-$grtrace rocm record --functions vfs_statfs -o /tmp/k2 -- true >/dev/null 2>/tmp/err2
-result "the next one works"
-grep -q 'killed recorders had left' /tmp/err2
-result "and says that it removed them"
-[ "$(ls $tracing/instances)" = "" ] && [ "$(cat $tracing/kprobe_events)" = "" ]
-result "nothing is left in tracefs"
-
 modprobe amdgpu
 [ -c /dev/kfd ]
 result "amdgpu without hardware makes /dev/kfd"
@@ -71,6 +52,24 @@ awk '{ if (match($0, /: [0-9]+ us:/)) { t = substr($0, RSTART + 2, RLENGTH - 6);
 $grtrace rocm report --amd-log /tmp/shifted.txt --ftrace /tmp/r/ftrace.txt --json >/out/shifted.json
 result "a log with another clock"
 $grtrace rocm report --amd-log /tmp/shifted.txt --ftrace /tmp/r/ftrace.txt | sed -n '/^input/,/^$/p' | sed 's/^/# /'
+
+# A recorder that is killed leaves its instance; the next one removes it.
+$grtrace rocm record --functions kfd_open -o /tmp/k -- sleep 60 >/dev/null 2>&1 &
+i=0
+until [ -n "$(cat $tracing/kprobe_events)" ] || [ $i = 80 ]; do
+	sleep 1
+	i=$((i + 1))
+done
+kill -9 $!
+wait 2>/dev/null
+[ -n "$(ls $tracing/instances)" ] && [ -n "$(cat $tracing/kprobe_events)" ]
+result "a killed recorder leaves its instance and probes"
+$grtrace rocm record --functions kfd_open -o /tmp/k2 -- true >/dev/null 2>/tmp/err2
+result "the next one works"
+grep -q 'killed recorders had left' /tmp/err2
+result "and says that it removed them"
+[ "$(ls $tracing/instances)" = "" ] && [ "$(cat $tracing/kprobe_events)" = "" ]
+result "nothing is left in tracefs"
 
 # A trace of function_graph made by hand is read, too.
 echo 0 >$tracing/tracing_on
