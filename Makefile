@@ -322,6 +322,7 @@ bench: all test-tools bench-modules
 	bench/merge.sh $(O)
 	bench/flame.sh $(O)
 	bench/export.sh $(O)
+	bench/rocm.sh $(O)
 	bench/sched.sh $(O)
 	$(O)/bench/bench_unwind
 	bench/vm/emit.sh $(O)

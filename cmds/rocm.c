@@ -30,6 +30,8 @@ static const struct cmd_opt options[] = {
 	 "report: added to the log's stamps; auto estimates it (default for two files)"},
 	{"debugfs", 0, OPT_STR, "DIR", &opt.debugfs,
 	 "report: where kfd_mqds.before and the like are (default: DIR of -i)"},
+	{"folded", 0, OPT_STR, "FILE", &opt.folded,
+	 "report: write the runtime's calls by time as folded stacks, for grtrace flame"},
 	{"timeline", 0, OPT_FLAG, NULL, &opt.timeline,
 	 "report: every event as a line first: time, layer, event"},
 	{"relative", 0, OPT_FLAG, NULL, &opt.relative, "report: times count from the first event"},
@@ -60,9 +62,9 @@ static int usage_of_record(int argc)
 		return cmd_usage_error("record: which program? grtrace rocm record -- PROG [ARGS]");
 	if (opt.level < 1 || opt.level > LEVEL_MAX)
 		return cmd_usage_error("record: --level: 1 to 5, please");
-	if (opt.input || opt.amd_log || opt.ftrace || opt.offset || opt.timeline || opt.debugfs)
+	if (opt.input || opt.amd_log || opt.ftrace || opt.offset || opt.timeline || opt.debugfs || opt.folded)
 		return cmd_usage_error(
-			"record: -i, --amd-log, --ftrace, --clock-offset, --debugfs and --timeline are for report");
+			"record: -i, --amd-log, --ftrace, --clock-offset, --debugfs, --folded and --timeline are for report");
 	return EXIT_DONE;
 }
 

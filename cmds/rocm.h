@@ -23,6 +23,7 @@ struct rocm_options {
 	const char *container;
 	const char *offset;
 	const char *debugfs;
+	const char *folded;
 	uint64_t level;
 	uint64_t buffer;
 	bool capture_stderr;
@@ -33,9 +34,12 @@ struct rocm_options {
 	bool recorded;
 };
 
+struct rocm_folded;
+
 /**
  * struct rocm_run - one report
  * @log, @kernel: what is in the inputs
+ * @folded: NULL: not asked for
  * @fixed: the offset was given, @estimated: found; else the clocks are taken for one
  * @first: stamp of the first event, with @relative subtracted
  */
@@ -43,6 +47,7 @@ struct rocm_run {
 	const struct rocm_options *opt;
 	struct grt_merge *merge;
 	struct grt_rocm r;
+	struct rocm_folded *folded;
 	struct grt_rocm_offset offset;
 	bool fixed;
 	bool estimated;
@@ -62,6 +67,16 @@ int rocm_report(const struct rocm_options *opt);
 
 /** rocm_line - an event as a line of the time line: time, layer, what happened */
 void rocm_line(const struct rocm_run *run, const struct grt_event *e);
+
+/** rocm_folded_new - calls as folded stacks; NULL: no memory. rocm_folded_free - NULL is allowed */
+struct rocm_folded *rocm_folded_new(void);
+void rocm_folded_free(struct rocm_folded *f);
+
+/** rocm_folded_event - takes in an event of any type. Return: 0 or -ENOMEM */
+int rocm_folded_event(struct rocm_folded *f, const struct grt_event *e);
+
+/** rocm_folded_write - a line for each stack: frames and ns. Return: an exit status */
+int rocm_folded_write(const struct rocm_folded *f, const char *path);
 
 /** rocm_answers - fields: what the trace says of each question, in sentences from counted facts */
 void rocm_answers(const struct rocm_run *run, struct grt_writer *w);

@@ -7,6 +7,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -133,10 +134,29 @@ static int on_event(void *arg, const struct grt_event *e, unsigned int input)
 	run->last = e->time;
 	if (run->opt->timeline)
 		rocm_line(run, e);
+	if (run->folded && rocm_folded_event(run->folded, e))
+		return -ENOMEM;
 	return grt_rocm_event(&run->r, e);
 }
 
 /* ----------------------------------------------------------------- sections */
+
+/* What the recorder said of its texts: what they had, what was passed over and why, what was not there. */
+static void add_recorded(struct fields *f, struct grt_session *s, const char *input)
+{
+	static const char *const keys[] = {
+		"hostlog_text",	  "hostlog_skipped",  "hostlog_pids",	"ftrace_text",
+		"ftrace_skipped", "ftrace_functions", "ftrace_missing",
+	};
+
+	reading_recording(f, s, input);
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		const char *value = grt_session_env(s, keys[i]);
+
+		if (value && *value)
+			field_add(f, keys[i], GRT_CELL_TEXT, (struct grt_cell){.text = value}, NULL);
+	}
+}
 
 static void write_inputs(struct rocm_run *run, struct grt_writer *w)
 {
@@ -145,7 +165,7 @@ static void write_inputs(struct rocm_run *run, struct grt_writer *w)
 	bool both = grt_merge_inputs(run->merge) == 2;
 
 	if (opt->input)
-		reading_recording(&f, grt_merge_session(run->merge, 0), opt->input);
+		add_recorded(&f, grt_merge_session(run->merge, 0), opt->input);
 	if (opt->amd_log)
 		field_add(&f, "amd_log", GRT_CELL_TEXT, (struct grt_cell){.text = opt->amd_log}, NULL);
 	if (opt->ftrace)
@@ -200,13 +220,20 @@ static int write_steps(const struct rocm_run *run, struct grt_writer *w)
 	int ret = 0;
 
 	grt_writer_table(w, &grt_rocm_mqd_table, NULL);
-	for (size_t i = 0; i < sizeof(shown) / sizeof(shown[0]) && !ret; i++) {
+	/* without the kernel's side nothing was counted */
+	for (size_t i = 0; run->kernel && i < sizeof(shown) / sizeof(shown[0]) && !ret; i++) {
 		struct grt_rocm_step_count row = {shown[i], c->step[shown[i]], c->step_took[shown[i]]};
 
 		ret = grt_writer_row(w, &row);
 	}
 	grt_writer_table_end(w);
 	return ret;
+}
+
+/* A number of a side that is not in the trace is unknown, not 0. */
+static void add_counted(struct fields *f, bool known, const char *name, uint64_t number, const char *text)
+{
+	field_add(f, name, GRT_CELL_NUMBER, (struct grt_cell){.number = number, .absent = !known}, text);
 }
 
 static void write_use(const struct rocm_run *run, struct grt_writer *w)
@@ -216,23 +243,24 @@ static void write_use(const struct rocm_run *run, struct grt_writer *w)
 	uint64_t rung = c->dispatches + c->barriers + c->packets;
 	bool ratio = run->log && c->submits;
 
-	field_number(&f, "user_queue_kernels", c->dispatches, "written into queues by the program");
-	field_number(&f, "user_queue_barriers", c->barriers, NULL);
-	field_number(&f, "user_queue_packets", c->packets, "others");
-	field_number(&f, "kernel_queue_packets", c->step[GRT_ROCM_SUBMIT],
-		     "sent by KFD to the GPU's scheduler");
-	field_number(&f, "kernel_submits", c->submits, "jobs of the driver");
-	field_number(&f, "doorbells", rung, "rung by the program, by its log: the kernel does not see them");
+	add_counted(&f, run->log, "user_queue_kernels", c->dispatches, "written into queues by the program");
+	add_counted(&f, run->log, "user_queue_barriers", c->barriers, NULL);
+	add_counted(&f, run->log, "user_queue_packets", c->packets, "others");
+	add_counted(&f, run->kernel, "kernel_queue_packets", c->step[GRT_ROCM_SUBMIT],
+		    "sent by KFD to the GPU's scheduler");
+	add_counted(&f, run->kernel, "kernel_submits", c->submits, "jobs of the driver");
+	add_counted(&f, run->log, "doorbells", rung,
+		    "rung by the program, by its log: the kernel does not see them");
 	field_add(&f, "doorbells_per_submit", GRT_CELL_AMOUNT,
 		  (struct grt_cell){
 			  .text = "", .number = c->submits ? rung * 1000 / c->submits : 0, .absent = !ratio},
 		  NULL);
-	field_number(&f, "gpu_signals", c->step[GRT_ROCM_DOORBELL], "from the GPU to the kernel");
-	field_number(&f, "copies", c->copies, NULL);
-	field_number(&f, "copy_bytes", c->copy_bytes, NULL);
-	field_number(&f, "copies_unsure", c->copies_unsure,
-		     "whose values do not fit together: a bug of the runtime's log");
-	field_number(&f, "faults", c->faults, c->faults ? c->first_fault : NULL);
+	add_counted(&f, run->kernel, "gpu_signals", c->step[GRT_ROCM_DOORBELL], "from the GPU to the kernel");
+	add_counted(&f, run->log, "copies", c->copies, NULL);
+	add_counted(&f, run->log, "copy_bytes", c->copy_bytes, NULL);
+	add_counted(&f, run->log, "copies_unsure", c->copies_unsure,
+		    "whose values do not fit together: a bug of the runtime's log");
+	add_counted(&f, run->log, "faults", c->faults, c->faults ? c->first_fault : NULL);
 	fields_write(&f, w, "use", "kernel queues, user queues and doorbells");
 }
 
@@ -383,6 +411,50 @@ static void note_inputs(const struct rocm_run *run, struct notes *n)
 		note(n, "%" PRIu64 " things are in no row: a table was full", run->r.count.over);
 }
 
+/** struct passed - a kind of lines or events that a text has and that were passed over, and why */
+struct passed {
+	const char *form;
+	const struct grt_skipped *of;
+};
+
+static void get_passed(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	const struct passed *p = row;
+
+	(void)view;
+	cell->text = arg ? p->of->name : p->form;
+	cell->number = p->of->events;
+}
+
+static const struct grt_column passed_columns[] = {
+	{"form", get_passed, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "of the text"},
+	{"what", get_passed, 1, GRT_CELL_TEXT, GRT_COLUMN_ALL, "name of the event, or (why it is none)"},
+	{"lines", get_passed, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "how many"},
+	{.name = NULL},
+};
+static const struct grt_table passed_table = {"skipped", "passed over", passed_columns, 0};
+
+/* Return: 0 or -ENOMEM */
+static int write_passed(const struct rocm_run *run, struct grt_writer *w, struct notes *notes)
+{
+	unsigned int show = run->opt->verbose || run->opt->json ? UINT_MAX : ROWS;
+	const struct grt_skipped *list;
+	int ret = 0;
+
+	grt_writer_table(w, &passed_table, NULL);
+	for (unsigned int i = 0; i < grt_merge_inputs(run->merge) && !ret; i++) {
+		struct grt_session *s = grt_merge_session(run->merge, i);
+		unsigned int n = grt_session_skipped(s, &list);
+
+		for (unsigned int k = 0; k < n && k < show && !ret; k++)
+			ret = grt_writer_row(w, &(struct passed){grt_session_health(s)->text.form, &list[k]});
+		if (n > show)
+			note(notes, "%u more kinds were passed over; -v shows all", n - show);
+	}
+	grt_writer_table_end(w);
+	return ret;
+}
+
 static int write_report(struct rocm_run *run)
 {
 	const struct grt_writer_options options = {
@@ -398,6 +470,8 @@ static int write_report(struct rocm_run *run)
 	ret = write_tables(run, w, &n);
 	if (!ret)
 		ret = rocm_debugfs(run, w);
+	if (!ret && !run->opt->input)
+		ret = write_passed(run, w, &n);
 	if (!ret)
 		rocm_answers(run, w);
 	note_clocks(run, &n);
@@ -485,6 +559,8 @@ static int report(struct rocm_run *run)
 	if (write_report(run))
 		return cmd_fail(EXIT_FAILED, strerror(ENOMEM), NULL, "cannot go on");
 	status = cmd_close_stdout();
+	if (run->folded && status == EXIT_DONE)
+		status = rocm_folded_write(run->folded, run->opt->folded);
 	return status == EXIT_DONE ? judge(run) : status;
 }
 
@@ -493,11 +569,14 @@ int rocm_report(const struct rocm_options *opt)
 	struct rocm_run run = {.opt = opt, .out = stdout};
 	int status;
 
-	if (grt_merge_new(&run.merge))
+	if (opt->folded)
+		run.folded = rocm_folded_new();
+	if ((opt->folded && !run.folded) || grt_merge_new(&run.merge))
 		return cmd_fail(EXIT_FAILED, strerror(ENOMEM), NULL, "cannot begin");
 	grt_rocm_init(&run.r);
 	status = report(&run);
 	grt_rocm_free(&run.r);
 	grt_merge_free(run.merge);
+	rocm_folded_free(run.folded);
 	return status;
 }

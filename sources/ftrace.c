@@ -302,10 +302,18 @@ static void match_line(struct capture *c, const char *line, unsigned int number)
 	}
 }
 
+/*
+ * The kernel looks each of these names up, which takes seconds on a slow machine with a
+ * module as large as amdgpu: a probe leaves them to what is opened next.
+ */
+static char *available;
+
 static int match_functions(struct capture *c, struct grt_err *err)
 {
-	char *text = get(c->root, "available_filter_functions"), *line;
+	char *text = available ? available : get(c->root, "available_filter_functions"), *line;
 	unsigned int number = 0;
+
+	available = text;
 
 	if (!text)
 		return grt_err_set(err, -ENOTSUP, "this kernel has no function tracer",
@@ -313,7 +321,6 @@ static int match_functions(struct capture *c, struct grt_err *err)
 				   "ftrace: cannot read available_filter_functions");
 	for (line = text; line && *line; line = strchr(line, '\n'), line = line ? line + 1 : NULL)
 		match_line(c, line, ++number);
-	free(text);
 	if (c->here)
 		return 0;
 	return grt_err_set(err, -ENOENT, "the driver is not loaded, or has none of them",
@@ -462,6 +469,8 @@ static int open_instance(struct capture *c, struct grt_err *err)
 		return ret ? ret : c->root;
 	clean_up(c);
 	ret = match_functions(c, err);
+	free(available);
+	available = NULL;
 	if (!ret)
 		ret = make_instance(c, err);
 	if (!ret)
@@ -602,13 +611,14 @@ static int describe(void *state, struct grt_env *env, int room)
 		{"ftrace_functions", c->counts},
 		{"ftrace_missing", c->missing},
 		{"ftrace_text", textlog_summary(&c->log)},
+		{"ftrace_skipped", textlog_skipped(&c->log)},
 	};
 	int i;
 
 	snprintf(c->counts, sizeof(c->counts),
 		 "asked=%u here=%u with_returns=%u event_groups=%u clock=mono overwritten=%" PRIu64,
 		 c->functions, c->here, c->probed, c->events, c->lost);
-	for (i = 0; i < room && i < 3; i++)
+	for (i = 0; i < room && i < 4; i++)
 		env[i] = all[i];
 	return i;
 }

@@ -273,9 +273,10 @@ static int describe(void *state, struct grt_env *env, int room)
 	const struct grt_env all[] = {
 		{"hostlog_level", c->level},
 		{"hostlog_text", textlog_summary(&c->log)},
+		{"hostlog_skipped", textlog_skipped(&c->log)},
 		{"hostlog_pids", c->pids_text},
 	};
-	int i, n = c->pids.mark ? 3 : 2;
+	int i, n = c->pids.mark ? 4 : 3;
 
 	if (c->pids.mark)
 		hostlog_pids_text(&c->pids, c->pids_text, sizeof(c->pids_text));

@@ -128,6 +128,17 @@ static int on_event(struct grt_consumer *c, const struct grt_event *e, uint32_t 
 	return hand_over(r, GRT_PACK_ENOUGH);
 }
 
+static void list_skipped(struct textlog *t, const struct grt_session *s)
+{
+	const struct grt_skipped *list;
+	unsigned int n = grt_session_skipped(s, &list);
+	size_t used = 0;
+
+	for (unsigned int i = 0; i < n && used < sizeof(t->skipped); i++)
+		used += (size_t)snprintf(t->skipped + used, sizeof(t->skipped) - used, "%s%s: %" PRIu64,
+					 i ? ", " : "", list[i].name, list[i].events);
+}
+
 static int read_text(struct reading *r)
 {
 	struct grt_session *s = NULL;
@@ -145,6 +156,7 @@ static int read_text(struct reading *r)
 		ret = grt_session_run(s, &r->c, 0, UINT64_MAX, &err);
 		r->t->health = *grt_session_health(s);
 		r->t->lost += r->t->health.balance.fate[GRT_FATE_LOST];
+		list_skipped(r->t, s);
 		grt_session_close(s);
 	}
 	return ret;
@@ -261,6 +273,11 @@ const char *textlog_summary(struct textlog *t)
 		 h->form ? h->form : "none", h->lines, t->events, h->bad, h->skipped, t->lost, t->late,
 		 -t->failed);
 	return t->text;
+}
+
+const char *textlog_skipped(const struct textlog *t)
+{
+	return t->skipped;
 }
 
 void textlog_close(struct textlog *t)

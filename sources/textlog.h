@@ -51,7 +51,7 @@ extern struct textlog_settings textlog_settings;
  * @wake: an eventfd that ends copying
  * @entered: the thread has done what is first
  * @events, @lost, @late: of the packets, once they are written
- * @health: of the text
+ * @health, @skipped: of the text
  * @stopped: it was told to end
  */
 struct textlog {
@@ -79,6 +79,7 @@ struct textlog {
 	bool empty;
 	int failed;
 	char text[256];
+	char skipped[512];
 };
 
 struct source_setup;
@@ -105,6 +106,10 @@ void textlog_stop(struct textlog *t, uint64_t lost);
 /** textlog_summary - what was in the text, for the recording's environment; once the packets have been read
  */
 const char *textlog_summary(struct textlog *t);
+
+/** textlog_skipped - what was passed over in it, and why: "name: number, ...", the first kinds of it; once
+ * the packets have been read */
+const char *textlog_skipped(const struct textlog *t);
 
 /** textlog_close - ends it and removes what is not kept */
 void textlog_close(struct textlog *t);

@@ -20,8 +20,8 @@
 #include "symbols/demangle.h"
 #include "threads.h"
 
-/* What a thread can be inside of: an ioctl, and in it a wait. */
-#define DEPTH_MAX 3U
+/* What a thread can be inside of: an ioctl, and in it a wait; calls and functions of the kernel. */
+#define DEPTH_MAX 8U
 /* Channel groups that live. */
 #define LIVES_MAX 16384U
 #define TEXT_MAX 160U
@@ -50,12 +50,17 @@ enum what {
 	OF_CUDA_OVERHEAD,
 	OF_CUDA_STREAM,
 	OF_OFF_CPU,
+	OF_LOG_CALLS,
+	OF_LOG_NOTES,
+	OF_LOG_QUEUE,
+	OF_KERNEL_FUNCS,
 };
 
 /** enum inside - what a thread is inside of */
 enum inside {
 	INSIDE_IOCTL = 1,
 	INSIDE_WAIT,
+	INSIDE_CALL, /* ctx is the number of its name */
 };
 
 /** struct open_slice - a slice that has begun on a thread's track */
@@ -1180,6 +1185,138 @@ static int on_off_cpu(struct grt_tracks *t, const struct grt_event *e)
 	return ret || !woken ? ret : put_off_cpu(t, e, GRT_THREAD_RUNNABLE, x->woken, e->time);
 }
 
+/* ------------------------------------------- AMD's runtime and the kernel's functions */
+
+/* A track of a layer in a process. */
+static int layer_track(struct grt_tracks *t, const struct grt_event *e, enum what what, uint64_t which,
+		       const char *name, struct track **out)
+{
+	struct grt_key key = key_of(what, e->pid, which, 0);
+	struct track like = {.kind = GRT_TRACK_SLICES, .pid = e->pid};
+	int ret = e->pid ? process_track(t, e->pid, e->tid, &like.parent) : 0;
+
+	return ret ?: fixed_track(t, &key, &like, name, out);
+}
+
+static int enter_call(struct grt_tracks *t, struct track *k, struct grt_track_item *i, const struct args *a)
+{
+	const struct open_slice what = {.inside = INSIDE_CALL, .ctx = i->name};
+
+	if (k && k->depth < DEPTH_MAX)
+		return begin(t, k, &what, i, a);
+	i->kind = GRT_ITEM_INSTANT;
+	return draw(t, k, i, a);
+}
+
+/* Return: 1: it has not begun here */
+static int leave_call(struct grt_tracks *t, struct track *k, struct grt_track_item *i, const struct args *a)
+{
+	unsigned int depth = k ? k->depth : 0;
+
+	while (depth && k->open[depth - 1].ctx != i->name)
+		depth--;
+	return depth ? end(t, k, depth - 1, i, a) : 1;
+}
+
+static int on_log_call(struct grt_tracks *t, const struct grt_event *e)
+{
+	const struct grt_ev_log_call *x = (const struct grt_ev_log_call *)e;
+	struct grt_track_item i = {.category = GRT_CATEGORY_HIP, .time = e->time};
+	char text[64] = "HIP calls";
+	struct track *k;
+	int ret;
+
+	if (x->thread)
+		snprintf(text, sizeof(text), "HIP calls of thread 0x%llx", (unsigned long long)x->thread);
+	ret = layer_track(t, e, OF_LOG_CALLS, x->thread, text, &k);
+	if (!ret)
+		ret = grt_texts_add(&t->texts, x->function, sizeof(x->function), &i.name);
+	if (ret)
+		return ret;
+	add_fields(t, no_args(t), e);
+	if (x->step == GRT_CALL_ENTERED)
+		return enter_call(t, k, &i, &t->args);
+	ret = leave_call(t, k, &i, &t->args);
+	t->count.half += ret == 1;
+	return ret == 1 ? 0 : ret;
+}
+
+static int on_log_note(struct grt_tracks *t, const struct grt_event *e)
+{
+#define GRT_LOG_NOTE(number, NAME, name, help) [number] = #name,
+	static const char *const names[] = {
+#include <grtrace/log_notes.def>
+	};
+#undef GRT_LOG_NOTE
+	const struct grt_ev_log_note *x = (const struct grt_ev_log_note *)e;
+	const char *name = x->what < sizeof(names) / sizeof(names[0]) ? names[x->what] : NULL;
+	struct track *k;
+	uint32_t number;
+	int ret = layer_track(t, e, OF_LOG_NOTES, 0, "AMD runtime", &k);
+
+	if (!ret)
+		ret = grt_texts_add(&t->texts, name ?: "note", 64, &number);
+	return ret ?: draw_instant(t, k, e, number, GRT_CATEGORY_EVENT);
+}
+
+static int on_log_dispatch(struct grt_tracks *t, const struct grt_event *e)
+{
+	const struct grt_ev_log_dispatch *x = (const struct grt_ev_log_dispatch *)e;
+	char text[64], name[sizeof(x->name) + 1];
+	struct track *k;
+	uint32_t number;
+	int ret;
+
+	snprintf(text, sizeof(text), "hardware queue 0x%llx", (unsigned long long)x->queue);
+	if (x->name[0])
+		snprintf(name, sizeof(name), "%.*s", (int)sizeof(x->name), x->name);
+	else
+		snprintf(name, sizeof(name), "0x%llx", (unsigned long long)x->object);
+	ret = layer_track(t, e, OF_LOG_QUEUE, x->queue, text, &k);
+	if (!ret)
+		ret = grt_texts_add(&t->texts, name, sizeof(name), &number);
+	return ret ?: draw_instant(t, k, e, number, GRT_CATEGORY_KERNEL);
+}
+
+/* A leaf of function_graph is told of once, with how long it took. */
+static int func_ended(struct grt_tracks *t, struct track *k, const struct grt_ev_func *x,
+		      struct grt_track_item *i, const struct args *a)
+{
+	int ret = leave_call(t, k, i, a);
+
+	if (ret != 1)
+		return ret;
+	if (!(x->known & GRT_FUNC_TOOK) || x->took > UINT64_MAX - i->time) {
+		t->count.half++;
+		return 0;
+	}
+	i->kind = GRT_ITEM_SLICE;
+	i->end = i->time + x->took;
+	return draw(t, k, i, a);
+}
+
+static int on_func(struct grt_tracks *t, const struct grt_event *e)
+{
+	const struct grt_ev_func *x = (const struct grt_ev_func *)e;
+	struct grt_track_item i = {.kind = GRT_ITEM_INSTANT, .category = GRT_CATEGORY_FUNC, .time = e->time};
+	struct track *k;
+	char text[64];
+	int ret;
+
+	snprintf(text, sizeof(text), "kernel functions of thread %u", e->tid);
+	ret = layer_track(t, e, OF_KERNEL_FUNCS, e->tid, text, &k);
+	if (!ret)
+		ret = grt_texts_add(&t->texts, x->function, sizeof(x->function), &i.name);
+	if (ret)
+		return ret;
+	add_fields(t, no_args(t), e);
+	if (x->step == GRT_FUNC_ENTERED)
+		return enter_call(t, k, &i, &t->args);
+	if (x->step == GRT_FUNC_RETURNED)
+		return func_ended(t, k, x, &i, &t->args);
+	return draw(t, k, &i, &t->args);
+}
+
 static int on_nothing(struct grt_tracks *t, const struct grt_event *e)
 {
 	(void)t;
@@ -1226,6 +1363,11 @@ static int (*const rows[GRT_EV_MAX])(struct grt_tracks *t, const struct grt_even
 	[GRT_EV_GPU_OVERHEAD] = on_cuda_time,
 	[GRT_EV_OFF_CPU] = on_off_cpu,
 	[GRT_EV_SAMPLE] = on_nothing,
+	[GRT_EV_LOG_CALL] = on_log_call,
+	[GRT_EV_LOG_NOTE] = on_log_note,
+	[GRT_EV_LOG_DISPATCH] = on_log_dispatch,
+	[GRT_EV_LOG_TEXT] = on_nothing,
+	[GRT_EV_FUNC] = on_func,
 };
 
 _Static_assert(offsetof(struct grt_ev_gpu_kernel, start) == offsetof(struct grt_ev_gpu_copy, start) &&

@@ -8,6 +8,9 @@
  *	  off the CPU		for each thread, what it waited for
  *	  channel group		its life
  *	  CUDA calls, streams	launches, and what the GPU did for them
+ *	  HIP calls, runtime,	from the log of AMD's runtime; what was written into its
+ *	  hardware queues	queues
+ *	  kernel functions	of a thread, as ftrace saw them
  *	device			a GPU
  *	  ring			a slice for each job, from START to END
  *	  counter
@@ -26,7 +29,7 @@
 
 #include "texts.h"
 
-/* Tracks, 128 bytes each; what finds no track is counted. */
+/* Tracks, 256 bytes each; what finds no track is counted. */
 #define GRT_TRACKS_MAX 65536U
 /* Tracks side by side for what overlaps. */
 #define GRT_TRACKS_LANES_MAX 128U
@@ -142,7 +145,9 @@ enum grt_track_item_kind {
 	GRT_TRACK_CATEGORY(KERNEL, kernel)        \
 	GRT_TRACK_CATEGORY(COPY, gpu_memcpy)      \
 	GRT_TRACK_CATEGORY(SET, gpu_memset)       \
-	GRT_TRACK_CATEGORY(OVERHEAD, overhead)
+	GRT_TRACK_CATEGORY(OVERHEAD, overhead)    \
+	GRT_TRACK_CATEGORY(HIP, hip)              \
+	GRT_TRACK_CATEGORY(FUNC, func)
 
 enum grt_track_category {
 #define GRT_TRACK_CATEGORY(NAME, name) GRT_CATEGORY_##NAME,

@@ -78,6 +78,10 @@ check "one that failed" says ' -22 +failed$'
 check "a function of which only the call is known" says '^allocate_mqd +allocate MQD +3 +3 +0 +0 +- '
 check "the answer about the MQD" says 'mqd +In the kernel, by KFD: allocated 3 times'
 check "the answer about doorbells" says 'doorbells +No\. A doorbell is written by the program'
+{ cat amd.log; echo "loss 0.25"; } >talk.log
+run rocm report --amd-log talk.log
+expect "the program's own lines are passed over, which is told" 0 "^amd_log +\\(the program's own lines\\) +1$"
+check "of the kernel's side nothing was counted" says '^ +kernel_submits +- '
 run rocm report --amd-log amd.log --ftrace ftrace.txt --clock-offset 100000000000
 expect "an offset that is given" 0 'clock_offset_ns +100000000000'
 check "then its error is not known" says 'clock_error_ns +- +not known'
@@ -106,6 +110,24 @@ assert [c["result"] for c in r["creations"]] == [0, 0, -22], r["creations"]
 assert abs(r["input"]["clock_offset_ns"] - 100000000000) <= r["input"]["clock_error_ns"], r["input"]
 assert len(r["queues"]) == 3 and set(r["answers"]) >= {"order", "mqd", "kernel_queues", "doorbells", "path", "latency"}'
 fi
+
+# Pictures: calls by time, a track for each layer.
+run rocm report --amd-log amd.log --folded calls.folded
+expect "folded stacks of calls" 0 '^hipStreamCreate '
+check "with their own time" test "$(cat calls.folded)" = "process 812;hipStreamCreate 660000"
+run flame -i calls.folded -o calls.svg --unit ns
+expect "are drawn" 0 ''
+check "as a picture" grep -q hipStreamCreate calls.svg
+for of in amd.log ftrace.txt; do
+	"$GRTRACE" export -f chrome -o layers.json $of 2>/dev/null
+	cat layers.json
+done | tr '{' '\n' >layers
+output=$(cat layers)
+check "a track of the runtime's calls" says '"name":"HIP calls of thread 0x7f00aa11bb40"'
+check "with slices" says '"ph":"B","cat":"hip","name":"hipStreamCreate"'
+check "one of what it said" says '"name":"AMD runtime"'
+check "one of the kernel's functions" says '"name":"kernel functions of thread 812"'
+check "with theirs" says '"ph":"E","cat":"func","name":"kfd_ioctl_create_queue"'
 
 # KFD's debugfs before and after.
 mkdir kfd
@@ -181,6 +203,7 @@ check "the program's output is its own" test "$(cat out)" = "its own output"
 check "so are its errors" says '^its own errors$'
 check "the log is kept" grep -q hipMalloc new/rec/logs_amd_log.txt
 check "with a report" grep -q '^hipMalloc' new/rec/report.txt
+check "which tells what became of the log's lines" grep -q '^ *hostlog_text *form=amd_log lines=1 events=1 bad=0' new/rec/report.txt
 output=$(GRTRACE=$GRTRACE sh new/rec/analyze.sh --timeline 2>&1)
 check "analyze.sh makes it again" says 'hipMalloc\(0x7ffe, 4096\)$'
 run dump new/rec/recording

@@ -55,9 +55,10 @@ $grtrace rocm report --amd-log /tmp/shifted.txt --ftrace /tmp/r/ftrace.txt | sed
 
 # A recorder that is killed leaves its instance; the next one removes it.
 $grtrace rocm record --functions kfd_open -o /tmp/k -- sleep 60 >/dev/null 2>&1 &
-for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32 33 34 35 36 37 38 39 40; do
-	[ -n "$(ls $tracing/instances)" ] && [ "$(cat $tracing/instances/*/tracing_on 2>/dev/null)" = 1 ] && break
-	sleep 2
+i=0
+until [ -n "$(cat $tracing/kprobe_events)" ] || [ $i = 80 ]; do
+	sleep 1
+	i=$((i + 1))
 done
 kill -9 $!
 wait 2>/dev/null
