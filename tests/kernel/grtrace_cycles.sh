@@ -62,7 +62,7 @@ load_both() { # PARAMETERS of grtrace
 # At least one whole job must come by.
 wait_for_jobs() {
 	local name number
-	for try in {1..150}; do
+	for try in {1..600}; do
 		while read -r name number; do
 			[ "$name" != complete ] || [ "$number" = 0 ] || return 0
 		done <"$D/events_by_type"

@@ -50,9 +50,10 @@ guest() { # [OPTIONS OF tools/vm run] -- COMMAND...
 }
 
 # The TAP of several programs as that of one; fails when a test has, a plan is not
-# kept, or a program has run none of its tests: in a guest of ours it has what it needs.
+# kept, or a program has run none of its tests: in a guest of ours it has what it needs,
+# but for the drivers of real GPUs, which tools/debug-kernel leaves out.
 join_tap() {
-	awk '
+	awk -v lacks="$([ "${GRTRACE_KERNEL:-}" != debug ] || echo "this kernel has no module|the driver or the fences")" '
 		function put(good, text) { print (good ? "ok " : "not ok ") ++n " - " text; if (!good) failed = 1 }
 		function kept() {
 			if (planned != "" && planned != ran)
@@ -61,6 +62,7 @@ join_tap() {
 			ran = 0
 		}
 		/^TAP version/ { kept(); next }
+		/^1\.\.0/ && lacks && $0 ~ lacks { sub(/^1\.\.0 *#? *SKIP */, ""); put(1, "a program of the guest runs its tests # SKIP " $0); next }
 		/^1\.\.0/ { sub(/^1\.\.0 *#? */, ""); put(0, "a program of the guest runs its tests: " $0); next }
 		/^1\.\./ { planned = substr($0, 4) + 0; next }
 		/^(not )?ok / {

@@ -16,6 +16,10 @@ members_right() {
 	local tool title="members of the real driver lie where bpftool finds them" why
 	tool=$(PATH=$PATH:/usr/sbin command -v bpftool)
 	printf "TAP version 13\n1..1\n"
+	if [ "${GRTRACE_KERNEL:-}" = debug ]; then
+		echo "ok 1 - $title # SKIP this kernel has no module amdgpu"
+		return
+	fi
 	if [ -z "$tool" ]; then
 		echo "ok 1 - $title # SKIP no bpftool: tools/setup check"
 		return

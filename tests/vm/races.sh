@@ -9,6 +9,8 @@
 . "$(dirname -- "$0")/_lib.sh"
 prepare
 seconds=10
+# it is several times as slow
+[ "${GRTRACE_KERNEL:-}" != debug ] || seconds=40
 [ -z "${GRTRACE_SOAK:-}" ] || seconds=600
 guest --no-gpu --timeout $((3 * seconds + 300)) -- sh -c "
 	sh tests/vm/_guest.sh 'grtrace grtrace_filter grtrace_sampling grtrace_aggregator grtrace_perf_mon' '/mnt/build/tests/kernel/grtrace_races $seconds'
