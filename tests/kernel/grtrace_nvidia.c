@@ -19,6 +19,8 @@
 #include "told.h"
 
 #define VERSION "/sys/module/nvidia/version"
+/* The adapter does not read them. */
+#define NO_SUBCONTEXT " subctx=0xffffffff veid=4294967295"
 
 /* Ends the case when the stand-in refuses. */
 #define PLAY(...)                                                      \
@@ -86,9 +88,9 @@ static void life(void)
 	told("TSG_INIT me engine=graphics client=0xc1d00019 tsg=0x5c000012 bus=0x1c6c8 grp=16 runlist=7 nv_engine=0x1"
 	     " timeslice=1024 interleave=1\n"
 	     "TSG_CHANNEL me engine=graphics client=0xc1d00019 tsg=0x5c000012 bus=0x1c6c8 grp=16 runlist=7"
-	     " nv_engine=0x1 channel=0x5c000013 chid=21 channels=1 bound=1\n"
+	     " nv_engine=0x1 channel=0x5c000013 chid=21 channels=1 bound=1" NO_SUBCONTEXT "\n"
 	     "TSG_CHANNEL me engine=graphics client=0xc1d00019 tsg=0x5c000012 bus=0x1c6c8 grp=16 runlist=7"
-	     " nv_engine=0x1 channel=0x5c000014 chid=22 channels=2 bound=1\n"
+	     " nv_engine=0x1 channel=0x5c000014 chid=22 channels=2 bound=1" NO_SUBCONTEXT "\n"
 	     "TSG_TOKEN me engine=graphics client=0xc1d00019 tsg=0x5c000012 bus=0x1c6c8 grp=16 runlist=7"
 	     " nv_engine=0x1 channel=0x5c000013 chid=21 token=0x70015\n"
 	     "TSG_SET me engine=graphics client=0xc1d00019 tsg=0x5c000012 bus=0x1c6c8 grp=16 runlist=7"
@@ -116,7 +118,7 @@ static void alone(void)
 	told("TSG_INIT me engine=copy client=0xc1d00020 tsg=0x10 bus=0x1c6c8 grp=17 runlist=7 nv_engine=0x9"
 	     " timeslice=1024 interleave=1\n"
 	     "TSG_CHANNEL me engine=copy client=0xc1d00020 tsg=0x10 bus=0x1c6c8 grp=17 runlist=7 nv_engine=0x9"
-	     " channel=0x11 chid=3 channels=1 bound=1\n"
+	     " channel=0x11 chid=3 channels=1 bound=1" NO_SUBCONTEXT "\n"
 	     "TSG_SCHEDULE me engine=copy client=0xc1d00020 tsg=0x10 bus=0x1c6c8 grp=17 runlist=7 nv_engine=0x9"
 	     " timeslice=1024 interleave=1 channels=1 channel=0x11 chid=3 on=1\n");
 }
