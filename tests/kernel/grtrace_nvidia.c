@@ -102,9 +102,9 @@ static void life(void)
 	     "TSG_SCHEDULE me engine=graphics client=0xc1d00019 tsg=0x5c000012 bus=0x1c6c8 grp=16 runlist=7"
 	     " nv_engine=0x1 timeslice=2000 interleave=2 channels=2 chid=4294967295\n"
 	     "TSG_CHANNEL me engine=graphics client=0xc1d00019 tsg=0x5c000012 bus=0x1c6c8 grp=16 runlist=7"
-	     " nv_engine=0x1 channel=0x5c000014 chid=22 channels=1\n"
+	     " nv_engine=0x1 channel=0x5c000014 chid=22 channels=1" NO_SUBCONTEXT "\n"
 	     "TSG_CHANNEL me engine=graphics client=0xc1d00019 tsg=0x5c000012 bus=0x1c6c8 grp=16 runlist=7"
-	     " nv_engine=0x1 channel=0x5c000013 chid=21\n"
+	     " nv_engine=0x1 channel=0x5c000013 chid=21" NO_SUBCONTEXT "\n"
 	     "TSG_DESTROY me engine=graphics client=0xc1d00019 tsg=0x5c000012 bus=0x1c6c8 grp=16 runlist=7"
 	     " nv_engine=0x1\n");
 }
