@@ -176,19 +176,33 @@ static void schedule(uint32_t handle, uint32_t cmd, unsigned char on)
 	control(handle, cmd, p, opt.branch < 580 ? 2 : 3);
 }
 
-static void group(unsigned int i, unsigned int channels, uint32_t engine, uint32_t runlist)
+/* @n: of the share among the group's handles; @veid: the number that the driver gives it */
+static void subcontext(uint32_t group, uint32_t n, uint32_t veid)
 {
-	unsigned char p[20] = {0}, share[12] = {0};
-	uint32_t handle = FIRST + 4 * i;
+	unsigned char share[NV_SHARE_SIZE] = {0};
+
+	set32(share, NV_SHARE_VASPACE, SPACE);
+	set32(share, NV_SHARE_SUBCONTEXT, veid);
+	alloc(group, group + n, NV_CLASS_CONTEXT_SHARE, share, sizeof(share));
+}
+
+/* A group with one subcontext, and no channel. */
+static void empty_group(uint32_t handle, uint32_t engine)
+{
+	unsigned char p[20] = {0};
 
 	set32(p, NV_GROUP_VASPACE, SPACE);
 	set32(p, NV_GROUP_ENGINE, engine);
 	alloc(DEVICE, handle, NV_CLASS_CHANNEL_GROUP, p, sizeof(p));
-	set32(share, NV_SHARE_VASPACE, SPACE);
-	set32(share, NV_SHARE_SUBCONTEXT, 63);
-	alloc(handle, handle + 1, NV_CLASS_CONTEXT_SHARE, share, sizeof(share));
-	set32(share, NV_SHARE_SUBCONTEXT, 62);
-	alloc(handle, handle + 2, NV_CLASS_CONTEXT_SHARE, share, sizeof(share));
+	subcontext(handle, 1, 63);
+}
+
+static void group(unsigned int i, unsigned int channels, uint32_t engine, uint32_t runlist)
+{
+	uint32_t handle = FIRST + 4 * i;
+
+	empty_group(handle, engine);
+	subcontext(handle, 2, 62);
 	for (unsigned int k = 0; k < channels; k++)
 		channel(handle, handle + 1 + k % 2, CHANNELS + 16 * i + k, 0);
 	schedule(handle, NV_CTRL_GROUP_SCHEDULE, 1);
@@ -208,15 +222,9 @@ static void groups(void)
 
 static void cuda_group(unsigned int i, unsigned int channels, uint32_t engine, uint32_t runlist)
 {
-	unsigned char p[20] = {0}, share[NV_SHARE_SIZE] = {0};
 	uint32_t handle = FIRST + 4 * i, first = CHANNELS + 16 * i;
 
-	set32(p, NV_GROUP_VASPACE, SPACE);
-	set32(p, NV_GROUP_ENGINE, engine);
-	alloc(DEVICE, handle, NV_CLASS_CHANNEL_GROUP, p, sizeof(p));
-	set32(share, NV_SHARE_VASPACE, SPACE);
-	set32(share, NV_SHARE_SUBCONTEXT, 63);
-	alloc(handle, handle + 1, NV_CLASS_CONTEXT_SHARE, share, sizeof(share));
+	empty_group(handle, engine);
 	for (unsigned int k = 0; k < channels; k++) {
 		channel(handle, handle + 1, first + k, 0);
 		token(first + k, runlist << 16 | (8 * i + k));
