@@ -3,7 +3,7 @@
 #
 # grtrace rocm in the virtual machine: amdgpu loads without hardware and makes
 # /dev/kfd, so functions of the real KFD are traced and joined with a log.
-# kernels in soak: trixie
+# kernels in soak: trixie sid
 
 # shellcheck source=tests/vm/_lib.sh
 . "$(dirname -- "$0")/_lib.sh"
