@@ -23,6 +23,7 @@
 #include "analysis/keyed.h"
 #include "bpf/shared.h"
 #include "core/cuda.h"
+#include "core/grow.h"
 #include "elf_file.h"
 
 /* Programs, stacks and nodes of them that are remembered; of more, those met first are told anew. */
@@ -186,25 +187,23 @@ static struct mapping *find_same(const struct image *i, const struct mapping *m)
 
 static int add_mapping(struct bpf_nodes *n, struct image *i, const struct bpf_hit *hit, struct mapping *m)
 {
-	struct mapping *same = find_same(i, m), *more;
+	struct mapping *same = find_same(i, m), *at;
 
 	if (same) {
 		same->gone = false;
 		return 0;
 	}
-	more = realloc(i->mapping, (i->mappings + 1) * sizeof(*more));
-	if (!more)
+	if (grt_grow_one(&i->mapping, i->mappings))
 		return -ENOMEM;
-	i->mapping = more;
-	more += i->mappings;
-	*more = *m;
-	more->path = strdup(m->path);
-	if (!more->path)
+	at = &i->mapping[i->mappings];
+	*at = *m;
+	at->path = strdup(m->path);
+	if (!at->path)
 		return -ENOMEM;
 	i->mappings++;
-	more->runtime = is_runtime(m->path);
-	more->hidden = n->launches && is_hidden(m->path);
-	return m->path[0] == '/' ? put_mapping(n, i, hit, more) : 0;
+	at->runtime = is_runtime(m->path);
+	at->hidden = n->launches && is_hidden(m->path);
+	return m->path[0] == '/' ? put_mapping(n, i, hit, at) : 0;
 }
 
 static int read_line(struct bpf_nodes *n, struct image *i, const struct bpf_hit *hit, char *line)

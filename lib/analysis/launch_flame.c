@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "core/cuda.h"
+#include "core/grow.h"
 #include "image_frames.h"
 #include "index.h"
 
@@ -67,16 +68,8 @@ static bool same_row(const void *owner, uint32_t id, const void *key)
 
 static int new_row(struct grt_launch_flame *f, const struct row *r, uint32_t tag)
 {
-	uint32_t want = f->room ? 2 * f->room : 256;
-	struct row *more = f->row;
-
-	if (f->rows == f->room) {
-		more = want > f->room ? realloc(f->row, want * sizeof(*more)) : NULL;
-		if (!more)
-			return -ENOMEM;
-		f->row = more;
-		f->room = want;
-	}
+	if (grt_grow(&f->row, &f->room, f->rows + 1, 256))
+		return -ENOMEM;
 	f->row[f->rows] = *r;
 	return grt_index_add(&f->index, tag, f->rows++);
 }

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/grow.h"
+
 static const struct step_row {
 	const char *prefix;
 	size_t len;
@@ -235,17 +237,14 @@ static int add_request(struct grt_rocm *r, const struct grt_ev_log_note *n)
 {
 	const struct grt_key key = {{n->e.pid, n->thread, 0, 0}};
 	uint64_t *asked = grt_keyed_find(&r->asked, &key);
-	struct grt_rocm_request *more;
 
 	if (r->requests == GRT_ROCM_CREATIONS_MAX) {
 		r->count.over++;
 		return 0;
 	}
-	more = realloc(r->request, (r->requests + 1) * sizeof(*more));
-	if (!more)
+	if (grt_grow_one(&r->request, r->requests))
 		return -ENOMEM;
-	r->request = more;
-	more[r->requests++] = (struct grt_rocm_request){
+	r->request[r->requests++] = (struct grt_rocm_request){
 		.pid = n->e.pid, .asked = asked ? *asked : 0, .told = n->e.time, .queue = n->queue};
 	if (asked)
 		grt_keyed_remove(&r->asked, asked);

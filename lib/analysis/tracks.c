@@ -13,6 +13,7 @@
 
 #include "core/codes.h"
 #include "core/cuda.h"
+#include "core/grow.h"
 #include "core/ioctl_names.h"
 #include "images.h"
 #include "jobs.h"
@@ -689,7 +690,6 @@ static int on_submit(struct grt_tracks *t, const struct grt_event *e)
 static int job_name(struct grt_tracks *t, const struct grt_job *job, uint32_t *name)
 {
 	const char *text = grt_names_owner(t->names, job->name) ?: grt_names_name(t->names, job->name);
-	uint32_t *more;
 	char pid[24];
 
 	if (job->name < t->job_names && t->job_name[job->name]) {
@@ -701,14 +701,8 @@ static int job_name(struct grt_tracks *t, const struct grt_job *job, uint32_t *n
 		return -ENOMEM;
 	if (!text)
 		return 0;
-	if (job->name >= t->job_names) {
-		more = realloc(t->job_name, 2 * (job->name + 1) * sizeof(*more));
-		if (!more)
-			return -ENOMEM;
-		memset(more + t->job_names, 0, (2 * (job->name + 1) - t->job_names) * sizeof(*more));
-		t->job_name = more;
-		t->job_names = 2 * (job->name + 1);
-	}
+	if (grt_grow_zeroed(&t->job_name, &t->job_names, job->name + 1, 64))
+		return -ENOMEM;
 	t->job_name[job->name] = *name + 1;
 	return 0;
 }

@@ -8,6 +8,7 @@
 
 #include <grtrace/tsg.h>
 
+#include "core/grow.h"
 #include "core/nv_codes.h"
 
 #define UNKNOWN UINT32_MAX
@@ -164,21 +165,12 @@ static void (*const see[GRT_EV_MAX])(struct grt_tsg *g, const struct grt_event *
 /* It is over: its identity may come again. */
 static int bury(struct grt_tsgs *t, struct grt_tsg *g)
 {
-	uint32_t room = t->past_room ? 2 * t->past_room : 64;
-	struct grt_tsg *more;
-
-	if (t->past_used == GRT_TSGS_MAX) {
+	if (t->past_used == GRT_TSGS_MAX)
 		t->over++;
-	} else {
-		if (t->past_used == t->past_room) {
-			more = realloc(t->past, room * sizeof(*more));
-			if (!more)
-				return -ENOMEM;
-			t->past = more;
-			t->past_room = room;
-		}
+	else if (grt_grow(&t->past, &t->past_room, t->past_used + 1, 64))
+		return -ENOMEM;
+	else
 		t->past[t->past_used++] = *g;
-	}
 	grt_keyed_remove(&t->live, g);
 	return 0;
 }

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/grow.h"
 #include "frames.h"
 
 /** struct row - @ns off the CPU, @samples of what ran; one of them is 0 */
@@ -59,16 +60,8 @@ static bool same_row(const void *owner, uint32_t id, const void *key)
 
 static int new_row(struct grt_wall_flame *f, const struct row *r, uint32_t tag)
 {
-	uint32_t want = f->room ? 2 * f->room : 256;
-	struct row *more = f->row;
-
-	if (f->rows == f->room) {
-		more = want > f->room ? realloc(f->row, want * sizeof(*more)) : NULL;
-		if (!more)
-			return -ENOMEM;
-		f->row = more;
-		f->room = want;
-	}
+	if (grt_grow(&f->row, &f->room, f->rows + 1, 256))
+		return -ENOMEM;
 	f->row[f->rows] = *r;
 	return grt_index_add(&f->index, tag, f->rows++);
 }

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/grow.h"
 #include "core/session.h"
 
 /**
@@ -107,15 +108,13 @@ static int add_lanes(struct grt_merge *m, struct grt_session *s, unsigned int in
 
 int grt_merge_add(struct grt_merge *m, const char *path, enum grt_merge_side side, struct grt_err *err)
 {
-	struct input *more = realloc(m->input, (m->inputs + 1) * sizeof(*more));
 	struct grt_heap_slot *slots;
 	struct input *in;
 	int ret;
 
-	if (!more)
+	if (grt_grow_one(&m->input, m->inputs))
 		return no_memory(err);
-	m->input = more;
-	in = &more[m->inputs];
+	in = &m->input[m->inputs];
 	*in = (struct input){.session = NULL};
 	set_side(in, side);
 	ret = grt_session_open(&in->session, path, err);

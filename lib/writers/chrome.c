@@ -12,6 +12,7 @@
 #include <inttypes.h>
 
 #include "core/escape.h"
+#include "core/grow.h"
 #include "export.h"
 #include "outbuf.h"
 
@@ -107,19 +108,8 @@ static char *put_place(char *p, uint32_t pid, uint32_t tid)
 
 static struct place *find_place(struct chrome *f, uint32_t track)
 {
-	uint32_t n = f->places ?: 64;
-	struct place *more;
-
-	while (n <= track)
-		n *= 2;
-	if (n == f->places)
-		return &f->place[track];
-	more = realloc(f->place, n * sizeof(*more));
-	if (!more)
+	if (grt_grow_zeroed(&f->place, &f->places, track + 1, 64))
 		return NULL;
-	memset(more + f->places, 0, (n - f->places) * sizeof(*more));
-	f->place = more;
-	f->places = n;
 	return &f->place[track];
 }
 

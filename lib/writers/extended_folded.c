@@ -17,6 +17,7 @@
 #include "analysis/names.h"
 #include "core/cuda.h"
 #include "core/escape.h"
+#include "core/grow.h"
 #include "cupti_export.h"
 #include "export.h"
 
@@ -109,15 +110,9 @@ static int put(struct extended_folded *f, const struct grt_image *i, const struc
 
 static int wait_for_stack(struct extended_folded *f, const struct grt_image *i, const struct grt_ev_launch *e)
 {
-	struct waiting *more = f->waiting;
-
-	/* a power of two: grow */
-	if (!(f->waits & (f->waits - 1)))
-		more = realloc(f->waiting, (f->waits ? 2 * f->waits : 1) * sizeof(*more));
-	if (!more)
+	if (grt_grow_one(&f->waiting, f->waits))
 		return -ENOMEM;
-	f->waiting = more;
-	more[f->waits++] = (struct waiting){*e, i};
+	f->waiting[f->waits++] = (struct waiting){*e, i};
 	return 0;
 }
 
