@@ -86,12 +86,10 @@ static int follow(struct sched *s, const struct grt_event *e, bool *partly)
 	*partly = false;
 	if (!t->client || grt_tsg_never_was(e))
 		return 0;
-	ret = grt_keyed_get(&s->groups, &key, &found);
-	if (ret) {
-		s->over += ret == -ENOSPC;
-		return ret == -ENOSPC ? 0 : ret;
-	}
+	ret = grt_keyed_get_or_count(&s->groups, &key, &s->over, &found);
 	g = found;
+	if (!g)
+		return ret;
 	if (!g->is_met || e->type == GRT_EV_TSG_INIT) {
 		*g = (struct sched_group){true, e->type != GRT_EV_TSG_INIT};
 		s->partly += g->is_partly;

@@ -71,12 +71,8 @@ int grt_aggregates_event(struct grt_aggregates *a, const struct grt_event *e)
 	add(&a->replaced, ev->replaced);
 	key.w[0] = e->ring;
 	key.w[1] = e->device;
-	ret = grt_keyed_get(&a->rows, &key, &found);
-	if (ret == -ENOSPC) {
-		a->over++;
-		return 0;
-	}
-	if (!ret)
+	ret = grt_keyed_get_or_count(&a->rows, &key, &a->over, &found);
+	if (found)
 		take(found, ev);
 	return ret;
 }

@@ -115,14 +115,10 @@ int grt_counters_event(struct grt_counters *c, const struct grt_event *e)
 	key.w[0] = ev->counter;
 	key.w[1] = ev->instance;
 	key.w[2] = e->device;
-	ret = grt_keyed_get(&c->rows, &key, &found);
-	if (ret == -ENOSPC) {
-		c->over++;
-		return 0;
-	}
-	if (ret)
-		return ret;
+	ret = grt_keyed_get_or_count(&c->rows, &key, &c->over, &found);
 	row = found;
+	if (!row)
+		return ret;
 	row->device = e->device;
 	row->counter = ev->counter;
 	row->instance = ev->instance;

@@ -83,11 +83,11 @@ int grt_launch_gaps_call(struct grt_launch_gaps *g, uint32_t image, const struct
 	struct grt_key key = {{image, e->e.tid}};
 	struct thread *t;
 	void *found;
-	int ret = grt_keyed_get(&g->threads, &key, &found);
+	int ret = grt_keyed_get_or_count(&g->threads, &key, NULL, &found);
 
-	if (ret)
-		return ret == -ENOSPC ? 0 : ret;
 	t = found;
+	if (!t)
+		return ret;
 	/* a ring that is full before it is as large as it may be is not wrapped yet */
 	if (t->room < CALLS_MAX && grt_grow(&t->call, &t->room, t->calls + 1, 64))
 		return -ENOMEM;
@@ -102,12 +102,12 @@ static int add(struct grt_launch_gaps *g, const struct grt_key *device, const st
 {
 	struct grt_key key = {{device->w[0], device->w[1], why, number}};
 	struct grt_launch_gap *k;
-	void *found;
-	int ret = ns ? grt_keyed_get(&g->kinds, &key, &found) : -ENOSPC;
+	void *found = NULL;
+	int ret = ns ? grt_keyed_get_or_count(&g->kinds, &key, NULL, &found) : 0;
 
-	if (ret)
-		return ret == -ENOSPC ? 0 : ret;
 	k = found;
+	if (!k)
+		return ret;
 	k->image = (uint32_t)key.w[0];
 	k->gpu = (uint32_t)key.w[1];
 	k->pid = d->pid;
@@ -226,11 +226,11 @@ int grt_launch_gaps_work(struct grt_launch_gaps *g, const struct grt_image *imag
 	struct interval i = {.from = from, .to = to, .known = launch}, first;
 	struct device *d;
 	void *found;
-	int ret = grt_keyed_get(&g->devices, &key, &found);
+	int ret = grt_keyed_get_or_count(&g->devices, &key, NULL, &found);
 
-	if (ret)
-		return ret == -ENOSPC ? 0 : ret;
 	d = found;
+	if (!d)
+		return ret;
 	d->pid = image->pid;
 	if (launch) {
 		i.begin = launch->begin;

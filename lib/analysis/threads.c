@@ -160,14 +160,10 @@ static int find_life(struct grt_threads *s, const struct grt_event *e, uint64_t 
 		     struct life **out)
 {
 	void *number;
-	int ret = grt_keyed_get(&s->by_tid, &(struct grt_key){{e->tid}}, &number);
+	int ret = grt_keyed_get_or_count(&s->by_tid, &(struct grt_key){{e->tid}}, &s->count.over, &number);
 
 	*out = NULL;
-	if (ret == -ENOSPC) {
-		s->count.over++;
-		return 0;
-	}
-	if (ret)
+	if (!number)
 		return ret;
 	if (*(uint32_t *)number && !anew) {
 		*out = &s->life[*(uint32_t *)number - 1];
@@ -277,12 +273,12 @@ static int see_sample(struct grt_threads *s, const struct grt_ev_sample *e)
 static int see_process(struct grt_threads *s, const struct grt_event *e)
 {
 	void *known;
-	int ret = grt_keyed_get(&s->traced, &(struct grt_key){{e->pid}}, &known);
+	int ret = grt_keyed_get_or_count(&s->traced, &(struct grt_key){{e->pid}}, NULL, &known);
 
 	for (uint32_t i = 0; i < s->lives; i++)
 		if (s->life[i].t.pid == e->pid)
 			s->life[i].traced = true;
-	return ret == -ENOSPC ? 0 : ret;
+	return ret;
 }
 
 /* In a call that waits for the GPU. */

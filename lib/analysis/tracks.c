@@ -251,13 +251,11 @@ static int get_track(struct grt_tracks *t, const struct grt_key *key, const stru
 		     struct track **out)
 {
 	void *found;
-	int ret = grt_keyed_get(&t->tracks, key, &found);
+	int ret = grt_keyed_get_or_count(&t->tracks, key, NULL, &found);
 
-	*out = ret ? NULL : found;
-	if (ret)
-		return ret == -ENOSPC ? 0 : ret;
-	if ((*out)->id)
-		return 0;
+	*out = found;
+	if (!*out || (*out)->id)
+		return ret;
 	**out = *like;
 	(*out)->id = t->tracks.used;
 	return 1;
@@ -932,11 +930,9 @@ static int on_tsg(struct grt_tracks *t, const struct grt_event *e)
 	int ret = 0;
 
 	if (!life && is_made(e)) {
-		ret = grt_keyed_get(&t->lives, &key, &found);
-		if (ret)
-			return ret == -ENOSPC ? draw(t, NULL, &(struct grt_track_item){0}, NULL) : ret;
+		ret = grt_keyed_get_or_count(&t->lives, &key, &t->count.over, &found);
 		life = found;
-		return begin_life(t, e, &life->track);
+		return life ? begin_life(t, e, &life->track) : ret;
 	}
 	ret = on_instant(t, e);
 	if (ret || !life || e->type != GRT_EV_TSG_DESTROY)
@@ -1047,9 +1043,7 @@ static int is_first(struct grt_tracks *t, const struct grt_image *image, uint64_
 		return 1;
 	if (grt_keyed_find(&t->graphs, &key))
 		return 0;
-	if (grt_keyed_full(&t->graphs))
-		grt_keyed_remove(&t->graphs, grt_keyed_oldest(&t->graphs));
-	return grt_keyed_get(&t->graphs, &key, &found) ? -ENOMEM : 1;
+	return grt_keyed_get_or_replace(&t->graphs, &key, NULL, &found) ? -ENOMEM : 1;
 }
 
 /* What the GPU did: @start and @end of it, on a stream of a device. */

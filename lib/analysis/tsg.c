@@ -201,14 +201,10 @@ int grt_tsgs_event(struct grt_tsgs *t, const struct grt_event *e)
 		if (ret)
 			return ret;
 	}
-	ret = grt_keyed_get(&t->live, &key, &found);
-	if (ret == -ENOSPC) {
-		t->over++;
-		return 0;
-	}
-	if (ret)
-		return ret;
+	ret = grt_keyed_get_or_count(&t->live, &key, &t->over, &found);
 	g = found;
+	if (!g)
+		return ret;
 	if (!g->first && !g->last)
 		begin_group(g, ev, t->met++);
 	learn(g, ev);

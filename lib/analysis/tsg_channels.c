@@ -44,11 +44,10 @@ static int find_or_make(struct grt_tsg_channels *c, const struct grt_tsg_event *
 	void *found = NULL;
 
 	if (!ret)
-		ret = grt_keyed_get(&c->live, &key, &found);
+		ret = grt_keyed_get_or_count(&c->live, &key, &c->over, &found);
 	*out = ch = found;
-	c->over += ret == -ENOSPC;
-	if (ret || ch->handle[0])
-		return ret == -ENOSPC ? 0 : ret;
+	if (!ch || ch->handle[0])
+		return ret;
 	*ch = (struct grt_tsg_channel){
 		.pid = t->e.pid,
 		.tid = t->e.tid,

@@ -422,13 +422,12 @@ static struct process *find_process(const struct grt_symbols *s, uint32_t pid)
 static int get_process(struct grt_symbols *s, uint32_t pid, struct process **out)
 {
 	struct grt_key key = {{pid}};
-	void *found = NULL;
-	int ret = grt_keyed_get(&s->processes, &key, &found);
+	void *found;
+	int ret = grt_keyed_get_or_count(&s->processes, &key, &s->count.over, &found);
 
-	*out = ret ? NULL : found;
-	s->count.over += ret == -ENOSPC;
-	if (ret)
-		return ret == -ENOSPC ? 0 : ret;
+	*out = found;
+	if (!*out)
+		return ret;
 	if (!(*out)->known)
 		(*out)->jit_size = -1;
 	(*out)->known = true;
