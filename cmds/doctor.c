@@ -311,7 +311,7 @@ static int doctor_run(int argc, char **argv)
 	else if (!source || !strcmp(source->name, "kmod"))
 		doctor_live(&trace);
 	if (ret)
-		return cmd_error(ret == -EACCES || ret == -EPERM ? EXIT_MISSING : EXIT_FAILED, &err);
+		return cmd_error(cmd_open_status(ret), &err);
 	if (opt.bug_report)
 		return doctor_bug_report(opt.bug_report, &trace);
 	status = show(source, &trace);

@@ -529,11 +529,8 @@ static void write_notes(struct report *r, const struct grt_health *h)
 	note_aggregates(r, h);
 	note_health(r, h);
 	/* A CSV file has no place for them. */
-	for (unsigned int i = 0; r->csv && i < r->notes.n; i++) {
-		fputs("grtrace report: ", stderr);
-		cmd_put_text(stderr, r->notes.text[i]);
-		fputc('\n', stderr);
-	}
+	for (unsigned int i = 0; r->csv && i < r->notes.n; i++)
+		cmd_tell("report", r->notes.text[i]);
 	notes_write(&r->notes, r->writer);
 }
 

@@ -37,6 +37,7 @@
 #include "bpf_stacks.h"
 #include "bpf_switch.h"
 #include "bpf_xid.h"
+#include "core/clock.h"
 #include "core/engine.h"
 #include "core/packer.h"
 #include "core/packet.h"
@@ -136,14 +137,6 @@ struct capture {
 		char value[4096];
 	} text[6];
 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000ULL + (uint64_t)t.tv_nsec;
-}
 
 /* ------------------------------------------------------------- programs */
 
@@ -792,7 +785,7 @@ static void set_config(struct capture *c, const struct source_setup *setup)
 	c->config.stacks =
 		(setup->user_stack ? BPF_STACK_USER : 0) | (setup->kernel_stack ? BPF_STACK_KERNEL : 0);
 	if (getrandom(&c->config.secret, sizeof(c->config.secret), 0) < 0)
-		c->config.secret = now_ns() * 0x9e3779b97f4a7c15ULL;
+		c->config.secret = grt_now() * 0x9e3779b97f4a7c15ULL;
 	if (c->kind->configure)
 		c->kind->configure(&c->config);
 }
@@ -1041,7 +1034,7 @@ static int refresh(struct capture *c)
 		return 0;
 	if (read(c->timer, &ticks, sizeof(ticks)) < 0 && errno != EAGAIN)
 		return -errno;
-	before = now_ns();
+	before = grt_now();
 	if (consume(c))
 		return c->failed;
 	if (before - WINDOW_NS > c->horizon)
@@ -1081,7 +1074,7 @@ int bpf_flush(void *state, struct grt_err *err)
 {
 	struct timespec window = {.tv_nsec = WINDOW_NS / 2};
 	struct capture *c = state;
-	uint64_t before = now_ns();
+	uint64_t before = grt_now();
 	int ret;
 
 	if (c->ended)
@@ -1142,7 +1135,7 @@ static int check_counts(const struct capture *c, struct grt_err *err)
 int bpf_stop(void *state, struct grt_err *err)
 {
 	struct capture *c = state;
-	uint64_t end = now_ns();
+	uint64_t end = grt_now();
 	int ret;
 
 	if (c->ended)
@@ -1160,7 +1153,7 @@ int bpf_stop(void *state, struct grt_err *err)
 		return grt_err_set(err, ret, strerror(-ret), NULL, "cannot read the BPF ring buffer");
 	read_counts(c);
 	read_missed(c);
-	c->horizon = now_ns();
+	c->horizon = grt_now();
 	c->ended = true;
 	ret = check_counts(c, err);
 	return ret ? ret : 1;

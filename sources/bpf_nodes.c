@@ -22,6 +22,7 @@
 #include "analysis/images.h"
 #include "analysis/keyed.h"
 #include "bpf/shared.h"
+#include "core/clock.h"
 #include "core/cuda.h"
 #include "core/grow.h"
 #include "elf_file.h"
@@ -591,13 +592,10 @@ static int open_calls(void **own, void *capture, const struct source_setup *setu
 static int end_calls(void *own)
 {
 	struct bpf_nodes *n = own;
-	struct bpf_hit end = {.time = 0};
-	struct timespec now;
+	struct bpf_hit end = {.time = grt_now()};
 	struct image **at;
 	int ret = 0;
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	end.time = (uint64_t)now.tv_sec * 1000000000ULL + (uint64_t)now.tv_nsec;
 	for (at = grt_keyed_oldest(&n->image); at && !ret; at = grt_keyed_next(&n->image, at)) {
 		end.pid = end.tid = (*at)->pid;
 		ret = put_process(n, *at, &end, 3);

@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "core/clock.h"
 #include "kmod.h"
 
 #define DEBUGFS_DEFAULT "/sys/kernel/debug"
@@ -474,12 +475,8 @@ int kmod_live_session(struct kmod *k, struct grt_session **out, struct grt_err *
 
 int kmod_live_pump(struct kmod *k, struct grt_session *s, struct grt_consumer *c, struct grt_err *err)
 {
-	struct timespec now;
-	int ret;
+	uint64_t now = grt_now();
+	int ret = kmod_write(k, "control", "flush", err);
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	ret = kmod_write(k, "control", "flush", err);
-	if (ret)
-		return ret;
-	return grt_session_run_live(s, c, (uint64_t)now.tv_sec * 1000000000ULL + (uint64_t)now.tv_nsec, err);
+	return ret ? ret : grt_session_run_live(s, c, now, err);
 }

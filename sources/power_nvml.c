@@ -364,7 +364,7 @@ static void ask(struct nvml *n, struct power *p, struct gpu *g, size_t i)
 	ret = values[i].get(&n->f, g, values[i].arg, &value);
 	if (!ret) {
 		a->failures = 0;
-		power_put(p, &a->series, power_now(), value);
+		power_put(p, &a->series, grt_now(), value);
 		return;
 	}
 	power_end(p, &a->series);
@@ -426,9 +426,9 @@ static struct process *get_process(struct nvml *n, struct power *p, struct gpu *
 static void put_of(struct power *p, struct process *of, struct power_series *s, int64_t value)
 {
 	if (of->comm[0] &&
-	    grt_packer_name(p->packer, 0, power_now(), GRT_NAME_THREAD, of->pid, of->comm, of->comm))
+	    grt_packer_name(p->packer, 0, grt_now(), GRT_NAME_THREAD, of->pid, of->comm, of->comm))
 		p->failed = -ENOMEM;
-	power_put(p, s, power_now(), value);
+	power_put(p, s, grt_now(), value);
 }
 
 /* One that computes and paints is in both lists, with all its memory. */

@@ -13,6 +13,7 @@
 
 #include "bpf.h"
 #include "bpf/shared.h"
+#include "core/clock.h"
 #include "nvidia_devices.h"
 
 #ifdef GRT_HAVE_BPF
@@ -171,14 +172,6 @@ static void configure(struct bpf_config *config)
 
 /* ------------------------------------------------- threads that are there already */
 
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000ULL + (uint64_t)t.tv_nsec;
-}
-
 /* The first line of a file of /proc/PID/task/TID; empty where there is none. */
 static void read_line(pid_t pid, pid_t tid, const char *file, char *line, size_t room)
 {
@@ -263,7 +256,7 @@ static bool is_named(const struct bpf_config *config, uint32_t pid, uint32_t tid
 static void add_thread(void *capture, const struct bpf_config *config, int map, pid_t tid)
 {
 	pid_t pid = (pid_t)config->pid;
-	struct bpf_thread t = {.pid = (uint32_t)pid, .fd = UINT32_MAX, .since = now_ns()};
+	struct bpf_thread t = {.pid = (uint32_t)pid, .fd = UINT32_MAX, .since = grt_now()};
 	uint32_t key = (uint32_t)tid;
 
 	t.on = !is_asleep(pid, tid, &t.state);
