@@ -6,8 +6,11 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "analysis/cells.h"
 
 /* Kinds of skipped events that people are shown. */
 #define SKIPPED_ROWS 10
@@ -50,23 +53,11 @@ void report_text_notes(struct notes *n, const struct grt_health *h)
 		     t->gaps);
 }
 
-static void get_name(struct grt_cell *cell, const void *view, const void *row, int arg)
-{
-	(void)view;
-	(void)arg;
-	cell->text = ((const struct grt_skipped *)row)->name;
-}
-
-static void get_events(struct grt_cell *cell, const void *view, const void *row, int arg)
-{
-	(void)view;
-	(void)arg;
-	cell->number = ((const struct grt_skipped *)row)->events;
-}
-
 static const struct grt_column columns[] = {
-	{"event", get_name, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "name of the event in the text"},
-	{"events", get_events, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "how many were skipped"},
+	{"event", grt_cell_pointed, offsetof(struct grt_skipped, name), GRT_CELL_TEXT, GRT_COLUMN_ALL,
+	 "name of the event in the text"},
+	{"events", grt_cell_u64, offsetof(struct grt_skipped, events), GRT_CELL_NUMBER, GRT_COLUMN_ALL,
+	 "how many were skipped"},
 	{.name = NULL},
 };
 
