@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "bpf/nvidia_probes.h"
+#include "core/bus.h"
 #include "nvidia_probes.h"
 
 #define FIX_WITHOUT "the same command without --probes"
@@ -107,17 +108,15 @@ static void tell(struct grt_ev_func *ev, const struct nv_hit *hit)
 {
 	uint32_t i = NV_COOKIE_ROW(hit->cookie);
 	unsigned long long first = hit->first, second = hit->second;
-	unsigned int bus = hit->bus;
+	char gpu[GRT_BUS_MAX];
 
 	snprintf(ev->function, sizeof(ev->function), "%s", i < ROWS ? rows[i].function : "?");
 	switch (NV_COOKIE_SHAPE(hit->cookie)) {
 	case NV_SHAPE_IRQ_NV:
-		snprintf(ev->text, sizeof(ev->text), "irq=%llu gpu=%04x:%02x:%02x.%u", first, bus >> 16,
-			 bus >> 8 & 0xff, bus >> 3 & 0x1f, bus & 7);
+		snprintf(ev->text, sizeof(ev->text), "irq=%llu gpu=%s", first, grt_bus_text(gpu, hit->bus));
 		break;
 	case NV_SHAPE_NV:
-		snprintf(ev->text, sizeof(ev->text), "gpu=%04x:%02x:%02x.%u", bus >> 16, bus >> 8 & 0xff,
-			 bus >> 3 & 0x1f, bus & 7);
+		snprintf(ev->text, sizeof(ev->text), "gpu=%s", grt_bus_text(gpu, hit->bus));
 		break;
 	case NV_SHAPE_VMA:
 	case NV_SHAPE_FIRST_LENGTH:

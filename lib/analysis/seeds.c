@@ -580,7 +580,7 @@ static int put_row(struct grt_seeds *s, const struct row *r)
 		return 0;
 	ret = grt_flame_base(s->tree, s->shape, &op, &node);
 	if (!ret && stack == GRT_STACKS_ROOT && s->count.samples)
-		ret = grt_stacks_frame(s->tree, node, "[unmatched]", 11, &node);
+		ret = grt_stacks_word(s->tree, "[unmatched]", &node);
 	else if (!ret && stack != GRT_STACKS_ROOT)
 		ret = put_path(s, stack, &node);
 	if (!ret)

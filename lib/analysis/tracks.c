@@ -11,6 +11,7 @@
 
 #include <grtrace/event_table.h>
 
+#include "core/bus.h"
 #include "core/codes.h"
 #include "core/cuda.h"
 #include "core/grow.h"
@@ -492,11 +493,10 @@ static int on_xid(struct grt_tracks *t, const struct grt_event *e)
 	struct grt_key key = key_of(OF_BUS, x->bus, 0, 0);
 	struct track like = {.kind = GRT_TRACK_SLICES}, *k;
 	struct args *a = no_args(t);
-	char text[64];
+	char text[64], bus[GRT_BUS_MAX];
 	int ret;
 
-	snprintf(text, sizeof(text), "Xid of %04x:%02x:%02x.%x", x->bus >> 16, x->bus >> 8 & 0xff,
-		 x->bus >> 3 & 0x1f, x->bus & 7);
+	snprintf(text, sizeof(text), "Xid of %s", grt_bus_text(bus, x->bus));
 	ret = fixed_track(t, &key, &like, text, &k);
 	snprintf(text, sizeof(text), "Xid %u", x->code);
 	ret = ret ?: grt_texts_add(&t->texts, text, sizeof(text), &i.name);

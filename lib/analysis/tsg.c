@@ -8,6 +8,7 @@
 
 #include <grtrace/tsg.h>
 
+#include "core/bus.h"
 #include "core/grow.h"
 #include "core/nv_codes.h"
 
@@ -35,13 +36,6 @@ struct grt_key grt_tsg_key(const struct grt_tsg_event *t)
 		key.w[1] = (uint64_t)2 << 32 | t->runlist;
 	}
 	return key;
-}
-
-static void set_gpu(char *text, size_t room, uint32_t bus)
-{
-	if (bus)
-		snprintf(text, room, "%04x:%02x:%02x.%u", bus >> 16, bus >> 8 & 0xff, bus >> 3 & 0x1f,
-			 bus & 7);
 }
 
 static void name_group(struct grt_tsg *g, const struct grt_tsg_event *t)
@@ -81,7 +75,7 @@ static void learn(struct grt_tsg *g, const struct grt_tsg_event *t)
 	g->last = t->e.time;
 	if (t->bus && t->bus != g->bus) {
 		g->bus = t->bus;
-		set_gpu(g->gpu, sizeof(g->gpu), g->bus);
+		grt_bus_text(g->gpu, g->bus);
 	}
 	if (t->runlist != UNKNOWN)
 		g->runlist = t->runlist;

@@ -111,11 +111,6 @@ int grt_wall_flame_event(struct grt_wall_flame *f, const struct grt_event *e)
 
 /* -------------------------------------------------------------- stacks */
 
-static int put_word(struct grt_stacks *tree, uint32_t *node, const char *text)
-{
-	return grt_stacks_frame(tree, *node, text, strlen(text), node);
-}
-
 static int put_thread(const struct grt_wall_flame *f, const struct grt_thread *t, enum grt_flame_by by,
 		      struct grt_stacks *tree, uint32_t *node)
 {
@@ -126,11 +121,11 @@ static int put_thread(const struct grt_wall_flame *f, const struct grt_thread *t
 
 	*node = GRT_STACKS_ROOT;
 	snprintf(text, sizeof(text), "pid %u", t->pid);
-	ret = put_word(tree, node, process ? process : text);
+	ret = grt_stacks_word(tree, process ? process : text, node);
 	if (ret || by == GRT_FLAME_BY_PROCESS)
 		return ret;
 	snprintf(text, sizeof(text), "%s (%u)", name ? name : "tid", t->tid);
-	return put_word(tree, node, text);
+	return grt_stacks_word(tree, text, node);
 }
 
 static int put_state(struct grt_stacks *tree, uint32_t *node, unsigned int state)
@@ -138,7 +133,7 @@ static int put_state(struct grt_stacks *tree, uint32_t *node, unsigned int state
 	char text[32];
 
 	snprintf(text, sizeof(text), "[%s]", grt_thread_state_name(state));
-	return put_word(tree, node, text);
+	return grt_stacks_word(tree, text, node);
 }
 
 /* The share of samples in the time of their thread; what does not divide is carried on. */
@@ -187,7 +182,7 @@ static int put_not_sampled(struct grt_wall_flame *f, const struct grt_thread *t,
 	f->count.not_sampled_ns += t->ns[state];
 	ret = put_thread(f, t, by, tree, &node);
 	if (!ret)
-		ret = put_word(tree, &node, "[not sampled]");
+		ret = grt_stacks_word(tree, "[not sampled]", &node);
 	if (!ret)
 		ret = put_state(tree, &node, state);
 	return ret ? ret : grt_stacks_add(tree, node, side, t->ns[state]);
