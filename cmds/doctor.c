@@ -32,7 +32,6 @@ static const struct source_row {
 #include "../sources/sources.def"
 #undef GRT_SOURCE
 };
-#define SOURCES (sizeof(sources) / sizeof(sources[0]))
 
 static const char *const state_names[PROBE_STATES] = {
 	[PROBE_WORKS] = "works",

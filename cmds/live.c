@@ -24,13 +24,6 @@
 /* A stopped stream whose end does not come is given up after this. */
 #define DRAIN_NS (2 * NS_PER_S)
 
-static const struct source *const all_sources[] = {
-#define GRT_SOURCE(name, help) &source_##name,
-#include "../sources/sources.def"
-#undef GRT_SOURCE
-};
-#define SOURCES (sizeof(all_sources) / sizeof(all_sources[0]))
-
 /**
  * struct live_input - a source that takes part
  * @first, @streams: its streams in the session

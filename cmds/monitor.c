@@ -430,18 +430,16 @@ static void tell_missing(const struct monitor_row *row)
  */
 static const char *every_source(void)
 {
-	static const struct source *const all[] = {
-#define GRT_SOURCE(name, help) &source_##name,
-#include "../sources/sources.def"
-#undef GRT_SOURCE
-	};
 	static char text[256];
 	size_t used = 0;
 
-	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]) && used < sizeof(text); i++)
-		if (!all[i]->by_name && !all[i]->program && strcmp(all[i]->name, "kmod"))
+	for (size_t i = 0; i < SOURCES && used < sizeof(text); i++) {
+		const struct source *s = all_sources[i];
+
+		if (!s->by_name && !s->program && s != &source_kmod)
 			used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s", used ? "," : "",
-						 all[i]->name);
+						 s->name);
+	}
 	return text;
 }
 

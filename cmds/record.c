@@ -124,13 +124,6 @@ static const struct cmd_opt options[] = {
 	{NULL, 0, OPT_FLAG, NULL, NULL, NULL},
 };
 
-static const struct source *const all_sources[] = {
-#define GRT_SOURCE(name, help) &source_##name,
-#include "../sources/sources.def"
-#undef GRT_SOURCE
-};
-#define SOURCES (sizeof(all_sources) / sizeof(all_sources[0]))
-
 /* A source that takes part. */
 struct input {
 	const struct source *source;

@@ -78,7 +78,7 @@ int report_text_skipped(const struct grt_session *s, struct grt_writer *w, struc
 	const struct grt_skipped *list;
 	unsigned int n = grt_session_skipped(s, &list), show = !all && n > SKIPPED_ROWS ? SKIPPED_ROWS : n;
 	struct grt_skipped *row;
-	int ret = 0;
+	int ret;
 
 	if (!n)
 		return 0;
@@ -87,10 +87,7 @@ int report_text_skipped(const struct grt_session *s, struct grt_writer *w, struc
 		return -ENOMEM;
 	memcpy(row, list, n * sizeof(*row));
 	qsort(row, n, sizeof(*row), compare);
-	grt_writer_table(w, &skipped_table, NULL);
-	for (unsigned int i = 0; i < show && !ret; i++)
-		ret = grt_writer_row(w, &row[i]);
-	grt_writer_table_end(w);
+	ret = grt_writer_rows(w, &skipped_table, NULL, row, sizeof(*row), show);
 	if (n > show)
 		note(notes, "%u more kinds of events were skipped: -v shows all", n - show);
 	free(row);

@@ -41,6 +41,7 @@
 #include "core/engine.h"
 #include "core/packer.h"
 #include "core/packet.h"
+#include "read_all.h"
 #include "tracefs.h"
 
 #define OBJECTS_MAX 16
@@ -645,33 +646,19 @@ static struct bpf_program *find_program(struct capture *c, const char *name)
 	return prog;
 }
 
-static ssize_t read_all(int fd, void **out)
-{
-	size_t room = 65536, used = 0;
-	char *buf = malloc(room), *more;
-	ssize_t n = buf ? 1 : -ENOMEM;
-
-	while (buf && (n = read(fd, buf + used, room - used)) > 0) {
-		used += (size_t)n;
-		more = used == room ? realloc(buf, 2 * room) : buf;
-		if (!more)
-			break;
-		room *= used == room ? 2 : 1;
-		buf = more;
-	}
-	*out = buf;
-	return n == 0 ? (ssize_t)used : n < 0 ? -errno : -ENOMEM;
-}
-
 ssize_t bpf_rows(void *capture, const char *program, void **rows)
 {
 	struct bpf_program *prog = find_program(capture, program);
 	struct bpf_link *link = prog ? bpf_program__attach_iter(prog, NULL) : NULL;
 	int fd = link ? bpf_iter_create(bpf_link__fd(link)) : -ENOENT;
-	ssize_t n = fd < 0 ? -errno : read_all(fd, rows);
+	ssize_t n = -errno;
+	size_t used;
 
-	if (fd >= 0)
+	if (fd >= 0) {
+		*rows = read_all(fd, SIZE_MAX, &used);
+		n = *rows ? (ssize_t)used : -errno;
 		close(fd);
+	}
 	bpf_link__destroy(link);
 	return n;
 }

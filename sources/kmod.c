@@ -13,6 +13,7 @@
 
 #include "core/clock.h"
 #include "kmod.h"
+#include "read_all.h"
 
 #define DEBUGFS_DEFAULT "/sys/kernel/debug"
 
@@ -216,32 +217,14 @@ static int open_file(const struct kmod *k, const char *file, int flags, bool *ke
 	return -1;
 }
 
-/* All of a file; NULL with errno set. */
-static char *read_all(int fd)
+/* All of a file without what ends its last line; NULL with errno set. */
+static char *read_text(int fd)
 {
-	size_t used = 0, room = 4096;
-	char *text = malloc(room), *more;
-	ssize_t n = -1;
+	size_t used;
+	char *text = read_all(fd, KMOD_TEXT_MAX, &used);
 
-	while (text && (n = read(fd, text + used, room - used - 1)) > 0) {
-		used += (size_t)n;
-		if (room - used > 1)
-			continue;
-		more = room < KMOD_TEXT_MAX ? realloc(text, room *= 2) : NULL;
-		if (!more) {
-			errno = EFBIG;
-			n = -1;
-			break;
-		}
-		text = more;
-	}
-	if (n < 0) {
-		free(text);
-		return NULL;
-	}
-	while (used && text[used - 1] == '\n')
-		used--;
-	text[used] = '\0';
+	while (text && used && text[used - 1] == '\n')
+		text[--used] = '\0';
 	return text;
 }
 
@@ -249,7 +232,7 @@ char *kmod_read(struct kmod *k, const char *file, struct grt_err *err)
 {
 	bool kept;
 	int fd = open_file(k, file, O_RDONLY, &kept), code;
-	char *text = fd >= 0 ? read_all(fd) : NULL;
+	char *text = fd >= 0 ? read_text(fd) : NULL;
 
 	code = errno;
 	if (fd >= 0 && !kept)

@@ -1216,9 +1216,8 @@ static int on_log_call(struct grt_tracks *t, const struct grt_event *e)
 
 	if (x->thread)
 		snprintf(text, sizeof(text), "HIP calls of thread 0x%llx", (unsigned long long)x->thread);
-	ret = layer_track(t, e, OF_LOG_CALLS, x->thread, text, &k);
-	if (!ret)
-		ret = grt_texts_add(&t->texts, x->function, sizeof(x->function), &i.name);
+	ret = layer_track(t, e, OF_LOG_CALLS, x->thread, text, &k)
+		      ?: grt_texts_add(&t->texts, x->function, sizeof(x->function), &i.name);
 	if (ret)
 		return ret;
 	add_fields(t, no_args(t), e);
@@ -1240,10 +1239,9 @@ static int on_log_note(struct grt_tracks *t, const struct grt_event *e)
 	const char *name = x->what < sizeof(names) / sizeof(names[0]) ? names[x->what] : NULL;
 	struct track *k;
 	uint32_t number;
-	int ret = layer_track(t, e, OF_LOG_NOTES, 0, "AMD runtime", &k);
+	int ret = layer_track(t, e, OF_LOG_NOTES, 0, "AMD runtime", &k)
+			  ?: grt_texts_add(&t->texts, name ?: "note", 64, &number);
 
-	if (!ret)
-		ret = grt_texts_add(&t->texts, name ?: "note", 64, &number);
 	return ret ?: draw_instant(t, k, e, number, GRT_CATEGORY_EVENT);
 }
 
@@ -1260,9 +1258,8 @@ static int on_log_dispatch(struct grt_tracks *t, const struct grt_event *e)
 		snprintf(name, sizeof(name), "%.*s", (int)sizeof(x->name), x->name);
 	else
 		snprintf(name, sizeof(name), "0x%llx", (unsigned long long)x->object);
-	ret = layer_track(t, e, OF_LOG_QUEUE, x->queue, text, &k);
-	if (!ret)
-		ret = grt_texts_add(&t->texts, name, sizeof(name), &number);
+	ret = layer_track(t, e, OF_LOG_QUEUE, x->queue, text, &k)
+		      ?: grt_texts_add(&t->texts, name, sizeof(name), &number);
 	return ret ?: draw_instant(t, k, e, number, GRT_CATEGORY_KERNEL);
 }
 
@@ -1292,9 +1289,8 @@ static int on_func(struct grt_tracks *t, const struct grt_event *e)
 	int ret;
 
 	snprintf(text, sizeof(text), "kernel functions of thread %u", e->tid);
-	ret = layer_track(t, e, OF_KERNEL_FUNCS, e->tid, text, &k);
-	if (!ret)
-		ret = grt_texts_add(&t->texts, x->function, sizeof(x->function), &i.name);
+	ret = layer_track(t, e, OF_KERNEL_FUNCS, e->tid, text, &k)
+		      ?: grt_texts_add(&t->texts, x->function, sizeof(x->function), &i.name);
 	if (ret)
 		return ret;
 	add_fields(t, no_args(t), e);

@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "analysis/image_frames.h"
 #include "analysis/keyed.h"
@@ -45,15 +44,12 @@ struct extended_folded {
 static int begin(struct grt_export *x)
 {
 	struct extended_folded *f = x->state = calloc(1, sizeof(*f));
-	int fd = f ? dup(x->fd) : -1;
 
 	if (!f)
 		return -ENOMEM;
 	grt_images_init(&f->images);
 	grt_keyed_init(&f->text, sizeof(char *), TEXTS_MAX);
-	f->out = fd < 0 ? NULL : fdopen(fd, "w");
-	if (!f->out && fd >= 0)
-		close(fd);
+	f->out = grt_export_file(x);
 	return f->out ? grt_image_frames_new(&f->frames) : -errno;
 }
 
