@@ -19,7 +19,7 @@ static char *put_string(char *p, const char *text, size_t length)
 	return p;
 }
 
-static char *put_key(char *p, const char *key)
+static inline char *put_key(char *p, const char *key)
 {
 	p = grt_format_word(p, ",\"");
 	p = grt_format_word(p, key);
