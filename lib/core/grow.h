@@ -28,7 +28,7 @@ int grt_grow_array_zeroed(void *array, size_t *room, size_t n, size_t first, siz
 		size_t grt_n = (n), grt_room = *grt_at;                                       \
 		int grt_ret = 0;                                                              \
                                                                                               \
-		if (grt_n > grt_room) {                                                       \
+		if (__builtin_expect(grt_n > grt_room, 0)) {                                  \
 			grt_ret = grow((array), &grt_room, grt_n, (first), sizeof(**(array)), \
 				       (typeof(*grt_at))-1);                                  \
 			*grt_at = (typeof(*grt_at))grt_room;                                  \
