@@ -26,6 +26,8 @@
 
 #define PREFIX "grtrace"
 #define BUFFER_DEFAULT (4U << 20)
+/* Calls of a function at a time whose returns are probed; the kernel's own number is ten or few more. */
+#define RETURNS_MAX "128"
 /* Functions asked for by name. */
 #define FUNCTIONS_MAX 256
 #define DEBUGFS "/sys/kernel/debug/kfd"
@@ -37,9 +39,12 @@
  * struct wanted - a function
  * @args: of its probe, NULL: only its calls
  * @symbol: as this kernel has it, with its module in front; "": it has not
- * @number: its lines in available_filter_functions, of which there are
+ * @exact: functions of just this name; others are parts and copies that the
+ *	compiler made of it, as name.part.0
+ * @number: their lines in available_filter_functions, of which there are
  *	@numbers. The filter takes these (Linux 5.1); a name it compares with
  *	every function of the kernel, which takes a second on a slow machine
+ * @symbol_number: of them that of @symbol
  */
 struct wanted {
 	char name[64];
@@ -47,6 +52,8 @@ struct wanted {
 	char symbol[160];
 	unsigned int number[SAME_NAME_MAX];
 	unsigned int numbers;
+	unsigned int symbol_number;
+	unsigned int exact;
 	bool probed;
 };
 
@@ -83,6 +90,7 @@ struct capture {
 	unsigned int probed;
 	unsigned int events;
 	uint64_t lost;
+	uint64_t missed;
 	uint64_t buffer;
 	uid_t uid;
 	gid_t gid;
@@ -278,10 +286,15 @@ static void take_line(struct capture *c, struct wanted *w, const char *line, uns
 {
 	size_t len = strcspn(line, " \n"), end = strcspn(line, "\n");
 	const char *open = memchr(line, '[', end), *close = memchr(line, ']', end);
+	bool exact = len == strlen(w->name);
 
 	c->here += !w->numbers;
 	if (w->numbers < SAME_NAME_MAX)
 		w->number[w->numbers++] = number;
+	if (!exact && w->exact)
+		return;
+	w->exact += exact;
+	w->symbol_number = number;
 	if (open && close > open)
 		snprintf(w->symbol, sizeof(w->symbol), "%.*s:%.*s", (int)(close - open - 1), open + 1,
 			 (int)len, line);
@@ -342,7 +355,7 @@ static void tell_missing(struct capture *c)
 		c->note(text);
 }
 
-/* A probe at the entry and one at the return; of a name that stands for several functions there is none. */
+/* A probe at the entry and one at the return; of a name that several functions have there is none. */
 static bool probe_function(const struct capture *c, struct wanted *w)
 {
 	char text[512];
@@ -353,7 +366,8 @@ static bool probe_function(const struct capture *c, struct wanted *w)
 		if (put(c->root, "kprobe_events", text, O_APPEND))
 			return false;
 	}
-	snprintf(text, sizeof(text), "r:%s/%s_ret %s ret=$retval:s32\n", c->group, w->name, w->symbol);
+	snprintf(text, sizeof(text), "r" RETURNS_MAX ":%s/%s_ret %s ret=$retval:s32\n", c->group, w->name,
+		 w->symbol);
 	if (!put(c->root, "kprobe_events", text, O_APPEND))
 		return true;
 	snprintf(text, sizeof(text), "-:%s/%s\n", c->group, w->name);
@@ -393,8 +407,10 @@ static int trace_calls(struct capture *c)
 	for (unsigned int i = 0; i < c->functions; i++) {
 		const struct wanted *w = &c->function[i];
 
-		for (unsigned int k = 0; !w->probed && k < w->numbers; k++)
-			used += (size_t)snprintf(text + used, sizeof(text) - used, "%u\n", w->number[k]);
+		for (unsigned int k = 0; k < w->numbers; k++)
+			if (!w->probed || w->number[k] != w->symbol_number)
+				used += (size_t)snprintf(text + used, sizeof(text) - used, "%u\n",
+							 w->number[k]);
 	}
 	if (!used)
 		return 0;
@@ -410,7 +426,7 @@ static int set_functions(struct capture *c, struct grt_err *err)
 	for (unsigned int i = 0; i < c->functions; i++) {
 		struct wanted *w = &c->function[i];
 
-		w->probed = w->numbers == 1 && w->args && probe_function(c, w);
+		w->probed = (w->exact ? w->exact : w->numbers) == 1 && w->args && probe_function(c, w);
 		c->probed += w->probed;
 	}
 	ret = trace_calls(c);
@@ -592,6 +608,42 @@ static uint64_t count_lost(struct capture *c)
 	return lost;
 }
 
+/* A line after @text's, which is cut at its end; NULL: that was the last */
+static char *cut_line(char *text)
+{
+	char *end = strchr(text, '\n');
+
+	if (!end)
+		return NULL;
+	*end = '\0';
+	return end[1] ? end + 1 : NULL;
+}
+
+/*
+ * Calls and returns that the kernel had no room to probe: kprobe_profile says "NAME HITS MISSED"
+ * without the group, of the probes of kprobe_events in their order (trace_kprobe.c, Linux 6.1).
+ */
+static uint64_t count_missed(const struct capture *c)
+{
+	char *events = get(c->root, "kprobe_events"), *profile = get(c->root, "kprobe_profile");
+	size_t len = strlen(c->group);
+	uint64_t missed = 0;
+	char *event = events && *events ? events : NULL, *line = profile && *profile ? profile : NULL;
+
+	while (event && line) {
+		char *next_event = cut_line(event), *next_line = cut_line(line);
+		const char *at = strchr(event, ':'), *last = strrchr(line, ' ');
+
+		if (at && last && !strncmp(at + 1, c->group, len) && at[1 + len] == '/')
+			missed += strtoull(last, NULL, 10);
+		event = next_event;
+		line = next_line;
+	}
+	free(events);
+	free(profile);
+	return missed;
+}
+
 static int stop(void *state, struct grt_err *err)
 {
 	struct capture *c = state;
@@ -600,7 +652,8 @@ static int stop(void *state, struct grt_err *err)
 	keep_debugfs(c, "after");
 	/* the text tells of what was overwritten, where something follows it: only the rest is added */
 	c->lost = count_lost(c);
-	textlog_stop(&c->log, 0);
+	c->missed = c->probed ? count_missed(c) : 0;
+	textlog_stop(&c->log, c->missed);
 	return ret ? failed(err, ret, "tracing_on") : 1;
 }
 
@@ -616,8 +669,9 @@ static int describe(void *state, struct grt_env *env, int room)
 	int i;
 
 	snprintf(c->counts, sizeof(c->counts),
-		 "asked=%u here=%u with_returns=%u event_groups=%u clock=mono overwritten=%" PRIu64,
-		 c->functions, c->here, c->probed, c->events, c->lost);
+		 "asked=%u here=%u with_returns=%u event_groups=%u clock=mono overwritten=%" PRIu64
+		 " missed=%" PRIu64,
+		 c->functions, c->here, c->probed, c->events, c->lost, c->missed);
 	for (i = 0; i < room && i < 4; i++)
 		env[i] = all[i];
 	return i;

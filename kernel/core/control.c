@@ -166,11 +166,12 @@ static int key_set_locked(enum grt_key key, char *text)
 
 static int key_set(enum grt_key key, char *text)
 {
-	int err;
+	int err = grtrace_lock_for_file(grt_key_table[key].stage);
 
-	mutex_lock(&grtrace_lock);
+	if (err)
+		return err;
 	err = key_set_locked(key, text);
-	mutex_unlock(&grtrace_lock);
+	grtrace_unlock();
 	return err;
 }
 
@@ -249,14 +250,17 @@ static int key_print_file(enum grt_key key, char *buf, size_t size)
 /* A key's own file. */
 static ssize_t key_read(struct file *file, char __user *to, size_t count, loff_t *ppos)
 {
+	enum grt_key key = (unsigned long)file_inode(file)->i_private;
 	char *buf = kmalloc(VALUE_MAX, GFP_KERNEL);
 	ssize_t n;
 
 	if (!buf)
 		return -ENOMEM;
-	mutex_lock(&grtrace_lock);
-	n = key_print_file((unsigned long)file_inode(file)->i_private, buf, VALUE_MAX);
-	mutex_unlock(&grtrace_lock);
+	n = grtrace_lock_for_file(grt_key_table[key].stage);
+	if (!n) {
+		n = key_print_file(key, buf, VALUE_MAX);
+		grtrace_unlock();
+	}
 	if (n > 0)
 		n = simple_read_from_buffer(to, count, ppos, buf, n);
 	kfree(buf);
@@ -297,7 +301,7 @@ static int config_show(struct seq_file *m, void *unused)
 		n = key_print(key, buf, VALUE_MAX);
 		seq_printf(m, "%s=%.*s\n", grt_key_table[key].name, n, buf);
 	}
-	mutex_unlock(&grtrace_lock);
+	grtrace_unlock();
 	kfree(buf);
 	return 0;
 }
@@ -369,7 +373,7 @@ static int obey(const char *order)
 	for (i = 0; i < ARRAY_SIZE(orders); i++)
 		if (!strcmp(order, orders[i].name))
 			err = orders[i].run();
-	mutex_unlock(&grtrace_lock);
+	grtrace_unlock();
 	return err;
 }
 

@@ -80,7 +80,7 @@ struct grtrace_cpu {
 
 DECLARE_PER_CPU(struct grtrace_cpu, grtrace_cpus);
 
-/* Held by everything that changes the module's state; never on the emit path. */
+/* Held by everything that changes the module's state; never on the emit path. Given back by grtrace_unlock(). */
 extern struct mutex grtrace_lock;
 extern struct dentry *grtrace_dir;
 
@@ -148,6 +148,8 @@ const struct grtrace_ring *grtrace_ring_get(u32 id);
 void grtrace_rings_exit(void);
 
 /* stages.c */
+void grtrace_unlock(void);
+int grtrace_lock_for_file(enum grt_stage stage);
 extern bool grtrace_judging;
 extern bool grtrace_watching;
 extern unsigned int grtrace_wanted;

@@ -295,7 +295,7 @@ static void sweep_fn(struct work_struct *work)
 	if (grtrace_running())
 		grtrace_hold_release(ktime_get_mono_fast_ns() - HELD_MAX_NS);
 	grtrace_hold_schedule();
-	mutex_unlock(&grtrace_lock);
+	grtrace_unlock();
 }
 
 /** grtrace_hold_schedule - looks after jobs that never complete while any are held, grtrace_lock held */

@@ -27,7 +27,7 @@ static void teardown(void)
 	mutex_lock(&grtrace_lock);
 	grtrace_stop_tracing();
 	grtrace_buffer_close();
-	mutex_unlock(&grtrace_lock);
+	grtrace_unlock();
 	grtrace_hold_exit();
 	static_key_deferred_flush(&grtrace_key);
 	debugfs_remove(grtrace_dir);
@@ -59,7 +59,7 @@ static int __init grtrace_init(void)
 		grtrace_control_init();
 	if (!err && enable)
 		err = grtrace_start_tracing();
-	mutex_unlock(&grtrace_lock);
+	grtrace_unlock();
 	if (err)
 		teardown();
 	return err;

@@ -164,13 +164,16 @@ static int grtrace_version_show(struct seq_file *m, void *unused)
 /* The file of a stage; it may have gone since the file was opened. */
 static int grtrace_stage_file_show(struct seq_file *m, void *unused)
 {
+	enum grt_stage kind = (unsigned long)m->private;
 	const struct grtrace_stage *s;
+	int err = grtrace_lock_for_file(kind);
 
-	mutex_lock(&grtrace_lock);
-	s = grtrace_stage_get((unsigned long)m->private);
+	if (err)
+		return err;
+	s = grtrace_stage_get(kind);
 	if (s && s->show)
 		s->show(m);
-	mutex_unlock(&grtrace_lock);
+	grtrace_unlock();
 	return s ? 0 : -ENODEV;
 }
 

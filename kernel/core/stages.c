@@ -26,6 +26,38 @@ unsigned int grtrace_wanted;
 /* Loaded; grtrace_lock. */
 static const struct grtrace_stage *loaded[GRT_STAGES];
 
+/* Those that are being taken out. */
+static bool leaving[GRT_STAGES];
+
+/* Who waits for grtrace_lock, or for a stage to leave. */
+static DECLARE_WAIT_QUEUE_HEAD(unlocked);
+
+/** grtrace_unlock - gives grtrace_lock back */
+void grtrace_unlock(void)
+{
+	mutex_unlock(&grtrace_lock);
+	wake_up(&unlocked);
+}
+
+/**
+ * grtrace_lock_for_file - takes grtrace_lock for who reads or writes a file of a stage
+ * @stage: whose file it is
+ *
+ * debugfs_remove() waits for them with the directory locked (simple_recursive_removal() in Linux
+ * 6.1), and who holds grtrace_lock may wait for that directory: where a buffer is made
+ * anew, or for a CPU that is just coming. So they give up when the stage is to go.
+ *
+ * Return: 0, -ENODEV when it is being taken out, or -ERESTARTSYS when the process is killed
+ */
+int grtrace_lock_for_file(enum grt_stage stage)
+{
+	bool locked = false;
+	int err = wait_event_killable(unlocked,
+				      (locked = mutex_trylock(&grtrace_lock)) || READ_ONCE(leaving[stage]));
+
+	return err || locked ? err : -ENODEV;
+}
+
 /* Those of them that have something to do. */
 const struct grtrace_stage __rcu *grtrace_stages_on[GRT_STAGES];
 
@@ -113,7 +145,7 @@ int grtrace_stage_register(const struct grtrace_stage *s)
 			s->running(grtrace_running());
 		grtrace_control_add(s->kind);
 	}
-	mutex_unlock(&grtrace_lock);
+	grtrace_unlock();
 	return err;
 }
 EXPORT_SYMBOL_GPL(grtrace_stage_register);
@@ -124,15 +156,18 @@ EXPORT_SYMBOL_GPL(grtrace_stage_register);
  */
 void grtrace_stage_unregister(const struct grtrace_stage *s)
 {
-	/* without grtrace_lock, which the files that this waits for take */
+	/* without grtrace_lock: it waits for who uses the files, see grtrace_lock_for_file() */
+	WRITE_ONCE(leaving[s->kind], true);
+	wake_up(&unlocked);
 	grtrace_control_remove(s->kind);
 	mutex_lock(&grtrace_lock);
 	if (s->running)
 		s->running(false);
 	loaded[s->kind] = NULL;
+	WRITE_ONCE(leaving[s->kind], false);
 	grtrace_config_reset(s->kind);
 	grtrace_stages_update();
-	mutex_unlock(&grtrace_lock);
+	grtrace_unlock();
 	synchronize_rcu(); /* those who still see it have interrupts off */
 }
 EXPORT_SYMBOL_GPL(grtrace_stage_unregister);

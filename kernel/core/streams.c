@@ -283,7 +283,7 @@ static int wait_for_packet(struct stream *s, bool nonblock)
 	running = grtrace_running();
 	if (!running)
 		grtrace_flush_final();
-	mutex_unlock(&grtrace_lock);
+	grtrace_unlock();
 	if (packet_ready(s))
 		return 0;
 	if (!running)

@@ -5,7 +5,7 @@
  *	kfd_ioctl_get_version <-kfd_ioctl				function
  *	12.954289 |   1)   kf-114   | + 10.550 us   |  kfd_ioctl() {	function_graph with all its columns;
  *									the first and third may be missing
- *	name: (kfd_ioctl_create_queue+0x0/0x3c0 [amdgpu]) gpu_id=7	a kprobe
+ *	name: (kfd_ioctl_create_queue+0x0/0x3c0 [amdgpu]) gpu_id=7	a kprobe; +0x4 see is_entry()
  *	name: (kfd_ioctl+0x2d1/0x510 <- kfd_ioctl_create_queue) ret=0x0	a kretprobe
  *
  * Sources: kernel/trace/trace_functions_graph.c and trace_kprobe.c, Linux 5.15
@@ -102,6 +102,15 @@ static void take_result(struct grt_ev_func *x, const char *p, const char *end)
 	}
 }
 
+/*
+ * The offset in a function of a probe at its entry: where it begins with an ENDBR of
+ * four bytes that is behind it (arch_adjust_kprobe_addr() of x86, Linux 5.18 and later).
+ */
+static bool is_entry(const char *p, const char *end)
+{
+	return end - p > 4 && (!memcmp(p, "+0x0/", 5) || !memcmp(p, "+0x4/", 5));
+}
+
 bool ftrace_func_probe(struct ftrace *f)
 {
 	const char *p = f->l.fields, *end = f->l.end, *close = memchr(p, ')', (size_t)(end - p)), *back;
@@ -117,7 +126,7 @@ bool ftrace_func_probe(struct ftrace *f)
 	if (back) {
 		x.step = GRT_FUNC_RETURNED;
 		take_result(&x, close + 1, end);
-	} else if (close - (name.at + name.len) > 4 && !memcmp(name.at + name.len, "+0x0/", 5)) {
+	} else if (is_entry(name.at + name.len, close)) {
 		x.step = GRT_FUNC_ENTERED;
 	}
 	SET(x.function, name);

@@ -4,7 +4,8 @@
 browser, without a window, and runs the lines of CHECKS; prints TAP. A line is
 
     # NAME                  what the checks that follow are about
-    is EXPRESSION           passes when this JavaScript gives true
+    is EXPRESSION           passes when this JavaScript gives true, at once or after
+                            what was done before it has reached the page
     move SELECTOR           the mouse goes to the middle of an element
     click SELECTOR          and is pressed there
     key NAME                a key: a character, Enter, Escape, ArrowUp ...
@@ -26,10 +27,20 @@ import tempfile
 import time
 
 LIMIT = 120
+SETTLED = 10  # seconds after which a page does not change any more
 CODES = {"Enter": 13, "Escape": 27, "Backspace": 8, "ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40}
 WEBDRIVER_KEYS = {"Enter": "\ue007", "Escape": "\ue00c", "Backspace": "\ue003", "ArrowLeft": "\ue012",
                   "ArrowUp": "\ue013", "ArrowRight": "\ue014", "ArrowDown": "\ue015"}
 WIDTH, HEIGHT = 1000, 600
+
+
+def end(process):
+    process.terminate()
+    try:
+        process.wait(20)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
 
 
 class Chromium:
@@ -112,8 +123,7 @@ class Chromium:
         return base64.b64decode(self.call("Page.captureScreenshot", format="png")["data"])
 
     def end(self):
-        self.process.terminate()
-        self.process.wait(20)
+        end(self.process)
 
 
 class Firefox:
@@ -195,8 +205,7 @@ class Firefox:
         return base64.b64decode(self.call("WebDriver:TakeScreenshot", {"full": False})["value"])
 
     def end(self):
-        self.process.terminate()
-        self.process.wait(20)
+        end(self.process)
 
 
 MIDDLE = """(function (e) { if (!e) return null; const b = e.getBoundingClientRect();
@@ -224,7 +233,9 @@ class Run:
         if word == "#":
             self.about = rest
         elif word == "is":
-            got = self.browser.eval(rest)
+            until = time.monotonic() + SETTLED
+            while (got := self.browser.eval(rest)) is not True and time.monotonic() < until:
+                time.sleep(0.05)
             self.result(got is True, f"{self.about}: {rest}", got)
         elif word in ("move", "click"):
             self.point(rest, word == "click")

@@ -21,6 +21,26 @@ $grtrace rocm record --functions kfd_open -o /tmp/none -- true 2>/tmp/none.err
 [ $? = 3 ] && grep -q 'modprobe amdgpu' /tmp/none.err
 result "without the driver the kernel's side is missing, and it is said what to type"
 
+# 128 returns of a function can be awaited at a time; here are 160.
+$grtrace rocm record --functions hrtimer_nanosleep -o /tmp/missed -- \
+	sh -c 'i=0; while [ $((i += 1)) -le 160 ]; do sleep 10 & done; wait' >/dev/null 2>&1
+calls_seen=$(grep -c 'hrtimer_nanosleep: ' /tmp/missed/ftrace.txt)
+returns_seen=$(grep -c 'hrtimer_nanosleep_ret: ' /tmp/missed/ftrace.txt)
+missed=$($grtrace rocm report -i /tmp/missed | sed -n 's/^ *\([0-9]*\) events were lost.*/\1/p')
+echo "# $calls_seen calls, $returns_seen returns, $missed missed"
+[ "$calls_seen" = 160 ] && [ "$returns_seen" = 128 ] && [ "$missed" = 32 ]
+result "returns that the kernel could not probe are counted"
+[ "$(ls $tracing/instances)" = "" ] && [ "$(cat $tracing/kprobe_events)" = "" ]
+result "nothing is left of a function of the kernel's own"
+
+# vfs_statfs has a part that the compiler made a function of its own: that is traced, too.
+$grtrace rocm record --functions vfs_statfs -o /tmp/part -- \
+	sh -c "stat -f / >/dev/null; cat $tracing/kprobe_events" >/tmp/part.out 2>&1
+sed 's/^/# /' /tmp/part.out
+grep -q '^p:.*/vfs_statfs vfs_statfs$' /tmp/part.out && grep -q '^r128:.*/vfs_statfs_ret vfs_statfs ' /tmp/part.out &&
+	grep -q 'vfs_statfs' /tmp/part/ftrace.txt
+result "a function with a part of its own has its probes, and the part is traced"
+
 modprobe amdgpu
 [ -c /dev/kfd ]
 result "amdgpu without hardware makes /dev/kfd"

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # grtrace rocm in the virtual machine: amdgpu loads without hardware and makes
-# /dev/kfd, so functions of the real KFD are traced and joined with a log.
+# /dev/kfd, so functions of the real KFD are traced and joined with a log. Not on
+# sid's kernel: 7.2.13 does not open /dev/kfd without a device.
 # kernels in soak: trixie
 
 # shellcheck source=tests/vm/_lib.sh
