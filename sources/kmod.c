@@ -389,16 +389,11 @@ int kmod_stats(struct kmod *k, struct kmod_stats *s, struct grt_err *err)
 
 int kmod_busy(const char *what, int reader, struct grt_err *err)
 {
-	char path[64], comm[32] = "", why[128] = "another program reads it", fix[64] = "";
-	FILE *f;
+	char path[64], comm[32], why[128] = "another program reads it", fix[64] = "";
 
 	if (reader > 0) {
 		snprintf(path, sizeof(path), "/proc/%d/comm", reader);
-		f = fopen(path, "re");
-		if (f && fgets(comm, sizeof(comm), f))
-			comm[strcspn(comm, "\n")] = '\0';
-		if (f)
-			fclose(f);
+		read_line(path, comm, sizeof(comm));
 		snprintf(why, sizeof(why), "process %d%s%s%s reads it", reader, *comm ? " (" : "", comm,
 			 *comm ? ")" : "");
 		snprintf(fix, sizeof(fix), "sudo kill -INT %d, or wait for its end", reader);

@@ -14,6 +14,7 @@
 #include "bpf/nvidia_probes.h"
 #include "core/bus.h"
 #include "nvidia_probes.h"
+#include "read_all.h"
 
 #define FIX_WITHOUT "the same command without --probes"
 
@@ -62,13 +63,10 @@ static unsigned int find_functions(bool here[ROWS])
 /* lockdown=confidentiality takes kprobes away; integrity does not (security/lockdown, LOCKDOWN_KPROBES) */
 static bool is_confidential(void)
 {
-	FILE *f = fopen("/sys/kernel/security/lockdown", "re");
 	char line[128];
-	bool yes = f && fgets(line, sizeof(line), f) && strstr(line, "[confidentiality]");
 
-	if (f)
-		fclose(f);
-	return yes;
+	read_line("/sys/kernel/security/lockdown", line, sizeof(line));
+	return strstr(line, "[confidentiality]");
 }
 
 /* A program learns which function it is in by a cookie. */

@@ -376,15 +376,10 @@ static void ask(struct nvml *n, struct power *p, struct gpu *g, size_t i)
 
 static void read_comm(uint32_t pid, char *comm, size_t room)
 {
-	char path[PROBE_PATH], text[32] = "";
-	FILE *f;
+	char text[32];
 
-	snprintf(path, sizeof(path), "%s/proc/%u/comm", probe_sysroot(), pid);
-	f = fopen(path, "re");
-	if (f && fgets(text, sizeof(text), f))
-		text[strcspn(text, "\n")] = '\0';
-	if (f)
-		fclose(f);
+	probe_read(text, sizeof(text), "/proc/%u/comm", pid);
+	text[strcspn(text, "\n")] = '\0';
 	snprintf(comm, room, "%.15s", text);
 }
 

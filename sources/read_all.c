@@ -3,7 +3,9 @@
 #include "read_all.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "core/grow.h"
@@ -35,4 +37,15 @@ char *read_all(int fd, size_t max, size_t *used)
 	free(text);
 	errno = code;
 	return NULL;
+}
+
+void read_line(const char *path, char *line, size_t room)
+{
+	FILE *f = fopen(path, "re");
+
+	if (!f || !fgets(line, (int)room, f))
+		line[0] = '\0';
+	if (f)
+		fclose(f);
+	line[strcspn(line, "\n")] = '\0';
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Files whose size is known only when they have been read: those that a kernel makes.
+ * Files that the kernel makes, whose size is known only when they have been read.
  */
 #ifndef GRTRACE_READ_ALL_H
 #define GRTRACE_READ_ALL_H
@@ -14,5 +14,8 @@
  * Return: it, which the caller frees; NULL with errno set, EFBIG where there is more
  */
 char *read_all(int fd, size_t max, size_t *used);
+
+/** read_line - the first line of a file, without its end, cut to @room; "" where there is none */
+void read_line(const char *path, char *line, size_t room);
 
 #endif /* GRTRACE_READ_ALL_H */
