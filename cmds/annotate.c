@@ -45,9 +45,7 @@ struct annotating {
 
 static void note(const char *text)
 {
-	fputs("grtrace annotate: ", stderr);
-	cmd_put_text(stderr, text);
-	fputc('\n', stderr);
+	cmd_tell("annotate", text);
 }
 
 static void show_counts(const struct annotating *run, const struct grt_health *h)
@@ -125,7 +123,7 @@ static int annotate_recording(struct annotating *run)
 	int status, ret = grt_session_open(&s, opt.input, &err);
 
 	if (ret)
-		return cmd_error(ret == -EACCES || ret == -EPERM ? EXIT_MISSING : EXIT_FAILED, &err);
+		return cmd_error(cmd_open_status(ret), &err);
 	ret = outfile_open(&run->out, opt.output, &err);
 	status = ret ? cmd_error(EXIT_FAILED, &err) : start_lines(run);
 	if (status == EXIT_DONE) {

@@ -10,6 +10,10 @@
 #include <poll.h>
 #include <grtrace/grtrace.h>
 
+#include "core/clock.h"
+
+#define NS_PER_S GRT_NS_PER_S
+
 /* Exit statuses of grtrace. */
 enum {
 	EXIT_DONE = 0,
@@ -40,6 +44,9 @@ struct opt_time {
 	char rel;
 	uint64_t ns;
 };
+
+/** cmd_time - a point of a trace from @first to @last; @otherwise where none was given */
+uint64_t cmd_time(const struct opt_time *t, uint64_t first, uint64_t last, uint64_t otherwise);
 
 struct kmod_key;
 
@@ -147,6 +154,9 @@ int cmd_error(int status, const struct grt_err *err);
 int cmd_fail(int status, const char *why, const char *fix, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 
+/** cmd_open_status - the exit status where a trace cannot be opened. @code: a negative errno */
+int cmd_open_status(int code);
+
 /** cmd_no_input - says that there is neither @path nor a loaded module to read. Return: EXIT_MISSING */
 int cmd_no_input(const char *path);
 
@@ -182,11 +192,21 @@ void cmd_restore_signals(void);
 /** cmd_put_text - prints text from a trace or a file name with its control characters escaped (\xNN) */
 void cmd_put_text(FILE *f, const char *text);
 
+/** cmd_tell - prints a line about what was done or found, the same way, to standard error */
+void cmd_tell(const char *command, const char *text);
+
 /** cmd_put_json - prints text as a JSON string with its quotes; bytes that are no UTF-8 become U+FFFD */
 void cmd_put_json(FILE *f, const char *text);
 
 /** cmd_colour - whether standard output takes colour: a terminal, and NO_COLOR is not set */
 bool cmd_colour(void);
+
+/** cmd_flush - flushes standard output. Return: 0 or an errno */
+int cmd_flush(void);
+
+/** cmd_write_failed - tells why standard output took no more; a reader that has seen enough (head) is no
+ * failure. @code: errno, not 0. Return: exit status */
+int cmd_write_failed(int code);
 
 /** cmd_close_stdout - flushes standard output. Return: EXIT_DONE, or EXIT_FAILED after saying why (a full
  * disk) */

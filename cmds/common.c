@@ -65,6 +65,11 @@ int cmd_fail(int status, const char *why, const char *fix, const char *fmt, ...)
 	return cmd_error(status, &err);
 }
 
+int cmd_open_status(int code)
+{
+	return code == -EACCES || code == -EPERM ? EXIT_MISSING : EXIT_FAILED;
+}
+
 int cmd_no_input(const char *path)
 {
 	char fix[128];
@@ -140,6 +145,13 @@ void cmd_put_text(FILE *f, const char *text)
 	grt_escape_print(GRT_ESCAPE_TERM, f, text, strlen(text));
 }
 
+void cmd_tell(const char *command, const char *text)
+{
+	fprintf(stderr, "grtrace %s: ", command);
+	cmd_put_text(stderr, text);
+	fputc('\n', stderr);
+}
+
 void cmd_put_json(FILE *f, const char *text)
 {
 	fputc('"', f);
@@ -155,6 +167,26 @@ bool cmd_colour(void)
 	return isatty(STDOUT_FILENO) && !(no_color && *no_color) && term && strcmp(term, "dumb");
 }
 
+static int output_failed(const char *why, int code)
+{
+	return cmd_fail(EXIT_FAILED, why,
+			code == ENOSPC ? "free space on the disk, or write elsewhere" : NULL,
+			"cannot write to standard output");
+}
+
+int cmd_flush(void)
+{
+	errno = 0;
+	if (!fflush(stdout))
+		return 0;
+	return errno ? errno : EIO;
+}
+
+int cmd_write_failed(int code)
+{
+	return code == EPIPE ? EXIT_DONE : output_failed(strerror(code), code);
+}
+
 int cmd_close_stdout(void)
 {
 	bool failed = ferror(stdout);
@@ -162,7 +194,5 @@ int cmd_close_stdout(void)
 	errno = 0;
 	if (!fflush(stdout) && !failed && !close(STDOUT_FILENO))
 		return EXIT_DONE;
-	return cmd_fail(EXIT_FAILED, errno ? strerror(errno) : "an earlier write failed",
-			errno == ENOSPC ? "free space on the disk, or write elsewhere" : NULL,
-			"cannot write to standard output");
+	return output_failed(errno ? strerror(errno) : "an earlier write failed", errno);
 }

@@ -32,7 +32,6 @@ static const struct source_row {
 #include "../sources/sources.def"
 #undef GRT_SOURCE
 };
-#define SOURCES (sizeof(sources) / sizeof(sources[0]))
 
 static const char *const state_names[PROBE_STATES] = {
 	[PROBE_WORKS] = "works",
@@ -311,7 +310,7 @@ static int doctor_run(int argc, char **argv)
 	else if (!source || !strcmp(source->name, "kmod"))
 		doctor_live(&trace);
 	if (ret)
-		return cmd_error(ret == -EACCES || ret == -EPERM ? EXIT_MISSING : EXIT_FAILED, &err);
+		return cmd_error(cmd_open_status(ret), &err);
 	if (opt.bug_report)
 		return doctor_bug_report(opt.bug_report, &trace);
 	status = show(source, &trace);

@@ -376,7 +376,7 @@ int doctor_bug_report(const char *path, const struct diagnosis *trace)
 		ret = write_whole(path, text, &err);
 	free(text);
 	if (ret)
-		return cmd_error(ret == -EACCES || ret == -EPERM ? EXIT_MISSING : EXIT_FAILED, &err);
+		return cmd_error(cmd_open_status(ret), &err);
 	cmd_put_text(stdout, path);
 	puts(": written; read it before you send it");
 	return cmd_close_stdout();

@@ -17,7 +17,6 @@
 #include "cmd.h"
 #include "core/escape.h"
 
-#define NS_PER_S 1000000000ULL
 #define NOT_GIVEN UINT64_MAX
 #define DEFAULT_INPUT "grtrace.out.grt"
 /* Between two looks at a live stream. */
@@ -361,17 +360,10 @@ static int judge(const char *path, const struct grt_health *h)
  */
 static int close_output(struct dump *d, bool *quiet)
 {
-	errno = 0;
-	if (!d->write_error && fflush(stdout))
-		d->write_error = errno ? errno : EIO;
-	*quiet = d->write_error == EPIPE;
 	if (!d->write_error)
-		return cmd_close_stdout();
-	if (*quiet)
-		return EXIT_DONE;
-	return cmd_fail(EXIT_FAILED, strerror(d->write_error),
-			d->write_error == ENOSPC ? "free space on the disk, or write elsewhere" : NULL,
-			"cannot write to standard output");
+		d->write_error = cmd_flush();
+	*quiet = d->write_error == EPIPE;
+	return d->write_error ? cmd_write_failed(d->write_error) : cmd_close_stdout();
 }
 
 static int run_session(struct dump *d, struct grt_session *s, const char *path)
@@ -406,8 +398,8 @@ static int pump(struct dump *d, struct kmod *k, struct grt_session *s, struct gr
 {
 	int ret = kmod_live_pump(k, s, &d->c, err);
 
-	if (fflush(stdout) && !d->write_error)
-		d->write_error = errno ? errno : EIO;
+	if (!d->write_error)
+		d->write_error = cmd_flush();
 	return d->write_error || !d->left ? 0 : ret;
 }
 

@@ -15,8 +15,6 @@
 #include "live.h"
 #include "privileges.h"
 
-#define NS_PER_S 1000000000ULL
-
 /* Between two looks at the streams. */
 #define PERIOD_MS 50
 /* So much at one look means that more is there already. */
@@ -25,13 +23,6 @@
 #define SLACK_NS 2000000
 /* A stopped stream whose end does not come is given up after this. */
 #define DRAIN_NS (2 * NS_PER_S)
-
-static const struct source *const all_sources[] = {
-#define GRT_SOURCE(name, help) &source_##name,
-#include "../sources/sources.def"
-#undef GRT_SOURCE
-};
-#define SOURCES (sizeof(all_sources) / sizeof(all_sources[0]))
 
 /**
  * struct live_input - a source that takes part
@@ -61,14 +52,6 @@ struct live {
 	int target;
 	uint64_t moved;
 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
-}
 
 static const struct source *find_source(const char *name, size_t len)
 {
@@ -291,7 +274,7 @@ static int flush_sources(struct live *l, struct grt_err *err)
 /* Hands out what is old enough to be complete. Return: as grt_session_run_live() */
 static int pump(struct live *l, struct grt_consumer *c, struct grt_err *err)
 {
-	uint64_t until = now_ns() - SLACK_NS;
+	uint64_t until = grt_now() - SLACK_NS;
 	int ret = flush_sources(l, err);
 
 	l->moved = 0;
@@ -318,7 +301,7 @@ static int finish(struct live *l, struct grt_consumer *c, struct grt_err *err)
 {
 	const struct timespec pause = {.tv_nsec = 5000000};
 	int on = stop_sources(l, err), ret;
-	uint64_t end = now_ns();
+	uint64_t end = grt_now();
 
 	if (on < 0)
 		return on;
@@ -327,7 +310,7 @@ static int finish(struct live *l, struct grt_consumer *c, struct grt_err *err)
 		ret = grt_session_run_live(l->session, c, end, err);
 		if (ret != 1)
 			return ret;
-		if ((on && !l->moved) || now_ns() - end > DRAIN_NS)
+		if ((on && !l->moved) || grt_now() - end > DRAIN_NS)
 			return 0;
 		nanosleep(&pause, NULL);
 	}
@@ -339,7 +322,7 @@ static bool should_end(const struct live *l, const struct live_limits *limits, u
 
 	if (cmd_signal)
 		return true;
-	if (limits->seconds > 0 && (double)(now_ns() - begun) >= limits->seconds * NS_PER_S)
+	if (limits->seconds > 0 && (double)(grt_now() - begun) >= limits->seconds * NS_PER_S)
 		return true;
 	return l->target >= 0 && poll(&target, 1, 0) > 0;
 }
@@ -347,7 +330,7 @@ static bool should_end(const struct live *l, const struct live_limits *limits, u
 static void pause_until_next(const struct live *l, const struct live_limits *limits, uint64_t begun)
 {
 	struct pollfd target = {.fd = l->target, .events = POLLIN};
-	double left = limits->seconds * 1e3 - (double)(now_ns() - begun) / 1e6;
+	double left = limits->seconds * 1e3 - (double)(grt_now() - begun) / 1e6;
 	int ms = PERIOD_MS;
 
 	if (l->moved >= BUSY_BYTES)
@@ -364,15 +347,15 @@ static int call(int (*fn)(void *arg), const struct live_limits *limits)
 
 int live_run(struct live *l, struct grt_consumer *c, const struct live_limits *limits, struct grt_err *err)
 {
-	uint64_t begun = now_ns(), step = (uint64_t)(limits->interval * 1e9), next = begun + step;
+	uint64_t begun = grt_now(), step = (uint64_t)(limits->interval * 1e9), next = begun + step;
 	int ret, called = 0;
 
 	cmd_catch_signals();
 	for (;;) {
 		ret = pump(l, c, err);
 		called = call(limits->idle, limits);
-		if (step && !called && now_ns() >= next) {
-			next += step * ((now_ns() - next) / step + 1);
+		if (step && !called && grt_now() >= next) {
+			next += step * ((grt_now() - next) / step + 1);
 			called = call(limits->tick, limits);
 		}
 		if (ret != 1 || called)

@@ -14,8 +14,6 @@
 
 #include "merge.h"
 
-#define NS_PER_S UINT64_C(1000000000)
-
 static struct {
 	const char *cpu;
 	const char *gpu;
@@ -50,11 +48,6 @@ static int no_memory(void)
 	return cmd_fail(EXIT_FAILED, strerror(ENOMEM), NULL, "cannot merge");
 }
 
-static int open_status(int ret)
-{
-	return ret == -EACCES || ret == -EPERM ? EXIT_MISSING : EXIT_FAILED;
-}
-
 /* ----------------------------------------------------------------- inputs */
 
 static int add(struct merging *run, const char *path, enum grt_merge_side side)
@@ -67,7 +60,7 @@ static int add(struct merging *run, const char *path, enum grt_merge_side side)
 		return cmd_usage_error("more than %d inputs", MERGE_INPUTS);
 	run->path[n] = path;
 	ret = grt_merge_add(run->merge, path, side, &err);
-	return ret ? cmd_error(open_status(ret), &err) : EXIT_DONE;
+	return ret ? cmd_error(cmd_open_status(ret), &err) : EXIT_DONE;
 }
 
 /* One input alone is taken whole. */
@@ -145,17 +138,6 @@ static int set_offset(struct merging *run)
 
 /* ------------------------------------------------------------------- span */
 
-static uint64_t resolve(const struct opt_time *t, uint64_t first, uint64_t last, uint64_t otherwise)
-{
-	if (!t->set)
-		return otherwise;
-	if (t->rel == '+')
-		return t->ns > UINT64_MAX - first ? UINT64_MAX : first + t->ns;
-	if (t->rel == '-')
-		return t->ns > last ? 0 : last - t->ns;
-	return t->ns;
-}
-
 static int set_span(struct merging *run)
 {
 	uint64_t first = 0, last = 0;
@@ -163,8 +145,8 @@ static int set_span(struct merging *run)
 
 	if (ret == -ESPIPE && (opt.from.rel || opt.to.rel))
 		return cmd_usage_error("--from and --to relative to the start or end need files, not pipes");
-	run->from = resolve(&opt.from, first, last, 0);
-	run->to = resolve(&opt.to, first, last, UINT64_MAX);
+	run->from = cmd_time(&opt.from, first, last, 0);
+	run->to = cmd_time(&opt.to, first, last, UINT64_MAX);
 	if (run->from > run->to)
 		return cmd_usage_error("--from is after --to");
 	if (!ret && (run->from > last || run->to < first))

@@ -4,8 +4,10 @@
  * each input.
  */
 #include <inttypes.h>
+#include <stddef.h>
 #include <string.h>
 
+#include "analysis/cells.h"
 #include "merge.h"
 #include "writers/table.h"
 
@@ -26,25 +28,11 @@ static void get_source(struct grt_cell *cell, const void *view, const void *row,
 	cell->text = grt_line_out_is_cpu(((const struct row *)row)->type) ? "CPU" : "GPU";
 }
 
-static void get_input(struct grt_cell *cell, const void *view, const void *row, int arg)
-{
-	(void)view;
-	(void)arg;
-	cell->text = ((const struct row *)row)->path;
-}
-
 static void get_type(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	(void)view;
 	(void)arg;
 	cell->number = ((const struct row *)row)->type;
-}
-
-static void get_events(struct grt_cell *cell, const void *view, const void *row, int arg)
-{
-	(void)view;
-	(void)arg;
-	cell->number = ((const struct row *)row)->events;
 }
 
 static uint64_t per_second(uint64_t events, uint64_t span)
@@ -65,9 +53,10 @@ static void get_rate(struct grt_cell *cell, const void *view, const void *row, i
 static const struct grt_column columns[] = {
 	{"source", get_source, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "CPU or GPU"},
 	{"event", get_type, 0, GRT_CELL_EVENT, GRT_COLUMN_ALL, "the event's type"},
-	{"events", get_events, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "how many"},
+	{"events", grt_cell_u64, offsetof(struct row, events), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "how many"},
 	{"per_second", get_rate, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "over the time of the merge"},
-	{"input", get_input, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "where they come from"},
+	{"input", grt_cell_pointed, offsetof(struct row, path), GRT_CELL_TEXT, GRT_COLUMN_ALL,
+	 "where they come from"},
 	{.name = NULL},
 };
 

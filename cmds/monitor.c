@@ -101,14 +101,6 @@ static const struct {
 	{MONITOR_FUNCTIONS, BIT(log)},
 };
 
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
-}
-
 /* Feeding the analyses, by class */
 
 static int (*const feed[GRT_CLASSES])(struct monitor *m, const struct grt_event *e, struct monitor_did *did);
@@ -374,23 +366,13 @@ static int no_memory(void)
 	return cmd_fail(EXIT_FAILED, strerror(ENOMEM), NULL, "the monitor");
 }
 
-static int write_failed(const struct monitor *m)
-{
-	/* A reader that has seen enough (head) is no failure. */
-	if (m->write_error == EPIPE)
-		return EXIT_DONE;
-	return cmd_fail(EXIT_FAILED, strerror(m->write_error),
-			m->write_error == ENOSPC ? "free space on the disk, or write elsewhere" : NULL,
-			"cannot write to standard output");
-}
-
 /* The statistics, and what went wrong. @ret: of the run. Return: exit status */
 static int finish(struct monitor *m, const struct grt_err *err, int ret)
 {
 	int written;
 
 	if (m->write_error)
-		return write_failed(m);
+		return cmd_write_failed(m->write_error);
 	written = grt_jobs_flush(m->jobs);
 	if (!written)
 		written = monitor_stats(m);
@@ -408,7 +390,7 @@ static int replay(struct monitor *m, const char *path)
 		return cmd_usage_error("-d and -e are for live events, -i reads a recording");
 	ret = grt_session_open(&m->session, path, &err);
 	if (ret)
-		return cmd_error(ret == -EACCES || ret == -EPERM ? EXIT_MISSING : EXIT_FAILED, &err);
+		return cmd_error(cmd_open_status(ret), &err);
 	m->input = path;
 	if (!m->driver)
 		m->driver = m->row->driver;
@@ -448,18 +430,16 @@ static void tell_missing(const struct monitor_row *row)
  */
 static const char *every_source(void)
 {
-	static const struct source *const all[] = {
-#define GRT_SOURCE(name, help) &source_##name,
-#include "../sources/sources.def"
-#undef GRT_SOURCE
-	};
 	static char text[256];
 	size_t used = 0;
 
-	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]) && used < sizeof(text); i++)
-		if (!all[i]->by_name && !all[i]->program && strcmp(all[i]->name, "kmod"))
+	for (size_t i = 0; i < SOURCES && used < sizeof(text); i++) {
+		const struct source *s = all_sources[i];
+
+		if (!s->by_name && !s->program && s != &source_kmod)
 			used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s", used ? "," : "",
-						 all[i]->name);
+						 s->name);
+	}
 	return text;
 }
 
@@ -467,11 +447,8 @@ static int flush_lines(void *arg)
 {
 	struct monitor *m = arg;
 
-	errno = 0;
-	if (!fflush(stdout))
-		return 0;
-	m->write_error = errno ? errno : EIO;
-	return MONITOR_STOP;
+	m->write_error = cmd_flush();
+	return m->write_error ? MONITOR_STOP : 0;
 }
 
 static int run_live(struct monitor *m, struct live *l)
@@ -485,9 +462,9 @@ static int run_live(struct monitor *m, struct live *l)
 	if (isatty(STDERR_FILENO))
 		fputs("grtrace monitor: Ctrl-C ends and prints the statistics\n", stderr);
 	m->session = live_session(l);
-	m->first = now_ns();
+	m->first = grt_now();
 	ret = live_run(l, &m->c, &limits, &err);
-	m->last = now_ns();
+	m->last = grt_now();
 	return finish(m, &err, ret);
 }
 

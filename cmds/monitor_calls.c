@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "core/bus.h"
 #include "core/codes.h"
 #include "monitor.h"
 
@@ -278,13 +279,11 @@ static int write_xid(struct monitor *m, const struct grt_xid_row *x)
 {
 	const struct grt_xid_info *info = grt_xid_info(x->code);
 	struct monitor_cells c = {.n = 0};
-	char gpu[24];
+	char gpu[GRT_BUS_MAX];
 
-	snprintf(gpu, sizeof(gpu), "%04x:%02x:%02x.%u", x->bus >> 16, x->bus >> 8 & 0xff, x->bus >> 3 & 0x1f,
-		 x->bus & 7);
 	monitor_number(&c, x->code);
 	monitor_text(&c, info ? info->name : NULL);
-	monitor_text(&c, gpu);
+	monitor_text(&c, grt_bus_text(gpu, x->bus));
 	monitor_number(&c, x->count);
 	monitor_number(&c, x->last);
 	monitor_number(&c, x->pid);

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "core/bus.h"
 #include "core/codes.h"
 #include "core/escape.h"
 #include "core/ioctl_names.h"
@@ -203,7 +204,9 @@ static void put_device(struct line *l, const char *name, const char *driver)
 
 static void put_bus(struct line *l, uint32_t bus)
 {
-	put(l, "%04x:%02x:%02x.%u", bus >> 16, bus >> 8 & 0xff, bus >> 3 & 0x1f, bus & 7);
+	char text[GRT_BUS_MAX];
+
+	put(l, "%s", grt_bus_text(text, bus));
 }
 
 static void column_gpu(struct line *l, const struct monitor *m, const struct grt_event *e)

@@ -12,8 +12,6 @@
 #include "../sources/kmod.h"
 #include "cmd.h"
 
-#define NS_PER_S 1000000000ULL
-
 static int parse_str(const char *text, void *target)
 {
 	*(const char **)target = text;
@@ -117,6 +115,17 @@ static int parse_time(const char *text, void *target)
 		return -ERANGE;
 	t->set = true;
 	return 0;
+}
+
+uint64_t cmd_time(const struct opt_time *t, uint64_t first, uint64_t last, uint64_t otherwise)
+{
+	if (!t->set)
+		return otherwise;
+	if (t->rel == '+')
+		return t->ns > UINT64_MAX - first ? UINT64_MAX : first + t->ns;
+	if (t->rel == '-')
+		return t->ns > last ? 0 : last - t->ns;
+	return t->ns;
 }
 
 static int parse_key(const char *text, void *target)

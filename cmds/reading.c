@@ -55,25 +55,14 @@ void fields_write(struct fields *f, struct grt_writer *w, const char *name, cons
 	grt_writer_fields(w, name, title, f->f);
 }
 
-static uint64_t resolve_time(const struct opt_time *t, uint64_t first, uint64_t last, uint64_t otherwise)
-{
-	if (!t->set)
-		return otherwise;
-	if (t->rel == '+')
-		return t->ns > UINT64_MAX - first ? UINT64_MAX : first + t->ns;
-	if (t->rel == '-')
-		return t->ns > last ? 0 : last - t->ns;
-	return t->ns;
-}
-
 int reading_span(struct grt_session *s, const struct opt_time *opt_from, const struct opt_time *opt_to,
 		 struct reading_span *out)
 {
 	uint64_t first = 0, last = 0, from, to;
 
 	out->known = !grt_session_span(s, &first, &last);
-	from = resolve_time(opt_from, first, last, first);
-	to = resolve_time(opt_to, first, last, last);
+	from = cmd_time(opt_from, first, last, first);
+	to = cmd_time(opt_to, first, last, last);
 	if (out->known && (from > last || to < first))
 		return cmd_usage_error("--from and --to leave nothing: the trace goes from %" PRIu64
 				       ".%09" PRIu64 " to %" PRIu64 ".%09" PRIu64,

@@ -11,7 +11,6 @@
 #include "cmd.h"
 #include "writers/table.h"
 
-#define NS_PER_S UINT64_C(1000000000)
 #define DEFAULT_INPUT "grtrace.out.grt"
 
 #define NOTES_MAX 24

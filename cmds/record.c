@@ -31,7 +31,6 @@
 #define DEFAULT_OUTPUT "grtrace.out.grt"
 #define ENV_ROOM 64
 #define PATH_ROOM 4096
-#define NS_PER_S 1000000000ULL
 
 /* Samples a second of what runs: no divisor of the frequencies at which programs do things. */
 #define FREQUENCY 499
@@ -125,13 +124,6 @@ static const struct cmd_opt options[] = {
 	{NULL, 0, OPT_FLAG, NULL, NULL, NULL},
 };
 
-static const struct source *const all_sources[] = {
-#define GRT_SOURCE(name, help) &source_##name,
-#include "../sources/sources.def"
-#undef GRT_SOURCE
-};
-#define SOURCES (sizeof(all_sources) / sizeof(all_sources[0]))
-
 /* A source that takes part. */
 struct input {
 	const struct source *source;
@@ -176,19 +168,9 @@ struct run {
 	int64_t realtime_offset;
 };
 
-static uint64_t now_ns(clockid_t clock)
-{
-	struct timespec t;
-
-	clock_gettime(clock, &t);
-	return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
-}
-
 static void note(const char *text)
 {
-	fputs("grtrace record: ", stderr);
-	cmd_put_text(stderr, text);
-	fputc('\n', stderr);
+	cmd_tell("record", text);
 }
 
 /* ------------------------------------------------------------ sources */
@@ -468,8 +450,10 @@ static int close_inputs(struct run *run)
 static void clock_text(char *text, size_t room)
 {
 	snprintf(text, room, "monotonic=%llu realtime=%llu boottime=%llu monotonic_raw=%llu",
-		 (unsigned long long)now_ns(CLOCK_MONOTONIC), (unsigned long long)now_ns(CLOCK_REALTIME),
-		 (unsigned long long)now_ns(CLOCK_BOOTTIME), (unsigned long long)now_ns(CLOCK_MONOTONIC_RAW));
+		 (unsigned long long)grt_clock_ns(CLOCK_MONOTONIC),
+		 (unsigned long long)grt_clock_ns(CLOCK_REALTIME),
+		 (unsigned long long)grt_clock_ns(CLOCK_BOOTTIME),
+		 (unsigned long long)grt_clock_ns(CLOCK_MONOTONIC_RAW));
 }
 
 /* The whole command line, as the kernel has it. */
@@ -543,7 +527,7 @@ static int open_output(struct run *run, struct grt_err *err)
 		if (ret)
 			return ret;
 	}
-	run->realtime_offset = (int64_t)(now_ns(CLOCK_REALTIME) - now_ns(CLOCK_MONOTONIC));
+	run->realtime_offset = (int64_t)(grt_clock_ns(CLOCK_REALTIME) - grt_clock_ns(CLOCK_MONOTONIC));
 	clock_text(run->clock_start, sizeof(run->clock_start));
 	return write_metadata(run, "recording", err);
 }
@@ -687,7 +671,7 @@ static int capture(struct run *run, struct grt_err *err)
 		show_progress(run, now);
 		if (cmd_poll(run->fds, run->streams + 2, poll_timeout(run, now)) > 0)
 			ret = move_ready(run, err);
-		now = now_ns(CLOCK_MONOTONIC);
+		now = grt_now();
 	}
 	return ret;
 }
@@ -695,7 +679,7 @@ static int capture(struct run *run, struct grt_err *err)
 /* Takes everything up to the end of the streams. */
 static int drain_to_end(struct run *run, struct grt_err *err)
 {
-	uint64_t limit = now_ns(CLOCK_MONOTONIC) + DRAIN_NS;
+	uint64_t limit = grt_now() + DRAIN_NS;
 	int ret = 0, ready;
 
 	while (!ret && run->left) {
@@ -703,8 +687,8 @@ static int drain_to_end(struct run *run, struct grt_err *err)
 		if (ready > 0)
 			ret = move_ready(run, err);
 		if (ready > 0)
-			limit = now_ns(CLOCK_MONOTONIC) + DRAIN_NS;
-		else if (now_ns(CLOCK_MONOTONIC) > limit)
+			limit = grt_now() + DRAIN_NS;
+		else if (grt_now() > limit)
 			return grt_err_set(err, -ETIMEDOUT, "tracing was stopped but the streams do not end",
 					   "sudo dmesg | tail", "cannot read the rest");
 	}
@@ -817,7 +801,7 @@ static void wait_for_prog(struct run *run)
 {
 	struct pollfd end = {.fd = run->child.pidfd, .events = POLLIN};
 
-	while (!child_poll(&run->child) && !(cmd_signal && !child_may_end(run, now_ns(CLOCK_MONOTONIC))))
+	while (!child_poll(&run->child) && !(cmd_signal && !child_may_end(run, grt_now())))
 		poll(&end, 1, TICK_MS);
 }
 
@@ -844,7 +828,7 @@ static int record(struct run *run, char **argv, struct grt_err *err)
 	if (ret)
 		return cmd_error(kmod_exit_status(ret), err);
 	confine(run);
-	run->begun = now_ns(CLOCK_MONOTONIC);
+	run->begun = grt_now();
 	if (!run->child.pid && opt.seconds == 0 && !opt.pid)
 		note("recording; Ctrl-C ends it");
 	if (run->child.pid)

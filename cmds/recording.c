@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/grow.h"
 #include "privileges.h"
 #include "recording.h"
 
@@ -192,14 +193,10 @@ int recording_open_dir(struct recording *r, const char *path, struct grt_err *er
 
 static struct recording_file *new_file(struct recording *r)
 {
-	struct recording_file *more = realloc(r->files, (r->count + 1) * sizeof(*more));
-
-	if (!more)
+	if (grt_grow_one(&r->files, r->count))
 		return NULL;
-	r->files = more;
-	more += r->count++;
-	*more = (struct recording_file){.fd = -1};
-	return more;
+	r->files[r->count] = (struct recording_file){.fd = -1};
+	return &r->files[r->count++];
 }
 
 /* A raw file is ours to rename when it is empty or begins with a packet. */

@@ -251,31 +251,23 @@ static int run_recording(struct report *r)
 	return reading_judge(r->session, r->input, report_unread(r), ret < 0 ? ret : written, &err);
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
-}
-
 /* Reads until -d, Ctrl-C or the end of the streams. Return: as grt_session_run_live() */
 static int pump(struct report *r, struct kmod *k, struct grt_err *err)
 {
 	const struct timespec period = {.tv_nsec = LIVE_PERIOD_NS};
-	uint64_t begun = now_ns(), step = (uint64_t)(opt.interval * 1e9),
+	uint64_t begun = grt_now(), step = (uint64_t)(opt.interval * 1e9),
 		 next = step ? begun + step : UINT64_MAX;
 	uint64_t end = opt.duration > 0 ? begun + (uint64_t)(opt.duration * 1e9) : UINT64_MAX;
 	bool last = false;
 	int ret;
 
 	for (;;) {
-		last = cmd_signal || now_ns() >= end;
-		r->span.last = now_ns();
+		last = cmd_signal || grt_now() >= end;
+		r->span.last = grt_now();
 		ret = kmod_live_pump(k, r->session, &r->c, err);
 		if (ret <= 0 || last)
 			return ret;
-		if (now_ns() >= next) {
+		if (grt_now() >= next) {
 			next += step;
 			ret = report_print(r);
 			fflush(stdout);
@@ -445,7 +437,7 @@ static int report_recording(struct report *r, const char *path)
 		return cmd_usage_error("-d and -n are for the live module; a recording has --from and --to");
 	ret = grt_session_open(&r->session, path, &err);
 	if (ret)
-		return cmd_error(ret == -EACCES || ret == -EPERM ? EXIT_MISSING : EXIT_FAILED, &err);
+		return cmd_error(cmd_open_status(ret), &err);
 	r->input = path;
 	return begin_analyses(r) ? no_memory() : run_recording(r);
 }

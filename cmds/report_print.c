@@ -48,22 +48,23 @@ static int compare_types(const void *a, const void *b, void *sort)
 	return grt_cell_order(sort, &x, &y);
 }
 
+/* How many of @n rows are shown. @top: at most, 0: all */
+static uint64_t topmost(uint64_t n, uint64_t top)
+{
+	return top && top < n ? top : n;
+}
+
 static int write_types(struct report *r)
 {
 	struct grt_type_count row[GRT_EV_MAX];
 	unsigned int n = 0;
-	int ret = 0;
 
 	for (unsigned int type = 0; type < GRT_EV_MAX; type++)
 		if (r->counts->type[type].events)
 			row[n++] = r->counts->type[type];
 	if (r->group_sort)
 		qsort_r(row, n, sizeof(row[0]), compare_types, (void *)r->group_sort);
-	grt_writer_table(r->writer, &grt_type_table, NULL);
-	for (unsigned int i = 0; i < n && !ret && (!r->group_top || i < r->group_top); i++)
-		ret = grt_writer_row(r->writer, &row[i]);
-	grt_writer_table_end(r->writer);
-	return ret;
+	return grt_writer_rows(r->writer, &grt_type_table, NULL, row, sizeof(*row), topmost(n, r->group_top));
 }
 
 static int compare_tsgs(const void *a, const void *b, void *arg)
@@ -80,27 +81,21 @@ static int write_runlists(struct report *r, const struct grt_tsg *list, int64_t 
 {
 	struct grt_tsg_runlist *row;
 	int64_t rows = grt_tsgs_runlists(list, (uint64_t)n, &row);
-	int ret = rows < 0 ? -ENOMEM : 0;
+	int ret = rows < 0 ? -ENOMEM
+			   : grt_writer_rows(r->writer, &grt_tsg_runlist_table, NULL, row, sizeof(*row),
+					     (uint64_t)rows);
 
-	grt_writer_table(r->writer, &grt_tsg_runlist_table, NULL);
-	for (int64_t i = 0; i < rows && !ret; i++)
-		ret = grt_writer_row(r->writer, &row[i]);
-	grt_writer_table_end(r->writer);
 	free(row);
 	return ret;
 }
 
-static int write_channels(struct report *r, const struct grt_tsg_channel *row, int64_t n)
+static int write_channels(struct report *r, const struct grt_tsg_channel *row, uint64_t n)
 {
-	int64_t shown = r->group_top && n > (int64_t)r->group_top ? (int64_t)r->group_top : n;
-	int ret = 0;
+	uint64_t shown = topmost(n, r->group_top);
+	int ret = grt_writer_rows(r->writer, &grt_tsg_channel_table, NULL, row, sizeof(*row), shown);
 
-	grt_writer_table(r->writer, &grt_tsg_channel_table, NULL);
-	for (int64_t i = 0; i < shown && !ret; i++)
-		ret = grt_writer_row(r->writer, &row[i]);
-	grt_writer_table_end(r->writer);
 	if (shown < n)
-		note(&r->notes, "%" PRId64 " more channels: --top 0 shows all", n - shown);
+		note(&r->notes, "%" PRIu64 " more channels: --top 0 shows all", n - shown);
 	if (r->tsgs.channels.over)
 		note(&r->notes, "%" PRIu64 " channels are in no row: more than %u", r->tsgs.channels.over,
 		     GRT_TSG_CHANNELS_MAX);
@@ -122,24 +117,23 @@ static int write_tsgs(struct report *r)
 {
 	struct grt_tsg *list;
 	struct grt_tsg_channel *channel;
-	int64_t channels, n = grt_tsgs_list(&r->tsgs, &list, &channel, &channels),
-			  top = (int64_t)r->group_top;
+	int64_t channels, n = grt_tsgs_list(&r->tsgs, &list, &channel, &channels);
+	uint64_t all = n < 0 ? 0 : (uint64_t)n, shown = topmost(all, r->group_top);
 	int ret = n < 0 ? -ENOMEM : 0;
 
 	if (!ret && r->group_sort)
 		qsort_r(list, (size_t)n, sizeof(*list), compare_tsgs, r);
-	grt_writer_table(r->writer, &grt_tsg_table, grt_jobs_names(r->jobs));
-	for (int64_t i = 0; i < n && !ret && (!top || i < top); i++)
-		ret = grt_writer_row(r->writer, &list[i]);
-	grt_writer_table_end(r->writer);
+	if (!ret)
+		ret = grt_writer_rows(r->writer, &grt_tsg_table, grt_jobs_names(r->jobs), list, sizeof(*list),
+				      shown);
 	note_older(r, list, n);
-	if (top && n > top)
-		note(&r->notes, "%" PRId64 " more groups: --top 0 shows all", n - top);
+	if (shown < all)
+		note(&r->notes, "%" PRIu64 " more groups: --top 0 shows all", all - shown);
 	if (r->tsgs.over)
 		note(&r->notes, "%" PRIu64 " events are of groups in no row: more than %u groups",
 		     r->tsgs.over, GRT_TSGS_MAX);
 	if (!ret && !r->csv)
-		ret = write_channels(r, channel, channels);
+		ret = write_channels(r, channel, (uint64_t)channels);
 	if (!ret && !r->csv)
 		ret = write_runlists(r, list, n);
 	free(channel);
@@ -179,12 +173,8 @@ static int write_gaps(struct report *r)
 {
 	const struct grt_launch_gap *const *row;
 	int64_t n = grt_launch_groups_gaps(r->launched, &row);
-	int ret = n < 0 ? -ENOMEM : 0;
+	int ret = n < 0 ? -ENOMEM : grt_writer_list(r->writer, &grt_launch_gap_table, NULL, row, (uint64_t)n);
 
-	grt_writer_table(r->writer, &grt_launch_gap_table, NULL);
-	for (int64_t i = 0; i < n && !ret; i++)
-		ret = grt_writer_row(r->writer, row[i]);
-	grt_writer_table_end(r->writer);
 	if (grt_launch_groups_late(r->launched))
 		note(&r->notes, "%" PRIu64 " records came more than 32768 others late: idle time may be less",
 		     grt_launch_groups_late(r->launched));
@@ -234,9 +224,10 @@ static int write_launched(struct report *r)
 {
 	const struct grt_launch_group *const *list;
 	const struct grt_launch_group **row;
-	int64_t n = grt_launch_groups_list(r->launched, &list), top = (int64_t)r->group_top;
+	int64_t n = grt_launch_groups_list(r->launched, &list);
+	uint64_t shown = topmost((uint64_t)n, r->view->name ? r->group_top : LAUNCHED_SUMMARY);
 	struct launch_order order = {.sort = r->group_sort};
-	int ret = 0;
+	int ret;
 
 	/* the summary has it where there is any */
 	if (!n && !r->view->name) {
@@ -244,8 +235,6 @@ static int write_launched(struct report *r)
 			note_launched(r);
 		return 0;
 	}
-	if (!r->view->name)
-		top = LAUNCHED_SUMMARY;
 	row = n < 0 ? NULL : calloc((size_t)n + 1, sizeof(*row));
 	if (!row)
 		return -ENOMEM;
@@ -253,15 +242,12 @@ static int write_launched(struct report *r)
 	order.view = launch_view(r, row, n);
 	if (order.sort)
 		qsort_r(row, (size_t)n, sizeof(*row), compare_launched, &order);
-	grt_writer_table(r->writer, &grt_launch_table[r->view->launched], &order.view);
-	for (int64_t i = 0; i < n && !ret && (!top || i < top); i++)
-		ret = grt_writer_row(r->writer, row[i]);
-	grt_writer_table_end(r->writer);
-	if (top && n > top)
+	ret = grt_writer_list(r->writer, &grt_launch_table[r->view->launched], &order.view, row, shown);
+	if (shown < (uint64_t)n)
 		note(&r->notes,
-		     r->view->name ? "%" PRId64 " more rows: --top 0 shows all"
-				   : "%" PRId64 " more kernels: --by kernel shows all",
-		     n - top);
+		     r->view->name ? "%" PRIu64 " more rows: --top 0 shows all"
+				   : "%" PRIu64 " more kernels: --by kernel shows all",
+		     (uint64_t)n - shown);
 	if (!ret && !r->csv && r->view->launched == GRT_LAUNCH_BY_DEVICE)
 		ret = write_gaps(r);
 	note_launched(r);
@@ -328,17 +314,16 @@ static int write_threads(struct report *r)
 	struct thread_order o = {r->group_sort ?: grt_column_find(&grt_thread_table, "life"),
 				 grt_threads_names(r->threads)};
 	const struct grt_thread **row = NULL;
-	int64_t n = list_threads(r, &row), shown = 0;
-	int ret = n < 0 ? -ENOMEM : 0;
+	int64_t n = list_threads(r, &row);
+	uint64_t shown = topmost((uint64_t)n, r->group_top);
+	int ret;
 
+	if (n < 0)
+		return -ENOMEM;
+	qsort_r(row, (size_t)n, sizeof(*row), compare_threads, &o);
+	ret = grt_writer_list(r->writer, &grt_thread_table, o.names, row, shown);
 	if (!ret)
-		qsort_r(row, (size_t)n, sizeof(*row), compare_threads, &o);
-	grt_writer_table(r->writer, &grt_thread_table, o.names);
-	for (; shown < n && !ret && (!r->group_top || shown < (int64_t)r->group_top); shown++)
-		ret = grt_writer_row(r->writer, row[shown]);
-	grt_writer_table_end(r->writer);
-	if (!ret)
-		note_threads(r, (uint64_t)shown, (uint64_t)n);
+		note_threads(r, shown, (uint64_t)n);
 	free(row);
 	return ret;
 }
@@ -359,16 +344,14 @@ static int write_cpus(struct report *r)
 static int write_counters(struct report *r)
 {
 	const struct grt_counter_row **rows;
-	int ret = 0;
+	int ret;
 
 	if (!r->counters.rows.used)
 		return 0;
 	if (grt_counters_list(&r->counters, &rows))
 		return -ENOMEM;
-	grt_writer_table(r->writer, &grt_counter_table, grt_jobs_names(r->jobs));
-	for (uint32_t i = 0; i < r->counters.rows.used && !ret; i++)
-		ret = grt_writer_row(r->writer, rows[i]);
-	grt_writer_table_end(r->writer);
+	ret = grt_writer_list(r->writer, &grt_counter_table, grt_jobs_names(r->jobs), rows,
+			      r->counters.rows.used);
 	if (r->counters.over)
 		note(&r->notes, "%" PRIu64 " values of counters are in no row: more than %u counters",
 		     r->counters.over, GRT_COUNTERS_MAX);
@@ -380,16 +363,14 @@ static int write_counters(struct report *r)
 static int write_aggregates(struct report *r)
 {
 	const struct grt_aggregate_row **rows;
-	int ret = 0;
+	int ret;
 
 	if (!r->aggregates.rows.used)
 		return 0;
 	if (grt_aggregates_list(&r->aggregates, &rows))
 		return -ENOMEM;
-	grt_writer_table(r->writer, &grt_aggregate_table, grt_jobs_names(r->jobs));
-	for (uint32_t i = 0; i < r->aggregates.rows.used && !ret; i++)
-		ret = grt_writer_row(r->writer, rows[i]);
-	grt_writer_table_end(r->writer);
+	ret = grt_writer_list(r->writer, &grt_aggregate_table, grt_jobs_names(r->jobs), rows,
+			      r->aggregates.rows.used);
 	if (r->aggregates.over)
 		note(&r->notes, "%" PRIu64 " AGGREGATE records are in no row: more than %u rings",
 		     r->aggregates.over, GRT_AGGREGATES_MAX);
@@ -449,9 +430,9 @@ static const struct grt_column *group_sort(const struct report *r, enum grt_grou
 static int write_groups(struct report *r, enum grt_group_by by)
 {
 	struct group_order order = {group_sort(r, by), group_view(r)};
-	uint64_t n = 0, top = r->view->own == by ? r->group_top : 0;
 	const struct grt_group **rows;
-	int ret = 0;
+	uint64_t n = 0, shown;
+	int ret;
 
 	while (grt_groups_get(r->groups, by, (uint32_t)n))
 		n++;
@@ -461,12 +442,11 @@ static int write_groups(struct report *r, enum grt_group_by by)
 	for (uint64_t i = 0; i < n; i++)
 		rows[i] = grt_groups_get(r->groups, by, (uint32_t)i);
 	qsort_r(rows, n, sizeof(*rows), compare_groups, &order);
-	grt_writer_table(r->writer, &grt_group_table[by], &order.view);
-	for (uint64_t i = 0; i < n && !ret && (!top || i < top); i++)
-		ret = grt_writer_row(r->writer, rows[i]);
-	grt_writer_table_end(r->writer);
-	if (top && n > top)
-		note(&r->notes, "%" PRIu64 " more %s: --top 0 shows all", n - top, grt_group_table[by].name);
+	shown = topmost(n, r->view->own == by ? r->group_top : 0);
+	ret = grt_writer_list(r->writer, &grt_group_table[by], &order.view, rows, shown);
+	if (shown < n)
+		note(&r->notes, "%" PRIu64 " more %s: --top 0 shows all", n - shown,
+		     grt_group_table[by].name);
 	free(rows);
 	return ret;
 }
@@ -529,11 +509,8 @@ static void write_notes(struct report *r, const struct grt_health *h)
 	note_aggregates(r, h);
 	note_health(r, h);
 	/* A CSV file has no place for them. */
-	for (unsigned int i = 0; r->csv && i < r->notes.n; i++) {
-		fputs("grtrace report: ", stderr);
-		cmd_put_text(stderr, r->notes.text[i]);
-		fputc('\n', stderr);
-	}
+	for (unsigned int i = 0; r->csv && i < r->notes.n; i++)
+		cmd_tell("report", r->notes.text[i]);
 	notes_write(&r->notes, r->writer);
 }
 

@@ -6,8 +6,11 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "analysis/cells.h"
 
 /* Kinds of skipped events that people are shown. */
 #define SKIPPED_ROWS 10
@@ -50,23 +53,11 @@ void report_text_notes(struct notes *n, const struct grt_health *h)
 		     t->gaps);
 }
 
-static void get_name(struct grt_cell *cell, const void *view, const void *row, int arg)
-{
-	(void)view;
-	(void)arg;
-	cell->text = ((const struct grt_skipped *)row)->name;
-}
-
-static void get_events(struct grt_cell *cell, const void *view, const void *row, int arg)
-{
-	(void)view;
-	(void)arg;
-	cell->number = ((const struct grt_skipped *)row)->events;
-}
-
 static const struct grt_column columns[] = {
-	{"event", get_name, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "name of the event in the text"},
-	{"events", get_events, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "how many were skipped"},
+	{"event", grt_cell_pointed, offsetof(struct grt_skipped, name), GRT_CELL_TEXT, GRT_COLUMN_ALL,
+	 "name of the event in the text"},
+	{"events", grt_cell_u64, offsetof(struct grt_skipped, events), GRT_CELL_NUMBER, GRT_COLUMN_ALL,
+	 "how many were skipped"},
 	{.name = NULL},
 };
 
@@ -87,7 +78,7 @@ int report_text_skipped(const struct grt_session *s, struct grt_writer *w, struc
 	const struct grt_skipped *list;
 	unsigned int n = grt_session_skipped(s, &list), show = !all && n > SKIPPED_ROWS ? SKIPPED_ROWS : n;
 	struct grt_skipped *row;
-	int ret = 0;
+	int ret;
 
 	if (!n)
 		return 0;
@@ -96,10 +87,7 @@ int report_text_skipped(const struct grt_session *s, struct grt_writer *w, struc
 		return -ENOMEM;
 	memcpy(row, list, n * sizeof(*row));
 	qsort(row, n, sizeof(*row), compare);
-	grt_writer_table(w, &skipped_table, NULL);
-	for (unsigned int i = 0; i < show && !ret; i++)
-		ret = grt_writer_row(w, &row[i]);
-	grt_writer_table_end(w);
+	ret = grt_writer_rows(w, &skipped_table, NULL, row, sizeof(*row), show);
 	if (n > show)
 		note(notes, "%u more kinds of events were skipped: -v shows all", n - show);
 	free(row);

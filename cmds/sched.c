@@ -39,14 +39,6 @@ static const struct cmd_opt opts[] = {
 	{NULL, 0, OPT_FLAG, NULL, NULL, NULL},
 };
 
-static uint64_t now_ns(clockid_t clock)
-{
-	struct timespec t;
-
-	clock_gettime(clock, &t);
-	return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
-}
-
 static uint32_t status_of(const struct grt_event *e)
 {
 	switch (e->type) {
@@ -86,12 +78,10 @@ static int follow(struct sched *s, const struct grt_event *e, bool *partly)
 	*partly = false;
 	if (!t->client || grt_tsg_never_was(e))
 		return 0;
-	ret = grt_keyed_get(&s->groups, &key, &found);
-	if (ret) {
-		s->over += ret == -ENOSPC;
-		return ret == -ENOSPC ? 0 : ret;
-	}
+	ret = grt_keyed_get_or_count(&s->groups, &key, &s->over, &found);
 	g = found;
+	if (!g)
+		return ret;
 	if (!g->is_met || e->type == GRT_EV_TSG_INIT) {
 		*g = (struct sched_group){true, e->type != GRT_EV_TSG_INIT};
 		s->partly += g->is_partly;
@@ -168,14 +158,8 @@ static void print_statistics(const struct sched *s)
 
 static int finish(struct sched *s, int ret, const struct grt_err *err)
 {
-	/* a reader that has seen enough (head) is no failure */
-	if (s->write_error == EPIPE)
-		return EXIT_DONE;
 	if (s->write_error)
-		return cmd_fail(EXIT_FAILED, strerror(s->write_error),
-				s->write_error == ENOSPC ? "free space on the disk, or write elsewhere"
-							 : NULL,
-				"cannot write to standard output");
+		return cmd_write_failed(s->write_error);
 	print_statistics(s);
 	if (s->over)
 		fprintf(stderr,
@@ -208,7 +192,7 @@ static int replay(struct sched *s, const char *path)
 		return cmd_usage_error("-d is for live events, -i reads a recording");
 	ret = grt_session_open(&s->session, path, &err);
 	if (ret)
-		return cmd_error(ret == -EACCES || ret == -EPERM ? EXIT_MISSING : EXIT_FAILED, &err);
+		return cmd_error(cmd_open_status(ret), &err);
 	s->input = path;
 	take_clock(s);
 	ret = grt_session_run(s->session, &s->c, 0, UINT64_MAX, &err);
@@ -219,20 +203,15 @@ static int replay(struct sched *s, const char *path)
 
 static void tell(const char *text)
 {
-	fputs("grtrace sched: ", stderr);
-	cmd_put_text(stderr, text);
-	fputc('\n', stderr);
+	cmd_tell("sched", text);
 }
 
 static int flush_lines(void *arg)
 {
 	struct sched *s = arg;
 
-	errno = 0;
-	if (!fflush(stdout))
-		return 0;
-	s->write_error = errno ? errno : EIO;
-	return SCHED_STOP;
+	s->write_error = cmd_flush();
+	return s->write_error ? SCHED_STOP : 0;
 }
 
 static int run_live(struct sched *s, struct live *l)
@@ -263,7 +242,7 @@ static int watch(struct sched *s)
 	int ret, status;
 
 	s->input = "live";
-	s->offset = (int64_t)(now_ns(CLOCK_REALTIME) - now_ns(CLOCK_MONOTONIC));
+	s->offset = (int64_t)(grt_clock_ns(CLOCK_REALTIME) - grt_clock_ns(CLOCK_MONOTONIC));
 	ret = live_open(&l, &setup, &err);
 	status = ret ? cmd_error(kmod_exit_status(ret), &err) : run_live(s, l);
 	ret = live_close(l, &err);

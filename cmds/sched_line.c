@@ -11,6 +11,7 @@
 
 #include <grtrace/tsg.h>
 
+#include "core/bus.h"
 #include "core/nv_codes.h"
 #include "sched.h"
 
@@ -87,11 +88,9 @@ static void put_us(const struct line *l, const char *name, uint64_t us)
 
 static void put_gpu(const struct line *l, uint32_t bus)
 {
-	char text[24];
+	char text[GRT_BUS_MAX];
 
-	snprintf(text, sizeof(text), "%04x:%02x:%02x.%u", bus >> 16, bus >> 8 & 0xff, bus >> 3 & 0x1f,
-		 bus & 7);
-	put_word(l, "gpu", bus ? text : NULL);
+	put_word(l, "gpu", bus ? grt_bus_text(text, bus) : NULL);
 }
 
 static void put_engine(const struct line *l, uint32_t nv_engine)

@@ -226,7 +226,7 @@ static int run_path(struct timeline *tl)
 	int ret = grt_session_open(&tl->session, tl->input, &err);
 
 	if (ret)
-		return cmd_error(ret == -EACCES || ret == -EPERM ? EXIT_MISSING : EXIT_FAILED, &err);
+		return cmd_error(cmd_open_status(ret), &err);
 	ret = run(tl);
 	grt_writer_free(tl->writer);
 	grt_timeline_free(tl->t);

@@ -37,9 +37,11 @@
 #include "bpf_stacks.h"
 #include "bpf_switch.h"
 #include "bpf_xid.h"
+#include "core/clock.h"
 #include "core/engine.h"
 #include "core/packer.h"
 #include "core/packet.h"
+#include "read_all.h"
 #include "tracefs.h"
 
 #define OBJECTS_MAX 16
@@ -136,14 +138,6 @@ struct capture {
 		char value[4096];
 	} text[6];
 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000ULL + (uint64_t)t.tv_nsec;
-}
 
 /* ------------------------------------------------------------- programs */
 
@@ -652,33 +646,19 @@ static struct bpf_program *find_program(struct capture *c, const char *name)
 	return prog;
 }
 
-static ssize_t read_all(int fd, void **out)
-{
-	size_t room = 65536, used = 0;
-	char *buf = malloc(room), *more;
-	ssize_t n = buf ? 1 : -ENOMEM;
-
-	while (buf && (n = read(fd, buf + used, room - used)) > 0) {
-		used += (size_t)n;
-		more = used == room ? realloc(buf, 2 * room) : buf;
-		if (!more)
-			break;
-		room *= used == room ? 2 : 1;
-		buf = more;
-	}
-	*out = buf;
-	return n == 0 ? (ssize_t)used : n < 0 ? -errno : -ENOMEM;
-}
-
 ssize_t bpf_rows(void *capture, const char *program, void **rows)
 {
 	struct bpf_program *prog = find_program(capture, program);
 	struct bpf_link *link = prog ? bpf_program__attach_iter(prog, NULL) : NULL;
 	int fd = link ? bpf_iter_create(bpf_link__fd(link)) : -ENOENT;
-	ssize_t n = fd < 0 ? -errno : read_all(fd, rows);
+	ssize_t n = -errno;
+	size_t used;
 
-	if (fd >= 0)
+	if (fd >= 0) {
+		*rows = read_all(fd, SIZE_MAX, &used);
+		n = *rows ? (ssize_t)used : -errno;
 		close(fd);
+	}
 	bpf_link__destroy(link);
 	return n;
 }
@@ -792,7 +772,7 @@ static void set_config(struct capture *c, const struct source_setup *setup)
 	c->config.stacks =
 		(setup->user_stack ? BPF_STACK_USER : 0) | (setup->kernel_stack ? BPF_STACK_KERNEL : 0);
 	if (getrandom(&c->config.secret, sizeof(c->config.secret), 0) < 0)
-		c->config.secret = now_ns() * 0x9e3779b97f4a7c15ULL;
+		c->config.secret = grt_now() * 0x9e3779b97f4a7c15ULL;
 	if (c->kind->configure)
 		c->kind->configure(&c->config);
 }
@@ -1041,7 +1021,7 @@ static int refresh(struct capture *c)
 		return 0;
 	if (read(c->timer, &ticks, sizeof(ticks)) < 0 && errno != EAGAIN)
 		return -errno;
-	before = now_ns();
+	before = grt_now();
 	if (consume(c))
 		return c->failed;
 	if (before - WINDOW_NS > c->horizon)
@@ -1081,7 +1061,7 @@ int bpf_flush(void *state, struct grt_err *err)
 {
 	struct timespec window = {.tv_nsec = WINDOW_NS / 2};
 	struct capture *c = state;
-	uint64_t before = now_ns();
+	uint64_t before = grt_now();
 	int ret;
 
 	if (c->ended)
@@ -1142,7 +1122,7 @@ static int check_counts(const struct capture *c, struct grt_err *err)
 int bpf_stop(void *state, struct grt_err *err)
 {
 	struct capture *c = state;
-	uint64_t end = now_ns();
+	uint64_t end = grt_now();
 	int ret;
 
 	if (c->ended)
@@ -1160,7 +1140,7 @@ int bpf_stop(void *state, struct grt_err *err)
 		return grt_err_set(err, ret, strerror(-ret), NULL, "cannot read the BPF ring buffer");
 	read_counts(c);
 	read_missed(c);
-	c->horizon = now_ns();
+	c->horizon = grt_now();
 	c->ended = true;
 	ret = check_counts(c, err);
 	return ret ? ret : 1;

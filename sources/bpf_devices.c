@@ -10,25 +10,20 @@
 #include <unistd.h>
 
 #include "bpf_devices.h"
+#include "links.h"
 #include "nvidia_devices.h"
 
 /* The kernel's own form of a device number. */
 #define MAJOR_OF(number) ((number) >> 20)
 #define MINOR_OF(number) ((number)&0xfffff)
 
-/* The last part of where a link of /sys/dev/char/MAJOR:MINOR leads; false where there is none. */
-static bool link_end(uint32_t number, const char *link, char *name, size_t room)
+/* The last part of where a link of /sys/dev/char/MAJOR:MINOR leads; as it was where there is none. */
+static void read_link(uint32_t number, const char *link, char *name, size_t room)
 {
-	char path[96], target[512];
-	ssize_t n;
+	char path[96];
 
 	snprintf(path, sizeof(path), "/sys/dev/char/%u:%u%s", MAJOR_OF(number), MINOR_OF(number), link);
-	n = readlink(path, target, sizeof(target) - 1);
-	if (n <= 0)
-		return false;
-	target[n] = '\0';
-	snprintf(name, room, "%s", basename(target));
-	return true;
+	link_end(path, name, room);
 }
 
 static const struct bpf_device *find_device(struct bpf_devices *d, uint32_t number)
@@ -46,8 +41,8 @@ static const struct bpf_device *find_device(struct bpf_devices *d, uint32_t numb
 	if (nvidia_device_name(number, k->name, sizeof(k->name))) {
 		snprintf(k->driver, sizeof(k->driver), "nvidia");
 	} else {
-		link_end(number, "", k->name, sizeof(k->name));
-		link_end(number, "/device/driver", k->driver, sizeof(k->driver));
+		read_link(number, "", k->name, sizeof(k->name));
+		read_link(number, "/device/driver", k->driver, sizeof(k->driver));
 	}
 	return k;
 }

@@ -22,8 +22,11 @@
 #include "analysis/images.h"
 #include "analysis/keyed.h"
 #include "bpf/shared.h"
+#include "core/clock.h"
 #include "core/cuda.h"
+#include "core/grow.h"
 #include "elf_file.h"
+#include "maps.h"
 
 /* Programs, stacks and nodes of them that are remembered; of more, those met first are told anew. */
 #define IMAGES_MAX 4096U
@@ -99,14 +102,6 @@ struct bpf_nodes {
 	uint64_t unread;
 };
 
-/* The element of a key; where there are too many, the oldest one goes. Return: 0 or -ENOMEM */
-static int get(struct grt_keyed *k, const struct grt_key *key, void **out)
-{
-	if (grt_keyed_full(k) && !grt_keyed_find(k, key))
-		grt_keyed_remove(k, grt_keyed_oldest(k));
-	return grt_keyed_get(k, key, out);
-}
-
 static struct grt_event head(const struct bpf_hit *hit, uint64_t before, uint16_t type, size_t size)
 {
 	return (struct grt_event){
@@ -175,7 +170,7 @@ static bool is_runtime(const char *path)
 	return base && !strncmp(base, "/libcudart.so", 13);
 }
 
-static struct mapping *find_same(const struct image *i, const struct mapping *m)
+static struct mapping *find_same(const struct image *i, const struct maps_row *m)
 {
 	for (uint32_t k = 0; k < i->mappings; k++)
 		if (i->mapping[k].start == m->start && i->mapping[k].end == m->end &&
@@ -184,45 +179,26 @@ static struct mapping *find_same(const struct image *i, const struct mapping *m)
 	return NULL;
 }
 
-static int add_mapping(struct bpf_nodes *n, struct image *i, const struct bpf_hit *hit, struct mapping *m)
+static int add_mapping(struct bpf_nodes *n, struct image *i, const struct bpf_hit *hit,
+		       const struct maps_row *m)
 {
-	struct mapping *same = find_same(i, m), *more;
+	struct mapping *same = find_same(i, m), *at;
 
 	if (same) {
 		same->gone = false;
 		return 0;
 	}
-	more = realloc(i->mapping, (i->mappings + 1) * sizeof(*more));
-	if (!more)
+	if (grt_grow_one(&i->mapping, i->mappings))
 		return -ENOMEM;
-	i->mapping = more;
-	more += i->mappings;
-	*more = *m;
-	more->path = strdup(m->path);
-	if (!more->path)
+	at = &i->mapping[i->mappings];
+	*at = (struct mapping){
+		.start = m->start, .end = m->end, .offset = m->offset, .path = strdup(m->path)};
+	if (!at->path)
 		return -ENOMEM;
 	i->mappings++;
-	more->runtime = is_runtime(m->path);
-	more->hidden = n->launches && is_hidden(m->path);
-	return m->path[0] == '/' ? put_mapping(n, i, hit, more) : 0;
-}
-
-static int read_line(struct bpf_nodes *n, struct image *i, const struct bpf_hit *hit, char *line)
-{
-	unsigned long long start, end, offset;
-	struct mapping m = {.path = ""};
-	char perms[8];
-	int path = 0;
-
-	if (sscanf(line, "%llx-%llx %7s %llx %*s %*s %n", &start, &end, perms, &offset, &path) < 4 ||
-	    perms[2] != 'x')
-		return 0;
-	m.start = start;
-	m.end = end;
-	m.offset = offset;
-	if (path)
-		m.path = line + path;
-	return add_mapping(n, i, hit, &m);
+	at->runtime = is_runtime(m->path);
+	at->hidden = n->launches && is_hidden(m->path);
+	return m->path[0] == '/' ? put_mapping(n, i, hit, at) : 0;
 }
 
 static void exe_of(uint32_t pid, char *path, size_t room)
@@ -235,53 +211,43 @@ static void exe_of(uint32_t pid, char *path, size_t room)
 	path[n > 0 ? n : 0] = '\0';
 }
 
-/* Return: how many lines there were, or -ENOMEM */
-static int read_lines(struct bpf_nodes *n, struct image *i, const struct bpf_hit *hit, FILE *f)
+/* @from: is closed; NULL: a process that has ended keeps what is known of it. Return: 0 or -ENOMEM */
+static int read_rows(struct bpf_nodes *n, struct image *i, const struct bpf_hit *hit, FILE *from)
 {
-	char *line = NULL;
-	size_t room = 0;
-	int ret = 0, lines = 0;
-	ssize_t got;
+	struct maps maps = {.from = from};
+	struct maps_row row;
+	bool any = false;
+	int ret = 0;
 
-	while (!ret && (got = getline(&line, &room, f)) > 0) {
-		for (uint32_t k = 0; k < i->mappings && !lines; k++)
+	while (!ret && maps_next(&maps, &row)) {
+		for (uint32_t k = 0; k < i->mappings && !any; k++)
 			i->mapping[k].gone = true;
-		lines++;
-		line[got - 1] = '\0';
-		ret = read_line(n, i, hit, line);
+		any = true;
+		ret = row.code ? add_mapping(n, i, hit, &row) : 0;
 	}
-	free(line);
-	fclose(f);
-	return ret ? ret : lines;
+	maps_close(&maps);
+	return ret;
 }
 
-static FILE *open_maps(uint32_t pid)
-{
-	char name[64];
-
-	snprintf(name, sizeof(name), "/proc/%u/maps", pid);
-	return fopen(name, "re");
-}
-
-/* A process that has ended keeps what is known of it. Return: 0 or -ENOMEM */
+/* Return: 0 or -ENOMEM */
 static int read_mappings(struct bpf_nodes *n, struct image *i, const struct bpf_hit *hit)
 {
-	FILE *f = open_maps(hit->pid);
-	int ret = f ? read_lines(n, i, hit, f) : 0;
+	int ret = read_rows(n, i, hit, maps_open((pid_t)hit->pid));
+	FILE *f;
 
 	i->read = hit->time;
 	if (!ret && !i->mappings && i->number == 1 && hit->pid == n->early_pid && n->early) {
 		f = fmemopen(n->early, n->early_size, "r");
-		ret = f ? read_lines(n, i, hit, f) : -ENOMEM;
+		ret = f ? read_rows(n, i, hit, f) : -ENOMEM;
 	}
 	n->unread += !ret && !i->mappings;
-	return ret < 0 ? ret : 0;
+	return ret;
 }
 
 /* What is asked of a process may be over before it is looked at again. */
 static void read_early(struct bpf_nodes *n, pid_t pid)
 {
-	FILE *from = pid ? open_maps((uint32_t)pid) : NULL,
+	FILE *from = pid ? maps_open(pid) : NULL,
 	     *to = from ? open_memstream(&n->early, &n->early_size) : NULL;
 	int c;
 
@@ -393,7 +359,7 @@ static int add_node(struct bpf_nodes *n, struct image *i, const struct bpf_hit *
 {
 	struct grt_key key = {{(uint64_t)i->number << 32 | k->caller, k->ip}};
 	void *found;
-	int ret = get(&n->node, &key, &found);
+	int ret = grt_keyed_get_or_replace(&n->node, &key, NULL, &found);
 
 	if (ret)
 		return ret;
@@ -481,7 +447,8 @@ static int find_stack(struct bpf_nodes *n, struct image *i, const struct bpf_hit
 	*out = (struct known){.node = 0};
 	if (!hit->stack || bpf_map_lookup_elem(n->map, &at, ip))
 		return 0;
-	ret = build_stack(n, i, hit, ip, BPF_STACK_DEPTH, out) ?: get(&n->stack, &key, &found);
+	ret = build_stack(n, i, hit, ip, BPF_STACK_DEPTH, out)
+		      ?: grt_keyed_get_or_replace(&n->stack, &key, NULL, &found);
 	if (!ret)
 		*(struct known *)found = *out;
 	return ret;
@@ -625,13 +592,10 @@ static int open_calls(void **own, void *capture, const struct source_setup *setu
 static int end_calls(void *own)
 {
 	struct bpf_nodes *n = own;
-	struct bpf_hit end = {.time = 0};
-	struct timespec now;
+	struct bpf_hit end = {.time = grt_now()};
 	struct image **at;
 	int ret = 0;
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	end.time = (uint64_t)now.tv_sec * 1000000000ULL + (uint64_t)now.tv_nsec;
 	for (at = grt_keyed_oldest(&n->image); at && !ret; at = grt_keyed_next(&n->image, at)) {
 		end.pid = end.tid = (*at)->pid;
 		ret = put_process(n, *at, &end, 3);

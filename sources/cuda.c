@@ -22,6 +22,7 @@
 #include "core/cuda.h"
 #include "bpf_nodes.h"
 #include "elf_file.h"
+#include "links.h"
 #include "uprobe.h"
 
 #define LIBRARY "libgrtrace-cuda.so"
@@ -110,16 +111,13 @@ static bool has_cuda(void)
 static bool find_library(struct capture *c)
 {
 	static const char *const places[] = {"", "../lib/grtrace/", "../lib64/grtrace/"};
-	char exe[PATH_MAX], path[2 * PATH_MAX];
-	ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
+	char dir[PATH_MAX], path[2 * PATH_MAX];
 	size_t i;
 
-	if (n <= 0)
+	if (!link_program_dir(dir))
 		return false;
-	exe[n] = '\0';
-	*(strrchr(exe, '/') + 1) = '\0';
 	for (i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
-		snprintf(path, sizeof(path), "%s%s" LIBRARY, exe, places[i]);
+		snprintf(path, sizeof(path), "%s/%s" LIBRARY, dir, places[i]);
 		if (realpath(path, c->library))
 			return true;
 	}

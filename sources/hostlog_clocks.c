@@ -13,30 +13,22 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "core/clock.h"
 #include "readers/amd_log_clocks.h"
 
-#define NS_PER_S UINT64_C(1000000000)
 /* The best of so many: an interrupt between two reads makes one worse. */
 #define ATTEMPTS 5
 #define CHUNK 65536
 
 static const char rocr[] = "[***rocr***]";
 
-static uint64_t now_of(clockid_t clock)
-{
-	struct timespec t;
-
-	clock_gettime(clock, &t);
-	return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
-}
-
 static struct hostlog_snapshot snapshot(void)
 {
 	struct hostlog_snapshot best = {.error = UINT64_MAX};
 
 	for (unsigned int i = 0; i < ATTEMPTS; i++) {
-		uint64_t before = now_of(CLOCK_MONOTONIC), raw = now_of(CLOCK_MONOTONIC_RAW),
-			 after = now_of(CLOCK_MONOTONIC), error = (after - before + 1) / 2;
+		uint64_t before = grt_clock_ns(CLOCK_MONOTONIC), raw = grt_clock_ns(CLOCK_MONOTONIC_RAW),
+			 after = grt_clock_ns(CLOCK_MONOTONIC), error = (after - before + 1) / 2;
 
 		if (error < best.error)
 			best = (struct hostlog_snapshot){before + error, raw, error};
@@ -47,8 +39,8 @@ static struct hostlog_snapshot snapshot(void)
 void hostlog_clocks_take(struct hostlog_clocks *c, int now)
 {
 	if (!c->every)
-		c->every = NS_PER_S;
-	if (!now && c->n && now_of(CLOCK_MONOTONIC) - c->of[c->n - 1].monotonic < c->every)
+		c->every = GRT_NS_PER_S;
+	if (!now && c->n && grt_clock_ns(CLOCK_MONOTONIC) - c->of[c->n - 1].monotonic < c->every)
 		return;
 	if (c->n == HOSTLOG_SNAPSHOTS) {
 		for (unsigned int i = 0; 2 * i < HOSTLOG_SNAPSHOTS; i++)

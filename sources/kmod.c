@@ -11,7 +11,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "core/clock.h"
 #include "kmod.h"
+#include "read_all.h"
 
 #define DEBUGFS_DEFAULT "/sys/kernel/debug"
 
@@ -215,32 +217,14 @@ static int open_file(const struct kmod *k, const char *file, int flags, bool *ke
 	return -1;
 }
 
-/* All of a file; NULL with errno set. */
-static char *read_all(int fd)
+/* All of a file without what ends its last line; NULL with errno set. */
+static char *read_text(int fd)
 {
-	size_t used = 0, room = 4096;
-	char *text = malloc(room), *more;
-	ssize_t n = -1;
+	size_t used;
+	char *text = read_all(fd, KMOD_TEXT_MAX, &used);
 
-	while (text && (n = read(fd, text + used, room - used - 1)) > 0) {
-		used += (size_t)n;
-		if (room - used > 1)
-			continue;
-		more = room < KMOD_TEXT_MAX ? realloc(text, room *= 2) : NULL;
-		if (!more) {
-			errno = EFBIG;
-			n = -1;
-			break;
-		}
-		text = more;
-	}
-	if (n < 0) {
-		free(text);
-		return NULL;
-	}
-	while (used && text[used - 1] == '\n')
-		used--;
-	text[used] = '\0';
+	while (text && used && text[used - 1] == '\n')
+		text[--used] = '\0';
 	return text;
 }
 
@@ -248,7 +232,7 @@ char *kmod_read(struct kmod *k, const char *file, struct grt_err *err)
 {
 	bool kept;
 	int fd = open_file(k, file, O_RDONLY, &kept), code;
-	char *text = fd >= 0 ? read_all(fd) : NULL;
+	char *text = fd >= 0 ? read_text(fd) : NULL;
 
 	code = errno;
 	if (fd >= 0 && !kept)
@@ -405,16 +389,11 @@ int kmod_stats(struct kmod *k, struct kmod_stats *s, struct grt_err *err)
 
 int kmod_busy(const char *what, int reader, struct grt_err *err)
 {
-	char path[64], comm[32] = "", why[128] = "another program reads it", fix[64] = "";
-	FILE *f;
+	char path[64], comm[32], why[128] = "another program reads it", fix[64] = "";
 
 	if (reader > 0) {
 		snprintf(path, sizeof(path), "/proc/%d/comm", reader);
-		f = fopen(path, "re");
-		if (f && fgets(comm, sizeof(comm), f))
-			comm[strcspn(comm, "\n")] = '\0';
-		if (f)
-			fclose(f);
+		read_line(path, comm, sizeof(comm));
 		snprintf(why, sizeof(why), "process %d%s%s%s reads it", reader, *comm ? " (" : "", comm,
 			 *comm ? ")" : "");
 		snprintf(fix, sizeof(fix), "sudo kill -INT %d, or wait for its end", reader);
@@ -474,12 +453,8 @@ int kmod_live_session(struct kmod *k, struct grt_session **out, struct grt_err *
 
 int kmod_live_pump(struct kmod *k, struct grt_session *s, struct grt_consumer *c, struct grt_err *err)
 {
-	struct timespec now;
-	int ret;
+	uint64_t now = grt_now();
+	int ret = kmod_write(k, "control", "flush", err);
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	ret = kmod_write(k, "control", "flush", err);
-	if (ret)
-		return ret;
-	return grt_session_run_live(s, c, (uint64_t)now.tv_sec * 1000000000ULL + (uint64_t)now.tv_nsec, err);
+	return ret ? ret : grt_session_run_live(s, c, now, err);
 }

@@ -18,6 +18,7 @@
 
 #include "kmod.h"
 #include "kmod_offsets.h"
+#include "links.h"
 
 #define CORE "grtrace"
 /* The adapter of all drivers under the DRM scheduler, and the scheduler's module. */
@@ -74,19 +75,14 @@ static void add_cards(struct driver_list *list)
 {
 	DIR *d = opendir("/sys/class/drm");
 	struct dirent *e;
-	char path[PATH_MAX], target[PATH_MAX], *slash;
-	ssize_t n;
+	char path[PATH_MAX], driver[NAME_MAX + 1];
 
 	while (d && (e = readdir(d))) {
 		if (strncmp(e->d_name, "card", 4) || strchr(e->d_name, '-'))
 			continue;
 		snprintf(path, sizeof(path), "/sys/class/drm/%s/device/driver", e->d_name);
-		n = readlink(path, target, sizeof(target) - 1);
-		if (n <= 0)
-			continue;
-		target[n] = '\0';
-		slash = strrchr(target, '/');
-		add_driver(list, slash ? slash + 1 : target);
+		if (link_end(path, driver, sizeof(driver)))
+			add_driver(list, driver);
 	}
 	if (d)
 		closedir(d);
@@ -129,16 +125,10 @@ static int load_installed(const char *module)
 /* The directory of this program's build, where its modules are. */
 static bool build_directory(char *dir)
 {
-	char self[PATH_MAX], *slash;
-	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	char self[PATH_MAX];
 
-	if (n <= 0)
+	if (!link_program_dir(self))
 		return false;
-	self[n] = '\0';
-	slash = strrchr(self, '/');
-	if (!slash)
-		return false;
-	*slash = '\0';
 	snprintf(dir, PATH_MAX, "%.*s/kernel", PATH_MAX - 16, self);
 	return true;
 }

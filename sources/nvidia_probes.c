@@ -12,7 +12,9 @@
 #include <unistd.h>
 
 #include "bpf/nvidia_probes.h"
+#include "core/bus.h"
 #include "nvidia_probes.h"
+#include "read_all.h"
 
 #define FIX_WITHOUT "the same command without --probes"
 
@@ -61,13 +63,10 @@ static unsigned int find_functions(bool here[ROWS])
 /* lockdown=confidentiality takes kprobes away; integrity does not (security/lockdown, LOCKDOWN_KPROBES) */
 static bool is_confidential(void)
 {
-	FILE *f = fopen("/sys/kernel/security/lockdown", "re");
 	char line[128];
-	bool yes = f && fgets(line, sizeof(line), f) && strstr(line, "[confidentiality]");
 
-	if (f)
-		fclose(f);
-	return yes;
+	read_line("/sys/kernel/security/lockdown", line, sizeof(line));
+	return strstr(line, "[confidentiality]");
 }
 
 /* A program learns which function it is in by a cookie. */
@@ -107,17 +106,15 @@ static void tell(struct grt_ev_func *ev, const struct nv_hit *hit)
 {
 	uint32_t i = NV_COOKIE_ROW(hit->cookie);
 	unsigned long long first = hit->first, second = hit->second;
-	unsigned int bus = hit->bus;
+	char gpu[GRT_BUS_MAX];
 
 	snprintf(ev->function, sizeof(ev->function), "%s", i < ROWS ? rows[i].function : "?");
 	switch (NV_COOKIE_SHAPE(hit->cookie)) {
 	case NV_SHAPE_IRQ_NV:
-		snprintf(ev->text, sizeof(ev->text), "irq=%llu gpu=%04x:%02x:%02x.%u", first, bus >> 16,
-			 bus >> 8 & 0xff, bus >> 3 & 0x1f, bus & 7);
+		snprintf(ev->text, sizeof(ev->text), "irq=%llu gpu=%s", first, grt_bus_text(gpu, hit->bus));
 		break;
 	case NV_SHAPE_NV:
-		snprintf(ev->text, sizeof(ev->text), "gpu=%04x:%02x:%02x.%u", bus >> 16, bus >> 8 & 0xff,
-			 bus >> 3 & 0x1f, bus & 7);
+		snprintf(ev->text, sizeof(ev->text), "gpu=%s", grt_bus_text(gpu, hit->bus));
 		break;
 	case NV_SHAPE_VMA:
 	case NV_SHAPE_FIRST_LENGTH:

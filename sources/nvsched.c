@@ -14,6 +14,7 @@
 
 #include "bpf.h"
 #include "bpf/shared.h"
+#include "core/clock.h"
 #include "nvidia_devices.h"
 #include "nvsched/decode.h"
 
@@ -109,14 +110,12 @@ static int by_file(const void *a, const void *b)
 static bool look_at_files(void *own)
 {
 	struct nvsched *s = own;
-	struct timespec now;
 	void *rows = NULL;
 	ssize_t n;
 
 	if (!grt_nv_unsettled(s->decoder))
 		return false;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	s->looked = (uint64_t)now.tv_sec * 1000000000ULL + (uint64_t)now.tv_nsec;
+	s->looked = grt_now();
 	n = bpf_rows(s->capture, "nv_open_files", &rows);
 	free(s->row);
 	s->row = rows;

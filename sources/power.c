@@ -49,22 +49,6 @@ struct capture {
 	char counts_text[256];
 };
 
-uint64_t power_now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000ULL + (uint64_t)t.tv_nsec;
-}
-
-static uint64_t cpu_now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-	return (uint64_t)t.tv_sec * 1000000000ULL + (uint64_t)t.tv_nsec;
-}
-
 const char *power_number(const char *text, int64_t *value)
 {
 	char *end;
@@ -345,7 +329,7 @@ static int power_open(void **state, const struct source_setup *setup, struct grt
 
 static void sample(struct capture *c, bool settle)
 {
-	uint64_t cpu = cpu_now(), now = power_now();
+	uint64_t cpu = grt_clock_ns(CLOCK_THREAD_CPUTIME_ID), now = grt_now();
 	size_t i;
 
 	/* What is written belatedly has a stamp of the sample before this one. */
@@ -358,15 +342,15 @@ static void sample(struct capture *c, bool settle)
 		if (c->here[i])
 			parts[i]->sample(c->part[i], &c->p);
 	c->p.count.samples++;
-	c->p.count.cpu += cpu_now() - cpu;
-	c->next = power_now() + (power_now() - now) * LOAD_LIMIT;
+	c->p.count.cpu += grt_clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu;
+	c->next = grt_now() + (grt_now() - now) * LOAD_LIMIT;
 	if (settle)
-		c->horizon = power_now();
+		c->horizon = grt_now();
 }
 
 static void tick(struct capture *c, uint64_t ticks)
 {
-	if (power_now() < c->next && c->next > c->begun + PERIOD_NS) {
+	if (grt_now() < c->next && c->next > c->begun + PERIOD_NS) {
 		c->p.count.missed += ticks;
 		return;
 	}

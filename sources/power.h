@@ -15,6 +15,7 @@
 
 #include <grtrace/grtrace.h>
 
+#include "core/clock.h"
 #include "core/packer.h"
 #include "source.h"
 
@@ -138,9 +139,6 @@ struct power_part {
 extern const struct power_part power_sysfs;
 extern const struct power_part power_nvml;
 extern const struct power_part power_fdinfo;
-
-/** power_now - CLOCK_MONOTONIC, ns */
-uint64_t power_now(void);
 
 /** power_counter - the number of a counter, cut to what a NAME record holds; 0: there are too many */
 uint32_t power_counter(struct power *p, const char *name, const char *unit);

@@ -495,7 +495,7 @@ static unsigned int list_descriptors(struct power *p, struct fdinfo *f, struct p
 		closedir(d);
 	else if (fd >= 0)
 		close(fd);
-	process->listed = power_now();
+	process->listed = grt_now();
 	return links + 1;
 }
 
@@ -525,7 +525,7 @@ static DIR *begin_walk(struct fdinfo *f)
 
 	if (!d && fd >= 0)
 		close(fd);
-	f->walked = power_now();
+	f->walked = grt_now();
 	return d;
 }
 
@@ -539,7 +539,7 @@ static void walk(struct power *p, struct fdinfo *f, unsigned int budget)
 		look_at(p, f, p->pid);
 		return;
 	}
-	if (!f->walk && f->walked && power_now() - f->walked < WALK_NS)
+	if (!f->walk && f->walked && grt_now() - f->walked < WALK_NS)
 		return;
 	if (!f->walk)
 		f->walk = begin_walk(f);
@@ -574,7 +574,7 @@ static void read_process(struct power *p, struct fdinfo *f, struct process *proc
 	unsigned int i, kept = 0;
 	bool keep;
 
-	if (power_now() - process->listed > LIST_NS)
+	if (grt_now() - process->listed > LIST_NS)
 		list_descriptors(p, f, process);
 	for (i = 0; i < process->fds; i++) {
 		keep = sleeps(p, process->fd[i].device);
@@ -582,7 +582,7 @@ static void read_process(struct power *p, struct fdinfo *f, struct process *proc
 			snprintf(path, sizeof(path), "%d/fdinfo/%d", process->pid, process->fd[i].fd);
 			r.device = process->fd[i].device;
 			keep = read_at(f->proc, path, text, sizeof(text)) >= 0;
-			r.now = power_now();
+			r.now = grt_now();
 			keep = keep && take_text(&r, text);
 		}
 		if (keep)
@@ -596,12 +596,12 @@ static void put_totals(struct power *p, struct fdinfo *f, struct process *proces
 	struct total *t;
 
 	if (!p->looking && process->totals && process->comm[0] &&
-	    grt_packer_name(p->packer, 0, power_now(), GRT_NAME_THREAD, (uint32_t)process->pid, process->comm,
+	    grt_packer_name(p->packer, 0, grt_now(), GRT_NAME_THREAD, (uint32_t)process->pid, process->comm,
 			    process->comm))
 		p->failed = -ENOMEM;
 	for (t = process->total; t < process->total + process->totals; t++) {
 		if (t->round == f->round && t->amount <= INT64_MAX)
-			power_put(p, &t->series, power_now(), (int64_t)t->amount);
+			power_put(p, &t->series, grt_now(), (int64_t)t->amount);
 		else
 			power_end(p, &t->series);
 	}

@@ -364,7 +364,7 @@ static void ask(struct nvml *n, struct power *p, struct gpu *g, size_t i)
 	ret = values[i].get(&n->f, g, values[i].arg, &value);
 	if (!ret) {
 		a->failures = 0;
-		power_put(p, &a->series, power_now(), value);
+		power_put(p, &a->series, grt_now(), value);
 		return;
 	}
 	power_end(p, &a->series);
@@ -376,15 +376,10 @@ static void ask(struct nvml *n, struct power *p, struct gpu *g, size_t i)
 
 static void read_comm(uint32_t pid, char *comm, size_t room)
 {
-	char path[PROBE_PATH], text[32] = "";
-	FILE *f;
+	char text[32];
 
-	snprintf(path, sizeof(path), "%s/proc/%u/comm", probe_sysroot(), pid);
-	f = fopen(path, "re");
-	if (f && fgets(text, sizeof(text), f))
-		text[strcspn(text, "\n")] = '\0';
-	if (f)
-		fclose(f);
+	probe_read(text, sizeof(text), "/proc/%u/comm", pid);
+	text[strcspn(text, "\n")] = '\0';
 	snprintf(comm, room, "%.15s", text);
 }
 
@@ -426,9 +421,9 @@ static struct process *get_process(struct nvml *n, struct power *p, struct gpu *
 static void put_of(struct power *p, struct process *of, struct power_series *s, int64_t value)
 {
 	if (of->comm[0] &&
-	    grt_packer_name(p->packer, 0, power_now(), GRT_NAME_THREAD, of->pid, of->comm, of->comm))
+	    grt_packer_name(p->packer, 0, grt_now(), GRT_NAME_THREAD, of->pid, of->comm, of->comm))
 		p->failed = -ENOMEM;
-	power_put(p, s, power_now(), value);
+	power_put(p, s, grt_now(), value);
 }
 
 /* One that computes and paints is in both lists, with all its memory. */

@@ -248,9 +248,9 @@ static void sample_file(struct power *p, struct file *f)
 	}
 	f->failures = 0;
 	if (f->form == FORM_ENERGY)
-		put_energy(p, f, power_now(), value);
+		put_energy(p, f, grt_now(), value);
 	else
-		power_put(p, &f->series, power_now(), value);
+		power_put(p, &f->series, grt_now(), value);
 }
 
 static void sysfs_sample(void *state, struct power *p)

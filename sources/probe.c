@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "links.h"
 #include "probe.h"
 
 #define GRT_PROBE_GROUP(title) {.group = (title)},
@@ -145,20 +146,13 @@ ssize_t probe_read(char *text, size_t room, const char *fmt, ...)
 
 bool probe_link(char *name, size_t room, const char *fmt, ...)
 {
-	char path[PROBE_PATH], target[PROBE_PATH], *slash;
+	char path[PROBE_PATH];
 	va_list ap;
-	ssize_t n;
 
 	va_start(ap, fmt);
 	path_of(path, fmt, ap);
 	va_end(ap);
-	n = readlink(path, target, sizeof(target) - 1);
-	if (n <= 0)
-		return false;
-	target[n] = '\0';
-	slash = strrchr(target, '/');
-	snprintf(name, room, "%s", slash ? slash + 1 : target);
-	return true;
+	return link_end(path, name, room);
 }
 
 const char *probe_line(const char *text, char *line, size_t room)

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "links.h"
 #include "probe.h"
 
 #define CORE "grtrace"
@@ -59,18 +60,12 @@ static bool find_installed(const char *module, const char *release, char path[PR
 /* The build that this program belongs to. */
 static bool find_built(const char *module, char path[PROBE_PATH])
 {
-	char self[PATH_MAX], *slash;
-	ssize_t n = *probe_sysroot() ? -1 : readlink("/proc/self/exe", self, sizeof(self) - 1);
+	char self[PATH_MAX];
 
-	if (n <= 0)
+	if (*probe_sysroot() || !link_program_dir(self))
 		return false;
-	self[n] = '\0';
-	slash = strrchr(self, '/');
-	if (!slash)
-		return false;
-	*slash = '\0';
-	n = snprintf(path, PROBE_PATH, "%s/kernel/%s.ko", self, module);
-	return n < PROBE_PATH && !access(path, F_OK);
+	return snprintf(path, PROBE_PATH, "%s/kernel/%s.ko", self, module) < PROBE_PATH &&
+	       !access(path, F_OK);
 }
 
 static bool find_given(const char *dir, const char *module, char path[PROBE_PATH])

@@ -13,7 +13,9 @@
 
 #include "bpf.h"
 #include "bpf/shared.h"
+#include "core/clock.h"
 #include "nvidia_devices.h"
+#include "read_all.h"
 
 #ifdef GRT_HAVE_BPF
 #include <bpf/bpf.h>
@@ -171,28 +173,13 @@ static void configure(struct bpf_config *config)
 
 /* ------------------------------------------------- threads that are there already */
 
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000ULL + (uint64_t)t.tv_nsec;
-}
-
 /* The first line of a file of /proc/PID/task/TID; empty where there is none. */
-static void read_line(pid_t pid, pid_t tid, const char *file, char *line, size_t room)
+static void read_task(pid_t pid, pid_t tid, const char *file, char *line, size_t room)
 {
 	char path[96];
-	FILE *f;
 
-	line[0] = '\0';
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/%s", (int)pid, (int)tid, file);
-	f = fopen(path, "re");
-	if (f && !fgets(line, (int)room, f))
-		line[0] = '\0';
-	if (f)
-		fclose(f);
-	line[strcspn(line, "\n")] = '\0';
+	read_line(path, line, room);
 }
 
 /* Whether it is off the CPU and not ready to run, and then in what state. */
@@ -208,7 +195,7 @@ static bool is_asleep(pid_t pid, pid_t tid, uint32_t *state)
 	const char *name_end;
 	char line[512];
 
-	read_line(pid, tid, "stat", line, sizeof(line));
+	read_task(pid, tid, "stat", line, sizeof(line));
 	name_end = strrchr(line, ')');
 	for (size_t i = 0; name_end && i < sizeof(letters) / sizeof(letters[0]); i++) {
 		*state = letters[i].state;
@@ -224,7 +211,7 @@ static int32_t call_of(pid_t pid, pid_t tid)
 	char line[256];
 	int call;
 
-	read_line(pid, tid, "syscall", line, sizeof(line));
+	read_task(pid, tid, "syscall", line, sizeof(line));
 	return sscanf(line, "%d", &call) == 1 ? call : -1;
 }
 
@@ -242,8 +229,8 @@ static int tell_thread(void *capture, const struct bpf_thread *t, uint32_t tid, 
 	struct bpf_comm names = {.comm = ""};
 
 	if (what != GRT_THREAD_LEFT_ON) {
-		read_line((pid_t)t->pid, (pid_t)tid, "comm", names.comm, sizeof(names.comm));
-		read_line((pid_t)t->pid, (pid_t)t->pid, "comm", names.owner, sizeof(names.owner));
+		read_task((pid_t)t->pid, (pid_t)tid, "comm", names.comm, sizeof(names.comm));
+		read_task((pid_t)t->pid, (pid_t)t->pid, "comm", names.owner, sizeof(names.owner));
 	}
 	return bpf_offer(capture, &e.e, 0, names.comm[0] ? &names : NULL);
 }
@@ -255,7 +242,7 @@ static bool is_named(const struct bpf_config *config, uint32_t pid, uint32_t tid
 
 	if (!config->comm[0])
 		return true;
-	read_line((pid_t)pid, (pid_t)tid, "comm", comm, sizeof(comm));
+	read_task((pid_t)pid, (pid_t)tid, "comm", comm, sizeof(comm));
 	return !strcmp(comm, config->comm);
 }
 
@@ -263,7 +250,7 @@ static bool is_named(const struct bpf_config *config, uint32_t pid, uint32_t tid
 static void add_thread(void *capture, const struct bpf_config *config, int map, pid_t tid)
 {
 	pid_t pid = (pid_t)config->pid;
-	struct bpf_thread t = {.pid = (uint32_t)pid, .fd = UINT32_MAX, .since = now_ns()};
+	struct bpf_thread t = {.pid = (uint32_t)pid, .fd = UINT32_MAX, .since = grt_now()};
 	uint32_t key = (uint32_t)tid;
 
 	t.on = !is_asleep(pid, tid, &t.state);

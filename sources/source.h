@@ -123,4 +123,15 @@ struct source {
 #include "sources.def"
 #undef GRT_SOURCE
 
+/* How many rows sources.def has. */
+enum {
+#define GRT_SOURCE(name, help) +1
+	SOURCES = 0
+#include "sources.def"
+#undef GRT_SOURCE
+};
+
+/* They, in its order. */
+extern const struct source *const all_sources[SOURCES];
+
 #endif /* GRTRACE_SOURCE_H */

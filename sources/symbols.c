@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 
 #include "analysis/keyed.h"
+#include "maps.h"
 
 /* Processes kept; further ones push out the oldest. */
 #define PROCESSES 64U
@@ -73,9 +74,9 @@ static int find_object(struct symbols *s, pid_t pid, const char *path, uint32_t 
 	snprintf(full, sizeof(full), "/proc/%d/root%s", (int)pid, path);
 	if (path[0] != '/' || stat(full, &st) || !S_ISREG(st.st_mode))
 		return 0;
-	ret = grt_keyed_get(&s->files, &(struct grt_key){{st.st_dev, st.st_ino}}, &found);
-	if (ret)
-		return ret == -ENOSPC ? 0 : ret;
+	ret = grt_keyed_get_or_count(&s->files, &(struct grt_key){{st.st_dev, st.st_ino}}, NULL, &found);
+	if (!found)
+		return ret;
 	*object = *(uint32_t *)found;
 	if (*object) {
 		/* the process through which it was found first may be gone */
@@ -87,43 +88,26 @@ static int find_object(struct symbols *s, pid_t pid, const char *path, uint32_t 
 	return ret;
 }
 
-static int add_mapping(struct symbols *s, pid_t pid, const char *line)
+static int add_mapping(struct symbols *s, pid_t pid, const struct maps_row *row)
 {
-	unsigned long long start, end, offset;
-	struct grt_symbols_mapping m = {.start = 0};
-	char perms[8];
-	int path = 0, ret;
+	struct grt_symbols_mapping m = {.start = row->start, .end = row->end, .offset = row->offset};
+	int ret = find_object(s, pid, row->path, &m.object);
 
-	if (sscanf(line, "%llx-%llx %7s %llx %*s %*s %n", &start, &end, perms, &offset, &path) < 4 ||
-	    perms[2] != 'x')
-		return 0;
-	m.start = start;
-	m.end = end;
-	m.offset = offset;
-	ret = path ? find_object(s, pid, line + path, &m.object) : 0;
 	return ret ?: grt_symbols_map(s->all, (uint32_t)pid, &m);
 }
 
 static void read_mappings(struct symbols *s, pid_t pid)
 {
-	char name[64], *line = NULL;
-	size_t room = 0;
-	FILE *f;
-	ssize_t n;
+	struct maps maps = {.from = maps_open(pid)};
+	struct maps_row row;
+	int ret = 0;
 
-	snprintf(name, sizeof(name), "/proc/%d/maps", (int)pid);
-	f = fopen(name, "re");
-	/* it has ended: what is known of it stays true for its stacks */
-	if (f)
+	/* where it has ended, what is known of it stays true for its stacks */
+	if (maps.from)
 		grt_symbols_unmap(s->all, (uint32_t)pid);
-	while (f && (n = getline(&line, &room, f)) > 0) {
-		line[n - 1] = '\0';
-		if (add_mapping(s, pid, line))
-			break;
-	}
-	free(line);
-	if (f)
-		fclose(f);
+	while (!ret && maps_next(&maps, &row))
+		ret = row.code ? add_mapping(s, pid, &row) : 0;
+	maps_close(&maps);
 }
 
 static struct process *find_process(struct symbols *s, pid_t pid)

@@ -15,6 +15,7 @@
 #include "bpf_nodes.h"
 #include "core/cuda.h"
 #include "elf_file.h"
+#include "maps.h"
 
 #ifdef GRT_HAVE_BPF
 
@@ -76,23 +77,16 @@ static bool is_called(const char *path, const char *name)
 
 bool uprobes_mapped(pid_t pid, const char *name, char *path, size_t room)
 {
-	char maps[64], *line = NULL, *at;
-	size_t size = 0;
+	struct maps maps = {.from = maps_open(pid)};
+	struct maps_row row;
 	bool found = false;
-	FILE *f;
 
-	snprintf(maps, sizeof(maps), "/proc/%d/maps", (int)pid);
-	f = fopen(maps, "re");
-	while (f && !found && getline(&line, &size, f) > 0) {
-		line[strcspn(line, "\n")] = '\0';
-		at = strchr(line, '/');
-		found = at && is_called(at, name);
+	while (!found && maps_next(&maps, &row)) {
+		found = row.path[0] == '/' && is_called(row.path, name);
 		if (found)
-			snprintf(path, room, "/proc/%d/root%s", (int)pid, at);
+			snprintf(path, room, "/proc/%d/root%s", (int)pid, row.path);
 	}
-	free(line);
-	if (f)
-		fclose(f);
+	maps_close(&maps);
 	return found;
 }
 

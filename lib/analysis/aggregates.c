@@ -71,12 +71,8 @@ int grt_aggregates_event(struct grt_aggregates *a, const struct grt_event *e)
 	add(&a->replaced, ev->replaced);
 	key.w[0] = e->ring;
 	key.w[1] = e->device;
-	ret = grt_keyed_get(&a->rows, &key, &found);
-	if (ret == -ENOSPC) {
-		a->over++;
-		return 0;
-	}
-	if (!ret)
+	ret = grt_keyed_get_or_count(&a->rows, &key, &a->over, &found);
+	if (found)
 		take(found, ev);
 	return ret;
 }
@@ -114,29 +110,9 @@ static void get_ring_name(struct grt_cell *cell, const void *view, const void *r
 	grt_cell_ring_name(cell, view, ((const struct grt_aggregate_row *)row)->ring);
 }
 
-static void get_device(struct grt_cell *cell, const void *view, const void *row, int arg)
-{
-	(void)view;
-	(void)arg;
-	cell->number = ((const struct grt_aggregate_row *)row)->device;
-}
-
-static void get_engine(struct grt_cell *cell, const void *view, const void *row, int arg)
-{
-	(void)view;
-	(void)arg;
-	cell->number = ((const struct grt_aggregate_row *)row)->engine;
-}
-
-static void get_count(struct grt_cell *cell, const void *view, const void *row, int offset)
-{
-	(void)view;
-	cell->number = *(const uint64_t *)((const char *)row + offset);
-}
-
 static void get_latency(struct grt_cell *cell, const void *view, const void *row, int offset)
 {
-	get_count(cell, view, row, offset);
+	grt_cell_u64(cell, view, row, offset);
 	cell->absent = !((const struct grt_aggregate_row *)row)->jobs;
 }
 
@@ -187,9 +163,9 @@ static void get_length(struct grt_cell *cell, const void *view, const void *row,
 	cell->number = r->length > UINT64_MAX ? UINT64_MAX : (uint64_t)r->length;
 }
 
-#define COUNT(name, member, where, help)                                                                  \
-	{                                                                                                 \
-		name, get_count, offsetof(struct grt_aggregate_row, member), GRT_CELL_NUMBER, where, help \
+#define COUNT(name, member, where, help)                                                                     \
+	{                                                                                                    \
+		name, grt_cell_u64, offsetof(struct grt_aggregate_row, member), GRT_CELL_NUMBER, where, help \
 	}
 #define LATENCY(name, member, help)                                                                         \
 	{                                                                                                   \
@@ -200,8 +176,10 @@ static void get_length(struct grt_cell *cell, const void *view, const void *row,
 static const struct grt_column aggregate_columns[] = {
 	{"ring", get_ring, 0, GRT_CELL_NAMED, GRT_COLUMN_ALL, "ring: name in text, else id"},
 	{"ring_name", get_ring_name, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "its name"},
-	{"device", get_device, 0, GRT_CELL_NUMBER, GRT_COLUMN_MORE, "device number"},
-	{"engine", get_engine, 0, GRT_CELL_ENGINE, GRT_COLUMN_ALL, "engine"},
+	{"device", grt_cell_u32, offsetof(struct grt_aggregate_row, device), GRT_CELL_NUMBER, GRT_COLUMN_MORE,
+	 "device number"},
+	{"engine", grt_cell_u8, offsetof(struct grt_aggregate_row, engine), GRT_CELL_ENGINE, GRT_COLUMN_ALL,
+	 "engine"},
 	COUNT("windows", windows, GRT_COLUMN_ALL, "records of it"),
 	COUNT("missing", missing, GRT_COLUMN_ALL, "records that were lost: in no sum here"),
 	{"length", get_length, 0, GRT_CELL_NS, GRT_COLUMN_MORE, "time in the windows, ns"},

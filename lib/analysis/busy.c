@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/grow.h"
+
 /* The oldest quarter becomes a sum: moving one at a time would move the whole array for each. */
 static void close_oldest(struct grt_busy *b)
 {
@@ -23,21 +25,11 @@ static void close_oldest(struct grt_busy *b)
 
 static int make_room(struct grt_busy *b)
 {
-	uint32_t room = b->room ? 2 * b->room : 16;
-	struct grt_interval *more;
-
-	if (b->used < b->room)
-		return 0;
-	if (b->room == GRT_BUSY_MAX) {
+	if (b->used == GRT_BUSY_MAX) {
 		close_oldest(b);
 		return 0;
 	}
-	more = realloc(b->interval, room * sizeof(*more));
-	if (!more)
-		return -ENOMEM;
-	b->interval = more;
-	b->room = room;
-	return 0;
+	return grt_grow(&b->interval, &b->room, b->used + 1, 16);
 }
 
 /* Index of the first interval that ends at or after @t. */

@@ -23,20 +23,6 @@ struct grt_calls {
 	struct grt_calls_count count;
 };
 
-/* The element of a key; where there is no room, the oldest one makes it. Return: 1 then, 0 or -ENOMEM */
-static int replace_oldest(struct grt_keyed *k, const struct grt_key *key, void **out)
-{
-	bool full;
-
-	*out = grt_keyed_find(k, key);
-	if (*out)
-		return 0;
-	full = grt_keyed_full(k);
-	if (full)
-		grt_keyed_remove(k, grt_keyed_oldest(k));
-	return grt_keyed_get(k, key, out) ? -ENOMEM : full;
-}
-
 static struct grt_call_process *find_process(const struct grt_calls *c, uint64_t pid)
 {
 	struct grt_key key = {{pid}};
@@ -60,11 +46,9 @@ static int add_file(struct grt_calls *c, struct grt_call_process *p, const struc
 	/* Its close was not seen. */
 	if (grt_keyed_find(&c->files, &key))
 		return 0;
-	if (grt_keyed_full(&c->files)) {
+	if (grt_keyed_full(&c->files))
 		file_gone(c, grt_keyed_key(grt_keyed_oldest(&c->files))->w[0]);
-		c->count.forgotten++;
-	}
-	if (replace_oldest(&c->files, &key, &device) < 0)
+	if (grt_keyed_get_or_replace(&c->files, &key, &c->count.forgotten, &device))
 		return -ENOMEM;
 	*(uint32_t *)device = e->device;
 	p->open++;
@@ -100,12 +84,12 @@ static int on_enter(struct grt_calls *c, struct grt_call_process *p, const struc
 	struct grt_key key = {{e->tid}};
 	struct inside *in;
 	void *found;
-	int r = replace_oldest(&c->inside, &key, &found);
+	int ret = grt_keyed_get_or_replace(&c->inside, &key, &c->count.half, &found);
 
-	if (r < 0)
-		return r;
+	if (ret)
+		return ret;
 	in = found;
-	c->count.half += r || in->begin;
+	c->count.half += in->begin != 0;
 	*in = (struct inside){.begin = e->time, .fd = ev->fd, .cmd = ev->cmd};
 	p->ioctls++;
 	c->count.ioctls++;
@@ -163,17 +147,13 @@ int grt_calls_event(struct grt_calls *c, const struct grt_event *e, struct grt_c
 	struct grt_key key = {{e->pid}};
 	struct grt_call_process *p;
 	void *found;
-	int r = grt_keyed_get(&c->processes, &key, &found);
+	int ret = grt_keyed_get_or_count(&c->processes, &key, &c->count.over, &found);
 
 	end = end ? end : &unused;
 	*end = (struct grt_call_end){.known = false};
-	if (r == -ENOSPC) {
-		c->count.over++;
-		return 0;
-	}
-	if (r)
-		return r;
 	p = found;
+	if (!p)
+		return ret;
 	p->pid = e->pid;
 	if (!p->tid)
 		p->tid = e->tid;

@@ -23,7 +23,32 @@ static inline void grt_cell_ring_name(struct grt_cell *cell, const struct grt_na
 	cell->absent |= !cell->text;
 }
 
-/* For columns whose value is a member of the row at @offset. */
+/** grt_cell_name, grt_cell_owner - a text of grt_names by its number: absent where there is none */
+static inline void grt_cell_name(struct grt_cell *cell, const struct grt_names *names, uint32_t number)
+{
+	cell->text = grt_names_name(names, number);
+	cell->absent = !cell->text;
+}
+
+static inline void grt_cell_owner(struct grt_cell *cell, const struct grt_names *names, uint32_t number)
+{
+	cell->text = grt_names_owner(names, number);
+	cell->absent = !cell->text;
+}
+
+/** grt_cell_driver - of a ring: absent where it is not known */
+static inline void grt_cell_driver(struct grt_cell *cell, const struct grt_names *names, uint32_t ring)
+{
+	grt_cell_owner(cell, names, grt_names_find(names, GRT_NAME_RING, ring));
+}
+
+/* For columns whose value is a member of the row at @offset: a number, */
+static inline void grt_cell_u8(struct grt_cell *cell, const void *view, const void *row, int offset)
+{
+	(void)view;
+	cell->number = *(const uint8_t *)((const char *)row + offset);
+}
+
 static inline void grt_cell_u32(struct grt_cell *cell, const void *view, const void *row, int offset)
 {
 	(void)view;
@@ -34,6 +59,29 @@ static inline void grt_cell_u64(struct grt_cell *cell, const void *view, const v
 {
 	(void)view;
 	cell->number = *(const uint64_t *)((const char *)row + offset);
+}
+
+/* one that is none where it is 0, */
+static inline void grt_cell_id(struct grt_cell *cell, const void *view, const void *row, int offset)
+{
+	grt_cell_u32(cell, view, row, offset);
+	cell->absent = !cell->number;
+}
+
+/* an array of characters, none where it is empty, */
+static inline void grt_cell_chars(struct grt_cell *cell, const void *view, const void *row, int offset)
+{
+	(void)view;
+	cell->text = (const char *)row + offset;
+	cell->absent = !*cell->text;
+}
+
+/* or a pointer to a text, none where it is NULL. */
+static inline void grt_cell_pointed(struct grt_cell *cell, const void *view, const void *row, int offset)
+{
+	(void)view;
+	cell->text = *(const char *const *)((const char *)row + offset);
+	cell->absent = !cell->text;
 }
 
 #endif /* GRT_ANALYSIS_CELLS_H */

@@ -2,8 +2,11 @@
 /* The counters of counters.h and their columns. */
 #include "counters.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "cells.h"
 
 #define TOTAL "total "
 #define NS_PER_S 1000000000
@@ -115,14 +118,10 @@ int grt_counters_event(struct grt_counters *c, const struct grt_event *e)
 	key.w[0] = ev->counter;
 	key.w[1] = ev->instance;
 	key.w[2] = e->device;
-	ret = grt_keyed_get(&c->rows, &key, &found);
-	if (ret == -ENOSPC) {
-		c->over++;
-		return 0;
-	}
-	if (ret)
-		return ret;
+	ret = grt_keyed_get_or_count(&c->rows, &key, &c->over, &found);
 	row = found;
+	if (!row)
+		return ret;
 	row->device = e->device;
 	row->counter = ev->counter;
 	row->instance = ev->instance;
@@ -189,8 +188,7 @@ static void get_name(struct grt_cell *cell, const void *view, const void *row, i
 static void get_unit(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	(void)arg;
-	cell->text = grt_names_owner(view, ((const struct grt_counter_row *)row)->name);
-	cell->absent = !cell->text;
+	grt_cell_owner(cell, view, ((const struct grt_counter_row *)row)->name);
 }
 
 static void get_device(struct grt_cell *cell, const void *view, const void *row, int arg)
@@ -209,16 +207,6 @@ static void get_device_name(struct grt_cell *cell, const void *view, const void 
 	cell->absent |= !cell->text;
 }
 
-static void get_instance(struct grt_cell *cell, const void *view, const void *row, int arg)
-{
-	const struct grt_counter_row *r = row;
-
-	(void)view;
-	(void)arg;
-	cell->number = r->instance;
-	cell->absent = !r->instance;
-}
-
 static void get_process(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	const struct grt_counter_row *r = row;
@@ -227,13 +215,6 @@ static void get_process(struct grt_cell *cell, const void *view, const void *row
 	cell->text =
 		r->instance ? grt_names_name(view, grt_names_find(view, GRT_NAME_THREAD, r->instance)) : NULL;
 	cell->absent = !cell->text;
-}
-
-static void get_values(struct grt_cell *cell, const void *view, const void *row, int arg)
-{
-	(void)view;
-	(void)arg;
-	cell->number = ((const struct grt_counter_row *)row)->values;
 }
 
 /** enum what - which value of a row */
@@ -272,13 +253,15 @@ static void get_growth(struct grt_cell *cell, const void *view, const void *row,
 static const struct grt_column counter_columns[] = {
 	{"device", get_device, 0, GRT_CELL_NAMED, GRT_COLUMN_ALL, "device number, major << 20 | minor"},
 	{"device_name", get_device_name, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "its node"},
-	{"pid", get_instance, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "process it belongs to"},
+	{"pid", grt_cell_id, offsetof(struct grt_counter_row, instance), GRT_CELL_NUMBER, GRT_COLUMN_ALL,
+	 "process it belongs to"},
 	{"process", get_process, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "its name"},
 	{"counter", get_counter, 0, GRT_CELL_NAMED, GRT_COLUMN_ALL, "counter id"},
 	{"name", get_name, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "what it counts"},
 	{"unit", get_unit, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE,
 	 "unit; min to last of \"total ns\" are percent, of other totals by second"},
-	{"values", get_values, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "values in the trace"},
+	{"values", grt_cell_u64, offsetof(struct grt_counter_row, values), GRT_CELL_NUMBER, GRT_COLUMN_ALL,
+	 "values in the trace"},
 	{"min", get_value, LEAST, GRT_CELL_AMOUNT, GRT_COLUMN_ALL, "least value"},
 	{"mean", get_value, MEAN, GRT_CELL_AMOUNT, GRT_COLUMN_ALL, "mean by time"},
 	{"max", get_value, MOST, GRT_CELL_AMOUNT, GRT_COLUMN_ALL, "largest value"},

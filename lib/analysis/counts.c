@@ -4,6 +4,10 @@
  */
 #include "counts.h"
 
+#include <stddef.h>
+
+#include "cells.h"
+
 static const bool known_type[GRT_EV_MAX] = {
 #define GRT_EVENT(id, NAME, name, CLASS, LEVEL, WHO, fields, help) [id] = true,
 #include <grtrace/events.def>
@@ -32,53 +36,26 @@ void grt_counts_packet(struct grt_counts *c, const struct grt_packet *p)
 		cpu->balance.fate[i] += p->end.fate[i] - p->begin.fate[i];
 }
 
-static void get_type(struct grt_cell *cell, const void *view, const void *row, int arg)
-{
-	(void)view;
-	(void)arg;
-	cell->number = ((const struct grt_type_count *)row)->type;
-}
-
-static void get_events(struct grt_cell *cell, const void *view, const void *row, int arg)
-{
-	(void)view;
-	(void)arg;
-	cell->number = ((const struct grt_type_count *)row)->events;
-}
-
-static void get_cpu(struct grt_cell *cell, const void *view, const void *row, int arg)
-{
-	(void)view;
-	(void)arg;
-	cell->number = ((const struct grt_cpu_count *)row)->cpu;
-}
-
-static void get_emitted(struct grt_cell *cell, const void *view, const void *row, int arg)
-{
-	(void)view;
-	(void)arg;
-	cell->number = ((const struct grt_cpu_count *)row)->balance.emitted;
-}
-
-static void get_fate(struct grt_cell *cell, const void *view, const void *row, int fate)
-{
-	(void)view;
-	cell->number = ((const struct grt_cpu_count *)row)->balance.fate[fate];
-}
+#define T(member) offsetof(struct grt_type_count, member)
 
 static const struct grt_column type_columns[] = {
-	{"type", get_type, 0, GRT_CELL_EVENT, GRT_COLUMN_ALL, "event type"},
-	{"id", get_type, 0, GRT_CELL_NUMBER, GRT_COLUMN_MORE, "its number in the stream, 0: unknown"},
-	{"events", get_events, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "events in the trace"},
+	{"type", grt_cell_u32, T(type), GRT_CELL_EVENT, GRT_COLUMN_ALL, "event type"},
+	{"id", grt_cell_u32, T(type), GRT_CELL_NUMBER, GRT_COLUMN_MORE,
+	 "its number in the stream, 0: unknown"},
+	{"events", grt_cell_u64, T(events), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "events in the trace"},
 	{.name = NULL},
 };
 
 const struct grt_table grt_type_table = {"types", "event types", type_columns, 0};
 
+#define C(member) offsetof(struct grt_cpu_count, member)
+
 static const struct grt_column cpu_columns[] = {
-	{"cpu", get_cpu, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "CPU"},
-	{"emitted", get_emitted, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "events offered to the trace"},
-#define GRT_FATE(NAME, name, help) {#name, get_fate, GRT_FATE_##NAME, GRT_CELL_NUMBER, GRT_COLUMN_ALL, help},
+	{"cpu", grt_cell_u32, C(cpu), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "CPU"},
+	{"emitted", grt_cell_u64, C(balance.emitted), GRT_CELL_NUMBER, GRT_COLUMN_ALL,
+	 "events offered to the trace"},
+#define GRT_FATE(NAME, name, help) \
+	{#name, grt_cell_u64, C(balance.fate[GRT_FATE_##NAME]), GRT_CELL_NUMBER, GRT_COLUMN_ALL, help},
 #include <grtrace/fates.def>
 #undef GRT_FATE
 	{.name = NULL},

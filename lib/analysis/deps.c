@@ -56,34 +56,19 @@ static struct grt_key ring_key(uint32_t device, uint32_t ring)
 	return (struct grt_key){{device, ring}};
 }
 
-/* The element of a key; where there is no room, the oldest one makes it. Return: 0 or -ENOMEM */
-static int replace_oldest(struct grt_keyed *k, const struct grt_key *key, void **out)
-{
-	int r = grt_keyed_get(k, key, out);
-
-	if (r != -ENOSPC)
-		return r;
-	grt_keyed_remove(k, grt_keyed_oldest(k));
-	return grt_keyed_get(k, key, out);
-}
-
 /* Return: 0 with the ring, NULL where there are too many; or -ENOMEM */
 static int find_ring(struct grt_deps *d, uint32_t device, uint32_t ring, struct grt_dep_ring **out)
 {
 	struct grt_key key = ring_key(device, ring);
 	void *found;
-	int r = grt_keyed_get(&d->rings, &key, &found);
+	int ret = grt_keyed_get_or_count(&d->rings, &key, &d->count.over, &found);
 
 	*out = found;
-	if (r == -ENOSPC) {
-		d->count.over++;
-		return 0;
-	}
-	if (!r && !(*out)->met) {
+	if (*out && !(*out)->met) {
 		(*out)->ring = ring;
 		(*out)->device = device;
 	}
-	return r;
+	return ret;
 }
 
 static struct wait *find_wait(const struct grt_deps *d, const uint64_t job[2], const struct grt_key *fence)
@@ -238,7 +223,7 @@ static int on_signal(struct grt_deps *d, const struct grt_event *e)
 		f = grt_keyed_find(&d->fences, &key);
 		ended++;
 	}
-	if (replace_oldest(&d->signalled, &key, &at))
+	if (grt_keyed_get_or_replace(&d->signalled, &key, NULL, &at))
 		return -ENOMEM;
 	if (!*(uint64_t *)at)
 		*(uint64_t *)at = e->time;
@@ -256,7 +241,7 @@ static int learn_context(struct grt_deps *d, const struct grt_event *e)
 		return 0;
 	c = grt_keyed_find(&d->contexts, &key);
 	if (!c) {
-		if (replace_oldest(&d->contexts, &key, &found))
+		if (grt_keyed_get_or_replace(&d->contexts, &key, NULL, &found))
 			return -ENOMEM;
 		c = found;
 		c->ring = GRT_RING_NONE;

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "core/grow.h"
 #include "frames.h"
 #include "hist.h"
 #include "index.h"
@@ -51,20 +52,6 @@ struct grt_flame {
 	struct grt_flame_count count;
 };
 
-/* Room for one more of @used elements of @size bytes. Return: the array, or NULL with the old one in place */
-static void *more_room(void *array, uint32_t used, uint32_t *room, size_t size)
-{
-	uint32_t want = *room ? 2 * *room : 64;
-	void *more;
-
-	if (used < *room)
-		return array;
-	more = realloc(array, want * size);
-	if (more)
-		*room = want;
-	return more;
-}
-
 /* The number of a text, from 1; it need not end with NUL. Return: 0 or -ENOMEM */
 static int intern(struct grt_flame *f, const char *text, size_t room, uint32_t *number)
 {
@@ -85,8 +72,7 @@ static bool same_owner(const void *owner, uint32_t id, const void *key)
 
 static int stack_event(struct grt_flame *f, const struct grt_ev_stack *e)
 {
-	struct owner new = {.ctx = e->e.ctx, .seqno = e->e.seqno, .user = e->user, .kernel = e->kernel},
-		     *more;
+	struct owner new = {.ctx = e->e.ctx, .seqno = e->e.seqno, .user = e->user, .kernel = e->kernel};
 	uint32_t tag = grt_hash(&f->key, e->e.ctx, e->e.seqno), at;
 
 	at = grt_index_find(&f->owner_index, tag, same_owner, f, &new);
@@ -97,10 +83,8 @@ static int stack_event(struct grt_flame *f, const struct grt_ev_stack *e)
 	}
 	at = f->owner_free;
 	if (at == GRT_NOWHERE) {
-		more = more_room(f->owner, f->owners, &f->owner_room, sizeof(*more));
-		if (!more)
+		if (grt_grow(&f->owner, &f->owner_room, f->owners + 1, 64))
 			return -ENOMEM;
-		f->owner = more;
 		at = f->owners++;
 	} else {
 		f->owner_free = f->owner[at].next_free;
@@ -139,17 +123,14 @@ static int add_time(struct grt_flame *f, const struct row *k)
 	uint32_t tag =
 		grt_hash(&f->key, (uint64_t)k->user << 32 | k->kernel, (uint64_t)k->name << 32 | k->ring);
 	uint32_t at = grt_index_find(&f->row_index, tag, same_row, f, k);
-	struct row *more;
 
 	if (at != GRT_NOWHERE) {
 		f->row[at].ns += k->ns;
 		f->row[at].jobs += k->jobs;
 		return 0;
 	}
-	more = more_room(f->row, f->rows, &f->row_room, sizeof(*more));
-	if (!more)
+	if (grt_grow(&f->row, &f->row_room, f->rows + 1, 64))
 		return -ENOMEM;
-	f->row = more;
 	f->row[f->rows] = *k;
 	return grt_index_add(&f->row_index, tag, f->rows++);
 }

@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "core/grow.h"
+
 #define DEPTH_MAX 1024U
 
 /** struct grt_frames_stack - @symbol: one for each frame, innermost first: number of its text plus 1, 0: not
@@ -33,21 +35,6 @@ static struct grt_frames_stack *find_stack(const struct grt_frames *f, uint32_t 
 	return at == GRT_NOWHERE ? NULL : &f->stack[at];
 }
 
-static int more_room(struct grt_frames *f)
-{
-	uint32_t want = f->room ? 2 * f->room : 64;
-	struct grt_frames_stack *more;
-
-	if (f->stacks < f->room)
-		return 0;
-	more = realloc(f->stack, want * sizeof(*more));
-	if (!more)
-		return -ENOMEM;
-	f->stack = more;
-	f->room = want;
-	return 0;
-}
-
 /* Return: 0 with *out NULL when there are too many */
 static int add_stack(struct grt_frames *f, const struct grt_ev_frame *e, struct grt_frames_stack **out)
 {
@@ -58,7 +45,9 @@ static int add_stack(struct grt_frames *f, const struct grt_ev_frame *e, struct 
 		f->dropped++;
 		return 0;
 	}
-	s.symbol = more_room(f) ? NULL : calloc(e->depth, sizeof(*s.symbol));
+	if (grt_grow(&f->stack, &f->room, f->stacks + 1, 64))
+		return -ENOMEM;
+	s.symbol = calloc(e->depth, sizeof(*s.symbol));
 	if (!s.symbol)
 		return -ENOMEM;
 	*out = &f->stack[f->stacks];

@@ -14,11 +14,6 @@ static const struct grt_names *names_of(const void *view)
 	return ((const struct grt_group_view *)view)->names;
 }
 
-static uint32_t ring_name(const void *view, const struct grt_group *g)
-{
-	return grt_names_find(names_of(view), GRT_NAME_RING, g->ring);
-}
-
 static void get_ring(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	(void)arg;
@@ -34,8 +29,7 @@ static void get_ring_name(struct grt_cell *cell, const void *view, const void *r
 static void get_driver(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	(void)arg;
-	cell->text = grt_names_owner(names_of(view), ring_name(view, row));
-	cell->absent = !cell->text;
+	grt_cell_driver(cell, names_of(view), ((const struct grt_group *)row)->ring);
 }
 
 static void get_device(struct grt_cell *cell, const void *view, const void *row, int arg)
@@ -48,26 +42,10 @@ static void get_device(struct grt_cell *cell, const void *view, const void *row,
 	cell->absent = g->ring == GRT_RING_NONE;
 }
 
-static void get_engine(struct grt_cell *cell, const void *view, const void *row, int arg)
-{
-	(void)view;
-	(void)arg;
-	cell->number = ((const struct grt_group *)row)->engine;
-}
-
-static void get_pid(struct grt_cell *cell, const void *view, const void *row, int arg)
-{
-	(void)view;
-	(void)arg;
-	cell->number = ((const struct grt_group *)row)->pid;
-	cell->absent = !cell->number;
-}
-
 static void get_process(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	(void)arg;
-	cell->text = grt_names_owner(names_of(view), ((const struct grt_group *)row)->name);
-	cell->absent = !cell->text;
+	grt_cell_owner(cell, names_of(view), ((const struct grt_group *)row)->name);
 }
 
 static void get_jobs(struct grt_cell *cell, const void *view, const void *row, int arg)
@@ -155,12 +133,6 @@ static void get_errors(struct grt_cell *cell, const void *view, const void *row,
 	cell->number = g->failed + g->errors;
 }
 
-static void get_count(struct grt_cell *cell, const void *view, const void *row, int offset)
-{
-	(void)view;
-	cell->number = *(const uint64_t *)((const char *)row + offset);
-}
-
 #define EXEC(permille) permille
 #define QUEUE(permille) -(permille)
 
@@ -170,14 +142,14 @@ static void get_count(struct grt_cell *cell, const void *view, const void *row, 
 #define COLUMN_NAME    {"ring_name", get_ring_name, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "its name"}
 #define COLUMN_DRIVER  {"driver", get_driver, 0, GRT_CELL_TEXT, GRT_COLUMN_MORE, "its driver"}
 #define COLUMN_DEVICE  {"device", get_device, 0, GRT_CELL_NUMBER, GRT_COLUMN_MORE, "device number"}
-#define COLUMN_ENGINE  {"engine", get_engine, 0, GRT_CELL_ENGINE, GRT_COLUMN_ALL, "engine"}
-#define COLUMN_PID     {"pid", get_pid, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "process id"}
+#define COLUMN_ENGINE  {"engine", grt_cell_u8, offsetof(struct grt_group, engine), GRT_CELL_ENGINE, GRT_COLUMN_ALL, "engine"}
+#define COLUMN_PID     {"pid", grt_cell_id, offsetof(struct grt_group, pid), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "process id"}
 #define COLUMN_PROCESS {"process", get_process, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "process's comm"}
 
 #define SUM(name, queue, where, help)          {name, get_sum, queue, GRT_CELL_NS, where, help}
 #define PERCENTILE(name, permille, where, of)  {name, get_percentile, permille, GRT_CELL_NS, where, "of " of ", ns"}
 #define COUNT(name, member, where, help) \
-	{name, get_count, offsetof(struct grt_group, member), GRT_CELL_NUMBER, where, help}
+	{name, grt_cell_u64, offsetof(struct grt_group, member), GRT_CELL_NUMBER, where, help}
 
 /* @rest: where the columns are that only rings show without being asked */
 #define SUMS(rest)                                                                                     \

@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+#include "core/grow.h"
+
 /* Groups that are found without a search. */
 #define GROUP_CACHE 16
 
@@ -60,22 +62,9 @@ static bool same_group(const void *owner, uint32_t i, const void *key)
 
 static int make_room(struct group_set *s)
 {
-	uint32_t room = s->room ? 2 * s->room : 16;
-	struct grt_group **groups;
-	uint64_t *ids;
+	uint32_t room = s->room;
 
-	if (s->used < s->room)
-		return 0;
-	groups = realloc(s->group, room * sizeof(*groups));
-	if (!groups)
-		return -ENOMEM;
-	s->group = groups;
-	ids = realloc(s->id, room * sizeof(*ids));
-	if (!ids)
-		return -ENOMEM;
-	s->id = ids;
-	s->room = room;
-	return 0;
+	return grt_grow(&s->group, &room, s->used + 1, 16) ?: grt_grow(&s->id, &s->room, s->used + 1, 16);
 }
 
 static int add_group(struct group_set *s, uint64_t id, uint32_t tag, const struct member *m)

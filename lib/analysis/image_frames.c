@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/grow.h"
 #include "symbols/demangle.h"
 #include "symbols/symbols.h"
 
@@ -58,33 +59,17 @@ int grt_image_frames_new(struct grt_image_frames **out)
 	return -ENOMEM;
 }
 
-/* Makes an array of *@have elements one of @want, the new ones 0. */
-static int grow(void **array, uint32_t *have, uint32_t want, size_t size)
-{
-	char *more;
-
-	if (want <= *have)
-		return 0;
-	more = realloc(*array, want * size);
-	if (!more)
-		return -ENOMEM;
-	memset(more + *have * size, 0, (want - *have) * size);
-	*array = more;
-	*have = want;
-	return 0;
-}
-
 /* NULL: no memory. */
 static struct image *image_of(struct grt_image_frames *f, const struct grt_image *i)
 {
 	struct image *m;
 
-	if (grow((void **)&f->image, &f->images, i->number + 1, sizeof(*f->image)))
+	if (grt_grow_zeroed(&f->image, &f->images, i->number + 1, 1))
 		return NULL;
 	m = &f->image[i->number];
-	if (grow((void **)&m->place, &m->nodes, i->nodes, sizeof(*m->place)) ||
-	    grow((void **)&m->object, &m->mappings, i->mappings, sizeof(*m->object)) ||
-	    grow((void **)&m->kernel, &m->strings, i->strings, sizeof(*m->kernel)))
+	if (grt_grow_zeroed(&m->place, &m->nodes, i->nodes, 64) ||
+	    grt_grow_zeroed(&m->object, &m->mappings, i->mappings, 64) ||
+	    grt_grow_zeroed(&m->kernel, &m->strings, i->strings, 64))
 		return NULL;
 	return m;
 }
@@ -93,15 +78,8 @@ static struct image *image_of(struct grt_image_frames *f, const struct grt_image
 
 static int list(struct grt_image_frames *f, struct place *p, const char *text)
 {
-	uint32_t room = f->room ? 2 * f->room : 1024, *more;
-
-	if (f->listed == f->room) {
-		more = realloc(f->list, room * sizeof(*more));
-		if (!more)
-			return -ENOMEM;
-		f->list = more;
-		f->room = room;
-	}
+	if (grt_grow(&f->list, &f->room, f->listed + 1, 1024))
+		return -ENOMEM;
 	p->frames++;
 	return grt_stacks_name(f->names, text, strlen(text), &f->list[f->listed++]);
 }

@@ -8,6 +8,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "core/grow.h"
+
 /* Numbers are given in turn; where records are lost the next one is not far. */
 #define FAR 1048576U
 /* Launches whose stack waits for them; of more, the oldest ones are lost, and their stacks. */
@@ -31,14 +33,9 @@ static bool same_pid(const void *owner, uint32_t id, const void *key)
 static struct grt_image *new_image(struct grt_images *m, uint32_t pid)
 {
 	uint32_t tag = grt_hash(&m->key, pid, 1), at = grt_index_find(&m->by_pid, tag, same_pid, m, &pid);
-	struct grt_image *i = calloc(1, sizeof(*i)), **more = m->image;
+	struct grt_image *i = calloc(1, sizeof(*i));
 
-	/* a power of two: grow */
-	if (!(m->images & (m->images - 1)))
-		more = realloc(m->image, (m->images ? 2 * (size_t)m->images : 1) * sizeof(*more));
-	if (more)
-		m->image = more;
-	if (!i || !more) {
+	if (!i || grt_grow_one(&m->image, m->images)) {
 		free(i);
 		return NULL;
 	}
@@ -63,33 +60,19 @@ struct grt_image *grt_images_of(struct grt_images *m, uint32_t pid)
 
 /* ---------------------------------------------------------- definitions */
 
-/* Room for number @n, counted from 1, in *@array of *@used elements. Return: 0, -ERANGE or -ENOMEM */
-static int make_room(void **array, uint32_t *used, uint32_t n, size_t size)
+/* Numbers are counted from 1; @room: that there is room for. */
+static bool is_far(uint32_t number, uint32_t room)
 {
-	uint32_t room = *used ? *used : 64;
-	char *more;
-
-	if (!n || n > *used + FAR)
-		return -ERANGE;
-	if (n <= *used)
-		return 0;
-	while (room < n)
-		room *= 2;
-	more = realloc(*array, room * size);
-	if (!more)
-		return -ENOMEM;
-	memset(more + *used * size, 0, (room - *used) * size);
-	*array = more;
-	*used = room;
-	return 0;
+	return !number || number > room + FAR;
 }
 
 static int take_string(struct grt_image *i, const struct grt_ev_string *s)
 {
 	bool own = s->number < GRT_IMAGE_RECORDER;
 	uint32_t number = own ? s->number : s->number - GRT_IMAGE_RECORDER;
+	uint32_t *room = own ? &i->strings : &i->recorder_strings;
 	char ***all = own ? &i->string : &i->recorder_string;
-	int ret = make_room((void **)all, own ? &i->strings : &i->recorder_strings, number, sizeof(**all));
+	int ret = is_far(number, *room) ? -ERANGE : grt_grow_zeroed(all, room, number, 64);
 	char **at = ret ? NULL : &(*all)[number - 1], *more;
 	size_t have = at && *at ? strlen(*at) : 0;
 
@@ -136,8 +119,9 @@ uint32_t grt_images_stack(struct grt_images *m, uint32_t image, uint64_t correla
 
 static int take_node(struct grt_images *m, struct grt_image *i, const struct grt_ev_node *n)
 {
-	int ret = n->caller < n->node ? make_room((void **)&i->node, &i->nodes, n->node, sizeof(*i->node))
-				      : -ERANGE;
+	int ret = n->caller >= n->node || is_far(n->node, i->nodes)
+			  ? -ERANGE
+			  : grt_grow_zeroed(&i->node, &i->nodes, n->node, 64);
 
 	if (ret)
 		return ret;
@@ -155,7 +139,8 @@ static int take_node(struct grt_images *m, struct grt_image *i, const struct grt
 
 static int take_mapping(struct grt_image *i, const struct grt_ev_mapping *m)
 {
-	int ret = make_room((void **)&i->mapping, &i->mappings, m->module, sizeof(*i->mapping));
+	int ret = is_far(m->module, i->mappings) ? -ERANGE
+						 : grt_grow_zeroed(&i->mapping, &i->mappings, m->module, 64);
 	struct grt_image_mapping *at = ret ? NULL : &i->mapping[m->module - 1];
 
 	if (ret)

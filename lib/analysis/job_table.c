@@ -22,6 +22,7 @@ enum member {
 	MEMBER_ENGINE,
 	MEMBER_SAMPLE,
 	MEMBER_FAILED,
+	MEMBER_WAITS,
 };
 
 /* When a member says nothing. */
@@ -48,6 +49,7 @@ static const struct {
 	[MEMBER_ENGINE] = {AT(engine), NEVER},
 	[MEMBER_SAMPLE] = {AT(sample), ZERO},
 	[MEMBER_FAILED] = {AT(failed), NEVER},
+	[MEMBER_WAITS] = {AT(waits), NEVER},
 #undef AT
 };
 
@@ -83,15 +85,13 @@ static void get_ring_name(struct grt_cell *cell, const void *view, const void *r
 static void get_comm(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	(void)arg;
-	cell->text = grt_names_name(names_of(view), ((const struct grt_job *)row)->name);
-	cell->absent = !cell->text;
+	grt_cell_name(cell, names_of(view), ((const struct grt_job *)row)->name);
 }
 
 static void get_process(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	(void)arg;
-	cell->text = grt_names_owner(names_of(view), ((const struct grt_job *)row)->name);
-	cell->absent = !cell->text;
+	grt_cell_owner(cell, names_of(view), ((const struct grt_job *)row)->name);
 }
 
 static void get_phase(struct grt_cell *cell, const void *view, const void *row, int phase)
@@ -109,13 +109,6 @@ static void get_gpu_wait(struct grt_cell *cell, const void *view, const void *ro
 	(void)arg;
 	cell->number = job->wait_ns;
 	cell->absent = !job->waits || job->cut_waits;
-}
-
-static void get_waits(struct grt_cell *cell, const void *view, const void *row, int arg)
-{
-	(void)view;
-	(void)arg;
-	cell->number = ((const struct grt_job *)row)->waits;
 }
 
 static void get_stamp(struct grt_cell *cell, const void *view, const void *row, int stamp)
@@ -164,7 +157,7 @@ static const struct grt_column columns[] = {
 	{"time", get_time, 0, GRT_CELL_TIME, GRT_COLUMN_MORE, "its first stamp, ns"},
 	{"status", get_status, 0, GRT_CELL_SIGNED, GRT_COLUMN_MORE, "0 or a negative errno"},
 	{"failed", get_member, MEMBER_FAILED, GRT_CELL_BOOL, GRT_COLUMN_MACHINE, "it had an error"},
-	{"waits", get_waits, 0, GRT_CELL_NUMBER, GRT_COLUMN_MACHINE, "waits in t_gpu_wait"},
+	{"waits", get_member, MEMBER_WAITS, GRT_CELL_NUMBER, GRT_COLUMN_MACHINE, "waits in t_gpu_wait"},
 	{"ring_name", get_ring_name, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "name of the ring"},
 	{"device", get_member, MEMBER_DEVICE, GRT_CELL_NUMBER, GRT_COLUMN_MACHINE, "device number"},
 	{"tid", get_member, MEMBER_TID, GRT_CELL_NUMBER, GRT_COLUMN_MACHINE, "thread id"},

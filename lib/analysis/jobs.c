@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "core/grow.h"
 #include "core/job_record.h"
 #include "waits.h"
 
@@ -140,23 +141,11 @@ static inline struct grt_job *find_job(struct grt_jobs *j, const struct grt_even
 	return ref ? &j->job[ref - 1] : NULL;
 }
 
-static RARE int grow_blocks(struct grt_jobs *j)
-{
-	uint32_t room = j->blocks_room ? 2 * j->blocks_room : 128;
-	struct block *more = realloc(j->block, room * sizeof(*more));
-
-	if (!more)
-		return -ENOMEM;
-	j->block = more;
-	j->blocks_room = room;
-	return 0;
-}
-
 static RARE int new_block(struct grt_jobs *j, const struct grt_event *e, uint32_t *out)
 {
 	uint32_t tag = grt_hash(&j->key, e->ctx, e->seqno / BLOCK), id = j->free_block;
 
-	if (id == GRT_NOWHERE && j->blocks == j->blocks_room && grow_blocks(j))
+	if (id == GRT_NOWHERE && grt_grow(&j->block, &j->blocks_room, j->blocks + 1, 128))
 		return -ENOMEM;
 	if (id == GRT_NOWHERE)
 		id = j->blocks;
@@ -539,16 +528,8 @@ static bool same_ring(const void *owner, uint32_t id, const void *key)
 
 static RARE int add_ring(struct grt_jobs *j, const struct grt_job *job, uint32_t tag)
 {
-	uint32_t room = j->rings_room ? 2 * j->rings_room : 16;
-	struct ring_order *more;
-
-	if (j->rings == j->rings_room) {
-		more = realloc(j->ring, room * sizeof(*more));
-		if (!more)
-			return -ENOMEM;
-		j->ring = more;
-		j->rings_room = room;
-	}
+	if (grt_grow(&j->ring, &j->rings_room, j->rings + 1, 16))
+		return -ENOMEM;
 	j->ring[j->rings] = (struct ring_order){.device = job->device, .ring = job->ring};
 	return grt_index_add(&j->ring_index, tag, j->rings++);
 }

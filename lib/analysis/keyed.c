@@ -117,6 +117,18 @@ int grt_keyed_get(struct grt_keyed *k, const struct grt_key *key, void **out)
 	return *out ? 0 : add(k, key, tag, out);
 }
 
+int grt_keyed_get_or_replace(struct grt_keyed *k, const struct grt_key *key, uint64_t *gone, void **out)
+{
+	int ret = grt_keyed_get(k, key, out);
+
+	if (ret != -ENOSPC)
+		return ret;
+	if (gone)
+		++*gone;
+	grt_keyed_remove(k, grt_keyed_oldest(k));
+	return grt_keyed_get(k, key, out);
+}
+
 void grt_keyed_remove(struct grt_keyed *k, void *element)
 {
 	struct head *h = head_of(element);

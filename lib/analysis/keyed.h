@@ -50,6 +50,30 @@ void *grt_keyed_find(const struct grt_keyed *k, const struct grt_key *key);
  */
 int grt_keyed_get(struct grt_keyed *k, const struct grt_key *key, void **out);
 
+/**
+ * grt_keyed_get_or_count - the same; that it is full is no error
+ * @over: counts how often it was; may be NULL
+ * Return: 0, with *out NULL where it is full; or -ENOMEM
+ */
+static inline int grt_keyed_get_or_count(struct grt_keyed *k, const struct grt_key *key, uint64_t *over,
+					 void **out)
+{
+	int ret = grt_keyed_get(k, key, out);
+
+	if (ret != -ENOSPC)
+		return ret;
+	if (over)
+		++*over;
+	return 0;
+}
+
+/**
+ * grt_keyed_get_or_replace - the same; where it is full, the oldest element gives way
+ * @gone: counts how often one did; may be NULL
+ * Return: 0 or -ENOMEM
+ */
+int grt_keyed_get_or_replace(struct grt_keyed *k, const struct grt_key *key, uint64_t *gone, void **out);
+
 /** grt_keyed_full - whether the next new element would find no place */
 static inline bool grt_keyed_full(const struct grt_keyed *k)
 {

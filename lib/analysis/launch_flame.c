@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "core/cuda.h"
+#include "core/grow.h"
 #include "image_frames.h"
 #include "index.h"
 
@@ -67,16 +68,8 @@ static bool same_row(const void *owner, uint32_t id, const void *key)
 
 static int new_row(struct grt_launch_flame *f, const struct row *r, uint32_t tag)
 {
-	uint32_t want = f->room ? 2 * f->room : 256;
-	struct row *more = f->row;
-
-	if (f->rows == f->room) {
-		more = want > f->room ? realloc(f->row, want * sizeof(*more)) : NULL;
-		if (!more)
-			return -ENOMEM;
-		f->row = more;
-		f->room = want;
-	}
+	if (grt_grow(&f->row, &f->room, f->rows + 1, 256))
+		return -ENOMEM;
 	f->row[f->rows] = *r;
 	return grt_index_add(&f->index, tag, f->rows++);
 }
@@ -198,11 +191,6 @@ int grt_launch_flame_event(struct grt_launch_flame *f, const struct grt_event *e
 
 /* -------------------------------------------------------------- stacks */
 
-static int put_word(struct grt_stacks *tree, const char *text, uint32_t *node)
-{
-	return grt_stacks_frame(tree, *node, text, strlen(text), node);
-}
-
 /* What stands for the stack of work: it, or why there is none. */
 static int put_stack(struct grt_launch_flame *f, const struct row *r, const struct grt_image *i,
 		     struct grt_stacks *tree, uint32_t *node)
@@ -212,10 +200,10 @@ static int put_stack(struct grt_launch_flame *f, const struct row *r, const stru
 	if (r->node)
 		return grt_image_frames_put(f->frames, i, r->node, tree, node);
 	if (r->how == GRT_LAUNCHED_BY_GPU)
-		return put_word(tree, "[device launch]", node);
+		return grt_stacks_word(tree, "[device launch]", node);
 	if (r->how == GRT_LAUNCHED_UNKNOWN)
-		return put_word(tree, "[unmatched]", node);
-	return put_word(tree, call ? call->name : "[unknown]", node);
+		return grt_stacks_word(tree, "[unmatched]", node);
+	return grt_stacks_word(tree, call ? call->name : "[unknown]", node);
 }
 
 static int put_leaf(struct grt_launch_flame *f, const struct row *r, const struct grt_image *i,
@@ -291,7 +279,7 @@ static int put_lost(const struct grt_image *i, const struct grt_flame_shape *sha
 	op.queue_len = strlen(op.queue);
 	ret = put_base(tree, shape, &op, &node);
 	if (!ret)
-		ret = put_word(tree, "[lost]", &node);
+		ret = grt_stacks_word(tree, "[lost]", &node);
 	return ret ? ret : grt_stacks_add(tree, node, side, i->process.gpu_lost);
 }
 

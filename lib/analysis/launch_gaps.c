@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "core/cuda.h"
+#include "core/grow.h"
 #include "image_frames.h"
 #include "keyed.h"
 
@@ -77,33 +78,18 @@ int grt_launch_gaps_new(struct grt_launch_gaps **out)
 
 /* ---------------------------------------------------------------- calls */
 
-/* A ring that is full before it is as large as it may be is not wrapped yet. */
-static bool make_room(struct thread *t)
-{
-	uint32_t room = t->room ? 2 * t->room : 64;
-	struct call *more;
-
-	if (t->calls < t->room || t->room == CALLS_MAX)
-		return true;
-	more = realloc(t->call, room * sizeof(*more));
-	if (!more)
-		return false;
-	t->call = more;
-	t->room = room;
-	return true;
-}
-
 int grt_launch_gaps_call(struct grt_launch_gaps *g, uint32_t image, const struct grt_ev_launch *e)
 {
 	struct grt_key key = {{image, e->e.tid}};
 	struct thread *t;
 	void *found;
-	int ret = grt_keyed_get(&g->threads, &key, &found);
+	int ret = grt_keyed_get_or_count(&g->threads, &key, NULL, &found);
 
-	if (ret)
-		return ret == -ENOSPC ? 0 : ret;
 	t = found;
-	if (!make_room(t))
+	if (!t)
+		return ret;
+	/* a ring that is full before it is as large as it may be is not wrapped yet */
+	if (t->room < CALLS_MAX && grt_grow(&t->call, &t->room, t->calls + 1, 64))
 		return -ENOMEM;
 	t->call[t->calls++ % t->room] = (struct call){e->begin, e->e.time, e->call};
 	return 0;
@@ -116,12 +102,12 @@ static int add(struct grt_launch_gaps *g, const struct grt_key *device, const st
 {
 	struct grt_key key = {{device->w[0], device->w[1], why, number}};
 	struct grt_launch_gap *k;
-	void *found;
-	int ret = ns ? grt_keyed_get(&g->kinds, &key, &found) : -ENOSPC;
+	void *found = NULL;
+	int ret = ns ? grt_keyed_get_or_count(&g->kinds, &key, NULL, &found) : 0;
 
-	if (ret)
-		return ret == -ENOSPC ? 0 : ret;
 	k = found;
+	if (!k)
+		return ret;
 	k->image = (uint32_t)key.w[0];
 	k->gpu = (uint32_t)key.w[1];
 	k->pid = d->pid;
@@ -233,21 +219,6 @@ static struct interval pop(struct device *d)
 	return top;
 }
 
-static bool heap_room(struct device *d)
-{
-	uint32_t room = d->room ? 2 * d->room : 256;
-	struct interval *more;
-
-	if (d->used < d->room)
-		return true;
-	more = realloc(d->heap, room * sizeof(*more));
-	if (!more)
-		return false;
-	d->heap = more;
-	d->room = room;
-	return true;
-}
-
 int grt_launch_gaps_work(struct grt_launch_gaps *g, const struct grt_image *image, uint32_t gpu,
 			 uint64_t from, uint64_t to, const struct grt_launch *launch)
 {
@@ -255,11 +226,11 @@ int grt_launch_gaps_work(struct grt_launch_gaps *g, const struct grt_image *imag
 	struct interval i = {.from = from, .to = to, .known = launch}, first;
 	struct device *d;
 	void *found;
-	int ret = grt_keyed_get(&g->devices, &key, &found);
+	int ret = grt_keyed_get_or_count(&g->devices, &key, NULL, &found);
 
-	if (ret)
-		return ret == -ENOSPC ? 0 : ret;
 	d = found;
+	if (!d)
+		return ret;
 	d->pid = image->pid;
 	if (launch) {
 		i.begin = launch->begin;
@@ -270,8 +241,9 @@ int grt_launch_gaps_work(struct grt_launch_gaps *g, const struct grt_image *imag
 		first = pop(d);
 		ret = take(g, &key, d, &first);
 	}
-	if (ret || !heap_room(d))
-		return ret ? ret : -ENOMEM;
+	ret = ret ?: grt_grow(&d->heap, &d->room, d->used + 1, 256);
+	if (ret)
+		return ret;
 	push(d, &i);
 	return 0;
 }

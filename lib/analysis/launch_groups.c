@@ -130,11 +130,11 @@ static int add_depth(struct grt_launch_groups *g, struct grt_launch_group *group
 	struct grt_key key = {{w->image->number, w->gpu, w->context, w->stream}};
 	struct queue *q;
 	void *found;
-	int ret = grt_keyed_get(&g->queues, &key, &found);
+	int ret = grt_keyed_get_or_count(&g->queues, &key, NULL, &found);
 
-	if (ret)
-		return ret == -ENOSPC ? 0 : ret;
 	q = found;
+	if (!q)
+		return ret;
 	/* records of a stream that do not come in its order tell nothing of this */
 	if (w->launch->begin < q->launched)
 		return 0;
@@ -200,12 +200,10 @@ static int add(struct grt_launch_groups *g, const struct work *w)
 
 	if (!kinds[g->by].key(&key, w))
 		return 0;
-	ret = grt_keyed_get(&g->groups, &key, &found);
-	if (ret) {
-		g->over += ret == -ENOSPC;
-		return ret == -ENOSPC ? 0 : ret;
-	}
+	ret = grt_keyed_get_or_count(&g->groups, &key, &g->over, &found);
 	group = found;
+	if (!group)
+		return ret;
 	if (!group->kernels && !group->copies && !group->probed)
 		begin(group, w);
 	group->probed += w->probed;

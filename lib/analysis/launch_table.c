@@ -8,13 +8,6 @@
 
 #define G(member) offsetof(struct grt_launch_group, member)
 
-static void get_pointer(struct grt_cell *cell, const void *view, const void *row, int offset)
-{
-	(void)view;
-	cell->text = *(const char *const *)((const char *)row + offset);
-	cell->absent = !cell->text;
-}
-
 static void get_calls(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	const struct grt_launch_group *g = row;
@@ -152,7 +145,7 @@ static void get_depth_max(struct grt_cell *cell, const void *view, const void *r
 
 #define PROCESS(where) \
 	SMALL("pid", pid, where, "process id"), \
-	{"process", get_pointer, G(process), GRT_CELL_TEXT, where, "its program"}
+	{"process", grt_cell_pointed, G(process), GRT_CELL_TEXT, where, "its program"}
 
 #define TIMES \
 	{"calls", get_calls, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "kernels, copies, and calls of functions that were probed"}, \
@@ -179,7 +172,7 @@ static void get_depth_max(struct grt_cell *cell, const void *view, const void *r
 #define BYTES(where) {"bytes", get_bytes, 0, GRT_CELL_AMOUNT, where, "copied or set, B"}
 
 static const struct grt_column kernel_columns[] = {
-	{"kernel", get_pointer, G(name), GRT_CELL_TEXT, GRT_COLUMN_ALL, "its name"},
+	{"kernel", grt_cell_pointed, G(name), GRT_CELL_TEXT, GRT_COLUMN_ALL, "its name"},
 	PROCESS(GRT_COLUMN_MORE), TIMES, LATENCY, REST,
 };
 
@@ -187,8 +180,8 @@ static const struct grt_column stack_columns[] = {
 	PROCESS(GRT_COLUMN_MORE),
 	SMALL("node", number, GRT_COLUMN_MORE, "number of the stack in its process, 0: none"),
 	TIMES, LATENCY,
-	{"stack", get_pointer, G(brief), GRT_CELL_TEXT, GRT_COLUMN_ALL, "of the launch: frames that say most, innermost first"},
-	{"frames", get_pointer, G(name), GRT_CELL_TEXT, GRT_COLUMN_MORE, "all of it, outermost first, with ; between"},
+	{"stack", grt_cell_pointed, G(brief), GRT_CELL_TEXT, GRT_COLUMN_ALL, "of the launch: frames that say most, innermost first"},
+	{"frames", grt_cell_pointed, G(name), GRT_CELL_TEXT, GRT_COLUMN_MORE, "all of it, outermost first, with ; between"},
 	REST,
 };
 
@@ -216,7 +209,7 @@ static const struct grt_column device_columns[] = {
 };
 
 static const struct grt_column copy_columns[] = {
-	{"copy", get_pointer, G(name), GRT_CELL_TEXT, GRT_COLUMN_ALL, "from where to where: Host, Device, Array, Peer"},
+	{"copy", grt_cell_pointed, G(name), GRT_CELL_TEXT, GRT_COLUMN_ALL, "from where to where: Host, Device, Array, Peer"},
 	PROCESS(GRT_COLUMN_MORE),
 	SMALL("gpu", gpu, GRT_COLUMN_ALL, "number of the device in its process"),
 	BYTES(GRT_COLUMN_ALL),
@@ -236,12 +229,12 @@ const struct grt_table grt_launch_table[GRT_LAUNCH_BYS] = {
 
 static const struct grt_column gap_columns[] = {
 	{"pid", grt_cell_u32, K(pid), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "process id"},
-	{"process", get_pointer, K(process), GRT_CELL_TEXT, GRT_COLUMN_ALL, "its program"},
+	{"process", grt_cell_pointed, K(process), GRT_CELL_TEXT, GRT_COLUMN_ALL, "its program"},
 	{"gpu", grt_cell_u32, K(gpu), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "number of the device in its process"},
 	{"idle", grt_cell_u64, K(ns), GRT_CELL_NS, GRT_COLUMN_ALL, "idle time, ns"},
 	{"gaps", grt_cell_u64, K(gaps), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "gaps of which it is a part"},
 	{"max", grt_cell_u64, K(max), GRT_CELL_NS, GRT_COLUMN_ALL, "the longest part, ns"},
-	{"cpu", get_pointer, K(text), GRT_CELL_TEXT, GRT_COLUMN_ALL, "what the CPU was in, of the thread whose launch ended the gap"},
+	{"cpu", grt_cell_pointed, K(text), GRT_CELL_TEXT, GRT_COLUMN_ALL, "what the CPU was in, of the thread whose launch ended the gap"},
 	{.name = NULL},
 };
 

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "core/cuda.h"
+#include "core/grow.h"
 
 #define PAGE_BITS 8
 #define PAGE_IDS (1U << PAGE_BITS)
@@ -71,14 +72,6 @@ struct grt_launches {
 	struct grt_launches_count count;
 };
 
-/* Room for one more of @used elements. Return: the array, NULL without memory with the old one in place */
-static void *more_room(void *array, uint32_t used, size_t size)
-{
-	if (used & (used - 1))
-		return array;
-	return realloc(array, (used ? 2 * (size_t)used : 1) * size);
-}
-
 int grt_launches_new(struct grt_launches **out, const struct grt_launches_sink *sink)
 {
 	struct grt_launches *l = calloc(1, sizeof(*l));
@@ -118,12 +111,9 @@ static struct page *find_page(const struct grt_launches *l, uint32_t image, uint
 
 static struct page *add_page(struct grt_launches *l, uint32_t image, uint64_t correlation)
 {
-	struct page **more = more_room(l->page, l->pages, sizeof(*more));
 	struct page *p = calloc(1, sizeof(*p));
 
-	if (more)
-		l->page = more;
-	if (!more || !p) {
+	if (!p || grt_grow_one(&l->page, l->pages)) {
 		free(p);
 		return NULL;
 	}
@@ -151,24 +141,10 @@ static int find_entry(const struct grt_launches *l, uint32_t image, uint64_t cor
 
 static bool page_room(struct page *p, bool begin)
 {
-	unsigned int room = p->room ? 2U * p->room : 16;
-	struct entry *more;
-	uint64_t *begins;
+	uint16_t room = p->room;
 
-	if (p->used < p->room)
-		return true;
-	more = realloc(p->entry, room * sizeof(*more));
-	if (!more)
-		return false;
-	p->entry = more;
-	if (begin) {
-		begins = realloc(p->begin, room * sizeof(*begins));
-		if (!begins)
-			return false;
-		p->begin = begins;
-	}
-	p->room = (uint16_t)room;
-	return true;
+	return !(begin && grt_grow(&p->begin, &room, p->used + 1U, 16)) &&
+	       !grt_grow(&p->entry, &p->room, p->used + 1U, 16);
 }
 
 static int add_entry(struct grt_launches *l, uint32_t image, const struct grt_ev_launch *e,
@@ -203,16 +179,13 @@ static int intern_caller(struct grt_launches *l, const struct caller *k, uint32_
 {
 	uint32_t tag = grt_hash(&l->key, (uint64_t)k->tid << 32 | k->context,
 				(uint64_t)k->call << 2 | k->failed << 1 | k->captured);
-	struct caller *more;
 
 	*number = grt_index_find(&l->caller_index, tag, same_caller, l, k);
 	if (*number != GRT_NOWHERE)
 		return 0;
-	more = l->callers < INT32_MAX ? more_room(l->caller, l->callers, sizeof(*more)) : NULL;
-	if (!more)
+	if (l->callers == INT32_MAX || grt_grow_one(&l->caller, l->callers))
 		return -ENOMEM;
-	l->caller = more;
-	more[l->callers] = *k;
+	l->caller[l->callers] = *k;
 	*number = l->callers++;
 	return grt_index_add(&l->caller_index, tag, *number);
 }
@@ -292,16 +265,15 @@ static int hand_out(struct grt_launches *l, const struct grt_event *e, struct pa
 
 static int keep_waiting(struct grt_launches *l, const struct grt_event *e, uint32_t image)
 {
-	struct waiting *more = more_room(l->waiting, l->waits, sizeof(*more));
+	struct waiting *w;
 
-	if (!more)
+	if (grt_grow_one(&l->waiting, l->waits))
 		return -ENOMEM;
-	l->waiting = more;
-	more += l->waits++;
-	memset(more, 0, sizeof(*more));
-	more->image = image;
+	w = &l->waiting[l->waits++];
+	memset(w, 0, sizeof(*w));
+	w->image = image;
 	/* a record of a newer version may be longer */
-	memcpy(&more->kernel, e, e->size < sizeof(more->kernel) ? e->size : sizeof(more->kernel));
+	memcpy(&w->kernel, e, e->size < sizeof(w->kernel) ? e->size : sizeof(w->kernel));
 	return 0;
 }
 

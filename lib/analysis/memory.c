@@ -85,11 +85,11 @@ static int get_process(struct grt_memory *m, uint32_t pid, uint32_t tid, struct 
 {
 	struct grt_key key = {{pid}};
 	void *found;
-	int r = grt_keyed_get(&m->processes, &key, &found);
+	int ret = grt_keyed_get_or_count(&m->processes, &key, NULL, &found);
 
 	*out = found;
-	if (r)
-		return r == -ENOSPC ? 0 : r;
+	if (!*out)
+		return ret;
 	(*out)->pid = pid;
 	(*out)->tid = tid;
 	return 0;

@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+#include "core/grow.h"
+
 struct name_key {
 	uint32_t kind;
 	uint32_t id;
@@ -43,16 +45,8 @@ static bool says_the_same(const struct grt_name *a, const struct grt_ev_name *e)
 /* Number 0 is taken by the unknown name before the first one comes. */
 static int make_room(struct grt_names *n)
 {
-	uint32_t room = n->room ? 2 * n->room : 64;
-	struct grt_name *more;
-
-	if (n->used < n->room)
-		return 0;
-	more = realloc(n->name, room * sizeof(*more));
-	if (!more)
+	if (grt_grow(&n->name, &n->room, n->used + 1, 64))
 		return -ENOMEM;
-	n->name = more;
-	n->room = room;
 	if (!n->used) {
 		n->key = grt_hash_key_new();
 		n->name[n->used++] = (struct grt_name){0};

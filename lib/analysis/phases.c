@@ -49,15 +49,11 @@ int grt_phases_job(struct grt_phases *p, const struct grt_job *job)
 	uint64_t weight = grt_weight(job->sample);
 	struct grt_ring_phases *ring;
 	void *found;
-	int r = grt_keyed_get(&p->rings, &key, &found);
+	int ret = grt_keyed_get_or_count(&p->rings, &key, &p->over, &found);
 
-	if (r == -ENOSPC) {
-		p->over++;
-		return 0;
-	}
-	if (r)
-		return r;
 	ring = found;
+	if (!ring)
+		return ret;
 	ring->ring = job->ring;
 	ring->device = job->device;
 	if (!ring->engine)

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/grow.h"
+
 static const struct step_row {
 	const char *prefix;
 	size_t len;
@@ -109,28 +111,19 @@ uint64_t grt_rocm_since(uint64_t begin, uint64_t end)
 /* A row of a table of what is counted; NULL when it is full, which is counted, or without memory. */
 void *grt_rocm_row(struct grt_rocm *r, struct grt_keyed *table, const struct grt_key *key, int *ret)
 {
-	void *row = NULL;
+	void *row;
 
-	*ret = grt_keyed_get(table, key, &row);
-	if (*ret == -ENOSPC) {
-		r->count.over++;
-		*ret = 0;
-	}
-	return *ret ? NULL : row;
+	*ret = grt_keyed_get_or_count(table, key, &r->count.over, &row);
+	return row;
 }
 
 /* The same of what is under way, where the oldest gives way. */
 void *grt_rocm_state(struct grt_keyed *table, const struct grt_key *key, int *ret)
 {
-	void *row = grt_keyed_find(table, key);
+	void *row;
 
-	*ret = 0;
-	if (row)
-		return row;
-	if (grt_keyed_full(table))
-		grt_keyed_remove(table, grt_keyed_oldest(table));
-	*ret = grt_keyed_get(table, key, &row);
-	return *ret ? NULL : row;
+	*ret = grt_keyed_get_or_replace(table, key, NULL, &row);
+	return row;
 }
 
 /* Calls */
@@ -235,17 +228,14 @@ static int add_request(struct grt_rocm *r, const struct grt_ev_log_note *n)
 {
 	const struct grt_key key = {{n->e.pid, n->thread, 0, 0}};
 	uint64_t *asked = grt_keyed_find(&r->asked, &key);
-	struct grt_rocm_request *more;
 
 	if (r->requests == GRT_ROCM_CREATIONS_MAX) {
 		r->count.over++;
 		return 0;
 	}
-	more = realloc(r->request, (r->requests + 1) * sizeof(*more));
-	if (!more)
+	if (grt_grow_one(&r->request, r->requests))
 		return -ENOMEM;
-	r->request = more;
-	more[r->requests++] = (struct grt_rocm_request){
+	r->request[r->requests++] = (struct grt_rocm_request){
 		.pid = n->e.pid, .asked = asked ? *asked : 0, .told = n->e.time, .queue = n->queue};
 	if (asked)
 		grt_keyed_remove(&r->asked, asked);

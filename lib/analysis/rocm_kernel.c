@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/grow.h"
 #include "readers/scan.h"
 
 /* A queue that the runtime tells of without having told of its plan is made so shortly after the kernel's. */
@@ -40,7 +41,6 @@ static void end_creation(struct grt_rocm *r, uint32_t tid)
 static int begin_creation(struct grt_rocm *r, const struct grt_ev_func *x)
 {
 	const struct grt_key key = {{x->e.tid, 0, 0, 0}};
-	struct grt_rocm_creation *more;
 	unsigned int *place;
 	int ret;
 
@@ -50,12 +50,8 @@ static int begin_creation(struct grt_rocm *r, const struct grt_ev_func *x)
 		r->count.over++;
 		return 0;
 	}
-	if (!(r->creations & (r->creations - 1))) {
-		more = realloc(r->creation, (r->creations ? 2 * r->creations : 1) * sizeof(*more));
-		if (!more)
-			return -ENOMEM;
-		r->creation = more;
-	}
+	if (grt_grow_one(&r->creation, r->creations))
+		return -ENOMEM;
 	place = grt_rocm_state(&r->inside, &key, &ret);
 	if (!place)
 		return ret;

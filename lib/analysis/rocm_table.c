@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cells.h"
+
 #define AT(type, member) ((int)offsetof(type, member))
 
 static void get_u64(struct grt_cell *cell, const void *view, const void *row, int arg)
@@ -24,41 +26,10 @@ static void get_some(struct grt_cell *cell, const void *view, const void *row, i
 	cell->absent |= !cell->number;
 }
 
-static void get_u32(struct grt_cell *cell, const void *view, const void *row, int arg)
-{
-	uint32_t v;
-
-	(void)view;
-	memcpy(&v, (const char *)row + arg, sizeof(v));
-	cell->number = v;
-}
-
-static void get_pid(struct grt_cell *cell, const void *view, const void *row, int arg)
-{
-	get_u32(cell, view, row, arg);
-	cell->absent = !cell->number;
-}
-
 static void get_bool(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	(void)view;
 	cell->number = *(const bool *)((const char *)row + arg);
-}
-
-/* A member that is an array of characters. */
-static void get_text(struct grt_cell *cell, const void *view, const void *row, int arg)
-{
-	(void)view;
-	cell->text = (const char *)row + arg;
-	cell->absent = !*cell->text;
-}
-
-/* A member that points to a text. */
-static void get_pointed(struct grt_cell *cell, const void *view, const void *row, int arg)
-{
-	(void)view;
-	memcpy(&cell->text, (const char *)row + arg, sizeof(cell->text));
-	cell->absent = !cell->text;
 }
 
 /* Addresses are names: printed as the log has them. The writer copies a text before the next column's. */
@@ -211,8 +182,8 @@ static void get_state(struct grt_cell *cell, const void *view, const void *row, 
 static const struct grt_column creation_columns[] = {
 	{"creation", get_n, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "number of the creation, from 1"},
 	{"time", get_u64, CREATION(begin), GRT_CELL_TIME, GRT_COLUMN_ALL, "when the ioctl began"},
-	{"pid", get_pid, CREATION(pid), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "the process"},
-	{"tid", get_pid, CREATION(tid), GRT_CELL_NUMBER, GRT_COLUMN_MORE, "the thread"},
+	{"pid", grt_cell_id, CREATION(pid), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "the process"},
+	{"tid", grt_cell_id, CREATION(tid), GRT_CELL_NUMBER, GRT_COLUMN_MORE, "the thread"},
 	{"queue", get_address, CREATION(queue), GRT_CELL_TEXT, GRT_COLUMN_ALL,
 	 "address of the hardware queue in the log"},
 	{"queue_id", get_u64, CREATION(qid), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "KFD's number of the queue"},
@@ -321,14 +292,14 @@ static const struct grt_column queue_columns[] = {
 	 "address of the hardware queue"},
 	{"sw_queue", get_address, QUEUE(soft), GRT_CELL_TEXT, GRT_COLUMN_ALL,
 	 "address of the software queue that used it last"},
-	{"pid", get_pid, QUEUE(pid), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "the process"},
+	{"pid", grt_cell_id, QUEUE(pid), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "the process"},
 	{"priority", get_priority, 0, GRT_CELL_NAMED, GRT_COLUMN_ALL, "its priority"},
 	{"cooperative", get_bool, QUEUE(cooperative), GRT_CELL_BOOL, GRT_COLUMN_MORE,
 	 "for cooperative launches"},
 	{"size", get_some, QUEUE(size), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "packets"},
 	{"made", get_some, QUEUE(made), GRT_CELL_TIME, GRT_COLUMN_ALL, "when the log tells of it"},
 	{"gone", get_some, QUEUE(gone), GRT_CELL_TIME, GRT_COLUMN_MORE, "when it was destroyed"},
-	{"users", get_u32, QUEUE(users), GRT_CELL_NUMBER, GRT_COLUMN_MORE, "users at the end"},
+	{"users", grt_cell_u32, QUEUE(users), GRT_CELL_NUMBER, GRT_COLUMN_MORE, "users at the end"},
 	{"dispatches", get_u64, QUEUE(dispatches), GRT_CELL_NUMBER, GRT_COLUMN_ALL,
 	 "kernels written into it"},
 	{"barriers", get_u64, QUEUE(barriers), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "barriers written into it"},
@@ -406,7 +377,7 @@ static void get_kernel_queue(struct grt_cell *cell, const void *view, const void
 #define KERNEL(member) AT(struct grt_rocm_kernel, member)
 static const struct grt_column kernel_columns[] = {
 	{"kernel", get_kernel_name, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "its name, else its address"},
-	{"pid", get_pid, KERNEL(pid), GRT_CELL_NUMBER, GRT_COLUMN_MORE, "the process"},
+	{"pid", grt_cell_id, KERNEL(pid), GRT_CELL_NUMBER, GRT_COLUMN_MORE, "the process"},
 	{"dispatches", get_u64, KERNEL(dispatches), GRT_CELL_NUMBER, GRT_COLUMN_ALL,
 	 "times it was written into a queue"},
 	{"only_named", get_u64, KERNEL(shaders), GRT_CELL_NUMBER, GRT_COLUMN_ALL,
@@ -433,7 +404,7 @@ const struct grt_table grt_rocm_kernel_table = {"kernels", "kernels", kernel_col
 
 #define CALL(member) AT(struct grt_rocm_call, member)
 static const struct grt_column call_columns[] = {
-	{"call", get_text, CALL(name), GRT_CELL_TEXT, GRT_COLUMN_ALL, "the function of the interface"},
+	{"call", grt_cell_chars, CALL(name), GRT_CELL_TEXT, GRT_COLUMN_ALL, "the function of the interface"},
 	{"calls", get_u64, CALL(calls), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "how often"},
 	{"errors", get_u64, CALL(errors), GRT_CELL_NUMBER, GRT_COLUMN_ALL,
 	 "returned something else than success"},
@@ -446,7 +417,8 @@ const struct grt_table grt_rocm_call_table = {"calls", "API calls by time", call
 
 #define FUNC(member) AT(struct grt_rocm_func, member)
 static const struct grt_column func_columns[] = {
-	{"function", get_text, FUNC(name), GRT_CELL_TEXT, GRT_COLUMN_ALL, "function or event of the kernel"},
+	{"function", grt_cell_chars, FUNC(name), GRT_CELL_TEXT, GRT_COLUMN_ALL,
+	 "function or event of the kernel"},
 	{"step", get_step, FUNC(step), GRT_CELL_TEXT, GRT_COLUMN_ALL, "what it is for"},
 	{"calls", get_u64, FUNC(calls), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "how often it was called"},
 	{"start_only", get_u64, FUNC(start_only), GRT_CELL_NUMBER, GRT_COLUMN_ALL,
@@ -462,10 +434,10 @@ const struct grt_table grt_rocm_func_table = {"functions", "functions and events
 
 #define LAYER(member) AT(struct grt_rocm_layer, member)
 static const struct grt_column layer_columns[] = {
-	{"layer", get_pointed, LAYER(name), GRT_CELL_TEXT, GRT_COLUMN_ALL, "part of the way"},
+	{"layer", grt_cell_pointed, LAYER(name), GRT_CELL_TEXT, GRT_COLUMN_ALL, "part of the way"},
 	{"events", get_u64, LAYER(events), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "seen of it"},
 	TIMES("", struct grt_rocm_layer, took),
-	{"time_is", get_pointed, LAYER(note), GRT_CELL_TEXT, GRT_COLUMN_ALL, "what the time is"},
+	{"time_is", grt_cell_pointed, LAYER(note), GRT_CELL_TEXT, GRT_COLUMN_ALL, "what the time is"},
 	{.name = NULL},
 };
 const struct grt_table grt_rocm_layer_table = {"layers", "what each layer took", layer_columns, 0};

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/grow.h"
 #include "index.h"
 #include "readers/gpu_json.h"
 #include "readers/text_lines.h"
@@ -103,19 +104,6 @@ struct grt_seeds {
 	struct grt_seeds_count count;
 };
 
-static bool has_room(void **array, uint32_t used, uint32_t *room, size_t size)
-{
-	uint32_t want = *room ? *room + *room / 2 : 64;
-	void *more = used < *room ? *array : want < *room ? NULL : realloc(*array, want * size);
-
-	if (!more)
-		return false;
-	if (used >= *room)
-		*room = want;
-	*array = more;
-	return true;
-}
-
 /* ------------------------------------------------------ CPU stacks */
 
 static bool same_thread(const void *owner, uint32_t id, const void *key)
@@ -136,7 +124,7 @@ static struct thread *thread_of(struct grt_seeds *s, uint64_t tid)
 
 	if (t)
 		return t;
-	if (!has_room((void **)&s->thread, s->threads, &s->thread_room, sizeof(*s->thread)) ||
+	if (grt_grow(&s->thread, &s->thread_room, s->threads + 1, 64) ||
 	    grt_index_add(&s->thread_index, grt_hash(&s->key, tid, 2), s->threads))
 		return NULL;
 	s->thread[s->threads] = (struct thread){.tid = tid};
@@ -152,7 +140,7 @@ static int add_page(struct grt_seeds *s, uint64_t number)
 {
 	struct page new = {number, NULL};
 
-	if (!has_room((void **)&s->page, s->pages, &s->page_room, sizeof(*s->page)))
+	if (grt_grow(&s->page, &s->page_room, s->pages + 1, 64))
 		return -ENOMEM;
 	new.entry = calloc(PAGE, sizeof(*new.entry));
 	if (!new.entry)
@@ -245,7 +233,7 @@ static int node_of_line(struct grt_seeds *s, const struct line *l, uint32_t *nod
 		*node = s->node_of[number];
 		return 0;
 	}
-	if (!has_room((void **)&s->node_of, number, &s->nodes_room, sizeof(*s->node_of)))
+	if (grt_grow(&s->node_of, &s->nodes_room, number + 1, 64))
 		return -ENOMEM;
 	ret = put_frames(s, l, node);
 	s->node_of[number] = *node;
@@ -268,7 +256,7 @@ static int keep_sample(struct grt_seeds *s, const struct line *l, uint32_t node)
 {
 	struct thread *t = thread_of(s, l->tid);
 
-	if (!t || !has_room((void **)&t->sample, t->samples, &t->room, sizeof(*t->sample)))
+	if (!t || grt_grow(&t->sample, &t->room, t->samples + 1, 64))
 		return -ENOMEM;
 	t->unsorted |= t->samples && t->sample[t->samples - 1].ts > l->ts;
 	t->sample[t->samples++] = (struct sample){l->ts, node};
@@ -348,7 +336,7 @@ static int add_row(struct grt_seeds *s, const struct row *r)
 		s->row[at].bytes += r->bytes;
 		return 0;
 	}
-	if (!has_room((void **)&s->row, s->rows, &s->row_room, sizeof(*s->row)))
+	if (grt_grow(&s->row, &s->row_room, s->rows + 1, 64))
 		return -ENOMEM;
 	s->row[s->rows] = *r;
 	return grt_index_add(&s->row_index, tag, s->rows++);
@@ -359,7 +347,7 @@ static int hold(struct grt_seeds *s, const struct row *r, uint64_t correlation, 
 	uint32_t at = s->held_free;
 
 	if (at == GRT_NOWHERE) {
-		if (!has_room((void **)&s->held, s->helds, &s->held_room, sizeof(*s->held)))
+		if (grt_grow(&s->held, &s->held_room, s->helds + 1, 64))
 			return -ENOMEM;
 		at = s->helds++;
 	} else {
@@ -592,7 +580,7 @@ static int put_row(struct grt_seeds *s, const struct row *r)
 		return 0;
 	ret = grt_flame_base(s->tree, s->shape, &op, &node);
 	if (!ret && stack == GRT_STACKS_ROOT && s->count.samples)
-		ret = grt_stacks_frame(s->tree, node, "[unmatched]", 11, &node);
+		ret = grt_stacks_word(s->tree, "[unmatched]", &node);
 	else if (!ret && stack != GRT_STACKS_ROOT)
 		ret = put_path(s, stack, &node);
 	if (!ret)

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "core/escape.h"
+#include "core/grow.h"
 #include "index.h"
 
 /* Longer frames are cut: no name of a function needs more. */
@@ -37,25 +38,6 @@ struct grt_stacks {
 	uint32_t before_room;
 	uint64_t total[GRT_STACKS_SIDES];
 };
-
-/* Room for one more of @used elements of @size bytes. Return: false without memory, with the old one in place
- */
-static bool has_room(void **array, uint32_t used, uint32_t *room, size_t size)
-{
-	uint32_t want = *room ? *room + *room / 2 : 1024;
-	void *more;
-
-	if (used < *room)
-		return true;
-	if (want <= *room)
-		return false;
-	more = realloc(*array, want * size);
-	if (!more)
-		return false;
-	*array = more;
-	*room = want;
-	return true;
-}
 
 /* ------------------------------------------------------------- texts */
 
@@ -96,18 +78,9 @@ static uint32_t text_tag(const struct grt_stacks *s, const char *text, size_t le
 
 static int keep_text(struct grt_stacks *s, const struct text_key *k, uint32_t tag)
 {
-	size_t room = 2 * s->arena_room + k->length + 4096;
-	char *arena;
-
-	if (!has_room((void **)&s->text, s->texts, &s->text_room, sizeof(*s->text)))
+	if (grt_grow(&s->text, &s->text_room, s->texts + 1, 1024) ||
+	    grt_grow(&s->arena, &s->arena_room, s->arena_used + k->length, 4096))
 		return -ENOMEM;
-	if (s->arena_used + k->length > s->arena_room) {
-		arena = realloc(s->arena, room);
-		if (!arena)
-			return -ENOMEM;
-		s->arena = arena;
-		s->arena_room = room;
-	}
 	memcpy(s->arena + s->arena_used, k->text, k->length);
 	s->text[s->texts] = (struct text){s->arena_used, (uint32_t)k->length};
 	s->arena_used += k->length;
@@ -199,7 +172,7 @@ static bool same_node(const void *owner, uint32_t id, const void *key)
 
 static int add_node(struct grt_stacks *s, const struct grt_stacks_node *n)
 {
-	if (!has_room((void **)&s->node, s->nodes, &s->node_room, sizeof(*s->node)))
+	if (grt_grow(&s->node, &s->node_room, s->nodes + 1, 1024))
 		return -ENOMEM;
 	s->node[s->nodes++] = *n;
 	return 0;

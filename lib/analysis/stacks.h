@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #define GRT_STACKS_ROOT 0U
 /* Frames of a path; what is below has no node, its weight stays with the last one that has. */
@@ -64,6 +65,12 @@ int grt_stacks_children(struct grt_stacks *s, unsigned int n, const uint32_t *pa
 
 /** grt_stacks_frame - grt_stacks_name() and grt_stacks_child() */
 int grt_stacks_frame(struct grt_stacks *s, uint32_t parent, const char *text, size_t len, uint32_t *node);
+
+/** grt_stacks_word - the same of a text that ends, below *@node, which becomes it */
+static inline int grt_stacks_word(struct grt_stacks *s, const char *text, uint32_t *node)
+{
+	return grt_stacks_frame(s, *node, text, strlen(text), node);
+}
 
 /**
  * grt_stacks_add - a stack that ends in @node weighs so much more

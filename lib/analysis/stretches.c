@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/grow.h"
+
 int grt_stretches_close(struct grt_stretches *s, uint32_t n,
 			int (*fn)(void *arg, const struct grt_stretches *s, const struct grt_stretch *st),
 			void *arg)
@@ -47,21 +49,6 @@ uint32_t grt_stretches_at(const struct grt_stretches *s, uint64_t time)
 			high = mid;
 	}
 	return low;
-}
-
-static int make_room(struct grt_stretches *s)
-{
-	uint32_t room = s->room ? 2 * s->room : 8;
-	struct grt_stretch *more;
-
-	if (s->used < s->room)
-		return 0;
-	more = realloc(s->kept, room * sizeof(*more));
-	if (!more)
-		return -ENOMEM;
-	s->kept = more;
-	s->room = room;
-	return 0;
 }
 
 /* What @new says of the stretch that it becomes one with. */
@@ -105,7 +92,7 @@ int grt_stretches_add(struct grt_stretches *s, const struct grt_stretch *new)
 			melt_all(s, i, end);
 		return 0;
 	}
-	if (make_room(s))
+	if (grt_grow(&s->kept, &s->room, s->used + 1, 8))
 		return -ENOMEM;
 	memmove(s->kept + i + 1, s->kept + i, (s->used - i) * sizeof(*s->kept));
 	s->kept[i] = *new;

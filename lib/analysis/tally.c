@@ -14,15 +14,11 @@ int grt_tally_add(struct grt_tally *t, const struct grt_key *key, uint64_t amoun
 {
 	struct grt_tally_row *row;
 	void *found;
-	int r = grt_keyed_get(&t->rows, key, &found);
+	int ret = grt_keyed_get_or_count(&t->rows, key, &t->over, &found);
 
-	if (r == -ENOSPC) {
-		t->over++;
-		return 0;
-	}
-	if (r)
-		return r;
 	row = found;
+	if (!row)
+		return ret;
 	if (!row->count++) {
 		row->key = *key;
 		row->first = time;

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "core/grow.h"
+
 /* What the index compares with. */
 struct wanted {
 	const char *text;
@@ -32,30 +34,6 @@ static uint32_t tag_of(const struct grt_texts *t, const char *text, size_t lengt
 	return grt_hash(&t->key, h, length);
 }
 
-static int make_room(struct grt_texts *t, size_t length)
-{
-	uint32_t room = t->room ? 2 * t->room : 64;
-	size_t arena_room = 2 * t->arena_room + length + 4096;
-	void *more;
-
-	if (t->used >= t->room) {
-		more = realloc(t->text, room * sizeof(*t->text));
-		if (!more)
-			return -ENOMEM;
-		t->text = more;
-		t->text[0] = (struct grt_text){0};
-		t->room = room;
-	}
-	if (t->arena_used + length + 1 > t->arena_room) {
-		more = realloc(t->arena, arena_room);
-		if (!more)
-			return -ENOMEM;
-		t->arena = more;
-		t->arena_room = arena_room;
-	}
-	return 0;
-}
-
 int grt_texts_add(struct grt_texts *t, const char *text, size_t length, uint32_t *number)
 {
 	struct wanted w = {text, strnlen(text, length)};
@@ -69,7 +47,9 @@ int grt_texts_add(struct grt_texts *t, const char *text, size_t length, uint32_t
 		t->dropped++;
 		return 0;
 	}
-	if (make_room(t, w.length) || grt_index_add(&t->index, tag, t->used))
+	if (grt_grow(&t->text, &t->room, t->used + 1, 64) ||
+	    grt_grow(&t->arena, &t->arena_room, t->arena_used + w.length + 1, 4096) ||
+	    grt_index_add(&t->index, tag, t->used))
 		return -ENOMEM;
 	memcpy(t->arena + t->arena_used, text, w.length);
 	t->arena[t->arena_used + w.length] = '\0';

@@ -10,15 +10,13 @@
 static void get_thread(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	(void)arg;
-	cell->text = grt_names_name(view, ((const struct grt_thread *)row)->name);
-	cell->absent = !cell->text;
+	grt_cell_name(cell, view, ((const struct grt_thread *)row)->name);
 }
 
 static void get_process(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	(void)arg;
-	cell->text = grt_names_owner(view, ((const struct grt_thread *)row)->name);
-	cell->absent = !cell->text;
+	grt_cell_owner(cell, view, ((const struct grt_thread *)row)->name);
 }
 
 static void get_life(struct grt_cell *cell, const void *view, const void *row, int arg)
@@ -28,12 +26,6 @@ static void get_life(struct grt_cell *cell, const void *view, const void *row, i
 	(void)view;
 	(void)arg;
 	cell->number = t->last - t->first;
-}
-
-static void get_state(struct grt_cell *cell, const void *view, const void *row, int state)
-{
-	(void)view;
-	cell->number = ((const struct grt_thread *)row)->ns[state];
 }
 
 /* clang-format off */
@@ -48,7 +40,7 @@ static const struct grt_column columns[] = {
 	{"first", grt_cell_u64, T(first), GRT_CELL_TIME, GRT_COLUMN_MORE, "it is known from here on"},
 	{"life", get_life, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "for so long, the sum of the states, ns"},
 #define GRT_THREAD_STATE(number, NAME, name, help) \
-	{#name, get_state, number, GRT_CELL_NS, GRT_COLUMN_ALL, help ", ns"},
+	{#name, grt_cell_u64, T(ns[number]), GRT_CELL_NS, GRT_COLUMN_ALL, help ", ns"},
 #include <grtrace/thread_states.def>
 #undef GRT_THREAD_STATE
 	NUMBER(intervals, GRT_COLUMN_ALL, "times that it left the CPU"),

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "core/cuda.h"
+#include "core/grow.h"
 #include "keyed.h"
 
 /* Processes that CUDA's library tells of. */
@@ -85,19 +86,13 @@ static int settle_all(struct grt_threads *s, struct life *l)
 
 static int keep(struct grt_threads *s, struct life *l, const struct grt_thread_piece *p)
 {
-	uint32_t want = l->room ? 2 * l->room : 16;
-	struct grt_thread_piece *more = l->waiting;
 	int ret = 0;
 
 	if (l->waits == GRT_THREADS_WAITING) {
 		s->count.unsure += GRT_THREADS_WAITING / 2;
 		ret = settle_first(s, l, GRT_THREADS_WAITING / 2);
-	} else if (l->waits == l->room) {
-		more = realloc(l->waiting, want * sizeof(*more));
-		if (!more)
-			return -ENOMEM;
-		l->waiting = more;
-		l->room = want;
+	} else if (grt_grow(&l->waiting, &l->room, l->waits + 1, 16)) {
+		return -ENOMEM;
 	}
 	l->waiting[l->waits++] = *p;
 	return ret;
@@ -136,21 +131,13 @@ static bool is_traced(const struct grt_threads *s, uint32_t pid)
 /* Return: 0 with *out NULL when there are too many */
 static int new_life(struct grt_threads *s, const struct grt_event *e, uint64_t first, struct life **out)
 {
-	uint32_t want = s->room ? 2 * s->room : 64;
-	struct life *more;
-
 	*out = NULL;
 	if (s->lives == GRT_THREADS_MAX) {
 		s->count.over++;
 		return 0;
 	}
-	if (s->lives == s->room) {
-		more = realloc(s->life, want * sizeof(*more));
-		if (!more)
-			return -ENOMEM;
-		s->life = more;
-		s->room = want;
-	}
+	if (grt_grow(&s->life, &s->room, s->lives + 1, 64))
+		return -ENOMEM;
 	first = first > s->from ? first : s->from;
 	*out = &s->life[s->lives];
 	**out = (struct life){.t = {.number = s->lives++,
@@ -173,14 +160,10 @@ static int find_life(struct grt_threads *s, const struct grt_event *e, uint64_t 
 		     struct life **out)
 {
 	void *number;
-	int ret = grt_keyed_get(&s->by_tid, &(struct grt_key){{e->tid}}, &number);
+	int ret = grt_keyed_get_or_count(&s->by_tid, &(struct grt_key){{e->tid}}, &s->count.over, &number);
 
 	*out = NULL;
-	if (ret == -ENOSPC) {
-		s->count.over++;
-		return 0;
-	}
-	if (ret)
+	if (!number)
 		return ret;
 	if (*(uint32_t *)number && !anew) {
 		*out = &s->life[*(uint32_t *)number - 1];
@@ -290,12 +273,12 @@ static int see_sample(struct grt_threads *s, const struct grt_ev_sample *e)
 static int see_process(struct grt_threads *s, const struct grt_event *e)
 {
 	void *known;
-	int ret = grt_keyed_get(&s->traced, &(struct grt_key){{e->pid}}, &known);
+	int ret = grt_keyed_get_or_count(&s->traced, &(struct grt_key){{e->pid}}, NULL, &known);
 
 	for (uint32_t i = 0; i < s->lives; i++)
 		if (s->life[i].t.pid == e->pid)
 			s->life[i].traced = true;
-	return ret == -ENOSPC ? 0 : ret;
+	return ret;
 }
 
 /* In a call that waits for the GPU. */

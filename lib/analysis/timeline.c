@@ -9,6 +9,8 @@
 
 #include <string.h>
 
+#include "core/grow.h"
+
 struct grt_timeline {
 	struct grt_keyed rows[GRT_BYS];
 	uint64_t first;
@@ -98,16 +100,8 @@ static bool is_wide(const struct grt_timeline *t, const struct grt_idle *g)
 
 static int insert_idle(struct grt_idles *l, uint32_t i, const struct grt_idle *g)
 {
-	uint32_t room = l->room ? 2 * l->room : 8;
-	struct grt_idle *more;
-
-	if (l->used == l->room) {
-		more = realloc(l->at, room * sizeof(*more));
-		if (!more)
-			return -ENOMEM;
-		l->at = more;
-		l->room = room;
-	}
+	if (grt_grow(&l->at, &l->room, l->used + 1, 8))
+		return -ENOMEM;
 	memmove(l->at + i + 1, l->at + i, (l->used - i) * sizeof(*l->at));
 	l->at[i] = *g;
 	l->used++;

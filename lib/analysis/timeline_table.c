@@ -6,32 +6,25 @@
 #include <stddef.h>
 #include <string.h>
 
-/* What a row's identity is taken from: a row of the timeline, and the names. */
+#include "cells.h"
 
-static uint32_t ring_name(const struct grt_names *names, uint32_t ring)
-{
-	return grt_names_find(names, GRT_NAME_RING, ring);
-}
+/* What a row's identity is taken from: a row of the timeline, and the names. */
 
 static void ring_cell(struct grt_cell *cell, const struct grt_names *names, const struct grt_timeline_row *r)
 {
-	cell->number = r->ring;
-	cell->text = grt_names_name(names, ring_name(names, r->ring));
-	cell->absent = r->ring == GRT_RING_NONE;
+	grt_cell_ring(cell, names, r->ring);
 }
 
 static void ring_name_cell(struct grt_cell *cell, const struct grt_names *names,
 			   const struct grt_timeline_row *r)
 {
-	ring_cell(cell, names, r);
-	cell->absent |= !cell->text;
+	grt_cell_ring_name(cell, names, r->ring);
 }
 
 static void driver_cell(struct grt_cell *cell, const struct grt_names *names,
 			const struct grt_timeline_row *r)
 {
-	cell->text = grt_names_owner(names, ring_name(names, r->ring));
-	cell->absent = !cell->text;
+	grt_cell_driver(cell, names, r->ring);
 }
 
 static void device_cell(struct grt_cell *cell, const struct grt_names *names,
@@ -59,8 +52,7 @@ static void pid_cell(struct grt_cell *cell, const struct grt_names *names, const
 static void process_cell(struct grt_cell *cell, const struct grt_names *names,
 			 const struct grt_timeline_row *r)
 {
-	cell->text = grt_names_owner(names, r->name);
-	cell->absent = !cell->text;
+	grt_cell_owner(cell, names, r->name);
 }
 
 enum identity {
@@ -85,12 +77,6 @@ static void (*const identity_cell[])(struct grt_cell *cell, const struct grt_nam
 static void get_identity(struct grt_cell *cell, const void *view, const void *row, int which)
 {
 	identity_cell[which](cell, ((const struct grt_timeline_view *)view)->names, row);
-}
-
-static void get_count(struct grt_cell *cell, const void *view, const void *row, int offset)
-{
-	(void)view;
-	cell->number = *(const uint64_t *)((const char *)row + offset);
 }
 
 static void get_busy(struct grt_cell *cell, const void *view, const void *row, int arg)
@@ -129,7 +115,7 @@ static void get_columns(struct grt_cell *cell, const void *view, const void *row
 
 #define IDENTITY(name, which, kind, help) {name, get_identity, which, kind, GRT_COLUMN_ALL, help}
 #define COUNT(name, member, help) \
-	{name, get_count, offsetof(struct grt_timeline_row, member), GRT_CELL_NUMBER, GRT_COLUMN_ALL, help}
+	{name, grt_cell_u64, offsetof(struct grt_timeline_row, member), GRT_CELL_NUMBER, GRT_COLUMN_ALL, help}
 
 #define SUMS                                                                                         \
 	COUNT("jobs", jobs, "jobs that touch the span"),                                             \
@@ -188,7 +174,7 @@ bool grt_gap_waited(const struct grt_idle *gap, uint64_t *ns)
 
 static const char *ring_text(const struct grt_names *names, uint32_t ring, char room[16])
 {
-	const char *name = grt_names_name(names, ring_name(names, ring));
+	const char *name = grt_names_name(names, grt_names_find(names, GRT_NAME_RING, ring));
 
 	snprintf(room, 16, "ring %" PRIu32, ring);
 	return name ? name : ring == GRT_RING_NONE ? "no ring" : room;
@@ -284,8 +270,7 @@ static void get_job_pid(struct grt_cell *cell, const void *view, const void *row
 
 static void get_job_comm(struct grt_cell *cell, const void *view, const void *row, int last)
 {
-	cell->text = grt_names_name(view, job_of(row, last)->name);
-	cell->absent = !cell->text;
+	grt_cell_name(cell, view, job_of(row, last)->name);
 }
 
 static void get_job_ring(struct grt_cell *cell, const void *view, const void *row, int last)

@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+#include "core/grow.h"
+
 /* @at: which job it was, so that equal ones keep their order */
 struct ranked {
 	struct grt_job job;
@@ -56,16 +58,10 @@ static void sink_first(struct grt_top *t)
 
 static int append(struct grt_top *t, const struct ranked *new)
 {
-	uint64_t room = t->room ? 2 * t->room : 32, i = t->used;
-	struct ranked *more;
+	uint64_t i = t->used;
 
-	if (i == t->room) {
-		more = realloc(t->slot, room * sizeof(*more));
-		if (!more)
-			return -ENOMEM;
-		t->slot = more;
-		t->room = room;
-	}
+	if (grt_grow(&t->slot, &t->room, i + 1, 32))
+		return -ENOMEM;
 	t->slot[i] = *new;
 	t->used++;
 	for (; i && before(t, &t->slot[(i - 1) / 2], &t->slot[i]); i = (i - 1) / 2)

@@ -11,8 +11,10 @@
 
 #include <grtrace/event_table.h>
 
+#include "core/bus.h"
 #include "core/codes.h"
 #include "core/cuda.h"
+#include "core/grow.h"
 #include "core/ioctl_names.h"
 #include "images.h"
 #include "jobs.h"
@@ -250,13 +252,11 @@ static int get_track(struct grt_tracks *t, const struct grt_key *key, const stru
 		     struct track **out)
 {
 	void *found;
-	int ret = grt_keyed_get(&t->tracks, key, &found);
+	int ret = grt_keyed_get_or_count(&t->tracks, key, NULL, &found);
 
-	*out = ret ? NULL : found;
-	if (ret)
-		return ret == -ENOSPC ? 0 : ret;
-	if ((*out)->id)
-		return 0;
+	*out = found;
+	if (!*out || (*out)->id)
+		return ret;
 	**out = *like;
 	(*out)->id = t->tracks.used;
 	return 1;
@@ -493,11 +493,10 @@ static int on_xid(struct grt_tracks *t, const struct grt_event *e)
 	struct grt_key key = key_of(OF_BUS, x->bus, 0, 0);
 	struct track like = {.kind = GRT_TRACK_SLICES}, *k;
 	struct args *a = no_args(t);
-	char text[64];
+	char text[64], bus[GRT_BUS_MAX];
 	int ret;
 
-	snprintf(text, sizeof(text), "Xid of %04x:%02x:%02x.%x", x->bus >> 16, x->bus >> 8 & 0xff,
-		 x->bus >> 3 & 0x1f, x->bus & 7);
+	snprintf(text, sizeof(text), "Xid of %s", grt_bus_text(bus, x->bus));
 	ret = fixed_track(t, &key, &like, text, &k);
 	snprintf(text, sizeof(text), "Xid %u", x->code);
 	ret = ret ?: grt_texts_add(&t->texts, text, sizeof(text), &i.name);
@@ -689,7 +688,6 @@ static int on_submit(struct grt_tracks *t, const struct grt_event *e)
 static int job_name(struct grt_tracks *t, const struct grt_job *job, uint32_t *name)
 {
 	const char *text = grt_names_owner(t->names, job->name) ?: grt_names_name(t->names, job->name);
-	uint32_t *more;
 	char pid[24];
 
 	if (job->name < t->job_names && t->job_name[job->name]) {
@@ -701,14 +699,8 @@ static int job_name(struct grt_tracks *t, const struct grt_job *job, uint32_t *n
 		return -ENOMEM;
 	if (!text)
 		return 0;
-	if (job->name >= t->job_names) {
-		more = realloc(t->job_name, 2 * (job->name + 1) * sizeof(*more));
-		if (!more)
-			return -ENOMEM;
-		memset(more + t->job_names, 0, (2 * (job->name + 1) - t->job_names) * sizeof(*more));
-		t->job_name = more;
-		t->job_names = 2 * (job->name + 1);
-	}
+	if (grt_grow_zeroed(&t->job_name, &t->job_names, job->name + 1, 64))
+		return -ENOMEM;
 	t->job_name[job->name] = *name + 1;
 	return 0;
 }
@@ -938,11 +930,9 @@ static int on_tsg(struct grt_tracks *t, const struct grt_event *e)
 	int ret = 0;
 
 	if (!life && is_made(e)) {
-		ret = grt_keyed_get(&t->lives, &key, &found);
-		if (ret)
-			return ret == -ENOSPC ? draw(t, NULL, &(struct grt_track_item){0}, NULL) : ret;
+		ret = grt_keyed_get_or_count(&t->lives, &key, &t->count.over, &found);
 		life = found;
-		return begin_life(t, e, &life->track);
+		return life ? begin_life(t, e, &life->track) : ret;
 	}
 	ret = on_instant(t, e);
 	if (ret || !life || e->type != GRT_EV_TSG_DESTROY)
@@ -1053,9 +1043,7 @@ static int is_first(struct grt_tracks *t, const struct grt_image *image, uint64_
 		return 1;
 	if (grt_keyed_find(&t->graphs, &key))
 		return 0;
-	if (grt_keyed_full(&t->graphs))
-		grt_keyed_remove(&t->graphs, grt_keyed_oldest(&t->graphs));
-	return grt_keyed_get(&t->graphs, &key, &found) ? -ENOMEM : 1;
+	return grt_keyed_get_or_replace(&t->graphs, &key, NULL, &found) ? -ENOMEM : 1;
 }
 
 /* What the GPU did: @start and @end of it, on a stream of a device. */
@@ -1228,9 +1216,8 @@ static int on_log_call(struct grt_tracks *t, const struct grt_event *e)
 
 	if (x->thread)
 		snprintf(text, sizeof(text), "HIP calls of thread 0x%llx", (unsigned long long)x->thread);
-	ret = layer_track(t, e, OF_LOG_CALLS, x->thread, text, &k);
-	if (!ret)
-		ret = grt_texts_add(&t->texts, x->function, sizeof(x->function), &i.name);
+	ret = layer_track(t, e, OF_LOG_CALLS, x->thread, text, &k)
+		      ?: grt_texts_add(&t->texts, x->function, sizeof(x->function), &i.name);
 	if (ret)
 		return ret;
 	add_fields(t, no_args(t), e);
@@ -1252,10 +1239,9 @@ static int on_log_note(struct grt_tracks *t, const struct grt_event *e)
 	const char *name = x->what < sizeof(names) / sizeof(names[0]) ? names[x->what] : NULL;
 	struct track *k;
 	uint32_t number;
-	int ret = layer_track(t, e, OF_LOG_NOTES, 0, "AMD runtime", &k);
+	int ret = layer_track(t, e, OF_LOG_NOTES, 0, "AMD runtime", &k)
+			  ?: grt_texts_add(&t->texts, name ?: "note", 64, &number);
 
-	if (!ret)
-		ret = grt_texts_add(&t->texts, name ?: "note", 64, &number);
 	return ret ?: draw_instant(t, k, e, number, GRT_CATEGORY_EVENT);
 }
 
@@ -1272,9 +1258,8 @@ static int on_log_dispatch(struct grt_tracks *t, const struct grt_event *e)
 		snprintf(name, sizeof(name), "%.*s", (int)sizeof(x->name), x->name);
 	else
 		snprintf(name, sizeof(name), "0x%llx", (unsigned long long)x->object);
-	ret = layer_track(t, e, OF_LOG_QUEUE, x->queue, text, &k);
-	if (!ret)
-		ret = grt_texts_add(&t->texts, name, sizeof(name), &number);
+	ret = layer_track(t, e, OF_LOG_QUEUE, x->queue, text, &k)
+		      ?: grt_texts_add(&t->texts, name, sizeof(name), &number);
 	return ret ?: draw_instant(t, k, e, number, GRT_CATEGORY_KERNEL);
 }
 
@@ -1304,9 +1289,8 @@ static int on_func(struct grt_tracks *t, const struct grt_event *e)
 	int ret;
 
 	snprintf(text, sizeof(text), "kernel functions of thread %u", e->tid);
-	ret = layer_track(t, e, OF_KERNEL_FUNCS, e->tid, text, &k);
-	if (!ret)
-		ret = grt_texts_add(&t->texts, x->function, sizeof(x->function), &i.name);
+	ret = layer_track(t, e, OF_KERNEL_FUNCS, e->tid, text, &k)
+		      ?: grt_texts_add(&t->texts, x->function, sizeof(x->function), &i.name);
 	if (ret)
 		return ret;
 	add_fields(t, no_args(t), e);

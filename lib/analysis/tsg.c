@@ -8,6 +8,8 @@
 
 #include <grtrace/tsg.h>
 
+#include "core/bus.h"
+#include "core/grow.h"
 #include "core/nv_codes.h"
 
 #define UNKNOWN UINT32_MAX
@@ -34,13 +36,6 @@ struct grt_key grt_tsg_key(const struct grt_tsg_event *t)
 		key.w[1] = (uint64_t)2 << 32 | t->runlist;
 	}
 	return key;
-}
-
-static void set_gpu(char *text, size_t room, uint32_t bus)
-{
-	if (bus)
-		snprintf(text, room, "%04x:%02x:%02x.%u", bus >> 16, bus >> 8 & 0xff, bus >> 3 & 0x1f,
-			 bus & 7);
 }
 
 static void name_group(struct grt_tsg *g, const struct grt_tsg_event *t)
@@ -80,7 +75,7 @@ static void learn(struct grt_tsg *g, const struct grt_tsg_event *t)
 	g->last = t->e.time;
 	if (t->bus && t->bus != g->bus) {
 		g->bus = t->bus;
-		set_gpu(g->gpu, sizeof(g->gpu), g->bus);
+		grt_bus_text(g->gpu, g->bus);
 	}
 	if (t->runlist != UNKNOWN)
 		g->runlist = t->runlist;
@@ -164,21 +159,12 @@ static void (*const see[GRT_EV_MAX])(struct grt_tsg *g, const struct grt_event *
 /* It is over: its identity may come again. */
 static int bury(struct grt_tsgs *t, struct grt_tsg *g)
 {
-	uint32_t room = t->past_room ? 2 * t->past_room : 64;
-	struct grt_tsg *more;
-
-	if (t->past_used == GRT_TSGS_MAX) {
+	if (t->past_used == GRT_TSGS_MAX)
 		t->over++;
-	} else {
-		if (t->past_used == t->past_room) {
-			more = realloc(t->past, room * sizeof(*more));
-			if (!more)
-				return -ENOMEM;
-			t->past = more;
-			t->past_room = room;
-		}
+	else if (grt_grow(&t->past, &t->past_room, t->past_used + 1, 64))
+		return -ENOMEM;
+	else
 		t->past[t->past_used++] = *g;
-	}
 	grt_keyed_remove(&t->live, g);
 	return 0;
 }
@@ -209,14 +195,10 @@ int grt_tsgs_event(struct grt_tsgs *t, const struct grt_event *e)
 		if (ret)
 			return ret;
 	}
-	ret = grt_keyed_get(&t->live, &key, &found);
-	if (ret == -ENOSPC) {
-		t->over++;
-		return 0;
-	}
-	if (ret)
-		return ret;
+	ret = grt_keyed_get_or_count(&t->live, &key, &t->over, &found);
 	g = found;
+	if (!g)
+		return ret;
 	if (!g->first && !g->last)
 		begin_group(g, ev, t->met++);
 	learn(g, ev);

@@ -10,6 +10,7 @@
 
 #include <grtrace/tsg.h>
 
+#include "core/grow.h"
 #include "tsg.h"
 
 #define UNKNOWN UINT32_MAX
@@ -23,21 +24,12 @@ void grt_tsg_channels_init(struct grt_tsg_channels *c)
 /* It is gone: its handles may come again. */
 static int bury(struct grt_tsg_channels *c, struct grt_tsg_channel *ch)
 {
-	uint32_t room = c->past_room ? 2 * c->past_room : 64;
-	struct grt_tsg_channel *more;
-
-	if (c->past_used == GRT_TSG_CHANNELS_MAX) {
+	if (c->past_used == GRT_TSG_CHANNELS_MAX)
 		c->over++;
-	} else {
-		if (c->past_used == c->past_room) {
-			more = realloc(c->past, room * sizeof(*more));
-			if (!more)
-				return -ENOMEM;
-			c->past = more;
-			c->past_room = room;
-		}
+	else if (grt_grow(&c->past, &c->past_room, c->past_used + 1, 64))
+		return -ENOMEM;
+	else
 		c->past[c->past_used++] = *ch;
-	}
 	grt_keyed_remove(&c->live, ch);
 	return 0;
 }
@@ -52,11 +44,10 @@ static int find_or_make(struct grt_tsg_channels *c, const struct grt_tsg_event *
 	void *found = NULL;
 
 	if (!ret)
-		ret = grt_keyed_get(&c->live, &key, &found);
+		ret = grt_keyed_get_or_count(&c->live, &key, &c->over, &found);
 	*out = ch = found;
-	c->over += ret == -ENOSPC;
-	if (ret || ch->handle[0])
-		return ret == -ENOSPC ? 0 : ret;
+	if (!ch || ch->handle[0])
+		return ret;
 	*ch = (struct grt_tsg_channel){
 		.pid = t->e.pid,
 		.tid = t->e.tid,

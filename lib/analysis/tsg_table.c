@@ -2,24 +2,11 @@
 /* The columns of NVIDIA's channel groups and of their runlists. */
 #include <stddef.h>
 
+#include "cells.h"
 #include "core/nv_codes.h"
-#include "names.h"
 #include "tsg.h"
 
 static const char *const causes[] = {NULL, "freed", "owner", "close", "exit"};
-
-static void get_text(struct grt_cell *cell, const void *view, const void *row, int offset)
-{
-	(void)view;
-	cell->text = (const char *)row + offset;
-	cell->absent = !cell->text[0];
-}
-
-static void get_u64(struct grt_cell *cell, const void *view, const void *row, int offset)
-{
-	(void)view;
-	cell->number = *(const uint64_t *)((const char *)row + offset);
-}
 
 /* UINT32_MAX is what is not known. */
 static void get_u32(struct grt_cell *cell, const void *view, const void *row, int offset)
@@ -33,7 +20,7 @@ static void get_u32(struct grt_cell *cell, const void *view, const void *row, in
 
 static void get_nonzero(struct grt_cell *cell, const void *view, const void *row, int offset)
 {
-	get_u64(cell, view, row, offset);
+	grt_cell_u64(cell, view, row, offset);
 	cell->absent = !cell->number;
 }
 
@@ -98,29 +85,29 @@ static void get_cause(struct grt_cell *cell, const void *view, const void *row, 
 static const struct grt_column tsg_columns[] = {
 	{"pid", get_u32, G(pid), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "process id"},
 	{"process", get_process, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "process's comm"},
-	{"tsg", get_text, G(name), GRT_CELL_TEXT, GRT_COLUMN_ALL,
+	{"tsg", grt_cell_chars, G(name), GRT_CELL_TEXT, GRT_COLUMN_ALL,
 	 "handles of client and group, or the hardware's number"},
-	{"engine", get_text, G(engine), GRT_CELL_TEXT, GRT_COLUMN_ALL, "engine that was asked for"},
-	{"gpu", get_text, G(gpu), GRT_CELL_TEXT, GRT_COLUMN_ALL, "PCI address"},
+	{"engine", grt_cell_chars, G(engine), GRT_CELL_TEXT, GRT_COLUMN_ALL, "engine that was asked for"},
+	{"gpu", grt_cell_chars, G(gpu), GRT_CELL_TEXT, GRT_COLUMN_ALL, "PCI address"},
 	{"runlist", get_u32, G(runlist), GRT_CELL_NUMBER, GRT_COLUMN_ALL,
 	 "the hardware's list on which it is"},
 	{"grp", get_u32, G(grp), GRT_CELL_NUMBER, GRT_COLUMN_MORE, "the hardware's number of it"},
 	{"channels", get_u32, G(channels_max), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "most channels in it"},
 	{"subctxs", get_u32, G(subcontexts), GRT_CELL_NUMBER, GRT_COLUMN_ALL,
 	 "subcontexts that its channels were in"},
-	{"veids", get_text, G(veids), GRT_CELL_TEXT, GRT_COLUMN_MORE,
+	{"veids", grt_cell_chars, G(veids), GRT_CELL_TEXT, GRT_COLUMN_MORE,
 	 "numbers of these, as far as there is room"},
 	{"birth", get_birth, 0, GRT_CELL_TIME, GRT_COLUMN_MORE, "when it was made"},
 	{"death", get_death, 0, GRT_CELL_TIME, GRT_COLUMN_MORE, "when it was destroyed"},
 	{"lifetime", get_life, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "from birth to death, ns"},
 	{"end", get_cause, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL,
 	 "freed, with its owner, by the last close, at exit"},
-	{"schedules", get_u64, G(schedules), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "times it was scheduled"},
-	{"tokens", get_u64, G(tokens), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "work-submit tokens given"},
+	{"schedules", grt_cell_u64, G(schedules), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "times it was scheduled"},
+	{"tokens", grt_cell_u64, G(tokens), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "work-submit tokens given"},
 	{"timeslice_us", get_nonzero, G(timeslice), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "the last one, us"},
-	{"changes", get_u64, G(sets), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "of timeslice or interleave"},
+	{"changes", grt_cell_u64, G(sets), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "of timeslice or interleave"},
 	{"interleave", get_interleave, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "the last level"},
-	{"refused", get_u64, G(refused), GRT_CELL_NUMBER, GRT_COLUMN_MORE, "calls that failed"},
+	{"refused", grt_cell_u64, G(refused), GRT_CELL_NUMBER, GRT_COLUMN_MORE, "calls that failed"},
 	{.name = NULL},
 };
 
@@ -144,14 +131,14 @@ static void get_went(struct grt_cell *cell, const void *view, const void *row, i
 
 static const struct grt_column channel_columns[] = {
 	{"pid", get_u32, C(pid), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "process id"},
-	{"tsg", get_text, C(tsg), GRT_CELL_TEXT, GRT_COLUMN_ALL, "its group"},
-	{"channel", get_text, C(handle), GRT_CELL_TEXT, GRT_COLUMN_ALL, "its handle"},
+	{"tsg", grt_cell_chars, C(tsg), GRT_CELL_TEXT, GRT_COLUMN_ALL, "its group"},
+	{"channel", grt_cell_chars, C(handle), GRT_CELL_TEXT, GRT_COLUMN_ALL, "its handle"},
 	{"hw_channel", get_u32, C(chid), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "the hardware's number of it"},
-	{"subctx", get_text, C(subctx), GRT_CELL_TEXT, GRT_COLUMN_ALL,
+	{"subctx", grt_cell_chars, C(subctx), GRT_CELL_TEXT, GRT_COLUMN_ALL,
 	 "handle of its subcontext, none: the program named none"},
 	{"veid", get_u32, C(veid), GRT_CELL_NUMBER, GRT_COLUMN_ALL,
 	 "the hardware's number of that subcontext in the group"},
-	{"tokens", get_u64, C(tokens), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "work-submit tokens given"},
+	{"tokens", grt_cell_u64, C(tokens), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "work-submit tokens given"},
 	{"came", get_came, 0, GRT_CELL_TIME, GRT_COLUMN_MORE, "when it was made"},
 	{"went", get_went, 0, GRT_CELL_TIME, GRT_COLUMN_MORE, "when it was freed"},
 	{.name = NULL},
@@ -160,13 +147,15 @@ static const struct grt_column channel_columns[] = {
 #define R(member) offsetof(struct grt_tsg_runlist, member)
 
 static const struct grt_column runlist_columns[] = {
-	{"gpu", get_text, R(gpu), GRT_CELL_TEXT, GRT_COLUMN_ALL, "PCI address"},
+	{"gpu", grt_cell_chars, R(gpu), GRT_CELL_TEXT, GRT_COLUMN_ALL, "PCI address"},
 	{"runlist", get_u32, R(runlist), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "the hardware's number of it"},
-	{"engine", get_text, R(engine), GRT_CELL_TEXT, GRT_COLUMN_ALL, "engine of its first group"},
-	{"groups", get_u64, R(groups), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "channel groups that were on it"},
-	{"at_once", get_u64, R(at_once), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "most of them at the same time"},
-	{"processes", get_u64, R(processes), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "processes that share it"},
-	{"pids", get_text, R(pids), GRT_CELL_TEXT, GRT_COLUMN_ALL, "which, as far as there is room"},
+	{"engine", grt_cell_chars, R(engine), GRT_CELL_TEXT, GRT_COLUMN_ALL, "engine of its first group"},
+	{"groups", grt_cell_u64, R(groups), GRT_CELL_NUMBER, GRT_COLUMN_ALL,
+	 "channel groups that were on it"},
+	{"at_once", grt_cell_u64, R(at_once), GRT_CELL_NUMBER, GRT_COLUMN_ALL,
+	 "most of them at the same time"},
+	{"processes", grt_cell_u64, R(processes), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "processes that share it"},
+	{"pids", grt_cell_chars, R(pids), GRT_CELL_TEXT, GRT_COLUMN_ALL, "which, as far as there is room"},
 	{.name = NULL},
 };
 

@@ -21,15 +21,11 @@ static int get_crtc(struct grt_vblank *v, const struct grt_event *e, uint32_t cr
 {
 	struct grt_key key = {{e->device, crtc}};
 	void *found;
-	int r = grt_keyed_get(&v->crtcs, &key, &found);
+	int ret = grt_keyed_get_or_count(&v->crtcs, &key, &v->count.over, &found);
 
 	*out = found;
-	if (r == -ENOSPC) {
-		v->count.over++;
-		return 0;
-	}
-	if (r)
-		return r;
+	if (!*out)
+		return ret;
 	(*out)->crtc = crtc;
 	(*out)->device = e->device;
 	return 0;
@@ -84,11 +80,7 @@ static int on_queued(struct grt_vblank *v, const struct grt_event *e)
 		v->count.repeated++;
 		return 0;
 	}
-	if (grt_keyed_full(&v->asked)) {
-		v->count.forgotten++;
-		grt_keyed_remove(&v->asked, grt_keyed_oldest(&v->asked));
-	}
-	r = grt_keyed_get(&v->asked, &key, &at);
+	r = grt_keyed_get_or_replace(&v->asked, &key, &v->count.forgotten, &at);
 	if (!r)
 		*(uint64_t *)at = e->time;
 	return r;

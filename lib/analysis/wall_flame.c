@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/grow.h"
 #include "frames.h"
 
 /** struct row - @ns off the CPU, @samples of what ran; one of them is 0 */
@@ -59,16 +60,8 @@ static bool same_row(const void *owner, uint32_t id, const void *key)
 
 static int new_row(struct grt_wall_flame *f, const struct row *r, uint32_t tag)
 {
-	uint32_t want = f->room ? 2 * f->room : 256;
-	struct row *more = f->row;
-
-	if (f->rows == f->room) {
-		more = want > f->room ? realloc(f->row, want * sizeof(*more)) : NULL;
-		if (!more)
-			return -ENOMEM;
-		f->row = more;
-		f->room = want;
-	}
+	if (grt_grow(&f->row, &f->room, f->rows + 1, 256))
+		return -ENOMEM;
 	f->row[f->rows] = *r;
 	return grt_index_add(&f->index, tag, f->rows++);
 }
@@ -118,11 +111,6 @@ int grt_wall_flame_event(struct grt_wall_flame *f, const struct grt_event *e)
 
 /* -------------------------------------------------------------- stacks */
 
-static int put_word(struct grt_stacks *tree, uint32_t *node, const char *text)
-{
-	return grt_stacks_frame(tree, *node, text, strlen(text), node);
-}
-
 static int put_thread(const struct grt_wall_flame *f, const struct grt_thread *t, enum grt_flame_by by,
 		      struct grt_stacks *tree, uint32_t *node)
 {
@@ -133,11 +121,11 @@ static int put_thread(const struct grt_wall_flame *f, const struct grt_thread *t
 
 	*node = GRT_STACKS_ROOT;
 	snprintf(text, sizeof(text), "pid %u", t->pid);
-	ret = put_word(tree, node, process ? process : text);
+	ret = grt_stacks_word(tree, process ? process : text, node);
 	if (ret || by == GRT_FLAME_BY_PROCESS)
 		return ret;
 	snprintf(text, sizeof(text), "%s (%u)", name ? name : "tid", t->tid);
-	return put_word(tree, node, text);
+	return grt_stacks_word(tree, text, node);
 }
 
 static int put_state(struct grt_stacks *tree, uint32_t *node, unsigned int state)
@@ -145,7 +133,7 @@ static int put_state(struct grt_stacks *tree, uint32_t *node, unsigned int state
 	char text[32];
 
 	snprintf(text, sizeof(text), "[%s]", grt_thread_state_name(state));
-	return put_word(tree, node, text);
+	return grt_stacks_word(tree, text, node);
 }
 
 /* The share of samples in the time of their thread; what does not divide is carried on. */
@@ -194,7 +182,7 @@ static int put_not_sampled(struct grt_wall_flame *f, const struct grt_thread *t,
 	f->count.not_sampled_ns += t->ns[state];
 	ret = put_thread(f, t, by, tree, &node);
 	if (!ret)
-		ret = put_word(tree, &node, "[not sampled]");
+		ret = grt_stacks_word(tree, "[not sampled]", &node);
 	if (!ret)
 		ret = put_state(tree, &node, state);
 	return ret ? ret : grt_stacks_add(tree, node, side, t->ns[state]);

@@ -16,20 +16,16 @@ int grt_xids_event(struct grt_xids *x, const struct grt_event *e)
 	struct grt_key key = {{0}};
 	struct grt_xid_row *row;
 	void *found;
-	int r;
+	int ret;
 
 	if (e->type != GRT_EV_XID)
 		return 0;
 	key.w[0] = ev->code;
 	key.w[1] = ev->bus;
-	r = grt_keyed_get(&x->rows, &key, &found);
-	if (r == -ENOSPC) {
-		x->over++;
-		return 0;
-	}
-	if (r)
-		return r;
+	ret = grt_keyed_get_or_count(&x->rows, &key, &x->over, &found);
 	row = found;
+	if (!row)
+		return ret;
 	if (!row->count++)
 		row->first = e->time;
 	row->code = ev->code;

@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "grow.h"
+
 struct scan {
 	const char *start;
 	const char *at;
@@ -137,16 +139,13 @@ static char *take_number(struct scan *s)
 
 static int add_entry(struct grt_env_list *env, char *key, char *value)
 {
-	void *more_room = realloc(env->entry, (env->used + 1) * sizeof(*env->entry));
+	int ret = key && value ? grt_grow_one(&env->entry, env->used) : -EINVAL;
 
-	if (!more_room || !key || !value) {
-		if (more_room)
-			env->entry = more_room;
+	if (ret) {
 		free(key);
 		free(value);
-		return more_room ? -EINVAL : -ENOMEM;
+		return ret;
 	}
-	env->entry = more_room;
 	env->entry[env->used].key = key;
 	env->entry[env->used++].value = value;
 	return 0;

@@ -41,9 +41,9 @@ static inline void grt_heap_sink(struct grt_heap *h, unsigned int i)
 	h->slot[i] = moving;
 }
 
-static inline void grt_heap_push(struct grt_heap *h, struct grt_stream *st)
+static inline void grt_heap_push(struct grt_heap *h, struct grt_stream *st, uint64_t key)
 {
-	struct grt_heap_slot s = {st->key, st};
+	struct grt_heap_slot s = {key, st};
 	unsigned int i = h->used++;
 
 	for (; i && grt_heap_before(&s, &h->slot[(i - 1) / 2]); i = (i - 1) / 2)

@@ -118,14 +118,6 @@ static int drain(struct flow *f, struct grt_stream *st, uint64_t limit)
 	return 1;
 }
 
-static int stream_failed(const struct grt_stream *st, int code, struct grt_err *err)
-{
-	if (st->failure && st->failure->what[0])
-		return grt_err_set(err, code, st->failure->why, st->failure->fix, "%s", st->failure->what);
-	return grt_err_set(err, code, strerror(-code), NULL, "%s: offset %llu: cannot read", st->label,
-			   (unsigned long long)(st->buf_pos + st->fill));
-}
-
 /* Brings every stream that has an item into the heap. */
 static int fill_heap(struct grt_session *s, struct grt_err *err)
 {
@@ -137,10 +129,10 @@ static int fill_heap(struct grt_session *s, struct grt_err *err)
 
 		ret = st->ready ? 1 : grt_stream_next(st);
 		if (ret < 0 && ret != -EAGAIN)
-			return stream_failed(st, ret, err);
+			return grt_stream_failed(st, ret, err);
 		st->ready = ret > 0;
 		if (st->ready)
-			grt_heap_push(&s->heap, st);
+			grt_heap_push(&s->heap, st, st->key);
 	}
 	return 0;
 }
@@ -161,7 +153,7 @@ static int flow_run(struct flow *f, struct grt_session *s, uint64_t until, struc
 		if (f->stopped)
 			return f->stopped;
 		if (ret < 0 && ret != -EAGAIN)
-			return stream_failed(st, ret, err);
+			return grt_stream_failed(st, ret, err);
 		if (ret > 0) {
 			heap->slot[0].key = st->key;
 			grt_heap_sink(heap, 0);

@@ -3,6 +3,7 @@
  * Opening and closing of sessions. How events flow through one is in merge.c.
  */
 #include "session.h"
+#include "grow.h"
 #include "readers/text_lines.h"
 
 #include <errno.h>
@@ -35,23 +36,12 @@ static int no_memory(const struct grt_session *s, struct grt_err *err)
 	return grt_err_set(err, -ENOMEM, strerror(ENOMEM), NULL, "%s: cannot open", s->path);
 }
 
-/* @array with room for one more; its elements move. */
-static void *grown(void *array, unsigned int used, size_t size)
-{
-	return realloc(array, (used + 1) * size);
-}
-
 static int keep_file(struct grt_session *s, int fd, const char *label)
 {
-	int *fds = grown(s->fd, s->fds, sizeof(*fds));
-	char **labels = grown(s->label, s->fds, sizeof(*labels));
-	struct grt_skips **skips = grown(s->skips, s->fds, sizeof(*skips));
 	char *copy = strdup(label);
 
-	s->fd = fds ? fds : s->fd;
-	s->label = labels ? labels : s->label;
-	s->skips = skips ? skips : s->skips;
-	if (!fds || !labels || !skips || !copy) {
+	if (!copy || grt_grow_one(&s->fd, s->fds) || grt_grow_one(&s->label, s->fds) ||
+	    grt_grow_one(&s->skips, s->fds)) {
 		free(copy);
 		close(fd);
 		return -ENOMEM;
@@ -64,16 +54,15 @@ static int keep_file(struct grt_session *s, int fd, const char *label)
 
 static struct grt_stream *add_stream(struct grt_session *s)
 {
-	struct grt_stream *all = grown(s->stream, s->streams, sizeof(*all));
+	struct grt_stream *st;
 
-	if (!all)
+	if (grt_grow_one(&s->stream, s->streams))
 		return NULL;
-	s->stream = all;
-	all += s->streams;
-	memset(all, 0, sizeof(*all));
-	all->index = s->streams++;
-	all->health = &s->health;
-	return all;
+	st = &s->stream[s->streams];
+	memset(st, 0, sizeof(*st));
+	st->index = s->streams++;
+	st->health = &s->health;
+	return st;
 }
 
 static int add_cpu(struct grt_session *s, const struct grt_walk *w, const struct grt_walk_cpu *c)

@@ -465,6 +465,14 @@ static uint64_t moved(uint64_t begin, uint64_t end)
 	return end >= begin ? end - begin : end;
 }
 
+int grt_stream_failed(const struct grt_stream *st, int code, struct grt_err *err)
+{
+	if (st->failure && st->failure->what[0])
+		return grt_err_set(err, code, st->failure->why, st->failure->fix, "%s", st->failure->what);
+	return grt_err_set(err, code, strerror(-code), NULL, "%s: offset %llu: cannot read", st->label,
+			   (unsigned long long)(st->buf_pos + st->fill));
+}
+
 void grt_stream_count_packet(struct grt_stream *st)
 {
 	const struct grt_packet *p = &st->packet;

@@ -137,6 +137,9 @@ void grt_stream_fini(struct grt_stream *st);
  */
 int grt_stream_next(struct grt_stream *st);
 
+/** grt_stream_failed - tells of an error @code of grt_stream_next(). Return: @code */
+int grt_stream_failed(const struct grt_stream *st, int code, struct grt_err *err);
+
 /** grt_stream_count_packet - adds the packet that the cursor stands on to the health: balance and gaps */
 void grt_stream_count_packet(struct grt_stream *st);
 

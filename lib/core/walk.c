@@ -10,6 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "grow.h"
+
 #define NO_INDEX UINT16_MAX
 
 struct walk_state {
@@ -21,17 +23,11 @@ struct walk_state {
 static struct grt_walk_cpu *find_cpu(struct walk_state *ws, uint32_t cpu)
 {
 	struct grt_walk *w = ws->w;
-	struct grt_walk_cpu *more;
 
 	if (ws->index[cpu] != NO_INDEX)
 		return &w->cpu[ws->index[cpu]];
-	/* a power of two: grow */
-	if ((w->cpus & (w->cpus - 1)) == 0) {
-		more = realloc(w->cpu, (w->cpus ? 2 * w->cpus : 1) * sizeof(*more));
-		if (!more)
-			return NULL;
-		w->cpu = more;
-	}
+	if (grt_grow_one(&w->cpu, w->cpus))
+		return NULL;
 	ws->index[cpu] = (uint16_t)w->cpus;
 	w->cpu[w->cpus] = (struct grt_walk_cpu){.cpu = cpu, .start = UINT64_MAX};
 	return &w->cpu[w->cpus++];

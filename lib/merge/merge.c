@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/grow.h"
 #include "core/session.h"
 
 /**
@@ -107,15 +108,13 @@ static int add_lanes(struct grt_merge *m, struct grt_session *s, unsigned int in
 
 int grt_merge_add(struct grt_merge *m, const char *path, enum grt_merge_side side, struct grt_err *err)
 {
-	struct input *more = realloc(m->input, (m->inputs + 1) * sizeof(*more));
 	struct grt_heap_slot *slots;
 	struct input *in;
 	int ret;
 
-	if (!more)
+	if (grt_grow_one(&m->input, m->inputs))
 		return no_memory(err);
-	m->input = more;
-	in = &more[m->inputs];
+	in = &m->input[m->inputs];
 	*in = (struct input){.session = NULL};
 	set_side(in, side);
 	ret = grt_session_open(&in->session, path, err);
@@ -279,25 +278,6 @@ static int drain(struct grt_merge *m, const struct lane *lane, uint64_t limit)
 	return 1;
 }
 
-static int stream_failed(const struct grt_stream *st, int code, struct grt_err *err)
-{
-	if (st->failure && st->failure->what[0])
-		return grt_err_set(err, code, st->failure->why, st->failure->fix, "%s", st->failure->what);
-	return grt_err_set(err, code, strerror(-code), NULL, "%s: offset %llu: cannot read", st->label,
-			   (unsigned long long)(st->buf_pos + st->fill));
-}
-
-/* As grt_heap_push(), whose key is the stamp as it is. */
-static void push(struct grt_heap *h, struct grt_stream *st, uint64_t key)
-{
-	struct grt_heap_slot s = {key, st};
-	unsigned int i = h->used++;
-
-	for (; i && grt_heap_before(&s, &h->slot[(i - 1) / 2]); i = (i - 1) / 2)
-		h->slot[i] = h->slot[(i - 1) / 2];
-	h->slot[i] = s;
-}
-
 static int fill_heap(struct grt_merge *m, struct grt_err *err)
 {
 	int ret;
@@ -318,10 +298,10 @@ static int fill_heap(struct grt_merge *m, struct grt_err *err)
 		grt_stream_rewind(st);
 		ret = grt_stream_next(st);
 		if (ret < 0)
-			return stream_failed(st, ret, err);
+			return grt_stream_failed(st, ret, err);
 		if (!ret)
 			continue;
-		push(&m->heap, st, moved(st->key, lane->offset));
+		grt_heap_push(&m->heap, st, moved(st->key, lane->offset));
 	}
 	return 0;
 }
@@ -344,7 +324,7 @@ int grt_merge_run(struct grt_merge *m, const struct grt_merge_sink *sink, uint64
 		if (m->stopped)
 			return m->stopped;
 		if (ret < 0)
-			return stream_failed(lane->st, ret, err);
+			return grt_stream_failed(lane->st, ret, err);
 		if (ret) {
 			heap->slot[0].key = moved(lane->st->key, lane->offset);
 			grt_heap_sink(heap, 0);

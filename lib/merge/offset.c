@@ -122,11 +122,11 @@ static int keep_submit(struct grt_offset *o, uint32_t tid, uint64_t time)
 	const struct grt_key key = {{tid}};
 	void *element;
 	struct submits *s;
-	int ret = grt_keyed_get(&o->submits, &key, &element);
+	int ret = grt_keyed_get_or_count(&o->submits, &key, NULL, &element);
 
-	if (ret)
-		return ret == -ENOSPC ? 0 : ret;
 	s = element;
+	if (!s)
+		return ret;
 	s->tid = tid;
 	insert_submit(s, time);
 	s->count++;
@@ -140,11 +140,11 @@ static int keep_call(struct grt_offset *o, const struct grt_event *e, const stru
 	const char *name = grt_ioctl_name_of(j->device ? j->device->ioctls : NULL, cmd);
 	void *element;
 	struct calls *c;
-	int ret = grt_keyed_get(&o->calls, &key, &element);
+	int ret = grt_keyed_get_or_count(&o->calls, &key, NULL, &element);
 
-	if (ret)
-		return ret == -ENOSPC ? 0 : ret;
 	c = element;
+	if (!c)
+		return ret;
 	c->tid = e->tid;
 	c->named = c->named || name;
 	c->submitting = c->submitting || (name && says_submit(name));

@@ -24,6 +24,7 @@
 #include <grtrace/tsg.h>
 
 #include "abi.h"
+#include "core/grow.h"
 #include "core/nv_codes.h"
 #include "tree.h"
 
@@ -1031,18 +1032,10 @@ static int take_ioctl(struct grt_nv *d, const struct grt_nv_call *c)
 
 static int add_hint(struct grt_nv *d, const struct grt_nv_call *c)
 {
-	unsigned int room = d->hint_room ? 2 * d->hint_room : 16;
-	struct grt_nv_call *more;
-
 	if (d->hints == HINTS_MAX)
 		memmove(d->hint, d->hint + 1, --d->hints * sizeof(*d->hint));
-	if (d->hints == d->hint_room) {
-		more = realloc(d->hint, room * sizeof(*more));
-		if (!more)
-			return -ENOMEM;
-		d->hint = more;
-		d->hint_room = room;
-	}
+	if (grt_grow(&d->hint, &d->hint_room, d->hints + 1, 16))
+		return -ENOMEM;
 	d->hint[d->hints++] = *c;
 	return 0;
 }

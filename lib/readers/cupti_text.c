@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "core/grow.h"
 #include "text_lines.h"
 
 static const struct kind_row {
@@ -81,15 +82,8 @@ static void take_fields(struct grt_cupti_record *r, const char *p, const char *e
 
 static int keep_name(struct reader *d, const char *name, size_t len)
 {
-	char *more;
-
-	if (len > d->room) {
-		more = realloc(d->name, 2 * len);
-		if (!more)
-			return -ENOMEM;
-		d->name = more;
-		d->room = 2 * len;
-	}
+	if (grt_grow(&d->name, &d->room, len, 256))
+		return -ENOMEM;
 	if (len)
 		memcpy(d->name, name, len);
 	d->r.name = (struct grt_span){d->name, len};

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/grow.h"
 #include "scan.h"
 
 #define BLOCK (1U << 20)
@@ -115,15 +116,8 @@ static uint32_t shared_frames(const struct reader *r, const char *line, size_t l
 
 static int keep_line(struct reader *r, const char *line, size_t len)
 {
-	char *more;
-
-	if (len > r->last_room) {
-		more = realloc(r->last, 2 * len);
-		if (!more)
-			return -ENOMEM;
-		r->last = more;
-		r->last_room = 2 * len;
-	}
+	if (grt_grow(&r->last, &r->last_room, len, 1024))
+		return -ENOMEM;
 	if (len)
 		memcpy(r->last, line, len);
 	r->last_len = len;
@@ -231,22 +225,11 @@ struct block {
 
 static int more_room(struct block *b)
 {
-	size_t room = b->room ? 2 * b->room : BLOCK;
-	char *more;
-
-	if (b->used < b->room)
-		return 0;
-	if (b->used >= GRT_FOLDED_LINE_MAX) {
+	if (b->used == b->room && b->used >= GRT_FOLDED_LINE_MAX) {
 		b->too_long = true;
 		b->used = 0;
-		return 0;
 	}
-	more = realloc(b->text, room);
-	if (!more)
-		return -ENOMEM;
-	b->text = more;
-	b->room = room;
-	return 0;
+	return grt_grow(&b->text, &b->room, b->used + 1, BLOCK);
 }
 
 /* The end of a line whose beginning was given up stands for it. */

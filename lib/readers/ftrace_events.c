@@ -40,6 +40,18 @@ enum counter_what {
 
 #define PAGE UINT64_C(4096)
 
+static enum grt_text_line put(struct ftrace *f, struct grt_event *e)
+{
+	grt_text_put(f->t, e, f->l.cpu);
+	return GRT_LINE_DONE;
+}
+
+static enum grt_text_line put_by_current(struct ftrace *f, struct grt_event *e)
+{
+	ftrace_by_current(f, e);
+	return put(f, e);
+}
+
 static enum grt_text_line passed_over(struct ftrace *f)
 {
 	grt_text_unknown(f->t, f->l.event.at, f->l.event.len);
@@ -563,8 +575,7 @@ static enum grt_text_line amdgpu_iv(struct ftrace *f, unsigned int arg)
 	x.hw_ring = grt_u16(IV_NUMBER(f, "ring", FTRACE_NUMBER_OR(f, "ring_id=", UINT16_MAX)));
 	x.vmid = grt_u16(IV_NUMBER(f, "vmid", UINT16_MAX));
 	x.pasid = grt_u32(IV_NUMBER(f, "pasid", UINT32_MAX));
-	grt_text_put(f->t, &x.e, f->l.cpu);
-	return GRT_LINE_DONE;
+	return put(f, &x.e);
 }
 
 /* A number of 32 bits that may be printed as a negative one. */
@@ -589,9 +600,7 @@ static enum grt_text_line amdgpu_bo_create(struct ftrace *f, unsigned int arg)
 	x.wanted = low32(wanted);
 	x.allowed = low32(FTRACE_NUMBER_OR(f, "allowed=", FTRACE_NUMBER_OR(f, "allow=", 0)));
 	x.mflags = low32(FTRACE_NUMBER_OR(f, "visible=", 0));
-	ftrace_by_current(f, &x.e);
-	grt_text_put(f->t, &x.e, f->l.cpu);
-	return GRT_LINE_DONE;
+	return put_by_current(f, &x.e);
 }
 
 static enum grt_text_line amdgpu_bo_move(struct ftrace *f, unsigned int arg)
@@ -608,9 +617,7 @@ static enum grt_text_line amdgpu_bo_move(struct ftrace *f, unsigned int arg)
 	x.from = low32(from);
 	x.to = low32(to);
 	x.bytes = FTRACE_NUMBER_OR(f, "size=", FTRACE_NUMBER_OR(f, "bo_size=", 0));
-	ftrace_by_current(f, &x.e);
-	grt_text_put(f->t, &x.e, f->l.cpu);
-	return GRT_LINE_DONE;
+	return put_by_current(f, &x.e);
 }
 
 /* i915 */
@@ -737,9 +744,7 @@ static enum grt_text_line i915_object_create(struct ftrace *f, unsigned int arg)
 	if (!FTRACE_NUMBER(f, "size=", &bytes))
 		return GRT_LINE_BAD;
 	x.bytes = bytes;
-	ftrace_by_current(f, &x.e);
-	grt_text_put(f->t, &x.e, f->l.cpu);
-	return GRT_LINE_DONE;
+	return put_by_current(f, &x.e);
 }
 
 static enum grt_text_line i915_object_destroy(struct ftrace *f, unsigned int arg)
@@ -750,9 +755,7 @@ static enum grt_text_line i915_object_destroy(struct ftrace *f, unsigned int arg
 	if (!FTRACE_FIELD(f, "obj="))
 		return GRT_LINE_BAD;
 	x.object = FTRACE_POINTER(f, "obj=");
-	ftrace_by_current(f, &x.e);
-	grt_text_put(f->t, &x.e, f->l.cpu);
-	return GRT_LINE_DONE;
+	return put_by_current(f, &x.e);
 }
 
 /* obj=P, GTT|CPU index=N [, writable] */
@@ -769,9 +772,7 @@ static enum grt_text_line i915_object_fault(struct ftrace *f, unsigned int arg)
 	x.page = page;
 	x.gtt = GRT_FIND_KEY(begin, end, "GTT") || FTRACE_NUMBER_OR(f, "gtt=", 0);
 	x.writing = GRT_FIND_KEY(begin, end, "writable") || FTRACE_NUMBER_OR(f, "write=", 0);
-	ftrace_by_current(f, &x.e);
-	grt_text_put(f->t, &x.e, f->l.cpu);
-	return GRT_LINE_DONE;
+	return put_by_current(f, &x.e);
 }
 
 static enum grt_text_line i915_vma(struct ftrace *f, unsigned int type)
@@ -789,9 +790,7 @@ static enum grt_text_line i915_vma(struct ftrace *f, unsigned int type)
 	x.bytes = bytes;
 	x.vm = FTRACE_POINTER(f, "vm=");
 	x.mflags = FTRACE_NUMBER_OR(f, "flags=", 0);
-	ftrace_by_current(f, &x.e);
-	grt_text_put(f->t, &x.e, f->l.cpu);
-	return GRT_LINE_DONE;
+	return put_by_current(f, &x.e);
 }
 
 static enum grt_text_line i915_shrink(struct ftrace *f, unsigned int arg)
@@ -805,9 +804,7 @@ static enum grt_text_line i915_shrink(struct ftrace *f, unsigned int arg)
 		return GRT_LINE_BAD;
 	x.target = target;
 	x.mflags = FTRACE_POINTER(f, "flags=");
-	ftrace_by_current(f, &x.e);
-	grt_text_put(f->t, &x.e, f->l.cpu);
-	return GRT_LINE_DONE;
+	return put_by_current(f, &x.e);
 }
 
 /* Display */
@@ -826,8 +823,7 @@ static enum grt_text_line vblank(struct ftrace *f, unsigned int arg)
 	x.stamp = FTRACE_NUMBER_OR(f, "time=", 0);
 	if (FTRACE_WORD(f, "high-prec=", &high) || FTRACE_WORD(f, "high_prec=", &high))
 		x.high_prec = *high.at == 't' || *high.at == '1' || grt_span_is(high, "0x1");
-	grt_text_put(f->t, &x.e, f->l.cpu);
-	return GRT_LINE_DONE;
+	return put(f, &x.e);
 }
 
 static enum grt_text_line vblank_client(struct ftrace *f, unsigned int type)
@@ -842,9 +838,7 @@ static enum grt_text_line vblank_client(struct ftrace *f, unsigned int type)
 		return GRT_LINE_BAD;
 	x.crtc = grt_u32(crtc);
 	x.vseq = grt_u32(seq);
-	ftrace_by_current(f, &x.e);
-	grt_text_put(f->t, &x.e, f->l.cpu);
-	return GRT_LINE_DONE;
+	return put_by_current(f, &x.e);
 }
 
 /* virtio_gpu */
@@ -914,9 +908,7 @@ static enum grt_text_line virtio_queue(struct ftrace *f, unsigned int arg)
 	c.e.device = (uint32_t)v.dev;
 	c.cmd = grt_u32(v.type);
 	c.hw_ctx = grt_u32(v.ctx_id);
-	ftrace_by_current(f, &c.e);
-	grt_text_put(f->t, &c.e, f->l.cpu);
-	return GRT_LINE_DONE;
+	return put_by_current(f, &c.e);
 }
 
 static void virtio_error(struct ftrace *f, const struct virtio_fields *v, const struct ftrace_job *job)
@@ -987,8 +979,7 @@ static enum grt_text_line counter(struct ftrace *f, unsigned int what)
 	x.value = value > INT64_MAX ? INT64_MAX : (int64_t)value;
 	grt_text_name(f->t, GRT_NAME_COUNTER, x.counter, f->l.time, k->name, strlen(k->name), k->unit,
 		      strlen(k->unit));
-	grt_text_put(f->t, &x.e, f->l.cpu);
-	return GRT_LINE_DONE;
+	return put(f, &x.e);
 }
 
 /* The table */

@@ -15,7 +15,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#define GRT_NS_PER_S UINT64_C(1000000000)
+#include "core/clock.h"
 
 /** struct grt_span - a part of a line; not terminated */
 struct grt_span {

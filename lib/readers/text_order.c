@@ -11,6 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/grow.h"
+
 /* Held at least before anything goes out; fits a CPU's second cache. */
 #define GOAL (256U << 10)
 #define BUDGET (8U << 20)
@@ -90,17 +92,11 @@ static int grow_records(struct grt_order *o, size_t size)
 
 static int grow_entries(struct grt_order *o)
 {
-	size_t room = o->entries_room ? 2 * o->entries_room : (o->budget + SLACK) / sizeof(struct grt_event);
-	struct grt_order_entry *more = realloc(o->entry, room * sizeof(*more));
-
-	if (!more)
-		return -ENOMEM;
-	o->entry = more;
 	/* for sorting; it holds nothing between two sorts */
 	free(o->other);
 	o->other = NULL;
-	o->entries_room = room;
-	return 0;
+	return grt_grow(&o->entry, &o->entries_room, o->entries + 1,
+			(o->budget + SLACK) / sizeof(struct grt_event));
 }
 
 int grt_order_put(struct grt_order *o, const struct grt_event *e, uint32_t cpu)
@@ -297,16 +293,9 @@ static int spill_record(struct grt_order *o, const struct grt_order_entry *entry
 static int add_run(struct grt_order *o)
 {
 	struct grt_order_merge *m = o->merge;
-	uint32_t room = m->runs_room ? 2 * m->runs_room : 64;
-	struct run *more;
 
-	if (m->runs == m->runs_room) {
-		more = realloc(m->run, room * sizeof(*more));
-		if (!more)
-			return failed(o, -ENOMEM, "make");
-		m->run = more;
-		m->runs_room = room;
-	}
+	if (grt_grow(&m->run, &m->runs_room, m->runs + 1, 64))
+		return failed(o, -ENOMEM, "make");
 	m->run[m->runs++] = (struct run){.pos = m->size};
 	return 0;
 }

@@ -6,43 +6,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/grow.h"
+
 /* Functions looked at behind the nearest one, where they overlap. */
 #define BEHIND_MAX 32U
 
-static int make_room(struct grt_functions *f, size_t length)
-{
-	uint32_t room = f->room ? 2 * f->room : 256;
-	size_t names_room = 2 * f->names_room + length + 4096;
-	void *more;
-
-	if (f->used == f->room) {
-		more = realloc(f->at, room * sizeof(*f->at));
-		if (!more)
-			return -ENOMEM;
-		f->at = more;
-		f->room = room;
-	}
-	if (f->names_used + length + 1 > f->names_room) {
-		more = realloc(f->names, names_room);
-		if (!more)
-			return -ENOMEM;
-		f->names = more;
-		f->names_room = names_room;
-	}
-	return 0;
-}
-
 int grt_functions_add(struct grt_functions *f, uint64_t start, uint64_t size, const char *name, size_t length)
 {
-	int ret;
-
 	if (length > GRT_FUNCTION_NAME_MAX)
 		length = GRT_FUNCTION_NAME_MAX;
 	if (f->used == GRT_FUNCTIONS_MAX)
 		return -ENOSPC;
-	ret = make_room(f, length);
-	if (ret)
-		return ret;
+	if (grt_grow(&f->at, &f->room, f->used + 1, 256) ||
+	    grt_grow(&f->names, &f->names_room, f->names_used + length + 1, 4096))
+		return -ENOMEM;
 	memcpy(f->names + f->names_used, name, length);
 	f->names[f->names_used + length] = '\0';
 	f->at[f->used] = (struct grt_function){start, size, f->names_used, f->used};

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/grow.h"
 #include "functions.h"
 
 #ifdef GRT_HAVE_DW
@@ -243,37 +244,22 @@ const char *grt_object_symbol(struct grt_object *o, uint64_t address)
 
 static int add_range(struct grt_object *o, uint64_t start, uint64_t end, uint32_t unit)
 {
-	uint32_t room = o->range_room ? 2 * o->range_room : 256;
-	struct range *more;
-
 	/* what the linker threw away stays at 0 */
 	if (start < 2 || end <= start)
 		return 0;
-	if (o->ranges == o->range_room) {
-		more = o->ranges < RANGES_MAX ? realloc(o->range, room * sizeof(*more)) : NULL;
-		if (!more)
-			return -ENOMEM;
-		o->range = more;
-		o->range_room = room;
-	}
+	if (o->ranges == RANGES_MAX || grt_grow(&o->range, &o->range_room, o->ranges + 1, 256))
+		return -ENOMEM;
 	o->range[o->ranges++] = (struct range){start, end, unit};
 	return 0;
 }
 
 static int add_unit(struct grt_object *o, Dwarf_Die *lines, Dwarf_Die *tree)
 {
-	uint32_t room = o->unit_room ? 2 * o->unit_room : 64;
 	Dwarf_Addr base, start, end;
-	struct unit *more;
 	ptrdiff_t at = 0;
 
-	if (o->units == o->unit_room) {
-		more = o->units < UNITS_MAX ? realloc(o->unit, room * sizeof(*more)) : NULL;
-		if (!more)
-			return -ENOMEM;
-		o->unit = more;
-		o->unit_room = room;
-	}
+	if (o->units == UNITS_MAX || grt_grow(&o->unit, &o->unit_room, o->units + 1, 64))
+		return -ENOMEM;
 	o->unit[o->units] = (struct unit){*lines, *tree};
 	while ((at = dwarf_ranges(lines, at, &base, &start, &end)) > 0)
 		if (add_range(o, start, end, o->units))

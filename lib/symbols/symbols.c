@@ -17,6 +17,7 @@
 
 #include "analysis/keyed.h"
 #include "analysis/texts.h"
+#include "core/grow.h"
 #include "demangle.h"
 #include "object.h"
 #include "text_map.h"
@@ -119,22 +120,6 @@ const struct grt_symbols_count *grt_symbols_count(const struct grt_symbols *s)
 
 /* ------------------------------------------------------------- objects */
 
-static int grow_objects(struct grt_symbols *s)
-{
-	uint32_t room = s->object_room ? 2 * s->object_room : 64;
-	struct object *more;
-
-	if (s->keys.used < s->object_room)
-		return 0;
-	more = realloc(s->object, room * sizeof(*more));
-	if (!more)
-		return -ENOMEM;
-	memset(more + s->object_room, 0, (room - s->object_room) * sizeof(*more));
-	s->object = more;
-	s->object_room = room;
-	return 0;
-}
-
 /* Hexadecimal digits only, in lower case, or "". */
 static void copy_build_id(char *out, size_t room, const char *text)
 {
@@ -168,7 +153,8 @@ int grt_symbols_object_as(struct grt_symbols *s, const char *path, const char *b
 	copy_build_id(id, sizeof(id), build_id);
 	/* the same path with another build id, or read from elsewhere, is another file */
 	snprintf(key, sizeof(key), "%s\n%s\n%s", id, id[0] || !open ? "" : open, path);
-	if (grow_objects(s) || grt_texts_add(&s->keys, key, sizeof(key), object))
+	if (grt_grow_zeroed(&s->object, &s->object_room, before + 1, 64) ||
+	    grt_texts_add(&s->keys, key, sizeof(key), object))
 		return -ENOMEM;
 	s->count.over += !*object;
 	if (s->keys.used == before)
@@ -307,20 +293,10 @@ static int get_answer(struct grt_symbols *s, uint32_t object, uint64_t address, 
 
 static int begin_answer(struct grt_symbols *s, struct answer *a)
 {
-	uint32_t room = s->kept_room ? 2 * s->kept_room : 1024;
-	struct kept *more;
-
 	s->count.asked++;
 	a->first = s->kept_used;
 	a->frames = 0;
-	if (s->kept_used + GRT_SYMBOLS_FRAMES_MAX <= s->kept_room)
-		return 0;
-	more = realloc(s->kept, room * sizeof(*more));
-	if (!more)
-		return -ENOMEM;
-	s->kept = more;
-	s->kept_room = room;
-	return 0;
+	return grt_grow(&s->kept, &s->kept_room, s->kept_used + GRT_SYMBOLS_FRAMES_MAX, 1024);
 }
 
 /* Adds a frame to the answer that was begun. Return: 0 or -ENOMEM */
@@ -446,13 +422,12 @@ static struct process *find_process(const struct grt_symbols *s, uint32_t pid)
 static int get_process(struct grt_symbols *s, uint32_t pid, struct process **out)
 {
 	struct grt_key key = {{pid}};
-	void *found = NULL;
-	int ret = grt_keyed_get(&s->processes, &key, &found);
+	void *found;
+	int ret = grt_keyed_get_or_count(&s->processes, &key, &s->count.over, &found);
 
-	*out = ret ? NULL : found;
-	s->count.over += ret == -ENOSPC;
-	if (ret)
-		return ret == -ENOSPC ? 0 : ret;
+	*out = found;
+	if (!*out)
+		return ret;
 	if (!(*out)->known)
 		(*out)->jit_size = -1;
 	(*out)->known = true;
@@ -462,21 +437,13 @@ static int get_process(struct grt_symbols *s, uint32_t pid, struct process **out
 static int add_mapping(struct grt_symbols *s, struct process *p, uint32_t at,
 		       const struct grt_symbols_mapping *m)
 {
-	uint32_t room = p->room ? 2 * p->room : 64;
-	struct grt_symbols_mapping *more;
-
 	if (s->mappings >= GRT_SYMBOLS_MAPPINGS_MAX) {
 		s->count.over++;
 		return 0;
 	}
-	if (p->mappings == p->room) {
-		more = realloc(p->mapping, room * sizeof(*more));
-		if (!more)
-			return -ENOMEM;
-		p->mapping = more;
-		p->room = room;
-	}
-	memmove(&p->mapping[at + 1], &p->mapping[at], (p->mappings - at) * sizeof(*more));
+	if (grt_grow(&p->mapping, &p->room, p->mappings + 1, 64))
+		return -ENOMEM;
+	memmove(&p->mapping[at + 1], &p->mapping[at], (p->mappings - at) * sizeof(*m));
 	p->mapping[at] = *m;
 	p->mappings++;
 	s->mappings++;

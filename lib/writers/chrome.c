@@ -12,6 +12,7 @@
 #include <inttypes.h>
 
 #include "core/escape.h"
+#include "core/grow.h"
 #include "export.h"
 #include "outbuf.h"
 
@@ -53,11 +54,6 @@ static int take(struct chrome *f, const char *end)
 }
 
 #define put_literal(p, text) grt_format_text(p, text, sizeof(text) - 1)
-
-static char *put_word(char *p, const char *text)
-{
-	return grt_format_text(p, text, strlen(text));
-}
 
 static char *put_string(char *p, const char *text, size_t length)
 {
@@ -107,19 +103,8 @@ static char *put_place(char *p, uint32_t pid, uint32_t tid)
 
 static struct place *find_place(struct chrome *f, uint32_t track)
 {
-	uint32_t n = f->places ?: 64;
-	struct place *more;
-
-	while (n <= track)
-		n *= 2;
-	if (n == f->places)
-		return &f->place[track];
-	more = realloc(f->place, n * sizeof(*more));
-	if (!more)
+	if (grt_grow_zeroed(&f->place, &f->places, track + 1, 64))
 		return NULL;
-	memset(more + f->places, 0, (n - f->places) * sizeof(*more));
-	f->place = more;
-	f->places = n;
 	return &f->place[track];
 }
 
@@ -130,7 +115,7 @@ static int name_place(struct chrome *f, const char *what, const struct place *at
 
 	snprintf(full, sizeof(full), lane ? "%s (%u)" : "%s", name, lane + 1);
 	p = put_literal(p, ",\"name\":\"");
-	p = put_word(p, what);
+	p = grt_format_word(p, what);
 	p = put_literal(p, "\"");
 	p = put_place(p, at->pid, at->tid);
 	p = put_literal(p, ",\"args\":{\"name\":");
@@ -206,7 +191,7 @@ static char *put_args(const struct chrome *f, char *p, const struct grt_track_it
 		if (n)
 			*p++ = ',';
 		*p++ = '"';
-		p = put_word(p, grt_tracks_arg_name(f->tracks, i->arg[n].id));
+		p = grt_format_word(p, grt_tracks_arg_name(f->tracks, i->arg[n].id));
 		p = put_literal(p, "\":");
 		p = put_value(p, &i->arg[n]);
 	}
@@ -237,7 +222,7 @@ static char *put_counter(const struct chrome *f, char *p, const struct place *at
 	struct grt_track_arg value = {.kind = GRT_TRACK_S64, .number = (uint64_t)i->value};
 
 	p = put_literal(p, ",\"name\":\"");
-	p = put_word(p, at->name ?: "");
+	p = grt_format_word(p, at->name ?: "");
 	p = put_literal(p, "\",\"ts\":");
 	p = put_time(f, p, i->time);
 	p = put_place(p, at->pid, at->tid);
@@ -253,7 +238,7 @@ static char *put_event(const struct chrome *f, char *p, const struct place *at,
 		p = put_literal(p, ",\"s\":\"t\"");
 	if (i->name) {
 		p = put_literal(p, ",\"cat\":\"");
-		p = put_word(p, grt_tracks_category(i->category));
+		p = grt_format_word(p, grt_tracks_category(i->category));
 		p = put_literal(p, "\",\"name\":");
 		p = put_string(p, grt_tracks_name(f->tracks, i->name),
 			       grt_tracks_name_length(f->tracks, i->name));
@@ -337,7 +322,7 @@ static int chrome_packet(struct grt_export *x, const struct grt_packet *p)
 static char *put_pair(char *p, const char *key, const char *value)
 {
 	*p++ = '"';
-	p = put_word(p, key);
+	p = grt_format_word(p, key);
 	p = put_literal(p, "\":");
 	p = put_string(p, value ?: "", TEXT_MAX);
 	*p++ = ',';
@@ -348,7 +333,7 @@ static char *put_count(char *p, const char *key, uint64_t number)
 {
 	*p++ = ',';
 	*p++ = '"';
-	p = put_word(p, key);
+	p = grt_format_word(p, key);
 	p = put_literal(p, "\":");
 	return grt_format_u64(p, number);
 }

@@ -29,11 +29,6 @@ struct csv {
 	uint8_t field[GRT_EV_MAX][COLUMNS_MAX];
 };
 
-static char *put_word(char *p, const char *text)
-{
-	return grt_format_text(p, text, strlen(text));
-}
-
 static char *put_text(char *p, const char *text, size_t length)
 {
 	return p + grt_escape(GRT_ESCAPE_CSV, p, GRT_ESCAPED_MAX(length), text, length);
@@ -61,18 +56,18 @@ static void make_columns(struct csv *f)
 
 static int put_header(struct csv *f)
 {
-	char *p = put_word(grt_outbuf_room(&f->out, ROW_MAX), "time,cpu,type");
+	char *p = grt_format_word(grt_outbuf_room(&f->out, ROW_MAX), "time,cpu,type");
 
 	for (const struct grt_field *c = grt_common_fields; c->name; c++) {
 		*p++ = ',';
-		p = put_word(p, c->name);
+		p = grt_format_word(p, c->name);
 	}
-	p = put_word(p, ",ring_name,driver,comm,process");
+	p = grt_format_word(p, ",ring_name,driver,comm,process");
 	for (unsigned int i = 0; i < f->columns; i++) {
 		*p++ = ',';
-		p = put_word(p, f->name[i]);
+		p = grt_format_word(p, f->name[i]);
 	}
-	grt_outbuf_take(&f->out, put_word(p, "\r\n"));
+	grt_outbuf_take(&f->out, grt_format_word(p, "\r\n"));
 	return f->out.error;
 }
 
@@ -98,7 +93,7 @@ static char *put_field(char *p, const struct grt_field *c, const struct grt_even
 	if (c->kind == GRT_FIELD_SIGNED)
 		return grt_format_s64(p, (int64_t)(v << unused) >> unused);
 	if (c->kind == GRT_FIELD_ENGINE && v < GRT_ENGINE_MAX && grt_engine_names[v])
-		return put_word(p, grt_engine_names[v]);
+		return grt_format_word(p, grt_engine_names[v]);
 	return grt_format_u64(p, v);
 }
 
@@ -140,7 +135,7 @@ static int csv_event(struct grt_export *x, const struct grt_event *e, uint32_t c
 	*p++ = ',';
 	p = grt_format_u64(p, cpu);
 	*p++ = ',';
-	p = title ? put_word(p, title) : grt_format_u64(p, e->type);
+	p = title ? grt_format_word(p, title) : grt_format_u64(p, e->type);
 	for (const struct grt_field *c = grt_common_fields; c->name; c++) {
 		*p++ = ',';
 		p = put_field(p, c, e);
@@ -148,7 +143,7 @@ static int csv_event(struct grt_export *x, const struct grt_event *e, uint32_t c
 	p = put_names(f, p, GRT_NAME_RING, e->ring != GRT_RING_NONE, e->ring);
 	p = put_names(f, p, GRT_NAME_THREAD, e->tid, e->tid);
 	p = put_payload(f, p, e);
-	grt_outbuf_take(&f->out, put_word(p, "\r\n"));
+	grt_outbuf_take(&f->out, grt_format_word(p, "\r\n"));
 	return f->out.error;
 }
 

@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "core/cuda.h"
 #include "core/escape.h"
@@ -26,14 +25,11 @@ struct cupti_text {
 static int begin(struct grt_export *x)
 {
 	struct cupti_text *f = x->state = calloc(1, sizeof(*f));
-	int fd = f ? dup(x->fd) : -1;
 
 	if (!f)
 		return -ENOMEM;
 	grt_images_init(&f->images);
-	f->out = fd < 0 ? NULL : fdopen(fd, "w");
-	if (!f->out && fd >= 0)
-		close(fd);
+	f->out = grt_export_file(x);
 	return f->out ? 0 : -errno;
 }
 

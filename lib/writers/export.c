@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
+#include <unistd.h>
 
 #define GRT_EXPORT(name, ending, help) extern const struct grt_export_format grt_export_##name;
 #include "exports.def"
@@ -68,6 +69,16 @@ static void find_clocks(struct grt_export *x)
 
 	x->clocks.known = text && sscanf(text, "monotonic=%" SCNu64 " realtime=%" SCNu64 " boottime=%" SCNu64,
 					 &x->clocks.monotonic, &x->clocks.realtime, &x->clocks.boottime) == 3;
+}
+
+FILE *grt_export_file(const struct grt_export *x)
+{
+	int fd = dup(x->fd);
+	FILE *f = fd < 0 ? NULL : fdopen(fd, "w");
+
+	if (!f && fd >= 0)
+		close(fd);
+	return f;
 }
 
 int grt_export_init(struct grt_export *x, const struct grt_export_row *row, const struct grt_session *s,

@@ -40,6 +40,9 @@ struct grt_export_format {
 	void (*free)(struct grt_export *x);
 };
 
+/** grt_export_file - the output as a file, for fclose(); NULL with errno set */
+FILE *grt_export_file(const struct grt_export *x);
+
 /** struct grt_export_row - a row of exports.def with its format; @ending of its files' names */
 struct grt_export_row {
 	const char *name;

@@ -10,13 +10,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "analysis/image_frames.h"
 #include "analysis/keyed.h"
 #include "analysis/names.h"
 #include "core/cuda.h"
 #include "core/escape.h"
+#include "core/grow.h"
 #include "cupti_export.h"
 #include "export.h"
 
@@ -44,15 +44,12 @@ struct extended_folded {
 static int begin(struct grt_export *x)
 {
 	struct extended_folded *f = x->state = calloc(1, sizeof(*f));
-	int fd = f ? dup(x->fd) : -1;
 
 	if (!f)
 		return -ENOMEM;
 	grt_images_init(&f->images);
 	grt_keyed_init(&f->text, sizeof(char *), TEXTS_MAX);
-	f->out = fd < 0 ? NULL : fdopen(fd, "w");
-	if (!f->out && fd >= 0)
-		close(fd);
+	f->out = grt_export_file(x);
 	return f->out ? grt_image_frames_new(&f->frames) : -errno;
 }
 
@@ -109,15 +106,9 @@ static int put(struct extended_folded *f, const struct grt_image *i, const struc
 
 static int wait_for_stack(struct extended_folded *f, const struct grt_image *i, const struct grt_ev_launch *e)
 {
-	struct waiting *more = f->waiting;
-
-	/* a power of two: grow */
-	if (!(f->waits & (f->waits - 1)))
-		more = realloc(f->waiting, (f->waits ? 2 * f->waits : 1) * sizeof(*more));
-	if (!more)
+	if (grt_grow_one(&f->waiting, f->waits))
 		return -ENOMEM;
-	f->waiting = more;
-	more[f->waits++] = (struct waiting){*e, i};
+	f->waiting[f->waits++] = (struct waiting){*e, i};
 	return 0;
 }
 

@@ -10,6 +10,7 @@
 #include <stdio.h>
 
 #include "core/escape.h"
+#include "core/grow.h"
 #include "flamegraph_parts.h"
 #include "units.h"
 
@@ -100,15 +101,9 @@ static size_t spell(struct folded *l, const struct grt_stacks_step *at)
 {
 	size_t len, begin = at->depth > 1 ? l->end[at->depth - 1] : 0;
 	const char *text = grt_stacks_text(l->f->s, grt_stacks_node(l->f->s, at->node)->name, &len);
-	char *more;
 
-	if (begin + len + 1 > l->room) {
-		more = realloc(l->line, 2 * l->room + len + 1);
-		if (!more)
-			return 0;
-		l->line = more;
-		l->room = 2 * l->room + len + 1;
-	}
+	if (grt_grow(&l->line, &l->room, begin + len + 1, 1024))
+		return 0;
 	if (begin)
 		l->line[begin++] = ';';
 	memcpy(l->line + begin, text, len);
@@ -175,16 +170,9 @@ static int write_folded(struct flamegraph *f)
 static int keep_frame(void *arg, const struct grt_stacks_step *at)
 {
 	struct flamegraph *f = arg;
-	uint32_t room = f->frame_room ? 2 * f->frame_room : 1024;
-	struct grt_stacks_step *more;
 
-	if (f->frames == f->frame_room) {
-		more = realloc(f->frame, room * sizeof(*more));
-		if (!more)
-			return -ENOMEM;
-		f->frame = more;
-		f->frame_room = room;
-	}
+	if (grt_grow(&f->frame, &f->frame_room, f->frames + 1, 1024))
+		return -ENOMEM;
 	f->frame[f->frames++] = *at;
 	if (at->depth > f->depth)
 		f->depth = at->depth;

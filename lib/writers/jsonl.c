@@ -11,11 +11,6 @@
 #include "export.h"
 #include "outbuf.h"
 
-static char *put_word(char *p, const char *text)
-{
-	return grt_format_text(p, text, strlen(text));
-}
-
 static char *put_string(char *p, const char *text, size_t length)
 {
 	*p++ = '"';
@@ -24,11 +19,11 @@ static char *put_string(char *p, const char *text, size_t length)
 	return p;
 }
 
-static char *put_key(char *p, const char *key)
+static inline char *put_key(char *p, const char *key)
 {
-	p = put_word(p, ",\"");
-	p = put_word(p, key);
-	return put_word(p, "\":");
+	p = grt_format_word(p, ",\"");
+	p = grt_format_word(p, key);
+	return grt_format_word(p, "\":");
 }
 
 static char *put_field(char *p, const struct grt_field *f, const struct grt_event *e)
@@ -43,7 +38,7 @@ static char *put_field(char *p, const struct grt_field *f, const struct grt_even
 	if (f->kind == GRT_FIELD_SIGNED)
 		return grt_format_s64(p, (int64_t)(v << unused) >> unused);
 	if (f->kind == GRT_FIELD_ENGINE && v < GRT_ENGINE_MAX && grt_engine_names[v])
-		return put_word(put_word(put_word(p, "\""), grt_engine_names[v]), "\"");
+		return grt_format_word(grt_format_word(grt_format_word(p, "\""), grt_engine_names[v]), "\"");
 	return grt_format_u64(p, v);
 }
 
@@ -66,11 +61,11 @@ char *grt_jsonl_line(char *p, const struct grt_event *e, uint32_t cpu, const str
 	const struct grt_event_desc *d = e->type < GRT_EV_MAX ? &grt_event_table[e->type] : NULL;
 	const struct grt_ev_name *sizes = NULL;
 
-	p = grt_format_u64(put_word(p, "{\"time\":"), e->time);
+	p = grt_format_u64(grt_format_word(p, "{\"time\":"), e->time);
 	p = grt_format_u64(put_key(p, "cpu"), cpu);
 	p = put_key(p, "type");
 	if (d && d->name)
-		p = put_word(put_word(put_word(p, "\""), d->title), "\"");
+		p = grt_format_word(grt_format_word(grt_format_word(p, "\""), d->title), "\"");
 	else
 		p = grt_format_u64(p, e->type);
 	p = grt_format_u64(put_key(p, "size"), e->size);
@@ -80,7 +75,7 @@ char *grt_jsonl_line(char *p, const struct grt_event *e, uint32_t cpu, const str
 	p = put_name(p, "comm", names->comm, sizeof(sizes->name));
 	p = put_name(p, "process", names->process, sizeof(sizes->owner));
 	p = put_fields(p, d && d->name ? d->fields() : NULL, e);
-	return put_word(p, "}\n");
+	return grt_format_word(p, "}\n");
 }
 
 /** struct jsonl - the export */

@@ -82,6 +82,12 @@ static inline char *grt_format_text(char *p, const char *text, size_t len)
 	return p + len;
 }
 
+/** grt_format_word - a text that ends */
+static inline char *grt_format_word(char *p, const char *text)
+{
+	return grt_format_text(p, text, strlen(text));
+}
+
 /* What grt_format_padded() may read behind a text, and write behind the place it returns. */
 #define GRT_PAD 64U
 

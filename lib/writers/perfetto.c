@@ -11,6 +11,7 @@
 #include <errno.h>
 
 #include "core/escape.h"
+#include "core/grow.h"
 #include "export.h"
 #include "outbuf.h"
 #include "protobuf.h"
@@ -143,19 +144,8 @@ static uint8_t *put_text(uint8_t *p, unsigned int field, const char *text, size_
 /* The state of a track's sequence, NULL without memory. */
 static struct sequence *find_sequence(struct perfetto *f, uint32_t track)
 {
-	uint32_t n = f->sequences ?: 64;
-	struct sequence *more;
-
-	if (track < f->sequences)
-		return &f->sequence[track];
-	while (n <= track)
-		n *= 2;
-	more = realloc(f->sequence, n * sizeof(*more));
-	if (!more)
+	if (grt_grow_zeroed(&f->sequence, &f->sequences, track + 1, 64))
 		return NULL;
-	memset(more + f->sequences, 0, (n - f->sequences) * sizeof(*more));
-	f->sequence = more;
-	f->sequences = n;
 	return &f->sequence[track];
 }
 
@@ -275,19 +265,10 @@ static uint8_t *put_interned(uint8_t *p, unsigned int table, uint64_t iid, const
 /* Whether the reader of the sequence knows a name; from now on it does. Return: 1, 0, or -ENOMEM */
 static int knows_name(struct sequence *s, uint32_t name)
 {
-	uint32_t words = s->words ?: 4;
-	uint64_t bit = 1ULL << name % 64, *more;
+	uint64_t bit = 1ULL << name % 64;
 
-	if (name / 64 >= s->words) {
-		while (words <= name / 64)
-			words *= 2;
-		more = realloc(s->names, words * sizeof(*more));
-		if (!more)
-			return -ENOMEM;
-		memset(more + s->words, 0, (words - s->words) * sizeof(*more));
-		s->names = more;
-		s->words = words;
-	}
+	if (grt_grow_zeroed(&s->names, &s->words, name / 64 + 1, 4))
+		return -ENOMEM;
 	if (s->names[name / 64] & bit)
 		return 1;
 	s->names[name / 64] |= bit;

@@ -68,6 +68,34 @@ void grt_writer_table_end(struct grt_writer *w)
 	w->ops->table_end(w);
 }
 
+int grt_writer_rows(struct grt_writer *w, const struct grt_table *table, const void *view, const void *row,
+		    size_t size, uint64_t n)
+{
+	int ret = 0;
+
+	grt_writer_table(w, table, view);
+	for (uint64_t i = 0; i < n && !ret; i++)
+		ret = grt_writer_row(w, (const char *)row + i * size);
+	grt_writer_table_end(w);
+	return ret;
+}
+
+int grt_writer_list(struct grt_writer *w, const struct grt_table *table, const void *view, const void *row,
+		    uint64_t n)
+{
+	const void *at;
+	int ret = 0;
+
+	grt_writer_table(w, table, view);
+	for (uint64_t i = 0; i < n && !ret; i++) {
+		/* a pointer to rows of any type */
+		memcpy(&at, (const char *)row + i * sizeof(at), sizeof(at));
+		ret = grt_writer_row(w, at);
+	}
+	grt_writer_table_end(w);
+	return ret;
+}
+
 void grt_writer_notes(struct grt_writer *w, const char *const *notes, unsigned int n)
 {
 	w->ops->notes(w, notes, n);

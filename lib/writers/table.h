@@ -182,6 +182,16 @@ int grt_writer_row(struct grt_writer *w, const void *row);
 /** grt_writer_table_end - ends the table */
 void grt_writer_table_end(struct grt_writer *w);
 
+/**
+ * grt_writer_rows, grt_writer_list - a whole table
+ * @row: @n rows of @size bytes each; or as many pointers to rows
+ * Return: 0 or -ENOMEM
+ */
+int grt_writer_rows(struct grt_writer *w, const struct grt_table *table, const void *view, const void *row,
+		    size_t size, uint64_t n);
+int grt_writer_list(struct grt_writer *w, const struct grt_table *table, const void *view, const void *row,
+		    uint64_t n);
+
 /** grt_writer_notes - sentences about all that was written; not part of CSV */
 void grt_writer_notes(struct grt_writer *w, const char *const *notes, unsigned int n);
 

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "core/escape.h"
+#include "core/grow.h"
 #include "table.h"
 #include "units.h"
 
@@ -148,16 +149,10 @@ static void let_flow(struct text *t)
 
 static int keep(struct text *t, const char *cell)
 {
-	size_t len = strlen(cell) + 1, room = t->room ? 2 * t->room : 4096;
-	char *more;
+	size_t len = strlen(cell) + 1;
 
-	if (t->used + len > t->room) {
-		more = realloc(t->kept, room);
-		if (!more)
-			return -ENOMEM;
-		t->kept = more;
-		t->room = room;
-	}
+	if (grt_grow(&t->kept, &t->room, t->used + len, 4096))
+		return -ENOMEM;
 	memcpy(t->kept + t->used, cell, len);
 	t->used += len;
 	return 0;

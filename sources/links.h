@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What symbolic links of /proc and /sys tell by where they point.
+ */
+#ifndef GRTRACE_LINKS_H
+#define GRTRACE_LINKS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/** link_end - the last part of what a link points to. Return: false where there is no such link, with @name
+ * as it was */
+bool link_end(const char *path, char *name, size_t room);
+
+/** link_program_dir - the directory of this program's file, without a / at its end; PATH_MAX bytes. Return:
+ * whether it is known */
+bool link_program_dir(char *dir);
+
+#endif /* GRTRACE_LINKS_H */

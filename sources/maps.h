@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What a process has mapped, line by line, as /proc/PID/maps tells it.
+ */
+#ifndef GRTRACE_MAPS_H
+#define GRTRACE_MAPS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/types.h>
+
+/**
+ * struct maps - a text of that form on its way
+ * @from: it, maps_open() of a process or any other; NULL: there is none
+ * The rest is private, 0 at first.
+ */
+struct maps {
+	FILE *from;
+	char *line;
+	size_t room;
+};
+
+/**
+ * struct maps_row - a mapping
+ * @offset: in its file
+ * @code: it may be executed
+ * @path: as the process sees it, "[...]" or "" where it is no file's; good until the next maps_next()
+ */
+struct maps_row {
+	uint64_t start;
+	uint64_t end;
+	uint64_t offset;
+	bool code;
+	const char *path;
+};
+
+/** maps_open - those of a process; NULL with errno set: it has ended, or is none of ours */
+FILE *maps_open(pid_t pid);
+
+/** maps_next - the next mapping. Return: whether there is one */
+bool maps_next(struct maps *m, struct maps_row *row);
+
+/** maps_close - closes it */
+void maps_close(struct maps *m);
+
+#endif /* GRTRACE_MAPS_H */

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The reading of read_all.h. */
+#include "read_all.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/grow.h"
+
+/* What most of these files fit in. */
+#define FIRST 4096U
+
+char *read_all(int fd, size_t max, size_t *used)
+{
+	char *text = NULL;
+	size_t room = 0;
+	ssize_t n = 0;
+	int code = 0;
+
+	*used = 0;
+	do {
+		*used += (size_t)n;
+		if (*used > max)
+			code = EFBIG;
+		else if (grt_grow(&text, &room, *used + 2, FIRST))
+			code = ENOMEM;
+		else if ((n = read(fd, text + *used, room - *used - 1)) < 0)
+			code = errno;
+	} while (!code && n);
+	if (!code) {
+		text[*used] = '\0';
+		return text;
+	}
+	free(text);
+	errno = code;
+	return NULL;
+}
+
+void read_line(const char *path, char *line, size_t room)
+{
+	FILE *f = fopen(path, "re");
+
+	if (!f || !fgets(line, (int)room, f))
+		line[0] = '\0';
+	if (f)
+		fclose(f);
+	line[strcspn(line, "\n")] = '\0';
+}
