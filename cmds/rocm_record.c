@@ -172,12 +172,13 @@ static int container_words(const struct rocm_options *opt, char **words)
 static const char *choose_sources(const struct rocm_options *opt, int *status)
 {
 	struct grt_err err = {.what = ""};
+	int ret = source_ftrace.probe(&err);
 
 	*status = EXIT_DONE;
-	if (!source_ftrace.probe(&err))
+	if (!ret)
 		return "ftrace,hostlog";
 	if (opt->functions)
-		*status = cmd_error(EXIT_MISSING, &err);
+		*status = cmd_error(ret == -EINVAL ? EXIT_USAGE : EXIT_MISSING, &err);
 	else
 		cmd_fail(EXIT_DONE, err.why, err.fix, "without the kernel's side: %s", err.what);
 	return "hostlog";

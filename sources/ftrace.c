@@ -275,8 +275,9 @@ static int choose_functions(struct capture *c, struct grt_err *err)
 		/* they become lines of files of the kernel */
 		if (strspn(p, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.") < len ||
 		    add_function(c, p, len, args_of(p, len)))
-			return grt_err_set(err, -EINVAL, "a list of names with commas between is wanted", "",
-					   "--functions=%.100s", textlog_settings.functions);
+			return grt_err_set(err, -EINVAL, "a list of names with commas between is wanted",
+					   "--functions=kfd_open,kfd_ioctl", "--functions=%.100s",
+					   textlog_settings.functions);
 	}
 	return 0;
 }

@@ -33,6 +33,8 @@ run rocm record
 expect "no program" 2 'which program'
 run rocm record --level 9 -- true
 expect "a level that there is not" 2 '1 to 5'
+run rocm record --functions 'a;b' -- true
+expect "a list that is none" 2 "--functions=a;b: a list of names with commas"
 run rocm record -i x -- true
 expect "options of report" 2 'for report'
 run rocm record -o out.rocm -- no-such-program
