@@ -94,9 +94,11 @@ static void make_stream(unsigned int cpu, uint64_t packets)
 
 static void make_module(uint64_t packets)
 {
+	char version[64];
 	unsigned int cpu;
 
-	put_file("version", "grtrace " GRT_VERSION " format 1\n");
+	snprintf(version, sizeof(version), "grtrace " GRT_VERSION " format %d\n", GRT_FORMAT);
+	put_file("version", version);
 	put_file("control", "stopped\n");
 	put_file("config", "buffer_size=4194304\n");
 	put_file("adapters", "");
@@ -169,7 +171,7 @@ static uint64_t recorded(void)
 
 int main(int argc, char **argv)
 {
-	char *const record[] = {argc > 1 ? argv[1] : NULL, "record", "-o", "out.grt", NULL};
+	char *const record[] = {argc > 1 ? argv[1] : NULL, "record", "-e", "kmod", "-o", "out.grt", NULL};
 	char *const cat[] = {"sh", "-c", "mkdir copy; cat events0 >>copy/0; cat events1 >>copy/1", NULL};
 	uint64_t mib = argc > 3 ? strtoull(argv[3], NULL, 10) : 1024, bytes;
 	struct cost ours = {0}, theirs = {0};
