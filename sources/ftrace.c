@@ -20,6 +20,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "read_all.h"
 #include "source.h"
 #include "textlog.h"
 #include "tracefs.h"
@@ -120,23 +121,11 @@ static int put(int dir, const char *path, const char *text, int flags)
 static char *get(int dir, const char *path)
 {
 	int fd = openat(dir, path, O_RDONLY | O_CLOEXEC);
-	size_t used = 0, room = 1 << 16;
-	char *text = fd >= 0 ? malloc(room) : NULL, *more;
-	ssize_t n;
+	size_t used;
+	char *text = fd >= 0 ? read_all(fd, SIZE_MAX, &used) : NULL;
 
-	while (text && (n = read(fd, text + used, room - used - 1)) > 0) {
-		used += (size_t)n;
-		if (used + 1 < room)
-			continue;
-		more = realloc(text, room *= 2);
-		if (!more)
-			break;
-		text = more;
-	}
 	if (fd >= 0)
 		close(fd);
-	if (text)
-		text[used] = '\0';
 	return text;
 }
 
