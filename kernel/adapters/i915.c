@@ -105,9 +105,16 @@ static void *pointer_at(const void *object, enum field field)
 	return (void *)(unsigned long)p;
 }
 
+/* @drm: where it is known by an offset, it may be none */
 static u32 device_of(const struct drm_device *drm)
 {
-	return drm && drm->primary ? drm->primary->index : 0;
+	const struct drm_minor *primary;
+	int index;
+
+	if (!drm || grtrace_peek(&primary, &drm->primary, sizeof(primary)) || !primary ||
+	    grtrace_peek(&index, &primary->index, sizeof(index)))
+		return 0;
+	return index;
 }
 
 /* Requests of one engine can be queued by two CPUs at once. */
@@ -201,7 +208,7 @@ static bool completed(const struct i915_request *rq)
 		return true;
 	rcu_read_lock(); /* the place of the seqno may change when the request retires */
 	hwsp = pointer_at(rq, REQUEST_HWSP);
-	known = hwsp && !copy_from_kernel_nofault(&now, hwsp, sizeof(now));
+	known = hwsp && !grtrace_peek(&now, hwsp, sizeof(now));
 	rcu_read_unlock();
 	return known && (s32)(now - (u32)rq->fence.seqno) >= 0;
 }
@@ -300,11 +307,12 @@ static void on_object_fault(void *data, struct drm_i915_gem_object *obj, u64 ind
 	grtrace_emit(&ev.e);
 }
 
-static struct drm_device *drm_of(struct i915_vma *vma)
+static const struct drm_device *drm_of(const struct i915_vma *vma)
 {
-	struct drm_i915_gem_object *obj = pointer_at(vma, VMA_OBJ);
+	const struct drm_i915_gem_object *obj = pointer_at(vma, VMA_OBJ);
+	const struct drm_device *drm;
 
-	return obj ? obj->base.dev : NULL;
+	return obj && !grtrace_peek(&drm, &obj->base.dev, sizeof(drm)) ? drm : NULL;
 }
 
 static void on_vma_bind(void *data, struct i915_vma *vma, unsigned int flags)

@@ -24,6 +24,28 @@
 #define BYTES_MAX 255U
 
 /**
+ * grtrace_peek - memory at an address that may be none
+ * @to: where it goes
+ * @from: any number
+ * @size: bytes
+ *
+ * Any context but NMI.
+ * Return: 0 or -EFAULT, -ERANGE
+ */
+int grtrace_peek(void *to, const void *from, size_t size)
+{
+	/*
+	 * Below are addresses that none but a five-level page table has. Where the processor
+	 * could use one and the kernel does not, copy_from_kernel_nofault() takes them for
+	 * good, and the fault is not the kind that it expects: it warns (x86, Linux 6.1).
+	 */
+	if (IS_ENABLED(CONFIG_X86_64) && (unsigned long)from < PAGE_OFFSET)
+		return -EFAULT;
+	return copy_from_kernel_nofault(to, from, size);
+}
+EXPORT_SYMBOL_GPL(grtrace_peek);
+
+/**
  * grtrace_field_copy - the bytes of a member
  * @f: the member
  * @object: the struct, or an address that is none: it is looked at with care
@@ -38,7 +60,7 @@ size_t grtrace_field_copy(const struct grtrace_field *f, const void *object, voi
 	u32 place = READ_ONCE(f->place);
 	size_t size = min_t(size_t, place & BYTES_MAX, room);
 
-	if (!place || !object || copy_from_kernel_nofault(to, object + (place >> 8), size))
+	if (!place || !object || grtrace_peek(to, object + (place >> 8), size))
 		return 0;
 	return size;
 }

@@ -137,6 +137,7 @@ struct grtrace_field {
 	u32 place;	/* offset << 8 | size; 0: not known */
 };
 
+int grtrace_peek(void *to, const void *from, size_t size);
 bool grtrace_field_read(const struct grtrace_field *f, const void *object, u64 *value);
 size_t grtrace_field_copy(const struct grtrace_field *f, const void *object, void *to, size_t room);
 u64 grtrace_opaque(const void *object);

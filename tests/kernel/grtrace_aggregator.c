@@ -143,7 +143,17 @@ static void truth_event(struct truth *t, const struct grt_event *e)
 		return false;                                                                        \
 	} while (0)
 
-static bool record_is(const struct grt_ev_aggregate *is, const struct grt_ev_aggregate *want)
+static bool is_near(uint64_t is, uint64_t want, uint64_t slack)
+{
+	return is + slack >= want && is <= want + slack;
+}
+
+/*
+ * @one_cpu: told on one CPU. Else jobs in flight are counted when a CPU tells of an event, and others may
+ * have told of later ones between its stamp and that: what the host takes away from one of a virtual
+ * machine's processors in between is long enough for several.
+ */
+static bool record_is(const struct grt_ev_aggregate *is, const struct grt_ev_aggregate *want, bool one_cpu)
 {
 	SAME(events);
 	SAME(replaced);
@@ -154,6 +164,9 @@ static bool record_is(const struct grt_ev_aggregate *is, const struct grt_ev_agg
 	SAME(latency);
 	SAME(latency_min);
 	SAME(latency_max);
+	if (!one_cpu && is_near(is->depth, want->depth, 4 + want->depth / 10) &&
+	    is_near(is->depth_max, want->depth_max, 2))
+		return true;
 	SAME(depth);
 	SAME(depth_max);
 	return true;
@@ -161,7 +174,7 @@ static bool record_is(const struct grt_ev_aggregate *is, const struct grt_ev_agg
 
 /* Every record of a ring is the sum of its events between its ends, and no event is in none. Return: records,
  * -1 */
-static int compare_ring(const struct play_record *all, size_t n, uint32_t ring)
+static int compare_ring(const struct play_record *all, size_t n, uint32_t ring, bool one_cpu)
 {
 	struct truth *t = calloc(1, sizeof(*t));
 	uint32_t windows = 0;
@@ -190,7 +203,7 @@ static int compare_ring(const struct play_record *all, size_t n, uint32_t ring)
 			}
 			truth_event(t, all[at].e);
 		}
-		good = good && record_is(is, &t->want);
+		good = good && record_is(is, &t->want, one_cpu);
 	}
 	for (; at < n && good; at++)
 		if (is_counted(all[at].e) && all[at].e->ring == ring) {
@@ -218,7 +231,7 @@ static void case_beside(void)
 	kmod_unpin();
 	all = play_records(&c, &n);
 	for (ring = 0; ring < PLAY_RINGS; ring++)
-		windows[ring] = compare_ring(all, n, ring);
+		windows[ring] = compare_ring(all, n, ring, true);
 	for (ring = 0; ring < PLAY_RINGS; ring++)
 		CHECK(windows[ring] > 2);
 	tap_note("%d windows of ring 0, %zu records", windows[0], n);
@@ -256,7 +269,7 @@ static void case_quiet(void)
 			CHECK(is->latency >= 1500000000);
 	}
 	CHECK_EQ(found, 2);
-	CHECK_EQ(compare_ring(all, n, 3), 2);
+	CHECK_EQ(compare_ring(all, n, 3, true), 2);
 	free(all);
 	capture_free(&c);
 }
@@ -716,7 +729,7 @@ static void case_real_beside(void)
 	CHECK(windows >= 3 * real.gpu.nrings);
 	all = play_records(&c, &n);
 	for (i = 0; i < real.gpu.nrings; i++)
-		CHECK(compare_ring(all, n, real_ring(i)) >= 3);
+		CHECK(compare_ring(all, n, real_ring(i), false) >= 3);
 	tap_note("%u jobs, %u windows", real.jobs, windows);
 	free(all);
 	capture_free(&c);

@@ -31,12 +31,20 @@ struct intel_engine_cs {
 	u16 uabi_instance;
 };
 
+/*
+ * Where a wrong offset may lead: nothing, a page that is never there, another process's
+ * memory, addresses that are none with four levels of page tables and with five, the end.
+ */
+#define ASTRAY { 0, 8, 0x400000, 0x0000800000000000, 0xfffe68878b4a0028, 0xff00000000000000, ~0UL }
+#define ASTRAYS 7
+
 struct i915_request {
 	struct dma_fence fence;
 	long filler[3];
 	const u32 *hwsp_seqno;
 	struct intel_engine_cs *engine;
 	struct drm_i915_private *i915;
+	unsigned long astray[ASTRAYS];
 	u32 reached;
 };
 
@@ -49,6 +57,7 @@ struct i915_vma {
 	long filler;
 	struct drm_i915_gem_object *obj;
 	void *vm;
+	unsigned long astray[ASTRAYS];
 };
 
 #define CREATE_TRACE_POINTS
@@ -112,6 +121,7 @@ static struct i915_request *request(const u64 *arg)
 /* CTX SEQNO CLASS INSTANCE */
 static int do_make(const u64 *arg)
 {
+	static const unsigned long astray[] = ASTRAY;
 	struct i915_request *rq = kzalloc(sizeof(*rq), GFP_KERNEL);
 	int i;
 
@@ -123,6 +133,7 @@ static int do_make(const u64 *arg)
 	rq->reached = (u32)arg[1] - 1;
 	rq->engine = &engines[arg[2]][arg[3]];
 	rq->i915 = &device;
+	memcpy(rq->astray, astray, sizeof(astray));
 	dma_fence_init(&rq->fence, &request_ops, &fence_lock, arg[0], arg[1]);
 	spin_lock_irq(&requests_lock);
 	for (i = 0; i < REQUESTS && requests[i]; i++)
@@ -242,6 +253,7 @@ static int do_fault(const u64 *arg)
 /* OBJECT OFFSET SIZE FLAGS */
 static int do_bind(const u64 *arg)
 {
+	static const unsigned long astray[] = ASTRAY;
 	struct i915_vma *vma;
 
 	if (arg[0] >= OBJECTS || !objects[arg[0]].base.dev)
@@ -251,6 +263,7 @@ static int do_bind(const u64 *arg)
 	vma->node.size = arg[2];
 	vma->obj = &objects[arg[0]];
 	vma->vm = &device;
+	memcpy(vma->astray, astray, sizeof(astray));
 	trace_i915_vma_bind(vma, arg[3]);
 	return 0;
 }
@@ -313,6 +326,17 @@ static int offsets_get(char *buffer, const struct kernel_param *param)
 	PUT_PLACE(i915_vma, vm);
 	return at;
 }
+
+static int astray_get(char *buffer, const struct kernel_param *param)
+{
+	return scnprintf(buffer, PAGE_SIZE, "%zu %zu %d\n", offsetof(struct i915_request, astray),
+			 offsetof(struct i915_vma, astray), ASTRAYS);
+}
+
+static const struct kernel_param_ops astray_ops = { .get = astray_get };
+
+module_param_cb(astray, &astray_ops, NULL, 0444);
+MODULE_PARM_DESC(astray, "where pointers lie, in a request and a binding, that lead nowhere, and how many");
 
 static const struct kernel_param_ops offsets_ops = { .get = offsets_get };
 
