@@ -26,6 +26,8 @@
 #define RANGES_MAX 8388608U
 /* Ranges looked at behind the nearest one, where they overlap. */
 #define BEHIND_MAX 32U
+/* Scopes within each other that are followed. */
+#define SCOPES_MAX 64U
 #define BUILD_ID_MAX 64U
 
 /** struct segment - a loaded part */
@@ -349,27 +351,72 @@ static void name_of(Dwarf_Die *die, struct grt_object_frame *f)
 	f->name = dwarf_diename(die);
 }
 
-/* The innermost piece of code at an address, and what is around it. Return: how many, as dwarf_getscopes() */
-static int scopes_at(struct unit *u, uint64_t address, Dwarf_Die **out)
-{
-	Dwarf_Die *scopes = NULL, innermost;
-	int n = dwarf_getscopes(&u->tree, address, &scopes);
+/* Code within code at an address, the outermost first. */
+struct scopes {
+	unsigned int used;
+	Dwarf_Die die[SCOPES_MAX];
+};
 
-	*out = NULL;
-	if (n > 0)
-		innermost = scopes[0];
-	free(scopes);
-	/* those of an inlined function are around its definition, not around its call */
-	return n > 0 ? dwarf_getscopes_die(&innermost, out) : 0;
+/* Kinds that have addresses; to ask all of them costs much. */
+static bool has_code(int tag)
+{
+	switch (tag) {
+	case DW_TAG_subprogram:
+	case DW_TAG_inlined_subroutine:
+	case DW_TAG_lexical_block:
+	case DW_TAG_try_block:
+	case DW_TAG_catch_block:
+	case DW_TAG_with_stmt:
+		return true;
+	}
+	return false;
+}
+
+/* Kinds that have none, and functions in them. */
+static bool may_hold_code(int tag)
+{
+	switch (tag) {
+	case DW_TAG_namespace:
+	case DW_TAG_module:
+	case DW_TAG_structure_type:
+	case DW_TAG_class_type:
+	case DW_TAG_union_type:
+	case DW_TAG_enumeration_type:
+		return true;
+	}
+	return false;
+}
+
+/*
+ * dwarf_getscopes() finds nothing below a namespace (Rust) and in what was inlined from
+ * another unit (-flto), and loses memory then (elfutils 0.188).
+ */
+static void find_scopes(Dwarf_Die *parent, uint64_t address, struct scopes *s, unsigned int depth)
+{
+	unsigned int before = s->used;
+	Dwarf_Off last;
+	Dwarf_Die die;
+	int tag;
+
+	if (depth == SCOPES_MAX || dwarf_child(parent, &die))
+		return;
+	do {
+		last = dwarf_dieoffset(&die);
+		tag = dwarf_tag(&die);
+		if (has_code(tag) && dwarf_haspc(&die, address) > 0)
+			s->die[s->used++] = die;
+		if (s->used > before || may_hold_code(tag))
+			find_scopes(&die, address, s, depth + 1);
+		/* a sibling that comes before it makes a circle, in a file that is broken */
+	} while (s->used == before && !dwarf_siblingof(&die, &die) && dwarf_dieoffset(&die) > last);
 }
 
 unsigned int grt_object_frames(struct grt_object *o, uint64_t address, struct grt_object_frame *out,
 			       unsigned int max)
 {
-	struct unit *u;
-	Dwarf_Die *scopes;
+	struct scopes scopes = {.used = 0};
 	unsigned int used = 0;
-	int n;
+	struct unit *u;
 
 	if (!o->debug_read)
 		read_units(o);
@@ -379,21 +426,21 @@ unsigned int grt_object_frames(struct grt_object *o, uint64_t address, struct gr
 		return 0;
 	memset(out, 0, max * sizeof(*out));
 	line_of(u, address, &out[0]);
-	n = scopes_at(u, address, &scopes);
-	for (int i = 0; i < n && used < max; i++) {
-		int tag = dwarf_tag(&scopes[i]);
+	find_scopes(&u->tree, address, &scopes, 0);
+	for (unsigned int i = scopes.used; i && used < max; i--) {
+		Dwarf_Die *die = &scopes.die[i - 1];
+		int tag = dwarf_tag(die);
 
 		if (tag != DW_TAG_inlined_subroutine && tag != DW_TAG_subprogram)
 			continue;
-		name_of(&scopes[i], &out[used]);
+		name_of(die, &out[used]);
 		out[used].inlined = tag == DW_TAG_inlined_subroutine && used + 1 < max;
 		if (out[used].inlined)
-			call_of(u, &scopes[i], &out[used + 1]);
+			call_of(u, die, &out[used + 1]);
 		used++;
 		if (tag == DW_TAG_subprogram)
 			break;
 	}
-	free(scopes);
 	/* a line without a function is something, too */
 	return used ?: out[0].file ? 1 : 0;
 }

@@ -196,6 +196,46 @@ static struct grt_symbols *begin_objects(void)
 	return begin(NULL);
 }
 
+/* An inlined function of another file: what it is stands in another unit than where it is. */
+static void inlined_across_files(void **state)
+{
+	static const char caller[] = "extern void callee(int x);\n"
+				     "volatile int sink;\n"
+				     "__attribute__((noinline)) void outer(int x)\n"
+				     "{\n"
+				     "	callee(x);\n"
+				     "	sink += 3;\n"
+				     "}\n"
+				     "int main(int argc, char **argv)\n"
+				     "{\n"
+				     "	outer(argc + !argv);\n"
+				     "	return 0;\n"
+				     "}\n";
+	static const char callee[] = "extern volatile int sink;\n"
+				     "void callee(int x)\n"
+				     "{\n"
+				     "	sink += x;\n"
+				     "	__asm__ volatile(\".globl mark\\nmark:\");\n"
+				     "	sink *= 5;\n"
+				     "}\n";
+	struct grt_symbols *s = begin_objects();
+	struct grt_symbols_found f;
+
+	(void)state;
+	write_file("caller.c", caller, sizeof(caller) - 1);
+	write_file("callee.c", callee, sizeof(callee) - 1);
+	sh("cc -O2 -g -flto -o across caller.c callee.c");
+	f = at(s, in_dir("across"), NULL, address_of("across", "mark"));
+	assert_int_equal(f.frames, 2);
+	assert_string_equal(f.frame[0].function, "callee");
+	assert_true(ends_with(f.frame[0].file, "/callee.c"));
+	assert_true(f.frame[0].inlined);
+	assert_string_equal(f.frame[1].function, "outer");
+	assert_true(ends_with(f.frame[1].file, "/caller.c"));
+	assert_int_equal(f.frame[1].line, 5);
+	grt_symbols_free(s);
+}
+
 static void inlined(void **state)
 {
 	struct grt_symbols *s = begin_objects();
@@ -682,6 +722,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(inlined, make_dir, remove_dir),
+		cmocka_unit_test_setup_teardown(inlined_across_files, make_dir, remove_dir),
 		cmocka_unit_test_setup_teardown(no_units_table, make_dir, remove_dir),
 		cmocka_unit_test_setup_teardown(symbols_only, make_dir, remove_dir),
 		cmocka_unit_test_setup_teardown(templates, make_dir, remove_dir),
