@@ -58,6 +58,16 @@ struct nvml_memory {
 	unsigned long long used;
 };
 
+/* nvmlMemory_v2_t: what the driver keeps for itself is not part of @used. */
+struct nvml_memory_v2 {
+	unsigned int version;
+	unsigned long long total;
+	unsigned long long reserved;
+	unsigned long long free;
+	unsigned long long used;
+};
+#define NVML_MEMORY_V2 ((unsigned int)sizeof(struct nvml_memory_v2) | 2U << 24)
+
 struct nvml_pci {
 	char legacy[16];
 	unsigned int domain;
@@ -85,24 +95,25 @@ struct nvml_use_of {
 };
 
 /* The functions, by their names in the library; those with NEED must be there. */
-#define FUNCTIONS                                                                          \
-	NEED(init, nvmlInit_v2, (void))                                                    \
-	NEED(shutdown, nvmlShutdown, (void))                                               \
-	NEED(get_count, nvmlDeviceGetCount_v2, (unsigned int *))                           \
-	NEED(get_device, nvmlDeviceGetHandleByIndex_v2, (unsigned int, nvml_device *))     \
-	NEED(get_minor, nvmlDeviceGetMinorNumber, (nvml_device, unsigned int *))           \
-	MAY(get_pci, nvmlDeviceGetPciInfo_v3, (nvml_device, struct nvml_pci *))            \
-	MAY(get_computers, nvmlDeviceGetComputeRunningProcesses_v3,                        \
-	    (nvml_device, unsigned int *, struct nvml_user *))                             \
-	MAY(get_painters, nvmlDeviceGetGraphicsRunningProcesses_v3,                        \
-	    (nvml_device, unsigned int *, struct nvml_user *))                             \
-	MAY(get_use_by, nvmlDeviceGetProcessUtilization,                                   \
-	    (nvml_device, struct nvml_use_of *, unsigned int *, unsigned long long))       \
-	MAY(get_power, nvmlDeviceGetPowerUsage, (nvml_device, unsigned int *))             \
-	MAY(get_clock, nvmlDeviceGetClockInfo, (nvml_device, int, unsigned int *))         \
-	MAY(get_use, nvmlDeviceGetUtilizationRates, (nvml_device, struct nvml_use *))      \
-	MAY(get_memory, nvmlDeviceGetMemoryInfo, (nvml_device, struct nvml_memory *))      \
-	MAY(get_temperature, nvmlDeviceGetTemperature, (nvml_device, int, unsigned int *)) \
+#define FUNCTIONS                                                                              \
+	NEED(init, nvmlInit_v2, (void))                                                        \
+	NEED(shutdown, nvmlShutdown, (void))                                                   \
+	NEED(get_count, nvmlDeviceGetCount_v2, (unsigned int *))                               \
+	NEED(get_device, nvmlDeviceGetHandleByIndex_v2, (unsigned int, nvml_device *))         \
+	NEED(get_minor, nvmlDeviceGetMinorNumber, (nvml_device, unsigned int *))               \
+	MAY(get_pci, nvmlDeviceGetPciInfo_v3, (nvml_device, struct nvml_pci *))                \
+	MAY(get_computers, nvmlDeviceGetComputeRunningProcesses_v3,                            \
+	    (nvml_device, unsigned int *, struct nvml_user *))                                 \
+	MAY(get_painters, nvmlDeviceGetGraphicsRunningProcesses_v3,                            \
+	    (nvml_device, unsigned int *, struct nvml_user *))                                 \
+	MAY(get_use_by, nvmlDeviceGetProcessUtilization,                                       \
+	    (nvml_device, struct nvml_use_of *, unsigned int *, unsigned long long))           \
+	MAY(get_power, nvmlDeviceGetPowerUsage, (nvml_device, unsigned int *))                 \
+	MAY(get_clock, nvmlDeviceGetClockInfo, (nvml_device, int, unsigned int *))             \
+	MAY(get_use, nvmlDeviceGetUtilizationRates, (nvml_device, struct nvml_use *))          \
+	MAY(get_memory, nvmlDeviceGetMemoryInfo, (nvml_device, struct nvml_memory *))          \
+	MAY(get_memory_v2, nvmlDeviceGetMemoryInfo_v2, (nvml_device, struct nvml_memory_v2 *)) \
+	MAY(get_temperature, nvmlDeviceGetTemperature, (nvml_device, int, unsigned int *))     \
 	MAY(get_ecc, nvmlDeviceGetTotalEccErrors, (nvml_device, int, int, unsigned long long *))
 
 struct functions {
@@ -155,11 +166,17 @@ static int value_use(const struct functions *f, struct gpu *g, int arg, int64_t 
 
 static int value_memory(const struct functions *f, struct gpu *g, int arg, int64_t *value)
 {
-	struct nvml_memory m = {0};
-	int ret = f->get_memory ? f->get_memory(g->handle, &m) : NVML_FUNCTION_NOT_FOUND;
+	struct nvml_memory_v2 m = {.version = NVML_MEMORY_V2};
+	struct nvml_memory old = {0};
+	int ret = f->get_memory_v2 ? f->get_memory_v2(g->handle, &m) : NVML_FUNCTION_NOT_FOUND;
 
 	(void)arg;
 	*value = (int64_t)m.used;
+	if (!ret)
+		return 0;
+	/* Drivers before 510: with what they keep for themselves, some hundred MiB. */
+	ret = f->get_memory ? f->get_memory(g->handle, &old) : NVML_FUNCTION_NOT_FOUND;
+	*value = (int64_t)old.used;
 	return ret;
 }
 

@@ -128,7 +128,7 @@ check "limits are no counters" test -z "$(rows | grep 200000000)"
 check "a value that stays is written seldom" test "$(values $drm 'temp edge')" -le 3
 check "a file that vanished has no more values" row "$drm\|None\|fan\|rpm\|[0-9]+\|1200\|1200\|1200\|1200"
 last=$(run dump p.grt; grep -E 'COUNTER.*value=1200\b' <<<"$output" | tail -1)
-check "its last value is marked as the end" grep -q 'flags=0x20\b' <<<"$last"
+check "its last value is marked as the end" grep -q ' flags=ended$' <<<"$last"
 check "no number is no value" row "$drm\|None\|temp junction\|mC\|[0-9]+\|61000\|61000\|61000\|61000"
 check "the recording says what it has" grep -q 'power_counters = "power PPT \[uW\]' p.grt/metadata
 check "and how many samples it took" grep -qE 'power_samples = "period_ms=100 samples=1[0-3] missed=[0-9]+ values=[0-9]+ stopped=1 ' p.grt/metadata
@@ -252,15 +252,17 @@ mkdir -p sys/proc/107/fd && ln -s /dev/pts/0 sys/proc/107/fd/0
 ln -s /nowhere sys/proc/self
 run doctor power
 expect "processes are enough" 0 '^  power +works'
-# As in a kernel, no reader sees a file between two states: a new one takes its place.
+# As in a kernel, no reader sees a file between two states, or a directory without it: of the same
+# length it is written at once, else a new one takes its place.
 cat >change.sh <<'END'
-game='drm-driver:\tamdgpu\ndrm-client-id:\t7\ndrm-pdev:\t0000:03:00.0\ndrm-resident-vram:\t2048 KiB\ndrm-total-vram:\t3 MiB\n'
+before='pos:\t0\nflags:\t02100002\ndrm-driver:\tamdgpu\ndrm-client-id:\t7\ndrm-pdev:\t0000:03:00.0\ndrm-memory-vram:\t2048 KiB\ndrm-resident-vram:\t2048 KiB\ndrm-total-vram:\t3 MiB\ndrm-memory-gds:\t0\n'
+behind='drm-engine-dec:\t0 ns\ndrm-engine-capacity-dec:\t2'
 begun=$(date +%s%N)
 for i in 1 2 3 4 5 6 7 8 9 10; do
 	ns=$(($(date +%s%N) - begun))
-	printf "${game}drm-engine-gfx:\t$((5000000000 + ns / 2)) ns\n" >new
-	cp new next && mv next sys/proc/100/fdinfo/3
-	cp new next && mv next sys/proc/100/fdinfo/4
+	printf "${before}drm-engine-gfx:\t$((5000000000 + ns / 2)) ns\n$behind" >new
+	dd if=new of=sys/proc/100/fdinfo/3 conv=notrunc status=none
+	dd if=new of=sys/proc/100/fdinfo/4 conv=notrunc status=none
 	printf "drm-client-id:\t7\ndrm-pdev:\t0000:04:00.0\ndrm-cycles-rcs:\t$((1000 + i * 2500))\ndrm-total-cycles-rcs:\t$((100000 + i * 10000))\n" >new
 	mv new sys/proc/103/fdinfo/3
 	[ $i != 5 ] || rm -r sys/proc/106
@@ -323,13 +325,15 @@ if "${CC:-cc}" -shared -fPIC -o sys/usr/lib/libnvidia-ml.so.1 "$GRTRACE_SRC/test
 	check "of the memory" row "$nvidia\|None\|clock memory\|Hz\|[0-9]+\|2619000000"
 	check "NVML: use" row "$nvidia\|None\|busy gpu\|%\|[0-9]+\|37"
 	check "of the memory" row "$nvidia\|None\|busy memory\|%\|[0-9]+\|12"
-	check "NVML: memory" row "$nvidia\|None\|memory vram\|B\|[0-9]+\|21474836480"
+	check "NVML: memory, without what the driver keeps" row "$nvidia\|None\|memory vram\|B\|[0-9]+\|21474836480\|21474836480"
 	check "NVML: temperature" row "$nvidia\|None\|temp gpu\|mC\|[0-9]+\|41000"
 	check "what it has not is not there" test -z "$(rows | grep "^$nvidia|None|ecc")"
 	check "the other one has it" row "$((nvidia + 1))\|None\|ecc uncorrected\|errors\|[0-9]+\|2"
 	check "a GPU that is lost has no more power" test "$(run dump p.grt; grep -c "device=$((nvidia + 1)) .*value=70000000" <<<"$output")" -le 2
 	run report p.grt
 	check "the GPUs have names" says '^nvidia1 0000:c8:00\.0 +- +- +clock sm +[0-9]+ +1.41 GHz'
+	NVML_OLD=1 run record -e power -o p.grt -d 0.3
+	check "NVML: a driver that does not tell what it keeps" row "$nvidia\|None\|memory vram\|B\|[0-9]+\|22548578304\|22548578304"
 	echo 'no library' >sys/usr/lib/libnvidia-ml.so.1
 	run record -e power -o p.grt -d 0.3
 	expect "a library that cannot be loaded" 3 'no counters of NVIDIA'

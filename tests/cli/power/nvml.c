@@ -2,12 +2,19 @@
 /*
  * A stand-in for libnvidia-ml.so.1: two GPUs whose values are known. The first
  * has everything but ECC, the second is lost at its fourth question for power.
+ * With NVML_OLD in the environment it is as before version 510.
  */
+#include <stdlib.h>
+
 struct use {
 	unsigned int gpu, memory;
 };
 struct memory {
 	unsigned long long total, free, used;
+};
+struct memory_v2 {
+	unsigned int version;
+	unsigned long long total, reserved, free, used;
 };
 
 static int begun;
@@ -131,7 +138,19 @@ int nvmlDeviceGetUtilizationRates(void *device, struct use *use)
 int nvmlDeviceGetMemoryInfo(void *device, struct memory *m)
 {
 	(void)device;
-	*m = (struct memory){80ULL << 30, 60ULL << 30, 20ULL << 30};
+	*m = (struct memory){80ULL << 30, 59ULL << 30, 21ULL << 30};
+	return 0;
+}
+
+int nvmlDeviceGetMemoryInfo_v2(void *device, struct memory_v2 *m)
+{
+	(void)device;
+	if (m->version != (sizeof(*m) | 2U << 24) || getenv("NVML_OLD"))
+		return 25; /* NVML_ERROR_ARGUMENT_VERSION_MISMATCH */
+	m->total = 80ULL << 30;
+	m->reserved = 1ULL << 30;
+	m->free = 59ULL << 30;
+	m->used = 20ULL << 30;
 	return 0;
 }
 
