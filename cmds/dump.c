@@ -37,10 +37,10 @@ static bool opt_json;
 
 static const struct cmd_opt opts[] = {
 	{"input", 'i', OPT_STR, "PATH", &opt_input,
-	 "recording or raw file (default: ./" DEFAULT_INPUT ", else the live module)"},
+	 "recording, raw file or text (default: ./" DEFAULT_INPUT ", else the live module)"},
 	{"count", 'n', OPT_U64, "N", &opt_count, "stop after N events"},
 	{"type", 't', OPT_STR, "T[,T]", &opt_types, "only events of these types (submit,complete)"},
-	{"ring", 'r', OPT_U64, "R", &opt_ring, "only events of ring R"},
+	{"ring", 'r', OPT_U64, "R", &opt_ring, "only events of the ring with this id"},
 	{"json", 'j', OPT_FLAG, NULL, &opt_json, "a JSON object per line"},
 	{NULL, 0, OPT_FLAG, NULL, NULL, NULL},
 };
@@ -71,11 +71,10 @@ struct dump {
 };
 
 static const char *const flag_names[] = {
-	[GRT_FLAG_INFERRED_BIT] = "inferred",	[GRT_FLAG_COMMIT_BIT] = "commit",
-	[GRT_FLAG_INJECTED_BIT] = "injected",	[GRT_FLAG_BPF_BIT] = "bpf",
-	[GRT_FLAG_SIGNALLED_BIT] = "signalled",
+#define GRT_FLAG(NAME, name, help) #name,
+#include <grtrace/flags.def>
+#undef GRT_FLAG
 };
-#define FLAG_NAMES (sizeof(flag_names) / sizeof(flag_names[0]))
 
 static const struct grt_event_desc *describe(const struct grt_event *e)
 {
@@ -235,14 +234,14 @@ static void text_rest(const struct grt_event *e)
 		printf(" device=%u", e->device);
 	if (e->sample)
 		printf(" sample=%u", e->sample);
-	for (unsigned int i = 0; i < FLAG_NAMES; i++) {
+	for (unsigned int i = 0; i < GRT_FLAG_BITS; i++) {
 		if (!(e->flags & (1U << i)))
 			continue;
 		printf("%s%s", sep, flag_names[i]);
 		sep = "|";
 	}
-	if (e->flags >> FLAG_NAMES)
-		printf("%s0x%x", sep, e->flags >> FLAG_NAMES << FLAG_NAMES);
+	if (e->flags >> GRT_FLAG_BITS)
+		printf("%s0x%x", sep, e->flags >> GRT_FLAG_BITS << GRT_FLAG_BITS);
 }
 
 static void print_text(const struct dump *d, const struct grt_event *e, uint32_t cpu)

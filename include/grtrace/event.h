@@ -50,24 +50,20 @@ enum grt_who {
 	GRT_WHO_SUBMITTER,
 };
 
-/* grt_event.flags: bit numbers first, masks second. */
+/** enum grt_flag_bit - the rows of flags.def: the bits of grt_event.flags */
 enum grt_flag_bit {
-	GRT_FLAG_INFERRED_BIT,	/* the event was concluded, not observed */
-	GRT_FLAG_COMMIT_BIT,	/* SUBMIT: the driver has no queue of its own, so this is also the COMMIT (inferred) */
-	GRT_FLAG_INJECTED_BIT,	/* written through the `emit` control file */
-	GRT_FLAG_BPF_BIT,	/* captured by a BPF program: the kernel module may tell of the same job */
-	GRT_FLAG_SIGNALLED_BIT,	/* WAIT_DEP: the fence had been signalled already */
-	GRT_FLAG_ENDED_BIT,	/* COUNTER: from here to its next event the value is not known */
-	GRT_FLAG_CAPTURED_BIT,	/* LAUNCH: it became a node of a graph, and did not run */
+#define GRT_FLAG(NAME, name, help) GRT_FLAG_##NAME##_BIT,
+#include "flags.def"
+#undef GRT_FLAG
+	GRT_FLAG_BITS,
 };
 
-#define GRT_FLAG_INFERRED  (1U << GRT_FLAG_INFERRED_BIT)
-#define GRT_FLAG_COMMIT	   (1U << GRT_FLAG_COMMIT_BIT)
-#define GRT_FLAG_INJECTED  (1U << GRT_FLAG_INJECTED_BIT)
-#define GRT_FLAG_BPF	   (1U << GRT_FLAG_BPF_BIT)
-#define GRT_FLAG_SIGNALLED (1U << GRT_FLAG_SIGNALLED_BIT)
-#define GRT_FLAG_ENDED	   (1U << GRT_FLAG_ENDED_BIT)
-#define GRT_FLAG_CAPTURED  (1U << GRT_FLAG_CAPTURED_BIT)
+/** enum grt_flag - the same as masks */
+enum grt_flag {
+#define GRT_FLAG(NAME, name, help) GRT_FLAG_##NAME = 1 << GRT_FLAG_##NAME##_BIT,
+#include "flags.def"
+#undef GRT_FLAG
+};
 
 /* grt_ev_name.kind */
 #define GRT_NAME_THREAD	 1

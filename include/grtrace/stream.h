@@ -17,9 +17,9 @@
 #include "event.h"
 
 /* Raised when a packet or a record of an older program would be misread. */
-#define GRT_FORMAT     4
+#define GRT_FORMAT     5
 /* The oldest format that programs of this version read. */
-#define GRT_FORMAT_MIN 4
+#define GRT_FORMAT_MIN 5
 
 #define GRT_PACKET_MAGIC 0xc1fc1fc1U
 

@@ -187,14 +187,14 @@ static u32 read_u32(const void *object, int offset, u32 unknown)
 {
 	u32 value;
 
-	return object && !copy_from_kernel_nofault(&value, object + offset, sizeof(value)) ? value : unknown;
+	return object && !grtrace_peek(&value, object + offset, sizeof(value)) ? value : unknown;
 }
 
 static u64 read_u64(const void *object, int offset)
 {
 	u64 value;
 
-	return object && !copy_from_kernel_nofault(&value, object + offset, sizeof(value)) ? value : 0;
+	return object && !grtrace_peek(&value, object + offset, sizeof(value)) ? value : 0;
 }
 
 static const void *read_pointer(const void *object, int offset)
@@ -457,7 +457,9 @@ static u32 chid_of(const void *kc)
 static void schedule_channel_leave(struct call *c, u32 status)
 {
 	const void *kc = c->arg[0];
-	struct grt_ev_tsg_schedule ev = { .channel = handle_of(kc), .chid = chid_of(kc) };
+	struct grt_ev_tsg_schedule ev = {
+		.channel = handle_of(kc), .channel_client = client_of(kc), .chid = chid_of(kc),
+	};
 
 	emit_schedule(&ev, take_api((struct grt_tsg_event *)&ev, read_pointer(kc, layout->kc_api)), c, status);
 }
@@ -467,7 +469,7 @@ static void token_leave(struct call *c, u32 status)
 {
 	const void *kc = c->arg[0];
 	struct grt_ev_tsg_token ev = {
-		.channel = handle_of(kc), .chid = chid_of(kc), .status = status,
+		.channel = handle_of(kc), .channel_client = client_of(kc), .chid = chid_of(kc), .status = status,
 		.token = status ? 0 : read_u32(c->arg[1], 0, 0),
 	};
 
@@ -480,7 +482,7 @@ static void emit_channel(const struct call *c, bool bound)
 {
 	const void *kcg = c->arg[1], *kc = c->arg[2];
 	struct grt_ev_tsg_channel ev = {
-		.channel = handle_of(kc), .chid = chid_of(kc), .bound = bound,
+		.channel = handle_of(kc), .channel_client = client_of(kc), .chid = chid_of(kc), .bound = bound,
 		.channels = read_u32(kcg, layout->grp + GRP_CHANNELS, UNKNOWN),
 		.subctx = UNKNOWN, .veid = UNKNOWN,
 	};

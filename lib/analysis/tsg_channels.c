@@ -34,11 +34,12 @@ static int bury(struct grt_tsg_channels *c, struct grt_tsg_channel *ch)
 	return 0;
 }
 
-static int find_or_make(struct grt_tsg_channels *c, const struct grt_tsg_event *t, uint32_t handle,
-			const struct grt_tsg *g, bool is_new, struct grt_tsg_channel **out)
+/* @client: the one that has the channel, which may be another than its group's; 0: unknown */
+static int find_or_make(struct grt_tsg_channels *c, const struct grt_tsg_event *t, uint32_t client,
+			uint32_t handle, const struct grt_tsg *g, bool is_new, struct grt_tsg_channel **out)
 {
 	const struct grt_key key = {
-		{(uint64_t)t->client << 32 | handle, t->client ? 0 : (uint64_t)1 << 32 | t->e.pid}};
+		{(uint64_t)client << 32 | handle, client ? 0 : (uint64_t)1 << 32 | t->e.pid}};
 	struct grt_tsg_channel *ch = grt_keyed_find(&c->live, &key);
 	int ret = ch && is_new ? bury(c, ch) : 0;
 	void *found = NULL;
@@ -58,7 +59,10 @@ static int find_or_make(struct grt_tsg_channels *c, const struct grt_tsg_event *
 		.first = t->e.time,
 	};
 	memcpy(ch->tsg, g->name, sizeof(ch->tsg));
-	snprintf(ch->handle, sizeof(ch->handle), "%08" PRIx32, handle);
+	if (client && client != t->client)
+		snprintf(ch->handle, sizeof(ch->handle), "%08" PRIx32 ":%08" PRIx32, client, handle);
+	else
+		snprintf(ch->handle, sizeof(ch->handle), "%08" PRIx32, handle);
 	return 0;
 }
 
@@ -72,7 +76,8 @@ static int see_channel(struct grt_tsg_channels *c, const struct grt_ev_tsg_chann
 		       const struct grt_tsg *g)
 {
 	struct grt_tsg_channel *ch;
-	int ret = find_or_make(c, (const struct grt_tsg_event *)ev, ev->channel, g, ev->bound, &ch);
+	int ret = find_or_make(c, (const struct grt_tsg_event *)ev, ev->channel_client, ev->channel, g,
+			       ev->bound, &ch);
 
 	if (ret || !ch)
 		return ret;
@@ -92,7 +97,8 @@ static int see_channel(struct grt_tsg_channels *c, const struct grt_ev_tsg_chann
 static int see_token(struct grt_tsg_channels *c, const struct grt_ev_tsg_token *ev, const struct grt_tsg *g)
 {
 	struct grt_tsg_channel *ch;
-	int ret = find_or_make(c, (const struct grt_tsg_event *)ev, ev->channel, g, false, &ch);
+	int ret = find_or_make(c, (const struct grt_tsg_event *)ev, ev->channel_client, ev->channel, g, false,
+			       &ch);
 
 	if (ret || !ch)
 		return ret;

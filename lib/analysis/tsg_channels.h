@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
  * The channels of NVIDIA's channel groups: of each its group, its subcontext and
- * its life. A channel is known by the handles of client and channel, and when it
- * is gone these may come again and are another channel then.
+ * its life. A channel is known by its handle and that of the client that has it
+ * (a server's group, as of MPS, has channels of several clients); when it is gone
+ * these may come again and are another channel then.
  */
 #ifndef GRT_ANALYSIS_TSG_CHANNELS_H
 #define GRT_ANALYSIS_TSG_CHANNELS_H
@@ -20,7 +21,8 @@ struct grt_tsg;
  * struct grt_tsg_channel - a channel
  * @pid, @tid: who was seen with it first
  * @group: number of its group, see struct grt_tsg
- * @tsg, @handle, @subctx: as text; @subctx "none" where none was named, empty where it is not known
+ * @tsg, @handle, @subctx: as text; @subctx "none" where none was named, empty where it is not known;
+ *	@handle behind its client's where that is not the group's
  * @subcontext, @veid, @chid: see TSG_CHANNEL in events.def
  * @first: when it came, or was first seen
  * @last: when it went, or was last seen
@@ -32,7 +34,7 @@ struct grt_tsg_channel {
 	uint32_t tid;
 	uint64_t group;
 	char tsg[24];
-	char handle[12];
+	char handle[24];
 	char subctx[12];
 	uint32_t subcontext;
 	uint32_t veid;

@@ -233,7 +233,10 @@ static int open_fd(const char *path)
 static int open_path(struct grt_session *s, struct grt_err *err)
 {
 	int fd = open_fd(s->path);
-	const char *fix = errno == EACCES ? "read it as the user who recorded it, or with sudo" : "";
+	const char *fix = errno == EACCES ? "read it as the user who recorded it, or with sudo"
+			  : errno == ENOENT
+				  ? "ls, and the name that is there; grtrace record -- PROGRAM makes one"
+				  : "the path of a recording, a raw file or text";
 	int ret;
 
 	if (fd < 0)

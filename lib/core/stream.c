@@ -230,7 +230,8 @@ static void lost_end(struct grt_stream *st)
 static void fault_cut(struct grt_stream *st, struct grt_health *h, uint64_t from, uint64_t to)
 {
 	grt_fault(h, GRT_FAULT_CUT, to - from,
-		  "its writer was killed, the disk was full, or the copy is incomplete", "",
+		  "its writer was killed, the disk was full, or the copy is incomplete",
+		  "go on with what is whole, which was read, or grtrace record again",
 		  "%s: offset %llu: the last packet is cut after %llu bytes", st->label,
 		  (unsigned long long)from, (unsigned long long)(to - from));
 }
@@ -396,7 +397,8 @@ static int enter_record(struct grt_stream *st)
 	e = (const struct grt_event *)st->ptr;
 	set_record_end(st);
 	if (e->time < st->key)
-		grt_fault(st->health, GRT_FAULT_TIME, 0, "the clock of its source went back", "",
+		grt_fault(st->health, GRT_FAULT_TIME, 0, "the clock of its source went back",
+			  "grtrace dump PATH, which shows where; and dmesg, whether the clock was changed",
 			  "%s: offset %llu: time goes back from %llu to %llu ns", st->label,
 			  (unsigned long long)st->pos, (unsigned long long)st->key,
 			  (unsigned long long)e->time);
@@ -426,7 +428,8 @@ static void fault_gap(struct grt_stream *st, uint64_t missing)
 	const struct grt_packet *p = &st->packet;
 
 	st->health->missing_events += missing;
-	grt_fault(st->health, GRT_FAULT_GAP, 0, "they were lost, or taken by another reader", "",
+	grt_fault(st->health, GRT_FAULT_GAP, 0, "they were lost, or taken by another reader",
+		  "grtrace record with a larger --buffer, and no other reader beside it",
 		  "%s: offset %llu: CPU %u: packet %llu where %llu was expected, %llu events are missing",
 		  st->label, (unsigned long long)(st->packet_end - p->packet_size / 8), p->cpu_id,
 		  (unsigned long long)p->packet_seq_num, (unsigned long long)st->next_seq,

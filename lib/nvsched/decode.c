@@ -225,6 +225,7 @@ static int put_channel(const struct grt_nv *d, const struct grt_nv_call *c, cons
 {
 	struct grt_ev_tsg_channel ev = {
 		.channel = ch->handle,
+		.channel_client = ch->client,
 		.chid = ch->chid,
 		.channels = ch->group->channels,
 		.bound = bound,
@@ -838,6 +839,7 @@ static int put_schedule(struct grt_nv *d, const struct control *k, bool of_chann
 		.status = k->status,
 		.channels = g->channels,
 		.channel = of_channel ? k->handle : 0,
+		.channel_client = of_channel ? k->client : 0,
 		.chid = of_channel ? chid_of(k) : UNKNOWN,
 		.on = k->params[0] != 0,
 	};
@@ -946,7 +948,7 @@ static void learn_token(struct grt_nv *d, const struct control *k, struct grt_nv
 static int channel_token(struct grt_nv *d, struct control *k)
 {
 	struct grt_nv_group unknown, *g;
-	struct grt_ev_tsg_token ev = {.channel = k->handle, .status = k->status};
+	struct grt_ev_tsg_token ev = {.channel = k->handle, .channel_client = k->client, .status = k->status};
 	int ret = find_object(d, k, KIND_CHANNEL);
 
 	if (ret)

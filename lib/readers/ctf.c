@@ -40,9 +40,10 @@ static bool ctf_takes(const struct stat *st, const char *head, size_t len)
 
 static int open_failed(const struct grt_session *s, const char *name, int code, struct grt_err *err)
 {
-	const char *fix = code == -EMFILE   ? "ulimit -n 65536"
-			  : code == -EACCES ? "read it as the user who recorded it, or with sudo"
-					    : "";
+	const char *fix = code == -EMFILE ? "ulimit -n 65536"
+			  : code == -EACCES
+				  ? "read it as the user who recorded it, or with sudo"
+				  : "ls -la PATH: a recording has its metadata and files of packets";
 
 	return grt_err_set(err, code, strerror(-code), fix, "%s/%s: cannot open", s->path, name);
 }
@@ -108,7 +109,8 @@ static int parse_metadata(const struct ctf_dir *d, const char *text, size_t len,
 	int ret = grt_env_parse(&d->s->env, text, len, &offset);
 
 	if (ret == -EINVAL)
-		return grt_err_set(err, ret, "it is damaged, or was not written by grtrace", "",
+		return grt_err_set(err, ret, "it is damaged, or was not written by grtrace",
+				   "grtrace dump PATH/FILE, which reads a file of packets without it",
 				   "%s/metadata: offset %zu: not understood", d->s->path, offset);
 	if (ret)
 		return open_failed(d->s, "metadata", ret, err);

@@ -65,14 +65,28 @@ static uint64_t number(const struct row *r, const char *key, size_t len, uint64_
 }
 #define NUMBER(r, key, otherwise) number((r), key, sizeof(key) - 1, (otherwise))
 
-static uint32_t hex(const struct row *r, const char *key, size_t len)
+/* A channel's handle, behind the client's and a colon where that is not the group's. 0: unknown */
+static uint32_t channel(const struct row *r, const char *key, size_t len, uint32_t *client)
 {
-	struct grt_span s;
+	struct grt_span s, c;
+	const char *colon;
 	uint32_t v;
 
-	return grt_key_span(r->keys, r->end, key, len, &s) && hex_of(s, &v) ? v : 0;
+	*client = 0;
+	if (!grt_key_span(r->keys, r->end, key, len, &s))
+		return 0;
+	colon = memchr(s.at, ':', s.len);
+	if (colon) {
+		c = (struct grt_span){s.at, (size_t)(colon - s.at)};
+		s = (struct grt_span){colon + 1, s.len - c.len - 1};
+	}
+	if (!hex_of(s, &v) || (colon && !hex_of(c, client)))
+		return 0;
+	if (!colon)
+		*client = r->client;
+	return v;
 }
-#define HEX(r, key) hex((r), key, sizeof(key) - 1)
+#define CHANNEL(r, key, client) channel((r), key, sizeof(key) - 1, (client))
 
 static uint32_t engine(const struct row *r)
 {
@@ -194,31 +208,30 @@ static void row_schedule(struct row *r, bool yes)
 		.interleave = interleave(r),
 		.status = status(r),
 		.channels = grt_u32(NUMBER(r, "channels=", UNKNOWN)),
-		.channel = HEX(r, "channel="),
 		.chid = UNKNOWN,
 		.on = yes,
 	};
 
+	ev.channel = CHANNEL(r, "channel=", &ev.channel_client);
 	put(r, &ev.e, GRT_EV_TSG_SCHEDULE);
 }
 
 static void row_token(struct row *r, bool yes)
 {
 	struct grt_ev_tsg_token ev = {
-		.channel = HEX(r, "handle="),
 		.chid = grt_u32(NUMBER(r, "channel=", UNKNOWN)),
 		.token = grt_u32(NUMBER(r, "token=", 0)),
 		.status = status(r),
 	};
 
 	(void)yes;
+	ev.channel = CHANNEL(r, "handle=", &ev.channel_client);
 	put(r, &ev.e, GRT_EV_TSG_TOKEN);
 }
 
 static void row_channel(struct row *r, bool yes)
 {
 	struct grt_ev_tsg_channel ev = {
-		.channel = HEX(r, "handle="),
 		.chid = grt_u32(NUMBER(r, "channel=", UNKNOWN)),
 		.channels = grt_u32(NUMBER(r, "channels=", UNKNOWN)),
 		.bound = yes,
@@ -226,6 +239,7 @@ static void row_channel(struct row *r, bool yes)
 		.veid = grt_u32(NUMBER(r, "veid=", UNKNOWN)),
 	};
 
+	ev.channel = CHANNEL(r, "handle=", &ev.channel_client);
 	put(r, &ev.e, GRT_EV_TSG_CHANNEL);
 }
 

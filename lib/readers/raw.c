@@ -22,7 +22,8 @@ static int raw_open(struct grt_session *s, int fd, struct grt_err *err)
 	int own;
 
 	if (!fstat(fd, &st) && st.st_size == 0)
-		return grt_err_set(err, -ENODATA, "nothing was ever written to it", "",
+		return grt_err_set(err, -ENODATA, "nothing was ever written to it",
+				   "grtrace record -- PROGRAM, or the path of another file",
 				   "%s: the file is empty", s->path);
 	own = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 	if (own < 0)

@@ -186,7 +186,7 @@ static void subcontext(uint32_t group, uint32_t n, uint32_t veid)
 	alloc(group, group + n, NV_CLASS_CONTEXT_SHARE, share, sizeof(share));
 }
 
-/* A group with one subcontext, and no channel. */
+/* A group without a channel. */
 static void empty_group(uint32_t handle, uint32_t engine)
 {
 	unsigned char p[20] = {0};
@@ -194,7 +194,6 @@ static void empty_group(uint32_t handle, uint32_t engine)
 	set32(p, NV_GROUP_VASPACE, SPACE);
 	set32(p, NV_GROUP_ENGINE, engine);
 	alloc(DEVICE, handle, NV_CLASS_CHANNEL_GROUP, p, sizeof(p));
-	subcontext(handle, 1, 63);
 }
 
 static void group(unsigned int i, unsigned int channels, uint32_t engine, uint32_t runlist)
@@ -202,6 +201,7 @@ static void group(unsigned int i, unsigned int channels, uint32_t engine, uint32
 	uint32_t handle = FIRST + 4 * i;
 
 	empty_group(handle, engine);
+	subcontext(handle, 1, 63);
 	subcontext(handle, 2, 62);
 	for (unsigned int k = 0; k < channels; k++)
 		channel(handle, handle + 1 + k % 2, CHANNELS + 16 * i + k, 0);
@@ -220,13 +220,16 @@ static void groups(void)
 	control(FIRST, NV_CTRL_GROUP_SET_TIMESLICE, &us, sizeof(us));
 }
 
+/* The first has a subcontext. */
 static void cuda_group(unsigned int i, unsigned int channels, uint32_t engine, uint32_t runlist)
 {
 	uint32_t handle = FIRST + 4 * i, first = CHANNELS + 16 * i;
 
 	empty_group(handle, engine);
+	if (!i)
+		subcontext(handle, 1, 63);
 	for (unsigned int k = 0; k < channels; k++) {
-		channel(handle, handle + 1, first + k, 0);
+		channel(handle, i ? 0 : handle + 1, first + k, 0);
 		token(first + k, runlist << 16 | (8 * i + k));
 	}
 	schedule(handle, NV_CTRL_GROUP_SCHEDULE, 1);
@@ -409,7 +412,10 @@ static void end_fork(void)
 	}
 }
 
-/* Another client of another file gets the first group, which outlives the first client; then that goes. */
+/*
+ * Another client of another file gets the first group, and makes a channel in it with a handle that the
+ * first client uses, too, as clients of MPS do. The group outlives the first client; then that goes.
+ */
 static void end_dup(void)
 {
 	int first = fd;
@@ -422,8 +428,11 @@ static void end_dup(void)
 	alloc(other, DEVICE, NV_CLASS_DEVICE, device, sizeof(device));
 	client = mine;
 	duplicate(other, DEVICE, FIRST, FIRST);
-	close(first);
 	client = other;
+	subcontext(FIRST, 1, 61);
+	channel(FIRST, FIRST + 1, CHANNELS, 0);
+	token(CHANNELS, 77);
+	close(first);
 	usleep(300000);
 	release(FIRST);
 	client = mine;

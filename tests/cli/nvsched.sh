@@ -54,7 +54,7 @@ check "a channel's subcontext: its handle and the number that the driver gave it
 check "and at its end" test "$(count tsg_channel 'tsg=0x5c000010 .*bound=0 subctx=0x5c00001[12] veid=6[23]')" = 7
 check "a channel that named none" test "$(count tsg_channel 'channel=0x5c000200 .*bound=1 subctx=0x0 veid=4294967295')" = 1
 check "its schedule: channels, for good" test "$(count tsg_schedule 'tsg=0x5c000010 .*channels=7 channel=0x0 .*on=1')" = 1
-check "a token: channel and runlist are bits of it" test "$(count tsg_token 'tsg=0x5c000014 .*runlist=13 nv_engine=0x9 channel=0x5c000111 chid=17 token=0xd0011 ')" = 1
+check "a token: channel and runlist are bits of it" test "$(count tsg_token 'tsg=0x5c000014 .*runlist=13 nv_engine=0x9 channel=0x5c000111 channel_client=0xc1d00019 chid=17 token=0xd0011 ')" = 1
 check "the runlist of an engine is known from then on" test "$(count tsg_init 'tsg=0x5c000200 .*runlist=14')" = 1
 check "the timeslice asked for" test "$(count tsg_set 'tsg=0x5c000010 .*timeslice=2000 ')" = 1
 check "a channel that was scheduled alone" test "$(count tsg_schedule 'tsg=0x5c000200 .*channels=1 channel=0x5c000200 ')" = 1
@@ -80,8 +80,10 @@ check "-e fork: they live as long as the child has the file" events 3 12 3 12 1 
 lived=$("$GRTRACE" dump --type tsg_init,tsg_destroy run.grt | awk '{ t = $1 } NR == 1 { first = t } END { print int((t - first) * 10) }')
 check "-e fork: 0.4 s" test "$lived" -ge 4
 play_for 0.6 -e dup groups
-check "-e dup: all are destroyed" events 3 12 3 12 1 3
+check "-e dup: all are destroyed" events 3 13 3 13 1 3
 check "-e dup: the shared one with its last handle" test "$(count tsg_destroy 'tsg=0x5c000010 .*cause=1 ')" = 1
+check "-e dup: the other client's channel of the same handle is another one" test "$("$GRTRACE" report --by tsg -i run.grt |
+	tr -s ' ' | grep -oE '[^ ]*5c000100 [0-9].*' | cut -d' ' -f2-5 | xargs)" = "77 5c000011 61 1 0 5c000011 63 1"
 
 play -c 0xc1d00019 groups
 run sched -i run.grt --include-failed -v
@@ -134,7 +136,7 @@ run sched -i run.grt -v --include-failed
 check "what is older is marked in each line" test "$(grep -c 'known=partly$' <<<"$output") $(grep -v 'TSG=c9' <<<"$output" | grep -c known=)" = "5 0"
 check "and counted" says '^partly_known +2$'
 check "an older subcontext has a handle and no number" says 'CHANNEL_ADD .* subctx=5c000012 veid=\? known=partly$'
-check "an older channel: what its token says" test "$(count tsg_token 'tsg=0x0 .*runlist=3 nv_engine=0x0 channel=0x5c000100 chid=5 ')" = 1
+check "an older channel: what its token says" test "$(count tsg_token 'tsg=0x0 .*runlist=3 nv_engine=0x0 channel=0x5c000100 channel_client=0x[0-9a-f]+ chid=5 ')" = 1
 check "an older group goes with its process" test "$(count tsg_destroy 'nv_engine=0x0 .*cause=4 ')" = 1
 
 run report --by tsg -i run.grt

@@ -3,14 +3,17 @@
  * A CUDA program that ends in the ways a test asks for, and times what tracing
  * could slow down.
  *
- *	nv_program exit|reset|wait|bad|first|contexts N|launches N
+ *	nv_program exit|reset|wait|bad|first|contexts SECONDS|launches SECONDS
  *
  *	exit	  adds vectors and returns        reset	  resets the device before that
  *	wait	  adds, prints a line, waits for ever (to be killed)
  *	bad	  writes where nothing is: Xid 31
  *	first	  us from cuInit to the end of the first kernel
- *	contexts  us for a context made and destroyed, of N
- *	launches  ns for a launch, of N empty kernels
+ *	contexts  us for a context made and destroyed, each
+ *	launches  ns for a launch of an empty kernel, over 10000 of them
+ *
+ * What is timed is printed as lines of its begin and end in seconds of CLOCK_MONOTONIC,
+ * and the time.
  */
 #include <chrono>
 #include <cstdio>
@@ -31,10 +34,17 @@ __global__ void nothing()
 {
 }
 
-static double now_us()
+static double now_s()
 {
-	return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now().time_since_epoch())
-		.count();
+	return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+static void sample(double begin, double factor)
+{
+	double end = now_s();
+
+	printf("%.6f %.6f %.1f\n", begin, end, (end - begin) * factor);
+	fflush(stdout);
 }
 
 static int vectors()
@@ -50,16 +60,15 @@ static int vectors()
 	return cudaMemcpy(&first, c, 4, cudaMemcpyDeviceToHost) || first != 0;
 }
 
-static int contexts(int n)
+static int contexts(double seconds)
 {
 	CUcontext context;
 	CUdevice device;
-	double begin;
 
 	cuInit(0);
 	cuDeviceGet(&device, 0);
-	begin = now_us();
-	for (int i = 0; i < n; i++) {
+	for (double end = now_s() + seconds; now_s() < end;) {
+		double begin = now_s();
 #if CUDA_VERSION >= 13000
 		if (cuCtxCreate(&context, nullptr, 0, device))
 			return 1;
@@ -68,39 +77,42 @@ static int contexts(int n)
 			return 1;
 #endif
 		cuCtxDestroy(context);
+		sample(begin, 1e6);
 	}
-	printf("%.1f\n", (now_us() - begin) / n);
 	return 0;
 }
 
-static int launches(int n)
+static int launches(double seconds)
 {
-	double begin;
+	const int n = 10000;
 
 	nothing<<<1, 1>>>();
 	cudaDeviceSynchronize();
-	begin = now_us();
-	for (int i = 0; i < n; i++)
-		nothing<<<1, 1>>>();
-	cudaDeviceSynchronize();
-	printf("%.1f\n", (now_us() - begin) * 1000 / n);
+	for (double end = now_s() + seconds; now_s() < end;) {
+		double begin = now_s();
+
+		for (int i = 0; i < n; i++)
+			nothing<<<1, 1>>>();
+		cudaDeviceSynchronize();
+		sample(begin, 1e9 / n);
+	}
 	return 0;
 }
 
 int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "exit";
-	int n = argc > 2 ? atoi(argv[2]) : 1;
-	double begin = now_us();
+	double seconds = argc > 2 ? atof(argv[2]) : 1;
+	double begin = now_s();
 
 	if (!strcmp(what, "contexts"))
-		return contexts(n);
+		return contexts(seconds);
 	if (!strcmp(what, "launches"))
-		return launches(n);
+		return launches(seconds);
 	if (!strcmp(what, "first")) {
 		nothing<<<1, 1>>>();
 		cudaDeviceSynchronize();
-		printf("%.1f\n", now_us() - begin);
+		sample(begin, 1e6);
 		return 0;
 	}
 	if (vectors())

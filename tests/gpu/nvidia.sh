@@ -49,6 +49,17 @@ expect "the balance closes" 0 'closes +yes'
 run monitor nvidia -q -i run.grt
 expect "monitor shows the process" 0 'python3'
 
+# With kprobes, interrupts and faults of the card; without, the reason.
+sh -c 'while :; do python3 -c "import torch; torch.ones(9, device=\"cuda\").sum().item()" || sleep 1; done' 2>/dev/null &
+run monitor nvidia --probes -q -d 8
+kill $!
+if [ -e /sys/kernel/tracing/kprobe_events ]; then
+	expect "--probes: interrupts and their durations" 0 'nvidia_isr'
+else
+	expect "--probes: why there are none, and what to do" 3 'no kprobes \(CONFIG'
+fi
+while IFS= read -r line; do echo "# $line"; done < <(head -n 40 <<<"$output")
+
 if python3 -c 'import torch; torch.cuda.init()' 2>/dev/null; then
 	run record -e nvidia -o run.grt -- python3 -c 'import torch
 a = torch.randn(2048, 2048, device="cuda")

@@ -106,36 +106,123 @@ END
 	check "an illegal access is one Xid 31 of its process" test "$(grep -c . <<<"$xids") $(grep -cE "$pid/.* code=31 " <<<"$xids")" = "1 1"
 }
 
-[ -n "${NV_ONLY_SPEED:-}" ] || counts_and_ends
+# sched live with -p: a process that begins CUDA while it is watched, beside another.
+one_process() {
+	local pid watcher
+	mkfifo go
+	bash -c 'read -r <go; exec ./program exit' &
+	pid=$!
+	"$GRTRACE" sched -p $pid -d 12 >live 2>err &
+	watcher=$!
+	sleep 2
+	echo >go
+	./program exit
+	wait $pid $watcher
+	output=$(cat live err)
+	check "sched -p: groups of the process" test "$(grep -cE "TASK_INIT +PID=$pid " live)" -gt 0
+	check "sched -p: as many end" test "$(grep -c 'TASK_DESTROY' live)" = "$(grep -c 'TASK_INIT' live)"
+	check "sched -p: of no other process" test "$(grep -oE 'PID=[0-9]+' live | sort -u)" = "PID=$pid"
+	check "sched -p: the statistics are those of the lines" says "^task_init +$(grep -c TASK_INIT live)\$"
+
+	./program wait >waiting &
+	pid=$!
+	while ! grep -q ready waiting; do sleep 0.1; done
+	"$GRTRACE" sched -v -p $pid -d 3 >live 2>err &
+	watcher=$!
+	sleep 1.5
+	kill $pid
+	wait $pid $watcher 2>/dev/null
+	output=$(cat live err)
+	check "sched -p of a program that ran before: nothing is made up" test "$(grep -c TASK_INIT live)" = 0
+	while IFS= read -r line; do echo "# before: $line"; done <<<"$output"
+}
+
+addresses() {
+	tr '[:upper:]' '[:lower:]' | grep -oE '[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-9a-f]' | sort -u
+}
+
+several_gpus() {
+	[ "$(nvidia-smi -L | wc -l)" -gt 1 ] || return 0
+	traced python3 -c 'import torch
+for gpu in range(torch.cuda.device_count()): torch.ones(9, device="cuda:%d" % gpu).sum().item()'
+	compare "several GPUs"
+	output=$("$GRTRACE" sched -i run.grt | grep TASK_INIT | addresses)
+	check "several GPUs: groups on each, by its address" test "$output" = "$(nvidia-smi --query-gpu=pci.bus_id --format=csv,noheader | addresses)"
+	save gpus
+}
+
+# Clients of a server that has one group for several of them.
+mps() {
+	command -v nvidia-cuda-mps-control >/dev/null || return 0
+	cat >mps.sh <<'END'
+export CUDA_MPS_PIPE_DIRECTORY=$PWD/mps CUDA_MPS_LOG_DIRECTORY=$PWD/mps
+mkdir mps
+nvidia-cuda-mps-control -d
+./program exit &
+./program exit
+wait $!
+echo quit | nvidia-cuda-mps-control
+sleep 1
+END
+	traced bash mps.sh
+	compare MPS
+	save mps
+	"$GRTRACE" report --by tsg -i run.grt | sed -n '/^channels of/,/^$/s/^/# MPS: /p'
+}
+
+[ -n "${NV_ONLY_SPEED:-}" ] || { counts_and_ends; one_process; several_gpus; mps; }
 
 # ------------------------------------------------------------- speed
 
-medians() { # COUNT ARGS OF program: so often in each of 3 blocks without and with tracing, in turn
-	local i pid n=$((3 * $1 / 2 + 1))
-	: >off
-	: >on
-	for _ in 1 2 3; do
-		for ((i = 0; i < $1; i++)); do ./program "${@:2}" >>off; done
-		"$GRTRACE" record -e nvsched,nvidia -o speed.grt 2>/dev/null &
-		pid=$!
-		sleep 1.5
-		for ((i = 0; i < $1; i++)); do ./program "${@:2}" >>on; done
-		kill -INT $pid
-		wait $pid
+# A command that prints `BEGIN END VALUE` lines runs all the time; grtrace records for WINDOW
+# seconds, then does not, PAIRS times. Each window has a median; a pair says how much more the
+# traced one is; see in_turns.awk. The shorter a pair, the less the machine changes within it. The
+# program stays on one processor, so that it does not wander.
+in_turns() { # PAIRS WINDOW COMMAND...
+	local pairs=$1 i program
+	export window=$2
+	shift 2
+	: >windows
+	taskset -c 1 "$@" >samples 2>err &
+	program=$!
+	while [ ! -s samples ] && kill -0 $program; do sleep 0.1; done
+	for ((i = 0; i < pairs; i++)); do
+		window off $i
+		# as its program: it begins when all is attached
+		"$GRTRACE" record -e nvsched,nvidia -o speed.grt -- bash -c "window on $i" 2>record.err
 	done
-	echo "$(sort -n off | sed -n ${n}p) $(sort -n on | sed -n ${n}p)"
+	kill $program
+	wait $program 2>/dev/null
+	awk -f "$here/in_turns.awk" windows samples
+	[ -z "$keep" ] || cat windows samples >"$keep/turns.${1##*/}"
 }
 
-limit() { # NAME PERCENT COUNT ARGS
-	local name=$1 percent=$2 off on
-	read -r off on <<<"$(medians "${@:3}")"
-	output="$off without, $on with"
-	check "$name: $output (at most $percent % more)" awk "BEGIN { exit !($on <= $off * (1 + $percent / 100)) }"
+window() { # off|on PAIR: $window seconds
+	local begin
+	begin=$(monotonic)
+	sleep "$window"
+	echo "$1 $2 $begin $(monotonic)" >>windows
+}
+
+monotonic() {
+	python3 -c 'import time; print(time.monotonic())'
+}
+export -f window monotonic
+
+limit() { # NAME PERCENT PAIRS WINDOW COMMAND...
+	local name=$1 percent=$2 off on more error count
+	read -r off on more error count <<<"$(in_turns "${@:3}")"
+	output="$off $on $more $(cat err)"
+	check "$name: $off without, $on with, $more % +- $error more in $count samples (at most $percent)" \
+		awk "BEGIN { exit !(${count:-0} > 0 && ${more:-1000} <= $percent) }"
 }
 
 if [ -z "${NV_NO_SPEED:-}" ]; then
-	limit "ns for a launch" 1 5 launches 200000
-	limit "us from cuInit to the end of the first kernel" 5 9 first
-	limit "us for a context" 5 3 contexts 10
+	limit "ns for a launch" 1 60 0.6 ./program launches 600
+	limit "us for an iteration of a PyTorch layer" 1 60 0.6 python3 "$here/torch_layer.py" eager 600 samples
+	[ -n "${NV_NO_CONTEXTS:-}" ] || {
+		limit "us from cuInit to the end of the first kernel" 5 5 6 bash -c 'while ./program first; do :; done'
+		limit "us for a context made and destroyed" 5 10 8 ./program contexts 1200
+	}
 fi
 plan

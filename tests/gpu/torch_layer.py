@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
-# torch_layer.py WHAT [SECONDS]: a transformer layer with PyTorch: eager, compiled (torch.compile with CUDA graphs),
-# triton (a kernel of one's own). Prints iterations per second, and how many kernels the profiler would have to see.
+# torch_layer.py WHAT [SECONDS [samples]]: a transformer layer with PyTorch: eager, compiled (torch.compile with CUDA
+# graphs), triton (a kernel of one's own). Prints iterations per second, and how many kernels the profiler would have to
+# see; samples: for each 100 iterations begin and end in seconds of CLOCK_MONOTONIC, and us for an iteration.
 import sys
 import time
 
@@ -54,6 +55,17 @@ def measure(step, seconds):
     return n, n / (time.time() - begun)
 
 
+def sample(step, seconds):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        begun = time.monotonic()
+        for _ in range(100):
+            step()
+        torch.cuda.synchronize()
+        now = time.monotonic()
+        print("%.6f %.6f %.3f" % (begun, now, (now - begun) * 1e4), flush=True)
+
+
 def main():
     what = sys.argv[1] if len(sys.argv) > 1 else "eager"
     seconds = float(sys.argv[2]) if len(sys.argv) > 2 else 2
@@ -62,6 +74,8 @@ def main():
         for _ in range(20):
             step()
         torch.cuda.synchronize()
+        if sys.argv[3:] == ["samples"]:
+            return sample(step, seconds)
         rates = [measure(step, seconds / 3) for _ in range(3)]
     print("iterations %d" % sum(n for n, _ in rates))
     print("rate %.1f" % sorted(r for _, r in rates)[1])

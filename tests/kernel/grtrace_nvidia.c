@@ -88,11 +88,11 @@ static void life(void)
 	told("TSG_INIT me engine=graphics client=0xc1d00019 tsg=0x5c000012 bus=0x1c6c8 grp=16 runlist=7 nv_engine=0x1"
 	     " timeslice=1024 interleave=1\n"
 	     "TSG_CHANNEL me engine=graphics client=0xc1d00019 tsg=0x5c000012 bus=0x1c6c8 grp=16 runlist=7"
-	     " nv_engine=0x1 channel=0x5c000013 chid=21 channels=1 bound=1" NO_SUBCONTEXT "\n"
+	     " nv_engine=0x1 channel=0x5c000013 channel_client=0xc1d00019 chid=21 channels=1 bound=1" NO_SUBCONTEXT "\n"
 	     "TSG_CHANNEL me engine=graphics client=0xc1d00019 tsg=0x5c000012 bus=0x1c6c8 grp=16 runlist=7"
-	     " nv_engine=0x1 channel=0x5c000014 chid=22 channels=2 bound=1" NO_SUBCONTEXT "\n"
+	     " nv_engine=0x1 channel=0x5c000014 channel_client=0xc1d00019 chid=22 channels=2 bound=1" NO_SUBCONTEXT "\n"
 	     "TSG_TOKEN me engine=graphics client=0xc1d00019 tsg=0x5c000012 bus=0x1c6c8 grp=16 runlist=7"
-	     " nv_engine=0x1 channel=0x5c000013 chid=21 token=0x70015\n"
+	     " nv_engine=0x1 channel=0x5c000013 channel_client=0xc1d00019 chid=21 token=0x70015\n"
 	     "TSG_SET me engine=graphics client=0xc1d00019 tsg=0x5c000012 bus=0x1c6c8 grp=16 runlist=7"
 	     " nv_engine=0x1 timeslice=2000 interleave=4294967295\n"
 	     "TSG_SCHEDULE me engine=graphics client=0xc1d00019 tsg=0x5c000012 bus=0x1c6c8 grp=16 runlist=7"
@@ -102,9 +102,9 @@ static void life(void)
 	     "TSG_SCHEDULE me engine=graphics client=0xc1d00019 tsg=0x5c000012 bus=0x1c6c8 grp=16 runlist=7"
 	     " nv_engine=0x1 timeslice=2000 interleave=2 channels=2 chid=4294967295\n"
 	     "TSG_CHANNEL me engine=graphics client=0xc1d00019 tsg=0x5c000012 bus=0x1c6c8 grp=16 runlist=7"
-	     " nv_engine=0x1 channel=0x5c000014 chid=22 channels=1" NO_SUBCONTEXT "\n"
+	     " nv_engine=0x1 channel=0x5c000014 channel_client=0xc1d00019 chid=22 channels=1" NO_SUBCONTEXT "\n"
 	     "TSG_CHANNEL me engine=graphics client=0xc1d00019 tsg=0x5c000012 bus=0x1c6c8 grp=16 runlist=7"
-	     " nv_engine=0x1 channel=0x5c000013 chid=21" NO_SUBCONTEXT "\n"
+	     " nv_engine=0x1 channel=0x5c000013 channel_client=0xc1d00019 chid=21" NO_SUBCONTEXT "\n"
 	     "TSG_DESTROY me engine=graphics client=0xc1d00019 tsg=0x5c000012 bus=0x1c6c8 grp=16 runlist=7"
 	     " nv_engine=0x1\n");
 }
@@ -118,9 +118,9 @@ static void alone(void)
 	told("TSG_INIT me engine=copy client=0xc1d00020 tsg=0x10 bus=0x1c6c8 grp=17 runlist=7 nv_engine=0x9"
 	     " timeslice=1024 interleave=1\n"
 	     "TSG_CHANNEL me engine=copy client=0xc1d00020 tsg=0x10 bus=0x1c6c8 grp=17 runlist=7 nv_engine=0x9"
-	     " channel=0x11 chid=3 channels=1 bound=1" NO_SUBCONTEXT "\n"
+	     " channel=0x11 channel_client=0xc1d00020 chid=3 channels=1 bound=1" NO_SUBCONTEXT "\n"
 	     "TSG_SCHEDULE me engine=copy client=0xc1d00020 tsg=0x10 bus=0x1c6c8 grp=17 runlist=7 nv_engine=0x9"
-	     " timeslice=1024 interleave=1 channels=1 channel=0x11 chid=3 on=1\n");
+	     " timeslice=1024 interleave=1 channels=1 channel=0x11 channel_client=0xc1d00020 chid=3 on=1\n");
 }
 
 static void internal(void)
@@ -151,7 +151,7 @@ static void refused_calls(void)
 	     "TSG_SET me engine=graphics client=0xc1d00021 tsg=0x20 bus=0x1c6c8 grp=16 runlist=7 nv_engine=0x1"
 	     " timeslice=5 interleave=4294967295 status=0x1f\n"
 	     "TSG_TOKEN me engine=graphics client=0xc1d00021 tsg=0x20 bus=0x1c6c8 grp=16 runlist=7"
-	     " nv_engine=0x1 channel=0x21 chid=4 status=0x40\n");
+	     " nv_engine=0x1 channel=0x21 channel_client=0xc1d00021 chid=4 status=0x40\n");
 }
 
 static void not_made(void)

@@ -9,6 +9,10 @@
 #include <errno.h>
 #include <sys/file.h>
 
+#define STRING_OF(x) #x
+#define STRING(x) STRING_OF(x)
+#define READS STRING(GRT_FORMAT_MIN) ".." STRING(GRT_FORMAT)
+
 struct fixture {
 	char *dir;
 	char *path; /* where the trace is made */
@@ -230,7 +234,7 @@ static void metadata_of_others_is_refused(void **state)
 	put_file(f, "metadata", broken, strlen(broken));
 	refuse(f, -EINVAL, "t.grt/metadata: offset 47: not understood", "");
 	put_file(f, "metadata", newer, strlen(newer));
-	refuse(f, -EPROTO, "t.grt/metadata: format 9, this tool reads 4..4", "another version");
+	refuse(f, -EPROTO, "t.grt/metadata: format 9, this tool reads " READS, "another version");
 }
 
 static void another_format_is_refused_by_its_number(void **state)
@@ -244,10 +248,10 @@ static void another_format_is_refused_by_its_number(void **state)
 	data = file_load(f->path, &size);
 	((struct grt_packet *)data)->format = 7;
 	file_store(f->path, data, size);
-	refuse(f, -EPROTO, "t.grt: format 7, this tool reads 4..4", "another version");
+	refuse(f, -EPROTO, "t.grt: format 7, this tool reads " READS, "another version");
 	/* enough of a header to hold the number */
 	file_store(f->path, data, 12);
-	refuse(f, -EPROTO, "t.grt: format 7, this tool reads 4..4", "another version");
+	refuse(f, -EPROTO, "t.grt: format 7, this tool reads " READS, "another version");
 	free(data);
 }
 
@@ -511,7 +515,7 @@ static void the_environment_is_read(void **state)
 	make_dir(f);
 	read_all(f);
 	assert_string_equal(grt_session_env(f->s, "command"), "trace_maker");
-	assert_string_equal(grt_session_env(f->s, "grtrace_format"), "4");
+	assert_string_equal(grt_session_env(f->s, "grtrace_format"), STRING(GRT_FORMAT));
 	assert_null(grt_session_env(f->s, "nonsense"));
 }
 

@@ -74,7 +74,7 @@ void mock_capture(uint32_t number, uint32_t inner);
 /** mock_overhead - a record without a call */
 void mock_overhead(void);
 
-/** mock_drop - CUPTI loses records; mock_lost() makes it lose one that was launched */
+/** mock_drop - CUPTI loses @n records */
 void mock_drop(size_t n);
 
 int cuInit(unsigned int flags);
