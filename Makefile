@@ -110,7 +110,7 @@ all: $(BIN) $(INJECT) $(SOFTGPU_RUN) $(LIBA) $(if $(SANITIZE)$(STATIC),,$(LIBSO)
 help:
 	@sed -n '3,11s/^# \{0,1\}//p' Makefile
 	@echo
-	@echo 'Targets: all modules check demo soak fuzz bench install uninstall modules_install unit-tests clean'
+	@echo 'Targets: all modules check check-deps demo soak fuzz bench install uninstall modules_install dkms kernel-tree clean'
 
 features:
 	@tools/features "$(O)" "$(KDIR)" "$(CC)" "$(CLANG)"
@@ -319,10 +319,14 @@ bench: all test-tools bench-modules
 	bench/record.sh $(O)
 	$(O)/bench/bench_read -s 1024 -c 2
 	bench/report.sh $(O)
+	bench/text.sh $(O)
 	bench/merge.sh $(O)
+	bench/launches.sh $(O)
 	bench/flame.sh $(O)
 	bench/export.sh $(O)
 	bench/rocm.sh $(O)
+	bench/ioctl.sh $(O)
+	bench/nvsched.sh $(O)
 	bench/sched.sh $(O)
 	$(O)/bench/bench_unwind
 	bench/vm/emit.sh $(O)
@@ -364,7 +368,7 @@ uninstall:
 
 # Only what this file made: O= may be any directory.
 clean:
-	rm -rf $(O)/obj $(O)/inject $(O)/bpf $(O)/tests $(O)/bench $(O)/tools $(O)/kernel $(O)/include $(O)/san $(O)/warn $(O)/on-* $(O)/vendor
+	rm -rf $(O)/obj $(O)/fuzz $(O)/inject $(O)/bpf $(O)/tests $(O)/bench $(O)/tools $(O)/kernel $(O)/include $(O)/san $(O)/warn $(O)/on-* $(O)/vendor
 	rm -f $(BIN) $(INJECT) $(LIBA) $(LIBSO) $(O)/libgrtrace.map $(O)/libgrtrace.pc $(O)/flags
 
 -include $(patsubst %.o,%.d,$(FUZZ_OBJ) $(INJECT_OBJ) $(LIB_OBJ) $(CMD_OBJ) $(AUX_OBJ) $(UNWIND_OBJ) $(call obj,$(UNIT_SRC) $(TOOL_SRC)))

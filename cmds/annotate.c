@@ -28,7 +28,7 @@ static struct {
 } opt;
 
 static const struct cmd_opt opts[] = {
-	{"pid", 'p', OPT_U64, "PID", &opt.pid, "only this process; live: end when it ends"},
+	{"pid", 'p', OPT_PID, "PID", &opt.pid, "only this process; live: end when it ends"},
 	{"output", 'o', OPT_STR, "FILE", &opt.output, "write here (default: standard output)"},
 	{"duration", 'd', OPT_SECONDS, "SECONDS", &opt.seconds, "live: end after this time"},
 	{"input", 'i', OPT_STR, "PATH", &opt.input, "a recording or text instead of this system"},
@@ -189,8 +189,9 @@ static int annotate_run(int argc, char **argv)
 		return cmd_usage_error("-d is for this system, not for -i");
 	if (opt.all && !opt.input)
 		return cmd_usage_error("--all is for -i; live there are only ioctls");
-	if (opt.pid > INT32_MAX)
-		return cmd_usage_error("--pid: %" PRIu64 " is out of range", opt.pid);
+	status = outfile_usage(opt.output, opt.input);
+	if (status != EXIT_DONE)
+		return status;
 	signal(SIGPIPE, SIG_IGN);
 	status = opt.input ? annotate_recording(&run) : annotate_live(&run);
 	grt_annotate_fini(&run.a);

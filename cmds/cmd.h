@@ -25,8 +25,10 @@ enum {
 /** enum opt_kind - what an option's value is and what its target points to */
 enum opt_kind {
 	OPT_FLAG,    /* bool, no value */
-	OPT_STR,     /* const char * */
-	OPT_U64,     /* uint64_t, decimal or 0x */
+	OPT_STR,     /* const char *, not empty */
+	OPT_TEXT,    /* const char *, also empty */
+	OPT_U64,     /* uint64_t below UINT64_MAX, which is "not given"; decimal or 0x */
+	OPT_PID,     /* uint64_t, a process: 1 to INT32_MAX; 0 is "not given" */
 	OPT_SIZE,    /* uint64_t, with K, M or G (powers of 1024) */
 	OPT_SECONDS, /* double, > 0 */
 	OPT_TIME,    /* struct opt_time */
@@ -131,11 +133,13 @@ void cmd_set_name(const char *name);
  */
 int cmd_parse(const struct cmd *cmd, int *argc, char **argv, bool *help);
 
-/** cmd_nearest - adds candidate @name to a search for what was meant by @typed; see struct cmd_guess */
+/** struct cmd_guess - the candidate that is nearest so far, and how far it is; all zero: there is none */
 struct cmd_guess {
 	const char *name;
 	unsigned int distance;
 };
+
+/** cmd_nearest - adds candidate @name to a search for what was meant by @typed */
 void cmd_nearest(struct cmd_guess *best, const char *typed, const char *name);
 
 /** cmd_complete - the words of a command line so far -> candidates for the last one, a line each */

@@ -20,9 +20,15 @@ static struct {
 	struct opt_time to;
 } opt;
 
+static const char format_words[] = ""
+#define GRT_EXPORT(name, ending, help) "|" #name
+#include "writers/exports.def"
+#undef GRT_EXPORT
+	;
+
 static const struct cmd_opt options[] = {
-	{"format", 'f', OPT_STR, "FORMAT", &opt.format,
-	 "perfetto, chrome, folded, extended-folded, cupti-text, csv or jsonl (default: by the ending of FILE)"},
+	{"format", 'f', OPT_STR, format_words + 1, &opt.format,
+	 "the other program's form (default: by the ending of FILE)"},
 	{"input", 'i', OPT_STR, "PATH", &opt.input, "the trace (default: ./" DEFAULT_INPUT ")"},
 	{"output", 'o', OPT_STR, "FILE", &opt.output, "write here (default: standard output)"},
 	{"from", 0, OPT_TIME, "T", &opt.from,
@@ -148,6 +154,8 @@ static int export_run(int argc, char **argv)
 	if (argc > 1 || (argc && opt.input))
 		return cmd_usage_error("more than one trace: '%s'", argv[argc - 1]);
 	status = find_format(&row);
+	if (status == EXIT_DONE)
+		status = outfile_usage(opt.output, path);
 	if (status != EXIT_DONE)
 		return status;
 	if (!strcmp(row->name, "perfetto") && !opt.output && isatty(STDOUT_FILENO))
@@ -163,7 +171,7 @@ static int export_run(int argc, char **argv)
 }
 
 const struct cmd cmd_export = {
-	.usage = "-f FORMAT [PATH] [-i PATH] [-o FILE] [--from T] [--to T]",
+	.usage = "[-f FORMAT] [PATH] [-i PATH] [-o FILE] [--from T] [--to T]",
 	.opts = options,
 	.run = export_run,
 };

@@ -44,6 +44,19 @@ static struct {
 	const char *gpu;
 } opt;
 
+static const char by_words[] = ""
+#define GRT_FLAME_BY(NAME, name, help) "|" #name
+#include "analysis/flame_shapes.def"
+	;
+static const char weight_words[] = ""
+#define GRT_FLAME_WEIGHT(NAME, name, unit, help) "|" #name
+#include "analysis/flame_shapes.def"
+	;
+static const char only_words[] = ""
+#define GRT_FLAME_ONLY(NAME, name, help) "|" #name
+#include "analysis/flame_shapes.def"
+	;
+
 static const struct cmd_opt options[] = {
 	{"input", 'i', OPT_STR, "PATH", &opt.input,
 	 "a trace, or folded stacks, also - (default: " DEFAULT_INPUT ")"},
@@ -52,12 +65,11 @@ static const struct cmd_opt options[] = {
 	{"from", 0, OPT_TIME, "T", &opt.from,
 	 "begin here: seconds as printed, +T from the start, -T from the end"},
 	{"to", 0, OPT_TIME, "T", &opt.to, "end here"},
-	{"by", 0, OPT_STR, "WORD", &opt.by, "the frame below all others: process, device, stream, graph"},
-	{"weight", 0, OPT_STR, "WORD", &opt.weight,
-	 "what is added up: time, launches, bytes (default: time)"},
-	{"only", 0, OPT_STR, "WORD", &opt.only, "leave in kernels or copies"},
+	{"by", 0, OPT_STR, by_words + 1, &opt.by, "the frame below all others"},
+	{"weight", 0, OPT_STR, weight_words + 1, &opt.weight, "what is added up (default: time)"},
+	{"only", 0, OPT_STR, only_words + 1, &opt.only, "keep only these"},
 	{"min", 0, OPT_STR, "PIXELS", &opt.min, "draw no frames narrower than this (default: 0.1)"},
-	{"title", 0, OPT_STR, "TEXT", &opt.title, "the picture's heading"},
+	{"title", 0, OPT_TEXT, "TEXT", &opt.title, "the picture's heading"},
 	{"unit", 0, OPT_STR, "WORD", &opt.unit, "of the weights of folded stacks: ns, us, B, or any word"},
 	{"diff", 0, OPT_STR, "OTHER", &opt.diff,
 	 "compare with this trace or these folded stacks: red has grown, blue has shrunk"},
@@ -524,6 +536,16 @@ static int run(struct graph *g, const char *path)
 	return status != EXIT_DONE ? status : fault;
 }
 
+static int output_usage(const char *path)
+{
+	const char *const input[] = {path, opt.diff, opt.cpu, opt.gpu};
+	int status = EXIT_DONE;
+
+	for (size_t i = 0; i < sizeof(input) / sizeof(input[0]) && status == EXIT_DONE; i++)
+		status = outfile_usage(opt.output, input[i]);
+	return status;
+}
+
 static int flame_run(int argc, char **argv)
 {
 	const char *path = opt.input ? opt.input : argc ? argv[0] : DEFAULT_INPUT;
@@ -541,7 +563,8 @@ static int flame_run(int argc, char **argv)
 	if (!opt.cpu && !opt.gpu && !opt.input && !argc && access(path, F_OK))
 		return cmd_fail(EXIT_FAILED, "there is no such recording",
 				"grtrace record --stack=bpf -- PROG", "cannot open %s", path);
-	return run(&g, path);
+	status = output_usage(opt.cpu || opt.gpu ? NULL : path);
+	return status == EXIT_DONE ? run(&g, path) : status;
 }
 
 const struct cmd cmd_flame = {

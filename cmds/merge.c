@@ -67,9 +67,13 @@ static int add(struct merging *run, const char *path, enum grt_merge_side side)
 static int add_inputs(struct merging *run, int argc, char **argv)
 {
 	bool alone = (opt.cpu ? 1 : 0) + (opt.gpu ? 1 : 0) + argc == 1;
-	int status = EXIT_DONE, i;
+	int status = outfile_usage(opt.output, opt.cpu), i;
 
-	if (opt.cpu)
+	if (status == EXIT_DONE)
+		status = outfile_usage(opt.output, opt.gpu);
+	for (i = 0; i < argc && status == EXIT_DONE; i++)
+		status = outfile_usage(opt.output, argv[i]);
+	if (opt.cpu && status == EXIT_DONE)
 		status = add(run, opt.cpu, alone ? GRT_MERGE_BOTH : GRT_MERGE_CPU);
 	if (opt.gpu && status == EXIT_DONE)
 		status = add(run, opt.gpu, alone ? GRT_MERGE_BOTH : GRT_MERGE_GPU);

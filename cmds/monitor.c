@@ -37,7 +37,7 @@ static struct {
 } opt = {.sample = 1};
 
 static const struct cmd_opt opts[] = {
-	{"pid", 'p', OPT_U64, "PID", &opt.pid, "only events of this process; live: end when it ends"},
+	{"pid", 'p', OPT_PID, "PID", &opt.pid, "only events of this process; live: end when it ends"},
 	{"duration", 'd', OPT_SECONDS, "SECONDS", &opt.seconds, "live: end after this time"},
 	{"json", 'j', OPT_FLAG, NULL, &opt.json, "a JSON object per event, the statistics as the last one"},
 	{"input", 'i', OPT_STR, "PATH", &opt.input, "a recording, raw file or text, in place of live events"},
@@ -544,8 +544,6 @@ static int monitor_run(int argc, char **argv)
 		return no_monitor(argv[0]);
 	if (argc > 1)
 		return cmd_usage_error("more than one monitor: '%s'; `all` shows all of them", argv[1]);
-	if (opt.pid > INT32_MAX)
-		return cmd_usage_error("--pid: %" PRIu64 " is no process id", opt.pid);
 	if (!strcmp(m.row->name, "fence") && !opt.driver && !opt.input)
 		return cmd_usage_error("fence: whose fences are jobs? --driver nouveau, for one");
 	if (opt.probes && (strcmp(m.row->name, "nvidia") || opt.input))
@@ -560,7 +558,7 @@ static int monitor_run(int argc, char **argv)
 
 const struct cmd cmd_monitor = {
 	.usage =
-		"WHAT [-p PID] [-d SECONDS] [--json] [-i PATH] [-q] [--ioctl-sample N] [--driver NAME] [--probes]",
+		"WHAT [-p PID] [-d SECONDS] [--json] [-i PATH] [-q] [--ioctl-sample N] [--driver NAME] [-e SRC,...] [--probes]",
 	.opts = opts,
 	.run = monitor_run,
 };

@@ -12,21 +12,43 @@
 #include "../sources/kmod.h"
 #include "cmd.h"
 
-static int parse_str(const char *text, void *target)
+static int parse_text(const char *text, void *target)
 {
 	*(const char **)target = text;
 	return 0;
 }
 
+/* What a script's empty variable leaves is no name of anything. */
+static int parse_str(const char *text, void *target)
+{
+	return *text ? parse_text(text, target) : -EINVAL;
+}
+
 static int parse_u64(const char *text, void *target)
 {
+	uint64_t n;
 	char *end;
 
 	if (!isdigit((unsigned char)*text))
 		return -EINVAL;
 	errno = 0;
-	*(uint64_t *)target = strtoull(text, &end, text[0] == '0' && (text[1] | 32) == 'x' ? 16 : 10);
-	return errno ? -ERANGE : *end ? -EINVAL : 0;
+	n = strtoull(text, &end, text[0] == '0' && (text[1] | 32) == 'x' ? 16 : 10);
+	if (errno || n == UINT64_MAX)
+		return -ERANGE;
+	*(uint64_t *)target = n;
+	return *end ? -EINVAL : 0;
+}
+
+static int parse_pid(const char *text, void *target)
+{
+	uint64_t n;
+	int ret = parse_u64(text, &n);
+
+	if (!ret && (!n || n > INT32_MAX))
+		ret = -ERANGE;
+	if (!ret)
+		*(uint64_t *)target = n;
+	return ret;
 }
 
 static int parse_size(const char *text, void *target)
@@ -141,8 +163,10 @@ static const struct opt_type {
 	const char *wanted;
 } opt_types[] = {
 	[OPT_FLAG] = {NULL, NULL},
-	[OPT_STR] = {parse_str, "a text"},
+	[OPT_STR] = {parse_str, "a text that is not empty"},
+	[OPT_TEXT] = {parse_text, "a text"},
 	[OPT_U64] = {parse_u64, "a number, decimal or 0x.."},
+	[OPT_PID] = {parse_pid, "a process id, from 1"},
 	[OPT_SIZE] = {parse_size, "bytes, or with K, M or G"},
 	[OPT_SECONDS] = {parse_seconds, "seconds above 0, like 10 or 0.5"},
 	[OPT_TIME] = {parse_time, "a time like 12.5, +3s from the start, -200ms from the end"},

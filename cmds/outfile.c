@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cmd.h"
 #include "outfile.h"
 
 int outfile_failed(const struct outfile *o, int code, struct grt_err *err)
@@ -20,9 +21,24 @@ int outfile_failed(const struct outfile *o, int code, struct grt_err *err)
 
 static int open_failed(const char *path, int code, struct grt_err *err)
 {
-	return grt_err_set(err, -code, strerror(code),
-			   code == EACCES || code == EROFS ? "a directory that you may write to" : NULL,
-			   "cannot create %s", path);
+	static const struct {
+		int code;
+		const char *fix;
+	} fixes[] = {
+		{EACCES, "a directory that you may write to"},
+		{EROFS, "a directory that you may write to"},
+		{ENOENT, "mkdir -p of its directory, or another one"},
+		{ENOTDIR, "a path whose directories are directories"},
+		{EISDIR, "the name of a file in it"},
+		{ENAMETOOLONG, "a shorter name"},
+		{ENOSPC, "free space on the disk, or write elsewhere"},
+	};
+	const char *fix = "another file";
+
+	for (size_t i = 0; i < sizeof(fixes) / sizeof(fixes[0]); i++)
+		if (fixes[i].code == code)
+			fix = fixes[i].fix;
+	return grt_err_set(err, -code, strerror(code), fix, "cannot create %s", path);
 }
 
 int outfile_open(struct outfile *o, const char *path, struct grt_err *err)
@@ -74,6 +90,35 @@ int outfile_keep(struct outfile *o, struct grt_err *err)
 		outfile_failed(o, ret, err);
 	outfile_drop(o);
 	return ret;
+}
+
+static bool is_same(const struct stat *a, const struct stat *b)
+{
+	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+static bool is_input(const char *output, const char *input)
+{
+	const char *slash = strrchr(output, '/');
+	char directory[4096] = ".";
+	struct stat in, out;
+
+	if (stat(input, &in))
+		return false;
+	if (S_ISREG(in.st_mode))
+		return !stat(output, &out) && is_same(&in, &out);
+	if (slash && (size_t)(slash - output) < sizeof(directory))
+		snprintf(directory, sizeof(directory), "%.*s", (int)(slash - output + 1), output);
+	return S_ISDIR(in.st_mode) && !stat(directory, &out) && is_same(&in, &out);
+}
+
+int outfile_usage(const char *output, const char *input)
+{
+	if (!output || !input || !strcmp(output, "-") || !is_input(output, input))
+		return EXIT_DONE;
+	return cmd_usage_error(
+		"--output %s: it is the input %s or lies in it, which would be no trace any more", output,
+		input);
 }
 
 void outfile_drop(struct outfile *o)

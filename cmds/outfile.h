@@ -43,6 +43,15 @@ int outfile_keep(struct outfile *o, struct grt_err *err);
 /** outfile_drop - closes it; what is not in its place is removed. After outfile_keep() nothing is done */
 void outfile_drop(struct outfile *o);
 
+/**
+ * outfile_usage - says so where @output is the file @input, or lies in the recording @input
+ *
+ * An output takes the place of what was there, and a recording with a file of
+ * another kind in it is none. Either may be NULL.
+ * Return: EXIT_USAGE, or EXIT_DONE where it does no harm
+ */
+int outfile_usage(const char *output, const char *input);
+
 /** outfile_failed - fills in the error of a write. Return: @code */
 int outfile_failed(const struct outfile *o, int code, struct grt_err *err);
 

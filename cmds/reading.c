@@ -254,7 +254,8 @@ int reading_faults(const struct grt_session *s, const char *input, uint64_t unre
 	if (!reading_closes(h, unread))
 		return cmd_fail(EXIT_FAILED,
 				"emitted is not the sum of the fates, or delivered is not what was read",
-				NULL, "%s: the balance does not close", input);
+				"grtrace report --verbose PATH, which shows it for each CPU",
+				"%s: the balance does not close", input);
 	return EXIT_DONE;
 }
 

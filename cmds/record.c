@@ -96,7 +96,7 @@ static const struct cmd_opt options[] = {
 	 "where events come from (default: auto, all that work here)"},
 	{"driver", 0, OPT_STR, "NAME", &opt.driver, "BPF sources: only jobs of this driver; fence needs it"},
 	{"duration", 'd', OPT_SECONDS, "SECONDS", &opt.seconds, "end after this time"},
-	{"pid", 'p', OPT_U64, "PID", &opt.pid, "only events of this process; end when it ends"},
+	{"pid", 'p', OPT_PID, "PID", &opt.pid, "only events of this process; end when it ends"},
 	{"comm", 0, OPT_STR, "NAME", &opt.comm, "only events of threads of this name"},
 	{"ring", 'r', OPT_STR, "RING", &opt.ring, "only jobs of rings of this name"},
 	{"device", 0, OPT_STR, "NODE", &opt.device, "only calls of this device file, like renderD128"},
@@ -506,15 +506,11 @@ static int write_metadata(struct run *run, const char *state, struct grt_err *er
 /* ------------------------------------------------------------- output */
 
 /* Return: 0 or -errno */
-static int open_output(struct run *run, struct grt_err *err)
+static int begin_directory(struct run *run, const char *path, struct grt_err *err)
 {
-	const char *path = opt.output ? opt.output : DEFAULT_OUTPUT;
 	unsigned int i, k;
-	int ret;
+	int ret = 0;
 
-	if (opt.raw)
-		return recording_open_raw(&run->rec, opt.raw, err);
-	ret = recording_open_dir(&run->rec, path, err);
 	for (i = 0; ret >= 0 && i < run->n_inputs; i++)
 		for (k = 0; ret >= 0 && k < run->inputs[i].streams; k++)
 			ret = recording_add_file(&run->rec, run->inputs[i].source->name, k, err);
@@ -530,6 +526,23 @@ static int open_output(struct run *run, struct grt_err *err)
 	run->realtime_offset = (int64_t)(grt_clock_ns(CLOCK_REALTIME) - grt_clock_ns(CLOCK_MONOTONIC));
 	clock_text(run->clock_start, sizeof(run->clock_start));
 	return write_metadata(run, "recording", err);
+}
+
+/* A directory without metadata would be no recording that the next one may replace. Return: 0 or -errno */
+static int open_output(struct run *run, struct grt_err *err)
+{
+	const char *path = opt.output ? opt.output : DEFAULT_OUTPUT;
+	int ret;
+
+	if (opt.raw)
+		return recording_open_raw(&run->rec, opt.raw, err);
+	ret = recording_open_dir(&run->rec, path, err);
+	if (ret < 0)
+		return ret;
+	ret = begin_directory(run, path, err);
+	if (ret)
+		recording_discard(&run->rec);
+	return ret;
 }
 
 static void counts_text(const struct run *run, char *text, size_t room)
@@ -865,11 +878,11 @@ static int open_target(struct run *run)
 	run->target = -1;
 	if (!opt.pid)
 		return EXIT_DONE;
-	run->target = opt.pid > INT32_MAX ? -1 : (int)syscall(SYS_pidfd_open, (pid_t)opt.pid, 0);
+	run->target = (int)syscall(SYS_pidfd_open, (pid_t)opt.pid, 0);
 	if (run->target >= 0)
 		return EXIT_DONE;
-	return cmd_fail(EXIT_FAILED, opt.pid > INT32_MAX ? "no such number" : strerror(errno), "ps -e",
-			"cannot follow process %llu", (unsigned long long)opt.pid);
+	return cmd_fail(EXIT_FAILED, strerror(errno), "ps -e", "cannot follow process %llu",
+			(unsigned long long)opt.pid);
 }
 
 /* A name of /dev/dri, or a path. */

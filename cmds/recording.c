@@ -73,8 +73,7 @@ static int not_ours(const char *path, struct grt_err *err)
 			   "another name with -o, or move it away", "cannot replace %s", path);
 }
 
-/* Removes a directory that has been seen to hold a recording and nothing else. */
-static int remove_recording(const char *path, int dir)
+static void remove_files(int dir)
 {
 	DIR *d = fdopendir(openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
 	struct dirent *e;
@@ -84,7 +83,22 @@ static int remove_recording(const char *path, int dir)
 			unlinkat(dir, e->d_name, 0);
 	if (d)
 		closedir(d);
+}
+
+/* Removes a directory that has been seen to hold a recording and nothing else. */
+static int remove_recording(const char *path, int dir)
+{
+	remove_files(dir);
 	return rmdir(path) ? -errno : 0;
+}
+
+void recording_discard(struct recording *r)
+{
+	if (r->dir < 0)
+		return;
+	remove_files(r->dir);
+	if (r->made)
+		rmdir(r->path);
 }
 
 /* Makes room for PATH.old. */
@@ -177,6 +191,7 @@ int recording_open_dir(struct recording *r, const char *path, struct grt_err *er
 		return ret;
 	if (!ret && mkdir(name, 0700))
 		return grt_err_set(err, -errno, strerror(errno), NULL, "cannot make the directory %s", name);
+	r->made = !ret;
 	r->dir = open_dir(name);
 	if (r->dir < 0 || fchmod(r->dir, 0700))
 		return grt_err_set(err, -errno, strerror(errno), NULL, "cannot open %s", name);

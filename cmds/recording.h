@@ -46,6 +46,7 @@ struct recording_file {
  * @files: of which there are @count
  * @events, @lost: from the packets' balances
  * @adopted: bytes of files that others have written
+ * @made: the directory was not there before
  */
 struct recording {
 	const char *path;
@@ -58,6 +59,7 @@ struct recording {
 	uint64_t events;
 	uint64_t lost;
 	uint64_t adopted;
+	bool made;
 };
 
 /**
@@ -71,6 +73,9 @@ int recording_open_raw(struct recording *r, const char *path, struct grt_err *er
 
 /** recording_add_file - a file SOURCE_INDEX in the directory. Return: its number, or -errno */
 int recording_add_file(struct recording *r, const char *source, unsigned int index, struct grt_err *err);
+
+/** recording_discard - removes what recording_open_dir() and what followed it made: it did not begin */
+void recording_discard(struct recording *r);
 
 /** recording_give - lets a file of the directory belong to who owns the others */
 void recording_give(struct recording *r, const char *name);

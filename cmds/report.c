@@ -153,6 +153,14 @@ static int on_thread_name(struct grt_consumer *c, const struct grt_event *e, uin
 	return ret ? ret : on_join_event(c, e, cpu);
 }
 
+/* Records of what was before or is after the time looked at are no part of it. */
+static void set_busy_span(struct report *r, uint64_t first, uint64_t last)
+{
+	grt_groups_span(r->groups, first, last);
+	if (r->launched)
+		grt_launch_groups_span(r->launched, first, last);
+}
+
 static int on_any_event(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
 {
 	struct report *r = (struct report *)c;
@@ -164,6 +172,7 @@ static int on_any_event(struct grt_consumer *c, const struct grt_event *e, uint3
 	if ((r->live || r->piped) && !r->span.known && e->type != GRT_EV_NAME) {
 		r->span.known = true;
 		r->span.first = e->time;
+		set_busy_span(r, e->time, UINT64_MAX);
 	}
 	if (r->piped && e->type != GRT_EV_NAME)
 		r->span.last = e->time;
@@ -241,6 +250,8 @@ static int run_recording(struct report *r)
 		return status;
 	if (r->threads && opt.from.set)
 		grt_threads_from(r->threads, r->span.first);
+	if (r->span.known)
+		set_busy_span(r, r->span.first, r->span.last);
 	if (report_streams(r))
 		ret = report_begin(r);
 	if (ret)

@@ -30,7 +30,7 @@ static struct {
 
 static const struct cmd_opt opts[] = {
 	{"verbose", 'v', OPT_FLAG, NULL, &opt.verbose, "tokens and channels, too"},
-	{"pid", 'p', OPT_U64, "PID", &opt.pid, "only this process; live: end when it ends"},
+	{"pid", 'p', OPT_PID, "PID", &opt.pid, "only this process; live: end when it ends"},
 	{"duration", 'd', OPT_SECONDS, "SECONDS", &opt.seconds, "live: end after this time"},
 	{"include-failed", 0, OPT_FLAG, NULL, &opt.refused,
 	 "calls that failed, too, also on files that are not NVIDIA's"},
@@ -265,8 +265,6 @@ static int sched_run(int argc, char **argv)
 
 	if (argc > 1 || (argc && opt.input))
 		return cmd_usage_error("more than one trace: '%s'", argv[argc - 1]);
-	if (opt.pid > INT32_MAX)
-		return cmd_usage_error("--pid: %" PRIu64 " is no process id", opt.pid);
 	setvbuf(stdout, NULL, _IOFBF, OUTPUT_BUFFER);
 	grt_keyed_init(&s.groups, sizeof(struct sched_group), GRT_TSGS_MAX);
 	status = path ? replay(&s, path) : watch(&s);

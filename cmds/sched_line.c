@@ -56,6 +56,22 @@ static void put_hex(const struct line *l, const char *name, uint32_t value, bool
 		printf(l->json ? "%" PRIu32 : "%" PRIx32, value);
 }
 
+/* A channel's handle; with its client where that is not the group's. */
+static void put_handle(const struct line *l, const char *name, uint32_t handle, uint32_t client,
+		       uint32_t group)
+{
+	bool other = handle && client && client != group;
+
+	if (!other || l->json) {
+		put_hex(l, name, handle, handle);
+	} else {
+		key(l, name);
+		printf("%08" PRIx32 ":%" PRIx32, client, handle);
+	}
+	if (other && l->json)
+		put_hex(l, "channel_client", client, true);
+}
+
 /* A subcontext: that none was named is known, and another thing than one that is not known. */
 static void put_subcontext(const struct line *l, uint32_t handle, uint32_t veid)
 {
@@ -143,7 +159,7 @@ static void line_schedule(const struct line *l, const struct grt_event *e)
 	const struct grt_ev_tsg_schedule *ev = (const struct grt_ev_tsg_schedule *)e;
 
 	if (ev->channel)
-		put_hex(l, "channel", ev->channel, true);
+		put_handle(l, "channel", ev->channel, ev->channel_client, ev->client);
 	put_number(l, "channels", ev->channels, ev->channels != UNKNOWN);
 	put_us(l, "timeslice", ev->timeslice);
 	put_word(l, "interleave", grt_nv_interleave_name(ev->interleave));
@@ -155,7 +171,7 @@ static void line_token(const struct line *l, const struct grt_event *e)
 	const struct grt_ev_tsg_token *ev = (const struct grt_ev_tsg_token *)e;
 
 	put_number(l, "channel", ev->chid, ev->chid != UNKNOWN);
-	put_hex(l, "handle", ev->channel, ev->channel);
+	put_handle(l, "handle", ev->channel, ev->channel_client, ev->client);
 	put_number(l, "token", ev->token, !ev->status || ev->chid != UNKNOWN);
 	put_number(l, "runlist", ev->runlist, ev->runlist != UNKNOWN);
 	put_gpu(l, ev->bus);
@@ -167,7 +183,7 @@ static void line_channel(const struct line *l, const struct grt_event *e)
 	const struct grt_ev_tsg_channel *ev = (const struct grt_ev_tsg_channel *)e;
 
 	put_number(l, "channel", ev->chid, ev->chid != UNKNOWN);
-	put_hex(l, "handle", ev->channel, ev->channel);
+	put_handle(l, "handle", ev->channel, ev->channel_client, ev->client);
 	put_number(l, "channels", ev->channels, ev->channels != UNKNOWN);
 	put_subcontext(l, ev->subctx, ev->veid);
 }

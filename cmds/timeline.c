@@ -183,8 +183,11 @@ static int begin_analyses(struct timeline *tl)
 	};
 	if (grt_jobs_new(&tl->jobs, &sink, NULL) || grt_phases_new(&tl->phases, UINT64_MAX))
 		return -ENOMEM;
-	return grt_timeline_new(&tl->t, tl->span.first, tl->span.last,
-				tl->latency_only ? 0 : tl->look.columns);
+	if (grt_timeline_new(&tl->t, tl->span.first, tl->span.last, tl->latency_only ? 0 : tl->look.columns))
+		return -ENOMEM;
+	if (!tl->narrowed)
+		grt_timeline_whole(tl->t);
+	return 0;
 }
 
 static int nothing_selected(const struct timeline *tl)

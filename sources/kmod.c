@@ -150,8 +150,8 @@ void kmod_close(struct kmod *k)
 
 int kmod_exit_status(int code)
 {
-	static const int missing[] = {-ENODEV, -ENOENT, -EACCES,  -EPERM, -EPROTO,
-				      -EBUSY,  -ENOKEY, -ENOEXEC, -ENOSYS};
+	static const int missing[] = {-ENODEV, -ENOENT, -EACCES,  -EPERM,  -EPROTO,
+				      -EBUSY,  -ENOKEY, -ENOEXEC, -ENOSYS, -ENOTSUP};
 	size_t i;
 
 	for (i = 0; i < sizeof(missing) / sizeof(missing[0]); i++)

@@ -162,6 +162,9 @@ static int load_error(int code, const char *from, struct grt_err *err)
 		return grt_err_set(err, code, "it was built for another kernel",
 				   "make modules, with the headers of this kernel installed",
 				   "cannot load %s into kernel %s", from, u.release);
+	case -ENOSYS:
+		return grt_err_set(err, code, "this kernel loads no modules (CONFIG_MODULES)",
+				   "sudo grtrace record -e drm, which needs none", "cannot load %s", from);
 	case -EKEYREJECTED:
 	case -ENOKEY:
 		return grt_err_set(

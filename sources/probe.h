@@ -113,7 +113,7 @@ bool probe_capable(unsigned int cap);
 /** probe_config - an option of the kernel's configuration: 'y', 'm', 'n', or 0 where there is none to read */
 int probe_config(const char *option);
 
-/** enum probe_lockdown - how far the kernel is locked down */
+/** enum probe_lockdown_mode - how far the kernel is locked down */
 enum probe_lockdown_mode {
 	PROBE_LOCKDOWN_NONE,
 	PROBE_LOCKDOWN_INTEGRITY,

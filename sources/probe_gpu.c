@@ -110,7 +110,7 @@ void probe_gpus(struct probe_result *r)
 		if (*list[i].nodes)
 			probe_add(r, "%s (%s)", list[i].name, list[i].nodes);
 		else
-			probe_add(r, "%s (no device)", list[i].name);
+			probe_add(r, "%s (no DRM device)", list[i].name);
 	}
 	if (!n) {
 		probe_pci(&bus);

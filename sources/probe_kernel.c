@@ -60,7 +60,7 @@ void probe_module_btf(struct probe_result *r)
 			  btf_modules[i]);
 	}
 	if (!loaded)
-		probe_set(r, PROBE_ABSENT, NULL, "no GPU module is loaded");
+		probe_set(r, PROBE_ABSENT, NULL, "no module is loaded whose structs BPF programs read");
 	else if (*without.detail)
 		probe_set(
 			r, PROBE_FAILS, "a kernel from 5.11 with CONFIG_DEBUG_INFO_BTF_MODULES=y",

@@ -74,7 +74,8 @@ struct source_setup {
 /**
  * struct source - one live input
  * @name: as in sources.def
- * @by_name: not part of `auto`: another source has its events, too
+ * @by_name: not part of `auto`: another source has its events, too, it has to be told what
+ *	to look at, or its events are many and of no job
  * @program: it sees nothing but the program that is started for the recording: not part of `monitor all`
  * @background: `auto` takes it only beside another one: alone it tells of no job
  * @probe: whether it works here, changing nothing: 0, or a negative errno with what, why and fix

@@ -11,8 +11,8 @@
 #define UPROBES_MAX 96
 
 /**
- * struct uprobes - where they go; @points.path is of @path
- * @kind: for bpf_open(), set by uprobes_kind()
+ * struct uprobes - where they go; the paths in @point are those of @path
+ * @kind: for bpf_open(), set by uprobes_open()
  */
 struct uprobes {
 	struct bpf_kind kind;

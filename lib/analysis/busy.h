@@ -51,6 +51,13 @@ static inline int grt_busy_add(struct grt_busy *b, uint64_t from, uint64_t to)
 	return 0;
 }
 
+/** grt_busy_within - adds what of an interval lies in @span. Return: 0 or -ENOMEM */
+static inline int grt_busy_within(struct grt_busy *b, const struct grt_interval *span, uint64_t from,
+				  uint64_t to)
+{
+	return grt_busy_add(b, from < span->from ? span->from : from, to > span->to ? span->to : to);
+}
+
 /** grt_busy_sum - length of the union so far, ns */
 uint64_t grt_busy_sum(const struct grt_busy *b);
 

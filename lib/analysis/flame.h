@@ -56,7 +56,7 @@ int grt_flame_event(struct grt_flame *f, const struct grt_event *e);
 int grt_flame_tree(struct grt_flame *f, const struct grt_flame_shape *shape, struct grt_stacks *tree,
 		   enum grt_stacks_side side);
 
-/** grt_flame_count - what was met; complete after grt_flame_write() */
+/** grt_flame_count - what was met; complete after grt_flame_tree() */
 struct grt_flame_count grt_flame_count(const struct grt_flame *f);
 
 /** grt_flame_launches - CUDA's part */

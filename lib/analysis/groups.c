@@ -27,6 +27,7 @@ struct grt_groups {
 	struct grt_hash_key key;
 	uint32_t octaves;
 	uint64_t over;
+	struct grt_interval span;
 };
 
 /* What a group is found and begun by, from a job or an event. */
@@ -146,11 +147,10 @@ static inline int add_interval(struct grt_groups *g, struct grt_group *group, co
 	bool inferred;
 	uint64_t ns;
 
-	(void)g;
 	if (!grt_job_phase(job, GRT_PHASE_EXEC, &ns, &inferred))
 		return 0;
 	group->busy_inferred += inferred;
-	return grt_busy_add(&group->busy, job->time[GRT_STAMP_START], job->time[GRT_STAMP_END]);
+	return grt_busy_within(&group->busy, &g->span, job->time[GRT_STAMP_START], job->time[GRT_STAMP_END]);
 }
 
 int grt_groups_held(struct grt_groups *g, const struct grt_job *job)
@@ -225,7 +225,13 @@ int grt_groups_new(struct grt_groups **out, unsigned int kinds)
 	(*out)->kinds = kinds;
 	(*out)->key = grt_hash_key_new();
 	(*out)->octaves = GRT_GROUPS_OCTAVES;
+	grt_groups_span(*out, 0, UINT64_MAX);
 	return 0;
+}
+
+void grt_groups_span(struct grt_groups *g, uint64_t first, uint64_t last)
+{
+	g->span = (struct grt_interval){first, last};
 }
 
 const struct grt_group *grt_groups_get(const struct grt_groups *g, enum grt_group_by by, uint32_t i)

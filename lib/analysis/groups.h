@@ -38,7 +38,7 @@ enum grt_group_by {
  * @wait_ns: sum of weight * time of these
  * @cut_waits: jobs with a wait whose end is not in the trace
  * @exec, @queue: t_exec and t_queue of the jobs that have them
- * @busy: union of the times between START and END
+ * @busy: union of the times between START and END, in the span
  * @busy_inferred: jobs in @busy whose START was not observed
  */
 struct grt_group {
@@ -72,6 +72,12 @@ struct grt_groups;
 
 /** grt_groups_new - begins; @kinds has bit 1 << by for what is wanted. Return: 0 or -ENOMEM */
 int grt_groups_new(struct grt_groups **out, unsigned int kinds);
+
+/**
+ * grt_groups_span - what of jobs lies before @first or after @last is not in busy: a
+ * share of the time in between is never more than the whole. Without it all is
+ */
+void grt_groups_span(struct grt_groups *g, uint64_t first, uint64_t last);
 
 /** grt_groups_held, grt_groups_job - take in a job, see struct grt_jobs_sink. Return: 0 or -ENOMEM */
 int grt_groups_held(struct grt_groups *g, const struct grt_job *job);

@@ -55,6 +55,7 @@ struct grt_launch_groups {
 	struct grt_launch_group **list;
 	uint32_t octaves;
 	uint64_t over;
+	struct grt_interval span;
 };
 
 /* ----------------------------------------------------------------- keys */
@@ -171,7 +172,7 @@ static int add_times(struct grt_launch_groups *g, struct grt_launch_group *group
 	else
 		group->before_call += w->launch != NULL;
 	if (kinds[g->by].busy)
-		ret = grt_busy_add(&group->busy, w->start, w->end);
+		ret = grt_busy_within(&group->busy, &g->span, w->start, w->end);
 	if (!ret && kinds[g->by].queue && w->launch)
 		ret = add_depth(g, group, w);
 	if (!ret && g->gaps)
@@ -277,6 +278,7 @@ int grt_launch_groups_new(struct grt_launch_groups **out, enum grt_launch_by by)
 		return -ENOMEM;
 	g->by = by;
 	g->octaves = OCTAVES_MAX;
+	grt_launch_groups_span(g, 0, UINT64_MAX);
 	grt_keyed_init(&g->groups, sizeof(struct grt_launch_group), GRT_LAUNCH_GROUPS_MAX);
 	grt_keyed_init(&g->queues, sizeof(struct queue), STREAMS_MAX);
 	if (!grt_launches_new(&g->launches, &sink) && !grt_image_frames_new(&g->frames) &&
@@ -285,6 +287,11 @@ int grt_launch_groups_new(struct grt_launch_groups **out, enum grt_launch_by by)
 	grt_launch_groups_free(g);
 	*out = NULL;
 	return -ENOMEM;
+}
+
+void grt_launch_groups_span(struct grt_launch_groups *g, uint64_t first, uint64_t last)
+{
+	g->span = (struct grt_interval){first, last};
 }
 
 int grt_launch_groups_event(struct grt_launch_groups *g, const struct grt_event *e)

@@ -44,7 +44,7 @@ enum grt_launch_by {
  * @timed_bytes: of these, with a time
  * @exec: time on the GPU; @latency: from the call to the beginning
  * @before_call: records that began before their call did, by their stamps; in no latency
- * @busy: union of the times on the GPU; streams and devices
+ * @busy: union of the times on the GPU, in the span; streams and devices
  * @depths, @depth_sum, @depth_max: work of the stream that was not over when a call was made
  */
 struct grt_launch_group {
@@ -79,6 +79,9 @@ struct grt_launch_groups;
 
 /** grt_launch_groups_new - begins. Return: 0 or -ENOMEM */
 int grt_launch_groups_new(struct grt_launch_groups **out, enum grt_launch_by by);
+
+/** grt_launch_groups_span - as grt_groups_span() */
+void grt_launch_groups_span(struct grt_launch_groups *g, uint64_t first, uint64_t last);
 
 /** grt_launch_groups_event - takes in an event; of use are classes image and launch. Return: 0 or -ENOMEM */
 int grt_launch_groups_event(struct grt_launch_groups *g, const struct grt_event *e);

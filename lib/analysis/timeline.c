@@ -19,6 +19,7 @@ struct grt_timeline {
 	double per_ns; /* columns, to guess with */
 	uint64_t *border;
 	struct grt_timeline_count count;
+	bool whole;
 };
 
 /* A job's time on the hardware as far as it lies in the span. */
@@ -319,7 +320,7 @@ static bool run_of(const struct grt_timeline *t, const struct grt_job *job, stru
 	};
 	if (!grt_job_phase(job, GRT_PHASE_EXEC, &ns, &run->inferred))
 		return false;
-	run->cut = run->from < run->to && (start < t->first || end > t->last);
+	run->cut = start < end && (t->whole || run->from < run->to) && (start < t->first || end > t->last);
 	return true;
 }
 
@@ -436,7 +437,12 @@ bool grt_timeline_touches(const struct grt_timeline *t, const struct grt_job *jo
 			high = greatest(high, job->time[i]);
 		}
 	}
-	return low <= t->last && high >= t->first;
+	return t->whole || (low <= t->last && high >= t->first);
+}
+
+void grt_timeline_whole(struct grt_timeline *t)
+{
+	t->whole = true;
 }
 
 static int end_row(const struct grt_timeline *t, enum grt_group_by by, struct grt_timeline_row *row)

@@ -103,11 +103,11 @@ struct grt_timeline_row {
 
 /**
  * struct grt_timeline_count - jobs, each counted once
- * @jobs: that touch the span
+ * @jobs: that touch the span, or all
  * @undrawn: of these, without START or without END, or with END before START
  * @cut: of these, drawn up to a border of the span only
  * @late: of these, see above
- * @outside: that do not touch the span
+ * @outside: that do not touch the span, where not all count
  * @over: that are in no row of some kind
  */
 struct grt_timeline_count {
@@ -130,7 +130,14 @@ struct grt_timeline;
  */
 int grt_timeline_new(struct grt_timeline **out, uint64_t first, uint64_t last, uint32_t columns);
 
-/** grt_timeline_touches - whether some stamp of the job, or what is between them, lies in the span */
+/**
+ * grt_timeline_whole - all jobs count, also those that do not touch the span: it is that
+ * of a whole trace, whose records may tell of what was before the first of them
+ */
+void grt_timeline_whole(struct grt_timeline *t);
+
+/** grt_timeline_touches - whether all jobs count, or some stamp of the job, or what is between them, lies in
+ * the span */
 bool grt_timeline_touches(const struct grt_timeline *t, const struct grt_job *job);
 
 /** grt_timeline_held, grt_timeline_job - take in a job, see struct grt_jobs_sink. Return: 0 or -ENOMEM */

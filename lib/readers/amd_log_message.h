@@ -41,7 +41,6 @@ struct amd_log_open {
  * @flags: GRT_FLAG_INFERRED where that was not in the log
  * @last: stamp of the record before
  * @line_time: stamp of the line's first record: later ones are not before it
- * @base: what relative stamps count from
  * @torn: an entry lacks its end, which the next line may bring
  * @in_record: the last line was a record or belongs to one
  * @pending, @pendings: returns that wait for the next stamp, since theirs must not be behind it

@@ -21,6 +21,10 @@ run --complete record --filter-engine gra
 check "and behind an option of record" test "$output" = graphics
 run --complete config --profile ''
 check "profiles" test "$output" = "$(sed -n 's/^GRT_PROFILE(\([a-z]*\),.*/\1/p' "$GRTRACE_SRC/cmds/profiles.def")"
+run --complete export -f perf
+check "formats" test "$output" = perfetto
+run --complete flame --weight wa
+check "weights" test "$output" = wall
 run --complete record -o ''
 check "for a path the shell is left alone" silent
 run --complete frob ''

@@ -13,7 +13,7 @@ settled control running
 run start
 expect "start again says so" 0 '^tracing is on already|^tracing was on already$'
 run status
-expect "status: module and format" 0 '^module +grtrace [0-9.]+, format 4'
+expect "status: module and format" 0 '^module +grtrace [0-9.]+, format 5'
 check "status: running" says '^state +running$'
 check "status: fill of each CPU's buffer" says '^  cpu 1 +\[#+ *\] +25 % of 4.0 MiB$'
 check "status: limits at their defaults" says '^limits +all at their defaults$'
@@ -53,7 +53,7 @@ json=$output
 if command -v python3 >/dev/null; then
 	check "status --json is JSON" python3 -c 'import json, sys
 s = json.loads(sys.argv[1])
-assert s["state"] == "stopped" and s["format"] == 4 and s["reader_pid"] is None
+assert s["state"] == "stopped" and s["format"] == 5 and s["reader_pid"] is None
 assert s["limits"] == {"sample": "50"}
 assert s["cpus"][1]["used"] * 4 == s["cpus"][1]["size"]
 assert s["adapters"] == [{"name": "virtio_gpu", "driver": "virtio_gpu", "bound": True, "tracepoints": "virtio_gpu_cmd_queue:1", "missing": ""}]

@@ -139,7 +139,7 @@ look "no BTF" btf NO 'no /sys/kernel/btf/vmlinux.*; try: .*CONFIG_DEBUG_INFO_BTF
 check "nor in modules" finds module_btf NO 'none for drm, virtio_gpu: BPF programs cannot read'
 healthy
 rm -r sys/sys/module/*
-look "no GPU module" module_btf - 'no GPU module is loaded'
+look "no GPU module" module_btf - 'no module is loaded whose structs BPF programs read'
 healthy
 
 put /sys/kernel/security/lockdown 'none [integrity] confidentiality'
@@ -319,7 +319,7 @@ with_module() {
 	healthy
 	put /sys/module/grtrace/version 0.1.0
 	put /sys/module/grtrace_virtio_gpu/initstate live
-	put /sys/kernel/debug/grtrace/version 'grtrace 0.1.0 format 4'
+	put /sys/kernel/debug/grtrace/version 'grtrace 0.1.0 format 5'
 	put /sys/kernel/debug/grtrace/control running
 	put /sys/kernel/debug/grtrace/config 'enable=1\nlevel=normal\nsample=100\nfilter_ring_id=-1\nfilter_pid=0\nmax_events_per_sec=0\nwatchlist='
 	put /sys/kernel/debug/grtrace/adapters 'virtio_gpu driver=virtio_gpu bound=1 unmatched=0 tracepoints=virtio_gpu_cmd_queue:1,dma_fence_emit:1'

@@ -43,7 +43,7 @@ check "filters together" lines 1
 run dump --type submit,sumbit job.grt
 expect "a type that does not exist" 2 "'sumbit' is no event type; there are: submit, commit, start, .*name, "
 run dump --type '' job.grt
-expect "an empty list of types" 2 "'' is no event type"
+expect "an empty list of types" 2 "'' is not understood"
 run dump job.grt many.grt
 expect "two traces" 2 "more than one trace: 'many.grt'"
 run dump -i job.grt many.grt
@@ -74,7 +74,7 @@ expect "and sound the second time" 0 '\[000\] START'
 printf garbage >many.grt/notes
 run dump many.grt
 expect "a foreign file is named" 1 'many.grt/notes: not a file of packets'
-check "and nothing is printed" lines 1
+check "and nothing is printed" lines 2
 rm many.grt/notes
 printf '\377' | dd of=many.grt/kmod_0 bs=1 seek=234 conv=notrunc status=none
 run dump many.grt

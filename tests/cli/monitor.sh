@@ -32,7 +32,7 @@ expect "-d with a recording" 2 '-d and -e are for live events'
 run monitor drm -i drm.grt -e kmod
 expect "-e with a recording" 2 '-d and -e are for live events'
 run monitor drm -p 99999999999 -i drm.grt
-expect "no process id" 2 '99999999999 is no process id'
+expect "no process id" 2 "'99999999999' is out of range"
 run monitor drm -e nonsense
 expect "a source that does not exist" 2 "'nonsense' is no source"
 run monitor drm -i missing.grt

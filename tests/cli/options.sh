@@ -61,6 +61,28 @@ run record -p abc
 check "-p abc is refused" exits 2
 run record -e kmod,frob
 expect "-e with an unknown source lists those there are" 2 'there are: kmod, drm, .*auto'
+"$GRTRACE" --tables >../tables
+taken=
+while IFS=$'\t' read -r _ command option _ value _; do
+	[ "$value" != - ] && [ "$command $option" != 'flame title' ] || continue
+	output=$(timeout 10 "$GRTRACE" "$command" "--$option=" 2>&1 </dev/null)
+	[ $? = 2 ] && says "try: grtrace $command --help" || taken+=" $command --$option"
+done < <(grep ^option ../tables | grep -v $'\trecord\twatch\t')
+output=$taken
+check "no option takes an empty value, but a heading" silent
+# Not everything, because 0 is how it looks when none is given.
+for pid in 0 0x0 2147483648 18446744073709551615; do
+	for command in record sched annotate 'monitor all'; do
+		# shellcheck disable=SC2086 # words
+		run $command -p $pid -d 0.1
+		expect "$command -p $pid is told" 2 "--pid: '$pid' is out of range \(wanted: a process id, from 1\)"
+	done
+done
+for largest in 'timeline --width' 'timeline --pid' 'dump --ring' 'report --top'; do
+	# shellcheck disable=SC2086 # two words
+	run $largest 18446744073709551615 none
+	expect "$largest does not take what stands for nothing given" 2 'out of range'
+done
 run record -e ''
 check "-e without a source is refused" exits 2
 run record --raw x -o y

@@ -62,7 +62,7 @@ for bad in 4294967296 -1 x ''; do
 	check "--pid '$bad' is refused" exits 2
 done
 run timeline frames.grt --ring ''
-expect "an empty ring is refused" 2 -- '--ring: empty'
+expect "an empty ring is refused" 2 "--ring: '' is not understood"
 run timeline frames.grt --ring 99999999999999999999
 expect "a ring beyond all numbers, too" 2 'no ring has such a number'
 run timeline frames.grt --ring sdma1

@@ -188,6 +188,37 @@ static void few(const char *path, const char *state, bool gap)
 	tm_close(tm);
 }
 
+/* A job of @ms that was over at @end us after 10 s, as one record. */
+static void slow_job(struct trace_maker *tm, uint64_t seq, uint64_t end, uint64_t ms)
+{
+	uint64_t over = 10000 * MS + 1000 * end, begun = over - ms * MS;
+
+	tm_emit(tm, 0, job, AT(end), JOB(0, seq), GAME, .submit = begun - 3000, .commit = begun - 2000,
+		.start = begun, .end = over, .complete = over);
+}
+
+/*
+ * Ten ms in which records tell of what took longer: jobs of a second on a ring, of which one was over
+ * before anything was written, and kernels of one on a GPU.
+ */
+static void slow(void)
+{
+	struct trace_maker *tm = tm_dir("slow.grt", 1);
+
+	names(tm);
+	tm_emit(tm, 0, irq, AT(0));
+	slow_job(tm, 1, 1000, 1000);
+	slow_job(tm, 2, 4000, 1000);
+	slow_job(tm, 3, 9000, 1);
+	tm_emit(tm, 0, job, AT(9500), JOB(0, 4), GAME, .submit = 9000 * MS, .commit = 9000 * MS,
+		.start = 9000 * MS, .end = 9500 * MS, .complete = 9500 * MS);
+	for (uint64_t i = 0; i < 2; i++)
+		tm_emit(tm, 0, gpu_kernel, AT(9900 + 100 * i), GAME, .start = (9000 + i) * MS,
+			.end = (10002 + i) * MS, .correlation = 1 + (uint32_t)i, .gpu = 1, .context = 2,
+			.cuda_stream = 7);
+	tm_close(tm);
+}
+
 int main(void)
 {
 	virtio();
@@ -198,6 +229,7 @@ int main(void)
 	aggregated();
 	few("unfinished.grt", "recording", false);
 	few("gap.grt", "complete", true);
+	slow();
 	tm_close(tm_dir("empty.grt", 1));
 	return 0;
 }
