@@ -77,7 +77,7 @@ static void print_packet(void)
 	HEAD(stream_id, "0: the events of a CPU");
 	HEAD(format, "format number of the writer");
 	HEAD(header_size, "bytes of this header");
-	HEAD(cpu_id, "whose events these are");
+	HEAD(cpu_id, "the CPU whose events these are; in files of cuda a number for each");
 	HEAD(timestamp_begin, "stamp of the first record");
 	HEAD(timestamp_end, "stamp of the last record");
 	HEAD(content_size, "header and records, in bits");
@@ -141,6 +141,19 @@ static void print_engines(void)
 	end();
 }
 
+static void print_flags(void)
+{
+	char name[64];
+
+	puts(".Bl -tag -width \"16 signalled\" -compact");
+#define GRT_FLAG(NAME, fname, help)                                                   \
+	snprintf(name, sizeof(name), "%u %s", (unsigned int)GRT_FLAG_##NAME, #fname); \
+	item(name, help);
+#include <grtrace/flags.def>
+#undef GRT_FLAG
+	end();
+}
+
 static void print_fates(void)
 {
 	puts(".Bl -tag -width \"rate_limited\" -compact");
@@ -159,10 +172,14 @@ static void print_files(void)
 	end();
 }
 
-static void key(const char *name, const char *max, const char *min, const char *def, const char *unit,
-		const char *flags, const char *help)
+static void key(const char *name, const char *kind, const char *max, const char *min, const char *def,
+		const char *unit, const char *flags, const char *help)
 {
 	printf(".It Cm %s\n%c%s.\n", name, toupper((unsigned char)help[0]), help + 1);
+	if (!strcmp(kind, "LEVEL"))
+		unit = "off|normal|verbose|debug";
+	if (!strcmp(kind, "MASK"))
+		puts("Names with commas between, or a mask.");
 	if (strchr(unit, '|'))
 		printf("One of %s, or its number, default %s.\n", unit, def);
 	else if (strcmp(max, "0"))
@@ -179,7 +196,7 @@ static void print_keys(void)
 {
 	puts(".Bl -tag -width \"max_events_per_sec\"");
 #define GRT_KEY(name, KIND, min, max, def, unit, FLAGS, help) \
-	key(#name, #max, #min, #def, unit, #FLAGS, help);
+	key(#name, #KIND, #max, #min, #def, unit, #FLAGS, help);
 #include <grtrace/control.def>
 	end();
 }
@@ -200,6 +217,15 @@ static void print_profiles(void)
 #include "../cmds/profiles.def"
 #undef GRT_PROFILE
 #undef GRT_SET
+	end();
+}
+
+static void print_commands(void)
+{
+	puts(".Bl -tag -width \"timeline\"");
+#define GRT_COMMAND(name, help) printf(".It Cm %s\n%s; see\n.Xr grtrace-%s 1\n", #name, help, #name);
+#include "../cmds/commands.def"
+#undef GRT_COMMAND
 	end();
 }
 
@@ -241,10 +267,13 @@ static const struct block {
 	const char *name;
 	void (*print)(void);
 } blocks[] = {
-	{"packet", print_packet},   {"record", print_record},	{"events", print_events},
-	{"engines", print_engines}, {"fates", print_fates},	{"files", print_files},
-	{"keys", print_keys},	    {"aliases", print_aliases}, {"profiles", print_profiles},
-	{"stages", print_stages},   {"exports", print_exports}, {"frame_kinds", print_frame_kinds},
+	{"packet", print_packet},   {"record", print_record},
+	{"events", print_events},   {"engines", print_engines},
+	{"flags", print_flags},	    {"fates", print_fates},
+	{"files", print_files},	    {"keys", print_keys},
+	{"aliases", print_aliases}, {"profiles", print_profiles},
+	{"stages", print_stages},   {"commands", print_commands},
+	{"exports", print_exports}, {"frame_kinds", print_frame_kinds},
 };
 
 int main(int argc, char **argv)

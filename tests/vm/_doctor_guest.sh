@@ -84,7 +84,7 @@ check "i915 without its low level events" finds i915_low_level NO 'CONFIG_DRM_I9
 check "its others" finds i915 works i915_request_add
 check "amdgpu" finds amdgpu works amdgpu_cs_ioctl
 check "with the scheduler's old names" finds gpu_scheduler works drm_run_job
-check "both without a device" finds gpus works 'virtio_gpu \(card[0-9]+ renderD128\).*amdgpu \(no device\)'
+check "both without a device" finds gpus works 'virtio_gpu \(card[0-9]+ renderD128\).*amdgpu \(no DRM device\)'
 check "so no adapter is missed" finds adapters works 'virtio_gpu: is loaded'
 
 "$GRTRACE" start >/dev/null

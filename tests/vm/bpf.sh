@@ -5,6 +5,7 @@
 # with the real drivers' BTF; what they count is what the kernel module, ftrace
 # and the test program count. Then displays on a kernel whose virtio-gpu has
 # vertical blanks.
+# long
 
 # shellcheck source=tests/vm/_lib.sh
 . "$(dirname -- "$0")/_lib.sh"

@@ -4,6 +4,7 @@
 # tests/kernel/grtrace_races in the virtual machine, with the stages and while
 # they come and go: half a minute, in the long form half an hour.
 # kernels in soak: debug
+# long
 
 # shellcheck source=tests/vm/_lib.sh
 . "$(dirname -- "$0")/_lib.sh"

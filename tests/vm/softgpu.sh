@@ -5,7 +5,7 @@
 # software GPU, against what it says itself; then what it makes of bad callers.
 # With --icount time is a count of instructions, so the limit is near what the
 # tracer costs. Without it, in soak, the host takes time away in between, so
-# there the best of three runs counts, and none where the host has much else to do.
+# there the best of eight runs counts, and none where the host has much else to do.
 # kernels in soak: trixie sid
 # alone
 
@@ -23,7 +23,7 @@ truth() { # NAME LIMIT_NS TRIES OPTIONS OF tools/vm...
 
 {
 	truth icount 2000 1 --icount
-	[ -z "${GRTRACE_SOAK:-}" ] || truth plain 20000 3
+	[ -z "${GRTRACE_SOAK:-}" ] || truth plain 20000 8
 	guest --no-gpu -- sh -c 'modprobe gpu_sched && modprobe drm_kms_helper &&
 		sh tests/vm/_guest.sh "" /mnt/build/tests/kernel/grtrace_softgpu'
 } | join_tap
