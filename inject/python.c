@@ -128,11 +128,6 @@ struct known {
 	_Atomic uint32_t claimed;
 };
 
-struct hashed {
-	_Atomic uint64_t hash;	/* 0: free */
-	_Atomic uint64_t value; /* 0: not yet */
-};
-
 #define KNOWN_SLOTS (1U << 16)
 #define TEXT_SLOTS (1U << 18)
 #define TEXT_MAX (1U << 17)
@@ -164,8 +159,8 @@ static struct {
 	const void *bytes_type;
 	struct known *known;
 	struct text *text;
-	struct hashed *text_slot;
-	struct hashed *string_slot;
+	_Atomic uint32_t *text_slot;	    /* numbers of texts, 0: free */
+	_Atomic(const char *) *string_slot; /* NULL: free */
 	char *arena;
 	_Atomic uint64_t arena_used;
 	_Atomic uint32_t texts;
@@ -474,7 +469,7 @@ static uint64_t hash_bytes(const char *text, size_t length)
 
 	for (size_t i = 0; i < length; i++)
 		hash = mix(hash, (uint8_t)text[i]);
-	return hash | 1;
+	return hash;
 }
 
 static void count_no_memory(void)
@@ -494,30 +489,34 @@ static char *take(size_t size)
 	return NULL;
 }
 
-/* The text once, for good; NULL without room. Two threads may keep two copies. */
+/*
+ * The text once, for good; NULL without room. A copy is whole before it is
+ * entered, so the one that is entered first is the one for all threads; a
+ * thread that comes second leaves its copy unused.
+ */
 static const char *keep_string(const char *text, size_t length)
 {
-	uint64_t hash = hash_bytes(text, length), there, value;
-	char *copy;
+	uint64_t hash = hash_bytes(text, length);
+	const char *there;
+	char *mine = NULL;
 
 	for (uint32_t i = 0; i < PROBES; i++) {
-		struct hashed *s = &py.string_slot[((hash >> 20) + i) & (STRING_SLOTS - 1)];
+		_Atomic(const char *) *slot = &py.string_slot[((hash >> 20) + i) & (STRING_SLOTS - 1)];
 
-		there = 0;
-		value = atomic_load_explicit(&s->value, memory_order_acquire);
-		if (value && atomic_load_explicit(&s->hash, memory_order_relaxed) == hash &&
-		    !strncmp((const char *)(uintptr_t)value, text, length) &&
-		    !((const char *)(uintptr_t)value)[length])
-			return (const char *)(uintptr_t)value;
-		if (value || !atomic_compare_exchange_strong(&s->hash, &there, hash))
-			continue;
-		copy = take(length + 1);
-		if (!copy)
-			return NULL;
-		memcpy(copy, text, length);
-		copy[length] = 0;
-		atomic_store_explicit(&s->value, (uintptr_t)copy, memory_order_release);
-		return copy;
+		there = atomic_load_explicit(slot, memory_order_acquire);
+		if (!there) {
+			if (!mine) {
+				mine = take(length + 1);
+				if (!mine)
+					return NULL;
+				memcpy(mine, text, length);
+				mine[length] = 0;
+			}
+			if (atomic_compare_exchange_strong(slot, &there, mine))
+				return mine;
+		}
+		if (!strncmp(there, text, length) && !there[length])
+			return there;
 	}
 	count_no_memory();
 	return NULL;
@@ -654,34 +653,41 @@ static uint32_t line_of(const char *code, const char *instr)
 
 /* ------------------------------------------------------------------ intern */
 
-/* The text once; 0 without room. */
+/* A number for the text, 0 without room. */
+static uint32_t new_text(const char *function, const char *file, uint32_t line)
+{
+	uint32_t number = atomic_fetch_add(&py.texts, 1) + 1;
+
+	if (number >= TEXT_MAX) {
+		atomic_fetch_sub(&py.texts, 1);
+		count_no_memory();
+		return 0;
+	}
+	py.text[number].function = function;
+	py.text[number].file = file;
+	py.text[number].line = line;
+	atomic_store_explicit(&py.text[number].ready, 1, memory_order_release);
+	return number;
+}
+
+/* The text once, as keep_string() does it: what is the same has one number in all threads. */
 static uint32_t keep_text(const char *function, const char *file, uint32_t line)
 {
-	uint64_t hash = mix(mix(mix(1, (uintptr_t)function), (uintptr_t)file), line) | 1, there, value;
-	uint32_t number;
+	uint64_t hash = mix(mix(mix(1, (uintptr_t)function), (uintptr_t)file), line);
+	uint32_t mine = 0, there;
 
 	for (uint32_t i = 0; i < PROBES; i++) {
-		struct hashed *s = &py.text_slot[((hash >> 20) + i) & (TEXT_SLOTS - 1)];
+		_Atomic uint32_t *slot = &py.text_slot[((hash >> 20) + i) & (TEXT_SLOTS - 1)];
 
-		there = 0;
-		value = atomic_load_explicit(&s->value, memory_order_acquire);
-		if (value && atomic_load_explicit(&s->hash, memory_order_relaxed) == hash &&
-		    py.text[value].function == function && py.text[value].file == file &&
-		    py.text[value].line == line)
-			return (uint32_t)value;
-		if (value || !atomic_compare_exchange_strong(&s->hash, &there, hash))
-			continue;
-		number = atomic_fetch_add(&py.texts, 1) + 1;
-		if (number >= TEXT_MAX) {
-			atomic_fetch_sub(&py.texts, 1);
-			break;
+		there = atomic_load_explicit(slot, memory_order_acquire);
+		if (!there) {
+			mine = mine ? mine : new_text(function, file, line);
+			if (!mine || atomic_compare_exchange_strong(slot, &there, mine))
+				return mine;
 		}
-		py.text[number].function = function;
-		py.text[number].file = file;
-		py.text[number].line = line;
-		atomic_store_explicit(&py.text[number].ready, 1, memory_order_release);
-		atomic_store_explicit(&s->value, number, memory_order_release);
-		return number;
+		if (py.text[there].function == function && py.text[there].file == file &&
+		    py.text[there].line == line)
+			return there;
 	}
 	count_no_memory();
 	return 0;

@@ -282,6 +282,35 @@ def threads():
     passed("6 threads")
 
 
+def new_code_at_once():
+    """Threads that see a function for the first time together give it one number all the same."""
+    def run(seen):
+        try:
+            for function in made:
+                together.wait()
+                function()
+                seen.append(function)
+        except BaseException:
+            together.abort()
+            raise
+
+    made, together, done = [], threading.Barrier(4), [[] for _ in range(4)]
+    for i in range(600):
+        space = {"check": check}
+        exec(compile("def first_%d():\n    check()" % i, "<first %d>" % i, "exec"), space)
+        made.append(space["first_%d" % i])
+    old = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    started = [threading.Thread(target=run, args=(seen,)) for seen in done]
+    for t in started:
+        t.start()
+    for t in started:
+        t.join()
+    sys.setswitchinterval(old)
+    assert all(seen == made for seen in done)
+    passed("4 threads, new functions at once")
+
+
 def speed():
     class Wrap:
         def __init__(self, inner):
@@ -307,7 +336,8 @@ def speed():
 def main():
     why = by_name.why_not()
     assert why is None, why
-    for part in (calls, generators, coroutines, through_c, new_code, lines, names, traced, deep, wandering, threads):
+    for part in (calls, generators, coroutines, through_c, new_code, lines, names, traced, deep, wandering, threads,
+                 new_code_at_once):
         part()
     speed()
     print("# Python %s, %d stacks compared" % (sys.version.split()[0], checked))
