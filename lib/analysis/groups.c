@@ -141,63 +141,99 @@ each_group(struct grt_groups *g, const struct member *m,
 	return r < 0 ? r : 0;
 }
 
-static inline int add_interval(struct grt_groups *g, struct grt_group *group, const void *what)
+/* What a job adds to its groups, worked out once for all of them. */
+struct share {
+	const struct grt_job *job;
+	uint64_t weight;
+	struct grt_interval busy; /* nothing where it ends before it begins */
+	bool busy_inferred;
+	bool has_exec;
+	bool has_queue;
+	bool incomplete;
+	struct grt_hist_value exec;
+	struct grt_hist_value queue;
+};
+
+static inline bool phase_value(const struct grt_job *job, enum grt_phase phase, uint64_t weight,
+			       struct grt_hist_value *out)
 {
-	const struct grt_job *job = what;
-	bool inferred;
+	bool inferred, known;
 	uint64_t ns;
 
-	if (!grt_job_phase(job, GRT_PHASE_EXEC, &ns, &inferred))
-		return 0;
-	group->busy_inferred += inferred;
-	return grt_busy_within(&group->busy, &g->span, job->time[GRT_STAMP_START], job->time[GRT_STAMP_END]);
+	known = grt_job_phase(job, phase, &ns, &inferred);
+	*out = grt_hist_value(known ? ns : 0, weight, inferred);
+	return known;
+}
+
+/* What of its EXEC is in the span. */
+static inline struct grt_interval busy_of(const struct grt_groups *g, const struct grt_job *job)
+{
+	uint64_t from = job->time[GRT_STAMP_START], to = job->time[GRT_STAMP_END];
+
+	return (struct grt_interval){from < g->span.from ? g->span.from : from,
+				     to > g->span.to ? g->span.to : to};
+}
+
+static inline int add_interval(struct grt_groups *g, struct grt_group *group, const void *what)
+{
+	const struct share *s = what;
+
+	(void)g;
+	group->busy_inferred += s->busy_inferred;
+	return grt_busy_add(&group->busy, s->busy.from, s->busy.to);
 }
 
 int grt_groups_held(struct grt_groups *g, const struct grt_job *job)
 {
 	struct member m = job_member(job);
-
-	return each_group(g, &m, add_interval, job, false);
-}
-
-static inline __attribute__((always_inline)) void add_phase(struct grt_groups *g, struct grt_hist *h,
-							    const struct grt_job *job, enum grt_phase phase)
-{
-	bool inferred;
+	struct share s = {.job = job};
 	uint64_t ns;
 
-	if (grt_job_phase(job, phase, &ns, &inferred))
-		grt_hist_add(h, ns, grt_weight(job->sample), inferred, &g->octaves);
+	if (!grt_job_phase(job, GRT_PHASE_EXEC, &ns, &s.busy_inferred))
+		return 0;
+	s.busy = busy_of(g, job);
+	return each_group(g, &m, add_interval, &s, false);
 }
 
-static int add_job(struct grt_groups *g, struct grt_group *group, const void *what)
+static inline int add_job(struct grt_groups *g, struct grt_group *group, const void *what)
 {
-	const unsigned int ends = 1U << GRT_STAMP_SUBMIT | 1U << GRT_STAMP_COMPLETE;
-	const struct grt_job *job = what;
-	uint64_t weight = grt_weight(job->sample);
+	const struct share *s = what;
+	const struct grt_job *job = s->job;
 
-	group->jobs += weight;
+	group->jobs += s->weight;
 	group->job_records++;
 	/* An event that is no job's may have begun the group, and know less. */
 	if (!group->engine)
 		group->engine = job->engine;
-	group->incomplete += (job->seen & ends) != ends;
+	group->incomplete += s->incomplete;
 	group->failed += job->failed;
 	if (job->waits || job->cut_waits) {
-		group->waits += job->waits * weight;
-		group->wait_ns += (unsigned __int128)job->wait_ns * weight;
+		group->waits += job->waits * s->weight;
+		group->wait_ns += (unsigned __int128)job->wait_ns * s->weight;
 		group->cut_waits += job->cut_waits;
 	}
-	add_phase(g, &group->exec, job, GRT_PHASE_EXEC);
-	add_phase(g, &group->queue, job, GRT_PHASE_QUEUE);
-	return job->held ? 0 : add_interval(g, group, job);
+	if (s->has_queue)
+		grt_hist_put(&group->queue, &s->queue, &g->octaves);
+	if (!s->has_exec)
+		return 0;
+	grt_hist_put(&group->exec, &s->exec, &g->octaves);
+	return job->held ? 0 : add_interval(g, group, s);
 }
 
 int grt_groups_job(struct grt_groups *g, const struct grt_job *job)
 {
+	const unsigned int ends = 1U << GRT_STAMP_SUBMIT | 1U << GRT_STAMP_COMPLETE;
 	struct member m = job_member(job);
+	struct share s;
 
-	return each_group(g, &m, add_job, job, true);
+	s.job = job;
+	s.weight = grt_weight(job->sample);
+	s.incomplete = (job->seen & ends) != ends;
+	s.has_exec = phase_value(job, GRT_PHASE_EXEC, s.weight, &s.exec);
+	s.has_queue = phase_value(job, GRT_PHASE_QUEUE, s.weight, &s.queue);
+	s.busy_inferred = s.has_exec && s.exec.inferred;
+	s.busy = s.has_exec ? busy_of(g, job) : (struct grt_interval){0, 0};
+	return each_group(g, &m, add_job, &s, true);
 }
 
 static int add_stray(struct grt_groups *g, struct grt_group *group, const void *what)

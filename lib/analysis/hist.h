@@ -53,11 +53,21 @@ struct grt_hist {
 bool grt_hist_grow(struct grt_hist *h, unsigned int octave, uint32_t *budget);
 
 /**
- * grt_hist_add - adds a value
- * @budget: octaves (4 KiB each) that may still be allocated, shared by histograms
+ * struct grt_hist_value - a value as a histogram takes it, worked out once for all of them
+ * @sum: weight * value
+ * @octave, @bucket: its counter
  */
-static inline void grt_hist_add(struct grt_hist *h, uint64_t value, uint64_t weight, bool inferred,
-				uint32_t *budget)
+struct grt_hist_value {
+	uint64_t value;
+	uint64_t weight;
+	unsigned __int128 sum;
+	uint32_t octave;
+	uint32_t bucket;
+	bool inferred;
+};
+
+/** grt_hist_value - works it out */
+static inline struct grt_hist_value grt_hist_value(uint64_t value, uint64_t weight, bool inferred)
 {
 	unsigned int octave = 0, shift = 0;
 
@@ -65,15 +75,40 @@ static inline void grt_hist_add(struct grt_hist *h, uint64_t value, uint64_t wei
 		octave = 64 - GRT_HIST_BITS - (unsigned int)__builtin_clzll(value);
 		shift = octave - 1;
 	}
-	if (h->octave[octave] || grt_hist_grow(h, octave, budget))
-		h->octave[octave][(value >> shift) % GRT_HIST_BUCKETS] += weight;
-	if (value < h->min || !h->weight)
-		h->min = value;
-	if (value > h->max)
-		h->max = value;
-	h->inferred |= inferred;
-	h->weight += weight;
-	h->sum += (unsigned __int128)value * weight;
+	return (struct grt_hist_value){
+		.value = value,
+		.weight = weight,
+		.sum = (unsigned __int128)value * weight,
+		.octave = octave,
+		.bucket = (value >> shift) % GRT_HIST_BUCKETS,
+		.inferred = inferred,
+	};
+}
+
+/**
+ * grt_hist_put - adds a value
+ * @budget: octaves (4 KiB each) that may still be allocated, shared by histograms
+ */
+static inline void grt_hist_put(struct grt_hist *h, const struct grt_hist_value *v, uint32_t *budget)
+{
+	if (h->octave[v->octave] || grt_hist_grow(h, v->octave, budget))
+		h->octave[v->octave][v->bucket] += v->weight;
+	if (v->value < h->min || !h->weight)
+		h->min = v->value;
+	if (v->value > h->max)
+		h->max = v->value;
+	h->inferred |= v->inferred;
+	h->weight += v->weight;
+	h->sum += v->sum;
+}
+
+/** grt_hist_add - grt_hist_put() of a value that goes into one histogram only */
+static inline void grt_hist_add(struct grt_hist *h, uint64_t value, uint64_t weight, bool inferred,
+				uint32_t *budget)
+{
+	struct grt_hist_value v = grt_hist_value(value, weight, inferred);
+
+	grt_hist_put(h, &v, budget);
 }
 
 /**

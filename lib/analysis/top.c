@@ -23,6 +23,8 @@ struct grt_top {
 	uint64_t room;
 	uint64_t max;
 	uint64_t seen;
+	struct grt_cell last; /* of slot[0]; a text may move, so it is good for numbers only */
+	bool numbers;
 };
 
 static bool before(const struct grt_top *t, const struct ranked *a, const struct ranked *b)
@@ -69,17 +71,37 @@ static int append(struct grt_top *t, const struct ranked *new)
 	return 0;
 }
 
+/* Whether a job that comes now is among the first: of equal ones the earlier is. */
+static inline bool is_ahead(const struct grt_top *t, const struct grt_job *job)
+{
+	struct grt_cell new = grt_column_get(t->sort, t->view, job);
+	struct grt_cell last = t->numbers ? t->last : grt_column_get(t->sort, t->view, &t->slot[0].job);
+
+	return grt_cell_order(t->sort, &new, &last) < 0;
+}
+
+static int take_in(struct grt_top *t, const struct ranked *new)
+{
+	if (t->used < t->max) {
+		if (append(t, new))
+			return -ENOMEM;
+	} else {
+		t->slot[0] = *new;
+		sink_first(t);
+	}
+	t->last = grt_column_get(t->sort, t->view, &t->slot[0].job);
+	return 0;
+}
+
 int grt_top_add(struct grt_top *t, const struct grt_job *job)
 {
-	struct ranked new = {.job = *job, .at = t->seen++};
+	uint64_t at = t->seen++;
+	struct ranked new;
 
-	if (t->used < t->max)
-		return append(t, &new);
-	if (!before(t, &new, &t->slot[0]))
+	if (t->used == t->max && !is_ahead(t, job))
 		return 0;
-	t->slot[0] = new;
-	sink_first(t);
-	return 0;
+	new = (struct ranked){.job = *job, .at = at};
+	return take_in(t, &new);
 }
 
 static int compare(const void *a, const void *b, void *t)
@@ -112,6 +134,7 @@ int grt_top_new(struct grt_top **out, const struct grt_column *sort, const struc
 	(*out)->sort = sort;
 	(*out)->view = view;
 	(*out)->max = max;
+	(*out)->numbers = !grt_cell_is_text(sort->kind);
 	return 0;
 }
 
