@@ -16,6 +16,7 @@
 #include "../sources/source.h"
 #include "../sources/tracefs.h"
 #include "core/job_record.h"
+#include "core/packet.h"
 #include "live.h"
 #include "monitor.h"
 
@@ -77,12 +78,6 @@ static const struct wish wishes[] = {
 	 "no request_in/out here (CONFIG_DRM_I915_LOW_LEVEL_TRACEPOINTS=n): execution is inferred"},
 };
 
-static const uint8_t class_of[GRT_EV_MAX] = {
-#define GRT_EVENT(id, NAME, name, CLASS, LEVEL, WHO, fields, help) [id] = GRT_CLASS_##CLASS,
-#include <grtrace/events.def>
-#undef GRT_EVENT
-};
-
 #define BIT(class) (1U << GRT_CLASS_##class)
 #define ANY_JOBS (MONITOR_JOBS | MONITOR_SUBMITS | MONITOR_COMMANDS)
 #define ANY_MEMORY \
@@ -125,7 +120,7 @@ static int feed_whole_job(struct monitor *m, const struct grt_event *e, struct m
 	grt_job_split(e, &parts);
 	for (unsigned int i = 0; i < parts.n && !ret; i++) {
 		m->seen[parts.of[i].e.type]++;
-		ret = feed[class_of[parts.of[i].e.type]](m, &parts.of[i].e, did);
+		ret = feed[grt_class_of[parts.of[i].e.type]](m, &parts.of[i].e, did);
 	}
 	m->seen[GRT_EV_SYNC_WAIT_ENTER] += ((const struct grt_ev_job *)e)->waits;
 	return ret;
@@ -253,7 +248,7 @@ static bool has_line(struct monitor *m, const struct grt_event *e)
 
 static int take_in(struct monitor *m, const struct grt_event *e, struct monitor_did *did)
 {
-	unsigned int class = class_of[e->type];
+	unsigned int class = grt_class_of[e->type];
 
 	if (!m->seen[0]++ && !m->live)
 		m->first = e->time;
@@ -279,7 +274,7 @@ static int follow(struct monitor *m, const struct grt_event *e, struct monitor_d
 /* Of these only functions that we have probed ourselves are for a monitor. */
 static bool is_log(const struct grt_event *e)
 {
-	return class_of[e->type] == GRT_CLASS_log && !(e->type == GRT_EV_FUNC && e->flags & GRT_FLAG_BPF);
+	return grt_class_of[e->type] == GRT_CLASS_log && !(e->type == GRT_EV_FUNC && e->flags & GRT_FLAG_BPF);
 }
 
 static int on_event(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
@@ -289,7 +284,7 @@ static int on_event(struct grt_consumer *c, const struct grt_event *e, uint32_t 
 	bool pass;
 	int ret;
 
-	if (e->type >= GRT_EV_MAX || !(m->classes >> class_of[e->type] & 1) || is_log(e))
+	if (e->type >= GRT_EV_MAX || !(m->classes >> grt_class_of[e->type] & 1) || is_log(e))
 		return 0;
 	ret = follow(m, e, &did);
 	pass = is_asked_for(m, e->ctx, e->pid, e->ring);

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "../sources/kmod.h"
+#include "core/packet.h"
 #include "report.h"
 
 #define NOT_GIVEN UINT64_MAX
@@ -145,6 +146,13 @@ static int on_thread(struct grt_consumer *c, const struct grt_event *e, uint32_t
 	return grt_threads_event(((struct report *)c)->threads, e);
 }
 
+static int on_elsewhere(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
+{
+	(void)cpu;
+	((struct report *)c)->elsewhere[grt_class_of[e->type]]++;
+	return 0;
+}
+
 /* Both need the names. */
 static int on_thread_name(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
 {
@@ -196,6 +204,9 @@ static void set_consumer(struct report *r)
 		.counter = on_counter,
 		.aggregate = on_aggregate,
 	};
+	if (!r->view->name)
+		r->c.call = r->c.tsg = r->c.thread = r->c.xid = r->c.mem = r->c.vblank = r->c.log =
+			on_elsewhere;
 	if (r->view->tsgs)
 		r->c.tsg = on_tsg;
 	if (r->launched)

@@ -55,6 +55,7 @@ struct view {
  * @job_sort, @group_sort: the order of the table asked for, NULL: its own
  * @job_top, @group_top: rows of these tables, 0: all
  * @jobs_seen: jobs so far
+ * @elsewhere: events that the summary has no table for, by class
  * @span: the time that is looked at (live: known with the first event)
  * @live: input is the live module
  * @piped: input is a pipe: the time is known when it has been read
@@ -84,6 +85,7 @@ struct report {
 	uint64_t job_top;
 	uint64_t group_top;
 	uint64_t jobs_seen;
+	uint64_t elsewhere[GRT_CLASSES];
 	struct reading_span span;
 	bool live;
 	bool piped;

@@ -210,14 +210,51 @@ static void note_launched(struct report *r)
 		     grt_launch_groups_over(r->launched), GRT_LAUNCH_GROUPS_MAX);
 }
 
-/* A trace of CUDA alone has no jobs: empty tables would say nothing. Machines find every key. */
-static bool only_launched(const struct report *r)
+/* Where to look for events that the summary has no table for. */
+static const struct {
+	enum grt_class class;
+	const char *what;
+	const char *see;
+} elsewhere[] = {
+	{GRT_CLASS_call, "calls on the device's files", "dump, monitor nvidia"},
+	{GRT_CLASS_tsg, "events of NVIDIA's channel groups", "report --by tsg, sched"},
+	{GRT_CLASS_thread, "records of what threads did", "report --by thread, flame --weight wall"},
+	{GRT_CLASS_xid, "errors of NVIDIA's driver", "monitor nvidia"},
+	{GRT_CLASS_mem, "events of buffer objects", "monitor all"},
+	{GRT_CLASS_vblank, "vertical blanks", "monitor vblank"},
+	{GRT_CLASS_log, "events of AMD's runtime and of kernel functions", "rocm report"},
+};
+
+static bool has_launches(const struct report *r)
 {
 	struct grt_launches_count n = {0};
 
-	if (r->launched && !r->json && !r->view->name && !r->jobs_seen)
+	if (r->launched)
 		n = grt_launch_groups_count(r->launched);
 	return n.kernels || n.copies || n.probed;
+}
+
+/* The trace has no jobs but other things: empty tables would say nothing. Machines find every key. */
+static bool has_no_jobs(const struct report *r)
+{
+	bool other = has_launches(r);
+
+	if (r->json || r->view->name || r->jobs_seen)
+		return false;
+	for (unsigned int by = 0; by < GRT_BYS; by++)
+		if (grt_groups_get(r->groups, by, 0))
+			return false;
+	for (size_t i = 0; i < sizeof(elsewhere) / sizeof(elsewhere[0]); i++)
+		other |= r->elsewhere[elsewhere[i].class] > 0;
+	return other;
+}
+
+static void note_elsewhere(struct report *r)
+{
+	for (size_t i = 0; i < sizeof(elsewhere) / sizeof(elsewhere[0]); i++)
+		if (r->elsewhere[elsewhere[i].class])
+			note(&r->notes, "%" PRIu64 " %s: %s", r->elsewhere[elsewhere[i].class],
+			     elsewhere[i].what, elsewhere[i].see);
 }
 
 static int write_launched(struct report *r)
@@ -231,7 +268,7 @@ static int write_launched(struct report *r)
 
 	/* the summary has it where there is any */
 	if (!n && !r->view->name) {
-		if (only_launched(r))
+		if (has_no_jobs(r) && has_launches(r))
 			note_launched(r);
 		return 0;
 	}
@@ -603,8 +640,12 @@ static int write_jobs_and_groups(struct report *r)
 /* Jobs come first where they were asked for, and last in the summary. */
 static int write_tables(struct report *r)
 {
-	int ret = only_launched(r) ? 0 : write_jobs_and_groups(r);
+	int ret = 0;
 
+	if (has_no_jobs(r))
+		note_elsewhere(r);
+	else
+		ret = write_jobs_and_groups(r);
 	if (!ret && !r->view->name && !r->csv)
 		ret = write_counters(r);
 	if (!ret && (!r->view->name || r->view->own == GRT_BY_RING) && !r->csv)
@@ -640,8 +681,7 @@ int report_print(struct report *r)
 	write_span(r);
 	reading_health(r->writer, h);
 	report_text_health(r->writer, h, r->json);
-	if ((r->view->launched == GRT_LAUNCH_BYS && !r->view->threads) ||
-	    (!r->view->name && !only_launched(r)))
+	if ((r->view->launched == GRT_LAUNCH_BYS && !r->view->threads) || (!r->view->name && !has_no_jobs(r)))
 		reading_joins(r->writer, r->jobs, r->json);
 	reading_balance(r->writer, h, report_unread(r), r->json);
 	grt_writer_end(r->writer);

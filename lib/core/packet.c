@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * The sizes of the records, from events.def.
+ * What events.def says of each type.
  */
 #include "packet.h"
 
 const uint16_t grt_record_size[GRT_EV_MAX] = {
 #define GRT_EVENT(id, NAME, name, CLASS, LEVEL, WHO, fields, help) [id] = sizeof(struct grt_ev_##name),
+#include <grtrace/events.def>
+#undef GRT_EVENT
+};
+
+const uint8_t grt_class_of[GRT_EV_MAX] = {
+#define GRT_EVENT(id, NAME, name, CLASS, LEVEL, WHO, fields, help) [id] = GRT_CLASS_##CLASS,
 #include <grtrace/events.def>
 #undef GRT_EVENT
 };

@@ -23,6 +23,9 @@ enum grt_packet_look {
 /* The least size of a record by type, 0 for types that this program does not know. */
 extern const uint16_t grt_record_size[GRT_EV_MAX];
 
+/* enum grt_class by type. */
+extern const uint8_t grt_class_of[GRT_EV_MAX];
+
 /** grt_packet_look - judges a header; all of struct grt_packet must be readable */
 static inline enum grt_packet_look grt_packet_look(const struct grt_packet *p)
 {

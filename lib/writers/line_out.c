@@ -12,6 +12,7 @@
 
 #include <grtrace/event_table.h>
 
+#include "core/packet.h"
 #include "joins.h"
 #include "outbuf.h"
 #include "pretty.h"
@@ -217,15 +218,9 @@ static void make_key(const struct grt_line_out *l, struct key_text *k, const cha
 	k->len = (uint8_t)(n < (int)sizeof(k->text) ? n : (int)sizeof(k->text) - 1);
 }
 
-static const uint8_t class_of[GRT_EV_MAX] = {
-#define GRT_EVENT(id, NAME, name, CLASS, LEVEL, WHO, fields, help) [id] = GRT_CLASS_##CLASS,
-#include <grtrace/events.def>
-#undef GRT_EVENT
-};
-
 bool grt_line_out_is_cpu(uint16_t type)
 {
-	return type < GRT_EV_MAX && class_of[type] == GRT_CLASS_call;
+	return type < GRT_EV_MAX && grt_class_of[type] == GRT_CLASS_call;
 }
 
 static enum when when_of(unsigned int type, const struct grt_field *f)
@@ -237,7 +232,7 @@ static enum when when_of(unsigned int type, const struct grt_field *f)
 	/* only NVIDIA's ioctls have them */
 	if (type == GRT_EV_IOCTL_EXIT && (!strcmp(f->name, "about") || !strcmp(f->name, "status")))
 		return NOT_ZERO;
-	if (f->kind == GRT_FIELD_SIGNED || class_of[type] == GRT_CLASS_call)
+	if (f->kind == GRT_FIELD_SIGNED || grt_class_of[type] == GRT_CLASS_call)
 		return ALWAYS;
 	return NOT_ZERO;
 }
@@ -293,7 +288,7 @@ static void plan_event(struct grt_line_out *l, unsigned int type)
 
 	snprintf(unknown, sizeof(unknown), "EVENT_%u", type);
 	p->cpu = grt_line_out_is_cpu((uint16_t)type);
-	p->job = class_of[type] == GRT_CLASS_job;
+	p->job = grt_class_of[type] == GRT_CLASS_job;
 	p->ioctl = type == GRT_EV_IOCTL_ENTER || type == GRT_EV_IOCTL_EXIT;
 	p->who_first = p->cpu && l->form != GRT_LINE_OUT_MERGED;
 	plan_title(l, p, d->name ? d->title : unknown);

@@ -49,6 +49,10 @@ for bad in x 1X 1KK -5 '' 99999999999999999999 18446744073709551615G; do
 	run record --buffer "$bad"
 	check "--buffer '$bad' is refused" exits 2
 done
+for bad in 1 65535 1073741825 2G 18446744073709551615; do
+	run record -e sched --buffer "$bad"
+	check "--buffer '$bad' is out of range" exits 2 && check "--buffer '$bad': the range is said" says "65536..1073741824"
+done
 for bad in x 1x 1.2.3 . 1. --1 1e3 '' 18446744074s 99999999999999999999ns; do
 	run report -i none "--from=$bad"
 	check "--from '$bad' is refused" exits 2

@@ -13,6 +13,10 @@ skip() { # COUNT REASON
 	done
 }
 
+printf ':3:hip_module.cpp :658 : 78415276418 us: 6: [tid:0x7f2c] hipModuleLaunchKernel ( 0x1 )\n' >one.log
+run report one.log
+expect "the summary of its log says where to look" 0 "^[0-9]+ events of AMD's runtime and of kernel functions: rocm report$"
+
 run rocm
 expect "no action" 2 'record or report'
 run rocm forget

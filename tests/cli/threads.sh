@@ -106,6 +106,9 @@ check "the samples" test "$("$GRTRACE" dump --type sample run.grt | wc -l)" -gt 
 run flame --weight wall --by process -o sum.folded run.grt
 expect "--by process" 0 'ms of their time'
 check "adds up the same" test "$(awk '{s += $NF} END {print s}' sum.folded)" = "$(awk '{s += $NF} END {print s}' graph.folded)"
+run report run.grt
+expect "the summary says where threads are" 0 '^[0-9]+ records of what threads did: report --by thread, '
+check "and has no empty tables" test "$(grep -c '^  none' <<<"$output")" = 0
 run report --by thread run.grt
 expect "report --by thread" 0 'locked .* spinning|spinning .* [0-9]+ ms'
 check "the balance closes" says 'closes +yes'
