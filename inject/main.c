@@ -403,6 +403,12 @@ static void begin(const char *output)
 	if (!open_recording(output))
 		return;
 	define_process(1, exe_name());
+	/* A recorder that ends now waits for whom it sees; whom it does not see must see its end. */
+	define_flush();
+	if (stop_asked()) {
+		define_close();
+		return;
+	}
 	if (cupti_load(&inject.cupti, why, sizeof(why))) {
 		give_up(why);
 		return;

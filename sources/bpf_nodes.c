@@ -100,6 +100,7 @@ struct bpf_nodes {
 	uint64_t nested;
 	uint64_t cut;
 	uint64_t unread;
+	void (*note)(const char *text);
 };
 
 static struct grt_event head(const struct bpf_hit *hit, uint64_t before, uint16_t type, size_t size)
@@ -523,6 +524,24 @@ static int settle_it(void *own)
 	return 0;
 }
 
+static void tell_unread(const struct bpf_nodes *n)
+{
+	char text[160];
+
+	if (!n->unread || !n->note)
+		return;
+	snprintf(text, sizeof(text),
+		 "%llu of %u programs ended before their mappings could be read: their calls have no stack",
+		 (unsigned long long)n->unread, n->images);
+	n->note(text);
+}
+
+static int end_launches(void *own)
+{
+	tell_unread(own);
+	return 0;
+}
+
 static void describe_it(void *own, char *text, size_t room)
 {
 	const struct bpf_nodes *n = own;
@@ -547,7 +566,8 @@ static void close_it(void *own)
 	free(n);
 }
 
-static int open_it(void **own, void *capture, bool launches, struct grt_err *err)
+static int open_it(void **own, void *capture, bool launches, const struct source_setup *setup,
+		   struct grt_err *err)
 {
 	struct bpf_nodes *n = calloc(1, sizeof(*n));
 
@@ -556,6 +576,7 @@ static int open_it(void **own, void *capture, bool launches, struct grt_err *err
 		return grt_err_set(err, -ENOMEM, NULL, NULL, "no memory for stacks");
 	n->capture = capture;
 	n->launches = launches;
+	n->note = setup->note;
 	n->map = bpf_own_map(capture, "stacks");
 	grt_keyed_init(&n->image, sizeof(struct image *), IMAGES_MAX);
 	grt_keyed_init(&n->stack, sizeof(struct known), STACKS_MAX);
@@ -565,8 +586,7 @@ static int open_it(void **own, void *capture, bool launches, struct grt_err *err
 
 static int open_launches(void **own, void *capture, const struct source_setup *setup, struct grt_err *err)
 {
-	(void)setup;
-	return open_it(own, capture, true, err);
+	return open_it(own, capture, true, setup, err);
 }
 
 const struct bpf_decoder bpf_nodes_of_launches = {
@@ -575,13 +595,14 @@ const struct bpf_decoder bpf_nodes_of_launches = {
 	.take = take_it,
 	.look = look_it,
 	.settle = settle_it,
+	.end = end_launches,
 	.describe = describe_it,
 	.close = close_it,
 };
 
 static int open_calls(void **own, void *capture, const struct source_setup *setup, struct grt_err *err)
 {
-	int ret = open_it(own, capture, false, err);
+	int ret = open_it(own, capture, false, setup, err);
 
 	if (!ret)
 		read_early(*own, setup->pid);
@@ -596,6 +617,7 @@ static int end_calls(void *own)
 	struct image **at;
 	int ret = 0;
 
+	tell_unread(n);
 	for (at = grt_keyed_oldest(&n->image); at && !ret; at = grt_keyed_next(&n->image, at)) {
 		end.pid = end.tid = (*at)->pid;
 		ret = put_process(n, *at, &end, 3);

@@ -368,8 +368,9 @@ static void wait_for_writers(struct capture *c)
 	struct timespec moment = {.tv_nsec = 10000000};
 	int fd, ms;
 
-	if (!each_file(c, is_written))
+	if (c->dir < 0 || c->outside)
 		return;
+	/* it stays for as long as we do: a process that begins now must not write into what has ended */
 	fd = openat(c->dir, STOP_NAME, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd >= 0)
 		close(fd);
@@ -473,7 +474,6 @@ static void told(void *state)
 	struct capture *c = state;
 	char text[128];
 
-	unlinkat(c->dir, STOP_NAME, 0);
 	each_file(c, read_notes);
 	if (!c->note || c->outside)
 		return;
@@ -510,6 +510,8 @@ static int cuda_close(void *state, struct grt_err *err)
 
 	if (!c)
 		return 0;
+	if (c->dir >= 0 && !c->outside)
+		unlinkat(c->dir, STOP_NAME, 0);
 	bpf_close(c->marker, err);
 #ifdef GRT_HAVE_BPF
 	uprobes_free(&c->uprobes);

@@ -5,7 +5,7 @@
 # shellcheck source=tests/inject/_lib.sh
 . "$GRTRACE_SRC/tests/inject/_lib.sh"
 unset CUDA_INJECTION64_PATH
-export MOCK_LOG=$PWD/log
+export MOCK_LOG=$PWD/log MOCK_LINGER=1
 GRTRACE=$GRTRACE_PLAIN/grtrace
 
 record() { # ARGS...
@@ -61,9 +61,15 @@ wait $other
 check "a process of another recording is left to that" all_have_stacks 50
 check "which has all of its own" test "$("$GRTRACE_BUILD/tests/inject/joined" other.grt | grep -c 'launches=100 .*with_stack=100 ')" = 1
 
-record -d 0.5 "$MOCK/app" slow 150
+record -d 1.5 "$MOCK/app" slow 300
 expect "-d ends it before the program" 0 'the program goes on'
 check "what is there has its stack" test "$(joined with_stack)" = "$(joined kernels)" -a "$(joined kernels)" -gt 5
+# Who records stands still for as long as the program lives.
+# shellcheck disable=SC2016 # for the other shell
+record sh -c 'kill -STOP $PPID; (unset MOCK_LINGER; "$0" plain 20); kill -CONT $PPID' "$MOCK/app"
+check "nothing but the recording is left" test -z "$(find c.grt -name '.*' -type f)"
+expect "a program that ended unseen" 0 ' 1 of [0-9]+ programs ended before their mappings could be read'
+check "has its launches, without stacks" test "$(joined launches)/$(joined with_stack)" = 20/0
 record true
 expect "a program without CUDA" 0 'cuda: no process of the program has used CUDA'
 plan

@@ -318,5 +318,8 @@ int main(int argc, char **argv)
 	if (cuInit(0))
 		return 1;
 	play(argv[1]);
+	/* a context takes long to end; with it a recorder has time to look at the process */
+	if (getenv("MOCK_LINGER"))
+		pause_ms(300);
 	return 0;
 }
