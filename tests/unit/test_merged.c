@@ -439,6 +439,38 @@ static void test_joins(void **state)
 	assert_int_equal(count.submits, 1);
 }
 
+/* An observed stamp replaces a concluded one, else the first one stands, and the others tell nothing. */
+static void test_joins_inferred(void **state)
+{
+	struct output o;
+
+	(void)state;
+	begin(&o, GRT_LINE_OUT_MERGED);
+	put(&o, submit, .e.time = 100, .e.ctx = 5, .e.flags = GRT_FLAG_COMMIT);
+	put(&o, commit, .e.time = 110, .e.ctx = 5, .e.flags = GRT_FLAG_INFERRED);
+	put(&o, commit, .e.time = 120, .e.ctx = 5);
+	put(&o, commit, .e.time = 130, .e.ctx = 5);
+	put(&o, start, .e.time = 200, .e.ctx = 5, .e.flags = GRT_FLAG_INFERRED);
+	put(&o, start, .e.time = 210, .e.ctx = 5);
+	put(&o, start, .e.time = 220, .e.ctx = 5, .e.flags = GRT_FLAG_INFERRED);
+	put(&o, end, .e.time = 300, .e.ctx = 5);
+	put(&o, end, .e.time = 310, .e.ctx = 5);
+	put(&o, complete, .e.time = 400, .e.ctx = 5);
+	check_text(
+		finish(&o, NULL),
+		"[0.000000100] GPU SUBMIT           ctx_id=0x5, engine=unknown, ring=0, seqno=0, flags=0x2\n"
+		"[0.000000110] GPU COMMIT           ctx_id=0x5, engine=unknown, ring=0, seqno=0, flags=0x1\n"
+		"[0.000000120] GPU COMMIT           ctx_id=0x5, engine=unknown, ring=0, seqno=0, t_sched_ns=20\n"
+		"[0.000000130] GPU COMMIT           ctx_id=0x5, engine=unknown, ring=0, seqno=0\n"
+		"[0.000000200] GPU START            ctx_id=0x5, engine=unknown, ring=0, seqno=0, t_queue_ns=80, flags=0x1\n"
+		"[0.000000210] GPU START            ctx_id=0x5, engine=unknown, ring=0, seqno=0, t_queue_ns=90\n"
+		"[0.000000220] GPU START            ctx_id=0x5, engine=unknown, ring=0, seqno=0, flags=0x1\n"
+		"[0.000000300] GPU END              ctx_id=0x5, engine=unknown, ring=0, seqno=0, t_exec_ns=90\n"
+		"[0.000000310] GPU END              ctx_id=0x5, engine=unknown, ring=0, seqno=0\n"
+		"[0.000000400] GPU COMPLETE         ctx_id=0x5, engine=unknown, ring=0, seqno=0, status=0, "
+		"t_complete_ns=100, t_total_ns=300\n");
+}
+
 /* A name that changes is the new one from there on, for each process that a thread is told of. */
 static void test_renamed(void **state)
 {
@@ -531,7 +563,7 @@ int main(void)
 		cmocka_unit_test(test_no_offset),   cmocka_unit_test(test_hostile),
 		cmocka_unit_test(test_longest),	    cmocka_unit_test(test_joins),
 		cmocka_unit_test(test_renamed),	    cmocka_unit_test(test_many_kinds),
-		cmocka_unit_test(test_bounded),
+		cmocka_unit_test(test_bounded),	    cmocka_unit_test(test_joins_inferred),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);
