@@ -6,6 +6,8 @@
  */
 #include "merge.h"
 
+#include <grtrace/event_table.h>
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -144,10 +146,9 @@ enum grt_merge_side grt_merge_side(const struct grt_merge *m, unsigned int input
 	return m->input[input].side;
 }
 
-void grt_merge_offset(struct grt_merge *m, int64_t ns)
+void grt_merge_offset(struct grt_merge *m, unsigned int input, int64_t ns)
 {
-	for (unsigned int i = 0; i < m->inputs; i++)
-		m->input[i].offset = m->input[i].side == GRT_MERGE_GPU ? ns : 0;
+	m->input[input].offset = ns;
 }
 
 /* A stamp as moved; it stops at the ends of time. */
@@ -162,18 +163,15 @@ static inline uint64_t moved(uint64_t time, int64_t offset)
 	return t < time ? UINT64_MAX : t;
 }
 
-/* Stamps that stand in payloads; 0 is none. */
+/* Stamps that stand in payloads. There 0 is none: one that would become 0 stops before it. */
 static void move_payload(struct grt_event *e, int64_t offset)
 {
-	struct grt_ev_job *r = (struct grt_ev_job *)e;
-	__u64 *const of_job[] = {&r->submit, &r->commit, &r->start, &r->end, &r->complete, &r->wait};
-	__u64 *const of_vblank[] = {&((struct grt_ev_vblank *)e)->stamp};
-	__u64 *const *stamp = e->type == GRT_EV_JOB ? of_job : of_vblank;
-	unsigned int n = e->type == GRT_EV_JOB ? 6 : e->type == GRT_EV_VBLANK;
+	for (const struct grt_field *f = grt_event_table[e->type].fields(); f->name; f++) {
+		__u64 *stamp = (__u64 *)((char *)e + f->offset);
 
-	for (; n; n--, stamp++)
-		if (**stamp)
-			**stamp = moved(**stamp, offset);
+		if (f->kind == GRT_FIELD_TIME && *stamp)
+			*stamp = moved(*stamp, offset) ?: 1;
+	}
 }
 
 int grt_merge_span(const struct grt_merge *m, uint64_t *first, uint64_t *last)

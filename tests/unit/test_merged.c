@@ -7,6 +7,8 @@
 #include "collect.h"
 #include "trace_maker.h"
 
+#include <grtrace/event_table.h>
+
 #include <errno.h>
 #include <stdio.h>
 
@@ -107,7 +109,7 @@ static int merge_pair(struct seen *s, int64_t offset, uint64_t from, uint64_t to
 	assert_int_equal(grt_merge_new(&m), 0);
 	assert_int_equal(grt_merge_add(m, cpu_path, both ? GRT_MERGE_BOTH : GRT_MERGE_CPU, &err), 0);
 	assert_int_equal(grt_merge_add(m, gpu_path, both ? GRT_MERGE_BOTH : GRT_MERGE_GPU, &err), 0);
-	grt_merge_offset(m, offset);
+	grt_merge_offset(m, 1, offset);
 	ret = grt_merge_run(m, &sink, from, to, &err);
 	grt_merge_free(m);
 	return ret;
@@ -148,6 +150,124 @@ static void test_moved(void **state)
 	assert_string_equal(s.text, "13@20/0 1@26/1 14@30/0 2@31/1 ");
 }
 
+/* What is told of a moment is marked as a stamp: all that moves a trace goes by that. */
+static void test_stamps_are_marked(void **state)
+{
+	(void)state;
+	for (unsigned int i = 0; i < GRT_EV_MAX; i++)
+		for (const struct grt_field *f = grt_event_table[i].name ? grt_event_table[i].fields() : NULL;
+		     f && f->name; f++) {
+			bool moment = !strncmp(f->help, "when ", 5) ||
+				      strstr(f->help, "CLOCK_MONOTONIC ns") ||
+				      !strncmp(f->help, "CLOCK_MONOTONIC ", 16);
+
+			assert_int_equal(f->kind == GRT_FIELD_TIME, moment);
+			assert_true(!moment || f->size == 8);
+		}
+}
+
+/** union kept - a record of any type */
+union kept {
+	struct grt_event e;
+	char room[GRT_RECORD_MAX];
+};
+
+/** struct records - all that came, whole, by type */
+struct records {
+	union kept of[GRT_EV_MAX];
+};
+
+static int keep(void *arg, const struct grt_event *e, unsigned int input)
+{
+	struct records *r = arg;
+
+	(void)input;
+	memcpy(&r->of[e->type], e, e->size);
+	return 0;
+}
+
+static void make_stamps(void)
+{
+	struct trace_maker *tm = tm_dir(gpu_path, 1);
+
+	tm_emit(tm, 0, job, .e.time = 1000, .submit = 100, .start = 300, .end = 400, .fence_id = 500);
+	tm_emit(tm, 0, vblank, .e.time = 1000, .stamp = 990);
+	tm_emit(tm, 0, aggregate, .e.time = 1000, .begin = 100, .end = 1000, .latency = 50);
+	tm_emit(tm, 0, mapping, .e.time = 1000, .start = 100, .end = 200);
+	tm_emit(tm, 0, clock, .e.time = 1000, .realtime = 5000, .monotonic = 1000, .boottime = 2000);
+	tm_emit(tm, 0, launch, .e.time = 1000, .begin = 900, .correlation = 7);
+	tm_emit(tm, 0, gpu_kernel, .e.time = 1000, .start = 910, .end = 920, .correlation = 7);
+	tm_emit(tm, 0, gpu_copy, .e.time = 1000, .start = 930, .bytes = 100);
+	tm_emit(tm, 0, gpu_sync, .e.time = 1000, .start = 940, .end = 950);
+	tm_emit(tm, 0, gpu_overhead, .e.time = 1000, .start = 960, .end = 970);
+	tm_emit(tm, 0, off_cpu, .e.time = 1000, .start = 100, .woken = 200, .number = 300);
+	tm_close(tm);
+}
+
+static void merge_stamps(struct records *r, int64_t offset)
+{
+	const struct grt_merge_sink sink = {.event = keep, .arg = r};
+	struct grt_merge *m;
+	struct grt_err err;
+
+	*r = (struct records){.of = {{.e = {.time = 0}}}};
+	assert_int_equal(grt_merge_new(&m), 0);
+	assert_int_equal(grt_merge_add(m, gpu_path, GRT_MERGE_BOTH, &err), 0);
+	grt_merge_offset(m, 0, offset);
+	assert_int_equal(grt_merge_run(m, &sink, 0, UINT64_MAX, &err), 0);
+	grt_merge_free(m);
+}
+
+#define FIELD(r, evt, field) (((const struct grt_ev_##evt *)&(r)->of[tm_type_##evt])->field)
+
+/* The stamps of a record move with it, and nothing else in it does. */
+static void test_moved_payload(void **state)
+{
+	static struct records r;
+
+	(void)state;
+	make_stamps();
+	merge_stamps(&r, 10000);
+	assert_int_equal(FIELD(&r, job, e.time), 11000);
+	assert_int_equal(FIELD(&r, job, submit), 10100);
+	assert_int_equal(FIELD(&r, job, commit), 0);
+	assert_int_equal(FIELD(&r, job, start), 10300);
+	assert_int_equal(FIELD(&r, job, end), 10400);
+	assert_int_equal(FIELD(&r, job, complete), 0);
+	assert_int_equal(FIELD(&r, job, wait), 0);
+	assert_int_equal(FIELD(&r, job, fence_id), 500);
+	assert_int_equal(FIELD(&r, vblank, stamp), 10990);
+	assert_int_equal(FIELD(&r, aggregate, begin), 10100);
+	assert_int_equal(FIELD(&r, aggregate, end), 11000);
+	assert_int_equal(FIELD(&r, aggregate, latency), 50);
+	assert_int_equal(FIELD(&r, mapping, start), 100);
+	assert_int_equal(FIELD(&r, mapping, end), 200);
+	assert_int_equal(FIELD(&r, clock, realtime), 5000);
+	assert_int_equal(FIELD(&r, clock, monotonic), 11000);
+	assert_int_equal(FIELD(&r, clock, boottime), 2000);
+	assert_int_equal(FIELD(&r, launch, begin), 10900);
+	assert_int_equal(FIELD(&r, launch, correlation), 7);
+	assert_int_equal(FIELD(&r, gpu_kernel, start), 10910);
+	assert_int_equal(FIELD(&r, gpu_kernel, end), 10920);
+	assert_int_equal(FIELD(&r, gpu_copy, start), 10930);
+	assert_int_equal(FIELD(&r, gpu_copy, end), 0);
+	assert_int_equal(FIELD(&r, gpu_copy, bytes), 100);
+	assert_int_equal(FIELD(&r, gpu_sync, start), 10940);
+	assert_int_equal(FIELD(&r, gpu_sync, end), 10950);
+	assert_int_equal(FIELD(&r, gpu_overhead, start), 10960);
+	assert_int_equal(FIELD(&r, gpu_overhead, end), 10970);
+	assert_int_equal(FIELD(&r, off_cpu, start), 10100);
+	assert_int_equal(FIELD(&r, off_cpu, woken), 10200);
+	assert_int_equal(FIELD(&r, off_cpu, number), 300);
+	/* 0 would say that they were not seen */
+	merge_stamps(&r, -400);
+	assert_int_equal(FIELD(&r, job, submit), 1);
+	assert_int_equal(FIELD(&r, job, commit), 0);
+	assert_int_equal(FIELD(&r, job, start), 1);
+	assert_int_equal(FIELD(&r, job, end), 1);
+	assert_int_equal(FIELD(&r, aggregate, end), 600);
+}
+
 static void test_stop(void **state)
 {
 	struct seen s = {.stop_after = 3};
@@ -171,7 +291,7 @@ static void test_no_input(void **state)
 	assert_int_equal(grt_merge_add(m, "/no/such/trace", GRT_MERGE_CPU, &err), -ENOENT);
 	assert_int_equal(grt_merge_inputs(m), 0);
 	assert_int_equal(grt_merge_add(m, gpu_path, GRT_MERGE_GPU, &err), 0);
-	grt_merge_offset(m, 100);
+	grt_merge_offset(m, 0, 100);
 	assert_int_equal(grt_merge_span(m, &first, &last), 0);
 	assert_int_equal(first, 105);
 	assert_int_equal(last, 140);
@@ -557,13 +677,14 @@ static void test_bounded(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_ioctl_names), cmocka_unit_test(test_sides),
-		cmocka_unit_test(test_moved),	    cmocka_unit_test(test_stop),
-		cmocka_unit_test(test_no_input),    cmocka_unit_test(test_offset),
-		cmocka_unit_test(test_no_offset),   cmocka_unit_test(test_hostile),
-		cmocka_unit_test(test_longest),	    cmocka_unit_test(test_joins),
-		cmocka_unit_test(test_renamed),	    cmocka_unit_test(test_many_kinds),
-		cmocka_unit_test(test_bounded),	    cmocka_unit_test(test_joins_inferred),
+		cmocka_unit_test(test_ioctl_names),   cmocka_unit_test(test_sides),
+		cmocka_unit_test(test_moved),	      cmocka_unit_test(test_stop),
+		cmocka_unit_test(test_no_input),      cmocka_unit_test(test_offset),
+		cmocka_unit_test(test_no_offset),     cmocka_unit_test(test_hostile),
+		cmocka_unit_test(test_longest),	      cmocka_unit_test(test_joins),
+		cmocka_unit_test(test_renamed),	      cmocka_unit_test(test_many_kinds),
+		cmocka_unit_test(test_bounded),	      cmocka_unit_test(test_stamps_are_marked),
+		cmocka_unit_test(test_moved_payload), cmocka_unit_test(test_joins_inferred),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);
