@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
  * Several traces as one flow in the order of time: text of what the CPU did,
- * recordings of what the GPU did. The stamps of an input may be moved. Memory
- * is that of the sessions.
+ * recordings of what the GPU did. The stamps of an input may be moved. Where
+ * several have rings, a number is that of one ring. Memory is that of the
+ * sessions.
  */
 #ifndef GRT_MERGE_MERGE_H
 #define GRT_MERGE_MERGE_H

@@ -268,6 +268,105 @@ static void test_moved_payload(void **state)
 	assert_int_equal(FIELD(&r, aggregate, end), 600);
 }
 
+/* ------------------------------------------------------------------ rings */
+
+/** struct rings - the numbers of rings as they came, "INPUT:TYPE:RING ", or "INPUT=NAME:RING " where named */
+struct rings {
+	char text[1024];
+	size_t used;
+};
+
+static int see_ring(void *arg, const struct grt_event *e, unsigned int input)
+{
+	const struct grt_ev_name *n = (const struct grt_ev_name *)e;
+	struct rings *s = arg;
+	char *at = s->text + s->used;
+	size_t room = sizeof(s->text) - s->used;
+
+	if (e->type != GRT_EV_NAME)
+		s->used += (size_t)snprintf(at, room, "%u:%u:%d ", input, e->type, (int)e->ring);
+	else if (n->kind == GRT_NAME_RING)
+		s->used += (size_t)snprintf(at, room, "%u=%s:%u ", input, n->name, n->id);
+	return 0;
+}
+
+/** struct ring_input - a trace with rings 0 and 1, of which @name names the first where it is no NULL */
+struct ring_input {
+	const char *name;
+	const char *owner;
+	enum grt_merge_side side;
+};
+
+static void add_ring_input(struct grt_merge *m, const struct ring_input *in, unsigned int number)
+{
+	struct grt_ev_name n = {.e = {.type = GRT_EV_NAME, .size = sizeof(n), .time = 1},
+				.kind = GRT_NAME_RING};
+	char name[32], *path;
+	struct trace_maker *tm;
+	struct grt_err err;
+
+	snprintf(name, sizeof(name), "rings%u.grt", number);
+	path = path_join(dir, name);
+	tm = tm_dir(path, 1);
+	if (in->name) {
+		strncpy(n.name, in->name, sizeof(n.name) - 1);
+		strncpy(n.owner, in->owner, sizeof(n.owner) - 1);
+		tm_event(tm, 0, &n.e);
+	}
+	tm_emit(tm, 0, commit, .e.time = 10 + number, .e.ring = 0);
+	tm_emit(tm, 0, end, .e.time = 20 + number, .e.ring = 1);
+	tm_emit(tm, 0, stack, .e.time = 30 + number, .e.ring = 0);
+	tm_emit(tm, 0, mem_destroy, .e.time = 40 + number, .e.ring = GRT_RING_NONE);
+	tm_close(tm);
+	assert_int_equal(grt_merge_add(m, path, in->side, &err), 0);
+	free(path);
+}
+
+static void check_rings(const struct ring_input *in, unsigned int inputs, const char *expected)
+{
+	struct rings s = {.used = 0};
+	const struct grt_merge_sink sink = {.event = see_ring, .arg = &s};
+	struct grt_merge *m;
+	struct grt_err err;
+
+	assert_int_equal(grt_merge_new(&m), 0);
+	for (unsigned int i = 0; i < inputs; i++)
+		add_ring_input(m, &in[i], i);
+	/* twice: no run knows of the one before */
+	for (unsigned int i = 0; i < 2; i++) {
+		s.used = 0;
+		assert_int_equal(grt_merge_run(m, &sink, 0, UINT64_MAX, &err), 0);
+		assert_string_equal(s.text, expected);
+	}
+	grt_merge_free(m);
+}
+
+static void test_rings(void **state)
+{
+	(void)state;
+	/* another ring has another number, by whatever comes first */
+	check_rings((struct ring_input[]){{"gfx", "a", GRT_MERGE_BOTH}, {"comp", "a", GRT_MERGE_GPU}}, 2,
+		    "0=gfx:0 1=comp:100 0:2:0 1:2:100 0:4:1 1:4:101 0:33:0 0:25:-1 1:25:-1 ");
+	check_rings((struct ring_input[]){{NULL, NULL, GRT_MERGE_GPU}, {NULL, NULL, GRT_MERGE_GPU}}, 2,
+		    "0:2:0 1:2:100 0:4:1 1:4:101 0:25:-1 1:25:-1 ");
+	check_rings((struct ring_input[]){{"gfx", "a", GRT_MERGE_GPU}, {"gfx", "b", GRT_MERGE_GPU}}, 2,
+		    "0=gfx:0 1=gfx:100 0:2:0 1:2:100 0:4:1 1:4:101 0:25:-1 1:25:-1 ");
+	/* one that has the same name in two inputs is one; the same number alone says nothing */
+	check_rings((struct ring_input[]){{"gfx", "a", GRT_MERGE_GPU}, {"gfx", "a", GRT_MERGE_GPU}}, 2,
+		    "0=gfx:0 1=gfx:0 0:2:0 1:2:0 0:4:1 1:4:100 0:25:-1 1:25:-1 ");
+	check_rings((struct ring_input[]){{"gfx", "a", GRT_MERGE_GPU},
+					  {"comp", "a", GRT_MERGE_GPU},
+					  {"comp", "a", GRT_MERGE_GPU}},
+		    3,
+		    "0=gfx:0 1=comp:100 2=comp:100 0:2:0 1:2:100 2:2:100 0:4:1 1:4:101 2:4:102 "
+		    "0:25:-1 1:25:-1 2:25:-1 ");
+	/* one input alone, and one for each side, keep theirs */
+	check_rings((struct ring_input[]){{"gfx", "a", GRT_MERGE_BOTH}}, 1,
+		    "0=gfx:0 0:2:0 0:4:1 0:33:0 0:25:-1 ");
+	check_rings((struct ring_input[]){{"gfx", "a", GRT_MERGE_CPU}, {"comp", "a", GRT_MERGE_GPU}}, 2,
+		    "1=comp:0 1:2:0 1:4:1 0:33:0 1:25:-1 ");
+}
+
 static void test_stop(void **state)
 {
 	struct seen s = {.stop_after = 3};
@@ -677,14 +776,15 @@ static void test_bounded(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_ioctl_names),   cmocka_unit_test(test_sides),
-		cmocka_unit_test(test_moved),	      cmocka_unit_test(test_stop),
-		cmocka_unit_test(test_no_input),      cmocka_unit_test(test_offset),
-		cmocka_unit_test(test_no_offset),     cmocka_unit_test(test_hostile),
-		cmocka_unit_test(test_longest),	      cmocka_unit_test(test_joins),
-		cmocka_unit_test(test_renamed),	      cmocka_unit_test(test_many_kinds),
-		cmocka_unit_test(test_bounded),	      cmocka_unit_test(test_stamps_are_marked),
-		cmocka_unit_test(test_moved_payload), cmocka_unit_test(test_joins_inferred),
+		cmocka_unit_test(test_ioctl_names),    cmocka_unit_test(test_sides),
+		cmocka_unit_test(test_moved),	       cmocka_unit_test(test_stop),
+		cmocka_unit_test(test_no_input),       cmocka_unit_test(test_offset),
+		cmocka_unit_test(test_no_offset),      cmocka_unit_test(test_hostile),
+		cmocka_unit_test(test_longest),	       cmocka_unit_test(test_joins),
+		cmocka_unit_test(test_renamed),	       cmocka_unit_test(test_many_kinds),
+		cmocka_unit_test(test_bounded),	       cmocka_unit_test(test_stamps_are_marked),
+		cmocka_unit_test(test_rings),	       cmocka_unit_test(test_moved_payload),
+		cmocka_unit_test(test_joins_inferred),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);
