@@ -196,7 +196,7 @@ static const struct {
 } kinds[] = {
 	[GRT_FIELD_DEC] = {text_dec, text_dec},		 [GRT_FIELD_HEX] = {text_hex, text_dec},
 	[GRT_FIELD_SIGNED] = {text_signed, json_signed}, [GRT_FIELD_STR] = {text_str, json_str},
-	[GRT_FIELD_ENGINE] = {text_engine, json_engine},
+	[GRT_FIELD_ENGINE] = {text_engine, json_engine}, [GRT_FIELD_TIME] = {text_dec, text_dec},
 };
 
 static void text_name(const struct name *n)

@@ -32,7 +32,7 @@ static const struct cmd_opt opts[] = {
 	{"gpu", 'g', OPT_STR, "FILE", &opt.gpu, "what the GPU did: a recording, a raw file or text"},
 	{"output", 'o', OPT_STR, "FILE", &opt.output, "write here (default: standard output)"},
 	{"clock-offset", 0, OPT_STR, "NS|auto", &opt.offset,
-	 "added to the GPU's stamps; auto: from jobs and the ioctls that submitted them"},
+	 "added to the stamps of --gpu; auto: from jobs and the ioctls that submitted them"},
 	{"stats-only", 0, OPT_FLAG, NULL, &opt.stats_only, "what there is by input and type, no timeline"},
 	{"from", 0, OPT_TIME, "T", &opt.from,
 	 "only events from here: seconds, +T after the start, -T before the end"},
@@ -63,10 +63,15 @@ static int add(struct merging *run, const char *path, enum grt_merge_side side)
 	return ret ? cmd_error(cmd_open_status(ret), &err) : EXIT_DONE;
 }
 
+static bool is_alone(int argc)
+{
+	return (opt.cpu ? 1 : 0) + (opt.gpu ? 1 : 0) + argc == 1;
+}
+
 /* One input alone is taken whole. */
 static int add_inputs(struct merging *run, int argc, char **argv)
 {
-	bool alone = (opt.cpu ? 1 : 0) + (opt.gpu ? 1 : 0) + argc == 1;
+	bool alone = is_alone(argc);
 	int status = outfile_usage(opt.output, opt.cpu), i;
 
 	if (status == EXIT_DONE)
@@ -118,6 +123,27 @@ static int offset_auto(struct merging *run)
 	return EXIT_DONE;
 }
 
+/* Of the --gpu input. */
+static unsigned int moved_input(void)
+{
+	return opt.cpu ? 1 : 0;
+}
+
+static int offset_usage(int argc)
+{
+	if (!opt.offset)
+		return EXIT_DONE;
+	if (!opt.gpu)
+		return cmd_fail(
+			EXIT_USAGE, "it is added to the stamps of the --gpu input, and none was given",
+			"--gpu FILE for the input that is to be moved", "--clock-offset moves nothing");
+	if (!strcmp(opt.offset, "auto") && is_alone(argc))
+		return cmd_fail(EXIT_USAGE,
+				"it is found by comparing the --gpu input's jobs with another's ioctls",
+				"--cpu FILE, or a number of ns", "--clock-offset auto with one input");
+	return EXIT_DONE;
+}
+
 static int set_offset(struct merging *run)
 {
 	const char *text = opt.offset;
@@ -136,7 +162,7 @@ static int set_offset(struct merging *run)
 						   text)
 				 : EXIT_DONE;
 	}
-	grt_merge_offset(run->merge, run->offset.ns);
+	grt_merge_offset(run->merge, moved_input(), run->offset.ns);
 	return status;
 }
 
@@ -179,7 +205,8 @@ static int put_header(struct merging *run)
 		ret = grt_line_out_text(run->out.lines, line);
 	}
 	if (run->offset.ns && !ret) {
-		snprintf(line, sizeof(line), "# clock offset: %+" PRId64 " ns added to gpu", run->offset.ns);
+		snprintf(line, sizeof(line), "# clock offset: %+" PRId64 " ns added to %s", run->offset.ns,
+			 side_names[grt_merge_side(run->merge, moved_input())]);
 		ret = grt_line_out_text(run->out.lines, line);
 	}
 	return ret;
@@ -278,6 +305,9 @@ static int merge_run(int argc, char **argv)
 		return cmd_usage_error("--stats-only prints no timeline: --output and --pretty do not fit");
 	if (opt.json && opt.pretty)
 		return cmd_usage_error("--json and --pretty exclude each other");
+	status = offset_usage(argc);
+	if (status != EXIT_DONE)
+		return status;
 	if (grt_merge_new(&run.merge))
 		return no_memory();
 	signal(SIGPIPE, SIG_IGN);

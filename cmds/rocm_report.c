@@ -116,7 +116,8 @@ static int set_offset(struct rocm_run *run)
 			return cmd_usage_error("--clock-offset: '%s' is neither a number of ns nor auto",
 					       text);
 	}
-	grt_merge_offset(run->merge, run->offset.ns);
+	/* the log */
+	grt_merge_offset(run->merge, 0, run->offset.ns);
 	return status;
 }
 

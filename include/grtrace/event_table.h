@@ -18,6 +18,7 @@ enum grt_field_kind {
 	GRT_FIELD_SIGNED,
 	GRT_FIELD_STR,
 	GRT_FIELD_ENGINE,	/* enum grt_engine, printed by name */
+	GRT_FIELD_TIME,		/* a stamp of the trace's clock, printed as GRT_FIELD_DEC */
 };
 
 /**
@@ -79,6 +80,7 @@ static const struct grt_field grt_common_fields[] = {
 
 #define GRT_BASE_DEC GRT_FIELD_DEC
 #define GRT_BASE_HEX GRT_FIELD_HEX
+#define GRT_BASE_TIME GRT_FIELD_TIME
 #define GRT_U(bits, fname, base, hlp)                                                          \
 	{ .name = #fname, .help = (hlp), .kind = GRT_BASE_##base,                              \
 	  .offset = __builtin_offsetof(GRT_ROW, fname), .size = sizeof(((GRT_ROW *)0)->fname) },
@@ -102,6 +104,7 @@ static const struct grt_field grt_common_fields[] = {
 #undef GRT_STR
 #undef GRT_I
 #undef GRT_U
+#undef GRT_BASE_TIME
 #undef GRT_BASE_HEX
 #undef GRT_BASE_DEC
 #undef GRT_FIELD_AT

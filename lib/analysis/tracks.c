@@ -180,7 +180,8 @@ static void add_field(struct args *a, unsigned int id, const struct grt_field *f
 	static const enum grt_track_value kinds[] = {[GRT_FIELD_DEC] = GRT_TRACK_U64,
 						     [GRT_FIELD_HEX] = GRT_TRACK_HEX,
 						     [GRT_FIELD_SIGNED] = GRT_TRACK_S64,
-						     [GRT_FIELD_ENGINE] = GRT_TRACK_U64};
+						     [GRT_FIELD_ENGINE] = GRT_TRACK_U64,
+						     [GRT_FIELD_TIME] = GRT_TRACK_U64};
 	unsigned int unused = 64 - 8 * f->size;
 	const char *text = (const char *)e + f->offset;
 

@@ -167,7 +167,7 @@ static void write_string(FILE *f, const struct grt_field *field)
 static void (*const write_field[])(FILE *f, const struct grt_field *field) = {
 	[GRT_FIELD_DEC] = write_integer,    [GRT_FIELD_HEX] = write_integer,
 	[GRT_FIELD_SIGNED] = write_integer, [GRT_FIELD_STR] = write_string,
-	[GRT_FIELD_ENGINE] = write_engine,
+	[GRT_FIELD_ENGINE] = write_engine,  [GRT_FIELD_TIME] = write_integer,
 };
 
 static void write_fields(FILE *f, const struct grt_field *field)

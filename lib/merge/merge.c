@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
  * One heap over the streams of all inputs. It is the loop of core/merge.c with
- * two differences: a stream's place in the order is its stamp as moved, and
- * only the events of the input's side are handed out.
+ * three differences: a stream's place in the order is its stamp as moved, only
+ * the events of the input's side are handed out, and rings are those of rings.h.
  */
 #include "merge.h"
+
+#include <grtrace/event_table.h>
 
 #include <errno.h>
 #include <stdlib.h>
@@ -12,13 +14,15 @@
 
 #include "core/grow.h"
 #include "core/session.h"
+#include "rings.h"
 
 /**
  * struct input - one trace
  * @types: bit per event type that takes part
- * @plain: of these, those that go out as they are: known, no NAME, not moved
+ * @plain: of these, those that go out as they are: known, no NAME, not moved, of no ring that another may be
  * @kinds: bit per kind of name that takes part
  * @offset: added to its stamps, ns
+ * @renumbered: another input may have rings of the same numbers
  */
 struct input {
 	struct grt_session *session;
@@ -27,6 +31,7 @@ struct input {
 	uint64_t plain;
 	uint32_t kinds;
 	int64_t offset;
+	bool renumbered;
 };
 
 /** struct lane - a stream and its input; found by the stream's index. @in, @offset: its, during a run */
@@ -43,6 +48,7 @@ struct grt_merge {
 	struct lane *lane;
 	unsigned int lanes;
 	struct grt_heap heap;
+	struct grt_rings rings;
 	const struct grt_merge_sink *sink;
 	uint64_t from;
 	uint64_t width;
@@ -70,7 +76,10 @@ static const uint64_t known_types = 0
 int grt_merge_new(struct grt_merge **out)
 {
 	*out = calloc(1, sizeof(**out));
-	return *out ? 0 : -ENOMEM;
+	if (!*out)
+		return -ENOMEM;
+	grt_rings_init(&(*out)->rings);
+	return 0;
 }
 
 static void set_side(struct input *in, enum grt_merge_side side)
@@ -144,10 +153,9 @@ enum grt_merge_side grt_merge_side(const struct grt_merge *m, unsigned int input
 	return m->input[input].side;
 }
 
-void grt_merge_offset(struct grt_merge *m, int64_t ns)
+void grt_merge_offset(struct grt_merge *m, unsigned int input, int64_t ns)
 {
-	for (unsigned int i = 0; i < m->inputs; i++)
-		m->input[i].offset = m->input[i].side == GRT_MERGE_GPU ? ns : 0;
+	m->input[input].offset = ns;
 }
 
 /* A stamp as moved; it stops at the ends of time. */
@@ -162,18 +170,15 @@ static inline uint64_t moved(uint64_t time, int64_t offset)
 	return t < time ? UINT64_MAX : t;
 }
 
-/* Stamps that stand in payloads; 0 is none. */
+/* Stamps that stand in payloads. There 0 is none: one that would become 0 stops before it. */
 static void move_payload(struct grt_event *e, int64_t offset)
 {
-	struct grt_ev_job *r = (struct grt_ev_job *)e;
-	__u64 *const of_job[] = {&r->submit, &r->commit, &r->start, &r->end, &r->complete, &r->wait};
-	__u64 *const of_vblank[] = {&((struct grt_ev_vblank *)e)->stamp};
-	__u64 *const *stamp = e->type == GRT_EV_JOB ? of_job : of_vblank;
-	unsigned int n = e->type == GRT_EV_JOB ? 6 : e->type == GRT_EV_VBLANK;
+	for (const struct grt_field *f = grt_event_table[e->type].fields(); f->name; f++) {
+		__u64 *stamp = (__u64 *)((char *)e + f->offset);
 
-	for (; n; n--, stamp++)
-		if (**stamp)
-			**stamp = moved(**stamp, offset);
+		if (f->kind == GRT_FIELD_TIME && *stamp)
+			*stamp = moved(*stamp, offset) ?: 1;
+	}
 }
 
 int grt_merge_span(const struct grt_merge *m, uint64_t *first, uint64_t *last)
@@ -206,10 +211,21 @@ static int wanted_name(const struct input *in, const struct grt_event *e)
 	return kind < 32 && in->kinds >> kind & 1;
 }
 
+/* The ring that an event is of, or names, by its number in the timeline. Return: 0 or -ENOMEM */
+static int renumber(struct grt_merge *m, unsigned int input, struct grt_event *e)
+{
+	struct grt_ev_name *name = (struct grt_ev_name *)e;
+
+	if (e->type == GRT_EV_NAME)
+		return name->kind == GRT_NAME_RING ? grt_rings_number(&m->rings, input, name, &name->id) : 0;
+	return e->ring == GRT_RING_NONE ? 0 : grt_rings_number(&m->rings, input, NULL, &e->ring);
+}
+
 /* What is not plain. Return: 0 or what the sink returned */
 static int hand_out_other(struct grt_merge *m, const struct lane *lane, const struct grt_event *e)
 {
 	const struct input *in = lane->in;
+	int ret;
 	union {
 		struct grt_event e;
 		char room[GRT_RECORD_MAX];
@@ -221,10 +237,14 @@ static int hand_out_other(struct grt_merge *m, const struct lane *lane, const st
 	}
 	if (!(in->types >> e->type & 1) || (e->type == GRT_EV_NAME && !wanted_name(in, e)))
 		return 0;
-	if (in->offset) {
+	if (in->offset || in->renumbered) {
 		memcpy(&copy, e, grt_record_size[e->type]);
 		copy.e.time = moved(e->time, in->offset);
-		move_payload(&copy.e, in->offset);
+		if (in->offset)
+			move_payload(&copy.e, in->offset);
+		ret = in->renumbered ? renumber(m, lane->input, &copy.e) : 0;
+		if (ret)
+			return ret;
 		e = &copy.e;
 	}
 	if (e->time - m->from > m->width && e->type != GRT_EV_NAME)
@@ -278,17 +298,30 @@ static int drain(struct grt_merge *m, const struct lane *lane, uint64_t limit)
 	return 1;
 }
 
+/* The CPU's side names no rings: those of its events are the other inputs'. */
+static void begin_inputs(struct grt_merge *m)
+{
+	unsigned int with_rings = 0;
+
+	for (unsigned int i = 0; i < m->inputs; i++)
+		with_rings += m->input[i].side != GRT_MERGE_CPU;
+	for (unsigned int i = 0; i < m->inputs; i++) {
+		struct input *in = &m->input[i];
+
+		in->session->health = in->session->found;
+		in->renumbered = with_rings > 1 && in->side != GRT_MERGE_CPU;
+		in->plain = in->offset || in->renumbered ? 0 : in->types & known_types & ~NAME_BIT;
+	}
+	grt_keyed_free(&m->rings.all);
+	grt_rings_init(&m->rings);
+}
+
 static int fill_heap(struct grt_merge *m, struct grt_err *err)
 {
 	int ret;
 
 	m->heap.used = 0;
-	for (unsigned int i = 0; i < m->inputs; i++) {
-		struct input *in = &m->input[i];
-
-		in->session->health = in->session->found;
-		in->plain = in->offset ? 0 : in->types & known_types & ~NAME_BIT;
-	}
+	begin_inputs(m);
 	for (unsigned int i = 0; i < m->lanes; i++) {
 		struct lane *lane = &m->lane[i];
 		struct grt_stream *st = lane->st;
@@ -342,6 +375,7 @@ void grt_merge_free(struct grt_merge *m)
 		return;
 	for (unsigned int i = 0; i < m->inputs; i++)
 		grt_session_close(m->input[i].session);
+	grt_keyed_free(&m->rings.all);
 	free(m->heap.slot);
 	free(m->lane);
 	free(m->input);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
  * Several traces as one flow in the order of time: text of what the CPU did,
- * recordings of what the GPU did. The stamps of one side may be moved. Memory
- * is that of the sessions.
+ * recordings of what the GPU did. The stamps of an input may be moved. Where
+ * several have rings, a number is that of one ring. Memory is that of the
+ * sessions.
  */
 #ifndef GRT_MERGE_MERGE_H
 #define GRT_MERGE_MERGE_H
@@ -13,7 +14,7 @@
 enum grt_merge_side {
 	GRT_MERGE_CPU,	/* what threads did: ioctls, opens, mmaps; names of threads and devices */
 	GRT_MERGE_GPU,	/* everything else, and all names */
-	GRT_MERGE_BOTH, /* all of it; its stamps are not moved */
+	GRT_MERGE_BOTH, /* all of it */
 };
 
 /**
@@ -42,8 +43,8 @@ unsigned int grt_merge_inputs(const struct grt_merge *m);
 struct grt_session *grt_merge_session(const struct grt_merge *m, unsigned int input);
 enum grt_merge_side grt_merge_side(const struct grt_merge *m, unsigned int input);
 
-/** grt_merge_offset - moves the stamps of the GPU's side: what is added to them, ns */
-void grt_merge_offset(struct grt_merge *m, int64_t ns);
+/** grt_merge_offset - moves the stamps of an input: what is added to them, ns */
+void grt_merge_offset(struct grt_merge *m, unsigned int input, int64_t ns);
 
 /**
  * grt_merge_span - the first and last stamp of all inputs, moved

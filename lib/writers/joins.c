@@ -20,9 +20,11 @@ enum stage {
 	STAGES,
 };
 
+/** struct job - @seen, @inferred: bits of enum stage; stamps there are, and those that were concluded */
 struct job {
 	uint64_t time[STAGES];
 	uint32_t seen;
+	uint32_t inferred;
 };
 
 void grt_joins_init(struct grt_joins *j, enum grt_escape escape)
@@ -318,12 +320,22 @@ static int on_wait_exit(struct grt_joins *j, const struct grt_event *e, struct g
 	return 0;
 }
 
-static inline void stamp(struct job *job, enum stage stage, uint64_t time)
+/*
+ * Return: whether the stamp was taken: the first one is, and an observed one in
+ * the place of one that was concluded. As analysis/jobs.c does, so that a line
+ * says what a report says.
+ */
+static inline bool stamp(struct job *job, enum stage stage, const struct grt_event *e)
 {
-	if (job->seen & 1U << stage)
-		return;
-	job->seen |= 1U << stage;
-	job->time[stage] = time;
+	uint32_t bit = 1U << stage;
+	bool inferred = e->flags & GRT_FLAG_INFERRED;
+
+	if (job->seen & bit && (inferred || !(job->inferred & bit)))
+		return false;
+	job->seen |= bit;
+	job->inferred = inferred ? job->inferred | bit : job->inferred & ~bit;
+	job->time[stage] = e->time;
+	return true;
 }
 
 static inline void since(struct grt_joins *j, const struct job *job, enum stage stage,
@@ -347,8 +359,10 @@ static int on_submit(struct grt_joins *j, const struct grt_event *e, struct grt_
 		return -ENOMEM;
 	/* an identity that comes again is a new job */
 	*job = (struct job){.time = {e->time, e->time}, .seen = 1U << SUBMITTED};
-	if (e->flags & GRT_FLAG_COMMIT)
+	if (e->flags & GRT_FLAG_COMMIT) {
 		job->seen |= 1U << COMMITTED;
+		job->inferred |= 1U << COMMITTED;
+	}
 	return 0;
 }
 
@@ -358,8 +372,8 @@ static int on_commit(struct grt_joins *j, const struct grt_event *e, struct grt_
 
 	if (!job)
 		return e->ctx ? -ENOMEM : 0;
-	stamp(job, COMMITTED, e->time);
-	since(j, job, SUBMITTED, e, GRT_DELTA_SCHED, out);
+	if (stamp(job, COMMITTED, e))
+		since(j, job, SUBMITTED, e, GRT_DELTA_SCHED, out);
 	return 0;
 }
 
@@ -369,8 +383,8 @@ static int on_start(struct grt_joins *j, const struct grt_event *e, struct grt_j
 
 	if (!job)
 		return e->ctx ? -ENOMEM : 0;
-	stamp(job, STARTED, e->time);
-	since(j, job, COMMITTED, e, GRT_DELTA_QUEUE, out);
+	if (stamp(job, STARTED, e))
+		since(j, job, COMMITTED, e, GRT_DELTA_QUEUE, out);
 	return 0;
 }
 
@@ -378,9 +392,8 @@ static int on_end(struct grt_joins *j, const struct grt_event *e, struct grt_joi
 {
 	struct job *job = find(&j->jobs, e->ctx, e->seqno);
 
-	if (!job)
+	if (!job || !stamp(job, ENDED, e))
 		return 0;
-	stamp(job, ENDED, e->time);
 	since(j, job, STARTED, e, GRT_DELTA_EXEC, out);
 	if (!(job->seen & 1U << STARTED))
 		since(j, job, SUBMITTED, e, GRT_DELTA_SINCE_SUBMIT, out);

@@ -26,6 +26,20 @@ run merge --cpu cpu.grt --gpu no-such
 expect "an input that is not there" 1 'no-such: cannot open: No such file'
 run merge --cpu cpu.grt --gpu gpu.grt --clock-offset 5x
 expect "an offset that is no number" 2 "'5x' is neither a number of ns nor auto"
+for inputs in gpu.grt '--cpu cpu.grt' '--cpu cpu.grt gpu.grt'; do
+	# shellcheck disable=SC2086 # an option and its argument
+	run merge $inputs --clock-offset -1000000000
+	expect "an offset with $inputs" 2 'moves nothing: .* stamps of the --gpu input, and none was given'
+	check "says what to type" says 'try: --gpu FILE'
+done
+run merge --gpu gpu.grt --clock-offset auto
+expect "an estimate from one input" 2 'with one input: .*comparing'
+check "says what to type" says 'try: --cpu FILE, or a number of ns'
+run merge --gpu gpu.grt --clock-offset -1000000000
+expect "one --gpu input is moved" 0 'clock offset: -1000000000 ns added to both'
+moved=$(grep '^\[' <<<"$output")
+run merge --gpu gpu.grt
+check "all of it" test "$(sed 's/^\[10/[9/' <<<"$output" | grep '^\[')" = "$moved"
 run merge --cpu cpu.grt --gpu gpu.grt --stats-only --pretty
 expect "statistics have no lines" 2 'prints no timeline'
 run merge --cpu cpu.grt --gpu gpu.grt --json --pretty

@@ -7,6 +7,8 @@
 #include "collect.h"
 #include "trace_maker.h"
 
+#include <grtrace/event_table.h>
+
 #include <errno.h>
 #include <stdio.h>
 
@@ -107,7 +109,7 @@ static int merge_pair(struct seen *s, int64_t offset, uint64_t from, uint64_t to
 	assert_int_equal(grt_merge_new(&m), 0);
 	assert_int_equal(grt_merge_add(m, cpu_path, both ? GRT_MERGE_BOTH : GRT_MERGE_CPU, &err), 0);
 	assert_int_equal(grt_merge_add(m, gpu_path, both ? GRT_MERGE_BOTH : GRT_MERGE_GPU, &err), 0);
-	grt_merge_offset(m, offset);
+	grt_merge_offset(m, 1, offset);
 	ret = grt_merge_run(m, &sink, from, to, &err);
 	grt_merge_free(m);
 	return ret;
@@ -148,6 +150,223 @@ static void test_moved(void **state)
 	assert_string_equal(s.text, "13@20/0 1@26/1 14@30/0 2@31/1 ");
 }
 
+/* What is told of a moment is marked as a stamp: all that moves a trace goes by that. */
+static void test_stamps_are_marked(void **state)
+{
+	(void)state;
+	for (unsigned int i = 0; i < GRT_EV_MAX; i++)
+		for (const struct grt_field *f = grt_event_table[i].name ? grt_event_table[i].fields() : NULL;
+		     f && f->name; f++) {
+			bool moment = !strncmp(f->help, "when ", 5) ||
+				      strstr(f->help, "CLOCK_MONOTONIC ns") ||
+				      !strncmp(f->help, "CLOCK_MONOTONIC ", 16);
+
+			assert_int_equal(f->kind == GRT_FIELD_TIME, moment);
+			assert_true(!moment || f->size == 8);
+		}
+}
+
+/** union kept - a record of any type */
+union kept {
+	struct grt_event e;
+	char room[GRT_RECORD_MAX];
+};
+
+/** struct records - all that came, whole, by type */
+struct records {
+	union kept of[GRT_EV_MAX];
+};
+
+static int keep(void *arg, const struct grt_event *e, unsigned int input)
+{
+	struct records *r = arg;
+
+	(void)input;
+	memcpy(&r->of[e->type], e, e->size);
+	return 0;
+}
+
+static void make_stamps(void)
+{
+	struct trace_maker *tm = tm_dir(gpu_path, 1);
+
+	tm_emit(tm, 0, job, .e.time = 1000, .submit = 100, .start = 300, .end = 400, .fence_id = 500);
+	tm_emit(tm, 0, vblank, .e.time = 1000, .stamp = 990);
+	tm_emit(tm, 0, aggregate, .e.time = 1000, .begin = 100, .end = 1000, .latency = 50);
+	tm_emit(tm, 0, mapping, .e.time = 1000, .start = 100, .end = 200);
+	tm_emit(tm, 0, clock, .e.time = 1000, .realtime = 5000, .monotonic = 1000, .boottime = 2000);
+	tm_emit(tm, 0, launch, .e.time = 1000, .begin = 900, .correlation = 7);
+	tm_emit(tm, 0, gpu_kernel, .e.time = 1000, .start = 910, .end = 920, .correlation = 7);
+	tm_emit(tm, 0, gpu_copy, .e.time = 1000, .start = 930, .bytes = 100);
+	tm_emit(tm, 0, gpu_sync, .e.time = 1000, .start = 940, .end = 950);
+	tm_emit(tm, 0, gpu_overhead, .e.time = 1000, .start = 960, .end = 970);
+	tm_emit(tm, 0, off_cpu, .e.time = 1000, .start = 100, .woken = 200, .number = 300);
+	tm_close(tm);
+}
+
+static void merge_stamps(struct records *r, int64_t offset)
+{
+	const struct grt_merge_sink sink = {.event = keep, .arg = r};
+	struct grt_merge *m;
+	struct grt_err err;
+
+	*r = (struct records){.of = {{.e = {.time = 0}}}};
+	assert_int_equal(grt_merge_new(&m), 0);
+	assert_int_equal(grt_merge_add(m, gpu_path, GRT_MERGE_BOTH, &err), 0);
+	grt_merge_offset(m, 0, offset);
+	assert_int_equal(grt_merge_run(m, &sink, 0, UINT64_MAX, &err), 0);
+	grt_merge_free(m);
+}
+
+#define FIELD(r, evt, field) (((const struct grt_ev_##evt *)&(r)->of[tm_type_##evt])->field)
+
+/* The stamps of a record move with it, and nothing else in it does. */
+static void test_moved_payload(void **state)
+{
+	static struct records r;
+
+	(void)state;
+	make_stamps();
+	merge_stamps(&r, 10000);
+	assert_int_equal(FIELD(&r, job, e.time), 11000);
+	assert_int_equal(FIELD(&r, job, submit), 10100);
+	assert_int_equal(FIELD(&r, job, commit), 0);
+	assert_int_equal(FIELD(&r, job, start), 10300);
+	assert_int_equal(FIELD(&r, job, end), 10400);
+	assert_int_equal(FIELD(&r, job, complete), 0);
+	assert_int_equal(FIELD(&r, job, wait), 0);
+	assert_int_equal(FIELD(&r, job, fence_id), 500);
+	assert_int_equal(FIELD(&r, vblank, stamp), 10990);
+	assert_int_equal(FIELD(&r, aggregate, begin), 10100);
+	assert_int_equal(FIELD(&r, aggregate, end), 11000);
+	assert_int_equal(FIELD(&r, aggregate, latency), 50);
+	assert_int_equal(FIELD(&r, mapping, start), 100);
+	assert_int_equal(FIELD(&r, mapping, end), 200);
+	assert_int_equal(FIELD(&r, clock, realtime), 5000);
+	assert_int_equal(FIELD(&r, clock, monotonic), 11000);
+	assert_int_equal(FIELD(&r, clock, boottime), 2000);
+	assert_int_equal(FIELD(&r, launch, begin), 10900);
+	assert_int_equal(FIELD(&r, launch, correlation), 7);
+	assert_int_equal(FIELD(&r, gpu_kernel, start), 10910);
+	assert_int_equal(FIELD(&r, gpu_kernel, end), 10920);
+	assert_int_equal(FIELD(&r, gpu_copy, start), 10930);
+	assert_int_equal(FIELD(&r, gpu_copy, end), 0);
+	assert_int_equal(FIELD(&r, gpu_copy, bytes), 100);
+	assert_int_equal(FIELD(&r, gpu_sync, start), 10940);
+	assert_int_equal(FIELD(&r, gpu_sync, end), 10950);
+	assert_int_equal(FIELD(&r, gpu_overhead, start), 10960);
+	assert_int_equal(FIELD(&r, gpu_overhead, end), 10970);
+	assert_int_equal(FIELD(&r, off_cpu, start), 10100);
+	assert_int_equal(FIELD(&r, off_cpu, woken), 10200);
+	assert_int_equal(FIELD(&r, off_cpu, number), 300);
+	/* 0 would say that they were not seen */
+	merge_stamps(&r, -400);
+	assert_int_equal(FIELD(&r, job, submit), 1);
+	assert_int_equal(FIELD(&r, job, commit), 0);
+	assert_int_equal(FIELD(&r, job, start), 1);
+	assert_int_equal(FIELD(&r, job, end), 1);
+	assert_int_equal(FIELD(&r, aggregate, end), 600);
+}
+
+/* ------------------------------------------------------------------ rings */
+
+/** struct rings - the numbers of rings as they came, "INPUT:TYPE:RING ", or "INPUT=NAME:RING " where named */
+struct rings {
+	char text[1024];
+	size_t used;
+};
+
+static int see_ring(void *arg, const struct grt_event *e, unsigned int input)
+{
+	const struct grt_ev_name *n = (const struct grt_ev_name *)e;
+	struct rings *s = arg;
+	char *at = s->text + s->used;
+	size_t room = sizeof(s->text) - s->used;
+
+	if (e->type != GRT_EV_NAME)
+		s->used += (size_t)snprintf(at, room, "%u:%u:%d ", input, e->type, (int)e->ring);
+	else if (n->kind == GRT_NAME_RING)
+		s->used += (size_t)snprintf(at, room, "%u=%s:%u ", input, n->name, n->id);
+	return 0;
+}
+
+/** struct ring_input - a trace with rings 0 and 1, of which @name names the first where it is no NULL */
+struct ring_input {
+	const char *name;
+	const char *owner;
+	enum grt_merge_side side;
+};
+
+static void add_ring_input(struct grt_merge *m, const struct ring_input *in, unsigned int number)
+{
+	struct grt_ev_name n = {.e = {.type = GRT_EV_NAME, .size = sizeof(n), .time = 1},
+				.kind = GRT_NAME_RING};
+	char name[32], *path;
+	struct trace_maker *tm;
+	struct grt_err err;
+
+	snprintf(name, sizeof(name), "rings%u.grt", number);
+	path = path_join(dir, name);
+	tm = tm_dir(path, 1);
+	if (in->name) {
+		strncpy(n.name, in->name, sizeof(n.name) - 1);
+		strncpy(n.owner, in->owner, sizeof(n.owner) - 1);
+		tm_event(tm, 0, &n.e);
+	}
+	tm_emit(tm, 0, commit, .e.time = 10 + number, .e.ring = 0);
+	tm_emit(tm, 0, end, .e.time = 20 + number, .e.ring = 1);
+	tm_emit(tm, 0, stack, .e.time = 30 + number, .e.ring = 0);
+	tm_emit(tm, 0, mem_destroy, .e.time = 40 + number, .e.ring = GRT_RING_NONE);
+	tm_close(tm);
+	assert_int_equal(grt_merge_add(m, path, in->side, &err), 0);
+	free(path);
+}
+
+static void check_rings(const struct ring_input *in, unsigned int inputs, const char *expected)
+{
+	struct rings s = {.used = 0};
+	const struct grt_merge_sink sink = {.event = see_ring, .arg = &s};
+	struct grt_merge *m;
+	struct grt_err err;
+
+	assert_int_equal(grt_merge_new(&m), 0);
+	for (unsigned int i = 0; i < inputs; i++)
+		add_ring_input(m, &in[i], i);
+	/* twice: no run knows of the one before */
+	for (unsigned int i = 0; i < 2; i++) {
+		s.used = 0;
+		assert_int_equal(grt_merge_run(m, &sink, 0, UINT64_MAX, &err), 0);
+		assert_string_equal(s.text, expected);
+	}
+	grt_merge_free(m);
+}
+
+static void test_rings(void **state)
+{
+	(void)state;
+	/* another ring has another number, by whatever comes first */
+	check_rings((struct ring_input[]){{"gfx", "a", GRT_MERGE_BOTH}, {"comp", "a", GRT_MERGE_GPU}}, 2,
+		    "0=gfx:0 1=comp:100 0:2:0 1:2:100 0:4:1 1:4:101 0:33:0 0:25:-1 1:25:-1 ");
+	check_rings((struct ring_input[]){{NULL, NULL, GRT_MERGE_GPU}, {NULL, NULL, GRT_MERGE_GPU}}, 2,
+		    "0:2:0 1:2:100 0:4:1 1:4:101 0:25:-1 1:25:-1 ");
+	check_rings((struct ring_input[]){{"gfx", "a", GRT_MERGE_GPU}, {"gfx", "b", GRT_MERGE_GPU}}, 2,
+		    "0=gfx:0 1=gfx:100 0:2:0 1:2:100 0:4:1 1:4:101 0:25:-1 1:25:-1 ");
+	/* one that has the same name in two inputs is one; the same number alone says nothing */
+	check_rings((struct ring_input[]){{"gfx", "a", GRT_MERGE_GPU}, {"gfx", "a", GRT_MERGE_GPU}}, 2,
+		    "0=gfx:0 1=gfx:0 0:2:0 1:2:0 0:4:1 1:4:100 0:25:-1 1:25:-1 ");
+	check_rings((struct ring_input[]){{"gfx", "a", GRT_MERGE_GPU},
+					  {"comp", "a", GRT_MERGE_GPU},
+					  {"comp", "a", GRT_MERGE_GPU}},
+		    3,
+		    "0=gfx:0 1=comp:100 2=comp:100 0:2:0 1:2:100 2:2:100 0:4:1 1:4:101 2:4:102 "
+		    "0:25:-1 1:25:-1 2:25:-1 ");
+	/* one input alone, and one for each side, keep theirs */
+	check_rings((struct ring_input[]){{"gfx", "a", GRT_MERGE_BOTH}}, 1,
+		    "0=gfx:0 0:2:0 0:4:1 0:33:0 0:25:-1 ");
+	check_rings((struct ring_input[]){{"gfx", "a", GRT_MERGE_CPU}, {"comp", "a", GRT_MERGE_GPU}}, 2,
+		    "1=comp:0 1:2:0 1:4:1 0:33:0 1:25:-1 ");
+}
+
 static void test_stop(void **state)
 {
 	struct seen s = {.stop_after = 3};
@@ -171,7 +390,7 @@ static void test_no_input(void **state)
 	assert_int_equal(grt_merge_add(m, "/no/such/trace", GRT_MERGE_CPU, &err), -ENOENT);
 	assert_int_equal(grt_merge_inputs(m), 0);
 	assert_int_equal(grt_merge_add(m, gpu_path, GRT_MERGE_GPU, &err), 0);
-	grt_merge_offset(m, 100);
+	grt_merge_offset(m, 0, 100);
 	assert_int_equal(grt_merge_span(m, &first, &last), 0);
 	assert_int_equal(first, 105);
 	assert_int_equal(last, 140);
@@ -439,6 +658,38 @@ static void test_joins(void **state)
 	assert_int_equal(count.submits, 1);
 }
 
+/* An observed stamp replaces a concluded one, else the first one stands, and the others tell nothing. */
+static void test_joins_inferred(void **state)
+{
+	struct output o;
+
+	(void)state;
+	begin(&o, GRT_LINE_OUT_MERGED);
+	put(&o, submit, .e.time = 100, .e.ctx = 5, .e.flags = GRT_FLAG_COMMIT);
+	put(&o, commit, .e.time = 110, .e.ctx = 5, .e.flags = GRT_FLAG_INFERRED);
+	put(&o, commit, .e.time = 120, .e.ctx = 5);
+	put(&o, commit, .e.time = 130, .e.ctx = 5);
+	put(&o, start, .e.time = 200, .e.ctx = 5, .e.flags = GRT_FLAG_INFERRED);
+	put(&o, start, .e.time = 210, .e.ctx = 5);
+	put(&o, start, .e.time = 220, .e.ctx = 5, .e.flags = GRT_FLAG_INFERRED);
+	put(&o, end, .e.time = 300, .e.ctx = 5);
+	put(&o, end, .e.time = 310, .e.ctx = 5);
+	put(&o, complete, .e.time = 400, .e.ctx = 5);
+	check_text(
+		finish(&o, NULL),
+		"[0.000000100] GPU SUBMIT           ctx_id=0x5, engine=unknown, ring=0, seqno=0, flags=0x2\n"
+		"[0.000000110] GPU COMMIT           ctx_id=0x5, engine=unknown, ring=0, seqno=0, flags=0x1\n"
+		"[0.000000120] GPU COMMIT           ctx_id=0x5, engine=unknown, ring=0, seqno=0, t_sched_ns=20\n"
+		"[0.000000130] GPU COMMIT           ctx_id=0x5, engine=unknown, ring=0, seqno=0\n"
+		"[0.000000200] GPU START            ctx_id=0x5, engine=unknown, ring=0, seqno=0, t_queue_ns=80, flags=0x1\n"
+		"[0.000000210] GPU START            ctx_id=0x5, engine=unknown, ring=0, seqno=0, t_queue_ns=90\n"
+		"[0.000000220] GPU START            ctx_id=0x5, engine=unknown, ring=0, seqno=0, flags=0x1\n"
+		"[0.000000300] GPU END              ctx_id=0x5, engine=unknown, ring=0, seqno=0, t_exec_ns=90\n"
+		"[0.000000310] GPU END              ctx_id=0x5, engine=unknown, ring=0, seqno=0\n"
+		"[0.000000400] GPU COMPLETE         ctx_id=0x5, engine=unknown, ring=0, seqno=0, status=0, "
+		"t_complete_ns=100, t_total_ns=300\n");
+}
+
 /* A name that changes is the new one from there on, for each process that a thread is told of. */
 static void test_renamed(void **state)
 {
@@ -525,13 +776,15 @@ static void test_bounded(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_ioctl_names), cmocka_unit_test(test_sides),
-		cmocka_unit_test(test_moved),	    cmocka_unit_test(test_stop),
-		cmocka_unit_test(test_no_input),    cmocka_unit_test(test_offset),
-		cmocka_unit_test(test_no_offset),   cmocka_unit_test(test_hostile),
-		cmocka_unit_test(test_longest),	    cmocka_unit_test(test_joins),
-		cmocka_unit_test(test_renamed),	    cmocka_unit_test(test_many_kinds),
-		cmocka_unit_test(test_bounded),
+		cmocka_unit_test(test_ioctl_names),    cmocka_unit_test(test_sides),
+		cmocka_unit_test(test_moved),	       cmocka_unit_test(test_stop),
+		cmocka_unit_test(test_no_input),       cmocka_unit_test(test_offset),
+		cmocka_unit_test(test_no_offset),      cmocka_unit_test(test_hostile),
+		cmocka_unit_test(test_longest),	       cmocka_unit_test(test_joins),
+		cmocka_unit_test(test_renamed),	       cmocka_unit_test(test_many_kinds),
+		cmocka_unit_test(test_bounded),	       cmocka_unit_test(test_stamps_are_marked),
+		cmocka_unit_test(test_rings),	       cmocka_unit_test(test_moved_payload),
+		cmocka_unit_test(test_joins_inferred),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);
