@@ -220,8 +220,8 @@ static const struct grt_column copy_columns[] = {
 const struct grt_table grt_launch_table[GRT_LAUNCH_BYS] = {
 	[GRT_LAUNCH_BY_KERNEL] = {"kernels", "kernels", kernel_columns, 0},
 	[GRT_LAUNCH_BY_STACK] = {"stacks", "launching stacks", stack_columns, 0},
-	[GRT_LAUNCH_BY_STREAM] = {"streams", "streams", stream_columns, 0},
-	[GRT_LAUNCH_BY_DEVICE] = {"devices", "devices", device_columns, 0},
+	[GRT_LAUNCH_BY_STREAM] = {"streams", "streams", stream_columns, GRT_MARK_ESTIMATED},
+	[GRT_LAUNCH_BY_DEVICE] = {"devices", "devices", device_columns, GRT_MARK_ESTIMATED},
 	[GRT_LAUNCH_BY_COPY] = {"copies", "copies", copy_columns, 0},
 };
 

@@ -41,7 +41,7 @@ enum grt_cell_kind {
  * @text, @list, @number: by the column's kind; GRT_CELL_SIGNED is a cast of @number
  * @absent: not known; a dash, null or nothing
  * @inferred: not observed
- * @estimated: not counted but scaled up from a sample
+ * @estimated: not counted but scaled up from a sample, or a lower bound
  */
 struct grt_cell {
 	union {

@@ -288,7 +288,7 @@ static void text_notes(struct grt_writer *w, const char *const *notes, unsigned 
 	if (t->any_inferred)
 		fputs("* inferred, not observed\n", w->options.out);
 	if (t->any_estimated)
-		fputs("~ estimated from a sample\n", w->options.out);
+		fputs("~ estimated from a sample, or at least this much\n", w->options.out);
 	for (unsigned int i = 0; i < n; i++) {
 		grt_escape_print(GRT_ESCAPE_TERM, w->options.out, notes[i], strlen(notes[i]));
 		fputc('\n', w->options.out);
