@@ -32,6 +32,7 @@ enum grt_cell_kind {
 	GRT_CELL_PERCENT, /* in 1/1000 of a percent */
 	GRT_CELL_BOOL,
 	GRT_CELL_AMOUNT, /* signed, in 1/1000 of the unit @text, which is untrusted; scaled in text */
+	GRT_CELL_BYTES,	 /* scaled in text */
 	GRT_CELL_LIST,	 /* @number numbers at @list; for JSON, other forms show how many */
 	GRT_CELL_KINDS,
 };
