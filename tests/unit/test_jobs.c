@@ -984,11 +984,14 @@ static void groups_are_bounded(void **state)
 
 	for (uint32_t i = 0; i < GRT_GROUPS_MAX + 3; i++)
 		GIVE(submit, 1000 + i, i, .e.pid = i + 1, .e.ring = i);
+	/* of a ring or a process that has a row, and one that has none */
+	GIVE(submit, 9000, GRT_GROUPS_MAX + 3, .e.pid = 1, .e.ring = GRT_GROUPS_MAX + 3);
+	GIVE(submit, 9001, GRT_GROUPS_MAX + 4, .e.pid = GRT_GROUPS_MAX + 9, .e.ring = 1);
 	flush(f);
 	assert_non_null(grt_groups_get(f->groups, GRT_BY_PROCESS, GRT_GROUPS_MAX - 1));
 	assert_null(grt_groups_get(f->groups, GRT_BY_PROCESS, GRT_GROUPS_MAX));
-	assert_int_equal(grt_groups_over(f->groups), 6);
-	assert_int_equal(counts(f).jobs, GRT_GROUPS_MAX + 3);
+	assert_int_equal(grt_groups_over(f->groups), 5);
+	assert_int_equal(counts(f).jobs, GRT_GROUPS_MAX + 5);
 }
 
 /* ------------------------------------------------------------ random job sets */
