@@ -222,7 +222,12 @@ static void push_free(struct grt_jobs *j, struct grt_job *job)
 
 uint64_t grt_job_first(const struct grt_job *job)
 {
-	return job->seen ? job->time[__builtin_ctz(job->seen)] : 0;
+	uint64_t first = UINT64_MAX;
+
+	for (unsigned int seen = job->seen; seen; seen &= seen - 1)
+		if (job->time[__builtin_ctz(seen)] < first)
+			first = job->time[__builtin_ctz(seen)];
+	return job->seen ? first : 0;
 }
 
 static inline unsigned int disordered_phases(const struct grt_job *job)

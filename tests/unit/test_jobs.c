@@ -521,6 +521,19 @@ static void waits_of_a_record(void **state)
 	assert_int_equal(counts(f).half_waits, 3);
 }
 
+static void the_first_stamp_is_the_earliest(void **state)
+{
+	struct fixture *f = *state;
+
+	GIVE(complete, 3000, 1);
+	GIVE(end, 3100, 1);
+	GIVE(submit, 4000, 2);
+	GIVE(complete, 4100, 2);
+	flush(f);
+	assert_int_equal(grt_job_first(find(f, 5, 1)), 3000);
+	assert_int_equal(grt_job_first(find(f, 5, 2)), 4000);
+}
+
 static void end_and_complete_in_any_order(void **state)
 {
 	struct fixture *f = *state;
@@ -1422,6 +1435,7 @@ int main(void)
 		TEST(a_record_concludes_no_start),
 		TEST(a_record_of_a_job_that_goes_on),
 		TEST(waits_of_a_record),
+		TEST(the_first_stamp_is_the_earliest),
 		TEST(end_and_complete_in_any_order),
 		TEST(an_end_after_complete_gives_no_negative_time),
 		TEST(an_identity_used_again),
