@@ -169,19 +169,30 @@ static void set_busy_span(struct report *r, uint64_t first, uint64_t last)
 		grt_launch_groups_span(r->launched, first, last);
 }
 
+/* Names are told of whenever they are from. */
+static bool is_asked_for(const struct report *r, const struct grt_event *e)
+{
+	return e->type != GRT_EV_NAME || (e->time >= r->asked.from && e->time <= r->asked.to);
+}
+
+/* What lies before the first event handed out is known: the merge is by time. */
+static void begin_span(struct report *r, uint64_t first)
+{
+	r->span.known = true;
+	r->span.first = grt_session_health(r->session)->before ? r->asked.from : first;
+	set_busy_span(r, r->span.first, r->asked.to);
+}
+
 static int on_any_event(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
 {
 	struct report *r = (struct report *)c;
 
 	(void)cpu;
-	if (r->view->types)
+	if (r->view->types && is_asked_for(r, e))
 		grt_counts_event(r->counts, e);
 	/* What a live stream begins with may be older than this program. */
-	if ((r->live || r->piped) && !r->span.known && e->type != GRT_EV_NAME) {
-		r->span.known = true;
-		r->span.first = e->time;
-		set_busy_span(r, e->time, UINT64_MAX);
-	}
+	if ((r->live || r->piped) && !r->span.known && e->type != GRT_EV_NAME)
+		begin_span(r, e->time);
 	if (r->piped && e->type != GRT_EV_NAME)
 		r->span.last = e->time;
 	return 0;
@@ -226,7 +237,7 @@ static int no_memory(void)
 	return cmd_fail(EXIT_FAILED, strerror(ENOMEM), NULL, "the report");
 }
 
-/* What a pipe spans shows when it has been read; until then it is what is wanted of it. */
+/* What a pipe spans shows when it has been read. */
 static int piped_span(struct report *r)
 {
 	if (opt.from.rel || opt.to.rel)
@@ -235,9 +246,9 @@ static int piped_span(struct report *r)
 			"known when it has been read");
 	r->piped = true;
 	r->c.event = on_any_event;
-	r->span.first = opt.from.set ? opt.from.ns : 0;
-	r->span.last = opt.to.set ? opt.to.ns : UINT64_MAX;
-	if (r->span.first > r->span.last)
+	r->asked.from = opt.from.set ? opt.from.ns : 0;
+	r->asked.to = opt.to.set ? opt.to.ns : UINT64_MAX;
+	if (r->asked.from > r->asked.to)
 		return cmd_usage_error("--from is after --to");
 	return EXIT_DONE;
 }
@@ -245,10 +256,16 @@ static int piped_span(struct report *r)
 static int set_span(struct report *r)
 {
 	uint64_t first, last;
+	int status;
 
 	if (grt_session_span(r->session, &first, &last) == -ESPIPE)
 		return piped_span(r);
-	return reading_span(r->session, &opt.from, &opt.to, &r->span);
+	status = reading_span(r->session, &opt.from, &opt.to, &r->span);
+	if (opt.from.set)
+		r->asked.from = r->span.first;
+	if (opt.to.set)
+		r->asked.to = r->span.last;
+	return status;
 }
 
 static int run_recording(struct report *r)
@@ -260,15 +277,16 @@ static int run_recording(struct report *r)
 	if (status != EXIT_DONE)
 		return status;
 	if (r->threads && opt.from.set)
-		grt_threads_from(r->threads, r->span.first);
+		grt_threads_from(r->threads, r->asked.from);
 	if (r->span.known)
 		set_busy_span(r, r->span.first, r->span.last);
 	if (report_streams(r))
 		ret = report_begin(r);
 	if (ret)
 		return no_memory();
-	ret = grt_session_run(r->session, &r->c, opt.from.set ? r->span.first : 0,
-			      opt.to.set ? r->span.last : UINT64_MAX, &err);
+	ret = grt_session_run(r->session, &r->c, r->asked.from, r->asked.to, &err);
+	if (r->piped && grt_session_health(r->session)->after)
+		r->span.last = r->asked.to;
 	written = grt_jobs_flush(r->jobs) ?: report_print(r);
 	return reading_judge(r->session, r->input, report_unread(r), ret < 0 ? ret : written, &err);
 }
@@ -504,6 +522,7 @@ static int report_run(int argc, char **argv)
 		.json = opt.json,
 		.csv = opt.csv,
 		.verbose = opt.verbose,
+		.asked = {0, UINT64_MAX},
 		.narrowed = opt.from.set || opt.to.set,
 	};
 	int status = check_options(&r);

@@ -56,6 +56,7 @@ struct view {
  * @job_top, @group_top: rows of these tables, 0: all
  * @jobs_seen: jobs so far
  * @elsewhere: events that the summary has no table for, by class
+ * @asked: by --from and --to, all there is without them
  * @span: the time that is looked at (live: known with the first event)
  * @live: input is the live module
  * @piped: input is a pipe: the time is known when it has been read
@@ -86,6 +87,7 @@ struct report {
 	uint64_t group_top;
 	uint64_t jobs_seen;
 	uint64_t elsewhere[GRT_CLASSES];
+	struct grt_interval asked;
 	struct reading_span span;
 	bool live;
 	bool piped;

@@ -125,6 +125,7 @@ struct grt_health_text {
  * struct grt_health - what the run met
  * @events: events seen (before --from and --to)
  * @unknown: of these, of unknown types
+ * @before, @after: of these, not handed out since they are not in the time that is wanted
  * @packets: packets seen
  * @bytes: read
  * @skipped_bytes: not understood and skipped
@@ -140,6 +141,8 @@ struct grt_health_text {
 struct grt_health {
 	uint64_t events;
 	uint64_t unknown;
+	uint64_t before;
+	uint64_t after;
 	uint64_t packets;
 	uint64_t bytes;
 	uint64_t skipped_bytes;

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * How long at least one of many intervals was open: their union, exactly, as
- * long as an interval overlaps at most GRT_BUSY_MAX disjoint ones that came
- * before it. Intervals come roughly in the order of their ends.
+ * How long at least one of many intervals was open: their union. Intervals come
+ * roughly in the order of their ends, so the newest parts of the union are kept
+ * as they are; older ones are put together with their neighbours, the coarser
+ * the older they are. A later interval that covers such a part whole leaves the
+ * sum exact. Where one begins or ends within it, the sum is a lower bound: too
+ * small by at most the part's idle time, about 1/32 of an interval that reaches
+ * up to the newest.
  */
 #ifndef GRT_ANALYSIS_BUSY_H
 #define GRT_ANALYSIS_BUSY_H
@@ -11,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Disjoint intervals kept for later ones to touch; older ones are only a sum. */
+/* Parts of a union, 24 bytes each. */
 #define GRT_BUSY_MAX 1024U
 
 /** struct grt_interval - from @from up to, not including, @to; ns */
@@ -20,19 +24,25 @@ struct grt_interval {
 	uint64_t to;
 };
 
+/** struct grt_busy_part - busy from @from up to, not including, @to, but for @idle ns somewhere in it */
+struct grt_busy_part {
+	uint64_t from;
+	uint64_t to;
+	uint64_t idle;
+};
+
 /**
  * struct grt_busy - all zero is empty; to be given to grt_busy_free()
- * @interval: disjoint and ascending
- * @closed: sum of the intervals that are not kept any more, ns
- * @floor: where the kept ones begin
- * @cut: intervals that reached below @floor: the union is a lower bound then
+ * @part: disjoint and ascending
+ * @last: the last of them, which is never idle; NULL: there is none
+ * @cut: intervals that began or ended where it was not known what is idle: the union is
+ *	a lower bound then
  */
 struct grt_busy {
-	struct grt_interval *interval;
+	struct grt_busy_part *part;
+	struct grt_busy_part *last;
 	uint32_t used;
 	uint32_t room;
-	uint64_t closed;
-	uint64_t floor;
 	uint64_t cut;
 };
 
@@ -42,7 +52,7 @@ int grt_busy_insert(struct grt_busy *b, uint64_t from, uint64_t to);
 /** grt_busy_add - adds an interval; one that does not end after it began is nothing. Return: 0 or -ENOMEM */
 static inline int grt_busy_add(struct grt_busy *b, uint64_t from, uint64_t to)
 {
-	struct grt_interval *last = b->used ? &b->interval[b->used - 1] : NULL;
+	struct grt_busy_part *last = b->last;
 
 	if (!last || from < last->from || from > last->to || to <= from)
 		return grt_busy_insert(b, from, to);

@@ -122,6 +122,21 @@ static inline int find_group(struct grt_groups *g, enum grt_group_by by, const s
 	return 0;
 }
 
+/* A job counts with the first kind that has no group for it. @kinds: that one and those after it */
+static __attribute__((noinline, cold)) void count_over(struct grt_groups *g, unsigned int kinds,
+						       const struct member *m)
+{
+	for (unsigned int before = g->kinds & ~kinds; before; before &= before - 1) {
+		enum grt_group_by by = (enum grt_group_by)__builtin_ctz(before);
+		uint64_t id = group_id(by, m);
+		uint32_t tag = grt_hash(&g->key, id, by);
+
+		if (grt_index_find(&g->set[by].index, tag, same_group, &g->set[by], &id) == GRT_NOWHERE)
+			return;
+	}
+	g->over++;
+}
+
 /* What every entry point does: find the group of each kind that is wanted, and add to it. */
 static inline __attribute__((always_inline)) int
 each_group(struct grt_groups *g, const struct member *m,
@@ -135,8 +150,8 @@ each_group(struct grt_groups *g, const struct member *m,
 		r = find_group(g, (enum grt_group_by)__builtin_ctz(kinds), m, &group);
 		if (!r)
 			r = add(g, group, what);
-		else if (r > 0)
-			g->over += is_job;
+		else if (r > 0 && is_job)
+			count_over(g, kinds, m);
 	}
 	return r < 0 ? r : 0;
 }

@@ -222,7 +222,12 @@ static void push_free(struct grt_jobs *j, struct grt_job *job)
 
 uint64_t grt_job_first(const struct grt_job *job)
 {
-	return job->seen ? job->time[__builtin_ctz(job->seen)] : 0;
+	uint64_t first = UINT64_MAX;
+
+	for (unsigned int seen = job->seen; seen; seen &= seen - 1)
+		if (job->time[__builtin_ctz(seen)] < first)
+			first = job->time[__builtin_ctz(seen)];
+	return job->seen ? first : 0;
 }
 
 static inline unsigned int disordered_phases(const struct grt_job *job)
@@ -640,8 +645,11 @@ static RARE void learn(struct grt_jobs *j, struct grt_job *job, const struct grt
 }
 
 /* An identity comes again: a fence's number is never given twice, but drivers have been seen to. */
-static bool is_reuse(const struct grt_job *job, const struct grt_event *e)
+static RARE bool is_reuse(const struct grt_jobs *j, const struct grt_job *job, const struct grt_event *e)
 {
+	/* The rest of a job whose first events were written before records were asked for. */
+	if (j->whole && (job->seen & BIT(GRT_STAMP_SUBMIT)) && !(job->seen & BIT(GRT_STAMP_COMPLETE)))
+		return job->time[GRT_STAMP_SUBMIT] != e->time;
 	if (job->seen & BIT(GRT_STAMP_SUBMIT))
 		return true;
 	return (job->seen & BIT(GRT_STAMP_COMPLETE)) && job->time[GRT_STAMP_COMPLETE] < e->time;
@@ -734,7 +742,7 @@ life_event(struct grt_jobs *j, const struct grt_event *e,
 		j->count.duplicates++;
 		return 0;
 	}
-	if (job && on_stamp == on_submit && is_reuse(job, e)) {
+	if (job && on_stamp == on_submit && is_reuse(j, job, e)) {
 		j->count.reused++;
 		r = retire(j, job);
 		job = NULL;
@@ -912,16 +920,18 @@ static int name_event(struct grt_jobs *j, const struct grt_event *e)
 
 /*
  * Of one wait the record has the beginning, and its end comes behind the
- * record; of several it cannot be told which one an end belongs to.
+ * record; of several it cannot be told which one an end belongs to, and without
+ * its stamp nothing is known of one either. What the trace has itself of the
+ * job's waits is among those of the record.
  */
 static int whole_waits(struct grt_jobs *j, const struct grt_ev_job *r)
 {
 	struct grt_job *job = r->waits ? find_job(j, &r->e) : NULL;
 	struct grt_event enter = r->e;
 
-	if (!job || job->origin != origin(&r->e))
+	if (!job || job->origin != origin(&r->e) || r->waits <= job->waits + job->open_waits)
 		return 0;
-	if (r->waits > 1) {
+	if (r->waits > 1 || !r->wait) {
 		job->cut_waits = true;
 		return 0;
 	}

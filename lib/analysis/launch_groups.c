@@ -160,12 +160,19 @@ static int add_depth(struct grt_launch_groups *g, struct grt_launch_group *group
 	return 0;
 }
 
+/* Sums of a broken trace stay at the most there is. */
+static void add_bytes(uint64_t *sum, uint64_t bytes)
+{
+	if (__builtin_add_overflow(*sum, bytes, sum))
+		*sum = UINT64_MAX;
+}
+
 static int add_times(struct grt_launch_groups *g, struct grt_launch_group *group, const struct work *w)
 {
 	int ret = 0;
 
 	grt_hist_add(&group->exec, w->end - w->start, GRT_WEIGHT_ONE, false, &g->octaves);
-	group->timed_bytes += w->bytes;
+	add_bytes(&group->timed_bytes, w->bytes);
 	if (w->launch && w->start >= w->launch->begin)
 		grt_hist_add(&group->latency, w->start - w->launch->begin, GRT_WEIGHT_ONE, false,
 			     &g->octaves);
@@ -210,7 +217,7 @@ static int add(struct grt_launch_groups *g, const struct work *w)
 	group->probed += w->probed;
 	group->kernels += !w->copy && !w->probed;
 	group->copies += w->copy;
-	group->bytes += w->bytes;
+	add_bytes(&group->bytes, w->bytes);
 	if (w->probed)
 		return 0;
 	if (w->start && w->end >= w->start)

@@ -94,29 +94,21 @@ static void get_p99(struct grt_cell *cell, const void *view, const void *row, in
 	cell->absent = !grt_hist_percentile(hist_at(row, offset), 990, &cell->number);
 }
 
-/* In thousandths: of bytes where they are an amount, of what was queued. */
-static void get_bytes(struct grt_cell *cell, const void *view, const void *row, int arg)
-{
-	(void)view;
-	(void)arg;
-	cell->text = "B";
-	cell->number = ((const struct grt_launch_group *)row)->bytes * 1000;
-}
-
-/* What went through while it was copied: bytes in a second. */
+/* What went through while it was copied: thousandths of a byte in a second. */
 static void get_bandwidth(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	const struct grt_launch_group *g = row;
 	uint64_t ns = grt_hist_sum(&g->exec);
+	unsigned __int128 rate = ns ? (unsigned __int128)g->timed_bytes * 1000000000000ULL / ns : 0;
 
 	(void)view;
 	(void)arg;
 	cell->text = "B/s";
 	cell->absent = !ns;
-	if (ns)
-		cell->number = (uint64_t)((unsigned __int128)g->timed_bytes * 1000000000000ULL / ns);
+	cell->number = rate > INT64_MAX ? INT64_MAX : (uint64_t)rate;
 }
 
+/* In thousandths. */
 static void get_depth(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	const struct grt_launch_group *g = row;
@@ -169,7 +161,7 @@ static void get_depth_max(struct grt_cell *cell, const void *view, const void *r
 	{.name = NULL}
 
 #define BUSY {"busy", get_busy, 0, GRT_CELL_PERCENT, GRT_COLUMN_ALL, "share of the trace, percent"}
-#define BYTES(where) {"bytes", get_bytes, 0, GRT_CELL_AMOUNT, where, "copied or set, B"}
+#define BYTES(where) {"bytes", grt_cell_u64, G(bytes), GRT_CELL_BYTES, where, "copied or set, B"}
 
 static const struct grt_column kernel_columns[] = {
 	{"kernel", grt_cell_pointed, G(name), GRT_CELL_TEXT, GRT_COLUMN_ALL, "its name"},
@@ -220,8 +212,8 @@ static const struct grt_column copy_columns[] = {
 const struct grt_table grt_launch_table[GRT_LAUNCH_BYS] = {
 	[GRT_LAUNCH_BY_KERNEL] = {"kernels", "kernels", kernel_columns, 0},
 	[GRT_LAUNCH_BY_STACK] = {"stacks", "launching stacks", stack_columns, 0},
-	[GRT_LAUNCH_BY_STREAM] = {"streams", "streams", stream_columns, 0},
-	[GRT_LAUNCH_BY_DEVICE] = {"devices", "devices", device_columns, 0},
+	[GRT_LAUNCH_BY_STREAM] = {"streams", "streams", stream_columns, GRT_MARK_ESTIMATED},
+	[GRT_LAUNCH_BY_DEVICE] = {"devices", "devices", device_columns, GRT_MARK_ESTIMATED},
 	[GRT_LAUNCH_BY_COPY] = {"copies", "copies", copy_columns, 0},
 };
 

@@ -190,16 +190,12 @@ static int intern_caller(struct grt_launches *l, const struct caller *k, uint32_
 	return grt_index_add(&l->caller_index, tag, *number);
 }
 
-static struct grt_launch launch_of(const struct grt_launches *l, const struct page *p, uint64_t correlation,
-				   int place)
+static struct grt_launch launch_by(const struct grt_launches *l, uint32_t image, const struct entry *e)
 {
-	const struct entry *e = &p->entry[place];
 	const struct caller *c = &l->caller[e->caller];
 
 	return (struct grt_launch){
-		.image = l->images.image[p->image],
-		.correlation = correlation,
-		.begin = p->begin ? p->begin[place] : 0,
+		.image = l->images.image[image],
 		.node = e->node,
 		.tid = c->tid,
 		.context = c->context,
@@ -208,6 +204,16 @@ static struct grt_launch launch_of(const struct grt_launches *l, const struct pa
 		.failed = c->failed,
 		.captured = c->captured,
 	};
+}
+
+static struct grt_launch launch_of(const struct grt_launches *l, const struct page *p, uint64_t correlation,
+				   int place)
+{
+	struct grt_launch launch = launch_by(l, p->image, &p->entry[place]);
+
+	launch.correlation = correlation;
+	launch.begin = p->begin ? p->begin[place] : 0;
+	return launch;
 }
 
 /* ----------------------------------------------------------------- work */
@@ -318,6 +324,29 @@ static int take_work(struct grt_launches *l, const struct grt_event *e)
 
 /* ------------------------------------------------------------- launches */
 
+/* Nothing more comes of a call. @seen: something came of it */
+static int end_call(struct grt_launches *l, const struct grt_launch *launch, bool seen)
+{
+	/* a function that was probed is called for itself: nothing comes of it */
+	bool probed = launch->call == GRT_CUDA_PROBED;
+
+	if (!probed && (seen || launch->failed || launch->captured ||
+			(launch->kind != GRT_CUDA_KIND_KERNEL && launch->kind != GRT_CUDA_KIND_GRAPH)))
+		return 0;
+	l->count.nothing += !probed;
+	return l->sink.nothing ? l->sink.nothing(l->sink.arg, launch) : 0;
+}
+
+/* No work can say that it is of this call, which is therefore not kept. */
+static int take_unnumbered(struct grt_launches *l, uint32_t image, const struct grt_ev_launch *e,
+			   const struct entry *entry)
+{
+	struct grt_launch launch = launch_by(l, image, entry);
+
+	launch.begin = l->sink.no_begin ? 0 : e->begin;
+	return end_call(l, &launch, false);
+}
+
 static int take_launch(struct grt_launches *l, const struct grt_ev_launch *e)
 {
 	struct grt_image *i = grt_images_of(&l->images, e->e.pid);
@@ -345,7 +374,7 @@ static int take_launch(struct grt_launches *l, const struct grt_ev_launch *e)
 		return 0;
 	}
 	l->count.probed += c.call == GRT_CUDA_PROBED;
-	return add_entry(l, i->number, e, &entry);
+	return e->correlation ? add_entry(l, i->number, e, &entry) : take_unnumbered(l, i->number, e, &entry);
 }
 
 static bool is_work(uint16_t type)
@@ -383,14 +412,7 @@ static int end_launch(struct grt_launches *l, const struct page *p, unsigned int
 {
 	struct grt_launch launch = launch_of(l, p, p->number << PAGE_BITS | at, p->place[at]);
 
-	/* a function that was probed is called for itself: nothing comes of it */
-	bool probed = launch.call == GRT_CUDA_PROBED;
-
-	if (!probed && (p->entry[p->place[at]].seen || launch.failed || launch.captured ||
-			(launch.kind != GRT_CUDA_KIND_KERNEL && launch.kind != GRT_CUDA_KIND_GRAPH)))
-		return 0;
-	l->count.nothing += !probed;
-	return l->sink.nothing ? l->sink.nothing(l->sink.arg, &launch) : 0;
+	return end_call(l, &launch, p->entry[p->place[at]].seen);
 }
 
 static int end_page(struct grt_launches *l, const struct page *p)

@@ -3,7 +3,7 @@
  * Launches and what the GPU did for them, joined by process image and correlation
  * id: nothing is guessed. Work of the GPU is handed out once it and its launch are
  * here; launches that nothing came of, and work that no launch is there for, at
- * the end of the trace.
+ * the end of the trace. A call without an id has nothing to wait for, and goes at once.
  *
  * Memory is 18 bytes for each launch, 10 where nobody wants to know when it was made.
  */

@@ -5,7 +5,7 @@
  * GRT_STRETCHES_MAX stretches are kept for later jobs to touch, older ones are
  * closed: handed to the owner, once, in their order.
  *
- * busy.h does the same for a sum only, in a tenth of the memory.
+ * busy.h does the same for a sum only, in less memory.
  */
 #ifndef GRT_ANALYSIS_STRETCHES_H
 #define GRT_ANALYSIS_STRETCHES_H

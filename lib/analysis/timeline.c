@@ -303,9 +303,10 @@ static int add_run(const struct grt_timeline *t, struct grt_timeline_row *row, s
 /* When the job was first heard of before it ran, UINT64_MAX where it was not. */
 static uint64_t asked_for(const struct grt_job *job)
 {
-	const unsigned int before = 1U << GRT_STAMP_SUBMIT | 1U << GRT_STAMP_COMMIT;
+	uint64_t submit = job->seen >> GRT_STAMP_SUBMIT & 1 ? job->time[GRT_STAMP_SUBMIT] : UINT64_MAX;
+	uint64_t commit = job->seen >> GRT_STAMP_COMMIT & 1 ? job->time[GRT_STAMP_COMMIT] : UINT64_MAX;
 
-	return job->seen & before ? grt_job_first(job) : UINT64_MAX;
+	return least(submit, commit);
 }
 
 /* Return: whether the job has a run; one that lies outside of the span is empty */

@@ -58,6 +58,14 @@ static void flow_init(struct flow *f, struct grt_session *s, struct grt_consumer
 	f->width = UINT64_MAX;
 }
 
+/* Out of the way of what is handed out. */
+static __attribute__((noinline, cold)) int pass_over(struct flow *f, const struct grt_event *e)
+{
+	f->h->before += e->time < f->from;
+	f->h->after += e->time >= f->from;
+	return 0;
+}
+
 /* Return: 0, or what a callback returned */
 static inline int hand_out_event(struct flow *f, const struct grt_event *e, uint32_t cpu)
 {
@@ -68,7 +76,7 @@ static inline int hand_out_event(struct flow *f, const struct grt_event *e, uint
 	if (!grt_record_size[type])
 		f->h->unknown++;
 	if (e->time - f->from > f->width && type != GRT_EV_NAME)
-		return 0;
+		return pass_over(f, e);
 	if (f->event) {
 		ret = f->event(f->c, e, cpu);
 		if (ret)

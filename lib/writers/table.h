@@ -32,6 +32,7 @@ enum grt_cell_kind {
 	GRT_CELL_PERCENT, /* in 1/1000 of a percent */
 	GRT_CELL_BOOL,
 	GRT_CELL_AMOUNT, /* signed, in 1/1000 of the unit @text, which is untrusted; scaled in text */
+	GRT_CELL_BYTES,	 /* scaled in text */
 	GRT_CELL_LIST,	 /* @number numbers at @list; for JSON, other forms show how many */
 	GRT_CELL_KINDS,
 };
@@ -41,7 +42,7 @@ enum grt_cell_kind {
  * @text, @list, @number: by the column's kind; GRT_CELL_SIGNED is a cast of @number
  * @absent: not known; a dash, null or nothing
  * @inferred: not observed
- * @estimated: not counted but scaled up from a sample
+ * @estimated: not counted but scaled up from a sample, or a lower bound
  */
 struct grt_cell {
 	union {

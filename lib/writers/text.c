@@ -67,11 +67,19 @@ static void format_signed(char *text, uint64_t number)
 	snprintf(text, GRT_UNITS_MAX, "%lld", (long long)number);
 }
 
+/* Text shows three digits: what an amount cannot hold is not in them. */
+static void format_bytes(char *text, uint64_t number)
+{
+	grt_units_amount(text, GRT_UNITS_MAX, number > INT64_MAX / 1000 ? INT64_MAX : (int64_t)number * 1000,
+			 "B");
+}
+
 static void (*const format_value[GRT_CELL_KINDS])(char *text, uint64_t number) = {
 	[GRT_CELL_NUMBER] = format_number,	[GRT_CELL_NAMED] = format_number,
 	[GRT_CELL_SIGNED] = format_signed,	[GRT_CELL_NS] = grt_units_ns,
 	[GRT_CELL_TIME] = grt_units_time,	[GRT_CELL_BOOL] = format_bool,
 	[GRT_CELL_PERCENT] = grt_units_percent, [GRT_CELL_LIST] = format_number,
+	[GRT_CELL_BYTES] = format_bytes,
 };
 
 /* The unit is a trace's text. */
@@ -288,7 +296,7 @@ static void text_notes(struct grt_writer *w, const char *const *notes, unsigned 
 	if (t->any_inferred)
 		fputs("* inferred, not observed\n", w->options.out);
 	if (t->any_estimated)
-		fputs("~ estimated from a sample\n", w->options.out);
+		fputs("~ estimated from a sample, or at least this much\n", w->options.out);
 	for (unsigned int i = 0; i < n; i++) {
 		grt_escape_print(GRT_ESCAPE_TERM, w->options.out, notes[i], strlen(notes[i]));
 		fputc('\n', w->options.out);

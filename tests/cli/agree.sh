@@ -100,4 +100,27 @@ for trace in *.grt; do
 	status=$?
 	check "of $trace all commands say the same" silent
 done
+
+# A file is known from end to end before it is read, a pipe is not.
+cat >job.txt <<'END'
+[10.000000000] GPU SUBMIT ctx_id=0x10, engine=graphics, ring=0, ring_name=gfx, seqno=1, pid=70, tid=70, comm=app
+[10.000500000] GPU START ctx_id=0x10, engine=graphics, ring=0, seqno=1, pid=70, tid=70
+[10.000600000] GPU END ctx_id=0x10, engine=graphics, ring=0, seqno=1, pid=70, tid=70
+[10.000601000] GPU COMPLETE ctx_id=0x10, engine=graphics, ring=0, seqno=1, status=0, pid=70, tid=70
+[10.001000000] GPU SUBMIT ctx_id=0x10, engine=graphics, ring=0, seqno=2, pid=70, tid=70
+END
+piped() { # ARGS...: says how the report of the pipe differs
+	diff <("$GRTRACE" report "$@" job.txt 2>&1) <(cat job.txt | "$GRTRACE" report "$@" - 2>&1)
+}
+for span in "" "--from 10.0003 --to 10.0009" "--from 9 --to 10.0009" "--from 10.0001" "--to 20" "--to 10.0006"; do
+	for by in ring process type; do
+		# shellcheck disable=SC2086 # options are words
+		output=$(piped --by $by --csv $span)
+		check "report --by $by $span: of a pipe the same as of a file" silent
+	done
+done
+run report --by ring --csv --from 10.0003 --to 10.0009 job.txt
+expect "busy is the share of the time asked for" 0 '^0,.*,graphics,gfx,1,16\.666,'
+run report --by type --csv --from 10.0007 job.txt
+check "names of another time are not counted" eval 'says SUBMIT,1,1 && ! says NAME'
 plan

@@ -219,6 +219,18 @@ static void slow(void)
 	tm_close(tm);
 }
 
+/* Copies of more than any machine has: of ten petabytes, and of what no number holds. */
+static void huge(void)
+{
+	struct trace_maker *tm = tm_dir("huge.grt", 1);
+
+	for (unsigned int i = 1; i <= 4; i++)
+		tm_emit(tm, 0, gpu_copy, AT(100 * i), GAME, .start = 10000 * MS + 90000 * i,
+			.end = 10000 * MS + 90000 * i + 1000, .correlation = i, .kind = i == 1 ? 1 : 2,
+			.bytes = i == 1 ? 10000000000000001 : 1ULL << 63, .gpu = 1);
+	tm_close(tm);
+}
+
 int main(void)
 {
 	virtio();
@@ -230,6 +242,7 @@ int main(void)
 	few("unfinished.grt", "recording", false);
 	few("gap.grt", "complete", true);
 	slow();
+	huge();
 	tm_close(tm_dir("empty.grt", 1));
 	return 0;
 }

@@ -239,21 +239,86 @@ static void union_equals_a_bitmap(void **state)
 static void memory_of_intervals_is_bounded(void **state)
 {
 	struct grt_busy b = {.used = 0};
-	uint64_t i;
+	uint64_t i, sum;
 
 	(void)state;
 	for (i = 0; i < 100000; i++)
 		assert_int_equal(grt_busy_add(&b, 10 * i, 10 * i + 3), 0);
 	assert_true(b.room <= GRT_BUSY_MAX);
 	assert_int_equal(grt_busy_sum(&b), 300000);
-	/* over the last hundred: exact; over more than are kept: a lower bound, and told so */
+	/* over the last hundred: exact; from somewhere in what became coarse: a lower bound, and told so */
 	assert_int_equal(grt_busy_add(&b, 10 * (i - 100), 10 * i), 0);
 	assert_int_equal(grt_busy_sum(&b), 300000 + 700);
 	assert_int_equal(b.cut, 0);
-	assert_int_equal(grt_busy_add(&b, 0, 10 * i), 0);
+	assert_int_equal(grt_busy_add(&b, 10 * (i - 50000) + 5, 10 * i), 0);
+	sum = grt_busy_sum(&b);
 	assert_int_equal(b.cut, 1);
-	assert_true(grt_busy_sum(&b) < 10 * i);
+	assert_true(sum <= 150003 + 499995 && sum >= 150003 + 499995 - 499995 / 32);
+	/* over all there is: exact again */
+	assert_int_equal(grt_busy_add(&b, 0, 10 * i), 0);
+	assert_int_equal(grt_busy_sum(&b), 10 * i);
 	grt_busy_free(&b);
+}
+
+/* As a training step and its copies: each long interval comes behind the many that lie in it. */
+static void long_intervals_over_many_short_ones_count(void **state)
+{
+	struct grt_busy b = {.used = 0};
+	uint64_t t = 0, begin = 0;
+
+	(void)state;
+	for (unsigned int step = 1; step <= 20; step++) {
+		for (unsigned int i = 0; i < 3000; i++, t += 1000)
+			assert_int_equal(grt_busy_add(&b, t, t + 50), 0);
+		/* idle for a tenth, but for the copies in it */
+		assert_int_equal(grt_busy_add(&b, begin + 300000, t), 0);
+		begin = t;
+		assert_true(grt_busy_sum(&b) <= step * (2700000 + 15000));
+		assert_true(grt_busy_sum(&b) >= step * (2700000 + 15000) / 100 * 98);
+	}
+	grt_busy_free(&b);
+}
+
+static void a_union_in_parts_is_a_lower_bound(void **state)
+{
+	static bool bit[20 * BITMAP];
+	uint64_t from, to, want, cuts = 0;
+
+	(void)state;
+	for (unsigned int round = 0; round < 20; round++) {
+		struct grt_busy b = {.used = 0};
+
+		memset(bit, 0, sizeof(bit));
+		for (unsigned int i = 0; i < 9000; i++) {
+			from = 12000 + i * 12 + next_random() % 8;
+			to = from + next_random() % 6;
+			if (round && next_random() % (50 * round) == 0)
+				from -= next_random() % 12000;
+			if (round % 3 == 1 && next_random() % 100 == 0) {
+				from -= next_random() % from;
+				to = from + next_random() % 900;
+			}
+			assert_int_equal(grt_busy_add(&b, from, to), 0);
+			for (uint64_t t = from; t < to; t++)
+				bit[t] = true;
+		}
+		want = 0;
+		for (unsigned int t = 0; t < sizeof(bit); t++)
+			want += bit[t];
+		assert_true(grt_busy_sum(&b) <= want);
+		assert_true(b.cut || grt_busy_sum(&b) == want);
+		if (round % 3 != 1)
+			assert_true(grt_busy_sum(&b) >= want - want / 32);
+		cuts += b.cut;
+		for (uint32_t i = 0; i < b.used; i++) {
+			assert_true(b.part[i].from < b.part[i].to);
+			assert_true(b.part[i].idle <= b.part[i].to - b.part[i].from);
+			assert_true(!i || b.part[i - 1].to <= b.part[i].from);
+		}
+		assert_int_equal(b.last->idle, 0);
+		grt_busy_free(&b);
+	}
+	assert_true(cuts);
 }
 
 int main(void)
@@ -269,6 +334,8 @@ int main(void)
 		cmocka_unit_test(touching_intervals_are_one),
 		cmocka_unit_test(union_equals_a_bitmap),
 		cmocka_unit_test(memory_of_intervals_is_bounded),
+		cmocka_unit_test(long_intervals_over_many_short_ones_count),
+		cmocka_unit_test(a_union_in_parts_is_a_lower_bound),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

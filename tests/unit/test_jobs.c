@@ -521,6 +521,64 @@ static void waits_of_a_record(void **state)
 	assert_int_equal(counts(f).half_waits, 3);
 }
 
+/* That there was one is all that is known: it has neither begun at 0 nor an end. */
+static void a_wait_of_a_record_without_its_stamp(void **state)
+{
+	struct fixture *f = *state;
+
+	GIVE(job, 5000, 1, .submit = 1000, .complete = 4000, .waits = 1);
+	GIVE(sync_wait_exit, 5100, 1, .e.tid = 33);
+	flush(f);
+	assert_int_equal(find(f, 5, 1)->wait_ns, 0);
+	assert_int_equal(find(f, 5, 1)->waits, 0);
+	assert_true(find(f, 5, 1)->cut_waits);
+}
+
+/* Records were asked for while the job was on its way. */
+static void a_record_of_a_job_that_had_begun(void **state)
+{
+	struct fixture *f = *state;
+
+	GIVE(submit, 1000, 1, .e.tid = 33);
+	GIVE(commit, 1200, 1);
+	GIVE(sync_wait_enter, 1250, 1, .e.tid = 33);
+	GIVE(job, 4200, 1, .e.tid = 33, .submit = 1000, .commit = 1200, .start = 1300, .end = 4000,
+	     .complete = 4100, .wait = 1250, .waits = 1);
+	GIVE(sync_wait_exit, 4250, 1, .e.tid = 33);
+	/* the record says of two waits, the trace of one */
+	GIVE(submit, 5000, 2, .e.tid = 33);
+	GIVE(sync_wait_enter, 5100, 2, .e.tid = 34);
+	GIVE(job, 6000, 2, .submit = 5000, .complete = 5900, .wait = 5050, .waits = 2);
+	GIVE(sync_wait_exit, 6100, 2, .e.tid = 34);
+	/* another job of the same number */
+	GIVE(submit, 7000, 3);
+	GIVE(job, 9000, 3, .submit = 8000, .complete = 8900);
+	flush(f);
+	expect(f, 1, 200, 100, 2700, 100);
+	assert_int_equal(find(f, 5, 1)->waits, 1);
+	assert_int_equal(find(f, 5, 1)->wait_ns, 3000);
+	assert_false(find(f, 5, 1)->cut_waits);
+	assert_int_equal(find(f, 5, 2)->waits, 1);
+	assert_int_equal(find(f, 5, 2)->wait_ns, 1000);
+	assert_true(find(f, 5, 2)->cut_waits);
+	assert_int_equal(counts(f).jobs, 4);
+	assert_int_equal(counts(f).reused, 1);
+	assert_int_equal(counts(f).half_waits, 0);
+}
+
+static void the_first_stamp_is_the_earliest(void **state)
+{
+	struct fixture *f = *state;
+
+	GIVE(complete, 3000, 1);
+	GIVE(end, 3100, 1);
+	GIVE(submit, 4000, 2);
+	GIVE(complete, 4100, 2);
+	flush(f);
+	assert_int_equal(grt_job_first(find(f, 5, 1)), 3000);
+	assert_int_equal(grt_job_first(find(f, 5, 2)), 4000);
+}
+
 static void end_and_complete_in_any_order(void **state)
 {
 	struct fixture *f = *state;
@@ -984,11 +1042,14 @@ static void groups_are_bounded(void **state)
 
 	for (uint32_t i = 0; i < GRT_GROUPS_MAX + 3; i++)
 		GIVE(submit, 1000 + i, i, .e.pid = i + 1, .e.ring = i);
+	/* of a ring or a process that has a row, and one that has none */
+	GIVE(submit, 9000, GRT_GROUPS_MAX + 3, .e.pid = 1, .e.ring = GRT_GROUPS_MAX + 3);
+	GIVE(submit, 9001, GRT_GROUPS_MAX + 4, .e.pid = GRT_GROUPS_MAX + 9, .e.ring = 1);
 	flush(f);
 	assert_non_null(grt_groups_get(f->groups, GRT_BY_PROCESS, GRT_GROUPS_MAX - 1));
 	assert_null(grt_groups_get(f->groups, GRT_BY_PROCESS, GRT_GROUPS_MAX));
-	assert_int_equal(grt_groups_over(f->groups), 6);
-	assert_int_equal(counts(f).jobs, GRT_GROUPS_MAX + 3);
+	assert_int_equal(grt_groups_over(f->groups), 5);
+	assert_int_equal(counts(f).jobs, GRT_GROUPS_MAX + 5);
 }
 
 /* ------------------------------------------------------------ random job sets */
@@ -1419,6 +1480,9 @@ int main(void)
 		TEST(a_record_concludes_no_start),
 		TEST(a_record_of_a_job_that_goes_on),
 		TEST(waits_of_a_record),
+		TEST(a_wait_of_a_record_without_its_stamp),
+		TEST(a_record_of_a_job_that_had_begun),
+		TEST(the_first_stamp_is_the_earliest),
 		TEST(end_and_complete_in_any_order),
 		TEST(an_end_after_complete_gives_no_negative_time),
 		TEST(an_identity_used_again),

@@ -235,6 +235,32 @@ static void hostile(void **state)
 	assert_int_equal(grt_launches_images(s->l)->dropped, 7);
 }
 
+/* As text may have them: each is a call of its own, of which no work can be. */
+static void without_an_id(void **state)
+{
+	struct seen *s = *state;
+	struct grt_launches_count n;
+
+	for (unsigned int i = 1; i <= 70000; i++) {
+		CALL(s, 7, 0, GRT_CUDA_PROBED, .begin = i, .node = 5);
+		assert_int_equal(s->nothings, i);
+		assert_int_equal(s->launch.begin, i);
+		assert_int_equal(s->launch.node, 5);
+		assert_int_equal(s->launch.correlation, 0);
+	}
+	LAUNCH(s, 7, 0);
+	LAUNCH(s, 7, 0, .result = 1);
+	CALL(s, 7, 0, 165);
+	WORK(s, 7, 0, .start = 10, .end = 30);
+	n = finish(s);
+	assert_int_equal(s->nothings, 70001);
+	assert_int_equal(n.launches, 70003);
+	assert_int_equal(n.probed, 70000);
+	assert_int_equal(n.nothing, 1);
+	assert_int_equal(n.doubled, 0);
+	assert_int_equal(n.unknown, 1);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -248,6 +274,7 @@ int main(void)
 		TEST(stamps),
 		TEST(definitions),
 		TEST(hostile),
+		TEST(without_an_id),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

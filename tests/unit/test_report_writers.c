@@ -145,7 +145,7 @@ static void text_is_aligned_and_safe(void **state)
 		    "x\\x1b[31m\\x0a\\xff  ~1.25 ms*  ~1250.0 %*  1250000\n"
 		    "\n"
 		    "* inferred, not observed\n"
-		    "~ estimated from a sample\n"
+		    "~ estimated from a sample, or at least this much\n"
 		    "first \\x07 note\n"
 		    "second\n");
 }
