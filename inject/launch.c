@@ -189,6 +189,8 @@ static struct thread *join(void)
 		return NULL;
 	t->tid = (uint32_t)syscall(SYS_gettid);
 	t->depth = 0;
+	if (t->unwind)
+		grt_unwind_thread_reset(t->unwind);
 	if (pthread_setspecific(key, t))
 		errno = 0;
 	self = t;

@@ -136,6 +136,9 @@ struct grt_unwind_thread *grt_unwind_thread_new(void);
 /** grt_unwind_thread_free - NULL is fine */
 void grt_unwind_thread_free(struct grt_unwind_thread *t);
 
+/** grt_unwind_thread_reset - of a thread that has ended, for another one, which has another stack */
+void grt_unwind_thread_reset(struct grt_unwind_thread *t);
+
 /**
  * grt_unwind - the calling thread's stack
  * @t: the calling thread's own
