@@ -168,6 +168,31 @@ static void smaller_stack(void)
 	must(!is_whole(last.node), "a frame beyond the stack that is there now is not read");
 }
 
+/* Where all rings are taken, a thread without one costs no memory, however often it launches. */
+static void *launch_homeless(void *arg)
+{
+	unsigned int before = maps, i;
+
+	for (i = 0; i < 100; i++)
+		launch();
+	must(maps == before, "a thread that finds no ring makes none");
+	must(inject.homeless == 100, "its launches are counted");
+	return arg;
+}
+
+static void too_many(void)
+{
+	uint32_t made = threads;
+	pthread_t homeless;
+
+	launch(); /* the ring of the threads before */
+	threads = THREADS_MAX;
+	pthread_create(&homeless, NULL, launch_homeless, NULL);
+	pthread_join(homeless, NULL);
+	must(threads == THREADS_MAX && spare[0], "nor takes one that is spare");
+	threads = made;
+}
+
 int main(void)
 {
 	setvbuf(stdout, NULL, _IOLBF, 0);
@@ -176,5 +201,6 @@ int main(void)
 	inject.pid = getpid();
 	many_stacks();
 	smaller_stack();
+	too_many();
 	return 0;
 }
