@@ -48,6 +48,13 @@ check "killed 12 times while it wrote: what is there happened" test $false = 0
 check "and is defined" test $undefined = 0
 check "a packet that was being written is cut off at the most" test $cuts -le 2
 
+# The directory is a recorder's, which ends tracing before the program.
+rm -rf out.grt log
+mkdir out.grt
+echo 'state = "recording"' >out.grt/metadata
+output=$(MOCK_LOG=/dev/null CUDA_INJECTION64_PATH=$LIBRARY GRTRACE_OUTPUT=$PWD/out.grt timeout 120 "$MOCK/app" stopped 2>&1)
+check "tracing has ended: the child of a fork has the program's files" says '^files are there$'
+
 # Its own log would be full, too.
 rm -rf out.grt log
 output=$( (ulimit -f 200; MOCK_LOG=/dev/null CUDA_INJECTION64_PATH=$LIBRARY GRTRACE_OUTPUT=$PWD/out.grt \
