@@ -153,6 +153,7 @@ static struct {
 	char why[160];
 	struct layout layout;
 	void *(*thread_state)(void);
+	int (*ends)(void); /* Py_FinalizeEx() has begun; NULL: not known */
 	void (*chain)(struct chain *c, const char *tstate);
 	const void *code_type;
 	const void *unicode_type;
@@ -447,6 +448,10 @@ unsigned int grt_python_frames(uint64_t low, uint64_t high, struct grt_pyframe *
 	const char *tstate;
 
 	if (!atomic_load_explicit(&py.found, memory_order_acquire))
+		return 0;
+	/* its end frees the states of all threads but the one that ends it, and a thread without the GIL goes
+	 * on */
+	if (py.ends && py.ends())
 		return 0;
 	tstate = py.thread_state();
 	if (!tstate || !usable(tstate))
@@ -930,6 +935,9 @@ int grt_python_init(void)
 	if (major != 3 || minor < 11 || minor > 13)
 		return refuse(major, minor, "Python frames are read in 3.11, 3.12 and 3.13 only");
 	py.thread_state = (void *(*)(void))(uintptr_t)dlsym(handle, "PyGILState_GetThisThreadState");
+	/* public from 3.13 on */
+	py.ends = (int (*)(void))(uintptr_t)(dlsym(handle, "Py_IsFinalizing")
+						     ?: dlsym(handle, "_Py_IsFinalizing"));
 	py.code_type = dlsym(handle, "PyCode_Type");
 	py.unicode_type = dlsym(handle, "PyUnicode_Type");
 	py.bytes_type = dlsym(handle, "PyBytes_Type");
