@@ -269,12 +269,16 @@ static enum check check_chain(const char *tstate)
 
 static bool usable(const char *tstate)
 {
-	int check = atomic_load_explicit(&py.check, memory_order_relaxed);
+	int check = atomic_load_explicit(&py.check, memory_order_relaxed), seen = UNCHECKED;
 	int error = errno;
 
 	if (check == UNCHECKED) {
 		check = check_chain(tstate);
-		atomic_store(&py.check, check);
+		/* what one thread has found wrong is right for none */
+		if (check == BAD)
+			atomic_store(&py.check, BAD);
+		else if (!atomic_compare_exchange_strong(&py.check, &seen, check))
+			check = seen;
 	}
 	errno = error;
 	return check == GOOD;
@@ -485,13 +489,15 @@ static void count_no_memory(void)
 /* Space in the arena, NULL when that is full. */
 static char *take(size_t size)
 {
-	uint64_t at = atomic_fetch_add(&py.arena_used, size);
+	uint64_t at = atomic_load_explicit(&py.arena_used, memory_order_relaxed);
 
-	if (at <= ARENA_SIZE && size <= ARENA_SIZE - at)
-		return py.arena + at;
-	atomic_fetch_sub(&py.arena_used, size);
-	count_no_memory();
-	return NULL;
+	do {
+		if (size > ARENA_SIZE - at) {
+			count_no_memory();
+			return NULL;
+		}
+	} while (!atomic_compare_exchange_weak(&py.arena_used, &at, at + size));
+	return py.arena + at;
 }
 
 /*
