@@ -294,6 +294,7 @@ static void in_child(void)
 {
 	atomic_store(&inject.on, false);
 	atomic_store(&inject.leaving, false);
+	clock_forked();
 	packets_forked();
 	if (inject.dir >= 0)
 		close(inject.dir);

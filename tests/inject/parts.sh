@@ -37,4 +37,5 @@ part() { # NAME SOURCE...
 }
 
 part launch "$src/lib/core/cuda.c" "${unwinder[@]}"
+part clock
 echo "1..$checks"
