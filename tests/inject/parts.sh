@@ -37,5 +37,6 @@ part() { # NAME SOURCE...
 }
 
 part launch "$src/lib/core/cuda.c" "${unwinder[@]}"
+part activity
 part clock
 echo "1..$checks"
