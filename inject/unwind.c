@@ -711,6 +711,11 @@ void grt_unwind_forked(void)
 	grt_tree_forked();
 }
 
+uint32_t grt_unwind_nodes(void)
+{
+	return atomic_load_explicit(&grt_tree.used, memory_order_acquire);
+}
+
 bool grt_unwind_node(uint32_t id, struct grt_unode *node)
 {
 	uint64_t frame;

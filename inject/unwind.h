@@ -161,9 +161,12 @@ void grt_unwind_refresh(void);
  */
 void grt_unwind_forked(void);
 
+/** grt_unwind_nodes - the highest id that was taken for a node; the parents of all up to it are there */
+uint32_t grt_unwind_nodes(void);
+
 /**
  * grt_unwind_node - a node by id
- * Return: false where there is none (yet): the writer stops there and begins there the next time
+ * Return: false where there is none (yet): a thread may be making it while those behind it are there
  *
  * All ids from 1 on are used in turn. What grt_unwind() has returned is there, and so are its parents.
  */

@@ -36,6 +36,7 @@ part() { # NAME SOURCE...
 	fi
 }
 
+part define
 part launch "$src/lib/core/cuda.c" "${unwinder[@]}"
 part activity
 part clock
