@@ -303,6 +303,17 @@ static void paths(void)
 		turn(way, 12);
 }
 
+/* Whether anybody has CUPTI tell of launches, or make records. */
+static void asked(void)
+{
+	unsigned int n = mock.callback != NULL;
+
+	launches(number);
+	for (size_t i = 0; i < sizeof(mock.kinds) / sizeof(mock.kinds[0]); i++)
+		n += mock.kinds[i];
+	printf("%s\n", n ? "asked" : "not asked");
+}
+
 static void play(const char *scene)
 {
 	if (!strcmp(scene, "plain"))
@@ -335,6 +346,8 @@ static void play(const char *scene)
 			launches(1), pause_ms(10);
 	else if (!strcmp(scene, "paths"))
 		paths();
+	else if (!strcmp(scene, "asked"))
+		asked();
 	else if (!strcmp(scene, "waits"))
 		waits();
 	else if (!strcmp(scene, "speed"))
