@@ -40,4 +40,5 @@ part define
 part launch "$src/lib/core/cuda.c" "${unwinder[@]}"
 part activity
 part clock
+part rules "$src"/inject/{cfi,stack,tree}.c
 echo "1..$checks"
