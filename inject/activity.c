@@ -42,14 +42,19 @@ static struct buffer *make_buffer(void)
 	unsigned int at = atomic_load(&buffers);
 	void *memory;
 
-	do
-		if (at >= limit)
-			return NULL;
-	while (!atomic_compare_exchange_weak(&buffers, &at, at + 1));
+	if (at >= limit)
+		return NULL;
 	memory = mmap(NULL, BUFFER_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE,
 		      -1, 0);
 	if (memory == MAP_FAILED)
 		return NULL;
+	/* with memory only: a place is never given back */
+	do {
+		if (at >= limit) {
+			munmap(memory, BUFFER_BYTES);
+			return NULL;
+		}
+	} while (!atomic_compare_exchange_weak(&buffers, &at, at + 1));
 	buffer[at].at = memory;
 	atomic_store(&buffer[at].state, BUFFER_OUT);
 	return &buffer[at];
@@ -75,6 +80,9 @@ static struct buffer *find(const uint8_t *at)
 {
 	unsigned int n = atomic_load(&buffers), i;
 
+	/* a place that is taken has no memory for a moment */
+	if (!at)
+		return NULL;
 	for (i = 0; i < n; i++)
 		if (buffer[i].at == at)
 			return &buffer[i];

@@ -75,12 +75,19 @@ static uint64_t count_to_ns(uint64_t count, uint64_t from, uint64_t ns, uint64_t
 	return ns + (uint64_t)(int64_t)(((__int128)ahead * (int64_t)scale) >> 32);
 }
 
+/* Tries before the clock itself is read: the writer may be preempted while it tunes, or be gone in a child.
+ */
+#define TRIES 100
+
 static uint64_t from_counter(void)
 {
 	uint64_t from, ns, scale, count;
 	uint32_t version;
+	unsigned int tries = 0;
 
 	do {
+		if (tries++ == TRIES)
+			return now_ns(CLOCK_MONOTONIC);
 		version = atomic_load_explicit(&counter.version, memory_order_acquire);
 		from = atomic_load_explicit(&counter.from, memory_order_relaxed);
 		ns = atomic_load_explicit(&counter.ns, memory_order_relaxed);
@@ -175,6 +182,11 @@ void clock_tune(void)
 		atomic_store(&counter.used, false);
 	else
 		set_counter(&m);
+}
+
+void clock_forked(void)
+{
+	atomic_store(&counter.used, false);
 }
 
 /* The best of a few tries: REALTIME was read between the other two. */

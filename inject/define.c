@@ -50,6 +50,10 @@ static struct {
 
 static uint32_t nodes_done, modules_done;
 
+/* Nodes that a thread was still making when those behind them were written. */
+#define LATE_MAX 64U
+static uint32_t late[LATE_MAX], lates;
+
 void define_round(void)
 {
 	round_before = round_now;
@@ -205,23 +209,46 @@ static void name_node(struct grt_ev_node *n, const struct grt_unode *u)
 	n->line = text.line;
 }
 
-void define_nodes(void)
+static bool define_node(uint32_t id)
 {
 	struct grt_ev_node n;
 	struct grt_unode u;
 
+	if (!grt_unwind_node(id, &u))
+		return false;
+	define_modules();
+	event_init(&n.e, GRT_EV_NODE, sizeof(n), round_before);
+	n.e.flags = u.guessed ? GRT_FLAG_INFERRED : 0;
+	n.node = id;
+	n.caller = u.parent;
+	n.ip = u.kind == GRT_UNODE_NATIVE ? u.address : 0;
+	n.module = u.kind == GRT_UNODE_NATIVE ? u.module : 0;
+	name_node(&n, &u);
+	packets_put(&define_packets, &n.e);
+	return true;
+}
+
+/*
+ * A thread may be preempted while it makes a node. What waits for it is this node
+ * alone: its children and the launches that use them come after it, so after all
+ * that is written here.
+ */
+void define_nodes(void)
+{
+	uint32_t known, waiting = 0, i;
+
 	if (inject.stack != STACK_INPROC)
 		return;
-	while (grt_unwind_node(nodes_done + 1, &u)) {
-		define_modules();
-		event_init(&n.e, GRT_EV_NODE, sizeof(n), round_before);
-		n.e.flags = u.guessed ? GRT_FLAG_INFERRED : 0;
-		n.node = ++nodes_done;
-		n.caller = u.parent;
-		n.ip = u.kind == GRT_UNODE_NATIVE ? u.address : 0;
-		n.module = u.kind == GRT_UNODE_NATIVE ? u.module : 0;
-		name_node(&n, &u);
-		packets_put(&define_packets, &n.e);
+	known = grt_unwind_nodes();
+	for (i = 0; i < lates; i++)
+		if (!define_node(late[i]))
+			late[waiting++] = late[i];
+	for (lates = waiting; nodes_done < known; nodes_done++) {
+		if (define_node(nodes_done + 1))
+			continue;
+		if (lates == LATE_MAX)
+			break;
+		late[lates++] = nodes_done + 1;
 	}
 	define_modules();
 }

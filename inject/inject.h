@@ -208,6 +208,9 @@ uint64_t clock_convert(uint64_t stamp);
 /** clock_init - measures the clocks, some ms */
 void clock_init(void);
 
+/** clock_forked - in a child, which has no writer: the counter is not tuned any more */
+void clock_forked(void);
+
 /** clock_tune - keeps clock_monotonic() right; the writer, every 10 ms */
 void clock_tune(void);
 

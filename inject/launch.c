@@ -123,6 +123,12 @@ uint64_t launch_correlation(uint32_t correlation)
 
 /* -------------------------------------------------------------- threads */
 
+static void drop_thread(struct thread *t)
+{
+	grt_unwind_thread_free(t->unwind);
+	munmap(t, sizeof(*t));
+}
+
 static struct thread *make_thread(void)
 {
 	void *at = mmap(NULL, sizeof(struct thread), PROT_READ | PROT_WRITE,
@@ -161,18 +167,24 @@ static struct thread *take_left(void)
 static struct thread *take_new(void)
 {
 	struct thread *t = NULL;
-	uint32_t at;
+	uint32_t at = atomic_load(&threads);
 	int i;
 
+	/* what is over comes here with each of its calls */
+	if (at >= THREADS_MAX)
+		return NULL;
 	for (i = 0; i < SPARES && !t; i++)
 		t = atomic_exchange(&spare[i], NULL);
 	if (!t)
 		t = make_thread();
 	if (!t)
 		return NULL;
-	at = atomic_fetch_add(&threads, 1);
-	if (at >= THREADS_MAX)
-		return NULL;
+	do {
+		if (at >= THREADS_MAX) {
+			drop_thread(t);
+			return NULL;
+		}
+	} while (!atomic_compare_exchange_weak(&threads, &at, at + 1));
 	atomic_store(&t->state, THREAD_USED);
 	atomic_store(&thread[at], t);
 	return t;
@@ -189,6 +201,8 @@ static struct thread *join(void)
 		return NULL;
 	t->tid = (uint32_t)syscall(SYS_gettid);
 	t->depth = 0;
+	if (t->unwind)
+		grt_unwind_thread_reset(t->unwind);
 	if (pthread_setspecific(key, t))
 		errno = 0;
 	self = t;

@@ -273,17 +273,20 @@ static void write_end_quietly(void)
 /* The program ends. Nothing waits for the GPU: kernels that run are told of without an end. */
 static void at_end(void)
 {
-	struct timespec limit;
+	struct timespec moment = {.tv_nsec = 500000};
+	uint64_t limit;
 
 	if (getpid() != inject.pid || !writer.runs || pthread_equal(pthread_self(), writer.thread))
 		return;
 	writer.runs = false;
 	atomic_store(&writer.told, 1);
 	syscall(SYS_futex, &writer.told, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
-	clock_gettime(CLOCK_REALTIME, &limit);
-	limit.tv_sec += END_NS / NS_PER_S;
-	if (pthread_timedjoin_np(writer.thread, NULL, &limit))
-		return;
+	/* not pthread_timedjoin_np(): its clock may be set meanwhile */
+	for (limit = now_ns(CLOCK_MONOTONIC) + END_NS; pthread_tryjoin_np(writer.thread, NULL);) {
+		if (now_ns(CLOCK_MONOTONIC) >= limit)
+			return;
+		nanosleep(&moment, NULL);
+	}
 	if (!atomic_load(&writer.ended))
 		write_end_quietly();
 }
@@ -294,6 +297,7 @@ static void in_child(void)
 {
 	atomic_store(&inject.on, false);
 	atomic_store(&inject.leaving, false);
+	clock_forked();
 	packets_forked();
 	if (inject.dir >= 0)
 		close(inject.dir);
@@ -372,6 +376,13 @@ static void init_clock(void)
 			  inject.cupti.register_clock(clock_monotonic) != CUPTI_OK;
 }
 
+/* Nobody would empty its buffers. */
+static void leave_cupti(void)
+{
+	activity_stop();
+	inject.cupti.unsubscribe(writer.subscriber);
+}
+
 /* The clock comes first of all: CUPTI does not take it later. */
 static bool init_cupti(void)
 {
@@ -388,7 +399,7 @@ static bool init_cupti(void)
 	}
 	if (ret || activity_init() || !launch_enable(writer.subscriber)) {
 		if (!ret)
-			inject.cupti.unsubscribe(writer.subscriber);
+			leave_cupti();
 		give_up("CUPTI refused to trace this process (is a debugger or MPS in the way?)");
 		return false;
 	}
@@ -426,6 +437,7 @@ static void begin(const char *output)
 	atomic_store(&inject.on, true);
 	if (!start_writer()) {
 		atomic_store(&inject.on, false);
+		leave_cupti();
 		give_up("no thread could be made");
 		return;
 	}

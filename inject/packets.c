@@ -22,10 +22,11 @@
 /* Streams of this process, by which their packets are told apart. */
 static uint32_t streams;
 
-/* Files that are open, for the child of a fork. */
+/* Files that are open, for the child of a fork, which may come at any moment; CLOSED: was one of them. */
 #define FILES_MAX 8192
-static int files[FILES_MAX];
-static unsigned int n_files;
+#define CLOSED (-1)
+static _Atomic int files[FILES_MAX];
+static _Atomic unsigned int n_files;
 
 void event_init(struct grt_event *e, uint16_t type, uint16_t size, uint64_t time)
 {
@@ -35,6 +36,16 @@ void event_init(struct grt_event *e, uint16_t type, uint16_t size, uint64_t time
 	e->size = size;
 	e->pid = (uint32_t)inject.pid;
 	e->ring = GRT_RING_NONE;
+}
+
+static void note_file(int fd)
+{
+	unsigned int n = atomic_load(&n_files);
+
+	if (n == FILES_MAX)
+		return;
+	atomic_store(&files[n], fd);
+	atomic_store(&n_files, n + 1);
 }
 
 static bool open_file(struct packets *p)
@@ -53,18 +64,33 @@ static bool open_file(struct packets *p)
 	if (p->fd < 0)
 		return false;
 	/* by this the recorder knows that the file's writer is alive */
-	if (!flock(p->fd, LOCK_SH | LOCK_NB) && n_files < FILES_MAX)
-		files[n_files++] = p->fd;
+	if (!flock(p->fd, LOCK_SH | LOCK_NB))
+		note_file(p->fd);
 	return true;
+}
+
+/* Forgotten first: the program may get the number for a file of its own. */
+static void close_file(int fd)
+{
+	unsigned int n = atomic_load(&n_files), i;
+
+	for (i = 0; i < n; i++)
+		if (atomic_load(&files[i]) == fd)
+			atomic_store(&files[i], CLOSED);
+	close(fd);
 }
 
 void packets_forked(void)
 {
-	unsigned int i;
+	unsigned int n = atomic_load(&n_files), i;
+	int fd;
 
-	for (i = 0; i < n_files; i++)
-		close(files[i]);
-	n_files = 0;
+	for (i = 0; i < n; i++) {
+		fd = atomic_load(&files[i]);
+		if (fd != CLOSED)
+			close(fd);
+	}
+	atomic_store(&n_files, 0);
 }
 
 static bool make_buffer(struct packets *p)
@@ -216,7 +242,7 @@ void packets_close(struct packets *p)
 {
 	packets_flush(p);
 	if (p->fd >= 0 && p->buf)
-		close(p->fd);
+		close_file(p->fd);
 	if (p->buf)
 		munmap(p->buf, PACKET_BYTES);
 	*p = (struct packets){.fd = -1, .failed = true};

@@ -153,6 +153,7 @@ static struct {
 	char why[160];
 	struct layout layout;
 	void *(*thread_state)(void);
+	int (*ends)(void); /* Py_FinalizeEx() has begun; NULL: not known */
 	void (*chain)(struct chain *c, const char *tstate);
 	const void *code_type;
 	const void *unicode_type;
@@ -268,12 +269,16 @@ static enum check check_chain(const char *tstate)
 
 static bool usable(const char *tstate)
 {
-	int check = atomic_load_explicit(&py.check, memory_order_relaxed);
+	int check = atomic_load_explicit(&py.check, memory_order_relaxed), seen = UNCHECKED;
 	int error = errno;
 
 	if (check == UNCHECKED) {
 		check = check_chain(tstate);
-		atomic_store(&py.check, check);
+		/* what one thread has found wrong is right for none */
+		if (check == BAD)
+			atomic_store(&py.check, BAD);
+		else if (!atomic_compare_exchange_strong(&py.check, &seen, check))
+			check = seen;
 	}
 	errno = error;
 	return check == GOOD;
@@ -448,6 +453,10 @@ unsigned int grt_python_frames(uint64_t low, uint64_t high, struct grt_pyframe *
 
 	if (!atomic_load_explicit(&py.found, memory_order_acquire))
 		return 0;
+	/* its end frees the states of all threads but the one that ends it, and a thread without the GIL goes
+	 * on */
+	if (py.ends && py.ends())
+		return 0;
 	tstate = py.thread_state();
 	if (!tstate || !usable(tstate))
 		return 0;
@@ -480,13 +489,15 @@ static void count_no_memory(void)
 /* Space in the arena, NULL when that is full. */
 static char *take(size_t size)
 {
-	uint64_t at = atomic_fetch_add(&py.arena_used, size);
+	uint64_t at = atomic_load_explicit(&py.arena_used, memory_order_relaxed);
 
-	if (at <= ARENA_SIZE && size <= ARENA_SIZE - at)
-		return py.arena + at;
-	atomic_fetch_sub(&py.arena_used, size);
-	count_no_memory();
-	return NULL;
+	do {
+		if (size > ARENA_SIZE - at) {
+			count_no_memory();
+			return NULL;
+		}
+	} while (!atomic_compare_exchange_weak(&py.arena_used, &at, at + size));
+	return py.arena + at;
 }
 
 /*
@@ -930,6 +941,9 @@ int grt_python_init(void)
 	if (major != 3 || minor < 11 || minor > 13)
 		return refuse(major, minor, "Python frames are read in 3.11, 3.12 and 3.13 only");
 	py.thread_state = (void *(*)(void))(uintptr_t)dlsym(handle, "PyGILState_GetThisThreadState");
+	/* public from 3.13 on */
+	py.ends = (int (*)(void))(uintptr_t)(dlsym(handle, "Py_IsFinalizing")
+						     ?: dlsym(handle, "_Py_IsFinalizing"));
 	py.code_type = dlsym(handle, "PyCode_Type");
 	py.unicode_type = dlsym(handle, "PyUnicode_Type");
 	py.bytes_type = dlsym(handle, "PyBytes_Type");

@@ -136,6 +136,7 @@ static void wrap(void)
 		atomic_store_explicit(&grt_rules.slot[i].key, 0, memory_order_relaxed);
 }
 
+/* Under the linker's lock. */
 static void next_generation(void)
 {
 	uint64_t g = atomic_load(&grt_rules.generation);
@@ -145,25 +146,42 @@ static void next_generation(void)
 	atomic_store(&grt_rules.generation, g == 0xffff ? 1 : g + 1);
 }
 
+static void next_round(void)
+{
+	uint64_t round = (atomic_load(&grt_rules.round) + 1) & 0x3fff;
+
+	if (!round)
+		next_generation();
+	atomic_store(&grt_rules.round, round);
+}
+
+/*
+ * The linker's lock is held, so that threads do this one after the other, and its
+ * words and counts agree. That the change has been seen is told last: who finds
+ * it told walks by the new generation.
+ */
+static int see_change(struct dl_phdr_info *info, size_t size, void *data)
+{
+	struct counts c = {0, 0};
+
+	(void)data;
+	take_counts(info, size, &c);
+	if (atomic_load(&state.subs) != c.subs)
+		next_generation();
+	if (atomic_load(&state.adds) != c.adds)
+		next_round();
+	atomic_store(&state.subs, c.subs);
+	atomic_store(&state.adds, c.adds);
+	atomic_store(&grt_rules.adds_seen, atomic_load_explicit(grt_rules.adds, memory_order_relaxed));
+	atomic_store(&grt_rules.loaded_seen, atomic_load_explicit(grt_rules.loaded, memory_order_relaxed));
+	return 1;
+}
+
 void grt_rules_changed(void)
 {
-	uint64_t adds = atomic_load_explicit(grt_rules.adds, memory_order_relaxed);
-	uint32_t loaded = atomic_load_explicit(grt_rules.loaded, memory_order_relaxed);
-	struct counts c;
 	int error = errno;
 
-	c = linker_counts();
-	if (atomic_exchange(&state.subs, c.subs) != c.subs)
-		next_generation();
-	if (atomic_exchange(&state.adds, c.adds) != c.adds) {
-		uint64_t round = (atomic_load(&grt_rules.round) + 1) & 0x3fff;
-
-		if (!round)
-			next_generation();
-		atomic_store(&grt_rules.round, round);
-	}
-	atomic_store(&grt_rules.adds_seen, adds);
-	atomic_store(&grt_rules.loaded_seen, loaded);
+	dl_iterate_phdr(see_change, NULL);
 	errno = error;
 }
 

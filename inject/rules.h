@@ -95,9 +95,9 @@ static inline void grt_rules_check(void)
 	struct grt_rules *r = &grt_rules;
 
 	if (atomic_load_explicit(r->adds, memory_order_relaxed) !=
-		    atomic_load_explicit(&r->adds_seen, memory_order_relaxed) ||
+		    atomic_load_explicit(&r->adds_seen, memory_order_acquire) ||
 	    atomic_load_explicit(r->loaded, memory_order_relaxed) !=
-		    atomic_load_explicit(&r->loaded_seen, memory_order_relaxed))
+		    atomic_load_explicit(&r->loaded_seen, memory_order_acquire))
 		grt_rules_changed();
 }
 

@@ -53,6 +53,7 @@ int grt_tree_init(uint32_t max, uint32_t roots)
 	return 0;
 }
 
+/* Released, so that a writer that sees an id taken sees the ancestors of what gets it. */
 static uint32_t new_id(struct grt_tree *t)
 {
 	uint32_t used = atomic_load_explicit(&t->used, memory_order_relaxed);
@@ -60,7 +61,7 @@ static uint32_t new_id(struct grt_tree *t)
 	do {
 		if (used >= t->max)
 			return 0;
-	} while (!atomic_compare_exchange_weak_explicit(&t->used, &used, used + 1, memory_order_relaxed,
+	} while (!atomic_compare_exchange_weak_explicit(&t->used, &used, used + 1, memory_order_release,
 							memory_order_relaxed));
 	return used + 1;
 }

@@ -685,6 +685,15 @@ void grt_unwind_thread_free(struct grt_unwind_thread *t)
 		munmap(t, sizeof(*t));
 }
 
+/* Rules are of the code, and stay. */
+void grt_unwind_thread_reset(struct grt_unwind_thread *t)
+{
+	forget(t);
+	t->busy = t->ready = false;
+	t->foreign_next = t->foreign_lookups = 0;
+	memset(t->foreign, 0, sizeof(t->foreign));
+}
+
 void grt_unwind_refresh(void)
 {
 	uint64_t seen;
@@ -700,6 +709,11 @@ void grt_unwind_refresh(void)
 void grt_unwind_forked(void)
 {
 	grt_tree_forked();
+}
+
+uint32_t grt_unwind_nodes(void)
+{
+	return atomic_load_explicit(&grt_tree.used, memory_order_acquire);
 }
 
 bool grt_unwind_node(uint32_t id, struct grt_unode *node)

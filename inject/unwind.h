@@ -136,6 +136,9 @@ struct grt_unwind_thread *grt_unwind_thread_new(void);
 /** grt_unwind_thread_free - NULL is fine */
 void grt_unwind_thread_free(struct grt_unwind_thread *t);
 
+/** grt_unwind_thread_reset - of a thread that has ended, for another one, which has another stack */
+void grt_unwind_thread_reset(struct grt_unwind_thread *t);
+
 /**
  * grt_unwind - the calling thread's stack
  * @t: the calling thread's own
@@ -158,9 +161,12 @@ void grt_unwind_refresh(void);
  */
 void grt_unwind_forked(void);
 
+/** grt_unwind_nodes - the highest id that was taken for a node; the parents of all up to it are there */
+uint32_t grt_unwind_nodes(void);
+
 /**
  * grt_unwind_node - a node by id
- * Return: false where there is none (yet): the writer stops there and begins there the next time
+ * Return: false where there is none (yet): a thread may be making it while those behind it are there
  *
  * All ids from 1 on are used in turn. What grt_unwind() has returned is there, and so are its parents.
  */

@@ -61,6 +61,17 @@ check "another client of CUPTI: the program runs" exits 0
 check "one line says so" test "$output" = "$(grep -a '^grtrace: CUDA is not traced in process [0-9]*: another tool uses CUPTI in it$' <<<"$output")" -a -n "$output"
 check "and so does the recording" fact 'what=4 .* another tool uses CUPTI'
 check "which has no launches" test ! -s got
+play asked
+check "CUPTI is asked for records" says '^asked$'
+MOCK_REFUSES=1 play asked
+check "it refuses to tell of calls: the recording says so" fact 'what=4 .* CUPTI refused'
+check "nothing is asked any more" says '^not asked$'
+# a thread's stack is as large as this limit
+output=$( (ulimit -s 6000000 -v 5000000 && MOCK_LOG=/dev/null CUDA_INJECTION64_PATH=$LIBRARY GRTRACE_OUTPUT=$PWD/thread.grt \
+	exec "$MOCK/app" asked) 2>&1)
+records thread.grt
+check "no thread can be made: the recording says so" fact 'what=4 .* no thread could be made'
+check "nothing is asked any more" says '^not asked$'
 GRTRACE_CUPTI=/no/such/libcupti.so play plain
 check "without CUPTI the program runs" exits 0
 check "in silence" silent

@@ -30,12 +30,16 @@ truth "_exit" 0
 play kill
 truth "SIGKILL" 137
 
-# Killed at any moment.
+# Killed at any moment once there is a recording, which takes a while where the machine is busy.
 cuts=0 false=0 undefined=0
 for ((i = 0; i < 12; i++)); do
 	rm -rf out.grt log
 	MOCK_LOG=$PWD/log CUDA_INJECTION64_PATH=$LIBRARY GRTRACE_OUTPUT=$PWD/out.grt "$MOCK/app" plain 10000000 &
 	pid=$!
+	for ((waited = 0; waited < 1000; waited++)); do
+		[ ! -e out.grt/metadata ] || break
+		sleep 0.01
+	done
 	sleep "0.$((15 + i * 3))"
 	kill -KILL $pid
 	wait $pid 2>/dev/null
@@ -47,6 +51,13 @@ done
 check "killed 12 times while it wrote: what is there happened" test $false = 0
 check "and is defined" test $undefined = 0
 check "a packet that was being written is cut off at the most" test $cuts -le 2
+
+# The directory is a recorder's, which ends tracing before the program.
+rm -rf out.grt log
+mkdir out.grt
+echo 'state = "recording"' >out.grt/metadata
+output=$(MOCK_LOG=/dev/null CUDA_INJECTION64_PATH=$LIBRARY GRTRACE_OUTPUT=$PWD/out.grt timeout 120 "$MOCK/app" stopped 2>&1)
+check "tracing has ended: the child of a fork has the program's files" says '^files are there$'
 
 # Its own log would be full, too.
 rm -rf out.grt log

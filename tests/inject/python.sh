@@ -43,6 +43,8 @@ frames_in() { # NAME COMMAND...
 	shift
 	passes "$@"
 	report "$name" $? log
+	timeout -k 5 60 "$@" "$programs/end.py" "$PWD/probe.so" >log 2>&1
+	report "$name ends" $? log
 }
 
 # An interpreter of this system, once.

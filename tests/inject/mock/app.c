@@ -4,6 +4,7 @@
  */
 #include "mock.h"
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -167,6 +168,48 @@ static void then_die(bool kill_it)
 	_exit(0);
 }
 
+/* How many files of the recording the program has open. */
+static unsigned int recording_files(void)
+{
+	char path[64], name[4096];
+	unsigned int n = 0;
+	ssize_t length;
+
+	for (int fd = 0; fd < 256; fd++) {
+		snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+		length = readlink(path, name, sizeof(name) - 1);
+		name[length > 0 ? length : 0] = '\0';
+		n += strstr(name, "/cuda_") != NULL;
+	}
+	return n;
+}
+
+/* Tracing ends, and the program goes on with files of its own, which its child uses. */
+static void stopped(void)
+{
+	int ends[2], fd, used = 0, status;
+	char path[4096];
+
+	many_threads(8);
+	launches(10);
+	while (!recording_files())
+		pause_ms(10);
+	snprintf(path, sizeof(path), "%s/.stop", getenv("GRTRACE_OUTPUT"));
+	close(open(path, O_WRONLY | O_CREAT, 0600));
+	while (recording_files())
+		pause_ms(10);
+	for (fd = 0; fd < 32; fd++)
+		if (pipe(ends))
+			abort();
+	if (!fork()) {
+		for (fd = 0; fd <= ends[1]; fd++)
+			used += fcntl(fd, F_GETFD) >= 0;
+		_exit(used < 64);
+	}
+	wait(&status);
+	printf("%s\n", status ? "files are gone" : "files are there");
+}
+
 static void handler(int sig)
 {
 	(void)sig;
@@ -260,6 +303,17 @@ static void paths(void)
 		turn(way, 12);
 }
 
+/* Whether anybody has CUPTI tell of launches, or make records. */
+static void asked(void)
+{
+	unsigned int n = mock.callback != NULL;
+
+	launches(number);
+	for (size_t i = 0; i < sizeof(mock.kinds) / sizeof(mock.kinds[0]); i++)
+		n += mock.kinds[i];
+	printf("%s\n", n ? "asked" : "not asked");
+}
+
 static void play(const char *scene)
 {
 	if (!strcmp(scene, "plain"))
@@ -283,6 +337,8 @@ static void play(const char *scene)
 		launches(30), pause_ms(300), execl("/proc/self/exe", "app", "plain", "50", (char *)NULL);
 	else if (!strcmp(scene, "kill") || !strcmp(scene, "_exit"))
 		then_die(scene[0] == 'k');
+	else if (!strcmp(scene, "stopped"))
+		stopped();
 	else if (!strcmp(scene, "signals"))
 		signals();
 	else if (!strcmp(scene, "slow"))
@@ -290,6 +346,8 @@ static void play(const char *scene)
 			launches(1), pause_ms(10);
 	else if (!strcmp(scene, "paths"))
 		paths();
+	else if (!strcmp(scene, "asked"))
+		asked();
 	else if (!strcmp(scene, "waits"))
 		waits();
 	else if (!strcmp(scene, "speed"))

@@ -4,6 +4,8 @@
  */
 #include "mock.h"
 
+#include <stdlib.h>
+
 #define INVALID 1
 
 int cuptiGetVersion(uint32_t *version);
@@ -47,7 +49,7 @@ int cuptiUnsubscribe(void *subscriber)
 
 int cuptiEnableCallback(uint32_t enable, void *subscriber, int domain, uint32_t number)
 {
-	if (subscriber != &mock || domain > 3 || number >= CALL_MAX)
+	if (subscriber != &mock || domain > 3 || number >= CALL_MAX || getenv("MOCK_REFUSES"))
 		return INVALID;
 	/* what came with CUDA 13 */
 	if (mock.version < 130000 && domain == CUPTI_DOMAIN_RUNTIME && number > 490)

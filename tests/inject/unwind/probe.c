@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 static __thread struct grt_unwind_thread *memory __attribute__((tls_model("initial-exec")));
 
@@ -101,4 +102,41 @@ double loop(long count)
 		best = took < best ? took : best;
 	}
 	return best / (double)count;
+}
+
+static _Atomic int walked;
+
+/* A thread that launches for ever, now and then. */
+void walk_on(void);
+void walk_on(void)
+{
+	memory = grt_unwind_thread_new();
+	for (;;) {
+		one();
+		walked++;
+		usleep(5000);
+	}
+}
+
+int walks(void);
+int walks(void)
+{
+	return walked;
+}
+
+/* What was freed gets words that look like addresses, while others walk. */
+void reuse_memory(void);
+void reuse_memory(void)
+{
+	int before = walked;
+	uint64_t *at;
+
+	for (size_t size = 64; size < 4096; size += 16)
+		for (int i = 0; i < 64; i++) {
+			at = malloc(size);
+			for (size_t word = 0; at && word < size / 8; word++)
+				at[word] = 0x100000001000;
+		}
+	usleep(100000);
+	_exit(walked == before);
 }

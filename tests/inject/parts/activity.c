@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * activity: buffers where there is no memory for a time. Prints TAP.
+ */
+#include <stdio.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+static bool no_memory;
+
+static void *maybe_mmap(void *at, size_t size, int prot, int flags, int fd, long offset)
+{
+	return no_memory ? MAP_FAILED : mmap(at, size, prot, flags & ~MAP_POPULATE, fd, offset);
+}
+
+#define mmap maybe_mmap
+#include "../../../inject/activity.c"
+
+struct inject inject = {.version = CUPTI_VERSION_12_9};
+struct packets define_packets;
+
+void event_init(struct grt_event *e, uint16_t type, uint16_t size, uint64_t time)
+{
+	(void)e;
+	(void)type;
+	(void)size;
+	(void)time;
+}
+
+void packets_put(struct packets *p, struct grt_event *e)
+{
+	(void)p;
+	(void)e;
+}
+
+void packets_flush(struct packets *p)
+{
+	(void)p;
+}
+
+void packets_close(struct packets *p)
+{
+	(void)p;
+}
+
+uint64_t clock_convert(uint64_t stamp)
+{
+	return stamp;
+}
+
+uint64_t launch_correlation(uint32_t correlation)
+{
+	return correlation;
+}
+
+uint32_t define_name(const char *name)
+{
+	(void)name;
+	return 0;
+}
+
+static void must(bool condition, const char *what)
+{
+	printf("%s - %s\n", condition ? "ok" : "not ok", what);
+	if (!condition)
+		exit(1);
+}
+
+/* Buffers that are had by @tries requests. */
+static unsigned int had(unsigned int tries)
+{
+	size_t size, records;
+	unsigned int n = 0;
+	uint8_t *at;
+
+	while (tries--) {
+		request(&at, &size, &records);
+		n += at != NULL;
+	}
+	return n;
+}
+
+int main(void)
+{
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	no_memory = true;
+	must(!had(2 * BUFFERS_ENOUGH), "without memory there is no buffer");
+	complete(NULL, 0, NULL, 0, 0);
+	must(!completed, "none is not one that comes back");
+	no_memory = false;
+	must(had(2 * BUFFERS_ENOUGH) == BUFFERS_ENOUGH, "later there are as many as ever");
+	return 0;
+}

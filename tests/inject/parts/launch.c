@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * launch: threads that take over what others have left. Prints TAP.
+ */
+#include <stdlib.h>
+#include <sys/mman.h>
+
+static unsigned int maps;
+
+static void *counted_mmap(void *at, size_t size, int prot, int flags, int fd, long offset);
+
+#define mmap counted_mmap
+#include "../../../inject/launch.c"
+#undef mmap
+
+static void *counted_mmap(void *at, size_t size, int prot, int flags, int fd, long offset)
+{
+	maps++;
+	return mmap(at, size, prot, flags, fd, offset);
+}
+
+struct inject inject = {.on = true, .stack = STACK_INPROC};
+struct packets define_packets;
+static struct grt_ev_launch last;
+static unsigned int written;
+
+void packets_put(struct packets *p, struct grt_event *e)
+{
+	(void)p;
+	if (e->type != GRT_EV_LAUNCH)
+		return;
+	memcpy(&last, e, sizeof(last));
+	written++;
+}
+
+void packets_flush(struct packets *p)
+{
+	(void)p;
+}
+
+void packets_close(struct packets *p)
+{
+	(void)p;
+}
+
+void event_init(struct grt_event *e, uint16_t type, uint16_t size, uint64_t time)
+{
+	memset(e, 0, size);
+	e->time = time;
+	e->type = type;
+	e->size = size;
+}
+
+uint64_t clock_monotonic(void)
+{
+	return now_ns(CLOCK_MONOTONIC);
+}
+
+static void must(bool condition, const char *what)
+{
+	printf("%s - %s\n", condition ? "ok" : "not ok", what);
+	if (!condition)
+		exit(1);
+}
+
+static __attribute__((noinline)) void launch(void)
+{
+	static _Atomic uint32_t correlation;
+	struct cupti_callback d = {.site = CUPTI_SITE_ENTER, .correlation = ++correlation};
+
+	launch_callback(NULL, CUPTI_DOMAIN_DRIVER, 307, &d);
+	d.site = CUPTI_SITE_EXIT;
+	launch_callback(NULL, CUPTI_DOMAIN_DRIVER, 307, &d);
+	__asm__ volatile("");
+}
+
+/* What the writer does each round. */
+static void write_all(void)
+{
+	launch_mark();
+	launch_write();
+	launch_refill();
+}
+
+/* Until it has ended, its end included. */
+static void run_on(void *stack, size_t size, void *(*function)(void *))
+{
+	pthread_attr_t attr;
+	pthread_t thread;
+
+	pthread_attr_init(&attr);
+	if (pthread_attr_setstack(&attr, stack, size) || pthread_create(&thread, &attr, function, NULL))
+		abort();
+	pthread_attr_destroy(&attr);
+	pthread_join(thread, NULL);
+	write_all();
+}
+
+/* With a page in front that nobody may touch, so that it is a mapping of its own. */
+static void *map_stack(size_t size)
+{
+	char *at = mmap(NULL, size + 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (at == MAP_FAILED || mprotect(at, 4096, PROT_NONE))
+		abort();
+	return at + 4096;
+}
+
+static bool is_whole(uint32_t node)
+{
+	struct grt_unode n;
+
+	while (grt_unwind_node(node, &n) && n.kind != GRT_UNODE_ROOT)
+		node = n.parent;
+	return node == GRT_ROOT_START;
+}
+
+static void *launch_once(void *arg)
+{
+	launch();
+	return arg;
+}
+
+/* One after the other, so that all use one ring: many more than stacks are looked up for a thread. */
+static void many_stacks(void)
+{
+	enum { STACKS = 6, THREADS = 600 };
+	static const size_t size[STACKS] = {1 << 16, 1 << 17, 1 << 18, 1 << 16, 1 << 19, 1 << 20};
+	unsigned int whole = 0, i;
+	void *stack[STACKS];
+
+	for (i = 0; i < STACKS; i++)
+		stack[i] = map_stack(size[i]);
+	written = 0;
+	for (i = 0; i < THREADS; i++) {
+		run_on(stack[i % STACKS], size[i % STACKS], launch_once);
+		whole += is_whole(last.node);
+	}
+	printf("# %u of %u stacks are whole, %u threads were made\n", whole, written, threads);
+	must(threads == 1, "threads that come one after the other share a ring");
+	must(written == THREADS && whole == THREADS, "each has its whole stack");
+}
+
+static void (*code)(void (*function)(void), void *frame);
+static char *place;
+#define LARGE ((size_t)1 << 20)
+#define SMALL ((size_t)1 << 18)
+
+static void *launch_with_odd_frame(void *arg)
+{
+	code(launch, place + LARGE / 2);
+	return arg;
+}
+
+/* What was a thread's stack is none when another one, which is smaller, is in its place. */
+static void smaller_stack(void)
+{
+	/* push %rbp; mov %rsi,%rbp; call *%rdi; nop; pop %rbp; ret: the frame pointer is any */
+	static const uint8_t bytes[] = {0x55, 0x48, 0x89, 0xf5, 0xff, 0xd7, 0x90, 0x5d, 0xc3};
+	void *at = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	memcpy(at, bytes, sizeof(bytes));
+	memcpy(&code, &at, sizeof(code));
+	place = map_stack(LARGE);
+	run_on(place, LARGE, launch_once);
+	munmap(place + SMALL, LARGE - SMALL);
+	run_on(place, SMALL, launch_with_odd_frame);
+	must(!is_whole(last.node), "a frame beyond the stack that is there now is not read");
+}
+
+/* Where all rings are taken, a thread without one costs no memory, however often it launches. */
+static void *launch_homeless(void *arg)
+{
+	unsigned int before = maps, i;
+
+	for (i = 0; i < 100; i++)
+		launch();
+	must(maps == before, "a thread that finds no ring makes none");
+	must(inject.homeless == 100, "its launches are counted");
+	return arg;
+}
+
+static void too_many(void)
+{
+	uint32_t made = threads;
+	pthread_t homeless;
+
+	launch(); /* the ring of the threads before */
+	threads = THREADS_MAX;
+	pthread_create(&homeless, NULL, launch_homeless, NULL);
+	pthread_join(homeless, NULL);
+	must(threads == THREADS_MAX && spare[0], "nor takes one that is spare");
+	threads = made;
+}
+
+int main(void)
+{
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	if (grt_unwind_init(0, false) || launch_init())
+		return 1;
+	inject.pid = getpid();
+	many_stacks();
+	smaller_stack();
+	too_many();
+	return 0;
+}
