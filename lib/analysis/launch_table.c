@@ -105,7 +105,8 @@ static void get_bandwidth(struct grt_cell *cell, const void *view, const void *r
 	(void)arg;
 	cell->text = "B/s";
 	cell->absent = !ns;
-	cell->number = rate > INT64_MAX ? INT64_MAX : (uint64_t)rate;
+	cell->estimated = rate > INT64_MAX;
+	cell->number = cell->estimated ? INT64_MAX : (uint64_t)rate;
 }
 
 /* In thousandths. */
@@ -214,7 +215,7 @@ const struct grt_table grt_launch_table[GRT_LAUNCH_BYS] = {
 	[GRT_LAUNCH_BY_STACK] = {"stacks", "launching stacks", stack_columns, 0},
 	[GRT_LAUNCH_BY_STREAM] = {"streams", "streams", stream_columns, GRT_MARK_ESTIMATED},
 	[GRT_LAUNCH_BY_DEVICE] = {"devices", "devices", device_columns, GRT_MARK_ESTIMATED},
-	[GRT_LAUNCH_BY_COPY] = {"copies", "copies", copy_columns, 0},
+	[GRT_LAUNCH_BY_COPY] = {"copies", "copies", copy_columns, GRT_MARK_ESTIMATED},
 };
 
 #define K(member) offsetof(struct grt_launch_gap, member)

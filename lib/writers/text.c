@@ -67,11 +67,13 @@ static void format_signed(char *text, uint64_t number)
 	snprintf(text, GRT_UNITS_MAX, "%lld", (long long)number);
 }
 
-/* Text shows three digits: what an amount cannot hold is not in them. */
+/* The largest unit in which amounts are shown, for what is more than an amount can hold. */
 static void format_bytes(char *text, uint64_t number)
 {
-	grt_units_amount(text, GRT_UNITS_MAX, number > INT64_MAX / 1000 ? INT64_MAX : (int64_t)number * 1000,
-			 "B");
+	if (number > INT64_MAX / 1000)
+		snprintf(text, GRT_UNITS_MAX, "%llu GiB", (unsigned long long)(number >> 30));
+	else
+		grt_units_amount(text, GRT_UNITS_MAX, (int64_t)number * 1000, "B");
 }
 
 static void (*const format_value[GRT_CELL_KINDS])(char *text, uint64_t number) = {
