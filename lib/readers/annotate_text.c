@@ -398,11 +398,12 @@ static size_t unescape(char *dst, size_t room, struct grt_span s)
 	return used;
 }
 
+/* A text as it was before it was escaped, up to a NUL. */
 static struct grt_span plain(char buf[TEXT_MAX], struct grt_span s)
 {
-	if (!memchr(s.at, '\\', s.len))
-		return s;
-	return (struct grt_span){buf, unescape(buf, TEXT_MAX, s)};
+	if (memchr(s.at, '\\', s.len))
+		s = (struct grt_span){buf, unescape(buf, TEXT_MAX, s)};
+	return (struct grt_span){s.at, strnlen(s.at, s.len)};
 }
 
 /* As grt_scan_hex() of a number that begins with 0x */
@@ -593,7 +594,9 @@ static void set_ring(struct grt_text *t, struct facts *f)
 		engine = (uint8_t)grt_engine_of_ring(name.at, name.len);
 	} else if (has(f, KEY_RING)) {
 		name = plain(name_buf, f->text[KEY_RING]);
-		f->e.ring = grt_text_ring(t, f->time, name.at, name.len, driver.at, driver.len, &engine);
+		if (name.len)
+			f->e.ring =
+				grt_text_ring(t, f->time, name.at, name.len, driver.at, driver.len, &engine);
 	}
 	f->e.engine = has(f, KEY_ENGINE) ? engine_of(f->text[KEY_ENGINE]) : engine;
 }

@@ -206,6 +206,7 @@ static int name_thread(struct grt_joins *j, const struct grt_ev_name *e)
 		return -ENOMEM;
 	if (!is_news(j, &t->as_told, e))
 		return 0;
+	t->named = true;
 	grt_joins_escape(j->escape, &t->comm, e->name, sizeof(e->name), false);
 	if (strncmp(e->name, e->owner, sizeof(e->owner)))
 		grt_joins_escape(j->escape, &t->process, e->owner, sizeof(e->owner), false);

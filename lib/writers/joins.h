@@ -33,7 +33,8 @@ struct grt_joins_name {
 /**
  * struct grt_joins_thread - a thread
  * @as_told: by the last NAME
- * @comm: empty: not known
+ * @named: a NAME told something of it
+ * @comm: empty: not known, or with @named that it has an empty one
  * @process: its process's, empty: not known, or the same
  * @entered: when it entered the ioctl that it is in
  * @inside: it is in one
@@ -47,6 +48,7 @@ struct grt_joins_thread {
 	uint64_t wait_seqno;
 	bool inside;
 	bool waiting;
+	bool named;
 	struct grt_joins_name as_told;
 	struct grt_joins_text comm;
 	struct grt_joins_text process;

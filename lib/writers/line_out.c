@@ -420,14 +420,15 @@ static char *put_who(const struct grt_line_out *l, char *p, const struct plan *p
 		     const struct grt_event *e)
 {
 	const struct grt_joins_thread *t = l->joined.thread;
-	bool known = t && t->comm.len;
+	bool known = t && t->named;
 
 	if (!known && !plan->cpu && !e->pid && !e->tid)
 		return p;
 	p = put_u64(l, p, KEY_PID, e->pid);
 	p = put_u64(l, p, KEY_TID, e->tid);
+	/* also an empty one: else who reads the line takes the one before for it */
 	if (known)
-		p = put_text(l, p, KEY_COMM, &t->comm);
+		p = put_text_value(l, put_key(l, p, KEY_COMM), t->comm.text, t->comm.len);
 	if (known && !plan->who_first)
 		return put_text(l, p, KEY_PROCESS, &t->process);
 	if (!known && plan->who_first && l->form == GRT_LINE_OUT_ANNOTATE)

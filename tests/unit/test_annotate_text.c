@@ -104,17 +104,30 @@ static void test_jobs(void **state)
 				    "1000.009000 ERROR status=-22 code=0x1203\n");
 }
 
-/* A ring may be a number, a number with a name, or a name, which then gets a number. */
+/*
+ * A ring may be a number, a number with a name, or a name, which then gets a
+ * number. An empty name tells nothing.
+ */
 static void test_rings(void **state)
 {
 	(void)state;
 	read_lines("[1.000001] SUBMIT ctx=1 ring=7 ring_name=sdma0 seq=1 driver=amdgpu\n"
 		   "[1.000002] SUBMIT ctx=2 ring=gfx_0.0.0 seq=1\n"
-		   "[1.000003] SUBMIT ctx=3 ring=comp\\x20x engine=GRAPHICS seq=1\n");
+		   "[1.000003] SUBMIT ctx=3 ring=comp\\x20x engine=GRAPHICS seq=1\n"
+		   "[1.000004] SUBMIT ctx=4 ring= seq=1\n"
+		   "[1.000005] SUBMIT ctx=5 ring=\\x00a seq=1\n"
+		   "[1.000006] SUBMIT ctx=6 ring=7 ring_name=\\x00 seq=1\n"
+		   "[1.000007] OPEN dev=nvidia0 device=12 pid=1 tid=1\n"
+		   "[1.000008] OPEN dev=\\x00 device=12 pid=1 tid=1\n");
 	assert_string_equal(r.text, "1000.001000 SUBMIT engine=copy ctx=1 seqno=1 ring=7\n"
 				    "1000.002000 SUBMIT engine=graphics ctx=2 seqno=1\n"
-				    "1000.003000 SUBMIT engine=graphics ctx=3 seqno=1 ring=1\n");
-	assert_string_equal(r.names, "2:7 sdma0 amdgpu\n2:0 gfx_0.0.0 \n2:1 comp x \n");
+				    "1000.003000 SUBMIT engine=graphics ctx=3 seqno=1 ring=1\n"
+				    "1000.004000 SUBMIT ctx=4 seqno=1\n"
+				    "1000.005000 SUBMIT ctx=5 seqno=1\n"
+				    "1000.006000 SUBMIT ctx=6 seqno=1 ring=7\n"
+				    "1000.007000 OPEN pid=1 tid=1 device=12\n"
+				    "1000.008000 OPEN pid=1 tid=1 device=12\n");
+	assert_string_equal(r.names, "2:7 sdma0 amdgpu\n2:0 gfx_0.0.0 \n2:1 comp x \n3:12 nvidia0 \n");
 }
 
 static void test_devices(void **state)

@@ -690,7 +690,8 @@ static void test_joins_inferred(void **state)
 		"t_complete_ns=100, t_total_ns=300\n");
 }
 
-/* A name that changes is the new one from there on, for each process that a thread is told of. */
+/* A name that changes is the new one from there on, also one that is empty, for each process that a thread is
+ * told of. */
 static void test_renamed(void **state)
 {
 	struct output o;
@@ -702,12 +703,15 @@ static void test_renamed(void **state)
 	put(&o, open, .e.tid = 2, .e.pid = 9, .e.ring = GRT_RING_NONE);
 	put(&o, name, .kind = GRT_NAME_THREAD, .id = 2, .name = "b", .owner = "b");
 	put(&o, open, .e.tid = 2, .e.pid = 9, .e.ring = GRT_RING_NONE);
+	put(&o, name, .kind = GRT_NAME_THREAD, .id = 2);
+	put(&o, open, .e.tid = 2, .e.pid = 9, .e.ring = GRT_RING_NONE);
 	put(&o, name, .kind = GRT_NAME_DEVICE, .id = 77, .name = "nvidia0", .owner = "nvidia");
 	put(&o, open, .e.tid = 3, .e.pid = 3, .e.ring = GRT_RING_NONE, .e.device = 77);
 	check_text(finish(&o, NULL),
 		   "[0.000000000] CPU OPEN             fd=0, oflags=0x0, pid=1, tid=2, comm=a, process=p\n"
 		   "[0.000000000] CPU OPEN             fd=0, oflags=0x0, pid=9, tid=2, comm=a, process=p\n"
 		   "[0.000000000] CPU OPEN             fd=0, oflags=0x0, pid=9, tid=2, comm=b\n"
+		   "[0.000000000] CPU OPEN             fd=0, oflags=0x0, pid=9, tid=2, comm=\n"
 		   "[0.000000000] CPU OPEN             fd=0, oflags=0x0, dev=nvidia0, device=77, "
 		   "driver=nvidia, pid=3, tid=3\n");
 }
