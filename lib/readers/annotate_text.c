@@ -641,9 +641,11 @@ static void set_thread(struct grt_text *t, struct facts *f)
 
 	f->e.pid = has(f, KEY_PID) ? grt_u32(f->number[KEY_PID]) : 0;
 	f->e.tid = has(f, KEY_TID) ? grt_u32(f->number[KEY_TID]) : f->e.pid;
-	if (!has(f, KEY_COMM) || !f->e.tid || grt_span_is(f->text[KEY_COMM], NO_COMM))
+	if (!has(f, KEY_COMM) || !f->e.tid)
 		return;
 	comm = plain(comm_buf, f->text[KEY_COMM]);
+	if (grt_span_is(comm, NO_COMM))
+		return;
 	/* where it is not said, a process is called as its first thread */
 	if (has(f, KEY_PROCESS))
 		process = plain(process_buf, f->text[KEY_PROCESS]);

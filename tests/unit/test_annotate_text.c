@@ -71,6 +71,7 @@ static void test_comm(void **state)
 		   "[1.0] IOCTL_EXIT pid=5 tid=5 comm=\\x0a\\\\x41\\x \\xff ret=1\n"
 		   "[1.0] CPU IOCTL_EXIT       cmd=0x1, ret=0, pid=6, tid=6, comm=x, y, process=z z\n"
 		   "[1.0] IOCTL_EXIT pid=7 tid=7 comm=<...> ret=1\n"
+		   "[1.0] IOCTL_EXIT pid=7 tid=7 comm=<...>\\x00a ret=1\n"
 		   "[1.0] IOCTL_EXIT pid=8 tid=9 comm= ret=1\n");
 	assert_string_equal(r.names,
 			    "1:1 a=b c=d a=b c=d\n1:2  two  blanks   two  blanks \n"
