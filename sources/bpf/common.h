@@ -83,12 +83,45 @@ static __always_inline struct bpf_counts *my_counts(__u32 *cpu)
 	return bpf_map_lookup_elem(&counts, cpu);
 }
 
+/* Namespaces of pids within each other. */
+#define PID_LEVELS 8
+
+/* A process's number where we are. 0: it is not to be seen from there */
+static __always_inline __u32 number_in_ns(struct pid *pid)
+{
+	__u32 level = BPF_CORE_READ(pid, level), i;
+	struct upid *at = (void *)pid + bpf_core_field_offset(struct pid, numbers);
+
+	for (i = 0; i < PID_LEVELS && i <= level; i++) {
+		if (BPF_CORE_READ(at, ns, ns.inum) == config.pid_ns)
+			return BPF_CORE_READ(at, nr);
+		at = (void *)at + bpf_core_type_size(struct upid);
+	}
+	return 0;
+}
+
+static __always_inline __u32 number_of(struct task_struct *task)
+{
+	return number_in_ns(BPF_CORE_READ(task, thread_pid));
+}
+
+/* Whether the running process has this number where we are; @pid: its number for the kernel. */
+static __always_inline int is_process(__u32 number, __u32 pid)
+{
+	struct task_struct *task;
+
+	if (!config.pid_ns)
+		return number == pid;
+	task = (struct task_struct *)bpf_get_current_task();
+	return number == number_of(BPF_CORE_READ(task, group_leader));
+}
+
 /* Whether the running thread is one of those asked for. */
 static __always_inline int thread_wanted(__u32 pid)
 {
 	char comm[BPF_COMM];
 
-	if (config.pid && config.pid != pid)
+	if (config.pid && !is_process(config.pid, pid))
 		return 0;
 	if (!config.comm[0])
 		return 1;

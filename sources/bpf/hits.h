@@ -12,9 +12,6 @@
 #include "common.h"
 #include "stacks.h"
 
-/* Namespaces of pids within each other. */
-#define PID_LEVELS 8
-
 #define PROCESSES_MAX 65536
 
 /* Processes of the recorded program, by their number in the first namespace. */
@@ -43,21 +40,6 @@ struct out_hit_stack {
 	struct out_hit out;
 	__u64 ip[BPF_STACK_DEPTH];
 };
-
-/* A process's number where we are. 0: it is not to be seen from there */
-static __always_inline __u32 number_of(struct task_struct *task)
-{
-	struct pid *pid = BPF_CORE_READ(task, thread_pid);
-	__u32 level = BPF_CORE_READ(pid, level), i;
-	struct upid *at = (void *)pid + bpf_core_field_offset(struct pid, numbers);
-
-	for (i = 0; i < PID_LEVELS && i <= level; i++) {
-		if (BPF_CORE_READ(at, ns, ns.inum) == config.pid_ns)
-			return BPF_CORE_READ(at, nr);
-		at = (void *)at + bpf_core_type_size(struct upid);
-	}
-	return 0;
-}
 
 static __always_inline __u64 my_numbers(void)
 {

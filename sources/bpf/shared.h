@@ -34,8 +34,8 @@
  * @refused: of `nvsched`: calls that failed, too, and on whatever file
  * @xid_event: the driver has a tracepoint for Xids: what it writes to the kernel's log is the same again
  * @tree: of uprobes: only processes that @self has started, and theirs
- * @pid_ns: of uprobes: number of the pid namespace that numbers of processes are of, where it is not the
- * first
+ * @pid_ns: number of the pid namespace that @pid and @self are of, where it is not the first; uprobes tell
+ * numbers of it, too
  */
 struct bpf_config {
 	__u32 pid;

@@ -60,6 +60,12 @@ static __always_inline __u32 pid_of(struct drm_file *file)
 	return file ? BPF_CORE_READ(file, pid, numbers[0].nr) : 0;
 }
 
+/* Its number where we are. */
+static __always_inline __u32 number_here(struct drm_file *file)
+{
+	return config.pid_ns && file ? number_in_ns(BPF_CORE_READ(file, pid)) : pid_of(file);
+}
+
 SEC("raw_tp/drm_vblank_event_delivered")
 int vblank_delivered(struct bpf_raw_tracepoint_args *ctx)
 {
@@ -72,7 +78,7 @@ int vblank_delivered(struct bpf_raw_tracepoint_args *ctx)
 	if (!c)
 		return 0;
 	/* who runs is not who is meant, and a process has many names */
-	if ((config.pid && config.pid != pid) || config.comm[0])
+	if ((config.pid && config.pid != number_here(file)) || config.comm[0])
 		return count_filtered(c);
 	at = begin_vblank_delivered(c, cpu);
 	if (!at)

@@ -39,6 +39,20 @@ expect "-p: another process" 0 '0 lost'
 check "has none" test "$(count ioctl_enter)" = 0
 kill %%
 
+# In a namespace of pids a number is one of there.
+# shellcheck disable=SC2016 # for the shell inside
+printf '%s\n' '(sleep 2; exec "$GRTRACE_BUILD/bench/bench_ioctl" drm 101 0) &' \
+	'[ "$1" = shell ] || set -- $!' '[ "$1" != shell ] || set -- $$' \
+	'"$GRTRACE" record -e ioctl -d 4 -p "$1" -o run.grt' >inside
+export GRTRACE GRTRACE_BUILD
+if unshare --fork --pid --mount-proc true 2>/dev/null; then
+	output=$(unshare --fork --pid --mount-proc sh ./inside program 2>&1)
+	check "-p in a namespace of pids: that process" test "$(count ioctl_enter)" = 505
+	output=$(unshare --fork --pid --mount-proc sh ./inside shell 2>&1)
+	check "-p in a namespace of pids: another one" test "$(count ioctl_enter)" = 0
+else
+	skip 2 "no namespaces of pids: they need root"
+fi
 run record -e ioctl --comm bench_ioctl -o run.grt -- "$GRTRACE_BUILD/bench/bench_ioctl" drm 101 0
 check "--comm: a thread of this name" test "$(count ioctl_enter)" = 505
 run record -e ioctl --comm bench_ioct -o run.grt -- "$GRTRACE_BUILD/bench/bench_ioctl" drm 101 0
