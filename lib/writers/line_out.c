@@ -141,7 +141,29 @@ enum how {
 	STRING,
 };
 
-#define FIELDS_MAX 8
+#define FIELDS_MAX 24
+#define NUMBER_MAX 24
+
+/* All fields of every row have a place in its plan, and room in a line beside the rest. */
+#define GRT_U(bits, name, base, help) +1
+#define GRT_I(bits, name, help) +1
+#define GRT_STR(size, name, help) +1
+#define GRT_EVENT(id, NAME, name, CLASS, LEVEL, WHO, fields, help) \
+	_Static_assert(0 fields <= FIELDS_MAX, #NAME);
+#include <grtrace/events.def>
+#undef GRT_STR
+#define GRT_STR(size, name, help) +GRT_JOINS_TEXT / NUMBER_MAX + 1
+#undef GRT_EVENT
+#define GRT_EVENT(id, NAME, name, CLASS, LEVEL, WHO, fields, help)                                     \
+	_Static_assert(TITLE_MAX + SHAPE_MAX + sizeof(struct ioctl_text) +                             \
+				       (GRT_DELTAS fields) * (sizeof(struct key_text) + NUMBER_MAX) <= \
+			       LINE_MAX_BYTES,                                                         \
+		       #NAME);
+#include <grtrace/events.def>
+#undef GRT_EVENT
+#undef GRT_STR
+#undef GRT_I
+#undef GRT_U
 
 /**
  * struct plan - a line of one event
@@ -252,8 +274,6 @@ static void plan_field(const struct grt_line_out *l, unsigned int type, const st
 	struct plan *p = (struct plan *)&l->plan[type];
 	struct planned *at = &p->field[p->fields];
 
-	if (p->fields == FIELDS_MAX)
-		return;
 	p->fields++;
 	make_key(l, &at->key, f->name);
 	at->how = how_of(l, f);

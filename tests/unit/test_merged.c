@@ -13,6 +13,7 @@
 #include <stdio.h>
 
 #include "core/ioctl_names.h"
+#include "core/packet.h"
 #include "merge/merge.h"
 #include "merge/offset.h"
 #include "writers/merged.h"
@@ -750,6 +751,81 @@ static void test_many_kinds(void **state)
 	free(text);
 }
 
+/* A value of its own for each field of a record. */
+static void fill(union kept *r, uint16_t type)
+{
+	uint32_t n = 1;
+
+	*r = (union kept){.e = {.time = 5,
+				.type = type,
+				.size = (uint16_t)grt_record_size[type],
+				.engine = GRT_ENGINE_COPY,
+				.pid = 1,
+				.tid = 2,
+				.ring = 3,
+				.device = 77,
+				.ctx = 8,
+				.seqno = 9}};
+	for (const struct grt_field *f = grt_event_table[type].fields(); f->name; f++, n++) {
+		/* a descriptor below 0 is none */
+		uint64_t value = f->kind == GRT_FIELD_SIGNED && strcmp(f->name, "fd") != 0 ? 0ULL - n : n;
+
+		if (f->kind == GRT_FIELD_STR)
+			snprintf(r->room + f->offset, f->size, "%u b, c", n);
+		else
+			memcpy(r->room + f->offset, &value, f->size);
+	}
+}
+
+static void read_back(const char *path, struct records *r)
+{
+	const struct grt_merge_sink sink = {.event = keep, .arg = r};
+	struct grt_merge *m;
+	struct grt_err err;
+
+	*r = (struct records){.of = {{.e = {.time = 0}}}};
+	assert_int_equal(grt_merge_new(&m), 0);
+	assert_int_equal(grt_merge_add(m, path, GRT_MERGE_BOTH, &err), 0);
+	assert_int_equal(grt_merge_run(m, &sink, 0, UINT64_MAX, &err), 0);
+	grt_merge_free(m);
+}
+
+/* A line of any event holds all of its fields, and what is read from it is the record that was written. */
+static void test_every_field(void **state)
+{
+	static const enum grt_line_form form[] = {GRT_LINE_OUT_ANNOTATE, GRT_LINE_OUT_MERGED};
+	static struct records r;
+	char *path = path_join(dir, "lines");
+	unsigned int wrong = 0;
+	struct output o;
+	union kept is;
+
+	(void)state;
+	for (unsigned int i = 0; i < 2 * GRT_EV_MAX; i++) {
+		uint16_t type = (uint16_t)(i / 2);
+
+		/* these are in the lines of others */
+		if (!grt_record_size[type] || type == GRT_EV_NAME || type == GRT_EV_STACK ||
+		    type == GRT_EV_FRAME)
+			continue;
+		begin(&o, form[i % 2]);
+		fill(&is, type);
+		assert_int_equal(grt_line_out_event(o.l, &is.e, 0), 0);
+		free(finish(&o, NULL));
+		read_back(path, &r);
+		assert_int_equal(r.of[type].e.type, type);
+		for (const struct grt_field *f = grt_event_table[type].fields(); f->name; f++)
+			if (memcmp(r.of[type].room + f->offset, is.room + f->offset, f->size) != 0) {
+				print_message("%s.%s in form %u\n", grt_event_table[type].name, f->name,
+					      i % 2);
+				wrong++;
+			}
+		wrong += memcmp(&r.of[type].e, &is.e, sizeof(is.e)) != 0;
+	}
+	free(path);
+	assert_int_equal(wrong, 0);
+}
+
 /* More threads and jobs than are remembered: the oldest give way, the others are still exact. */
 static void test_bounded(void **state)
 {
@@ -788,7 +864,7 @@ int main(void)
 		cmocka_unit_test(test_renamed),	       cmocka_unit_test(test_many_kinds),
 		cmocka_unit_test(test_bounded),	       cmocka_unit_test(test_stamps_are_marked),
 		cmocka_unit_test(test_rings),	       cmocka_unit_test(test_moved_payload),
-		cmocka_unit_test(test_joins_inferred),
+		cmocka_unit_test(test_joins_inferred), cmocka_unit_test(test_every_field),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);
