@@ -16,6 +16,7 @@
 #include "../sources/kmod.h"
 #include "cmd.h"
 #include "core/escape.h"
+#include "core/field.h"
 
 #define NOT_GIVEN UINT64_MAX
 #define DEFAULT_INPUT "grtrace.out.grt"
@@ -132,15 +133,9 @@ static void text_hex(const struct grt_field *f, const struct grt_event *e)
 	printf("0x%llx", (unsigned long long)number(f, e));
 }
 
-/* The fence's error, where the source does not tell it. */
-static bool is_unknown_status(const struct grt_field *f, const struct grt_event *e)
-{
-	return signed_number(f, e) == GRT_STATUS_UNKNOWN && !strcmp(f->name, "status");
-}
-
 static void text_signed(const struct grt_field *f, const struct grt_event *e)
 {
-	if (is_unknown_status(f, e))
+	if (grt_field_is_unknown(f, signed_number(f, e)))
 		putchar('-');
 	else
 		printf("%lld", (long long)signed_number(f, e));
@@ -148,7 +143,7 @@ static void text_signed(const struct grt_field *f, const struct grt_event *e)
 
 static void json_signed(const struct grt_field *f, const struct grt_event *e)
 {
-	if (is_unknown_status(f, e))
+	if (grt_field_is_unknown(f, signed_number(f, e)))
 		fputs("null", stdout);
 	else
 		text_signed(f, e);

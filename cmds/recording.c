@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "core/grow.h"
+#include "core/packet.h"
 #include "privileges.h"
 #include "recording.h"
 
@@ -298,8 +299,8 @@ static void count_packet(struct recording *r, struct meter *m)
 	const struct grt_packet *p = &m->head;
 
 	m->have = 0;
-	r->events += p->end.fate[GRT_FATE_DELIVERED] - p->begin.fate[GRT_FATE_DELIVERED];
-	r->lost += p->end.fate[GRT_FATE_LOST] - p->begin.fate[GRT_FATE_LOST];
+	r->events += grt_packet_fate(p, GRT_FATE_DELIVERED);
+	r->lost += grt_packet_fate(p, GRT_FATE_LOST);
 }
 
 /* Return: how many of the bytes belong to whole packets, counted from the first; 0 when none ends here. */
@@ -375,8 +376,8 @@ static uint64_t count_packets(struct recording *r, int fd, uint64_t size)
 		length = p.packet_size / 8;
 		if (p.magic != GRT_PACKET_MAGIC || length < sizeof(p) || length > size - at)
 			break;
-		r->events += p.end.fate[GRT_FATE_DELIVERED] - p.begin.fate[GRT_FATE_DELIVERED];
-		r->lost += p.end.fate[GRT_FATE_LOST] - p.begin.fate[GRT_FATE_LOST];
+		r->events += grt_packet_fate(&p, GRT_FATE_DELIVERED);
+		r->lost += grt_packet_fate(&p, GRT_FATE_LOST);
 		at += length;
 	}
 	return at;

@@ -7,6 +7,7 @@
 #include <stddef.h>
 
 #include "cells.h"
+#include "core/packet.h"
 
 static const bool known_type[GRT_EV_MAX] = {
 #define GRT_EVENT(id, NAME, name, CLASS, LEVEL, WHO, fields, help) [id] = true,
@@ -31,9 +32,9 @@ void grt_counts_packet(struct grt_counts *c, const struct grt_packet *p)
 		return;
 	}
 	cpu->cpu = p->cpu_id;
-	cpu->balance.emitted += p->end.emitted - p->begin.emitted;
+	cpu->balance.emitted += grt_packet_emitted(p);
 	for (unsigned int i = 0; i < GRT_FATES; i++)
-		cpu->balance.fate[i] += p->end.fate[i] - p->begin.fate[i];
+		cpu->balance.fate[i] += grt_packet_fate(p, i);
 }
 
 #define T(member) offsetof(struct grt_type_count, member)

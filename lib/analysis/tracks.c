@@ -14,8 +14,10 @@
 #include "core/bus.h"
 #include "core/codes.h"
 #include "core/cuda.h"
+#include "core/field.h"
 #include "core/grow.h"
 #include "core/ioctl_names.h"
+#include "core/packet.h"
 #include "images.h"
 #include "jobs.h"
 #include "keyed.h"
@@ -184,13 +186,17 @@ static void add_field(struct args *a, unsigned int id, const struct grt_field *f
 						     [GRT_FIELD_TIME] = GRT_TRACK_U64};
 	unsigned int unused = 64 - 8 * f->size;
 	const char *text = (const char *)e + f->offset;
+	int64_t number;
 
-	if (f->kind == GRT_FIELD_STR)
+	if (f->kind == GRT_FIELD_STR) {
 		add_text(a, id, text, f->size);
-	else if (f->kind == GRT_FIELD_SIGNED)
-		add_arg(a, id, GRT_TRACK_S64, (uint64_t)((int64_t)(field_number(f, e) << unused) >> unused));
-	else
+	} else if (f->kind == GRT_FIELD_SIGNED) {
+		number = (int64_t)(field_number(f, e) << unused) >> unused;
+		if (!grt_field_is_unknown(f, number))
+			add_arg(a, id, GRT_TRACK_S64, (uint64_t)number);
+	} else {
 		add_arg(a, id, kinds[f->kind], field_number(f, e));
+	}
 }
 
 static void add_fields(const struct grt_tracks *t, struct args *a, const struct grt_event *e)
@@ -728,7 +734,7 @@ static void add_job(const struct grt_tracks *t, struct args *a, const struct grt
 		add_arg(a, GRT_TRACK_ARG_START_INFERRED, GRT_TRACK_BOOL, 1);
 	if (job->inferred & 1U << GRT_STAMP_END)
 		add_arg(a, GRT_TRACK_ARG_END_INFERRED, GRT_TRACK_BOOL, 1);
-	if (job->status || job->failed)
+	if ((job->status || job->failed) && job->status != GRT_STATUS_UNKNOWN)
 		add_arg(a, t->field_arg[GRT_EV_COMPLETE][0], GRT_TRACK_S64, (uint64_t)(int64_t)job->status);
 	if (job->sample && job->sample < 100)
 		add_number(a, GRT_TRACK_ARG_SAMPLE, job->sample);
@@ -1371,7 +1377,7 @@ int grt_tracks_event(struct grt_tracks *t, const struct grt_event *e)
 
 int grt_tracks_packet(struct grt_tracks *t, const struct grt_packet *p)
 {
-	uint64_t lost = p->end.fate[GRT_FATE_LOST] - p->begin.fate[GRT_FATE_LOST];
+	uint64_t lost = grt_packet_fate(p, GRT_FATE_LOST);
 	struct grt_track_item i = {.kind = GRT_ITEM_SLICE,
 				   .category = GRT_CATEGORY_LOSS,
 				   .name = t->lost_name,

@@ -161,6 +161,12 @@ static bool csv_quotes(const char *src, size_t len)
 		       src[0] == ' ' || src[len - 1] == ' ');
 }
 
+/* A spreadsheet takes a field that begins so for a formula, and computes it; behind a ' it is text. */
+static bool csv_is_formula(const char *src, size_t len)
+{
+	return len && memchr("=+-@", src[0], 4);
+}
+
 /* What certainly stays as it is: most text does. */
 static bool is_plain(enum grt_escape kind, char c)
 {
@@ -184,6 +190,8 @@ size_t grt_escape(enum grt_escape kind, char *dst, size_t room, const char *src,
 		dst[used++] = '"';
 		room--;
 	}
+	if (kind == GRT_ESCAPE_CSV && csv_is_formula(src, len) && room - used > 1)
+		dst[used++] = '\'';
 	while (len && room) {
 		struct rune r;
 		char text[24];
@@ -222,6 +230,8 @@ void grt_escape_print(enum grt_escape kind, FILE *out, const char *src, size_t l
 	quote = kind == GRT_ESCAPE_CSV && csv_quotes(src, len);
 	if (quote)
 		putc('"', out);
+	if (kind == GRT_ESCAPE_CSV && csv_is_formula(src, len))
+		putc('\'', out);
 	while (len) {
 		struct rune r = next_rune(src, len);
 		char text[24];

@@ -21,7 +21,7 @@ enum grt_escape {
 };
 
 /* What a byte of text can grow to, so that a buffer of this size always holds @len bytes. */
-#define GRT_ESCAPED_MAX(len) (6 * (size_t)(len) + 3)
+#define GRT_ESCAPED_MAX(len) (6 * (size_t)(len) + 4)
 
 /**
  * grt_escape - escapes a text into a buffer

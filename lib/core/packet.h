@@ -46,6 +46,23 @@ static inline enum grt_packet_look grt_packet_look(const struct grt_packet *p)
 	return p->timestamp_begin <= p->timestamp_end ? GRT_LOOK_PACKET : GRT_LOOK_GARBAGE;
 }
 
+/* One in which a `clear` fell ends lower than it began: what it ends with came after. */
+static inline uint64_t grt_packet_moved(uint64_t begin, uint64_t end)
+{
+	return end >= begin ? end - begin : end;
+}
+
+/** grt_packet_emitted, grt_packet_fate - events that were offered, and those of one fate, in a packet */
+static inline uint64_t grt_packet_emitted(const struct grt_packet *p)
+{
+	return grt_packet_moved(p->begin.emitted, p->end.emitted);
+}
+
+static inline uint64_t grt_packet_fate(const struct grt_packet *p, unsigned int fate)
+{
+	return grt_packet_moved(p->begin.fate[fate], p->end.fate[fate]);
+}
+
 /** grt_record_least - the least size of a record of this type, bytes */
 static inline uint32_t grt_record_least(uint16_t type)
 {

@@ -462,12 +462,6 @@ static bool find_gap(struct grt_stream *st)
 	return true;
 }
 
-/* A packet in which a `clear` fell ends lower than it began: what it ends with came after. */
-static uint64_t moved(uint64_t begin, uint64_t end)
-{
-	return end >= begin ? end - begin : end;
-}
-
 int grt_stream_failed(const struct grt_stream *st, int code, struct grt_err *err)
 {
 	if (st->failure && st->failure->what[0])
@@ -488,7 +482,7 @@ void grt_stream_count_packet(struct grt_stream *st)
 	st->joined = true;
 	h->packets++;
 	h->bytes += p->packet_size / 8;
-	h->balance.emitted += moved(p->begin.emitted, p->end.emitted);
+	h->balance.emitted += grt_packet_emitted(p);
 	for (unsigned int i = 0; i < GRT_FATES; i++)
-		h->balance.fate[i] += moved(p->begin.fate[i], p->end.fate[i]);
+		h->balance.fate[i] += grt_packet_fate(p, i);
 }

@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <inttypes.h>
 
+#include "core/clock.h"
 #include "core/escape.h"
 #include "core/grow.h"
 #include "export.h"
@@ -279,13 +280,19 @@ static int on_item(void *arg, const struct grt_track_item *i)
 
 /* --------------------------------------------------------- begin and end */
 
-/* Before the first event, whose stamp is the base where the trace does not say where it begins. */
-static int put_head(struct chrome *f, uint64_t base)
+/*
+ * Before the first event. What is told when it has ended began before that:
+ * stamps count from so long before the first one, since Perfetto drops what
+ * lies before 0. In so many us a number still has room for ns.
+ */
+#define BEFORE (24 * 3600 * GRT_NS_PER_S)
+
+static int put_head(struct chrome *f, uint64_t first)
 {
 	char *p = room(f);
 
 	f->begun = true;
-	f->base = base;
+	f->base = first > BEFORE ? first - BEFORE : 0;
 	p = put_literal(p, "{\"displayTimeUnit\":\"ns\",\"baseTimeNanoseconds\":");
 	p = grt_format_u64(p, f->base);
 	return take(f, put_literal(p, ",\"traceEvents\":["));

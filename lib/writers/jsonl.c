@@ -8,6 +8,7 @@
 
 #include "analysis/names.h"
 #include "core/escape.h"
+#include "core/field.h"
 #include "export.h"
 #include "outbuf.h"
 
@@ -35,6 +36,8 @@ static char *put_field(char *p, const struct grt_field *f, const struct grt_even
 	if (f->kind == GRT_FIELD_STR)
 		return put_string(p, at, f->size);
 	memcpy(&v, at, f->size);
+	if (f->kind == GRT_FIELD_SIGNED && grt_field_is_unknown(f, (int64_t)(v << unused) >> unused))
+		return grt_format_word(p, "null");
 	if (f->kind == GRT_FIELD_SIGNED)
 		return grt_format_s64(p, (int64_t)(v << unused) >> unused);
 	if (f->kind == GRT_FIELD_ENGINE && v < GRT_ENGINE_MAX && grt_engine_names[v])

@@ -272,6 +272,8 @@ class Chrome:
             return
         if kind in "sf":
             return
+        if e["ts"] < 0:
+            raise Bad("a stamp before 0, which Perfetto drops")
         at = self.ns(e["ts"]) + self.base
         args = {k: str(v).lower() if isinstance(v, bool) else v for k, v in e.get("args", {}).items()}
         name, path = e.get("name", ""), self.path(track)

@@ -27,6 +27,7 @@ make_trace all
 make_trace deep
 make_trace cuda
 "$GRTRACE_BUILD/tests/cli/traces" every every.grt
+"$GRTRACE_BUILD/tests/golden/report_traces" .
 "$GRTRACE_BUILD/tests/cli/stacks" stacks.grt
 every=$("$GRTRACE" dump every.grt | wc -l)
 
@@ -70,6 +71,7 @@ for format in perfetto chrome; do
 
 	run export -f $format -o every.$format every.grt
 	expect "$format: every event there is" 0 "^grtrace export: every.grt: $every events: "
+	run export -f $format -o whole.$format whole.grt
 	run export -f $format -o deep.$format deep.grt
 	expect "$format: more at a time than there are tracks for is counted" 0 '^  72 items are not drawn: '
 	run export -f $format -o cuda.$format cuda.grt
@@ -86,7 +88,7 @@ for format in perfetto chrome; do
 	check "$format: the others have not" says '^000000001310\+10 .* plain .*graph_node=2$'
 	check "$format: a wait" says '^000000001060\+270 .*\[python3 70/CUDA waits\] GPU_SYNC context=2 .*kind=4$'
 	check "$format: nothing else" has 'counts slices=8 instants=0 values=0 arrows=3 from_nowhere=0'
-	for kind in every deep; do
+	for kind in every deep whole; do
 		output=$(shown $format $kind.$format 2>&1)
 		status=$?
 		check "$format: $kind, read by another reader" exits 0
@@ -132,6 +134,23 @@ print("same")
 END
 )
 check "csv: the same values, by Python's reader" says '^same$'
+cat >unknown.txt <<'END'
+[1.000001] SUBMIT ctx=1 ring=0 seq=1 pid=5 tid=5 comm==1+1
+[1.000002] START ctx=1 ring=0 seq=1
+[1.000003] END ctx=1 ring=0 seq=1
+[1.000004] COMPLETE ctx=1 ring=0 seq=1
+END
+run export -f jsonl unknown.txt
+check "jsonl: an error that nobody told is null" says '"type":"COMPLETE".*"status":null'
+run export -f csv unknown.txt
+check "csv: and empty" test "$(grep -c 2147483647 <<<"$output")" = 0
+check "csv: text that looks like a formula is none" says ",'=1\\+1,"
+for format in chrome perfetto; do
+	run export -f $format -o unknown.$format unknown.txt
+	output=$(shown $format unknown.$format)
+	check "$format: an unknown error is not told" says 'ctx=1 pid=5 seqno=1 t_'
+	check "$format: not as a number" test "$(grep -c status <<<"$output")" = 0
+done
 run export -f folded -o out.folded stacks.grt
 expect "folded" 0 '^grtrace export: stacks.grt: '
 check "folded: the same lines as flame" cmp -s out.folded <("$GRTRACE" flame stacks.grt 2>/dev/null)

@@ -304,6 +304,9 @@ static void escapes_are_complete_and_fit(void **state)
 		{GRT_ESCAPE_CSV, "a,b", "\"a,b\""},
 		{GRT_ESCAPE_CSV, "say \"hi\"", "\"say \"\"hi\"\"\""},
 		{GRT_ESCAPE_CSV, "a\nb", "a\\x0ab"},
+		{GRT_ESCAPE_CSV, "=1+1", "'=1+1"},
+		{GRT_ESCAPE_CSV, "@f(\"a\")", "\"'@f(\"\"a\"\")\""},
+		{GRT_ESCAPE_CSV, "a=-1", "a=-1"},
 		{GRT_ESCAPE_TSDL,
 		 "a\"\\\x01"
 		 "7",

@@ -7,6 +7,9 @@
 #include "collect.h"
 #include "trace_maker.h"
 
+#include "analysis/counts.h"
+#include "analysis/tracks.h"
+
 #include <errno.h>
 
 struct fixture {
@@ -363,6 +366,43 @@ static void a_clear_may_fall_into_a_packet(void **state)
 	assert_int_equal(grt_session_health(f->s)->balance.fate[GRT_FATE_DELIVERED], 10);
 }
 
+static int see_losses(void *arg, const struct grt_track_item *item)
+{
+	for (unsigned int i = 0; i < item->args; i++)
+		if (item->arg[i].id == GRT_TRACK_ARG_LOST_EVENTS)
+			*(uint64_t *)arg = item->arg[i].number;
+	return 0;
+}
+
+static int see_track(void *arg, const struct grt_track *track)
+{
+	(void)arg;
+	(void)track;
+	return 0;
+}
+
+/* What counts by CPU, and what draws losses, see the same as the balance. */
+static void losses_in_a_packet_with_a_clear(void **state)
+{
+	static struct grt_counts counts;
+	const struct grt_packet p = {.cpu_id = 1,
+				     .timestamp_end = 9,
+				     .begin = {.emitted = 15, .fate = {[GRT_FATE_LOST] = 5}},
+				     .end = {.emitted = 7, .fate = {[GRT_FATE_LOST] = 2}}};
+	uint64_t lost = 0;
+	const struct grt_tracks_sink sink = {.track = see_track, .item = see_losses, .arg = &lost};
+	struct grt_tracks *t;
+
+	(void)state;
+	grt_counts_packet(&counts, &p);
+	assert_int_equal(counts.cpu[1].balance.emitted, 7);
+	assert_int_equal(counts.cpu[1].balance.fate[GRT_FATE_LOST], 2);
+	assert_int_equal(grt_tracks_new(&t, &sink), 0);
+	assert_int_equal(grt_tracks_packet(t, &p), 0);
+	assert_int_equal(lost, 2);
+	grt_tracks_free(t);
+}
+
 static void a_packet_lost_after_a_clear_is_counted_from_zero(void **state)
 {
 	struct fixture *f = *state;
@@ -678,6 +718,7 @@ int main(void)
 		CASE(a_trace_may_begin_at_any_packet),
 		CASE(a_clear_begins_the_counts_again),
 		CASE(a_clear_may_fall_into_a_packet),
+		CASE(losses_in_a_packet_with_a_clear),
 		CASE(a_packet_lost_after_a_clear_is_counted_from_zero),
 		CASE(time_that_goes_back_is_counted_and_delivered),
 		CASE(empty_packets_carry_their_balance),
