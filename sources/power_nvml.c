@@ -230,12 +230,20 @@ struct asked {
 /* Processes that are told apart, and of one answer. */
 #define PROCESSES 256
 
-/** struct process - what it has of a GPU; @seen: in this sample */
+/*
+ * The driver has a sample each second at the latest (nvml.h of CUDA 13), of the
+ * processes that used the GPU: one that has had none for so long does not.
+ */
+#define IDLE_NS (2 * GRT_NS_PER_S)
+
+/** struct process - what it has of a GPU; @seen: in this sample; @used: when its use was told, 0: it has none
+ */
 struct process {
 	uint32_t pid;
 	struct gpu *gpu;
 	char comm[16];
 	bool seen;
+	uint64_t used;
 	struct power_series memory;
 	struct power_series sm;
 	struct power_series bandwidth;
@@ -475,10 +483,23 @@ static void ask_use(struct nvml *n, struct power *p, struct gpu *g)
 		if (use[i].time > g->since)
 			g->since = use[i].time;
 		of = get_process(n, p, g, use[i].pid);
-		if (!of || use[i].sm > 100 || use[i].memory > 100)
+		/* the first answer goes back to before the recording, to processes that have ended, too */
+		if (!of || !of->seen || use[i].sm > 100 || use[i].memory > 100)
 			continue;
+		of->used = grt_now();
 		put_of(p, of, &of->sm, use[i].sm);
 		put_of(p, of, &of->bandwidth, use[i].memory);
+	}
+}
+
+static void end_use(struct nvml *n, struct power *p, const struct gpu *g)
+{
+	for (struct process *of = n->process; of < n->process + n->processes; of++) {
+		if (of->gpu != g || !of->used || grt_now() - of->used < IDLE_NS)
+			continue;
+		of->used = 0;
+		put_of(p, of, &of->sm, 0);
+		put_of(p, of, &of->bandwidth, 0);
 	}
 }
 
@@ -509,6 +530,7 @@ static void ask_processes(struct nvml *n, struct power *p, struct gpu *g)
 	ask_memory(n, p, g, n->f.get_computers);
 	ask_memory(n, p, g, n->f.get_painters);
 	ask_use(n, p, g);
+	end_use(n, p, g);
 	end_processes(n, p, g);
 }
 

@@ -332,6 +332,9 @@ if "${CC:-cc}" -shared -fPIC -o sys/usr/lib/libnvidia-ml.so.1 "$GRTRACE_SRC/test
 	check "a GPU that is lost has no more power" test "$(run dump p.grt; grep -c "device=$((nvidia + 1)) .*value=70000000" <<<"$output")" -le 2
 	run report p.grt
 	check "the GPUs have names" says '^nvidia1 0000:c8:00\.0 +- +- +clock sm +[0-9]+ +1.41 GHz'
+	run record -e power -o p.grt -d 3
+	check "NVML: a process that is idle uses nothing, though it has memory" row \
+		"$nvidia\|4001\|busy sm\|%\|3\|0\|[0-9.]+\|65\|0"
 	NVML_OLD=1 run record -e power -o p.grt -d 0.3
 	check "NVML: a driver that does not tell what it keeps" row "$nvidia\|None\|memory vram\|B\|[0-9]+\|22548578304\|22548578304"
 	echo 'no library' >sys/usr/lib/libnvidia-ml.so.1
