@@ -73,6 +73,18 @@ static int not_ours(const char *path, struct grt_err *err)
 			   "another name with -o, or move it away", "cannot replace %s", path);
 }
 
+/*
+ * A recorder holds the lock for as long as it writes, as does CUDA's library where it writes without one.
+ * Closing the directory gives it up.
+ */
+static int lock_dir(int dir, const char *doing, const char *path, struct grt_err *err)
+{
+	if (!flock(dir, LOCK_EX | LOCK_NB) || errno != EWOULDBLOCK)
+		return 0;
+	return grt_err_set(err, -EBUSY, "another grtrace has it open", "another name with -o", "cannot %s %s",
+			   doing, path);
+}
+
 static void remove_files(int dir)
 {
 	DIR *d = fdopendir(openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
@@ -110,8 +122,13 @@ static int remove_old_dir(const char *old, struct grt_err *err)
 		return errno == ENOENT ? 0 : not_ours(old, err);
 	if (dir_kind(dir) == DIR_FOREIGN)
 		ret = not_ours(old, err);
-	else if ((ret = remove_recording(old, dir)))
-		grt_err_set(err, ret, strerror(-ret), NULL, "cannot remove %s", old);
+	else
+		ret = lock_dir(dir, "replace", old, err);
+	if (!ret) {
+		ret = remove_recording(old, dir);
+		if (ret)
+			grt_err_set(err, ret, strerror(-ret), NULL, "cannot remove %s", old);
+	}
 	close(dir);
 	return ret;
 }
@@ -133,12 +150,15 @@ static int make_room(const char *path, struct grt_err *err)
 	if (dir < 0)
 		return errno == ENOENT ? 0 : not_ours(path, err);
 	kind = dir_kind(dir);
+	if (kind == DIR_RECORDING) {
+		snprintf(old, sizeof(old), "%s.old", path);
+		ret = lock_dir(dir, "replace", path, err) ?: remove_old_dir(old, err);
+		ret = ret ?: rename_to_old(path, old, err);
+	} else {
+		ret = kind == DIR_EMPTY ? 1 : not_ours(path, err);
+	}
 	close(dir);
-	if (kind != DIR_RECORDING)
-		return kind == DIR_EMPTY ? 1 : not_ours(path, err);
-	snprintf(old, sizeof(old), "%s.old", path);
-	ret = remove_old_dir(old, err);
-	return ret ? ret : rename_to_old(path, old, err);
+	return ret;
 }
 
 /* Where it fails the file stays root's, which is safe and only less handy. */
@@ -195,10 +215,10 @@ int recording_open_dir(struct recording *r, const char *path, struct grt_err *er
 	r->dir = open_dir(name);
 	if (r->dir < 0 || fchmod(r->dir, 0700))
 		return grt_err_set(err, -errno, strerror(errno), NULL, "cannot open %s", name);
-	/* readers leave an unfinished last packet alone while this lock is held; closing gives it up */
-	if (flock(r->dir, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK)
-		return grt_err_set(err, -EBUSY, "another grtrace has it open", "choose another name with -o",
-				   "cannot record into %s", name);
+	/* readers leave an unfinished last packet alone while this lock is held */
+	ret = lock_dir(r->dir, "record into", name, err);
+	if (ret)
+		return ret;
 	give(r, r->dir, "", AT_EMPTY_PATH);
 	if (set_owner(r))
 		return grt_err_set(err, -errno, strerror(errno), NULL, "cannot open %s", name);

@@ -230,4 +230,27 @@ check "with what to type" says 'try: sudo grtrace start'
 echo 'grtrace 9.0.0 format 7' >bare/version
 GRTRACE_DEBUGFS=$PWD/bare run record -e kmod true
 expect "a module of another format is refused" 3 'format 7, this tool reads [0-9]+\.\.[0-9]+'
+
+# A recording that is being written stays where it is.
+"$GRTRACE" record -e cuda -o x.grt sleep 60 2>err &
+pid=$!
+for ((i = 0; i < 500; i++)); do
+	! grep -qs 'state = "recording"' x.grt/metadata || break
+	sleep 0.02
+done
+run record -e cuda -o x.grt true
+expect "a recording that is being made is not replaced" 1 'cannot replace x.grt: another grtrace has it open'
+check "with what to type" says 'try: another name with -o'
+check "it is where it was" test -f x.grt/metadata -a ! -e x.grt.old
+mv x.grt x.grt.old
+run record -e cuda -o x.grt true
+expect "beside it another one is made" 0 'in x.grt$'
+run record -e cuda -o x.grt true
+expect "but not in its place" 1 'cannot replace x.grt.old: another grtrace has it open'
+check "it has its files" test -f x.grt.old/metadata -a -f x.grt.old/cuda_0
+kill -TERM $pid
+wait $pid
+run record -e cuda -o x.grt true
+expect "once it has ended it is" 0 'in x.grt$'
+check "as an older one" grep -q 'record -e cuda -o x.grt true' x.grt.old/metadata
 plan
