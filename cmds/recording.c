@@ -234,13 +234,26 @@ static struct recording_file *new_file(struct recording *r)
 	return &r->files[r->count++];
 }
 
-/* A raw file is ours to rename when it is empty or begins with a packet. */
+/* A raw file is ours to rename or to replace when it is empty or begins with a packet. */
+static bool is_raw(const char *path, const struct stat *st)
+{
+	uint32_t magic = 0;
+	int fd;
+
+	if (!S_ISREG(st->st_mode) || !st->st_size)
+		return S_ISREG(st->st_mode);
+	fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	if (fd >= 0 && read(fd, &magic, sizeof(magic)) < 0)
+		magic = 0;
+	if (fd >= 0)
+		close(fd);
+	return magic == GRT_PACKET_MAGIC;
+}
+
 static int make_room_raw(const char *path, struct grt_err *err)
 {
 	char old[PATH_ROOM + 8];
-	uint32_t magic = 0;
 	struct stat st;
-	int fd;
 
 	if (lstat(path, &st))
 		return errno == ENOENT
@@ -248,15 +261,10 @@ static int make_room_raw(const char *path, struct grt_err *err)
 			       : grt_err_set(err, -errno, strerror(errno), NULL, "cannot write %s", path);
 	if (!S_ISREG(st.st_mode) || !st.st_size)
 		return 0;
-	fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-	if (fd >= 0 && read(fd, &magic, sizeof(magic)) < 0)
-		magic = 0;
-	if (fd >= 0)
-		close(fd);
-	if (magic != GRT_PACKET_MAGIC)
+	if (!is_raw(path, &st))
 		return not_ours(path, err);
 	snprintf(old, sizeof(old), "%s.old", path);
-	if (!lstat(old, &st) && !S_ISREG(st.st_mode))
+	if (!lstat(old, &st) && !is_raw(old, &st))
 		return not_ours(old, err);
 	return rename_to_old(path, old, err);
 }
@@ -279,6 +287,10 @@ int recording_open_raw(struct recording *r, const char *path, struct grt_err *er
 		return grt_err_set(err, -errno, strerror(errno), NULL, "cannot write %s", path);
 	snprintf(f->name, sizeof(f->name), "packets");
 	r->seekable = S_ISREG(st.st_mode) && strcmp(path, "-");
+	/* a link was let pass: it may lead to a device or a FIFO */
+	if (r->seekable && st.st_size)
+		return grt_err_set(err, -EEXIST, "it is a link to a file that is not empty",
+				   "another name with --raw", "cannot replace %s", path);
 	if (r->seekable)
 		give(r, f->fd, "", AT_EMPTY_PATH);
 	return 0;

@@ -214,6 +214,17 @@ check "--raw - is standard output" test "${PIPESTATUS[*]}" = '0 0'
 echo text >raw.txt
 run record -e kmod --raw raw.txt
 expect "a file that is no recording is not replaced" 1 'cannot replace raw.txt'
+ln -s raw.txt link.bin
+run record -e kmod --raw link.bin
+expect "nor one that a link leads to" 1 'cannot replace link.bin: it is a link to a file that is not empty'
+check "it has its text" grep -qx text raw.txt
+ln -s linked.bin new.bin
+run record -e kmod --raw new.bin
+expect "a link to a file that is not there makes it" 0 'in new.bin$'
+echo notes >raw.bin.old
+run record -e kmod --raw raw.bin
+expect "nor one of an older recording's name" 1 'cannot replace raw.bin.old'
+check "it is as it was" grep -qx notes raw.bin.old
 idle
 "$GRTRACE" record -e kmod --raw - 2>err >/dev/full
 status=$?
