@@ -732,15 +732,21 @@ static int drain_present(struct run *run, const struct input *in, struct grt_err
 	return 0;
 }
 
-static int stop_inputs(struct run *run, struct grt_err *err)
+/*
+ * After an error, too, or they would go on for as long as PROG does: then nothing is taken any more.
+ * @ret: of the capture
+ */
+static int stop_inputs(struct run *run, int ret, struct grt_err *err)
 {
+	struct grt_err other = {0};
 	unsigned int i;
-	int ret = 0;
+	int stopped;
 
-	for (i = 0; ret >= 0 && i < run->n_inputs; i++) {
-		ret = run->inputs[i].source->stop(run->inputs[i].state, err);
-		if (!ret)
-			ret = drain_present(run, &run->inputs[i], err);
+	for (i = 0; i < run->n_inputs; i++) {
+		stopped = run->inputs[i].source->stop(run->inputs[i].state, ret < 0 ? &other : err);
+		if (ret < 0)
+			continue;
+		ret = stopped ?: drain_present(run, &run->inputs[i], err);
 	}
 	return ret < 0 ? ret : drain_to_end(run, err);
 }
@@ -795,10 +801,8 @@ static void confine(struct run *run)
 static void finish(struct run *run, int captured, struct grt_err *err)
 {
 	struct grt_err other = {0};
-	int ret = captured;
+	int ret = stop_inputs(run, captured, err);
 
-	if (!ret)
-		ret = stop_inputs(run, err);
 	if (ret < 0)
 		run->status = cmd_error(EXIT_FAILED, err);
 	adopt_files(run);

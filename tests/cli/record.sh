@@ -199,6 +199,15 @@ run dump full.grt
 check "and are readable" test "$(sum full.grt)" -gt 100
 check "the module is stopped after it" settled control stopped
 
+idle
+(ulimit -f 64; exec "$GRTRACE" record -e kmod -o full.grt sh -c 'sleep 0.5
+	for i in $(seq 100); do ! grep -q stopped fake/control || break; sleep 0.05; done
+	cat fake/control >seen') >err 2>&1
+status=$?
+output=$(cat err)
+expect "a full disk while a program runs" 1 'the program goes on: waiting for it'
+check "the module is stopped before its end" grep -qx stopped seen
+
 run record -e kmod --raw raw.bin sleep 0.1
 expect "--raw needs trace_pipe" 3 'trace_pipe: the module has no such file'
 cat a.grt/kmod_0 a.grt/kmod_1 >fake/trace_pipe
