@@ -836,10 +836,19 @@ static int prog_status(struct run *run, char **argv)
 	return 128 + cmd_signal;
 }
 
+/* A signal that came during set-up is meant for PROG as well. Return: as child_run() */
+static int run_prog(struct run *run, char **argv)
+{
+	if (!run->child.pid || !cmd_signal)
+		return run->child.pid ? child_run(&run->child, argv) : 0;
+	child_close(&run->child);
+	return cmd_fail(128 + cmd_signal, strsignal(cmd_signal), NULL, "%s was not started", argv[0]);
+}
+
 /* Everything is set up. Return: an exit status */
 static int record(struct run *run, char **argv, struct grt_err *err)
 {
-	int ret, failed = 0;
+	int ret, failed;
 
 	ret = start_inputs(run, err);
 	if (ret)
@@ -848,8 +857,7 @@ static int record(struct run *run, char **argv, struct grt_err *err)
 	run->begun = grt_now();
 	if (!run->child.pid && opt.seconds == 0 && !opt.pid)
 		note("recording; Ctrl-C ends it");
-	if (run->child.pid)
-		failed = child_run(&run->child, argv);
+	failed = run_prog(run, argv);
 	run->fds[run->streams].fd = run->child.pidfd;
 	ret = failed ? 0 : capture(run, err);
 	finish(run, ret, err);

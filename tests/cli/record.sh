@@ -273,4 +273,20 @@ wait $pid
 run record -e cuda -o x.grt true
 expect "once it has ended it is" 0 'in x.grt$'
 check "as an older one" grep -q 'record -e cuda -o x.grt true' x.grt.old/metadata
+
+# A signal during set-up: to all as by Ctrl-C, or to the process that is to become the program.
+interrupt() { # SYSCALL
+	rm -f started
+	output=$("$GRTRACE_BUILD/tests/cli/interrupt_at" "$1" "$GRTRACE" record -e cuda -o i.grt touch started 2>&1)
+	status=$?
+}
+
+interrupt flock
+expect "interrupted during set-up" 130 'touch was not started: Interrupt'
+check "the program does not run" test ! -e started
+check "the recording is complete" grep -q 'state = "complete"' i.grt/metadata
+interrupt pidfd_open
+check "the program is interrupted before it runs" exits 130
+check "it does not" test ! -e started
+check "that recording is complete as well" grep -q 'state = "complete"' i.grt/metadata
 plan
