@@ -16,6 +16,7 @@
 
 #define STATUS_NOT_RUN 126
 #define STATUS_NOT_FOUND 127
+#define STATUS_SIGNAL 128
 
 static int exec_status(int code)
 {
@@ -57,11 +58,18 @@ int child_find(char **argv)
 /* Never returns: becomes the program, or tells why not. */
 static void be_child(int go, int failed, int err_fd, char **argv)
 {
+	ssize_t n;
 	char byte;
 
-	if (read(go, &byte, 1) != 1)
+	do
+		n = read(go, &byte, 1);
+	while (n < 0 && errno == EINTR && !cmd_signal);
+	if (n != 1 && !cmd_signal)
 		_exit(STATUS_NOT_RUN);
 	cmd_restore_signals();
+	/* one that we caught in its place */
+	if (cmd_signal)
+		_exit(STATUS_SIGNAL + cmd_signal);
 	signal(SIGPIPE, SIG_DFL);
 	signal(SIGXFSZ, SIG_DFL);
 	if (err_fd >= 0)

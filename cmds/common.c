@@ -12,6 +12,7 @@
 
 #include "core/escape.h"
 #include "cmd.h"
+#include "outfile.h"
 
 volatile int cmd_signal;
 volatile int cmd_signal_sent;
@@ -95,8 +96,10 @@ int cmd_usage_error(const char *fmt, ...)
 static void on_signal(int number, siginfo_t *info, void *context)
 {
 	(void)context;
-	if (cmd_signal)
+	if (cmd_signal) {
+		outfile_drop_all();
 		_exit(128 + number);
+	}
 	cmd_signal_sent = info->si_code != SI_KERNEL;
 	cmd_signal = number;
 }

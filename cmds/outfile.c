@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -11,6 +12,66 @@
 
 #include "cmd.h"
 #include "outfile.h"
+
+/* A command writes one at a time. */
+#define UNKEPT_MAX 4
+
+static struct outfile *volatile unkept[UNKEPT_MAX];
+
+static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGXFSZ};
+#define ENDS (sizeof(ends) / sizeof(ends[0]))
+
+void outfile_drop_all(void)
+{
+	for (size_t i = 0; i < UNKEPT_MAX; i++)
+		if (unkept[i])
+			unlink(unkept[i]->temp);
+}
+
+static void on_signal(int number)
+{
+	outfile_drop_all();
+	/* its action is the default one again */
+	raise(number);
+}
+
+/* Whoever catches or ignores a signal has an end of its own. */
+static void catch_ends(void)
+{
+	struct sigaction act = {.sa_handler = on_signal, .sa_flags = SA_RESETHAND | SA_NODEFER}, now;
+
+	sigemptyset(&act.sa_mask);
+	for (size_t i = 0; i < ENDS; i++)
+		if (!sigaction(ends[i], NULL, &now) && now.sa_handler == SIG_DFL)
+			sigaction(ends[i], &act, NULL);
+}
+
+static void replace_unkept(struct outfile *from, struct outfile *to)
+{
+	size_t i = 0;
+
+	while (i < UNKEPT_MAX && unkept[i] != from)
+		i++;
+	if (i < UNKEPT_MAX)
+		unkept[i] = to;
+}
+
+/* No signal comes between the file and its place in the list. Return: -1 with errno set */
+static int make_temp(struct outfile *o)
+{
+	sigset_t all, before;
+	int fd;
+
+	catch_ends();
+	sigfillset(&all);
+	sigprocmask(SIG_BLOCK, &all, &before);
+	/* made with mode 0600 */
+	fd = mkostemp(o->temp, O_CLOEXEC);
+	if (fd >= 0)
+		replace_unkept(NULL, o);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	return fd;
+}
 
 int outfile_failed(const struct outfile *o, int code, struct grt_err *err)
 {
@@ -55,8 +116,7 @@ int outfile_open(struct outfile *o, const char *path, struct grt_err *err)
 	}
 	if ((size_t)snprintf(o->temp, sizeof(o->temp), "%s.XXXXXX", path) >= sizeof(o->temp))
 		return open_failed(path, ENAMETOOLONG, err);
-	/* made with mode 0600 */
-	o->fd = mkostemp(o->temp, O_CLOEXEC);
+	o->fd = make_temp(o);
 	if (o->fd >= 0)
 		return 0;
 	o->temp[0] = '\0';
@@ -127,5 +187,6 @@ void outfile_drop(struct outfile *o)
 		close(o->fd);
 	if (o->temp[0])
 		unlink(o->temp);
+	replace_unkept(o, NULL);
 	*o = (struct outfile){.fd = -1};
 }

@@ -21,6 +21,9 @@ struct outfile {
 
 /**
  * outfile_open - opens a file beside its place, mode 0600
+ *
+ * A signal that ends the command removes it: @o stays where it is until
+ * outfile_keep() or outfile_drop().
  * @path: NULL or "-": standard output; what is there and no regular file is
  *	written to as it is
  * Return: 0 or a negative errno
@@ -42,6 +45,10 @@ int outfile_keep(struct outfile *o, struct grt_err *err);
 
 /** outfile_drop - closes it; what is not in its place is removed. After outfile_keep() nothing is done */
 void outfile_drop(struct outfile *o);
+
+/** outfile_drop_all - removes what is not in its place yet; for who ends the command from a signal's handler
+ */
+void outfile_drop_all(void);
 
 /**
  * outfile_usage - says so where @output is the file @input, or lies in the recording @input

@@ -732,15 +732,21 @@ static int drain_present(struct run *run, const struct input *in, struct grt_err
 	return 0;
 }
 
-static int stop_inputs(struct run *run, struct grt_err *err)
+/*
+ * After an error, too, or they would go on for as long as PROG does: then nothing is taken any more.
+ * @ret: of the capture
+ */
+static int stop_inputs(struct run *run, int ret, struct grt_err *err)
 {
+	struct grt_err other = {0};
 	unsigned int i;
-	int ret = 0;
+	int stopped;
 
-	for (i = 0; ret >= 0 && i < run->n_inputs; i++) {
-		ret = run->inputs[i].source->stop(run->inputs[i].state, err);
-		if (!ret)
-			ret = drain_present(run, &run->inputs[i], err);
+	for (i = 0; i < run->n_inputs; i++) {
+		stopped = run->inputs[i].source->stop(run->inputs[i].state, ret < 0 ? &other : err);
+		if (ret < 0)
+			continue;
+		ret = stopped ?: drain_present(run, &run->inputs[i], err);
 	}
 	return ret < 0 ? ret : drain_to_end(run, err);
 }
@@ -795,10 +801,8 @@ static void confine(struct run *run)
 static void finish(struct run *run, int captured, struct grt_err *err)
 {
 	struct grt_err other = {0};
-	int ret = captured;
+	int ret = stop_inputs(run, captured, err);
 
-	if (!ret)
-		ret = stop_inputs(run, err);
 	if (ret < 0)
 		run->status = cmd_error(EXIT_FAILED, err);
 	adopt_files(run);
@@ -832,10 +836,19 @@ static int prog_status(struct run *run, char **argv)
 	return 128 + cmd_signal;
 }
 
+/* A signal that came during set-up is meant for PROG as well. Return: as child_run() */
+static int run_prog(struct run *run, char **argv)
+{
+	if (!run->child.pid || !cmd_signal)
+		return run->child.pid ? child_run(&run->child, argv) : 0;
+	child_close(&run->child);
+	return cmd_fail(128 + cmd_signal, strsignal(cmd_signal), NULL, "%s was not started", argv[0]);
+}
+
 /* Everything is set up. Return: an exit status */
 static int record(struct run *run, char **argv, struct grt_err *err)
 {
-	int ret, failed = 0;
+	int ret, failed;
 
 	ret = start_inputs(run, err);
 	if (ret)
@@ -844,8 +857,7 @@ static int record(struct run *run, char **argv, struct grt_err *err)
 	run->begun = grt_now();
 	if (!run->child.pid && opt.seconds == 0 && !opt.pid)
 		note("recording; Ctrl-C ends it");
-	if (run->child.pid)
-		failed = child_run(&run->child, argv);
+	failed = run_prog(run, argv);
 	run->fds[run->streams].fd = run->child.pidfd;
 	ret = failed ? 0 : capture(run, err);
 	finish(run, ret, err);

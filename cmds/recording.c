@@ -74,6 +74,18 @@ static int not_ours(const char *path, struct grt_err *err)
 			   "another name with -o, or move it away", "cannot replace %s", path);
 }
 
+/*
+ * A recorder holds the lock for as long as it writes, as does CUDA's library where it writes without one.
+ * Closing the directory gives it up.
+ */
+static int lock_dir(int dir, const char *doing, const char *path, struct grt_err *err)
+{
+	if (!flock(dir, LOCK_EX | LOCK_NB) || errno != EWOULDBLOCK)
+		return 0;
+	return grt_err_set(err, -EBUSY, "another grtrace has it open", "another name with -o", "cannot %s %s",
+			   doing, path);
+}
+
 static void remove_files(int dir)
 {
 	DIR *d = fdopendir(openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
@@ -111,8 +123,13 @@ static int remove_old_dir(const char *old, struct grt_err *err)
 		return errno == ENOENT ? 0 : not_ours(old, err);
 	if (dir_kind(dir) == DIR_FOREIGN)
 		ret = not_ours(old, err);
-	else if ((ret = remove_recording(old, dir)))
-		grt_err_set(err, ret, strerror(-ret), NULL, "cannot remove %s", old);
+	else
+		ret = lock_dir(dir, "replace", old, err);
+	if (!ret) {
+		ret = remove_recording(old, dir);
+		if (ret)
+			grt_err_set(err, ret, strerror(-ret), NULL, "cannot remove %s", old);
+	}
 	close(dir);
 	return ret;
 }
@@ -134,12 +151,15 @@ static int make_room(const char *path, struct grt_err *err)
 	if (dir < 0)
 		return errno == ENOENT ? 0 : not_ours(path, err);
 	kind = dir_kind(dir);
+	if (kind == DIR_RECORDING) {
+		snprintf(old, sizeof(old), "%s.old", path);
+		ret = lock_dir(dir, "replace", path, err) ?: remove_old_dir(old, err);
+		ret = ret ?: rename_to_old(path, old, err);
+	} else {
+		ret = kind == DIR_EMPTY ? 1 : not_ours(path, err);
+	}
 	close(dir);
-	if (kind != DIR_RECORDING)
-		return kind == DIR_EMPTY ? 1 : not_ours(path, err);
-	snprintf(old, sizeof(old), "%s.old", path);
-	ret = remove_old_dir(old, err);
-	return ret ? ret : rename_to_old(path, old, err);
+	return ret;
 }
 
 /* Where it fails the file stays root's, which is safe and only less handy. */
@@ -196,10 +216,10 @@ int recording_open_dir(struct recording *r, const char *path, struct grt_err *er
 	r->dir = open_dir(name);
 	if (r->dir < 0 || fchmod(r->dir, 0700))
 		return grt_err_set(err, -errno, strerror(errno), NULL, "cannot open %s", name);
-	/* readers leave an unfinished last packet alone while this lock is held; closing gives it up */
-	if (flock(r->dir, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK)
-		return grt_err_set(err, -EBUSY, "another grtrace has it open", "choose another name with -o",
-				   "cannot record into %s", name);
+	/* readers leave an unfinished last packet alone while this lock is held */
+	ret = lock_dir(r->dir, "record into", name, err);
+	if (ret)
+		return ret;
 	give(r, r->dir, "", AT_EMPTY_PATH);
 	if (set_owner(r))
 		return grt_err_set(err, -errno, strerror(errno), NULL, "cannot open %s", name);
@@ -215,13 +235,26 @@ static struct recording_file *new_file(struct recording *r)
 	return &r->files[r->count++];
 }
 
-/* A raw file is ours to rename when it is empty or begins with a packet. */
+/* A raw file is ours to rename or to replace when it is empty or begins with a packet. */
+static bool is_raw(const char *path, const struct stat *st)
+{
+	uint32_t magic = 0;
+	int fd;
+
+	if (!S_ISREG(st->st_mode) || !st->st_size)
+		return S_ISREG(st->st_mode);
+	fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	if (fd >= 0 && read(fd, &magic, sizeof(magic)) < 0)
+		magic = 0;
+	if (fd >= 0)
+		close(fd);
+	return magic == GRT_PACKET_MAGIC;
+}
+
 static int make_room_raw(const char *path, struct grt_err *err)
 {
 	char old[PATH_ROOM + 8];
-	uint32_t magic = 0;
 	struct stat st;
-	int fd;
 
 	if (lstat(path, &st))
 		return errno == ENOENT
@@ -229,15 +262,10 @@ static int make_room_raw(const char *path, struct grt_err *err)
 			       : grt_err_set(err, -errno, strerror(errno), NULL, "cannot write %s", path);
 	if (!S_ISREG(st.st_mode) || !st.st_size)
 		return 0;
-	fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-	if (fd >= 0 && read(fd, &magic, sizeof(magic)) < 0)
-		magic = 0;
-	if (fd >= 0)
-		close(fd);
-	if (magic != GRT_PACKET_MAGIC)
+	if (!is_raw(path, &st))
 		return not_ours(path, err);
 	snprintf(old, sizeof(old), "%s.old", path);
-	if (!lstat(old, &st) && !S_ISREG(st.st_mode))
+	if (!lstat(old, &st) && !is_raw(old, &st))
 		return not_ours(old, err);
 	return rename_to_old(path, old, err);
 }
@@ -260,6 +288,10 @@ int recording_open_raw(struct recording *r, const char *path, struct grt_err *er
 		return grt_err_set(err, -errno, strerror(errno), NULL, "cannot write %s", path);
 	snprintf(f->name, sizeof(f->name), "packets");
 	r->seekable = S_ISREG(st.st_mode) && strcmp(path, "-");
+	/* a link was let pass: it may lead to a device or a FIFO */
+	if (r->seekable && st.st_size)
+		return grt_err_set(err, -EEXIST, "it is a link to a file that is not empty",
+				   "another name with --raw", "cannot replace %s", path);
 	if (r->seekable)
 		give(r, f->fd, "", AT_EMPTY_PATH);
 	return 0;

@@ -420,8 +420,9 @@ static int on_image(struct grt_consumer *consumer, const struct grt_event *e, ui
 	const struct grt_ev_string *s = (const void *)e;
 
 	(void)cpu;
-	if (e->type == GRT_EV_STRING && s->part <= sizeof(s->text) &&
-	    s->offset + s->part < sizeof(r->string)) {
+	/* the file is the program's: the sum of two of its numbers may wrap */
+	if (e->type == GRT_EV_STRING && s->part <= sizeof(s->text) && s->offset < sizeof(r->string) &&
+	    s->part < sizeof(r->string) - s->offset) {
 		r->number = s->number;
 		memcpy(r->string + s->offset, s->text, s->part);
 		r->string[s->offset + s->part] = '\0';

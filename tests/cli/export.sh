@@ -185,6 +185,15 @@ if [ -c /dev/full ]; then
 	status=$?
 	expect "a full disk" 1 'cannot write to standard output: No space left'
 fi
+mkdir whole
+echo before >whole/file
+for format in chrome jsonl; do
+	output=$("$GRTRACE_BUILD/tests/cli/interrupt_at" write "$GRTRACE" export -f $format -o whole/file all.grt 2>&1)
+	status=$?
+	check "$format: interrupted in the middle" exits 130
+	check "$format: the file is as it was" grep -qx before whole/file
+	check "$format: and nothing is beside it" test "$(ls whole)" = file
+done
 truncate -s -20 all.grt/kmod_1
 run export -f perfetto -o cut.pftrace all.grt
 expect "a cut recording is an error" 1 'all.grt/kmod_1: .* the last packet is cut'

@@ -199,6 +199,15 @@ run dump full.grt
 check "and are readable" test "$(sum full.grt)" -gt 100
 check "the module is stopped after it" settled control stopped
 
+idle
+(ulimit -f 64; exec "$GRTRACE" record -e kmod -o full.grt sh -c 'sleep 0.5
+	for i in $(seq 100); do ! grep -q stopped fake/control || break; sleep 0.05; done
+	cat fake/control >seen') >err 2>&1
+status=$?
+output=$(cat err)
+expect "a full disk while a program runs" 1 'the program goes on: waiting for it'
+check "the module is stopped before its end" grep -qx stopped seen
+
 run record -e kmod --raw raw.bin sleep 0.1
 expect "--raw needs trace_pipe" 3 'trace_pipe: the module has no such file'
 cat a.grt/kmod_0 a.grt/kmod_1 >fake/trace_pipe
@@ -214,6 +223,17 @@ check "--raw - is standard output" test "${PIPESTATUS[*]}" = '0 0'
 echo text >raw.txt
 run record -e kmod --raw raw.txt
 expect "a file that is no recording is not replaced" 1 'cannot replace raw.txt'
+ln -s raw.txt link.bin
+run record -e kmod --raw link.bin
+expect "nor one that a link leads to" 1 'cannot replace link.bin: it is a link to a file that is not empty'
+check "it has its text" grep -qx text raw.txt
+ln -s linked.bin new.bin
+run record -e kmod --raw new.bin
+expect "a link to a file that is not there makes it" 0 'in new.bin$'
+echo notes >raw.bin.old
+run record -e kmod --raw raw.bin
+expect "nor one of an older recording's name" 1 'cannot replace raw.bin.old'
+check "it is as it was" grep -qx notes raw.bin.old
 idle
 "$GRTRACE" record -e kmod --raw - 2>err >/dev/full
 status=$?
@@ -230,4 +250,43 @@ check "with what to type" says 'try: sudo grtrace start'
 echo 'grtrace 9.0.0 format 7' >bare/version
 GRTRACE_DEBUGFS=$PWD/bare run record -e kmod true
 expect "a module of another format is refused" 3 'format 7, this tool reads [0-9]+\.\.[0-9]+'
+
+# A recording that is being written stays where it is.
+"$GRTRACE" record -e cuda -o x.grt sleep 60 2>err &
+pid=$!
+for ((i = 0; i < 500; i++)); do
+	! grep -qs 'state = "recording"' x.grt/metadata || break
+	sleep 0.02
+done
+run record -e cuda -o x.grt true
+expect "a recording that is being made is not replaced" 1 'cannot replace x.grt: another grtrace has it open'
+check "with what to type" says 'try: another name with -o'
+check "it is where it was" test -f x.grt/metadata -a ! -e x.grt.old
+mv x.grt x.grt.old
+run record -e cuda -o x.grt true
+expect "beside it another one is made" 0 'in x.grt$'
+run record -e cuda -o x.grt true
+expect "but not in its place" 1 'cannot replace x.grt.old: another grtrace has it open'
+check "it has its files" test -f x.grt.old/metadata -a -f x.grt.old/cuda_0
+kill -TERM $pid
+wait $pid
+run record -e cuda -o x.grt true
+expect "once it has ended it is" 0 'in x.grt$'
+check "as an older one" grep -q 'record -e cuda -o x.grt true' x.grt.old/metadata
+
+# A signal during set-up: to all as by Ctrl-C, or to the process that is to become the program.
+interrupt() { # SYSCALL
+	rm -f started
+	output=$("$GRTRACE_BUILD/tests/cli/interrupt_at" "$1" "$GRTRACE" record -e cuda -o i.grt touch started 2>&1)
+	status=$?
+}
+
+interrupt flock
+expect "interrupted during set-up" 130 'touch was not started: Interrupt'
+check "the program does not run" test ! -e started
+check "the recording is complete" grep -q 'state = "complete"' i.grt/metadata
+interrupt pidfd_open
+check "the program is interrupted before it runs" exits 130
+check "it does not" test ! -e started
+check "that recording is complete as well" grep -q 'state = "complete"' i.grt/metadata
 plan

@@ -37,6 +37,19 @@ record "$MOCK/app" kill
 expect "a program that is killed" 137 '1 of 1 processes ended by a signal, _exit or exec: up to 0.1 s'
 check "what is there happened" test -z "$(comm -13 want got)"
 
+# The first string of a file, at the end of 32 bits.
+python3 - c.grt/cuda_*_0 >bad <<'END'
+import struct, sys
+data = bytearray(open(sys.argv[1], "rb").read())
+at = struct.unpack_from("<H", data, 10)[0]
+while struct.unpack_from("<H", data, at + 8)[0] != 47:
+    at += struct.unpack_from("<H", data, at + 10)[0]
+struct.pack_into("<II", data, at + 56, 0xFFFFFFFF, 1)
+sys.stdout.buffer.write(data)
+END
+run record -e cuda -o bad.grt sh -c 'cp bad "$GRTRACE_OUTPUT/cuda_77_0"'
+expect "a part of a string that is at no place" 0 'in bad.grt$'
+
 record -d 0.5 "$MOCK/app" slow 150
 expect "-d ends it before the program" 0 'the program goes on'
 check "in order" fact 'what=3 '
