@@ -31,6 +31,9 @@ run rocm report --amd-log a --level 7 -o x
 expect "options of record" 2 'for record'
 run rocm report --amd-log a --json --timeline
 expect "JSON and a time line" 2 'json or --timeline'
+run rocm report --amd-log one.log --folded -
+expect "two outputs on one" 2 'standard output: that is where the report goes$'
+check "and what to type" says 'try: --folded calls.folded'
 run rocm report --bogus
 expect "an unknown option" 2 'unknown option --bogus'
 run rocm record
