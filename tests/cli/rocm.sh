@@ -346,4 +346,11 @@ status=$?
 output=$(cat err)
 check "a recording of nothing is no failure" exits 0
 check "a program that logs nothing is told" says 'no log was written'
+check "its report is one" grep -q '^kernel queues, user queues and doorbells$' rec3/report.txt
+"$GRTRACE" rocm record --json -o rec3 -- true >out 2>err </dev/null
+status=$?
+output=$(cat err)
+expect "a place of an earlier one is taken again" 0 'nothing to report'
+command -v python3 >/dev/null &&
+	check "an empty report as JSON is JSON" python3 -c 'import json; json.load(open("rec3/report.json"))["use"]'
 plan
