@@ -353,4 +353,17 @@ output=$(cat err)
 expect "a place of an earlier one is taken again" 0 'nothing to report'
 command -v python3 >/dev/null &&
 	check "an empty report as JSON is JSON" python3 -c 'import json; json.load(open("rec3/report.json"))["use"]'
+
+# Files of the user's that have our names.
+mkdir project
+for name in report.txt ftrace.txt analyze.sh logs_amd_log.txt; do
+	echo "mine" >project/$name
+done
+cp -r project project.was
+run rocm record -o project -- ./logs
+expect "a place that is not ours is refused" 1 'project: it is not empty, and not of an earlier rocm record$'
+check "with what is in it left alone" diff -r project project.was
+run rocm record -o rec6 --capture-stderr -- no-such-program
+run rocm record --level 3 -o rec6 -- ./logs
+expect "one that came to nothing is no hindrance" 5 'everything is in'
 plan
