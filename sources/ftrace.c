@@ -670,11 +670,11 @@ static int describe(void *state, struct grt_env *env, int room)
 static int ftrace_close(void *state, struct grt_err *err)
 {
 	struct capture *c = state;
+	int ret;
 
-	(void)err;
 	if (!c)
 		return 0;
-	textlog_close(&c->log);
+	ret = textlog_close(&c->log, err);
 	if (c->pipe >= 0)
 		close(c->pipe);
 	if (c->instance >= 0) {
@@ -684,7 +684,7 @@ static int ftrace_close(void *state, struct grt_err *err)
 	if (c->root >= 0)
 		close(c->root);
 	free(c);
-	return 0;
+	return ret;
 }
 
 const struct source source_ftrace = {

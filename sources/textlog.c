@@ -56,26 +56,55 @@ int textlog_open(struct textlog *t, const char *name, const struct source_setup 
 	return 0;
 }
 
-static int write_all(int fd, const char *data, size_t len)
+/* @done: bytes that were written, also where it fails */
+static int write_all(int fd, const char *data, size_t len, size_t *done)
 {
 	ssize_t n;
 
-	while (len) {
-		n = write(fd, data, len);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
+	for (*done = 0; *done < len; *done += (size_t)n) {
+		n = write(fd, data + *done, len - *done);
+		if (n < 0 && errno != EINTR)
 			return -errno;
-		data += n;
-		len -= (size_t)n;
+		n = n < 0 ? 0 : n;
 	}
 	return 0;
 }
 
-int textlog_write(struct textlog *t, const char *data, size_t len)
+void textlog_failed(struct textlog *t, int code)
 {
-	t->bytes += len;
-	return write_all(t->file, data, len);
+	const char *fix = t->kept ? "-o DIR on another disk, or free space"
+				  : "TMPDIR=DIR on another disk, or free space";
+
+	if (t->failed)
+		return;
+	t->failed = code;
+	grt_err_set(&t->why, code, strerror(-code), code == -EFBIG ? "ulimit -f unlimited" : fix,
+		    "cannot write %s, and events are missing", t->path);
+}
+
+/* A part of a line could be read as another event. */
+static void cut_torn_line(struct textlog *t, const char *data, size_t done)
+{
+	const char *end = memrchr(data, '\n', done);
+	size_t torn = end ? done - (size_t)(end + 1 - data) : done;
+	off_t size = lseek(t->file, 0, SEEK_CUR) - (off_t)torn;
+
+	if (torn && ftruncate(t->file, size) == 0)
+		lseek(t->file, size, SEEK_SET);
+}
+
+void textlog_write(struct textlog *t, const char *data, size_t len)
+{
+	size_t done = 0;
+	int ret = t->failed ? t->failed : write_all(t->file, data, len, &done);
+
+	t->bytes += done;
+	if (!ret)
+		return;
+	cut_torn_line(t, data, done);
+	textlog_failed(t, ret);
+	for (const char *end = data + len, *p = data + done; (p = memchr(p, '\n', (size_t)(end - p))); p++)
+		t->unwritten++;
 }
 
 /* ---------------------------------------------------------------- its events */
@@ -83,12 +112,12 @@ int textlog_write(struct textlog *t, const char *data, size_t len)
 static int hand_over(struct reading *r, enum grt_pack pack)
 {
 	const struct grt_packer_counts counts = {.lost = r->t->lost + r->t->late};
-	size_t n;
+	size_t n, done;
 	int ret = 0;
 
 	do {
 		n = grt_packer_read(r->packer, 0, r->buf, PACKETS, r->last, pack, &counts);
-		ret = write_all(r->t->pipe[1], r->buf, n);
+		ret = write_all(r->t->pipe[1], r->buf, n, &done);
 	} while (n && !ret);
 	return ret;
 }
@@ -167,11 +196,15 @@ static void convert(struct textlog *t)
 	struct reading r = {.c = {.event = on_event}, .t = t, .buf = malloc(PACKETS)};
 	int ret = r.buf ? grt_packer_new(&r.packer, 1) : -ENOMEM;
 
+	t->lost += t->unwritten;
 	if (!ret)
 		ret = read_text(&r);
 	if (!ret)
 		ret = hand_over(&r, GRT_PACK_ALL);
-	t->failed = ret;
+	/* -EPIPE: the recorder has given up, which it tells itself */
+	if (ret && ret != -EPIPE && !t->failed)
+		grt_err_set(&t->why, ret, strerror(-ret), NULL, "cannot read the text %s", t->path);
+	t->failed = t->failed ? t->failed : ret;
 	grt_packer_free(r.packer);
 	free(r.buf);
 }
@@ -185,8 +218,10 @@ static ssize_t copy_some(struct textlog *t, char *buf)
 
 	if (n <= 0)
 		return 0;
-	if (t->copy ? t->copy(t, buf, (size_t)n) : textlog_write(t, buf, (size_t)n))
-		return 0;
+	if (t->copy)
+		t->copy(t, buf, (size_t)n);
+	else
+		textlog_write(t, buf, (size_t)n);
 	return n;
 }
 
@@ -280,7 +315,7 @@ const char *textlog_skipped(const struct textlog *t)
 	return t->skipped;
 }
 
-void textlog_close(struct textlog *t)
+int textlog_close(struct textlog *t, struct grt_err *err)
 {
 	textlog_stop(t, 0);
 	/* who waits for room in the pipe learns that nobody reads it any more */
@@ -298,4 +333,5 @@ void textlog_close(struct textlog *t)
 	if (!t->kept && t->path[0])
 		unlink(t->path);
 	t->pipe[0] = t->pipe[1] = t->wake = t->file = -1;
+	return t->why.what[0] ? grt_err_set(err, t->failed, t->why.why, t->why.fix, "%s", t->why.what) : 0;
 }

@@ -40,7 +40,7 @@ extern struct textlog_settings textlog_settings;
  * @path: of the file; @kept: it stays
  * @file: it
  * @in: where the text comes from, -1: somebody else writes the file
- * @copy: moves bytes from @in; NULL: as they are
+ * @copy: moves bytes from @in with textlog_write(), in the end NULL; NULL: as they are
  * @enter: what the thread does first, before textlog_start() returns: there are all privileges yet; NULL:
  * nothing
  * @tick: called about every second while the text comes; NULL: nothing
@@ -53,13 +53,15 @@ extern struct textlog_settings textlog_settings;
  * @events, @lost, @late: of the packets, once they are written
  * @health, @skipped: of the text
  * @stopped: it was told to end
+ * @failed: the first -errno; @why: what is told of it, "": nothing
+ * @unwritten: lines that came, but are not in the file
  */
 struct textlog {
 	char path[4096];
 	bool kept;
 	int file;
 	int in;
-	int (*copy)(struct textlog *t, const char *data, size_t len);
+	void (*copy)(struct textlog *t, const char *data, size_t len);
 	void (*enter)(struct textlog *t);
 	void (*tick)(struct textlog *t);
 	void (*leave)(struct textlog *t);
@@ -78,6 +80,8 @@ struct textlog {
 	struct grt_health health;
 	bool empty;
 	int failed;
+	struct grt_err why;
+	uint64_t unwritten;
 	char text[256];
 	char skipped[512];
 };
@@ -94,8 +98,11 @@ int textlog_open(struct textlog *t, const char *name, const struct source_setup 
 /** textlog_start - begins; @in: may be -1. Return: 0 or -errno */
 int textlog_start(struct textlog *t, int in, struct grt_err *err);
 
-/** textlog_write - appends to the file. Return: 0 or -errno */
-int textlog_write(struct textlog *t, const char *data, size_t len);
+/** textlog_write - appends to the file; once that has failed lines are only counted */
+void textlog_write(struct textlog *t, const char *data, size_t len);
+
+/** textlog_failed - something could not be written into the file: textlog_close() returns it */
+void textlog_failed(struct textlog *t, int code);
 
 /** textlog_read - packets, as source.h has it */
 ssize_t textlog_read(struct textlog *t, void *buf, size_t len);
@@ -111,7 +118,7 @@ const char *textlog_summary(struct textlog *t);
  * the packets have been read */
 const char *textlog_skipped(const struct textlog *t);
 
-/** textlog_close - ends it and removes what is not kept */
-void textlog_close(struct textlog *t);
+/** textlog_close - ends it and removes what is not kept. Return: 0, or -errno where events are missing */
+int textlog_close(struct textlog *t, struct grt_err *err);
 
 #endif /* GRTRACE_TEXTLOG_H */

@@ -366,4 +366,31 @@ check "with what is in it left alone" diff -r project project.was
 run rocm record -o rec6 --capture-stderr -- no-such-program
 run rocm record --level 3 -o rec6 -- ./logs
 expect "one that came to nothing is no hindrance" 5 'everything is in'
+
+# A log that cannot be written to its end: what is missing is counted and told, what is there is whole.
+cat >flood <<'END'
+#!/bin/sh
+awk 'BEGIN { for (i = 0; i < 2000; i++) printf ":3:hip_memory.cpp            :770 : %010d us: " \
+	"[pid:4321  tid: 0x7f00aa11bb40]  hipMalloc ( 0x7ffe, %1500d ) \n", 123456 + i, i }' >&2
+END
+# Its standard error is closed by who reads it, which is not its log's end.
+cat >talks <<'END'
+#!/bin/sh
+sleep 0.3
+for i in 0 1 2 3 4 5 6 7 8 9; do
+	echo "its own"
+	echo ":3:hip_memory.cpp            :770 : 000012345$i us: [pid:4321  tid: 0x7f00aa11bb40]  hipMalloc ( 0x7ffe, 4096 ) "
+done >&2
+END
+chmod +x flood talks
+output=$(ulimit -f 600 && "$GRTRACE" rocm record --capture-stderr -o rec7 -- ./flood 2>&1 </dev/null)
+status=$?
+expect "a log that cannot be written is told" 1 'rec7/flood_amd_log.txt, and events are missing: File too large$'
+check "and what to type" says 'try: ulimit -f unlimited$'
+read -r events lost < <(sed -n 's/.*hostlog_text = .* events=\([0-9]*\) bad=0 .* lost=\([0-9]*\) .* failed=27".*/\1 \2/p' \
+	rec7/recording/metadata)
+check "what is not in it is counted" test "$((events + lost))" = 2000
+check "what is in it is whole" test "$(grep -c ' ) $' rec7/flood_amd_log.txt) $(wc -l <rec7/flood_amd_log.txt)" = "$events $events"
+(trap '' PIPE && exec "$GRTRACE" rocm record --capture-stderr -o rec8 -- ./talks >out 2> >(exit) </dev/null)
+check "standard error that nobody reads does not end the log" test "$(grep -c hipMalloc rec8/talks_amd_log.txt)" = 10
 plan
