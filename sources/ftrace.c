@@ -565,6 +565,11 @@ static int confine(void *state, uint64_t *keep, struct grt_err *err)
 	return 0;
 }
 
+static int confined(void *state, struct grt_err *err)
+{
+	return textlog_confined(&((struct capture *)state)->log, err);
+}
+
 static unsigned int streams(void *state, struct pollfd *fds)
 {
 	fds[0] = (struct pollfd){.fd = ((struct capture *)state)->log.pipe[0], .events = POLLIN};
@@ -694,6 +699,7 @@ const struct source source_ftrace = {
 	.open = ftrace_open,
 	.start = start,
 	.confine = confine,
+	.confined = confined,
 	.streams = streams,
 	.read = ftrace_read,
 	.stop = stop,

@@ -174,12 +174,6 @@ static void write_clocks(struct textlog *t)
 		textlog_failed(t, ret);
 }
 
-static void keep_sight(struct textlog *t)
-{
-	(void)t;
-	hostlog_pids_keep();
-}
-
 /* A process of the container becomes the host's; without it the event is of none that is known. */
 static void move_pid(struct textlog *t, struct grt_event *e)
 {
@@ -201,7 +195,7 @@ static int open_pipe(struct capture *c, struct grt_err *err)
 	c->log.copy = copy_stderr;
 	if (textlog_settings.mark) {
 		hostlog_pids_init(&c->pids, textlog_settings.mark);
-		c->log.enter = keep_sight;
+		c->log.keep = HOSTLOG_PIDS_KEEP;
 		c->log.edit = move_pid;
 	}
 	return 0;
@@ -239,6 +233,11 @@ static int start(void *state, struct grt_err *err)
 
 	hostlog_clocks_take(&c->clocks, true);
 	return textlog_start(&c->log, c->err_pipe[0], err);
+}
+
+static int confined(void *state, struct grt_err *err)
+{
+	return textlog_confined(&((struct capture *)state)->log, err);
 }
 
 static unsigned int streams(void *state, struct pollfd *fds)
@@ -326,6 +325,7 @@ const struct source source_hostlog = {
 	.by_name = true,
 	.open = hostlog_open,
 	.start = start,
+	.confined = confined,
 	.streams = streams,
 	.read = hostlog_read,
 	.stop = stop,

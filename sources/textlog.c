@@ -10,8 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
+#include "capabilities.h"
 #include "core/packer.h"
 #include "source.h"
 #include "textlog.h"
@@ -246,13 +248,23 @@ static void copy_all(struct textlog *t)
 		t->copy(t, NULL, 0);
 }
 
+static void wait_for(sem_t *sem)
+{
+	while (sem_wait(sem) && errno == EINTR)
+		;
+}
+
 static void *run(void *arg)
 {
 	struct textlog *t = arg;
 
-	if (t->enter)
-		t->enter(t);
-	sem_post(&t->entered);
+	/* who becomes another user has none left, unless this says so */
+	if (t->keep)
+		prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0);
+	sem_post(&t->ready);
+	wait_for(&t->confined);
+	t->not_confined = capabilities_drop(t->keep);
+	sem_post(&t->ready);
 	copy_all(t);
 	if (t->leave)
 		t->leave(t);
@@ -269,14 +281,25 @@ int textlog_start(struct textlog *t, int in, struct grt_err *err)
 	t->in = in;
 	if (in >= 0)
 		fcntl(in, F_SETFL, fcntl(in, F_GETFL) | O_NONBLOCK);
-	sem_init(&t->entered, 0, 0);
+	sem_init(&t->ready, 0, 0);
+	sem_init(&t->confined, 0, 0);
 	ret = pthread_create(&t->thread, NULL, run, t);
 	if (ret)
 		return grt_err_set(err, -ret, strerror(ret), NULL, "cannot start a thread");
 	t->running = true;
-	while (sem_wait(&t->entered) && errno == EINTR)
-		;
+	wait_for(&t->ready);
 	return 0;
+}
+
+int textlog_confined(struct textlog *t, struct grt_err *err)
+{
+	int ret;
+
+	sem_post(&t->confined);
+	wait_for(&t->ready);
+	ret = t->not_confined;
+	return ret ? grt_err_set(err, ret, strerror(-ret), NULL, "a thread cannot give up all privileges")
+		   : 0;
 }
 
 ssize_t textlog_read(struct textlog *t, void *buf, size_t len)
@@ -294,6 +317,8 @@ void textlog_stop(struct textlog *t, uint64_t lost)
 		return;
 	t->stopped = true;
 	t->lost = lost;
+	/* it waits for that where another source could not start */
+	sem_post(&t->confined);
 	if (write(t->wake, &one, sizeof(one)) < 0)
 		t->failed = -errno;
 }

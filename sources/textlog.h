@@ -41,15 +41,15 @@ extern struct textlog_settings textlog_settings;
  * @file: it
  * @in: where the text comes from, -1: somebody else writes the file
  * @copy: moves bytes from @in with textlog_write(), in the end NULL; NULL: as they are
- * @enter: what the thread does first, before textlog_start() returns: there are all privileges yet; NULL:
- * nothing
+ * @keep: bits (1 << CAP_*) that the thread keeps when privileges are given up
  * @tick: called about every second while the text comes; NULL: nothing
  * @leave: all the text has come, and is read next; NULL: nothing
  * @edit: changes an event before it is kept; NULL: none
  * @arg: for these
  * @pipe: packets
  * @wake: an eventfd that ends copying
- * @entered: the thread has done what is first
+ * @ready: the thread has taken the next step: it is there, it has given up its privileges
+ * @confined: it may do that; @not_confined: -errno of that
  * @events, @lost, @late: of the packets, once they are written
  * @health, @skipped: of the text
  * @stopped: it was told to end
@@ -62,7 +62,7 @@ struct textlog {
 	int file;
 	int in;
 	void (*copy)(struct textlog *t, const char *data, size_t len);
-	void (*enter)(struct textlog *t);
+	uint64_t keep;
 	void (*tick)(struct textlog *t);
 	void (*leave)(struct textlog *t);
 	void (*edit)(struct textlog *t, struct grt_event *e);
@@ -70,7 +70,9 @@ struct textlog {
 	int pipe[2];
 	int wake;
 	pthread_t thread;
-	sem_t entered;
+	sem_t ready;
+	sem_t confined;
+	int not_confined;
 	bool running;
 	bool stopped;
 	uint64_t bytes;
@@ -95,8 +97,12 @@ struct source_setup;
  */
 int textlog_open(struct textlog *t, const char *name, const struct source_setup *setup, struct grt_err *err);
 
-/** textlog_start - begins; @in: may be -1. Return: 0 or -errno */
+/** textlog_start - makes the thread, which waits for textlog_confined(); @in: may be -1. Return: 0 or -errno
+ */
 int textlog_start(struct textlog *t, int in, struct grt_err *err);
+
+/** textlog_confined - the thread gives up its privileges, then reads the text. Return: 0 or -errno */
+int textlog_confined(struct textlog *t, struct grt_err *err);
 
 /** textlog_write - appends to the file; once that has failed lines are only counted */
 void textlog_write(struct textlog *t, const char *data, size_t len);

@@ -335,9 +335,13 @@ if [ "$(id -u)" = 0 ]; then
 	check "by sudo it returns the program's status" exits 5
 	check "and has the log in its report" says '^hipMalloc'
 	check "and all is the user's" test -z "$(find "$place/by" ! -uid 65534)"
+	PATH=$PWD/bin:$PATH SUDO_UID=65534 SUDO_GID=65534 \
+		"$GRTRACE" rocm record --level 3 --container box -o "$place/by/box" -- ./in_box >out 2>err </dev/null
+	output=$("$GRTRACE" dump "$place/by/box/recording")
+	check "who is no longer root still finds processes of a container" says "LOG_CALL +pid=$(cut -d' ' -f1 out)/0 "
 	rm -rf -- "$place"
 else
-	skip 3 "not root: sudo tests/run tests/cli/rocm.sh"
+	skip 4 "not root: sudo tests/run tests/cli/rocm.sh"
 fi
 run record -e hostlog -o x.grt -d 1
 expect "hostlog without a program" 1 'needs a program'
