@@ -397,4 +397,48 @@ check "what is not in it is counted" test "$((events + lost))" = 2000
 check "what is in it is whole" test "$(grep -c ' ) $' rec7/flood_amd_log.txt) $(wc -l <rec7/flood_amd_log.txt)" = "$events $events"
 (trap '' PIPE && exec "$GRTRACE" rocm record --capture-stderr -o rec8 -- ./talks >out 2> >(exit) </dev/null)
 check "standard error that nobody reads does not end the log" test "$(grep -c hipMalloc rec8/talks_amd_log.txt)" = 10
+
+# ftrace, by a stand-in for tracefs: the recorder finds its instance there already, with what is traced in it.
+cat >on_tracefs <<'END'
+#!/bin/sh
+mount --bind "$PWD/tracefs" /sys/kernel/tracing || exit 99
+mine=$(sed 's/.*) //' /proc/$$/stat | cut -d' ' -f20)
+mv traced "tracefs/instances/grtrace-$$-$mine-$(stat -L -c %i /proc/self/ns/pid)"
+exec "$GRTRACE" "$@"
+END
+chmod +x on_tracefs
+new_tracefs() { # EVENTS
+	rm -rf tracefs traced && mkdir -p tracefs/events tracefs/instances traced
+	touch tracefs/kprobe_events traced/{tracing_on,trace_clock,buffer_size_kb,set_ftrace_filter,current_tracer}
+	echo "kfd_create_process [amdgpu]" >tracefs/available_filter_functions
+	awk -v n="$1" 'BEGIN { for (i = 0; i < n; i++)
+		printf "%1000s-812  [001] .....   5.%06d: kfd_create_process <-kfd_open\n", "gemm", i }' >traced/trace_pipe
+}
+on_tracefs() { # ARGS...
+	output=$(unshare --user --map-root-user --mount ./on_tracefs "$@" 2>&1 </dev/null)
+	status=$?
+}
+if [ -d /sys/kernel/tracing ] && unshare --user --map-root-user --mount true 2>/dev/null; then
+	new_tracefs 7
+	namespace=$(stat -L -c %i /proc/self/ns/pid)
+	sleep 60 &
+	runs=$!-$(sed 's/.*) //' /proc/$!/stat | cut -d' ' -f20)
+	mkdir tracefs/instances/{grtrace-$$-1-$namespace,grtrace-$$-1-1,"grtrace-$runs-$namespace",others}
+	on_tracefs record -e ftrace -o traced.grt -d 0.2
+	expect "ftrace records into an instance that has our namespace in its name" 0 '[78] events, 0 lost'
+	check "what a recorder of it that was killed left is removed" test ! -e tracefs/instances/grtrace-$$-1-"$namespace"
+	check "which is told" says 'removed what 1 killed recorders had left'
+	check "one that runs keeps its own" test -d "tracefs/instances/grtrace-$runs-$namespace"
+	check "so does whoever is in another namespace" test -d tracefs/instances/grtrace-$$-1-1
+	kill $!
+	new_tracefs 2000
+	ulimit -S -f 600
+	on_tracefs record -e ftrace -o cut.grt -d 0.5
+	ulimit -S -f unlimited
+	expect "a trace that cannot be written is told" 1 'cannot write .*, and events are missing: File too large$'
+	read -r events lost < <(sed -n 's/.*ftrace_text = .* events=\([0-9]*\) bad=0 .* lost=\([0-9]*\) .*/\1 \2/p' cut.grt/metadata)
+	check "and what is missing counted" test "$((events > 0)) $((events + lost))" = "1 2000"
+else
+	skip 7 "no namespaces for users: sysctl kernel.unprivileged_userns_clone=1"
+fi
 plan
