@@ -203,9 +203,11 @@ static void convert(struct textlog *t)
 		ret = read_text(&r);
 	if (!ret)
 		ret = hand_over(&r, GRT_PACK_ALL);
-	/* -EPIPE: the recorder has given up, which it tells itself */
+	/* -EPIPE: the recorder has given up, which it tells itself; -EACCES: it has become who owns DIR */
 	if (ret && ret != -EPIPE && !t->failed)
-		grt_err_set(&t->why, ret, strerror(-ret), NULL, "cannot read the text %s", t->path);
+		grt_err_set(&t->why, ret, strerror(-ret),
+			    ret == -EACCES ? "-o DIR that is not there yet" : NULL, "cannot read the text %s",
+			    t->path);
 	t->failed = t->failed ? t->failed : ret;
 	grt_packer_free(r.packer);
 	free(r.buf);

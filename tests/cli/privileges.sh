@@ -108,6 +108,15 @@ all_threads() { # REGEX [BUT]: of each one's status, but for one
 	done
 	return 1
 }
+cat >logs <<'END'
+#!/bin/sh
+echo ":3:hip_memory.cpp            :770 : 0000123456 us: [pid:4321  tid: 0x7f00aa11bb40]  hipMalloc ( 0x7ffe, 4096 ) " >"$AMD_LOG_LEVEL_FILE"
+END
+chmod +x logs
+rm -r theirs.grt && mkdir -m 700 theirs.grt && chown $USER:$USER theirs.grt
+output=$(ASAN_OPTIONS=detect_leaks=0 "$GRTRACE" record -e hostlog -o theirs.grt -- ./logs 2>&1)
+status=$?
+expect "a text that who we become may not read is told" 1 'cannot read the text .*: Permission denied$'
 for by in '' as_sudo; do
 	begin "$CONFINED" $by exec "$GRTRACE" record -e hostlog -o log.grt -- sleep 60
 	check "hostlog${by:+, $by}: it has a thread" test "$(find /proc/$pid/task -mindepth 1 -maxdepth 1 | wc -l)" = 2
