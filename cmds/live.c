@@ -235,6 +235,9 @@ static void confine(struct live *l)
 		ret = in->source->confine ? in->source->confine(in->state, &keep, &err) : 0;
 	if (!ret)
 		ret = privileges_drop(keep, uid, gid, &err);
+	for (in = l->input; in < l->input + l->inputs; in++)
+		if (in->source->confined)
+			ret = in->source->confined(in->state, ret ? NULL : &err) ?: ret;
 	if (ret)
 		tell(l, &err);
 }

@@ -17,7 +17,8 @@ bool privileges_user(uid_t *uid, gid_t *gid);
  * privileges_drop - gives up all capabilities but some, for good, and may become another user
  * @keep: bits (1 << CAP_*) that are kept where they are there
  * @uid, @gid: who to become, from root only; (uid_t)-1: nobody else
- * No program that is executed afterwards gets more. Children that were made before keep what they have.
+ * No program that is executed afterwards gets more. Children that were made before keep what they have, and
+ * so do other threads, but for the user: they call capabilities_drop().
  * Return: 0, or a negative errno with *@err set: then some may be left
  */
 int privileges_drop(uint64_t keep, uid_t uid, gid_t gid, struct grt_err *err);

@@ -793,6 +793,9 @@ static void confine(struct run *run)
 		ret = in->source->confine ? in->source->confine(in->state, &keep, &err) : 0;
 	if (!ret)
 		ret = privileges_drop(keep, run->rec.uid, run->rec.gid, &err);
+	for (in = run->inputs; in < run->inputs + run->n_inputs; in++)
+		if (in->source->confined)
+			ret = in->source->confined(in->state, ret ? NULL : &err) ?: ret;
 	if (ret)
 		note_error(&err);
 }

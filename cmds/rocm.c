@@ -53,6 +53,9 @@ static int usage_of_report(int argc, char **argv)
 			"report: -o, --functions, --buffer, --container and --capture-stderr are for record");
 	if (opt.json && opt.timeline)
 		return cmd_usage_error("report: --json or --timeline, please");
+	if (opt.folded && !strcmp(opt.folded, "-"))
+		return cmd_fail(EXIT_USAGE, "that is where the report goes", "--folded calls.folded",
+				"report: --folded -: cannot write the stacks to standard output");
 	return EXIT_DONE;
 }
 

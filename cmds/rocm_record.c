@@ -11,6 +11,7 @@
  *	analyze.sh		makes the report again
  *	report.txt		it
  */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -27,6 +28,7 @@
 
 #define PATH_ROOM 3800
 #define ARGS_MAX 4096
+#define TRACE_NAME "ftrace.txt"
 
 /** struct place - where everything goes */
 struct place {
@@ -77,6 +79,27 @@ static int make_dirs(const char *path)
 	return 0;
 }
 
+/* Its files have names that others use, too: what is not known to be of a recording is the user's. */
+static int check_place(const char *dir)
+{
+	char metadata[PATH_ROOM + 32];
+	DIR *d = opendir(dir);
+	struct dirent *e;
+	bool empty = true;
+
+	if (!d)
+		return cmd_fail(EXIT_FAILED, strerror(errno), "-o DIR, where you may write",
+				"cannot read the directory %s", dir);
+	while (empty && (e = readdir(d)))
+		empty = !strcmp(e->d_name, ".") || !strcmp(e->d_name, "..");
+	closedir(d);
+	snprintf(metadata, sizeof(metadata), "%s/recording/metadata", dir);
+	if (empty || !access(metadata, F_OK))
+		return EXIT_DONE;
+	return cmd_fail(EXIT_FAILED, "it is not empty, and not of an earlier rocm record",
+			"another name with -o", "cannot write into %s", dir);
+}
+
 static int make_place(struct place *p, const struct rocm_options *opt, const char *prog)
 {
 	char asked[PATH_ROOM], *real;
@@ -96,7 +119,18 @@ static int make_place(struct place *p, const struct rocm_options *opt, const cha
 	free(real);
 	snprintf(p->log, sizeof(p->log), "%.100s_amd_log.txt", base_name(prog));
 	snprintf(p->recording, sizeof(p->recording), "%s/recording", p->dir);
-	return EXIT_DONE;
+	return check_place(p->dir);
+}
+
+/* Without a recording the texts are empty, and would keep the next one from being made here. */
+static void remove_texts(const struct place *p)
+{
+	char path[PATH_ROOM + 136];
+
+	snprintf(path, sizeof(path), "%s/%s", p->dir, p->log);
+	unlink(path);
+	snprintf(path, sizeof(path), "%s/" TRACE_NAME, p->dir);
+	unlink(path);
 }
 
 static int write_script(const struct place *p)
@@ -252,7 +286,7 @@ int rocm_record(const struct rocm_options *opt, int argc, char **argv)
 	textlog_settings = (struct textlog_settings){
 		.dir = p.dir,
 		.log_name = p.log,
-		.trace_name = "ftrace.txt",
+		.trace_name = TRACE_NAME,
 		.level = (unsigned int)opt->level,
 		.functions = opt->functions,
 		.capture_stderr = opt->capture_stderr || opt->container,
@@ -263,10 +297,12 @@ int rocm_record(const struct rocm_options *opt, int argc, char **argv)
 	snprintf(path, sizeof(path), "%s/metadata", p.recording);
 	if (stat(path, &st)) {
 		/* what kept a recording from being made was told */
-		made = errno == ENOENT
-			       ? EXIT_DONE
-			       : cmd_fail(EXIT_FAILED, strerror(errno), "-o DIR, where you may go yourself",
-					  "cannot report on %s", p.dir);
+		made = EXIT_DONE;
+		if (errno == ENOENT)
+			remove_texts(&p);
+		else
+			made = cmd_fail(EXIT_FAILED, strerror(errno), "-o DIR, where you may go yourself",
+					"cannot report on %s", p.dir);
 		return status ? status : made;
 	}
 	made = write_script(&p);

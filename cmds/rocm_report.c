@@ -531,6 +531,17 @@ static int judge(const struct rocm_run *run)
 	return EXIT_DONE;
 }
 
+/* What `record` asks for is a report also then: whatever reads it finds one, with nothing in it. */
+static int tell_empty(const struct rocm_run *run)
+{
+	return cmd_fail(run->opt->recorded ? EXIT_DONE : EXIT_FAILED,
+			"it has neither a record of AMD's runtime nor a function of the kernel",
+			"grtrace rocm record -- PROG", "%s: nothing to report",
+			run->opt->input	    ? run->opt->input
+			: run->opt->amd_log ? run->opt->amd_log
+					    : run->opt->ftrace);
+}
+
 static int report(struct rocm_run *run)
 {
 	const struct grt_merge_sink sink = {.event = on_event, .arg = run};
@@ -546,12 +557,9 @@ static int report(struct rocm_run *run)
 		return err.what[0] ? cmd_error(EXIT_FAILED, &err)
 				   : cmd_fail(EXIT_FAILED, strerror(-ret), NULL, "cannot go on");
 	if (is_empty(run))
-		return cmd_fail(run->opt->recorded ? EXIT_DONE : EXIT_FAILED,
-				"it has neither a record of AMD's runtime nor a function of the kernel",
-				"grtrace rocm record -- PROG", "%s: nothing to report",
-				run->opt->input	    ? run->opt->input
-				: run->opt->amd_log ? run->opt->amd_log
-						    : run->opt->ftrace);
+		status = tell_empty(run);
+	if (status != EXIT_DONE)
+		return status;
 	grt_rocm_finish(&run->r);
 	run->log = run->r.count.log > 0;
 	run->kernel = run->r.count.funcs + run->r.count.submits > 0;

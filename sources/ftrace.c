@@ -5,9 +5,10 @@
  * ftrace_functions.def that this kernel has, calls are traced, and where a probe
  * can be set on it also returns.
  *
- * What is made is called grtrace-PID-START, the process and when it began. A
- * recorder that was killed left its own behind: the next one removes what belongs
- * to no process that runs.
+ * What is made is called grtrace-PID-START-NAMESPACE: the process, when it began,
+ * and the namespace that this PID is of. A recorder that was killed left its own
+ * behind: the next one removes what belongs to no process that runs. Namespaces
+ * share tracefs and do not see each other's processes: of those nothing is removed.
  */
 #include <ctype.h>
 #include <dirent.h>
@@ -156,12 +157,21 @@ static unsigned long long start_of(long pid)
 	return start;
 }
 
-static bool is_left_behind(const char *name)
+/* The inode that stands for our namespace of PIDs; 0: not known */
+static unsigned long long own_namespace(void)
 {
-	unsigned long long start;
+	struct stat st;
+
+	return stat("/proc/self/ns/pid", &st) ? 0 : st.st_ino;
+}
+
+static bool is_left_behind(const char *name, unsigned long long namespace)
+{
+	unsigned long long start, its;
 	long pid;
 
-	return sscanf(name, PREFIX "-%ld-%llu", &pid, &start) == 2 && start_of(pid) != start;
+	return sscanf(name, PREFIX "-%ld-%llu-%llu", &pid, &start, &its) == 3 && its && its == namespace &&
+	       start_of(pid) != start;
 }
 
 static void group_of(char group[64], const char *name)
@@ -213,12 +223,13 @@ static void clean_up(struct capture *c)
 {
 	int fd = openat(c->root, "instances", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+	unsigned long long namespace = own_namespace();
 	unsigned int n = 0;
 	struct dirent *e;
 	char text[80];
 
 	while (dir && (e = readdir(dir))) {
-		if (!is_left_behind(e->d_name))
+		if (!is_left_behind(e->d_name, namespace))
 			continue;
 		remove_instance(c->root, e->d_name);
 		n++;
@@ -436,7 +447,8 @@ static int make_instance(struct capture *c, struct grt_err *err)
 	char path[128], size[32];
 	int ret;
 
-	snprintf(c->name, sizeof(c->name), PREFIX "-%ld-%llu", (long)getpid(), start_of(getpid()));
+	snprintf(c->name, sizeof(c->name), PREFIX "-%ld-%llu-%llu", (long)getpid(), start_of(getpid()),
+		 own_namespace());
 	group_of(c->group, c->name);
 	snprintf(path, sizeof(path), "instances/%s", c->name);
 	if (mkdirat(c->root, path, 0700) && errno != EEXIST)
@@ -565,6 +577,11 @@ static int confine(void *state, uint64_t *keep, struct grt_err *err)
 	return 0;
 }
 
+static int confined(void *state, struct grt_err *err)
+{
+	return textlog_confined(&((struct capture *)state)->log, err);
+}
+
 static unsigned int streams(void *state, struct pollfd *fds)
 {
 	fds[0] = (struct pollfd){.fd = ((struct capture *)state)->log.pipe[0], .events = POLLIN};
@@ -670,11 +687,11 @@ static int describe(void *state, struct grt_env *env, int room)
 static int ftrace_close(void *state, struct grt_err *err)
 {
 	struct capture *c = state;
+	int ret;
 
-	(void)err;
 	if (!c)
 		return 0;
-	textlog_close(&c->log);
+	ret = textlog_close(&c->log, err);
 	if (c->pipe >= 0)
 		close(c->pipe);
 	if (c->instance >= 0) {
@@ -684,7 +701,7 @@ static int ftrace_close(void *state, struct grt_err *err)
 	if (c->root >= 0)
 		close(c->root);
 	free(c);
-	return 0;
+	return ret;
 }
 
 const struct source source_ftrace = {
@@ -694,6 +711,7 @@ const struct source source_ftrace = {
 	.open = ftrace_open,
 	.start = start,
 	.confine = confine,
+	.confined = confined,
 	.streams = streams,
 	.read = ftrace_read,
 	.stop = stop,

@@ -97,8 +97,15 @@ static void restore_environment(struct capture *c)
 	c->set = false;
 }
 
+/* Whether anybody reads it is the program's business; the log goes on. */
+static void pass_on(const char *text, size_t len)
+{
+	if (write(STDERR_FILENO, text, len) < 0)
+		errno = 0;
+}
+
 /* What a line has of the program goes on, the log's part is kept. */
-static int take_line(struct capture *c, const char *line, const char *end)
+static void take_line(struct capture *c, const char *line, const char *end)
 {
 	const char *p = line, *record;
 	struct amd_log_head h = {.pid = 0};
@@ -106,51 +113,49 @@ static int take_line(struct capture *c, const char *line, const char *end)
 
 	grt_scan_blanks(&p, end);
 	record = amd_log_find(p, end);
-	if (!(record ? amd_log_head(record, end, &h) : amd_log_rocr(p, end, &h)) && !record)
-		return write(STDERR_FILENO, line, (size_t)(end - line) + 1) < 0 ? -errno : 0;
+	if (!(record ? amd_log_head(record, end, &h) : amd_log_rocr(p, end, &h)) && !record) {
+		pass_on(line, (size_t)(end - line) + 1);
+		return;
+	}
 	if (c->pids.mark)
 		hostlog_pids_see(&c->pids, h.pid);
-	if (record && record > p && write(STDERR_FILENO, line, (size_t)(record - line)) < 0)
-		return -errno;
-	return textlog_write(t, record ? record : line, (size_t)(end - (record ? record : line)) + 1);
+	if (record && record > p)
+		pass_on(line, (size_t)(record - line));
+	textlog_write(t, record ? record : line, (size_t)(end - (record ? record : line)) + 1);
 }
 
-static int take_lines(struct capture *c, bool all)
+static void take_lines(struct capture *c, bool all)
 {
 	char *line = c->line, *end = c->line + c->used, *stop;
-	int ret = 0;
 
-	while (!ret && (stop = memchr(line, '\n', (size_t)(end - line)))) {
-		ret = take_line(c, line, stop);
+	while ((stop = memchr(line, '\n', (size_t)(end - line)))) {
+		take_line(c, line, stop);
 		line = stop + 1;
 	}
-	if (!ret && line < end && (all || end - line == LINE_ROOM - 1)) {
+	if (line < end && (all || end - line == LINE_ROOM - 1)) {
 		*end = '\n';
-		ret = take_line(c, line, end);
+		take_line(c, line, end);
 		line = end;
 	}
 	c->used = (size_t)(end - line);
 	memmove(c->line, line, c->used);
-	return ret;
 }
 
-static int copy_stderr(struct textlog *t, const char *data, size_t len)
+static void copy_stderr(struct textlog *t, const char *data, size_t len)
 {
 	struct capture *c = t->arg;
 	size_t n;
-	int ret = 0;
 
 	if (!data)
-		return take_lines(c, true);
-	while (len && !ret) {
+		take_lines(c, true);
+	while (len) {
 		n = LINE_ROOM - 1 - c->used < len ? LINE_ROOM - 1 - c->used : len;
 		memcpy(c->line + c->used, data, n);
 		c->used += n;
 		data += n;
 		len -= n;
-		ret = take_lines(c, false);
+		take_lines(c, false);
 	}
-	return ret;
 }
 
 static void look_at_clocks(struct textlog *t)
@@ -165,13 +170,8 @@ static void write_clocks(struct textlog *t)
 
 	hostlog_clocks_take(&c->clocks, true);
 	ret = hostlog_clocks_write(&c->clocks, t->file);
-	t->failed = t->failed ?: ret;
-}
-
-static void keep_sight(struct textlog *t)
-{
-	(void)t;
-	hostlog_pids_keep();
+	if (ret)
+		textlog_failed(t, ret);
 }
 
 /* A process of the container becomes the host's; without it the event is of none that is known. */
@@ -195,7 +195,7 @@ static int open_pipe(struct capture *c, struct grt_err *err)
 	c->log.copy = copy_stderr;
 	if (textlog_settings.mark) {
 		hostlog_pids_init(&c->pids, textlog_settings.mark);
-		c->log.enter = keep_sight;
+		c->log.keep = HOSTLOG_PIDS_KEEP;
 		c->log.edit = move_pid;
 	}
 	return 0;
@@ -233,6 +233,11 @@ static int start(void *state, struct grt_err *err)
 
 	hostlog_clocks_take(&c->clocks, true);
 	return textlog_start(&c->log, c->err_pipe[0], err);
+}
+
+static int confined(void *state, struct grt_err *err)
+{
+	return textlog_confined(&((struct capture *)state)->log, err);
 }
 
 static unsigned int streams(void *state, struct pollfd *fds)
@@ -301,18 +306,18 @@ static void tell_strangers(struct capture *c)
 static int hostlog_close(void *state, struct grt_err *err)
 {
 	struct capture *c = state;
+	int ret;
 
-	(void)err;
 	if (!c)
 		return 0;
 	restore_environment(c);
 	hostlog_started();
-	textlog_close(&c->log);
+	ret = textlog_close(&c->log, err);
 	tell_strangers(c);
 	if (c->err_pipe[0] >= 0)
 		close(c->err_pipe[0]);
 	free(c);
-	return 0;
+	return ret;
 }
 
 const struct source source_hostlog = {
@@ -320,6 +325,7 @@ const struct source source_hostlog = {
 	.by_name = true,
 	.open = hostlog_open,
 	.start = start,
+	.confined = confined,
 	.streams = streams,
 	.read = hostlog_read,
 	.stop = stop,

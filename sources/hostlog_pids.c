@@ -9,13 +9,10 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <linux/capability.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 /* A process that has just been started may have its environment a moment later. */
@@ -26,31 +23,6 @@
 void hostlog_pids_init(struct hostlog_pids *p, const char *mark)
 {
 	*p = (struct hostlog_pids){.mark = mark};
-}
-
-/* Of the calling thread, what it has of these. */
-static void use_privileges(void)
-{
-	const uint32_t keep = 1U << CAP_SYS_PTRACE | 1U << CAP_DAC_READ_SEARCH;
-	struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
-	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
-
-	if (syscall(SYS_capget, &head, data))
-		return;
-	data[0].permitted &= keep;
-	data[1].permitted = 0;
-	for (unsigned int i = 0; i < _LINUX_CAPABILITY_U32S_3; i++) {
-		data[i].effective = data[i].permitted;
-		data[i].inheritable = 0;
-	}
-	syscall(SYS_capset, &head, data);
-}
-
-void hostlog_pids_keep(void)
-{
-	/* the others go when the first process is looked for: all threads must be able to become another user
-	 */
-	prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0);
 }
 
 static int open_of(const char *pid, const char *file)
@@ -138,8 +110,6 @@ void hostlog_pids_see(struct hostlog_pids *p, uint32_t inside)
 		*one = (struct hostlog_pid){.inside = inside};
 	}
 	one->tries++;
-	/* to become another user has made them ineffective */
-	use_privileges();
 	one->outside = find(p->mark, inside);
 }
 

@@ -6,11 +6,15 @@
 #ifndef GRTRACE_HOSTLOG_PIDS_H
 #define GRTRACE_HOSTLOG_PIDS_H
 
+#include <linux/capability.h>
 #include <stddef.h>
 #include <stdint.h>
 
 /* Processes that are kept. */
 #define HOSTLOG_PIDS_MAX 256U
+
+/* What hostlog_pids_see() needs for other users' processes. */
+#define HOSTLOG_PIDS_KEEP (1ULL << CAP_SYS_PTRACE | 1ULL << CAP_DAC_READ_SEARCH)
 
 /** struct hostlog_pid - a process. @outside: 0: it was not found; @tries: how often it was looked for */
 struct hostlog_pid {
@@ -32,12 +36,6 @@ struct hostlog_pids {
 
 /** hostlog_pids_init - none is known yet; @mark outlives it */
 void hostlog_pids_init(struct hostlog_pids *p, const char *mark);
-
-/**
- * hostlog_pids_keep - for the thread that will call hostlog_pids_see(): it keeps the privilege to look at
- * other users' processes, from the first such call on no other, also when the process becomes another user
- */
-void hostlog_pids_keep(void);
 
 /**
  * hostlog_pids_see - the log names this process now: it is looked for among

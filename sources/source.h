@@ -87,6 +87,8 @@ struct source_setup {
  * @start: begins capture
  * @confine: after start(): does now what later would need privileges. *@keep gets
  *	bits (1 << CAP_*) of those without which it cannot go on. NULL: it needs none
+ * @confined: after confine(): we are who we are to be, and the calling thread's privileges are given up.
+ *	So are now those of threads that the source has made. NULL: it has none
  * @streams: number of streams; @fds gets a descriptor for poll() of each
  * @flush: makes everything captured so far readable; NULL: it always is
  * @read: packets of stream @i, whole ones where @len allows; > 0 bytes, 0 end of stream, -EAGAIN
@@ -111,6 +113,7 @@ struct source {
 	int (*attach)(void *state, int dir, const char *path, struct grt_err *err);
 	int (*start)(void *state, struct grt_err *err);
 	int (*confine)(void *state, uint64_t *keep, struct grt_err *err);
+	int (*confined)(void *state, struct grt_err *err);
 	unsigned int (*streams)(void *state, struct pollfd *fds);
 	int (*flush)(void *state, struct grt_err *err);
 	ssize_t (*read)(void *state, unsigned int i, void *buf, size_t len);

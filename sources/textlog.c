@@ -10,8 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
+#include "capabilities.h"
 #include "core/packer.h"
 #include "source.h"
 #include "textlog.h"
@@ -56,26 +58,55 @@ int textlog_open(struct textlog *t, const char *name, const struct source_setup 
 	return 0;
 }
 
-static int write_all(int fd, const char *data, size_t len)
+/* @done: bytes that were written, also where it fails */
+static int write_all(int fd, const char *data, size_t len, size_t *done)
 {
 	ssize_t n;
 
-	while (len) {
-		n = write(fd, data, len);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
+	for (*done = 0; *done < len; *done += (size_t)n) {
+		n = write(fd, data + *done, len - *done);
+		if (n < 0 && errno != EINTR)
 			return -errno;
-		data += n;
-		len -= (size_t)n;
+		n = n < 0 ? 0 : n;
 	}
 	return 0;
 }
 
-int textlog_write(struct textlog *t, const char *data, size_t len)
+void textlog_failed(struct textlog *t, int code)
 {
-	t->bytes += len;
-	return write_all(t->file, data, len);
+	const char *fix = t->kept ? "-o DIR on another disk, or free space"
+				  : "TMPDIR=DIR on another disk, or free space";
+
+	if (t->failed)
+		return;
+	t->failed = code;
+	grt_err_set(&t->why, code, strerror(-code), code == -EFBIG ? "ulimit -f unlimited" : fix,
+		    "cannot write %s, and events are missing", t->path);
+}
+
+/* A part of a line could be read as another event. */
+static void cut_torn_line(struct textlog *t, const char *data, size_t done)
+{
+	const char *end = memrchr(data, '\n', done);
+	size_t torn = end ? done - (size_t)(end + 1 - data) : done;
+	off_t size = lseek(t->file, 0, SEEK_CUR) - (off_t)torn;
+
+	if (torn && ftruncate(t->file, size) == 0)
+		lseek(t->file, size, SEEK_SET);
+}
+
+void textlog_write(struct textlog *t, const char *data, size_t len)
+{
+	size_t done = 0;
+	int ret = t->failed ? t->failed : write_all(t->file, data, len, &done);
+
+	t->bytes += done;
+	if (!ret)
+		return;
+	cut_torn_line(t, data, done);
+	textlog_failed(t, ret);
+	for (const char *end = data + len, *p = data + done; (p = memchr(p, '\n', (size_t)(end - p))); p++)
+		t->unwritten++;
 }
 
 /* ---------------------------------------------------------------- its events */
@@ -83,12 +114,12 @@ int textlog_write(struct textlog *t, const char *data, size_t len)
 static int hand_over(struct reading *r, enum grt_pack pack)
 {
 	const struct grt_packer_counts counts = {.lost = r->t->lost + r->t->late};
-	size_t n;
+	size_t n, done;
 	int ret = 0;
 
 	do {
 		n = grt_packer_read(r->packer, 0, r->buf, PACKETS, r->last, pack, &counts);
-		ret = write_all(r->t->pipe[1], r->buf, n);
+		ret = write_all(r->t->pipe[1], r->buf, n, &done);
 	} while (n && !ret);
 	return ret;
 }
@@ -167,11 +198,17 @@ static void convert(struct textlog *t)
 	struct reading r = {.c = {.event = on_event}, .t = t, .buf = malloc(PACKETS)};
 	int ret = r.buf ? grt_packer_new(&r.packer, 1) : -ENOMEM;
 
+	t->lost += t->unwritten;
 	if (!ret)
 		ret = read_text(&r);
 	if (!ret)
 		ret = hand_over(&r, GRT_PACK_ALL);
-	t->failed = ret;
+	/* -EPIPE: the recorder has given up, which it tells itself; -EACCES: it has become who owns DIR */
+	if (ret && ret != -EPIPE && !t->failed)
+		grt_err_set(&t->why, ret, strerror(-ret),
+			    ret == -EACCES ? "-o DIR that is not there yet" : NULL, "cannot read the text %s",
+			    t->path);
+	t->failed = t->failed ? t->failed : ret;
 	grt_packer_free(r.packer);
 	free(r.buf);
 }
@@ -185,8 +222,10 @@ static ssize_t copy_some(struct textlog *t, char *buf)
 
 	if (n <= 0)
 		return 0;
-	if (t->copy ? t->copy(t, buf, (size_t)n) : textlog_write(t, buf, (size_t)n))
-		return 0;
+	if (t->copy)
+		t->copy(t, buf, (size_t)n);
+	else
+		textlog_write(t, buf, (size_t)n);
 	return n;
 }
 
@@ -211,13 +250,23 @@ static void copy_all(struct textlog *t)
 		t->copy(t, NULL, 0);
 }
 
+static void wait_for(sem_t *sem)
+{
+	while (sem_wait(sem) && errno == EINTR)
+		;
+}
+
 static void *run(void *arg)
 {
 	struct textlog *t = arg;
 
-	if (t->enter)
-		t->enter(t);
-	sem_post(&t->entered);
+	/* who becomes another user has none left, unless this says so */
+	if (t->keep)
+		prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0);
+	sem_post(&t->ready);
+	wait_for(&t->confined);
+	t->not_confined = capabilities_drop(t->keep);
+	sem_post(&t->ready);
 	copy_all(t);
 	if (t->leave)
 		t->leave(t);
@@ -234,14 +283,25 @@ int textlog_start(struct textlog *t, int in, struct grt_err *err)
 	t->in = in;
 	if (in >= 0)
 		fcntl(in, F_SETFL, fcntl(in, F_GETFL) | O_NONBLOCK);
-	sem_init(&t->entered, 0, 0);
+	sem_init(&t->ready, 0, 0);
+	sem_init(&t->confined, 0, 0);
 	ret = pthread_create(&t->thread, NULL, run, t);
 	if (ret)
 		return grt_err_set(err, -ret, strerror(ret), NULL, "cannot start a thread");
 	t->running = true;
-	while (sem_wait(&t->entered) && errno == EINTR)
-		;
+	wait_for(&t->ready);
 	return 0;
+}
+
+int textlog_confined(struct textlog *t, struct grt_err *err)
+{
+	int ret;
+
+	sem_post(&t->confined);
+	wait_for(&t->ready);
+	ret = t->not_confined;
+	return ret ? grt_err_set(err, ret, strerror(-ret), NULL, "a thread cannot give up all privileges")
+		   : 0;
 }
 
 ssize_t textlog_read(struct textlog *t, void *buf, size_t len)
@@ -259,6 +319,8 @@ void textlog_stop(struct textlog *t, uint64_t lost)
 		return;
 	t->stopped = true;
 	t->lost = lost;
+	/* it waits for that where another source could not start */
+	sem_post(&t->confined);
 	if (write(t->wake, &one, sizeof(one)) < 0)
 		t->failed = -errno;
 }
@@ -280,7 +342,7 @@ const char *textlog_skipped(const struct textlog *t)
 	return t->skipped;
 }
 
-void textlog_close(struct textlog *t)
+int textlog_close(struct textlog *t, struct grt_err *err)
 {
 	textlog_stop(t, 0);
 	/* who waits for room in the pipe learns that nobody reads it any more */
@@ -298,4 +360,5 @@ void textlog_close(struct textlog *t)
 	if (!t->kept && t->path[0])
 		unlink(t->path);
 	t->pipe[0] = t->pipe[1] = t->wake = t->file = -1;
+	return t->why.what[0] ? grt_err_set(err, t->failed, t->why.why, t->why.fix, "%s", t->why.what) : 0;
 }

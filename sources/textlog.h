@@ -40,27 +40,29 @@ extern struct textlog_settings textlog_settings;
  * @path: of the file; @kept: it stays
  * @file: it
  * @in: where the text comes from, -1: somebody else writes the file
- * @copy: moves bytes from @in; NULL: as they are
- * @enter: what the thread does first, before textlog_start() returns: there are all privileges yet; NULL:
- * nothing
+ * @copy: moves bytes from @in with textlog_write(), in the end NULL; NULL: as they are
+ * @keep: bits (1 << CAP_*) that the thread keeps when privileges are given up
  * @tick: called about every second while the text comes; NULL: nothing
  * @leave: all the text has come, and is read next; NULL: nothing
  * @edit: changes an event before it is kept; NULL: none
  * @arg: for these
  * @pipe: packets
  * @wake: an eventfd that ends copying
- * @entered: the thread has done what is first
+ * @ready: the thread has taken the next step: it is there, it has given up its privileges
+ * @confined: it may do that; @not_confined: -errno of that
  * @events, @lost, @late: of the packets, once they are written
  * @health, @skipped: of the text
  * @stopped: it was told to end
+ * @failed: the first -errno; @why: what is told of it, "": nothing
+ * @unwritten: lines that came, but are not in the file
  */
 struct textlog {
 	char path[4096];
 	bool kept;
 	int file;
 	int in;
-	int (*copy)(struct textlog *t, const char *data, size_t len);
-	void (*enter)(struct textlog *t);
+	void (*copy)(struct textlog *t, const char *data, size_t len);
+	uint64_t keep;
 	void (*tick)(struct textlog *t);
 	void (*leave)(struct textlog *t);
 	void (*edit)(struct textlog *t, struct grt_event *e);
@@ -68,7 +70,9 @@ struct textlog {
 	int pipe[2];
 	int wake;
 	pthread_t thread;
-	sem_t entered;
+	sem_t ready;
+	sem_t confined;
+	int not_confined;
 	bool running;
 	bool stopped;
 	uint64_t bytes;
@@ -78,6 +82,8 @@ struct textlog {
 	struct grt_health health;
 	bool empty;
 	int failed;
+	struct grt_err why;
+	uint64_t unwritten;
 	char text[256];
 	char skipped[512];
 };
@@ -91,11 +97,18 @@ struct source_setup;
  */
 int textlog_open(struct textlog *t, const char *name, const struct source_setup *setup, struct grt_err *err);
 
-/** textlog_start - begins; @in: may be -1. Return: 0 or -errno */
+/** textlog_start - makes the thread, which waits for textlog_confined(); @in: may be -1. Return: 0 or -errno
+ */
 int textlog_start(struct textlog *t, int in, struct grt_err *err);
 
-/** textlog_write - appends to the file. Return: 0 or -errno */
-int textlog_write(struct textlog *t, const char *data, size_t len);
+/** textlog_confined - the thread gives up its privileges, then reads the text. Return: 0 or -errno */
+int textlog_confined(struct textlog *t, struct grt_err *err);
+
+/** textlog_write - appends to the file; once that has failed lines are only counted */
+void textlog_write(struct textlog *t, const char *data, size_t len);
+
+/** textlog_failed - something could not be written into the file: textlog_close() returns it */
+void textlog_failed(struct textlog *t, int code);
 
 /** textlog_read - packets, as source.h has it */
 ssize_t textlog_read(struct textlog *t, void *buf, size_t len);
@@ -111,7 +124,7 @@ const char *textlog_summary(struct textlog *t);
  * the packets have been read */
 const char *textlog_skipped(const struct textlog *t);
 
-/** textlog_close - ends it and removes what is not kept */
-void textlog_close(struct textlog *t);
+/** textlog_close - ends it and removes what is not kept. Return: 0, or -errno where events are missing */
+int textlog_close(struct textlog *t, struct grt_err *err);
 
 #endif /* GRTRACE_TEXTLOG_H */

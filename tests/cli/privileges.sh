@@ -97,6 +97,35 @@ check "and is told to end" exits 5
 fake_stop
 unset GRTRACE_DEBUGFS
 
+# Capabilities are a thread's own: also the one that reads what another program writes.
+all_threads() { # REGEX [BUT]: of each one's status, but for one
+	local i thread
+	for ((i = 0; i < 250; i++)); do
+		for thread in /proc/$pid/task/*; do
+			[ "${thread##*/}" = "${2-}" ] || grep -qE -- "$1" "$thread/status" || continue 2
+		done
+		return 0
+	done
+	return 1
+}
+cat >logs <<'END'
+#!/bin/sh
+echo ":3:hip_memory.cpp            :770 : 0000123456 us: [pid:4321  tid: 0x7f00aa11bb40]  hipMalloc ( 0x7ffe, 4096 ) " >"$AMD_LOG_LEVEL_FILE"
+END
+chmod +x logs
+rm -r theirs.grt && mkdir -m 700 theirs.grt && chown $USER:$USER theirs.grt
+output=$(ASAN_OPTIONS=detect_leaks=0 "$GRTRACE" record -e hostlog -o theirs.grt -- ./logs 2>&1)
+status=$?
+expect "a text that who we become may not read is told" 1 'cannot read the text .*: Permission denied$'
+for by in '' as_sudo; do
+	begin "$CONFINED" $by exec "$GRTRACE" record -e hostlog -o log.grt -- sleep 60
+	check "hostlog${by:+, $by}: it has a thread" test "$(find /proc/$pid/task -mindepth 1 -maxdepth 1 | wc -l)" = 2
+	check "none of its threads gets a privilege by executing" all_threads "$CONFINED"
+	check "the other one has no capability" all_threads "^CapPrm:.*$NONE" $pid
+	finish
+	check "and ends when it is told to" exits 130
+done
+
 run record -e ioctl -o run.grt -- true
 if exits 0; then
 	for command in "record -e ioctl -o bpf.grt" annotate "monitor nvidia" "monitor all"; do

@@ -31,6 +31,9 @@ run rocm report --amd-log a --level 7 -o x
 expect "options of record" 2 'for record'
 run rocm report --amd-log a --json --timeline
 expect "JSON and a time line" 2 'json or --timeline'
+run rocm report --amd-log one.log --folded -
+expect "two outputs on one" 2 'standard output: that is where the report goes$'
+check "and what to type" says 'try: --folded calls.folded'
 run rocm report --bogus
 expect "an unknown option" 2 'unknown option --bogus'
 run rocm record
@@ -332,9 +335,13 @@ if [ "$(id -u)" = 0 ]; then
 	check "by sudo it returns the program's status" exits 5
 	check "and has the log in its report" says '^hipMalloc'
 	check "and all is the user's" test -z "$(find "$place/by" ! -uid 65534)"
+	PATH=$PWD/bin:$PATH SUDO_UID=65534 SUDO_GID=65534 \
+		"$GRTRACE" rocm record --level 3 --container box -o "$place/by/box" -- ./in_box >out 2>err </dev/null
+	output=$("$GRTRACE" dump "$place/by/box/recording")
+	check "who is no longer root still finds processes of a container" says "LOG_CALL +pid=$(cut -d' ' -f1 out)/0 "
 	rm -rf -- "$place"
 else
-	skip 3 "not root: sudo tests/run tests/cli/rocm.sh"
+	skip 4 "not root: sudo tests/run tests/cli/rocm.sh"
 fi
 run record -e hostlog -o x.grt -d 1
 expect "hostlog without a program" 1 'needs a program'
@@ -343,4 +350,95 @@ status=$?
 output=$(cat err)
 check "a recording of nothing is no failure" exits 0
 check "a program that logs nothing is told" says 'no log was written'
+check "its report is one" grep -q '^kernel queues, user queues and doorbells$' rec3/report.txt
+"$GRTRACE" rocm record --json -o rec3 -- true >out 2>err </dev/null
+status=$?
+output=$(cat err)
+expect "a place of an earlier one is taken again" 0 'nothing to report'
+command -v python3 >/dev/null &&
+	check "an empty report as JSON is JSON" python3 -c 'import json; json.load(open("rec3/report.json"))["use"]'
+
+# Files of the user's that have our names.
+mkdir project
+for name in report.txt ftrace.txt analyze.sh logs_amd_log.txt; do
+	echo "mine" >project/$name
+done
+cp -r project project.was
+run rocm record -o project -- ./logs
+expect "a place that is not ours is refused" 1 'project: it is not empty, and not of an earlier rocm record$'
+check "with what is in it left alone" diff -r project project.was
+run rocm record -o rec6 --capture-stderr -- no-such-program
+run rocm record --level 3 -o rec6 -- ./logs
+expect "one that came to nothing is no hindrance" 5 'everything is in'
+
+# A log that cannot be written to its end: what is missing is counted and told, what is there is whole.
+cat >flood <<'END'
+#!/bin/sh
+awk 'BEGIN { for (i = 0; i < 2000; i++) printf ":3:hip_memory.cpp            :770 : %010d us: " \
+	"[pid:4321  tid: 0x7f00aa11bb40]  hipMalloc ( 0x7ffe, %1500d ) \n", 123456 + i, i }' >&2
+END
+# Its standard error is closed by who reads it, which is not its log's end.
+cat >talks <<'END'
+#!/bin/sh
+sleep 0.3
+for i in 0 1 2 3 4 5 6 7 8 9; do
+	echo "its own"
+	echo ":3:hip_memory.cpp            :770 : 000012345$i us: [pid:4321  tid: 0x7f00aa11bb40]  hipMalloc ( 0x7ffe, 4096 ) "
+done >&2
+END
+chmod +x flood talks
+output=$(ulimit -f 600 && "$GRTRACE" rocm record --capture-stderr -o rec7 -- ./flood 2>&1 </dev/null)
+status=$?
+expect "a log that cannot be written is told" 1 'rec7/flood_amd_log.txt, and events are missing: File too large$'
+check "and what to type" says 'try: ulimit -f unlimited$'
+read -r events lost < <(sed -n 's/.*hostlog_text = .* events=\([0-9]*\) bad=0 .* lost=\([0-9]*\) .* failed=27".*/\1 \2/p' \
+	rec7/recording/metadata)
+check "what is not in it is counted" test "$((events + lost))" = 2000
+check "what is in it is whole" test "$(grep -c ' ) $' rec7/flood_amd_log.txt) $(wc -l <rec7/flood_amd_log.txt)" = "$events $events"
+(trap '' PIPE && exec "$GRTRACE" rocm record --capture-stderr -o rec8 -- ./talks >out 2> >(exit) </dev/null)
+check "standard error that nobody reads does not end the log" test "$(grep -c hipMalloc rec8/talks_amd_log.txt)" = 10
+
+# ftrace, by a stand-in for tracefs: the recorder finds its instance there already, with what is traced in it.
+cat >on_tracefs <<'END'
+#!/bin/sh
+mount --bind "$PWD/tracefs" /sys/kernel/tracing || exit 99
+mine=$(sed 's/.*) //' /proc/$$/stat | cut -d' ' -f20)
+mv traced "tracefs/instances/grtrace-$$-$mine-$(stat -L -c %i /proc/self/ns/pid)"
+exec "$GRTRACE" "$@"
+END
+chmod +x on_tracefs
+new_tracefs() { # EVENTS
+	rm -rf tracefs traced && mkdir -p tracefs/events tracefs/instances traced
+	touch tracefs/kprobe_events traced/{tracing_on,trace_clock,buffer_size_kb,set_ftrace_filter,current_tracer}
+	echo "kfd_create_process [amdgpu]" >tracefs/available_filter_functions
+	awk -v n="$1" 'BEGIN { for (i = 0; i < n; i++)
+		printf "%1000s-812  [001] .....   5.%06d: kfd_create_process <-kfd_open\n", "gemm", i }' >traced/trace_pipe
+}
+on_tracefs() { # ARGS...
+	output=$(unshare --user --map-root-user --mount ./on_tracefs "$@" 2>&1 </dev/null)
+	status=$?
+}
+if [ -d /sys/kernel/tracing ] && unshare --user --map-root-user --mount true 2>/dev/null; then
+	new_tracefs 7
+	namespace=$(stat -L -c %i /proc/self/ns/pid)
+	sleep 60 &
+	runs=$!-$(sed 's/.*) //' /proc/$!/stat | cut -d' ' -f20)
+	mkdir tracefs/instances/{grtrace-$$-1-$namespace,grtrace-$$-1-1,"grtrace-$runs-$namespace",others}
+	on_tracefs record -e ftrace -o traced.grt -d 0.2
+	expect "ftrace records into an instance that has our namespace in its name" 0 '[78] events, 0 lost'
+	check "what a recorder of it that was killed left is removed" test ! -e tracefs/instances/grtrace-$$-1-"$namespace"
+	check "which is told" says 'removed what 1 killed recorders had left'
+	check "one that runs keeps its own" test -d "tracefs/instances/grtrace-$runs-$namespace"
+	check "so does whoever is in another namespace" test -d tracefs/instances/grtrace-$$-1-1
+	kill $!
+	new_tracefs 2000
+	ulimit -S -f 600
+	on_tracefs record -e ftrace -o cut.grt -d 0.5
+	ulimit -S -f unlimited
+	expect "a trace that cannot be written is told" 1 'cannot write .*, and events are missing: File too large$'
+	read -r events lost < <(sed -n 's/.*ftrace_text = .* events=\([0-9]*\) bad=0 .* lost=\([0-9]*\) .*/\1 \2/p' cut.grt/metadata)
+	check "and what is missing counted" test "$((events > 0)) $((events + lost))" = "1 2000"
+else
+	skip 7 "no namespaces for users: sysctl kernel.unprivileged_userns_clone=1"
+fi
 plan
