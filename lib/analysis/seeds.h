@@ -13,7 +13,10 @@
  * Which one it was is counted. What has no stack stands on [unmatched], kernels
  * without a call, too; calls without a kernel end in [GPU_Launch_Pending].
  *
- * Memory is 12 bytes for each stack taken and some 4 for each correlation id.
+ * The n-th and the last are of the order of time; that of the file may be another.
+ *
+ * Memory is 12 bytes for each stack taken and some 4 for each correlation id; where
+ * calls are in no order of time, also 32 for each of them.
  */
 #ifndef GRT_ANALYSIS_SEEDS_H
 #define GRT_ANALYSIS_SEEDS_H
@@ -62,7 +65,8 @@ int grt_seeds_cpu(struct grt_seeds *s, int fd);
 
 /**
  * grt_seeds_gpu - takes in a file of CUPTI's text and makes the tree; after grt_seeds_cpu()
- * @fd: a regular file: it is read again where the order of calls turned out not to tell their stacks
+ * @fd: a regular file: it is read again where the order of calls turned out not to tell their stacks, or
+ * not to be that of time
  * Return: 0 or a negative errno
  */
 int grt_seeds_gpu(struct grt_seeds *s, int fd);
