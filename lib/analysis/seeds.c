@@ -294,7 +294,7 @@ static int cpu_line(struct grt_seeds *s, const char *line, const char *end, uint
 			s->count.first_bad = number;
 		return 0;
 	}
-	told = take_correlation(&l, &correlation);
+	told = take_correlation(&l, &correlation) && correlation;
 	ret = node_of_line(s, &l, &node);
 	if (ret)
 		return ret;
@@ -401,8 +401,8 @@ static int on_work(struct grt_seeds *s, const struct grt_cupti_record *rec)
 			.ns = rec->end - rec->start,
 			.launches = 1,
 			.bytes = rec->bytes};
-	uint32_t *entry = entry_of(s, rec->correlation);
-	int ret = entry ? grt_stacks_name(s->cpu, rec->name.at, rec->name.len, &r.name) : -ENOMEM;
+	int ret = grt_stacks_name(s->cpu, rec->name.at, rec->name.len, &r.name);
+	uint32_t *entry;
 
 	if (ret)
 		return ret;
@@ -410,6 +410,13 @@ static int on_work(struct grt_seeds *s, const struct grt_cupti_record *rec)
 		s->device_first = r.device;
 	s->several_devices |= r.device != s->device_first;
 	s->count.ns += r.ns;
+	if (!rec->correlation) {
+		s->count.no_call++;
+		return add_row(s, &r);
+	}
+	entry = entry_of(s, rec->correlation);
+	if (!entry)
+		return -ENOMEM;
 	if (!(*entry & VALUE) || *entry & HELD)
 		return hold(s, &r, rec->correlation, entry);
 	*entry |= USED;
@@ -419,8 +426,11 @@ static int on_work(struct grt_seeds *s, const struct grt_cupti_record *rec)
 
 /* ---------------------------------------------------------- calls */
 
-static const char *const launch_names[] = {"cudaLaunch", "__cudaLaunch", "cudaGraphLaunch", "cuLaunch",
-					   "cuGraphLaunch"};
+static const char *const launch_names[] = {
+	"cudaLaunch",	      "__cudaLaunch",	    "cudaGraphLaunch", "cuLaunch",
+	"cuGraphLaunch",      "hipLaunch",	    "hipModuleLaunch", "hipExtLaunch",
+	"hipExtModuleLaunch", "hipHccModuleLaunch", "hipGraphLaunch",
+};
 
 static bool is_launch(struct grt_span name)
 {
@@ -511,12 +521,32 @@ static uint32_t stack_of(struct grt_seeds *s, struct thread *t, const struct cal
 	return node;
 }
 
+static int add_pending(struct grt_seeds *s, uint32_t node)
+{
+	s->count.pending++;
+	return add_row(s, &(struct row){.node = node, .kind = GRT_CUPTI_OTHER, .launches = 1});
+}
+
+/* No work can be told to be of a call without an id. */
+static int on_call_without_id(struct grt_seeds *s, const struct call *c)
+{
+	struct thread *t = caller(s, c->tid);
+
+	if (goes_back(s, t, c))
+		return GOES_BACK;
+	s->count.calls++;
+	return add_pending(s, stack_of(s, t, c));
+}
+
 /* A runtime call and the driver call in it are one launch. Return: 0, GOES_BACK or -ENOMEM */
 static int on_call(struct grt_seeds *s, const struct call *c)
 {
-	uint32_t *entry = entry_of(s, c->correlation), waits = GRT_NOWHERE;
+	uint32_t *entry, waits = GRT_NOWHERE;
 	struct thread *t;
 
+	if (!c->correlation)
+		return on_call_without_id(s, c);
+	entry = entry_of(s, c->correlation);
 	if (!entry)
 		return -ENOMEM;
 	if (*entry & BY_ID && !(*entry & HELD)) {
@@ -631,9 +661,8 @@ static int put_row(struct grt_seeds *s, const struct row *r)
 }
 
 /* Launches whose work is not in the file. */
-static int add_pending(struct grt_seeds *s)
+static int add_unused(struct grt_seeds *s)
 {
-	struct row r = {.kind = GRT_CUPTI_OTHER, .launches = 1};
 	int ret = 0;
 
 	for (uint32_t i = 0; i < s->pages; i++)
@@ -642,9 +671,7 @@ static int add_pending(struct grt_seeds *s)
 
 			if (!(entry & VALUE) || entry & (HELD | USED | BY_ID))
 				continue;
-			s->count.pending++;
-			r.node = entry & VALUE;
-			ret = add_row(s, &r);
+			ret = add_pending(s, entry & VALUE);
 		}
 	return ret;
 }
@@ -819,7 +846,7 @@ int grt_seeds_gpu(struct grt_seeds *s, int fd)
 	if (!ret)
 		ret = add_held(s);
 	if (!ret)
-		ret = add_pending(s);
+		ret = add_unused(s);
 	for (uint32_t i = 0; i < s->rows && !ret; i++)
 		ret = put_row(s, &s->row[i]);
 	return ret;

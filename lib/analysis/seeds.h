@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
  * CPU stacks and GPU records that different tools took of the same run, joined
- * to one tree. A kernel belongs to the call with its correlation id; a call
- * gets its stack by the first of these that applies:
+ * to one tree. A kernel belongs to the call with its correlation id, without one or
+ * with 0 to none; a call gets its stack by the first of these that applies:
  *
  *	id	the stack says the correlation id: its last frame is [correlation N]
  *	order	a thread has as many stacks as calls: the n-th belongs to the n-th

@@ -25,6 +25,7 @@ enum grt_cupti_kind {
  * struct grt_cupti_record - one record
  * @kind: enum grt_cupti_kind
  * @start, @end: ns, in whatever clock the tool had
+ * @correlation: joins work to its call; 0: not told
  * @tid: of a call, 0 where it is not told; often no system thread id
  * @name: of the call, the kernel or the kind of copy; not terminated
  */

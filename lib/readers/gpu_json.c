@@ -243,11 +243,27 @@ static bool take_number(struct reader *r, int scale, uint64_t *value)
 
 static bool skip_value(struct reader *r);
 
+/* ROCm has whole numbers as text, decimal or with 0x. */
+static bool take_quoted(struct reader *r, uint64_t *value)
+{
+	char at[KEY_MAX];
+	struct text t = {.at = at, .room = sizeof(at)};
+	bool good = take_string(r, &t);
+	const char *p = at, *end = at + t.len;
+	uint64_t v;
+
+	if (good && t.len < t.room && grt_scan_number(&p, end, &v) && p == end && v != UINT64_MAX)
+		*value = v;
+	return good;
+}
+
 /* A number; what is none is passed over. Return: false: no JSON */
 static bool take_u64(struct reader *r, int scale, uint64_t *value, bool *has)
 {
 	bool good;
 
+	if (!scale && peek_word(r) == '"')
+		return take_quoted(r, value);
 	if (!is_number(peek_word(r)))
 		return skip_value(r);
 	good = take_number(r, scale, value);
