@@ -19,8 +19,10 @@
 #include "readers/text_lines.h"
 #include "texts.h"
 
-/* Correlation ids of a page of the table. */
-#define PAGE 4096U
+/* Correlation ids of a page of the table: ids that lie far apart take a page each. */
+#define PAGE 64U
+/* Pages met last: those of calls and of work, which comes later, a thread or a stream each. */
+#define LAST 64U
 /* Of an entry: a place in @held, not a node; its work was seen; its stack said its id; the rest. */
 #define HELD 0x80000000U
 #define USED 0x40000000U
@@ -84,7 +86,7 @@ struct call {
 /** struct page - entries from @number * PAGE on; 0: nothing is known, else a node + 1 with flags */
 struct page {
 	uint64_t number;
-	uint32_t *entry;
+	uint32_t entry[PAGE];
 };
 
 struct grt_seeds {
@@ -108,7 +110,7 @@ struct grt_seeds {
 	struct call *call;
 	size_t calls, call_room;
 	struct page *page;
-	uint32_t pages, page_room, last_page;
+	uint32_t pages, page_room, last_page[LAST];
 	struct grt_index page_index;
 	struct held *held;
 	uint32_t helds, held_room, held_free;
@@ -154,14 +156,9 @@ static bool same_page(const void *owner, uint32_t id, const void *key)
 
 static int add_page(struct grt_seeds *s, uint64_t number)
 {
-	struct page new = {number, NULL};
-
 	if (grt_grow(&s->page, &s->page_room, s->pages + 1, 64))
 		return -ENOMEM;
-	new.entry = calloc(PAGE, sizeof(*new.entry));
-	if (!new.entry)
-		return -ENOMEM;
-	s->page[s->pages] = new;
+	s->page[s->pages] = (struct page){.number = number};
 	return grt_index_add(&s->page_index, grt_hash(&s->key, number, 3), s->pages++);
 }
 
@@ -169,7 +166,7 @@ static int add_page(struct grt_seeds *s, uint64_t number)
 static uint32_t *entry_of(struct grt_seeds *s, uint64_t correlation)
 {
 	uint64_t number = correlation / PAGE;
-	uint32_t at = s->last_page;
+	uint32_t *last = &s->last_page[number % LAST], at = *last;
 
 	if (at >= s->pages || s->page[at].number != number)
 		at = grt_index_find(&s->page_index, grt_hash(&s->key, number, 3), same_page, s, &number);
@@ -178,7 +175,7 @@ static uint32_t *entry_of(struct grt_seeds *s, uint64_t correlation)
 		if (add_page(s, number))
 			return NULL;
 	}
-	s->last_page = at;
+	*last = at;
 	return &s->page[at].entry[correlation % PAGE];
 }
 
@@ -740,7 +737,7 @@ static void restart(struct grt_seeds *s, const struct start *start)
 	for (uint32_t i = 0; i < s->threads; i++)
 		s->thread[i].calls = s->thread[i].last = s->thread[i].next = 0;
 	for (uint32_t i = 0; i < s->pages; i++)
-		memset(s->page[i].entry, 0, PAGE * sizeof(*s->page[i].entry));
+		memset(s->page[i].entry, 0, sizeof(s->page[i].entry));
 	for (size_t i = 0; i < start->n; i++)
 		*entry_of(s, start->told[i].correlation) = start->told[i].entry;
 	grt_index_free(&s->row_index);
@@ -891,8 +888,6 @@ void grt_seeds_free(struct grt_seeds *s)
 		return;
 	for (uint32_t i = 0; i < s->threads; i++)
 		free(s->thread[i].sample);
-	for (uint32_t i = 0; i < s->pages; i++)
-		free(s->page[i].entry);
 	grt_index_free(&s->thread_index);
 	grt_index_free(&s->page_index);
 	grt_index_free(&s->row_index);

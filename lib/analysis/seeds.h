@@ -15,8 +15,8 @@
  *
  * The n-th and the last are of the order of time; that of the file may be another.
  *
- * Memory is 12 bytes for each stack taken and some 4 for each correlation id; where
- * calls are in no order of time, also 32 for each of them.
+ * Memory is 12 bytes for each stack taken and some 4 for each correlation id, less than
+ * 512 where ids are far apart; where calls are in no order of time, also 32 for each.
  */
 #ifndef GRT_ANALYSIS_SEEDS_H
 #define GRT_ANALYSIS_SEEDS_H
