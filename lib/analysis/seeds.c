@@ -107,6 +107,8 @@ struct grt_seeds {
 	/* begin of the last call of all; a call began before one that it stands behind */
 	uint64_t last;
 	bool strangers, back;
+	/* what stamps of the GPU's file are since, from the pass before */
+	uint64_t base;
 	struct call *call;
 	size_t calls, call_room;
 	struct page *page;
@@ -463,8 +465,14 @@ static struct sample *near(struct thread *t, const struct call *c)
 	return t->next < t->samples && t->sample[t->next].ts <= c->end ? &t->sample[t->next] : NULL;
 }
 
+static uint64_t since(uint64_t base, uint64_t ns)
+{
+	return __builtin_add_overflow(base, ns, &ns) ? UINT64_MAX : ns;
+}
+
 static uint32_t by_window(struct grt_seeds *s, struct thread *t, const struct call *c)
 {
+	const struct call at = {.start = since(s->base, c->start), .end = since(s->base, c->end)};
 	struct thread *from = t ? t : s->thread, *best = NULL;
 	uint32_t threads = t ? 1 : (uint32_t)s->threads;
 	struct sample *found = NULL;
@@ -473,10 +481,10 @@ static uint32_t by_window(struct grt_seeds *s, struct thread *t, const struct ca
 		struct sample *is;
 
 		t = from + i;
-		is = near(t, c);
+		is = near(t, &at);
 
-		if (is && (!found || (is->ts <= c->start) > (found->ts <= c->start) ||
-			   (is->ts <= c->start && is->ts > found->ts))) {
+		if (is && (!found || (is->ts <= at.start) > (found->ts <= at.start) ||
+			   (is->ts <= at.start && is->ts > found->ts))) {
 			found = is;
 			best = t;
 		}
@@ -752,11 +760,15 @@ static int pass(struct grt_seeds *s, int fd, int (*record)(void *arg, const stru
 {
 	char head[64];
 	ssize_t n = pread(fd, head, sizeof(head), 0);
+	int ret;
 
 	s->count.gpu = (struct grt_cupti_count){0};
 	if (n > 0 && grt_gpu_json_takes(head, (size_t)n))
-		return lseek(fd, 0, SEEK_SET) ? -errno : grt_gpu_json_read(fd, &s->count.gpu, record, s);
-	return grt_cupti_text_read(fd, &s->count.gpu, record, s);
+		ret = lseek(fd, 0, SEEK_SET) ? -errno : grt_gpu_json_read(fd, &s->count.gpu, record, s);
+	else
+		ret = grt_cupti_text_read(fd, &s->count.gpu, record, s);
+	s->base = s->count.gpu.base;
+	return ret;
 }
 
 static int keep_call(void *arg, const struct grt_cupti_record *r)
@@ -824,7 +836,7 @@ static int join(struct grt_seeds *s, int fd, const struct start *start)
 
 	if (ret == GOES_BACK)
 		return sorted(s, fd, start);
-	if (ret || !order_failed(s))
+	if (ret || !(order_failed(s) || (s->strangers && s->base)))
 		return ret;
 	restart(s, start);
 	return pass(s, fd, on_record);

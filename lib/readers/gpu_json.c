@@ -475,6 +475,8 @@ static int take_trace(struct reader *r)
 			return -EPROTO;
 		if (!strcmp(key, "traceEvents") && take_char(r, '['))
 			ret = take_events(r, false);
+		else if (!strcmp(key, "baseTimeNanoseconds"))
+			ret = take_u64(r, 0, &r->count->base, NULL) ? 0 : -EPROTO;
 		else if (!skip_value(r))
 			ret = -EPROTO;
 	} while (!ret && take_char(r, ','));
