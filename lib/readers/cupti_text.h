@@ -48,6 +48,7 @@ struct grt_cupti_record {
  * @bad: lines that begin like a record and cannot be read; @first_bad: number of the first
  * @other: lines of no record
  * @base: ns to be added to all stamps; known when all was read
+ * @cut: JSON that ends before its trace does; events count that are whole
  */
 struct grt_cupti_count {
 	uint64_t lines;
@@ -56,6 +57,7 @@ struct grt_cupti_count {
 	uint64_t first_bad;
 	uint64_t other;
 	uint64_t base;
+	bool cut;
 };
 
 /**
