@@ -380,7 +380,7 @@ static int with_file(struct grt_seeds *s, const char *path, int (*read)(struct g
 	ret = read(s, fd);
 	close(fd);
 	if (ret == -EPROTO)
-		return cmd_fail(EXIT_FAILED, "it is no trace in JSON, or ends within an event", NULL,
+		return cmd_fail(EXIT_FAILED, "it is no trace in JSON, or ends before its first event", NULL,
 				"%s: cannot read on behind event %llu", path,
 				(unsigned long long)grt_seeds_count(s).gpu.lines);
 	if (ret == -ENOSYS)
@@ -411,6 +411,11 @@ static int join_seeds(struct graph *g, struct grt_seeds *s)
 	grt_stacks_free(g->tree);
 	g->tree = grt_seeds_take(s);
 	tell_seeds(&n);
+	if (n.gpu.cut)
+		return cmd_fail(EXIT_FAILED,
+				"its writer was killed, the disk was full, or the copy is incomplete",
+				"go on with what is whole, which was read, or record again",
+				"%s: cut behind event %llu", opt.gpu, (unsigned long long)n.gpu.lines);
 	return EXIT_DONE;
 }
 

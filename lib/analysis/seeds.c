@@ -19,8 +19,10 @@
 #include "readers/text_lines.h"
 #include "texts.h"
 
-/* Correlation ids of a page of the table. */
-#define PAGE 4096U
+/* Correlation ids of a page of the table: ids that lie far apart take a page each. */
+#define PAGE 64U
+/* Pages met last: those of calls and of work, which comes later, a thread or a stream each. */
+#define LAST 64U
 /* Of an entry: a place in @held, not a node; its work was seen; its stack said its id; the rest. */
 #define HELD 0x80000000U
 #define USED 0x40000000U
@@ -31,6 +33,8 @@
 /* Longest comm: TASK_COMM_LEN without its NUL. */
 #define COMM_MAX 15
 #define COLUMNS 3
+/* What ends a pass: calls are in no order of time. */
+#define GOES_BACK 1
 
 /** struct sample - a stack that was taken */
 struct sample {
@@ -38,13 +42,14 @@ struct sample {
 	uint32_t node;
 } __attribute__((packed));
 
-/** struct thread - its stacks; @calls: of it in this pass; @next: stack not passed yet; @window: order does
- * not tell */
+/** struct thread - its stacks; @calls: of it in this pass, @last: begin of the last; @next: stack not passed
+ * yet; @window: order does not tell */
 struct thread {
 	uint64_t tid;
 	struct sample *sample;
 	uint32_t samples, room;
 	uint64_t calls;
+	uint64_t last;
 	uint32_t next;
 	bool unsorted;
 	bool window;
@@ -70,10 +75,18 @@ struct held {
 	uint32_t next;
 };
 
+/** struct call - what of a launch finds its stack */
+struct call {
+	uint64_t start;
+	uint64_t end;
+	uint64_t correlation;
+	uint64_t tid;
+};
+
 /** struct page - entries from @number * PAGE on; 0: nothing is known, else a node + 1 with flags */
 struct page {
 	uint64_t number;
-	uint32_t *entry;
+	uint32_t entry[PAGE];
 };
 
 struct grt_seeds {
@@ -91,8 +104,15 @@ struct grt_seeds {
 	/* the one thread of the GPU's file that no stack names */
 	uint64_t other_tid;
 	bool has_other;
+	/* begin of the last call of all; a call began before one that it stands behind */
+	uint64_t last;
+	bool strangers, back;
+	/* what stamps of the GPU's file are since, from the pass before */
+	uint64_t base;
+	struct call *call;
+	size_t calls, call_room;
 	struct page *page;
-	uint32_t pages, page_room, last_page;
+	uint32_t pages, page_room, last_page[LAST];
 	struct grt_index page_index;
 	struct held *held;
 	uint32_t helds, held_room, held_free;
@@ -138,14 +158,9 @@ static bool same_page(const void *owner, uint32_t id, const void *key)
 
 static int add_page(struct grt_seeds *s, uint64_t number)
 {
-	struct page new = {number, NULL};
-
 	if (grt_grow(&s->page, &s->page_room, s->pages + 1, 64))
 		return -ENOMEM;
-	new.entry = calloc(PAGE, sizeof(*new.entry));
-	if (!new.entry)
-		return -ENOMEM;
-	s->page[s->pages] = new;
+	s->page[s->pages] = (struct page){.number = number};
 	return grt_index_add(&s->page_index, grt_hash(&s->key, number, 3), s->pages++);
 }
 
@@ -153,7 +168,7 @@ static int add_page(struct grt_seeds *s, uint64_t number)
 static uint32_t *entry_of(struct grt_seeds *s, uint64_t correlation)
 {
 	uint64_t number = correlation / PAGE;
-	uint32_t at = s->last_page;
+	uint32_t *last = &s->last_page[number % LAST], at = *last;
 
 	if (at >= s->pages || s->page[at].number != number)
 		at = grt_index_find(&s->page_index, grt_hash(&s->key, number, 3), same_page, s, &number);
@@ -162,7 +177,7 @@ static uint32_t *entry_of(struct grt_seeds *s, uint64_t correlation)
 		if (add_page(s, number))
 			return NULL;
 	}
-	s->last_page = at;
+	*last = at;
 	return &s->page[at].entry[correlation % PAGE];
 }
 
@@ -278,7 +293,7 @@ static int cpu_line(struct grt_seeds *s, const char *line, const char *end, uint
 			s->count.first_bad = number;
 		return 0;
 	}
-	told = take_correlation(&l, &correlation);
+	told = take_correlation(&l, &correlation) && correlation;
 	ret = node_of_line(s, &l, &node);
 	if (ret)
 		return ret;
@@ -385,8 +400,8 @@ static int on_work(struct grt_seeds *s, const struct grt_cupti_record *rec)
 			.ns = rec->end - rec->start,
 			.launches = 1,
 			.bytes = rec->bytes};
-	uint32_t *entry = entry_of(s, rec->correlation);
-	int ret = entry ? grt_stacks_name(s->cpu, rec->name.at, rec->name.len, &r.name) : -ENOMEM;
+	int ret = grt_stacks_name(s->cpu, rec->name.at, rec->name.len, &r.name);
+	uint32_t *entry;
 
 	if (ret)
 		return ret;
@@ -394,6 +409,13 @@ static int on_work(struct grt_seeds *s, const struct grt_cupti_record *rec)
 		s->device_first = r.device;
 	s->several_devices |= r.device != s->device_first;
 	s->count.ns += r.ns;
+	if (!rec->correlation) {
+		s->count.no_call++;
+		return add_row(s, &r);
+	}
+	entry = entry_of(s, rec->correlation);
+	if (!entry)
+		return -ENOMEM;
 	if (!(*entry & VALUE) || *entry & HELD)
 		return hold(s, &r, rec->correlation, entry);
 	*entry |= USED;
@@ -403,8 +425,11 @@ static int on_work(struct grt_seeds *s, const struct grt_cupti_record *rec)
 
 /* ---------------------------------------------------------- calls */
 
-static const char *const launch_names[] = {"cudaLaunch", "__cudaLaunch", "cudaGraphLaunch", "cuLaunch",
-					   "cuGraphLaunch"};
+static const char *const launch_names[] = {
+	"cudaLaunch",	      "__cudaLaunch",	    "cudaGraphLaunch", "cuLaunch",
+	"cuGraphLaunch",      "hipLaunch",	    "hipModuleLaunch", "hipExtLaunch",
+	"hipExtModuleLaunch", "hipHccModuleLaunch", "hipGraphLaunch",
+};
 
 static bool is_launch(struct grt_span name)
 {
@@ -430,18 +455,24 @@ static struct thread *caller(struct grt_seeds *s, uint64_t tid)
 }
 
 /* The last stack of a thread before a call, or the first one within it. Return: NULL where none is near */
-static struct sample *near(struct thread *t, const struct grt_cupti_record *r)
+static struct sample *near(struct thread *t, const struct call *c)
 {
-	while (t->next < t->samples && t->sample[t->next].ts < r->start &&
-	       r->start - t->sample[t->next].ts > GRT_SEEDS_WINDOW)
+	while (t->next < t->samples && t->sample[t->next].ts < c->start &&
+	       c->start - t->sample[t->next].ts > GRT_SEEDS_WINDOW)
 		t->next++;
-	while (t->next + 1 < t->samples && t->sample[t->next + 1].ts <= r->start)
+	while (t->next + 1 < t->samples && t->sample[t->next + 1].ts <= c->start)
 		t->next++;
-	return t->next < t->samples && t->sample[t->next].ts <= r->end ? &t->sample[t->next] : NULL;
+	return t->next < t->samples && t->sample[t->next].ts <= c->end ? &t->sample[t->next] : NULL;
 }
 
-static uint32_t by_window(struct grt_seeds *s, struct thread *t, const struct grt_cupti_record *r)
+static uint64_t since(uint64_t base, uint64_t ns)
 {
+	return __builtin_add_overflow(base, ns, &ns) ? UINT64_MAX : ns;
+}
+
+static uint32_t by_window(struct grt_seeds *s, struct thread *t, const struct call *c)
+{
+	const struct call at = {.start = since(s->base, c->start), .end = since(s->base, c->end)};
 	struct thread *from = t ? t : s->thread, *best = NULL;
 	uint32_t threads = t ? 1 : (uint32_t)s->threads;
 	struct sample *found = NULL;
@@ -450,10 +481,10 @@ static uint32_t by_window(struct grt_seeds *s, struct thread *t, const struct gr
 		struct sample *is;
 
 		t = from + i;
-		is = near(t, r);
+		is = near(t, &at);
 
-		if (is && (!found || (is->ts <= r->start) > (found->ts <= r->start) ||
-			   (is->ts <= r->start && is->ts > found->ts))) {
+		if (is && (!found || (is->ts <= at.start) > (found->ts <= at.start) ||
+			   (is->ts <= at.start && is->ts > found->ts))) {
 			found = is;
 			best = t;
 		}
@@ -465,15 +496,28 @@ static uint32_t by_window(struct grt_seeds *s, struct thread *t, const struct gr
 	return found->node + 1;
 }
 
-static uint32_t stack_of(struct grt_seeds *s, const struct grt_cupti_record *r)
+/* Stacks are used up in the order of the calls' begins, which need not be that of the file. Where no thread
+ * is told, calls take stacks of all threads. */
+static bool goes_back(struct grt_seeds *s, struct thread *t, const struct call *c)
 {
-	struct thread *t = caller(s, r->tid);
+	bool back = t && c->start < t->last;
+
+	if (t)
+		t->last = c->start;
+	s->strangers |= !t;
+	s->back |= c->start < s->last;
+	s->last = c->start;
+	return back || (s->strangers && s->back);
+}
+
+static uint32_t stack_of(struct grt_seeds *s, struct thread *t, const struct call *c)
+{
 	uint32_t node = NO_NODE;
 
 	if (t)
 		t->calls++;
 	if (!t || t->window)
-		node = by_window(s, t, r);
+		node = by_window(s, t, c);
 	else if (t->calls <= t->samples)
 		node = t->sample[t->calls - 1].node + 1;
 	if (t && !t->window && node != NO_NODE)
@@ -482,14 +526,32 @@ static uint32_t stack_of(struct grt_seeds *s, const struct grt_cupti_record *r)
 	return node;
 }
 
-/* A runtime call and the driver call in it are one launch. */
-static int on_call(struct grt_seeds *s, const struct grt_cupti_record *r)
+static int add_pending(struct grt_seeds *s, uint32_t node)
+{
+	s->count.pending++;
+	return add_row(s, &(struct row){.node = node, .kind = GRT_CUPTI_OTHER, .launches = 1});
+}
+
+/* No work can be told to be of a call without an id. */
+static int on_call_without_id(struct grt_seeds *s, const struct call *c)
+{
+	struct thread *t = caller(s, c->tid);
+
+	if (goes_back(s, t, c))
+		return GOES_BACK;
+	s->count.calls++;
+	return add_pending(s, stack_of(s, t, c));
+}
+
+/* A runtime call and the driver call in it are one launch. Return: 0, GOES_BACK or -ENOMEM */
+static int on_call(struct grt_seeds *s, const struct call *c)
 {
 	uint32_t *entry, waits = GRT_NOWHERE;
+	struct thread *t;
 
-	if (!is_launch(r->name))
-		return 0;
-	entry = entry_of(s, r->correlation);
+	if (!c->correlation)
+		return on_call_without_id(s, c);
+	entry = entry_of(s, c->correlation);
 	if (!entry)
 		return -ENOMEM;
 	if (*entry & BY_ID && !(*entry & HELD)) {
@@ -500,19 +562,34 @@ static int on_call(struct grt_seeds *s, const struct grt_cupti_record *r)
 	}
 	if (*entry & VALUE && !(*entry & HELD))
 		return 0;
+	t = caller(s, c->tid);
+	if (goes_back(s, t, c))
+		return GOES_BACK;
 	if (*entry & HELD)
 		waits = *entry & VALUE;
 	s->count.calls++;
-	*entry = stack_of(s, r);
+	*entry = stack_of(s, t, c);
 	if (waits == GRT_NOWHERE)
 		return 0;
 	*entry |= USED;
 	return release(s, waits, *entry & VALUE);
 }
 
+static struct call call_of(const struct grt_cupti_record *r)
+{
+	return (struct call){r->start, r->end, r->correlation, r->tid};
+}
+
 static int on_record(void *arg, const struct grt_cupti_record *r)
 {
-	return r->kind == GRT_CUPTI_CALL ? on_call(arg, r) : on_work(arg, r);
+	struct call c;
+
+	if (r->kind != GRT_CUPTI_CALL)
+		return on_work(arg, r);
+	if (!is_launch(r->name))
+		return 0;
+	c = call_of(r);
+	return on_call(arg, &c);
 }
 
 /* --------------------------------------------------------- the tree */
@@ -589,9 +666,8 @@ static int put_row(struct grt_seeds *s, const struct row *r)
 }
 
 /* Launches whose work is not in the file. */
-static int add_pending(struct grt_seeds *s)
+static int add_unused(struct grt_seeds *s)
 {
-	struct row r = {.kind = GRT_CUPTI_OTHER, .launches = 1};
 	int ret = 0;
 
 	for (uint32_t i = 0; i < s->pages; i++)
@@ -600,9 +676,7 @@ static int add_pending(struct grt_seeds *s)
 
 			if (!(entry & VALUE) || entry & (HELD | USED | BY_ID))
 				continue;
-			s->count.pending++;
-			r.node = entry & VALUE;
-			ret = add_row(s, &r);
+			ret = add_pending(s, entry & VALUE);
 		}
 	return ret;
 }
@@ -639,76 +713,149 @@ static bool order_failed(struct grt_seeds *s)
 	return any;
 }
 
-/* Before the first pass only what the stacks said themselves is in the table; a second one begins the same
- * way. */
-static void forget(struct grt_seeds *s, const struct grt_seeds_count *before)
-{
-	for (uint32_t i = 0; i < s->threads; i++)
-		s->thread[i].calls = s->thread[i].next = 0;
-	for (uint32_t i = 0; i < s->pages; i++)
-		memset(s->page[i].entry, 0, PAGE * sizeof(*s->page[i].entry));
-	grt_index_free(&s->row_index);
-	s->rows = s->helds = 0;
-	s->held_free = GRT_NOWHERE;
-	s->several_devices = false;
-	s->count = *before;
-}
-
 /** struct told - an entry that a stack has said */
 struct told {
 	uint64_t correlation;
 	uint32_t entry;
 };
 
-static int pass(struct grt_seeds *s, int fd)
+/** struct start - what there is before the first pass; only what the stacks said themselves is in the table,
+ * in no order, so it is kept aside only where there is any */
+struct start {
+	struct grt_seeds_count count;
+	struct told *told;
+	size_t n;
+};
+
+static int tell_all(const struct grt_seeds *s, struct start *start)
+{
+	*start = (struct start){.count = s->count};
+	start->told = malloc(((size_t)s->pages * PAGE + 1) * sizeof(*start->told));
+	for (uint32_t i = 0; start->told && i < s->pages; i++)
+		for (uint32_t j = 0; j < PAGE; j++)
+			if (s->page[i].entry[j])
+				start->told[start->n++] =
+					(struct told){s->page[i].number * PAGE + j, s->page[i].entry[j]};
+	return start->told ? 0 : -ENOMEM;
+}
+
+/* Another pass begins the same way. */
+static void restart(struct grt_seeds *s, const struct start *start)
+{
+	for (uint32_t i = 0; i < s->threads; i++)
+		s->thread[i].calls = s->thread[i].last = s->thread[i].next = 0;
+	for (uint32_t i = 0; i < s->pages; i++)
+		memset(s->page[i].entry, 0, sizeof(s->page[i].entry));
+	for (size_t i = 0; i < start->n; i++)
+		*entry_of(s, start->told[i].correlation) = start->told[i].entry;
+	grt_index_free(&s->row_index);
+	s->rows = s->helds = 0;
+	s->held_free = GRT_NOWHERE;
+	s->several_devices = s->strangers = s->back = false;
+	s->last = 0;
+	s->count = start->count;
+}
+
+static int pass(struct grt_seeds *s, int fd, int (*record)(void *arg, const struct grt_cupti_record *r))
 {
 	char head[64];
 	ssize_t n = pread(fd, head, sizeof(head), 0);
+	int ret;
 
+	s->count.gpu = (struct grt_cupti_count){0};
 	if (n > 0 && grt_gpu_json_takes(head, (size_t)n))
-		return lseek(fd, 0, SEEK_SET) ? -errno : grt_gpu_json_read(fd, &s->count.gpu, on_record, s);
-	return grt_cupti_text_read(fd, &s->count.gpu, on_record, s);
+		ret = lseek(fd, 0, SEEK_SET) ? -errno : grt_gpu_json_read(fd, &s->count.gpu, record, s);
+	else
+		ret = grt_cupti_text_read(fd, &s->count.gpu, record, s);
+	s->base = s->count.gpu.base;
+	return ret;
 }
 
-/* What stacks said is in no order, so it is kept aside only where there is any. */
-static int again(struct grt_seeds *s, int fd, const struct grt_seeds_count *before, const struct told *told,
-		 size_t n)
+static int keep_call(void *arg, const struct grt_cupti_record *r)
 {
-	forget(s, before);
-	for (size_t i = 0; i < n; i++)
-		*entry_of(s, told[i].correlation) = told[i].entry;
-	return pass(s, fd);
+	struct grt_seeds *s = arg;
+
+	if (r->kind != GRT_CUPTI_CALL || !is_launch(r->name))
+		return 0;
+	if (grt_grow(&s->call, &s->call_room, s->calls + 1, 1024))
+		return -ENOMEM;
+	s->call[s->calls++] = call_of(r);
+	return 0;
 }
 
-static struct told *tell_all(const struct grt_seeds *s, size_t *n)
+static int keep_work(void *arg, const struct grt_cupti_record *r)
 {
-	struct told *told = malloc(((size_t)s->pages * PAGE + 1) * sizeof(*told));
+	return r->kind == GRT_CUPTI_CALL ? 0 : on_work(arg, r);
+}
 
-	*n = 0;
-	for (uint32_t i = 0; told && i < s->pages; i++)
-		for (uint32_t j = 0; j < PAGE; j++)
-			if (s->page[i].entry[j])
-				told[(*n)++] =
-					(struct told){s->page[i].number * PAGE + j, s->page[i].entry[j]};
-	return told;
+static int by_start(const void *a, const void *b)
+{
+	const struct call *x = a, *y = b;
+
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	/* what lies in another call is not before it */
+	if (x->end != y->end)
+		return x->end > y->end ? -1 : 1;
+	return (x->correlation > y->correlation) - (x->correlation < y->correlation);
+}
+
+static int give_calls(struct grt_seeds *s)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < s->calls && !ret; i++)
+		ret = on_call(s, &s->call[i]);
+	return ret;
+}
+
+/* Calls first, in the order of time, then work, which finds them all there. */
+static int sorted(struct grt_seeds *s, int fd, const struct start *start)
+{
+	int ret;
+
+	restart(s, start);
+	ret = pass(s, fd, keep_call);
+	if (ret)
+		return ret;
+	qsort(s->call, s->calls, sizeof(*s->call), by_start);
+	ret = give_calls(s);
+	if (!ret && order_failed(s)) {
+		restart(s, start);
+		ret = give_calls(s);
+	}
+	free(s->call);
+	s->call = NULL;
+	s->calls = s->call_room = 0;
+	return ret ? ret : pass(s, fd, keep_work);
+}
+
+static int join(struct grt_seeds *s, int fd, const struct start *start)
+{
+	int ret = pass(s, fd, on_record);
+
+	if (ret == GOES_BACK)
+		return sorted(s, fd, start);
+	if (ret || !(order_failed(s) || (s->strangers && s->base)))
+		return ret;
+	restart(s, start);
+	return pass(s, fd, on_record);
 }
 
 int grt_seeds_gpu(struct grt_seeds *s, int fd)
 {
-	const struct grt_seeds_count before = s->count;
-	size_t n;
-	struct told *told = tell_all(s, &n);
-	int ret = told ? grt_stacks_new(&s->tree) : -ENOMEM;
+	struct start start;
+	int ret = tell_all(s, &start);
 
 	if (!ret)
-		ret = pass(s, fd);
-	if (!ret && order_failed(s))
-		ret = again(s, fd, &before, told, n);
-	free(told);
+		ret = grt_stacks_new(&s->tree);
+	if (!ret)
+		ret = join(s, fd, &start);
+	free(start.told);
 	if (!ret)
 		ret = add_held(s);
 	if (!ret)
-		ret = add_pending(s);
+		ret = add_unused(s);
 	for (uint32_t i = 0; i < s->rows && !ret; i++)
 		ret = put_row(s, &s->row[i]);
 	return ret;
@@ -753,8 +900,6 @@ void grt_seeds_free(struct grt_seeds *s)
 		return;
 	for (uint32_t i = 0; i < s->threads; i++)
 		free(s->thread[i].sample);
-	for (uint32_t i = 0; i < s->pages; i++)
-		free(s->page[i].entry);
 	grt_index_free(&s->thread_index);
 	grt_index_free(&s->page_index);
 	grt_index_free(&s->row_index);
@@ -765,6 +910,7 @@ void grt_seeds_free(struct grt_seeds *s)
 	free(s->thread);
 	free(s->page);
 	free(s->held);
+	free(s->call);
 	free(s->row);
 	free(s);
 }

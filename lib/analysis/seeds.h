@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
  * CPU stacks and GPU records that different tools took of the same run, joined
- * to one tree. A kernel belongs to the call with its correlation id; a call
- * gets its stack by the first of these that applies:
+ * to one tree. A kernel belongs to the call with its correlation id, without one or
+ * with 0 to none; a call gets its stack by the first of these that applies:
  *
  *	id	the stack says the correlation id: its last frame is [correlation N]
  *	order	a thread has as many stacks as calls: the n-th belongs to the n-th
@@ -13,7 +13,10 @@
  * Which one it was is counted. What has no stack stands on [unmatched], kernels
  * without a call, too; calls without a kernel end in [GPU_Launch_Pending].
  *
- * Memory is 12 bytes for each stack taken and some 4 for each correlation id.
+ * The n-th and the last are of the order of time; that of the file may be another.
+ *
+ * Memory is 12 bytes for each stack taken and some 4 for each correlation id, less than
+ * 512 where ids are far apart; where calls are in no order of time, also 32 for each.
  */
 #ifndef GRT_ANALYSIS_SEEDS_H
 #define GRT_ANALYSIS_SEEDS_H
@@ -62,7 +65,8 @@ int grt_seeds_cpu(struct grt_seeds *s, int fd);
 
 /**
  * grt_seeds_gpu - takes in a file of CUPTI's text and makes the tree; after grt_seeds_cpu()
- * @fd: a regular file: it is read again where the order of calls turned out not to tell their stacks
+ * @fd: a regular file: it is read again where the order of calls turned out not to tell their stacks, or
+ * not to be that of time
  * Return: 0 or a negative errno
  */
 int grt_seeds_gpu(struct grt_seeds *s, int fd);

@@ -24,7 +24,8 @@ enum grt_cupti_kind {
 /**
  * struct grt_cupti_record - one record
  * @kind: enum grt_cupti_kind
- * @start, @end: ns, in whatever clock the tool had
+ * @start, @end: ns, in whatever clock the tool had, less @base of the file
+ * @correlation: joins work to its call; 0: not told
  * @tid: of a call, 0 where it is not told; often no system thread id
  * @name: of the call, the kernel or the kind of copy; not terminated
  */
@@ -46,6 +47,8 @@ struct grt_cupti_record {
  * @lines: all; @records: that were understood, with OTHER
  * @bad: lines that begin like a record and cannot be read; @first_bad: number of the first
  * @other: lines of no record
+ * @base: ns to be added to all stamps; known when all was read
+ * @cut: JSON that ends before its trace does; events count that are whole
  */
 struct grt_cupti_count {
 	uint64_t lines;
@@ -53,6 +56,8 @@ struct grt_cupti_count {
 	uint64_t bad;
 	uint64_t first_bad;
 	uint64_t other;
+	uint64_t base;
+	bool cut;
 };
 
 /**

@@ -21,8 +21,9 @@ bool grt_gpu_json_takes(const char *head, size_t len);
  * @count: `lines` are the trace's events, `other` those of other categories; `first_bad` is the number of an
  * event
  * @record: a result other than 0 ends the reading
- * Return: 0, what @record returned, -ENOMEM, -EPROTO: it is no JSON or ends within an event (what
- * stands before was handed out), -ENOSYS: gzip, without zlib; or another negative errno
+ * Return: 0, also for one that is cut behind an event; what @record returned, -ENOMEM, -EPROTO: it is no
+ * JSON or ends before any event (what stands before was handed out), -ENOSYS: gzip, without zlib; or another
+ * negative errno
  */
 int grt_gpu_json_read(int fd, struct grt_cupti_count *count,
 		      int (*record)(void *arg, const struct grt_cupti_record *r), void *arg);

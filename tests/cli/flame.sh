@@ -157,13 +157,34 @@ check "the same by gzip" cmp gz.folded json.folded
 echo '1694039994071257000 python 7 7 0 main;step' >cpu.txt
 run flame --cpu cpu.txt --gpu trace.json
 check "joined with CPU stacks" says "^main;step;\\[GPU_Kernel\\]add"
-head -c 700 trace.json >cut.json
+head -c 500 trace.json >cut.json
 run flame --gpu cut.json -o cut.folded
-expect "one that is cut" 1 'cut.json: cannot read on behind event 4: it is no trace in JSON, or ends within an event'
-check "leaves nothing behind" test ! -e cut.folded
-head -c 200 trace.json.gz >cut.json.gz
-run flame --gpu cut.json.gz
-check "one that is cut within gzip" exits 1
+expect "one that is cut within an event" 1 'cut.json: cut behind event 3: its writer was killed, the disk was full, or the copy is incomplete'
+check "with what to type" says 'try: go on with what is whole'
+check "is drawn as far as it goes" cmp cut.folded <(head -n 1 json.folded)
+sed '/^ \]/,$d' trace.json >cut.json
+run flame --gpu cut.json -o cut.folded
+expect "one that is cut behind an event" 1 'cut.json: cut behind event 6:'
+check "is drawn whole" cmp cut.folded json.folded
+sed 's/^ \].*/]/' trace.json >cut.json
+run flame --gpu cut.json -o cut.folded
+expect "one without its last brace" 1 'cut.json: cut behind event 6:'
+sed '/^{"schema/d; s/^ "traceEvents": //; /^ \]/,$d' trace.json | sed '$s/$/,/' | gzip >array.json.gz
+run flame --gpu array.json.gz -o cut.folded
+expect "an array that ends anywhere, within gzip" 0 '1 launches and 2 kernels'
+check "is whole" cmp cut.folded json.folded
+# zlib hands out whole blocks: without the file's last eight bytes only their sum is missing
+head -c -8 array.json.gz >cut.json.gz
+run flame --gpu cut.json.gz -o cut.folded
+expect "gzip that is cut" 1 'cut.json.gz: cut behind event 6:'
+check "is drawn, too" cmp cut.folded json.folded
+head -c 20 trace.json >cut.json
+run flame --gpu cut.json -o none.folded
+expect "one that is cut before its events" 1 'cut.json: cannot read on behind event 0: it is no trace in JSON, or ends before its first'
+sed '/no time/s/^/!/' trace.json >bad.json
+run flame --gpu bad.json -o none.folded
+expect "one that is no JSON further on" 1 'bad.json: cannot read on behind event 4: it is no trace in JSON'
+check "leaves nothing behind" test ! -e none.folded
 printf '[{"ph":"X","cat":"kernel","name":"k","ts":1,"dur":2},' >array.json
 run flame --gpu array.json
 expect "an array that ends anywhere" 0 '\[GPU_Kernel\]k 2'

@@ -29,6 +29,7 @@ static const char *const word[] = {
 	"},",
 	"]}",
 	"{\"a\":[{\"b\":[1,2,{}]}]},",
+	"\"baseTimeNanoseconds\":",
 };
 
 static int on_record(void *arg, const struct grt_cupti_record *r)
