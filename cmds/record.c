@@ -280,6 +280,11 @@ static bool is_covered(void *arg, const char *driver)
 	return false;
 }
 
+static const char *output_path(void)
+{
+	return opt.output ? opt.output : DEFAULT_OUTPUT;
+}
+
 /* One that nobody named and that does not work here is left out. Return: 0 or -errno */
 static int open_source(struct run *run, const struct source *source, enum wish wish, struct grt_err *err)
 {
@@ -313,7 +318,10 @@ static int open_source(struct run *run, const struct source *source, enum wish w
 
 	if (ret)
 		return ret;
-	privileges_user(&setup.uid, &setup.gid);
+	if (opt.raw)
+		privileges_user(&setup.uid, &setup.gid);
+	else
+		recording_owner(output_path(), &setup.uid, &setup.gid);
 	in->source = source;
 	ret = source->open(&in->state, &setup, err);
 	if (ret && wish == WISH_AUTO)
@@ -531,7 +539,7 @@ static int begin_directory(struct run *run, const char *path, struct grt_err *er
 /* A directory without metadata would be no recording that the next one may replace. Return: 0 or -errno */
 static int open_output(struct run *run, struct grt_err *err)
 {
-	const char *path = opt.output ? opt.output : DEFAULT_OUTPUT;
+	const char *path = output_path();
 	int ret;
 
 	if (opt.raw)

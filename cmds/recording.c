@@ -181,18 +181,33 @@ static void set_path(struct recording *r, const char *path)
 	privileges_user(&r->uid, &r->gid);
 }
 
-/* The files are whose the directory is, also where it was there before. */
-static int set_owner(struct recording *r)
+static int owner_of(int dir, uid_t *uid, gid_t *gid)
 {
 	struct stat st;
 
-	if (geteuid())
-		return 0;
-	if (fstat(r->dir, &st))
+	if (fstat(dir, &st))
 		return -errno;
-	r->uid = st.st_uid ? st.st_uid : (uid_t)-1;
-	r->gid = st.st_gid;
+	*uid = st.st_uid ? st.st_uid : (uid_t)-1;
+	*gid = st.st_gid;
 	return 0;
+}
+
+/* The files are whose the directory is, also where it was there before. */
+static int set_owner(struct recording *r)
+{
+	return geteuid() ? 0 : owner_of(r->dir, &r->uid, &r->gid);
+}
+
+void recording_owner(const char *path, uid_t *uid, gid_t *gid)
+{
+	int dir = geteuid() ? -1 : open_dir(path);
+
+	*uid = (uid_t)-1;
+	*gid = (gid_t)-1;
+	if (dir < 0 || dir_kind(dir) != DIR_EMPTY || owner_of(dir, uid, gid))
+		privileges_user(uid, gid);
+	if (dir >= 0)
+		close(dir);
 }
 
 int recording_open_dir(struct recording *r, const char *path, struct grt_err *err)

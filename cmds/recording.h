@@ -68,6 +68,9 @@ struct recording {
  */
 int recording_open_dir(struct recording *r, const char *path, struct grt_err *err);
 
+/** recording_owner - whose a recording at @path will be; -1: of who runs this */
+void recording_owner(const char *path, uid_t *uid, gid_t *gid);
+
 /** recording_open_raw - the same with a plain file; "-" is standard output */
 int recording_open_raw(struct recording *r, const char *path, struct grt_err *err);
 

@@ -210,6 +210,7 @@ static int hostlog_open(void **state, const struct source_setup *setup, struct g
 	if (!c)
 		return grt_err_set(err, -ENOMEM, NULL, NULL, "no memory for a log");
 	c->err_pipe[0] = c->err_pipe[1] = -1;
+	c->log = TEXTLOG_NONE;
 	c->note = setup->note;
 	if (!setup->program)
 		return grt_err_set(err, -EINVAL,

@@ -18,6 +18,7 @@
 #include "source.h"
 #include "textlog.h"
 
+#define TEMP_NAME "grtrace.XXXXXX"
 #define CHUNK (1U << 16)
 /* What packets are asked for at once: room for any. */
 #define PACKETS (1U << 20)
@@ -38,18 +39,34 @@ struct reading {
 
 /* ------------------------------------------------------------------ the file */
 
+/*
+ * A directory of its own: in /tmp, which is sticky, a program of root could not
+ * open a file that has been given to who asked (fs.protected_regular=2, as in Debian).
+ */
+static int make_temp_dir(struct textlog *t, const struct source_setup *setup)
+{
+	const char *temp = getenv("TMPDIR");
+
+	temp = temp && *temp ? temp : "/tmp";
+	snprintf(t->temp, sizeof(t->temp), "%s/" TEMP_NAME, temp);
+	if (!mkdtemp(t->temp))
+		return -1;
+	/* who we become may not find the way there again */
+	t->place = open(temp, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return setup->uid == (uid_t)-1 ? 0 : chown(t->temp, setup->uid, setup->gid);
+}
+
 int textlog_open(struct textlog *t, const char *name, const struct source_setup *setup, struct grt_err *err)
 {
-	const char *dir = textlog_settings.dir, *temp = getenv("TMPDIR");
+	const char *dir = textlog_settings.dir;
+	int ret;
 
-	*t = (struct textlog){.file = -1, .in = -1, .pipe = {-1, -1}, .wake = -1, .kept = dir != NULL};
-	if (dir) {
-		snprintf(t->path, sizeof(t->path), "%s/%s", dir, name);
+	*t = TEXTLOG_NONE;
+	t->kept = dir != NULL;
+	ret = dir ? 0 : make_temp_dir(t, setup);
+	snprintf(t->path, sizeof(t->path), "%s/%s", dir ? dir : t->temp, name);
+	if (!ret)
 		t->file = open(t->path, O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
-	} else {
-		snprintf(t->path, sizeof(t->path), "%s/grtrace.XXXXXX", temp && *temp ? temp : "/tmp");
-		t->file = mkostemp(t->path, O_CLOEXEC);
-	}
 	if (t->file < 0 || (setup->uid != (uid_t)-1 && fchown(t->file, setup->uid, setup->gid)))
 		return grt_err_set(err, -errno, strerror(errno), NULL, "cannot write %s", t->path);
 	t->wake = eventfd(0, EFD_CLOEXEC);
@@ -357,8 +374,11 @@ int textlog_close(struct textlog *t, struct grt_err *err)
 		close(t->wake);
 	if (t->file >= 0)
 		close(t->file);
-	if (!t->kept && t->path[0])
-		unlink(t->path);
-	t->pipe[0] = t->pipe[1] = t->wake = t->file = -1;
+	if (t->place >= 0) {
+		unlinkat(t->place, t->path + strlen(t->temp) - strlen(TEMP_NAME), 0);
+		unlinkat(t->place, t->temp + strlen(t->temp) - strlen(TEMP_NAME), AT_REMOVEDIR);
+		close(t->place);
+	}
+	t->pipe[0] = t->pipe[1] = t->wake = t->file = t->place = -1;
 	return t->why.what[0] ? grt_err_set(err, t->failed, t->why.why, t->why.fix, "%s", t->why.what) : 0;
 }

@@ -38,6 +38,7 @@ extern struct textlog_settings textlog_settings;
 /**
  * struct textlog - a text
  * @path: of the file; @kept: it stays
+ * @temp: its directory, where that is its own; @place: where that is
  * @file: it
  * @in: where the text comes from, -1: somebody else writes the file
  * @copy: moves bytes from @in with textlog_write(), in the end NULL; NULL: as they are
@@ -57,8 +58,10 @@ extern struct textlog_settings textlog_settings;
  * @unwritten: lines that came, but are not in the file
  */
 struct textlog {
-	char path[4096];
+	char path[4096 + 32];
+	char temp[4096];
 	bool kept;
+	int place;
 	int file;
 	int in;
 	void (*copy)(struct textlog *t, const char *data, size_t len);
@@ -88,11 +91,14 @@ struct textlog {
 	char skipped[512];
 };
 
+/* Nothing was opened yet. */
+#define TEXTLOG_NONE ((struct textlog){.place = -1, .file = -1, .in = -1, .pipe = {-1, -1}, .wake = -1})
+
 struct source_setup;
 
 /**
- * textlog_open - makes the file: NAME in the settings' directory, else an unnamed one, which belongs to who
- * asked for the recording
+ * textlog_open - makes the file: NAME in the settings' directory, else in one of its own that goes with it;
+ * it belongs to who asked for the recording
  * Return: 0 or -errno
  */
 int textlog_open(struct textlog *t, const char *name, const struct source_setup *setup, struct grt_err *err);
