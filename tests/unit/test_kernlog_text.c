@@ -97,6 +97,7 @@ static void messages(void **state)
 		"[    6.000001] nvidia-nvswitch0: SXid (PCI:0000:c1:00.0): 24007, Fatal\n"
 		"[    7.000001] amdgpu 0000:03:00.0: amdgpu: ring sdma0 timeout, signaled seq=1, emitted seq=3\n"
 		"[    8.000001] [drm:amdgpu_job_timedout [amdgpu]] *ERROR* ring sdma0 timeout, signaled seq=1\n"
+		"[    8.000002] NVRM: Xid (PCI:10000:01:00): 64\n"
 		"[    9.000001] NVRM: Xid (PCI:zz): 63\n"
 		"[    9.000001] NVRM: Xid (PCI:0000:01:00): \n"
 		"[    9.000001] NVRM: Xid (PCI:0000:01:20): 5\n",
@@ -106,7 +107,8 @@ static void messages(void **state)
 		"4000.001000 XID pid=4712 tid=4712 code=43 bus=0x100 text=Ch 00000008, at 0x7f00_12345000 and what follows it\n"
 		"5000.001000 XID code=79 bus=0x100 text=GPU has fallen off the bus.\n"
 		"7000.001000 ERROR engine=copy\n"
-		"8000.001000 ERROR engine=copy\n");
+		"8000.001000 ERROR engine=copy\n"
+		"8000.002000 XID code=64\n");
 	assert_int_equal(health.text.bad, 3);
 	assert_string_equal(r.skipped, "fallen_off_the_bus 1\nSXid 1\n");
 	assert_non_null(strstr(r.names, "1:4711 my app my app\n"));
