@@ -55,12 +55,25 @@ void fields_write(struct fields *f, struct grt_writer *w, const char *name, cons
 	grt_writer_fields(w, name, title, f->f);
 }
 
+static int no_span(int code)
+{
+	if (code == -ESPIPE)
+		return cmd_usage_error(
+			"--from and --to with + or - need a file: where a pipe begins and ends is "
+			"known when it has been read");
+	return cmd_usage_error(
+		"--from and --to with + or -: the trace has no time from which they could count");
+}
+
 int reading_span(struct grt_session *s, const struct opt_time *opt_from, const struct opt_time *opt_to,
 		 struct reading_span *out)
 {
-	uint64_t first = 0, last = 0, from, to;
+	uint64_t first = 0, last = UINT64_MAX, from, to;
+	int code = grt_session_span(s, &first, &last);
 
-	out->known = !grt_session_span(s, &first, &last);
+	out->known = !code;
+	if (code && (opt_from->rel || opt_to->rel))
+		return no_span(code);
 	from = cmd_time(opt_from, first, last, first);
 	to = cmd_time(opt_to, first, last, last);
 	if (out->known && (from > last || to < first))

@@ -50,7 +50,8 @@ void fields_write(struct fields *f, struct grt_writer *w, const char *name, cons
 /**
  * struct reading_span - the part of a trace that is looked at
  * @first, @last: ns
- * @known: there is one; an empty trace has none
+ * @known: where the trace begins and ends was known; of an empty trace and of a pipe it is not, and @first
+ *	and @last are what was asked for, or 0 and UINT64_MAX
  */
 struct reading_span {
 	uint64_t first;

@@ -237,30 +237,15 @@ static int no_memory(void)
 	return cmd_fail(EXIT_FAILED, strerror(ENOMEM), NULL, "the report");
 }
 
-/* What a pipe spans shows when it has been read. */
-static int piped_span(struct report *r)
-{
-	if (opt.from.rel || opt.to.rel)
-		return cmd_usage_error(
-			"--from and --to with + or - need a file: where a pipe begins and ends is "
-			"known when it has been read");
-	r->piped = true;
-	r->c.event = on_any_event;
-	r->asked.from = opt.from.set ? opt.from.ns : 0;
-	r->asked.to = opt.to.set ? opt.to.ns : UINT64_MAX;
-	if (r->asked.from > r->asked.to)
-		return cmd_usage_error("--from is after --to");
-	return EXIT_DONE;
-}
-
 static int set_span(struct report *r)
 {
 	uint64_t first, last;
-	int status;
+	int status = reading_span(r->session, &opt.from, &opt.to, &r->span);
 
-	if (grt_session_span(r->session, &first, &last) == -ESPIPE)
-		return piped_span(r);
-	status = reading_span(r->session, &opt.from, &opt.to, &r->span);
+	/* what a pipe spans shows when it has been read */
+	r->piped = grt_session_span(r->session, &first, &last) == -ESPIPE;
+	if (r->piped)
+		r->c.event = on_any_event;
 	if (opt.from.set)
 		r->asked.from = r->span.first;
 	if (opt.to.set)

@@ -201,11 +201,31 @@ static int nothing_selected(const struct timeline *tl)
 			tl->ring ? tl->ring : "");
 }
 
+/* Columns are filled while the trace is read, so what they span must be known before. */
+static int set_span(struct timeline *tl)
+{
+	uint64_t first, last;
+	int status = reading_span(tl->session, &opt.from, &opt.to, &tl->span);
+
+	if (status != EXIT_DONE || tl->span.known)
+		return status;
+	if (grt_session_span(tl->session, &first, &last) != -ESPIPE) {
+		tl->span.first = tl->span.last = 0;
+		return EXIT_DONE;
+	}
+	tl->span.known = opt.from.set && opt.to.set;
+	if (tl->span.known)
+		return EXIT_DONE;
+	return cmd_fail(EXIT_FAILED, "where a pipe begins and ends is known when it has been read",
+			"cat PIPE > FILE, then grtrace timeline FILE; or both --from T and --to T",
+			"%s: no timeline of a pipe", tl->input);
+}
+
 /* The whole trace is read, since a job that runs into the span began before it. */
 static int run(struct timeline *tl)
 {
 	struct grt_err err = {.what = ""};
-	int status = reading_span(tl->session, &opt.from, &opt.to, &tl->span);
+	int status = set_span(tl);
 	int ret, done;
 
 	if (status != EXIT_DONE)

@@ -35,10 +35,11 @@ static void get_driver(struct grt_cell *cell, const void *view, const void *row,
 static void get_device(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	const struct grt_group *g = row;
+	const struct grt_names *names = names_of(view);
 
-	(void)view;
 	(void)arg;
 	cell->number = g->device;
+	cell->text = grt_names_name(names, grt_names_find(names, GRT_NAME_DEVICE, g->device));
 	cell->absent = g->ring == GRT_RING_NONE;
 }
 
@@ -141,7 +142,7 @@ static void get_errors(struct grt_cell *cell, const void *view, const void *row,
 #define COLUMN_RING    {"ring", get_ring, 0, GRT_CELL_NAMED, GRT_COLUMN_ALL, "ring: name in text, else id"}
 #define COLUMN_NAME    {"ring_name", get_ring_name, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "its name"}
 #define COLUMN_DRIVER  {"driver", get_driver, 0, GRT_CELL_TEXT, GRT_COLUMN_MORE, "its driver"}
-#define COLUMN_DEVICE  {"device", get_device, 0, GRT_CELL_NUMBER, GRT_COLUMN_MORE, "device number"}
+#define COLUMN_DEVICE  {"device", get_device, 0, GRT_CELL_NAMED, GRT_COLUMN_MORE, "device: name in text, else number"}
 #define COLUMN_ENGINE  {"engine", grt_cell_u8, offsetof(struct grt_group, engine), GRT_CELL_ENGINE, GRT_COLUMN_ALL, "engine"}
 #define COLUMN_PID     {"pid", grt_cell_id, offsetof(struct grt_group, pid), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "process id"}
 #define COLUMN_PROCESS {"process", get_process, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "process's comm"}

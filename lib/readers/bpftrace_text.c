@@ -969,13 +969,13 @@ static inline bool scan_ms(const char **p, const char *end, uint64_t *ns)
 	return true;
 }
 
-static bool scan_time(struct bpftrace_state *s, const char **p, const char *end, uint64_t *ns)
+static bool scan_time(struct grt_day *day, const char **p, const char *end, uint64_t *ns)
 {
 	if (scan_ms(p, end, ns))
 		return true;
 	if (!grt_scan_time_of_day(p, end, ns))
 		return false;
-	*ns = grt_day_time(&s->day, *ns);
+	*ns = grt_day_time(day, *ns);
 	return true;
 }
 
@@ -1083,7 +1083,7 @@ static enum grt_text_line bpftrace_line(struct grt_text *t, const char *line, co
 	struct row r = {.t = t, .s = grt_text_state(t)};
 
 	grt_scan_blanks(&line, end);
-	if (line < end && grt_is_digit(*line) && scan_time(r.s, &line, end, &r.time)) {
+	if (line < end && grt_is_digit(*line) && scan_time(&r.s->day, &line, end, &r.time)) {
 		r.p = line;
 		r.end = end;
 		return read_row(&r);
@@ -1097,17 +1097,20 @@ static bool is_capital(const char *p, const char *end)
 }
 
 /*
- * A time of day has no place in an order: nothing says which day it is of. That
- * an event's name follows is looked at no closer than two letters.
+ * Days are counted here as they are when the line is read. That an event's name
+ * follows is looked at no closer than two letters.
  */
 static bool bpftrace_time(const char *line, const char *end, uint64_t *ns, size_t *hint)
 {
-	(void)hint;
+	struct row r = {.end = end};
+
 	grt_scan_blanks(&line, end);
-	if (!scan_ms(&line, end, ns))
+	if (line == end || !grt_is_digit(*line) || !scan_time((struct grt_day *)hint, &line, end, ns))
 		return false;
-	grt_scan_blanks(&line, end);
-	return is_capital(line, end) && is_capital(line + 1, end);
+	r.p = line;
+	scan_cpu(&r);
+	grt_scan_blanks(&r.p, end);
+	return is_capital(r.p, end) && is_capital(r.p + 1, end);
 }
 
 static bool bpftrace_takes(const char *line, const char *end)
@@ -1134,6 +1137,7 @@ const struct grt_text_format grt_text_bpftrace_text = {
 	.name = "bpftrace_text",
 	.takes = bpftrace_takes,
 	.time = bpftrace_time,
+	.learned_size = sizeof(struct grt_day),
 	.line = bpftrace_line,
 	.end = bpftrace_end,
 	.state_size = sizeof(struct bpftrace_state),

@@ -11,6 +11,7 @@
  * round.
  */
 #include "ftrace_events.h"
+#include "pci.h"
 
 /* Which part of the kernel tells of a wait. */
 enum layer {
@@ -266,21 +267,17 @@ static bool fence_field(struct ftrace *f, uint64_t *ctx, uint64_t *seqno)
 	return FTRACE_NUMBER(f, "fence_context=", ctx) && FTRACE_NUMBER(f, "fence_seqno=", seqno);
 }
 
-/* "0000:03:00.0" as domain << 16 | bus << 8 | device << 3 | function; 0: something else */
+/* "0000:03:00.0" as a number; 0: something else */
 static uint32_t pci_address(struct grt_span s)
 {
 	const char *p = s.at, *end = s.at + s.len;
-	uint64_t domain, bus, device, function;
+	uint32_t address;
 
-	if (!grt_scan_hex(&p, end, &domain) || !grt_scan_char(&p, end, ':') || !grt_scan_hex(&p, end, &bus) ||
-	    !grt_scan_char(&p, end, ':') || !grt_scan_hex(&p, end, &device) || !grt_scan_char(&p, end, '.') ||
-	    !grt_scan_hex(&p, end, &function) || p != end)
-		return 0;
-	return (uint32_t)(domain << 16 | bus << 8 | device << 3 | function);
+	return grt_scan_pci(&p, end, &address) && p == end ? address : 0;
 }
 
 /* The same, mostly the one that the line before had. */
-static uint32_t device_of(struct ftrace *f, struct grt_span dev)
+static uint32_t pci_number(struct ftrace *f, struct grt_span dev)
 {
 	if (dev.len != FTRACE_PCI)
 		return dev.len ? pci_address(dev) : 0;
@@ -289,6 +286,16 @@ static uint32_t device_of(struct ftrace *f, struct grt_span dev)
 		f->pci = pci_address(dev);
 	}
 	return f->pci;
+}
+
+/* Other events number GPUs from 0: only its name says that a number is an address. */
+static uint32_t device_of(struct ftrace *f, struct grt_span dev)
+{
+	uint32_t device = pci_number(f, dev);
+
+	if (device)
+		grt_text_name(f->t, GRT_NAME_DEVICE, device, f->l.time, dev.at, dev.len, NULL, 0);
+	return device;
 }
 
 static struct ftrace_job *fence_job(struct ftrace *f)

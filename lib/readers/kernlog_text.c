@@ -16,7 +16,7 @@
  *					taken as UTC
  *	Jan  1 00:00:00 host kernel:	the same without a year; taken as 1972
  *					and, from one December to the next January,
- *					the years after
+ *					the years after; newest first, the year before
  *	nothing				the stamp of the line before, flagged as
  *					inferred
  *
@@ -37,14 +37,20 @@
  * struct kernlog_state - what is known from the lines before
  * @last: stamp of the last line that had one
  * @yearless: the last stamp without a year, as if of YEAR_BASE
- * @years: that have begun since
- * @month, @month_name, @month_len: the months of a language that is not known here
+ * @years: that have begun since; -1: the one before, which is all that there is room for
+ * @month: the one from which others are counted
+ * @anchored: a month that is known has been met; those counted before it stand anywhere in the year
+ * @adrift: the last stamp without a year was of such a one
+ * @counted, @month_name, @month_len: the last month of a language that is not known here
  */
 struct kernlog_state {
 	uint64_t last;
 	uint64_t yearless;
-	uint64_t years;
+	int64_t years;
 	unsigned int month;
+	bool anchored;
+	bool adrift;
+	unsigned int counted;
 	char month_name[16];
 	size_t month_len;
 };
@@ -173,19 +179,29 @@ static unsigned int month_number(struct grt_span name)
 	return 0;
 }
 
-/* Months of another language are counted as they come; without @s they are not understood. */
+static void known_month(struct kernlog_state *s, unsigned int month)
+{
+	if (!s->anchored)
+		s->month_len = 0;
+	s->anchored = true;
+	s->month = month;
+}
+
+/* Months of another language are counted from the one before; without @s they are not understood. */
 static unsigned int month_of(struct kernlog_state *s, struct grt_span name)
 {
 	unsigned int month = month_number(name);
 
+	if (month && s)
+		known_month(s, month);
 	if (month || !s || name.len > sizeof(s->month_name))
 		return month;
 	if (name.len != s->month_len || memcmp(name.at, s->month_name, name.len)) {
 		memcpy(s->month_name, name.at, name.len);
 		s->month_len = name.len;
-		s->month = s->month % 12 + 1;
+		s->month = s->counted = s->month % 12 + 1;
 	}
-	return s->month;
+	return s->counted;
 }
 
 /* "Jan  1 00:00:00" */
@@ -358,7 +374,7 @@ static bool scan_syslog(struct kernlog_state *s, const char **p, const char *end
 	return true;
 }
 
-/* @s: NULL where nothing may be remembered. Moves *@p to the message. */
+/* Moves *@p to the message. */
 static struct stamp scan_prefix(struct kernlog_state *s, const char **p, const char *end)
 {
 	static bool (*const forms[])(const char **p, const char *end, struct stamp *st) = {
@@ -378,15 +394,25 @@ static struct stamp scan_prefix(struct kernlog_state *s, const char **p, const c
 	return st;
 }
 
-/* Without a year: a step of more than half a year is the new year, in one direction or the other. */
+/*
+ * Without a year: a step of more than half a year is the new year, in one
+ * direction or the other. To the year before the first one it must be more than
+ * three quarters: a log that is silent for long is likelier than one that is
+ * newest first. Between months that are adrift and the first that is known any
+ * step is forward: how far they are apart is not known.
+ */
 static uint64_t with_year(struct kernlog_state *s, uint64_t ns)
 {
-	if (ns + NS_PER_YEAR / 2 < s->yearless)
+	uint64_t back = s->years > 0 ? NS_PER_YEAR / 2 : NS_PER_YEAR / 4 * 3;
+	bool lands = s->adrift && s->anchored;
+
+	if (ns + (lands ? 0 : NS_PER_YEAR / 2) < s->yearless)
 		s->years++;
-	else if (s->years && ns > s->yearless + NS_PER_YEAR / 2)
+	else if (!lands && s->yearless && s->years >= 0 && ns > s->yearless + back)
 		s->years--;
 	s->yearless = ns;
-	return ns + s->years * NS_PER_YEAR;
+	s->adrift = !s->anchored;
+	return s->years < 0 ? ns - NS_PER_YEAR : ns + (uint64_t)s->years * NS_PER_YEAR;
 }
 
 /* Messages */
@@ -522,17 +548,24 @@ static const struct message_kind *find_message(const struct stamp *st, const cha
 
 /* Lines */
 
+static struct stamp scan_stamp(struct kernlog_state *s, const char **p, const char *end)
+{
+	struct stamp st;
+
+	grt_scan_blanks(p, end);
+	st = scan_prefix(s, p, end);
+	if (st.yearless)
+		st.ns = with_year(s, st.ns);
+	return st;
+}
+
 static enum grt_text_line kernlog_line(struct grt_text *t, const char *line, const char *end)
 {
 	struct kernlog_state *s = grt_text_state(t);
 	const struct message_kind *kind;
 	struct message m = {.t = t};
-	struct stamp st;
+	struct stamp st = scan_stamp(s, &line, end);
 
-	grt_scan_blanks(&line, end);
-	st = scan_prefix(s, &line, end);
-	if (st.yearless)
-		st.ns = with_year(s, st.ns);
 	if (st.any)
 		s->last = st.ns;
 	kind = find_message(&st, &line, end);
@@ -545,13 +578,11 @@ static enum grt_text_line kernlog_line(struct grt_text *t, const char *line, con
 	return kind->read(&m);
 }
 
+/* Years and months are counted here as they are when the line is read. */
 static bool kernlog_time(const char *line, const char *end, uint64_t *ns, size_t *hint)
 {
-	struct stamp st;
+	struct stamp st = scan_stamp((struct kernlog_state *)hint, &line, end);
 
-	(void)hint;
-	grt_scan_blanks(&line, end);
-	st = scan_prefix(NULL, &line, end);
 	*ns = st.ns;
 	return st.any;
 }
@@ -588,6 +619,7 @@ const struct grt_text_format grt_text_kernlog_text = {
 	.name = "kernlog_text",
 	.takes = kernlog_takes,
 	.time = kernlog_time,
+	.learned_size = sizeof(struct kernlog_state),
 	.line = kernlog_line,
 	.state_size = sizeof(struct kernlog_state),
 };

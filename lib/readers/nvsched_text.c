@@ -366,11 +366,16 @@ static enum grt_text_line nvsched_line(struct grt_text *t, const char *line, con
 	return GRT_LINE_DONE;
 }
 
-/* A time of day has no place in an order: nothing says which day it is of. */
+/* Days are counted here as they are when the line is read: of the same lines, in the same order. */
 static bool nvsched_time(const char *line, const char *end, uint64_t *ns, size_t *hint)
 {
-	(void)line, (void)end, (void)ns, (void)hint;
-	return false;
+	struct grt_span event;
+	struct row r;
+
+	if (!scan_head(&r, &line, end, &event))
+		return false;
+	*ns = grt_day_time((struct grt_day *)hint, r.time);
+	return true;
 }
 
 static bool nvsched_takes(const char *line, const char *end)
@@ -385,8 +390,7 @@ const struct grt_text_format grt_text_nvsched_text = {
 	.name = "nvsched_text",
 	.takes = nvsched_takes,
 	.time = nvsched_time,
+	.learned_size = sizeof(struct grt_day),
 	.line = nvsched_line,
 	.state_size = sizeof(struct grt_day),
-	/* lines of CPUs that were printed by turns */
-	.back = GRT_NS_PER_S,
 };

@@ -9,7 +9,8 @@
 
 /**
  * grt_scan_pci - an address like 0000:01:00.0; the function and the word "PCI:" before it may be missing
- * @bus: gets domain << 16 | bus << 8 | device << 3 | function
+ * @bus: gets domain << 16 | bus << 8 | device << 3 | function; 0, unknown, where the domain does not fit,
+ *	as another place has the number that would be left of it
  */
 static inline bool grt_scan_pci(const char **p, const char *end, uint32_t *bus)
 {
@@ -24,7 +25,7 @@ static inline bool grt_scan_pci(const char **p, const char *end, uint32_t *bus)
 		return false;
 	if (grt_scan_char(&q, end, '.') && (!grt_scan_u64(&q, end, &function) || function > 7))
 		return false;
-	*bus = (uint32_t)(part[0] << 16 | part[1] << 8 | part[2] << 3 | function);
+	*bus = part[0] > 0xffff ? 0 : (uint32_t)(part[0] << 16 | part[1] << 8 | part[2] << 3 | function);
 	*p = q;
 	return true;
 }

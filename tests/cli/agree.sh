@@ -119,6 +119,44 @@ for span in "" "--from 10.0003 --to 10.0009" "--from 9 --to 10.0009" "--from 10.
 		check "report --by $by $span: of a pipe the same as of a file" silent
 	done
 done
+exported() { # FORMAT ARGS...: says how the export of the pipe differs
+	local format=$1
+	shift
+	diff <("$GRTRACE" export -f "$format" "$@" job.txt 2>/dev/null) \
+		<(cat job.txt | "$GRTRACE" export -f "$format" "$@" - 2>/dev/null)
+}
+for span in "" "--from 10.0003 --to 10.0009" "--from 10.0001" "--to 10.0006"; do
+	for format in csv chrome; do
+		# shellcheck disable=SC2086 # options are words
+		output=$(exported $format $span)
+		check "export -f $format $span: of a pipe the same as of a file" silent
+	done
+	# shellcheck disable=SC2086
+	output=$(diff <("$GRTRACE" flame $span -o - job.txt 2>&1) <(cat job.txt | "$GRTRACE" flame $span -o - /dev/stdin 2>&1 | sed 's,/dev/stdin,job.txt,'))
+	check "flame $span: of a pipe the same as of a file" silent
+done
+
+of_pipe() { # ARGS...
+	output=$(cat job.txt | "$GRTRACE" "$@" 2>&1)
+	status=$?
+}
+for command in "export -f csv" timeline report; do
+	# shellcheck disable=SC2086
+	of_pipe $command --from +1 -
+	expect "$command: a pipe has no start to count from" 2 'with \+ or - need a file: where a pipe begins and ends'
+done
+of_pipe timeline -
+expect "timeline: a pipe is refused, and it says what to type" 1 '^grtrace timeline: -: no timeline of a pipe: where a pipe begins and ends is known when'
+check "a file" says 'try: cat PIPE > FILE, then grtrace timeline FILE; or both --from T and --to T$'
+output=$(diff <("$GRTRACE" timeline --from 10.0003 --to 10.0009 job.txt | grep -v " path ") \
+	<(cat job.txt | "$GRTRACE" timeline --from 10.0003 --to 10.0009 - | grep -v " path "))
+check "a pipe with both ends of the time is drawn as a file is" silent
+echo 'Attaching 1 probe...' >none.txt
+run export -f csv --from 1 none.txt
+expect "a text without events has nothing after 1 s" 0 ' 0 events'
+run export -f csv --from +1 none.txt
+expect "and no start to count from" 2 'the trace has no time from which they could count'
+
 run report --by ring --csv --from 10.0003 --to 10.0009 job.txt
 expect "busy is the share of the time asked for" 0 '^0,.*,graphics,gfx,1,16\.666,'
 run report --by type --csv --from 10.0007 job.txt

@@ -20,6 +20,7 @@
  * @text: of them, a line each; NAME records are left out
  * @names: "KIND:ID NAME OWNER", a line each
  * @skipped: "NAME N", a line for each kind of event that has no place in a trace
+ * @first, @last: the span as known before it is read, 0 where it is not
  */
 struct render {
 	struct grt_consumer c;
@@ -29,6 +30,8 @@ struct render {
 	size_t names_used;
 	char skipped[RENDER_MAX];
 	size_t skipped_used;
+	uint64_t first;
+	uint64_t last;
 };
 
 static inline void render_add(char *text, size_t *used, const char *fmt, ...)
@@ -115,6 +118,7 @@ static inline struct grt_health render_file(struct render *r, const char *path)
 	*r = (struct render){.c = {.event = render_event}};
 	if (grt_session_open(&s, path, &err))
 		fail_msg("%s: %s", err.what, err.why);
+	grt_session_span(s, &r->first, &r->last);
 	assert_int_equal(grt_session_run(s, &r->c, 0, UINT64_MAX, &err), 0);
 	health = *grt_session_health(s);
 	kinds = grt_session_skipped(s, &kind);

@@ -307,6 +307,40 @@ static void midnight(void **state)
 	     "86399500.000000 COMMIT engine=graphics ctx=" RING0 " seqno=1 hw_depth=1\n"
 	     "86401000.000000 COMMIT engine=graphics ctx=" RING0 " seqno=2 hw_depth=2\n"
 	     "86402000.000000 COMMIT engine=graphics ctx=" RING0 " seqno=3 hw_depth=3\n");
+	assert_int_equal(r.first, UINT64_C(86398123456000));
+	assert_int_equal(r.last, UINT64_C(86402000000000));
+}
+
+/* The lines of a CPU stand together, and are more than are held before the first goes out. */
+static void blocks_of_time_of_day(void **state)
+{
+	enum { LINES = 5000, PERIOD_US = 4000 };
+	size_t size = LINES * 2 * 64, used = 0;
+	struct collect k = {.n = 0};
+	char *text = malloc(size), *path = path_join(dir, "blocks.txt");
+	struct grt_session *s;
+	uint64_t first, last;
+
+	(void)state;
+	assert_non_null(text);
+	for (unsigned int cpu = 0; cpu < 2; cpu++)
+		for (unsigned int i = 0; i < LINES; i++)
+			used += (size_t)snprintf(
+				text + used, size - used, "23:59:%02u.%06u [CPU%02u] VBLANK 0 %u\n",
+				i * PERIOD_US / 1000000, i * PERIOD_US % 1000000 + cpu, cpu, i);
+	file_store(path, text, used);
+	collect_path(&k, path, &s);
+	assert_int_equal(grt_session_health(s)->fault[GRT_FAULT_TIME], 0);
+	assert_int_equal(k.n, 2 * LINES);
+	for (size_t i = 1; i < k.n; i++)
+		assert_true(k.e[i - 1].time < k.e[i].time);
+	assert_int_equal(grt_session_span(s, &first, &last), 0);
+	assert_int_equal(first, k.e[0].time);
+	assert_int_equal(last, k.e[k.n - 1].time);
+	grt_session_close(s);
+	collect_reset(&k);
+	free(path);
+	free(text);
 }
 
 static void stamps(void **state)
@@ -399,6 +433,7 @@ int main(void)
 		cmocka_unit_test(memory_rows),
 		cmocka_unit_test(amdgpu_and_vblank_rows),
 		cmocka_unit_test(midnight),
+		cmocka_unit_test(blocks_of_time_of_day),
 		cmocka_unit_test(stamps),
 		cmocka_unit_test(other_text_is_no_event),
 		cmocka_unit_test(torn_rows),

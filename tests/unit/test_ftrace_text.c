@@ -1064,6 +1064,26 @@ static void names_are_told_once(void **state)
 	assert_int_equal(f->name[2].e.time, 1000003000);
 }
 
+/* Their numbers say nothing to anyone, and a domain that has no place in them is not another device's. */
+static void devices_are_named_by_their_address(void **state)
+{
+	struct fixture *f = *state;
+
+	read_whole(
+		f,
+		"a-812 [000] ..... 1.000001: drm_sched_job_queue: dev=0000:03:00.0, fence=7:1, ring=gfx\n"
+		"a-812 [000] ..... 1.000002: drm_sched_job_queue: dev=ffff:04:1f.7, fence=8:1, ring=gfx\n"
+		"a-812 [000] ..... 1.000003: drm_sched_job_queue: dev=0000:03:00.0, fence=7:2, ring=gfx\n"
+		"a-812 [000] ..... 1.000004: drm_sched_job_queue: dev=10000:03:00.0, fence=9:1, ring=gfx\n");
+	assert_int_equal(f->r[0].e.device, 0x300);
+	assert_int_equal(f->r[1].e.device, 0xffff04ff);
+	assert_int_equal(f->r[2].e.device, 0x300);
+	assert_int_equal(f->r[3].e.device, 0);
+	check_name(f, GRT_NAME_DEVICE, 0x300, "0000:03:00.0", "");
+	check_name(f, GRT_NAME_DEVICE, 0xffff04ff, "ffff:04:1f.7", "");
+	assert_int_equal(f->names, 4);
+}
+
 static void a_run_can_be_repeated(void **state)
 {
 	struct fixture *f = *state;
@@ -1120,6 +1140,7 @@ int main(void)
 		T(counters),
 		T(numbers_saturate),
 		T(names_are_told_once),
+		T(devices_are_named_by_their_address),
 		T(a_run_can_be_repeated),
 #undef T
 	};

@@ -97,6 +97,7 @@ static void messages(void **state)
 		"[    6.000001] nvidia-nvswitch0: SXid (PCI:0000:c1:00.0): 24007, Fatal\n"
 		"[    7.000001] amdgpu 0000:03:00.0: amdgpu: ring sdma0 timeout, signaled seq=1, emitted seq=3\n"
 		"[    8.000001] [drm:amdgpu_job_timedout [amdgpu]] *ERROR* ring sdma0 timeout, signaled seq=1\n"
+		"[    8.000002] NVRM: Xid (PCI:10000:01:00): 64\n"
 		"[    9.000001] NVRM: Xid (PCI:zz): 63\n"
 		"[    9.000001] NVRM: Xid (PCI:0000:01:00): \n"
 		"[    9.000001] NVRM: Xid (PCI:0000:01:20): 5\n",
@@ -106,7 +107,8 @@ static void messages(void **state)
 		"4000.001000 XID pid=4712 tid=4712 code=43 bus=0x100 text=Ch 00000008, at 0x7f00_12345000 and what follows it\n"
 		"5000.001000 XID code=79 bus=0x100 text=GPU has fallen off the bus.\n"
 		"7000.001000 ERROR engine=copy\n"
-		"8000.001000 ERROR engine=copy\n");
+		"8000.001000 ERROR engine=copy\n"
+		"8000.002000 XID code=64\n");
 	assert_int_equal(health.text.bad, 3);
 	assert_string_equal(r.skipped, "fallen_off_the_bus 1\nSXid 1\n");
 	assert_non_null(strstr(r.names, "1:4711 my app my app\n"));
@@ -138,6 +140,8 @@ static void new_year(void **state)
 	     "Jan  1 00:00:01 host kernel: " XID "\n",
 	     "94694399000.000000 XID code=63 bus=0x100\n"
 	     "94694401000.000000 XID code=63 bus=0x100\n");
+	assert_int_equal(r.first, UINT64_C(94694399000000000));
+	assert_int_equal(r.last, UINT64_C(94694401000000000));
 }
 
 /* As some programs list them. */
@@ -147,6 +151,21 @@ static void newest_first(void **state)
 	says("[    3.000000] " XID "\n[    2.000000] " XID "\n" BOOT "",
 	     "2000.000000 XID code=63 bus=0x100\n"
 	     "3000.000000 XID code=63 bus=0x100\n");
+	says("Jan  1 00:00:01 host kernel: " XID "\n"
+	     "Dec 31 23:59:59 host kernel: " XID "\n",
+	     "63071999000.000000 XID code=63 bus=0x100\n"
+	     "63072001000.000000 XID code=63 bus=0x100\n");
+	assert_int_equal(r.first, UINT64_C(63071999000000000));
+	assert_int_equal(r.last, UINT64_C(63072001000000000));
+}
+
+static void silent_for_long(void **state)
+{
+	(void)state;
+	says("Jan  1 00:00:01 host kernel: " XID "\n"
+	     "Aug 31 23:59:59 host kernel: " XID "\n",
+	     "63072001000.000000 XID code=63 bus=0x100\n"
+	     "84153599000.000000 XID code=63 bus=0x100\n");
 }
 
 /* Months are numbered as they come. */
@@ -158,15 +177,55 @@ static void foreign_months(void **state)
 	     "Mai  1 00:00:01 host kernel: " XID "\n",
 	     "65750399000.000000 XID code=63 bus=0x100\n"
 	     "65750401000.000000 XID code=63 bus=0x100\n");
+	assert_int_equal(r.first, UINT64_C(65750399000000000));
+	assert_int_equal(r.last, UINT64_C(65750401000000000));
+}
+
+/* From the last month that is known; a line that comes late does not count its month again. */
+static void months_of_two_languages(void **state)
+{
+	(void)state;
+	says("Sep 30 23:59:59 host kernel: " XID "\n"
+	     "Okt  1 00:00:01 host kernel: " XID "\n"
+	     "Nov  1 00:00:02 host kernel: " XID "\n"
+	     "Okt 31 23:59:59 host kernel: " XID "\n"
+	     "Dez 31 23:59:59 host kernel: " XID "\n"
+	     "Jan  1 00:00:01 host kernel: " XID "\n",
+	     "86745599000.000000 XID code=63 bus=0x100\n"
+	     "86745601000.000000 XID code=63 bus=0x100\n"
+	     "89423999000.000000 XID code=63 bus=0x100\n"
+	     "89424002000.000000 XID code=63 bus=0x100\n"
+	     "94694399000.000000 XID code=63 bus=0x100\n"
+	     "94694401000.000000 XID code=63 bus=0x100\n");
+}
+
+/* Where a count begins is not known, but the first month that is known is later. */
+static void months_before_a_known_one(void **state)
+{
+	(void)state;
+	says("Okt 31 23:59:59 host kernel: " XID "\n"
+	     "Nov  1 00:00:01 host kernel: " XID "\n",
+	     "65750399000.000000 XID code=63 bus=0x100\n"
+	     "89424001000.000000 XID code=63 bus=0x100\n");
+	says("Dez 31 23:59:59 host kernel: " XID "\n"
+	     "Jan  1 00:00:01 host kernel: " XID "\n",
+	     "65750399000.000000 XID code=63 bus=0x100\n"
+	     "94694401000.000000 XID code=63 bus=0x100\n");
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_prefix),	  cmocka_unit_test(no_prefix),
-		cmocka_unit_test(messages),	  cmocka_unit_test(new_year),
-		cmocka_unit_test(long_messages),  cmocka_unit_test(newest_first),
+		cmocka_unit_test(every_prefix),
+		cmocka_unit_test(no_prefix),
+		cmocka_unit_test(messages),
+		cmocka_unit_test(new_year),
+		cmocka_unit_test(long_messages),
+		cmocka_unit_test(newest_first),
 		cmocka_unit_test(foreign_months),
+		cmocka_unit_test(silent_for_long),
+		cmocka_unit_test(months_of_two_languages),
+		cmocka_unit_test(months_before_a_known_one),
 	};
 
 	return cmocka_run_group_tests(tests, make_dir, remove_dir);
