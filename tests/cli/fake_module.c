@@ -221,14 +221,17 @@ static void obey(void)
 	get_file("control", order, sizeof(order));
 	if (!*order || !strcmp(order, "running") || !strcmp(order, "stopped"))
 		return;
-	/* The clear before a start may have been overwritten by it. */
-	if (!strcmp(order, "start") && !running)
+	/*
+	 * The clear before a start may have been overwritten by it, and what
+	 * follows an order be the end of an older text.
+	 */
+	if (!strncmp(order, "start", 5) && !running)
 		clear();
-	if (!strcmp(order, "start"))
+	if (!strncmp(order, "start", 5))
 		running = true;
-	else if (!strcmp(order, "stop"))
+	else if (!strncmp(order, "stop", 4))
 		stop();
-	else if (!strcmp(order, "clear"))
+	else if (!strncmp(order, "clear", 5))
 		clear();
 	put_stats();
 	/* The next order may be there already: it must not be overwritten. */
@@ -240,9 +243,12 @@ static void obey(void)
 /* One key=value replaces that line of all of them. */
 static void set_key(void)
 {
-	char line[256], now[256], key[64], rest[sizeof(config)], *at;
+	char raw[256], line[256], now[256], key[64], rest[sizeof(config)], *at;
 
-	get_file("config", line, sizeof(line));
+	get_file("config", raw, sizeof(raw));
+	memcpy(line, raw, sizeof(line));
+	for (at = line + strlen(line); at > line && at[-1] == ' '; at--)
+		at[-1] = '\0';
 	snprintf(key, sizeof(key), "%.*s=", (int)strcspn(line, "="), line);
 	at = strstr(config, key);
 	if (!at || !strncmp(config, line, strlen(line)) || !strchr(line, '='))
@@ -251,7 +257,7 @@ static void set_key(void)
 	snprintf(at, sizeof(config) - (size_t)(at - config), "%s%s", line, rest);
 	/* The next setting may be there already: it must not be overwritten. */
 	get_file("config", now, sizeof(now));
-	if (!strcmp(now, line))
+	if (!strcmp(now, raw))
 		put_file("config", config);
 }
 
@@ -267,10 +273,15 @@ static void put_word(const char *line, const char *word)
 
 static void make_config(void)
 {
-	snprintf(config, sizeof(config), "#\n"
+	/*
+	 * One who sets a key empties the file and then writes: between the two it may have got its text
+	 * again, and then blanks follow what was written.
+	 */
+	snprintf(config, sizeof(config), "#%250s\n"
 #define GRT_KEY(name, KIND, min, max, def, unit, FLAGS, help) #name "=" #def "\n"
 #include <grtrace/control.def>
-	);
+		 ,
+		 "");
 	/* An empty list is printed as nothing, and a level by name. */
 	char *at = strstr(config, "watchlist=0");
 
