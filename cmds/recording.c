@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "core/grow.h"
@@ -74,14 +75,20 @@ static int not_ours(const char *path, struct grt_err *err)
 			   "another name with -o, or move it away", "cannot replace %s", path);
 }
 
+/* Half a second in all. */
+#define LOCK_TRIES 25U
+#define LOCK_NS 20000000L
+
 /*
  * A recorder holds the lock for as long as it writes, as does CUDA's library where it writes without one.
  * Closing the directory gives it up.
  */
 static int lock_dir(int dir, const char *doing, const char *path, struct grt_err *err)
 {
-	if (!flock(dir, LOCK_EX | LOCK_NB) || errno != EWOULDBLOCK)
-		return 0;
+	/* one who opens it to read has the lock for a moment only */
+	for (unsigned int i = 0; i < LOCK_TRIES; i++, nanosleep(&(struct timespec){.tv_nsec = LOCK_NS}, NULL))
+		if (!flock(dir, LOCK_EX | LOCK_NB) || errno != EWOULDBLOCK)
+			return 0;
 	return grt_err_set(err, -EBUSY, "another grtrace has it open", "another name with -o", "cannot %s %s",
 			   doing, path);
 }

@@ -355,7 +355,7 @@ static bool each_file(struct capture *c, bool (*fn)(struct capture *c, const cha
 /* Its writer holds a lock while it lives. */
 static bool is_written(struct capture *c, const char *name)
 {
-	int fd = openat(c->dir, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	int fd = openat(c->dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	bool locked = fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK;
 
 	if (fd >= 0)
@@ -442,7 +442,7 @@ static bool has_definitions(struct capture *c, const char *name)
 {
 	struct grt_packet head;
 	struct grt_event e;
-	int fd = openat(c->dir, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	int fd = openat(c->dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	bool is = fd >= 0 && pread(fd, &head, sizeof(head), 0) == sizeof(head) &&
 		  pread(fd, &e, sizeof(e), head.header_size) == sizeof(e) &&
 		  (e.type == GRT_EV_PROCESS || e.type == GRT_EV_NAME);

@@ -45,9 +45,11 @@
 /* Of a call that is printed without one. A negative number would be an error. */
 #define NO_FD INT32_MAX
 
-/* Contexts made here have this bit, which no kernel's context number reaches: the rest is the ring's number.
+/*
+ * Contexts made here have this bit, which no kernel's context number reaches:
+ * the rest is the ring's number. Programs that keep numbers as doubles keep it.
  */
-#define CTX_OF_RING (UINT64_C(1) << 63)
+#define CTX_OF_RING (UINT64_C(1) << 52)
 
 /* A job that runs, in the order of RUN. @fence: the pointer printed with it; @exact: its COMPLETE names it.
  */

@@ -15,11 +15,12 @@
 
 /*
  * Contexts of jobs whose fence's context is not in the text. Those of the
- * kernel are counted from 1, so none has this bit.
+ * kernel are counted from 1, so none has this bit. JSON's readers keep numbers
+ * as doubles, which hold up to 53 bits.
  */
-#define FTRACE_OWN (UINT64_C(1) << 63)
+#define FTRACE_OWN (UINT64_C(1) << 52)
 
-/** enum ftrace_own - what such a context is made of; the number stands above 56 bits of @n */
+/** enum ftrace_own - what such a context is made of; the number stands above 48 bits of @n */
 enum ftrace_own {
 	FTRACE_OWN_RING = 1, /* a scheduler's ring */
 	FTRACE_OWN_VIRTIO,   /* device and queue; the sequence number is the fence_id */
@@ -28,7 +29,7 @@ enum ftrace_own {
 
 static inline uint64_t ftrace_own(enum ftrace_own what, uint64_t n)
 {
-	return FTRACE_OWN | (uint64_t)what << 56 | (n & ((UINT64_C(1) << 56) - 1));
+	return FTRACE_OWN | (uint64_t)what << 48 | (n & ((UINT64_C(1) << 48) - 1));
 }
 
 /* Queues of virtio-gpu devices whose fences are looked for. */

@@ -8,8 +8,8 @@
 #include "trace_maker.h"
 
 /* Contexts of the first and the second ring that a text names. */
-#define RING0 "9223372036854775808"
-#define RING1 "9223372036854775809"
+#define RING0 "4503599627370496"
+#define RING1 "4503599627370497"
 
 #define JOB_HEADER "TIME(ms)           EVENT        JOB_ID           RING         QUEUED   DETAILS\n"
 #define CALL_HEADER \
