@@ -143,7 +143,7 @@ static u32 sched_command(const struct drm_sched_job *sj)
 
 static bool scheduler_tells(enum sched_role role)
 {
-	return grtrace_role_bound(&adapter, role);
+	return grtrace_role_told(&adapter, role);
 }
 
 static void on_cs_ioctl(void *data, struct amdgpu_job *amdgpu_job)
@@ -169,7 +169,8 @@ static void on_sched_run_job(void *data, struct amdgpu_job *amdgpu_job)
 	struct grtrace_job job;
 
 	if (!scheduler_tells(SCHED_ROLE_RUN) && sched_job(sj, &job))
-		grtrace_commit(&job, spsc_queue_count(&sj->entity->job_queue),
+		/* later kernels take the job from its entity before this */
+		grtrace_commit(&job, sj->entity ? spsc_queue_count(&sj->entity->job_queue) : 0,
 			       grtrace_sched_hw_depth(sj->sched));
 }
 

@@ -473,7 +473,7 @@ static inline void sched_complete(struct drm_sched_fence *f)
 
 	if (!sched_place(f->sched, &job))
 		return;
-	if (unlikely(!grtrace_role_bound(&adapter, SCHED_ROLE_DONE)))
+	if (unlikely(!grtrace_role_told(&adapter, SCHED_ROLE_DONE)))
 		sched_end_inferred(&job);
 	if (error)
 		grtrace_error(&job, error, 0);
@@ -490,15 +490,25 @@ static void sched_on_fence_signaled(void *data, struct dma_fence *fence)
 		sched_complete(f);
 }
 
-/* The job that a thread waits for. Return: whether it is one that this module tells of */
+/*
+ * The job that a thread waits for, which may be over: then its scheduler may be
+ * gone, and its address is only compared. The job's ring is known from its SUBMIT.
+ * Return: whether it is one that this module tells of
+ */
 static inline bool sched_waited_for(struct dma_fence *fence, struct grtrace_job *job)
 {
 	struct drm_sched_fence *f = grtrace_enabled() ? sched_fence_of(fence) : NULL;
+	const struct sched_ring *r;
+	bool ours;
 
 	if (!f)
 		return false;
 	*job = sched_job_of(fence);
-	return sched_place(f->sched, job);
+	rcu_read_lock();
+	r = sched_ring_find(f->sched);
+	ours = r && r->ours;
+	rcu_read_unlock();
+	return ours;
 }
 
 static void sched_on_fence_wait_start(void *data, struct dma_fence *fence)

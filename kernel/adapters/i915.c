@@ -238,9 +238,11 @@ static void on_request_retire(void *data, struct i915_request *rq)
 
 static void on_fence_signaled(void *data, struct dma_fence *fence)
 {
+	const struct dma_fence_ops *ops = READ_ONCE(fence->ops);
 	struct grtrace_job job;
 
-	if (!grtrace_enabled() || fence->ops != READ_ONCE(fence_ops))
+	/* 7.2 takes the ops of others from their fences when they are signalled */
+	if (!grtrace_enabled() || !ops || ops != READ_ONCE(fence_ops))
 		return;
 	job = job_of(fence);
 	grtrace_signaled(&job, fence->error);

@@ -40,6 +40,7 @@ struct inflight {
 };
 
 struct gpu {
+	int owner;		/* the device's number among all virtio devices + 1, 0: a free place */
 	int ring[QUEUES];	/* ring id + 1, 0: not registered yet */
 	struct inflight inflight[INFLIGHT];
 };
@@ -81,8 +82,15 @@ static u32 ring_of(struct gpu *gpu, const struct virtqueue *vq)
 
 static struct gpu *gpu_of(const struct virtqueue *vq)
 {
-	if (vq->vdev->index < DEVICES && vq->index < QUEUES)
-		return &gpus[vq->vdev->index];
+	int number = vq->vdev->index + 1, owner, i;
+
+	for (i = 0; i < DEVICES && vq->index < QUEUES; i++) {
+		owner = READ_ONCE(gpus[i].owner);
+		if (unlikely(!owner))
+			owner = cmpxchg(&gpus[i].owner, 0, number) ?: number;
+		if (likely(owner == number))
+			return &gpus[i];
+	}
 	unmatched();
 	return NULL;
 }

@@ -49,8 +49,10 @@ static void probe_attach(struct grtrace_adapter *a, struct grtrace_probe *p, str
 	if (p->bound || strcmp(p->name, tp->name))
 		return;
 	p->err = tracepoint_probe_register(tp, p->fn, a);
-	if (!p->err)
-		p->bound = tp;
+	if (p->err)
+		return;
+	p->bound = tp;
+	p->told = true;
 }
 
 /* Return: whether handlers may still run, until tracepoint_synchronize_unregister() */
@@ -114,11 +116,14 @@ static void driver_comes(struct grtrace_adapter *a, struct module *mod)
 
 static void driver_goes(struct grtrace_adapter *a)
 {
+	struct grtrace_probe *p;
 	unsigned int i;
 
 	probes_detach(a, a->driver);
 	probes_detach(a, GRTRACE_VMLINUX);
 	tracepoint_synchronize_unregister();
+	for_each_probe(p, a)
+		p->told = false;
 	a->present = false;
 	for (i = 0; i < a->nfields; i++)
 		WRITE_ONCE(a->fields[i].place, 0);
@@ -288,17 +293,31 @@ bool grtrace_adapter_serves(const char *driver)
 }
 EXPORT_SYMBOL_GPL(grtrace_adapter_serves);
 
-/** grtrace_role_bound - whether one of the tracepoints with this role is attached; any context */
-bool grtrace_role_bound(const struct grtrace_adapter *a, unsigned int role)
+static bool role_bound(const struct grtrace_adapter *a, unsigned int role)
 {
 	const struct grtrace_probe *p;
 
 	for_each_probe(p, a)
-		if (p->role == role && READ_ONCE(p->bound))
+		if (p->role == role && p->bound)
 			return true;
 	return false;
 }
-EXPORT_SYMBOL_GPL(grtrace_role_bound);
+
+/**
+ * grtrace_role_told - whether this kernel has one of the tracepoints with this role; any context
+ *
+ * The same until the last handler has run: tracepoints are detached one after the other.
+ */
+bool grtrace_role_told(const struct grtrace_adapter *a, unsigned int role)
+{
+	const struct grtrace_probe *p;
+
+	for_each_probe(p, a)
+		if (p->role == role && READ_ONCE(p->told))
+			return true;
+	return false;
+}
+EXPORT_SYMBOL_GPL(grtrace_role_told);
 
 /**
  * grtrace_opaque - the number by which an object of the kernel is known in a trace
@@ -318,7 +337,7 @@ static bool stands_for(const struct grtrace_adapter *a, const struct grtrace_pro
 
 	if (!p->role || p->bound)
 		return true;
-	if (grtrace_role_bound(a, p->role))
+	if (role_bound(a, p->role))
 		return false;
 	for (q = a->probes; q < p; q++)
 		if (q->role == p->role)

@@ -163,6 +163,14 @@ void grtrace_cpus_exit(void)
 		kvfree(per_cpu_ptr(&grtrace_cpus, cpu)->rings);
 }
 
+static void forget_buffers(void)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		WRITE_ONCE(per_cpu_ptr(&grtrace_cpus, cpu)->buf, NULL);
+}
+
 /**
  * grtrace_buffer_open - makes the channel and its files, grtrace_lock held
  * @bytes: per CPU
@@ -173,8 +181,10 @@ int grtrace_buffer_open(u64 bytes)
 	size_t subbuf = PAGE_ALIGN(DIV_ROUND_UP_ULL(bytes, GRTRACE_SUBBUFS));
 
 	chan = relay_open("events", grtrace_dir, subbuf, GRTRACE_SUBBUFS, &callbacks, NULL);
-	if (!chan)
+	if (!chan) {
+		forget_buffers(); /* of the CPUs before the one that got none */
 		return -ENOMEM;
+	}
 	chan_bytes = (u64)subbuf * GRTRACE_SUBBUFS;
 	WRITE_ONCE(grtrace_config[GRT_CONFIG_buffer_size], chan_bytes);
 	pr_debug("buffer: %llu bytes per CPU\n", chan_bytes);
@@ -193,10 +203,11 @@ void grtrace_buffer_close(void)
 
 		irq_work_sync(&c->wake);
 		irq_work_sync(&c->fresh);
-		c->buf = NULL;
 	}
+	forget_buffers();
 	cancel_delayed_work_sync(&timely_flush);
 	relay_close(chan);
+	forget_buffers(); /* that of a CPU that has come meanwhile */
 	chan = NULL;
 }
 
@@ -263,15 +274,35 @@ static void flush_this_cpu(void *unused)
 		flush_cpu(c);
 }
 
+/* Of one that is away, where nobody emits; the flush that is asked for and the timely one may meet here. */
+static void flush_away_cpu(struct grtrace_cpu *c)
+{
+	static DEFINE_MUTEX(away_lock);
+
+	mutex_lock(&away_lock);
+	if (c->running)
+		flush_cpu(c);
+	mutex_unlock(&away_lock);
+}
+
+/* With the CPUs locked: none comes or goes. */
+static void flush_any_cpu(int cpu)
+{
+	if (cpu_online(cpu))
+		smp_call_function_single(cpu, flush_this_cpu, NULL, 1);
+	else
+		flush_away_cpu(per_cpu_ptr(&grtrace_cpus, cpu));
+}
+
 /** grtrace_flush - what has been emitted before this call is readable after it; may sleep */
 void grtrace_flush(void)
 {
 	int cpu;
 
 	cpus_read_lock();
-	for_each_online_cpu(cpu)
+	for_each_possible_cpu(cpu)
 		if (READ_ONCE(per_cpu_ptr(&grtrace_cpus, cpu)->buf))
-			smp_call_function_single(cpu, flush_this_cpu, NULL, 1);
+			flush_any_cpu(cpu);
 	cpus_read_unlock();
 }
 
@@ -286,10 +317,10 @@ static void timely_flush_fn(struct work_struct *work)
 	int cpu;
 
 	cpus_read_lock();
-	for_each_online_cpu(cpu) {
+	for_each_possible_cpu(cpu) {
 		buf = READ_ONCE(per_cpu_ptr(&grtrace_cpus, cpu)->buf);
 		if (buf && has_records(buf))
-			smp_call_function_single(cpu, flush_this_cpu, NULL, 1);
+			flush_any_cpu(cpu);
 	}
 	cpus_read_unlock();
 }
@@ -471,8 +502,9 @@ int grtrace_clear(void)
 /**
  * grtrace_buffer_resize - another buffer size, grtrace_lock held
  * @bytes: per CPU
- * Return: 0, -EBUSY while tracing is on or a stream is open, or -ENOMEM; the old
- * buffer is back then
+ * Return: 0, -EBUSY while tracing is on or a stream is open, or -ENOMEM; a buffer
+ * of the old size is back then. What was in it is gone either way: two at a time
+ * may be more than there is memory for.
  */
 int grtrace_buffer_resize(u64 bytes)
 {

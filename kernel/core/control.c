@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The control files and the keys of `config`, from the rows of control.def. A
- * write that is refused has changed nothing.
+ * write that is refused has changed nothing, but for a buffer size that there is
+ * no memory for: what was buffered is gone.
  */
 #include <linux/debugfs.h>
 #include <linux/fs.h>

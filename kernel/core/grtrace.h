@@ -116,6 +116,7 @@ struct grtrace_probe {
 	bool optional;
 	/* private: */
 	struct tracepoint *bound;
+	bool told;	/* it was bound since the driver came */
 	bool in_kernel;	/* what defines it is built in */
 	bool here;	/* what defines it is loaded */
 	int err;
@@ -196,7 +197,7 @@ void grtrace_adapter_unregister(struct grtrace_adapter *a);
 #define module_grtrace_adapter(adapter) \
 	module_driver(adapter, grtrace_adapter_register, grtrace_adapter_unregister)
 
-bool grtrace_role_bound(const struct grtrace_adapter *a, unsigned int role);
+bool grtrace_role_told(const struct grtrace_adapter *a, unsigned int role);
 
 /* Counts the adapters' coming and going: grtrace_adapter_serves() may say another thing then. */
 extern atomic_t grtrace_adapters_changed;

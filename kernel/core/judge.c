@@ -291,9 +291,11 @@ void grtrace_hold_release(u64 before)
 
 static void sweep_fn(struct work_struct *work)
 {
+	u64 now = ktime_get_mono_fast_ns();
+
 	mutex_lock(&grtrace_lock);
-	if (grtrace_running())
-		grtrace_hold_release(ktime_get_mono_fast_ns() - HELD_MAX_NS);
+	if (grtrace_running() && now > HELD_MAX_NS)
+		grtrace_hold_release(now - HELD_MAX_NS);
 	grtrace_hold_schedule();
 	grtrace_unlock();
 }

@@ -71,6 +71,7 @@ static int grtrace_stats_show(struct seq_file *m, void *unused)
 
 	if (!each)
 		return -ENOMEM;
+	mutex_lock(&grtrace_lock); /* a resize frees the buffers */
 	sum_up(&t, each);
 	seq_printf(m, "enabled %d\n", grtrace_running());
 	seq_printf(m, "reader_pid %d\n", grtrace_reader_pid());
@@ -91,6 +92,7 @@ static int grtrace_stats_show(struct seq_file *m, void *unused)
 		show_balance(m, &each[cpu]);
 		seq_printf(m, " used=%zu size=%llu\n", grtrace_buffer_used(cpu), grtrace_buffer_size());
 	}
+	grtrace_unlock();
 	kvfree(each);
 	return 0;
 }

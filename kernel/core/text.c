@@ -73,14 +73,31 @@ static void field_put(const struct grt_field *f, void *e, u64 value)
 	memcpy(e + f->offset, &value, f->size); /* little-endian, as the format is */
 }
 
+/* Names are whatever a program chose: nothing in them ends the text, or does something to a terminal. */
+static int print_string(char *buf, size_t size, const char *text, size_t room)
+{
+	size_t len = strnlen(text, room), i;
+	int n = 0;
+
+	for (i = 0; i < len; i++) {
+		unsigned char c = text[i];
+		bool plain = c >= ' ' && c < 0x7f && c != '"' && c != '\\';
+
+		n += scnprintf(buf + n, size - n, plain ? "%c" : "\\%03o", c);
+	}
+	return n;
+}
+
 static int print_field(char *buf, size_t size, const struct grt_field *f, const struct grt_event *e)
 {
 	u64 value;
+	int n;
 
-	if (f->kind == GRT_FIELD_STR) /* %*pE: names are whatever a program chose */
-		return scnprintf(buf, size, " %s=\"%*pEs\"", f->name,
-				 (int)strnlen((const char *)e + f->offset, f->size),
-				 (const char *)e + f->offset);
+	if (f->kind == GRT_FIELD_STR) {
+		n = scnprintf(buf, size, " %s=\"", f->name);
+		n += print_string(buf + n, size - n, (const char *)e + f->offset, f->size);
+		return n + scnprintf(buf + n, size - n, "\"");
+	}
 	value = field_get(f, e);
 	switch (f->kind) {
 	case GRT_FIELD_ENGINE:

@@ -488,7 +488,6 @@ static void show_rings(struct seq_file *m)
 static void aggregator_show(struct seq_file *m)
 {
 	seq_printf(m, "Window: %llu ms", grtrace_setting(GRT_CONFIG_aggregator_window));
-	cpus_read_lock();
 	mutex_lock(&aggregate_lock);
 	if (last.end)
 		seq_printf(m, ", last from %llu.%09llu to %llu.%09llu", last.begin / NSEC_PER_SEC,
@@ -499,7 +498,6 @@ static void aggregator_show(struct seq_file *m)
 	seq_puts(m, "Ring | Events | Avg Latency | Min | Max | Avg Depth | Peak Depth\n");
 	show_rings(m);
 	mutex_unlock(&aggregate_lock);
-	cpus_read_unlock();
 }
 
 static const struct grtrace_stage stage = {

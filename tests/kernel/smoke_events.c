@@ -266,11 +266,13 @@ void smoke_text(void)
 	struct capture c = {.data = NULL};
 	size_t i, lines = 0;
 
+	prctl(PR_SET_NAME, "a\"b\\\033[m\xff");
 	CHECK_EQ(kmod_write("control", "start"), 0);
 	CHECK_EQ(kmod_emit("submit ring=3 ctx=0x1234 seqno=42 engine=graphics cmd=0x207\ncomplete ctx=0x1234 "
 			   "seqno=42 status=-125\ncommand ring=3 count=1009"),
 		 0);
 	CHECK_EQ(kmod_write("control", "stop"), 0);
+	prctl(PR_SET_NAME, "grtrace_smoke");
 	CHECK_EQ(capture_file(&c, "events"), 0);
 	for (i = 0; i < c.len; i++)
 		lines += c.data[i] == '\n';
@@ -280,6 +282,7 @@ void smoke_text(void)
 	CHECK(strstr((char *)c.data, " ctx=4660 seqno=42 ring=3 device=0 cmd=0x207 hw_ctx=0 fence_id=0\n"));
 	CHECK(strstr((char *)c.data, " status=-125 hw_ctx=0\n"));
 	CHECK(strstr((char *)c.data, " NAME "));
+	CHECK(strstr((char *)c.data, " name=\"a\\042b\\134\\033[m\\377\" "));
 	capture_free(&c);
 }
 

@@ -259,6 +259,51 @@ void smoke_read_flush(void)
 	capture_free(&c);
 }
 
+/* Return: 0 or a negative errno */
+static int set_online(const char *online)
+{
+	int fd = open("/sys/devices/system/cpu/cpu1/online", O_WRONLY | O_CLOEXEC), err = 0;
+
+	if (fd < 0)
+		return -errno;
+	if (write(fd, online, 1) != 1)
+		err = -errno;
+	close(fd);
+	return err;
+}
+
+void smoke_read_flush_away(void)
+{
+	struct capture c = {.data = NULL};
+	int fd, err;
+
+	CHECK_EQ(kmod_config("flush_ms=0"), 0);
+	CHECK_EQ(kmod_write("control", "start"), 0);
+	fd = kmod_open("trace_pipe", O_RDONLY | O_NONBLOCK);
+	CHECK(fd >= 0);
+	if (!kmod_pin(1)) {
+		close(fd);
+		tap_skip("this machine has one CPU");
+		return;
+	}
+	CHECK_EQ(kmod_emit("submit ctx=1 count=3"), 0);
+	kmod_unpin();
+	err = set_online("0");
+	if (err) {
+		close(fd);
+		tap_skip("cpu1 cannot be taken offline: %s", strerror(-err));
+		return;
+	}
+	err = kmod_write("control", "flush");
+	CHECK_EQ(set_online("1"), 0);
+	CHECK_EQ(err, 0);
+	CHECK_EQ(capture_fd(&c, fd), -EAGAIN);
+	close(fd);
+	CHECK_OK(capture_valid(&c));
+	CHECK_EQ(capture_count(&c, GRT_EV_SUBMIT), 3);
+	capture_free(&c);
+}
+
 void smoke_read_stop(void)
 {
 	char buf[4096];
