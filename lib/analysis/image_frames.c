@@ -67,9 +67,9 @@ static struct image *image_of(struct grt_image_frames *f, const struct grt_image
 	if (grt_grow_zeroed(&f->image, &f->images, i->number + 1, 1))
 		return NULL;
 	m = &f->image[i->number];
-	if (grt_grow_zeroed(&m->place, &m->nodes, i->nodes, 64) ||
-	    grt_grow_zeroed(&m->object, &m->mappings, i->mappings, 64) ||
-	    grt_grow_zeroed(&m->kernel, &m->strings, i->strings, 64))
+	if (grt_grow_zeroed(&m->place, &m->nodes, i->nodes, 8) ||
+	    grt_grow_zeroed(&m->object, &m->mappings, i->mappings, 8) ||
+	    grt_grow_zeroed(&m->kernel, &m->strings, i->strings, 8))
 		return NULL;
 	return m;
 }
