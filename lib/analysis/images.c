@@ -184,8 +184,10 @@ static int take_process(struct grt_images *m, struct grt_image *i, const struct 
 		i = new_image(m, p->e.pid);
 	if (!i)
 		return -ENOMEM;
-	if (p->what == 1)
+	if (p->what == 1) {
 		i->exe = p->text;
+		i->began = p->age == UINT32_MAX ? 0 : (int64_t)(p->e.time - p->age * 1000000000ULL);
+	}
 	if (p->what == 4 || p->what == 5)
 		i->why = p->text;
 	i->refused |= p->what == 4;

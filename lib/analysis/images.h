@@ -43,6 +43,7 @@ struct grt_image_mapping {
  * struct grt_image - a process image
  * @number: of it, from 0
  * @process: its last PROCESS record; what is 0 where none was seen
+ * @began: when its process began, in the trace's time; 0: not told. May be before the system's start
  * @ahead: CLOCK_REALTIME less CLOCK_MONOTONIC, ns; 0: not told
  * @why: string: why it is not traced, or the last note; 0: none
  */
@@ -52,6 +53,7 @@ struct grt_image {
 	uint32_t exe;
 	uint32_t why;
 	bool refused;
+	int64_t began;
 	uint64_t ahead;
 	struct grt_ev_process process;
 	char **string;

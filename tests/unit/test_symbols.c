@@ -639,6 +639,21 @@ static void perf_map(void **state)
 	assert_int_equal(grt_symbols_in_process(s, pid, 0x4001, &f), 0);
 	assert_string_equal(f.frame[0].function, "0x4001");
 	assert_int_equal(grt_symbols_perf_map(s, pid, NULL), -ESTALE);
+	/* and one that had it before */
+	assert_int_equal(grt_symbols_ended(s, pid, 0), 0);
+	assert_int_equal(grt_symbols_began(s, pid, now_ns()), 0);
+	assert_int_equal(grt_symbols_perf_map(s, pid, NULL), 0);
+	sh("echo '5000 10 before' >>%s && touch -d '-60 seconds' %s", path, path);
+	assert_int_equal(grt_symbols_perf_map(s, pid, NULL), -ESTALE);
+	assert_int_equal(grt_symbols_in_process(s, pid, 0x5001, &f), 0);
+	assert_string_equal(f.frame[0].function, "0x5001");
+	/* its own comes into its place */
+	sh("echo '5000 10 itself' >%s", path);
+	assert_int_equal(grt_symbols_in_process(s, pid, 0x5001, &f), 0);
+	assert_string_equal(f.frame[0].function, "itself");
+	assert_int_equal(grt_symbols_began(s, pid, 0), 0);
+	sh("touch -d '-60 seconds' %s", path);
+	assert_int_equal(grt_symbols_perf_map(s, pid, NULL), 0);
 	unlink(path);
 	grt_symbols_free(s);
 }
