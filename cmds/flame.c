@@ -159,6 +159,9 @@ static bool tell_launches(const struct grt_launch_flame *f)
 		cmd_put_text(stderr, why);
 		fputc('\n', stderr);
 	}
+	if (n.undefined)
+		fprintf(stderr, "  %llu definitions of stacks and names were not believed, or lost\n",
+			(unsigned long long)n.undefined);
 	if (!work && !n.launches)
 		return false;
 	fprintf(stderr,

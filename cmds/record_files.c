@@ -109,6 +109,9 @@ static void tell(const struct merged *m)
 	if (n.launches_lost || n.gpu_lost)
 		fprintf(stderr, "  lost: %llu launches, %llu records of the GPU\n",
 			(unsigned long long)n.launches_lost, (unsigned long long)n.gpu_lost);
+	if (n.undefined)
+		fprintf(stderr, "  %llu definitions of stacks and names were not believed, or lost\n",
+			(unsigned long long)n.undefined);
 }
 
 static int build(struct merged *m, const char *path, struct grt_err *err)

@@ -210,6 +210,16 @@ static void note_launched(struct report *r)
 		     grt_launch_groups_over(r->launched), GRT_LAUNCH_GROUPS_MAX);
 }
 
+/* Also where nothing is left that could have had them. */
+static void note_undefined(struct report *r)
+{
+	struct grt_launches_count n = grt_launch_groups_count(r->launched);
+
+	if (n.undefined)
+		note(&r->notes, "%" PRIu64 " definitions of stacks and names were not believed, or lost",
+		     n.undefined);
+}
+
 /* Where to look for events that the summary has no table for. */
 static const struct {
 	enum grt_class class;
@@ -658,6 +668,8 @@ static int write_tables(struct report *r)
 		ret = write_threads(r);
 	if (!ret && r->launched && (r->view->name || !r->csv))
 		ret = write_launched(r);
+	if (!ret && r->launched)
+		note_undefined(r);
 	if (!ret && r->verbose && !r->csv)
 		ret = write_cpus(r);
 	if (!ret && !r->csv)

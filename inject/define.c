@@ -6,6 +6,7 @@
  * for what was not there then is used by nothing that is older. So a reader that
  * merges the streams by time knows a number when it meets it.
  */
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -269,6 +270,30 @@ static uint64_t stacks_cut(void)
 	return n;
 }
 
+/* Whole seconds since this process was made, also where it has become another program since; UINT32_MAX: not
+ * known. */
+static uint32_t age_of_process(void)
+{
+	char text[1024], *at;
+	unsigned long long start = 0;
+	uint64_t now = now_ns(CLOCK_BOOTTIME), age;
+	long ticks = sysconf(_SC_CLK_TCK);
+	int fd = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+
+	if (fd >= 0)
+		close(fd);
+	text[n > 0 ? n : 0] = '\0';
+	/* the second field is the name, which may hold anything */
+	at = strrchr(text, ')');
+	for (int field = 2; at && field < 22; field++)
+		at = strchr(at + 1, ' ');
+	if (!at || ticks <= 0 || sscanf(at, "%llu", &start) != 1)
+		return UINT32_MAX;
+	age = now / 1000000000U - start / (unsigned long)ticks;
+	return age < UINT32_MAX ? (uint32_t)age : UINT32_MAX;
+}
+
 void define_process(uint32_t what, const char *text)
 {
 	struct grt_ev_process p;
@@ -288,6 +313,7 @@ void define_process(uint32_t what, const char *text)
 	p.stacks_cut = stacks_cut();
 	p.version = inject.version;
 	p.gpu_clock = inject.realtime ? 2 : 1;
+	p.age = what == 1 ? age_of_process() : 0;
 	/* numbers begin anew with the first one, so its text comes behind it and is the first */
 	if (what == 1)
 		p.text = text ? 1 : 0;

@@ -299,7 +299,8 @@ static void free_image(struct image *i)
 static int put_process(struct bpf_nodes *n, struct image *i, const struct bpf_hit *hit, uint32_t what)
 {
 	struct grt_ev_process p = {.e = head(hit, what == 1 ? BEGUN_NS : 0, GRT_EV_PROCESS, sizeof(p)),
-				   .what = what};
+				   .what = what,
+				   .age = what == 1 ? UINT32_MAX : 0};
 	char exe[4096];
 	int ret;
 

@@ -67,9 +67,9 @@ static struct image *image_of(struct grt_image_frames *f, const struct grt_image
 	if (grt_grow_zeroed(&f->image, &f->images, i->number + 1, 1))
 		return NULL;
 	m = &f->image[i->number];
-	if (grt_grow_zeroed(&m->place, &m->nodes, i->nodes, 64) ||
-	    grt_grow_zeroed(&m->object, &m->mappings, i->mappings, 64) ||
-	    grt_grow_zeroed(&m->kernel, &m->strings, i->strings, 64))
+	if (grt_grow_zeroed(&m->place, &m->nodes, i->nodes, 8) ||
+	    grt_grow_zeroed(&m->object, &m->mappings, i->mappings, 8) ||
+	    grt_grow_zeroed(&m->kernel, &m->strings, i->strings, 8))
 		return NULL;
 	return m;
 }
@@ -124,6 +124,12 @@ static int object_of(struct grt_image_frames *f, struct image *m, const struct g
 }
 
 /* CLOCK_REALTIME ns, 0: it did not tell */
+static uint64_t began(const struct grt_image *i)
+{
+	return i->began && i->ahead ? (uint64_t)i->began + i->ahead : 0;
+}
+
+/* The same. */
 static uint64_t ended(const struct grt_image *i)
 {
 	return i->process.what == 3 && i->ahead ? i->process.e.time + i->ahead : 0;
@@ -141,7 +147,8 @@ static int look_up(struct grt_image_frames *f, struct image *m, const struct grt
 	/* a return address is behind its call */
 	if (map && object != GRT_SYMBOLS_NO_OBJECT)
 		return grt_symbols_at(f->symbols, object, n->ip - 1 - map->bias, found);
-	ret = grt_symbols_ended(f->symbols, i->pid, ended(i));
+	ret = grt_symbols_began(f->symbols, i->pid, began(i))
+		      ?: grt_symbols_ended(f->symbols, i->pid, ended(i));
 	return ret ? ret : grt_symbols_in_process(f->symbols, i->pid, n->ip - 1, found);
 }
 

@@ -12,6 +12,13 @@
 
 /* Numbers are given in turn; where records are lost the next one is not far. */
 #define FAR 1048576U
+/*
+ * Bytes of all tables together that no definition has asked for: numbers of lost records, which may be many
+ * where a recording began late. Beyond them tables grow with the definitions.
+ */
+#define HOLES_MAX (64U << 20)
+/* Entries that a table begins with. A definition pays for as many, so that its table has its first ones. */
+#define FIRST 8U
 /* Launches whose stack waits for them; of more, the oldest ones are lost, and their stacks. */
 #define STACKS_MAX 1048576U
 /* Longer texts are cut. */
@@ -60,19 +67,42 @@ struct grt_image *grt_images_of(struct grt_images *m, uint32_t pid)
 
 /* ---------------------------------------------------------- definitions */
 
-/* Numbers are counted from 1; @room: that there is room for. */
-static bool is_far(uint32_t number, uint32_t room)
+/* Bytes that a table gets more of to have room for a number. */
+static uint64_t growth(uint32_t number, uint32_t room, size_t size)
 {
-	return !number || number > room + FAR;
+	uint64_t want = room ? room : FIRST;
+
+	while (want < number)
+		want *= 2;
+	return (want - room) * size;
 }
 
-static int take_string(struct grt_image *i, const struct grt_ev_string *s)
+/* Numbers are counted from 1; @room: that there is room for, entries of @size. */
+static bool is_believed(struct grt_images *m, uint32_t number, uint32_t room, size_t size)
+{
+	uint64_t more = number > room ? growth(number, room, size) : 0;
+
+	if (!number || number > (uint64_t)room + FAR ||
+	    m->room + more > m->defined + FIRST * size + HOLES_MAX)
+		return false;
+	m->room += more;
+	m->defined += FIRST * size;
+	return true;
+}
+
+/* Room for a number in a table, if it is believed. Return: 0, -ERANGE or -ENOMEM */
+#define make_room(m, table, room, number)                            \
+	(is_believed((m), (number), *(room), sizeof(**(table)))      \
+		 ? grt_grow_zeroed((table), (room), (number), FIRST) \
+		 : -ERANGE)
+
+static int take_string(struct grt_images *m, struct grt_image *i, const struct grt_ev_string *s)
 {
 	bool own = s->number < GRT_IMAGE_RECORDER;
 	uint32_t number = own ? s->number : s->number - GRT_IMAGE_RECORDER;
 	uint32_t *room = own ? &i->strings : &i->recorder_strings;
 	char ***all = own ? &i->string : &i->recorder_string;
-	int ret = is_far(number, *room) ? -ERANGE : grt_grow_zeroed(all, room, number, 64);
+	int ret = make_room(m, all, room, number);
 	char **at = ret ? NULL : &(*all)[number - 1], *more;
 	size_t have = at && *at ? strlen(*at) : 0;
 
@@ -119,9 +149,7 @@ uint32_t grt_images_stack(struct grt_images *m, uint32_t image, uint64_t correla
 
 static int take_node(struct grt_images *m, struct grt_image *i, const struct grt_ev_node *n)
 {
-	int ret = n->caller >= n->node || is_far(n->node, i->nodes)
-			  ? -ERANGE
-			  : grt_grow_zeroed(&i->node, &i->nodes, n->node, 64);
+	int ret = n->caller >= n->node ? -ERANGE : make_room(m, &i->node, &i->nodes, n->node);
 
 	if (ret)
 		return ret;
@@ -137,16 +165,15 @@ static int take_node(struct grt_images *m, struct grt_image *i, const struct grt
 	return n->e.seqno ? keep_stack(m, i, n) : 0;
 }
 
-static int take_mapping(struct grt_image *i, const struct grt_ev_mapping *m)
+static int take_mapping(struct grt_images *m, struct grt_image *i, const struct grt_ev_mapping *e)
 {
-	int ret = is_far(m->module, i->mappings) ? -ERANGE
-						 : grt_grow_zeroed(&i->mapping, &i->mappings, m->module, 64);
-	struct grt_image_mapping *at = ret ? NULL : &i->mapping[m->module - 1];
+	int ret = make_room(m, &i->mapping, &i->mappings, e->module);
+	struct grt_image_mapping *at = ret ? NULL : &i->mapping[e->module - 1];
 
 	if (ret)
 		return ret;
-	*at = (struct grt_image_mapping){.start = m->start, .end = m->end, .bias = m->bias, .path = m->path};
-	memcpy(at->build_id, m->build_id, sizeof(m->build_id));
+	*at = (struct grt_image_mapping){.start = e->start, .end = e->end, .bias = e->bias, .path = e->path};
+	memcpy(at->build_id, e->build_id, sizeof(e->build_id));
 	return 0;
 }
 
@@ -157,8 +184,10 @@ static int take_process(struct grt_images *m, struct grt_image *i, const struct 
 		i = new_image(m, p->e.pid);
 	if (!i)
 		return -ENOMEM;
-	if (p->what == 1)
+	if (p->what == 1) {
 		i->exe = p->text;
+		i->began = p->age == UINT32_MAX ? 0 : (int64_t)(p->e.time - p->age * 1000000000ULL);
+	}
 	if (p->what == 4 || p->what == 5)
 		i->why = p->text;
 	i->refused |= p->what == 4;
@@ -172,11 +201,11 @@ static int take(struct grt_images *m, struct grt_image *i, const struct grt_even
 	case GRT_EV_PROCESS:
 		return take_process(m, i, (const struct grt_ev_process *)e);
 	case GRT_EV_STRING:
-		return take_string(i, (const struct grt_ev_string *)e);
+		return take_string(m, i, (const struct grt_ev_string *)e);
 	case GRT_EV_NODE:
 		return take_node(m, i, (const struct grt_ev_node *)e);
 	case GRT_EV_MAPPING:
-		return take_mapping(i, (const struct grt_ev_mapping *)e);
+		return take_mapping(m, i, (const struct grt_ev_mapping *)e);
 	}
 	return 0;
 }

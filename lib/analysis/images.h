@@ -4,8 +4,8 @@
  * files that these are in. Numbers are those of a process image; a pid may have
  * several, one after the other.
  *
- * Memory is bounded by what the trace defines; a number that is far beyond all
- * before it is not taken, and counted.
+ * Memory is bounded by what the trace defines, and some for what it has lost; a
+ * number that is far beyond all before it is not taken, and counted.
  */
 #ifndef GRT_ANALYSIS_IMAGES_H
 #define GRT_ANALYSIS_IMAGES_H
@@ -43,6 +43,7 @@ struct grt_image_mapping {
  * struct grt_image - a process image
  * @number: of it, from 0
  * @process: its last PROCESS record; what is 0 where none was seen
+ * @began: when its process began, in the trace's time; 0: not told. May be before the system's start
  * @ahead: CLOCK_REALTIME less CLOCK_MONOTONIC, ns; 0: not told
  * @why: string: why it is not traced, or the last note; 0: none
  */
@@ -52,6 +53,7 @@ struct grt_image {
 	uint32_t exe;
 	uint32_t why;
 	bool refused;
+	int64_t began;
 	uint64_t ahead;
 	struct grt_ev_process process;
 	char **string;
@@ -71,12 +73,15 @@ struct grt_image {
  * struct grt_images - set up by grt_images_init()
  * @image: all, in the order in which they began
  * @dropped: definitions that were not taken
+ * @room, @defined: bytes of all tables of numbers, and those that definitions have paid for
  * @stack: nodes that BPF took, of launches that have not asked for them
  */
 struct grt_images {
 	struct grt_image **image;
 	uint32_t images;
 	uint64_t dropped;
+	uint64_t room;
+	uint64_t defined;
 	struct grt_hash_key key;
 	struct grt_index by_pid;
 	struct grt_keyed stack;

@@ -455,7 +455,10 @@ struct grt_image *grt_launches_image(struct grt_launches *l, uint32_t pid)
 
 struct grt_launches_count grt_launches_count(const struct grt_launches *l)
 {
-	return l->count;
+	struct grt_launches_count n = l->count;
+
+	n.undefined = l->images.dropped;
+	return n;
 }
 
 void grt_launches_free(struct grt_launches *l)

@@ -73,6 +73,7 @@ struct grt_launches_sink {
  * @no_end: process images that did not see their own end: their last moments may be missing
  * @probed: calls of functions that a uprobe was asked for, which are LAUNCH records too
  * @doubled: LAUNCH records of an id that was there already; the first counts
+ * @undefined: definitions of strings, nodes and mappings that were not believed or could not be kept
  */
 struct grt_launches_count {
 	uint64_t launches;
@@ -96,6 +97,7 @@ struct grt_launches_count {
 	uint64_t copy_ns;
 	uint64_t no_end;
 	uint64_t doubled;
+	uint64_t undefined;
 };
 
 struct grt_launches;

@@ -11,7 +11,7 @@
 /* Functions looked at behind the nearest one, where they overlap. */
 #define BEHIND_MAX 32U
 
-int grt_functions_add(struct grt_functions *f, uint64_t start, uint64_t size, const char *name, size_t length)
+static int add(struct grt_functions *f, struct grt_function function, const char *name, size_t length)
 {
 	if (length > GRT_FUNCTION_NAME_MAX)
 		length = GRT_FUNCTION_NAME_MAX;
@@ -22,11 +22,23 @@ int grt_functions_add(struct grt_functions *f, uint64_t start, uint64_t size, co
 		return -ENOMEM;
 	memcpy(f->names + f->names_used, name, length);
 	f->names[f->names_used + length] = '\0';
-	f->at[f->used] = (struct grt_function){start, size, f->names_used, f->used};
-	f->used++;
+	function.name = f->names_used;
+	function.order = f->used;
+	f->at[f->used++] = function;
 	f->names_used += length + 1;
 	f->sorted = false;
 	return 0;
+}
+
+int grt_functions_add(struct grt_functions *f, uint64_t start, uint64_t size, const char *name, size_t length)
+{
+	return add(f, (struct grt_function){.start = start, .size = size}, name, length);
+}
+
+int grt_functions_add_unsized(struct grt_functions *f, uint64_t start, uint64_t most, const char *name,
+			      size_t length)
+{
+	return add(f, (struct grt_function){.start = start, .size = most, .unsized = true}, name, length);
 }
 
 /* By address; of those at the same one, those without a size first, and the latest last. */
@@ -36,8 +48,8 @@ static int by_start(const void *a, const void *b)
 
 	if (x->start != y->start)
 		return x->start < y->start ? -1 : 1;
-	if (!x->size != !y->size)
-		return x->size ? 1 : -1;
+	if (x->unsized != y->unsized)
+		return x->unsized ? -1 : 1;
 	return x->order < y->order ? -1 : x->order > y->order;
 }
 
@@ -48,9 +60,10 @@ static void sort(struct grt_functions *f)
 	f->sorted = true;
 }
 
-static bool holds(const struct grt_function *f, uint64_t address)
+/* @passed: functions that begin behind it, or have a size and begin where it does; they end one without */
+static bool holds(const struct grt_function *f, uint64_t address, uint32_t passed)
 {
-	return !f->size || address - f->start < f->size;
+	return address - f->start < f->size && !(f->unsized && passed);
 }
 
 const char *grt_functions_find(struct grt_functions *f, uint64_t address)
@@ -67,7 +80,7 @@ const char *grt_functions_find(struct grt_functions *f, uint64_t address)
 			high = middle;
 	}
 	for (uint32_t n = 0; low && n < BEHIND_MAX; n++, low--)
-		if (holds(&f->at[low - 1], address))
+		if (holds(&f->at[low - 1], address, n))
 			return f->names + f->at[low - 1].name;
 	return NULL;
 }

@@ -15,12 +15,14 @@
 /* Longer names are cut. */
 #define GRT_FUNCTION_NAME_MAX 8192U
 
-/** struct grt_function - @size 0: up to the next; @name: place in the names */
+/** struct grt_function - @unsized: it ends where the next one begins, @size is the most; @name: place in the
+ * names */
 struct grt_function {
 	uint64_t start;
 	uint64_t size;
 	size_t name;
 	uint32_t order;
+	bool unsized;
 };
 
 /** struct grt_functions - all zero is empty; to be given to grt_functions_free() */
@@ -38,6 +40,13 @@ struct grt_functions {
  */
 int grt_functions_add(struct grt_functions *f, uint64_t start, uint64_t size, const char *name,
 		      size_t length);
+
+/**
+ * grt_functions_add_unsized - the same for one of which only the start is known
+ * @most: bytes that it has at most
+ */
+int grt_functions_add_unsized(struct grt_functions *f, uint64_t start, uint64_t most, const char *name,
+			      size_t length);
 
 /** grt_functions_find - the name of the function at an address, NULL: there is none */
 const char *grt_functions_find(struct grt_functions *f, uint64_t address);

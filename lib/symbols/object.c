@@ -215,6 +215,34 @@ bool grt_object_address(const struct grt_object *o, uint64_t offset, uint64_t *a
 
 /* ------------------------------------------------------------- symbols */
 
+/* From an address to the end of the section, or of the loaded part where there are no sections; 0: it is in
+ * none. */
+static uint64_t left_in_section(const struct grt_object *o, Elf *elf, const GElf_Sym *sym, GElf_Word section)
+{
+	Elf_Scn *scn = elf ? elf_getscn(elf, section) : NULL;
+	uint64_t at = sym->st_value;
+	GElf_Shdr sh;
+
+	if (scn && gelf_getshdr(scn, &sh))
+		return at >= sh.sh_addr && at - sh.sh_addr < sh.sh_size ? sh.sh_size - (at - sh.sh_addr) : 0;
+	for (size_t i = 0; i < o->segments; i++)
+		if (at >= o->segment[i].address && at - o->segment[i].address < o->segment[i].size)
+			return o->segment[i].size - (at - o->segment[i].address);
+	return 0;
+}
+
+/* Hand-written code has no sizes, as _init of crti.o: else it would be all that follows. */
+static int add_symbol(struct grt_object *o, Elf *elf, const GElf_Sym *sym, GElf_Word section, uint64_t start,
+		      const char *name)
+{
+	uint64_t most;
+
+	if (sym->st_size)
+		return grt_functions_add(&o->functions, start, sym->st_size, name, strlen(name));
+	most = left_in_section(o, elf, sym, section);
+	return most ? grt_functions_add_unsized(&o->functions, start, most, name, strlen(name)) : 0;
+}
+
 static void read_symbols(struct grt_object *o)
 {
 	int n = dwfl_module_getsymtab(o->module);
@@ -223,14 +251,15 @@ static void read_symbols(struct grt_object *o)
 	GElf_Word section;
 	GElf_Sym sym;
 	unsigned int type;
+	Elf *elf;
 
 	o->symbols_read = true;
 	for (int i = 1; i < n; i++) {
-		name = dwfl_module_getsym_info(o->module, i, &sym, &address, &section, NULL, NULL);
+		name = dwfl_module_getsym_info(o->module, i, &sym, &address, &section, &elf, NULL);
 		type = GELF_ST_TYPE(sym.st_info);
 		if (!name || !*name || section == SHN_UNDEF || (type != STT_FUNC && type != STT_GNU_IFUNC))
 			continue;
-		if (grt_functions_add(&o->functions, address - o->elf_bias, sym.st_size, name, strlen(name)))
+		if (add_symbol(o, elf, &sym, section, address - o->elf_bias, name))
 			return;
 	}
 }

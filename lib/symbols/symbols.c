@@ -29,6 +29,8 @@
 #define PATH_ROOM 4400U
 /* A process may write its map until it is gone, after what told of its end. */
 #define ENDING_NS 10000000000ULL
+/* Its beginning is known by the second, and the clock may have been set since. */
+#define BEGINNING_NS 10000000000ULL
 /* Bytes of a perf-PID.map or kallsyms. */
 #define MAP_MAX (512U << 20)
 /* The object numbers of what is no object, in the cache's keys. */
@@ -60,13 +62,14 @@ struct answer {
 };
 
 /** struct process - @jit: functions made at run time; @jit_size: of the file they came from, -1: not tried;
- * @ended: CLOCK_REALTIME ns, 0: not known */
+ * @began, @ended: CLOCK_REALTIME ns, 0: not known */
 struct process {
 	struct grt_symbols_mapping *mapping;
 	uint32_t mappings;
 	uint32_t room;
 	struct grt_functions jit;
 	off_t jit_size;
+	uint64_t began;
 	uint64_t ended;
 	bool known;
 	bool jit_given;
@@ -561,11 +564,13 @@ static bool is_trusted(const struct stat *st, uint32_t pid)
 	       (!stat(path, &process) && process.st_uid == st->st_uid);
 }
 
-static bool is_later(const struct stat *st, uint64_t ended)
+/* Another process wrote it, which had the number before or after. */
+static bool is_of_another(const struct stat *st, const struct process *p)
 {
 	uint64_t written = (uint64_t)st->st_mtim.tv_sec * 1000000000ULL + (uint64_t)st->st_mtim.tv_nsec;
 
-	return ended && written > ended + ENDING_NS;
+	return (p->began > BEGINNING_NS && written < p->began - BEGINNING_NS) ||
+	       (p->ended && written > p->ended + ENDING_NS);
 }
 
 static int read_perf_map(struct grt_symbols *s, struct process *p, const char *path, uint32_t pid, bool given)
@@ -579,7 +584,7 @@ static int read_perf_map(struct grt_symbols *s, struct process *p, const char *p
 		return ret;
 	if (!given && !is_trusted(&st, pid))
 		ret = -EPERM;
-	else if (!given && is_later(&st, p->ended))
+	else if (!given && is_of_another(&st, p))
 		ret = -ESTALE;
 	else if (text)
 		ret = grt_perf_map_parse(&functions, text, (size_t)st.st_size, &s->count.map_errors);
@@ -606,6 +611,16 @@ int grt_symbols_perf_map(struct grt_symbols *s, uint32_t pid, const char *path)
 	p->jit_given = path;
 	snprintf(own, sizeof(own), "/tmp/perf-%u.map", pid);
 	return read_perf_map(s, p, path ?: own, pid, path);
+}
+
+int grt_symbols_began(struct grt_symbols *s, uint32_t pid, uint64_t realtime)
+{
+	struct process *p;
+	int ret = get_process(s, pid, &p);
+
+	if (!ret && p)
+		p->began = realtime;
+	return ret;
 }
 
 int grt_symbols_ended(struct grt_symbols *s, uint32_t pid, uint64_t realtime)

@@ -171,11 +171,18 @@ int grt_symbols_in_process(struct grt_symbols *s, uint32_t pid, uint64_t ip, str
 /**
  * grt_symbols_perf_map - the functions that a process made at run time; may come again when it has made more
  * @path: the file; NULL: /tmp/perf-PID.map, and again whenever it has grown and an address is not in it
- * Return: 0, -ENOENT, -EPERM: it is somebody else's, -ESTALE: it was written after the process's end,
- * -EINVAL: no regular file, -EFBIG, or another negative
- * errno
+ * Return: 0, -ENOENT, -EPERM: it is somebody else's, -ESTALE: it was written before the process's
+ * beginning or after its end, -EINVAL: no regular file, -EFBIG, or another negative errno
  */
 int grt_symbols_perf_map(struct grt_symbols *s, uint32_t pid, const char *path);
+
+/**
+ * grt_symbols_began - since when a process is: a /tmp/perf-PID.map that was last written earlier is that of
+ * another one, which had its number
+ * @realtime: when, CLOCK_REALTIME ns; 0: not known
+ * Return: 0 or -ENOMEM
+ */
+int grt_symbols_began(struct grt_symbols *s, uint32_t pid, uint64_t realtime);
 
 /**
  * grt_symbols_ended - a process is no more: a /tmp/perf-PID.map that was written later is that of another

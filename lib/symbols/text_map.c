@@ -69,7 +69,7 @@ static int kallsyms_line(struct grt_functions *out, struct rest r)
 		return -EINVAL;
 	if (!start || (type != 't' && type != 'w'))
 		return -ENODATA;
-	return grt_functions_add(out, start, 0, name, (size_t)(r.at - name));
+	return grt_functions_add_unsized(out, start, UINT64_MAX, name, (size_t)(r.at - name));
 }
 
 static int parse(struct grt_functions *out, const char *text, size_t length, uint64_t *errors,

@@ -185,4 +185,14 @@ for input in hostile.grt bpftrace.txt kernlog.txt ftrace.txt annotate.txt; do
 done
 run dump -i bpftrace.txt
 check "and markup as it is" says '<script>alert'
+
+# Numbers that are far beyond all before them, of which each would take memory.
+"$GRTRACE_BUILD/tests/cli/traces" far far.grt
+for command in report "report --by stack" flame; do
+	# shellcheck disable=SC2086 # words
+	run $command far.grt
+	expect "$command: definitions that are not believed" 0 \
+		'^ *19 definitions of stacks and names were not believed, or lost$'
+done
+
 plan

@@ -101,10 +101,26 @@ static void many(const char *path)
 	tm_close(tm);
 }
 
+/* Numbers that ask for much memory: 20 processes with one frame each, and a launch. */
+static void far_numbers(const char *path)
+{
+	struct trace_maker *tm = tm_dir(path, 1);
+
+	for (uint32_t pid = 1; pid <= 20; pid++)
+		tm_emit(tm, 0, node, .e.time = pid, .e.pid = pid, .e.tid = pid, .node = 1000000,
+			.ip = 0x1234);
+	tm_emit(tm, 0, node, .e.time = 30, .e.pid = 20, .e.tid = 20, .node = 4000000, .ip = 0x1234);
+	tm_emit(tm, 0, launch, .e.time = 50, .e.pid = 20, .e.tid = 20, .begin = 40, .correlation = 1,
+		.node = 4000000, .call = 211);
+	tm_emit(tm, 0, gpu_kernel, .e.time = 90, .e.pid = 20, .e.tid = 20, .start = 60, .end = 80,
+		.correlation = 1, .cuda_stream = 7);
+	tm_close(tm);
+}
+
 static const struct {
 	const char *name;
 	void (*write)(const char *path);
-} kinds[] = {{"every", every}, {"job", job}, {"hostile", hostile}, {"many", many}};
+} kinds[] = {{"every", every}, {"job", job}, {"hostile", hostile}, {"many", many}, {"far", far_numbers}};
 
 int main(int argc, char **argv)
 {
@@ -113,5 +129,5 @@ int main(int argc, char **argv)
 			kinds[i].write(argv[2]);
 			return 0;
 		}
-	errx(2, "usage: traces every|job|hostile|many PATH");
+	errx(2, "usage: traces every|job|hostile|many|far PATH");
 }

@@ -20,6 +20,14 @@ check "other readers open it" babeltrace2 out.grt -o dummy
 run dump --type process out.grt
 expect "dump prints it" 0 'PROCESS.*what=1'
 
+# a process that was another program before it used CUDA is as old as that
+rm -rf out.grt log
+output=$(MOCK_LOG=$PWD/log CUDA_INJECTION64_PATH=$LIBRARY GRTRACE_OUTPUT=$PWD/out.grt \
+	sh -c "sleep 2 && exec '$MOCK/app' plain" 2>&1)
+status=$?
+records out.grt
+check "how long the process had run" fact '^# process [0-9]+ what=1 .* age=([2-9]|[1-9][0-9]) '
+
 play calls
 exact "every function, each a launch whether the runtime calls the driver or not; graphs, copies, memory that is set, waits, overhead"
 check "a record of an unknown kind is counted" fact 'what=3 .* unknown=1 '

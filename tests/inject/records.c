@@ -118,11 +118,11 @@ static void take_process(struct print *p, const struct grt_ev_process *r)
 {
 	if (r->what == 1)
 		forget(image_of(p, r->e.pid));
-	printf("# process %u what=%u launches=%llu launches_lost=%llu gpu=%llu gpu_lost=%llu unknown=%llu no_stamps=%llu version=%u clock=%u %s\n",
+	printf("# process %u what=%u launches=%llu launches_lost=%llu gpu=%llu gpu_lost=%llu unknown=%llu no_stamps=%llu version=%u clock=%u age=%u %s\n",
 	       r->e.pid, r->what, (unsigned long long)r->launches, (unsigned long long)r->launches_lost,
 	       (unsigned long long)r->gpu_records, (unsigned long long)r->gpu_lost,
 	       (unsigned long long)r->gpu_unknown, (unsigned long long)r->no_stamps, r->version, r->gpu_clock,
-	       r->what == 1 ? "" : text_of(p, r->e.pid, r->text));
+	       r->age, r->what == 1 ? "" : text_of(p, r->e.pid, r->text));
 }
 
 static int on_image(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)

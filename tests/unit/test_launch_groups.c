@@ -9,8 +9,13 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "analysis/launch_flame.h"
 #include "analysis/launch_groups.h"
@@ -307,6 +312,45 @@ static void flame(void **state)
 	end(&b);
 }
 
+/* The stack of a launch of a process that had run @age seconds when its tracing began, now. */
+static void code_made_at_run_time(uint32_t pid, uint32_t age, const char *function)
+{
+	struct both b;
+
+	begin(&b, GRT_LAUNCH_BY_STACK);
+	PUT(&b, PROCESS, process, pid, .e.time = 1000, .what = 1, .age = age);
+	PUT(&b, CLOCK, clock, pid, .realtime = (uint64_t)time(NULL) * 1000000000U, .monotonic = 1000);
+	PUT(&b, NODE, node, pid, .node = 1, .ip = 0x7f0000001010);
+	CALL(&b, pid, 1, LAUNCH_KERNEL, 2000, 2001, .node = 1);
+	KERNEL(&b, pid, 1, 2010, 2020);
+	PUT(&b, PROCESS, process, pid, .e.time = 3000, .what = 2);
+	assert_string_equal(only(&b, 1, 0)->name, function);
+	end(&b);
+}
+
+static void map_of_another_process(void **state)
+{
+	/* beyond the numbers that the kernel gives */
+	uint32_t pid = 0x7ffe0000U | ((unsigned int)getpid() & 0xffff);
+	struct timespec times[2];
+	char path[64];
+	FILE *f;
+
+	(void)state;
+	snprintf(path, sizeof(path), "/tmp/perf-%u.map", pid);
+	f = fopen(path, "w");
+	assert_non_null(f);
+	fputs("7f0000001000 20 jit\n", f);
+	fclose(f);
+	code_made_at_run_time(pid, 0, "jit");
+	times[0] = times[1] = (struct timespec){.tv_sec = time(NULL) - 60};
+	assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
+	code_made_at_run_time(pid, 0, "0x7f000000100f");
+	code_made_at_run_time(pid, 100, "jit");
+	code_made_at_run_time(pid, UINT32_MAX, "jit");
+	unlink(path);
+}
+
 static void flame_shapes(void **state)
 {
 	struct grt_flame_shape launches = {.weight = GRT_FLAME_WEIGHT_LAUNCHES},
@@ -350,7 +394,8 @@ static void several_devices(void **state)
 		KERNEL(&b, 7, i + 1, 20, 30 + i, .gpu = i);
 	}
 	t = tree_of(&b, &shape);
-	assert_int_equal(WEIGHT(t, "[GPU device 2]", "pid 7", "cudaLaunchKernel", "[GPU2_Kernel][unknown]"), 12);
+	assert_int_equal(WEIGHT(t, "[GPU device 2]", "pid 7", "cudaLaunchKernel", "[GPU2_Kernel][unknown]"),
+			 12);
 	assert_int_equal(only(&b, 3, 0)->gpu, 2);
 	grt_stacks_free(t);
 	end(&b);
@@ -359,9 +404,15 @@ static void several_devices(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(kernels),	cmocka_unit_test(copies),	   cmocka_unit_test(streams),
-		cmocka_unit_test(idle),		cmocka_unit_test(long_idle),	   cmocka_unit_test(flame),
-		cmocka_unit_test(flame_shapes), cmocka_unit_test(several_devices),
+		cmocka_unit_test(kernels),
+		cmocka_unit_test(copies),
+		cmocka_unit_test(streams),
+		cmocka_unit_test(idle),
+		cmocka_unit_test(long_idle),
+		cmocka_unit_test(flame),
+		cmocka_unit_test(map_of_another_process),
+		cmocka_unit_test(flame_shapes),
+		cmocka_unit_test(several_devices),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

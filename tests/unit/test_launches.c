@@ -232,7 +232,58 @@ static void hostile(void **state)
 	PUT(s, STRING, string, 7, .number = 1, .part = 5000);
 	PUT(s, STRING, string, 7, .number = 1, .part = 1, .offset = UINT32_MAX);
 	PUT(s, MAPPING, mapping, 7, .module = UINT32_MAX);
-	assert_int_equal(grt_launches_images(s->l)->dropped, 7);
+	assert_int_equal(grt_launches_count(s->l).undefined, 7);
+}
+
+static size_t room_of(const struct grt_images *m)
+{
+	size_t bytes = 0;
+
+	for (uint32_t n = 0; n < m->images; n++)
+		bytes += m->image[n]->strings * sizeof(*m->image[n]->string) +
+			 m->image[n]->recorder_strings * sizeof(*m->image[n]->recorder_string) +
+			 m->image[n]->nodes * sizeof(*m->image[n]->node) +
+			 m->image[n]->mappings * sizeof(*m->image[n]->mapping);
+	return bytes;
+}
+
+/* Memory is of what is defined: many processes, each with a large number. */
+static void far_numbers(void **state)
+{
+	struct seen *s = *state;
+	const struct grt_images *m = grt_launches_images(s->l);
+
+	for (uint32_t pid = 1; pid <= 20; pid++) {
+		PUT(s, NODE, node, pid, .node = 1000000);
+		PUT(s, STRING, string, pid, .number = 1000000, .part = 1);
+		PUT(s, STRING, string, pid, .number = GRT_IMAGE_RECORDER + 1000000, .part = 1);
+		PUT(s, MAPPING, mapping, pid, .module = 1000000, .end = 1);
+	}
+	assert_true(room_of(m) < 80U << 20);
+	assert_in_range(grt_launches_count(s->l).undefined, 70, 79);
+	/* each that comes in turn is taken as before */
+	for (uint32_t pid = 2001; pid <= 3000; pid++) {
+		for (uint32_t node = 1; node <= 100; node++)
+			PUT(s, NODE, node, pid, .node = node, .caller = node - 1, .ip = 1);
+		PUT(s, STRING, string, pid, .number = 1, .part = 1);
+		PUT(s, STRING, string, pid, .number = GRT_IMAGE_RECORDER + 1, .part = 1);
+		PUT(s, MAPPING, mapping, pid, .module = 1, .end = 1);
+	}
+	assert_in_range(grt_launches_count(s->l).undefined, 70, 79);
+	assert_non_null(grt_image_node(m->image[m->images - 1], 100));
+}
+
+/* The records before are lost; those behind are in turn, or nearly. */
+static void late_numbers(void **state)
+{
+	struct seen *s = *state;
+	const struct grt_image *i;
+
+	for (uint32_t node = 500001; node < 700001; node++)
+		PUT(s, NODE, node, 7, .node = node ^ 63, .caller = 1, .ip = node);
+	i = grt_launches_images(s->l)->image[0];
+	assert_int_equal(grt_image_node(i, 600000)->ip, 600000 ^ 63);
+	assert_int_equal(grt_launches_count(s->l).undefined, 0);
 }
 
 /* As text may have them: each is a call of its own, of which no work can be. */
@@ -274,6 +325,8 @@ int main(void)
 		TEST(stamps),
 		TEST(definitions),
 		TEST(hostile),
+		TEST(far_numbers),
+		TEST(late_numbers),
 		TEST(without_an_id),
 	};
 

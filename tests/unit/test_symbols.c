@@ -299,6 +299,45 @@ static void symbols_only(void **state)
 	grt_symbols_free(s);
 }
 
+/* As assembler and crti.o leave them. */
+static void without_sizes(void **state)
+{
+	static const char code[] = "\t.section .init, \"ax\"\n\t.globl first\n\t.type first, %function\n"
+				   "first:\t.zero 16\n"
+				   "\t.text\n\t.zero 64\n\t.globl sized\n\t.type sized, %function\n"
+				   "sized:\t.zero 16\n\t.size sized, 16\n\t.zero 16\n"
+				   "\t.globl loose\n\t.type loose, %function\n"
+				   "loose:\t.zero 16\n\t.globl behind\n\t.type behind, %function\n"
+				   "behind:\t.zero 16\n\t.size behind, 16\n\t.zero 16\n"
+				   "\t.globl last\n\t.type last, %function\nlast:\t.zero 16\n";
+	static const struct {
+		const char *symbol;
+		int64_t away;
+		const char *function;
+	} expected[] = {
+		{"first", 0, "first"},	 {"first", 15, "first"},   {"first", 16, NULL},
+		{"sized", -64, NULL},	 {"sized", -1, NULL},	   {"sized", 15, "sized"},
+		{"sized", 16, NULL},	 {"loose", -1, NULL},	   {"loose", 15, "loose"},
+		{"behind", 0, "behind"}, {"behind", 15, "behind"}, {"behind", 16, NULL},
+		{"last", 15, "last"},	 {"last", 16, NULL},
+	};
+	struct grt_symbols *s = begin_objects();
+	struct grt_symbols_found f;
+
+	(void)state;
+	write_file("sizes.s", code, sizeof(code) - 1);
+	sh("cc -shared -nostdlib -o sizes.so sizes.s");
+	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
+		f = at(s, in_dir("sizes.so"), NULL,
+		       address_of("sizes.so", expected[i].symbol) + (uint64_t)expected[i].away);
+		if (expected[i].function)
+			assert_string_equal(f.frame[0].function, expected[i].function);
+		else
+			assert_memory_equal(f.frame[0].function, "sizes.so+0x", 11);
+	}
+	grt_symbols_free(s);
+}
+
 static void templates(void **state)
 {
 	static const char text[] = "namespace shop {\n"
@@ -600,6 +639,21 @@ static void perf_map(void **state)
 	assert_int_equal(grt_symbols_in_process(s, pid, 0x4001, &f), 0);
 	assert_string_equal(f.frame[0].function, "0x4001");
 	assert_int_equal(grt_symbols_perf_map(s, pid, NULL), -ESTALE);
+	/* and one that had it before */
+	assert_int_equal(grt_symbols_ended(s, pid, 0), 0);
+	assert_int_equal(grt_symbols_began(s, pid, now_ns()), 0);
+	assert_int_equal(grt_symbols_perf_map(s, pid, NULL), 0);
+	sh("echo '5000 10 before' >>%s && touch -d '-60 seconds' %s", path, path);
+	assert_int_equal(grt_symbols_perf_map(s, pid, NULL), -ESTALE);
+	assert_int_equal(grt_symbols_in_process(s, pid, 0x5001, &f), 0);
+	assert_string_equal(f.frame[0].function, "0x5001");
+	/* its own comes into its place */
+	sh("echo '5000 10 itself' >%s", path);
+	assert_int_equal(grt_symbols_in_process(s, pid, 0x5001, &f), 0);
+	assert_string_equal(f.frame[0].function, "itself");
+	assert_int_equal(grt_symbols_began(s, pid, 0), 0);
+	sh("touch -d '-60 seconds' %s", path);
+	assert_int_equal(grt_symbols_perf_map(s, pid, NULL), 0);
 	unlink(path);
 	grt_symbols_free(s);
 }
@@ -725,6 +779,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(inlined_across_files, make_dir, remove_dir),
 		cmocka_unit_test_setup_teardown(no_units_table, make_dir, remove_dir),
 		cmocka_unit_test_setup_teardown(symbols_only, make_dir, remove_dir),
+		cmocka_unit_test_setup_teardown(without_sizes, make_dir, remove_dir),
 		cmocka_unit_test_setup_teardown(templates, make_dir, remove_dir),
 		cmocka_unit_test_setup_teardown(mangled, make_dir, remove_dir),
 		cmocka_unit_test_setup_teardown(separate, make_dir, remove_dir),
