@@ -21,6 +21,8 @@
 #define DEVICES_MAX 4096U
 #define THREADS_MAX 65536U
 #define KINDS_MAX 65536U
+/* Number of the calls that have no name: one for all, as they are one row. */
+#define NO_NAME UINT32_MAX
 
 /** struct interval - @known: its launch is: @begin, @tid, @node */
 struct interval {
@@ -32,14 +34,21 @@ struct interval {
 	bool known;
 };
 
-/** struct device - @reached: end of all that was taken; @taken: begin of the last that was */
+/** struct device - @reached: end of all that was taken; @taken: begin of the last that was; @gaps: so far */
 struct device {
 	struct interval *heap;
 	uint32_t used, room;
 	uint32_t pid;
 	uint64_t reached;
 	uint64_t taken;
+	uint64_t gaps;
 	bool any;
+};
+
+/** struct kind - @last: which of its device's gaps had such a part last */
+struct kind {
+	struct grt_launch_gap gap;
+	uint64_t last;
 };
 
 struct call {
@@ -72,7 +81,7 @@ int grt_launch_gaps_new(struct grt_launch_gaps **out)
 		return -ENOMEM;
 	grt_keyed_init(&g->devices, sizeof(struct device), DEVICES_MAX);
 	grt_keyed_init(&g->threads, sizeof(struct thread), THREADS_MAX);
-	grt_keyed_init(&g->kinds, sizeof(struct grt_launch_gap), KINDS_MAX);
+	grt_keyed_init(&g->kinds, sizeof(struct kind), KINDS_MAX);
 	return 0;
 }
 
@@ -102,18 +111,22 @@ static int add(struct grt_launch_gaps *g, const struct grt_key *device, const st
 {
 	struct grt_key key = {{device->w[0], device->w[1], why, number}};
 	struct grt_launch_gap *k;
+	struct kind *kind;
 	void *found = NULL;
 	int ret = ns ? grt_keyed_get_or_count(&g->kinds, &key, NULL, &found) : 0;
 
-	k = found;
-	if (!k)
+	kind = found;
+	if (!kind)
 		return ret;
+	k = &kind->gap;
 	k->image = (uint32_t)key.w[0];
 	k->gpu = (uint32_t)key.w[1];
 	k->pid = d->pid;
 	k->why = why;
 	k->number = number;
-	k->gaps++;
+	/* calls cut a gap into many pieces of few kinds */
+	k->gaps += kind->last != d->gaps;
+	kind->last = d->gaps;
 	k->ns += ns;
 	k->max = ns > k->max ? ns : k->max;
 	return 0;
@@ -158,18 +171,20 @@ static int add_thread(struct grt_launch_gaps *g, const struct grt_key *device, c
 			break;
 		ret = add(g, device, d, GRT_GAP_CODE, i->node, begin - at);
 		if (!ret && end > begin)
-			ret = add(g, device, d, GRT_GAP_CALL, c->call, end - begin);
+			ret = add(g, device, d, GRT_GAP_CALL, grt_cuda_call(c->call) ? c->call : NO_NAME,
+				  end - begin);
 		at = end > at ? end : at;
 	}
 	return ret || at >= to ? ret : add(g, device, d, GRT_GAP_CODE, i->node, to - at);
 }
 
-static int add_gap(struct grt_launch_gaps *g, const struct grt_key *device, const struct device *d,
+static int add_gap(struct grt_launch_gaps *g, const struct grt_key *device, struct device *d,
 		   const struct interval *i)
 {
 	uint64_t from = d->reached, launched;
 	int ret = 0;
 
+	d->gaps++;
 	if (!i->known)
 		return add(g, device, d, GRT_GAP_UNKNOWN, 0, i->from - from);
 	launched = i->begin < from ? from : i->begin < i->from ? i->begin : i->from;
@@ -300,7 +315,10 @@ static int by_text(const void *a, const void *b)
 	return strcmp(x->text, y->text) ?: compare(a, b);
 }
 
-/* Stacks that differ further out only are one for a reader. Return: how many rows are left */
+/*
+ * Stacks that differ further out only are one for a reader. A gap ends with one
+ * launch, so no two of them have a part of the same gap. Return: how many rows are left
+ */
 static uint32_t merge(struct grt_launch_gap **list, uint32_t n)
 {
 	uint32_t used = 0;
@@ -366,8 +384,8 @@ void grt_launch_gaps_free(struct grt_launch_gaps *g)
 		free(d->heap);
 	for (struct thread *t = grt_keyed_oldest(&g->threads); t; t = grt_keyed_next(&g->threads, t))
 		free(t->call);
-	for (struct grt_launch_gap *k = grt_keyed_oldest(&g->kinds); k; k = grt_keyed_next(&g->kinds, k))
-		free(k->text);
+	for (struct kind *k = grt_keyed_oldest(&g->kinds); k; k = grt_keyed_next(&g->kinds, k))
+		free(k->gap.text);
 	grt_keyed_free(&g->devices);
 	grt_keyed_free(&g->threads);
 	grt_keyed_free(&g->kinds);

@@ -28,8 +28,9 @@ enum grt_gap_why {
 /**
  * struct grt_launch_gap - idle time of one kind
  * @process, @text: for people; by grt_launch_gaps_list()
- * @number: GRT_GAP_CALL: the function, see core/cuda.h; GRT_GAP_CODE: the stack of the launch
- * @gaps: gaps with such a part
+ * @number: GRT_GAP_CALL: the function, see core/cuda.h, UINT32_MAX: one of those without a name;
+ * GRT_GAP_CODE: the stack of the launch
+ * @gaps: gaps with such parts, each once
  * @ns, @max: of these parts
  */
 struct grt_launch_gap {

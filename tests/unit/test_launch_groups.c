@@ -209,6 +209,34 @@ static void idle(void **state)
 	end(&b);
 }
 
+/* A gap is one, however many calls are made in it; calls without a name are one kind. */
+static void gaps_with_many_calls(void **state)
+{
+	const struct grt_launch_gap *const *row;
+	struct both b;
+	int64_t n;
+
+	(void)state;
+	begin(&b, GRT_LAUNCH_BY_DEVICE);
+	for (unsigned int gap = 0; gap < 3; gap++) {
+		uint64_t at = 10000ULL * gap;
+
+		for (unsigned int i = 0; gap && i < 10; i++)
+			CALL(&b, 7, 1000 + i, i % 2 ? SYNCHRONIZE : 2000 + i, at - 5000 + 100 * i,
+			     at - 5000 + 100 * i + 30);
+		CALL(&b, 7, gap + 1, LAUNCH_KERNEL, at + 500, at + 510, .node = gap);
+		KERNEL(&b, 7, gap + 1, at + 600, at + 1000);
+	}
+	only(&b, 1, 0);
+	n = grt_launch_groups_gaps(b.groups, &row);
+	assert_int_equal(gap(row, n, "cudaDeviceSynchronize")->gaps, 2);
+	assert_int_equal(gap(row, n, "cudaDeviceSynchronize")->ns, 2 * 5 * 30);
+	assert_int_equal(gap(row, n, "a call")->gaps, 2);
+	assert_int_equal(gap(row, n, "a call")->max, 30);
+	assert_int_equal(gap(row, n, "launched already")->gaps, 2);
+	end(&b);
+}
+
 /* More work than waits to be sorted: exact as long as it comes about in order. */
 static void long_idle(void **state)
 {
@@ -350,7 +378,8 @@ static void several_devices(void **state)
 		KERNEL(&b, 7, i + 1, 20, 30 + i, .gpu = i);
 	}
 	t = tree_of(&b, &shape);
-	assert_int_equal(WEIGHT(t, "[GPU device 2]", "pid 7", "cudaLaunchKernel", "[GPU2_Kernel][unknown]"), 12);
+	assert_int_equal(WEIGHT(t, "[GPU device 2]", "pid 7", "cudaLaunchKernel", "[GPU2_Kernel][unknown]"),
+			 12);
 	assert_int_equal(only(&b, 3, 0)->gpu, 2);
 	grt_stacks_free(t);
 	end(&b);
@@ -359,9 +388,15 @@ static void several_devices(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(kernels),	cmocka_unit_test(copies),	   cmocka_unit_test(streams),
-		cmocka_unit_test(idle),		cmocka_unit_test(long_idle),	   cmocka_unit_test(flame),
-		cmocka_unit_test(flame_shapes), cmocka_unit_test(several_devices),
+		cmocka_unit_test(kernels),
+		cmocka_unit_test(copies),
+		cmocka_unit_test(streams),
+		cmocka_unit_test(idle),
+		cmocka_unit_test(gaps_with_many_calls),
+		cmocka_unit_test(long_idle),
+		cmocka_unit_test(flame),
+		cmocka_unit_test(flame_shapes),
+		cmocka_unit_test(several_devices),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
