@@ -250,11 +250,8 @@ static int take_in(struct monitor *m, const struct grt_event *e, struct monitor_
 {
 	unsigned int class = grt_class_of[e->type];
 
-	if (!m->seen[0]++ && !m->live)
-		m->first = e->time;
+	m->seen[0]++;
 	m->seen[e->type]++;
-	if (!m->live)
-		m->last = e->time;
 	if (e->type == GRT_EV_WAIT_DEP)
 		return feed_deps(m, e, did);
 	return feed[class] ? feed[class](m, e, did) : 0;
@@ -277,6 +274,17 @@ static bool is_log(const struct grt_event *e)
 	return grt_class_of[e->type] == GRT_CLASS_log && !(e->type == GRT_EV_FUNC && e->flags & GRT_FLAG_BPF);
 }
 
+/* A recording is as long as it is, whichever of its events are asked for. */
+static void stretch(struct monitor *m, uint64_t ns)
+{
+	if (m->live)
+		return;
+	if (!m->known)
+		m->first = ns;
+	m->last = ns;
+	m->known = true;
+}
+
 static int on_event(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
 {
 	struct monitor *m = (struct monitor *)c;
@@ -284,6 +292,7 @@ static int on_event(struct grt_consumer *c, const struct grt_event *e, uint32_t 
 	bool pass;
 	int ret;
 
+	stretch(m, e->time);
 	if (e->type >= GRT_EV_MAX || !(m->classes >> grt_class_of[e->type] & 1) || is_log(e))
 		return 0;
 	ret = follow(m, e, &did);
@@ -460,6 +469,7 @@ static int run_live(struct monitor *m, struct live *l)
 	m->first = grt_now();
 	ret = live_run(l, &m->c, &limits, &err);
 	m->last = grt_now();
+	m->known = true;
 	return finish(m, &err, ret);
 }
 

@@ -96,7 +96,8 @@ struct monitor_func {
  * @function: of which there are @functions; @functions_over: calls of further ones
  * @seen: events taken in, by type; all types together in [0]
  * @inferred: jobs whose START was concluded
- * @first, @last: stamps of the first and last of these (live: end of the run), ns
+ * @first, @last: stamps of the recording's first and last event, of whatever kind and process (live:
+ * begin and end of the run), ns; valid with @known
  * @ibs, @commands, @answers: amdgpu's IBs per submit; a virtio GPU's command and error numbers
  * @nv_calls, @nv_refused: ioctls of NVIDIA's driver by (device file's kind, cmd, about), and of these the
  * refused
@@ -141,6 +142,7 @@ struct monitor {
 	uint64_t inferred;
 	uint64_t first;
 	uint64_t last;
+	bool known;
 	bool header;
 	int write_error;
 	struct grt_writer *writer;

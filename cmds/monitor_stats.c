@@ -363,7 +363,7 @@ static int write_parts(struct monitor *m)
 
 static void write_head(struct monitor *m)
 {
-	const struct reading_span span = {m->first, m->last, m->seen[0] || m->live};
+	const struct reading_span span = {m->first, m->last, m->known};
 	struct fields f = {.n = 0};
 
 	field_add(&f, "monitor", GRT_CELL_TEXT, (struct grt_cell){.text = m->row->name}, NULL);
@@ -411,7 +411,7 @@ uint64_t monitor_unread(const struct monitor *m)
 
 static void write_notes(struct monitor *m, const struct grt_health *h)
 {
-	const struct reading_span span = {m->first, m->last, m->seen[0]};
+	const struct reading_span span = {m->first, m->last, m->known};
 
 	reading_note_health(&m->notes, h, m->live ? NULL : &span, monitor_unread(m));
 	if (m->names.dropped)

@@ -169,15 +169,33 @@ static int compare_launched(const void *a, const void *b, void *arg)
 	return grt_cell_order(o->sort, &x, &y);
 }
 
+static void note_gaps(struct report *r)
+{
+	struct grt_launch_gaps_count n = grt_launch_groups_gaps_count(r->launched);
+
+	if (n.late)
+		note(&r->notes, "%" PRIu64 " records came more than 32768 others late: idle time may be less",
+		     n.late);
+	if (n.unnamed)
+		note(&r->notes,
+		     "idle: %" PRIu64 " parts are told without stack or function: more than 65536 of them",
+		     n.unnamed);
+	if (n.work_over)
+		note(&r->notes, "idle: not of the devices of %" PRIu64 " records: more than 4096 devices",
+		     n.work_over);
+	if (n.calls_over)
+		note(&r->notes,
+		     "idle: %" PRIu64 " calls are not known of: more than 65536 threads that launch",
+		     n.calls_over);
+}
+
 static int write_gaps(struct report *r)
 {
 	const struct grt_launch_gap *const *row;
 	int64_t n = grt_launch_groups_gaps(r->launched, &row);
 	int ret = n < 0 ? -ENOMEM : grt_writer_list(r->writer, &grt_launch_gap_table, NULL, row, (uint64_t)n);
 
-	if (grt_launch_groups_late(r->launched))
-		note(&r->notes, "%" PRIu64 " records came more than 32768 others late: idle time may be less",
-		     grt_launch_groups_late(r->launched));
+	note_gaps(r);
 	return ret;
 }
 

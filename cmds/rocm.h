@@ -41,7 +41,7 @@ struct rocm_folded;
  * @log, @kernel: what is in the inputs
  * @folded: NULL: not asked for
  * @fixed: the offset was given, @estimated: found; else the clocks are taken for one
- * @first: stamp of the first event, with @relative subtracted
+ * @first: stamp of the first event, which is the zero of @relative
  */
 struct rocm_run {
 	const struct rocm_options *opt;

@@ -142,6 +142,12 @@ static int on_event(void *arg, const struct grt_event *e, unsigned int input)
 
 /* ----------------------------------------------------------------- sections */
 
+/* --relative: stamps count from the first event. */
+static uint64_t zero_of(const struct rocm_run *run)
+{
+	return run->opt->relative ? run->first : 0;
+}
+
 /* What the recorder said of its texts: what they had, what was passed over and why, what was not there. */
 static void add_recorded(struct fields *f, struct grt_session *s, const char *input)
 {
@@ -171,10 +177,10 @@ static void write_inputs(struct rocm_run *run, struct grt_writer *w)
 		field_add(&f, "amd_log", GRT_CELL_TEXT, (struct grt_cell){.text = opt->amd_log}, NULL);
 	if (opt->ftrace)
 		field_add(&f, "ftrace", GRT_CELL_TEXT, (struct grt_cell){.text = opt->ftrace}, NULL);
-	field_add(&f, "from", GRT_CELL_TIME, (struct grt_cell){.number = run->first, .absent = !run->last},
-		  NULL);
-	field_add(&f, "to", GRT_CELL_TIME, (struct grt_cell){.number = run->last, .absent = !run->last},
-		  NULL);
+	field_add(&f, "from", GRT_CELL_TIME,
+		  (struct grt_cell){.number = run->first - zero_of(run), .absent = !run->last}, NULL);
+	field_add(&f, "to", GRT_CELL_TIME,
+		  (struct grt_cell){.number = run->last - zero_of(run), .absent = !run->last}, NULL);
 	field_add(&f, "span_ns", GRT_CELL_NS,
 		  (struct grt_cell){.number = run->last - run->first, .absent = !run->last}, NULL);
 	if (both) {
@@ -193,10 +199,11 @@ static void write_inputs(struct rocm_run *run, struct grt_writer *w)
 static int write_creations(const struct rocm_run *run, struct grt_writer *w)
 {
 	const struct grt_rocm *r = &run->r;
+	const struct grt_rocm_view view = {r->creation, zero_of(run)};
 	struct grt_rocm_step_row row;
 	int ret = 0;
 
-	grt_writer_table(w, &grt_rocm_creation_table, r->creation);
+	grt_writer_table(w, &grt_rocm_creation_table, &view);
 	for (unsigned int i = 0; i < r->creations && !ret; i++)
 		ret = grt_writer_row(w, &r->creation[i]);
 	grt_writer_table_end(w);
@@ -281,6 +288,7 @@ static int write_sorted(struct rocm_run *run, struct grt_writer *w, const struct
 			const struct grt_table *table, size_t at, struct notes *notes)
 {
 	uint32_t show = run->opt->verbose || run->opt->json || rows->used < ROWS ? rows->used : ROWS;
+	const struct grt_rocm_view view = {run->r.creation, zero_of(run)};
 	void **list = NULL;
 	int ret;
 
@@ -288,7 +296,7 @@ static int write_sorted(struct rocm_run *run, struct grt_writer *w, const struct
 	ret = grt_keyed_list(rows, by_sum, &list);
 	if (ret)
 		return ret;
-	grt_writer_table(w, table, NULL);
+	grt_writer_table(w, table, &view);
 	for (uint32_t i = 0; i < show && !ret; i++)
 		ret = grt_writer_row(w, list[i]);
 	grt_writer_table_end(w);
@@ -485,35 +493,6 @@ static int write_report(struct rocm_run *run)
 
 /* ---------------------------------------------------------------------- flow */
 
-static void move(uint64_t *time, uint64_t first)
-{
-	if (*time)
-		*time -= first;
-}
-
-/* --relative: stamps count from the first event. */
-static void move_stamps(struct rocm_run *run)
-{
-	struct grt_rocm_queue *q;
-
-	for (q = grt_keyed_oldest(&run->r.queues); q; q = grt_keyed_next(&run->r.queues, q)) {
-		move(&q->made, run->first);
-		move(&q->gone, run->first);
-	}
-	for (unsigned int i = 0; i < run->r.creations; i++) {
-		struct grt_rocm_creation *c = &run->r.creation[i];
-
-		for (unsigned int k = 0; k < c->steps; k++)
-			move(&c->step[k].at, run->first);
-		move(&c->begin, run->first);
-		move(&c->end, run->first);
-		move(&c->asked, run->first);
-		move(&c->told, run->first);
-	}
-	run->last -= run->first;
-	run->first = 0;
-}
-
 static bool is_empty(const struct rocm_run *run)
 {
 	return !run->r.count.log && !run->r.count.funcs;
@@ -563,8 +542,6 @@ static int report(struct rocm_run *run)
 	grt_rocm_finish(&run->r);
 	run->log = run->r.count.log > 0;
 	run->kernel = run->r.count.funcs + run->r.count.submits > 0;
-	if (run->opt->relative)
-		move_stamps(run);
 	if (write_report(run))
 		return cmd_fail(EXIT_FAILED, strerror(ENOMEM), NULL, "cannot go on");
 	status = cmd_close_stdout();

@@ -177,7 +177,11 @@ int grt_calls_new(struct grt_calls **out)
 
 struct grt_calls_count grt_calls_count(const struct grt_calls *c)
 {
-	return c->count;
+	struct grt_calls_count count = c->count;
+
+	/* who is in one still has not left it */
+	count.half += c->inside.used;
+	return count;
 }
 
 const struct grt_hist *grt_calls_ioctl_time(const struct grt_calls *c)

@@ -44,7 +44,7 @@ struct grt_call_process {
 /**
  * struct grt_calls_count - of all processes together
  * @forgotten: open files that had to give way
- * @half: ioctls whose entry or exit is not in the trace
+ * @half: ioctls whose entry or exit is not in the trace; so far: those that have not returned, too
  * @over: events of processes beyond GRT_CALLS_PROCESSES_MAX
  */
 struct grt_calls_count {

@@ -21,6 +21,10 @@
 #define DEVICES_MAX 4096U
 #define THREADS_MAX 65536U
 #define KINDS_MAX 65536U
+/* And for each device one of each enum grt_gap_why, which take what finds no place: sums stay whole. */
+#define KINDS_ALL (KINDS_MAX + 4 * DEVICES_MAX)
+/* Number of the calls that have no name: one for all, as they are one row. */
+#define NO_NAME UINT32_MAX
 
 /** struct interval - @known: its launch is: @begin, @tid, @node */
 struct interval {
@@ -32,14 +36,21 @@ struct interval {
 	bool known;
 };
 
-/** struct device - @reached: end of all that was taken; @taken: begin of the last that was */
+/** struct device - @reached: end of all that was taken; @taken: begin of the last that was; @gaps: so far */
 struct device {
 	struct interval *heap;
 	uint32_t used, room;
 	uint32_t pid;
 	uint64_t reached;
 	uint64_t taken;
+	uint64_t gaps;
 	bool any;
+};
+
+/** struct kind - @last: which of its device's gaps had such a part last */
+struct kind {
+	struct grt_launch_gap gap;
+	uint64_t last;
 };
 
 struct call {
@@ -59,8 +70,9 @@ struct grt_launch_gaps {
 	struct grt_keyed devices;
 	struct grt_keyed threads;
 	struct grt_keyed kinds;
+	uint32_t named; /* of these, with a stack or a function */
 	struct grt_launch_gap **list;
-	uint64_t late;
+	struct grt_launch_gaps_count count;
 };
 
 int grt_launch_gaps_new(struct grt_launch_gaps **out)
@@ -72,7 +84,7 @@ int grt_launch_gaps_new(struct grt_launch_gaps **out)
 		return -ENOMEM;
 	grt_keyed_init(&g->devices, sizeof(struct device), DEVICES_MAX);
 	grt_keyed_init(&g->threads, sizeof(struct thread), THREADS_MAX);
-	grt_keyed_init(&g->kinds, sizeof(struct grt_launch_gap), KINDS_MAX);
+	grt_keyed_init(&g->kinds, sizeof(struct kind), KINDS_ALL);
 	return 0;
 }
 
@@ -83,7 +95,7 @@ int grt_launch_gaps_call(struct grt_launch_gaps *g, uint32_t image, const struct
 	struct grt_key key = {{image, e->e.tid}};
 	struct thread *t;
 	void *found;
-	int ret = grt_keyed_get_or_count(&g->threads, &key, NULL, &found);
+	int ret = grt_keyed_get_or_count(&g->threads, &key, &g->count.calls_over, &found);
 
 	t = found;
 	if (!t)
@@ -97,23 +109,44 @@ int grt_launch_gaps_call(struct grt_launch_gaps *g, uint32_t image, const struct
 
 /* ----------------------------------------------------------------- gaps */
 
+/* The kind of a part; when there are too many, what is left of it without its stack or function. */
+static int find_kind(struct grt_launch_gaps *g, const struct grt_key *device, enum grt_gap_why why,
+		     uint32_t number, void **out)
+{
+	struct grt_key key = {{device->w[0], device->w[1], why, number}};
+	uint32_t rest = why == GRT_GAP_CALL ? NO_NAME : 0;
+
+	*out = grt_keyed_find(&g->kinds, &key);
+	if (*out)
+		return 0;
+	if (number != rest && g->named == KINDS_MAX) {
+		g->count.unnamed++;
+		key.w[3] = rest;
+	}
+	g->named += key.w[3] != rest;
+	return grt_keyed_get(&g->kinds, &key, out);
+}
+
 static int add(struct grt_launch_gaps *g, const struct grt_key *device, const struct device *d,
 	       enum grt_gap_why why, uint32_t number, uint64_t ns)
 {
-	struct grt_key key = {{device->w[0], device->w[1], why, number}};
 	struct grt_launch_gap *k;
+	struct kind *kind;
 	void *found = NULL;
-	int ret = ns ? grt_keyed_get_or_count(&g->kinds, &key, NULL, &found) : 0;
+	int ret = ns ? find_kind(g, device, why, number, &found) : 0;
 
-	k = found;
-	if (!k)
+	kind = found;
+	if (!kind)
 		return ret;
-	k->image = (uint32_t)key.w[0];
-	k->gpu = (uint32_t)key.w[1];
+	k = &kind->gap;
+	k->image = (uint32_t)device->w[0];
+	k->gpu = (uint32_t)device->w[1];
 	k->pid = d->pid;
 	k->why = why;
-	k->number = number;
-	k->gaps++;
+	k->number = (uint32_t)grt_keyed_key(kind)->w[3];
+	/* calls cut a gap into many pieces of few kinds */
+	k->gaps += kind->last != d->gaps;
+	kind->last = d->gaps;
 	k->ns += ns;
 	k->max = ns > k->max ? ns : k->max;
 	return 0;
@@ -145,12 +178,15 @@ static int add_thread(struct grt_launch_gaps *g, const struct grt_key *device, c
 	uint64_t oldest = t && t->calls > t->room ? t->calls - t->room : 0;
 	int ret = 0;
 
+	/* its calls are not remembered: too many threads */
+	if (!t)
+		return add(g, device, d, GRT_GAP_UNKNOWN, 0, to - from);
 	/* further back than what is remembered */
-	if (t && oldest && n == oldest && t->call[n % t->room].begin > from) {
+	if (oldest && n == oldest && t->call[n % t->room].begin > from) {
 		at = t->call[n % t->room].begin < to ? t->call[n % t->room].begin : to;
 		ret = add(g, device, d, GRT_GAP_UNKNOWN, 0, at - from);
 	}
-	for (; t && n < t->calls && at < to && !ret; n++) {
+	for (; n < t->calls && at < to && !ret; n++) {
 		const struct call *c = &t->call[n % t->room];
 		uint64_t begin = c->begin > at ? c->begin : at, end = c->end < to ? c->end : to;
 
@@ -158,18 +194,20 @@ static int add_thread(struct grt_launch_gaps *g, const struct grt_key *device, c
 			break;
 		ret = add(g, device, d, GRT_GAP_CODE, i->node, begin - at);
 		if (!ret && end > begin)
-			ret = add(g, device, d, GRT_GAP_CALL, c->call, end - begin);
+			ret = add(g, device, d, GRT_GAP_CALL, grt_cuda_call(c->call) ? c->call : NO_NAME,
+				  end - begin);
 		at = end > at ? end : at;
 	}
 	return ret || at >= to ? ret : add(g, device, d, GRT_GAP_CODE, i->node, to - at);
 }
 
-static int add_gap(struct grt_launch_gaps *g, const struct grt_key *device, const struct device *d,
+static int add_gap(struct grt_launch_gaps *g, const struct grt_key *device, struct device *d,
 		   const struct interval *i)
 {
 	uint64_t from = d->reached, launched;
 	int ret = 0;
 
+	d->gaps++;
 	if (!i->known)
 		return add(g, device, d, GRT_GAP_UNKNOWN, 0, i->from - from);
 	launched = i->begin < from ? from : i->begin < i->from ? i->begin : i->from;
@@ -183,7 +221,7 @@ static int take(struct grt_launch_gaps *g, const struct grt_key *device, struct 
 {
 	int ret = 0;
 
-	g->late += d->any && i->from < d->taken;
+	g->count.late += d->any && i->from < d->taken;
 	if (d->any && i->from > d->reached)
 		ret = add_gap(g, device, d, i);
 	d->taken = i->from > d->taken ? i->from : d->taken;
@@ -226,7 +264,7 @@ int grt_launch_gaps_work(struct grt_launch_gaps *g, const struct grt_image *imag
 	struct interval i = {.from = from, .to = to, .known = launch}, first;
 	struct device *d;
 	void *found;
-	int ret = grt_keyed_get_or_count(&g->devices, &key, NULL, &found);
+	int ret = grt_keyed_get_or_count(&g->devices, &key, &g->count.work_over, &found);
 
 	d = found;
 	if (!d)
@@ -300,7 +338,10 @@ static int by_text(const void *a, const void *b)
 	return strcmp(x->text, y->text) ?: compare(a, b);
 }
 
-/* Stacks that differ further out only are one for a reader. Return: how many rows are left */
+/*
+ * Stacks that differ further out only are one for a reader. A gap ends with one
+ * launch, so no two of them have a part of the same gap. Return: how many rows are left
+ */
 static uint32_t merge(struct grt_launch_gap **list, uint32_t n)
 {
 	uint32_t used = 0;
@@ -353,9 +394,9 @@ int64_t grt_launch_gaps_list(struct grt_launch_gaps *g, const struct grt_images 
 	return n;
 }
 
-uint64_t grt_launch_gaps_late(const struct grt_launch_gaps *g)
+struct grt_launch_gaps_count grt_launch_gaps_count(const struct grt_launch_gaps *g)
 {
-	return g->late;
+	return g->count;
 }
 
 void grt_launch_gaps_free(struct grt_launch_gaps *g)
@@ -366,8 +407,8 @@ void grt_launch_gaps_free(struct grt_launch_gaps *g)
 		free(d->heap);
 	for (struct thread *t = grt_keyed_oldest(&g->threads); t; t = grt_keyed_next(&g->threads, t))
 		free(t->call);
-	for (struct grt_launch_gap *k = grt_keyed_oldest(&g->kinds); k; k = grt_keyed_next(&g->kinds, k))
-		free(k->text);
+	for (struct kind *k = grt_keyed_oldest(&g->kinds); k; k = grt_keyed_next(&g->kinds, k))
+		free(k->gap.text);
 	grt_keyed_free(&g->devices);
 	grt_keyed_free(&g->threads);
 	grt_keyed_free(&g->kinds);

@@ -28,8 +28,9 @@ enum grt_gap_why {
 /**
  * struct grt_launch_gap - idle time of one kind
  * @process, @text: for people; by grt_launch_gaps_list()
- * @number: GRT_GAP_CALL: the function, see core/cuda.h; GRT_GAP_CODE: the stack of the launch
- * @gaps: gaps with such a part
+ * @number: GRT_GAP_CALL: the function, see core/cuda.h, UINT32_MAX: one of those without a name;
+ * GRT_GAP_CODE: the stack of the launch
+ * @gaps: gaps with such parts, each once
  * @ns, @max: of these parts
  */
 struct grt_launch_gap {
@@ -44,6 +45,20 @@ struct grt_launch_gap {
 	uint64_t gaps;
 	uint64_t ns;
 	uint64_t max;
+};
+
+/**
+ * struct grt_launch_gaps_count - what the gaps leave open
+ * @late: intervals that came after later ones had been taken: a gap may be told too long
+ * @unnamed: parts that are told without their stack or function: there were too many
+ * @work_over: intervals of devices beyond the 4096 whose gaps are known
+ * @calls_over: calls of threads beyond the 65536 whose calls are known: gaps that they ended are not known
+ */
+struct grt_launch_gaps_count {
+	uint64_t late;
+	uint64_t unnamed;
+	uint64_t work_over;
+	uint64_t calls_over;
 };
 
 struct grt_launch_gaps;
@@ -72,8 +87,8 @@ int grt_launch_gaps_work(struct grt_launch_gaps *g, const struct grt_image *imag
 int64_t grt_launch_gaps_list(struct grt_launch_gaps *g, const struct grt_images *images,
 			     struct grt_image_frames *frames, const struct grt_launch_gap *const **out);
 
-/** grt_launch_gaps_late - intervals that came after later ones had been taken: a gap may be told too long */
-uint64_t grt_launch_gaps_late(const struct grt_launch_gaps *g);
+/** grt_launch_gaps_count - what the gaps leave open; complete after grt_launch_gaps_list() */
+struct grt_launch_gaps_count grt_launch_gaps_count(const struct grt_launch_gaps *g);
 
 /** grt_launch_gaps_free - frees it; NULL is allowed */
 void grt_launch_gaps_free(struct grt_launch_gaps *g);

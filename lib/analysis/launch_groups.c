@@ -411,9 +411,9 @@ uint64_t grt_launch_groups_over(const struct grt_launch_groups *g)
 	return g->over;
 }
 
-uint64_t grt_launch_groups_late(const struct grt_launch_groups *g)
+struct grt_launch_gaps_count grt_launch_groups_gaps_count(const struct grt_launch_groups *g)
 {
-	return g->gaps ? grt_launch_gaps_late(g->gaps) : 0;
+	return g->gaps ? grt_launch_gaps_count(g->gaps) : (struct grt_launch_gaps_count){.late = 0};
 }
 
 void grt_launch_groups_free(struct grt_launch_groups *g)

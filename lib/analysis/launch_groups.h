@@ -106,8 +106,8 @@ struct grt_launches_count grt_launch_groups_count(const struct grt_launch_groups
 /** grt_launch_groups_over - records in no group; they were too many */
 uint64_t grt_launch_groups_over(const struct grt_launch_groups *g);
 
-/** grt_launch_groups_late - intervals that came too late for the gaps to be exact */
-uint64_t grt_launch_groups_late(const struct grt_launch_groups *g);
+/** grt_launch_groups_gaps_count - what the gaps leave open; complete after grt_launch_groups_gaps() */
+struct grt_launch_gaps_count grt_launch_groups_gaps_count(const struct grt_launch_groups *g);
 
 /** grt_launch_groups_free - frees it; NULL is allowed */
 void grt_launch_groups_free(struct grt_launch_groups *g);

@@ -26,6 +26,13 @@ static void get_some(struct grt_cell *cell, const void *view, const void *row, i
 	cell->absent |= !cell->number;
 }
 
+/* A stamp; 0 means that there is none, so it is moved on the way out only. */
+static void get_stamp(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	get_some(cell, view, row, arg);
+	cell->number -= cell->absent ? 0 : ((const struct grt_rocm_view *)view)->zero;
+}
+
 static void get_bool(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	(void)view;
@@ -104,10 +111,10 @@ static const char *const type_names[] = {"compute", "SDMA", "compute AQL", "SDMA
 
 static void get_n(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
+	const struct grt_rocm_view *v = view;
+
 	(void)arg;
-	cell->number =
-		(uint64_t)((const struct grt_rocm_creation *)row - (const struct grt_rocm_creation *)view) +
-		1;
+	cell->number = (uint64_t)((const struct grt_rocm_creation *)row - v->creation) + 1;
 }
 
 static void get_type(struct grt_cell *cell, const void *view, const void *row, int arg)
@@ -181,7 +188,7 @@ static void get_state(struct grt_cell *cell, const void *view, const void *row, 
 #define CREATION(member) AT(struct grt_rocm_creation, member)
 static const struct grt_column creation_columns[] = {
 	{"creation", get_n, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "number of the creation, from 1"},
-	{"time", get_u64, CREATION(begin), GRT_CELL_TIME, GRT_COLUMN_ALL, "when the ioctl began"},
+	{"time", get_stamp, CREATION(begin), GRT_CELL_TIME, GRT_COLUMN_ALL, "when the ioctl began"},
 	{"pid", grt_cell_id, CREATION(pid), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "the process"},
 	{"tid", grt_cell_id, CREATION(tid), GRT_CELL_NUMBER, GRT_COLUMN_MORE, "the thread"},
 	{"queue", get_address, CREATION(queue), GRT_CELL_TEXT, GRT_COLUMN_ALL,
@@ -297,8 +304,8 @@ static const struct grt_column queue_columns[] = {
 	{"cooperative", get_bool, QUEUE(cooperative), GRT_CELL_BOOL, GRT_COLUMN_MORE,
 	 "for cooperative launches"},
 	{"size", get_some, QUEUE(size), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "packets"},
-	{"made", get_some, QUEUE(made), GRT_CELL_TIME, GRT_COLUMN_ALL, "when the log tells of it"},
-	{"gone", get_some, QUEUE(gone), GRT_CELL_TIME, GRT_COLUMN_MORE, "when it was destroyed"},
+	{"made", get_stamp, QUEUE(made), GRT_CELL_TIME, GRT_COLUMN_ALL, "when the log tells of it"},
+	{"gone", get_stamp, QUEUE(gone), GRT_CELL_TIME, GRT_COLUMN_MORE, "when it was destroyed"},
 	{"users", grt_cell_u32, QUEUE(users), GRT_CELL_NUMBER, GRT_COLUMN_MORE, "users at the end"},
 	{"dispatches", get_u64, QUEUE(dispatches), GRT_CELL_NUMBER, GRT_COLUMN_ALL,
 	 "kernels written into it"},

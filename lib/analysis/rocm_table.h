@@ -8,6 +8,13 @@
 #include "rocm.h"
 #include "writers/table.h"
 
+/** struct grt_rocm_view - what creations and queues need. @creation: their array; @zero: subtracted from
+ * stamps */
+struct grt_rocm_view {
+	const struct grt_rocm_creation *creation;
+	uint64_t zero;
+};
+
 /** struct grt_rocm_step_row - a step of a creation as a row. @n: number of the creation, from 1 */
 struct grt_rocm_step_row {
 	unsigned int n;
@@ -30,9 +37,9 @@ struct grt_rocm_step_count {
 	struct grt_rocm_times took;
 };
 
-extern const struct grt_table grt_rocm_creation_table; /* struct grt_rocm_creation; @view: their array */
+extern const struct grt_table grt_rocm_creation_table; /* struct grt_rocm_creation; struct grt_rocm_view */
 extern const struct grt_table grt_rocm_step_table;     /* struct grt_rocm_step_row */
-extern const struct grt_table grt_rocm_queue_table;    /* struct grt_rocm_queue */
+extern const struct grt_table grt_rocm_queue_table;    /* struct grt_rocm_queue; struct grt_rocm_view */
 extern const struct grt_table grt_rocm_mqd_table;      /* struct grt_rocm_step_count */
 extern const struct grt_table grt_rocm_kernel_table;   /* struct grt_rocm_kernel */
 extern const struct grt_table grt_rocm_call_table;     /* struct grt_rocm_call */

@@ -55,6 +55,13 @@ struct thread {
 	bool window;
 };
 
+/** struct place - stack @at of thread number @thread */
+struct place {
+	uint64_t ts;
+	uint32_t thread;
+	uint32_t at;
+};
+
 /** struct row - work of one kind; @node: VALUE bits of an entry */
 struct row {
 	uint32_t node;
@@ -107,6 +114,11 @@ struct grt_seeds {
 	/* begin of the last call of all; a call began before one that it stands behind */
 	uint64_t last;
 	bool strangers, back;
+	/* all stacks by time, for calls of threads that no stack names: those up to the call that may not be
+	 * used yet are moved to the front, @behind of them; what stands before @reached and @ahead is done
+	 * with */
+	struct place *place;
+	size_t places, behind, reached, ahead;
 	/* what stamps of the GPU's file are since, from the pass before */
 	uint64_t base;
 	struct call *call;
@@ -465,6 +477,75 @@ static struct sample *near(struct thread *t, const struct call *c)
 	return t->next < t->samples && t->sample[t->next].ts <= c->end ? &t->sample[t->next] : NULL;
 }
 
+/* Of one moment, the first thread's comes last, as it is the one to be taken. */
+static int by_place(const void *a, const void *b)
+{
+	const struct place *x = a, *y = b;
+
+	if (x->ts != y->ts)
+		return x->ts < y->ts ? -1 : 1;
+	if (x->thread != y->thread)
+		return x->thread > y->thread ? -1 : 1;
+	return (x->at > y->at) - (x->at < y->at);
+}
+
+static int place_all(struct grt_seeds *s)
+{
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < s->threads; i++)
+		n += s->thread[i].samples;
+	s->place = malloc((n + 1) * sizeof(*s->place));
+	if (!s->place)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < s->threads; i++)
+		for (uint32_t k = 0; k < s->thread[i].samples; k++)
+			s->place[s->places++] = (struct place){s->thread[i].sample[k].ts, i, k};
+	qsort(s->place, n, sizeof(*s->place), by_place);
+	return 0;
+}
+
+static void forget_places(struct grt_seeds *s)
+{
+	free(s->place);
+	s->place = NULL;
+	s->places = s->behind = s->reached = s->ahead = 0;
+}
+
+static struct thread *thread_at(const struct grt_seeds *s, size_t place)
+{
+	return &s->thread[s->place[place].thread];
+}
+
+/* near() of all threads together, in one row of stacks: a look at each thread would take calls times threads.
+ */
+static struct sample *near_all(struct grt_seeds *s, const struct call *c, struct thread **t)
+{
+	for (; s->reached < s->places && s->place[s->reached].ts <= c->start; s->reached++) {
+		*t = thread_at(s, s->reached);
+		if (s->place[s->reached].at < (*t)->next)
+			continue;
+		(*t)->next = s->place[s->reached].at;
+		s->place[s->behind++] = s->place[s->reached];
+	}
+	/* used, or its thread has a later one */
+	while (s->behind && thread_at(s, s->behind - 1)->next != s->place[s->behind - 1].at)
+		s->behind--;
+	if (s->behind && c->start - s->place[s->behind - 1].ts <= GRT_SEEDS_WINDOW) {
+		*t = thread_at(s, s->behind - 1);
+		return &(*t)->sample[(*t)->next];
+	}
+	if (s->ahead < s->reached)
+		s->ahead = s->reached;
+	while (s->ahead < s->places && s->place[s->ahead].at < thread_at(s, s->ahead)->next)
+		s->ahead++;
+	if (s->ahead == s->places || s->place[s->ahead].ts > c->end)
+		return NULL;
+	*t = thread_at(s, s->ahead);
+	(*t)->next = s->place[s->ahead].at;
+	return &(*t)->sample[(*t)->next];
+}
+
 static uint64_t since(uint64_t base, uint64_t ns)
 {
 	return __builtin_add_overflow(base, ns, &ns) ? UINT64_MAX : ns;
@@ -473,25 +554,11 @@ static uint64_t since(uint64_t base, uint64_t ns)
 static uint32_t by_window(struct grt_seeds *s, struct thread *t, const struct call *c)
 {
 	const struct call at = {.start = since(s->base, c->start), .end = since(s->base, c->end)};
-	struct thread *from = t ? t : s->thread, *best = NULL;
-	uint32_t threads = t ? 1 : (uint32_t)s->threads;
-	struct sample *found = NULL;
+	struct sample *found = t ? near(t, &at) : near_all(s, &at, &t);
 
-	for (uint32_t i = 0; i < threads; i++) {
-		struct sample *is;
-
-		t = from + i;
-		is = near(t, &at);
-
-		if (is && (!found || (is->ts <= at.start) > (found->ts <= at.start) ||
-			   (is->ts <= at.start && is->ts > found->ts))) {
-			found = is;
-			best = t;
-		}
-	}
 	if (!found)
 		return NO_NODE;
-	best->next++;
+	t->next++;
 	s->count.by_window++;
 	return found->node + 1;
 }
@@ -508,6 +575,15 @@ static bool goes_back(struct grt_seeds *s, struct thread *t, const struct call *
 	s->back |= c->start < s->last;
 	s->last = c->start;
 	return back || (s->strangers && s->back);
+}
+
+/* The thread of a call, and what taking its stack needs. Return: 0, GOES_BACK or -ENOMEM */
+static int meet(struct grt_seeds *s, const struct call *c, struct thread **t)
+{
+	*t = caller(s, c->tid);
+	if (goes_back(s, *t, c))
+		return GOES_BACK;
+	return *t || s->place ? 0 : place_all(s);
 }
 
 static uint32_t stack_of(struct grt_seeds *s, struct thread *t, const struct call *c)
@@ -535,10 +611,11 @@ static int add_pending(struct grt_seeds *s, uint32_t node)
 /* No work can be told to be of a call without an id. */
 static int on_call_without_id(struct grt_seeds *s, const struct call *c)
 {
-	struct thread *t = caller(s, c->tid);
+	struct thread *t;
+	int ret = meet(s, c, &t);
 
-	if (goes_back(s, t, c))
-		return GOES_BACK;
+	if (ret)
+		return ret;
 	s->count.calls++;
 	return add_pending(s, stack_of(s, t, c));
 }
@@ -548,6 +625,7 @@ static int on_call(struct grt_seeds *s, const struct call *c)
 {
 	uint32_t *entry, waits = GRT_NOWHERE;
 	struct thread *t;
+	int ret;
 
 	if (!c->correlation)
 		return on_call_without_id(s, c);
@@ -562,9 +640,9 @@ static int on_call(struct grt_seeds *s, const struct call *c)
 	}
 	if (*entry & VALUE && !(*entry & HELD))
 		return 0;
-	t = caller(s, c->tid);
-	if (goes_back(s, t, c))
-		return GOES_BACK;
+	ret = meet(s, c, &t);
+	if (ret)
+		return ret;
 	if (*entry & HELD)
 		waits = *entry & VALUE;
 	s->count.calls++;
@@ -751,6 +829,7 @@ static void restart(struct grt_seeds *s, const struct start *start)
 	grt_index_free(&s->row_index);
 	s->rows = s->helds = 0;
 	s->held_free = GRT_NOWHERE;
+	forget_places(s);
 	s->several_devices = s->strangers = s->back = false;
 	s->last = 0;
 	s->count = start->count;
@@ -900,6 +979,7 @@ void grt_seeds_free(struct grt_seeds *s)
 		return;
 	for (uint32_t i = 0; i < s->threads; i++)
 		free(s->thread[i].sample);
+	forget_places(s);
 	grt_index_free(&s->thread_index);
 	grt_index_free(&s->page_index);
 	grt_index_free(&s->row_index);

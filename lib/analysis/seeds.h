@@ -6,17 +6,18 @@
  *
  *	id	the stack says the correlation id: its last frame is [correlation N]
  *	order	a thread has as many stacks as calls: the n-th belongs to the n-th
- *	window	the last stack not used yet, of its thread where threads can be told
- *		apart, at most GRT_SEEDS_WINDOW before the call began and not after it
- *		returned; the clocks must be the same
+ *	window	of its thread, where threads can be told apart, the last stack not used
+ *		yet that is at most GRT_SEEDS_WINDOW before the call began, else the first
+ *		until it returned; the clocks must be the same
  *
  * Which one it was is counted. What has no stack stands on [unmatched], kernels
  * without a call, too; calls without a kernel end in [GPU_Launch_Pending].
  *
  * The n-th and the last are of the order of time; that of the file may be another.
  *
- * Memory is 12 bytes for each stack taken and some 4 for each correlation id, less than
- * 512 where ids are far apart; where calls are in no order of time, also 32 for each.
+ * Memory is 12 bytes for each stack taken, 28 where calls are of threads that have none,
+ * and some 4 for each correlation id, less than 512 where ids are far apart; where calls
+ * are in no order of time, also 32 for each.
  */
 #ifndef GRT_ANALYSIS_SEEDS_H
 #define GRT_ANALYSIS_SEEDS_H

@@ -19,7 +19,7 @@
 /**
  * struct life - a thread
  * @number: of its last interval off the CPU, from which the next one is counted; valid with @numbered
- * @traced: LAUNCH records of it may come
+ * @traced: LAUNCH records of it may come; @asked: how many processes were traced when that was looked up
  * @waiting: pieces since its last call
  */
 struct life {
@@ -27,6 +27,7 @@ struct life {
 	uint64_t number;
 	bool numbered;
 	bool traced;
+	uint32_t asked;
 	struct grt_thread_piece *waiting;
 	uint32_t waits;
 	uint32_t room;
@@ -98,11 +99,21 @@ static int keep(struct grt_threads *s, struct life *l, const struct grt_thread_p
 	return ret;
 }
 
+/* A thread asks for its process: traces have many threads, and many records of processes. */
+static bool is_traced(const struct grt_threads *s, struct life *l)
+{
+	if (l->traced || l->asked == s->traced.used)
+		return l->traced;
+	l->asked = s->traced.used;
+	l->traced = grt_keyed_find(&s->traced, &(struct grt_key){{l->t.pid}});
+	return l->traced;
+}
+
 static int put(struct grt_threads *s, struct life *l, const struct grt_thread_piece *p)
 {
 	if (p->start == p->end && !p->sample)
 		return 0;
-	return l->traced ? keep(s, l, p) : settle(s, l, p);
+	return is_traced(s, l) ? keep(s, l, p) : settle(s, l, p);
 }
 
 /* From what is known to @end it was in a state. */
@@ -123,11 +134,6 @@ static int advance(struct grt_threads *s, struct life *l, uint64_t end, uint8_t 
 
 /* ------------------------------------------------------------- threads */
 
-static bool is_traced(const struct grt_threads *s, uint32_t pid)
-{
-	return s->traced.used && grt_keyed_find(&s->traced, &(struct grt_key){{pid}});
-}
-
 /* Return: 0 with *out NULL when there are too many */
 static int new_life(struct grt_threads *s, const struct grt_event *e, uint64_t first, struct life **out)
 {
@@ -145,8 +151,7 @@ static int new_life(struct grt_threads *s, const struct grt_event *e, uint64_t f
 				    .tid = e->tid,
 				    .name = grt_names_find(&s->names, GRT_NAME_THREAD, e->tid),
 				    .first = first,
-				    .last = first},
-			      .traced = is_traced(s, e->pid)};
+				    .last = first}};
 	return 0;
 }
 
@@ -273,12 +278,8 @@ static int see_sample(struct grt_threads *s, const struct grt_ev_sample *e)
 static int see_process(struct grt_threads *s, const struct grt_event *e)
 {
 	void *known;
-	int ret = grt_keyed_get_or_count(&s->traced, &(struct grt_key){{e->pid}}, NULL, &known);
 
-	for (uint32_t i = 0; i < s->lives; i++)
-		if (s->life[i].t.pid == e->pid)
-			s->life[i].traced = true;
-	return ret;
+	return grt_keyed_get_or_count(&s->traced, &(struct grt_key){{e->pid}}, NULL, &known);
 }
 
 /* In a call that waits for the GPU. */

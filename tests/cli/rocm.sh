@@ -110,6 +110,11 @@ expect "calls without returns" 0 'start only$'
 run rocm report --amd-log amd.log --ftrace ftrace.txt --timeline --relative
 check "the time line begins at 0" says '^ +0\.000000000 \| hip +\| 812 hipStreamCreate\(0x1\)$'
 check "and has the kernel's part" says '\| kfd +\| 812 enter +kfd_ioctl_create_queue gpu_id=7 queue_type=2$'
+# The first event is what the first creation is measured from.
+sed 1d amd.log >plan.log
+run rocm report --amd-log plan.log --ftrace ftrace.txt --clock-offset 100000000000 --relative
+expect "stamps count from the first event" 0 '^ +from +0\.000000000$'
+check "which is an event also at 0" says '^ +1 +0\.000010000 .* 10\.0 us\*'
 "$GRTRACE" rocm report --amd-log amd.log --ftrace ftrace.txt --json >out.json
 if command -v python3 >/dev/null; then
 	check "it is JSON" python3 -c '

@@ -108,6 +108,21 @@ static void amdgpu(void)
 	tm_close(tm);
 }
 
+/* A process that moves for 1 ms of 10 s: rates are of the 10 s, whether it is asked for or not. */
+static void moves(void)
+{
+	struct trace_maker *tm = tm_dir("moves.grt", 1);
+
+	names(tm, "amdgpu");
+	tm_emit(tm, 0, submit, AT(0), JOB(0, 1), GAME, .cmd = 1);
+	tm_emit(tm, 0, mem_move, AT(5000000), DESK, NO_RING, .object = 1, .bytes = 1000000, .from = 1,
+		.to = 2);
+	tm_emit(tm, 0, mem_move, AT(5001000), DESK, NO_RING, .object = 1, .bytes = 1000000, .from = 1,
+		.to = 2);
+	tm_emit(tm, 0, complete, AT(10000000), JOB(0, 1), GAME);
+	tm_close(tm);
+}
+
 static void i915(void)
 {
 	struct trace_maker *tm = tm_dir("i915.grt", 1);
@@ -299,6 +314,7 @@ int main(void)
 {
 	drm();
 	amdgpu();
+	moves();
 	i915();
 	vblank();
 	virtio();

@@ -125,6 +125,11 @@ static void half_ioctls(void **state)
 	assert_int_equal(process(c, 70).timed, 1);
 	assert_int_equal(grt_calls_count(c).ioctls, 4);
 	assert_int_equal(grt_calls_count(c).half, 3);
+	/* has not returned, and then has */
+	GIVE(ioctl_enter, 60, WHO, .cmd = 5);
+	assert_int_equal(grt_calls_count(c).half, 4);
+	GIVE(ioctl_exit, 70, WHO, .cmd = 5);
+	assert_int_equal(grt_calls_count(c).half, 3);
 	grt_calls_free(c);
 }
 
@@ -144,7 +149,7 @@ static void bounds(void **state)
 	assert_int_equal(grt_calls_count(c).over, 1);
 	for (uint32_t tid = 1; tid <= GRT_CALLS_INSIDE_MAX + 3; tid++)
 		GIVE(ioctl_enter, 3, .e.pid = 70, .e.tid = tid, .cmd = 1);
-	assert_int_equal(grt_calls_count(c).half, 3);
+	assert_int_equal(grt_calls_count(c).half, 3 + GRT_CALLS_INSIDE_MAX);
 	GIVE(ioctl_exit, 4, .e.pid = 70, .e.tid = 3, .cmd = 1);
 	assert_false(end.known);
 	GIVE(ioctl_exit, 4, .e.pid = 70, .e.tid = 4, .cmd = 1);

@@ -210,7 +210,35 @@ static void idle(void **state)
 	assert_int_equal(gap(row, n, "launched already")->ns, 50 + 50);
 	assert_int_equal(gap(row, n, "launched already")->gaps, 2);
 	assert_int_equal(gap(row, n, "not known")->ns, 100);
-	assert_int_equal(grt_launch_groups_late(b.groups), 0);
+	assert_int_equal(grt_launch_groups_gaps_count(b.groups).late, 0);
+	end(&b);
+}
+
+/* A gap is one, however many calls are made in it; calls without a name are one kind. */
+static void gaps_with_many_calls(void **state)
+{
+	const struct grt_launch_gap *const *row;
+	struct both b;
+	int64_t n;
+
+	(void)state;
+	begin(&b, GRT_LAUNCH_BY_DEVICE);
+	for (unsigned int gap = 0; gap < 3; gap++) {
+		uint64_t at = 10000ULL * gap;
+
+		for (unsigned int i = 0; gap && i < 10; i++)
+			CALL(&b, 7, 1000 + i, i % 2 ? SYNCHRONIZE : 2000 + i, at - 5000 + 100 * i,
+			     at - 5000 + 100 * i + 30);
+		CALL(&b, 7, gap + 1, LAUNCH_KERNEL, at + 500, at + 510, .node = gap);
+		KERNEL(&b, 7, gap + 1, at + 600, at + 1000);
+	}
+	only(&b, 1, 0);
+	n = grt_launch_groups_gaps(b.groups, &row);
+	assert_int_equal(gap(row, n, "cudaDeviceSynchronize")->gaps, 2);
+	assert_int_equal(gap(row, n, "cudaDeviceSynchronize")->ns, 2 * 5 * 30);
+	assert_int_equal(gap(row, n, "a call")->gaps, 2);
+	assert_int_equal(gap(row, n, "a call")->max, 30);
+	assert_int_equal(gap(row, n, "launched already")->gaps, 2);
 	end(&b);
 }
 
@@ -231,6 +259,63 @@ static void long_idle(void **state)
 	n = grt_launch_groups_gaps(b.groups, &row);
 	assert_int_equal(gap(row, n, "launched already")->ns, 199999ULL * 10);
 	assert_int_equal(gap(row, n, "code before a launch")->ns, 199999ULL * 60);
+	end(&b);
+}
+
+/* More stacks than are told apart: the time of the others is code before a launch, and both are counted. */
+static void idle_of_many_stacks(void **state)
+{
+	const struct grt_launch_gap *const *row;
+	struct grt_launch_gaps_count count;
+	uint64_t code = 0;
+	struct both b;
+	int64_t n;
+
+	(void)state;
+	begin(&b, GRT_LAUNCH_BY_DEVICE);
+	for (unsigned int i = 1; i <= 70001; i++) {
+		CALL(&b, 7, i, LAUNCH_KERNEL, 100ULL * i, 100ULL * i + 1, .node = i);
+		KERNEL(&b, 7, i, 100ULL * i + 10, 100ULL * i + 40);
+	}
+	only(&b, 1, 0);
+	n = grt_launch_groups_gaps(b.groups, &row);
+	for (int64_t i = 0; i < n; i++)
+		code += row[i]->why == GRT_GAP_CODE ? row[i]->ns : 0;
+	assert_int_equal(code, 70000ULL * 60);
+	assert_int_equal(gap(row, n, "launched already")->ns, 70000ULL * 10);
+	count = grt_launch_groups_gaps_count(b.groups);
+	assert_int_equal(count.unnamed, 70000 - 65536);
+	assert_int_equal(count.work_over + count.calls_over, 0);
+	end(&b);
+}
+
+/* More threads than calls are remembered of: what ended with their launches is not known. */
+static void idle_of_many_threads(void **state)
+{
+	const struct grt_launch_gap *const *row;
+	struct both b;
+	int64_t n;
+
+	(void)state;
+	begin(&b, GRT_LAUNCH_BY_DEVICE);
+	for (unsigned int i = 1; i <= 65540; i++) {
+		struct grt_ev_launch call = {.e = {.type = GRT_EV_LAUNCH,
+						   .size = sizeof(call),
+						   .pid = 7,
+						   .tid = 100 + i,
+						   .time = 100ULL * i + 1},
+					     .begin = 100ULL * i,
+					     .correlation = i,
+					     .call = LAUNCH_KERNEL};
+
+		put(&b, &call.e);
+		KERNEL(&b, 7, i, 100ULL * i + 10, 100ULL * i + 40);
+	}
+	only(&b, 1, 0);
+	n = grt_launch_groups_gaps(b.groups, &row);
+	assert_int_equal(gap(row, n, "code before a launch")->ns, 65535ULL * 60);
+	assert_int_equal(gap(row, n, "not known")->ns, 4 * 60);
+	assert_int_equal(grt_launch_groups_gaps_count(b.groups).calls_over, 4);
 	end(&b);
 }
 
@@ -408,7 +493,10 @@ int main(void)
 		cmocka_unit_test(copies),
 		cmocka_unit_test(streams),
 		cmocka_unit_test(idle),
+		cmocka_unit_test(gaps_with_many_calls),
 		cmocka_unit_test(long_idle),
+		cmocka_unit_test(idle_of_many_stacks),
+		cmocka_unit_test(idle_of_many_threads),
 		cmocka_unit_test(flame),
 		cmocka_unit_test(map_of_another_process),
 		cmocka_unit_test(flame_shapes),

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "analysis/threads.h"
 #include "analysis/wall_flame.h"
@@ -276,6 +277,35 @@ static void no_calls(void **state)
 	end(&b);
 }
 
+/* Many threads and many records of processes, each in a time that does not grow with the other. */
+static void many_processes(void **state)
+{
+	enum { THREADS = 100000, SECONDS = 5 };
+	clock_t begun;
+	struct both b;
+
+	(void)state;
+	assert_int_equal(grt_threads_new(&b.threads, NULL), 0);
+	for (uint32_t i = 0; i < THREADS; i++) {
+		struct grt_ev_off_cpu e = {.e = {.time = 10, .type = GRT_EV_OFF_CPU, .size = sizeof(e)},
+					   .start = 5,
+					   .number = 1,
+					   .reason = GRT_THREAD_LOCK};
+
+		e.e.pid = e.e.tid = 1 + i;
+		assert_int_equal(grt_threads_event(b.threads, &e.e), 0);
+	}
+	begun = clock();
+	for (uint32_t i = 0; i < THREADS; i++) {
+		struct grt_ev_process e = {
+			.e = {.time = 20, .type = GRT_EV_PROCESS, .size = sizeof(e), .pid = 7}, .what = 2};
+
+		assert_int_equal(grt_threads_event(b.threads, &e.e), 0);
+	}
+	assert_in_range(clock() - begun, 0, SECONDS * CLOCKS_PER_SEC);
+	grt_threads_free(b.threads);
+}
+
 /* Writes "text weight" lines of the tree. */
 static int print(void *arg, const struct grt_stacks_step *at)
 {
@@ -371,9 +401,10 @@ static void flame(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(life), cmocka_unit_test(cut_off),  cmocka_unit_test(from),
-		cmocka_unit_test(lost), cmocka_unit_test(broken),   cmocka_unit_test(reused),
-		cmocka_unit_test(cuda), cmocka_unit_test(no_calls), cmocka_unit_test(flame),
+		cmocka_unit_test(life),	 cmocka_unit_test(cut_off),  cmocka_unit_test(from),
+		cmocka_unit_test(lost),	 cmocka_unit_test(broken),   cmocka_unit_test(reused),
+		cmocka_unit_test(cuda),	 cmocka_unit_test(no_calls), cmocka_unit_test(many_processes),
+		cmocka_unit_test(flame),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
