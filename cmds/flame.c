@@ -237,7 +237,7 @@ static int take_events(struct graph *g, struct grt_session *s, const char *path,
 
 static int take_recording(struct graph *g, struct grt_session *s, const char *path, enum grt_stacks_side side)
 {
-	struct flame f = {.c.event = on_event};
+	struct flame f = {.c = {.event = on_event, .beyond = on_event}};
 	int status;
 
 	if (g->shape.weight == GRT_FLAME_WEIGHT_WALL)

@@ -221,9 +221,9 @@ static void set_consumer(struct report *r)
 	if (r->view->tsgs)
 		r->c.tsg = on_tsg;
 	if (r->launched)
-		r->c.image = r->c.launch = on_launched;
+		r->c.image = r->c.launch = r->c.beyond = on_launched;
 	if (r->threads) {
-		r->c.thread = r->c.image = r->c.launch = on_thread;
+		r->c.thread = r->c.image = r->c.launch = r->c.beyond = on_thread;
 		r->c.name = on_thread_name;
 	}
 	if (r->view->types || r->live)

@@ -27,6 +27,7 @@ struct grt_export;
 /**
  * struct grt_export_format - a row of exports.def
  * @begin: makes x->state
+ * @beyond: as that of struct grt_consumer; NULL where each event is a row, and it would be one
  * @packet: may be NULL
  * @end: what is left; not called after an error
  * @free: of what @begin made; x->state may be NULL
@@ -35,6 +36,7 @@ struct grt_export;
 struct grt_export_format {
 	int (*begin)(struct grt_export *x);
 	int (*event)(struct grt_export *x, const struct grt_event *e, uint32_t cpu);
+	int (*beyond)(struct grt_export *x, const struct grt_event *e, uint32_t cpu);
 	int (*packet)(struct grt_export *x, const struct grt_packet *p);
 	int (*end)(struct grt_export *x, const struct grt_health *h);
 	void (*free)(struct grt_export *x);

@@ -44,6 +44,7 @@ static void folded_free(struct grt_export *x)
 const struct grt_export_format grt_export_folded = {
 	.begin = folded_begin,
 	.event = folded_event,
+	.beyond = folded_event,
 	.end = folded_end,
 	.free = folded_free,
 };

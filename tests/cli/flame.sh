@@ -27,6 +27,8 @@ check "the file is the user's alone" test "$(stat -c %a out.folded)" = 600
 check "and holds the lines" test "$(wc -l <out.folded)" = 5
 run flame stacks.grt -o no/such/out
 expect "an output that cannot be written" 1 'cannot create no/such/out'
+run flame stacks.grt --from 0.000001010
+check "stacks that were told before --from" says '^app;main;draw:one;ioctl;\[GPU gfx\] 300$'
 run flame stacks.grt --from +1s --to +2s
 expect "nothing in this time" 2 "leave nothing"
 run flame no.grt
