@@ -63,14 +63,22 @@ static const uint64_t defining = 1ULL << GRT_EV_FRAME | 1ULL << GRT_EV_PROCESS |
 				 1ULL << GRT_EV_NODE | 1ULL << GRT_EV_MAPPING | 1ULL << GRT_EV_CLOCK |
 				 1ULL << GRT_EV_LOG_TEXT;
 
+/* Written when it was over, and of the GPU's work long after. */
+static const uint64_t late = 1ULL << GRT_EV_LAUNCH | 1ULL << GRT_EV_GPU_KERNEL | 1ULL << GRT_EV_GPU_COPY |
+			     1ULL << GRT_EV_GPU_SYNC | 1ULL << GRT_EV_GPU_OVERHEAD;
+
 /* Out of the way of what is handed out. Return: 0, or what a callback returned */
 static __attribute__((noinline, cold)) int pass_over(struct flow *f, const struct grt_event *e, uint32_t cpu)
 {
 	f->h->before += e->time < f->from;
 	f->h->after += e->time >= f->from;
-	if (!f->c->beyond || e->type >= GRT_EV_MAX || !(defining >> e->type & 1))
+	if (e->type >= GRT_EV_MAX)
 		return 0;
-	return f->c->beyond(f->c, e, cpu);
+	if (f->c->beyond && defining >> e->type & 1)
+		return f->c->beyond(f->c, e, cpu);
+	if (f->c->late && late >> e->type & 1)
+		return f->c->late(f->c, e, cpu);
+	return 0;
 }
 
 /* Return: 0, or what a callback returned */

@@ -186,6 +186,9 @@ run export -f cupti-text --from 0.0000010 -o part cuda.grt
 check "cupti-text: names from before --from" grep -q ' "_Z5scalePfi", correlationId' part
 run export -f folded --from 0.000001010 -o part stacks.grt
 check "folded: stacks from before --from" grep -qx 'app;main;draw:one;ioctl;\[GPU gfx\] 300' part
+run export -f folded --to +34us -o part rounds.grt
+check "folded: kernels by when they ran, as flame" cmp -s part <("$GRTRACE" flame --to +34us rounds.grt 2>err)
+check "folded: there are some" test -s part
 for format in csv jsonl; do
 	run export -f $format --from 0.0000010 -o part cuda.grt
 	check "$format: no rows from before --from but names" test "$(grep -c 'STRING\|PROCESS' part)" = 0

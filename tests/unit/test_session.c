@@ -240,6 +240,9 @@ static void what_defines_comes_from_beyond(void **state)
 	h = grt_session_health(f->s);
 	/* PROCESS, STRING, NODE, MAPPING, CLOCK, FRAME and LOG_TEXT */
 	assert_int_equal(f->k.calls.beyond, 2 * 7);
+	/* LAUNCH, GPU_KERNEL, GPU_COPY, GPU_SYNC and GPU_OVERHEAD */
+	assert_int_equal(f->k.calls.late, 2 * 5);
+	assert_int_equal(f->k.calls.launch, 5);
 	assert_int_equal(f->k.calls.image, 5);
 	assert_int_equal(f->k.calls.stack, 2);
 	assert_int_equal(f->k.calls.name, 3);
@@ -247,9 +250,10 @@ static void what_defines_comes_from_beyond(void **state)
 	assert_int_equal(h->after, h->before);
 	assert_int_equal(f->k.n, h->events - h->before - h->after);
 	/* who does not ask for it */
-	f->k.c.beyond = NULL;
+	f->k.c.beyond = f->k.c.late = NULL;
 	assert_int_equal(grt_session_run(f->s, &f->k.c, 20, 20, &err), 0);
 	assert_int_equal(f->k.calls.beyond, 2 * 7);
+	assert_int_equal(f->k.calls.late, 2 * 5);
 }
 
 static void span_and_second_run(void **state)
