@@ -105,11 +105,12 @@ static int run_export(struct grt_export *x, struct grt_session *s, const struct 
 		      const struct reading_span *span, struct outfile *out, struct grt_err *err)
 {
 	int ret = grt_export_init(x, row, s, out->fd);
+	uint64_t from = opt.from.set ? span->first : 0, to = opt.to.set ? span->last : UINT64_MAX;
 
 	if (!ret) {
 		*err = (struct grt_err){0};
-		ret = grt_session_run(s, &x->c, opt.from.set ? span->first : 0,
-				      opt.to.set ? span->last : UINT64_MAX, err);
+		grt_export_within(x, from, to);
+		ret = grt_session_run(s, &x->c, from, to, err);
 	}
 	ret = ret < 0 ? ret : grt_export_end(x);
 	/* what failed outside of the session was a write, or memory */

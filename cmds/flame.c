@@ -224,8 +224,12 @@ static int take_events(struct graph *g, struct grt_session *s, const char *path,
 
 	if (status != EXIT_DONE)
 		return status;
-	ret = grt_session_run(s, &f->c, opt.from.set ? span.first : 0, opt.to.set ? span.last : UINT64_MAX,
-			      &err);
+	if (!opt.from.set)
+		span.first = 0;
+	if (!opt.to.set)
+		span.last = UINT64_MAX;
+	grt_flame_within(f->flame, span.first, span.last);
+	ret = grt_session_run(s, &f->c, span.first, span.last, &err);
 	code = ret < 0 ? 0 : grt_flame_tree(f->flame, &g->shape, g->tree, side);
 	if (code)
 		return no_tree(code, path);
@@ -240,7 +244,7 @@ static int take_events(struct graph *g, struct grt_session *s, const char *path,
 
 static int take_recording(struct graph *g, struct grt_session *s, const char *path, enum grt_stacks_side side)
 {
-	struct flame f = {.c.event = on_event};
+	struct flame f = {.c = {.event = on_event, .beyond = on_event, .late = on_event}};
 	int status;
 
 	if (g->shape.weight == GRT_FLAME_WEIGHT_WALL)

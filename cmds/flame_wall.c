@@ -99,7 +99,7 @@ int flame_wall(struct grt_session *s, const char *path, const struct opt_time *f
 	       const struct opt_time *to, const struct grt_flame_shape *shape, struct grt_stacks *tree,
 	       enum grt_stacks_side side)
 {
-	struct wall w = {.c.event = on_event};
+	struct wall w = {.c = {.event = on_event, .beyond = on_event}};
 	struct reading_span span;
 	int status = check_shape(shape);
 

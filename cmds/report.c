@@ -221,9 +221,9 @@ static void set_consumer(struct report *r)
 	if (r->view->tsgs)
 		r->c.tsg = on_tsg;
 	if (r->launched)
-		r->c.image = r->c.launch = on_launched;
+		r->c.image = r->c.launch = r->c.beyond = r->c.late = on_launched;
 	if (r->threads) {
-		r->c.thread = r->c.image = r->c.launch = on_thread;
+		r->c.thread = r->c.image = r->c.launch = r->c.beyond = on_thread;
 		r->c.name = on_thread_name;
 	}
 	if (r->view->types || r->live)
@@ -263,6 +263,8 @@ static int run_recording(struct report *r)
 		return status;
 	if (r->threads && opt.from.set)
 		grt_threads_from(r->threads, r->asked.from);
+	if (r->launched)
+		grt_launch_groups_within(r->launched, r->asked.from, r->asked.to);
 	if (r->span.known)
 		set_busy_span(r, r->span.first, r->span.last);
 	if (report_streams(r))

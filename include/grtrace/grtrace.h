@@ -68,6 +68,12 @@ struct grt_session;
  * @event: every event, before its own callback
  * @job and so on: the events of each class, see classes.def
  * @unknown: a type that this version does not know; skipped by its size
+ * @beyond: an event outside of the time that grt_session_run() was asked for, which
+ *	defines what those inside refer to: FRAME, LOG_TEXT and the class image. It
+ *	reaches no other callback; NAME comes to its own, whenever it is from
+ * @late: the same for the class launch: such an event is written when what it tells of
+ *	is over, which may be inside all the same. What those that come to @launch tell
+ *	of may be outside
  */
 struct grt_consumer {
 	int (*packet)(struct grt_consumer *c, const struct grt_packet *p);
@@ -76,6 +82,8 @@ struct grt_consumer {
 #include <grtrace/classes.def>
 #undef GRT_CLASS
 	int (*unknown)(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu);
+	int (*beyond)(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu);
+	int (*late)(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu);
 };
 
 /** enum grt_class - the classes of classes.def, for tables by class */
@@ -125,7 +133,7 @@ struct grt_health_text {
  * struct grt_health - what the run met
  * @events: events seen (before --from and --to)
  * @unknown: of these, of unknown types
- * @before, @after: of these, not handed out since they are not in the time that is wanted
+ * @before, @after: of these, not in the time that is wanted; some of them reach @beyond and @late of the consumer
  * @packets: packets seen
  * @bytes: read
  * @skipped_bytes: not understood and skipped
@@ -190,7 +198,7 @@ int grt_session_open_live(struct grt_session **out, const struct grt_live *live,
 /**
  * grt_session_run - pushes events into a consumer
  * @from, @to: only events with @from <= time <= @to reach it (0, UINT64_MAX: all;
- *	packets and NAME always do)
+ *	packets and NAME always do, others come to its @beyond and @late)
  * Return: 0 at the end, what a callback returned, or a negative errno
  */
 int grt_session_run(struct grt_session *s, struct grt_consumer *c, uint64_t from, uint64_t to,

@@ -211,6 +211,11 @@ int grt_flame_new(struct grt_flame **out)
 	return -ENOMEM;
 }
 
+void grt_flame_within(struct grt_flame *f, uint64_t from, uint64_t to)
+{
+	grt_launch_flame_within(f->launches, from, to);
+}
+
 int grt_flame_event(struct grt_flame *f, const struct grt_event *e)
 {
 	if (e->type == GRT_EV_STACK)

@@ -42,6 +42,9 @@ struct grt_flame;
 /** grt_flame_new - begins. Return: 0 or -ENOMEM */
 int grt_flame_new(struct grt_flame **out);
 
+/** grt_flame_within - CUDA's part: as grt_launches_within(). Of jobs, events outside must not come */
+void grt_flame_within(struct grt_flame *f, uint64_t from, uint64_t to);
+
 /** grt_flame_event - takes in an event of any type. Return: 0 or -ENOMEM */
 int grt_flame_event(struct grt_flame *f, const struct grt_event *e);
 

@@ -184,6 +184,11 @@ int grt_launch_flame_new(struct grt_launch_flame **out)
 	return -ENOMEM;
 }
 
+void grt_launch_flame_within(struct grt_launch_flame *f, uint64_t from, uint64_t to)
+{
+	grt_launches_within(f->launches, from, to);
+}
+
 int grt_launch_flame_event(struct grt_launch_flame *f, const struct grt_event *e)
 {
 	return grt_launches_event(f->launches, e);

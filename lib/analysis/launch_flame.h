@@ -20,6 +20,9 @@ struct grt_symbols_count;
 /** grt_launch_flame_new - begins. Return: 0 or -ENOMEM */
 int grt_launch_flame_new(struct grt_launch_flame **out);
 
+/** grt_launch_flame_within - as grt_launches_within() */
+void grt_launch_flame_within(struct grt_launch_flame *f, uint64_t from, uint64_t to);
+
 /** grt_launch_flame_event - takes in an event; of use are classes image and launch. Return: 0 or -ENOMEM */
 int grt_launch_flame_event(struct grt_launch_flame *f, const struct grt_event *e);
 

@@ -56,6 +56,7 @@ struct grt_launch_groups {
 	uint32_t octaves;
 	uint64_t over;
 	struct grt_interval span;
+	struct grt_interval within;
 };
 
 /* ----------------------------------------------------------------- keys */
@@ -183,7 +184,9 @@ static int add_times(struct grt_launch_groups *g, struct grt_launch_group *group
 	if (!ret && kinds[g->by].queue && w->launch)
 		ret = add_depth(g, group, w);
 	if (!ret && g->gaps)
-		ret = grt_launch_gaps_work(g->gaps, w->image, w->gpu, w->start, w->end, w->launch);
+		ret = grt_launch_gaps_work(g->gaps, w->image, w->gpu,
+					   w->start < g->within.from ? g->within.from : w->start,
+					   w->end > g->within.to ? g->within.to : w->end, w->launch);
 	return ret;
 }
 
@@ -286,6 +289,7 @@ int grt_launch_groups_new(struct grt_launch_groups **out, enum grt_launch_by by)
 	g->by = by;
 	g->octaves = OCTAVES_MAX;
 	grt_launch_groups_span(g, 0, UINT64_MAX);
+	g->within = g->span;
 	grt_keyed_init(&g->groups, sizeof(struct grt_launch_group), GRT_LAUNCH_GROUPS_MAX);
 	grt_keyed_init(&g->queues, sizeof(struct queue), STREAMS_MAX);
 	if (!grt_launches_new(&g->launches, &sink) && !grt_image_frames_new(&g->frames) &&
@@ -299,6 +303,12 @@ int grt_launch_groups_new(struct grt_launch_groups **out, enum grt_launch_by by)
 void grt_launch_groups_span(struct grt_launch_groups *g, uint64_t first, uint64_t last)
 {
 	g->span = (struct grt_interval){first, last};
+}
+
+void grt_launch_groups_within(struct grt_launch_groups *g, uint64_t from, uint64_t to)
+{
+	g->within = (struct grt_interval){from, to};
+	grt_launches_within(g->launches, from, to);
 }
 
 int grt_launch_groups_event(struct grt_launch_groups *g, const struct grt_event *e)

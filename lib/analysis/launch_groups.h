@@ -83,6 +83,9 @@ int grt_launch_groups_new(struct grt_launch_groups **out, enum grt_launch_by by)
 /** grt_launch_groups_span - as grt_groups_span() */
 void grt_launch_groups_span(struct grt_launch_groups *g, uint64_t first, uint64_t last);
 
+/** grt_launch_groups_within - as grt_launches_within(); gaps are those inside */
+void grt_launch_groups_within(struct grt_launch_groups *g, uint64_t from, uint64_t to);
+
 /** grt_launch_groups_event - takes in an event; of use are classes image and launch. Return: 0 or -ENOMEM */
 int grt_launch_groups_event(struct grt_launch_groups *g, const struct grt_event *e);
 

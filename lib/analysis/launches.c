@@ -26,11 +26,15 @@ struct caller {
 	bool captured;
 };
 
-/** struct entry - a launch; @seen: something came of it */
+/* Of its caller there are no more than entry.caller holds. */
+#define CALLERS_MAX (1U << 30)
+
+/** struct entry - a launch; @seen: something came of it; @outside: of the time that counts */
 struct entry {
 	uint32_t node;
-	uint32_t caller : 31;
+	uint32_t caller : 30;
 	uint32_t seen : 1;
+	uint32_t outside : 1;
 };
 
 /** struct page - launches of PAGE_IDS ids; @place: in @entry and @begin, of those that are @present; @begin:
@@ -59,6 +63,7 @@ struct waiting {
 
 struct grt_launches {
 	struct grt_launches_sink sink;
+	uint64_t from, to;
 	struct grt_images images;
 	struct grt_hash_key key;
 	struct page **page;
@@ -81,9 +86,16 @@ int grt_launches_new(struct grt_launches **out, const struct grt_launches_sink *
 		return -ENOMEM;
 	if (sink)
 		l->sink = *sink;
+	grt_launches_within(l, 0, UINT64_MAX);
 	l->key = grt_hash_key_new();
 	grt_images_init(&l->images);
 	return 0;
+}
+
+void grt_launches_within(struct grt_launches *l, uint64_t from, uint64_t to)
+{
+	l->from = from;
+	l->to = to;
 }
 
 /* ---------------------------------------------------------------- pages */
@@ -183,7 +195,7 @@ static int intern_caller(struct grt_launches *l, const struct caller *k, uint32_
 	*number = grt_index_find(&l->caller_index, tag, same_caller, l, k);
 	if (*number != GRT_NOWHERE)
 		return 0;
-	if (l->callers == INT32_MAX || grt_grow_one(&l->caller, l->callers))
+	if (l->callers == CALLERS_MAX || grt_grow_one(&l->caller, l->callers))
 		return -ENOMEM;
 	l->caller[l->callers] = *k;
 	*number = l->callers++;
@@ -234,6 +246,29 @@ static bool is_by_gpu(const struct grt_event *e)
 	return e->type == GRT_EV_GPU_KERNEL && ((const struct grt_ev_gpu_kernel *)e)->by_gpu;
 }
 
+/* By when it ran, and not when that was written; where it does not say it, that is all that is known. */
+static bool is_outside(const struct grt_launches *l, const struct grt_event *e)
+{
+	uint64_t start, end;
+
+	switch (e->type) {
+	case GRT_EV_GPU_KERNEL:
+		start = ((const struct grt_ev_gpu_kernel *)e)->start;
+		end = ((const struct grt_ev_gpu_kernel *)e)->end;
+		break;
+	case GRT_EV_GPU_COPY:
+		start = ((const struct grt_ev_gpu_copy *)e)->start;
+		end = ((const struct grt_ev_gpu_copy *)e)->end;
+		break;
+	default:
+		start = ((const struct grt_ev_gpu_sync *)e)->start;
+		end = ((const struct grt_ev_gpu_sync *)e)->end;
+	}
+	if (!start)
+		return e->time < l->from || e->time > l->to;
+	return start > l->to || (end && end < l->from);
+}
+
 static void count_how(struct grt_launches *l, const struct grt_event *e, enum grt_launched_how how,
 		      bool stack)
 {
@@ -250,6 +285,8 @@ static void count_how(struct grt_launches *l, const struct grt_event *e, enum gr
 static int hand_out_alone(struct grt_launches *l, const struct grt_event *e, uint32_t image,
 			  enum grt_launched_how how)
 {
+	if (is_outside(l, e))
+		return 0;
 	count_how(l, e, how, false);
 	return l->sink.work ? l->sink.work(l->sink.arg, e, l->images.image[image], NULL, how) : 0;
 }
@@ -261,8 +298,10 @@ static int hand_out(struct grt_launches *l, const struct grt_event *e, struct pa
 	/* one that came behind the launch: their stamps are of two clocks */
 	if (!p->entry[place].node)
 		p->entry[place].node = grt_images_stack(&l->images, p->image, correlation_of(e));
-	count_how(l, e, GRT_LAUNCHED_MATCHED, p->entry[place].node);
 	p->entry[place].seen = true;
+	if (is_outside(l, e))
+		return 0;
+	count_how(l, e, GRT_LAUNCHED_MATCHED, p->entry[place].node);
 	if (!l->sink.work)
 		return 0;
 	launch = launch_of(l, p, correlation_of(e), place);
@@ -313,7 +352,8 @@ static int take_work(struct grt_launches *l, const struct grt_event *e)
 
 	if (!i)
 		return -ENOMEM;
-	count_work(l, e);
+	if (!is_outside(l, e))
+		count_work(l, e);
 	place = find_entry(l, i->number, correlation_of(e), &p);
 	if (place >= 0)
 		return hand_out(l, e, p, place);
@@ -343,6 +383,8 @@ static int take_unnumbered(struct grt_launches *l, uint32_t image, const struct 
 {
 	struct grt_launch launch = launch_by(l, image, entry);
 
+	if (entry->outside)
+		return 0;
 	launch.begin = l->sink.no_begin ? 0 : e->begin;
 	return end_call(l, &launch, false);
 }
@@ -365,15 +407,18 @@ static int take_launch(struct grt_launches *l, const struct grt_ev_launch *e)
 		entry.node = grt_images_stack(&l->images, i->number, e->correlation);
 	if (!i || intern_caller(l, &c, &caller))
 		return -ENOMEM;
-	entry.caller = caller & INT32_MAX;
-	l->count.launches++;
-	l->count.failed += c.failed;
-	l->count.captured += c.captured;
+	entry.caller = caller & (CALLERS_MAX - 1);
+	entry.outside = e->e.time < l->from || e->begin > l->to;
+	if (!entry.outside) {
+		l->count.launches++;
+		l->count.failed += c.failed;
+		l->count.captured += c.captured;
+	}
 	if (find_entry(l, i->number, e->correlation, &p) >= 0) {
 		l->count.doubled++;
 		return 0;
 	}
-	l->count.probed += c.call == GRT_CUDA_PROBED;
+	l->count.probed += !entry.outside && c.call == GRT_CUDA_PROBED;
 	return e->correlation ? add_entry(l, i->number, e, &entry) : take_unnumbered(l, i->number, e, &entry);
 }
 
@@ -410,9 +455,10 @@ static int end_waits(struct grt_launches *l)
 
 static int end_launch(struct grt_launches *l, const struct page *p, unsigned int at)
 {
+	const struct entry *e = &p->entry[p->place[at]];
 	struct grt_launch launch = launch_of(l, p, p->number << PAGE_BITS | at, p->place[at]);
 
-	return end_call(l, &launch, p->entry[p->place[at]].seen);
+	return e->outside ? 0 : end_call(l, &launch, e->seen);
 }
 
 static int end_page(struct grt_launches *l, const struct page *p)

@@ -105,6 +105,13 @@ struct grt_launches;
 /** grt_launches_new - begins; @sink is copied, NULL: only counts are wanted. Return: 0 or -ENOMEM */
 int grt_launches_new(struct grt_launches **out, const struct grt_launches_sink *sink);
 
+/**
+ * grt_launches_within - only this time counts: calls that were made, and work that was
+ * done, in a part of it. What comes of a call inside may be outside, and the other
+ * way round. To be called before the first event
+ */
+void grt_launches_within(struct grt_launches *l, uint64_t from, uint64_t to);
+
 /** grt_launches_event - takes in an event of any type. Return: 0, -ENOMEM, or what a callback returned */
 int grt_launches_event(struct grt_launches *l, const struct grt_event *e);
 

@@ -58,11 +58,26 @@ static void flow_init(struct flow *f, struct grt_session *s, struct grt_consumer
 	f->width = UINT64_MAX;
 }
 
-/* Out of the way of what is handed out. */
-static __attribute__((noinline, cold)) int pass_over(struct flow *f, const struct grt_event *e)
+/* Told once, whenever it is first needed; events of any time refer to it. */
+static const uint64_t defining = 1ULL << GRT_EV_FRAME | 1ULL << GRT_EV_PROCESS | 1ULL << GRT_EV_STRING |
+				 1ULL << GRT_EV_NODE | 1ULL << GRT_EV_MAPPING | 1ULL << GRT_EV_CLOCK |
+				 1ULL << GRT_EV_LOG_TEXT;
+
+/* Written when it was over, and of the GPU's work long after. */
+static const uint64_t late = 1ULL << GRT_EV_LAUNCH | 1ULL << GRT_EV_GPU_KERNEL | 1ULL << GRT_EV_GPU_COPY |
+			     1ULL << GRT_EV_GPU_SYNC | 1ULL << GRT_EV_GPU_OVERHEAD;
+
+/* Out of the way of what is handed out. Return: 0, or what a callback returned */
+static __attribute__((noinline, cold)) int pass_over(struct flow *f, const struct grt_event *e, uint32_t cpu)
 {
 	f->h->before += e->time < f->from;
 	f->h->after += e->time >= f->from;
+	if (e->type >= GRT_EV_MAX)
+		return 0;
+	if (f->c->beyond && defining >> e->type & 1)
+		return f->c->beyond(f->c, e, cpu);
+	if (f->c->late && late >> e->type & 1)
+		return f->c->late(f->c, e, cpu);
 	return 0;
 }
 
@@ -76,7 +91,7 @@ static inline int hand_out_event(struct flow *f, const struct grt_event *e, uint
 	if (!grt_record_size[type])
 		f->h->unknown++;
 	if (e->time - f->from > f->width && type != GRT_EV_NAME)
-		return pass_over(f, e);
+		return pass_over(f, e, cpu);
 	if (f->event) {
 		ret = f->event(f->c, e, cpu);
 		if (ret)

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
  * One heap over the streams of all inputs. It is the loop of core/merge.c with
- * three differences: a stream's place in the order is its stamp as moved, only
- * the events of the input's side are handed out, and rings are those of rings.h.
+ * four differences: a stream's place in the order is its stamp as moved, only
+ * the events of the input's side are handed out, rings are those of rings.h, and
+ * of what is outside of the time asked for only NAME is: lines refer to nothing else.
  */
 #include "merge.h"
 

@@ -318,6 +318,12 @@ static int chrome_event(struct grt_export *x, const struct grt_event *e, uint32_
 	return ret ?: grt_tracks_event(x->tracks, e);
 }
 
+static int chrome_beyond(struct grt_export *x, const struct grt_event *e, uint32_t cpu)
+{
+	(void)cpu;
+	return grt_tracks_event(x->tracks, e);
+}
+
 static int chrome_packet(struct grt_export *x, const struct grt_packet *p)
 {
 	struct chrome *f = x->state;
@@ -399,6 +405,7 @@ static void chrome_free(struct grt_export *x)
 const struct grt_export_format grt_export_chrome = {
 	.begin = chrome_begin,
 	.event = chrome_event,
+	.beyond = chrome_beyond,
 	.packet = chrome_packet,
 	.end = chrome_end,
 	.free = chrome_free,

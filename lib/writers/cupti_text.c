@@ -176,6 +176,7 @@ static void release(struct grt_export *x)
 const struct grt_export_format grt_export_cupti_text = {
 	.begin = begin,
 	.event = event,
+	.beyond = event,
 	.end = end,
 	.free = release,
 };

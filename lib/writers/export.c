@@ -55,6 +55,20 @@ static int on_event(struct grt_consumer *c, const struct grt_event *e, uint32_t 
 	return x->format->event(x, e, cpu);
 }
 
+static int on_beyond(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
+{
+	struct grt_export *x = (struct grt_export *)c;
+
+	return x->format->beyond ? x->format->beyond(x, e, cpu) : 0;
+}
+
+static int on_late(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
+{
+	struct grt_export *x = (struct grt_export *)c;
+
+	return x->format->late ? x->format->late(x, e, cpu) : 0;
+}
+
 static int on_packet(struct grt_consumer *c, const struct grt_packet *p)
 {
 	struct grt_export *x = (struct grt_export *)c;
@@ -85,13 +99,19 @@ int grt_export_init(struct grt_export *x, const struct grt_export_row *row, cons
 		    int fd)
 {
 	*x = (struct grt_export){
-		.c = {.event = on_event, .packet = on_packet},
+		.c = {.event = on_event, .beyond = on_beyond, .late = on_late, .packet = on_packet},
 		.session = s,
 		.format = row->format,
 		.fd = fd,
 	};
 	find_clocks(x);
 	return row->format->begin(x);
+}
+
+void grt_export_within(struct grt_export *x, uint64_t from, uint64_t to)
+{
+	if (x->format->within)
+		x->format->within(x, from, to);
 }
 
 int grt_export_end(struct grt_export *x)

@@ -27,6 +27,9 @@ struct grt_export;
 /**
  * struct grt_export_format - a row of exports.def
  * @begin: makes x->state
+ * @beyond: as that of struct grt_consumer; NULL where each event is a row, and it would be one
+ * @late: the same; NULL where what is told of is where it was written
+ * @within: the time asked for, before the first event; may be NULL
  * @packet: may be NULL
  * @end: what is left; not called after an error
  * @free: of what @begin made; x->state may be NULL
@@ -35,6 +38,9 @@ struct grt_export;
 struct grt_export_format {
 	int (*begin)(struct grt_export *x);
 	int (*event)(struct grt_export *x, const struct grt_event *e, uint32_t cpu);
+	int (*beyond)(struct grt_export *x, const struct grt_event *e, uint32_t cpu);
+	int (*late)(struct grt_export *x, const struct grt_event *e, uint32_t cpu);
+	void (*within)(struct grt_export *x, uint64_t from, uint64_t to);
 	int (*packet)(struct grt_export *x, const struct grt_packet *p);
 	int (*end)(struct grt_export *x, const struct grt_health *h);
 	void (*free)(struct grt_export *x);
@@ -83,6 +89,9 @@ const struct grt_export_row *grt_export_find_ending(const char *path);
 /** grt_export_init - begins; give it to grt_export_fini() in any case. Return: 0 or a negative errno */
 int grt_export_init(struct grt_export *x, const struct grt_export_row *row, const struct grt_session *s,
 		    int fd);
+
+/** grt_export_within - tells what the session will be asked for, where that is not all */
+void grt_export_within(struct grt_export *x, uint64_t from, uint64_t to);
 
 /** grt_export_end - after the run, where nothing failed. Return: 0 or a negative errno */
 int grt_export_end(struct grt_export *x);

@@ -178,6 +178,7 @@ static void release(struct grt_export *x)
 const struct grt_export_format grt_export_extended_folded = {
 	.begin = begin,
 	.event = event,
+	.beyond = event,
 	.end = end,
 	.free = release,
 };

@@ -19,6 +19,11 @@ static int folded_event(struct grt_export *x, const struct grt_event *e, uint32_
 	return grt_flame_event(x->state, e);
 }
 
+static void folded_within(struct grt_export *x, uint64_t from, uint64_t to)
+{
+	grt_flame_within(x->state, from, to);
+}
+
 static int folded_end(struct grt_export *x, const struct grt_health *h)
 {
 	const struct grt_flame_shape shape = {0};
@@ -44,6 +49,9 @@ static void folded_free(struct grt_export *x)
 const struct grt_export_format grt_export_folded = {
 	.begin = folded_begin,
 	.event = folded_event,
+	.beyond = folded_event,
+	.late = folded_event,
+	.within = folded_within,
 	.end = folded_end,
 	.free = folded_free,
 };

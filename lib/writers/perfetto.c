@@ -530,6 +530,7 @@ static void perfetto_free(struct grt_export *x)
 const struct grt_export_format grt_export_perfetto = {
 	.begin = perfetto_begin,
 	.event = perfetto_event,
+	.beyond = perfetto_event,
 	.packet = perfetto_packet,
 	.end = perfetto_end,
 	.free = perfetto_free,

@@ -176,6 +176,23 @@ run export -f chrome -o no/such/file all.grt
 expect "an output that cannot be written" 1 'cannot create no/such/file'
 run export -f jsonl --from 0.0000012 --to 0.000001299 all.grt -o part
 check "--from and --to" test "$(grep -vc '"type":"NAME"' part)" = 1
+for format in perfetto chrome; do
+	run export -f $format --from 0.0000010 -o part.$format cuda.grt
+	expect "$format: what was defined before --from is no event" 0 '^grtrace export: cuda.grt: 10 events'
+	output=$(items $format part.$format)
+	check "$format: it names what is drawn" test "$output" = "$(items $format cuda.$format)"
+done
+run export -f cupti-text --from 0.0000010 -o part cuda.grt
+check "cupti-text: names from before --from" grep -q ' "_Z5scalePfi", correlationId' part
+run export -f folded --from 0.000001010 -o part stacks.grt
+check "folded: stacks from before --from" grep -qx 'app;main;draw:one;ioctl;\[GPU gfx\] 300' part
+run export -f folded --to +34us -o part rounds.grt
+check "folded: kernels by when they ran, as flame" cmp -s part <("$GRTRACE" flame --to +34us rounds.grt 2>err)
+check "folded: there are some" test -s part
+for format in csv jsonl; do
+	run export -f $format --from 0.0000010 -o part cuda.grt
+	check "$format: no rows from before --from but names" test "$(grep -c 'STRING\|PROCESS' part)" = 0
+done
 run export -f chrome --from +1s --to +2s all.grt
 expect "nothing in this time" 2 'leave nothing'
 output=$("$GRTRACE" export -f csv every.grt 2>err | head -n 1)

@@ -27,6 +27,16 @@ check "the file is the user's alone" test "$(stat -c %a out.folded)" = 600
 check "and holds the lines" test "$(wc -l <out.folded)" = 5
 run flame stacks.grt -o no/such/out
 expect "an output that cannot be written" 1 'cannot create no/such/out'
+run flame stacks.grt --from 0.000001010
+check "stacks that were told before --from" says '^app;main;draw:one;ioctl;\[GPU gfx\] 300$'
+"$GRTRACE_BUILD/tests/golden/report_traces" || exit 1
+run flame rounds.grt --to +34us
+expect "kernels by when they ran" 0 '^game;draw;\[GPU_Kernel\]scale 15000$'
+check "and they alone are told" says '^grtrace flame: 3 kernels and 0 copies, 0.015 ms of GPU time; 3 \(100.00 %\)'
+run flame rounds.grt --from +36us
+expect "with launches from before" 0 '^game;draw;\[GPU_Kernel\]scale 15000$'
+run flame --weight launches rounds.grt --from +38us --to +41us
+check "a launch whose kernel ran after --to is no pending one" test "$(grep -c Pending <<<"$output")" = 0
 run flame stacks.grt --from +1s --to +2s
 expect "nothing in this time" 2 "leave nothing"
 run flame no.grt

@@ -231,6 +231,45 @@ static void huge(void)
 	tm_close(tm);
 }
 
+/* What a program has defined when the time begins that is looked at: its names, its stacks, that it is
+ * traced. */
+static void rounds_define(struct trace_maker *tm)
+{
+	tm_name_thread(tm, 71, "render", "game");
+	tm_emit(tm, 0, process, AT(0), GAME, .what = 1, .text = 3);
+	tm_emit(tm, 0, string, AT(0), GAME, .number = 1, .length = 5, .part = 5, .text = "scale");
+	tm_emit(tm, 0, string, AT(0), GAME, .number = 2, .length = 4, .part = 4, .text = "draw");
+	tm_emit(tm, 0, string, AT(0), GAME, .number = 3, .length = 4, .part = 4, .text = "game");
+	tm_emit(tm, 0, node, AT(0), GAME, .node = 1, .function = 2);
+}
+
+/*
+ * Five kernels of 5 us, 10 us apart, the first at 12; the thread waits for each, off the CPU. What CUPTI
+ * tells of them is written when all is over, at 65.
+ */
+static void rounds(void)
+{
+	struct trace_maker *tm = tm_dir("rounds.grt", 1);
+
+	rounds_define(tm);
+	for (uint64_t i = 1; i <= 5; i++) {
+		uint64_t at = 10000 * MS + 10000 * i;
+
+		tm_emit(tm, 0, launch, AT(10 * i + 1), GAME, .begin = at, .correlation = 2 * i, .node = 1,
+			.call = 211);
+		tm_emit(tm, 0, off_cpu, AT(10 * i + 8), GAME, .start = at + 2000, .number = i, .user = 1,
+			.reason = GRT_THREAD_LOCK, .over = 1);
+		tm_emit(tm, 0, launch, AT(10 * i + 9), GAME, .begin = at + 1500, .correlation = 2 * i + 1,
+			.node = 1, .call = 165);
+	}
+	for (uint64_t i = 1; i <= 5; i++)
+		tm_emit(tm, 0, gpu_kernel, AT(65), GAME, .start = 10000 * MS + 10000 * i + 2000,
+			.end = 10000 * MS + 10000 * i + 7000, .correlation = 2 * i, .name = 1,
+			.cuda_stream = 7);
+	tm_emit(tm, 0, process, AT(70), GAME, .what = 3, .launches = 10, .gpu_records = 5);
+	tm_close(tm);
+}
+
 int main(void)
 {
 	virtio();
@@ -243,6 +282,7 @@ int main(void)
 	few("gap.grt", "complete", true);
 	slow();
 	huge();
+	rounds();
 	tm_close(tm_dir("empty.grt", 1));
 	return 0;
 }

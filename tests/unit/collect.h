@@ -33,7 +33,7 @@ struct collect {
 	size_t n;
 	size_t room;
 	struct {
-		unsigned int packet, unknown;
+		unsigned int packet, unknown, beyond, late;
 #define GRT_CLASS(name, help) unsigned int name;
 #include <grtrace/classes.def>
 #undef GRT_CLASS
@@ -84,6 +84,8 @@ static inline void touch(const struct grt_event *e)
 	}
 #include <grtrace/classes.def>
 GRT_CLASS(unknown, )
+GRT_CLASS(beyond, )
+GRT_CLASS(late, )
 #undef GRT_CLASS
 
 static inline void collect_reset(struct collect *k)
@@ -99,6 +101,8 @@ static inline void collect_reset(struct collect *k)
 #include <grtrace/classes.def>
 #undef GRT_CLASS
 				.unknown = collect_unknown,
+				.beyond = collect_beyond,
+				.late = collect_late,
 			},
 	};
 }

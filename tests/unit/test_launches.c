@@ -312,6 +312,48 @@ static void without_an_id(void **state)
 	assert_int_equal(n.unknown, 1);
 }
 
+/* From 20 to 40 counts; calls and work outside are known of, and all are told after that. */
+static void within(void **state)
+{
+	struct seen *s = *state;
+	struct grt_launches_count n;
+
+	grt_launches_within(s->l, 20, 40);
+	LAUNCH(s, 7, 1, .e.time = 11, .begin = 10);
+	LAUNCH(s, 7, 2, .e.time = 20, .begin = 10);
+	LAUNCH(s, 7, 3, .e.time = 41, .begin = 40);
+	LAUNCH(s, 7, 4, .e.time = 42, .begin = 41);
+	WORK(s, 7, 1, .e.time = 100, .start = 12, .end = 19);
+	WORK(s, 7, 1, .e.time = 100, .start = 12, .end = 20);
+	assert_int_equal(s->works, 1);
+	assert_int_equal(s->how, GRT_LAUNCHED_MATCHED);
+	WORK(s, 7, 2, .e.time = 100, .start = 41, .end = 50);
+	/* work that comes before its launch, and none */
+	WORK(s, 7, 5, .e.time = 100, .start = 12, .end = 19);
+	WORK(s, 7, 9, .e.time = 100, .start = 12, .end = 19);
+	LAUNCH(s, 7, 5, .e.time = 30, .begin = 30);
+	/* it has not ended, or does not say when it ran */
+	WORK(s, 7, 1, .e.time = 100, .start = 12);
+	WORK(s, 7, 1, .e.time = 100, .start = 41);
+	WORK(s, 7, 1, .e.time = 30);
+	WORK(s, 7, 1, .e.time = 100);
+	PUT(s, GPU_COPY, gpu_copy, 7, .e.time = 30, .correlation = 1, .start = 41, .end = 42);
+	n = finish(s);
+	assert_int_equal(s->works, 3);
+	assert_int_equal(n.launches, 3);
+	assert_int_equal(n.kernels, 3);
+	assert_int_equal(n.copies, 0);
+	assert_int_equal(n.matched, 3);
+	assert_int_equal(n.unknown, 0);
+	assert_int_equal(n.kernel_ns, 8);
+	assert_int_equal(n.open, 1);
+	assert_int_equal(n.no_stamps, 1);
+	/* of 2 and 5 something came outside, of 3 nothing; 4 is none of ours */
+	assert_int_equal(n.nothing, 1);
+	assert_int_equal(s->nothings, 1);
+	assert_int_equal(s->launch.correlation, 3);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -328,6 +370,7 @@ int main(void)
 		TEST(far_numbers),
 		TEST(late_numbers),
 		TEST(without_an_id),
+		TEST(within),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

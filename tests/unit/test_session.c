@@ -220,6 +220,42 @@ static void only_events_between_from_and_to(void **state)
 	assert_int_equal(grt_session_run(f->s, &f->k.c, 2, 1, &err), -EINVAL);
 }
 
+/* Before and after it; what is inside comes to its own callback. */
+static void what_defines_comes_from_beyond(void **state)
+{
+	struct fixture *f = *state;
+	struct trace_maker *tm = tm_dir(f->path, 1);
+	const struct grt_health *h;
+	struct grt_err err;
+
+	for (uint64_t at = 10; at <= 30; at += 10) {
+#define GRT_EVENT(id, NAME, ev, CLASS, LEVEL, WHO, fields, help) tm_emit(tm, 0, ev, .e.time = at);
+#include <grtrace/events.def>
+#undef GRT_EVENT
+	}
+	tm_close(tm);
+	assert_int_equal(grt_session_open(&f->s, f->path, &err), 0);
+	collect_reset(&f->k);
+	assert_int_equal(grt_session_run(f->s, &f->k.c, 20, 20, &err), 0);
+	h = grt_session_health(f->s);
+	/* PROCESS, STRING, NODE, MAPPING, CLOCK, FRAME and LOG_TEXT */
+	assert_int_equal(f->k.calls.beyond, 2 * 7);
+	/* LAUNCH, GPU_KERNEL, GPU_COPY, GPU_SYNC and GPU_OVERHEAD */
+	assert_int_equal(f->k.calls.late, 2 * 5);
+	assert_int_equal(f->k.calls.launch, 5);
+	assert_int_equal(f->k.calls.image, 5);
+	assert_int_equal(f->k.calls.stack, 2);
+	assert_int_equal(f->k.calls.name, 3);
+	assert_int_equal(h->before, h->events / 3 - 1);
+	assert_int_equal(h->after, h->before);
+	assert_int_equal(f->k.n, h->events - h->before - h->after);
+	/* who does not ask for it */
+	f->k.c.beyond = f->k.c.late = NULL;
+	assert_int_equal(grt_session_run(f->s, &f->k.c, 20, 20, &err), 0);
+	assert_int_equal(f->k.calls.beyond, 2 * 7);
+	assert_int_equal(f->k.calls.late, 2 * 5);
+}
+
 static void span_and_second_run(void **state)
 {
 	struct fixture *f = *state;
@@ -711,6 +747,7 @@ int main(void)
 		CASE(records_may_be_as_large_as_16_bits_say),
 		CASE(a_longer_header_and_padding_are_skipped),
 		CASE(only_events_between_from_and_to),
+		CASE(what_defines_comes_from_beyond),
 		CASE(span_and_second_run),
 		CASE(a_callback_ends_the_run),
 		CASE(the_balance_is_summed),
