@@ -21,7 +21,6 @@
 #include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/random.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
 #include <sys/utsname.h>
@@ -41,6 +40,7 @@
 #include "core/engine.h"
 #include "core/packer.h"
 #include "core/packet.h"
+#include "pid_ns.h"
 #include "read_all.h"
 #include "tracefs.h"
 
@@ -55,9 +55,6 @@
 
 /* An event that an interrupt has overtaken is not later than this. */
 #define WINDOW_NS 2000000ULL
-
-/* PROC_PID_INIT_INO, the kernel's include/linux/proc_ns.h */
-#define FIRST_PID_NS 0xeffffffcU
 
 #define RING_BYTES_CPU ((uint64_t)1 << 20)
 #define RING_BYTES_MIN ((uint64_t)4 << 20)
@@ -744,14 +741,6 @@ static void read_counts(struct capture *c)
 
 /* ------------------------------------------------------------- set-up */
 
-/* 0: that of the machine, whose numbers the kernel itself uses. */
-static uint32_t own_pid_ns(void)
-{
-	struct stat st;
-
-	return stat("/proc/self/ns/pid", &st) || st.st_ino == FIRST_PID_NS ? 0 : (uint32_t)st.st_ino;
-}
-
 static void set_config(struct capture *c, const struct source_setup *setup)
 {
 	c->config = (struct bpf_config){.pid = (uint32_t)setup->pid, .types = UINT64_MAX};
@@ -768,7 +757,7 @@ static void set_config(struct capture *c, const struct source_setup *setup)
 	c->config.self = (uint32_t)getpid();
 	c->config.refused = setup->refused;
 	c->config.tree = setup->program;
-	c->config.pid_ns = own_pid_ns();
+	c->config.pid_ns = pid_ns_inner();
 	c->config.stacks =
 		(setup->user_stack ? BPF_STACK_USER : 0) | (setup->kernel_stack ? BPF_STACK_KERNEL : 0);
 	if (getrandom(&c->config.secret, sizeof(c->config.secret), 0) < 0)

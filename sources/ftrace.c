@@ -21,6 +21,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "pid_ns.h"
 #include "read_all.h"
 #include "source.h"
 #include "textlog.h"
@@ -157,15 +158,7 @@ static unsigned long long start_of(long pid)
 	return start;
 }
 
-/* The inode that stands for our namespace of PIDs; 0: not known */
-static unsigned long long own_namespace(void)
-{
-	struct stat st;
-
-	return stat("/proc/self/ns/pid", &st) ? 0 : st.st_ino;
-}
-
-static bool is_left_behind(const char *name, unsigned long long namespace)
+static bool is_left_behind(const char *name, uint32_t namespace)
 {
 	unsigned long long start, its;
 	long pid;
@@ -223,7 +216,7 @@ static void clean_up(struct capture *c)
 {
 	int fd = openat(c->root, "instances", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
-	unsigned long long namespace = own_namespace();
+	uint32_t namespace = pid_ns();
 	unsigned int n = 0;
 	struct dirent *e;
 	char text[80];
@@ -447,8 +440,8 @@ static int make_instance(struct capture *c, struct grt_err *err)
 	char path[128], size[32];
 	int ret;
 
-	snprintf(c->name, sizeof(c->name), PREFIX "-%ld-%llu-%llu", (long)getpid(), start_of(getpid()),
-		 own_namespace());
+	snprintf(c->name, sizeof(c->name), PREFIX "-%ld-%llu-%" PRIu32, (long)getpid(), start_of(getpid()),
+		 pid_ns());
 	group_of(c->group, c->name);
 	snprintf(path, sizeof(path), "instances/%s", c->name);
 	if (mkdirat(c->root, path, 0700) && errno != EEXIST)

@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 
@@ -15,6 +14,7 @@
 #include "bpf/shared.h"
 #include "core/clock.h"
 #include "nvidia_devices.h"
+#include "pid_ns.h"
 #include "read_all.h"
 
 #ifdef GRT_HAVE_BPF
@@ -23,9 +23,6 @@
 
 /* Of the character devices of the kernel's DRM, always. */
 #define DRM_MAJOR 226
-
-/* The kernel's PROC_PID_INIT_INO: the inode of the first PID namespace. */
-#define FIRST_PID_NS 0xeffffffcU
 
 /* The kernel's task states, as far as they matter here. */
 #define STATE_INTERRUPTIBLE 1U
@@ -354,9 +351,7 @@ static int probe_it(struct grt_err *err)
 /* The programs know threads by their numbers outside of any container. */
 static int check_namespace(struct grt_err *err)
 {
-	struct stat st;
-
-	if (stat("/proc/self/ns/pid", &st) || st.st_ino == FIRST_PID_NS)
+	if (!pid_ns_inner())
 		return 0;
 	return grt_err_set(err, -ENOTSUP, "this is a PID namespace of its own (a container)",
 			   "grtrace record -e sched -p PID, outside of it, with the PID that it has there",
