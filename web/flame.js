@@ -261,7 +261,15 @@
 		const g = event.target.closest ? event.target.closest("#flame-frames > g") : null;
 		return g ? g.frame : null;
 	};
-	svg.addEventListener("mouseover", event => tell(frameOf(event)));
+	// What comes under a mouse that stands still, as after a redraw, says nothing in the place of what keys told.
+	let mouse = "";
+	const placeOf = event => `${event.screenX} ${event.screenY}`;
+
+	document.addEventListener("mousemove", event => { mouse = placeOf(event); });
+	svg.addEventListener("mouseover", event => {
+		if (placeOf(event) !== mouse)
+			tell(frameOf(event));
+	});
 	svg.addEventListener("click", event => {
 		if (frameOf(event)) {
 			select(frameOf(event));
