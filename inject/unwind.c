@@ -679,6 +679,12 @@ struct grt_unwind_thread *grt_unwind_thread_new(void)
 	return t == MAP_FAILED ? NULL : t;
 }
 
+void grt_unwind_thread_empty(struct grt_unwind_thread *t)
+{
+	if (madvise(t, sizeof(*t), MADV_DONTNEED))
+		errno = 0;
+}
+
 void grt_unwind_thread_free(struct grt_unwind_thread *t)
 {
 	if (t)

@@ -136,6 +136,9 @@ struct grt_unwind_thread *grt_unwind_thread_new(void);
 /** grt_unwind_thread_free - NULL is fine */
 void grt_unwind_thread_free(struct grt_unwind_thread *t);
 
+/** grt_unwind_thread_empty - its memory goes back until it is used again; as new */
+void grt_unwind_thread_empty(struct grt_unwind_thread *t);
+
 /** grt_unwind_thread_reset - of a thread that has ended, for another one, which has another stack */
 void grt_unwind_thread_reset(struct grt_unwind_thread *t);
 
