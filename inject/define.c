@@ -78,18 +78,6 @@ void define_close(void)
 	packets_close(&define_packets);
 }
 
-/* All that waits is lost where the disk is full; how much the program has done is not. */
-void define_end(void)
-{
-	define_process(3, NULL);
-	define_packets.failed = 0;
-	packets_flush(&define_packets);
-	if (!define_packets.records)
-		return;
-	packets_give_up(&define_packets);
-	define_process(3, NULL);
-}
-
 /* -------------------------------------------------------------- strings */
 
 static void *reserve(size_t bytes)
@@ -347,4 +335,25 @@ void define_clock(const struct grt_ev_clock *clock)
 
 	c.e.time = round_before;
 	packets_put(&define_packets, &c.e);
+}
+
+static void put_end(void)
+{
+	const char *why = packets_unwritten();
+
+	if (why)
+		define_process(5, why);
+	define_process(3, NULL);
+}
+
+/* All that waits is lost where the disk is full; how much the program has done is not. */
+void define_end(void)
+{
+	put_end();
+	define_packets.failed = 0;
+	packets_flush(&define_packets);
+	if (!define_packets.records)
+		return;
+	packets_give_up(&define_packets);
+	put_end();
 }

@@ -92,6 +92,13 @@ enum recording_asks recording_asks(void);
 /** recording_end - this process has ended in order, and has closed its files */
 void recording_end(void);
 
+/**
+ * recording_may_open - whether files may be opened
+ *
+ * A program that has given up rights since it was loaded may be killed for it.
+ */
+bool recording_may_open(void);
+
 /** recording_random - a number that nobody else gets; not 0 */
 uint64_t recording_random(void);
 
@@ -158,6 +165,9 @@ bool packets_close(struct packets *p);
 
 /** packets_give_up - the records that wait are lost: there is room for one that says so */
 void packets_give_up(struct packets *p);
+
+/** packets_unwritten - how many were, and why; NULL: none */
+const char *packets_unwritten(void);
 
 /** packets_mute - nothing is written any more */
 void packets_mute(void);

@@ -10,7 +10,6 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "inject.h"
@@ -29,6 +28,23 @@
 static uint32_t streams;
 
 static bool muted;
+
+/* Records that were given up, and why. */
+static struct {
+	uint64_t records;
+	int error;
+} unwritten;
+
+const char *packets_unwritten(void)
+{
+	static char text[128];
+
+	if (!unwritten.records)
+		return NULL;
+	snprintf(text, sizeof(text), "%llu records could not be written: %s",
+		 (unsigned long long)unwritten.records, strerror(unwritten.error));
+	return text;
+}
 
 /* Files that are open, for the child of a fork, which may come at any moment; CLOSED: was one of them. */
 #define FILES_MAX 8192
@@ -83,8 +99,11 @@ void packets_open(struct packets *p)
 		if (p->fd >= 0 || errno != EEXIST)
 			break;
 	}
-	if (p->fd < 0)
+	if (p->fd < 0) {
+		unwritten.error = errno;
+		p->failed = now_ns(CLOCK_MONOTONIC);
 		return;
+	}
 	/* by this the recorder knows that the file's writer is alive */
 	if (!flock(p->fd, LOCK_SH | LOCK_NB))
 		note_file(p->fd);
@@ -135,7 +154,8 @@ static bool make_buffer(struct packets *p)
 static bool write_all(struct packets *p)
 {
 	size_t done = 0;
-	ssize_t n;
+	ssize_t n = 0;
+	int error;
 
 	while (done < p->at) {
 		n = write(p->fd, p->buf + done, p->at - done);
@@ -149,11 +169,13 @@ static bool write_all(struct packets *p)
 		p->size += done;
 		return true;
 	}
+	error = errno;
 	/* a full disk: what stands before it stays whole, and it is tried again */
 	if (done && ftruncate(p->fd, (off_t)p->size))
 		errno = 0;
 	p->reserved = 0;
 	p->failed = now_ns(CLOCK_MONOTONIC);
+	unwritten.error = n < 0 ? error : ENOSPC;
 	return false;
 }
 
@@ -205,6 +227,7 @@ static void empty(struct packets *p)
 void packets_give_up(struct packets *p)
 {
 	p->failed = 0;
+	unwritten.records += p->records;
 	if (!p->told)
 		p->lost += p->records;
 	empty(p);
@@ -260,23 +283,9 @@ static struct comm {
 	char text[16];
 } comms[NAMES];
 
-/*
- * A program that has given up rights since it was loaded may be killed for a file
- * that is opened: it would be one of ours.
- */
-static bool may_open(void)
-{
-	static int mode = -1;
-	int now = prctl(PR_GET_SECCOMP);
-
-	if (mode < 0)
-		mode = now;
-	return now == mode;
-}
-
 static void read_comm(const char *path, char *at, size_t room)
 {
-	int fd = may_open() ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+	int fd = recording_may_open() ? open(path, O_RDONLY | O_CLOEXEC) : -1;
 	char text[16] = "";
 	ssize_t n = fd < 0 ? 0 : read(fd, text, sizeof(text));
 
@@ -358,6 +367,7 @@ bool packets_close(struct packets *p)
 	p->failed = 0;
 	packets_flush(p);
 	all = !p->records;
+	packets_give_up(p);
 	/* what was reserved goes back */
 	if (p->fd >= 0 && p->reserve && !muted && ftruncate(p->fd, (off_t)p->size))
 		errno = 0;

@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
@@ -48,6 +49,16 @@ static struct {
 	struct stat seen;
 	bool own;
 } recording;
+
+bool recording_may_open(void)
+{
+	static int mode = -1;
+	int now = prctl(PR_GET_SECCOMP);
+
+	if (mode < 0)
+		mode = now;
+	return now == mode;
+}
 
 uint64_t recording_random(void)
 {
@@ -231,9 +242,11 @@ void recording_end(void)
 {
 	if (!recording.own)
 		return;
-	if (recording.alive[0])
+	if (recording.alive[0] && recording_may_open())
 		unlinkat(inject.dir, recording.alive, 0);
 	recording.own = false;
+	if (!recording_may_open())
+		return;
 	if (lock_dir(LOCK_EX) && !any_alive())
 		write_metadata("complete");
 	flock(inject.dir, LOCK_UN);
