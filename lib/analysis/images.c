@@ -200,6 +200,7 @@ static int take_node(struct grt_images *m, struct grt_image *i, const struct grt
 		.line = n->line,
 		.module = n->module & INT32_MAX,
 		.guessed = n->e.flags & GRT_FLAG_INFERRED,
+		.defined = true,
 	};
 	return n->e.seqno ? keep_stack(m, i, n) : 0;
 }
@@ -304,14 +305,14 @@ enum grt_stack_reach grt_image_reach(struct grt_image *i, uint32_t number)
 {
 	const struct grt_image_node *n = grt_image_node(i, number), *outer = n;
 
-	if (!n)
+	if (!n || !n->defined)
 		return GRT_STACK_NONE;
 	if (n->reach)
 		return n->reach;
 	while (outer && outer->caller && !outer->reach)
 		outer = grt_image_node(i, outer->caller);
 	/* a frame whose callers are not here is the outermost one */
-	if (!outer)
+	if (!outer || !outer->defined)
 		i->node[number - 1].reach = GRT_STACK_CUT;
 	else if (!is_frame(i, n))
 		i->node[number - 1].reach = GRT_STACK_NONE;

@@ -22,6 +22,7 @@
  * @caller: a smaller number, 0: it is outermost
  * @guessed: it was not found by unwind tables
  * @reach: enum grt_stack_reach of the stack whose innermost frame it is, once it was asked for
+ * @defined: false in a hole of the numbers, whose record is lost
  * @launched: a launch has this stack; of who counts them
  */
 struct grt_image_node {
@@ -33,6 +34,7 @@ struct grt_image_node {
 	uint32_t module : 31;
 	uint32_t guessed : 1;
 	uint8_t reach;
+	bool defined;
 	bool launched;
 };
 
