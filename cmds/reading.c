@@ -120,7 +120,8 @@ bool reading_closes(const struct grt_health *h, uint64_t unread)
 
 	for (unsigned int i = 0; i < GRT_FATES; i++)
 		sum += h->balance.fate[i];
-	return sum == h->balance.emitted && h->balance.fate[GRT_FATE_DELIVERED] == h->events + unread;
+	return sum == h->balance.emitted && h->balance.fate[GRT_FATE_DELIVERED] == h->events + unread &&
+	       !h->missing_events;
 }
 
 void reading_balance(struct grt_writer *w, const struct grt_health *h, uint64_t unread, bool json)

@@ -600,6 +600,16 @@ static int input_of(const struct run *run, unsigned int stream, const struct inp
 	return (int)(stream - run->inputs[i].first);
 }
 
+/* A packet is in the recording. */
+static void wrote(void *arg, unsigned int file, const struct grt_packet *p)
+{
+	const struct input *in;
+
+	input_of(arg, file, &in);
+	if (in->source->took)
+		in->source->took(in->state, p);
+}
+
 /* Moves what one read gives. Return: bytes, 0 when there is nothing (more), or -errno with *err set */
 static ssize_t move(struct run *run, unsigned int stream, struct grt_err *err)
 {
@@ -808,6 +818,21 @@ static void confine(struct run *run)
 		note_error(&err);
 }
 
+/* Holds what is in the recording against what its sources counted. @tell: no other error has been told */
+static void check_missed(struct run *run, bool tell)
+{
+	struct grt_balance missed;
+	struct grt_err err = {0};
+	const struct input *in;
+	int ret;
+
+	for (in = run->inputs; in < run->inputs + run->n_inputs; in++) {
+		ret = in->source->missed ? in->source->missed(in->state, &missed, &err) : 0;
+		if (tell && (ret || (in->source->missed && missed.fate[GRT_FATE_DELIVERED])))
+			run->status = cmd_error(EXIT_FAILED, &err);
+	}
+}
+
 /* A write error leaves a readable recording of what came before it. */
 static void finish(struct run *run, int captured, struct grt_err *err)
 {
@@ -819,6 +844,7 @@ static void finish(struct run *run, int captured, struct grt_err *err)
 	adopt_files(run);
 	if (recording_finish(&run->rec, &other) && !ret)
 		run->status = cmd_error(EXIT_FAILED, &other);
+	check_missed(run, ret >= 0);
 	clock_text(run->clock_end, sizeof(run->clock_end));
 	if (write_metadata(run, ret < 0 ? "failed" : "complete", &other) && ret >= 0)
 		run->status = cmd_error(EXIT_FAILED, &other);
@@ -888,6 +914,8 @@ static int setup(struct run *run, char **argv)
 	if (status != EXIT_DONE)
 		return status;
 	ret = open_output(run, &err);
+	run->rec.wrote = wrote;
+	run->rec.arg = run;
 	if (!ret && argv[0])
 		ret = child_fork(&run->child, argv, hostlog_stderr(), &err);
 	hostlog_started();

@@ -334,53 +334,20 @@ int recording_add_file(struct recording *r, const char *source, unsigned int ind
 	return (int)r->count - 1;
 }
 
-/* A whole header is here. */
-static void take_header(struct meter *m)
+/** struct counting - a packet is in a file of the recording */
+struct counting {
+	struct recording *r;
+	unsigned int file;
+};
+
+static void count_packet(void *arg, const struct grt_packet *p)
 {
-	const struct grt_packet *p = &m->head;
-	uint64_t size = p->packet_size / 8;
+	struct recording *r = ((struct counting *)arg)->r;
 
-	if (p->magic != GRT_PACKET_MAGIC || size < sizeof(*p) || size > GRT_PACKET_MAX) {
-		m->lost_track = true;
-		return;
-	}
-	m->left = size - sizeof(*p);
-}
-
-/* A whole packet is here. */
-static void count_packet(struct recording *r, struct meter *m)
-{
-	const struct grt_packet *p = &m->head;
-
-	m->have = 0;
 	r->events += grt_packet_fate(p, GRT_FATE_DELIVERED);
 	r->lost += grt_packet_fate(p, GRT_FATE_LOST);
-}
-
-/* Return: how many of the bytes belong to whole packets, counted from the first; 0 when none ends here. */
-static size_t meter_feed(struct recording *r, struct meter *m, const char *data, size_t len)
-{
-	size_t at = 0, whole = 0, n;
-
-	while (at < len && !m->lost_track) {
-		if (m->have < sizeof(m->head)) {
-			n = sizeof(m->head) - m->have < len - at ? sizeof(m->head) - m->have : len - at;
-			memcpy((char *)&m->head + m->have, data + at, n);
-			m->have += n;
-			at += n;
-			if (m->have < sizeof(m->head))
-				break;
-			take_header(m);
-		}
-		n = m->left < len - at ? m->left : len - at;
-		m->left -= n;
-		at += n;
-		if (!m->left && !m->lost_track) {
-			count_packet(r, m);
-			whole = at;
-		}
-	}
-	return whole;
+	if (r->wrote)
+		r->wrote(r->arg, ((struct counting *)arg)->file, p);
 }
 
 static int write_error(struct recording *r, struct recording_file *f, int code, struct grt_err *err)
@@ -400,6 +367,7 @@ static int write_error(struct recording *r, struct recording_file *f, int code, 
 int recording_write(struct recording *r, unsigned int i, const void *data, size_t len, struct grt_err *err)
 {
 	struct recording_file *f = &r->files[i];
+	struct counting counting = {r, i};
 	size_t done = 0, whole;
 	ssize_t n = 0;
 
@@ -412,7 +380,7 @@ int recording_write(struct recording *r, unsigned int i, const void *data, size_
 		done += (size_t)n;
 	}
 	n = n < 0 ? errno : 0;
-	whole = meter_feed(r, &f->meter, data, done);
+	whole = meter_feed(&f->meter, data, done, count_packet, &counting);
 	if (whole)
 		f->whole = f->bytes + whole;
 	f->bytes += done;
