@@ -821,13 +821,19 @@ static int lose_wait(struct grt_jobs *j, const struct grt_wait *w)
 	return wait_over(j, job);
 }
 
+/* The other origin told of this wait, too. */
+static bool told_twice(const struct grt_job *job, const struct grt_event *e)
+{
+	return job && job->origin != origin(e) && !(e->flags & GRT_FLAG_CALL);
+}
+
 static int wait_enter(struct grt_jobs *j, const struct grt_event *e)
 {
 	struct grt_job *job = find_job(j, e);
 	struct grt_wait gone;
 	int r = 0;
 
-	if (job && job->origin != origin(e)) {
+	if (told_twice(job, e)) {
 		j->count.duplicates++;
 		return 0;
 	}
@@ -853,13 +859,24 @@ static bool end_wait(struct grt_jobs *j, const struct grt_event *e, struct grt_w
 	return grt_waits_end(&j->waits, e, out) || grt_waits_end(&j->waits, &anyone, out);
 }
 
+/* Who waits for several jobs no longer waits for those that are complete. */
+static uint64_t wait_time(const struct grt_job *job, const struct grt_wait *w, const struct grt_event *e)
+{
+	uint64_t end = e->time;
+
+	if (job && e->flags & GRT_FLAG_SEVERAL && job->seen & BIT(GRT_STAMP_COMPLETE) &&
+	    job->time[GRT_STAMP_COMPLETE] < end)
+		end = job->time[GRT_STAMP_COMPLETE];
+	return end > w->begin ? end - w->begin : 0;
+}
+
 static int wait_exit(struct grt_jobs *j, const struct grt_event *e)
 {
 	struct grt_wait w;
 	struct grt_job *job = find_job(j, e);
 	uint64_t ns;
 
-	if (job && job->origin != origin(e)) {
+	if (told_twice(job, e)) {
 		j->count.duplicates++;
 		return 0;
 	}
@@ -867,8 +884,8 @@ static int wait_exit(struct grt_jobs *j, const struct grt_event *e)
 		j->count.half_waits++;
 		return 0;
 	}
-	ns = e->time > w.begin ? e->time - w.begin : 0;
 	job = wait_job(j, &w);
+	ns = wait_time(job, &w, e);
 	if (!job) {
 		j->count.unjoined_waits++;
 		j->count.unjoined_wait_ns += ns;
