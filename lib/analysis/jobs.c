@@ -494,6 +494,9 @@ static inline void clear_job(struct grt_job *job)
 	job->settled = false;
 }
 
+/* Only a wait has named the job, and whichever kind of source its job has may tell of such a wait. */
+#define ORIGIN_OPEN 2U
+
 /* Which kind of source tells; two kinds may tell of one job. */
 static inline unsigned int origin(const struct grt_event *e)
 {
@@ -511,7 +514,7 @@ static int new_job(struct grt_jobs *j, const struct grt_event *e, struct grt_job
 	job->ctx = e->ctx;
 	job->seqno = e->seqno;
 	job->serial = ++j->serial;
-	job->origin = origin(e);
+	job->origin = e->flags & GRT_FLAG_CALL ? ORIGIN_OPEN : origin(e);
 	if (place_job(j, e, job)) {
 		push_free(j, job);
 		return -ENOMEM;
@@ -738,6 +741,8 @@ life_event(struct grt_jobs *j, const struct grt_event *e,
 		return 0;
 	}
 	job = find_job(j, e);
+	if (job && job->origin == ORIGIN_OPEN)
+		job->origin = origin(e);
 	if (job && job->origin != origin(e)) {
 		j->count.duplicates++;
 		return 0;
@@ -824,7 +829,7 @@ static int lose_wait(struct grt_jobs *j, const struct grt_wait *w)
 /* The other origin told of this wait, too. */
 static bool told_twice(const struct grt_job *job, const struct grt_event *e)
 {
-	return job && job->origin != origin(e) && !(e->flags & GRT_FLAG_CALL);
+	return job && job->origin != origin(e) && job->origin != ORIGIN_OPEN && !(e->flags & GRT_FLAG_CALL);
 }
 
 static int wait_enter(struct grt_jobs *j, const struct grt_event *e)

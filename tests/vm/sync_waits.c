@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Waits for jobs of the software GPU in the ways that user space has, and says
- * by its own clock how long it was in each call: a line per call,
+ * Waits for jobs of the software GPU in the ways that user space has. At the end
+ * it prints a line for each call and each job waited for there,
  *
- *	NAME NS CTX:SEQNO...
+ *	NAME CTX SEQNO NS
  *
- * with the jobs waited for. Calls that are over at once have the time 0: they
- * are to be no waits.
+ * with the time in the call by its own clock. Of a call for several jobs that is
+ * the time until this one's end, which the software GPU says, if that was before
+ * the call's. A call that only looks has the time 0: it is to be no wait.
  *
- *	sync_waits [MS]		each job runs so long, MS by default 20
+ *	sync_waits [MS]		a job runs so long, or some times as long; 20
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -81,6 +83,7 @@ struct merge {
 #define TO_SYNC_FILE 1U
 #define WAIT_ALL 1U
 #define WAIT_FOR_SUBMIT 2U
+#define FOREVER ((uint64_t)INT64_MAX)
 
 /** struct job - one that runs: its name, and the sync object that it signals */
 struct job {
@@ -88,8 +91,18 @@ struct job {
 	uint32_t sync;
 };
 
+/** struct told - a call that waited for a job from @begin to @end; both 0: it only looked */
+struct told {
+	const char *name;
+	struct job job;
+	uint64_t begin, end;
+	bool several;
+};
+
 static int gpu;
 static uint64_t length;
+static struct told told[64];
+static unsigned int n_told;
 
 static void fail(const char *what)
 {
@@ -164,18 +177,20 @@ static int sync_file(const struct job *job)
 	return t.fd;
 }
 
-static void say(const char *name, uint64_t ns, const struct job *jobs, unsigned int n)
+static void say(const char *name, uint64_t begin, const struct job *jobs, unsigned int n)
 {
-	printf("%s %llu", name, (unsigned long long)ns);
+	uint64_t end = begin ? now() : 0;
+
 	for (unsigned int i = 0; i < n; i++)
-		printf(" %llu:%llu", (unsigned long long)jobs[i].ctx, (unsigned long long)jobs[i].seqno);
-	printf("\n");
+		told[n_told++] = (struct told){name, jobs[i], begin, end, n > 1};
 }
 
-static uint64_t wait_sync(const struct job *jobs, uint32_t n, uint32_t flags, int64_t until)
+/* Return: when it began */
+static uint64_t wait_sync(const struct job *jobs, uint32_t n, uint32_t flags, uint64_t until)
 {
 	uint32_t handles[8];
-	struct sync_wait w = {.handles = (uintptr_t)handles, .until = until, .count = n, .flags = flags};
+	struct sync_wait w = {
+		.handles = (uintptr_t)handles, .until = (int64_t)until, .count = n, .flags = flags};
 	uint64_t begin;
 
 	for (uint32_t i = 0; i < n; i++)
@@ -183,23 +198,16 @@ static uint64_t wait_sync(const struct job *jobs, uint32_t n, uint32_t flags, in
 	begin = now();
 	if (ioctl(gpu, SYNCOBJ_WAIT, &w) && errno != ETIME)
 		fail("SYNCOBJ_WAIT");
-	return now() - begin;
+	return begin;
 }
 
-static void drain(const struct job *jobs, uint32_t n)
+/* Until the jobs are over, without waiting for them. */
+static void drain(uint64_t lengths)
 {
-	struct timespec pause = {.tv_nsec = 1000000};
+	struct timespec pause = {.tv_nsec = (long)length};
 
-	while (wait_sync(jobs, n, WAIT_ALL, 0), n) {
-		uint32_t handles[8];
-		struct sync_wait w = {.handles = (uintptr_t)handles, .count = n, .flags = WAIT_ALL};
-
-		for (uint32_t i = 0; i < n; i++)
-			handles[i] = jobs[i].sync;
-		if (!ioctl(gpu, SYNCOBJ_WAIT, &w))
-			return;
+	while (lengths--)
 		nanosleep(&pause, NULL);
-	}
 }
 
 static void sync_objects(void)
@@ -207,24 +215,22 @@ static void sync_objects(void)
 	struct job jobs[3];
 
 	jobs[0] = new_job(0, length);
-	say("one", wait_sync(jobs, 1, 0, INT64_MAX), jobs, 1);
-	/* over already, and only looked at */
-	wait_sync(jobs, 1, 0, INT64_MAX);
-	say("signalled", 0, jobs, 1);
+	say("one", wait_sync(jobs, 1, 0, FOREVER), jobs, 1);
+	wait_sync(jobs, 1, 0, FOREVER);
 	jobs[0] = new_job(0, length);
 	wait_sync(jobs, 1, 0, 0);
-	drain(jobs, 1);
 	say("looked-at", 0, jobs, 1);
+	drain(2);
 	jobs[0] = new_job(0, 3 * length);
-	say("expired", wait_sync(jobs, 1, 0, (int64_t)(now() + length)), jobs, 1);
-	drain(jobs, 1);
+	say("expired", wait_sync(jobs, 1, 0, now() + length), jobs, 1);
+	drain(3);
 	for (uint32_t i = 0; i < 3; i++)
 		jobs[i] = new_job(i, (i + 1) * length);
-	say("all", wait_sync(jobs, 3, WAIT_ALL, INT64_MAX), jobs, 3);
+	say("all", wait_sync(jobs, 3, WAIT_ALL, FOREVER), jobs, 3);
 	for (uint32_t i = 0; i < 3; i++)
 		jobs[i] = new_job(i, (i + 1) * length);
-	say("any", wait_sync(jobs, 3, 0, INT64_MAX), jobs, 3);
-	drain(jobs, 3);
+	say("any", wait_sync(jobs, 3, 0, FOREVER), jobs, 3);
+	drain(3);
 }
 
 static void timelines(void)
@@ -242,15 +248,16 @@ static void timelines(void)
 	begin = now();
 	if (ioctl(gpu, SYNCOBJ_TIMELINE_WAIT, &w))
 		fail("SYNCOBJ_TIMELINE_WAIT");
-	say("timeline", now() - begin, &job, 1);
+	say("timeline", begin, &job, 1);
 }
+
+static uint64_t submitted;
 
 static void *submit_late(void *arg)
 {
-	struct timespec pause = {.tv_nsec = 5000000};
-
-	nanosleep(&pause, NULL);
+	drain(1);
 	submit(arg, 0, length);
+	submitted = now();
 	return NULL;
 }
 
@@ -259,13 +266,12 @@ static void before_submit(void)
 {
 	struct job job = {.sync = new_sync()};
 	pthread_t other;
-	uint64_t ns;
 
 	if (pthread_create(&other, NULL, submit_late, &job))
 		fail("pthread_create");
-	ns = wait_sync(&job, 1, WAIT_FOR_SUBMIT, INT64_MAX);
+	wait_sync(&job, 1, WAIT_FOR_SUBMIT, FOREVER);
+	say("before-submit", submitted, &job, 1);
 	pthread_join(other, NULL);
-	say("before-submit", ns - 5000000, &job, 1);
 }
 
 static uint64_t poll_for(int fd, int ms)
@@ -275,7 +281,7 @@ static uint64_t poll_for(int fd, int ms)
 
 	if (poll(&p, 1, ms) < 0)
 		fail("poll");
-	return now() - begin;
+	return begin;
 }
 
 static uint64_t select_for(int fd)
@@ -287,7 +293,7 @@ static uint64_t select_for(int fd)
 	FD_SET(fd, &set);
 	if (select(fd + 1, &set, NULL, NULL, NULL) != 1)
 		fail("select");
-	return now() - begin;
+	return begin;
 }
 
 static uint64_t epoll_for(int fd, int ms)
@@ -301,37 +307,33 @@ static uint64_t epoll_for(int fd, int ms)
 	begin = now();
 	if (epoll_wait(set, &e, 1, ms) < 0)
 		fail("epoll_wait");
-	begin = now() - begin;
-	close(set);
 	return begin;
 }
 
 static void files(void)
 {
-	struct job jobs[2];
-	int fd;
+	const int ms = (int)(length / 1000000);
+	struct job job = new_job(0, length);
+	int fd = sync_file(&job);
 
-	jobs[0] = new_job(0, length);
-	fd = sync_file(jobs);
-	say("poll", poll_for(fd, -1), jobs, 1);
+	say("poll", poll_for(fd, -1), &job, 1);
 	poll_for(fd, -1);
-	say("poll-signalled", 0, jobs, 1);
-	jobs[0] = new_job(0, length);
-	fd = sync_file(jobs);
-	poll_for(fd, 0);
-	drain(jobs, 1);
-	say("poll-looked-at", 0, jobs, 1);
-	jobs[0] = new_job(0, 3 * length);
-	fd = sync_file(jobs);
-	say("poll-expired", poll_for(fd, (int)(length / 1000000)), jobs, 1);
-	say("poll-again", poll_for(fd, -1), jobs, 1);
-	jobs[0] = new_job(0, length);
-	say("select", select_for(sync_file(jobs)), jobs, 1);
-	jobs[0] = new_job(0, length);
-	say("epoll", epoll_for(sync_file(jobs), -1), jobs, 1);
-	jobs[0] = new_job(0, 2 * length);
-	say("epoll-expired", epoll_for(sync_file(jobs), (int)(length / 1000000)), jobs, 1);
-	drain(jobs, 1);
+	job = new_job(0, length);
+	poll_for(sync_file(&job), 0);
+	epoll_for(sync_file(&job), 0);
+	say("poll-looked-at", 0, &job, 1);
+	drain(2);
+	job = new_job(0, 3 * length);
+	fd = sync_file(&job);
+	say("poll-expired", poll_for(fd, ms), &job, 1);
+	say("poll-again", poll_for(fd, -1), &job, 1);
+	job = new_job(0, length);
+	say("select", select_for(sync_file(&job)), &job, 1);
+	job = new_job(0, length);
+	say("epoll", epoll_for(sync_file(&job), -1), &job, 1);
+	job = new_job(0, 2 * length);
+	say("epoll-expired", epoll_for(sync_file(&job), ms), &job, 1);
+	drain(2);
 }
 
 static void merged(void)
@@ -342,6 +344,24 @@ static void merged(void)
 	if (ioctl(sync_file(jobs), SYNC_MERGE, &m))
 		fail("SYNC_IOC_MERGE");
 	say("poll-all", poll_for(m.fence, -1), jobs, 2);
+	drain(1);
+}
+
+static struct grtrace_softgpu_result results[64];
+
+/* When the software GPU ended the job. */
+static uint64_t end_of(const struct job *job)
+{
+	static struct grtrace_softgpu_results r = {.results = (uintptr_t)results, .capacity = 64};
+
+	if (!r.count && ioctl(gpu, DRM_IOCTL_GRTRACE_SOFTGPU_RESULTS, &r))
+		fail("RESULTS");
+	for (unsigned int i = 0; i < r.count; i++)
+		if (results[i].ctx == job->ctx && results[i].seqno == job->seqno)
+			return results[i].end;
+	errno = ESRCH;
+	fail("a job without result");
+	return 0;
 }
 
 int main(int argc, char **argv)
@@ -353,5 +373,11 @@ int main(int argc, char **argv)
 	before_submit();
 	files();
 	merged();
+	for (struct told *t = told; t < told + n_told; t++) {
+		if (t->several && end_of(&t->job) < t->end)
+			t->end = end_of(&t->job);
+		printf("%s %llu %llu %llu\n", t->name, (unsigned long long)t->job.ctx,
+		       (unsigned long long)t->job.seqno, (unsigned long long)(t->end - t->begin));
+	}
 	return 0;
 }
