@@ -216,7 +216,8 @@ static bool is_here(int tracefs, const struct bpf_program *prog)
 /* Fences are in every kernel: their programs only complete what those of a driver see. */
 static bool is_helper(const struct bpf_program *prog)
 {
-	return is_iterator(prog) || is_of_function(prog) || !strncmp(bpf_program__section_name(prog), "raw_tp/dma_fence_", 17);
+	return is_iterator(prog) || is_of_function(prog) ||
+	       !strncmp(bpf_program__section_name(prog), "raw_tp/dma_fence_", 17);
 }
 
 static bool only_helps(struct bpf_object *o)
@@ -1226,9 +1227,8 @@ static void counts_text(const struct capture *c, char *text, size_t room)
 
 int bpf_describe(void *state, struct grt_env *env, int room)
 {
-	static const char *const keys[] = {"programs",	  "buffer_size", "balance",
-					   "without_btf", "decoder",	 "samples",
-					   "refused"};
+	static const char *const keys[] = {"programs", "buffer_size", "balance", "without_btf",
+					   "decoder",  "samples",     "refused"};
 	struct capture *c = state;
 	int n = 0;
 

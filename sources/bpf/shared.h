@@ -36,7 +36,8 @@
  * @tree: of uprobes: only processes that @self has started, and theirs
  * @pid_ns: number of the pid namespace that @pid and @self are of, where it is not the first; uprobes tell
  * numbers of it, too
- * @all_fences: of sync_wait: another source of this recording has jobs, so that whether a fence is one is not known
+ * @all_fences: of sync_wait: another source of this recording has jobs, so that whether a fence is one is not
+ * known
  * @cut_keys: a job's numbers are those of its fence cut to 32 bits
  */
 struct bpf_config {

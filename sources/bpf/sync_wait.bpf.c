@@ -365,11 +365,11 @@ static __always_inline int end_call(void)
 }
 
 /* They come first, and so are attached first: a call that is seen to begin is seen to end. */
-#define ENDS_CALL(FUNCTION)        \
-	SEC("fexit/" #FUNCTION)    \
-	int BPF_PROG(FUNCTION##_end)  \
-	{                          \
-		return end_call(); \
+#define ENDS_CALL(FUNCTION)          \
+	SEC("fexit/" #FUNCTION)      \
+	int BPF_PROG(FUNCTION##_end) \
+	{                            \
+		return end_call();   \
 	}
 
 ENDS_CALL(drm_syncobj_wait_ioctl)
@@ -415,7 +415,8 @@ int BPF_PROG(wait_any_enter, void *fences, __u32 count, _Bool interruptible, lon
 	return 0;
 }
 
-/* Its arguments are the fence, what a callback needs, and the callback, which a program may not take itself. */
+/* Its arguments are the fence, what a callback needs, and the callback, which a program may not take itself.
+ */
 SEC("fentry/dma_fence_add_callback")
 int add_callback(__u64 *ctx)
 {
