@@ -513,12 +513,18 @@ static int write_metadata(struct run *run, const char *state, struct grt_err *er
 
 /* ------------------------------------------------------------- output */
 
-/* Return: 0 or -errno */
+/*
+ * The metadata comes first: killed at any time, the recorder leaves a recording, or a directory that the next
+ * one takes. Return: 0 or -errno
+ */
 static int begin_directory(struct run *run, const char *path, struct grt_err *err)
 {
 	unsigned int i, k;
-	int ret = 0;
+	int ret;
 
+	run->realtime_offset = (int64_t)(grt_clock_ns(CLOCK_REALTIME) - grt_clock_ns(CLOCK_MONOTONIC));
+	clock_text(run->clock_start, sizeof(run->clock_start));
+	ret = write_metadata(run, "recording", err);
 	for (i = 0; ret >= 0 && i < run->n_inputs; i++)
 		for (k = 0; ret >= 0 && k < run->inputs[i].streams; k++)
 			ret = recording_add_file(&run->rec, run->inputs[i].source->name, k, err);
@@ -531,9 +537,7 @@ static int begin_directory(struct run *run, const char *path, struct grt_err *er
 		if (ret)
 			return ret;
 	}
-	run->realtime_offset = (int64_t)(grt_clock_ns(CLOCK_REALTIME) - grt_clock_ns(CLOCK_MONOTONIC));
-	clock_text(run->clock_start, sizeof(run->clock_start));
-	return write_metadata(run, "recording", err);
+	return 0;
 }
 
 /* A directory without metadata would be no recording that the next one may replace. Return: 0 or -errno */
