@@ -959,22 +959,9 @@ static int check_settings(void)
 		option_of(opt.settings.of[0].key), opt.sources);
 }
 
-/* The kernel module's range, which is meant for the rings of other sources as well. */
-static int check_buffer(void)
-{
-	const struct kmod_key *key = &kmod_keys[GRT_CONFIG_buffer_size];
-	char value[24], range[128];
-
-	snprintf(value, sizeof(value), "%llu", (unsigned long long)opt.buffer);
-	if (!opt.buffer || !kmod_key_check(key, value, NULL))
-		return EXIT_DONE;
-	kmod_key_range(key, range, sizeof(range));
-	return cmd_usage_error("--buffer: %s bytes are out of range (wanted: %s)", value, range);
-}
-
 static int check_filters(void)
 {
-	int status = check_buffer();
+	int status = cmd_buffer_usage(opt.buffer);
 
 	if (opt.comm && (!*opt.comm || strlen(opt.comm) > 15))
 		return cmd_usage_error("--comm='%s': a thread's name has 1 to 15 bytes", opt.comm);

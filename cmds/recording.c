@@ -69,13 +69,15 @@ static bool is_only_begun(int dir)
 
 static enum dir_kind dir_kind(int dir)
 {
-	DIR *d = fdopendir(openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+	int fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *d = fd < 0 ? NULL : fdopendir(fd);
 	enum dir_kind kind = DIR_EMPTY;
 	bool others = false;
 	struct dirent *e;
 
 	if (!d)
 		return DIR_FOREIGN;
+	errno = 0;
 	while (kind != DIR_FOREIGN && (e = readdir(d)))
 		if (strcmp(e->d_name, ".") && strcmp(e->d_name, "..")) {
 			kind = is_our_name(e->d_name) ? DIR_RECORDING : DIR_FOREIGN;
@@ -92,8 +94,11 @@ static int open_dir(const char *path)
 	return open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
+/* Or it could not be looked into: then dir_kind() leaves errno so. */
 static int not_ours(const char *path, struct grt_err *err)
 {
+	if (errno == EMFILE || errno == ENFILE)
+		return grt_err_set(err, -errno, strerror(errno), NULL, "cannot look into %s", path);
 	return grt_err_set(err, -EEXIST, "it exists and is not (only) a recording",
 			   "another name with -o, or move it away", "cannot replace %s", path);
 }

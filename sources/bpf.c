@@ -22,6 +22,7 @@
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/syscall.h>
+#include <sys/sysinfo.h>
 #include <sys/timerfd.h>
 #include <sys/utsname.h>
 #include <time.h>
@@ -60,6 +61,10 @@
 #define RING_BYTES_CPU ((uint64_t)1 << 20)
 #define RING_BYTES_MIN ((uint64_t)4 << 20)
 #define RING_BYTES_MAX ((uint64_t)1 << 30)
+
+/* One part in so many of the machine's memory, at most, when nobody says how much it may be. */
+#define RING_MEMORY_SHARE 256
+#define RING_BYTES_SHARE_MAX ((uint64_t)128 << 20)
 
 /** struct ring - a ring of the programs (@key), under the number it has in the trace (its place) */
 struct ring {
@@ -795,10 +800,24 @@ static void set_config(struct capture *c, const struct source_setup *setup)
 		c->kind->configure(&c->config);
 }
 
+/* Where nobody says: what the CPUs want, or the share of the memory that bursts are kept in, which is more. */
+static uint64_t default_bytes(const struct capture *c)
+{
+	uint64_t cpus = RING_BYTES_CPU * c->cpus, share, size = RING_BYTES_MIN;
+	struct sysinfo system;
+
+	share = sysinfo(&system) ? 0 : (uint64_t)system.totalram * system.mem_unit / RING_MEMORY_SHARE;
+	if (share > RING_BYTES_SHARE_MAX)
+		share = RING_BYTES_SHARE_MAX;
+	while (size * 2 <= share)
+		size *= 2;
+	return size > cpus ? size : cpus;
+}
+
 /* A power of two. */
 static uint64_t ring_bytes(const struct capture *c, uint64_t per_cpu)
 {
-	uint64_t want = (per_cpu ? per_cpu : RING_BYTES_CPU) * c->cpus, size = RING_BYTES_MIN;
+	uint64_t want = per_cpu ? per_cpu * c->cpus : default_bytes(c), size = RING_BYTES_MIN;
 
 	while (size < want && size < RING_BYTES_MAX)
 		size *= 2;
