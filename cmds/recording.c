@@ -20,6 +20,10 @@
 
 #define PATH_ROOM 4096
 
+/* As lib/core/metadata.c writes it: under the first name, which it then changes. */
+#define METADATA_NEW ".metadata.new"
+#define METADATA_HEAD "/* CTF 1.8"
+
 /* What is in a directory that we are asked to replace. */
 enum dir_kind { DIR_EMPTY, DIR_RECORDING, DIR_FOREIGN };
 
@@ -28,40 +32,61 @@ static bool is_our_name(const char *name)
 {
 	const char *number = strrchr(name, '_');
 
-	if (!strcmp(name, "metadata") || !strcmp(name, ".metadata.new") || !strcmp(name, ".stop"))
+	if (!strcmp(name, "metadata") || !strcmp(name, METADATA_NEW) || !strcmp(name, ".stop"))
 		return true;
 	return number && number[1] && strspn(number + 1, "0123456789") == strlen(number + 1);
+}
+
+/* The beginning of a regular file. Return: its length, or -1 */
+static ssize_t read_head(int dir, const char *name, char *text, size_t room)
+{
+	int fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	struct stat st;
+	ssize_t n = fd >= 0 && !fstat(fd, &st) && S_ISREG(st.st_mode) ? read(fd, text, room - 1) : -1;
+
+	if (fd >= 0)
+		close(fd);
+	text[n < 0 ? 0 : n] = '\0';
+	return n;
 }
 
 static bool is_our_metadata(int dir)
 {
 	char text[8192];
-	int fd = openat(dir, "metadata", O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	ssize_t n = fd >= 0 ? read(fd, text, sizeof(text) - 1) : -1;
 
-	if (fd >= 0)
-		close(fd);
-	if (n < 0)
-		return false;
-	text[n] = '\0';
-	return !strncmp(text, "/* CTF 1.8", 10) && strstr(text, "grtrace");
+	return read_head(dir, "metadata", text, sizeof(text)) > 0 &&
+	       !strncmp(text, METADATA_HEAD, strlen(METADATA_HEAD)) && strstr(text, "grtrace");
+}
+
+/* What a recorder leaves that is killed before it has anything: the next one writes it again. */
+static bool is_only_begun(int dir)
+{
+	char text[sizeof(METADATA_HEAD)];
+	ssize_t n = read_head(dir, METADATA_NEW, text, sizeof(text));
+
+	return n >= 0 && !strncmp(text, METADATA_HEAD, (size_t)n);
 }
 
 static enum dir_kind dir_kind(int dir)
 {
-	DIR *d = fdopendir(openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+	int fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *d = fd < 0 ? NULL : fdopendir(fd);
 	enum dir_kind kind = DIR_EMPTY;
+	bool others = false;
 	struct dirent *e;
 
 	if (!d)
 		return DIR_FOREIGN;
+	errno = 0;
 	while (kind != DIR_FOREIGN && (e = readdir(d)))
-		if (strcmp(e->d_name, ".") && strcmp(e->d_name, ".."))
+		if (strcmp(e->d_name, ".") && strcmp(e->d_name, "..")) {
 			kind = is_our_name(e->d_name) ? DIR_RECORDING : DIR_FOREIGN;
+			others |= strcmp(e->d_name, METADATA_NEW);
+		}
 	closedir(d);
-	if (kind == DIR_RECORDING && !is_our_metadata(dir))
-		return DIR_FOREIGN;
-	return kind;
+	if (kind != DIR_RECORDING || is_our_metadata(dir))
+		return kind;
+	return !others && is_only_begun(dir) ? DIR_EMPTY : DIR_FOREIGN;
 }
 
 static int open_dir(const char *path)
@@ -69,8 +94,11 @@ static int open_dir(const char *path)
 	return open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
+/* Or it could not be looked into: then dir_kind() leaves errno so. */
 static int not_ours(const char *path, struct grt_err *err)
 {
+	if (errno == EMFILE || errno == ENFILE)
+		return grt_err_set(err, -errno, strerror(errno), NULL, "cannot look into %s", path);
 	return grt_err_set(err, -EEXIST, "it exists and is not (only) a recording",
 			   "another name with -o, or move it away", "cannot replace %s", path);
 }
