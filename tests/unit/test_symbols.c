@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -404,6 +405,84 @@ static void mangled(void **state)
 	free(text);
 }
 
+/* A reference of a name to what is in it already. */
+static char *put_number(char *to, unsigned int number, unsigned int base)
+{
+	static const char digit[] = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+	char text[8];
+	size_t n = sizeof(text);
+
+	do {
+		n--;
+		text[n] = base == 36 ? (char)toupper(digit[number % base]) : digit[number % base];
+		number /= base;
+	} while (number);
+	memcpy(to, text + n, sizeof(text) - n);
+	return to + sizeof(text) - n;
+}
+
+/* C++: @n times B<the last, the last>. */
+static char *put_doubled(char *to, unsigned int n)
+{
+	to += sprintf(to, "_Z1fI1A1BIS0_S0_E");
+	for (unsigned int i = 2; i < 2 + n; i++) {
+		to = put_number(to + sprintf(to, "S1_IS"), i, 36);
+		to = put_number(to + sprintf(to, "_S"), i, 36);
+		to += sprintf(to, "_E");
+	}
+	return to;
+}
+
+/* Rust: @n times a tuple of the last and the last, which are named by their place. */
+static void put_tuples(char *name, unsigned int n)
+{
+	char *to = name + sprintf(name, "_RINvC1a1bTllE"), *last = to - 4, *begin;
+
+	for (; n--; last = begin) {
+		begin = to;
+		to = put_number(to + sprintf(to, "TB"), (unsigned int)(last - name) - 3, 62);
+		to = put_number(to + sprintf(to, "_B"), (unsigned int)(last - name) - 3, 62);
+		to += sprintf(to, "_E");
+	}
+	sprintf(to, "E");
+}
+
+/* Names that stand for more than there is memory or time for: they stay as they are. */
+static void bombs(void **state)
+{
+	/* what is written twice, and what is looked through twice, at each step */
+	static const char *const end[] = {"Evv", "DpS15_Evv", "DpT_Evv"};
+	char name[1024], *to;
+
+	(void)state;
+	if (!grt_can_demangle())
+		skip();
+	/* one that does not end ends the test */
+	alarm(60);
+	for (size_t i = 0; i < sizeof(end) / sizeof(end[0]); i++) {
+		strcpy(put_doubled(name, 40), end[i]);
+		assert_null(grt_demangle(name));
+	}
+	to = name + sprintf(name, "_Z");
+	for (unsigned int i = 0; i < 60; i++)
+		to += sprintf(to, "1fIXcvT_I");
+	assert_null(grt_demangle(name));
+	put_tuples(name, 40);
+	assert_null(grt_demangle(name));
+	/* the same within bounds */
+	strcpy(put_doubled(name, 2), "Evv");
+	to = grt_demangle(name);
+	assert_string_equal(to, "f<A, B<A, A>, B<B<A, A>, B<A, A> >, B<B<B<A, A>, B<A, A> >, B<B<A, A>, "
+				"B<A, A> > > >");
+	free(to);
+	put_tuples(name, 2);
+	to = grt_demangle(name);
+	assert_string_equal(to, "a::b::<(i32, i32), ((i32, i32), (i32, i32)), (((i32, i32), (i32, i32)), "
+				"((i32, i32), (i32, i32)))>");
+	free(to);
+	alarm(0);
+}
+
 /* As distributions have it: the program stripped, what was taken off elsewhere. */
 static void separate(void **state)
 {
@@ -782,6 +861,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(without_sizes, make_dir, remove_dir),
 		cmocka_unit_test_setup_teardown(templates, make_dir, remove_dir),
 		cmocka_unit_test_setup_teardown(mangled, make_dir, remove_dir),
+		cmocka_unit_test(bombs),
 		cmocka_unit_test_setup_teardown(separate, make_dir, remove_dir),
 		cmocka_unit_test_setup_teardown(another_build, make_dir, remove_dir),
 		cmocka_unit_test_setup_teardown(by_offset, make_dir, remove_dir),
