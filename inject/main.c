@@ -89,7 +89,7 @@ static bool write_metadata(const char *state)
 static int recording_state(void)
 {
 	char text[4096];
-	int fd = openat(inject.dir, "metadata", O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	int fd = openat(inject.dir, "metadata", O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	ssize_t n = fd >= 0 ? read(fd, text, sizeof(text) - 1) : -1;
 
 	if (fd >= 0)

@@ -382,7 +382,7 @@ static void wait_for_writers(struct capture *c)
 	if (c->dir < 0 || c->outside)
 		return;
 	/* it stays for as long as we do: a process that begins now must not write into what has ended */
-	fd = openat(c->dir, STOP_NAME, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+	fd = openat(c->dir, STOP_NAME, O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
 	if (fd >= 0)
 		close(fd);
 	for (ms = 0; ms < STOP_MS && each_file(c, is_written); ms += 10)

@@ -541,7 +541,7 @@ static void keep_debugfs(const struct capture *c, const char *when)
 		if (!text)
 			continue;
 		snprintf(path, sizeof(path), "%s/kfd_%s.%s", textlog_settings.dir, files[i], when);
-		fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
+		fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
 		if (fd >= 0 && (write(fd, text, strlen(text)) < 0 ||
 				(c->uid != (uid_t)-1 && fchown(fd, c->uid, c->gid))))
 			errno = 0;
