@@ -34,7 +34,7 @@ int grt_image_frames_text(struct grt_image_frames *f, const struct grt_image *i,
 			  const char **text, size_t *len);
 
 /* Bytes of a stack's text: a stack of a few bytes in the trace may stand for 256 MiB. */
-#define GRT_IMAGE_FRAMES_FOLDED_MAX (1U << 20)
+#define GRT_IMAGE_FRAMES_FOLDED_MAX (256U << 10)
 
 /**
  * grt_image_frames_folded - a stack as one text, outermost frame first, with ; between

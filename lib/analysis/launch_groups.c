@@ -20,7 +20,7 @@
 /* Work of a stream that is not over when a call is made; more than that is told as that. */
 #define QUEUE_MAX 65536U
 /* Bytes of all stacks' texts; of stacks of less time than those that take them up, some frames are left. */
-#define STACKS_TEXT_MAX (256U << 20)
+#define STACKS_TEXT_MAX (32U << 20)
 #define STACK_TEXT_LEAST 512U
 
 /** struct work - a record of the GPU, or @probed: a call that is none */
@@ -338,10 +338,10 @@ static int stack_name(struct grt_launch_groups *g, struct grt_launch_group *grou
 
 	group->number = (uint32_t)key->w[1];
 	if (group->number) {
-		ret = grt_image_frames_folded(
-			g->frames, image, group->number,
-			g->text < STACKS_TEXT_MAX ? GRT_IMAGE_FRAMES_FOLDED_MAX : STACK_TEXT_LEAST,
-			&group->name);
+		ret = grt_image_frames_folded(g->frames, image, group->number,
+					      g->text < STACKS_TEXT_MAX ? GRT_IMAGE_FRAMES_FOLDED_MAX
+									: STACK_TEXT_LEAST,
+					      &group->name);
 		g->text += ret ? 0 : strlen(group->name);
 		return ret ? ret : grt_image_frames_brief(g->frames, image, group->number, &group->brief);
 	}

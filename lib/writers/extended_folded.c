@@ -23,7 +23,7 @@
 #define COMM_MAX 15
 /* Stacks that are kept as text; of more, the oldest are made again. */
 #define TEXTS_MAX 65536U
-#define TEXT_BYTES_MAX (256U << 20)
+#define TEXT_BYTES_MAX (64U << 20)
 
 /** struct waiting - a launch whose stack has not come yet */
 struct waiting {
