@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../sources/as_user.h"
 #include "cmd.h"
 #include "privileges.h"
 
@@ -61,14 +62,17 @@ static int remove_one(const char *path, const struct stat *st, int type, struct 
 }
 
 /* The recording belongs to the user of sudo, and so does what it is in. */
-static void give(const char *dir)
+static char *make_temp(char *dir)
 {
 	uid_t uid = (uid_t)-1;
 	gid_t gid = (gid_t)-1;
+	char *made;
 
 	privileges_user(&uid, &gid);
-	if (uid != (uid_t)-1 && chown(dir, uid, gid))
-		errno = 0;
+	as_user_begin(uid, gid);
+	made = mkdtemp(dir);
+	as_user_end();
+	return made;
 }
 
 /* Return: an exit status */
@@ -125,10 +129,9 @@ static int gpuperf_run(int argc, char **argv)
 	if (!argc)
 		return cmd_usage_error("a program to run is needed");
 	snprintf(dir, sizeof(dir), "%s/gpuperf.XXXXXX", tmp && *tmp ? tmp : "/tmp");
-	if (!mkdtemp(dir))
+	if (!make_temp(dir))
 		return cmd_fail(EXIT_FAILED, strerror(errno), "TMPDIR=DIR, of a directory with room",
 				"cannot make %s", dir);
-	give(dir);
 	snprintf(output, sizeof(output), "%s/run.grt", dir);
 	status = run_record(output, argc, argv);
 	nftw(dir, remove_one, 16, FTW_DEPTH | FTW_PHYS);
