@@ -195,6 +195,9 @@ static void tell(const struct grt_flame_count *n, bool cuda)
 	if (n->untimed)
 		fprintf(stderr, "  %llu jobs without a known time on the GPU are not in it\n",
 			(unsigned long long)n->untimed);
+	if (n->lost_stack)
+		fprintf(stderr, "  the frames of %llu jobs' stacks are not in the trace, or are too many\n",
+			(unsigned long long)n->lost_stack);
 	if (n->dropped)
 		fprintf(stderr, "  %llu frames of stacks beyond the first %u are missing\n",
 			(unsigned long long)n->dropped, GRT_FRAMES_STACKS_MAX);
