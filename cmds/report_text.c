@@ -33,7 +33,8 @@ void report_text_health(struct grt_writer *w, const struct grt_health *h, bool a
 	}
 	field_number(&f, "skipped", t->skipped, "events that have no place in a trace of GPU jobs");
 	if (t->reordered || all)
-		field_number(&f, "reordered", t->reordered, "events that stood behind later ones");
+		field_number(&f, "reordered", t->reordered,
+			     "lines, or events of them, that stood behind later ones");
 	if (t->sorted || all)
 		field_number(&f, "sorted", t->sorted, "events that were sorted in temporary files");
 	if (t->gaps || all)

@@ -1115,6 +1115,37 @@ static bool bpftrace_time(const char *line, const char *end, uint64_t *ns, size_
 	return is_capital(r.p, end) && is_capital(r.p + 1, end);
 }
 
+/* Where in a job's life a row stands. */
+static unsigned int step_of(const struct row_kind *kind)
+{
+	static bool (*const steps[])(struct row * r) = {row_cs_ioctl,  row_submit, row_wait_dep,
+							row_sched_run, row_run,	   row_complete};
+
+	for (unsigned int i = 0; kind && i < sizeof(steps) / sizeof(steps[0]); i++)
+		if (kind->read == steps[i])
+			return i + 1;
+	return 0;
+}
+
+static enum grt_text_place bpftrace_place(struct grt_text *t, const char *line, const char *end,
+					  struct grt_order_place *place, size_t *hint)
+{
+	struct row r = {.t = t, .end = end};
+	const char *begin = line;
+
+	grt_scan_blanks(&line, end);
+	if (line == end || !grt_is_digit(*line) ||
+	    !scan_time((struct grt_day *)hint, &line, end, &place->time))
+		return GRT_PLACE_BEHIND;
+	r.p = line;
+	scan_cpu(&r);
+	if (!scan_event(&r))
+		return GRT_PLACE_BEHIND;
+	place->step = step_of(find_kind(r.event));
+	place->from = (size_t)(r.event.at - begin);
+	return GRT_PLACE_STAMP;
+}
+
 static bool bpftrace_takes(const char *line, const char *end)
 {
 	struct row r = {.cpu = UINT32_MAX};
@@ -1141,6 +1172,8 @@ const struct grt_text_format grt_text_bpftrace_text = {
 	.time = bpftrace_time,
 	.learned_size = sizeof(struct grt_day),
 	.line = bpftrace_line,
+	.in_time = true,
+	.place = bpftrace_place,
 	.end = bpftrace_end,
 	.state_size = sizeof(struct bpftrace_state),
 	.back = WAITING_MAX,

@@ -57,7 +57,8 @@ struct ftrace_wait {
  * @armer: and of threads that are about to queue some, by their number
  * @number: sequence number given last to a job that has none
  * @queue, @queues: contexts of virtio-gpu queues met
- * @slot: rows of the events plus 1, by a hash of their names; @indexed: they are set
+ * @slot: rows of the events plus 1, by a hash of their names; @step: by row, see ftrace_step(); @indexed:
+ * they are set
  * @graphs: functions that threads are in; @unstamped: the present line has no stamp of its own
  * @pci_text, @pci: a PCI address as text and as number, the one met last
  * @html: the text stands in a page; @outside: of the part of it that is a trace
@@ -74,6 +75,7 @@ struct ftrace {
 	uint32_t queues;
 	struct ftrace_wait wait[FTRACE_WAITERS];
 	uint8_t slot[256];
+	uint8_t step[128];
 	bool indexed;
 	bool html;
 	bool outside;

@@ -130,11 +130,26 @@ static struct ftrace_job *armed_job(struct ftrace *f, struct sched_fields *s)
 	return ftrace_job_of(f, fence.ctx, fence.seqno);
 }
 
+/* The job of the same line when it came before: a text may have a part twice. */
+static struct ftrace_job *told_before(struct ftrace *f, const struct sched_fields *s, uint32_t had)
+{
+	struct ftrace_job *job = ftrace_jobs_by_fence(&f->jobs, s->fence);
+
+	if (!job && s->has_id && s->ring != GRT_RING_NONE)
+		job = ftrace_jobs_by_id(&f->jobs, s->ring, s->id);
+	if (!job || !(job->seen & had) || (had == FTRACE_QUEUED ? job->queued : job->run) != f->l.time)
+		return NULL;
+	return !s->has_id || !job->has_id || job->id == s->id ? job : NULL;
+}
+
 /* The job of these fields, unless the event @had was seen of it: then it is another one. */
 static struct ftrace_job *sched_job(struct ftrace *f, struct sched_fields *s, uint32_t had)
 {
-	struct ftrace_job *armed = had == FTRACE_QUEUED ? armed_job(f, s) : NULL, *job = NULL;
+	struct ftrace_job *armed, *job = told_before(f, s, had);
 
+	if (job)
+		return job;
+	armed = had == FTRACE_QUEUED ? armed_job(f, s) : NULL;
 	if (had == FTRACE_RUN)
 		job = ftrace_jobs_by_fence(&f->jobs, s->fence);
 	/* the address is that of an earlier job */
@@ -158,6 +173,7 @@ static struct ftrace_job *take_sched_job(struct ftrace *f, uint32_t had, struct 
 		return NULL;
 	job = sched_job(f, s, had);
 	job->seen |= had;
+	*(had == FTRACE_QUEUED ? &job->queued : &job->run) = f->l.time;
 	if (s->ring != GRT_RING_NONE)
 		ftrace_place_job(job, s->ring, s->engine, 0);
 	ftrace_jobs_set_fence(&f->jobs, job, s->fence);
@@ -1010,6 +1026,47 @@ static bool is_row(const struct ftrace_row *row, struct grt_span name)
 	return row->len == name.len && !memcmp(row->name, name.at, name.len);
 }
 
+/* What an event of a job is about, in the order in which the kernel comes to it. */
+static const struct {
+	enum grt_text_line (*handle)(struct ftrace *f, unsigned int arg);
+	unsigned int arg;
+} steps[] = {
+	{dma_fence_init, 0},
+	{i915_request, I915_QUEUE},
+	{i915_request, I915_ADD},
+	{virtio_queue, 0},
+	{amdgpu_job, FTRACE_SUBMIT},
+	{sched_queue, 0},
+	{fence_queue, 0},
+	{fence_depends, 0},
+	{sched_wait_dep, 0},
+	{i915_request, I915_SUBMIT},
+	{i915_request, I915_DISPATCH},
+	{amdgpu_job, FTRACE_COMMIT},
+	{sched_run, 0},
+	{fence_run, 0},
+	{i915_request, I915_IN},
+	{i915_request, I915_WAIT_BEGIN},
+	{dma_fence_wait, 1},
+	{virtio_response, 0},
+	{sched_done, 0},
+	{fence_done, 0},
+	{i915_request, I915_OUT},
+	{i915_request, I915_COMPLETE},
+	{dma_fence_signaled, 0},
+	{i915_request, I915_RETIRE},
+	{dma_fence_wait, 0},
+	{i915_request, I915_WAIT_END},
+};
+
+static uint8_t step_of(const struct ftrace_row *row)
+{
+	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++)
+		if (steps[i].handle == row->handle && steps[i].arg == row->arg)
+			return (uint8_t)(i + 1);
+	return 0;
+}
+
 static void index_rows(struct ftrace *f)
 {
 	for (size_t i = 0; i < ROWS; i++) {
@@ -1018,6 +1075,7 @@ static void index_rows(struct ftrace *f)
 		while (f->slot[slot])
 			slot = (slot + 1) % 256;
 		f->slot[slot] = (uint8_t)(i + 1);
+		f->step[i] = step_of(&rows[i]);
 	}
 	f->indexed = true;
 }
@@ -1038,4 +1096,9 @@ bool ftrace_knows(struct grt_span name)
 		if (is_row(&rows[i], name))
 			return true;
 	return false;
+}
+
+unsigned int ftrace_step(const struct ftrace *f, const struct ftrace_row *row)
+{
+	return f->step[row - rows];
 }
