@@ -239,9 +239,12 @@ static int on_job(void *arg, const struct grt_job *job)
 
 static bool has_line(struct monitor *m, const struct grt_event *e)
 {
-	if (m->quiet || e->type == GRT_EV_IOCTL_ENTER)
+	const struct grt_ev_ioctl_enter *enter = (const struct grt_ev_ioctl_enter *)e;
+
+	/* of some a text tells no more than that they began */
+	if (m->quiet || (e->type == GRT_EV_IOCTL_ENTER && enter->fd != GRT_FD_UNKNOWN))
 		return false;
-	if (e->type != GRT_EV_IOCTL_EXIT)
+	if (e->type != GRT_EV_IOCTL_EXIT && e->type != GRT_EV_IOCTL_ENTER)
 		return true;
 	return m->sample && !(m->ioctls++ % m->sample);
 }
@@ -252,6 +255,7 @@ static int take_in(struct monitor *m, const struct grt_event *e, struct monitor_
 
 	m->seen[0]++;
 	m->seen[e->type]++;
+	m->completed_again += e->type == GRT_EV_COMPLETE && m->again;
 	if (e->type == GRT_EV_WAIT_DEP)
 		return feed_deps(m, e, did);
 	return feed[class] ? feed[class](m, e, did) : 0;
@@ -263,8 +267,10 @@ static int take_in(struct monitor *m, const struct grt_event *e, struct monitor_
  */
 static int follow(struct monitor *m, const struct grt_event *e, struct monitor_did *did)
 {
+	uint64_t before = grt_jobs_completed_again(m->jobs);
 	int ret = grt_jobs_event(m->jobs, e);
 
+	m->again = grt_jobs_completed_again(m->jobs) != before;
 	return ret || e->type == GRT_EV_WAIT_DEP ? ret : feed_deps(m, e, did);
 }
 
@@ -562,6 +568,7 @@ static int monitor_run(int argc, char **argv)
 }
 
 const struct cmd cmd_monitor = {
+	.reads = true,
 	.usage =
 		"WHAT [-p PID] [-d SECONDS] [--json] [-i PATH] [-q] [--ioctl-sample N] [--driver NAME] [-e SRC,...] [--probes]",
 	.opts = opts,

@@ -561,8 +561,9 @@ static enum grt_text_line amdgpu_job(struct ftrace *f, unsigned int what)
 	number = ftrace_ring(f, ring, "amdgpu", &engine);
 	job = amdgpu_job_of(f, ctx, seqno, number, has_id ? &id : NULL);
 	ftrace_place_job(job, number, engine, 0);
+	/* SUBMIT has the number of command buffers (IBs) as its command, as the adapters have it */
 	if (what == FTRACE_SUBMIT)
-		ftrace_submit(f, job, 0);
+		ftrace_submit_command(f, job, grt_u32(FTRACE_NUMBER_OR(f, "num_ibs=", 0)), 0, 0, 0);
 	else
 		ftrace_commit(f, job, 0, 0, 0);
 	return GRT_LINE_DONE;
@@ -923,7 +924,8 @@ static enum grt_text_line virtio_queue(struct ftrace *f, unsigned int arg)
 		remember_queue(f, virtio_ctx(&v));
 		job = ftrace_job_of(f, virtio_ctx(&v), v.fence_id);
 		ftrace_place_job(job, v.ring, v.engine, (uint32_t)v.dev);
-		ftrace_submit_command(f, job, grt_u32(v.type), grt_u32(v.ctx_id), v.fence_id);
+		ftrace_submit_command(f, job, grt_u32(v.type), grt_u32(v.ctx_id), v.fence_id,
+				      GRT_FLAG_COMMIT);
 		return GRT_LINE_DONE;
 	}
 	c.e.ring = v.ring;
