@@ -115,6 +115,13 @@ static void put(const struct row *r, struct grt_event *e)
 	grt_text_put(r->t, e, r->cpu);
 }
 
+/* Memory of a driver's GPU, nobody says which. */
+static void put_memory(const struct row *r, struct grt_event *e, const char *driver)
+{
+	e->device = grt_text_driver(r->t, r->time, driver);
+	put(r, e);
+}
+
 /* Columns */
 
 /* A whole column as a number, decimal or 0x. */
@@ -607,7 +614,7 @@ static bool row_bo_create(struct row *r)
 		return false;
 	if (detail(r, "type=", &placed))
 		m.placed = grt_u32(placed);
-	put(r, &m.e);
+	put_memory(r, &m.e, r->event.at[0] == 'G' ? "i915" : "amdgpu");
 	return true;
 }
 
@@ -617,7 +624,7 @@ static bool row_bo_move(struct row *r)
 
 	if (!column_number(r, &m.object) || !column_number(r, &m.bytes))
 		return false;
-	put(r, &m.e);
+	put_memory(r, &m.e, "amdgpu");
 	return true;
 }
 
@@ -638,7 +645,7 @@ static bool row_vma_bind(struct row *r)
 
 	if (!read_binding(r, &m, GRT_EV_MEM_BIND))
 		return false;
-	put(r, &m.e);
+	put_memory(r, &m.e, "i915");
 	return true;
 }
 
@@ -650,7 +657,7 @@ static bool row_vma_unbind(struct row *r)
 	if (!read_binding(r, &m, GRT_EV_MEM_UNBIND))
 		return false;
 	u = (struct grt_ev_mem_unbind){.e = m.e, .object = m.object, .offset = m.offset, .bytes = m.bytes};
-	put(r, &u.e);
+	put_memory(r, &u.e, "i915");
 	return true;
 }
 
@@ -662,7 +669,7 @@ static bool row_shrink(struct row *r)
 	if (!column_number_or_none(r, &object) || !column_number(r, &m.target))
 		return false;
 	detail(r, "flags=", &m.mflags);
-	put(r, &m.e);
+	put_memory(r, &m.e, "i915");
 	return true;
 }
 
@@ -676,7 +683,7 @@ static bool row_fault(struct row *r)
 		return false;
 	m.gtt = grt_span_is(through, "GTT");
 	m.writing = grt_span_is(access, "WRITE");
-	put(r, &m.e);
+	put_memory(r, &m.e, "i915");
 	return true;
 }
 

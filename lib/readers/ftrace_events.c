@@ -53,6 +53,14 @@ static enum grt_text_line put_by_current(struct ftrace *f, struct grt_event *e)
 	return put(f, e);
 }
 
+/* Memory of a driver's GPU, nobody says which. */
+static enum grt_text_line put_memory(struct ftrace *f, struct grt_event *e, const char *driver)
+{
+	if (!e->device)
+		e->device = grt_text_driver(f->t, f->l.time, driver);
+	return put_by_current(f, e);
+}
+
 static enum grt_text_line passed_over(struct ftrace *f)
 {
 	grt_text_unknown(f->t, f->l.event.at, f->l.event.len);
@@ -624,7 +632,7 @@ static enum grt_text_line amdgpu_bo_create(struct ftrace *f, unsigned int arg)
 	x.wanted = low32(wanted);
 	x.allowed = low32(FTRACE_NUMBER_OR(f, "allowed=", FTRACE_NUMBER_OR(f, "allow=", 0)));
 	x.mflags = low32(FTRACE_NUMBER_OR(f, "visible=", 0));
-	return put_by_current(f, &x.e);
+	return put_memory(f, &x.e, "amdgpu");
 }
 
 static enum grt_text_line amdgpu_bo_move(struct ftrace *f, unsigned int arg)
@@ -641,7 +649,7 @@ static enum grt_text_line amdgpu_bo_move(struct ftrace *f, unsigned int arg)
 	x.from = low32(from);
 	x.to = low32(to);
 	x.bytes = FTRACE_NUMBER_OR(f, "size=", FTRACE_NUMBER_OR(f, "bo_size=", 0));
-	return put_by_current(f, &x.e);
+	return put_memory(f, &x.e, "amdgpu");
 }
 
 /* i915 */
@@ -768,7 +776,7 @@ static enum grt_text_line i915_object_create(struct ftrace *f, unsigned int arg)
 	if (!FTRACE_NUMBER(f, "size=", &bytes))
 		return GRT_LINE_BAD;
 	x.bytes = bytes;
-	return put_by_current(f, &x.e);
+	return put_memory(f, &x.e, "i915");
 }
 
 static enum grt_text_line i915_object_destroy(struct ftrace *f, unsigned int arg)
@@ -779,7 +787,7 @@ static enum grt_text_line i915_object_destroy(struct ftrace *f, unsigned int arg
 	if (!FTRACE_FIELD(f, "obj="))
 		return GRT_LINE_BAD;
 	x.object = FTRACE_POINTER(f, "obj=");
-	return put_by_current(f, &x.e);
+	return put_memory(f, &x.e, "i915");
 }
 
 /* obj=P, GTT|CPU index=N [, writable] */
@@ -796,7 +804,7 @@ static enum grt_text_line i915_object_fault(struct ftrace *f, unsigned int arg)
 	x.page = page;
 	x.gtt = GRT_FIND_KEY(begin, end, "GTT") || FTRACE_NUMBER_OR(f, "gtt=", 0);
 	x.writing = GRT_FIND_KEY(begin, end, "writable") || FTRACE_NUMBER_OR(f, "write=", 0);
-	return put_by_current(f, &x.e);
+	return put_memory(f, &x.e, "i915");
 }
 
 static enum grt_text_line i915_vma(struct ftrace *f, unsigned int type)
@@ -814,7 +822,7 @@ static enum grt_text_line i915_vma(struct ftrace *f, unsigned int type)
 	x.bytes = bytes;
 	x.vm = FTRACE_POINTER(f, "vm=");
 	x.mflags = FTRACE_NUMBER_OR(f, "flags=", 0);
-	return put_by_current(f, &x.e);
+	return put_memory(f, &x.e, "i915");
 }
 
 static enum grt_text_line i915_shrink(struct ftrace *f, unsigned int arg)
@@ -828,7 +836,7 @@ static enum grt_text_line i915_shrink(struct ftrace *f, unsigned int arg)
 		return GRT_LINE_BAD;
 	x.target = target;
 	x.mflags = FTRACE_POINTER(f, "flags=");
-	return put_by_current(f, &x.e);
+	return put_memory(f, &x.e, "i915");
 }
 
 /* Display */

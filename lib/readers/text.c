@@ -153,6 +153,18 @@ uint32_t grt_text_ring(struct grt_text *t, uint64_t time, const char *name, size
 	return (uint32_t)(r - t->names.ring);
 }
 
+uint32_t grt_text_driver(struct grt_text *t, uint64_t time, const char *driver)
+{
+	static const char *const drivers[] = {"amdgpu", "i915"};
+	uint32_t n = 0;
+
+	while (n < sizeof(drivers) / sizeof(drivers[0]) && strcmp(drivers[n], driver))
+		n++;
+	grt_text_name(t, GRT_NAME_DEVICE, UINT32_MAX - n, time, driver, strlen(driver), driver,
+		      strlen(driver));
+	return UINT32_MAX - n;
+}
+
 void grt_text_unknown(struct grt_text *t, const char *name, size_t len)
 {
 	grt_text_names_skip(&t->names, name, len);

@@ -108,6 +108,12 @@ void grt_text_name(struct grt_text *t, uint32_t kind, uint32_t id, uint64_t time
 uint32_t grt_text_ring(struct grt_text *t, uint64_t time, const char *name, size_t name_len,
 		       const char *driver, size_t driver_len, uint8_t *engine);
 
+/**
+ * grt_text_driver - the device of an event of which the text tells the driver only
+ * Return: a number for grt_event.device that is no other's, named by its driver
+ */
+uint32_t grt_text_driver(struct grt_text *t, uint64_t time, const char *driver);
+
 /** grt_text_unknown - counts an event that has no place here, by its name */
 void grt_text_unknown(struct grt_text *t, const char *name, size_t len);
 

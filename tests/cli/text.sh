@@ -76,6 +76,17 @@ run monitor amdgpu -i ibs.txt
 check "three command buffers, twice" has "command buffers per submit" '^ +3 +2$'
 check "one, once" has "command buffers per submit" '^ +1 +1$'
 
+cat >both.txt <<'END'
+ a-10 [000] 1.000001: i915_gem_object_create: obj=0xffff888100000001, size=0x3000
+ a-10 [000] 1.000002: amdgpu_bo_create: bo=0xffff888100000002, pages=1, type=2, preferred=4, allowed=4, visible=0
+ a-10 [000] 1.000003: i915_gem_object_create: obj=0xffff888100000003, size=0x1000
+END
+run monitor i915 -i both.txt
+check "memory of i915 only" has "live memory objects" '^  created +2 '
+check "its bytes" has "live memory objects" '^  created_bytes +16384 '
+run monitor amdgpu -i both.txt
+check "memory of amdgpu only" has "memory placement" '^  created_bytes +4096 '
+
 cat >vblank.txt <<'END'
  <idle>-0 [003] d.h1. 100.010000: drm_vblank_event: crtc=0, seq=12345, time=100009990000, high-prec=true
  comp-400 [003] ..... 100.011000: drm_vblank_event_queued: file=0xffff888100000600, crtc=0, seq=12346
