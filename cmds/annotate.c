@@ -209,6 +209,7 @@ static int annotate_run(int argc, char **argv)
 }
 
 const struct cmd cmd_annotate = {
+	.reads = true,
 	.usage = "[-p PID] [-o FILE] [-d SECONDS] [--buffer SIZE] [-i PATH [--all]] [--json]",
 	.opts = opts,
 	.run = annotate_run,

@@ -89,12 +89,14 @@ const char *cmd_opt_help(const struct cmd_opt *opt);
  * @opts: ended by a row without name; may be NULL
  * @run: gets the arguments left after the options (argv[argc] is NULL), and
  *	returns an exit status
+ * @reads: recordings, with as many files open as the system allows; it starts no programs
  * @stop_at_operand: options end at the first operand (record -- PROG)
  */
 struct cmd {
 	const char *usage;
 	const struct cmd_opt *opts;
 	int (*run)(int argc, char **argv);
+	bool reads;
 	bool stop_at_operand;
 };
 

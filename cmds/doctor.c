@@ -320,6 +320,7 @@ static int doctor_run(int argc, char **argv)
 }
 
 const struct cmd cmd_doctor = {
+	.reads = true,
 	.usage = "[SOURCE] [-i PATH] [--json] [--bug-report FILE]",
 	.opts = options,
 	.run = doctor_run,

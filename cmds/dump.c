@@ -124,14 +124,33 @@ static int64_t signed_number(const struct grt_field *f, const struct grt_event *
 	return (int64_t)(number(f, e) << unused) >> unused;
 }
 
+static bool is_unknown(const struct grt_field *f, const struct grt_event *e)
+{
+	return grt_field_is_unknown(f, (int64_t)number(f, e));
+}
+
 static void text_dec(const struct grt_field *f, const struct grt_event *e)
 {
-	printf("%llu", (unsigned long long)number(f, e));
+	if (is_unknown(f, e))
+		putchar('-');
+	else
+		printf("%llu", (unsigned long long)number(f, e));
 }
 
 static void text_hex(const struct grt_field *f, const struct grt_event *e)
 {
-	printf("0x%llx", (unsigned long long)number(f, e));
+	if (is_unknown(f, e))
+		putchar('-');
+	else
+		printf("0x%llx", (unsigned long long)number(f, e));
+}
+
+static void json_number(const struct grt_field *f, const struct grt_event *e)
+{
+	if (is_unknown(f, e))
+		fputs("null", stdout);
+	else
+		text_dec(f, e);
 }
 
 static void text_signed(const struct grt_field *f, const struct grt_event *e)
@@ -190,7 +209,7 @@ static const struct {
 	void (*text)(const struct grt_field *f, const struct grt_event *e);
 	void (*json)(const struct grt_field *f, const struct grt_event *e);
 } kinds[] = {
-	[GRT_FIELD_DEC] = {text_dec, text_dec},		 [GRT_FIELD_HEX] = {text_hex, text_dec},
+	[GRT_FIELD_DEC] = {text_dec, json_number},	 [GRT_FIELD_HEX] = {text_hex, json_number},
 	[GRT_FIELD_SIGNED] = {text_signed, json_signed}, [GRT_FIELD_STR] = {text_str, json_str},
 	[GRT_FIELD_ENGINE] = {text_engine, json_engine}, [GRT_FIELD_TIME] = {text_dec, text_dec},
 };
@@ -466,6 +485,7 @@ static int dump_run(int argc, char **argv)
 }
 
 const struct cmd cmd_dump = {
+	.reads = true,
 	.usage = "[PATH] [-i PATH] [-n N] [--type T[,T]] [--ring R] [--json]",
 	.opts = opts,
 	.run = dump_run,

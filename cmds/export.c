@@ -172,6 +172,7 @@ static int export_run(int argc, char **argv)
 }
 
 const struct cmd cmd_export = {
+	.reads = true,
 	.usage = "[-f FORMAT] [PATH] [-i PATH] [-o FILE] [--from T] [--to T]",
 	.opts = options,
 	.run = export_run,

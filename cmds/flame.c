@@ -595,6 +595,7 @@ static int flame_run(int argc, char **argv)
 }
 
 const struct cmd cmd_flame = {
+	.reads = true,
 	.usage = "[PATH] [-i PATH] [-o FILE] [--by WORD] [--diff OTHER]",
 	.opts = options,
 	.run = flame_run,

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "cmd.h"
+#include "reading.h"
 
 #define GRT_GROUP(title) {.group = (title)},
 #define GRT_COMMAND(cname, text) {.name = #cname, .help = (text), .cmd = &cmd_##cname},
@@ -122,6 +123,8 @@ static int run_command(const struct cmd_row *row, int argc, char **argv)
 	status = cmd_parse(row->cmd, &argc, argv, &help);
 	if (status != EXIT_DONE)
 		return status;
+	if (row->cmd->reads)
+		reading_raise_files();
 	return help ? show_command(row) : row->cmd->run(argc, argv);
 }
 

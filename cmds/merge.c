@@ -325,6 +325,7 @@ static int merge_run(int argc, char **argv)
 }
 
 const struct cmd cmd_merge = {
+	.reads = true,
 	.usage =
 		"--cpu FILE --gpu FILE [--output FILE] [--clock-offset NS|auto] [--pretty|--json|--stats-only] [PATH...]",
 	.opts = opts,

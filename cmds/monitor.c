@@ -209,7 +209,7 @@ static int (*const feed[GRT_CLASSES])(struct monitor *m, const struct grt_event 
 
 /* Which events */
 
-static bool is_asked_for(const struct monitor *m, uint64_t ctx, uint32_t pid, uint32_t ring)
+static bool is_asked_for(const struct monitor *m, uint64_t ctx, uint32_t pid, uint32_t ring, uint32_t device)
 {
 	const struct grt_dep_context *context = grt_deps_context(m->deps, ctx);
 	const char *driver;
@@ -224,6 +224,9 @@ static bool is_asked_for(const struct monitor *m, uint64_t ctx, uint32_t pid, ui
 	if (!m->driver)
 		return true;
 	driver = grt_names_owner(&m->names, grt_names_find(&m->names, GRT_NAME_RING, ring));
+	/* memory is on no ring */
+	if (ring == GRT_RING_NONE && device)
+		driver = grt_names_owner(&m->names, grt_names_find(&m->names, GRT_NAME_DEVICE, device));
 	return driver ? !strcmp(driver, m->driver) : !m->sure;
 }
 
@@ -231,7 +234,7 @@ static int on_job(void *arg, const struct grt_job *job)
 {
 	struct monitor *m = arg;
 
-	if (!is_asked_for(m, job->ctx, job->pid, job->ring))
+	if (!is_asked_for(m, job->ctx, job->pid, job->ring, job->device))
 		return 0;
 	m->inferred += job->inferred >> GRT_STAMP_START & 1;
 	return grt_phases_job(m->phases, job);
@@ -239,9 +242,12 @@ static int on_job(void *arg, const struct grt_job *job)
 
 static bool has_line(struct monitor *m, const struct grt_event *e)
 {
-	if (m->quiet || e->type == GRT_EV_IOCTL_ENTER)
+	const struct grt_ev_ioctl_enter *enter = (const struct grt_ev_ioctl_enter *)e;
+
+	/* of some a text tells no more than that they began */
+	if (m->quiet || (e->type == GRT_EV_IOCTL_ENTER && enter->fd != GRT_FD_UNKNOWN))
 		return false;
-	if (e->type != GRT_EV_IOCTL_EXIT)
+	if (e->type != GRT_EV_IOCTL_EXIT && e->type != GRT_EV_IOCTL_ENTER)
 		return true;
 	return m->sample && !(m->ioctls++ % m->sample);
 }
@@ -252,6 +258,7 @@ static int take_in(struct monitor *m, const struct grt_event *e, struct monitor_
 
 	m->seen[0]++;
 	m->seen[e->type]++;
+	m->completed_again += e->type == GRT_EV_COMPLETE && m->again;
 	if (e->type == GRT_EV_WAIT_DEP)
 		return feed_deps(m, e, did);
 	return feed[class] ? feed[class](m, e, did) : 0;
@@ -263,8 +270,10 @@ static int take_in(struct monitor *m, const struct grt_event *e, struct monitor_
  */
 static int follow(struct monitor *m, const struct grt_event *e, struct monitor_did *did)
 {
+	uint64_t before = grt_jobs_completed_again(m->jobs);
 	int ret = grt_jobs_event(m->jobs, e);
 
+	m->again = grt_jobs_completed_again(m->jobs) != before;
 	return ret || e->type == GRT_EV_WAIT_DEP ? ret : feed_deps(m, e, did);
 }
 
@@ -296,7 +305,7 @@ static int on_event(struct grt_consumer *c, const struct grt_event *e, uint32_t 
 	if (e->type >= GRT_EV_MAX || !(m->classes >> grt_class_of[e->type] & 1) || is_log(e))
 		return 0;
 	ret = follow(m, e, &did);
-	pass = is_asked_for(m, e->ctx, e->pid, e->ring);
+	pass = is_asked_for(m, e->ctx, e->pid, e->ring, e->device);
 	m->left_out += !pass;
 	if (!ret && pass)
 		ret = take_in(m, e, &did);
@@ -562,6 +571,7 @@ static int monitor_run(int argc, char **argv)
 }
 
 const struct cmd cmd_monitor = {
+	.reads = true,
 	.usage =
 		"WHAT [-p PID] [-d SECONDS] [--json] [-i PATH] [-q] [--ioctl-sample N] [--driver NAME] [-e SRC,...] [--probes]",
 	.opts = opts,

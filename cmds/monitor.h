@@ -95,6 +95,7 @@ struct monitor_func {
  * @classes: bit per class of events that are taken in, see monitor.c
  * @function: of which there are @functions; @functions_over: calls of further ones
  * @seen: events taken in, by type; all types together in [0]
+ * @again: the present event is a COMPLETE of a job that was complete; @completed_again: how many were
  * @inferred: jobs whose START was concluded
  * @first, @last: stamps of the recording's first and last event, of whatever kind and process (live:
  * begin and end of the run), ns; valid with @known
@@ -123,6 +124,8 @@ struct monitor {
 	struct grt_names names;
 	struct grt_counts *counts;
 	struct grt_jobs *jobs;
+	bool again;
+	uint64_t completed_again;
 	struct grt_phases *phases;
 	struct grt_deps *deps;
 	struct grt_memory *memory;

@@ -161,7 +161,8 @@ static void write_totals(struct monitor *m)
 	struct fields f = {.n = 0};
 
 	field_number(&f, "submits", m->seen[GRT_EV_SUBMIT], "jobs handed to a driver");
-	field_number(&f, "completions", m->seen[GRT_EV_COMPLETE], "jobs whose fence was signalled");
+	field_number(&f, "completions", m->seen[GRT_EV_COMPLETE] - m->completed_again,
+		     "jobs whose fence was signalled");
 	field_number(&f, "dependencies", deps.met, "fences that jobs depended on");
 	field_number(&f, "dep_signalled", deps.signalled, "of these, signalled already: no wait");
 	field_number(&f, "dep_ended", deps.ended, "of these, waited for until signalled");

@@ -139,7 +139,8 @@ static void column_time(struct line *l, const struct monitor *m, const struct gr
 /* An ioctl is shown when it ends, as one. */
 static const char *title_of(const struct grt_event *e)
 {
-	return e->type == GRT_EV_IOCTL_EXIT ? "IOCTL" : grt_event_title(e->type);
+	return e->type == GRT_EV_IOCTL_EXIT || e->type == GRT_EV_IOCTL_ENTER ? "IOCTL"
+									     : grt_event_title(e->type);
 }
 
 static void column_event(struct line *l, const struct monitor *m, const struct grt_event *e)
@@ -293,6 +294,8 @@ enum detail_kind {
 	DETAIL_BITS,	/* hexadecimal, nothing where it is 0 */
 	DETAIL_MACHINE, /* not in text: a column has it, or nobody misses it */
 	DETAIL_KNOWN,	/* decimal, unknown where all bits are set */
+	DETAIL_ADDRESS, /* the same, hexadecimal */
+	DETAIL_FD,	/* signed, unknown where it is GRT_FD_UNKNOWN */
 	DETAIL_TEXT,
 };
 
@@ -336,10 +339,12 @@ static const struct detail *const details[GRT_EV_MAX] = {
 	DETAILS(ERROR, D(error, status, "error", SIGNED), D(error, code, "code", HEX)),
 	DETAILS(COMMAND, D(command, cmd, "", MACHINE), D(command, hw_ctx, "", MACHINE)),
 	DETAILS(IOCTL_EXIT, D(ioctl_exit, cmd, "cmd", HEX), D(ioctl_exit, ret, "ret", SIGNED)),
-	DETAILS(OPEN, D(open, fd, "fd", SIGNED), D(open, oflags, "flags", HEX)),
-	DETAILS(CLOSE, D(close, fd, "fd", SIGNED), D(close, at_exit, "at_exit", DEC)),
-	DETAILS(MMAP, D(mmap, addr, "addr", HEX), D(mmap, length, "length", DEC)),
-	DETAILS(POLL, D(poll, fd, "fd", SIGNED), D(poll, events, "events", HEX)),
+	DETAILS(IOCTL_ENTER, D(ioctl_enter, cmd, "cmd", HEX), D(ioctl_enter, fd, "fd", FD),
+		D(ioctl_enter, arg, "arg", ADDRESS)),
+	DETAILS(OPEN, D(open, fd, "fd", FD), D(open, oflags, "flags", ADDRESS)),
+	DETAILS(CLOSE, D(close, fd, "fd", FD), D(close, at_exit, "at_exit", KNOWN)),
+	DETAILS(MMAP, D(mmap, addr, "addr", ADDRESS), D(mmap, length, "length", KNOWN)),
+	DETAILS(POLL, D(poll, fd, "fd", FD), D(poll, events, "events", ADDRESS)),
 	DETAILS(WAIT_DEP, D(wait_dep, dep_ctx, "ctx", DEC), D(wait_dep, dep_seqno, "seq", DEC)),
 	DETAILS(FENCE, D(fence, status, "error", ERROR), D(fence, waiters, "jobs", DEC)),
 	DETAILS(VBLANK, D(vblank, crtc, "", MACHINE), D(vblank, vseq, "", MACHINE), D(vblank, stamp, "", MACHINE),
@@ -393,14 +398,17 @@ static bool is_text(const struct detail *d)
 /* A signed field of an event by its type in events.def would be a table again; these are all. */
 static bool is_signed(const struct detail *d)
 {
-	return d->kind == DETAIL_SIGNED || d->kind == DETAIL_ERROR;
+	return d->kind == DETAIL_SIGNED || d->kind == DETAIL_ERROR || d->kind == DETAIL_FD;
 }
 
 static bool is_unknown(const struct detail *d, const struct grt_event *e)
 {
 	if (d->kind == DETAIL_ERROR)
 		return field_of(d, e) == GRT_STATUS_UNKNOWN;
-	return d->kind == DETAIL_KNOWN && field_of(d, e) == UINT64_MAX >> (64 - 8 * d->size);
+	if (d->kind == DETAIL_FD)
+		return field_of(d, e) == GRT_FD_UNKNOWN;
+	return (d->kind == DETAIL_KNOWN || d->kind == DETAIL_ADDRESS) &&
+	       field_of(d, e) == UINT64_MAX >> (64 - 8 * d->size);
 }
 
 static void json_detail(struct line *l, const struct detail *d, const struct grt_event *e)

@@ -10,6 +10,7 @@
 
 #include "core/memfile.h"
 #include "monitor.h"
+#include "report_text.h"
 #include "writers/units.h"
 
 /* Cells and fields */
@@ -415,6 +416,8 @@ static void write_notes(struct monitor *m, const struct grt_health *h)
 	const struct reading_span span = {m->first, m->last, m->known};
 
 	reading_note_health(&m->notes, h, m->live ? NULL : &span, monitor_unread(m));
+	report_text_notes(&m->notes, h);
+	report_text_passed(&m->notes, m->session);
 	if (m->names.dropped)
 		note(&m->notes, "%" PRIu64 " NAME records dropped: more than %u names", m->names.dropped,
 		     GRT_NAMES_MAX);

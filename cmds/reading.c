@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "writers/units.h"
 
@@ -291,4 +292,15 @@ int reading_judge(const struct grt_session *s, const char *input, uint64_t unrea
 	int status = cmd_close_stdout();
 
 	return status != EXIT_DONE ? status : reading_faults(s, input, unread, ret, err);
+}
+
+void reading_raise_files(void)
+{
+	struct rlimit limit;
+
+	/* a failure shows where a file cannot be opened */
+	if (!getrlimit(RLIMIT_NOFILE, &limit) && limit.rlim_cur < limit.rlim_max) {
+		limit.rlim_cur = limit.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &limit);
+	}
 }

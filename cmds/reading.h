@@ -109,4 +109,7 @@ int reading_faults(const struct grt_session *s, const char *input, uint64_t unre
 int reading_judge(const struct grt_session *s, const char *input, uint64_t unread, int ret,
 		  const struct grt_err *err);
 
+/** reading_raise_files - recordings have a file for each thread: as many may be open as the system allows */
+void reading_raise_files(void);
+
 #endif /* GRTRACE_READING_H */

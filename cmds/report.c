@@ -526,6 +526,7 @@ static int report_run(int argc, char **argv)
 }
 
 const struct cmd cmd_report = {
+	.reads = true,
 	.usage = "[PATH] [-i PATH] [--by WHAT] [--sort KEY] [--top N] [--from T] [--to T] [--json|--csv]",
 	.opts = opts,
 	.run = report_run,

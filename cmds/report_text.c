@@ -33,7 +33,8 @@ void report_text_health(struct grt_writer *w, const struct grt_health *h, bool a
 	}
 	field_number(&f, "skipped", t->skipped, "events that have no place in a trace of GPU jobs");
 	if (t->reordered || all)
-		field_number(&f, "reordered", t->reordered, "events that stood behind later ones");
+		field_number(&f, "reordered", t->reordered,
+			     "lines, or events of them, that stood behind later ones");
 	if (t->sorted || all)
 		field_number(&f, "sorted", t->sorted, "events that were sorted in temporary files");
 	if (t->gaps || all)
@@ -48,9 +49,28 @@ void report_text_notes(struct notes *n, const struct grt_health *h)
 	if (t->bad)
 		note(n, "%" PRIu64 " lines were not understood, the first is line %" PRIu64 ": %s", t->bad,
 		     t->bad_line, t->bad_text);
+	if (t->form && !h->events && t->lines)
+		note(n, "none of its %" PRIu64 " lines has an event", t->lines);
 	if (t->gaps)
 		note(n, "events are missing at %" PRIu64 " places, and the text does not say how many",
 		     t->gaps);
+}
+
+void report_text_passed(struct notes *n, const struct grt_session *s)
+{
+	const struct grt_health_text *t = &grt_session_health(s)->text;
+	const struct grt_skipped *list;
+	unsigned int kinds = grt_session_skipped(s, &list),
+		     show = kinds > SKIPPED_ROWS ? SKIPPED_ROWS : kinds;
+	char names[512] = "";
+
+	if (!t->skipped)
+		return;
+	for (unsigned int i = 0; i < show; i++)
+		snprintf(names + strlen(names), sizeof(names) - strlen(names), "%s%s %" PRIu64, i ? ", " : "",
+			 list[i].name, list[i].events);
+	note(n, "%" PRIu64 " events have no place here: %s%s", t->skipped, names,
+	     kinds > show ? ", ..." : "");
 }
 
 static const struct grt_column columns[] = {

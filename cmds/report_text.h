@@ -17,4 +17,8 @@ void report_text_notes(struct notes *n, const struct grt_health *h);
  * -ENOMEM */
 int report_text_skipped(const struct grt_session *s, struct grt_writer *w, struct notes *n, bool all);
 
+/** report_text_passed - a note of what a text has that is passed over, by kind; nothing where there is none
+ */
+void report_text_passed(struct notes *n, const struct grt_session *s);
+
 #endif /* GRTRACE_REPORT_TEXT_H */

@@ -524,9 +524,22 @@ static int judge(const struct rocm_run *run)
 /* What `record` asks for is a report also then: whatever reads it finds one, with nothing in it. */
 static int tell_empty(const struct rocm_run *run)
 {
-	return cmd_fail(run->opt->recorded ? EXIT_DONE : EXIT_FAILED,
-			"it has neither a record of AMD's runtime nor a function of the kernel",
-			"grtrace rocm record -- PROG", "%s: nothing to report",
+	uint64_t passed = 0, lines = 0;
+	char why[128] = "it has neither a record of AMD's runtime nor a function of the kernel";
+
+	for (unsigned int i = 0; i < grt_merge_inputs(run->merge); i++) {
+		const struct grt_health_text *t = &grt_session_health(grt_merge_session(run->merge, i))->text;
+
+		passed += t->form && !strcmp(t->form, "amd_log") ? t->skipped : 0;
+		lines += t->lines;
+	}
+	if (passed)
+		snprintf(why, sizeof(why),
+			 "of %" PRIu64 " lines, %" PRIu64
+			 " are records of AMD's runtime, and none is of a call, queue or command",
+			 lines, passed);
+	return cmd_fail(run->opt->recorded ? EXIT_DONE : EXIT_FAILED, why, "grtrace rocm record -- PROG",
+			"%s: nothing to report",
 			run->opt->input	    ? run->opt->input
 			: run->opt->amd_log ? run->opt->amd_log
 					    : run->opt->ftrace);

@@ -274,6 +274,7 @@ static int sched_run(int argc, char **argv)
 }
 
 const struct cmd cmd_sched = {
+	.reads = true,
 	.usage = "[-v] [-p PID] [-d SECONDS] [--include-failed] [--json] [-i PATH]",
 	.opts = opts,
 	.run = sched_run,

@@ -286,6 +286,7 @@ static int timeline_run(int argc, char **argv)
 }
 
 const struct cmd cmd_timeline = {
+	.reads = true,
 	.usage =
 		"[PATH] [-i PATH] [--latency-only] [--from T] [--to T] [--width N] [--ring R] [--pid P] [--json]",
 	.opts = opts,

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "bpf_devices.h"
+#include "core/packet.h"
 #include "links.h"
 #include "nvidia_devices.h"
 
@@ -47,6 +48,14 @@ static const struct bpf_device *find_device(struct bpf_devices *d, uint32_t numb
 	return k;
 }
 
+/* DRM's device files. Events of memory have the index of the GPU's primary one, whichever driver it is of. */
+#define DRM_MAJOR 226U
+
+static bool is_memory(const struct grt_event *e)
+{
+	return e->type < GRT_EV_MAX && grt_class_of[e->type] == GRT_CLASS_mem && !MAJOR_OF(e->device);
+}
+
 int bpf_devices_see(struct bpf_devices *d, struct grt_packer *p, unsigned int cpu, struct grt_event *e)
 {
 	uint32_t slot = e->tid * 0x9e3779b1U >> 20;
@@ -59,6 +68,8 @@ int bpf_devices_see(struct bpf_devices *d, struct grt_packer *p, unsigned int cp
 		e->device = d->open[slot].device;
 		d->open[slot].tid = 0;
 	}
+	if (is_memory(e))
+		e->device |= DRM_MAJOR << 20;
 	/* smaller numbers are a driver's own count of its devices */
 	known = MAJOR_OF(e->device) ? find_device(d, e->device) : NULL;
 	if (!known || !known->name[0])

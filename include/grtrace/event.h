@@ -25,7 +25,7 @@ enum grt_event_type {
 #define GRT_EVENT(id, NAME, name, CLASS, LEVEL, WHO, fields, help) GRT_EV_##NAME = (id),
 #include "events.def"
 #undef GRT_EVENT
-	GRT_EV_MAX = 64,	/* ids are below: they are bits of a u64 mask */
+	GRT_EV_MAX = 64, /* ids are below: they are bits of a u64 mask */
 };
 
 /** enum grt_engine - the engine numbers of engines.def */
@@ -33,7 +33,7 @@ enum grt_engine {
 #define GRT_ENGINE(number, NAME, name, help) GRT_ENGINE_##NAME = (number),
 #include "engines.def"
 #undef GRT_ENGINE
-	GRT_ENGINE_MAX = 32,	/* numbers are below: they are bits of a u32 mask */
+	GRT_ENGINE_MAX = 32, /* numbers are below: they are bits of a u32 mask */
 };
 
 /** enum grt_level - how much detail is delivered; each level includes the one before */
@@ -66,18 +66,20 @@ enum grt_flag {
 };
 
 /* grt_ev_name.kind */
-#define GRT_NAME_THREAD	 1
-#define GRT_NAME_RING	 2
-#define GRT_NAME_DEVICE	 3
+#define GRT_NAME_THREAD 1
+#define GRT_NAME_RING 2
+#define GRT_NAME_DEVICE 3
 #define GRT_NAME_COUNTER 4
 #define GRT_NAME_RING_GPU 5 /* which GPU the ring is of */
 
 /* grt_ev_complete.status and grt_ev_fence.status where the source does not tell the fence's error */
 #define GRT_STATUS_UNKNOWN 0x7fffffff
+/* The fd of calls where the source does not tell it. What else it does not tell has all bits set. */
+#define GRT_FD_UNKNOWN 0x7fffffff
 
 /* grt_ev_irq.source where a device's blocks (clients) have sources of their own */
-#define GRT_IRQ_SOURCE(client, src) ((__u32)(client) << 16 | ((__u32)(src) & 0xffff))
-#define GRT_IRQ_CLIENT_UNKNOWN	    0xffffU
+#define GRT_IRQ_SOURCE(client, src) ((__u32)(client) << 16 | ((__u32)(src)&0xffff))
+#define GRT_IRQ_CLIENT_UNKNOWN 0xffffU
 
 /** enum grt_log_note - the rows of log_notes.def: grt_ev_log_note.what */
 enum grt_log_note {
@@ -98,24 +100,24 @@ enum grt_thread_state {
 };
 
 /* grt_ev_thread.what */
-#define GRT_THREAD_MADE	   1
-#define GRT_THREAD_NAMED   2
+#define GRT_THREAD_MADE 1
+#define GRT_THREAD_NAMED 2
 #define GRT_THREAD_SEEN_ON 3
 #define GRT_THREAD_SEEN_OFF 4
-#define GRT_THREAD_ENDED   5
+#define GRT_THREAD_ENDED 5
 #define GRT_THREAD_LEFT_ON 6
 
 /* grt_ev_log_call.step */
-#define GRT_CALL_ENTERED  1
+#define GRT_CALL_ENTERED 1
 #define GRT_CALL_RETURNED 2
 
 /* grt_ev_func.step and .known */
-#define GRT_FUNC_CALLED	  1
-#define GRT_FUNC_ENTERED  2
+#define GRT_FUNC_CALLED 1
+#define GRT_FUNC_ENTERED 2
 #define GRT_FUNC_RETURNED 3
-#define GRT_FUNC_EVENT	  4
-#define GRT_FUNC_TOOK	  1U
-#define GRT_FUNC_RET	  2U
+#define GRT_FUNC_EVENT 4
+#define GRT_FUNC_TOOK 1U
+#define GRT_FUNC_RET 2U
 
 /* grt_event.ring where the event belongs to no ring */
 #define GRT_RING_NONE 0xffffffffU
@@ -153,12 +155,12 @@ struct grt_event {
 };
 
 #define GRT_U(bits, name, base, help) __u##bits name;
-#define GRT_I(bits, name, help)	      __s##bits name;
-#define GRT_STR(size, name, help)     char name[size];
+#define GRT_I(bits, name, help) __s##bits name;
+#define GRT_STR(size, name, help) char name[size];
 #define GRT_EVENT(id, NAME, name, CLASS, LEVEL, WHO, fields, help) \
-	struct grt_ev_##name {                              \
-		struct grt_event e;                         \
-		fields                                      \
+	struct grt_ev_##name {                                     \
+		struct grt_event e;                                \
+		fields                                             \
 	};
 #include "events.def"
 #undef GRT_EVENT
@@ -167,13 +169,13 @@ struct grt_event {
 #undef GRT_U
 
 /* The largest record; what a packet must have room for. */
-#define GRT_RECORD_MAX	   240
+#define GRT_RECORD_MAX 240
 /* The longest record of a job's life cycle; those are the first types. */
 #define GRT_JOB_RECORD_MAX 64
-#define GRT_JOB_TYPE_LAST  GRT_EV_COMMAND
+#define GRT_JOB_TYPE_LAST GRT_EV_COMMAND
 
 _Static_assert(sizeof(struct grt_event) == 48, "the common part is 48 bytes");
-#define GRT_EVENT(id, NAME, name, CLASS, LEVEL, WHO, fields, help)                            \
+#define GRT_EVENT(id, NAME, name, CLASS, LEVEL, WHO, fields, help)                      \
 	_Static_assert(sizeof(struct grt_ev_##name) % 8 == 0, #name ": not 8 aligned"); \
 	_Static_assert(sizeof(struct grt_ev_##name) <= GRT_RECORD_MAX, #name);          \
 	_Static_assert((id) > 0 && (id) < GRT_EV_MAX, #name ": id out of range");       \

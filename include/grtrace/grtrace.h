@@ -78,7 +78,7 @@ struct grt_session;
 struct grt_consumer {
 	int (*packet)(struct grt_consumer *c, const struct grt_packet *p);
 	int (*event)(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu);
-#define GRT_CLASS(name, help) int (*name)(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu);
+#define GRT_CLASS(name, help) int (*name)(struct grt_consumer * c, const struct grt_event *e, uint32_t cpu);
 #include <grtrace/classes.def>
 #undef GRT_CLASS
 	int (*unknown)(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu);
@@ -88,7 +88,7 @@ struct grt_consumer {
 
 /** enum grt_class - the classes of classes.def, for tables by class */
 enum grt_class {
-	GRT_CLASS_unknown,	/* a type that this version does not know */
+	GRT_CLASS_unknown, /* a type that this version does not know */
 #define GRT_CLASS(name, help) GRT_CLASS_##name,
 #include <grtrace/classes.def>
 #undef GRT_CLASS
@@ -97,11 +97,11 @@ enum grt_class {
 
 /** enum grt_fault_kind - what was found wrong in an input, see struct grt_health */
 enum grt_fault_kind {
-	GRT_FAULT_CUT,		/* the file ends inside a packet */
-	GRT_FAULT_PACKET,	/* bytes that are no packet were skipped */
-	GRT_FAULT_RECORD,	/* a packet's records are broken; its rest was skipped */
-	GRT_FAULT_GAP,		/* packets are missing (packet_seq_num jumps) */
-	GRT_FAULT_TIME,		/* time goes back within a stream */
+	GRT_FAULT_CUT,	  /* the file ends inside a packet */
+	GRT_FAULT_PACKET, /* bytes that are no packet were skipped */
+	GRT_FAULT_RECORD, /* a packet's records are broken; its rest was skipped */
+	GRT_FAULT_GAP,	  /* packets are missing (packet_seq_num jumps) */
+	GRT_FAULT_TIME,	  /* time goes back within a stream */
 	GRT_FAULTS,
 };
 
@@ -113,8 +113,8 @@ enum grt_fault_kind {
  * @bad_line: number of the first of these, from 1
  * @bad_text: its beginning; untrusted
  * @skipped: events that have no place in a trace of GPU jobs, see grt_session_skipped()
- * @reordered: events that stood behind later ones, and were brought into order
- * @sorted: events that went through temporary files for that
+ * @reordered: lines, or events of them, that stood behind later ones, and were brought into order
+ * @sorted: of these, what went through temporary files for that
  * @gaps: places where the text says that events are missing, and not how many
  */
 struct grt_health_text {
@@ -133,7 +133,8 @@ struct grt_health_text {
  * struct grt_health - what the run met
  * @events: events seen (before --from and --to)
  * @unknown: of these, of unknown types
- * @before, @after: of these, not in the time that is wanted; some of them reach @beyond and @late of the consumer
+ * @before, @after: of these, not in the time that is wanted; some of them reach @beyond and @late of the
+ *consumer
  * @packets: packets seen
  * @bytes: read
  * @skipped_bytes: not understood and skipped
@@ -233,7 +234,8 @@ const struct grt_health *grt_session_health(const struct grt_session *s);
  */
 int grt_session_span(struct grt_session *s, uint64_t *first, uint64_t *last);
 
-/** grt_session_env - a value of the recording's environment ("kernel", "command", ...), NULL where it has none */
+/** grt_session_env - a value of the recording's environment ("kernel", "command", ...), NULL where it has
+ * none */
 const char *grt_session_env(const struct grt_session *s, const char *key);
 
 /** struct grt_skipped - a kind of event that a text has and this library passes over; @name is untrusted */
@@ -243,7 +245,8 @@ struct grt_skipped {
 };
 
 /**
- * grt_session_skipped - the kinds of events of a text that the run passed over, in the order in which they came
+ * grt_session_skipped - the kinds of events of a text that the run passed over, in the order in which they
+ * came
  * @list: theirs; valid until the next run or grt_session_close()
  * Return: how many
  */

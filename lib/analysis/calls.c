@@ -61,7 +61,9 @@ static int on_open(struct grt_calls *c, struct grt_call_process *p, const struct
 
 	p->opens++;
 	p->open_errors += ev->fd < 0;
-	return ev->fd < 0 ? 0 : add_file(c, p, e, ev->fd);
+	if (ev->fd == GRT_FD_UNKNOWN)
+		p->open++;
+	return ev->fd < 0 || ev->fd == GRT_FD_UNKNOWN ? 0 : add_file(c, p, e, ev->fd);
 }
 
 static int on_close(struct grt_calls *c, struct grt_call_process *p, const struct grt_event *e)
@@ -71,6 +73,8 @@ static int on_close(struct grt_calls *c, struct grt_call_process *p, const struc
 	void *file = grt_keyed_find(&c->files, &key);
 
 	p->closes++;
+	if (ev->fd == GRT_FD_UNKNOWN)
+		file_gone(c, e->pid);
 	if (!file)
 		return 0;
 	grt_keyed_remove(&c->files, file);

@@ -97,6 +97,7 @@ struct grt_jobs {
 	uint32_t named;
 	bool whole;			   /* the events come from a JOB record */
 	uint64_t retired[1 << GRT_STAMPS]; /* by @seen */
+	uint64_t completed_again;
 	struct grt_jobs_count count;
 };
 
@@ -708,6 +709,7 @@ static int on_complete(struct grt_jobs *j, struct grt_job *job, const struct grt
 {
 	const struct grt_ev_complete *c = (const struct grt_ev_complete *)e;
 
+	j->completed_again += job->seen >> GRT_STAMP_COMPLETE & 1;
 	if (!set_stamp(j, job, GRT_STAMP_COMPLETE, e->time, e->flags & GRT_FLAG_INFERRED))
 		return 0;
 	if (c->status == GRT_STATUS_UNKNOWN) {
@@ -745,6 +747,7 @@ life_event(struct grt_jobs *j, const struct grt_event *e,
 		job->origin = origin(e);
 	if (job && job->origin != origin(e)) {
 		j->count.duplicates++;
+		j->completed_again += e->type == GRT_EV_COMPLETE;
 		return 0;
 	}
 	if (job && on_stamp == on_submit && is_reuse(j, job, e)) {
@@ -758,6 +761,7 @@ life_event(struct grt_jobs *j, const struct grt_event *e,
 		return r;
 	if (job->settled) {
 		j->count.late++;
+		j->completed_again += e->type == GRT_EV_COMPLETE;
 		return 0;
 	}
 	/* Only waits had named it, and they were over: now it lives. */
@@ -1058,6 +1062,11 @@ struct grt_jobs_count grt_jobs_count(const struct grt_jobs *j)
 		c.no_end += submit && complete && !(seen & BIT(GRT_STAMP_END)) ? j->retired[seen] : 0;
 	}
 	return c;
+}
+
+uint64_t grt_jobs_completed_again(const struct grt_jobs *j)
+{
+	return j->completed_again;
 }
 
 const struct grt_names *grt_jobs_names(const struct grt_jobs *j)

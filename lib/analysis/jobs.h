@@ -200,6 +200,9 @@ int grt_jobs_flush(struct grt_jobs *j);
 /** grt_jobs_count - what was met so far */
 struct grt_jobs_count grt_jobs_count(const struct grt_jobs *j);
 
+/** grt_jobs_completed_again - COMPLETE events of jobs that were complete: concluded before, or told twice */
+uint64_t grt_jobs_completed_again(const struct grt_jobs *j);
+
 /** grt_jobs_names - the names met so far; valid until grt_jobs_free() */
 const struct grt_names *grt_jobs_names(const struct grt_jobs *j);
 

@@ -44,6 +44,33 @@ static void follow(struct grt_crtc *c, const struct grt_ev_vblank *ev)
 	c->span_ns += ev->stamp - c->last_stamp;
 }
 
+static void add_since(struct grt_vblank *v, struct grt_hist *h, uint64_t *late, uint64_t from, uint64_t to)
+{
+	uint64_t ns = to - from;
+
+	if (to < from)
+		return;
+	*late += ns > GRT_VBLANK_LATE_NS;
+	grt_hist_add(h, ns, GRT_WEIGHT_ONE, false, &v->octaves);
+}
+
+/* The VBLANK of a frame whose events were delivered before it was told. */
+static void settle_early(struct grt_vblank *v, struct grt_crtc *c)
+{
+	for (uint32_t i = 0; i < c->earlies && c->early_vseq == c->last_vseq; i++)
+		add_since(v, &c->since_vblank, &c->late_vblank, c->last_stamp, c->early[i]);
+	c->earlies = 0;
+}
+
+static void hold_early(struct grt_crtc *c, uint32_t vseq, uint64_t time)
+{
+	if (c->early_vseq != vseq)
+		c->earlies = 0;
+	c->early_vseq = vseq;
+	if (c->earlies < GRT_VBLANK_EARLY_MAX)
+		c->early[c->earlies++] = time;
+}
+
 static int on_vblank(struct grt_vblank *v, const struct grt_event *e)
 {
 	const struct grt_ev_vblank *ev = (const struct grt_ev_vblank *)e;
@@ -57,6 +84,7 @@ static int on_vblank(struct grt_vblank *v, const struct grt_event *e)
 	c->precise += !!ev->high_prec;
 	c->last_stamp = ev->stamp;
 	c->last_vseq = ev->vseq;
+	settle_early(v, c);
 	return 0;
 }
 
@@ -86,16 +114,6 @@ static int on_queued(struct grt_vblank *v, const struct grt_event *e)
 	return r;
 }
 
-static void add_since(struct grt_vblank *v, struct grt_hist *h, uint64_t *late, uint64_t from, uint64_t to)
-{
-	uint64_t ns = to - from;
-
-	if (to < from)
-		return;
-	*late += ns > GRT_VBLANK_LATE_NS;
-	grt_hist_add(h, ns, GRT_WEIGHT_ONE, false, &v->octaves);
-}
-
 static int on_delivered(struct grt_vblank *v, const struct grt_event *e)
 {
 	const struct grt_ev_vblank_delivered *ev = (const struct grt_ev_vblank_delivered *)e;
@@ -113,6 +131,8 @@ static int on_delivered(struct grt_vblank *v, const struct grt_event *e)
 	c->delivered++;
 	if (c->frames && c->last_vseq == ev->vseq)
 		add_since(v, &c->since_vblank, &c->late_vblank, c->last_stamp, e->time);
+	else
+		hold_early(c, ev->vseq, e->time);
 	asked = grt_keyed_find(&v->asked, &key);
 	if (!asked)
 		return 0;

@@ -16,6 +16,8 @@
 #define GRT_VBLANK_CRTCS_MAX 256U
 /* Events asked for and not delivered; of more, the oldest is counted and forgotten. */
 #define GRT_VBLANK_ASKED_MAX 16384U
+/* Deliveries of a frame that are held until its VBLANK comes. */
+#define GRT_VBLANK_EARLY_MAX 32U
 /* Later than this is counted as late, ns. */
 #define GRT_VBLANK_LATE_NS 1000000U
 
@@ -34,8 +36,8 @@
  * @no_frame: delivered with frame number 0
  * @late_asked, @late_vblank: values of the histograms above GRT_VBLANK_LATE_NS
  * @since_asked: from request to delivery, ns
- * @since_vblank: from the stamp of the VBLANK of the same number to delivery, ns
- * The rest is private.
+ * @since_vblank: from the stamp of the VBLANK of the same number to delivery, ns. The kernel tells of the
+ *VBLANK when it has delivered the events: these wait for it The rest is private.
  */
 struct grt_crtc {
 	uint32_t crtc;
@@ -56,6 +58,9 @@ struct grt_crtc {
 	struct grt_hist since_vblank;
 	uint64_t last_stamp;
 	uint32_t last_vseq;
+	uint32_t early_vseq;
+	uint32_t earlies;
+	uint64_t early[GRT_VBLANK_EARLY_MAX];
 };
 
 /**

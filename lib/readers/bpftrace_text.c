@@ -23,8 +23,10 @@
  * ambiguous, or does not come within a second, it is a COMPLETE of no job.
  *
  * nvidia_driver.bt prints one ioctl in a hundred and nothing of a call but its
- * start: file descriptors are 2147483647, which none has, and results 0. Memory
- * types that a row does not have are 4294967295.
+ * start: what it does not tell is GRT_FD_UNKNOWN, or has all bits set.
+ *
+ * Maps that hold a number, or numbers by key, become values of counters at the time of
+ * the last row: they count what the rows leave out.
  */
 #include "core/codes.h"
 #include "readers/day.h"
@@ -42,8 +44,8 @@
 /* Rings of which it is known how far their order is behind. */
 #define RINGS 256
 
-/* Of a call that is printed without one. A negative number would be an error. */
-#define NO_FD INT32_MAX
+/* Entries of maps that are told apart. */
+#define COUNTERS 4096U
 
 /*
  * Contexts made here have this bit, which no kernel's context number reaches:
@@ -74,6 +76,8 @@ struct waiting {
  * @waiting, @waitings: COMPLETEs of jobs in @flight, not known yet which
  * @behind: by ring, jobs that have ended by the last RUN's account but have not been seen to
  * @unjoined: COMPLETEs of jobs in @flight, nobody will know which
+ * @rule: the line before was a rule, which a caption may follow
+ * @last: stamp of the last row; @counters: entries of maps
  * @xid: an XID_ERROR row whose number comes in the next line but one
  */
 struct bpftrace_state {
@@ -84,6 +88,9 @@ struct bpftrace_state {
 	unsigned int unjoined;
 	unsigned int behind[RINGS];
 	struct grt_day day;
+	uint64_t last;
+	uint32_t counters;
+	bool rule;
 	struct grt_ev_xid xid;
 };
 
@@ -106,6 +113,13 @@ static struct grt_event head(const struct row *r, enum grt_event_type type)
 static void put(const struct row *r, struct grt_event *e)
 {
 	grt_text_put(r->t, e, r->cpu);
+}
+
+/* Memory of a driver's GPU, nobody says which. */
+static void put_memory(const struct row *r, struct grt_event *e, const char *driver)
+{
+	e->device = grt_text_driver(r->t, r->time, driver);
+	put(r, e);
 }
 
 /* Columns */
@@ -600,7 +614,7 @@ static bool row_bo_create(struct row *r)
 		return false;
 	if (detail(r, "type=", &placed))
 		m.placed = grt_u32(placed);
-	put(r, &m.e);
+	put_memory(r, &m.e, r->event.at[0] == 'G' ? "i915" : "amdgpu");
 	return true;
 }
 
@@ -610,7 +624,7 @@ static bool row_bo_move(struct row *r)
 
 	if (!column_number(r, &m.object) || !column_number(r, &m.bytes))
 		return false;
-	put(r, &m.e);
+	put_memory(r, &m.e, "amdgpu");
 	return true;
 }
 
@@ -631,7 +645,7 @@ static bool row_vma_bind(struct row *r)
 
 	if (!read_binding(r, &m, GRT_EV_MEM_BIND))
 		return false;
-	put(r, &m.e);
+	put_memory(r, &m.e, "i915");
 	return true;
 }
 
@@ -643,7 +657,7 @@ static bool row_vma_unbind(struct row *r)
 	if (!read_binding(r, &m, GRT_EV_MEM_UNBIND))
 		return false;
 	u = (struct grt_ev_mem_unbind){.e = m.e, .object = m.object, .offset = m.offset, .bytes = m.bytes};
-	put(r, &u.e);
+	put_memory(r, &u.e, "i915");
 	return true;
 }
 
@@ -655,7 +669,7 @@ static bool row_shrink(struct row *r)
 	if (!column_number_or_none(r, &object) || !column_number(r, &m.target))
 		return false;
 	detail(r, "flags=", &m.mflags);
-	put(r, &m.e);
+	put_memory(r, &m.e, "i915");
 	return true;
 }
 
@@ -669,7 +683,7 @@ static bool row_fault(struct row *r)
 		return false;
 	m.gtt = grt_span_is(through, "GTT");
 	m.writing = grt_span_is(access, "WRITE");
-	put(r, &m.e);
+	put_memory(r, &m.e, "i915");
 	return true;
 }
 
@@ -792,7 +806,7 @@ static bool read_call(struct row *r, struct grt_event *e, enum grt_event_type ty
 
 static bool row_open(struct row *r)
 {
-	struct grt_ev_open call = {.fd = NO_FD};
+	struct grt_ev_open call = {.fd = GRT_FD_UNKNOWN, .oflags = UINT32_MAX};
 
 	if (!read_call(r, &call.e, GRT_EV_OPEN))
 		return false;
@@ -802,7 +816,7 @@ static bool row_open(struct row *r)
 
 static bool row_close(struct row *r)
 {
-	struct grt_ev_close call = {.fd = NO_FD};
+	struct grt_ev_close call = {.fd = GRT_FD_UNKNOWN, .at_exit = UINT32_MAX};
 
 	if (!read_call(r, &call.e, GRT_EV_CLOSE))
 		return false;
@@ -812,7 +826,7 @@ static bool row_close(struct row *r)
 
 static bool row_ioctl(struct row *r)
 {
-	struct grt_ev_ioctl_enter call = {.fd = NO_FD};
+	struct grt_ev_ioctl_enter call = {.fd = GRT_FD_UNKNOWN, .arg = UINT64_MAX};
 	__u64 cmd;
 
 	if (!read_call(r, &call.e, GRT_EV_IOCTL_ENTER) || !detail(r, "cmd=", &cmd))
@@ -825,7 +839,7 @@ static bool row_ioctl(struct row *r)
 
 static bool row_mmap(struct row *r)
 {
-	struct grt_ev_mmap call = {.addr = 0};
+	struct grt_ev_mmap call = {.addr = UINT64_MAX, .length = UINT64_MAX};
 
 	if (!read_call(r, &call.e, GRT_EV_MMAP))
 		return false;
@@ -836,11 +850,27 @@ static bool row_mmap(struct row *r)
 
 static bool row_poll(struct row *r)
 {
-	struct grt_ev_poll call = {.fd = NO_FD};
+	struct grt_ev_poll call = {.fd = GRT_FD_UNKNOWN, .events = UINT32_MAX};
 
 	if (!read_call(r, &call.e, GRT_EV_POLL))
 		return false;
 	put(r, &call.e);
+	return true;
+}
+
+/* Something that the script met in the driver: the row's name, and its details. */
+static bool row_met(struct row *r)
+{
+	struct grt_ev_func x = {.step = GRT_FUNC_EVENT};
+	struct grt_span text;
+
+	if (!read_call(r, &x.e, GRT_EV_FUNC))
+		return false;
+	text = grt_span_trim((struct grt_span){r->p, (size_t)(r->end - r->p)});
+	memcpy(x.function, r->event.at,
+	       r->event.len < sizeof(x.function) ? r->event.len : sizeof(x.function));
+	memcpy(x.text, text.at, text.len < sizeof(x.text) ? text.len : sizeof(x.text));
+	put(r, &x.e);
 	return true;
 }
 
@@ -860,6 +890,37 @@ static bool row_xid(struct row *r)
 	return true;
 }
 
+static bool begins(const char *p, const char *end, const char *text)
+{
+	return grt_scan_text(&p, end, text, strlen(text));
+}
+
+/* What bpftrace and its scripts print around rows and maps: what they attach to, rules, captions, the bars of
+ * histograms. */
+static bool is_around(const char *p, const char *end)
+{
+	static const char *const beginnings[] = {
+		"Attach", "Tracing ", "WARNING: ", "cannot attach", "^C", "===", "---", "[", "(", "\xe2"};
+
+	grt_scan_blanks(&p, end);
+	end = p + grt_span_trim((struct grt_span){p, (size_t)(end - p)}).len;
+	if (p == end || end[-1] == ':' || end[-1] == '|')
+		return true;
+	for (size_t i = 0; i < sizeof(beginnings) / sizeof(beginnings[0]); i++)
+		if (begins(p, end, beginnings[i]))
+			return true;
+	return false;
+}
+
+/* A caption between two rules. */
+static bool captions(struct bpftrace_state *s, const char *line, const char *end)
+{
+	bool was = s->rule;
+
+	s->rule = begins(line, end, "===") || begins(line, end, "---");
+	return was;
+}
+
 /* "  └─ Xid: N - MESSAGE" */
 static enum grt_text_line xid_number(struct grt_text *t, const char *line, const char *end)
 {
@@ -868,7 +929,7 @@ static enum grt_text_line xid_number(struct grt_text *t, const char *line, const
 	uint64_t code;
 
 	if (!p || p - line > 8 || !s->xid.e.type)
-		return GRT_LINE_SKIP;
+		return captions(s, line, end) || is_around(line, end) ? GRT_LINE_SKIP : GRT_LINE_BAD;
 	p += 5;
 	if (!grt_scan_u64(&p, end, &code))
 		return GRT_LINE_BAD;
@@ -924,11 +985,11 @@ static const struct row_kind {
 	ROW("VM_BO_UNMAP", NULL),
 	ROW("REG_READ", NULL),
 	ROW("REG_WRITE", NULL),
-	ROW("PAGE_FAULT", NULL),
-	ROW("P2P_GET_PAGES", NULL),
-	ROW("P2P_DMA_MAP", NULL),
-	ROW("SUSPEND", NULL),
-	ROW("RESUME", NULL),
+	ROW("PAGE_FAULT", row_met),
+	ROW("P2P_GET_PAGES", row_met),
+	ROW("P2P_DMA_MAP", row_met),
+	ROW("SUSPEND", row_met),
+	ROW("RESUME", row_met),
 #undef ROW
 };
 
@@ -1022,12 +1083,14 @@ static enum grt_text_line read_row(struct row *r)
 	r->cpu = UINT32_MAX;
 	scan_cpu(r);
 	if (!scan_event(r))
-		return GRT_LINE_SKIP;
+		return GRT_LINE_BAD;
 	kind = find_kind(r->event);
 	if (!kind && !has_columns(r))
-		return GRT_LINE_SKIP;
+		return GRT_LINE_BAD;
 	if (r->cpu == UINT32_MAX)
 		r->cpu = 0;
+	if (r->time > r->s->last)
+		r->s->last = r->time;
 	if (kind && kind->read)
 		return kind->read(r) ? GRT_LINE_DONE : GRT_LINE_BAD;
 	grt_text_unknown(r->t, r->event.at, r->event.len);
@@ -1035,16 +1098,52 @@ static enum grt_text_line read_row(struct row *r)
 }
 
 /* A map: "@name: N", "@name[key]: N", or "@name:" above a histogram. Its name is the part before the key. */
-static bool scan_map(const char *p, const char *end, struct grt_span *name)
+static bool scan_map(const char **p, const char *end, struct grt_span *name)
 {
-	const char *start = p;
+	const char *q = *p;
 
-	if (!grt_scan_char(&p, end, '@'))
+	if (!grt_scan_char(&q, end, '@'))
 		return false;
-	while (p < end && (grt_is_digit(*p) || *p == '_' || (unsigned char)((*p | 0x20) - 'a') < 26))
-		p++;
-	*name = (struct grt_span){start, (size_t)(p - start)};
-	return p < end && (*p == '[' || *p == ':');
+	while (q < end && (grt_is_digit(*q) || *q == '_' || (unsigned char)((*q | 0x20) - 'a') < 26))
+		q++;
+	*name = (struct grt_span){*p, (size_t)(q - *p)};
+	*p = q;
+	return q < end && (*q == '[' || *q == ':');
+}
+
+/* The number behind the last "]: " or ": ", if that is all there is. */
+static bool map_number(struct grt_span name, const char *end, struct grt_span *entry, int64_t *value)
+{
+	const char *p = end, *start = name.at;
+
+	while (p > start && (grt_is_digit(p[-1]) || p[-1] == '-'))
+		p--;
+	if (p == end || p - start < 4 || p[-1] != ' ' || p[-2] != ':')
+		return false;
+	/* without the @ */
+	*entry = (struct grt_span){start + 1, (size_t)(p - 2 - start) - 1};
+	return grt_scan_s64(&p, end, value) && p == end;
+}
+
+/* An entry of a map; its counter's number is its place in the text. */
+static void take_map(struct grt_text *t, struct grt_span name, const char *end)
+{
+	struct bpftrace_state *s = grt_text_state(t);
+	struct grt_ev_counter x = {.e = {.time = s->last, .type = GRT_EV_COUNTER, .ring = GRT_RING_NONE}};
+	struct grt_span entry;
+	int64_t value;
+
+	while (end > name.at && grt_is_blank(end[-1]))
+		end--;
+	/* without a row before it, nobody knows when */
+	if (!s->last || s->counters >= COUNTERS || !map_number(name, end, &entry, &value)) {
+		grt_text_unknown(t, name.at, name.len);
+		return;
+	}
+	x.counter = ++s->counters;
+	x.value = value;
+	grt_text_name(t, GRT_NAME_COUNTER, x.counter, s->last, entry.at, entry.len, "", 0);
+	grt_text_put(t, &x.e, 0);
 }
 
 static bool scan_lost(const char *p, const char *end, uint64_t *events)
@@ -1061,11 +1160,12 @@ static bool is_header(const char *p, const char *end)
 /* A line without a stamp. */
 static enum grt_text_line read_other(struct grt_text *t, const char *line, const char *end)
 {
+	const char *p = line;
 	struct grt_span map;
 	uint64_t events;
 
-	if (scan_map(line, end, &map))
-		grt_text_unknown(t, map.at, map.len);
+	if (scan_map(&p, end, &map))
+		take_map(t, map, end);
 	else if (scan_lost(line, end, &events))
 		grt_text_lost(t, events);
 	else if (is_header(line, end))
@@ -1115,6 +1215,37 @@ static bool bpftrace_time(const char *line, const char *end, uint64_t *ns, size_
 	return is_capital(r.p, end) && is_capital(r.p + 1, end);
 }
 
+/* Where in a job's life a row stands. */
+static unsigned int step_of(const struct row_kind *kind)
+{
+	static bool (*const steps[])(struct row * r) = {row_cs_ioctl,  row_submit, row_wait_dep,
+							row_sched_run, row_run,	   row_complete};
+
+	for (unsigned int i = 0; kind && i < sizeof(steps) / sizeof(steps[0]); i++)
+		if (kind->read == steps[i])
+			return i + 1;
+	return 0;
+}
+
+static enum grt_text_place bpftrace_place(struct grt_text *t, const char *line, const char *end,
+					  struct grt_order_place *place, size_t *hint)
+{
+	struct row r = {.t = t, .end = end};
+	const char *begin = line;
+
+	grt_scan_blanks(&line, end);
+	if (line == end || !grt_is_digit(*line) ||
+	    !scan_time((struct grt_day *)hint, &line, end, &place->time))
+		return GRT_PLACE_BEHIND;
+	r.p = line;
+	scan_cpu(&r);
+	if (!scan_event(&r))
+		return GRT_PLACE_BEHIND;
+	place->step = step_of(find_kind(r.event));
+	place->from = (size_t)(r.event.at - begin);
+	return GRT_PLACE_STAMP;
+}
+
 static bool bpftrace_takes(const char *line, const char *end)
 {
 	struct row r = {.cpu = UINT32_MAX};
@@ -1131,7 +1262,9 @@ static bool bpftrace_takes(const char *line, const char *end)
 		timed = scan_ms(&r.p, end, &r.time);
 	if (timed)
 		return scan_event(&r) && (r.cpu != UINT32_MAX || find_kind(r.event));
-	return is_header(line, end) || scan_map(line, end, &map) ||
+	if (is_header(line, end))
+		return true;
+	return scan_map(&line, end, &map) ||
 	       (GRT_SCAN_WORD(&line, end, "Attaching ") && grt_find_text(line, end, " probe", 6));
 }
 
@@ -1141,6 +1274,8 @@ const struct grt_text_format grt_text_bpftrace_text = {
 	.time = bpftrace_time,
 	.learned_size = sizeof(struct grt_day),
 	.line = bpftrace_line,
+	.in_time = true,
+	.place = bpftrace_place,
 	.end = bpftrace_end,
 	.state_size = sizeof(struct bpftrace_state),
 	.back = WAITING_MAX,

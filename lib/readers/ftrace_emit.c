@@ -126,10 +126,10 @@ void ftrace_submit(struct ftrace *f, struct ftrace_job *job, uint16_t flags)
 }
 
 void ftrace_submit_command(struct ftrace *f, struct ftrace_job *job, uint32_t cmd, uint32_t hw_ctx,
-			   uint64_t fence_id)
+			   uint64_t fence_id, uint16_t flags)
 {
 	struct grt_ev_submit s = {
-		.e = job_event(f, job, GRT_EV_SUBMIT, GRT_FLAG_COMMIT),
+		.e = job_event(f, job, GRT_EV_SUBMIT, flags),
 		.cmd = cmd,
 		.hw_ctx = hw_ctx,
 		.fence_id = fence_id,
@@ -185,11 +185,31 @@ void ftrace_complete(struct ftrace *f, struct ftrace_job *job, uint16_t flags)
 		ftrace_jobs_done(&f->jobs, job);
 }
 
+/* Whether the dependency was told of before. */
+static bool is_told(struct ftrace *f, const struct ftrace_job *job, uint64_t ctx, uint64_t seqno)
+{
+	struct ftrace_dependency d = {job->ctx, job->seqno, ctx, seqno}, *at;
+	uint64_t h =
+		(d.ctx * 31 + d.seqno) * 0x9e3779b97f4a7c15ULL ^ (ctx * 31 + seqno) * 0xbf58476d1ce4e5b9ULL;
+
+	at = &f->dependency[(h >> 40) % FTRACE_DEPENDS];
+	if (!memcmp(at, &d, sizeof(d)))
+		return true;
+	*at = d;
+	return false;
+}
+
 void ftrace_depend(struct ftrace *f, const struct ftrace_job *job, uint64_t ctx, uint64_t seqno)
 {
-	struct ftrace_job *fence = ftrace_job_of(f, ctx, seqno);
-	bool done = (fence->seen & FTRACE_COMPLETE) && !(fence->seen & FTRACE_INFERRED(FTRACE_COMPLETE));
-	struct grt_ev_wait_dep w = {
+	struct ftrace_job *fence;
+	bool done;
+	struct grt_ev_wait_dep w;
+
+	if (job && is_told(f, job, ctx, seqno))
+		return;
+	fence = ftrace_job_of(f, ctx, seqno);
+	done = (fence->seen & FTRACE_COMPLETE) && !(fence->seen & FTRACE_INFERRED(FTRACE_COMPLETE));
+	w = (struct grt_ev_wait_dep){
 		.e = job ? job_event(f, job, GRT_EV_WAIT_DEP, 0) : ftrace_event(f, GRT_EV_WAIT_DEP),
 		.dep_ctx = fence->ctx,
 		.dep_seqno = fence->seqno,

@@ -37,6 +37,17 @@ static inline uint64_t ftrace_own(enum ftrace_own what, uint64_t n)
 /* Threads whose open waits are known, by their number. */
 #define FTRACE_WAITERS 256U
 
+/* Dependencies that were told of last, by a hash of them. */
+#define FTRACE_DEPENDS 256U
+
+/** struct ftrace_dependency - the job @ctx, @seqno waits for the fence @dep_ctx, @dep_seqno */
+struct ftrace_dependency {
+	uint64_t ctx;
+	uint64_t seqno;
+	uint64_t dep_ctx;
+	uint64_t dep_seqno;
+};
+
 /* A PCI address as lines have it: 0000:03:00.0 */
 #define FTRACE_PCI 12U
 
@@ -57,7 +68,9 @@ struct ftrace_wait {
  * @armer: and of threads that are about to queue some, by their number
  * @number: sequence number given last to a job that has none
  * @queue, @queues: contexts of virtio-gpu queues met
- * @slot: rows of the events plus 1, by a hash of their names; @indexed: they are set
+ * @dependency: see FTRACE_DEPENDS
+ * @slot: rows of the events plus 1, by a hash of their names; @step: by row, see ftrace_step(); @indexed:
+ * they are set
  * @graphs: functions that threads are in; @unstamped: the present line has no stamp of its own
  * @pci_text, @pci: a PCI address as text and as number, the one met last
  * @html: the text stands in a page; @outside: of the part of it that is a trace
@@ -73,7 +86,9 @@ struct ftrace {
 	uint64_t queue[FTRACE_QUEUES];
 	uint32_t queues;
 	struct ftrace_wait wait[FTRACE_WAITERS];
+	struct ftrace_dependency dependency[FTRACE_DEPENDS];
 	uint8_t slot[256];
+	uint8_t step[128];
 	bool indexed;
 	bool html;
 	bool outside;
@@ -186,14 +201,15 @@ void ftrace_place_job(struct ftrace_job *job, uint32_t ring, uint8_t engine, uin
  * GRT_FLAG_COMMIT */
 void ftrace_submit(struct ftrace *f, struct ftrace_job *job, uint16_t flags);
 void ftrace_submit_command(struct ftrace *f, struct ftrace_job *job, uint32_t cmd, uint32_t hw_ctx,
-			   uint64_t fence_id);
+			   uint64_t fence_id, uint16_t flags);
 void ftrace_commit(struct ftrace *f, struct ftrace_job *job, uint64_t sw_depth, uint64_t hw_depth,
 		   uint16_t flags);
 void ftrace_start(struct ftrace *f, const struct ftrace_job *job);
 void ftrace_end(struct ftrace *f, struct ftrace_job *job, uint32_t reply, uint64_t fence_id, uint16_t flags);
 void ftrace_complete(struct ftrace *f, struct ftrace_job *job, uint16_t flags);
 
-/** ftrace_depend - the job (NULL: not known) waits for a fence */
+/** ftrace_depend - the job (NULL: not known) waits for a fence. From 6.17 that is told when the fence is
+ * added, and again when the job is looked at and it is not signalled */
 void ftrace_depend(struct ftrace *f, const struct ftrace_job *job, uint64_t ctx, uint64_t seqno);
 
 /** ftrace_signalled - the fence @job, of which jobs depended, was signalled */

@@ -53,6 +53,14 @@ static enum grt_text_line put_by_current(struct ftrace *f, struct grt_event *e)
 	return put(f, e);
 }
 
+/* Memory of a driver's GPU, nobody says which. */
+static enum grt_text_line put_memory(struct ftrace *f, struct grt_event *e, const char *driver)
+{
+	if (!e->device)
+		e->device = grt_text_driver(f->t, f->l.time, driver);
+	return put_by_current(f, e);
+}
+
 static enum grt_text_line passed_over(struct ftrace *f)
 {
 	grt_text_unknown(f->t, f->l.event.at, f->l.event.len);
@@ -130,11 +138,26 @@ static struct ftrace_job *armed_job(struct ftrace *f, struct sched_fields *s)
 	return ftrace_job_of(f, fence.ctx, fence.seqno);
 }
 
+/* The job of the same line when it came before: a text may have a part twice. */
+static struct ftrace_job *told_before(struct ftrace *f, const struct sched_fields *s, uint32_t had)
+{
+	struct ftrace_job *job = ftrace_jobs_by_fence(&f->jobs, s->fence);
+
+	if (!job && s->has_id && s->ring != GRT_RING_NONE)
+		job = ftrace_jobs_by_id(&f->jobs, s->ring, s->id);
+	if (!job || !(job->seen & had) || (had == FTRACE_QUEUED ? job->queued : job->run) != f->l.time)
+		return NULL;
+	return !s->has_id || !job->has_id || job->id == s->id ? job : NULL;
+}
+
 /* The job of these fields, unless the event @had was seen of it: then it is another one. */
 static struct ftrace_job *sched_job(struct ftrace *f, struct sched_fields *s, uint32_t had)
 {
-	struct ftrace_job *armed = had == FTRACE_QUEUED ? armed_job(f, s) : NULL, *job = NULL;
+	struct ftrace_job *armed, *job = told_before(f, s, had);
 
+	if (job)
+		return job;
+	armed = had == FTRACE_QUEUED ? armed_job(f, s) : NULL;
 	if (had == FTRACE_RUN)
 		job = ftrace_jobs_by_fence(&f->jobs, s->fence);
 	/* the address is that of an earlier job */
@@ -158,6 +181,7 @@ static struct ftrace_job *take_sched_job(struct ftrace *f, uint32_t had, struct 
 		return NULL;
 	job = sched_job(f, s, had);
 	job->seen |= had;
+	*(had == FTRACE_QUEUED ? &job->queued : &job->run) = f->l.time;
 	if (s->ring != GRT_RING_NONE)
 		ftrace_place_job(job, s->ring, s->engine, 0);
 	ftrace_jobs_set_fence(&f->jobs, job, s->fence);
@@ -545,8 +569,9 @@ static enum grt_text_line amdgpu_job(struct ftrace *f, unsigned int what)
 	number = ftrace_ring(f, ring, "amdgpu", &engine);
 	job = amdgpu_job_of(f, ctx, seqno, number, has_id ? &id : NULL);
 	ftrace_place_job(job, number, engine, 0);
+	/* SUBMIT has the number of command buffers (IBs) as its command, as the adapters have it */
 	if (what == FTRACE_SUBMIT)
-		ftrace_submit(f, job, 0);
+		ftrace_submit_command(f, job, grt_u32(FTRACE_NUMBER_OR(f, "num_ibs=", 0)), 0, 0, 0);
 	else
 		ftrace_commit(f, job, 0, 0, 0);
 	return GRT_LINE_DONE;
@@ -607,7 +632,7 @@ static enum grt_text_line amdgpu_bo_create(struct ftrace *f, unsigned int arg)
 	x.wanted = low32(wanted);
 	x.allowed = low32(FTRACE_NUMBER_OR(f, "allowed=", FTRACE_NUMBER_OR(f, "allow=", 0)));
 	x.mflags = low32(FTRACE_NUMBER_OR(f, "visible=", 0));
-	return put_by_current(f, &x.e);
+	return put_memory(f, &x.e, "amdgpu");
 }
 
 static enum grt_text_line amdgpu_bo_move(struct ftrace *f, unsigned int arg)
@@ -624,7 +649,7 @@ static enum grt_text_line amdgpu_bo_move(struct ftrace *f, unsigned int arg)
 	x.from = low32(from);
 	x.to = low32(to);
 	x.bytes = FTRACE_NUMBER_OR(f, "size=", FTRACE_NUMBER_OR(f, "bo_size=", 0));
-	return put_by_current(f, &x.e);
+	return put_memory(f, &x.e, "amdgpu");
 }
 
 /* i915 */
@@ -751,7 +776,7 @@ static enum grt_text_line i915_object_create(struct ftrace *f, unsigned int arg)
 	if (!FTRACE_NUMBER(f, "size=", &bytes))
 		return GRT_LINE_BAD;
 	x.bytes = bytes;
-	return put_by_current(f, &x.e);
+	return put_memory(f, &x.e, "i915");
 }
 
 static enum grt_text_line i915_object_destroy(struct ftrace *f, unsigned int arg)
@@ -762,7 +787,7 @@ static enum grt_text_line i915_object_destroy(struct ftrace *f, unsigned int arg
 	if (!FTRACE_FIELD(f, "obj="))
 		return GRT_LINE_BAD;
 	x.object = FTRACE_POINTER(f, "obj=");
-	return put_by_current(f, &x.e);
+	return put_memory(f, &x.e, "i915");
 }
 
 /* obj=P, GTT|CPU index=N [, writable] */
@@ -779,7 +804,7 @@ static enum grt_text_line i915_object_fault(struct ftrace *f, unsigned int arg)
 	x.page = page;
 	x.gtt = GRT_FIND_KEY(begin, end, "GTT") || FTRACE_NUMBER_OR(f, "gtt=", 0);
 	x.writing = GRT_FIND_KEY(begin, end, "writable") || FTRACE_NUMBER_OR(f, "write=", 0);
-	return put_by_current(f, &x.e);
+	return put_memory(f, &x.e, "i915");
 }
 
 static enum grt_text_line i915_vma(struct ftrace *f, unsigned int type)
@@ -797,7 +822,7 @@ static enum grt_text_line i915_vma(struct ftrace *f, unsigned int type)
 	x.bytes = bytes;
 	x.vm = FTRACE_POINTER(f, "vm=");
 	x.mflags = FTRACE_NUMBER_OR(f, "flags=", 0);
-	return put_by_current(f, &x.e);
+	return put_memory(f, &x.e, "i915");
 }
 
 static enum grt_text_line i915_shrink(struct ftrace *f, unsigned int arg)
@@ -811,7 +836,7 @@ static enum grt_text_line i915_shrink(struct ftrace *f, unsigned int arg)
 		return GRT_LINE_BAD;
 	x.target = target;
 	x.mflags = FTRACE_POINTER(f, "flags=");
-	return put_by_current(f, &x.e);
+	return put_memory(f, &x.e, "i915");
 }
 
 /* Display */
@@ -907,7 +932,8 @@ static enum grt_text_line virtio_queue(struct ftrace *f, unsigned int arg)
 		remember_queue(f, virtio_ctx(&v));
 		job = ftrace_job_of(f, virtio_ctx(&v), v.fence_id);
 		ftrace_place_job(job, v.ring, v.engine, (uint32_t)v.dev);
-		ftrace_submit_command(f, job, grt_u32(v.type), grt_u32(v.ctx_id), v.fence_id);
+		ftrace_submit_command(f, job, grt_u32(v.type), grt_u32(v.ctx_id), v.fence_id,
+				      GRT_FLAG_COMMIT);
 		return GRT_LINE_DONE;
 	}
 	c.e.ring = v.ring;
@@ -1010,6 +1036,47 @@ static bool is_row(const struct ftrace_row *row, struct grt_span name)
 	return row->len == name.len && !memcmp(row->name, name.at, name.len);
 }
 
+/* What an event of a job is about, in the order in which the kernel comes to it. */
+static const struct {
+	enum grt_text_line (*handle)(struct ftrace *f, unsigned int arg);
+	unsigned int arg;
+} steps[] = {
+	{dma_fence_init, 0},
+	{i915_request, I915_QUEUE},
+	{i915_request, I915_ADD},
+	{virtio_queue, 0},
+	{amdgpu_job, FTRACE_SUBMIT},
+	{sched_queue, 0},
+	{fence_queue, 0},
+	{fence_depends, 0},
+	{sched_wait_dep, 0},
+	{i915_request, I915_SUBMIT},
+	{i915_request, I915_DISPATCH},
+	{amdgpu_job, FTRACE_COMMIT},
+	{sched_run, 0},
+	{fence_run, 0},
+	{i915_request, I915_IN},
+	{i915_request, I915_WAIT_BEGIN},
+	{dma_fence_wait, 1},
+	{virtio_response, 0},
+	{sched_done, 0},
+	{fence_done, 0},
+	{i915_request, I915_OUT},
+	{i915_request, I915_COMPLETE},
+	{dma_fence_signaled, 0},
+	{i915_request, I915_RETIRE},
+	{dma_fence_wait, 0},
+	{i915_request, I915_WAIT_END},
+};
+
+static uint8_t step_of(const struct ftrace_row *row)
+{
+	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++)
+		if (steps[i].handle == row->handle && steps[i].arg == row->arg)
+			return (uint8_t)(i + 1);
+	return 0;
+}
+
 static void index_rows(struct ftrace *f)
 {
 	for (size_t i = 0; i < ROWS; i++) {
@@ -1018,6 +1085,7 @@ static void index_rows(struct ftrace *f)
 		while (f->slot[slot])
 			slot = (slot + 1) % 256;
 		f->slot[slot] = (uint8_t)(i + 1);
+		f->step[i] = step_of(&rows[i]);
 	}
 	f->indexed = true;
 }
@@ -1038,4 +1106,9 @@ bool ftrace_knows(struct grt_span name)
 		if (is_row(&rows[i], name))
 			return true;
 	return false;
+}
+
+unsigned int ftrace_step(const struct ftrace *f, const struct ftrace_row *row)
+{
+	return f->step[row - rows];
 }

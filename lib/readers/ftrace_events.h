@@ -26,4 +26,7 @@ const struct ftrace_row *ftrace_row_of(struct ftrace *f, struct grt_span name);
 /** ftrace_knows - the same without a state */
 bool ftrace_knows(struct grt_span name);
 
+/** ftrace_step - where in a job's life an event stands, from 1; 0: it is none of a job */
+unsigned int ftrace_step(const struct ftrace *f, const struct ftrace_row *row);
+
 #endif /* GRT_READERS_FTRACE_EVENTS_H */

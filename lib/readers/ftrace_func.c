@@ -121,7 +121,8 @@ bool ftrace_func_probe(struct ftrace *f)
 		return false;
 	back = grt_find_text(p, close, "<- ", 3);
 	name = word_at(back ? back + 3 : p, close);
-	if (!name.len || grt_is_digit(*name.at))
+	/* others print words in brackets: "ipi_entry: (Rescheduling interrupts)" */
+	if (!name.len || grt_is_digit(*name.at) || (!back && name.at[name.len] != '+'))
 		return false;
 	if (back) {
 		x.step = GRT_FUNC_RETURNED;

@@ -38,6 +38,7 @@
  * @fence: address of its fence as printed, 0: not known
  * @ring, @id: the ring, and where @has_id its id there
  * @tid, @pid: of who submitted it
+ * @queued, @run: stamps of the scheduler's own events of it
  * @waiters: jobs that wait for it
  * @serial: which of its slot's; 0: none
  */
@@ -46,6 +47,8 @@ struct ftrace_job {
 	uint64_t seqno;
 	uint64_t fence;
 	uint64_t id;
+	uint64_t queued;
+	uint64_t run;
 	uint64_t serial;
 	uint32_t key_ctx;
 	uint32_t key_seqno;

@@ -101,8 +101,10 @@ static bool is_frame(const char *line, const char *p, const char *end)
 }
 
 /* A page is passed over up to its trace. Return: the line is no part of one */
-static bool in_page(struct ftrace *f, const char *line, const char *end)
+static bool ftrace_outside(struct grt_text *t, const char *line, const char *end)
 {
+	struct ftrace *f = grt_text_state(t);
+
 	if (!f->html && line < end && *line == '<' &&
 	    (begins(line, end, "<!DOCTYPE") || begins(line, end, "<!doctype") || begins(line, end, "<html")))
 		f->html = f->outside = true;
@@ -159,6 +161,35 @@ static enum grt_text_line other(struct ftrace *f)
 	return GRT_LINE_DONE;
 }
 
+/* An event that is counted by its name, and that is all. */
+static bool is_nothing(const struct ftrace_line *l)
+{
+	return l->what == FTRACE_EVENT && !ftrace_func_is_event(l->event) &&
+	       !memchr(l->event.at, '(', l->event.len) && !(l->fields < l->end && *l->fields == '(');
+}
+
+/* Most lines of a trace are of no job, and need no place. */
+static enum grt_text_place ftrace_place(struct grt_text *t, const char *line, const char *end,
+					struct grt_order_place *place, size_t *hint)
+{
+	struct ftrace *f = grt_text_state(t);
+	const struct ftrace_row *row;
+
+	f->t = t;
+	f->l.threads = f->threads;
+	if (line == end || *line == '#' || !ftrace_line_parse(&f->l, line, without_escape(line, end)))
+		return ftrace_time(line, end, &place->time, hint) ? GRT_PLACE_STAMP : GRT_PLACE_BEHIND;
+	row = f->l.what == FTRACE_FUNCTION ? NULL : ftrace_row_of(f, f->l.event);
+	if (!row && is_nothing(&f->l)) {
+		grt_text_unknown(t, f->l.event.at, f->l.event.len);
+		return GRT_PLACE_NOWHERE;
+	}
+	place->time = f->l.time;
+	place->step = row ? ftrace_step(f, row) : 0;
+	place->from = (size_t)(f->l.event.at - line);
+	return GRT_PLACE_STAMP;
+}
+
 static enum grt_text_line ftrace_line(struct grt_text *t, const char *line, const char *end)
 {
 	struct ftrace *f = grt_text_state(t);
@@ -166,8 +197,6 @@ static enum grt_text_line ftrace_line(struct grt_text *t, const char *line, cons
 
 	f->t = t;
 	f->l.threads = f->threads;
-	if (in_page(f, line, end))
-		return GRT_LINE_SKIP;
 	end = without_escape(line, end);
 	if ((line < end && *line == '#') || !ftrace_line_parse(&f->l, line, end))
 		return no_event(f, line, end);
@@ -183,6 +212,9 @@ const struct grt_text_format grt_text_ftrace_text = {
 	.name = "ftrace_text",
 	.takes = ftrace_takes,
 	.time = ftrace_time,
+	.outside = ftrace_outside,
 	.line = ftrace_line,
+	.in_time = true,
+	.place = ftrace_place,
 	.state_size = sizeof(struct ftrace),
 };

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * Kernel logs: the lines in which NVIDIA's driver reports an Xid, and those of
- * a ring of amdgpu that hangs. All other lines are passed over.
+ * Kernel logs: the lines in which NVIDIA's driver reports an Xid, an SXid of a switch, or
+ * a GPU that has fallen off the bus; and those of a ring of amdgpu that hangs, with
+ * the process behind it. Other messages are counted as passed over, lines that are no
+ * message as bad.
  *
  * What stands before the message decides what its stamp means:
  *
@@ -41,6 +43,11 @@
  * @month: the one from which others are counted
  * @anchored: a month that is known has been met; those counted before it stand anywhere in the year
  * @adrift: the last stamp without a year was of such a one
+ * @hang, @lost: an ERROR or XID that what stands next to it may tell more of; type 0: none
+ * @process: that a line named before any hang, as in a log with its newest line first; @process_time: when,
+ * @process_pid: 0: none
+ * @backward: the newest line comes first
+ * @probe: the address in the first line of a report of three
  * @counted, @month_name, @month_len: the last month of a language that is not known here
  */
 struct kernlog_state {
@@ -50,6 +57,13 @@ struct kernlog_state {
 	unsigned int month;
 	bool anchored;
 	bool adrift;
+	struct grt_ev_error hang;
+	struct grt_ev_xid lost;
+	char process[32];
+	uint64_t process_time;
+	uint32_t process_pid;
+	bool backward;
+	uint32_t probe;
 	unsigned int counted;
 	char month_name[16];
 	size_t month_len;
@@ -417,13 +431,22 @@ static uint64_t with_year(struct kernlog_state *s, uint64_t ns)
 
 /* Messages */
 
+/** struct message - a line of interest; @line: where it begins, @p: behind what made it one */
 struct message {
 	struct grt_text *t;
 	uint64_t time;
 	uint16_t flags;
+	const char *line;
 	const char *p;
 	const char *end;
 };
+
+/* One that is about no error of a GPU. */
+static enum grt_text_line other_message(struct message *m)
+{
+	grt_text_unknown(m->t, "other messages", 14);
+	return GRT_LINE_DONE;
+}
 
 /* The text behind a key up to the next ", "; empty where there is no such key. */
 static struct grt_span take_key(struct message *m, const char *key)
@@ -453,6 +476,17 @@ static void take_process(struct message *m, struct grt_event *e)
 		grt_text_name(m->t, GRT_NAME_THREAD, e->tid, m->time, name.at, name.len, name.at, name.len);
 }
 
+#define XID_LOST 79
+
+/* An Xid says the same as a line beside it: that is not held any more, and not another one. */
+static void told_lost(struct kernlog_state *s, const struct grt_ev_xid *xid)
+{
+	if (s->lost.e.type && (s->lost.bus != xid->bus && s->lost.bus))
+		return;
+	s->lost = *xid;
+	s->lost.e.type = 0;
+}
+
 /* "Xid (PCI:0000:01:00): 79, pid=N, name=COMM, TEXT" */
 static enum grt_text_line read_xid(struct message *m)
 {
@@ -476,32 +510,189 @@ static enum grt_text_line read_xid(struct message *m)
 	take_process(m, &xid.e);
 	grt_xid_set_text(&xid, part.at, part.len, m->p, (size_t)(m->end - m->p));
 	grt_text_put(m->t, &xid.e, 0);
+	if (xid.code == XID_LOST)
+		told_lost(grt_text_state(m->t), &xid);
 	return GRT_LINE_DONE;
 }
 
-/* "ring NAME timeout, signaled seq=N, emitted seq=N" */
+/* Hangs: "ring NAME timeout, signaled seq=N, emitted seq=N", and a line about the process */
+
+/* What belongs together stands so near. */
+#define NEAR GRT_NS_PER_S
+
+static bool is_near(uint64_t a, uint64_t b)
+{
+	return (a > b ? a - b : b - a) <= NEAR;
+}
+
+static void put_hang(struct grt_text *t, struct kernlog_state *s)
+{
+	if (s->hang.e.type)
+		grt_text_put(t, &s->hang.e, 0);
+	s->hang.e.type = 0;
+}
+
+static void put_lost(struct grt_text *t, struct kernlog_state *s)
+{
+	if (s->lost.e.type)
+		grt_text_put(t, &s->lost.e, 0);
+	s->lost.e.type = 0;
+}
+
+static void name_process(struct message *m, struct grt_event *e, uint32_t pid, struct grt_span name)
+{
+	e->pid = e->tid = pid;
+	grt_text_name(m->t, GRT_NAME_THREAD, pid, e->time, name.at, name.len, name.at, name.len);
+}
+
+/* "0000:28:00.0" behind "amdgpu "; 0: there is none */
+static uint32_t scan_device(struct message *m)
+{
+	const char *p = grt_find_text(m->line, m->p, "amdgpu ", 7), *begin;
+	uint32_t device;
+
+	if (!p)
+		return 0;
+	begin = p += 7;
+	if (!grt_scan_pci(&p, m->end, &device))
+		return 0;
+	while (p < m->end && *p != ':' && *p != ' ')
+		p++;
+	grt_text_name(m->t, GRT_NAME_DEVICE, device, m->time, begin, (size_t)(p - begin), "amdgpu", 6);
+	return device;
+}
+
 static enum grt_text_line read_ring_timeout(struct message *m)
 {
-	struct grt_ev_error error = {.e = {.time = m->time, .type = GRT_EV_ERROR, .flags = m->flags}};
+	struct kernlog_state *s = grt_text_state(m->t);
 	const char *stop = grt_find_text(m->p, m->end, " timeout", 8);
+	struct grt_event *e = &s->hang.e;
 
-	if (!stop || stop == m->p || stop - m->p > 31)
-		return GRT_LINE_SKIP;
-	error.e.ring =
-		grt_text_ring(m->t, m->time, m->p, (size_t)(stop - m->p), "amdgpu", 6, &error.e.engine);
-	grt_text_put(m->t, &error.e, 0);
+	if (!stop || stop == m->p || stop - m->p > 31 || !grt_find_text(m->line, stop, "amdgpu", 6))
+		return other_message(m);
+	put_hang(m->t, s);
+	s->hang = (struct grt_ev_error){.e = {.time = m->time, .type = GRT_EV_ERROR, .flags = m->flags}};
+	e->device = scan_device(m);
+	e->ring = grt_text_ring(m->t, m->time, m->p, (size_t)(stop - m->p), "amdgpu", 6, &e->engine);
+	if (s->backward && s->process_pid && is_near(s->process_time, m->time)) {
+		name_process(m, e, s->process_pid,
+			     (struct grt_span){s->process, strnlen(s->process, sizeof(s->process))});
+		put_hang(m->t, s);
+	}
+	s->process_pid = 0;
 	return GRT_LINE_DONE;
 }
 
-static enum grt_text_line count_bus_lost(struct message *m)
+/* "NAME pid N thread NAME pid N"; names hold blanks. */
+static enum grt_text_line read_process(struct message *m)
 {
-	grt_text_unknown(m->t, "fallen_off_the_bus", 18);
+	struct kernlog_state *s = grt_text_state(m->t);
+	const char *stop = grt_find_text(m->p, m->end, " pid ", 5), *p = stop ? stop + 5 : NULL;
+	struct grt_span name = {m->p, stop ? (size_t)(stop - m->p) : 0};
+	uint64_t pid;
+
+	if (!stop || !grt_find_text(m->line, m->p, "amdgpu", 6) || !grt_scan_u64(&p, m->end, &pid) ||
+	    pid > INT32_MAX)
+		return other_message(m);
+	if (!pid)
+		return GRT_LINE_DONE;
+	if (s->hang.e.type && !s->backward && is_near(s->hang.e.time, m->time)) {
+		name_process(m, &s->hang.e, (uint32_t)pid, name);
+		put_hang(m->t, s);
+		return GRT_LINE_DONE;
+	}
+	s->process_pid = (uint32_t)pid;
+	s->process_time = m->time;
+	memset(s->process, 0, sizeof(s->process));
+	memcpy(s->process, name.at, name.len < sizeof(s->process) ? name.len : sizeof(s->process));
 	return GRT_LINE_DONE;
 }
 
-static enum grt_text_line count_sxid(struct message *m)
+/* What has fallen off the bus */
+
+/* Mostly there is an Xid, too, which tells of it better. */
+static enum grt_text_line lost_gpu(struct message *m, uint32_t bus)
 {
-	grt_text_unknown(m->t, "SXid", 4);
+	static const char text[] = "GPU has fallen off the bus";
+	struct kernlog_state *s = grt_text_state(m->t);
+	struct grt_ev_xid *x = &s->lost;
+
+	if (x->bus == bus && is_near(x->e.time, m->time) && bus)
+		return GRT_LINE_DONE;
+	put_lost(m->t, s);
+	*x = (struct grt_ev_xid){.e = {.time = m->time,
+				       .type = GRT_EV_XID,
+				       .flags = m->flags | GRT_FLAG_INFERRED,
+				       .ring = GRT_RING_NONE},
+				 .code = XID_LOST,
+				 .bus = bus};
+	grt_xid_set_text(x, text, 0, text, sizeof(text) - 1);
+	return GRT_LINE_DONE;
+}
+
+/* The first address between the driver's name and the message. */
+static uint32_t bus_before(const struct message *m)
+{
+	const char *p = grt_find_text(m->line, m->p, "NVRM: ", 6);
+	uint32_t bus;
+
+	for (; p && p < m->p; p++) {
+		const char *q = p;
+
+		if ((p[-1] == ' ' || p[-1] == ':' || p[-1] == '(') && grt_scan_pci(&q, m->p, &bus))
+			return bus;
+	}
+	return 0;
+}
+
+static enum grt_text_line read_bus_lost(struct message *m)
+{
+	return grt_find_text(m->line, m->p, "NVRM: ", 6) ? lost_gpu(m, bus_before(m)) : other_message(m);
+}
+
+/* "NVRM: The NVIDIA GPU 0000:0b:00.0", "NVRM: (PCI ID: ...) installed in this system has", "NVRM: fallen off
+ * the bus and is not responding to commands." */
+static enum grt_text_line read_probe(struct message *m)
+{
+	struct kernlog_state *s = grt_text_state(m->t);
+
+	if (!grt_scan_pci(&m->p, m->end, &s->probe))
+		s->probe = 0;
+	return GRT_LINE_DONE;
+}
+
+static enum grt_text_line read_probe_id(struct message *m)
+{
+	(void)m;
+	return GRT_LINE_DONE;
+}
+
+static enum grt_text_line read_probe_lost(struct message *m)
+{
+	struct kernlog_state *s = grt_text_state(m->t);
+	uint32_t bus = s->probe;
+
+	s->probe = 0;
+	return lost_gpu(m, bus);
+}
+
+/* "nvidia-nvswitch0: SXid (PCI:0000:c1:00.0): N, TEXT" */
+static enum grt_text_line read_sxid(struct message *m)
+{
+	struct grt_ev_xid xid = {
+		.e = {.time = m->time, .type = GRT_EV_XID, .flags = m->flags, .ring = GRT_RING_NONE}};
+	uint64_t code;
+
+	if (!grt_scan_pci(&m->p, m->end, &xid.bus))
+		return GRT_LINE_BAD;
+	while (m->p < m->end && *m->p != ')')
+		m->p++;
+	if (!GRT_SCAN_WORD(&m->p, m->end, "): ") || !grt_scan_u64(&m->p, m->end, &code))
+		return GRT_LINE_BAD;
+	xid.code = grt_u32(code);
+	GRT_SCAN_WORD(&m->p, m->end, ", ");
+	grt_xid_set_text(&xid, "SXid", 4, m->p, (size_t)(m->end - m->p));
+	grt_text_put(m->t, &xid.e, 0);
 	return GRT_LINE_DONE;
 }
 
@@ -515,10 +706,16 @@ static const struct message_kind {
 		text, sizeof(text) - 1, read \
 	}
 	MESSAGE("NVRM: Xid (", read_xid),
-	MESSAGE("has fallen off the bus", count_bus_lost),
-	MESSAGE(" SXid (", count_sxid),
+	MESSAGE("has fallen off the bus", read_bus_lost),
+	MESSAGE("NVRM: The NVIDIA GPU ", read_probe),
+	MESSAGE("installed in this system has", read_probe_id),
+	MESSAGE("NVRM: fallen off the bus", read_probe_lost),
+	MESSAGE(" SXid (", read_sxid),
 	MESSAGE("amdgpu: ring ", read_ring_timeout),
 	MESSAGE("*ERROR* ring ", read_ring_timeout),
+	MESSAGE(": ring ", read_ring_timeout),
+	MESSAGE("Process information: process ", read_process),
+	MESSAGE(" Process ", read_process),
 #undef MESSAGE
 };
 
@@ -559,6 +756,30 @@ static struct stamp scan_stamp(struct kernlog_state *s, const char **p, const ch
 	return st;
 }
 
+/* What was held has nothing more said of it. */
+static void settle(struct grt_text *t, struct kernlog_state *s)
+{
+	if (!is_near(s->hang.e.time, s->last))
+		put_hang(t, s);
+	if (!is_near(s->lost.e.time, s->last))
+		put_lost(t, s);
+}
+
+/* " KEY=value" behind a line of /dev/kmsg, what journalctl and mails have between lines. */
+static bool is_around(const char *p, const char *end)
+{
+	bool blank = p < end && grt_is_blank(*p);
+	struct grt_span word;
+
+	grt_scan_blanks(&p, end);
+	if (p == end || *p == '#' || !grt_scan_token(&p, end, &word))
+		return true;
+	if (blank && memchr(word.at, '=', word.len))
+		return true;
+	return grt_span_is(word, "--") || grt_span_is(word, "...") ||
+	       !memcmp(word.at, "```", word.len < 3 ? word.len : 3);
+}
+
 static enum grt_text_line kernlog_line(struct grt_text *t, const char *line, const char *end)
 {
 	struct kernlog_state *s = grt_text_state(t);
@@ -566,16 +787,28 @@ static enum grt_text_line kernlog_line(struct grt_text *t, const char *line, con
 	struct message m = {.t = t};
 	struct stamp st = scan_stamp(s, &line, end);
 
-	if (st.any)
+	if (st.any && st.ns != s->last) {
+		s->backward = s->last && st.ns < s->last;
 		s->last = st.ns;
+		settle(t, s);
+	}
+	m.line = line;
 	kind = find_message(&st, &line, end);
-	if (!kind)
-		return GRT_LINE_SKIP;
 	m.time = s->last;
 	m.flags = st.any ? 0 : GRT_FLAG_INFERRED;
 	m.p = line;
 	m.end = end;
-	return kind->read(&m);
+	if (kind)
+		return kind->read(&m);
+	if (st.any)
+		return other_message(&m);
+	return is_around(line, end) ? GRT_LINE_SKIP : GRT_LINE_BAD;
+}
+
+static void kernlog_end(struct grt_text *t)
+{
+	put_hang(t, grt_text_state(t));
+	put_lost(t, grt_text_state(t));
 }
 
 /* Years and months are counted here as they are when the line is read. */
@@ -621,5 +854,7 @@ const struct grt_text_format grt_text_kernlog_text = {
 	.time = kernlog_time,
 	.learned_size = sizeof(struct kernlog_state),
 	.line = kernlog_line,
+	.end = kernlog_end,
+	.back = NEAR,
 	.state_size = sizeof(struct kernlog_state),
 };

@@ -7,6 +7,10 @@
  * it spans and how far it is out of order: the window in which records must be
  * held back is just that, and nothing for a sorted file. A pipe has a window
  * of a second and bounded memory. The order itself is made in text_order.c.
+ *
+ * Where a form needs its lines in the order of time and a file has not got them so,
+ * or it is a pipe, it is the lines that are held back, and then understood; else the
+ * records.
  */
 #include "text.h"
 
@@ -27,6 +31,8 @@
 #define PROBE (64U << 10)
 /* What stands further behind is sorted in files. */
 #define WINDOW_MAX GRT_NS_PER_S
+/* Of the lines of a pipe, bytes that are held at most: they are longer than their records. */
+#define PIPE_BUDGET (8U << 20)
 
 static const struct grt_text_format *const formats[] = {
 #define GRT_TEXT(name, help) &grt_text_##name,
@@ -40,7 +46,13 @@ static const struct grt_text_format *const formats[] = {
  * @lines: of @fd; @label names it in messages
  * @state: of @format
  * @learned: by its time()
+ * @hint: of its time() for @text
+ * @text: lines, where @sorts; @run: those that are next; @held: the line that comes behind them, if any,
+ * and its @place
+ * @number: of the present line
+ * @late: the present line should have come before others
  * @health: of the session, while lines are read
+ * @disorder: how far behind later ones lines stand; @window: and their events
  * @used: lines have been read: a pipe cannot be read again
  * @ended: there are no more
  * @code: a negative errno that ends the run
@@ -53,8 +65,19 @@ struct grt_text {
 	char *label;
 	void *state;
 	void *learned;
+	void *hint;
+	struct grt_order text;
+	struct grt_order_run run;
+	const char *held;
+	const char *held_end;
+	struct grt_order_place place;
+	uint64_t number;
 	struct grt_health *health;
 	uint64_t window;
+	uint64_t disorder;
+	bool sorts;
+	bool late;
+	bool read_all;
 	bool used;
 	bool ended;
 	int code;
@@ -76,13 +99,26 @@ const void *grt_text_learned(const struct grt_text *t)
 void grt_text_no_memory(struct grt_text *t)
 {
 	t->code = grt_err_set(&t->err, -ENOMEM, strerror(ENOMEM), NULL, "%s: line %llu: cannot read",
-			      t->label, (unsigned long long)t->lines.number);
+			      t->label, (unsigned long long)t->number);
+}
+
+static void told_late(struct grt_text *t, uint64_t now, uint64_t time)
+{
+	grt_fault(t->health, GRT_FAULT_TIME, 0,
+		  "its lines are out of order by more than a pipe can be sorted",
+		  "a file instead of the pipe, which is sorted whatever its order",
+		  "%s: line %llu or before: time goes back from %llu to %llu ns", t->label,
+		  (unsigned long long)t->lines.number, (unsigned long long)now, (unsigned long long)time);
 }
 
 void grt_text_put(struct grt_text *t, struct grt_event *e, uint32_t cpu)
 {
 	if (e->type >= GRT_EV_MAX || !grt_record_size[e->type])
 		return;
+	if (t->late && e->type != GRT_EV_NAME) {
+		told_late(t, t->text.out, e->time);
+		t->late = false;
+	}
 	e->size = grt_record_size[e->type];
 	if (grt_order_put(&t->order, e, cpu)) {
 		grt_text_no_memory(t);
@@ -117,6 +153,18 @@ uint32_t grt_text_ring(struct grt_text *t, uint64_t time, const char *name, size
 	return (uint32_t)(r - t->names.ring);
 }
 
+uint32_t grt_text_driver(struct grt_text *t, uint64_t time, const char *driver)
+{
+	static const char *const drivers[] = {"amdgpu", "i915"};
+	uint32_t n = 0;
+
+	while (n < sizeof(drivers) / sizeof(drivers[0]) && strcmp(drivers[n], driver))
+		n++;
+	grt_text_name(t, GRT_NAME_DEVICE, UINT32_MAX - n, time, driver, strlen(driver), driver,
+		      strlen(driver));
+	return UINT32_MAX - n;
+}
+
 void grt_text_unknown(struct grt_text *t, const char *name, size_t len)
 {
 	grt_text_names_skip(&t->names, name, len);
@@ -137,9 +185,9 @@ static void note_bad(struct grt_text *t, const char *line, const char *end)
 	struct grt_health_text *h = &t->health->text;
 	size_t len = (size_t)(end - line);
 
-	if (h->bad++)
+	if (h->bad++ && h->bad_line < t->number)
 		return;
-	h->bad_line = t->lines.number;
+	h->bad_line = t->number;
 	if (len > sizeof(h->bad_text) - 1)
 		len = sizeof(h->bad_text) - 1;
 	memcpy(h->bad_text, line, len);
@@ -150,21 +198,141 @@ static void note_bad(struct grt_text *t, const char *line, const char *end)
 			h->bad_text[i] = ' ';
 }
 
-/* Lines until there is enough to be looked at. Return: 0 or a negative errno */
+/* The next line of the text. Return: 1, 0 at its end, or a negative errno */
+static inline int next_line(struct grt_text *t, const char **line, const char **end)
+{
+	int ret;
+
+	do {
+		ret = grt_lines_next(&t->lines, line, end);
+		if (ret <= 0)
+			return ret;
+		t->health->text.lines++;
+	} while (t->format->outside && t->format->outside(t, *line, *end));
+	return 1;
+}
+
+static inline void understand(struct grt_text *t, const char *line, const char *end)
+{
+	if (t->format->line(t, line, end) == GRT_LINE_BAD)
+		note_bad(t, line, end);
+}
+
+/* Lines until there is enough to be looked at. Return: 1, 0 at the end of the text, or a negative errno */
 static int read_lines(struct grt_text *t)
 {
 	const char *line, *end;
 	int ret = 1;
 
 	while (!t->code && !grt_order_full(&t->order)) {
-		ret = grt_lines_next(&t->lines, &line, &end);
+		ret = next_line(t, &line, &end);
 		if (ret <= 0)
 			break;
-		t->health->text.lines++;
-		if (t->format->line(t, line, end) == GRT_LINE_BAD)
-			note_bad(t, line, end);
+		t->number = t->lines.number;
+		understand(t, line, end);
 	}
-	t->ended = ret == 0;
+	return ret;
+}
+
+static enum grt_text_place place_of(struct grt_text *t, const char *line, const char *end)
+{
+	t->place = (struct grt_order_place){.step = 0};
+	if (t->format->place)
+		return t->format->place(t, line, end, &t->place, t->hint);
+	return t->format->time(line, end, &t->place.time, t->hint) ? GRT_PLACE_STAMP : GRT_PLACE_BEHIND;
+}
+
+/* Takes in the held line, and those behind it that have no stamp: they are in one record with it. Then one is
+ * held again. Return: 1, 0 at the end of the text, or a negative errno */
+static int take_lines(struct grt_text *t)
+{
+	const char *line = t->held, *end = t->held_end;
+	enum grt_text_place place = line ? GRT_PLACE_STAMP : GRT_PLACE_NOWHERE;
+	int ret;
+
+	t->held = NULL;
+	for (;;) {
+		uint64_t number = t->lines.number;
+
+		ret = 0;
+		if (place == GRT_PLACE_STAMP)
+			ret = grt_order_put_line(&t->text, &t->place, number, line, (size_t)(end - line));
+		else if (place == GRT_PLACE_BEHIND)
+			ret = grt_order_follow(&t->text, number, line, (size_t)(end - line));
+		ret = ret ?: next_line(t, &line, &end);
+		if (ret <= 0)
+			return ret;
+		place = place_of(t, line, end);
+		if (place == GRT_PLACE_STAMP && grt_order_full(&t->text))
+			break;
+	}
+	t->held = line;
+	t->held_end = end;
+	return 1;
+}
+
+/* A record of lines that are next. */
+static void understand_all(struct grt_text *t, const struct grt_order_line *l)
+{
+	const char *line = l->text, *end = l->text + l->bytes, *stop;
+
+	t->number = l->number;
+	for (; line < end; line = stop + 1, t->number++) {
+		stop = memchr(line, '\n', (size_t)(end - line));
+		understand(t, line, stop);
+	}
+	t->late = false;
+}
+
+/* What is ready, until there are enough records. Return: 1, 0: nothing is, or a negative errno */
+static int give_lines(struct grt_text *t)
+{
+	const struct grt_order_line *l;
+	int ret;
+
+	while (!t->code && !grt_order_full(&t->order)) {
+		if (t->run.ptr == t->run.end) {
+			ret = grt_order_next(&t->text, &t->run);
+			if (ret <= 0)
+				return ret;
+		}
+		l = (const struct grt_order_line *)t->run.ptr;
+		t->run.ptr += l->size;
+		t->late = t->run.late;
+		understand_all(t, l);
+	}
+	return 1;
+}
+
+/* The same as read_lines(), in the order of time. */
+static int read_sorted(struct grt_text *t)
+{
+	bool taken = false;
+	int ret;
+
+	while (!(ret = give_lines(t)) && !t->read_all && !(taken && t->order.used)) {
+		ret = take_lines(t);
+		if (ret < 0)
+			return ret;
+		taken = true;
+		t->read_all = !ret;
+		ret = grt_order_settle(&t->text, t->read_all);
+		if (ret)
+			break;
+	}
+	if (ret < 0 && !t->code) {
+		t->err = t->text.err;
+		t->code = ret;
+	}
+	return ret;
+}
+
+/* Records until there is enough to be looked at. Return: 0 or a negative errno */
+static int read_records(struct grt_text *t)
+{
+	int ret = t->sorts ? read_sorted(t) : read_lines(t);
+
+	t->ended = !ret && (!t->sorts || t->read_all);
 	if (t->ended && t->format->end)
 		t->format->end(t);
 	return ret < 0 ? ret : t->code;
@@ -194,23 +362,17 @@ static void take_run(struct grt_text *t, struct grt_stream *st, const struct grt
 	st->cpu = run->cpu;
 	st->last = run->last;
 	st->at = GRT_AT_RECORDS;
-	if (!run->late) {
+	if (!run->late)
 		st->key = run->first;
-		return;
-	}
-	grt_fault(st->health, GRT_FAULT_TIME, 0,
-		  "its lines are out of order by more than a pipe can be sorted",
-		  "a file instead of the pipe, which is sorted whatever its order",
-		  "%s: line %llu or before: time goes back from %llu to %llu ns", t->label,
-		  (unsigned long long)t->lines.number, (unsigned long long)st->key,
-		  (unsigned long long)run->first);
+	else if (!t->sorts)
+		told_late(t, st->key, run->first);
 }
 
 static void count(struct grt_text *t, struct grt_health *h)
 {
 	h->bytes = t->lines.pos - (t->lines.fill - t->lines.at);
-	h->text.reordered = t->order.reordered;
-	h->text.sorted = t->order.sorted;
+	h->text.reordered = t->sorts ? t->text.reordered : t->order.reordered;
+	h->text.sorted = t->sorts ? t->text.sorted : t->order.sorted;
 }
 
 static int text_next(struct grt_stream *st)
@@ -235,9 +397,12 @@ static int text_next(struct grt_stream *st)
 			st->at = GRT_AT_END;
 			return 0;
 		}
-		ret = read_lines(t);
+		ret = read_records(t);
 		if (ret)
 			return read_failed(t, st, ret);
+		/* their lines are in order, so nothing is to be waited for */
+		if (t->sorts && !t->format->back)
+			t->order.goal = 0;
 		ret = grt_order_settle(&t->order, t->ended);
 		count(t, st->health);
 		if (ret)
@@ -251,6 +416,25 @@ static void free_state(struct grt_text *t)
 		t->format->fini(t->state);
 	free(t->state);
 	t->state = NULL;
+}
+
+/* What is held back: lines or records. */
+static void begin_order(struct grt_text *t)
+{
+	bool is_pipe = t->lines.is_pipe;
+
+	t->sorts = t->format->in_time && t->disorder;
+	t->held = NULL;
+	t->run = (struct grt_order_run){.ptr = NULL};
+	t->read_all = t->late = false;
+	grt_order_fini(&t->text);
+	grt_order_fini(&t->order);
+	grt_order_init(&t->order, t->sorts ? t->format->back : t->window, !is_pipe, 0);
+	grt_order_init(&t->text, t->disorder, !is_pipe, is_pipe ? PIPE_BUDGET : 0);
+	free(t->hint);
+	t->hint = t->sorts ? calloc(1, t->format->learned_size + sizeof(size_t)) : NULL;
+	if (t->sorts && !t->hint)
+		grt_text_no_memory(t);
 }
 
 static void text_rewind(struct grt_stream *st)
@@ -268,8 +452,7 @@ static void text_rewind(struct grt_stream *st)
 		return;
 	}
 	free_state(t);
-	grt_order_fini(&t->order);
-	grt_order_init(&t->order, t->window, !t->lines.is_pipe, 0);
+	begin_order(t);
 	memset(&t->names, 0, sizeof(t->names));
 	/* of a pipe, what stands before the first line of a form was read when it was opened */
 	if (!t->lines.is_pipe)
@@ -285,6 +468,8 @@ static void free_text(struct grt_text *t)
 	if (t->format)
 		free_state(t);
 	free(t->learned);
+	free(t->hint);
+	grt_order_fini(&t->text);
 	grt_order_fini(&t->order);
 	grt_lines_fini(&t->lines);
 	if (t->lines.fd >= 0)
@@ -424,8 +609,9 @@ static int read_stamps(struct grt_text *t, struct grt_session *s, struct grt_err
 		s->last = latest;
 	if (t->format->span)
 		t->format->span(t->learned, &s->first, &s->last);
-	back = back > WINDOW_MAX ? GRT_WINDOW_ALL : back;
-	t->window = back > GRT_WINDOW_ALL - t->format->back ? GRT_WINDOW_ALL : back + t->format->back;
+	t->disorder = back > WINDOW_MAX ? GRT_WINDOW_ALL : back;
+	t->window = t->disorder > GRT_WINDOW_ALL - t->format->back ? GRT_WINDOW_ALL
+								   : t->disorder + t->format->back;
 	if (ret)
 		return grt_err_set(err, ret, strerror(-ret), NULL, "%s: line %llu: cannot read", t->label,
 				   (unsigned long long)t->lines.number + 1);
@@ -437,7 +623,7 @@ static int prepare(struct grt_text *t, struct grt_session *s, struct grt_err *er
 	int ret;
 
 	t->lines.is_pipe = s->is_pipe;
-	t->window = WINDOW_MAX;
+	t->disorder = t->window = WINDOW_MAX;
 	t->label = strdup(strcmp(s->path, "-") ? s->path : "standard input");
 	if (!t->label || grt_lines_init(&t->lines, s->is_pipe ? s->head : NULL, s->is_pipe ? s->head_len : 0))
 		return grt_err_set(err, -ENOMEM, strerror(ENOMEM), NULL, "%s: cannot open", s->path);

@@ -7,12 +7,15 @@
  * in text.c.
  *
  * Lines come in any order, cut, quoted, with NUL bytes, of any length: a form
- * never trusts one, and never fails because of one.
+ * never trusts one, and never fails because of one. A form in which a line means
+ * something by those before it gets them in the order of time (@in_time).
  */
 #ifndef GRT_READERS_TEXT_H
 #define GRT_READERS_TEXT_H
 
 #include <grtrace/grtrace.h>
+
+#include "text_order.h"
 
 struct grt_text;
 
@@ -21,6 +24,13 @@ enum grt_text_line {
 	GRT_LINE_DONE, /* understood: its events were put, or counted with grt_text_unknown() */
 	GRT_LINE_SKIP, /* no event by its form: blank, comment, header, banner */
 	GRT_LINE_BAD,  /* not understood: counted, and the first one shown with its number */
+};
+
+/** enum grt_text_place - where a line belongs */
+enum grt_text_place {
+	GRT_PLACE_BEHIND,  /* behind the line before: it has no stamp */
+	GRT_PLACE_STAMP,   /* at its stamp */
+	GRT_PLACE_NOWHERE, /* it was understood: it means the same anywhere */
 };
 
 /**
@@ -37,6 +47,13 @@ enum grt_text_line {
  * @line: understands a line and puts its events. @line..@end is without its
  *	newline, and *@end may be read: it is '\n', and so many bytes behind any of
  *	these as struct grt_lines promises
+ * @outside: called for each line in the order of the text, before @line: whether it is of something around
+ * the text, and is no line of it. NULL: none is
+ * @in_time: @line gets lines in the order of their stamps; one without a stamp stays behind the line that
+ * it follows
+ * @place: which stamp that is; @hint as for @time. @place gets what of one moment is told in one order
+ *whatever that of the lines is; where it gets no step, lines of one stamp come as they stand in the text.
+ *NULL: as @time says
  * @end: the text is over: puts what the form held back; may be NULL
  * @state_size: bytes of state, all zero at the start; see grt_text_state()
  * @fini: frees what the state holds; may be NULL
@@ -48,7 +65,11 @@ struct grt_text_format {
 	bool (*time)(const char *line, const char *end, uint64_t *ns, size_t *hint);
 	size_t learned_size;
 	void (*span)(void *learned, uint64_t *first, uint64_t *last);
+	bool (*outside)(struct grt_text *t, const char *line, const char *end);
 	enum grt_text_line (*line)(struct grt_text *t, const char *line, const char *end);
+	bool in_time;
+	enum grt_text_place (*place)(struct grt_text *t, const char *line, const char *end,
+				     struct grt_order_place *place, size_t *hint);
 	void (*end)(struct grt_text *t);
 	size_t state_size;
 	void (*fini)(void *state);
@@ -86,6 +107,12 @@ void grt_text_name(struct grt_text *t, uint32_t kind, uint32_t id, uint64_t time
  */
 uint32_t grt_text_ring(struct grt_text *t, uint64_t time, const char *name, size_t name_len,
 		       const char *driver, size_t driver_len, uint8_t *engine);
+
+/**
+ * grt_text_driver - the device of an event of which the text tells the driver only
+ * Return: a number for grt_event.device that is no other's, named by its driver
+ */
+uint32_t grt_text_driver(struct grt_text *t, uint64_t time, const char *driver);
 
 /** grt_text_unknown - counts an event that has no place here, by its name */
 void grt_text_unknown(struct grt_text *t, const char *name, size_t len);

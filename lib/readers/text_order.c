@@ -12,6 +12,8 @@
 #include <unistd.h>
 
 #include "core/grow.h"
+#include "scan.h"
+#include "text_lines.h"
 
 /* Held at least before anything goes out; fits a CPU's second cache. */
 #define GOAL (256U << 10)
@@ -36,11 +38,12 @@ struct spilled {
 	uint32_t size;
 };
 
-/* A sorted run: its part of the file, and what of it is in memory. */
+/* A sorted run: its part of the file, and what of it is in memory, @room bytes. */
 struct run {
 	uint64_t pos;
 	uint64_t end;
 	char *buf;
+	size_t room;
 	size_t at;
 	size_t fill;
 	uint64_t time; /* of the record at @at */
@@ -71,6 +74,17 @@ void grt_order_init(struct grt_order *o, uint64_t window, bool may_spill, size_t
 
 /* Taking in */
 
+/* Of lines, bytes behind the last one are looked at. */
+static char *take_memory(size_t room)
+{
+	char *memory = aligned_alloc(64, (room + 127) & ~(size_t)63);
+
+	_Static_assert(GRT_LINE_AHEAD <= 64, "room for what is read ahead");
+	if (memory)
+		memset(memory + room, 0, 64);
+	return memory;
+}
+
 static int grow_records(struct grt_order *o, size_t size)
 {
 	/* all at once: pages that are never used cost nothing, and growing leaves holes behind */
@@ -79,7 +93,7 @@ static int grow_records(struct grt_order *o, size_t size)
 
 	while (room < o->used + size)
 		room *= 2;
-	more = aligned_alloc(64, room);
+	more = take_memory(room);
 	if (!more)
 		return -ENOMEM;
 	if (o->used)
@@ -99,11 +113,16 @@ static int grow_entries(struct grt_order *o)
 			(o->budget + SLACK) / sizeof(struct grt_event));
 }
 
+static int make_room(struct grt_order *o, size_t size)
+{
+	if (o->used + size > o->room && grow_records(o, size))
+		return -ENOMEM;
+	return o->entries == o->entries_room ? grow_entries(o) : 0;
+}
+
 int grt_order_put(struct grt_order *o, const struct grt_event *e, uint32_t cpu)
 {
-	if (o->used + e->size > o->room && grow_records(o, e->size))
-		return -ENOMEM;
-	if (o->entries == o->entries_room && grow_entries(o))
+	if (make_room(o, e->size))
 		return -ENOMEM;
 	memcpy(o->records + o->used, e, e->size);
 	o->entry[o->entries++] = (struct grt_order_entry){e->time, (uint32_t)(o->used / 8), cpu};
@@ -115,30 +134,157 @@ int grt_order_put(struct grt_order *o, const struct grt_event *e, uint32_t cpu)
 	return 0;
 }
 
+/* What of a line is kept, and what its record then takes. */
+static size_t kept(size_t len)
+{
+	return len < GRT_ORDER_LINE_MAX ? len : GRT_ORDER_LINE_MAX;
+}
+
+static size_t line_size(size_t bytes)
+{
+	return (sizeof(struct grt_order_line) + bytes + 7) & ~(size_t)7;
+}
+
+static void add_text(struct grt_order_line *l, const char *line, size_t len)
+{
+	memcpy(l->text + l->bytes, line, len);
+	l->text[l->bytes + len] = '\n';
+	l->bytes = (uint16_t)(l->bytes + len + 1);
+	l->size = (uint16_t)line_size(l->bytes);
+}
+
+static int put_line(struct grt_order *o, const struct grt_order_line *head, const char *line, size_t len)
+{
+	struct grt_order_line *l;
+
+	len = kept(len);
+	if (make_room(o, line_size(len + 1)))
+		return -ENOMEM;
+	l = (struct grt_order_line *)(o->records + o->used);
+	*l = *head;
+	add_text(l, line, len);
+	o->entry[o->entries++] = (struct grt_order_entry){l->time, (uint32_t)(o->used / 8), 0};
+	o->used += l->size;
+	return 0;
+}
+
+int grt_order_put_line(struct grt_order *o, const struct grt_order_place *place, uint64_t number,
+		       const char *line, size_t len)
+{
+	const struct grt_order_line head = {
+		.time = place->time,
+		.step = (uint8_t)place->step,
+		.from = (uint8_t)(place->from < UINT8_MAX && place->from < len ? place->from : 0),
+		.number = number,
+	};
+
+	o->steps = o->steps || place->step;
+	if (place->time >= o->latest)
+		o->latest = place->time;
+	else
+		o->reordered++;
+	return put_line(o, &head, line, len);
+}
+
+static int put_bare(struct grt_order *o, uint64_t time, uint64_t number, const char *line, size_t len)
+{
+	const struct grt_order_line head = {.time = time, .step = GRT_ORDER_BARE, .number = number};
+
+	o->steps = true;
+	return put_line(o, &head, line, len);
+}
+
+int grt_order_follow(struct grt_order *o, uint64_t number, const char *line, size_t len)
+{
+	struct grt_order_line *last;
+	size_t more = kept(len) + 1;
+
+	if (!o->entries)
+		return put_bare(o, o->out, number, line, len);
+	if (make_room(o, more + 8))
+		return -ENOMEM;
+	last = (struct grt_order_line *)(o->records + 8 * (size_t)o->entry[o->entries - 1].at);
+	if (last->bytes + more > GRT_ORDER_LINE_MAX)
+		return put_bare(o, last->time, number, line, len);
+	o->used -= last->size;
+	add_text(last, line, more - 1);
+	o->used += last->size;
+	return 0;
+}
+
 static const struct grt_event *record_of(const struct grt_order *o, const struct grt_order_entry *entry)
 {
 	return (const struct grt_event *)(o->records + 8 * (size_t)entry->at);
 }
 
+static const struct grt_order_line *line_of(const struct grt_order *o, const struct grt_order_entry *entry)
+{
+	return (const struct grt_order_line *)record_of(o, entry);
+}
+
 /* Sorting */
 
+/* Digits count as the number that they are. */
+static int compare_text(const char *a, const char *a_end, const char *b, const char *b_end)
+{
+	uint64_t x = 0, y = 0;
+
+	while (a < a_end && b < b_end) {
+		if (grt_is_digit(*a) && grt_is_digit(*b)) {
+			grt_scan_u64(&a, a_end, &x);
+			grt_scan_u64(&b, b_end, &y);
+			if (x != y)
+				return x < y ? -1 : 1;
+			continue;
+		}
+		if (*a != *b)
+			return (unsigned char)*a < (unsigned char)*b ? -1 : 1;
+		a++;
+		b++;
+	}
+	return (a < a_end) - (b < b_end);
+}
+
+/* Whether the second of two lines that came with one stamp is to be the first. */
+static bool is_swapped(const struct grt_order_line *first, const struct grt_order_line *second)
+{
+	const char *a_end = first->text + first->bytes, *b_end = second->text + second->bytes;
+	int order;
+
+	if (first->step != second->step)
+		return second->step < first->step;
+	if (!first->step || first->step == GRT_ORDER_BARE)
+		return false;
+	order = compare_text(first->text + first->from, a_end, second->text + second->from, b_end);
+	return (order ? order : compare_text(first->text, a_end, second->text, b_end)) > 0;
+}
+
+static inline bool before(const struct grt_order *o, const struct grt_order_entry *second,
+			  const struct grt_order_entry *first)
+{
+	if (second->time != first->time)
+		return second->time < first->time;
+	return o->steps && is_swapped(line_of(o, first), line_of(o, second));
+}
+
 /* Entries from @at on that are in order. */
-static size_t ordered(const struct grt_order_entry *entry, size_t at, size_t n)
+static size_t ordered(const struct grt_order *o, const struct grt_order_entry *entry, size_t at)
 {
 	size_t i = at + 1;
 
-	while (i < n && entry[i - 1].time <= entry[i].time)
+	while (i < o->entries && !before(o, &entry[i], &entry[i - 1]))
 		i++;
 	return i - at;
 }
 
 /* Merges @a entries at @from with the @b that follow them into @to. */
-static void merge_two(struct grt_order_entry *to, const struct grt_order_entry *from, size_t a, size_t b)
+static void merge_two(const struct grt_order *o, struct grt_order_entry *to,
+		      const struct grt_order_entry *from, size_t a, size_t b)
 {
 	const struct grt_order_entry *x = from, *xend = from + a, *y = xend, *yend = y + b;
 
 	while (x < xend && y < yend)
-		*to++ = y->time < x->time ? *y++ : *x++;
+		*to++ = before(o, y, x) ? *y++ : *x++;
 	memcpy(to, x, (size_t)(xend - x) * sizeof(*x));
 	memcpy(to + (xend - x), y, (size_t)(yend - y) * sizeof(*y));
 }
@@ -151,10 +297,10 @@ static size_t merge_pass(struct grt_order *o)
 	size_t pieces = 0;
 
 	for (size_t at = 0; at < o->entries; pieces++) {
-		size_t a = ordered(from, at, o->entries);
-		size_t b = at + a < o->entries ? ordered(from, at + a, o->entries) : 0;
+		size_t a = ordered(o, from, at);
+		size_t b = at + a < o->entries ? ordered(o, from, at + a) : 0;
 
-		merge_two(to + at, from + at, a, b);
+		merge_two(o, to + at, from + at, a, b);
 		at += a + b;
 	}
 	o->entry = to;
@@ -165,13 +311,13 @@ static size_t merge_pass(struct grt_order *o)
 /* Short pieces in order, so that few passes follow: by insertion. */
 #define PIECE 16
 
-static void insert_sort(struct grt_order_entry *entry, size_t n)
+static void insert_sort(const struct grt_order *o, struct grt_order_entry *entry, size_t n)
 {
 	for (size_t i = 1; i < n; i++) {
 		struct grt_order_entry moving = entry[i];
 		size_t j = i;
 
-		for (; j && moving.time < entry[j - 1].time; j--)
+		for (; j && before(o, &moving, &entry[j - 1]); j--)
 			entry[j] = entry[j - 1];
 		entry[j] = moving;
 	}
@@ -179,14 +325,14 @@ static void insert_sort(struct grt_order_entry *entry, size_t n)
 
 static int sort(struct grt_order *o)
 {
-	if (o->entries < 2 || ordered(o->entry, 0, o->entries) == o->entries)
+	if (o->entries < 2 || ordered(o, o->entry, 0) == o->entries)
 		return 0;
 	if (!o->other)
 		o->other = malloc(o->entries_room * sizeof(*o->other));
 	if (!o->other)
 		return -ENOMEM;
 	for (size_t at = 0; at < o->entries; at += PIECE)
-		insert_sort(o->entry + at, o->entries - at < PIECE ? o->entries - at : PIECE);
+		insert_sort(o, o->entry + at, o->entries - at < PIECE ? o->entries - at : PIECE);
 	while (merge_pass(o) > 1)
 		;
 	return 0;
@@ -328,10 +474,10 @@ static int read_run(struct grt_order *o, struct run *r)
 	memmove(r->buf, r->buf + r->at, r->fill - r->at);
 	r->fill -= r->at;
 	r->at = 0;
-	while (r->fill < m->buffer && r->pos < r->end) {
+	while (r->fill < r->room && r->pos < r->end) {
 		ssize_t n;
 
-		room = m->buffer - r->fill;
+		room = r->room - r->fill;
 		if (room > r->end - r->pos)
 			room = (size_t)(r->end - r->pos);
 		n = pread(m->fd, r->buf + r->fill, room, (off_t)r->pos);
@@ -350,36 +496,70 @@ static const struct spilled *head_of(const struct run *r)
 	return (const struct spilled *)(r->buf + r->at);
 }
 
+static bool has_record(const struct run *r)
+{
+	size_t left = r->fill - r->at;
+
+	return left >= sizeof(struct spilled) && left >= sizeof(struct spilled) + head_of(r)->size;
+}
+
+/* A record that does not fit: lines may be longer than what a run of many has. */
+static int widen(struct grt_order *o, struct run *r)
+{
+	size_t room = sizeof(struct spilled) + head_of(r)->size;
+	char *wider = take_memory(room);
+
+	if (!wider)
+		return failed(o, -ENOMEM, "read");
+	memcpy(wider, r->buf + r->at, r->fill - r->at);
+	free(r->buf);
+	r->buf = wider;
+	r->fill -= r->at;
+	r->at = 0;
+	r->room = room;
+	return 0;
+}
+
 /* Brings the run's next record into memory. Return: 1, 0 at its end, or a negative errno */
 static int advance(struct grt_order *o, struct run *r)
 {
-	size_t left = r->fill - r->at;
-	int ret;
+	int ret = has_record(r) ? 0 : read_run(o, r);
 
-	if (left < sizeof(struct spilled) || left < sizeof(struct spilled) + head_of(r)->size) {
-		ret = read_run(o, r);
-		if (ret)
-			return ret;
-	}
+	if (!ret && r->fill > r->at && !has_record(r))
+		ret = widen(o, r) ?: read_run(o, r);
+	if (ret)
+		return ret;
 	if (r->at == r->fill)
 		return 0;
 	r->time = ((const struct grt_event *)(r->buf + r->at + sizeof(struct spilled)))->time;
 	return 1;
 }
 
-static bool run_before(const struct grt_order_merge *m, uint32_t a, uint32_t b)
+static const void *run_record(const struct run *r)
 {
-	return m->run[a].time < m->run[b].time || (m->run[a].time == m->run[b].time && a < b);
+	return r->buf + r->at + sizeof(struct spilled);
 }
 
-static void sink(struct grt_order_merge *m, uint32_t i)
+static bool run_before(const struct grt_order *o, uint32_t a, uint32_t b)
 {
+	const struct run *x = &o->merge->run[a], *y = &o->merge->run[b];
+
+	if (x->time != y->time)
+		return x->time < y->time;
+	if (!o->steps)
+		return a < b;
+	return a < b ? !is_swapped(run_record(x), run_record(y)) : is_swapped(run_record(y), run_record(x));
+}
+
+static void sink(const struct grt_order *o, uint32_t i)
+{
+	struct grt_order_merge *m = o->merge;
 	uint32_t moving = m->heap[i], child;
 
 	for (; (child = 2 * i + 1) < m->heap_used; i = child) {
-		if (child + 1 < m->heap_used && run_before(m, m->heap[child + 1], m->heap[child]))
+		if (child + 1 < m->heap_used && run_before(o, m->heap[child + 1], m->heap[child]))
 			child++;
-		if (!run_before(m, m->heap[child], moving))
+		if (!run_before(o, m->heap[child], moving))
 			break;
 		m->heap[i] = m->heap[child];
 	}
@@ -391,7 +571,8 @@ static int start_run(struct grt_order *o, uint32_t i)
 	struct grt_order_merge *m = o->merge;
 	int ret;
 
-	m->run[i].buf = malloc(m->buffer);
+	m->run[i].buf = take_memory(m->buffer);
+	m->run[i].room = m->buffer;
 	if (!m->run[i].buf)
 		return failed(o, -ENOMEM, "read");
 	ret = advance(o, &m->run[i]);
@@ -432,7 +613,7 @@ static int start_merge(struct grt_order *o)
 	for (uint32_t i = 0; i < m->runs && !ret; i++)
 		ret = start_run(o, i);
 	for (uint32_t i = m->heap_used / 2; i-- > 0 && !ret;)
-		sink(m, i);
+		sink(o, i);
 	return ret;
 }
 
@@ -454,7 +635,7 @@ static int step(struct grt_order *o)
 		m->heap[0] = m->heap[--m->heap_used];
 	}
 	if (m->heap_used)
-		sink(m, 0);
+		sink(o, 0);
 	return 0;
 }
 
@@ -489,7 +670,7 @@ static int drop_gone(struct grt_order *o)
 	if (stay && o->spare_room < o->room) {
 		free(o->spare);
 		o->spare_room = o->room;
-		o->spare = aligned_alloc(64, o->room);
+		o->spare = take_memory(o->room);
 		if (!o->spare) {
 			o->spare_room = 0;
 			return -ENOMEM;

@@ -9,6 +9,10 @@
  * goes the same way, and at the end the runs are merged. Where no file may be
  * used (the input is a pipe), the older half goes out instead, and what then
  * comes too late is told.
+ *
+ * Lines of text can be brought into order the same way, before they are
+ * understood: what a line means may follow from those before it in time. Lines
+ * without a stamp stay behind the line that they follow.
  */
 #ifndef GRT_READERS_TEXT_ORDER_H
 #define GRT_READERS_TEXT_ORDER_H
@@ -20,6 +24,29 @@
 
 struct grt_order_entry;
 struct grt_order_merge;
+
+/**
+ * struct grt_order_line - lines as a record: one with a stamp, or without any before it, and those without
+ * that follow it
+ * @type: 0
+ * @bytes: of @text: lines, a newline behind each
+ * @step, @from: see grt_order_put_line(); GRT_ORDER_BARE: not even the first has a stamp
+ * @number: of the first line in its input
+ */
+struct grt_order_line {
+	uint64_t time;
+	uint16_t type;
+	uint16_t size;
+	uint16_t bytes;
+	uint8_t step;
+	uint8_t from;
+	uint64_t number;
+	char text[];
+};
+
+/* Of longer lines the beginning is kept. */
+#define GRT_ORDER_LINE_MAX 60000U
+#define GRT_ORDER_BARE UINT8_MAX
 
 /**
  * struct grt_order_run - records that go out
@@ -50,6 +77,7 @@ struct grt_order_run {
  * @reordered: records that came behind a later one, NAME not counted
  * @sorted: records that went through runs
  * @merge: the runs, NULL: none
+ * @steps: a line came that had a step
  * @err: what grt_order_settle() failed at
  */
 struct grt_order {
@@ -73,6 +101,7 @@ struct grt_order {
 	uint64_t reordered;
 	uint64_t sorted;
 	struct grt_order_merge *merge;
+	bool steps;
 	struct grt_err err;
 };
 
@@ -81,6 +110,28 @@ void grt_order_init(struct grt_order *o, uint64_t window, bool may_spill, size_t
 
 /** grt_order_put - takes in a record of @e->size bytes. Return: 0 or -ENOMEM */
 int grt_order_put(struct grt_order *o, const struct grt_event *e, uint32_t cpu);
+
+/** struct grt_order_place - where a line belongs, see grt_order_put_line() */
+struct grt_order_place {
+	uint64_t time;
+	unsigned int step;
+	size_t from;
+};
+
+/**
+ * grt_order_put_line - takes in a line with its stamp
+ * @place: its stamp, and its step: of lines with one stamp, those without a step (0) come first, as they
+ * came; then by their steps, and of one step by their texts: these are in one order, however they came
+ * @number: of the line
+ * @line: @len bytes, without its newline
+ * Return: 0 or -ENOMEM
+ */
+int grt_order_put_line(struct grt_order *o, const struct grt_order_place *place, uint64_t number,
+		       const char *line, size_t len);
+
+/** grt_order_follow - takes in a line without a stamp, behind the line that was taken in last; nothing may
+ * have been settled since. Return: 0 or -ENOMEM */
+int grt_order_follow(struct grt_order *o, uint64_t number, const char *line, size_t len);
 
 /** grt_order_full - enough was put: time for grt_order_settle() */
 static inline bool grt_order_full(const struct grt_order *o)

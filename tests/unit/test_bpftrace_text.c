@@ -220,11 +220,12 @@ static void device_file_rows(void **state)
 	     "1044         MMAP               python3          4711     -        offset=0xffff888100 size=4096\n"
 	     "1045         POLL               python3          4711     0        \n"
 	     "1047.25      CLOSE              python3          4711     -        GPU device closed\n",
-	     "1042.000000 OPEN pid=4711 tid=4711 fd=2147483647\n"
-	     "1043.000000 IOCTL_ENTER pid=4711 tid=4711 cmd=0xc020462a fd=2147483647\n"
-	     "1044.000000 MMAP pid=4711 tid=4711 length=4096\n"
-	     "1045.000000 POLL pid=4711 tid=4711 fd=2147483647\n"
-	     "1047.250000 CLOSE pid=4711 tid=4711 fd=2147483647\n");
+	     /* what a row does not tell has all bits set, a file descriptor all but one */
+	     "1042.000000 OPEN pid=4711 tid=4711 fd=2147483647 oflags=0xffffffff\n"
+	     "1043.000000 IOCTL_ENTER pid=4711 tid=4711 cmd=0xc020462a fd=2147483647 arg=0xffffffffffffffff\n"
+	     "1044.000000 MMAP pid=4711 tid=4711 addr=0xffffffffffffffff length=4096\n"
+	     "1045.000000 POLL pid=4711 tid=4711 fd=2147483647 events=0xffffffff\n"
+	     "1047.250000 CLOSE pid=4711 tid=4711 fd=2147483647 at_exit=4294967295\n");
 	assert_non_null(strstr(r.names, "1:4711 exactly15chars_ exactly15chars_\n"));
 }
 
@@ -233,11 +234,11 @@ static void comms_with_blanks(void **state)
 	(void)state;
 	read_all(CALL_HEADER
 		 "1042         OPEN               my app 12 -      4712     -        GPU device opened\n");
-	assert_string_equal(r.text, "1042.000000 OPEN pid=4712 tid=4712 fd=2147483647\n");
+	assert_string_equal(r.text, "1042.000000 OPEN pid=4712 tid=4712 fd=2147483647 oflags=0xffffffff\n");
 	assert_string_equal(r.names, "1:4712 my app 12 - my app 12 -\n");
 	/* columns lost, as mail programs do it */
 	read_all(CALL_HEADER "1042 OPEN my app 4712 - GPU device opened\n");
-	assert_string_equal(r.text, "1042.000000 OPEN pid=4712 tid=4712 fd=2147483647\n");
+	assert_string_equal(r.text, "1042.000000 OPEN pid=4712 tid=4712 fd=2147483647 oflags=0xffffffff\n");
 	assert_string_equal(r.names, "1:4712 my app my app\n");
 }
 
@@ -356,6 +357,55 @@ static void stamps(void **state)
 	     "18446744073709.551615 COMMIT engine=graphics ctx=" RING0 " seqno=4 hw_depth=4\n");
 }
 
+/* The script's own sums are values of counters; captions and rules are no lines of the trace. */
+static void maps_are_counters(void **state)
+{
+	struct grt_health health;
+
+	(void)state;
+	health = read_all(
+		CALL_HEADER
+		"7            OPEN               python3          4711     -        GPU device opened\n"
+		"\n========================================\n  NVIDIA GPU Driver Statistics\n"
+		"========================================\n\n--- Device Operations ---\n"
+		"Opens by process:\n@opens[llama-server]: 39\n@opens[a b]: -1\n\n@poll_count: 24254\n"
+		"@hist:\n[1]   3 |@@@|\n");
+	assert_string_equal(r.text, "7.000000 OPEN pid=4711 tid=4711 fd=2147483647 oflags=0xffffffff\n"
+				    "7.000000 COUNTER counter=1 value=39\n"
+				    "7.000000 COUNTER counter=2 value=-1\n"
+				    "7.000000 COUNTER counter=3 value=24254\n");
+	assert_non_null(strstr(r.names, "4:1 opens[llama-server] \n"));
+	assert_non_null(strstr(r.names, "4:3 poll_count \n"));
+	assert_string_equal(r.skipped, "@hist 1\n");
+	assert_int_equal(health.text.bad, 0);
+}
+
+static void what_the_driver_met(void **state)
+{
+	(void)state;
+	says(CALL_HEADER "7            PAGE_FAULT         python3          4711     -        addr=0x7f00\n"
+			 "8            P2P_DMA_MAP        python3          4711     -        \n"
+			 "9            SUSPEND            systemd          1        -        state=3\n",
+	     "7.000000 FUNC pid=4711 tid=4711 step=4 function=PAGE_FAULT text=addr=0x7f00\n"
+	     "8.000000 FUNC pid=4711 tid=4711 step=4 function=P2P_DMA_MAP\n"
+	     "9.000000 FUNC pid=1 tid=1 step=4 function=SUSPEND text=state=3\n");
+}
+
+static void every_line_is_counted(void **state)
+{
+	struct grt_health health;
+	size_t n = 0;
+	char *text = malloc(8201 * 8 + 256);
+
+	(void)state;
+	n = (size_t)sprintf(text, CALL_HEADER);
+	for (int i = 0; i < 8200; i++)
+		n += (size_t)sprintf(text + n, "nothing\n");
+	health = render_text(&r, dir, text, n);
+	assert_int_equal(health.text.bad, 8200);
+	free(text);
+}
+
 static void other_text_is_no_event(void **state)
 {
 	struct grt_health health;
@@ -375,8 +425,11 @@ static void other_text_is_no_event(void **state)
 		"5                  EVICT        -                  4096         align=4096 flags=0x5\n"
 		"> 6                RUN          1                gfx          0        hw=1\r\n");
 	assert_string_equal(r.text, "6.000000 COMMIT engine=graphics ctx=" RING0 " seqno=1 hw_depth=1\n");
+	/* maps before the first row have no time */
 	assert_string_equal(r.skipped, "@jobs_per_ring 2\n@isr_latency_us 1\nEVICT 1\n");
-	assert_int_equal(health.text.bad, 0);
+	/* "12 GB free" */
+	assert_int_equal(health.text.bad, 1);
+	assert_int_equal(health.text.bad_line, 4);
 	assert_int_equal(health.balance.fate[GRT_FATE_LOST], 12);
 }
 
@@ -436,6 +489,9 @@ int main(void)
 		cmocka_unit_test(blocks_of_time_of_day),
 		cmocka_unit_test(stamps),
 		cmocka_unit_test(other_text_is_no_event),
+		cmocka_unit_test(maps_are_counters),
+		cmocka_unit_test(what_the_driver_met),
+		cmocka_unit_test(every_line_is_counted),
 		cmocka_unit_test(torn_rows),
 	};
 

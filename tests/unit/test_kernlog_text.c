@@ -81,6 +81,64 @@ static void no_prefix(void **state)
 						      "42000.001000 XID flags=0x1 code=63 bus=0x100\n");
 }
 
+static void hangs_and_who_did_it(void **state)
+{
+	(void)state;
+	/* as 6.12 and as the newest kernels print it */
+	says("[ 2000.100000] amdgpu 0000:28:00.0: ring gfx_0.0.0 timeout, signaled seq=57638, emitted seq=57641\n"
+	     "[ 2000.100050] amdgpu 0000:28:00.0:  Process glmark 2 pid 4021 thread glmark2:cs0 pid 4025\n"
+	     "[ 2000.200000] amdgpu 0000:28:00.0: amdgpu: ring comp_1.0.0 timeout, signaled seq=12, emitted seq=14\n"
+	     "[ 2000.200050] amdgpu 0000:28:00.0: amdgpu: Process information: process blender pid 77 thread b pid 78\n"
+	     "[ 2000.300000] [drm:amdgpu_job_timedout [amdgpu]] *ERROR* ring sdma0 timeout, signaled seq=5\n"
+	     "[ 2000.300010] [drm:amdgpu_job_timedout [amdgpu]] *ERROR* Process information: process  pid 0 thread  pid 0\n"
+	     "[ 2010.000000] amdgpu 0000:28:00.0: amdgpu:  Process late pid 5 thread late pid 5\n",
+	     "2000100.000000 ERROR engine=graphics pid=4021 tid=4021 device=10240\n"
+	     "2000200.000000 ERROR engine=compute pid=77 tid=77 ring=1 device=10240\n"
+	     "2000300.000000 ERROR engine=copy ring=2\n");
+	assert_non_null(strstr(r.names, "1:4021 glmark 2 glmark 2\n"));
+	assert_non_null(strstr(r.names, "3:10240 0000:28:00.0 amdgpu\n"));
+	/* newest first */
+	says("[ 2000.200050] amdgpu 0000:28:00.0: amdgpu: Process information: process blender pid 77 thread b pid 78\n"
+	     "[ 2000.200000] amdgpu 0000:28:00.0: amdgpu: ring comp_1.0.0 timeout, signaled seq=12, emitted seq=14\n"
+	     "[ 2000.100050] amdgpu 0000:28:00.0:  Process glmark 2 pid 4021 thread glmark2:cs0 pid 4025\n"
+	     "[ 2000.100000] amdgpu 0000:28:00.0: ring gfx_0.0.0 timeout, signaled seq=57638, emitted seq=57641\n",
+	     "2000100.000000 ERROR engine=graphics pid=4021 tid=4021 ring=1 device=10240\n"
+	     "2000200.000000 ERROR engine=compute pid=77 tid=77 device=10240\n");
+}
+
+static void off_the_bus(void **state)
+{
+	(void)state;
+	/* in one line, in three, and beside an Xid that says so itself, whichever comes first */
+	says(BOOT "[ 4000.000000] NVRM: GPU 0000:02:00.0: GPU has fallen off the bus.\n"
+		  "[ 5000.000000] NVRM: The NVIDIA GPU 0000:0b:00.0\n"
+		  "               NVRM: (PCI ID: 10de:2204) installed in this system has\n"
+		  "               NVRM: fallen off the bus and is not responding to commands.\n"
+		  "[ 6000.000000] NVRM: GPU at PCI:0000:01:00.0 has fallen off the bus.\n"
+		  "[ 6000.100000] NVRM: Xid (PCI:0000:01:00): 79, GPU lost\n"
+		  "[ 6000.200000] NVRM: GPU 0000:01:00.0: GPU has fallen off the bus.\n",
+	     "4000000.000000 XID flags=0x1 code=79 bus=0x200 text=GPU has fallen off the bus\n"
+	     "5000000.000000 XID flags=0x1 code=79 bus=0xb00 text=GPU has fallen off the bus\n"
+	     "6000100.000000 XID code=79 bus=0x100 text=GPU lost\n");
+}
+
+static void every_message_is_counted(void **state)
+{
+	struct grt_health health;
+	char *text = malloc(8201 * 40);
+	size_t n = 0;
+
+	(void)state;
+	for (int i = 0; i < 8200; i++)
+		n += (size_t)sprintf(text + n, "[ 100.000001] usb 1-1: new device\n");
+	n += (size_t)sprintf(text + n, "what is this\n");
+	health = render_text(&r, dir, text, n);
+	assert_string_equal(r.skipped, "other messages 8200\n");
+	assert_int_equal(health.text.bad, 1);
+	assert_int_equal(health.text.bad_line, 8201);
+	free(text);
+}
+
 static void messages(void **state)
 {
 	struct grt_health health;
@@ -106,11 +164,12 @@ static void messages(void **state)
 		"3000.001000 XID pid=4711 tid=4711 code=31 bus=0x10100 text=Ch 00000008\n"
 		"4000.001000 XID pid=4712 tid=4712 code=43 bus=0x100 text=Ch 00000008, at 0x7f00_12345000 and what follows it\n"
 		"5000.001000 XID code=79 bus=0x100 text=GPU has fallen off the bus.\n"
-		"7000.001000 ERROR engine=copy\n"
+		"6000.001000 XID code=24007 bus=0xc100 text=SXid: Fatal\n"
+		"7000.001000 ERROR engine=copy device=768\n"
 		"8000.001000 ERROR engine=copy\n"
 		"8000.002000 XID code=64\n");
 	assert_int_equal(health.text.bad, 3);
-	assert_string_equal(r.skipped, "fallen_off_the_bus 1\nSXid 1\n");
+	assert_string_equal(r.skipped, "other messages 1\n");
 	assert_non_null(strstr(r.names, "1:4711 my app my app\n"));
 	assert_null(strstr(r.names, "4712"));
 	assert_non_null(strstr(r.names, "2:0 sdma0 amdgpu\n"));
@@ -219,6 +278,9 @@ int main(void)
 		cmocka_unit_test(every_prefix),
 		cmocka_unit_test(no_prefix),
 		cmocka_unit_test(messages),
+		cmocka_unit_test(hangs_and_who_did_it),
+		cmocka_unit_test(off_the_bus),
+		cmocka_unit_test(every_message_is_counted),
 		cmocka_unit_test(new_year),
 		cmocka_unit_test(long_messages),
 		cmocka_unit_test(newest_first),
