@@ -48,14 +48,18 @@ struct reading {
 static int make_temp_dir(struct textlog *t, const struct source_setup *setup)
 {
 	const char *temp = getenv("TMPDIR");
+	char name[sizeof(t->temp)];
 	bool made;
 
 	temp = temp && *temp ? temp : "/tmp";
 	snprintf(t->temp, sizeof(t->temp), "%s/" TEMP_NAME, temp);
+	memcpy(name, t->temp, sizeof(name));
 	as_user_begin(setup->uid, setup->gid);
 	made = mkdtemp(t->temp) != NULL;
 	as_user_end();
-	if (!made)
+	/* where the user finds no way nobody of that user puts anything in its place */
+	if (!made && (errno != EACCES || setup->uid == (uid_t)-1 || !mkdtemp(strcpy(t->temp, name)) ||
+		      lchown(t->temp, setup->uid, setup->gid)))
 		return -1;
 	/* who we become may not find the way there again */
 	t->place = open(temp, O_PATH | O_DIRECTORY | O_CLOEXEC);
