@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "core/grow.h"
+#include "core/memfile.h"
 #include "symbols/demangle.h"
 #include "symbols/symbols.h"
 
@@ -267,13 +268,15 @@ static int put_in_text(struct grt_image_frames *f, void *arg, uint32_t name)
 int grt_image_frames_folded(struct grt_image_frames *f, const struct grt_image *i, uint32_t node, size_t max,
 			    char **out)
 {
+	struct grt_memfile m;
 	size_t len;
-	struct folded t = {open_memstream(out, &len), max};
+	struct folded t = {grt_memfile_open(&m), max};
 	int ret = t.out ? each_frame(f, i, node, put_in_text, &t) : -ENOMEM;
 
 	if (ret == -E2BIG)
 		ret = 0;
-	if (t.out && fclose(t.out) && !ret)
+	*out = grt_memfile_close(&m, t.out, &len);
+	if (!*out && !ret)
 		ret = -ENOMEM;
 	if (!ret && len)
 		(*out)[len - 1] = '\0';
