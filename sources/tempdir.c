@@ -92,13 +92,18 @@ static struct tempdir *free_place(void)
  * between the directory and its place in the list. Return: 0 or -1 */
 static int make(struct tempdir *d, uid_t uid, gid_t gid)
 {
+	char template[sizeof(d->path)];
 	sigset_t all, before;
 
+	memcpy(template, d->path, sizeof(template));
 	sigfillset(&all);
 	sigprocmask(SIG_BLOCK, &all, &before);
 	as_user_begin(uid, gid);
 	d->there = mkdtemp(d->path) != NULL;
 	as_user_end();
+	/* where the user finds no way, nobody of that user puts anything in its place */
+	if (!d->there && errno == EACCES && uid != (uid_t)-1 && mkdtemp(strcpy(d->path, template)))
+		d->there = !lchown(d->path, uid, gid);
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	return d->there ? 0 : -1;
 }
