@@ -390,10 +390,10 @@ static int dump_path(struct dump *d, const char *path)
 	return ret;
 }
 
-/* Prints what has happened since the last look. Return: as kmod_live_pump(), 0 when nobody wants more */
-static int pump(struct dump *d, struct kmod *k, struct grt_session *s, struct grt_err *err)
+/* Prints what has happened since the last look, @last: up to the end. Return: as kmod_live_pump(), 0 when nobody wants more */
+static int pump(struct dump *d, struct kmod *k, struct grt_session *s, bool last, struct grt_err *err)
 {
-	int ret = kmod_live_pump(k, s, &d->c, err);
+	int ret = (last ? kmod_live_end : kmod_live_pump)(k, s, &d->c, err);
 
 	if (!d->write_error)
 		d->write_error = cmd_flush();
@@ -412,7 +412,7 @@ static int run_live(struct dump *d, struct kmod *k, struct grt_session *s)
 		fputs("grtrace dump: reading the live module; Ctrl-C ends\n", stderr);
 	do {
 		last = cmd_signal;
-		ret = pump(d, k, s, &err);
+		ret = pump(d, k, s, last, &err);
 		if (ret > 0 && !last)
 			nanosleep(&period, NULL);
 	} while (ret > 0 && !last);

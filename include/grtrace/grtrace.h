@@ -215,6 +215,13 @@ int grt_session_run(struct grt_session *s, struct grt_consumer *c, uint64_t from
  */
 int grt_session_run_live(struct grt_session *s, struct grt_consumer *c, uint64_t until, struct grt_err *err);
 
+/**
+ * grt_session_missed - lets the health have what its source counted, and did not come in packets
+ * @missed: events that were delivered are missing, others join the balance
+ * @what: where they are missing, for the fault
+ */
+void grt_session_missed(struct grt_session *s, const struct grt_balance *missed, const char *what);
+
 /** grt_session_health - what the run has met so far; valid until the session is closed */
 const struct grt_health *grt_session_health(const struct grt_session *s);
 

@@ -461,11 +461,12 @@ int grt_launches_event(struct grt_launches *l, const struct grt_event *e)
 
 static int end_waits(struct grt_launches *l)
 {
-	struct waiting *w = l->waiting;
+	struct waiting *w;
 	struct page *p;
 	int ret = 0, place;
 
-	for (; w < l->waiting + l->waits && !ret; w++) {
+	for (uint32_t i = 0; i < l->waits && !ret; i++) {
+		w = &l->waiting[i];
 		place = find_entry(l, w->image, correlation_of(&w->e), &p);
 		ret = place >= 0 ? hand_out(l, &w->e, p, place)
 				 : hand_out_alone(l, &w->e, w->image, GRT_LAUNCHED_UNKNOWN);

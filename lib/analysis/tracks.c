@@ -634,26 +634,34 @@ static int on_wait_enter(struct grt_tracks *t, const struct grt_event *e)
 	/* two sources may tell of it */
 	if (depth && waits_for(&k->open[depth - 1], e))
 		return 0;
-	while (depth && k->open[depth - 1].inside == INSIDE_WAIT)
+	/* one call may wait for several */
+	while (depth && k->open[depth - 1].inside == INSIDE_WAIT && !(e->flags & GRT_FLAG_CALL))
 		depth--;
 	ret = cut_down_to(t, k, depth, e->time);
 	add_common(a, e, true);
-	return ret ?: begin(t, k, &what, &i, a);
+	if (ret || k->depth < DEPTH_MAX)
+		return ret ?: begin(t, k, &what, &i, a);
+	i.kind = GRT_ITEM_INSTANT;
+	return draw(t, k, &i, a);
 }
 
 static int on_wait_exit(struct grt_tracks *t, const struct grt_event *e)
 {
 	struct grt_track_item i = {.category = GRT_CATEGORY_WAIT, .time = e->time};
+	unsigned int depth;
 	struct track *k;
 	int ret = thread_track(t, e->pid, e->tid, &k);
 
 	if (ret || !k)
 		return ret ?: draw(t, NULL, &i, NULL);
-	if (!k->depth || !waits_for(&k->open[k->depth - 1], e)) {
-		t->count.half++;
-		return 0;
-	}
-	return end(t, k, k->depth - 1U, &i, NULL);
+	depth = k->depth;
+	while (depth && k->open[depth - 1].inside == INSIDE_WAIT && !waits_for(&k->open[depth - 1], e))
+		depth--;
+	if (depth && waits_for(&k->open[depth - 1], e))
+		return end(t, k, depth - 1, &i, NULL);
+	/* of more than can lie within each other, the innermost are instants */
+	t->count.half += !(e->flags & GRT_FLAG_SEVERAL && k->depth == DEPTH_MAX);
+	return 0;
 }
 
 /* ----------------------------------------------------------------- jobs */

@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "escape.h"
+#include "memfile.h"
 
 #define NS_PER_S 1000000000LL
 /* Of a process that writes it: several may at once. */
@@ -210,9 +211,8 @@ static void write_events(FILE *f)
 /* The whole text, the caller's to free; NULL without memory. */
 static char *metadata_text(const struct grt_env *env, int64_t realtime_offset, size_t *len)
 {
-	char *text = NULL;
-	FILE *f = open_memstream(&text, len);
-	bool bad;
+	struct grt_memfile m;
+	FILE *f = grt_memfile_open(&m);
 
 	if (!f)
 		return NULL;
@@ -221,12 +221,7 @@ static char *metadata_text(const struct grt_env *env, int64_t realtime_offset, s
 	write_clock(f, realtime_offset);
 	write_stream(f);
 	write_events(f);
-	bad = ferror(f) != 0;
-	if (fclose(f) || bad) {
-		free(text);
-		return NULL;
-	}
-	return text;
+	return grt_memfile_close(&m, f, len);
 }
 
 static int write_all(int fd, const char *text, size_t len)
