@@ -89,7 +89,8 @@ static void tell(const struct merged *m)
 		(unsigned long long)n.matched, (unsigned long long)n.by_gpu, (unsigned long long)n.unknown,
 		(unsigned long long)n.with_stack);
 	if (n.stack_cut || n.stack_none)
-		fprintf(stderr, "  stacks that do not reach their thread's beginning: of %llu; without any frame: of %llu\n",
+		fprintf(stderr,
+			"  stacks that do not reach their thread's beginning: of %llu; without any frame: of %llu\n",
 			(unsigned long long)n.stack_cut, (unsigned long long)n.stack_none);
 	if (n.nothing)
 		fprintf(stderr, "  %llu launches have no kernel: [GPU_Launch_Pending]\n",

@@ -25,7 +25,7 @@
 
 /* What is defined is waited for by all else: while the disk is full much of it is kept. A few records may be
  * written even then: what became of the others. */
-#define ROOM_BYTES    ((size_t)32 << 20)
+#define ROOM_BYTES ((size_t)32 << 20)
 #define RESERVE_BYTES ((size_t)64 << 10)
 
 struct packets define_packets = {.fd = -1, .room = ROOM_BYTES, .reserve = RESERVE_BYTES};

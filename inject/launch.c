@@ -27,8 +27,9 @@
 #define THREADS_MAX 4096U
 /* Rings that are kept ready for new threads, and as many of threads that have ended. */
 #define SPARES 4
-/* Of a ring so much is in memory at first, and from then on before it is used. */
+/* Of a ring so much is in memory at first, and the rest before it is used; of the first rings all. */
 #define CHUNK (RING / 8)
+#define RINGS_WHOLE 8U
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23
 #endif
@@ -146,14 +147,14 @@ static void drop_thread(struct thread *t)
 
 static struct thread *make_thread(void)
 {
-	void *at = mmap(NULL, sizeof(struct thread), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
-			0);
+	void *at =
+		mmap(NULL, sizeof(struct thread), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	struct thread *t = at;
 
 	if (at == MAP_FAILED)
 		return NULL;
-	memset(t->ring, 0, CHUNK * sizeof(t->ring[0]));
-	t->resident = CHUNK;
+	t->resident = atomic_load(&threads) < RINGS_WHOLE ? RING : CHUNK;
+	memset(t->ring, 0, t->resident * sizeof(t->ring[0]));
 	if (inject.stack == STACK_INPROC) {
 		t->unwind = grt_unwind_thread_new();
 		if (!t->unwind) {
@@ -423,6 +424,23 @@ bool launch_check(void *subscriber)
 
 /* ------------------------------------------------------------ the writer */
 
+static uint32_t thread_count(void)
+{
+	uint32_t n = atomic_load(&threads);
+
+	return n < THREADS_MAX ? n : THREADS_MAX;
+}
+
+/* Before its thread comes there: pages that are met first cost a launch a microsecond. */
+static void make_resident(struct thread *t)
+{
+	uint64_t head = atomic_load_explicit(&t->head, memory_order_relaxed);
+
+	for (; t->resident < RING && t->resident < head + CHUNK; t->resident += CHUNK)
+		if (madvise(&t->ring[t->resident], CHUNK * sizeof(t->ring[0]), MADV_POPULATE_WRITE))
+			errno = 0;
+}
+
 int launch_init(void)
 {
 	int ret = pthread_key_create(&key, leave_thread);
@@ -438,18 +456,18 @@ int launch_init(void)
 
 void launch_refill(void)
 {
+	struct thread *t;
+	uint32_t n;
 	int i;
 
 	for (i = 0; i < SPARES; i++)
 		if (!atomic_load(&spare[i]))
 			atomic_store(&spare[i], make_thread());
-}
-
-static uint32_t thread_count(void)
-{
-	uint32_t n = atomic_load(&threads);
-
-	return n < THREADS_MAX ? n : THREADS_MAX;
+	for (n = thread_count(); n-- > RINGS_WHOLE;) {
+		t = atomic_load(&thread[n]);
+		if (t && atomic_load(&t->state) == THREAD_USED)
+			make_resident(t);
+	}
 }
 
 bool launch_filled(void)
@@ -614,18 +632,6 @@ static void heap_threads(uint32_t n, uint64_t last)
 		sink(i);
 }
 
-/* Before its thread comes there: pages that are met first cost a launch a microsecond. */
-static void make_resident(struct thread *t)
-{
-	uint64_t head = atomic_load_explicit(&t->head, memory_order_relaxed);
-
-	if (t->resident >= RING || head + CHUNK / 2 < t->resident)
-		return;
-	if (madvise(&t->ring[t->resident], CHUNK * sizeof(t->ring[0]), MADV_POPULATE_WRITE))
-		errno = 0;
-	t->resident += CHUNK;
-}
-
 /* Its thread has ended, and all that it launched is written. */
 static void empty_thread(struct thread *t)
 {
@@ -659,10 +665,7 @@ static void end_round(uint32_t n)
 		/* it was seen to have ended before the head was compared, so this is all of it */
 		if (atomic_load(&t->state) == THREAD_LEFT && tail == atomic_load(&t->head))
 			atomic_compare_exchange_strong(&t->state, &was, THREAD_FREE);
-		was = atomic_load(&t->state);
-		if (was == THREAD_USED)
-			make_resident(t);
-		else if (was == THREAD_FREE && ready++ >= SPARES)
+		if (atomic_load(&t->state) == THREAD_FREE && ready++ >= RINGS_WHOLE)
 			empty_thread(t);
 	}
 }

@@ -145,7 +145,8 @@ static bool make_buffer(struct packets *p)
 
 	if (p->buf)
 		return true;
-	at = mmap(NULL, room_of(p), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	at = mmap(NULL, room_of(p), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
+		  0);
 	p->buf = at == MAP_FAILED ? NULL : at;
 	p->at = sizeof(struct grt_packet);
 	return p->buf;

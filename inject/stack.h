@@ -21,7 +21,7 @@ void grt_stack_init(void);
 /** grt_stack_of_thread - the stack that the calling thread was started on; empty where that is not known */
 struct grt_stack grt_stack_of_thread(void);
 
-/** grt_stack_readable - whether the page of an address can be read: a system call of some 100 ns, and no more */
+/** grt_stack_readable - whether the page of an address can be read: a system call of some 100 ns */
 bool grt_stack_readable(uint64_t address);
 
 static inline bool grt_stack_has(const struct grt_stack *s, uint64_t address)

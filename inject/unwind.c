@@ -29,7 +29,7 @@
 #define PYTHON_ITEMS (2 * GRT_UNWIND_MAX)
 /* How far a walk may go on a stack whose bounds are not known, page by page. */
 #define FOREIGN_MAX 4194304U
-#define PAGE	    4096U
+#define PAGE 4096U
 /* Below rsp: code that was interrupted after "leave" has its caller's rbp there. */
 #define RED_ZONE 128
 

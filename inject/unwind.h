@@ -38,7 +38,7 @@
 	X(TRUNCATED, "[stack truncated]", "deeper than GRT_UNWIND_MAX")                                  \
 	X(NO_RULE, "[no unwind rule]", "code without unwind tables, and no frame pointer that leads on") \
 	X(BAD_STACK, "[stack left]", "a rule led out of the stack")                                      \
-	X(FOREIGN, "[unknown stack]", "the thread runs on a stack that cannot be read")           \
+	X(FOREIGN, "[unknown stack]", "the thread runs on a stack that cannot be read")                  \
 	X(FULL, "[stack table full]", "no node was left, the stack is lost")                             \
 	X(NESTED, "[stack in a stack walk]", "a signal handler came while the thread's stack was walked")
 

@@ -159,8 +159,8 @@ static int check(const struct source_setup *setup, struct grt_err *err)
 					   : "grtrace record -e cuda -- PROG",
 				   "CUDA cannot be traced without a program");
 	if (setup->merged)
-		return grt_err_set(err, -EINVAL, "each process of the program writes files of its own", "-o DIR",
-				   "--raw cannot hold CUDA's launches");
+		return grt_err_set(err, -EINVAL, "each process of the program writes files of its own",
+				   "-o DIR", "--raw cannot hold CUDA's launches");
 	if (other && *other)
 		return grt_err_set(err, -EBUSY, "CUDA_INJECTION64_PATH is set, by another tool",
 				   "unset CUDA_INJECTION64_PATH", "CUDA cannot be traced");
@@ -321,8 +321,8 @@ static int attach(void *state, int dir, const char *path, struct grt_err *err)
 	if (!realpath(path, c->path))
 		return grt_err_set(err, -errno, strerror(errno), NULL, "cannot find %s", path);
 	snprintf(given, sizeof(given), "%s:%s", c->number, c->path);
-	if (setenv(GRT_CUDA_RECORDING_ENV, given, 1) || setenv("CUDA_INJECTION64_PATH", c->library, 1) || setenv("GRTRACE_OUTPUT", c->path, 1) ||
-	    setenv("GRTRACE_STACK", c->stack, 1))
+	if (setenv(GRT_CUDA_RECORDING_ENV, given, 1) || setenv("CUDA_INJECTION64_PATH", c->library, 1) ||
+	    setenv("GRTRACE_OUTPUT", c->path, 1) || setenv("GRTRACE_STACK", c->stack, 1))
 		return grt_err_set(err, -errno, strerror(errno), NULL, "cannot set the environment");
 	return 0;
 }

@@ -69,7 +69,7 @@ struct grt_launches_sink {
  * @open: kernels and copies that had not ended
  * @no_stamps: records without stamps
  * @with_stack: kernels and copies whose launch has a stack of one frame or more; @stack_cut: of these, whose
- *	stack does not reach the thread's beginning; @stack_none: whose stack was asked for, and no frame found
+ *	stack does not reach the thread's beginning; @stack_none: whose stack has no frame
  * @stacks: different stacks of launches, each process image for itself
  * @kernel_ns, @copy_ns: time on the GPU
  * @no_end: process images that did not see their own end: their last moments may be missing

@@ -72,7 +72,8 @@ static const uint64_t late = 1ULL << GRT_EV_LAUNCH | 1ULL << GRT_EV_GPU_KERNEL |
 
 /* By those that make them, too. */
 static const uint64_t counted = 1ULL << GRT_EV_PROCESS | 1ULL << GRT_EV_LAUNCH | 1ULL << GRT_EV_GPU_KERNEL |
-				1ULL << GRT_EV_GPU_COPY | 1ULL << GRT_EV_GPU_SYNC | 1ULL << GRT_EV_GPU_OVERHEAD;
+				1ULL << GRT_EV_GPU_COPY | 1ULL << GRT_EV_GPU_SYNC |
+				1ULL << GRT_EV_GPU_OVERHEAD;
 
 /* Out of the way of what is handed out. Return: 0, or what a callback returned */
 static __attribute__((noinline, cold)) int pass_over(struct flow *f, const struct grt_event *e, uint32_t cpu)

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #define ROOM_FIRST 64U
-#define ROOM_MAX   (1U << 20)
+#define ROOM_MAX (1U << 20)
 /* Places that are looked at; a trace whose images are made to meet in one gets no answer. */
 #define PROBES 256U
 

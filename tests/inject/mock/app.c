@@ -213,7 +213,8 @@ static void *launch_and_stay(void *arg)
 	return arg;
 }
 
-/* Threads that live at once: whether the program can still open a file, and what it has back when they have ended. */
+/* Threads that live at once: whether the program can still open a file, and what it has back when they have
+ * ended. */
 static void crowd(void)
 {
 	unsigned long i, before;
