@@ -182,7 +182,10 @@ int cmd_usage_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
  */
 int cmd_event_types(const char *word, uint64_t *types);
 
-/** cmd_catch_signals - SIGINT, SIGTERM and SIGHUP set cmd_signal; a second one ends the process at once */
+/**
+ * cmd_catch_signals - SIGINT, SIGTERM and SIGHUP set cmd_signal; a second one ends the process at once,
+ * unless both were sent by kill(2) within a moment, as timeout(1) does
+ */
 void cmd_catch_signals(void);
 
 /* The number of the first SIGINT, SIGTERM or SIGHUP after cmd_catch_signals(), 0 before it. */

@@ -34,23 +34,20 @@
 #include "bpf_format.h"
 #include "bpf_functions.h"
 #include "bpf_objects.h"
+#include "bpf_rings.h"
 #include "bpf_samples.h"
 #include "bpf_stacks.h"
-#include "bpf_switch.h"
 #include "bpf_xid.h"
 #include "core/clock.h"
-#include "core/engine.h"
 #include "core/packer.h"
 #include "core/packet.h"
+#include "drm_cards.h"
 #include "pid_ns.h"
 #include "read_all.h"
 #include "tracefs.h"
 
 #define OBJECTS_MAX 16
 #define PROGRAMS_MAX 128
-
-/* Rings of a name of their own here; further ones go without. */
-#define RINGS_KNOWN 256
 
 /* How often the ring buffer is emptied when nobody calls. */
 #define TICK_NS 50000000L
@@ -66,16 +63,6 @@
 #define RING_MEMORY_SHARE 256
 #define RING_BYTES_SHARE_MAX ((uint64_t)128 << 20)
 
-/** struct ring - a ring of the programs (@key), under the number it has in the trace (its place) */
-struct ring {
-	uint32_t key;
-	uint32_t device;
-	uint8_t engine;
-	char name[BPF_RING];
-	char driver[BPF_DRIVER];
-	struct bpf_switch running;
-};
-
 /** struct cpu_tally - of a CPU: @events that came out of the ring buffer, @late: of these, too late for their
  * place, @filtered: events of a decoder that are not asked for */
 struct cpu_tally {
@@ -90,7 +77,7 @@ struct cpu_tally {
  * @object: loaded, maps shared with the first one
  * @link: of each attached program
  * @tracefs: its root
- * @ring, @counts, @rings: the shared maps
+ * @reader, @counts: the shared maps
  * @epoll: ready when the timer ticked or the programs called
  * @horizon: events up to this stamp are all here
  * @force: up to @horizon, everything leaves now
@@ -115,7 +102,6 @@ struct capture {
 	int tracefs;
 	struct ring_buffer *reader;
 	int counts;
-	int rings;
 	int epoll;
 	int timer;
 	unsigned int cpus;
@@ -127,8 +113,7 @@ struct capture {
 	struct bpf_devices devices;
 	struct bpf_stacks stacks;
 	struct bpf_samples samples;
-	struct ring ring[RINGS_KNOWN];
-	unsigned int rings_used;
+	struct bpf_rings numbered;
 	uint32_t ring_base;
 	struct cpu_tally tally[BPF_CPUS_MAX];
 	struct bpf_counts count[BPF_CPUS_MAX];
@@ -335,7 +320,7 @@ int bpf_probe(const char *const *objects, struct grt_err *err)
 	return n ? 0 : no_tracepoint(objects, err);
 }
 
-static const char *const shared_maps[] = {"events", "counts", "jobs",	  "rings",
+static const char *const shared_maps[] = {"events", "counts", "jobs",	  "rings", "ring_names",
 					  "deps",   "waits",  "commands", "stacks"};
 
 /* The maps of the first object that has them serve all. */
@@ -499,56 +484,15 @@ static int load_object(struct capture *c, const char *name, struct grt_err *err)
 
 /* ------------------------------------------------------------- events */
 
-/* The map's rows by their number in the events; there are few, and each is looked for once. */
-static const struct bpf_ring *search_ring(struct capture *c, uint32_t key, struct bpf_ring *row)
-{
-	uint64_t at, *last = NULL, next;
-
-	while (!bpf_map_get_next_key(c->rings, last, &next)) {
-		at = next;
-		last = &at;
-		if (!bpf_map_lookup_elem(c->rings, &at, row) && row->id == key)
-			return row;
-	}
-	return NULL;
-}
-
-static struct ring *ring_of(struct capture *c, uint32_t key)
-{
-	struct ring *r = c->ring;
-	struct bpf_ring row;
-
-	while (r < c->ring + c->rings_used && r->key != key)
-		r++;
-	if (r < c->ring + c->rings_used)
-		return r;
-	if (c->rings_used == RINGS_KNOWN)
-		return NULL;
-	c->rings_used++;
-	*r = (struct ring){.key = key};
-	if (search_ring(c, key, &row)) {
-		snprintf(r->name, sizeof(r->name), "%s", row.name);
-		snprintf(r->driver, sizeof(r->driver), "%s", row.driver);
-		r->engine = (uint8_t)grt_engine_of_ring(r->name, strlen(r->name));
-	}
-	return r;
-}
-
 /* Gives the event what user space knows: the ring's number and engine, the device of an ioctl's end, stack
  * ids. */
-static int complete_event(struct capture *c, unsigned int cpu, struct grt_event *e, struct ring **ring)
+static int complete_event(struct capture *c, unsigned int cpu, struct grt_event *e)
 {
-	struct ring *r = e->ring == GRT_RING_NONE ? NULL : ring_of(c, e->ring);
-	int ret = 0;
+	int ret;
 
-	*ring = r;
 	if (c->kind->complete)
 		c->kind->complete(e);
-	e->ring = r ? c->ring_base + (uint32_t)(r - c->ring) : GRT_RING_NONE;
-	if (r) {
-		e->engine = r->engine;
-		ret = grt_packer_name(c->packer, cpu, e->time, GRT_NAME_RING, e->ring, r->name, r->driver);
-	}
+	ret = bpf_rings_see(&c->numbered, c->packer, cpu, e);
 	if (!ret && c->config.stacks)
 		ret = bpf_stacks_see(&c->stacks, c->packer, cpu, e);
 	return ret ? ret : bpf_devices_see(&c->devices, c->packer, cpu, e);
@@ -589,7 +533,6 @@ static int read_text(struct capture *c, unsigned int cpu, struct grt_event *e, c
 
 static int take_event(struct capture *c, unsigned int cpu, struct grt_event *e, const struct labels *l)
 {
-	struct ring *ring = NULL;
 	int ret = 0;
 
 	c->tally[cpu].events++;
@@ -600,11 +543,11 @@ static int take_event(struct capture *c, unsigned int cpu, struct grt_event *e, 
 	if (l->hit && c->kind->probes)
 		c->kind->probes->tell((struct grt_ev_func *)e, l->hit);
 	if (!ret)
-		ret = complete_event(c, cpu, e, &ring);
+		ret = complete_event(c, cpu, e);
 	if (!ret)
 		ret = grt_packer_add(c->packer, cpu, e);
-	if (!ret && ring)
-		ret = bpf_switch_see(&ring->running, c->packer, cpu, e);
+	if (!ret)
+		ret = bpf_rings_switch(&c->numbered, c->packer, cpu, e);
 	if (ret != -ERANGE)
 		return ret;
 	c->tally[cpu].late++;
@@ -647,13 +590,12 @@ int bpf_put(void *capture, struct grt_event *e, uint32_t cpu)
 int bpf_offer(void *capture, struct grt_event *e, uint32_t cpu, const struct bpf_comm *names)
 {
 	struct capture *c = capture;
-	struct ring *ring;
 	int ret = cpu < c->cpus ? 0 : -EPROTO;
 
 	if (!ret && names)
 		ret = name_thread(c, cpu, e, names);
 	if (!ret)
-		ret = complete_event(c, cpu, e, &ring);
+		ret = complete_event(c, cpu, e);
 	return ret ? ret : bpf_put(c, e, cpu);
 }
 
@@ -790,6 +732,8 @@ static void set_config(struct capture *c, const struct source_setup *setup)
 	if (setup->types && !c->kind->points)
 		c->config.types = setup->types;
 	c->config.device = setup->device;
+	if (setup->device)
+		drm_bus(setup->device, c->config.bus, sizeof(c->config.bus));
 	c->config.self = (uint32_t)getpid();
 	c->config.refused = setup->refused;
 	c->config.tree = setup->program;
@@ -835,7 +779,8 @@ static int make_reader(struct capture *c, struct grt_err *err)
 	int ring = bpf_object__find_map_fd_by_name(c->object[0], "events");
 
 	c->counts = bpf_object__find_map_fd_by_name(c->object[0], "counts");
-	c->rings = bpf_object__find_map_fd_by_name(c->object[0], "rings");
+	bpf_rings_init(&c->numbered, bpf_object__find_map_fd_by_name(c->object[0], "ring_names"),
+		       c->ring_base);
 	if (c->config.stacks &&
 	    bpf_stacks_init(&c->stacks, bpf_object__find_map_fd_by_name(c->object[0], "stacks"),
 			    c->ring_base))
@@ -947,12 +892,15 @@ static int attach_points(struct capture *c, struct bpf_program *prog, struct grt
 	const struct bpf_point *p = c->kind->points;
 	struct bpf_uprobe_opts opts = {.sz = sizeof(opts)};
 	struct bpf_link *link;
+	char file[32];
 
 	for (; p < c->kind->points + c->kind->n_points; p++) {
 		opts.bpf_cookie = p->number;
+		/* the file that was looked into, whatever has its name now */
+		snprintf(file, sizeof(file), "/proc/self/fd/%d", p->fd);
 		link = c->links == PROGRAMS_MAX
 			       ? NULL
-			       : bpf_program__attach_uprobe_opts(prog, -1, p->path, p->offset, &opts);
+			       : bpf_program__attach_uprobe_opts(prog, -1, file, p->offset, &opts);
 		if (!link)
 			return grt_err_set(err, -errno ?: -E2BIG, strerror(errno ?: E2BIG), "grtrace doctor",
 					   "cannot put a uprobe into %s", p->path);
@@ -1312,6 +1260,7 @@ int bpf_close(void *state, struct grt_err *err)
 		bpf_object__close(c->object[i]);
 	grt_packer_free(c->packer);
 	bpf_stacks_fini(&c->stacks);
+	bpf_rings_fini(&c->numbered);
 	if (c->epoll >= 0)
 		close(c->epoll);
 	if (c->timer >= 0)

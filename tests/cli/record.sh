@@ -296,6 +296,49 @@ run record -e cuda -o x.grt true
 expect "once it has ended it is" 0 'in x.grt$'
 check "as an older one" grep -q 'record -e cuda -o x.grt true' x.grt.old/metadata
 
+# Numbers of CPUs have gaps where some are offline. The last stand-in is stopped at the end of what follows.
+export FAKE_GAP=1
+fake_start 2 40 100
+run record -e kmod -o gap.grt sleep 0.5
+expect "CPUs 0 and 2: the events of both" 0 ' 8000 events, 6 lost in gap.grt$'
+check "and as many by their number" test "$("$GRTRACE" dump gap.grt | grep -oE '\[00[0-9]\]' | sort | uniq -c | tr -d ' ' | paste -s)" = $'4000[000]\t4000[002]'
+run record -e kmod --raw gap.raw sleep 0.5
+check "there is no stream of all CPUs here" exits 3
+# Where no recording is, the module is read.
+mkdir live
+run_live() {
+	idle
+	"$GRTRACE" start >/dev/null
+	settled control running
+	output=$(cd live && timeout --foreground --preserve-status -s INT "$@" 2>&1 </dev/null)
+	status=$?
+	idle
+	"$GRTRACE" stop >/dev/null
+	settled control stopped
+}
+run_live 1 "$GRTRACE" report
+expect "live, too" 0 '^  read +8000 '
+
+# What the module has counted and nobody was given, as with a stream that is not there.
+export FAKE_UNREAD=117
+fake_start 2 40 100
+run record -e kmod -o unread.grt sleep 0.5
+expect "events that were not read are an error" 1 '117 events that the kernel module delivered are not in the recording: 117 of CPU 16$'
+check "the others are there" says ' 8000 events, 6 lost in unread.grt$'
+run report -i unread.grt
+expect "they are a line of the balance" 1 '^  missing +117 '
+check "which does not close" says '^  closes +no'
+check "and said" says 'unread.grt: 117 events were delivered and are not here: its source counted more'
+run doctor -i unread.grt
+expect "doctor says it" 0 'unread.grt: 117 events were delivered and are not here'
+for command in report dump 'monitor drm -e kmod'; do
+	# shellcheck disable=SC2086
+	run_live 1 "$GRTRACE" $command
+	expect "live they are an error of ${command%% *}" 1 '^grtrace [a-z]+: .*: [0-9]+ events were delivered and are not here'
+done
+unset FAKE_GAP FAKE_UNREAD
+fake_stop
+
 # A signal during set-up: to all as by Ctrl-C, or to the process that is to become the program.
 interrupt() { # SYSCALL
 	rm -f started
