@@ -86,6 +86,7 @@ struct cpu_tally {
  * @without: objects left out, since a module has no BTF
  * @refused: objects left out, since the kernel does not take them: what the others tell is whole without
  * @covered: another source has jobs that objects left out would tell of
+ * @note: tells the user
  * @own: the decoder's
  * @samples: the clocks of programs that look at what runs
  * @positions: the ring buffer's, see position(); NULL without a decoder
@@ -123,6 +124,7 @@ struct capture {
 	char without[128];
 	char refused[64];
 	bool covered;
+	void (*note)(const char *text);
 	void *own;
 	const char *positions;
 	struct {
@@ -744,7 +746,8 @@ static void set_config(struct capture *c, const struct source_setup *setup)
 		c->kind->configure(&c->config);
 }
 
-/* Where nobody says: what the CPUs want, or the share of the memory that bursts are kept in, which is more. */
+/* Where nobody says: what the CPUs want, or the share of the memory that bursts are kept in, which is more.
+ */
 static uint64_t default_bytes(const struct capture *c)
 {
 	uint64_t cpus = RING_BYTES_CPU * c->cpus, share, size = RING_BYTES_MIN;
@@ -831,6 +834,7 @@ static int prepare(struct capture *c, const struct source_setup *setup, struct g
 	c->samples.frequency = setup->frequency;
 	c->ring_bytes = ring_bytes(c, setup->buffer_size);
 	c->merged = setup->merged;
+	c->note = setup->note;
 	c->ring_base = setup->ring_base;
 	for (const char *const *name = objects; !ret && *name; name++)
 		if (setup->covered && setup->covered(setup->arg, *name)) {
@@ -1041,6 +1045,8 @@ static int refresh(struct capture *c)
 	if (before - WINDOW_NS > c->horizon)
 		c->horizon = before - WINDOW_NS;
 	read_counts(c);
+	if (c->config.stacks)
+		bpf_stacks_make_room(&c->stacks);
 	return 0;
 }
 
@@ -1133,6 +1139,27 @@ static int check_counts(const struct capture *c, struct grt_err *err)
 	return 0;
 }
 
+static uint64_t stacks_lost(const struct capture *c)
+{
+	uint64_t lost = c->stacks.lost;
+
+	for (unsigned int cpu = 0; cpu < c->cpus; cpu++)
+		lost += c->count[cpu].no_stack;
+	return lost;
+}
+
+static void tell_stacks(const struct capture *c)
+{
+	uint64_t lost = stacks_lost(c);
+	char text[128];
+
+	if (!lost || !c->note)
+		return;
+	snprintf(text, sizeof(text), "%s: %llu stacks found no place in their table: events are without them",
+		 c->kind->name, (unsigned long long)lost);
+	c->note(text);
+}
+
 int bpf_stop(void *state, struct grt_err *err)
 {
 	struct capture *c = state;
@@ -1156,6 +1183,7 @@ int bpf_stop(void *state, struct grt_err *err)
 	read_missed(c);
 	c->horizon = grt_now();
 	c->ended = true;
+	tell_stacks(c);
 	ret = check_counts(c, err);
 	return ret ? ret : 1;
 }
@@ -1182,14 +1210,13 @@ static void counts_text(const struct capture *c, char *text, size_t room)
 		sum.filtered += c->count[cpu].filtered;
 		sum.lost += c->count[cpu].lost;
 		sum.unmatched += c->count[cpu].unmatched;
-		sum.no_stack += c->count[cpu].no_stack;
 		late += c->tally[cpu].late;
 	}
 	snprintf(text, room,
 		 "emitted=%llu filtered=%llu lost=%llu late=%llu missed=%llu unmatched=%llu no_stack=%llu",
 		 (unsigned long long)(sum.wanted + sum.filtered), (unsigned long long)sum.filtered,
 		 (unsigned long long)sum.lost, (unsigned long long)late, (unsigned long long)c->missed,
-		 (unsigned long long)sum.unmatched, (unsigned long long)sum.no_stack);
+		 (unsigned long long)sum.unmatched, (unsigned long long)stacks_lost(c));
 }
 
 int bpf_describe(void *state, struct grt_env *env, int room)

@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The same addresses mean different functions in different processes, so a user
- * stack's id belongs to (process, number); a kernel stack's to its number.
+ * stack's id belongs to (process, addresses); a kernel stack's to its addresses.
+ *
+ * The programs' table hands stacks over: where many of its places are in use,
+ * those that have been read are made free. What an event's number means is then
+ * told by when its stack was taken: before that, what the place held; after it,
+ * what it holds. A program may be between both, so within MARGIN_NS of that time
+ * the number is believed only where both are the same.
  */
 #include "bpf_stacks.h"
 
@@ -14,30 +20,256 @@
 #include <string.h>
 
 #include "bpf/shared.h"
+#include "core/clock.h"
+#include "core/grow.h"
 #include "source.h"
 
 /* Kernel stacks are of no process. */
 #define KERNEL_PID 0xffffffffULL
 
-/* Ids of a trace that are one source's. */
-#define IDS SOURCE_RINGS
+/* Ids of a trace that are one source's; each begins where its rings do, so many times as far. */
+#define IDS_RATIO 64U
+#define IDS (IDS_RATIO * SOURCE_RINGS)
+
+#define MARGIN_NS 10000000ULL
+
+/* Places are made free when one of so many is in use. */
+#define FULL_SHARE 64U
+
+/* Of addresses; a trace of more different stacks goes on without them. */
+#define BYTES_MAX ((uint64_t)128 << 20)
+
+#define NO_TEXT UINT32_MAX
+
+static uint32_t places_of(int map)
+{
+	struct bpf_map_info info;
+	__u32 size = sizeof(info), places = 1;
+
+	memset(&info, 0, sizeof(info));
+	if (bpf_obj_get_info_by_fd(map, &info, &size))
+		return 0;
+	/* as the kernel does */
+	while (places < info.max_entries)
+		places *= 2;
+	return places;
+}
 
 int bpf_stacks_init(struct bpf_stacks *s, int map, uint32_t base)
 {
-	*s = (struct bpf_stacks){.map = map, .base = base, .room = 2 * IDS};
+	*s = (struct bpf_stacks){.map = map, .base = base * IDS_RATIO, .room = 1024, .hash_room = 1024};
+	s->places = places_of(map);
+	s->held = calloc(s->places ?: 1, sizeof(*s->held));
+	s->older = calloc(s->places ?: 1, sizeof(*s->older));
+	s->by_hash = calloc(s->hash_room, sizeof(*s->by_hash));
 	s->seen = calloc(s->room, sizeof(*s->seen));
 	s->symbols = symbols_new();
-	return s->seen && s->symbols ? 0 : -ENOMEM;
+	return s->held && s->older && s->by_hash && s->seen && s->symbols ? 0 : -ENOMEM;
 }
 
 void bpf_stacks_fini(struct bpf_stacks *s)
 {
+	for (unsigned int i = 0; i < BPF_STACKS_EPOCHS; i++)
+		free(s->epoch[i].held);
+	for (uint32_t i = 0; i < s->texts; i++)
+		free(s->text[i].ip);
 	symbols_free(s->symbols);
+	free(s->text);
+	free(s->held);
+	free(s->older);
+	free(s->by_hash);
 	free(s->seen);
 	*s = (struct bpf_stacks){.map = -1};
 }
 
-/* Its place, free or not; the table is never full, see give_id(). */
+/* ---------------------------------------------------------------- texts */
+
+static uint64_t hash_of(const uint64_t *ip, unsigned int depth)
+{
+	uint64_t hash = depth;
+
+	for (unsigned int i = 0; i < depth; i++)
+		hash = (hash ^ ip[i]) * 0x9e3779b97f4a7c15ULL ^ hash >> 29;
+	return hash ^ hash >> 32;
+}
+
+/* Its place, free or not; the table is never full. */
+static uint32_t text_place(const struct bpf_stacks *s, uint64_t hash, const uint64_t *ip, unsigned int depth)
+{
+	uint32_t at = (uint32_t)hash & (s->hash_room - 1);
+	const struct bpf_stack_text *t;
+
+	for (; s->by_hash[at]; at = (at + 1) & (s->hash_room - 1)) {
+		t = &s->text[s->by_hash[at] - 1];
+		if (!ip ? false
+			: t->hash == hash && t->depth == depth && !memcmp(t->ip, ip, depth * sizeof(*ip)))
+			break;
+	}
+	return at;
+}
+
+/* Return: 0 or -ENOMEM */
+static int grow_texts(struct bpf_stacks *s)
+{
+	uint32_t room = 2 * s->hash_room, *larger = calloc(room, sizeof(*larger)), *old = s->by_hash;
+
+	if (!larger)
+		return -ENOMEM;
+	s->by_hash = larger;
+	s->hash_room = room;
+	for (uint32_t i = 0; i < s->texts; i++)
+		larger[text_place(s, s->text[i].hash, NULL, 0)] = i + 1;
+	free(old);
+	return 0;
+}
+
+/* The number of these addresses, a new one where they are new; NO_TEXT: there is no room. Return: 0 or
+ * -ENOMEM */
+static int find_text(struct bpf_stacks *s, const uint64_t *ip, unsigned int depth, uint32_t *number)
+{
+	uint64_t hash = hash_of(ip, depth), bytes = depth * sizeof(*ip);
+	uint32_t at = text_place(s, hash, ip, depth);
+	uint64_t *copy;
+
+	*number = s->by_hash[at] ? s->by_hash[at] - 1 : NO_TEXT;
+	if (s->by_hash[at] || s->bytes + bytes > BYTES_MAX || s->texts == IDS)
+		return 0;
+	copy = malloc(bytes ?: 1);
+	if (!copy || grt_grow_one(&s->text, s->texts)) {
+		free(copy);
+		return -ENOMEM;
+	}
+	memcpy(copy, ip, bytes);
+	s->text[s->texts] = (struct bpf_stack_text){hash, copy, depth};
+	*number = s->texts++;
+	s->by_hash[at] = s->texts;
+	s->bytes += bytes;
+	return 2 * s->texts > s->hash_room ? grow_texts(s) : 0;
+}
+
+/* ---------------------------------------------------------------- places */
+
+/* What the place holds now; NO_TEXT: nothing. Return: 0 or -ENOMEM */
+static int read_place(struct bpf_stacks *s, uint32_t place, uint32_t *number)
+{
+	uint64_t ip[BPF_STACK_DEPTH] = {0};
+	unsigned int depth = 0;
+	int ret;
+
+	*number = NO_TEXT;
+	if (place < s->places && s->held[place]) {
+		*number = s->held[place] - 1;
+		return 0;
+	}
+	if (bpf_map_lookup_elem(s->map, &place, ip))
+		return 0;
+	while (depth < BPF_STACK_DEPTH && ip[depth])
+		depth++;
+	ret = find_text(s, ip, depth, number);
+	if (!ret && *number != NO_TEXT && place < s->places) {
+		s->held[place] = *number + 1;
+		s->n_held++;
+	}
+	return ret;
+}
+
+/* What it held behind an epoch. */
+static int place_behind(struct bpf_stacks *s, uint64_t epoch, uint32_t place, uint32_t *number)
+{
+	const struct bpf_stack_epoch *e;
+
+	for (epoch++; epoch < s->epochs; epoch++) {
+		e = &s->epoch[epoch % BPF_STACKS_EPOCHS];
+		*number = e->held[place] - 1;
+		if (e->held[place])
+			return 0;
+	}
+	return read_place(s, place, number);
+}
+
+/* The same stack always has the same place, so mostly it has held no other. */
+static int place_of_older(struct bpf_stacks *s, uint64_t oldest, uint32_t place, uint32_t *number)
+{
+	uint32_t later;
+	int ret = place_behind(s, oldest - 1, place, &later);
+
+	if (s->older[place] != BPF_STACKS_VARIED && (later == NO_TEXT || later == s->older[place] - 1))
+		*number = s->older[place] - 1;
+	return ret;
+}
+
+/* What it held when a stack was taken that places have been made free since. */
+static int place_of_before(struct bpf_stacks *s, uint32_t place, uint64_t time, uint32_t *number)
+{
+	uint64_t i = s->epochs > BPF_STACKS_EPOCHS ? s->epochs - BPF_STACKS_EPOCHS : 0;
+	const struct bpf_stack_epoch *e;
+	uint32_t later;
+	int ret;
+
+	*number = NO_TEXT;
+	if (i && time < s->older_until + MARGIN_NS && s->older[place])
+		return place_of_older(s, i, place, number);
+	for (; i < s->epochs; i++) {
+		e = &s->epoch[i % BPF_STACKS_EPOCHS];
+		if (time >= e->after + MARGIN_NS || !e->held[place])
+			continue;
+		*number = e->held[place] - 1;
+		if (time + MARGIN_NS <= e->before)
+			return 0;
+		ret = place_behind(s, i, place, &later);
+		if (later != NO_TEXT && later != *number)
+			*number = NO_TEXT;
+		return ret;
+	}
+	return read_place(s, place, number);
+}
+
+static int text_of(struct bpf_stacks *s, uint32_t place, uint64_t time, uint32_t *number)
+{
+	const struct bpf_stack_epoch *last = &s->epoch[(s->epochs - 1) % BPF_STACKS_EPOCHS];
+
+	if (!s->epochs || place >= s->places || time >= last->after + MARGIN_NS)
+		return read_place(s, place, number);
+	return place_of_before(s, place, time, number);
+}
+
+/* Its row of the ring is needed again. */
+static void forget_epoch(struct bpf_stacks *s, struct bpf_stack_epoch *e)
+{
+	for (uint32_t i = 0; i < s->places; i++)
+		if (e->held[i])
+			s->older[i] =
+				!s->older[i] || s->older[i] == e->held[i] ? e->held[i] : BPF_STACKS_VARIED;
+	s->older_until = e->after;
+	free(e->held);
+	e->held = NULL;
+}
+
+void bpf_stacks_make_room(struct bpf_stacks *s)
+{
+	struct bpf_stack_epoch *e = &s->epoch[s->epochs % BPF_STACKS_EPOCHS];
+	uint32_t *held;
+
+	if (!s->places || s->n_held < s->places / FULL_SHARE)
+		return;
+	held = calloc(s->places, sizeof(*held));
+	if (!held)
+		return; /* it goes on as it is, and what has no place is counted */
+	if (e->held)
+		forget_epoch(s, e);
+	*e = (struct bpf_stack_epoch){.before = grt_now(), .held = s->held};
+	for (uint32_t i = 0; i < s->places; i++)
+		if (s->held[i] && bpf_map_delete_elem(s->map, &i))
+			e->held[i] = 0;
+	e->after = grt_now();
+	s->held = held;
+	s->n_held = 0;
+	s->epochs++;
+}
+
+/* ---------------------------------------------------------------- ids */
+
+/* Its place, free or not; the table is never full. */
 static uint32_t find_place(const struct bpf_stacks *s, uint64_t key)
 {
 	uint32_t at = (uint32_t)(key * 0x9e3779b97f4a7c15ULL >> 40) % s->room;
@@ -45,6 +277,28 @@ static uint32_t find_place(const struct bpf_stacks *s, uint64_t key)
 	while (s->seen[at].key && s->seen[at].key != key)
 		at = (at + 1) % s->room;
 	return at;
+}
+
+/* Return: 0 or -ENOMEM */
+static int grow_seen(struct bpf_stacks *s)
+{
+	struct bpf_stacks larger = {.room = 2 * s->room};
+	uint32_t at;
+
+	larger.seen = calloc(larger.room, sizeof(*larger.seen));
+	if (!larger.seen)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < s->room; i++) {
+		if (!s->seen[i].key)
+			continue;
+		at = find_place(&larger, s->seen[i].key);
+		larger.seen[at].key = s->seen[i].key;
+		larger.seen[at].id = s->seen[i].id;
+	}
+	free(s->seen);
+	s->seen = larger.seen;
+	s->room = larger.room;
+	return 0;
 }
 
 /* The functions at a frame of a stack: a caller's address is behind its call. Return: 0 or -ENOMEM */
@@ -130,29 +384,41 @@ static unsigned int cut_astray(struct bpf_stacks *s, pid_t pid, const uint64_t *
 	return n;
 }
 
-/* Return: the id, 0 where the stack is not there any more, or -ENOMEM */
+/* A stack of an event, which was taken at @time; gets the trace's id, 0 where it is not known. */
 static int give_id(struct bpf_stacks *s, struct grt_packer *p, unsigned int cpu, const struct grt_event *e,
-		   uint32_t number, bool kernel)
+		   uint64_t time, bool kernel, uint32_t *stack)
 {
-	uint64_t key = (kernel ? KERNEL_PID : e->pid) << 32 | number, ip[BPF_STACK_DEPTH] = {0};
-	uint32_t at = find_place(s, key), stack = number - 1;
-	unsigned int depth = 0, skip = 0;
+	uint32_t number, at, place = *stack - 1;
+	unsigned int depth, skip = 0;
+	const uint64_t *ip;
+	uint64_t key;
 	int ret;
 
-	if (s->seen[at].key)
-		return (int)s->seen[at].id;
-	if (s->used == IDS - 1 || bpf_map_lookup_elem(s->map, &stack, ip))
+	if (!*stack)
 		return 0;
-	while (depth < BPF_STACK_DEPTH && ip[depth])
-		depth++;
+	*stack = 0;
+	ret = text_of(s, place, time, &number);
+	if (ret)
+		return ret;
+	key = (kernel ? KERNEL_PID : e->pid) << 32 | (number + 1);
+	at = find_place(s, key);
+	if (number == NO_TEXT || (!s->seen[at].key && s->used == IDS - 1)) {
+		s->lost++;
+		return 0;
+	}
+	*stack = s->seen[at].id;
+	if (s->seen[at].key)
+		return 0;
+	ip = s->text[number].ip;
+	depth = s->text[number].depth;
 	if (kernel)
 		skip = skip_ours(s, ip, depth);
 	else if (depth)
 		depth = cut_astray(s, (pid_t)e->pid, ip, depth);
 	s->seen[at].key = key;
-	s->seen[at].id = s->base + ++s->used;
-	ret = write_frames(s, p, cpu, e, s->seen[at].id, ip + skip, depth - skip, kernel);
-	return ret ? ret : (int)s->seen[at].id;
+	*stack = s->seen[at].id = s->base + ++s->used;
+	ret = write_frames(s, p, cpu, e, *stack, ip + skip, depth - skip, kernel);
+	return ret ?: 2 * s->used > s->room ? grow_seen(s) : 0;
 }
 
 /** struct pair - where an event has the numbers of its stacks */
@@ -181,20 +447,16 @@ static void see_thread(struct bpf_stacks *s, const struct grt_ev_thread *e)
 
 int bpf_stacks_see(struct bpf_stacks *s, struct grt_packer *p, unsigned int cpu, struct grt_event *e)
 {
+	uint64_t time = e->type == GRT_EV_OFF_CPU ? ((struct grt_ev_off_cpu *)e)->start : e->time;
 	struct pair at = stacks_of(e);
-	int user, kernel;
+	int ret;
 
 	if (e->type == GRT_EV_THREAD)
 		see_thread(s, (const struct grt_ev_thread *)e);
 	if (!at.user)
 		return 0;
-	user = *at.user ? give_id(s, p, cpu, e, *at.user, false) : 0;
-	kernel = *at.kernel ? give_id(s, p, cpu, e, *at.kernel, true) : 0;
-	if (user < 0 || kernel < 0)
-		return -ENOMEM;
-	*at.user = (uint32_t)user;
-	*at.kernel = (uint32_t)kernel;
-	return 0;
+	ret = give_id(s, p, cpu, e, time, false, at.user);
+	return ret ?: give_id(s, p, cpu, e, time, true, at.kernel);
 }
 
 #endif /* GRT_HAVE_BPF */

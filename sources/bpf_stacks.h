@@ -11,22 +11,65 @@
 #include "core/packer.h"
 #include "symbols.h"
 
+/* How often places are made free and what they held is still known: a thread may sleep so long. */
+#define BPF_STACKS_EPOCHS 32
+
+#define BPF_STACKS_VARIED UINT32_MAX
+
+/** struct bpf_stack_text - a stack's addresses, of which there are @depth */
+struct bpf_stack_text {
+	uint64_t hash;
+	uint64_t *ip;
+	unsigned int depth;
+};
+
+/**
+ * struct bpf_stack_epoch - places that were made free at one time
+ * @before, @after: it was between these
+ * @held: by place: which text was there, plus 1; 0: it was not made free then
+ */
+struct bpf_stack_epoch {
+	uint64_t before;
+	uint64_t after;
+	uint32_t *held;
+};
+
 /**
  * struct bpf_stacks - set up by bpf_stacks_init(), to be given to bpf_stacks_fini()
- * @map: the programs' table of stacks
+ * @map: the programs' table of stacks, with @places
  * @base: the trace's ids begin behind it
- * @seen: open hash of @room places: which stacks have an id
+ * @held: by place: which text is there, plus 1; 0: it has not been read. Of these there are @n_held
+ * @epoch: a ring, of @epochs so far
+ * @older: by place: what it held in epochs before those, up to @older_until, plus 1; 0: nothing;
+ *	BPF_STACKS_VARIED: not always the same
+ * @text: each once, @texts of them, with @bytes of addresses
+ * @by_hash: open hash of @hash_room places: number of the text, plus 1
+ * @seen: open hash of @room places: which texts have an id in which process
+ * @lost: events whose stack is not known any more, or for which there was no room
  */
 struct bpf_stacks {
 	int map;
 	uint32_t base;
+	uint32_t places;
 	struct symbols *symbols;
+	uint32_t *held;
+	uint32_t n_held;
+	struct bpf_stack_epoch epoch[BPF_STACKS_EPOCHS];
+	uint64_t epochs;
+	uint32_t *older;
+	uint64_t older_until;
+	struct bpf_stack_text *text;
+	uint32_t texts;
+	uint64_t bytes;
+	uint32_t *by_hash;
+	uint32_t hash_room;
 	struct {
-		uint64_t key; /* pid << 32 | number, 0: free */
+		uint64_t key; /* pid << 32 | text + 1, 0: free */
 		uint32_t id;
 	} * seen;
 	uint32_t room;
 	uint32_t used;
+	uint64_t lost;
 };
 
 /** bpf_stacks_init - @map is the programs' table, @base as in the struct. Return: 0 or -ENOMEM */
@@ -37,6 +80,12 @@ int bpf_stacks_init(struct bpf_stacks *s, int map, uint32_t base);
  * Return: 0 or -ENOMEM
  */
 int bpf_stacks_see(struct bpf_stacks *s, struct grt_packer *p, unsigned int cpu, struct grt_event *e);
+
+/**
+ * bpf_stacks_make_room - frees the places of the table whose stacks have been read, when they are many: two
+ * stacks with one place cannot both be in it
+ */
+void bpf_stacks_make_room(struct bpf_stacks *s);
 
 /** bpf_stacks_fini - frees what it holds */
 void bpf_stacks_fini(struct bpf_stacks *s);

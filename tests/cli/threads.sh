@@ -155,6 +155,42 @@ check "-p: one that sleeps all the time" at_most 900000000 "$(seen sleep sleep)"
 check "by the call that it was in when it began" test "$(seen sleep unknown)" = 0
 kill %%
 
+# More stacks than find a place at a time: those that have been read make room for others.
+cc=${CC:-cc}
+"$cc" -O2 -fno-omit-frame-pointer -pthread -o many_stacks "$GRTRACE_SRC/tests/cli/many_stacks.c" || not_ok "many_stacks is built"
+run record -e sched -F 0 -o run.grt -- ./many_stacks 8000
+expect "8,000 different stacks are recorded" 0 '0 lost in run.grt'
+told=$(sed -n 's/.*sched: \([0-9]*\) stacks found no place.*/\1/p' <<<"$output")
+"$GRTRACE" dump --json run.grt >run.json
+# A recorder that gets no CPU makes no room.
+most=$(awk -v cpus="$(nproc)" '{ print $1 > cpus ? 1 : 0.03 }' /proc/loadavg)
+output=$(python3 - "${told:-0}" "$most" 2>&1 <<-'PY'
+	import json, sys
+	frames, stacks = {}, []
+	for line in open("run.json"):
+	    e = json.loads(line)
+	    if "index" in e and "symbol" in e:
+	        frames.setdefault(e["stack"], {})[e["index"]] = e["symbol"]
+	    elif e.get("call") in (35, 230):
+	        stacks.append((e["tid"] != e["pid"], e["time"] - e["start"], e["user"]))
+	def number(stack):
+	    names = [frames[stack][i] for i in sorted(frames[stack])]
+	    bits = [name == "one" for name in reversed(names) if name in ("zero", "one")]
+	    assert len(bits) == 17, names
+	    return sum(bit << i for i, bit in enumerate(bits))
+	main = [stack for other, ns, stack in stacks if not other]
+	numbers = [number(stack) for stack in main if stack]
+	assert numbers == sorted(set(numbers)), "stacks are of other sleeps"
+	assert max(numbers) > 4000, max(numbers)
+	lost = sum(not stack for other, ns, stack in stacks)
+	assert len(main) > 4000 and lost <= len(main) * float(sys.argv[2]), (lost, len(main))
+	assert lost <= int(sys.argv[1]), (lost, sys.argv[1])
+	long = [stack for other, ns, stack in stacks if other and float(ns) > 0.9e9]
+	assert len(long) == 1 and "sleeper" in frames[long[0]].values(), long
+PY
+)
+check "each with its sleep, few without, and the end says how many" silent
+
 run record -e sched -d 1 -o run.grt
 expect "without a program or process" 1 'no threads to follow.*|record -e sched -- PROG'
 run record -e sched -F 1000000 -o run.grt -- true
