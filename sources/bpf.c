@@ -127,6 +127,7 @@ struct capture {
 	uint64_t ring_bytes;
 	int failed;
 	uint64_t missed;
+	void (*note)(const char *text);
 	char without[128];
 	void *own;
 	const char *positions;
@@ -839,6 +840,7 @@ static int prepare(struct capture *c, const struct source_setup *setup, struct g
 	c->samples.frequency = setup->frequency;
 	c->ring_bytes = ring_bytes(c, setup->buffer_size);
 	c->merged = setup->merged;
+	c->note = setup->note;
 	c->ring_base = setup->ring_base;
 	for (const char *const *name = objects; !ret && *name; name++)
 		if (setup->covered && setup->covered(setup->arg, *name))
@@ -1016,6 +1018,7 @@ static int refresh(struct capture *c)
 	if (before - WINDOW_NS > c->horizon)
 		c->horizon = before - WINDOW_NS;
 	read_counts(c);
+	bpf_samples_look(&c->samples);
 	return 0;
 }
 
@@ -1091,6 +1094,18 @@ static void detach(struct capture *c)
 	c->links = 0;
 }
 
+static void tell_samples(const struct capture *c)
+{
+	char text[256], line[320];
+
+	if (!c->samples.again && !c->samples.refused)
+		return;
+	bpf_samples_text(&c->samples, text, sizeof(text));
+	snprintf(line, sizeof(line), "%s: samples by %s", c->kind->name, text);
+	if (c->note)
+		c->note(line);
+}
+
 /* What the programs offered is what came, was filtered, or was lost: else we have lost count. */
 static int check_counts(const struct capture *c, struct grt_err *err)
 {
@@ -1131,6 +1146,7 @@ int bpf_stop(void *state, struct grt_err *err)
 	read_missed(c);
 	c->horizon = grt_now();
 	c->ended = true;
+	tell_samples(c);
 	ret = check_counts(c, err);
 	return ret ? ret : 1;
 }

@@ -20,6 +20,7 @@ cpu() { # NUMBER 0|1
 
 # Rings of one GPU that goes, then of another one in its place; CPUs that come and go meanwhile.
 softgpu() {
+	local type rounds=0
 	insmod "$GRTRACE_MODULES/grtrace_softgpu.ko" gfx=1 compute=1 sdma=0 video=0
 	softgpu-run -p steady --rings gfx,compute -j 150 -r 200 -q -o gfx.csv &
 	sleep 0.4
@@ -35,6 +36,12 @@ softgpu() {
 	taskset -c 3 softgpu-run -p hang --rings video -j 40 -q -o hang.csv
 	wait $!
 	rmmod grtrace_softgpu
+	# what is freed is soon given again
+	for type in gfx compute sdma video gfx compute; do
+		insmod "$GRTRACE_MODULES/grtrace_softgpu.ko" gfx=0 compute=0 sdma=0 video=0 $type=1
+		softgpu-run -p steady --rings $type -j 5 -q -o $((++rounds)).csv
+		rmmod grtrace_softgpu
+	done
 }
 
 virtio() {
