@@ -121,8 +121,9 @@ static void stop_opener(struct bpf_samples *s)
 }
 
 /*
- * Who records gives its privileges up, and a kernel may want CAP_SYS_ADMIN for an event of a CPU. So a process
- * of its own opens those of CPUs that come: it gets a CPU's number, and gives a descriptor or an errno.
+ * Who records gives its privileges up, and a kernel may want CAP_SYS_ADMIN for an event of a CPU. So a
+ * process of its own opens those of CPUs that come: it gets a CPU's number, and gives a descriptor or an
+ * errno.
  */
 static void serve(const struct timer *t, unsigned int frequency)
 {
@@ -243,7 +244,8 @@ int bpf_samples_attach(struct bpf_samples *s, struct bpf_program *prog, struct g
 			   "cannot take %u samples a second", s->frequency);
 }
 
-/* The kernel takes the events of a CPU that goes off it for good, and tells nobody: their time stands still. */
+/* The kernel takes the events of a CPU that goes off it for good, and tells nobody: their time stands still.
+ */
 static bool is_over(struct sampled_cpu *c)
 {
 	uint64_t now[2] = {0}, before = c->counted;
