@@ -17,6 +17,7 @@
 #include "cmd.h"
 #include "core/escape.h"
 #include "core/field.h"
+#include "core/packet.h"
 
 #define NOT_GIVEN UINT64_MAX
 #define DEFAULT_INPUT "grtrace.out.grt"
@@ -217,7 +218,9 @@ static void text_identity(const struct dump *d, const struct grt_event *e)
 		printf(" pid=%u/%u", e->pid, e->tid);
 		text_name(find_name(d->thread, THREAD_NAMES, e->tid));
 	}
-	if (e->ctx)
+	if (e->ctx && !grt_has_job(e))
+		printf(" image=%llx", (unsigned long long)e->ctx);
+	else if (e->ctx)
 		printf(" ctx=%llu seqno=%llu", (unsigned long long)e->ctx, (unsigned long long)e->seqno);
 }
 

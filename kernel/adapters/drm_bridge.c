@@ -33,6 +33,7 @@ static struct grtrace_adapter adapter = {
 	.probes = probes,
 	.nprobes = ARRAY_SIZE(probes),
 	.gone = scheduler_gone,
+	.show = sched_show,
 };
 
 module_grtrace_adapter(adapter);

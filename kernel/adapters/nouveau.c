@@ -115,7 +115,7 @@ static struct channel *channel_make(const struct dma_fence *fence)
 		return NULL;
 	timeline = fence->ops->get_timeline_name((struct dma_fence *)fence);
 	c->ctx = fence->context;
-	c->ring = grtrace_ring_register(GRTRACE_RING_ANY, timeline, engine_of(timeline), DRIVER);
+	c->ring = grtrace_ring_register(timeline, engine_of(timeline), DRIVER, NULL);
 	return c;
 }
 

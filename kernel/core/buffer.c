@@ -145,7 +145,7 @@ int grtrace_cpus_init(void)
 		c = per_cpu_ptr(&grtrace_cpus, cpu);
 		init_irq_work(&c->wake, wake_fn);
 		init_irq_work(&c->fresh, fresh_fn);
-		c->rings = kvcalloc(GRTRACE_RINGS, sizeof(*c->rings), GFP_KERNEL);
+		c->rings = kvcalloc(GRTRACE_RINGS + 1, sizeof(*c->rings), GFP_KERNEL);
 		if (!c->rings) {
 			grtrace_cpus_exit();
 			return -ENOMEM;
@@ -462,7 +462,7 @@ static void zero_counters(struct grtrace_cpu *c)
 	memset(&c->balance, 0, sizeof(c->balance));
 	memset(&c->ended, 0, sizeof(c->ended));
 	memset(c->by_type, 0, sizeof(c->by_type));
-	memset(c->rings, 0, GRTRACE_RINGS * sizeof(*c->rings));
+	memset(c->rings, 0, (GRTRACE_RINGS + 1) * sizeof(*c->rings));
 	c->seq = 0;
 	c->overruns = 0;
 	c->consumed = 0;

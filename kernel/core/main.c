@@ -45,9 +45,12 @@ static int __init grtrace_init(void)
 	err = grtrace_cpus_init();
 	if (err)
 		return err;
-	err = grtrace_jobs_init();
+	err = grtrace_rings_init();
 	if (err)
 		goto err_cpus;
+	err = grtrace_jobs_init();
+	if (err)
+		goto err_rings;
 	grtrace_dir = debugfs_create_dir("grtrace", NULL);
 	if (IS_ERR(grtrace_dir)) {
 		err = PTR_ERR(grtrace_dir);
@@ -67,6 +70,8 @@ static int __init grtrace_init(void)
 
 err_jobs:
 	grtrace_jobs_exit();
+err_rings:
+	grtrace_rings_exit();
 err_cpus:
 	grtrace_cpus_exit();
 	return err;

@@ -368,6 +368,7 @@ void grt_session_close(struct grt_session *s)
 		free(s->skips[i]);
 	}
 	grt_env_free(&s->env);
+	grt_written_free(&s->written);
 	free(s->heap.slot);
 	free(s->head);
 	free(s->stream);

@@ -40,10 +40,8 @@ static bool ctf_takes(const struct stat *st, const char *head, size_t len)
 
 static int open_failed(const struct grt_session *s, const char *name, int code, struct grt_err *err)
 {
-	const char *fix = code == -EMFILE ? "ulimit -n 65536"
-			  : code == -EACCES
-				  ? "read it as the user who recorded it, or with sudo"
-				  : "ls -la PATH: a recording has its metadata and files of packets";
+	const char *fix = code == -EACCES ? "read it as the user who recorded it, or with sudo"
+					  : "ls -la PATH: a recording has its metadata and files of packets";
 
 	return grt_err_set(err, code, strerror(-code), fix, "%s/%s: cannot open", s->path, name);
 }

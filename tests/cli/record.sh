@@ -6,6 +6,7 @@
 # shellcheck source=tests/cli/_lib.sh
 . "$GRTRACE_SRC/tests/cli/_lib.sh"
 umask 022
+command -v strace >/dev/null || skip_all "no strace: tools/setup check"
 
 sum() { # DIR: events that dump sees
 	"$GRTRACE" dump "$1" 2>/dev/null | wc -l
@@ -45,6 +46,27 @@ rm a.grt/notes
 touch a.grt.old/notes
 run record -e kmod -o a.grt true
 expect "nor an old one with other files" 1 'cannot replace a.grt.old'
+
+# Killed at the calls by which the directory becomes a recording, and by which it is complete.
+for call in fdatasync:1 renameat:1 fdatasync:2 renameat:2; do
+	idle
+	rm -rf killed.grt
+	strace -f -qq -o /dev/null -e trace="${call%:*}" -e inject="${call%:*}:signal=KILL:when=${call#*:}" \
+		"$GRTRACE" record -e kmod -o killed.grt sleep 0.1 >/dev/null 2>&1
+	if [ "${call#*:}" = 2 ]; then
+		run report killed.grt
+		expect "killed at $call: what is there is a recording" 0 'not closed by its recorder'
+	else
+		check "killed at $call: nothing is recorded yet" test "$(ls -A killed.grt)" = .metadata.new
+	fi
+	idle
+	run record -e kmod -o killed.grt sleep 0.1
+	expect "killed at $call: the next recording takes its place" 0 'in killed.grt'
+done
+mkdir half.grt && echo mine >half.grt/.metadata.new
+run record -e kmod -o half.grt true
+expect "a file of that name that is not ours stays" 1 'cannot replace half.grt'
+"$GRTRACE" stop >/dev/null
 rm a.grt.old/notes
 ln -s precious link.grt
 run record -e kmod -o link.grt true

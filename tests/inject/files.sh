@@ -25,6 +25,14 @@ records c.grt
 launches=$(grep -c '^L' got)
 kernels=$(grep -c '^G.* kernel ' got)
 check "the summary has all launches" says "^grtrace record: $launches launches, $kernels kernels, "
+# nodes that launches have, each process for itself; those that name no frame are not among them
+"$GRTRACE" dump c.grt >c.dump
+check "as many stacks as launches have" says "copies; $(awk '
+	/ NODE / { for (i = 1; i <= NF; i++) { split($i, f, "="); v[f[1]] = f[2] }
+		   if (v["caller"] != "0") frame[v["image"] v["node"]] = 1 }
+	/ LAUNCH / { for (i = 1; i <= NF; i++) { split($i, f, "="); v[f[1]] = f[2] }
+		   if (frame[v["image"] v["node"]] && !seen[v["image"] v["node"]]++) n++ }
+	END { print n }' c.dump) stacks, "
 check "by which rule" says 'got their launch: [0-9]+ by correlation id, 0 were launched by the GPU, 0 are of none'
 check "a timeline" python3 -c 'import json,sys; json.load(open("c.json"))'
 check "a line for each launch that is no wait" test "$(grep -c . cpu.txt)" = \
