@@ -409,7 +409,8 @@ static int dump_path(struct dump *d, const char *path)
 	return ret;
 }
 
-/* Prints what has happened since the last look, @last: up to the end. Return: as kmod_live_pump(), 0 when nobody wants more */
+/* Prints what has happened since the last look, @last: up to the end. Return: as kmod_live_pump(), 0 when
+ * nobody wants more */
 static int pump(struct dump *d, struct kmod *k, struct grt_session *s, bool last, struct grt_err *err)
 {
 	int ret = (last ? kmod_live_end : kmod_live_pump)(k, s, &d->c, err);

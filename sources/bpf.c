@@ -121,6 +121,7 @@ struct capture {
 	uint64_t ring_bytes;
 	int failed;
 	uint64_t missed;
+	void (*note)(const char *text);
 	char without[128];
 	char refused[64];
 	bool covered;
@@ -1047,6 +1048,7 @@ static int refresh(struct capture *c)
 	read_counts(c);
 	if (c->config.stacks)
 		bpf_stacks_make_room(&c->stacks);
+	bpf_samples_look(&c->samples);
 	return 0;
 }
 
@@ -1122,6 +1124,18 @@ static void detach(struct capture *c)
 	c->links = 0;
 }
 
+static void tell_samples(const struct capture *c)
+{
+	char text[256], line[320];
+
+	if (!c->samples.again && !c->samples.refused)
+		return;
+	bpf_samples_text(&c->samples, text, sizeof(text));
+	snprintf(line, sizeof(line), "%s: samples by %s", c->kind->name, text);
+	if (c->note)
+		c->note(line);
+}
+
 /* What the programs offered is what came, was filtered, or was lost: else we have lost count. */
 static int check_counts(const struct capture *c, struct grt_err *err)
 {
@@ -1184,6 +1198,7 @@ int bpf_stop(void *state, struct grt_err *err)
 	c->horizon = grt_now();
 	c->ended = true;
 	tell_stacks(c);
+	tell_samples(c);
 	ret = check_counts(c, err);
 	return ret ? ret : 1;
 }

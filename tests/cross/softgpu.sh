@@ -7,4 +7,4 @@
 
 # shellcheck source=tests/cross/_lib.sh
 . "$(dirname -- "$0")/_lib.sh"
-cross softgpu "gfx video hang" --no-gpu --smp 4 | join_tap
+cross softgpu "gfx video hang 1 2 3 4 5 6" --no-gpu --smp 4 | join_tap

@@ -283,8 +283,25 @@ vblank_counts() {
 	check "as the process that asked" test "$(grep -cE "\] VBLANK_DELIVERED pid=[1-9].*$file " dump.txt)" = 31
 }
 
+# A CPU that was away is sampled again: of a program that spins there, by its second.
+sample_counts() {
+	local again
+	cat >spin.sh <<-'END'
+		sleep 1
+		echo 0 >/sys/devices/system/cpu/cpu1/online
+		sleep 0.5
+		echo 1 >/sys/devices/system/cpu/cpu1/online
+		exec taskset -c 1 timeout 4 sh -c 'echo $$ >spinning; while :; do :; done'
+	END
+	run record -e sched -o spin.grt -- sh spin.sh
+	check "a CPU that came back is told" says 'sched: samples by .* Hz, 1 times a CPU came: up to 0.5 s'
+	again=$("$GRTRACE" dump --type sample spin.grt | grep -cE "\[001\] .*pid=[0-9]+/$(cat spinning)\(")
+	check "and sampled: a program that spins there, $again times" test "$again" -gt 100
+}
+
 case $1 in
 all)
+	sample_counts
 	virtio_counts
 	every_source_loads
 	fence_counts
