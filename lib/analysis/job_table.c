@@ -76,6 +76,12 @@ static void get_ring(struct grt_cell *cell, const void *view, const void *row, i
 	grt_cell_ring(cell, names_of(view), ((const struct grt_job *)row)->ring);
 }
 
+static void get_gpu(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	(void)arg;
+	grt_cell_gpu(cell, names_of(view), ((const struct grt_job *)row)->ring);
+}
+
 static void get_ring_name(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	(void)arg;
@@ -159,6 +165,7 @@ static const struct grt_column columns[] = {
 	{"failed", get_member, MEMBER_FAILED, GRT_CELL_BOOL, GRT_COLUMN_MACHINE, "it had an error"},
 	{"waits", get_member, MEMBER_WAITS, GRT_CELL_NUMBER, GRT_COLUMN_MACHINE, "waits in t_gpu_wait"},
 	{"ring_name", get_ring_name, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "name of the ring"},
+	{"gpu", get_gpu, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "address of its GPU on the bus"},
 	{"device", get_member, MEMBER_DEVICE, GRT_CELL_NUMBER, GRT_COLUMN_MACHINE, "device number"},
 	{"tid", get_member, MEMBER_TID, GRT_CELL_NUMBER, GRT_COLUMN_MACHINE, "thread id"},
 	{"process", get_process, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "process's comm"},
