@@ -165,7 +165,6 @@ static const struct grt_column columns[] = {
 	{"failed", get_member, MEMBER_FAILED, GRT_CELL_BOOL, GRT_COLUMN_MACHINE, "it had an error"},
 	{"waits", get_member, MEMBER_WAITS, GRT_CELL_NUMBER, GRT_COLUMN_MACHINE, "waits in t_gpu_wait"},
 	{"ring_name", get_ring_name, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "name of the ring"},
-	{"gpu", get_gpu, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "address of its GPU on the bus"},
 	{"device", get_member, MEMBER_DEVICE, GRT_CELL_NUMBER, GRT_COLUMN_MACHINE, "device number"},
 	{"tid", get_member, MEMBER_TID, GRT_CELL_NUMBER, GRT_COLUMN_MACHINE, "thread id"},
 	{"process", get_process, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "process's comm"},
@@ -177,6 +176,7 @@ static const struct grt_column columns[] = {
 	{"start", get_stamp, GRT_STAMP_START, GRT_CELL_TIME, GRT_COLUMN_MACHINE, "stamp, ns"},
 	{"end", get_stamp, GRT_STAMP_END, GRT_CELL_TIME, GRT_COLUMN_MACHINE, "stamp, ns"},
 	{"complete", get_stamp, GRT_STAMP_COMPLETE, GRT_CELL_TIME, GRT_COLUMN_MACHINE, "stamp, ns"},
+	{"gpu", get_gpu, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "address of its GPU on the bus"},
 	{.name = NULL},
 };
 
