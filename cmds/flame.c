@@ -96,6 +96,12 @@ static double percent(uint64_t part, uint64_t whole)
 	return whole ? 100.0 * (double)part / (double)whole : 0;
 }
 
+/* Never 100.00 of what is not all. */
+static double percent_down(uint64_t part, uint64_t whole)
+{
+	return whole ? (double)(uint64_t)((unsigned __int128)part * 10000 / whole) / 100 : 0;
+}
+
 /* --------------------------------------------------------- recordings */
 
 /** struct flame - the consumer */
@@ -169,7 +175,11 @@ static bool tell_launches(const struct grt_launch_flame *f)
 		"stack of their launch\n",
 		(unsigned long long)n.kernels, (unsigned long long)n.copies,
 		(double)(n.kernel_ns + n.copy_ns) / 1e6, (unsigned long long)n.with_stack,
-		percent(n.with_stack, work));
+		percent_down(n.with_stack, work));
+	if (n.stack_cut || n.stack_none)
+		fprintf(stderr,
+			"  the stack of %llu does not reach its thread's beginning, and that of %llu has no frame\n",
+			(unsigned long long)n.stack_cut, (unsigned long long)n.stack_none);
 	if (n.probed)
 		fprintf(stderr,
 			"  %llu calls of functions that were probed: they have no time, --weight launches\n",
@@ -195,6 +205,9 @@ static void tell(const struct grt_flame_count *n, bool cuda)
 	if (n->untimed)
 		fprintf(stderr, "  %llu jobs without a known time on the GPU are not in it\n",
 			(unsigned long long)n->untimed);
+	if (n->lost_stack)
+		fprintf(stderr, "  the frames of %llu jobs' stacks are not in the trace, or are too many\n",
+			(unsigned long long)n->lost_stack);
 	if (n->dropped)
 		fprintf(stderr, "  %llu frames of stacks beyond the first %u are missing\n",
 			(unsigned long long)n->dropped, GRT_FRAMES_STACKS_MAX);
@@ -413,8 +426,10 @@ static int join_seeds(struct graph *g, struct grt_seeds *s)
 		return cmd_fail(EXIT_FAILED, "no line is ts_ns comm pid tid cpu f1;f2;...", NULL,
 				"%s: no CPU stacks", opt.cpu);
 	if (opt.gpu && !n.gpu.records)
-		return cmd_fail(EXIT_FAILED, "no line is one of CUPTI's records", NULL, "%s: no GPU records",
-				opt.gpu);
+		return cmd_fail(
+			EXIT_FAILED,
+			"it has no record of CUPTI, and no event of JSON in a category of kernels or calls",
+			"grtrace record -e cuda -- PROG", "%s: no GPU records", opt.gpu);
 	grt_stacks_free(g->tree);
 	g->tree = grt_seeds_take(s);
 	tell_seeds(&n);

@@ -4,6 +4,7 @@
  * runs, for a time, or until Ctrl-C. Whatever was changed for it is put back.
  */
 #include <errno.h>
+#include <pwd.h>
 #include <limits.h>
 #include <linux/capability.h>
 #include <signal.h>
@@ -61,6 +62,8 @@ static const char source_names[] =
 static struct {
 	const char *output;
 	const char *raw;
+	const char *user;
+	bool no_command;
 	const char *sources;
 	const char *driver;
 	double seconds;
@@ -111,6 +114,10 @@ static const struct cmd_opt options[] = {
 	 "nvsched: calls that failed, too, also on files that are not NVIDIA's"},
 	{"probes", 0, OPT_FLAG, NULL, &opt.probes,
 	 "nvidia: functions of its kernel modules, too: interrupts, faults, P2P, power"},
+	{"user", 0, OPT_STR, "NAME", &opt.user,
+	 "run PROG as this user, whose the recording and all files are (root only)"},
+	{"no-command-line", 0, OPT_FLAG, NULL, &opt.no_command,
+	 "do not keep the command line, which may hold secrets"},
 	{"verbose", 'v', OPT_FLAG, NULL, &opt.verbose, "say which sources are left out, and why"},
 	{"chrome", 0, OPT_STR, "FILE", &opt.files.chrome, "at the end, the timeline as Trace Event Format"},
 	{"cpu-folded", 0, OPT_STR, "FILE", &opt.files.cpu_folded,
@@ -465,6 +472,24 @@ static void clock_text(char *text, size_t room)
 }
 
 /* The whole command line, as the kernel has it. */
+/* Return: an exit status */
+static int be_for_user(const char *name, const char *prog)
+{
+	struct passwd *user;
+
+	if (!prog)
+		return cmd_usage_error("--user %s: it is for a program: grtrace record --user %s -- PROG",
+				       name, name);
+	user = getpwnam(name);
+	if (!user)
+		return cmd_usage_error("--user %s: there is no such user", name);
+	if (geteuid())
+		return cmd_fail(EXIT_MISSING, "only root may", "sudo grtrace record ...",
+				"cannot run a program as the user %s", name);
+	privileges_for_user(user->pw_uid, user->pw_gid);
+	return EXIT_DONE;
+}
+
 static char *command_text(void)
 {
 	char text[4096];
@@ -513,12 +538,18 @@ static int write_metadata(struct run *run, const char *state, struct grt_err *er
 
 /* ------------------------------------------------------------- output */
 
-/* Return: 0 or -errno */
+/*
+ * The metadata comes first: killed at any time, the recorder leaves a recording, or a directory that the next
+ * one takes. Return: 0 or -errno
+ */
 static int begin_directory(struct run *run, const char *path, struct grt_err *err)
 {
 	unsigned int i, k;
-	int ret = 0;
+	int ret;
 
+	run->realtime_offset = (int64_t)(grt_clock_ns(CLOCK_REALTIME) - grt_clock_ns(CLOCK_MONOTONIC));
+	clock_text(run->clock_start, sizeof(run->clock_start));
+	ret = write_metadata(run, "recording", err);
 	for (i = 0; ret >= 0 && i < run->n_inputs; i++)
 		for (k = 0; ret >= 0 && k < run->inputs[i].streams; k++)
 			ret = recording_add_file(&run->rec, run->inputs[i].source->name, k, err);
@@ -531,9 +562,7 @@ static int begin_directory(struct run *run, const char *path, struct grt_err *er
 		if (ret)
 			return ret;
 	}
-	run->realtime_offset = (int64_t)(grt_clock_ns(CLOCK_REALTIME) - grt_clock_ns(CLOCK_MONOTONIC));
-	clock_text(run->clock_start, sizeof(run->clock_start));
-	return write_metadata(run, "recording", err);
+	return 0;
 }
 
 /* A directory without metadata would be no recording that the next one may replace. Return: 0 or -errno */
@@ -598,6 +627,16 @@ static int input_of(const struct run *run, unsigned int stream, const struct inp
 		i++;
 	*in = &run->inputs[i];
 	return (int)(stream - run->inputs[i].first);
+}
+
+/* A packet is in the recording. */
+static void wrote(void *arg, unsigned int file, const struct grt_packet *p)
+{
+	const struct input *in;
+
+	input_of(arg, file, &in);
+	if (in->source->took)
+		in->source->took(in->state, p);
 }
 
 /* Moves what one read gives. Return: bytes, 0 when there is nothing (more), or -errno with *err set */
@@ -808,6 +847,21 @@ static void confine(struct run *run)
 		note_error(&err);
 }
 
+/* Holds what is in the recording against what its sources counted. @tell: no other error has been told */
+static void check_missed(struct run *run, bool tell)
+{
+	struct grt_balance missed;
+	struct grt_err err = {0};
+	const struct input *in;
+	int ret;
+
+	for (in = run->inputs; in < run->inputs + run->n_inputs; in++) {
+		ret = in->source->missed ? in->source->missed(in->state, &missed, &err) : 0;
+		if (tell && (ret || (in->source->missed && missed.fate[GRT_FATE_DELIVERED])))
+			run->status = cmd_error(EXIT_FAILED, &err);
+	}
+}
+
 /* A write error leaves a readable recording of what came before it. */
 static void finish(struct run *run, int captured, struct grt_err *err)
 {
@@ -819,6 +873,7 @@ static void finish(struct run *run, int captured, struct grt_err *err)
 	adopt_files(run);
 	if (recording_finish(&run->rec, &other) && !ret)
 		run->status = cmd_error(EXIT_FAILED, &other);
+	check_missed(run, ret >= 0);
 	clock_text(run->clock_end, sizeof(run->clock_end));
 	if (write_metadata(run, ret < 0 ? "failed" : "complete", &other) && ret >= 0)
 		run->status = cmd_error(EXIT_FAILED, &other);
@@ -888,8 +943,10 @@ static int setup(struct run *run, char **argv)
 	if (status != EXIT_DONE)
 		return status;
 	ret = open_output(run, &err);
+	run->rec.wrote = wrote;
+	run->rec.arg = run;
 	if (!ret && argv[0])
-		ret = child_fork(&run->child, argv, hostlog_stderr(), &err);
+		ret = child_fork(&run->child, argv, hostlog_stderr(), opt.user, &err);
 	hostlog_started();
 	if (ret)
 		return cmd_error(EXIT_FAILED, &err);
@@ -955,22 +1012,9 @@ static int check_settings(void)
 		option_of(opt.settings.of[0].key), opt.sources);
 }
 
-/* The kernel module's range, which is meant for the rings of other sources as well. */
-static int check_buffer(void)
-{
-	const struct kmod_key *key = &kmod_keys[GRT_CONFIG_buffer_size];
-	char value[24], range[128];
-
-	snprintf(value, sizeof(value), "%llu", (unsigned long long)opt.buffer);
-	if (!opt.buffer || !kmod_key_check(key, value, NULL))
-		return EXIT_DONE;
-	kmod_key_range(key, range, sizeof(range));
-	return cmd_usage_error("--buffer: %s bytes are out of range (wanted: %s)", value, range);
-}
-
 static int check_filters(void)
 {
-	int status = check_buffer();
+	int status = cmd_buffer_usage(opt.buffer);
 
 	if (opt.comm && (!*opt.comm || strlen(opt.comm) > 15))
 		return cmd_usage_error("--comm='%s': a thread's name has 1 to 15 bytes", opt.comm);
@@ -1036,6 +1080,8 @@ static int record_run(int argc, char **argv)
 	(void)argc;
 	if (status == EXIT_DONE)
 		status = open_target(&run);
+	if (status == EXIT_DONE && opt.user)
+		status = be_for_user(opt.user, argv[0]);
 	if (status == EXIT_DONE && argv[0])
 		status = child_find(argv);
 	if (status != EXIT_DONE)
@@ -1044,7 +1090,7 @@ static int record_run(int argc, char **argv)
 	/* A full file or a closed pipe is an error of write(), so that settings can be put back. */
 	signal(SIGXFSZ, SIG_IGN);
 	signal(SIGPIPE, SIG_IGN);
-	run.command = command_text();
+	run.command = opt.no_command ? NULL : command_text();
 	run.program = argv[0];
 	status = setup(&run, argv);
 	closed = close_inputs(&run);

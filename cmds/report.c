@@ -131,7 +131,7 @@ static int on_aggregate(struct grt_consumer *c, const struct grt_event *e, uint3
 static int on_tsg(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
 {
 	(void)cpu;
-	return grt_tsgs_event(&((struct report *)c)->tsgs, e);
+	return grt_tsgs_event(&((struct report *)c)->tsgs, e, grt_jobs_names(((struct report *)c)->jobs));
 }
 
 static int on_launched(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
@@ -291,7 +291,7 @@ static int pump(struct report *r, struct kmod *k, struct grt_err *err)
 	for (;;) {
 		last = cmd_signal || grt_now() >= end;
 		r->span.last = grt_now();
-		ret = kmod_live_pump(k, r->session, &r->c, err);
+		ret = (last ? kmod_live_end : kmod_live_pump)(k, r->session, &r->c, err);
 		if (ret <= 0 || last)
 			return ret;
 		if (grt_now() >= next) {

@@ -22,6 +22,7 @@
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/syscall.h>
+#include <sys/sysinfo.h>
 #include <sys/timerfd.h>
 #include <sys/utsname.h>
 #include <time.h>
@@ -31,6 +32,7 @@
 #include "bpf/shared.h"
 #include "bpf_devices.h"
 #include "bpf_format.h"
+#include "bpf_functions.h"
 #include "bpf_objects.h"
 #include "bpf_rings.h"
 #include "bpf_samples.h"
@@ -57,6 +59,10 @@
 #define RING_BYTES_MIN ((uint64_t)4 << 20)
 #define RING_BYTES_MAX ((uint64_t)1 << 30)
 
+/* One part in so many of the machine's memory, at most, when nobody says how much it may be. */
+#define RING_MEMORY_SHARE 256
+#define RING_BYTES_SHARE_MAX ((uint64_t)128 << 20)
+
 /** struct cpu_tally - of a CPU: @events that came out of the ring buffer, @late: of these, too late for their
  * place, @filtered: events of a decoder that are not asked for */
 struct cpu_tally {
@@ -78,6 +84,8 @@ struct cpu_tally {
  * @ended: capture is over, what is left is all
  * @missed: times that a program was not run, since one was running already on that CPU
  * @without: objects left out, since a module has no BTF
+ * @refused: objects left out, since the kernel does not take them: what the others tell is whole without
+ * @covered: another source has jobs that objects left out would tell of
  * @own: the decoder's
  * @samples: the clocks of programs that look at what runs
  * @positions: the ring buffer's, see position(); NULL without a decoder
@@ -113,12 +121,14 @@ struct capture {
 	int failed;
 	uint64_t missed;
 	char without[128];
+	char refused[64];
+	bool covered;
 	void *own;
 	const char *positions;
 	struct {
 		char key[32];
 		char value[4096];
-	} text[6];
+	} text[7];
 };
 
 /* ------------------------------------------------------------- programs */
@@ -175,10 +185,18 @@ static bool is_probe(const struct bpf_program *prog)
 	return !strcmp(section, "kprobe") || !strcmp(section, "kretprobe");
 }
 
+/* It goes to a function of the kernel. */
+static bool is_of_function(const struct bpf_program *prog)
+{
+	return bpf_function_of(bpf_program__section_name(prog));
+}
+
 static bool is_here(int tracefs, const struct bpf_program *prog)
 {
 	struct attach_point at;
 
+	if (is_of_function(prog))
+		return bpf_function_here(bpf_function_of(bpf_program__section_name(prog)));
 	if (is_iterator(prog) || is_sampler(prog) || is_probe(prog) || is_uprobe(prog))
 		return true;
 	return parse_section(bpf_program__section_name(prog), &at) &&
@@ -188,7 +206,8 @@ static bool is_here(int tracefs, const struct bpf_program *prog)
 /* Fences are in every kernel: their programs only complete what those of a driver see. */
 static bool is_helper(const struct bpf_program *prog)
 {
-	return is_iterator(prog) || !strncmp(bpf_program__section_name(prog), "raw_tp/dma_fence_", 17);
+	return is_iterator(prog) || is_of_function(prog) ||
+	       !strncmp(bpf_program__section_name(prog), "raw_tp/dma_fence_", 17);
 }
 
 static bool only_helps(struct bpf_object *o)
@@ -394,6 +413,17 @@ static void leave_out(struct capture *c, const char *name)
 		 c->without[0] ? " " : "", name);
 }
 
+/* What this kernel may refuse, and the others do without. */
+static bool is_optional(const struct bpf_object *o)
+{
+	return !strcmp(bpf_object__name(o), "sync_wait");
+}
+
+static void refuse(struct capture *c, const char *name)
+{
+	snprintf(c->refused, sizeof(c->refused), "%s", name);
+}
+
 /**
  * choose_object - opens an object, or the one that works here in its place
  * @found: NULL where there is nothing of it on this kernel
@@ -411,7 +441,7 @@ static int choose_object(struct capture *c, const char *name, struct bpf_object 
 	*programs = choose(c->tracefs, o);
 	if (*programs)
 		other = usable(name);
-	if (other == name && (*programs || (c->programs && only_helps(o))))
+	if (other == name && (*programs || (c->programs && only_helps(o)) || (c->covered && is_optional(o))))
 		return 0;
 	bpf_object__close(o);
 	*found = NULL;
@@ -425,6 +455,7 @@ static int load_object(struct capture *c, const char *name, struct grt_err *err)
 {
 	struct bpf_object *o;
 	unsigned int programs;
+	bool optional;
 	int ret = choose_object(c, name, &o, &programs, err);
 
 	if (ret || !o)
@@ -438,8 +469,11 @@ static int load_object(struct capture *c, const char *name, struct grt_err *err)
 			ret = open_failed(name, ret, err);
 	}
 	if (ret) {
+		optional = is_optional(o);
 		bpf_object__close(o);
-		return ret;
+		if (optional)
+			refuse(c, name);
+		return optional ? 0 : ret;
 	}
 	c->object[c->objects++] = o;
 	c->programs += programs;
@@ -710,10 +744,24 @@ static void set_config(struct capture *c, const struct source_setup *setup)
 		c->kind->configure(&c->config);
 }
 
+/* Where nobody says: what the CPUs want, or the share of the memory that bursts are kept in, which is more. */
+static uint64_t default_bytes(const struct capture *c)
+{
+	uint64_t cpus = RING_BYTES_CPU * c->cpus, share, size = RING_BYTES_MIN;
+	struct sysinfo system;
+
+	share = sysinfo(&system) ? 0 : (uint64_t)system.totalram * system.mem_unit / RING_MEMORY_SHARE;
+	if (share > RING_BYTES_SHARE_MAX)
+		share = RING_BYTES_SHARE_MAX;
+	while (size * 2 <= share)
+		size *= 2;
+	return size > cpus ? size : cpus;
+}
+
 /* A power of two. */
 static uint64_t ring_bytes(const struct capture *c, uint64_t per_cpu)
 {
-	uint64_t want = (per_cpu ? per_cpu : RING_BYTES_CPU) * c->cpus, size = RING_BYTES_MIN;
+	uint64_t want = per_cpu ? per_cpu * c->cpus : default_bytes(c), size = RING_BYTES_MIN;
 
 	while (size < want && size < RING_BYTES_MAX)
 		size *= 2;
@@ -770,7 +818,6 @@ static int prepare(struct capture *c, const struct source_setup *setup, struct g
 {
 	const char *const *objects = c->kind->objects;
 	int ret = check_kernel(err);
-	bool covered = false;
 
 	if (ret)
 		return ret;
@@ -786,12 +833,14 @@ static int prepare(struct capture *c, const struct source_setup *setup, struct g
 	c->merged = setup->merged;
 	c->ring_base = setup->ring_base;
 	for (const char *const *name = objects; !ret && *name; name++)
-		if (setup->covered && setup->covered(setup->arg, *name))
-			covered = true;
-		else if (is_asked_for(c, *name))
+		if (setup->covered && setup->covered(setup->arg, *name)) {
+			c->covered = true;
+			c->config.all_fences = 1;
+		} else if (is_asked_for(c, *name)) {
 			ret = load_object(c, *name, err);
-	if (!ret && !c->programs)
-		return covered	       ? grt_err_set(err, -ENODEV, "the source kmod has all there is", "",
+		}
+	if (!ret && !(c->covered ? c->objects : c->programs))
+		return c->covered      ? grt_err_set(err, -ENODEV, "the source kmod has all there is", "",
 						     "nothing for %s", c->kind->name)
 		       : c->without[0] ? no_btf(c, err)
 				       : no_tracepoint(objects, err);
@@ -839,17 +888,32 @@ static int attach_points(struct capture *c, struct bpf_program *prog, struct grt
 	const struct bpf_point *p = c->kind->points;
 	struct bpf_uprobe_opts opts = {.sz = sizeof(opts)};
 	struct bpf_link *link;
+	char file[32];
 
 	for (; p < c->kind->points + c->kind->n_points; p++) {
 		opts.bpf_cookie = p->number;
+		/* the file that was looked into, whatever has its name now */
+		snprintf(file, sizeof(file), "/proc/self/fd/%d", p->fd);
 		link = c->links == PROGRAMS_MAX
 			       ? NULL
-			       : bpf_program__attach_uprobe_opts(prog, -1, p->path, p->offset, &opts);
+			       : bpf_program__attach_uprobe_opts(prog, -1, file, p->offset, &opts);
 		if (!link)
 			return grt_err_set(err, -errno ?: -E2BIG, strerror(errno ?: E2BIG), "grtrace doctor",
 					   "cannot put a uprobe into %s", p->path);
 		c->link[c->links++] = link;
 	}
+	return 0;
+}
+
+static int attach_function(struct capture *c, struct bpf_program *prog, struct grt_err *err)
+{
+	struct bpf_link *link = bpf_program__attach_trace(prog);
+
+	if (!link)
+		return grt_err_set(err, -errno ?: -EINVAL, strerror(errno), "grtrace doctor",
+				   "cannot attach to the function %s",
+				   bpf_function_of(bpf_program__section_name(prog)));
+	c->link[c->links++] = link;
 	return 0;
 }
 
@@ -862,6 +926,8 @@ static int attach(struct capture *c, struct bpf_program *prog, struct grt_err *e
 		return bpf_samples_attach(&c->samples, prog, err);
 	if (is_uprobe(prog))
 		return attach_points(c, prog, err);
+	if (is_of_function(prog))
+		return attach_function(c, prog, err);
 
 	parse_section(bpf_program__section_name(prog), &at);
 	link = at.raw ? bpf_program__attach_raw_tracepoint(prog, at.event) : attach_event(c, prog, &at);
@@ -886,17 +952,31 @@ static int attach_probes(struct capture *c, struct grt_err *err)
 	return 0;
 }
 
-int bpf_start(void *state, struct grt_err *err)
+/* All of an object's programs, or none of them. */
+static int attach_object(struct capture *c, struct bpf_object *o, struct grt_err *err)
 {
-	struct capture *c = state;
+	unsigned int before = c->links;
 	struct bpf_program *prog;
 	int ret = 0;
 
+	bpf_object__for_each_program(prog, o) if (!ret && bpf_program__autoload(prog) && !is_iterator(prog) &&
+						  !is_probe(prog) && c->links < PROGRAMS_MAX) ret =
+		attach(c, prog, err);
+	if (!ret || !is_optional(o))
+		return ret;
+	while (c->links > before)
+		bpf_link__destroy(c->link[--c->links]);
+	refuse(c, bpf_object__name(o));
+	return 0;
+}
+
+int bpf_start(void *state, struct grt_err *err)
+{
+	struct capture *c = state;
+	int ret = 0;
+
 	for (unsigned int i = 0; !ret && i < c->objects; i++)
-		bpf_object__for_each_program(prog, c->object[i]) if (!ret && bpf_program__autoload(prog) &&
-								     !is_iterator(prog) && !is_probe(prog) &&
-								     c->links < PROGRAMS_MAX) ret =
-			attach(c, prog, err);
+		ret = attach_object(c, c->object[i], err);
 	if (!ret)
 		ret = attach_probes(c, err);
 	if (!ret && c->kind->begun)
@@ -1114,8 +1194,8 @@ static void counts_text(const struct capture *c, char *text, size_t room)
 
 int bpf_describe(void *state, struct grt_env *env, int room)
 {
-	static const char *const keys[] = {"programs",	  "buffer_size", "balance",
-					   "without_btf", "decoder",	 "samples"};
+	static const char *const keys[] = {"programs", "buffer_size", "balance", "without_btf",
+					   "decoder",  "samples",     "refused"};
 	struct capture *c = state;
 	int n = 0;
 
@@ -1126,6 +1206,7 @@ int bpf_describe(void *state, struct grt_env *env, int room)
 	if (c->kind->decoder)
 		c->kind->decoder->describe(c->own, c->text[4].value, sizeof(c->text[4].value));
 	bpf_samples_text(&c->samples, c->text[5].value, sizeof(c->text[5].value));
+	snprintf(c->text[6].value, sizeof(c->text[6].value), "%s", c->refused);
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]) && n < room; i++) {
 		if (!c->text[i].value[0])
 			continue;

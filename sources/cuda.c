@@ -7,6 +7,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <linux/capability.h>
 #include <stdlib.h>
@@ -14,12 +15,14 @@
 #include <sys/eventfd.h>
 #include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "bpf.h"
 #include "core/cuda.h"
+#include "core/cuda_recording.h"
 #include "bpf_nodes.h"
 #include "elf_file.h"
 #include "links.h"
@@ -28,7 +31,7 @@
 #define LIBRARY "libgrtrace-cuda.so"
 #define PREFIX "cuda_"
 /* Its writers look for this file, and end what they write. */
-#define STOP_NAME ".stop"
+#define STOP_NAME GRT_CUDA_STOP
 #define STOP_MS 3000
 #define NOTES_MAX 8
 /* It calls this function with the number of a launch, for --stack=bpf. */
@@ -39,6 +42,8 @@
  * @library: the injected one
  * @stack: how it takes stacks
  * @dir: the recording, of the recorder; @path: for other processes
+ * @number: random, in the metadata and in the program's environment: a process that is alive when this
+ *	recording is over does not take another one of the same path for it
  * @event: readable once capture has stopped
  * @processes, @silent: that were traced; of these, without an end
  * @marker: the capture by BPF, of stacks alone or of launches, too; NULL: there is none; @kind, @point: what
@@ -50,6 +55,7 @@ struct capture {
 	const char *stack;
 	int dir;
 	char path[PATH_MAX];
+	char number[GRT_CUDA_RECORDING_MAX];
 	int event;
 	bool ended;
 	unsigned int processes;
@@ -153,7 +159,7 @@ static int check(const struct source_setup *setup, struct grt_err *err)
 					   : "grtrace record -e cuda -- PROG",
 				   "CUDA cannot be traced without a program");
 	if (setup->merged)
-		return grt_err_set(err, -EINVAL, "each thread of the program writes a file", "-o DIR",
+		return grt_err_set(err, -EINVAL, "each process of the program writes files of its own", "-o DIR",
 				   "--raw cannot hold CUDA's launches");
 	if (other && *other)
 		return grt_err_set(err, -EBUSY, "CUDA_INJECTION64_PATH is set, by another tool",
@@ -178,7 +184,10 @@ static int open_marker(struct capture *c, const struct source_setup *setup, stru
 	int ret;
 
 	c->point.path = c->library;
-	ret = elf_function(c->library, MARKER, &c->point.offset, err);
+	c->point.fd = elf_open(c->library, err);
+	if (c->point.fd < 0)
+		return c->point.fd;
+	ret = elf_function(c->point.fd, c->library, MARKER, &c->point.offset, err);
 	if (ret)
 		return ret;
 	c->kind = (struct bpf_kind){.name = "cuda_stacks",
@@ -197,33 +206,41 @@ static int open_marker(struct capture *c, const struct source_setup *setup, stru
 #ifdef GRT_HAVE_BPF
 
 /* Uprobes at the functions that launch kernels and graphs, as far as a library has them. */
-static void add_launches(struct capture *c, const char *path, uint32_t domain)
+static int add_launches(struct capture *c, pid_t pid, const char *library, uint32_t domain,
+			struct grt_err *err)
 {
 	static const bool wanted[GRT_CUDA_KINDS] = {
 		[GRT_CUDA_KIND_KERNEL] = true,
 		[GRT_CUDA_KIND_GRAPH] = true,
 	};
 	const struct grt_cuda_call *call;
+	char path[PATH_MAX];
+	int fd = uprobes_mapped(pid, library, path, err);
 
+	if (fd < 0)
+		return fd == -ENOENT ? 0 : fd;
 	for (uint32_t number = 1; number < GRT_CUDA_DRIVER; number++) {
 		call = grt_cuda_call(domain | number);
 		if (call && wanted[call->kind])
-			uprobes_add(&c->uprobes, path, call->name, call->call, NULL);
+			uprobes_add(&c->uprobes, fd, path, call->name, call->call, NULL);
 	}
+	close(fd);
+	return 0;
 }
 
 /* A process that runs has no library of ours: uprobes on CUDA's own see that it launches, and nothing else.
  */
 static int open_outside(struct capture *c, const struct source_setup *setup, struct grt_err *err)
 {
-	char path[PATH_MAX];
+	int ret;
 
 	c->outside = setup->pid;
 	c->stack = "bpf";
-	if (uprobes_mapped(setup->pid, "libcudart", path, sizeof(path)))
-		add_launches(c, path, 0);
-	if (uprobes_mapped(setup->pid, "libcuda", path, sizeof(path)))
-		add_launches(c, path, GRT_CUDA_DRIVER);
+	ret = add_launches(c, setup->pid, "libcudart", 0, err);
+	if (!ret)
+		ret = add_launches(c, setup->pid, "libcuda", GRT_CUDA_DRIVER, err);
+	if (ret)
+		return ret;
 	if (!c->uprobes.n)
 		return grt_err_set(err, -ENODEV,
 				   "it has loaded no libcuda.so and no libcudart.so, or may not be read",
@@ -261,7 +278,7 @@ static int cuda_open(void **state, const struct source_setup *setup, struct grt_
 	*state = c;
 	if (!c)
 		return grt_err_set(err, -ENOMEM, NULL, NULL, "no memory for CUDA");
-	c->event = -1;
+	c->event = c->point.fd = -1;
 	c->dir = -1;
 	c->note = setup->note;
 	c->stack = stack_of(setup->stack);
@@ -278,17 +295,33 @@ static int cuda_open(void **state, const struct source_setup *setup, struct grt_
 	return strcmp(c->stack, "bpf") ? 0 : open_marker(c, setup, err);
 }
 
+static int choose_number(struct capture *c, struct grt_err *err)
+{
+	uint64_t n[2];
+
+	if (getrandom(n, sizeof(n), 0) != sizeof(n))
+		return grt_err_set(err, -errno, strerror(errno), NULL, "cannot get a random number");
+	snprintf(c->number, sizeof(c->number), "%016" PRIx64 "%016" PRIx64, n[0], n[1]);
+	return 0;
+}
+
 /* The program gets it with the environment. */
 static int attach(void *state, int dir, const char *path, struct grt_err *err)
 {
 	struct capture *c = state;
+	char given[sizeof(c->number) + sizeof(c->path)];
+	int ret;
 
 	c->dir = dir;
 	if (c->outside)
 		return 0;
+	ret = choose_number(c, err);
+	if (ret)
+		return ret;
 	if (!realpath(path, c->path))
 		return grt_err_set(err, -errno, strerror(errno), NULL, "cannot find %s", path);
-	if (setenv("CUDA_INJECTION64_PATH", c->library, 1) || setenv("GRTRACE_OUTPUT", c->path, 1) ||
+	snprintf(given, sizeof(given), "%s:%s", c->number, c->path);
+	if (setenv(GRT_CUDA_RECORDING_ENV, given, 1) || setenv("CUDA_INJECTION64_PATH", c->library, 1) || setenv("GRTRACE_OUTPUT", c->path, 1) ||
 	    setenv("GRTRACE_STACK", c->stack, 1))
 		return grt_err_set(err, -errno, strerror(errno), NULL, "cannot set the environment");
 	return 0;
@@ -371,7 +404,7 @@ static void wait_for_writers(struct capture *c)
 	if (c->dir < 0 || c->outside)
 		return;
 	/* it stays for as long as we do: a process that begins now must not write into what has ended */
-	fd = openat(c->dir, STOP_NAME, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+	fd = openat(c->dir, STOP_NAME, O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
 	if (fd >= 0)
 		close(fd);
 	for (ms = 0; ms < STOP_MS && each_file(c, is_written); ms += 10)
@@ -494,9 +527,10 @@ static int describe(void *state, struct grt_env *env, int room)
 	struct capture *c = state;
 	const struct grt_env all[] = {
 		{"cuda_stack", c->stack},
+		{GRT_CUDA_RECORDING_KEY, c->number},
 		{"cuda_processes", c->processes_text},
 	};
-	int i, n = c->ended && !c->outside ? 2 : 1;
+	int i, n = c->outside ? 1 : c->ended ? 3 : 2;
 
 	snprintf(c->processes_text, sizeof(c->processes_text), "traced=%u without_end=%u", c->processes,
 		 c->silent);
@@ -517,6 +551,8 @@ static int cuda_close(void *state, struct grt_err *err)
 #ifdef GRT_HAVE_BPF
 	uprobes_free(&c->uprobes);
 #endif
+	if (c->point.fd >= 0)
+		close(c->point.fd);
 	if (c->event >= 0)
 		close(c->event);
 	free(c);

@@ -214,6 +214,7 @@ extern bool grtrace_stopping;
 /* buffer.c */
 int grtrace_cpus_init(void);
 void grtrace_cpus_exit(void);
+void grtrace_buffer_files(void);
 int grtrace_buffer_open(u64 bytes);
 void grtrace_buffer_close(void);
 int grtrace_buffer_resize(u64 bytes);

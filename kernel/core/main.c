@@ -56,6 +56,7 @@ static int __init grtrace_init(void)
 		err = PTR_ERR(grtrace_dir);
 		goto err_jobs;
 	}
+	grtrace_buffer_files();
 	mutex_lock(&grtrace_lock);
 	err = grtrace_config_init(buffer_size);
 	if (!err)

@@ -38,6 +38,9 @@
  * @tree: of uprobes: only processes that @self has started, and theirs
  * @pid_ns: number of the pid namespace that @pid and @self are of, where it is not the first; uprobes tell
  * numbers of it, too
+ * @all_fences: of sync_wait: another source of this recording has jobs, so that whether a fence is one is not
+ * known
+ * @cut_keys: a job's numbers are those of its fence cut to 32 bits
  */
 struct bpf_config {
 	__u32 pid;
@@ -55,6 +58,8 @@ struct bpf_config {
 	__u32 xid_event;
 	__u32 tree;
 	__u32 pid_ns;
+	__u32 all_fences;
+	__u32 cut_keys;
 };
 
 /* bpf_config.stacks */

@@ -42,6 +42,8 @@ attach() { # CALLS ARGS...
 	./app "$n" at-once <go &
 	local pid=$!
 	exec 9>go
+	${attach_after:+sleep 0.3}
+	${attach_after-}
 	"$GRTRACE" record -o u.grt -p $pid "$@" >log 2>&1 &
 	recorder=$!
 	for _ in $(seq 100); do
@@ -70,6 +72,18 @@ run report -i u.grt --by stack --json
 check "by stack: all of them" test "$(jq '[.stacks[].calls] | add' <<<"$output")" = 1495
 check "without a time" jq -e 'all(.stacks[]; .total == null)' <<<"$output"
 check "flame says what they are" grep -q '1495 calls of functions that were probed' said
+# 1 MiB for each possible CPU, or 1/256 of the memory up to 128 MiB, which is more; a power of two from 4 MiB.
+wanted=$(awk -v cpus="$(sed 's/.*-//' /sys/devices/system/cpu/possible)" '/^MemTotal:/ {
+	share = $2 * 4; if (share > 2 ^ 27) share = 2 ^ 27
+	for (size = 2 ^ 22; size * 2 <= share;) size *= 2
+	while (size < (cpus + 1) * 2 ^ 20) size *= 2
+	print size }' /proc/meminfo)
+check "the buffer is as large as the machine's memory allows" grep -q "uprobe_buffer_size = \"$wanted\"" u.grt/metadata
+for limit in 8 24; do
+	output=$( (ulimit -Sn $limit && "$GRTRACE" record -e uprobe:./libcuda.so.1:cuLaunchKernel -o few.grt -- true) 2>&1)
+	check "with $limit descriptors it says what is short" says "Too many open files \(the limit is $limit\)"
+	check "and what to type" says '^  try: ulimit -n [0-9]{4,}'
+done
 check "the balance" grep -q 'uprobe_balance = "emitted=1495 filtered=0 lost=0 late=0 missed=0 unmatched=0 no_stack=0"' u.grt/metadata
 run report -i u.grt
 check "closes" says 'closes +yes'
@@ -125,4 +139,22 @@ expect "a process without CUDA" 3 'no launches to see: it has loaded no libcuda.
 run record -e cuda -p $! -o no.grt
 check "without --stack=bpf, what to type" says 'try: grtrace record -e cuda --stack=bpf -p PID'
 kill $!
+
+# What a process has mapped is what is probed, whatever has its name when one looks.
+mv libcuda.so.1 kept.so
+build libcuda.so.1 -shared -fPIC -DDRIVER -O0
+mv libcuda.so.1 other.so && mv kept.so libcuda.so.1
+replace() { # the process has its libraries already
+	ln libcuda.so.1 first.so && mv other.so libcuda.so.1
+}
+attach_after=replace attach 150 -e uprobe:libcuda:cuLaunchKernel
+expect "a library that was replaced, and has another name" 0 ', 0 lost in u.grt$'
+check "the mapped one is probed" test "$(calls .)" = 225
+delete() {
+	rm -f libcuda.so.1 first.so
+	ln -s "$PWD/app" 'libcuda.so.1 (deleted)'
+}
+attach_after=delete attach 150 -e uprobe:libcuda:cuLaunchKernel
+expect "a library that was deleted" 3 'cannot put a uprobe into .*/libcuda.so.1 \(deleted\) of process [0-9]+: it was deleted or replaced'
+check "nothing else is probed for it" test ! -e u.grt
 plan
