@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "core/firmware.h"
 #include "writers/units.h"
 
 void note(struct notes *n, const char *fmt, ...)
@@ -159,6 +160,8 @@ void reading_joins(struct grt_writer *w, const struct grt_jobs *jobs, bool json)
 	add_event_count(&f, "evicted", c->evicted, "of these, because too many were in flight");
 	add_event_count(&f, "inferred_start", c->inferred_start, "START concluded from the ring's order");
 	add_event_count(&f, "unordered_start", c->unordered_start, "START not known: no t_queue, no t_exec");
+	add_event_count(&f, "firmware_start", c->firmware_start,
+			"START not known, the firmware's: no t_queue, no t_exec");
 	add_event_count(&f, "disordered", c->disordered, "phases that end before they begin, not counted");
 	add_event_count(&f, "reused", c->reused, "SUBMIT of an identity that was in use");
 	add_event_count(&f, "repeated", c->repeated, "events that a job had already");
@@ -235,6 +238,11 @@ void reading_note_joins(struct notes *n, const struct grt_jobs *jobs, const stru
 	if (c->no_status)
 		note(n, "%" PRIu64 " jobs were completed without it being told whether they failed",
 		     c->no_status);
+	if (c->firmware_start)
+		note(n,
+		     "%" PRIu64 " jobs have no START: firmware schedules their queues (" GRT_FIRMWARE_DRIVERS
+		     "), and the wait in it cannot be told from execution",
+		     c->firmware_start);
 	if (c->unordered_start)
 		note(n, "%" PRIu64 " jobs have no START, and it can be inferred only from all jobs of a ring",
 		     c->unordered_start);

@@ -502,6 +502,8 @@ static const struct grt_column *group_sort(const struct report *r, enum grt_grou
 
 static int write_groups(struct report *r, enum grt_group_by by)
 {
+	bool gpus = by == GRT_BY_RING && grt_names_gpus(grt_jobs_names(r->jobs));
+	const struct grt_table *table = gpus ? &grt_gpus_ring_table : &grt_group_table[by];
 	struct group_order order = {group_sort(r, by), group_view(r)};
 	const struct grt_group **rows;
 	uint64_t n = 0, shown;
@@ -516,7 +518,7 @@ static int write_groups(struct report *r, enum grt_group_by by)
 		rows[i] = grt_groups_get(r->groups, by, (uint32_t)i);
 	qsort_r(rows, n, sizeof(*rows), compare_groups, &order);
 	shown = topmost(n, r->view->own == by ? r->group_top : 0);
-	ret = grt_writer_list(r->writer, &grt_group_table[by], &order.view, rows, shown);
+	ret = grt_writer_list(r->writer, table, &order.view, rows, shown);
 	if (shown < n)
 		note(&r->notes, "%" PRIu64 " more %s: --top 0 shows all", n - shown,
 		     grt_group_table[by].name);

@@ -10,6 +10,7 @@
 
 #include "bpf_rings.h"
 #include "core/engine.h"
+#include "core/firmware.h"
 #include "drm_cards.h"
 #include "source.h"
 
@@ -91,6 +92,7 @@ int bpf_rings_see(struct bpf_rings *r, struct grt_packer *p, unsigned int cpu, s
 	if (ret || !ring)
 		return ret;
 	e->ring = ring->number;
+	r->in_order = !grt_firmware_schedules(ring->driver);
 	e->engine = ring->engine;
 	ret = grt_packer_name(p, cpu, e->time, GRT_NAME_RING, e->ring, ring->name, ring->driver);
 	if (ret || !ring->bus[0])
@@ -103,7 +105,7 @@ int bpf_rings_switch(struct bpf_rings *r, struct grt_packer *p, unsigned int cpu
 	void *running;
 	int ret;
 
-	if (e->ring == GRT_RING_NONE)
+	if (e->ring == GRT_RING_NONE || !r->in_order)
 		return 0;
 	ret = grt_keyed_get_or_replace(&r->running, &(struct grt_key){{e->ring}}, NULL, &running);
 	return ret ? ret : bpf_switch_see(running, p, cpu, e);

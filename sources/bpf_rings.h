@@ -19,6 +19,7 @@
  * @all: rings by the programs' number
  * @running: struct bpf_switch by ring, of those used last
  * @gpu: DRM device of the GPU asked for last
+ * @in_order: what runs on the ring of the event seen last follows from its order
  * @unnumbered: events of rings for which there was no number
  */
 struct bpf_rings {
@@ -30,6 +31,7 @@ struct bpf_rings {
 		char bus[BPF_BUS];
 		char card[BPF_DRIVER];
 	} gpu;
+	bool in_order;
 	uint64_t unnumbered;
 };
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/firmware.h"
 #include "probe.h"
 
 /* Drivers that are shown when they are loaded, with a device or without. */
@@ -118,6 +119,39 @@ void probe_gpus(struct probe_result *r)
 	}
 	if (n && !devices && !probe_exists("/proc/driver/nvidia/version"))
 		r->state = PROBE_FAILS;
+}
+
+/* Drivers whose jobs nobody tells of: they have no scheduler of the DRM core, and no events of jobs. */
+static const char *const untold[] = {"radeon", "vc4", "vmwgfx", "tegra_drm", "host1x_drm"};
+
+static bool is_untold(const char *driver)
+{
+	for (size_t i = 0; i < sizeof(untold) / sizeof(untold[0]); i++)
+		if (!strcmp(untold[i], driver))
+			return true;
+	return false;
+}
+
+void probe_job_times(struct probe_result *r)
+{
+	struct probe_driver list[PROBE_DRIVERS];
+	int n = probe_drivers(list);
+
+	probe_set(r, PROBE_WORKS, NULL, "%s", "");
+	for (int i = 0; i < n; i++) {
+		if (is_untold(list[i].name))
+			probe_add(r, "%s: its jobs are not seen", list[i].name);
+		else if (grt_firmware_schedules(list[i].name))
+			probe_add(r, "%s: firmware schedules, so when a job began is not known",
+				  list[i].name);
+		else if (!strcmp(list[i].name, "amdgpu"))
+			probe_add(r, "amdgpu: not those of user queues and of KFD");
+	}
+	if (*r->detail)
+		r->state = PROBE_UNKNOWN;
+	else
+		probe_set(r, n ? PROBE_WORKS : PROBE_ABSENT, NULL,
+			  n ? "nothing known against it" : "no driver of a GPU is loaded");
 }
 
 /* ----------------------------------------------------------------- PCI */

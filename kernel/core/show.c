@@ -157,15 +157,15 @@ static void show_card(struct seq_file *m, const char *device)
 	dev = dev ?: bus_find_device_by_name(&pci_bus_type, NULL, device);
 #endif
 	if (dev && device_for_each_child(dev, &number, card_below))
-		seq_printf(m, " card%d\n", number);
+		seq_printf(m, "card%d ", number);
 	else
-		seq_puts(m, " -\n");
+		seq_puts(m, "- ");
 	put_device(dev);
 }
 
 static void show_counts(struct seq_file *m, const struct grtrace_ring_counts *n)
 {
-	seq_printf(m, "%llu %llu %llu %llu", n->events, n->submits, n->completes, n->errors);
+	seq_printf(m, "%llu %llu %llu %llu\n", n->events, n->submits, n->completes, n->errors);
 }
 
 /* Of a ring that is registered; one without a slot is not counted apart. */
@@ -173,13 +173,13 @@ static void show_ring(struct seq_file *m, const struct grtrace_ring *ring)
 {
 	struct grtrace_ring_counts n = ring_counts(ring->id % GRTRACE_RINGS);
 
-	seq_printf(m, "%u %s %s %s ", ring->id, ring->name, grtrace_engine_name(ring->engine), ring->driver);
+	seq_printf(m, "%u %s %s %s %s ", ring->id, ring->name, grtrace_engine_name(ring->engine),
+		   ring->driver, ring->device[0] ? ring->device : "-");
+	show_card(m, ring->device);
 	if (grtrace_slot_ring(ring->id % GRTRACE_RINGS) == ring->id)
 		show_counts(m, &n);
 	else
-		seq_puts(m, "- - - -");
-	seq_printf(m, " %s", ring->device[0] ? ring->device : "-");
-	show_card(m, ring->device);
+		seq_puts(m, "- - - -\n");
 }
 
 /* Of a ring that is not registered, in a slot, or of all that have none. */
@@ -190,11 +190,10 @@ static void show_unknown(struct seq_file *m, unsigned int slot, u32 id)
 	if (!n.events)
 		return;
 	if (id == GRT_RING_NONE)
-		seq_puts(m, "- - - - ");
+		seq_puts(m, "- - - - - - ");
 	else
-		seq_printf(m, "%u - - - ", id);
+		seq_printf(m, "%u - - - - - ", id);
 	show_counts(m, &n);
-	seq_puts(m, " - -\n");
 }
 
 static bool ring_copy(u32 id, struct grtrace_ring *copy)
@@ -216,7 +215,7 @@ static int grtrace_rings_show(struct seq_file *m, void *unused)
 	struct grtrace_ring copy;
 	unsigned int slot;
 
-	seq_puts(m, "id name engine driver events submits completes errors device card\n");
+	seq_puts(m, "id name engine driver device card events submits completes errors\n");
 	for (; id < next; id++)
 		if (ring_copy(id, &copy))
 			show_ring(m, &copy);

@@ -42,6 +42,12 @@ static inline void grt_cell_driver(struct grt_cell *cell, const struct grt_names
 	grt_cell_owner(cell, names, grt_names_find(names, GRT_NAME_RING, ring));
 }
 
+/** grt_cell_gpu - where a ring's GPU is on its bus: absent where it is not known */
+static inline void grt_cell_gpu(struct grt_cell *cell, const struct grt_names *names, uint32_t ring)
+{
+	grt_cell_name(cell, names, grt_names_find(names, GRT_NAME_RING_GPU, ring));
+}
+
 /* For columns whose value is a member of the row at @offset: a number, */
 static inline void grt_cell_u8(struct grt_cell *cell, const void *view, const void *row, int offset)
 {

@@ -38,9 +38,26 @@ static void get_device(struct grt_cell *cell, const void *view, const void *row,
 	const struct grt_names *names = names_of(view);
 
 	(void)arg;
+	grt_cell_gpu(cell, names, g->ring);
+	if (!cell->text)
+		grt_cell_name(cell, names, grt_names_find(names, GRT_NAME_DEVICE, g->device));
 	cell->number = g->device;
-	cell->text = grt_names_name(names, grt_names_find(names, GRT_NAME_DEVICE, g->device));
 	cell->absent = g->ring == GRT_RING_NONE;
+}
+
+static void get_gpu(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	(void)arg;
+	grt_cell_gpu(cell, names_of(view), ((const struct grt_group *)row)->ring);
+}
+
+static void get_card(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	const struct grt_names *names = names_of(view);
+
+	(void)arg;
+	grt_cell_owner(cell, names,
+		       grt_names_find(names, GRT_NAME_RING_GPU, ((const struct grt_group *)row)->ring));
 }
 
 static void get_process(struct grt_cell *cell, const void *view, const void *row, int arg)
@@ -142,7 +159,10 @@ static void get_errors(struct grt_cell *cell, const void *view, const void *row,
 #define COLUMN_RING    {"ring", get_ring, 0, GRT_CELL_NAMED, GRT_COLUMN_ALL, "ring: name in text, else id"}
 #define COLUMN_NAME    {"ring_name", get_ring_name, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "its name"}
 #define COLUMN_DRIVER  {"driver", get_driver, 0, GRT_CELL_TEXT, GRT_COLUMN_MORE, "its driver"}
-#define COLUMN_DEVICE  {"device", get_device, 0, GRT_CELL_NAMED, GRT_COLUMN_MORE, "device: name in text, else number"}
+#define COLUMN_DEVICE(where) \
+	{"device", get_device, 0, GRT_CELL_NAMED, where, "GPU: address or name in text, else number"}
+#define COLUMN_GPU     {"gpu", get_gpu, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "address of its GPU on the bus"}
+#define COLUMN_CARD    {"card", get_card, 0, GRT_CELL_TEXT, GRT_COLUMN_MORE, "DRM device of its GPU"}
 #define COLUMN_ENGINE  {"engine", grt_cell_u8, offsetof(struct grt_group, engine), GRT_CELL_ENGINE, GRT_COLUMN_ALL, "engine"}
 #define COLUMN_PID     {"pid", grt_cell_id, offsetof(struct grt_group, pid), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "process id"}
 #define COLUMN_PROCESS {"process", get_process, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "process's comm"}
@@ -178,7 +198,13 @@ static void get_errors(struct grt_cell *cell, const void *view, const void *row,
 /* clang-format on */
 
 static const struct grt_column ring_columns[] = {
-	COLUMN_RING, COLUMN_DRIVER, COLUMN_DEVICE, COLUMN_ENGINE, COLUMN_NAME, SUMS(GRT_COLUMN_ALL),
+	COLUMN_RING, COLUMN_DRIVER, COLUMN_DEVICE(GRT_COLUMN_MORE), COLUMN_CARD, COLUMN_ENGINE,
+	COLUMN_NAME, COLUMN_GPU,    SUMS(GRT_COLUMN_ALL),
+};
+
+static const struct grt_column gpus_ring_columns[] = {
+	COLUMN_RING, COLUMN_DRIVER, COLUMN_DEVICE(GRT_COLUMN_ALL), COLUMN_CARD, COLUMN_ENGINE,
+	COLUMN_NAME, COLUMN_GPU,    SUMS(GRT_COLUMN_ALL),
 };
 
 static const struct grt_column engine_columns[] = {COLUMN_ENGINE, SUMS(GRT_COLUMN_MORE)};
@@ -186,6 +212,8 @@ static const struct grt_column engine_columns[] = {COLUMN_ENGINE, SUMS(GRT_COLUM
 static const struct grt_column process_columns[] = {COLUMN_PID, COLUMN_PROCESS, SUMS(GRT_COLUMN_MORE)};
 
 #define MARKS (GRT_MARK_INFERRED | GRT_MARK_ESTIMATED)
+
+const struct grt_table grt_gpus_ring_table = {"rings", "rings", gpus_ring_columns, MARKS};
 
 const struct grt_table grt_group_table[GRT_BYS] = {
 	[GRT_BY_RING] = {"rings", "rings", ring_columns, MARKS},

@@ -20,4 +20,7 @@ struct grt_group_view {
 
 extern const struct grt_table grt_group_table[GRT_BYS];
 
+/** grt_gpus_ring_table - that of rings where there are several GPUs: a ring's is shown */
+extern const struct grt_table grt_gpus_ring_table;
+
 #endif /* GRT_ANALYSIS_GROUP_TABLE_H */

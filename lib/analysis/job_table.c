@@ -76,6 +76,12 @@ static void get_ring(struct grt_cell *cell, const void *view, const void *row, i
 	grt_cell_ring(cell, names_of(view), ((const struct grt_job *)row)->ring);
 }
 
+static void get_gpu(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	(void)arg;
+	grt_cell_gpu(cell, names_of(view), ((const struct grt_job *)row)->ring);
+}
+
 static void get_ring_name(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	(void)arg;
@@ -170,6 +176,7 @@ static const struct grt_column columns[] = {
 	{"start", get_stamp, GRT_STAMP_START, GRT_CELL_TIME, GRT_COLUMN_MACHINE, "stamp, ns"},
 	{"end", get_stamp, GRT_STAMP_END, GRT_CELL_TIME, GRT_COLUMN_MACHINE, "stamp, ns"},
 	{"complete", get_stamp, GRT_STAMP_COMPLETE, GRT_CELL_TIME, GRT_COLUMN_MACHINE, "stamp, ns"},
+	{"gpu", get_gpu, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "address of its GPU on the bus"},
 	{.name = NULL},
 };
 

@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "core/firmware.h"
 #include "core/grow.h"
 #include "core/job_record.h"
 #include "waits.h"
@@ -23,9 +24,10 @@ enum job_state {
 
 /* What time[START] of a job without START is good for. */
 enum job_order {
-	ORDER_FIRST,   /* nothing: no END before it on its ring */
-	ORDER_AFTER,   /* it is the END before it on its ring */
-	ORDER_UNKNOWN, /* nothing: its ring is not known */
+	ORDER_FIRST,	/* nothing: no END before it on its ring */
+	ORDER_AFTER,	/* it is the END before it on its ring */
+	ORDER_UNKNOWN,	/* nothing: its ring is not known */
+	ORDER_FIRMWARE, /* nothing: its ring is a queue that waits in firmware */
 };
 
 /* A job, and which of its slot's: the slot may have been given to another one since. */
@@ -62,6 +64,7 @@ struct ring_order {
 	uint64_t last_end;
 	bool ended;
 	bool gaps; /* jobs that are not in the trace may have ended after it */
+	bool firmware; /* it is a queue: firmware chooses when a job of it runs */
 };
 
 struct grt_jobs {
@@ -257,6 +260,10 @@ static inline void infer_start(struct grt_jobs *j, struct grt_job *job)
 
 	if ((job->seen & BIT(GRT_STAMP_START)) || (job->seen & needed) != needed)
 		return;
+	if (job->order == ORDER_FIRMWARE) {
+		j->count.firmware_start++;
+		return;
+	}
 	if (is_sampled(job) || job->order == ORDER_UNKNOWN) {
 		j->count.unordered_start++;
 		return;
@@ -539,7 +546,12 @@ static RARE int add_ring(struct grt_jobs *j, const struct grt_job *job, uint32_t
 {
 	if (grt_grow(&j->ring, &j->rings_room, j->rings + 1, 16))
 		return -ENOMEM;
-	j->ring[j->rings] = (struct ring_order){.device = job->device, .ring = job->ring};
+	j->ring[j->rings] = (struct ring_order){
+		.device = job->device,
+		.ring = job->ring,
+		.firmware = grt_firmware_schedules(
+			grt_names_owner(&j->names, grt_names_find(&j->names, GRT_NAME_RING, job->ring))),
+	};
 	return grt_index_add(&j->ring_index, tag, j->rings++);
 }
 
@@ -582,6 +594,10 @@ static int follow_ring(struct grt_jobs *j, struct grt_job *job, uint64_t end)
 	if (r) {
 		job->order = ORDER_UNKNOWN;
 		return r < 0 ? r : 0;
+	}
+	if (ring->firmware) {
+		job->order = ORDER_FIRMWARE;
+		return 0;
 	}
 	if (ring->ended && !(job->seen & BIT(GRT_STAMP_START))) {
 		job->time[GRT_STAMP_START] = ring->last_end;

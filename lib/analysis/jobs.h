@@ -109,6 +109,7 @@ _Static_assert(sizeof(struct grt_job) == 128, "two cache lines");
  * @inferred_start: of @jobs, with a START concluded from the ring's order
  * @unordered_start: START could not be concluded: the job before it on its ring need
  *	not be in the trace (sampled jobs, JOB records), or its ring is unknown
+ * @firmware_start: START is not known, since firmware chooses when a job of its ring runs
  * @reused: SUBMIT of an identity that was in use
  * @repeated: stamps that a job had already; the first one stands
  * @duplicates: events that another source had told of: the kernel module and BPF
@@ -135,6 +136,7 @@ struct grt_jobs_count {
 	uint64_t no_end;
 	uint64_t inferred_start;
 	uint64_t unordered_start;
+	uint64_t firmware_start;
 	uint64_t reused;
 	uint64_t repeated;
 	uint64_t duplicates;

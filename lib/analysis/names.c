@@ -89,6 +89,20 @@ const char *grt_names_owner(const struct grt_names *n, uint32_t number)
 	return number < n->used && n->name[number].owner[0] ? n->name[number].owner : NULL;
 }
 
+bool grt_names_gpus(const struct grt_names *n)
+{
+	const struct grt_name *first = NULL;
+
+	for (uint32_t i = 1; i < n->used; i++) {
+		if (n->name[i].kind != GRT_NAME_RING_GPU || !n->name[i].name[0])
+			continue;
+		if (first && strcmp(first->name, n->name[i].name))
+			return true;
+		first = &n->name[i];
+	}
+	return false;
+}
+
 void grt_names_free(struct grt_names *n)
 {
 	free(n->name);

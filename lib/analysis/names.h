@@ -50,6 +50,9 @@ uint32_t grt_names_find(const struct grt_names *n, uint32_t kind, uint32_t id);
 const char *grt_names_name(const struct grt_names *n, uint32_t number);
 const char *grt_names_owner(const struct grt_names *n, uint32_t number);
 
+/** grt_names_gpus - whether the rings named so far are of several GPUs */
+bool grt_names_gpus(const struct grt_names *n);
+
 /** grt_names_free - frees and empties it */
 void grt_names_free(struct grt_names *n);
 

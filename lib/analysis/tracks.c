@@ -40,6 +40,7 @@ enum what {
 	OF_PROCESS = 1,
 	OF_THREAD,
 	OF_DEVICE,
+	OF_GPU,
 	OF_RING,
 	OF_RING_EVENTS,
 	OF_WINDOWS,
@@ -362,6 +363,40 @@ static int thread_track(struct grt_tracks *t, uint32_t pid, uint32_t tid, struct
 	return ret;
 }
 
+/* FNV-1a. The address of a GPU is all that its rings have in common. */
+static uint64_t hash_text(const char *text)
+{
+	uint64_t hash = 0xcbf29ce484222325ULL;
+
+	for (; *text; text++)
+		hash = (hash ^ (uint8_t)*text) * 0x100000001b3ULL;
+	return hash;
+}
+
+/* The GPU of a ring, by its address on its bus. Return: as device_track(), -ENOENT where it is not known */
+static int gpu_track(struct grt_tracks *t, uint32_t ring, uint32_t *id)
+{
+	struct track like = {.kind = GRT_TRACK_GROUP}, *k;
+	const char *driver, *bus;
+	char text[TEXT_MAX];
+	struct grt_key key;
+	uint32_t number;
+	int ret;
+
+	bus = name_of(t, GRT_NAME_RING_GPU, ring, &number);
+	if (!bus)
+		return -ENOENT;
+	key = (struct grt_key){{OF_GPU, hash_text(bus)}};
+	ret = get_track(t, &key, &like, &k);
+	*id = k ? k->id : 0;
+	if (ret < 0 || !k || !ret)
+		return ret < 0 ? ret : 0;
+	driver = grt_names_owner(t->names, grt_names_find(t->names, GRT_NAME_RING, ring));
+	snprintf(text, sizeof(text), "GPU %s%s%s%s", bus, driver ? " (" : "", driver ?: "",
+		 driver ? ")" : "");
+	return announce(t, k, text, NULL);
+}
+
 static int device_track(struct grt_tracks *t, uint32_t device, uint32_t *id)
 {
 	struct grt_key key = key_of(OF_DEVICE, device, 0, 0);
@@ -406,7 +441,9 @@ static int ring_track(struct grt_tracks *t, const struct grt_key *key, uint32_t 
 
 	*out = grt_keyed_find(&t->tracks, key);
 	if (!*out) {
-		ret = device_track(t, device, &like.parent);
+		ret = gpu_track(t, ring, &like.parent);
+		if (ret == -ENOENT)
+			ret = device_track(t, device, &like.parent);
 		if (!ret)
 			ret = get_track(t, key, &like, out);
 	}

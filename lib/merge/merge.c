@@ -217,8 +217,11 @@ static int renumber(struct grt_merge *m, unsigned int input, struct grt_event *e
 {
 	struct grt_ev_name *name = (struct grt_ev_name *)e;
 
+	if (e->type == GRT_EV_NAME && name->kind == GRT_NAME_RING)
+		return grt_rings_number(&m->rings, input, name, &name->id);
 	if (e->type == GRT_EV_NAME)
-		return name->kind == GRT_NAME_RING ? grt_rings_number(&m->rings, input, name, &name->id) : 0;
+		return name->kind == GRT_NAME_RING_GPU ? grt_rings_number(&m->rings, input, NULL, &name->id)
+						       : 0;
 	return e->ring == GRT_RING_NONE ? 0 : grt_rings_number(&m->rings, input, NULL, &e->ring);
 }
 

@@ -224,7 +224,7 @@ void smoke_emit_stopped(void)
 	CHECK_EQ(kmod_delivered("submit"), 0);
 }
 
-/* The line of a ring in `rings`: four counts after id, name, engine, driver. */
+/* The line of a ring in `rings`: four counts after id, name, engine, driver and GPU. */
 static bool ring_counts(unsigned int id, unsigned int events, unsigned int submits, unsigned int completes,
 			unsigned int errors)
 {

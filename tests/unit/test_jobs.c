@@ -324,6 +324,34 @@ static void an_observed_start_is_kept(void **state)
 	assert_int_equal(counts(f).inferred_start, 0);
 }
 
+/* The queue's head may wait in firmware: what is between COMMIT and END is not known to be execution. */
+static void firmware_decides_when_a_job_starts(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(grt_jobs_event(f->jobs, EVENT(name, 900, 0, 0, .kind = GRT_NAME_RING, .id = 0,
+						       .name = "rcs", .owner = "xe")),
+			 0);
+	for (uint64_t seq = 1; seq <= 3; seq++) {
+		GIVE(submit, 1000 * seq, seq);
+		GIVE(commit, 1000 * seq + 10, seq);
+		GIVE(end, 1000 * seq + 800, seq);
+		GIVE(complete, 1000 * seq + 801, seq);
+	}
+	GIVE(submit, 5000, 4);
+	GIVE(commit, 5010, 4);
+	GIVE(start, 5400, 4);
+	GIVE(end, 5500, 4);
+	flush(f);
+	assert_int_equal(phase(find(f, 5, 1), GRT_PHASE_EXEC), ABSENT);
+	assert_int_equal(phase(find(f, 5, 3), GRT_PHASE_QUEUE), ABSENT);
+	assert_int_equal(phase(find(f, 5, 3), GRT_PHASE_SCHED), 10);
+	assert_int_equal(phase(find(f, 5, 3), GRT_PHASE_COMPLETE), 1);
+	assert_int_equal(phase(find(f, 5, 4), GRT_PHASE_EXEC), 100);
+	assert_int_equal(counts(f).firmware_start, 3);
+	assert_int_equal(counts(f).inferred_start, 0);
+}
+
 static void what_is_missing_is_not_invented(void **state)
 {
 	struct fixture *f = *state;
@@ -1577,6 +1605,7 @@ int main(void)
 		TEST(end_and_complete_in_any_order),
 		TEST(an_end_after_complete_gives_no_negative_time),
 		TEST(an_identity_used_again),
+		TEST(firmware_decides_when_a_job_starts),
 		TEST(errors_and_status),
 		TEST(a_status_that_is_not_told),
 		TEST(process_without_jobs_has_its_name),

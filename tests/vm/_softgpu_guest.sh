@@ -158,6 +158,36 @@ workloads() {
 		test "$(cut -d, -f 4,11,16,17 again.csv | md5sum)" = "$("$player" -q -p hang -j 60 | cut -d, -f 4,11,16,17 | md5sum)"
 }
 
+# Schedulers that come and go, at addresses of others: each job is of the ring that it was of.
+cat >come_and_go.sh <<'END'
+for round in 1 2 3; do
+	insmod "$GRTRACE_MODULES/grtrace_softgpu.ko" gfx=1 compute=0 sdma=0 video=0
+	"$1" -q -p steady --rings gfx -j 5 -o gfx$round.csv
+	rmmod grtrace_softgpu
+	insmod "$GRTRACE_MODULES/grtrace_softgpu.ko" gfx=0 compute=0 sdma=0 video=1
+	"$1" -q -p steady --rings video -j 7 -o video$round.csv
+	rmmod grtrace_softgpu
+done
+END
+
+# The named columns of a CSV with a header.
+csv_columns() { # FILE COLUMN...
+	awk -F, -v want="${*:2}" 'NR == 1 { n = split(want, w, " "); for (i = 1; i <= NF; i++) at[$i] = i; next }
+		{ for (i = 1; i <= n; i++) printf "%s%s", $at[w[i]], i < n ? " " : "\n" }' "$1"
+}
+
+rings_come_and_go() { # SOURCE
+	"$GRTRACE" record -e "$1" -o again.grt -- sh come_and_go.sh "$player" 2>err
+	"$GRTRACE" report again.grt --by job --top 0 --csv >again.csv 2>>err
+	output=$(cat err again.csv)
+	check "$1, rings that come and go: the jobs of each as the GPU says" \
+		test "$(csv_columns again.csv ring_name | sort | uniq -c)" = \
+		"$(for i in gfx?.csv video?.csv; do csv_columns $i ring; done | sort | uniq -c)"
+	check "$1, a number is of one ring" \
+		test -z "$(csv_columns again.csv ring ring_name | sort -u | cut -d' ' -f1 | uniq -d)"
+	check "$1, each ring is of its GPU" test "$(csv_columns again.csv gpu | sort -u)" = grtrace_softgpu
+}
+
 # ------------------------------------------------------------- go
 
 echo mono >$tracefs/trace_clock
@@ -175,6 +205,11 @@ done
 sync_waits drm $((strict ? 200000 : 20000000))
 sync_waits kmod,drm $((strict ? 200000 : 20000000))
 workloads
+rmmod grtrace_softgpu
+rings_come_and_go drm
+rings_come_and_go kmod
+check "kmod, a number is never given again" test "$(csv_columns again.csv ring | sort -u | wc -l)" = 6
+insmod "$GRTRACE_MODULES/grtrace_softgpu.ko"
 rmmod grtrace_drm_bridge grtrace
 check "the software GPU unloads as soon as its last user has gone" rmmod grtrace_softgpu
 check "no complaint of the kernel" test -z "$(dmesg | grep -E 'BUG|WARNING|Oops|Call Trace')"
