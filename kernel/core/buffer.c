@@ -72,7 +72,7 @@ static int packet_open(struct rchan_buf *buf, void *prev)
 	struct grtrace_cpu *c = per_cpu_ptr(&grtrace_cpus, buf->cpu);
 
 	if (!prev)
-		c->buf = buf;
+		smp_store_release(&c->buf, buf); /* its members before it; pairs with the address dependency of readers */
 	else if (relay_buf_full(buf))
 		return 0;
 	subbuf_start_reserve(buf, sizeof(struct grt_packet));
@@ -270,7 +270,7 @@ static void flush_this_cpu(void *unused)
 {
 	struct grtrace_cpu *c = this_cpu_ptr(&grtrace_cpus);
 
-	if (c->running)
+	if (grtrace_cpu_running(c))
 		flush_cpu(c);
 }
 
@@ -280,7 +280,7 @@ static void flush_away_cpu(struct grtrace_cpu *c)
 	static DEFINE_MUTEX(away_lock);
 
 	mutex_lock(&away_lock);
-	if (c->running)
+	if (grtrace_cpu_running(c))
 		flush_cpu(c);
 	mutex_unlock(&away_lock);
 }
@@ -414,8 +414,8 @@ static void set_running(bool running)
 {
 	int cpu;
 
-	for_each_possible_cpu(cpu)
-		WRITE_ONCE(per_cpu_ptr(&grtrace_cpus, cpu)->running, running);
+	for_each_possible_cpu(cpu) /* with what stop and clear wrote; pairs with grtrace_cpu_running() */
+		smp_store_release(&per_cpu_ptr(&grtrace_cpus, cpu)->running, running);
 	WRITE_ONCE(grtrace_config[GRT_CONFIG_enable], running);
 }
 
