@@ -32,6 +32,7 @@ static struct grtrace_adapter adapter = {
 	.driver = SCHED_MODULE,
 	.probes = probes,
 	.nprobes = ARRAY_SIZE(probes),
+	.pool = SCHED_POOL,
 	.gone = scheduler_gone,
 };
 

@@ -19,7 +19,7 @@
 #include <linux/hash.h>
 #include <linux/log2.h>
 #include <linux/module.h>
-#include <linux/slab.h>
+#include <linux/rcupdate.h>
 #include <linux/spinlock.h>
 
 #include "../core/grtrace.h"
@@ -39,15 +39,24 @@
 
 static unsigned long known_ops[OPS];
 
+/**
+ * struct channel - a fence context; never changed once it is in, but replaced
+ * @ctx: of the fences: the channel's number on its runlist, which the next one takes over
+ * @ring: its id, negative where there was no room for it
+ * @timeline: the name of its client
+ */
 struct channel {
 	u64 ctx;
 	int ring;
+	char timeline[32];
 };
 
-/* Never changed once they are in, until the driver goes. */
-static struct channel *channels[CHANNELS];
+/* Read under RCU. A place that is taken stays so until the driver goes. */
+static struct channel __rcu *channels[CHANNELS];
 static unsigned int nchannels;
 static DEFINE_RAW_SPINLOCK(channels_lock);
+
+static struct grtrace_adapter adapter;
 
 static unsigned long ops_of(const struct dma_fence *fence)
 {
@@ -89,16 +98,31 @@ static bool is_ours(const struct dma_fence *fence)
 }
 
 /* Where the channel of this context is, or would be: NULL there. */
-static struct channel **place_of(u64 ctx)
+static struct channel __rcu **place_of(u64 ctx)
 {
 	u32 i = hash_64(ctx, CHANNEL_BITS);
 
 	for (;; i = (i + 1) % CHANNELS) {
-		struct channel *c = smp_load_acquire(&channels[i]); /* pairs with channel_add() */
+		struct channel *c = rcu_dereference_check(channels[i], lockdep_is_held(&channels_lock));
 
 		if (!c || c->ctx == ctx)
 			return &channels[i];
 	}
+}
+
+static struct channel *channel_of(u64 ctx)
+{
+	return rcu_dereference(*place_of(ctx));
+}
+
+static const char *timeline_of(const struct dma_fence *fence)
+{
+	return fence->ops->get_timeline_name((struct dma_fence *)fence);
+}
+
+static bool is_of_channel(const struct channel *c, const struct dma_fence *fence)
+{
+	return c && !strncmp(c->timeline, timeline_of(fence), sizeof(c->timeline) - 1);
 }
 
 static enum grt_engine engine_of(const char *timeline)
@@ -108,39 +132,68 @@ static enum grt_engine engine_of(const char *timeline)
 
 static struct channel *channel_make(const struct dma_fence *fence)
 {
-	struct channel *c = kmalloc(sizeof(*c), GFP_ATOMIC | __GFP_NOWARN);
-	const char *timeline;
+	struct channel *c = grtrace_pool_get(&adapter.pool);
 
 	if (!c)
 		return NULL;
-	timeline = fence->ops->get_timeline_name((struct dma_fence *)fence);
 	c->ctx = fence->context;
-	c->ring = grtrace_ring_register(GRTRACE_RING_ANY, timeline, engine_of(timeline), DRIVER);
+	strscpy(c->timeline, timeline_of(fence), sizeof(c->timeline));
+	c->ring = grtrace_ring_register(GRTRACE_RING_ANY, c->timeline, engine_of(c->timeline), DRIVER);
 	return c;
 }
 
 static void channel_drop(struct channel *c)
 {
-	if (c)
-		grtrace_ring_unregister(c->ring);
-	kfree(c);
+	if (!c)
+		return;
+	grtrace_ring_unregister(c->ring);
+	grtrace_pool_put(c);
 }
 
-/* A new context's first fence. */
+/* Under the lock. Return: what is to be dropped */
+static struct channel *channel_put(struct channel *c, const struct dma_fence *fence)
+{
+	struct channel __rcu **place = place_of(c->ctx);
+	struct channel *old = rcu_dereference_protected(*place, lockdep_is_held(&channels_lock));
+
+	if (is_of_channel(old, fence) || (!old && nchannels == CHANNELS_MAX))
+		return c;
+	nchannels += !old;
+	rcu_assign_pointer(*place, c);
+	return old;
+}
+
+/* The first fence of a context, or of another client's channel that has it now. */
 static void channel_add(const struct dma_fence *fence)
 {
-	struct channel *c = READ_ONCE(nchannels) < CHANNELS_MAX ? channel_make(fence) : NULL, **place;
+	struct channel *c = channel_make(fence);
 	unsigned long flags;
 
+	if (!c)
+		return;
 	raw_spin_lock_irqsave(&channels_lock, flags);
-	place = place_of(fence->context);
-	if (c && !*place && nchannels < CHANNELS_MAX) {
-		nchannels++;
-		smp_store_release(place, c); /* pairs with place_of() */
-		c = NULL;
-	}
+	c = channel_put(c, fence);
 	raw_spin_unlock_irqrestore(&channels_lock, flags);
 	channel_drop(c);
+}
+
+/* The ring of a fence that has just been made. */
+static u32 ring_of(const struct dma_fence *fence)
+{
+	const struct channel *c;
+	u32 ring = GRT_RING_NONE;
+
+	rcu_read_lock();
+	c = channel_of(fence->context);
+	if (unlikely(!is_of_channel(c, fence))) {
+		if (c || READ_ONCE(nchannels) < CHANNELS_MAX)
+			channel_add(fence);
+		c = channel_of(fence->context);
+	}
+	if (is_of_channel(c, fence) && c->ring >= 0)
+		ring = c->ring;
+	rcu_read_unlock();
+	return ring;
 }
 
 static struct grtrace_job job_of(const struct dma_fence *fence)
@@ -151,18 +204,11 @@ static struct grtrace_job job_of(const struct dma_fence *fence)
 static void on_fence_init(void *data, struct dma_fence *fence)
 {
 	struct grtrace_job job;
-	struct channel *c;
 
 	if (!grtrace_enabled() || !is_ours(fence))
 		return;
-	c = *place_of(fence->context);
-	if (unlikely(!c)) {
-		channel_add(fence);
-		c = *place_of(fence->context);
-	}
 	job = job_of(fence);
-	if (c && c->ring >= 0)
-		job.ring = c->ring;
+	job.ring = ring_of(fence);
 	grtrace_submit(&job, 0, 0, GRT_FLAG_COMMIT);
 }
 
@@ -170,10 +216,14 @@ static void on_fence_init(void *data, struct dma_fence *fence)
 static bool is_job(const struct dma_fence *fence)
 {
 	unsigned long ops = ops_of(fence), *known = place_of_ops(ops), is = known ? READ_ONCE(*known) : 0;
+	bool found;
 
 	if (likely(ops && (is & ~OURS) == ops))
 		return is & OURS;
-	return *place_of(fence->context);
+	rcu_read_lock();
+	found = channel_of(fence->context);
+	rcu_read_unlock();
+	return found;
 }
 
 static void on_fence_signaled(void *data, struct dma_fence *fence)
@@ -218,13 +268,14 @@ static void driver_gone(struct grtrace_adapter *a)
 	int i;
 
 	for (i = 0; i < CHANNELS; i++)
-		channel_drop(channels[i]);
-	memset(channels, 0, sizeof(channels));
+		channel_drop(rcu_replace_pointer(channels[i], NULL, true)); /* no handler runs */
 	nchannels = 0;
 	memset(known_ops, 0, sizeof(known_ops));
 }
 
 static struct grtrace_adapter adapter = GRTRACE_ADAPTER(DRIVER, probes,
+	/* as many again, since one that went is free only when nobody reads it any more */
+	.pool = { .count = 2 * CHANNELS_MAX, .size = sizeof(struct channel) },
 	.gone = driver_gone);
 
 module_grtrace_adapter(adapter);

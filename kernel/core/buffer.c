@@ -72,7 +72,7 @@ static int packet_open(struct rchan_buf *buf, void *prev)
 	struct grtrace_cpu *c = per_cpu_ptr(&grtrace_cpus, buf->cpu);
 
 	if (!prev)
-		smp_store_release(&c->buf, buf); /* its members before it; pairs with the address dependency of readers */
+		smp_store_release(&c->buf, buf); /* its members first; readers depend on the address */
 	else if (relay_buf_full(buf))
 		return 0;
 	subbuf_start_reserve(buf, sizeof(struct grt_packet));

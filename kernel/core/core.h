@@ -91,11 +91,11 @@ extern struct dentry *grtrace_dir;
 
 /*
  * Whether the CPU may emit. What another CPU wrote into @c while tracing was off, as
- * grtrace_clear() does, is seen after this; pairs with set_running().
+ * grtrace_clear() does, is seen after this.
  */
 static inline bool grtrace_cpu_running(const struct grtrace_cpu *c)
 {
-	return smp_load_acquire(&c->running);
+	return smp_load_acquire(&c->running); /* pairs with set_running() */
 }
 
 /*
@@ -150,7 +150,6 @@ u64 grtrace_jobs_evicted(void);
 
 /* rings.c */
 struct grtrace_ring {
-	struct rcu_head rcu;
 	char name[32];
 	char driver[16];
 	u8 engine;
@@ -159,6 +158,7 @@ struct grtrace_ring {
 extern unsigned int grtrace_rings_gone;
 
 const struct grtrace_ring *grtrace_ring_get(u32 id);
+int grtrace_rings_init(void);
 void grtrace_rings_exit(void);
 
 /* stages.c */

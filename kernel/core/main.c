@@ -35,7 +35,7 @@ static void teardown(void)
 	grtrace_watch_exit();
 	grtrace_jobs_exit();
 	grtrace_cpus_exit();
-	rcu_barrier(); /* rings and watch lists are freed by RCU */
+	rcu_barrier(); /* watch lists are freed by RCU */
 }
 
 static int __init grtrace_init(void)
@@ -48,10 +48,13 @@ static int __init grtrace_init(void)
 	err = grtrace_jobs_init();
 	if (err)
 		goto err_cpus;
+	err = grtrace_rings_init();
+	if (err)
+		goto err_jobs;
 	grtrace_dir = debugfs_create_dir("grtrace", NULL);
 	if (IS_ERR(grtrace_dir)) {
 		err = PTR_ERR(grtrace_dir);
-		goto err_jobs;
+		goto err_rings;
 	}
 	mutex_lock(&grtrace_lock);
 	err = grtrace_config_init(buffer_size);
@@ -64,6 +67,8 @@ static int __init grtrace_init(void)
 		teardown();
 	return err;
 
+err_rings:
+	grtrace_rings_exit();
 err_jobs:
 	grtrace_jobs_exit();
 err_cpus:

@@ -5,7 +5,6 @@
  * changed.
  */
 #include <linux/rcupdate.h>
-#include <linux/slab.h>
 #include <linux/spinlock.h>
 
 #include "core.h"
@@ -24,6 +23,9 @@ unsigned int grtrace_rings_gone;
 
 static struct grtrace_ring __rcu *rings[GRTRACE_RINGS];
 static DEFINE_RAW_SPINLOCK(rings_lock);
+
+/* As many again, since one that went is free only when nobody reads it any more. */
+static struct grtrace_pool pool = { .count = 2 * GRTRACE_RINGS, .size = sizeof(struct grtrace_ring) };
 
 /** grtrace_ring_get - a ring, NULL where none is registered; call with interrupts or preemption off */
 const struct grtrace_ring *grtrace_ring_get(u32 id)
@@ -92,7 +94,7 @@ int grtrace_ring_register(int id, const char *name, enum grt_engine engine, cons
 
 	if (id < GRTRACE_RING_ANY || id >= GRTRACE_RINGS || engine >= GRT_ENGINE_MAX)
 		return -EINVAL;
-	ring = kzalloc(sizeof(*ring), GFP_ATOMIC);
+	ring = grtrace_pool_get(&pool);
 	if (!ring)
 		return -ENOMEM;
 	strscpy(ring->name, name, sizeof(ring->name));
@@ -109,7 +111,7 @@ int grtrace_ring_register(int id, const char *name, enum grt_engine engine, cons
 	raw_spin_unlock_irqrestore(&rings_lock, flags);
 
 	if (id < 0)
-		kfree(ring);
+		grtrace_pool_put(ring);
 	else
 		pr_debug("ring %d: %s of %s\n", id, name, driver);
 	return id;
@@ -136,10 +138,16 @@ void grtrace_ring_unregister(int id)
 	raw_spin_unlock_irqrestore(&rings_lock, flags);
 	if (ring) {
 		pr_debug("ring %d: gone\n", id);
-		kfree_rcu(ring, rcu);
+		grtrace_pool_put(ring);
 	}
 }
 EXPORT_SYMBOL_GPL(grtrace_ring_unregister);
+
+/** grtrace_rings_init - makes room for them. Return: 0 or -ENOMEM */
+int grtrace_rings_init(void)
+{
+	return grtrace_pool_init(&pool);
+}
 
 void grtrace_rings_exit(void)
 {
@@ -147,4 +155,5 @@ void grtrace_rings_exit(void)
 
 	for (id = 0; id < GRTRACE_RINGS; id++)
 		grtrace_ring_unregister(id);
+	grtrace_pool_exit(&pool);
 }

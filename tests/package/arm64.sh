@@ -3,8 +3,9 @@
 #
 # The modules for 64-bit Arm, built by a cross compiler with the headers of
 # Debian 12's kernel: all of them, without warnings; a big-endian kernel is
-# refused; and a CPU's state that start publishes is read with acquire, which no
-# x86 machine would show.
+# refused; a CPU's state that start publishes is read with acquire, which no
+# x86 machine would show; and nothing is allocated where the kernel with
+# PREEMPT_RT would not have it.
 
 set -u -o pipefail
 number=0
@@ -57,6 +58,16 @@ has() { # INSTRUCTION FUNCTION...
 	return 1
 }
 
+# Handlers of tracepoints run with preemption off, and may hold a raw spinlock.
+handlers_allocate_nothing() {
+	local object called
+	for object in "$out"/kernel/adapters/*.o "$out"/kernel/core/{rings,emit,judge,trace}.o; do
+		called=$(aarch64-linux-gnu-nm -u "$object" | grep -E 'alloc|kfree|kvfree|kmem' | grep -v perf_trace_buf_alloc) || continue
+		echo "${object##*/}: $called"
+		return 1
+	done
+}
+
 big_endian_is_refused() {
 	! KCFLAGS="-mbig-endian -DCONFIG_CPU_BIG_ENDIAN=1" kbuild "$PWD/big" WERROR= 2>&1 | tee refused >/dev/null || return
 	cat refused
@@ -67,6 +78,7 @@ check "all modules build for arm64, warnings are errors" build 3>&1 && {
 	check "each of them is there, for that machine" all_modules
 	check "emitting begins with what start published" has ldarb grtrace_emit
 	check "and so does a record of a stage" has ldarb grtrace_emit_record
+	check "nothing is allocated or freed where events are told" handlers_allocate_nothing
 	check "start publishes what stop and clear wrote" has stlrb set_running grtrace_start_tracing
 }
 check "a big-endian kernel is refused" big_endian_is_refused
