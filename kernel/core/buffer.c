@@ -11,6 +11,7 @@
 #include <linux/debugfs.h>
 #include <linux/mm.h>
 #include <linux/module.h>
+#include <linux/oom.h>
 #include <linux/smp.h>
 #include <linux/timekeeping.h>
 #include <linux/workqueue.h>
@@ -171,6 +172,23 @@ static void forget_buffers(void)
 		WRITE_ONCE(per_cpu_ptr(&grtrace_cpus, cpu)->buf, NULL);
 }
 
+static size_t subbuf_size(u64 bytes)
+{
+	return PAGE_ALIGN(DIV_ROUND_UP_ULL(bytes, GRTRACE_SUBBUFS));
+}
+
+/*
+ * Whether there is memory for a buffer of this size, where one of @instead_of bytes goes. relay
+ * takes page after page, until the system kills processes to have another one.
+ */
+static bool have_memory(u64 bytes, u64 instead_of)
+{
+	u64 wanted = (u64)subbuf_size(bytes) * GRTRACE_SUBBUFS * num_online_cpus();
+	u64 freed = instead_of * num_online_cpus();
+
+	return wanted <= freed || (wanted - freed) >> PAGE_SHIFT < max(si_mem_available(), 0L);
+}
+
 /**
  * grtrace_buffer_open - makes the channel and its files, grtrace_lock held
  * @bytes: per CPU
@@ -178,9 +196,13 @@ static void forget_buffers(void)
  */
 int grtrace_buffer_open(u64 bytes)
 {
-	size_t subbuf = PAGE_ALIGN(DIV_ROUND_UP_ULL(bytes, GRTRACE_SUBBUFS));
+	size_t subbuf = subbuf_size(bytes);
 
+	if (!have_memory(bytes, 0))
+		return -ENOMEM;
+	set_current_oom_origin(); /* who asks for more than there is goes before others do */
 	chan = relay_open("events", grtrace_dir, subbuf, GRTRACE_SUBBUFS, &callbacks, NULL);
+	clear_current_oom_origin();
 	if (!chan) {
 		forget_buffers(); /* of the CPUs before the one that got none */
 		return -ENOMEM;
@@ -502,9 +524,9 @@ int grtrace_clear(void)
 /**
  * grtrace_buffer_resize - another buffer size, grtrace_lock held
  * @bytes: per CPU
- * Return: 0, -EBUSY while tracing is on or a stream is open, or -ENOMEM; a buffer
- * of the old size is back then. What was in it is gone either way: two at a time
- * may be more than there is memory for.
+ * Return: 0, -EBUSY while tracing is on or a stream is open, or -ENOMEM. Then the
+ * old buffer is kept; only where memory was short all the same it is a new one of
+ * the old size, and empty: two at a time may be more than there is memory for.
  */
 int grtrace_buffer_resize(u64 bytes)
 {
@@ -513,6 +535,10 @@ int grtrace_buffer_resize(u64 bytes)
 
 	if (grtrace_running() || !grtrace_streams_shut())
 		return -EBUSY;
+	if (!have_memory(bytes, old)) {
+		grtrace_streams_unshut();
+		return -ENOMEM;
+	}
 	clear_buffers();
 	grtrace_buffer_close();
 	err = grtrace_buffer_open(bytes);
