@@ -9,12 +9,22 @@
  *	dma_fence_wait_*     SYNC_WAIT_*
  *
  * The tracepoints take (struct dma_fence *), Linux 5.15 to 7.3. A fence context
- * is a channel, its timeline the channel's name.
+ * is a channel's number on its runlist, its timeline the name of the channel's
+ * client: a later channel has the same context and its own client's name.
+ *
+ * From Linux 6.6 on, what comes by DRM_NOUVEAU_EXEC goes through the DRM
+ * scheduler. Its worker makes the fence, so the fence does not say who submitted
+ * the job, and when; the scheduler's events do. drm_bridge tells these jobs, and
+ * while it is loaded their fences are left out here:
+ *
+ *	drm_run_job          the next fence of this thread is a scheduler's job
+ *	drm_sched_job_run    the same, from 6.17 on
  *
  * Fences of all drivers come here. Whose ops they have is asked once per ops, at
  * _init: from 6.17 on a signalled fence has another name, from 7.x on it may have
  * no ops at all. Then its context tells.
  */
+#include <linux/device.h>
 #include <linux/dma-fence.h>
 #include <linux/hash.h>
 #include <linux/log2.h>
@@ -23,8 +33,16 @@
 #include <linux/spinlock.h>
 
 #include "../core/grtrace.h"
+#include "compat/drm_sched.h"
 
 #define DRIVER "nouveau"
+#define SCHED_MODULE "gpu_sched"
+
+/* grtrace_probe.role: the two names of one event */
+#define ROLE_RUN 1
+
+/* Threads that run a scheduler's job and have made no fence for it yet. */
+#define RUNNERS 64
 
 /* Fence ops whose owner is remembered: more than there are drivers. */
 #define OPS 64
@@ -55,6 +73,8 @@ struct channel {
 static struct channel __rcu *channels[CHANNELS];
 static unsigned int nchannels;
 static DEFINE_RAW_SPINLOCK(channels_lock);
+
+static atomic_long_t runners[RUNNERS];
 
 static struct grtrace_adapter adapter;
 
@@ -201,11 +221,53 @@ static struct grtrace_job job_of(const struct dma_fence *fence)
 	return (struct grtrace_job){ .ctx = fence->context, .seqno = fence->seqno, .ring = GRT_RING_NONE };
 }
 
+/* Fences of the scheduler's jobs. */
+
+static bool is_our_scheduler(struct drm_gpu_scheduler *sched)
+{
+	const struct device *dev = grtrace_sched_device(sched);
+	const struct device_driver *driver = dev ? READ_ONCE(dev->driver) : NULL;
+
+	return driver && !strcmp(driver->owner ? driver->owner->name : driver->name, DRIVER);
+}
+
+/* Looks for @from in the places of the running thread, and puts @to there. */
+static bool runner_change(long from, long to)
+{
+	unsigned int i, at = hash_ptr(current, ilog2(RUNNERS));
+
+	for (i = 0; i < RUNNERS; i++)
+		if (atomic_long_cmpxchg(&runners[(at + i) % RUNNERS], from, to) == from)
+			return true;
+	return false;
+}
+
+static bool runner_is_known(void)
+{
+	return runner_change((long)current, (long)current);
+}
+
+/* The scheduler's adapter tells this job, whose fence this thread is about to make. */
+static void on_run_job(void *data, struct drm_sched_job *sj, struct drm_sched_entity *entity)
+{
+	if (!grtrace_enabled() || !is_our_scheduler(sj->sched) || !grtrace_adapter_serves(SCHED_MODULE))
+		return;
+	/* a job that failed to run has left its mark */
+	if (!runner_is_known() && !runner_change(0, (long)current))
+		atomic64_inc(&adapter.unmatched);
+}
+
+/* Only kernel threads run the scheduler's jobs. */
+static bool is_of_scheduler(void)
+{
+	return current->flags & PF_KTHREAD && runner_change((long)current, 0);
+}
+
 static void on_fence_init(void *data, struct dma_fence *fence)
 {
 	struct grtrace_job job;
 
-	if (!grtrace_enabled() || !is_ours(fence))
+	if (!grtrace_enabled() || !is_ours(fence) || is_of_scheduler())
 		return;
 	job = job_of(fence);
 	job.ring = ring_of(fence);
@@ -261,6 +323,8 @@ static struct grtrace_probe probes[] = {
 	{ "dma_fence_signaled", on_fence_signaled, GRTRACE_VMLINUX },
 	{ "dma_fence_wait_start", on_fence_wait_start, GRTRACE_VMLINUX },
 	{ "dma_fence_wait_end", on_fence_wait_end, GRTRACE_VMLINUX },
+	{ "drm_run_job", on_run_job, SCHED_MODULE, ROLE_RUN, .optional = true },
+	{ "drm_sched_job_run", on_run_job, SCHED_MODULE, ROLE_RUN, .optional = true },
 };
 
 static void driver_gone(struct grtrace_adapter *a)
@@ -271,11 +335,13 @@ static void driver_gone(struct grtrace_adapter *a)
 		channel_drop(rcu_replace_pointer(channels[i], NULL, true)); /* no handler runs */
 	nchannels = 0;
 	memset(known_ops, 0, sizeof(known_ops));
+	memset(runners, 0, sizeof(runners));
 }
 
 static struct grtrace_adapter adapter = GRTRACE_ADAPTER(DRIVER, probes,
 	/* as many again, since one that went is free only when nobody reads it any more */
 	.pool = { .count = 2 * CHANNELS_MAX, .size = sizeof(struct channel) },
+	.leaves_scheduler = true,
 	.gone = driver_gone);
 
 module_grtrace_adapter(adapter);

@@ -289,7 +289,7 @@ void grtrace_adapter_unregister(struct grtrace_adapter *a)
 EXPORT_SYMBOL_GPL(grtrace_adapter_unregister);
 
 /**
- * grtrace_adapter_serves - whether an adapter of this driver is loaded
+ * grtrace_adapter_serves - whether an adapter of this driver is loaded that tells the DRM scheduler's jobs, too
  * @driver: run-time name of its module
  *
  * Any context. What it says holds until grtrace_adapters_changed has changed.
@@ -301,7 +301,7 @@ bool grtrace_adapter_serves(const char *driver)
 
 	rcu_read_lock();
 	list_for_each_entry_rcu(a, &grtrace_adapters, list)
-		found |= !strcmp(a->driver, driver);
+		found |= !a->leaves_scheduler && !strcmp(a->driver, driver);
 	rcu_read_unlock();
 	return found;
 }

@@ -175,6 +175,8 @@ void grtrace_pool_put(void *object);
  * @nprobes: how many
  * @fields: members of the driver's private structs; forgotten when it goes
  * @nfields: how many
+ * @leaves_scheduler: the driver's jobs under the DRM scheduler are told by the
+ *	scheduler's adapter, drm_bridge
  * @comes: called before the first probe is attached, with the driver's module,
  *	NULL where it is built in; may sleep; may be NULL
  * @gone: called after the last probe has run when the driver goes, and where there
@@ -191,6 +193,7 @@ struct grtrace_adapter {
 	unsigned int nprobes;
 	struct grtrace_field *fields;
 	unsigned int nfields;
+	bool leaves_scheduler;
 	void (*comes)(struct grtrace_adapter *a, struct module *mod);
 	void (*gone)(struct grtrace_adapter *a);
 	void (*show)(struct grtrace_adapter *a, struct seq_file *m);
