@@ -26,4 +26,7 @@ const struct ftrace_row *ftrace_row_of(struct ftrace *f, struct grt_span name);
 /** ftrace_knows - the same without a state */
 bool ftrace_knows(struct grt_span name);
 
+/** ftrace_row_is_job - the row tells of jobs, and is not the kernel module's */
+bool ftrace_row_is_job(const struct ftrace_row *row);
+
 #endif /* GRT_READERS_FTRACE_EVENTS_H */
