@@ -1044,9 +1044,9 @@ bool ftrace_knows(struct grt_span name)
 bool ftrace_row_is_job(const struct ftrace_row *row)
 {
 	static enum grt_text_line (*const of_jobs[])(struct ftrace *, unsigned int) = {
-		sched_queue,	sched_run,	 sched_done,	  sched_wait_dep,     fence_queue,
-		fence_run,	fence_done,	 fence_depends,	  dma_fence_init,     dma_fence_signaled,
-		dma_fence_wait, amdgpu_job,	 i915_request,	  virtio_queue,	      virtio_response,
+		sched_queue,	sched_run,  sched_done,	   sched_wait_dep, fence_queue,
+		fence_run,	fence_done, fence_depends, dma_fence_init, dma_fence_signaled,
+		dma_fence_wait, amdgpu_job, i915_request,  virtio_queue,   virtio_response,
 	};
 
 	for (size_t i = 0; i < sizeof(of_jobs) / sizeof(of_jobs[0]); i++)
