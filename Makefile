@@ -72,7 +72,7 @@ say	= $(if $(V),,@printf '  %-7s %s\n' $(1) $(patsubst $(O)/%,%,$(2));)
 
 LIB_SRC	 := $(wildcard lib/*/*.c)
 # What is loaded into programs: with what it needs of the library, and no sanitizer.
-INJECT_SRC := $(wildcard inject/*.c) $(addprefix lib/core/,cuda.c error.c escape.c metadata.c)
+INJECT_SRC := $(wildcard inject/*.c) $(addprefix lib/core/,cuda.c error.c escape.c memfile.c metadata.c)
 CMD_SRC	 := $(wildcard cmds/*.c sources/*.c)
 UNIT_SRC := $(wildcard tests/unit/test_*.c)
 UNIT_AUX := $(filter-out $(UNIT_SRC),$(wildcard tests/unit/*.c))
@@ -283,18 +283,27 @@ unit-tests: $(UNIT)
 test-tools: $(TOOLS) $(BIN) $(INJECT)
 vm-tools: test-tools $(if $(has_kernel),test-modules)
 
-# Fuzz targets have a library of their own, in which the fuzzer sees the branches.
-FUZZ_CFLAGS := -std=gnu11 -D_GNU_SOURCE=1 -O1 -g -Iinclude -Ilib -Itests/unit \
-	-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
-FUZZ_OBJ := $(patsubst %.c,$(O)/fuzz/%.o,$(LIB_SRC) $(UNIT_AUX))
+# Fuzz targets have a library of their own, in which the fuzzer sees the branches: all that reads files, whole
+# commands with it, and what they are linked with (elfutils, the demangler, zlib). Sources of live data stay out.
+# A line of text may be 4 MiB long; here 64 KiB are, which inputs reach.
+FUZZ_SANITIZE ?= -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
+FUZZ_CFLAGS := -std=gnu11 -D_GNU_SOURCE=1 -O1 -g -Iinclude -Ilib -Itests/unit -DGRT_LINE_MAX='(64U << 10)' \
+	$(if $(has_dw),-DGRT_HAVE_DW) $(if $(has_iberty),-DGRT_HAVE_IBERTY) $(if $(has_z),-DGRT_HAVE_ZLIB) $(FUZZ_SANITIZE)
+FUZZ_OBJ := $(patsubst %.c,$(O)/fuzz/%.o,$(LIB_SRC) $(UNIT_AUX) $(CMD_SRC))
+FUZZ_LIB := $(O)/fuzz/libfuzz.a
+# The fuzzer has the main function.
+$(O)/fuzz/cmds/main.o: FUZZ_CFLAGS += -Dmain=grtrace_main
 
 $(O)/fuzz/%.o: %.c $(O)/flags
 	@mkdir -p $(@D)
 	$(call say,CC,$@)$(CLANG) $(FUZZ_CFLAGS) -MMD -MP -c -o $@ $<
 
-$(FUZZ): $(O)/%: $(O)/fuzz/%.o $(FUZZ_OBJ)
+$(FUZZ_LIB): $(FUZZ_OBJ)
+	$(call say,AR,$@)rm -f $@ && $(AR) rcsD $@ $(FUZZ_OBJ)
+
+$(FUZZ): $(O)/%: $(O)/fuzz/%.o $(FUZZ_LIB)
 	@mkdir -p $(@D)
-	$(call say,FUZZ,$@)$(CLANG) -fsanitize=fuzzer,address,undefined -o $@ $< $(FUZZ_OBJ) -lm
+	$(call say,FUZZ,$@)$(CLANG) $(subst fuzzer-no-link,fuzzer,$(FUZZ_SANITIZE)) -o $@ $< $(FUZZ_LIB) $(LIB_LIBS)
 fuzzers: $(FUZZ)
 
 check:

@@ -23,6 +23,7 @@ static struct {
 	const char *output;
 	double seconds;
 	const char *input;
+	uint64_t buffer;
 	bool all;
 	bool json;
 } opt;
@@ -32,6 +33,7 @@ static const struct cmd_opt opts[] = {
 	{"output", 'o', OPT_STR, "FILE", &opt.output, "write here (default: standard output)"},
 	{"duration", 'd', OPT_SECONDS, "SECONDS", &opt.seconds, "live: end after this time"},
 	{"input", 'i', OPT_STR, "PATH", &opt.input, "a recording or text instead of this system"},
+	{"buffer", 0, OPT_SIZE, "SIZE", &opt.buffer, "live: kernel buffer per CPU, like 16M"},
 	{"all", 'a', OPT_FLAG, NULL, &opt.all, "with -i: every event, not only those of the CPU"},
 	{"json", 'j', OPT_FLAG, NULL, &opt.json, "a JSON object per line"},
 	{NULL, 0, OPT_FLAG, NULL, NULL, NULL},
@@ -63,6 +65,8 @@ static void show_counts(const struct annotating *run, const struct grt_health *h
 		snprintf(text + used, sizeof(text) - used, "; %" PRIu64 " did not end",
 			 c->events[GRT_EV_IOCTL_ENTER] - c->calls);
 	note(text);
+	if (h->balance.fate[GRT_FATE_LOST] && !opt.input)
+		fputs("  try: a larger --buffer, so that nothing is lost\n", stderr);
 }
 
 /* What the run met is told after what could be read. */
@@ -160,7 +164,8 @@ static int run_live(struct annotating *run, struct live *l)
 
 static int annotate_live(struct annotating *run)
 {
-	const struct live_setup setup = {.sources = SOURCE, .pid = (pid_t)opt.pid, .note = note};
+	const struct live_setup setup = {
+		.sources = SOURCE, .pid = (pid_t)opt.pid, .buffer_size = opt.buffer, .note = note};
 	struct grt_err err = {.what = ""};
 	struct live *l = NULL;
 	int status, ret;
@@ -189,7 +194,11 @@ static int annotate_run(int argc, char **argv)
 		return cmd_usage_error("-d is for this system, not for -i");
 	if (opt.all && !opt.input)
 		return cmd_usage_error("--all is for -i; live there are only ioctls");
-	status = outfile_usage(opt.output, opt.input);
+	if (opt.input && opt.buffer)
+		return cmd_usage_error("--buffer is for this system, not for -i");
+	status = cmd_buffer_usage(opt.buffer);
+	if (status == EXIT_DONE)
+		status = outfile_usage(opt.output, opt.input);
 	if (status != EXIT_DONE)
 		return status;
 	signal(SIGPIPE, SIG_IGN);
@@ -200,7 +209,7 @@ static int annotate_run(int argc, char **argv)
 }
 
 const struct cmd cmd_annotate = {
-	.usage = "[-p PID] [-o FILE] [-d SECONDS] [-i PATH [--all]] [--json]",
+	.usage = "[-p PID] [-o FILE] [-d SECONDS] [--buffer SIZE] [-i PATH [--all]] [--json]",
 	.opts = opts,
 	.run = annotate_run,
 };

@@ -164,6 +164,13 @@ int cmd_open_status(int code);
 /** cmd_no_input - says that there is neither @path nor a loaded module to read. Return: EXIT_MISSING */
 int cmd_no_input(const char *path);
 
+/**
+ * cmd_buffer_usage - checks a size of --buffer: the kernel module's range, which is meant for the buffers of
+ * other sources as well; 0: there is none
+ * Return: EXIT_DONE, EXIT_USAGE
+ */
+int cmd_buffer_usage(uint64_t bytes);
+
 /** cmd_usage_error - "grtrace NAME: text" and where the help is. Return: EXIT_USAGE */
 int cmd_usage_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
@@ -175,7 +182,10 @@ int cmd_usage_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
  */
 int cmd_event_types(const char *word, uint64_t *types);
 
-/** cmd_catch_signals - SIGINT, SIGTERM and SIGHUP set cmd_signal; a second one ends the process at once */
+/**
+ * cmd_catch_signals - SIGINT, SIGTERM and SIGHUP set cmd_signal; a second one ends the process at once,
+ * unless both were sent by kill(2) within a moment, as timeout(1) does
+ */
 void cmd_catch_signals(void);
 
 /* The number of the first SIGINT, SIGTERM or SIGHUP after cmd_catch_signals(), 0 before it. */

@@ -10,6 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../sources/tempdir.h"
+#include "core/clock.h"
 #include "core/escape.h"
 #include "cmd.h"
 #include "outfile.h"
@@ -23,6 +25,12 @@ static const int stop_signals[] = {SIGINT, SIGTERM, SIGHUP};
 #define STOP_SIGNALS (sizeof(stop_signals) / sizeof(stop_signals[0]))
 static struct sigaction signals_before[STOP_SIGNALS];
 static bool signals_caught;
+/* Of the first one, CLOCK_MONOTONIC ns. */
+static volatile uint64_t signal_time;
+
+/* What kill(2) sends twice so close together is one wish. */
+#define MOMENT_NS (NS_PER_S / 20)
+#define LEADER_NS NS_PER_S
 
 void cmd_set_name(const char *name)
 {
@@ -93,15 +101,36 @@ int cmd_usage_error(const char *fmt, ...)
 	return cmd_error(EXIT_USAGE, &err);
 }
 
+/* A signal of kill(2), not of a terminal. */
+static bool is_sent(const siginfo_t *info)
+{
+	return info->si_code <= 0;
+}
+
+/*
+ * timeout(1) signals its child and then the process group that it leads: two signals, one wish. Where it may
+ * be the sender, which is the parent, a busy machine may take longer from the one to the other.
+ */
+static bool is_same_wish(const siginfo_t *info)
+{
+	uint64_t passed = grt_now() - signal_time;
+	bool by_leader = info->si_pid == getppid() && info->si_pid == getpgrp();
+
+	return cmd_signal_sent && is_sent(info) && passed < (by_leader ? LEADER_NS : MOMENT_NS);
+}
+
 static void on_signal(int number, siginfo_t *info, void *context)
 {
 	(void)context;
-	if (cmd_signal) {
+	if (!cmd_signal) {
+		signal_time = grt_now();
+		cmd_signal_sent = is_sent(info);
+		cmd_signal = number;
+	} else if (!is_same_wish(info)) {
 		outfile_drop_all();
+		tempdir_remove_all();
 		_exit(128 + number);
 	}
-	cmd_signal_sent = info->si_code != SI_KERNEL;
-	cmd_signal = number;
 }
 
 void cmd_catch_signals(void)
@@ -109,6 +138,8 @@ void cmd_catch_signals(void)
 	struct sigaction act = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO};
 	unsigned int i;
 
+	if (signals_caught)
+		return;
 	sigemptyset(&act.sa_mask);
 	for (i = 0; i < STOP_SIGNALS; i++) {
 		sigaction(stop_signals[i], &act, &signals_before[i]);

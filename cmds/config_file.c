@@ -11,6 +11,7 @@
 
 #include "cmd.h"
 #include "config.h"
+#include "core/memfile.h"
 #include "outfile.h"
 
 /* What a file of ours begins with. */
@@ -45,19 +46,18 @@ static char *settings_text(struct kmod *k, struct grt_err *err)
 {
 	char *config = kmod_read(k, "config", err), *text = NULL, value[LINE_ROOM];
 	const struct kmod_key *key;
-	size_t length;
-	FILE *f = config ? open_memstream(&text, &length) : NULL;
+	struct grt_memfile m;
+	FILE *f = config ? grt_memfile_open(&m) : NULL;
 
 	if (f)
 		fprintf(f, HEAD " %s: grtrace config --restore\n", k->version);
 	for (key = kmod_keys; f && key->name; key++)
 		if (kmod_key_is_setting(key) && kmod_line(config, key->name, value, sizeof(value)))
 			fprintf(f, "%s=%s\n", key->name, value);
-	if (config && (!f || fclose(f))) {
+	if (f)
+		text = grt_memfile_close(&m, f, NULL);
+	if (config && !text)
 		grt_err_set(err, -ENOMEM, NULL, NULL, "no memory for the module's settings");
-		free(text);
-		text = NULL;
-	}
 	free(config);
 	return text;
 }

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "../sources/kmod.h"
+#include "core/memfile.h"
 #include "doctor.h"
 
 #define TITLE "grtrace bug report"
@@ -283,8 +284,8 @@ static int private_names(struct private_name *list)
 static char *collect(const struct diagnosis *trace)
 {
 	char *text = NULL, *room = malloc(FILE_ROOM);
-	size_t length;
-	FILE *f = room ? open_memstream(&text, &length) : NULL;
+	struct grt_memfile m;
+	FILE *f = room ? grt_memfile_open(&m) : NULL;
 
 	if (f) {
 		fputs(TITLE
@@ -302,10 +303,7 @@ static char *collect(const struct diagnosis *trace)
 		put_cmdline(f, room);
 		put_log(f);
 		fputs("\n==== end\n", f);
-		if (ferror(f) | fclose(f)) {
-			free(text);
-			text = NULL;
-		}
+		text = grt_memfile_close(&m, f, NULL);
 	}
 	free(room);
 	return text;

@@ -17,6 +17,7 @@
 #include "cmd.h"
 #include "core/escape.h"
 #include "core/field.h"
+#include "core/packet.h"
 
 #define NOT_GIVEN UINT64_MAX
 #define DEFAULT_INPUT "grtrace.out.grt"
@@ -217,7 +218,9 @@ static void text_identity(const struct dump *d, const struct grt_event *e)
 		printf(" pid=%u/%u", e->pid, e->tid);
 		text_name(find_name(d->thread, THREAD_NAMES, e->tid));
 	}
-	if (e->ctx)
+	if (e->ctx && !grt_has_job(e))
+		printf(" image=%llx", (unsigned long long)e->ctx);
+	else if (e->ctx)
 		printf(" ctx=%llu seqno=%llu", (unsigned long long)e->ctx, (unsigned long long)e->seqno);
 }
 
@@ -387,10 +390,10 @@ static int dump_path(struct dump *d, const char *path)
 	return ret;
 }
 
-/* Prints what has happened since the last look. Return: as kmod_live_pump(), 0 when nobody wants more */
-static int pump(struct dump *d, struct kmod *k, struct grt_session *s, struct grt_err *err)
+/* Prints what has happened since the last look, @last: up to the end. Return: as kmod_live_pump(), 0 when nobody wants more */
+static int pump(struct dump *d, struct kmod *k, struct grt_session *s, bool last, struct grt_err *err)
 {
-	int ret = kmod_live_pump(k, s, &d->c, err);
+	int ret = (last ? kmod_live_end : kmod_live_pump)(k, s, &d->c, err);
 
 	if (!d->write_error)
 		d->write_error = cmd_flush();
@@ -409,7 +412,7 @@ static int run_live(struct dump *d, struct kmod *k, struct grt_session *s)
 		fputs("grtrace dump: reading the live module; Ctrl-C ends\n", stderr);
 	do {
 		last = cmd_signal;
-		ret = pump(d, k, s, &err);
+		ret = pump(d, k, s, last, &err);
 		if (ret > 0 && !last)
 			nanosleep(&period, NULL);
 	} while (ret > 0 && !last);

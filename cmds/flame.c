@@ -96,6 +96,12 @@ static double percent(uint64_t part, uint64_t whole)
 	return whole ? 100.0 * (double)part / (double)whole : 0;
 }
 
+/* Never 100.00 of what is not all. */
+static double percent_down(uint64_t part, uint64_t whole)
+{
+	return whole ? (double)(uint64_t)((unsigned __int128)part * 10000 / whole) / 100 : 0;
+}
+
 /* --------------------------------------------------------- recordings */
 
 /** struct flame - the consumer */
@@ -169,7 +175,11 @@ static bool tell_launches(const struct grt_launch_flame *f)
 		"stack of their launch\n",
 		(unsigned long long)n.kernels, (unsigned long long)n.copies,
 		(double)(n.kernel_ns + n.copy_ns) / 1e6, (unsigned long long)n.with_stack,
-		percent(n.with_stack, work));
+		percent_down(n.with_stack, work));
+	if (n.stack_cut || n.stack_none)
+		fprintf(stderr,
+			"  the stack of %llu does not reach its thread's beginning, and that of %llu has no frame\n",
+			(unsigned long long)n.stack_cut, (unsigned long long)n.stack_none);
 	if (n.probed)
 		fprintf(stderr,
 			"  %llu calls of functions that were probed: they have no time, --weight launches\n",

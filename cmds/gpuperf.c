@@ -5,11 +5,11 @@
  * that is removed when the files are made.
  */
 #include <errno.h>
-#include <ftw.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "../sources/tempdir.h"
 #include "cmd.h"
 #include "privileges.h"
 
@@ -50,25 +50,6 @@ static void add(struct words *w, const char *word, const char *value)
 		return;
 	w->word[w->n++] = (char *)word;
 	w->word[w->n++] = (char *)value;
-}
-
-static int remove_one(const char *path, const struct stat *st, int type, struct FTW *at)
-{
-	(void)st;
-	(void)type;
-	(void)at;
-	return remove(path);
-}
-
-/* The recording belongs to the user of sudo, and so does what it is in. */
-static void give(const char *dir)
-{
-	uid_t uid = (uid_t)-1;
-	gid_t gid = (gid_t)-1;
-
-	privileges_user(&uid, &gid);
-	if (uid != (uid_t)-1 && chown(dir, uid, gid))
-		errno = 0;
 }
 
 /* Return: an exit status */
@@ -116,22 +97,28 @@ static int check(void)
 
 static int gpuperf_run(int argc, char **argv)
 {
-	const char *tmp = getenv("TMPDIR");
 	int status = check();
+	uid_t uid = (uid_t)-1;
+	gid_t gid = (gid_t)-1;
 	char dir[4096], output[4128];
 
 	if (status != EXIT_DONE)
 		return status;
 	if (!argc)
 		return cmd_usage_error("a program to run is needed");
-	snprintf(dir, sizeof(dir), "%s/gpuperf.XXXXXX", tmp && *tmp ? tmp : "/tmp");
-	if (!mkdtemp(dir))
-		return cmd_fail(EXIT_FAILED, strerror(errno), "TMPDIR=DIR, of a directory with room",
-				"cannot make %s", dir);
-	give(dir);
+	/* before there is what a signal would leave behind */
+	cmd_catch_signals();
+	/* the recording belongs to the user of sudo, and so does what it is in */
+	privileges_user(&uid, &gid);
+	if (tempdir_make(dir, sizeof(dir), "gpuperf", uid, gid)) {
+		status = cmd_fail(EXIT_FAILED, strerror(errno), "TMPDIR=DIR, of a directory with room",
+				  "cannot make %s", dir);
+		tempdir_remove(dir);
+		return status;
+	}
 	snprintf(output, sizeof(output), "%s/run.grt", dir);
 	status = run_record(output, argc, argv);
-	nftw(dir, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+	tempdir_remove(dir);
 	return status;
 }
 

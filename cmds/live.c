@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../sources/meter.h"
 #include "../sources/source.h"
 #include "cmd.h"
 #include "live.h"
@@ -41,6 +42,7 @@ struct live_input {
  * @told: last
  * @target: pidfd of the process that is watched, -1: all are
  * @moved: bytes read since it was last set to 0
+ * @meter: of each stream
  */
 struct live {
 	void (*note)(const char *text);
@@ -51,6 +53,7 @@ struct live {
 	struct grt_session *session;
 	int target;
 	uint64_t moved;
+	struct meter *meter;
 };
 
 static const struct source *find_source(const char *name, size_t len)
@@ -190,6 +193,14 @@ int live_open(struct live **out, const struct live_setup *setup, struct grt_err 
 	return ret ? ret : open_sources(l, setup, err);
 }
 
+static void took(void *arg, const struct grt_packet *p)
+{
+	const struct live_input *in = arg;
+
+	if (in->source->took)
+		in->source->took(in->state, p);
+}
+
 static ssize_t read_stream(void *arg, unsigned int i, void *buf, size_t len)
 {
 	struct live *l = arg;
@@ -199,8 +210,10 @@ static ssize_t read_stream(void *arg, unsigned int i, void *buf, size_t len)
 	while (i >= in->first + in->streams)
 		in++;
 	n = in->source->read(in->state, i - in->first, buf, len);
-	if (n > 0)
+	if (n > 0) {
 		l->moved += (uint64_t)n;
+		meter_feed(&l->meter[i], buf, (size_t)n, took, in);
+	}
 	return n == -EINTR ? -EAGAIN : n;
 }
 
@@ -217,6 +230,12 @@ static int count_streams(struct live *l, struct grt_err *err)
 		l->streams += l->input[i].streams;
 	}
 	free(fds);
+	/* the session hands out what it has of a packet, and reads its rest when it needs it */
+	l->meter = calloc(l->streams + 1, sizeof(*l->meter));
+	if (!l->meter)
+		return grt_err_set(err, -ENOMEM, strerror(ENOMEM), NULL, "cannot read live");
+	for (i = 0; i < l->streams; i++)
+		l->meter[i].early = true;
 	return 0;
 }
 
@@ -299,8 +318,25 @@ static int stop_sources(struct live *l, struct grt_err *err)
 	return on;
 }
 
+/* Holds what was read against what the sources counted. Return: 0 or -errno */
+static int check_missed(struct live *l, struct grt_err *err)
+{
+	struct grt_balance missed;
+	struct live_input *in;
+	int ret = 0;
+
+	for (in = l->input; !ret && in < l->input + l->inputs; in++) {
+		if (!in->source->missed)
+			continue;
+		ret = in->source->missed(in->state, &missed, err);
+		if (!ret)
+			grt_session_missed(l->session, &missed, in->source->name);
+	}
+	return ret;
+}
+
 /* Stops the sources and hands out what they have captured. */
-static int finish(struct live *l, struct grt_consumer *c, struct grt_err *err)
+static int drain(struct live *l, struct grt_consumer *c, struct grt_err *err)
 {
 	const struct timespec pause = {.tv_nsec = 5000000};
 	int on = stop_sources(l, err), ret;
@@ -317,6 +353,13 @@ static int finish(struct live *l, struct grt_consumer *c, struct grt_err *err)
 			return 0;
 		nanosleep(&pause, NULL);
 	}
+}
+
+static int finish(struct live *l, struct grt_consumer *c, struct grt_err *err)
+{
+	int ret = drain(l, c, err);
+
+	return ret < 0 ? ret : check_missed(l, err) ?: ret;
 }
 
 static bool should_end(const struct live *l, const struct live_limits *limits, uint64_t begun)
@@ -388,6 +431,7 @@ int live_close(struct live *l, struct grt_err *err)
 	}
 	if (l->target >= 0)
 		close(l->target);
+	free(l->meter);
 	free(l);
 	return ret;
 }

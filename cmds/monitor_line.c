@@ -13,6 +13,7 @@
 #include "core/escape.h"
 #include "core/ioctl_names.h"
 #include "core/nv_codes.h"
+#include "core/packet.h"
 #include "monitor.h"
 #include "writers/units.h"
 
@@ -157,7 +158,7 @@ static void put_fence(struct line *l, const struct grt_event *e)
 static void column_job(struct line *l, const struct monitor *m, const struct grt_event *e)
 {
 	(void)m;
-	if (e->ctx && e->type != GRT_EV_FENCE)
+	if (grt_has_job(e) && e->type != GRT_EV_FENCE)
 		put_fence(l, e);
 }
 
@@ -821,7 +822,7 @@ static void json_line(struct line *l, const struct monitor *m, const struct grt_
 	put_number(l, "pid", e->pid);
 	put_number(l, "tid", e->tid);
 	put_name(l, "comm", comm_of(m, e));
-	if (e->ctx) {
+	if (grt_has_job(e)) {
 		put_number(l, "ctx", e->ctx);
 		put_number(l, "seqno", e->seqno);
 	}

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/memfile.h"
 #include "monitor.h"
 #include "writers/units.h"
 
@@ -467,8 +468,8 @@ static int write_to(struct monitor *m, FILE *out)
 
 int monitor_stats(struct monitor *m)
 {
-	char *text = NULL;
-	size_t len = 0;
+	struct grt_memfile memory;
+	char *text;
 	FILE *out;
 	int ret;
 
@@ -477,11 +478,12 @@ int monitor_stats(struct monitor *m)
 			putchar('\n');
 		return write_to(m, stdout);
 	}
-	out = open_memstream(&text, &len);
+	out = grt_memfile_open(&memory);
 	if (!out)
 		return -ENOMEM;
 	ret = write_to(m, out);
-	if (fclose(out))
+	text = grt_memfile_close(&memory, out, NULL);
+	if (!text)
 		ret = -ENOMEM;
 	if (!ret)
 		print_one_line(text);

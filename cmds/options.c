@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <grtrace/control.h>
+
 #include "../sources/kmod.h"
 #include "cmd.h"
 
@@ -337,4 +339,16 @@ int cmd_parse(const struct cmd *cmd, int *argc, char **argv, bool *help)
 	argv[operands] = NULL;
 	*argc = operands;
 	return EXIT_DONE;
+}
+
+int cmd_buffer_usage(uint64_t bytes)
+{
+	const struct kmod_key *key = &kmod_keys[GRT_CONFIG_buffer_size];
+	char value[24], range[128];
+
+	snprintf(value, sizeof(value), "%llu", (unsigned long long)bytes);
+	if (!bytes || !kmod_key_check(key, value, NULL))
+		return EXIT_DONE;
+	kmod_key_range(key, range, sizeof(range));
+	return cmd_usage_error("--buffer: %s bytes are out of range (wanted: %s)", value, range);
 }

@@ -120,17 +120,20 @@ bool reading_closes(const struct grt_health *h, uint64_t unread)
 
 	for (unsigned int i = 0; i < GRT_FATES; i++)
 		sum += h->balance.fate[i];
-	return sum == h->balance.emitted && h->balance.fate[GRT_FATE_DELIVERED] == h->events + unread;
+	return sum == h->balance.emitted && h->balance.fate[GRT_FATE_DELIVERED] == h->events + unread &&
+	       !h->missing_events;
 }
 
 void reading_balance(struct grt_writer *w, const struct grt_health *h, uint64_t unread, bool json)
 {
 	struct fields f = {.all = json};
 
-	field_number(&f, "emitted", h->balance.emitted, "events offered to the trace");
+	field_number(&f, "emitted", h->balance.emitted + h->unwritten_events, "events offered to the trace");
 #define GRT_FATE(NAME, name, help) field_number(&f, #name, h->balance.fate[GRT_FATE_##NAME], help);
 #include <grtrace/fates.def>
 #undef GRT_FATE
+	add_event_count(&f, "unwritten", h->unwritten_events,
+			"made by a traced program, which could not write them (a full disk, a limit)");
 	field_number(&f, "read", h->events, "events read here, NAME records too");
 	add_event_count(&f, "unread", unread, "in packets that were begun, later than the end");
 	add_event_count(&f, "missing", h->missing_events, "delivered, but in packets that are not here");
@@ -180,6 +183,7 @@ void reading_health(struct grt_writer *w, const struct grt_health *h)
 	field_number(&f, "bytes", h->bytes, NULL);
 	field_number(&f, "skipped_bytes", h->skipped_bytes, NULL);
 	field_number(&f, "missing_events", h->missing_events, NULL);
+	field_number(&f, "unwritten_events", h->unwritten_events, NULL);
 	field_number(&f, "unknown", h->unknown, NULL);
 	field_number(&f, "cut", h->fault[GRT_FAULT_CUT], NULL);
 	field_number(&f, "bad_packets", h->fault[GRT_FAULT_PACKET], NULL);
@@ -244,6 +248,12 @@ void reading_note_health(struct notes *n, const struct grt_health *h, const stru
 	if (h->missing_events)
 		note(n, "%" PRIu64 " events are missing: they were delivered, but their packets are not here",
 		     h->missing_events);
+	if (h->unwritten_events)
+		note(n,
+		     "%" PRIu64
+		     " launches and records of the GPU are missing: the programs that made them could not write "
+		     "them (a full disk, a limit)",
+		     h->unwritten_events);
 	if (!reading_closes(h, unread))
 		note(n,
 		     "THE BALANCE DOES NOT CLOSE: emitted is not the sum of fates, or delivered is not read");

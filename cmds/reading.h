@@ -76,7 +76,7 @@ void reading_joins(struct grt_writer *w, const struct grt_jobs *jobs, bool json)
 void reading_balance(struct grt_writer *w, const struct grt_health *h, uint64_t unread, bool json);
 
 /**
- * reading_closes - emitted is the sum of the fates, and what was delivered was read
+ * reading_closes - emitted is the sum of the fates, and what was delivered was read: nothing is missing
  * @unread: events that are known to be later than the end of a live stream
  */
 bool reading_closes(const struct grt_health *h, uint64_t unread);

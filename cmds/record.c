@@ -513,12 +513,18 @@ static int write_metadata(struct run *run, const char *state, struct grt_err *er
 
 /* ------------------------------------------------------------- output */
 
-/* Return: 0 or -errno */
+/*
+ * The metadata comes first: killed at any time, the recorder leaves a recording, or a directory that the next
+ * one takes. Return: 0 or -errno
+ */
 static int begin_directory(struct run *run, const char *path, struct grt_err *err)
 {
 	unsigned int i, k;
-	int ret = 0;
+	int ret;
 
+	run->realtime_offset = (int64_t)(grt_clock_ns(CLOCK_REALTIME) - grt_clock_ns(CLOCK_MONOTONIC));
+	clock_text(run->clock_start, sizeof(run->clock_start));
+	ret = write_metadata(run, "recording", err);
 	for (i = 0; ret >= 0 && i < run->n_inputs; i++)
 		for (k = 0; ret >= 0 && k < run->inputs[i].streams; k++)
 			ret = recording_add_file(&run->rec, run->inputs[i].source->name, k, err);
@@ -531,9 +537,7 @@ static int begin_directory(struct run *run, const char *path, struct grt_err *er
 		if (ret)
 			return ret;
 	}
-	run->realtime_offset = (int64_t)(grt_clock_ns(CLOCK_REALTIME) - grt_clock_ns(CLOCK_MONOTONIC));
-	clock_text(run->clock_start, sizeof(run->clock_start));
-	return write_metadata(run, "recording", err);
+	return 0;
 }
 
 /* A directory without metadata would be no recording that the next one may replace. Return: 0 or -errno */
@@ -598,6 +602,16 @@ static int input_of(const struct run *run, unsigned int stream, const struct inp
 		i++;
 	*in = &run->inputs[i];
 	return (int)(stream - run->inputs[i].first);
+}
+
+/* A packet is in the recording. */
+static void wrote(void *arg, unsigned int file, const struct grt_packet *p)
+{
+	const struct input *in;
+
+	input_of(arg, file, &in);
+	if (in->source->took)
+		in->source->took(in->state, p);
 }
 
 /* Moves what one read gives. Return: bytes, 0 when there is nothing (more), or -errno with *err set */
@@ -808,6 +822,21 @@ static void confine(struct run *run)
 		note_error(&err);
 }
 
+/* Holds what is in the recording against what its sources counted. @tell: no other error has been told */
+static void check_missed(struct run *run, bool tell)
+{
+	struct grt_balance missed;
+	struct grt_err err = {0};
+	const struct input *in;
+	int ret;
+
+	for (in = run->inputs; in < run->inputs + run->n_inputs; in++) {
+		ret = in->source->missed ? in->source->missed(in->state, &missed, &err) : 0;
+		if (tell && (ret || (in->source->missed && missed.fate[GRT_FATE_DELIVERED])))
+			run->status = cmd_error(EXIT_FAILED, &err);
+	}
+}
+
 /* A write error leaves a readable recording of what came before it. */
 static void finish(struct run *run, int captured, struct grt_err *err)
 {
@@ -819,6 +848,7 @@ static void finish(struct run *run, int captured, struct grt_err *err)
 	adopt_files(run);
 	if (recording_finish(&run->rec, &other) && !ret)
 		run->status = cmd_error(EXIT_FAILED, &other);
+	check_missed(run, ret >= 0);
 	clock_text(run->clock_end, sizeof(run->clock_end));
 	if (write_metadata(run, ret < 0 ? "failed" : "complete", &other) && ret >= 0)
 		run->status = cmd_error(EXIT_FAILED, &other);
@@ -888,6 +918,8 @@ static int setup(struct run *run, char **argv)
 	if (status != EXIT_DONE)
 		return status;
 	ret = open_output(run, &err);
+	run->rec.wrote = wrote;
+	run->rec.arg = run;
 	if (!ret && argv[0])
 		ret = child_fork(&run->child, argv, hostlog_stderr(), &err);
 	hostlog_started();
@@ -955,22 +987,9 @@ static int check_settings(void)
 		option_of(opt.settings.of[0].key), opt.sources);
 }
 
-/* The kernel module's range, which is meant for the rings of other sources as well. */
-static int check_buffer(void)
-{
-	const struct kmod_key *key = &kmod_keys[GRT_CONFIG_buffer_size];
-	char value[24], range[128];
-
-	snprintf(value, sizeof(value), "%llu", (unsigned long long)opt.buffer);
-	if (!opt.buffer || !kmod_key_check(key, value, NULL))
-		return EXIT_DONE;
-	kmod_key_range(key, range, sizeof(range));
-	return cmd_usage_error("--buffer: %s bytes are out of range (wanted: %s)", value, range);
-}
-
 static int check_filters(void)
 {
-	int status = check_buffer();
+	int status = cmd_buffer_usage(opt.buffer);
 
 	if (opt.comm && (!*opt.comm || strlen(opt.comm) > 15))
 		return cmd_usage_error("--comm='%s': a thread's name has 1 to 15 bytes", opt.comm);

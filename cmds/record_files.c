@@ -75,21 +75,6 @@ static int on_event(struct grt_consumer *c, const struct grt_event *e, uint32_t 
 	return grt_flame_event(((struct merged *)c)->flame, e);
 }
 
-/* Nodes that no other one stands on. */
-static uint64_t count_stacks(const struct grt_stacks *s)
-{
-	uint32_t nodes = grt_stacks_nodes(s);
-	bool *inner = calloc(nodes, sizeof(*inner));
-	uint64_t n = 0;
-
-	for (uint32_t i = 1; inner && i < nodes; i++)
-		inner[grt_stacks_node(s, i)->parent] = true;
-	for (uint32_t i = 1; inner && i < nodes; i++)
-		n += !inner[i];
-	free(inner);
-	return n;
-}
-
 static void tell(const struct merged *m)
 {
 	struct grt_launches_count n = grt_launch_flame_count(grt_flame_launches(m->flame));
@@ -97,12 +82,15 @@ static void tell(const struct merged *m)
 	fprintf(stderr,
 		"grtrace record: %llu launches, %llu kernels, %llu copies; %llu stacks, %.3f ms on the GPU\n",
 		(unsigned long long)n.launches, (unsigned long long)n.kernels, (unsigned long long)n.copies,
-		(unsigned long long)count_stacks(m->tree), (double)(n.kernel_ns + n.copy_ns) / 1e6);
+		(unsigned long long)n.stacks, (double)(n.kernel_ns + n.copy_ns) / 1e6);
 	fprintf(stderr,
 		"  kernels and copies got their launch: %llu by correlation id, %llu were launched by the GPU, "
 		"%llu are of none that is there; %llu have a stack\n",
 		(unsigned long long)n.matched, (unsigned long long)n.by_gpu, (unsigned long long)n.unknown,
 		(unsigned long long)n.with_stack);
+	if (n.stack_cut || n.stack_none)
+		fprintf(stderr, "  stacks that do not reach their thread's beginning: of %llu; without any frame: of %llu\n",
+			(unsigned long long)n.stack_cut, (unsigned long long)n.stack_none);
 	if (n.nothing)
 		fprintf(stderr, "  %llu launches have no kernel: [GPU_Launch_Pending]\n",
 			(unsigned long long)n.nothing);

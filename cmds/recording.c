@@ -20,6 +20,10 @@
 
 #define PATH_ROOM 4096
 
+/* As lib/core/metadata.c writes it: under the first name, which it then changes. */
+#define METADATA_NEW ".metadata.new"
+#define METADATA_HEAD "/* CTF 1.8"
+
 /* What is in a directory that we are asked to replace. */
 enum dir_kind { DIR_EMPTY, DIR_RECORDING, DIR_FOREIGN };
 
@@ -28,40 +32,61 @@ static bool is_our_name(const char *name)
 {
 	const char *number = strrchr(name, '_');
 
-	if (!strcmp(name, "metadata") || !strcmp(name, ".metadata.new") || !strcmp(name, ".stop"))
+	if (!strcmp(name, "metadata") || !strcmp(name, METADATA_NEW) || !strcmp(name, ".stop"))
 		return true;
 	return number && number[1] && strspn(number + 1, "0123456789") == strlen(number + 1);
+}
+
+/* The beginning of a regular file. Return: its length, or -1 */
+static ssize_t read_head(int dir, const char *name, char *text, size_t room)
+{
+	int fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	struct stat st;
+	ssize_t n = fd >= 0 && !fstat(fd, &st) && S_ISREG(st.st_mode) ? read(fd, text, room - 1) : -1;
+
+	if (fd >= 0)
+		close(fd);
+	text[n < 0 ? 0 : n] = '\0';
+	return n;
 }
 
 static bool is_our_metadata(int dir)
 {
 	char text[8192];
-	int fd = openat(dir, "metadata", O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	ssize_t n = fd >= 0 ? read(fd, text, sizeof(text) - 1) : -1;
 
-	if (fd >= 0)
-		close(fd);
-	if (n < 0)
-		return false;
-	text[n] = '\0';
-	return !strncmp(text, "/* CTF 1.8", 10) && strstr(text, "grtrace");
+	return read_head(dir, "metadata", text, sizeof(text)) > 0 &&
+	       !strncmp(text, METADATA_HEAD, strlen(METADATA_HEAD)) && strstr(text, "grtrace");
+}
+
+/* What a recorder leaves that is killed before it has anything: the next one writes it again. */
+static bool is_only_begun(int dir)
+{
+	char text[sizeof(METADATA_HEAD)];
+	ssize_t n = read_head(dir, METADATA_NEW, text, sizeof(text));
+
+	return n >= 0 && !strncmp(text, METADATA_HEAD, (size_t)n);
 }
 
 static enum dir_kind dir_kind(int dir)
 {
-	DIR *d = fdopendir(openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+	int fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *d = fd < 0 ? NULL : fdopendir(fd);
 	enum dir_kind kind = DIR_EMPTY;
+	bool others = false;
 	struct dirent *e;
 
 	if (!d)
 		return DIR_FOREIGN;
+	errno = 0;
 	while (kind != DIR_FOREIGN && (e = readdir(d)))
-		if (strcmp(e->d_name, ".") && strcmp(e->d_name, ".."))
+		if (strcmp(e->d_name, ".") && strcmp(e->d_name, "..")) {
 			kind = is_our_name(e->d_name) ? DIR_RECORDING : DIR_FOREIGN;
+			others |= strcmp(e->d_name, METADATA_NEW);
+		}
 	closedir(d);
-	if (kind == DIR_RECORDING && !is_our_metadata(dir))
-		return DIR_FOREIGN;
-	return kind;
+	if (kind != DIR_RECORDING || is_our_metadata(dir))
+		return kind;
+	return !others && is_only_begun(dir) ? DIR_EMPTY : DIR_FOREIGN;
 }
 
 static int open_dir(const char *path)
@@ -69,8 +94,11 @@ static int open_dir(const char *path)
 	return open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
+/* Or it could not be looked into: then dir_kind() leaves errno so. */
 static int not_ours(const char *path, struct grt_err *err)
 {
+	if (errno == EMFILE || errno == ENFILE)
+		return grt_err_set(err, -errno, strerror(errno), NULL, "cannot look into %s", path);
 	return grt_err_set(err, -EEXIST, "it exists and is not (only) a recording",
 			   "another name with -o, or move it away", "cannot replace %s", path);
 }
@@ -334,53 +362,20 @@ int recording_add_file(struct recording *r, const char *source, unsigned int ind
 	return (int)r->count - 1;
 }
 
-/* A whole header is here. */
-static void take_header(struct meter *m)
+/** struct counting - a packet is in a file of the recording */
+struct counting {
+	struct recording *r;
+	unsigned int file;
+};
+
+static void count_packet(void *arg, const struct grt_packet *p)
 {
-	const struct grt_packet *p = &m->head;
-	uint64_t size = p->packet_size / 8;
+	struct recording *r = ((struct counting *)arg)->r;
 
-	if (p->magic != GRT_PACKET_MAGIC || size < sizeof(*p) || size > GRT_PACKET_MAX) {
-		m->lost_track = true;
-		return;
-	}
-	m->left = size - sizeof(*p);
-}
-
-/* A whole packet is here. */
-static void count_packet(struct recording *r, struct meter *m)
-{
-	const struct grt_packet *p = &m->head;
-
-	m->have = 0;
 	r->events += grt_packet_fate(p, GRT_FATE_DELIVERED);
 	r->lost += grt_packet_fate(p, GRT_FATE_LOST);
-}
-
-/* Return: how many of the bytes belong to whole packets, counted from the first; 0 when none ends here. */
-static size_t meter_feed(struct recording *r, struct meter *m, const char *data, size_t len)
-{
-	size_t at = 0, whole = 0, n;
-
-	while (at < len && !m->lost_track) {
-		if (m->have < sizeof(m->head)) {
-			n = sizeof(m->head) - m->have < len - at ? sizeof(m->head) - m->have : len - at;
-			memcpy((char *)&m->head + m->have, data + at, n);
-			m->have += n;
-			at += n;
-			if (m->have < sizeof(m->head))
-				break;
-			take_header(m);
-		}
-		n = m->left < len - at ? m->left : len - at;
-		m->left -= n;
-		at += n;
-		if (!m->left && !m->lost_track) {
-			count_packet(r, m);
-			whole = at;
-		}
-	}
-	return whole;
+	if (r->wrote)
+		r->wrote(r->arg, ((struct counting *)arg)->file, p);
 }
 
 static int write_error(struct recording *r, struct recording_file *f, int code, struct grt_err *err)
@@ -400,6 +395,7 @@ static int write_error(struct recording *r, struct recording_file *f, int code, 
 int recording_write(struct recording *r, unsigned int i, const void *data, size_t len, struct grt_err *err)
 {
 	struct recording_file *f = &r->files[i];
+	struct counting counting = {r, i};
 	size_t done = 0, whole;
 	ssize_t n = 0;
 
@@ -412,7 +408,7 @@ int recording_write(struct recording *r, unsigned int i, const void *data, size_
 		done += (size_t)n;
 	}
 	n = n < 0 ? errno : 0;
-	whole = meter_feed(r, &f->meter, data, done);
+	whole = meter_feed(&f->meter, data, done, count_packet, &counting);
 	if (whole)
 		f->whole = f->bytes + whole;
 	f->bytes += done;

@@ -7,21 +7,8 @@
 #ifndef GRTRACE_RECORDING_H
 #define GRTRACE_RECORDING_H
 
+#include "../sources/meter.h"
 #include "cmd.h"
-
-/**
- * struct meter - follows packets in a stream of bytes that may be split anywhere
- * @left: bytes of the present packet still to come after its header
- * @have: bytes of the header that are here
- * @lost_track: bytes that are no packet were met: nothing is counted any more
- * @head: the header
- */
-struct meter {
-	uint64_t left;
-	size_t have;
-	bool lost_track;
-	struct grt_packet head;
-};
 
 /**
  * struct recording_file - a file of packets
@@ -47,6 +34,7 @@ struct recording_file {
  * @events, @lost: from the packets' balances
  * @adopted: bytes of files that others have written
  * @made: the directory was not there before
+ * @wrote: called with each packet that is whole in file @i, with @arg; may be NULL
  */
 struct recording {
 	const char *path;
@@ -60,6 +48,8 @@ struct recording {
 	uint64_t lost;
 	uint64_t adopted;
 	bool made;
+	void (*wrote)(void *arg, unsigned int i, const struct grt_packet *p);
+	void *arg;
 };
 
 /**

@@ -291,7 +291,7 @@ static int pump(struct report *r, struct kmod *k, struct grt_err *err)
 	for (;;) {
 		last = cmd_signal || grt_now() >= end;
 		r->span.last = grt_now();
-		ret = kmod_live_pump(k, r->session, &r->c, err);
+		ret = (last ? kmod_live_end : kmod_live_pump)(k, r->session, &r->c, err);
 		if (ret <= 0 || last)
 			return ret;
 		if (grt_now() >= next) {

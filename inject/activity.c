@@ -32,7 +32,8 @@ struct buffer {
 static struct buffer buffer[BUFFERS_MAX];
 static _Atomic unsigned int buffers;
 static struct buffer *_Atomic completed;
-static struct packets packets = {.fd = -1, .before = &define_packets};
+static struct packets packets = {.fd = -1, .told = true, .before = &define_packets};
+static _Atomic bool over;
 
 /* -------------------------------------------------------------- buffers */
 
@@ -62,14 +63,14 @@ static struct buffer *make_buffer(void)
 
 static void request(uint8_t **at, size_t *size, size_t *max_records)
 {
-	unsigned int n = atomic_load(&buffers), i;
+	unsigned int n = atomic_load(&over) ? 0 : atomic_load(&buffers), i;
 	struct buffer *b = NULL;
 	int state = BUFFER_FREE;
 
 	for (i = 0; i < n && !b; i++, state = BUFFER_FREE)
 		if (atomic_compare_exchange_strong(&buffer[i].state, &state, BUFFER_OUT))
 			b = &buffer[i];
-	if (!b)
+	if (!b && !atomic_load(&over))
 		b = make_buffer();
 	*at = b ? b->at : NULL;
 	*size = b ? BUFFER_BYTES : 0;
@@ -84,7 +85,7 @@ static struct buffer *find(const uint8_t *at)
 	if (!at)
 		return NULL;
 	for (i = 0; i < n; i++)
-		if (buffer[i].at == at)
+		if (buffer[i].at == at && atomic_load(&buffer[i].state) == BUFFER_OUT)
 			return &buffer[i];
 	return NULL;
 }
@@ -288,6 +289,7 @@ int activity_init(void)
 	for (i = 0; i < BUFFERS_READY; i++)
 		if (ready[i])
 			atomic_store(&ready[i]->state, BUFFER_FREE);
+	packets_open(&packets);
 	ret = inject.cupti.register_buffers(request, complete);
 	for (i = 0; i < KINDS && !ret; i++) {
 		/* it would make kernels run one by one; it is only understood */
@@ -307,4 +309,15 @@ void activity_stop(void)
 	for (i = 0; i < KINDS; i++)
 		if (kinds[i].kind != CUPTI_KIND_KERNEL)
 			inject.cupti.disable(kinds[i].kind);
+}
+
+void activity_empty(void)
+{
+	unsigned int n = atomic_load(&buffers), i;
+	int state = BUFFER_FREE;
+
+	atomic_store(&over, true);
+	for (i = 0; i < n; i++, state = BUFFER_FREE)
+		if (atomic_compare_exchange_strong(&buffer[i].state, &state, BUFFER_NONE))
+			munmap(buffer[i].at, BUFFER_BYTES);
 }

@@ -23,7 +23,12 @@
 
 #define NAMES 4096U
 
-struct packets define_packets = {.fd = -1};
+/* What is defined is waited for by all else: while the disk is full much of it is kept. A few records may be
+ * written even then: what became of the others. */
+#define ROOM_BYTES    ((size_t)32 << 20)
+#define RESERVE_BYTES ((size_t)64 << 10)
+
+struct packets define_packets = {.fd = -1, .room = ROOM_BYTES, .reserve = RESERVE_BYTES};
 static uint64_t round_now, round_before;
 
 /**
@@ -330,4 +335,25 @@ void define_clock(const struct grt_ev_clock *clock)
 
 	c.e.time = round_before;
 	packets_put(&define_packets, &c.e);
+}
+
+static void put_end(void)
+{
+	const char *why = packets_unwritten();
+
+	if (why)
+		define_process(5, why);
+	define_process(3, NULL);
+}
+
+/* All that waits is lost where the disk is full; how much the program has done is not. */
+void define_end(void)
+{
+	put_end();
+	define_packets.failed = 0;
+	packets_flush(&define_packets);
+	if (!define_packets.records)
+		return;
+	packets_give_up(&define_packets);
+	put_end();
 }

@@ -34,6 +34,7 @@ enum stack_mode { STACK_NONE, STACK_INPROC, STACK_BPF };
  * @on: launches are recorded; cleared for good when tracing ends. What has begun by
  *	then is recorded when it ends: @leaving, until all is written
  * @pid: of this process image; a fork's child has another one and stays silent
+ * @image: a random number, by which its records are told from those of another process that has the same pid
  * @dir: the recording
  * @recorder: `grtrace record` made it and closes it
  * @stack: how stacks are taken
@@ -48,6 +49,7 @@ struct inject {
 	_Atomic bool on;
 	_Atomic bool leaving;
 	int pid;
+	uint64_t image;
 	int dir;
 	bool recorder;
 	enum stack_mode stack;
@@ -76,20 +78,58 @@ static inline uint64_t now_ns(clockid_t clock)
 	return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
 }
 
+/* ----------------------------------------------------------- recording.c */
+
+/** recording_open - the directory. Return: whether this process is to be recorded into it */
+bool recording_open(const char *path);
+
+/** enum recording_asks - what is to be done: go on, end, or end and write nothing any more */
+enum recording_asks { RECORDING_GOES_ON, RECORDING_ENDS, RECORDING_IS_OVER };
+
+/** recording_asks - what the recorder wants; without one it goes on */
+enum recording_asks recording_asks(void);
+
+/** recording_end - this process has ended in order, and has closed its files */
+void recording_end(void);
+
+/**
+ * recording_may_open - whether files may be opened
+ *
+ * A program that has given up rights since it was loaded may be killed for it.
+ */
+bool recording_may_open(void);
+
+/** recording_random - a number that nobody else gets; not 0 */
+uint64_t recording_random(void);
+
 /* ------------------------------------------------------------- packets.c */
+
+/* Threads whose names are remembered to be in a packet. */
+#define PACKET_NAMES 256U
 
 /**
  * struct packets - a stream of the recording: a file of whole packets
- * @fd: -1 before the first packet, and after an error
- * @failed: an error; from here on records are lost
+ * @fd: -1 before the first packet, and where none could be made
+ * @closed: records are not taken any more
+ * @told: PROCESS records count its records, also those that cannot be written: these are in no balance of
+ *	packets, and a reader finds out how many they are
+ * @reserve: bytes of the disk that are kept for it; it shall be able to tell of a full one
+ * @room: bytes of a packet at most, 0: the usual. A packet that cannot be written is tried again until it is full
  * @at: bytes of the packet being filled, its header included
  * @before: is written before this one, for it defines what is used here; may be NULL
- * @tid: named in the packet by a NAME record, 0: none yet
+ * @records, @names: in the packet; NAME records are for others and are not missed
+ * @number: of the stream in its process, from 1; 0: none yet
+ * @reserved: up to which byte of the file the disk is kept
+ * @failed: when it could not be written, 0: it could
+ * @named: threads that are named in the packet by a NAME record
  * @lost: records that did not come here since the start
  */
 struct packets {
 	int fd;
-	bool failed;
+	bool closed;
+	bool told;
+	size_t reserve;
+	size_t room;
 	struct packets *before;
 	char *buf;
 	size_t at;
@@ -97,12 +137,22 @@ struct packets {
 	uint64_t first;
 	uint64_t last;
 	uint64_t records;
+	uint64_t names;
 	uint64_t seq;
-	uint32_t index;
-	uint32_t tid;
+	uint32_t number;
 	uint64_t lost;
+	uint64_t reserved;
+	uint64_t failed;
 	struct grt_balance balance;
+	uint32_t named[PACKET_NAMES];
 };
+
+/**
+ * packets_open - makes the file, while the program still lets us
+ *
+ * Later it may have used up its descriptors, or have given up the right to open any.
+ */
+void packets_open(struct packets *p);
 
 /** packets_put - appends a record, whose time is raised to that of the one before where it is less */
 void packets_put(struct packets *p, struct grt_event *e);
@@ -110,8 +160,17 @@ void packets_put(struct packets *p, struct grt_event *e);
 /** packets_flush - writes what there is, and a packet without records where only losses are to be told */
 void packets_flush(struct packets *p);
 
-/** packets_close - the same, for the last time */
-void packets_close(struct packets *p);
+/** packets_close - the same, for the last time. Return: whether all was written */
+bool packets_close(struct packets *p);
+
+/** packets_give_up - the records that wait are lost: there is room for one that says so */
+void packets_give_up(struct packets *p);
+
+/** packets_unwritten - how many were, and why; NULL: none */
+const char *packets_unwritten(void);
+
+/** packets_mute - nothing is written any more */
+void packets_mute(void);
 
 /** packets_forked - in a child, which has inherited the files and does not write them */
 void packets_forked(void);
@@ -145,6 +204,9 @@ void define_clock(const struct grt_ev_clock *clock);
 /** define_flush - what is defined is on its way before what uses it */
 void define_flush(void);
 
+/** define_end - tracing has ended in order, with these counts */
+void define_end(void);
+
 /** define_close - the last of it */
 void define_close(void);
 
@@ -159,14 +221,17 @@ void launch_callback(void *user, int domain, uint32_t number, const struct cupti
 /** launch_enable - asks CUPTI for the calls of cuda_calls.def. Return: how many it knows */
 unsigned int launch_enable(void *subscriber);
 
+/** launch_disable - CUPTI does not call any more */
+void launch_disable(void *subscriber);
+
 /** launch_filled - whether a ring is so full that it should not wait */
 bool launch_filled(void);
 
 /** launch_mark - remembers how far the rings are filled: launch_write() writes that much */
 void launch_mark(void);
 
-/** launch_write - writes the launches up to the mark */
-void launch_write(void);
+/** launch_write - writes the launches up to the mark; @all: also those of the last moment */
+void launch_write(bool all);
 
 /**
  * launch_check - where kernels run and the driver tells of no launch, asks for the runtime's functions, too;
@@ -196,6 +261,9 @@ void activity_close(void);
 
 /** activity_stop - CUPTI makes no records any more */
 void activity_stop(void);
+
+/** activity_empty - nobody asks for buffers any more: their memory goes back */
+void activity_empty(void);
 
 /* --------------------------------------------------------------- clock.c */
 

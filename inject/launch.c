@@ -25,8 +25,17 @@
 /* So many entries wait at most before the writer takes them, whatever the time. */
 #define RING_ENOUGH (RING / 8)
 #define THREADS_MAX 4096U
-/* Rings that are kept ready for new threads. */
+/* Rings that are kept ready for new threads, and as many of threads that have ended. */
 #define SPARES 4
+/* Of a ring so much is in memory at first, and from then on before it is used. */
+#define CHUNK (RING / 8)
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
+/* Threads end a call and enter it some ns later: a round leaves what ended less long ago to the next. */
+#define SETTLE_NS 1000000ULL
+/* Streams: one that is in the order of time, and more for launches that were entered later than that. */
+#define LANES 4
 /* Calls within calls. */
 #define OPEN_MAX 8
 
@@ -60,7 +69,7 @@ struct open {
 	bool captured;
 };
 
-enum { THREAD_FREE, THREAD_USED, THREAD_LEFT };
+enum { THREAD_FREE, THREAD_USED, THREAD_LEFT, THREAD_BARE, THREAD_EMPTYING };
 
 /**
  * struct thread - a thread that launches, or has launched
@@ -68,8 +77,11 @@ enum { THREAD_FREE, THREAD_USED, THREAD_LEFT };
  * @lost: launches that found no room; the thread's
  * @depth: of @open that are in use; more are counted and not kept
  * @tail: entries that the writer has taken, which it tells the thread
- * @state: left by its thread it is used again once it is empty
+ * @state: left by its thread it is used by another one, also before it is empty; free: it is;
+ *	bare: its memory has gone back, too
  * @mark, @lost_mark: @head and @lost when the writer's round began
+ * @next: the entry that the writer takes next in this round
+ * @resident: entries up to which the ring is in memory, or has been once around
  */
 struct thread {
 	_Atomic uint64_t head;
@@ -83,10 +95,13 @@ struct thread {
 	uint64_t mark;
 	uint64_t lost_mark;
 	uint64_t lost_told;
-	struct packets packets;
-	struct entry ring[RING] __attribute__((aligned(64)));
+	uint64_t next;
+	uint64_t resident;
+	/* pages of its own */
+	struct entry ring[RING] __attribute__((aligned(4096)));
 };
 
+static struct packets lane[LANES];
 static struct thread *_Atomic thread[THREADS_MAX];
 static _Atomic uint32_t threads;
 static struct thread *_Atomic spare[SPARES];
@@ -131,14 +146,14 @@ static void drop_thread(struct thread *t)
 
 static struct thread *make_thread(void)
 {
-	void *at = mmap(NULL, sizeof(struct thread), PROT_READ | PROT_WRITE,
-			MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	void *at = mmap(NULL, sizeof(struct thread), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+			0);
 	struct thread *t = at;
 
 	if (at == MAP_FAILED)
 		return NULL;
-	t->packets.fd = -1;
-	t->packets.before = &define_packets;
+	memset(t->ring, 0, CHUNK * sizeof(t->ring[0]));
+	t->resident = CHUNK;
 	if (inject.stack == STACK_INPROC) {
 		t->unwind = grt_unwind_thread_new();
 		if (!t->unwind) {
@@ -149,16 +164,22 @@ static struct thread *make_thread(void)
 	return t;
 }
 
-/* One whose thread has ended. */
-static struct thread *take_left(void)
+static bool is_roomy(const struct thread *t)
+{
+	return atomic_load(&t->head) - atomic_load(&t->tail) < RING / 2;
+}
+
+/* One whose thread has ended, @state as it was left. */
+static struct thread *take_left(int state)
 {
 	uint32_t n = atomic_load(&threads), i;
 	struct thread *t;
-	int free = THREAD_FREE;
+	int was;
 
-	for (i = 0; i < n && i < THREADS_MAX; i++, free = THREAD_FREE) {
+	for (i = 0; i < n && i < THREADS_MAX; i++) {
 		t = atomic_load(&thread[i]);
-		if (t && atomic_compare_exchange_strong(&t->state, &free, THREAD_USED))
+		was = state;
+		if (t && is_roomy(t) && atomic_compare_exchange_strong(&t->state, &was, THREAD_USED))
 			return t;
 	}
 	return NULL;
@@ -193,10 +214,9 @@ static struct thread *take_new(void)
 /* The calling thread's, at its first launch. */
 static struct thread *join(void)
 {
-	struct thread *t = take_left();
+	struct thread *t = take_left(THREAD_FREE);
 
-	if (!t)
-		t = take_new();
+	t = t ?: take_left(THREAD_LEFT) ?: take_left(THREAD_BARE) ?: take_new();
 	if (!t)
 		return NULL;
 	t->tid = (uint32_t)syscall(SYS_gettid);
@@ -371,6 +391,15 @@ unsigned int launch_enable(void *subscriber)
 	return n;
 }
 
+void launch_disable(void *subscriber)
+{
+	inject.cupti.enable_callback(0, subscriber, CUPTI_DOMAIN_RESOURCE, CUPTI_RESOURCE_GRAPH_NODE_CREATED);
+#define GRT_CUDA_CALL(DOMAIN, number, KIND, name) \
+	inject.cupti.enable_callback(0, subscriber, CUPTI_DOMAIN_##DOMAIN, number);
+#include <grtrace/cuda_calls.def>
+#undef GRT_CUDA_CALL
+}
+
 /* A call returns after its kernel may have run, and is written a round later. */
 #define ROUNDS_SILENT 3
 
@@ -400,6 +429,9 @@ int launch_init(void)
 
 	if (ret)
 		return -ret;
+	for (int i = 0; i < LANES; i++)
+		lane[i] = (struct packets){.fd = -1, .told = true, .before = &define_packets};
+	packets_open(&lane[0]);
 	launch_refill();
 	return atomic_load(&spare[0]) ? 0 : -ENOMEM;
 }
@@ -435,11 +467,14 @@ bool launch_filled(void)
 	return false;
 }
 
+static uint64_t settled;
+
 void launch_mark(void)
 {
 	uint32_t n = thread_count(), i;
 	struct thread *t;
 
+	settled = clock_monotonic() - SETTLE_NS;
 	for (i = 0; i < n; i++) {
 		t = atomic_load(&thread[i]);
 		if (!t)
@@ -449,7 +484,17 @@ void launch_mark(void)
 	}
 }
 
-static void write_entry(struct packets *p, const struct entry *e)
+/* The first stream that this does not come too late for. */
+static struct packets *lane_at(uint64_t time)
+{
+	int i = 0;
+
+	while (i < LANES - 1 && lane[i].last > time)
+		i++;
+	return &lane[i];
+}
+
+static void write_launch(struct packets *p, const struct entry *e)
 {
 	const struct grt_cuda_call *row = grt_cuda_call(e->call);
 	struct grt_ev_launch r;
@@ -488,49 +533,166 @@ static void write_sync(struct packets *p, const struct entry *e)
 	packets_put(p, &r.e);
 }
 
-static void write_thread(struct thread *t)
+static void write_entry(const struct entry *e)
 {
-	uint64_t tail = atomic_load_explicit(&t->tail, memory_order_relaxed);
-	bool left = atomic_load(&t->state) == THREAD_LEFT;
+	struct packets *p = lane_at(e->end);
 
-	inject.launches += t->mark - tail + t->lost_mark - t->lost_told;
-	inject.launches_lost += t->lost_mark - t->lost_told;
-	t->packets.lost += t->lost_mark - t->lost_told;
-	t->lost_told = t->lost_mark;
-	for (; tail < t->mark; tail++) {
-		write_entry(&t->packets, &t->ring[tail % RING]);
-		write_sync(&t->packets, &t->ring[tail % RING]);
-		/* the thread gets room while the rest is written */
-		if (tail % (RING / 16) == 0)
-			atomic_store_explicit(&t->tail, tail + 1, memory_order_release);
-	}
-	atomic_store_explicit(&t->tail, tail, memory_order_release);
-	packets_flush(&t->packets);
-	/* it was seen to have ended before the mark was compared, so this is all of it */
-	if (left && tail == atomic_load(&t->head))
-		atomic_store(&t->state, THREAD_FREE);
+	write_launch(p, e);
+	write_sync(p, e);
 }
 
-void launch_write(void)
-{
-	uint32_t n = thread_count(), i;
-	struct thread *t;
+/* Threads that have entries in this round, the one whose next ended first at the top: a heap. */
+static struct thread *heap[THREADS_MAX];
+static uint32_t heaped;
 
+static uint64_t next_end(const struct thread *t)
+{
+	return t->ring[t->next % RING].end;
+}
+
+static void sink(uint32_t at)
+{
+	struct thread *t = heap[at];
+	uint64_t end = next_end(t);
+	uint32_t low;
+
+	for (; (low = 2 * at + 1) < heaped; at = low) {
+		if (low + 1 < heaped && next_end(heap[low + 1]) < next_end(heap[low]))
+			low++;
+		if (next_end(heap[low]) >= end)
+			break;
+		heap[at] = heap[low];
+	}
+	heap[at] = t;
+}
+
+/* The earliest of the others. */
+static uint64_t second_end(void)
+{
+	uint64_t a = heaped > 1 ? next_end(heap[1]) : UINT64_MAX;
+	uint64_t b = heaped > 2 ? next_end(heap[2]) : UINT64_MAX;
+
+	return a < b ? a : b;
+}
+
+/* Up to the time @until. Return: whether it has more in this round */
+static bool write_run(struct thread *t, uint64_t until, uint64_t last)
+{
+	while (t->next < t->mark && next_end(t) <= until) {
+		write_entry(&t->ring[t->next++ % RING]);
+		/* the thread gets room while the rest is written */
+		if (t->next % (RING / 16) == 0)
+			atomic_store_explicit(&t->tail, t->next, memory_order_release);
+	}
+	return t->next < t->mark && next_end(t) <= last;
+}
+
+static void count_thread(struct thread *t)
+{
+	inject.launches += t->lost_mark - t->lost_told;
+	inject.launches_lost += t->lost_mark - t->lost_told;
+	lane[0].lost += t->lost_mark - t->lost_told;
+	t->lost_told = t->lost_mark;
+}
+
+static void heap_threads(uint32_t n, uint64_t last)
+{
+	struct thread *t;
+	uint32_t i;
+
+	heaped = 0;
 	for (i = 0; i < n; i++) {
 		t = atomic_load(&thread[i]);
-		if (t)
-			write_thread(t);
+		if (!t)
+			continue;
+		count_thread(t);
+		t->next = atomic_load_explicit(&t->tail, memory_order_relaxed);
+		if (t->next < t->mark && next_end(t) <= last)
+			heap[heaped++] = t;
 	}
+	for (i = heaped / 2; i-- > 0;)
+		sink(i);
+}
+
+/* Before its thread comes there: pages that are met first cost a launch a microsecond. */
+static void make_resident(struct thread *t)
+{
+	uint64_t head = atomic_load_explicit(&t->head, memory_order_relaxed);
+
+	if (t->resident >= RING || head + CHUNK / 2 < t->resident)
+		return;
+	if (madvise(&t->ring[t->resident], CHUNK * sizeof(t->ring[0]), MADV_POPULATE_WRITE))
+		errno = 0;
+	t->resident += CHUNK;
+}
+
+/* Its thread has ended, and all that it launched is written. */
+static void empty_thread(struct thread *t)
+{
+	int was = THREAD_FREE;
+
+	if (!atomic_compare_exchange_strong(&t->state, &was, THREAD_EMPTYING))
+		return;
+	t->mark = t->resident = 0;
+	atomic_store(&t->head, 0);
+	atomic_store(&t->tail, 0);
+	if (t->unwind)
+		grt_unwind_thread_empty(t->unwind);
+	if (madvise(t->ring, sizeof(t->ring), MADV_DONTNEED))
+		errno = 0;
+	atomic_store(&t->state, THREAD_BARE);
+}
+
+static void end_round(uint32_t n)
+{
+	unsigned int ready = 0;
+	struct thread *t;
+	uint64_t tail;
+	int was;
+
+	for (uint32_t i = 0; i < n; i++) {
+		t = atomic_load(&thread[i]);
+		if (!t)
+			continue;
+		was = THREAD_LEFT;
+		tail = atomic_load_explicit(&t->tail, memory_order_relaxed);
+		/* it was seen to have ended before the head was compared, so this is all of it */
+		if (atomic_load(&t->state) == THREAD_LEFT && tail == atomic_load(&t->head))
+			atomic_compare_exchange_strong(&t->state, &was, THREAD_FREE);
+		was = atomic_load(&t->state);
+		if (was == THREAD_USED)
+			make_resident(t);
+		else if (was == THREAD_FREE && ready++ >= SPARES)
+			empty_thread(t);
+	}
+}
+
+void launch_write(bool all)
+{
+	uint64_t last = all ? UINT64_MAX : settled, until;
+	uint32_t n = thread_count();
+	struct thread *t;
+	uint64_t from;
+
+	heap_threads(n, last);
+	while (heaped) {
+		t = heap[0];
+		from = t->next;
+		until = second_end();
+		if (!write_run(t, until < last ? until : last, last))
+			heap[0] = heap[--heaped];
+		inject.launches += t->next - from;
+		atomic_store_explicit(&t->tail, t->next, memory_order_release);
+		if (heaped)
+			sink(0);
+	}
+	for (int i = 0; i < LANES; i++)
+		packets_flush(&lane[i]);
+	end_round(n);
 }
 
 void launch_close(void)
 {
-	uint32_t n = thread_count(), i;
-	struct thread *t;
-
-	for (i = 0; i < n; i++) {
-		t = atomic_load(&thread[i]);
-		if (t)
-			packets_close(&t->packets);
-	}
+	for (int i = 0; i < LANES; i++)
+		packets_close(&lane[i]);
 }

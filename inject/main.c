@@ -10,21 +10,15 @@
  * Here: the beginning, the end, and the writer's rounds between them.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <linux/futex.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/prctl.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/utsname.h>
 #include <unistd.h>
-
-#include <grtrace/grtrace.h>
 
 #include "inject.h"
 #include "python.h"
@@ -35,8 +29,6 @@
 #define COUNTS_NS 1000000000ULL
 /* How long the end of the program waits for the writer. */
 #define END_NS (2 * NS_PER_S)
-/* In the recording's directory, by the recorder: tracing ends. */
-#define STOP_NAME ".stop"
 
 struct inject inject;
 
@@ -57,73 +49,7 @@ static struct {
 	void *subscriber;
 } writer;
 
-static bool own_metadata;
-
 int InitializeInjection(void) __attribute__((visibility("default")));
-
-/* ------------------------------------------------------------ recording */
-
-static bool write_metadata(const char *state)
-{
-	struct utsname u;
-	char clock[128];
-	struct grt_env env[] = {
-		{"state", state},
-		{"hostname", u.nodename},
-		{"kernel", u.release},
-		{"machine", u.machine},
-		{"tool_version", GRT_VERSION},
-		{"command", "libgrtrace-cuda.so"},
-		{"clock_start", clock},
-		{NULL, NULL},
-	};
-	uint64_t mono = now_ns(CLOCK_MONOTONIC), real = now_ns(CLOCK_REALTIME);
-
-	uname(&u);
-	snprintf(clock, sizeof(clock), "monotonic=%llu realtime=%llu boottime=%llu", (unsigned long long)mono,
-		 (unsigned long long)real, (unsigned long long)now_ns(CLOCK_BOOTTIME));
-	return !grt_metadata_write(inject.dir, env, (int64_t)(real - mono), NULL);
-}
-
-/* What the metadata of the directory says: 0 there is none, 1 it is being recorded into, 2 it is finished. */
-static int recording_state(void)
-{
-	char text[4096];
-	int fd = openat(inject.dir, "metadata", O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-	ssize_t n = fd >= 0 ? read(fd, text, sizeof(text) - 1) : -1;
-
-	if (fd >= 0)
-		close(fd);
-	if (n < 0)
-		return 0;
-	text[n] = '\0';
-	own_metadata = strstr(text, "command = \"libgrtrace-cuda.so\"");
-	if (own_metadata)
-		return 1;
-	return strstr(text, "state = \"recording\"") ? 1 : 2;
-}
-
-static bool open_recording(const char *path)
-{
-	int state;
-
-	if (mkdir(path, 0700) && errno != EEXIST)
-		return false;
-	inject.dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (inject.dir < 0)
-		return false;
-	state = recording_state();
-	inject.recorder = state && !own_metadata;
-	if (state == 2 || (inject.recorder && !faccessat(inject.dir, STOP_NAME, F_OK, 0)))
-		return false;
-	/* readers leave the last packet of a file alone while somebody has this lock */
-	if (!inject.recorder && flock(inject.dir, LOCK_SH | LOCK_NB))
-		errno = 0;
-	if (state)
-		return true;
-	own_metadata = true;
-	return write_metadata("recording");
-}
 
 /* ---------------------------------------------------------- the writer */
 
@@ -138,7 +64,8 @@ static void note_python(void)
 	define_process(5, why);
 }
 
-static void write_round(void)
+/* @all: also what was called in the last moment */
+static void write_round(bool all)
 {
 	define_round();
 	if (inject.stack == STACK_INPROC) {
@@ -149,7 +76,7 @@ static void write_round(void)
 	define_nodes();
 	activity_write();
 	define_flush();
-	launch_write();
+	launch_write(all);
 	if (launch_check(writer.subscriber))
 		define_process(
 			5, "kernels ran that the driver told of no launch for: the runtime is asked, too");
@@ -173,7 +100,7 @@ static void tick(void)
 	clock_tune();
 	if (now - writer.last_round < ROUND_NS) {
 		if (launch_filled())
-			write_round();
+			write_round(false);
 		launch_refill();
 		return;
 	}
@@ -181,7 +108,7 @@ static void tick(void)
 	inject.cupti.flush_all(0);
 	if (inject.realtime)
 		clock_snapshot();
-	write_round();
+	write_round(false);
 	write_counts(now);
 	launch_refill();
 }
@@ -197,23 +124,17 @@ static void write_end(void)
 	inject.cupti.flush_all(CUPTI_FLUSH_FORCED);
 	nanosleep(&moment, NULL);
 	atomic_store(&inject.leaving, false);
-	write_round();
+	write_round(true);
 	inject.launches += atomic_load(&inject.homeless);
 	inject.launches_lost += atomic_load(&inject.homeless);
 	define_packets.lost += atomic_load(&inject.homeless);
 	clock_snapshot();
-	define_process(3, NULL);
 	launch_close();
 	activity_close();
+	define_end();
 	define_close();
-	if (own_metadata)
-		write_metadata("complete");
+	recording_end();
 	atomic_store(&writer.ended, true);
-}
-
-static bool stop_asked(void)
-{
-	return inject.recorder && !faccessat(inject.dir, STOP_NAME, F_OK, 0);
 }
 
 static void wait_tick(void)
@@ -223,17 +144,34 @@ static void wait_tick(void)
 	syscall(SYS_futex, &writer.told, FUTEX_WAIT_PRIVATE, 0, &t, NULL, 0);
 }
 
+/*
+ * The recording ends and the program goes on, with CUPTI as it was before: another
+ * tool may take it. @over: the files are a finished recording's, nothing is added to them.
+ */
+static void end_before_program(bool over)
+{
+	activity_stop();
+	if (over)
+		packets_mute();
+	write_end();
+	launch_disable(writer.subscriber);
+	inject.cupti.unsubscribe(writer.subscriber);
+	activity_empty();
+}
+
 static void *write_all(void *arg)
 {
+	enum recording_asks asks;
+
 	(void)arg;
 	prctl(PR_SET_NAME, "grtrace");
 	while (!atomic_load(&writer.told)) {
 		wait_tick();
 		if (atomic_load(&writer.told))
 			break;
-		if (stop_asked()) {
-			activity_stop();
-			write_end();
+		asks = recording_asks();
+		if (asks != RECORDING_GOES_ON) {
+			end_before_program(asks == RECORDING_IS_OVER);
 			break;
 		}
 		tick();
@@ -318,8 +256,7 @@ static void give_up(const char *why)
 {
 	define_process(4, why);
 	define_close();
-	if (own_metadata)
-		write_metadata("complete");
+	recording_end();
 }
 
 /* The one line that this library prints: its user would wonder. */
@@ -411,12 +348,13 @@ static void begin(const char *output)
 	char why[512] = "";
 
 	inject.pid = getpid();
-	if (!open_recording(output))
+	inject.image = recording_random();
+	if (!recording_open(output))
 		return;
 	define_process(1, exe_name());
 	/* A recorder that ends now waits for whom it sees; whom it does not see must see its end. */
 	define_flush();
-	if (stop_asked()) {
+	if (recording_asks() != RECORDING_GOES_ON) {
 		define_close();
 		return;
 	}

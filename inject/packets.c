@@ -14,13 +14,37 @@
 
 #include "inject.h"
 
+/* A packet is written when it has so much; one that cannot be may grow to the room of its stream. */
+#define FULL_BYTES ((size_t)255 << 10)
 #define PACKET_BYTES ((size_t)256 << 10)
+
+/* After a failure nothing is written for so long. */
+#define RETRY_NS 50000000ULL
 
 /* Names tried for a file: a pid comes again, with exec or after a long time. */
 #define NAMES_MAX 1000000
 
 /* Streams of this process, by which their packets are told apart. */
 static uint32_t streams;
+
+static bool muted;
+
+/* Records that were given up, and why. */
+static struct {
+	uint64_t records;
+	int error;
+} unwritten;
+
+const char *packets_unwritten(void)
+{
+	static char text[128];
+
+	if (!unwritten.records)
+		return NULL;
+	snprintf(text, sizeof(text), "%llu records could not be written: %s",
+		 (unsigned long long)unwritten.records, strerror(unwritten.error));
+	return text;
+}
 
 /* Files that are open, for the child of a fork, which may come at any moment; CLOSED: was one of them. */
 #define FILES_MAX 8192
@@ -35,6 +59,7 @@ void event_init(struct grt_event *e, uint16_t type, uint16_t size, uint64_t time
 	e->type = type;
 	e->size = size;
 	e->pid = (uint32_t)inject.pid;
+	e->ctx = inject.image;
 	e->ring = GRT_RING_NONE;
 }
 
@@ -48,25 +73,41 @@ static void note_file(int fd)
 	atomic_store(&n_files, n + 1);
 }
 
-static bool open_file(struct packets *p)
+/* Beyond the end of the file, so that readers do not see it. */
+static void reserve(struct packets *p)
+{
+	if (!p->reserve || p->size + p->reserve / 2 < p->reserved)
+		return;
+	p->reserved = p->size + p->reserve;
+	if (fallocate(p->fd, FALLOC_FL_KEEP_SIZE, (off_t)p->size, (off_t)p->reserve))
+		errno = 0;
+}
+
+void packets_open(struct packets *p)
 {
 	char name[48];
 	int n;
 
-	p->index = streams++;
-	for (n = (int)p->index; n < NAMES_MAX; n++) {
+	if (p->fd >= 0 || p->closed || muted)
+		return;
+	if (!p->number)
+		p->number = ++streams;
+	for (n = (int)p->number - 1; n < NAMES_MAX; n++) {
 		snprintf(name, sizeof(name), "cuda_%d_%d", inject.pid, n);
 		p->fd = openat(inject.dir, name,
 			       O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
 		if (p->fd >= 0 || errno != EEXIST)
 			break;
 	}
-	if (p->fd < 0)
-		return false;
+	if (p->fd < 0) {
+		unwritten.error = errno;
+		p->failed = now_ns(CLOCK_MONOTONIC);
+		return;
+	}
 	/* by this the recorder knows that the file's writer is alive */
 	if (!flock(p->fd, LOCK_SH | LOCK_NB))
 		note_file(p->fd);
-	return true;
+	reserve(p);
 }
 
 /* Forgotten first: the program may get the number for a file of its own. */
@@ -93,23 +134,28 @@ void packets_forked(void)
 	atomic_store(&n_files, 0);
 }
 
+static size_t room_of(const struct packets *p)
+{
+	return p->room ? p->room : PACKET_BYTES;
+}
+
 static bool make_buffer(struct packets *p)
 {
 	void *at;
 
 	if (p->buf)
 		return true;
-	at = mmap(NULL, PACKET_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	at = mmap(NULL, room_of(p), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	p->buf = at == MAP_FAILED ? NULL : at;
 	p->at = sizeof(struct grt_packet);
-	p->fd = -1;
 	return p->buf;
 }
 
 static bool write_all(struct packets *p)
 {
 	size_t done = 0;
-	ssize_t n;
+	ssize_t n = 0;
+	int error;
 
 	while (done < p->at) {
 		n = write(p->fd, p->buf + done, p->at - done);
@@ -123,10 +169,30 @@ static bool write_all(struct packets *p)
 		p->size += done;
 		return true;
 	}
-	/* a full disk: the packet goes, what stands before it stays whole */
-	if (ftruncate(p->fd, (off_t)p->size))
+	error = errno;
+	/* a full disk: what stands before it stays whole, and it is tried again */
+	if (done && ftruncate(p->fd, (off_t)p->size))
 		errno = 0;
+	p->reserved = 0;
+	p->failed = now_ns(CLOCK_MONOTONIC);
+	unwritten.error = n < 0 ? error : ENOSPC;
 	return false;
+}
+
+static bool waits(const struct packets *p)
+{
+	return p->failed && now_ns(CLOCK_MONOTONIC) - p->failed < RETRY_NS;
+}
+
+/* The balance where this packet will end. */
+static struct grt_balance end_of(const struct packets *p)
+{
+	struct grt_balance b = p->balance;
+
+	b.fate[GRT_FATE_DELIVERED] += p->records + p->names;
+	b.fate[GRT_FATE_LOST] = p->lost;
+	b.emitted = b.fate[GRT_FATE_DELIVERED] + p->lost;
+	return b;
 }
 
 static void write_header(struct packets *p)
@@ -136,30 +202,40 @@ static void write_header(struct packets *p)
 		.stream_id = GRT_STREAM_CPU,
 		.format = GRT_FORMAT,
 		.header_size = sizeof(h),
-		/* not a CPU: what tells the streams of a recording apart */
-		.cpu_id = p->index % 8192,
+		/* not a CPU: what tells the streams of a process apart */
+		.cpu_id = (p->number - 1) % 8192,
 		.timestamp_begin = p->first,
 		.timestamp_end = p->last,
 		.content_size = p->at * 8,
 		.packet_size = p->at * 8,
-		.packet_seq_num = p->seq++,
+		.packet_seq_num = p->seq,
+		.events_discarded = p->lost,
 		.begin = p->balance,
+		.end = end_of(p),
 	};
 
-	p->balance.fate[GRT_FATE_DELIVERED] += p->records;
-	p->balance.fate[GRT_FATE_LOST] = p->lost;
-	p->balance.emitted = p->balance.fate[GRT_FATE_DELIVERED] + p->lost;
-	h.end = p->balance;
-	h.events_discarded = p->lost;
 	memcpy(p->buf, &h, sizeof(h));
 }
 
-static void fail(struct packets *p)
+static void empty(struct packets *p)
 {
-	p->failed = true;
-	p->lost += p->records;
-	p->records = 0;
+	p->records = p->names = 0;
 	p->at = sizeof(struct grt_packet);
+	memset(p->named, 0, sizeof(p->named));
+}
+
+void packets_give_up(struct packets *p)
+{
+	p->failed = 0;
+	unwritten.records += p->records;
+	if (!p->told)
+		p->lost += p->records;
+	empty(p);
+}
+
+void packets_mute(void)
+{
+	muted = true;
 }
 
 void packets_flush(struct packets *p)
@@ -168,82 +244,137 @@ void packets_flush(struct packets *p)
 		return;
 	if (p->before)
 		packets_flush(p->before);
-	if (!make_buffer(p) || p->failed)
-		return fail(p);
+	if (waits(p))
+		return;
+	packets_open(p);
+	if (p->fd < 0 || muted || !make_buffer(p))
+		return;
 	if (!p->records) {
 		uint64_t now = now_ns(CLOCK_MONOTONIC);
 
 		p->first = p->last = now > p->last ? now : p->last;
 	}
-	if (p->fd < 0 && !open_file(p))
-		return fail(p);
 	write_header(p);
 	if (!write_all(p))
-		return fail(p);
-	p->records = 0;
-	p->at = sizeof(struct grt_packet);
-	p->tid = 0;
+		return;
+	p->balance = end_of(p);
+	p->failed = 0;
+	p->seq++;
+	empty(p);
+	reserve(p);
 }
 
 static void append(struct packets *p, const struct grt_event *e)
 {
 	memcpy(p->buf + p->at, e, e->size);
 	p->at += e->size;
-	p->records++;
 }
+
+/* ---------------------------------------------------------------- names */
+
+/* Names are read again when they are this old. */
+#define NAME_NS NS_PER_S
+#define NAMES 1024U
+
+/* What threads are called, as it was read last; [0] is the process. */
+static struct comm {
+	uint32_t tid;
+	uint64_t read;
+	char text[16];
+} comms[NAMES];
 
 static void read_comm(const char *path, char *at, size_t room)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd < 0 ? 0 : read(fd, at, room - 1);
+	int fd = recording_may_open() ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+	char text[16] = "";
+	ssize_t n = fd < 0 ? 0 : read(fd, text, sizeof(text));
 
 	if (fd >= 0)
 		close(fd);
-	at[n > 0 ? n - 1 : 0] = '\0';
+	if (n < 2)
+		return;
+	text[n - 1] = '\0';
+	snprintf(at, room, "%s", text);
+}
+
+static const char *comm_of(uint32_t tid)
+{
+	struct comm *c = &comms[tid ? 1 + tid % (NAMES - 1) : 0];
+	uint64_t now = now_ns(CLOCK_MONOTONIC);
+	char path[48] = "/proc/self/comm";
+
+	if (c->tid != tid)
+		c->text[0] = '\0';
+	else if (c->read && now - c->read < NAME_NS)
+		return c->text;
+	if (tid)
+		snprintf(path, sizeof(path), "/proc/self/task/%u/comm", tid);
+	c->tid = tid;
+	c->read = now;
+	read_comm(path, c->text, sizeof(c->text));
+	return c->text;
 }
 
 /* What a thread and its process are called, once in every packet that it has records in. */
 static void put_name(struct packets *p, const struct grt_event *e)
 {
 	struct grt_ev_name name;
-	char path[48];
 
-	p->tid = e->tid;
+	p->named[e->tid % PACKET_NAMES] = e->tid;
 	event_init(&name.e, GRT_EV_NAME, sizeof(name), e->time);
+	name.e.ctx = 0;
 	name.e.tid = e->tid;
 	name.kind = GRT_NAME_THREAD;
 	name.id = e->tid;
-	snprintf(path, sizeof(path), "/proc/self/task/%u/comm", e->tid);
-	read_comm(path, name.name, sizeof(name.name));
-	read_comm("/proc/self/comm", name.owner, sizeof(name.owner));
-	if (name.name[0])
-		append(p, &name.e);
+	snprintf(name.name, sizeof(name.name), "%s", comm_of(e->tid));
+	snprintf(name.owner, sizeof(name.owner), "%s", comm_of(0));
+	if (!name.name[0])
+		return;
+	append(p, &name.e);
+	p->names++;
+}
+
+static bool has_room(const struct packets *p, const struct grt_event *e)
+{
+	return p->at + e->size + sizeof(struct grt_ev_name) <= room_of(p);
 }
 
 void packets_put(struct packets *p, struct grt_event *e)
 {
-	if (p->failed || !make_buffer(p)) {
-		p->lost++;
+	if (p->closed || !make_buffer(p)) {
+		p->lost += !p->told;
 		return;
 	}
-	if (p->at + e->size + sizeof(struct grt_ev_name) > PACKET_BYTES)
+	if (!has_room(p, e) || p->at >= FULL_BYTES)
 		packets_flush(p);
+	if (!has_room(p, e))
+		packets_give_up(p);
 	if (e->time < p->last)
 		e->time = p->last;
 	if (!p->records)
 		p->first = e->time;
-	if (e->tid && e->tid != p->tid)
+	if (e->tid && p->named[e->tid % PACKET_NAMES] != e->tid)
 		put_name(p, e);
 	p->last = e->time;
 	append(p, e);
+	p->records++;
 }
 
-void packets_close(struct packets *p)
+bool packets_close(struct packets *p)
 {
+	bool all;
+
+	p->failed = 0;
 	packets_flush(p);
-	if (p->fd >= 0 && p->buf)
+	all = !p->records;
+	packets_give_up(p);
+	/* what was reserved goes back */
+	if (p->fd >= 0 && p->reserve && !muted && ftruncate(p->fd, (off_t)p->size))
+		errno = 0;
+	if (p->fd >= 0)
 		close_file(p->fd);
 	if (p->buf)
-		munmap(p->buf, PACKET_BYTES);
-	*p = (struct packets){.fd = -1, .failed = true};
+		munmap(p->buf, room_of(p));
+	*p = (struct packets){.fd = -1, .closed = true, .told = p->told};
+	return all;
 }

@@ -1,17 +1,22 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * Bounds of stacks: the C library knows those of its threads; of any other
- * (an alternate signal stack, a coroutine's) the mapping must do.
+ * Bounds of stacks: the C library knows those of its threads. Any other (an
+ * alternate signal stack, a coroutine's) may have been given back and made anew with
+ * another size since it was looked at last, so nothing is kept of it: each page is
+ * asked for when a walk comes to it.
  */
 #include "stack.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <stddef.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
-struct grt_stack grt_stack_of_thread(void)
+/* Of the first thread, whose bounds the C library takes from a file. */
+static struct grt_stack first;
+
+static struct grt_stack ask(void)
 {
 	struct grt_stack s = {0, 0};
 	pthread_attr_t attr;
@@ -28,54 +33,34 @@ struct grt_stack grt_stack_of_thread(void)
 	return s;
 }
 
-/* The next "LOW-HIGH " at the start of a line of /proc/self/maps, over reads of any size. */
-struct lines {
-	uint64_t value[2];
-	unsigned int which; /* 0, 1: the number being read; 2: the rest of the line */
-};
-
-static bool feed(struct lines *l, char c)
+void grt_stack_init(void)
 {
-	unsigned int digit = c >= 'a' ? (unsigned int)(c - 'a') + 10 : (unsigned int)(c - '0');
-
-	if (c == '\n') {
-		*l = (struct lines){{0, 0}, 0};
-		return false;
-	}
-	if (l->which == 2)
-		return false;
-	if (digit < 16) {
-		l->value[l->which] = l->value[l->which] << 4 | digit;
-		return false;
-	}
-	return ++l->which == 2;
+	if (syscall(SYS_gettid) == getpid())
+		first = ask();
 }
 
-static bool scan(struct lines *l, const char *text, ssize_t size, uint64_t address, struct grt_stack *found)
+struct grt_stack grt_stack_of_thread(void)
 {
-	for (ssize_t i = 0; i < size; i++)
-		if (feed(l, text[i]) && address >= l->value[0] && address < l->value[1]) {
-			*found = (struct grt_stack){l->value[0], l->value[1]};
-			return true;
-		}
+	return grt_stack_has(&first, (uintptr_t)__builtin_frame_address(0)) ? first : ask();
+}
+
+/*
+ * The kernel copies a set of signals from there before it finds that it is to do
+ * nothing with it: a fault is an error, and nothing is changed.
+ */
+bool grt_stack_readable(uint64_t address)
+{
+#ifdef __x86_64__
+	register long size __asm__("r10") = 8;
+	long ret;
+
+	__asm__ volatile("syscall"
+			 : "=a"(ret)
+			 : "a"(SYS_rt_sigprocmask), "D"(-1L), "S"(address & ~7ULL), "d"(0L), "r"(size)
+			 : "rcx", "r11", "memory");
+	return ret == -EINVAL;
+#else
+	(void)address;
 	return false;
-}
-
-struct grt_stack grt_stack_mapping(uint64_t address)
-{
-	struct grt_stack found = {0, 0};
-	struct lines l = {{0, 0}, 0};
-	int error = errno, fd;
-	char text[1024];
-	ssize_t size;
-
-	fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
-	if (fd >= 0) {
-		do
-			size = read(fd, text, sizeof(text));
-		while (size > 0 && !scan(&l, text, size, address, &found));
-		close(fd);
-	}
-	errno = error;
-	return found;
+#endif
 }

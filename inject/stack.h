@@ -15,11 +15,14 @@ struct grt_stack {
 	uint64_t high;
 };
 
+/** grt_stack_init - once, best by the first thread and before it gives up the right to open files */
+void grt_stack_init(void);
+
 /** grt_stack_of_thread - the stack that the calling thread was started on; empty where that is not known */
 struct grt_stack grt_stack_of_thread(void);
 
-/** grt_stack_mapping - the mapping around an address; empty where there is none. System calls only. */
-struct grt_stack grt_stack_mapping(uint64_t address);
+/** grt_stack_readable - whether the page of an address can be read: a system call of some 100 ns, and no more */
+bool grt_stack_readable(uint64_t address);
 
 static inline bool grt_stack_has(const struct grt_stack *s, uint64_t address)
 {

@@ -27,8 +27,9 @@
 #include <sys/mman.h>
 
 #define PYTHON_ITEMS (2 * GRT_UNWIND_MAX)
-#define FOREIGN_STACKS 4
-#define FOREIGN_LOOKUPS 256
+/* How far a walk may go on a stack whose bounds are not known, page by page. */
+#define FOREIGN_MAX 4194304U
+#define PAGE	    4096U
 /* Below rsp: code that was interrupted after "leave" has its caller's rbp there. */
 #define RED_ZONE 128
 
@@ -80,9 +81,6 @@ struct grt_unwind_thread {
 	uint64_t epoch;
 	uint64_t busy_sp;
 	struct grt_stack home;
-	struct grt_stack foreign[FOREIGN_STACKS];
-	unsigned int foreign_next;
-	unsigned int foreign_lookups;
 	struct near_rule near[NEAR_RULES];
 	struct frame frame[GRT_UNWIND_MAX];
 	struct read read[3 * GRT_UNWIND_MAX];
@@ -108,6 +106,8 @@ struct walk {
 	int32_t next;	   /* that may be the one */
 	uint32_t root;
 	bool home; /* all on the thread's own stack */
+	bool foreign; /* @stack grows with the walk, up to @limit */
+	uint64_t limit;
 };
 
 static struct {
@@ -129,9 +129,36 @@ const char *grt_root_name(uint32_t id)
 
 /* ------------------------------------------------------------ one step */
 
-static bool readable(const struct walk *w, uint64_t address)
+/* On a stack whose bounds are not known: up to the page before @end, if all can be read. */
+static __attribute__((noinline)) bool extend(struct walk *w, uint64_t end)
 {
-	return address >= w->sp && address < w->stack.high && w->stack.high - address >= 8 && !(address & 7);
+	if (!w->foreign || end < w->sp + 8 || end > w->limit)
+		return false;
+	for (; w->stack.high < end; w->stack.high += PAGE)
+		if (!grt_stack_readable(w->stack.high))
+			return false;
+	return true;
+}
+
+/* Begins on such a stack. The red zone may be on the page before. */
+static bool enter_foreign(struct walk *w, uint64_t sp)
+{
+	uint64_t page = sp & ~(uint64_t)(PAGE - 1), zone = (sp - RED_ZONE) & ~(uint64_t)(PAGE - 1);
+
+	if (!grt_stack_readable(page))
+		return false;
+	w->foreign = true;
+	w->limit = sp + FOREIGN_MAX;
+	w->stack.low = zone != page && grt_stack_readable(zone) ? zone : page;
+	w->stack.high = page + PAGE;
+	return true;
+}
+
+static bool readable(struct walk *w, uint64_t address)
+{
+	if (address < w->sp || address & 7)
+		return false;
+	return (address < w->stack.high && w->stack.high - address >= 8) || extend(w, address + 8);
 }
 
 READS_STACK static uint64_t load(uint64_t address)
@@ -149,11 +176,12 @@ static uint64_t address_of(const struct grt_cfi_place *p, uint64_t sp, uint64_t 
 /* The stack that a signal interrupted, which a handler on a stack of its own returns to. */
 static bool enter_stack(struct walk *w, uint64_t sp)
 {
-	if (grt_stack_has(&w->stack, sp) && sp >= w->sp)
+	if (sp >= w->sp && (grt_stack_has(&w->stack, sp) || extend(w, sp + 8)))
 		return true;
 	w->home = false;
 	if (!grt_stack_has(&w->t->home, sp))
-		return false;
+		return enter_foreign(w, sp);
+	w->foreign = false;
 	w->stack = w->t->home;
 	return true;
 }
@@ -179,7 +207,7 @@ static uint32_t long_step(struct walk *w, const struct grt_cfi_rule *r)
 		rbp = load(rbp);
 	}
 	/* Not aligned where a signal came between two instructions that make it so. */
-	if (r->signal ? !enter_stack(w, cfa) : cfa <= w->sp || cfa > w->stack.high)
+	if (r->signal ? !enter_stack(w, cfa) : cfa <= w->sp || (cfa > w->stack.high && !extend(w, cfa)))
 		return GRT_ROOT_BAD_STACK;
 	w->pc = ra - !r->signal;
 	w->sp = cfa;
@@ -191,7 +219,8 @@ static inline uint32_t short_step(struct walk *w, uint64_t base, uint64_t rule)
 {
 	uint64_t cfa = base + GRT_RULE_OFFSET(rule), saved = 8 * (uint64_t)GRT_RULE_RBP_WORDS(rule);
 
-	if ((cfa & 7) || cfa - 8 - w->sp >= w->stack.high - w->sp || cfa > w->stack.high)
+	if ((cfa & 7) ||
+	    ((cfa - 8 - w->sp >= w->stack.high - w->sp || cfa > w->stack.high) && !extend(w, cfa)))
 		return GRT_ROOT_BAD_STACK;
 	if (saved) {
 		if (cfa - saved < w->sp - RED_ZONE || cfa - saved < w->stack.low)
@@ -540,27 +569,12 @@ static uint32_t find_nodes(struct grt_unwind_thread *t)
 
 /* -------------------------------------------------------------- the whole */
 
-/* The stack that the thread is on: its own, or one that lies in a mapping. */
+/* The stack that the thread is on: its own, or one whose bounds nobody knows. */
 static bool find_stack(struct walk *w)
 {
-	struct grt_unwind_thread *t = w->t;
-	struct grt_stack *s;
-
-	w->home = grt_stack_has(&t->home, w->sp);
-	w->stack = t->home;
-	for (unsigned int i = 0; !w->home && i < FOREIGN_STACKS; i++)
-		if (grt_stack_has(&t->foreign[i], w->sp)) {
-			w->stack = t->foreign[i];
-			return true;
-		}
-	if (w->home)
-		return true;
-	if (t->foreign_lookups == FOREIGN_LOOKUPS)
-		return false;
-	t->foreign_lookups++;
-	s = &t->foreign[t->foreign_next++ % FOREIGN_STACKS];
-	*s = w->stack = grt_stack_mapping(w->sp);
-	return grt_stack_has(s, w->sp);
+	w->home = grt_stack_has(&w->t->home, w->sp);
+	w->stack = w->t->home;
+	return w->home || enter_foreign(w, w->sp);
 }
 
 static void forget(struct grt_unwind_thread *t)
@@ -658,6 +672,7 @@ int grt_unwind_init(uint32_t max_nodes, bool python)
 #ifndef __x86_64__
 	return -ENOSYS;
 #endif
+	grt_stack_init();
 	err = grt_rules_init();
 	err = err ? err : grt_tree_init(max_nodes ? max_nodes : MAX_NODES, GRT_ROOT_COUNT - 1);
 	state.python = python && !err;
@@ -679,6 +694,12 @@ struct grt_unwind_thread *grt_unwind_thread_new(void)
 	return t == MAP_FAILED ? NULL : t;
 }
 
+void grt_unwind_thread_empty(struct grt_unwind_thread *t)
+{
+	if (madvise(t, sizeof(*t), MADV_DONTNEED))
+		errno = 0;
+}
+
 void grt_unwind_thread_free(struct grt_unwind_thread *t)
 {
 	if (t)
@@ -690,8 +711,6 @@ void grt_unwind_thread_reset(struct grt_unwind_thread *t)
 {
 	forget(t);
 	t->busy = t->ready = false;
-	t->foreign_next = t->foreign_lookups = 0;
-	memset(t->foreign, 0, sizeof(t->foreign));
 }
 
 void grt_unwind_refresh(void)

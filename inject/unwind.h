@@ -14,7 +14,8 @@
  *				handler: no lock, no allocation, no system call, except
  *				where a code address is met for the first time
  *				(dl_iterate_phdr's lock for some microseconds) or a stack
- *				that is not the thread's own (reads /proc/self/maps)
+ *				that is not the thread's own (one that changes nothing
+ *				for each page of it)
  *	init, hide		once, by the thread that loads the library
  *	refresh, node, module	by the one thread that writes
  *
@@ -37,7 +38,7 @@
 	X(TRUNCATED, "[stack truncated]", "deeper than GRT_UNWIND_MAX")                                  \
 	X(NO_RULE, "[no unwind rule]", "code without unwind tables, and no frame pointer that leads on") \
 	X(BAD_STACK, "[stack left]", "a rule led out of the stack")                                      \
-	X(FOREIGN, "[unknown stack]", "the thread runs on a stack whose bounds are not known")           \
+	X(FOREIGN, "[unknown stack]", "the thread runs on a stack that cannot be read")           \
 	X(FULL, "[stack table full]", "no node was left, the stack is lost")                             \
 	X(NESTED, "[stack in a stack walk]", "a signal handler came while the thread's stack was walked")
 
@@ -135,6 +136,9 @@ struct grt_unwind_thread *grt_unwind_thread_new(void);
 
 /** grt_unwind_thread_free - NULL is fine */
 void grt_unwind_thread_free(struct grt_unwind_thread *t);
+
+/** grt_unwind_thread_empty - its memory goes back until it is used again; as new */
+void grt_unwind_thread_empty(struct grt_unwind_thread *t);
 
 /** grt_unwind_thread_reset - of a thread that has ended, for another one, which has another stack */
 void grt_unwind_thread_reset(struct grt_unwind_thread *t);

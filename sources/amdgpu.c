@@ -4,4 +4,4 @@
  */
 #include "bpf.h"
 
-BPF_SOURCE_OF(amdgpu, true, "amdgpu", "drm_sched", "amdgpu", "dma_fence");
+BPF_SOURCE_OF(amdgpu, true, "amdgpu", "drm_sched", "amdgpu", "dma_fence", "sync_wait");

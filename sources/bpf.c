@@ -22,6 +22,7 @@
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/syscall.h>
+#include <sys/sysinfo.h>
 #include <sys/timerfd.h>
 #include <sys/utsname.h>
 #include <time.h>
@@ -31,24 +32,22 @@
 #include "bpf/shared.h"
 #include "bpf_devices.h"
 #include "bpf_format.h"
+#include "bpf_functions.h"
 #include "bpf_objects.h"
+#include "bpf_rings.h"
 #include "bpf_samples.h"
 #include "bpf_stacks.h"
-#include "bpf_switch.h"
 #include "bpf_xid.h"
 #include "core/clock.h"
-#include "core/engine.h"
 #include "core/packer.h"
 #include "core/packet.h"
+#include "drm_cards.h"
 #include "pid_ns.h"
 #include "read_all.h"
 #include "tracefs.h"
 
 #define OBJECTS_MAX 16
 #define PROGRAMS_MAX 128
-
-/* Rings of a name of their own here; further ones go without. */
-#define RINGS_KNOWN 256
 
 /* How often the ring buffer is emptied when nobody calls. */
 #define TICK_NS 50000000L
@@ -60,15 +59,9 @@
 #define RING_BYTES_MIN ((uint64_t)4 << 20)
 #define RING_BYTES_MAX ((uint64_t)1 << 30)
 
-/** struct ring - a ring of the programs (@key), under the number it has in the trace (its place) */
-struct ring {
-	uint32_t key;
-	uint32_t device;
-	uint8_t engine;
-	char name[BPF_RING];
-	char driver[BPF_DRIVER];
-	struct bpf_switch running;
-};
+/* One part in so many of the machine's memory, at most, when nobody says how much it may be. */
+#define RING_MEMORY_SHARE 256
+#define RING_BYTES_SHARE_MAX ((uint64_t)128 << 20)
 
 /** struct cpu_tally - of a CPU: @events that came out of the ring buffer, @late: of these, too late for their
  * place, @filtered: events of a decoder that are not asked for */
@@ -84,13 +77,15 @@ struct cpu_tally {
  * @object: loaded, maps shared with the first one
  * @link: of each attached program
  * @tracefs: its root
- * @ring, @counts, @rings: the shared maps
+ * @reader, @counts: the shared maps
  * @epoll: ready when the timer ticked or the programs called
  * @horizon: events up to this stamp are all here
  * @force: up to @horizon, everything leaves now
  * @ended: capture is over, what is left is all
  * @missed: times that a program was not run, since one was running already on that CPU
  * @without: objects left out, since a module has no BTF
+ * @refused: objects left out, since the kernel does not take them: what the others tell is whole without
+ * @covered: another source has jobs that objects left out would tell of
  * @own: the decoder's
  * @samples: the clocks of programs that look at what runs
  * @positions: the ring buffer's, see position(); NULL without a decoder
@@ -106,7 +101,6 @@ struct capture {
 	int tracefs;
 	struct ring_buffer *reader;
 	int counts;
-	int rings;
 	int epoll;
 	int timer;
 	unsigned int cpus;
@@ -118,8 +112,7 @@ struct capture {
 	struct bpf_devices devices;
 	struct bpf_stacks stacks;
 	struct bpf_samples samples;
-	struct ring ring[RINGS_KNOWN];
-	unsigned int rings_used;
+	struct bpf_rings numbered;
 	uint32_t ring_base;
 	struct cpu_tally tally[BPF_CPUS_MAX];
 	struct bpf_counts count[BPF_CPUS_MAX];
@@ -128,12 +121,14 @@ struct capture {
 	int failed;
 	uint64_t missed;
 	char without[128];
+	char refused[64];
+	bool covered;
 	void *own;
 	const char *positions;
 	struct {
 		char key[32];
 		char value[4096];
-	} text[6];
+	} text[7];
 };
 
 /* ------------------------------------------------------------- programs */
@@ -190,10 +185,18 @@ static bool is_probe(const struct bpf_program *prog)
 	return !strcmp(section, "kprobe") || !strcmp(section, "kretprobe");
 }
 
+/* It goes to a function of the kernel. */
+static bool is_of_function(const struct bpf_program *prog)
+{
+	return bpf_function_of(bpf_program__section_name(prog));
+}
+
 static bool is_here(int tracefs, const struct bpf_program *prog)
 {
 	struct attach_point at;
 
+	if (is_of_function(prog))
+		return bpf_function_here(bpf_function_of(bpf_program__section_name(prog)));
 	if (is_iterator(prog) || is_sampler(prog) || is_probe(prog) || is_uprobe(prog))
 		return true;
 	return parse_section(bpf_program__section_name(prog), &at) &&
@@ -203,7 +206,8 @@ static bool is_here(int tracefs, const struct bpf_program *prog)
 /* Fences are in every kernel: their programs only complete what those of a driver see. */
 static bool is_helper(const struct bpf_program *prog)
 {
-	return is_iterator(prog) || !strncmp(bpf_program__section_name(prog), "raw_tp/dma_fence_", 17);
+	return is_iterator(prog) || is_of_function(prog) ||
+	       !strncmp(bpf_program__section_name(prog), "raw_tp/dma_fence_", 17);
 }
 
 static bool only_helps(struct bpf_object *o)
@@ -314,7 +318,7 @@ int bpf_probe(const char *const *objects, struct grt_err *err)
 	return n ? 0 : no_tracepoint(objects, err);
 }
 
-static const char *const shared_maps[] = {"events", "counts", "jobs",	  "rings",
+static const char *const shared_maps[] = {"events", "counts", "jobs",	  "rings", "ring_names",
 					  "deps",   "waits",  "commands", "stacks"};
 
 /* The maps of the first object that has them serve all. */
@@ -409,6 +413,17 @@ static void leave_out(struct capture *c, const char *name)
 		 c->without[0] ? " " : "", name);
 }
 
+/* What this kernel may refuse, and the others do without. */
+static bool is_optional(const struct bpf_object *o)
+{
+	return !strcmp(bpf_object__name(o), "sync_wait");
+}
+
+static void refuse(struct capture *c, const char *name)
+{
+	snprintf(c->refused, sizeof(c->refused), "%s", name);
+}
+
 /**
  * choose_object - opens an object, or the one that works here in its place
  * @found: NULL where there is nothing of it on this kernel
@@ -426,7 +441,7 @@ static int choose_object(struct capture *c, const char *name, struct bpf_object 
 	*programs = choose(c->tracefs, o);
 	if (*programs)
 		other = usable(name);
-	if (other == name && (*programs || (c->programs && only_helps(o))))
+	if (other == name && (*programs || (c->programs && only_helps(o)) || (c->covered && is_optional(o))))
 		return 0;
 	bpf_object__close(o);
 	*found = NULL;
@@ -440,6 +455,7 @@ static int load_object(struct capture *c, const char *name, struct grt_err *err)
 {
 	struct bpf_object *o;
 	unsigned int programs;
+	bool optional;
 	int ret = choose_object(c, name, &o, &programs, err);
 
 	if (ret || !o)
@@ -453,8 +469,11 @@ static int load_object(struct capture *c, const char *name, struct grt_err *err)
 			ret = open_failed(name, ret, err);
 	}
 	if (ret) {
+		optional = is_optional(o);
 		bpf_object__close(o);
-		return ret;
+		if (optional)
+			refuse(c, name);
+		return optional ? 0 : ret;
 	}
 	c->object[c->objects++] = o;
 	c->programs += programs;
@@ -463,56 +482,15 @@ static int load_object(struct capture *c, const char *name, struct grt_err *err)
 
 /* ------------------------------------------------------------- events */
 
-/* The map's rows by their number in the events; there are few, and each is looked for once. */
-static const struct bpf_ring *search_ring(struct capture *c, uint32_t key, struct bpf_ring *row)
-{
-	uint64_t at, *last = NULL, next;
-
-	while (!bpf_map_get_next_key(c->rings, last, &next)) {
-		at = next;
-		last = &at;
-		if (!bpf_map_lookup_elem(c->rings, &at, row) && row->id == key)
-			return row;
-	}
-	return NULL;
-}
-
-static struct ring *ring_of(struct capture *c, uint32_t key)
-{
-	struct ring *r = c->ring;
-	struct bpf_ring row;
-
-	while (r < c->ring + c->rings_used && r->key != key)
-		r++;
-	if (r < c->ring + c->rings_used)
-		return r;
-	if (c->rings_used == RINGS_KNOWN)
-		return NULL;
-	c->rings_used++;
-	*r = (struct ring){.key = key};
-	if (search_ring(c, key, &row)) {
-		snprintf(r->name, sizeof(r->name), "%s", row.name);
-		snprintf(r->driver, sizeof(r->driver), "%s", row.driver);
-		r->engine = (uint8_t)grt_engine_of_ring(r->name, strlen(r->name));
-	}
-	return r;
-}
-
 /* Gives the event what user space knows: the ring's number and engine, the device of an ioctl's end, stack
  * ids. */
-static int complete_event(struct capture *c, unsigned int cpu, struct grt_event *e, struct ring **ring)
+static int complete_event(struct capture *c, unsigned int cpu, struct grt_event *e)
 {
-	struct ring *r = e->ring == GRT_RING_NONE ? NULL : ring_of(c, e->ring);
-	int ret = 0;
+	int ret;
 
-	*ring = r;
 	if (c->kind->complete)
 		c->kind->complete(e);
-	e->ring = r ? c->ring_base + (uint32_t)(r - c->ring) : GRT_RING_NONE;
-	if (r) {
-		e->engine = r->engine;
-		ret = grt_packer_name(c->packer, cpu, e->time, GRT_NAME_RING, e->ring, r->name, r->driver);
-	}
+	ret = bpf_rings_see(&c->numbered, c->packer, cpu, e);
 	if (!ret && c->config.stacks)
 		ret = bpf_stacks_see(&c->stacks, c->packer, cpu, e);
 	return ret ? ret : bpf_devices_see(&c->devices, c->packer, cpu, e);
@@ -553,7 +531,6 @@ static int read_text(struct capture *c, unsigned int cpu, struct grt_event *e, c
 
 static int take_event(struct capture *c, unsigned int cpu, struct grt_event *e, const struct labels *l)
 {
-	struct ring *ring = NULL;
 	int ret = 0;
 
 	c->tally[cpu].events++;
@@ -564,11 +541,11 @@ static int take_event(struct capture *c, unsigned int cpu, struct grt_event *e, 
 	if (l->hit && c->kind->probes)
 		c->kind->probes->tell((struct grt_ev_func *)e, l->hit);
 	if (!ret)
-		ret = complete_event(c, cpu, e, &ring);
+		ret = complete_event(c, cpu, e);
 	if (!ret)
 		ret = grt_packer_add(c->packer, cpu, e);
-	if (!ret && ring)
-		ret = bpf_switch_see(&ring->running, c->packer, cpu, e);
+	if (!ret)
+		ret = bpf_rings_switch(&c->numbered, c->packer, cpu, e);
 	if (ret != -ERANGE)
 		return ret;
 	c->tally[cpu].late++;
@@ -611,13 +588,12 @@ int bpf_put(void *capture, struct grt_event *e, uint32_t cpu)
 int bpf_offer(void *capture, struct grt_event *e, uint32_t cpu, const struct bpf_comm *names)
 {
 	struct capture *c = capture;
-	struct ring *ring;
 	int ret = cpu < c->cpus ? 0 : -EPROTO;
 
 	if (!ret && names)
 		ret = name_thread(c, cpu, e, names);
 	if (!ret)
-		ret = complete_event(c, cpu, e, &ring);
+		ret = complete_event(c, cpu, e);
 	return ret ? ret : bpf_put(c, e, cpu);
 }
 
@@ -754,6 +730,8 @@ static void set_config(struct capture *c, const struct source_setup *setup)
 	if (setup->types && !c->kind->points)
 		c->config.types = setup->types;
 	c->config.device = setup->device;
+	if (setup->device)
+		drm_bus(setup->device, c->config.bus, sizeof(c->config.bus));
 	c->config.self = (uint32_t)getpid();
 	c->config.refused = setup->refused;
 	c->config.tree = setup->program;
@@ -766,10 +744,24 @@ static void set_config(struct capture *c, const struct source_setup *setup)
 		c->kind->configure(&c->config);
 }
 
+/* Where nobody says: what the CPUs want, or the share of the memory that bursts are kept in, which is more. */
+static uint64_t default_bytes(const struct capture *c)
+{
+	uint64_t cpus = RING_BYTES_CPU * c->cpus, share, size = RING_BYTES_MIN;
+	struct sysinfo system;
+
+	share = sysinfo(&system) ? 0 : (uint64_t)system.totalram * system.mem_unit / RING_MEMORY_SHARE;
+	if (share > RING_BYTES_SHARE_MAX)
+		share = RING_BYTES_SHARE_MAX;
+	while (size * 2 <= share)
+		size *= 2;
+	return size > cpus ? size : cpus;
+}
+
 /* A power of two. */
 static uint64_t ring_bytes(const struct capture *c, uint64_t per_cpu)
 {
-	uint64_t want = (per_cpu ? per_cpu : RING_BYTES_CPU) * c->cpus, size = RING_BYTES_MIN;
+	uint64_t want = per_cpu ? per_cpu * c->cpus : default_bytes(c), size = RING_BYTES_MIN;
 
 	while (size < want && size < RING_BYTES_MAX)
 		size *= 2;
@@ -784,7 +776,8 @@ static int make_reader(struct capture *c, struct grt_err *err)
 	int ring = bpf_object__find_map_fd_by_name(c->object[0], "events");
 
 	c->counts = bpf_object__find_map_fd_by_name(c->object[0], "counts");
-	c->rings = bpf_object__find_map_fd_by_name(c->object[0], "rings");
+	bpf_rings_init(&c->numbered, bpf_object__find_map_fd_by_name(c->object[0], "ring_names"),
+		       c->ring_base);
 	if (c->config.stacks &&
 	    bpf_stacks_init(&c->stacks, bpf_object__find_map_fd_by_name(c->object[0], "stacks"),
 			    c->ring_base))
@@ -825,7 +818,6 @@ static int prepare(struct capture *c, const struct source_setup *setup, struct g
 {
 	const char *const *objects = c->kind->objects;
 	int ret = check_kernel(err);
-	bool covered = false;
 
 	if (ret)
 		return ret;
@@ -841,12 +833,14 @@ static int prepare(struct capture *c, const struct source_setup *setup, struct g
 	c->merged = setup->merged;
 	c->ring_base = setup->ring_base;
 	for (const char *const *name = objects; !ret && *name; name++)
-		if (setup->covered && setup->covered(setup->arg, *name))
-			covered = true;
-		else if (is_asked_for(c, *name))
+		if (setup->covered && setup->covered(setup->arg, *name)) {
+			c->covered = true;
+			c->config.all_fences = 1;
+		} else if (is_asked_for(c, *name)) {
 			ret = load_object(c, *name, err);
-	if (!ret && !c->programs)
-		return covered	       ? grt_err_set(err, -ENODEV, "the source kmod has all there is", "",
+		}
+	if (!ret && !(c->covered ? c->objects : c->programs))
+		return c->covered      ? grt_err_set(err, -ENODEV, "the source kmod has all there is", "",
 						     "nothing for %s", c->kind->name)
 		       : c->without[0] ? no_btf(c, err)
 				       : no_tracepoint(objects, err);
@@ -908,6 +902,18 @@ static int attach_points(struct capture *c, struct bpf_program *prog, struct grt
 	return 0;
 }
 
+static int attach_function(struct capture *c, struct bpf_program *prog, struct grt_err *err)
+{
+	struct bpf_link *link = bpf_program__attach_trace(prog);
+
+	if (!link)
+		return grt_err_set(err, -errno ?: -EINVAL, strerror(errno), "grtrace doctor",
+				   "cannot attach to the function %s",
+				   bpf_function_of(bpf_program__section_name(prog)));
+	c->link[c->links++] = link;
+	return 0;
+}
+
 static int attach(struct capture *c, struct bpf_program *prog, struct grt_err *err)
 {
 	struct attach_point at;
@@ -917,6 +923,8 @@ static int attach(struct capture *c, struct bpf_program *prog, struct grt_err *e
 		return bpf_samples_attach(&c->samples, prog, err);
 	if (is_uprobe(prog))
 		return attach_points(c, prog, err);
+	if (is_of_function(prog))
+		return attach_function(c, prog, err);
 
 	parse_section(bpf_program__section_name(prog), &at);
 	link = at.raw ? bpf_program__attach_raw_tracepoint(prog, at.event) : attach_event(c, prog, &at);
@@ -941,17 +949,31 @@ static int attach_probes(struct capture *c, struct grt_err *err)
 	return 0;
 }
 
-int bpf_start(void *state, struct grt_err *err)
+/* All of an object's programs, or none of them. */
+static int attach_object(struct capture *c, struct bpf_object *o, struct grt_err *err)
 {
-	struct capture *c = state;
+	unsigned int before = c->links;
 	struct bpf_program *prog;
 	int ret = 0;
 
+	bpf_object__for_each_program(prog, o) if (!ret && bpf_program__autoload(prog) && !is_iterator(prog) &&
+						  !is_probe(prog) && c->links < PROGRAMS_MAX) ret =
+		attach(c, prog, err);
+	if (!ret || !is_optional(o))
+		return ret;
+	while (c->links > before)
+		bpf_link__destroy(c->link[--c->links]);
+	refuse(c, bpf_object__name(o));
+	return 0;
+}
+
+int bpf_start(void *state, struct grt_err *err)
+{
+	struct capture *c = state;
+	int ret = 0;
+
 	for (unsigned int i = 0; !ret && i < c->objects; i++)
-		bpf_object__for_each_program(prog, c->object[i]) if (!ret && bpf_program__autoload(prog) &&
-								     !is_iterator(prog) && !is_probe(prog) &&
-								     c->links < PROGRAMS_MAX) ret =
-			attach(c, prog, err);
+		ret = attach_object(c, c->object[i], err);
 	if (!ret)
 		ret = attach_probes(c, err);
 	if (!ret && c->kind->begun)
@@ -1169,8 +1191,8 @@ static void counts_text(const struct capture *c, char *text, size_t room)
 
 int bpf_describe(void *state, struct grt_env *env, int room)
 {
-	static const char *const keys[] = {"programs",	  "buffer_size", "balance",
-					   "without_btf", "decoder",	 "samples"};
+	static const char *const keys[] = {"programs", "buffer_size", "balance", "without_btf",
+					   "decoder",  "samples",     "refused"};
 	struct capture *c = state;
 	int n = 0;
 
@@ -1181,6 +1203,7 @@ int bpf_describe(void *state, struct grt_env *env, int room)
 	if (c->kind->decoder)
 		c->kind->decoder->describe(c->own, c->text[4].value, sizeof(c->text[4].value));
 	bpf_samples_text(&c->samples, c->text[5].value, sizeof(c->text[5].value));
+	snprintf(c->text[6].value, sizeof(c->text[6].value), "%s", c->refused);
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]) && n < room; i++) {
 		if (!c->text[i].value[0])
 			continue;
@@ -1207,6 +1230,7 @@ int bpf_close(void *state, struct grt_err *err)
 		bpf_object__close(c->object[i]);
 	grt_packer_free(c->packer);
 	bpf_stacks_fini(&c->stacks);
+	bpf_rings_fini(&c->numbered);
 	if (c->epoll >= 0)
 		close(c->epoll);
 	if (c->timer >= 0)

@@ -25,6 +25,7 @@
 #include "core/clock.h"
 #include "core/cuda.h"
 #include "core/grow.h"
+#include "core/memfile.h"
 #include "elf_file.h"
 #include "maps.h"
 
@@ -248,15 +249,16 @@ static int read_mappings(struct bpf_nodes *n, struct image *i, const struct bpf_
 /* What is asked of a process may be over before it is looked at again. */
 static void read_early(struct bpf_nodes *n, pid_t pid)
 {
+	struct grt_memfile m;
 	FILE *from = pid ? maps_open(pid) : NULL,
-	     *to = from ? open_memstream(&n->early, &n->early_size) : NULL;
+	     *to = from ? grt_memfile_open(&m) : NULL;
 	int c;
 
 	n->early_pid = (uint32_t)pid;
 	while (to && (c = fgetc(from)) != EOF)
 		fputc(c, to);
 	if (to)
-		fclose(to);
+		n->early = grt_memfile_close(&m, to, &n->early_size);
 	if (from)
 		fclose(from);
 	if (pid)

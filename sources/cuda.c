@@ -7,6 +7,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <linux/capability.h>
 #include <stdlib.h>
@@ -14,12 +15,14 @@
 #include <sys/eventfd.h>
 #include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "bpf.h"
 #include "core/cuda.h"
+#include "core/cuda_recording.h"
 #include "bpf_nodes.h"
 #include "elf_file.h"
 #include "links.h"
@@ -28,7 +31,7 @@
 #define LIBRARY "libgrtrace-cuda.so"
 #define PREFIX "cuda_"
 /* Its writers look for this file, and end what they write. */
-#define STOP_NAME ".stop"
+#define STOP_NAME GRT_CUDA_STOP
 #define STOP_MS 3000
 #define NOTES_MAX 8
 /* It calls this function with the number of a launch, for --stack=bpf. */
@@ -39,6 +42,8 @@
  * @library: the injected one
  * @stack: how it takes stacks
  * @dir: the recording, of the recorder; @path: for other processes
+ * @number: random, in the metadata and in the program's environment: a process that is alive when this
+ *	recording is over does not take another one of the same path for it
  * @event: readable once capture has stopped
  * @processes, @silent: that were traced; of these, without an end
  * @marker: the capture by BPF, of stacks alone or of launches, too; NULL: there is none; @kind, @point: what
@@ -50,6 +55,7 @@ struct capture {
 	const char *stack;
 	int dir;
 	char path[PATH_MAX];
+	char number[GRT_CUDA_RECORDING_MAX];
 	int event;
 	bool ended;
 	unsigned int processes;
@@ -153,7 +159,7 @@ static int check(const struct source_setup *setup, struct grt_err *err)
 					   : "grtrace record -e cuda -- PROG",
 				   "CUDA cannot be traced without a program");
 	if (setup->merged)
-		return grt_err_set(err, -EINVAL, "each thread of the program writes a file", "-o DIR",
+		return grt_err_set(err, -EINVAL, "each process of the program writes files of its own", "-o DIR",
 				   "--raw cannot hold CUDA's launches");
 	if (other && *other)
 		return grt_err_set(err, -EBUSY, "CUDA_INJECTION64_PATH is set, by another tool",
@@ -278,17 +284,33 @@ static int cuda_open(void **state, const struct source_setup *setup, struct grt_
 	return strcmp(c->stack, "bpf") ? 0 : open_marker(c, setup, err);
 }
 
+static int choose_number(struct capture *c, struct grt_err *err)
+{
+	uint64_t n[2];
+
+	if (getrandom(n, sizeof(n), 0) != sizeof(n))
+		return grt_err_set(err, -errno, strerror(errno), NULL, "cannot get a random number");
+	snprintf(c->number, sizeof(c->number), "%016" PRIx64 "%016" PRIx64, n[0], n[1]);
+	return 0;
+}
+
 /* The program gets it with the environment. */
 static int attach(void *state, int dir, const char *path, struct grt_err *err)
 {
 	struct capture *c = state;
+	char given[sizeof(c->number) + sizeof(c->path)];
+	int ret;
 
 	c->dir = dir;
 	if (c->outside)
 		return 0;
+	ret = choose_number(c, err);
+	if (ret)
+		return ret;
 	if (!realpath(path, c->path))
 		return grt_err_set(err, -errno, strerror(errno), NULL, "cannot find %s", path);
-	if (setenv("CUDA_INJECTION64_PATH", c->library, 1) || setenv("GRTRACE_OUTPUT", c->path, 1) ||
+	snprintf(given, sizeof(given), "%s:%s", c->number, c->path);
+	if (setenv(GRT_CUDA_RECORDING_ENV, given, 1) || setenv("CUDA_INJECTION64_PATH", c->library, 1) || setenv("GRTRACE_OUTPUT", c->path, 1) ||
 	    setenv("GRTRACE_STACK", c->stack, 1))
 		return grt_err_set(err, -errno, strerror(errno), NULL, "cannot set the environment");
 	return 0;
@@ -494,9 +516,10 @@ static int describe(void *state, struct grt_env *env, int room)
 	struct capture *c = state;
 	const struct grt_env all[] = {
 		{"cuda_stack", c->stack},
+		{GRT_CUDA_RECORDING_KEY, c->number},
 		{"cuda_processes", c->processes_text},
 	};
-	int i, n = c->ended && !c->outside ? 2 : 1;
+	int i, n = c->outside ? 1 : c->ended ? 3 : 2;
 
 	snprintf(c->processes_text, sizeof(c->processes_text), "traced=%u without_end=%u", c->processes,
 		 c->silent);

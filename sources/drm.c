@@ -5,4 +5,4 @@
  */
 #include "bpf.h"
 
-BPF_SOURCE(drm, false, "drm_sched", "virtio_gpu", "amdgpu", "i915", "dma_fence");
+BPF_SOURCE(drm, false, "drm_sched", "virtio_gpu", "amdgpu", "i915", "dma_fence", "sync_wait");

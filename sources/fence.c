@@ -5,9 +5,16 @@
 #include <errno.h>
 
 #include "bpf.h"
+#include "bpf/shared.h"
 
-static const char *const objects[] = {"fence", NULL};
-static const struct bpf_kind kind = {.name = "fence", .objects = objects};
+static const char *const objects[] = {"fence", "sync_wait", NULL};
+
+static void configure(struct bpf_config *config)
+{
+	config->cut_keys = 1;
+}
+
+static const struct bpf_kind kind = {.name = "fence", .objects = objects, .configure = configure};
 
 static int probe_it(struct grt_err *err)
 {

@@ -4,4 +4,4 @@
  */
 #include "bpf.h"
 
-BPF_SOURCE_OF(i915, true, "i915", "i915", "dma_fence");
+BPF_SOURCE_OF(i915, true, "i915", "i915", "dma_fence", "sync_wait");

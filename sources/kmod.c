@@ -3,6 +3,7 @@
  * Access to the kernel module's control files and streams, with every errno
  * turned into what is wrong on this system and what to type.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <mntent.h>
@@ -12,7 +13,10 @@
 #include <unistd.h>
 
 #include "core/clock.h"
+#include "core/grow.h"
 #include "kmod.h"
+#include "kmod_tally.h"
+#include "meter.h"
 #include "read_all.h"
 
 #define DEBUGFS_DEFAULT "/sys/kernel/debug"
@@ -88,13 +92,53 @@ static int check_version(struct kmod *k, struct grt_err *err)
 		GRT_FORMAT);
 }
 
-static void count_cpus(struct kmod *k)
+/* N of eventsN, -1 where it is another file. */
+static long stream_number(const char *name)
 {
-	char name[32];
+	static const char head[] = "events";
+	size_t length = sizeof(head) - 1;
+	char *end;
+	long n;
 
-	do
-		snprintf(name, sizeof(name), "events%u", k->cpus);
-	while (faccessat(k->dir, name, F_OK, 0) == 0 && ++k->cpus);
+	if (strncmp(name, head, length) || name[length] < '0' || name[length] > '9')
+		return -1;
+	n = strtol(name + length, &end, 10);
+	return *end ? -1 : n;
+}
+
+static int by_number(const void *a, const void *b)
+{
+	unsigned int one = *(const unsigned int *)a, other = *(const unsigned int *)b;
+
+	return (one > other) - (one < other);
+}
+
+/* The numbers of CPUs may have gaps. Return: 0 or -ENOMEM */
+static int find_streams(struct kmod *k)
+{
+	DIR *d = fdopendir(openat(k->dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+	struct dirent *e;
+	long number;
+	int ret = 0;
+
+	while (d && !ret && (e = readdir(d))) {
+		number = stream_number(e->d_name);
+		if (number < 0)
+			continue;
+		ret = grt_grow_one(&k->number, k->cpus);
+		if (!ret)
+			k->number[k->cpus++] = (unsigned int)number;
+	}
+	if (d)
+		closedir(d);
+	if (k->cpus)
+		qsort(k->number, k->cpus, sizeof(*k->number), by_number);
+	return ret;
+}
+
+static void count_packet(void *arg, const struct grt_packet *p)
+{
+	kmod_tally_take(((struct kmod *)arg)->tally, p);
 }
 
 static ssize_t live_read(void *arg, unsigned int i, void *buf, size_t len)
@@ -102,10 +146,12 @@ static ssize_t live_read(void *arg, unsigned int i, void *buf, size_t len)
 	struct kmod *k = arg;
 	ssize_t n = read(k->streams[i], buf, len);
 
+	if (n > 0)
+		meter_feed(&k->meter[i], buf, (size_t)n, count_packet, k);
 	return n < 0 ? -errno : n;
 }
 
-static const struct kmod none = {.dir = -1, .held = {-1, -1, -1, -1}};
+static const struct kmod none = {.dir = -1, .held = {-1, -1, -1, -1}, .recorder = -1};
 
 int kmod_open(struct kmod *k, struct grt_err *err)
 {
@@ -115,8 +161,8 @@ int kmod_open(struct kmod *k, struct grt_err *err)
 	ret = open_directory(k, err);
 	if (!ret)
 		ret = check_version(k, err);
-	if (!ret)
-		count_cpus(k);
+	if (!ret && find_streams(k))
+		ret = grt_err_set(err, -ENOMEM, NULL, NULL, "no memory for the streams of %s", k->path);
 	if (!ret && !k->cpus)
 		ret = grt_err_set(err, -EPROTO, "the file events0 is missing",
 				  "sudo rmmod grtrace, then grtrace start",
@@ -134,15 +180,21 @@ void kmod_close_streams(struct kmod *k)
 		if (k->streams[i] >= 0)
 			close(k->streams[i]);
 	free(k->streams);
+	free(k->meter);
 	k->streams = NULL;
+	k->meter = NULL;
 }
 
 void kmod_close(struct kmod *k)
 {
 	kmod_close_streams(k);
+	kmod_tally_free(k->tally);
+	free(k->number);
 	for (size_t i = 0; k->path[0] && i < KMOD_HELD; i++)
 		if (k->held[i] >= 0)
 			close(k->held[i]);
+	if (k->path[0] && k->recorder >= 0)
+		close(k->recorder);
 	if (k->path[0] && k->dir >= 0)
 		close(k->dir);
 	*k = none;
@@ -269,6 +321,27 @@ int kmod_write(struct kmod *k, const char *file, const char *text, struct grt_er
 		return 0;
 	snprintf(doing, sizeof(doing), "write '%.40s' to", text);
 	return file_error(k, doing, file, -ret, err);
+}
+
+int kmod_record(struct kmod *k, struct grt_err *err)
+{
+	static const char order[] = "record";
+	int fd = openat(k->dir, "control", O_WRONLY | O_TRUNC | O_CLOEXEC), code;
+
+	if (fd < 0)
+		return file_error(k, "open", "control", errno, err);
+	if (write(fd, order, sizeof(order) - 1) > 0) {
+		k->recorder = fd;
+		return 1;
+	}
+	code = errno;
+	close(fd);
+	if (code == EBUSY)
+		return 0;
+	/* a module from before this order */
+	if (code == EINVAL)
+		return kmod_write(k, "control", "start", err) ?: 1;
+	return file_error(k, "write 'record' to", "control", code, err);
 }
 
 int kmod_running(struct kmod *k, struct grt_err *err)
@@ -421,6 +494,17 @@ int kmod_open_stream(struct kmod *k, const char *file, struct grt_err *err)
 	return errno == EBUSY ? stream_busy(k, file, err) : file_error(k, "open", file, errno, err);
 }
 
+int kmod_tally_begin(struct kmod *k, struct grt_err *err)
+{
+	char *stats = kmod_read(k, "stats", err);
+
+	if (!stats)
+		return -errno;
+	k->tally = kmod_tally_new(stats);
+	free(stats);
+	return k->tally ? 0 : grt_err_set(err, -ENOMEM, NULL, NULL, "no memory for counts");
+}
+
 int kmod_open_streams(struct kmod *k, struct grt_err *err)
 {
 	char name[32];
@@ -428,17 +512,19 @@ int kmod_open_streams(struct kmod *k, struct grt_err *err)
 	int fd;
 
 	k->streams = malloc(k->cpus * sizeof(*k->streams));
-	if (!k->streams)
+	k->meter = calloc(k->cpus, sizeof(*k->meter));
+	if (!k->streams || !k->meter)
 		return grt_err_set(err, -ENOMEM, NULL, NULL, "no memory for %u streams", k->cpus);
 	memset(k->streams, 0xff, k->cpus * sizeof(*k->streams));
 	for (i = 0; i < k->cpus; i++) {
-		snprintf(name, sizeof(name), "events%u", i);
+		snprintf(name, sizeof(name), "events%u", k->number[i]);
 		fd = kmod_open_stream(k, name, err);
 		if (fd < 0) {
 			kmod_close_streams(k);
 			return fd;
 		}
 		k->streams[i] = fd;
+		k->meter[i].early = true;
 	}
 	k->live = (struct grt_live){.read = live_read, .arg = k, .streams = k->cpus};
 	return 0;
@@ -446,15 +532,45 @@ int kmod_open_streams(struct kmod *k, struct grt_err *err)
 
 int kmod_live_session(struct kmod *k, struct grt_session **out, struct grt_err *err)
 {
-	int ret = k->streams ? 0 : kmod_open_streams(k, err);
+	int ret = kmod_tally_begin(k, err);
 
-	return ret ? ret : grt_session_open_live(out, &k->live, err);
+	ret = ret ?: kmod_open_streams(k, err);
+	return ret ?: grt_session_open_live(out, &k->live, err);
 }
 
-int kmod_live_pump(struct kmod *k, struct grt_session *s, struct grt_consumer *c, struct grt_err *err)
+/* Up to the time from before the flush. */
+static int pump(struct kmod *k, struct grt_session *s, struct grt_consumer *c, struct grt_err *err)
 {
 	uint64_t now = grt_now();
 	int ret = kmod_write(k, "control", "flush", err);
 
 	return ret ? ret : grt_session_run_live(s, c, now, err);
+}
+
+static void take_missed(struct kmod *k, struct grt_session *s, const char *stats)
+{
+	struct grt_balance missed;
+
+	kmod_tally_missed(k->tally, stats, &missed);
+	grt_session_missed(s, &missed, "the streams of the kernel module");
+}
+
+int kmod_live_end(struct kmod *k, struct grt_session *s, struct grt_consumer *c, struct grt_err *err)
+{
+	/* what was counted before a flush can be read after it */
+	char *stats = kmod_read(k, "stats", err);
+	int ret = stats ? pump(k, s, c, err) : -errno;
+
+	if (stats && ret >= 0)
+		take_missed(k, s, stats);
+	free(stats);
+	return ret;
+}
+
+int kmod_live_pump(struct kmod *k, struct grt_session *s, struct grt_consumer *c, struct grt_err *err)
+{
+	int ret = pump(k, s, c, err);
+
+	/* tracing has ended: the streams, too */
+	return ret ? ret : kmod_live_end(k, s, c, err);
 }

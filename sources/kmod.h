@@ -23,8 +23,12 @@
  * @version: the module's version text ("0.1.0")
  * @format: the stream format of the module
  * @cpus: number of per-CPU streams
+ * @number: the CPU of each, rising
  * @streams: their descriptors, -1 where not open
  * @held: control files that stay open, see kmod_hold()
+ * @recorder: `control` with which tracing ends, see kmod_record(); -1 where not open
+ * @tally: of what is read, see kmod_tally_begin()
+ * @meter: of each stream that a session reads
  * @live: what grt_session_open_live() reads; its arg is this struct
  */
 struct kmod {
@@ -33,8 +37,12 @@ struct kmod {
 	char version[32];
 	unsigned int format;
 	unsigned int cpus;
+	unsigned int *number;
 	int *streams;
 	int held[KMOD_HELD];
+	int recorder;
+	struct kmod_tally *tally;
+	struct meter *meter;
 	struct grt_live live;
 };
 
@@ -161,6 +169,12 @@ char *kmod_read(struct kmod *k, const char *file, struct grt_err *err);
 /** kmod_write - writes @text into a control file in one write(2). Return: 0 or -errno with *@err set */
 int kmod_write(struct kmod *k, const char *file, const char *text, struct grt_err *err);
 
+/**
+ * kmod_record - starts tracing, which ends with this process if nothing ends it before
+ * Return: 1, 0 where it is on already and stays on, or -errno
+ */
+int kmod_record(struct kmod *k, struct grt_err *err);
+
 /** kmod_running - whether tracing is on: 1, 0 or -errno */
 int kmod_running(struct kmod *k, struct grt_err *err);
 
@@ -191,6 +205,9 @@ bool kmod_number(const char *line, const char *key, uint64_t *value);
  */
 int kmod_open_stream(struct kmod *k, const char *file, struct grt_err *err);
 
+/** kmod_tally_begin - from now on what is read is counted, see kmod_tally.h. Return: 0 or -errno */
+int kmod_tally_begin(struct kmod *k, struct grt_err *err);
+
 /** kmod_open_streams - opens the streams of all CPUs. Return: 0 or -errno, then none is open */
 int kmod_open_streams(struct kmod *k, struct grt_err *err);
 
@@ -206,6 +223,12 @@ int kmod_live_session(struct kmod *k, struct grt_session **out, struct grt_err *
  * Return: as grt_session_run_live()
  */
 int kmod_live_pump(struct kmod *k, struct grt_session *s, struct grt_consumer *c, struct grt_err *err);
+
+/**
+ * kmod_live_end - the last of these: lets the session's health have what the module says that it
+ * delivered, and the session did not get
+ */
+int kmod_live_end(struct kmod *k, struct grt_session *s, struct grt_consumer *c, struct grt_err *err);
 
 /**
  * kmod_load - loads grtrace.ko if it is not, and the adapter of every GPU

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "kmod_settings.h"
+#include "kmod_tally.h"
 #include "probe.h"
 #include "source.h"
 
@@ -22,7 +23,8 @@
  * @changed: settings for the time of the recording, to be put back
  * @note: tells the user
  * @buffer_size: bytes per CPU now
- * @adapters, @balance, @settings: texts of describe()
+ * @stats: the module's own counts at the end, NULL before it
+ * @adapters, @balance, @settings, @unread: texts of describe()
  */
 struct capture {
 	struct kmod kmod;
@@ -33,9 +35,11 @@ struct capture {
 	struct kmod_settings changed;
 	void (*note)(const char *text);
 	char buffer_size[32];
+	char *stats;
 	char *adapters;
 	char balance[512];
 	char *settings;
+	char unread[512];
 };
 
 /* A number that was asked for by another name than the key's. */
@@ -148,7 +152,8 @@ static int prepare(struct capture *c, const struct source_setup *setup, struct g
 	ret = apply(c, setup, err);
 	if (!ret && !c->was_running)
 		ret = kmod_write(&c->kmod, "control", "clear", err);
-	return ret ? ret : open_input(c, err);
+	ret = ret ?: kmod_tally_begin(&c->kmod, err);
+	return ret ?: open_input(c, err);
 }
 
 static int capture_open(void **state, const struct source_setup *setup, struct grt_err *err)
@@ -159,6 +164,7 @@ static int capture_open(void **state, const struct source_setup *setup, struct g
 	if (!c)
 		return grt_err_set(err, -ENOMEM, NULL, NULL, "no memory for the source kmod");
 	c->kmod.dir = -1;
+	c->kmod.recorder = -1;
 	c->pipe = -1;
 	c->merged = setup->merged;
 	c->note = setup->note;
@@ -191,9 +197,11 @@ static int capture_start(void *state, struct grt_err *err)
 
 	if (c->was_running)
 		return 0;
-	ret = kmod_write(&c->kmod, "control", "start", err);
-	c->started = !ret;
-	return ret;
+	ret = kmod_record(&c->kmod, err);
+	c->started = ret > 0;
+	/* somebody was quicker */
+	c->was_running = !ret;
+	return ret < 0 ? ret : 0;
 }
 
 static int capture_confine(void *state, uint64_t *keep, struct grt_err *err)
@@ -225,16 +233,68 @@ static ssize_t capture_read(void *state, unsigned int i, void *buf, size_t len)
 	return n < 0 ? -errno : n;
 }
 
+static void capture_took(void *state, const struct grt_packet *p)
+{
+	kmod_tally_take(((struct capture *)state)->kmod.tally, p);
+}
+
+/* What was counted before a flush can be read after it; after a stop nothing is counted any more. */
 static int capture_stop(void *state, struct grt_err *err)
 {
 	struct capture *c = state;
-	int ret = kmod_write(&c->kmod, "control", c->started ? "stop" : "flush", err);
+	int ret = 0;
 
+	if (!c->started)
+		c->stats = kmod_read(&c->kmod, "stats", err);
+	if (!c->started && !c->stats)
+		return -errno;
+	ret = kmod_write(&c->kmod, "control", c->started ? "stop" : "flush", err);
 	if (ret)
 		return ret;
 	ret = c->started;
 	c->started = false;
 	return ret;
+}
+
+/* Only what is not 0, as `stats` has it. */
+static void balance_text(const struct grt_balance *b, char *text, size_t room)
+{
+	static const char *const names[GRT_FATES] = {
+#define GRT_FATE(NAME, name, help) [GRT_FATE_##NAME] = #name,
+#include <grtrace/fates.def>
+#undef GRT_FATE
+	};
+	size_t used = 0;
+
+	text[0] = '\0';
+	if (b->emitted)
+		used = (size_t)snprintf(text, room, "emitted=%llu", (unsigned long long)b->emitted);
+	for (unsigned int i = 0; i < GRT_FATES && used < room; i++)
+		if (b->fate[i])
+			used += (size_t)snprintf(text + used, room - used, " %s=%llu", names[i],
+						 (unsigned long long)b->fate[i]);
+}
+
+static int capture_missed(void *state, struct grt_balance *missed, struct grt_err *err)
+{
+	struct capture *c = state;
+	uint64_t unread;
+	char cpus[200];
+
+	*missed = (struct grt_balance){0};
+	if (!c->stats)
+		c->stats = kmod_read(&c->kmod, "stats", err);
+	if (!c->stats)
+		return -errno;
+	kmod_tally_missed(c->kmod.tally, c->stats, missed);
+	balance_text(missed, c->unread, sizeof(c->unread));
+	unread = missed->fate[GRT_FATE_DELIVERED];
+	kmod_tally_cpus(c->kmod.tally, c->stats, cpus, sizeof(cpus));
+	if (unread)
+		grt_err_set(err, 0, cpus, "sudo rmmod grtrace, and record again with its present version",
+			    "%llu events that the kernel module delivered are not in the recording",
+			    (unsigned long long)unread);
+	return 0;
 }
 
 /* The settings that differ from their defaults, one line. */
@@ -274,7 +334,7 @@ static int capture_describe(void *state, struct grt_env *env, int room)
 	const struct grt_env all[] = {
 		{"kmod_version", c->kmod.version},    {"kmod_buffer_size", c->buffer_size},
 		{"kmod_adapters", c->adapters ?: ""}, {"kmod_settings", c->settings ?: ""},
-		{"kmod_balance", c->balance},
+		{"kmod_balance", c->balance},	      {"kmod_unread", c->unread},
 	};
 	for (; n < room && n < (int)(sizeof(all) / sizeof(all[0])); n++)
 		env[n] = all[n];
@@ -306,6 +366,7 @@ static int capture_close(void *state, struct grt_err *err)
 	ret = last ?: ret;
 	kmod_settings_free(&c->changed);
 	kmod_close(&c->kmod);
+	free(c->stats);
 	free(c->settings);
 	free(c->adapters);
 	free(c);
@@ -322,7 +383,9 @@ const struct source source_kmod = {
 	.streams = capture_streams,
 	.flush = capture_flush,
 	.read = capture_read,
+	.took = capture_took,
 	.stop = capture_stop,
+	.missed = capture_missed,
 	.describe = capture_describe,
 	.close = capture_close,
 };

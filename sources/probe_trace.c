@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/memfile.h"
 #include "probe.h"
 
 /* Mounted, and may this process look into it? */
@@ -56,14 +57,14 @@ static const char *symbols(void)
 {
 	static const char mark[] = " __traceiter_";
 	static char *names;
-	static size_t length;
+	struct grt_memfile m;
 	char path[PROBE_PATH], *line = NULL, *name;
 	size_t room = 0;
 	FILE *in, *out;
 
 	if (names)
 		return names;
-	out = open_memstream(&names, &length);
+	out = grt_memfile_open(&m);
 	in = fopen(probe_path(path, "/proc/kallsyms"), "re");
 	while (in && out && getline(&line, &room, in) > 0) {
 		name = strstr(line, mark);
@@ -76,7 +77,7 @@ static const char *symbols(void)
 		fclose(in);
 	if (out) {
 		fputc('\n', out);
-		fclose(out);
+		names = grt_memfile_close(&m, out, NULL);
 	}
 	return names;
 }

@@ -93,11 +93,15 @@ struct source_setup {
  * @flush: makes everything captured so far readable; NULL: it always is
  * @read: packets of stream @i, whole ones where @len allows; > 0 bytes, 0 end of stream, -EAGAIN
  *	nothing yet, or another negative errno
+ * @took: a packet of it is where it is meant to be; NULL: it does not want to know
  * @stop: ends capture and makes what is left readable. Return: 1 when the
  *	streams end by themselves now, 0 when they go on (capture was on before):
  *	what is readable then is all that belongs to the recording, or -errno
  * @adopted: files that others have written into the directory, called @name_NUMBER_NUMBER,
  *	are part of the recording now, and whole; NULL: there are none
+ * @missed: after stop(), when all was taken: what it counted itself and took() was not told; @err gets
+ *	what to say of events that were delivered. NULL: it has no count of its own.
+ *	Return: 0, or -errno where it cannot be known
  * @describe: adds what belongs into the recording's environment; the texts
  *	live until close(). Return: entries written, at most @room
  * @close: puts every setting back and frees @state; NULL is allowed
@@ -117,7 +121,9 @@ struct source {
 	unsigned int (*streams)(void *state, struct pollfd *fds);
 	int (*flush)(void *state, struct grt_err *err);
 	ssize_t (*read)(void *state, unsigned int i, void *buf, size_t len);
+	void (*took)(void *state, const struct grt_packet *p);
 	int (*stop)(void *state, struct grt_err *err);
+	int (*missed)(void *state, struct grt_balance *missed, struct grt_err *err);
 	void (*adopted)(void *state);
 	int (*describe)(void *state, struct grt_env *env, int room);
 	int (*close)(void *state, struct grt_err *err);

@@ -16,9 +16,10 @@
 #include "capabilities.h"
 #include "core/packer.h"
 #include "source.h"
+#include "tempdir.h"
 #include "textlog.h"
 
-#define TEMP_NAME "grtrace.XXXXXX"
+#define TEMP_NAME "grtrace"
 #define CHUNK (1U << 16)
 /* What packets are asked for at once: room for any. */
 #define PACKETS (1U << 20)
@@ -45,15 +46,7 @@ struct reading {
  */
 static int make_temp_dir(struct textlog *t, const struct source_setup *setup)
 {
-	const char *temp = getenv("TMPDIR");
-
-	temp = temp && *temp ? temp : "/tmp";
-	snprintf(t->temp, sizeof(t->temp), "%s/" TEMP_NAME, temp);
-	if (!mkdtemp(t->temp))
-		return -1;
-	/* who we become may not find the way there again */
-	t->place = open(temp, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	return setup->uid == (uid_t)-1 ? 0 : chown(t->temp, setup->uid, setup->gid);
+	return tempdir_make(t->temp, sizeof(t->temp), TEMP_NAME, setup->uid, setup->gid);
 }
 
 int textlog_open(struct textlog *t, const char *name, const struct source_setup *setup, struct grt_err *err)
@@ -374,11 +367,7 @@ int textlog_close(struct textlog *t, struct grt_err *err)
 		close(t->wake);
 	if (t->file >= 0)
 		close(t->file);
-	if (t->place >= 0) {
-		unlinkat(t->place, t->path + strlen(t->temp) - strlen(TEMP_NAME), 0);
-		unlinkat(t->place, t->temp + strlen(t->temp) - strlen(TEMP_NAME), AT_REMOVEDIR);
-		close(t->place);
-	}
-	t->pipe[0] = t->pipe[1] = t->wake = t->file = t->place = -1;
+	tempdir_remove(t->temp);
+	t->pipe[0] = t->pipe[1] = t->wake = t->file = -1;
 	return t->why.what[0] ? grt_err_set(err, t->failed, t->why.why, t->why.fix, "%s", t->why.what) : 0;
 }

@@ -38,7 +38,7 @@ extern struct textlog_settings textlog_settings;
 /**
  * struct textlog - a text
  * @path: of the file; @kept: it stays
- * @temp: its directory, where that is its own; @place: where that is
+ * @temp: its directory, where that is its own
  * @file: it
  * @in: where the text comes from, -1: somebody else writes the file
  * @copy: moves bytes from @in with textlog_write(), in the end NULL; NULL: as they are
@@ -61,7 +61,6 @@ struct textlog {
 	char path[4096 + 32];
 	char temp[4096];
 	bool kept;
-	int place;
 	int file;
 	int in;
 	void (*copy)(struct textlog *t, const char *data, size_t len);
@@ -92,7 +91,7 @@ struct textlog {
 };
 
 /* Nothing was opened yet. */
-#define TEXTLOG_NONE ((struct textlog){.place = -1, .file = -1, .in = -1, .pipe = {-1, -1}, .wake = -1})
+#define TEXTLOG_NONE ((struct textlog){.file = -1, .in = -1, .pipe = {-1, -1}, .wake = -1})
 
 struct source_setup;
 

@@ -4,4 +4,4 @@
  */
 #include "bpf.h"
 
-BPF_SOURCE(virtio, true, "virtio_gpu", "dma_fence");
+BPF_SOURCE(virtio, true, "virtio_gpu", "dma_fence", "sync_wait");

@@ -70,6 +70,7 @@ enum grt_flag {
 #define GRT_NAME_RING	 2
 #define GRT_NAME_DEVICE	 3
 #define GRT_NAME_COUNTER 4
+#define GRT_NAME_RING_GPU 5 /* which GPU the ring is of */
 
 /* grt_ev_complete.status and grt_ev_fence.status where the source does not tell the fence's error */
 #define GRT_STATUS_UNKNOWN 0x7fffffff
@@ -132,7 +133,7 @@ enum grt_thread_state {
  * @tid: thread id, 0 where unknown
  * @ctx: dma_fence context (with @seqno the identity of the job), 0: no job
  * @seqno: dma_fence sequence number within @ctx
- * @ring: ring id, named by a NAME record of the same packet
+ * @ring: ring id, named by a NAME record of the same packet; a recording never gives it to another ring
  * @device: where a device file was used its device number (major << 20 | minor),
  *	else the DRM or bus device number, by driver
  */

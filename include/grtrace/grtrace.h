@@ -139,6 +139,8 @@ struct grt_health_text {
  * @skipped_bytes: not understood and skipped
  * @missing_events: delivered by the source but in packets that are not here, from
  *	the balances of the packets around a gap
+ * @unwritten_events: launches and records of the GPU that traced programs made and could not write (a full
+ *	disk, a limit), by what they counted themselves; known at the end of a run, in no packet's balance
  * @fault: times each enum grt_fault_kind was met
  * @first: the first fault, as text with file and offset; empty: none
  * @finished: the recording was closed by its recorder (raw files: always true)
@@ -155,6 +157,7 @@ struct grt_health {
 	uint64_t bytes;
 	uint64_t skipped_bytes;
 	uint64_t missing_events;
+	uint64_t unwritten_events;
 	uint64_t fault[GRT_FAULTS];
 	struct grt_err first;
 	bool finished;
@@ -211,6 +214,13 @@ int grt_session_run(struct grt_session *s, struct grt_consumer *c, uint64_t from
  * Return: 1 when more may come, 0 at the end of all streams, else as grt_session_run()
  */
 int grt_session_run_live(struct grt_session *s, struct grt_consumer *c, uint64_t until, struct grt_err *err);
+
+/**
+ * grt_session_missed - lets the health have what its source counted, and did not come in packets
+ * @missed: events that were delivered are missing, others join the balance
+ * @what: where they are missing, for the fault
+ */
+void grt_session_missed(struct grt_session *s, const struct grt_balance *missed, const char *what);
 
 /** grt_session_health - what the run has met so far; valid until the session is closed */
 const struct grt_health *grt_session_health(const struct grt_session *s);

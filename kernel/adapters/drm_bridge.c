@@ -34,6 +34,7 @@ static struct grtrace_adapter adapter = {
 	.nprobes = ARRAY_SIZE(probes),
 	.pool = SCHED_POOL,
 	.gone = scheduler_gone,
+	.show = sched_show,
 };
 
 module_grtrace_adapter(adapter);

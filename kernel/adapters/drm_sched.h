@@ -26,6 +26,7 @@
 #include <linux/hashtable.h>
 #include <linux/module.h>
 #include <linux/rculist.h>
+#include <linux/seq_file.h>
 
 #include <drm/gpu_scheduler.h>
 
@@ -43,8 +44,8 @@ enum sched_role {
 	SCHED_ROLE_SIGNALLED_DEPENDENCY,
 };
 
-/* Rings that are known at a time; some drivers make one for each context, and the one unused longest goes. */
-#define SCHED_RINGS 192
+/* Rings that are known at a time; some drivers make one for each queue, and the one unused longest goes. */
+#define SCHED_RINGS 1024
 
 /* Jobs that wait for fences that are no jobs. */
 #define SCHED_DEP_SETS 128
@@ -72,8 +73,8 @@ struct sched_ring {
 	unsigned long used;
 };
 
-/* As many again, since one that went is free only when nobody reads it any more. */
-#define SCHED_POOL { .count = 2 * SCHED_RINGS, .size = sizeof(struct sched_ring) }
+/* Some more, since one that went is free only when nobody reads it any more. */
+#define SCHED_POOL { .count = SCHED_RINGS + 256, .size = sizeof(struct sched_ring) }
 
 /* sched_dep.seq & 3; each step to the next adds one, so that a slot used again is told from itself */
 enum sched_dep_state {
@@ -91,8 +92,9 @@ struct sched_dep {
 };
 
 static struct {
-	DECLARE_HASHTABLE(rings, 6);
+	DECLARE_HASHTABLE(rings, 9);
 	unsigned int nrings;
+	atomic64_t evicted;  /* rings that gave way: when they come again they have another id */
 	raw_spinlock_t lock; /* for a ring seen for the first time, or not for long */
 	const struct dma_fence_ops *finished; /* of the fences that are jobs; NULL: none seen yet */
 	atomic_t ndeps;
@@ -163,8 +165,10 @@ static inline void sched_ring_drop_oldest(void)
 	hash_for_each(sched_state.rings, bucket, r, node)
 		if (!oldest || time_before(READ_ONCE(r->used), READ_ONCE(oldest->used)))
 			oldest = r;
-	if (oldest)
+	if (oldest) {
 		sched_ring_drop(oldest);
+		atomic64_inc(&sched_state.evicted);
+	}
 }
 
 /* Takes the place of what was known of this address; a ring that is the same keeps its id. Under the lock. */
@@ -179,7 +183,7 @@ static inline void sched_ring_put(struct sched_ring *r, struct sched_ring *old, 
 	else if (sched_state.nrings == SCHED_RINGS)
 		sched_ring_drop_oldest();
 	if (r->ours && r->id == GRT_RING_NONE) {
-		id = grtrace_ring_register(GRTRACE_RING_ANY, r->name, r->engine, r->driver);
+		id = grtrace_ring_register(r->name, r->engine, r->driver, r->dev);
 		if (id >= 0)
 			r->id = id;
 		else
@@ -526,6 +530,15 @@ static void sched_on_fence_wait_end(void *data, struct dma_fence *fence)
 
 	if (sched_waited_for(fence, &job))
 		grtrace_sync_wait_exit(&job);
+}
+
+/* Rings that gave way, for the line in `adapters`. */
+static inline void sched_show(struct grtrace_adapter *a, struct seq_file *m)
+{
+	u64 evicted = atomic64_read(&sched_state.evicted);
+
+	if (evicted)
+		seq_printf(m, " rings_evicted=%llu", evicted);
 }
 
 /* Forgets everything; no handler runs. */

@@ -118,14 +118,17 @@ static u32 device_of(const struct drm_device *drm)
 }
 
 /* Requests of one engine can be queued by two CPUs at once. */
-static u32 ring_register(int *ring, const void *engine, unsigned int class)
+static u32 ring_register(int *ring, const void *engine, unsigned int class, const struct drm_device *drm)
 {
 	char name[16] = "";
+	struct device *dev;
 	int id, other;
 
 	if (!grtrace_field_copy(&fields[ENGINE_NAME], engine, name, sizeof(name) - 1))
 		return GRT_RING_NONE;
-	id = grtrace_ring_register(GRTRACE_RING_ANY, name, engine_of_class[class], DRIVER);
+	if (!drm || grtrace_peek(&dev, &drm->dev, sizeof(dev)))
+		dev = NULL;
+	id = grtrace_ring_register(name, engine_of_class[class], DRIVER, dev);
 	if (id < 0)
 		return GRT_RING_NONE;
 	other = cmpxchg(ring, 0, id + 1);
@@ -136,7 +139,7 @@ static u32 ring_register(int *ring, const void *engine, unsigned int class)
 }
 
 /* By its numbers, not its address: an engine that stands for several ones lives no longer than its context. */
-static void take_engine(struct grtrace_job *job, const void *engine)
+static void take_engine(struct grtrace_job *job, const void *engine, const struct drm_device *drm)
 {
 	u64 class, instance;
 	int *ring;
@@ -147,7 +150,7 @@ static void take_engine(struct grtrace_job *job, const void *engine)
 		return;
 	job->engine = engine_of_class[class];
 	ring = &rings[job->device][class][min_t(u64, instance, INSTANCES - 1)];
-	job->ring = READ_ONCE(*ring) ? READ_ONCE(*ring) - 1 : ring_register(ring, engine, class);
+	job->ring = READ_ONCE(*ring) ? READ_ONCE(*ring) - 1 : ring_register(ring, engine, class, drm);
 }
 
 static struct grtrace_job job_of(const struct dma_fence *fence)
@@ -157,11 +160,12 @@ static struct grtrace_job job_of(const struct dma_fence *fence)
 
 static void submit(struct i915_request *rq, u16 flags)
 {
+	const struct drm_device *drm = pointer_at(rq, REQUEST_I915);
 	struct grtrace_job job = job_of(&rq->fence);
 
 	WRITE_ONCE(fence_ops, (const struct dma_fence_ops *)rq->fence.ops);
-	job.device = device_of(pointer_at(rq, REQUEST_I915));
-	take_engine(&job, pointer_at(rq, REQUEST_ENGINE));
+	job.device = device_of(drm);
+	take_engine(&job, pointer_at(rq, REQUEST_ENGINE), drm);
 	grtrace_submit(&job, 0, 0, flags);
 }
 

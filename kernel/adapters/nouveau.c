@@ -158,7 +158,7 @@ static struct channel *channel_make(const struct dma_fence *fence)
 		return NULL;
 	c->ctx = fence->context;
 	strscpy(c->timeline, timeline_of(fence), sizeof(c->timeline));
-	c->ring = grtrace_ring_register(GRTRACE_RING_ANY, c->timeline, engine_of(c->timeline), DRIVER);
+	c->ring = grtrace_ring_register(c->timeline, engine_of(c->timeline), DRIVER, NULL);
 	return c;
 }
 

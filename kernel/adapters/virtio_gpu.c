@@ -70,7 +70,7 @@ static u32 ring_of(struct gpu *gpu, const struct virtqueue *vq)
 
 	if (likely(id >= 0))
 		return id;
-	id = grtrace_ring_register(GRTRACE_RING_ANY, vq->name, queue_engine[vq->index], DRIVER);
+	id = grtrace_ring_register(vq->name, queue_engine[vq->index], DRIVER, vq->vdev->dev.parent);
 	if (id < 0)
 		return GRT_RING_NONE;
 	other = cmpxchg(ring, 0, id + 1);

@@ -92,37 +92,36 @@ static int subbuf_start(struct rchan_buf *buf, void *subbuf, void *prev)
 	return packet_open(buf, prev);
 }
 
-static void trace_link(const char *events_name, struct dentry *parent, bool make)
+/**
+ * grtrace_buffer_files - makes events0..N, and the links trace0..N to them
+ *
+ * Of every CPU that may ever be there: relay makes a buffer when its CPU comes,
+ * and who began to read before that, and may open nothing any more, has it too.
+ */
+void grtrace_buffer_files(void)
 {
-	char name[32];
-	struct dentry *link;
+	char events[32], trace[32];
+	unsigned long cpu;
 
-	snprintf(name, sizeof(name), "trace%s", events_name + strlen("events"));
-	if (make) {
-		debugfs_create_symlink(name, parent, events_name);
-		return;
+	for_each_possible_cpu(cpu) {
+		snprintf(events, sizeof(events), "events%lu", cpu);
+		snprintf(trace, sizeof(trace), "trace%lu", cpu);
+		debugfs_create_file(events, 0400, grtrace_dir, (void *)(cpu + 1), &grtrace_stream_fops);
+		debugfs_create_symlink(trace, grtrace_dir, events);
 	}
-	link = debugfs_lookup(name, parent);
-	debugfs_remove(link);
-	dput(link);
 }
 
+/* relay wants a file for each buffer: it is there already. */
 static struct dentry *create_buf_file(const char *filename, struct dentry *parent, umode_t mode,
 				      struct rchan_buf *buf, int *is_global)
 {
-	/* the CPU number: buf->cpu is not set yet when relay calls this */
-	unsigned long cpu;
-
-	if (kstrtoul(filename + strlen("events"), 10, &cpu))
-		return NULL;
-	trace_link(filename, parent, true);
-	return debugfs_create_file(filename, 0400, parent, (void *)(cpu + 1), &grtrace_stream_fops);
+	return debugfs_lookup(filename, parent);
 }
 
+/* It stays: the next buffer of the CPU has the same one. */
 static int remove_buf_file(struct dentry *dentry)
 {
-	trace_link(dentry->d_name.name, dentry->d_parent, false);
-	debugfs_remove(dentry);
+	dput(dentry);
 	return 0;
 }
 
@@ -147,7 +146,7 @@ int grtrace_cpus_init(void)
 		c = per_cpu_ptr(&grtrace_cpus, cpu);
 		init_irq_work(&c->wake, wake_fn);
 		init_irq_work(&c->fresh, fresh_fn);
-		c->rings = kvcalloc(GRTRACE_RINGS, sizeof(*c->rings), GFP_KERNEL);
+		c->rings = kvcalloc(GRTRACE_RINGS + 1, sizeof(*c->rings), GFP_KERNEL);
 		if (!c->rings) {
 			grtrace_cpus_exit();
 			return -ENOMEM;
@@ -485,7 +484,7 @@ static void zero_counters(struct grtrace_cpu *c)
 	memset(&c->balance, 0, sizeof(c->balance));
 	memset(&c->ended, 0, sizeof(c->ended));
 	memset(c->by_type, 0, sizeof(c->by_type));
-	memset(c->rings, 0, GRTRACE_RINGS * sizeof(*c->rings));
+	memset(c->rings, 0, (GRTRACE_RINGS + 1) * sizeof(*c->rings));
 	c->seq = 0;
 	c->overruns = 0;
 	c->consumed = 0;

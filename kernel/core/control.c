@@ -113,11 +113,18 @@ static int parse_value(enum grt_key key, char *text, u64 *value)
 	return err;
 }
 
+/*
+ * The open `control` with which tracing ends, NULL: tracing goes on until somebody stops it. A recorder
+ * that is killed stops nothing; its files are closed all the same. Under grtrace_lock.
+ */
+static const struct file *recorder;
+
 static int set_enable(u64 value)
 {
 	if (value)
 		return grtrace_start_tracing();
 	grtrace_stop_tracing();
+	recorder = NULL;
 	return 0;
 }
 
@@ -352,18 +359,36 @@ const struct file_operations grtrace_config_fops = {
 	.release = single_release,
 };
 
-static int do_start(void)
+static int do_start(const struct file *file)
 {
 	return grtrace_start_tracing();
 }
 
-static int do_stop(void)
+static int do_record(const struct file *file)
+{
+	int err;
+
+	if (grtrace_running())
+		return -EBUSY;
+	err = grtrace_start_tracing();
+	if (!err)
+		recorder = file;
+	return err;
+}
+
+static int do_stop(const struct file *file)
 {
 	grtrace_stop_tracing();
+	recorder = NULL;
 	return 0;
 }
 
-static int do_flush(void)
+static int do_clear(const struct file *file)
+{
+	return grtrace_clear();
+}
+
+static int do_flush(const struct file *file)
 {
 	grtrace_flush();
 	return 0;
@@ -371,15 +396,13 @@ static int do_flush(void)
 
 static const struct {
 	const char *name;
-	int (*run)(void);
+	int (*run)(const struct file *file);
 } orders[] = {
-	{ "start", do_start },
-	{ "stop", do_stop },
-	{ "clear", grtrace_clear },
-	{ "flush", do_flush },
+	{ "start", do_start }, { "record", do_record }, { "stop", do_stop },
+	{ "clear", do_clear }, { "flush", do_flush },
 };
 
-static int obey(const char *order)
+static int obey(const struct file *file, const char *order)
 {
 	unsigned int i;
 	int err = -EINVAL;
@@ -387,7 +410,7 @@ static int obey(const char *order)
 	mutex_lock(&grtrace_lock);
 	for (i = 0; i < ARRAY_SIZE(orders); i++)
 		if (!strcmp(order, orders[i].name))
-			err = orders[i].run();
+			err = orders[i].run(file);
 	grtrace_unlock();
 	return err;
 }
@@ -406,9 +429,18 @@ static ssize_t control_write(struct file *file, const char __user *from, size_t 
 
 	if (IS_ERR(text))
 		return PTR_ERR(text);
-	err = obey(strim(text));
+	err = obey(file, strim(text));
 	kfree(text);
 	return err ?: count;
+}
+
+static int control_release(struct inode *inode, struct file *file)
+{
+	mutex_lock(&grtrace_lock);
+	if (recorder == file)
+		do_stop(file);
+	grtrace_unlock();
+	return 0;
 }
 
 const struct file_operations grtrace_control_fops = {
@@ -417,6 +449,7 @@ const struct file_operations grtrace_control_fops = {
 	.read = control_read,
 	.write = control_write,
 	.llseek = default_llseek,
+	.release = control_release,
 };
 
 static const struct {

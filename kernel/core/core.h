@@ -30,6 +30,9 @@ static_assert(BITS_PER_LONG == 64);
 #error "grtrace needs a little-endian kernel"
 #endif
 
+/* Rings that are known at a time: a power of two, that ids may go round. */
+#define GRTRACE_RINGS_LIVE 4096
+
 /* A relay channel has this many sub-buffers per CPU. */
 #define GRTRACE_SUBBUFS 16
 
@@ -55,10 +58,10 @@ struct grtrace_ring_counts {
  * @wake: wakes readers from a context where that is allowed
  * @fresh: sees to it that a packet that has begun leaves in time
  * @by_type: delivered, by event id
- * @rings: delivered, by ring; GRTRACE_RINGS of them, kept apart since a module
- *	has only 8 KiB of static per-CPU memory
- * @named_rings: rings named in the open packet
- * @rings_gone: how many had gone then, so that an id under another name is named again
+ * @rings: delivered, by the ring's slot, and behind these of all rings without one;
+ *	kept apart since a module has only 8 KiB of static per-CPU memory
+ * @named_rings: rings named in the open packet, by their places
+ * @rings_gone: how many had gone then, so that another ring in a place is named
  * @named_tids: threads named in the open packet
  *
  * Written with interrupts off on its own CPU, so it needs no lock; readers on
@@ -78,7 +81,7 @@ struct grtrace_cpu {
 	struct irq_work fresh;
 	u64 by_type[GRT_EV_MAX];
 	struct grtrace_ring_counts *rings;
-	unsigned long named_rings[BITS_TO_LONGS(GRTRACE_RINGS)];
+	unsigned long named_rings[BITS_TO_LONGS(GRTRACE_RINGS_LIVE)];
 	unsigned int rings_gone;
 	u32 named_tids[GRTRACE_NAMED_TIDS];
 };
@@ -149,15 +152,29 @@ void grtrace_jobs_forget_fates(void);
 u64 grtrace_jobs_evicted(void);
 
 /* rings.c */
+
+/**
+ * struct grtrace_ring - what is known of a ring; never changed while it has its id
+ * @id: GRT_RING_NONE: there is none here
+ * @was: its id, when it has gone
+ * @state: of the place, see rings.c
+ * @device: name of the GPU's device on its bus, "" where it is not known
+ */
 struct grtrace_ring {
+	u32 id;
+	u32 was;
+	u8 state;
+	u8 engine;
 	char name[32];
 	char driver[16];
-	u8 engine;
+	char device[32];
 };
 
 extern unsigned int grtrace_rings_gone;
 
 const struct grtrace_ring *grtrace_ring_get(u32 id);
+const struct grtrace_ring *grtrace_ring_place(u32 id);
+u32 grtrace_rings_next(void);
 int grtrace_rings_init(void);
 void grtrace_rings_exit(void);
 
@@ -173,6 +190,7 @@ extern const struct grtrace_stage __rcu *grtrace_stages_on[GRT_STAGES];
 void grtrace_stages_update(void);
 void grtrace_stages_running(bool on);
 void grtrace_stages_clear(void);
+bool grtrace_stages_forget(unsigned int slot);
 const struct grtrace_stage *grtrace_stage_get(enum grt_stage kind);
 
 /* trace.c */
@@ -210,6 +228,7 @@ extern bool grtrace_stopping;
 /* buffer.c */
 int grtrace_cpus_init(void);
 void grtrace_cpus_exit(void);
+void grtrace_buffer_files(void);
 int grtrace_buffer_open(u64 bytes);
 void grtrace_buffer_close(void);
 int grtrace_buffer_resize(u64 bytes);

@@ -152,15 +152,25 @@ static bool thread_unnamed(struct grtrace_cpu *c, const struct grt_event *e,
 	return e->tid && *tid_name(c, e->tid) != e->tid && by->comm[0];
 }
 
-static __always_inline bool ring_unnamed(struct grtrace_cpu *c, const struct grt_event *e)
+/* Return: how many records it takes to name the event's ring */
+static noinline unsigned int ring_names(u32 id)
+{
+	const struct grtrace_ring *ring = grtrace_ring_get(id);
+
+	return ring ? 1 + !!ring->device[0] : 0;
+}
+
+static __always_inline unsigned int ring_unnamed(struct grtrace_cpu *c, const struct grt_event *e)
 {
 	unsigned int gone = READ_ONCE(grtrace_rings_gone);
 
 	if (unlikely(c->rings_gone != gone)) {
-		bitmap_zero(c->named_rings, GRTRACE_RINGS);
+		bitmap_zero(c->named_rings, GRTRACE_RINGS_LIVE);
 		c->rings_gone = gone;
 	}
-	return e->ring < GRTRACE_RINGS && !test_bit(e->ring, c->named_rings) && grtrace_ring_get(e->ring);
+	if (likely(test_bit(e->ring % GRTRACE_RINGS_LIVE, c->named_rings)))
+		return 0;
+	return e->ring == GRT_RING_NONE ? 0 : ring_names(e->ring);
 }
 
 static struct grt_ev_name *write_name(struct grtrace_cpu *c, struct grt_ev_name *n,
@@ -182,19 +192,20 @@ static struct grt_ev_name *write_name(struct grtrace_cpu *c, struct grt_ev_name 
 	return n;
 }
 
-static struct grt_ev_name *name_ring(struct grtrace_cpu *c, struct grt_ev_name *n, const struct grt_event *e)
+static struct grt_ev_name *name_ring(struct grtrace_cpu *c, struct grt_ev_name *n, const struct grt_event *e,
+				     u32 kind)
 {
-	const struct grtrace_ring *ring = grtrace_ring_get(e->ring);
+	/* it was there when its names were counted, and stays until interrupts are on */
+	const struct grtrace_ring *ring = grtrace_ring_place(e->ring);
 
-	if (!ring)
-		return n;
-	write_name(c, n, e, GRT_NAME_RING, e->ring);
-	n->e.engine = ring->engine;
+	write_name(c, n, e, kind, e->ring);
 	n->e.pid = 0;
 	n->e.tid = 0;
-	memcpy(n->name, ring->name, sizeof(ring->name));
-	memcpy(n->owner, ring->driver, sizeof(ring->driver));
-	__set_bit(e->ring, c->named_rings);
+	n->e.engine = ring->engine;
+	memcpy(n->name, kind == GRT_NAME_RING ? ring->name : ring->device, sizeof(n->name));
+	if (kind == GRT_NAME_RING)
+		memcpy(n->owner, ring->driver, sizeof(n->owner));
+	__set_bit(e->ring % GRTRACE_RINGS_LIVE, c->named_rings);
 	return n + 1;
 }
 
@@ -212,10 +223,12 @@ static struct grt_ev_name *name_thread(struct grtrace_cpu *c, struct grt_ev_name
 
 /* Names stand in every packet that uses them, before the first use. */
 static void *write_names(struct grtrace_cpu *c, void *at, const struct grt_event *e,
-			 const struct grtrace_job_info *by, bool ring, bool thread)
+			 const struct grtrace_job_info *by, unsigned int ring, bool thread)
 {
 	if (ring)
-		at = name_ring(c, at, e);
+		at = name_ring(c, at, e, GRT_NAME_RING);
+	if (ring > 1)
+		at = name_ring(c, at, e, GRT_NAME_RING_GPU);
 	if (thread)
 		at = name_thread(c, at, e, by);
 	return at;
@@ -242,11 +255,13 @@ static __always_inline void copy_record(u64 *to, const struct grt_event *e)
 static __always_inline void count(struct grtrace_cpu *c, const struct grt_event *e)
 {
 	struct grtrace_ring_counts *n;
+	int slot;
 
 	c->by_type[e->type]++;
-	if (e->ring >= GRTRACE_RINGS)
+	if (e->ring == GRT_RING_NONE)
 		return;
-	n = &c->rings[e->ring];
+	slot = grtrace_ring_slot(e->ring);
+	n = &c->rings[slot < 0 ? GRTRACE_RINGS : slot];
 	n->events++;
 	n->submits += e->type == GRT_EV_SUBMIT;
 	n->completes += e->type == GRT_EV_COMPLETE;
@@ -263,14 +278,15 @@ static __always_inline bool deliver(struct grtrace_cpu *c, const struct grt_even
 				    const struct grtrace_job_info *by)
 {
 	struct rchan_buf *buf = c->buf;
-	bool ring = ring_unnamed(c, e), thread = thread_unnamed(c, e, by);
+	unsigned int ring = ring_unnamed(c, e);
+	bool thread = thread_unnamed(c, e, by);
 	size_t need = e->size + (ring + thread) * sizeof(struct grt_ev_name);
 	void *at;
 
 	if (unlikely(!buf))
 		return false;
 	if (unlikely(!fits(buf, need))) {
-		if (!grtrace_packet_next(c, need + 2 * sizeof(struct grt_ev_name)))
+		if (!grtrace_packet_next(c, need + 3 * sizeof(struct grt_ev_name)))
 			return false;
 		ring = ring_unnamed(c, e);
 		thread = thread_unnamed(c, e, by);

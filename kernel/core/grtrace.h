@@ -26,6 +26,7 @@
 #include <grtrace/event.h>
 #include <grtrace/stream.h>
 
+struct device;
 struct seq_file;
 struct tracepoint;
 
@@ -84,13 +85,11 @@ void grtrace_command(const struct grtrace_job *job, u32 cmd);
 int grtrace_job_mark(u64 ctx, u64 seqno, u8 marks);
 void grtrace_signaled(const struct grtrace_job *job, int status);
 
-/* Ring ids are below this. */
+/* Rings that are counted apart at a time. There may be more, see rings.c. */
 #define GRTRACE_RINGS 256
 
-/* grtrace_ring_register(): take the lowest free id. */
-#define GRTRACE_RING_ANY (-1)
-
-int grtrace_ring_register(int id, const char *name, enum grt_engine engine, const char *driver);
+int grtrace_ring_register(const char *name, enum grt_engine engine, const char *driver,
+			  const struct device *dev);
 void grtrace_ring_unregister(int id);
 
 enum grt_engine grtrace_engine_of_ring(const char *name);

@@ -45,17 +45,18 @@ static int __init grtrace_init(void)
 	err = grtrace_cpus_init();
 	if (err)
 		return err;
-	err = grtrace_jobs_init();
-	if (err)
-		goto err_cpus;
 	err = grtrace_rings_init();
 	if (err)
-		goto err_jobs;
+		goto err_cpus;
+	err = grtrace_jobs_init();
+	if (err)
+		goto err_rings;
 	grtrace_dir = debugfs_create_dir("grtrace", NULL);
 	if (IS_ERR(grtrace_dir)) {
 		err = PTR_ERR(grtrace_dir);
-		goto err_rings;
+		goto err_jobs;
 	}
+	grtrace_buffer_files();
 	mutex_lock(&grtrace_lock);
 	err = grtrace_config_init(buffer_size);
 	if (!err)
@@ -67,10 +68,10 @@ static int __init grtrace_init(void)
 		teardown();
 	return err;
 
-err_rings:
-	grtrace_rings_exit();
 err_jobs:
 	grtrace_jobs_exit();
+err_rings:
+	grtrace_rings_exit();
 err_cpus:
 	grtrace_cpus_exit();
 	return err;

@@ -1,11 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The rings that adapters have named. Readers on the emit path run with
- * interrupts off, which is an RCU read-side section; entries are replaced, never
- * changed.
+ * The rings that adapters have named.
+ *
+ * Rings are in places, made when the module is loaded, since they come where
+ * nothing can be allocated. A ring's id is never given again while the module is
+ * loaded; id % GRTRACE_RINGS_LIVE is its place, which another ring gets when the
+ * emit path, which runs with interrupts off and so in an RCU read-side section,
+ * cannot see the old one any more.
+ *
+ * What is counted per ring has fewer places, the slots: id % GRTRACE_RINGS. A ring
+ * that has none is not counted apart. A slot is free again when the stages have
+ * told and forgotten what they had summed up for its ring. Ids that nobody has
+ * registered, of injected events, get a slot with their first event.
  */
+#include <linux/device.h>
+#include <linux/mm.h>
 #include <linux/rcupdate.h>
 #include <linux/spinlock.h>
+#include <linux/workqueue.h>
 
 #include "core.h"
 
@@ -18,20 +30,69 @@ static const struct {
 #undef GRT_RING_NAME
 };
 
-/* Counts rings that went: an id may have another name after that. */
+#define PLACE_FREE 0
+#define PLACE_LIVE 1
+#define PLACE_GONE 2
+
+/* Counts rings that went: a place may have another ring after that. */
 unsigned int grtrace_rings_gone;
 
-static struct grtrace_ring __rcu *rings[GRTRACE_RINGS];
+static struct grtrace_ring *places;
+static u32 slot_ring[GRTRACE_RINGS] = {[0 ... GRTRACE_RINGS - 1] = GRT_RING_NONE};
+static u32 next_id;
 static DEFINE_RAW_SPINLOCK(rings_lock);
 
-/* As many again, since one that went is free only when nobody reads it any more. */
-static struct grtrace_pool pool = { .count = 2 * GRTRACE_RINGS, .size = sizeof(struct grtrace_ring) };
+/* Gives places and slots back. */
+static void reap_fn(struct work_struct *work);
+static DECLARE_DELAYED_WORK(reap, reap_fn);
+static void wake_reaper(struct irq_work *work);
+static struct irq_work wake = IRQ_WORK_INIT(wake_reaper);
+static bool leaving;
+
+static struct grtrace_ring *place_of(u32 id)
+{
+	return &places[id % GRTRACE_RINGS_LIVE];
+}
 
 /** grtrace_ring_get - a ring, NULL where none is registered; call with interrupts or preemption off */
 const struct grtrace_ring *grtrace_ring_get(u32 id)
 {
-	return id < GRTRACE_RINGS ? rcu_dereference_sched(rings[id]) : NULL;
+	const struct grtrace_ring *ring = place_of(id);
+
+	return smp_load_acquire(&ring->id) == id ? ring : NULL; /* before the rest; pairs with place_fill() */
 }
+
+/** grtrace_ring_place - a ring that grtrace_ring_get() has found since interrupts are off, and that may have
+ * gone */
+const struct grtrace_ring *grtrace_ring_place(u32 id)
+{
+	return place_of(id);
+}
+
+/**
+ * grtrace_ring_slot - where what is counted of a ring is; call with interrupts or preemption off
+ * @id: of the ring, or GRT_RING_NONE
+ * Return: 0..GRTRACE_RINGS-1, negative where it is not counted apart
+ */
+int grtrace_ring_slot(u32 id)
+{
+	u32 *at = &slot_ring[id % GRTRACE_RINGS], owner = READ_ONCE(*at);
+
+	if (likely(owner == id && id != GRT_RING_NONE))
+		return id % GRTRACE_RINGS;
+	if (id >= GRTRACE_RINGS || id < READ_ONCE(next_id) || owner != GRT_RING_NONE)
+		return -1;
+	owner = cmpxchg(at, GRT_RING_NONE, id);
+	return owner == GRT_RING_NONE || owner == id ? id : -1;
+}
+EXPORT_SYMBOL_GPL(grtrace_ring_slot);
+
+/** grtrace_slot_ring - the ring that is counted in a slot, GRT_RING_NONE where there is none; any context */
+u32 grtrace_slot_ring(unsigned int slot)
+{
+	return READ_ONCE(slot_ring[slot]);
+}
+EXPORT_SYMBOL_GPL(grtrace_slot_ring);
 
 /**
  * grtrace_engine_of_ring - the engine that a ring of this name feeds
@@ -67,52 +128,69 @@ bool grtrace_ring_name(u32 id, char *name, size_t size)
 }
 EXPORT_SYMBOL_GPL(grtrace_ring_name);
 
-static int lowest_free(void)
+/* Whether a ring with this id would find a place, and a slot, which an injected event may have taken for it.
+ */
+static bool is_free(u32 id, bool with_slot)
 {
-	int id;
+	u32 owner = slot_ring[id % GRTRACE_RINGS];
 
-	for (id = 0; id < GRTRACE_RINGS; id++)
-		if (!rcu_access_pointer(rings[id]))
-			return id;
+	return place_of(id)->state == PLACE_FREE && (!with_slot || owner == GRT_RING_NONE || owner == id);
+}
+
+/* Under the lock. Return: the next id for which there is room, or -ENOSPC */
+static int find_id(void)
+{
+	u32 i;
+
+	for (i = 0; i < GRTRACE_RINGS; i++)
+		if (is_free((next_id + i) & INT_MAX, true))
+			return (next_id + i) & INT_MAX;
+	for (i = 0; i < GRTRACE_RINGS_LIVE; i++)
+		if (is_free((next_id + i) & INT_MAX, false))
+			return (next_id + i) & INT_MAX;
 	return -ENOSPC;
+}
+
+/* Under the lock. */
+static void place_fill(u32 id, const char *name, enum grt_engine engine, const char *driver,
+		       const struct device *dev)
+{
+	struct grtrace_ring *ring = place_of(id);
+
+	strscpy(ring->name, name, sizeof(ring->name));
+	strscpy(ring->driver, driver, sizeof(ring->driver));
+	strscpy(ring->device, dev ? dev_name(dev) : "", sizeof(ring->device));
+	ring->engine = engine;
+	ring->state = PLACE_LIVE;
+	cmpxchg(&slot_ring[id % GRTRACE_RINGS], GRT_RING_NONE, id);
+	WRITE_ONCE(next_id, id + 1);
+	smp_store_release(&ring->id, id); /* after the rest; pairs with grtrace_ring_get() */
 }
 
 /**
  * grtrace_ring_register - names a ring
- * @id: 0..GRTRACE_RINGS-1, or GRTRACE_RING_ANY for the lowest free one
  * @name: as the driver calls it; cut to 31 characters
  * @engine: what it feeds
  * @driver: run-time name of the driver's module; cut to 15 characters
+ * @dev: the GPU's device on its bus, whose name is kept; NULL: not known
  *
  * May be called in atomic context.
- * Return: the id, -EEXIST when it is taken, -ENOSPC, -EINVAL or -ENOMEM
+ * Return: the id, which no other ring has had since the module was loaded, -ENOSPC or -EINVAL
  */
-int grtrace_ring_register(int id, const char *name, enum grt_engine engine, const char *driver)
+int grtrace_ring_register(const char *name, enum grt_engine engine, const char *driver,
+			  const struct device *dev)
 {
-	struct grtrace_ring *ring;
 	unsigned long flags;
+	int id;
 
-	if (id < GRTRACE_RING_ANY || id >= GRTRACE_RINGS || engine >= GRT_ENGINE_MAX)
+	if (engine >= GRT_ENGINE_MAX)
 		return -EINVAL;
-	ring = grtrace_pool_get(&pool);
-	if (!ring)
-		return -ENOMEM;
-	strscpy(ring->name, name, sizeof(ring->name));
-	strscpy(ring->driver, driver, sizeof(ring->driver));
-	ring->engine = engine;
-
 	raw_spin_lock_irqsave(&rings_lock, flags);
-	if (id == GRTRACE_RING_ANY)
-		id = lowest_free();
-	else if (rcu_access_pointer(rings[id]))
-		id = -EEXIST;
+	id = find_id();
 	if (id >= 0)
-		rcu_assign_pointer(rings[id], ring);
+		place_fill(id, name, engine, driver, dev);
 	raw_spin_unlock_irqrestore(&rings_lock, flags);
-
-	if (id < 0)
-		grtrace_pool_put(ring);
-	else
+	if (id >= 0)
 		pr_debug("ring %d: %s of %s\n", id, name, driver);
 	return id;
 }
@@ -122,38 +200,118 @@ EXPORT_SYMBOL_GPL(grtrace_ring_register);
  * grtrace_ring_unregister - forgets a ring
  * @id: as registered; one that is not is ignored
  *
- * Packets already written keep its name.
+ * May be called in atomic context. Packets already written keep its name.
  */
 void grtrace_ring_unregister(int id)
 {
-	struct grtrace_ring *ring;
+	struct grtrace_ring *ring = place_of(id);
 	unsigned long flags;
+	bool known;
 
-	if (id < 0 || id >= GRTRACE_RINGS)
+	if (id < 0)
 		return;
 	raw_spin_lock_irqsave(&rings_lock, flags);
-	ring = rcu_dereference_protected(rings[id], lockdep_is_held(&rings_lock));
-	RCU_INIT_POINTER(rings[id], NULL);
-	WRITE_ONCE(grtrace_rings_gone, grtrace_rings_gone + !!ring);
-	raw_spin_unlock_irqrestore(&rings_lock, flags);
-	if (ring) {
-		pr_debug("ring %d: gone\n", id);
-		grtrace_pool_put(ring);
+	known = ring->state == PLACE_LIVE && ring->id == id;
+	if (known) {
+		ring->state = PLACE_GONE;
+		ring->was = id;
+		WRITE_ONCE(ring->id, GRT_RING_NONE);
+		WRITE_ONCE(grtrace_rings_gone, grtrace_rings_gone + 1);
 	}
+	raw_spin_unlock_irqrestore(&rings_lock, flags);
+	if (!known)
+		return;
+	pr_debug("ring %d: gone\n", id);
+	if (!READ_ONCE(leaving))
+		irq_work_queue(&wake);
 }
 EXPORT_SYMBOL_GPL(grtrace_ring_unregister);
+
+static void wake_reaper(struct irq_work *work)
+{
+	schedule_delayed_work(&reap, 0);
+}
+
+/* The stages first: they tell what they have under the ring's id. grtrace_lock held. Return: false: not yet
+ */
+static bool slot_release(u32 id)
+{
+	unsigned int slot = id % GRTRACE_RINGS;
+	int cpu;
+
+	if (slot_ring[slot] != id)
+		return true;
+	if (!grtrace_stages_forget(slot))
+		return false;
+	for_each_possible_cpu (cpu)
+		memset(&per_cpu_ptr(&grtrace_cpus, cpu)->rings[slot], 0, sizeof(struct grtrace_ring_counts));
+	WRITE_ONCE(slot_ring[slot], GRT_RING_NONE);
+	return true;
+}
+
+static void place_release(struct grtrace_ring *ring)
+{
+	unsigned long flags;
+
+	raw_spin_lock_irqsave(&rings_lock, flags);
+	ring->state = PLACE_FREE;
+	raw_spin_unlock_irqrestore(&rings_lock, flags);
+}
+
+/* Rings that went before @gone are seen by nobody. Return: whether some are left for later */
+static bool reap_places(unsigned long *gone)
+{
+	bool later = false;
+	unsigned int i;
+
+	for_each_set_bit(i, gone, GRTRACE_RINGS_LIVE)
+	{
+		if (slot_release(places[i].was))
+			place_release(&places[i]);
+		else
+			later = true;
+	}
+	return later;
+}
+
+static void reap_fn(struct work_struct *work)
+{
+	static DECLARE_BITMAP(gone, GRTRACE_RINGS_LIVE);
+	unsigned int i;
+
+	bitmap_zero(gone, GRTRACE_RINGS_LIVE);
+	for (i = 0; i < GRTRACE_RINGS_LIVE; i++)
+		if (READ_ONCE(places[i].state) == PLACE_GONE)
+			__set_bit(i, gone);
+	synchronize_rcu();
+	mutex_lock(&grtrace_lock);
+	if (reap_places(gone))
+		schedule_delayed_work(&reap, HZ);
+	grtrace_unlock();
+}
 
 /** grtrace_rings_init - makes room for them. Return: 0 or -ENOMEM */
 int grtrace_rings_init(void)
 {
-	return grtrace_pool_init(&pool);
+	unsigned int i;
+
+	places = kvcalloc(GRTRACE_RINGS_LIVE, sizeof(*places), GFP_KERNEL);
+	for (i = 0; places && i < GRTRACE_RINGS_LIVE; i++)
+		places[i].id = GRT_RING_NONE;
+	return places ? 0 : -ENOMEM;
 }
 
+/** grtrace_rings_exit - forgets them all; nobody emits or registers any more */
 void grtrace_rings_exit(void)
 {
-	int id;
+	WRITE_ONCE(leaving, true);
+	irq_work_sync(&wake);
+	cancel_delayed_work_sync(&reap);
+	kvfree(places);
+}
 
-	for (id = 0; id < GRTRACE_RINGS; id++)
-		grtrace_ring_unregister(id);
-	grtrace_pool_exit(&pool);
+/** grtrace_rings_next - the id that the next ring gets, or a smaller one than that */
+u32 grtrace_rings_next(void)
+{
+	return READ_ONCE(next_id);
 }

@@ -2,8 +2,11 @@
 /*
  * The files that only tell: version, stats, events_by_type, rings, adapters.
  */
+#include <linux/device.h>
 #include <linux/mm.h>
 #include <linux/module.h>
+#include <linux/pci.h>
+#include <linux/platform_device.h>
 #include <linux/slab.h>
 
 #include "core.h"
@@ -113,41 +116,116 @@ static int grtrace_events_by_type_show(struct seq_file *m, void *unused)
 	return 0;
 }
 
-static void show_ring(struct seq_file *m, int id, const struct grtrace_ring *ring)
+static struct grtrace_ring_counts ring_counts(unsigned int slot)
 {
 	struct grtrace_ring_counts sum = {};
 	int cpu;
 
 	for_each_possible_cpu(cpu) {
-		const struct grtrace_ring_counts *n = &per_cpu_ptr(&grtrace_cpus, cpu)->rings[id];
+		const struct grtrace_ring_counts *n = &per_cpu_ptr(&grtrace_cpus, cpu)->rings[slot];
 
 		sum.events += n->events;
 		sum.submits += n->submits;
 		sum.completes += n->completes;
 		sum.errors += n->errors;
 	}
-	if (!ring && !sum.events)
+	return sum;
+}
+
+/* Return: the number of the DRM device, negative where it is none */
+static int card_number(struct device *dev, void *number)
+{
+	if (!dev->class || strcmp(dev->class->name, "drm") ||
+	    sscanf(dev_name(dev), "card%d", (int *)number) != 1)
+		return 0;
+	return !strchr(dev_name(dev), '-'); /* card0-HDMI-A-1 is a connector */
+}
+
+/* Below the device, or below the virtio device on it. */
+static int card_below(struct device *dev, void *number)
+{
+	return card_number(dev, number) || device_for_each_child(dev, number, card_number);
+}
+
+/* The DRM device of a GPU on a bus that has one, "-" where it is not known. */
+static void show_card(struct seq_file *m, const char *device)
+{
+	struct device *dev = bus_find_device_by_name(&platform_bus_type, NULL, device);
+	int number;
+
+#ifdef CONFIG_PCI
+	dev = dev ?: bus_find_device_by_name(&pci_bus_type, NULL, device);
+#endif
+	if (dev && device_for_each_child(dev, &number, card_below))
+		seq_printf(m, " card%d\n", number);
+	else
+		seq_puts(m, " -\n");
+	put_device(dev);
+}
+
+static void show_counts(struct seq_file *m, const struct grtrace_ring_counts *n)
+{
+	seq_printf(m, "%llu %llu %llu %llu", n->events, n->submits, n->completes, n->errors);
+}
+
+/* Of a ring that is registered; one without a slot is not counted apart. */
+static void show_ring(struct seq_file *m, const struct grtrace_ring *ring)
+{
+	struct grtrace_ring_counts n = ring_counts(ring->id % GRTRACE_RINGS);
+
+	seq_printf(m, "%u %s %s %s ", ring->id, ring->name, grtrace_engine_name(ring->engine), ring->driver);
+	if (grtrace_slot_ring(ring->id % GRTRACE_RINGS) == ring->id)
+		show_counts(m, &n);
+	else
+		seq_puts(m, "- - - -");
+	seq_printf(m, " %s", ring->device[0] ? ring->device : "-");
+	show_card(m, ring->device);
+}
+
+/* Of a ring that is not registered, in a slot, or of all that have none. */
+static void show_unknown(struct seq_file *m, unsigned int slot, u32 id)
+{
+	struct grtrace_ring_counts n = ring_counts(slot);
+
+	if (!n.events)
 		return;
-	seq_printf(m, "%d %s %s %s %llu %llu %llu %llu\n", id, ring ? ring->name : "-",
-		   ring ? grtrace_engine_name(ring->engine) : "-", ring ? ring->driver : "-", sum.events,
-		   sum.submits, sum.completes, sum.errors);
+	if (id == GRT_RING_NONE)
+		seq_puts(m, "- - - - ");
+	else
+		seq_printf(m, "%u - - - ", id);
+	show_counts(m, &n);
+	seq_puts(m, " - -\n");
+}
+
+static bool ring_copy(u32 id, struct grtrace_ring *copy)
+{
+	const struct grtrace_ring *ring;
+
+	preempt_disable();
+	ring = grtrace_ring_get(id);
+	if (ring)
+		*copy = *ring;
+	preempt_enable();
+	copy->id = id;
+	return ring;
 }
 
 static int grtrace_rings_show(struct seq_file *m, void *unused)
 {
+	u32 next = grtrace_rings_next(), id = next > GRTRACE_RINGS_LIVE ? next - GRTRACE_RINGS_LIVE : 0;
 	struct grtrace_ring copy;
-	const struct grtrace_ring *ring;
-	int id;
+	unsigned int slot;
 
-	seq_puts(m, "id name engine driver events submits completes errors\n");
-	for (id = 0; id < GRTRACE_RINGS; id++) {
-		preempt_disable();
-		ring = grtrace_ring_get(id);
-		if (ring)
-			copy = *ring;
-		preempt_enable();
-		show_ring(m, id, ring ? &copy : NULL);
+	seq_puts(m, "id name engine driver events submits completes errors device card\n");
+	for (; id < next; id++)
+		if (ring_copy(id, &copy))
+			show_ring(m, &copy);
+	for (slot = 0; slot < GRTRACE_RINGS; slot++) {
+		id = grtrace_slot_ring(slot);
+		if (id != GRT_RING_NONE && !ring_copy(id, &copy))
+			show_unknown(m, slot, id);
 	}
+	show_unknown(m, GRTRACE_RINGS, GRT_RING_NONE);
 	return 0;
 }
 

@@ -115,6 +115,8 @@ struct grtrace_look {
  * @running: tracing begins or has ended; also called on registration. When it has
  *	ended, nobody else emits, and the stage may emit its last records
  * @clear: zeroes its counters, with tracing off
+ * @forget: the ring of this slot has gone and no event of it comes any more: tells what it
+ *	has of it, and zeroes it. Return: false: not yet, and it is asked again
  *
  * Per-CPU memory is the stage's own business (alloc_percpu); so are records of
  * its own, with a row in events.def, by grtrace_emit_record(): in done(), from a
@@ -131,6 +133,7 @@ struct grtrace_stage {
 	void (*show)(struct seq_file *m);
 	void (*running)(bool on);
 	void (*clear)(void);
+	bool (*forget)(unsigned int slot);
 };
 
 int grtrace_stage_register(const struct grtrace_stage *s);
@@ -147,5 +150,7 @@ static inline u64 grtrace_setting(enum grt_key key)
 
 bool grtrace_emit_record(struct grt_event *e);
 bool grtrace_ring_name(u32 id, char *name, size_t size);
+int grtrace_ring_slot(u32 id);
+u32 grtrace_slot_ring(unsigned int slot);
 
 #endif /* GRTRACE_STAGE_H */

@@ -120,6 +120,18 @@ void grtrace_stages_clear(void)
 			loaded[kind]->clear();
 }
 
+/** grtrace_stages_forget - see struct grtrace_stage; grtrace_lock held. Return: whether all have */
+bool grtrace_stages_forget(unsigned int slot)
+{
+	bool all = true;
+	int kind;
+
+	for (kind = GRT_STAGE_CORE + 1; kind < GRT_STAGES; kind++)
+		if (loaded[kind] && loaded[kind]->forget)
+			all &= loaded[kind]->forget(slot);
+	return all;
+}
+
 /** grtrace_stage_get - a stage, NULL where it is not loaded; grtrace_lock held */
 const struct grtrace_stage *grtrace_stage_get(enum grt_stage kind)
 {

@@ -71,8 +71,7 @@ int grtrace_reader_pid(void)
 /**
  * grtrace_streams_shut - keeps streams from being opened until grtrace_streams_unshut()
  *
- * An opener gets EBUSY meanwhile. It must not wait for whoever replaces the
- * buffers, who waits for all openers when the files are removed.
+ * An opener gets EBUSY meanwhile.
  * Return: false when a stream is open
  */
 bool grtrace_streams_shut(void)

@@ -79,7 +79,7 @@ static int watch_parse_word(struct watch_entry *w, const char *word)
 	}
 	if (kstrtou64(word, 0, &w->value))
 		return -EINVAL;
-	if (w->is_ctx ? !w->value : w->value >= GRTRACE_RINGS)
+	if (w->is_ctx ? !w->value : w->value > INT_MAX)
 		return -ERANGE;
 	return 0;
 }

@@ -84,7 +84,7 @@ static const struct file_operations fops = {
 };
 
 static const struct drm_driver driver = {
-	.driver_features = DRIVER_RENDER | DRIVER_SYNCOBJ,
+	.driver_features = DRIVER_RENDER | DRIVER_SYNCOBJ | DRIVER_SYNCOBJ_TIMELINE,
 	.open = softgpu_open,
 	.postclose = softgpu_postclose,
 	.ioctls = ioctls,

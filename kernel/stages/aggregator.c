@@ -78,7 +78,7 @@ static struct flights *flights;
 static atomic_t depths[GRTRACE_RINGS];
 static struct window window;
 
-/* Rings that had an event. */
+/* Here rings are known by their slots; these had an event. */
 static DECLARE_BITMAP(used, GRTRACE_RINGS);
 
 /**
@@ -122,18 +122,18 @@ static void add_depth(struct sums *s, u32 depth)
 }
 
 /* Return: jobs in flight on the ring, this one included */
-static u32 job_begins(const struct grt_event *e)
+static u32 job_begins(const struct grt_event *e, unsigned int slot)
 {
 	u64 key = flight_key(e), evicted;
 	struct flight *at = flight_claim(flights, key, e->time, &evicted);
 	u32 depth;
 
 	if (!at)
-		return atomic_read(&depths[e->ring]);
+		return atomic_read(&depths[slot]);
 	if (evicted != FLIGHT_NONE)
 		atomic_dec(&depths[flight_ring(evicted)]);
-	depth = atomic_inc_return(&depths[e->ring]);
-	flight_publish(at, key, flight_word(e->ring, 0, e->time));
+	depth = atomic_inc_return(&depths[slot]);
+	flight_publish(at, key, flight_word(slot, 0, e->time));
 	return depth;
 }
 
@@ -163,25 +163,27 @@ static bool in_job_record(const struct grtrace_look *l)
 	return l->job->fate == GRT_FATE_AGGREGATED;
 }
 
-static struct sums *sums_of(const struct grt_event *e)
+static struct sums *sums_of(const struct grt_event *e, unsigned int slot)
 {
 	u64 set = READ_ONCE(current_set);
 	unsigned int index = (set & 1) ^ (e->time >= (set & ~1ULL));
 
-	return &cpus[smp_processor_id()]->set[index][e->ring];
+	return &cpus[smp_processor_id()]->set[index][slot];
 }
 
-static bool counts(const struct grt_event *e)
+/* The slot of the event's ring, negative where it does not count. */
+static int slot_of(const struct grt_event *e, u64 types)
 {
-	return e->ring < GRTRACE_RINGS && COUNTED >> e->type & 1;
+	return types >> e->type & 1 ? grtrace_ring_slot(e->ring) : -1;
 }
 
 static enum grt_fate aggregator_event(const struct grtrace_look *l)
 {
 	const struct grt_event *e = l->e;
 
-	return e->ring < GRTRACE_RINGS && REPLACEABLE >> e->type & 1 &&
-	       grtrace_setting(GRT_CONFIG_aggregator_replace) ? GRT_FATE_AGGREGATED : GRT_FATE_DELIVERED;
+	return grtrace_setting(GRT_CONFIG_aggregator_replace) && slot_of(e, REPLACEABLE) >= 0
+		       ? GRT_FATE_AGGREGATED
+		       : GRT_FATE_DELIVERED;
 }
 
 /* Jobs are in flight whoever wants to know of them. */
@@ -192,20 +194,22 @@ static void aggregator_done(const struct grtrace_look *l, enum grt_fate fate)
 	struct sums *s;
 	u64 latency;
 	u32 depth = 0;
+	int slot;
 
 	/* one that the core has forgotten has no ring any more, but its flight has */
 	if (e->type == GRT_EV_COMPLETE && e->ctx)
 		known = job_ends(e, &latency);
-	if (!counts(e))
+	slot = slot_of(e, COUNTED);
+	if (slot < 0)
 		return;
 	if (e->type == GRT_EV_SUBMIT && e->ctx)
-		depth = job_begins(e);
+		depth = job_begins(e, slot);
 	if (!wanted)
 		return;
 	window_touch(&window, e->time);
-	if (unlikely(!test_bit(e->ring, used)))
-		set_bit(e->ring, used);
-	s = sums_of(e);
+	if (unlikely(!test_bit(slot, used)))
+		set_bit(slot, used);
+	s = sums_of(e, slot);
 	add_event(s, e, fate == GRT_FATE_AGGREGATED && !in_job_record(l));
 	if (e->type == GRT_EV_SUBMIT) {
 		s->submits++;
@@ -266,11 +270,14 @@ static struct sums collect(unsigned int set, unsigned int ring)
 	return sum;
 }
 
-static void emit_pending(struct told *t, unsigned int ring, u64 end)
+static void emit_pending(struct told *t, unsigned int slot, u64 end)
 {
 	const struct sums *s = &t->pending;
 	struct grt_ev_aggregate ev = {
-		.e = { .type = GRT_EV_AGGREGATE, .engine = s->engine, .ring = ring, .device = s->device },
+		.e = {.type = GRT_EV_AGGREGATE,
+		      .engine = s->engine,
+		      .ring = grtrace_slot_ring(slot),
+		      .device = s->device},
 		.begin = t->begin,
 		.end = end,
 		.events = s->events,
@@ -369,6 +376,28 @@ static void forget_jobs(void)
 {
 	flights_clear(flights);
 	memset(depths, 0, sizeof(depths));
+}
+
+/* A window ends early, and its records are those of the ring that has gone; where there is no room for them
+ * they wait. */
+static bool aggregator_forget(unsigned int ring)
+{
+	bool pending;
+	u64 end;
+
+	mutex_lock(&aggregate_lock);
+	flights_forget(flights, ring);
+	atomic_set(&depths[ring], 0);
+	if (test_bit(ring, used) && end_window(&end))
+		window.edge = end;
+	pending = told[ring].pending.events && grtrace_setting(GRT_CONFIG_enable);
+	if (!pending) {
+		clear_bit(ring, used);
+		memset(&told[ring], 0, sizeof(told[ring]));
+		memset(&last.sums[ring], 0, sizeof(last.sums[ring]));
+	}
+	mutex_unlock(&aggregate_lock);
+	return !pending;
 }
 
 static void aggregator_running(bool on)
@@ -478,7 +507,7 @@ static void show_rings(struct seq_file *m)
 		}
 		if (!s->events)
 			continue;
-		seq_printf(m, "%u | %llu", ring, s->events);
+		seq_printf(m, "%u | %llu", grtrace_slot_ring(ring), s->events);
 		show_latency(m, s);
 		show_depth(m, s);
 		seq_putc(m, '\n');
@@ -508,6 +537,7 @@ static const struct grtrace_stage stage = {
 	.show = aggregator_show,
 	.running = aggregator_running,
 	.clear = aggregator_clear,
+	.forget = aggregator_forget,
 };
 
 static void free_all(void)

@@ -31,7 +31,7 @@
 
 #define FLIGHT_NONE 0
 
-/* Its word: a ring, a mark of the owner's, and a time modulo 2^54 ns (208 days). */
+/* Its word: a ring's slot, a mark of the owner's, and a time modulo 2^54 ns (208 days). */
 #define FLIGHT_NS_BITS	 54
 #define FLIGHT_NS	 ((1ULL << FLIGHT_NS_BITS) - 1)
 #define FLIGHT_MARK	 (1ULL << FLIGHT_NS_BITS)
@@ -178,6 +178,22 @@ static inline void flight_publish(struct flight *at, u64 key, u64 word)
 static inline struct flights *flights_new(void)
 {
 	return kvzalloc(sizeof(struct flights), GFP_KERNEL);
+}
+
+/* Takes all jobs of a ring out. */
+static inline void flights_forget(struct flights *f, u32 ring)
+{
+	struct flight *at = f->set[0];
+	u64 key, word;
+
+	for (; at < f->set[0] + FLIGHT_SETS * FLIGHT_WAYS; at++) {
+		key = smp_load_acquire(&at->key); /* before its word */
+		if (key <= FLIGHT_CLAIM)
+			continue;
+		word = flight_look(at, key);
+		if (word != FLIGHT_NONE && flight_ring(word) == ring)
+			flight_take(f, key, &word);
+	}
 }
 
 /* Nobody uses it meanwhile. */

@@ -76,7 +76,7 @@ static struct ring_state rings[GRTRACE_RINGS];
 static struct flights *flights;
 static struct window window;
 
-/* Rings that had an event. */
+/* Here rings are known by their slots; these had an event. */
 static DECLARE_BITMAP(used, GRTRACE_RINGS);
 
 /* Both ends of the last window that is over, and how many there were. */
@@ -131,18 +131,19 @@ static void flight_over(u64 word, u64 now)
 /* The job executes on its ring before anybody can take it to be over. */
 static void flight_begin(const struct grt_event *e, u64 key, u64 mark, void (*begin)(struct ring_state *r, u64 now))
 {
+	int slot = grtrace_ring_slot(e->ring);
 	struct flight *at;
 	u64 evicted;
 
-	if (e->ring >= GRTRACE_RINGS)
+	if (slot < 0)
 		return;
 	at = flight_claim(flights, key, e->time, &evicted);
 	if (!at)
 		return;
 	if (evicted != FLIGHT_NONE)
 		flight_over(evicted, e->time);
-	begin(&rings[e->ring], e->time);
-	flight_publish(at, key, flight_word(e->ring, mark, e->time));
+	begin(&rings[slot], e->time);
+	flight_publish(at, key, flight_word(slot, mark, e->time));
 }
 
 static void on_commit(const struct grt_event *e)
@@ -221,25 +222,25 @@ static void count(const struct grtrace_look *l, u32 ring, enum grt_fate fate)
 }
 
 /* Of a job that the core has forgotten while it executed, its flight still knows it. */
-static u32 ring_of_flight(const struct grt_event *e)
+static int slot_of_flight(const struct grt_event *e)
 {
 	u64 key = flight_key(e), word = FLIGHT_NONE;
 	struct flight *at = flight_find(flights, key);
 
 	if (at)
 		word = flight_look(at, key);
-	return word == FLIGHT_NONE ? GRT_RING_NONE : flight_ring(word);
+	return word == FLIGHT_NONE ? -1 : flight_ring(word);
 }
 
 static void perf_mon_done(const struct grtrace_look *l, enum grt_fate fate)
 {
 	const struct grt_event *e = l->e;
 	bool step = e->ctx && e->type <= GRT_EV_COMPLETE;
-	u32 ring = e->ring;
+	int ring = grtrace_ring_slot(e->ring);
 
-	if (unlikely(ring >= GRTRACE_RINGS) && step)
-		ring = ring_of_flight(e);
-	if (ring >= GRTRACE_RINGS)
+	if (unlikely(e->ring == GRT_RING_NONE) && step)
+		ring = slot_of_flight(e);
+	if (ring < 0)
 		return;
 	window_touch(&window, e->time);
 	if (unlikely(!test_bit(ring, used)))
@@ -374,7 +375,7 @@ static void show_latency(struct seq_file *m, u64 jobs, u64 sum)
 
 static void show_ring(struct seq_file *m, unsigned int ring, const struct look *a, const struct look *b)
 {
-	seq_printf(m, "%u, ", ring);
+	seq_printf(m, "%u, ", grtrace_slot_ring(ring));
 	show_utilization(m, a, b);
 	show_drop_rate(m, b->n.emitted - a->n.emitted, b->n.lost - a->n.lost);
 	show_latency(m, b->n.jobs - a->n.jobs, b->n.latency - a->n.latency);
@@ -437,6 +438,23 @@ static void reset(void)
 	mutex_unlock(&look_lock);
 }
 
+/* What the ring had in the present window is not told any more. */
+static bool perf_mon_forget(unsigned int ring)
+{
+	int cpu;
+
+	mutex_lock(&look_lock);
+	flights_forget(flights, ring);
+	clear_bit(ring, used);
+	for_each_possible_cpu (cpu)
+		memset(&per_cpu_ptr(counts, cpu)->ring[ring], 0, sizeof(struct ring_counts));
+	memset(&rings[ring], 0, sizeof(rings[ring]));
+	memset(&before[ring], 0, sizeof(before[ring]));
+	memset(&last[ring], 0, sizeof(last[ring]));
+	mutex_unlock(&look_lock);
+	return true;
+}
+
 static void perf_mon_running(bool on)
 {
 	if (!on)
@@ -460,6 +478,7 @@ static const struct grtrace_stage stage = {
 	.done = perf_mon_done,
 	.update = perf_mon_update,
 	.running = perf_mon_running,
+	.forget = perf_mon_forget,
 };
 
 static int __init perf_mon_init(void)

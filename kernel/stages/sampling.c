@@ -46,7 +46,7 @@ struct ring_counts {
  * @turn: until an event is measured
  * @kept: ns spent on what was kept, estimated from the measured events
  * @dropped: the same of what was not
- * @rings: by ring, the last one for none
+ * @rings: by the ring's slot, the last one for none and for rings without a slot
  */
 struct own {
 	u32 remainder;
@@ -118,7 +118,8 @@ static bool is_kept(struct own *o, const struct grt_event *e, u32 percent)
 
 static enum grt_fate count(struct own *o, u32 ring, bool kept)
 {
-	struct ring_counts *n = &o->rings[min_t(u32, ring, GRTRACE_RINGS)];
+	int slot = grtrace_ring_slot(ring);
+	struct ring_counts *n = &o->rings[slot < 0 ? GRTRACE_RINGS : slot];
 
 	n->total++;
 	n->sampled += kept;
@@ -269,19 +270,19 @@ static void show_mode(struct seq_file *m)
 	}
 }
 
-static void show_ring(struct seq_file *m, int ring)
+static void show_ring(struct seq_file *m, int slot)
 {
 	struct ring_counts sum = {};
 	int cpu;
 
 	for_each_possible_cpu(cpu) {
-		sum.total += per_cpu_ptr(own, cpu)->rings[ring].total;
-		sum.sampled += per_cpu_ptr(own, cpu)->rings[ring].sampled;
+		sum.total += per_cpu_ptr(own, cpu)->rings[slot].total;
+		sum.sampled += per_cpu_ptr(own, cpu)->rings[slot].sampled;
 	}
 	if (!sum.total)
 		return;
-	if (ring < GRTRACE_RINGS)
-		seq_printf(m, "%-6d", ring);
+	if (slot < GRTRACE_RINGS)
+		seq_printf(m, "%-6u", grtrace_slot_ring(slot));
 	else
 		seq_puts(m, "-     ");
 	seq_printf(m, " %-12llu %-12llu %llu%%\n", sum.total, sum.sampled,
@@ -290,12 +291,12 @@ static void show_ring(struct seq_file *m, int ring)
 
 static void sampling_show(struct seq_file *m)
 {
-	int ring;
+	int slot;
 
 	show_mode(m);
 	seq_puts(m, "Ring   Total        Sampled      Rate\n");
-	for (ring = 0; ring <= GRTRACE_RINGS; ring++)
-		show_ring(m, ring);
+	for (slot = 0; slot <= GRTRACE_RINGS; slot++)
+		show_ring(m, slot);
 }
 
 static void sampling_clear(void)
@@ -304,6 +305,15 @@ static void sampling_clear(void)
 
 	for_each_possible_cpu(cpu)
 		memset(per_cpu_ptr(own, cpu)->rings, 0, sizeof(own->rings));
+}
+
+static bool sampling_forget(unsigned int slot)
+{
+	int cpu;
+
+	for_each_possible_cpu (cpu)
+		memset(&per_cpu_ptr(own, cpu)->rings[slot], 0, sizeof(struct ring_counts));
+	return true;
 }
 
 static const struct grtrace_stage stage = {
@@ -315,6 +325,7 @@ static const struct grtrace_stage stage = {
 	.show = sampling_show,
 	.running = sampling_running,
 	.clear = sampling_clear,
+	.forget = sampling_forget,
 };
 
 static void free_all(void)

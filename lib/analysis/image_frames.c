@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "core/grow.h"
+#include "core/memfile.h"
 #include "symbols/demangle.h"
 #include "symbols/symbols.h"
 
@@ -239,11 +240,13 @@ static int put_in_text(void *out, const char *text, size_t len)
 
 int grt_image_frames_folded(struct grt_image_frames *f, const struct grt_image *i, uint32_t node, char **out)
 {
+	struct grt_memfile m;
 	size_t len;
-	FILE *text = open_memstream(out, &len);
+	FILE *text = grt_memfile_open(&m);
 	int ret = text ? each_frame(f, i, node, put_in_text, text) : -ENOMEM;
 
-	if (text && fclose(text) && !ret)
+	*out = grt_memfile_close(&m, text, &len);
+	if (!*out && !ret)
 		ret = -ENOMEM;
 	if (!ret && len)
 		(*out)[len - 1] = '\0';

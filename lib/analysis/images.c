@@ -37,9 +37,33 @@ static bool same_pid(const void *owner, uint32_t id, const void *key)
 	return ((const struct grt_images *)owner)->image[id]->pid == *(const uint32_t *)key;
 }
 
-static struct grt_image *new_image(struct grt_images *m, uint32_t pid)
+struct id {
+	uint32_t pid;
+	uint64_t id;
+};
+
+static bool same_id(const void *owner, uint32_t at, const void *key)
 {
-	uint32_t tag = grt_hash(&m->key, pid, 1), at = grt_index_find(&m->by_pid, tag, same_pid, m, &pid);
+	const struct grt_image *i = ((const struct grt_images *)owner)->image[at];
+	const struct id *k = key;
+
+	return i->pid == k->pid && i->id == k->id;
+}
+
+static uint32_t find_pid(const struct grt_images *m, uint32_t pid)
+{
+	return grt_index_find(&m->by_pid, grt_hash(&m->key, pid, 1), same_pid, m, &pid);
+}
+
+static int give_id(struct grt_images *m, struct grt_image *i, uint64_t id)
+{
+	i->id = id;
+	return id ? grt_index_add(&m->by_id, grt_hash(&m->key, i->pid, id), i->number) : 0;
+}
+
+static struct grt_image *new_image(struct grt_images *m, uint32_t pid, uint64_t id)
+{
+	uint32_t tag = grt_hash(&m->key, pid, 1), at = find_pid(m, pid);
 	struct grt_image *i = calloc(1, sizeof(*i));
 
 	if (!i || grt_grow_one(&m->image, m->images)) {
@@ -48,21 +72,36 @@ static struct grt_image *new_image(struct grt_images *m, uint32_t pid)
 	}
 	i->pid = pid;
 	i->number = m->images;
+	m->image[m->images++] = i;
 	if (at != GRT_NOWHERE)
 		grt_index_remove(&m->by_pid, tag, at);
-	if (grt_index_add(&m->by_pid, tag, m->images)) {
-		free(i);
-		return NULL;
-	}
-	m->image[m->images++] = i;
-	return i;
+	return grt_index_add(&m->by_pid, tag, i->number) || give_id(m, i, id) ? NULL : i;
 }
 
-struct grt_image *grt_images_of(struct grt_images *m, uint32_t pid)
+/* The image that an event is of; NULL: nothing has told of it. */
+static struct grt_image *find_image(const struct grt_images *m, const struct grt_event *e)
 {
-	uint32_t at = grt_index_find(&m->by_pid, grt_hash(&m->key, pid, 1), same_pid, m, &pid);
+	struct id key = {e->pid, e->ctx};
+	uint32_t at = find_pid(m, e->pid);
 
-	return at == GRT_NOWHERE ? new_image(m, pid) : m->image[at];
+	if (at == GRT_NOWHERE || !e->ctx || m->image[at]->id == e->ctx)
+		return at == GRT_NOWHERE ? NULL : m->image[at];
+	at = grt_index_find(&m->by_id, grt_hash(&m->key, e->pid, e->ctx), same_id, m, &key);
+	return at == GRT_NOWHERE ? NULL : m->image[at];
+}
+
+struct grt_image *grt_images_of(struct grt_images *m, const struct grt_event *e)
+{
+	struct grt_image *i = find_image(m, e);
+	uint32_t at;
+
+	if (i)
+		return i;
+	at = find_pid(m, e->pid);
+	/* the recorder's records have told of it, before its own */
+	if (at != GRT_NOWHERE && !m->image[at]->id && !m->image[at]->process.what)
+		return give_id(m, m->image[at], e->ctx) ? NULL : m->image[at];
+	return new_image(m, e->pid, e->ctx);
 }
 
 /* ---------------------------------------------------------- definitions */
@@ -161,6 +200,7 @@ static int take_node(struct grt_images *m, struct grt_image *i, const struct grt
 		.line = n->line,
 		.module = n->module & INT32_MAX,
 		.guessed = n->e.flags & GRT_FLAG_INFERRED,
+		.defined = true,
 	};
 	return n->e.seqno ? keep_stack(m, i, n) : 0;
 }
@@ -180,8 +220,8 @@ static int take_mapping(struct grt_images *m, struct grt_image *i, const struct 
 static int take_process(struct grt_images *m, struct grt_image *i, const struct grt_ev_process *p)
 {
 	/* one that nothing is known of was made by a record before its beginning, or is it */
-	if (p->what == 1 && (i->process.what || i->strings || i->nodes))
-		i = new_image(m, p->e.pid);
+	if (p->what == 1 && !p->e.ctx && (i->process.what || i->strings || i->nodes))
+		i = new_image(m, p->e.pid, 0);
 	if (!i)
 		return -ENOMEM;
 	if (p->what == 1) {
@@ -213,10 +253,10 @@ static int take(struct grt_images *m, struct grt_image *i, const struct grt_even
 /* It is of use for what is known already, and makes nothing known. */
 static void take_clock(struct grt_images *m, const struct grt_ev_clock *c)
 {
-	uint32_t at = grt_index_find(&m->by_pid, grt_hash(&m->key, c->e.pid, 1), same_pid, m, &c->e.pid);
+	struct grt_image *i = find_image(m, &c->e);
 
-	if (at != GRT_NOWHERE)
-		m->image[at]->ahead = c->realtime - c->monotonic;
+	if (i)
+		i->ahead = c->realtime - c->monotonic;
 }
 
 int grt_images_event(struct grt_images *m, const struct grt_event *e)
@@ -228,7 +268,7 @@ int grt_images_event(struct grt_images *m, const struct grt_event *e)
 		take_clock(m, (const struct grt_ev_clock *)e);
 	if (e->type < GRT_EV_PROCESS || e->type > GRT_EV_MAPPING)
 		return 0;
-	i = grt_images_of(m, e->pid);
+	i = grt_images_of(m, e);
 	ret = i ? take(m, i, e) : -ENOMEM;
 	if (ret != -ERANGE)
 		return ret;
@@ -246,6 +286,41 @@ const char *grt_image_string(const struct grt_image *i, uint32_t number)
 const struct grt_image_node *grt_image_node(const struct grt_image *i, uint32_t number)
 {
 	return number && number <= i->nodes ? &i->node[number - 1] : NULL;
+}
+
+/* Why a stack ends where it does stands in brackets. */
+static enum grt_stack_reach reach_of_outermost(const struct grt_image *i, const struct grt_image_node *n)
+{
+	const char *why = n->ip ? NULL : grt_image_string(i, n->function);
+
+	return why && why[0] == '[' && !n->file ? GRT_STACK_CUT : GRT_STACK_WHOLE;
+}
+
+static bool is_frame(const struct grt_image *i, const struct grt_image_node *n)
+{
+	return n->ip || n->caller || (n->function && reach_of_outermost(i, n) == GRT_STACK_WHOLE);
+}
+
+enum grt_stack_reach grt_image_reach(struct grt_image *i, uint32_t number)
+{
+	const struct grt_image_node *n = grt_image_node(i, number), *outer = n;
+
+	if (!n || !n->defined)
+		return GRT_STACK_NONE;
+	if (n->reach)
+		return n->reach;
+	while (outer && outer->caller && !outer->reach)
+		outer = grt_image_node(i, outer->caller);
+	/* a frame whose callers are not here is the outermost one */
+	if (!outer || !outer->defined)
+		i->node[number - 1].reach = GRT_STACK_CUT;
+	else if (!is_frame(i, n))
+		i->node[number - 1].reach = GRT_STACK_NONE;
+	else if (outer->reach > GRT_STACK_NONE)
+		i->node[number - 1].reach = outer->reach;
+	else
+		i->node[number - 1].reach = reach_of_outermost(i, outer);
+	return n->reach;
 }
 
 const struct grt_image_mapping *grt_image_mapping(const struct grt_image *i, uint32_t number)
@@ -270,6 +345,7 @@ void grt_images_free(struct grt_images *m)
 	}
 	free(m->image);
 	grt_index_free(&m->by_pid);
+	grt_index_free(&m->by_id);
 	grt_keyed_free(&m->stack);
 	*m = (struct grt_images){.images = 0};
 }

@@ -2,7 +2,9 @@
 /*
  * What traced processes have defined: strings, nodes of stacks, and the object
  * files that these are in. Numbers are those of a process image; a pid may have
- * several, one after the other.
+ * several, one after the other, and several processes may have one pid, each in a
+ * namespace of its own: records say by ctx which image they are of. The recorder's
+ * do not, they are of the one that began last.
  *
  * Memory is bounded by what the trace defines, and some for what it has lost; a
  * number that is far beyond all before it is not taken, and counted.
@@ -19,6 +21,9 @@
  * struct grt_image_node - a frame, see NODE in events.def
  * @caller: a smaller number, 0: it is outermost
  * @guessed: it was not found by unwind tables
+ * @reach: enum grt_stack_reach of the stack whose innermost frame it is, once it was asked for
+ * @defined: false in a hole of the numbers, whose record is lost
+ * @launched: a launch has this stack; of who counts them
  */
 struct grt_image_node {
 	uint64_t ip;
@@ -28,6 +33,22 @@ struct grt_image_node {
 	uint32_t line;
 	uint32_t module : 31;
 	uint32_t guessed : 1;
+	uint8_t reach;
+	bool defined;
+	bool launched;
+};
+
+/**
+ * enum grt_stack_reach - how much of a stack is known
+ *
+ * Every stack of the library ends in a node that is no frame: it says nothing where the
+ * stack is whole, else why not. Where no frame was found it is the whole stack.
+ */
+enum grt_stack_reach {
+	GRT_STACK_UNASKED,
+	GRT_STACK_NONE, /* no frame */
+	GRT_STACK_CUT,	/* frames, and the outermost of them did not begin the thread */
+	GRT_STACK_WHOLE,
 };
 
 /** struct grt_image_mapping - an object file, see MAPPING; @build_id in hexadecimal, "": none */
@@ -42,6 +63,8 @@ struct grt_image_mapping {
 /**
  * struct grt_image - a process image
  * @number: of it, from 0
+ * @id: by which its records are told from those of another image of the same pid; 0: they have none, and the
+ *	images of a pid come one after the other
  * @process: its last PROCESS record; what is 0 where none was seen
  * @began: when its process began, in the trace's time; 0: not told. May be before the system's start
  * @ahead: CLOCK_REALTIME less CLOCK_MONOTONIC, ns; 0: not told
@@ -50,6 +73,7 @@ struct grt_image_mapping {
 struct grt_image {
 	uint32_t pid;
 	uint32_t number;
+	uint64_t id;
 	uint32_t exe;
 	uint32_t why;
 	bool refused;
@@ -72,6 +96,7 @@ struct grt_image {
 /**
  * struct grt_images - set up by grt_images_init()
  * @image: all, in the order in which they began
+ * @by_pid: the one that began last; @by_id: by pid and id
  * @dropped: definitions that were not taken
  * @room, @defined: bytes of all tables of numbers, and those that definitions have paid for
  * @stack: nodes that BPF took, of launches that have not asked for them
@@ -84,6 +109,7 @@ struct grt_images {
 	uint64_t defined;
 	struct grt_hash_key key;
 	struct grt_index by_pid;
+	struct grt_index by_id;
 	struct grt_keyed stack;
 };
 
@@ -93,14 +119,17 @@ void grt_images_init(struct grt_images *m);
 /** grt_images_event - takes in an event; of use are those of class image. Return: 0 or -ENOMEM */
 int grt_images_event(struct grt_images *m, const struct grt_event *e);
 
-/** grt_images_of - what a pid runs now; made where nothing has told of it. NULL: no memory */
-struct grt_image *grt_images_of(struct grt_images *m, uint32_t pid);
+/** grt_images_of - the image that an event is of; made where nothing has told of it. NULL: no memory */
+struct grt_image *grt_images_of(struct grt_images *m, const struct grt_event *e);
 
 /** grt_image_string - a text, untrusted; NULL where it is not defined */
 const char *grt_image_string(const struct grt_image *i, uint32_t number);
 
 /** grt_image_node - a frame; NULL where it is not defined, and for 0. Its callers end: their numbers fall */
 const struct grt_image_node *grt_image_node(const struct grt_image *i, uint32_t number);
+
+/** grt_image_reach - how much of the stack is known whose innermost frame is a node; also for 0 */
+enum grt_stack_reach grt_image_reach(struct grt_image *i, uint32_t number);
 
 /** grt_image_mapping - an object file; NULL where it is not defined, and for 0 */
 const struct grt_image_mapping *grt_image_mapping(const struct grt_image *i, uint32_t number);

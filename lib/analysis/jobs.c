@@ -494,6 +494,9 @@ static inline void clear_job(struct grt_job *job)
 	job->settled = false;
 }
 
+/* Only a wait has named the job, and whichever kind of source its job has may tell of such a wait. */
+#define ORIGIN_OPEN 2U
+
 /* Which kind of source tells; two kinds may tell of one job. */
 static inline unsigned int origin(const struct grt_event *e)
 {
@@ -511,7 +514,7 @@ static int new_job(struct grt_jobs *j, const struct grt_event *e, struct grt_job
 	job->ctx = e->ctx;
 	job->seqno = e->seqno;
 	job->serial = ++j->serial;
-	job->origin = origin(e);
+	job->origin = e->flags & GRT_FLAG_CALL ? ORIGIN_OPEN : origin(e);
 	if (place_job(j, e, job)) {
 		push_free(j, job);
 		return -ENOMEM;
@@ -738,6 +741,8 @@ life_event(struct grt_jobs *j, const struct grt_event *e,
 		return 0;
 	}
 	job = find_job(j, e);
+	if (job && job->origin == ORIGIN_OPEN)
+		job->origin = origin(e);
 	if (job && job->origin != origin(e)) {
 		j->count.duplicates++;
 		return 0;
@@ -821,13 +826,19 @@ static int lose_wait(struct grt_jobs *j, const struct grt_wait *w)
 	return wait_over(j, job);
 }
 
+/* The other origin told of this wait, too. */
+static bool told_twice(const struct grt_job *job, const struct grt_event *e)
+{
+	return job && job->origin != origin(e) && job->origin != ORIGIN_OPEN && !(e->flags & GRT_FLAG_CALL);
+}
+
 static int wait_enter(struct grt_jobs *j, const struct grt_event *e)
 {
 	struct grt_job *job = find_job(j, e);
 	struct grt_wait gone;
 	int r = 0;
 
-	if (job && job->origin != origin(e)) {
+	if (told_twice(job, e)) {
 		j->count.duplicates++;
 		return 0;
 	}
@@ -853,13 +864,24 @@ static bool end_wait(struct grt_jobs *j, const struct grt_event *e, struct grt_w
 	return grt_waits_end(&j->waits, e, out) || grt_waits_end(&j->waits, &anyone, out);
 }
 
+/* Who waits for several jobs no longer waits for those that are complete. */
+static uint64_t wait_time(const struct grt_job *job, const struct grt_wait *w, const struct grt_event *e)
+{
+	uint64_t end = e->time;
+
+	if (job && e->flags & GRT_FLAG_SEVERAL && job->seen & BIT(GRT_STAMP_COMPLETE) &&
+	    job->time[GRT_STAMP_COMPLETE] < end)
+		end = job->time[GRT_STAMP_COMPLETE];
+	return end > w->begin ? end - w->begin : 0;
+}
+
 static int wait_exit(struct grt_jobs *j, const struct grt_event *e)
 {
 	struct grt_wait w;
 	struct grt_job *job = find_job(j, e);
 	uint64_t ns;
 
-	if (job && job->origin != origin(e)) {
+	if (told_twice(job, e)) {
 		j->count.duplicates++;
 		return 0;
 	}
@@ -867,8 +889,8 @@ static int wait_exit(struct grt_jobs *j, const struct grt_event *e)
 		j->count.half_waits++;
 		return 0;
 	}
-	ns = e->time > w.begin ? e->time - w.begin : 0;
 	job = wait_job(j, &w);
+	ns = wait_time(job, &w, e);
 	if (!job) {
 		j->count.unjoined_waits++;
 		j->count.unjoined_wait_ns += ns;

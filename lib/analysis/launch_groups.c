@@ -318,7 +318,7 @@ int grt_launch_groups_event(struct grt_launch_groups *g, const struct grt_event 
 
 	if (ret || !g->gaps || e->type != GRT_EV_LAUNCH)
 		return ret;
-	image = grt_launches_image(g->launches, e->pid);
+	image = grt_launches_image(g->launches, e);
 	return image ? grt_launch_gaps_call(g->gaps, image->number, (const struct grt_ev_launch *)e)
 		     : -ENOMEM;
 }

@@ -269,8 +269,27 @@ static bool is_outside(const struct grt_launches *l, const struct grt_event *e)
 	return start > l->to || (end && end < l->from);
 }
 
-static void count_how(struct grt_launches *l, const struct grt_event *e, enum grt_launched_how how,
-		      bool stack)
+static void count_stack(struct grt_launches *l, uint32_t image, uint32_t node)
+{
+	enum grt_stack_reach reach = grt_image_reach(l->images.image[image], node);
+
+	l->count.with_stack += reach > GRT_STACK_NONE;
+	l->count.stack_cut += reach == GRT_STACK_CUT;
+	l->count.stack_none += node && reach == GRT_STACK_NONE;
+}
+
+/* Once for each of its stacks. */
+static void see_stack(struct grt_launches *l, uint32_t image, uint32_t node)
+{
+	struct grt_image *i = l->images.image[image];
+
+	if (grt_image_reach(i, node) <= GRT_STACK_NONE || i->node[node - 1].launched)
+		return;
+	i->node[node - 1].launched = true;
+	l->count.stacks++;
+}
+
+static void count_how(struct grt_launches *l, const struct grt_event *e, enum grt_launched_how how)
 {
 	if (e->type == GRT_EV_GPU_SYNC) {
 		l->count.syncs_matched += how == GRT_LAUNCHED_MATCHED;
@@ -279,7 +298,6 @@ static void count_how(struct grt_launches *l, const struct grt_event *e, enum gr
 	l->count.matched += how == GRT_LAUNCHED_MATCHED;
 	l->count.by_gpu += how == GRT_LAUNCHED_BY_GPU;
 	l->count.unknown += how == GRT_LAUNCHED_UNKNOWN;
-	l->count.with_stack += stack;
 }
 
 static int hand_out_alone(struct grt_launches *l, const struct grt_event *e, uint32_t image,
@@ -287,7 +305,7 @@ static int hand_out_alone(struct grt_launches *l, const struct grt_event *e, uin
 {
 	if (is_outside(l, e))
 		return 0;
-	count_how(l, e, how, false);
+	count_how(l, e, how);
 	return l->sink.work ? l->sink.work(l->sink.arg, e, l->images.image[image], NULL, how) : 0;
 }
 
@@ -301,7 +319,9 @@ static int hand_out(struct grt_launches *l, const struct grt_event *e, struct pa
 	p->entry[place].seen = true;
 	if (is_outside(l, e))
 		return 0;
-	count_how(l, e, GRT_LAUNCHED_MATCHED, p->entry[place].node);
+	count_how(l, e, GRT_LAUNCHED_MATCHED);
+	if (e->type != GRT_EV_GPU_SYNC)
+		count_stack(l, p->image, p->entry[place].node);
 	if (!l->sink.work)
 		return 0;
 	launch = launch_of(l, p, correlation_of(e), place);
@@ -346,7 +366,7 @@ static void count_work(struct grt_launches *l, const struct grt_event *e)
 
 static int take_work(struct grt_launches *l, const struct grt_event *e)
 {
-	struct grt_image *i = grt_images_of(&l->images, e->pid);
+	struct grt_image *i = grt_images_of(&l->images, e);
 	struct page *p;
 	int place;
 
@@ -386,12 +406,13 @@ static int take_unnumbered(struct grt_launches *l, uint32_t image, const struct 
 	if (entry->outside)
 		return 0;
 	launch.begin = l->sink.no_begin ? 0 : e->begin;
+	see_stack(l, image, entry->node);
 	return end_call(l, &launch, false);
 }
 
 static int take_launch(struct grt_launches *l, const struct grt_ev_launch *e)
 {
-	struct grt_image *i = grt_images_of(&l->images, e->e.pid);
+	struct grt_image *i = grt_images_of(&l->images, &e->e);
 	const struct grt_cuda_call *row = grt_cuda_call(e->call);
 	struct caller c = {.tid = e->e.tid,
 			   .context = e->context,
@@ -440,11 +461,12 @@ int grt_launches_event(struct grt_launches *l, const struct grt_event *e)
 
 static int end_waits(struct grt_launches *l)
 {
-	struct waiting *w = l->waiting;
+	struct waiting *w;
 	struct page *p;
 	int ret = 0, place;
 
-	for (; w < l->waiting + l->waits && !ret; w++) {
+	for (uint32_t i = 0; i < l->waits && !ret; i++) {
+		w = &l->waiting[i];
 		place = find_entry(l, w->image, correlation_of(&w->e), &p);
 		ret = place >= 0 ? hand_out(l, &w->e, p, place)
 				 : hand_out_alone(l, &w->e, w->image, GRT_LAUNCHED_UNKNOWN);
@@ -458,7 +480,10 @@ static int end_launch(struct grt_launches *l, const struct page *p, unsigned int
 	const struct entry *e = &p->entry[p->place[at]];
 	struct grt_launch launch = launch_of(l, p, p->number << PAGE_BITS | at, p->place[at]);
 
-	return e->outside ? 0 : end_call(l, &launch, e->seen);
+	if (e->outside)
+		return 0;
+	see_stack(l, p->image, e->node);
+	return end_call(l, &launch, e->seen);
 }
 
 static int end_page(struct grt_launches *l, const struct page *p)
@@ -494,9 +519,9 @@ const struct grt_images *grt_launches_images(const struct grt_launches *l)
 	return &l->images;
 }
 
-struct grt_image *grt_launches_image(struct grt_launches *l, uint32_t pid)
+struct grt_image *grt_launches_image(struct grt_launches *l, const struct grt_event *e)
 {
-	return grt_images_of(&l->images, pid);
+	return grt_images_of(&l->images, e);
 }
 
 struct grt_launches_count grt_launches_count(const struct grt_launches *l)

@@ -68,7 +68,9 @@ struct grt_launches_sink {
  * @nothing: launches of kernels and graphs that nothing came of, though they neither failed nor were captured
  * @open: kernels and copies that had not ended
  * @no_stamps: records without stamps
- * @with_stack: kernels and copies whose launch has a stack
+ * @with_stack: kernels and copies whose launch has a stack of one frame or more; @stack_cut: of these, whose
+ *	stack does not reach the thread's beginning; @stack_none: whose stack was asked for, and no frame found
+ * @stacks: different stacks of launches, each process image for itself
  * @kernel_ns, @copy_ns: time on the GPU
  * @no_end: process images that did not see their own end: their last moments may be missing
  * @probed: calls of functions that a uprobe was asked for, which are LAUNCH records too
@@ -93,6 +95,9 @@ struct grt_launches_count {
 	uint64_t open;
 	uint64_t no_stamps;
 	uint64_t with_stack;
+	uint64_t stack_cut;
+	uint64_t stack_none;
+	uint64_t stacks;
 	uint64_t kernel_ns;
 	uint64_t copy_ns;
 	uint64_t no_end;
@@ -121,8 +126,8 @@ int grt_launches_flush(struct grt_launches *l);
 /** grt_launches_images - the processes; those that have ended, too */
 const struct grt_images *grt_launches_images(const struct grt_launches *l);
 
-/** grt_launches_image - what a pid runs now. NULL: no memory */
-struct grt_image *grt_launches_image(struct grt_launches *l, uint32_t pid);
+/** grt_launches_image - the image that an event is of. NULL: no memory */
+struct grt_image *grt_launches_image(struct grt_launches *l, const struct grt_event *e);
 
 /** grt_launches_count - what was met; complete after grt_launches_flush() */
 struct grt_launches_count grt_launches_count(const struct grt_launches *l);

@@ -447,7 +447,7 @@ static void add_common(struct args *a, const struct grt_event *e, bool on_thread
 {
 	if (!on_thread && e->pid)
 		add_number(a, GRT_TRACK_ARG_PID, e->pid);
-	if (e->ctx) {
+	if (grt_has_job(e)) {
 		add_number(a, GRT_TRACK_ARG_CTX, e->ctx);
 		add_number(a, GRT_TRACK_ARG_SEQNO, e->seqno);
 	}
@@ -634,26 +634,34 @@ static int on_wait_enter(struct grt_tracks *t, const struct grt_event *e)
 	/* two sources may tell of it */
 	if (depth && waits_for(&k->open[depth - 1], e))
 		return 0;
-	while (depth && k->open[depth - 1].inside == INSIDE_WAIT)
+	/* one call may wait for several */
+	while (depth && k->open[depth - 1].inside == INSIDE_WAIT && !(e->flags & GRT_FLAG_CALL))
 		depth--;
 	ret = cut_down_to(t, k, depth, e->time);
 	add_common(a, e, true);
-	return ret ?: begin(t, k, &what, &i, a);
+	if (ret || k->depth < DEPTH_MAX)
+		return ret ?: begin(t, k, &what, &i, a);
+	i.kind = GRT_ITEM_INSTANT;
+	return draw(t, k, &i, a);
 }
 
 static int on_wait_exit(struct grt_tracks *t, const struct grt_event *e)
 {
 	struct grt_track_item i = {.category = GRT_CATEGORY_WAIT, .time = e->time};
+	unsigned int depth;
 	struct track *k;
 	int ret = thread_track(t, e->pid, e->tid, &k);
 
 	if (ret || !k)
 		return ret ?: draw(t, NULL, &i, NULL);
-	if (!k->depth || !waits_for(&k->open[k->depth - 1], e)) {
-		t->count.half++;
-		return 0;
-	}
-	return end(t, k, k->depth - 1U, &i, NULL);
+	depth = k->depth;
+	while (depth && k->open[depth - 1].inside == INSIDE_WAIT && !waits_for(&k->open[depth - 1], e))
+		depth--;
+	if (depth && waits_for(&k->open[depth - 1], e))
+		return end(t, k, depth - 1, &i, NULL);
+	/* of more than can lie within each other, the innermost are instants */
+	t->count.half += !(e->flags & GRT_FLAG_SEVERAL && k->depth == DEPTH_MAX);
+	return 0;
 }
 
 /* ----------------------------------------------------------------- jobs */
@@ -989,12 +997,12 @@ static int on_launch(struct grt_tracks *t, const struct grt_event *e)
 {
 	const struct grt_ev_launch *x = (const struct grt_ev_launch *)e;
 	const struct grt_cuda_call *call = grt_cuda_call(x->call);
-	const struct grt_image *image = grt_images_of(&t->images, e->pid);
+	const struct grt_image *image = grt_images_of(&t->images, e);
 	struct grt_track_item i = {.category = x->call & GRT_CUDA_DRIVER ? GRT_CATEGORY_DRIVER
 									 : GRT_CATEGORY_RUNTIME,
 				   .time = x->begin,
 				   .end = e->time};
-	struct grt_key key = key_of(OF_CUDA_CALLS, e->pid, e->tid, 0);
+	struct grt_key key = key_of(OF_CUDA_CALLS, e->pid, e->tid, e->ctx);
 	const char *name = call ? call->name : e->flags & GRT_FLAG_BPF ? "probe" : "CUDA call";
 	struct args *a = no_args(t);
 	char text[64];
@@ -1062,7 +1070,7 @@ static int draw_work(struct grt_tracks *t, const struct grt_event *e, const stru
 	struct grt_track_item i = {
 		.category = (uint8_t)category, .name = name, .time = x->start, .end = x->end};
 	struct grt_key key = key_of(OF_CUDA_STREAM, (uint64_t)e->pid << 32 | place[1],
-				    (uint64_t)place[0] << 32 | place[2], 0);
+				    (uint64_t)place[0] << 32 | place[2], e->ctx);
 	struct args *a = no_args(t);
 	char text[64];
 	int first;
@@ -1084,7 +1092,7 @@ static int draw_work(struct grt_tracks *t, const struct grt_event *e, const stru
 static int on_gpu_kernel(struct grt_tracks *t, const struct grt_event *e)
 {
 	const struct grt_ev_gpu_kernel *x = (const struct grt_ev_gpu_kernel *)e;
-	const struct grt_image *image = grt_images_of(&t->images, e->pid);
+	const struct grt_image *image = grt_images_of(&t->images, e);
 	const uint32_t place[3] = {x->gpu, x->context, x->cuda_stream};
 	uint32_t name;
 
@@ -1096,7 +1104,7 @@ static int on_gpu_kernel(struct grt_tracks *t, const struct grt_event *e)
 static int on_gpu_copy(struct grt_tracks *t, const struct grt_event *e)
 {
 	const struct grt_ev_gpu_copy *x = (const struct grt_ev_gpu_copy *)e;
-	const struct grt_image *image = grt_images_of(&t->images, e->pid);
+	const struct grt_image *image = grt_images_of(&t->images, e);
 	const uint32_t place[3] = {x->gpu, x->context, x->cuda_stream};
 	char text[32];
 	uint32_t name;
@@ -1120,7 +1128,7 @@ static int on_cuda_time(struct grt_tracks *t, const struct grt_event *e)
 				   .name = t->title[e->type],
 				   .time = x->start,
 				   .end = x->end};
-	struct grt_key key = key_of(waits ? OF_CUDA_WAITS : OF_CUDA_OVERHEAD, e->pid, 0, 0);
+	struct grt_key key = key_of(waits ? OF_CUDA_WAITS : OF_CUDA_OVERHEAD, e->pid, 0, e->ctx);
 	struct args *a = no_args(t);
 
 	/* a stream will wait, and nobody does now: the call is drawn */

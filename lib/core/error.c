@@ -4,6 +4,33 @@
  */
 #include <grtrace/grtrace.h>
 
+#include <errno.h>
+#include <string.h>
+#include <sys/resource.h>
+
+/* As many as a recording of many CPUs, or with as many files, needs. */
+#define ENOUGH_FILES 65536ULL
+
+/*
+ * Whatever could not be opened for want of descriptors: only a higher limit helps, which a user has up to the
+ * hard one.
+ */
+static void advise_on_files(struct grt_err *err)
+{
+	struct rlimit limit;
+	unsigned long long hard;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit))
+		return;
+	hard = limit.rlim_max < ENOUGH_FILES ? limit.rlim_max : ENOUGH_FILES;
+	snprintf(err->why, sizeof(err->why), "%s (the limit is %llu)", strerror(EMFILE),
+		 (unsigned long long)limit.rlim_cur);
+	if (hard > limit.rlim_cur)
+		snprintf(err->fix, sizeof(err->fix), "ulimit -n %llu", hard);
+	else
+		snprintf(err->fix, sizeof(err->fix), "sudo prlimit --nofile=%llu --pid $$", ENOUGH_FILES);
+}
+
 int grt_err_set(struct grt_err *err, int code, const char *why, const char *fix, const char *fmt, ...)
 {
 	va_list ap;
@@ -15,5 +42,7 @@ int grt_err_set(struct grt_err *err, int code, const char *why, const char *fix,
 	va_end(ap);
 	snprintf(err->why, sizeof(err->why), "%s", why ? why : "");
 	snprintf(err->fix, sizeof(err->fix), "%s", fix ? fix : "");
+	if (code == -EMFILE)
+		advise_on_files(err);
 	return code;
 }

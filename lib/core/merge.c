@@ -22,12 +22,14 @@ static const uint8_t callback_of[GRT_EV_MAX] = {
 /**
  * struct flow - one run
  * @by_type: the callback for each type; [0] for types that are not known
+ * @written: what traced programs have made
  * @from, @width: of the time that is wanted; width is last - first
  * @stopped: what a callback returned to end the run
  */
 struct flow {
 	struct grt_consumer *c;
 	struct grt_health *h;
+	struct grt_written *written;
 	event_fn event;
 	event_fn by_type[GRT_EV_MAX];
 	uint64_t from;
@@ -52,6 +54,7 @@ static void flow_init(struct flow *f, struct grt_session *s, struct grt_consumer
 	memset(f, 0, sizeof(*f));
 	f->c = c;
 	f->h = &s->health;
+	f->written = &s->written;
 	f->event = c->event;
 	for (unsigned int i = 0; i < GRT_EV_MAX; i++)
 		f->by_type[i] = callback(c, i);
@@ -66,6 +69,10 @@ static const uint64_t defining = 1ULL << GRT_EV_FRAME | 1ULL << GRT_EV_PROCESS |
 /* Written when it was over, and of the GPU's work long after. */
 static const uint64_t late = 1ULL << GRT_EV_LAUNCH | 1ULL << GRT_EV_GPU_KERNEL | 1ULL << GRT_EV_GPU_COPY |
 			     1ULL << GRT_EV_GPU_SYNC | 1ULL << GRT_EV_GPU_OVERHEAD;
+
+/* By those that make them, too. */
+static const uint64_t counted = 1ULL << GRT_EV_PROCESS | 1ULL << GRT_EV_LAUNCH | 1ULL << GRT_EV_GPU_KERNEL |
+				1ULL << GRT_EV_GPU_COPY | 1ULL << GRT_EV_GPU_SYNC | 1ULL << GRT_EV_GPU_OVERHEAD;
 
 /* Out of the way of what is handed out. Return: 0, or what a callback returned */
 static __attribute__((noinline, cold)) int pass_over(struct flow *f, const struct grt_event *e, uint32_t cpu)
@@ -90,6 +97,8 @@ static inline int hand_out_event(struct flow *f, const struct grt_event *e, uint
 	f->h->events++;
 	if (!grt_record_size[type])
 		f->h->unknown++;
+	if (counted >> type & 1)
+		grt_written_event(f->written, e);
 	if (e->time - f->from > f->width && type != GRT_EV_NAME)
 		return pass_over(f, e, cpu);
 	if (f->event) {
@@ -190,7 +199,9 @@ static int flow_run(struct flow *f, struct grt_session *s, uint64_t until, struc
 int grt_session_run(struct grt_session *s, struct grt_consumer *c, uint64_t from, uint64_t to,
 		    struct grt_err *err)
 {
+	uint64_t unwritten;
 	struct flow f;
+	int ret;
 
 	if (s->is_live)
 		return grt_err_set(err, -ENOTSUP, "it has no end", NULL, "%s: cannot be read as a whole",
@@ -204,7 +215,15 @@ int grt_session_run(struct grt_session *s, struct grt_consumer *c, uint64_t from
 	s->health = s->found;
 	for (unsigned int i = 0; i < s->streams; i++)
 		grt_stream_rewind(&s->stream[i]);
-	return flow_run(&f, s, UINT64_MAX, err);
+	grt_written_free(&s->written);
+	ret = flow_run(&f, s, UINT64_MAX, err);
+	if (ret)
+		return ret;
+	/* those of packets that are missing are told as such */
+	unwritten = grt_written_missing(&s->written);
+	s->health.unwritten_events =
+		unwritten > s->health.missing_events ? unwritten - s->health.missing_events : 0;
+	return 0;
 }
 
 static bool all_ended(const struct grt_session *s)

@@ -20,9 +20,12 @@
 #include <unistd.h>
 
 #include "escape.h"
+#include "memfile.h"
 
 #define NS_PER_S 1000000000LL
-#define METADATA_NEW ".metadata.new"
+/* Of a process that writes it: several may at once. */
+#define METADATA_NEW ".metadata.new_%d_%u"
+#define METADATA_TRIES 1000U
 
 _Static_assert(offsetof(struct grt_packet, format) == 8, "the packet's context begins at format");
 _Static_assert(offsetof(struct grt_event, size) == 10, "the event's context begins at size");
@@ -208,9 +211,8 @@ static void write_events(FILE *f)
 /* The whole text, the caller's to free; NULL without memory. */
 static char *metadata_text(const struct grt_env *env, int64_t realtime_offset, size_t *len)
 {
-	char *text = NULL;
-	FILE *f = open_memstream(&text, len);
-	bool bad;
+	struct grt_memfile m;
+	FILE *f = grt_memfile_open(&m);
 
 	if (!f)
 		return NULL;
@@ -219,12 +221,7 @@ static char *metadata_text(const struct grt_env *env, int64_t realtime_offset, s
 	write_clock(f, realtime_offset);
 	write_stream(f);
 	write_events(f);
-	bad = ferror(f) != 0;
-	if (fclose(f) || bad) {
-		free(text);
-		return NULL;
-	}
-	return text;
+	return grt_memfile_close(&m, f, len);
 }
 
 static int write_all(int fd, const char *text, size_t len)
@@ -243,22 +240,34 @@ static int write_all(int fd, const char *text, size_t len)
 	return fdatasync(fd) ? -errno : 0;
 }
 
+/* Another process image may have left one, or have the same pid in its namespace. */
+static int open_new(int dirfd, char name[48])
+{
+	int fd = -1;
+
+	for (unsigned int i = 0; fd < 0 && i < METADATA_TRIES; i++) {
+		snprintf(name, 48, METADATA_NEW, (int)getpid(), i);
+		fd = openat(dirfd, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+		if (fd < 0 && errno != EEXIST)
+			break;
+	}
+	return fd < 0 ? -errno : fd;
+}
+
 static int replace_file(int dirfd, const char *text, size_t len)
 {
-	int ret;
-	int fd;
+	char name[48];
+	int fd = open_new(dirfd, name), ret;
 
-	unlinkat(dirfd, METADATA_NEW, 0);
-	fd = openat(dirfd, METADATA_NEW, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (fd < 0)
-		return -errno;
+		return fd;
 	ret = write_all(fd, text, len);
 	if (close(fd) && !ret)
 		ret = -errno;
-	if (!ret && renameat(dirfd, METADATA_NEW, dirfd, "metadata"))
+	if (!ret && renameat(dirfd, name, dirfd, "metadata"))
 		ret = -errno;
 	if (ret)
-		unlinkat(dirfd, METADATA_NEW, 0);
+		unlinkat(dirfd, name, 0);
 	return ret;
 }
 

@@ -22,8 +22,8 @@
 #define NAME_SETS 2048U
 #define NAME_WAYS 4U
 
-/* One record and the names of its thread, ring and device. */
-#define RECORD_ROOM (GRT_RECORD_MAX + 3 * sizeof(struct grt_ev_name))
+/* One record and the names of its thread, ring, GPU and device. */
+#define RECORD_ROOM (GRT_RECORD_MAX + 4 * sizeof(struct grt_ev_name))
 
 /**
  * struct name - what something is called
@@ -285,8 +285,10 @@ static void write_record(struct writer *w, const struct grt_event *e)
 	} else {
 		if (e->tid)
 			need_name(w, e->time, GRT_NAME_THREAD, e->tid);
-		if (e->ring != GRT_RING_NONE)
+		if (e->ring != GRT_RING_NONE) {
 			need_name(w, e->time, GRT_NAME_RING, e->ring);
+			need_name(w, e->time, GRT_NAME_RING_GPU, e->ring);
+		}
 		if (e->device)
 			need_name(w, e->time, GRT_NAME_DEVICE, e->device);
 		if (e->type == GRT_EV_COUNTER)

@@ -26,6 +26,12 @@ extern const uint16_t grt_record_size[GRT_EV_MAX];
 /* enum grt_class by type. */
 extern const uint8_t grt_class_of[GRT_EV_MAX];
 
+/** grt_has_job - whether an event says by ctx and seqno which job it is of; CUDA's say their process image */
+static inline bool grt_has_job(const struct grt_event *e)
+{
+	return e->ctx && (e->type < GRT_EV_PROCESS || e->type > GRT_EV_GPU_OVERHEAD);
+}
+
 /** grt_packet_look - judges a header; all of struct grt_packet must be readable */
 static inline enum grt_packet_look grt_packet_look(const struct grt_packet *p)
 {

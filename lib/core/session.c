@@ -311,6 +311,21 @@ int grt_session_open_live(struct grt_session **out, const struct grt_live *live,
 	return finish_open(out, s, ret);
 }
 
+void grt_session_missed(struct grt_session *s, const struct grt_balance *missed, const char *what)
+{
+	uint64_t delivered = missed->fate[GRT_FATE_DELIVERED];
+
+	for (unsigned int i = 0; i < GRT_FATES; i++)
+		s->health.balance.fate[i] += i == GRT_FATE_DELIVERED ? 0 : missed->fate[i];
+	s->health.balance.emitted += missed->emitted - delivered;
+	s->health.missing_events += delivered;
+	if (delivered)
+		grt_fault(&s->health, GRT_FAULT_GAP, 0, "its source counted more events than were read",
+			  "sudo rmmod grtrace, and record again",
+			  "%s: %llu events were delivered and are not here", what,
+			  (unsigned long long)delivered);
+}
+
 const struct grt_health *grt_session_health(const struct grt_session *s)
 {
 	return &s->health;
@@ -353,6 +368,7 @@ void grt_session_close(struct grt_session *s)
 		free(s->skips[i]);
 	}
 	grt_env_free(&s->env);
+	grt_written_free(&s->written);
 	free(s->heap.slot);
 	free(s->head);
 	free(s->stream);

@@ -11,6 +11,7 @@
 #include "env.h"
 #include "heap.h"
 #include "walk.h"
+#include "written.h"
 
 /**
  * struct grt_session - see grtrace.h
@@ -23,6 +24,7 @@
  * @head, @head_len: the first bytes of the input; of a pipe they have been read
  * @is_pipe: it can be read once, and what it spans is known then
  * @skipped: what the run passed over; NULL: the input is no text
+ * @written: what traced programs have made, in the present run
  * @is_live, @live: streams come from here and not from files
  */
 struct grt_session {
@@ -43,6 +45,7 @@ struct grt_session {
 	size_t head_len;
 	bool is_pipe;
 	unsigned int (*skipped)(const void *owner, const struct grt_skipped **list);
+	struct grt_written written;
 	bool is_live;
 	struct grt_live live;
 };

@@ -40,10 +40,8 @@ static bool ctf_takes(const struct stat *st, const char *head, size_t len)
 
 static int open_failed(const struct grt_session *s, const char *name, int code, struct grt_err *err)
 {
-	const char *fix = code == -EMFILE ? "ulimit -n 65536"
-			  : code == -EACCES
-				  ? "read it as the user who recorded it, or with sudo"
-				  : "ls -la PATH: a recording has its metadata and files of packets";
+	const char *fix = code == -EACCES ? "read it as the user who recorded it, or with sudo"
+					  : "ls -la PATH: a recording has its metadata and files of packets";
 
 	return grt_err_set(err, code, strerror(-code), fix, "%s/%s: cannot open", s->path, name);
 }
@@ -227,6 +225,38 @@ static int add_stream_files(struct ctf_dir *d, struct grt_err *err)
 	return ret;
 }
 
+static uint64_t count_of(const char *text, const char *name)
+{
+	size_t length = strlen(name);
+
+	for (; *text; text += strcspn(text, " "), text += *text == ' ')
+		if (!strncmp(text, name, length) && text[length] == '=')
+			return strtoull(text + length + 1, NULL, 10);
+	return 0;
+}
+
+/* What the recorder has found missing: `name=count` with blanks between. */
+static void take_missed(struct grt_session *s)
+{
+	static const char *const names[GRT_FATES] = {
+#define GRT_FATE(NAME, name, help) [GRT_FATE_##NAME] = #name,
+#include <grtrace/fates.def>
+#undef GRT_FATE
+	};
+	const char *text = grt_env_get(&s->env, "kmod_unread");
+	struct grt_balance missed = {0};
+
+	if (!text || !*text)
+		return;
+	for (unsigned int i = 0; i < GRT_FATES; i++) {
+		missed.fate[i] = count_of(text, names[i]);
+		missed.emitted += missed.fate[i];
+	}
+	s->health = s->found;
+	grt_session_missed(s, &missed, s->path);
+	s->found = s->health;
+}
+
 static int ctf_open(struct grt_session *s, int fd, struct grt_err *err)
 {
 	struct ctf_dir d = {.s = s, .fd = fd};
@@ -240,6 +270,7 @@ static int ctf_open(struct grt_session *s, int fd, struct grt_err *err)
 	flock(fd, LOCK_UN);
 	state = grt_env_get(&s->env, "state");
 	s->found.finished = state && !strcmp(state, "complete");
+	take_missed(s);
 	return ret;
 }
 

@@ -14,7 +14,9 @@
 #include "text_json.h"
 
 /* Lines up to this length are handed out whole; of longer ones the beginning. */
+#ifndef GRT_LINE_MAX
 #define GRT_LINE_MAX (4U << 20)
+#endif
 /* From any byte of a line on, also the one behind it, so many can be read. */
 #define GRT_LINE_AHEAD 32U
 

@@ -137,7 +137,7 @@ static int event(struct grt_export *x, const struct grt_event *e, uint32_t cpu)
 	(void)cpu;
 	if (ret || e->type < GRT_EV_LAUNCH || e->type > GRT_EV_GPU_OVERHEAD)
 		return ret;
-	i = grt_images_of(&f->images, e->pid);
+	i = grt_images_of(&f->images, e);
 	if (!i)
 		return -ENOMEM;
 	if (e->type == GRT_EV_LAUNCH)

@@ -114,7 +114,7 @@ static int wait_for_stack(struct extended_folded *f, const struct grt_image *i, 
 
 static int take_launch(struct extended_folded *f, const struct grt_ev_launch *e)
 {
-	const struct grt_image *i = grt_images_of(&f->images, e->e.pid);
+	const struct grt_image *i = grt_images_of(&f->images, &e->e);
 	const struct grt_cuda_call *call = grt_cuda_call(e->call);
 	uint32_t node;
 

@@ -303,21 +303,25 @@ static int on_wait(struct grt_joins *j, const struct grt_event *e, struct grt_jo
 	(void)out;
 	if (!t)
 		return e->tid ? -ENOMEM : 0;
-	t->waited = e->time;
-	t->wait_ctx = e->ctx;
-	t->wait_seqno = e->seqno;
-	t->waiting = true;
+	/* one call may wait for several */
+	if (!(e->flags & GRT_FLAG_CALL))
+		t->waits = 0;
+	if (t->waits < GRT_JOINS_WAITS)
+		t->wait[t->waits++] = (struct grt_joins_wait){e->time, e->ctx, e->seqno};
 	return 0;
 }
 
 static int on_wait_exit(struct grt_joins *j, const struct grt_event *e, struct grt_joined *out)
 {
 	struct grt_joins_thread *t = find_thread(j, e->tid);
+	unsigned int i = t ? t->waits : 0;
 
-	if (!t || !t->waiting || t->wait_ctx != e->ctx || t->wait_seqno != e->seqno)
+	while (i && (t->wait[i - 1].ctx != e->ctx || t->wait[i - 1].seqno != e->seqno))
+		i--;
+	if (!i)
 		return 0;
-	delta(j, out, GRT_DELTA_WAIT, t->waited, e->time);
-	t->waiting = false;
+	delta(j, out, GRT_DELTA_WAIT, t->wait[i - 1].since, e->time);
+	t->waits = (uint8_t)(i - 1);
 	return 0;
 }
 

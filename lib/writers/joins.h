@@ -30,6 +30,16 @@ struct grt_joins_name {
 	char owner[sizeof(((struct grt_ev_name *)0)->owner)];
 };
 
+/** struct grt_joins_wait - a thread waits for the fence @ctx:@seqno since @since */
+struct grt_joins_wait {
+	uint64_t since;
+	uint64_t ctx;
+	uint64_t seqno;
+};
+
+/* Of more waits of one thread at a time, the last ones are not joined. */
+#define GRT_JOINS_WAITS 8
+
 /**
  * struct grt_joins_thread - a thread
  * @as_told: by the last NAME
@@ -38,16 +48,13 @@ struct grt_joins_name {
  * @process: its process's, empty: not known, or the same
  * @entered: when it entered the ioctl that it is in
  * @inside: it is in one
- * @waited: when it began to wait for the fence @wait_ctx:@wait_seqno
- * @waiting: it does
+ * @wait: the fences that it waits for, of which there are @waits
  */
 struct grt_joins_thread {
 	uint64_t entered;
-	uint64_t waited;
-	uint64_t wait_ctx;
-	uint64_t wait_seqno;
+	struct grt_joins_wait wait[GRT_JOINS_WAITS];
+	uint8_t waits;
 	bool inside;
-	bool waiting;
 	bool named;
 	struct grt_joins_name as_told;
 	struct grt_joins_text comm;

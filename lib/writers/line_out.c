@@ -511,7 +511,7 @@ static void write_shape(struct grt_line_out *l, struct shape *s, const struct pl
 
 	grt_joins_look(&l->joins, e, (unsigned int)s->input, &l->joined);
 	s->ioctls = l->joined.device ? l->joined.device->ioctls : NULL;
-	s->numbered = e->ctx || plan->job;
+	s->numbered = grt_has_job(e) || plan->job;
 	if (l->form == GRT_LINE_OUT_MERGED)
 		p -= OVERLAP;
 	if (plan->who_first)

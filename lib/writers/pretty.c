@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "core/packet.h"
 #include "outbuf.h"
 #include "units.h"
 
@@ -182,10 +183,10 @@ char *grt_pretty_body(char *p, const struct grt_event *e, const struct grt_joine
 		p = put(put_who(p, e, j), name);
 		p = put_tid(put_call(p, e), e);
 	} else {
-		if (e->ctx)
+		if (grt_has_job(e))
 			p = put(grt_format_hex(put(p, "ctx="), e->ctx), " ");
 		p = put(p, name);
-		if (e->ctx)
+		if (grt_has_job(e))
 			p = grt_format_u64(put(p, " seq="), e->seqno);
 		p = put_ring(p, e, j);
 	}

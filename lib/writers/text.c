@@ -261,6 +261,7 @@ static int keep_cell(struct text *t, unsigned int i, const char *cell)
 static int text_row(struct grt_writer *w, const struct grt_cell *cells)
 {
 	struct text *t = (struct text *)w;
+	size_t rows_before = t->used;
 	char cell[CELL_MAX];
 	int r = 0;
 
@@ -273,10 +274,15 @@ static int text_row(struct grt_writer *w, const struct grt_cell *cells)
 		else
 			r = keep_cell(t, i, cell);
 	}
+	/* half a row is none: the rows kept before it are whole */
+	if (r) {
+		t->used = rows_before;
+		return r;
+	}
 	t->rows++;
 	if (!t->flowing && t->rows == KEPT_ROWS)
 		let_flow(t);
-	return r;
+	return 0;
 }
 
 static void text_table_end(struct grt_writer *w)

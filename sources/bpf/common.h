@@ -68,11 +68,19 @@ struct {
 } jobs SEC(".maps");
 
 struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, BPF_RINGS_MAX);
-	__type(key, __u64);
+	__type(key, struct bpf_ring_key);
 	__type(value, struct bpf_ring);
 } rings SEC(".maps");
+
+/* By bpf_ring.id, for the loader; more than @rings, since it comes later. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 2 * BPF_RINGS_MAX);
+	__type(key, __u32);
+	__type(value, struct bpf_ring);
+} ring_names SEC(".maps");
 
 /* An interrupt's program may come between the read and the write of another one on its CPU. */
 #define COUNT(field) ((void)__sync_fetch_and_add(&(field), 1))
@@ -297,16 +305,40 @@ static __always_inline int same_text(const char *a, const volatile char *b, int 
 	return 1;
 }
 
-/* Lets the ring of this address be known by what @r says. Return: its row, NULL when there are too many */
-static __always_inline struct bpf_ring *ring_add(__u64 address, struct bpf_ring *r)
+static __always_inline void ring_read_bus(struct bpf_ring *r, struct device *dev)
+{
+	const char *text = BPF_CORE_READ(dev, kobj.name);
+
+	bpf_probe_read_kernel_str(r->bus, sizeof(r->bus), text);
+}
+
+#define RING_ID_TRIES 8
+
+/* A number that no other ring has had lately: one in four thousand million has, and is refused. */
+static __always_inline int ring_name(struct bpf_ring *r)
+{
+	for (int i = 0; i < RING_ID_TRIES; i++) {
+		r->id = bpf_get_prandom_u32();
+		if (r->id != GRT_RING_NONE && !bpf_map_update_elem(&ring_names, &r->id, r, BPF_NOEXIST))
+			return 1;
+	}
+	return 0;
+}
+
+/* Lets the ring be known by what @r says. Return: its row, NULL when there is no room for it */
+static __always_inline struct bpf_ring *ring_add(const struct bpf_ring_key *key, struct bpf_ring *r)
 {
 	r->denied = config.ring[0] && !same_text(r->name, config.ring, BPF_RING);
 	/* before 6.1 a scheduler does not know its driver */
 	if (config.driver[0] && r->driver[0] && !same_text(r->driver, config.driver, BPF_DRIVER - 1))
 		r->denied = 1;
-	r->id = address >> 4; /* allocated together or not, their addresses differ here */
-	bpf_map_update_elem(&rings, &address, r, BPF_NOEXIST);
-	return bpf_map_lookup_elem(&rings, &address);
+	if (config.bus[0] && r->bus[0] && !same_text(r->bus, config.bus, BPF_BUS))
+		r->denied = 1;
+	if (!ring_name(r))
+		return 0;
+	/* where another CPU was faster, the number is never used */
+	bpf_map_update_elem(&rings, key, r, BPF_NOEXIST);
+	return bpf_map_lookup_elem(&rings, key);
 }
 
 static __always_inline int by_thread_or_ring(void)

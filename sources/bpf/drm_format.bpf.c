@@ -69,15 +69,25 @@ static __always_inline __u64 hash_text(__u64 hash, const char *text, int len)
 }
 
 /* The scheduler's address is not told: a ring is its name, and its device's where that is known. */
-static __always_inline __u64 ring_name(void *ctx, const volatile struct bpf_job_format *f, struct bpf_ring *r)
+static __always_inline __u64 ring_number(void *ctx, const volatile struct bpf_job_format *f,
+					 struct bpf_ring *r)
 {
-	char device[BPF_RING] = {};
 	__u64 hash = 0xcbf29ce484222325ULL;
 
 	read_text(ctx, f->name, f->name_in_record, r->name, sizeof(r->name));
-	read_text(ctx, f->device, 1, device, sizeof(device));
+	read_text(ctx, f->device, 1, r->bus, sizeof(r->bus));
 	hash = hash_text(hash, r->name, sizeof(r->name));
-	return hash_text(hash * 31, device, sizeof(device));
+	return hash_text(hash * 31, r->bus, sizeof(r->bus));
+}
+
+static __always_inline struct bpf_ring *ring_of(__u64 number, struct bpf_ring *named)
+{
+	struct bpf_ring_key key = {.address = number};
+	struct bpf_ring *known;
+
+	__builtin_memcpy(key.name, named->name, sizeof(key.name));
+	known = bpf_map_lookup_elem(&rings, &key);
+	return known ? known : ring_add(&key, named);
 }
 
 static __always_inline struct job_key fence_at(void *ctx, __u16 at)
@@ -101,13 +111,11 @@ static __always_inline int queue(void *ctx)
 {
 	__u64 pid_tgid = bpf_get_current_pid_tgid();
 	struct bpf_ring named = {}, *ring;
-	struct ring_job name = {.ring = ring_name(ctx, &format.queue, &named)};
+	struct ring_job name = {.ring = ring_number(ctx, &format.queue, &named)};
 	struct job_key key = key_of(ctx, &format.queue);
 	struct job job = {.pid = pid_tgid >> 32, .tid = (__u32)pid_tgid, .ring = GRT_RING_NONE};
 
-	ring = bpf_map_lookup_elem(&rings, &name.ring);
-	if (!ring)
-		ring = ring_add(name.ring, &named);
+	ring = ring_of(name.ring, &named);
 	if (ring)
 		job.ring = ring->id;
 	if (format.queue.id != BPF_NO_FIELD) {
@@ -156,7 +164,7 @@ static __always_inline int met(void *ctx)
 	struct job_key dep = fence_at(ctx, format.dep.fence), *key;
 	struct bpf_ring named = {};
 	struct ring_job name = {
-		.ring = ring_name(ctx, &format.dep, &named),
+		.ring = ring_number(ctx, &format.dep, &named),
 		.id = read_u64(ctx, format.dep.id),
 	};
 

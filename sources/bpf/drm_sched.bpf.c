@@ -16,24 +16,32 @@
 #include "common.h"
 #include "jobs.h"
 
-static __always_inline struct bpf_ring *ring_of(struct drm_gpu_scheduler *sched)
+static __always_inline struct bpf_ring *ring_new(const struct bpf_ring_key *key)
 {
-	__u64 address = (__u64)sched;
-	struct bpf_ring *known = bpf_map_lookup_elem(&rings, &address);
+	struct device *dev = (void *)key->device;
 	struct bpf_ring r = {};
-	struct device *dev;
 	const char *text;
 
-	if (known)
-		return known;
-	text = BPF_CORE_READ(sched, name);
-	bpf_probe_read_kernel_str(r.name, sizeof(r.name), text);
-	if (bpf_core_field_exists(sched->dev)) {
-		dev = BPF_CORE_READ(sched, dev);
+	__builtin_memcpy(r.name, key->name, sizeof(r.name));
+	if (dev) {
 		text = BPF_CORE_READ(dev, driver, name);
 		bpf_probe_read_kernel_str(r.driver, sizeof(r.driver), text);
+		ring_read_bus(&r, dev);
 	}
-	return ring_add(address, &r);
+	return ring_add(key, &r);
+}
+
+static __always_inline struct bpf_ring *ring_of(struct drm_gpu_scheduler *sched)
+{
+	struct bpf_ring_key key = {.address = (__u64)sched};
+	struct bpf_ring *known;
+	const char *text = BPF_CORE_READ(sched, name);
+
+	bpf_probe_read_kernel_str(key.name, sizeof(key.name), text);
+	if (bpf_core_field_exists(sched->dev))
+		key.device = (__u64)BPF_CORE_READ(sched, dev);
+	known = bpf_map_lookup_elem(&rings, &key);
+	return known ? known : ring_new(&key);
 }
 
 static __always_inline __u32 hw_depth(struct drm_gpu_scheduler *sched)

@@ -48,17 +48,17 @@ static __always_inline __u64 hash_text(const char *text)
 static __always_inline struct bpf_ring *ring_of(struct fence_record *ctx)
 {
 	struct bpf_ring r = {}, *known;
-	__u64 address;
+	struct bpf_ring_key key = {};
 
-	read_text(r.name, sizeof(r.name), ctx, ctx->timeline);
-	address = hash_text(r.name);
-	known = bpf_map_lookup_elem(&rings, &address);
+	read_text(key.name, sizeof(key.name), ctx, ctx->timeline);
+	known = bpf_map_lookup_elem(&rings, &key);
 	if (known)
 		return known;
+	__builtin_memcpy(r.name, key.name, sizeof(r.name));
 #pragma unroll
 	for (int i = 0; i < BPF_DRIVER - 1; i++)
 		r.driver[i] = config.driver[i];
-	return ring_add(address, &r);
+	return ring_add(&key, &r);
 }
 
 static __always_inline int made(struct fence_record *ctx)

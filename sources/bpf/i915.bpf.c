@@ -92,15 +92,19 @@ static __always_inline struct bpf_ring *ring_of(struct i915_request *rq)
 {
 	struct intel_engine_cs *engine = BPF_CORE_READ(rq, engine);
 	struct bpf_ring r = {.device = device_of_request(rq), .driver = "i915"}, *known;
-	__u64 address = ((__u64)r.device << 24 | (BPF_CORE_READ(engine, uabi_class) & 0xff) << 16 |
-			 BPF_CORE_READ(engine, uabi_instance))
-			<< 4;
+	struct device *dev = BPF_CORE_READ(rq, i915, drm.dev);
+	struct bpf_ring_key key = {
+		.address = (BPF_CORE_READ(engine, uabi_class) & 0xff) << 16 |
+			   BPF_CORE_READ(engine, uabi_instance),
+		.device = (__u64)dev,
+	};
 
-	known = bpf_map_lookup_elem(&rings, &address);
+	known = bpf_map_lookup_elem(&rings, &key);
 	if (known)
 		return known;
 	BPF_CORE_READ_STR_INTO(&r.name, engine, name);
-	return ring_add(address, &r);
+	ring_read_bus(&r, dev);
+	return ring_add(&key, &r);
 }
 
 static __always_inline int submit(void *ctx, struct i915_request *rq, const struct job_key *key, __u32 flags)

@@ -111,6 +111,7 @@ struct kobject {
 
 struct device {
 	struct kobject kobj;
+	struct device *parent;
 	struct device_driver *driver;
 };
 
@@ -168,6 +169,7 @@ struct drm_minor {
 };
 
 struct drm_device {
+	struct device *dev;
 	struct drm_minor *primary;
 };
 
@@ -229,6 +231,7 @@ struct i915_request {
 
 struct virtio_device {
 	int index;
+	struct device dev;
 };
 
 struct virtqueue {

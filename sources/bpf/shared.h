@@ -11,6 +11,7 @@
 #define BPF_COMM 16
 #define BPF_RING 32
 #define BPF_DRIVER 16
+#define BPF_BUS 32
 #define BPF_MAJORS 8
 
 /* More CPUs than this are not counted apart, so there cannot be more. */
@@ -24,7 +25,8 @@
  * @pid: only this process (thread group), 0: all
  * @comm: only threads of this name; empty: all
  * @ring: only jobs of rings of this name; empty: all
- * @device: only this device number (major << 20 | minor); 0: all
+ * @device: only calls of this device number (major << 20 | minor); 0: all
+ * @bus: only rings of the GPU at this address of its bus; empty: all
  * @types: bit per event type that is wanted
  * @secret: hides the kernel's addresses in numbers of objects, see opaque()
  * @driver: only rings of this driver; of `fence`: the driver whose fences are jobs; empty: all
@@ -36,6 +38,9 @@
  * @tree: of uprobes: only processes that @self has started, and theirs
  * @pid_ns: number of the pid namespace that @pid and @self are of, where it is not the first; uprobes tell
  * numbers of it, too
+ * @all_fences: of sync_wait: another source of this recording has jobs, so that whether a fence is one is not
+ * known
+ * @cut_keys: a job's numbers are those of its fence cut to 32 bits
  */
 struct bpf_config {
 	__u32 pid;
@@ -45,6 +50,7 @@ struct bpf_config {
 	char comm[BPF_COMM];
 	char ring[BPF_RING];
 	char driver[BPF_RING];
+	char bus[BPF_BUS];
 	__u32 stacks;
 	__u32 majors[BPF_MAJORS];
 	__u32 self;
@@ -52,6 +58,8 @@ struct bpf_config {
 	__u32 xid_event;
 	__u32 tree;
 	__u32 pid_ns;
+	__u32 all_fences;
+	__u32 cut_keys;
 };
 
 /* bpf_config.stacks */
@@ -180,9 +188,21 @@ struct bpf_hit {
 };
 
 /**
- * struct bpf_ring - what a ring is called, by the address of its scheduler or queue
- * @id: in grt_event.ring; the loader gives short numbers instead
+ * struct bpf_ring_key - it is this ring as long as all three agree: addresses are used again
+ * @address: of its scheduler or queue, or a number that stands for it
+ * @device: address of the device, 0 where it is not known
+ */
+struct bpf_ring_key {
+	__u64 address;
+	__u64 device;
+	char name[BPF_RING];
+};
+
+/**
+ * struct bpf_ring - what a ring is called
+ * @id: in grt_event.ring, never used for another one; the loader gives short numbers instead
  * @denied: not the ring asked for
+ * @bus: address of the GPU on its bus, empty where it is not known
  */
 struct bpf_ring {
 	__u32 id;
@@ -191,9 +211,11 @@ struct bpf_ring {
 	__u32 pad;
 	char name[BPF_RING];
 	char driver[BPF_DRIVER];
+	char bus[BPF_BUS];
 };
 
-#define BPF_RINGS_MAX 1024
+/* Rings that are known at a time; some drivers make one for each queue, and the one unused longest goes. */
+#define BPF_RINGS_MAX 8192
 
 /* bpf_job_format: the record has no such field. */
 #define BPF_NO_FIELD 0xffffU

@@ -42,17 +42,19 @@ static __always_inline void read_header(struct virtio_gpu_ctrl_hdr *to, __u64 fr
 
 static __always_inline struct bpf_ring *ring_of(struct virtqueue *vq)
 {
-	__u64 address = (__u64)vq;
-	struct bpf_ring *known = bpf_map_lookup_elem(&rings, &address);
-	struct bpf_ring r = {.driver = "virtio_gpu"};
-	const char *name;
+	struct virtio_device *vdev = BPF_CORE_READ(vq, vdev);
+	struct bpf_ring_key key = {.address = (__u64)vq, .device = (__u64)vdev};
+	struct bpf_ring r = {.driver = "virtio_gpu"}, *known;
+	const char *name = BPF_CORE_READ(vq, name);
 
+	bpf_probe_read_kernel_str(key.name, sizeof(key.name), name);
+	known = bpf_map_lookup_elem(&rings, &key);
 	if (known)
 		return known;
-	name = BPF_CORE_READ(vq, name);
-	bpf_probe_read_kernel_str(r.name, sizeof(r.name), name);
-	r.device = BPF_CORE_READ(vq, vdev, index);
-	return ring_add(address, &r);
+	__builtin_memcpy(r.name, key.name, sizeof(r.name));
+	r.device = BPF_CORE_READ(vdev, index);
+	ring_read_bus(&r, BPF_CORE_READ(vdev, dev.parent));
+	return ring_add(&key, &r);
 }
 
 /* Only virtio-gpu and qxl emit fences, and no qxl fence is followed by a command with its number. */

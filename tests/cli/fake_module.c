@@ -6,6 +6,9 @@
  * started it gives PACKETS packets per CPU of EVENTS records each, a round
  * every few ms; what is left then comes with the stop.
  *
+ * With FAKE_GAP there are only CPUs of even numbers. With FAKE_UNREAD=N a CPU without a
+ * stream delivers N events each time, one in a round.
+ *
  * Between a write and its effect a moment passes here, unlike in the kernel.
  */
 #include <err.h>
@@ -37,8 +40,17 @@ struct stream {
 
 static struct stream streams[CPUS_MAX];
 static unsigned int cpus;
+static unsigned long unread;
+static unsigned long unread_until;
+static unsigned long unread_each;
+static bool gap;
 static bool running;
 static char config[4096];
+
+static unsigned int number_of(unsigned int cpu)
+{
+	return gap ? 2 * cpu : cpu;
+}
 
 static void put_file(const char *name, const char *text)
 {
@@ -68,7 +80,7 @@ static void new_fifo(unsigned int cpu)
 {
 	char name[32];
 
-	snprintf(name, sizeof(name), "events%u", cpu);
+	snprintf(name, sizeof(name), "events%u", number_of(cpu));
 	unlink(name);
 	if (streams[cpu].fifo > 0)
 		close(streams[cpu].fifo);
@@ -97,6 +109,7 @@ static void make_events(struct trace_maker *tm, unsigned int cpu, unsigned int p
 static void load_stream(const char *dir, unsigned int cpu)
 {
 	struct stream *s = &streams[cpu];
+	struct grt_packet *p;
 	struct stat st;
 	char *name;
 	int fd;
@@ -112,6 +125,10 @@ static void load_stream(const char *dir, unsigned int cpu)
 		err(1, "%s", name);
 	close(fd);
 	free(name);
+	for (size_t at = 0; at < s->size; at += p->packet_size / 8) {
+		p = (struct grt_packet *)(s->data + at);
+		p->cpu_id = number_of(cpu);
+	}
 }
 
 static void make_streams(unsigned int packets, unsigned int events)
@@ -178,10 +195,12 @@ static void put_stats(void)
 		(unsigned long long)sum.fate[GRT_FATE_LOST]);
 	put_balance(f, "total", &sum);
 	for (cpu = 0; cpu < cpus; cpu++) {
-		snprintf(name, sizeof(name), "\ncpu%u", cpu);
+		snprintf(name, sizeof(name), "\ncpu%u", number_of(cpu));
 		put_balance(f, name, &streams[cpu].balance);
 		fprintf(f, " used=%u size=4194304", cpu * 1048576);
 	}
+	if (unread)
+		fprintf(f, "\ncpu%u emitted=%lu delivered=%lu filtered=0 lost=0", CPUS_MAX, unread, unread);
 	fputc('\n', f);
 	fclose(f);
 	put_file("stats.new", text);
@@ -198,6 +217,7 @@ static void stop(void)
 		while (give_packet(&streams[cpu]))
 			;
 	running = false;
+	unread = unread_until;
 	/* Who has come to the end reads the balance next. */
 	put_stats();
 	for (cpu = 0; cpu < cpus; cpu++)
@@ -217,6 +237,7 @@ static void clear(void)
 static void obey(void)
 {
 	char order[64], now[64];
+	bool start;
 
 	get_file("control", order, sizeof(order));
 	if (!*order || !strcmp(order, "running") || !strcmp(order, "stopped"))
@@ -225,9 +246,12 @@ static void obey(void)
 	 * The clear before a start may have been overwritten by it, and what
 	 * follows an order be the end of an older text.
 	 */
-	if (!strncmp(order, "start", 5) && !running)
+	start = !strncmp(order, "start", 5) || !strncmp(order, "record", 6);
+	if (start && !running)
 		clear();
-	if (!strncmp(order, "start", 5))
+	if (start && !running)
+		unread_until = unread + unread_each;
+	if (start)
 		running = true;
 	else if (!strncmp(order, "stop", 4))
 		stop();
@@ -312,6 +336,7 @@ static void serve(void)
 		set_key();
 		for (cpu = 0; running && cpu < cpus; cpu++)
 			give_packet(&streams[cpu]);
+		unread += running && unread < unread_until;
 		if (running)
 			put_stats();
 	}
@@ -326,6 +351,8 @@ int main(int argc, char **argv)
 	cpus = (unsigned int)atoi(argv[2]);
 	if (!cpus || cpus > CPUS_MAX)
 		errx(2, "CPUS: 1..%d", CPUS_MAX);
+	gap = getenv("FAKE_GAP");
+	unread_each = getenv("FAKE_UNREAD") ? strtoul(getenv("FAKE_UNREAD"), NULL, 10) : 0;
 	make_streams((unsigned int)atoi(argv[3]), argc > 4 ? (unsigned int)atoi(argv[4]) : 100);
 	if (mkdir(argv[1], 0700) && errno != EEXIST)
 		err(1, "%s", argv[1]);

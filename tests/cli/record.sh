@@ -6,6 +6,7 @@
 # shellcheck source=tests/cli/_lib.sh
 . "$GRTRACE_SRC/tests/cli/_lib.sh"
 umask 022
+command -v strace >/dev/null || skip_all "no strace: tools/setup check"
 
 sum() { # DIR: events that dump sees
 	"$GRTRACE" dump "$1" 2>/dev/null | wc -l
@@ -45,6 +46,27 @@ rm a.grt/notes
 touch a.grt.old/notes
 run record -e kmod -o a.grt true
 expect "nor an old one with other files" 1 'cannot replace a.grt.old'
+
+# Killed at the calls by which the directory becomes a recording, and by which it is complete.
+for call in fdatasync:1 renameat:1 fdatasync:2 renameat:2; do
+	idle
+	rm -rf killed.grt
+	strace -f -qq -o /dev/null -e trace="${call%:*}" -e inject="${call%:*}:signal=KILL:when=${call#*:}" \
+		"$GRTRACE" record -e kmod -o killed.grt sleep 0.1 >/dev/null 2>&1
+	if [ "${call#*:}" = 2 ]; then
+		run report killed.grt
+		expect "killed at $call: what is there is a recording" 0 'not closed by its recorder'
+	else
+		check "killed at $call: nothing is recorded yet" test "$(ls -A killed.grt)" = .metadata.new
+	fi
+	idle
+	run record -e kmod -o killed.grt sleep 0.1
+	expect "killed at $call: the next recording takes its place" 0 'in killed.grt'
+done
+mkdir half.grt && echo mine >half.grt/.metadata.new
+run record -e kmod -o half.grt true
+expect "a file of that name that is not ours stays" 1 'cannot replace half.grt'
+"$GRTRACE" stop >/dev/null
 rm a.grt.old/notes
 ln -s precious link.grt
 run record -e kmod -o link.grt true
@@ -273,6 +295,49 @@ wait $pid
 run record -e cuda -o x.grt true
 expect "once it has ended it is" 0 'in x.grt$'
 check "as an older one" grep -q 'record -e cuda -o x.grt true' x.grt.old/metadata
+
+# Numbers of CPUs have gaps where some are offline. The last stand-in is stopped at the end of what follows.
+export FAKE_GAP=1
+fake_start 2 40 100
+run record -e kmod -o gap.grt sleep 0.5
+expect "CPUs 0 and 2: the events of both" 0 ' 8000 events, 6 lost in gap.grt$'
+check "and as many by their number" test "$("$GRTRACE" dump gap.grt | grep -oE '\[00[0-9]\]' | sort | uniq -c | tr -d ' ' | paste -s)" = $'4000[000]\t4000[002]'
+run record -e kmod --raw gap.raw sleep 0.5
+check "there is no stream of all CPUs here" exits 3
+# Where no recording is, the module is read.
+mkdir live
+run_live() {
+	idle
+	"$GRTRACE" start >/dev/null
+	settled control running
+	output=$(cd live && timeout --foreground --preserve-status -s INT "$@" 2>&1 </dev/null)
+	status=$?
+	idle
+	"$GRTRACE" stop >/dev/null
+	settled control stopped
+}
+run_live 1 "$GRTRACE" report
+expect "live, too" 0 '^  read +8000 '
+
+# What the module has counted and nobody was given, as with a stream that is not there.
+export FAKE_UNREAD=117
+fake_start 2 40 100
+run record -e kmod -o unread.grt sleep 0.5
+expect "events that were not read are an error" 1 '117 events that the kernel module delivered are not in the recording: 117 of CPU 16$'
+check "the others are there" says ' 8000 events, 6 lost in unread.grt$'
+run report -i unread.grt
+expect "they are a line of the balance" 1 '^  missing +117 '
+check "which does not close" says '^  closes +no'
+check "and said" says 'unread.grt: 117 events were delivered and are not here: its source counted more'
+run doctor -i unread.grt
+expect "doctor says it" 0 'unread.grt: 117 events were delivered and are not here'
+for command in report dump 'monitor drm -e kmod'; do
+	# shellcheck disable=SC2086
+	run_live 1 "$GRTRACE" $command
+	expect "live they are an error of ${command%% *}" 1 '^grtrace [a-z]+: .*: [0-9]+ events were delivered and are not here'
+done
+unset FAKE_GAP FAKE_UNREAD
+fake_stop
 
 # A signal during set-up: to all as by Ctrl-C, or to the process that is to become the program.
 interrupt() { # SYSCALL

@@ -222,6 +222,14 @@ output=$(GRTRACE=$GRTRACE sh new/rec/analyze.sh --timeline 2>&1)
 check "analyze.sh makes it again" says 'hipMalloc\(0x7ffe, 4096\)$'
 run dump new/rec/recording
 expect "the recording is as any other" 0 'LOG_CALL .*hipMalloc'
+whole=0
+for ((i = 0; i < 8; i++)); do
+	rm -rf cut
+	timeout 0.5 "$GRTRACE" rocm record -o cut -- sleep 5 >out 2>err </dev/null
+	whole=$((whole + $(test -s cut/report.txt && echo 1 || echo 0)))
+done
+output=$(cat err)
+check "by timeout, which signals twice, the report is made" test $whole = 8
 "$GRTRACE" rocm record --level 3 --capture-stderr -o rec2 -- ./logs >out 2>err </dev/null
 output=$(cat err)
 check "captured, its errors go on" says '^its own errors$'

@@ -70,6 +70,18 @@ run report -i u.grt --by stack --json
 check "by stack: all of them" test "$(jq '[.stacks[].calls] | add' <<<"$output")" = 1495
 check "without a time" jq -e 'all(.stacks[]; .total == null)' <<<"$output"
 check "flame says what they are" grep -q '1495 calls of functions that were probed' said
+# 1 MiB for each possible CPU, or 1/256 of the memory up to 128 MiB, which is more; a power of two from 4 MiB.
+wanted=$(awk -v cpus="$(sed 's/.*-//' /sys/devices/system/cpu/possible)" '/^MemTotal:/ {
+	share = $2 * 4; if (share > 2 ^ 27) share = 2 ^ 27
+	for (size = 2 ^ 22; size * 2 <= share;) size *= 2
+	while (size < (cpus + 1) * 2 ^ 20) size *= 2
+	print size }' /proc/meminfo)
+check "the buffer is as large as the machine's memory allows" grep -q "uprobe_buffer_size = \"$wanted\"" u.grt/metadata
+for limit in 8 24; do
+	output=$( (ulimit -Sn $limit && "$GRTRACE" record -e uprobe:./libcuda.so.1:cuLaunchKernel -o few.grt -- true) 2>&1)
+	check "with $limit descriptors it says what is short" says "Too many open files \(the limit is $limit\)"
+	check "and what to type" says '^  try: ulimit -n [0-9]{4,}'
+done
 check "the balance" grep -q 'uprobe_balance = "emitted=1495 filtered=0 lost=0 late=0 missed=0 unmatched=0 no_stack=0"' u.grt/metadata
 run report -i u.grt
 check "closes" says 'closes +yes'

@@ -57,10 +57,10 @@ check "and is in the balance" fact 'balance=ok lost=11$'
 
 play threads
 exact "64 threads at once"
-check "each has its stream" test "$(find out.grt -type f | wc -l)" -ge 10
+check "in one stream, and one more where a thread came late" test "$(find out.grt -type f | wc -l)" -le 7
 play short-threads 100
 exact "200 threads, one after the other"
-check "they share streams" test "$(find out.grt -type f | wc -l)" -le 60
+check "they share streams" test "$(find out.grt -type f | wc -l)" -le 7
 play signals 20000
 exact "signals at any moment"
 

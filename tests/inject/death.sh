@@ -58,6 +58,7 @@ mkdir out.grt
 echo 'state = "recording"' >out.grt/metadata
 output=$(MOCK_LOG=/dev/null CUDA_INJECTION64_PATH=$LIBRARY GRTRACE_OUTPUT=$PWD/out.grt timeout 120 "$MOCK/app" stopped 2>&1)
 check "tracing has ended: the child of a fork has the program's files" says '^files are there$'
+check "and nothing is asked of CUPTI, which another tool may use" says '^CUPTI is free$'
 
 # Its own log would be full, too.
 rm -rf out.grt log

@@ -25,6 +25,14 @@ records c.grt
 launches=$(grep -c '^L' got)
 kernels=$(grep -c '^G.* kernel ' got)
 check "the summary has all launches" says "^grtrace record: $launches launches, $kernels kernels, "
+# nodes that launches have, each process for itself; those that name no frame are not among them
+"$GRTRACE" dump c.grt >c.dump
+check "as many stacks as launches have" says "copies; $(awk '
+	/ NODE / { for (i = 1; i <= NF; i++) { split($i, f, "="); v[f[1]] = f[2] }
+		   if (v["caller"] != "0") frame[v["image"] v["node"]] = 1 }
+	/ LAUNCH / { for (i = 1; i <= NF; i++) { split($i, f, "="); v[f[1]] = f[2] }
+		   if (frame[v["image"] v["node"]] && !seen[v["image"] v["node"]]++) n++ }
+	END { print n }' c.dump) stacks, "
 check "by which rule" says 'got their launch: [0-9]+ by correlation id, 0 were launched by the GPU, 0 are of none'
 check "a timeline" python3 -c 'import json,sys; json.load(open("c.json"))'
 check "a line for each launch that is no wait" test "$(grep -c . cpu.txt)" = \
@@ -57,6 +65,38 @@ check "with all launches" test "$(grep -c . g.cpu)" = 100
 check "and all time" test "$(weights g.folded)" = 100
 check "private" test "$(stat -c %a g.txt g.json g.cpu g.folded | sort -u)" = 600
 check "the recording is gone" test -z "$(ls tmp)"
+
+# timeout(1) signals its child, then the child's process group: one wish to end.
+whole=0
+for ((i = 0; i < 8; i++)); do
+	rm -f t.folded
+	TMPDIR=$PWD/tmp timeout -s INT 0.5 "$GRTRACE" gpuperf -m t.folded "$MOCK/app" slow 300 >>said 2>&1
+	whole=$((whole + $(test -s t.folded && echo 1 || echo 0)))
+done
+output=$(cat said)
+check "gpuperf by timeout keeps its files" test $whole = 8
+check "and no directory" test -z "$(ls tmp)"
+whole=0
+for ((i = 0; i < 8; i++)); do
+	rm -rf t.grt
+	timeout 0.5 "$GRTRACE" record -e cuda -o t.grt "$MOCK/app" slow 300 >said 2>&1
+	whole=$((whole + $(grep -c ' events, 0 lost in t.grt' said)))
+done
+check "record by timeout says what it has" test $whole = 8
+TMPDIR=$PWD/tmp "$GRTRACE" gpuperf -m t.folded sh -c 'trap "" TERM; sleep 2' 2>said &
+pid=$!
+for ((i = 0; i < 100; i++)); do
+	[ -z "$(find tmp -name 'cuda_*' -o -name metadata)" ] || break
+	sleep 0.05
+done
+kill -TERM $pid
+sleep 0.2
+kill -TERM $pid
+wait $pid
+status=$?
+check "a second signal after a moment leaves at once" exits 143
+check "and leaves no directory" test -z "$(ls tmp)"
+
 run gpuperf "$MOCK/app" plain 50
 check "without an option, the merged file" test "$(weights merged.folded)" = 50
 run gpuperf --cpu-only "$MOCK/app" plain 50

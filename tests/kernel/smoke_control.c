@@ -224,7 +224,8 @@ void smoke_files(void)
 	for (i = 0; i < GRT_CONFIG_KEYS; i++)
 		if (grt_key_table[i].flags & GRT_KEY_AS_FILE && stage_is_loaded(grt_key_table[i].stage))
 			CHECK_OK(mode_is(grt_key_table[i].name, 0600));
-	for (cpu = 0; cpu < kmod_cpus(); cpu++)
+	/* also of CPUs that are offline */
+	for (cpu = 0; cpu < sysconf(_SC_NPROCESSORS_CONF); cpu++)
 		CHECK_OK(link_is(cpu));
 }
 
@@ -415,6 +416,29 @@ void smoke_switches(void)
 		CHECK_EQ(kmod_write(steps[i].file, steps[i].text), 0);
 		CHECK_OK(state_is(steps[i].running));
 	}
+}
+
+void smoke_recorder(void)
+{
+	int fd = kmod_open("control", O_WRONLY), other = kmod_open("control", O_WRONLY);
+
+	CHECK_EQ(write(fd, "record", 6), 6);
+	CHECK_OK(state_is(true));
+	CHECK(write(other, "record", 6) < 0 && errno == EBUSY);
+	close(other);
+	CHECK_OK(state_is(true));
+	close(fd);
+	CHECK_OK(state_is(false));
+
+	/* tracing that others have started meanwhile is not its own */
+	fd = kmod_open("control", O_WRONLY);
+	CHECK_EQ(write(fd, "record", 6), 6);
+	CHECK_EQ(kmod_write("control", "stop"), 0);
+	CHECK_EQ(kmod_write("control", "start"), 0);
+	close(fd);
+	CHECK_OK(state_is(true));
+	CHECK_EQ(kmod_write("control", "record"), -EBUSY);
+	CHECK_EQ(kmod_write("control", "stop"), 0);
 }
 
 /* `count` entries, beginning with @first, as a watch list. */

@@ -493,6 +493,93 @@ static void a_record_of_a_job_that_goes_on(void **state)
 	assert_int_equal(counts(f).incomplete, 0);
 }
 
+/* Three jobs on three rings, complete at 2000, 4000 and 6000. */
+static void three_jobs(struct fixture *f)
+{
+	for (uint64_t n = 1; n <= 3; n++)
+		GIVE_OF(submit, 900 + n, 5 + n, 1, .e.ring = (uint32_t)n);
+}
+
+static void complete_them(struct fixture *f, uint64_t until)
+{
+	for (uint64_t n = 1; n <= 3 && 2000 * n <= until; n++)
+		GIVE_OF(complete, 2000 * n, 5 + n, 1, .e.ring = (uint32_t)n);
+}
+
+/* A call from 1000 to @until, told by BPF as all of its kind are; the last fence is left first. */
+static void wait_for_three(struct fixture *f, uint64_t until)
+{
+	for (uint64_t n = 1; n <= 3; n++)
+		GIVE_OF(sync_wait_enter, 999 + n, 5 + n, 1, .e.tid = 7,
+			.e.flags = GRT_FLAG_BPF | GRT_FLAG_CALL);
+	complete_them(f, until);
+	for (uint64_t n = 3; n; n--)
+		GIVE_OF(sync_wait_exit, until + 3 - n, 5 + n, 1, .e.tid = 7,
+			.e.flags = GRT_FLAG_BPF | GRT_FLAG_CALL | GRT_FLAG_SEVERAL);
+}
+
+static void a_call_waits_for_each_of_several_until_it_is_complete(void **state)
+{
+	struct fixture *f = *state;
+
+	three_jobs(f);
+	wait_for_three(f, 6100);
+	flush(f);
+	assert_int_equal(find(f, 6, 1)->wait_ns, 1000);
+	assert_int_equal(find(f, 7, 1)->wait_ns, 4000 - 1001);
+	assert_int_equal(find(f, 8, 1)->wait_ns, 6000 - 1002);
+	assert_int_equal(counts(f).waits, 3);
+	assert_int_equal(counts(f).duplicates + counts(f).half_waits, 0);
+}
+
+static void a_call_for_any_of_several_ends_for_all(void **state)
+{
+	struct fixture *f = *state;
+
+	three_jobs(f);
+	wait_for_three(f, 2100);
+	for (uint64_t n = 2; n <= 3; n++)
+		GIVE_OF(complete, 2000 * n, 5 + n, 1, .e.ring = (uint32_t)n);
+	flush(f);
+	assert_int_equal(find(f, 6, 1)->wait_ns, 1000);
+	assert_int_equal(find(f, 7, 1)->wait_ns, 2101 - 1001);
+	assert_int_equal(find(f, 8, 1)->wait_ns, 2100 - 1002);
+	assert_int_equal(counts(f).half_waits, 0);
+}
+
+/* The thread runs again a little later than the job is complete. */
+static void a_call_for_one_lasts_until_it_returns(void **state)
+{
+	struct fixture *f = *state;
+
+	GIVE(submit, 1000, 1);
+	GIVE(sync_wait_enter, 1100, 1, .e.tid = 7, .e.flags = GRT_FLAG_BPF | GRT_FLAG_CALL);
+	GIVE(complete, 4000, 1);
+	GIVE(sync_wait_exit, 4200, 1, .e.tid = 7, .e.flags = GRT_FLAG_BPF | GRT_FLAG_CALL);
+	flush(f);
+	assert_int_equal(find(f, 5, 1)->wait_ns, 3100);
+	assert_int_equal(counts(f).duplicates, 0);
+}
+
+/* Another thread may wait for what the submitting one is about to tell of. */
+static void a_call_may_begin_before_its_job(void **state)
+{
+	struct fixture *f = *state;
+
+	GIVE(sync_wait_enter, 990, 1, .e.tid = 7, .e.flags = GRT_FLAG_BPF | GRT_FLAG_CALL);
+	GIVE(submit, 1000, 1);
+	GIVE(submit, 1010, 1, .e.flags = GRT_FLAG_BPF);
+	GIVE(end, 3900, 1);
+	GIVE(complete, 4000, 1);
+	GIVE(sync_wait_exit, 4090, 1, .e.tid = 7, .e.flags = GRT_FLAG_BPF | GRT_FLAG_CALL);
+	flush(f);
+	assert_int_equal(f->n, 1);
+	assert_int_equal(find(f, 5, 1)->wait_ns, 3100);
+	assert_int_equal(phase(&f->out[0], GRT_PHASE_COMPLETE), 100);
+	assert_int_equal(counts(f).duplicates, 1);
+	assert_int_equal(counts(f).incomplete, 0);
+}
+
 static void waits_of_a_record(void **state)
 {
 	struct fixture *f = *state;
@@ -1466,6 +1553,10 @@ int main(void)
 		TEST(submit_that_is_also_the_commit),
 		TEST(an_observed_commit_beats_a_concluded_one),
 		TEST(a_job_of_two_sources_is_one_job),
+		TEST(a_call_waits_for_each_of_several_until_it_is_complete),
+		TEST(a_call_for_any_of_several_ends_for_all),
+		TEST(a_call_for_one_lasts_until_it_returns),
+		TEST(a_call_may_begin_before_its_job),
 		TEST(an_inferred_event_stays_inferred),
 		TEST(start_follows_the_ring),
 		TEST(rings_and_devices_do_not_mix),

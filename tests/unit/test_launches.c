@@ -93,6 +93,8 @@ static void joined(void **state)
 	struct seen *s = *state;
 	struct grt_launches_count n;
 
+	for (unsigned int i = 1; i <= 5; i++)
+		PUT(s, NODE, node, 7, .node = i, .caller = i - 1, .ip = 0x1000 + i);
 	for (unsigned int i = 1; i <= 1000; i++)
 		LAUNCH(s, 7, i * 3, .begin = i, .node = 5);
 	for (unsigned int i = 1; i <= 1000; i++) {
@@ -219,6 +221,79 @@ static void definitions(void **state)
 	assert_null(grt_image_string(i, 2));
 	assert_null(grt_image_node(i, 0));
 	assert_null(grt_image_mapping(i, 2));
+}
+
+/* Two processes with one pid, at the same time: their records are of the image that they name. */
+static void one_pid(void **state)
+{
+	struct seen *s = *state;
+	struct grt_launches_count n;
+
+	for (uint64_t image = 1000; image <= 1001; image++) {
+		PUT(s, PROCESS, process, 7, .e.ctx = image, .what = 1);
+		PUT(s, STRING, string, 7, .e.ctx = image, .number = 1, .length = 1, .part = 1,
+		    .text = {(char)('a' + image % 2)});
+	}
+	for (unsigned int i = 1; i <= 100; i++) {
+		LAUNCH(s, 7, i, .e.ctx = 1000, .begin = i);
+		LAUNCH(s, 7, i, .e.ctx = 1001, .begin = 500 + i);
+	}
+	for (unsigned int i = 1; i <= 100; i++) {
+		KERNEL(s, 7, i, .e.ctx = 1001, .name = 1);
+		assert_int_equal(s->launch.begin, 500 + i);
+		assert_string_equal(grt_image_string(s->image, 1), "b");
+		KERNEL(s, 7, i, .e.ctx = 1000, .name = 1);
+		assert_int_equal(s->launch.begin, i);
+		assert_string_equal(grt_image_string(s->image, 1), "a");
+	}
+	n = finish(s);
+	assert_int_equal(n.matched, 200);
+	assert_int_equal(n.doubled + n.unknown + n.nothing, 0);
+	assert_int_equal(grt_launches_images(s->l)->images, 2);
+}
+
+/* The recorder's nodes name no image: they may come before the process has told of itself. */
+static void recorders_node_first(void **state)
+{
+	struct seen *s = *state;
+
+	PUT(s, NODE, node, 7, .node = 1, .ip = 0x10, .e.seqno = 3);
+	PUT(s, PROCESS, process, 7, .e.ctx = 1000, .what = 1);
+	LAUNCH(s, 7, 3, .e.ctx = 1000, .stack = 2);
+	KERNEL(s, 7, 3, .e.ctx = 1000);
+	assert_int_equal(s->launch.node, 1);
+	assert_int_equal(grt_launches_images(s->l)->images, 1);
+}
+
+/* As the library writes them: the first nodes are no frames, and say how a stack ends. */
+static void how_far_stacks_reach(void **state)
+{
+	struct seen *s = *state;
+	struct grt_launches_count n;
+
+	PUT(s, STRING, string, 7, .number = 1, .length = 17, .part = 17, .text = "[stack truncated]");
+	PUT(s, STRING, string, 7, .number = 2, .length = 8, .part = 8, .text = "[module]");
+	PUT(s, NODE, node, 7, .node = 1);
+	PUT(s, NODE, node, 7, .node = 2, .function = 1);
+	PUT(s, NODE, node, 7, .node = 3, .caller = 1, .ip = 0x10);
+	PUT(s, NODE, node, 7, .node = 4, .caller = 3, .function = 2);
+	PUT(s, NODE, node, 7, .node = 5, .caller = 2, .ip = 0x10);
+	PUT(s, NODE, node, 7, .node = 7, .caller = 6, .ip = 0x10);
+	for (uint32_t node = 0; node <= 8; node++) {
+		LAUNCH(s, 7, 2 * node + 1, .node = node);
+		LAUNCH(s, 7, 2 * node + 2, .node = node);
+		KERNEL(s, 7, 2 * node + 1, .name = node);
+		KERNEL(s, 7, 2 * node + 2, .name = node + 100);
+	}
+	n = finish(s);
+	assert_int_equal(n.matched, 18);
+	/* 3, 4, 5, and 7 whose caller is lost */
+	assert_int_equal(n.with_stack, 8);
+	assert_int_equal(n.stack_cut, 4);
+	/* 1 and 2 are no frames, 6 and 8 are not here */
+	assert_int_equal(n.stack_none, 8);
+	/* whatever their kernels are called */
+	assert_int_equal(n.stacks, 4);
 }
 
 static void hostile(void **state)
@@ -366,6 +441,9 @@ int main(void)
 		TEST(what_brings_no_kernel),
 		TEST(stamps),
 		TEST(definitions),
+		TEST(one_pid),
+		TEST(recorders_node_first),
+		TEST(how_far_stacks_reach),
 		TEST(hostile),
 		TEST(far_numbers),
 		TEST(late_numbers),

@@ -15,6 +15,7 @@ calls=$GRTRACE_BUILD/tests/vm/device_calls
 has_event() { # SECTION
 	case $1 in
 	tp/*) [ -e "$tracefs/events/${1#tp/}" ] ;;
+	fentry/* | fexit/*) grep -q "^${1#*/}\>" "$tracefs/available_filter_functions" ;;
 	perf_event) true ;;
 	raw_tp/*) compgen -G "$tracefs/events/*/${1#raw_tp/}" >/dev/null ;;
 	esac
@@ -104,22 +105,22 @@ record_layout() {
 # Loading takes an emulated processor long.
 every_source_loads() { # [brief: every object once]
 	modprobe -a amdgpu i915 nouveau gpu_sched vgem
-	source_loads drm "" drm_sched virtio_gpu amdgpu i915 dma_fence
+	source_loads drm "" drm_sched virtio_gpu amdgpu i915 dma_fence sync_wait
 	if [ -z "${1:-}" ]; then
-		source_loads amdgpu "" drm_sched amdgpu dma_fence
-		source_loads i915 "" i915 dma_fence
-		source_loads virtio "" virtio_gpu dma_fence
+		source_loads amdgpu "" drm_sched amdgpu dma_fence sync_wait
+		source_loads i915 "" i915 dma_fence sync_wait
+		source_loads virtio "" virtio_gpu dma_fence sync_wait
 	fi
 	source_loads vblank "" vblank
 	source_loads nvidia "" nvidia
 	source_loads nvsched "" nvsched
 	source_loads ioctl "" ioctl
-	source_loads fence "--driver nouveau" fence
+	source_loads fence "--driver nouveau" fence sync_wait
 	source_loads sched "-p 1" sched
 	output=$(cut -d ' ' -f 1 /mnt/lists/programs | sort -u | tr '\n' ' ')
 	# drm_format: see nobtf.sh; what goes to places in files: tests/inject/bpf.sh, tests/cli/uprobe.sh
 	check "there is no other object" \
-		test "$output" = "amdgpu cuda_launch dma_fence drm_format drm_sched fence i915 ioctl nvidia nvsched sched uprobe vblank virtio_gpu "
+		test "$output" = "amdgpu cuda_launch dma_fence drm_format drm_sched fence i915 ioctl nvidia nvsched sched sync_wait uprobe vblank virtio_gpu "
 	record_layout
 	run record -e drm --driver i915 -o driver.grt -d 0.5
 	expect "drm for one driver" 0 'events, 0 lost'

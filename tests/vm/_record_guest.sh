@@ -133,8 +133,17 @@ sleep 0.5
 kill -KILL $recorder
 wait $recorder 2>/dev/null
 check "after SIGKILL nobody reads" test "$(value reader_pid)" = 0
+check "and tracing that it had started is off" grep -qx stopped $debugfs/control
 run record -o after.grt sh -c 'sleep 0.2'
 expect "and the next recording works" 0 'in after.grt'
+check "which leaves it off" grep -qx stopped $debugfs/control
+"$GRTRACE" start >/dev/null
+"$GRTRACE" record -o kill2.grt 2>/dev/null &
+recorder=$!
+sleep 1
+kill -KILL $recorder
+wait $recorder 2>/dev/null
+check "tracing that the user started stays on" grep -qx running $debugfs/control
 "$GRTRACE" stop >/dev/null
 
 echo clear >$debugfs/control

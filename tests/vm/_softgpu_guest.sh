@@ -113,6 +113,29 @@ refused() { # NAME REGEX ARGUMENTS: of the program, exit status 1 or 2
 	check "with an error" test $status -ge 1 -a $status -le 3
 }
 
+# Threads wait for jobs in every way that user space has: a row for each job, of
+# sync_waits and of the report: ctx, seqno, waits, ns.
+sync_waits() { # SOURCES LIMIT_NS: of one wait
+	local name="$mode, waits, $1"
+	"$GRTRACE" record -e "$1" -o waits.grt -- "$GRTRACE_BUILD/tests/vm/sync_waits" >waits.txt 2>err
+	"$GRTRACE" report waits.grt --by job --top 0 --csv >waits.csv 2>report.err
+	awk '{ key = $2 " " $3; ns[key] += $4; waits[key] += $4 > 0 }
+		END { for (key in ns) print key, waits[key], ns[key] }' waits.txt | sort >waits.truth
+	awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+		{ print $at["ctx"], $at["seq"], $at["waits"], $at["t_gpu_wait"] + 0 }' waits.csv | sort >waits.told
+	output=$(cat err report.err waits.txt)
+	check "$name: 18 waits for 17 jobs, and 2 jobs without" \
+		test "$(wc -l <waits.truth) $(awk '$4 > 0' waits.txt | wc -l)" = "19 18"
+	output=$(diff <(cut -d ' ' -f 1-3 waits.truth) <(cut -d ' ' -f 1-3 waits.told))
+	check "$name: each is a wait for its job, and no other" silent
+	output=$(paste -d ' ' waits.truth waits.told | awk -v limit="$2" '{ d = $4 - $8; if (d < 0) d = -d }
+		d > limit * $3 { print "job", $1, $2, "waited for", $4, "ns, the report has", $8 }')
+	if [ -z "$busy" ]; then check "$name: for as long as the program says" silent; fi
+	output=$("$GRTRACE" report waits.grt 2>&1)
+	check "$name: the balance closes" says 'closes +yes'
+	check "$name: no wait is without its job" says 'unjoined_waits +0 '
+}
+
 workloads() {
 	refused "no such file" 'cannot read it' none.txt
 	printf '0 gfx_0 10us\n0 gfx_9 10us\n' >bad.txt
@@ -149,6 +172,8 @@ for pattern in steady burst contended dependency-chain hang; do
 	done
 	of_all $pattern
 done
+sync_waits drm $((strict ? 200000 : 20000000))
+sync_waits kmod,drm $((strict ? 200000 : 20000000))
 workloads
 rmmod grtrace_drm_bridge grtrace
 check "the software GPU unloads as soon as its last user has gone" rmmod grtrace_softgpu

@@ -17,7 +17,7 @@ command -v readelf >/dev/null || skip_all "no readelf: apt-get install binutils"
 # OBJECT SECTION, for each program
 mkdir "$work/lists"
 for object in "${objects[@]}"; do
-	readelf -SW "$object" | grep -oE ' ((raw_tp|tp)/[a-z0-9_/]*|perf_event\b)' |
+	readelf -SW "$object" | grep -oE ' ((raw_tp|tp|fentry|fexit)/[a-z0-9_/]*|perf_event\b)' |
 		sed "s|^|$(basename "$object" .bpf.o)|"
 done >"$work/lists/programs"
 

@@ -4,14 +4,22 @@
  */
 #include "mock.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #define KERNEL "_Z6kernelPfS_i"
@@ -168,6 +176,128 @@ static void then_die(bool kill_it)
 	_exit(0);
 }
 
+/* Memory of the process, MB. */
+static unsigned long resident(void)
+{
+	unsigned long pages = 0;
+	FILE *f = fopen("/proc/self/statm", "r");
+
+	if (!f || fscanf(f, "%*s %lu", &pages) != 1)
+		abort();
+	fclose(f);
+	return pages >> 8;
+}
+
+/* Threads that live one after the other, each with a launch: what they leave behind. */
+static void churn(void)
+{
+	unsigned long i, n = number, before;
+	pthread_t thread;
+
+	number = 1;
+	launches(1);
+	before = resident();
+	for (i = 0; i < n; i++)
+		if (pthread_create(&thread, NULL, launch_some, &number) || pthread_join(thread, NULL))
+			abort();
+	printf("%lu MB more\n", resident() - before);
+}
+
+static pthread_barrier_t all_there, may_go;
+
+static void *launch_and_stay(void *arg)
+{
+	launches(10);
+	pthread_barrier_wait(&all_there);
+	pthread_barrier_wait(&may_go);
+	return arg;
+}
+
+/* Threads that live at once: whether the program can still open a file, and what it has back when they have ended. */
+static void crowd(void)
+{
+	unsigned long i, before;
+	pthread_t thread[1024];
+	pthread_attr_t attr;
+	int fd;
+
+	launches(1);
+	before = resident();
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, 1 << 17);
+	pthread_barrier_init(&all_there, NULL, (unsigned int)number + 1);
+	pthread_barrier_init(&may_go, NULL, (unsigned int)number + 1);
+	for (i = 0; i < number; i++)
+		if (pthread_create(&thread[i], &attr, launch_and_stay, NULL))
+			abort();
+	pthread_barrier_wait(&all_there);
+	pause_ms(300);
+	fd = open("/dev/null", O_RDONLY);
+	printf("open: %s\n", fd < 0 ? strerror(errno) : "fine");
+	pthread_barrier_wait(&may_go);
+	for (i = 0; i < number; i++)
+		pthread_join(thread[i], NULL);
+	launches(1);
+	pause_ms(400);
+	printf("%lu MB more\n", resident() - before);
+}
+
+/* Coroutines, each with a stack that is a mapping of its own. */
+static ucontext_t outside, *fiber;
+static unsigned long on_fiber;
+
+static void run_fiber(void)
+{
+	for (;;) {
+		launches(1);
+		swapcontext(&fiber[on_fiber], &outside);
+	}
+}
+
+static void *fiber_stack(size_t size)
+{
+	char *at = mmap(NULL, size + 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (at == MAP_FAILED || mprotect(at, 4096, PROT_NONE))
+		abort();
+	return at + 4096;
+}
+
+static void fibers(void)
+{
+	size_t size = 32768;
+	int turn;
+
+	fiber = calloc(number, sizeof(*fiber));
+	for (on_fiber = 0; on_fiber < number; on_fiber++) {
+		getcontext(&fiber[on_fiber]);
+		fiber[on_fiber].uc_stack.ss_sp = fiber_stack(size);
+		fiber[on_fiber].uc_stack.ss_size = size;
+		makecontext(&fiber[on_fiber], run_fiber, 0);
+	}
+	for (turn = 0; turn < 10; turn++)
+		for (on_fiber = 0; on_fiber < number; on_fiber++)
+			swapcontext(&outside, &fiber[on_fiber]);
+}
+
+/* From here on no file can be opened: by an error, or the program is killed for it. */
+static void caged(bool kill_it)
+{
+	struct sock_filter f[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_openat, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, kill_it ? SECCOMP_RET_KILL_PROCESS : SECCOMP_RET_ERRNO | EPERM),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = {sizeof(f) / sizeof(f[0]), f};
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+	    syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program))
+		abort();
+	for (unsigned long i = 0; i < number; i++)
+		launches(1), pause_ms(5);
+}
+
 /* How many files of the recording the program has open. */
 static unsigned int recording_files(void)
 {
@@ -181,6 +311,19 @@ static unsigned int recording_files(void)
 		name[length > 0 ? length : 0] = '\0';
 		n += strstr(name, "/cuda_") != NULL;
 	}
+	return n;
+}
+
+/* Callbacks and kinds of records that somebody has asked for. */
+static unsigned int asked_of_cupti(void)
+{
+	unsigned int n = 0;
+
+	for (int d = 0; d < 4; d++)
+		for (int i = 0; i < CALL_MAX; i++)
+			n += mock.wanted[d][i];
+	for (size_t i = 0; i < sizeof(mock.kinds) / sizeof(mock.kinds[0]); i++)
+		n += mock.kinds[i];
 	return n;
 }
 
@@ -208,6 +351,8 @@ static void stopped(void)
 	}
 	wait(&status);
 	printf("%s\n", status ? "files are gone" : "files are there");
+	pause_ms(100);
+	printf("CUPTI is %s\n", mock.callback || mock.taken || asked_of_cupti() ? "ours" : "free");
 }
 
 static void handler(int sig)
@@ -339,6 +484,14 @@ static void play(const char *scene)
 		then_die(scene[0] == 'k');
 	else if (!strcmp(scene, "stopped"))
 		stopped();
+	else if (!strcmp(scene, "churn"))
+		churn();
+	else if (!strcmp(scene, "crowd"))
+		crowd();
+	else if (!strcmp(scene, "fibers"))
+		fibers();
+	else if (!strcmp(scene, "caged") || !strcmp(scene, "caged-kill"))
+		caged(scene[5]);
 	else if (!strcmp(scene, "signals"))
 		signals();
 	else if (!strcmp(scene, "slow"))

@@ -38,7 +38,13 @@ void packets_flush(struct packets *p)
 	(void)p;
 }
 
-void packets_close(struct packets *p)
+bool packets_close(struct packets *p)
+{
+	(void)p;
+	return true;
+}
+
+void packets_open(struct packets *p)
 {
 	(void)p;
 }
@@ -78,7 +84,7 @@ static __attribute__((noinline)) void launch(void)
 static void write_all(void)
 {
 	launch_mark();
-	launch_write();
+	launch_write(true);
 	launch_refill();
 }
 

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/*
+ * The recording's directory: whose it is, and who may still write into it.
+ *
+ * Where a recorder made it, this process has been given the recording's random
+ * number with the environment: a directory of the same name that is of another
+ * recording has another number, and one that is gone stays so.
+ *
+ * Without a recorder any number of processes share it. Each holds a lock that
+ * others can hold, too, from before it reads the metadata to its end; the one that
+ * gets it alone is the last. A file of each process says that it has not ended in
+ * order: what is killed leaves it, and then nobody says that the recording is complete.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <grtrace/grtrace.h>
+
+#include "core/cuda_recording.h"
+#include "inject.h"
+
+/* Of a process that has not ended, without a recorder: this and its pid and a number. */
+#define ALIVE ".cuda_"
+#define METADATA_ROOM ((size_t)64 << 10)
+/* How often a lock is tried that a reader has for a moment, every 1 ms. */
+#define LOCK_TRIES 200
+
+/* What the metadata of the directory says. */
+enum state { STATE_NONE, STATE_RECORDING, STATE_COMPLETE, STATE_FOREIGN };
+
+/**
+ * struct recording - @number: of the recorder's recording, "": none was given
+ * @alive: the file that says that this process has not ended
+ * @seen: the metadata's file when it was read last
+ */
+static struct {
+	char number[GRT_CUDA_RECORDING_MAX];
+	char alive[48];
+	struct stat seen;
+	bool own;
+} recording;
+
+bool recording_may_open(void)
+{
+	static int mode = -1;
+	int now = prctl(PR_GET_SECCOMP);
+
+	if (mode < 0)
+		mode = now;
+	return now == mode;
+}
+
+uint64_t recording_random(void)
+{
+	uint64_t n = 0;
+
+	if (syscall(SYS_getrandom, &n, sizeof(n), 1 /* GRND_NONBLOCK */) != sizeof(n) || !n)
+		n = (now_ns(CLOCK_REALTIME) ^ (uint64_t)getpid() << 44) * 0x9e3779b97f4a7c15ULL | 1;
+	return n;
+}
+
+/* ------------------------------------------------------------ metadata */
+
+static bool write_metadata(const char *state)
+{
+	struct utsname u;
+	char clock[128];
+	struct grt_env env[] = {
+		{"state", state},
+		{"hostname", u.nodename},
+		{"kernel", u.release},
+		{"machine", u.machine},
+		{"tool_version", GRT_VERSION},
+		{"command", "libgrtrace-cuda.so"},
+		{"clock_start", clock},
+		{NULL, NULL},
+	};
+	uint64_t mono = now_ns(CLOCK_MONOTONIC), real = now_ns(CLOCK_REALTIME);
+
+	uname(&u);
+	snprintf(clock, sizeof(clock), "monotonic=%llu realtime=%llu boottime=%llu", (unsigned long long)mono,
+		 (unsigned long long)real, (unsigned long long)now_ns(CLOCK_BOOTTIME));
+	return !grt_metadata_write(inject.dir, env, (int64_t)(real - mono), NULL);
+}
+
+static bool says(const char *text, const char *key, const char *value)
+{
+	char line[128];
+
+	snprintf(line, sizeof(line), "\t%s = \"%s\"", key, value);
+	return strstr(text, line);
+}
+
+static enum state state_of(const char *text)
+{
+	recording.own = says(text, "command", "libgrtrace-cuda.so");
+	if (recording.number[0] && !says(text, GRT_CUDA_RECORDING_KEY, recording.number))
+		return STATE_FOREIGN;
+	if (!recording.number[0] && strstr(text, "\t" GRT_CUDA_RECORDING_KEY " = \""))
+		return STATE_FOREIGN;
+	return strstr(text, "state = \"recording\"") ? STATE_RECORDING : STATE_COMPLETE;
+}
+
+static enum state read_state(void)
+{
+	int fd = openat(inject.dir, "metadata", O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	char *text = fd >= 0 ? malloc(METADATA_ROOM) : NULL;
+	ssize_t n = text && !fstat(fd, &recording.seen) ? read(fd, text, METADATA_ROOM - 1) : -1;
+	enum state state = STATE_NONE;
+
+	if (fd >= 0)
+		close(fd);
+	if (n >= 0) {
+		text[n] = '\0';
+		state = state_of(text);
+	}
+	free(text);
+	return state;
+}
+
+/* ------------------------------------------------------------ who writes */
+
+/* Return: whether it is held; a file system without locks has everything for itself */
+static bool lock_dir(int how)
+{
+	struct timespec moment = {.tv_nsec = 1000000};
+
+	for (int i = 0; i < LOCK_TRIES; i++, nanosleep(&moment, NULL))
+		if (!flock(inject.dir, how | LOCK_NB))
+			return true;
+		else if (errno != EWOULDBLOCK)
+			break;
+	return errno != EWOULDBLOCK;
+}
+
+static bool say_alive(void)
+{
+	int fd = -1;
+
+	for (unsigned int n = 0; fd < 0 && n < 1000000; n++) {
+		snprintf(recording.alive, sizeof(recording.alive), ALIVE "%d_%u", inject.pid, n);
+		fd = openat(inject.dir, recording.alive, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+			    0600);
+		if (fd < 0 && errno != EEXIST)
+			break;
+	}
+	if (fd >= 0)
+		close(fd);
+	else
+		recording.alive[0] = '\0';
+	return fd >= 0;
+}
+
+/* Whether a process began here that has not ended in order. */
+static bool any_alive(void)
+{
+	DIR *d = fdopendir(openat(inject.dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+	struct dirent *e;
+	bool any = !d;
+
+	while (d && !any && (e = readdir(d)))
+		any = !strncmp(e->d_name, ALIVE, strlen(ALIVE));
+	if (d)
+		closedir(d);
+	return any;
+}
+
+/* Without a recorder: joins those that write, or begins. */
+static bool join(void)
+{
+	enum state state;
+
+	/* readers leave the last packet of a file alone while somebody has this lock */
+	lock_dir(LOCK_SH);
+	state = read_state();
+	if (state == STATE_FOREIGN || (state == STATE_COMPLETE && !recording.own))
+		return false;
+	inject.recorder = state == STATE_RECORDING && !recording.own;
+	if (inject.recorder) {
+		flock(inject.dir, LOCK_UN);
+		return true;
+	}
+	recording.own = true;
+	say_alive();
+	/* with the lock nobody says meanwhile that it is complete */
+	return state == STATE_RECORDING || write_metadata("recording");
+}
+
+/* "NUMBER:PATH" of the recorder, which is about this path only. */
+static void take_number(const char *path)
+{
+	const char *given = getenv(GRT_CUDA_RECORDING_ENV), *colon = given ? strchr(given, ':') : NULL;
+
+	if (!colon || strcmp(colon + 1, path) || (size_t)(colon - given) >= sizeof(recording.number))
+		return;
+	memcpy(recording.number, given, (size_t)(colon - given));
+}
+
+bool recording_open(const char *path)
+{
+	take_number(path);
+	if (!recording.number[0] && mkdir(path, 0700) && errno != EEXIST)
+		return false;
+	inject.dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (inject.dir < 0)
+		return false;
+	if (!recording.number[0] ? join() : read_state() == STATE_RECORDING) {
+		inject.recorder |= recording.number[0] != '\0';
+		return recording_asks() == RECORDING_GOES_ON;
+	}
+	close(inject.dir);
+	inject.dir = -1;
+	return false;
+}
+
+enum recording_asks recording_asks(void)
+{
+	struct stat st;
+
+	if (!inject.recorder)
+		return RECORDING_GOES_ON;
+	/* another file has taken its place, or none: what it says may have changed */
+	if (fstatat(inject.dir, "metadata", &st, AT_SYMLINK_NOFOLLOW) || st.st_ino != recording.seen.st_ino ||
+	    st.st_mtim.tv_sec != recording.seen.st_mtim.tv_sec ||
+	    st.st_mtim.tv_nsec != recording.seen.st_mtim.tv_nsec)
+		if (read_state() != STATE_RECORDING)
+			return RECORDING_IS_OVER;
+	return faccessat(inject.dir, GRT_CUDA_STOP, F_OK, 0) ? RECORDING_GOES_ON : RECORDING_ENDS;
+}
+
+void recording_end(void)
+{
+	if (!recording.own)
+		return;
+	if (recording.alive[0] && recording_may_open())
+		unlinkat(inject.dir, recording.alive, 0);
+	recording.own = false;
+	if (!recording_may_open())
+		return;
+	if (lock_dir(LOCK_EX) && !any_alive())
+		write_metadata("complete");
+	flock(inject.dir, LOCK_UN);
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * BPF programs for functions of the kernel (sections fentry/NAME and fexit/NAME):
+ * which functions are here, by the BTF of the kernel and of its modules.
+ */
+#ifndef GRTRACE_BPF_FUNCTIONS_H
+#define GRTRACE_BPF_FUNCTIONS_H
+
+#include <stdbool.h>
+
+/** bpf_function_of - the function that a program's section names; NULL: it is of another kind */
+const char *bpf_function_of(const char *section);
+
+/** bpf_function_here - whether it is here, and what its program cannot do without */
+bool bpf_function_here(const char *function);
+
+#endif /* GRTRACE_BPF_FUNCTIONS_H */
