@@ -3,7 +3,7 @@
 #
 # grtrace_nouveau in the virtual machine: bound to the real driver, and to the
 # event by fences under its name.
-# kernels in soak: trixie sid
+# kernels in soak: trixie sid rt
 # kernels in soak: debug
 
 # shellcheck source=tests/vm/_lib.sh
