@@ -62,10 +62,15 @@ BPF_SRC	 := $(wildcard sources/bpf/*.bpf.c)
 BPF_SKEL := $(if $(has_bpf),$(patsubst sources/bpf/%.bpf.c,$(O)/bpf/%.skel.h,$(BPF_SRC)))
 
 WARN	:= -Wall -Wextra -Wstrict-prototypes -Wmissing-prototypes -Wvla $(if $(WERROR),-Werror)
-ALL_CFLAGS := -std=gnu11 -D_GNU_SOURCE=1 $(WARN) -Iinclude -Ilib -fPIC -fvisibility=default $(CFLAGS) \
+# What root runs on files of others, and what runs in their programs. _FORTIFY_SOURCE needs an optimizer, and
+# sanitizers check more than it does; -fcf-protection is of x86.
+HARDEN	:= -fstack-protector-strong -fstack-clash-protection $(if $(findstring x86_64,$(shell $(CC) -dumpmachine)),-fcf-protection) \
+	$(if $(SANITIZE),,$(if $(filter-out -O0,$(filter -O%,$(CFLAGS))),-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3))
+HARDEN_LD := -Wl,-z,relro,-z,now,-z,noexecstack
+ALL_CFLAGS := -std=gnu11 -D_GNU_SOURCE=1 $(WARN) -Iinclude -Ilib -fPIC -fvisibility=default $(HARDEN) $(CFLAGS) \
 	$(if $(has_bpf),-DGRT_HAVE_BPF -I$(O)/bpf) $(if $(has_dw),-DGRT_HAVE_DW) $(if $(has_iberty),-DGRT_HAVE_IBERTY) $(if $(has_z),-DGRT_HAVE_ZLIB) \
 	$(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer)
-ALL_LDFLAGS := $(LDFLAGS) $(if $(SANITIZE),-fsanitize=$(SANITIZE)) $(if $(STATIC),-static)
+ALL_LDFLAGS := $(HARDEN_LD) $(LDFLAGS) $(if $(SANITIZE),-fsanitize=$(SANITIZE)) $(if $(STATIC),-static)
 
 Q	:= $(if $(V),,@)
 say	= $(if $(V),,@printf '  %-7s %s\n' $(1) $(patsubst $(O)/%,%,$(2));)
@@ -140,12 +145,12 @@ $(LIBA): $(LIB_OBJ)
 	$(call say,AR,$@)rm -f $@ && $(AR) rcsD $@ $(LIB_OBJ)
 
 $(BIN): $(CMD_OBJ) $(LIBA)
-	$(call say,LINK,$@)$(CC) $(ALL_LDFLAGS) -o $@ $(CMD_OBJ) $(LIBA) $(if $(has_bpf),$(BPF_LIBS)) $(LIB_LIBS)
+	$(call say,LINK,$@)$(CC) $(if $(STATIC),,-pie) $(ALL_LDFLAGS) -o $@ $(CMD_OBJ) $(LIBA) $(if $(has_bpf),$(BPF_LIBS)) $(LIB_LIBS)
 
 # ------------------------------------------------------- the injected library
 
 INJECT_CFLAGS := -std=gnu11 -D_GNU_SOURCE=1 $(WARN) -Iinclude -Ilib -Iinject -fPIC -fvisibility=hidden \
-	-fno-omit-frame-pointer $(CFLAGS)
+	-fno-omit-frame-pointer $(HARDEN) $(CFLAGS)
 INJECT_OBJ := $(patsubst %.c,$(O)/inject/%.o,$(INJECT_SRC))
 
 $(O)/inject/%.o: %.c $(O)/flags
@@ -154,7 +159,7 @@ $(O)/inject/%.o: %.c $(O)/flags
 
 # It is never unloaded: the program's threads may be in it.
 $(INJECT): $(INJECT_OBJ)
-	$(call say,LINK,$@)$(CC) $(LDFLAGS) -shared -Wl,-soname,$(@F) -Wl,-z,nodelete,-z,now,-z,defs -o $@ $^ -lpthread -ldl
+	$(call say,LINK,$@)$(CC) $(HARDEN_LD) $(LDFLAGS) -shared -Wl,-soname,$(@F) -Wl,-z,nodelete,-z,defs -o $@ $^ -lpthread -ldl
 
 # ------------------------------------------------------------- BPF programs
 

@@ -5,6 +5,8 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
+#include <pwd.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,8 +57,21 @@ int child_find(char **argv)
 	return cmd_fail(exec_status(code), strerror(code), NULL, "cannot run %s", argv[0]);
 }
 
+/* Its groups, home and name, as a login has them; the rest of the environment stays. */
+static int become(const char *name)
+{
+	struct passwd *user = getpwnam(name);
+
+	if (!user)
+		return -1;
+	if (initgroups(name, user->pw_gid) || setresgid(user->pw_gid, user->pw_gid, user->pw_gid) ||
+	    setresuid(user->pw_uid, user->pw_uid, user->pw_uid))
+		return -1;
+	return setenv("HOME", user->pw_dir, 1) || setenv("USER", name, 1) || setenv("LOGNAME", name, 1);
+}
+
 /* Never returns: becomes the program, or tells why not. */
-static void be_child(int go, int failed, int err_fd, char **argv)
+static void be_child(int go, int failed, int err_fd, const char *user, char **argv)
 {
 	ssize_t n;
 	char byte;
@@ -74,13 +89,14 @@ static void be_child(int go, int failed, int err_fd, char **argv)
 	signal(SIGXFSZ, SIG_DFL);
 	if (err_fd >= 0)
 		dup2(err_fd, STDERR_FILENO);
-	execvp(argv[0], argv);
+	if (!user || !become(user))
+		execvp(argv[0], argv);
 	if (write(failed, &errno, sizeof(errno)) < 0)
 		_exit(STATUS_NOT_RUN);
 	_exit(exec_status(errno));
 }
 
-int child_fork(struct child *c, char **argv, int err_fd, struct grt_err *err)
+int child_fork(struct child *c, char **argv, int err_fd, const char *user, struct grt_err *err)
 {
 	int go[2], failed[2];
 
@@ -95,7 +111,7 @@ int child_fork(struct child *c, char **argv, int err_fd, struct grt_err *err)
 	c->pid = fork();
 	if (!c->pid) {
 		close(go[1]);
-		be_child(go[0], failed[1], err_fd, argv);
+		be_child(go[0], failed[1], err_fd, user, argv);
 	}
 	close(go[0]);
 	close(failed[1]);

@@ -31,8 +31,13 @@ struct child {
 /** child_find - checks that argv[0] can be run. Return: 0, or 127 or 126 after saying why, as a shell */
 int child_find(char **argv);
 
-/** child_fork - makes the process, which waits; @err_fd: its standard error, -1: ours. Return: 0 or -errno */
-int child_fork(struct child *c, char **argv, int err_fd, struct grt_err *err);
+/**
+ * child_fork - makes the process, which waits
+ * @err_fd: its standard error, -1: ours
+ * @user: that it becomes; NULL: it stays who we are
+ * Return: 0 or -errno
+ */
+int child_fork(struct child *c, char **argv, int err_fd, const char *user, struct grt_err *err);
 
 /** child_run - lets it run. Return: 0, or 126 or 127 when the program could not be executed, after saying why
  */

@@ -9,6 +9,7 @@
 
 #include "../sources/kmod.h"
 #include "doctor.h"
+#include "reading.h"
 
 /**
  * struct facts - what both kinds of trace tell
@@ -426,6 +427,11 @@ static void explain_file(struct diagnosis *d, const struct grt_health *h)
 			  "%" PRIu64 " events were in packets that are "
 			  "missing",
 			  h->missing_events);
+	if (!reading_closes(h, 0))
+		probe_set(add(d, "balance"), PROBE_FAILS,
+			  "grtrace report --verbose PATH, which shows it for each CPU",
+			  "does not close: %" PRIu64 " events were delivered, and %" PRIu64 " are here",
+			  (uint64_t)h->balance.fate[GRT_FATE_DELIVERED], h->events);
 }
 
 int doctor_recording(struct diagnosis *d, const char *path, struct grt_err *err)

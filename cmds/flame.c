@@ -205,6 +205,9 @@ static void tell(const struct grt_flame_count *n, bool cuda)
 	if (n->untimed)
 		fprintf(stderr, "  %llu jobs without a known time on the GPU are not in it\n",
 			(unsigned long long)n->untimed);
+	if (n->lost_stack)
+		fprintf(stderr, "  the frames of %llu jobs' stacks are not in the trace, or are too many\n",
+			(unsigned long long)n->lost_stack);
 	if (n->dropped)
 		fprintf(stderr, "  %llu frames of stacks beyond the first %u are missing\n",
 			(unsigned long long)n->dropped, GRT_FRAMES_STACKS_MAX);
@@ -423,8 +426,10 @@ static int join_seeds(struct graph *g, struct grt_seeds *s)
 		return cmd_fail(EXIT_FAILED, "no line is ts_ns comm pid tid cpu f1;f2;...", NULL,
 				"%s: no CPU stacks", opt.cpu);
 	if (opt.gpu && !n.gpu.records)
-		return cmd_fail(EXIT_FAILED, "no line is one of CUPTI's records", NULL, "%s: no GPU records",
-				opt.gpu);
+		return cmd_fail(
+			EXIT_FAILED,
+			"it has no record of CUPTI, and no event of JSON in a category of kernels or calls",
+			"grtrace record -e cuda -- PROG", "%s: no GPU records", opt.gpu);
 	grt_stacks_free(g->tree);
 	g->tree = grt_seeds_take(s);
 	tell_seeds(&n);

@@ -10,8 +10,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../sources/as_user.h"
 #include "cmd.h"
 #include "outfile.h"
+#include "privileges.h"
 
 /* A command writes one at a time. */
 #define UNKEPT_MAX 4
@@ -102,14 +104,20 @@ static int open_failed(const char *path, int code, struct grt_err *err)
 	return grt_err_set(err, -code, strerror(code), fix, "cannot create %s", path);
 }
 
-int outfile_open(struct outfile *o, const char *path, struct grt_err *err)
+/* As who called sudo: a link of that user leads no further than the user may go. */
+static bool begin_at(const char *path)
+{
+	uid_t uid = (uid_t)-1;
+	gid_t gid = (gid_t)-1;
+
+	privileges_user(&uid, &gid);
+	return as_user_begin_at(uid, gid, path);
+}
+
+static int open_beside(struct outfile *o, const char *path, struct grt_err *err)
 {
 	struct stat st;
 
-	*o = (struct outfile){.fd = STDOUT_FILENO};
-	if (!path || !strcmp(path, "-"))
-		return 0;
-	o->path = path;
 	if (!stat(path, &st) && !S_ISREG(st.st_mode)) {
 		o->fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
 		return o->fd < 0 ? open_failed(path, errno, err) : 0;
@@ -123,13 +131,29 @@ int outfile_open(struct outfile *o, const char *path, struct grt_err *err)
 	return open_failed(path, errno, err);
 }
 
+int outfile_open(struct outfile *o, const char *path, struct grt_err *err)
+{
+	int ret;
+
+	*o = (struct outfile){.fd = STDOUT_FILENO};
+	if (!path || !strcmp(path, "-"))
+		return 0;
+	o->path = path;
+	begin_at(path);
+	ret = open_beside(o, path, err);
+	as_user_end();
+	return ret;
+}
+
 int outfile_now(struct outfile *o, const char *path, struct grt_err *err)
 {
 	*o = (struct outfile){.fd = STDOUT_FILENO};
 	if (!path || !strcmp(path, "-"))
 		return 0;
 	o->path = path;
+	begin_at(path);
 	o->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0600);
+	as_user_end();
 	return o->fd < 0 ? open_failed(path, errno, err) : 0;
 }
 
@@ -142,8 +166,10 @@ int outfile_keep(struct outfile *o, struct grt_err *err)
 	if (close(o->fd))
 		ret = -errno;
 	o->fd = -1;
+	begin_at(o->path);
 	if (!ret && o->temp[0] && rename(o->temp, o->path))
 		ret = -errno;
+	as_user_end();
 	if (!ret)
 		o->temp[0] = '\0';
 	if (ret)
@@ -185,8 +211,11 @@ void outfile_drop(struct outfile *o)
 {
 	if (o->path && o->fd >= 0)
 		close(o->fd);
-	if (o->temp[0])
+	if (o->temp[0]) {
+		begin_at(o->path);
 		unlink(o->temp);
+		as_user_end();
+	}
 	replace_unkept(o, NULL);
 	*o = (struct outfile){.fd = -1};
 }

@@ -13,10 +13,27 @@
 #include "../sources/capabilities.h"
 #include "privileges.h"
 
+/* for whom, where that was asked for */
+static uid_t for_uid = (uid_t)-1;
+static gid_t for_gid = (gid_t)-1;
+
+void privileges_for_user(uid_t uid, gid_t gid)
+{
+	for_uid = uid;
+	for_gid = gid;
+}
+
 bool privileges_user(uid_t *uid, gid_t *gid)
 {
 	const char *u = getenv("SUDO_UID"), *g = getenv("SUDO_GID");
 
+	if (for_uid != (uid_t)-1 && !geteuid()) {
+		if (!for_uid)
+			return false;
+		*uid = for_uid;
+		*gid = for_gid;
+		return true;
+	}
 	if (geteuid() || !u || !g || !isdigit((unsigned char)*u) || !isdigit((unsigned char)*g))
 		return false;
 	*uid = (uid_t)strtoul(u, NULL, 10);

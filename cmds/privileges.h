@@ -10,8 +10,12 @@
 
 #include <grtrace/grtrace.h>
 
-/** privileges_user - who called sudo. Return: whether we are root by sudo, and *@uid and *@gid are set */
+/** privileges_user - who called sudo, or for whom it is. Return: whether we are root for a user, and *@uid
+ * and *@gid are set */
 bool privileges_user(uid_t *uid, gid_t *gid);
+
+/** privileges_for_user - root does it for this user, whoever called sudo */
+void privileges_for_user(uid_t uid, gid_t gid);
 
 /**
  * privileges_drop - gives up all capabilities but some, for good, and may become another user

@@ -138,7 +138,10 @@ void reading_balance(struct grt_writer *w, const struct grt_health *h, uint64_t 
 	add_event_count(&f, "unread", unread, "in packets that were begun, later than the end");
 	add_event_count(&f, "missing", h->missing_events, "delivered, but in packets that are not here");
 	add_event_count(&f, "unknown", h->unknown, "of types that this version does not know");
-	field_add(&f, "closes", GRT_CELL_BOOL, (struct grt_cell){.number = reading_closes(h, unread)}, NULL);
+	field_add(&f, "closes", GRT_CELL_BOOL,
+		  (struct grt_cell){.number = reading_closes(h, unread), .absent = h->text.form != NULL},
+		  h->text.form ? "not known: text has no count of its events to hold against those read"
+			       : NULL);
 	fields_write(&f, w, "balance", "balance");
 }
 
@@ -147,7 +150,7 @@ void reading_joins(struct grt_writer *w, const struct grt_jobs *jobs, bool json)
 	const struct grt_jobs_count count = grt_jobs_count(jobs), *c = &count;
 	struct fields f = {.all = json};
 
-	field_number(&f, "joined", c->jobs, "jobs in the trace");
+	field_number(&f, "joined", c->jobs - c->incomplete, "jobs of which SUBMIT and COMPLETE are here");
 	field_number(&f, "incomplete", c->incomplete, "begun before the trace or not complete at its end");
 	add_event_count(&f, "no_submit", c->no_submit, "of these, without SUBMIT");
 	add_event_count(&f, "no_complete", c->no_complete, "of these, without COMPLETE");

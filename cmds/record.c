@@ -4,6 +4,7 @@
  * runs, for a time, or until Ctrl-C. Whatever was changed for it is put back.
  */
 #include <errno.h>
+#include <pwd.h>
 #include <limits.h>
 #include <linux/capability.h>
 #include <signal.h>
@@ -61,6 +62,8 @@ static const char source_names[] =
 static struct {
 	const char *output;
 	const char *raw;
+	const char *user;
+	bool no_command;
 	const char *sources;
 	const char *driver;
 	double seconds;
@@ -111,6 +114,10 @@ static const struct cmd_opt options[] = {
 	 "nvsched: calls that failed, too, also on files that are not NVIDIA's"},
 	{"probes", 0, OPT_FLAG, NULL, &opt.probes,
 	 "nvidia: functions of its kernel modules, too: interrupts, faults, P2P, power"},
+	{"user", 0, OPT_STR, "NAME", &opt.user,
+	 "run PROG as this user, whose the recording and all files are (root only)"},
+	{"no-command-line", 0, OPT_FLAG, NULL, &opt.no_command,
+	 "do not keep the command line, which may hold secrets"},
 	{"verbose", 'v', OPT_FLAG, NULL, &opt.verbose, "say which sources are left out, and why"},
 	{"chrome", 0, OPT_STR, "FILE", &opt.files.chrome, "at the end, the timeline as Trace Event Format"},
 	{"cpu-folded", 0, OPT_STR, "FILE", &opt.files.cpu_folded,
@@ -465,6 +472,24 @@ static void clock_text(char *text, size_t room)
 }
 
 /* The whole command line, as the kernel has it. */
+/* Return: an exit status */
+static int be_for_user(const char *name, const char *prog)
+{
+	struct passwd *user;
+
+	if (!prog)
+		return cmd_usage_error("--user %s: it is for a program: grtrace record --user %s -- PROG",
+				       name, name);
+	user = getpwnam(name);
+	if (!user)
+		return cmd_usage_error("--user %s: there is no such user", name);
+	if (geteuid())
+		return cmd_fail(EXIT_MISSING, "only root may", "sudo grtrace record ...",
+				"cannot run a program as the user %s", name);
+	privileges_for_user(user->pw_uid, user->pw_gid);
+	return EXIT_DONE;
+}
+
 static char *command_text(void)
 {
 	char text[4096];
@@ -921,7 +946,7 @@ static int setup(struct run *run, char **argv)
 	run->rec.wrote = wrote;
 	run->rec.arg = run;
 	if (!ret && argv[0])
-		ret = child_fork(&run->child, argv, hostlog_stderr(), &err);
+		ret = child_fork(&run->child, argv, hostlog_stderr(), opt.user, &err);
 	hostlog_started();
 	if (ret)
 		return cmd_error(EXIT_FAILED, &err);
@@ -1055,6 +1080,8 @@ static int record_run(int argc, char **argv)
 	(void)argc;
 	if (status == EXIT_DONE)
 		status = open_target(&run);
+	if (status == EXIT_DONE && opt.user)
+		status = be_for_user(opt.user, argv[0]);
 	if (status == EXIT_DONE && argv[0])
 		status = child_find(argv);
 	if (status != EXIT_DONE)
@@ -1063,7 +1090,7 @@ static int record_run(int argc, char **argv)
 	/* A full file or a closed pipe is an error of write(), so that settings can be put back. */
 	signal(SIGXFSZ, SIG_IGN);
 	signal(SIGPIPE, SIG_IGN);
-	run.command = command_text();
+	run.command = opt.no_command ? NULL : command_text();
 	run.program = argv[0];
 	status = setup(&run, argv);
 	closed = close_inputs(&run);

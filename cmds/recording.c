@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../sources/as_user.h"
 #include "core/grow.h"
 #include "core/packet.h"
 #include "privileges.h"
@@ -245,6 +246,42 @@ void recording_owner(const char *path, uid_t *uid, gid_t *gid)
 		close(dir);
 }
 
+/* Makes it, or takes an empty one, as who called sudo. Return: 0 or -errno */
+static int make_dir(struct recording *r, const char *name, struct grt_err *err)
+{
+	bool as_user = as_user_begin_at(r->uid, r->gid, name);
+	int ret = make_room(name, err);
+
+	if (!ret && mkdir(name, 0700))
+		ret = grt_err_set(err, -errno, strerror(errno), NULL, "cannot make the directory %s", name);
+	if (ret >= 0) {
+		r->made = !ret;
+		r->dir = open_dir(name);
+		if (r->dir < 0)
+			ret = grt_err_set(err, -errno, strerror(errno), NULL, "cannot open %s", name);
+	}
+	as_user_end();
+	/* made by root where nobody else may */
+	if (ret >= 0 && r->made && !as_user)
+		give(r, r->dir, "", AT_EMPTY_PATH);
+	return ret < 0 ? ret : 0;
+}
+
+/* One that was there is used where it is ours already. */
+static int take_dir(struct recording *r, const char *name, struct grt_err *err)
+{
+	struct stat st;
+
+	if (fstat(r->dir, &st))
+		return grt_err_set(err, -errno, strerror(errno), NULL, "cannot open %s", name);
+	if (!r->made && r->uid != (uid_t)-1 && st.st_uid && st.st_uid != r->uid)
+		return not_ours(name, err);
+	/* root's own stays as others may see it; the files are for their owner only */
+	if ((r->made || st.st_uid || r->uid == (uid_t)-1) && fchmod(r->dir, 0700))
+		return grt_err_set(err, -errno, strerror(errno), NULL, "cannot open %s", name);
+	return 0;
+}
+
 int recording_open_dir(struct recording *r, const char *path, struct grt_err *err)
 {
 	char name[PATH_ROOM];
@@ -257,20 +294,15 @@ int recording_open_dir(struct recording *r, const char *path, struct grt_err *er
 	if (!length || length + 8 > sizeof(name))
 		return grt_err_set(err, -EINVAL, "no usable name", NULL, "cannot write '%s'", path);
 	snprintf(name, sizeof(name), "%.*s", (int)length, path);
-	ret = make_room(name, err);
-	if (ret < 0)
+	ret = make_dir(r, name, err);
+	if (!ret)
+		ret = take_dir(r, name, err);
+	if (ret)
 		return ret;
-	if (!ret && mkdir(name, 0700))
-		return grt_err_set(err, -errno, strerror(errno), NULL, "cannot make the directory %s", name);
-	r->made = !ret;
-	r->dir = open_dir(name);
-	if (r->dir < 0 || fchmod(r->dir, 0700))
-		return grt_err_set(err, -errno, strerror(errno), NULL, "cannot open %s", name);
 	/* readers leave an unfinished last packet alone while this lock is held */
 	ret = lock_dir(r->dir, "record into", name, err);
 	if (ret)
 		return ret;
-	give(r, r->dir, "", AT_EMPTY_PATH);
 	if (set_owner(r))
 		return grt_err_set(err, -errno, strerror(errno), NULL, "cannot open %s", name);
 	r->seekable = true;
@@ -327,13 +359,17 @@ int recording_open_raw(struct recording *r, const char *path, struct grt_err *er
 	int ret;
 
 	set_path(r, path);
-	ret = strcmp(path, "-") ? make_room_raw(path, err) : 0;
-	if (ret)
-		return ret;
 	f = new_file(r);
 	if (!f)
 		return grt_err_set(err, -ENOMEM, NULL, NULL, "no memory for %s", path);
-	f->fd = strcmp(path, "-") ? open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600) : dup(STDOUT_FILENO);
+	as_user_begin_at(r->uid, r->gid, path);
+	ret = strcmp(path, "-") ? make_room_raw(path, err) : 0;
+	if (!ret)
+		f->fd = strcmp(path, "-") ? open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600)
+					  : dup(STDOUT_FILENO);
+	as_user_end();
+	if (ret)
+		return ret;
 	if (f->fd < 0 || fstat(f->fd, &st))
 		return grt_err_set(err, -errno, strerror(errno), NULL, "cannot write %s", path);
 	snprintf(f->name, sizeof(f->name), "packets");
@@ -342,8 +378,6 @@ int recording_open_raw(struct recording *r, const char *path, struct grt_err *er
 	if (r->seekable && st.st_size)
 		return grt_err_set(err, -EEXIST, "it is a link to a file that is not empty",
 				   "another name with --raw", "cannot replace %s", path);
-	if (r->seekable)
-		give(r, f->fd, "", AT_EMPTY_PATH);
 	return 0;
 }
 

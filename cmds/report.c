@@ -131,7 +131,7 @@ static int on_aggregate(struct grt_consumer *c, const struct grt_event *e, uint3
 static int on_tsg(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
 {
 	(void)cpu;
-	return grt_tsgs_event(&((struct report *)c)->tsgs, e);
+	return grt_tsgs_event(&((struct report *)c)->tsgs, e, grt_jobs_names(((struct report *)c)->jobs));
 }
 
 static int on_launched(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)

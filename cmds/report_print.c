@@ -102,12 +102,20 @@ static int write_channels(struct report *r, const struct grt_tsg_channel *row, u
 	return ret;
 }
 
-static void note_older(struct report *r, const struct grt_tsg *list, int64_t n)
+static void note_partly_known(struct report *r, const struct grt_tsg *list, int64_t n)
 {
-	uint64_t older = 0;
+	uint64_t older = 0, inferred = 0;
 
-	for (int64_t i = 0; i < n; i++)
+	for (int64_t i = 0; i < n; i++) {
 		older += !list[i].born;
+		inferred += list[i].inferred;
+	}
+	if (inferred)
+		note(&r->notes,
+		     "%" PRIu64
+		     " groups had their number at the same time as another group of their process, and the text does not say "
+		     "which of them a line is about: that the first one made was scheduled and destroyed first is inferred",
+		     inferred);
 	if (older)
 		note(&r->notes,
 		     "%" PRIu64 " groups are known in part: that they were made is not in the trace", older);
@@ -126,7 +134,7 @@ static int write_tsgs(struct report *r)
 	if (!ret)
 		ret = grt_writer_rows(r->writer, &grt_tsg_table, grt_jobs_names(r->jobs), list, sizeof(*list),
 				      shown);
-	note_older(r, list, n);
+	note_partly_known(r, list, n);
 	if (shown < all)
 		note(&r->notes, "%" PRIu64 " more groups: --top 0 shows all", all - shown);
 	if (r->tsgs.over)

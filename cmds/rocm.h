@@ -82,7 +82,7 @@ int rocm_folded_write(const struct rocm_folded *f, const char *path);
 void rocm_answers(const struct rocm_run *run, struct grt_writer *w);
 
 /** rocm_debugfs - the queue descriptors and hardware queue states that were kept before and after; nothing
- * where there are none. Return: 0 or -ENOMEM */
-int rocm_debugfs(const struct rocm_run *run, struct grt_writer *w);
+ * where there are none. @over: adds what there is no place for. Return: 0 or -ENOMEM */
+int rocm_debugfs(const struct rocm_run *run, struct grt_writer *w, uint64_t *over);
 
 #endif /* GRTRACE_ROCM_H */

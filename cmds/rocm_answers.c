@@ -46,7 +46,7 @@ static void answered(struct answers *a, const char *name)
 
 static uint64_t steps(const struct rocm_run *run, enum grt_rocm_step step)
 {
-	return run->r.count.step[step];
+	return grt_rocm_steps(&run->r.count, step);
 }
 
 static const char *mean(const struct grt_rocm_times *t, char text[GRT_UNITS_MAX])
@@ -97,7 +97,7 @@ static void mqd(struct answers *a, const struct rocm_run *run)
 		say(a, "Not known: the trace has no functions of the kernel.");
 	} else if (!steps(run, GRT_ROCM_MQD_ALLOCATE) && !steps(run, GRT_ROCM_MQD_INIT)) {
 		say(a, "No queue descriptor was allocated or initialised in the trace");
-		say(a, steps(run, GRT_ROCM_IOCTL_CREATE)
+		say(a, run->r.count.creations
 			       ? ": no creation came that far, or those functions were not traced."
 			       : ": no queue was asked for.");
 	} else {
@@ -161,9 +161,11 @@ static void doorbells(struct answers *a, const struct rocm_run *run)
 		    " What the kernel sees is the other direction: %" PRIu64
 		    " signals from the GPU and %" PRIu64 " interrupts.",
 		    seen, irqs);
-	if (run->kernel && seen && c->submits)
-		say(a, " Signals for each job that the kernel submitted: %" PRIu64 ".%02" PRIu64 ".",
-		    seen / c->submits, seen * 100 / c->submits % 100);
+	if (run->kernel && seen && c->dispatches)
+		say(a,
+		    " Signals for each kernel that the program wrote into a queue: %" PRIu64 ".%02" PRIu64
+		    ".",
+		    seen / c->dispatches, seen * 100 / c->dispatches % 100);
 	answered(a, "doorbells");
 }
 
@@ -176,6 +178,23 @@ static void station(struct answers *a, bool *any, uint64_t n, const char *what)
 	*any = true;
 }
 
+/* The dispatcher and the handler that it calls are one ioctl. Of either the other may not be traced. */
+static void ioctls(struct answers *a, const struct rocm_run *run)
+{
+	const struct grt_rocm_count *c = &run->r.count;
+	uint64_t create = steps(run, GRT_ROCM_IOCTL_CREATE), memory = steps(run, GRT_ROCM_MEMORY),
+		 entered = steps(run, GRT_ROCM_IOCTL_ENTRY), all = entered > c->ioctls ? entered : c->ioctls;
+
+	say(a, " In the kernel: %" PRIu64 " queue creations", c->creations);
+	if (all > create + memory || memory)
+		say(a, ", %" PRIu64 " memory ioctls", memory);
+	if (all > c->ioctls && !c->ioctls)
+		say(a, ", %" PRIu64 " ioctls, of which the trace does not say what they are for", all);
+	else if (all >= create + memory)
+		say(a, ", %" PRIu64 " other ioctls", all - create - memory);
+	say(a, ".");
+}
+
 static void path(struct answers *a, const struct rocm_run *run)
 {
 	const struct grt_rocm_count *c = &run->r.count;
@@ -184,29 +203,26 @@ static void path(struct answers *a, const struct rocm_run *run)
 	station(a, &any, c->calls, "API calls");
 	station(a, &any, c->enqueues, "commands enqueued");
 	station(a, &any, c->dispatches, "kernels written into user queues");
-	station(a, &any, c->dispatches, "doorbells (not visible)");
+	station(a, &any, c->dispatches + c->barriers + c->packets,
+		"doorbells for these and other packets (not visible)");
 	station(a, &any, c->gpu_took.n, "times on the GPU by its clock");
 	station(a, &any, c->completes, "commands complete");
 	say(a, any ? "." : "The runtime's side is not in the trace.");
 	if (c->funcs)
-		say(a,
-		    " In the kernel: %" PRIu64 " queue creations, %" PRIu64 " memory ioctls, %" PRIu64
-		    " other ioctls.",
-		    steps(run, GRT_ROCM_IOCTL_CREATE), steps(run, GRT_ROCM_MEMORY),
-		    steps(run, GRT_ROCM_IOCTL));
+		ioctls(a, run);
 	answered(a, "path");
 }
 
 static void latency(struct answers *a, const struct rocm_run *run)
 {
 	const struct grt_rocm_count *c = &run->r.count;
-	const struct grt_rocm_times *create = &c->step_took[GRT_ROCM_IOCTL_CREATE];
+	const struct grt_rocm_times *create = &c->create_took;
 	char text[GRT_UNITS_MAX];
 
 	say(a, "Queue creation in KFD: %s", mean(create, text));
 	if (create->n)
 		say(a, " on average of %" PRIu64, create->n);
-	else if (steps(run, GRT_ROCM_IOCTL_CREATE))
+	else if (c->creations)
 		say(a, " (start only: the trace has calls without returns)");
 	say(a, ". Enqueued to dispatched: %s", mean(&c->wait, text));
 	if (c->wait.n)
@@ -221,6 +237,22 @@ static void latency(struct answers *a, const struct rocm_run *run)
 	answered(a, "latency");
 }
 
+static void faults(struct answers *a, const struct rocm_run *run)
+{
+	const struct grt_rocm_count *c = &run->r.count;
+
+	if (!run->log)
+		say(a, "Not known: the runtime's side is not in the trace.");
+	else if (!c->faults && !c->hangs)
+		say(a, "None in the log.");
+	if (c->faults)
+		say(a, "%" PRIu64 ", the first: %s. ", c->faults, c->first_fault);
+	if (c->hangs)
+		say(a, "A queue was aborted before it had completed %s%s.", c->first_hang,
+		    c->hangs > 1 ? ", and others" : "");
+	answered(a, "faults");
+}
+
 void rocm_answers(const struct rocm_run *run, struct grt_writer *w)
 {
 	struct answers a = {.n = 0};
@@ -231,5 +263,6 @@ void rocm_answers(const struct rocm_run *run, struct grt_writer *w)
 	doorbells(&a, run);
 	path(&a, run);
 	latency(&a, run);
+	faults(&a, run);
 	fields_write(&a.f, w, "answers", "answers");
 }

@@ -16,24 +16,34 @@
  *
  *	descriptor of 128 words	51	GFX7: cik_structs.h
  *	descriptor of 512 words	128	GFX8 to 12: {vi,v9,v10,v11,v12}_structs.h
+ *	several of these	128	GFX9.4.3: one for each XCC, with offsets from 0 again
  *	register 0xc914			GFX7 to 9: gfx_{7_2,8_0}_d.h, gc_9_*_offset.h
  *	register 0xc824			GFX10, 11: gc_1*_offset.h, navi10_ip_offset.h
  *
  * (drivers/gpu/drm/amd/include of Linux 6.1, GFX12 of 6.12.) A descriptor of a
  * compute queue begins with one word on all of them (kfd_mqd_manager_*.c,
  * init_mqd()). What is of another ASIC, and all queues of SDMA, stay raw.
+ *
+ * A process has several queues on a device, and the line above each is the same. Which
+ * queue after is which before is told by the addresses of its ring and its descriptor
+ * (of SDMA the ring's, words 1 and 2 on all); where these are not known, by words that are
+ * all the same, then by the order in the file, which is that of creation.
  */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/grow.h"
 #include "rocm.h"
 
-/* Queues of a file, and words of one. */
-#define QUEUES_MAX 512
-#define WORDS_MAX 512
+/* Queues of a file, and words of all of them: 64 MiB. */
+#define QUEUES_MAX 8192U
+#define WORDS_MAX (8U << 20)
 /* The first word of a descriptor; where words stand in the block from CP_MQD_BASE_ADDR on, in bytes */
 #define MQD_HEADER 0xC0310800U
+#define CP_MQD_BASE 0
+#define CP_MQD_BASE_HI 4
 #define CP_HQD_VMID 12
 #define CP_HQD_PQ_BASE 32
 #define CP_HQD_PQ_BASE_HI 36
@@ -56,22 +66,39 @@ static const struct block {
 
 static const char *const files[] = {"mqds", "hqds", "rls"};
 
+/** struct word - what stands before it: its offset or its address */
+struct word {
+	uint32_t at;
+	uint32_t v;
+};
+
 /**
  * struct dump - a queue in a file
  * @title: the lines above it
- * @word, @at: the first of its words, what stands before them; @n: how many there are
+ * @word: its words, from the @first of the file on; @n: how many
+ * @hash: of the words; @id: addresses of ring and descriptor, if @has_id
+ * @pair: the same queue in the other file
  */
 struct dump {
 	char title[160];
-	uint32_t word[WORDS_MAX];
-	uint32_t at[WORDS_MAX];
-	unsigned int n;
+	const struct word *word;
+	uint32_t first;
+	uint32_t n;
+	uint64_t hash;
+	uint32_t id[4];
+	bool has_id;
+	const struct dump *pair;
 };
 
-/** struct dumps - a file */
+/** struct dumps - a file; @over: queues and rows that found no place */
 struct dumps {
 	struct dump *of;
-	unsigned int n;
+	uint32_t n;
+	uint32_t room;
+	struct word *word;
+	uint32_t words;
+	uint32_t words_room;
+	uint64_t over;
 };
 
 /** struct row - of the table. @state: new, gone, changed, same; @block: where it has the words that are known
@@ -102,12 +129,21 @@ static void get_words(struct grt_cell *cell, const void *view, const void *row, 
 /* The word at a place. Return: it is there */
 static bool word_at(const struct dump *d, uint32_t at, uint32_t *v)
 {
-	for (unsigned int i = 0; i < d->n && i < WORDS_MAX; i++)
-		if (d->at[i] == at) {
-			*v = d->word[i];
+	for (uint32_t i = 0; i < d->n; i++)
+		if (d->word[i].at == at) {
+			*v = d->word[i].v;
 			return true;
 		}
 	return false;
+}
+
+/* One descriptor of so many words, or one for each XCC. */
+static bool is_descriptor(const struct dump *d, unsigned int words)
+{
+	for (uint32_t i = 0; i < d->n; i += words)
+		if (d->word[i].at || d->word[i].v != MQD_HEADER)
+			return false;
+	return d->n && d->n % words == 0;
 }
 
 static uint32_t block_of(const char *file, const struct dump *d)
@@ -120,7 +156,7 @@ static uint32_t block_of(const char *file, const struct dump *d)
 		if (strcmp(b->file, file) || strstr(d->title, "SDMA") ||
 		    !word_at(d, b->at + CP_HQD_PQ_CONTROL, &v))
 			continue;
-		if (!b->words || (d->n == b->words && word_at(d, 0, &v) && v == MQD_HEADER))
+		if (!b->words || is_descriptor(d, b->words))
 			return b->at;
 	}
 	return NOWHERE;
@@ -197,26 +233,38 @@ static const struct grt_column columns[] = {
 };
 static const struct grt_table table = {"debugfs", "debugfs of KFD, before and after", columns, 0};
 
-/* "00000000: c0310800 00000000"; a line of another form names what follows */
-static bool take_words(struct dump *d, const char *line)
+static int add_word(struct dumps *all, struct dump *d, uint32_t at, uint32_t v)
 {
+	if (all->words == WORDS_MAX) {
+		all->over++;
+		return 0;
+	}
+	if (grt_grow(&all->word, &all->words_room, all->words + 1, 4096))
+		return -ENOMEM;
+	all->word[all->words++] = (struct word){at, v};
+	d->n++;
+	return 0;
+}
+
+/* "00000000: c0310800 00000000". Return: 1: it is such a line, 0: of another form, -ENOMEM */
+static int take_words(struct dumps *all, const char *line)
+{
+	struct dump *d = all->n ? &all->of[all->n - 1] : NULL;
 	uint32_t at;
 	char *end;
+	int ret;
 
 	at = (uint32_t)strtoul(line, &end, 16);
-	if (end == line || *end != ':')
-		return false;
-	for (line = end + 1;; line = end) {
+	if (!d || end == line || *end != ':')
+		return 0;
+	for (line = end + 1;; line = end, at += 4) {
 		unsigned long v = strtoul(line, &end, 16);
 
 		if (end == line)
-			return true;
-		if (d->n < WORDS_MAX) {
-			d->word[d->n] = (uint32_t)v;
-			d->at[d->n] = at;
-		}
-		at += 4;
-		d->n++;
+			return 1;
+		ret = add_word(all, d, at, (uint32_t)v);
+		if (ret)
+			return ret;
 	}
 }
 
@@ -230,12 +278,12 @@ static char *trimmed(char *line)
 	return line + strspn(line, " \t");
 }
 
-/* A line that is further in belongs to the one before it that is less so. */
+/* A line that is further in belongs to the one before it that is less so. Return: 0 or -ENOMEM */
 static int take_title(struct dumps *all, char *line, char outer[80])
 {
 	bool inner = line[0] == ' ' || line[0] == '\t';
 	char *text = trimmed(line);
-	struct dump *more;
+	struct dump *d;
 
 	if (!*text)
 		return 0;
@@ -243,15 +291,44 @@ static int take_title(struct dumps *all, char *line, char outer[80])
 		snprintf(outer, 80, "%s", text);
 		return 0;
 	}
-	if (all->n == QUEUES_MAX)
+	/* the words of one that finds no place must not be taken for those of the one before */
+	if (all->n == QUEUES_MAX) {
+		all->over++;
+		all->words = WORDS_MAX;
 		return 0;
-	more = realloc(all->of, (all->n + 1) * sizeof(*more));
-	if (!more)
-		return -1;
-	all->of = more;
-	more[all->n] = (struct dump){.n = 0};
-	snprintf(more[all->n++].title, sizeof(more->title), "%.79s%s%.70s", outer, *outer ? ", " : "", text);
+	}
+	if (grt_grow(&all->of, &all->room, all->n + 1, 64))
+		return -ENOMEM;
+	d = &all->of[all->n++];
+	*d = (struct dump){.first = all->words};
+	snprintf(d->title, sizeof(d->title), "%.79s%s%.70s", outer, *outer ? ", " : "", text);
 	return 0;
+}
+
+/* Addresses of its ring and its descriptor, which it keeps. A place among the hardware queues is its own
+ * name. */
+static bool take_id(struct dump *d, const char *file)
+{
+	static const uint32_t at[] = {CP_HQD_PQ_BASE, CP_HQD_PQ_BASE_HI, CP_MQD_BASE, CP_MQD_BASE_HI};
+	uint32_t block = block_of(file, d);
+
+	if (strcmp(file, "mqds") != 0)
+		return false;
+	if (strstr(d->title, "SDMA"))
+		return word_at(d, 4, &d->id[0]) && word_at(d, 8, &d->id[1]) && (d->id[0] || d->id[1]);
+	for (size_t i = 0; i < 4; i++)
+		if (block == NOWHERE || !word_at(d, block + at[i], &d->id[i]))
+			return false;
+	return d->id[0] || d->id[1];
+}
+
+static void look_at(struct dump *d, const struct word *words, const char *file)
+{
+	d->word = words + d->first;
+	d->hash = d->n;
+	for (uint32_t i = 0; i < d->n; i++)
+		d->hash = (d->hash ^ d->word[i].v) * 0x100000001b3;
+	d->has_id = take_id(d, file);
 }
 
 static int read_dumps(struct dumps *all, const char *dir, const char *file, const char *when)
@@ -262,63 +339,97 @@ static int read_dumps(struct dumps *all, const char *dir, const char *file, cons
 
 	snprintf(path, sizeof(path), "%.4000s/kfd_%s.%s", dir, file, when);
 	f = fopen(path, "re");
-	while (f && !ret && fgets(line, sizeof(line), f)) {
-		if (all->n && take_words(&all->of[all->n - 1], line))
-			continue;
-		ret = take_title(all, line, outer);
+	while (f && ret >= 0 && fgets(line, sizeof(line), f)) {
+		ret = take_words(all, line);
+		if (!ret)
+			ret = take_title(all, line, outer);
 	}
 	if (f)
 		fclose(f);
-	return ret;
-}
-
-static const struct dump *find(const struct dumps *all, const char *title)
-{
-	for (unsigned int i = 0; i < all->n; i++)
-		if (!strcmp(all->of[i].title, title))
-			return &all->of[i];
-	return NULL;
+	for (uint32_t i = 0; i < all->n; i++)
+		look_at(&all->of[i], all->word, file);
+	return ret < 0 ? ret : 0;
 }
 
 static uint64_t differences(const struct dump *a, const struct dump *b)
 {
-	unsigned int most = a->n > b->n ? a->n : b->n;
-	uint64_t n = most > WORDS_MAX ? most - WORDS_MAX : 0;
+	uint32_t least = a->n < b->n ? a->n : b->n, most = a->n > b->n ? a->n : b->n;
+	uint64_t n = most - least;
 
-	for (unsigned int i = 0; i < most && i < WORDS_MAX; i++)
-		n += a->word[i] != b->word[i];
+	for (uint32_t i = 0; i < least; i++)
+		n += a->word[i].v != b->word[i].v;
 	return n;
 }
 
-static int write_row(struct grt_writer *w, const char *file, const struct dump *d, const struct dump *other,
-		     const char *alone)
+/* How sure it is that two dumps are of one queue. */
+enum sure {
+	BY_ADDRESS,
+	BY_WORDS,
+	BY_ORDER,
+	SURES,
+};
+
+static bool is_pair(const struct dump *a, const struct dump *b, enum sure how)
+{
+	bool known = a->has_id && b->has_id;
+
+	if ((how == BY_WORDS && a->hash != b->hash) || strcmp(a->title, b->title))
+		return false;
+	if (how == BY_WORDS)
+		return !differences(a, b);
+	return known ? !memcmp(a->id, b->id, sizeof(a->id)) : how == BY_ORDER;
+}
+
+/* Those of one title are few, and mostly stand where they stood. */
+static void pair_up(struct dumps *before, struct dumps *after)
+{
+	for (enum sure how = BY_ADDRESS; how < SURES; how++)
+		for (uint32_t i = 0; i < after->n; i++)
+			for (uint32_t k = 0; !after->of[i].pair && k < before->n; k++) {
+				if (before->of[k].pair || !is_pair(&after->of[i], &before->of[k], how))
+					continue;
+				after->of[i].pair = &before->of[k];
+				before->of[k].pair = &after->of[i];
+			}
+}
+
+static int write_row(struct grt_writer *w, const char *file, const struct dump *d, const char *alone)
 {
 	struct row r = {.file = file, .title = d->title, .d = d};
 
-	r.changed = other ? differences(d, other) : d->n;
-	r.state = !other ? alone : r.changed ? "changed" : "same";
+	r.changed = d->pair ? differences(d, d->pair) : d->n;
+	r.state = !d->pair ? alone : r.changed ? "changed" : "same";
 	r.block = block_of(file, d);
 	return grt_writer_row(w, &r);
 }
 
-static int write_file(struct grt_writer *w, const char *dir, const char *file)
+static void free_dumps(struct dumps *all)
+{
+	free(all->of);
+	free(all->word);
+}
+
+static int write_file(struct grt_writer *w, const char *dir, const char *file, uint64_t *over)
 {
 	struct dumps before = {.n = 0}, after = {.n = 0};
 	int ret = read_dumps(&before, dir, file, "before");
 
 	if (!ret)
 		ret = read_dumps(&after, dir, file, "after");
-	for (unsigned int i = 0; i < after.n && !ret; i++)
-		ret = write_row(w, file, &after.of[i], find(&before, after.of[i].title), "new");
-	for (unsigned int i = 0; i < before.n && !ret; i++)
-		if (!find(&after, before.of[i].title))
-			ret = write_row(w, file, &before.of[i], NULL, "gone");
-	free(before.of);
-	free(after.of);
+	if (!ret)
+		pair_up(&before, &after);
+	for (uint32_t i = 0; i < after.n && !ret; i++)
+		ret = write_row(w, file, &after.of[i], "new");
+	for (uint32_t i = 0; i < before.n && !ret; i++)
+		if (!before.of[i].pair)
+			ret = write_row(w, file, &before.of[i], "gone");
+	*over += before.over + after.over;
+	free_dumps(&before);
+	free_dumps(&after);
 	return ret;
 }
 
-int rocm_debugfs(const struct rocm_run *run, struct grt_writer *w)
+int rocm_debugfs(const struct rocm_run *run, struct grt_writer *w, uint64_t *over)
 {
 	const char *dir = run->opt->debugfs ? run->opt->debugfs : run->opt->input;
 	int ret = 0;
@@ -327,7 +438,7 @@ int rocm_debugfs(const struct rocm_run *run, struct grt_writer *w)
 		return 0;
 	grt_writer_table(w, &table, NULL);
 	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]) && !ret; i++)
-		ret = write_file(w, dir, files[i]);
+		ret = write_file(w, dir, files[i], over);
 	grt_writer_table_end(w);
 	return ret;
 }

@@ -20,6 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../sources/as_user.h"
 #include "../sources/source.h"
 #include "../sources/textlog.h"
 #include "outfile.h"
@@ -63,15 +64,22 @@ static int make_dirs(const char *path)
 	size_t len = strlen(path);
 	uid_t uid;
 	gid_t gid;
-	bool by_sudo = privileges_user(&uid, &gid), made;
+	bool as_user, made;
 
+	uid = (uid_t)-1;
+	gid = (gid_t)-1;
+	privileges_user(&uid, &gid);
 	for (size_t i = 1; i <= len; i++) {
 		if (path[i] && path[i] != '/')
 			continue;
 		snprintf(part, sizeof(part), "%.*s", (int)i, path);
-		if (!mkdir(part, 0777))
-			made = !by_sudo || !chown(part, uid, gid);
-		else
+		as_user = as_user_begin_at(uid, gid, part);
+		made = !mkdir(part, 0777);
+		as_user_end();
+		/* made by root where nobody else may put anything in its place */
+		if (made && !as_user && uid != (uid_t)-1)
+			made = !lchown(part, uid, gid);
+		else if (!made)
 			made = errno == EEXIST;
 		if (!made)
 			return -errno;

@@ -230,7 +230,8 @@ static int write_steps(const struct rocm_run *run, struct grt_writer *w)
 	grt_writer_table(w, &grt_rocm_mqd_table, NULL);
 	/* without the kernel's side nothing was counted */
 	for (size_t i = 0; run->kernel && i < sizeof(shown) / sizeof(shown[0]) && !ret; i++) {
-		struct grt_rocm_step_count row = {shown[i], c->step[shown[i]], c->step_took[shown[i]]};
+		struct grt_rocm_step_count row = {shown[i], grt_rocm_steps(c, shown[i]),
+						  c->step_took[shown[i]]};
 
 		ret = grt_writer_row(w, &row);
 	}
@@ -249,26 +250,30 @@ static void write_use(const struct rocm_run *run, struct grt_writer *w)
 	const struct grt_rocm_count *c = &run->r.count;
 	struct fields f = {.n = 0};
 	uint64_t rung = c->dispatches + c->barriers + c->packets;
-	bool ratio = run->log && c->submits;
+	bool ratio = run->log && c->dispatches;
 
 	add_counted(&f, run->log, "user_queue_kernels", c->dispatches, "written into queues by the program");
 	add_counted(&f, run->log, "user_queue_barriers", c->barriers, NULL);
 	add_counted(&f, run->log, "user_queue_packets", c->packets, "others");
-	add_counted(&f, run->kernel, "kernel_queue_packets", c->step[GRT_ROCM_SUBMIT],
+	add_counted(&f, run->kernel, "kernel_queue_packets", grt_rocm_steps(c, GRT_ROCM_SUBMIT),
 		    "sent by KFD to the GPU's scheduler");
 	add_counted(&f, run->kernel, "kernel_submits", c->submits, "jobs of the driver");
 	add_counted(&f, run->log, "doorbells", rung,
 		    "rung by the program, by its log: the kernel does not see them");
 	field_add(&f, "doorbells_per_submit", GRT_CELL_AMOUNT,
 		  (struct grt_cell){
-			  .text = "", .number = c->submits ? rung * 1000 / c->submits : 0, .absent = !ratio},
-		  NULL);
-	add_counted(&f, run->kernel, "gpu_signals", c->step[GRT_ROCM_DOORBELL], "from the GPU to the kernel");
+			  .text = "", .number = ratio ? rung * 1000 / c->dispatches : 0, .absent = !ratio},
+		  "for each kernel that the program wrote into a queue");
+	add_counted(&f, run->kernel, "gpu_signals", grt_rocm_steps(c, GRT_ROCM_DOORBELL),
+		    "from the GPU to the kernel");
 	add_counted(&f, run->log, "copies", c->copies, NULL);
 	add_counted(&f, run->log, "copy_bytes", c->copy_bytes, NULL);
 	add_counted(&f, run->log, "copies_unsure", c->copies_unsure,
 		    "whose values do not fit together: a bug of the runtime's log");
 	add_counted(&f, run->log, "faults", c->faults, c->faults ? c->first_fault : NULL);
+	add_counted(&f, run->log, "aborted_at", c->hangs, c->hangs ? c->first_hang : NULL);
+	add_counted(&f, run->log, "error_records", c->errors,
+		    c->errors ? c->first_error : "of level 0 and 1, others");
 	fields_write(&f, w, "use", "kernel queues, user queues and doorbells");
 }
 
@@ -314,12 +319,13 @@ static int write_layers(const struct rocm_run *run, struct grt_writer *w)
 		{"runtime to queue", c->wait.n, c->wait, "command enqueued to kernel dispatched"},
 		{"queue to complete", c->run.n, c->run,
 		 "kernel dispatched to command complete, as the host saw it"},
-		{"KFD create queue", c->step[GRT_ROCM_IOCTL_CREATE], c->step_took[GRT_ROCM_IOCTL_CREATE],
-		 "in the ioctl"},
-		{"KFD memory", c->step[GRT_ROCM_MEMORY], c->step_took[GRT_ROCM_MEMORY], "in ioctls"},
-		{"KFD MQD", c->step[GRT_ROCM_MQD_INIT], c->step_took[GRT_ROCM_MQD_INIT],
+		{"KFD create queue", c->creations, c->create_took,
+		 "in the ioctl, else in what is known of it"},
+		{"KFD memory", grt_rocm_steps(c, GRT_ROCM_MEMORY), c->step_took[GRT_ROCM_MEMORY],
+		 "in ioctls"},
+		{"KFD MQD", grt_rocm_steps(c, GRT_ROCM_MQD_INIT), c->step_took[GRT_ROCM_MQD_INIT],
 		 "initialising descriptors"},
-		{"KFD map", c->step[GRT_ROCM_MAP], c->step_took[GRT_ROCM_MAP], "mapping queues"},
+		{"KFD map", grt_rocm_steps(c, GRT_ROCM_MAP), c->step_took[GRT_ROCM_MAP], "mapping queues"},
 		{"GPU", c->gpu_took.n, c->gpu_took, "by the GPU's clock"},
 	};
 	int ret = 0;
@@ -470,6 +476,7 @@ static int write_report(struct rocm_run *run)
 		.out = run->out, .verbose = run->opt->verbose, .colour = cmd_colour()};
 	struct grt_writer *w = NULL;
 	struct notes n = {.n = 0};
+	uint64_t over = 0;
 	int ret = grt_writer_new(&w, run->opt->json ? &writer_json : &writer_text, &options);
 
 	if (ret)
@@ -478,7 +485,11 @@ static int write_report(struct rocm_run *run)
 	write_inputs(run, w);
 	ret = write_tables(run, w, &n);
 	if (!ret)
-		ret = rocm_debugfs(run, w);
+		ret = rocm_debugfs(run, w, &over);
+	if (over)
+		note(&n,
+		     "%" PRIu64 " queues or words of debugfs are in no row: there are more than is looked at",
+		     over);
 	if (!ret && !run->opt->input)
 		ret = write_passed(run, w, &n);
 	if (!ret)

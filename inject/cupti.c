@@ -186,7 +186,7 @@ static void in_toolkits(struct search *s)
 	int major;
 
 	for (i = 0; i < sizeof(homes) / sizeof(homes[0]); i++) {
-		home = getenv(homes[i]);
+		home = secure_getenv(homes[i]);
 		if (home && !try_format(s, "%s/extras/CUPTI/lib64/" NAME ".[0-9]*", home))
 			try_format(s, "%s/lib64/" NAME ".[0-9]*", home);
 	}
@@ -233,7 +233,7 @@ static void in_python(struct search *s)
 int cupti_load(struct cupti *c, char *why, size_t room)
 {
 	struct search s = {.cupti = c, .major = driver_major()};
-	const char *given = getenv("GRTRACE_CUPTI");
+	const char *given = secure_getenv("GRTRACE_CUPTI");
 
 	if (given && *given) {
 		try_path(&s, given);

@@ -274,7 +274,7 @@ static void give_way(void)
 
 static enum stack_mode stack_mode(void)
 {
-	const char *how = getenv("GRTRACE_STACK") ?: "";
+	const char *how = secure_getenv("GRTRACE_STACK") ?: "";
 
 	if (!strcmp(how, "none"))
 		return STACK_NONE;
@@ -386,7 +386,7 @@ static void begin(const char *output)
 int InitializeInjection(void)
 {
 	static atomic_flag begun = ATOMIC_FLAG_INIT;
-	const char *output = getenv("GRTRACE_OUTPUT");
+	const char *output = secure_getenv("GRTRACE_OUTPUT");
 	int saved = errno;
 
 	if (output && *output && !atomic_flag_test_and_set(&begun))

@@ -199,7 +199,7 @@ static bool join(void)
 /* "NUMBER:PATH" of the recorder, which is about this path only. */
 static void take_number(const char *path)
 {
-	const char *given = getenv(GRT_CUDA_RECORDING_ENV), *colon = given ? strchr(given, ':') : NULL;
+	const char *given = secure_getenv(GRT_CUDA_RECORDING_ENV), *colon = given ? strchr(given, ':') : NULL;
 
 	if (!colon || strcmp(colon + 1, path) || (size_t)(colon - given) >= sizeof(recording.number))
 		return;

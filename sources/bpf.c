@@ -888,12 +888,15 @@ static int attach_points(struct capture *c, struct bpf_program *prog, struct grt
 	const struct bpf_point *p = c->kind->points;
 	struct bpf_uprobe_opts opts = {.sz = sizeof(opts)};
 	struct bpf_link *link;
+	char file[32];
 
 	for (; p < c->kind->points + c->kind->n_points; p++) {
 		opts.bpf_cookie = p->number;
+		/* the file that was looked into, whatever has its name now */
+		snprintf(file, sizeof(file), "/proc/self/fd/%d", p->fd);
 		link = c->links == PROGRAMS_MAX
 			       ? NULL
-			       : bpf_program__attach_uprobe_opts(prog, -1, p->path, p->offset, &opts);
+			       : bpf_program__attach_uprobe_opts(prog, -1, file, p->offset, &opts);
 		if (!link)
 			return grt_err_set(err, -errno ?: -E2BIG, strerror(errno ?: E2BIG), "grtrace doctor",
 					   "cannot put a uprobe into %s", p->path);

@@ -36,9 +36,15 @@ struct bpf_decoder {
 	void (*close)(void *own);
 };
 
-/** struct bpf_point - where a uprobe is put: a place in a file, and the number that its hits get */
+/**
+ * struct bpf_point - where a uprobe is put
+ * @path: of the file, for messages; @fd is what counts
+ * @offset: place in it
+ * @number: that its hits get
+ */
 struct bpf_point {
 	const char *path;
+	int fd;
 	uint64_t offset;
 	uint32_t number;
 };

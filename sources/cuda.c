@@ -184,7 +184,10 @@ static int open_marker(struct capture *c, const struct source_setup *setup, stru
 	int ret;
 
 	c->point.path = c->library;
-	ret = elf_function(c->library, MARKER, &c->point.offset, err);
+	c->point.fd = elf_open(c->library, err);
+	if (c->point.fd < 0)
+		return c->point.fd;
+	ret = elf_function(c->point.fd, c->library, MARKER, &c->point.offset, err);
 	if (ret)
 		return ret;
 	c->kind = (struct bpf_kind){.name = "cuda_stacks",
@@ -203,33 +206,41 @@ static int open_marker(struct capture *c, const struct source_setup *setup, stru
 #ifdef GRT_HAVE_BPF
 
 /* Uprobes at the functions that launch kernels and graphs, as far as a library has them. */
-static void add_launches(struct capture *c, const char *path, uint32_t domain)
+static int add_launches(struct capture *c, pid_t pid, const char *library, uint32_t domain,
+			struct grt_err *err)
 {
 	static const bool wanted[GRT_CUDA_KINDS] = {
 		[GRT_CUDA_KIND_KERNEL] = true,
 		[GRT_CUDA_KIND_GRAPH] = true,
 	};
 	const struct grt_cuda_call *call;
+	char path[PATH_MAX];
+	int fd = uprobes_mapped(pid, library, path, err);
 
+	if (fd < 0)
+		return fd == -ENOENT ? 0 : fd;
 	for (uint32_t number = 1; number < GRT_CUDA_DRIVER; number++) {
 		call = grt_cuda_call(domain | number);
 		if (call && wanted[call->kind])
-			uprobes_add(&c->uprobes, path, call->name, call->call, NULL);
+			uprobes_add(&c->uprobes, fd, path, call->name, call->call, NULL);
 	}
+	close(fd);
+	return 0;
 }
 
 /* A process that runs has no library of ours: uprobes on CUDA's own see that it launches, and nothing else.
  */
 static int open_outside(struct capture *c, const struct source_setup *setup, struct grt_err *err)
 {
-	char path[PATH_MAX];
+	int ret;
 
 	c->outside = setup->pid;
 	c->stack = "bpf";
-	if (uprobes_mapped(setup->pid, "libcudart", path, sizeof(path)))
-		add_launches(c, path, 0);
-	if (uprobes_mapped(setup->pid, "libcuda", path, sizeof(path)))
-		add_launches(c, path, GRT_CUDA_DRIVER);
+	ret = add_launches(c, setup->pid, "libcudart", 0, err);
+	if (!ret)
+		ret = add_launches(c, setup->pid, "libcuda", GRT_CUDA_DRIVER, err);
+	if (ret)
+		return ret;
 	if (!c->uprobes.n)
 		return grt_err_set(err, -ENODEV,
 				   "it has loaded no libcuda.so and no libcudart.so, or may not be read",
@@ -267,7 +278,7 @@ static int cuda_open(void **state, const struct source_setup *setup, struct grt_
 	*state = c;
 	if (!c)
 		return grt_err_set(err, -ENOMEM, NULL, NULL, "no memory for CUDA");
-	c->event = -1;
+	c->event = c->point.fd = -1;
 	c->dir = -1;
 	c->note = setup->note;
 	c->stack = stack_of(setup->stack);
@@ -393,7 +404,7 @@ static void wait_for_writers(struct capture *c)
 	if (c->dir < 0 || c->outside)
 		return;
 	/* it stays for as long as we do: a process that begins now must not write into what has ended */
-	fd = openat(c->dir, STOP_NAME, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+	fd = openat(c->dir, STOP_NAME, O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
 	if (fd >= 0)
 		close(fd);
 	for (ms = 0; ms < STOP_MS && each_file(c, is_written); ms += 10)
@@ -540,6 +551,8 @@ static int cuda_close(void *state, struct grt_err *err)
 #ifdef GRT_HAVE_BPF
 	uprobes_free(&c->uprobes);
 #endif
+	if (c->point.fd >= 0)
+		close(c->point.fd);
 	if (c->event >= 0)
 		close(c->event);
 	free(c);

@@ -23,22 +23,31 @@ struct file {
 	Elf *elf;
 };
 
-static bool open_file(struct file *f, const char *path)
+/* It is read, not mapped: who owns it may cut it off meanwhile. */
+static bool open_file(struct file *f, int fd)
 {
 	struct stat st;
 
 	elf_version(EV_CURRENT);
-	*f = (struct file){.fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)};
-	if (f->fd >= 0 && !fstat(f->fd, &st) && S_ISREG(st.st_mode))
-		f->elf = elf_begin(f->fd, ELF_C_READ, NULL);
+	*f = (struct file){.fd = fd};
+	if (fd >= 0 && !fstat(fd, &st) && S_ISREG(st.st_mode))
+		f->elf = elf_begin(fd, ELF_C_READ, NULL);
 	return f->elf && elf_kind(f->elf) == ELF_K_ELF;
 }
 
-static void close_file(struct file *f)
+static int open_path(const char *path)
 {
-	elf_end(f->elf);
-	if (f->fd >= 0)
-		close(f->fd);
+	return open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+}
+
+int elf_open(const char *path, struct grt_err *err)
+{
+	int fd = open_path(path);
+
+	return fd >= 0 ? fd
+		       : grt_err_set(err, -errno, strerror(errno),
+				     "the path of a library or program: ldd PROG, or cat /proc/PID/maps",
+				     "cannot open %s for a uprobe", path);
 }
 
 /* Whether a segment that is loaded has it; @to_offset: an address is given, else a place in the file. */
@@ -114,15 +123,14 @@ static uint64_t behind_endbr64(int fd, uint64_t offset)
 	return offset;
 }
 
-int elf_function(const char *path, const char *symbol, uint64_t *offset, struct grt_err *err)
+int elf_function(int fd, const char *path, const char *symbol, uint64_t *offset, struct grt_err *err)
 {
 	uint64_t address;
 	struct file f;
 	int ret = 0;
 
-	if (!open_file(&f, path))
-		ret = grt_err_set(err, f.fd < 0 ? -ENOENT : -ENOEXEC,
-				  f.fd < 0 ? "it cannot be opened" : "it is no ELF object file",
+	if (!open_file(&f, fd))
+		ret = grt_err_set(err, -ENOEXEC, "it is no ELF object file",
 				  "the path of a library or program: ldd PROG, or cat /proc/PID/maps",
 				  "cannot put a uprobe into %s", path);
 	else if (!find_symbol(f.elf, symbol, &address) || !translate(f.elf, address, true, offset))
@@ -131,7 +139,7 @@ int elf_function(const char *path, const char *symbol, uint64_t *offset, struct 
 				  "cannot put a uprobe at %s of %s", symbol, path);
 	else
 		*offset = behind_endbr64(f.fd, *offset);
-	close_file(&f);
+	elf_end(f.elf);
 	return ret;
 }
 
@@ -175,11 +183,13 @@ void elf_describe(const char *path, uint64_t offset, uint64_t *address, char *bu
 
 	*address = offset;
 	build_id[0] = '\0';
-	if (open_file(&f, path)) {
+	if (open_file(&f, open_path(path))) {
 		translate(f.elf, offset, false, address);
 		read_build_id(f.elf, build_id);
 	}
-	close_file(&f);
+	elf_end(f.elf);
+	if (f.fd >= 0)
+		close(f.fd);
 }
 
 #endif /* GRT_HAVE_BPF */

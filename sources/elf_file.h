@@ -11,13 +11,21 @@
 #define ELF_BUILD_ID_MAX 20
 
 /**
+ * elf_open - opens an object file, or what else has its name, without waiting for it
+ * Return: a descriptor, or -errno with *err
+ */
+int elf_open(const char *path, struct grt_err *err);
+
+/**
  * elf_function - where to put a uprobe for a function
+ * @fd: of the file; the uprobe goes there, too, so that nobody can put another one between
+ * @path: for messages
  * @symbol: as the linker knows it, without a version
  * @offset: gets the place in the file: of its first instruction, or of the second one
  *	where the first is endbr64, for that one would be single-stepped at ten times the cost
  * Return: 0, -ENOENT: it has no such function, or -errno, with *err
  */
-int elf_function(const char *path, const char *symbol, uint64_t *offset, struct grt_err *err);
+int elf_function(int fd, const char *path, const char *symbol, uint64_t *offset, struct grt_err *err);
 
 /**
  * elf_describe - of a mapped file

@@ -21,6 +21,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "as_user.h"
 #include "pid_ns.h"
 #include "read_all.h"
 #include "source.h"
@@ -541,9 +542,10 @@ static void keep_debugfs(const struct capture *c, const char *when)
 		if (!text)
 			continue;
 		snprintf(path, sizeof(path), "%s/kfd_%s.%s", textlog_settings.dir, files[i], when);
-		fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
-		if (fd >= 0 && (write(fd, text, strlen(text)) < 0 ||
-				(c->uid != (uid_t)-1 && fchown(fd, c->uid, c->gid))))
+		as_user_begin(c->uid, c->gid);
+		fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
+		as_user_end();
+		if (fd >= 0 && write(fd, text, strlen(text)) < 0)
 			errno = 0;
 		if (fd >= 0)
 			close(fd);

@@ -15,13 +15,16 @@ FILE *maps_open(pid_t pid)
 
 static bool take_line(struct maps_row *row, const char *line)
 {
-	unsigned long long start, end, offset;
+	unsigned long long start, end, offset, inode;
+	unsigned int major, minor;
 	char perms[8];
 	int path = 0;
 
-	if (sscanf(line, "%llx-%llx %7s %llx %*s %*s %n", &start, &end, perms, &offset, &path) < 4)
+	if (sscanf(line, "%llx-%llx %7s %llx %x:%x %llu %n", &start, &end, perms, &offset, &major, &minor,
+		   &inode, &path) < 7)
 		return false;
-	*row = (struct maps_row){start, end, offset, perms[2] == 'x', path ? line + path : ""};
+	*row = (struct maps_row){start, end,   offset,		major,
+				 minor, inode, perms[2] == 'x', path ? line + path : ""};
 	return true;
 }
 

@@ -24,6 +24,7 @@ struct maps {
 /**
  * struct maps_row - a mapping
  * @offset: in its file
+ * @major, @minor, @inode: of its file, as the kernel counts them: some file systems tell stat() others
  * @code: it may be executed
  * @path: as the process sees it, "[...]" or "" where it is no file's; good until the next maps_next()
  */
@@ -31,6 +32,9 @@ struct maps_row {
 	uint64_t start;
 	uint64_t end;
 	uint64_t offset;
+	unsigned int major;
+	unsigned int minor;
+	uint64_t inode;
 	bool code;
 	const char *path;
 };

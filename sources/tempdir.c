@@ -15,6 +15,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "as_user.h"
 #include "tempdir.h"
 
 /* A command makes one, and a source of it another one. */
@@ -87,14 +88,17 @@ static struct tempdir *free_place(void)
 	return NULL;
 }
 
-/* No signal comes between the directory and its place in the list. Return: 0 or -1 */
-static int make(struct tempdir *d)
+/* The user makes it, so that nobody can put something else there before it changes its owner. No signal comes
+ * between the directory and its place in the list. Return: 0 or -1 */
+static int make(struct tempdir *d, uid_t uid, gid_t gid)
 {
 	sigset_t all, before;
 
 	sigfillset(&all);
 	sigprocmask(SIG_BLOCK, &all, &before);
+	as_user_begin(uid, gid);
 	d->there = mkdtemp(d->path) != NULL;
+	as_user_end();
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	return d->there ? 0 : -1;
 }
@@ -111,10 +115,8 @@ int tempdir_make(char *path, size_t room, const char *name, uid_t uid, gid_t gid
 		return -1;
 	d->above = open(in, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	d->name = strrchr(d->path, '/') + 1;
-	ret = d->above < 0 ? -1 : make(d);
+	ret = d->above < 0 ? -1 : make(d, uid, gid);
 	snprintf(path, room, "%s", d->path);
-	if (!ret && uid != (uid_t)-1)
-		ret = fchownat(d->above, d->name, uid, gid, AT_SYMLINK_NOFOLLOW);
 	return ret;
 }
 

@@ -10,9 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/stat.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include "as_user.h"
 #include "capabilities.h"
 #include "core/packer.h"
 #include "source.h"
@@ -49,6 +51,29 @@ static int make_temp_dir(struct textlog *t, const struct source_setup *setup)
 	return tempdir_make(t->temp, sizeof(t->temp), TEMP_NAME, setup->uid, setup->gid);
 }
 
+/* As the user; where that one finds no way, as root, into a name that is free or a plain file of the two. */
+static int make_file(const char *path, uid_t uid, gid_t gid)
+{
+	const int flags = O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
+	struct stat st;
+	int fd;
+
+	as_user_begin(uid, gid);
+	fd = open(path, flags | O_CREAT | O_TRUNC, 0600);
+	as_user_end();
+	if (fd >= 0 || errno != EACCES || uid == (uid_t)-1)
+		return fd;
+	fd = open(path, flags | O_CREAT, 0600);
+	if (fd < 0)
+		return fd;
+	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_nlink == 1 && (!st.st_uid || st.st_uid == uid) &&
+	    !ftruncate(fd, 0) && !fchown(fd, uid, gid))
+		return fd;
+	close(fd);
+	errno = EACCES;
+	return -1;
+}
+
 int textlog_open(struct textlog *t, const char *name, const struct source_setup *setup, struct grt_err *err)
 {
 	const char *dir = textlog_settings.dir;
@@ -59,8 +84,8 @@ int textlog_open(struct textlog *t, const char *name, const struct source_setup 
 	ret = dir ? 0 : make_temp_dir(t, setup);
 	snprintf(t->path, sizeof(t->path), "%s/%s", dir ? dir : t->temp, name);
 	if (!ret)
-		t->file = open(t->path, O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
-	if (t->file < 0 || (setup->uid != (uid_t)-1 && fchown(t->file, setup->uid, setup->gid)))
+		t->file = make_file(t->path, setup->uid, setup->gid);
+	if (t->file < 0)
 		return grt_err_set(err, -errno, strerror(errno), NULL, "cannot write %s", t->path);
 	t->wake = eventfd(0, EFD_CLOEXEC);
 	if (t->wake < 0 || pipe2(t->pipe, O_CLOEXEC) || fcntl(t->pipe[0], F_SETFL, O_NONBLOCK))

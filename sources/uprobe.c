@@ -6,10 +6,13 @@
 #include "uprobe.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "bpf_nodes.h"
@@ -21,23 +24,31 @@
 
 /* ------------------------------------------------------------- functions */
 
-int uprobes_add(struct uprobes *u, const char *path, const char *symbol, uint32_t number, struct grt_err *err)
+static bool is_same(int a, int b)
 {
-	struct bpf_point *p = &u->point[u->n];
-	int ret = u->n == UPROBES_MAX ? -E2BIG : elf_function(path, symbol, &p->offset, err);
+	struct stat x, y;
+
+	return !fstat(a, &x) && !fstat(b, &y) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+int uprobes_add(struct uprobes *u, int fd, const char *path, const char *symbol, uint32_t number,
+		struct grt_err *err)
+{
+	struct bpf_point p = {.fd = -1, .number = number};
+	int ret = u->n == UPROBES_MAX ? -E2BIG : elf_function(fd, path, symbol, &p.offset, err);
 
 	if (ret)
 		return ret;
 	/* two names of one function */
 	for (unsigned int i = 0; i < u->n; i++)
-		if (u->point[i].offset == p->offset && !strcmp(u->path[i], path))
+		if (u->point[i].offset == p.offset && is_same(u->point[i].fd, fd))
 			return 0;
-	u->path[u->n] = strdup(path);
-	if (!u->path[u->n])
-		return grt_err_set(err, -ENOMEM, NULL, NULL, "no memory for uprobes");
-	p->path = u->path[u->n++];
-	p->number = number;
-	return 0;
+	p.fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+	p.path = strdup(path);
+	u->point[u->n++] = p;
+	return p.fd >= 0 && p.path
+		       ? 0
+		       : grt_err_set(err, -ENOMEM, NULL, NULL, "no memory or descriptor for uprobes");
 }
 
 int uprobes_open(struct uprobes *u, const char *name, void **state, const struct source_setup *setup,
@@ -58,8 +69,11 @@ int uprobes_open(struct uprobes *u, const char *name, void **state, const struct
 
 void uprobes_free(struct uprobes *u)
 {
-	for (unsigned int i = 0; i < u->n; i++)
-		free(u->path[i]);
+	for (unsigned int i = 0; i < u->n; i++) {
+		free((char *)u->point[i].path);
+		if (u->point[i].fd >= 0)
+			close(u->point[i].fd);
+	}
 	u->n = 0;
 }
 
@@ -75,54 +89,104 @@ static bool is_called(const char *path, const char *name)
 	       (!base[1 + length] || !strncmp(base + 1 + length, ".so", 3));
 }
 
-bool uprobes_mapped(pid_t pid, const char *name, char *path, size_t room)
+/* The mapping's own file. Its name leads there only while nobody has put another file or link there. */
+static int open_row(pid_t pid, const struct maps_row *row)
+{
+	const int flags = O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+	char path[PATH_MAX + 32];
+	struct stat st;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/map_files/%llx-%llx", (int)pid, (unsigned long long)row->start,
+		 (unsigned long long)row->end);
+	fd = open(path, flags);
+	if (fd >= 0 || errno != EPERM)
+		return fd < 0 ? -errno : fd;
+	snprintf(path, sizeof(path), "/proc/%d/root%s", (int)pid, row->path);
+	fd = open(path, flags | O_NOFOLLOW);
+	if (fd < 0)
+		return -errno;
+	if (!fstat(fd, &st) && st.st_ino == row->inode && st.st_dev == makedev(row->major, row->minor))
+		return fd;
+	close(fd);
+	return -ENODEV;
+}
+
+/* The same, but no file that has no name any more. Return: a descriptor, or -errno with *err */
+static int open_mapped(pid_t pid, const struct maps_row *row, struct grt_err *err)
+{
+	int fd = open_row(pid, row);
+	struct stat st;
+
+	if (fd >= 0 && !fstat(fd, &st) && st.st_nlink)
+		return fd;
+	if (fd >= 0) {
+		close(fd);
+		fd = -ENODEV;
+	}
+	return grt_err_set(
+		err, fd,
+		fd == -ENODEV ? "it was deleted or replaced since the process mapped it" : strerror(-fd),
+		"start the program again", "cannot put a uprobe into %s of process %d", row->path, (int)pid);
+}
+
+int uprobes_mapped(pid_t pid, const char *name, char *path, struct grt_err *err)
 {
 	struct maps maps = {.from = maps_open(pid)};
 	struct maps_row row;
-	bool found = false;
+	int fd = -ENOENT;
 
-	while (!found && maps_next(&maps, &row)) {
-		found = row.path[0] == '/' && is_called(row.path, name);
-		if (found)
-			snprintf(path, room, "/proc/%d/root%s", (int)pid, row.path);
+	while (fd == -ENOENT && maps_next(&maps, &row)) {
+		if (row.path[0] != '/' || !is_called(row.path, name))
+			continue;
+		snprintf(path, PATH_MAX, "%s", row.path);
+		fd = open_mapped(pid, &row, err);
 	}
 	maps_close(&maps);
-	return found;
+	return fd;
 }
 
-static bool in_dirs(const char *dirs, const char *name, char *path)
+static int in_dirs(const char *dirs, const char *name, char *path)
 {
-	char file[PATH_MAX];
 	size_t length;
+	int fd = -1;
 
-	for (; dirs && *dirs; dirs += length + (dirs[length] == ':')) {
+	for (; fd < 0 && dirs && *dirs; dirs += length + (dirs[length] == ':')) {
 		length = strcspn(dirs, ":");
-		if (length && snprintf(file, sizeof(file), "%.*s/%s", (int)length, dirs, name) < PATH_MAX &&
-		    !access(file, R_OK) && realpath(file, path))
-			return true;
+		if (length && snprintf(path, PATH_MAX, "%.*s/%s", (int)length, dirs, name) < PATH_MAX)
+			fd = elf_open(path, NULL);
 	}
-	return false;
+	return fd < 0 ? -ENOENT : fd;
 }
 
-/* A path as it is; a name is that of a file of the process, else a library or program of this system. */
+/*
+ * A path as it is; a name is that of a file of the process, else a library or program of this system.
+ * Return: a descriptor, or -errno with *err
+ */
 static int find_file(pid_t pid, const char *name, char *path, struct grt_err *err)
 {
-	if (strchr(name, '/') && realpath(name, path))
-		return 0;
-	if (!strchr(name, '/') &&
-	    ((pid && uprobes_mapped(pid, name, path, PATH_MAX)) ||
-	     in_dirs(getenv("LD_LIBRARY_PATH"), name, path) ||
-	     in_dirs("/lib/x86_64-linux-gnu:/usr/lib/x86_64-linux-gnu:/lib64:/usr/lib64:/usr/lib:/usr/local/lib:"
-		     "/usr/local/cuda/lib64",
-		     name, path) ||
-	     in_dirs(getenv("PATH"), name, path)))
-		return 0;
-	return grt_err_set(err, -ENOENT,
-			   strchr(name, '/')
-				   ? strerror(errno)
-				   : "no library or program of this name is where these are looked for",
-			   "the whole path, which ldd PROG or /proc/PID/maps shows",
-			   "cannot find %s for a uprobe", name);
+	static const char dirs[] =
+		"/lib/x86_64-linux-gnu:/usr/lib/x86_64-linux-gnu:/lib64:/usr/lib64:/usr/lib:/usr/local/lib:"
+		"/usr/local/cuda/lib64";
+	int fd = -ENOENT;
+
+	if (strchr(name, '/')) {
+		snprintf(path, PATH_MAX, "%s", name);
+		return elf_open(name, err);
+	}
+	if (pid)
+		fd = uprobes_mapped(pid, name, path, err);
+	if (fd == -ENOENT)
+		fd = in_dirs(getenv("LD_LIBRARY_PATH"), name, path);
+	if (fd == -ENOENT)
+		fd = in_dirs(dirs, name, path);
+	if (fd == -ENOENT)
+		fd = in_dirs(getenv("PATH"), name, path);
+	return fd != -ENOENT ? fd
+			     : grt_err_set(err, -ENOENT,
+					   "no library or program of this name is where these are looked for",
+					   "the whole path, which ldd PROG or /proc/PID/maps shows",
+					   "cannot find %s for a uprobe", name);
 }
 
 /* ---------------------------------------------------------------- source */
@@ -142,15 +206,19 @@ static int add_word(struct capture *c, pid_t pid, const char *word, struct grt_e
 {
 	const char *colon = strchr(word, ':');
 	char name[PATH_MAX], path[PATH_MAX];
-	int ret;
+	int fd, ret;
 
 	if (!colon || colon == word || !colon[1])
 		return grt_err_set(err, -EINVAL, "it is not LIB:SYMBOL",
 				   "grtrace record -e uprobe:libc.so.6:malloc -- PROG",
 				   "cannot put a uprobe at '%s'", word);
 	snprintf(name, sizeof(name), "%.*s", (int)(colon - word), word);
-	ret = find_file(pid, name, path, err);
-	return ret ? ret : uprobes_add(&c->uprobes, path, colon + 1, GRT_CUDA_PROBED, err);
+	fd = find_file(pid, name, path, err);
+	if (fd < 0)
+		return fd;
+	ret = uprobes_add(&c->uprobes, fd, path, colon + 1, GRT_CUDA_PROBED, err);
+	close(fd);
+	return ret;
 }
 
 static int uprobe_open(void **state, const struct source_setup *setup, struct grt_err *err)

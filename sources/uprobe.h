@@ -11,22 +11,23 @@
 #define UPROBES_MAX 96
 
 /**
- * struct uprobes - where they go; the paths in @point are those of @path
+ * struct uprobes - where they go; paths and descriptors in @point are theirs
  * @kind: for bpf_open(), set by uprobes_open()
  */
 struct uprobes {
 	struct bpf_kind kind;
 	struct bpf_point point[UPROBES_MAX];
-	char *path[UPROBES_MAX];
 	unsigned int n;
 };
 
 /**
  * uprobes_add - a function of a file
+ * @fd: of the file; it stays the caller's
+ * @path: for messages
  * @number: that its hits get
  * Return: 0, -ENOENT: the file has no such function, or another negative errno, with *err
  */
-int uprobes_add(struct uprobes *u, const char *path, const char *symbol, uint32_t number,
+int uprobes_add(struct uprobes *u, int fd, const char *path, const char *symbol, uint32_t number,
 		struct grt_err *err);
 
 /** uprobes_open - bpf_open() for them, for a source of this name. Return: 0 or -errno */
@@ -34,12 +35,12 @@ int uprobes_open(struct uprobes *u, const char *name, void **state, const struct
 		 struct grt_err *err);
 
 /**
- * uprobes_mapped - a file that a process has mapped
+ * uprobes_mapped - opens a file that a process has mapped: this very one, whatever has its name now
  * @name: of the file without directories, or its beginning up to ".so"
- * @path: gets where we can read it
- * Return: whether there is one
+ * @path: gets its name as the process sees it; PATH_MAX bytes
+ * Return: a descriptor, -ENOENT: it has mapped no such file, or -errno with *err
  */
-bool uprobes_mapped(pid_t pid, const char *name, char *path, size_t room);
+int uprobes_mapped(pid_t pid, const char *name, char *path, struct grt_err *err);
 
 /** uprobes_free - what uprobes_add() took */
 void uprobes_free(struct uprobes *u);

@@ -184,10 +184,6 @@ static int on_job(void *arg, const struct grt_job *job)
 	f->count.jobs += weight;
 	f->count.ns += r.ns;
 	f->count.inferred_ns += inferred ? r.ns : 0;
-	if (!r.user && !r.kernel) {
-		f->count.no_stack += weight;
-		f->count.no_stack_ns += r.ns;
-	}
 	return ret ? ret : add_time(f, &r);
 }
 
@@ -284,14 +280,27 @@ int grt_flame_tree(struct grt_flame *f, const struct grt_flame_shape *shape, str
 	return ret;
 }
 
+/* What is drawn under a stack has frames: that a job's STACK has an id is not enough. */
+static void count_stack(const struct grt_flame *f, const struct row *r, struct grt_flame_count *count)
+{
+	if (grt_frames_has(&f->frames, r->user) || grt_frames_has(&f->frames, r->kernel))
+		return;
+	count->no_stack += r->jobs;
+	count->no_stack_ns += r->ns;
+	count->lost_stack += r->user || r->kernel ? r->jobs : 0;
+}
+
 struct grt_flame_count grt_flame_count(const struct grt_flame *f)
 {
 	const struct grt_jobs_count joined = grt_jobs_count(f->jobs);
 	struct grt_flame_count count = f->count;
 
+	for (uint32_t i = 0; i < f->rows; i++)
+		count_stack(f, &f->row[i], &count);
 	count.dropped = f->frames.dropped;
 	count.jobs = grt_weight_count(count.jobs);
 	count.no_stack = grt_weight_count(count.no_stack);
+	count.lost_stack = grt_weight_count(count.lost_stack);
 	count.untimed = grt_weight_count(count.untimed);
 	count.sampled = joined.sample_min;
 	return count;

@@ -21,7 +21,8 @@
  * @sampled: some of the jobs were
  * @jobs: with a time on the hardware
  * @ns: of these, in all
- * @no_stack, @no_stack_ns: of these, jobs without a stack
+ * @no_stack, @no_stack_ns: of these, jobs without a frame of a stack
+ * @lost_stack: of these, jobs whose stack was taken, and whose frames are not in the trace
  * @inferred_ns: of @ns, where START was concluded
  * @untimed: jobs without a known time on the hardware, which have no place here
  * @dropped: stacks beyond GRT_FRAMES_STACKS_MAX
@@ -32,6 +33,7 @@ struct grt_flame_count {
 	uint64_t ns;
 	uint64_t no_stack;
 	uint64_t no_stack_ns;
+	uint64_t lost_stack;
 	uint64_t inferred_ns;
 	uint64_t untimed;
 	uint64_t dropped;

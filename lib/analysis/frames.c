@@ -73,6 +73,16 @@ int grt_frames_event(struct grt_frames *f, const struct grt_ev_frame *e)
 	return ret;
 }
 
+bool grt_frames_has(const struct grt_frames *f, uint32_t id)
+{
+	const struct grt_frames_stack *s = id ? find_stack(f, id) : NULL;
+
+	for (uint32_t i = 0; s && i < s->depth; i++)
+		if (s->symbol[i])
+			return true;
+	return false;
+}
+
 int grt_frames_put(const struct grt_frames *f, uint32_t id, struct grt_stacks *tree, uint32_t *node)
 {
 	const struct grt_frames_stack *s = id ? find_stack(f, id) : NULL;

@@ -33,6 +33,9 @@ int grt_frames_init(struct grt_frames *f);
 /** grt_frames_event - takes in a FRAME. Return: 0 or -ENOMEM */
 int grt_frames_event(struct grt_frames *f, const struct grt_ev_frame *e);
 
+/** grt_frames_has - whether there are frames of a stack, named or not; an id alone is none */
+bool grt_frames_has(const struct grt_frames *f, uint32_t id);
+
 /**
  * grt_frames_put - the frames of a stack in a tree, outermost first; none where it has none
  * @id: of the stack, 0: none

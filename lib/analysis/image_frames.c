@@ -16,8 +16,9 @@
 #include "symbols/demangle.h"
 #include "symbols/symbols.h"
 
-/* Frames of a stack that a brief text shows, innermost first. */
+/* Frames of a stack that a brief text shows, innermost first, and bytes of each. */
 #define FRAMES_SHOWN 2U
+#define BRIEF_MAX 1024U
 
 /** struct place - @at: in the list, plus 1; 0: not looked up */
 struct place {
@@ -44,6 +45,9 @@ struct grt_image_frames {
 	uint32_t images;
 	uint32_t *list;
 	uint32_t listed, room;
+	const struct grt_stacks *tree; /* that stacks were last put into */
+	uint32_t *in_tree;	       /* number there of a name here, plus 1 */
+	uint32_t in_trees;
 };
 
 int grt_image_frames_new(struct grt_image_frames **out)
@@ -189,25 +193,21 @@ static int place_of(struct grt_image_frames *f, const struct grt_image *i, uint3
 	return ret;
 }
 
-/* Calls @put for each frame of a stack, outermost first. */
+/* Calls @put with the name of each frame of a stack, outermost first. */
 static int each_frame(struct grt_image_frames *f, const struct grt_image *i, uint32_t node,
-		      int (*put)(void *arg, const char *text, size_t len), void *arg)
+		      int (*put)(struct grt_image_frames *f, void *arg, uint32_t name), void *arg)
 {
 	uint32_t path[GRT_STACKS_DEPTH_MAX], depth = 0;
 	const struct grt_image_node *n = grt_image_node(i, node);
-	const char *text;
 	struct place p;
-	size_t len;
 	int ret = 0;
 
 	for (; n && depth < GRT_STACKS_DEPTH_MAX; node = n->caller, n = grt_image_node(i, node))
 		path[depth++] = node;
 	while (depth-- > 0 && !ret) {
 		ret = place_of(f, i, path[depth], &p);
-		for (uint32_t k = 0; k < p.frames && !ret; k++) {
-			text = grt_stacks_text(f->names, f->list[p.at - 1 + k], &len);
-			ret = put(arg, text, len);
-		}
+		for (uint32_t k = 0; k < p.frames && !ret; k++)
+			ret = put(f, arg, f->list[p.at - 1 + k]);
 	}
 	return ret;
 }
@@ -218,11 +218,21 @@ struct tree {
 	uint32_t *at;
 };
 
-static int put_in_tree(void *arg, const char *text, size_t len)
+/* A frame's text goes into the tree once: it may be long, and in thousands of stacks thousands of times. */
+static int put_in_tree(struct grt_image_frames *f, void *arg, uint32_t name)
 {
 	struct tree *t = arg;
+	const char *text;
+	uint32_t there;
+	size_t len;
+	int ret = grt_grow_zeroed(&f->in_tree, &f->in_trees, name + 1, 256);
 
-	return grt_stacks_frame(t->stacks, *t->at, text, len, t->at);
+	if (!ret && !f->in_tree[name]) {
+		text = grt_stacks_text(f->names, name, &len);
+		ret = grt_stacks_name(t->stacks, text, len, &there);
+		f->in_tree[name] = ret ? 0 : there + 1;
+	}
+	return ret ? ret : grt_stacks_child(t->stacks, *t->at, f->in_tree[name] - 1, t->at);
 }
 
 int grt_image_frames_put(struct grt_image_frames *f, const struct grt_image *i, uint32_t node,
@@ -230,22 +240,42 @@ int grt_image_frames_put(struct grt_image_frames *f, const struct grt_image *i, 
 {
 	struct tree t = {tree, at};
 
+	if (f->tree != tree && f->in_tree)
+		memset(f->in_tree, 0, f->in_trees * sizeof(*f->in_tree));
+	f->tree = tree;
 	return each_frame(f, i, node, put_in_tree, &t);
 }
 
-static int put_in_text(void *out, const char *text, size_t len)
+/** struct folded - a text on its way; @left: bytes that it still may have */
+struct folded {
+	FILE *out;
+	size_t left;
+};
+
+/* Return: 0, -ENOMEM, or -E2BIG where it does not fit */
+static int put_in_text(struct grt_image_frames *f, void *arg, uint32_t name)
 {
-	return fwrite(text, 1, len, out) != len || fputc(';', out) == EOF ? -ENOMEM : 0;
+	struct folded *t = arg;
+	size_t len;
+	const char *text = grt_stacks_text(f->names, name, &len);
+
+	if (t->left < len + 1)
+		return fputs("[cut];", t->out) == EOF ? -ENOMEM : -E2BIG;
+	t->left -= len + 1;
+	return fwrite(text, 1, len, t->out) != len || fputc(';', t->out) == EOF ? -ENOMEM : 0;
 }
 
-int grt_image_frames_folded(struct grt_image_frames *f, const struct grt_image *i, uint32_t node, char **out)
+int grt_image_frames_folded(struct grt_image_frames *f, const struct grt_image *i, uint32_t node, size_t max,
+			    char **out)
 {
 	struct grt_memfile m;
 	size_t len;
-	FILE *text = grt_memfile_open(&m);
-	int ret = text ? each_frame(f, i, node, put_in_text, text) : -ENOMEM;
+	struct folded t = {grt_memfile_open(&m), max};
+	int ret = t.out ? each_frame(f, i, node, put_in_text, &t) : -ENOMEM;
 
-	*out = grt_memfile_close(&m, text, &len);
+	if (ret == -E2BIG)
+		ret = 0;
+	*out = grt_memfile_close(&m, t.out, &len);
 	if (!*out && !ret)
 		ret = -ENOMEM;
 	if (!ret && len)
@@ -285,7 +315,9 @@ static int add_frame(char **text, struct grt_image_frames *frames, const struct 
 	size_t len;
 	int ret = grt_image_frames_text(frames, image, node, &frame, &len);
 
-	if (ret || asprintf(&more, "%s%s%.*s", *text, **text ? before : "", (int)len, frame) < 0)
+	if (ret || asprintf(&more, "%s%s%.*s%s", *text, **text ? before : "",
+			    (int)(len > BRIEF_MAX ? BRIEF_MAX : len), frame,
+			    len > BRIEF_MAX ? "..." : "") < 0)
 		return -ENOMEM;
 	free(*text);
 	*text = more;
@@ -377,5 +409,6 @@ void grt_image_frames_free(struct grt_image_frames *f)
 	grt_stacks_free(f->names);
 	free(f->image);
 	free(f->list);
+	free(f->in_tree);
 	free(f);
 }

@@ -33,16 +33,21 @@ int grt_image_frames_put(struct grt_image_frames *f, const struct grt_image *i, 
 int grt_image_frames_text(struct grt_image_frames *f, const struct grt_image *i, uint32_t node,
 			  const char **text, size_t *len);
 
+/* Bytes of a stack's text: a stack of a few bytes in the trace may stand for 256 MiB. */
+#define GRT_IMAGE_FRAMES_FOLDED_MAX (256U << 10)
+
 /**
  * grt_image_frames_folded - a stack as one text, outermost frame first, with ; between
+ * @max: bytes of it; where there are more, "[cut]" stands for the frames that are left out
  * @out: gets a text for free()
  * Return: 0 or -ENOMEM
  */
-int grt_image_frames_folded(struct grt_image_frames *f, const struct grt_image *i, uint32_t node, char **out);
+int grt_image_frames_folded(struct grt_image_frames *f, const struct grt_image *i, uint32_t node, size_t max,
+			    char **out);
 
 /**
  * grt_image_frames_brief - the frames of a stack that say most, innermost first: those behind CUDA's own
- * libraries, and the innermost of Python
+ * libraries, and the innermost of Python; of each, what a line has room for
  * @out: gets a text for free()
  * Return: 0 or -ENOMEM
  */

@@ -19,6 +19,9 @@
 #define STREAMS_MAX 65536U
 /* Work of a stream that is not over when a call is made; more than that is told as that. */
 #define QUEUE_MAX 65536U
+/* Bytes of all stacks' texts; of stacks of less time than those that take them up, some frames are left. */
+#define STACKS_TEXT_MAX (32U << 20)
+#define STACK_TEXT_LEAST 512U
 
 /** struct work - a record of the GPU, or @probed: a call that is none */
 struct work {
@@ -53,6 +56,7 @@ struct grt_launch_groups {
 	struct grt_keyed groups;
 	struct grt_keyed queues;
 	struct grt_launch_group **list;
+	size_t text; /* bytes of stacks' texts */
 	uint32_t octaves;
 	uint64_t over;
 	struct grt_interval span;
@@ -334,7 +338,11 @@ static int stack_name(struct grt_launch_groups *g, struct grt_launch_group *grou
 
 	group->number = (uint32_t)key->w[1];
 	if (group->number) {
-		ret = grt_image_frames_folded(g->frames, image, group->number, &group->name);
+		ret = grt_image_frames_folded(g->frames, image, group->number,
+					      g->text < STACKS_TEXT_MAX ? GRT_IMAGE_FRAMES_FOLDED_MAX
+									: STACK_TEXT_LEAST,
+					      &group->name);
+		g->text += ret ? 0 : strlen(group->name);
 		return ret ? ret : grt_image_frames_brief(g->frames, image, group->number, &group->brief);
 	}
 	group->name = strdup(call ? call->name : key->w[3] ? "[device launch]" : "[unmatched]");
@@ -394,13 +402,14 @@ int64_t grt_launch_groups_list(struct grt_launch_groups *g, const struct grt_lau
 	int ret = grt_launches_flush(g->launches);
 	void **list;
 
-	for (struct grt_launch_group *i = grt_keyed_oldest(&g->groups); i && !ret;
-	     i = grt_keyed_next(&g->groups, i))
-		ret = name_group(g, i);
 	if (ret || grt_keyed_list(&g->groups, compare, &list))
 		return -ENOMEM;
 	free(g->list);
 	g->list = (struct grt_launch_group **)list;
+	for (uint32_t i = 0; i < g->groups.used && !ret; i++)
+		ret = name_group(g, g->list[i]);
+	if (ret)
+		return -ENOMEM;
 	*out = (const struct grt_launch_group *const *)list;
 	return g->groups.used;
 }

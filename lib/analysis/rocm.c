@@ -7,6 +7,7 @@
 #include "rocm_kernel.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,7 +20,6 @@ static const struct step_row {
 } step_rows[] = {
 #define GRT_ROCM_STEP(prefix, STEP) {#prefix, sizeof(#prefix) - 1, GRT_ROCM_##STEP},
 #include "rocm_steps.def"
-#undef GRT_ROCM_STEP
 };
 
 static const char *const step_names[GRT_ROCM_STEPS] = {
@@ -27,6 +27,7 @@ static const char *const step_names[GRT_ROCM_STEPS] = {
 	[GRT_ROCM_IOCTL_CREATE] = "create queue ioctl",
 	[GRT_ROCM_IOCTL_DESTROY] = "destroy queue ioctl",
 	[GRT_ROCM_IOCTL] = "other ioctl",
+	[GRT_ROCM_IOCTL_ENTRY] = "dispatcher of ioctls",
 	[GRT_ROCM_MEMORY] = "memory ioctl",
 	[GRT_ROCM_PROCESS] = "process",
 	[GRT_ROCM_QUEUE_CREATE] = "create queue",
@@ -95,6 +96,8 @@ uint64_t grt_rocm_hash(const char *name, size_t room)
 
 void grt_rocm_add_time(struct grt_rocm_times *t, uint64_t ns)
 {
+	if (ns == GRT_ROCM_UNKNOWN)
+		return;
 	if (!t->n || ns < t->min)
 		t->min = ns;
 	if (ns > t->max)
@@ -105,6 +108,8 @@ void grt_rocm_add_time(struct grt_rocm_times *t, uint64_t ns)
 
 uint64_t grt_rocm_since(uint64_t begin, uint64_t end)
 {
+	if (begin == GRT_ROCM_UNKNOWN || end == GRT_ROCM_UNKNOWN)
+		return GRT_ROCM_UNKNOWN;
 	return end > begin ? end - begin : 0;
 }
 
@@ -142,19 +147,18 @@ int grt_rocm_enter(struct grt_rocm *r, const struct grt_key *key, uint64_t time)
 	return 0;
 }
 
-/* Return: how long ago it was entered, GRT_ROCM_UNKNOWN */
-uint64_t grt_rocm_leave(struct grt_rocm *r, const struct grt_key *key, uint64_t time)
+bool grt_rocm_leave(struct grt_rocm *r, const struct grt_key *key, uint64_t time, uint64_t *took)
 {
 	struct open_call *o = grt_keyed_find(&r->open, key);
-	uint64_t took = GRT_ROCM_UNKNOWN;
 
+	*took = GRT_ROCM_UNKNOWN;
 	if (!o)
-		return took;
+		return false;
 	if (--o->depth < GRT_ROCM_NEST)
-		took = grt_rocm_since(o->since[o->depth], time);
+		*took = grt_rocm_since(o->since[o->depth], time);
 	if (!o->depth)
 		grt_keyed_remove(&r->open, o);
-	return took;
+	return true;
 }
 
 static struct log_thread *log_thread(struct grt_rocm *r, uint32_t pid, uint64_t thread, int *ret)
@@ -167,8 +171,8 @@ static struct log_thread *log_thread(struct grt_rocm *r, uint32_t pid, uint64_t 
 static void call_returned(struct grt_rocm *r, struct grt_rocm_call *c, struct log_thread *t,
 			  const struct grt_ev_log_call *x, const struct grt_key *key)
 {
-	uint64_t took = grt_rocm_leave(r, key, x->e.time);
-	bool entered = took != GRT_ROCM_UNKNOWN;
+	uint64_t took;
+	bool entered = grt_rocm_leave(r, key, grt_rocm_stamp(&x->e), &took);
 
 	if (t && t->calls && entered && !--t->calls)
 		grt_rocm_add_time(&r->count.call_took, took);
@@ -178,8 +182,7 @@ static void call_returned(struct grt_rocm *r, struct grt_rocm_call *c, struct lo
 	c->ambiguous += entered && !x->thread;
 	if (x->took)
 		took = x->took;
-	if (took != GRT_ROCM_UNKNOWN)
-		grt_rocm_add_time(&c->took, took);
+	grt_rocm_add_time(&c->took, took);
 	if (!entered)
 		r->count.calls++;
 }
@@ -206,10 +209,16 @@ static int take_call(struct grt_rocm *r, const struct grt_ev_log_call *x)
 	r->count.calls++;
 	if (t)
 		t->calls++;
-	return grt_rocm_enter(r, &open, x->e.time);
+	return grt_rocm_enter(r, &open, grt_rocm_stamp(&x->e));
 }
 
 /* Queues */
+
+/* A stamp of a queue: 0 where there is none */
+static uint64_t stamp_or_none(const struct grt_event *e)
+{
+	return e->flags & GRT_FLAG_UNTIMED ? 0 : e->time;
+}
 
 static struct grt_rocm_queue *queue_of(struct grt_rocm *r, uint32_t pid, uint64_t address, int *ret)
 {
@@ -250,14 +259,15 @@ static int queue_made(struct grt_rocm *r, const struct grt_ev_log_note *n)
 	r->count.queues++;
 	q = queue_of(r, n->e.pid, n->queue, &ret);
 	if (q) {
-		q->made = n->e.time;
+		q->made = stamp_or_none(&n->e);
 		q->gone = 0;
 		q->soft = n->object;
 		q->size = n->first;
 		q->priority = n->number;
 		q->cooperative = n->second != 0;
 	}
-	return ret ? ret : add_request(r, n);
+	/* it is joined by time */
+	return ret || (n->e.flags & GRT_FLAG_UNTIMED) ? ret : add_request(r, n);
 }
 
 static int queue_asked(struct grt_rocm *r, const struct grt_ev_log_note *n)
@@ -268,7 +278,7 @@ static int queue_asked(struct grt_rocm *r, const struct grt_ev_log_note *n)
 
 	asked = grt_rocm_state(&r->asked, &key, &ret);
 	if (asked)
-		*asked = n->e.time;
+		*asked = stamp_or_none(&n->e);
 	return ret;
 }
 
@@ -281,7 +291,7 @@ static int queue_used(struct grt_rocm *r, const struct grt_ev_log_note *n)
 	if (q)
 		q->users = n->number;
 	if (q && n->what == GRT_LOG_QUEUE_DELETE)
-		q->gone = n->e.time;
+		q->gone = stamp_or_none(&n->e);
 	return ret;
 }
 
@@ -307,7 +317,7 @@ static struct grt_rocm_kernel *kernel_of(struct grt_rocm *r, const struct grt_ke
 {
 	struct grt_rocm_kernel *k = grt_rocm_row(r, &r->kernels, key, ret);
 
-	if (k && !k->dispatches && !k->shaders) {
+	if (k && !k->dispatches && !k->shaders && !k->hangs) {
 		k->pid = (uint32_t)key->w[0];
 		k->hash = key->w[1];
 		k->object = key->w[2];
@@ -339,9 +349,9 @@ static void join_command(struct grt_rocm *r, struct grt_rocm_kernel *k, struct l
 	t->command = 0;
 	if (!c || c->dispatched)
 		return;
-	c->dispatched = d->e.time;
+	c->dispatched = grt_rocm_stamp(&d->e);
 	c->kernel = *kernel;
-	waited = grt_rocm_since(c->enqueued, d->e.time);
+	waited = grt_rocm_since(c->enqueued, c->dispatched);
 	grt_rocm_add_time(&k->wait, waited);
 	grt_rocm_add_time(&r->count.wait, waited);
 }
@@ -453,7 +463,7 @@ static int enqueue(struct grt_rocm *r, const struct grt_ev_log_note *n)
 	c = grt_rocm_state(&r->commands, &key, &ret);
 	t = c ? log_thread(r, n->e.pid, n->thread, &ret) : NULL;
 	if (c)
-		*c = (struct command){.enqueued = n->e.time};
+		*c = (struct command){.enqueued = grt_rocm_stamp(&n->e)};
 	if (t && kernel)
 		t->command = n->object;
 	return ret;
@@ -470,7 +480,7 @@ static int complete(struct grt_rocm *r, const struct grt_ev_log_note *n)
 	if (!c)
 		return 0;
 	if (c->dispatched) {
-		ran = grt_rocm_since(c->dispatched, n->e.time);
+		ran = grt_rocm_since(c->dispatched, grt_rocm_stamp(&n->e));
 		k = grt_keyed_find(&r->kernels, &c->kernel);
 		if (k)
 			grt_rocm_add_time(&k->run, ran);
@@ -509,6 +519,36 @@ static int fault(struct grt_rocm *r, const struct grt_ev_log_note *n)
 	if (!r->count.faults++)
 		memcpy(r->count.first_fault, n->text, sizeof(n->text));
 	return 0;
+}
+
+static int error(struct grt_rocm *r, const struct grt_ev_log_note *n)
+{
+	if (!r->count.errors++)
+		memcpy(r->count.first_error, n->text, sizeof(n->text));
+	return 0;
+}
+
+/* The name may be longer than the note's field: its parts have stood before. */
+static int hang(struct grt_rocm *r, const struct grt_ev_log_note *n)
+{
+	const struct grt_key key = {{n->e.pid, n->first, n->first ? 0 : n->object, 0}};
+	struct grt_rocm_kernel *k;
+	int ret = 0;
+
+	r->count.hangs++;
+	k = n->first || n->object ? kernel_of(r, &key, n->text, sizeof(n->text), &ret) : NULL;
+	if (k) {
+		k->hangs++;
+		k->queue = k->queue ? k->queue : n->queue;
+	}
+	if (r->count.hangs == 1 && k && k->name[0])
+		memcpy(r->count.first_hang, k->name, sizeof(k->name));
+	else if (r->count.hangs == 1 && n->text[0])
+		memcpy(r->count.first_hang, n->text, sizeof(n->text));
+	else if (r->count.hangs == 1)
+		snprintf(r->count.first_hang, sizeof(r->count.first_hang), "kernel 0x%llx",
+			 (unsigned long long)n->object);
+	return ret;
 }
 
 static int host_wait(struct grt_rocm *r, const struct grt_ev_log_note *n)
@@ -554,6 +594,8 @@ static int (*const takes_note[])(struct grt_rocm *r, const struct grt_ev_log_not
 	[GRT_LOG_FAULT] = fault,
 	[GRT_LOG_ROCR] = rocr,
 	[GRT_LOG_PACKET] = packet,
+	[GRT_LOG_ERROR] = error,
+	[GRT_LOG_HANG] = hang,
 };
 
 static int take_note(struct grt_rocm *r, const struct grt_ev_log_note *n)

@@ -37,6 +37,7 @@ enum grt_rocm_step {
 	GRT_ROCM_IOCTL_CREATE,
 	GRT_ROCM_IOCTL_DESTROY,
 	GRT_ROCM_IOCTL,
+	GRT_ROCM_IOCTL_ENTRY,
 	GRT_ROCM_MEMORY,
 	GRT_ROCM_PROCESS,
 	GRT_ROCM_QUEUE_CREATE,
@@ -126,6 +127,7 @@ struct grt_rocm_kernel {
 	uint32_t pid;
 	uint64_t dispatches;
 	uint64_t shaders; /* named without a dispatch in the log */
+	uint64_t hangs;	  /* times a queue was aborted before it was complete */
 	uint64_t queue;
 	bool queues_vary;
 	bool grids_vary;
@@ -158,7 +160,7 @@ struct grt_rocm_made_step {
 
 /**
  * struct grt_rocm_creation - how a hardware queue was made, or was not
- * @begin, @end: of the ioctl; @end 0: start only
+ * @begin, @end: of the ioctl, or of what is known of it; @end 0: start only
  * @asked, @told: the runtime's words around it, 0: not found. Joined by the pid and by time, so flagged
  * @queue: the runtime's, 0: unknown
  * @qid, @type, @gpu, @doorbell: GRT_ROCM_UNKNOWN where no probe tells
@@ -178,6 +180,8 @@ struct grt_rocm_creation {
 	int64_t ret;
 	bool has_ret;
 	bool open;
+	bool by_point; /* from one trace point to another, not a function */
+	bool by_ioctl;
 	bool no_pid; /* joined by time alone */
 	unsigned int steps;
 	unsigned int more; /* steps beyond GRT_ROCM_STEPS_MAX */
@@ -197,6 +201,11 @@ struct grt_rocm_request {
  * struct grt_rocm_count - of everything
  * @submits: jobs that the kernel's own drivers submitted (SUBMIT)
  * @over: that were in no table since it was full
+ * @faults: of the GPU or a queue; @errors: other records of level 0 or 1
+ * @hangs: packets at which a queue was aborted
+ * @step: calls of functions by what they are for; @point: hits of trace points, which may stand in those
+ *functions
+ * @ioctls: handlers of ioctls, each of which the dispatcher calls
  * @rocr: lines of ROCr: [0] where the one before stands, [1] moved by snapshots of the clocks, [2] by the
  *	order of lines; @rocr_error: ns that one of these may be wrong by at most
  */
@@ -215,6 +224,9 @@ struct grt_rocm_count {
 	uint64_t host_waits;
 	uint64_t markers;
 	uint64_t faults;
+	uint64_t errors;
+	uint64_t hangs;
+	uint64_t ioctls;
 	uint64_t rocr[GRT_ROCM_ROCR];
 	uint64_t rocr_error[GRT_ROCM_ROCR];
 	uint64_t queues;
@@ -223,14 +235,24 @@ struct grt_rocm_count {
 	uint64_t creations;
 	uint64_t over;
 	uint64_t step[GRT_ROCM_STEPS];
+	uint64_t point[GRT_ROCM_STEPS];
 	struct grt_rocm_times step_took[GRT_ROCM_STEPS];
 	struct grt_rocm_times call_took; /* outermost calls of their threads */
-	struct grt_rocm_times ioctl_took;
+	struct grt_rocm_times create_took;
 	struct grt_rocm_times gpu_took;
 	struct grt_rocm_times wait;
 	struct grt_rocm_times run;
 	char first_fault[65];
+	char first_error[65];
+	char first_hang[512];
 };
+
+/** grt_rocm_steps - how often something was done: functions and the trace points in them are not two things
+ */
+static inline uint64_t grt_rocm_steps(const struct grt_rocm_count *c, enum grt_rocm_step step)
+{
+	return c->step[step] > c->point[step] ? c->step[step] : c->point[step];
+}
 
 /** struct grt_rocm - set up by grt_rocm_init(), to be given to grt_rocm_free() */
 struct grt_rocm {

@@ -134,6 +134,8 @@ void grt_rocm_clock_event(struct grt_rocm_clock *c, const struct grt_event *e)
 {
 	const struct grt_ev_func *x = (const struct grt_ev_func *)e;
 
+	if (e->flags & GRT_FLAG_UNTIMED)
+		return;
 	if (e->type == GRT_EV_LOG_CALL)
 		take_log_call(c, (const struct grt_ev_log_call *)e);
 	else if (e->type == GRT_EV_LOG_NOTE)

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
  * Functions of the kernel, and how queues were made, see rocm.h. A creation is
- * what a thread does from kfd_ioctl_create_queue to its return. Where only calls
- * are traced and no returns, it is what the thread does up to its next ioctl, and
- * nothing has a duration.
+ * what a thread does from kfd_ioctl_create_queue to its return; where that is not
+ * traced, in kfd_create_queue or between the trace points of that name. Where only
+ * calls are traced and no returns, it is what the thread does up to its next ioctl,
+ * and nothing has a duration.
  */
 #include "rocm_kernel.h"
 
@@ -16,6 +17,32 @@
 
 /* A queue that the runtime tells of without having told of its plan is made so shortly after the kernel's. */
 #define TOLD_WITHIN_NS UINT64_C(1000000000)
+
+/** enum point - what a trace point says of its step */
+enum point {
+	POINT_NONE,
+	POINT_BEGIN,
+	POINT_END,
+	POINT_ONCE,
+};
+
+static const struct point_row {
+	const char *name;
+	enum grt_rocm_step step;
+	enum point kind;
+} point_rows[] = {
+#define GRT_ROCM_POINT(name, STEP, KIND) {#name, GRT_ROCM_##STEP, POINT_##KIND},
+#include "rocm_steps.def"
+};
+
+static enum point point_of(const struct grt_ev_func *x)
+{
+	if (x->step == GRT_FUNC_EVENT)
+		for (size_t i = 0; i < sizeof(point_rows) / sizeof(point_rows[0]); i++)
+			if (!strncmp(point_rows[i].name, x->function, sizeof(x->function)))
+				return point_rows[i].kind;
+	return POINT_NONE;
+}
 
 /* Creations */
 
@@ -124,7 +151,7 @@ static void creation_step(struct grt_rocm_creation *c, const struct grt_ev_func 
 	struct grt_rocm_made_step *s;
 
 	if (x->step != GRT_FUNC_RETURNED) {
-		if (x->step != GRT_FUNC_EVENT)
+		if (x->step != GRT_FUNC_EVENT || point_of(x) == POINT_ONCE)
 			add_step(c, x);
 		return;
 	}
@@ -140,63 +167,126 @@ static void creation_returned(struct grt_rocm *r, struct grt_rocm_creation *c, c
 			      uint64_t took)
 {
 	c->end = took != GRT_ROCM_UNKNOWN ? c->begin + took : x->e.time;
+	grt_rocm_add_time(&r->count.create_took, c->end - c->begin);
 	c->ret = x->ret;
 	c->has_ret = x->known & GRT_FUNC_RET;
 	end_creation(r, x->e.tid);
+}
+
+/* What is no part of a creation, also if it comes in the middle of one. */
+static bool is_elsewhere(enum grt_rocm_step step)
+{
+	return step == GRT_ROCM_DOORBELL || step == GRT_ROCM_INTERRUPT;
+}
+
+/* A step of a creation that is open. */
+static void take_step(struct grt_rocm *r, struct grt_rocm_creation *c, const struct grt_ev_func *x,
+		      enum grt_rocm_step step, uint64_t took)
+{
+	/* only calls are traced: the next ioctl ends it */
+	if (x->step == GRT_FUNC_CALLED && !strncmp(x->function, "kfd_ioctl", 9)) {
+		end_creation(r, x->e.tid);
+		return;
+	}
+	if (is_elsewhere(step))
+		return;
+	take_fields(c, x);
+	creation_step(c, x, took);
+}
+
+/* How an event begins or ends a creation, or does not: the ioctl, the function, the trace points. */
+static enum point bounds_creation(const struct grt_rocm_creation *c, const struct grt_ev_func *x,
+				  enum grt_rocm_step step)
+{
+	enum point point = step == GRT_ROCM_QUEUE_CREATE ? point_of(x) : POINT_NONE;
+	bool is_ioctl = step == GRT_ROCM_IOCTL_CREATE,
+	     is_function = !strncmp(x->function, "kfd_create_queue", sizeof(x->function));
+
+	if (point == POINT_BEGIN && !c)
+		return POINT_BEGIN;
+	if (point != POINT_NONE)
+		return point == POINT_END && c && c->by_point ? POINT_END : POINT_NONE;
+	if (x->step == GRT_FUNC_EVENT || (!is_ioctl && (!is_function || (c && (c->by_ioctl || c->by_point)))))
+		return POINT_NONE;
+	/* a leaf of function_graph is told of when it has ended */
+	if (x->step == GRT_FUNC_RETURNED)
+		return c ? POINT_END : POINT_ONCE;
+	return POINT_BEGIN;
 }
 
 /* Return: 0 or -ENOMEM */
 static int take_creation(struct grt_rocm *r, const struct grt_ev_func *x, enum grt_rocm_step step,
 			 uint64_t took)
 {
-	bool is_ioctl = step == GRT_ROCM_IOCTL_CREATE, leaf;
 	struct grt_rocm_creation *c = creation_of(r, x->e.tid);
-	int ret = 0;
+	enum point bound = bounds_creation(c, x, step);
+	int ret;
 
-	if (!is_ioctl) {
-		/* only calls are traced: the next ioctl ends it */
-		if (c && x->step == GRT_FUNC_CALLED && !strncmp(x->function, "kfd_ioctl", 9)) {
-			end_creation(r, x->e.tid);
-			return 0;
-		}
-		if (c) {
-			take_fields(c, x);
-			creation_step(c, x, took);
-		}
+	if (bound == POINT_NONE) {
+		if (c)
+			take_step(r, c, x, step, took);
 		return 0;
 	}
-	/* a leaf of function_graph is told of when it has ended */
-	leaf = x->step == GRT_FUNC_RETURNED && !c;
-	if (x->step == GRT_FUNC_CALLED || x->step == GRT_FUNC_ENTERED || leaf)
+	if (bound != POINT_END) {
 		ret = begin_creation(r, x);
-	c = creation_of(r, x->e.tid);
+		if (ret)
+			return ret;
+		c = creation_of(r, x->e.tid);
+	}
 	if (!c)
-		return ret;
+		return 0;
+	if (bound == POINT_BEGIN) {
+		c->by_ioctl = step == GRT_ROCM_IOCTL_CREATE;
+		c->by_point = x->step == GRT_FUNC_EVENT;
+	}
 	take_fields(c, x);
-	if (x->step == GRT_FUNC_RETURNED)
+	if (bound != POINT_BEGIN)
 		creation_returned(r, c, x, took);
-	return ret;
+	return 0;
 }
 
 /* Functions */
 
+static void count_call(struct grt_rocm *r, struct grt_rocm_func *f)
+{
+	f->calls++;
+	r->count.step[f->step]++;
+	r->count.ioctls += !strncmp(f->name, "kfd_ioctl_", 10);
+}
+
 static uint64_t returned(struct grt_rocm *r, struct grt_rocm_func *f, const struct grt_ev_func *x,
 			 const struct grt_key *open)
 {
-	uint64_t took = grt_rocm_leave(r, open, x->e.time);
-	bool entered = took != GRT_ROCM_UNKNOWN;
+	uint64_t took;
+	bool entered = grt_rocm_leave(r, open, x->e.time, &took);
 
-	f->calls += !entered;
+	if (!entered)
+		count_call(r, f);
 	f->start_only -= entered && f->start_only;
-	r->count.step[f->step] += !entered;
 	if (x->known & GRT_FUNC_TOOK)
 		took = x->took;
-	if (took != GRT_ROCM_UNKNOWN) {
-		grt_rocm_add_time(&f->took, took);
-		grt_rocm_add_time(&r->count.step_took[f->step], took);
-	}
+	grt_rocm_add_time(&f->took, took);
+	grt_rocm_add_time(&r->count.step_took[f->step], took);
 	f->errors += (x->known & GRT_FUNC_RET) && x->ret < 0;
 	return took;
+}
+
+/* How long what it began took is in the row of the one that ends it. Return: 0 or -ENOMEM */
+static int take_point(struct grt_rocm *r, struct grt_rocm_func *f, const struct grt_ev_func *x,
+		      uint64_t *took)
+{
+	const struct grt_key open = {{f->step, x->e.tid, 2, 0}};
+	enum point kind = point_of(x);
+
+	if (kind == POINT_END && grt_rocm_leave(r, &open, x->e.time, took)) {
+		grt_rocm_add_time(&f->took, *took);
+		if (!r->count.step[f->step])
+			grt_rocm_add_time(&r->count.step_took[f->step], *took);
+	}
+	if (kind != POINT_BEGIN && kind != POINT_ONCE)
+		return 0;
+	r->count.point[f->step]++;
+	return kind == POINT_BEGIN ? grt_rocm_enter(r, &open, x->e.time) : 0;
 }
 
 static int take(struct grt_rocm *r, struct grt_rocm_func *f, const struct grt_ev_func *x, uint64_t *took)
@@ -206,15 +296,14 @@ static int take(struct grt_rocm *r, struct grt_rocm_func *f, const struct grt_ev
 	*took = GRT_ROCM_UNKNOWN;
 	if (x->step == GRT_FUNC_EVENT) {
 		f->events++;
-		return 0;
+		return take_point(r, f, x, took);
 	}
 	if (x->step == GRT_FUNC_RETURNED) {
 		*took = returned(r, f, x, &open);
 		return 0;
 	}
-	f->calls++;
+	count_call(r, f);
 	f->start_only++;
-	r->count.step[f->step]++;
 	return x->step == GRT_FUNC_ENTERED ? grt_rocm_enter(r, &open, x->e.time) : 0;
 }
 

@@ -402,6 +402,8 @@ static const struct grt_column kernel_columns[] = {
 	{"run_max", get_max, KERNEL(run), GRT_CELL_NS, GRT_COLUMN_MORE, "largest of these"},
 	{"gpu_mean", get_mean, KERNEL(gpu), GRT_CELL_NS, GRT_COLUMN_ALL,
 	 "mean time on the GPU, by its own clock"},
+	{"aborted_at", get_u64, KERNEL(hangs), GRT_CELL_NUMBER, GRT_COLUMN_MORE,
+	 "times a queue was aborted before it was complete"},
 	{"gpu_total", get_sum, KERNEL(gpu), GRT_CELL_NS, GRT_COLUMN_MORE, "sum of these"},
 	{.name = NULL},
 };

@@ -14,8 +14,8 @@
 #include "core/grow.h"
 #include "index.h"
 
-/* Longer frames are cut: no name of a function needs more. */
-#define FRAME_MAX 65536U
+/* Longer frames are cut, and end in "...": a name of the trace may be in thousands of stacks. */
+#define FRAME_MAX 8192U
 
 /** struct text - a frame: place and length in the arena */
 struct text {
@@ -152,12 +152,21 @@ static int intern_escaped(struct grt_stacks *s, const char *text, size_t len, ui
 	return ret;
 }
 
+static int cut_name(struct grt_stacks *s, const char *text, uint32_t *name)
+{
+	char part[FRAME_MAX];
+
+	memcpy(part, text, sizeof(part) - 3);
+	memcpy(part + sizeof(part) - 3, "...", 3);
+	return grt_stacks_name(s, part, sizeof(part), name);
+}
+
 int grt_stacks_name(struct grt_stacks *s, const char *text, size_t len, uint32_t *name)
 {
 	if (!len)
 		return intern(s, "[unknown]", 9, name);
 	if (len > FRAME_MAX)
-		len = FRAME_MAX;
+		return cut_name(s, text, name);
 	return is_plain(text, len) ? intern(s, text, len, name) : intern_escaped(s, text, len, name);
 }
 

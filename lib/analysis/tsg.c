@@ -11,13 +11,21 @@
 #include "core/bus.h"
 #include "core/grow.h"
 #include "core/nv_codes.h"
+#include "names.h"
 
 #define UNKNOWN UINT32_MAX
+
+/** struct process - one that has groups: @live of them; @name: its name's number */
+struct process {
+	uint32_t live;
+	uint32_t name;
+};
 
 void grt_tsgs_init(struct grt_tsgs *t)
 {
 	*t = (struct grt_tsgs){.past = NULL};
 	grt_keyed_init(&t->live, sizeof(struct grt_tsg), GRT_TSGS_MAX);
+	grt_keyed_init(&t->processes, sizeof(struct process), GRT_TSGS_MAX);
 	grt_tsg_channels_init(&t->channels);
 }
 
@@ -25,17 +33,15 @@ void grt_tsgs_init(struct grt_tsgs *t)
 
 struct grt_key grt_tsg_key(const struct grt_tsg_event *t)
 {
-	struct grt_key key = {{0}};
+	/* an unknown group of a client: not that of another process */
+	return (struct grt_key){
+		{(uint64_t)t->client << 32 | t->tsg, t->tsg ? 0 : (uint64_t)1 << 32 | t->e.pid}};
+}
 
-	if (t->client) {
-		key.w[0] = (uint64_t)t->client << 32 | t->tsg;
-		/* an unknown group of a client: not that of another process */
-		key.w[1] = t->tsg ? 0 : (uint64_t)1 << 32 | t->e.pid;
-	} else {
-		key.w[0] = (uint64_t)t->bus << 32 | t->grp;
-		key.w[1] = (uint64_t)2 << 32 | t->runlist;
-	}
-	return key;
+/* The key of the @place'th group of a process that has this number. */
+static struct grt_key key_of_number(uint32_t pid, uint32_t grp, uint32_t place)
+{
+	return (struct grt_key){{(uint64_t)pid << 32 | grp, (uint64_t)2 << 32 | place}};
 }
 
 static void name_group(struct grt_tsg *g, const struct grt_tsg_event *t)
@@ -113,7 +119,7 @@ static void see_schedule(struct grt_tsg *g, const struct grt_event *e)
 {
 	const struct grt_ev_tsg_schedule *ev = (const struct grt_ev_tsg_schedule *)e;
 
-	g->schedules++;
+	g->schedules += ev->on != 0;
 	g->refused += ev->status != 0;
 	g->timeslice = ev->timeslice ? ev->timeslice : g->timeslice;
 	g->interleave = ev->interleave != UNKNOWN ? ev->interleave : g->interleave;
@@ -156,6 +162,32 @@ static void (*const see[GRT_EV_MAX])(struct grt_tsg *g, const struct grt_event *
 	[GRT_EV_TSG_SET] = see_set,	[GRT_EV_TSG_DESTROY] = see_destroy,
 };
 
+/* The place of a group among those of its process and number stays without a gap. */
+static void leave_place(struct grt_tsgs *t, struct grt_tsg *g)
+{
+	const struct grt_key own = *grt_keyed_key(g);
+	struct grt_tsg *last = g, *next = g;
+	struct grt_key key;
+
+	for (uint32_t place = (uint32_t)own.w[1] + 1; next; place++) {
+		last = next;
+		key = key_of_number((uint32_t)(own.w[0] >> 32), (uint32_t)own.w[0], place);
+		next = own.w[1] >> 32 == 2 ? grt_keyed_find(&t->live, &key) : NULL;
+	}
+	if (last != g)
+		*g = *last;
+	grt_keyed_remove(&t->live, last);
+}
+
+static void leave_process(struct grt_tsgs *t, uint32_t pid)
+{
+	const struct grt_key key = {{pid}};
+	struct process *p = grt_keyed_find(&t->processes, &key);
+
+	if (p && !--p->live)
+		grt_keyed_remove(&t->processes, p);
+}
+
 /* It is over: its identity may come again. */
 static int bury(struct grt_tsgs *t, struct grt_tsg *g)
 {
@@ -165,7 +197,8 @@ static int bury(struct grt_tsgs *t, struct grt_tsg *g)
 		return -ENOMEM;
 	else
 		t->past[t->past_used++] = *g;
-	grt_keyed_remove(&t->live, g);
+	leave_process(t, g->pid);
+	leave_place(t, g);
 	return 0;
 }
 
@@ -178,29 +211,115 @@ bool grt_tsg_never_was(const struct grt_event *e)
 	return e->type == GRT_EV_TSG_INIT && ev->status && !ev->timeslice;
 }
 
-int grt_tsgs_event(struct grt_tsgs *t, const struct grt_event *e)
+/* What is known of both is the same. */
+static bool fits(const struct grt_tsg *g, const struct grt_tsg_event *t)
+{
+	return (t->runlist == UNKNOWN || g->runlist == UNKNOWN || t->runlist == g->runlist) &&
+	       (!t->bus || !g->bus || t->bus == g->bus);
+}
+
+/* Of two groups that an event may be of, the one that was made first; but each is scheduled before one is
+ * again. */
+static bool is_likelier(const struct grt_tsg *g, const struct grt_tsg *than, const struct grt_tsg_event *t)
+{
+	if (t->e.type == GRT_EV_TSG_SCHEDULE && !g->schedules != !than->schedules)
+		return !g->schedules;
+	return g->number < than->number;
+}
+
+/* All that the event may be of have something that may be another's. */
+static void mark_inferred(struct grt_tsgs *t, const struct grt_tsg_event *ev, uint32_t places)
+{
+	for (uint32_t place = 0; place < places; place++) {
+		const struct grt_key key = key_of_number(ev->e.pid, ev->grp, place);
+		struct grt_tsg *g = grt_keyed_find(&t->live, &key);
+
+		g->inferred |= fits(g, ev);
+	}
+}
+
+/*
+ * The group that an event is of which has no handles. @places: groups of this
+ * process and number, the key of the next one of which is @next.
+ */
+static struct grt_tsg *find_by_number(struct grt_tsgs *t, const struct grt_tsg_event *ev,
+				      struct grt_key *next)
+{
+	struct grt_tsg *best = NULL, *g;
+	uint32_t places = 0, fit = 0;
+
+	for (;; places++) {
+		*next = key_of_number(ev->e.pid, ev->grp, places);
+		g = grt_keyed_find(&t->live, next);
+		if (!g)
+			break;
+		if (ev->e.type == GRT_EV_TSG_INIT || !fits(g, ev))
+			continue;
+		fit++;
+		if (!best || is_likelier(g, best, ev))
+			best = g;
+	}
+	if (fit > 1)
+		mark_inferred(t, ev, places);
+	return best;
+}
+
+/* Return: 0, with *out NULL where there is no room, which is counted; or -ENOMEM */
+static int begin_at(struct grt_tsgs *t, const struct grt_tsg_event *ev, const struct grt_key *key,
+		    const struct grt_names *names, struct grt_tsg **out)
+{
+	const struct grt_key pid = {{ev->e.pid}};
+	void *found = NULL, *process = NULL;
+	struct process *p;
+	int ret = 0;
+
+	*out = NULL;
+	if (key->w[1] >> 32 == 2 && (uint32_t)key->w[1] >= GRT_TSG_NAMESAKES_MAX)
+		t->over++;
+	else
+		ret = grt_keyed_get_or_count(&t->live, key, &t->over, &found);
+	if (!found)
+		return ret;
+	ret = grt_keyed_get_or_count(&t->processes, &pid, NULL, &process);
+	if (ret)
+		return ret;
+	*out = found;
+	begin_group(*out, ev, t->met++);
+	p = process;
+	if (!p)
+		return 0;
+	if (!p->live++)
+		p->name = grt_names_find(names, GRT_NAME_THREAD, ev->e.tid);
+	(*out)->process = p->name;
+	return 0;
+}
+
+static int find_or_begin(struct grt_tsgs *t, const struct grt_tsg_event *ev, const struct grt_names *names,
+			 struct grt_tsg **out)
+{
+	struct grt_key key = grt_tsg_key(ev);
+	struct grt_tsg *g = ev->client ? grt_keyed_find(&t->live, &key) : find_by_number(t, ev, &key);
+
+	if (g && ev->e.type == GRT_EV_TSG_INIT) {
+		if (bury(t, g))
+			return -ENOMEM;
+		g = NULL;
+	}
+	*out = g;
+	return g ? 0 : begin_at(t, ev, &key, names, out);
+}
+
+int grt_tsgs_event(struct grt_tsgs *t, const struct grt_event *e, const struct grt_names *names)
 {
 	const struct grt_tsg_event *ev = (const struct grt_tsg_event *)e;
-	struct grt_key key;
 	struct grt_tsg *g;
-	void *found;
 	int ret;
 
 	if (e->type >= GRT_EV_MAX || !see[e->type] || grt_tsg_never_was(e))
 		return 0;
-	key = grt_tsg_key(ev);
-	g = grt_keyed_find(&t->live, &key);
-	if (g && e->type == GRT_EV_TSG_INIT) {
-		ret = bury(t, g);
-		if (ret)
-			return ret;
-	}
-	ret = grt_keyed_get_or_count(&t->live, &key, &t->over, &found);
-	g = found;
-	if (!g)
+	ret = find_or_begin(t, ev, names, &g);
+	if (ret || !g)
 		return ret;
-	if (!g->first && !g->last)
-		begin_group(g, ev, t->met++);
 	learn(g, ev);
 	see[e->type](g, e);
 	ret = grt_tsg_channels_event(&t->channels, e, g);
@@ -377,6 +496,7 @@ int64_t grt_tsgs_runlists(const struct grt_tsg *list, uint64_t n, struct grt_tsg
 void grt_tsgs_free(struct grt_tsgs *t)
 {
 	grt_keyed_free(&t->live);
+	grt_keyed_free(&t->processes);
 	free(t->past);
 	grt_tsg_channels_free(&t->channels);
 	grt_tsgs_init(t);

@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
  * NVIDIA's channel groups (TSG): of each its life, what was asked for it, and
- * with whom it was on a runlist. A group is known by its handles, or where these
- * are not known by GPU, runlist and the hardware's number; when it is destroyed
- * its identity may come again and is another group then.
+ * with whom it was on a runlist. A group is known by its handles; when it is
+ * destroyed its identity may come again and is another group then.
+ *
+ * Text of other tools has no handles, but the process and the hardware's number,
+ * which is one by runlist and GPU, and names the runlist only when the group is
+ * made. So a process has several groups of one number at a time. What such a
+ * line is about is inferred then: the one that was made first is scheduled first
+ * and destroyed first.
  */
 #ifndef GRT_ANALYSIS_TSG_H
 #define GRT_ANALYSIS_TSG_H
@@ -20,6 +25,9 @@ struct grt_names;
 /* Groups at a time, and those that are over; what comes beyond is counted. */
 #define GRT_TSGS_MAX 65536U
 
+/* Groups of one process that have one number at a time; what comes beyond is counted. */
+#define GRT_TSG_NAMESAKES_MAX 64U
+
 /* Subcontexts of a group as text, cut where it is longer. */
 #define GRT_TSG_SUBCONTEXTS_MAX 96
 
@@ -30,16 +38,19 @@ struct grt_names;
  * struct grt_tsg - a group
  * @number: groups are counted as they are met, from 0
  * @pid, @tid: who was seen with it first
+ * @process: number of a name: what its process was called when it made the first of the groups it has
  * @name, @gpu, @engine: as text; @gpu and @engine empty where unknown
  * @bus, @runlist, @grp, @nv_engine: see TSG_INIT in events.def
  * @first: its birth, or when it was first seen
  * @last: its death, or when it was last seen
  * @born, @died: these are in the trace
+ * @inferred: another group of its process had its number, and what was said of this number may be of either
  * @cause: of its death
  * @channels, @channels_max: now and most at a time; UINT32_MAX: unknown
  * @subcontexts: that its channels are or were in, UINT32_MAX: not all channels told
  * @veids: of these, the numbers as text, "?" for one that is not known; both by grt_tsgs_list()
- * @refused: calls of these that the driver refused
+ * @schedules: calls to schedule it
+ * @refused: calls that the driver refused
  * @timeslice: the last one, us, 0: unknown
  * @interleave: the last one, UINT32_MAX: unknown
  */
@@ -47,6 +58,7 @@ struct grt_tsg {
 	uint64_t number;
 	uint32_t pid;
 	uint32_t tid;
+	uint32_t process;
 	char name[24];
 	char gpu[16];
 	char engine[24];
@@ -58,6 +70,7 @@ struct grt_tsg {
 	uint64_t last;
 	bool born;
 	bool died;
+	bool inferred;
 	uint32_t cause;
 	uint32_t channels;
 	uint32_t channels_max;
@@ -89,12 +102,14 @@ struct grt_tsg_runlist {
 
 /**
  * struct grt_tsgs - set up by grt_tsgs_init()
+ * @processes: that have groups, see struct process in tsg.c
  * @met: groups so far
  * @over: events of groups that found no place
  */
 struct grt_tsgs {
 	struct grt_tsg_channels channels;
 	uint64_t met;
+	struct grt_keyed processes;
 	struct grt_keyed live;
 	struct grt_tsg *past;
 	uint32_t past_used;
@@ -102,7 +117,7 @@ struct grt_tsgs {
 	uint64_t over;
 };
 
-/** grt_tsg_key - what a group is known by, in an event of it */
+/** grt_tsg_key - what a group is known by, in an event that has the client's handle */
 struct grt_key grt_tsg_key(const struct grt_tsg_event *t);
 
 /** grt_tsg_never_was - whether an event is of a group that the driver did not make */
@@ -111,8 +126,12 @@ bool grt_tsg_never_was(const struct grt_event *e);
 /** grt_tsgs_init - empty */
 void grt_tsgs_init(struct grt_tsgs *t);
 
-/** grt_tsgs_event - takes in an event; of use are TSG_*. Return: 0 or -ENOMEM */
-int grt_tsgs_event(struct grt_tsgs *t, const struct grt_event *e);
+/**
+ * grt_tsgs_event - takes in an event; of use are TSG_*
+ * @names: as they are at this event
+ * Return: 0 or -ENOMEM
+ */
+int grt_tsgs_event(struct grt_tsgs *t, const struct grt_event *e, const struct grt_names *names);
 
 /**
  * grt_tsgs_list - the groups, by when they were first seen

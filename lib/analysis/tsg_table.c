@@ -24,16 +24,35 @@ static void get_nonzero(struct grt_cell *cell, const void *view, const void *row
 	cell->absent = !cell->number;
 }
 
+/* What the trace says of the process, else of the thread that was seen with its first group. */
 static void get_process(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	const struct grt_tsg *g = row;
-	uint32_t name = grt_names_find(view, GRT_NAME_THREAD, g->tid);
+	uint32_t present = grt_names_find(view, GRT_NAME_THREAD, g->tid);
 
 	(void)arg;
-	cell->text = grt_names_owner(view, name);
+	cell->text = grt_names_owner(view, g->process);
 	if (!cell->text)
-		cell->text = grt_names_name(view, name);
+		cell->text = grt_names_owner(view, present);
+	if (!cell->text)
+		cell->text = grt_names_name(view, g->process);
+	if (!cell->text)
+		cell->text = grt_names_name(view, present);
 	cell->absent = !cell->text;
+}
+
+static void get_schedules(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	(void)view;
+	(void)arg;
+	cell->number = ((const struct grt_tsg *)row)->schedules;
+	cell->inferred = ((const struct grt_tsg *)row)->inferred;
+}
+
+static void get_channels(struct grt_cell *cell, const void *view, const void *row, int offset)
+{
+	get_u32(cell, view, row, offset);
+	cell->inferred = ((const struct grt_tsg *)row)->inferred;
 }
 
 static void get_interleave(struct grt_cell *cell, const void *view, const void *row, int arg)
@@ -58,6 +77,7 @@ static void get_death(struct grt_cell *cell, const void *view, const void *row, 
 	(void)arg;
 	cell->number = ((const struct grt_tsg *)row)->last;
 	cell->absent = !((const struct grt_tsg *)row)->died;
+	cell->inferred = ((const struct grt_tsg *)row)->inferred;
 }
 
 static void get_life(struct grt_cell *cell, const void *view, const void *row, int arg)
@@ -68,6 +88,7 @@ static void get_life(struct grt_cell *cell, const void *view, const void *row, i
 	(void)arg;
 	cell->number = g->last - g->first;
 	cell->absent = !g->born || !g->died;
+	cell->inferred = g->inferred;
 }
 
 static void get_cause(struct grt_cell *cell, const void *view, const void *row, int arg)
@@ -84,7 +105,8 @@ static void get_cause(struct grt_cell *cell, const void *view, const void *row, 
 
 static const struct grt_column tsg_columns[] = {
 	{"pid", get_u32, G(pid), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "process id"},
-	{"process", get_process, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "process's comm"},
+	{"process", get_process, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL,
+	 "process's comm; of text the comm of the thread that made its first group"},
 	{"tsg", grt_cell_chars, G(name), GRT_CELL_TEXT, GRT_COLUMN_ALL,
 	 "handles of client and group, or the hardware's number"},
 	{"engine", grt_cell_chars, G(engine), GRT_CELL_TEXT, GRT_COLUMN_ALL, "engine that was asked for"},
@@ -92,7 +114,7 @@ static const struct grt_column tsg_columns[] = {
 	{"runlist", get_u32, G(runlist), GRT_CELL_NUMBER, GRT_COLUMN_ALL,
 	 "the hardware's list on which it is"},
 	{"grp", get_u32, G(grp), GRT_CELL_NUMBER, GRT_COLUMN_MORE, "the hardware's number of it"},
-	{"channels", get_u32, G(channels_max), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "most channels in it"},
+	{"channels", get_channels, G(channels_max), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "most channels in it"},
 	{"subctxs", get_u32, G(subcontexts), GRT_CELL_NUMBER, GRT_COLUMN_ALL,
 	 "subcontexts that its channels were in"},
 	{"veids", grt_cell_chars, G(veids), GRT_CELL_TEXT, GRT_COLUMN_MORE,
@@ -102,7 +124,7 @@ static const struct grt_column tsg_columns[] = {
 	{"lifetime", get_life, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "from birth to death, ns"},
 	{"end", get_cause, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL,
 	 "freed, with its owner, by the last close, at exit"},
-	{"schedules", grt_cell_u64, G(schedules), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "times it was scheduled"},
+	{"schedules", get_schedules, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "calls to schedule it"},
 	{"tokens", grt_cell_u64, G(tokens), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "work-submit tokens given"},
 	{"timeslice_us", get_nonzero, G(timeslice), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "the last one, us"},
 	{"changes", grt_cell_u64, G(sets), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "of timeslice or interleave"},

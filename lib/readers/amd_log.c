@@ -70,14 +70,14 @@ static void set_time(struct amd_log *a)
 	a->flags = 0;
 	if (h->clock == AMD_LOG_NO_TIME) {
 		h->time = a->last;
-		a->flags = GRT_FLAG_INFERRED;
+		a->flags = GRT_FLAG_INFERRED | GRT_FLAG_UNTIMED;
 	} else if (a->line_time && is_far(h->time, a->line_time)) {
 		h->time = a->line_time;
-		a->flags = GRT_FLAG_INFERRED;
+		a->flags = GRT_FLAG_INFERRED | GRT_FLAG_UNTIMED;
 	}
 	/* what it counts from is not in the log */
 	if (h->clock == AMD_LOG_RELATIVE)
-		a->flags = GRT_FLAG_INFERRED;
+		a->flags |= GRT_FLAG_INFERRED;
 	a->last = h->time;
 	if (!a->line_time)
 		a->line_time = h->time;
@@ -85,36 +85,81 @@ static void set_time(struct amd_log *a)
 		release_pending(a, h->time);
 }
 
-/* Nothing more comes of a packet that was expected to go on. */
-static void release_held(struct amd_log *a)
+/* The message of a held record, as far as it is there. Return: as of amd_log_message() */
+static bool held_message(struct amd_log *a, bool whole)
 {
 	const struct amd_log_head now = a->h;
 	const uint16_t flags = a->flags;
-	size_t len = a->held_len;
+	bool taken;
 
-	if (!len)
-		return;
-	a->held_len = 0;
 	a->h = a->held_head;
 	a->flags = a->held_flags;
-	amd_log_message(a, a->held, a->held + len, true);
+	taken = amd_log_message(a, a->held, a->held + a->held_len, whole);
 	a->h = now;
 	a->flags = flags;
+	return taken;
 }
 
-/* Keeps a packet whose end is to come. Return: false: it is too long for that */
+/* Nothing more comes of a record that was expected to go on. */
+static void release_held(struct amd_log *a)
+{
+	if (!a->holding)
+		return;
+	a->holding = false;
+	held_message(a, true);
+	a->held_len = 0;
+}
+
+/* A line was broken at a blank, which is gone; or, if it is long as those of packets are, where it was full.
+ */
+static bool was_blank(struct amd_log *a, const char *p, const char *end)
+{
+	const char *last = a->held + a->held_len - 1;
+	bool packet;
+
+	if (!a->held_len || p == end || grt_is_blank(*p) || grt_is_blank(*last))
+		return false;
+	amd_log_knows(a, a->held, last + 1, &packet);
+	return !packet || memchr(",:)]", *last, 4);
+}
+
+/* Keeps a message whose end is to come. Return: false: it is too long for that */
 static bool hold(struct amd_log *a, const char *p, const char *end)
 {
-	size_t len = (size_t)(end - p);
+	const char *text = p;
+	size_t len;
 
-	if (a->held_len + len + 1 > AMD_LOG_HELD)
+	grt_scan_blanks(&text, end);
+	/* an indent is a blank */
+	p = a->held_len && text > p ? text - 1 : p;
+	len = (size_t)(end - p);
+	if (a->held_len + len + 2 > AMD_LOG_HELD)
 		return false;
-	memcpy(a->held + a->held_len, p, len);
+	if (was_blank(a, p, end))
+		a->held[a->held_len++] = ' ';
+	for (size_t i = 0; i < len; i++)
+		a->held[a->held_len + i] = p[i] == '\t' ? ' ' : p[i];
 	a->held_len += len;
 	/* what reads numbers may look behind the end, and must find no digit there */
 	a->held[a->held_len] = '\n';
+	return true;
+}
+
+/* The same of a record's first line, which is gone when the next one comes. */
+static bool hold_record(struct amd_log *a, const char *p, const char *end)
+{
+	size_t file = a->h.file.len < sizeof(a->held_file) ? a->h.file.len : sizeof(a->held_file);
+
+	a->held_len = 0;
+	if (!hold(a, p, end))
+		return false;
+	if (file)
+		memcpy(a->held_file, a->h.file.at, file);
 	a->held_head = a->h;
+	a->held_head.file = (struct grt_span){a->held_file, file};
 	a->held_flags = a->flags;
+	a->held_lines = 0;
+	a->holding = true;
 	return true;
 }
 
@@ -122,9 +167,28 @@ static void take_record(struct amd_log *a, const char *p, const char *end, bool 
 {
 	set_time(a);
 	a->torn = false;
-	if (!amd_log_message(a, p, end, !last) && !hold(a, p, end))
+	if (!amd_log_message(a, p, end, !last) && !hold_record(a, p, end))
 		amd_log_message(a, p, end, true);
 	a->in_record = true;
+}
+
+/* Lines that have no header are of the process of the record before. */
+static void no_header(struct amd_log *a)
+{
+	a->h = (struct amd_log_head){.pid = a->h.pid, .time = a->last};
+	a->flags = GRT_FLAG_INFERRED | GRT_FLAG_UNTIMED;
+}
+
+/* What was said of a packet at which a queue was aborted ends where something else begins. */
+static void release_hang(struct amd_log *a)
+{
+	if (!a->hang_len && !a->hang_name_len)
+		return;
+	no_header(a);
+	a->hang[a->hang_len] = '\n';
+	if (a->hang_len)
+		amd_log_hang(a);
+	a->hang_len = a->hang_name_len = 0;
 }
 
 /* All records of a line, of which the first stands at @p. Return: any was understood */
@@ -134,6 +198,7 @@ static bool take_records(struct amd_log *a, const char *p, const char *end)
 	bool any = false;
 
 	release_held(a);
+	release_hang(a);
 	for (; p; p = next) {
 		message = amd_log_head(p, end, &a->h);
 		if (!message)
@@ -244,22 +309,65 @@ static enum grt_text_line old_profile(struct amd_log *a, const char *p, const ch
 
 /* Lines without a record */
 
-/* The rest of a packet that was wrapped. Return: it is one */
+/* The rest of a record that was wrapped. Return: it is one */
 static bool take_rest(struct amd_log *a, const char *p, const char *end)
 {
-	size_t len;
+	size_t was = a->held_len;
+	bool packet, known;
 
-	if (!a->held_len || !hold(a, p, end))
+	if (!a->holding || !hold(a, p, end))
 		return false;
-	len = a->held_len;
-	a->h = a->held_head;
-	a->flags = a->held_flags;
+	known = amd_log_knows(a, a->held, a->held + a->held_len, &packet);
 	/* the same bytes are looked at again with what follows them */
-	a->held_len = 0;
-	if (!amd_log_message(a, a->held, a->held + len, false))
-		a->held_len = len;
+	if (known && held_message(a, false)) {
+		a->holding = false;
+	} else if (!known || (!packet && ++a->held_lines >= AMD_LOG_HELD_LINES)) {
+		a->held_len = was;
+		release_held(a);
+		return false;
+	}
 	UNKNOWN(a, "(wrapped lines)");
 	return true;
+}
+
+static bool keep(char *to, size_t *len, const char *p, const char *end)
+{
+	size_t n = (size_t)(end - p);
+
+	if (*len + n + 1 > AMD_LOG_HANG)
+		return false;
+	for (size_t i = 0; i < n; i++)
+		to[*len + i] = p[i] == '\t' ? ' ' : p[i];
+	*len += n;
+	to[(*len)++] = ' ';
+	return true;
+}
+
+/*
+ * The lines in which the runtime says at which packet a queue was aborted: the kernel's name, then one that
+ * begins with VGPU, then lines of keys. A name alone may be of the program. Return: it is such a line
+ */
+static bool take_hang(struct amd_log *a, const char *p, const char *end)
+{
+	bool keys = a->hang_len && memchr(p, '=', (size_t)(end - p));
+	struct grt_span name;
+
+	if (GRT_SCAN_WORD(&p, end, "Kernel Name: ")) {
+		name = grt_span_trim((struct grt_span){p, (size_t)(end - p)});
+		release_hang(a);
+		if (!name.len || name.len > AMD_LOG_HANG)
+			return false;
+		memcpy(a->hang_name, name.at, name.len);
+		a->hang_name_len = name.len;
+		return a->in_record;
+	}
+	if (starts(p, end, "VGPU=") || starts(p, end, "VGPU(")) {
+		if (a->hang_len)
+			release_hang(a);
+	} else if (!keys) {
+		return false;
+	}
+	return keep(a->hang, &a->hang_len, p, end);
 }
 
 /*
@@ -315,9 +423,23 @@ static enum grt_text_line no_record(struct amd_log *a, const char *line, const c
 	const char *p = line, *message;
 
 	grt_scan_blanks(&p, end);
-	if (p == end)
+	if (p == end) {
+		if (!a->held_len)
+			release_held(a);
+		if (a->hang_len)
+			release_hang(a);
 		return GRT_LINE_SKIP;
+	}
+	if (take_hang(a, p, end)) {
+		UNKNOWN(a, "(lines of a longer message)");
+		return GRT_LINE_DONE;
+	}
+	if (a->hang_len)
+		release_hang(a);
 	if (take_rest(a, line, end))
+		return GRT_LINE_DONE;
+	no_header(a);
+	if (amd_log_fault(a, p, end))
 		return GRT_LINE_DONE;
 	message = find_old_call(p, end);
 	if (message)
@@ -333,8 +455,6 @@ static enum grt_text_line no_record(struct amd_log *a, const char *line, const c
 		UNKNOWN(a, "(warnings without a header)");
 	else if (a->torn && ends_call(p, end))
 		UNKNOWN(a, "(rest of a torn line)");
-	else if (a->in_record && (starts(p, end, "VGPU=") || starts(p, end, "Kernel Name: ")))
-		UNKNOWN(a, "(lines of a longer message)");
 	else
 		UNKNOWN(a, "(the program's own lines)");
 	a->torn = false;
@@ -367,6 +487,7 @@ static void amd_log_end(struct grt_text *t)
 
 	a->t = t;
 	release_held(a);
+	release_hang(a);
 	release_pending(a, UINT64_MAX);
 }
 

@@ -7,6 +7,7 @@
  */
 #include "amd_log_message.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* Packet types of HSA queues (HSA runtime specification 1.2, 2.9). */
@@ -332,22 +333,24 @@ static bool host_wait(struct amd_log *a, const char *p, const char *end)
 /* Queues */
 
 /* " with size 16384 with priority 1, cooperative: 0" */
-static void created(struct amd_log *a, struct grt_ev_log_note *n, const char *p, const char *end)
+static bool created(struct amd_log *a, struct grt_ev_log_note *n, const char *p, const char *end)
 {
 	struct fields f = {p, p, end};
 
+	if (!a->whole && !GRT_FIND_KEY(p, end, "cooperative: "))
+		return false;
 	n->first = NUMBER(&f, "size ");
 	n->number = grt_u32(NUMBER_OR(&f, "priority ", UINT32_MAX));
 	n->second = NUMBER(&f, "cooperative: ");
 	amd_log_note(a, n, GRT_LOG_QUEUE_CREATE, (struct grt_span){NULL, 0});
+	return true;
 }
 
 static bool old_queue(struct amd_log *a, const char *p, const char *end)
 {
 	struct grt_ev_log_note n = {.queue = scan_address(&p, end)};
 
-	created(a, &n, p, end);
-	return true;
+	return created(a, &n, p, end);
 }
 
 /* "Created SWq=0x1 to map on HWq=0x2" */
@@ -359,8 +362,7 @@ static bool queue(struct amd_log *a, const char *p, const char *end)
 	n.queue = ADDRESS(&f, "HWq=");
 	if (!n.queue)
 		return false;
-	created(a, &n, f.at, end);
-	return true;
+	return created(a, &n, f.at, end);
 }
 
 /* "0x7f00 (1)" */
@@ -372,6 +374,8 @@ static bool users(struct amd_log *a, uint16_t what, const char *p, const char *e
 	grt_scan_blanks(&p, end);
 	if (grt_scan_char(&p, end, '('))
 		grt_scan_u64(&p, end, &v);
+	else if (p == end && !a->whole)
+		return false;
 	n.number = grt_u32(v);
 	amd_log_note(a, &n, what, (struct grt_span){NULL, 0});
 	return true;
@@ -411,6 +415,14 @@ static bool queue_counts(struct amd_log *a, const char *p, const char *end)
 }
 
 /* Packets */
+
+/* So ends no message of a kind: the rest is in the next line. */
+static bool is_cut(const char *p, const char *end)
+{
+	while (end > p && grt_is_blank(end[-1]))
+		end--;
+	return end > p && memchr(":=,([", end[-1], 5);
+}
 
 static void dispatch(struct amd_log *a, struct fields *f, uint64_t soft, uint64_t hard)
 {
@@ -491,7 +503,7 @@ static bool packet(struct amd_log *a, const char *p, const char *end, bool whole
 		soft = ADDRESS(&f, "SWq=");
 	hard = ADDRESS(&f, "HWq=");
 	what = skip_id(f.at, end);
-	if (!whole && !has_signal(what, end))
+	if (!whole && (!has_signal(what, end) || is_cut(what, end)))
 		return false;
 	type = type_of(&f);
 	f.at = what;
@@ -569,6 +581,91 @@ static bool aborted(struct amd_log *a, const char *p, const char *end)
 	return true;
 }
 
+/* "Device::callbackQueue aborting with error : HSA_STATUS_X", of the releases before */
+static bool callback(struct amd_log *a, const char *p, const char *end)
+{
+	struct grt_ev_log_note n = {.number = 0};
+	const char *status = grt_find_text(p, end, "HSA_STATUS_", 11);
+
+	amd_log_note(a, &n, GRT_LOG_FAULT, rest_of(status ? status : p, end));
+	return true;
+}
+
+/* Lines of the GPU's faults, which have no header */
+
+/*
+ * "Memory access fault by GPU node-1 (Agent handle: 0x55) on address 0x7f5000. Reason: Page not present ...",
+ * "HW Exception by GPU node-1 (Agent handle: 0x56) reason :GPU Hang". Kept are node, address, and the words
+ * around the handle.
+ */
+static void put_fault(struct amd_log *a, const char *p, const char *end)
+{
+	const char *open = grt_find_text(p, end, " (Agent", 7),
+		   *close = open ? memchr(open, ')', (size_t)(end - open)) : NULL,
+		   *why = grt_find_text(p, end, ". Reason", 8),
+		   *at = grt_find_text(p, end, "on address ", 11),
+		   *node = grt_find_text(p, end, "node-", 5) + 5;
+	struct grt_ev_log_note n = {.number = UINT32_MAX};
+	char text[sizeof(n.text) + 1];
+	uint64_t v;
+
+	if (grt_scan_u64(&node, end, &v))
+		n.number = grt_u32(v);
+	if (at) {
+		at += 11;
+		n.first = scan_address(&at, end);
+	}
+	if (why)
+		end = why;
+	if (close && close < end)
+		snprintf(text, sizeof(text), "%.*s%.*s", (int)(open - p), p, (int)(end - close - 1),
+			 close + 1);
+	else
+		snprintf(text, sizeof(text), "%.*s", (int)(end - p), p);
+	amd_log_note(a, &n, GRT_LOG_FAULT, rest_of(text, text + strlen(text)));
+}
+
+bool amd_log_fault(struct amd_log *a, const char *p, const char *end)
+{
+	static const char memory[] = "Memory access fault by GPU node-",
+			  hardware[] = "HW Exception by GPU node-";
+	const char *at = grt_find_text(p, end, memory, sizeof(memory) - 1)
+				 ?: grt_find_text(p, end, hardware, sizeof(hardware) - 1);
+
+	if (at)
+		put_fault(a, at, end);
+	return at != NULL;
+}
+
+/*
+ * "VGPU=0x1 SWq=0x2, HWq=0x3, id=4", "Dispatch Header =0xb02 (type=2, ...), setup=1", "kernel_obj=0x5, ...".
+ * A packet that is no kernel: "VGPU(0x1) Queue(0x2) rptr=3, wptr=4. A barrier packet in the queue!"
+ */
+bool amd_log_hang(struct amd_log *a)
+{
+	const char *p = a->hang, *end = a->hang + a->hang_len;
+	struct fields f = {p, p, end};
+	struct grt_span name = {a->hang_name, a->hang_name_len};
+	struct grt_ev_log_note n = {.number = UINT32_MAX};
+
+	if (grt_find_text(p, end, "A barrier packet", 16)) {
+		n.number = PACKET_BARRIER_AND;
+		amd_log_note(a, &n, GRT_LOG_HANG, (struct grt_span){"a barrier", 9});
+		return true;
+	}
+	n.queue = ADDRESS(&f, "HWq=");
+	n.number = grt_u32(NUMBER_OR(&f, "type=", UINT32_MAX));
+	n.object = ADDRESS(&f, "kernel_obj=");
+	if (!n.queue && !n.object)
+		return false;
+	if (name.len)
+		n.first = hash_of(name);
+	if (name.len > sizeof(n.text))
+		tell_name(a, n.first, name);
+	amd_log_note(a, &n, GRT_LOG_HANG, name);
+	return true;
+}
+
 /* The table */
 
 static const struct kind {
@@ -600,6 +697,7 @@ static const struct kind {
 	KIND("Created SWq=", queue),
 	KIND("Callback: Queue ", aborted),
 	KIND("Deleting hardware queue ", queue_delete),
+	KIND("Device::callbackQueue aborting", callback),
 	KIND("event ", wait_end),
 	KIND("Event ", wait_end),
 	KIND("Graph shader name : ", shader),
@@ -661,11 +759,47 @@ static void pass_over(struct amd_log *a, const struct kind *k, const char *p, co
 	if (k && k->skip)
 		grt_text_unknown(a->t, k->skip, strlen(k->skip));
 	else if (a->h.level <= AMD_LOG_ERROR && p < end)
-		amd_log_note(a, &n, GRT_LOG_FAULT, rest_of(p, end));
+		amd_log_note(a, &n, GRT_LOG_ERROR, rest_of(p, end));
 	else if (a->h.file.len)
 		grt_text_unknown(a->t, a->h.file.at, a->h.file.len);
 	else
 		grt_text_unknown(a->t, "(no file)", 9);
+}
+
+static const char *skip_mark(const char *p, const char *end)
+{
+	while (p < end && (grt_is_blank(*p) || *p == '!'))
+		p++;
+	return p;
+}
+
+/* "Command", "acquireQueue": the line ends before it is known which kind it is. */
+static bool begins_kind(const struct amd_log *a, const char *p, const char *end)
+{
+	struct grt_span text = rest_of(p, end);
+	unsigned int first = first_char(p);
+
+	for (size_t i = a->kinds[first]; i && i <= KINDS && first_char(kinds[i - 1].text) == first; i++)
+		if (text.len > 3 && text.len < kinds[i - 1].len && !memcmp(p, kinds[i - 1].text, text.len))
+			return true;
+	return false;
+}
+
+bool amd_log_knows(struct amd_log *a, const char *p, const char *end, bool *packet)
+{
+	const struct kind *k;
+	struct grt_span name;
+
+	if (!a->indexed)
+		index_kinds(a);
+	p = skip_mark(p, end);
+	k = p < end ? kind_of(a, p, end) : NULL;
+	*packet = k && k->take_packet;
+	if (k || (p < end && begins_kind(a, p, end)))
+		return true;
+	name = scan_name(p, end);
+	p += name.len;
+	return name.len && (GRT_SCAN_WORD(&p, end, ": Returned ") || is_api(name));
 }
 
 bool amd_log_message(struct amd_log *a, const char *p, const char *end, bool whole)
@@ -674,16 +808,26 @@ bool amd_log_message(struct amd_log *a, const char *p, const char *end, bool who
 
 	if (!a->indexed)
 		index_kinds(a);
-	while (p < end && (grt_is_blank(*p) || *p == '!'))
-		p++;
+	p = skip_mark(p, end);
+	if (p == end && !whole)
+		return false;
 	if (p == end) {
 		pass_over(a, NULL, p, end);
 		return true;
 	}
+	a->whole = whole;
 	k = kind_of(a, p, end);
 	if (k && k->take_packet)
 		return k->take_packet(a, p, end, whole);
-	if (!(k && k->take && k->take(a, p + k->len, end)) && !take_call(a, p, end))
+	if (!k && !whole && begins_kind(a, p, end))
+		return false;
+	if (k && k->take && !whole && is_cut(p, end))
+		return false;
+	if (k && k->take && k->take(a, p + k->len, end))
+		return true;
+	if (k && k->take && !whole)
+		return false;
+	if (!take_call(a, p, end))
 		pass_over(a, k, p, end);
 	return true;
 }

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #ifdef GRT_HAVE_ZLIB
@@ -345,6 +346,12 @@ static const struct number {
 	{"graph", true, 0, offsetof(struct event, graph), 0},
 	{"graph id", true, 0, offsetof(struct event, graph), 0},
 	{"bytes", true, 0, offsetof(struct event, bytes), 0},
+	/* as parsers of CUPTI's text write them: with the names of that */
+	{"correlationId", true, 0, offsetof(struct event, correlation), 0},
+	{"deviceId", true, 0, offsetof(struct event, device), 0},
+	{"streamId", true, 0, offsetof(struct event, stream), 0},
+	{"graphId", true, 0, offsetof(struct event, graph), 0},
+	{"size", true, 0, offsetof(struct event, bytes), 0},
 };
 
 static bool take_member(struct reader *r, struct event *e, const char *key, bool in_args)
@@ -369,15 +376,35 @@ static bool take_member(struct reader *r, struct event *e, const char *key, bool
 	return skip_value(r);
 }
 
-/* Categories, of Kineto as it is and as it was before 2022. */
+/*
+ * Categories, whatever the case of their letters: of Kineto as it is and as it was
+ * before 2022, and of parsers of CUPTI's text, which put a word before each name.
+ */
 static const struct category {
 	const char *name;
 	unsigned int kind;
+	const char *word;
 } categories[] = {
-	{"kernel", GRT_CUPTI_KERNEL},	  {"gpu_memcpy", GRT_CUPTI_COPY},  {"gpu_memset", GRT_CUPTI_SET},
-	{"cuda_runtime", GRT_CUPTI_CALL}, {"cuda_driver", GRT_CUPTI_CALL}, {"Kernel", GRT_CUPTI_KERNEL},
-	{"Memcpy", GRT_CUPTI_COPY},	  {"Memset", GRT_CUPTI_SET},	   {"Runtime", GRT_CUPTI_CALL},
+	{"kernel", GRT_CUPTI_KERNEL, NULL},
+	{"gpu_memcpy", GRT_CUPTI_COPY, NULL},
+	{"gpu_memset", GRT_CUPTI_SET, NULL},
+	{"cuda_runtime", GRT_CUPTI_CALL, "Runtime: "},
+	{"cuda_driver", GRT_CUPTI_CALL, "Driver: "},
+	{"Memcpy", GRT_CUPTI_COPY, NULL},
+	{"Memset", GRT_CUPTI_SET, NULL},
+	{"Runtime", GRT_CUPTI_CALL, NULL},
+	{"GPU_Kernel", GRT_CUPTI_KERNEL, "Kernel: "},
+	{"MemCopy", GRT_CUPTI_COPY, "MemCopy: "},
 };
+
+static struct grt_span without(struct grt_span name, const char *word)
+{
+	size_t len = word ? strlen(word) : 0;
+
+	if (len && name.len > len && !memcmp(name.at, word, len))
+		return (struct grt_span){name.at + len, name.len - len};
+	return name;
+}
 
 /* Of "Memcpy HtoD (Pageable -> Device)" the direction. */
 static struct grt_span direction(struct grt_span name)
@@ -398,7 +425,7 @@ static struct grt_span direction(struct grt_span name)
 static const struct category *category_of(const struct event *e)
 {
 	for (size_t i = 0; i < sizeof(categories) / sizeof(categories[0]); i++)
-		if (!strcmp(e->category, categories[i].name))
+		if (!strcasecmp(e->category, categories[i].name))
 			return &categories[i];
 	return NULL;
 }
@@ -427,6 +454,7 @@ static int hand_out(struct reader *r, const struct event *e)
 	}
 	r->count->records++;
 	rec.kind = c->kind;
+	rec.name = without(rec.name, c->word);
 	if (c->kind == GRT_CUPTI_COPY)
 		rec.name = direction(rec.name);
 	return r->record(r->arg, &rec);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
  * Traces of CUDA as JSON (Chrome's Trace Event Format) with the categories of
- * PyTorch's profiler (Kineto), also what other tools write in that way: calls,
- * kernels, copies and fills become the records of cupti_text.h. gzip is read where
+ * PyTorch's profiler (Kineto), also what other tools write in that way or from the
+ * text of CUPTI's records: calls, kernels, copies and fills become the records of
+ * cupti_text.h. gzip is read where
  * the program was built with zlib.
  */
 #ifndef GRT_READERS_GPU_JSON_H

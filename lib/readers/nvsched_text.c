@@ -7,15 +7,21 @@
  *	interleave=MEDIUM allowed=yes
  *
  * TSG is client:group, or one number, the hardware's. Then the text is of
- * another tool, and two names in it are wrong: its engine COPY is GRAPHICS, and
- * its levels of interleave are one too low (LOW is MEDIUM, UNKNOWN is LOW). Keys
- * come in any order, and those that are not known are passed over.
+ * another tool, and two names in it are wrong: it takes the driver's numbers of
+ * engines for others, and its levels of interleave are one too low (LOW is
+ * MEDIUM, UNKNOWN is LOW). Keys come in any order, and those that are not known
+ * are passed over. The word behind the PID is the name of the thread that called,
+ * of which no line says the id.
+ *
+ * At the end stand counts. Of these the one of events that the tool dropped is
+ * taken: they are lost here, too.
  */
 #include <errno.h>
 
 #include <grtrace/tsg.h>
 
 #include "core/nv_codes.h"
+#include "nvsched/abi.h"
 #include "readers/day.h"
 #include "readers/pci.h"
 #include "readers/text.h"
@@ -25,7 +31,8 @@
 /* NV_ERR_GENERIC: refused, and the text does not say why */
 #define STATUS_REFUSED 0xffffU
 
-/* A line. @keys: behind the comm; @foreign: of another tool */
+/* A line. @keys: behind the comm; @foreign: of another tool; @runlist: as its token says, where no key does
+ */
 struct row {
 	struct grt_text *t;
 	const char *keys;
@@ -37,6 +44,14 @@ struct row {
 	uint32_t client;
 	uint32_t tsg;
 	uint32_t grp;
+	uint32_t runlist;
+};
+
+/** struct state - of a text; @statistics: the last line with a form was the title of the counts, or a count
+ */
+struct state {
+	struct grt_day day;
+	bool statistics;
 };
 
 /* ------------------------------------------------------------------ keys */
@@ -88,6 +103,18 @@ static uint32_t channel(const struct row *r, const char *key, size_t len, uint32
 }
 #define CHANNEL(r, key, client) channel((r), key, sizeof(key) - 1, (client))
 
+/* Numbers that other tools have other names for: the driver's 0 is none, and 1 is what graphics and compute
+ * run on. */
+static bool foreign_engine(struct grt_span s, uint32_t *v)
+{
+	static const char *const names[] = {"GRAPHICS", "COPY", "NVDEC", "NVENC", "NVJPEG"};
+
+	for (*v = 0; *v < sizeof(names) / sizeof(names[0]); ++*v)
+		if (grt_span_is(s, names[*v]))
+			return true;
+	return false;
+}
+
 static uint32_t engine(const struct row *r)
 {
 	struct grt_span s;
@@ -95,10 +122,8 @@ static uint32_t engine(const struct row *r)
 
 	if (!GRT_KEY_SPAN(r->keys, r->end, "engine=", &s) || is_unknown(s))
 		return 0;
-	if (r->foreign && grt_span_is(s, "COPY"))
-		return 1;
-	if (r->foreign && grt_span_is(s, "GRAPHICS"))
-		return 0;
+	if (r->foreign && foreign_engine(s, &v))
+		return v;
 	if (s.len > 2 && s.at[1] == 'x' && hex_of((struct grt_span){s.at + 2, s.len - 2}, &v))
 		return v;
 	return grt_nv_engine_number(s.at, s.len);
@@ -183,7 +208,7 @@ static void put(const struct row *r, struct grt_event *e, enum grt_event_type ty
 	t->tsg = r->tsg;
 	t->grp = r->grp;
 	t->bus = gpu(r);
-	t->runlist = grt_u32(NUMBER(r, "runlist=", UNKNOWN));
+	t->runlist = grt_u32(NUMBER(r, "runlist=", r->runlist));
 	t->nv_engine = engine(r);
 	e->engine = (uint8_t)grt_nv_engine_of(t->nv_engine);
 	grt_text_put(r->t, e, r->cpu);
@@ -216,6 +241,14 @@ static void row_schedule(struct row *r, bool yes)
 	put(r, &ev.e, GRT_EV_TSG_SCHEDULE);
 }
 
+/* Volta's tokens have no runlist, and look like those of runlist 0 of GPUs before GB20x. */
+static uint32_t runlist_of_token(uint32_t chid, uint32_t token)
+{
+	if (token & ~NV_TOKEN_BITS || NV_TOKEN_CHANNEL(token) != chid || token == chid)
+		return UNKNOWN;
+	return NV_TOKEN_RUNLIST(token);
+}
+
 static void row_token(struct row *r, bool yes)
 {
 	struct grt_ev_tsg_token ev = {
@@ -226,6 +259,8 @@ static void row_token(struct row *r, bool yes)
 
 	(void)yes;
 	ev.channel = CHANNEL(r, "handle=", &ev.channel_client);
+	if (r->foreign)
+		r->runlist = runlist_of_token(ev.chid, ev.token);
 	put(r, &ev.e, GRT_EV_TSG_TOKEN);
 }
 
@@ -272,6 +307,7 @@ static const struct row_kind {
 } row_kinds[] = {
 	{"TASK_INIT", row_init, true},	     {"SCHEDULE", row_schedule, true},
 	{"UNSCHEDULE", row_schedule, false}, {"WORK_SUBMIT", row_token, true},
+	{"BIND", row_schedule, true},	     {"TOKEN_REQ", row_token, true},
 	{"CHANNEL_ADD", row_channel, true},  {"CHANNEL_FREE", row_channel, false},
 	{"TASK_SET", row_set, true},	     {"TASK_DESTROY", row_destroy, true},
 };
@@ -317,7 +353,7 @@ static void take_comm(struct row *r, const char *p)
 	r->keys = p + comm.len;
 	comm = grt_span_trim(comm);
 	if (comm.len)
-		grt_text_name(r->t, GRT_NAME_THREAD, r->pid, r->time, comm.at, comm.len, comm.at, comm.len);
+		grt_text_name(r->t, GRT_NAME_THREAD, r->pid, r->time, comm.at, comm.len, NULL, 0);
 }
 
 /* "c1d00019:5c000012", "c1d00019:?", "?" or the hardware's number. Return: false for something else */
@@ -344,17 +380,41 @@ static bool take_identity(struct row *r)
 	return hex_of(s, &r->client) && (is_unknown(half) || hex_of(half, &r->tsg));
 }
 
+/* "dropped       7", "dropped: 7" below the title of the counts */
+static enum grt_text_line take_count(struct grt_text *t, struct state *s, const char *p, const char *end)
+{
+	uint64_t dropped;
+
+	grt_scan_blanks(&p, end);
+	if (GRT_SCAN_WORD(&p, end, "=== Statistics")) {
+		s->statistics = true;
+		return GRT_LINE_SKIP;
+	}
+	if (!s->statistics || !GRT_SCAN_WORD(&p, end, "dropped"))
+		return GRT_LINE_SKIP;
+	grt_scan_char(&p, end, ':');
+	grt_scan_blanks(&p, end);
+	if (!grt_scan_u64(&p, end, &dropped))
+		return GRT_LINE_BAD;
+	if (dropped)
+		grt_text_lost(t, dropped);
+	s->statistics = false;
+	return GRT_LINE_SKIP;
+}
+
 static enum grt_text_line nvsched_line(struct grt_text *t, const char *line, const char *end)
 {
-	struct row r = {.t = t, .end = end};
+	struct row r = {.t = t, .end = end, .runlist = UNKNOWN};
+	struct state *s = grt_text_state(t);
 	const char *p = line;
 	const struct row_kind *kind;
 	struct grt_span event;
 
 	if (!scan_head(&r, &p, end, &event))
-		return GRT_LINE_SKIP;
+		return take_count(t, s, line, end);
+	s->statistics = false;
 	kind = find_kind(event);
-	r.time = grt_day_time(grt_text_state(t), r.time);
+	r.time = grt_day_time(&s->day, r.time);
 	if (!kind) {
 		grt_text_unknown(t, event.at, event.len);
 		return GRT_LINE_DONE;
@@ -392,5 +452,5 @@ const struct grt_text_format grt_text_nvsched_text = {
 	.time = nvsched_time,
 	.learned_size = sizeof(struct grt_day),
 	.line = nvsched_line,
-	.state_size = sizeof(struct grt_day),
+	.state_size = sizeof(struct state),
 };

@@ -203,7 +203,8 @@ static int pass_rest(struct grt_lines *l)
 		ret = find_end(l, &end);
 		if (ret <= 0)
 			return ret;
-		l->at = (size_t)(end - l->buf) + !l->passing;
+		/* the last line may have no newline */
+		l->at = (size_t)(end - l->buf) + (!l->passing && end < l->buf + l->fill);
 	}
 	return 1;
 }

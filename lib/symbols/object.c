@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "core/grow.h"
+#include "debug_file.h"
 #include "functions.h"
 
 #ifdef GRT_HAVE_DW
@@ -52,7 +53,9 @@ struct unit {
 
 struct grt_object {
 	Dwfl_Callbacks callbacks;
-	char *debug_path;
+	const struct grt_symbols_options *options;
+	char *path;
+	char *nowhere;
 	Dwfl *dwfl;
 	Dwfl_Module *module;
 	Dwarf *dwarf;
@@ -73,13 +76,6 @@ struct grt_object {
 bool grt_can_objects(void)
 {
 	return true;
-}
-
-static int no_separate_file(Dwfl_Module *module, void **user, const char *name, Dwarf_Addr base,
-			    const char *file, const char *link, GElf_Word crc, char **out)
-{
-	(void)module, (void)user, (void)name, (void)base, (void)file, (void)link, (void)crc, (void)out;
-	return -1;
 }
 
 /* ------------------------------------------------------------- opening */
@@ -107,16 +103,49 @@ static void read_segments(struct grt_object *o, Elf *elf)
 			o->segment[o->segments++] = (struct segment){ph.p_offset, ph.p_filesz, ph.p_vaddr};
 }
 
-static bool has_build_id(struct grt_object *o, const char *wanted)
+static void build_id_of(Dwfl_Module *module, char text[2 * BUILD_ID_MAX + 1])
 {
 	const unsigned char *bits;
-	char text[2 * BUILD_ID_MAX + 1] = "";
 	GElf_Addr at;
-	int n = dwfl_module_build_id(o->module, &bits, &at);
+	int n = dwfl_module_build_id(module, &bits, &at);
 
+	text[0] = '\0';
 	for (int i = 0; i < n && i < (int)BUILD_ID_MAX; i++)
 		sprintf(text + 2 * i, "%02x", bits[i]);
+}
+
+static bool has_build_id(struct grt_object *o, const char *wanted)
+{
+	char text[2 * BUILD_ID_MAX + 1];
+
+	build_id_of(o->module, text);
 	return !strcmp(text, wanted);
+}
+
+/*
+ * Where elfutils would look, too, but what has the name may be a pipe, or cut off while it is read. Servers are
+ * asked when the user wants that: they learn what is looked at.
+ */
+static int find_separate(Dwfl_Module *module, void **user, const char *name, Dwarf_Addr base,
+			 const char *file, const char *link, GElf_Word crc, char **out)
+{
+	struct grt_object *o = *user;
+	char id[2 * BUILD_ID_MAX + 1];
+	int fd;
+
+	build_id_of(module, id);
+	fd = o ? grt_debug_file(&(struct grt_debug_link){o->path, id, link, crc, o->options->directory}, out)
+	       : -1;
+	if (fd < 0 && o && o->options->servers)
+		fd = dwfl_standard_find_debuginfo(module, user, name, base, file, link, crc, out);
+	return fd < 0 ? -1 : fd;
+}
+
+static int no_separate_file(Dwfl_Module *module, void **user, const char *name, Dwarf_Addr base,
+			    const char *file, const char *link, GElf_Word crc, char **out)
+{
+	(void)module, (void)user, (void)name, (void)base, (void)file, (void)link, (void)crc, (void)out;
+	return -1;
 }
 
 /* Whether the file's own DWARF is larger than the caller has time for. */
@@ -138,20 +167,19 @@ static bool too_large(Elf *elf, uint64_t max)
 	return sum > max;
 }
 
-static int begin(struct grt_object *o, const struct grt_symbols_options *options)
+static int begin(struct grt_object *o, const char *path, const struct grt_symbols_options *options)
 {
+	o->options = options;
 	o->callbacks = (Dwfl_Callbacks){
-		.find_debuginfo = options->no_separate ? no_separate_file : dwfl_standard_find_debuginfo,
+		.find_debuginfo = options->no_separate ? no_separate_file : find_separate,
 		.section_address = dwfl_offline_section_address,
-		.debuginfo_path = &o->debug_path,
+		.debuginfo_path = &o->nowhere,
 	};
-	/* beside the file, in .debug, and below these; what is found there must have the same build id or
-	 * checksum */
-	if (asprintf(&o->debug_path, ":.debug:/usr/lib/debug%s%s", options->directory ? ":" : "",
-		     options->directory ?: "") < 0) {
-		o->debug_path = NULL;
+	/* elfutils is to ask servers, but to open no file */
+	o->nowhere = strdup("/dev/null");
+	o->path = strdup(path);
+	if (!o->nowhere || !o->path)
 		return -ENOMEM;
-	}
 	elf_version(EV_CURRENT);
 	o->dwfl = dwfl_begin(&o->callbacks);
 	return o->dwfl ? 0 : -ENOMEM;
@@ -161,7 +189,8 @@ int grt_object_open(struct grt_object **out, int fd, const char *path, const cha
 		    const struct grt_symbols_options *options)
 {
 	struct grt_object *o = calloc(1, sizeof(*o));
-	int ret = o ? begin(o, options) : -ENOMEM;
+	int ret = o ? begin(o, path, options) : -ENOMEM;
+	void **user;
 	Elf *elf;
 
 	*out = NULL;
@@ -173,6 +202,8 @@ int grt_object_open(struct grt_object **out, int fd, const char *path, const cha
 		return ret ?: -EBADMSG;
 	}
 	dwfl_report_end(o->dwfl, NULL, NULL);
+	dwfl_module_info(o->module, &user, NULL, NULL, NULL, NULL, NULL, NULL);
+	*user = o;
 	elf = dwfl_module_getelf(o->module, &o->elf_bias);
 	if (!elf)
 		ret = -EBADMSG;
@@ -194,7 +225,8 @@ void grt_object_close(struct grt_object *o)
 		return;
 	dwfl_end(o->dwfl);
 	grt_functions_free(&o->functions);
-	free(o->debug_path);
+	free(o->nowhere);
+	free(o->path);
 	free(o->unit);
 	free(o->range);
 	free(o);
@@ -306,20 +338,44 @@ static int by_start(const void *a, const void *b)
 	return x->start < y->start ? -1 : x->start > y->start;
 }
 
+/* Whether elfutils may open the file that has a unit's functions: it waits for what is a pipe. */
+static bool has_split_file(const struct grt_object *o, Dwarf_Die *die)
+{
+	Dwarf_Attribute attribute;
+	const char *name, *dir;
+	char path[4400];
+	int n, fd;
+
+	name = dwarf_formstring(dwarf_attr(die, DW_AT_dwo_name, &attribute)
+					?: dwarf_attr(die, DW_AT_GNU_dwo_name, &attribute));
+	dir = dwarf_formstring(dwarf_attr(die, DW_AT_comp_dir, &attribute));
+	if (o->options->no_separate || !name)
+		return false;
+	n = snprintf(path, sizeof(path), "%s%s%s", name[0] != '/' && dir ? dir : "",
+		     name[0] != '/' && dir ? "/" : "", name);
+	fd = n < (int)sizeof(path) ? grt_open_regular(path, GRT_SYMBOLS_FILE_MAX) : -1;
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
 /* What memory is left for is used: the rest has its symbols. */
 static void read_units(struct grt_object *o)
 {
 	Dwarf_CU *cu = NULL;
 	Dwarf_Die die, split;
 	uint8_t type;
+	bool apart;
 
 	o->debug_read = true;
 	if (!o->no_debug)
 		o->dwarf = dwfl_module_getdwarf(o->module, &o->dwarf_bias);
-	while (o->dwarf && !dwarf_get_units(o->dwarf, cu, &cu, NULL, &type, &die, &split)) {
+	while (o->dwarf && !dwarf_get_units(o->dwarf, cu, &cu, NULL, &type, &die, NULL)) {
 		if (type != DW_UT_compile && type != DW_UT_skeleton)
 			continue;
-		if (add_unit(o, &die, type == DW_UT_skeleton && split.addr ? &split : &die))
+		apart = type == DW_UT_skeleton && has_split_file(o, &die) &&
+			!dwarf_cu_info(cu, NULL, NULL, NULL, &split, NULL, NULL, NULL) && split.addr;
+		if (add_unit(o, &die, apart ? &split : &die))
 			break;
 	}
 	if (o->ranges)

@@ -11,13 +11,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "analysis/keyed.h"
 #include "analysis/texts.h"
+#include "core/clock.h"
 #include "core/grow.h"
+#include "debug_file.h"
 #include "demangle.h"
 #include "object.h"
 #include "text_map.h"
@@ -31,8 +32,14 @@
 #define ENDING_NS 10000000000ULL
 /* Its beginning is known by the second, and the clock may have been set since. */
 #define BEGINNING_NS 10000000000ULL
-/* Bytes of a perf-PID.map or kallsyms. */
-#define MAP_MAX (512U << 20)
+/* Bytes of a map that is given, or kallsyms; of one that a process wrote, and of all those: they take up to twice
+ * as much memory. */
+#define MAP_MAX	     (512U << 20)
+#define OWN_MAP_MAX  (64U << 20)
+#define OWN_MAPS_MAX (256U << 20)
+/* A map that takes longer to read is not read again before that many times as long is over. */
+#define READING_NS 1000000U
+#define READINGS   20U
 /* The object numbers of what is no object, in the cache's keys. */
 #define KERNEL UINT32_MAX
 
@@ -62,6 +69,7 @@ struct answer {
 };
 
 /** struct process - @jit: functions made at run time; @jit_size: of the file they came from, -1: not tried;
+ * @jit_bytes: of it, in those of all; @jit_after: when it may be read again, grt_now()
  * @began, @ended: CLOCK_REALTIME ns, 0: not known */
 struct process {
 	struct grt_symbols_mapping *mapping;
@@ -69,6 +77,8 @@ struct process {
 	uint32_t room;
 	struct grt_functions jit;
 	off_t jit_size;
+	uint64_t jit_bytes;
+	uint64_t jit_after;
 	uint64_t began;
 	uint64_t ended;
 	bool known;
@@ -81,6 +91,7 @@ struct grt_symbols {
 	struct object *object;
 	uint32_t object_room;
 	uint64_t mappings;
+	uint64_t jit_bytes; /* of maps that processes wrote */
 	struct grt_keyed processes;
 	struct grt_keyed cache;
 	struct kept *kept;
@@ -104,6 +115,7 @@ int grt_symbols_new(struct grt_symbols **out, const struct grt_symbols_options *
 		s->options.directory = getenv("GRTRACE_SYMBOLS");
 	if (s->options.directory && !*s->options.directory)
 		s->options.directory = NULL;
+	s->options.servers |= getenv("GRTRACE_DEBUGINFOD") && !strcmp(getenv("GRTRACE_DEBUGINFOD"), "1");
 	grt_texts_init(&s->keys, GRT_SYMBOLS_OBJECTS_MAX);
 	grt_texts_init(&s->texts, TEXTS_MAX);
 	grt_keyed_init(&s->cache, sizeof(struct answer), CACHE_MAX);
@@ -184,26 +196,6 @@ int grt_symbols_object(struct grt_symbols *s, const char *path, const char *buil
 	return grt_symbols_object_as(s, path, build_id, NULL, object);
 }
 
-/* Opens a regular file of at most @max bytes, whatever else may have its name. Return: a descriptor or -errno
- */
-static int open_regular(const char *path, uint64_t max, struct stat *st)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), ret = 0;
-
-	if (fd < 0)
-		return -errno;
-	if (fstat(fd, st))
-		ret = -errno;
-	else if (!S_ISREG(st->st_mode))
-		ret = -EINVAL;
-	else if ((uint64_t)st->st_size > max)
-		ret = -EFBIG;
-	if (!ret)
-		return fd;
-	close(fd);
-	return ret;
-}
-
 /* Return: whether the search is over */
 static bool try_file(struct grt_symbols *s, struct object *o, bool *other, bool *broken, const char *fmt, ...)
 	__attribute__((format(printf, 5, 6)));
@@ -211,14 +203,13 @@ static bool try_file(struct grt_symbols *s, struct object *o, bool *other, bool 
 static bool try_file(struct grt_symbols *s, struct object *o, bool *other, bool *broken, const char *fmt, ...)
 {
 	char path[PATH_ROOM];
-	struct stat st;
 	va_list ap;
 	int fd, ret;
 
 	va_start(ap, fmt);
 	ret = vsnprintf(path, sizeof(path), fmt, ap);
 	va_end(ap);
-	fd = ret < (int)sizeof(path) ? open_regular(path, GRT_SYMBOLS_FILE_MAX, &st) : -ENAMETOOLONG;
+	fd = ret < (int)sizeof(path) ? grt_open_firm(path, GRT_SYMBOLS_FILE_MAX) : -ENAMETOOLONG;
 	if (fd < 0)
 		return false;
 	ret = grt_object_open(&o->elf, fd, path, o->build_id, &s->options);
@@ -512,6 +503,7 @@ int grt_symbols_map(struct grt_symbols *s, uint32_t pid, const struct grt_symbol
 static void free_process(struct grt_symbols *s, struct process *p)
 {
 	s->mappings -= p->mappings;
+	s->jit_bytes -= p->jit_bytes;
 	free(p->mapping);
 	grt_functions_free(&p->jit);
 	*p = (struct process){.jit_size = -1, .known = true};
@@ -539,19 +531,6 @@ bool grt_symbols_mapped(const struct grt_symbols *s, uint32_t pid, uint64_t ip)
 
 /* -------------------------------------------------------------- maps */
 
-/* A file's text, mapped; "" for an empty one. Return: 0 or a negative errno */
-static int read_text(const char *path, struct stat *st, char **text)
-{
-	int fd = open_regular(path, MAP_MAX, st);
-
-	*text = NULL;
-	if (fd < 0)
-		return fd;
-	if (st->st_size)
-		*text = mmap(NULL, (size_t)st->st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-	close(fd);
-	return *text == MAP_FAILED ? -errno : 0;
-}
 
 /* /tmp is everybody's: a map counts that is root's, ours, or the process's own user's. */
 static bool is_trusted(const struct stat *st, uint32_t pid)
@@ -576,20 +555,23 @@ static bool is_of_another(const struct stat *st, const struct process *p)
 static int read_perf_map(struct grt_symbols *s, struct process *p, const char *path, uint32_t pid, bool given)
 {
 	struct grt_functions functions = {0};
+	uint64_t begun = grt_now(), took;
+	int fd = grt_open_regular(path, given ? MAP_MAX : OWN_MAP_MAX), ret = 0;
 	struct stat st;
-	char *text;
-	int ret = read_text(path, &st, &text);
 
-	if (ret)
-		return ret;
-	if (!given && !is_trusted(&st, pid))
+	if (fd < 0)
+		return fd;
+	if (fstat(fd, &st))
+		ret = -errno;
+	else if (!given && !is_trusted(&st, pid))
 		ret = -EPERM;
 	else if (!given && is_of_another(&st, p))
 		ret = -ESTALE;
-	else if (text)
-		ret = grt_perf_map_parse(&functions, text, (size_t)st.st_size, &s->count.map_errors);
-	if (text)
-		munmap(text, (size_t)st.st_size);
+	else if (!given && s->jit_bytes - p->jit_bytes + (uint64_t)st.st_size > OWN_MAPS_MAX)
+		ret = -EFBIG;
+	else
+		ret = grt_perf_map_read(&functions, fd, (uint64_t)st.st_size, &s->count.map_errors);
+	close(fd);
 	if (ret) {
 		grt_functions_free(&functions);
 		return ret;
@@ -597,6 +579,10 @@ static int read_perf_map(struct grt_symbols *s, struct process *p, const char *p
 	grt_functions_free(&p->jit);
 	p->jit = functions;
 	p->jit_size = st.st_size;
+	s->jit_bytes += (given ? 0 : (uint64_t)st.st_size) - p->jit_bytes;
+	p->jit_bytes = given ? 0 : (uint64_t)st.st_size;
+	took = grt_now() - begun;
+	p->jit_after = took > READING_NS ? begun + READINGS * took : 0;
 	return 0;
 }
 
@@ -643,7 +629,8 @@ static const char *find_jit(struct grt_symbols *s, struct process *p, uint32_t p
 	if (found || p->jit_given)
 		return found;
 	snprintf(path, sizeof(path), "/tmp/perf-%u.map", pid);
-	if (lstat(path, &st) || !S_ISREG(st.st_mode) || st.st_size == p->jit_size)
+	if (lstat(path, &st) || !S_ISREG(st.st_mode) || st.st_size == p->jit_size ||
+	    (p->jit_after && grt_now() < p->jit_after))
 		return NULL;
 	if (read_perf_map(s, p, path, pid, false)) {
 		p->jit_size = st.st_size;

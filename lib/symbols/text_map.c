@@ -3,7 +3,12 @@
 #include "text_map.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+/* Bytes of a map in memory. */
+#define PART_MAX (1U << 20)
 
 /* What is left of a line. */
 struct rest {
@@ -95,6 +100,37 @@ static int parse(struct grt_functions *out, const char *text, size_t length, uin
 int grt_perf_map_parse(struct grt_functions *out, const char *text, size_t length, uint64_t *errors)
 {
 	return parse(out, text, length, errors, perf_line);
+}
+
+/* Reads on behind what is left of the last part. Return: bytes, 0 at the end, or a negative errno */
+static ssize_t read_on(int fd, char *part, size_t used, uint64_t *size)
+{
+	size_t most = PART_MAX - used;
+	ssize_t n = read(fd, part + used, most < *size ? most : (size_t)*size);
+
+	*size -= n > 0 ? (uint64_t)n : 0;
+	return n < 0 ? -errno : n;
+}
+
+int grt_perf_map_read(struct grt_functions *out, int fd, uint64_t size, uint64_t *errors)
+{
+	char *part = malloc(PART_MAX), *newline;
+	size_t used = 0, whole;
+	ssize_t n = 1;
+	int ret = part ? 0 : -ENOMEM;
+
+	while (!ret && n > 0) {
+		n = read_on(fd, part, used, &size);
+		used += n > 0 ? (size_t)n : 0;
+		newline = n > 0 ? memrchr(part, '\n', used) : NULL;
+		/* the end has no newline, or a line is longer than names are */
+		whole = newline ? (size_t)(newline + 1 - part) : n > 0 && used < PART_MAX ? 0 : used;
+		ret = n < 0 ? (int)n : parse(out, part, whole, errors, perf_line);
+		memmove(part, part + whole, used - whole);
+		used -= whole;
+	}
+	free(part);
+	return ret;
 }
 
 int grt_kallsyms_parse(struct grt_functions *out, const char *text, size_t length, uint64_t *errors)

@@ -16,6 +16,13 @@
  */
 int grt_perf_map_parse(struct grt_functions *out, const char *text, size_t length, uint64_t *errors);
 
+/**
+ * grt_perf_map_read - the same from a file, of which a part is in memory: who owns it may write and cut it off
+ * @size: bytes that are read; what is added meanwhile is not
+ * Return: 0, -ENOMEM or the -errno of reading
+ */
+int grt_perf_map_read(struct grt_functions *out, int fd, uint64_t size, uint64_t *errors);
+
 /** grt_kallsyms_parse - lines of ADDRESS TYPE NAME [MODULE]; those at 0 are hidden. Return: as above */
 int grt_kallsyms_parse(struct grt_functions *out, const char *text, size_t length, uint64_t *errors);
 

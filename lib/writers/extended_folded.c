@@ -23,6 +23,7 @@
 #define COMM_MAX 15
 /* Stacks that are kept as text; of more, the oldest are made again. */
 #define TEXTS_MAX 65536U
+#define TEXT_BYTES_MAX (64U << 20)
 
 /** struct waiting - a launch whose stack has not come yet */
 struct waiting {
@@ -37,6 +38,7 @@ struct extended_folded {
 	struct grt_image_frames *frames;
 	struct grt_names names;
 	struct grt_keyed text; /* elements are texts */
+	size_t text_bytes;
 	struct waiting *waiting;
 	size_t waits;
 };
@@ -53,6 +55,15 @@ static int begin(struct grt_export *x)
 	return f->out ? grt_image_frames_new(&f->frames) : -errno;
 }
 
+static void forget_oldest(struct extended_folded *f)
+{
+	char **at = grt_keyed_oldest(&f->text);
+
+	f->text_bytes -= *at ? strlen(*at) : 0;
+	free(*at);
+	grt_keyed_remove(&f->text, at);
+}
+
 /* A stack as text, which stays ours. Return: 0 or -ENOMEM */
 static int text_of(struct extended_folded *f, const struct grt_image *i, uint32_t node, const char **text)
 {
@@ -61,17 +72,17 @@ static int text_of(struct extended_folded *f, const struct grt_image *i, uint32_
 	void *found;
 	int ret;
 
-	if (grt_keyed_full(&f->text) && !grt_keyed_find(&f->text, &key)) {
-		at = grt_keyed_oldest(&f->text);
-		free(*at);
-		grt_keyed_remove(&f->text, at);
-	}
+	if (!grt_keyed_find(&f->text, &key))
+		while (grt_keyed_full(&f->text) || f->text_bytes > TEXT_BYTES_MAX)
+			forget_oldest(f);
 	ret = grt_keyed_get(&f->text, &key, &found);
 	if (ret)
 		return ret;
 	at = found;
-	if (!*at)
-		ret = grt_image_frames_folded(f->frames, i, node, at);
+	if (!*at) {
+		ret = grt_image_frames_folded(f->frames, i, node, GRT_IMAGE_FRAMES_FOLDED_MAX, at);
+		f->text_bytes += ret ? 0 : strlen(*at);
+	}
 	*text = *at;
 	return ret;
 }

@@ -81,6 +81,9 @@ double flamegraph_share(const struct flamegraph *f, enum grt_stacks_side side, u
 
 /* ------------------------------------------------------------- folded */
 
+/* Bytes of a line's stack: what reads it has a bound, too. */
+#define FOLDED_MAX (1U << 20)
+
 /**
  * struct folded - the line while it is made
  * @end: of each depth's frames in it
@@ -110,6 +113,18 @@ static size_t spell(struct folded *l, const struct grt_stacks_step *at)
 	return l->end[at->depth] = begin + len;
 }
 
+/* Of a longer stack the outermost frames; "[cut]" stands for the others. */
+static void put_line(struct folded *l, uint32_t depth, size_t len)
+{
+	uint32_t shown = depth;
+
+	while (shown > 1 && l->end[shown] > FOLDED_MAX)
+		shown--;
+	flamegraph_put_n(l->f, l->line, shown < depth ? l->end[shown] : len);
+	if (shown < depth)
+		flamegraph_put(l->f, ";[cut]");
+}
+
 static void put_weight(struct folded *l, enum grt_stacks_side side, uint64_t weight)
 {
 	uint64_t divide = l->f->look->divide;
@@ -136,7 +151,7 @@ static int put_folded(void *arg, const struct grt_stacks_step *at)
 		before = grt_stacks_weight(f->s, at->node, GRT_STACKS_BEFORE);
 	if (!at->depth || (!weight && !before && l->inner[at->node]))
 		return 0;
-	flamegraph_put_n(f, l->line, len);
+	put_line(l, at->depth, len);
 	if (grt_stacks_compared(f->s))
 		put_weight(l, GRT_STACKS_BEFORE, before);
 	put_weight(l, GRT_STACKS_NOW, weight);

@@ -192,6 +192,104 @@ check "registers of GFX7 to 9" says '^hqds +Node 1, gpu_id 1a2b, CP Pipe 0, Queu
 check "of GFX10 and 11" says '^hqds +Node 2, gpu_id 1b, CP Pipe 0, Queue 2 +same +56 +0 +0x7f0000005000 +65536 +0x50d +11$'
 check "of others: raw" says '^hqds +Node 3, .* +same +56 +0 +- +- +- +-$'
 
+# A process with several queues on a device: each with a descriptor for each of four XCC, 2,048 words. A queue is told
+# from the others by its ring: what is the same is the same, and what is gone takes nothing with it.
+queue() { # RING FIRST-WORD-OF-ALL-DESCRIPTORS... of which the last is at place 300
+	echo "  Compute queue on device 1a2b"
+	for xcc in 0 1 2 3; do
+		words 512 0 0=0xc0310800 128=$((0x100 + xcc + $1)) 131=8 136="$1" 137=0x7f 145=0x50d 300="${2:-0}"
+	done
+}
+mkdir same moved
+{ echo "Process 812 PASID 32769:" && queue 0x20 && queue 0x30 && queue 0x40; } >same/kfd_mqds.before
+cp same/kfd_mqds.before same/kfd_mqds.after
+cp same/kfd_mqds.before moved/
+{ echo "Process 812 PASID 32769:" && queue 0x30 && queue 0x40 7 && queue 0x50; } >moved/kfd_mqds.after
+states() { # DIR: ring, state, words changed
+	"$GRTRACE" rocm report --amd-log amd.log --debugfs "$1" | awk '$1 == "mqds" { print $14, $11, $12, $13 }' | xargs
+}
+check "debugfs: three queues of one title, all the same" test "$(states same)" = \
+	"0x7f0000002000 same 2048 0 0x7f0000003000 same 2048 0 0x7f0000004000 same 2048 0"
+check "debugfs: one went, one changed in each descriptor, one came" test "$(states moved)" = \
+	"0x7f0000003000 same 2048 0 0x7f0000004000 changed 2048 4 0x7f0000005000 new 2048 2048 0x7f0000002000 gone 2048 2048"
+
+# What the log says of faults, and what is none.
+cp "$GRTRACE_SRC/tests/golden/amdlog/faults.log" .
+run rocm report --amd-log faults.log
+expect "faults: of the queue, of memory, of the GPU" 0 '^ +faults +4 +HSA_STATUS_ERROR_EXCEPTION: '
+check "the kernel at which the queue was aborted" says '^ +aborted_at +3 +_Z9bad_kernelPfi$'
+check "other records of level 0 and 1 are no faults" says '^ +error_records +2 +All Unique FDs are closed$'
+check "and the answer" says '^ +faults +4, the first: .* A queue was aborted before it had completed _Z9bad_kernelPfi, and others\.$'
+
+# Names that guides use, trace points that they add, and the dispatcher of ioctls, which is no further ioctl.
+old() { # LINES as TIME FUNCTION AND WHAT FOLLOWS
+	sed 's/^/ python3-812   [005] ..... 175037.10/' >old.txt
+	run rocm report --ftrace old.txt
+}
+old <<'END'
+4830: kfd_create_queue <-kfd_ioctl
+4835: kfd_init_mqd <-kfd_create_queue
+4900: amdgpu_amdkfd_map_gtt_bo_to_kcq <-kfd_create_queue
+8315: kfd_doorbell_interrupt <-amdgpu_irq_dispatch
+END
+expect "functions by the names that guides have" 0 'KFD was asked for 1 queues\.$'
+check "an MQD" says 'mqd +In the kernel, by KFD: allocated 0 times, initialised 1,'
+check "a queue of the kernel" says '^ +kernel_queues +The kernel sent 1 packets or calls'
+check "a signal" says '^ +gpu_signals +1 '
+check "which is no step of the creation" test "$(grep -cE '^ +1 +[0-9.]+ us +(kfd|amdgpu)_' <<<"$output")" = 2
+old <<'END'
+4830: kfd_create_queue_start: queue_id=1
+4850: kfd_mqd_init: queue_id=1 mqd_addr=0x7f00
+4860: kfd_kcq_alloc: ring=comp_1.0.0 id=3
+4990: kfd_create_queue_end: queue_id=1 mqd_addr=0x7f00
+END
+expect "trace points: a creation, from one to the other" 0 '^ +1 +175037\.104830000 +812 +- +1 +- +- +- +- +160 us +- +- +returned$'
+check "with its steps" says '^ +1 +20\.0 us +kfd_mqd_init +initialise MQD '
+check "and the mean" says 'Queue creation in KFD: 160 us on average of 1\.'
+{
+	for t in 4100 4200 4300 4400 4500; do
+		echo "$t: kfd_ioctl <-__x64_sys_ioctl"
+	done
+	echo "4110: kfd_ioctl_create_queue <-kfd_ioctl"
+	echo "4210: kfd_ioctl_alloc_memory_of_gpu <-kfd_ioctl"
+	echo "4310: kfd_ioctl_map_memory_to_gpu <-kfd_ioctl"
+	echo "4311: kfd_map_memory_to_gpu_start: pasid =7"
+	echo "4312: kfd_map_memory_to_gpu_end: pasid =7"
+	echo "4410: kfd_ioctl_get_version <-kfd_ioctl"
+	echo "4510: kfd_ioctl_get_clock_counters <-kfd_ioctl"
+} >five
+old <five
+expect "five ioctls are five" 0 'In the kernel: 1 queue creations, 2 memory ioctls, 2 other ioctls\.$'
+
+# 24 kernels and 24 barriers: 48 doorbells wherever they are counted, 2 for a kernel; what has no stamp has no duration.
+record() { # US MESSAGE; "-": a record without a stamp
+	if [ "$1" = - ]; then
+		echo ":4:rocvirtual.cpp :100 : $2"
+	else
+		printf ':4:rocvirtual.cpp           :100 : %010d us: [pid:812   tid: 0x7f00aa11bb40] %s\n' "$1" "$2"
+	fi
+}
+launches() { # US OF THE FIRST, or "-" for none, STEP
+	for i in {1..24}; do
+		t=$([ "$1" = - ] && echo - || echo $(($1 + i * 100)))
+		record "$t" "Command (KernelExecution) enqueued: 0x5$i"
+		[ "$t" = - ] || t=$((t + 7))
+		record "$t" "SWq=0x10, HWq=0x20, id=1, Dispatch Header = 0x1402 (type=2, barrier=0, acquire=2, release=2), setup=2, grid=[64, 1, 1], workgroup=[64, 1, 1], private_seg_size=0, group_seg_size=0, kernel_obj=0x30, kernarg_address=0x40, completion_signal=0x0"
+		record "$t" "SWq=0x10, HWq=0x20, id=1, BarrierAND Header = 0x1503 (type=3, barrier=1, acquire=2, release=2), dep_signal=[0x0, 0x0, 0x0, 0x0, 0x0], completion_signal=0x0"
+		record "$t" "Command 0x5$i complete"
+	done
+}
+launches 5000000 >timed.log
+run rocm report --amd-log timed.log
+expect "doorbells: of all packets" 0 '^ +doorbells +48 '
+check "also on the way" says ' -> 24 kernels written into user queues -> 48 doorbells for these and other packets '
+check "for a kernel" says '^ +doorbells_per_submit +2(\.00)? '
+check "from enqueued to dispatched" says '^0x30 +24 .* 7\.00 us +0 ns '
+{ record 5000000 "a first one"; launches -; } >untimed.log
+run rocm report --amd-log untimed.log
+expect "records without a stamp have no durations" 0 '^0x30 +24 .* 0x20 +- +- +-$'
+check "nor has the whole" says 'Enqueued to dispatched: unknown\. Dispatched to complete: unknown\.'
+
 # A program that logs.
 cat >logs <<'END'
 #!/bin/sh

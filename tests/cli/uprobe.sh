@@ -42,6 +42,8 @@ attach() { # CALLS ARGS...
 	./app "$n" at-once <go &
 	local pid=$!
 	exec 9>go
+	${attach_after:+sleep 0.3}
+	${attach_after-}
 	"$GRTRACE" record -o u.grt -p $pid "$@" >log 2>&1 &
 	recorder=$!
 	for _ in $(seq 100); do
@@ -137,4 +139,22 @@ expect "a process without CUDA" 3 'no launches to see: it has loaded no libcuda.
 run record -e cuda -p $! -o no.grt
 check "without --stack=bpf, what to type" says 'try: grtrace record -e cuda --stack=bpf -p PID'
 kill $!
+
+# What a process has mapped is what is probed, whatever has its name when one looks.
+mv libcuda.so.1 kept.so
+build libcuda.so.1 -shared -fPIC -DDRIVER -O0
+mv libcuda.so.1 other.so && mv kept.so libcuda.so.1
+replace() { # the process has its libraries already
+	ln libcuda.so.1 first.so && mv other.so libcuda.so.1
+}
+attach_after=replace attach 150 -e uprobe:libcuda:cuLaunchKernel
+expect "a library that was replaced, and has another name" 0 ', 0 lost in u.grt$'
+check "the mapped one is probed" test "$(calls .)" = 225
+delete() {
+	rm -f libcuda.so.1 first.so
+	ln -s "$PWD/app" 'libcuda.so.1 (deleted)'
+}
+attach_after=delete attach 150 -e uprobe:libcuda:cuLaunchKernel
+expect "a library that was deleted" 3 'cannot put a uprobe into .*/libcuda.so.1 \(deleted\) of process [0-9]+: it was deleted or replaced'
+check "nothing else is probed for it" test ! -e u.grt
 plan

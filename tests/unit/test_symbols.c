@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -404,6 +405,84 @@ static void mangled(void **state)
 	free(text);
 }
 
+/* A reference of a name to what is in it already. */
+static char *put_number(char *to, unsigned int number, unsigned int base)
+{
+	static const char digit[] = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+	char text[8];
+	size_t n = sizeof(text);
+
+	do {
+		n--;
+		text[n] = base == 36 ? (char)toupper(digit[number % base]) : digit[number % base];
+		number /= base;
+	} while (number);
+	memcpy(to, text + n, sizeof(text) - n);
+	return to + sizeof(text) - n;
+}
+
+/* C++: @n times B<the last, the last>. */
+static char *put_doubled(char *to, unsigned int n)
+{
+	to += sprintf(to, "_Z1fI1A1BIS0_S0_E");
+	for (unsigned int i = 2; i < 2 + n; i++) {
+		to = put_number(to + sprintf(to, "S1_IS"), i, 36);
+		to = put_number(to + sprintf(to, "_S"), i, 36);
+		to += sprintf(to, "_E");
+	}
+	return to;
+}
+
+/* Rust: @n times a tuple of the last and the last, which are named by their place. */
+static void put_tuples(char *name, unsigned int n)
+{
+	char *to = name + sprintf(name, "_RINvC1a1bTllE"), *last = to - 4, *begin;
+
+	for (; n--; last = begin) {
+		begin = to;
+		to = put_number(to + sprintf(to, "TB"), (unsigned int)(last - name) - 3, 62);
+		to = put_number(to + sprintf(to, "_B"), (unsigned int)(last - name) - 3, 62);
+		to += sprintf(to, "_E");
+	}
+	sprintf(to, "E");
+}
+
+/* Names that stand for more than there is memory or time for: they stay as they are. */
+static void bombs(void **state)
+{
+	/* what is written twice, and what is looked through twice, at each step */
+	static const char *const end[] = {"Evv", "DpS15_Evv", "DpT_Evv"};
+	char name[1024], *to;
+
+	(void)state;
+	if (!grt_can_demangle())
+		skip();
+	/* one that does not end ends the test */
+	alarm(60);
+	for (size_t i = 0; i < sizeof(end) / sizeof(end[0]); i++) {
+		strcpy(put_doubled(name, 40), end[i]);
+		assert_null(grt_demangle(name));
+	}
+	to = name + sprintf(name, "_Z");
+	for (unsigned int i = 0; i < 60; i++)
+		to += sprintf(to, "1fIXcvT_I");
+	assert_null(grt_demangle(name));
+	put_tuples(name, 40);
+	assert_null(grt_demangle(name));
+	/* the same within bounds */
+	strcpy(put_doubled(name, 2), "Evv");
+	to = grt_demangle(name);
+	assert_string_equal(to, "f<A, B<A, A>, B<B<A, A>, B<A, A> >, B<B<B<A, A>, B<A, A> >, B<B<A, A>, "
+				"B<A, A> > > >");
+	free(to);
+	put_tuples(name, 2);
+	to = grt_demangle(name);
+	assert_string_equal(to, "a::b::<(i32, i32), ((i32, i32), (i32, i32)), (((i32, i32), (i32, i32)), "
+				"((i32, i32), (i32, i32)))>");
+	free(to);
+	alarm(0);
+}
+
 /* As distributions have it: the program stripped, what was taken off elsewhere. */
 static void separate(void **state)
 {
@@ -518,6 +597,56 @@ static void no_time(void **state)
 	f = at(s, in_dir("big"), NULL, address_of("big", "mark"));
 	assert_int_equal(f.how, GRT_SYMBOLS_TABLE);
 	assert_string_equal(f.frame[0].function, "outer");
+	grt_symbols_free(s);
+}
+
+/* A file that its owner cuts off while names are looked up, in a unit that was not read before. */
+static void cut_off(void **state)
+{
+	static const char first[] = "volatile int sink;\n__attribute__((noinline)) void one(void)\n{\n"
+				    "	sink++;\n}\nvoid two(void);\nint main(void)\n{\n	one();\n	two();\n}\n";
+	static const char second[] = "extern volatile int sink;\n__attribute__((noinline)) void two(void)\n{\n"
+				     "	sink--;\n}\n";
+	struct grt_symbols *s = begin_objects();
+	struct grt_symbols_found f;
+	uint64_t one, two;
+
+	(void)state;
+	write_file("first.c", first, sizeof(first) - 1);
+	write_file("second.c", second, sizeof(second) - 1);
+	sh("cc -O2 -g -o cut first.c second.c");
+	if (!geteuid())
+		sh("chown 65534 cut");
+	one = address_of("cut", "one");
+	two = address_of("cut", "two");
+	f = at(s, in_dir("cut"), NULL, one);
+	assert_string_equal(f.frame[0].function, "one");
+	assert_int_equal(f.frame[0].line, 4);
+	assert_int_equal(truncate(in_dir("cut"), 4096), 0);
+	f = at(s, in_dir("cut"), NULL, two);
+	assert_string_equal(f.frame[0].function, "two");
+	grt_symbols_free(s);
+}
+
+/* Pipes where debug files are looked for: nobody waits for them. */
+static void pipes(void **state)
+{
+	struct grt_symbols *s = begin_objects();
+	struct grt_symbols_found f;
+
+	(void)state;
+	write_file("inline.c", inline_c, sizeof(inline_c) - 1);
+	alarm(60);
+	sh("cc -O2 -g -o piped inline.c && objcopy --only-keep-debug piped piped.debug && "
+	   "objcopy -g --add-gnu-debuglink=piped.debug piped && rm piped.debug && mkdir -p .debug && "
+	   "mkfifo piped.debug .debug/piped.debug && "
+	   "cc -O2 -g -gsplit-dwarf -o split inline.c && rm -f *.dwo && mkfifo split-inline.dwo inline.dwo");
+	f = at(s, in_dir("piped"), NULL, address_of("piped", "outer"));
+	assert_int_equal(f.how, GRT_SYMBOLS_TABLE);
+	assert_string_equal(f.frame[0].function, "outer");
+	f = at(s, in_dir("split"), NULL, address_of("split", "outer"));
+	assert_string_equal(f.frame[0].function, "outer");
+	alarm(0);
 	grt_symbols_free(s);
 }
 
@@ -772,6 +901,44 @@ static void mappings_as_an_array(void **state)
 	grt_symbols_free(s);
 }
 
+/* A map of several parts in memory, with a name of more than one; one that a process wrote has a bound. */
+static void large_map(void **state)
+{
+	struct grt_symbols *s = begin(NULL);
+	struct grt_symbols_found f;
+	uint32_t pid = (uint32_t)getpid();
+	char path[64], *name = malloc(1500001);
+	FILE *out;
+
+	(void)state;
+	memset(name, 'n', 1500000);
+	name[1500000] = '\0';
+	out = fopen(in_dir("large"), "w");
+	assert_non_null(out);
+	for (unsigned int i = 0; i < 100000; i++)
+		fprintf(out, "%x 10 function_%u\n", 0x100000 + 16 * i, i);
+	fprintf(out, "10 10 %s\n", name);
+	fprintf(out, "20 10 last");
+	fclose(out);
+	free(name);
+	assert_int_equal(grt_symbols_perf_map(s, 7, in_dir("large")), 0);
+	for (unsigned int i = 0; i < 100000; i++) {
+		assert_int_equal(grt_symbols_in_process(s, 7, 0x100005 + 16 * i, &f), 0);
+		assert_true(!strncmp(f.frame[0].function, "function_", 9));
+		assert_int_equal(strtoul(f.frame[0].function + 9, NULL, 10), i);
+	}
+	assert_int_equal(grt_symbols_in_process(s, 7, 0x25, &f), 0);
+	assert_string_equal(f.frame[0].function, "last");
+	snprintf(path, sizeof(path), "/tmp/perf-%u.map", pid);
+	out = fopen(path, "w");
+	assert_non_null(out);
+	assert_int_equal(ftruncate(fileno(out), 65 << 20), 0);
+	fclose(out);
+	assert_int_equal(grt_symbols_perf_map(s, pid, NULL), -EFBIG);
+	unlink(path);
+	grt_symbols_free(s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -782,6 +949,10 @@ int main(void)
 		cmocka_unit_test_setup_teardown(without_sizes, make_dir, remove_dir),
 		cmocka_unit_test_setup_teardown(templates, make_dir, remove_dir),
 		cmocka_unit_test_setup_teardown(mangled, make_dir, remove_dir),
+		cmocka_unit_test(bombs),
+		cmocka_unit_test_setup_teardown(cut_off, make_dir, remove_dir),
+		cmocka_unit_test_setup_teardown(pipes, make_dir, remove_dir),
+		cmocka_unit_test_setup_teardown(large_map, make_dir, remove_dir),
 		cmocka_unit_test_setup_teardown(separate, make_dir, remove_dir),
 		cmocka_unit_test_setup_teardown(another_build, make_dir, remove_dir),
 		cmocka_unit_test_setup_teardown(by_offset, make_dir, remove_dir),

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-2.0
+/* By the kernel's user for files, see as_user.h and setfsuid(2). */
+#include "as_user.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <limits.h>
+#include <linux/openat2.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/fsuid.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static struct {
+	gid_t groups[NGROUPS_MAX];
+	int n;
+	bool is_user;
+} before;
+
+void as_user_begin(uid_t uid, gid_t gid)
+{
+	before.is_user = uid != (uid_t)-1 && !geteuid();
+	if (!before.is_user)
+		return;
+	before.n = getgroups(NGROUPS_MAX, before.groups);
+	/* root's groups go with root's user; where that cannot be, less is done, not more */
+	if (before.n >= 0 && setgroups(1, &gid))
+		before.n = -1;
+	setfsgid(gid);
+	/* takes the capabilities of files along */
+	setfsuid(uid);
+}
+
+void as_user_end(void)
+{
+	int code = errno;
+
+	if (before.is_user) {
+		setfsuid(0);
+		setfsgid(getegid());
+		if (before.n >= 0 && setgroups((size_t)before.n, before.groups))
+			before.n = -1;
+	}
+	before.is_user = false;
+	errno = code;
+}
+
+static void directory_of(const char *path, char *dir)
+{
+	const char *slash;
+	size_t length = strlen(path);
+
+	while (length > 1 && path[length - 1] == '/')
+		length--;
+	slash = memrchr(path, '/', length);
+	if (!slash)
+		snprintf(dir, PATH_MAX, ".");
+	else
+		snprintf(dir, PATH_MAX, "%.*s", slash == path ? 1 : (int)(slash - path), path);
+}
+
+/* Nobody else can have put anything there, or on the way. */
+static bool is_roots(const char *dir)
+{
+	struct open_how how = {.flags = O_PATH | O_DIRECTORY | O_CLOEXEC, .resolve = RESOLVE_NO_SYMLINKS};
+	int fd = (int)syscall(SYS_openat2, AT_FDCWD, dir, &how, sizeof(how));
+	struct stat st;
+	bool is = fd >= 0 && !fstat(fd, &st) && !st.st_uid && !(st.st_mode & 022);
+
+	if (fd >= 0)
+		close(fd);
+	return is;
+}
+
+bool as_user_begin_at(uid_t uid, gid_t gid, const char *path)
+{
+	char dir[PATH_MAX];
+
+	as_user_begin(uid, gid);
+	if (!before.is_user)
+		return false;
+	directory_of(path, dir);
+	/* the kernel asks for the user of files here */
+	if (!faccessat(AT_FDCWD, dir, W_OK | X_OK, AT_EACCESS) || (errno != EACCES && errno != EPERM))
+		return true;
+	as_user_end();
+	if (is_roots(dir))
+		return false;
+	as_user_begin(uid, gid);
+	return true;
+}

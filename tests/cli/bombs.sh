@@ -1,0 +1,71 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Small inputs that stand for much: reports, graphs and exports of them end soon, in bounded memory and with files
+# of a bounded size.
+
+# shellcheck source=tests/cli/_lib.sh
+. "$GRTRACE_SRC/tests/cli/_lib.sh"
+
+command -v python3 >/dev/null || { echo "no python3: apt-get install python3" && exit 4; }
+
+# Runs a command: seconds, its and its files' most MiB. Sanitizers and a busy machine take their part.
+cat >within.py <<'END'
+"""within.py SECONDS MIB COMMAND...: fails where COMMAND takes more time or memory, or is killed."""
+import resource, subprocess, sys
+seconds, mib, *command = sys.argv[1:]
+size = 2048 << 20
+resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+try:
+    done = subprocess.run(command, timeout=int(seconds), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                          stderr=subprocess.PIPE)
+except subprocess.TimeoutExpired:
+    sys.exit(f"not over after {seconds} s")
+used = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss >> 10
+if done.returncode not in (0, 1, 2, 3) or used > int(mib):
+    sys.exit(f"status {done.returncode}, {used} MiB: {done.stderr[-300:]}")
+END
+
+within() { # NAME SECONDS MIB ARGS...
+	local name=$1
+	shift
+	output=$(python3 within.py "$1" "$2" "$GRTRACE" "${@:3}" 2>&1)
+	status=$?
+	check "$name" exits 0
+}
+
+bombs="$GRTRACE_BUILD/tests/cli/bombs"
+
+"$bombs" mangled m.grt 40
+within "a C++ name of 2^40 bytes: report" 60 1024 report --by kernel m.grt
+within "flame" 60 1024 flame -o m.svg m.grt
+for form in perfetto folded; do
+	within "export $form" 60 1024 export -f $form -o m.out m.grt
+done
+run report --by kernel --json m.grt
+check "it stays as the linker has it" grep -q '"kernel": "_Z1fI1A1BIS0_S0_ES1_IS2_S2_E' <<<"$output"
+
+"$bombs" deep d.grt 300
+within "stacks of 300 frames of 60000 bytes: report" 120 2048 report --by stack -t 5 d.grt
+within "report, all of them" 120 2048 report --by stack --json d.grt
+within "flame" 120 2048 flame -o d.svg d.grt
+within "flame, folded" 120 2048 flame -o d.folded d.grt
+check "what is left out is said" grep -q ';\[cut\] [0-9]*$' d.folded
+within "what flame wrote is read" 120 2048 flame -o e.svg d.folded
+run report --by stack --json d.grt
+check "every stack is told" test "$(grep -c '"frames": ' <<<"$output")" = 300
+
+# A last line without a newline that is longer than lines may be, in every command that reads text.
+python3 - <<'END'
+kinds = {"log": "[    1.000000] NVRM: Xid (PCI:0000:01:00): 31, pid=1, ", "ftrace": "# tracer: nop\n  a-1 [000] ..... 1.0: drm_run_job: "}
+for name, text in kinds.items():
+    for more in (0, 1):
+        open(f"{name}{more}.txt", "w").write(text + "x" * ((4 << 20) + more * 12345))
+END
+for file in log1 ftrace1; do
+	for args in "report" "timeline" "export -f csv -o x.csv" \
+		"flame -o x.svg" "monitor all -i" "rocm report"; do
+		# shellcheck disable=SC2086 # words of a command
+		within "a last line of more than 4 MiB ($file): $args" 60 1024 $args $file.txt
+	done
+done
+plan

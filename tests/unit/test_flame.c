@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Jobs by their stacks: what is told to be under a stack is drawn under frames.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "analysis/flame.h"
+
+static struct grt_flame *f;
+
+static void give(struct grt_event *e, uint16_t type, uint64_t seqno, uint64_t time)
+{
+	e->type = type;
+	e->ctx = 7;
+	e->seqno = seqno;
+	e->time = time;
+	e->ring = 1;
+	e->size = (uint16_t)sizeof(*e);
+	assert_int_equal(grt_flame_event(f, e), 0);
+}
+
+/* A job of @ns on the hardware, with the id of a user stack. */
+static void job(uint64_t seqno, uint64_t ns, uint32_t stack)
+{
+	struct grt_ev_stack s = {.user = stack};
+	union {
+		struct grt_event e;
+		struct grt_ev_submit submit;
+		struct grt_ev_commit commit;
+		struct grt_ev_start start;
+		struct grt_ev_end end;
+		struct grt_ev_complete complete;
+	} u;
+	static const uint16_t types[] = {GRT_EV_SUBMIT, GRT_EV_COMMIT, GRT_EV_START, GRT_EV_END,
+					 GRT_EV_COMPLETE};
+	uint64_t at = seqno * 1000000;
+
+	give(&s.e, GRT_EV_STACK, seqno, at);
+	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+		memset(&u, 0, sizeof(u));
+		give(&u.e, types[i], seqno, at + (types[i] >= GRT_EV_END ? 10 + ns : 10));
+	}
+}
+
+static void frame(uint32_t stack, uint16_t index, uint16_t depth, const char *symbol)
+{
+	struct grt_ev_frame e = {.stack = stack, .index = index, .depth = depth};
+
+	memcpy(e.symbol, symbol, strlen(symbol));
+	give(&e.e, GRT_EV_FRAME, 0, 1);
+}
+
+static void an_id_is_no_stack(void **state)
+{
+	struct grt_flame_shape shape = {0};
+	struct grt_flame_count n;
+	struct grt_stacks *tree;
+
+	(void)state;
+	assert_int_equal(grt_flame_new(&f), 0);
+	assert_int_equal(grt_stacks_new(&tree), 0);
+	frame(5, 0, 1, "main");
+	job(1, 100, 5);
+	job(2, 200, 0);
+	/* its frames are lost */
+	job(3, 400, 6);
+	assert_int_equal(grt_flame_tree(f, &shape, tree, GRT_STACKS_NOW), 0);
+	n = grt_flame_count(f);
+	assert_int_equal(n.jobs, 3);
+	assert_int_equal(n.ns, 700);
+	assert_int_equal(n.no_stack, 2);
+	assert_int_equal(n.no_stack_ns, 600);
+	assert_int_equal(n.lost_stack, 1);
+	grt_stacks_free(tree);
+	grt_flame_free(f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(an_id_is_no_stack),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
