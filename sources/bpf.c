@@ -125,7 +125,6 @@ struct capture {
 	char without[128];
 	char refused[64];
 	bool covered;
-	void (*note)(const char *text);
 	void *own;
 	const char *positions;
 	struct {

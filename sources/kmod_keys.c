@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <grtrace/control.h>
+
 #include "kmod.h"
 
 #define GRT_KEY(kname, KIND, kmin, kmax, kdef, kunit, FLAGS, khelp) \
@@ -209,6 +211,15 @@ bool kmod_key_is_setting(const struct kmod_key *key)
 	return strcmp(key->name, "enable") && strcmp(key->max, "0");
 }
 
+/* A mask of events as those count them whose first event has bit 0. */
+static bool counts_from_zero(const struct kmod_key *key, const char *value)
+{
+	char *end;
+	uint64_t n = strtoull(value, &end, 0);
+
+	return key == &kmod_keys[GRT_CONFIG_filter_type_mask] && !*end && n & 1 && n != UINT64_MAX;
+}
+
 int kmod_key_refused(int code, const struct kmod_key *key, const char *value, struct grt_err *err)
 {
 	char range[96], why[160];
@@ -220,6 +231,12 @@ int kmod_key_refused(int code, const struct kmod_key *key, const char *value, st
 	if (code == -EBUSY && kmod_key_when_stopped(key)) {
 		snprintf(why, sizeof(why), "it cannot change while tracing is on or a stream is open");
 		fix = "sudo grtrace stop, and again";
+	} else if (code == -EINVAL && counts_from_zero(key, value)) {
+		snprintf(why, sizeof(why), "bit 0 is no event, bit 1 is submit");
+		fix = "by name: sudo grtrace config filter_type_mask=submit,complete";
+	} else if (code == -ENOMEM && key == &kmod_keys[GRT_CONFIG_buffer_size]) {
+		snprintf(why, sizeof(why), "so much for each CPU is more than this machine has available");
+		fix = "a smaller size; grep MemAvailable /proc/meminfo";
 	} else if (code != -EINVAL && code != -ERANGE) {
 		snprintf(why, sizeof(why), "%s", strerror(-code));
 	}
@@ -265,7 +282,7 @@ static int check_signed(const struct kmod_key *key, const char *value)
 static int check_names(const struct kmod_key *key, const char *value)
 {
 	if (isdigit((unsigned char)*value) && !strchr(value, ','))
-		return check_unsigned(key, value);
+		return counts_from_zero(key, value) ? -EINVAL : check_unsigned(key, value);
 	return *value ? 0 : -EINVAL;
 }
 
@@ -281,12 +298,12 @@ static int check_word(const struct kmod_key *key, const char *value)
 	return check_unsigned(key, value);
 }
 
-/* Whether there are too many, the module says. */
+/* None of them empties the list. Whether there are too many, the module says. */
 static int check_ids(const struct kmod_key *key, const char *value)
 {
 	char one[32];
 	size_t length;
-	int ret = *value ? 0 : -EINVAL;
+	int ret = 0;
 
 	for (; *value && !ret; value += length + (value[length] == ',')) {
 		length = strcspn(value, ",");

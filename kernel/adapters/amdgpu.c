@@ -313,21 +313,10 @@ static void driver_gone(struct grtrace_adapter *a)
 static struct grtrace_adapter adapter = GRTRACE_ADAPTER(DRIVER, probes,
 	.fields = fields,
 	.nfields = ARRAY_SIZE(fields),
+	.pool = SCHED_POOL,
 	.gone = driver_gone);
 
-static int __init amdgpu_init(void)
-{
-	return grtrace_adapter_register(&adapter);
-}
-
-static void __exit amdgpu_exit(void)
-{
-	grtrace_adapter_unregister(&adapter);
-	sched_forget(); /* also of schedulers seen while the driver was away */
-}
-
-module_init(amdgpu_init);
-module_exit(amdgpu_exit);
+module_grtrace_adapter(adapter);
 
 MODULE_AUTHOR("The grtrace authors");
 MODULE_DESCRIPTION("GPU tracing: amdgpu");

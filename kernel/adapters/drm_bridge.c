@@ -3,7 +3,7 @@
  * Every driver whose jobs go through the DRM scheduler and that has no adapter
  * of its own: etnaviv, lima, panfrost, v3d, msm, later xe, panthor, imagination
  * and others. A driver whose adapter is loaded is left to that one, so that no
- * job is told twice.
+ * job is told twice; nouveau's adapter leaves the scheduler's jobs here.
  */
 #include "drm_sched.h"
 
@@ -32,6 +32,7 @@ static struct grtrace_adapter adapter = {
 	.driver = SCHED_MODULE,
 	.probes = probes,
 	.nprobes = ARRAY_SIZE(probes),
+	.pool = SCHED_POOL,
 	.gone = scheduler_gone,
 	.show = sched_show,
 };

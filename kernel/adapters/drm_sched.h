@@ -27,7 +27,6 @@
 #include <linux/module.h>
 #include <linux/rculist.h>
 #include <linux/seq_file.h>
-#include <linux/slab.h>
 
 #include <drm/gpu_scheduler.h>
 
@@ -63,7 +62,6 @@ enum sched_role {
  */
 struct sched_ring {
 	struct hlist_node node;
-	struct rcu_head rcu;
 	const struct drm_gpu_scheduler *sched;
 	const struct device *dev;
 	char name[32];
@@ -74,6 +72,9 @@ struct sched_ring {
 	u8 engine;
 	unsigned long used;
 };
+
+/* Some more, since one that went is free only when nobody reads it any more. */
+#define SCHED_POOL { .count = SCHED_RINGS + 256, .size = sizeof(struct sched_ring) }
 
 /* sched_dep.seq & 3; each step to the next adds one, so that a slot used again is told from itself */
 enum sched_dep_state {
@@ -152,7 +153,7 @@ static inline void sched_ring_drop(struct sched_ring *r)
 	sched_state.nrings--;
 	if (r->id != GRT_RING_NONE)
 		grtrace_ring_unregister(r->id);
-	kfree_rcu(r, rcu);
+	grtrace_pool_put(r);
 }
 
 /* Under the lock. */
@@ -192,10 +193,10 @@ static inline void sched_ring_put(struct sched_ring *r, struct sched_ring *old, 
 	sched_state.nrings++;
 }
 
-/* A scheduler seen for the first time, or again after adapters came or went. NULL: no memory */
+/* A scheduler seen for the first time, or again after adapters came or went. NULL: no room for it now */
 static noinline struct sched_ring *sched_ring_add(struct drm_gpu_scheduler *sched)
 {
-	struct sched_ring *r = kzalloc(sizeof(*r), GFP_ATOMIC | __GFP_NOWARN), *old;
+	struct sched_ring *r = grtrace_pool_get(&adapter.pool), *old;
 	unsigned long flags;
 
 	if (!r)
@@ -211,7 +212,7 @@ static noinline struct sched_ring *sched_ring_add(struct drm_gpu_scheduler *sche
 	raw_spin_lock_irqsave(&sched_state.lock, flags);
 	old = sched_ring_find(sched);
 	if (sched_ring_current(old, sched)) {
-		kfree(r);
+		grtrace_pool_put(r);
 		r = old;
 	} else {
 		sched_ring_put(r, old, sched);

@@ -9,22 +9,40 @@
  *	dma_fence_wait_*     SYNC_WAIT_*
  *
  * The tracepoints take (struct dma_fence *), Linux 5.15 to 7.3. A fence context
- * is a channel, its timeline the channel's name.
+ * is a channel's number on its runlist, its timeline the name of the channel's
+ * client: a later channel has the same context and its own client's name.
+ *
+ * From Linux 6.6 on, what comes by DRM_NOUVEAU_EXEC goes through the DRM
+ * scheduler. Its worker makes the fence, so the fence does not say who submitted
+ * the job, and when; the scheduler's events do. drm_bridge tells these jobs, and
+ * while it is loaded their fences are left out here:
+ *
+ *	drm_run_job          the next fence of this thread is a scheduler's job
+ *	drm_sched_job_run    the same, from 6.17 on
  *
  * Fences of all drivers come here. Whose ops they have is asked once per ops, at
  * _init: from 6.17 on a signalled fence has another name, from 7.x on it may have
  * no ops at all. Then its context tells.
  */
+#include <linux/device.h>
 #include <linux/dma-fence.h>
 #include <linux/hash.h>
 #include <linux/log2.h>
 #include <linux/module.h>
-#include <linux/slab.h>
+#include <linux/rcupdate.h>
 #include <linux/spinlock.h>
 
 #include "../core/grtrace.h"
+#include "compat/drm_sched.h"
 
 #define DRIVER "nouveau"
+#define SCHED_MODULE "gpu_sched"
+
+/* grtrace_probe.role: the two names of one event */
+#define ROLE_RUN 1
+
+/* Threads that run a scheduler's job and have made no fence for it yet. */
+#define RUNNERS 64
 
 /* Fence ops whose owner is remembered: more than there are drivers. */
 #define OPS 64
@@ -39,15 +57,26 @@
 
 static unsigned long known_ops[OPS];
 
+/**
+ * struct channel - a fence context; never changed once it is in, but replaced
+ * @ctx: of the fences: the channel's number on its runlist, which the next one takes over
+ * @ring: its id, negative where there was no room for it
+ * @timeline: the name of its client
+ */
 struct channel {
 	u64 ctx;
 	int ring;
+	char timeline[32];
 };
 
-/* Never changed once they are in, until the driver goes. */
-static struct channel *channels[CHANNELS];
+/* Read under RCU. A place that is taken stays so until the driver goes. */
+static struct channel __rcu *channels[CHANNELS];
 static unsigned int nchannels;
 static DEFINE_RAW_SPINLOCK(channels_lock);
+
+static atomic_long_t runners[RUNNERS];
+
+static struct grtrace_adapter adapter;
 
 static unsigned long ops_of(const struct dma_fence *fence)
 {
@@ -89,16 +118,31 @@ static bool is_ours(const struct dma_fence *fence)
 }
 
 /* Where the channel of this context is, or would be: NULL there. */
-static struct channel **place_of(u64 ctx)
+static struct channel __rcu **place_of(u64 ctx)
 {
 	u32 i = hash_64(ctx, CHANNEL_BITS);
 
 	for (;; i = (i + 1) % CHANNELS) {
-		struct channel *c = smp_load_acquire(&channels[i]); /* pairs with channel_add() */
+		struct channel *c = rcu_dereference_check(channels[i], lockdep_is_held(&channels_lock));
 
 		if (!c || c->ctx == ctx)
 			return &channels[i];
 	}
+}
+
+static struct channel *channel_of(u64 ctx)
+{
+	return rcu_dereference(*place_of(ctx));
+}
+
+static const char *timeline_of(const struct dma_fence *fence)
+{
+	return fence->ops->get_timeline_name((struct dma_fence *)fence);
+}
+
+static bool is_of_channel(const struct channel *c, const struct dma_fence *fence)
+{
+	return c && !strncmp(c->timeline, timeline_of(fence), sizeof(c->timeline) - 1);
 }
 
 static enum grt_engine engine_of(const char *timeline)
@@ -108,39 +152,68 @@ static enum grt_engine engine_of(const char *timeline)
 
 static struct channel *channel_make(const struct dma_fence *fence)
 {
-	struct channel *c = kmalloc(sizeof(*c), GFP_ATOMIC | __GFP_NOWARN);
-	const char *timeline;
+	struct channel *c = grtrace_pool_get(&adapter.pool);
 
 	if (!c)
 		return NULL;
-	timeline = fence->ops->get_timeline_name((struct dma_fence *)fence);
 	c->ctx = fence->context;
-	c->ring = grtrace_ring_register(timeline, engine_of(timeline), DRIVER, NULL);
+	strscpy(c->timeline, timeline_of(fence), sizeof(c->timeline));
+	c->ring = grtrace_ring_register(c->timeline, engine_of(c->timeline), DRIVER, NULL);
 	return c;
 }
 
 static void channel_drop(struct channel *c)
 {
-	if (c)
-		grtrace_ring_unregister(c->ring);
-	kfree(c);
+	if (!c)
+		return;
+	grtrace_ring_unregister(c->ring);
+	grtrace_pool_put(c);
 }
 
-/* A new context's first fence. */
+/* Under the lock. Return: what is to be dropped */
+static struct channel *channel_put(struct channel *c, const struct dma_fence *fence)
+{
+	struct channel __rcu **place = place_of(c->ctx);
+	struct channel *old = rcu_dereference_protected(*place, lockdep_is_held(&channels_lock));
+
+	if (is_of_channel(old, fence) || (!old && nchannels == CHANNELS_MAX))
+		return c;
+	nchannels += !old;
+	rcu_assign_pointer(*place, c);
+	return old;
+}
+
+/* The first fence of a context, or of another client's channel that has it now. */
 static void channel_add(const struct dma_fence *fence)
 {
-	struct channel *c = READ_ONCE(nchannels) < CHANNELS_MAX ? channel_make(fence) : NULL, **place;
+	struct channel *c = channel_make(fence);
 	unsigned long flags;
 
+	if (!c)
+		return;
 	raw_spin_lock_irqsave(&channels_lock, flags);
-	place = place_of(fence->context);
-	if (c && !*place && nchannels < CHANNELS_MAX) {
-		nchannels++;
-		smp_store_release(place, c); /* pairs with place_of() */
-		c = NULL;
-	}
+	c = channel_put(c, fence);
 	raw_spin_unlock_irqrestore(&channels_lock, flags);
 	channel_drop(c);
+}
+
+/* The ring of a fence that has just been made. */
+static u32 ring_of(const struct dma_fence *fence)
+{
+	const struct channel *c;
+	u32 ring = GRT_RING_NONE;
+
+	rcu_read_lock();
+	c = channel_of(fence->context);
+	if (unlikely(!is_of_channel(c, fence))) {
+		if (c || READ_ONCE(nchannels) < CHANNELS_MAX)
+			channel_add(fence);
+		c = channel_of(fence->context);
+	}
+	if (is_of_channel(c, fence) && c->ring >= 0)
+		ring = c->ring;
+	rcu_read_unlock();
+	return ring;
 }
 
 static struct grtrace_job job_of(const struct dma_fence *fence)
@@ -148,21 +221,56 @@ static struct grtrace_job job_of(const struct dma_fence *fence)
 	return (struct grtrace_job){ .ctx = fence->context, .seqno = fence->seqno, .ring = GRT_RING_NONE };
 }
 
+/* Fences of the scheduler's jobs. */
+
+static bool is_our_scheduler(struct drm_gpu_scheduler *sched)
+{
+	const struct device *dev = grtrace_sched_device(sched);
+	const struct device_driver *driver = dev ? READ_ONCE(dev->driver) : NULL;
+
+	return driver && !strcmp(driver->owner ? driver->owner->name : driver->name, DRIVER);
+}
+
+/* Looks for @from in the places of the running thread, and puts @to there. */
+static bool runner_change(long from, long to)
+{
+	unsigned int i, at = hash_ptr(current, ilog2(RUNNERS));
+
+	for (i = 0; i < RUNNERS; i++)
+		if (atomic_long_cmpxchg(&runners[(at + i) % RUNNERS], from, to) == from)
+			return true;
+	return false;
+}
+
+static bool runner_is_known(void)
+{
+	return runner_change((long)current, (long)current);
+}
+
+/* The scheduler's adapter tells this job, whose fence this thread is about to make. */
+static void on_run_job(void *data, struct drm_sched_job *sj, struct drm_sched_entity *entity)
+{
+	if (!grtrace_enabled() || !is_our_scheduler(sj->sched) || !grtrace_adapter_serves(SCHED_MODULE))
+		return;
+	/* a job that failed to run has left its mark */
+	if (!runner_is_known() && !runner_change(0, (long)current))
+		atomic64_inc(&adapter.unmatched);
+}
+
+/* Only kernel threads run the scheduler's jobs. */
+static bool is_of_scheduler(void)
+{
+	return current->flags & PF_KTHREAD && runner_change((long)current, 0);
+}
+
 static void on_fence_init(void *data, struct dma_fence *fence)
 {
 	struct grtrace_job job;
-	struct channel *c;
 
-	if (!grtrace_enabled() || !is_ours(fence))
+	if (!grtrace_enabled() || !is_ours(fence) || is_of_scheduler())
 		return;
-	c = *place_of(fence->context);
-	if (unlikely(!c)) {
-		channel_add(fence);
-		c = *place_of(fence->context);
-	}
 	job = job_of(fence);
-	if (c && c->ring >= 0)
-		job.ring = c->ring;
+	job.ring = ring_of(fence);
 	grtrace_submit(&job, 0, 0, GRT_FLAG_COMMIT);
 }
 
@@ -170,10 +278,14 @@ static void on_fence_init(void *data, struct dma_fence *fence)
 static bool is_job(const struct dma_fence *fence)
 {
 	unsigned long ops = ops_of(fence), *known = place_of_ops(ops), is = known ? READ_ONCE(*known) : 0;
+	bool found;
 
 	if (likely(ops && (is & ~OURS) == ops))
 		return is & OURS;
-	return *place_of(fence->context);
+	rcu_read_lock();
+	found = channel_of(fence->context);
+	rcu_read_unlock();
+	return found;
 }
 
 static void on_fence_signaled(void *data, struct dma_fence *fence)
@@ -211,6 +323,8 @@ static struct grtrace_probe probes[] = {
 	{ "dma_fence_signaled", on_fence_signaled, GRTRACE_VMLINUX },
 	{ "dma_fence_wait_start", on_fence_wait_start, GRTRACE_VMLINUX },
 	{ "dma_fence_wait_end", on_fence_wait_end, GRTRACE_VMLINUX },
+	{ "drm_run_job", on_run_job, SCHED_MODULE, ROLE_RUN, .optional = true },
+	{ "drm_sched_job_run", on_run_job, SCHED_MODULE, ROLE_RUN, .optional = true },
 };
 
 static void driver_gone(struct grtrace_adapter *a)
@@ -218,13 +332,16 @@ static void driver_gone(struct grtrace_adapter *a)
 	int i;
 
 	for (i = 0; i < CHANNELS; i++)
-		channel_drop(channels[i]);
-	memset(channels, 0, sizeof(channels));
+		channel_drop(rcu_replace_pointer(channels[i], NULL, true)); /* no handler runs */
 	nchannels = 0;
 	memset(known_ops, 0, sizeof(known_ops));
+	memset(runners, 0, sizeof(runners));
 }
 
 static struct grtrace_adapter adapter = GRTRACE_ADAPTER(DRIVER, probes,
+	/* as many again, since one that went is free only when nobody reads it any more */
+	.pool = { .count = 2 * CHANNELS_MAX, .size = sizeof(struct channel) },
+	.leaves_scheduler = true,
 	.gone = driver_gone);
 
 module_grtrace_adapter(adapter);

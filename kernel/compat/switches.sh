@@ -14,7 +14,8 @@ source=$2
 shift 2
 
 LC_ALL=C
-export LC_ALL
+CCACHE_DISABLE=1 # it may print other paths than it was given
+export LC_ALL CCACHE_DISABLE
 said=$("$@" -Wno-error -Werror=implicit-function-declaration -Werror=incompatible-pointer-types \
 	-Werror=int-conversion -fsyntax-only "$source" 2>&1)
 

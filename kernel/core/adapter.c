@@ -237,6 +237,16 @@ static void adapter_remove(struct grtrace_adapter *a)
 	synchronize_rcu();
 }
 
+/* Handlers may have taken from it while the driver was away. */
+static void pool_exit(struct grtrace_adapter *a)
+{
+	if (!a->pool.count)
+		return;
+	if (a->gone)
+		a->gone(a);
+	grtrace_pool_exit(&a->pool);
+}
+
 /**
  * grtrace_adapter_register - attaches an adapter to its driver, now or when it comes
  * @a: stays in use until grtrace_adapter_unregister(); may sleep
@@ -244,8 +254,10 @@ static void adapter_remove(struct grtrace_adapter *a)
  */
 int grtrace_adapter_register(struct grtrace_adapter *a)
 {
-	int err;
+	int err = a->pool.count ? grtrace_pool_init(&a->pool) : 0;
 
+	if (err)
+		return err;
 	adapter_add(a);
 	err = register_module_notifier(&a->module_nb);
 	if (err)
@@ -261,6 +273,7 @@ err_module:
 	unregister_module_notifier(&a->module_nb);
 err_adapter:
 	adapter_remove(a);
+	pool_exit(a);
 	return err;
 }
 EXPORT_SYMBOL_GPL(grtrace_adapter_register);
@@ -271,11 +284,12 @@ void grtrace_adapter_unregister(struct grtrace_adapter *a)
 	unregister_tracepoint_module_notifier(&a->nb); /* replays GOING */
 	unregister_module_notifier(&a->module_nb);
 	adapter_remove(a);
+	pool_exit(a);
 }
 EXPORT_SYMBOL_GPL(grtrace_adapter_unregister);
 
 /**
- * grtrace_adapter_serves - whether an adapter of this driver is loaded
+ * grtrace_adapter_serves - whether an adapter of this driver is loaded that tells the DRM scheduler's jobs, too
  * @driver: run-time name of its module
  *
  * Any context. What it says holds until grtrace_adapters_changed has changed.
@@ -287,7 +301,7 @@ bool grtrace_adapter_serves(const char *driver)
 
 	rcu_read_lock();
 	list_for_each_entry_rcu(a, &grtrace_adapters, list)
-		found |= !strcmp(a->driver, driver);
+		found |= !a->leaves_scheduler && !strcmp(a->driver, driver);
 	rcu_read_unlock();
 	return found;
 }
@@ -412,6 +426,15 @@ static void show_fields(struct seq_file *m, const struct grtrace_adapter *a)
 		seq_printf(m, " fields=%u/%u", known, a->nfields);
 }
 
+/* Where it was too small. */
+static void show_pool(struct seq_file *m, const struct grtrace_adapter *a)
+{
+	s64 empty = atomic64_read(&a->pool.empty);
+
+	if (empty)
+		seq_printf(m, " no_room=%lld", empty);
+}
+
 /** grtrace_adapters_show - a line per adapter */
 void grtrace_adapters_show(struct seq_file *m)
 {
@@ -424,6 +447,7 @@ void grtrace_adapters_show(struct seq_file *m)
 		show_tracepoints(m, a);
 		show_missing(m, a);
 		show_fields(m, a);
+		show_pool(m, a);
 		if (a->show)
 			a->show(a, m);
 		seq_putc(m, '\n');

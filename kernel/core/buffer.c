@@ -11,6 +11,7 @@
 #include <linux/debugfs.h>
 #include <linux/mm.h>
 #include <linux/module.h>
+#include <linux/oom.h>
 #include <linux/smp.h>
 #include <linux/timekeeping.h>
 #include <linux/workqueue.h>
@@ -72,7 +73,7 @@ static int packet_open(struct rchan_buf *buf, void *prev)
 	struct grtrace_cpu *c = per_cpu_ptr(&grtrace_cpus, buf->cpu);
 
 	if (!prev)
-		c->buf = buf;
+		smp_store_release(&c->buf, buf); /* its members first; readers depend on the address */
 	else if (relay_buf_full(buf))
 		return 0;
 	subbuf_start_reserve(buf, sizeof(struct grt_packet));
@@ -170,6 +171,23 @@ static void forget_buffers(void)
 		WRITE_ONCE(per_cpu_ptr(&grtrace_cpus, cpu)->buf, NULL);
 }
 
+static size_t subbuf_size(u64 bytes)
+{
+	return PAGE_ALIGN(DIV_ROUND_UP_ULL(bytes, GRTRACE_SUBBUFS));
+}
+
+/*
+ * Whether there is memory for a buffer of this size, where one of @instead_of bytes goes. relay
+ * takes page after page, until the system kills processes to have another one.
+ */
+static bool have_memory(u64 bytes, u64 instead_of)
+{
+	u64 wanted = (u64)subbuf_size(bytes) * GRTRACE_SUBBUFS * num_online_cpus();
+	u64 freed = instead_of * num_online_cpus();
+
+	return wanted <= freed || (wanted - freed) >> PAGE_SHIFT < max(si_mem_available(), 0L);
+}
+
 /**
  * grtrace_buffer_open - makes the channel and its files, grtrace_lock held
  * @bytes: per CPU
@@ -177,9 +195,13 @@ static void forget_buffers(void)
  */
 int grtrace_buffer_open(u64 bytes)
 {
-	size_t subbuf = PAGE_ALIGN(DIV_ROUND_UP_ULL(bytes, GRTRACE_SUBBUFS));
+	size_t subbuf = subbuf_size(bytes);
 
+	if (!have_memory(bytes, 0))
+		return -ENOMEM;
+	set_current_oom_origin(); /* who asks for more than there is goes before others do */
 	chan = relay_open("events", grtrace_dir, subbuf, GRTRACE_SUBBUFS, &callbacks, NULL);
+	clear_current_oom_origin();
 	if (!chan) {
 		forget_buffers(); /* of the CPUs before the one that got none */
 		return -ENOMEM;
@@ -269,7 +291,7 @@ static void flush_this_cpu(void *unused)
 {
 	struct grtrace_cpu *c = this_cpu_ptr(&grtrace_cpus);
 
-	if (c->running)
+	if (grtrace_cpu_running(c))
 		flush_cpu(c);
 }
 
@@ -279,7 +301,7 @@ static void flush_away_cpu(struct grtrace_cpu *c)
 	static DEFINE_MUTEX(away_lock);
 
 	mutex_lock(&away_lock);
-	if (c->running)
+	if (grtrace_cpu_running(c))
 		flush_cpu(c);
 	mutex_unlock(&away_lock);
 }
@@ -413,8 +435,8 @@ static void set_running(bool running)
 {
 	int cpu;
 
-	for_each_possible_cpu(cpu)
-		WRITE_ONCE(per_cpu_ptr(&grtrace_cpus, cpu)->running, running);
+	for_each_possible_cpu(cpu) /* with what stop and clear wrote; pairs with grtrace_cpu_running() */
+		smp_store_release(&per_cpu_ptr(&grtrace_cpus, cpu)->running, running);
 	WRITE_ONCE(grtrace_config[GRT_CONFIG_enable], running);
 }
 
@@ -501,9 +523,9 @@ int grtrace_clear(void)
 /**
  * grtrace_buffer_resize - another buffer size, grtrace_lock held
  * @bytes: per CPU
- * Return: 0, -EBUSY while tracing is on or a stream is open, or -ENOMEM; a buffer
- * of the old size is back then. What was in it is gone either way: two at a time
- * may be more than there is memory for.
+ * Return: 0, -EBUSY while tracing is on or a stream is open, or -ENOMEM. Then the
+ * old buffer is kept; only where memory was short all the same it is a new one of
+ * the old size, and empty: two at a time may be more than there is memory for.
  */
 int grtrace_buffer_resize(u64 bytes)
 {
@@ -512,6 +534,10 @@ int grtrace_buffer_resize(u64 bytes)
 
 	if (grtrace_running() || !grtrace_streams_shut())
 		return -EBUSY;
+	if (!have_memory(bytes, old)) {
+		grtrace_streams_unshut();
+		return -ENOMEM;
+	}
 	clear_buffers();
 	grtrace_buffer_close();
 	err = grtrace_buffer_open(bytes);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The control files and the keys of `config`, from the rows of control.def. A
- * write that is refused has changed nothing, but for a buffer size that there is
- * no memory for: what was buffered is gone.
+ * write that is refused has changed nothing.
  */
+#define pr_fmt(fmt) "grtrace: " fmt
+
 #include <linux/debugfs.h>
 #include <linux/fs.h>
 #include <linux/module.h>
@@ -29,13 +30,26 @@ static int parse_level(const char *text, u64 *value)
 	return 0;
 }
 
+/*
+ * A number of filter_type_mask. No event has the number 0: who sets its bit, and not all of them,
+ * counts events from 0, as other tools do, and means the events of the bits above.
+ */
+static int check_mask(enum grt_key key, u64 value)
+{
+	if (key != GRT_CONFIG_filter_type_mask || !(value & 1) || value == U64_MAX)
+		return 0;
+	pr_notice_ratelimited("%s: bit 0 is no event; bit 1 is %s, the file lists the others\n",
+			      grt_key_table[key].name, grtrace_event_name(1));
+	return -EINVAL;
+}
+
 static int parse_mask(enum grt_key key, char *text, u64 *value)
 {
 	char *word;
 	int bit;
 
 	if (!kstrtou64(text, 0, value))
-		return 0;
+		return check_mask(key, *value);
 	*value = 0;
 	while ((word = strsep(&text, ","))) {
 		bit = key == GRT_CONFIG_filter_type_mask ? grtrace_event_by_name(word) :

@@ -25,6 +25,11 @@
 /* Counters are read on other CPUs without a lock, and words of 64 bits are swapped. */
 static_assert(BITS_PER_LONG == 64);
 
+/* Records are little-endian, and are written as the structs lie in memory. */
+#ifndef __LITTLE_ENDIAN
+#error "grtrace needs a little-endian kernel"
+#endif
+
 /* Rings that are known at a time: a power of two, that ids may go round. */
 #define GRTRACE_RINGS_LIVE 4096
 
@@ -41,7 +46,7 @@ struct grtrace_ring_counts {
 
 /**
  * struct grtrace_cpu - all that emitting touches on one CPU
- * @running: set while this CPU may emit; only changed with emitters excluded
+ * @running: set while this CPU may emit; see grtrace_cpu_running()
  * @buf: the CPU's relay buffer, NULL before it is made
  * @stamp: the last stamp given out: time never goes back on a CPU
  * @record_stamp: stamp of the last record written
@@ -86,6 +91,15 @@ DECLARE_PER_CPU(struct grtrace_cpu, grtrace_cpus);
 /* Held by everything that changes the module's state; never on the emit path. Given back by grtrace_unlock(). */
 extern struct mutex grtrace_lock;
 extern struct dentry *grtrace_dir;
+
+/*
+ * Whether the CPU may emit. What another CPU wrote into @c while tracing was off, as
+ * grtrace_clear() does, is seen after this.
+ */
+static inline bool grtrace_cpu_running(const struct grtrace_cpu *c)
+{
+	return smp_load_acquire(&c->running); /* pairs with set_running() */
+}
 
 /*
  * ktime_get_mono_fast_ns() can step back by a few ns when the timekeeper is

@@ -379,7 +379,7 @@ void grtrace_emit(struct grt_event *e)
 		return;
 	local_irq_save(flags);
 	c = this_cpu_ptr(&grtrace_cpus);
-	if (likely(c->running))
+	if (likely(grtrace_cpu_running(c)))
 		emit(c, e, row);
 	local_irq_restore(flags);
 }
@@ -404,7 +404,7 @@ bool grtrace_emit_record(struct grt_event *e)
 
 	local_irq_save(flags);
 	c = this_cpu_ptr(&grtrace_cpus);
-	if (c->running || grtrace_stopping) {
+	if (grtrace_cpu_running(c) || grtrace_stopping) {
 		e->time = grtrace_stamp(c);
 		e->size = rows[e->type].size;
 		fate = pass(c, e, &nobody);

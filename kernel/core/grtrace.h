@@ -143,6 +143,27 @@ size_t grtrace_field_copy(const struct grtrace_field *f, const void *object, voi
 u64 grtrace_opaque(const void *object);
 
 /**
+ * struct grtrace_pool - objects of one size for where nothing can be allocated, see pool.c
+ * @count: how many there are
+ * @size: bytes of each
+ * @empty: times there was none
+ */
+struct grtrace_pool {
+	unsigned int count;
+	size_t size;
+	atomic64_t empty;
+	/* private: */
+	raw_spinlock_t lock;
+	void *memory;
+	struct pool_object *free;
+};
+
+int grtrace_pool_init(struct grtrace_pool *p);
+void grtrace_pool_exit(struct grtrace_pool *p);
+void *grtrace_pool_get(struct grtrace_pool *p);
+void grtrace_pool_put(void *object);
+
+/**
  * struct grtrace_adapter - what ties a driver's tracepoints to grtrace
  * @name: of the adapter
  * @driver: run-time name of the driver's module. Its tracepoints, and those of
@@ -153,10 +174,15 @@ u64 grtrace_opaque(const void *object);
  * @nprobes: how many
  * @fields: members of the driver's private structs; forgotten when it goes
  * @nfields: how many
+ * @leaves_scheduler: the driver's jobs under the DRM scheduler are told by the
+ *	scheduler's adapter, drm_bridge
  * @comes: called before the first probe is attached, with the driver's module,
  *	NULL where it is built in; may sleep; may be NULL
- * @gone: called after the last probe has run when the driver goes; may be NULL
+ * @gone: called after the last probe has run when the driver goes, and where there
+ *	is a @pool once more before that goes; may be NULL
  * @show: more words for the adapter's line in `adapters`; may be NULL
+ * @pool: what its handlers take memory from, as long as it is registered; without
+ *	@pool.count there is none
  * @unmatched: events the adapter could not tie to a job; shown in `adapters`
  */
 struct grtrace_adapter {
@@ -166,9 +192,11 @@ struct grtrace_adapter {
 	unsigned int nprobes;
 	struct grtrace_field *fields;
 	unsigned int nfields;
+	bool leaves_scheduler;
 	void (*comes)(struct grtrace_adapter *a, struct module *mod);
 	void (*gone)(struct grtrace_adapter *a);
 	void (*show)(struct grtrace_adapter *a, struct seq_file *m);
+	struct grtrace_pool pool;
 	atomic64_t unmatched;
 	/* private: */
 	struct list_head list;

@@ -35,7 +35,7 @@ static void teardown(void)
 	grtrace_watch_exit();
 	grtrace_jobs_exit();
 	grtrace_cpus_exit();
-	rcu_barrier(); /* rings and watch lists are freed by RCU */
+	rcu_barrier(); /* watch lists are freed by RCU */
 }
 
 static int __init grtrace_init(void)

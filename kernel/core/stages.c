@@ -52,9 +52,11 @@ void grtrace_unlock(void)
 int grtrace_lock_for_file(enum grt_stage stage)
 {
 	bool locked = false;
-	int err = wait_event_killable(unlocked,
-				      (locked = mutex_trylock(&grtrace_lock)) || READ_ONCE(leaving[stage]));
+	int err;
 
+	might_lock(&grtrace_lock); /* lockdep does not take an attempt for a wait */
+	err = wait_event_killable(unlocked,
+				  (locked = mutex_trylock(&grtrace_lock)) || READ_ONCE(leaving[stage]));
 	return err || locked ? err : -ENODEV;
 }
 

@@ -52,7 +52,7 @@ int grtrace_engine_by_name(const char *name)
 	return -EINVAL;
 }
 
-static u64 field_get(const struct grt_field *f, const void *e)
+static u64 field_value(const struct grt_field *f, const void *e)
 {
 	const void *at = e + f->offset;
 
@@ -68,7 +68,7 @@ static u64 field_get(const struct grt_field *f, const void *e)
 	}
 }
 
-static void field_put(const struct grt_field *f, void *e, u64 value)
+static void field_set_value(const struct grt_field *f, void *e, u64 value)
 {
 	memcpy(e + f->offset, &value, f->size); /* little-endian, as the format is */
 }
@@ -98,7 +98,7 @@ static int print_field(char *buf, size_t size, const struct grt_field *f, const 
 		n += print_string(buf + n, size - n, (const char *)e + f->offset, f->size);
 		return n + scnprintf(buf + n, size - n, "\"");
 	}
-	value = field_get(f, e);
+	value = field_value(f, e);
 	switch (f->kind) {
 	case GRT_FIELD_ENGINE:
 		return scnprintf(buf, size, " %s=%s", f->name, grtrace_engine_name(value));
@@ -205,7 +205,7 @@ static int parse_word(struct emit_line *l, char *word)
 		return -EINVAL;
 	err = f->kind == GRT_FIELD_ENGINE ? parse_engine(text, &value) : parse_number(f, text, &value);
 	if (!err)
-		field_put(f, &l->ev, value);
+		field_set_value(f, &l->ev, value);
 	return err;
 }
 

@@ -175,7 +175,7 @@ static int filter_set(enum grt_key key, char *text)
 
 	if (!p)
 		return -ENOMEM;
-	err = *text ? parse_pids(p, text) : -EINVAL;
+	err = parse_pids(p, text);
 	if (err || !p->count) {
 		kfree(p);
 		p = NULL;

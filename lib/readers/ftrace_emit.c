@@ -109,6 +109,7 @@ static struct grt_event job_event(const struct ftrace *f, const struct ftrace_jo
 
 static void put_submit(struct ftrace *f, struct ftrace_job *job, struct grt_ev_submit *s)
 {
+	f->by_others = true;
 	ftrace_by_current(f, &s->e);
 	job->tid = s->e.tid;
 	job->pid = s->e.pid;

@@ -73,6 +73,8 @@ struct ftrace_wait {
  * they are set
  * @graphs: functions that threads are in; @unstamped: the present line has no stamp of its own
  * @pci_text, @pci: a PCI address as text and as number, the one met last
+ * @by_module, @by_others: whose lines tell the jobs, see ftrace_module.c
+ * @clock_ahead: how much the text's clock is before the module's, ns; @clock_known: it is set
  * @html: the text stands in a page; @outside: of the part of it that is a trace
  */
 struct ftrace {
@@ -90,6 +92,10 @@ struct ftrace {
 	uint8_t slot[256];
 	uint8_t step[128];
 	bool indexed;
+	bool by_module;
+	bool by_others;
+	bool clock_known;
+	uint64_t clock_ahead;
 	bool html;
 	bool outside;
 	struct ftrace_graphs graphs;

@@ -11,6 +11,7 @@
  * round.
  */
 #include "ftrace_events.h"
+#include "ftrace_module.h"
 #include "pci.h"
 
 /* Which part of the kernel tells of a wait. */
@@ -1111,4 +1112,18 @@ bool ftrace_knows(struct grt_span name)
 unsigned int ftrace_step(const struct ftrace *f, const struct ftrace_row *row)
 {
 	return f->step[row - rows];
+}
+
+bool ftrace_row_is_job(const struct ftrace_row *row)
+{
+	static enum grt_text_line (*const of_jobs[])(struct ftrace *, unsigned int) = {
+		sched_queue,	sched_run,  sched_done,	   sched_wait_dep, fence_queue,
+		fence_run,	fence_done, fence_depends, dma_fence_init, dma_fence_signaled,
+		dma_fence_wait, amdgpu_job, i915_request,  virtio_queue,   virtio_response,
+	};
+
+	for (size_t i = 0; i < sizeof(of_jobs) / sizeof(of_jobs[0]); i++)
+		if (row->handle == of_jobs[i])
+			return true;
+	return false;
 }

@@ -5,6 +5,7 @@
  * taken apart in ftrace_line.c, events understood in ftrace_events.c.
  */
 #include "ftrace_events.h"
+#include "ftrace_module.h"
 
 static bool begins(const char *p, const char *end, const char *text)
 {
@@ -203,7 +204,7 @@ static enum grt_text_line ftrace_line(struct grt_text *t, const char *line, cons
 	f->at = f->l.fields;
 	f->unstamped = false;
 	row = f->l.what == FTRACE_FUNCTION ? NULL : ftrace_row_of(f, f->l.event);
-	if (row)
+	if (row && !(f->by_module && ftrace_row_is_job(row)))
 		return row->handle(f, row->arg);
 	return other(f);
 }
@@ -216,5 +217,6 @@ const struct grt_text_format grt_text_ftrace_text = {
 	.line = ftrace_line,
 	.in_time = true,
 	.place = ftrace_place,
+	.back = FTRACE_BACK,
 	.state_size = sizeof(struct ftrace),
 };

@@ -53,6 +53,11 @@ for bad in sample=101 sample=-1 sample= sample=1x enable=2 buffer_size=1 filter_
 	run config "$bad"
 	expect "$bad is refused" 1 "cannot set ${bad%%=*} to '${bad#*=}': it takes "
 done
+for bad in filter_events=0x3 filter_type_mask=0xffffffff filter_type_mask=1; do
+	run config "$bad"
+	expect "$bad is refused" 1 "cannot set filter_type_mask to '${bad#*=}': bit 0 is no event, bit 1 is submit"
+	check "and says what to type" says '.*filter_type_mask=submit,complete'
+done
 run config flush_ms=100 sample=101
 check "a bad value after a good one is refused" exits 1
 run config flush_ms=100 smaple=50

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Self-test of grtrace_nouveau.ko, by real fences under the driver's name
- * (modules/fences.c), the driver being loaded without hardware: what is told of
- * them, to the event. TAP version 13; leaves the module stopped, empty and at
- * its defaults.
+ * (modules/fences.c) and jobs under the real scheduler (modules/execs.c), the
+ * driver being loaded without hardware: what is told of them, to the event. TAP
+ * version 13; leaves the module stopped, empty and at its defaults.
  *
- *	modprobe nouveau; insmod modules/fences.ko; sudo ./grtrace_nouveau [PART OF A TITLE]
+ *	modprobe nouveau; modprobe gpu_sched; insmod modules/fences.ko; insmod modules/execs.ko
+ *	sudo ./grtrace_nouveau [PART OF A TITLE]
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -148,6 +149,83 @@ static void unknown(void)
 	told("");
 }
 
+/* A channel that goes leaves its number, and the fence context, to the next one. */
+static void another_client(void)
+{
+	told_begin();
+	PLAY("client 5009 1 %d 100", KEPT);
+	PLAY("client 5009 2 %d 100", KEPT);
+	PLAY("irq signal 5009 1");
+	PLAY("client 5009 3 %d 200", KEPT);
+	PLAY("irq signal 5009 2");
+	PLAY("irq signal 5009 3");
+	PLAY("free 5009 1");
+	PLAY("free 5009 2");
+	PLAY("free 5009 3");
+	told("SUBMIT me flags=0x2 ctx=5009 seqno=1 ring=client 100\n"
+	     "SUBMIT me flags=0x2 ctx=5009 seqno=2 ring=client 100\n"
+	     "END me flags=0x1 ctx=5009 seqno=1 ring=client 100\n"
+	     "COMPLETE me ctx=5009 seqno=1 ring=client 100\n"
+	     "SUBMIT me flags=0x2 ctx=5009 seqno=3 ring=client 200\n"
+	     "END me flags=0x1 ctx=5009 seqno=2 ring=client 100\n"
+	     "COMPLETE me ctx=5009 seqno=2 ring=client 100\n"
+	     "END me flags=0x1 ctx=5009 seqno=3 ring=client 200\n"
+	     "COMPLETE me ctx=5009 seqno=3 ring=client 200\n");
+}
+
+/* Records of a type, all of which are this process's jobs of one context. */
+static unsigned int mine(const struct capture *c, unsigned int type, uint64_t ctx)
+{
+	const struct grt_packet *p = NULL;
+	const struct grt_event *e;
+	unsigned int n = 0;
+
+	while ((p = capture_packet(c, p)))
+		for (e = capture_record(p, NULL); e; e = capture_record(p, e)) {
+			if (e->type != type)
+				continue;
+			if (e->ctx != ctx || e->pid != (uint32_t)getpid())
+				TAP_FAIL("%llu:%llu is told as a job of %u", (unsigned long long)e->ctx,
+					 (unsigned long long)e->seqno, e->pid);
+			n++;
+		}
+	return n;
+}
+
+/* The scheduler's worker runs it a moment later. */
+static bool exec_and_end(unsigned int seqno)
+{
+	int tries = 1000, err = play("execs", "exec 8000 %u", seqno);
+
+	while (!err && (err = play("execs", "end 8000 %u", seqno)) == -ENOENT && tries--) {
+		err = 0;
+		usleep(1000);
+	}
+	if (err)
+		TAP_FAIL("the module execs: %s", strerror(-err));
+	return !err;
+}
+
+/* By drm_bridge, from the scheduler's events; the fences that its worker makes are no jobs of it. */
+static void under_scheduler(void)
+{
+	struct capture c = {.data = NULL};
+	unsigned int i;
+
+	CHECK_EQ(kmod_write("control", "start"), 0);
+	for (i = 1; i <= 20; i++)
+		CHECK_OK(exec_and_end(i));
+	usleep(100000);
+	CHECK_EQ(kmod_write("control", "stop"), 0);
+	CHECK_EQ(capture_file(&c, "trace_pipe"), 0);
+	CHECK_OK(capture_valid(&c));
+	CHECK_EQ(mine(&c, GRT_EV_SUBMIT, 9001), 20);
+	CHECK_EQ(mine(&c, GRT_EV_COMMIT, 9001), 20);
+	CHECK_EQ(mine(&c, GRT_EV_END, 9001), 20);
+	CHECK_EQ(mine(&c, GRT_EV_COMPLETE, 9001), 20);
+	capture_free(&c);
+}
+
 /* More channels than have a ring: their jobs are told all the same. */
 static void many_channels(void)
 {
@@ -194,6 +272,8 @@ static const struct tap_case cases[] = {
 	{"a wait that ends by its time", waits},
 	{"a wait that ends by the signal", wait_till_signalled},
 	{"nothing is told of a fence that was made before tracing began", unknown},
+	{"another client's channel under the same number is another ring", another_client},
+	{"a job under the DRM scheduler is told once, with its submitter, by drm_bridge", under_scheduler},
 	{"more channels than rings: every job is told", many_channels},
 	{"four threads at once: every event of every job, once", at_once},
 };

@@ -79,10 +79,13 @@ static const struct attempt attempts[] = {
 	{"filter_type_mask", "submit,commited", EINVAL, NULL},
 	{"filter_type_mask", "18446744073709551616", ERANGE, NULL},
 	{"filter_type_mask", "0x3e", 0, "0x3e"},
+	{"filter_type_mask", "0x3", EINVAL, NULL}, /* no event has the number 0 */
+	{"filter_type_mask", "0xffffffff", EINVAL, NULL},
+	{"filter_type_mask", "0xffffffffffffffff", 0, "0xffffffffffffffff"},
 	{"filter_pid", "4194304", 0, "4194304"},
 	{"filter_pid", "4194305", ERANGE, NULL},
 	{"filter_pid", "-5", EINVAL, NULL},
-	{"filter_pid", "", EINVAL, NULL},
+	{"filter_pid", "", 0, "0"},
 	{"filter_pid", "17,4100001 5", 0, "17,4100001,5"},
 	{"filter_pid", "1,2,x", EINVAL, NULL},
 	{"filter_pid",
@@ -348,19 +351,21 @@ void smoke_aliases(void)
 {
 	const struct grt_key_alias *a;
 	char text[64], number[32];
-	unsigned int n = 17;
+	unsigned int n = 16;
 
 	for (a = grt_key_aliases; a < grt_key_aliases + ARRAY_SIZE(grt_key_aliases); a++) {
 		const struct grt_key_desc *d = &grt_key_table[a->key];
 
-		snprintf(number, sizeof(number), d->kind == GRT_KEY_MASK ? "0x%x" : "%u", n++);
+		n += 2; /* even: bit 0 of a mask of events may not be set */
+		snprintf(number, sizeof(number), d->kind == GRT_KEY_MASK ? "0x%x" : "%u", n);
 		CHECK_OK(name_sets(a->name, d->name, d->kind == GRT_KEY_BOOL ? "1" : number));
-		snprintf(number, sizeof(number), d->kind == GRT_KEY_MASK ? "0x%x" : "%u", n++);
+		n += 2;
+		snprintf(number, sizeof(number), d->kind == GRT_KEY_MASK ? "0x%x" : "%u", n);
 		CHECK_OK(name_sets(d->name, d->name, d->kind == GRT_KEY_BOOL ? "0" : number));
 		if (!(d->flags & GRT_KEY_AS_FILE))
 			continue;
-		CHECK_EQ(kmod_write(a->name, "1\n"), 0);
-		CHECK_OK(file_says(d->name, d->kind == GRT_KEY_MASK ? "0x1\n" : "1\n"));
+		CHECK_EQ(kmod_write(a->name, d->kind == GRT_KEY_MASK ? "2\n" : "1\n"), 0);
+		CHECK_OK(file_says(d->name, d->kind == GRT_KEY_MASK ? "0x2\n" : "1\n"));
 		CHECK_EQ(kmod_write(d->name, "0\n"), 0);
 		CHECK_OK(file_says(a->name, d->kind == GRT_KEY_MASK ? "0x0\n" : "0\n"));
 	}
@@ -520,4 +525,24 @@ void smoke_buffer_sizes(void)
 	CHECK_OK(buffer_reads(pages * 3));
 	CHECK_EQ(kmod_config("buffer_size=%llu", (unsigned long long)pages), 0);
 	CHECK_OK(buffer_reads(pages));
+}
+
+/* More than there is memory for is refused before anything is taken or dropped. */
+void smoke_buffer_memory(void)
+{
+	const uint64_t huge = 1ULL << 30, memory = (uint64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
+	char text[4096];
+
+	if (memory > huge * kmod_cpus()) {
+		tap_skip("this machine has the memory: run it in one of less than 1 GiB per CPU");
+		return;
+	}
+	CHECK_EQ(kmod_config("buffer_size=131072"), 0);
+	CHECK_EQ(kmod_write("control", "start"), 0);
+	CHECK_EQ(kmod_emit("submit ctx=1 seqno=77"), 0);
+	CHECK_EQ(kmod_write("control", "stop"), 0);
+	CHECK_EQ(kmod_config("buffer_size=%llu", (unsigned long long)huge), -ENOMEM);
+	CHECK_OK(buffer_reads(131072));
+	CHECK(kmod_read("events", text, sizeof(text)) > 0);
+	CHECK(strstr(text, " seqno=77 "));
 }

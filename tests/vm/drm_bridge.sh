@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # tests/kernel/grtrace_drm_bridge in the virtual machine, with the software GPU.
-# kernels in soak: trixie sid
+# kernels in soak: trixie sid rt
 # kernels in soak: debug
 
 # shellcheck source=tests/vm/_lib.sh

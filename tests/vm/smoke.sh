@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # tests/kernel/grtrace_smoke and grtrace_smoke.sh in the virtual machine.
-# kernels in soak: trixie sid
+# kernels in soak: trixie sid rt
 # kernels in soak: debug
 
 # shellcheck source=tests/vm/_lib.sh

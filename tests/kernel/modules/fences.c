@@ -72,8 +72,7 @@ static struct fence *fence_of(const u64 *arg)
 	return f ? *f : NULL;
 }
 
-/* CTX SEQNO KIND */
-static int do_init(const u64 *arg)
+static int fence_make(const u64 *arg, const char *of, u64 number)
 {
 	struct fence *f = kzalloc(sizeof(*f), GFP_KERNEL);
 	int i;
@@ -82,7 +81,7 @@ static int do_init(const u64 *arg)
 		kfree(f);
 		return -EINVAL;
 	}
-	snprintf(f->timeline, sizeof(f->timeline), "channel %llu", arg[0]);
+	snprintf(f->timeline, sizeof(f->timeline), "%s %llu", of, number);
 	dma_fence_init(&f->base, &ops[arg[2]], &fence_lock, arg[0], arg[1]);
 	spin_lock_irq(&fences_lock);
 	for (i = 0; i < FENCES && fences[i]; i++)
@@ -94,6 +93,18 @@ static int do_init(const u64 *arg)
 		return 0;
 	dma_fence_put(&f->base);
 	return -ENOSPC;
+}
+
+/* CTX SEQNO KIND */
+static int do_init(const u64 *arg)
+{
+	return fence_make(arg, "channel", arg[0]);
+}
+
+/* CTX SEQNO KIND CLIENT: whose the channel is now */
+static int do_client(const u64 *arg)
+{
+	return fence_make(arg, "client", arg[3]);
 }
 
 /* CTX SEQNO */
@@ -148,7 +159,7 @@ static int do_wait(const u64 *arg)
 
 static const struct play_verb play_verbs[] = {
 	{ "init", 3, do_init },	    { "free", 2, do_free }, { "signal", 2, do_signal },
-	{ "fail", 3, do_fail },	    { "wait", 3, do_wait },
+	{ "fail", 3, do_fail },	    { "wait", 3, do_wait }, { "client", 4, do_client },
 };
 
 static const unsigned int play_nverbs = ARRAY_SIZE(play_verbs);
