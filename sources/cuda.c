@@ -270,6 +270,16 @@ static int open_event(struct capture *c, struct grt_err *err)
 		       : 0;
 }
 
+static int choose_number(struct capture *c, struct grt_err *err)
+{
+	uint64_t n[2];
+
+	if (getrandom(n, sizeof(n), 0) != sizeof(n))
+		return grt_err_set(err, -errno, strerror(errno), NULL, "cannot get a random number");
+	snprintf(c->number, sizeof(c->number), "%016" PRIx64 "%016" PRIx64, n[0], n[1]);
+	return 0;
+}
+
 static int cuda_open(void **state, const struct source_setup *setup, struct grt_err *err)
 {
 	struct capture *c = calloc(1, sizeof(*c));
@@ -289,20 +299,11 @@ static int cuda_open(void **state, const struct source_setup *setup, struct grt_
 		return ret;
 	if (!find_library(c))
 		return no_library(err);
-	ret = open_event(c, err);
+	/* the metadata, which is written next, has it */
+	ret = choose_number(c, err) ?: open_event(c, err);
 	if (ret)
 		return ret;
 	return strcmp(c->stack, "bpf") ? 0 : open_marker(c, setup, err);
-}
-
-static int choose_number(struct capture *c, struct grt_err *err)
-{
-	uint64_t n[2];
-
-	if (getrandom(n, sizeof(n), 0) != sizeof(n))
-		return grt_err_set(err, -errno, strerror(errno), NULL, "cannot get a random number");
-	snprintf(c->number, sizeof(c->number), "%016" PRIx64 "%016" PRIx64, n[0], n[1]);
-	return 0;
 }
 
 /* The program gets it with the environment. */
@@ -310,14 +311,10 @@ static int attach(void *state, int dir, const char *path, struct grt_err *err)
 {
 	struct capture *c = state;
 	char given[sizeof(c->number) + sizeof(c->path)];
-	int ret;
 
 	c->dir = dir;
 	if (c->outside)
 		return 0;
-	ret = choose_number(c, err);
-	if (ret)
-		return ret;
 	if (!realpath(path, c->path))
 		return grt_err_set(err, -errno, strerror(errno), NULL, "cannot find %s", path);
 	snprintf(given, sizeof(given), "%s:%s", c->number, c->path);
