@@ -123,7 +123,7 @@ static bool has_build_id(int fd, const char *wanted)
 {
 	Elf *elf = elf_begin(fd, ELF_C_READ, NULL);
 	const unsigned char *bits;
-	const void *found;
+	const void *found = NULL;
 	ssize_t n = elf ? dwelf_elf_gnu_build_id(elf, &found) : -1;
 	bool same = n > 0 && strlen(wanted) == 2 * (size_t)n;
 	char text[3];

@@ -3,6 +3,8 @@
  * libFuzzer target: the output of bpftrace scripts, kernel logs, and what tools
  * print about the scheduler of NVIDIA's driver. The first byte of an input says
  * which of them; the rest is of its words (see words.h).
+ *
+ * Runs without --soak: 12000
  */
 #define _GNU_SOURCE 1
 #include "words.h"

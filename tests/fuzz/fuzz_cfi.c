@@ -5,6 +5,8 @@
  * says, nothing beside it is read, and a rule that comes out is one that the
  * unwinder can follow. Half of the inputs are changes to tables that a compiler
  * wrote: those of this program.
+ *
+ * Runs without --soak: 50000
  */
 #include "../../inject/cfi.c"
 

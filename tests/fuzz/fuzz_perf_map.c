@@ -3,6 +3,8 @@
  * libFuzzer target: perf-PID.map and kallsyms. Both parsers get the input; every
  * function that they made must be found at its first address, under its own name
  * or a later one's.
+ *
+ * Runs without --soak: 50000
  */
 #define _GNU_SOURCE 1
 #include <stdlib.h>
