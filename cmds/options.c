@@ -156,6 +156,9 @@ static int parse_key(const char *text, void *target)
 {
 	struct opt_key *o = target;
 
+	/* that of a variable nobody has set would lift the filter without a word; 0 says it */
+	if (!*text && !kmod_key_is_default(o->key, text))
+		return -EINVAL;
 	o->value = text;
 	return kmod_key_check(o->key, text, NULL);
 }

@@ -15,15 +15,12 @@
 
 #include "../sources/as_user.h"
 #include "core/grow.h"
+#include "core/metadata.h"
 #include "core/packet.h"
 #include "privileges.h"
 #include "recording.h"
 
 #define PATH_ROOM 4096
-
-/* As lib/core/metadata.c writes it: under the first name, which it then changes. */
-#define METADATA_NEW ".metadata.new"
-#define METADATA_HEAD "/* CTF 1.8"
 
 /* What is in a directory that we are asked to replace. */
 enum dir_kind { DIR_EMPTY, DIR_RECORDING, DIR_FOREIGN };
@@ -33,7 +30,7 @@ static bool is_our_name(const char *name)
 {
 	const char *number = strrchr(name, '_');
 
-	if (!strcmp(name, "metadata") || !strcmp(name, METADATA_NEW) || !strcmp(name, ".stop"))
+	if (!strcmp(name, "metadata") || grt_metadata_is_new(name) || !strcmp(name, ".stop"))
 		return true;
 	return number && number[1] && strspn(number + 1, "0123456789") == strlen(number + 1);
 }
@@ -56,16 +53,16 @@ static bool is_our_metadata(int dir)
 	char text[8192];
 
 	return read_head(dir, "metadata", text, sizeof(text)) > 0 &&
-	       !strncmp(text, METADATA_HEAD, strlen(METADATA_HEAD)) && strstr(text, "grtrace");
+	       !strncmp(text, GRT_METADATA_HEAD, strlen(GRT_METADATA_HEAD)) && strstr(text, "grtrace");
 }
 
-/* What a recorder leaves that is killed before it has anything: the next one writes it again. */
-static bool is_only_begun(int dir)
+/* What a recorder leaves that is killed before it has anything: the next one removes it. */
+static bool is_begun(int dir, const char *name)
 {
-	char text[sizeof(METADATA_HEAD)];
-	ssize_t n = read_head(dir, METADATA_NEW, text, sizeof(text));
+	char text[sizeof(GRT_METADATA_HEAD)];
+	ssize_t n = grt_metadata_is_new(name) ? read_head(dir, name, text, sizeof(text)) : -1;
 
-	return n >= 0 && !strncmp(text, METADATA_HEAD, (size_t)n);
+	return n >= 0 && !strncmp(text, GRT_METADATA_HEAD, (size_t)n);
 }
 
 static enum dir_kind dir_kind(int dir)
@@ -82,12 +79,12 @@ static enum dir_kind dir_kind(int dir)
 	while (kind != DIR_FOREIGN && (e = readdir(d)))
 		if (strcmp(e->d_name, ".") && strcmp(e->d_name, "..")) {
 			kind = is_our_name(e->d_name) ? DIR_RECORDING : DIR_FOREIGN;
-			others |= strcmp(e->d_name, METADATA_NEW);
+			others |= !is_begun(dir, e->d_name);
 		}
 	closedir(d);
 	if (kind != DIR_RECORDING || is_our_metadata(dir))
 		return kind;
-	return !others && is_only_begun(dir) ? DIR_EMPTY : DIR_FOREIGN;
+	return others ? DIR_FOREIGN : DIR_EMPTY;
 }
 
 static int open_dir(const char *path)
@@ -129,6 +126,19 @@ static void remove_files(int dir)
 
 	while (d && (e = readdir(d)))
 		if (is_our_name(e->d_name))
+			unlinkat(dir, e->d_name, 0);
+	if (d)
+		closedir(d);
+}
+
+/* Metadata that others began; with the lock, so nobody writes it. */
+static void remove_begun(int dir)
+{
+	DIR *d = fdopendir(openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+	struct dirent *e;
+
+	while (d && (e = readdir(d)))
+		if (is_begun(dir, e->d_name))
 			unlinkat(dir, e->d_name, 0);
 	if (d)
 		closedir(d);
@@ -305,6 +315,7 @@ int recording_open_dir(struct recording *r, const char *path, struct grt_err *er
 		return ret;
 	if (set_owner(r))
 		return grt_err_set(err, -errno, strerror(errno), NULL, "cannot open %s", name);
+	remove_begun(r->dir);
 	r->seekable = true;
 	return 0;
 }

@@ -114,7 +114,8 @@ uint64_t recording_random(void);
  * @told: PROCESS records count its records, also those that cannot be written: these are in no balance of
  *	packets, and a reader finds out how many they are
  * @reserve: bytes of the disk that are kept for it; it shall be able to tell of a full one
- * @room: bytes of a packet at most, 0: the usual; what cannot be written is tried again until there are so many
+ * @room: bytes of a packet at most, 0: the usual; what cannot be written is tried again until there
+ *	are so many
  * @at: bytes of the packet being filled, its header included
  * @before: is written before this one, for it defines what is used here; may be NULL
  * @records, @names: in the packet; NAME records are for others and are not missed

@@ -105,7 +105,7 @@ struct walk {
 	int32_t match;	   /* the frame of the last walk that this one came to, -1: none */
 	int32_t next;	   /* that may be the one */
 	uint32_t root;
-	bool home; /* all on the thread's own stack */
+	bool home;    /* all on the thread's own stack */
 	bool foreign; /* @stack grows with the walk, up to @limit */
 	uint64_t limit;
 };

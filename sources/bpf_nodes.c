@@ -250,8 +250,7 @@ static int read_mappings(struct bpf_nodes *n, struct image *i, const struct bpf_
 static void read_early(struct bpf_nodes *n, pid_t pid)
 {
 	struct grt_memfile m;
-	FILE *from = pid ? maps_open(pid) : NULL,
-	     *to = from ? grt_memfile_open(&m) : NULL;
+	FILE *from = pid ? maps_open(pid) : NULL, *to = from ? grt_memfile_open(&m) : NULL;
 	int c;
 
 	n->early_pid = (uint32_t)pid;

@@ -62,8 +62,10 @@ const struct grtrace_ring *grtrace_ring_get(u32 id)
 	return smp_load_acquire(&ring->id) == id ? ring : NULL; /* before the rest; pairs with place_fill() */
 }
 
-/** grtrace_ring_place - a ring that grtrace_ring_get() has found since interrupts are off, and that may have
- * gone */
+/**
+ * grtrace_ring_place - a ring that grtrace_ring_get() has found since interrupts are off, and that may have
+ * gone
+ */
 const struct grtrace_ring *grtrace_ring_place(u32 id)
 {
 	return place_of(id);
@@ -232,8 +234,7 @@ static void wake_reaper(struct irq_work *work)
 	schedule_delayed_work(&reap, 0);
 }
 
-/* The stages first: they tell what they have under the ring's id. grtrace_lock held. Return: false: not yet
- */
+/* The stages first: they tell what they have under the ring's id. grtrace_lock held. Return: whether it went */
 static bool slot_release(u32 id)
 {
 	unsigned int slot = id % GRTRACE_RINGS;
@@ -243,7 +244,7 @@ static bool slot_release(u32 id)
 		return true;
 	if (!grtrace_stages_forget(slot))
 		return false;
-	for_each_possible_cpu (cpu)
+	for_each_possible_cpu(cpu)
 		memset(&per_cpu_ptr(&grtrace_cpus, cpu)->rings[slot], 0, sizeof(struct grtrace_ring_counts));
 	WRITE_ONCE(slot_ring[slot], GRT_RING_NONE);
 	return true;
@@ -264,8 +265,7 @@ static bool reap_places(unsigned long *gone)
 	bool later = false;
 	unsigned int i;
 
-	for_each_set_bit(i, gone, GRTRACE_RINGS_LIVE)
-	{
+	for_each_set_bit(i, gone, GRTRACE_RINGS_LIVE) {
 		if (slot_release(places[i].was))
 			place_release(&places[i]);
 		else

@@ -378,8 +378,10 @@ static void forget_jobs(void)
 	memset(depths, 0, sizeof(depths));
 }
 
-/* A window ends early, and its records are those of the ring that has gone; where there is no room for them
- * they wait. */
+/*
+ * A window ends early, and its records are those of the ring that has gone; where there is no room for them
+ * they wait.
+ */
 static bool aggregator_forget(unsigned int ring)
 {
 	bool pending;

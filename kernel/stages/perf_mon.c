@@ -446,7 +446,7 @@ static bool perf_mon_forget(unsigned int ring)
 	mutex_lock(&look_lock);
 	flights_forget(flights, ring);
 	clear_bit(ring, used);
-	for_each_possible_cpu (cpu)
+	for_each_possible_cpu(cpu)
 		memset(&per_cpu_ptr(counts, cpu)->ring[ring], 0, sizeof(struct ring_counts));
 	memset(&rings[ring], 0, sizeof(rings[ring]));
 	memset(&before[ring], 0, sizeof(before[ring]));

@@ -311,7 +311,7 @@ static bool sampling_forget(unsigned int slot)
 {
 	int cpu;
 
-	for_each_possible_cpu (cpu)
+	for_each_possible_cpu(cpu)
 		memset(&per_cpu_ptr(own, cpu)->rings[slot], 0, sizeof(struct ring_counts));
 	return true;
 }

@@ -315,9 +315,9 @@ static int add_frame(char **text, struct grt_image_frames *frames, const struct 
 	size_t len;
 	int ret = grt_image_frames_text(frames, image, node, &frame, &len);
 
-	if (ret || asprintf(&more, "%s%s%.*s%s", *text, **text ? before : "",
-			    (int)(len > BRIEF_MAX ? BRIEF_MAX : len), frame,
-			    len > BRIEF_MAX ? "..." : "") < 0)
+	if (ret ||
+	    asprintf(&more, "%s%s%.*s%s", *text, **text ? before : "",
+		     (int)(len > BRIEF_MAX ? BRIEF_MAX : len), frame, len > BRIEF_MAX ? "..." : "") < 0)
 		return -ENOMEM;
 	free(*text);
 	*text = more;

@@ -63,7 +63,7 @@ struct ring_order {
 	uint32_t ring;
 	uint64_t last_end;
 	bool ended;
-	bool gaps; /* jobs that are not in the trace may have ended after it */
+	bool gaps;     /* jobs that are not in the trace may have ended after it */
 	bool firmware; /* it is a queue: firmware chooses when a job of it runs */
 };
 

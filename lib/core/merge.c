@@ -24,7 +24,7 @@ static const uint8_t callback_of[GRT_EV_MAX] = {
  * @by_type: the callback for each type; [0] for types that are not known
  * @written: what traced programs have made
  * @from, @width: of the time that is wanted; width is last - first
- * @stopped: what a callback returned to end the run
+ * @stopped: what a callback returned to end the run, or -ENOMEM
  */
 struct flow {
 	struct grt_consumer *c;
@@ -89,7 +89,7 @@ static __attribute__((noinline, cold)) int pass_over(struct flow *f, const struc
 	return 0;
 }
 
-/* Return: 0, or what a callback returned */
+/* Return: 0, -ENOMEM, or what a callback returned */
 static inline int hand_out_event(struct flow *f, const struct grt_event *e, uint32_t cpu)
 {
 	unsigned int type = e->type < GRT_EV_MAX ? e->type : 0;
@@ -98,8 +98,11 @@ static inline int hand_out_event(struct flow *f, const struct grt_event *e, uint
 	f->h->events++;
 	if (!grt_record_size[type])
 		f->h->unknown++;
-	if (counted >> type & 1)
-		grt_written_event(f->written, e);
+	if (counted >> type & 1) {
+		ret = grt_written_event(f->written, e);
+		if (ret)
+			return ret;
+	}
 	if (e->time - f->from > f->width && type != GRT_EV_NAME)
 		return pass_over(f, e, cpu);
 	if (f->event) {

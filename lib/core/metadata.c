@@ -21,10 +21,11 @@
 
 #include "escape.h"
 #include "memfile.h"
+#include "metadata.h"
 
 #define NS_PER_S 1000000000LL
-/* Of a process that writes it: several may at once. */
-#define METADATA_NEW ".metadata.new_%d_%u"
+/* Then the process that writes it, for several may at once, and a number: _PID_N. Formerly nothing. */
+#define METADATA_NEW ".metadata.new"
 #define METADATA_TRIES 1000U
 
 _Static_assert(offsetof(struct grt_packet, format) == 8, "the packet's context begins at format");
@@ -62,16 +63,17 @@ static bool key_allowed(const char *key)
 
 static void write_trace(FILE *f)
 {
-	fprintf(f, "/* CTF 1.8 */\n\n"
-		   "trace {\n"
-		   "\tmajor = 1;\n"
-		   "\tminor = 8;\n"
-		   "\tbyte_order = le;\n"
-		   "\tpacket.header := struct {\n"
-		   "\t\tinteger { size = 32; align = 8; signed = false; base = 16; } magic;\n"
-		   "\t\tinteger { size = 32; align = 8; signed = false; } stream_id;\n"
-		   "\t};\n"
-		   "};\n\n");
+	fprintf(f,
+		GRT_METADATA_HEAD " */\n\n"
+				  "trace {\n"
+				  "\tmajor = 1;\n"
+				  "\tminor = 8;\n"
+				  "\tbyte_order = le;\n"
+				  "\tpacket.header := struct {\n"
+				  "\t\tinteger { size = 32; align = 8; signed = false; base = 16; } magic;\n"
+				  "\t\tinteger { size = 32; align = 8; signed = false; } stream_id;\n"
+				  "\t};\n"
+				  "};\n\n");
 }
 
 static void write_env(FILE *f, const struct grt_env *env)
@@ -240,13 +242,32 @@ static int write_all(int fd, const char *text, size_t len)
 	return fdatasync(fd) ? -errno : 0;
 }
 
+/* Return: what follows '_' and a number in @text, NULL where that is not what it begins with */
+static const char *after_number(const char *text)
+{
+	size_t digits = *text == '_' ? strspn(text + 1, "0123456789") : 0;
+
+	return digits ? text + 1 + digits : NULL;
+}
+
+bool grt_metadata_is_new(const char *name)
+{
+	const char *rest = name + strlen(METADATA_NEW);
+
+	if (strncmp(name, METADATA_NEW, strlen(METADATA_NEW)))
+		return false;
+	for (int i = 0; i < 2 && rest && *rest; i++)
+		rest = after_number(rest);
+	return rest && !*rest;
+}
+
 /* Another process image may have left one, or have the same pid in its namespace. */
 static int open_new(int dirfd, char name[48])
 {
 	int fd = -1;
 
 	for (unsigned int i = 0; fd < 0 && i < METADATA_TRIES; i++) {
-		snprintf(name, 48, METADATA_NEW, (int)getpid(), i);
+		snprintf(name, 48, METADATA_NEW "_%d_%u", (int)getpid(), i);
 		fd = openat(dirfd, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 		if (fd < 0 && errno != EEXIST)
 			break;

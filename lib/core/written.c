@@ -4,6 +4,7 @@
  */
 #include "written.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 #define ROOM_FIRST 64U
@@ -37,13 +38,16 @@ static struct grt_written_image *find(const struct grt_written *w, uint32_t pid,
 	return NULL;
 }
 
-static bool grow(struct grt_written *w)
+/* Return: 0, also where it is full, or -ENOMEM */
+static int grow(struct grt_written *w)
 {
 	struct grt_written more = {.room = w->room ? 2 * w->room : ROOM_FIRST};
 	struct grt_written_image *to = NULL;
 
-	if (more.room > ROOM_MAX)
-		return false;
+	if (more.room > ROOM_MAX) {
+		w->full = true;
+		return 0;
+	}
 	more.image = calloc(more.room, sizeof(*more.image));
 	for (uint32_t i = 0; more.image && i < w->room; i++) {
 		to = w->image[i].used ? find(&more, w->image[i].pid, w->image[i].number) : NULL;
@@ -53,35 +57,30 @@ static bool grow(struct grt_written *w)
 			w->full = true;
 	}
 	if (!more.image)
-		return false;
+		return -ENOMEM;
 	free(w->image);
 	w->image = more.image;
 	w->room = more.room;
 	w->last = NULL;
-	return true;
+	return 0;
 }
 
-static struct grt_written_image *image_of(struct grt_written *w, const struct grt_event *e)
+/* Makes it the last one. Return: 0, also where it is full, or -ENOMEM */
+static int find_image(struct grt_written *w, const struct grt_event *e)
 {
-	struct grt_written_image *i;
+	int ret = 2 * (w->images + 1) > w->room ? grow(w) : 0;
+	struct grt_written_image *i = ret || w->full ? NULL : find(w, e->pid, e->ctx);
 
-	if (w->last && is(w->last, e))
-		return w->last;
-	if (2 * (w->images + 1) > w->room && !grow(w)) {
-		w->full = true;
-		return NULL;
-	}
-	i = find(w, e->pid, e->ctx);
 	if (!i) {
-		w->full = true;
-		return NULL;
+		w->full |= !ret;
+		return ret;
 	}
 	w->images += !i->used;
 	i->used = true;
 	i->pid = e->pid;
 	i->number = e->ctx;
 	w->last = i;
-	return i;
+	return 0;
 }
 
 static void take_process(struct grt_written *w, struct grt_written_image *i, const struct grt_ev_process *p)
@@ -96,19 +95,21 @@ static void take_process(struct grt_written *w, struct grt_written_image *i, con
 	i->made = made > lost ? made - lost : 0;
 }
 
-void grt_written_event(struct grt_written *w, const struct grt_event *e)
+int grt_written_event(struct grt_written *w, const struct grt_event *e)
 {
-	struct grt_written_image *i;
+	int ret = 0;
 
 	if (e->type != GRT_EV_PROCESS && (e->type < GRT_EV_LAUNCH || e->type > GRT_EV_GPU_OVERHEAD))
-		return;
-	i = image_of(w, e);
-	if (!i)
-		return;
+		return 0;
+	if (!w->full && (!w->last || !is(w->last, e)))
+		ret = find_image(w, e);
+	if (ret || w->full)
+		return ret;
 	if (e->type == GRT_EV_PROCESS)
-		take_process(w, i, (const struct grt_ev_process *)e);
+		take_process(w, w->last, (const struct grt_ev_process *)e);
 	else
-		i->here++;
+		w->last->here++;
+	return 0;
 }
 
 uint64_t grt_written_missing(const struct grt_written *w)

@@ -40,8 +40,11 @@ struct grt_written {
 	bool full;
 };
 
-/** grt_written_event - takes in a PROCESS, LAUNCH or GPU_* record; others are none of its business */
-void grt_written_event(struct grt_written *w, const struct grt_event *e);
+/**
+ * grt_written_event - takes in a PROCESS, LAUNCH or GPU_* record; others are none of its business
+ * Return: 0 or -ENOMEM
+ */
+int grt_written_event(struct grt_written *w, const struct grt_event *e);
 
 /** grt_written_missing - records that were made, not counted as lost, and are not here */
 uint64_t grt_written_missing(const struct grt_written *w);

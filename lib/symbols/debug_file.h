@@ -13,13 +13,15 @@
 /* Bytes of a file of somebody else's that is copied for that; larger ones are not read. */
 #define GRT_SYMBOLS_COPY_MAX (256ULL << 20)
 
-/** grt_open_regular - opens a regular file of at most @max bytes, whatever has its name. Return: a descriptor or -errno
+/**
+ * grt_open_regular - opens a regular file of at most @max bytes, whatever has its name
+ * Return: a descriptor or -errno
  */
 int grt_open_regular(const char *path, uint64_t max);
 
 /**
- * grt_open_firm - the same for a file that is mapped: a file that another user may cut off is copied, because a
- * mapping of what is gone kills its reader
+ * grt_open_firm - the same for a file that is mapped: a file that another user may cut off is copied, because
+ * a mapping of what is gone kills its reader
  */
 int grt_open_firm(const char *path, uint64_t max);
 
@@ -40,8 +42,8 @@ struct grt_debug_link {
 };
 
 /**
- * grt_debug_file - opens it: by build id, else beside the object, in .debug there, and below /usr/lib/debug and
- * @directory, where its build id or checksum is right
+ * grt_debug_file - opens it: by build id, else beside the object, in .debug there, and below /usr/lib/debug
+ * and @directory, where its build id or checksum is right
  * @path: gets its name, for free()
  * Return: a descriptor, or -ENOENT
  */

@@ -123,8 +123,8 @@ static bool has_build_id(struct grt_object *o, const char *wanted)
 }
 
 /*
- * Where elfutils would look, too, but what has the name may be a pipe, or cut off while it is read. Servers are
- * asked when the user wants that: they learn what is looked at.
+ * Where elfutils would look, too, but what has the name may be a pipe, or cut off while it is read. Servers
+ * are asked when the user wants that: they learn what is looked at.
  */
 static int find_separate(Dwfl_Module *module, void **user, const char *name, Dwarf_Addr base,
 			 const char *file, const char *link, GElf_Word crc, char **out)

@@ -32,14 +32,14 @@
 #define ENDING_NS 10000000000ULL
 /* Its beginning is known by the second, and the clock may have been set since. */
 #define BEGINNING_NS 10000000000ULL
-/* Bytes of a map that is given, or kallsyms; of one that a process wrote, and of all those: they take up to twice
- * as much memory. */
-#define MAP_MAX	     (512U << 20)
-#define OWN_MAP_MAX  (64U << 20)
+/* Bytes of a map that is given, or kallsyms; of one that a process wrote, and of all those: they take up to
+ * twice as much memory. */
+#define MAP_MAX (512U << 20)
+#define OWN_MAP_MAX (64U << 20)
 #define OWN_MAPS_MAX (256U << 20)
 /* A map that takes longer to read is not read again before that many times as long is over. */
 #define READING_NS 1000000U
-#define READINGS   20U
+#define READINGS 20U
 /* The object numbers of what is no object, in the cache's keys. */
 #define KERNEL UINT32_MAX
 
@@ -530,7 +530,6 @@ bool grt_symbols_mapped(const struct grt_symbols *s, uint32_t pid, uint64_t ip)
 }
 
 /* -------------------------------------------------------------- maps */
-
 
 /* /tmp is everybody's: a map counts that is root's, ours, or the process's own user's. */
 static bool is_trusted(const struct stat *st, uint32_t pid)

@@ -73,8 +73,8 @@ struct grt_symbols_found {
  *	or under their whole paths; NULL: that of GRTRACE_SYMBOLS in the environment, if any
  * @debug_max: DWARF of more bytes is not read; 0: any. While one records, parsing must not take long
  * @no_separate: separate debug files are not looked for
- * @servers: they are asked for on debuginfod servers, which DEBUGINFOD_URLS names, where they are not here; also
- *	where GRTRACE_DEBUGINFOD in the environment is 1
+ * @servers: they are asked for on debuginfod servers, which DEBUGINFOD_URLS names, where they are not here;
+ *	also where GRTRACE_DEBUGINFOD in the environment is 1
  *
  * Otherwise these are found by .gnu_debuglink and build id in /usr/lib/debug.
  */

@@ -17,7 +17,8 @@
 int grt_perf_map_parse(struct grt_functions *out, const char *text, size_t length, uint64_t *errors);
 
 /**
- * grt_perf_map_read - the same from a file, of which a part is in memory: who owns it may write and cut it off
+ * grt_perf_map_read - the same from a file, of which a part is in memory: its owner may write it and cut
+ * it off
  * @size: bytes that are read; what is added meanwhile is not
  * Return: 0, -ENOMEM or the -errno of reading
  */

@@ -220,6 +220,8 @@ run record --sample 101 true
 expect "a bad value" 2 "\-\-sample: '101' is out of range \(wanted: 0\.\.100"
 run record --filter-pid me true
 expect "no number" 2 "\-\-filter-pid: 'me' is not understood"
+run record --filter-pid '' true
+expect "the empty value of a variable lifts no filter" 2 "\-\-filter-pid: '' is not understood \(wanted: up to 32"
 run record -e drm --sample 10 true
 expect "a source that does not know it" 2 '--sample is a setting of the kernel module, and -e drm leaves it out'
 run record -p $$ --filter-pid 1

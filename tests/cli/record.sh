@@ -57,15 +57,28 @@ for call in fdatasync:1 renameat:1 fdatasync:2 renameat:2; do
 		run report killed.grt
 		expect "killed at $call: what is there is a recording" 0 'not closed by its recorder'
 	else
-		check "killed at $call: nothing is recorded yet" test "$(ls -A killed.grt)" = .metadata.new
+		check "killed at $call: nothing is recorded yet" grep -qxE '\.metadata\.new_[0-9]+_0' <<<"$(ls -A killed.grt)"
 	fi
 	idle
 	run record -e kmod -o killed.grt sleep 0.1
 	expect "killed at $call: the next recording takes its place" 0 'in killed.grt'
+	check "killed at $call: and leaves nothing of it there" test -z "$(compgen -G "killed.grt/.[!.]*")"
 done
-mkdir half.grt && echo mine >half.grt/.metadata.new
-run record -e kmod -o half.grt true
-expect "a file of that name that is not ours stays" 1 'cannot replace half.grt'
+idle
+mkdir begun.grt && echo '/* CT' >begun.grt/.metadata.new && printf '/* CT' >begun.grt/.metadata.new_12_0
+run record -e kmod -o begun.grt sleep 0.1
+expect "a line that is no metadata's beginning is not ours, beside one that is" 1 'cannot replace begun.grt'
+printf '/* CT' >begun.grt/.metadata.new
+run record -e kmod -o begun.grt sleep 0.1
+expect "metadata that several began, also an older recorder, gives way" 0 'in begun.grt'
+check "and is gone" test -z "$(compgen -G "begun.grt/.[!.]*")"
+for name in .metadata.new .metadata.new_7_0 .metadata.new_x .metadata.new_7 .metadata.new_7_0_1; do
+	mkdir half.grt && echo mine >"half.grt/$name"
+	run record -e kmod -o half.grt true
+	expect "a file $name that is not ours stays" 1 'cannot replace half.grt'
+	check "as it was: $name" test "$(cat half.grt/* half.grt/.m* 2>/dev/null)" = mine
+	rm -r half.grt
+done
 "$GRTRACE" stop >/dev/null
 rm a.grt.old/notes
 ln -s precious link.grt

@@ -163,7 +163,7 @@ expect "8,000 different stacks are recorded" 0 '0 lost in run.grt'
 told=$(sed -n 's/.*sched: \([0-9]*\) stacks found no place.*/\1/p' <<<"$output")
 "$GRTRACE" dump --json run.grt >run.json
 # A recorder that gets no CPU makes no room.
-most=$(awk -v cpus="$(nproc)" '{ print $1 > cpus ? 1 : 0.03 }' /proc/loadavg)
+most=$(awk -v cpus="$(nproc)" '{ print ($1 > cpus ? 1 : 0.03) }' /proc/loadavg)
 output=$(python3 - "${told:-0}" "$most" 2>&1 <<-'PY'
 	import json, sys
 	frames, stacks = {}, []

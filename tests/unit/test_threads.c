@@ -321,8 +321,10 @@ static int print(void *arg, const struct grt_stacks_step *at)
 	for (uint32_t n = at->node; n; n = grt_stacks_node(out->tree, n)->parent) {
 		const char *text = grt_stacks_text(out->tree, grt_stacks_node(out->tree, n)->name, &len);
 		char more[256];
+		int bytes =
+			snprintf(more, sizeof(more), "%.*s%s%s", (int)len, text, path[0] ? ";" : "", path);
 
-		snprintf(more, sizeof(more), "%.*s%s%s", (int)len, text, path[0] ? ";" : "", path);
+		assert_in_range(bytes, 0, sizeof(more) - 1);
 		memcpy(path, more, sizeof(path));
 	}
 	len = strlen(out->text);
