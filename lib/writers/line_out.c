@@ -498,6 +498,9 @@ static char *put_rest(const struct grt_line_out *l, char *p, const struct plan *
 	/* which source told of it matters for jobs, which two may tell of */
 	unsigned int flags = plan->cpu ? e->flags & ~GRT_FLAG_BPF : e->flags;
 
+	/* of no job, but the process image that CUDA's events are of: who reads the line joins them by it */
+	if (e->ctx && !grt_has_job(e) && !plan->job)
+		p = put_hex(l, p, KEY_CTX, e->ctx);
 	if (flags)
 		p = put_hex(l, p, KEY_FLAGS, flags);
 	return e->sample ? put_u64(l, p, KEY_SAMPLE, e->sample) : p;
@@ -664,6 +667,8 @@ static inline char *put_body(struct grt_line_out *l, char *p, const struct plan 
 	p = grt_format_padded(p, s->text, s->head);
 	if (s->numbered)
 		p = grt_format_u64(p, e->seqno);
+	else if (e->seqno)
+		p = put_u64(l, p, KEY_SEQ, e->seqno);
 	/* an exit may come without its number */
 	if (ioctl && (ioctl->cmd || e->type == GRT_EV_IOCTL_ENTER))
 		p = grt_format_padded(p, ioctl->text, ioctl->cmd_len);

@@ -43,6 +43,13 @@ says() { # REGEX
 	grep -qE -- "$1" <<<"$output"
 }
 
+# Of the CSV in the last output: a cell of the first row whose first cell is KEY, by its column's name.
+cell() { # KEY COLUMN
+	awk -F, -v key="$1" -v column="$2" '
+		at { if ($1 == key) { print $at; exit } next }
+		{ for (i = 1; i <= NF; i++) if ($i == column) at = i }' <<<"$output"
+}
+
 silent() {
 	[ -z "$output" ]
 }

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """_text_properties.py GRTRACE SOURCES: what must hold for every form of text, in TAP.
 
-Permuted: the lines in another order (shuffled, reversed, a CPU after the other) tell the same.
+Permuted: the lines in another order (shuffled, reversed, a CPU after the other) tell the same. What goes by the
+line before it moves with that line: bpftrace's maps, which have no stamp, and messages of several lines.
 Repeated: each line twice, or the text twice, gives the same jobs.
 Cut: what stands before a cut is told the same, and nothing else of it.
 
@@ -234,9 +235,28 @@ def records(text):
                                if " NAME " not in line)
 
 
+# What the kernel prints of one fault behind its first line.
+SAME_MESSAGE = re.compile(r"Process information: |NVRM: GPU \S+: GPU has fallen off the bus")
+
+
+def is_map(line):
+    return line.startswith("@")
+
+
 def in_place(line):
-    """Whether a line can be moved alone: it has a stamp."""
-    return not line.startswith("#") and re.search(r"\d[.:]\d|^\d|\d us", line)
+    """Whether a line has a place: its stamp, or the line before it."""
+    return is_map(line) or (not line.startswith("#") and re.search(r"\d[.:]\d|^\d|\d us", line))
+
+
+def blocks_of(lines):
+    """Lines that can be moved: each with those behind it that go by it."""
+    blocks = []
+    for line in lines:
+        if blocks and (is_map(line) or SAME_MESSAGE.search(line)):
+            blocks[-1] += line
+        else:
+            blocks.append(line)
+    return blocks
 
 
 for path in TEXTS:
@@ -244,7 +264,11 @@ for path in TEXTS:
         lines = [line if line.endswith("\n") else line + "\n" for line in f if in_place(line)]
     whole = records(join(lines))
     result(sum(whole.values()) > 1, f"{path}: has records", whole)
-    for order, moved in orders(lines, 2):
+    blocks = blocks_of(lines)
+    moves = list(orders(blocks, 2))
+    if blocks != lines and not any(map(is_map, lines)):
+        moves.append(("reversed", lines[::-1]))
+    for order, moved in moves:
         if path in BY_THE_LINE_BEFORE or (path in BY_THE_DAY_BEFORE and order == "reversed"):
             continue
         got = records(join(moved))

@@ -132,7 +132,7 @@ check "also in JSON" test -z "$(LC_ALL=C tr -d ' -~\n\226\210\342' <<<"$output" 
 
 # Busy is what report says it is.
 run report frames.grt --by ring --csv
-share=$(sed -n 's/^0,.*graphics,gfx_0.0.0,[0-9]*,\([0-9.]*\),.*/\1/p' <<<"$output")
+share=$(cell 0 busy)
 run timeline frames.grt --json
 check "report has the same share ($share)" says "\"ring\": 0, .*\"share\": ${share:-none}, "
 

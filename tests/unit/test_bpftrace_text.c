@@ -266,14 +266,17 @@ static void memory_rows(void **state)
 	     "5005               FAULT        0xffff888104000000 129          CPU READ\n"
 	     "6001               BO_CREATE      0xffff8881040000 8192         pages=2 type=2\n"
 	     "6002               BO_MOVE        0xffff8881040000 8192         (migration)\n",
-	     "5000.000000 MEM_CREATE object=0xffff888104000000 bytes=1048576 placed=4294967295\n"
-	     "5001.000000 MEM_BIND object=0xffff888104000000 offset=0x100000 bytes=65536 mflags=0x3\n"
-	     "5002.000000 MEM_UNBIND object=0xffff888104000000 offset=0x100000 bytes=65536\n"
-	     "5003.000000 MEM_SHRINK target=4096 mflags=0x5\n"
-	     "5004.000000 MEM_FAULT object=0xffff888104000000 page=128 gtt=1 writing=1\n"
-	     "5005.000000 MEM_FAULT object=0xffff888104000000 page=129\n"
-	     "6001.000000 MEM_CREATE object=0xffff8881040000 bytes=8192 placed=2\n"
-	     "6002.000000 MEM_MOVE object=0xffff8881040000 bytes=8192 from=4294967295 to=4294967295\n");
+	     "5000.000000 MEM_CREATE device=4294967294 object=0xffff888104000000 bytes=1048576 placed=4294967295\n"
+	     "5001.000000 MEM_BIND device=4294967294 object=0xffff888104000000 offset=0x100000 bytes=65536 mflags=0x3\n"
+	     "5002.000000 MEM_UNBIND device=4294967294 object=0xffff888104000000 offset=0x100000 bytes=65536\n"
+	     "5003.000000 MEM_SHRINK device=4294967294 target=4096 mflags=0x5\n"
+	     "5004.000000 MEM_FAULT device=4294967294 object=0xffff888104000000 page=128 gtt=1 writing=1\n"
+	     "5005.000000 MEM_FAULT device=4294967294 object=0xffff888104000000 page=129\n"
+	     "6001.000000 MEM_CREATE device=4294967295 object=0xffff8881040000 bytes=8192 placed=2\n"
+	     "6002.000000 MEM_MOVE device=4294967295 object=0xffff8881040000 bytes=8192 from=4294967295 to=4294967295\n");
+	/* which of the driver's GPUs it was, no row says */
+	assert_non_null(strstr(r.names, "3:4294967294 i915 i915\n"));
+	assert_non_null(strstr(r.names, "3:4294967295 amdgpu amdgpu\n"));
 }
 
 static void amdgpu_and_vblank_rows(void **state)

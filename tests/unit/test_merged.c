@@ -820,7 +820,10 @@ static void test_every_field(void **state)
 					      i % 2);
 				wrong++;
 			}
-		wrong += memcmp(&r.of[type].e, &is.e, sizeof(is.e)) != 0;
+		if (memcmp(&r.of[type].e, &is.e, sizeof(is.e)) != 0) {
+			print_message("the head of %s in form %u\n", grt_event_table[type].name, i % 2);
+			wrong++;
+		}
 	}
 	free(path);
 	assert_int_equal(wrong, 0);
