@@ -126,7 +126,7 @@ static int64_t signed_number(const struct grt_field *f, const struct grt_event *
 
 static bool is_unknown(const struct grt_field *f, const struct grt_event *e)
 {
-	return grt_field_is_unknown(f, (int64_t)number(f, e));
+	return grt_field_is_unknown(f, e, (int64_t)number(f, e));
 }
 
 static void text_dec(const struct grt_field *f, const struct grt_event *e)
@@ -155,7 +155,7 @@ static void json_number(const struct grt_field *f, const struct grt_event *e)
 
 static void text_signed(const struct grt_field *f, const struct grt_event *e)
 {
-	if (grt_field_is_unknown(f, signed_number(f, e)))
+	if (grt_field_is_unknown(f, e, signed_number(f, e)))
 		putchar('-');
 	else
 		printf("%lld", (long long)signed_number(f, e));
@@ -163,7 +163,7 @@ static void text_signed(const struct grt_field *f, const struct grt_event *e)
 
 static void json_signed(const struct grt_field *f, const struct grt_event *e)
 {
-	if (grt_field_is_unknown(f, signed_number(f, e)))
+	if (grt_field_is_unknown(f, e, signed_number(f, e)))
 		fputs("null", stdout);
 	else
 		text_signed(f, e);

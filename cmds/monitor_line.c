@@ -11,6 +11,7 @@
 #include "core/bus.h"
 #include "core/codes.h"
 #include "core/escape.h"
+#include "core/field.h"
 #include "core/ioctl_names.h"
 #include "core/nv_codes.h"
 #include "core/packet.h"
@@ -407,6 +408,8 @@ static bool is_unknown(const struct detail *d, const struct grt_event *e)
 		return field_of(d, e) == GRT_STATUS_UNKNOWN;
 	if (d->kind == DETAIL_FD)
 		return field_of(d, e) == GRT_FD_UNKNOWN;
+	if (grt_class_of[e->type] == GRT_CLASS_call && !grt_call_is_untold(e))
+		return false;
 	return (d->kind == DETAIL_KNOWN || d->kind == DETAIL_ADDRESS) &&
 	       field_of(d, e) == UINT64_MAX >> (64 - 8 * d->size);
 }

@@ -101,7 +101,7 @@ enum grt_fault_kind {
 	GRT_FAULT_PACKET, /* bytes that are no packet were skipped */
 	GRT_FAULT_RECORD, /* a packet's records are broken; its rest was skipped */
 	GRT_FAULT_GAP,	  /* packets are missing (packet_seq_num jumps) */
-	GRT_FAULT_TIME,	  /* time goes back within a stream */
+	GRT_FAULT_TIME,	  /* time goes back within a stream; a line of a pipe came too late to be sorted */
 	GRT_FAULTS,
 };
 

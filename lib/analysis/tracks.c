@@ -193,9 +193,9 @@ static void add_field(struct args *a, unsigned int id, const struct grt_field *f
 		add_text(a, id, text, f->size);
 	} else if (f->kind == GRT_FIELD_SIGNED) {
 		number = (int64_t)(field_number(f, e) << unused) >> unused;
-		if (!grt_field_is_unknown(f, number))
+		if (!grt_field_is_unknown(f, e, number))
 			add_arg(a, id, GRT_TRACK_S64, (uint64_t)number);
-	} else {
+	} else if (!grt_field_is_unknown(f, e, (int64_t)field_number(f, e))) {
 		add_arg(a, id, kinds[f->kind], field_number(f, e));
 	}
 }

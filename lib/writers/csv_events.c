@@ -91,7 +91,7 @@ static char *put_field(char *p, const struct grt_field *c, const struct grt_even
 	if (c->kind == GRT_FIELD_STR)
 		return put_text(p, at, c->size);
 	memcpy(&v, at, c->size);
-	if (grt_field_is_unknown(c,
+	if (grt_field_is_unknown(c, e,
 				 c->kind == GRT_FIELD_SIGNED ? (int64_t)(v << unused) >> unused : (int64_t)v))
 		return p;
 	if (c->kind == GRT_FIELD_SIGNED)

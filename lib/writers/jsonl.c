@@ -36,7 +36,7 @@ static char *put_field(char *p, const struct grt_field *f, const struct grt_even
 	if (f->kind == GRT_FIELD_STR)
 		return put_string(p, at, f->size);
 	memcpy(&v, at, f->size);
-	if (grt_field_is_unknown(f,
+	if (grt_field_is_unknown(f, e,
 				 f->kind == GRT_FIELD_SIGNED ? (int64_t)(v << unused) >> unused : (int64_t)v))
 		return grt_format_word(p, "null");
 	if (f->kind == GRT_FIELD_SIGNED)
