@@ -83,9 +83,9 @@ run config --restore defaults.conf
 run config flush_ms=100 'watchlist=bogus:1'
 check "what the module refuses undoes what came before it" is_as_before
 check "with status 1" exits 1
-printf 'flush_ms=100\nsample=50\nwatchlist=ring:99999999\n' >bad.conf
+printf 'flush_ms=100\nsample=50\nwatchlist=ring:2147483648\n' >bad.conf
 run config --restore bad.conf
-expect "in a file it is named" 1 "^grtrace config: bad.conf: line 3: cannot set watchlist to 'ring:99999999'"
+expect "in a file it is named" 1 "^grtrace config: bad.conf: line 3: cannot set watchlist to 'ring:2147483648'"
 check "and nothing has changed" is_as_before
 "$GRTRACE" start >/dev/null
 run config flush_ms=100 buffer_size=8388608
