@@ -3,12 +3,15 @@
  * Names and numbers of rings, see bpf_rings.h. The programs tell a ring by a
  * random number; what it is called they have noted under that.
  */
+#include "bpf_rings.h"
+
+#ifdef GRT_HAVE_BPF
+
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "bpf_rings.h"
 #include "core/engine.h"
 #include "core/firmware.h"
 #include "drm_cards.h"
@@ -110,3 +113,5 @@ int bpf_rings_switch(struct bpf_rings *r, struct grt_packer *p, unsigned int cpu
 	ret = grt_keyed_get_or_replace(&r->running, &(struct grt_key){{e->ring}}, NULL, &running);
 	return ret ? ret : bpf_switch_see(running, p, cpu, e);
 }
+
+#endif /* GRT_HAVE_BPF */

@@ -100,10 +100,10 @@ check "it has the module's balance" grep -q 'kmod_balance = "emitted=[1-9]' /tmp
 check "the settings are put back" test "$(cat $debugfs/buffer_size) $(cat $debugfs/max_events_per_sec)" = "4194304 0"
 check "and the module is stopped" grep -q stopped $debugfs/control
 
-"$GRTRACE" record -o first.grt -d 3 2>first.err &
+"$GRTRACE" record -e kmod -o first.grt -d 3 2>first.err &
 first=$!
 sleep 1
-run record -o second.grt true
+run record -e kmod -o second.grt true
 expect "a second reader is refused, with the pid of the first" 3 "process $first \(grtrace\) reads it"
 emit 101
 wait $first
@@ -114,7 +114,7 @@ check "every one of them" test "$(grep -c 'ctx=77 ' first.txt)" = 101
 
 sleep 4 &
 target=$!
-"$GRTRACE" record -o pid.grt -p $target 2>/dev/null &
+"$GRTRACE" record -e kmod -o pid.grt -p $target 2>/dev/null &
 recorder=$!
 sleep 1
 emit 10
@@ -125,7 +125,7 @@ check "record -p ends with the process" exits 0
 check "and has none of another's events" test "$("$GRTRACE" dump pid.grt | grep -c ctx=77)" = 0
 check "the filter is put back" grep -qx filter_pid=0 $debugfs/config
 
-"$GRTRACE" record -o kill.grt 2>/dev/null &
+"$GRTRACE" record -e kmod -o kill.grt 2>/dev/null &
 recorder=$!
 sleep 0.5
 render 1
@@ -134,11 +134,11 @@ kill -KILL $recorder
 wait $recorder 2>/dev/null
 check "after SIGKILL nobody reads" test "$(value reader_pid)" = 0
 check "and tracing that it had started is off" grep -qx stopped $debugfs/control
-run record -o after.grt sh -c 'sleep 0.2'
+run record -e kmod -o after.grt sh -c 'sleep 0.2'
 expect "and the next recording works" 0 'in after.grt'
 check "which leaves it off" grep -qx stopped $debugfs/control
 "$GRTRACE" start >/dev/null
-"$GRTRACE" record -o kill2.grt 2>/dev/null &
+"$GRTRACE" record -e kmod -o kill2.grt 2>/dev/null &
 recorder=$!
 sleep 1
 kill -KILL $recorder
