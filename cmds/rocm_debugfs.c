@@ -24,10 +24,10 @@
  * compute queue begins with one word on all of them (kfd_mqd_manager_*.c,
  * init_mqd()). What is of another ASIC, and all queues of SDMA, stay raw.
  *
- * A process has several queues on a device, and the line above each is the same. Which
- * queue after is which before is told by the addresses of its ring and its descriptor
- * (of SDMA the ring's, words 1 and 2 on all); where these are not known, by words that are
- * all the same, then by the order in the file, which is that of creation.
+ * A process has several queues on a device, and the line above each is the same. A
+ * queue of the later dump is the queue of the earlier one with the same addresses of ring
+ * and descriptor (of SDMA the ring's, words 1 and 2 on all); where these are not known, the
+ * one with the same words, then the one at the same place, which is the order of creation.
  */
 #include <errno.h>
 #include <inttypes.h>

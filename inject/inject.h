@@ -34,7 +34,7 @@ enum stack_mode { STACK_NONE, STACK_INPROC, STACK_BPF };
  * @on: launches are recorded; cleared for good when tracing ends. What has begun by
  *	then is recorded when it ends: @leaving, until all is written
  * @pid: of this process image; a fork's child has another one and stays silent
- * @image: a random number, by which its records are told from those of another process that has the same pid
+ * @image: a random number in its records: another process with the same pid has another one
  * @dir: the recording
  * @recorder: `grtrace record` made it and closes it
  * @stack: how stacks are taken
@@ -113,7 +113,7 @@ uint64_t recording_random(void);
  * @closed: records are not taken any more
  * @told: PROCESS records count its records, also those that cannot be written: these are in no balance of
  *	packets, and a reader finds out how many they are
- * @reserve: bytes of the disk that are kept for it; it shall be able to tell of a full one
+ * @reserve: bytes of the disk that are kept for it, so that a full disk can be reported
  * @room: bytes of a packet at most, 0: the usual; what cannot be written is tried again until there
  *	are so many
  * @at: bytes of the packet being filled, its header included

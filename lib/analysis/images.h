@@ -63,7 +63,7 @@ struct grt_image_mapping {
 /**
  * struct grt_image - a process image
  * @number: of it, from 0
- * @id: by which its records are told from those of another image of the same pid; 0: they have none, and the
+ * @id: a number that its records carry, another one for each image of a pid; 0: they carry none, and the
  *	images of a pid come one after the other
  * @process: its last PROCESS record; what is 0 where none was seen
  * @began: when its process began, in the trace's time; 0: not told. May be before the system's start
