@@ -15,9 +15,9 @@
 
 #include "../sources/kmod.h"
 #include "cmd.h"
-#include "core/escape.h"
-#include "core/field.h"
-#include "core/packet.h"
+#include "base/escape.h"
+#include "trace/field.h"
+#include "trace/packet.h"
 
 #define NOT_GIVEN UINT64_MAX
 #define DEFAULT_INPUT "grtrace.out.grt"

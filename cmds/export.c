@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * grtrace export: a trace in the format of another program. Takes the command
- * line and drives the session; the formats are rows of lib/writers/exports.def.
+ * line and drives the session; the formats are rows of lib/export/exports.def.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -10,7 +10,7 @@
 
 #include "outfile.h"
 #include "reading.h"
-#include "writers/export.h"
+#include "export/export.h"
 
 static struct {
 	const char *input;
@@ -22,7 +22,7 @@ static struct {
 
 static const char format_words[] = ""
 #define GRT_EXPORT(name, ending, help) "|" #name
-#include "writers/exports.def"
+#include "export/exports.def"
 #undef GRT_EXPORT
 	;
 

@@ -15,8 +15,8 @@
 #include "../sources/kmod.h"
 #include "../sources/source.h"
 #include "../sources/tracefs.h"
-#include "core/job_record.h"
-#include "core/packet.h"
+#include "trace/job_record.h"
+#include "trace/packet.h"
 #include "live.h"
 #include "monitor.h"
 

@@ -9,16 +9,16 @@
 #ifndef GRTRACE_MONITOR_H
 #define GRTRACE_MONITOR_H
 
-#include "analysis/calls.h"
-#include "analysis/counts.h"
-#include "analysis/deps.h"
-#include "analysis/jobs.h"
-#include "analysis/memory.h"
-#include "analysis/phases.h"
-#include "analysis/tally.h"
-#include "analysis/vblank.h"
-#include "analysis/xid.h"
-#include "core/nv_codes.h"
+#include "drm/calls.h"
+#include "table/counts.h"
+#include "jobs/deps.h"
+#include "jobs/jobs.h"
+#include "drm/memory.h"
+#include "jobs/phases.h"
+#include "base/tally.h"
+#include "drm/vblank.h"
+#include "nvidia/xid.h"
+#include "codes/nv_codes.h"
 #include "reading.h"
 
 /* Jobs whose t_sched is longer are counted, ns. */

@@ -8,15 +8,15 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "core/bus.h"
-#include "core/codes.h"
-#include "core/escape.h"
-#include "core/field.h"
-#include "core/ioctl_names.h"
-#include "core/nv_codes.h"
-#include "core/packet.h"
+#include "base/bus.h"
+#include "codes/codes.h"
+#include "base/escape.h"
+#include "trace/field.h"
+#include "codes/ioctl_names.h"
+#include "codes/nv_codes.h"
+#include "trace/packet.h"
 #include "monitor.h"
-#include "writers/units.h"
+#include "base/units.h"
 
 /* A line is put together here: texts of a record are at most 97 bytes, each of which can become six. */
 struct line {

@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/memfile.h"
+#include "base/memfile.h"
 #include "monitor.h"
 #include "report_text.h"
-#include "writers/units.h"
+#include "base/units.h"
 
 /* Cells and fields */
 

@@ -9,8 +9,8 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "core/firmware.h"
-#include "writers/units.h"
+#include "codes/firmware.h"
+#include "base/units.h"
 
 void note(struct notes *n, const char *fmt, ...)
 {

@@ -7,9 +7,9 @@
 #ifndef GRTRACE_READING_H
 #define GRTRACE_READING_H
 
-#include "analysis/jobs.h"
+#include "jobs/jobs.h"
 #include "cmd.h"
-#include "writers/table.h"
+#include "table/table.h"
 
 #define DEFAULT_INPUT "grtrace.out.grt"
 

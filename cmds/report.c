@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "../sources/kmod.h"
-#include "core/packet.h"
+#include "trace/packet.h"
 #include "report.h"
 
 #define NOT_GIVEN UINT64_MAX

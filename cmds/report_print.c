@@ -11,7 +11,7 @@
 
 #include "report.h"
 #include "report_text.h"
-#include "writers/units.h"
+#include "base/units.h"
 
 static void write_recording(struct report *r)
 {

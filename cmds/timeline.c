@@ -2,7 +2,7 @@
 /*
  * grtrace timeline: when the rings, engines and processes of a trace were busy,
  * as text. Takes the command line and drives the session; what is concluded
- * stands in lib/analysis/timeline.c and phases.c, how it looks in
+ * stands in lib/jobs/timeline.c and phases.c, how it looks in
  * timeline_print.c and timeline_bars.c.
  */
 #include <errno.h>

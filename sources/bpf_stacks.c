@@ -20,8 +20,8 @@
 #include <string.h>
 
 #include "bpf/shared.h"
-#include "core/clock.h"
-#include "core/grow.h"
+#include "base/clock.h"
+#include "base/grow.h"
 #include "source.h"
 
 /* Kernel stacks are of no process. */

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "analysis/keyed.h"
+#include "base/keyed.h"
 #include "maps.h"
 
 /* Processes kept; further ones push out the oldest. */

@@ -107,7 +107,7 @@ enum grt_fault_kind {
 
 /**
  * struct grt_health_text - what the run met in an input that is text
- * @form: what its lines were read as, a row of lib/readers/text.def; NULL: no text
+ * @form: what its lines were read as, a row of lib/text/text.def; NULL: no text
  * @lines: read
  * @bad: of these, not understood
  * @bad_line: number of the first of these, from 1
@@ -169,7 +169,7 @@ struct grt_health {
 /**
  * grt_session_open - opens a recording directory, a raw file of packets (as
  * `cat trace_pipe` or `cat events0` gives), or text of a form that is known
- * (lib/readers/text.def), in a file or a pipe
+ * (lib/text/text.def), in a file or a pipe
  * @out: the session; close it with grt_session_close()
  * @path: "-" is standard input
  * Of a pipe, this waits for the first line that is of a form. Text that is far

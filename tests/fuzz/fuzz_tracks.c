@@ -11,7 +11,7 @@
 
 #include <grtrace/event_table.h>
 
-#include "analysis/tracks.h"
+#include "export/tracks.h"
 
 /* A wrong result is reported like a crash. */
 #define CHECK(x) ((x) ? (void)0 : abort())
