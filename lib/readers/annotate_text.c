@@ -19,6 +19,7 @@
 #include <grtrace/event_table.h>
 
 #include "core/engine.h"
+#include "core/field.h"
 #include "scan.h"
 #include "text_lines.h"
 
@@ -491,6 +492,7 @@ static inline bool take_number(struct facts *f, const struct action *a, const ch
 static void set_value(struct facts *f, const struct action *a, struct grt_span value)
 {
 	const char *p = value.at, *end = value.at + value.len;
+	const struct grt_unknown *u;
 	uint64_t n;
 	int64_t s;
 
@@ -503,6 +505,8 @@ static void set_value(struct facts *f, const struct action *a, struct grt_span v
 		set_signed(f, a, s);
 	} else if (a->what == UNSIGNED && grt_scan_number(&p, end, &n)) {
 		set_number(f, a, n);
+	} else if (grt_span_is(value, "-") && (u = grt_unknown_of(f->e.type, a->at))) {
+		memcpy(f->room + a->at, &u->value, a->size);
 	}
 }
 
