@@ -3,18 +3,19 @@
 #include "field.h"
 
 /* Rows of an event end with one of no size. */
-#define GRT_UNKNOWN(type, field, number)                                       \
-	{.value = (uint64_t)(number) & (UINT64_MAX >> (64 - 8 * sizeof(((struct grt_ev_##type *)0)->field))), \
-	 .offset = offsetof(struct grt_ev_##type, field),                      \
+#define GRT_UNKNOWN(type, field, number)                                                                     \
+	{.value =                                                                                            \
+		 (uint64_t)(number) & (UINT64_MAX >> (64 - 8 * sizeof(((struct grt_ev_##type *)0)->field))), \
+	 .offset = offsetof(struct grt_ev_##type, field),                                                    \
 	 .size = sizeof(((struct grt_ev_##type *)0)->field)},
-#define GRT_UNTOLD(type, field)                                                \
+#define GRT_UNTOLD(type, field)                                                        \
 	{.value = UINT64_MAX >> (64 - 8 * sizeof(((struct grt_ev_##type *)0)->field)), \
-	 .offset = offsetof(struct grt_ev_##type, field),                      \
-	 .size = sizeof(((struct grt_ev_##type *)0)->field),                   \
+	 .offset = offsetof(struct grt_ev_##type, field),                              \
+	 .size = sizeof(((struct grt_ev_##type *)0)->field),                           \
 	 .untold = true},
-#define GRT_KNOWN_BY(type, field, bit)                                         \
-	{.offset = offsetof(struct grt_ev_##type, field),                      \
-	 .size = sizeof(((struct grt_ev_##type *)0)->field),                   \
+#define GRT_KNOWN_BY(type, field, bit)                       \
+	{.offset = offsetof(struct grt_ev_##type, field),    \
+	 .size = sizeof(((struct grt_ev_##type *)0)->field), \
 	 .known = (bit)},
 #define GRT_UNKNOWN_EVENT(NAME, rows) [GRT_EV_##NAME] = (const struct grt_unknown[]){rows{.size = 0}},
 

@@ -19,8 +19,12 @@
 /* "N: unknown", "N where unknown" */
 static bool says_unknown(const char *help, uint64_t *value)
 {
-	static const char *const words[] = {": unknown", ": not known", " where unknown", ": the log does not say",
-					    ": it was not about this", ": none yet"};
+	static const char *const words[] = {": unknown",
+					    ": not known",
+					    " where unknown",
+					    ": the log does not say",
+					    ": it was not about this",
+					    ": none yet"};
 
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
 		const char *at = strstr(help, words[i]), *p = at;
@@ -76,8 +80,10 @@ static void calls_of_text(void **state)
 	assert_true(grt_is_unknown(flags, &untold.e, untold.oflags));
 	assert_true(grt_is_unknown(grt_unknown_of(GRT_EV_OPEN, offsetof(struct grt_ev_open, fd)), &untold.e,
 				   (uint64_t)(int64_t)untold.fd));
-	assert_false(grt_is_unknown(grt_unknown_of(GRT_EV_FUNC, offsetof(struct grt_ev_func, took)), &func.e, 0));
-	assert_true(grt_is_unknown(grt_unknown_of(GRT_EV_FUNC, offsetof(struct grt_ev_func, ret)), &func.e, 0));
+	assert_false(
+		grt_is_unknown(grt_unknown_of(GRT_EV_FUNC, offsetof(struct grt_ev_func, took)), &func.e, 0));
+	assert_true(
+		grt_is_unknown(grt_unknown_of(GRT_EV_FUNC, offsetof(struct grt_ev_func, ret)), &func.e, 0));
 }
 
 int main(void)
