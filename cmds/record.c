@@ -993,9 +993,9 @@ static int take_settings(void)
 		    kmod_settings_add(&opt.settings, opt_keys[i].key, opt_keys[i].value, NULL, &err))
 			return cmd_error(EXIT_FAILED, &err);
 	if (opt.pid && opt_keys[GRT_CONFIG_filter_pid].value)
-		return cmd_usage_error("--pid and --filter-pid: one of them, please");
+		return cmd_usage_error("--pid and --filter-pid: use only one of them");
 	if (opt.type_names && opt_keys[GRT_CONFIG_filter_type_mask].value)
-		return cmd_usage_error("--type and --filter-events: one of them, please");
+		return cmd_usage_error("--type and --filter-events: use only one of them");
 	return EXIT_DONE;
 }
 
@@ -1052,11 +1052,11 @@ static int check_options(char **argv)
 	if (opt.raw && record_files_any(&opt.files))
 		return cmd_usage_error("--raw: other files are made of a directory, with --output");
 	if (opt.raw && opt.output)
-		return cmd_usage_error("--raw and --output: one of them, please");
+		return cmd_usage_error("--raw and --output: use only one of them");
 	if (opt.probes && !is_named("nvidia"))
 		return cmd_usage_error("--probes is for the source nvidia: -e nvidia --probes");
 	if (opt.pid && argv[0])
-		return cmd_usage_error("--pid and a program to run: one of them, please");
+		return cmd_usage_error("--pid and a program to run: use only one of them");
 	if (opt.raw && !strcmp(opt.raw, "-") && argv[0])
 		return cmd_usage_error("--raw -: standard output is the program's; give a file");
 	if (opt.raw && !strcmp(opt.raw, "-") && isatty(STDOUT_FILENO))

@@ -49,7 +49,7 @@ static const struct grt_text_format *const formats[] = {
  * @hint: of its time() for @text
  * @text: lines, where @sorts; @run: those that are next; @held: the line that comes behind them, if any,
  * and its @place
- * @number: of the present line
+ * @number: of the present line, and @sorted_at: its stamp, where @sorts
  * @late: the present line should have come before others
  * @health: of the session, while lines are read
  * @disorder: how far behind later ones lines stand; @window: and their events
@@ -72,6 +72,7 @@ struct grt_text {
 	const char *held_end;
 	struct grt_order_place place;
 	uint64_t number;
+	uint64_t sorted_at;
 	struct grt_health *health;
 	uint64_t window;
 	uint64_t disorder;
@@ -94,6 +95,13 @@ void *grt_text_state(struct grt_text *t)
 const void *grt_text_learned(const struct grt_text *t)
 {
 	return t->learned;
+}
+
+bool grt_text_sorted_at(const struct grt_text *t, uint64_t *ns)
+{
+	if (t->sorts)
+		*ns = t->sorted_at;
+	return t->sorts;
 }
 
 void grt_text_no_memory(struct grt_text *t)
@@ -277,6 +285,7 @@ static void understand_all(struct grt_text *t, const struct grt_order_line *l)
 	const char *line = l->text, *end = l->text + l->bytes, *stop;
 
 	t->number = l->number;
+	t->sorted_at = l->time;
 	for (; line < end; line = stop + 1, t->number++) {
 		stop = memchr(line, '\n', (size_t)(end - line));
 		understand(t, line, stop);

@@ -82,6 +82,10 @@ void *grt_text_state(struct grt_text *t);
 /** grt_text_learned - what the form's @time has learned of a file; NULL: nothing, as this is a pipe */
 const void *grt_text_learned(const struct grt_text *t);
 
+/** grt_text_sorted_at - the stamp by which the present line came here in the order of time; false: lines come
+ * as they stand in the text, and @ns stays */
+bool grt_text_sorted_at(const struct grt_text *t, uint64_t *ns);
+
 /**
  * grt_text_put - an event of the present line
  * @e: of any type; its size is set here from its type. Its stamp may be
