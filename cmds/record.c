@@ -19,6 +19,7 @@
 
 #include <grtrace/control.h>
 
+#include "../sources/drm_cards.h"
 #include "../sources/hostlog.h"
 #include "../sources/kmod_settings.h"
 #include "../sources/source.h"
@@ -102,7 +103,8 @@ static const struct cmd_opt options[] = {
 	{"pid", 'p', OPT_PID, "PID", &opt.pid, "only events of this process; end when it ends"},
 	{"comm", 0, OPT_STR, "NAME", &opt.comm, "only events of threads of this name"},
 	{"ring", 'r', OPT_STR, "RING", &opt.ring, "only jobs of rings of this name"},
-	{"device", 0, OPT_STR, "NODE", &opt.device, "only calls of this device file, like renderD128"},
+	{"device", 0, OPT_STR, "GPU", &opt.device,
+	 "only calls and jobs of this GPU: renderD128, card0, 0 for card0, or its address"},
 	{"type", 't', OPT_STR, "T,...", &opt.type_names, "only events of these types"},
 	{"buffer", 0, OPT_SIZE, "SIZE", &opt.buffer, "kernel buffer per CPU, like 16M"},
 	{"stack", 0, OPT_STR, "HOW", &opt.stack,
@@ -171,6 +173,7 @@ struct run {
 	int status;
 	char *command;
 	char clock_start[128];
+	char gpus[2048];
 	char clock_end[128];
 	int64_t realtime_offset;
 };
@@ -514,6 +517,8 @@ static int write_metadata(struct run *run, const char *state, struct grt_err *er
 	if (run->rec.dir < 0)
 		return 0;
 	uname(&u);
+	/* those that come, too; those that went stay */
+	drm_nodes(run->gpus, sizeof(run->gpus));
 	struct grt_env env[ENV_ROOM + 1] = {
 		{"state", state},
 		{"hostname", u.nodename},
@@ -523,6 +528,7 @@ static int write_metadata(struct run *run, const char *state, struct grt_err *er
 		{"tool_version", GRT_VERSION},
 		{"command", run->command ?: ""},
 		{"clock_start", run->clock_start},
+		{"gpus", run->gpus},
 	};
 	for (n = 0; env[n].key; n++)
 		;
@@ -965,13 +971,16 @@ static int open_target(struct run *run)
 			(unsigned long long)opt.pid);
 }
 
-/* A name of /dev/dri, or a path. */
+/* A name of /dev/dri, a path, the number of a card, or a GPU's address on its bus. */
 static int find_device(void)
 {
-	char path[PATH_ROOM];
+	bool number = opt.device[0] && !opt.device[strspn(opt.device, "0123456789")];
+	const char *dir = strchr(opt.device, '/') ? "" : number ? "/dev/dri/card" : "/dev/dri/";
+	char path[PATH_ROOM], card[16];
 	struct stat st;
 
-	snprintf(path, sizeof(path), "%s%s", strchr(opt.device, '/') ? "" : "/dev/dri/", opt.device);
+	drm_card(opt.device, card, sizeof(card));
+	snprintf(path, sizeof(path), "%s%s", dir, card[0] ? card : opt.device);
 	if (stat(path, &st))
 		return cmd_fail(EXIT_FAILED, strerror(errno), "ls -l /dev/dri", "cannot find the device %s",
 				path);

@@ -148,16 +148,26 @@ void grt_text_name(struct grt_text *t, uint32_t kind, uint32_t id, uint64_t time
 uint32_t grt_text_ring(struct grt_text *t, uint64_t time, const char *name, size_t name_len,
 		       const char *driver, size_t driver_len, uint8_t *engine)
 {
+	return grt_text_ring_of(t, time, name, name_len, driver, driver_len, NULL, 0, engine);
+}
+
+uint32_t grt_text_ring_of(struct grt_text *t, uint64_t time, const char *name, size_t name_len,
+			  const char *driver, size_t driver_len, const char *gpu, size_t gpu_len,
+			  uint8_t *engine)
+{
 	const struct grt_text_ring *r;
 	struct grt_ev_name e;
 	bool tell;
 
-	r = grt_text_names_ring(&t->names, time, name, name_len, driver, driver_len, &tell, &e);
+	r = grt_text_names_ring(&t->names, time, name, name_len, driver, driver_len, gpu, gpu_len, &tell, &e);
 	*engine = r ? r->engine : GRT_ENGINE_UNKNOWN;
 	if (!r)
 		return GRT_RING_NONE;
 	if (tell)
 		grt_text_put(t, &e.e, 0);
+	if (gpu_len)
+		grt_text_name(t, GRT_NAME_RING_GPU, (uint32_t)(r - t->names.ring), time, gpu, gpu_len, NULL,
+			      0);
 	return (uint32_t)(r - t->names.ring);
 }
 

@@ -113,6 +113,14 @@ uint32_t grt_text_ring(struct grt_text *t, uint64_t time, const char *name, size
 		       const char *driver, size_t driver_len, uint8_t *engine);
 
 /**
+ * grt_text_ring_of - the same of a GPU, of which the text tells the address on its bus: rings of one name on
+ * two GPUs are two; @gpu NULL: it does not tell
+ */
+uint32_t grt_text_ring_of(struct grt_text *t, uint64_t time, const char *name, size_t name_len,
+			  const char *driver, size_t driver_len, const char *gpu, size_t gpu_len,
+			  uint8_t *engine);
+
+/**
  * grt_text_driver - the device of an event of which the text tells the driver only
  * Return: a number for grt_event.device that is no other's, named by its driver
  */

@@ -23,6 +23,7 @@ static const uint8_t callback_of[GRT_EV_MAX] = {
  * struct flow - one run
  * @by_type: the callback for each type; [0] for types that are not known
  * @written: what traced programs have made
+ * @gpus: whose events are wanted; NULL: all
  * @from, @width: of the time that is wanted; width is last - first
  * @stopped: what a callback returned to end the run, or -ENOMEM
  */
@@ -30,6 +31,7 @@ struct flow {
 	struct grt_consumer *c;
 	struct grt_health *h;
 	struct grt_written *written;
+	struct grt_gpus *gpus;
 	event_fn event;
 	event_fn by_type[GRT_EV_MAX];
 	uint64_t from;
@@ -55,6 +57,7 @@ static void flow_init(struct flow *f, struct grt_session *s, struct grt_consumer
 	f->c = c;
 	f->h = &s->health;
 	f->written = &s->written;
+	f->gpus = s->gpus;
 	f->event = c->event;
 	for (unsigned int i = 0; i < GRT_EV_MAX; i++)
 		f->by_type[i] = callback(c, i);
@@ -101,6 +104,11 @@ static inline int hand_out_event(struct flow *f, const struct grt_event *e, uint
 	if (counted >> type & 1) {
 		ret = grt_written_event(f->written, e);
 		if (ret)
+			return ret;
+	}
+	if (f->gpus) {
+		ret = grt_gpus_wants(f->gpus, e, f->h);
+		if (ret <= 0)
 			return ret;
 	}
 	if (e->time - f->from > f->width && type != GRT_EV_NAME)

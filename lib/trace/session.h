@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include "env.h"
+#include "gpus.h"
 #include "heap.h"
 #include "walk.h"
 #include "written.h"
@@ -21,6 +22,7 @@
  * @fd, @fds, @label, @skips: the files, their names for messages, and where
  *	packets lie in those of many CPUs (one each)
  * @env: of the recording
+ * @gpus: of one GPU, whose events alone are handed out; NULL: all are
  * @head, @head_len: the first bytes of the input; of a pipe they have been read
  * @is_pipe: it can be read once, and what it spans is known then
  * @skipped: what the run passed over; NULL: the input is no text
@@ -41,6 +43,7 @@ struct grt_session {
 	struct grt_skips **skips;
 	unsigned int fds;
 	struct grt_env_list env;
+	struct grt_gpus *gpus;
 	char *head;
 	size_t head_len;
 	bool is_pipe;
