@@ -297,7 +297,7 @@ static int begin_answer(struct grt_symbols *s, struct answer *a)
 static int add_frame(struct grt_symbols *s, struct answer *a, const char *function, const char *file,
 		     uint32_t line, bool inlined)
 {
-	char *clean = grt_demangle(function);
+	char *clean = s->options.linkage ? NULL : grt_demangle(function);
 	struct kept *k = &s->kept[s->kept_used];
 	int ret;
 
