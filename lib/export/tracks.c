@@ -21,7 +21,7 @@
 #include "stack/images.h"
 #include "jobs/jobs.h"
 #include "base/keyed.h"
-#include "stack/demangle.h"
+#include "base/demangle.h"
 #include "threads/threads.h"
 
 /* What a thread can be inside of: an ioctl, and in it a wait; calls and functions of the kernel. */

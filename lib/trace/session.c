@@ -399,6 +399,7 @@ void grt_session_close(struct grt_session *s)
 	drop_gpus(s);
 	grt_env_free(&s->env);
 	grt_written_free(&s->written);
+	grt_linkage_free(s->linkage);
 	free(s->heap.slot);
 	free(s->head);
 	free(s->stream);

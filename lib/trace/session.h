@@ -11,6 +11,7 @@
 #include "env.h"
 #include "gpus.h"
 #include "heap.h"
+#include "linkage.h"
 #include "walk.h"
 #include "written.h"
 
@@ -27,6 +28,7 @@
  * @is_pipe: it can be read once, and what it spans is known then
  * @skipped: what the run passed over; NULL: the input is no text
  * @written: what traced programs have made, in the present run
+ * @linkage: parts of linkage names, in the present run
  * @is_live, @live: streams come from here and not from files
  */
 struct grt_session {
@@ -49,6 +51,7 @@ struct grt_session {
 	bool is_pipe;
 	unsigned int (*skipped)(const void *owner, const struct grt_skipped **list);
 	struct grt_written written;
+	struct grt_linkage *linkage;
 	bool is_live;
 	struct grt_live live;
 };
