@@ -359,7 +359,7 @@ static int judge(const char *path, const struct grt_health *h)
 	if (!faults && !h->finished) {
 		fputs("grtrace dump: ", stderr);
 		cmd_put_text(stderr, path);
-		fputs(": not closed by its recorder, which still runs or was killed\n", stderr);
+		fputs(": the recorder did not finish this recording: it still runs or was killed\n", stderr);
 	}
 	if (!faults)
 		return EXIT_DONE;

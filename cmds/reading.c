@@ -65,10 +65,10 @@ static int no_span(int code)
 {
 	if (code == -ESPIPE)
 		return cmd_usage_error(
-			"--from and --to with + or - need a file: where a pipe begins and ends is "
-			"known when it has been read");
+			"--from and --to with + or - need a file: the begin and end of a pipe are "
+			"unknown until it has been read");
 	return cmd_usage_error(
-		"--from and --to with + or -: the trace has no time from which they could count");
+		"--from and --to with + or -: the trace has no event with a time to count from");
 }
 
 int reading_span(struct grt_session *s, const struct opt_time *opt_from, const struct opt_time *opt_to,
@@ -130,28 +130,34 @@ bool reading_closes(const struct grt_health *h, uint64_t unread)
 	       !h->missing_events;
 }
 
+static const char *accounted(const struct grt_health *h, uint64_t unread)
+{
+	if (h->text.form)
+		return "unknown: text has no count of its events";
+	return reading_closes(h, unread) ? "every event is accounted for" : "some events are not accounted for";
+}
+
 void reading_balance(struct grt_writer *w, const struct grt_health *h, uint64_t unread, bool json)
 {
 	struct fields f = {.all = json};
 
-	field_number(&f, "emitted", h->balance.emitted + h->unwritten_events, "events offered to the trace");
+	field_number(&f, "emitted", h->balance.emitted + h->unwritten_events, "events that the sources made");
 #define GRT_FATE(NAME, name, help) field_number(&f, #name, h->balance.fate[GRT_FATE_##NAME], help);
 #include <grtrace/fates.def>
 #undef GRT_FATE
 	add_event_count(&f, "unwritten", h->unwritten_events,
-			"made by a traced program, which could not write them (a full disk, a limit)");
-	field_number(&f, "read", h->events, "events read here, NAME records too");
+			"dropped: the traced program could not write them (full disk, limit)");
+	field_number(&f, "read", h->events, "events read by this command, including NAME records");
 	if (h->of_others || h->of_no_gpu) {
-		field_number(&f, "of_others", h->of_others, "read, of another GPU than that of --device");
-		field_number(&f, "of_no_gpu", h->of_no_gpu, "read, of no GPU that the trace names");
+		field_number(&f, "of_others", h->of_others, "read, but of another GPU than --device");
+		field_number(&f, "of_no_gpu", h->of_no_gpu, "read, but the trace does not say of which GPU");
 	}
-	add_event_count(&f, "unread", unread, "in packets that were begun, later than the end");
-	add_event_count(&f, "missing", h->missing_events, "delivered, but in packets that are not here");
-	add_event_count(&f, "unknown", h->unknown, "of types that this version does not know");
-	field_add(&f, "closes", GRT_CELL_BOOL,
+	add_event_count(&f, "unread", unread, "in open packets, after the end");
+	add_event_count(&f, "missing", h->missing_events, "delivered, but their packets are not in the recording");
+	add_event_count(&f, "unknown", h->unknown, "of types unknown to this version");
+	field_add(&f, json ? "closes" : "accounted", GRT_CELL_BOOL,
 		  (struct grt_cell){.number = reading_closes(h, unread), .absent = h->text.form != NULL},
-		  h->text.form ? "not known: text has no count of its events to hold against those read"
-			       : NULL);
+		  accounted(h, unread));
 	fields_write(&f, w, "balance", "balance");
 }
 
@@ -160,30 +166,30 @@ void reading_joins(struct grt_writer *w, const struct grt_jobs *jobs, bool json)
 	const struct grt_jobs_count count = grt_jobs_count(jobs), *c = &count;
 	struct fields f = {.all = json};
 
-	field_number(&f, "joined", c->jobs - c->incomplete, "jobs of which SUBMIT and COMPLETE are here");
-	field_number(&f, "incomplete", c->incomplete, "begun before the trace or not complete at its end");
+	field_number(&f, "joined", c->jobs - c->incomplete, "jobs with SUBMIT and COMPLETE in the trace");
+	field_number(&f, "incomplete", c->incomplete, "jobs that began before the trace or were not complete at its end");
 	add_event_count(&f, "no_submit", c->no_submit, "of these, without SUBMIT");
 	add_event_count(&f, "no_complete", c->no_complete, "of these, without COMPLETE");
 	add_event_count(&f, "no_end", c->no_end, "complete, but without END: no t_exec");
-	add_event_count(&f, "evicted", c->evicted, "of these, because too many were in flight");
-	add_event_count(&f, "inferred_start", c->inferred_start, "START concluded from the ring's order");
-	add_event_count(&f, "unordered_start", c->unordered_start, "START not known: no t_queue, no t_exec");
+	add_event_count(&f, "evicted", c->evicted, "of these, dropped because too many jobs were in flight");
+	add_event_count(&f, "inferred_start", c->inferred_start, "START inferred from the order of the ring's jobs");
+	add_event_count(&f, "unordered_start", c->unordered_start, "START unknown: no t_queue, no t_exec");
 	add_event_count(&f, "firmware_start", c->firmware_start,
-			"START not known, the firmware's: no t_queue, no t_exec");
-	add_event_count(&f, "disordered", c->disordered, "phases that end before they begin, not counted");
-	add_event_count(&f, "reused", c->reused, "SUBMIT of an identity that was in use");
-	add_event_count(&f, "repeated", c->repeated, "events that a job had already");
-	add_event_count(&f, "duplicates", c->duplicates, "events of jobs that another source told of");
+			"START unknown, decided by the firmware: no t_queue, no t_exec");
+	add_event_count(&f, "disordered", c->disordered, "phases with their end before their begin, not counted");
+	add_event_count(&f, "reused", c->reused, "SUBMITs with the (context, seqno) of another job in flight");
+	add_event_count(&f, "repeated", c->repeated, "second events of the same type of a job");
+	add_event_count(&f, "duplicates", c->duplicates, "events of jobs that another source recorded, too");
 	add_event_count(&f, "late", c->late, "events that came long after their job's COMPLETE");
-	add_event_count(&f, "no_identity", c->no_identity, "events of no job");
-	add_event_count(&f, "whole", c->whole, "jobs that came in one record");
-	field_number(&f, "waits", c->waits, "joined to a job");
-	field_number(&f, "unjoined_waits", c->unjoined_waits, "for a fence of no job of the trace");
+	add_event_count(&f, "no_identity", c->no_identity, "events without the identity of a job");
+	add_event_count(&f, "whole", c->whole, "jobs recorded as one JOB record");
+	field_number(&f, "waits", c->waits, "waits of threads, joined to their job");
+	field_number(&f, "unjoined_waits", c->unjoined_waits, "waits for a fence that belongs to no job of the trace");
 	if (c->unjoined_waits || json)
 		field_add(&f, "unjoined_wait_ns", GRT_CELL_NS,
-			  (struct grt_cell){.number = c->unjoined_wait_ns}, "their time");
-	add_event_count(&f, "half_waits", c->half_waits, "begin or end is not in the trace");
-	field_number(&f, "commands", c->commands, "commands without a fence: not jobs");
+			  (struct grt_cell){.number = c->unjoined_wait_ns}, "time of these waits");
+	add_event_count(&f, "half_waits", c->half_waits, "waits without begin or end in the trace");
+	field_number(&f, "commands", c->commands, "commands without a fence, which are not jobs");
 	add_event_count(&f, "errors", c->errors, "errors that belong to no job");
 	fields_write(&f, w, "joins", "jobs and waits");
 }
@@ -234,25 +240,25 @@ void reading_note_joins(struct notes *n, const struct grt_jobs *jobs, const stru
 		note(n, "sampled at %u to %u %%: counts are estimates", c->sample_min, c->sample_max);
 	if (h && c->inferred_start && not_recorded(h, c->replaced))
 		note(n,
-		     "inferred times take the jobs of the trace for all jobs of their ring, but %" PRIu64
-		     " events are not in it",
+		     "inferred times assume that the trace has all jobs of a ring, but %" PRIu64
+		     " events are missing",
 		     not_recorded(h, c->replaced));
 	if (c->whole)
 		note(n,
 		     "%" PRIu64
-		     " jobs came in one record each: of their waits little is known, and shorter jobs may have "
-		     "been left out",
+		     " jobs are one JOB record each: their waits are mostly unknown, and shorter jobs may be "
+		     "missing",
 		     c->whole);
 	if (c->no_status)
-		note(n, "%" PRIu64 " jobs were completed without it being told whether they failed",
+		note(n, "%" PRIu64 " jobs completed with an unknown result (no event says whether they failed)",
 		     c->no_status);
 	if (c->firmware_start)
 		note(n,
 		     "%" PRIu64 " jobs have no START: firmware schedules their queues (" GRT_FIRMWARE_DRIVERS
-		     "), and the wait in it cannot be told from execution",
+		     "), so waiting in the firmware and execution cannot be separated",
 		     c->firmware_start);
 	if (c->unordered_start)
-		note(n, "%" PRIu64 " jobs have no START, and it can be inferred only from all jobs of a ring",
+		note(n, "%" PRIu64 " jobs have no START: it can be inferred only when all jobs of a ring are recorded",
 		     c->unordered_start);
 }
 
@@ -264,19 +270,20 @@ void reading_note_health(struct notes *n, const struct grt_health *h, const stru
 	if (span && span->known)
 		grt_units_time(last, span->last);
 	if (span && !h->finished)
-		note(n, "not closed by its recorder: events after %s may be missing", last);
+		note(n, "the recorder did not finish this recording: events after %s may be missing", last);
 	if (h->missing_events)
-		note(n, "%" PRIu64 " events are missing: they were delivered, but their packets are not here",
+		note(n, "%" PRIu64 " events are missing: they were delivered, but their packets are not in the recording",
 		     h->missing_events);
 	if (h->unwritten_events)
 		note(n,
 		     "%" PRIu64
-		     " launches and records of the GPU are missing: the programs that made them could not write "
-		     "them (a full disk, a limit)",
+		     " launches and GPU records are missing: the traced programs could not write them (full "
+		     "disk, limit)",
 		     h->unwritten_events);
 	if (!reading_closes(h, unread))
 		note(n,
-		     "THE BALANCE DOES NOT CLOSE: emitted is not the sum of fates, or delivered is not read");
+		     "EVENTS ARE NOT ACCOUNTED FOR: delivered and dropped events do not add up to those emitted, "
+		     "or delivered events were not read");
 }
 
 int reading_faults(const struct grt_session *s, const char *input, uint64_t unread, int ret,
@@ -298,9 +305,10 @@ int reading_faults(const struct grt_session *s, const char *input, uint64_t unre
 		return cmd_error(EXIT_FAILED, &first);
 	if (!reading_closes(h, unread))
 		return cmd_fail(EXIT_FAILED,
-				"emitted is not the sum of the fates, or delivered is not what was read",
+				"delivered and dropped events do not add up to those emitted, or delivered events "
+				"were not read",
 				"grtrace report --verbose PATH, which shows it for each CPU",
-				"%s: the balance does not close", input);
+				"%s: not every event is accounted for", input);
 	return EXIT_DONE;
 }
 

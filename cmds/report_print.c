@@ -186,14 +186,14 @@ static void note_gaps(struct report *r)
 		     n.late);
 	if (n.unnamed)
 		note(&r->notes,
-		     "idle: %" PRIu64 " parts are told without stack or function: more than 65536 of them",
+		     "GPU idle time: %" PRIu64 " parts have no stack or function (limit of 65536 parts)",
 		     n.unnamed);
 	if (n.work_over)
-		note(&r->notes, "idle: not of the devices of %" PRIu64 " records: more than 4096 devices",
+		note(&r->notes, "GPU idle time: %" PRIu64 " records ignored (limit of 4096 devices)",
 		     n.work_over);
 	if (n.calls_over)
 		note(&r->notes,
-		     "idle: %" PRIu64 " calls are not known of: more than 65536 threads that launch",
+		     "GPU idle time: %" PRIu64 " calls ignored (limit of 65536 launching threads)",
 		     n.calls_over);
 }
 
@@ -573,7 +573,7 @@ static void note_health(struct report *r, const struct grt_health *h)
 	report_text_notes(&r->notes, h);
 	reading_note_health(&r->notes, h, r->live ? NULL : &r->span, report_unread(r));
 	if (r->narrowed)
-		note(&r->notes, "the balance is that of the whole recording, not of --from and --to");
+		note(&r->notes, "the balance covers the whole recording, also outside --from and --to");
 	if (r->counts && r->counts->far_packets)
 		note(&r->notes, "%" PRIu64 " packets are of CPUs above %u, not shown by CPU",
 		     r->counts->far_packets, GRT_COUNTS_CPUS - 1);

@@ -189,7 +189,7 @@ static void text_balance(const struct state *s)
 	for (i = 0; i < GRT_FATES; i++)
 		if (b->fate[i] || i == GRT_FATE_DELIVERED || i == GRT_FATE_LOST)
 			printf("%s%s %llu", n++ ? " + " : "", fates[i].name, (unsigned long long)b->fate[i]);
-	puts(s->balances ? "" : "  DOES NOT CLOSE");
+	puts(s->balances ? "" : "  NOT EVERY EVENT IS ACCOUNTED FOR");
 }
 
 static void print_text(const struct state *s)

@@ -86,7 +86,7 @@ expect "another format is refused" 1 'job.grt/metadata: format 77, this tool rea
 sed 's/"complete"/"recording"/' grtrace.out.grt/metadata >metadata.new
 mv metadata.new grtrace.out.grt/metadata
 run dump
-expect "a recording that was not closed is printed, and said to be" 0 'grtrace.out.grt: not closed by its recorder'
+expect "a recording that was not closed is printed, and said to be" 0 'grtrace.out.grt: the recorder did not finish this recording'
 check "in full" lines 10
 
 output=$("$GRTRACE" dump many.grt 2>&1 >pipe.out | head -n 1)

@@ -135,7 +135,7 @@ check "and how many samples it took" grep -qE 'power_samples = "period_ms=100 sa
 run report p.grt
 check "text has units that people read" says '^card0 +- +- +power PPT +[0-9]+ +95.0 W +95.0 W'
 check "the node is named" says '^card0 .* clock sclk .* 1.35 GHz'
-check "the balance closes" says 'closes +yes'
+check "the balance closes" says 'accounted +yes'
 run report --by ring p.grt
 check "other views have no counters" test -z "$(grep 'power PPT' <<<"$output")"
 if command -v babeltrace2 >/dev/null; then

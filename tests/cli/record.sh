@@ -55,7 +55,7 @@ for call in fdatasync:1 renameat:1 fdatasync:2 renameat:2; do
 		"$GRTRACE" record -e kmod -o killed.grt sleep 0.1 >/dev/null 2>&1
 	if [ "${call#*:}" = 2 ]; then
 		run report killed.grt
-		expect "killed at $call: what is there is a recording" 0 'not closed by its recorder'
+		expect "killed at $call: what is there is a recording" 0 'the recorder did not finish this recording'
 	else
 		check "killed at $call: nothing is recorded yet" grep -qxE '\.metadata\.new_[0-9]+_0' <<<"$(ls -A killed.grt)"
 	fi
@@ -340,7 +340,7 @@ expect "events that were not read are an error" 1 '117 events that the kernel mo
 check "the others are there" says ' 8000 events, 6 lost in unread.grt$'
 run report -i unread.grt
 expect "they are a line of the balance" 1 '^  missing +117 '
-check "which does not close" says '^  closes +no'
+check "which does not close" says '^  accounted +no'
 check "and said" says 'unread.grt: 117 events were delivered and are not here: its source counted more'
 run doctor -i unread.grt
 expect "doctor says it" 0 'unread.grt: 117 events were delivered and are not here'

@@ -90,7 +90,7 @@ esac
 } >log 2>&1
 for name in kmod drm; do
 	grtrace report -i /tmp/$name.grt >$name.report 2>&1
-	tell "$name: the balance closes" grep -q '^  closes *yes' $name.report
+	tell "$name: the balance closes" grep -q '^  accounted *yes' $name.report
 	tell "$name: nothing is lost" grep -q '^  lost *0 ' $name.report
 	grtrace dump --json /tmp/$name.grt >$name.json
 done

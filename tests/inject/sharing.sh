@@ -64,7 +64,7 @@ start again
 wait
 check "one is killed: what it left is not complete, though another ends last" test "$(state)" = recording
 run report out.grt
-expect "and report says so" 0 'not closed by its recorder'
+expect "and report says so" 0 'the recorder did not finish this recording'
 
 # ---------------------------------------------------------------- one pid
 

@@ -207,8 +207,8 @@ static void idle(void **state)
 	assert_int_equal(n, 4);
 	assert_int_equal(gap(row, n, "cudaDeviceSynchronize")->ns, 100);
 	assert_int_equal(gap(row, n, "code before a launch")->ns, 300);
-	assert_int_equal(gap(row, n, "launched already")->ns, 50 + 50);
-	assert_int_equal(gap(row, n, "launched already")->gaps, 2);
+	assert_int_equal(gap(row, n, "queued behind earlier work")->ns, 50 + 50);
+	assert_int_equal(gap(row, n, "queued behind earlier work")->gaps, 2);
 	assert_int_equal(gap(row, n, "not known")->ns, 100);
 	assert_int_equal(grt_launch_groups_gaps_count(b.groups).late, 0);
 	end(&b);
@@ -238,7 +238,7 @@ static void gaps_with_many_calls(void **state)
 	assert_int_equal(gap(row, n, "cudaDeviceSynchronize")->ns, 2 * 5 * 30);
 	assert_int_equal(gap(row, n, "a call")->gaps, 2);
 	assert_int_equal(gap(row, n, "a call")->max, 30);
-	assert_int_equal(gap(row, n, "launched already")->gaps, 2);
+	assert_int_equal(gap(row, n, "queued behind earlier work")->gaps, 2);
 	end(&b);
 }
 
@@ -257,7 +257,7 @@ static void long_idle(void **state)
 	}
 	only(&b, 1, 0);
 	n = grt_launch_groups_gaps(b.groups, &row);
-	assert_int_equal(gap(row, n, "launched already")->ns, 199999ULL * 10);
+	assert_int_equal(gap(row, n, "queued behind earlier work")->ns, 199999ULL * 10);
 	assert_int_equal(gap(row, n, "code before a launch")->ns, 199999ULL * 60);
 	end(&b);
 }
@@ -282,7 +282,7 @@ static void idle_of_many_stacks(void **state)
 	for (int64_t i = 0; i < n; i++)
 		code += row[i]->why == GRT_GAP_CODE ? row[i]->ns : 0;
 	assert_int_equal(code, 70000ULL * 60);
-	assert_int_equal(gap(row, n, "launched already")->ns, 70000ULL * 10);
+	assert_int_equal(gap(row, n, "queued behind earlier work")->ns, 70000ULL * 10);
 	count = grt_launch_groups_gaps_count(b.groups);
 	assert_int_equal(count.unnamed, 70000 - 65536);
 	assert_int_equal(count.work_over + count.calls_over, 0);

@@ -30,7 +30,7 @@ of_report() { # FATE
 		[ -n "$(of_stats $fate)" ] && [ "$(of_stats $fate)" = "$(of_report $fate)" ] || echo -n "not "
 		echo "ok $((++n)) - the report says of $fate what stats said: $(of_report $fate)"
 	done
-	grep -q '^  closes  *yes' "$work/report" || echo -n "not "
+	grep -q '^  accounted *yes' "$work/report" || echo -n "not "
 	echo "ok $((++n)) - and its balance closes"
 	records=$("$GRTRACE_BUILD/grtrace" dump "$work/out/run.grt" | wc -l)
 	[ "$records" = "$(of_stats delivered)" ] || echo -n "not "

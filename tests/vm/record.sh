@@ -18,7 +18,7 @@ cat guest.tap
 GRTRACE=$GRTRACE_PLAIN/grtrace
 
 run report -i out/run.grt
-expect "the recording can be reported here" 0 '^  closes +yes'
+expect "the recording can be reported here" 0 '^  accounted +yes'
 if command -v babeltrace2 >/dev/null; then
 	theirs=$(babeltrace2 out/run.grt 2>bt.err | wc -l)
 	ours=$("$GRTRACE" dump out/run.grt | wc -l)
