@@ -1,0 +1,62 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Phrases that a reader has to read twice stand in nothing that users see: the rows of the tables, every --help,
+# messages of the commands and sources, the manual, README.md and docs/*.md.
+
+here=$PWD
+cd "$GRTRACE_SRC" || exit 1
+LC_ALL=C.UTF-8
+
+# An extended regular expression per line, and what to write instead.
+phrases() {
+	cat <<-'END'
+		that of which	name the thing
+		who wonders	name the reader, or leave it out
+		(^|[^a-z])[Pp]lease	say what to type
+		(are|is|was|were|be) told of	name who reports what to whom
+		are told by	name who reports what to whom
+		[Tt]ells? of	reports, records
+		(which|this|that) is told	prints
+		(is|are) told on standard	prints
+		known of	unknown, or name the information
+		see the same jobs for less	cost less per job
+		launched already	queued behind earlier work
+		no_frame	page flips
+		(^|[^a-z])closes +(yes|no)($|[^a-z])	every event is accounted for
+		BALANCE DOES NOT CLOSE	not every event is accounted for
+		[Bb]alance closes	every event is accounted for
+		(at least|at most|with|each|than|in|of|for|is|took|ago) so (many|much|long)	how long, how many, or the number
+		[Nn]ot known	unknown
+		(job|file|line|command|event|lines|events|commands)s? (is|are) no [a-z]+( |$|"|,)	is not a
+		was it asked for	requested
+		as far as they work	that work
+		concluded	inferred
+		not believed	invalid
+		on one time line	timeline
+	END
+}
+
+# `FILE: LINE` of all that users see. Of C files the string literals; of tables the rows, not their comments.
+seen() {
+	local command
+	sed 's/^/--tables: /' < <("$GRTRACE" --tables)
+	for command in '' $("$GRTRACE" --tables | awk -F'\t' '$1 == "command" { print $2 }'); do
+		# shellcheck disable=SC2086 # an empty word is no argument
+		"$GRTRACE" $command --help 2>&1 | sed "s/^/grtrace $command --help: /"
+	done
+	grep -H '^GRT_[A-Z_]*(.*"\|^[[:space:]]*"' include/grtrace/{fates,control,flags,stages,engines,classes}.def \
+		cmds/*.def sources/{sources,probes}.def lib/analyses.def lib/export/exports.def
+	grep -HnoE '"([^"\\]|\\.)*"' cmds/*.c sources/*.c lib/*/*.c
+	grep -Hn '' README.md docs/*.md docs/*.[1-8] | grep -v '^docs/glossary.md'
+}
+seen >"$here/seen"
+
+n=0
+while IFS=$'\t' read -r phrase instead; do
+	n=$((n + 1))
+	found=$(grep -E ":.*($phrase)" "$here/seen")
+	[ -z "$found" ] || echo -n "not "
+	echo "ok $n - no \"$phrase\" in what users see; write: $instead"
+	[ -z "$found" ] || sed 's/^/# /' <<<"$found"
+done < <(phrases)
+echo "1..$n"
