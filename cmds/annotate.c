@@ -60,7 +60,7 @@ static void show_counts(const struct annotating *run, const struct grt_health *h
 				c->calls + c->open_exits, (uint64_t)h->balance.fate[GRT_FATE_LOST]);
 	if (c->open_exits)
 		used += (size_t)snprintf(text + used, sizeof(text) - used,
-					 "; %" PRIu64 " had begun before: without duration", c->open_exits);
+					 "; %" PRIu64 " began before the trace: no duration", c->open_exits);
 	if (c->events[GRT_EV_IOCTL_ENTER] > c->calls)
 		snprintf(text + used, sizeof(text) - used, "; %" PRIu64 " did not end",
 			 c->events[GRT_EV_IOCTL_ENTER] - c->calls);
@@ -80,7 +80,7 @@ static int judge(const struct grt_health *h)
 			" lines were not understood, the first is line %" PRIu64 "\n",
 			h->text.bad, h->text.lines, h->text.bad_line);
 	if (h->text.skipped)
-		fprintf(stderr, "grtrace annotate: %" PRIu64 " lines are events that have no place here\n",
+		fprintf(stderr, "grtrace annotate: %" PRIu64 " lines are events of other kinds, skipped\n",
 			h->text.skipped);
 	for (unsigned int i = 0; i < GRT_FAULTS; i++)
 		faults += h->fault[i];
@@ -191,11 +191,11 @@ static int annotate_run(int argc, char **argv)
 	if (argc)
 		return cmd_usage_error("unexpected '%s': a trace is given with -i", argv[0]);
 	if (opt.input && opt.seconds > 0)
-		return cmd_usage_error("-d is for this system, not for -i");
+		return cmd_usage_error("-d works only on live events, not with -i");
 	if (opt.all && !opt.input)
-		return cmd_usage_error("--all is for -i; live there are only ioctls");
+		return cmd_usage_error("--all works only with -i: live events are only ioctls");
 	if (opt.input && opt.buffer)
-		return cmd_usage_error("--buffer is for this system, not for -i");
+		return cmd_usage_error("--buffer works only on live events, not with -i");
 	status = cmd_buffer_usage(opt.buffer);
 	if (status == EXIT_DONE)
 		status = outfile_usage(opt.output, opt.input);

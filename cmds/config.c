@@ -28,9 +28,9 @@ static const char profile_words[] = ""
 
 static const struct cmd_opt options[] = {
 	{"json", 'j', OPT_FLAG, NULL, &opt.json, "settings as one JSON object"},
-	{"profile", 0, OPT_STR, profile_words + 1, &opt.profile, "set what serves one purpose together"},
+	{"profile", 0, OPT_STR, profile_words + 1, &opt.profile, "set all settings of a profile"},
 	{"save", 0, OPT_STR, "FILE", &opt.save, "write every setting to a file; - is standard output"},
-	{"restore", 0, OPT_STR, "FILE", &opt.restore, "set what a file says; - is standard input"},
+	{"restore", 0, OPT_STR, "FILE", &opt.restore, "set the settings in a file; - is standard input"},
 	{NULL, 0, OPT_FLAG, NULL, NULL, NULL},
 };
 
@@ -293,11 +293,11 @@ static int check_names(char **argv)
 static int check_options(char **argv)
 {
 	if (opt.save && (opt.restore || opt.profile || argv[0]))
-		return cmd_usage_error("--save goes alone: first save, then set");
+		return cmd_usage_error("--save takes no settings: save first, then set");
 	if (opt.restore && (opt.profile || argv[0]))
-		return cmd_usage_error("--restore goes alone: set other keys after it");
+		return cmd_usage_error("--restore takes no settings: restore first, then set");
 	if (opt.profile && !config_is_profile(opt.profile))
-		return cmd_usage_error("--profile %s: there is none of this name (there are: %s)",
+		return cmd_usage_error("--profile %s: unknown profile (there are: %s)",
 				       opt.profile, profile_words + 1);
 	return check_names(argv);
 }

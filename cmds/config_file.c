@@ -38,7 +38,7 @@ static int check_target(const char *path, struct grt_err *err)
 		fclose(f);
 	if (!strcmp(head, HEAD))
 		return 0;
-	return grt_err_set(err, -EEXIST, "it exists and is no file of --save", "another name",
+	return grt_err_set(err, -EEXIST, "the file exists, and config --save did not write it", "another name",
 			   "cannot write %s", path);
 }
 
@@ -138,7 +138,7 @@ static int check_key(struct kmod_settings *s, const struct source_file *in, cons
 	const struct kmod_setting *first = kmod_settings_find(s, key);
 
 	if (!kmod_key_is_setting(key))
-		return grt_err_set(err, -EINVAL, "it is no setting, and is not restored", "delete the line",
+		return grt_err_set(err, -EINVAL, "the key is not a setting and cannot be restored", "delete the line",
 				   "%s", key->name);
 	if (first)
 		return grt_err_set(err, -EINVAL, NULL, "delete one of the lines",
@@ -156,7 +156,7 @@ static int take_line(struct kmod_settings *s, struct source_file *in, char *line
 	if (!*text || *text == '#')
 		return 0;
 	if (!value) {
-		grt_err_set(&why, 0, "a line is key=value", NULL, "'%.100s'", text);
+		grt_err_set(&why, 0, "a line must be key=value", NULL, "'%.100s'", text);
 		return bad_line(in, -EINVAL, &why, err);
 	}
 	*value++ = '\0';
@@ -176,7 +176,7 @@ static int whole_line(const struct source_file *in, const char *line, size_t len
 	struct grt_err why = {0};
 
 	if (strlen(line) != length)
-		grt_err_set(&why, 0, "it has a NUL byte", NULL, "this is no text");
+		grt_err_set(&why, 0, "it has a NUL byte", NULL, "the file is not text");
 	else if (length == LINE_ROOM - 1 && line[length - 1] != '\n')
 		grt_err_set(&why, 0, NULL, NULL, "it is longer than %d bytes", LINE_ROOM - 2);
 	else

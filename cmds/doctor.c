@@ -17,9 +17,9 @@ static struct {
 } opt;
 
 static const struct cmd_opt options[] = {
-	{"input", 'i', OPT_STR, "PATH", &opt.input, "why this recording is empty"},
+	{"input", 'i', OPT_STR, "PATH", &opt.input, "explain why this recording is empty"},
 	{"json", 'j', OPT_FLAG, NULL, &opt.json, "one JSON object"},
-	{"bug-report", 0, OPT_STR, "FILE", &opt.bug_report, "write all that a report needs into FILE"},
+	{"bug-report", 0, OPT_STR, "FILE", &opt.bug_report, "write all that a bug report needs into FILE"},
 	{NULL, 0, OPT_FLAG, NULL, NULL, NULL},
 };
 
@@ -63,7 +63,7 @@ static int ask_source(const struct source_row *row, struct probe_result *r)
 	bool for_root = (ret == -EACCES || ret == -EPERM) && !probe_root();
 
 	if (!row->source->probe)
-		probe_set(r, PROBE_UNKNOWN, NULL, "only record can tell");
+		probe_set(r, PROBE_UNKNOWN, NULL, "only known while recording");
 	else if (!ret)
 		probe_set(r, PROBE_WORKS, NULL, "%s", row->help);
 	else

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * grtrace doctor --bug-report: one text file with all that a report needs. It
+ * grtrace doctor --bug-report: one text file with all that a bug report needs. It
  * is put together in memory, the names of this host and its users are taken
  * out, and it is written whole or not at all.
  */
@@ -290,7 +290,7 @@ static char *collect(const struct diagnosis *trace)
 	if (f) {
 		fputs(TITLE
 		      "\n\nRead it before you send it: the names of this host and its users were left "
-		      "out where they\nwere found, but programs and files may tell more than you wish.\n",
+		      "out where they\nwere found, but names of programs and files may be private.\n",
 		      f);
 		title(f, "versions");
 		fprintf(f, "grtrace " GRT_VERSION ", format %d, reads %d..%d\n", GRT_FORMAT, GRT_FORMAT_MIN,
@@ -325,7 +325,7 @@ static int check_target(const char *path, struct grt_err *err)
 		close(fd);
 	if (S_ISREG(st.st_mode) && (!st.st_size || !strcmp(start, TITLE)))
 		return 0;
-	return grt_err_set(err, -EEXIST, "it exists and is not an older report", "another name",
+	return grt_err_set(err, -EEXIST, "the file exists, and is not a bug report of grtrace", "another name",
 			   "cannot write %s", path);
 }
 

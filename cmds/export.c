@@ -75,14 +75,14 @@ static void tell_tracks(const struct grt_tracks_count *n)
 		": %" PRIu64 " jobs, %" PRIu64 " slices, %" PRIu64 " instants, %" PRIu64
 		" values of counters\n",
 		n->jobs, n->slices, n->instants, n->values);
-	tell_if(n->inferred, "jobs have a START or END that is concluded, not observed");
-	tell_if(n->sampled, "jobs stand for more than themselves: they were sampled");
-	tell_if(n->undrawn, "jobs are not drawn: their START or END is not known");
-	tell_if(n->half, "ends are not drawn: what they end began before the trace, or was lost");
+	tell_if(n->inferred, "jobs have a START or END that is inferred, not observed");
+	tell_if(n->sampled, "jobs were sampled: each stands for several jobs");
+	tell_if(n->undrawn, "jobs are not drawn: their START or END is unknown");
+	tell_if(n->half, "ends are not drawn: their begin was before the trace, or was lost");
 	tell_if(n->cut, "slices have no end in the trace");
-	tell_if(n->over, "items are not drawn: there are too many tracks, or too much at a time");
-	tell_if(n->back, "items are not drawn: they go back in time");
-	tell_if(n->ended, "counters ended before the trace: their last value is drawn on");
+	tell_if(n->over, "items are not drawn: too many tracks, or too many items at the same time");
+	tell_if(n->back, "items are not drawn: their time is before that of the item before");
+	tell_if(n->ended, "counters ended before the trace did: their last value is drawn up to the end");
 }
 
 static void tell(const struct grt_export *x, const char *path)
@@ -97,7 +97,7 @@ static void tell(const struct grt_export *x, const char *path)
 	else
 		fputc('\n', stderr);
 	tell_if(h->balance.fate[GRT_FATE_LOST], "events were lost in the recording");
-	tell_if(h->missing_events, "events are missing: their packets are not here");
+	tell_if(h->missing_events, "events are missing: their packets are not in the recording");
 	if (!h->finished)
 		fprintf(stderr, "  the recorder did not finish this recording: later events may be missing\n");
 }

@@ -65,9 +65,9 @@ static const struct cmd_opt options[] = {
 	{"from", 0, OPT_TIME, "T", &opt.from,
 	 "begin here: seconds as printed, +T from the start, -T from the end"},
 	{"to", 0, OPT_TIME, "T", &opt.to, "end here"},
-	{"by", 0, OPT_STR, by_words + 1, &opt.by, "the frame below all others"},
-	{"weight", 0, OPT_STR, weight_words + 1, &opt.weight, "what is added up (default: time)"},
-	{"only", 0, OPT_STR, only_words + 1, &opt.only, "keep only these"},
+	{"by", 0, OPT_STR, by_words + 1, &opt.by, "group by this: it is the root frame"},
+	{"weight", 0, OPT_STR, weight_words + 1, &opt.weight, "the weight of a frame (default: time)"},
+	{"only", 0, OPT_STR, only_words + 1, &opt.only, "keep only work of this kind"},
 	{"min", 0, OPT_STR, "PIXELS", &opt.min, "draw no frames narrower than this (default: 0.1)"},
 	{"title", 0, OPT_TEXT, "TEXT", &opt.title, "the picture's heading"},
 	{"unit", 0, OPT_STR, "WORD", &opt.unit, "of the weights of folded stacks: ns, us, B, or any word"},
@@ -129,14 +129,14 @@ static void tell_missing(const struct grt_launches_count *n)
 			"  %llu launches have no kernel in the trace: [GPU_Launch_Pending], no time\n",
 			(unsigned long long)n->nothing);
 	if (n->open || n->no_stamps)
-		fprintf(stderr, "  %llu had not ended and %llu have no stamps: they have no time\n",
+		fprintf(stderr, "  %llu had not ended and %llu have no time stamps: their time is not counted\n",
 			(unsigned long long)n->open, (unsigned long long)n->no_stamps);
 	if (n->launches_lost || n->gpu_lost)
 		fprintf(stderr, "  lost: %llu launches, %llu records of the GPU\n",
 			(unsigned long long)n->launches_lost, (unsigned long long)n->gpu_lost);
 	if (n->no_end)
 		fprintf(stderr,
-			"  %llu processes did not see their own end: their last moments may be missing\n",
+			"  %llu processes ended without a final write: their last events may be missing\n",
 			(unsigned long long)n->no_end);
 }
 
@@ -150,7 +150,7 @@ static void tell_symbols(const struct grt_symbols_count *n)
 			(unsigned long long)n->objects, (unsigned long long)n->missing,
 			(unsigned long long)n->other);
 	if (!grt_symbols_can())
-		fputs("  this program was built without elfutils: no function has its name\n", stderr);
+		fputs("  this grtrace was built without elfutils: functions have no names\n", stderr);
 }
 
 /* Return: whether there is anything of CUDA in the trace */
@@ -166,7 +166,7 @@ static bool tell_launches(const struct grt_launch_flame *f)
 		fputc('\n', stderr);
 	}
 	if (n.undefined)
-		fprintf(stderr, "  %llu definitions of stacks and names were not believed, or lost\n",
+		fprintf(stderr, "  %llu definitions of stacks and names were invalid or lost\n",
 			(unsigned long long)n.undefined);
 	if (!work && !n.launches)
 		return false;
@@ -178,11 +178,11 @@ static bool tell_launches(const struct grt_launch_flame *f)
 		percent_down(n.with_stack, work));
 	if (n.stack_cut || n.stack_none)
 		fprintf(stderr,
-			"  the stack of %llu does not reach its thread's beginning, and that of %llu has no frame\n",
+			"  %llu stacks do not reach the start of their thread, %llu stacks have no frame\n",
 			(unsigned long long)n.stack_cut, (unsigned long long)n.stack_none);
 	if (n.probed)
 		fprintf(stderr,
-			"  %llu calls of functions that were probed: they have no time, --weight launches\n",
+			"  %llu calls of probed functions have no GPU time: show them with --weight launches\n",
 			(unsigned long long)n.probed);
 	tell_missing(&n);
 	tell_symbols(grt_launch_flame_symbols(f));
@@ -200,13 +200,13 @@ static void tell(const struct grt_flame_count *n, bool cuda)
 	if (n->sampled)
 		fputs("  jobs were sampled: counts and times are estimates for all jobs\n", stderr);
 	if (n->inferred_ns)
-		fprintf(stderr, "  of %.1f %% the start is concluded from the ring's order, not observed\n",
+		fprintf(stderr, "  the start of %.1f %% is inferred from the order of the ring's jobs, not observed\n",
 			percent(n->inferred_ns, n->ns));
 	if (n->untimed)
-		fprintf(stderr, "  %llu jobs without a known time on the GPU are not in it\n",
+		fprintf(stderr, "  %llu jobs are left out: their time on the GPU is unknown\n",
 			(unsigned long long)n->untimed);
 	if (n->lost_stack)
-		fprintf(stderr, "  the frames of %llu jobs' stacks are not in the trace, or are too many\n",
+		fprintf(stderr, "  the stacks of %llu jobs are not in the trace, or have too many frames\n",
 			(unsigned long long)n->lost_stack);
 	if (n->dropped)
 		fprintf(stderr, "  %llu frames of stacks beyond the first %u are missing\n",
@@ -218,10 +218,10 @@ static void tell(const struct grt_flame_count *n, bool cuda)
 static int no_tree(int code, const char *path)
 {
 	if (code == -ENODATA)
-		return cmd_fail(EXIT_FAILED, "its jobs do not tell how much they copied",
+		return cmd_fail(EXIT_FAILED, "jobs have no size in bytes",
 				"--weight time or --weight launches", "%s: cannot add up bytes", path);
 	if (code == -EOVERFLOW)
-		return cmd_fail(EXIT_FAILED, "its times add up to more than 2^63 ns", NULL,
+		return cmd_fail(EXIT_FAILED, "the sum of its times is more than 2^63 ns", NULL,
 				"%s: cannot add up", path);
 	return cmd_fail(EXIT_FAILED, strerror(-code), NULL, "%s: cannot read", path);
 }
@@ -302,7 +302,7 @@ static int take_folded(struct graph *g, int fd, const char *path, enum grt_stack
 		return cmd_error(EXIT_FAILED, &err);
 	tell_folded(path, &n);
 	if (n.lines && !n.stacks)
-		return cmd_fail(EXIT_FAILED, "no line is frames with ; between them, a blank and a number",
+		return cmd_fail(EXIT_FAILED, "no line has the form FRAME;FRAME;... NUMBER",
 				NULL, "%s: no folded stacks", path);
 	return EXIT_DONE;
 }
@@ -373,17 +373,17 @@ static void tell_seeds(const struct grt_seeds_count *n)
 			(unsigned long long)n->by_window, GRT_SEEDS_WINDOW / 1000,
 			(unsigned long long)n->no_stack);
 	if (n->no_call && n->samples)
-		fprintf(stderr, "  %llu kernels and copies are of no launch that is there: [unmatched]\n",
+		fprintf(stderr, "  %llu kernels and copies have no launch in the input: [unmatched]\n",
 			(unsigned long long)n->no_call);
 	if (n->pending)
 		fprintf(stderr, "  %llu launches have no kernel: [GPU_Launch_Pending]\n",
 			(unsigned long long)n->pending);
 	if (n->bad_samples)
-		fprintf(stderr, "  %llu lines are no CPU stacks, the first is line %llu\n",
+		fprintf(stderr, "  %llu lines are not CPU stacks, the first is line %llu\n",
 			(unsigned long long)n->bad_samples, (unsigned long long)n->first_bad);
 	if (n->gpu.bad || n->gpu.other)
 		fprintf(stderr,
-			"  of the GPU's file %llu lines are no records, %llu are records that cannot be read\n",
+			"  GPU file: %llu lines are not records, %llu records cannot be read\n",
 			(unsigned long long)n->gpu.other, (unsigned long long)n->gpu.bad);
 }
 
@@ -400,7 +400,7 @@ static int with_file(struct grt_seeds *s, const char *path, int (*read)(struct g
 	ret = read(s, fd);
 	close(fd);
 	if (ret == -EPROTO)
-		return cmd_fail(EXIT_FAILED, "it is no trace in JSON, or ends before its first event", NULL,
+		return cmd_fail(EXIT_FAILED, "it is not a trace in JSON, or it ends before the first event", NULL,
 				"%s: cannot read on behind event %llu", path,
 				(unsigned long long)grt_seeds_count(s).gpu.lines);
 	if (ret == -ENOSYS)
@@ -423,7 +423,7 @@ static int join_seeds(struct graph *g, struct grt_seeds *s)
 		return status;
 	n = grt_seeds_count(s);
 	if (opt.cpu && !n.samples)
-		return cmd_fail(EXIT_FAILED, "no line is ts_ns comm pid tid cpu f1;f2;...", NULL,
+		return cmd_fail(EXIT_FAILED, "no line has the form ts_ns comm pid tid cpu f1;f2;...", NULL,
 				"%s: no CPU stacks", opt.cpu);
 	if (opt.gpu && !n.gpu.records)
 		return cmd_fail(
@@ -436,7 +436,7 @@ static int join_seeds(struct graph *g, struct grt_seeds *s)
 	if (n.gpu.cut)
 		return cmd_fail(EXIT_FAILED,
 				"its writer was killed, the disk was full, or the copy is incomplete",
-				"go on with what is whole, which was read, or record again",
+				"use the part that was read, or record again",
 				"%s: cut behind event %llu", opt.gpu, (unsigned long long)n.gpu.lines);
 	return EXIT_DONE;
 }
@@ -449,7 +449,7 @@ static int take_seeds(struct graph *g)
 	if (opt.from.set || opt.to.set)
 		return cmd_usage_error("--cpu and --gpu have no --from and --to");
 	if (g->shape.weight == GRT_FLAME_WEIGHT_WALL || g->shape.by == GRT_FLAME_BY_THREAD)
-		return cmd_usage_error("--cpu and --gpu do not tell what threads waited for");
+		return cmd_usage_error("--weight wall needs a recording with threads: --cpu and --gpu have none");
 	if (!opt.gpu && (g->shape.by || g->shape.weight || g->shape.only))
 		return cmd_usage_error("--by, --weight and --only need --gpu");
 	if (grt_seeds_new(&s, &g->shape))
@@ -475,7 +475,7 @@ static void tell_drawn(const struct graph *g, const struct grt_flamegraph_count 
 			opt.min ? opt.min : "0.1");
 	fputc('\n', stderr);
 	if (n->gone_weight)
-		fprintf(stderr, "  %.2f %% of what there was before is gone\n",
+		fprintf(stderr, "  %.2f %% of the weight before is gone\n",
 			percent(n->gone_weight, grt_stacks_total(g->tree, GRT_STACKS_BEFORE)));
 }
 
@@ -519,7 +519,7 @@ static int take_word(const char *option, const char *word, const char *const *wo
 		}
 		snprintf(all + strlen(all), sizeof(all) - strlen(all), "%s%s", i ? ", " : "", words[i]);
 	}
-	return word ? cmd_usage_error("--%s: '%s' is none of: %s", option, word, all) : EXIT_DONE;
+	return word ? cmd_usage_error("--%s: '%s' is not one of: %s", option, word, all) : EXIT_DONE;
 }
 
 static int take_shape(struct grt_flame_shape *shape)
@@ -586,7 +586,7 @@ static int flame_run(int argc, char **argv)
 	if (argc > 1 || (argc && opt.input))
 		return cmd_usage_error("more than one trace: '%s'", argv[argc - 1]);
 	if ((opt.cpu || opt.gpu) && (opt.input || argc))
-		return cmd_usage_error("--cpu and --gpu are the input: '%s' is too much", path);
+		return cmd_usage_error("--cpu and --gpu are the input: remove '%s'", path);
 	if (!opt.cpu && !opt.gpu && !opt.input && !argc && access(path, F_OK))
 		return cmd_fail(EXIT_FAILED, "there is no such recording",
 				"grtrace record --stack=bpf -- PROG", "cannot open %s", path);

@@ -46,15 +46,15 @@ static void tell(const struct grt_wall_count *n)
 	}
 	tell_states(n);
 	if (n->not_sampled_ns)
-		fprintf(stderr, "  %.3f ms are of threads that ran between two samples: [not sampled]\n",
+		fprintf(stderr, "  %.3f ms of threads that ran only between two samples: [not sampled]\n",
 			(double)n->not_sampled_ns / 1e6);
 	if (n->no_stack_ns)
 		fprintf(stderr, "  %.3f ms have no user stack\n", (double)n->no_stack_ns / 1e6);
 	if (n->seen.lost)
-		fprintf(stderr, "  %llu intervals off the CPU are lost: the time around them is [unknown]\n",
+		fprintf(stderr, "  %llu off-CPU intervals are lost: the time around them is [unknown]\n",
 			(unsigned long long)n->seen.lost);
 	if (n->seen.unsure)
-		fprintf(stderr, "  of %llu pieces it was not found out whether they waited for the GPU\n",
+		fprintf(stderr, "  for %llu waits it is unknown whether they were for the GPU\n",
 			(unsigned long long)n->seen.unsure);
 	if (n->seen.over)
 		fprintf(stderr, "  %llu records are of threads beyond the first %u\n",
@@ -67,7 +67,7 @@ static void tell(const struct grt_wall_count *n)
 static int check_shape(const struct grt_flame_shape *shape)
 {
 	if (shape->only)
-		return cmd_usage_error("--only is about the GPU's work: threads have none");
+		return cmd_usage_error("--only selects GPU work: it does not work with --weight wall");
 	if (shape->by && shape->by != GRT_FLAME_BY_PROCESS && shape->by != GRT_FLAME_BY_THREAD)
 		return cmd_usage_error("--by %s: --weight wall has process and thread",
 				       grt_flame_by_words[shape->by - 1]);
@@ -86,7 +86,7 @@ static int take_events(struct wall *w, struct grt_session *s, const char *path, 
 
 	if (code)
 		return cmd_fail(EXIT_FAILED,
-				code == -EOVERFLOW ? "its times add up to more than 2^63 ns"
+				code == -EOVERFLOW ? "the sum of its times is more than 2^63 ns"
 						   : strerror(-code),
 				NULL, "%s: cannot add up", path);
 	n = grt_wall_flame_count(w->flame);

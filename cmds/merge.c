@@ -29,18 +29,18 @@ static struct {
 } opt;
 
 static const struct cmd_opt opts[] = {
-	{"cpu", 'c', OPT_STR, "FILE", &opt.cpu, "what the CPU did: text, or a recording with ioctls"},
-	{"gpu", 'g', OPT_STR, "FILE", &opt.gpu, "what the GPU did: a recording, a raw file or text"},
+	{"cpu", 'c', OPT_STR, "FILE", &opt.cpu, "events of the CPU: text, or a recording with ioctls"},
+	{"gpu", 'g', OPT_STR, "FILE", &opt.gpu, "events of the GPU: a recording, a raw file or text"},
 	{"output", 'o', OPT_STR, "FILE", &opt.output, "write here (default: standard output)"},
 	{"clock-offset", 0, OPT_STR, "NS|auto", &opt.offset,
 	 "added to the stamps of --gpu; auto: from jobs and the ioctls that submitted them"},
-	{"stats-only", 0, OPT_FLAG, NULL, &opt.stats_only, "what there is by input and type, no timeline"},
+	{"stats-only", 0, OPT_FLAG, NULL, &opt.stats_only, "only counts of events by input and type, no timeline"},
 	{"from", 0, OPT_TIME, "T", &opt.from,
 	 "only events from here: seconds, +T after the start, -T before the end"},
 	{"to", 0, OPT_TIME, "T", &opt.to, "only events up to here"},
-	{"pretty", 0, OPT_FLAG, NULL, &opt.pretty, "lines for people, with what follows from each event"},
+	{"pretty", 0, OPT_FLAG, NULL, &opt.pretty, "readable lines, with an explanation of each event"},
 	{"json", 'j', OPT_FLAG, NULL, &opt.json, "JSON: an object per event, or the statistics as one"},
-	{"verbose", 'v', OPT_FLAG, NULL, &opt.verbose, "tell what was read, and what was passed over"},
+	{"verbose", 'v', OPT_FLAG, NULL, &opt.verbose, "print how many events were read and skipped"},
 	{NULL, 0, OPT_FLAG, NULL, NULL, NULL},
 };
 
@@ -137,10 +137,10 @@ static int offset_usage(int argc)
 	if (!opt.gpu)
 		return cmd_fail(
 			EXIT_USAGE, "it is added to the stamps of the --gpu input, and none was given",
-			"--gpu FILE for the input that is to be moved", "--clock-offset moves nothing");
+			"--gpu FILE for the input to move", "--clock-offset has no input to move");
 	if (!strcmp(opt.offset, "auto") && is_alone(argc))
 		return cmd_fail(EXIT_USAGE,
-				"it is found by comparing the --gpu input's jobs with another's ioctls",
+				"auto compares the jobs of the --gpu input with the ioctls of another input",
 				"--cpu FILE, or a number of ns", "--clock-offset auto with one input");
 	return EXIT_DONE;
 }
@@ -242,8 +242,8 @@ static int judge(struct merging *run)
 		return status;
 	return cmd_fail(EXIT_FAILED,
 			opt.from.set || opt.to.set ? "none is between --from and --to"
-						   : "the inputs hold none of their side",
-			"grtrace merge --stats-only -v ..., which tells what was read", "no events to merge");
+						   : "the CPU input has no CPU events, and the GPU input has no GPU events",
+			"grtrace merge --stats-only -v ..., which shows what was read", "no events to merge");
 }
 
 static int write_failed(struct merging *run, int code)
@@ -303,7 +303,7 @@ static int merge_run(int argc, char **argv)
 	if (!opt.cpu && !opt.gpu && !argc)
 		return cmd_usage_error("nothing to merge: give --cpu FILE and --gpu FILE");
 	if (opt.stats_only && (opt.output || opt.pretty))
-		return cmd_usage_error("--stats-only prints no timeline: --output and --pretty do not fit");
+		return cmd_usage_error("--stats-only prints no timeline: --output and --pretty do not work with it");
 	if (opt.json && opt.pretty)
 		return cmd_usage_error("--json and --pretty exclude each other");
 	status = offset_usage(argc);

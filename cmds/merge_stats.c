@@ -121,7 +121,7 @@ static void put_sums(const struct merging *run, struct grt_writer *w, const stru
 		 "while their thread was in an ioctl"},
 		{"lines", GRT_CELL_NUMBER, {.number = s->lines}, "of text"},
 		{"bad_lines", GRT_CELL_NUMBER, {.number = s->bad}, "not understood"},
-		{"skipped_lines", GRT_CELL_NUMBER, {.number = s->skipped}, "events that have no place here"},
+		{"skipped_lines", GRT_CELL_NUMBER, {.number = s->skipped}, "events that are not about GPU jobs"},
 		{.name = NULL},
 	};
 
@@ -189,7 +189,7 @@ static void tell_skipped(const struct merging *run, unsigned int input, bool ver
 	unsigned int n = grt_session_skipped(s, &list);
 
 	begin(run, input);
-	fprintf(stderr, "%" PRIu64 " events have no place here, of %u kinds%s\n", h->text.skipped, n,
+	fprintf(stderr, "%" PRIu64 " events are not about GPU jobs, of %u kinds%s\n", h->text.skipped, n,
 		verbose ? ":" : " (-v names them)");
 	for (unsigned int i = 0; verbose && i < n; i++) {
 		fputs("  ", stderr);

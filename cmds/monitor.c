@@ -401,7 +401,7 @@ static int replay(struct monitor *m, const char *path)
 	int ret, status;
 
 	if (opt.seconds > 0 || opt.sources)
-		return cmd_usage_error("-d and -e are for live events, -i reads a recording");
+		return cmd_usage_error("-d and -e work only on live events, not with -i");
 	ret = grt_session_open(&m->session, path, &err);
 	if (ret)
 		return cmd_error(cmd_open_status(ret), &err);
@@ -526,12 +526,12 @@ static int no_monitor(const char *word)
 	for (unsigned int i = 0; i < ROWS; i++)
 		used += (size_t)snprintf(all + used, sizeof(all) - used, "%s%s", i ? ", " : "", rows[i].name);
 	if (!word)
-		return cmd_usage_error("what is to be monitored? There are %s", all);
+		return cmd_usage_error("which monitor? There are: %s", all);
 	for (unsigned int i = 0; i < ROWS; i++)
 		cmd_nearest(&best, word, rows[i].name);
 	if (best.name)
 		return cmd_usage_error("'%s' is unknown (did you mean %s?)", word, best.name);
-	return cmd_usage_error("'%s' is unknown; there are %s", word, all);
+	return cmd_usage_error("unknown monitor '%s' (there are: %s)", word, all);
 }
 
 static const struct monitor_row *find_row(const char *name)
@@ -560,9 +560,9 @@ static int monitor_run(int argc, char **argv)
 	if (argc > 1)
 		return cmd_usage_error("more than one monitor: '%s'; `all` shows all of them", argv[1]);
 	if (!strcmp(m.row->name, "fence") && !opt.driver && !opt.input)
-		return cmd_usage_error("fence: whose fences are jobs? --driver nouveau, for one");
+		return cmd_usage_error("fence: name the driver, for example --driver nouveau");
 	if (opt.probes && (strcmp(m.row->name, "nvidia") || opt.input))
-		return cmd_usage_error("--probes is for `monitor nvidia`, live");
+		return cmd_usage_error("--probes works only with `monitor nvidia` on live events");
 	if (begin(&m))
 		status = no_memory();
 	else

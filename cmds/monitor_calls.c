@@ -164,8 +164,8 @@ int monitor_frames(struct monitor *m)
 		     count.open);
 	if (count.forgotten || count.over)
 		note(&m->notes,
-		     "%" PRIu64 " requests were forgotten, %" PRIu64 " events are in no row: more than "
-		     "%u requests or %u CRTCs",
+		     "%" PRIu64 " requests and %" PRIu64 " events are not in the table (limit of "
+		     "%u requests or %u CRTCs)",
 		     count.forgotten, count.over, GRT_VBLANK_ASKED_MAX, GRT_VBLANK_CRTCS_MAX);
 	return ret ? ret : write_frame_latencies(m);
 }
@@ -253,8 +253,8 @@ int monitor_calls(struct monitor *m)
 		     count.half);
 	if (count.over || count.forgotten)
 		note(&m->notes,
-		     "%" PRIu64 " calls are in no row, %" PRIu64 " open files were forgotten: more than "
-		     "%u processes or %u files",
+		     "%" PRIu64 " calls and %" PRIu64 " open files are not in the table (limit of "
+		     "%u processes or %u files)",
 		     count.over, count.forgotten, GRT_CALLS_PROCESSES_MAX, GRT_CALLS_FILES_MAX);
 	return ret ? ret : monitor_latencies(m, "ioctl_time", "time in ioctls", MONITOR_OF_ALL, &times, 1);
 }
@@ -308,7 +308,7 @@ int monitor_xids(struct monitor *m)
 	grt_writer_table_end(m->writer);
 	free(row);
 	if (m->xids.over)
-		note(&m->notes, "%" PRIu64 " Xids are in no row: more than %u numbers", m->xids.over,
+		note(&m->notes, "%" PRIu64 " Xids are not in the table (limit of %u numbers)", m->xids.over,
 		     GRT_XIDS_MAX);
 	return ret;
 }

@@ -174,11 +174,11 @@ static void write_totals(struct monitor *m)
 		     "events that fitted no job's life");
 	fields_write(&f, m->writer, "totals", "in total");
 	if (deps.forgotten)
-		note(&m->notes, "%" PRIu64 " dependency waits were forgotten: more than %u at once",
+		note(&m->notes, "%" PRIu64 " dependency waits are not counted (limit of %u at the same time)",
 		     deps.forgotten, GRT_DEPS_OPEN_MAX);
 	if (deps.over || grt_phases_over(m->phases))
 		note(&m->notes,
-		     "%" PRIu64 " jobs and %" PRIu64 " dependencies are in no row: more than %u rings",
+		     "%" PRIu64 " jobs and %" PRIu64 " dependencies are not in the table (limit of %u rings)",
 		     grt_phases_over(m->phases), deps.over, GRT_PHASES_RINGS_MAX);
 	if (jobs.evicted)
 		note(&m->notes, "%" PRIu64 " jobs were cut short: too many were in flight", jobs.evicted);
@@ -232,7 +232,7 @@ static int write_submit(struct monitor *m, const struct grt_ring_phases *r)
 
 static const struct grt_column ib_columns[] = {
 	{"num_ibs", monitor_get, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "command buffers (IBs) of a submit"},
-	{"submits", monitor_get, 1, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "submits with so many"},
+	{"submits", monitor_get, 1, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "submits with this number of command buffers"},
 	{.name = NULL},
 };
 

@@ -104,7 +104,7 @@ static void write_live(struct monitor *m, const struct grt_mem_count *c)
 	fields_write(&f, m->writer, "memory", "live memory objects");
 	if (c->forgotten)
 		note(&m->notes,
-		     "%" PRIu64 " objects were forgotten, more than %u at once: live is at most that",
+		     "%" PRIu64 " objects are not tracked (limit of %u at the same time): live is an upper bound",
 		     c->forgotten, GRT_MEMORY_OBJECTS_MAX);
 }
 
@@ -190,7 +190,7 @@ int monitor_live(struct monitor *m)
 	write_live(m, c);
 	ret = write_slices(m);
 	if (c->over)
-		note(&m->notes, "%" PRIu64 " objects are in no row: more than %u processes", c->over,
+		note(&m->notes, "%" PRIu64 " objects are not in the table (limit of %u processes)", c->over,
 		     GRT_MEMORY_PROCESSES_MAX);
 	return ret ? ret : write_processes(m);
 }

@@ -82,7 +82,7 @@ int monitor_tally(struct monitor *m, const struct grt_table *table, const struct
 	grt_writer_table_end(m->writer);
 	free(row);
 	if (t->over)
-		note(&m->notes, "%" PRIu64 " %s are in no row: more than %u kinds", t->over, what,
+		note(&m->notes, "%" PRIu64 " %s are not in the table (limit of %u kinds)", t->over, what,
 		     t->rows.max);
 	return ret;
 }
@@ -419,7 +419,7 @@ static void write_notes(struct monitor *m, const struct grt_health *h)
 	report_text_notes(&m->notes, h);
 	report_text_passed(&m->notes, m->session);
 	if (m->names.dropped)
-		note(&m->notes, "%" PRIu64 " NAME records dropped: more than %u names", m->names.dropped,
+		note(&m->notes, "%" PRIu64 " NAME records ignored (limit of %u names)", m->names.dropped,
 		     GRT_NAMES_MAX);
 	if (m->left_out)
 		note(&m->notes,

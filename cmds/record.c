@@ -97,7 +97,7 @@ static const struct cmd_opt options[] = {
 	{"output", 'o', OPT_STR, "DIR", &opt.output,
 	 "write the recording here (default: " DEFAULT_OUTPUT ")"},
 	{"event", 'e', OPT_STR, "SRC,...", &opt.sources,
-	 "where events come from (default: auto, all that work here)"},
+	 "sources of the events (default: auto, all that work here)"},
 	{"driver", 0, OPT_STR, "NAME", &opt.driver, "BPF sources: only jobs of this driver; fence needs it"},
 	{"duration", 'd', OPT_SECONDS, "SECONDS", &opt.seconds, "end after this time"},
 	{"pid", 'p', OPT_PID, "PID", &opt.pid, "only events of this process; end when it ends"},
@@ -109,18 +109,18 @@ static const struct cmd_opt options[] = {
 	{"buffer", 0, OPT_SIZE, "SIZE", &opt.buffer, "kernel buffer per CPU, like 16M"},
 	{"stack", 0, OPT_STR, "HOW", &opt.stack,
 	 "CPU stack of each submit or launch: inproc (CUDA only), bpf, auto or none"},
-	{"kernel-stack", 0, OPT_FLAG, NULL, &opt.kernel_stack, "its kernel part, too"},
+	{"kernel-stack", 0, OPT_FLAG, NULL, &opt.kernel_stack, "with --stack: kernel frames, too"},
 	{"frequency", 'F', OPT_U64, "HZ", &opt.frequency,
-	 "sched: samples of what runs, a second and CPU; 0: none (default: 499)"},
+	 "sched: samples per second and CPU; 0: none (default: 499)"},
 	{"include-failed", 0, OPT_FLAG, NULL, &opt.refused,
 	 "nvsched: calls that failed, too, also on files that are not NVIDIA's"},
 	{"probes", 0, OPT_FLAG, NULL, &opt.probes,
 	 "nvidia: functions of its kernel modules, too: interrupts, faults, P2P, power"},
 	{"user", 0, OPT_STR, "NAME", &opt.user,
-	 "run PROG as this user, whose the recording and all files are (root only)"},
+	 "run PROG as this user, who owns the recording and all files (root only)"},
 	{"no-command-line", 0, OPT_FLAG, NULL, &opt.no_command,
 	 "do not keep the command line, which may hold secrets"},
-	{"verbose", 'v', OPT_FLAG, NULL, &opt.verbose, "say which sources are left out, and why"},
+	{"verbose", 'v', OPT_FLAG, NULL, &opt.verbose, "print which sources are left out, and why"},
 	{"chrome", 0, OPT_STR, "FILE", &opt.files.chrome, "at the end, the timeline as Trace Event Format"},
 	{"cpu-folded", 0, OPT_STR, "FILE", &opt.files.cpu_folded,
 	 "at the end, CPU stacks of CUDA's launches: ts_ns comm pid tid cpu f1;f2;..."},
@@ -620,7 +620,7 @@ static void show_end(const struct run *run)
 	if (run->rec.lost)
 		fputs("  try: a larger --buffer, so that nothing is lost\n", stderr);
 	else if (!run->rec.events && recording_counted(&run->rec))
-		fputs("  try: grtrace doctor, which says what was recorded and what can be\n", stderr);
+		fputs("  try: grtrace doctor, which shows what was recorded and what can be recorded\n", stderr);
 }
 
 /* --------------------------------------------------------------- loop */
@@ -755,7 +755,7 @@ static int drain_to_end(struct run *run, struct grt_err *err)
 		if (ready > 0)
 			limit = grt_now() + DRAIN_NS;
 		else if (grt_now() > limit)
-			return grt_err_set(err, -ETIMEDOUT, "tracing was stopped but the streams do not end",
+			return grt_err_set(err, -ETIMEDOUT, "tracing stopped, but the streams did not end",
 					   "sudo dmesg | tail", "cannot read the rest");
 	}
 	return ret;
@@ -899,7 +899,7 @@ static int prog_status(struct run *run, char **argv)
 	if (!run->child.pid)
 		return run->status;
 	if (!child_poll(&run->child) && !cmd_signal)
-		note("capture has ended, the program goes on: waiting for it");
+		note("recording has ended, waiting for the program to end");
 	wait_for_prog(run);
 	if (run->child.ended)
 		return run->child.status ? run->child.status : run->status;
@@ -985,7 +985,7 @@ static int find_device(void)
 		return cmd_fail(EXIT_FAILED, strerror(errno), "ls -l /dev/dri", "cannot find the device %s",
 				path);
 	if (!S_ISCHR(st.st_mode))
-		return cmd_fail(EXIT_FAILED, "it is no character device", "ls -l /dev/dri",
+		return cmd_fail(EXIT_FAILED, "it is not a character device", "ls -l /dev/dri",
 				"cannot filter by the device %s", path);
 	/* the kernel's own form */
 	opt.device_number = (uint32_t)(major(st.st_rdev) << 20 | minor(st.st_rdev));
@@ -1059,7 +1059,7 @@ static int check_options(char **argv)
 	if (status != EXIT_DONE)
 		return status;
 	if (opt.raw && record_files_any(&opt.files))
-		return cmd_usage_error("--raw: other files are made of a directory, with --output");
+		return cmd_usage_error("--raw: --chrome, --folded and the other files need a directory (--output)");
 	if (opt.raw && opt.output)
 		return cmd_usage_error("--raw and --output: use only one of them");
 	if (opt.probes && !is_named("nvidia"))

@@ -99,7 +99,7 @@ static void tell(const struct merged *m)
 		fprintf(stderr, "  lost: %llu launches, %llu records of the GPU\n",
 			(unsigned long long)n.launches_lost, (unsigned long long)n.gpu_lost);
 	if (n.undefined)
-		fprintf(stderr, "  %llu definitions of stacks and names were not believed, or lost\n",
+		fprintf(stderr, "  %llu definitions of stacks and names were invalid or lost\n",
 			(unsigned long long)n.undefined);
 }
 

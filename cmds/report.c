@@ -49,7 +49,7 @@ static const struct cmd_opt opts[] = {
 	 "job, ring, process, engine, type, tsg or thread; of CUDA kernel, stack, stream, device or copy (default: a summary)"},
 	{"sort", 's', OPT_STR, "KEY", &opt.sort,
 	 "a column; jobs also time, the order in which they completed"},
-	{"top", 't', OPT_U64, "N", &opt.top, "rows of the table asked for, 0: all (jobs as text: 20)"},
+	{"top", 't', OPT_U64, "N", &opt.top, "number of rows of the table, 0: all (jobs as text: 20)"},
 	{"from", 0, OPT_TIME, "T", &opt.from,
 	 "only events from here: seconds, +T after the start, -T before the end"},
 	{"to", 0, OPT_TIME, "T", &opt.to, "only events up to here"},
@@ -57,7 +57,7 @@ static const struct cmd_opt opts[] = {
 	{"json", 'j', OPT_FLAG, NULL, &opt.json, "one JSON object, plain integers in ns"},
 	{"csv", 'c', OPT_FLAG, NULL, &opt.csv, "the table of --by (job) as CSV"},
 	{"duration", 'd', OPT_SECONDS, "SECONDS", &opt.duration, "live: end after this time"},
-	{"interval", 'n', OPT_SECONDS, "SEC", &opt.interval, "live: print what there is every SEC"},
+	{"interval", 'n', OPT_SECONDS, "SEC", &opt.interval, "live: print the report every SEC"},
 	{"verbose", 'v', OPT_FLAG, NULL, &opt.verbose, "more columns, and the balance of each CPU"},
 	{NULL, 0, OPT_FLAG, NULL, NULL, NULL},
 };
@@ -463,7 +463,7 @@ static int report_recording(struct report *r, const char *path)
 	int ret;
 
 	if (opt.duration > 0 || opt.interval > 0)
-		return cmd_usage_error("-d and -n are for the live module; a recording has --from and --to");
+		return cmd_usage_error("-d and -n work only on the live module: use --from and --to with a recording");
 	ret = grt_session_open(&r->session, path, &err);
 	if (ret)
 		return cmd_error(cmd_open_status(ret), &err);
@@ -491,10 +491,10 @@ static int report_live(struct report *r)
 	if (ret)
 		return no_input(ret, &err);
 	if (opt.from.set || opt.to.set)
-		status = cmd_usage_error("--from and --to are for recordings; live has -d and -n");
+		status = cmd_usage_error("--from and --to work only with recordings: use -d and -n on the live module");
 	else if (opt.interval > 0 && report_streams(r))
 		status = cmd_usage_error(
-			"-n repeats what is summed up; jobs in the order of time stream anyway");
+			"-n repeats tables of sums; --by job --sort time prints jobs as they complete");
 	else if ((ret = kmod_live_session(&k, &r->session, &err)))
 		status = cmd_error(kmod_exit_status(ret), &err);
 	else if ((status = reading_gpu(r->session, opt.gpu, true)) == EXIT_DONE)

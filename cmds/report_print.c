@@ -97,7 +97,7 @@ static int write_channels(struct report *r, const struct grt_tsg_channel *row, u
 	if (shown < n)
 		note(&r->notes, "%" PRIu64 " more channels: --top 0 shows all", n - shown);
 	if (r->tsgs.channels.over)
-		note(&r->notes, "%" PRIu64 " channels are in no row: more than %u", r->tsgs.channels.over,
+		note(&r->notes, "%" PRIu64 " channels are not in the table (limit of %u channels)", r->tsgs.channels.over,
 		     GRT_TSG_CHANNELS_MAX);
 	return ret;
 }
@@ -113,12 +113,12 @@ static void note_partly_known(struct report *r, const struct grt_tsg *list, int6
 	if (inferred)
 		note(&r->notes,
 		     "%" PRIu64
-		     " groups had their number at the same time as another group of their process, and the text does not say "
-		     "which of them a line is about: that the first one made was scheduled and destroyed first is inferred",
+		     " groups had the same number as another group of their process at the same time, and the text does not say "
+		     "which of them a line is about: grtrace infers that the first one created was scheduled and destroyed first",
 		     inferred);
 	if (older)
 		note(&r->notes,
-		     "%" PRIu64 " groups are known in part: that they were made is not in the trace", older);
+		     "%" PRIu64 " groups are partly unknown: they were created before the trace", older);
 }
 
 static int write_tsgs(struct report *r)
@@ -138,7 +138,7 @@ static int write_tsgs(struct report *r)
 	if (shown < all)
 		note(&r->notes, "%" PRIu64 " more groups: --top 0 shows all", all - shown);
 	if (r->tsgs.over)
-		note(&r->notes, "%" PRIu64 " events are of groups in no row: more than %u groups",
+		note(&r->notes, "%" PRIu64 " events are of groups that are not in the table (limit of %u groups)",
 		     r->tsgs.over, GRT_TSGS_MAX);
 	if (!ret && !r->csv)
 		ret = write_channels(r, channel, (uint64_t)channels);
@@ -182,7 +182,7 @@ static void note_gaps(struct report *r)
 	struct grt_launch_gaps_count n = grt_launch_groups_gaps_count(r->launched);
 
 	if (n.late)
-		note(&r->notes, "%" PRIu64 " records came more than 32768 others late: idle time may be less",
+		note(&r->notes, "%" PRIu64 " records came more than 32768 records late: idle time may be too high",
 		     n.late);
 	if (n.unnamed)
 		note(&r->notes,
@@ -214,10 +214,10 @@ static void note_launched(struct report *r)
 	if (n.probed && r->view->launched != GRT_LAUNCH_BY_STACK)
 		note(&r->notes,
 		     "%" PRIu64
-		     " calls of functions that were probed: report --by stack, flame --weight launches",
+		     " calls of probed functions: see report --by stack, flame --weight launches",
 		     n.probed);
 	else if (!n.kernels && !n.copies && !n.probed)
-		note(&r->notes, "nothing of CUDA is in this trace: grtrace record -e cuda -- PROG");
+		note(&r->notes, "the trace has no CUDA events: grtrace record -e cuda -- PROG");
 	if (n.unknown)
 		note(&r->notes, "the launch of %" PRIu64 " kernels and copies is not in the trace",
 		     n.unknown);
@@ -226,13 +226,13 @@ static void note_launched(struct report *r)
 	if (n.nothing)
 		note(&r->notes, "%" PRIu64 " launches have no kernel in the trace", n.nothing);
 	if (n.open || n.no_stamps)
-		note(&r->notes, "%" PRIu64 " records had not ended and %" PRIu64 " have no stamps: no time",
+		note(&r->notes, "%" PRIu64 " records had not ended and %" PRIu64 " have no time stamps: their time is not counted",
 		     n.open, n.no_stamps);
 	if (n.launches_lost || n.gpu_lost)
 		note(&r->notes, "lost: %" PRIu64 " launches, %" PRIu64 " records of the GPU", n.launches_lost,
 		     n.gpu_lost);
 	if (grt_launch_groups_over(r->launched))
-		note(&r->notes, "%" PRIu64 " records are in no row: more than %u rows",
+		note(&r->notes, "%" PRIu64 " records are not in the table (limit of %u rows)",
 		     grt_launch_groups_over(r->launched), GRT_LAUNCH_GROUPS_MAX);
 }
 
@@ -242,7 +242,7 @@ static void note_undefined(struct report *r)
 	struct grt_launches_count n = grt_launch_groups_count(r->launched);
 
 	if (n.undefined)
-		note(&r->notes, "%" PRIu64 " definitions of stacks and names were not believed, or lost",
+		note(&r->notes, "%" PRIu64 " definitions of stacks and names were invalid or lost",
 		     n.undefined);
 }
 
@@ -352,14 +352,14 @@ static void note_threads(struct report *r, uint64_t shown, uint64_t all)
 	struct grt_threads_count n = grt_threads_count(r->threads);
 
 	if (!all)
-		note(&r->notes, "no threads are in this trace: grtrace record -e sched -- PROG");
+		note(&r->notes, "the trace has no events of threads: grtrace record -e sched -- PROG");
 	if (all > shown)
 		note(&r->notes, "%" PRIu64 " more threads: --top 0 shows all", all - shown);
 	if (n.lost)
-		note(&r->notes, "%" PRIu64 " intervals off the CPU are lost: the time around them is unknown",
+		note(&r->notes, "%" PRIu64 " off-CPU intervals are lost: the time around them is unknown",
 		     n.lost);
 	if (n.unsure)
-		note(&r->notes, "of %" PRIu64 " pieces it was not found out whether they waited for the GPU",
+		note(&r->notes, "for %" PRIu64 " waits it is unknown whether they were for the GPU",
 		     n.unsure);
 	if (n.over)
 		note(&r->notes, "%" PRIu64 " records are of threads beyond the first %u", n.over,
@@ -427,7 +427,7 @@ static int write_counters(struct report *r)
 	ret = grt_writer_list(r->writer, &grt_counter_table, grt_jobs_names(r->jobs), rows,
 			      r->counters.rows.used);
 	if (r->counters.over)
-		note(&r->notes, "%" PRIu64 " values of counters are in no row: more than %u counters",
+		note(&r->notes, "%" PRIu64 " values of counters are not in the table (limit of %u counters)",
 		     r->counters.over, GRT_COUNTERS_MAX);
 	free(rows);
 	return ret;
@@ -446,7 +446,7 @@ static int write_aggregates(struct report *r)
 	ret = grt_writer_list(r->writer, &grt_aggregate_table, grt_jobs_names(r->jobs), rows,
 			      r->aggregates.rows.used);
 	if (r->aggregates.over)
-		note(&r->notes, "%" PRIu64 " AGGREGATE records are in no row: more than %u rings",
+		note(&r->notes, "%" PRIu64 " AGGREGATE records are not in the table (limit of %u rings)",
 		     r->aggregates.over, GRT_AGGREGATES_MAX);
 	free(rows);
 	return ret;
@@ -533,10 +533,10 @@ static void note_joins(struct report *r, const struct grt_health *h)
 
 	reading_note_joins(&r->notes, r->jobs, r->view->types ? NULL : h);
 	if (grt_groups_over(r->groups))
-		note(&r->notes, "%" PRIu64 " jobs are in no row: more than %u rings or processes",
+		note(&r->notes, "%" PRIu64 " jobs are not in the table (limit of %u rings or processes)",
 		     grt_groups_over(r->groups), GRT_GROUPS_MAX);
 	if (names->dropped)
-		note(&r->notes, "%" PRIu64 " NAME records dropped: more than %u names", names->dropped,
+		note(&r->notes, "%" PRIu64 " NAME records ignored (limit of %u names)", names->dropped,
 		     GRT_NAMES_MAX);
 }
 
@@ -551,14 +551,14 @@ static void note_aggregates(struct report *r, const struct grt_health *h)
 	if (told)
 		note(&r->notes,
 		     "%" PRIu64
-		     " events are not in the trace one by one: AGGREGATE records stand for them, and "
-		     "no other table has their jobs",
+		     " events are only in the sums of AGGREGATE records: "
+		     "their jobs are in no other table",
 		     told);
 	if (aggregated > told)
 		note(&r->notes,
-		     "what %" PRIu64
-		     " aggregated events were is not known: their record is not here (lost, or of a job that took "
-		     "less than was asked for)",
+		     "%" PRIu64
+		     " aggregated events have no record in the trace (it was lost, or the job was shorter than the "
+		     "filter)",
 		     aggregated - told);
 }
 
@@ -575,7 +575,7 @@ static void note_health(struct report *r, const struct grt_health *h)
 	if (r->narrowed)
 		note(&r->notes, "the balance covers the whole recording, also outside --from and --to");
 	if (r->counts && r->counts->far_packets)
-		note(&r->notes, "%" PRIu64 " packets are of CPUs above %u, not shown by CPU",
+		note(&r->notes, "%" PRIu64 " packets of CPUs above %u are not shown by CPU",
 		     r->counts->far_packets, GRT_COUNTS_CPUS - 1);
 }
 

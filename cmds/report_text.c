@@ -31,14 +31,14 @@ void report_text_health(struct grt_writer *w, const struct grt_health *h, bool a
 		field_add(&f, "bad_text", GRT_CELL_TEXT,
 			  (struct grt_cell){.text = t->bad_text, .absent = !t->bad}, NULL);
 	}
-	field_number(&f, "skipped", t->skipped, "events that have no place in a trace of GPU jobs");
+	field_number(&f, "skipped", t->skipped, "events that are not about GPU jobs");
 	if (t->reordered || all)
 		field_number(&f, "reordered", t->reordered,
-			     "lines, or events of them, that stood behind later ones");
+			     "lines or events that came after later ones");
 	if (t->sorted || all)
 		field_number(&f, "sorted", t->sorted, "events that were sorted in temporary files");
 	if (t->gaps || all)
-		field_number(&f, "gaps", t->gaps, "places where events are missing, not said how many");
+		field_number(&f, "gaps", t->gaps, "places where an unknown number of events is missing");
 	fields_write(&f, w, "text", "text");
 }
 
@@ -50,7 +50,7 @@ void report_text_notes(struct notes *n, const struct grt_health *h)
 		note(n, "%" PRIu64 " lines were not understood, the first is line %" PRIu64 ": %s", t->bad,
 		     t->bad_line, t->bad_text);
 	if (t->form && !h->events && t->lines)
-		note(n, "none of its %" PRIu64 " lines has an event", t->lines);
+		note(n, "none of the %" PRIu64 " lines has an event", t->lines);
 	if (t->gaps)
 		note(n, "events are missing at %" PRIu64 " places, and the text does not say how many",
 		     t->gaps);
@@ -69,7 +69,7 @@ void report_text_passed(struct notes *n, const struct grt_session *s)
 	for (unsigned int i = 0; i < show; i++)
 		snprintf(names + strlen(names), sizeof(names) - strlen(names), "%s%s %" PRIu64, i ? ", " : "",
 			 list[i].name, list[i].events);
-	note(n, "%" PRIu64 " events have no place here: %s%s", t->skipped, names,
+	note(n, "%" PRIu64 " events are not about GPU jobs: %s%s", t->skipped, names,
 	     kinds > show ? ", ..." : "");
 }
 

@@ -86,7 +86,7 @@ static int rocm_run(int argc, char **argv)
 	if (status != EXIT_DONE)
 		return status;
 	if (help) {
-		puts("grtrace rocm --help tells the options, man grtrace-rocm all the rest");
+		puts("see grtrace rocm --help and man grtrace-rocm");
 		return cmd_close_stdout();
 	}
 	status = is_record ? usage_of_record(argc) : usage_of_report(argc, argv);

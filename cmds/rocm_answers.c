@@ -94,7 +94,7 @@ static void mqd(struct answers *a, const struct rocm_run *run)
 	uint64_t map = steps(run, GRT_ROCM_MAP), submit = steps(run, GRT_ROCM_SUBMIT);
 
 	if (!run->kernel) {
-		say(a, "Not known: the trace has no functions of the kernel.");
+		say(a, "Unknown: the trace has no functions of the kernel.");
 	} else if (!steps(run, GRT_ROCM_MQD_ALLOCATE) && !steps(run, GRT_ROCM_MQD_INIT)) {
 		say(a, "No queue descriptor was allocated or initialised in the trace");
 		say(a, run->r.count.creations
@@ -133,7 +133,7 @@ static void kernel_queues(struct answers *a, const struct rocm_run *run)
 		    " packets or calls through queues of its own, and its driver submitted %" PRIu64 " jobs",
 		    kq, c->submits);
 	else
-		say(a, "Not known: the trace has nothing of the kernel");
+		say(a, "Unknown: the trace has nothing of the kernel");
 	if (run->log)
 		say(a, "; kernels were written into user queues %" PRIu64 " times", c->dispatches);
 	if (run->log && c->dispatches && c->submits)
@@ -242,7 +242,7 @@ static void faults(struct answers *a, const struct rocm_run *run)
 	const struct grt_rocm_count *c = &run->r.count;
 
 	if (!run->log)
-		say(a, "Not known: the runtime's side is not in the trace.");
+		say(a, "Unknown: the runtime's side is not in the trace.");
 	else if (!c->faults && !c->hangs)
 		say(a, "None in the log.");
 	if (c->faults)

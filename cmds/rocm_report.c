@@ -189,7 +189,7 @@ static void write_inputs(struct rocm_run *run, struct grt_writer *w)
 			  (struct grt_cell){.number = (uint64_t)run->offset.ns}, "added to the log's stamps");
 		field_add(&f, "clock_error_ns", GRT_CELL_NS,
 			  (struct grt_cell){.number = run->offset.error, .absent = !run->estimated},
-			  run->estimated ? "at most, in each direction" : "not known");
+			  run->estimated ? "at most, in each direction" : "unknown");
 		field_number(&f, "clock_pairs", run->offset.pairs,
 			     "events of the kernel that lie in calls of the log");
 		field_number(&f, "clock_agree", run->offset.agree, "of these, for which the offset fits");
@@ -321,7 +321,7 @@ static int write_layers(const struct rocm_run *run, struct grt_writer *w)
 		{"queue to complete", c->run.n, c->run,
 		 "kernel dispatched to command complete, as the host saw it"},
 		{"KFD create queue", c->creations, c->create_took,
-		 "in the ioctl, else in what is known of it"},
+		 "time in the ioctl, or in the known part of it"},
 		{"KFD memory", grt_rocm_steps(c, GRT_ROCM_MEMORY), c->step_took[GRT_ROCM_MEMORY],
 		 "in ioctls"},
 		{"KFD MQD", grt_rocm_steps(c, GRT_ROCM_MQD_INIT), c->step_took[GRT_ROCM_MQD_INIT],
@@ -375,10 +375,10 @@ static void note_rocr(const struct grt_rocm_count *c, struct notes *n)
 		note(n,
 		     "%" PRIu64
 		     " lines of ROCr, whose clock is CLOCK_MONOTONIC_RAW, have the time of the line before: how far their "
-		     "clock is from the others' is not known",
+		     "clock differs from the others is unknown",
 		     c->rocr[0]);
 	for (unsigned int i = 1; i < GRT_ROCM_ROCR; i++) {
-		char error[64] = "by how much the worst is off is not known";
+		char error[64] = "the largest error is unknown";
 
 		if (c->rocr_error[i] != UINT64_MAX)
 			snprintf(error, sizeof(error), "off by at most %" PRIu64 " ns", c->rocr_error[i]);
@@ -397,7 +397,7 @@ static void note_clocks(const struct rocm_run *run, struct notes *n)
 		     run->offset.ns, run->offset.error, run->offset.agree, run->offset.pairs);
 	else if (run->why[0])
 		note(n,
-		     "the two clocks are taken for one, with an error that is not known: %s; --clock-offset NS sets it",
+		     "grtrace takes the two clocks as equal, with an unknown error: %s; --clock-offset NS sets it",
 		     run->why);
 	note_rocr(&run->r.count, n);
 	if (run->r.count.gpu_took.n)
@@ -424,7 +424,7 @@ static void note_inputs(const struct rocm_run *run, struct notes *n)
 			     lost, h->text.gaps);
 	}
 	if (run->r.count.over)
-		note(n, "%" PRIu64 " things are in no row: a table was full", run->r.count.over);
+		note(n, "%" PRIu64 " values are not in a table, because it was full", run->r.count.over);
 }
 
 /** struct passed - a kind of lines or events that a text has and that were passed over, and why */
@@ -489,7 +489,7 @@ static int write_report(struct rocm_run *run)
 		ret = rocm_debugfs(run, w, &over);
 	if (over)
 		note(&n,
-		     "%" PRIu64 " queues or words of debugfs are in no row: there are more than is looked at",
+		     "%" PRIu64 " queues or words of debugfs are not in the table, because there are too many",
 		     over);
 	if (!ret && !run->opt->input)
 		ret = write_passed(run, w, &n);

@@ -164,7 +164,7 @@ static int finish(struct sched *s, int ret, const struct grt_err *err)
 	if (s->over)
 		fprintf(stderr,
 			"grtrace sched: %" PRIu64
-			" events are of groups of which it was not followed since when they are there: more than %u\n",
+			" events are of groups without a known start (limit of %u groups)\n",
 			s->over, GRT_TSGS_MAX);
 	return reading_judge(s->session, s->input, 0, ret < 0 ? ret : 0, err);
 }
@@ -189,7 +189,7 @@ static int replay(struct sched *s, const char *path)
 	int ret, status;
 
 	if (opt.seconds > 0)
-		return cmd_usage_error("-d is for live events, -i reads a recording");
+		return cmd_usage_error("-d works only on live events, not with -i");
 	ret = grt_session_open(&s->session, path, &err);
 	if (ret)
 		return cmd_error(cmd_open_status(ret), &err);

@@ -155,7 +155,7 @@ static int check_options(struct timeline *tl)
 	if (opt.width != NOT_GIVEN && !width_fits(opt.width))
 		return cmd_usage_error("--width %" PRIu64 ": from %d to %d", opt.width, WIDTH_MIN, WIDTH_MAX);
 	if (opt.pid != NOT_GIVEN && opt.pid > UINT32_MAX)
-		return cmd_usage_error("--pid %" PRIu64 ": no process has such a number", opt.pid);
+		return cmd_usage_error("--pid %" PRIu64 ": process ids are smaller than that", opt.pid);
 	if (opt.ring && !*opt.ring)
 		return cmd_usage_error("--ring: empty");
 	errno = 0;
@@ -163,7 +163,7 @@ static int check_options(struct timeline *tl)
 	if (tl->ring_by_id)
 		tl->ring_id = strtoull(opt.ring, &end, 10);
 	if (errno)
-		return cmd_usage_error("--ring %s: no ring has such a number", opt.ring);
+		return cmd_usage_error("--ring %s: ring ids are smaller than that", opt.ring);
 	return EXIT_DONE;
 }
 
@@ -218,7 +218,7 @@ static int set_span(struct timeline *tl)
 	tl->span.known = opt.from.set && opt.to.set;
 	if (tl->span.known)
 		return EXIT_DONE;
-	return cmd_fail(EXIT_FAILED, "where a pipe begins and ends is known when it has been read",
+	return cmd_fail(EXIT_FAILED, "the begin and end of a pipe are unknown until it has been read",
 			"cat PIPE > FILE, then grtrace timeline FILE; or both --from T and --to T",
 			"%s: no timeline of a pipe", tl->input);
 }

@@ -188,7 +188,7 @@ static void process_label(const struct timeline *tl, const struct grt_timeline_r
 	else if (row->pid)
 		snprintf(text, room, "pid %" PRIu32, row->pid);
 	else
-		snprintf(text, room, "%s", name ? name : "not known");
+		snprintf(text, room, "%s", name ? name : "unknown");
 }
 
 static int compare_identity(const struct grt_timeline_row *a, const struct grt_timeline_row *b)

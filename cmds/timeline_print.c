@@ -253,13 +253,13 @@ static void note_drawing(struct timeline *tl)
 
 	grt_units_ns(unsure, unsure_time(tl));
 	if (is_sampled(tl))
-		note(&tl->notes, "bars show the sampled jobs only, and gaps are not listed");
+		note(&tl->notes, "jobs were sampled: bars show only these jobs, and gaps are not listed");
 	if (c->jobs > c->undrawn)
 		note(&tl->notes, "busy is the time in which one or more jobs ran: overlaps count once");
 	if (c->undrawn)
 		note(&tl->notes,
 		     "%" PRIu64 " of %" PRIu64
-		     " jobs not drawn: START or END is not known, or END comes first",
+		     " jobs not drawn: START or END is unknown, or END comes before START",
 		     c->undrawn, c->jobs);
 	if (c->cut)
 		note(&tl->notes, "jobs drawn up to the border, because they ran beyond it: %" PRIu64, c->cut);
@@ -269,7 +269,7 @@ static void note_drawing(struct timeline *tl)
 		     "; of the rings' busy time at most %s is missing, and overlaps with these jobs",
 		     c->late, unsure);
 	if (!timeline_span(tl) && c->jobs)
-		note(&tl->notes, "there is one moment only: nothing to draw");
+		note(&tl->notes, "all events have the same time: nothing to draw");
 }
 
 static void note_selection(struct timeline *tl)
@@ -279,15 +279,15 @@ static void note_selection(struct timeline *tl)
 
 	if (over)
 		note(&tl->notes,
-		     "%" PRIu64 " jobs are in no row of some kind: more than %u rings or processes", over,
+		     "%" PRIu64 " jobs are not in every table (limit of %u rings or processes)", over,
 		     GRT_TIMELINE_ROWS_MAX);
 	if (tl->ring || tl->by_pid)
 		note(&tl->notes,
-		     "bars, gaps and latencies are of the selected jobs only; others may have run "
+		     "bars, gaps and latencies cover the selected jobs only; other jobs may have run "
 		     "in the gaps");
 	if (tl->narrowed)
-		note(&tl->notes, "latencies are of the jobs that touch the time from --from to --to, uncut; "
-				 "the balance is that of the whole trace");
+		note(&tl->notes, "latencies cover whole jobs that run at any time between --from and --to; "
+				 "the balance covers the whole trace");
 }
 
 static void write_end(struct timeline *tl)

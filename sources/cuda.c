@@ -248,8 +248,8 @@ static int open_outside(struct capture *c, const struct source_setup *setup, str
 				   "process %d: no launches to see", (int)setup->pid);
 	if (setup->note)
 		setup->note(
-			"cuda: a running process is watched from outside: launches and their stacks, "
-			"without kernels, copies, waits and all times of the GPU (flame --weight launches)");
+			"cuda: in a running process, grtrace records only launches and their stacks: "
+			"no kernels, copies, waits and GPU times (use flame --weight launches)");
 	return uprobes_open(&c->uprobes, "cuda_calls", &c->marker, setup, err);
 }
 
@@ -407,7 +407,7 @@ static void wait_for_writers(struct capture *c)
 	for (ms = 0; ms < STOP_MS && each_file(c, is_written); ms += 10)
 		nanosleep(&moment, NULL);
 	if (ms >= STOP_MS && c->note)
-		c->note("cuda: a process does not end its part of the recording");
+		c->note("cuda: a process did not finish its part of the recording");
 }
 
 static int stop(void *state, struct grt_err *err)
@@ -513,7 +513,7 @@ static void told(void *state)
 	if (c->silent) {
 		snprintf(
 			text, sizeof(text),
-			"cuda: %u of %u processes ended by a signal, _exit or exec: up to 0.1 s of their last launches are not in it",
+			"cuda: %u of %u processes ended by a signal, _exit or exec: up to 0.1 s of their last launches are missing",
 			c->silent, c->processes);
 		c->note(text);
 	}

@@ -176,7 +176,7 @@ static void say(const struct tally *t, const struct source *s, void (*note)(cons
 			 t->all);
 	else if (!s->module && !t->known)
 		snprintf(text, sizeof(text),
-			 "%s: what its structs have stays unknown: the driver has no BTF in this kernel",
+			 "%s: cannot read the driver's structs: the driver has no BTF in this kernel",
 			 s->driver);
 	else
 		snprintf(text, sizeof(text), "%s: knows %u of %u members of the driver's structs, not %s",
@@ -244,7 +244,7 @@ void kmod_set_offsets(void (*note)(const char *text))
 		return;
 	lines = kmod_read(&k, "offsets", &err);
 	if (lines && strstr(lines, " - -"))
-		note("what drivers' structs have stays unknown: this grtrace was built without libbpf");
+		note("cannot read the drivers' structs: this grtrace was built without libbpf");
 	free(lines);
 	kmod_close(&k);
 }

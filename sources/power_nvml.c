@@ -293,7 +293,7 @@ static int take_functions(struct nvml *n, struct grt_err *err)
 	for (i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
 		at = dlsym(n->library, wanted[i].symbol);
 		if (!at && wanted[i].need)
-			return grt_err_set(err, -ENOSYS, "it is of a driver that is too old", NULL,
+			return grt_err_set(err, -ENOSYS, "the driver is too old", NULL,
 					   LIBRARY " has no %s", wanted[i].symbol);
 		memcpy((char *)&n->f + wanted[i].at, &at, sizeof(at));
 	}
@@ -363,7 +363,7 @@ static int begin(struct nvml *n, struct power *p, struct grt_err *err)
 	int ret = n->f.init();
 
 	if (ret)
-		return grt_err_set(err, -ENODEV, "nvidia-smi tells more", "nvidia-smi",
+		return grt_err_set(err, -ENODEV, "nvidia-smi shows the cause", "nvidia-smi",
 				   "no counters of NVIDIA's GPUs: " LIBRARY ": error %d", ret);
 	n->begun = true;
 	n->f.get_count(&count);

@@ -142,16 +142,16 @@ void probe_job_times(struct probe_result *r)
 		if (is_untold(list[i].name))
 			probe_add(r, "%s: its jobs are not seen", list[i].name);
 		else if (grt_firmware_schedules(list[i].name))
-			probe_add(r, "%s: firmware schedules, so when a job began is not known",
+			probe_add(r, "%s: firmware schedules, so the start of a job is unknown",
 				  list[i].name);
 		else if (!strcmp(list[i].name, "amdgpu"))
-			probe_add(r, "amdgpu: not those of user queues and of KFD");
+			probe_add(r, "amdgpu: jobs of user queues and KFD are not seen");
 	}
 	if (*r->detail)
 		r->state = PROBE_UNKNOWN;
 	else
 		probe_set(r, n ? PROBE_WORKS : PROBE_ABSENT, NULL,
-			  n ? "nothing known against it" : "no driver of a GPU is loaded");
+			  n ? "no driver with unseen jobs is loaded" : "no driver of a GPU is loaded");
 }
 
 /* ----------------------------------------------------------------- PCI */

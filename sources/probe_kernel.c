@@ -37,7 +37,7 @@ void probe_btf(struct probe_result *r)
 	else
 		probe_set(r, PROBE_FAILS,
 			  "sudo grtrace record -e kmod, or a kernel with CONFIG_DEBUG_INFO_BTF=y",
-			  "no /sys/kernel/btf/vmlinux: BPF programs cannot be fitted to this kernel");
+			  "no /sys/kernel/btf/vmlinux: BPF programs cannot be adapted to this kernel");
 }
 
 /* Whose structs the BPF programs read. */

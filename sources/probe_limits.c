@@ -51,7 +51,7 @@ void probe_unprivileged_bpf(struct probe_result *r)
 	if (!setting(r, "unprivileged_bpf_disabled", &value))
 		return;
 	if (may_trace())
-		probe_set(r, PROBE_WORKS, NULL, "%ld, does not matter to this process", value);
+		probe_set(r, PROBE_WORKS, NULL, "%ld, does not limit this process", value);
 	else
 		probe_set(r, PROBE_FAILS, FIX_SUDO, "%ld: %s", value,
 			  value ? "BPF needs privileges"
@@ -65,7 +65,7 @@ void probe_perf_event_paranoid(struct probe_result *r)
 	if (!setting(r, "perf_event_paranoid", &value))
 		return;
 	if (may_trace() || probe_capable(CAP_PERFMON))
-		probe_set(r, PROBE_WORKS, NULL, "%ld, does not matter to this process", value);
+		probe_set(r, PROBE_WORKS, NULL, "%ld, does not limit this process", value);
 	else if (value <= -1)
 		probe_set(r, PROBE_WORKS, NULL, "%ld", value);
 	else
@@ -100,13 +100,13 @@ void probe_memlock(struct probe_result *r)
 	unsigned long long bytes;
 
 	if (!probe_kernel_before(5, 11)) {
-		probe_set(r, PROBE_WORKS, NULL, "not counted for BPF by this kernel");
+		probe_set(r, PROBE_WORKS, NULL, "this kernel does not count it for BPF");
 		return;
 	}
 	probe_read(text, sizeof(text), "/proc/self/limits");
 	line = strstr(text, key);
 	if (!line)
-		probe_set(r, PROBE_UNKNOWN, NULL, "/proc/self/limits does not tell");
+		probe_set(r, PROBE_UNKNOWN, NULL, "/proc/self/limits does not show it");
 	else if (probe_capable(CAP_SYS_RESOURCE))
 		probe_set(r, PROBE_WORKS, NULL, "this process may raise it");
 	else if (sscanf(line + sizeof(key) - 1, "%llu", &bytes) != 1)

@@ -268,7 +268,7 @@ void probe_adapters(struct probe_result *r)
 		all &= add_adapter(r, list[i].name);
 	}
 	if (!here)
-		probe_set(r, PROBE_ABSENT, NULL, "no GPU here that runs jobs");
+		probe_set(r, PROBE_ABSENT, NULL, "no GPU that runs jobs");
 	else if (!all)
 		r->state = PROBE_FAILS;
 }

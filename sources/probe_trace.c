@@ -43,7 +43,7 @@ void probe_debugfs(struct probe_result *r)
 
 void probe_tracefs(struct probe_result *r)
 {
-	file_system(r, "tracefs", "/sys/kernel/tracing", ", which BPF sources do without");
+	file_system(r, "tracefs", "/sys/kernel/tracing", ", which BPF sources do not need");
 }
 
 /* --------------------------------------------------------- tracepoints */
@@ -162,7 +162,7 @@ static void find_points(struct probe_result *r, const struct points *p)
 		}
 		if (ret < 0) {
 			probe_set(r, PROBE_UNKNOWN, "the same command with sudo",
-				  "needs root: tracefs is not readable, and /proc/kallsyms does not tell");
+				  "needs root: tracefs is not readable, and /proc/kallsyms does not show it");
 			return;
 		}
 	}

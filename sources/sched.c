@@ -353,9 +353,9 @@ static int check_namespace(struct grt_err *err)
 {
 	if (!pid_ns_inner())
 		return 0;
-	return grt_err_set(err, -ENOTSUP, "this is a PID namespace of its own (a container)",
+	return grt_err_set(err, -ENOTSUP, "this process is in a PID namespace (a container)",
 			   "grtrace record -e sched -p PID, outside of it, with the PID that it has there",
-			   "the source sched cannot tell whose threads are whose");
+			   "the source sched cannot find the threads of the program");
 }
 
 static int open_it(void **state, const struct source_setup *setup, struct grt_err *err)

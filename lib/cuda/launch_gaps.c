@@ -306,7 +306,7 @@ static int name_gap(struct grt_launch_gap *k, const struct grt_images *images,
 	else if (k->why == GRT_GAP_CODE)
 		n = asprintf(&k->text, "code before a launch%s%s", stack ? " in " : "", stack ? stack : "");
 	else
-		n = asprintf(&k->text, k->why == GRT_GAP_LAUNCHED ? "queued behind earlier work" : "not known");
+		n = asprintf(&k->text, k->why == GRT_GAP_LAUNCHED ? "queued behind earlier work" : "unknown");
 	free(stack);
 	return n < 0 ? -ENOMEM : 0;
 }

@@ -151,7 +151,7 @@ static const struct grt_column power_columns[] = {
 	RING_COLUMNS,
 	{"from", get_from, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "least duration, ns"},
 	{"to", get_from, 1, GRT_CELL_NS, GRT_COLUMN_ALL, "durations are below it, ns"},
-	{"jobs", get_weight, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "jobs that took so long"},
+	{"jobs", get_weight, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "jobs with this duration"},
 	{.name = NULL},
 };
 

@@ -27,7 +27,7 @@ struct grt_latency_row grt_latency(const struct grt_ring_phases *ring, unsigned 
 
 /**
  * struct grt_power_row - a row of grt_power_table: durations from @from up to, not including, @to
- * @weight: of the jobs that took so long
+ * @weight: of the jobs with this duration
  */
 struct grt_power_row {
 	struct grt_latency_row of;

@@ -124,7 +124,7 @@ static void get_columns(struct grt_cell *cell, const void *view, const void *row
 	{"share", get_share, 0, GRT_CELL_PERCENT, GRT_COLUMN_ALL, "busy share of the span, percent"}, \
 	COUNT("cut", cut, "jobs that reach beyond the span"),                                        \
 	COUNT("late", late, "jobs that came too late to be exact"),                                  \
-	COUNT("unsure", unsure, "at most so much of busy is missing, ns"),                           \
+	COUNT("unsure", unsure, "busy time that may be missing at most, ns"),                           \
 	{"columns", get_columns, 0, GRT_CELL_LIST, GRT_COLUMN_MACHINE, "busy time by column, ns"},   \
 	{.name = NULL}
 

@@ -304,7 +304,7 @@ static const struct grt_column queue_columns[] = {
 	{"cooperative", get_bool, QUEUE(cooperative), GRT_CELL_BOOL, GRT_COLUMN_MORE,
 	 "for cooperative launches"},
 	{"size", get_some, QUEUE(size), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "packets"},
-	{"made", get_stamp, QUEUE(made), GRT_CELL_TIME, GRT_COLUMN_ALL, "when the log tells of it"},
+	{"made", get_stamp, QUEUE(made), GRT_CELL_TIME, GRT_COLUMN_ALL, "time of its creation in the log"},
 	{"gone", get_stamp, QUEUE(gone), GRT_CELL_TIME, GRT_COLUMN_MORE, "when it was destroyed"},
 	{"users", grt_cell_u32, QUEUE(users), GRT_CELL_NUMBER, GRT_COLUMN_MORE, "users at the end"},
 	{"dispatches", get_u64, QUEUE(dispatches), GRT_CELL_NUMBER, GRT_COLUMN_ALL,

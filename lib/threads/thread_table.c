@@ -38,7 +38,7 @@ static const struct grt_column columns[] = {
 	{"pid", grt_cell_u32, T(pid), GRT_CELL_NUMBER, GRT_COLUMN_MORE, "process id"},
 	{"tid", grt_cell_u32, T(tid), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "thread id"},
 	{"first", grt_cell_u64, T(first), GRT_CELL_TIME, GRT_COLUMN_MORE, "it is known from here on"},
-	{"life", get_life, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "for so long, the sum of the states, ns"},
+	{"life", get_life, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "known lifetime, the sum of the states, ns"},
 #define GRT_THREAD_STATE(number, NAME, name, help) \
 	{#name, grt_cell_u64, T(ns[number]), GRT_CELL_NS, GRT_COLUMN_ALL, help ", ns"},
 #include <grtrace/thread_states.def>

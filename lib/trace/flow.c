@@ -244,8 +244,8 @@ int grt_session_run(struct grt_session *s, struct grt_consumer *c, uint64_t from
 		unwritten > s->health.missing_events ? unwritten - s->health.missing_events : 0;
 	if (s->written.untracked)
 		grt_fault(&s->health, GRT_FAULT_GAP, 0,
-			  "it has more process images than are compared with the records here", NULL,
-			  "%s: whether records of %llu others are missing is not known", s->path,
+			  "it has more traced programs than grtrace can compare", NULL,
+			  "%s: it is unknown whether records of %llu other processes are missing", s->path,
 			  (unsigned long long)s->written.untracked);
 	return 0;
 }

@@ -76,6 +76,6 @@ expect "--buffer is taken" 0 '0 lost'
 run annotate -d 0.1 --buffer 1K
 expect "in the range of record's" 2 'buffer: 1024 bytes are out of range'
 run annotate -i cut.txt --buffer 1M
-expect "and not with -i" 2 'buffer is for this system'
+expect "and not with -i" 2 'buffer works only on live events'
 check "with whole lines" test "$(grep -cE "$line" cut.txt)" = "$(wc -l <cut.txt)"
 plan

@@ -78,7 +78,7 @@ run config --save kept.conf
 check "an older one is replaced" exits 0
 echo thesis >thesis.txt
 run config --save thesis.txt
-expect "another file is not" 1 'cannot write thesis.txt: it exists and is no file of --save'
+expect "another file is not" 1 'cannot write thesis.txt: the file exists, and config --save did not write it'
 check "it is as it was" test "$(cat thesis.txt)" = thesis
 run config --save no/such/kept.conf
 expect "a directory that is not there" 1 'cannot create no/such/kept.conf: No such file'
@@ -104,11 +104,11 @@ bad_file() {
 }
 bad_file "an unknown key" "bad.conf: line 2: unknown key 'smaple' \(did you mean sample\?\)" 'flush_ms=100\nsmaple=3\n'
 bad_file "a bad value" "bad.conf: line 3: cannot set sample to '101': it takes 0..100 percent" 'flush_ms=100\n\nsample=101\n'
-bad_file "no value" "bad.conf: line 1: 'sample': a line is key=value" 'sample\n'
+bad_file "no value" "bad.conf: line 1: 'sample': a line must be key=value" 'sample\n'
 bad_file "a key twice" 'bad.conf: line 4: sample is set by line 1 already' 'sample=10\n# no\nflush_ms=100\nsampling=20\n'
-bad_file "the switch" 'bad.conf: line 1: enable: it is no setting' 'enabled=1\n'
-bad_file "a count" 'bad.conf: line 1: watch_count: it is no setting' 'watch_count=0\n'
-bad_file "a NUL byte" 'bad.conf: line 2: this is no text: it has a NUL byte' 'flush_ms=100\nsam\0ple=10\n'
+bad_file "the switch" 'bad.conf: line 1: enable: the key is not a setting' 'enabled=1\n'
+bad_file "a count" 'bad.conf: line 1: watch_count: the key is not a setting' 'watch_count=0\n'
+bad_file "a NUL byte" 'bad.conf: line 2: the file is not text: it has a NUL byte' 'flush_ms=100\nsam\0ple=10\n'
 bad_file "an endless line" 'bad.conf: line 1: it is longer than' '%09000d' 1
 bad_file "nothing in it" 'bad.conf: there is no setting in it' '# nothing\n\n'
 bad_file "no line at all" 'bad.conf: there is no setting in it' ''
@@ -119,9 +119,9 @@ run config --restore .
 expect "a directory" 1 'cannot read \.: Is a directory'
 
 run config --save x --restore y
-expect "--save goes alone" 2 '^grtrace config: --save goes alone'
+expect "--save takes no settings" 2 '^grtrace config: --save takes no settings'
 run config --restore kept.conf sample=3
-expect "so does --restore" 2 '^grtrace config: --restore goes alone'
+expect "so does --restore" 2 '^grtrace config: --restore takes no settings'
 run config --profile fast
 expect "a profile that is not there" 2 'there are: production\|'
 check "nothing was changed" untouched
@@ -210,7 +210,7 @@ touch changed
 wait $pid
 output=$(cat err)
 check "what another user changes meanwhile is told" \
-	says "sample was changed by somebody else meanwhile, from '10' to '77': it stays so \(before: '100'\)"
+	says "sample was changed by another program during the recording, from '10' to '77': record leaves it \(value before: '100'\)"
 idle
 check "and stays" grep -qx sample=77 fake/config
 echo sample=100 >fake/config

@@ -94,7 +94,7 @@ export GRTRACE_SYSROOT=$PWD/sys
 healthy
 run doctor
 expect "a healthy system" 0 '^Sources$'
-check "the source kmod works" finds kmod works 'job life cycle'
+check "the source kmod works" finds kmod works 'jobs from submit to complete'
 check "nothing else is wrong" test -z "$(sed -n '/^Kernel$/,$p' <<<"$output" | grep -E ' (NO|unknown) ')"
 check "every row has one line" test "$(sed '1,/^$/d' <<<"$output" | grep -c '^  ')" = "$(grep -c '^GRT_PROBE(' "$GRTRACE_SRC/sources/probes.def")"
 check "its device" finds gpus works 'virtio_gpu \(card1 renderD129\)'
@@ -220,7 +220,7 @@ rm -r sys/sys/class/drm/renderD130
 look "one that runs no jobs needs none" adapters works 'virtio_gpu'
 rm -r sys/sys/class/drm sys/sys/bus sys/sys/module
 look "no GPU at all" gpus NO 'no DRM device'
-check "so no adapter is missed" finds adapters - 'no GPU here'
+check "so no adapter is missed" finds adapters - 'no GPU that runs jobs'
 healthy
 put /sys/module/grtrace/version 0.1.0
 look "an adapter that is not loaded" adapters NO 'virtio_gpu: not loaded; try: sudo grtrace start'
@@ -472,7 +472,7 @@ run doctor --bug-report report.txt
 check "an older report is replaced" exits 0
 echo thesis >thesis
 run doctor --bug-report thesis
-expect "another file is not" 1 'cannot write thesis: it exists and is not an older report'
+expect "another file is not" 1 'cannot write thesis: the file exists, and is not a bug report of grtrace'
 check "it is untouched" test "$(cat thesis)" = thesis
 ln -s thesis link
 run doctor --bug-report link

@@ -19,7 +19,7 @@ check "the lines are all, and sorted" test "$(wc -l <<<"$output") $(LC_ALL=C sor
 	"5 $(md5sum <<<"$output")"
 output=$(cat err)
 check "what is in it is told" says '^grtrace flame: 7 jobs, 0.001 ms of GPU time, 99.6 % of it under a stack$'
-check "what is not, too" says '^  1 jobs without a known time on the GPU are not in it$'
+check "what is not, too" says '^  1 jobs are left out: their time on the GPU is unknown$'
 
 run flame -i stacks.grt -o out.folded
 expect "-o" 0 'under a stack'
@@ -76,9 +76,9 @@ check "--weight launches counts jobs" says '^app;main;draw:one;ioctl;\[GPU gfx\]
 output=$("$GRTRACE" flame stacks.grt --only copies 2>err)
 check "--only copies: rings that feed copy engines" test "$output" = ""
 run flame stacks.grt --weight bytes
-expect "--weight bytes" 1 'cannot add up bytes: its jobs do not tell how much they copied'
+expect "--weight bytes" 1 'cannot add up bytes: jobs have no size in bytes'
 run flame stacks.grt --by ring
-expect "an unknown word" 2 "--by: 'ring' is none of: process, thread, device, stream, graph"
+expect "an unknown word" 2 "--by: 'ring' is not one of: process, thread, device, stream, graph"
 run flame stacks.grt --min wide
 expect "no number of pixels" 2 "--min: 'wide' is not understood"
 
@@ -114,7 +114,7 @@ run flame in.folded --by stream
 expect "they have no streams" 2 'in.folded is folded stacks: they have no --by'
 printf 'nothing here\n' >no.folded
 run flame no.folded
-expect "a file without any" 1 'no.folded: no folded stacks: no line is frames'
+expect "a file without any" 1 'no.folded: no folded stacks: no line has the form FRAME;FRAME'
 printf 'a;b 9223372036854775807\nc 1\n' >large.folded
 run flame large.folded
 expect "more than can be added up" 1 'cannot read large.folded: its weights add up to more than 2\^63'
@@ -157,7 +157,7 @@ output=$("$GRTRACE" flame after.folded --diff in.folded 2>/dev/null)
 check "--diff as folded stacks: before and now" says '^y;new 0 30$'
 check "what is gone is there, too" says "^x;&<>\"' 10 0$"
 run flame after.folded --diff in.folded -o out.svg
-expect "--diff as a picture says what is gone" 0 '^  45.45 % of what there was before is gone$'
+expect "--diff as a picture says what is gone" 0 '^  45.45 % of the weight before is gone$'
 run flame after.folded --diff stacks.grt -o out.svg
 expect "a recording to compare with" 0 'frames drawn'
 
@@ -175,7 +175,7 @@ cat >trace.json <<'END'
 END
 run flame --gpu trace.json -o json.folded
 expect "a trace in JSON" 0 '0 CPU stacks; 1 launches and 2 kernels and copies, 0.004 ms'
-check "what of it are no records is told" says "of the GPU's file 2 lines are no records, 1 are records that cannot be read"
+check "what of it are no records is told" says "GPU file: 2 lines are not records, 1 records cannot be read"
 check "times are exact, in us with the rest carried" test "$(awk '{ n += $NF } END { print n }' json.folded)" = 3
 check "names are as they say" grep -qF '[GPU_Kernel]add<float>:' json.folded
 check "copies have their direction" grep -q '^\[GPU_Memcpy HtoD\] ' json.folded
@@ -188,7 +188,7 @@ check "joined with CPU stacks" says "^main;step;\\[GPU_Kernel\\]add"
 head -c 500 trace.json >cut.json
 run flame --gpu cut.json -o cut.folded
 expect "one that is cut within an event" 1 'cut.json: cut behind event 3: its writer was killed, the disk was full, or the copy is incomplete'
-check "with what to type" says 'try: go on with what is whole'
+check "with what to type" says 'try: use the part that was read'
 check "is drawn as far as it goes" cmp cut.folded <(head -n 1 json.folded)
 sed '/^ \]/,$d' trace.json >cut.json
 run flame --gpu cut.json -o cut.folded
@@ -208,10 +208,10 @@ expect "gzip that is cut" 1 'cut.json.gz: cut behind event 6:'
 check "is drawn, too" cmp cut.folded json.folded
 head -c 20 trace.json >cut.json
 run flame --gpu cut.json -o none.folded
-expect "one that is cut before its events" 1 'cut.json: cannot read on behind event 0: it is no trace in JSON, or ends before its first'
+expect "one that is cut before its events" 1 'cut.json: cannot read on behind event 0: it is not a trace in JSON, or it ends before the first'
 sed '/no time/s/^/!/' trace.json >bad.json
 run flame --gpu bad.json -o none.folded
-expect "one that is no JSON further on" 1 'bad.json: cannot read on behind event 4: it is no trace in JSON'
+expect "one that is no JSON further on" 1 'bad.json: cannot read on behind event 4: it is not a trace in JSON'
 check "leaves nothing behind" test ! -e none.folded
 printf '[{"ph":"X","cat":"kernel","name":"k","ts":1,"dur":2},' >array.json
 run flame --gpu array.json

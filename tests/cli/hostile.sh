@@ -192,7 +192,7 @@ for command in report "report --by stack" flame; do
 	# shellcheck disable=SC2086 # words
 	run $command far.grt
 	expect "$command: definitions that are not believed" 0 \
-		'^ *19 definitions of stacks and names were not believed, or lost$'
+		'^ *19 definitions of stacks and names were invalid or lost$'
 done
 
 plan

@@ -68,7 +68,7 @@ check "--type: one half of them" test "$(count ioctl_enter) $(count ioctl_exit)"
 run record -e ioctl --type frob -o run.grt -- true
 expect "--type: no such type" 2 "'frob' is no event type"
 run record -e ioctl --device /etc/passwd -o run.grt -- true
-expect "--device: no device" 1 'it is no character device'
+expect "--device: no device" 1 'it is not a character device'
 
 run record -e ioctl --raw raw -- "$GRTRACE_BUILD/bench/bench_ioctl" drm 1009 0
 expect "--raw: packets of all CPUs in one file" 0 'events, 0 lost in raw'

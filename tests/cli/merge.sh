@@ -29,11 +29,11 @@ expect "an offset that is no number" 2 "'5x' is neither a number of ns nor auto"
 for inputs in gpu.grt '--cpu cpu.grt' '--cpu cpu.grt gpu.grt'; do
 	# shellcheck disable=SC2086 # an option and its argument
 	run merge $inputs --clock-offset -1000000000
-	expect "an offset with $inputs" 2 'moves nothing: .* stamps of the --gpu input, and none was given'
+	expect "an offset with $inputs" 2 'has no input to move: .* stamps of the --gpu input, and none was given'
 	check "says what to type" says 'try: --gpu FILE'
 done
 run merge --gpu gpu.grt --clock-offset auto
-expect "an estimate from one input" 2 'with one input: .*comparing'
+expect "an estimate from one input" 2 'with one input: auto compares the jobs'
 check "says what to type" says 'try: --cpu FILE, or a number of ns'
 run merge --gpu gpu.grt --clock-offset -1000000000
 expect "one --gpu input is moved" 0 'clock offset: -1000000000 ns added to both'
@@ -121,19 +121,19 @@ done
 run merge hostile -v
 check "the line that was not understood is told by number" says 'hostile: 1 of 7 lines were not understood, the first is line 5: ====='
 check "in a line of its own" test "$(awk 'length > 300' <<<"$output" | wc -l)" = 0
-check "an unknown event is counted" says 'hostile: 1 events have no place here'
+check "an unknown event is counted" says 'hostile: 1 events are not about GPU jobs'
 
 # ------------------------------------------------------------------ annotate
 run annotate -i cpu.grt -d 5
-expect "annotate: -d is for the system" 2 '-d is for this system'
+expect "annotate: -d is for the system" 2 '-d works only on live events'
 run annotate --all
-expect "--all is for a trace" 2 '--all is for -i'
+expect "--all is for a trace" 2 '--all works only with -i'
 run annotate cpu.grt
 expect "a trace without -i" 2 "unexpected 'cpu.grt': a trace is given with -i"
 run annotate -p 99999999999
 expect "a pid that is none" 2 'out of range'
 run annotate -i cpu.grt -p 80 -o ioctls
-expect "counts are told" 0 '4 ioctls, 0 lost; 1 had begun before: without duration; 1 did not end'
+expect "counts are told" 0 '4 ioctls, 0 lost; 1 began before the trace: no duration; 1 did not end'
 check "the file is for its owner" mode ioctls
 check "and has only the process asked for" test "$(grep -c 'pid=80 ' ioctls)" = "$(wc -l <ioctls)"
 run annotate -i garbage -o nothing

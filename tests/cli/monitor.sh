@@ -22,15 +22,15 @@ has_all() { # REGEX...
 
 # Usage.
 run monitor
-expect "says what there is" 2 'what is to be monitored\? There are drm, amdgpu, i915, vblank, virtio, nvidia, fence, all'
+expect "says what there is" 2 'which monitor\? There are: drm, amdgpu, i915, vblank, virtio, nvidia, fence, all'
 run monitor amdgp -i drm.grt
 expect "a monitor that does not exist" 2 "'amdgp' is unknown \(did you mean amdgpu\?\)"
 run monitor drm vblank
 expect "two monitors" 2 "more than one monitor: 'vblank'"
 run monitor drm -i drm.grt -d 3
-expect "-d with a recording" 2 '-d and -e are for live events'
+expect "-d with a recording" 2 '-d and -e work only on live events'
 run monitor drm -i drm.grt -e kmod
-expect "-e with a recording" 2 '-d and -e are for live events'
+expect "-e with a recording" 2 '-d and -e work only on live events'
 run monitor drm -p 99999999999 -i drm.grt
 expect "no process id" 2 "'99999999999' is out of range"
 run monitor drm -e nonsense
@@ -106,5 +106,5 @@ if [ -c /dev/full ]; then
 	expect "also for the statistics" 1 'cannot write to standard output: No space left'
 fi
 run monitor fence
-expect "fence without a driver" 2 'whose fences are jobs'
+expect "fence without a driver" 2 'name the driver, for example --driver nouveau'
 plan

@@ -75,7 +75,7 @@ fi
 run record --probes -d 0.1 -o x.grt
 expect "--probes without its source" 2 'probes is for the source nvidia'
 run monitor drm --probes
-expect "another monitor has none" 2 'probes is for .monitor nvidia.'
+expect "another monitor has none" 2 'probes works only with .monitor nvidia.'
 if [ ! -e /sys/bus/event_source/devices/kprobe/type ]; then
 	run record -e nvidia --probes -d 0.1 -o x.grt
 	expect "a kernel without kprobes says so" 3 'the kernel has no kprobes'

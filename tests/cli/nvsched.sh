@@ -140,7 +140,7 @@ check "an older channel: what its token says" test "$(count tsg_token 'tsg=- .*r
 check "an older group goes with its process" test "$(count tsg_destroy 'nv_engine=- .*cause=4 ')" = 1
 
 run report --by tsg -i run.grt
-expect "report: older groups are told" 0 '^2 groups are known in part'
+expect "report: older groups are told" 0 '^2 groups are partly unknown: they were created before the trace'
 
 play groups failed
 check "a refused group is told" test "$(count tsg_init 'tsg=0x5c000400 .*timeslice=- interleave=-')" = 1

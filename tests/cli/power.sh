@@ -293,7 +293,7 @@ check "-p leaves out other processes" test -z "$(rows | grep '|100|')"
 run record -e power --comm editor -o p.grt -d 0.3
 check "--comm leaves out other names" test -z "$(rows | grep '|100|')"
 run record -e power -t submit -o p.grt -d 0.3
-expect "--type without counters" 1 'no counters are wanted: they are of none of the types asked for'
+expect "--type without counters" 1 'no counters to record: --type excludes counters'
 run record -e power -t counter -o p.grt -d 0.3
 expect "and with them" 0 'in p.grt'
 check "has them" row "$drm\|102\|resident vram"

@@ -93,7 +93,7 @@ expect "the program's own lines are passed over, which is told" 0 "^amd_log +\\(
 check "of the kernel's side nothing was counted" says '^ +kernel_submits +- '
 run rocm report --amd-log amd.log --ftrace ftrace.txt --clock-offset 100000000000
 expect "an offset that is given" 0 'clock_offset_ns +100000000000'
-check "then its error is not known" says 'clock_error_ns +- +not known'
+check "then its error is not known" says 'clock_error_ns +- +unknown'
 run rocm report --amd-log amd.log --ftrace ftrace.txt --clock-offset soon
 expect "an offset that is none" 2 "'soon' is neither a number of ns nor auto"
 run rocm report --amd-log amd.log --clock-offset 5
@@ -101,7 +101,7 @@ expect "an offset of one file" 2 'two files'
 grep kfd_ioctl_x ftrace.txt >nothing.txt
 printf '  gemm-812  [001] .....   5.000001: kfd_open <-do_dentry_open\n' >nothing.txt
 run rocm report --amd-log amd.log --ftrace nothing.txt
-expect "nothing in both" 0 'taken for one, with an error that is not known: nothing in them'
+expect "nothing in both" 0 'takes the two clocks as equal, with an unknown error: nothing in them'
 run rocm report --amd-log amd.log --ftrace nothing.txt --clock-offset auto
 expect "which is a failure where it was asked for" 1 'cannot find out how far'
 sed 's/ret: .*//; s/kfd_ioctl_create_queue: .*/kfd_ioctl_create_queue <-kfd_ioctl/; /^  gemm-812  \[001\] \.\.\.\.\.   [0-9.]*: $/d' ftrace.txt >calls.txt
@@ -397,7 +397,7 @@ END
 	expect "which is told" 0 '307 lines of ROCr.* were moved by what stands before and behind them in the log: off by at most [0-9]{4,5} ns'
 	grep rocr foreign.log >alone.log
 	run rocm report --amd-log alone.log
-	expect "without the runtime's they are not moved" 0 '307 lines of ROCr.* is not known'
+	expect "without the runtime's they are not moved" 0 '307 lines of ROCr.* is unknown'
 fi
 
 # A container, by a stand-in for docker which runs the program in a namespace of pids; /proc stays the host's.

@@ -109,7 +109,7 @@ expect "a log of the start only is one" 1 "of 2 lines, 2 are records of AMD's ru
 yes '[  100.000000] usb 1-1: something else' | head -8201 >kern.log
 run report -i kern.log
 check "messages that are passed over are counted" says '^  skipped +8201 '
-check "and that nothing is left is said" says 'none of its 8201 lines has an event'
+check "and that nothing is left is said" says 'none of the 8201 lines has an event'
 
 cat >errors.log <<'END'
 [  100.000000] amdgpu 0000:28:00.0: ring gfx_0.0.0 timeout, signaled seq=57638, emitted seq=57641

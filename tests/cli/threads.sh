@@ -160,7 +160,7 @@ cc=${CC:-cc}
 "$cc" -O2 -fno-omit-frame-pointer -pthread -o many_stacks "$GRTRACE_SRC/tests/cli/many_stacks.c" || not_ok "many_stacks is built"
 run record -e sched -F 0 -o run.grt -- ./many_stacks 8000
 expect "8,000 different stacks are recorded" 0 '0 lost in run.grt'
-told=$(sed -n 's/.*sched: \([0-9]*\) stacks found no place.*/\1/p' <<<"$output")
+told=$(sed -n 's/.*sched: \([0-9]*\) stacks are missing from their events.*/\1/p' <<<"$output")
 "$GRTRACE" dump --json run.grt >run.json
 # A recorder that gets no CPU makes no room.
 most=$(awk -v cpus="$(nproc)" '{ print ($1 > cpus ? 1 : 0.03) }' /proc/loadavg)

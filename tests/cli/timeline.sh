@@ -64,7 +64,7 @@ done
 run timeline frames.grt --ring ''
 expect "an empty ring is refused" 2 "--ring: '' is not understood"
 run timeline frames.grt --ring 99999999999999999999
-expect "a ring beyond all numbers, too" 2 'no ring has such a number'
+expect "a ring beyond all numbers, too" 2 'ring ids are smaller than that'
 run timeline frames.grt --ring sdma1
 expect "a ring that the trace does not have" 1 'frames.grt: --ring sdma1: the trace has no such job'
 run timeline frames.grt --pid 81 --ring 0
@@ -82,7 +82,7 @@ check "by its name the same" test "${text/only_ring  1/only_ring  sdma0}" = "$ou
 check "and nothing of another" eval '! says "^gfx_"'
 run timeline frames.grt --pid 80
 check "a process" says '^de.x09sk\(80\)'
-check "says that others may have run meanwhile" says 'of the selected jobs only'
+check "says that others may have run meanwhile" says 'cover the selected jobs only'
 run timeline frames.grt --latency-only
 expect "--latency-only has latencies" 0 '^gfx_0\.0\.0 +graphics +t_exec'
 check "and no bars" eval '! says "gaps|^rings"'

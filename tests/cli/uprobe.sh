@@ -67,11 +67,11 @@ check "every call" test "$(calls .)" = 1495
 check "the caller of the function is in the stack" test "$(calls '^app;.*main;by_driver;cuLaunchKernel$')" = 498
 check "and who called that" test "$(calls '^app;.*main;layer;cudaLaunchKernel;cuLaunchKernel$')" = 997
 run report -i u.grt
-expect "report: how many" 0 '^1495 calls of functions that were probed: report --by stack'
+expect "report: how many" 0 '^1495 calls of probed functions: see report --by stack'
 run report -i u.grt --by stack --json
 check "by stack: all of them" test "$(jq '[.stacks[].calls] | add' <<<"$output")" = 1495
 check "without a time" jq -e 'all(.stacks[]; .total == null)' <<<"$output"
-check "flame says what they are" grep -q '1495 calls of functions that were probed' said
+check "flame says what they are" grep -q '1495 calls of probed functions' said
 # 1 MiB for each possible CPU, or 1/256 of the memory up to 128 MiB, which is more; a power of two from 4 MiB.
 wanted=$(awk -v cpus="$(sed 's/.*-//' /sys/devices/system/cpu/possible)" '/^MemTotal:/ {
 	share = $2 * 4; if (share > 2 ^ 27) share = 2 ^ 27
@@ -155,7 +155,7 @@ attach 499 -e uprobe:libcuda:cuGraphLaunch,uprobe:app:layer
 expect "a process that runs, by names of its files" 0 ', 0 lost in u.grt$'
 check "every call" test "$(calls 'main;layer$') $(calls 'main;graph;cuGraphLaunch$')" = "499 100"
 attach 211 -e cuda --stack=bpf
-expect "launches of a process that runs" 0 'watched from outside: launches and their stacks, without kernels'
+expect "launches of a process that runs" 0 'grtrace records only launches and their stacks: no kernels'
 check "a call of the runtime and that of the driver in it are one" test \
 	"$(calls 'main;layer;cudaLaunchKernel;\[GPU_Launch_Pending\]$') $(calls .)" = "211 $((211 + 105 + 43))"
 check "calls of the driver alone" test "$(calls 'main;by_driver;cuLaunchKernel;\[GPU')" = 105

@@ -160,7 +160,7 @@ sleep 0.5
 echo sample=77 >$D/config
 wait $pid
 output=$(cat err)
-check "what another user changes meanwhile is told" says "sample was changed by somebody else meanwhile, from '10' to '77'"
+check "what another user changes meanwhile is told" says "sample was changed by another program during the recording, from '10' to '77'"
 check "and stays" has sample=77
 check "the rest is put back" has max_events_per_sec=0
 
