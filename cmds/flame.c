@@ -70,13 +70,13 @@ static const struct cmd_opt options[] = {
 	{"only", 0, OPT_STR, only_words + 1, &opt.only, "keep only work of this kind"},
 	{"min", 0, OPT_STR, "PIXELS", &opt.min, "draw no frames narrower than this (default: 0.1)"},
 	{"title", 0, OPT_TEXT, "TEXT", &opt.title, "the picture's heading"},
-	{"unit", 0, OPT_STR, "WORD", &opt.unit, "of the weights of folded stacks: ns, us, B, or any word"},
+	{"unit", 0, OPT_STR, "WORD", &opt.unit, "unit of the weights of folded stacks: ns, us, B, or any word"},
 	{"diff", 0, OPT_STR, "OTHER", &opt.diff,
 	 "compare with this trace or these folded stacks: red has grown, blue has shrunk"},
 	{"cpu", 0, OPT_STR, "FILE", &opt.cpu,
 	 "CPU stacks of another tool: lines of ts_ns comm pid tid cpu f1;f2;..."},
 	{"gpu", 0, OPT_STR, "FILE", &opt.gpu,
-	 "what a tool printed of CUPTI's records, or its trace in JSON (PyTorch's; .gz too), joined with --cpu"},
+	 "GPU records of another tool: text of CUPTI records, or a trace in JSON (PyTorch's; .gz too); joined with --cpu"},
 	{NULL, 0, OPT_FLAG, NULL, NULL, NULL},
 };
 

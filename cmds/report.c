@@ -46,9 +46,9 @@ static const struct cmd_opt opts[] = {
 	 "recording, raw file or text, - for standard input (default: ./" DEFAULT_INPUT
 	 ", else the live module)"},
 	{"by", 'b', OPT_STR, "WHAT", &opt.by,
-	 "job, ring, process, engine, type, tsg or thread; of CUDA kernel, stack, stream, device or copy (default: a summary)"},
+	 "job, ring, process, engine, type, tsg or thread; for CUDA kernel, stack, stream, device or copy (default: a summary)"},
 	{"sort", 's', OPT_STR, "KEY", &opt.sort,
-	 "a column; jobs also time, the order in which they completed"},
+	 "a column of the table; for jobs also time: the order of completion"},
 	{"top", 't', OPT_U64, "N", &opt.top, "number of rows of the table, 0: all (jobs as text: 20)"},
 	{"from", 0, OPT_TIME, "T", &opt.from,
 	 "only events from here: seconds, +T after the start, -T before the end"},
@@ -58,7 +58,7 @@ static const struct cmd_opt opts[] = {
 	{"csv", 'c', OPT_FLAG, NULL, &opt.csv, "the table of --by (job) as CSV"},
 	{"duration", 'd', OPT_SECONDS, "SECONDS", &opt.duration, "live: end after this time"},
 	{"interval", 'n', OPT_SECONDS, "SEC", &opt.interval, "live: print the report every SEC"},
-	{"verbose", 'v', OPT_FLAG, NULL, &opt.verbose, "more columns, and the balance of each CPU"},
+	{"verbose", 'v', OPT_FLAG, NULL, &opt.verbose, "more columns, and event counts of each CPU"},
 	{NULL, 0, OPT_FLAG, NULL, NULL, NULL},
 };
 

@@ -33,7 +33,7 @@ static const struct cmd_opt opts[] = {
 	{"pid", 'p', OPT_PID, "PID", &opt.pid, "only this process; live: end when it ends"},
 	{"duration", 'd', OPT_SECONDS, "SECONDS", &opt.seconds, "live: end after this time"},
 	{"include-failed", 0, OPT_FLAG, NULL, &opt.refused,
-	 "calls that failed, too, also on files that are not NVIDIA's"},
+	 "record failed calls, too, and calls on files that are not NVIDIA's"},
 	{"json", 'j', OPT_FLAG, NULL, &opt.json, "a JSON object per line, the counts as the last one"},
 	{"input", 'i', OPT_STR, "PATH", &opt.input, "a recording or text, in place of live events"},
 	{NULL, 0, OPT_FLAG, NULL, NULL, NULL},

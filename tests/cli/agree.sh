@@ -143,10 +143,10 @@ of_pipe() { # ARGS...
 for command in "export -f csv" timeline report; do
 	# shellcheck disable=SC2086
 	of_pipe $command --from +1 -
-	expect "$command: a pipe has no start to count from" 2 'with \+ or - need a file: where a pipe begins and ends'
+	expect "$command: a pipe has no start to count from" 2 'with \+ or - need a file: the begin and end of a pipe'
 done
 of_pipe timeline -
-expect "timeline: a pipe is refused, and it says what to type" 1 '^grtrace timeline: -: no timeline of a pipe: where a pipe begins and ends is known when'
+expect "timeline: a pipe is refused, and it says what to type" 1 '^grtrace timeline: -: no timeline of a pipe: the begin and end of a pipe are unknown until'
 check "a file" says 'try: cat PIPE > FILE, then grtrace timeline FILE; or both --from T and --to T$'
 output=$(diff <("$GRTRACE" timeline --from 10.0003 --to 10.0009 job.txt | grep -v " path ") \
 	<(cat job.txt | "$GRTRACE" timeline --from 10.0003 --to 10.0009 - | grep -v " path "))
@@ -155,7 +155,7 @@ echo 'Attaching 1 probe...' >none.txt
 run export -f csv --from 1 none.txt
 expect "a text without events has nothing after 1 s" 0 ' 0 events'
 run export -f csv --from +1 none.txt
-expect "and no start to count from" 2 'the trace has no time from which they could count'
+expect "and no start to count from" 2 'the trace has no event with a time to count from'
 
 run report --by ring --csv --from 10.0003 --to 10.0009 job.txt
 check "busy is the share of the time asked for" test "$status $(cell 0 engine) $(cell 0 ring_name) $(cell 0 jobs) $(cell 0 busy)" = \

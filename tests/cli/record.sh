@@ -117,7 +117,7 @@ expect "-d ends it" 0 'events, 6 lost in d.grt'
 begun=$(date +%s%N)
 run record -e kmod -o d.grt -d 0.2 sleep 1
 check "-d does not end the program" test $(($(date +%s%N) - begun)) -ge 1000000000
-check "and says that it waits" says 'the program goes on'
+check "and says that it waits" says 'waiting for the program to end'
 
 for signal in INT TERM HUP; do
 	idle
@@ -240,7 +240,7 @@ idle
 	cat fake/control >seen') >err 2>&1
 status=$?
 output=$(cat err)
-expect "a full disk while a program runs" 1 'the program goes on: waiting for it'
+expect "a full disk while a program runs" 1 'recording has ended, waiting for the program to end'
 check "the module is stopped before its end" grep -qx stopped seen
 
 run record -e kmod --raw raw.bin sleep 0.1

@@ -62,7 +62,7 @@ check "a process of another recording is left to that" all_have_stacks 50
 check "which has all of its own" test "$("$GRTRACE_BUILD/tests/inject/joined" other.grt | grep -c 'launches=100 .*with_stack=100 ')" = 1
 
 record -d 1.5 "$MOCK/app" slow 300
-expect "-d ends it before the program" 0 'the program goes on'
+expect "-d ends it before the program" 0 'recording has ended, waiting for the program to end'
 check "what is there has its stack" test "$(joined with_stack)" = "$(joined kernels)" -a "$(joined kernels)" -gt 5
 # Who records stands still for as long as the program lives.
 # shellcheck disable=SC2016 # for the other shell

@@ -51,7 +51,7 @@ run record -e cuda -o bad.grt sh -c 'cp bad "$GRTRACE_OUTPUT/cuda_77_0"'
 expect "a part of a string that is at no place" 0 'in bad.grt$'
 
 record -d 0.5 "$MOCK/app" slow 150
-expect "-d ends it before the program" 0 'the program goes on'
+expect "-d ends it before the program" 0 'recording has ended, waiting for the program to end'
 check "in order" fact 'what=3 '
 check "what is there happened" test -z "$(comm -13 want got)"
 check "it has some, and not all" test "$(grep -c '^L' got)" -gt 5 -a "$(grep -c '^L' got)" -lt 150
