@@ -80,5 +80,5 @@ check "without stacks, launches are named by their function" grep -qE '^app;cu[A
 run flame e.grt
 check "a recording without CUDA" exits 0
 run report e.grt --by kernel
-check "says so" says 'nothing of CUDA is in this trace'
+check "says so" says 'the trace has no CUDA events'
 plan

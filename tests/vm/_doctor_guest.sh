@@ -43,7 +43,7 @@ run doctor
 expect "without the module" 0 '^Sources$'
 state >after
 check "doctor changes nothing" cmp before after
-check "the source kmod would work" finds kmod works 'job life cycle'
+check "the source kmod would work" finds kmod works 'jobs from submit to complete'
 check "the kernel" finds kernel works "$(uname -r)"
 check "its types" finds btf works vmlinux
 check "the modules' types" finds module_btf works 'drm, virtio_gpu'
