@@ -297,8 +297,8 @@ static int check_options(char **argv)
 	if (opt.restore && (opt.profile || argv[0]))
 		return cmd_usage_error("--restore takes no settings: restore first, then set");
 	if (opt.profile && !config_is_profile(opt.profile))
-		return cmd_usage_error("--profile %s: unknown profile (there are: %s)",
-				       opt.profile, profile_words + 1);
+		return cmd_usage_error("--profile %s: unknown profile (there are: %s)", opt.profile,
+				       profile_words + 1);
 	return check_names(argv);
 }
 

@@ -38,8 +38,8 @@ static int check_target(const char *path, struct grt_err *err)
 		fclose(f);
 	if (!strcmp(head, HEAD))
 		return 0;
-	return grt_err_set(err, -EEXIST, "the file exists, and config --save did not write it", "another name",
-			   "cannot write %s", path);
+	return grt_err_set(err, -EEXIST, "the file exists, and config --save did not write it",
+			   "another name", "cannot write %s", path);
 }
 
 static char *settings_text(struct kmod *k, struct grt_err *err)
@@ -138,8 +138,8 @@ static int check_key(struct kmod_settings *s, const struct source_file *in, cons
 	const struct kmod_setting *first = kmod_settings_find(s, key);
 
 	if (!kmod_key_is_setting(key))
-		return grt_err_set(err, -EINVAL, "the key is not a setting and cannot be restored", "delete the line",
-				   "%s", key->name);
+		return grt_err_set(err, -EINVAL, "the key is not a setting and cannot be restored",
+				   "delete the line", "%s", key->name);
 	if (first)
 		return grt_err_set(err, -EINVAL, NULL, "delete one of the lines",
 				   "%s is set by line %u already", key->name, in->first_line[first - s->of]);

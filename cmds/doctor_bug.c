@@ -288,9 +288,8 @@ static char *collect(const struct diagnosis *trace)
 	FILE *f = room ? grt_memfile_open(&m) : NULL;
 
 	if (f) {
-		fputs(TITLE
-		      "\n\nRead it before you send it: the names of this host and its users were left "
-		      "out where they\nwere found, but names of programs and files may be private.\n",
+		fputs(TITLE "\n\nRead it before you send it: the names of this host and its users were left "
+			    "out where they\nwere found, but names of programs and files may be private.\n",
 		      f);
 		title(f, "versions");
 		fprintf(f, "grtrace " GRT_VERSION ", format %d, reads %d..%d\n", GRT_FORMAT, GRT_FORMAT_MIN,
@@ -325,8 +324,8 @@ static int check_target(const char *path, struct grt_err *err)
 		close(fd);
 	if (S_ISREG(st.st_mode) && (!st.st_size || !strcmp(start, TITLE)))
 		return 0;
-	return grt_err_set(err, -EEXIST, "the file exists, and is not a bug report of grtrace", "another name",
-			   "cannot write %s", path);
+	return grt_err_set(err, -EEXIST, "the file exists, and is not a bug report of grtrace",
+			   "another name", "cannot write %s", path);
 }
 
 static int write_error(const char *path, struct grt_err *err)

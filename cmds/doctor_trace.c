@@ -430,7 +430,8 @@ static void explain_file(struct diagnosis *d, const struct grt_health *h)
 	if (!reading_closes(h, 0))
 		probe_set(add(d, "balance"), PROBE_FAILS,
 			  "grtrace report --verbose PATH, which shows it for each CPU",
-			  "not every event is accounted for: %" PRIu64 " were delivered, %" PRIu64 " are in the recording",
+			  "not every event is accounted for: %" PRIu64 " were delivered, %" PRIu64
+			  " are in the recording",
 			  (uint64_t)h->balance.fate[GRT_FATE_DELIVERED], h->events);
 }
 

@@ -99,7 +99,8 @@ static void tell(const struct grt_export *x, const char *path)
 	tell_if(h->balance.fate[GRT_FATE_LOST], "events were lost in the recording");
 	tell_if(h->missing_events, "events are missing: their packets are not in the recording");
 	if (!h->finished)
-		fprintf(stderr, "  the recorder did not finish this recording: later events may be missing\n");
+		fprintf(stderr,
+			"  the recorder did not finish this recording: later events may be missing\n");
 }
 
 /* Return: 0 or a negative errno, with the output closed in either case */

@@ -70,7 +70,8 @@ static const struct cmd_opt options[] = {
 	{"only", 0, OPT_STR, only_words + 1, &opt.only, "keep only work of this kind"},
 	{"min", 0, OPT_STR, "PIXELS", &opt.min, "draw no frames narrower than this (default: 0.1)"},
 	{"title", 0, OPT_TEXT, "TEXT", &opt.title, "the picture's heading"},
-	{"unit", 0, OPT_STR, "WORD", &opt.unit, "unit of the weights of folded stacks: ns, us, B, or any word"},
+	{"unit", 0, OPT_STR, "WORD", &opt.unit,
+	 "unit of the weights of folded stacks: ns, us, B, or any word"},
 	{"diff", 0, OPT_STR, "OTHER", &opt.diff,
 	 "compare with this trace or these folded stacks: red has grown, blue has shrunk"},
 	{"cpu", 0, OPT_STR, "FILE", &opt.cpu,
@@ -129,7 +130,8 @@ static void tell_missing(const struct grt_launches_count *n)
 			"  %llu launches have no kernel in the trace: [GPU_Launch_Pending], no time\n",
 			(unsigned long long)n->nothing);
 	if (n->open || n->no_stamps)
-		fprintf(stderr, "  %llu had not ended and %llu have no time stamps: their time is not counted\n",
+		fprintf(stderr,
+			"  %llu had not ended and %llu have no time stamps: their time is not counted\n",
 			(unsigned long long)n->open, (unsigned long long)n->no_stamps);
 	if (n->launches_lost || n->gpu_lost)
 		fprintf(stderr, "  lost: %llu launches, %llu records of the GPU\n",
@@ -200,7 +202,8 @@ static void tell(const struct grt_flame_count *n, bool cuda)
 	if (n->sampled)
 		fputs("  jobs were sampled: counts and times are estimates for all jobs\n", stderr);
 	if (n->inferred_ns)
-		fprintf(stderr, "  the start of %.1f %% is inferred from the order of the ring's jobs, not observed\n",
+		fprintf(stderr,
+			"  the start of %.1f %% is inferred from the order of the ring's jobs, not observed\n",
 			percent(n->inferred_ns, n->ns));
 	if (n->untimed)
 		fprintf(stderr, "  %llu jobs are left out: their time on the GPU is unknown\n",
@@ -302,8 +305,8 @@ static int take_folded(struct graph *g, int fd, const char *path, enum grt_stack
 		return cmd_error(EXIT_FAILED, &err);
 	tell_folded(path, &n);
 	if (n.lines && !n.stacks)
-		return cmd_fail(EXIT_FAILED, "no line has the form FRAME;FRAME;... NUMBER",
-				NULL, "%s: no folded stacks", path);
+		return cmd_fail(EXIT_FAILED, "no line has the form FRAME;FRAME;... NUMBER", NULL,
+				"%s: no folded stacks", path);
 	return EXIT_DONE;
 }
 
@@ -382,8 +385,7 @@ static void tell_seeds(const struct grt_seeds_count *n)
 		fprintf(stderr, "  %llu lines are not CPU stacks, the first is line %llu\n",
 			(unsigned long long)n->bad_samples, (unsigned long long)n->first_bad);
 	if (n->gpu.bad || n->gpu.other)
-		fprintf(stderr,
-			"  GPU file: %llu lines are not records, %llu records cannot be read\n",
+		fprintf(stderr, "  GPU file: %llu lines are not records, %llu records cannot be read\n",
 			(unsigned long long)n->gpu.other, (unsigned long long)n->gpu.bad);
 }
 
@@ -400,8 +402,8 @@ static int with_file(struct grt_seeds *s, const char *path, int (*read)(struct g
 	ret = read(s, fd);
 	close(fd);
 	if (ret == -EPROTO)
-		return cmd_fail(EXIT_FAILED, "it is not a trace in JSON, or it ends before the first event", NULL,
-				"%s: cannot read on behind event %llu", path,
+		return cmd_fail(EXIT_FAILED, "it is not a trace in JSON, or it ends before the first event",
+				NULL, "%s: cannot read on behind event %llu", path,
 				(unsigned long long)grt_seeds_count(s).gpu.lines);
 	if (ret == -ENOSYS)
 		return cmd_fail(EXIT_FAILED, "this program was built without zlib", "gunzip it",
@@ -436,8 +438,8 @@ static int join_seeds(struct graph *g, struct grt_seeds *s)
 	if (n.gpu.cut)
 		return cmd_fail(EXIT_FAILED,
 				"its writer was killed, the disk was full, or the copy is incomplete",
-				"use the part that was read, or record again",
-				"%s: cut behind event %llu", opt.gpu, (unsigned long long)n.gpu.lines);
+				"use the part that was read, or record again", "%s: cut behind event %llu",
+				opt.gpu, (unsigned long long)n.gpu.lines);
 	return EXIT_DONE;
 }
 
@@ -449,7 +451,8 @@ static int take_seeds(struct graph *g)
 	if (opt.from.set || opt.to.set)
 		return cmd_usage_error("--cpu and --gpu have no --from and --to");
 	if (g->shape.weight == GRT_FLAME_WEIGHT_WALL || g->shape.by == GRT_FLAME_BY_THREAD)
-		return cmd_usage_error("--weight wall needs a recording with threads: --cpu and --gpu have none");
+		return cmd_usage_error(
+			"--weight wall needs a recording with threads: --cpu and --gpu have none");
 	if (!opt.gpu && (g->shape.by || g->shape.weight || g->shape.only))
 		return cmd_usage_error("--by, --weight and --only need --gpu");
 	if (grt_seeds_new(&s, &g->shape))

@@ -34,7 +34,8 @@ static const struct cmd_opt opts[] = {
 	{"output", 'o', OPT_STR, "FILE", &opt.output, "write here (default: standard output)"},
 	{"clock-offset", 0, OPT_STR, "NS|auto", &opt.offset,
 	 "added to the stamps of --gpu; auto: from jobs and the ioctls that submitted them"},
-	{"stats-only", 0, OPT_FLAG, NULL, &opt.stats_only, "only counts of events by input and type, no timeline"},
+	{"stats-only", 0, OPT_FLAG, NULL, &opt.stats_only,
+	 "only counts of events by input and type, no timeline"},
 	{"from", 0, OPT_TIME, "T", &opt.from,
 	 "only events from here: seconds, +T after the start, -T before the end"},
 	{"to", 0, OPT_TIME, "T", &opt.to, "only events up to here"},
@@ -135,9 +136,9 @@ static int offset_usage(int argc)
 	if (!opt.offset)
 		return EXIT_DONE;
 	if (!opt.gpu)
-		return cmd_fail(
-			EXIT_USAGE, "it is added to the stamps of the --gpu input, and none was given",
-			"--gpu FILE for the input to move", "--clock-offset has no input to move");
+		return cmd_fail(EXIT_USAGE,
+				"it is added to the stamps of the --gpu input, and none was given",
+				"--gpu FILE for the input to move", "--clock-offset has no input to move");
 	if (!strcmp(opt.offset, "auto") && is_alone(argc))
 		return cmd_fail(EXIT_USAGE,
 				"auto compares the jobs of the --gpu input with the ioctls of another input",
@@ -241,8 +242,9 @@ static int judge(struct merging *run)
 	if (events_of(run) || status != EXIT_DONE)
 		return status;
 	return cmd_fail(EXIT_FAILED,
-			opt.from.set || opt.to.set ? "none is between --from and --to"
-						   : "the CPU input has no CPU events, and the GPU input has no GPU events",
+			opt.from.set || opt.to.set
+				? "none is between --from and --to"
+				: "the CPU input has no CPU events, and the GPU input has no GPU events",
 			"grtrace merge --stats-only -v ..., which shows what was read", "no events to merge");
 }
 
@@ -303,7 +305,8 @@ static int merge_run(int argc, char **argv)
 	if (!opt.cpu && !opt.gpu && !argc)
 		return cmd_usage_error("nothing to merge: give --cpu FILE and --gpu FILE");
 	if (opt.stats_only && (opt.output || opt.pretty))
-		return cmd_usage_error("--stats-only prints no timeline: --output and --pretty do not work with it");
+		return cmd_usage_error(
+			"--stats-only prints no timeline: --output and --pretty do not work with it");
 	if (opt.json && opt.pretty)
 		return cmd_usage_error("--json and --pretty exclude each other");
 	status = offset_usage(argc);

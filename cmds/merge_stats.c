@@ -121,7 +121,10 @@ static void put_sums(const struct merging *run, struct grt_writer *w, const stru
 		 "while their thread was in an ioctl"},
 		{"lines", GRT_CELL_NUMBER, {.number = s->lines}, "of text"},
 		{"bad_lines", GRT_CELL_NUMBER, {.number = s->bad}, "not understood"},
-		{"skipped_lines", GRT_CELL_NUMBER, {.number = s->skipped}, "events that are not about GPU jobs"},
+		{"skipped_lines",
+		 GRT_CELL_NUMBER,
+		 {.number = s->skipped},
+		 "events that are not about GPU jobs"},
 		{.name = NULL},
 	};
 

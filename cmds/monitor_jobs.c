@@ -232,7 +232,8 @@ static int write_submit(struct monitor *m, const struct grt_ring_phases *r)
 
 static const struct grt_column ib_columns[] = {
 	{"num_ibs", monitor_get, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "command buffers (IBs) of a submit"},
-	{"submits", monitor_get, 1, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "submits with this number of command buffers"},
+	{"submits", monitor_get, 1, GRT_CELL_NUMBER, GRT_COLUMN_ALL,
+	 "submits with this number of command buffers"},
 	{.name = NULL},
 };
 

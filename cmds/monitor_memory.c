@@ -104,7 +104,8 @@ static void write_live(struct monitor *m, const struct grt_mem_count *c)
 	fields_write(&f, m->writer, "memory", "live memory objects");
 	if (c->forgotten)
 		note(&m->notes,
-		     "%" PRIu64 " objects are not tracked (limit of %u at the same time): live is an upper bound",
+		     "%" PRIu64
+		     " objects are not tracked (limit of %u at the same time): live is an upper bound",
 		     c->forgotten, GRT_MEMORY_OBJECTS_MAX);
 }
 

@@ -134,7 +134,8 @@ static const char *accounted(const struct grt_health *h, uint64_t unread)
 {
 	if (h->text.form)
 		return "unknown: text has no count of its events";
-	return reading_closes(h, unread) ? "every event is accounted for" : "some events are not accounted for";
+	return reading_closes(h, unread) ? "every event is accounted for"
+					 : "some events are not accounted for";
 }
 
 void reading_balance(struct grt_writer *w, const struct grt_health *h, uint64_t unread, bool json)
@@ -153,7 +154,8 @@ void reading_balance(struct grt_writer *w, const struct grt_health *h, uint64_t 
 		field_number(&f, "of_no_gpu", h->of_no_gpu, "read, but the trace does not say of which GPU");
 	}
 	add_event_count(&f, "unread", unread, "in open packets, after the end");
-	add_event_count(&f, "missing", h->missing_events, "delivered, but their packets are not in the recording");
+	add_event_count(&f, "missing", h->missing_events,
+			"delivered, but their packets are not in the recording");
 	add_event_count(&f, "unknown", h->unknown, "of types unknown to this version");
 	field_add(&f, json ? "closes" : "accounted", GRT_CELL_BOOL,
 		  (struct grt_cell){.number = reading_closes(h, unread), .absent = h->text.form != NULL},
@@ -167,24 +169,29 @@ void reading_joins(struct grt_writer *w, const struct grt_jobs *jobs, bool json)
 	struct fields f = {.all = json};
 
 	field_number(&f, "joined", c->jobs - c->incomplete, "jobs with SUBMIT and COMPLETE in the trace");
-	field_number(&f, "incomplete", c->incomplete, "jobs that began before the trace or were not complete at its end");
+	field_number(&f, "incomplete", c->incomplete,
+		     "jobs that began before the trace or were not complete at its end");
 	add_event_count(&f, "no_submit", c->no_submit, "of these, without SUBMIT");
 	add_event_count(&f, "no_complete", c->no_complete, "of these, without COMPLETE");
 	add_event_count(&f, "no_end", c->no_end, "complete, but without END: no t_exec");
 	add_event_count(&f, "evicted", c->evicted, "of these, dropped because too many jobs were in flight");
-	add_event_count(&f, "inferred_start", c->inferred_start, "START inferred from the order of the ring's jobs");
+	add_event_count(&f, "inferred_start", c->inferred_start,
+			"START inferred from the order of the ring's jobs");
 	add_event_count(&f, "unordered_start", c->unordered_start, "START unknown: no t_queue, no t_exec");
 	add_event_count(&f, "firmware_start", c->firmware_start,
 			"START unknown, decided by the firmware: no t_queue, no t_exec");
-	add_event_count(&f, "disordered", c->disordered, "phases with their end before their begin, not counted");
-	add_event_count(&f, "reused", c->reused, "SUBMITs with the (context, seqno) of another job in flight");
+	add_event_count(&f, "disordered", c->disordered,
+			"phases with their end before their begin, not counted");
+	add_event_count(&f, "reused", c->reused,
+			"SUBMITs with the (context, seqno) of another job in flight");
 	add_event_count(&f, "repeated", c->repeated, "second events of the same type of a job");
 	add_event_count(&f, "duplicates", c->duplicates, "events of jobs that another source recorded, too");
 	add_event_count(&f, "late", c->late, "events that came long after their job's COMPLETE");
 	add_event_count(&f, "no_identity", c->no_identity, "events without the identity of a job");
 	add_event_count(&f, "whole", c->whole, "jobs recorded as one JOB record");
 	field_number(&f, "waits", c->waits, "waits of threads, joined to their job");
-	field_number(&f, "unjoined_waits", c->unjoined_waits, "waits for a fence that belongs to no job of the trace");
+	field_number(&f, "unjoined_waits", c->unjoined_waits,
+		     "waits for a fence that belongs to no job of the trace");
 	if (c->unjoined_waits || json)
 		field_add(&f, "unjoined_wait_ns", GRT_CELL_NS,
 			  (struct grt_cell){.number = c->unjoined_wait_ns}, "time of these waits");
@@ -250,7 +257,8 @@ void reading_note_joins(struct notes *n, const struct grt_jobs *jobs, const stru
 		     "missing",
 		     c->whole);
 	if (c->no_status)
-		note(n, "%" PRIu64 " jobs completed with an unknown result (no event says whether they failed)",
+		note(n,
+		     "%" PRIu64 " jobs completed with an unknown result (no event says whether they failed)",
 		     c->no_status);
 	if (c->firmware_start)
 		note(n,
@@ -258,7 +266,9 @@ void reading_note_joins(struct notes *n, const struct grt_jobs *jobs, const stru
 		     "), so waiting in the firmware and execution cannot be separated",
 		     c->firmware_start);
 	if (c->unordered_start)
-		note(n, "%" PRIu64 " jobs have no START: it can be inferred only when all jobs of a ring are recorded",
+		note(n,
+		     "%" PRIu64
+		     " jobs have no START: it can be inferred only when all jobs of a ring are recorded",
 		     c->unordered_start);
 }
 
@@ -272,7 +282,9 @@ void reading_note_health(struct notes *n, const struct grt_health *h, const stru
 	if (span && !h->finished)
 		note(n, "the recorder did not finish this recording: events after %s may be missing", last);
 	if (h->missing_events)
-		note(n, "%" PRIu64 " events are missing: they were delivered, but their packets are not in the recording",
+		note(n,
+		     "%" PRIu64
+		     " events are missing: they were delivered, but their packets are not in the recording",
 		     h->missing_events);
 	if (h->unwritten_events)
 		note(n,
@@ -304,11 +316,12 @@ int reading_faults(const struct grt_session *s, const char *input, uint64_t unre
 	if (grt_session_gpu_missing(s, &first))
 		return cmd_error(EXIT_FAILED, &first);
 	if (!reading_closes(h, unread))
-		return cmd_fail(EXIT_FAILED,
-				"delivered and dropped events do not add up to those emitted, or delivered events "
-				"were not read",
-				"grtrace report --verbose PATH, which shows it for each CPU",
-				"%s: not every event is accounted for", input);
+		return cmd_fail(
+			EXIT_FAILED,
+			"delivered and dropped events do not add up to those emitted, or delivered events "
+			"were not read",
+			"grtrace report --verbose PATH, which shows it for each CPU",
+			"%s: not every event is accounted for", input);
 	return EXIT_DONE;
 }
 

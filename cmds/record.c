@@ -98,7 +98,8 @@ static const struct cmd_opt options[] = {
 	 "write the recording here (default: " DEFAULT_OUTPUT ")"},
 	{"event", 'e', OPT_STR, "SRC,...", &opt.sources,
 	 "sources of the events (default: auto, all that work here)"},
-	{"driver", 0, OPT_STR, "NAME", &opt.driver, "BPF sources: only jobs of this driver; required for fence"},
+	{"driver", 0, OPT_STR, "NAME", &opt.driver,
+	 "BPF sources: only jobs of this driver; required for fence"},
 	{"duration", 'd', OPT_SECONDS, "SECONDS", &opt.seconds, "end after this time"},
 	{"pid", 'p', OPT_PID, "PID", &opt.pid, "only events of this process; end when it ends"},
 	{"comm", 0, OPT_STR, "NAME", &opt.comm, "only events of threads of this name"},
@@ -127,7 +128,8 @@ static const struct cmd_opt options[] = {
 	{"cupti-text", 0, OPT_STR, "FILE", &opt.files.cupti_text,
 	 "at the end, CUDA's launches and the GPU's work as text of CUPTI's records"},
 	{"folded", 0, OPT_STR, "FILE", &opt.files.folded, "at the end, GPU time by CPU stack, in us"},
-	{"raw", 0, OPT_STR, "FILE", &opt.raw, "write plain packets instead of a directory; - is standard output"},
+	{"raw", 0, OPT_STR, "FILE", &opt.raw,
+	 "write plain packets instead of a directory; - is standard output"},
 #define GRT_OPTION(name, setting, value) {name, 0, OPT_KEY, value, &opt_keys[GRT_CONFIG_##setting], NULL},
 #include <grtrace/control.def>
 	{NULL, 0, OPT_FLAG, NULL, NULL, NULL},
@@ -620,7 +622,8 @@ static void show_end(const struct run *run)
 	if (run->rec.lost)
 		fputs("  try: a larger --buffer, so that nothing is lost\n", stderr);
 	else if (!run->rec.events && recording_counted(&run->rec))
-		fputs("  try: grtrace doctor, which shows what was recorded and what can be recorded\n", stderr);
+		fputs("  try: grtrace doctor, which shows what was recorded and what can be recorded\n",
+		      stderr);
 }
 
 /* --------------------------------------------------------------- loop */
@@ -1059,7 +1062,8 @@ static int check_options(char **argv)
 	if (status != EXIT_DONE)
 		return status;
 	if (opt.raw && record_files_any(&opt.files))
-		return cmd_usage_error("--raw: --chrome, --folded and the other files need a directory (--output)");
+		return cmd_usage_error(
+			"--raw: --chrome, --folded and the other files need a directory (--output)");
 	if (opt.raw && opt.output)
 		return cmd_usage_error("--raw and --output: use only one of them");
 	if (opt.probes && !is_named("nvidia"))

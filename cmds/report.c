@@ -463,7 +463,8 @@ static int report_recording(struct report *r, const char *path)
 	int ret;
 
 	if (opt.duration > 0 || opt.interval > 0)
-		return cmd_usage_error("-d and -n work only on the live module: use --from and --to with a recording");
+		return cmd_usage_error(
+			"-d and -n work only on the live module: use --from and --to with a recording");
 	ret = grt_session_open(&r->session, path, &err);
 	if (ret)
 		return cmd_error(cmd_open_status(ret), &err);
@@ -491,7 +492,8 @@ static int report_live(struct report *r)
 	if (ret)
 		return no_input(ret, &err);
 	if (opt.from.set || opt.to.set)
-		status = cmd_usage_error("--from and --to work only with recordings: use -d and -n on the live module");
+		status = cmd_usage_error(
+			"--from and --to work only with recordings: use -d and -n on the live module");
 	else if (opt.interval > 0 && report_streams(r))
 		status = cmd_usage_error(
 			"-n repeats tables of sums; --by job --sort time prints jobs as they complete");

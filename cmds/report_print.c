@@ -97,8 +97,8 @@ static int write_channels(struct report *r, const struct grt_tsg_channel *row, u
 	if (shown < n)
 		note(&r->notes, "%" PRIu64 " more channels: --top 0 shows all", n - shown);
 	if (r->tsgs.channels.over)
-		note(&r->notes, "%" PRIu64 " channels are not in the table (limit of %u channels)", r->tsgs.channels.over,
-		     GRT_TSG_CHANNELS_MAX);
+		note(&r->notes, "%" PRIu64 " channels are not in the table (limit of %u channels)",
+		     r->tsgs.channels.over, GRT_TSG_CHANNELS_MAX);
 	return ret;
 }
 
@@ -117,8 +117,8 @@ static void note_partly_known(struct report *r, const struct grt_tsg *list, int6
 		     "which of them a line is about: grtrace infers that the first one created was scheduled and destroyed first",
 		     inferred);
 	if (older)
-		note(&r->notes,
-		     "%" PRIu64 " groups are partly unknown: they were created before the trace", older);
+		note(&r->notes, "%" PRIu64 " groups are partly unknown: they were created before the trace",
+		     older);
 }
 
 static int write_tsgs(struct report *r)
@@ -138,7 +138,8 @@ static int write_tsgs(struct report *r)
 	if (shown < all)
 		note(&r->notes, "%" PRIu64 " more groups: --top 0 shows all", all - shown);
 	if (r->tsgs.over)
-		note(&r->notes, "%" PRIu64 " events are of groups that are not in the table (limit of %u groups)",
+		note(&r->notes,
+		     "%" PRIu64 " events are of groups that are not in the table (limit of %u groups)",
 		     r->tsgs.over, GRT_TSGS_MAX);
 	if (!ret && !r->csv)
 		ret = write_channels(r, channel, (uint64_t)channels);
@@ -182,7 +183,8 @@ static void note_gaps(struct report *r)
 	struct grt_launch_gaps_count n = grt_launch_groups_gaps_count(r->launched);
 
 	if (n.late)
-		note(&r->notes, "%" PRIu64 " records came more than 32768 records late: idle time may be too high",
+		note(&r->notes,
+		     "%" PRIu64 " records came more than 32768 records late: idle time may be too high",
 		     n.late);
 	if (n.unnamed)
 		note(&r->notes,
@@ -192,8 +194,7 @@ static void note_gaps(struct report *r)
 		note(&r->notes, "GPU idle time: %" PRIu64 " records ignored (limit of 4096 devices)",
 		     n.work_over);
 	if (n.calls_over)
-		note(&r->notes,
-		     "GPU idle time: %" PRIu64 " calls ignored (limit of 65536 launching threads)",
+		note(&r->notes, "GPU idle time: %" PRIu64 " calls ignored (limit of 65536 launching threads)",
 		     n.calls_over);
 }
 
@@ -213,8 +214,7 @@ static void note_launched(struct report *r)
 
 	if (n.probed && r->view->launched != GRT_LAUNCH_BY_STACK)
 		note(&r->notes,
-		     "%" PRIu64
-		     " calls of probed functions: see report --by stack, flame --weight launches",
+		     "%" PRIu64 " calls of probed functions: see report --by stack, flame --weight launches",
 		     n.probed);
 	else if (!n.kernels && !n.copies && !n.probed)
 		note(&r->notes, "the trace has no CUDA events: grtrace record -e cuda -- PROG");
@@ -226,7 +226,9 @@ static void note_launched(struct report *r)
 	if (n.nothing)
 		note(&r->notes, "%" PRIu64 " launches have no kernel in the trace", n.nothing);
 	if (n.open || n.no_stamps)
-		note(&r->notes, "%" PRIu64 " records had not ended and %" PRIu64 " have no time stamps: their time is not counted",
+		note(&r->notes,
+		     "%" PRIu64 " records had not ended and %" PRIu64
+		     " have no time stamps: their time is not counted",
 		     n.open, n.no_stamps);
 	if (n.launches_lost || n.gpu_lost)
 		note(&r->notes, "lost: %" PRIu64 " launches, %" PRIu64 " records of the GPU", n.launches_lost,
@@ -550,8 +552,7 @@ static void note_aggregates(struct report *r, const struct grt_health *h)
 	aggregated = aggregated > whole ? aggregated - whole : 0;
 	if (told)
 		note(&r->notes,
-		     "%" PRIu64
-		     " events are only in the sums of AGGREGATE records: "
+		     "%" PRIu64 " events are only in the sums of AGGREGATE records: "
 		     "their jobs are in no other table",
 		     told);
 	if (aggregated > told)

@@ -33,8 +33,7 @@ void report_text_health(struct grt_writer *w, const struct grt_health *h, bool a
 	}
 	field_number(&f, "skipped", t->skipped, "events that are not about GPU jobs");
 	if (t->reordered || all)
-		field_number(&f, "reordered", t->reordered,
-			     "lines or events that came after later ones");
+		field_number(&f, "reordered", t->reordered, "lines or events that came after later ones");
 	if (t->sorted || all)
 		field_number(&f, "sorted", t->sorted, "events that were sorted in temporary files");
 	if (t->gaps || all)

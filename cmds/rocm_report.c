@@ -489,7 +489,8 @@ static int write_report(struct rocm_run *run)
 		ret = rocm_debugfs(run, w, &over);
 	if (over)
 		note(&n,
-		     "%" PRIu64 " queues or words of debugfs are not in the table, because there are too many",
+		     "%" PRIu64
+		     " queues or words of debugfs are not in the table, because there are too many",
 		     over);
 	if (!ret && !run->opt->input)
 		ret = write_passed(run, w, &n);

@@ -38,7 +38,8 @@ static struct {
 
 static const struct cmd_opt opts[] = {
 	{"input", 'i', OPT_STR, "PATH", &opt.input, "the trace (default: ./" DEFAULT_INPUT ")"},
-	{"latency-only", 'l', OPT_FLAG, NULL, &opt.latency_only, "only latencies: no bars, gaps and overlaps"},
+	{"latency-only", 'l', OPT_FLAG, NULL, &opt.latency_only,
+	 "only latencies: no bars, gaps and overlaps"},
 	{"from", 0, OPT_TIME, "T", &opt.from, "begin here: seconds, +T after the start, -T before the end"},
 	{"to", 0, OPT_TIME, "T", &opt.to, "end here"},
 	{"width", 'w', OPT_U64, "N", &opt.width,

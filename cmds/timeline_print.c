@@ -278,9 +278,8 @@ static void note_selection(struct timeline *tl)
 	uint64_t over = c->over > grt_phases_over(tl->phases) ? c->over : grt_phases_over(tl->phases);
 
 	if (over)
-		note(&tl->notes,
-		     "%" PRIu64 " jobs are not in every table (limit of %u rings or processes)", over,
-		     GRT_TIMELINE_ROWS_MAX);
+		note(&tl->notes, "%" PRIu64 " jobs are not in every table (limit of %u rings or processes)",
+		     over, GRT_TIMELINE_ROWS_MAX);
 	if (tl->ring || tl->by_pid)
 		note(&tl->notes,
 		     "bars, gaps and latencies cover the selected jobs only; other jobs may have run "

@@ -1167,8 +1167,8 @@ static void tell_rings(const struct capture *c)
 
 	if (!c->numbered.unnumbered || !c->note)
 		return;
-	snprintf(text, sizeof(text), "%s: %llu events have no ring (limit of %u rings)",
-		 c->kind->name, (unsigned long long)c->numbered.unnumbered, c->numbered.all.max);
+	snprintf(text, sizeof(text), "%s: %llu events have no ring (limit of %u rings)", c->kind->name,
+		 (unsigned long long)c->numbered.unnumbered, c->numbered.all.max);
 	c->note(text);
 }
 
@@ -1179,8 +1179,9 @@ static void tell_stacks(const struct capture *c)
 
 	if (!lost || !c->note)
 		return;
-	snprintf(text, sizeof(text), "%s: %llu stacks are missing from their events: the stack table was full",
-		 c->kind->name, (unsigned long long)lost);
+	snprintf(text, sizeof(text),
+		 "%s: %llu stacks are missing from their events: the stack table was full", c->kind->name,
+		 (unsigned long long)lost);
 	c->note(text);
 }
 

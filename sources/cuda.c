@@ -247,9 +247,8 @@ static int open_outside(struct capture *c, const struct source_setup *setup, str
 				   "grtrace record -e cuda -- PROG, or later, when it uses CUDA",
 				   "process %d: no launches to see", (int)setup->pid);
 	if (setup->note)
-		setup->note(
-			"cuda: in a running process, grtrace records only launches and their stacks: "
-			"no kernels, copies, waits and GPU times (use flame --weight launches)");
+		setup->note("cuda: in a running process, grtrace records only launches and their stacks: "
+			    "no kernels, copies, waits and GPU times (use flame --weight launches)");
 	return uprobes_open(&c->uprobes, "cuda_calls", &c->marker, setup, err);
 }
 

@@ -173,9 +173,10 @@ static bool is_anothers(const struct kmod_setting *s, const char *config, void (
 	if (!note || !s->during || !kmod_line(config, s->key->name, now, sizeof(now)) ||
 	    !strcmp(now, s->during))
 		return false;
-	snprintf(text, sizeof(text),
-		 "%s was changed by another program during the recording, from '%s' to '%s': record leaves it (value before: '%s')",
-		 s->key->name, s->during, now, s->before);
+	snprintf(
+		text, sizeof(text),
+		"%s was changed by another program during the recording, from '%s' to '%s': record leaves it (value before: '%s')",
+		s->key->name, s->during, now, s->before);
 	note(text);
 	return true;
 }

@@ -309,8 +309,8 @@ static int power_open(void **state, const struct source_setup *setup, struct grt
 		return grt_err_set(err, -ENOMEM, NULL, NULL, "no memory for counters");
 	c->timer = -1;
 	if (setup->types && !(setup->types >> GRT_EV_COUNTER & 1))
-		return grt_err_set(err, -EINVAL, "--type excludes counters",
-				   "--type counter,...", "no counters to record");
+		return grt_err_set(err, -EINVAL, "--type excludes counters", "--type counter,...",
+				   "no counters to record");
 	power_find_cards(&c->p);
 	set_wishes(c, setup);
 	ret = open_parts(c, &why);

@@ -293,8 +293,8 @@ static int take_functions(struct nvml *n, struct grt_err *err)
 	for (i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
 		at = dlsym(n->library, wanted[i].symbol);
 		if (!at && wanted[i].need)
-			return grt_err_set(err, -ENOSYS, "the driver is too old", NULL,
-					   LIBRARY " has no %s", wanted[i].symbol);
+			return grt_err_set(err, -ENOSYS, "the driver is too old", NULL, LIBRARY " has no %s",
+					   wanted[i].symbol);
 		memcpy((char *)&n->f + wanted[i].at, &at, sizeof(at));
 	}
 	return 0;
