@@ -304,6 +304,7 @@ static int on_event(struct grt_consumer *c, const struct grt_event *e, uint32_t 
 	if (ret)
 		return ret;
 	stretch(m, e->time);
+	m->counters += e->type == GRT_EV_COUNTER;
 	if (e->type >= GRT_EV_MAX || !(m->classes >> grt_class_of[e->type] & 1) || is_log(e))
 		return 0;
 	ret = follow(m, e, &did);

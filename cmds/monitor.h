@@ -91,6 +91,7 @@ struct monitor_func {
  * @pid, @driver: only events of these; 0 and NULL: of all
  * @sure: @driver was asked for: a ring of unknown driver is not its
  * @left_out: events of others
+ * @counters: values of counters, which no monitor shows
  * @sample: every Nth ioctl is printed, 0: none
  * @ioctls: met so far
  * @classes: bit per class of events that are taken in, see monitor.c
@@ -116,6 +117,7 @@ struct monitor {
 	const char *driver;
 	bool sure;
 	uint64_t left_out;
+	uint64_t counters;
 	uint64_t sample;
 	uint64_t ioctls;
 	bool json;

@@ -375,14 +375,7 @@ static bool is_signed(const struct detail *d)
 
 static bool is_unknown(const struct detail *d, const struct grt_event *e)
 {
-	if (d->kind == DETAIL_ERROR)
-		return field_of(d, e) == GRT_STATUS_UNKNOWN;
-	if (d->kind == DETAIL_FD)
-		return field_of(d, e) == GRT_FD_UNKNOWN;
-	if (grt_class_of[e->type] == GRT_CLASS_call && !grt_call_is_untold(e))
-		return false;
-	return (d->kind == DETAIL_KNOWN || d->kind == DETAIL_ADDRESS) &&
-	       field_of(d, e) == UINT64_MAX >> (64 - 8 * d->size);
+	return grt_is_unknown(grt_unknown_of(e->type, d->offset), e, field_of(d, e));
 }
 
 static void text_detail(struct line *l, const struct detail *d, const struct grt_event *e)

@@ -43,12 +43,10 @@ enum show {
 	NEVER,
 };
 
-/** enum absent - the values of a field that say nothing */
+/** enum absent - the values of a field that say nothing, beside those of trace/unknown.def */
 enum absent {
 	ZERO = 1 << 0,
-	ONES = 1 << 1,	 /* all bits set */
-	STATUS = 1 << 2, /* GRT_STATUS_UNKNOWN, which is GRT_FD_UNKNOWN, too */
-	CALL = 1 << 3,	 /* what a line of text leaves open of a call */
+	ONES = 1 << 1, /* all bits set */
 };
 
 /**
@@ -175,16 +173,6 @@ static bool has_seqno(const struct grt_event *e)
 	return e->ctx || e->seqno;
 }
 
-static bool has_took(const struct grt_event *e)
-{
-	return ((const struct grt_ev_func *)e)->known & GRT_FUNC_TOOK;
-}
-
-static bool has_ret(const struct grt_event *e)
-{
-	return ((const struct grt_ev_func *)e)->known & GRT_FUNC_RET;
-}
-
 static bool has_value(const struct grt_event *e)
 {
 	return !(e->flags & GRT_FLAG_ENDED);
@@ -211,35 +199,17 @@ static bool has_token(const struct grt_event *e)
 /* The first row that fits is the field's; what has none is a number, and always there. */
 static const struct meaning meanings[] = {
 	{.field = "reserved", .show = NEVER},
-	{.field = "bus", .show = WORD, .absent = ZERO, .word = word_bus},
-	{.type = GRT_EV_COMPLETE, .field = "status", .show = SIGNED, .absent = STATUS},
-	{.type = GRT_EV_FENCE, .field = "status", .show = SIGNED, .absent = STATUS},
-	{.type = GRT_EV_JOB, .field = "status", .show = SIGNED, .absent = STATUS},
-	{.type = GRT_EV_ERROR, .field = "status", .show = SIGNED, .absent = ZERO | STATUS},
-	{.type = GRT_EV_IRQ, .field = "source", .show = NUMBER, .absent = ONES},
-	{.type = GRT_EV_IRQ, .field = "data", .show = NUMBER, .absent = ONES},
-	{.type = GRT_EV_IRQ, .field = "hw_ring", .show = NUMBER, .absent = ONES},
-	{.type = GRT_EV_IRQ, .field = "vmid", .show = NUMBER, .absent = ONES},
-	{.type = GRT_EV_IRQ, .field = "pasid", .show = NUMBER, .absent = ONES},
+	{.field = "bus", .show = WORD, .word = word_bus},
+	{.type = GRT_EV_ERROR, .field = "status", .show = SIGNED, .absent = ZERO},
 	{.type = GRT_EV_NAME, .field = "kind", .show = WORD, .word = word_name_kind},
-	{.type = GRT_EV_IOCTL_ENTER, .field = "fd", .show = SIGNED, .absent = ONES | STATUS},
-	{.type = GRT_EV_IOCTL_ENTER, .field = "arg", .show = NUMBER, .absent = CALL},
-	{.type = GRT_EV_IOCTL_EXIT, .field = "about", .show = NUMBER, .absent = ZERO | ONES},
+	{.type = GRT_EV_IOCTL_ENTER, .field = "fd", .show = SIGNED, .absent = ONES},
+	{.type = GRT_EV_IOCTL_EXIT, .field = "about", .show = NUMBER, .absent = ZERO},
 	/* that it agreed is in its name, of drivers that answer */
-	{.type = GRT_EV_IOCTL_EXIT, .field = "status", .show = NUMBER, .absent = ZERO | ONES},
-	{.type = GRT_EV_OPEN, .field = "fd", .show = SIGNED, .absent = STATUS},
-	{.type = GRT_EV_OPEN, .field = "oflags", .show = NUMBER, .absent = CALL},
-	{.type = GRT_EV_CLOSE, .field = "fd", .show = SIGNED, .absent = STATUS},
-	{.type = GRT_EV_CLOSE, .field = "at_exit", .show = TRUTH, .absent = CALL},
-	{.type = GRT_EV_POLL, .field = "fd", .show = SIGNED, .absent = STATUS},
-	{.type = GRT_EV_POLL, .field = "events", .show = NUMBER, .absent = CALL},
-	{.type = GRT_EV_MMAP, .field = "addr", .show = NUMBER, .absent = CALL},
-	{.type = GRT_EV_MMAP, .field = "length", .show = NUMBER, .absent = CALL},
+	{.type = GRT_EV_IOCTL_EXIT, .field = "status", .show = NUMBER, .absent = ZERO},
+	{.type = GRT_EV_CLOSE, .field = "at_exit", .show = TRUTH},
 	{.type = GRT_EV_VBLANK, .field = "high_prec", .show = TRUTH},
 	{.type = GRT_EV_VBLANK_QUEUED, .field = "file", .show = NUMBER, .absent = ZERO},
 	{.type = GRT_EV_VBLANK_DELIVERED, .field = "file", .show = NUMBER, .absent = ZERO},
-	{.type = GRT_EV_MEM_CREATE, .field = "placed", .show = NUMBER, .absent = ONES},
-	{.type = GRT_EV_MEM_MOVE, .field = "bytes", .show = NUMBER, .absent = ZERO},
 	{.type = GRT_EV_MEM_FAULT, .field = "gtt", .show = TRUTH},
 	{.type = GRT_EV_MEM_FAULT, .field = "writing", .show = TRUTH},
 	{.type = GRT_EV_COUNTER, .field = "value", .show = SIGNED, .is_set = has_value},
@@ -247,32 +217,20 @@ static const struct meaning meanings[] = {
 	{.type = GRT_EV_STACK, .field = "kernel", .show = NUMBER, .absent = ZERO},
 	{.type = GRT_EV_SAMPLE, .field = "user", .show = NUMBER, .absent = ZERO},
 	{.type = GRT_EV_SAMPLE, .field = "kernel", .show = NUMBER, .absent = ZERO},
-	{.field = "client", .show = NUMBER, .absent = ZERO},
-	{.field = "tsg", .show = NUMBER, .absent = ZERO},
-	{.field = "grp", .show = NUMBER, .absent = ONES},
-	{.field = "runlist", .show = NUMBER, .absent = ONES},
-	{.field = "nv_engine", .show = WORD, .absent = ZERO, .word = word_nv_engine},
-	{.field = "timeslice", .show = NUMBER, .absent = ZERO},
-	{.field = "interleave", .show = WORD, .absent = ONES, .word = word_interleave},
-	{.field = "channels", .show = NUMBER, .absent = ONES},
+	{.field = "nv_engine", .show = WORD, .word = word_nv_engine},
+	{.field = "interleave", .show = WORD, .word = word_interleave},
 	{.field = "channel", .show = NUMBER, .absent = ZERO},
-	{.field = "channel_client", .show = NUMBER, .absent = ZERO},
-	{.field = "chid", .show = NUMBER, .absent = ONES},
-	{.field = "subctx", .show = NUMBER, .absent = ONES},
-	{.field = "veid", .show = NUMBER, .absent = ONES},
 	{.type = GRT_EV_TSG_SCHEDULE, .field = "on", .show = TRUTH},
 	{.type = GRT_EV_TSG_CHANNEL, .field = "bound", .show = TRUTH},
 	{.type = GRT_EV_TSG_TOKEN, .field = "token", .show = NUMBER, .is_set = has_token},
-	{.type = GRT_EV_TSG_DESTROY, .field = "cause", .show = WORD, .absent = ZERO, .word = word_cause},
+	{.type = GRT_EV_TSG_DESTROY, .field = "cause", .show = WORD, .word = word_cause},
 	{.type = GRT_EV_PROCESS, .field = "what", .show = WORD, .word = word_process},
 	{.type = GRT_EV_PROCESS, .field = "text", .show = STRING, .absent = ZERO},
-	{.type = GRT_EV_PROCESS, .field = "age", .show = NUMBER, .absent = ONES},
 	{.type = GRT_EV_NODE, .field = "caller", .show = NUMBER, .absent = ZERO},
 	{.type = GRT_EV_NODE, .field = "ip", .show = NUMBER, .absent = ZERO},
 	{.type = GRT_EV_NODE, .field = "module", .show = NUMBER, .absent = ZERO},
 	{.type = GRT_EV_NODE, .field = "function", .show = STRING, .absent = ZERO},
 	{.type = GRT_EV_NODE, .field = "file", .show = STRING, .absent = ZERO},
-	{.type = GRT_EV_NODE, .field = "line", .show = NUMBER, .absent = ZERO},
 	{.type = GRT_EV_MAPPING, .field = "path", .show = STRING, .absent = ZERO},
 	{.type = GRT_EV_LAUNCH, .field = "node", .show = NUMBER, .absent = ZERO},
 	{.type = GRT_EV_LAUNCH, .field = "call", .show = WORD, .absent = ZERO, .word = word_cuda_call},
@@ -280,7 +238,6 @@ static const struct meaning meanings[] = {
 	{.field = "correlation", .show = NUMBER, .absent = ZERO},
 	{.field = "graph_node", .show = NUMBER, .absent = ZERO},
 	{.field = "graph", .show = NUMBER, .absent = ZERO},
-	{.field = "cuda_stream", .show = NUMBER, .absent = ONES},
 	{.type = GRT_EV_GPU_KERNEL, .field = "name", .show = STRING, .absent = ZERO},
 	{.type = GRT_EV_GPU_KERNEL, .field = "kind", .show = WORD, .word = word_kernel_kind},
 	{.type = GRT_EV_GPU_KERNEL, .field = "by_gpu", .show = TRUTH},
@@ -289,7 +246,6 @@ static const struct meaning meanings[] = {
 	{.type = GRT_EV_GPU_COPY, .field = "from_gpu", .show = NUMBER, .is_set = is_between_gpus},
 	{.type = GRT_EV_GPU_COPY, .field = "to_gpu", .show = NUMBER, .is_set = is_between_gpus},
 	{.type = GRT_EV_GPU_SYNC, .field = "kind", .show = WORD, .word = word_sync_kind},
-	{.type = GRT_EV_GPU_SYNC, .field = "event_id", .show = NUMBER, .absent = ONES},
 	{.type = GRT_EV_GPU_OVERHEAD, .field = "kind", .show = WORD, .word = word_overhead},
 	{.field = "thread", .show = NUMBER, .absent = ZERO},
 	{.field = "queue", .show = NUMBER, .absent = ZERO},
@@ -301,11 +257,8 @@ static const struct meaning meanings[] = {
 	{.type = GRT_EV_LOG_NOTE, .field = "object", .show = NUMBER, .absent = ZERO},
 	{.type = GRT_EV_LOG_DISPATCH, .field = "signal", .show = NUMBER, .absent = ZERO},
 	{.type = GRT_EV_LOG_DISPATCH, .field = "kernel", .show = NUMBER, .absent = ZERO},
-	{.type = GRT_EV_LOG_DISPATCH, .field = "rptr", .show = NUMBER, .absent = ONES},
 	{.type = GRT_EV_FUNC, .field = "step", .show = WORD, .word = word_func_step},
 	{.type = GRT_EV_FUNC, .field = "known", .show = NEVER},
-	{.type = GRT_EV_FUNC, .field = "took", .show = NUMBER, .is_set = has_took},
-	{.type = GRT_EV_FUNC, .field = "ret", .show = SIGNED, .is_set = has_ret},
 	{.type = GRT_EV_THREAD, .field = "what", .show = WORD, .word = word_thread},
 	{.type = GRT_EV_THREAD, .field = "parent", .show = NUMBER, .absent = ZERO},
 	{.type = GRT_EV_OFF_CPU, .field = "user", .show = NUMBER, .absent = ZERO},
@@ -314,7 +267,6 @@ static const struct meaning meanings[] = {
 	{.type = GRT_EV_OFF_CPU, .field = "reason", .show = WORD, .word = word_reason},
 	{.type = GRT_EV_OFF_CPU, .field = "over", .show = TRUTH},
 	{.type = GRT_EV_OFF_CPU, .field = "call", .show = WORD, .absent = ONES, .word = word_syscall},
-	{.type = GRT_EV_OFF_CPU, .field = "fd", .show = NUMBER, .absent = ONES},
 	/* of the common part */
 	{.field = "flags", .show = NEVER},
 	{.field = "engine", .show = NEVER},
@@ -340,6 +292,7 @@ struct key {
 struct planned {
 	struct key key;
 	const struct meaning *meaning;
+	const struct grt_unknown *unknown;
 	uint8_t show;
 	uint8_t absent;
 	uint8_t kind;
@@ -417,7 +370,7 @@ static void plan_field(struct plan *p, unsigned int type, const struct grt_field
 	struct planned *at = &p->field[p->fields];
 
 	*at = (struct planned){
-		.meaning = m, .show = show_of(m, f), .kind = f->kind, .size = f->size, .offset = f->offset};
+		.meaning = m, .unknown = grt_unknown_of(type, f->offset), .show = show_of(m, f), .kind = f->kind, .size = f->size, .offset = f->offset};
 	if (at->show == NEVER)
 		return;
 	p->fields++;
@@ -469,9 +422,7 @@ static bool is_absent(const struct planned *f, const struct grt_event *e, uint64
 	const struct meaning *m = f->meaning;
 
 	return (f->absent & ZERO && !n) || (f->absent & ONES && n == f->ones) ||
-	       (f->absent & STATUS && n == GRT_STATUS_UNKNOWN) ||
-	       (f->absent & CALL && n == f->ones && grt_call_is_untold(e)) ||
-	       (m && m->is_set && !m->is_set(e));
+	       grt_is_unknown(f->unknown, e, n) || (m && m->is_set && !m->is_set(e));
 }
 
 static char *put_string(struct grt_event_json *x, char *p, const struct planned *f, const struct grt_event *e,
@@ -493,7 +444,7 @@ static inline char *put_field(struct grt_event_json *x, char *p, const struct pl
 	memcpy(&n, (const char *)e + f->offset, sizeof(n));
 	n <<= f->up;
 	n = f->kind == GRT_FIELD_SIGNED ? (uint64_t)((int64_t)n >> f->down) : n >> f->down;
-	if ((f->absent || f->meaning) && is_absent(f, e, n))
+	if ((f->absent || f->unknown || f->meaning) && is_absent(f, e, n))
 		return p;
 	if (f->show == STRING)
 		return put_string(x, p, f, e, n);

@@ -13,6 +13,7 @@
 #include <grtrace/event_table.h>
 
 #include "trace/packet.h"
+#include "trace/field.h"
 #include "event_json.h"
 #include "joins.h"
 #include "base/outbuf.h"
@@ -109,7 +110,7 @@ struct ioctl_text {
 
 /** enum when - when a field of a row stands in the line */
 enum when {
-	ALWAYS,
+	ALWAYS,	      /* as "-" where it is not known */
 	NOT_ZERO,     /* what reads back as 0 needs not be said */
 	KNOWN,	      /* neither is a status that is not known */
 	NOT_NEGATIVE, /* a descriptor that is not known is -1 */
@@ -156,6 +157,7 @@ enum how {
  * @who_first: the thread stands before everything else
  * @up, @down: what a field's word is shifted by, so that nothing else is left of it
  * @offset: of the word that a field is in, of a string
+ * @unknown: its value that is none; NULL: it has no such
  */
 struct plan {
 	char title[TITLE_MAX];
@@ -174,6 +176,7 @@ struct plan {
 		uint8_t down;
 		uint16_t offset;
 		uint16_t size;
+		const struct grt_unknown *unknown;
 	} field[FIELDS_MAX];
 };
 
@@ -262,6 +265,7 @@ static void plan_field(const struct grt_line_out *l, unsigned int type, const st
 	at->how = how_of(f);
 	at->when = (uint8_t)when_of(type, f);
 	at->size = f->size;
+	at->unknown = grt_unknown_of(type, f->offset);
 	at->offset = f->offset;
 	if (at->how == STRING)
 		return;
@@ -390,6 +394,7 @@ static char *put_string_field(const struct grt_line_out *l, char *p, const struc
 static inline char *put_field(const struct grt_line_out *l, char *p, const struct planned *f,
 			      const struct grt_event *e)
 {
+	bool unknown;
 	uint64_t n;
 
 	if (f->how == STRING)
@@ -397,11 +402,14 @@ static inline char *put_field(const struct grt_line_out *l, char *p, const struc
 	memcpy(&n, (const char *)e + f->offset, sizeof(n));
 	n <<= f->up;
 	n = f->how == SIGNED ? (uint64_t)((int64_t)n >> f->down) : n >> f->down;
-	if ((f->when == NOT_ZERO && !n) || (f->when == KNOWN && n == GRT_STATUS_UNKNOWN) ||
+	unknown = f->unknown && grt_is_unknown(f->unknown, e, n);
+	if ((f->when == NOT_ZERO && !n) || (f->when == KNOWN && unknown) ||
 	    (f->when == NOT_NEGATIVE && (int64_t)n < 0))
 		return p;
 	memcpy(p, f->key.text, sizeof(f->key.text));
 	p += f->key.len;
+	if (unknown)
+		return grt_format_word(p, l->form == GRT_LINE_OUT_JSON ? "null" : "-");
 	if (f->how == HEX)
 		return grt_format_hex(p, n);
 	/* most are 0 or a few of something */

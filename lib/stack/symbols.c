@@ -19,7 +19,7 @@
 #include "base/clock.h"
 #include "base/grow.h"
 #include "debug_file.h"
-#include "demangle.h"
+#include "base/demangle.h"
 #include "object.h"
 #include "text_map.h"
 
@@ -43,13 +43,16 @@
 /* The object numbers of what is no object, in the cache's keys. */
 #define KERNEL UINT32_MAX
 
-/** struct object - @elf is opened at its first use; NULL and @tried: it cannot be */
+/** struct object - @elf is opened at its first use; NULL and @tried: it cannot be. @other, @broken: how it was
+ * counted */
 struct object {
 	char *path;
 	char *open;
 	char *build_id;
 	struct grt_object *elf;
 	bool tried;
+	bool other;
+	bool broken;
 };
 
 /** struct kept - a frame in the cache: numbers of texts */
@@ -186,7 +189,9 @@ void grt_symbols_reopen(struct grt_symbols *s, uint32_t object, const char *open
 	if (!copy)
 		return;
 	s->count.missing -= o->tried;
-	o->tried = false;
+	s->count.other -= o->other;
+	s->count.broken -= o->broken;
+	o->tried = o->other = o->broken = false;
 	free(o->open);
 	o->open = copy;
 }
@@ -246,6 +251,8 @@ static struct grt_object *elf_of(struct grt_symbols *s, uint32_t object)
 	o->tried = true;
 	if (search(s, o, &other, &broken))
 		return o->elf;
+	o->other = other;
+	o->broken = broken;
 	s->count.missing++;
 	s->count.other += other;
 	s->count.broken += broken;
@@ -297,7 +304,7 @@ static int begin_answer(struct grt_symbols *s, struct answer *a)
 static int add_frame(struct grt_symbols *s, struct answer *a, const char *function, const char *file,
 		     uint32_t line, bool inlined)
 {
-	char *clean = grt_demangle(function);
+	char *clean = s->options.linkage ? NULL : grt_demangle(function);
 	struct kept *k = &s->kept[s->kept_used];
 	int ret;
 

@@ -24,6 +24,10 @@ sub bytes {
 }
 sub line {
 	my ($time, $type, %f) = @_;
+	# a value that may stand for none is written by one of them only
+	/^(0|-1|65535|4294967295|18446744073709551615|2147483647)$/ and $_ = "none" for values %f;
+	$type eq "FUNC" and !($f{known} =~ /^\d+$/ and $f{known} & $_->[0]) and delete $f{$_->[1]} for [1, "took"], [2, "ret"];
+	$f{$_} eq "none" and delete $f{$_} for keys %f;
 	return join(" ", $time, $type, map { "$_=$f{$_}" } sort keys %f) . "\n";
 }
 1;
