@@ -230,10 +230,12 @@ static char *put_engine(const struct grt_event_json *x, char *p, uint32_t engine
 }
 
 /* A name that is not known has no key: "" would say that there is none. */
-static char *put_name(char *p, const char *key, const struct grt_joins_text *t)
+static inline char *put_name(char *p, const char *key, const struct grt_joins_text *t)
 {
 	p = grt_format_word(p, key);
-	p = grt_format_text(p, t->text, t->len);
+	/* whole pieces of its room are copied, which nearly all texts end in */
+	p = t->len <= GRT_JOINS_TEXT / GRT_PAD * GRT_PAD ? grt_format_padded(p, t->text, t->len)
+							 : grt_format_text(p, t->text, t->len);
 	*p++ = '"';
 	return p;
 }
