@@ -23,6 +23,8 @@
 #include "trace/packet.h"
 
 #define FIELDS_MAX 24
+/* What stamps have in common that differ in the last eight digits only. */
+#define STAMP_NS 100000000ULL
 /* A program's text is cut behind so many bytes of JSON. */
 #define TEXT_MAX 60000U
 _Static_assert(2 * TEXT_MAX + 8192 <= GRT_EVENT_JSON_MAX, "two of them, and all else");
@@ -62,12 +64,18 @@ struct plan {
 	struct planned field[FIELDS_MAX];
 };
 
-/** struct grt_event_json - see event_json.h; @joined: what was found about the event that was seen last */
+/**
+ * struct grt_event_json - see event_json.h
+ * @joined: what was found about the event that was seen last
+ * @stamp: the beginning of an object with a stamp of @stamped times STAMP_NS
+ */
 struct grt_event_json {
 	struct grt_joins joins;
 	struct grt_joined joined;
 	struct grt_images images;
 	struct grt_names counters;
+	uint64_t stamped;
+	struct key stamp;
 	struct plan common;
 	struct key flag[GRT_FLAG_BITS];
 	struct key engine[GRT_ENGINE_MAX];
@@ -189,6 +197,11 @@ static inline char *put_field(struct grt_event_json *x, char *p, const struct pl
 		return grt_format_word(p, n ? "true" : "false");
 	case GRT_SHOW_SIGNED:
 		return grt_format_s64(p, (int64_t)n);
+	}
+	/* most are 0 or a few of something */
+	if (n < 10) {
+		*p++ = (char)('0' + n);
+		return p;
 	}
 	return grt_format_u64(p, n);
 }
@@ -526,13 +539,25 @@ static __attribute__((noinline)) char *put_unknown(char *p, unsigned int type)
 	return put_key(p, &plan.type);
 }
 
+/* The beginning of an object; most stamps differ from the one before in the last eight digits only. */
+static char *put_time(struct grt_event_json *x, char *p, uint64_t ns)
+{
+	uint64_t high = ns / STAMP_NS;
+
+	if (high != x->stamped || !x->stamp.len)
+		make_key(&x->stamp, "{\"time\":%.0llu", (unsigned long long)high);
+	x->stamped = high;
+	p = put_key(p, &x->stamp);
+	return high ? grt_format_eight(p, (uint32_t)(ns % STAMP_NS)) : grt_format_u64(p, ns);
+}
+
 char *grt_event_json_put(struct grt_event_json *x, char *p, const struct grt_event *e, uint32_t cpu,
 			 unsigned int input)
 {
 	const struct plan *plan = e->type < GRT_EV_MAX ? &x->plan[e->type] : NULL;
 
 	grt_joins_look(&x->joins, e, input, &x->joined);
-	p = grt_format_u64(grt_format_word(p, "{\"time\":"), e->time);
+	p = put_time(x, p, e->time);
 	if (cpu != UINT32_MAX)
 		p = grt_format_u64(grt_format_word(p, ",\"cpu\":"), cpu);
 	p = plan ? put_key(p, &plan->type) : put_unknown(p, e->type);
