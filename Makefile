@@ -138,6 +138,14 @@ $(O)/obj/%.o: %.c $(O)/flags
 	@mkdir -p $(@D)
 	$(call say,CC,$@)$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
+# The system calls of this architecture, by the C library's headers.
+$(O)/gen/syscalls.def: $(O)/flags
+	@mkdir -p $(@D)
+	$(call say,GEN,$@)echo '#include <sys/syscall.h>' | $(CC) -E -dM -x c - | \
+		sed -n 's/^#define SYS_\([a-z0-9_]*\) .*/GRT_SYSCALL(\1)/p' | LC_ALL=C sort >$@
+$(O)/obj/lib/codes/syscalls.o: $(O)/gen/syscalls.def
+$(O)/obj/lib/codes/syscalls.o: ALL_CFLAGS += -I$(O)/gen
+
 # Scripts and styles are embedded as they are.
 $(O)/obj/lib/flamegraph/flamegraph_web.o: web/flame.js web/flame.css
 
@@ -388,7 +396,7 @@ uninstall:
 
 # Only what this file made: O= may be any directory.
 clean:
-	rm -rf $(O)/obj $(O)/fuzz $(O)/inject $(O)/bpf $(O)/tests $(O)/bench $(O)/tools $(O)/kernel $(O)/include $(O)/san $(O)/warn $(O)/on-* $(O)/vendor $(O)/coverage
+	rm -rf $(O)/obj $(O)/gen $(O)/fuzz $(O)/inject $(O)/bpf $(O)/tests $(O)/bench $(O)/tools $(O)/kernel $(O)/include $(O)/san $(O)/warn $(O)/on-* $(O)/vendor $(O)/coverage
 	rm -f $(BIN) $(INJECT) $(LIBA) $(LIBSO) $(O)/libgrtrace.map $(O)/libgrtrace.pc $(O)/flags
 
 -include $(patsubst %.o,%.d,$(FUZZ_OBJ) $(INJECT_OBJ) $(LIB_OBJ) $(CMD_OBJ) $(AUX_OBJ) $(UNWIND_OBJ) $(call obj,$(UNIT_SRC) $(TOOL_SRC)))

@@ -14,6 +14,7 @@
 #include "jobs/deps.h"
 #include "jobs/jobs.h"
 #include "drm/memory.h"
+#include "lines/event_json.h"
 #include "jobs/phases.h"
 #include "base/tally.h"
 #include "drm/vblank.h"
@@ -100,6 +101,7 @@ struct monitor_func {
  * @inferred: jobs whose START was concluded
  * @first, @last: stamps of the recording's first and last event, of whatever kind and process (live:
  * begin and end of the run), ns; valid with @known
+ * @lines: of JSON; NULL: there are none
  * @ibs, @commands, @answers: amdgpu's IBs per submit; a virtio GPU's command and error numbers
  * @nv_calls, @nv_refused: ioctls of NVIDIA's driver by (device file's kind, cmd, about), and of these the
  * refused
@@ -124,6 +126,7 @@ struct monitor {
 	uint32_t classes;
 	struct grt_session *session;
 	struct grt_names names;
+	struct grt_event_json *lines;
 	struct grt_counts *counts;
 	struct grt_jobs *jobs;
 	bool again;
