@@ -144,7 +144,7 @@ $(O)/gen/syscalls.def: $(O)/flags
 	@mkdir -p $(@D)
 	$(call say,GEN,$@)echo '#include <sys/syscall.h>' | $(CC) -E -dM -x c - | \
 		sed -n 's/^#define SYS_\([a-z0-9_]*\) .*/GRT_SYSCALL(\1)/p' | LC_ALL=C sort >$@
-$(O)/obj/lib/codes/syscalls.o: $(O)/gen/syscalls.def
+$(O)/obj/lib/codes/syscalls.o $(O)/fuzz/lib/codes/syscalls.o: $(O)/gen/syscalls.def
 $(O)/obj/lib/codes/syscalls.o: ALL_CFLAGS += -I$(O)/gen
 
 # Scripts and styles are embedded as they are.
@@ -307,6 +307,7 @@ FUZZ_OBJ := $(patsubst %.c,$(O)/fuzz/%.o,$(LIB_SRC) $(UNIT_AUX) $(CMD_SRC))
 FUZZ_LIB := $(O)/fuzz/libfuzz.a
 # The fuzzer has the main function.
 $(O)/fuzz/cmds/main.o: FUZZ_CFLAGS += -Dmain=grtrace_main
+$(O)/fuzz/lib/codes/syscalls.o: FUZZ_CFLAGS += -I$(O)/gen
 
 $(O)/fuzz/%.o: %.c $(O)/flags
 	@mkdir -p $(@D)
