@@ -433,7 +433,7 @@ static char *put_besides(const struct grt_event_json *x, char *p, const struct p
 {
 	char room[GRT_WORD_MAX];
 
-	for (const struct beside *b = plan->beside; b < plan->beside + plan->besides; b++) {
+	for (const struct beside *b = plan->beside, *end = b ? b + plan->besides : NULL; b < end; b++) {
 		const char *text = b->text(x, e, room);
 
 		if (!text)
@@ -661,7 +661,7 @@ static void schema_event(FILE *out, const struct grt_event_json *x, unsigned int
 	grt_escape_print(GRT_ESCAPE_JSON, out, d->help, strlen(d->help));
 	fputs("\", \"properties\": {\n", out);
 	schema_fields(out, &sep, plan, type, d->fields());
-	for (const struct beside *b = plan->beside; b < plan->beside + plan->besides; b++)
+	for (const struct beside *b = plan->beside, *end = b ? b + plan->besides : NULL; b < end; b++)
 		schema_key(out, &sep, b->key, "string", NULL);
 	fputs("},\n\"required\": [", out);
 	for (unsigned int i = 0; i < plan->fields; i++)
@@ -672,7 +672,7 @@ static void schema_event(FILE *out, const struct grt_event_json *x, unsigned int
 	names = ", ";
 	for (unsigned int i = 0; i < plan->fields; i++)
 		schema_name(out, &names, &plan->field[i].key);
-	for (const struct beside *b = plan->beside; b < plan->beside + plan->besides; b++)
+	for (const struct beside *b = plan->beside, *end = b ? b + plan->besides : NULL; b < end; b++)
 		fprintf(out, ", \"%s\"", b->key);
 	fputs("]}]}}}", out);
 }
