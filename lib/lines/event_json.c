@@ -404,7 +404,7 @@ static const char *counter_unit(const struct grt_event_json *x, const struct grt
 
 /* Keys beside an event's fields: what numbers are called; the function gives a text, untrusted, or NULL. */
 static const struct beside {
-	uint8_t type;
+	uint16_t type;
 	const char *key;
 	const char *(*text)(const struct grt_event_json *x, const struct grt_event *e, char *room);
 } besides[] = {

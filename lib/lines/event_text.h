@@ -21,7 +21,7 @@ enum grt_text_hide {
 
 /** struct grt_text_row - a field that is shown; @name: what it is called, NULL: as in events.def */
 struct grt_text_row {
-	uint8_t type;
+	uint16_t type;
 	const char *field;
 	const char *name;
 	uint8_t hide;

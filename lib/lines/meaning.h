@@ -39,7 +39,7 @@ enum grt_absent {
  * @is_set: false: of this event the field says nothing; may be NULL
  */
 struct grt_meaning {
-	uint8_t type;
+	uint16_t type;
 	const char *field;
 	uint8_t show;
 	uint8_t absent;
