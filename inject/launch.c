@@ -77,6 +77,7 @@ enum { THREAD_FREE, THREAD_USED, THREAD_LEFT, THREAD_BARE, THREAD_EMPTYING };
  * @head: entries written; the thread's
  * @lost: launches that found no room; the thread's
  * @depth: of @open that are in use; more are counted and not kept
+ * @inside: it is in a callback that records; the thread's
  * @tail: entries that the writer has taken, which it tells the thread
  * @state: left by its thread it is used by another one, also before it is empty; free: it is;
  *	bare: its memory has gone back, too
@@ -88,6 +89,7 @@ struct thread {
 	_Atomic uint64_t head;
 	_Atomic uint64_t lost;
 	unsigned int depth;
+	_Atomic bool inside;
 	uint32_t tid;
 	struct open open[OPEN_MAX];
 	struct grt_unwind_thread *unwind;
@@ -143,6 +145,13 @@ static void drop_thread(struct thread *t)
 {
 	grt_unwind_thread_free(t->unwind);
 	munmap(t, sizeof(*t));
+}
+
+static uint32_t thread_count(void)
+{
+	uint32_t n = atomic_load(&threads);
+
+	return n < THREADS_MAX ? n : THREADS_MAX;
 }
 
 static struct thread *make_thread(void)
@@ -308,13 +317,14 @@ static void enter(struct thread *t, uint16_t call, const struct cupti_callback *
 		grtrace_cuda_launch(launch_correlation(d->correlation));
 }
 
-static void leave(struct thread *t, const struct cupti_callback *d)
+/* @recorded: not, where tracing has ended: the call is only known to be over */
+static void leave(struct thread *t, const struct cupti_callback *d, bool recorded)
 {
 	unsigned int at = t->depth;
 
 	if (at > OPEN_MAX) {
 		t->depth--;
-		atomic_fetch_add_explicit(&t->lost, 1, memory_order_relaxed);
+		atomic_fetch_add_explicit(&t->lost, recorded, memory_order_relaxed);
 		return;
 	}
 	while (at && t->open[at - 1].correlation != d->correlation)
@@ -327,7 +337,8 @@ static void leave(struct thread *t, const struct cupti_callback *d)
 		return;
 	}
 	t->depth = at - 1;
-	put(t, &t->open[at - 1], d->result ? *(const int32_t *)d->result : 0, d);
+	if (recorded)
+		put(t, &t->open[at - 1], d->result ? *(const int32_t *)d->result : 0, d);
 }
 
 /* A launch into a stream that is captured makes a node of a graph, and nothing runs. */
@@ -337,35 +348,88 @@ static void capture(struct thread *t)
 		t->open[t->depth - 1].captured = true;
 }
 
+static bool is_on(void)
+{
+	return atomic_load_explicit(&inject.on, memory_order_relaxed);
+}
+
+static bool is_recorded(int site)
+{
+	return is_on() ||
+	       (site == CUPTI_SITE_EXIT && atomic_load_explicit(&inject.leaving, memory_order_relaxed));
+}
+
+/* A thread's first launch makes system calls. */
+static struct thread *join_quietly(void)
+{
+	int saved = errno;
+	struct thread *t = join();
+
+	errno = saved;
+	return t;
+}
+
+/* The thread says that it is here before it looks whether it may be, see launch_in_callback(). */
+static bool record(struct thread *t, int domain, uint32_t number, const struct cupti_callback *data)
+{
+	bool recorded;
+
+	atomic_store_explicit(&t->inside, true, memory_order_relaxed);
+	atomic_signal_fence(memory_order_seq_cst);
+	recorded = is_recorded(data->site);
+	if (data->site == CUPTI_SITE_EXIT)
+		leave(t, data, recorded);
+	else if (recorded)
+		enter(t, (uint16_t)(number | (domain == CUPTI_DOMAIN_DRIVER ? GRT_CUDA_DRIVER : 0)), data);
+	atomic_store_explicit(&t->inside, false, memory_order_release);
+	return recorded;
+}
+
 void launch_callback(void *user, int domain, uint32_t number, const struct cupti_callback *data)
 {
-	bool on = atomic_load_explicit(&inject.on, memory_order_relaxed);
 	struct thread *t = self;
-	int saved;
 
 	(void)user;
 	if (domain == CUPTI_DOMAIN_RESOURCE)
 		capture(t);
 	if (domain != CUPTI_DOMAIN_DRIVER && domain != CUPTI_DOMAIN_RUNTIME)
 		return;
-	if (!on && (!atomic_load_explicit(&inject.leaving, memory_order_relaxed) ||
-		    data->site == CUPTI_SITE_ENTER || !t))
-		return;
-	if (!t) {
-		/* a thread's first launch makes system calls */
-		saved = errno;
-		t = join();
-		errno = saved;
-	}
-	if (!t) {
-		if (data->site == CUPTI_SITE_EXIT && domain == CUPTI_DOMAIN_DRIVER)
+	if (!t && is_on()) {
+		t = join_quietly();
+		if (!t && data->site == CUPTI_SITE_EXIT && domain == CUPTI_DOMAIN_DRIVER)
 			atomic_fetch_add(&inject.homeless, 1);
-		return;
+		if (!t)
+			return;
 	}
-	if (data->site == CUPTI_SITE_ENTER)
-		enter(t, (uint16_t)(number | (domain == CUPTI_DOMAIN_DRIVER ? GRT_CUDA_DRIVER : 0)), data);
-	else
-		leave(t, data);
+	if (!t || !record(t, domain, number, data))
+		detach_callback(domain, data->site);
+}
+
+bool launch_in_callback(void)
+{
+	uint32_t n = thread_count(), i;
+	struct thread *t;
+
+	for (i = 0; i < n; i++) {
+		t = atomic_load(&thread[i]);
+		if (t && atomic_load(&t->inside))
+			return true;
+	}
+	return false;
+}
+
+bool launch_in_call(void)
+{
+	uint32_t n = thread_count(), i;
+	struct thread *t;
+
+	for (i = 0; i < n; i++) {
+		t = atomic_load(&thread[i]);
+		if (t && atomic_load(&t->state) == THREAD_USED &&
+		    __atomic_load_n(&t->depth, __ATOMIC_RELAXED))
+			return true;
+	}
+	return false;
 }
 
 /*
@@ -423,13 +487,6 @@ bool launch_check(void *subscriber)
 }
 
 /* ------------------------------------------------------------ the writer */
-
-static uint32_t thread_count(void)
-{
-	uint32_t n = atomic_load(&threads);
-
-	return n < THREADS_MAX ? n : THREADS_MAX;
-}
 
 /* Before its thread comes there: pages that are met first cost a launch a microsecond. */
 static void make_resident(struct thread *t)

@@ -32,12 +32,6 @@ struct out {
 static struct out current, held[HELD];
 static unsigned int n_held;
 
-int cuDriverGetVersion(int *version)
-{
-	*version = mock.version >= 100000 ? (int)(mock.version / 10000 * 1000) : 12000;
-	return 0;
-}
-
 int cuInit(unsigned int flags)
 {
 	const char *path = getenv("CUDA_INJECTION64_PATH");
@@ -79,7 +73,9 @@ static uint64_t clock_now(clockid_t id)
 
 static uint64_t stamp(void)
 {
-	return mock.clock ? mock.clock() : clock_now(CLOCK_REALTIME);
+	uint64_t (*clock)(void) = mock.clock;
+
+	return clock ? clock() : clock_now(CLOCK_REALTIME);
 }
 
 /* -------------------------------------------------------------- records */
@@ -108,8 +104,10 @@ size_t mock_record_size(uint32_t kind)
 /* Without the lock, which no call of the other side may find taken. */
 static void give_back(struct out o)
 {
-	if (o.at)
-		mock.complete(NULL, 0, o.at, o.size, o.used);
+	cupti_complete_fn complete = mock.complete;
+
+	if (o.at && complete)
+		complete(NULL, 0, o.at, o.size, o.used);
 }
 
 static struct out take_current(void)
@@ -134,7 +132,7 @@ static struct out make_room(size_t size)
 		held[n_held++] = full;
 		full.at = NULL;
 	}
-	if (!current.at) {
+	if (!current.at && mock.request) {
 		mock.request(&current.at, &current.size, &max);
 		current.used = 0;
 	}
@@ -146,9 +144,11 @@ static void put(const void *record, uint32_t kind)
 	size_t size = mock_record_size(kind);
 	struct out full;
 
-	if (kind != 52 && !mock.kinds[kind])
-		return;
 	pthread_mutex_lock(&lock);
+	if (kind != 52 && !mock.kinds[kind]) {
+		pthread_mutex_unlock(&lock);
+		return;
+	}
 	full = make_room(size);
 	if (current.at) {
 		memset(current.at + current.used, 0, size);
@@ -159,6 +159,18 @@ static void put(const void *record, uint32_t kind)
 	}
 	pthread_mutex_unlock(&lock);
 	give_back(full);
+}
+
+void mock_forget(void)
+{
+	pthread_mutex_lock(&lock);
+	memset(mock.kinds, 0, sizeof(mock.kinds));
+	mock.request = NULL;
+	mock.complete = NULL;
+	mock.clock = NULL;
+	take_current();
+	n_held = 0;
+	pthread_mutex_unlock(&lock);
 }
 
 void mock_flush(void)
@@ -193,8 +205,18 @@ struct call {
 	int result;
 };
 
+/* Calls that the thread is in, and whether the outermost one returns. */
+static __thread unsigned int depth;
+static __thread bool returns;
+
+bool mock_at_exit(void)
+{
+	return returns;
+}
+
 static void site(int where, int domain, uint32_t number, struct call *c)
 {
+	cupti_callback_fn fn = mock.callback;
 	uint64_t data = 0;
 	struct cupti_callback d = {
 		.site = where,
@@ -207,8 +229,14 @@ static void site(int where, int domain, uint32_t number, struct call *c)
 		.correlation = (uint32_t)c->correlation,
 	};
 
-	if (mock.callback && mock.wanted[domain][number])
-		mock.callback(NULL, domain, number, &d);
+	depth += where == CUPTI_SITE_ENTER;
+	returns = where == CUPTI_SITE_EXIT && depth == 1;
+	if (fn && mock.wanted[domain][number]) {
+		__atomic_fetch_add(&mock.delivered, 1, __ATOMIC_RELAXED);
+		fn(NULL, domain, number, &d);
+	}
+	returns = false;
+	depth -= where == CUPTI_SITE_EXIT;
 }
 
 /* The number that the recording has for a call: of the outermost function that is asked for. */
@@ -237,6 +265,16 @@ static void end(struct call *c)
 	if (c->inner && !mock.silent_driver)
 		site(CUPTI_SITE_EXIT, CUPTI_DOMAIN_DRIVER, c->inner, c);
 	site(CUPTI_SITE_EXIT, c->domain, c->number, c);
+}
+
+int cuDriverGetVersion(int *version)
+{
+	struct call c = {.domain = CUPTI_DOMAIN_DRIVER, .number = MOCK_GET_VERSION};
+
+	site(CUPTI_SITE_ENTER, CUPTI_DOMAIN_DRIVER, MOCK_GET_VERSION, &c);
+	*version = mock.version >= 100000 ? (int)(mock.version / 10000 * 1000) : 12000;
+	site(CUPTI_SITE_EXIT, CUPTI_DOMAIN_DRIVER, MOCK_GET_VERSION, &c);
+	return 0;
 }
 
 static void tell_gpu(const char *what, uint64_t correlation, uint64_t start, uint64_t end, const char *name,

@@ -29,6 +29,12 @@
  * @buffer_limit: bytes of a buffer that are used, 0: all
  * @dropped: records that CUPTI says it has lost
  * @silent_driver: the driver does not tell of what the runtime calls in it
+ * @attached: CUPTI is in the process; it stays when nobody is subscribed, until it is finalized
+ * @client: whose callback it is: a number that changes
+ * @delivered: callbacks
+ * @finalizing: it is being finalized, which takes a while; @finalized: how often it was
+ * @faults: what a real CUPTI might crash from: see cupti.c
+ * @owner: whether the caller is the program's own tool, which may use CUPTI after it was finalized
  * @in_sync: what a call that waits does meanwhile; NULL: nothing
  */
 struct mock {
@@ -40,6 +46,13 @@ struct mock {
 	size_t buffer_limit;
 	size_t dropped;
 	bool silent_driver;
+	bool attached;
+	bool finalizing;
+	uintptr_t client;
+	unsigned long delivered;
+	unsigned int finalized;
+	unsigned int faults;
+	bool owner;
 	void (*in_sync)(void);
 	cupti_callback_fn callback;
 	bool wanted[4][CALL_MAX];
@@ -53,6 +66,12 @@ extern struct mock mock;
 
 /** mock_flush - completes the buffers */
 void mock_flush(void);
+
+/** mock_forget - kinds, buffers and the clock are nobody's any more */
+void mock_forget(void);
+
+/** mock_at_exit - the calling thread is in the callback where its outermost call returns */
+bool mock_at_exit(void);
 
 /** mock_record_size - of a record, by its kind */
 size_t mock_record_size(uint32_t kind);
@@ -76,6 +95,9 @@ void mock_overhead(void);
 
 /** mock_drop - CUPTI loses @n records */
 void mock_drop(size_t n);
+
+/* CUPTI's number of cuDriverGetVersion. */
+#define MOCK_GET_VERSION 2
 
 int cuInit(unsigned int flags);
 int cuDriverGetVersion(int *version);
