@@ -636,6 +636,15 @@ static void asked(void)
 	printf("%s\n", n ? "asked" : "not asked");
 }
 
+/* Launches, and as many again once the file of MOCK_GO is there. */
+static void gated(void)
+{
+	launches(number);
+	while (access(getenv("MOCK_GO"), F_OK))
+		pause_ms(10);
+	launches(number);
+}
+
 static void play(const char *scene)
 {
 	if (!strcmp(scene, "plain"))
@@ -682,6 +691,8 @@ static void play(const char *scene)
 	else if (!strcmp(scene, "slow"))
 		while (number--)
 			launches(1), pause_ms(10);
+	else if (!strcmp(scene, "gated"))
+		gated();
 	else if (!strcmp(scene, "paths"))
 		paths();
 	else if (!strcmp(scene, "asked"))
