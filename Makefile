@@ -75,9 +75,9 @@ ALL_LDFLAGS := $(HARDEN_LD) $(LDFLAGS) $(if $(SANITIZE),-fsanitize=$(SANITIZE)) 
 Q	:= $(if $(V),,@)
 say	= $(if $(V),,@printf '  %-7s %s\n' $(1) $(patsubst $(O)/%,%,$(2));)
 
-LIB_SRC	 := $(wildcard lib/*/*.c)
+LIB_SRC	 := $(wildcard lib/*.c lib/*/*.c)
 # What is loaded into programs: with what it needs of the library, and no sanitizer.
-INJECT_SRC := $(wildcard inject/*.c) $(addprefix lib/core/,cuda.c error.c escape.c memfile.c metadata.c)
+INJECT_SRC := $(wildcard inject/*.c) $(addprefix lib/,codes/cuda_codes.c base/error.c base/escape.c base/memfile.c trace/metadata.c)
 CMD_SRC	 := $(wildcard cmds/*.c sources/*.c)
 UNIT_SRC := $(wildcard tests/unit/test_*.c)
 UNIT_AUX := $(filter-out $(UNIT_SRC),$(wildcard tests/unit/*.c))
@@ -103,7 +103,7 @@ MANUALS	:= $(wildcard docs/*.1 docs/*.5)
 has_kernel := $(if $(KDIR),$(wildcard $(KDIR)/Makefile))
 modules_of = $(wildcard $(1)/*.ko)
 
-.PHONY: all help features check-deps modules modules_install dkms kernel-tree bench-modules test-modules install uninstall check check-built soak demo fuzz \
+.PHONY: all help features check-deps modules modules_install dkms kernel-tree bench-modules test-modules install uninstall check check-built soak demo fuzz fuzz-coverage \
 	fuzzers unit-tests inject-tests test-tools vm-tools bench tests clean
 .DELETE_ON_ERROR:
 .SUFFIXES:
@@ -115,7 +115,7 @@ all: $(BIN) $(INJECT) $(SOFTGPU_RUN) $(LIBA) $(if $(SANITIZE)$(STATIC),,$(LIBSO)
 help:
 	@sed -n '3,11s/^# \{0,1\}//p' Makefile
 	@echo
-	@echo 'Targets: all modules check check-deps demo soak fuzz bench install uninstall modules_install dkms kernel-tree clean'
+	@echo 'Targets: all modules check check-deps demo soak fuzz fuzz-coverage bench install uninstall modules_install dkms kernel-tree clean'
 
 features:
 	@tools/features "$(O)" "$(KDIR)" "$(CC)" "$(CLANG)"
@@ -139,7 +139,7 @@ $(O)/obj/%.o: %.c $(O)/flags
 	$(call say,CC,$@)$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
 # Scripts and styles are embedded as they are.
-$(O)/obj/lib/writers/flamegraph_web.o: web/flame.js web/flame.css
+$(O)/obj/lib/flamegraph/flamegraph_web.o: web/flame.js web/flame.css
 
 $(LIBA): $(LIB_OBJ)
 	$(call say,AR,$@)rm -f $@ && $(AR) rcsD $@ $(LIB_OBJ)
@@ -167,7 +167,7 @@ $(INJECT): $(INJECT_OBJ)
 BPF_CFLAGS := -O2 -g -target bpf -Wall -Werror -Wno-unused-function -Iinclude \
 	-idirafter /usr/include/$(shell uname -m)-linux-gnu
 
-$(O)/bpf/%.bpf.o: sources/bpf/%.bpf.c $(wildcard sources/bpf/*.h lib/nvsched/*.h) $(HEADERS)
+$(O)/bpf/%.bpf.o: sources/bpf/%.bpf.c $(wildcard sources/bpf/*.h lib/nvidia/*.h lib/codes/*.h) $(HEADERS)
 	@mkdir -p $(@D)
 	$(call say,BPF,$@)$(CLANG) $(BPF_CFLAGS) -c -o $@ $<
 
@@ -329,6 +329,12 @@ fuzz:
 	$(MAKE) fuzzers
 	tests/run -o $(O) --soak fuzz
 
+# Which lines of lib the fuzz targets reach; SECONDS=N: in so long each, else with the inputs of make check.
+fuzz-coverage:
+	tools/setup check
+	$(MAKE) O=$(O)/coverage FUZZ_SANITIZE='-fsanitize=fuzzer-no-link -fprofile-instr-generate -fcoverage-mapping' fuzzers
+	tools/fuzz-coverage $(if $(SECONDS),-s $(SECONDS)) $(O)/coverage
+
 bench: all test-tools bench-modules
 	bench/record.sh $(O)
 	$(O)/bench/bench_read -s 1024 -c 2
@@ -382,7 +388,7 @@ uninstall:
 
 # Only what this file made: O= may be any directory.
 clean:
-	rm -rf $(O)/obj $(O)/fuzz $(O)/inject $(O)/bpf $(O)/tests $(O)/bench $(O)/tools $(O)/kernel $(O)/include $(O)/san $(O)/warn $(O)/on-* $(O)/vendor
+	rm -rf $(O)/obj $(O)/fuzz $(O)/inject $(O)/bpf $(O)/tests $(O)/bench $(O)/tools $(O)/kernel $(O)/include $(O)/san $(O)/warn $(O)/on-* $(O)/vendor $(O)/coverage
 	rm -f $(BIN) $(INJECT) $(LIBA) $(LIBSO) $(O)/libgrtrace.map $(O)/libgrtrace.pc $(O)/flags
 
 -include $(patsubst %.o,%.d,$(FUZZ_OBJ) $(INJECT_OBJ) $(LIB_OBJ) $(CMD_OBJ) $(AUX_OBJ) $(UNWIND_OBJ) $(call obj,$(UNIT_SRC) $(TOOL_SRC)))

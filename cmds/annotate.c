@@ -2,7 +2,7 @@
 /*
  * grtrace annotate: who asks the GPU's driver for what. DRM ioctls entered and
  * left, a line each, live or from a trace. How a line looks stands in
- * lib/writers/line_out.c.
+ * lib/lines/line_out.c.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -14,7 +14,7 @@
 #include "cmd.h"
 #include "live.h"
 #include "outfile.h"
-#include "writers/annotate.h"
+#include "lines/annotate.h"
 
 #define SOURCE "ioctl"
 

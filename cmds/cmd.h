@@ -10,7 +10,7 @@
 #include <poll.h>
 #include <grtrace/grtrace.h>
 
-#include "core/clock.h"
+#include "base/clock.h"
 
 #define NS_PER_S GRT_NS_PER_S
 

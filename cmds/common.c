@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "../sources/tempdir.h"
-#include "core/clock.h"
-#include "core/escape.h"
+#include "base/clock.h"
+#include "base/escape.h"
 #include "cmd.h"
 #include "outfile.h"
 

@@ -11,7 +11,7 @@
 
 #include "cmd.h"
 #include "config.h"
-#include "core/memfile.h"
+#include "base/memfile.h"
 #include "outfile.h"
 
 /* What a file of ours begins with. */

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "../sources/kmod.h"
-#include "core/memfile.h"
+#include "base/memfile.h"
 #include "doctor.h"
 
 #define TITLE "grtrace bug report"

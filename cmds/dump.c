@@ -15,12 +15,12 @@
 
 #include "../sources/kmod.h"
 #include "cmd.h"
-#include "core/escape.h"
-#include "core/field.h"
-#include "core/packet.h"
+#include "base/escape.h"
+#include "trace/field.h"
+#include "trace/packet.h"
+#include "reading.h"
 
 #define NOT_GIVEN UINT64_MAX
-#define DEFAULT_INPUT "grtrace.out.grt"
 /* Between two looks at a live stream. */
 #define LIVE_PERIOD_NS 100000000
 
@@ -33,6 +33,7 @@
 
 static const char *opt_input;
 static const char *opt_types;
+static const char *opt_gpu;
 static uint64_t opt_count = NOT_GIVEN;
 static uint64_t opt_ring = NOT_GIVEN;
 static bool opt_json;
@@ -43,6 +44,7 @@ static const struct cmd_opt opts[] = {
 	{"count", 'n', OPT_U64, "N", &opt_count, "stop after N events"},
 	{"type", 't', OPT_STR, "T[,T]", &opt_types, "only events of these types (submit,complete)"},
 	{"ring", 'r', OPT_U64, "R", &opt_ring, "only events of the ring with this id"},
+	READING_GPU_OPTION(&opt_gpu),
 	{"json", 'j', OPT_FLAG, NULL, &opt_json, "a JSON object per line"},
 	{NULL, 0, OPT_FLAG, NULL, NULL, NULL},
 };
@@ -393,6 +395,8 @@ static int run_session(struct dump *d, struct grt_session *s, const char *path)
 		return status;
 	if (ret < 0)
 		return cmd_error(EXIT_FAILED, &err);
+	if (!ret && grt_session_gpu_missing(s, &err))
+		return cmd_error(EXIT_FAILED, &err);
 	return judge(path, grt_session_health(s));
 }
 
@@ -404,7 +408,9 @@ static int dump_path(struct dump *d, const char *path)
 
 	if (ret)
 		return cmd_error(EXIT_FAILED, &err);
-	ret = run_session(d, s, path);
+	ret = reading_gpu(s, opt_gpu, false);
+	if (ret == EXIT_DONE)
+		ret = run_session(d, s, path);
 	grt_session_close(s);
 	return ret;
 }
@@ -453,7 +459,9 @@ static int dump_live(struct dump *d)
 		return cmd_no_input(DEFAULT_INPUT);
 	if (!ret)
 		ret = kmod_live_session(&k, &s, &err);
-	ret = ret ? cmd_error(kmod_exit_status(ret), &err) : run_live(d, &k, s);
+	ret = ret ? cmd_error(kmod_exit_status(ret), &err) : reading_gpu(s, opt_gpu, true);
+	if (ret == EXIT_DONE)
+		ret = run_live(d, &k, s);
 	grt_session_close(s);
 	kmod_close(&k);
 	return ret;
@@ -487,7 +495,7 @@ static int dump_run(int argc, char **argv)
 
 const struct cmd cmd_dump = {
 	.reads = true,
-	.usage = "[PATH] [-i PATH] [-n N] [--type T[,T]] [--ring R] [--json]",
+	.usage = "[PATH] [-i PATH] [-n N] [--type T[,T]] [--ring R] [--device GPU] [--json]",
 	.opts = opts,
 	.run = dump_run,
 };

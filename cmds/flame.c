@@ -2,7 +2,7 @@
 /*
  * grtrace flame: GPU time under the CPU code that asked for it, as folded
  * stacks or as a picture. Whatever the stacks come from, they become one tree
- * (lib/analysis/stacks.h), and that is written (lib/writers/flamegraph.h). The
+ * (lib/stack/stacks.h), and that is written (lib/flamegraph/flamegraph.h). The
  * sources are functions of this shape, below: take_recording(), take_folded(), take_seeds().
  */
 #include <ctype.h>
@@ -13,14 +13,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "analysis/flame.h"
-#include "analysis/seeds.h"
+#include "flamegraph/flame.h"
+#include "cuda/seeds.h"
 #include "flame_wall.h"
 #include "outfile.h"
 #include "reading.h"
-#include "readers/folded.h"
-#include "symbols/symbols.h"
-#include "writers/flamegraph.h"
+#include "stack/folded_in.h"
+#include "stack/symbols.h"
+#include "flamegraph/flamegraph.h"
 
 /* What of a file says whether it holds folded stacks. */
 #define HEAD 65536U
@@ -46,15 +46,15 @@ static struct {
 
 static const char by_words[] = ""
 #define GRT_FLAME_BY(NAME, name, help) "|" #name
-#include "analysis/flame_shapes.def"
+#include "stack/flame_shapes.def"
 	;
 static const char weight_words[] = ""
 #define GRT_FLAME_WEIGHT(NAME, name, unit, help) "|" #name
-#include "analysis/flame_shapes.def"
+#include "stack/flame_shapes.def"
 	;
 static const char only_words[] = ""
 #define GRT_FLAME_ONLY(NAME, name, help) "|" #name
-#include "analysis/flame_shapes.def"
+#include "stack/flame_shapes.def"
 	;
 
 static const struct cmd_opt options[] = {
@@ -264,7 +264,7 @@ static int take_recording(struct graph *g, struct grt_session *s, const char *pa
 		return flame_wall(s, path, &opt.from, &opt.to, &g->shape, g->tree, side);
 	if (g->shape.by == GRT_FLAME_BY_THREAD)
 		return cmd_usage_error(
-			"--by thread: the GPU's time is no thread's; with --weight wall, please");
+			"--by thread works only with --weight wall: GPU time is not attributed to threads");
 	if (grt_flame_new(&f.flame))
 		return cmd_fail(EXIT_FAILED, strerror(ENOMEM), NULL, "cannot begin");
 	status = take_events(g, s, path, side, &f);

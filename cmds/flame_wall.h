@@ -5,7 +5,7 @@
 #ifndef GRTRACE_FLAME_WALL_H
 #define GRTRACE_FLAME_WALL_H
 
-#include "analysis/wall_flame.h"
+#include "threads/wall_flame.h"
 #include "reading.h"
 
 /**

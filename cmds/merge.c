@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * grtrace merge: what the CPU asked for and what the GPU did, as one timeline.
- * How a line looks stands in lib/writers/line_out.c, how the streams come
+ * How a line looks stands in lib/lines/line_out.c, how the streams come
  * together in lib/merge.
  */
 #include <ctype.h>
@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "inputs.h"
 #include "merge.h"
 
 static struct {
@@ -59,7 +60,7 @@ static int add(struct merging *run, const char *path, enum grt_merge_side side)
 	if (n == MERGE_INPUTS)
 		return cmd_usage_error("more than %d inputs", MERGE_INPUTS);
 	run->path[n] = path;
-	ret = grt_merge_add(run->merge, path, side, &err);
+	ret = grt_merge_open(run->merge, path, side, &err);
 	return ret ? cmd_error(cmd_open_status(ret), &err) : EXIT_DONE;
 }
 

@@ -7,10 +7,10 @@
 #define GRTRACE_MERGE_H
 
 #include "cmd.h"
-#include "core/escape.h"
+#include "base/escape.h"
 #include "merge/offset.h"
 #include "outfile.h"
-#include "writers/merged.h"
+#include "merge/merged.h"
 
 #define MERGE_INPUTS 16
 

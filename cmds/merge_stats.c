@@ -7,9 +7,9 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "analysis/cells.h"
+#include "table/cells.h"
 #include "merge.h"
-#include "writers/table.h"
+#include "table/table.h"
 
 /* ----------------------------------------------------------------- tables */
 

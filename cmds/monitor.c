@@ -15,8 +15,8 @@
 #include "../sources/kmod.h"
 #include "../sources/source.h"
 #include "../sources/tracefs.h"
-#include "core/job_record.h"
-#include "core/packet.h"
+#include "trace/job_record.h"
+#include "trace/packet.h"
 #include "live.h"
 #include "monitor.h"
 
@@ -302,6 +302,7 @@ static int on_event(struct grt_consumer *c, const struct grt_event *e, uint32_t 
 	int ret;
 
 	stretch(m, e->time);
+	m->counters += e->type == GRT_EV_COUNTER;
 	if (e->type >= GRT_EV_MAX || !(m->classes >> grt_class_of[e->type] & 1) || is_log(e))
 		return 0;
 	ret = follow(m, e, &did);

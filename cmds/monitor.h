@@ -9,16 +9,16 @@
 #ifndef GRTRACE_MONITOR_H
 #define GRTRACE_MONITOR_H
 
-#include "analysis/calls.h"
-#include "analysis/counts.h"
-#include "analysis/deps.h"
-#include "analysis/jobs.h"
-#include "analysis/memory.h"
-#include "analysis/phases.h"
-#include "analysis/tally.h"
-#include "analysis/vblank.h"
-#include "analysis/xid.h"
-#include "core/nv_codes.h"
+#include "drm/calls.h"
+#include "table/counts.h"
+#include "jobs/deps.h"
+#include "jobs/jobs.h"
+#include "drm/memory.h"
+#include "jobs/phases.h"
+#include "base/tally.h"
+#include "drm/vblank.h"
+#include "nvidia/xid.h"
+#include "codes/nv_codes.h"
 #include "reading.h"
 
 /* Jobs whose t_sched is longer are counted, ns. */
@@ -90,6 +90,7 @@ struct monitor_func {
  * @pid, @driver: only events of these; 0 and NULL: of all
  * @sure: @driver was asked for: a ring of unknown driver is not its
  * @left_out: events of others
+ * @counters: values of counters, which no monitor shows
  * @sample: every Nth ioctl is printed, 0: none
  * @ioctls: met so far
  * @classes: bit per class of events that are taken in, see monitor.c
@@ -114,6 +115,7 @@ struct monitor {
 	const char *driver;
 	bool sure;
 	uint64_t left_out;
+	uint64_t counters;
 	uint64_t sample;
 	uint64_t ioctls;
 	bool json;

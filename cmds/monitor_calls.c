@@ -7,8 +7,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "core/bus.h"
-#include "core/codes.h"
+#include "base/bus.h"
+#include "codes/codes.h"
 #include "monitor.h"
 
 /* Interrupts */

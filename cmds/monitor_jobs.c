@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "core/codes.h"
+#include "codes/codes.h"
 #include "monitor.h"
 
 /* Rings */

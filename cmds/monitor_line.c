@@ -8,15 +8,15 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "core/bus.h"
-#include "core/codes.h"
-#include "core/escape.h"
-#include "core/field.h"
-#include "core/ioctl_names.h"
-#include "core/nv_codes.h"
-#include "core/packet.h"
+#include "base/bus.h"
+#include "codes/codes.h"
+#include "base/escape.h"
+#include "trace/field.h"
+#include "codes/ioctl_names.h"
+#include "codes/nv_codes.h"
+#include "trace/packet.h"
 #include "monitor.h"
-#include "writers/units.h"
+#include "base/units.h"
 
 /* A line is put together here: texts of a record are at most 97 bytes, each of which can become six. */
 struct line {
@@ -404,14 +404,7 @@ static bool is_signed(const struct detail *d)
 
 static bool is_unknown(const struct detail *d, const struct grt_event *e)
 {
-	if (d->kind == DETAIL_ERROR)
-		return field_of(d, e) == GRT_STATUS_UNKNOWN;
-	if (d->kind == DETAIL_FD)
-		return field_of(d, e) == GRT_FD_UNKNOWN;
-	if (grt_class_of[e->type] == GRT_CLASS_call && !grt_call_is_untold(e))
-		return false;
-	return (d->kind == DETAIL_KNOWN || d->kind == DETAIL_ADDRESS) &&
-	       field_of(d, e) == UINT64_MAX >> (64 - 8 * d->size);
+	return !is_text(d) && grt_is_unknown(grt_unknown_of(e->type, d->offset), e, field_of(d, e));
 }
 
 static void json_detail(struct line *l, const struct detail *d, const struct grt_event *e)

@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "core/codes.h"
+#include "codes/codes.h"
 #include "monitor.h"
 
 static void amount_fields(struct fields *f, const char *const name[2], const struct grt_mem_amount *a,

@@ -7,12 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/flame.h"
-#include "analysis/launch_flame.h"
+#include "flamegraph/flame.h"
+#include "cuda/launch_flame.h"
 #include "outfile.h"
 #include "record_files.h"
-#include "writers/export.h"
-#include "writers/flamegraph.h"
+#include "export/export.h"
+#include "flamegraph/flamegraph.h"
 
 #define NS_PER_US 1000U
 

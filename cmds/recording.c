@@ -14,9 +14,9 @@
 #include <unistd.h>
 
 #include "../sources/as_user.h"
-#include "core/grow.h"
-#include "core/metadata.h"
-#include "core/packet.h"
+#include "base/grow.h"
+#include "trace/metadata.h"
+#include "trace/packet.h"
 #include "privileges.h"
 #include "recording.h"
 

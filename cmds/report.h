@@ -6,15 +6,15 @@
 #ifndef GRTRACE_REPORT_H
 #define GRTRACE_REPORT_H
 
-#include "analysis/aggregates.h"
-#include "analysis/counters.h"
-#include "analysis/counts.h"
-#include "analysis/group_table.h"
-#include "analysis/job_table.h"
-#include "analysis/launch_groups.h"
-#include "analysis/threads.h"
-#include "analysis/top.h"
-#include "analysis/tsg.h"
+#include "jobs/aggregates.h"
+#include "drm/counters.h"
+#include "table/counts.h"
+#include "jobs/group_table.h"
+#include "jobs/job_table.h"
+#include "cuda/launch_groups.h"
+#include "threads/threads.h"
+#include "jobs/top.h"
+#include "nvidia/tsg.h"
 #include "reading.h"
 
 /**

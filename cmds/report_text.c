@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/cells.h"
+#include "table/cells.h"
 
 /* Kinds of skipped events that people are shown. */
 #define SKIPPED_ROWS 10

@@ -7,7 +7,7 @@
 #ifndef GRTRACE_ROCM_H
 #define GRTRACE_ROCM_H
 
-#include "analysis/rocm.h"
+#include "rocm/rocm.h"
 #include "cmd.h"
 #include "merge/merge.h"
 #include "reading.h"

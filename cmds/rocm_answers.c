@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "rocm.h"
-#include "writers/units.h"
+#include "base/units.h"
 
 #define ANSWERS 8
 

@@ -34,7 +34,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/grow.h"
+#include "base/grow.h"
 #include "rocm.h"
 
 /* Queues of a file, and words of all of them: 64 MiB. */

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analysis/keyed.h"
+#include "base/keyed.h"
 #include "outfile.h"
 #include "rocm.h"
 

@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "core/escape.h"
+#include "base/escape.h"
 #include "rocm.h"
 
 #define GRT_LOG_NOTE(number, NAME, name, help) [number] = #name,

@@ -2,7 +2,7 @@
 /*
  * grtrace rocm report: reads a recording, or a log and text of ftrace, merges
  * them on the kernel's clock and writes the sections. What the sections hold is
- * lib/analysis/rocm.c's.
+ * lib/rocm/rocm.c's.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -13,7 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "analysis/rocm_table.h"
+#include "inputs.h"
+#include "rocm/rocm_table.h"
 #include "rocm.h"
 
 #define RECORDING "recording"
@@ -28,7 +29,7 @@ static int open_status(int code)
 static int add(struct rocm_run *run, const char *path, enum grt_merge_side side)
 {
 	struct grt_err err = {.what = ""};
-	int ret = grt_merge_add(run->merge, path, side, &err);
+	int ret = grt_merge_open(run->merge, path, side, &err);
 
 	return ret ? cmd_error(open_status(ret), &err) : EXIT_DONE;
 }

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "../sources/kmod.h"
-#include "analysis/tsg.h"
+#include "nvidia/tsg.h"
 #include "live.h"
 #include "sched.h"
 

@@ -6,8 +6,8 @@
 #ifndef GRTRACE_SCHED_H
 #define GRTRACE_SCHED_H
 
-#include "analysis/keyed.h"
-#include "analysis/names.h"
+#include "base/keyed.h"
+#include "trace/names.h"
 #include "reading.h"
 
 /* Ends the run: nobody reads the lines. Not 1, which has a meaning in a live one. */

@@ -11,8 +11,8 @@
 
 #include <grtrace/tsg.h>
 
-#include "core/bus.h"
-#include "core/nv_codes.h"
+#include "base/bus.h"
+#include "codes/nv_codes.h"
 #include "sched.h"
 
 #define UNKNOWN UINT32_MAX

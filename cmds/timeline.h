@@ -7,8 +7,8 @@
 #ifndef GRTRACE_TIMELINE_H
 #define GRTRACE_TIMELINE_H
 
-#include "analysis/phase_table.h"
-#include "analysis/timeline_table.h"
+#include "jobs/phase_table.h"
+#include "jobs/timeline_table.h"
 #include "reading.h"
 
 /* ">100.0 %*" behind a bar. */

@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/escape.h"
+#include "base/escape.h"
 #include "timeline.h"
-#include "writers/units.h"
+#include "base/units.h"
 
 #define BOLD "\033[1m"
 #define GREEN "\033[32m"

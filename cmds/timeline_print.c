@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "timeline.h"
-#include "writers/units.h"
+#include "base/units.h"
 
 /* Gaps and overlaps of a kind that text shows, the longest. */
 #define IDLES_SHOWN 10U

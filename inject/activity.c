@@ -6,7 +6,7 @@
  */
 #include <sys/mman.h>
 
-#include "core/cuda.h"
+#include "codes/cuda_codes.h"
 #include "inject.h"
 
 #define BUFFER_BYTES ((size_t)1 << 20)

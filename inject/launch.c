@@ -16,7 +16,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "core/cuda.h"
+#include "codes/cuda_codes.h"
 #include "inject.h"
 #include "unwind.h"
 

@@ -26,7 +26,7 @@
 
 #include <grtrace/grtrace.h>
 
-#include "core/cuda_recording.h"
+#include "trace/cuda_recording.h"
 #include "inject.h"
 
 /* Of a process that has not ended, without a recorder: this and its pid and a number. */

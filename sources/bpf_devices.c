@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "bpf_devices.h"
-#include "core/packet.h"
+#include "trace/packet.h"
 #include "links.h"
 #include "nvidia_devices.h"
 

@@ -8,7 +8,7 @@
 
 #include <grtrace/grtrace.h>
 
-#include "core/packer.h"
+#include "trace/packer.h"
 
 #define BPF_DEVICES_KNOWN 64
 #define BPF_CALLS_OPEN 4096

@@ -19,13 +19,13 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "analysis/images.h"
-#include "analysis/keyed.h"
+#include "stack/images.h"
+#include "base/keyed.h"
 #include "bpf/shared.h"
-#include "core/clock.h"
-#include "core/cuda.h"
-#include "core/grow.h"
-#include "core/memfile.h"
+#include "base/clock.h"
+#include "codes/cuda_codes.h"
+#include "base/grow.h"
+#include "base/memfile.h"
 #include "elf_file.h"
 #include "maps.h"
 

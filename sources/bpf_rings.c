@@ -12,8 +12,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/engine.h"
-#include "core/firmware.h"
+#include "codes/engine.h"
+#include "codes/firmware.h"
 #include "drm_cards.h"
 #include "source.h"
 

@@ -8,7 +8,7 @@
 
 #include <grtrace/grtrace.h>
 
-#include "analysis/keyed.h"
+#include "base/keyed.h"
 #include "bpf/shared.h"
 #include "bpf_switch.h"
 

@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #include "capabilities.h"
-#include "core/clock.h"
+#include "base/clock.h"
 
 /* In the order of preference. */
 static const struct timer {

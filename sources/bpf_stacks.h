@@ -8,7 +8,7 @@
 
 #include <grtrace/grtrace.h>
 
-#include "core/packer.h"
+#include "trace/packer.h"
 #include "symbols.h"
 
 /* How often places are made free and what they held is still known: a thread may sleep so long. */

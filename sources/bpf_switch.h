@@ -9,7 +9,7 @@
 
 #include <grtrace/grtrace.h>
 
-#include "core/packer.h"
+#include "trace/packer.h"
 
 /* Jobs on a ring; with more, nothing is concluded until it is empty again. */
 #define BPF_SWITCH_JOBS 128U

@@ -9,7 +9,7 @@
 
 #include "bpf/shared.h"
 #include "bpf_xid.h"
-#include "core/codes.h"
+#include "codes/codes.h"
 
 #define MARK "NVRM: Xid ("
 

@@ -21,8 +21,8 @@
 #include <unistd.h>
 
 #include "bpf.h"
-#include "core/cuda.h"
-#include "core/cuda_recording.h"
+#include "codes/cuda_codes.h"
+#include "trace/cuda_recording.h"
 #include "bpf_nodes.h"
 #include "elf_file.h"
 #include "links.h"

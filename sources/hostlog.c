@@ -18,13 +18,13 @@
 #include "hostlog.h"
 #include "hostlog_clocks.h"
 #include "hostlog_pids.h"
-#include "readers/amd_log_header.h"
+#include "text/amd_log_header.h"
 #include "source.h"
 #include "textlog.h"
 
 #define LEVEL_DEFAULT 4
 #define LINE_ROOM (64U << 10)
-/* Behind a line's end so much may be read by who looks at it, see lib/readers/text_lines.h. */
+/* Behind a line's end so much may be read by who looks at it, see lib/base/lines_in.h. */
 #define AHEAD 32U
 
 /* Variables that are set for the program, and what they were. */

@@ -13,8 +13,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "core/clock.h"
-#include "readers/amd_log_clocks.h"
+#include "base/clock.h"
+#include "text/amd_log_clocks.h"
 
 /* The best of so many: an interrupt between two reads makes one worse. */
 #define ATTEMPTS 5

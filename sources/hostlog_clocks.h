@@ -30,7 +30,7 @@ void hostlog_clocks_take(struct hostlog_clocks *c, int now);
 
 /**
  * hostlog_clocks_write - adds them as lines to a log that has lines of ROCr; any other stays as it is.
- * lib/readers/amd_log_clocks.h has what they look like
+ * lib/text/amd_log_clocks.h has what they look like
  * Return: 0 or -errno
  */
 int hostlog_clocks_write(const struct hostlog_clocks *c, int file);

@@ -12,8 +12,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "core/clock.h"
-#include "core/grow.h"
+#include "base/clock.h"
+#include "base/grow.h"
 #include "kmod.h"
 #include "kmod_tally.h"
 #include "meter.h"

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/grow.h"
-#include "core/packet.h"
+#include "base/grow.h"
+#include "trace/packet.h"
 #include "kmod.h"
 #include "kmod_tally.h"
 

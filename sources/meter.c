@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "core/packet.h"
+#include "trace/packet.h"
 #include "meter.h"
 
 /* A whole header is here. */

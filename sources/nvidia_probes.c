@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "bpf/nvidia_probes.h"
-#include "core/bus.h"
+#include "base/bus.h"
 #include "nvidia_probes.h"
 #include "read_all.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Channel groups of NVIDIA's driver, of any driver: BPF takes the calls on its
- * control device, lib/nvsched makes events of them. Here is what the decoder
+ * control device, lib/nvidia makes events of them. Here is what the decoder
  * needs of this machine: which GPUs there are, which driver, and who has files
  * open.
  */
@@ -14,9 +14,9 @@
 
 #include "bpf.h"
 #include "bpf/shared.h"
-#include "core/clock.h"
+#include "base/clock.h"
 #include "nvidia_devices.h"
-#include "nvsched/decode.h"
+#include "nvidia/decode.h"
 
 /* NVIDIA's number of Volta's PCI devices: tokens have no runlist there. */
 #define VOLTA_FIRST 0x1d80

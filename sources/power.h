@@ -15,8 +15,8 @@
 
 #include <grtrace/grtrace.h>
 
-#include "core/clock.h"
-#include "core/packer.h"
+#include "base/clock.h"
+#include "trace/packer.h"
 #include "source.h"
 
 #define POWER_CARDS 32

@@ -16,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/engine.h"
+#include "codes/engine.h"
 #include "power.h"
 #include "probe.h"
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/firmware.h"
+#include "codes/firmware.h"
 #include "probe.h"
 
 /* Drivers that are shown when they are loaded, with a device or without. */

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/memfile.h"
+#include "base/memfile.h"
 #include "probe.h"
 
 /* Mounted, and may this process look into it? */

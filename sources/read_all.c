@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/grow.h"
+#include "base/grow.h"
 
 /* What most of these files fit in. */
 #define FIRST 4096U

@@ -12,7 +12,7 @@
 
 #include "bpf.h"
 #include "bpf/shared.h"
-#include "core/clock.h"
+#include "base/clock.h"
 #include "nvidia_devices.h"
 #include "pid_ns.h"
 #include "read_all.h"

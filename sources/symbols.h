@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Names of addresses while their process still runs: what lies where in it is
- * read from /proc; what stands there is told by lib/symbols.
+ * read from /proc; lib/stack/symbols.h says what stands there.
  */
 #ifndef GRTRACE_SYMBOLS_H
 #define GRTRACE_SYMBOLS_H
@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "symbols/symbols.h"
+#include "stack/symbols.h"
 
 struct symbols;
 

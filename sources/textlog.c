@@ -16,7 +16,7 @@
 
 #include "as_user.h"
 #include "capabilities.h"
-#include "core/packer.h"
+#include "trace/packer.h"
 #include "source.h"
 #include "tempdir.h"
 #include "textlog.h"

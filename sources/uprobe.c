@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "bpf_nodes.h"
-#include "core/cuda.h"
+#include "codes/cuda_codes.h"
 #include "elf_file.h"
 #include "maps.h"
 

@@ -251,14 +251,14 @@ static void colour(const char *pattern, unsigned int red, unsigned int green, un
 static void print_frame_kinds(void)
 {
 #define GRT_FRAME_KIND(name, pattern, red, green, blue, help) colour(pattern, red, green, blue, help);
-#include "../lib/writers/frame_kinds.def"
+#include "../lib/flamegraph/frame_kinds.def"
 }
 
 static void print_exports(void)
 {
 	puts(".Bl -tag -width \"perfetto .pftrace\" -compact");
 #define GRT_EXPORT(name, ending, help) item(#name " " ending, help);
-#include <writers/exports.def>
+#include "../lib/export/exports.def"
 #undef GRT_EXPORT
 	end();
 }

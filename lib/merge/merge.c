@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * One heap over the streams of all inputs. It is the loop of core/merge.c with
+ * One heap over the streams of all inputs. It is the loop of trace/flow.c with
  * four differences: a stream's place in the order is its stamp as moved, only
  * the events of the input's side are handed out, rings are those of rings.h, and
  * of what is outside of the time asked for only NAME is: lines refer to nothing else.
@@ -13,8 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/grow.h"
-#include "core/session.h"
+#include "base/grow.h"
+#include "trace/session.h"
 #include "rings.h"
 
 /**
@@ -116,20 +116,18 @@ static int add_lanes(struct grt_merge *m, struct grt_session *s, unsigned int in
 	return 0;
 }
 
-int grt_merge_add(struct grt_merge *m, const char *path, enum grt_merge_side side, struct grt_err *err)
+int grt_merge_add(struct grt_merge *m, struct grt_session *s, enum grt_merge_side side, struct grt_err *err)
 {
 	struct grt_heap_slot *slots;
 	struct input *in;
-	int ret;
 
-	if (grt_grow_one(&m->input, m->inputs))
+	if (grt_grow_one(&m->input, m->inputs)) {
+		grt_session_close(s);
 		return no_memory(err);
+	}
 	in = &m->input[m->inputs];
-	*in = (struct input){.session = NULL};
+	*in = (struct input){.session = s};
 	set_side(in, side);
-	ret = grt_session_open(&in->session, path, err);
-	if (ret)
-		return ret;
 	if (add_lanes(m, in->session, m->inputs++))
 		return no_memory(err);
 	slots = realloc(m->heap.slot, (m->lanes + 1) * sizeof(*slots));

@@ -33,8 +33,12 @@ struct grt_merge;
 /** grt_merge_new - no inputs yet. Return: 0 or -ENOMEM */
 int grt_merge_new(struct grt_merge **out);
 
-/** grt_merge_add - opens an input as grt_session_open() does. Return: 0 or a negative errno */
-int grt_merge_add(struct grt_merge *m, const char *path, enum grt_merge_side side, struct grt_err *err);
+/**
+ * grt_merge_add - adds an input
+ * @s: an open session that has not run; becomes the merge's, also when this fails
+ * Return: 0 or -ENOMEM
+ */
+int grt_merge_add(struct grt_merge *m, struct grt_session *s, enum grt_merge_side side, struct grt_err *err);
 
 /** grt_merge_inputs - how many there are */
 unsigned int grt_merge_inputs(const struct grt_merge *m);

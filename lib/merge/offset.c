@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/keyed.h"
-#include "writers/joins.h"
+#include "base/keyed.h"
+#include "lines/joins.h"
 
 /* Kept of each thread, and of each of its ioctls. */
 #define KEPT 256U

@@ -8,7 +8,7 @@
 
 #include <grtrace/grtrace.h>
 
-#include "analysis/keyed.h"
+#include "base/keyed.h"
 
 /** struct grt_rings - of all inputs; empty by grt_rings_init(), to be given to grt_keyed_free(&all) */
 struct grt_rings {

@@ -6,7 +6,7 @@
 #define GRTRACE_BPF_NV_FRAME_H
 
 #include "files.h"
-#include "../../lib/nvsched/abi.h"
+#include "../../lib/codes/nv_abi.h"
 
 /** struct frame - number, size of its struct and where that is */
 struct frame {

@@ -284,7 +284,7 @@ static __always_inline struct places places_of_uvm(__u32 cmd)
 	case number:                                          \
 		p.status = (answer) < 0 ? NOWHERE : (answer); \
 		break;
-#include "../../lib/core/codes/nv_uvm.def"
+#include "../../lib/codes/nv_uvm.def"
 #undef GRT_NV_UVM
 	}
 	return p;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Calls on NVIDIA's control device that concern its scheduler, as raw bytes for
- * the decoder (lib/nvsched): nothing is understood here but what must be known
+ * the decoder (lib/nvidia): nothing is understood here but what must be known
  * to leave the others out and to read as much as is needed.
  *
  *	ioctl			when it is left: arguments are still in the saved
@@ -20,7 +20,7 @@
  * nothing to do with a GPU pay for no more.
  */
 #include "nv_frame.h"
-#include "../../lib/nvsched/call.h"
+#include "../../lib/nvidia/call.h"
 
 #define NVIDIA_MAJOR 195
 

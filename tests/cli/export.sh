@@ -128,7 +128,7 @@ for row, line in zip(rows, lines):
     del line["size"]
     for key, value in line.items():
         if not isinstance(value, str) or not (set(value) & {"\ufffd", "\\"} or not value.isprintable()):
-            assert row[key] == str(value), (key, row[key], value)
+            assert row[key] == ("" if value is None else str(value)), (key, row[key], value)
     assert not [key for key, value in row.items() if value and key not in line], row
 print("same")
 END

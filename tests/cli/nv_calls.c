@@ -38,7 +38,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "nvsched/abi.h"
+#include "codes/nv_abi.h"
 
 #define SPACE 0x5c000001U
 #define DEVICE 0x5c000002U

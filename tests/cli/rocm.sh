@@ -20,7 +20,7 @@ expect "the summary of its log says where to look" 0 "^[0-9]+ events of AMD's ru
 run rocm
 expect "no action" 2 'record or report'
 run rocm forget
-expect "an unknown action" 2 "'forget': record or report"
+expect "an unknown action" 2 "'forget': use record or report"
 run rocm report
 expect "report of nothing" 2 'what of'
 run rocm report -i a --ftrace b

@@ -15,9 +15,9 @@
 
 #include <grtrace/grtrace.h>
 
-#include "merge/merge.h"
+#include "inputs.h"
 #include "merge/offset.h"
-#include "writers/merged.h"
+#include "merge/merged.h"
 
 /* A wrong result is reported like a crash. */
 #define CHECK(x) ((x) ? (void)0 : abort())
@@ -61,7 +61,7 @@ static int write_form(int from, enum grt_line_form form, uint64_t *events)
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", from);
 	CHECK(!grt_merge_new(&m) && !grt_merged_init(&out, form, fd, 1));
-	if (grt_merge_add(m, path, GRT_MERGE_BOTH, &err) || !is_text(m)) {
+	if (grt_merge_open(m, path, GRT_MERGE_BOTH, &err) || !is_text(m)) {
 		close(fd);
 		fd = -1;
 		goto out;
@@ -136,7 +136,7 @@ static void estimate(int from)
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", from);
 	CHECK(!grt_offset_new(&o) && !grt_merge_new(&m));
 	sink.arg = o;
-	if (!grt_merge_add(m, path, GRT_MERGE_BOTH, &err))
+	if (!grt_merge_open(m, path, GRT_MERGE_BOTH, &err))
 		CHECK(!grt_merge_run(m, &sink, 0, UINT64_MAX, &err));
 	ret = grt_offset_find(o, &result, &err);
 	CHECK(!ret || ret == -ENODATA || ret == -EDOM);

@@ -11,8 +11,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "readers/folded.h"
-#include "writers/flamegraph.h"
+#include "stack/folded_in.h"
+#include "flamegraph/flamegraph.h"
 
 /* A wrong result is reported like a crash. */
 #define CHECK(x) ((x) ? (void)0 : abort())

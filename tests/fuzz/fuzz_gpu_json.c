@@ -7,7 +7,7 @@
  * Runs without --soak: 12000
  */
 #define _GNU_SOURCE 1
-#include "readers/gpu_json.h"
+#include "cuda/gpu_json.h"
 #include "words.h"
 
 static const char *const word[] = {

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nvsched/abi.h"
-#include "nvsched/decode.h"
+#include "codes/nv_abi.h"
+#include "nvidia/decode.h"
 
 /* A wrong result is reported like a crash. */
 #define CHECK(x) ((x) ? (void)0 : abort())

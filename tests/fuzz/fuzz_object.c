@@ -13,8 +13,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "symbols/demangle.h"
-#include "symbols/object.h"
+#include "base/demangle.h"
+#include "stack/object.h"
 
 /* A wrong result is reported like a crash. */
 #define CHECK(x) ((x) ? (void)0 : abort())

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "../unit/trace_maker.h"
-#include "core/env.h"
+#include "trace/env.h"
 
 /* A wrong result is reported like a crash. */
 #define CHECK(x) ((x) ? (void)0 : abort())

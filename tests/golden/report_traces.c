@@ -4,7 +4,7 @@
  * ones, so that each number of the expected reports can be checked by hand.
  */
 #include "../unit/trace_maker.h"
-#include "core/job_record.h"
+#include "trace/job_record.h"
 
 #define MS 1000000ULL
 

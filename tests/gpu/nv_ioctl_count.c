@@ -19,7 +19,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "nvsched/abi.h"
+#include "codes/nv_abi.h"
 
 enum { GROUPS, CHANNELS, SCHEDULES, TOKENS, TIMESLICES, ACCEPTED, ALL = 2 * ACCEPTED, COUNTS };
 

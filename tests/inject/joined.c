@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * joined DIR: what lib/analysis/launches.c says of a recording: a line of counts,
+ * joined DIR: what lib/cuda/launches.c says of a recording: a line of counts,
  * and for each function that was called how often and what came of it.
  */
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/launches.h"
-#include "core/cuda.h"
+#include "cuda/launches.h"
+#include "codes/cuda_codes.h"
 
 struct row {
 	const char *name;

@@ -37,7 +37,7 @@ part() { # NAME SOURCE...
 }
 
 part define
-part launch "$src/lib/core/cuda.c" "${unwinder[@]}"
+part launch "$src/lib/codes/cuda_codes.c" "${unwinder[@]}"
 part activity
 part clock
 part rules "$src"/inject/{cfi,stack,tree}.c

@@ -10,7 +10,7 @@
 
 #include <grtrace/grtrace.h>
 
-#include "core/cuda.h"
+#include "codes/cuda_codes.h"
 
 #define PIDS 64
 #define STRINGS 65536

@@ -11,7 +11,7 @@
 
 #include <stdlib.h>
 
-#include "analysis/aggregates.h"
+#include "jobs/aggregates.h"
 
 static int setup(void **state)
 {

@@ -12,9 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/calls.h"
-#include "analysis/xid.h"
-#include "core/codes.h"
+#include "drm/calls.h"
+#include "nvidia/xid.h"
+#include "codes/codes.h"
 
 enum {
 #define GRT_EVENT(id, NAME, name, CLASS, LEVEL, WHO, fields, help) type_##name = (id),

@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/counters.h"
-#include "writers/units.h"
+#include "drm/counters.h"
+#include "base/units.h"
 
 #define MS UINT64_C(1000000)
 

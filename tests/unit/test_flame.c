@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-#include "analysis/flame.h"
+#include "flamegraph/flame.h"
 
 static struct grt_flame *f;
 

@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/busy.h"
-#include "analysis/hist.h"
+#include "base/busy.h"
+#include "base/hist.h"
 
 static uint64_t seed = 88172645463325252ULL;
 

@@ -14,10 +14,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/groups.h"
-#include "analysis/jobs.h"
-#include "analysis/top.h"
-#include "core/job_record.h"
+#include "jobs/groups.h"
+#include "jobs/jobs.h"
+#include "jobs/top.h"
+#include "trace/job_record.h"
 
 #define ABSENT UINT64_MAX
 

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/tally.h"
+#include "base/tally.h"
 
 #define KEYS 300
 

@@ -17,9 +17,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "analysis/launch_flame.h"
-#include "analysis/launch_groups.h"
-#include "core/cuda.h"
+#include "cuda/launch_flame.h"
+#include "cuda/launch_groups.h"
+#include "codes/cuda_codes.h"
 
 #define LAUNCH_KERNEL 211
 #define MEMCPY 31

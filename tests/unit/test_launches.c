@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/launches.h"
-#include "core/cuda.h"
+#include "cuda/launches.h"
+#include "codes/cuda_codes.h"
 
 #define LAUNCH_KERNEL 211
 

@@ -12,11 +12,11 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "core/ioctl_names.h"
-#include "core/packet.h"
-#include "merge/merge.h"
+#include "codes/ioctl_names.h"
+#include "trace/packet.h"
+#include "inputs.h"
 #include "merge/offset.h"
-#include "writers/merged.h"
+#include "merge/merged.h"
 
 #define EXECBUFFER 0xc0406442U
 #define NODE .e.ring = GRT_RING_NONE, .e.device = 226U << 20 | 128
@@ -108,8 +108,8 @@ static int merge_pair(struct seen *s, int64_t offset, uint64_t from, uint64_t to
 	int ret;
 
 	assert_int_equal(grt_merge_new(&m), 0);
-	assert_int_equal(grt_merge_add(m, cpu_path, both ? GRT_MERGE_BOTH : GRT_MERGE_CPU, &err), 0);
-	assert_int_equal(grt_merge_add(m, gpu_path, both ? GRT_MERGE_BOTH : GRT_MERGE_GPU, &err), 0);
+	assert_int_equal(grt_merge_open(m, cpu_path, both ? GRT_MERGE_BOTH : GRT_MERGE_CPU, &err), 0);
+	assert_int_equal(grt_merge_open(m, gpu_path, both ? GRT_MERGE_BOTH : GRT_MERGE_GPU, &err), 0);
 	grt_merge_offset(m, 1, offset);
 	ret = grt_merge_run(m, &sink, from, to, &err);
 	grt_merge_free(m);
@@ -213,7 +213,7 @@ static void merge_stamps(struct records *r, int64_t offset)
 
 	*r = (struct records){.of = {{.e = {.time = 0}}}};
 	assert_int_equal(grt_merge_new(&m), 0);
-	assert_int_equal(grt_merge_add(m, gpu_path, GRT_MERGE_BOTH, &err), 0);
+	assert_int_equal(grt_merge_open(m, gpu_path, GRT_MERGE_BOTH, &err), 0);
 	grt_merge_offset(m, 0, offset);
 	assert_int_equal(grt_merge_run(m, &sink, 0, UINT64_MAX, &err), 0);
 	grt_merge_free(m);
@@ -319,7 +319,7 @@ static void add_ring_input(struct grt_merge *m, const struct ring_input *in, uns
 	tm_emit(tm, 0, stack, .e.time = 30 + number, .e.ring = 0);
 	tm_emit(tm, 0, mem_destroy, .e.time = 40 + number, .e.ring = GRT_RING_NONE);
 	tm_close(tm);
-	assert_int_equal(grt_merge_add(m, path, in->side, &err), 0);
+	assert_int_equal(grt_merge_open(m, path, in->side, &err), 0);
 	free(path);
 }
 
@@ -388,9 +388,9 @@ static void test_no_input(void **state)
 	make_pair();
 	assert_int_equal(grt_merge_new(&m), 0);
 	assert_int_equal(grt_merge_span(m, &first, &last), -ENODATA);
-	assert_int_equal(grt_merge_add(m, "/no/such/trace", GRT_MERGE_CPU, &err), -ENOENT);
+	assert_int_equal(grt_merge_open(m, "/no/such/trace", GRT_MERGE_CPU, &err), -ENOENT);
 	assert_int_equal(grt_merge_inputs(m), 0);
-	assert_int_equal(grt_merge_add(m, gpu_path, GRT_MERGE_GPU, &err), 0);
+	assert_int_equal(grt_merge_open(m, gpu_path, GRT_MERGE_GPU, &err), 0);
 	grt_merge_offset(m, 0, 100);
 	assert_int_equal(grt_merge_span(m, &first, &last), 0);
 	assert_int_equal(first, 105);
@@ -785,7 +785,7 @@ static void read_back(const char *path, struct records *r)
 
 	*r = (struct records){.of = {{.e = {.time = 0}}}};
 	assert_int_equal(grt_merge_new(&m), 0);
-	assert_int_equal(grt_merge_add(m, path, GRT_MERGE_BOTH, &err), 0);
+	assert_int_equal(grt_merge_open(m, path, GRT_MERGE_BOTH, &err), 0);
 	assert_int_equal(grt_merge_run(m, &sink, 0, UINT64_MAX, &err), 0);
 	grt_merge_free(m);
 }

@@ -12,8 +12,8 @@
 #include <signal.h>
 #include <sys/resource.h>
 
-#include "core/env.h"
-#include "core/escape.h"
+#include "trace/env.h"
+#include "base/escape.h"
 
 struct fixture {
 	char *dir;

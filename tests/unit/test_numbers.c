@@ -14,8 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "readers/scan.h"
-#include "writers/outbuf.h"
+#include "base/scan.h"
+#include "base/outbuf.h"
 
 #define RANDOM 200000
 

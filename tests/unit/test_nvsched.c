@@ -12,10 +12,10 @@
 #include <errno.h>
 #include <string.h>
 
-#include "core/nv_codes.h"
-#include "nvsched/abi.h"
-#include "nvsched/decode.h"
-#include "nvsched/tree.h"
+#include "codes/nv_codes.h"
+#include "codes/nv_abi.h"
+#include "nvidia/decode.h"
+#include "nvidia/tree.h"
 
 #define CLIENT 0xc1d00019U
 #define UNKNOWN UINT32_MAX

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/packer.h"
+#include "trace/packer.h"
 
 #define BYTES ((size_t)1 << 20)
 

@@ -13,8 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "writers/table.h"
-#include "writers/units.h"
+#include "table/table.h"
+#include "base/units.h"
 
 struct row {
 	const char *name;

@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "analysis/seeds.h"
+#include "cuda/seeds.h"
 
 /* Only there with the address sanitizer, whose allocator mallinfo2() does not know. */
 size_t __sanitizer_get_current_allocated_bytes(void) __attribute__((weak));

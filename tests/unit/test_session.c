@@ -7,8 +7,8 @@
 #include "collect.h"
 #include "trace_maker.h"
 
-#include "analysis/counts.h"
-#include "analysis/tracks.h"
+#include "table/counts.h"
+#include "export/tracks.h"
 
 #include <errno.h>
 

@@ -20,9 +20,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "symbols/demangle.h"
-#include "symbols/symbols.h"
-#include "symbols/text_map.h"
+#include "base/demangle.h"
+#include "stack/symbols.h"
+#include "stack/text_map.h"
 #include "trace_maker.h"
 
 static char *dir;

@@ -10,7 +10,7 @@
 #include <inttypes.h>
 #include <sys/wait.h>
 
-#include "readers/text_order.h"
+#include "text/text_order.h"
 
 #define MS UINT64_C(1000000)
 

@@ -14,8 +14,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "analysis/threads.h"
-#include "analysis/wall_flame.h"
+#include "threads/threads.h"
+#include "threads/wall_flame.h"
 
 #define SYNCHRONIZE 165
 #define MEMCPY 31

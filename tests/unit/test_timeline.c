@@ -11,8 +11,8 @@
 
 #include <string.h>
 
-#include "analysis/phases.h"
-#include "analysis/timeline.h"
+#include "jobs/phases.h"
+#include "jobs/timeline.h"
 
 #define DAY 86400000000000ULL
 

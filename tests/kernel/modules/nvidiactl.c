@@ -17,7 +17,7 @@
 
 #define MAJOR_MINOR MKDEV(195, 255)
 
-/* Places in the structs: lib/nvsched/abi.h */
+/* Places in the structs: lib/codes/nv_abi.h */
 #define FREE_OBJECT	8
 #define ALLOC_CLASS	12
 #define ALLOC_PARAMS	16

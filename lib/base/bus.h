@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/*
+ * Places of PCI devices as events have them: domain << 16 | bus << 8 | device << 3 | function.
+ */
+#ifndef GRT_BASE_BUS_H
+#define GRT_BASE_BUS_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+/* The longest one, with its NUL. */
+#define GRT_BUS_MAX 16
+
+/** grt_bus_text - as the kernel writes it: 0000:01:00.0 */
+static inline const char *grt_bus_text(char text[GRT_BUS_MAX], uint32_t bus)
+{
+	snprintf(text, GRT_BUS_MAX, "%04x:%02x:%02x.%u", bus >> 16, bus >> 8 & 0xff, bus >> 3 & 0x1f,
+		 bus & 7);
+	return text;
+}
+
+#endif /* GRT_BASE_BUS_H */

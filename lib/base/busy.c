@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/*
+ * The union of busy.h: a sorted array of disjoint parts. Jobs of a ring that is
+ * never idle melt into one, so the array stays short in practice.
+ */
+#include "busy.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "grow.h"
+
+/* A part of several is at most its age / 32 long, unless that does not make room enough. */
+#define COARSE_SHIFT 5
+
+/* Puts neighbours among the first @n parts together. Return: how many parts they are then */
+static uint32_t coarsen(struct grt_busy_part *v, uint32_t n, uint64_t now, unsigned int shift)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 1; i < n; i++) {
+		if (v[i].to - v[kept].from > (now - v[kept].from) >> shift) {
+			v[++kept] = v[i];
+			continue;
+		}
+		v[kept].idle += v[i].idle + (v[i].from - v[kept].to);
+		v[kept].to = v[i].to;
+	}
+	return kept + 1;
+}
+
+/* An eighth at least becomes free: making room for one at a time would walk through all for each. */
+static int make_room(struct grt_busy *b)
+{
+	const uint32_t old = GRT_BUSY_MAX * 3 / 4;
+	unsigned int shift = COARSE_SHIFT;
+	uint32_t left = old;
+
+	if (b->used < GRT_BUSY_MAX)
+		return grt_grow(&b->part, &b->room, b->used + 1, 16);
+	do
+		left = coarsen(b->part, left, b->part[b->used - 1].to, shift);
+	while (left > old - GRT_BUSY_MAX / 8 && shift--);
+	memmove(b->part + left, b->part + old, (b->used - old) * sizeof(*b->part));
+	b->used -= old - left;
+	return 0;
+}
+
+/* Index of the first part that ends at or after @t. */
+static uint32_t first_touched(const struct grt_busy *b, uint64_t t)
+{
+	uint32_t low = 0, high = b->used;
+
+	while (low < high) {
+		uint32_t mid = (low + high) / 2;
+
+		if (b->part[mid].to < t)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+/* Only @left ns of a part are left to it: as much as can be of its idle time is among them. */
+static void keep_idle(struct grt_busy *b, struct grt_busy_part *p, uint64_t left)
+{
+	if (p->idle > left)
+		p->idle = left;
+	b->cut++;
+}
+
+/*
+ * Index of the first part that becomes one with the new one; a part that is idle
+ * somewhere keeps what it has before that. Return: whether the new one is not in such a part
+ */
+static bool trim_left(struct grt_busy *b, uint64_t from, uint64_t to, uint32_t *i)
+{
+	struct grt_busy_part *p;
+
+	*i = first_touched(b, from);
+	p = b->part + *i;
+	if (*i == b->used || !p->idle || p->from >= from)
+		return true;
+	if (p->to > to) {
+		keep_idle(b, p, p->to - p->from - (to - from));
+		return false;
+	}
+	if (p->to > from) {
+		p->to = from;
+		keep_idle(b, p, from - p->from);
+	}
+	++*i;
+	return true;
+}
+
+/* The same behind it, where part @i is the first. Return: index of the first part that stays for itself */
+static uint32_t trim_right(struct grt_busy *b, uint64_t to, uint32_t i)
+{
+	struct grt_busy_part *p;
+	uint32_t end = i;
+
+	while (end < b->used && b->part[end].from <= to)
+		end++;
+	if (end == i)
+		return end;
+	p = &b->part[end - 1];
+	if (!p->idle || p->to <= to)
+		return end;
+	if (p->from < to) {
+		p->from = to;
+		keep_idle(b, p, p->to - to);
+	}
+	return end - 1;
+}
+
+static int insert(struct grt_busy *b, uint64_t from, uint64_t to)
+{
+	struct grt_busy_part *v;
+	uint32_t i, end;
+
+	if (make_room(b))
+		return -ENOMEM;
+	if (!trim_left(b, from, to, &i))
+		return 0;
+	end = trim_right(b, to, i);
+	v = b->part;
+	/* What of these reaches beyond the new one is never idle. */
+	if (end > i && v[i].from < from)
+		from = v[i].from;
+	if (end > i && v[end - 1].to > to)
+		to = v[end - 1].to;
+	memmove(v + i + 1, v + end, (b->used - end) * sizeof(*v));
+	v[i] = (struct grt_busy_part){.from = from, .to = to};
+	b->used -= end - i;
+	b->used++;
+	return 0;
+}
+
+int grt_busy_insert(struct grt_busy *b, uint64_t from, uint64_t to)
+{
+	int ret = 0;
+
+	if (to <= from)
+		return 0;
+	/* Mostly it is behind all others. */
+	if (b->last && b->used < b->room && from > b->last->to)
+		b->part[b->used++] = (struct grt_busy_part){.from = from, .to = to};
+	else
+		ret = insert(b, from, to);
+	b->last = b->used ? &b->part[b->used - 1] : NULL;
+	return ret;
+}
+
+uint64_t grt_busy_sum(const struct grt_busy *b)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < b->used; i++)
+		sum += b->part[i].to - b->part[i].from - b->part[i].idle;
+	return sum;
+}
+
+void grt_busy_free(struct grt_busy *b)
+{
+	free(b->part);
+	*b = (struct grt_busy){0};
+}

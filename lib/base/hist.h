@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/*
+ * Percentiles of durations in bounded memory: a log-linear histogram with 512
+ * buckets per power of two. Values below 1024 ns are exact, above that a
+ * percentile is off by at most 1/1024 (0.098 %) of itself; count, sum, least
+ * and largest value are exact.
+ */
+#ifndef GRT_BASE_HIST_H
+#define GRT_BASE_HIST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define GRT_HIST_BITS 9
+#define GRT_HIST_BUCKETS (1U << GRT_HIST_BITS)
+#define GRT_HIST_OCTAVES (64 - GRT_HIST_BITS + 1)
+
+/* Weights are fixed point: 1.0 is this. */
+#define GRT_WEIGHT_ONE (1ULL << 20)
+
+/** grt_weight - how many jobs one stands for that was kept at @sample percent (0: not sampled) */
+static inline uint64_t grt_weight(uint8_t sample)
+{
+	return sample && sample < 100 ? (100 * GRT_WEIGHT_ONE + sample / 2) / sample : GRT_WEIGHT_ONE;
+}
+
+/** grt_weight_count - a sum of weights as a whole number, rounded */
+static inline uint64_t grt_weight_count(uint64_t weight)
+{
+	return (weight + GRT_WEIGHT_ONE / 2) / GRT_WEIGHT_ONE;
+}
+
+/**
+ * struct grt_hist - all zero is empty; to be given to grt_hist_free()
+ * @octave: counters, by weight, allocated when the first value falls in
+ * @weight: of all values, 0: there are none
+ * @sum: of weight * value
+ * @inferred: some of them were not observed
+ * @min, @max: of all values
+ * @blind: no memory was left for some octave; there are no percentiles
+ */
+struct grt_hist {
+	uint64_t *octave[GRT_HIST_OCTAVES];
+	uint64_t weight;
+	unsigned __int128 sum;
+	uint64_t min;
+	uint64_t max;
+	bool inferred;
+	bool blind;
+};
+
+/** grt_hist_grow - allocates the counters of an octave. Return: whether it could */
+bool grt_hist_grow(struct grt_hist *h, unsigned int octave, uint32_t *budget);
+
+/**
+ * struct grt_hist_value - a value as a histogram takes it, worked out once for all of them
+ * @sum: weight * value
+ * @octave, @bucket: its counter
+ */
+struct grt_hist_value {
+	uint64_t value;
+	uint64_t weight;
+	unsigned __int128 sum;
+	uint32_t octave;
+	uint32_t bucket;
+	bool inferred;
+};
+
+/** grt_hist_value - works it out */
+static inline struct grt_hist_value grt_hist_value(uint64_t value, uint64_t weight, bool inferred)
+{
+	unsigned int octave = 0, shift = 0;
+
+	if (value >= GRT_HIST_BUCKETS) {
+		octave = 64 - GRT_HIST_BITS - (unsigned int)__builtin_clzll(value);
+		shift = octave - 1;
+	}
+	return (struct grt_hist_value){
+		.value = value,
+		.weight = weight,
+		.sum = (unsigned __int128)value * weight,
+		.octave = octave,
+		.bucket = (value >> shift) % GRT_HIST_BUCKETS,
+		.inferred = inferred,
+	};
+}
+
+/**
+ * grt_hist_put - adds a value
+ * @budget: octaves (4 KiB each) that may still be allocated, shared by histograms
+ */
+static inline void grt_hist_put(struct grt_hist *h, const struct grt_hist_value *v, uint32_t *budget)
+{
+	if (h->octave[v->octave] || grt_hist_grow(h, v->octave, budget))
+		h->octave[v->octave][v->bucket] += v->weight;
+	if (v->value < h->min || !h->weight)
+		h->min = v->value;
+	if (v->value > h->max)
+		h->max = v->value;
+	h->inferred |= v->inferred;
+	h->weight += v->weight;
+	h->sum += v->sum;
+}
+
+/** grt_hist_add - grt_hist_put() of a value that goes into one histogram only */
+static inline void grt_hist_add(struct grt_hist *h, uint64_t value, uint64_t weight, bool inferred,
+				uint32_t *budget)
+{
+	struct grt_hist_value v = grt_hist_value(value, weight, inferred);
+
+	grt_hist_put(h, &v, budget);
+}
+
+/**
+ * grt_hist_percentile - the least value that @permille of all are not above (nearest rank)
+ * Return: whether there is one
+ */
+bool grt_hist_percentile(const struct grt_hist *h, unsigned int permille, uint64_t *value);
+
+/* Powers of two that a value can lie between: 0, [1, 2), [2, 4) ... */
+#define GRT_HIST_POWERS 65
+
+/**
+ * grt_hist_powers - the weights of all values by power of two
+ * @weight: gets at 0 that of the value 0, at n that of [1 << (n - 1), 1 << n)
+ * Return: whether they are known
+ */
+bool grt_hist_powers(const struct grt_hist *h, uint64_t weight[GRT_HIST_POWERS]);
+
+/** grt_hist_sum - the weighted sum of all values, at most UINT64_MAX */
+uint64_t grt_hist_sum(const struct grt_hist *h);
+
+/** grt_hist_free - frees the counters and empties it */
+void grt_hist_free(struct grt_hist *h);
+
+#endif /* GRT_BASE_HIST_H */

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/*
+ * Elements of one size, found by a key of up to four numbers, in bounded
+ * memory and with their age: what most analyses keep their state in. What
+ * happens when it is full is its owner's: refuse and count, or let the oldest
+ * give way and count.
+ */
+#ifndef GRT_BASE_KEYED_H
+#define GRT_BASE_KEYED_H
+
+#include <stddef.h>
+
+#include "index.h"
+
+/** struct grt_key - numbers that are not needed are 0 */
+struct grt_key {
+	uint64_t w[4];
+};
+
+/**
+ * struct grt_keyed - set up by grt_keyed_init(), to be given to grt_keyed_free()
+ * @used: elements in it
+ * @max: most of them
+ * @room: those that there is memory for; elements move when it changes
+ * The rest is private.
+ */
+struct grt_keyed {
+	char *slot;
+	struct grt_index index;
+	struct grt_hash_key secret;
+	uint64_t no_half; /* hash of an unneeded second half of a key */
+	size_t stride;
+	uint32_t used;
+	uint32_t max;
+	uint32_t room;
+	uint32_t free;
+	uint32_t oldest;
+	uint32_t newest;
+};
+
+/** grt_keyed_init - empty, for at most @max elements of @size bytes (alignment 16) */
+void grt_keyed_init(struct grt_keyed *k, size_t size, uint32_t max);
+
+/** grt_keyed_find - the element of a key, NULL without one; valid until the next grt_keyed_get() */
+void *grt_keyed_find(const struct grt_keyed *k, const struct grt_key *key);
+
+/**
+ * grt_keyed_get - the element of a key, a new one of zeros where there was none
+ * Return: 0, -ENOSPC when it is full, -ENOMEM
+ */
+int grt_keyed_get(struct grt_keyed *k, const struct grt_key *key, void **out);
+
+/**
+ * grt_keyed_get_or_count - the same; that it is full is no error
+ * @over: counts how often it was; may be NULL
+ * Return: 0, with *out NULL where it is full; or -ENOMEM
+ */
+static inline int grt_keyed_get_or_count(struct grt_keyed *k, const struct grt_key *key, uint64_t *over,
+					 void **out)
+{
+	int ret = grt_keyed_get(k, key, out);
+
+	if (ret != -ENOSPC)
+		return ret;
+	if (over)
+		++*over;
+	return 0;
+}
+
+/**
+ * grt_keyed_get_or_replace - the same; where it is full, the oldest element gives way
+ * @gone: counts how often one did; may be NULL
+ * Return: 0 or -ENOMEM
+ */
+int grt_keyed_get_or_replace(struct grt_keyed *k, const struct grt_key *key, uint64_t *gone, void **out);
+
+/** grt_keyed_full - whether the next new element would find no place */
+static inline bool grt_keyed_full(const struct grt_keyed *k)
+{
+	return k->used == k->max;
+}
+
+/** grt_keyed_remove - takes an element out; its bytes stay as they are until the next grt_keyed_get() */
+void grt_keyed_remove(struct grt_keyed *k, void *element);
+
+/** grt_keyed_oldest, grt_keyed_next - the elements by age; NULL behind the last */
+void *grt_keyed_oldest(const struct grt_keyed *k);
+void *grt_keyed_next(const struct grt_keyed *k, const void *element);
+
+/** grt_keyed_key - an element's key */
+const struct grt_key *grt_keyed_key(const void *element);
+
+/**
+ * grt_keyed_list - all elements in an order
+ * @compare: gets pointers to pointers to elements, as of qsort()
+ * @out: gets an array of @k->used pointers, which the caller frees
+ * Return: 0 or -ENOMEM
+ */
+int grt_keyed_list(const struct grt_keyed *k, int (*compare)(const void *a, const void *b), void ***out);
+
+/** grt_keyed_free - frees and empties it */
+void grt_keyed_free(struct grt_keyed *k);
+
+#endif /* GRT_BASE_KEYED_H */

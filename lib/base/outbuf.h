@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/*
+ * Text in one large buffer, for writers of many lines: numbers are formatted
+ * in place and a line costs no call. The owner asks for room once a line and
+ * moves a pointer through it.
+ */
+#ifndef GRT_BASE_OUTBUF_H
+#define GRT_BASE_OUTBUF_H
+
+#include <errno.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define GRT_OUTBUF_ROOM (256U << 10)
+
+/**
+ * struct grt_outbuf - begun by grt_outbuf_init()
+ * @fd: where it goes; stays its owner's
+ * @error: errno of the first write that failed, as a negative number; what
+ *	comes after it is dropped
+ */
+struct grt_outbuf {
+	char *buf;
+	size_t used;
+	int fd;
+	int error;
+};
+
+/** grt_outbuf_init - an empty one. Return: 0 or -ENOMEM */
+static inline int grt_outbuf_init(struct grt_outbuf *b, int fd)
+{
+	*b = (struct grt_outbuf){.buf = malloc(GRT_OUTBUF_ROOM), .fd = fd};
+	return b->buf ? 0 : -ENOMEM;
+}
+
+/** grt_outbuf_flush - writes what is in it. Return: 0 or the error of this or an earlier write */
+static inline int grt_outbuf_flush(struct grt_outbuf *b)
+{
+	size_t done = 0;
+	ssize_t n;
+
+	while (!b->error && done < b->used) {
+		n = write(b->fd, b->buf + done, b->used - done);
+		if (n >= 0)
+			done += (size_t)n;
+		else if (errno != EINTR)
+			b->error = -errno;
+	}
+	b->used = 0;
+	return b->error;
+}
+
+/** grt_outbuf_room - where the next @bytes go, at most GRT_OUTBUF_ROOM; tell with grt_outbuf_take() */
+static inline char *grt_outbuf_room(struct grt_outbuf *b, size_t bytes)
+{
+	if (b->used + bytes > GRT_OUTBUF_ROOM)
+		grt_outbuf_flush(b);
+	return b->buf + b->used;
+}
+
+/** grt_outbuf_take - everything up to @end is text now */
+static inline void grt_outbuf_take(struct grt_outbuf *b, const char *end)
+{
+	b->used = (size_t)(end - b->buf);
+}
+
+/** grt_outbuf_fini - frees it; what was not flushed is lost */
+static inline void grt_outbuf_fini(struct grt_outbuf *b)
+{
+	free(b->buf);
+	b->buf = NULL;
+}
+
+/* Each of these writes at @p and returns the place behind. */
+
+/** grt_format_text - @len bytes */
+static inline char *grt_format_text(char *p, const char *text, size_t len)
+{
+	memcpy(p, text, len);
+	return p + len;
+}
+
+/** grt_format_word - a text that ends */
+static inline char *grt_format_word(char *p, const char *text)
+{
+	return grt_format_text(p, text, strlen(text));
+}
+
+/* What grt_format_padded() may read behind a text, and write behind the place it returns. */
+#define GRT_PAD 64U
+
+/** grt_format_padded - the same for a text with GRT_PAD readable bytes behind it: no call for short ones */
+static inline char *grt_format_padded(char *p, const char *text, size_t len)
+{
+	char *end = p + len;
+
+	do {
+		memcpy(p, text, GRT_PAD);
+		p += GRT_PAD;
+		text += GRT_PAD;
+	} while (p < end);
+	return end;
+}
+
+/*
+ * Numbers are taken apart in one register, all digits at once: writing them one
+ * after the other and copying them to their place would make the copy wait for
+ * the writes. All of these write whole words: GRT_PAD bytes behind the place
+ * returned may be written.
+ */
+
+/**
+ * grt_digits_of - the eight decimal digits of a number below 10^8, the first one in the lowest byte
+ *
+ * It is split into two numbers of four digits, these into four of two, and
+ * these into eight of one. Of x = 100 * high + low, x << 16 with
+ * high * ((100 << 16) - 1) taken off is high | low << 16.
+ */
+static inline uint64_t grt_digits_of(uint32_t n)
+{
+	uint64_t high = n / 10000, x;
+
+	x = ((uint64_t)n << 32) - high * ((UINT64_C(10000) << 32) - 1);
+	high = (x * 5243 >> 19) & 0x0000007f0000007f;
+	x = (x << 16) - high * ((100 << 16) - 1);
+	high = (x * 103 >> 10) & 0x000f000f000f000f;
+	return (x << 8) - high * ((10 << 8) - 1);
+}
+
+/** grt_format_eight - a number below 10^8 as eight digits */
+static inline char *grt_format_eight(char *p, uint32_t n)
+{
+	uint64_t digits = grt_digits_of(n) | 0x3030303030303030;
+
+	memcpy(p, &digits, sizeof(digits));
+	return p + 8;
+}
+
+/** grt_format_few - decimal, of a number below 10^8 */
+static inline char *grt_format_few(char *p, uint32_t n)
+{
+	uint64_t digits = grt_digits_of(n);
+	/* one is written also of 0 */
+	unsigned int zeros = (unsigned int)__builtin_ctzll(digits | UINT64_C(1) << 56) / 8;
+
+	digits = (digits | 0x3030303030303030) >> (8 * zeros);
+	memcpy(p, &digits, sizeof(digits));
+	return p + 8 - zeros;
+}
+
+/** grt_format_u64 - decimal */
+static inline char *grt_format_u64(char *p, uint64_t n)
+{
+	const uint64_t part = 100000000;
+
+	if (n < part)
+		return grt_format_few(p, (uint32_t)n);
+	if (n < part * part)
+		return grt_format_eight(grt_format_few(p, (uint32_t)(n / part)), (uint32_t)(n % part));
+	p = grt_format_few(p, (uint32_t)(n / (part * part)));
+	p = grt_format_eight(p, (uint32_t)(n / part % part));
+	return grt_format_eight(p, (uint32_t)(n % part));
+}
+
+/** grt_format_s64 - decimal, with its sign */
+static inline char *grt_format_s64(char *p, int64_t n)
+{
+	if (n >= 0)
+		return grt_format_u64(p, (uint64_t)n);
+	*p++ = '-';
+	return grt_format_u64(p, -(uint64_t)n);
+}
+
+/** grt_hex_of - the eight hexadecimal digits of a number as text, the first one in the lowest byte */
+static inline uint64_t grt_hex_of(uint32_t n)
+{
+	uint64_t x = n, letters;
+
+	x = (x | x << 16) & 0x0000ffff0000ffff;
+	x = (x | x << 8) & 0x00ff00ff00ff00ff;
+	x = (x | x << 4) & 0x0f0f0f0f0f0f0f0f;
+	letters = (x + 0x0606060606060606) >> 4 & 0x0101010101010101;
+	return __builtin_bswap64(x + 0x3030303030303030 + letters * ('a' - '0' - 10));
+}
+
+/** grt_format_hex - hexadecimal, with 0x */
+static inline char *grt_format_hex(char *p, uint64_t n)
+{
+	uint32_t high = (uint32_t)(n >> 32);
+	unsigned int digits = (67 - (unsigned int)__builtin_clzll(n | 1)) / 4;
+	uint64_t text = grt_hex_of(high ? high : (uint32_t)n);
+
+	memcpy(p, "0x", 2);
+	p += 2;
+	text >>= 8 * (-digits & 7);
+	memcpy(p, &text, sizeof(text));
+	if (high) {
+		text = grt_hex_of((uint32_t)n);
+		memcpy(p + digits - 8, &text, sizeof(text));
+	}
+	return p + digits;
+}
+
+#endif /* GRT_BASE_OUTBUF_H */

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/*
+ * Numbers as people read them. Whole arithmetic throughout: what is printed is
+ * the measured value, rounded once.
+ */
+#ifndef GRT_BASE_UNITS_H
+#define GRT_BASE_UNITS_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* Room for any of these texts. */
+#define GRT_UNITS_MAX 40
+
+/** grt_put_u64, grt_put_s64 - decimal digits; many times faster than fprintf(), which machine forms would
+ * feel */
+void grt_put_u64(FILE *out, uint64_t number);
+void grt_put_s64(FILE *out, int64_t number);
+
+/** grt_put_percent - thousandths of a percent as "12.345" */
+void grt_put_percent(FILE *out, uint64_t thousandths);
+
+/** grt_put_amount - thousandths as "12" or "12.345" */
+void grt_put_amount(FILE *out, int64_t thousandths);
+
+/**
+ * grt_units_amount - thousandths of a unit, scaled where the unit is known ("uW", "Hz", "B"): "23.4 W",
+ * "1.35 GHz", "1.20 GiB"; else "1200 rpm", "12.3 %"
+ * @room: of @text; what does not fit is cut
+ */
+void grt_units_amount(char *text, size_t room, int64_t thousandths, const char *unit);
+
+/** grt_units_ns - a duration with three significant digits: "870 ns", "12.3 us", "1.25 ms", "34.0 s" */
+void grt_units_ns(char text[GRT_UNITS_MAX], uint64_t ns);
+
+/** grt_units_time - a stamp in seconds with nine digits: "12.345678901" */
+void grt_units_time(char text[GRT_UNITS_MAX], uint64_t ns);
+
+/** grt_units_percent - thousandths of a percent with one digit: "12.3 %" */
+void grt_units_percent(char text[GRT_UNITS_MAX], uint64_t thousandths);
+
+/** grt_engine_name, grt_event_title - names from the .def files; "unknown" for what has no row */
+const char *grt_engine_name(uint64_t engine);
+const char *grt_event_title(uint64_t type);
+
+#endif /* GRT_BASE_UNITS_H */

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/*
+ * The text that tools around CUPTI print of its activity records (NVIDIA's
+ * samples, cupti_trace): API calls, kernels, copies, fills. A record takes one
+ * line, and lines that begin with a blank tell more of it. What the traced
+ * program printed itself may stand between them.
+ */
+#ifndef GRT_CUDA_CUPTI_RECORDS_H
+#define GRT_CUDA_CUPTI_RECORDS_H
+
+#include <grtrace/grtrace.h>
+
+#include "base/scan.h"
+
+/** enum grt_cupti_kind - what a record tells of */
+enum grt_cupti_kind {
+	GRT_CUPTI_CALL,
+	GRT_CUPTI_KERNEL,
+	GRT_CUPTI_COPY,
+	GRT_CUPTI_SET,
+	GRT_CUPTI_OTHER,
+};
+
+/**
+ * struct grt_cupti_record - one record
+ * @kind: enum grt_cupti_kind
+ * @start, @end: ns, in whatever clock the tool had, less @base of the file
+ * @correlation: joins work to its call; 0: not told
+ * @tid: of a call, 0 where it is not told; often no system thread id
+ * @name: of the call, the kernel or the kind of copy; not terminated
+ */
+struct grt_cupti_record {
+	unsigned int kind;
+	uint64_t start;
+	uint64_t end;
+	uint64_t correlation;
+	uint64_t tid;
+	uint64_t bytes;
+	uint64_t device;
+	uint64_t stream;
+	uint64_t graph;
+	struct grt_span name;
+};
+
+/**
+ * struct grt_cupti_count - what was met
+ * @lines: all; @records: that were understood, with OTHER
+ * @bad: lines that begin like a record and cannot be read; @first_bad: number of the first
+ * @other: lines of no record
+ * @base: ns to be added to all stamps; known when all was read
+ * @cut: JSON that ends before its trace does; events count that are whole
+ */
+struct grt_cupti_count {
+	uint64_t lines;
+	uint64_t records;
+	uint64_t bad;
+	uint64_t first_bad;
+	uint64_t other;
+	uint64_t base;
+	bool cut;
+};
+
+/**
+ * grt_cupti_text_read - hands out a file's records in its order
+ * @record: a result other than 0 ends the reading
+ * Return: 0, a negative errno, or what @record returned
+ */
+int grt_cupti_text_read(int fd, struct grt_cupti_count *count,
+			int (*record)(void *arg, const struct grt_cupti_record *r), void *arg);
+
+#endif /* GRT_CUDA_CUPTI_RECORDS_H */

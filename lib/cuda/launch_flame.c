@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/*
+ * Work is added up by what it has in common, in rows; a trace of many launches
+ * has few of them. Rows become stacks when the trace is over: names of frames
+ * are looked up then, each once.
+ */
+#include "launch_flame.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "codes/cuda_codes.h"
+#include "base/grow.h"
+#include "stack/image_frames.h"
+#include "base/index.h"
+
+/* Rows that were looked for last, by a simple hash: most work is like some work just before. */
+#define RECENT 4096U
+
+/**
+ * struct row - work of one kind
+ * @node: the launch's stack, 0: none
+ * @call: the launch's function where it has no stack
+ * @name: string of a kernel, kind of a copy
+ */
+struct row {
+	uint32_t image;
+	uint32_t node;
+	uint32_t name;
+	uint32_t device;
+	uint32_t stream;
+	uint32_t graph;
+	uint16_t call;
+	uint8_t leaf;
+	uint8_t how;
+	uint64_t ns;
+	uint64_t launches;
+	uint64_t bytes;
+};
+
+struct grt_launch_flame {
+	struct grt_launches *launches;
+	struct grt_image_frames *frames;
+	struct grt_hash_key key;
+	struct row *row;
+	uint32_t rows, room;
+	struct grt_index index;
+	uint32_t recent[RECENT]; /* number of a row, plus 1 */
+	uint32_t device_first;
+	bool any_device;
+	bool several_devices;
+};
+
+/* ---------------------------------------------------------------- rows */
+
+static bool is_same(const struct row *a, const struct row *b)
+{
+	return a->node == b->node && a->name == b->name && a->stream == b->stream && a->image == b->image &&
+	       a->device == b->device && a->graph == b->graph && a->call == b->call && a->leaf == b->leaf &&
+	       a->how == b->how;
+}
+
+static bool same_row(const void *owner, uint32_t id, const void *key)
+{
+	return is_same(&((const struct grt_launch_flame *)owner)->row[id], key);
+}
+
+static int new_row(struct grt_launch_flame *f, const struct row *r, uint32_t tag)
+{
+	if (grt_grow(&f->row, &f->room, f->rows + 1, 256))
+		return -ENOMEM;
+	f->row[f->rows] = *r;
+	return grt_index_add(&f->index, tag, f->rows++);
+}
+
+static void add_to(struct row *row, const struct row *r)
+{
+	row->ns += r->ns;
+	row->launches += r->launches;
+	row->bytes += r->bytes;
+}
+
+static int add_row(struct grt_launch_flame *f, const struct row *r)
+{
+	uint32_t tag = grt_hash(&f->key, (uint64_t)r->node << 32 | r->name,
+				(uint64_t)r->stream << 32 | (r->graph ^ r->image << 16 ^ r->device << 8));
+	uint32_t *recent = &f->recent[tag % RECENT], at;
+
+	if (*recent && is_same(&f->row[*recent - 1], r)) {
+		add_to(&f->row[*recent - 1], r);
+		return 0;
+	}
+	at = grt_index_find(&f->index, tag, same_row, f, r);
+	if (at == GRT_NOWHERE) {
+		*recent = f->rows + 1;
+		return new_row(f, r, tag);
+	}
+	*recent = at + 1;
+	add_to(&f->row[at], r);
+	return 0;
+}
+
+/* -------------------------------------------------------------- events */
+
+static uint64_t span(uint64_t start, uint64_t end)
+{
+	return start && end > start ? end - start : 0;
+}
+
+static void take_kernel(struct row *r, const struct grt_ev_gpu_kernel *k)
+{
+	r->leaf = GRT_FLAME_LEAF_KERNEL;
+	r->name = k->name;
+	r->device = k->gpu;
+	r->stream = k->cuda_stream;
+	r->graph = k->graph;
+	r->ns = span(k->start, k->end);
+}
+
+static void take_copy(struct row *r, const struct grt_ev_gpu_copy *c)
+{
+	r->leaf = c->kind == GRT_CUDA_SET ? GRT_FLAME_LEAF_SET : GRT_FLAME_LEAF_COPY;
+	r->name = c->kind;
+	r->device = c->gpu;
+	r->stream = c->cuda_stream;
+	r->graph = c->graph;
+	r->ns = span(c->start, c->end);
+	r->bytes = c->bytes;
+}
+
+static void take_launch(struct row *r, const struct grt_launch *launch)
+{
+	r->node = launch->node;
+	r->call = launch->node ? 0 : launch->call;
+}
+
+static int on_work(void *arg, const struct grt_event *e, const struct grt_image *image,
+		   const struct grt_launch *launch, enum grt_launched_how how)
+{
+	struct grt_launch_flame *f = arg;
+	struct row r = {.image = image->number, .how = (uint8_t)how, .launches = 1};
+
+	if (e->type == GRT_EV_GPU_SYNC)
+		return 0;
+	if (e->type == GRT_EV_GPU_KERNEL)
+		take_kernel(&r, (const struct grt_ev_gpu_kernel *)e);
+	else
+		take_copy(&r, (const struct grt_ev_gpu_copy *)e);
+	if (launch)
+		take_launch(&r, launch);
+	if (!f->any_device)
+		f->device_first = r.device;
+	f->any_device = true;
+	f->several_devices |= r.device != f->device_first;
+	return add_row(f, &r);
+}
+
+static int on_nothing(void *arg, const struct grt_launch *launch)
+{
+	struct row r = {.image = launch->image->number,
+			.leaf = launch->call == GRT_CUDA_PROBED ? GRT_FLAME_LEAF_CALL
+								: GRT_FLAME_LEAF_PENDING,
+			.device = GRT_FLAME_NO_DEVICE};
+
+	r.launches = 1;
+	take_launch(&r, launch);
+	return add_row(arg, &r);
+}
+
+int grt_launch_flame_new(struct grt_launch_flame **out)
+{
+	struct grt_launch_flame *f = calloc(1, sizeof(*f));
+	struct grt_launches_sink sink = {.work = on_work, .nothing = on_nothing, .arg = f, .no_begin = true};
+
+	*out = f;
+	if (!f)
+		return -ENOMEM;
+	f->key = grt_hash_key_new();
+	if (!grt_launches_new(&f->launches, &sink) && !grt_image_frames_new(&f->frames))
+		return 0;
+	grt_launch_flame_free(f);
+	*out = NULL;
+	return -ENOMEM;
+}
+
+void grt_launch_flame_within(struct grt_launch_flame *f, uint64_t from, uint64_t to)
+{
+	grt_launches_within(f->launches, from, to);
+}
+
+int grt_launch_flame_event(struct grt_launch_flame *f, const struct grt_event *e)
+{
+	return grt_launches_event(f->launches, e);
+}
+
+/* -------------------------------------------------------------- stacks */
+
+/* What stands for the stack of work: it, or why there is none. */
+static int put_stack(struct grt_launch_flame *f, const struct row *r, const struct grt_image *i,
+		     struct grt_stacks *tree, uint32_t *node)
+{
+	const struct grt_cuda_call *call = r->call ? grt_cuda_call(r->call) : NULL;
+
+	if (r->node)
+		return grt_image_frames_put(f->frames, i, r->node, tree, node);
+	if (r->how == GRT_LAUNCHED_BY_GPU)
+		return grt_stacks_word(tree, "[device launch]", node);
+	if (r->how == GRT_LAUNCHED_UNKNOWN)
+		return grt_stacks_word(tree, "[unmatched]", node);
+	return grt_stacks_word(tree, call ? call->name : "[unknown]", node);
+}
+
+static int put_leaf(struct grt_launch_flame *f, const struct row *r, const struct grt_image *i,
+		    struct grt_stacks *tree, uint32_t *node)
+{
+	const char *name = "";
+	size_t len = 0;
+	int ret = 0;
+
+	if (r->leaf == GRT_FLAME_LEAF_KERNEL)
+		ret = grt_image_kernel_name(f->frames, i, r->name, &name, &len);
+	else if (r->leaf == GRT_FLAME_LEAF_COPY)
+		len = strlen(name = grt_cuda_copy_name(r->name));
+	return ret ? ret
+		   : grt_flame_put_leaf(tree, r->leaf, f->several_devices ? r->device : GRT_FLAME_NO_DEVICE,
+					name, len, node);
+}
+
+static int put_base(struct grt_stacks *tree, const struct grt_flame_shape *shape,
+		    const struct grt_flame_op *op, uint32_t *node)
+{
+	int ret = grt_flame_base(tree, shape, op, node);
+
+	if (!ret && shape->by != GRT_FLAME_BY_PROCESS)
+		ret = grt_stacks_frame(tree, *node, op->process, op->process_len, node);
+	return ret;
+}
+
+static int put_row(struct grt_launch_flame *f, const struct row *r, const struct grt_flame_shape *shape,
+		   struct grt_stacks *tree, enum grt_stacks_side side)
+{
+	const struct grt_image *i = grt_launches_images(f->launches)->image[r->image];
+	struct grt_flame_op op = {.device = r->device, .graph = r->graph, .ns = r->ns};
+	char pid[24], queue[48];
+	uint32_t node;
+	int ret;
+
+	op.copy = r->leaf == GRT_FLAME_LEAF_COPY || r->leaf == GRT_FLAME_LEAF_SET;
+	op.launches = r->launches;
+	op.bytes = r->bytes;
+	op.process = grt_image_process_name(i, pid);
+	op.process_len = strlen(op.process);
+	op.queue = "[no stream]";
+	op.queue_len = strlen(op.queue);
+	if (r->leaf != GRT_FLAME_LEAF_PENDING && r->leaf != GRT_FLAME_LEAF_CALL) {
+		op.queue_len = grt_flame_put_stream(queue, r->device, r->stream);
+		op.queue = queue;
+	}
+	if (!grt_flame_wanted(shape, &op) || !grt_flame_weight_of(shape, &op))
+		return 0;
+	ret = put_base(tree, shape, &op, &node);
+	if (!ret)
+		ret = put_stack(f, r, i, tree, &node);
+	/* the function itself is the innermost frame */
+	if (!ret && r->leaf != GRT_FLAME_LEAF_CALL)
+		ret = put_leaf(f, r, i, tree, &node);
+	return ret ? ret : grt_stacks_add(tree, node, side, grt_flame_weight_of(shape, &op));
+}
+
+/* What CUPTI lost is only known by number. */
+static int put_lost(const struct grt_image *i, const struct grt_flame_shape *shape, struct grt_stacks *tree,
+		    enum grt_stacks_side side)
+{
+	struct grt_flame_op op = {.device = GRT_FLAME_NO_DEVICE, .queue = "[no stream]"};
+	char pid[24];
+	uint32_t node;
+	int ret;
+
+	if (shape->weight != GRT_FLAME_WEIGHT_LAUNCHES || !i->process.gpu_lost)
+		return 0;
+	op.process = grt_image_process_name(i, pid);
+	op.process_len = strlen(op.process);
+	op.queue_len = strlen(op.queue);
+	ret = put_base(tree, shape, &op, &node);
+	if (!ret)
+		ret = grt_stacks_word(tree, "[lost]", &node);
+	return ret ? ret : grt_stacks_add(tree, node, side, i->process.gpu_lost);
+}
+
+int grt_launch_flame_tree(struct grt_launch_flame *f, const struct grt_flame_shape *shape,
+			  struct grt_stacks *tree, enum grt_stacks_side side)
+{
+	const struct grt_images *images = grt_launches_images(f->launches);
+	int ret = grt_launches_flush(f->launches);
+
+	for (uint32_t i = 0; i < f->rows && !ret; i++)
+		ret = put_row(f, &f->row[i], shape, tree, side);
+	for (uint32_t i = 0; i < images->images && !ret; i++)
+		ret = put_lost(images->image[i], shape, tree, side);
+	return ret;
+}
+
+/* -------------------------------------------------------------- counts */
+
+struct grt_launches_count grt_launch_flame_count(const struct grt_launch_flame *f)
+{
+	return grt_launches_count(f->launches);
+}
+
+const struct grt_symbols_count *grt_launch_flame_symbols(const struct grt_launch_flame *f)
+{
+	return grt_image_frames_count(f->frames);
+}
+
+const char *grt_launch_flame_why(const struct grt_launch_flame *f, uint32_t n)
+{
+	const struct grt_images *images = grt_launches_images(f->launches);
+
+	for (uint32_t i = 0; i < images->images; i++)
+		if (images->image[i]->why && !n--)
+			return grt_image_string(images->image[i], images->image[i]->why);
+	return NULL;
+}
+
+void grt_launch_flame_free(struct grt_launch_flame *f)
+{
+	if (!f)
+		return;
+	grt_launches_free(f->launches);
+	grt_image_frames_free(f->frames);
+	grt_index_free(&f->index);
+	free(f->row);
+	free(f);
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/*
+ * GPU time under the CPU code that launched it, of CUDA: kernels and copies by the
+ * stack of their launch, which has the same correlation id. Nothing is guessed.
+ *
+ * Memory is that of cuda/launches.h, and 64 bytes for each different
+ * (stack, kernel, stream).
+ */
+#ifndef GRT_CUDA_LAUNCH_FLAME_H
+#define GRT_CUDA_LAUNCH_FLAME_H
+
+#include <grtrace/grtrace.h>
+
+#include "stack/flame_shapes.h"
+#include "launches.h"
+
+struct grt_launch_flame;
+struct grt_symbols_count;
+
+/** grt_launch_flame_new - begins. Return: 0 or -ENOMEM */
+int grt_launch_flame_new(struct grt_launch_flame **out);
+
+/** grt_launch_flame_within - as grt_launches_within() */
+void grt_launch_flame_within(struct grt_launch_flame *f, uint64_t from, uint64_t to);
+
+/** grt_launch_flame_event - takes in an event; of use are classes image and launch. Return: 0 or -ENOMEM */
+int grt_launch_flame_event(struct grt_launch_flame *f, const struct grt_event *e);
+
+/**
+ * grt_launch_flame_tree - the trace is over: its stacks, outermost frame first
+ *	python3;main;Model.forward (model.py:42);cudaLaunchKernel;[GPU_Kernel]gemm
+ * A kernel that another one launched stands on [device launch], one whose launch is
+ * not in the trace on [unmatched]; a launch without a stack is named by its
+ * function. With launches as the weight, [GPU_Launch_Pending] is what came to
+ * nothing and [lost] what CUPTI lost; neither has a time.
+ * @side: of the tree they are added to
+ * Return: 0, -ENOMEM or -EOVERFLOW (see grt_stacks_add())
+ */
+int grt_launch_flame_tree(struct grt_launch_flame *f, const struct grt_flame_shape *shape,
+			  struct grt_stacks *tree, enum grt_stacks_side side);
+
+/** grt_launch_flame_count - what was joined; complete after grt_launch_flame_tree() */
+struct grt_launches_count grt_launch_flame_count(const struct grt_launch_flame *f);
+
+/** grt_launch_flame_symbols - how naming the frames went */
+const struct grt_symbols_count *grt_launch_flame_symbols(const struct grt_launch_flame *f);
+
+/** grt_launch_flame_why - why a process is not traced, untrusted; NULL: all are, or @n is beyond the last */
+const char *grt_launch_flame_why(const struct grt_launch_flame *f, uint32_t n);
+
+/** grt_launch_flame_free - frees it; NULL is allowed */
+void grt_launch_flame_free(struct grt_launch_flame *f);
+
+#endif /* GRT_CUDA_LAUNCH_FLAME_H */

@@ -1,0 +1,459 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/*
+ * A kind of group is a row of `kinds`: what its members have in common. Everything
+ * else is the same for all.
+ */
+#include "launch_groups.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "codes/cuda_codes.h"
+#include "stack/image_frames.h"
+#include "base/keyed.h"
+
+/* Octaves of all histograms: 128 MiB. */
+#define OCTAVES_MAX 32768U
+#define STREAMS_MAX 65536U
+/* Work of a stream that is not over when a call is made; more than that is told as that. */
+#define QUEUE_MAX 65536U
+/* Bytes of all stacks' texts; of stacks of less time than those that take them up, some frames are left. */
+#define STACKS_TEXT_MAX (32U << 20)
+#define STACK_TEXT_LEAST 512U
+
+/** struct work - a record of the GPU, or @probed: a call that is none */
+struct work {
+	const struct grt_image *image;
+	const struct grt_launch *launch;
+	uint64_t start;
+	uint64_t end;
+	uint64_t bytes;
+	uint32_t name;
+	uint32_t gpu;
+	uint32_t context;
+	uint32_t stream;
+	uint32_t from;
+	uint32_t to;
+	bool copy;
+	bool probed;
+	bool by_gpu;
+};
+
+/** struct queue - a stream: ends of its work in a ring from @head; @launched: call of the last */
+struct queue {
+	uint64_t *end;
+	uint32_t head, used, room;
+	uint64_t launched;
+};
+
+struct grt_launch_groups {
+	enum grt_launch_by by;
+	struct grt_launches *launches;
+	struct grt_launch_gaps *gaps;
+	struct grt_image_frames *frames;
+	struct grt_keyed groups;
+	struct grt_keyed queues;
+	struct grt_launch_group **list;
+	size_t text; /* bytes of stacks' texts */
+	uint32_t octaves;
+	uint64_t over;
+	struct grt_interval span;
+	struct grt_interval within;
+};
+
+/* ----------------------------------------------------------------- keys */
+
+static bool key_kernel(struct grt_key *key, const struct work *w)
+{
+	*key = (struct grt_key){{w->image->number, w->name}};
+	return !w->copy;
+}
+
+static bool key_stack(struct grt_key *key, const struct work *w)
+{
+	*key = (struct grt_key){{w->image->number, w->launch ? w->launch->node : 0,
+				 w->launch && !w->launch->node ? w->launch->call + 1U : 0, w->by_gpu}};
+	return true;
+}
+
+static bool key_stream(struct grt_key *key, const struct work *w)
+{
+	*key = (struct grt_key){{w->image->number, w->gpu, w->context, w->stream}};
+	return true;
+}
+
+static bool key_device(struct grt_key *key, const struct work *w)
+{
+	*key = (struct grt_key){{w->image->number, w->gpu}};
+	return true;
+}
+
+static bool key_copy(struct grt_key *key, const struct work *w)
+{
+	*key = (struct grt_key){{w->image->number, w->name, w->gpu, (uint64_t)w->from << 32 | w->to}};
+	return w->copy;
+}
+
+/** struct kind - @key: false: it is in no group of this kind; @busy: the union of times is wanted */
+static const struct kind {
+	bool (*key)(struct grt_key *key, const struct work *w);
+	bool busy;
+	bool queue;
+} kinds[GRT_LAUNCH_BYS] = {
+	[GRT_LAUNCH_BY_KERNEL] = {key_kernel, false, false},
+	[GRT_LAUNCH_BY_STACK] = {key_stack, false, false},
+	[GRT_LAUNCH_BY_STREAM] = {key_stream, true, true},
+	[GRT_LAUNCH_BY_DEVICE] = {key_device, true, false},
+	[GRT_LAUNCH_BY_COPY] = {key_copy, false, false},
+};
+
+/* ----------------------------------------------------------------- work */
+
+static bool queue_room(struct queue *q)
+{
+	uint32_t room = q->room ? 2 * q->room : 64;
+	uint64_t *more;
+
+	if (q->used < q->room || q->room == QUEUE_MAX)
+		return true;
+	more = malloc(room * sizeof(*more));
+	if (!more)
+		return false;
+	for (uint32_t i = 0; i < q->used; i++)
+		more[i] = q->end[(q->head + i) % q->room];
+	free(q->end);
+	q->end = more;
+	q->head = 0;
+	q->room = room;
+	return true;
+}
+
+/* A stream works in the order of its calls, so what is not over is the end of its row. */
+static int add_depth(struct grt_launch_groups *g, struct grt_launch_group *group, const struct work *w)
+{
+	struct grt_key key = {{w->image->number, w->gpu, w->context, w->stream}};
+	struct queue *q;
+	void *found;
+	int ret = grt_keyed_get_or_count(&g->queues, &key, NULL, &found);
+
+	q = found;
+	if (!q)
+		return ret;
+	/* records of a stream that do not come in its order tell nothing of this */
+	if (w->launch->begin < q->launched)
+		return 0;
+	while (q->used && q->end[q->head] <= w->launch->begin) {
+		q->head = (q->head + 1) % q->room;
+		q->used--;
+	}
+	/* kernels of a graph are of one call */
+	if (w->launch->begin != q->launched) {
+		group->depths++;
+		group->depth_sum += q->used;
+		group->depth_max = q->used > group->depth_max ? q->used : group->depth_max;
+	}
+	q->launched = w->launch->begin;
+	if (!queue_room(q))
+		return -ENOMEM;
+	if (q->used == q->room) {
+		q->head = (q->head + 1) % q->room;
+		q->used--;
+	}
+	q->end[(q->head + q->used++) % q->room] = w->end;
+	return 0;
+}
+
+/* Sums of a broken trace stay at the most there is. */
+static void add_bytes(uint64_t *sum, uint64_t bytes)
+{
+	if (__builtin_add_overflow(*sum, bytes, sum))
+		*sum = UINT64_MAX;
+}
+
+static int add_times(struct grt_launch_groups *g, struct grt_launch_group *group, const struct work *w)
+{
+	int ret = 0;
+
+	grt_hist_add(&group->exec, w->end - w->start, GRT_WEIGHT_ONE, false, &g->octaves);
+	add_bytes(&group->timed_bytes, w->bytes);
+	if (w->launch && w->start >= w->launch->begin)
+		grt_hist_add(&group->latency, w->start - w->launch->begin, GRT_WEIGHT_ONE, false,
+			     &g->octaves);
+	else
+		group->before_call += w->launch != NULL;
+	if (kinds[g->by].busy)
+		ret = grt_busy_within(&group->busy, &g->span, w->start, w->end);
+	if (!ret && kinds[g->by].queue && w->launch)
+		ret = add_depth(g, group, w);
+	if (!ret && g->gaps)
+		ret = grt_launch_gaps_work(g->gaps, w->image, w->gpu,
+					   w->start < g->within.from ? g->within.from : w->start,
+					   w->end > g->within.to ? g->within.to : w->end, w->launch);
+	return ret;
+}
+
+static void begin(struct grt_launch_group *group, const struct work *w)
+{
+	group->image = w->image->number;
+	group->pid = w->image->pid;
+	group->number = w->name;
+	group->gpu = w->gpu;
+	group->context = w->context;
+	group->stream = w->stream;
+	group->from = w->from;
+	group->to = w->to;
+}
+
+static int add(struct grt_launch_groups *g, const struct work *w)
+{
+	struct grt_launch_group *group;
+	struct grt_key key;
+	void *found;
+	int ret;
+
+	if (!kinds[g->by].key(&key, w))
+		return 0;
+	ret = grt_keyed_get_or_count(&g->groups, &key, &g->over, &found);
+	group = found;
+	if (!group)
+		return ret;
+	if (!group->kernels && !group->copies && !group->probed)
+		begin(group, w);
+	group->probed += w->probed;
+	group->kernels += !w->copy && !w->probed;
+	group->copies += w->copy;
+	add_bytes(&group->bytes, w->bytes);
+	if (w->probed)
+		return 0;
+	if (w->start && w->end >= w->start)
+		return add_times(g, group, w);
+	group->untimed++;
+	return 0;
+}
+
+static void take_kernel(struct work *w, const struct grt_ev_gpu_kernel *k)
+{
+	w->start = k->start;
+	w->end = k->end;
+	w->name = k->name;
+	w->gpu = k->gpu;
+	w->context = k->context;
+	w->stream = k->cuda_stream;
+}
+
+static void take_copy(struct work *w, const struct grt_ev_gpu_copy *c)
+{
+	w->copy = true;
+	w->start = c->start;
+	w->end = c->end;
+	w->bytes = c->bytes;
+	w->name = c->kind;
+	w->gpu = c->gpu;
+	w->context = c->context;
+	w->stream = c->cuda_stream;
+	w->from = c->from_gpu;
+	w->to = c->to_gpu;
+}
+
+static int on_work(void *arg, const struct grt_event *e, const struct grt_image *image,
+		   const struct grt_launch *launch, enum grt_launched_how how)
+{
+	struct work w = {.image = image, .launch = launch, .by_gpu = how == GRT_LAUNCHED_BY_GPU};
+
+	if (e->type == GRT_EV_GPU_SYNC)
+		return 0;
+	if (e->type == GRT_EV_GPU_KERNEL)
+		take_kernel(&w, (const struct grt_ev_gpu_kernel *)e);
+	else
+		take_copy(&w, (const struct grt_ev_gpu_copy *)e);
+	return add(arg, &w);
+}
+
+/* A launch that nothing came of is not what the GPU did; a function that was probed stands for itself. */
+static int on_nothing(void *arg, const struct grt_launch *launch)
+{
+	struct grt_launch_groups *g = arg;
+	struct work w = {.image = launch->image, .launch = launch, .probed = true};
+
+	return launch->call == GRT_CUDA_PROBED && g->by == GRT_LAUNCH_BY_STACK ? add(g, &w) : 0;
+}
+
+/* --------------------------------------------------------------- in, out */
+
+int grt_launch_groups_new(struct grt_launch_groups **out, enum grt_launch_by by)
+{
+	struct grt_launch_groups *g = calloc(1, sizeof(*g));
+	struct grt_launches_sink sink = {.work = on_work, .nothing = on_nothing, .arg = g};
+
+	*out = g;
+	if (!g)
+		return -ENOMEM;
+	g->by = by;
+	g->octaves = OCTAVES_MAX;
+	grt_launch_groups_span(g, 0, UINT64_MAX);
+	g->within = g->span;
+	grt_keyed_init(&g->groups, sizeof(struct grt_launch_group), GRT_LAUNCH_GROUPS_MAX);
+	grt_keyed_init(&g->queues, sizeof(struct queue), STREAMS_MAX);
+	if (!grt_launches_new(&g->launches, &sink) && !grt_image_frames_new(&g->frames) &&
+	    (by != GRT_LAUNCH_BY_DEVICE || !grt_launch_gaps_new(&g->gaps)))
+		return 0;
+	grt_launch_groups_free(g);
+	*out = NULL;
+	return -ENOMEM;
+}
+
+void grt_launch_groups_span(struct grt_launch_groups *g, uint64_t first, uint64_t last)
+{
+	g->span = (struct grt_interval){first, last};
+}
+
+void grt_launch_groups_within(struct grt_launch_groups *g, uint64_t from, uint64_t to)
+{
+	g->within = (struct grt_interval){from, to};
+	grt_launches_within(g->launches, from, to);
+}
+
+int grt_launch_groups_event(struct grt_launch_groups *g, const struct grt_event *e)
+{
+	struct grt_image *image;
+	int ret = grt_launches_event(g->launches, e);
+
+	if (ret || !g->gaps || e->type != GRT_EV_LAUNCH)
+		return ret;
+	image = grt_launches_image(g->launches, e);
+	return image ? grt_launch_gaps_call(g->gaps, image->number, (const struct grt_ev_launch *)e)
+		     : -ENOMEM;
+}
+
+/* ----------------------------------------------------------------- names */
+
+/* A stack as folded text and in brief; the launch's function where there is none. */
+static int stack_name(struct grt_launch_groups *g, struct grt_launch_group *group,
+		      const struct grt_image *image, const struct grt_key *key)
+{
+	const struct grt_cuda_call *call = key->w[2] ? grt_cuda_call((uint32_t)key->w[2] - 1) : NULL;
+	int ret;
+
+	group->number = (uint32_t)key->w[1];
+	if (group->number) {
+		ret = grt_image_frames_folded(g->frames, image, group->number,
+					      g->text < STACKS_TEXT_MAX ? GRT_IMAGE_FRAMES_FOLDED_MAX
+									: STACK_TEXT_LEAST,
+					      &group->name);
+		g->text += ret ? 0 : strlen(group->name);
+		return ret ? ret : grt_image_frames_brief(g->frames, image, group->number, &group->brief);
+	}
+	group->name = strdup(call ? call->name : key->w[3] ? "[device launch]" : "[unmatched]");
+	group->brief = group->name ? strdup(group->name) : NULL;
+	return group->brief ? 0 : -ENOMEM;
+}
+
+static int copy_name(struct grt_launch_group *group)
+{
+	int n = group->number == GRT_CUDA_SET ? asprintf(&group->name, "set")
+		: group->from != group->to
+			? asprintf(&group->name, "%s %u to %u", grt_cuda_copy_name(group->number),
+				   group->from, group->to)
+			: asprintf(&group->name, "%s", grt_cuda_copy_name(group->number));
+
+	return n < 0 ? -ENOMEM : 0;
+}
+
+static int name_group(struct grt_launch_groups *g, struct grt_launch_group *group)
+{
+	const struct grt_image *image = grt_launches_images(g->launches)->image[group->image];
+	const char *text;
+	size_t len;
+	int ret;
+
+	group->process = grt_image_process_name(image, group->pid_text);
+	if (group->name)
+		return 0;
+	if (g->by == GRT_LAUNCH_BY_STACK)
+		return stack_name(g, group, image, grt_keyed_key(group));
+	if (g->by == GRT_LAUNCH_BY_COPY)
+		return copy_name(group);
+	if (g->by != GRT_LAUNCH_BY_KERNEL)
+		return 0;
+	ret = grt_image_kernel_name(g->frames, image, group->number, &text, &len);
+	group->name = ret ? NULL : strndup(text, len);
+	return group->name ? 0 : -ENOMEM;
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct grt_launch_group *x = *(const struct grt_launch_group *const *)a,
+				      *y = *(const struct grt_launch_group *const *)b;
+	uint64_t p = grt_hist_sum(&x->exec), q = grt_hist_sum(&y->exec);
+
+	if (p != q)
+		return p > q ? -1 : 1;
+	if (x->probed != y->probed)
+		return x->probed > y->probed ? -1 : 1;
+	if (x->image != y->image)
+		return x->image < y->image ? -1 : 1;
+	return memcmp(grt_keyed_key(x), grt_keyed_key(y), sizeof(struct grt_key));
+}
+
+int64_t grt_launch_groups_list(struct grt_launch_groups *g, const struct grt_launch_group *const **out)
+{
+	int ret = grt_launches_flush(g->launches);
+	void **list;
+
+	if (ret || grt_keyed_list(&g->groups, compare, &list))
+		return -ENOMEM;
+	free(g->list);
+	g->list = (struct grt_launch_group **)list;
+	for (uint32_t i = 0; i < g->groups.used && !ret; i++)
+		ret = name_group(g, g->list[i]);
+	if (ret)
+		return -ENOMEM;
+	*out = (const struct grt_launch_group *const *)list;
+	return g->groups.used;
+}
+
+int64_t grt_launch_groups_gaps(struct grt_launch_groups *g, const struct grt_launch_gap *const **out)
+{
+	*out = NULL;
+	return g->gaps ? grt_launch_gaps_list(g->gaps, grt_launches_images(g->launches), g->frames, out) : 0;
+}
+
+struct grt_launches_count grt_launch_groups_count(const struct grt_launch_groups *g)
+{
+	return grt_launches_count(g->launches);
+}
+
+uint64_t grt_launch_groups_over(const struct grt_launch_groups *g)
+{
+	return g->over;
+}
+
+struct grt_launch_gaps_count grt_launch_groups_gaps_count(const struct grt_launch_groups *g)
+{
+	return g->gaps ? grt_launch_gaps_count(g->gaps) : (struct grt_launch_gaps_count){.late = 0};
+}
+
+void grt_launch_groups_free(struct grt_launch_groups *g)
+{
+	if (!g)
+		return;
+	for (struct grt_launch_group *i = grt_keyed_oldest(&g->groups); i;
+	     i = grt_keyed_next(&g->groups, i)) {
+		free(i->name);
+		free(i->brief);
+		grt_hist_free(&i->exec);
+		grt_hist_free(&i->latency);
+		grt_busy_free(&i->busy);
+	}
+	for (struct queue *q = grt_keyed_oldest(&g->queues); q; q = grt_keyed_next(&g->queues, q))
+		free(q->end);
+	grt_keyed_free(&g->groups);
+	grt_keyed_free(&g->queues);
+	grt_launch_gaps_free(g->gaps);
+	grt_launches_free(g->launches);
+	grt_image_frames_free(g->frames);
+	free(g->list);
+	free(g);
+}

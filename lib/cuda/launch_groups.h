@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/*
+ * What CUDA's GPU did, summed up by kernel, launching stack, stream, device or
+ * direction of copies: how long it took, how long after the call it began, how
+ * much was queued before it.
+ *
+ * Memory is that of cuda/launches.h, and some KiB for each group.
+ */
+#ifndef GRT_CUDA_LAUNCH_GROUPS_H
+#define GRT_CUDA_LAUNCH_GROUPS_H
+
+#include <grtrace/grtrace.h>
+
+#include "base/busy.h"
+#include "base/hist.h"
+#include "launch_gaps.h"
+#include "launches.h"
+#include "table/table.h"
+
+/* Groups of a report; what comes beyond is in none, and counted. */
+#define GRT_LAUNCH_GROUPS_MAX 65536U
+
+/** enum grt_launch_by - what is summed up by */
+enum grt_launch_by {
+	GRT_LAUNCH_BY_KERNEL,
+	GRT_LAUNCH_BY_STACK,
+	GRT_LAUNCH_BY_STREAM,
+	GRT_LAUNCH_BY_DEVICE,
+	GRT_LAUNCH_BY_COPY,
+	GRT_LAUNCH_BYS,
+};
+
+/**
+ * struct grt_launch_group - a row; what its kind does not have is 0
+ * @image: number of the process image
+ * @name: kernel, stack or direction; by grt_launch_groups_list()
+ * @brief: the stack's frames that say most
+ * @process: by the same
+ * @number: string of the kernel, node of the stack, or kind of the copy
+ * @from, @to: devices of a copy between two
+ * @kernels, @copies: records of the GPU; @probed: calls of functions that were probed, by stack
+ * @untimed: of these, without stamps or an end
+ * @bytes: copied or set
+ * @timed_bytes: of these, with a time
+ * @exec: time on the GPU; @latency: from the call to the beginning
+ * @before_call: records that began before their call did, by their stamps; in no latency
+ * @busy: union of the times on the GPU, in the span; streams and devices
+ * @depths, @depth_sum, @depth_max: work of the stream that was not over when a call was made
+ */
+struct grt_launch_group {
+	uint32_t image;
+	uint32_t pid;
+	const char *process;
+	char pid_text[24];
+	char *name;
+	char *brief;
+	uint32_t number;
+	uint32_t gpu;
+	uint32_t context;
+	uint32_t stream;
+	uint32_t from;
+	uint32_t to;
+	uint64_t kernels;
+	uint64_t copies;
+	uint64_t probed;
+	uint64_t untimed;
+	uint64_t bytes;
+	uint64_t timed_bytes;
+	struct grt_hist exec;
+	struct grt_hist latency;
+	uint64_t before_call;
+	struct grt_busy busy;
+	uint64_t depths;
+	uint64_t depth_sum;
+	uint64_t depth_max;
+};
+
+struct grt_launch_groups;
+
+/** grt_launch_groups_new - begins. Return: 0 or -ENOMEM */
+int grt_launch_groups_new(struct grt_launch_groups **out, enum grt_launch_by by);
+
+/** grt_launch_groups_span - as grt_groups_span() */
+void grt_launch_groups_span(struct grt_launch_groups *g, uint64_t first, uint64_t last);
+
+/** grt_launch_groups_within - as grt_launches_within(); gaps are those inside */
+void grt_launch_groups_within(struct grt_launch_groups *g, uint64_t from, uint64_t to);
+
+/** grt_launch_groups_event - takes in an event; of use are classes image and launch. Return: 0 or -ENOMEM */
+int grt_launch_groups_event(struct grt_launch_groups *g, const struct grt_event *e);
+
+/**
+ * grt_launch_groups_list - the trace is over: its groups, the one of most GPU time first
+ * @out: gets an array, which lives as long as @g
+ * Return: how many, or -ENOMEM
+ */
+int64_t grt_launch_groups_list(struct grt_launch_groups *g, const struct grt_launch_group *const **out);
+
+/**
+ * grt_launch_groups_gaps - GRT_LAUNCH_BY_DEVICE: when devices were idle, see launch_gaps.h
+ * @out: as above
+ * Return: how many rows, or -ENOMEM; 0 for other kinds
+ */
+int64_t grt_launch_groups_gaps(struct grt_launch_groups *g, const struct grt_launch_gap *const **out);
+
+/** grt_launch_groups_count - what was joined; complete after grt_launch_groups_list() */
+struct grt_launches_count grt_launch_groups_count(const struct grt_launch_groups *g);
+
+/** grt_launch_groups_over - records in no group; they were too many */
+uint64_t grt_launch_groups_over(const struct grt_launch_groups *g);
+
+/** grt_launch_groups_gaps_count - what the gaps leave open; complete after grt_launch_groups_gaps() */
+struct grt_launch_gaps_count grt_launch_groups_gaps_count(const struct grt_launch_groups *g);
+
+/** grt_launch_groups_free - frees it; NULL is allowed */
+void grt_launch_groups_free(struct grt_launch_groups *g);
+
+/** struct grt_launch_view - what the columns need; @total: GPU time of all groups; @span: of the trace, 0:
+ * unknown */
+struct grt_launch_view {
+	uint64_t total;
+	uint64_t span;
+};
+
+/* Rows are struct grt_launch_group, the view is a struct grt_launch_view; and struct grt_launch_gap. */
+extern const struct grt_table grt_launch_table[GRT_LAUNCH_BYS];
+extern const struct grt_table grt_launch_gap_table;
+
+#endif /* GRT_CUDA_LAUNCH_GROUPS_H */

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/* The columns of what CUDA's GPU did, and of when it was idle. */
+#include <stddef.h>
+
+#include "codes/cuda_codes.h"
+#include "table/cells.h"
+#include "launch_groups.h"
+
+#define G(member) offsetof(struct grt_launch_group, member)
+
+static void get_calls(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	const struct grt_launch_group *g = row;
+
+	(void)view;
+	(void)arg;
+	cell->number = g->kernels + g->copies + g->probed;
+}
+
+static void get_sum(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	const struct grt_launch_group *g = row;
+
+	(void)view;
+	(void)arg;
+	cell->number = grt_hist_sum(&g->exec);
+	cell->absent = !g->exec.weight;
+}
+
+/* 0 where there is no whole: nothing is a part of it. */
+static uint64_t share(uint64_t part, uint64_t whole)
+{
+	return whole ? (uint64_t)((unsigned __int128)part * 100000 / whole) : 0;
+}
+
+static void get_share(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	uint64_t total = ((const struct grt_launch_view *)view)->total;
+
+	(void)arg;
+	cell->number = share(grt_hist_sum(&((const struct grt_launch_group *)row)->exec), total);
+	cell->absent = !total;
+}
+
+static void get_busy(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	const struct grt_launch_group *g = row;
+	uint64_t span = ((const struct grt_launch_view *)view)->span;
+
+	(void)arg;
+	cell->number = share(grt_busy_sum(&g->busy), span);
+	cell->absent = !g->exec.weight || !span;
+	cell->estimated = g->busy.cut;
+}
+
+static const struct grt_hist *hist_at(const void *row, int offset)
+{
+	return (const struct grt_hist *)((const char *)row + offset);
+}
+
+static void get_mean(struct grt_cell *cell, const void *view, const void *row, int offset)
+{
+	const struct grt_hist *h = hist_at(row, offset);
+
+	(void)view;
+	cell->absent = !h->weight;
+	if (!cell->absent)
+		cell->number = (uint64_t)((h->sum + h->weight / 2) / h->weight);
+}
+
+static void get_min(struct grt_cell *cell, const void *view, const void *row, int offset)
+{
+	(void)view;
+	cell->number = hist_at(row, offset)->min;
+	cell->absent = !hist_at(row, offset)->weight;
+}
+
+static void get_max(struct grt_cell *cell, const void *view, const void *row, int offset)
+{
+	(void)view;
+	cell->number = hist_at(row, offset)->max;
+	cell->absent = !hist_at(row, offset)->weight;
+}
+
+static void get_p50(struct grt_cell *cell, const void *view, const void *row, int offset)
+{
+	(void)view;
+	cell->absent = !grt_hist_percentile(hist_at(row, offset), 500, &cell->number);
+}
+
+static void get_p99(struct grt_cell *cell, const void *view, const void *row, int offset)
+{
+	(void)view;
+	cell->absent = !grt_hist_percentile(hist_at(row, offset), 990, &cell->number);
+}
+
+/* What went through while it was copied: thousandths of a byte in a second. */
+static void get_bandwidth(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	const struct grt_launch_group *g = row;
+	uint64_t ns = grt_hist_sum(&g->exec);
+	unsigned __int128 rate = ns ? (unsigned __int128)g->timed_bytes * 1000000000000ULL / ns : 0;
+
+	(void)view;
+	(void)arg;
+	cell->text = "B/s";
+	cell->absent = !ns;
+	cell->estimated = rate > INT64_MAX;
+	cell->number = cell->estimated ? INT64_MAX : (uint64_t)rate;
+}
+
+/* In thousandths. */
+static void get_depth(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	const struct grt_launch_group *g = row;
+
+	(void)view;
+	(void)arg;
+	cell->text = "";
+	cell->absent = !g->depths;
+	if (g->depths)
+		cell->number = (uint64_t)((unsigned __int128)g->depth_sum * 1000 / g->depths);
+}
+
+static void get_depth_max(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	(void)view;
+	(void)arg;
+	cell->number = ((const struct grt_launch_group *)row)->depth_max;
+	cell->absent = !((const struct grt_launch_group *)row)->depths;
+}
+
+/* clang-format off */
+
+#define NUMBER(name, member, where, help) {name, grt_cell_u64, G(member), GRT_CELL_NUMBER, where, help}
+#define SMALL(name, member, where, help)  {name, grt_cell_u32, G(member), GRT_CELL_NUMBER, where, help}
+#define TIME(name, what, member, where, help) {name, get_##what, G(member), GRT_CELL_NS, where, help}
+
+#define PROCESS(where) \
+	SMALL("pid", pid, where, "process id"), \
+	{"process", grt_cell_pointed, G(process), GRT_CELL_TEXT, where, "its program"}
+
+#define TIMES \
+	{"calls", get_calls, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "kernels, copies, and calls of functions that were probed"}, \
+	{"total", get_sum, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "time on the GPU, ns"}, \
+	{"share", get_share, 0, GRT_CELL_PERCENT, GRT_COLUMN_ALL, "of the GPU time of all rows, percent"}, \
+	TIME("avg", mean, exec, GRT_COLUMN_ALL, "time of one, mean, ns"), \
+	TIME("min", min, exec, GRT_COLUMN_ALL, "the least, ns"), \
+	TIME("p50", p50, exec, GRT_COLUMN_ALL, "the median, ns"), \
+	TIME("p99", p99, exec, GRT_COLUMN_ALL, "of 99 %, ns"), \
+	TIME("max", max, exec, GRT_COLUMN_ALL, "the most, ns")
+
+#define LATENCY \
+	TIME("latency_avg", mean, latency, GRT_COLUMN_MORE, "from the call to its beginning, mean, ns"), \
+	TIME("latency_p50", p50, latency, GRT_COLUMN_ALL, "the same, median, ns"), \
+	TIME("latency_p99", p99, latency, GRT_COLUMN_ALL, "the same, of 99 %, ns"), \
+	TIME("latency_max", max, latency, GRT_COLUMN_MORE, "the same, the most, ns")
+
+#define REST \
+	NUMBER("untimed", untimed, GRT_COLUMN_MORE, "records without stamps or an end"), \
+	NUMBER("before_call", before_call, GRT_COLUMN_MORE, "records whose stamp is before their call's"), \
+	{.name = NULL}
+
+#define BUSY {"busy", get_busy, 0, GRT_CELL_PERCENT, GRT_COLUMN_ALL, "share of the trace, percent"}
+#define BYTES(where) {"bytes", grt_cell_u64, G(bytes), GRT_CELL_BYTES, where, "copied or set, B"}
+
+static const struct grt_column kernel_columns[] = {
+	{"kernel", grt_cell_pointed, G(name), GRT_CELL_TEXT, GRT_COLUMN_ALL, "its name"},
+	PROCESS(GRT_COLUMN_MORE), TIMES, LATENCY, REST,
+};
+
+static const struct grt_column stack_columns[] = {
+	PROCESS(GRT_COLUMN_MORE),
+	SMALL("node", number, GRT_COLUMN_MORE, "number of the stack in its process, 0: none"),
+	TIMES, LATENCY,
+	{"stack", grt_cell_pointed, G(brief), GRT_CELL_TEXT, GRT_COLUMN_ALL, "of the launch: frames that say most, innermost first"},
+	{"frames", grt_cell_pointed, G(name), GRT_CELL_TEXT, GRT_COLUMN_MORE, "all of it, outermost first, with ; between"},
+	REST,
+};
+
+static const struct grt_column stream_columns[] = {
+	PROCESS(GRT_COLUMN_ALL),
+	SMALL("gpu", gpu, GRT_COLUMN_ALL, "number of the device in its process"),
+	SMALL("context", context, GRT_COLUMN_ALL, "number of the CUDA context"),
+	SMALL("stream", stream, GRT_COLUMN_ALL, "number of the stream"),
+	BUSY,
+	NUMBER("kernels", kernels, GRT_COLUMN_ALL, "kernels that ran"),
+	NUMBER("copies", copies, GRT_COLUMN_ALL, "copies and fills"),
+	TIMES, LATENCY,
+	{"depth_avg", get_depth, 0, GRT_CELL_AMOUNT, GRT_COLUMN_ALL, "work not over when a call was made, mean"},
+	{"depth_max", get_depth_max, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "the most of it"},
+	BYTES(GRT_COLUMN_MORE), REST,
+};
+
+static const struct grt_column device_columns[] = {
+	PROCESS(GRT_COLUMN_ALL),
+	SMALL("gpu", gpu, GRT_COLUMN_ALL, "number of the device in its process"),
+	BUSY,
+	NUMBER("kernels", kernels, GRT_COLUMN_ALL, "kernels that ran"),
+	NUMBER("copies", copies, GRT_COLUMN_ALL, "copies and fills"),
+	TIMES, LATENCY, BYTES(GRT_COLUMN_ALL), REST,
+};
+
+static const struct grt_column copy_columns[] = {
+	{"copy", grt_cell_pointed, G(name), GRT_CELL_TEXT, GRT_COLUMN_ALL, "from where to where: Host, Device, Array, Peer"},
+	PROCESS(GRT_COLUMN_MORE),
+	SMALL("gpu", gpu, GRT_COLUMN_ALL, "number of the device in its process"),
+	BYTES(GRT_COLUMN_ALL),
+	{"bandwidth", get_bandwidth, 0, GRT_CELL_AMOUNT, GRT_COLUMN_ALL, "while it copied, B/s"},
+	TIMES, LATENCY, REST,
+};
+
+const struct grt_table grt_launch_table[GRT_LAUNCH_BYS] = {
+	[GRT_LAUNCH_BY_KERNEL] = {"kernels", "kernels", kernel_columns, 0},
+	[GRT_LAUNCH_BY_STACK] = {"stacks", "launching stacks", stack_columns, 0},
+	[GRT_LAUNCH_BY_STREAM] = {"streams", "streams", stream_columns, GRT_MARK_ESTIMATED},
+	[GRT_LAUNCH_BY_DEVICE] = {"devices", "devices", device_columns, GRT_MARK_ESTIMATED},
+	[GRT_LAUNCH_BY_COPY] = {"copies", "copies", copy_columns, GRT_MARK_ESTIMATED},
+};
+
+#define K(member) offsetof(struct grt_launch_gap, member)
+
+static const struct grt_column gap_columns[] = {
+	{"pid", grt_cell_u32, K(pid), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "process id"},
+	{"process", grt_cell_pointed, K(process), GRT_CELL_TEXT, GRT_COLUMN_ALL, "its program"},
+	{"gpu", grt_cell_u32, K(gpu), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "number of the device in its process"},
+	{"idle", grt_cell_u64, K(ns), GRT_CELL_NS, GRT_COLUMN_ALL, "idle time, ns"},
+	{"gaps", grt_cell_u64, K(gaps), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "gaps of which it is a part"},
+	{"max", grt_cell_u64, K(max), GRT_CELL_NS, GRT_COLUMN_ALL, "the longest part, ns"},
+	{"cpu", grt_cell_pointed, K(text), GRT_CELL_TEXT, GRT_COLUMN_ALL, "what the CPU was in, of the thread whose launch ended the gap"},
+	{.name = NULL},
+};
+
+const struct grt_table grt_launch_gap_table = {"idle", "GPU idle while the CPU was in", gap_columns, 0};
+
+/* clang-format on */

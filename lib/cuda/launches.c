@@ -1,0 +1,551 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/*
+ * Correlation ids grow by one with every call, so launches are kept in pages of
+ * neighbours: a page has room for those that are launches. Work whose launch is
+ * not there yet (it may have ended before the call returned) waits, for the end of
+ * the trace at most.
+ */
+#include "launches.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "codes/cuda_codes.h"
+#include "base/grow.h"
+
+#define PAGE_BITS 8
+#define PAGE_IDS (1U << PAGE_BITS)
+
+/* struct caller - what many launches have in common */
+struct caller {
+	uint32_t tid;
+	uint32_t context;
+	uint16_t call;
+	uint8_t kind;
+	bool failed;
+	bool captured;
+};
+
+/* Of its caller there are no more than entry.caller holds. */
+#define CALLERS_MAX (1U << 30)
+
+/** struct entry - a launch; @seen: something came of it; @outside: of the time that counts */
+struct entry {
+	uint32_t node;
+	uint32_t caller : 30;
+	uint32_t seen : 1;
+	uint32_t outside : 1;
+};
+
+/** struct page - launches of PAGE_IDS ids; @place: in @entry and @begin, of those that are @present; @begin:
+ * NULL where nobody wants it */
+struct page {
+	uint32_t image;
+	uint64_t number;
+	uint16_t used;
+	uint16_t room;
+	struct entry *entry;
+	uint64_t *begin;
+	uint8_t place[PAGE_IDS];
+	uint64_t present[PAGE_IDS / 64];
+};
+
+/* struct waiting - work without a launch so far */
+struct waiting {
+	uint32_t image;
+	union {
+		struct grt_event e;
+		struct grt_ev_gpu_kernel kernel;
+		struct grt_ev_gpu_copy copy;
+		struct grt_ev_gpu_sync sync;
+	};
+};
+
+struct grt_launches {
+	struct grt_launches_sink sink;
+	uint64_t from, to;
+	struct grt_images images;
+	struct grt_hash_key key;
+	struct page **page;
+	uint32_t pages;
+	struct grt_index page_index;
+	struct caller *caller;
+	uint32_t callers;
+	struct grt_index caller_index;
+	struct waiting *waiting;
+	uint32_t waits;
+	struct grt_launches_count count;
+};
+
+int grt_launches_new(struct grt_launches **out, const struct grt_launches_sink *sink)
+{
+	struct grt_launches *l = calloc(1, sizeof(*l));
+
+	*out = l;
+	if (!l)
+		return -ENOMEM;
+	if (sink)
+		l->sink = *sink;
+	grt_launches_within(l, 0, UINT64_MAX);
+	l->key = grt_hash_key_new();
+	grt_images_init(&l->images);
+	return 0;
+}
+
+void grt_launches_within(struct grt_launches *l, uint64_t from, uint64_t to)
+{
+	l->from = from;
+	l->to = to;
+}
+
+/* ---------------------------------------------------------------- pages */
+
+struct page_key {
+	uint32_t image;
+	uint64_t number;
+};
+
+static bool same_page(const void *owner, uint32_t id, const void *key)
+{
+	const struct page *p = ((const struct grt_launches *)owner)->page[id];
+	const struct page_key *k = key;
+
+	return p->image == k->image && p->number == k->number;
+}
+
+static struct page *find_page(const struct grt_launches *l, uint32_t image, uint64_t correlation)
+{
+	struct page_key k = {image, correlation >> PAGE_BITS};
+	uint32_t at = grt_index_find(&l->page_index, grt_hash(&l->key, k.number, image), same_page, l, &k);
+
+	return at == GRT_NOWHERE ? NULL : l->page[at];
+}
+
+static struct page *add_page(struct grt_launches *l, uint32_t image, uint64_t correlation)
+{
+	struct page *p = calloc(1, sizeof(*p));
+
+	if (!p || grt_grow_one(&l->page, l->pages)) {
+		free(p);
+		return NULL;
+	}
+	p->image = image;
+	p->number = correlation >> PAGE_BITS;
+	l->page[l->pages] = p;
+	if (grt_index_add(&l->page_index, grt_hash(&l->key, p->number, image), l->pages)) {
+		free(p);
+		return NULL;
+	}
+	l->pages++;
+	return p;
+}
+
+/* Return: its place in *@page, or -1 where there is none */
+static int find_entry(const struct grt_launches *l, uint32_t image, uint64_t correlation, struct page **page)
+{
+	unsigned int at = correlation % PAGE_IDS;
+
+	*page = correlation ? find_page(l, image, correlation) : NULL;
+	if (!*page || !((*page)->present[at / 64] >> at % 64 & 1))
+		return -1;
+	return (*page)->place[at];
+}
+
+static bool page_room(struct page *p, bool begin)
+{
+	uint16_t room = p->room;
+
+	return !(begin && grt_grow(&p->begin, &room, p->used + 1U, 16)) &&
+	       !grt_grow(&p->entry, &p->room, p->used + 1U, 16);
+}
+
+static int add_entry(struct grt_launches *l, uint32_t image, const struct grt_ev_launch *e,
+		     const struct entry *entry)
+{
+	struct page *p = find_page(l, image, e->correlation);
+	unsigned int at = e->correlation % PAGE_IDS;
+
+	if (!p)
+		p = add_page(l, image, e->correlation);
+	if (!p || !page_room(p, !l->sink.no_begin))
+		return -ENOMEM;
+	p->present[at / 64] |= 1ULL << at % 64;
+	p->place[at] = (uint8_t)p->used;
+	if (p->begin)
+		p->begin[p->used] = e->begin;
+	p->entry[p->used++] = *entry;
+	return 0;
+}
+
+/* -------------------------------------------------------------- callers */
+
+static bool same_caller(const void *owner, uint32_t id, const void *key)
+{
+	const struct caller *c = &((const struct grt_launches *)owner)->caller[id], *k = key;
+
+	return c->tid == k->tid && c->context == k->context && c->call == k->call && c->failed == k->failed &&
+	       c->captured == k->captured;
+}
+
+static int intern_caller(struct grt_launches *l, const struct caller *k, uint32_t *number)
+{
+	uint32_t tag = grt_hash(&l->key, (uint64_t)k->tid << 32 | k->context,
+				(uint64_t)k->call << 2 | k->failed << 1 | k->captured);
+
+	*number = grt_index_find(&l->caller_index, tag, same_caller, l, k);
+	if (*number != GRT_NOWHERE)
+		return 0;
+	if (l->callers == CALLERS_MAX || grt_grow_one(&l->caller, l->callers))
+		return -ENOMEM;
+	l->caller[l->callers] = *k;
+	*number = l->callers++;
+	return grt_index_add(&l->caller_index, tag, *number);
+}
+
+static struct grt_launch launch_by(const struct grt_launches *l, uint32_t image, const struct entry *e)
+{
+	const struct caller *c = &l->caller[e->caller];
+
+	return (struct grt_launch){
+		.image = l->images.image[image],
+		.node = e->node,
+		.tid = c->tid,
+		.context = c->context,
+		.call = c->call,
+		.kind = c->kind,
+		.failed = c->failed,
+		.captured = c->captured,
+	};
+}
+
+static struct grt_launch launch_of(const struct grt_launches *l, const struct page *p, uint64_t correlation,
+				   int place)
+{
+	struct grt_launch launch = launch_by(l, p->image, &p->entry[place]);
+
+	launch.correlation = correlation;
+	launch.begin = p->begin ? p->begin[place] : 0;
+	return launch;
+}
+
+/* ----------------------------------------------------------------- work */
+
+static uint64_t correlation_of(const struct grt_event *e)
+{
+	switch (e->type) {
+	case GRT_EV_GPU_KERNEL:
+		return ((const struct grt_ev_gpu_kernel *)e)->correlation;
+	case GRT_EV_GPU_COPY:
+		return ((const struct grt_ev_gpu_copy *)e)->correlation;
+	}
+	return ((const struct grt_ev_gpu_sync *)e)->correlation;
+}
+
+static bool is_by_gpu(const struct grt_event *e)
+{
+	return e->type == GRT_EV_GPU_KERNEL && ((const struct grt_ev_gpu_kernel *)e)->by_gpu;
+}
+
+/* By when it ran, and not when that was written; where it does not say it, that is all that is known. */
+static bool is_outside(const struct grt_launches *l, const struct grt_event *e)
+{
+	uint64_t start, end;
+
+	switch (e->type) {
+	case GRT_EV_GPU_KERNEL:
+		start = ((const struct grt_ev_gpu_kernel *)e)->start;
+		end = ((const struct grt_ev_gpu_kernel *)e)->end;
+		break;
+	case GRT_EV_GPU_COPY:
+		start = ((const struct grt_ev_gpu_copy *)e)->start;
+		end = ((const struct grt_ev_gpu_copy *)e)->end;
+		break;
+	default:
+		start = ((const struct grt_ev_gpu_sync *)e)->start;
+		end = ((const struct grt_ev_gpu_sync *)e)->end;
+	}
+	if (!start)
+		return e->time < l->from || e->time > l->to;
+	return start > l->to || (end && end < l->from);
+}
+
+static void count_stack(struct grt_launches *l, uint32_t image, uint32_t node)
+{
+	enum grt_stack_reach reach = grt_image_reach(l->images.image[image], node);
+
+	l->count.with_stack += reach > GRT_STACK_NONE;
+	l->count.stack_cut += reach == GRT_STACK_CUT;
+	l->count.stack_none += node && reach == GRT_STACK_NONE;
+}
+
+/* Once for each of its stacks. */
+static void see_stack(struct grt_launches *l, uint32_t image, uint32_t node)
+{
+	struct grt_image *i = l->images.image[image];
+
+	if (grt_image_reach(i, node) <= GRT_STACK_NONE || i->node[node - 1].launched)
+		return;
+	i->node[node - 1].launched = true;
+	l->count.stacks++;
+}
+
+static void count_how(struct grt_launches *l, const struct grt_event *e, enum grt_launched_how how)
+{
+	if (e->type == GRT_EV_GPU_SYNC) {
+		l->count.syncs_matched += how == GRT_LAUNCHED_MATCHED;
+		return;
+	}
+	l->count.matched += how == GRT_LAUNCHED_MATCHED;
+	l->count.by_gpu += how == GRT_LAUNCHED_BY_GPU;
+	l->count.unknown += how == GRT_LAUNCHED_UNKNOWN;
+}
+
+static int hand_out_alone(struct grt_launches *l, const struct grt_event *e, uint32_t image,
+			  enum grt_launched_how how)
+{
+	if (is_outside(l, e))
+		return 0;
+	count_how(l, e, how);
+	return l->sink.work ? l->sink.work(l->sink.arg, e, l->images.image[image], NULL, how) : 0;
+}
+
+static int hand_out(struct grt_launches *l, const struct grt_event *e, struct page *p, int place)
+{
+	struct grt_launch launch;
+
+	/* one that came behind the launch: their stamps are of two clocks */
+	if (!p->entry[place].node)
+		p->entry[place].node = grt_images_stack(&l->images, p->image, correlation_of(e));
+	p->entry[place].seen = true;
+	if (is_outside(l, e))
+		return 0;
+	count_how(l, e, GRT_LAUNCHED_MATCHED);
+	if (e->type != GRT_EV_GPU_SYNC)
+		count_stack(l, p->image, p->entry[place].node);
+	if (!l->sink.work)
+		return 0;
+	launch = launch_of(l, p, correlation_of(e), place);
+	return l->sink.work(l->sink.arg, e, launch.image, &launch, GRT_LAUNCHED_MATCHED);
+}
+
+static int keep_waiting(struct grt_launches *l, const struct grt_event *e, uint32_t image)
+{
+	struct waiting *w;
+
+	if (grt_grow_one(&l->waiting, l->waits))
+		return -ENOMEM;
+	w = &l->waiting[l->waits++];
+	memset(w, 0, sizeof(*w));
+	w->image = image;
+	/* a record of a newer version may be longer */
+	memcpy(&w->kernel, e, e->size < sizeof(w->kernel) ? e->size : sizeof(w->kernel));
+	return 0;
+}
+
+static void count_span(struct grt_launches *l, uint64_t start, uint64_t end, uint64_t *sum)
+{
+	l->count.no_stamps += !start && !end;
+	l->count.open += start && !end;
+	if (start && end > start)
+		*sum += end - start;
+}
+
+static void count_work(struct grt_launches *l, const struct grt_event *e)
+{
+	const struct grt_ev_gpu_kernel *k = (const void *)e;
+	const struct grt_ev_gpu_copy *c = (const void *)e;
+
+	l->count.kernels += e->type == GRT_EV_GPU_KERNEL;
+	l->count.copies += e->type == GRT_EV_GPU_COPY;
+	l->count.syncs += e->type == GRT_EV_GPU_SYNC;
+	if (e->type == GRT_EV_GPU_KERNEL)
+		count_span(l, k->start, k->end, &l->count.kernel_ns);
+	if (e->type == GRT_EV_GPU_COPY)
+		count_span(l, c->start, c->end, &l->count.copy_ns);
+}
+
+static int take_work(struct grt_launches *l, const struct grt_event *e)
+{
+	struct grt_image *i = grt_images_of(&l->images, e);
+	struct page *p;
+	int place;
+
+	if (!i)
+		return -ENOMEM;
+	if (!is_outside(l, e))
+		count_work(l, e);
+	place = find_entry(l, i->number, correlation_of(e), &p);
+	if (place >= 0)
+		return hand_out(l, e, p, place);
+	if (is_by_gpu(e))
+		return hand_out_alone(l, e, i->number, GRT_LAUNCHED_BY_GPU);
+	return keep_waiting(l, e, i->number);
+}
+
+/* ------------------------------------------------------------- launches */
+
+/* Nothing more comes of a call. @seen: something came of it */
+static int end_call(struct grt_launches *l, const struct grt_launch *launch, bool seen)
+{
+	/* a function that was probed is called for itself: nothing comes of it */
+	bool probed = launch->call == GRT_CUDA_PROBED;
+
+	if (!probed && (seen || launch->failed || launch->captured ||
+			(launch->kind != GRT_CUDA_KIND_KERNEL && launch->kind != GRT_CUDA_KIND_GRAPH)))
+		return 0;
+	l->count.nothing += !probed;
+	return l->sink.nothing ? l->sink.nothing(l->sink.arg, launch) : 0;
+}
+
+/* No work can say that it is of this call, which is therefore not kept. */
+static int take_unnumbered(struct grt_launches *l, uint32_t image, const struct grt_ev_launch *e,
+			   const struct entry *entry)
+{
+	struct grt_launch launch = launch_by(l, image, entry);
+
+	if (entry->outside)
+		return 0;
+	launch.begin = l->sink.no_begin ? 0 : e->begin;
+	see_stack(l, image, entry->node);
+	return end_call(l, &launch, false);
+}
+
+static int take_launch(struct grt_launches *l, const struct grt_ev_launch *e)
+{
+	struct grt_image *i = grt_images_of(&l->images, &e->e);
+	const struct grt_cuda_call *row = grt_cuda_call(e->call);
+	struct caller c = {.tid = e->e.tid,
+			   .context = e->context,
+			   .call = e->call,
+			   .kind = row ? row->kind : GRT_CUDA_KIND_NONE,
+			   .failed = e->result != 0,
+			   .captured = e->e.flags & GRT_FLAG_CAPTURED};
+	struct entry entry = {.node = e->node};
+	struct page *p;
+	uint32_t caller;
+
+	if (i && !entry.node)
+		entry.node = grt_images_stack(&l->images, i->number, e->correlation);
+	if (!i || intern_caller(l, &c, &caller))
+		return -ENOMEM;
+	entry.caller = caller & (CALLERS_MAX - 1);
+	entry.outside = e->e.time < l->from || e->begin > l->to;
+	if (!entry.outside) {
+		l->count.launches++;
+		l->count.failed += c.failed;
+		l->count.captured += c.captured;
+	}
+	if (find_entry(l, i->number, e->correlation, &p) >= 0) {
+		l->count.doubled++;
+		return 0;
+	}
+	l->count.probed += !entry.outside && c.call == GRT_CUDA_PROBED;
+	return e->correlation ? add_entry(l, i->number, e, &entry) : take_unnumbered(l, i->number, e, &entry);
+}
+
+static bool is_work(uint16_t type)
+{
+	return type == GRT_EV_GPU_KERNEL || type == GRT_EV_GPU_COPY || type == GRT_EV_GPU_SYNC;
+}
+
+int grt_launches_event(struct grt_launches *l, const struct grt_event *e)
+{
+	if (e->type == GRT_EV_LAUNCH)
+		return take_launch(l, (const struct grt_ev_launch *)e);
+	if (is_work(e->type))
+		return take_work(l, e);
+	return grt_images_event(&l->images, e);
+}
+
+/* -------------------------------------------------------------- the end */
+
+static int end_waits(struct grt_launches *l)
+{
+	struct waiting *w;
+	struct page *p;
+	int ret = 0, place;
+
+	for (uint32_t i = 0; i < l->waits && !ret; i++) {
+		w = &l->waiting[i];
+		place = find_entry(l, w->image, correlation_of(&w->e), &p);
+		ret = place >= 0 ? hand_out(l, &w->e, p, place)
+				 : hand_out_alone(l, &w->e, w->image, GRT_LAUNCHED_UNKNOWN);
+	}
+	l->waits = 0;
+	return ret;
+}
+
+static int end_launch(struct grt_launches *l, const struct page *p, unsigned int at)
+{
+	const struct entry *e = &p->entry[p->place[at]];
+	struct grt_launch launch = launch_of(l, p, p->number << PAGE_BITS | at, p->place[at]);
+
+	if (e->outside)
+		return 0;
+	see_stack(l, p->image, e->node);
+	return end_call(l, &launch, e->seen);
+}
+
+static int end_page(struct grt_launches *l, const struct page *p)
+{
+	unsigned int at;
+	int ret = 0;
+
+	for (at = 0; at < PAGE_IDS && !ret; at++)
+		if (p->present[at / 64] >> at % 64 & 1)
+			ret = end_launch(l, p, at);
+	return ret;
+}
+
+int grt_launches_flush(struct grt_launches *l)
+{
+	int ret = end_waits(l);
+	uint32_t i;
+
+	for (i = 0; i < l->pages && !ret; i++)
+		ret = end_page(l, l->page[i]);
+	for (i = 0; i < l->images.images; i++) {
+		const struct grt_image *m = l->images.image[i];
+
+		l->count.launches_lost += m->process.launches_lost;
+		l->count.gpu_lost += m->process.gpu_lost;
+		l->count.no_end += m->process.what && m->process.what != 3 && !m->refused;
+	}
+	return ret;
+}
+
+const struct grt_images *grt_launches_images(const struct grt_launches *l)
+{
+	return &l->images;
+}
+
+struct grt_image *grt_launches_image(struct grt_launches *l, const struct grt_event *e)
+{
+	return grt_images_of(&l->images, e);
+}
+
+struct grt_launches_count grt_launches_count(const struct grt_launches *l)
+{
+	struct grt_launches_count n = l->count;
+
+	n.undefined = l->images.dropped;
+	return n;
+}
+
+void grt_launches_free(struct grt_launches *l)
+{
+	if (!l)
+		return;
+	for (uint32_t i = 0; i < l->pages; i++) {
+		free(l->page[i]->entry);
+		free(l->page[i]->begin);
+		free(l->page[i]);
+	}
+	free(l->page);
+	free(l->caller);
+	free(l->waiting);
+	grt_index_free(&l->page_index);
+	grt_index_free(&l->caller_index);
+	grt_images_free(&l->images);
+	free(l);
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/*
+ * CPU stacks and GPU records that different tools took of the same run, joined
+ * to one tree. A kernel belongs to the call with its correlation id, without one or
+ * with 0 to none; a call gets its stack by the first of these that applies:
+ *
+ *	id	the stack says the correlation id: its last frame is [correlation N]
+ *	order	a thread has as many stacks as calls: the n-th belongs to the n-th
+ *	window	of its thread, where threads can be told apart, the last stack not used
+ *		yet that is at most GRT_SEEDS_WINDOW before the call began, else the first
+ *		until it returned; the clocks must be the same
+ *
+ * Which one it was is counted. What has no stack stands on [unmatched], kernels
+ * without a call, too; calls without a kernel end in [GPU_Launch_Pending].
+ *
+ * The n-th and the last are of the order of time; that of the file may be another.
+ *
+ * Memory is 12 bytes for each stack taken, 28 where calls are of threads that have none,
+ * and some 4 for each correlation id, less than 512 where ids are far apart; where calls
+ * are in no order of time, also 32 for each.
+ */
+#ifndef GRT_CUDA_SEEDS_H
+#define GRT_CUDA_SEEDS_H
+
+#include "stack/flame_shapes.h"
+#include "cupti_records.h"
+
+/* ns */
+#define GRT_SEEDS_WINDOW 1000000U
+
+/**
+ * struct grt_seeds_count - what was met
+ * @samples: CPU stacks; @bad_samples: lines that are none, @first_bad the first of them
+ * @calls: launches; @by_id, @by_order, @by_window: of these, how they got their stack; @no_stack: how many
+ * did not
+ * @ops: kernels, copies and fills; @no_call: of these, without a launch that is there
+ * @pending: launches without any of these
+ * @ns: of the ops together
+ */
+struct grt_seeds_count {
+	uint64_t samples;
+	uint64_t bad_samples;
+	uint64_t first_bad;
+	uint64_t calls;
+	uint64_t by_id;
+	uint64_t by_order;
+	uint64_t by_window;
+	uint64_t no_stack;
+	uint64_t ops;
+	uint64_t no_call;
+	uint64_t pending;
+	uint64_t ns;
+	struct grt_cupti_count gpu;
+};
+
+struct grt_seeds;
+
+/** grt_seeds_new - begins; @shape stays the caller's. Return: 0 or -ENOMEM */
+int grt_seeds_new(struct grt_seeds **out, const struct grt_flame_shape *shape);
+
+/**
+ * grt_seeds_cpu - takes in a file of CPU stacks, `ts_ns comm pid tid cpu f1;f2;...`, outermost frame first
+ * Return: 0 or a negative errno
+ */
+int grt_seeds_cpu(struct grt_seeds *s, int fd);
+
+/**
+ * grt_seeds_gpu - takes in a file of CUPTI's text and makes the tree; after grt_seeds_cpu()
+ * @fd: a regular file: it is read again where the order of calls turned out not to tell their stacks, or
+ * not to be that of time
+ * Return: 0 or a negative errno
+ */
+int grt_seeds_gpu(struct grt_seeds *s, int fd);
+
+/** grt_seeds_take - the tree, to be freed; without grt_seeds_gpu() that of the CPU stacks, a sample each.
+ * NULL: no memory */
+struct grt_stacks *grt_seeds_take(struct grt_seeds *s);
+
+struct grt_seeds_count grt_seeds_count(const struct grt_seeds *s);
+
+/** grt_seeds_free - NULL is allowed */
+void grt_seeds_free(struct grt_seeds *s);
+
+#endif /* GRT_CUDA_SEEDS_H */

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/* The sums of calls.h. */
+#include "calls.h"
+
+#include "base/keyed.h"
+
+/* Octaves of the histogram of times: all that there are. */
+#define OCTAVES GRT_HIST_OCTAVES
+
+/* An ioctl that a thread is in. */
+struct inside {
+	uint64_t begin;
+	int32_t fd;
+	uint32_t cmd;
+};
+
+struct grt_calls {
+	struct grt_keyed processes;
+	struct grt_keyed files; /* by (pid, fd); elements are devices */
+	struct grt_keyed inside;
+	struct grt_hist ioctl_time;
+	uint32_t octaves;
+	struct grt_calls_count count;
+};
+
+static struct grt_call_process *find_process(const struct grt_calls *c, uint64_t pid)
+{
+	struct grt_key key = {{pid}};
+
+	return grt_keyed_find(&c->processes, &key);
+}
+
+static void file_gone(struct grt_calls *c, uint64_t pid)
+{
+	struct grt_call_process *p = find_process(c, pid);
+
+	if (p && p->open)
+		p->open--;
+}
+
+static int add_file(struct grt_calls *c, struct grt_call_process *p, const struct grt_event *e, int32_t fd)
+{
+	struct grt_key key = {{e->pid, (uint32_t)fd}};
+	void *device;
+
+	/* Its close was not seen. */
+	if (grt_keyed_find(&c->files, &key))
+		return 0;
+	if (grt_keyed_full(&c->files))
+		file_gone(c, grt_keyed_key(grt_keyed_oldest(&c->files))->w[0]);
+	if (grt_keyed_get_or_replace(&c->files, &key, &c->count.forgotten, &device))
+		return -ENOMEM;
+	*(uint32_t *)device = e->device;
+	p->open++;
+	return 0;
+}
+
+static int on_open(struct grt_calls *c, struct grt_call_process *p, const struct grt_event *e)
+{
+	const struct grt_ev_open *ev = (const struct grt_ev_open *)e;
+
+	p->opens++;
+	p->open_errors += ev->fd < 0;
+	if (ev->fd == GRT_FD_UNKNOWN)
+		p->open++;
+	return ev->fd < 0 || ev->fd == GRT_FD_UNKNOWN ? 0 : add_file(c, p, e, ev->fd);
+}
+
+static int on_close(struct grt_calls *c, struct grt_call_process *p, const struct grt_event *e)
+{
+	const struct grt_ev_close *ev = (const struct grt_ev_close *)e;
+	struct grt_key key = {{e->pid, (uint32_t)ev->fd}};
+	void *file = grt_keyed_find(&c->files, &key);
+
+	p->closes++;
+	if (ev->fd == GRT_FD_UNKNOWN)
+		file_gone(c, e->pid);
+	if (!file)
+		return 0;
+	grt_keyed_remove(&c->files, file);
+	file_gone(c, e->pid);
+	return 0;
+}
+
+static int on_enter(struct grt_calls *c, struct grt_call_process *p, const struct grt_event *e)
+{
+	const struct grt_ev_ioctl_enter *ev = (const struct grt_ev_ioctl_enter *)e;
+	struct grt_key key = {{e->tid}};
+	struct inside *in;
+	void *found;
+	int ret = grt_keyed_get_or_replace(&c->inside, &key, &c->count.half, &found);
+
+	if (ret)
+		return ret;
+	in = found;
+	c->count.half += in->begin != 0;
+	*in = (struct inside){.begin = e->time, .fd = ev->fd, .cmd = ev->cmd};
+	p->ioctls++;
+	c->count.ioctls++;
+	return 0;
+}
+
+static int on_leave(struct grt_calls *c, struct grt_call_process *p, const struct grt_event *e,
+		    struct grt_call_end *end)
+{
+	const struct grt_ev_ioctl_exit *ev = (const struct grt_ev_ioctl_exit *)e;
+	struct grt_key key = {{e->tid}};
+	struct inside *in = grt_keyed_find(&c->inside, &key);
+
+	p->ioctl_errors += ev->ret < 0;
+	if (!in || in->cmd != ev->cmd || e->time < in->begin) {
+		p->ioctls++;
+		c->count.ioctls++;
+		c->count.half++;
+		return 0;
+	}
+	*end = (struct grt_call_end){.known = true, .fd = in->fd, .ns = e->time - in->begin};
+	p->timed++;
+	p->ioctl_ns += end->ns;
+	grt_hist_add(&c->ioctl_time, end->ns, GRT_WEIGHT_ONE, false, &c->octaves);
+	grt_keyed_remove(&c->inside, in);
+	return 0;
+}
+
+static int count_call(struct grt_calls *c, struct grt_call_process *p, const struct grt_event *e,
+		      struct grt_call_end *end)
+{
+	switch (e->type) {
+	case GRT_EV_OPEN:
+		return on_open(c, p, e);
+	case GRT_EV_CLOSE:
+		return on_close(c, p, e);
+	case GRT_EV_IOCTL_ENTER:
+		return on_enter(c, p, e);
+	case GRT_EV_IOCTL_EXIT:
+		return on_leave(c, p, e, end);
+	case GRT_EV_MMAP:
+		p->mmaps++;
+		return 0;
+	case GRT_EV_POLL:
+		p->polls++;
+		return 0;
+	default:
+		return 0;
+	}
+}
+
+int grt_calls_event(struct grt_calls *c, const struct grt_event *e, struct grt_call_end *end)
+{
+	struct grt_call_end unused;
+	struct grt_key key = {{e->pid}};
+	struct grt_call_process *p;
+	void *found;
+	int ret = grt_keyed_get_or_count(&c->processes, &key, &c->count.over, &found);
+
+	end = end ? end : &unused;
+	*end = (struct grt_call_end){.known = false};
+	p = found;
+	if (!p)
+		return ret;
+	p->pid = e->pid;
+	if (!p->tid)
+		p->tid = e->tid;
+	c->count.calls += e->type != GRT_EV_IOCTL_EXIT;
+	return count_call(c, p, e, end);
+}
+
+int grt_calls_new(struct grt_calls **out)
+{
+	struct grt_calls *c = calloc(1, sizeof(*c));
+
+	*out = c;
+	if (!c)
+		return -ENOMEM;
+	grt_keyed_init(&c->processes, sizeof(struct grt_call_process), GRT_CALLS_PROCESSES_MAX);
+	grt_keyed_init(&c->files, sizeof(uint32_t), GRT_CALLS_FILES_MAX);
+	grt_keyed_init(&c->inside, sizeof(struct inside), GRT_CALLS_INSIDE_MAX);
+	c->octaves = OCTAVES;
+	return 0;
+}
+
+struct grt_calls_count grt_calls_count(const struct grt_calls *c)
+{
+	struct grt_calls_count count = c->count;
+
+	/* who is in one still has not left it */
+	count.half += c->inside.used;
+	return count;
+}
+
+const struct grt_hist *grt_calls_ioctl_time(const struct grt_calls *c)
+{
+	return &c->ioctl_time;
+}
+
+static uint64_t calls_of(const struct grt_call_process *p)
+{
+	return p->opens + p->closes + p->ioctls + p->mmaps + p->polls;
+}
+
+static int most_first(const void *a, const void *b)
+{
+	const struct grt_call_process *x = *(void *const *)a, *y = *(void *const *)b;
+
+	if (calls_of(x) != calls_of(y))
+		return calls_of(x) > calls_of(y) ? -1 : 1;
+	return (x->pid > y->pid) - (x->pid < y->pid);
+}
+
+int grt_calls_processes(const struct grt_calls *c, const struct grt_call_process ***out, uint32_t *n)
+{
+	*n = c->processes.used;
+	return grt_keyed_list(&c->processes, most_first, (void ***)out);
+}
+
+void grt_calls_free(struct grt_calls *c)
+{
+	if (!c)
+		return;
+	grt_hist_free(&c->ioctl_time);
+	grt_keyed_free(&c->processes);
+	grt_keyed_free(&c->files);
+	grt_keyed_free(&c->inside);
+	free(c);
+}

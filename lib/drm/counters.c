@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/* The counters of counters.h and their columns. */
+#include "counters.h"
+
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "table/cells.h"
+
+#define TOTAL "total "
+#define NS_PER_S 1000000000
+
+static bool is_total(const char *unit)
+{
+	return unit && !strncmp(unit, TOTAL, sizeof(TOTAL) - 1);
+}
+
+/* Busy time by time is a share, other totals are by second. */
+static bool is_share(const char *unit)
+{
+	return unit && !strcmp(unit, TOTAL "ns");
+}
+
+void grt_counters_init(struct grt_counters *c, const struct grt_names *names)
+{
+	c->over = 0;
+	c->names = names;
+	grt_keyed_init(&c->rows, sizeof(struct grt_counter_row), GRT_COUNTERS_MAX);
+}
+
+static void add_value(struct grt_counter_row *row, int64_t value)
+{
+	if (!row->seen++)
+		row->least = row->most = value;
+	if (value < row->least)
+		row->least = value;
+	if (value > row->most)
+		row->most = value;
+	row->last = value;
+}
+
+static void take_level(struct grt_counter_row *row, const struct grt_ev_counter *ev)
+{
+	uint64_t ns = ev->e.time - row->time;
+
+	if (row->known) {
+		row->area += (__int128)row->value * 1000 * ns;
+		row->lasted += ns;
+	}
+	add_value(row, ev->value * 1000);
+}
+
+/* What a total lost it began anew: how much it grew meanwhile is not known. */
+static void take_total(struct grt_counter_row *row, const struct grt_ev_counter *ev)
+{
+	/* what 1 of it in a nanosecond is, in 1/1000 of the unit shown */
+	__int128 one = row->unit[0] == '%' ? 100000 : (__int128)NS_PER_S * 1000, rate;
+	uint64_t ns = ev->e.time - row->time, grown;
+
+	if (!row->known || !ns || ev->value < row->value)
+		return;
+	grown = (uint64_t)(ev->value - row->value);
+	rate = grown * one / ns;
+	row->growth += grown;
+	row->area += grown * one;
+	row->lasted += ns;
+	add_value(row, rate > GRT_COUNTER_VALUE_MAX ? GRT_COUNTER_VALUE_MAX : (int64_t)rate);
+}
+
+/* It is called something for the first time, or something else. */
+static void set_name(const struct grt_counters *c, struct grt_counter_row *row, uint32_t name)
+{
+	const char *unit = grt_names_owner(c->names, name);
+
+	row->name = name;
+	row->grows = is_total(unit);
+	if (is_share(unit))
+		strcpy(row->unit, "%");
+	else if (row->grows)
+		snprintf(row->unit, sizeof(row->unit), "%s/s", unit + sizeof(TOTAL) - 1);
+	else
+		snprintf(row->unit, sizeof(row->unit), "%s", unit ? unit : "");
+}
+
+static void take_value(const struct grt_counters *c, struct grt_counter_row *row,
+		       const struct grt_ev_counter *ev)
+{
+	uint32_t name = grt_names_find(c->names, GRT_NAME_COUNTER, ev->counter);
+
+	if (!row->values++ || name != row->name)
+		set_name(c, row, name);
+	row->inferred |= !!(ev->e.flags & GRT_FLAG_INFERRED);
+	if (ev->value > GRT_COUNTER_VALUE_MAX || ev->value < -GRT_COUNTER_VALUE_MAX) {
+		row->outside++;
+		row->known = false;
+		return;
+	}
+	if (row->grows)
+		take_total(row, ev);
+	else
+		take_level(row, ev);
+	row->known = !(ev->e.flags & GRT_FLAG_ENDED);
+	row->value = ev->value;
+	row->time = ev->e.time;
+}
+
+int grt_counters_event(struct grt_counters *c, const struct grt_event *e)
+{
+	const struct grt_ev_counter *ev = (const struct grt_ev_counter *)e;
+	struct grt_key key = {{0}};
+	struct grt_counter_row *row;
+	void *found;
+	int ret;
+
+	if (e->type != GRT_EV_COUNTER)
+		return 0;
+	key.w[0] = ev->counter;
+	key.w[1] = ev->instance;
+	key.w[2] = e->device;
+	ret = grt_keyed_get_or_count(&c->rows, &key, &c->over, &found);
+	row = found;
+	if (!row)
+		return ret;
+	row->device = e->device;
+	row->counter = ev->counter;
+	row->instance = ev->instance;
+	take_value(c, row, ev);
+	return 0;
+}
+
+/* One value alone is its mean. */
+bool grt_counter_mean(const struct grt_counter_row *row, int64_t *mean)
+{
+	__int128 half = row->area < 0 ? -(__int128)(row->lasted / 2) : (__int128)(row->lasted / 2), value;
+
+	if (!row->lasted) {
+		*mean = row->last;
+		return row->seen == 1;
+	}
+	value = (row->area + half) / row->lasted;
+	*mean = (int64_t)value;
+	return value >= -(__int128)INT64_MAX && value <= INT64_MAX;
+}
+
+static int compare(uint64_t a, uint64_t b)
+{
+	return (a > b) - (a < b);
+}
+
+static int by_place(const void *a, const void *b)
+{
+	const struct grt_counter_row *x = *(void *const *)a, *y = *(void *const *)b;
+
+	return compare(x->instance != 0, y->instance != 0)
+		       ?: compare(x->device, y->device)
+				  ?: compare(x->instance, y->instance) ?: compare(x->counter, y->counter);
+}
+
+int grt_counters_list(const struct grt_counters *c, const struct grt_counter_row ***out)
+{
+	return grt_keyed_list(&c->rows, by_place, (void ***)out);
+}
+
+void grt_counters_free(struct grt_counters *c)
+{
+	grt_keyed_free(&c->rows);
+}
+
+/* ------------------------------------------------------------- columns */
+
+static void get_counter(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	const struct grt_counter_row *r = row;
+
+	(void)arg;
+	cell->number = r->counter;
+	cell->text = grt_names_name(view, r->name);
+}
+
+static void get_name(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	get_counter(cell, view, row, arg);
+	cell->absent = !cell->text;
+}
+
+/* As the trace has it; min to last of a total are in another one. */
+static void get_unit(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	(void)arg;
+	grt_cell_owner(cell, view, ((const struct grt_counter_row *)row)->name);
+}
+
+static void get_device(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	const struct grt_counter_row *r = row;
+
+	(void)arg;
+	cell->number = r->device;
+	cell->text = grt_names_name(view, grt_names_find(view, GRT_NAME_DEVICE, r->device));
+	cell->absent = !r->device;
+}
+
+static void get_device_name(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	get_device(cell, view, row, arg);
+	cell->absent |= !cell->text;
+}
+
+static void get_process(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	const struct grt_counter_row *r = row;
+
+	(void)arg;
+	cell->text =
+		r->instance ? grt_names_name(view, grt_names_find(view, GRT_NAME_THREAD, r->instance)) : NULL;
+	cell->absent = !cell->text;
+}
+
+/** enum what - which value of a row */
+enum what {
+	LEAST,
+	MEAN,
+	MOST,
+	LAST,
+};
+
+static void get_value(struct grt_cell *cell, const void *view, const void *row, int what)
+{
+	const struct grt_counter_row *r = row;
+	int64_t mean = 0;
+	bool has_mean = grt_counter_mean(r, &mean);
+	const int64_t value[] = {[LEAST] = r->least, [MEAN] = mean, [MOST] = r->most, [LAST] = r->last};
+
+	(void)view;
+	cell->text = r->unit;
+	cell->number = (uint64_t)value[what];
+	cell->absent = what == MEAN ? !has_mean : !r->seen;
+	cell->inferred = r->inferred;
+}
+
+static void get_growth(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	const struct grt_counter_row *r = row;
+
+	(void)view;
+	(void)arg;
+	cell->number = r->growth;
+	cell->absent = !r->grows || !r->lasted;
+	cell->inferred = r->inferred;
+}
+
+static const struct grt_column counter_columns[] = {
+	{"device", get_device, 0, GRT_CELL_NAMED, GRT_COLUMN_ALL, "device number, major << 20 | minor"},
+	{"device_name", get_device_name, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "its node"},
+	{"pid", grt_cell_id, offsetof(struct grt_counter_row, instance), GRT_CELL_NUMBER, GRT_COLUMN_ALL,
+	 "process it belongs to"},
+	{"process", get_process, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "its name"},
+	{"counter", get_counter, 0, GRT_CELL_NAMED, GRT_COLUMN_ALL, "counter id"},
+	{"name", get_name, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "what it counts"},
+	{"unit", get_unit, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE,
+	 "unit; min to last of \"total ns\" are percent, of other totals by second"},
+	{"values", grt_cell_u64, offsetof(struct grt_counter_row, values), GRT_CELL_NUMBER, GRT_COLUMN_ALL,
+	 "values in the trace"},
+	{"min", get_value, LEAST, GRT_CELL_AMOUNT, GRT_COLUMN_ALL, "least value"},
+	{"mean", get_value, MEAN, GRT_CELL_AMOUNT, GRT_COLUMN_ALL, "mean by time"},
+	{"max", get_value, MOST, GRT_CELL_AMOUNT, GRT_COLUMN_ALL, "largest value"},
+	{"last", get_value, LAST, GRT_CELL_AMOUNT, GRT_COLUMN_ALL, "last value"},
+	{"growth", get_growth, 0, GRT_CELL_NUMBER, GRT_COLUMN_MORE, "how much a total grew, in its unit"},
+	{.name = NULL},
+};
+
+const struct grt_table grt_counter_table = {"counters", "counters", counter_columns, GRT_MARK_INFERRED};

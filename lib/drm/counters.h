@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/*
+ * Counters over time: least, mean, largest and last value of each. A value lasts
+ * until the next one, or until one with the flag ENDED, after which it is not
+ * known.
+ *
+ * A counter whose unit begins with "total " only grows (busy time). Its values
+ * here are how much it grew by time: "total ns" in percent, others by second.
+ */
+#ifndef GRT_DRM_COUNTERS_H
+#define GRT_DRM_COUNTERS_H
+
+#include <grtrace/grtrace.h>
+
+#include "base/keyed.h"
+#include "trace/names.h"
+#include "table/table.h"
+
+/* Counters that are told apart. */
+#define GRT_COUNTERS_MAX 8192U
+
+/* Values that the columns can hold: of larger ones only that they came is known. */
+#define GRT_COUNTER_VALUE_MAX (INT64_MAX / 1000)
+
+/**
+ * struct grt_counter_row - a counter of a device or process
+ * @counter, @instance: see COUNTER in events.def
+ * @device: number of its device file, 0: unknown
+ * @name: number of its name
+ * @unit: that the columns show; untrusted text
+ * @values: how many there were
+ * @outside: of these, too large to count
+ * @grows: it is a total
+ * @known: there is a value before, at @time
+ * @value: that one, in the counter's unit
+ * @least, @most, @last: in 1/1000 of @unit
+ * @seen: values behind these, 0: there are none
+ * @area: values times their time, ns
+ * @lasted: time that is known, ns
+ * @growth: of a total, in its unit
+ * @inferred: some values were concluded
+ */
+struct grt_counter_row {
+	uint32_t counter;
+	uint32_t instance;
+	uint32_t device;
+	uint32_t name;
+	char unit[20];
+	uint64_t values;
+	uint64_t outside;
+	bool grows;
+	bool known;
+	bool inferred;
+	int64_t value;
+	uint64_t time;
+	int64_t least;
+	int64_t most;
+	int64_t last;
+	uint64_t seen;
+	__int128 area;
+	uint64_t lasted;
+	uint64_t growth;
+};
+
+/**
+ * struct grt_counters - set up by grt_counters_init()
+ * @names: of counters, devices and threads
+ * @over: values in no row, because there were too many
+ */
+struct grt_counters {
+	struct grt_keyed rows;
+	const struct grt_names *names;
+	uint64_t over;
+};
+
+/* Rows are struct grt_counter_row, the view is struct grt_names. */
+extern const struct grt_table grt_counter_table;
+
+/** grt_counters_init - empty; @names must live as long */
+void grt_counters_init(struct grt_counters *c, const struct grt_names *names);
+
+/** grt_counters_event - takes in an event; of use is COUNTER. Return: 0 or -ENOMEM */
+int grt_counters_event(struct grt_counters *c, const struct grt_event *e);
+
+/** grt_counter_mean - by time, in 1/1000 of @row->unit. Return: whether there is one */
+bool grt_counter_mean(const struct grt_counter_row *row, int64_t *mean);
+
+/**
+ * grt_counters_list - the rows: those of devices, then those of processes; by device, process and name
+ * @out: gets an array of @c->rows.used pointers, which the caller frees
+ * Return: 0 or -ENOMEM
+ */
+int grt_counters_list(const struct grt_counters *c, const struct grt_counter_row ***out);
+
+/** grt_counters_free - frees and empties it */
+void grt_counters_free(struct grt_counters *c);
+
+#endif /* GRT_DRM_COUNTERS_H */

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/*
+ * The text that NVIDIA's samples and tools like them print of CUPTI's activity
+ * records (cupti_activity.h of CUDA 13.0, cupti_trace), as lib/cuda/cupti_records.c
+ * reads it. What a recording does not have (clusters, channels, cache settings) is
+ * not written. Stamps are CLOCK_MONOTONIC, as those of extended_folded.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "codes/cuda_codes.h"
+#include "base/escape.h"
+#include "cupti_export.h"
+#include "export.h"
+
+/** struct cupti_text - the export */
+struct cupti_text {
+	FILE *out;
+	struct grt_images images;
+};
+
+static int begin(struct grt_export *x)
+{
+	struct cupti_text *f = x->state = calloc(1, sizeof(*f));
+
+	if (!f)
+		return -ENOMEM;
+	grt_images_init(&f->images);
+	f->out = grt_export_file(x);
+	return f->out ? 0 : -errno;
+}
+
+static void put_name(FILE *out, const char *name)
+{
+	grt_escape_print(GRT_ESCAPE_TERM, out, name, strlen(name));
+}
+
+static void put_stamps(FILE *out, uint64_t start, uint64_t end)
+{
+	fprintf(out, " [ %" PRIu64 ", %" PRIu64 " ] duration %" PRIu64 ",", start, end,
+		end > start ? end - start : 0);
+}
+
+static void put_place(FILE *out, uint32_t device, uint32_t context, uint32_t stream, uint32_t graph,
+		      uint64_t node)
+{
+	fprintf(out, "\tdeviceId %u, contextId %u, streamId %u, graphId %u, graphNodeId %" PRIu64 "\n",
+		device, context, stream, graph, node);
+}
+
+static void put_launch(FILE *out, const struct grt_image *i, const struct grt_ev_launch *e)
+{
+	const struct grt_cuda_call *call = grt_cuda_call(e->call);
+
+	fputs(e->call & GRT_CUDA_DRIVER ? "DRIVER" : "RUNTIME", out);
+	put_stamps(out, e->begin, e->e.time);
+	fprintf(out, " \"%s\", cbid %u, processId %u, threadId %u, correlationId %" PRIu64 "\n",
+		call ? call->name : "unknown", e->call & ~GRT_CUDA_DRIVER, e->e.pid, e->e.tid,
+		grt_cupti_correlation(i, e->correlation));
+}
+
+static void put_kernel(FILE *out, const struct grt_image *i, const struct grt_ev_gpu_kernel *e)
+{
+	fputs("CONCURRENT_KERNEL", out);
+	put_stamps(out, e->start, e->end);
+	fputs(" \"", out);
+	put_name(out, grt_image_string(i, e->name) ?: "unknown");
+	fprintf(out, "\", correlationId %" PRIu64 "\n", grt_cupti_correlation(i, e->correlation));
+	fprintf(out, "\tgrid [ %u, %u, %u ], block [ %u, %u, %u ], sharedMemory (static %u, dynamic %u)\n",
+		e->grid_x, e->grid_y, e->grid_z, e->block_x, e->block_y, e->block_z, e->shared_static,
+		e->shared_dynamic);
+	put_place(out, e->gpu, e->context, e->cuda_stream, e->graph, e->graph_node);
+}
+
+static void put_copy(FILE *out, const struct grt_image *i, const struct grt_ev_gpu_copy *e)
+{
+	bool set = e->kind == GRT_CUDA_SET;
+
+	if (set)
+		fputs("MEMSET", out);
+	else
+		fprintf(out, "MEMCPY \"%s\"", grt_cuda_copy_name(e->kind));
+	put_stamps(out, e->start, e->end);
+	if (set)
+		fprintf(out, " value %u,", e->value);
+	fprintf(out, " size %" PRIu64 ", correlationId %" PRIu64 "\n", (uint64_t)e->bytes,
+		grt_cupti_correlation(i, e->correlation));
+	put_place(out, e->gpu, e->context, e->cuda_stream, e->graph, e->graph_node);
+}
+
+/* As cupti_activity.h calls them, CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_*. */
+static const char *const sync_names[] = {"UNKNOWN", "EVENT_SYNCHRONIZE", "STREAM_WAIT_EVENT",
+					 "STREAM_SYNCHRONIZE", "CONTEXT_SYNCHRONIZE"};
+
+static void put_sync(FILE *out, const struct grt_image *i, const struct grt_ev_gpu_sync *e)
+{
+	fprintf(out, "SYNCHRONIZATION %s",
+		sync_names[e->kind < sizeof(sync_names) / sizeof(sync_names[0]) ? e->kind : 0]);
+	put_stamps(out, e->start, e->end);
+	fprintf(out, " contextId %u, streamId %u, correlationId %" PRIu64 "\n", e->context, e->cuda_stream,
+		grt_cupti_correlation(i, e->correlation));
+}
+
+/* CUPTI_ACTIVITY_OVERHEAD_*, the number above bit 16. */
+static const char *const overhead_names[] = {
+	"DRIVER_COMPILER",
+	"ACTIVITY_BUFFER_FLUSH",
+	"CUPTI_INSTRUMENTATION",
+	"CUPTI_RESOURCE",
+	"RUNTIME_TRIGGERED_MODULE_LOADING",
+	"LAZY_FUNCTION_LOADING",
+	"COMMAND_BUFFER_FULL",
+	"ACTIVITY_BUFFER_REQUEST",
+	"UVM_ACTIVITY_INIT",
+};
+
+static void put_overhead(FILE *out, const struct grt_image *i, const struct grt_ev_gpu_overhead *e)
+{
+	uint32_t kind = e->kind >> 16;
+
+	fprintf(out, "OVERHEAD %s",
+		kind < sizeof(overhead_names) / sizeof(overhead_names[0]) ? overhead_names[kind] : "UNKNOWN");
+	put_stamps(out, e->start, e->end);
+	fprintf(out, " id %u, correlation id %" PRIu64 "\n", e->object,
+		grt_cupti_correlation(i, e->correlation));
+}
+
+static int event(struct grt_export *x, const struct grt_event *e, uint32_t cpu)
+{
+	struct cupti_text *f = x->state;
+	const struct grt_image *i;
+	int ret = grt_images_event(&f->images, e);
+
+	(void)cpu;
+	if (ret || e->type < GRT_EV_LAUNCH || e->type > GRT_EV_GPU_OVERHEAD)
+		return ret;
+	i = grt_images_of(&f->images, e);
+	if (!i)
+		return -ENOMEM;
+	if (e->type == GRT_EV_LAUNCH)
+		put_launch(f->out, i, (const void *)e);
+	else if (e->type == GRT_EV_GPU_KERNEL)
+		put_kernel(f->out, i, (const void *)e);
+	else if (e->type == GRT_EV_GPU_COPY)
+		put_copy(f->out, i, (const void *)e);
+	else if (e->type == GRT_EV_GPU_SYNC)
+		put_sync(f->out, i, (const void *)e);
+	else
+		put_overhead(f->out, i, (const void *)e);
+	return ferror(f->out) ? -EIO : 0;
+}
+
+static int end(struct grt_export *x, const struct grt_health *h)
+{
+	struct cupti_text *f = x->state;
+
+	(void)h;
+	return fflush(f->out) ? -errno : 0;
+}
+
+static void release(struct grt_export *x)
+{
+	struct cupti_text *f = x->state;
+
+	if (!f)
+		return;
+	if (f->out)
+		fclose(f->out);
+	grt_images_free(&f->images);
+	free(f);
+}
+
+const struct grt_export_format grt_export_cupti_text = {
+	.begin = begin,
+	.event = event,
+	.beyond = event,
+	.end = end,
+	.free = release,
+};

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/*
+ * A trace written in the format of another program: one pass, bounded memory,
+ * to a file descriptor. A format is a row of exports.def, a file, and in it one
+ * struct grt_export_format.
+ */
+#ifndef GRT_EXPORT_EXPORT_H
+#define GRT_EXPORT_EXPORT_H
+
+#include <grtrace/grtrace.h>
+
+#include "tracks.h"
+
+/**
+ * struct grt_export_clocks - the same moment on three clocks, ns
+ * @known: they are; else only CLOCK_MONOTONIC is
+ */
+struct grt_export_clocks {
+	bool known;
+	uint64_t monotonic;
+	uint64_t realtime;
+	uint64_t boottime;
+};
+
+struct grt_export;
+
+/**
+ * struct grt_export_format - a row of exports.def
+ * @begin: makes x->state
+ * @beyond: as that of struct grt_consumer; NULL where each event is a row, and it would be one
+ * @late: the same; NULL where what is told of is where it was written
+ * @within: the time asked for, before the first event; may be NULL
+ * @packet: may be NULL
+ * @end: what is left; not called after an error
+ * @free: of what @begin made; x->state may be NULL
+ * All but @free return 0 or a negative errno.
+ */
+struct grt_export_format {
+	int (*begin)(struct grt_export *x);
+	int (*event)(struct grt_export *x, const struct grt_event *e, uint32_t cpu);
+	int (*beyond)(struct grt_export *x, const struct grt_event *e, uint32_t cpu);
+	int (*late)(struct grt_export *x, const struct grt_event *e, uint32_t cpu);
+	void (*within)(struct grt_export *x, uint64_t from, uint64_t to);
+	int (*packet)(struct grt_export *x, const struct grt_packet *p);
+	int (*end)(struct grt_export *x, const struct grt_health *h);
+	void (*free)(struct grt_export *x);
+};
+
+/** grt_export_file - the output as a file, for fclose(); NULL with errno set */
+FILE *grt_export_file(const struct grt_export *x);
+
+/** struct grt_export_row - a row of exports.def with its format; @ending of its files' names */
+struct grt_export_row {
+	const char *name;
+	const char *ending;
+	const char *help;
+	const struct grt_export_format *format;
+};
+
+/* Ended by an empty row. */
+extern const struct grt_export_row grt_export_rows[];
+
+/**
+ * struct grt_export - one export
+ * @c: what the session drives
+ * @session: what is exported
+ * @fd: where to
+ * @clocks: of the recording
+ * @tracks: of formats that draw tracks, their count is told by these; NULL: others
+ * @events: taken in
+ */
+struct grt_export {
+	struct grt_consumer c;
+	const struct grt_session *session;
+	const struct grt_export_format *format;
+	int fd;
+	struct grt_export_clocks clocks;
+	struct grt_tracks *tracks;
+	uint64_t events;
+	void *state;
+};
+
+/** grt_export_find - a format by name, NULL: there is none */
+const struct grt_export_row *grt_export_find(const char *name);
+
+/** grt_export_find_ending - the same by a file's name */
+const struct grt_export_row *grt_export_find_ending(const char *path);
+
+/** grt_export_init - begins; give it to grt_export_fini() in any case. Return: 0 or a negative errno */
+int grt_export_init(struct grt_export *x, const struct grt_export_row *row, const struct grt_session *s,
+		    int fd);
+
+/** grt_export_within - tells what the session will be asked for, where that is not all */
+void grt_export_within(struct grt_export *x, uint64_t from, uint64_t to);
+
+/** grt_export_end - after the run, where nothing failed. Return: 0 or a negative errno */
+int grt_export_end(struct grt_export *x);
+
+/** grt_export_fini - frees it */
+void grt_export_fini(struct grt_export *x);
+
+/* Pairs of the recording's environment that exports carry: GRT_EXPORT_ENV(key of the metadata) */
+#define GRT_EXPORT_ENVS(GRT_EXPORT_ENV) \
+	GRT_EXPORT_ENV(hostname)        \
+	GRT_EXPORT_ENV(kernel)          \
+	GRT_EXPORT_ENV(machine)         \
+	GRT_EXPORT_ENV(command)         \
+	GRT_EXPORT_ENV(tool_version)    \
+	GRT_EXPORT_ENV(kmod_version)    \
+	GRT_EXPORT_ENV(kmod_adapters)   \
+	GRT_EXPORT_ENV(kmod_settings)
+
+#endif /* GRT_EXPORT_EXPORT_H */

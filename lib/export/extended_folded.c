@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/*
+ * CPU stacks as lines `ts_ns comm pid tid cpu f1;f2;...`, outermost frame first:
+ * one for each launch that has a stack, at the time of the call. Its last frame is
+ * [correlation N], so that `grtrace flame --cpu --gpu` joins it to cupti_text by
+ * identity. On which CPU it was is not known: 4294967295.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "stack/image_frames.h"
+#include "base/keyed.h"
+#include "trace/names.h"
+#include "codes/cuda_codes.h"
+#include "base/escape.h"
+#include "base/grow.h"
+#include "cupti_export.h"
+#include "export.h"
+
+#define COMM_MAX 15
+/* Stacks that are kept as text; of more, the oldest are made again. */
+#define TEXTS_MAX 65536U
+#define TEXT_BYTES_MAX (64U << 20)
+
+/** struct waiting - a launch whose stack has not come yet */
+struct waiting {
+	struct grt_ev_launch launch;
+	const struct grt_image *image;
+};
+
+/** struct extended_folded - the export */
+struct extended_folded {
+	FILE *out;
+	struct grt_images images;
+	struct grt_image_frames *frames;
+	struct grt_names names;
+	struct grt_keyed text; /* elements are texts */
+	size_t text_bytes;
+	struct waiting *waiting;
+	size_t waits;
+};
+
+static int begin(struct grt_export *x)
+{
+	struct extended_folded *f = x->state = calloc(1, sizeof(*f));
+
+	if (!f)
+		return -ENOMEM;
+	grt_images_init(&f->images);
+	grt_keyed_init(&f->text, sizeof(char *), TEXTS_MAX);
+	f->out = grt_export_file(x);
+	return f->out ? grt_image_frames_new(&f->frames) : -errno;
+}
+
+static void forget_oldest(struct extended_folded *f)
+{
+	char **at = grt_keyed_oldest(&f->text);
+
+	f->text_bytes -= *at ? strlen(*at) : 0;
+	free(*at);
+	grt_keyed_remove(&f->text, at);
+}
+
+/* A stack as text, which stays ours. Return: 0 or -ENOMEM */
+static int text_of(struct extended_folded *f, const struct grt_image *i, uint32_t node, const char **text)
+{
+	struct grt_key key = {{i->number, node}};
+	char **at;
+	void *found;
+	int ret;
+
+	if (!grt_keyed_find(&f->text, &key))
+		while (grt_keyed_full(&f->text) || f->text_bytes > TEXT_BYTES_MAX)
+			forget_oldest(f);
+	ret = grt_keyed_get(&f->text, &key, &found);
+	if (ret)
+		return ret;
+	at = found;
+	if (!*at) {
+		ret = grt_image_frames_folded(f->frames, i, node, GRT_IMAGE_FRAMES_FOLDED_MAX, at);
+		f->text_bytes += ret ? 0 : strlen(*at);
+	}
+	*text = *at;
+	return ret;
+}
+
+/* Of the thread, else of the program. */
+static void put_comm(struct extended_folded *f, const struct grt_image *i, uint32_t tid)
+{
+	const char *name = grt_names_name(&f->names, grt_names_find(&f->names, GRT_NAME_THREAD, tid));
+	char room[24], text[GRT_ESCAPED_MAX(COMM_MAX)];
+
+	if (!name)
+		name = grt_image_process_name(i, room);
+	grt_escape(GRT_ESCAPE_FRAME, text, sizeof(text), name, strnlen(name, COMM_MAX));
+	text[COMM_MAX] = '\0';
+	fputs(text, f->out);
+}
+
+static int put(struct extended_folded *f, const struct grt_image *i, const struct grt_ev_launch *e,
+	       uint32_t node)
+{
+	const char *text;
+	int ret = text_of(f, i, node, &text);
+
+	if (ret)
+		return ret;
+	fprintf(f->out, "%" PRIu64 " ", (uint64_t)e->begin);
+	put_comm(f, i, e->e.tid);
+	fprintf(f->out, " %u %u %u %s;[correlation %" PRIu64 "]\n", e->e.pid, e->e.tid, UINT32_MAX, text,
+		grt_cupti_correlation(i, e->correlation));
+	return ferror(f->out) ? -EIO : 0;
+}
+
+static int wait_for_stack(struct extended_folded *f, const struct grt_image *i, const struct grt_ev_launch *e)
+{
+	if (grt_grow_one(&f->waiting, f->waits))
+		return -ENOMEM;
+	f->waiting[f->waits++] = (struct waiting){*e, i};
+	return 0;
+}
+
+static int take_launch(struct extended_folded *f, const struct grt_ev_launch *e)
+{
+	const struct grt_image *i = grt_images_of(&f->images, &e->e);
+	const struct grt_cuda_call *call = grt_cuda_call(e->call);
+	uint32_t node;
+
+	if (!i)
+		return -ENOMEM;
+	if (!e->stack || grt_cuda_sync(call))
+		return 0;
+	node = e->node ?: grt_images_stack(&f->images, i->number, e->correlation);
+	if (node)
+		return put(f, i, e, node);
+	return wait_for_stack(f, i, e);
+}
+
+static int event(struct grt_export *x, const struct grt_event *e, uint32_t cpu)
+{
+	struct extended_folded *f = x->state;
+
+	(void)cpu;
+	if (e->type == GRT_EV_NAME)
+		return grt_names_add(&f->names, (const struct grt_ev_name *)e);
+	if (e->type == GRT_EV_LAUNCH)
+		return take_launch(f, (const struct grt_ev_launch *)e);
+	return grt_images_event(&f->images, e);
+}
+
+/* What has no stack is no line. */
+static int end(struct grt_export *x, const struct grt_health *h)
+{
+	struct extended_folded *f = x->state;
+	const struct waiting *w = f->waiting;
+	uint32_t node;
+	int ret = 0;
+
+	(void)h;
+	for (; w < f->waiting + f->waits && !ret; w++) {
+		node = grt_images_stack(&f->images, w->image->number, w->launch.correlation);
+		ret = node ? put(f, w->image, &w->launch, node) : 0;
+	}
+	return ret ? ret : fflush(f->out) ? -errno : 0;
+}
+
+static void release(struct grt_export *x)
+{
+	struct extended_folded *f = x->state;
+	char **at;
+
+	if (!f)
+		return;
+	if (f->out)
+		fclose(f->out);
+	for (at = grt_keyed_oldest(&f->text); at; at = grt_keyed_next(&f->text, at))
+		free(*at);
+	grt_keyed_free(&f->text);
+	grt_image_frames_free(f->frames);
+	grt_images_free(&f->images);
+	grt_names_free(&f->names);
+	free(f->waiting);
+	free(f);
+}
+
+const struct grt_export_format grt_export_extended_folded = {
+	.begin = begin,
+	.event = event,
+	.beyond = event,
+	.end = end,
+	.free = release,
+};

@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/*
+ * While a job is in flight its stack ids wait under its identity; when it is retired its
+ * time goes to the row of (name, ring, stacks). Frames may be told later than
+ * that, so rows become a tree when the trace is over.
+ */
+#include "flame.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/grow.h"
+#include "stack/frames.h"
+#include "base/hist.h"
+#include "base/index.h"
+#include "jobs/jobs.h"
+
+/** struct owner - the stacks of a job in flight */
+struct owner {
+	uint64_t ctx;
+	uint64_t seqno;
+	uint32_t user;
+	uint32_t kernel;
+	uint32_t next_free;
+};
+
+/** struct row - jobs of one kind: @name of the process, @ring and both stacks; @jobs times GRT_WEIGHT_ONE */
+struct row {
+	uint32_t name;
+	uint32_t ring;
+	uint32_t user;
+	uint32_t kernel;
+	uint32_t device;
+	bool copy;
+	uint64_t ns;
+	uint64_t jobs;
+};
+
+struct grt_flame {
+	struct grt_jobs *jobs;
+	struct grt_launch_flame *launches;
+	struct grt_hash_key key;
+	/* names of processes and rings only */
+	struct grt_stacks *text;
+	struct grt_frames frames;
+	struct owner *owner;
+	uint32_t owners, owner_room, owner_free;
+	struct grt_index owner_index;
+	struct row *row;
+	uint32_t rows, row_room;
+	struct grt_index row_index;
+	struct grt_flame_count count;
+};
+
+/* The number of a text, from 1; it need not end with NUL. Return: 0 or -ENOMEM */
+static int intern(struct grt_flame *f, const char *text, size_t room, uint32_t *number)
+{
+	int ret = grt_stacks_name(f->text, text, strnlen(text, room), number);
+
+	++*number;
+	return ret;
+}
+
+/* ------------------------------------------------------------ owners */
+
+static bool same_owner(const void *owner, uint32_t id, const void *key)
+{
+	const struct owner *o = &((const struct grt_flame *)owner)->owner[id], *k = key;
+
+	return o->ctx == k->ctx && o->seqno == k->seqno;
+}
+
+static int stack_event(struct grt_flame *f, const struct grt_ev_stack *e)
+{
+	struct owner new = {.ctx = e->e.ctx, .seqno = e->e.seqno, .user = e->user, .kernel = e->kernel};
+	uint32_t tag = grt_hash(&f->key, e->e.ctx, e->e.seqno), at;
+
+	at = grt_index_find(&f->owner_index, tag, same_owner, f, &new);
+	if (at != GRT_NOWHERE) {
+		f->owner[at].user = e->user;
+		f->owner[at].kernel = e->kernel;
+		return 0;
+	}
+	at = f->owner_free;
+	if (at == GRT_NOWHERE) {
+		if (grt_grow(&f->owner, &f->owner_room, f->owners + 1, 64))
+			return -ENOMEM;
+		at = f->owners++;
+	} else {
+		f->owner_free = f->owner[at].next_free;
+	}
+	f->owner[at] = new;
+	return grt_index_add(&f->owner_index, tag, at);
+}
+
+static void take_owner(struct grt_flame *f, const struct grt_job *job, struct owner *out)
+{
+	struct owner k = {.ctx = job->ctx, .seqno = job->seqno};
+	uint32_t tag = grt_hash(&f->key, k.ctx, k.seqno);
+	uint32_t at = grt_index_find(&f->owner_index, tag, same_owner, f, &k);
+
+	*out = k;
+	if (at == GRT_NOWHERE)
+		return;
+	*out = f->owner[at];
+	grt_index_remove(&f->owner_index, tag, at);
+	f->owner[at].next_free = f->owner_free;
+	f->owner_free = at;
+}
+
+/* -------------------------------------------------------------- rows */
+
+static bool same_row(const void *owner, uint32_t id, const void *key)
+{
+	const struct row *r = &((const struct grt_flame *)owner)->row[id], *k = key;
+
+	return r->name == k->name && r->ring == k->ring && r->user == k->user && r->kernel == k->kernel &&
+	       r->device == k->device && r->copy == k->copy;
+}
+
+static int add_time(struct grt_flame *f, const struct row *k)
+{
+	uint32_t tag =
+		grt_hash(&f->key, (uint64_t)k->user << 32 | k->kernel, (uint64_t)k->name << 32 | k->ring);
+	uint32_t at = grt_index_find(&f->row_index, tag, same_row, f, k);
+
+	if (at != GRT_NOWHERE) {
+		f->row[at].ns += k->ns;
+		f->row[at].jobs += k->jobs;
+		return 0;
+	}
+	if (grt_grow(&f->row, &f->row_room, f->rows + 1, 64))
+		return -ENOMEM;
+	f->row[f->rows] = *k;
+	return grt_index_add(&f->row_index, tag, f->rows++);
+}
+
+static int name_job(struct grt_flame *f, const struct grt_job *job, struct row *r)
+{
+	const struct grt_names *names = grt_jobs_names(f->jobs);
+	const char *name = grt_names_owner(names, job->name) ?: grt_names_name(names, job->name);
+	const char *ring = grt_names_name(names, grt_names_find(names, GRT_NAME_RING, job->ring));
+	char text[64], pid[24];
+	int ret;
+
+	snprintf(pid, sizeof(pid), job->pid ? "pid %u" : "[unknown]", job->pid);
+	ret = intern(f, name ? name : pid, 64, &r->name);
+	if (ring)
+		snprintf(text, sizeof(text), "[GPU %s]", ring);
+	else if (job->ring != GRT_RING_NONE)
+		snprintf(text, sizeof(text), "[GPU ring %u]", job->ring);
+	else
+		snprintf(text, sizeof(text), "[GPU]");
+	return ret ? ret : intern(f, text, sizeof(text), &r->ring);
+}
+
+/* For all jobs that a sampled one stands for. */
+static uint64_t scaled(uint64_t ns, uint64_t weight)
+{
+	return (uint64_t)(((unsigned __int128)ns * weight + GRT_WEIGHT_ONE / 2) / GRT_WEIGHT_ONE);
+}
+
+static int on_job(void *arg, const struct grt_job *job)
+{
+	struct grt_flame *f = arg;
+	uint64_t weight = grt_weight(job->sample);
+	struct row r = {0};
+	struct owner stacks;
+	bool inferred;
+	int ret;
+
+	take_owner(f, job, &stacks);
+	if (!grt_job_phase(job, GRT_PHASE_EXEC, &r.ns, &inferred)) {
+		f->count.untimed += weight;
+		return 0;
+	}
+	r.ns = scaled(r.ns, weight);
+	r.jobs = weight;
+	r.device = job->device;
+	r.copy = job->engine == GRT_ENGINE_COPY;
+	r.user = stacks.user;
+	r.kernel = stacks.kernel;
+	ret = name_job(f, job, &r);
+	f->count.jobs += weight;
+	f->count.ns += r.ns;
+	f->count.inferred_ns += inferred ? r.ns : 0;
+	return ret ? ret : add_time(f, &r);
+}
+
+/* ------------------------------------------------------------ in, out */
+
+int grt_flame_new(struct grt_flame **out)
+{
+	struct grt_flame *f = calloc(1, sizeof(*f));
+	struct grt_jobs_sink sink = {.job = on_job, .arg = f};
+
+	*out = f;
+	if (!f)
+		return -ENOMEM;
+	f->key = grt_hash_key_new();
+	f->owner_free = GRT_NOWHERE;
+	if (!grt_stacks_new(&f->text) && !grt_frames_init(&f->frames) &&
+	    !grt_launch_flame_new(&f->launches) && !grt_jobs_new(&f->jobs, &sink, NULL))
+		return 0;
+	grt_flame_free(f);
+	*out = NULL;
+	return -ENOMEM;
+}
+
+void grt_flame_within(struct grt_flame *f, uint64_t from, uint64_t to)
+{
+	grt_launch_flame_within(f->launches, from, to);
+}
+
+int grt_flame_event(struct grt_flame *f, const struct grt_event *e)
+{
+	if (e->type == GRT_EV_STACK)
+		return stack_event(f, (const struct grt_ev_stack *)e);
+	if (e->type == GRT_EV_FRAME)
+		return grt_frames_event(&f->frames, (const struct grt_ev_frame *)e);
+	if (e->type >= GRT_EV_PROCESS && e->type <= GRT_EV_GPU_OVERHEAD)
+		return grt_launch_flame_event(f->launches, e);
+	return grt_jobs_event(f->jobs, e);
+}
+
+/* Frame @number of the names under @node, which becomes it. */
+static int put_frame(const struct grt_flame *f, struct grt_stacks *tree, uint32_t number, uint32_t *node)
+{
+	size_t len = 0;
+	const char *text = number ? grt_stacks_text(f->text, number - 1, &len) : "";
+
+	return grt_stacks_frame(tree, *node, text, len, node);
+}
+
+static struct grt_flame_op op_of(const struct grt_flame *f, const struct row *r)
+{
+	struct grt_flame_op op = {.device = r->device, .copy = r->copy, .ns = r->ns};
+
+	op.launches = grt_weight_count(r->jobs);
+	op.process = grt_stacks_text(f->text, r->name - 1, &op.process_len);
+	op.queue = grt_stacks_text(f->text, r->ring - 1, &op.queue_len);
+	return op;
+}
+
+static int put_row(const struct grt_flame *f, const struct grt_flame_shape *shape, struct grt_stacks *tree,
+		   enum grt_stacks_side side, const struct row *r)
+{
+	struct grt_flame_op op = op_of(f, r);
+	uint32_t node;
+	int ret;
+
+	if (!grt_flame_wanted(shape, &op))
+		return 0;
+	ret = grt_flame_base(tree, shape, &op, &node);
+	if (!ret && shape->by != GRT_FLAME_BY_PROCESS)
+		ret = put_frame(f, tree, r->name, &node);
+	if (!ret)
+		ret = grt_frames_put(&f->frames, r->user, tree, &node);
+	if (!ret)
+		ret = grt_frames_put(&f->frames, r->kernel, tree, &node);
+	if (!ret)
+		ret = put_frame(f, tree, r->ring, &node);
+	return ret ? ret : grt_stacks_add(tree, node, side, grt_flame_weight_of(shape, &op));
+}
+
+int grt_flame_tree(struct grt_flame *f, const struct grt_flame_shape *shape, struct grt_stacks *tree,
+		   enum grt_stacks_side side)
+{
+	bool bytes = shape->weight == GRT_FLAME_WEIGHT_BYTES;
+	struct grt_launches_count launched;
+	int ret = grt_jobs_flush(f->jobs);
+
+	if (!ret)
+		ret = grt_launch_flame_tree(f->launches, shape, tree, side);
+	launched = grt_launch_flame_count(f->launches);
+	if (!ret && bytes && f->rows && !launched.launches && !launched.copies)
+		return -ENODATA;
+	for (uint32_t i = 0; i < f->rows && !ret && !bytes; i++)
+		ret = put_row(f, shape, tree, side, &f->row[i]);
+	return ret;
+}
+
+/* What is drawn under a stack has frames: that a job's STACK has an id is not enough. */
+static void count_stack(const struct grt_flame *f, const struct row *r, struct grt_flame_count *count)
+{
+	if (grt_frames_has(&f->frames, r->user) || grt_frames_has(&f->frames, r->kernel))
+		return;
+	count->no_stack += r->jobs;
+	count->no_stack_ns += r->ns;
+	count->lost_stack += r->user || r->kernel ? r->jobs : 0;
+}
+
+struct grt_flame_count grt_flame_count(const struct grt_flame *f)
+{
+	const struct grt_jobs_count joined = grt_jobs_count(f->jobs);
+	struct grt_flame_count count = f->count;
+
+	for (uint32_t i = 0; i < f->rows; i++)
+		count_stack(f, &f->row[i], &count);
+	count.dropped = f->frames.dropped;
+	count.jobs = grt_weight_count(count.jobs);
+	count.no_stack = grt_weight_count(count.no_stack);
+	count.lost_stack = grt_weight_count(count.lost_stack);
+	count.untimed = grt_weight_count(count.untimed);
+	count.sampled = joined.sample_min;
+	return count;
+}
+
+const struct grt_launch_flame *grt_flame_launches(const struct grt_flame *f)
+{
+	return f->launches;
+}
+
+void grt_flame_free(struct grt_flame *f)
+{
+	if (!f)
+		return;
+	grt_jobs_free(f->jobs);
+	grt_launch_flame_free(f->launches);
+	grt_index_free(&f->owner_index);
+	grt_index_free(&f->row_index);
+	grt_stacks_free(f->text);
+	grt_frames_free(&f->frames);
+	free(f->owner);
+	free(f->row);
+	free(f);
+}

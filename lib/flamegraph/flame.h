@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/*
+ * GPU time under the CPU code that asked for it: jobs by the stack that
+ * submitted them, weighed by what they ran on the hardware; and what CUDA's GPU did,
+ * see launch_flame.h. A job and its stack carry the same identity, so nothing is
+ * guessed.
+ *
+ * Memory is bounded by the number of different stacks and of jobs in flight.
+ */
+#ifndef GRT_JOBS_JOB_FLAME_H
+#define GRT_JOBS_JOB_FLAME_H
+
+#include <grtrace/grtrace.h>
+
+#include "stack/flame_shapes.h"
+#include "stack/frames.h"
+#include "cuda/launch_flame.h"
+
+/**
+ * struct grt_flame_count - what was met; a sampled job counts for all it stands for
+ * @sampled: some of the jobs were
+ * @jobs: with a time on the hardware
+ * @ns: of these, in all
+ * @no_stack, @no_stack_ns: of these, jobs without a frame of a stack
+ * @lost_stack: of these, jobs whose stack was taken, and whose frames are not in the trace
+ * @inferred_ns: of @ns, where START was concluded
+ * @untimed: jobs without a known time on the hardware, which have no place here
+ * @dropped: stacks beyond GRT_FRAMES_STACKS_MAX
+ */
+struct grt_flame_count {
+	bool sampled;
+	uint64_t jobs;
+	uint64_t ns;
+	uint64_t no_stack;
+	uint64_t no_stack_ns;
+	uint64_t lost_stack;
+	uint64_t inferred_ns;
+	uint64_t untimed;
+	uint64_t dropped;
+};
+
+struct grt_flame;
+
+/** grt_flame_new - begins. Return: 0 or -ENOMEM */
+int grt_flame_new(struct grt_flame **out);
+
+/** grt_flame_within - CUDA's part: as grt_launches_within(). Of jobs, events outside must not come */
+void grt_flame_within(struct grt_flame *f, uint64_t from, uint64_t to);
+
+/** grt_flame_event - takes in an event of any type. Return: 0 or -ENOMEM */
+int grt_flame_event(struct grt_flame *f, const struct grt_event *e);
+
+/**
+ * grt_flame_tree - the trace is over: its stacks, outermost frame first
+ *	process;main;draw;ioctl;[GPU gfx]
+ * @shape: what they stand on and weigh; a job is a copy where its ring feeds copy engines
+ * @side: of the tree they are added to
+ * Return: 0, -ENOMEM, -EOVERFLOW (see grt_stacks_add()), or -ENODATA where bytes are
+ *	wanted and all there is are jobs, which do not tell
+ */
+int grt_flame_tree(struct grt_flame *f, const struct grt_flame_shape *shape, struct grt_stacks *tree,
+		   enum grt_stacks_side side);
+
+/** grt_flame_count - what was met; complete after grt_flame_tree() */
+struct grt_flame_count grt_flame_count(const struct grt_flame *f);
+
+/** grt_flame_launches - CUDA's part */
+const struct grt_launch_flame *grt_flame_launches(const struct grt_flame *f);
+
+/** grt_flame_free - frees it; NULL is allowed */
+void grt_flame_free(struct grt_flame *f);
+
+#endif /* GRT_JOBS_JOB_FLAME_H */

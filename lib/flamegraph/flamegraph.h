@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/*
+ * A tree of stacks as a file: folded lines, an interactive picture (SVG), or a
+ * page with that picture and a table (HTML). The files need nothing but
+ * themselves; the same tree always gives the same bytes.
+ *
+ * Colours are rows of frame_kinds.def. Where the tree has a side BEFORE, they
+ * tell the difference instead: red where a frame's share of all has grown, blue
+ * where it has shrunk, the stronger the more, relative to the largest change.
+ */
+#ifndef GRT_FLAMEGRAPH_FLAMEGRAPH_H
+#define GRT_FLAMEGRAPH_FLAMEGRAPH_H
+
+#include "stack/stacks.h"
+
+/* Pixels that the picture is wide until a script fits it to its window. */
+#define GRT_FLAMEGRAPH_WIDTH 1200U
+
+/**
+ * struct grt_flamegraph_look - how it looks
+ * @title: untrusted text; NULL: "Flame graph"
+ * @unit: of the weights: "ns", "us", "B" are scaled, any other word is put behind the number; "" for none
+ * @divide: FOLDED divides weights by this, and carries what is left to the next line, so that the sum
+ *	is exact to one; 0: as they are
+ * @min: frames narrower than so many thousandths of a pixel are not drawn, but counted
+ */
+struct grt_flamegraph_look {
+	const char *title;
+	const char *unit;
+	uint64_t divide;
+	uint64_t min;
+};
+
+/**
+ * struct grt_flamegraph_count - what became of the tree
+ * @drawn: frames in the picture
+ * @narrow, @narrow_weight: too narrow for it, and what they weigh
+ * @gone_weight: of the side BEFORE, in frames that weigh nothing now
+ */
+struct grt_flamegraph_count {
+	uint64_t drawn;
+	uint64_t narrow;
+	uint64_t narrow_weight;
+	uint64_t gone_weight;
+};
+
+/** enum grt_flamegraph_form - the forms of file */
+enum grt_flamegraph_form {
+	GRT_FLAMEGRAPH_FOLDED,
+	GRT_FLAMEGRAPH_SVG,
+	GRT_FLAMEGRAPH_HTML,
+};
+
+/** grt_flamegraph_form - the form for a file of this name, by its end; NULL: FOLDED */
+enum grt_flamegraph_form grt_flamegraph_form(const char *path);
+
+/**
+ * grt_flamegraph_write - writes a sealed tree
+ * @fd: stays its owner's
+ * @look, @count: but for @divide of no meaning to FOLDED, which holds every stack
+ * Return: 0, -ENOMEM, or -errno of a failed write
+ */
+int grt_flamegraph_write(const struct grt_stacks *s, enum grt_flamegraph_form form,
+			 const struct grt_flamegraph_look *look, int fd, struct grt_flamegraph_count *count);
+
+#endif /* GRT_FLAMEGRAPH_FLAMEGRAPH_H */

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/* The sums of aggregates.h and their columns. */
+#include "aggregates.h"
+
+#include <stddef.h>
+
+#include "table/cells.h"
+
+/* Sums may pass 2^64 only in a trace that somebody made up; then they stay at the largest number. */
+static void add(uint64_t *sum, uint64_t n)
+{
+	*sum = *sum + n < n ? UINT64_MAX : *sum + n;
+}
+
+void grt_aggregates_init(struct grt_aggregates *a)
+{
+	a->replaced = 0;
+	a->over = 0;
+	grt_keyed_init(&a->rows, sizeof(struct grt_aggregate_row), GRT_AGGREGATES_MAX);
+}
+
+/* Windows of a ring are numbered; tracing begins anew at 1. */
+static void count_window(struct grt_aggregate_row *row, const struct grt_ev_aggregate *ev)
+{
+	if (row->windows && ev->window > row->window)
+		add(&row->missing, ev->window - row->window - 1);
+	row->window = ev->window;
+	row->windows++;
+	if (ev->end > ev->begin)
+		row->length += ev->end - ev->begin;
+}
+
+static void take_latency(struct grt_aggregate_row *row, const struct grt_ev_aggregate *ev)
+{
+	if (!ev->jobs)
+		return;
+	if (!row->jobs || ev->latency_min < row->latency_min)
+		row->latency_min = ev->latency_min;
+	if (!row->jobs || ev->latency_max > row->latency_max)
+		row->latency_max = ev->latency_max;
+	add(&row->jobs, ev->jobs);
+	row->latency += ev->latency;
+}
+
+static void take(struct grt_aggregate_row *row, const struct grt_ev_aggregate *ev)
+{
+	count_window(row, ev);
+	row->ring = ev->e.ring;
+	row->device = ev->e.device;
+	row->engine = ev->e.engine;
+	add(&row->events, ev->events);
+	add(&row->replaced, ev->replaced);
+	add(&row->submits, ev->submits);
+	add(&row->completes, ev->completes);
+	add(&row->failed, ev->failed);
+	take_latency(row, ev);
+	row->depth += ev->depth;
+	if (ev->depth_max > row->depth_max)
+		row->depth_max = ev->depth_max;
+}
+
+int grt_aggregates_event(struct grt_aggregates *a, const struct grt_event *e)
+{
+	const struct grt_ev_aggregate *ev = (const struct grt_ev_aggregate *)e;
+	struct grt_key key = {{0}};
+	void *found;
+	int ret;
+
+	if (e->type != GRT_EV_AGGREGATE)
+		return 0;
+	add(&a->replaced, ev->replaced);
+	key.w[0] = e->ring;
+	key.w[1] = e->device;
+	ret = grt_keyed_get_or_count(&a->rows, &key, &a->over, &found);
+	if (found)
+		take(found, ev);
+	return ret;
+}
+
+static int by_place(const void *a, const void *b)
+{
+	const struct grt_aggregate_row *x = *(void *const *)a, *y = *(void *const *)b;
+
+	if (x->device != y->device)
+		return x->device < y->device ? -1 : 1;
+	return (x->ring > y->ring) - (x->ring < y->ring);
+}
+
+int grt_aggregates_list(const struct grt_aggregates *a, const struct grt_aggregate_row ***out)
+{
+	return grt_keyed_list(&a->rows, by_place, (void ***)out);
+}
+
+void grt_aggregates_free(struct grt_aggregates *a)
+{
+	grt_keyed_free(&a->rows);
+}
+
+/* ------------------------------------------------------------- columns */
+
+static void get_ring(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	(void)arg;
+	grt_cell_ring(cell, view, ((const struct grt_aggregate_row *)row)->ring);
+}
+
+static void get_ring_name(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	(void)arg;
+	grt_cell_ring_name(cell, view, ((const struct grt_aggregate_row *)row)->ring);
+}
+
+static void get_latency(struct grt_cell *cell, const void *view, const void *row, int offset)
+{
+	grt_cell_u64(cell, view, row, offset);
+	cell->absent = !((const struct grt_aggregate_row *)row)->jobs;
+}
+
+/* @sum of @n parts, the part rounded. Return: whether there is one */
+static bool mean(uint64_t *out, unsigned __int128 sum, uint64_t n)
+{
+	unsigned __int128 value = n ? (sum + n / 2) / n : 0;
+
+	*out = value > INT64_MAX ? INT64_MAX : (uint64_t)value;
+	return n;
+}
+
+static void get_latency_mean(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	const struct grt_aggregate_row *r = row;
+
+	(void)view;
+	(void)arg;
+	cell->absent = !mean(&cell->number, r->latency, r->jobs);
+}
+
+static void get_depth_mean(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	const struct grt_aggregate_row *r = row;
+
+	(void)view;
+	(void)arg;
+	cell->text = "jobs";
+	cell->absent = !mean(&cell->number, r->depth * 1000, r->submits);
+}
+
+static void get_depth_max(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	const struct grt_aggregate_row *r = row;
+
+	(void)view;
+	(void)arg;
+	cell->number = r->depth_max;
+	cell->absent = !r->submits;
+}
+
+static void get_length(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	const struct grt_aggregate_row *r = row;
+
+	(void)view;
+	(void)arg;
+	cell->number = r->length > UINT64_MAX ? UINT64_MAX : (uint64_t)r->length;
+}
+
+#define COUNT(name, member, where, help)                                                                     \
+	{                                                                                                    \
+		name, grt_cell_u64, offsetof(struct grt_aggregate_row, member), GRT_CELL_NUMBER, where, help \
+	}
+#define LATENCY(name, member, help)                                                                         \
+	{                                                                                                   \
+		name, get_latency, offsetof(struct grt_aggregate_row, member), GRT_CELL_NS, GRT_COLUMN_ALL, \
+			help                                                                                \
+	}
+
+static const struct grt_column aggregate_columns[] = {
+	{"ring", get_ring, 0, GRT_CELL_NAMED, GRT_COLUMN_ALL, "ring: name in text, else id"},
+	{"ring_name", get_ring_name, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "its name"},
+	{"device", grt_cell_u32, offsetof(struct grt_aggregate_row, device), GRT_CELL_NUMBER, GRT_COLUMN_MORE,
+	 "device number"},
+	{"engine", grt_cell_u8, offsetof(struct grt_aggregate_row, engine), GRT_CELL_ENGINE, GRT_COLUMN_ALL,
+	 "engine"},
+	COUNT("windows", windows, GRT_COLUMN_ALL, "records of it"),
+	COUNT("missing", missing, GRT_COLUMN_ALL, "records that were lost: in no sum here"),
+	{"length", get_length, 0, GRT_CELL_NS, GRT_COLUMN_MORE, "time in the windows, ns"},
+	COUNT("events", events, GRT_COLUMN_ALL, "events of its jobs"),
+	COUNT("replaced", replaced, GRT_COLUMN_ALL, "of these, not in the stream"),
+	COUNT("submits", submits, GRT_COLUMN_ALL, "jobs handed in"),
+	COUNT("completes", completes, GRT_COLUMN_ALL, "jobs complete"),
+	COUNT("failed", failed, GRT_COLUMN_ALL, "of these, with an error"),
+	{"latency_mean", get_latency_mean, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "SUBMIT to COMPLETE, ns"},
+	LATENCY("latency_min", latency_min, "least of these, ns"),
+	LATENCY("latency_max", latency_max, "largest of these, ns"),
+	COUNT("latency_jobs", jobs, GRT_COLUMN_MORE, "complete jobs whose SUBMIT was seen"),
+	{"depth_mean", get_depth_mean, 0, GRT_CELL_AMOUNT, GRT_COLUMN_ALL, "jobs in flight at a SUBMIT"},
+	{"depth_max", get_depth_max, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "most of these"},
+	{.name = NULL},
+};
+
+const struct grt_table grt_aggregate_table = {"aggregates", "aggregated rings", aggregate_columns, 0};

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/*
+ * The columns of rings, engines and processes. They differ in what names the
+ * group; what is summed up is the same rows for all.
+ */
+#include "group_table.h"
+
+#include <stddef.h>
+
+#include "table/cells.h"
+
+static const struct grt_names *names_of(const void *view)
+{
+	return ((const struct grt_group_view *)view)->names;
+}
+
+static void get_ring(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	(void)arg;
+	grt_cell_ring(cell, names_of(view), ((const struct grt_group *)row)->ring);
+}
+
+static void get_ring_name(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	(void)arg;
+	grt_cell_ring_name(cell, names_of(view), ((const struct grt_group *)row)->ring);
+}
+
+static void get_driver(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	(void)arg;
+	grt_cell_driver(cell, names_of(view), ((const struct grt_group *)row)->ring);
+}
+
+static void get_device(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	const struct grt_group *g = row;
+	const struct grt_names *names = names_of(view);
+
+	(void)arg;
+	grt_cell_gpu(cell, names, g->ring);
+	if (!cell->text)
+		grt_cell_name(cell, names, grt_names_find(names, GRT_NAME_DEVICE, g->device));
+	cell->number = g->device;
+	cell->absent = g->ring == GRT_RING_NONE;
+}
+
+static void get_gpu(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	(void)arg;
+	grt_cell_gpu(cell, names_of(view), ((const struct grt_group *)row)->ring);
+}
+
+static void get_card(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	const struct grt_names *names = names_of(view);
+
+	(void)arg;
+	grt_cell_owner(cell, names,
+		       grt_names_find(names, GRT_NAME_RING_GPU, ((const struct grt_group *)row)->ring));
+}
+
+static void get_process(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	(void)arg;
+	grt_cell_owner(cell, names_of(view), ((const struct grt_group *)row)->name);
+}
+
+static void get_jobs(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	const struct grt_group *g = row;
+
+	(void)view;
+	(void)arg;
+	cell->number = grt_weight_count(g->jobs);
+	cell->estimated = grt_group_sampled(g);
+}
+
+/* The union of a sample of the jobs says nothing about the union of all. */
+static void get_busy(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	const struct grt_group *g = row;
+	uint64_t span = ((const struct grt_group_view *)view)->span;
+
+	(void)arg;
+	cell->absent = grt_group_sampled(g) || !g->exec.weight || !span;
+	if (!cell->absent)
+		cell->number = (uint64_t)((unsigned __int128)grt_busy_sum(&g->busy) * 100000 / span);
+	cell->inferred = g->busy_inferred;
+	cell->estimated = g->busy.cut;
+}
+
+static const struct grt_hist *hist_of(const void *row, bool queue)
+{
+	const struct grt_group *g = row;
+
+	return queue ? &g->queue : &g->exec;
+}
+
+/* @arg of the columns of a histogram: permille, negative for t_queue; 1000 is the largest value. */
+static void get_percentile(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	const struct grt_hist *h = hist_of(row, arg < 0);
+	unsigned int permille = (unsigned int)(arg < 0 ? -arg : arg);
+
+	(void)view;
+	cell->inferred = h->inferred;
+	cell->number = h->max;
+	cell->absent = permille == 1000 ? !h->weight : !grt_hist_percentile(h, permille, &cell->number);
+}
+
+static void get_sum(struct grt_cell *cell, const void *view, const void *row, int queue)
+{
+	const struct grt_hist *h = hist_of(row, queue);
+
+	(void)view;
+	cell->absent = !h->weight;
+	cell->number = grt_hist_sum(h);
+	cell->inferred = h->inferred;
+	cell->estimated = grt_group_sampled(row);
+}
+
+static void get_gpu_wait(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	const struct grt_group *g = row;
+	unsigned __int128 ns = (g->wait_ns + GRT_WEIGHT_ONE / 2) / GRT_WEIGHT_ONE;
+
+	(void)view;
+	(void)arg;
+	cell->absent = !g->waits;
+	cell->number = ns > UINT64_MAX ? UINT64_MAX : (uint64_t)ns;
+	cell->estimated = grt_group_sampled(g);
+}
+
+static void get_waits(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	const struct grt_group *g = row;
+
+	(void)view;
+	(void)arg;
+	cell->number = grt_weight_count(g->waits);
+	cell->estimated = grt_group_sampled(g);
+}
+
+static void get_errors(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	const struct grt_group *g = row;
+
+	(void)view;
+	(void)arg;
+	cell->number = g->failed + g->errors;
+}
+
+#define EXEC(permille) permille
+#define QUEUE(permille) -(permille)
+
+/* clang-format off */
+
+#define COLUMN_RING    {"ring", get_ring, 0, GRT_CELL_NAMED, GRT_COLUMN_ALL, "ring: name in text, else id"}
+#define COLUMN_NAME    {"ring_name", get_ring_name, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "its name"}
+#define COLUMN_DRIVER  {"driver", get_driver, 0, GRT_CELL_TEXT, GRT_COLUMN_MORE, "its driver"}
+#define COLUMN_DEVICE(where) \
+	{"device", get_device, 0, GRT_CELL_NAMED, where, "GPU: address or name in text, else number"}
+#define COLUMN_GPU     {"gpu", get_gpu, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "address of its GPU on the bus"}
+#define COLUMN_CARD    {"card", get_card, 0, GRT_CELL_TEXT, GRT_COLUMN_MORE, "DRM device of its GPU"}
+#define COLUMN_ENGINE  {"engine", grt_cell_u8, offsetof(struct grt_group, engine), GRT_CELL_ENGINE, GRT_COLUMN_ALL, "engine"}
+#define COLUMN_PID     {"pid", grt_cell_id, offsetof(struct grt_group, pid), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "process id"}
+#define COLUMN_PROCESS {"process", get_process, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "process's comm"}
+
+#define SUM(name, queue, where, help)          {name, get_sum, queue, GRT_CELL_NS, where, help}
+#define PERCENTILE(name, permille, where, of)  {name, get_percentile, permille, GRT_CELL_NS, where, "of " of ", ns"}
+#define COUNT(name, member, where, help) \
+	{name, grt_cell_u64, offsetof(struct grt_group, member), GRT_CELL_NUMBER, where, help}
+
+/* @rest: where the columns are that only rings show without being asked */
+#define SUMS(rest)                                                                                     \
+	{"jobs", get_jobs, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "jobs"},                                \
+	{"busy", get_busy, 0, GRT_CELL_PERCENT, GRT_COLUMN_ALL, "share of the trace, percent"},        \
+	SUM("exec_sum", 0, GRT_COLUMN_ALL, "sum of t_exec, ns"),                                       \
+	PERCENTILE("exec_p50", EXEC(500), GRT_COLUMN_ALL, "t_exec"),                                   \
+	PERCENTILE("exec_p95", EXEC(950), GRT_COLUMN_ALL, "t_exec"),                                   \
+	PERCENTILE("exec_p99", EXEC(990), rest, "t_exec"),                                             \
+	PERCENTILE("exec_max", EXEC(1000), GRT_COLUMN_ALL, "t_exec"),                                  \
+	SUM("queue_sum", 1, GRT_COLUMN_MACHINE, "sum of t_queue, ns"),                                 \
+	PERCENTILE("queue_p50", QUEUE(500), GRT_COLUMN_ALL, "t_queue"),                                \
+	PERCENTILE("queue_p95", QUEUE(950), rest, "t_queue"),                                          \
+	PERCENTILE("queue_p99", QUEUE(990), rest, "t_queue"),                                          \
+	PERCENTILE("queue_max", QUEUE(1000), GRT_COLUMN_ALL, "t_queue"),                               \
+	{"gpu_wait", get_gpu_wait, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "sum of t_gpu_wait, ns"},           \
+	{"waits", get_waits, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "waits in gpu_wait"},                 \
+	{"errors", get_errors, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "failed jobs, errors without job"}, \
+	COUNT("commands", commands, GRT_COLUMN_ALL, "commands without a fence"),                       \
+	COUNT("incomplete", incomplete, GRT_COLUMN_MORE, "jobs without SUBMIT or COMPLETE"),           \
+	COUNT("job_records", job_records, GRT_COLUMN_MACHINE, "jobs in the trace"),                    \
+	COUNT("cut_waits", cut_waits, GRT_COLUMN_MACHINE, "jobs with a wait without end"),             \
+	{.name = NULL}
+
+/* clang-format on */
+
+static const struct grt_column ring_columns[] = {
+	COLUMN_RING, COLUMN_DRIVER, COLUMN_DEVICE(GRT_COLUMN_MORE), COLUMN_CARD, COLUMN_ENGINE,
+	COLUMN_NAME, COLUMN_GPU,    SUMS(GRT_COLUMN_ALL),
+};
+
+static const struct grt_column gpus_ring_columns[] = {
+	COLUMN_RING, COLUMN_DRIVER, COLUMN_DEVICE(GRT_COLUMN_ALL), COLUMN_CARD, COLUMN_ENGINE,
+	COLUMN_NAME, COLUMN_GPU,    SUMS(GRT_COLUMN_ALL),
+};
+
+static const struct grt_column engine_columns[] = {COLUMN_ENGINE, SUMS(GRT_COLUMN_MORE)};
+
+static const struct grt_column process_columns[] = {COLUMN_PID, COLUMN_PROCESS, SUMS(GRT_COLUMN_MORE)};
+
+#define MARKS (GRT_MARK_INFERRED | GRT_MARK_ESTIMATED)
+
+const struct grt_table grt_gpus_ring_table = {"rings", "rings", gpus_ring_columns, MARKS};
+
+const struct grt_table grt_group_table[GRT_BYS] = {
+	[GRT_BY_RING] = {"rings", "rings", ring_columns, MARKS},
+	[GRT_BY_ENGINE] = {"engines", "engines", engine_columns, MARKS},
+	[GRT_BY_PROCESS] = {"processes", "processes", process_columns, MARKS},
+};

@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/*
+ * The sums of groups.h. A kind of group is a row in the table below: what its
+ * key is. Everything else is the same for all kinds.
+ */
+#include "groups.h"
+
+#include <string.h>
+
+#include "base/grow.h"
+
+/* Groups that are found without a search. */
+#define GROUP_CACHE 16
+
+struct group_set {
+	struct grt_group **group;
+	uint64_t *id;
+	uint32_t used;
+	uint32_t room;
+	uint32_t cache[GROUP_CACHE];
+	struct grt_index index;
+};
+
+struct grt_groups {
+	struct group_set set[GRT_BYS];
+	unsigned int kinds;
+	struct grt_hash_key key;
+	uint32_t octaves;
+	uint64_t over;
+	struct grt_interval span;
+};
+
+/* What a group is found and begun by, from a job or an event. */
+struct member {
+	uint32_t ring;
+	uint32_t device;
+	uint32_t pid;
+	uint32_t name;
+	uint8_t engine;
+};
+
+static inline struct member job_member(const struct grt_job *job)
+{
+	return (struct member){job->ring, job->device, job->pid, job->name, job->engine};
+}
+
+static inline struct member event_member(const struct grt_event *e, uint32_t name)
+{
+	return (struct member){e->ring, e->device, e->pid, name, e->engine};
+}
+
+static inline uint64_t group_id(enum grt_group_by by, const struct member *m)
+{
+	if (by == GRT_BY_RING)
+		return (uint64_t)m->device << 32 | m->ring;
+	return by == GRT_BY_ENGINE ? m->engine : m->pid;
+}
+
+static bool same_group(const void *owner, uint32_t i, const void *key)
+{
+	return ((const struct group_set *)owner)->id[i] == *(const uint64_t *)key;
+}
+
+static int make_room(struct group_set *s)
+{
+	uint32_t room = s->room;
+
+	return grt_grow(&s->group, &room, s->used + 1, 16) ?: grt_grow(&s->id, &s->room, s->used + 1, 16);
+}
+
+static int add_group(struct group_set *s, uint64_t id, uint32_t tag, const struct member *m)
+{
+	struct grt_group *group;
+
+	if (make_room(s))
+		return -ENOMEM;
+	group = calloc(1, sizeof(*group));
+	if (!group)
+		return -ENOMEM;
+	group->ring = m->ring;
+	group->device = m->device;
+	group->pid = m->pid;
+	group->engine = m->engine;
+	s->group[s->used] = group;
+	s->id[s->used] = id;
+	return grt_index_add(&s->index, tag, s->used++);
+}
+
+static __attribute__((noinline, cold)) int search_group(struct grt_groups *g, enum grt_group_by by,
+							const struct member *m, uint32_t *cached)
+{
+	struct group_set *s = &g->set[by];
+	uint64_t id = group_id(by, m);
+	uint32_t tag = grt_hash(&g->key, id, by);
+	uint32_t i = grt_index_find(&s->index, tag, same_group, s, &id);
+
+	if (i == GRT_NOWHERE && s->used == GRT_GROUPS_MAX)
+		return 1;
+	if (i == GRT_NOWHERE && add_group(s, id, tag, m))
+		return -ENOMEM;
+	*cached = i == GRT_NOWHERE ? s->used - 1 : i;
+	return 0;
+}
+
+/* Return: 0 with the group of a member, 1 when there are too many, -ENOMEM */
+static inline int find_group(struct grt_groups *g, enum grt_group_by by, const struct member *m,
+			     struct grt_group **out)
+{
+	struct group_set *s = &g->set[by];
+	uint64_t id = group_id(by, m);
+	uint32_t *cached = &s->cache[(id ^ id >> 32) % GROUP_CACHE];
+	int r = 0;
+
+	if (*cached >= s->used || s->id[*cached] != id)
+		r = search_group(g, by, m, cached);
+	if (r)
+		return r;
+	*out = s->group[*cached];
+	/* The process's name may come later than its first job, or change at exec. */
+	if (by == GRT_BY_PROCESS && m->name != GRT_NAME_UNKNOWN)
+		(*out)->name = m->name;
+	return 0;
+}
+
+/* A job counts with the first kind that has no group for it. @kinds: that one and those after it */
+static __attribute__((noinline, cold)) void count_over(struct grt_groups *g, unsigned int kinds,
+						       const struct member *m)
+{
+	for (unsigned int before = g->kinds & ~kinds; before; before &= before - 1) {
+		enum grt_group_by by = (enum grt_group_by)__builtin_ctz(before);
+		uint64_t id = group_id(by, m);
+		uint32_t tag = grt_hash(&g->key, id, by);
+
+		if (grt_index_find(&g->set[by].index, tag, same_group, &g->set[by], &id) == GRT_NOWHERE)
+			return;
+	}
+	g->over++;
+}
+
+/* What every entry point does: find the group of each kind that is wanted, and add to it. */
+static inline __attribute__((always_inline)) int
+each_group(struct grt_groups *g, const struct member *m,
+	   int (*add)(struct grt_groups *g, struct grt_group *group, const void *what), const void *what,
+	   bool is_job)
+{
+	struct grt_group *group;
+	int r = 0;
+
+	for (unsigned int kinds = g->kinds; kinds && r >= 0; kinds &= kinds - 1) {
+		r = find_group(g, (enum grt_group_by)__builtin_ctz(kinds), m, &group);
+		if (!r)
+			r = add(g, group, what);
+		else if (r > 0 && is_job)
+			count_over(g, kinds, m);
+	}
+	return r < 0 ? r : 0;
+}
+
+/* What a job adds to its groups, worked out once for all of them. */
+struct share {
+	const struct grt_job *job;
+	uint64_t weight;
+	struct grt_interval busy; /* nothing where it ends before it begins */
+	bool busy_inferred;
+	bool has_exec;
+	bool has_queue;
+	bool incomplete;
+	struct grt_hist_value exec;
+	struct grt_hist_value queue;
+};
+
+static inline bool phase_value(const struct grt_job *job, enum grt_phase phase, uint64_t weight,
+			       struct grt_hist_value *out)
+{
+	bool inferred, known;
+	uint64_t ns;
+
+	known = grt_job_phase(job, phase, &ns, &inferred);
+	*out = grt_hist_value(known ? ns : 0, weight, inferred);
+	return known;
+}
+
+/* What of its EXEC is in the span. */
+static inline struct grt_interval busy_of(const struct grt_groups *g, const struct grt_job *job)
+{
+	uint64_t from = job->time[GRT_STAMP_START], to = job->time[GRT_STAMP_END];
+
+	return (struct grt_interval){from < g->span.from ? g->span.from : from,
+				     to > g->span.to ? g->span.to : to};
+}
+
+static inline int add_interval(struct grt_groups *g, struct grt_group *group, const void *what)
+{
+	const struct share *s = what;
+
+	(void)g;
+	group->busy_inferred += s->busy_inferred;
+	return grt_busy_add(&group->busy, s->busy.from, s->busy.to);
+}
+
+int grt_groups_held(struct grt_groups *g, const struct grt_job *job)
+{
+	struct member m = job_member(job);
+	struct share s = {.job = job};
+	uint64_t ns;
+
+	if (!grt_job_phase(job, GRT_PHASE_EXEC, &ns, &s.busy_inferred))
+		return 0;
+	s.busy = busy_of(g, job);
+	return each_group(g, &m, add_interval, &s, false);
+}
+
+static inline int add_job(struct grt_groups *g, struct grt_group *group, const void *what)
+{
+	const struct share *s = what;
+	const struct grt_job *job = s->job;
+
+	group->jobs += s->weight;
+	group->job_records++;
+	/* An event that is no job's may have begun the group, and know less. */
+	if (!group->engine)
+		group->engine = job->engine;
+	group->incomplete += s->incomplete;
+	group->failed += job->failed;
+	if (job->waits || job->cut_waits) {
+		group->waits += job->waits * s->weight;
+		group->wait_ns += (unsigned __int128)job->wait_ns * s->weight;
+		group->cut_waits += job->cut_waits;
+	}
+	if (s->has_queue)
+		grt_hist_put(&group->queue, &s->queue, &g->octaves);
+	if (!s->has_exec)
+		return 0;
+	grt_hist_put(&group->exec, &s->exec, &g->octaves);
+	return job->held ? 0 : add_interval(g, group, s);
+}
+
+int grt_groups_job(struct grt_groups *g, const struct grt_job *job)
+{
+	const unsigned int ends = 1U << GRT_STAMP_SUBMIT | 1U << GRT_STAMP_COMPLETE;
+	struct member m = job_member(job);
+	struct share s;
+
+	s.job = job;
+	s.weight = grt_weight(job->sample);
+	s.incomplete = (job->seen & ends) != ends;
+	s.has_exec = phase_value(job, GRT_PHASE_EXEC, s.weight, &s.exec);
+	s.has_queue = phase_value(job, GRT_PHASE_QUEUE, s.weight, &s.queue);
+	s.busy_inferred = s.has_exec && s.exec.inferred;
+	s.busy = s.has_exec ? busy_of(g, job) : (struct grt_interval){0, 0};
+	return each_group(g, &m, add_job, &s, true);
+}
+
+static int add_stray(struct grt_groups *g, struct grt_group *group, const void *what)
+{
+	const struct grt_event *e = what;
+
+	(void)g;
+	group->errors += e->type == GRT_EV_ERROR;
+	group->commands += e->type == GRT_EV_COMMAND;
+	return 0;
+}
+
+int grt_groups_stray(struct grt_groups *g, const struct grt_event *e, uint32_t name)
+{
+	struct member m = event_member(e, name);
+
+	return each_group(g, &m, add_stray, e, false);
+}
+
+int grt_groups_new(struct grt_groups **out, unsigned int kinds)
+{
+	*out = calloc(1, sizeof(**out));
+	if (!*out)
+		return -ENOMEM;
+	(*out)->kinds = kinds;
+	(*out)->key = grt_hash_key_new();
+	(*out)->octaves = GRT_GROUPS_OCTAVES;
+	grt_groups_span(*out, 0, UINT64_MAX);
+	return 0;
+}
+
+void grt_groups_span(struct grt_groups *g, uint64_t first, uint64_t last)
+{
+	g->span = (struct grt_interval){first, last};
+}
+
+const struct grt_group *grt_groups_get(const struct grt_groups *g, enum grt_group_by by, uint32_t i)
+{
+	return i < g->set[by].used ? g->set[by].group[i] : NULL;
+}
+
+uint64_t grt_groups_over(const struct grt_groups *g)
+{
+	return g->over;
+}
+
+static void free_set(struct group_set *s)
+{
+	for (uint32_t i = 0; i < s->used; i++) {
+		grt_hist_free(&s->group[i]->exec);
+		grt_hist_free(&s->group[i]->queue);
+		grt_busy_free(&s->group[i]->busy);
+		free(s->group[i]);
+	}
+	free(s->group);
+	free(s->id);
+	grt_index_free(&s->index);
+}
+
+void grt_groups_free(struct grt_groups *g)
+{
+	if (!g)
+		return;
+	for (unsigned int by = 0; by < GRT_BYS; by++)
+		free_set(&g->set[by]);
+	free(g);
+}

@@ -1,0 +1,1107 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/*
+ * The join of jobs.h. Three events per job pass through here, so the way of
+ * each is: one line of the index, one or two lines of the job. Nothing is
+ * allocated but when one of the arrays doubles.
+ */
+#include "jobs.h"
+
+#include <string.h>
+
+#include "codes/firmware.h"
+#include "base/grow.h"
+#include "trace/job_record.h"
+#include "waits.h"
+
+#define BIT(stamp) (1U << (stamp))
+
+enum job_state {
+	JOB_FREE,
+	JOB_LIVE,
+	JOB_DONE,
+	JOB_HELD,
+};
+
+/* What time[START] of a job without START is good for. */
+enum job_order {
+	ORDER_FIRST,	/* nothing: no END before it on its ring */
+	ORDER_AFTER,	/* it is the END before it on its ring */
+	ORDER_UNKNOWN,	/* nothing: its ring is not known */
+	ORDER_FIRMWARE, /* nothing: its ring is a queue that waits in firmware */
+};
+
+/* A job, and which of its slot's: the slot may have been given to another one since. */
+struct job_ref {
+	uint64_t serial;
+	uint32_t id;
+	uint32_t block;
+};
+
+/*
+ * Places of jobs with neighbouring numbers. A context's numbers are dense, so
+ * a lookup mostly ends in the block of the one before, and the table of blocks
+ * is small. Sparse numbers cost a block each, 96 bytes.
+ */
+#define BLOCK 16U
+/* Blocks that are found without a search. */
+#define BLOCK_CACHE 64
+
+struct block {
+	uint64_t ctx;
+	uint64_t number; /* sequence number / BLOCK */
+	uint32_t used;
+	uint32_t tag;	     /* hash; of a free block, the next free one */
+	uint32_t ref[BLOCK]; /* index of the job plus 1, 0: none */
+};
+
+/* Rings that are found without a search. */
+#define RING_CACHE 16
+
+/* What a ring's order is known by: the END seen last. */
+struct ring_order {
+	uint32_t device;
+	uint32_t ring;
+	uint64_t last_end;
+	bool ended;
+	bool gaps;     /* jobs that are not in the trace may have ended after it */
+	bool firmware; /* it is a queue: firmware chooses when a job of it runs */
+};
+
+struct grt_jobs {
+	struct grt_job *job;
+	uint32_t room;
+	uint32_t used;
+	uint32_t free;
+	uint64_t serial;
+	struct job_ref *done; /* ring of the jobs that are done, the oldest at done_first */
+	uint32_t done_mask;
+	uint32_t done_first;
+	uint32_t done_used;
+	struct job_ref *oldest; /* jobs to be evicted next, from oldest_next on */
+	uint32_t oldest_next;
+	uint32_t oldest_used;
+	struct block *block;
+	uint32_t blocks;
+	uint32_t blocks_room;
+	uint32_t free_block;
+	uint32_t block_cache[BLOCK_CACHE];
+	struct grt_index index;
+	struct grt_hash_key key;
+	struct grt_jobs_sink sink;
+	struct grt_jobs_limits limits;
+	struct ring_order *ring;
+	uint32_t rings;
+	uint32_t rings_room;
+	uint32_t ring_cache[RING_CACHE];
+	struct grt_index ring_index;
+	struct grt_waits waits;
+	struct grt_names names;
+	uint32_t named_tid;
+	uint32_t named;
+	bool whole;			   /* the events come from a JOB record */
+	uint64_t retired[1 << GRT_STAMPS]; /* by @seen */
+	uint64_t completed_again;
+	struct grt_jobs_count count;
+};
+
+/* Identities */
+
+static bool same_block(const void *owner, uint32_t id, const void *key)
+{
+	const struct block *b = &((const struct grt_jobs *)owner)->block[id];
+	const struct grt_event *e = key;
+
+	return b->ctx == e->ctx && b->number == e->seqno / BLOCK;
+}
+
+/* What is rare stays out of the way of what is not. */
+#define RARE __attribute__((noinline, cold))
+
+static RARE uint32_t search_block(struct grt_jobs *j, const struct grt_event *e, uint32_t *cached)
+{
+	uint32_t tag = grt_hash(&j->key, e->ctx, e->seqno / BLOCK);
+	uint32_t id = grt_index_find(&j->index, tag, same_block, j, e);
+
+	if (id != GRT_NOWHERE)
+		*cached = id;
+	return id;
+}
+
+/* The block that the event's job has its place in, GRT_NOWHERE when no job in flight is near. */
+static inline uint32_t find_block(struct grt_jobs *j, const struct grt_event *e)
+{
+	uint32_t *cached = &j->block_cache[(e->ctx ^ e->seqno / BLOCK) % BLOCK_CACHE], id = *cached;
+
+	return id < j->blocks && same_block(j, id, e) ? id : search_block(j, e, cached);
+}
+
+static inline struct grt_job *find_job(struct grt_jobs *j, const struct grt_event *e)
+{
+	uint32_t id = find_block(j, e), ref;
+
+	if (id == GRT_NOWHERE)
+		return NULL;
+	ref = j->block[id].ref[e->seqno % BLOCK];
+	return ref ? &j->job[ref - 1] : NULL;
+}
+
+static RARE int new_block(struct grt_jobs *j, const struct grt_event *e, uint32_t *out)
+{
+	uint32_t tag = grt_hash(&j->key, e->ctx, e->seqno / BLOCK), id = j->free_block;
+
+	if (id == GRT_NOWHERE && grt_grow(&j->block, &j->blocks_room, j->blocks + 1, 128))
+		return -ENOMEM;
+	if (id == GRT_NOWHERE)
+		id = j->blocks;
+	if (grt_index_add(&j->index, tag, id))
+		return -ENOMEM;
+	if (id == j->blocks)
+		j->blocks++;
+	else
+		j->free_block = j->block[id].tag;
+	j->block[id] = (struct block){.ctx = e->ctx, .number = e->seqno / BLOCK, .tag = tag};
+	*out = id;
+	return 0;
+}
+
+/* Gives the job its place. Return: 0 or -ENOMEM */
+static inline int place_job(struct grt_jobs *j, const struct grt_event *e, struct grt_job *job)
+{
+	uint32_t id = find_block(j, e);
+
+	if (id == GRT_NOWHERE && new_block(j, e, &id))
+		return -ENOMEM;
+	j->block[id].ref[e->seqno % BLOCK] = (uint32_t)(job - j->job) + 1;
+	j->block[id].used++;
+	job->block = id;
+	return 0;
+}
+
+static RARE void free_block(struct grt_jobs *j, struct block *b, uint32_t id)
+{
+	grt_index_remove(&j->index, b->tag, id);
+	/* No event has context 0: a free block is found by nobody. */
+	b->ctx = 0;
+	b->tag = j->free_block;
+	j->free_block = id;
+}
+
+static void unplace_job(struct grt_jobs *j, const struct grt_job *job)
+{
+	struct block *b = &j->block[job->block];
+
+	b->ref[job->seqno % BLOCK] = 0;
+	if (!--b->used)
+		free_block(j, b, job->block);
+}
+
+/* Slots */
+
+static struct grt_job *job_at(struct grt_jobs *j, const struct job_ref *ref)
+{
+	struct grt_job *job = &j->job[ref->id];
+
+	return job->serial == ref->serial ? job : NULL;
+}
+
+static struct job_ref ref_of(const struct grt_jobs *j, const struct grt_job *job)
+{
+	return (struct job_ref){
+		.serial = job->serial,
+		.id = (uint32_t)(job - j->job),
+		.block = job->block,
+	};
+}
+
+/* The free slots are a stack, so that the memory in use stays small and warm. */
+static void push_free(struct grt_jobs *j, struct grt_job *job)
+{
+	job->state = JOB_FREE;
+	job->serial = 0;
+	job->block = j->free;
+	j->free = (uint32_t)(job - j->job);
+}
+
+/* Phases */
+
+uint64_t grt_job_first(const struct grt_job *job)
+{
+	uint64_t first = UINT64_MAX;
+
+	for (unsigned int seen = job->seen; seen; seen &= seen - 1)
+		if (job->time[__builtin_ctz(seen)] < first)
+			first = job->time[__builtin_ctz(seen)];
+	return job->seen ? first : 0;
+}
+
+static inline unsigned int disordered_phases(const struct grt_job *job)
+{
+	const uint64_t *t = job->time;
+	unsigned int both = job->seen & job->seen >> 1;
+
+	/* The way of nearly every job. */
+	if (both == 0xf && t[0] <= t[1] && t[1] <= t[2] && t[2] <= t[3] && t[3] <= t[4])
+		return 0;
+	return (both & 1 && t[1] < t[0]) + (both & 2 && t[2] < t[1]) + (both & 4 && t[3] < t[2]) +
+	       (both & 8 && t[4] < t[3]);
+}
+
+/* It stands for other jobs, too, which are not in the trace. */
+static inline bool is_sampled(const struct grt_job *job)
+{
+	return job->sample && job->sample < 100;
+}
+
+/* START = max(COMMIT, END of the job before it on the ring); without such a job the ring was idle. */
+static inline void infer_start(struct grt_jobs *j, struct grt_job *job)
+{
+	const unsigned int needed = BIT(GRT_STAMP_COMMIT) | BIT(GRT_STAMP_END);
+	uint64_t commit = job->time[GRT_STAMP_COMMIT], start = commit;
+
+	if ((job->seen & BIT(GRT_STAMP_START)) || (job->seen & needed) != needed)
+		return;
+	if (job->order == ORDER_FIRMWARE) {
+		j->count.firmware_start++;
+		return;
+	}
+	if (is_sampled(job) || job->order == ORDER_UNKNOWN) {
+		j->count.unordered_start++;
+		return;
+	}
+	if (job->order == ORDER_AFTER && job->time[GRT_STAMP_START] > commit)
+		start = job->time[GRT_STAMP_START];
+	if (start > job->time[GRT_STAMP_END]) {
+		j->count.disordered++;
+		return;
+	}
+	job->time[GRT_STAMP_START] = start;
+	job->seen |= BIT(GRT_STAMP_START);
+	job->inferred |= BIT(GRT_STAMP_START);
+	j->count.inferred_start++;
+}
+
+/* Retirement */
+
+static inline void settle(struct grt_jobs *j, struct grt_job *job)
+{
+	if (job->settled || !job->seen)
+		return;
+	job->settled = true;
+	infer_start(j, job);
+	j->count.disordered += disordered_phases(job);
+}
+
+static void count_sample(struct grt_jobs_count *c, uint8_t sample)
+{
+	if (!sample || sample >= 100)
+		return;
+	if (!c->sample_min || sample < c->sample_min)
+		c->sample_min = sample;
+	if (sample > c->sample_max)
+		c->sample_max = sample;
+}
+
+static void count_job(struct grt_jobs *j, const struct grt_job *job)
+{
+	j->retired[job->seen]++;
+	if (job->waits) {
+		j->count.waits += job->waits;
+		j->count.wait_ns += job->wait_ns;
+	}
+	count_sample(&j->count, job->sample);
+}
+
+static inline int retire(struct grt_jobs *j, struct grt_job *job)
+{
+	int r = 0;
+
+	settle(j, job);
+	job->cut_waits |= job->open_waits > 0;
+	unplace_job(j, job);
+	if (job->seen) {
+		count_job(j, job);
+		r = j->sink.job(j->sink.arg, job);
+	} else {
+		j->count.unjoined_waits += job->waits;
+		j->count.unjoined_wait_ns += job->wait_ns;
+	}
+	push_free(j, job);
+	return r;
+}
+
+/* Jobs that leave the window were last touched thousands of events ago: they are fetched some jobs ahead. */
+static inline void fetch_ahead(const struct grt_jobs *j)
+{
+	const struct job_ref *ref = &j->done[(j->done_first + 3) & j->done_mask];
+
+	__builtin_prefetch(&j->job[ref->id]);
+	__builtin_prefetch((const char *)&j->job[ref->id] + 64);
+	__builtin_prefetch(&j->block[ref->block]);
+}
+
+/* The window is over for the oldest job that is done. */
+static inline int leave_window(struct grt_jobs *j)
+{
+	struct grt_job *job = job_at(j, &j->done[j->done_first]);
+
+	fetch_ahead(j);
+	j->done_first = (j->done_first + 1) & j->done_mask;
+	j->done_used--;
+	if (!job || job->state != JOB_DONE)
+		return 0;
+	if (!job->open_waits)
+		return retire(j, job);
+	settle(j, job);
+	job->held = job->seen;
+	job->state = JOB_HELD;
+	return job->held && j->sink.held ? j->sink.held(j->sink.arg, job) : 0;
+}
+
+static inline int finish(struct grt_jobs *j, struct grt_job *job)
+{
+	job->state = JOB_DONE;
+	j->done[(j->done_first + j->done_used) & j->done_mask] = ref_of(j, job);
+	return ++j->done_used > j->limits.window ? leave_window(j) : 0;
+}
+
+static int by_age(const void *a, const void *b)
+{
+	const struct job_ref *x = a, *y = b;
+
+	return (x->serial > y->serial) - (x->serial < y->serial);
+}
+
+/* Lists all jobs that are live or held, the oldest first. Return: 0 or -ENOMEM */
+static int list_oldest(struct grt_jobs *j)
+{
+	free(j->oldest);
+	j->oldest = malloc((j->used + 1) * sizeof(*j->oldest));
+	j->oldest_next = j->oldest_used = 0;
+	if (!j->oldest)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < j->used; i++)
+		if (j->job[i].state == JOB_LIVE || j->job[i].state == JOB_HELD)
+			j->oldest[j->oldest_used++] = ref_of(j, &j->job[i]);
+	qsort(j->oldest, j->oldest_used, sizeof(*j->oldest), by_age);
+	return 0;
+}
+
+/* The oldest job that is live or held, by the list; NULL at its end. */
+static struct grt_job *next_oldest(struct grt_jobs *j)
+{
+	struct grt_job *job;
+
+	while (j->oldest_next < j->oldest_used) {
+		job = job_at(j, &j->oldest[j->oldest_next++]);
+		if (job && (job->state == JOB_LIVE || job->state == JOB_HELD))
+			return job;
+	}
+	return NULL;
+}
+
+/* The oldest job that is live or held, NULL when there is none. Return: 0 or -ENOMEM */
+static int find_oldest(struct grt_jobs *j, struct grt_job **out)
+{
+	int r = 0;
+
+	*out = next_oldest(j);
+	if (*out)
+		return 0;
+	r = list_oldest(j);
+	*out = next_oldest(j);
+	return r;
+}
+
+/*
+ * Frees a slot. Jobs that came after the list was made are younger than all in
+ * it, so it is used up before it is made anew: sorting costs little per job.
+ */
+static RARE int evict(struct grt_jobs *j)
+{
+	struct grt_job *job;
+	int r = 0;
+
+	while (!r && j->free == GRT_NOWHERE) {
+		r = find_oldest(j, &job);
+		if (!r && job) {
+			j->count.evicted++;
+			r = retire(j, job);
+		} else if (!r) {
+			/* All are done, the window is larger than the bound; who is waited for is held then.
+			 */
+			r = leave_window(j);
+		}
+	}
+	return r;
+}
+
+/* New jobs */
+
+static RARE int grow(struct grt_jobs *j)
+{
+	uint32_t room = j->room ? 2 * j->room : 1024;
+	struct grt_job *more;
+
+	if (room > j->limits.jobs)
+		room = j->limits.jobs;
+	/* A multiple of 64 always, since a job has 128 bytes. */
+	more = aligned_alloc(64, room * sizeof(*more));
+	if (!more)
+		return -ENOMEM;
+	if (j->used)
+		memcpy(more, j->job, j->used * sizeof(*more));
+	free(j->job);
+	j->job = more;
+	j->room = room;
+	return 0;
+}
+
+/* A slot; makes room by eviction when the bound is reached. */
+static inline int take_slot(struct grt_jobs *j, struct grt_job **out)
+{
+	int r = 0;
+
+	if (j->free == GRT_NOWHERE && j->used == j->limits.jobs)
+		r = evict(j);
+	if (r)
+		return r;
+	if (j->free != GRT_NOWHERE) {
+		*out = &j->job[j->free];
+		j->free = (*out)->block;
+		return 0;
+	}
+	if (j->used == j->room && grow(j))
+		return -ENOMEM;
+	*out = &j->job[j->used++];
+	return 0;
+}
+
+/* Member by member, since a memset of 128 bytes costs more than all else here; stamps need @seen only. */
+static inline void clear_job(struct grt_job *job)
+{
+	job->wait_ns = 0;
+	job->ring = GRT_RING_NONE;
+	job->device = 0;
+	job->pid = 0;
+	job->tid = 0;
+	job->cmd = 0;
+	job->hw_ctx = 0;
+	job->status = 0;
+	job->name = GRT_NAME_UNKNOWN;
+	job->waits = 0;
+	job->open_waits = 0;
+	job->engine = 0;
+	job->sample = 0;
+	job->seen = 0;
+	job->inferred = 0;
+	job->failed = false;
+	job->cut_waits = false;
+	job->held = false;
+	job->state = JOB_FREE;
+	job->order = ORDER_FIRST;
+	job->settled = false;
+}
+
+/* Only a wait has named the job, and whichever kind of source its job has may tell of such a wait. */
+#define ORIGIN_OPEN 2U
+
+/* Which kind of source tells; two kinds may tell of one job. */
+static inline unsigned int origin(const struct grt_event *e)
+{
+	return e->flags >> GRT_FLAG_BPF_BIT & 1;
+}
+
+static int new_job(struct grt_jobs *j, const struct grt_event *e, struct grt_job **out)
+{
+	struct grt_job *job;
+	int r = take_slot(j, &job);
+
+	if (r)
+		return r;
+	clear_job(job);
+	job->ctx = e->ctx;
+	job->seqno = e->seqno;
+	job->serial = ++j->serial;
+	job->origin = e->flags & GRT_FLAG_CALL ? ORIGIN_OPEN : origin(e);
+	if (place_job(j, e, job)) {
+		push_free(j, job);
+		return -ENOMEM;
+	}
+	job->state = JOB_LIVE;
+	*out = job;
+	return 0;
+}
+
+/* Rings */
+
+static bool same_ring(const void *owner, uint32_t id, const void *key)
+{
+	const struct ring_order *r = &((const struct grt_jobs *)owner)->ring[id];
+	const struct grt_job *job = key;
+
+	return r->ring == job->ring && r->device == job->device;
+}
+
+static RARE int add_ring(struct grt_jobs *j, const struct grt_job *job, uint32_t tag)
+{
+	if (grt_grow(&j->ring, &j->rings_room, j->rings + 1, 16))
+		return -ENOMEM;
+	j->ring[j->rings] = (struct ring_order){
+		.device = job->device,
+		.ring = job->ring,
+		.firmware = grt_firmware_schedules(
+			grt_names_owner(&j->names, grt_names_find(&j->names, GRT_NAME_RING, job->ring))),
+	};
+	return grt_index_add(&j->ring_index, tag, j->rings++);
+}
+
+static RARE int search_ring(struct grt_jobs *j, const struct grt_job *job, uint32_t *cached)
+{
+	uint32_t tag = grt_hash(&j->key, job->ring, job->device);
+	uint32_t id = grt_index_find(&j->ring_index, tag, same_ring, j, job);
+
+	if (id == GRT_NOWHERE && j->rings == GRT_JOBS_RINGS_MAX)
+		return 1;
+	if (id == GRT_NOWHERE && add_ring(j, job, tag))
+		return -ENOMEM;
+	*cached = id == GRT_NOWHERE ? j->rings - 1 : id;
+	return 0;
+}
+
+/* Return: 0 with the order of the job's ring, 1 where the ring is unknown or too many are, -ENOMEM */
+static int ring_of(struct grt_jobs *j, const struct grt_job *job, struct ring_order **out)
+{
+	uint32_t *cached = &j->ring_cache[(job->ring ^ job->device) % RING_CACHE];
+	int r = 0;
+
+	if (job->ring == GRT_RING_NONE)
+		return 1;
+	if (*cached >= j->rings || !same_ring(j, *cached, job))
+		r = search_ring(j, job, cached);
+	*out = &j->ring[*cached];
+	return r;
+}
+
+/*
+ * Keeps the END before this one in the place of START, which is concluded from
+ * it when the job is settled; until then an observed START may replace it.
+ */
+static int follow_ring(struct grt_jobs *j, struct grt_job *job, uint64_t end)
+{
+	struct ring_order *ring;
+	int r = ring_of(j, job, &ring);
+
+	if (r) {
+		job->order = ORDER_UNKNOWN;
+		return r < 0 ? r : 0;
+	}
+	if (ring->firmware) {
+		job->order = ORDER_FIRMWARE;
+		return 0;
+	}
+	if (ring->ended && !(job->seen & BIT(GRT_STAMP_START))) {
+		job->time[GRT_STAMP_START] = ring->last_end;
+		job->order = ring->gaps ? ORDER_UNKNOWN : ORDER_AFTER;
+	}
+	if (!ring->ended || end > ring->last_end)
+		ring->last_end = end;
+	ring->ended = true;
+	/*
+	 * The rate of sampling may change from job to job, and a JOB record says
+	 * nothing about the job before it: it comes late, and may have been chosen.
+	 */
+	ring->gaps = j->whole || is_sampled(job);
+	if (j->whole)
+		job->order = ORDER_UNKNOWN;
+	return 0;
+}
+
+/* Events */
+
+/* The job has such a stamp. Return: whether the new one is better: observed where that was concluded */
+static RARE bool replace_stamp(struct grt_jobs *j, struct grt_job *job, enum grt_stamp stamp, bool inferred)
+{
+	if (inferred || !(job->inferred & BIT(stamp))) {
+		j->count.repeated++;
+		return false;
+	}
+	job->inferred &= ~BIT(stamp);
+	return true;
+}
+
+/* Return: whether the stamp was taken */
+static inline bool set_stamp(struct grt_jobs *j, struct grt_job *job, enum grt_stamp stamp, uint64_t time,
+			     bool inferred)
+{
+	if ((job->seen & BIT(stamp)) && !replace_stamp(j, job, stamp, inferred))
+		return false;
+	job->time[stamp] = time;
+	job->seen |= BIT(stamp);
+	job->inferred |= (unsigned int)inferred << stamp;
+	return true;
+}
+
+/* What any of its events may tell first. */
+static inline void learn_place(struct grt_job *job, const struct grt_event *e)
+{
+	if (job->ring == GRT_RING_NONE) {
+		job->ring = e->ring;
+		job->device = e->device;
+	}
+	if (!job->engine)
+		job->engine = e->engine;
+	if (!job->sample)
+		job->sample = e->sample;
+}
+
+static RARE void learn(struct grt_jobs *j, struct grt_job *job, const struct grt_event *e)
+{
+	learn_place(job, e);
+	if (!job->tid && e->tid) {
+		job->pid = e->pid;
+		job->tid = e->tid;
+		job->name = grt_names_find(&j->names, GRT_NAME_THREAD, e->tid);
+	}
+}
+
+/* An identity comes again: a fence's number is never given twice, but drivers have been seen to. */
+static RARE bool is_reuse(const struct grt_jobs *j, const struct grt_job *job, const struct grt_event *e)
+{
+	/* The rest of a job whose first events were written before records were asked for. */
+	if (j->whole && (job->seen & BIT(GRT_STAMP_SUBMIT)) && !(job->seen & BIT(GRT_STAMP_COMPLETE)))
+		return job->time[GRT_STAMP_SUBMIT] != e->time;
+	if (job->seen & BIT(GRT_STAMP_SUBMIT))
+		return true;
+	return (job->seen & BIT(GRT_STAMP_COMPLETE)) && job->time[GRT_STAMP_COMPLETE] < e->time;
+}
+
+/* Keeps the name at hand: the next job is mostly of the same thread. */
+static void find_name(struct grt_jobs *j, uint32_t tid)
+{
+	j->named_tid = tid;
+	j->named = grt_names_find(&j->names, GRT_NAME_THREAD, tid);
+}
+
+static int on_submit(struct grt_jobs *j, struct grt_job *job, const struct grt_event *e)
+{
+	const struct grt_ev_submit *s = (const struct grt_ev_submit *)e;
+
+	learn_place(job, e);
+	job->cmd = s->cmd;
+	job->hw_ctx = s->hw_ctx;
+	job->pid = e->pid;
+	job->tid = e->tid;
+	if (e->tid != j->named_tid || !j->named)
+		find_name(j, e->tid);
+	job->name = j->named;
+	set_stamp(j, job, GRT_STAMP_SUBMIT, e->time, e->flags & GRT_FLAG_INFERRED);
+	if ((e->flags & GRT_FLAG_COMMIT) && !(job->seen & BIT(GRT_STAMP_COMMIT)))
+		set_stamp(j, job, GRT_STAMP_COMMIT, e->time, true);
+	return 0;
+}
+
+static int on_commit(struct grt_jobs *j, struct grt_job *job, const struct grt_event *e)
+{
+	set_stamp(j, job, GRT_STAMP_COMMIT, e->time, e->flags & GRT_FLAG_INFERRED);
+	return 0;
+}
+
+static int on_start(struct grt_jobs *j, struct grt_job *job, const struct grt_event *e)
+{
+	set_stamp(j, job, GRT_STAMP_START, e->time, e->flags & GRT_FLAG_INFERRED);
+	return 0;
+}
+
+static int on_end(struct grt_jobs *j, struct grt_job *job, const struct grt_event *e)
+{
+	bool first = !(job->seen & BIT(GRT_STAMP_END));
+
+	if (!set_stamp(j, job, GRT_STAMP_END, e->time, e->flags & GRT_FLAG_INFERRED) || !first)
+		return 0;
+	return follow_ring(j, job, e->time);
+}
+
+static int on_complete(struct grt_jobs *j, struct grt_job *job, const struct grt_event *e)
+{
+	const struct grt_ev_complete *c = (const struct grt_ev_complete *)e;
+
+	j->completed_again += job->seen >> GRT_STAMP_COMPLETE & 1;
+	if (!set_stamp(j, job, GRT_STAMP_COMPLETE, e->time, e->flags & GRT_FLAG_INFERRED))
+		return 0;
+	if (c->status == GRT_STATUS_UNKNOWN) {
+		j->count.no_status++;
+		job->status = job->failed ? job->status : GRT_STATUS_UNKNOWN;
+	} else if (c->status) {
+		job->status = c->status;
+		job->failed = true;
+	}
+	return job->state == JOB_LIVE ? finish(j, job) : 0;
+}
+
+/* What the window knows of it must not end its new life; waits that are open know it by its serial, too. */
+static RARE void revive(struct grt_jobs *j, struct grt_job *job)
+{
+	job->state = JOB_LIVE;
+	if (!job->open_waits)
+		job->serial = ++j->serial;
+}
+
+/* Inlined into each of its five callers: one jump by type is enough. */
+static inline __attribute__((always_inline)) int
+life_event(struct grt_jobs *j, const struct grt_event *e,
+	   int (*on_stamp)(struct grt_jobs *j, struct grt_job *job, const struct grt_event *e))
+{
+	struct grt_job *job;
+	int r = 0;
+
+	if (!e->ctx) {
+		j->count.no_identity++;
+		return 0;
+	}
+	job = find_job(j, e);
+	if (job && job->origin == ORIGIN_OPEN)
+		job->origin = origin(e);
+	if (job && job->origin != origin(e)) {
+		j->count.duplicates++;
+		j->completed_again += e->type == GRT_EV_COMPLETE;
+		return 0;
+	}
+	if (job && on_stamp == on_submit && is_reuse(j, job, e)) {
+		j->count.reused++;
+		r = retire(j, job);
+		job = NULL;
+	}
+	if (!job)
+		r = r ?: new_job(j, e, &job);
+	if (r)
+		return r;
+	if (job->settled) {
+		j->count.late++;
+		j->completed_again += e->type == GRT_EV_COMPLETE;
+		return 0;
+	}
+	/* Only waits had named it, and they were over: now it lives. */
+	if (!job->seen && job->state != JOB_LIVE)
+		revive(j, job);
+	if (on_stamp != on_submit &&
+	    (!(job->seen & BIT(GRT_STAMP_SUBMIT)) || job->ring == GRT_RING_NONE || !job->engine))
+		learn(j, job, e);
+	return on_stamp(j, job, e);
+}
+
+static int submit_event(struct grt_jobs *j, const struct grt_event *e)
+{
+	return life_event(j, e, on_submit);
+}
+
+static int commit_event(struct grt_jobs *j, const struct grt_event *e)
+{
+	return life_event(j, e, on_commit);
+}
+
+static int start_event(struct grt_jobs *j, const struct grt_event *e)
+{
+	return life_event(j, e, on_start);
+}
+
+static int end_event(struct grt_jobs *j, const struct grt_event *e)
+{
+	return life_event(j, e, on_end);
+}
+
+static int complete_event(struct grt_jobs *j, const struct grt_event *e)
+{
+	return life_event(j, e, on_complete);
+}
+
+/* Waits */
+
+/* The job of a wait, NULL when it had to go before the wait ended. */
+static struct grt_job *wait_job(struct grt_jobs *j, const struct grt_wait *w)
+{
+	struct grt_job *job = &j->job[w->job];
+
+	return job->state != JOB_FREE && job->serial == w->serial ? job : NULL;
+}
+
+/* The job may have been kept for this wait only. */
+static int wait_over(struct grt_jobs *j, struct grt_job *job)
+{
+	if (--job->open_waits)
+		return 0;
+	if (job->state == JOB_HELD)
+		return retire(j, job);
+	return !job->seen && job->state == JOB_LIVE ? finish(j, job) : 0;
+}
+
+/* The end of this wait is not in the trace. */
+static int lose_wait(struct grt_jobs *j, const struct grt_wait *w)
+{
+	struct grt_job *job = wait_job(j, w);
+
+	j->count.half_waits++;
+	if (!job)
+		return 0;
+	job->cut_waits = true;
+	return wait_over(j, job);
+}
+
+/* The other origin told of this wait, too. */
+static bool told_twice(const struct grt_job *job, const struct grt_event *e)
+{
+	return job && job->origin != origin(e) && job->origin != ORIGIN_OPEN && !(e->flags & GRT_FLAG_CALL);
+}
+
+static int wait_enter(struct grt_jobs *j, const struct grt_event *e)
+{
+	struct grt_job *job = find_job(j, e);
+	struct grt_wait gone;
+	int r = 0;
+
+	if (told_twice(job, e)) {
+		j->count.duplicates++;
+		return 0;
+	}
+	if (grt_waits_end(&j->waits, e, &gone))
+		r = lose_wait(j, &gone);
+	job = find_job(j, e);
+	/* The fence's job may be unknown yet, or be none: a place for it decides which at its retirement. */
+	if (!job)
+		r = r ?: new_job(j, e, &job);
+	if (r)
+		return r;
+	job->open_waits++;
+	r = grt_waits_begin(&j->waits, e, (uint32_t)(job - j->job), job->serial, &gone);
+	return r == 1 ? lose_wait(j, &gone) : r;
+}
+
+/* The thread's own wait, or the one that a JOB record told of without saying whose it was. */
+static bool end_wait(struct grt_jobs *j, const struct grt_event *e, struct grt_wait *out)
+{
+	struct grt_event anyone = *e;
+
+	anyone.tid = 0;
+	return grt_waits_end(&j->waits, e, out) || grt_waits_end(&j->waits, &anyone, out);
+}
+
+/* Who waits for several jobs no longer waits for those that are complete. */
+static uint64_t wait_time(const struct grt_job *job, const struct grt_wait *w, const struct grt_event *e)
+{
+	uint64_t end = e->time;
+
+	if (job && e->flags & GRT_FLAG_SEVERAL && job->seen & BIT(GRT_STAMP_COMPLETE) &&
+	    job->time[GRT_STAMP_COMPLETE] < end)
+		end = job->time[GRT_STAMP_COMPLETE];
+	return end > w->begin ? end - w->begin : 0;
+}
+
+static int wait_exit(struct grt_jobs *j, const struct grt_event *e)
+{
+	struct grt_wait w;
+	struct grt_job *job = find_job(j, e);
+	uint64_t ns;
+
+	if (told_twice(job, e)) {
+		j->count.duplicates++;
+		return 0;
+	}
+	if (!end_wait(j, e, &w)) {
+		j->count.half_waits++;
+		return 0;
+	}
+	job = wait_job(j, &w);
+	ns = wait_time(job, &w, e);
+	if (!job) {
+		j->count.unjoined_waits++;
+		j->count.unjoined_wait_ns += ns;
+		return 0;
+	}
+	job->waits++;
+	job->wait_ns += ns;
+	return wait_over(j, job);
+}
+
+static int wait_event(struct grt_jobs *j, const struct grt_event *e)
+{
+	return e->type == GRT_EV_SYNC_WAIT_ENTER ? wait_enter(j, e) : wait_exit(j, e);
+}
+
+/* The rest */
+
+static int stray_event(struct grt_jobs *j, const struct grt_event *e)
+{
+	return j->sink.stray ? j->sink.stray(j->sink.arg, e) : 0;
+}
+
+static int error_event(struct grt_jobs *j, const struct grt_event *e)
+{
+	const struct grt_ev_error *x = (const struct grt_ev_error *)e;
+	struct grt_job *job = e->ctx ? find_job(j, e) : NULL;
+
+	if (!job) {
+		j->count.errors++;
+		return stray_event(j, e);
+	}
+	job->failed = true;
+	if (!job->status || job->status == GRT_STATUS_UNKNOWN)
+		job->status = x->status;
+	return 0;
+}
+
+static int command_event(struct grt_jobs *j, const struct grt_event *e)
+{
+	j->count.commands++;
+	return stray_event(j, e);
+}
+
+static int name_event(struct grt_jobs *j, const struct grt_event *e)
+{
+	j->named = GRT_NAME_UNKNOWN;
+	return grt_names_add(&j->names, (const struct grt_ev_name *)e);
+}
+
+/*
+ * Of one wait the record has the beginning, and its end comes behind the
+ * record; of several it cannot be told which one an end belongs to, and without
+ * its stamp nothing is known of one either. What the trace has itself of the
+ * job's waits is among those of the record.
+ */
+static int whole_waits(struct grt_jobs *j, const struct grt_ev_job *r)
+{
+	struct grt_job *job = r->waits ? find_job(j, &r->e) : NULL;
+	struct grt_event enter = r->e;
+
+	if (!job || job->origin != origin(&r->e) || r->waits <= job->waits + job->open_waits)
+		return 0;
+	if (r->waits > 1 || !r->wait) {
+		job->cut_waits = true;
+		return 0;
+	}
+	enter.type = GRT_EV_SYNC_WAIT_ENTER;
+	enter.time = r->wait;
+	enter.tid = 0;
+	return wait_enter(j, &enter);
+}
+
+static int (*const handlers[GRT_EV_MAX])(struct grt_jobs *j, const struct grt_event *e);
+
+/* A job in one record: as if its events came now, one after another. */
+static int whole_event(struct grt_jobs *j, const struct grt_event *e)
+{
+	struct grt_job_parts parts;
+	int r = 0;
+
+	grt_job_split(e, &parts);
+	j->count.whole++;
+	j->count.replaced += grt_job_replaced(e);
+	j->whole = true;
+	for (unsigned int i = 0; i < parts.n && !r; i++)
+		r = handlers[parts.of[i].e.type](j, &parts.of[i].e);
+	j->whole = false;
+	return r ?: whole_waits(j, (const struct grt_ev_job *)e);
+}
+
+static int (*const handlers[GRT_EV_MAX])(struct grt_jobs *j, const struct grt_event *e) = {
+	[GRT_EV_SUBMIT] = submit_event,	      [GRT_EV_COMMIT] = commit_event,
+	[GRT_EV_START] = start_event,	      [GRT_EV_END] = end_event,
+	[GRT_EV_COMPLETE] = complete_event,   [GRT_EV_SYNC_WAIT_ENTER] = wait_event,
+	[GRT_EV_SYNC_WAIT_EXIT] = wait_event, [GRT_EV_ERROR] = error_event,
+	[GRT_EV_COMMAND] = command_event,     [GRT_EV_NAME] = name_event,
+	[GRT_EV_JOB] = whole_event,
+};
+
+int grt_jobs_event(struct grt_jobs *j, const struct grt_event *e)
+{
+	if (e->type >= GRT_EV_MAX || !handlers[e->type])
+		return 0;
+	return handlers[e->type](j, e);
+}
+
+int grt_jobs_new(struct grt_jobs **out, const struct grt_jobs_sink *sink,
+		 const struct grt_jobs_limits *limits)
+{
+	struct grt_jobs *j = calloc(1, sizeof(*j));
+
+	*out = j;
+	if (!j)
+		return -ENOMEM;
+	if (limits)
+		j->limits = *limits;
+	j->limits.jobs = j->limits.jobs ?: GRT_JOBS_MAX;
+	j->limits.window = j->limits.window ?: GRT_JOBS_WINDOW;
+	j->limits.waits = j->limits.waits ?: GRT_JOBS_WAITS_MAX;
+	j->sink = *sink;
+	j->key = grt_hash_key_new();
+	j->free = GRT_NOWHERE;
+	j->free_block = GRT_NOWHERE;
+	grt_waits_init(&j->waits, j->limits.waits);
+	/* Room for the window and one more. */
+	j->done_mask = 1;
+	while (j->done_mask <= j->limits.window)
+		j->done_mask *= 2;
+	j->done = calloc(j->done_mask--, sizeof(*j->done));
+	if (j->done)
+		return 0;
+	free(j);
+	*out = NULL;
+	return -ENOMEM;
+}
+
+int grt_jobs_flush(struct grt_jobs *j)
+{
+	struct grt_job *job;
+	struct grt_wait w;
+	int r = 0;
+
+	while (!r && grt_waits_pop(&j->waits, &w))
+		r = lose_wait(j, &w);
+	while (!r && j->done_used)
+		r = leave_window(j);
+	r = r ?: list_oldest(j);
+	while (!r && (job = next_oldest(j)))
+		r = retire(j, job);
+	return r;
+}
+
+/* The sums that are not kept event by event. */
+struct grt_jobs_count grt_jobs_count(const struct grt_jobs *j)
+{
+	struct grt_jobs_count c = j->count;
+
+	for (unsigned int seen = 0; seen < 1U << GRT_STAMPS; seen++) {
+		bool submit = seen & BIT(GRT_STAMP_SUBMIT), complete = seen & BIT(GRT_STAMP_COMPLETE);
+
+		c.jobs += j->retired[seen];
+		c.no_submit += submit ? 0 : j->retired[seen];
+		c.no_complete += complete ? 0 : j->retired[seen];
+		c.incomplete += submit && complete ? 0 : j->retired[seen];
+		c.no_end += submit && complete && !(seen & BIT(GRT_STAMP_END)) ? j->retired[seen] : 0;
+	}
+	return c;
+}
+
+uint64_t grt_jobs_completed_again(const struct grt_jobs *j)
+{
+	return j->completed_again;
+}
+
+const struct grt_names *grt_jobs_names(const struct grt_jobs *j)
+{
+	return &j->names;
+}
+
+void grt_jobs_free(struct grt_jobs *j)
+{
+	if (!j)
+		return;
+	grt_waits_free(&j->waits);
+	grt_names_free(&j->names);
+	grt_index_free(&j->index);
+	grt_index_free(&j->ring_index);
+	free(j->block);
+	free(j->done);
+	free(j->oldest);
+	free(j->ring);
+	free(j->job);
+	free(j);
+}

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/* The columns of the phases of jobs, see phase_table.h. */
+#include "phase_table.h"
+
+#include "table/cells.h"
+
+struct grt_latency_row grt_latency(const struct grt_ring_phases *ring, unsigned int i)
+{
+	static const enum grt_phase order[GRT_LATENCIES] = {
+		GRT_PHASE_SCHED, GRT_PHASE_QUEUE, GRT_PHASE_EXEC, GRT_PHASES, GRT_PHASE_COMPLETE,
+	};
+
+	if (order[i] == GRT_PHASES)
+		return (struct grt_latency_row){ring, &ring->gpu_wait, "t_gpu_wait"};
+	return (struct grt_latency_row){ring, &ring->phase[order[i]], grt_phase_name(order[i])};
+}
+
+/* Values of power @n begin here: 0, 1, 2, 4 ... */
+static uint64_t power_begin(unsigned int n)
+{
+	if (n == GRT_HIST_POWERS)
+		return UINT64_MAX;
+	return n ? 1ULL << (n - 1) : 0;
+}
+
+unsigned int grt_powers(const struct grt_latency_row *of, struct grt_power_row row[GRT_HIST_POWERS])
+{
+	uint64_t weight[GRT_HIST_POWERS];
+	unsigned int used = 0, wanted = 0;
+
+	if (!grt_hist_powers(of->hist, weight))
+		return 0;
+	for (unsigned int n = 0; n < GRT_HIST_POWERS; n++) {
+		if (weight[n])
+			wanted = used + 1;
+		if (weight[n] || used)
+			row[used++] = (struct grt_power_row){
+				*of,
+				power_begin(n),
+				power_begin(n + 1),
+				weight[n],
+			};
+	}
+	return wanted;
+}
+
+static const struct grt_latency_row *latency_of(const void *row)
+{
+	return row;
+}
+
+static bool is_sampled(const struct grt_ring_phases *ring)
+{
+	return ring->jobs != ring->records * GRT_WEIGHT_ONE;
+}
+
+static void get_ring(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	(void)arg;
+	grt_cell_ring(cell, view, latency_of(row)->ring->ring);
+}
+
+static void get_ring_name(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	(void)arg;
+	grt_cell_ring_name(cell, view, latency_of(row)->ring->ring);
+}
+
+static void get_device(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	(void)view;
+	(void)arg;
+	cell->number = latency_of(row)->ring->device;
+	cell->absent = latency_of(row)->ring->ring == GRT_RING_NONE;
+}
+
+static void get_engine(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	(void)view;
+	(void)arg;
+	cell->number = latency_of(row)->ring->engine;
+}
+
+static void get_phase(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	(void)view;
+	(void)arg;
+	cell->text = latency_of(row)->name;
+}
+
+static void get_jobs(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	(void)view;
+	(void)arg;
+	cell->number = grt_weight_count(latency_of(row)->hist->weight);
+	cell->estimated = is_sampled(latency_of(row)->ring);
+}
+
+/* 0 and 1000 permille are the least and the largest value. */
+static void get_percentile(struct grt_cell *cell, const void *view, const void *row, int permille)
+{
+	const struct grt_hist *h = latency_of(row)->hist;
+
+	(void)view;
+	cell->number = permille ? h->max : h->min;
+	cell->inferred = h->inferred;
+	if (permille == 0 || permille == 1000)
+		cell->absent = !h->weight;
+	else
+		cell->absent = !grt_hist_percentile(h, (unsigned int)permille, &cell->number);
+}
+
+static void get_from(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	const struct grt_power_row *power = row;
+
+	(void)view;
+	cell->number = arg ? power->to : power->from;
+}
+
+static void get_weight(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	(void)view;
+	(void)arg;
+	cell->number = grt_weight_count(((const struct grt_power_row *)row)->weight);
+	cell->estimated = is_sampled(latency_of(row)->ring);
+}
+
+/* The first member of a power's row is the latency's. */
+#define RING_COLUMNS                                                                             \
+	{"ring", get_ring, 0, GRT_CELL_NAMED, GRT_COLUMN_ALL, "ring: name in text, else id"},    \
+		{"ring_name", get_ring_name, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "its name"},  \
+		{"device", get_device, 0, GRT_CELL_NUMBER, GRT_COLUMN_MACHINE, "device number"}, \
+		{"engine", get_engine, 0, GRT_CELL_ENGINE, GRT_COLUMN_ALL, "engine"},            \
+	{                                                                                        \
+		"phase", get_phase, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "phase of a job"           \
+	}
+
+static const struct grt_column latency_columns[] = {
+	RING_COLUMNS,
+	{"jobs", get_jobs, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "jobs that have it"},
+	{"min", get_percentile, 0, GRT_CELL_NS, GRT_COLUMN_MACHINE, "least, ns"},
+	{"p50", get_percentile, 500, GRT_CELL_NS, GRT_COLUMN_ALL, "median, ns"},
+	{"p95", get_percentile, 950, GRT_CELL_NS, GRT_COLUMN_ALL, "95 % are not longer, ns"},
+	{"p99", get_percentile, 990, GRT_CELL_NS, GRT_COLUMN_ALL, "99 % are not longer, ns"},
+	{"max", get_percentile, 1000, GRT_CELL_NS, GRT_COLUMN_ALL, "largest, ns"},
+	{.name = NULL},
+};
+
+static const struct grt_column power_columns[] = {
+	RING_COLUMNS,
+	{"from", get_from, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "least duration, ns"},
+	{"to", get_from, 1, GRT_CELL_NS, GRT_COLUMN_ALL, "durations are below it, ns"},
+	{"jobs", get_weight, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "jobs that took so long"},
+	{.name = NULL},
+};
+
+#define MARKS (GRT_MARK_INFERRED | GRT_MARK_ESTIMATED)
+
+const struct grt_table grt_latency_table = {"latencies", "latencies", latency_columns, MARKS};
+const struct grt_table grt_power_table = {"histograms", "histograms", power_columns, GRT_MARK_ESTIMATED};

@@ -1,0 +1,548 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/*
+ * The rows of timeline.h. A job's time goes into the columns as the parts of it
+ * that no earlier job of the row has covered; the parts that one has are
+ * overlaps. What is said about gaps and overlaps follows from the stretches
+ * when they are closed.
+ */
+#include "timeline.h"
+
+#include <string.h>
+
+#include "base/grow.h"
+
+struct grt_timeline {
+	struct grt_keyed rows[GRT_BYS];
+	uint64_t first;
+	uint64_t last;
+	uint32_t columns;
+	double per_ns; /* columns, to guess with */
+	uint64_t *border;
+	struct grt_timeline_count count;
+	bool whole;
+};
+
+/* A job's time on the hardware as far as it lies in the span. */
+struct run {
+	uint64_t from;
+	uint64_t to;
+	struct grt_job_id job;
+	bool inferred;
+	bool cut;
+	bool late;
+};
+
+static inline uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+static inline uint64_t greatest(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+/* Columns */
+
+/* @time is in [first, last). The guess is a column or two off at most: borders decide. */
+static inline uint32_t column_of(const struct grt_timeline *t, uint64_t time)
+{
+	uint32_t c = (uint32_t)((double)(time - t->first) * t->per_ns);
+
+	if (c >= t->columns)
+		c = t->columns - 1;
+	while (t->border[c] > time)
+		c--;
+	while (t->border[c + 1] <= time)
+		c++;
+	return c;
+}
+
+static void fill(const struct grt_timeline *t, struct grt_timeline_row *row, uint64_t from, uint64_t to)
+{
+	row->busy += to - from;
+	for (uint32_t c = column_of(t, from); from < to; c++) {
+		uint64_t end = least(t->border[c + 1], to);
+
+		row->column[c] += end - from;
+		from = end;
+	}
+}
+
+/* What is kept of the row's stretches up to @end; they begin at or after the floor. */
+static uint64_t kept_before(const struct grt_timeline_row *row, uint64_t end)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < row->once.used && row->once.kept[i].from < end; i++)
+		sum += least(row->once.kept[i].to, end) - row->once.kept[i].from;
+	return sum;
+}
+
+/* The column's part below the floor is known by its sum only. */
+static void fill_late(const struct grt_timeline *t, struct grt_timeline_row *row, uint32_t c, uint64_t part)
+{
+	uint64_t above = row->once.floor < t->border[c + 1] ? kept_before(row, t->border[c + 1]) : 0;
+	uint64_t room = least(t->border[c + 1], row->once.floor) - t->border[c];
+	uint64_t had = row->column[c] - above;
+	uint64_t low = greatest(had, part), high = least(room, had + part);
+
+	row->column[c] += low - had;
+	row->busy += low - had;
+	row->unsure += high - low;
+}
+
+/* Gaps and overlaps */
+
+static bool is_wide(const struct grt_timeline *t, const struct grt_idle *g)
+{
+	return g->to > g->from && (unsigned __int128)(g->to - g->from) * t->columns > t->last - t->first;
+}
+
+static int insert_idle(struct grt_idles *l, uint32_t i, const struct grt_idle *g)
+{
+	if (grt_grow(&l->at, &l->room, l->used + 1, 8))
+		return -ENOMEM;
+	memmove(l->at + i + 1, l->at + i, (l->used - i) * sizeof(*l->at));
+	l->at[i] = *g;
+	l->used++;
+	return 0;
+}
+
+static void remove_idle(struct grt_idles *l, uint32_t i)
+{
+	l->used--;
+	memmove(l->at + i, l->at + i + 1, (l->used - i) * sizeof(*l->at));
+}
+
+static int append_wide(const struct grt_timeline *t, struct grt_idles *l, const struct grt_idle *g)
+{
+	return is_wide(t, g) ? insert_idle(l, l->used, g) : 0;
+}
+
+/* Index of the first that ends after @time. */
+static uint32_t idle_at(const struct grt_idles *l, uint64_t time)
+{
+	uint32_t low = 0, high = l->used;
+
+	while (low < high) {
+		uint32_t mid = (low + high) / 2;
+
+		if (l->at[mid].to <= time)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+/* A late job ran in what was taken for gaps. They only shrink, so none that was too narrow is missed. */
+static int cut_gaps(const struct grt_timeline *t, struct grt_idles *l, uint64_t from, uint64_t to,
+		    const struct grt_job_id *job)
+{
+	uint32_t i = idle_at(l, from);
+	int ret = 0;
+
+	while (i < l->used && l->at[i].from < to && !ret) {
+		struct grt_idle before = l->at[i], after = l->at[i];
+
+		before.to = from;
+		before.last = *job;
+		after.from = to;
+		after.first = *job;
+		remove_idle(l, i);
+		if (is_wide(t, &before))
+			ret = insert_idle(l, i++, &before);
+		if (is_wide(t, &after) && !ret)
+			ret = insert_idle(l, i++, &after);
+	}
+	return ret;
+}
+
+struct closing {
+	const struct grt_timeline *t;
+	struct grt_idles *to;
+};
+
+static int close_gap(void *arg, const struct grt_stretches *s, const struct grt_stretch *st)
+{
+	const struct closing *c = arg;
+	struct grt_idle gap = {
+		.from = s->closed ? s->floor : c->t->first,
+		.to = st->from,
+		.first = s->last,
+		.last = st->first,
+	};
+
+	return append_wide(c->t, c->to, &gap);
+}
+
+static int close_overlap(void *arg, const struct grt_stretches *s, const struct grt_stretch *st)
+{
+	const struct closing *c = arg;
+	struct grt_idle overlap = {st->from, st->to, st->first, st->last};
+
+	(void)s;
+	return append_wide(c->t, c->to, &overlap);
+}
+
+static int close_once(const struct grt_timeline *t, struct grt_timeline_row *row, uint32_t n)
+{
+	struct closing c = {t, &row->gaps};
+
+	return grt_stretches_close(&row->once, n, close_gap, &c);
+}
+
+static int close_twice(const struct grt_timeline *t, struct grt_timeline_row *row, uint32_t n)
+{
+	struct closing c = {t, &row->overlaps};
+
+	return grt_stretches_close(&row->twice, n, close_overlap, &c);
+}
+
+/* Runs */
+
+/* The newest of the ring's last jobs that ran at this time, NULL when it is not among them. */
+static const struct grt_ran *find_recent(const struct grt_timeline_row *row, uint64_t time)
+{
+	for (uint32_t n = 1; n <= GRT_TIMELINE_RECENT; n++) {
+		const struct grt_ran *r = &row->recent[(row->recent_next - n) % GRT_TIMELINE_RECENT];
+
+		if (r->from <= time && time < r->to)
+			return r;
+	}
+	return NULL;
+}
+
+static int add_overlap(const struct grt_timeline *t, struct grt_timeline_row *row, const struct run *run,
+		       uint64_t from, uint64_t to)
+{
+	const struct grt_ran *other = find_recent(row, from);
+	struct grt_stretch part = {.from = from, .to = to, .last = run->job};
+	int ret = 0;
+
+	if (other && other->from <= run->from) {
+		part.first = other->job;
+	} else if (other) {
+		part.first = run->job;
+		part.last = other->job;
+	}
+	if (grt_stretches_full(&row->twice))
+		ret = close_twice(t, row, GRT_STRETCHES_MAX / 4);
+	part.from = greatest(from, row->twice.floor);
+	return ret || part.from >= to ? ret : grt_stretches_add(&row->twice, &part);
+}
+
+static int add_late(const struct grt_timeline *t, struct grt_timeline_row *row, struct run *run)
+{
+	uint64_t from = run->from, to = least(run->to, row->once.floor);
+	int ret = cut_gaps(t, &row->gaps, from, to, &run->job);
+
+	run->late = true;
+	row->late++;
+	for (uint32_t c = column_of(t, from); from < to; c++) {
+		uint64_t end = least(t->border[c + 1], to);
+
+		fill_late(t, row, c, end - from);
+		from = end;
+	}
+	return ret;
+}
+
+/* Tells apart what of [from, to) is new and what was covered before. */
+static int add_kept(const struct grt_timeline *t, struct grt_timeline_row *row, const struct run *run,
+		    uint64_t from)
+{
+	const struct grt_stretches *s = &row->once;
+	int ret = 0;
+
+	for (uint32_t i = grt_stretches_at(s, from); i < s->used && s->kept[i].from < run->to && !ret; i++) {
+		uint64_t end = least(s->kept[i].to, run->to);
+
+		if (from < s->kept[i].from) {
+			fill(t, row, from, s->kept[i].from);
+			from = s->kept[i].from;
+		}
+		if (row->recent)
+			ret = add_overlap(t, row, run, from, end);
+		from = end;
+	}
+	if (from < run->to)
+		fill(t, row, from, run->to);
+	return ret;
+}
+
+static int add_time(const struct grt_timeline *t, struct grt_timeline_row *row, struct run *run)
+{
+	struct grt_stretch new = {run->from, run->to, run->job, run->job};
+	int ret = 0;
+
+	if (grt_stretches_full(&row->once))
+		ret = close_once(t, row, GRT_STRETCHES_MAX / 4);
+	if (new.from < row->once.floor && !ret) {
+		ret = add_late(t, row, run);
+		new.from = row->once.floor;
+	}
+	if (ret || new.from >= new.to)
+		return ret;
+	ret = add_kept(t, row, run, new.from);
+	if (row->recent)
+		row->recent[row->recent_next++ % GRT_TIMELINE_RECENT] =
+			(struct grt_ran){run->from, run->to, run->job};
+	return ret ? ret : grt_stretches_add(&row->once, &new);
+}
+
+static int add_run(const struct grt_timeline *t, struct grt_timeline_row *row, struct run *run)
+{
+	row->drawn++;
+	row->inferred += run->inferred;
+	row->cut += run->cut;
+	return t->columns && run->from < run->to ? add_time(t, row, run) : 0;
+}
+
+/* When the job was first heard of before it ran, UINT64_MAX where it was not. */
+static uint64_t asked_for(const struct grt_job *job)
+{
+	uint64_t submit = job->seen >> GRT_STAMP_SUBMIT & 1 ? job->time[GRT_STAMP_SUBMIT] : UINT64_MAX;
+	uint64_t commit = job->seen >> GRT_STAMP_COMMIT & 1 ? job->time[GRT_STAMP_COMMIT] : UINT64_MAX;
+
+	return least(submit, commit);
+}
+
+/* Return: whether the job has a run; one that lies outside of the span is empty */
+static bool run_of(const struct grt_timeline *t, const struct grt_job *job, struct run *run)
+{
+	uint64_t ns, start = job->time[GRT_STAMP_START], end = job->time[GRT_STAMP_END];
+
+	*run = (struct run){
+		.from = greatest(start, t->first),
+		.to = least(end, t->last),
+		.job = {job->ctx, job->seqno, asked_for(job), job->ring, job->pid, job->tid, job->name},
+	};
+	if (!grt_job_phase(job, GRT_PHASE_EXEC, &ns, &run->inferred))
+		return false;
+	run->cut = start < end && (t->whole || run->from < run->to) && (start < t->first || end > t->last);
+	return true;
+}
+
+/* Rows */
+
+static struct grt_key key_of(enum grt_group_by by, const struct grt_job *job)
+{
+	if (by == GRT_BY_RING)
+		return (struct grt_key){{job->device, job->ring}};
+	return (struct grt_key){{by == GRT_BY_ENGINE ? job->engine : job->pid}};
+}
+
+static int begin_row(const struct grt_timeline *t, enum grt_group_by by, struct grt_timeline_row *row,
+		     const struct grt_job *job)
+{
+	row->ring = job->ring;
+	row->device = job->device;
+	row->pid = job->pid;
+	row->engine = job->engine;
+	row->twice.pairs = true;
+	if (!t->columns)
+		return 0;
+	row->column = calloc(t->columns, sizeof(*row->column));
+	if (by == GRT_BY_RING)
+		row->recent = calloc(GRT_TIMELINE_RECENT, sizeof(*row->recent));
+	return row->column && (row->recent || by != GRT_BY_RING) ? 0 : -ENOMEM;
+}
+
+/* Return: 0 with the job's row, -ENOSPC when there are too many, -ENOMEM */
+static int find_row(struct grt_timeline *t, enum grt_group_by by, const struct grt_job *job,
+		    struct grt_timeline_row **out)
+{
+	struct grt_keyed *rows = &t->rows[by];
+	struct grt_key key = key_of(by, job);
+	uint32_t before = rows->used;
+	void *found;
+	int ret = grt_keyed_get(rows, &key, &found);
+
+	*out = found;
+	if (!ret && rows->used != before)
+		ret = begin_row(t, by, *out, job);
+	if (ret)
+		return ret;
+	if (!(*out)->engine)
+		(*out)->engine = job->engine;
+	/* The process's name may come later than its first job, or change at exec. */
+	if (job->name != GRT_NAME_UNKNOWN)
+		(*out)->name = job->name;
+	return 0;
+}
+
+static int add_to_row(struct grt_timeline *t, enum grt_group_by by, const struct grt_job *job, bool counts,
+		      struct run *run, bool *over)
+{
+	struct grt_timeline_row *row;
+	int ret = find_row(t, by, job, &row);
+
+	if (ret == -ENOSPC) {
+		*over = true;
+		return 0;
+	}
+	if (!ret && counts) {
+		row->jobs++;
+		row->sampled += grt_weight(job->sample) != GRT_WEIGHT_ONE;
+	}
+	return ret || !run ? ret : add_run(t, row, run);
+}
+
+static int add_to_rows(struct grt_timeline *t, const struct grt_job *job, bool counts, struct run *run)
+{
+	bool over = false;
+	int ret = 0;
+
+	for (unsigned int by = 0; by < GRT_BYS && !ret; by++)
+		ret = add_to_row(t, by, job, counts, run, &over);
+	t->count.over += over && counts;
+	if (run) {
+		t->count.cut += run->cut;
+		t->count.late += run->late;
+	}
+	return ret;
+}
+
+int grt_timeline_held(struct grt_timeline *t, const struct grt_job *job)
+{
+	struct run run;
+
+	if (!grt_timeline_touches(t, job) || !run_of(t, job, &run))
+		return 0;
+	return add_to_rows(t, job, false, &run);
+}
+
+int grt_timeline_job(struct grt_timeline *t, const struct grt_job *job)
+{
+	struct run run;
+	bool ran = run_of(t, job, &run);
+
+	if (!grt_timeline_touches(t, job)) {
+		t->count.outside++;
+		return 0;
+	}
+	t->count.jobs++;
+	t->count.undrawn += !ran;
+	return add_to_rows(t, job, true, ran && !job->held ? &run : NULL);
+}
+
+bool grt_timeline_touches(const struct grt_timeline *t, const struct grt_job *job)
+{
+	uint64_t low = UINT64_MAX, high = 0;
+
+	for (unsigned int i = 0; i < GRT_STAMPS; i++) {
+		if (job->seen >> i & 1) {
+			low = least(low, job->time[i]);
+			high = greatest(high, job->time[i]);
+		}
+	}
+	return t->whole || (low <= t->last && high >= t->first);
+}
+
+void grt_timeline_whole(struct grt_timeline *t)
+{
+	t->whole = true;
+}
+
+static int end_row(const struct grt_timeline *t, enum grt_group_by by, struct grt_timeline_row *row)
+{
+	int ret = close_once(t, row, row->once.used);
+	struct grt_idle rest = {.from = row->once.floor, .to = t->last, .first = row->once.last};
+
+	if (!ret)
+		ret = close_twice(t, row, row->twice.used);
+	if (!ret && row->once.closed)
+		ret = append_wide(t, &row->gaps, &rest);
+	/* One that feeds from several rings says no more than they do. */
+	if (by == GRT_BY_ENGINE)
+		row->gaps.used = 0;
+	return ret;
+}
+
+int grt_timeline_end(struct grt_timeline *t)
+{
+	int ret = 0;
+
+	for (unsigned int by = 0; by < GRT_BYS; by++)
+		for (void *r = grt_keyed_oldest(&t->rows[by]); r && !ret; r = grt_keyed_next(&t->rows[by], r))
+			ret = end_row(t, by, r);
+	return ret;
+}
+
+static int set_borders(struct grt_timeline *t, uint32_t columns)
+{
+	uint64_t span = t->last - t->first;
+
+	t->columns = (uint32_t)least(least(columns, GRT_TIMELINE_COLUMNS_MAX), span);
+	t->border = calloc(t->columns + 1, sizeof(*t->border));
+	if (!t->border)
+		return -ENOMEM;
+	t->border[0] = t->first;
+	for (uint32_t i = 1; i <= t->columns; i++)
+		t->border[i] = t->first + (uint64_t)((unsigned __int128)span * i / t->columns);
+	t->per_ns = span ? (double)t->columns / (double)span : 0;
+	return 0;
+}
+
+int grt_timeline_new(struct grt_timeline **out, uint64_t first, uint64_t last, uint32_t columns)
+{
+	struct grt_timeline *t = calloc(1, sizeof(*t));
+
+	*out = t;
+	if (!t)
+		return -ENOMEM;
+	t->first = first;
+	t->last = greatest(first, last);
+	for (unsigned int by = 0; by < GRT_BYS; by++)
+		grt_keyed_init(&t->rows[by], sizeof(struct grt_timeline_row), GRT_TIMELINE_ROWS_MAX);
+	if (!set_borders(t, columns))
+		return 0;
+	grt_timeline_free(t);
+	*out = NULL;
+	return -ENOMEM;
+}
+
+uint32_t grt_timeline_columns(const struct grt_timeline *t)
+{
+	return t->columns;
+}
+
+uint64_t grt_timeline_border(const struct grt_timeline *t, uint32_t i)
+{
+	return t->border[i];
+}
+
+const struct grt_keyed *grt_timeline_rows(const struct grt_timeline *t, enum grt_group_by by)
+{
+	return &t->rows[by];
+}
+
+const struct grt_timeline_count *grt_timeline_count(const struct grt_timeline *t)
+{
+	return &t->count;
+}
+
+static void free_row(struct grt_timeline_row *row)
+{
+	free(row->column);
+	free(row->gaps.at);
+	free(row->overlaps.at);
+	free(row->recent);
+	grt_stretches_free(&row->once);
+	grt_stretches_free(&row->twice);
+}
+
+void grt_timeline_free(struct grt_timeline *t)
+{
+	if (!t)
+		return;
+	for (unsigned int by = 0; by < GRT_BYS; by++) {
+		for (void *r = grt_keyed_oldest(&t->rows[by]); r; r = grt_keyed_next(&t->rows[by], r))
+			free_row(r);
+		grt_keyed_free(&t->rows[by]);
+	}
+	free(t->border);
+	free(t);
+}

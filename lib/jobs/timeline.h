@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/*
+ * Jobs over time: for each ring, engine and process how long it was busy in
+ * each column of a span that is known beforehand, in one pass. Busy is the
+ * union of the times between START and END of its jobs: where they overlap,
+ * time counts once. The sum of a row's columns is its busy time, to the
+ * nanosecond.
+ *
+ * Jobs come as the sink of jobs.h hands them out, roughly in the order of their
+ * ends. One that began so long ago that what ran meanwhile is known by column
+ * only (more than GRT_STRETCHES_MAX disjoint stretches) is late. A column that
+ * it fills is full, one that was empty is exact; in the one or two others it
+ * may or may not have overlapped: there the least is taken, and what may be
+ * missing is summed up in @unsure.
+ *
+ * A gap of a ring or process is a time in which none of its jobs ran, an
+ * overlap of a ring one in which two or more did; only those wider than a
+ * column are kept, so that there are at most as many as columns.
+ */
+#ifndef GRT_JOBS_TIMELINE_H
+#define GRT_JOBS_TIMELINE_H
+
+#include "groups.h"
+#include "base/keyed.h"
+#include "base/stretches.h"
+
+/* Rows of a kind; jobs of what comes later are counted. */
+#define GRT_TIMELINE_ROWS_MAX 1024U
+/* Most columns. */
+#define GRT_TIMELINE_COLUMNS_MAX 4096U
+/* Jobs of a ring among which the other one of an overlap is looked for. */
+#define GRT_TIMELINE_RECENT 32U
+
+/**
+ * struct grt_idle - a gap or an overlap
+ * @from, @to: ns
+ * @first: gap: the job that ended before; overlap: one of the jobs at its
+ *	beginning; nobody where that is not known
+ * @last: gap: the job that began after it; overlap: the other job
+ */
+struct grt_idle {
+	uint64_t from;
+	uint64_t to;
+	struct grt_job_id first;
+	struct grt_job_id last;
+};
+
+/** struct grt_idles - gaps or overlaps, ascending and disjoint */
+struct grt_idles {
+	struct grt_idle *at;
+	uint32_t used;
+	uint32_t room;
+};
+
+/** struct grt_ran - a job and when it ran */
+struct grt_ran {
+	uint64_t from;
+	uint64_t to;
+	struct grt_job_id job;
+};
+
+/**
+ * struct grt_timeline_row - a ring, an engine or a process
+ * @ring, @device: of a ring; of the job seen first otherwise
+ * @engine: of a ring or engine
+ * @pid: of a process, 0: unknown
+ * @name: of a process: a thread of it, for grt_names_owner()
+ * @jobs: jobs in the trace
+ * @drawn: of these, those with START and END
+ * @inferred: of these, those with one of them not observed
+ * @sampled: of @jobs, those that stand for more than themselves
+ * @cut: drawn jobs that reach beyond the span
+ * @late: drawn jobs that came late
+ * @unsure: at most so much is missing in @busy, ns
+ * @busy: sum of @column, ns
+ * @column: busy time by column, ns; NULL without columns
+ * @gaps: of a ring or process
+ * @overlaps: of a ring
+ * What follows is private.
+ */
+struct grt_timeline_row {
+	uint32_t ring;
+	uint32_t device;
+	uint32_t pid;
+	uint32_t name;
+	uint8_t engine;
+	uint64_t jobs;
+	uint64_t drawn;
+	uint64_t inferred;
+	uint64_t sampled;
+	uint64_t cut;
+	uint64_t late;
+	uint64_t unsure;
+	uint64_t busy;
+	uint64_t *column;
+	struct grt_idles gaps;
+	struct grt_idles overlaps;
+	struct grt_stretches once;
+	struct grt_stretches twice;
+	struct grt_ran *recent;
+	uint32_t recent_next;
+};
+
+/**
+ * struct grt_timeline_count - jobs, each counted once
+ * @jobs: that touch the span, or all
+ * @undrawn: of these, without START or without END, or with END before START
+ * @cut: of these, drawn up to a border of the span only
+ * @late: of these, see above
+ * @outside: that do not touch the span, where not all count
+ * @over: that are in no row of some kind
+ */
+struct grt_timeline_count {
+	uint64_t jobs;
+	uint64_t undrawn;
+	uint64_t cut;
+	uint64_t late;
+	uint64_t outside;
+	uint64_t over;
+};
+
+struct grt_timeline;
+
+/**
+ * grt_timeline_new - begins
+ * @first, @last: the span, ns; @last belongs to it
+ * @columns: wanted, at most GRT_TIMELINE_COLUMNS_MAX; 0: none are needed, nor
+ *	gaps and overlaps. A span of fewer ns has one per ns
+ * Return: 0 or -ENOMEM
+ */
+int grt_timeline_new(struct grt_timeline **out, uint64_t first, uint64_t last, uint32_t columns);
+
+/**
+ * grt_timeline_whole - all jobs count, also those that do not touch the span: it is that
+ * of a whole trace, whose records may tell of what was before the first of them
+ */
+void grt_timeline_whole(struct grt_timeline *t);
+
+/** grt_timeline_touches - whether all jobs count, or some stamp of the job, or what is between them, lies in
+ * the span */
+bool grt_timeline_touches(const struct grt_timeline *t, const struct grt_job *job);
+
+/** grt_timeline_held, grt_timeline_job - take in a job, see struct grt_jobs_sink. Return: 0 or -ENOMEM */
+int grt_timeline_held(struct grt_timeline *t, const struct grt_job *job);
+int grt_timeline_job(struct grt_timeline *t, const struct grt_job *job);
+
+/** grt_timeline_end - no job comes any more: gaps and overlaps are whole. Return: 0 or -ENOMEM */
+int grt_timeline_end(struct grt_timeline *t);
+
+/** grt_timeline_columns - how many there are */
+uint32_t grt_timeline_columns(const struct grt_timeline *t);
+
+/** grt_timeline_border - where column @i begins, ns; where the last one ends for @i = their number */
+uint64_t grt_timeline_border(const struct grt_timeline *t, uint32_t i);
+
+/** grt_timeline_rows - the rows of a kind, for grt_keyed_oldest() and grt_keyed_list() */
+const struct grt_keyed *grt_timeline_rows(const struct grt_timeline *t, enum grt_group_by by);
+
+/** grt_timeline_count - what was met so far */
+const struct grt_timeline_count *grt_timeline_count(const struct grt_timeline *t);
+
+/** grt_timeline_free - frees it; NULL is allowed */
+void grt_timeline_free(struct grt_timeline *t);
+
+#endif /* GRT_JOBS_TIMELINE_H */

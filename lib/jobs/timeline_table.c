@@ -1,0 +1,362 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/* The columns of timeline_table.h. */
+#include "timeline_table.h"
+
+#include <inttypes.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "table/cells.h"
+
+/* What a row's identity is taken from: a row of the timeline, and the names. */
+
+static void ring_cell(struct grt_cell *cell, const struct grt_names *names, const struct grt_timeline_row *r)
+{
+	grt_cell_ring(cell, names, r->ring);
+}
+
+static void ring_name_cell(struct grt_cell *cell, const struct grt_names *names,
+			   const struct grt_timeline_row *r)
+{
+	grt_cell_ring_name(cell, names, r->ring);
+}
+
+static void driver_cell(struct grt_cell *cell, const struct grt_names *names,
+			const struct grt_timeline_row *r)
+{
+	grt_cell_driver(cell, names, r->ring);
+}
+
+static void device_cell(struct grt_cell *cell, const struct grt_names *names,
+			const struct grt_timeline_row *r)
+{
+	(void)names;
+	cell->number = r->device;
+	cell->absent = r->ring == GRT_RING_NONE;
+}
+
+static void engine_cell(struct grt_cell *cell, const struct grt_names *names,
+			const struct grt_timeline_row *r)
+{
+	(void)names;
+	cell->number = r->engine;
+}
+
+static void pid_cell(struct grt_cell *cell, const struct grt_names *names, const struct grt_timeline_row *r)
+{
+	(void)names;
+	cell->number = r->pid;
+	cell->absent = !r->pid;
+}
+
+static void process_cell(struct grt_cell *cell, const struct grt_names *names,
+			 const struct grt_timeline_row *r)
+{
+	grt_cell_owner(cell, names, r->name);
+}
+
+enum identity {
+	RING,
+	RING_NAME,
+	DRIVER,
+	DEVICE,
+	ENGINE,
+	PID,
+	PROCESS,
+};
+
+static void (*const identity_cell[])(struct grt_cell *cell, const struct grt_names *names,
+				     const struct grt_timeline_row *r) = {
+	[RING] = ring_cell,	  [RING_NAME] = ring_name_cell, [DRIVER] = driver_cell,
+	[DEVICE] = device_cell,	  [ENGINE] = engine_cell,	[PID] = pid_cell,
+	[PROCESS] = process_cell,
+};
+
+/* Rows of the timeline */
+
+static void get_identity(struct grt_cell *cell, const void *view, const void *row, int which)
+{
+	identity_cell[which](cell, ((const struct grt_timeline_view *)view)->names, row);
+}
+
+static void get_busy(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	const struct grt_timeline_row *r = row;
+
+	(void)view;
+	(void)arg;
+	cell->number = r->busy;
+	cell->absent = !r->drawn;
+	cell->inferred = r->inferred;
+	cell->estimated = r->sampled || r->unsure;
+}
+
+static void get_share(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	uint64_t span = ((const struct grt_timeline_view *)view)->span;
+
+	get_busy(cell, view, row, arg);
+	cell->absent |= !span;
+	if (!cell->absent)
+		cell->number = (uint64_t)((unsigned __int128)cell->number * 100000 / span);
+}
+
+static void get_columns(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	const struct grt_timeline_row *r = row;
+
+	(void)arg;
+	cell->list = r->column;
+	cell->number = ((const struct grt_timeline_view *)view)->columns;
+	cell->absent = !r->drawn;
+}
+
+/* clang-format off */
+
+#define IDENTITY(name, which, kind, help) {name, get_identity, which, kind, GRT_COLUMN_ALL, help}
+#define COUNT(name, member, help) \
+	{name, grt_cell_u64, offsetof(struct grt_timeline_row, member), GRT_CELL_NUMBER, GRT_COLUMN_ALL, help}
+
+#define SUMS                                                                                         \
+	COUNT("jobs", jobs, "jobs that touch the span"),                                             \
+	COUNT("drawn", drawn, "of these, with START and END"),                                       \
+	{"busy", get_busy, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "time in which one or more ran, ns"},     \
+	{"share", get_share, 0, GRT_CELL_PERCENT, GRT_COLUMN_ALL, "busy share of the span, percent"}, \
+	COUNT("cut", cut, "jobs that reach beyond the span"),                                        \
+	COUNT("late", late, "jobs that came too late to be exact"),                                  \
+	COUNT("unsure", unsure, "at most so much of busy is missing, ns"),                           \
+	{"columns", get_columns, 0, GRT_CELL_LIST, GRT_COLUMN_MACHINE, "busy time by column, ns"},   \
+	{.name = NULL}
+
+/* clang-format on */
+
+static const struct grt_column ring_columns[] = {
+	IDENTITY("ring", RING, GRT_CELL_NAMED, "ring: name in text, else id"),
+	IDENTITY("ring_name", RING_NAME, GRT_CELL_TEXT, "its name"),
+	IDENTITY("driver", DRIVER, GRT_CELL_TEXT, "its driver"),
+	IDENTITY("device", DEVICE, GRT_CELL_NUMBER, "device number"),
+	IDENTITY("engine", ENGINE, GRT_CELL_ENGINE, "engine"),
+	SUMS,
+};
+
+static const struct grt_column engine_columns[] = {
+	IDENTITY("engine", ENGINE, GRT_CELL_ENGINE, "engine"),
+	SUMS,
+};
+
+static const struct grt_column process_columns[] = {
+	IDENTITY("pid", PID, GRT_CELL_NUMBER, "process id"),
+	IDENTITY("process", PROCESS, GRT_CELL_TEXT, "process's comm"),
+	SUMS,
+};
+
+#define MARKS (GRT_MARK_INFERRED | GRT_MARK_ESTIMATED)
+
+const struct grt_table grt_timeline_table[GRT_BYS] = {
+	[GRT_BY_RING] = {"rings", "rings", ring_columns, MARKS},
+	[GRT_BY_ENGINE] = {"engines", "engines", engine_columns, MARKS},
+	[GRT_BY_PROCESS] = {"processes", "processes", process_columns, MARKS},
+};
+
+/* Gaps and overlaps */
+
+bool grt_gap_waited(const struct grt_idle *gap, uint64_t *ns)
+{
+	uint64_t asked = gap->last.asked;
+
+	*ns = 0;
+	if (!gap->last.ctx || asked == UINT64_MAX)
+		return false;
+	if (asked < gap->to)
+		*ns = gap->to - (asked > gap->from ? asked : gap->from);
+	return true;
+}
+
+static const char *ring_text(const struct grt_names *names, uint32_t ring, char room[16])
+{
+	const char *name = grt_names_name(names, grt_names_find(names, GRT_NAME_RING, ring));
+
+	snprintf(room, 16, "ring %" PRIu32, ring);
+	return name ? name : ring == GRT_RING_NONE ? "no ring" : room;
+}
+
+static void job_text(char text[96], const struct grt_names *names, enum grt_group_by by,
+		     const struct grt_job_id *job)
+{
+	const char *comm = grt_names_name(names, job->name);
+	char room[16];
+
+	int used = snprintf(text, 96, "%" PRIu64 ":%" PRIu64, job->ctx, job->seqno);
+
+	if (by == GRT_BY_PROCESS)
+		snprintf(text + used, 96 - (size_t)used, " %s", ring_text(names, job->ring, room));
+	else if (comm)
+		snprintf(text + used, 96 - (size_t)used, " %s(%" PRIu32 ")", comm, job->pid);
+	else if (job->pid)
+		snprintf(text + used, 96 - (size_t)used, " pid %" PRIu32, job->pid);
+}
+
+struct grt_idle_row grt_idle_row(const struct grt_names *names, enum grt_group_by by,
+				 const struct grt_timeline_row *row, const struct grt_idle *idle)
+{
+	struct grt_idle_row out = {.row = row, .idle = idle};
+	const char *comm = grt_names_name(names, idle->last.name);
+	uint64_t ns;
+
+	job_text(out.first, names, by, &idle->first);
+	job_text(out.last, names, by, &idle->last);
+	if (grt_gap_waited(idle, &ns) && ns && idle->last.tid)
+		snprintf(out.waiter, sizeof(out.waiter), "%s(%" PRIu32 ")", comm ? comm : "", idle->last.tid);
+	return out;
+}
+
+static const struct grt_idle *idle_of(const void *row)
+{
+	return ((const struct grt_idle_row *)row)->idle;
+}
+
+static const struct grt_job_id *job_of(const void *row, bool last)
+{
+	return last ? &idle_of(row)->last : &idle_of(row)->first;
+}
+
+static void get_row(struct grt_cell *cell, const void *view, const void *row, int which)
+{
+	identity_cell[which](cell, view, ((const struct grt_idle_row *)row)->row);
+}
+
+static void get_time(struct grt_cell *cell, const void *view, const void *row, int end)
+{
+	(void)view;
+	cell->number = end ? idle_of(row)->to : idle_of(row)->from;
+}
+
+static void get_length(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	(void)view;
+	(void)arg;
+	cell->number = idle_of(row)->to - idle_of(row)->from;
+}
+
+static void get_job(struct grt_cell *cell, const void *view, const void *row, int last)
+{
+	const struct grt_idle_row *r = row;
+
+	(void)view;
+	cell->text = last ? r->last : r->first;
+	cell->absent = !job_of(row, last)->ctx;
+}
+
+static void get_ctx(struct grt_cell *cell, const void *view, const void *row, int last)
+{
+	(void)view;
+	cell->number = job_of(row, last)->ctx;
+	cell->absent = !cell->number;
+}
+
+static void get_seq(struct grt_cell *cell, const void *view, const void *row, int last)
+{
+	(void)view;
+	cell->number = job_of(row, last)->seqno;
+	cell->absent = !job_of(row, last)->ctx;
+}
+
+static void get_job_pid(struct grt_cell *cell, const void *view, const void *row, int last)
+{
+	(void)view;
+	cell->number = job_of(row, last)->pid;
+	cell->absent = !cell->number;
+}
+
+static void get_job_comm(struct grt_cell *cell, const void *view, const void *row, int last)
+{
+	grt_cell_name(cell, view, job_of(row, last)->name);
+}
+
+static void get_job_ring(struct grt_cell *cell, const void *view, const void *row, int last)
+{
+	(void)view;
+	cell->number = job_of(row, last)->ring;
+	cell->absent = !job_of(row, last)->ctx || cell->number == GRT_RING_NONE;
+}
+
+static void get_waited(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	(void)view;
+	(void)arg;
+	cell->absent = !grt_gap_waited(idle_of(row), &cell->number);
+}
+
+static void get_waiter(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	(void)view;
+	(void)arg;
+	cell->text = ((const struct grt_idle_row *)row)->waiter;
+	cell->absent = !*cell->text;
+}
+
+static void get_waiter_tid(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	get_waiter(cell, view, row, arg);
+	cell->number = idle_of(row)->last.tid;
+}
+
+#define BRIEF GRT_COLUMN_BRIEF
+#define MACHINE GRT_COLUMN_MACHINE
+
+/* clang-format off */
+
+#define OF_RING                                                                             \
+	{"ring", get_row, RING, GRT_CELL_NAMED, GRT_COLUMN_ALL, "ring: name in text, else id"}, \
+	{"ring_name", get_row, RING_NAME, GRT_CELL_TEXT, MACHINE, "its name"},              \
+	{"device", get_row, DEVICE, GRT_CELL_NUMBER, MACHINE, "device number"}
+
+#define OF_PROCESS                                                                  \
+	{"pid", get_row, PID, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "process id"},       \
+	{"process", get_row, PROCESS, GRT_CELL_TEXT, GRT_COLUMN_ALL, "process's comm"}
+
+#define TIMES                                                                    \
+	{"from", get_time, 0, GRT_CELL_TIME, GRT_COLUMN_ALL, "its first ns"},    \
+	{"to", get_time, 1, GRT_CELL_TIME, MACHINE, "the ns after it"},          \
+	{"length", get_length, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "to - from, ns"}
+
+#define JOB(name, last, help)                                                            \
+	{name, get_job, last, GRT_CELL_TEXT, BRIEF, help},                               \
+	{name "_ctx", get_ctx, last, GRT_CELL_NUMBER, MACHINE, "its fence context"},     \
+	{name "_seq", get_seq, last, GRT_CELL_NUMBER, MACHINE, "its sequence number"},   \
+	{name "_ring", get_job_ring, last, GRT_CELL_NUMBER, MACHINE, "its ring"},        \
+	{name "_pid", get_job_pid, last, GRT_CELL_NUMBER, MACHINE, "its process"},       \
+	{name "_comm", get_job_comm, last, GRT_CELL_TEXT, MACHINE, "its thread"}
+
+#define GAP                                                                                       \
+	TIMES,                                                                                    \
+	JOB("ended", 0, "the job that ended before"),                                             \
+	JOB("began", 1, "the job that began after"),                                              \
+	{"waited", get_waited, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "of it, that job was submitted, ns"}
+
+/* clang-format on */
+
+static const struct grt_column ring_gap_columns[] = {OF_RING, GAP, {.name = NULL}};
+
+static const struct grt_column process_gap_columns[] = {
+	OF_PROCESS,
+	GAP,
+	{"waiter", get_waiter, 0, GRT_CELL_TEXT, BRIEF, "the thread that had submitted it"},
+	{"waiter_tid", get_waiter_tid, 0, GRT_CELL_NUMBER, MACHINE, "its id"},
+	{.name = NULL},
+};
+
+static const struct grt_column overlap_columns[] = {
+	OF_RING,
+	TIMES,
+	JOB("first", 0, "a job that ran when it began"),
+	JOB("second", 1, "another one"),
+	{.name = NULL},
+};
+
+const struct grt_table grt_gap_table[GRT_BYS] = {
+	[GRT_BY_RING] = {"ring_gaps", "gaps of rings", ring_gap_columns, 0},
+	[GRT_BY_PROCESS] = {"process_gaps", "gaps of processes", process_gap_columns, 0},
+};
+
+const struct grt_table grt_overlap_table = {"ring_overlaps", "overlaps of rings", overlap_columns, 0};

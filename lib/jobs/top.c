@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/*
+ * A heap of the first N jobs with the last of them on top, which is the one
+ * that a better job replaces.
+ */
+#include "top.h"
+
+#include <string.h>
+
+#include "base/grow.h"
+
+/* @at: which job it was, so that equal ones keep their order */
+struct ranked {
+	struct grt_job job;
+	uint64_t at;
+};
+
+struct grt_top {
+	const struct grt_column *sort;
+	const struct grt_job_view *view;
+	struct ranked *slot;
+	uint64_t used;
+	uint64_t room;
+	uint64_t max;
+	uint64_t seen;
+	struct grt_cell last; /* of slot[0]; a text may move, so it is good for numbers only */
+	bool numbers;
+};
+
+static bool before(const struct grt_top *t, const struct ranked *a, const struct ranked *b)
+{
+	struct grt_cell x = grt_column_get(t->sort, t->view, &a->job);
+	struct grt_cell y = grt_column_get(t->sort, t->view, &b->job);
+	int order = grt_cell_order(t->sort, &x, &y);
+
+	return order ? order < 0 : a->at < b->at;
+}
+
+static void swap(struct ranked *a, struct ranked *b)
+{
+	struct ranked t = *a;
+
+	*a = *b;
+	*b = t;
+}
+
+static void sink_first(struct grt_top *t)
+{
+	uint64_t i = 0, child;
+
+	while ((child = 2 * i + 1) < t->used) {
+		if (child + 1 < t->used && before(t, &t->slot[child], &t->slot[child + 1]))
+			child++;
+		if (!before(t, &t->slot[i], &t->slot[child]))
+			return;
+		swap(&t->slot[i], &t->slot[child]);
+		i = child;
+	}
+}
+
+static int append(struct grt_top *t, const struct ranked *new)
+{
+	uint64_t i = t->used;
+
+	if (grt_grow(&t->slot, &t->room, i + 1, 32))
+		return -ENOMEM;
+	t->slot[i] = *new;
+	t->used++;
+	for (; i && before(t, &t->slot[(i - 1) / 2], &t->slot[i]); i = (i - 1) / 2)
+		swap(&t->slot[(i - 1) / 2], &t->slot[i]);
+	return 0;
+}
+
+/* Whether a job that comes now is among the first: of equal ones the earlier is. */
+static inline bool is_ahead(const struct grt_top *t, const struct grt_job *job)
+{
+	struct grt_cell new = grt_column_get(t->sort, t->view, job);
+	struct grt_cell last = t->numbers ? t->last : grt_column_get(t->sort, t->view, &t->slot[0].job);
+
+	return grt_cell_order(t->sort, &new, &last) < 0;
+}
+
+static int take_in(struct grt_top *t, const struct ranked *new)
+{
+	if (t->used < t->max) {
+		if (append(t, new))
+			return -ENOMEM;
+	} else {
+		t->slot[0] = *new;
+		sink_first(t);
+	}
+	t->last = grt_column_get(t->sort, t->view, &t->slot[0].job);
+	return 0;
+}
+
+int grt_top_add(struct grt_top *t, const struct grt_job *job)
+{
+	uint64_t at = t->seen++;
+	struct ranked new;
+
+	if (t->used == t->max && !is_ahead(t, job))
+		return 0;
+	new = (struct ranked){.job = *job, .at = at};
+	return take_in(t, &new);
+}
+
+static int compare(const void *a, const void *b, void *t)
+{
+	return before(t, a, b) ? -1 : before(t, b, a);
+}
+
+int grt_top_each(struct grt_top *t, int (*fn)(void *arg, const struct grt_job *job), void *arg)
+{
+	struct ranked *sorted = malloc((t->used + 1) * sizeof(*sorted));
+	int r = 0;
+
+	if (!sorted)
+		return -ENOMEM;
+	if (t->used)
+		memcpy(sorted, t->slot, t->used * sizeof(*sorted));
+	qsort_r(sorted, t->used, sizeof(*sorted), compare, t);
+	for (uint64_t i = 0; i < t->used && !r; i++)
+		r = fn(arg, &sorted[i].job);
+	free(sorted);
+	return r;
+}
+
+int grt_top_new(struct grt_top **out, const struct grt_column *sort, const struct grt_job_view *view,
+		uint64_t max)
+{
+	*out = calloc(1, sizeof(**out));
+	if (!*out)
+		return -ENOMEM;
+	(*out)->sort = sort;
+	(*out)->view = view;
+	(*out)->max = max;
+	(*out)->numbers = !grt_cell_is_text(sort->kind);
+	return 0;
+}
+
+void grt_top_free(struct grt_top *t)
+{
+	if (!t)
+		return;
+	free(t->slot);
+	free(t);
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/*
+ * The first N jobs in the order of a column, out of any number, in memory for N.
+ */
+#ifndef GRT_JOBS_TOP_H
+#define GRT_JOBS_TOP_H
+
+#include "job_table.h"
+
+struct grt_top;
+
+/**
+ * grt_top_new - begins
+ * @sort: column of grt_job_table
+ * @view: what it needs; valid until grt_top_free()
+ * @max: jobs to keep, > 0
+ * Return: 0 or -ENOMEM
+ */
+int grt_top_new(struct grt_top **out, const struct grt_column *sort, const struct grt_job_view *view,
+		uint64_t max);
+
+/** grt_top_add - takes in a job. Return: 0 or -ENOMEM */
+int grt_top_add(struct grt_top *t, const struct grt_job *job);
+
+/**
+ * grt_top_each - calls @fn for the first jobs, in their order; equal ones as they came. More may be added
+ * after Return: 0, -ENOMEM, or what @fn returned that was not 0, which ends it
+ */
+int grt_top_each(struct grt_top *t, int (*fn)(void *arg, const struct grt_job *job), void *arg);
+
+/** grt_top_free - frees it; NULL is allowed */
+void grt_top_free(struct grt_top *t);
+
+#endif /* GRT_JOBS_TOP_H */

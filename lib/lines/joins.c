@@ -1,0 +1,464 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/*
+ * The tables of joins.h. What an event does to them is a function by its type.
+ */
+#include "joins.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "line_out.h"
+
+#define DRM_MAJOR 226
+
+/** enum stage - a point of a job's life that was seen */
+enum stage {
+	SUBMITTED,
+	COMMITTED,
+	STARTED,
+	ENDED,
+	STAGES,
+};
+
+/** struct job - @seen, @inferred: bits of enum stage; stamps there are, and those that were concluded */
+struct job {
+	uint64_t time[STAGES];
+	uint32_t seen;
+	uint32_t inferred;
+};
+
+void grt_joins_init(struct grt_joins *j, enum grt_escape escape)
+{
+	memset(j, 0, sizeof(*j));
+	j->escape = escape;
+	grt_keyed_init(&j->threads.all, sizeof(struct grt_joins_thread), GRT_LINE_OUT_THREADS);
+	grt_keyed_init(&j->jobs.all, sizeof(struct job), GRT_LINE_OUT_JOBS);
+	grt_keyed_init(&j->rings.all, sizeof(struct grt_joins_ring), GRT_LINE_OUT_RINGS);
+	grt_keyed_init(&j->devices.all, sizeof(struct grt_joins_device), GRT_LINE_OUT_DEVICES);
+}
+
+void grt_joins_fini(struct grt_joins *j)
+{
+	grt_keyed_free(&j->threads.all);
+	grt_keyed_free(&j->jobs.all);
+	grt_keyed_free(&j->rings.all);
+	grt_keyed_free(&j->devices.all);
+}
+
+/* --------------------------------------------------------------- tables */
+
+/* Neighbours in either number have places of their own. */
+static inline struct grt_joins_recent *recent_of(struct grt_joins_table *t, uint64_t a, uint64_t b)
+{
+	return &t->recent[(13 * a + b) % GRT_JOINS_RECENT];
+}
+
+/* Seldom: kept out of what is done for every event. */
+static __attribute__((noinline)) void *find_again(struct grt_joins_table *t, struct grt_joins_recent *r,
+						  uint64_t a, uint64_t b)
+{
+	const struct grt_key key = {{a, b}};
+
+	*r = (struct grt_joins_recent){a, b, grt_keyed_find(&t->all, &key)};
+	return r->element;
+}
+
+/* The element of a key, NULL: there is none. All zero, a place says so of the key 0, 0. */
+static inline void *find(struct grt_joins_table *t, uint64_t a, uint64_t b)
+{
+	struct grt_joins_recent *r = recent_of(t, a, b);
+
+	return r->a == a && r->b == b ? r->element : find_again(t, r, a, b);
+}
+
+static void take_out(struct grt_joins_table *t, void *element)
+{
+	const struct grt_key *key = grt_keyed_key(element);
+	struct grt_joins_recent *r = recent_of(t, key->w[0], key->w[1]);
+
+	if (r->element == element)
+		r->element = NULL;
+	grt_keyed_remove(&t->all, element);
+}
+
+/* The element of a key, a new one where there is none; where there is no room, the oldest gives way. */
+static __attribute__((noinline)) void *get_again(struct grt_joins_table *t, uint64_t a, uint64_t b)
+{
+	const struct grt_key key = {{a, b}};
+	uint32_t room = t->all.room;
+	void *element;
+	int ret = grt_keyed_get(&t->all, &key, &element);
+
+	if (ret == -ENOSPC) {
+		take_out(t, grt_keyed_oldest(&t->all));
+		ret = grt_keyed_get(&t->all, &key, &element);
+	}
+	if (ret)
+		return NULL;
+	*recent_of(t, a, b) = (struct grt_joins_recent){a, b, element};
+	for (unsigned int i = 0; room != t->all.room && i < GRT_JOINS_RECENT; i++)
+		find_again(t, &t->recent[i], t->recent[i].a, t->recent[i].b);
+	return element;
+}
+
+static inline void *get(struct grt_joins_table *t, uint64_t a, uint64_t b)
+{
+	const struct grt_joins_recent *r = recent_of(t, a, b);
+
+	return r->a == a && r->b == b && r->element ? r->element : get_again(t, a, b);
+}
+
+/* The same of what lines name. */
+static inline void *get_named(struct grt_joins *j, struct grt_joins_table *t, uint64_t a, uint64_t b)
+{
+	void *element = find(t, a, b);
+
+	if (element)
+		return element;
+	j->version++;
+	return get_again(t, a, b);
+}
+
+static inline struct grt_joins_thread *find_thread(struct grt_joins *j, uint32_t tid)
+{
+	return find(&j->threads, tid, 0);
+}
+
+static inline struct grt_joins_thread *get_thread(struct grt_joins *j, uint32_t tid)
+{
+	return get_named(j, &j->threads, tid, 0);
+}
+
+/* ---------------------------------------------------------------- texts */
+
+/* What separates keys in a line, and the arrow behind which a line is not read. */
+static bool is_syntax(const char *at, const char *end, bool word, unsigned int *len)
+{
+	static const char arrow[] = "\xe2\x86\x90";
+
+	*len = 1;
+	if (*at == '=' || *at == ',' || (word && *at == ' '))
+		return true;
+	*len = sizeof(arrow) - 1;
+	return end - at >= 3 && !memcmp(at, arrow, 3);
+}
+
+static size_t put_hex_bytes(char *dst, const char *src, unsigned int len)
+{
+	for (unsigned int i = 0; i < len; i++, dst += 4) {
+		unsigned char c = (unsigned char)src[i];
+
+		memcpy(dst, "\\x", 2);
+		dst[2] = "0123456789abcdef"[c >> 4];
+		dst[3] = "0123456789abcdef"[c & 15];
+	}
+	return 4 * (size_t)len;
+}
+
+void grt_joins_escape(enum grt_escape escape, struct grt_joins_text *out, const char *text, size_t len,
+		      bool word)
+{
+	char plain[GRT_JOINS_TEXT];
+	size_t n = grt_escape(escape, plain, sizeof(plain), text, len), used = 0;
+	unsigned int width;
+
+	for (const char *p = plain; p < plain + n; p += width) {
+		bool syntax = is_syntax(p, plain + n, word, &width) && escape != GRT_ESCAPE_JSON;
+
+		width = syntax ? width : 1;
+		if (used + 4 * (size_t)width > GRT_JOINS_TEXT)
+			break;
+		if (syntax)
+			used += put_hex_bytes(out->text + used, p, width);
+		else
+			out->text[used++] = *p;
+	}
+	out->len = (uint16_t)used;
+}
+
+/* The numbers of DRM nodes follow from their names. */
+static bool number_is_in_name(const char *name, uint32_t device)
+{
+	char render[24], card[24];
+
+	snprintf(render, sizeof(render), "renderD%u", device & 0xfffff);
+	snprintf(card, sizeof(card), "card%u", device & 0xfffff);
+	return device >> 20 == DRM_MAJOR && (!strcmp(name, render) || !strcmp(name, card));
+}
+
+/* Whether a NAME tells something new: every packet repeats those that it uses. */
+static bool is_news(struct grt_joins *j, struct grt_joins_name *as_told, const struct grt_ev_name *e)
+{
+	if (!memcmp(as_told->name, e->name, sizeof(e->name)) &&
+	    !memcmp(as_told->owner, e->owner, sizeof(e->owner)))
+		return false;
+	memcpy(as_told->name, e->name, sizeof(e->name));
+	memcpy(as_told->owner, e->owner, sizeof(e->owner));
+	j->version++;
+	return true;
+}
+
+static int name_thread(struct grt_joins *j, const struct grt_ev_name *e)
+{
+	struct grt_joins_thread *t = get_thread(j, e->id);
+
+	if (!t)
+		return -ENOMEM;
+	if (!is_news(j, &t->as_told, e))
+		return 0;
+	t->named = true;
+	grt_joins_escape(j->escape, &t->comm, e->name, sizeof(e->name), false);
+	if (strncmp(e->name, e->owner, sizeof(e->owner)))
+		grt_joins_escape(j->escape, &t->process, e->owner, sizeof(e->owner), false);
+	else
+		t->process.len = 0;
+	return 0;
+}
+
+static int name_ring(struct grt_joins *j, const struct grt_ev_name *e, unsigned int input)
+{
+	struct grt_joins_ring *ring = get_named(j, &j->rings, e->id, input);
+
+	if (!ring)
+		return -ENOMEM;
+	if (!is_news(j, &ring->as_told, e))
+		return 0;
+	grt_joins_escape(j->escape, &ring->name, e->name, sizeof(e->name), true);
+	grt_joins_escape(j->escape, &ring->driver, e->owner, sizeof(e->owner), true);
+	return 0;
+}
+
+static int name_device(struct grt_joins *j, const struct grt_ev_name *e)
+{
+	struct grt_joins_device *device = get_named(j, &j->devices, e->id, 0);
+	char name[sizeof(e->name) + 1] = "", driver[sizeof(e->owner) + 1] = "";
+
+	if (!device)
+		return -ENOMEM;
+	if (!is_news(j, &device->as_told, e))
+		return 0;
+	memcpy(name, e->name, sizeof(e->name));
+	memcpy(driver, e->owner, sizeof(e->owner));
+	grt_joins_escape(j->escape, &device->name, name, sizeof(name), true);
+	grt_joins_escape(j->escape, &device->driver, driver, sizeof(driver), true);
+	device->ioctls = grt_ioctl_driver(driver);
+	device->known_by_name = number_is_in_name(name, e->id);
+	return 0;
+}
+
+int grt_joins_name(struct grt_joins *j, const struct grt_ev_name *e, unsigned int input)
+{
+	switch (e->kind) {
+	case GRT_NAME_THREAD:
+		return name_thread(j, e);
+	case GRT_NAME_RING:
+		return name_ring(j, e, input);
+	case GRT_NAME_DEVICE:
+		return name_device(j, e);
+	}
+	return 0;
+}
+
+/* --------------------------------------------------------------- events */
+
+static inline void delta(struct grt_joins *j, struct grt_joined *out, enum grt_delta which, uint64_t begin,
+			 uint64_t end)
+{
+	if (end < begin)
+		return;
+	j->deltas[which]++;
+	out->has |= 1U << which;
+	out->ns[which] = end - begin;
+}
+
+static int on_enter(struct grt_joins *j, const struct grt_event *e, struct grt_joined *out)
+{
+	struct grt_joins_thread *t = e->tid ? get_thread(j, e->tid) : NULL;
+
+	(void)out;
+	if (!t)
+		return e->tid ? -ENOMEM : 0;
+	t->entered = e->time;
+	t->inside = true;
+	return 0;
+}
+
+static int on_exit_call(struct grt_joins *j, const struct grt_event *e, struct grt_joined *out)
+{
+	struct grt_joins_thread *t = find_thread(j, e->tid);
+
+	if (!t || !t->inside) {
+		j->open_exits++;
+		return 0;
+	}
+	delta(j, out, GRT_DELTA_DURATION, t->entered, e->time);
+	t->inside = false;
+	return 0;
+}
+
+static int on_wait(struct grt_joins *j, const struct grt_event *e, struct grt_joined *out)
+{
+	struct grt_joins_thread *t = e->tid ? get_thread(j, e->tid) : NULL;
+
+	(void)out;
+	if (!t)
+		return e->tid ? -ENOMEM : 0;
+	/* one call may wait for several */
+	if (!(e->flags & GRT_FLAG_CALL))
+		t->waits = 0;
+	if (t->waits < GRT_JOINS_WAITS)
+		t->wait[t->waits++] = (struct grt_joins_wait){e->time, e->ctx, e->seqno};
+	return 0;
+}
+
+static int on_wait_exit(struct grt_joins *j, const struct grt_event *e, struct grt_joined *out)
+{
+	struct grt_joins_thread *t = find_thread(j, e->tid);
+	unsigned int i = t ? t->waits : 0;
+
+	while (i && (t->wait[i - 1].ctx != e->ctx || t->wait[i - 1].seqno != e->seqno))
+		i--;
+	if (!i)
+		return 0;
+	delta(j, out, GRT_DELTA_WAIT, t->wait[i - 1].since, e->time);
+	t->waits = (uint8_t)(i - 1);
+	return 0;
+}
+
+/*
+ * Return: whether the stamp was taken: the first one is, and an observed one in
+ * the place of one that was concluded. As jobs/jobs.c does, so that a line
+ * says what a report says.
+ */
+static inline bool stamp(struct job *job, enum stage stage, const struct grt_event *e)
+{
+	uint32_t bit = 1U << stage;
+	bool inferred = e->flags & GRT_FLAG_INFERRED;
+
+	if (job->seen & bit && (inferred || !(job->inferred & bit)))
+		return false;
+	job->seen |= bit;
+	job->inferred = inferred ? job->inferred | bit : job->inferred & ~bit;
+	job->time[stage] = e->time;
+	return true;
+}
+
+static inline void since(struct grt_joins *j, const struct job *job, enum stage stage,
+			 const struct grt_event *e, enum grt_delta which, struct grt_joined *out)
+{
+	if (job->seen & 1U << stage)
+		delta(j, out, which, job->time[stage], e->time);
+}
+
+static int on_submit(struct grt_joins *j, const struct grt_event *e, struct grt_joined *out)
+{
+	struct grt_joins_thread *t = find_thread(j, e->tid);
+	struct job *job;
+
+	if (t && t->inside)
+		delta(j, out, GRT_DELTA_SINCE_IOCTL, t->entered, e->time);
+	if (!e->ctx)
+		return 0;
+	job = get(&j->jobs, e->ctx, e->seqno);
+	if (!job)
+		return -ENOMEM;
+	/* an identity that comes again is a new job */
+	*job = (struct job){.time = {e->time, e->time}, .seen = 1U << SUBMITTED};
+	if (e->flags & GRT_FLAG_COMMIT) {
+		job->seen |= 1U << COMMITTED;
+		job->inferred |= 1U << COMMITTED;
+	}
+	return 0;
+}
+
+static int on_commit(struct grt_joins *j, const struct grt_event *e, struct grt_joined *out)
+{
+	struct job *job = e->ctx ? get(&j->jobs, e->ctx, e->seqno) : NULL;
+
+	if (!job)
+		return e->ctx ? -ENOMEM : 0;
+	if (stamp(job, COMMITTED, e))
+		since(j, job, SUBMITTED, e, GRT_DELTA_SCHED, out);
+	return 0;
+}
+
+static int on_start(struct grt_joins *j, const struct grt_event *e, struct grt_joined *out)
+{
+	struct job *job = e->ctx ? get(&j->jobs, e->ctx, e->seqno) : NULL;
+
+	if (!job)
+		return e->ctx ? -ENOMEM : 0;
+	if (stamp(job, STARTED, e))
+		since(j, job, COMMITTED, e, GRT_DELTA_QUEUE, out);
+	return 0;
+}
+
+static int on_end(struct grt_joins *j, const struct grt_event *e, struct grt_joined *out)
+{
+	struct job *job = find(&j->jobs, e->ctx, e->seqno);
+
+	if (!job || !stamp(job, ENDED, e))
+		return 0;
+	since(j, job, STARTED, e, GRT_DELTA_EXEC, out);
+	if (!(job->seen & 1U << STARTED))
+		since(j, job, SUBMITTED, e, GRT_DELTA_SINCE_SUBMIT, out);
+	return 0;
+}
+
+static int on_complete(struct grt_joins *j, const struct grt_event *e, struct grt_joined *out)
+{
+	struct job *job = find(&j->jobs, e->ctx, e->seqno);
+
+	if (!job)
+		return 0;
+	since(j, job, ENDED, e, GRT_DELTA_COMPLETE, out);
+	since(j, job, SUBMITTED, e, GRT_DELTA_TOTAL, out);
+	take_out(&j->jobs, job);
+	return 0;
+}
+
+/* All of the job is in its record. */
+static int on_whole(struct grt_joins *j, const struct grt_event *e, struct grt_joined *out)
+{
+	const struct grt_ev_job *r = (const struct grt_ev_job *)e;
+
+	if (r->submit && r->commit)
+		delta(j, out, GRT_DELTA_SCHED, r->submit, r->commit);
+	if (r->commit && r->start)
+		delta(j, out, GRT_DELTA_QUEUE, r->commit, r->start);
+	if (r->start && r->end)
+		delta(j, out, GRT_DELTA_EXEC, r->start, r->end);
+	if (r->end && r->complete)
+		delta(j, out, GRT_DELTA_COMPLETE, r->end, r->complete);
+	if (r->submit && r->complete)
+		delta(j, out, GRT_DELTA_TOTAL, r->submit, r->complete);
+	return 0;
+}
+
+static int (*const on_type[GRT_EV_MAX])(struct grt_joins *j, const struct grt_event *e,
+					struct grt_joined *out) = {
+	[GRT_EV_IOCTL_ENTER] = on_enter,
+	[GRT_EV_IOCTL_EXIT] = on_exit_call,
+	[GRT_EV_SUBMIT] = on_submit,
+	[GRT_EV_COMMIT] = on_commit,
+	[GRT_EV_START] = on_start,
+	[GRT_EV_END] = on_end,
+	[GRT_EV_COMPLETE] = on_complete,
+	[GRT_EV_SYNC_WAIT_ENTER] = on_wait,
+	[GRT_EV_SYNC_WAIT_EXIT] = on_wait_exit,
+	[GRT_EV_JOB] = on_whole,
+};
+
+int grt_joins_event(struct grt_joins *j, const struct grt_event *e, struct grt_joined *out)
+{
+	out->has = 0;
+	return e->type < GRT_EV_MAX && on_type[e->type] ? on_type[e->type](j, e, out) : 0;
+}
+
+void grt_joins_look(struct grt_joins *j, const struct grt_event *e, unsigned int input,
+		    struct grt_joined *out)
+{
+	out->thread = e->tid ? find_thread(j, e->tid) : NULL;
+	out->ring = e->ring == GRT_RING_NONE ? NULL : find(&j->rings, e->ring, input);
+	out->device = e->device ? find(&j->devices, e->device, 0) : NULL;
+}

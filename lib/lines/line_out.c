@@ -1,0 +1,803 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/*
+ * Lines of the forms annotate, merged and JSON. What stands in a line follows
+ * from the rows of events.def, made into a plan per event when writing begins;
+ * lines for people are in pretty.c.
+ */
+#include "line_out.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <grtrace/event_table.h>
+
+#include "trace/packet.h"
+#include "trace/field.h"
+#include "joins.h"
+#include "base/outbuf.h"
+#include "pretty.h"
+
+#define NS_PER_S 1000000000ULL
+/* What stamps have in common that differ in the last eight digits only. */
+#define STAMP_NS 100000000ULL
+
+/* More than the longest line: a dozen escaped texts and numbers. */
+#define LINE_MAX_BYTES 8192
+
+/* The event of a merged line is padded to this. */
+#define TITLE_WIDTH 16
+#define TITLE_MAX 64
+/* What the first key of a merged line has too much before it: its comma. */
+#define OVERLAP 2
+
+/** enum key - what lines carry beside the fields of the events' rows */
+enum key {
+	KEY_PID,
+	KEY_TID,
+	KEY_COMM,
+	KEY_PROCESS,
+	KEY_CTX,
+	KEY_ENGINE,
+	KEY_RING,
+	KEY_SEQ,
+	KEY_RING_NAME,
+	KEY_DRIVER,
+	KEY_DEV,
+	KEY_DEVICE,
+	KEY_NAME,
+	KEY_FLAGS,
+	KEY_SAMPLE,
+	KEY_DELTA, /* the first of as many as there are deltas */
+	KEYS = KEY_DELTA + GRT_DELTAS,
+};
+
+static const char *const key_names[KEYS] = {
+	[KEY_PID] = "pid",
+	[KEY_TID] = "tid",
+	[KEY_COMM] = "comm",
+	[KEY_PROCESS] = "process",
+	[KEY_CTX] = "ctx",
+	[KEY_ENGINE] = "engine",
+	[KEY_RING] = "ring",
+	[KEY_SEQ] = "seq",
+	[KEY_RING_NAME] = "ring_name",
+	[KEY_DRIVER] = "driver",
+	[KEY_DEV] = "dev",
+	[KEY_DEVICE] = "device",
+	[KEY_NAME] = "name",
+	[KEY_FLAGS] = "flags",
+	[KEY_SAMPLE] = "sample",
+	[KEY_DELTA + GRT_DELTA_DURATION] = "duration_ns",
+	[KEY_DELTA + GRT_DELTA_SINCE_IOCTL] = "since_ioctl_ns",
+	[KEY_DELTA + GRT_DELTA_SCHED] = "t_sched_ns",
+	[KEY_DELTA + GRT_DELTA_QUEUE] = "t_queue_ns",
+	[KEY_DELTA + GRT_DELTA_EXEC] = "t_exec_ns",
+	[KEY_DELTA + GRT_DELTA_SINCE_SUBMIT] = "since_submit_ns",
+	[KEY_DELTA + GRT_DELTA_COMPLETE] = "t_complete_ns",
+	[KEY_DELTA + GRT_DELTA_TOTAL] = "t_total_ns",
+	[KEY_DELTA + GRT_DELTA_WAIT] = "t_wait_ns",
+};
+
+/** struct key_text - a key with what stands before it and after it; copied whole, used up to @len */
+struct key_text {
+	char text[31];
+	uint8_t len;
+};
+
+/* All texts of a record, and their keys and numbers. */
+#define SHAPE_MAX (5 * GRT_JOINS_TEXT + 20 * GRT_PAD)
+
+/**
+ * struct shape - what is the same in all lines of a type by the same thread
+ * about the same context, ring and device
+ * @of: such an event; @input: where it came from; @version: of the names then
+ * @ioctls: what the device's ioctls are called
+ * @numbered: the job's number follows @head
+ * @head, @late, @end: where in @text the fields come, those that come late, and where it ends
+ */
+struct shape {
+	struct grt_event of;
+	uint64_t version;
+	uint64_t input;
+	const struct grt_ioctl_driver *ioctls;
+	bool numbered;
+	uint16_t head;
+	uint16_t late;
+	uint16_t end;
+	char text[SHAPE_MAX];
+};
+
+/* Where shapes are looked for: sets, by the lowest bits of a hash, of so many each. */
+#define SHAPE_SETS 64U
+#define SHAPE_WAYS 4U
+
+/** struct ioctl_text - an ioctl's number, of @cmd_len bytes, and behind it its name, as a line has them */
+struct ioctl_text {
+	const struct grt_ioctl_driver *driver;
+	uint32_t cmd;
+	bool known;
+	uint8_t cmd_len;
+	uint8_t len;
+	char text[128 + GRT_PAD];
+};
+
+/* By the lowest bits of their number. */
+#define IOCTLS 64U
+#define CMD "cmd"
+
+/** enum when - when a field of a row stands in the line */
+enum when {
+	ALWAYS,	      /* as "-" where it is not known */
+	NOT_ZERO,     /* what reads back as 0 needs not be said */
+	KNOWN,	      /* neither is a status that is not known */
+	NOT_NEGATIVE, /* a descriptor that is not known is -1 */
+};
+
+/** enum how - how its value is written */
+enum how {
+	DECIMAL,
+	SIGNED,
+	HEX,
+	STRING,
+};
+
+#define FIELDS_MAX 24
+#define NUMBER_MAX 24
+
+/* All fields of every row have a place in its plan, and room in a line beside the rest. */
+#define GRT_U(bits, name, base, help) +1
+#define GRT_I(bits, name, help) +1
+#define GRT_STR(size, name, help) +1
+#define GRT_EVENT(id, NAME, name, CLASS, LEVEL, WHO, fields, help) \
+	_Static_assert(0 fields <= FIELDS_MAX, #NAME);
+#include <grtrace/events.def>
+#undef GRT_STR
+#define GRT_STR(size, name, help) +GRT_JOINS_TEXT / NUMBER_MAX + 1
+#undef GRT_EVENT
+#define GRT_EVENT(id, NAME, name, CLASS, LEVEL, WHO, fields, help)                                     \
+	_Static_assert(TITLE_MAX + SHAPE_MAX + sizeof(struct ioctl_text) +                             \
+				       (GRT_DELTAS fields) * (sizeof(struct key_text) + NUMBER_MAX) <= \
+			       LINE_MAX_BYTES,                                                         \
+		       #NAME);
+#include <grtrace/events.def>
+#undef GRT_EVENT
+#undef GRT_STR
+#undef GRT_I
+#undef GRT_U
+
+/**
+ * struct plan - a line of one event
+ * @title: what stands between stamp and keys
+ * @field: of its row, in the order of the line; @early of the @fields stand before the names
+ * @cpu, @job: it is what the CPU did; tells of a job
+ * @ioctl: it has the number of an ioctl
+ * @who_first: the thread stands before everything else
+ * @up, @down: what a field's word is shifted by, so that nothing else is left of it
+ * @offset: of the word that a field is in, of a string
+ * @unknown: its value that is none; NULL: it has no such
+ */
+struct plan {
+	char title[TITLE_MAX];
+	uint8_t title_len;
+	uint8_t fields;
+	uint8_t early;
+	bool cpu;
+	bool job;
+	bool ioctl;
+	bool who_first;
+	struct planned {
+		struct key_text key;
+		uint8_t how;
+		uint8_t when;
+		uint8_t up;
+		uint8_t down;
+		uint16_t offset;
+		uint16_t size;
+		const struct grt_unknown *unknown;
+	} field[FIELDS_MAX];
+};
+
+/**
+ * struct grt_line_out - see line_out.h
+ * @stamp: the beginning of a line and of its stamp, but for eight digits, @stamp_len of it; right for the
+ *	stamps from @stamped on that begin so
+ * @shape_hash, @shape: shapes by the hashes of their keys, as they were made
+ */
+struct grt_line_out {
+	struct grt_outbuf out;
+	enum grt_line_form form;
+	struct grt_line_out_count count;
+	struct grt_joins joins;
+	struct grt_joined joined;
+	uint64_t stamped;
+	uint8_t stamp_len;
+	char stamp[32];
+	struct key_text key[KEYS];
+	struct plan plan[GRT_EV_MAX];
+	struct ioctl_text ioctl[IOCTLS];
+	uint64_t shape_hash[SHAPE_SETS][SHAPE_WAYS];
+	struct shape shape[SHAPE_SETS][SHAPE_WAYS];
+	uint8_t shapes_made[SHAPE_SETS];
+};
+
+/* ----------------------------------------------------------------- plans */
+
+static const struct {
+	const char *before;
+	const char *after;
+	const char *open;
+	const char *title;
+} forms[GRT_LINE_FORMS] = {
+	[GRT_LINE_OUT_ANNOTATE] = {" ", "=", "[", "] "},
+	[GRT_LINE_OUT_MERGED] = {", ", "=", "[", NULL},
+	[GRT_LINE_OUT_PRETTY] = {" ", "=", "", ""},
+	[GRT_LINE_OUT_JSON] = {",\"", "\":", "", ",\"event\":\""},
+};
+
+static void make_key(const struct grt_line_out *l, struct key_text *k, const char *name)
+{
+	int n = snprintf(k->text, sizeof(k->text), "%s%s%s", forms[l->form].before, name,
+			 forms[l->form].after);
+
+	k->len = (uint8_t)(n < (int)sizeof(k->text) ? n : (int)sizeof(k->text) - 1);
+}
+
+bool grt_line_out_is_cpu(uint16_t type)
+{
+	return type < GRT_EV_MAX && grt_class_of[type] == GRT_CLASS_call;
+}
+
+static enum when when_of(unsigned int type, const struct grt_field *f)
+{
+	if (type == GRT_EV_IOCTL_ENTER && !strcmp(f->name, "fd"))
+		return NOT_NEGATIVE;
+	if ((type == GRT_EV_COMPLETE || type == GRT_EV_FENCE) && !strcmp(f->name, "status"))
+		return KNOWN;
+	/* only NVIDIA's ioctls have them */
+	if (type == GRT_EV_IOCTL_EXIT && (!strcmp(f->name, "about") || !strcmp(f->name, "status")))
+		return NOT_ZERO;
+	if (f->kind == GRT_FIELD_SIGNED || grt_class_of[type] == GRT_CLASS_call)
+		return ALWAYS;
+	return NOT_ZERO;
+}
+
+static uint8_t how_of(const struct grt_line_out *l, const struct grt_field *f)
+{
+	if (f->kind == GRT_FIELD_STR)
+		return STRING;
+	if (f->kind == GRT_FIELD_SIGNED)
+		return SIGNED;
+	return f->kind == GRT_FIELD_HEX && l->form != GRT_LINE_OUT_JSON ? HEX : DECIMAL;
+}
+
+/* Fields are aligned to their sizes: each lies in one word, and records consist of words. */
+static void plan_field(const struct grt_line_out *l, unsigned int type, const struct grt_field *f)
+{
+	struct plan *p = (struct plan *)&l->plan[type];
+	struct planned *at = &p->field[p->fields];
+
+	p->fields++;
+	make_key(l, &at->key, f->name);
+	at->how = how_of(l, f);
+	at->when = (uint8_t)when_of(type, f);
+	at->size = f->size;
+	at->unknown = grt_unknown_of(type, f->offset);
+	at->offset = f->offset;
+	if (at->how == STRING)
+		return;
+	at->offset = f->offset / 8 * 8;
+	at->down = (uint8_t)(64 - 8 * f->size);
+	at->up = (uint8_t)(at->down - 8 * (f->offset % 8));
+}
+
+static void plan_title(const struct grt_line_out *l, struct plan *p, const char *name)
+{
+	int n = 0;
+
+	if (l->form == GRT_LINE_OUT_MERGED)
+		n = snprintf(p->title, sizeof(p->title), "] %s %-*s ", p->cpu ? "CPU" : "GPU", TITLE_WIDTH,
+			     name);
+	else
+		n = snprintf(p->title, sizeof(p->title), "%s%s%s", forms[l->form].title, name,
+			     l->form == GRT_LINE_OUT_JSON ? "\"" : "");
+	p->title_len = (uint8_t)n;
+}
+
+static void plan_event(struct grt_line_out *l, unsigned int type)
+{
+	const struct grt_event_desc *d = &grt_event_table[type];
+	struct plan *p = &l->plan[type];
+	char unknown[16];
+
+	snprintf(unknown, sizeof(unknown), "EVENT_%u", type);
+	p->cpu = grt_line_out_is_cpu((uint16_t)type);
+	p->job = grt_class_of[type] == GRT_CLASS_job;
+	p->ioctl = type == GRT_EV_IOCTL_ENTER || type == GRT_EV_IOCTL_EXIT;
+	p->who_first = p->cpu && l->form != GRT_LINE_OUT_MERGED;
+	plan_title(l, p, d->name ? d->title : unknown);
+	if (!d->name)
+		return;
+	/* an ioctl's number is kept as text with its name */
+	for (const struct grt_field *f = d->fields(); f->name; f++)
+		if (when_of(type, f) != NOT_NEGATIVE && !(p->ioctl && !strcmp(f->name, CMD)))
+			plan_field(l, type, f);
+	p->early = p->fields;
+	for (const struct grt_field *f = d->fields(); f->name; f++)
+		if (when_of(type, f) == NOT_NEGATIVE)
+			plan_field(l, type, f);
+}
+
+static void make_plans(struct grt_line_out *l)
+{
+	bool merged = l->form == GRT_LINE_OUT_MERGED;
+
+	for (unsigned int i = 0; i < KEYS; i++)
+		make_key(l, &l->key[i], key_names[i]);
+	make_key(l, &l->key[KEY_CTX], merged ? "ctx_id" : "ctx");
+	make_key(l, &l->key[KEY_SEQ], merged || l->form == GRT_LINE_OUT_JSON ? "seqno" : "seq");
+	for (unsigned int i = 0; i < GRT_EV_MAX; i++)
+		plan_event(l, i);
+}
+
+int grt_line_out_new(struct grt_line_out **out, enum grt_line_form form, int fd)
+{
+	struct grt_line_out *l = calloc(1, sizeof(*l));
+
+	*out = l;
+	if (!l || grt_outbuf_init(&l->out, fd)) {
+		free(l);
+		*out = NULL;
+		return -ENOMEM;
+	}
+	l->form = form;
+	grt_joins_init(&l->joins, form == GRT_LINE_OUT_JSON ? GRT_ESCAPE_JSON : GRT_ESCAPE_TERM);
+	make_plans(l);
+	return 0;
+}
+
+void grt_line_out_free(struct grt_line_out *l)
+{
+	if (!l)
+		return;
+	grt_joins_fini(&l->joins);
+	grt_outbuf_fini(&l->out);
+	free(l);
+}
+
+/* ---------------------------------------------------------------- values */
+
+static inline char *put_key(const struct grt_line_out *l, char *p, unsigned int key)
+{
+	/* a copy of fixed size is one instruction; what is too much is written over */
+	memcpy(p, l->key[key].text, sizeof(l->key[key].text));
+	return p + l->key[key].len;
+}
+
+static inline char *put_u64(const struct grt_line_out *l, char *p, unsigned int key, uint64_t n)
+{
+	return grt_format_u64(put_key(l, p, key), n);
+}
+
+/* A number that text shows in hexadecimal, which JSON does not have. */
+static inline char *put_hex(const struct grt_line_out *l, char *p, unsigned int key, uint64_t n)
+{
+	p = put_key(l, p, key);
+	return l->form == GRT_LINE_OUT_JSON ? grt_format_u64(p, n) : grt_format_hex(p, n);
+}
+
+static char *put_text_value(const struct grt_line_out *l, char *p, const char *text, size_t len)
+{
+	if (l->form != GRT_LINE_OUT_JSON)
+		return grt_format_text(p, text, len);
+	*p++ = '"';
+	p = grt_format_text(p, text, len);
+	*p++ = '"';
+	return p;
+}
+
+static char *put_text(const struct grt_line_out *l, char *p, unsigned int key, const struct grt_joins_text *t)
+{
+	return t->len ? put_text_value(l, put_key(l, p, key), t->text, t->len) : p;
+}
+
+static char *put_string_field(const struct grt_line_out *l, char *p, const struct planned *f,
+			      const struct grt_event *e)
+{
+	struct grt_joins_text t;
+
+	grt_joins_escape(l->joins.escape, &t, (const char *)e + f->offset, f->size, false);
+	if (!t.len)
+		return p;
+	memcpy(p, f->key.text, sizeof(f->key.text));
+	return put_text_value(l, p + f->key.len, t.text, t.len);
+}
+
+static inline char *put_field(const struct grt_line_out *l, char *p, const struct planned *f,
+			      const struct grt_event *e)
+{
+	bool unknown;
+	uint64_t n;
+
+	if (f->how == STRING)
+		return put_string_field(l, p, f, e);
+	memcpy(&n, (const char *)e + f->offset, sizeof(n));
+	n <<= f->up;
+	n = f->how == SIGNED ? (uint64_t)((int64_t)n >> f->down) : n >> f->down;
+	unknown = f->unknown && grt_is_unknown(f->unknown, e, n);
+	if ((f->when == NOT_ZERO && !n) || (f->when == KNOWN && unknown) ||
+	    (f->when == NOT_NEGATIVE && (int64_t)n < 0))
+		return p;
+	memcpy(p, f->key.text, sizeof(f->key.text));
+	p += f->key.len;
+	if (unknown)
+		return grt_format_word(p, l->form == GRT_LINE_OUT_JSON ? "null" : "-");
+	if (f->how == HEX)
+		return grt_format_hex(p, n);
+	/* most are 0 or a few of something */
+	if (n < 10) {
+		*p++ = (char)('0' + n);
+		return p;
+	}
+	return f->how == SIGNED ? grt_format_s64(p, (int64_t)n) : grt_format_u64(p, n);
+}
+
+/* ---------------------------------------------------------------- shapes */
+
+static char *put_who(const struct grt_line_out *l, char *p, const struct plan *plan,
+		     const struct grt_event *e)
+{
+	const struct grt_joins_thread *t = l->joined.thread;
+	bool known = t && t->named;
+
+	if (!known && !plan->cpu && !e->pid && !e->tid)
+		return p;
+	p = put_u64(l, p, KEY_PID, e->pid);
+	p = put_u64(l, p, KEY_TID, e->tid);
+	/* also an empty one: else who reads the line takes the one before for it */
+	if (known)
+		p = put_text_value(l, put_key(l, p, KEY_COMM), t->comm.text, t->comm.len);
+	if (known && !plan->who_first)
+		return put_text(l, p, KEY_PROCESS, &t->process);
+	if (!known && plan->who_first && l->form == GRT_LINE_OUT_ANNOTATE)
+		p = grt_format_text(put_key(l, p, KEY_COMM), "<...>", 5);
+	return p;
+}
+
+static char *put_engine(const struct grt_line_out *l, char *p, const struct grt_event *e)
+{
+	const char *name = e->engine < GRT_ENGINE_MAX ? grt_engine_names[e->engine] : NULL;
+
+	if (!name)
+		return put_u64(l, p, KEY_ENGINE, e->engine);
+	return put_text_value(l, put_key(l, p, KEY_ENGINE), name, strlen(name));
+}
+
+/* A job's identity up to its number, or where something without one was. */
+static char *put_place(const struct grt_line_out *l, char *p, const struct grt_event *e, bool numbered)
+{
+	if (numbered)
+		p = put_hex(l, p, KEY_CTX, e->ctx);
+	if (numbered || e->engine)
+		p = put_engine(l, p, e);
+	if (e->ring != GRT_RING_NONE)
+		p = put_u64(l, p, KEY_RING, e->ring);
+	return numbered ? put_key(l, p, KEY_SEQ) : p;
+}
+
+/* A ring has a driver too; without one it is the device that tells it. */
+static char *put_names(const struct grt_line_out *l, char *p, const struct grt_event *e)
+{
+	const struct grt_joins_device *d = l->joined.device;
+	const struct grt_joins_ring *ring = l->joined.ring;
+
+	if (ring)
+		p = put_text(l, put_text(l, p, KEY_RING_NAME, &ring->name), KEY_DRIVER, &ring->driver);
+	if (d)
+		p = put_text(l, p, KEY_DEV, &d->name);
+	if (d ? !d->known_by_name : e->device != 0)
+		p = put_u64(l, p, KEY_DEVICE, e->device);
+	return d && !ring ? put_text(l, p, KEY_DRIVER, &d->driver) : p;
+}
+
+static char *put_rest(const struct grt_line_out *l, char *p, const struct plan *plan,
+		      const struct grt_event *e)
+{
+	/* which source told of it matters for jobs, which two may tell of */
+	unsigned int flags = plan->cpu ? e->flags & ~GRT_FLAG_BPF : e->flags;
+
+	/* of no job, but the process image that CUDA's events are of: who reads the line joins them by it */
+	if (e->ctx && !grt_has_job(e) && !plan->job)
+		p = put_hex(l, p, KEY_CTX, e->ctx);
+	if (flags)
+		p = put_hex(l, p, KEY_FLAGS, flags);
+	return e->sample ? put_u64(l, p, KEY_SAMPLE, e->sample) : p;
+}
+
+/* In the form annotate, events of the CPU have their thread first; what is not of that form comes last. */
+static void write_shape(struct grt_line_out *l, struct shape *s, const struct plan *plan,
+			const struct grt_event *e)
+{
+	char *p = grt_format_text(s->text, plan->title, plan->title_len);
+
+	grt_joins_look(&l->joins, e, (unsigned int)s->input, &l->joined);
+	s->ioctls = l->joined.device ? l->joined.device->ioctls : NULL;
+	s->numbered = grt_has_job(e) || plan->job;
+	if (l->form == GRT_LINE_OUT_MERGED)
+		p -= OVERLAP;
+	if (plan->who_first)
+		p = put_who(l, p, plan, e);
+	p = put_place(l, p, e, s->numbered);
+	s->head = (uint16_t)(p - s->text);
+	p = put_names(l, p, e);
+	s->late = (uint16_t)(p - s->text);
+	p = put_rest(l, p, plan, e);
+	if (!plan->who_first)
+		p = put_who(l, p, plan, e);
+	else if (l->joined.thread)
+		p = put_text(l, p, KEY_PROCESS, &l->joined.thread->process);
+	s->end = (uint16_t)(p - s->text);
+}
+
+/* The words of an event that do not change from one to the next of its kind. */
+enum word {
+	WORD_TYPE = offsetof(struct grt_event, type),
+	WORD_WHO = offsetof(struct grt_event, pid),
+	WORD_CTX = offsetof(struct grt_event, ctx),
+	WORD_PLACE = offsetof(struct grt_event, ring),
+};
+
+_Static_assert(WORD_WHO == WORD_TYPE + 8 && WORD_CTX == WORD_WHO + 8 &&
+		       sizeof(struct grt_event) == WORD_PLACE + 8,
+	       "everything but the stamp and the number is in them");
+
+static inline uint64_t word_of(const struct grt_event *e, enum word at)
+{
+	uint64_t word;
+
+	memcpy(&word, (const char *)e + at, sizeof(word));
+	return word;
+}
+
+static inline uint64_t differs(const struct grt_event *a, const struct grt_event *b, enum word at)
+{
+	return word_of(a, at) ^ word_of(b, at);
+}
+
+static inline bool is_shape(const struct shape *s, const struct grt_event *e, unsigned int input,
+			    uint64_t version)
+{
+	return !(differs(&s->of, e, WORD_TYPE) | differs(&s->of, e, WORD_WHO) | differs(&s->of, e, WORD_CTX) |
+		 differs(&s->of, e, WORD_PLACE) | (s->version ^ version) | (s->input ^ input));
+}
+
+/* A new one, in a place of the set in turn. */
+static __attribute__((noinline)) const struct shape *make_shape(struct grt_line_out *l, uint64_t hash,
+								const struct plan *plan,
+								const struct grt_event *e, unsigned int input)
+{
+	unsigned int set = hash % SHAPE_SETS, way = l->shapes_made[set]++ % SHAPE_WAYS;
+	struct shape *s = &l->shape[set][way];
+
+	l->shape_hash[set][way] = hash;
+	s->of = *e;
+	s->input = input;
+	s->version = l->joins.version;
+	write_shape(l, s, plan, e);
+	return s;
+}
+
+static inline const struct shape *shape_of(struct grt_line_out *l, const struct plan *plan,
+					   const struct grt_event *e, unsigned int input)
+{
+	uint64_t version = l->joins.version, hash;
+	const struct shape *s;
+
+	hash = (word_of(e, WORD_TYPE) + (word_of(e, WORD_CTX) << 7)) * 0x9e3779b97f4a7c15ULL +
+	       (word_of(e, WORD_WHO) + (word_of(e, WORD_PLACE) << 5) + input) * 0xd1b54a32d192ed03ULL;
+	hash ^= hash >> 32;
+	for (unsigned int way = 0; way < SHAPE_WAYS; way++) {
+		s = &l->shape[hash % SHAPE_SETS][way];
+		if (l->shape_hash[hash % SHAPE_SETS][way] == hash && is_shape(s, e, input, version))
+			return s;
+	}
+	return make_shape(l, hash, plan, e, input);
+}
+
+/* ----------------------------------------------------------------- parts */
+
+static inline char *put_deltas(const struct grt_line_out *l, char *p)
+{
+	for (uint32_t has = l->joined.has; has; has &= has - 1) {
+		unsigned int which = (unsigned int)__builtin_ctz(has);
+
+		p = put_u64(l, p, KEY_DELTA + which, l->joined.ns[which]);
+	}
+	return p;
+}
+
+static __attribute__((noinline)) void make_ioctl(const struct grt_line_out *l, struct ioctl_text *t,
+						 const struct grt_ioctl_driver *driver, uint32_t cmd)
+{
+	const char *name = grt_ioctl_name_of(driver, cmd);
+	struct key_text key;
+	char *p;
+
+	make_key(l, &key, CMD);
+	p = grt_format_text(t->text, key.text, key.len);
+	p = l->form == GRT_LINE_OUT_JSON ? grt_format_u64(p, cmd) : grt_format_hex(p, cmd);
+	t->cmd_len = (uint8_t)(p - t->text);
+	if (name)
+		p = put_text_value(l, put_key(l, p, KEY_NAME), name, strnlen(name, 60));
+	t->len = (uint8_t)(p - t->text);
+	t->driver = driver;
+	t->cmd = cmd;
+	t->known = true;
+}
+
+/* NULL: it is no ioctl. */
+static inline const struct ioctl_text *ioctl_of(struct grt_line_out *l, const struct plan *plan,
+						const struct grt_ioctl_driver *driver,
+						const struct grt_event *e)
+{
+	struct ioctl_text *t;
+	uint32_t cmd;
+
+	if (!plan->ioctl)
+		return NULL;
+	/* where an exit has it too */
+	cmd = ((const struct grt_ev_ioctl_enter *)e)->cmd;
+	t = &l->ioctl[cmd % IOCTLS];
+	if (!t->known || t->cmd != cmd || t->driver != driver)
+		make_ioctl(l, t, driver, cmd);
+	return t;
+}
+
+_Static_assert(offsetof(struct grt_ev_ioctl_enter, cmd) == offsetof(struct grt_ev_ioctl_exit, cmd), "cmd");
+
+static __attribute__((noinline)) char *put_fields(const struct grt_line_out *l, char *p,
+						  const struct planned *f, const struct planned *end,
+						  const struct grt_event *e)
+{
+	for (; f < end; f++)
+		p = put_field(l, p, f, e);
+	return p;
+}
+
+static inline char *put_body(struct grt_line_out *l, char *p, const struct plan *plan,
+			     const struct grt_event *e, unsigned int input)
+{
+	const struct planned *late = plan->field + plan->early;
+	const struct shape *s = shape_of(l, plan, e, input);
+	const struct ioctl_text *ioctl = ioctl_of(l, plan, s->ioctls, e);
+	const char *rest = s->text + s->head;
+
+	p = grt_format_padded(p, s->text, s->head);
+	if (s->numbered)
+		p = grt_format_u64(p, e->seqno);
+	else if (e->seqno)
+		p = put_u64(l, p, KEY_SEQ, e->seqno);
+	/* an exit may come without its number */
+	if (ioctl && (ioctl->cmd || e->type == GRT_EV_IOCTL_ENTER))
+		p = grt_format_padded(p, ioctl->text, ioctl->cmd_len);
+	p = put_fields(l, p, plan->field, late, e);
+	p = put_deltas(l, p);
+	if (ioctl)
+		p = grt_format_padded(p, ioctl->text + ioctl->cmd_len, ioctl->len - (size_t)ioctl->cmd_len);
+	if (plan->early < plan->fields) {
+		p = grt_format_padded(p, rest, s->late - (size_t)s->head);
+		p = put_fields(l, p, late, plan->field + plan->fields, e);
+		rest = s->text + s->late;
+	}
+	return grt_format_padded(p, rest, (size_t)(s->text + s->end - rest));
+}
+
+/* ----------------------------------------------------------------- lines */
+
+static void make_stamp(struct grt_line_out *l, uint64_t ns)
+{
+	char *end = grt_format_text(l->stamp, forms[l->form].open, strlen(forms[l->form].open));
+
+	end = grt_format_u64(end, ns / NS_PER_S);
+	*end++ = '.';
+	*end++ = (char)('0' + ns % NS_PER_S / STAMP_NS);
+	l->stamp_len = (uint8_t)(end - l->stamp);
+	l->stamped = ns - ns % STAMP_NS;
+}
+
+static inline char *put_stamp(struct grt_line_out *l, char *p, uint64_t ns)
+{
+	if (ns - l->stamped >= STAMP_NS || !l->stamp_len)
+		make_stamp(l, ns);
+	memcpy(p, l->stamp, sizeof(l->stamp));
+	return grt_format_eight(p + l->stamp_len, (uint32_t)(ns - l->stamped));
+}
+
+static char *line_pretty(struct grt_line_out *l, char *p, const struct plan *plan, const struct grt_event *e,
+			 unsigned int input)
+{
+	grt_joins_look(&l->joins, e, input, &l->joined);
+	p = put_stamp(l, p, e->time);
+	p = grt_format_text(p, plan->cpu ? "  [CPU]  " : "  [GPU]  ", 9);
+	return grt_pretty_body(p, e, &l->joined, grt_event_table[e->type].name ?: plan->title, plan->cpu);
+}
+
+/* The first field of a merged line has no comma: it lies on the end of the title, which then is put back. */
+static inline char *end_merged(const struct plan *plan, char *title, char *p)
+{
+	char *keys = title + plan->title_len;
+
+	memcpy(keys - OVERLAP, plan->title + plan->title_len - OVERLAP, OVERLAP);
+	return p > keys ? p : keys;
+}
+
+static inline char *put_line(struct grt_line_out *l, char *p, const struct grt_event *e, unsigned int input)
+{
+	const struct plan *plan = &l->plan[e->type];
+	char *title;
+
+	if (l->form == GRT_LINE_OUT_PRETTY)
+		return line_pretty(l, p, plan, e, input);
+	if (l->form == GRT_LINE_OUT_JSON)
+		title = grt_format_u64(grt_format_text(p, "{\"time\":", 8), e->time);
+	else
+		title = put_stamp(l, p, e->time);
+	p = put_body(l, title, plan, e, input);
+	if (l->form == GRT_LINE_OUT_MERGED)
+		return end_merged(plan, title, p);
+	if (l->form == GRT_LINE_OUT_JSON)
+		*p++ = '}';
+	return p;
+}
+
+int grt_line_out_event(struct grt_line_out *l, const struct grt_event *e, unsigned int input)
+{
+	int ret;
+	char *p;
+
+	if (e->type == GRT_EV_NAME)
+		return grt_joins_name(&l->joins, (const struct grt_ev_name *)e, input);
+	if (e->type == GRT_EV_STACK || e->type == GRT_EV_FRAME || e->type >= GRT_EV_MAX)
+		return 0;
+	l->count.events[e->type]++;
+	ret = grt_joins_event(&l->joins, e, &l->joined);
+	if (ret || l->out.fd < 0)
+		return ret;
+	p = grt_outbuf_room(&l->out, LINE_MAX_BYTES);
+	p = put_line(l, p, e, input);
+	*p++ = '\n';
+	grt_outbuf_take(&l->out, p);
+	return l->out.error;
+}
+
+int grt_line_out_text(struct grt_line_out *l, const char *text)
+{
+	size_t len = strnlen(text, LINE_MAX_BYTES - 1);
+	char *p;
+
+	if (l->out.fd < 0)
+		return 0;
+	p = grt_format_text(grt_outbuf_room(&l->out, LINE_MAX_BYTES), text, len);
+	*p++ = '\n';
+	grt_outbuf_take(&l->out, p);
+	return l->out.error;
+}
+
+int grt_line_out_flush(struct grt_line_out *l)
+{
+	return l->out.fd < 0 ? 0 : grt_outbuf_flush(&l->out);
+}
+
+const struct grt_line_out_count *grt_line_out_count(struct grt_line_out *l)
+{
+	struct grt_line_out_count *c = &l->count;
+
+	c->lines = 0;
+	for (unsigned int i = 0; i < GRT_EV_MAX; i++)
+		c->lines += c->events[i];
+	c->open_exits = l->joins.open_exits;
+	c->calls = c->events[GRT_EV_IOCTL_EXIT] - c->open_exits;
+	c->submits = l->joins.deltas[GRT_DELTA_SINCE_IOCTL];
+	c->jobs = l->joins.deltas[GRT_DELTA_TOTAL];
+	return c;
+}

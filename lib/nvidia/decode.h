@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/*
+ * From calls on NVIDIA's control device to TSG_* events: which channel groups
+ * there are, what is asked for them, and when they go, also where nobody frees
+ * them. What the calls do not say is unknown in the event, and nothing in a call
+ * is trusted.
+ */
+#ifndef GRT_NVIDIA_DECODE_H
+#define GRT_NVIDIA_DECODE_H
+
+#include <grtrace/grtrace.h>
+
+#include "call.h"
+
+struct grt_nv;
+
+/**
+ * struct grt_nv_setup - how calls are decoded
+ * @emit: gets every event; @cpu: where its call returned. Return: 0, or a negative errno that ends the call
+ * @arg: handed to @emit
+ * @branch: the driver's, as 580; 0: unknown, until a program says it
+ * @only_gpu: the address of the one GPU there is, as in TSG_* events; 0: several, or unknown
+ * @no_runlist: its tokens have no runlist (Volta)
+ * @refused: calls that failed are told, too; and of those that no driver has
+ *	answered (GRT_NV_FOREIGN) what they ask for counts as done, so that the
+ *	decoder can be tried without a GPU
+ */
+struct grt_nv_setup {
+	int (*emit)(void *arg, struct grt_event *e, uint32_t cpu);
+	void *arg;
+	uint32_t branch;
+	uint32_t only_gpu;
+	bool no_runlist;
+	bool refused;
+};
+
+/**
+ * struct grt_nv_count - what was met
+ * @calls: ioctls
+ * @unknown: of these, of a layout that is not known, or of which the bytes could not be read
+ * @partly: objects that are older than the capture, or whose birth was lost
+ * @subcontexts: context shares made
+ * @over: objects refused, because there were too many
+ */
+struct grt_nv_count {
+	uint64_t calls;
+	uint64_t unknown;
+	uint64_t partly;
+	uint64_t subcontexts;
+	uint64_t over;
+};
+
+/** grt_nv_new - begins. Return: 0 or -ENOMEM */
+int grt_nv_new(struct grt_nv **out, const struct grt_nv_setup *setup);
+
+/** grt_nv_call - takes in a call, in the order in which they returned. Return: 0, -ENOMEM, or what emit()
+ * said */
+int grt_nv_call(struct grt_nv *d, const struct grt_nv_call *c);
+
+/** grt_nv_unsettled - whether files may have been closed for the last time since grt_nv_settle() */
+bool grt_nv_unsettled(const struct grt_nv *d);
+
+/**
+ * grt_nv_settle - lets go what belonged to files that are closed
+ * @looked: when a look at the open files was begun, ns; every call of before
+ *	that has been taken in. Files that are younger are left for the next time
+ * @is_open: whether some process still had a file then, and which; NULL: nobody can
+ *	tell, then a file goes with the process that used it last
+ * Return: as grt_nv_call()
+ */
+int grt_nv_settle(struct grt_nv *d, uint64_t looked, bool (*is_open)(void *arg, uint64_t file, uint32_t *pid),
+		  void *arg);
+
+/** grt_nv_each_file - calls @fn for every file that has clients. Return: what it returned that was not 0,
+ * else 0 */
+int grt_nv_each_file(const struct grt_nv *d, int (*fn)(void *arg, uint64_t file), void *arg);
+
+/** grt_nv_count - what was met so far */
+struct grt_nv_count grt_nv_count(const struct grt_nv *d);
+
+/** grt_nv_free - frees it; NULL is allowed */
+void grt_nv_free(struct grt_nv *d);
+
+#endif /* GRT_NVIDIA_DECODE_H */

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/*
+ * NVIDIA's channel groups (TSG): of each its life, what was asked for it, and
+ * with whom it was on a runlist. A group is known by its handles; when it is
+ * destroyed its identity may come again and is another group then.
+ *
+ * Text of other tools has no handles, but the process and the hardware's number,
+ * which is one by runlist and GPU, and names the runlist only when the group is
+ * made. So a process has several groups of one number at a time. What such a
+ * line is about is inferred then: the one that was made first is scheduled first
+ * and destroyed first.
+ */
+#ifndef GRT_NVIDIA_TSG_H
+#define GRT_NVIDIA_TSG_H
+
+#include <grtrace/grtrace.h>
+#include <grtrace/tsg.h>
+
+#include "base/keyed.h"
+#include "tsg_channels.h"
+#include "table/table.h"
+
+struct grt_names;
+
+/* Groups at a time, and those that are over; what comes beyond is counted. */
+#define GRT_TSGS_MAX 65536U
+
+/* Groups of one process that have one number at a time; what comes beyond is counted. */
+#define GRT_TSG_NAMESAKES_MAX 64U
+
+/* Subcontexts of a group as text, cut where it is longer. */
+#define GRT_TSG_SUBCONTEXTS_MAX 96
+
+/* A list of processes as text, cut where it is longer. */
+#define GRT_TSG_PROCESSES_MAX 96
+
+/**
+ * struct grt_tsg - a group
+ * @number: groups are counted as they are met, from 0
+ * @pid, @tid: who was seen with it first
+ * @process: number of a name: what its process was called when it made the first of the groups it has
+ * @name, @gpu, @engine: as text; @gpu and @engine empty where unknown
+ * @bus, @runlist, @grp, @nv_engine: see TSG_INIT in events.def
+ * @first: its birth, or when it was first seen
+ * @last: its death, or when it was last seen
+ * @born, @died: these are in the trace
+ * @inferred: another group of its process had its number, and what was said of this number may be of either
+ * @cause: of its death
+ * @channels, @channels_max: now and most at a time; UINT32_MAX: unknown
+ * @subcontexts: that its channels are or were in, UINT32_MAX: not all channels told
+ * @veids: of these, the numbers as text, "?" for one that is not known; both by grt_tsgs_list()
+ * @schedules: calls to schedule it
+ * @refused: calls that the driver refused
+ * @timeslice: the last one, us, 0: unknown
+ * @interleave: the last one, UINT32_MAX: unknown
+ */
+struct grt_tsg {
+	uint64_t number;
+	uint32_t pid;
+	uint32_t tid;
+	uint32_t process;
+	char name[24];
+	char gpu[16];
+	char engine[24];
+	uint32_t bus;
+	uint32_t runlist;
+	uint32_t grp;
+	uint32_t nv_engine;
+	uint64_t first;
+	uint64_t last;
+	bool born;
+	bool died;
+	bool inferred;
+	uint32_t cause;
+	uint32_t channels;
+	uint32_t channels_max;
+	uint32_t subcontexts;
+	char veids[GRT_TSG_SUBCONTEXTS_MAX];
+	uint64_t schedules;
+	uint64_t tokens;
+	uint64_t sets;
+	uint64_t refused;
+	uint64_t timeslice;
+	uint32_t interleave;
+};
+
+/**
+ * struct grt_tsg_runlist - a runlist of a GPU
+ * @groups, @at_once: groups on it, most that lived at the same time
+ * @processes: how many, and as text
+ */
+struct grt_tsg_runlist {
+	uint32_t bus;
+	uint32_t runlist;
+	char gpu[16];
+	char engine[24];
+	uint64_t groups;
+	uint64_t at_once;
+	uint64_t processes;
+	char pids[GRT_TSG_PROCESSES_MAX];
+};
+
+/**
+ * struct grt_tsgs - set up by grt_tsgs_init()
+ * @processes: that have groups, see struct process in tsg.c
+ * @met: groups so far
+ * @over: events of groups that found no place
+ */
+struct grt_tsgs {
+	struct grt_tsg_channels channels;
+	uint64_t met;
+	struct grt_keyed processes;
+	struct grt_keyed live;
+	struct grt_tsg *past;
+	uint32_t past_used;
+	uint32_t past_room;
+	uint64_t over;
+};
+
+/** grt_tsg_key - what a group is known by, in an event that has the client's handle */
+struct grt_key grt_tsg_key(const struct grt_tsg_event *t);
+
+/** grt_tsg_never_was - whether an event is of a group that the driver did not make */
+bool grt_tsg_never_was(const struct grt_event *e);
+
+/** grt_tsgs_init - empty */
+void grt_tsgs_init(struct grt_tsgs *t);
+
+/**
+ * grt_tsgs_event - takes in an event; of use are TSG_*
+ * @names: as they are at this event
+ * Return: 0 or -ENOMEM
+ */
+int grt_tsgs_event(struct grt_tsgs *t, const struct grt_event *e, const struct grt_names *names);
+
+/**
+ * grt_tsgs_list - the groups, by when they were first seen
+ * @out: gets an array, which the caller frees
+ * @channel: gets one of their channels, too, of which there are *@channels
+ * Return: how many, or -ENOMEM
+ */
+int64_t grt_tsgs_list(const struct grt_tsgs *t, struct grt_tsg **out, struct grt_tsg_channel **channel,
+		      int64_t *channels);
+
+/**
+ * grt_tsgs_runlists - the runlists of a list of groups, by GPU and number; groups whose runlist is not known
+ * are on none
+ * @out: gets an array, which the caller frees
+ * Return: how many, or -ENOMEM
+ */
+int64_t grt_tsgs_runlists(const struct grt_tsg *list, uint64_t n, struct grt_tsg_runlist **out);
+
+/** grt_tsgs_free - frees and empties it */
+void grt_tsgs_free(struct grt_tsgs *t);
+
+/*
+ * Rows are struct grt_tsg, the view is the names; and struct grt_tsg_channel and struct grt_tsg_runlist,
+ * without a view.
+ */
+extern const struct grt_table grt_tsg_table;
+extern const struct grt_table grt_tsg_channel_table;
+extern const struct grt_table grt_tsg_runlist_table;
+
+#endif /* GRT_NVIDIA_TSG_H */

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/* The columns of NVIDIA's channel groups and of their runlists. */
+#include <stddef.h>
+
+#include "table/cells.h"
+#include "codes/nv_codes.h"
+#include "tsg.h"
+
+static const char *const causes[] = {NULL, "freed", "owner", "close", "exit"};
+
+/* UINT32_MAX is what is not known. */
+static void get_u32(struct grt_cell *cell, const void *view, const void *row, int offset)
+{
+	uint32_t value = *(const uint32_t *)((const char *)row + offset);
+
+	(void)view;
+	cell->number = value;
+	cell->absent = value == UINT32_MAX;
+}
+
+static void get_nonzero(struct grt_cell *cell, const void *view, const void *row, int offset)
+{
+	grt_cell_u64(cell, view, row, offset);
+	cell->absent = !cell->number;
+}
+
+/* What the trace says of the process, else of the thread that was seen with its first group. */
+static void get_process(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	const struct grt_tsg *g = row;
+	uint32_t present = grt_names_find(view, GRT_NAME_THREAD, g->tid);
+
+	(void)arg;
+	cell->text = grt_names_owner(view, g->process);
+	if (!cell->text)
+		cell->text = grt_names_owner(view, present);
+	if (!cell->text)
+		cell->text = grt_names_name(view, g->process);
+	if (!cell->text)
+		cell->text = grt_names_name(view, present);
+	cell->absent = !cell->text;
+}
+
+static void get_schedules(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	(void)view;
+	(void)arg;
+	cell->number = ((const struct grt_tsg *)row)->schedules;
+	cell->inferred = ((const struct grt_tsg *)row)->inferred;
+}
+
+static void get_channels(struct grt_cell *cell, const void *view, const void *row, int offset)
+{
+	get_u32(cell, view, row, offset);
+	cell->inferred = ((const struct grt_tsg *)row)->inferred;
+}
+
+static void get_interleave(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	(void)view;
+	(void)arg;
+	cell->text = grt_nv_interleave_name(((const struct grt_tsg *)row)->interleave);
+	cell->absent = !cell->text;
+}
+
+static void get_birth(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	(void)view;
+	(void)arg;
+	cell->number = ((const struct grt_tsg *)row)->first;
+	cell->absent = !((const struct grt_tsg *)row)->born;
+}
+
+static void get_death(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	(void)view;
+	(void)arg;
+	cell->number = ((const struct grt_tsg *)row)->last;
+	cell->absent = !((const struct grt_tsg *)row)->died;
+	cell->inferred = ((const struct grt_tsg *)row)->inferred;
+}
+
+static void get_life(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	const struct grt_tsg *g = row;
+
+	(void)view;
+	(void)arg;
+	cell->number = g->last - g->first;
+	cell->absent = !g->born || !g->died;
+	cell->inferred = g->inferred;
+}
+
+static void get_cause(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	const struct grt_tsg *g = row;
+
+	(void)view;
+	(void)arg;
+	cell->text = g->died && g->cause < sizeof(causes) / sizeof(causes[0]) ? causes[g->cause] : NULL;
+	cell->absent = !cell->text;
+}
+
+#define G(member) offsetof(struct grt_tsg, member)
+
+static const struct grt_column tsg_columns[] = {
+	{"pid", get_u32, G(pid), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "process id"},
+	{"process", get_process, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL,
+	 "process's comm; of text the comm of the thread that made its first group"},
+	{"tsg", grt_cell_chars, G(name), GRT_CELL_TEXT, GRT_COLUMN_ALL,
+	 "handles of client and group, or the hardware's number"},
+	{"engine", grt_cell_chars, G(engine), GRT_CELL_TEXT, GRT_COLUMN_ALL, "engine that was asked for"},
+	{"gpu", grt_cell_chars, G(gpu), GRT_CELL_TEXT, GRT_COLUMN_ALL, "PCI address"},
+	{"runlist", get_u32, G(runlist), GRT_CELL_NUMBER, GRT_COLUMN_ALL,
+	 "the hardware's list on which it is"},
+	{"grp", get_u32, G(grp), GRT_CELL_NUMBER, GRT_COLUMN_MORE, "the hardware's number of it"},
+	{"channels", get_channels, G(channels_max), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "most channels in it"},
+	{"subctxs", get_u32, G(subcontexts), GRT_CELL_NUMBER, GRT_COLUMN_ALL,
+	 "subcontexts that its channels were in"},
+	{"veids", grt_cell_chars, G(veids), GRT_CELL_TEXT, GRT_COLUMN_MORE,
+	 "numbers of these, as far as there is room"},
+	{"birth", get_birth, 0, GRT_CELL_TIME, GRT_COLUMN_MORE, "when it was made"},
+	{"death", get_death, 0, GRT_CELL_TIME, GRT_COLUMN_MORE, "when it was destroyed"},
+	{"lifetime", get_life, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "from birth to death, ns"},
+	{"end", get_cause, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL,
+	 "freed, with its owner, by the last close, at exit"},
+	{"schedules", get_schedules, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "calls to schedule it"},
+	{"tokens", grt_cell_u64, G(tokens), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "work-submit tokens given"},
+	{"timeslice_us", get_nonzero, G(timeslice), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "the last one, us"},
+	{"changes", grt_cell_u64, G(sets), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "of timeslice or interleave"},
+	{"interleave", get_interleave, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "the last level"},
+	{"refused", grt_cell_u64, G(refused), GRT_CELL_NUMBER, GRT_COLUMN_MORE, "calls that failed"},
+	{.name = NULL},
+};
+
+#define C(member) offsetof(struct grt_tsg_channel, member)
+
+static void get_came(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	(void)view;
+	(void)arg;
+	cell->number = ((const struct grt_tsg_channel *)row)->first;
+	cell->absent = !((const struct grt_tsg_channel *)row)->came;
+}
+
+static void get_went(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	(void)view;
+	(void)arg;
+	cell->number = ((const struct grt_tsg_channel *)row)->last;
+	cell->absent = !((const struct grt_tsg_channel *)row)->went;
+}
+
+static const struct grt_column channel_columns[] = {
+	{"pid", get_u32, C(pid), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "process id"},
+	{"tsg", grt_cell_chars, C(tsg), GRT_CELL_TEXT, GRT_COLUMN_ALL, "its group"},
+	{"channel", grt_cell_chars, C(handle), GRT_CELL_TEXT, GRT_COLUMN_ALL, "its handle"},
+	{"hw_channel", get_u32, C(chid), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "the hardware's number of it"},
+	{"subctx", grt_cell_chars, C(subctx), GRT_CELL_TEXT, GRT_COLUMN_ALL,
+	 "handle of its subcontext, none: the program named none"},
+	{"veid", get_u32, C(veid), GRT_CELL_NUMBER, GRT_COLUMN_ALL,
+	 "the hardware's number of that subcontext in the group"},
+	{"tokens", grt_cell_u64, C(tokens), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "work-submit tokens given"},
+	{"came", get_came, 0, GRT_CELL_TIME, GRT_COLUMN_MORE, "when it was made"},
+	{"went", get_went, 0, GRT_CELL_TIME, GRT_COLUMN_MORE, "when it was freed"},
+	{.name = NULL},
+};
+
+#define R(member) offsetof(struct grt_tsg_runlist, member)
+
+static const struct grt_column runlist_columns[] = {
+	{"gpu", grt_cell_chars, R(gpu), GRT_CELL_TEXT, GRT_COLUMN_ALL, "PCI address"},
+	{"runlist", get_u32, R(runlist), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "the hardware's number of it"},
+	{"engine", grt_cell_chars, R(engine), GRT_CELL_TEXT, GRT_COLUMN_ALL, "engine of its first group"},
+	{"groups", grt_cell_u64, R(groups), GRT_CELL_NUMBER, GRT_COLUMN_ALL,
+	 "channel groups that were on it"},
+	{"at_once", grt_cell_u64, R(at_once), GRT_CELL_NUMBER, GRT_COLUMN_ALL,
+	 "most of them at the same time"},
+	{"processes", grt_cell_u64, R(processes), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "processes that share it"},
+	{"pids", grt_cell_chars, R(pids), GRT_CELL_TEXT, GRT_COLUMN_ALL, "which, as far as there is room"},
+	{.name = NULL},
+};
+
+const struct grt_table grt_tsg_table = {"tsgs", "channel groups", tsg_columns, 0};
+const struct grt_table grt_tsg_channel_table = {"channels", "channels of the groups", channel_columns, 0};
+const struct grt_table grt_tsg_runlist_table = {"runlists", "runlists", runlist_columns, 0};

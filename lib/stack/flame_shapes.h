@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/*
+ * The choices of flame_shapes.def, applied to one thing that a GPU did: whether
+ * it is in the graph, what it weighs, and on what it stands.
+ */
+#ifndef GRT_STACK_FLAME_SHAPES_H
+#define GRT_STACK_FLAME_SHAPES_H
+
+#include "stacks.h"
+
+/* Numbers of the words; 0: none was given. */
+enum grt_flame_by {
+	GRT_FLAME_BY_NONE,
+#define GRT_FLAME_BY(NAME, name, help) GRT_FLAME_BY_##NAME,
+#include "flame_shapes.def"
+};
+
+enum grt_flame_weight {
+	GRT_FLAME_WEIGHT_NONE,
+#define GRT_FLAME_WEIGHT(NAME, name, unit, help) GRT_FLAME_WEIGHT_##NAME,
+#include "flame_shapes.def"
+};
+
+enum grt_flame_only {
+	GRT_FLAME_ONLY_ALL,
+#define GRT_FLAME_ONLY(NAME, name, help) GRT_FLAME_ONLY_##NAME,
+#include "flame_shapes.def"
+};
+
+/* By number from 1; ended by NULL. */
+extern const char *const grt_flame_by_words[];
+extern const char *const grt_flame_weight_words[];
+extern const char *const grt_flame_only_words[];
+
+/** struct grt_flame_shape - the choices; all zero: time, everything, on the frame that the source has of
+ * itself
+ */
+struct grt_flame_shape {
+	enum grt_flame_by by;
+	enum grt_flame_weight weight;
+	enum grt_flame_only only;
+};
+
+/* Not known, in struct grt_flame_op. */
+#define GRT_FLAME_NO_DEVICE UINT32_MAX
+
+/**
+ * struct grt_flame_op - one thing, or several of a kind, that a GPU did
+ * @process: name, not terminated; @process_len 0: unknown
+ * @queue: the ring or stream as a frame, not terminated
+ * @device: number of the GPU, or GRT_FLAME_NO_DEVICE
+ * @graph: 0: of none
+ * @copy: it is a copy or a fill
+ */
+struct grt_flame_op {
+	const char *process;
+	size_t process_len;
+	const char *queue;
+	size_t queue_len;
+	uint32_t device;
+	uint64_t graph;
+	bool copy;
+	uint64_t ns;
+	uint64_t launches;
+	uint64_t bytes;
+};
+
+/** grt_flame_unit - of the weights, for struct grt_flamegraph_look */
+const char *grt_flame_unit(const struct grt_flame_shape *shape);
+
+/** grt_flame_wanted - whether it is in the graph */
+bool grt_flame_wanted(const struct grt_flame_shape *shape, const struct grt_flame_op *op);
+
+/** grt_flame_weight_of - what it weighs there */
+uint64_t grt_flame_weight_of(const struct grt_flame_shape *shape, const struct grt_flame_op *op);
+
+/** grt_flame_base - the node that its stack stands on. Return: 0 or -ENOMEM */
+int grt_flame_base(struct grt_stacks *s, const struct grt_flame_shape *shape, const struct grt_flame_op *op,
+		   uint32_t *node);
+
+/** enum grt_flame_leaf - what a stack ends in */
+enum grt_flame_leaf {
+	GRT_FLAME_LEAF_KERNEL,
+	GRT_FLAME_LEAF_COPY,
+	GRT_FLAME_LEAF_SET,
+	GRT_FLAME_LEAF_PENDING, /* a launch that nothing came of */
+	GRT_FLAME_LEAF_CALL,	/* a function was called: it has no leaf */
+};
+
+/**
+ * grt_flame_put_leaf - the frame of what CUDA's GPU did: "[GPU_Kernel]name", "[GPU_Memcpy HtoD]"
+ * @device: of it, GRT_FLAME_NO_DEVICE where the trace has only one: the frame does not name it
+ * @name: of the kernel, or of the copy's direction; not terminated
+ * @node: that it stands on; becomes its own
+ * Return: 0 or -ENOMEM
+ */
+int grt_flame_put_leaf(struct grt_stacks *s, enum grt_flame_leaf leaf, uint32_t device, const char *name,
+		       size_t len, uint32_t *node);
+
+/** grt_flame_put_stream - writes the frame of a stream of CUDA's for struct grt_flame_op.queue. Return: its
+ * length */
+size_t grt_flame_put_stream(char room[48], uint32_t device, uint32_t stream);
+
+#endif /* GRT_STACK_FLAME_SHAPES_H */

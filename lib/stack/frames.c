@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/* Stacks of FRAME records, see frames.h. */
+#include "frames.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/grow.h"
+
+#define DEPTH_MAX 1024U
+
+/** struct grt_frames_stack - @symbol: one for each frame, innermost first: number of its text plus 1, 0: not
+ * told */
+struct grt_frames_stack {
+	uint32_t id;
+	uint32_t depth;
+	uint32_t *symbol;
+};
+
+int grt_frames_init(struct grt_frames *f)
+{
+	*f = (struct grt_frames){.key = grt_hash_key_new()};
+	return grt_stacks_new(&f->text);
+}
+
+static bool same_stack(const void *owner, uint32_t id, const void *key)
+{
+	return ((const struct grt_frames *)owner)->stack[id].id == *(const uint32_t *)key;
+}
+
+static struct grt_frames_stack *find_stack(const struct grt_frames *f, uint32_t id)
+{
+	uint32_t at = grt_index_find(&f->index, grt_hash(&f->key, id, 1), same_stack, f, &id);
+
+	return at == GRT_NOWHERE ? NULL : &f->stack[at];
+}
+
+/* Return: 0 with *out NULL when there are too many */
+static int add_stack(struct grt_frames *f, const struct grt_ev_frame *e, struct grt_frames_stack **out)
+{
+	struct grt_frames_stack s = {.id = e->stack, .depth = e->depth};
+
+	*out = NULL;
+	if (f->stacks == GRT_FRAMES_STACKS_MAX) {
+		f->dropped++;
+		return 0;
+	}
+	if (grt_grow(&f->stack, &f->room, f->stacks + 1, 64))
+		return -ENOMEM;
+	s.symbol = calloc(e->depth, sizeof(*s.symbol));
+	if (!s.symbol)
+		return -ENOMEM;
+	*out = &f->stack[f->stacks];
+	**out = s;
+	return grt_index_add(&f->index, grt_hash(&f->key, e->stack, 1), f->stacks++);
+}
+
+int grt_frames_event(struct grt_frames *f, const struct grt_ev_frame *e)
+{
+	struct grt_frames_stack *s = find_stack(f, e->stack);
+	uint32_t number;
+	int ret = 0;
+
+	if (!e->depth || e->depth > DEPTH_MAX)
+		return 0;
+	if (!s)
+		ret = add_stack(f, e, &s);
+	if (ret || !s || e->index >= s->depth)
+		return ret;
+	ret = grt_stacks_name(f->text, e->symbol, strnlen(e->symbol, sizeof(e->symbol)), &number);
+	if (!ret)
+		s->symbol[e->index] = number + 1;
+	return ret;
+}
+
+bool grt_frames_has(const struct grt_frames *f, uint32_t id)
+{
+	const struct grt_frames_stack *s = id ? find_stack(f, id) : NULL;
+
+	for (uint32_t i = 0; s && i < s->depth; i++)
+		if (s->symbol[i])
+			return true;
+	return false;
+}
+
+int grt_frames_put(const struct grt_frames *f, uint32_t id, struct grt_stacks *tree, uint32_t *node)
+{
+	const struct grt_frames_stack *s = id ? find_stack(f, id) : NULL;
+	const char *text;
+	size_t len;
+	int ret = 0;
+
+	for (uint32_t i = s ? s->depth : 0; i-- > 0 && !ret;) {
+		len = 0;
+		text = s->symbol[i] ? grt_stacks_text(f->text, s->symbol[i] - 1, &len) : "";
+		ret = grt_stacks_frame(tree, *node, text, len, node);
+	}
+	return ret;
+}
+
+void grt_frames_free(struct grt_frames *f)
+{
+	for (uint32_t i = 0; i < f->stacks; i++)
+		free(f->stack[i].symbol);
+	free(f->stack);
+	grt_index_free(&f->index);
+	grt_stacks_free(f->text);
+	*f = (struct grt_frames){.stack = NULL};
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/*
+ * CPU stacks by the ids that FRAME records give them: a list of functions each,
+ * a function a text that is kept once.
+ */
+#ifndef GRT_STACK_FRAMES_H
+#define GRT_STACK_FRAMES_H
+
+#include <grtrace/grtrace.h>
+
+#include "base/index.h"
+#include "stacks.h"
+
+/* Different stacks of a trace; what comes later has no frames, and is counted. */
+#define GRT_FRAMES_STACKS_MAX 131072U
+
+/**
+ * struct grt_frames - set up by grt_frames_init(), to be given to grt_frames_free()
+ * @dropped: FRAME records of stacks beyond GRT_FRAMES_STACKS_MAX
+ */
+struct grt_frames {
+	struct grt_stacks *text; /* names of frames only */
+	struct grt_frames_stack *stack;
+	uint32_t stacks, room;
+	struct grt_index index;
+	struct grt_hash_key key;
+	uint64_t dropped;
+};
+
+/** grt_frames_init - none. Return: 0 or -ENOMEM */
+int grt_frames_init(struct grt_frames *f);
+
+/** grt_frames_event - takes in a FRAME. Return: 0 or -ENOMEM */
+int grt_frames_event(struct grt_frames *f, const struct grt_ev_frame *e);
+
+/** grt_frames_has - whether there are frames of a stack, named or not; an id alone is none */
+bool grt_frames_has(const struct grt_frames *f, uint32_t id);
+
+/**
+ * grt_frames_put - the frames of a stack in a tree, outermost first; none where it has none
+ * @id: of the stack, 0: none
+ * @node: that they stand on; becomes that of the innermost
+ * Return: 0 or -ENOMEM
+ */
+int grt_frames_put(const struct grt_frames *f, uint32_t id, struct grt_stacks *tree, uint32_t *node);
+
+/** grt_frames_free - frees and empties it */
+void grt_frames_free(struct grt_frames *f);
+
+#endif /* GRT_STACK_FRAMES_H */

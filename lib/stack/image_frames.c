@@ -1,0 +1,414 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/*
+ * A frame of a trace may be several frames of text, where the compiler has put
+ * functions into each other. Their numbers stand one after the other in @list;
+ * a place there is kept for each node, and a name for each kernel.
+ */
+#include "image_frames.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/grow.h"
+#include "base/memfile.h"
+#include "base/demangle.h"
+#include "symbols.h"
+
+/* Frames of a stack that a brief text shows, innermost first, and bytes of each. */
+#define FRAMES_SHOWN 2U
+#define BRIEF_MAX 1024U
+
+/** struct place - @at: in the list, plus 1; 0: not looked up */
+struct place {
+	uint32_t at;
+	uint32_t frames;
+};
+
+/**
+ * struct image - what is known of one
+ * @object: by mapping, plus 1
+ * @kernel: names by string, plus 1
+ */
+struct image {
+	struct place *place;
+	uint32_t *object;
+	uint32_t *kernel;
+	uint32_t nodes, mappings, strings;
+};
+
+struct grt_image_frames {
+	struct grt_symbols *symbols;
+	struct grt_stacks *names;
+	struct image *image;
+	uint32_t images;
+	uint32_t *list;
+	uint32_t listed, room;
+	const struct grt_stacks *tree; /* that stacks were last put into */
+	uint32_t *in_tree;	       /* number there of a name here, plus 1 */
+	uint32_t in_trees;
+};
+
+int grt_image_frames_new(struct grt_image_frames **out)
+{
+	struct grt_image_frames *f = calloc(1, sizeof(*f));
+
+	*out = f;
+	if (!f)
+		return -ENOMEM;
+	if (!grt_stacks_new(&f->names) && !grt_symbols_new(&f->symbols, NULL))
+		return 0;
+	grt_image_frames_free(f);
+	*out = NULL;
+	return -ENOMEM;
+}
+
+/* NULL: no memory. */
+static struct image *image_of(struct grt_image_frames *f, const struct grt_image *i)
+{
+	struct image *m;
+
+	if (grt_grow_zeroed(&f->image, &f->images, i->number + 1, 1))
+		return NULL;
+	m = &f->image[i->number];
+	if (grt_grow_zeroed(&m->place, &m->nodes, i->nodes, 8) ||
+	    grt_grow_zeroed(&m->object, &m->mappings, i->mappings, 8) ||
+	    grt_grow_zeroed(&m->kernel, &m->strings, i->strings, 8))
+		return NULL;
+	return m;
+}
+
+/* --------------------------------------------------------------- frames */
+
+static int list(struct grt_image_frames *f, struct place *p, const char *text)
+{
+	if (grt_grow(&f->list, &f->room, f->listed + 1, 1024))
+		return -ENOMEM;
+	p->frames++;
+	return grt_stacks_name(f->names, text, strlen(text), &f->list[f->listed++]);
+}
+
+/* A function of an interpreter, or a note. */
+static int list_told(struct grt_image_frames *f, struct place *p, const struct grt_image *i,
+		     const struct grt_image_node *n)
+{
+	const char *function = grt_image_string(i, n->function), *file = grt_image_string(i, n->file), *base;
+	char *text;
+	int ret;
+
+	if (!file)
+		return list(f, p, function ? function : "");
+	base = strrchr(file, '/');
+	if (asprintf(&text, n->line ? "%s (%s:%u)" : "%s (%s)", function ? function : "?",
+		     base ? base + 1 : file, n->line) < 0)
+		return -ENOMEM;
+	ret = list(f, p, text);
+	free(text);
+	return ret;
+}
+
+static int object_of(struct grt_image_frames *f, struct image *m, const struct grt_image *i, uint32_t module,
+		     uint32_t *object)
+{
+	const struct grt_image_mapping *map = grt_image_mapping(i, module);
+	const char *path = map ? grt_image_string(i, map->path) : NULL;
+	int ret;
+
+	*object = GRT_SYMBOLS_NO_OBJECT;
+	if (!path)
+		return 0;
+	if (!m->object[module - 1]) {
+		ret = grt_symbols_object(f->symbols, path, map->build_id, object);
+		if (ret)
+			return ret;
+		m->object[module - 1] = *object + 1;
+	}
+	*object = m->object[module - 1] - 1;
+	return 0;
+}
+
+/* CLOCK_REALTIME ns, 0: it did not tell */
+static uint64_t began(const struct grt_image *i)
+{
+	return i->began && i->ahead ? (uint64_t)i->began + i->ahead : 0;
+}
+
+/* The same. */
+static uint64_t ended(const struct grt_image *i)
+{
+	return i->process.what == 3 && i->ahead ? i->process.e.time + i->ahead : 0;
+}
+
+static int look_up(struct grt_image_frames *f, struct image *m, const struct grt_image *i,
+		   const struct grt_image_node *n, struct grt_symbols_found *found)
+{
+	const struct grt_image_mapping *map = grt_image_mapping(i, n->module);
+	uint32_t object;
+	int ret = object_of(f, m, i, n->module, &object);
+
+	if (ret)
+		return ret;
+	/* a return address is behind its call */
+	if (map && object != GRT_SYMBOLS_NO_OBJECT)
+		return grt_symbols_at(f->symbols, object, n->ip - 1 - map->bias, found);
+	ret = grt_symbols_began(f->symbols, i->pid, began(i))
+		      ?: grt_symbols_ended(f->symbols, i->pid, ended(i));
+	return ret ? ret : grt_symbols_in_process(f->symbols, i->pid, n->ip - 1, found);
+}
+
+/* Outermost first, as it will be put. */
+static int list_code(struct grt_image_frames *f, struct image *m, struct place *p, const struct grt_image *i,
+		     const struct grt_image_node *n)
+{
+	struct grt_symbols_found found;
+	int ret = look_up(f, m, i, n, &found);
+
+	for (unsigned int k = ret ? 0 : found.frames; k-- > 0 && !ret;)
+		ret = list(f, p, found.frame[k].function);
+	return ret;
+}
+
+/* What a node is, looked up once. Return: 0 or -ENOMEM */
+static int place_of(struct grt_image_frames *f, const struct grt_image *i, uint32_t node, struct place *out)
+{
+	const struct grt_image_node *n = grt_image_node(i, node);
+	struct image *m = image_of(f, i);
+	int ret = 0;
+
+	*out = (struct place){0};
+	if (!m)
+		return -ENOMEM;
+	if (!n)
+		return 0;
+	*out = m->place[node - 1];
+	if (out->at)
+		return 0;
+	out->at = f->listed + 1;
+	if (n->ip)
+		ret = list_code(f, m, out, i, n);
+	else if (n->function || n->file)
+		ret = list_told(f, out, i, n);
+	m->place[node - 1] = *out;
+	return ret;
+}
+
+/* Calls @put with the name of each frame of a stack, outermost first. */
+static int each_frame(struct grt_image_frames *f, const struct grt_image *i, uint32_t node,
+		      int (*put)(struct grt_image_frames *f, void *arg, uint32_t name), void *arg)
+{
+	uint32_t path[GRT_STACKS_DEPTH_MAX], depth = 0;
+	const struct grt_image_node *n = grt_image_node(i, node);
+	struct place p;
+	int ret = 0;
+
+	for (; n && depth < GRT_STACKS_DEPTH_MAX; node = n->caller, n = grt_image_node(i, node))
+		path[depth++] = node;
+	while (depth-- > 0 && !ret) {
+		ret = place_of(f, i, path[depth], &p);
+		for (uint32_t k = 0; k < p.frames && !ret; k++)
+			ret = put(f, arg, f->list[p.at - 1 + k]);
+	}
+	return ret;
+}
+
+/** struct tree - where a stack is put */
+struct tree {
+	struct grt_stacks *stacks;
+	uint32_t *at;
+};
+
+/* A frame's text goes into the tree once: it may be long, and in thousands of stacks thousands of times. */
+static int put_in_tree(struct grt_image_frames *f, void *arg, uint32_t name)
+{
+	struct tree *t = arg;
+	const char *text;
+	uint32_t there;
+	size_t len;
+	int ret = grt_grow_zeroed(&f->in_tree, &f->in_trees, name + 1, 256);
+
+	if (!ret && !f->in_tree[name]) {
+		text = grt_stacks_text(f->names, name, &len);
+		ret = grt_stacks_name(t->stacks, text, len, &there);
+		f->in_tree[name] = ret ? 0 : there + 1;
+	}
+	return ret ? ret : grt_stacks_child(t->stacks, *t->at, f->in_tree[name] - 1, t->at);
+}
+
+int grt_image_frames_put(struct grt_image_frames *f, const struct grt_image *i, uint32_t node,
+			 struct grt_stacks *tree, uint32_t *at)
+{
+	struct tree t = {tree, at};
+
+	if (f->tree != tree && f->in_tree)
+		memset(f->in_tree, 0, f->in_trees * sizeof(*f->in_tree));
+	f->tree = tree;
+	return each_frame(f, i, node, put_in_tree, &t);
+}
+
+/** struct folded - a text on its way; @left: bytes that it still may have */
+struct folded {
+	FILE *out;
+	size_t left;
+};
+
+/* Return: 0, -ENOMEM, or -E2BIG where it does not fit */
+static int put_in_text(struct grt_image_frames *f, void *arg, uint32_t name)
+{
+	struct folded *t = arg;
+	size_t len;
+	const char *text = grt_stacks_text(f->names, name, &len);
+
+	if (t->left < len + 1)
+		return fputs("[cut];", t->out) == EOF ? -ENOMEM : -E2BIG;
+	t->left -= len + 1;
+	return fwrite(text, 1, len, t->out) != len || fputc(';', t->out) == EOF ? -ENOMEM : 0;
+}
+
+int grt_image_frames_folded(struct grt_image_frames *f, const struct grt_image *i, uint32_t node, size_t max,
+			    char **out)
+{
+	struct grt_memfile m;
+	size_t len;
+	struct folded t = {grt_memfile_open(&m), max};
+	int ret = t.out ? each_frame(f, i, node, put_in_text, &t) : -ENOMEM;
+
+	if (ret == -E2BIG)
+		ret = 0;
+	*out = grt_memfile_close(&m, t.out, &len);
+	if (!*out && !ret)
+		ret = -ENOMEM;
+	if (!ret && len)
+		(*out)[len - 1] = '\0';
+	return ret;
+}
+
+int grt_image_frames_text(struct grt_image_frames *f, const struct grt_image *i, uint32_t node,
+			  const char **text, size_t *len)
+{
+	struct place p;
+	int ret = place_of(f, i, node, &p);
+
+	*text = "";
+	*len = 0;
+	if (!ret && p.frames)
+		*text = grt_stacks_text(f->names, f->list[p.at - 2 + p.frames], len);
+	return ret;
+}
+
+/* A frame of CUDA's own libraries: below every launch. */
+static bool is_cuda(const struct grt_image *image, const struct grt_image_node *n)
+{
+	const struct grt_image_mapping *m = grt_image_mapping(image, n->module);
+	const char *path = m ? grt_image_string(image, m->path) : NULL,
+		   *base = path ? strrchr(path, '/') : NULL;
+
+	return base && (!strncmp(base, "/libcuda", 8) || !strncmp(base, "/libcupti", 9));
+}
+
+/* Adds a frame to a text. */
+static int add_frame(char **text, struct grt_image_frames *frames, const struct grt_image *image,
+		     uint32_t node, const char *before)
+{
+	const char *frame;
+	char *more;
+	size_t len;
+	int ret = grt_image_frames_text(frames, image, node, &frame, &len);
+
+	if (ret ||
+	    asprintf(&more, "%s%s%.*s%s", *text, **text ? before : "",
+		     (int)(len > BRIEF_MAX ? BRIEF_MAX : len), frame, len > BRIEF_MAX ? "..." : "") < 0)
+		return -ENOMEM;
+	free(*text);
+	*text = more;
+	return 0;
+}
+
+int grt_image_frames_brief(struct grt_image_frames *frames, const struct grt_image *image, uint32_t node,
+			   char **out)
+{
+	const struct grt_image_node *n = grt_image_node(image, node);
+	unsigned int shown = 0;
+	int ret = 0;
+
+	*out = strdup("");
+	for (; n && n->caller && is_cuda(image, n); n = grt_image_node(image, node))
+		node = n->caller;
+	for (; n && shown < FRAMES_SHOWN && *out && !ret; n = grt_image_node(image, node), shown++) {
+		ret = add_frame(out, frames, image, node, " < ");
+		node = n->caller;
+		if (n->file)
+			return ret;
+	}
+	for (; n && !n->file; n = grt_image_node(image, node))
+		node = n->caller;
+	if (n && *out && !ret)
+		ret = add_frame(out, frames, image, node, " < ... < ");
+	return *out ? ret : -ENOMEM;
+}
+
+/* -------------------------------------------------------------- kernels */
+
+static int kernel_number(struct grt_image_frames *f, const struct grt_image *i, uint32_t number,
+			 uint32_t *name)
+{
+	const char *linked = grt_image_string(i, number) ?: "";
+	char *clean = grt_demangle(linked);
+	const char *text = clean ? clean : linked;
+	int ret = grt_stacks_name(f->names, text, strlen(text), name);
+
+	free(clean);
+	return ret;
+}
+
+int grt_image_kernel_name(struct grt_image_frames *f, const struct grt_image *i, uint32_t number,
+			  const char **text, size_t *len)
+{
+	struct image *m = image_of(f, i);
+	bool known = m && number && number <= m->strings;
+	uint32_t name = 0;
+	int ret = m ? 0 : -ENOMEM;
+
+	if (known && m->kernel[number - 1])
+		name = m->kernel[number - 1] - 1;
+	else if (!ret)
+		ret = kernel_number(f, i, number, &name);
+	if (ret)
+		return ret;
+	if (known)
+		m->kernel[number - 1] = name + 1;
+	*text = grt_stacks_text(f->names, name, len);
+	return 0;
+}
+
+const char *grt_image_process_name(const struct grt_image *i, char room[24])
+{
+	const char *exe = grt_image_string(i, i->exe), *base = exe ? strrchr(exe, '/') : NULL;
+
+	if (exe && *exe)
+		return base && base[1] ? base + 1 : exe;
+	snprintf(room, 24, "pid %u", i->pid);
+	return room;
+}
+
+const struct grt_symbols_count *grt_image_frames_count(const struct grt_image_frames *f)
+{
+	return grt_symbols_count(f->symbols);
+}
+
+void grt_image_frames_free(struct grt_image_frames *f)
+{
+	if (!f)
+		return;
+	for (uint32_t i = 0; i < f->images; i++) {
+		free(f->image[i].place);
+		free(f->image[i].object);
+		free(f->image[i].kernel);
+	}
+	grt_symbols_free(f->symbols);
+	grt_stacks_free(f->names);
+	free(f->image);
+	free(f->list);
+	free(f->in_tree);
+	free(f);
+}

@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/*
+ * Tables by number, which grow as the numbers do. Images are never given up: what
+ * was launched by one that has ended may still be asked about.
+ */
+#include "images.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/grow.h"
+
+/* Numbers are given in turn; where records are lost the next one is not far. */
+#define FAR 1048576U
+/*
+ * Bytes of all tables together that no definition has asked for: numbers of lost records, which may be many
+ * where a recording began late. Beyond them tables grow with the definitions.
+ */
+#define HOLES_MAX (64U << 20)
+/* Entries that a table begins with. A definition pays for as many, so that its table has its first ones. */
+#define FIRST 8U
+/* Launches whose stack waits for them; of more, the oldest ones are lost, and their stacks. */
+#define STACKS_MAX 1048576U
+/* Longer texts are cut. */
+#define TEXT_MAX (1U << 20)
+
+void grt_images_init(struct grt_images *m)
+{
+	*m = (struct grt_images){.key = grt_hash_key_new()};
+	grt_keyed_init(&m->stack, sizeof(uint32_t), STACKS_MAX);
+}
+
+/* --------------------------------------------------------------- images */
+
+static bool same_pid(const void *owner, uint32_t id, const void *key)
+{
+	return ((const struct grt_images *)owner)->image[id]->pid == *(const uint32_t *)key;
+}
+
+struct id {
+	uint32_t pid;
+	uint64_t id;
+};
+
+static bool same_id(const void *owner, uint32_t at, const void *key)
+{
+	const struct grt_image *i = ((const struct grt_images *)owner)->image[at];
+	const struct id *k = key;
+
+	return i->pid == k->pid && i->id == k->id;
+}
+
+static uint32_t find_pid(const struct grt_images *m, uint32_t pid)
+{
+	return grt_index_find(&m->by_pid, grt_hash(&m->key, pid, 1), same_pid, m, &pid);
+}
+
+static int give_id(struct grt_images *m, struct grt_image *i, uint64_t id)
+{
+	i->id = id;
+	return id ? grt_index_add(&m->by_id, grt_hash(&m->key, i->pid, id), i->number) : 0;
+}
+
+static struct grt_image *new_image(struct grt_images *m, uint32_t pid, uint64_t id)
+{
+	uint32_t tag = grt_hash(&m->key, pid, 1), at = find_pid(m, pid);
+	struct grt_image *i = calloc(1, sizeof(*i));
+
+	if (!i || grt_grow_one(&m->image, m->images)) {
+		free(i);
+		return NULL;
+	}
+	i->pid = pid;
+	i->number = m->images;
+	m->image[m->images++] = i;
+	if (at != GRT_NOWHERE)
+		grt_index_remove(&m->by_pid, tag, at);
+	return grt_index_add(&m->by_pid, tag, i->number) || give_id(m, i, id) ? NULL : i;
+}
+
+/* The image that an event is of; NULL: nothing has told of it. */
+static struct grt_image *find_image(const struct grt_images *m, const struct grt_event *e)
+{
+	struct id key = {e->pid, e->ctx};
+	uint32_t at = find_pid(m, e->pid);
+
+	if (at == GRT_NOWHERE || !e->ctx || m->image[at]->id == e->ctx)
+		return at == GRT_NOWHERE ? NULL : m->image[at];
+	at = grt_index_find(&m->by_id, grt_hash(&m->key, e->pid, e->ctx), same_id, m, &key);
+	return at == GRT_NOWHERE ? NULL : m->image[at];
+}
+
+struct grt_image *grt_images_of(struct grt_images *m, const struct grt_event *e)
+{
+	struct grt_image *i = find_image(m, e);
+	uint32_t at;
+
+	if (i)
+		return i;
+	at = find_pid(m, e->pid);
+	/* the recorder's records have told of it, before its own */
+	if (at != GRT_NOWHERE && !m->image[at]->id && !m->image[at]->process.what)
+		return give_id(m, m->image[at], e->ctx) ? NULL : m->image[at];
+	return new_image(m, e->pid, e->ctx);
+}
+
+/* ---------------------------------------------------------- definitions */
+
+/* Bytes that a table gets more of to have room for a number. */
+static uint64_t growth(uint32_t number, uint32_t room, size_t size)
+{
+	uint64_t want = room ? room : FIRST;
+
+	while (want < number)
+		want *= 2;
+	return (want - room) * size;
+}
+
+/* Numbers are counted from 1; @room: that there is room for, entries of @size. */
+static bool is_believed(struct grt_images *m, uint32_t number, uint32_t room, size_t size)
+{
+	uint64_t more = number > room ? growth(number, room, size) : 0;
+
+	if (!number || number > (uint64_t)room + FAR ||
+	    m->room + more > m->defined + FIRST * size + HOLES_MAX)
+		return false;
+	m->room += more;
+	m->defined += FIRST * size;
+	return true;
+}
+
+/* Room for a number in a table, if it is believed. Return: 0, -ERANGE or -ENOMEM */
+#define make_room(m, table, room, number)                            \
+	(is_believed((m), (number), *(room), sizeof(**(table)))      \
+		 ? grt_grow_zeroed((table), (room), (number), FIRST) \
+		 : -ERANGE)
+
+static int take_string(struct grt_images *m, struct grt_image *i, const struct grt_ev_string *s)
+{
+	bool own = s->number < GRT_IMAGE_RECORDER;
+	uint32_t number = own ? s->number : s->number - GRT_IMAGE_RECORDER;
+	uint32_t *room = own ? &i->strings : &i->recorder_strings;
+	char ***all = own ? &i->string : &i->recorder_string;
+	int ret = make_room(m, all, room, number);
+	char **at = ret ? NULL : &(*all)[number - 1], *more;
+	size_t have = at && *at ? strlen(*at) : 0;
+
+	if (ret)
+		return ret;
+	/* a part that is missing leaves the text as long as it is */
+	if (s->part > sizeof(s->text) || have != s->offset || have + s->part > TEXT_MAX)
+		return -ERANGE;
+	more = realloc(*at, have + s->part + 1);
+	if (!more)
+		return -ENOMEM;
+	memcpy(more + have, s->text, s->part);
+	more[have + s->part] = '\0';
+	*at = more;
+	return 0;
+}
+
+/* It is told with the launch whose stack it is. */
+static int keep_stack(struct grt_images *m, const struct grt_image *i, const struct grt_ev_node *n)
+{
+	struct grt_key key = {{i->number, n->e.seqno}};
+	void *found;
+	int ret;
+
+	if (grt_keyed_full(&m->stack)) {
+		grt_keyed_remove(&m->stack, grt_keyed_oldest(&m->stack));
+		m->dropped++;
+	}
+	ret = grt_keyed_get(&m->stack, &key, &found);
+	if (!ret)
+		*(uint32_t *)found = n->node;
+	return ret;
+}
+
+uint32_t grt_images_stack(struct grt_images *m, uint32_t image, uint64_t correlation)
+{
+	struct grt_key key = {{image, correlation}};
+	uint32_t *found = m->stack.used ? grt_keyed_find(&m->stack, &key) : NULL, node = found ? *found : 0;
+
+	if (found)
+		grt_keyed_remove(&m->stack, found);
+	return node;
+}
+
+static int take_node(struct grt_images *m, struct grt_image *i, const struct grt_ev_node *n)
+{
+	int ret = n->caller >= n->node ? -ERANGE : make_room(m, &i->node, &i->nodes, n->node);
+
+	if (ret)
+		return ret;
+	i->node[n->node - 1] = (struct grt_image_node){
+		.ip = n->ip,
+		.caller = n->caller,
+		.function = n->function,
+		.file = n->file,
+		.line = n->line,
+		.module = n->module & INT32_MAX,
+		.guessed = n->e.flags & GRT_FLAG_INFERRED,
+		.defined = true,
+	};
+	return n->e.seqno ? keep_stack(m, i, n) : 0;
+}
+
+static int take_mapping(struct grt_images *m, struct grt_image *i, const struct grt_ev_mapping *e)
+{
+	int ret = make_room(m, &i->mapping, &i->mappings, e->module);
+	struct grt_image_mapping *at = ret ? NULL : &i->mapping[e->module - 1];
+
+	if (ret)
+		return ret;
+	*at = (struct grt_image_mapping){.start = e->start, .end = e->end, .bias = e->bias, .path = e->path};
+	memcpy(at->build_id, e->build_id, sizeof(e->build_id));
+	return 0;
+}
+
+static int take_process(struct grt_images *m, struct grt_image *i, const struct grt_ev_process *p)
+{
+	/* one that nothing is known of was made by a record before its beginning, or is it */
+	if (p->what == 1 && !p->e.ctx && (i->process.what || i->strings || i->nodes))
+		i = new_image(m, p->e.pid, 0);
+	if (!i)
+		return -ENOMEM;
+	if (p->what == 1) {
+		i->exe = p->text;
+		i->began = p->age == UINT32_MAX ? 0 : (int64_t)(p->e.time - p->age * 1000000000ULL);
+	}
+	if (p->what == 4 || p->what == 5)
+		i->why = p->text;
+	i->refused |= p->what == 4;
+	i->process = *p;
+	return 0;
+}
+
+static int take(struct grt_images *m, struct grt_image *i, const struct grt_event *e)
+{
+	switch (e->type) {
+	case GRT_EV_PROCESS:
+		return take_process(m, i, (const struct grt_ev_process *)e);
+	case GRT_EV_STRING:
+		return take_string(m, i, (const struct grt_ev_string *)e);
+	case GRT_EV_NODE:
+		return take_node(m, i, (const struct grt_ev_node *)e);
+	case GRT_EV_MAPPING:
+		return take_mapping(m, i, (const struct grt_ev_mapping *)e);
+	}
+	return 0;
+}
+
+/* It is of use for what is known already, and makes nothing known. */
+static void take_clock(struct grt_images *m, const struct grt_ev_clock *c)
+{
+	struct grt_image *i = find_image(m, &c->e);
+
+	if (i)
+		i->ahead = c->realtime - c->monotonic;
+}
+
+int grt_images_event(struct grt_images *m, const struct grt_event *e)
+{
+	struct grt_image *i;
+	int ret;
+
+	if (e->type == GRT_EV_CLOCK)
+		take_clock(m, (const struct grt_ev_clock *)e);
+	if (e->type < GRT_EV_PROCESS || e->type > GRT_EV_MAPPING)
+		return 0;
+	i = grt_images_of(m, e);
+	ret = i ? take(m, i, e) : -ENOMEM;
+	if (ret != -ERANGE)
+		return ret;
+	m->dropped++;
+	return 0;
+}
+
+const char *grt_image_string(const struct grt_image *i, uint32_t number)
+{
+	if (number > GRT_IMAGE_RECORDER && number - GRT_IMAGE_RECORDER <= i->recorder_strings)
+		return i->recorder_string[number - GRT_IMAGE_RECORDER - 1];
+	return number && number <= i->strings ? i->string[number - 1] : NULL;
+}
+
+const struct grt_image_node *grt_image_node(const struct grt_image *i, uint32_t number)
+{
+	return number && number <= i->nodes ? &i->node[number - 1] : NULL;
+}
+
+/* Why a stack ends where it does stands in brackets. */
+static enum grt_stack_reach reach_of_outermost(const struct grt_image *i, const struct grt_image_node *n)
+{
+	const char *why = n->ip ? NULL : grt_image_string(i, n->function);
+
+	return why && why[0] == '[' && !n->file ? GRT_STACK_CUT : GRT_STACK_WHOLE;
+}
+
+static bool is_frame(const struct grt_image *i, const struct grt_image_node *n)
+{
+	return n->ip || n->caller || (n->function && reach_of_outermost(i, n) == GRT_STACK_WHOLE);
+}
+
+enum grt_stack_reach grt_image_reach(struct grt_image *i, uint32_t number)
+{
+	const struct grt_image_node *n = grt_image_node(i, number), *outer = n;
+
+	if (!n || !n->defined)
+		return GRT_STACK_NONE;
+	if (n->reach)
+		return n->reach;
+	while (outer && outer->caller && !outer->reach)
+		outer = grt_image_node(i, outer->caller);
+	/* a frame whose callers are not here is the outermost one */
+	if (!outer || !outer->defined)
+		i->node[number - 1].reach = GRT_STACK_CUT;
+	else if (!is_frame(i, n))
+		i->node[number - 1].reach = GRT_STACK_NONE;
+	else if (outer->reach > GRT_STACK_NONE)
+		i->node[number - 1].reach = outer->reach;
+	else
+		i->node[number - 1].reach = reach_of_outermost(i, outer);
+	return n->reach;
+}
+
+const struct grt_image_mapping *grt_image_mapping(const struct grt_image *i, uint32_t number)
+{
+	return number && number <= i->mappings && i->mapping[number - 1].end ? &i->mapping[number - 1] : NULL;
+}
+
+void grt_images_free(struct grt_images *m)
+{
+	for (uint32_t n = 0; n < m->images; n++) {
+		struct grt_image *i = m->image[n];
+
+		for (uint32_t k = 0; k < i->strings; k++)
+			free(i->string[k]);
+		for (uint32_t k = 0; k < i->recorder_strings; k++)
+			free(i->recorder_string[k]);
+		free(i->string);
+		free(i->recorder_string);
+		free(i->node);
+		free(i->mapping);
+		free(i);
+	}
+	free(m->image);
+	grt_index_free(&m->by_pid);
+	grt_index_free(&m->by_id);
+	grt_keyed_free(&m->stack);
+	*m = (struct grt_images){.images = 0};
+}

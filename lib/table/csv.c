@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/*
+ * CSV as RFC 4180 wants it: a header line, CRLF, quotes where needed. A file
+ * of it is one table, so field lists and notes have no place in it.
+ */
+#include <string.h>
+
+#include "base/escape.h"
+#include "table.h"
+#include "base/units.h"
+
+static void put_text(FILE *out, const char *text)
+{
+	grt_escape_print(GRT_ESCAPE_CSV, out, text, strlen(text));
+}
+
+static void put_cell(FILE *out, enum grt_cell_kind kind, const struct grt_cell *c)
+{
+	if (c->absent)
+		return;
+	if (grt_cell_is_text(kind))
+		put_text(out, grt_cell_text(kind, c));
+	else if (kind == GRT_CELL_PERCENT)
+		grt_put_percent(out, c->number);
+	else if (kind == GRT_CELL_SIGNED)
+		grt_put_s64(out, (int64_t)c->number);
+	else if (kind == GRT_CELL_AMOUNT)
+		grt_put_amount(out, (int64_t)c->number);
+	else
+		grt_put_u64(out, c->number);
+}
+
+static void csv_nothing(struct grt_writer *w)
+{
+	(void)w;
+}
+
+static void csv_fields(struct grt_writer *w, const char *name, const char *title,
+		       const struct grt_field_value *f)
+{
+	(void)w;
+	(void)name;
+	(void)title;
+	(void)f;
+}
+
+static void csv_table(struct grt_writer *w)
+{
+	FILE *out = w->options.out;
+
+	for (unsigned int i = 0; i < w->columns; i++)
+		fprintf(out, "%s%s", i ? "," : "", w->column[i]->name);
+	if (w->table->marks & GRT_MARK_INFERRED)
+		fputs(",inferred", out);
+	if (w->table->marks & GRT_MARK_ESTIMATED)
+		fputs(",estimated", out);
+	fputs("\r\n", out);
+}
+
+/* Names of marked columns, by spaces. */
+static void put_marks(struct grt_writer *w, const struct grt_cell *cells, bool estimated)
+{
+	const char *space = "";
+
+	fputc(',', w->options.out);
+	for (unsigned int i = 0; i < w->columns; i++) {
+		if (cells[i].absent || !(estimated ? cells[i].estimated : cells[i].inferred))
+			continue;
+		fputs(space, w->options.out);
+		fputs(w->column[i]->name, w->options.out);
+		space = " ";
+	}
+}
+
+static int csv_row(struct grt_writer *w, const struct grt_cell *cells)
+{
+	for (unsigned int i = 0; i < w->columns; i++) {
+		if (i)
+			fputc(',', w->options.out);
+		put_cell(w->options.out, w->column[i]->kind, &cells[i]);
+	}
+	if (w->table->marks & GRT_MARK_INFERRED)
+		put_marks(w, cells, false);
+	if (w->table->marks & GRT_MARK_ESTIMATED)
+		put_marks(w, cells, true);
+	fputs("\r\n", w->options.out);
+	return 0;
+}
+
+static void csv_notes(struct grt_writer *w, const char *const *notes, unsigned int n)
+{
+	(void)w;
+	(void)notes;
+	(void)n;
+}
+
+const struct grt_writer_ops writer_csv = {
+	.name = "csv",
+	.where = GRT_COLUMN_MACHINE,
+	.size = sizeof(struct grt_writer),
+	.begin = csv_nothing,
+	.fields = csv_fields,
+	.table = csv_table,
+	.row = csv_row,
+	.table_end = csv_nothing,
+	.notes = csv_notes,
+	.end = csv_nothing,
+};

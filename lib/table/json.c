@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/*
+ * JSON, streaming: one object whose keys are the tables and field lists. Only
+ * what RFC 8259 allows, whatever bytes the names of a trace hold.
+ */
+#include <string.h>
+
+#include "base/escape.h"
+#include "table.h"
+#include "base/units.h"
+
+struct json {
+	struct grt_writer w;
+	bool member; /* the object has one */
+	bool row;    /* the open table has one */
+};
+
+static void put_string(FILE *out, const char *text)
+{
+	fputc('"', out);
+	grt_escape_print(GRT_ESCAPE_JSON, out, text, strlen(text));
+	fputc('"', out);
+}
+
+static void put_list(FILE *out, const struct grt_cell *c)
+{
+	fputc('[', out);
+	for (uint64_t i = 0; i < c->number; i++) {
+		if (i)
+			fputs(", ", out);
+		grt_put_u64(out, c->list[i]);
+	}
+	fputc(']', out);
+}
+
+static void put_cell(FILE *out, enum grt_cell_kind kind, const struct grt_cell *c)
+{
+	if (c->absent)
+		fputs("null", out);
+	else if (grt_cell_is_text(kind))
+		put_string(out, grt_cell_text(kind, c));
+	else if (kind == GRT_CELL_BOOL)
+		fputs(c->number ? "true" : "false", out);
+	else if (kind == GRT_CELL_PERCENT)
+		grt_put_percent(out, c->number);
+	else if (kind == GRT_CELL_SIGNED)
+		grt_put_s64(out, (int64_t)c->number);
+	else if (kind == GRT_CELL_AMOUNT)
+		grt_put_amount(out, (int64_t)c->number);
+	else if (kind == GRT_CELL_LIST)
+		put_list(out, c);
+	else
+		grt_put_u64(out, c->number);
+}
+
+static void put_key(struct json *j, const char *name)
+{
+	fputs(j->member ? ",\n" : "\n", j->w.options.out);
+	j->member = true;
+	put_string(j->w.options.out, name);
+	fputs(": ", j->w.options.out);
+}
+
+static void json_begin(struct grt_writer *w)
+{
+	fputc('{', w->options.out);
+}
+
+static void put_members(struct json *j, const struct grt_field_value *f)
+{
+	for (; f->name; f++) {
+		put_key(j, f->name);
+		put_cell(j->w.options.out, f->kind, &f->cell);
+	}
+}
+
+static void json_fields(struct grt_writer *w, const char *name, const char *title,
+			const struct grt_field_value *f)
+{
+	FILE *out = w->options.out;
+
+	(void)title;
+	if (!name) {
+		put_members((struct json *)w, f);
+		return;
+	}
+	put_key((struct json *)w, name);
+	fputc('{', out);
+	for (const char *comma = ""; f->name; f++, comma = ", ") {
+		fputs(comma, out);
+		put_string(out, f->name);
+		fputs(": ", out);
+		put_cell(out, f->kind, &f->cell);
+	}
+	fputc('}', out);
+}
+
+static void json_table(struct grt_writer *w)
+{
+	struct json *j = (struct json *)w;
+
+	put_key(j, w->table->name);
+	fputc('[', w->options.out);
+	j->row = false;
+}
+
+static void put_marks(struct grt_writer *w, const char *name, const struct grt_cell *cells, bool estimated)
+{
+	const char *comma = "";
+
+	fprintf(w->options.out, ", \"%s\": [", name);
+	for (unsigned int i = 0; i < w->columns; i++) {
+		if (cells[i].absent || !(estimated ? cells[i].estimated : cells[i].inferred))
+			continue;
+		fputs(comma, w->options.out);
+		put_string(w->options.out, w->column[i]->name);
+		comma = ", ";
+	}
+	fputc(']', w->options.out);
+}
+
+static int json_row(struct grt_writer *w, const struct grt_cell *cells)
+{
+	struct json *j = (struct json *)w;
+	FILE *out = w->options.out;
+
+	fputs(j->row ? ",\n  {" : "\n  {", out);
+	j->row = true;
+	for (unsigned int i = 0; i < w->columns; i++) {
+		fputs(i ? ", \"" : "\"", out);
+		fputs(w->column[i]->name, out);
+		fputs("\": ", out);
+		put_cell(out, w->column[i]->kind, &cells[i]);
+	}
+	if (w->table->marks & GRT_MARK_INFERRED)
+		put_marks(w, "inferred", cells, false);
+	if (w->table->marks & GRT_MARK_ESTIMATED)
+		put_marks(w, "estimated", cells, true);
+	fputc('}', out);
+	return 0;
+}
+
+static void json_table_end(struct grt_writer *w)
+{
+	fputs(((struct json *)w)->row ? "\n]" : "]", w->options.out);
+}
+
+static void json_notes(struct grt_writer *w, const char *const *notes, unsigned int n)
+{
+	put_key((struct json *)w, "notes");
+	fputc('[', w->options.out);
+	for (unsigned int i = 0; i < n; i++) {
+		fputs(i ? ",\n  " : "\n  ", w->options.out);
+		put_string(w->options.out, notes[i]);
+	}
+	fputs(n ? "\n]" : "]", w->options.out);
+}
+
+static void json_end(struct grt_writer *w)
+{
+	fputs("\n}\n", w->options.out);
+}
+
+const struct grt_writer_ops writer_json = {
+	.name = "json",
+	.where = GRT_COLUMN_MACHINE,
+	.size = sizeof(struct json),
+	.begin = json_begin,
+	.fields = json_fields,
+	.table = json_table,
+	.row = json_row,
+	.table_end = json_table_end,
+	.notes = json_notes,
+	.end = json_end,
+};

@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/*
+ * Text for people: columns as wide as their widest cell, numbers to the right.
+ * The first rows of a table are kept until their widths are known; a table
+ * longer than that streams on with these widths.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/escape.h"
+#include "base/grow.h"
+#include "table.h"
+#include "base/units.h"
+
+/* Rows that decide the widths. */
+#define KEPT_ROWS 256
+/* The longest name is 32 bytes, each of which can become \xNN. */
+#define CELL_MAX 160
+/* A number and its unit. */
+#define UNIT_MAX 80
+#define AMOUNT_MAX (GRT_UNITS_MAX + UNIT_MAX)
+
+#define BOLD "\033[1m"
+#define PLAIN "\033[0m"
+
+struct text {
+	struct grt_writer w;
+	bool begun; /* something stands above */
+	char *kept; /* cells of KEPT_ROWS rows, each NUL terminated */
+	size_t used;
+	size_t room;
+	unsigned int rows;
+	bool flowing; /* widths are settled */
+	unsigned int width[GRT_COLUMNS_MAX];
+	bool any_inferred;
+	bool any_estimated;
+};
+
+/* Columns on a terminal: bytes that begin a character. */
+static unsigned int width_of(const char *s)
+{
+	unsigned int n = 0;
+
+	for (; *s; s++)
+		n += ((unsigned char)*s & 0xc0) != 0x80;
+	return n;
+}
+
+static bool to_the_left(const struct grt_column *c)
+{
+	return grt_cell_is_text(c->kind) || c->kind == GRT_CELL_NAMED;
+}
+
+static void format_bool(char *text, uint64_t number)
+{
+	strcpy(text, number ? "yes" : "no");
+}
+
+static void format_number(char *text, uint64_t number)
+{
+	snprintf(text, GRT_UNITS_MAX, "%llu", (unsigned long long)number);
+}
+
+static void format_signed(char *text, uint64_t number)
+{
+	snprintf(text, GRT_UNITS_MAX, "%lld", (long long)number);
+}
+
+/* The largest unit in which amounts are shown, for what is more than an amount can hold. */
+static void format_bytes(char *text, uint64_t number)
+{
+	if (number > INT64_MAX / 1000)
+		snprintf(text, GRT_UNITS_MAX, "%llu GiB", (unsigned long long)(number >> 30));
+	else
+		grt_units_amount(text, GRT_UNITS_MAX, (int64_t)number * 1000, "B");
+}
+
+static void (*const format_value[GRT_CELL_KINDS])(char *text, uint64_t number) = {
+	[GRT_CELL_NUMBER] = format_number,	[GRT_CELL_NAMED] = format_number,
+	[GRT_CELL_SIGNED] = format_signed,	[GRT_CELL_NS] = grt_units_ns,
+	[GRT_CELL_TIME] = grt_units_time,	[GRT_CELL_BOOL] = format_bool,
+	[GRT_CELL_PERCENT] = grt_units_percent, [GRT_CELL_LIST] = format_number,
+	[GRT_CELL_BYTES] = format_bytes,
+};
+
+/* The unit is a trace's text. */
+static void format_amount(char *text, const struct grt_cell *c)
+{
+	char unit[UNIT_MAX];
+
+	grt_escape(GRT_ESCAPE_TERM, unit, sizeof(unit), c->text, strlen(c->text));
+	grt_units_amount(text, AMOUNT_MAX, (int64_t)c->number, unit);
+}
+
+static void format_cell(char text[CELL_MAX], enum grt_cell_kind kind, const struct grt_cell *c)
+{
+	char number[AMOUNT_MAX];
+	const char *name;
+
+	if (c->absent) {
+		strcpy(text, "-");
+		return;
+	}
+	if (grt_cell_is_text(kind) || (kind == GRT_CELL_NAMED && c->text)) {
+		name = grt_cell_text(kind, c);
+		grt_escape(GRT_ESCAPE_TERM, text, CELL_MAX, name, strlen(name));
+		return;
+	}
+	if (kind == GRT_CELL_AMOUNT)
+		format_amount(number, c);
+	else
+		format_value[kind](number, c->number);
+	snprintf(text, CELL_MAX, "%s%s%s", c->estimated ? "~" : "", number, c->inferred ? "*" : "");
+}
+
+static void put_padding(FILE *out, unsigned int n)
+{
+	fprintf(out, "%*s", (int)n, "");
+}
+
+static void put_aligned(struct text *t, unsigned int i, const char *cell, bool last)
+{
+	FILE *out = t->w.options.out;
+	unsigned int width = width_of(cell), pad = t->width[i] > width ? t->width[i] - width : 0;
+	bool left = to_the_left(t->w.column[i]);
+
+	if (!left)
+		put_padding(out, pad);
+	fputs(cell, out);
+	if (left && !last)
+		put_padding(out, pad);
+	fputs(last ? "\n" : "  ", out);
+}
+
+static void put_header(struct text *t)
+{
+	FILE *out = t->w.options.out;
+
+	if (t->w.options.colour)
+		fputs(BOLD, out);
+	for (unsigned int i = 0; i < t->w.columns; i++)
+		put_aligned(t, i, t->w.column[i]->name, i + 1 == t->w.columns);
+	if (t->w.options.colour)
+		fputs(PLAIN, out);
+}
+
+static void let_flow(struct text *t)
+{
+	const char *cell = t->kept;
+
+	t->flowing = true;
+	put_header(t);
+	for (unsigned int r = 0; r < t->rows; r++)
+		for (unsigned int i = 0; i < t->w.columns; i++, cell += strlen(cell) + 1)
+			put_aligned(t, i, cell, i + 1 == t->w.columns);
+	t->used = 0;
+}
+
+static int keep(struct text *t, const char *cell)
+{
+	size_t len = strlen(cell) + 1;
+
+	if (grt_grow(&t->kept, &t->room, t->used + len, 4096))
+		return -ENOMEM;
+	memcpy(t->kept + t->used, cell, len);
+	t->used += len;
+	return 0;
+}
+
+static void put_title(struct text *t, const char *title)
+{
+	if (t->begun)
+		fputc('\n', t->w.options.out);
+	t->begun = true;
+	if (title)
+		fprintf(t->w.options.out, t->w.options.colour ? BOLD "%s" PLAIN "\n" : "%s\n", title);
+}
+
+static void text_nothing(struct grt_writer *w)
+{
+	(void)w;
+}
+
+static unsigned int longest_name(const struct grt_field_value *f)
+{
+	unsigned int longest = 0;
+
+	for (; f->name; f++)
+		if (width_of(f->name) > longest)
+			longest = width_of(f->name);
+	return longest;
+}
+
+/* Numbers to the right, so that a sum can be read off. */
+static unsigned int widest_number(const struct grt_field_value *f)
+{
+	char text[CELL_MAX];
+	unsigned int widest = 0;
+
+	for (; f->name; f++) {
+		if (f->kind != GRT_CELL_NUMBER)
+			continue;
+		format_cell(text, f->kind, &f->cell);
+		if (width_of(text) > widest)
+			widest = width_of(text);
+	}
+	return widest;
+}
+
+static void put_field(FILE *out, const struct grt_field_value *f, unsigned int names, unsigned int numbers)
+{
+	char text[CELL_MAX];
+
+	fprintf(out, "  %-*s  ", (int)names, f->name);
+	if (f->kind == GRT_CELL_TEXT && !f->cell.absent) {
+		grt_escape_print(GRT_ESCAPE_TERM, out, f->cell.text, strlen(f->cell.text));
+	} else {
+		format_cell(text, f->kind, &f->cell);
+		fprintf(out, "%*s", f->kind == GRT_CELL_NUMBER ? (int)numbers : 0, text);
+	}
+	if (f->note)
+		fprintf(out, "  %s", f->note);
+	fputc('\n', out);
+}
+
+static void text_fields(struct grt_writer *w, const char *name, const char *title,
+			const struct grt_field_value *f)
+{
+	unsigned int names = longest_name(f), numbers = widest_number(f);
+
+	(void)name;
+	if (!title)
+		return;
+	put_title((struct text *)w, title);
+	for (; f->name; f++)
+		put_field(w->options.out, f, names, numbers);
+}
+
+static void text_table(struct grt_writer *w)
+{
+	struct text *t = (struct text *)w;
+
+	put_title(t, w->table->title);
+	t->rows = 0;
+	t->used = 0;
+	t->flowing = false;
+	for (unsigned int i = 0; i < w->columns; i++)
+		t->width[i] = width_of(w->column[i]->name);
+}
+
+static int keep_cell(struct text *t, unsigned int i, const char *cell)
+{
+	unsigned int width = width_of(cell);
+
+	if (width > t->width[i])
+		t->width[i] = width;
+	return keep(t, cell);
+}
+
+static int text_row(struct grt_writer *w, const struct grt_cell *cells)
+{
+	struct text *t = (struct text *)w;
+	size_t rows_before = t->used;
+	char cell[CELL_MAX];
+	int r = 0;
+
+	for (unsigned int i = 0; i < w->columns && !r; i++) {
+		format_cell(cell, w->column[i]->kind, &cells[i]);
+		t->any_inferred |= !cells[i].absent && cells[i].inferred;
+		t->any_estimated |= !cells[i].absent && cells[i].estimated;
+		if (t->flowing)
+			put_aligned(t, i, cell, i + 1 == w->columns);
+		else
+			r = keep_cell(t, i, cell);
+	}
+	/* half a row is none: the rows kept before it are whole */
+	if (r) {
+		t->used = rows_before;
+		return r;
+	}
+	t->rows++;
+	if (!t->flowing && t->rows == KEPT_ROWS)
+		let_flow(t);
+	return 0;
+}
+
+static void text_table_end(struct grt_writer *w)
+{
+	struct text *t = (struct text *)w;
+
+	if (!t->flowing && t->rows)
+		let_flow(t);
+	if (!t->rows)
+		fputs("  none\n", w->options.out);
+}
+
+static void text_notes(struct grt_writer *w, const char *const *notes, unsigned int n)
+{
+	struct text *t = (struct text *)w;
+
+	if (n || t->any_inferred || t->any_estimated)
+		put_title(t, NULL);
+	if (t->any_inferred)
+		fputs("* inferred, not observed\n", w->options.out);
+	if (t->any_estimated)
+		fputs("~ estimated from a sample, or at least this much\n", w->options.out);
+	for (unsigned int i = 0; i < n; i++) {
+		grt_escape_print(GRT_ESCAPE_TERM, w->options.out, notes[i], strlen(notes[i]));
+		fputc('\n', w->options.out);
+	}
+}
+
+static void text_free(struct grt_writer *w)
+{
+	free(((struct text *)w)->kept);
+}
+
+const struct grt_writer_ops writer_text = {
+	.name = "text",
+	.where = GRT_COLUMN_BRIEF,
+	.size = sizeof(struct text),
+	.begin = text_nothing,
+	.fields = text_fields,
+	.table = text_table,
+	.row = text_row,
+	.table_end = text_table_end,
+	.notes = text_notes,
+	.end = text_nothing,
+	.free = text_free,
+};

@@ -1,0 +1,687 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/*
+ * The reader of text: chooses a form for an input, has it understand line by
+ * line, and makes one stream in time order of the events that it puts.
+ *
+ * A file is read twice. First only the stamps of its lines, which tells what
+ * it spans and how far it is out of order: the window in which records must be
+ * held back is just that, and nothing for a sorted file. A pipe has a window
+ * of a second and bounded memory. The order itself is made in text_order.c.
+ *
+ * Where a form needs its lines in the order of time and a file has not got them so,
+ * or it is a pipe, it is the lines that are held back, and then understood; else the
+ * records.
+ */
+#include "text_input.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "trace/session.h"
+#include "base/scan.h"
+#include "base/lines_in.h"
+#include "text_names.h"
+#include "text_order.h"
+
+/* A form is chosen by the lines of so many bytes, of the first part of the input that has any that are
+ * certain. */
+#define PROBE (64U << 10)
+/* What stands further behind is sorted in files. */
+#define WINDOW_MAX GRT_NS_PER_S
+/* Of the lines of a pipe, bytes that are held at most: they are longer than their records. */
+#define PIPE_BUDGET (8U << 20)
+
+static const struct grt_text_format *const formats[] = {
+#define GRT_TEXT(name, help) &grt_text_##name,
+#include "text.def"
+#undef GRT_TEXT
+};
+#define FORMATS (sizeof(formats) / sizeof(formats[0]))
+
+/**
+ * struct grt_text - an input that is being read
+ * @lines: of @fd; @label names it in messages
+ * @state: of @format
+ * @learned: by its time()
+ * @hint: of its time() for @text
+ * @text: lines, where @sorts; @run: those that are next; @held: the line that comes behind them, if any,
+ * and its @place
+ * @number: of the present line, and @sorted_at: its stamp, where @sorts
+ * @late: the present line should have come before others
+ * @health: of the session, while lines are read
+ * @disorder: how far behind later ones lines stand; @window: and their events
+ * @used: lines have been read: a pipe cannot be read again
+ * @ended: there are no more
+ * @code: a negative errno that ends the run
+ */
+struct grt_text {
+	const struct grt_text_format *format;
+	struct grt_lines lines;
+	struct grt_order order;
+	struct grt_text_names names;
+	char *label;
+	void *state;
+	void *learned;
+	void *hint;
+	struct grt_order text;
+	struct grt_order_run run;
+	const char *held;
+	const char *held_end;
+	struct grt_order_place place;
+	uint64_t number;
+	uint64_t sorted_at;
+	struct grt_health *health;
+	uint64_t window;
+	uint64_t disorder;
+	bool sorts;
+	bool late;
+	bool read_all;
+	bool used;
+	bool ended;
+	int code;
+	struct grt_err err;
+};
+
+/* What forms call */
+
+void *grt_text_state(struct grt_text *t)
+{
+	return t->state;
+}
+
+const void *grt_text_learned(const struct grt_text *t)
+{
+	return t->learned;
+}
+
+bool grt_text_sorted_at(const struct grt_text *t, uint64_t *ns)
+{
+	if (t->sorts)
+		*ns = t->sorted_at;
+	return t->sorts;
+}
+
+void grt_text_no_memory(struct grt_text *t)
+{
+	t->code = grt_err_set(&t->err, -ENOMEM, strerror(ENOMEM), NULL, "%s: line %llu: cannot read",
+			      t->label, (unsigned long long)t->number);
+}
+
+static void told_late(struct grt_text *t, uint64_t now, uint64_t time)
+{
+	grt_fault(t->health, GRT_FAULT_TIME, 0,
+		  "its lines are out of order by more than a pipe can be sorted",
+		  "a file instead of the pipe, which is sorted whatever its order",
+		  "%s: line %llu or before: time goes back from %llu to %llu ns", t->label,
+		  (unsigned long long)t->lines.number, (unsigned long long)now, (unsigned long long)time);
+}
+
+void grt_text_put(struct grt_text *t, struct grt_event *e, uint32_t cpu)
+{
+	if (e->type >= GRT_EV_MAX || !grt_record_size[e->type])
+		return;
+	if (t->late && e->type != GRT_EV_NAME) {
+		told_late(t, t->text.out, e->time);
+		t->late = false;
+	}
+	e->size = grt_record_size[e->type];
+	if (grt_order_put(&t->order, e, cpu)) {
+		grt_text_no_memory(t);
+		return;
+	}
+	t->health->balance.emitted++;
+	t->health->balance.fate[GRT_FATE_DELIVERED]++;
+}
+
+void grt_text_name(struct grt_text *t, uint32_t kind, uint32_t id, uint64_t time, const char *name,
+		   size_t name_len, const char *owner, size_t owner_len)
+{
+	struct grt_ev_name e;
+
+	if (grt_text_names_tell(&t->names, kind, id, time, name, name_len, owner, owner_len, &e))
+		grt_text_put(t, &e.e, 0);
+}
+
+uint32_t grt_text_ring(struct grt_text *t, uint64_t time, const char *name, size_t name_len,
+		       const char *driver, size_t driver_len, uint8_t *engine)
+{
+	return grt_text_ring_of(t, time, name, name_len, driver, driver_len, NULL, 0, engine);
+}
+
+uint32_t grt_text_ring_of(struct grt_text *t, uint64_t time, const char *name, size_t name_len,
+			  const char *driver, size_t driver_len, const char *gpu, size_t gpu_len,
+			  uint8_t *engine)
+{
+	const struct grt_text_ring *r;
+	struct grt_ev_name e;
+	bool tell;
+
+	r = grt_text_names_ring(&t->names, time, name, name_len, driver, driver_len, gpu, gpu_len, &tell, &e);
+	*engine = r ? r->engine : GRT_ENGINE_UNKNOWN;
+	if (!r)
+		return GRT_RING_NONE;
+	if (tell)
+		grt_text_put(t, &e.e, 0);
+	if (gpu_len)
+		grt_text_name(t, GRT_NAME_RING_GPU, (uint32_t)(r - t->names.ring), time, gpu, gpu_len, NULL,
+			      0);
+	return (uint32_t)(r - t->names.ring);
+}
+
+uint32_t grt_text_driver(struct grt_text *t, uint64_t time, const char *driver)
+{
+	static const char *const drivers[] = {"amdgpu", "i915"};
+	uint32_t n = 0;
+
+	while (n < sizeof(drivers) / sizeof(drivers[0]) && strcmp(drivers[n], driver))
+		n++;
+	grt_text_name(t, GRT_NAME_DEVICE, UINT32_MAX - n, time, driver, strlen(driver), driver,
+		      strlen(driver));
+	return UINT32_MAX - n;
+}
+
+void grt_text_unknown(struct grt_text *t, const char *name, size_t len)
+{
+	grt_text_names_skip(&t->names, name, len);
+	t->health->text.skipped++;
+}
+
+void grt_text_lost(struct grt_text *t, uint64_t events)
+{
+	t->health->text.gaps += !events;
+	t->health->balance.emitted += events;
+	t->health->balance.fate[GRT_FATE_LOST] += events;
+}
+
+/* Reading */
+
+static void note_bad(struct grt_text *t, const char *line, const char *end)
+{
+	struct grt_health_text *h = &t->health->text;
+	size_t len = (size_t)(end - line);
+
+	if (h->bad++ && h->bad_line < t->number)
+		return;
+	h->bad_line = t->number;
+	if (len > sizeof(h->bad_text) - 1)
+		len = sizeof(h->bad_text) - 1;
+	memcpy(h->bad_text, line, len);
+	h->bad_text[len] = '\0';
+	/* a NUL does not end what is told */
+	for (size_t i = 0; i < len; i++)
+		if (!h->bad_text[i])
+			h->bad_text[i] = ' ';
+}
+
+/* The next line of the text. Return: 1, 0 at its end, or a negative errno */
+static inline int next_line(struct grt_text *t, const char **line, const char **end)
+{
+	int ret;
+
+	do {
+		ret = grt_lines_next(&t->lines, line, end);
+		if (ret <= 0)
+			return ret;
+		t->health->text.lines++;
+	} while (t->format->outside && t->format->outside(t, *line, *end));
+	return 1;
+}
+
+static inline void understand(struct grt_text *t, const char *line, const char *end)
+{
+	if (t->format->line(t, line, end) == GRT_LINE_BAD)
+		note_bad(t, line, end);
+}
+
+/* Lines until there is enough to be looked at. Return: 1, 0 at the end of the text, or a negative errno */
+static int read_lines(struct grt_text *t)
+{
+	const char *line, *end;
+	int ret = 1;
+
+	while (!t->code && !grt_order_full(&t->order)) {
+		ret = next_line(t, &line, &end);
+		if (ret <= 0)
+			break;
+		t->number = t->lines.number;
+		understand(t, line, end);
+	}
+	return ret;
+}
+
+static enum grt_text_place place_of(struct grt_text *t, const char *line, const char *end)
+{
+	t->place = (struct grt_order_place){.step = 0};
+	if (t->format->place)
+		return t->format->place(t, line, end, &t->place, t->hint);
+	return t->format->time(line, end, &t->place.time, t->hint) ? GRT_PLACE_STAMP : GRT_PLACE_BEHIND;
+}
+
+/* Takes in the held line, and those behind it that have no stamp: they are in one record with it. Then one is
+ * held again. Return: 1, 0 at the end of the text, or a negative errno */
+static int take_lines(struct grt_text *t)
+{
+	const char *line = t->held, *end = t->held_end;
+	enum grt_text_place place = line ? GRT_PLACE_STAMP : GRT_PLACE_NOWHERE;
+	int ret;
+
+	t->held = NULL;
+	for (;;) {
+		uint64_t number = t->lines.number;
+
+		ret = 0;
+		if (place == GRT_PLACE_STAMP)
+			ret = grt_order_put_line(&t->text, &t->place, number, line, (size_t)(end - line));
+		else if (place == GRT_PLACE_BEHIND)
+			ret = grt_order_follow(&t->text, number, line, (size_t)(end - line));
+		ret = ret ?: next_line(t, &line, &end);
+		if (ret <= 0)
+			return ret;
+		place = place_of(t, line, end);
+		if (place == GRT_PLACE_STAMP && grt_order_full(&t->text))
+			break;
+	}
+	t->held = line;
+	t->held_end = end;
+	return 1;
+}
+
+/* A record of lines that are next. */
+static void understand_all(struct grt_text *t, const struct grt_order_line *l)
+{
+	const char *line = l->text, *end = l->text + l->bytes, *stop;
+
+	t->number = l->number;
+	t->sorted_at = l->time;
+	for (; line < end; line = stop + 1, t->number++) {
+		stop = memchr(line, '\n', (size_t)(end - line));
+		understand(t, line, stop);
+	}
+	t->late = false;
+}
+
+/* What is ready, until there are enough records. Return: 1, 0: nothing is, or a negative errno */
+static int give_lines(struct grt_text *t)
+{
+	const struct grt_order_line *l;
+	int ret;
+
+	while (!t->code && !grt_order_full(&t->order)) {
+		if (t->run.ptr == t->run.end) {
+			ret = grt_order_next(&t->text, &t->run);
+			if (ret <= 0)
+				return ret;
+		}
+		l = (const struct grt_order_line *)t->run.ptr;
+		t->run.ptr += l->size;
+		t->late = t->run.late;
+		understand_all(t, l);
+	}
+	return 1;
+}
+
+/* The same as read_lines(), in the order of time. */
+static int read_sorted(struct grt_text *t)
+{
+	bool taken = false;
+	int ret;
+
+	while (!(ret = give_lines(t)) && !t->read_all && !(taken && t->order.used)) {
+		ret = take_lines(t);
+		if (ret < 0)
+			return ret;
+		taken = true;
+		t->read_all = !ret;
+		ret = grt_order_settle(&t->text, t->read_all);
+		if (ret)
+			break;
+	}
+	if (ret < 0 && !t->code) {
+		t->err = t->text.err;
+		t->code = ret;
+	}
+	return ret;
+}
+
+/* Records until there is enough to be looked at. Return: 0 or a negative errno */
+static int read_records(struct grt_text *t)
+{
+	int ret = t->sorts ? read_sorted(t) : read_lines(t);
+
+	t->ended = !ret && (!t->sorts || t->read_all);
+	if (t->ended && t->format->end)
+		t->format->end(t);
+	return ret < 0 ? ret : t->code;
+}
+
+static int fail(struct grt_text *t, struct grt_stream *st, int code, const struct grt_err *err)
+{
+	t->code = code;
+	if (err != &t->err)
+		t->err = *err;
+	st->failure = &t->err;
+	return code;
+}
+
+static int read_failed(struct grt_text *t, struct grt_stream *st, int code)
+{
+	if (!t->code)
+		grt_err_set(&t->err, code, strerror(-code), NULL, "%s: line %llu: cannot read", t->label,
+			    (unsigned long long)t->lines.number + 1);
+	return fail(t, st, code, &t->err);
+}
+
+static void take_run(struct grt_text *t, struct grt_stream *st, const struct grt_order_run *run)
+{
+	st->ptr = run->ptr;
+	st->end = run->end;
+	st->cpu = run->cpu;
+	st->last = run->last;
+	st->at = GRT_AT_RECORDS;
+	if (!run->late)
+		st->key = run->first;
+	else if (!t->sorts)
+		told_late(t, st->key, run->first);
+}
+
+static void count(struct grt_text *t, struct grt_health *h)
+{
+	h->bytes = t->lines.pos - (t->lines.fill - t->lines.at);
+	h->text.reordered = t->sorts ? t->text.reordered : t->order.reordered;
+	h->text.sorted = t->sorts ? t->text.sorted : t->order.sorted;
+}
+
+static int text_next(struct grt_stream *st)
+{
+	struct grt_text *t = st->owner;
+	struct grt_order_run run;
+	int ret;
+
+	t->health = st->health;
+	t->used = true;
+	for (;;) {
+		if (t->code)
+			return fail(t, st, t->code, &t->err);
+		ret = grt_order_next(&t->order, &run);
+		if (ret < 0)
+			return fail(t, st, ret, &t->order.err);
+		if (ret) {
+			take_run(t, st, &run);
+			return 1;
+		}
+		if (t->ended) {
+			st->at = GRT_AT_END;
+			return 0;
+		}
+		ret = read_records(t);
+		if (ret)
+			return read_failed(t, st, ret);
+		/* their lines are in order, so nothing is to be waited for */
+		if (t->sorts && !t->format->back)
+			t->order.goal = 0;
+		ret = grt_order_settle(&t->order, t->ended);
+		count(t, st->health);
+		if (ret)
+			return fail(t, st, ret, &t->order.err);
+	}
+}
+
+static void free_state(struct grt_text *t)
+{
+	if (t->state && t->format->fini)
+		t->format->fini(t->state);
+	free(t->state);
+	t->state = NULL;
+}
+
+/* What is held back: lines or records. */
+static void begin_order(struct grt_text *t)
+{
+	bool is_pipe = t->lines.is_pipe;
+
+	t->sorts = t->format->in_time && t->disorder;
+	t->held = NULL;
+	t->run = (struct grt_order_run){.ptr = NULL};
+	t->read_all = t->late = false;
+	grt_order_fini(&t->text);
+	grt_order_fini(&t->order);
+	grt_order_init(&t->order, t->sorts ? t->format->back : t->window, !is_pipe, 0);
+	grt_order_init(&t->text, t->disorder, !is_pipe, is_pipe ? PIPE_BUDGET : 0);
+	free(t->hint);
+	t->hint = t->sorts ? calloc(1, t->format->learned_size + sizeof(size_t)) : NULL;
+	if (t->sorts && !t->hint)
+		grt_text_no_memory(t);
+}
+
+static void text_rewind(struct grt_stream *st)
+{
+	struct grt_text *t = st->owner;
+
+	st->key = 0;
+	st->at = GRT_AT_GAP;
+	st->ready = false;
+	st->failure = NULL;
+	t->code = 0;
+	if (t->used && t->lines.is_pipe) {
+		t->code = grt_err_set(&t->err, -ESPIPE, "what came through it is gone",
+				      "a file instead of the pipe", "%s: a pipe can be read once", t->label);
+		return;
+	}
+	free_state(t);
+	begin_order(t);
+	memset(&t->names, 0, sizeof(t->names));
+	/* of a pipe, what stands before the first line of a form was read when it was opened */
+	if (!t->lines.is_pipe)
+		grt_lines_rewind(&t->lines);
+	t->ended = false;
+	t->state = calloc(1, t->format->state_size + 1);
+	if (!t->state)
+		grt_text_no_memory(t);
+}
+
+static void free_text(struct grt_text *t)
+{
+	if (t->format)
+		free_state(t);
+	free(t->learned);
+	free(t->hint);
+	grt_order_fini(&t->text);
+	grt_order_fini(&t->order);
+	grt_lines_fini(&t->lines);
+	if (t->lines.fd >= 0)
+		close(t->lines.fd);
+	free(t->label);
+	free(t);
+}
+
+static void text_fini(struct grt_stream *st)
+{
+	if (st->owner)
+		free_text(st->owner);
+	st->owner = NULL;
+}
+
+static const struct grt_stream_source text_source = {
+	.next = text_next,
+	.rewind = text_rewind,
+	.fini = text_fini,
+};
+
+static unsigned int text_skipped(const void *owner, const struct grt_skipped **list)
+{
+	const struct grt_text *t = owner;
+
+	*list = t->names.skipped;
+	return t->names.skips;
+}
+
+/* Opening */
+
+struct votes {
+	uint64_t of[FORMATS];
+	uint64_t lines;
+	bool any;
+};
+
+static void vote(struct votes *v, const char *line, const char *end)
+{
+	v->lines++;
+	for (size_t i = 0; i < FORMATS; i++) {
+		bool takes = formats[i]->takes(line, end);
+
+		v->of[i] += takes;
+		v->any = v->any || takes;
+	}
+}
+
+/* As soon as a pipe has given a line that is certain it is not waited for. Return: 0 or a negative errno */
+static int probe(struct grt_text *t, struct votes *v)
+{
+	const char *line, *end;
+	size_t bytes = 0;
+	int ret = 1;
+
+	while (!(v->any && (bytes > PROBE || (t->lines.is_pipe && grt_lines_waits(&t->lines))))) {
+		ret = grt_lines_next(&t->lines, &line, &end);
+		if (ret <= 0 || (t->lines.pinned && t->lines.passing))
+			break;
+		vote(v, line, end);
+		if (v->any)
+			bytes += (size_t)(end - line) + 1;
+	}
+	return ret < 0 ? ret : 0;
+}
+
+static const struct grt_text_format *elected(const struct votes *v)
+{
+	size_t best = 0;
+
+	for (size_t i = 1; i < FORMATS; i++)
+		if (v->of[i] > v->of[best])
+			best = i;
+	return v->of[best] ? formats[best] : NULL;
+}
+
+static int no_form(const struct grt_text *t, uint64_t lines, struct grt_err *err)
+{
+	char forms[200] = "";
+
+	for (size_t i = 0; i < FORMATS; i++)
+		snprintf(forms + strlen(forms), sizeof(forms) - strlen(forms), "%s%s", i ? ", " : "",
+			 formats[i]->name);
+	if (!lines && !t->lines.json.on)
+		return grt_err_set(err, -ENODATA, "nothing came through it", "", "%s: the input is empty",
+				   t->label);
+	if (t->lines.json.on && !t->lines.json.found)
+		return grt_err_set(err, -EINVAL, "JSON has it as the string \"systemTraceEvents\"",
+				   "cat /sys/kernel/tracing/trace > FILE",
+				   "%s: a JSON trace without ftrace text", t->label);
+	return grt_err_set(err, -EINVAL, "none of its lines is of a form that can be read",
+			   "trace-cmd report > FILE, or cat /sys/kernel/tracing/trace > FILE",
+			   "%s: line 1 to %llu: no events (%s)", t->label, (unsigned long long)lines, forms);
+}
+
+static int choose_form(struct grt_text *t, struct grt_err *err)
+{
+	struct votes v = {.lines = 0};
+	int ret;
+
+	t->lines.pinned = t->lines.is_pipe;
+	ret = probe(t, &v);
+	if (ret)
+		return grt_err_set(err, ret, strerror(-ret), NULL, "%s: line %llu: cannot read", t->label,
+				   (unsigned long long)v.lines + 1);
+	t->format = elected(&v);
+	if (!t->format)
+		return no_form(t, v.lines, err);
+	if (t->lines.is_pipe)
+		grt_lines_unpin(&t->lines);
+	else
+		grt_lines_rewind(&t->lines);
+	return 0;
+}
+
+/* Reads the stamps of a file. Return: 0 or a negative errno */
+static int read_stamps(struct grt_text *t, struct grt_session *s, struct grt_err *err)
+{
+	uint64_t back = 0, latest = 0, ns;
+	const char *line, *end;
+	int ret;
+
+	t->learned = calloc(1, t->format->learned_size + sizeof(size_t));
+	if (!t->learned)
+		return grt_err_set(err, -ENOMEM, strerror(ENOMEM), NULL, "%s: cannot open", t->label);
+	while ((ret = grt_lines_next(&t->lines, &line, &end)) > 0) {
+		if (!t->format->time(line, end, &ns, t->learned))
+			continue;
+		if (ns < s->first)
+			s->first = ns;
+		if (ns >= latest)
+			latest = ns;
+		else if (latest - ns > back)
+			back = latest - ns;
+	}
+	if (s->first <= latest)
+		s->last = latest;
+	if (t->format->span)
+		t->format->span(t->learned, &s->first, &s->last);
+	t->disorder = back > WINDOW_MAX ? GRT_WINDOW_ALL : back;
+	t->window = t->disorder > GRT_WINDOW_ALL - t->format->back ? GRT_WINDOW_ALL
+								   : t->disorder + t->format->back;
+	if (ret)
+		return grt_err_set(err, ret, strerror(-ret), NULL, "%s: line %llu: cannot read", t->label,
+				   (unsigned long long)t->lines.number + 1);
+	return 0;
+}
+
+static int prepare(struct grt_text *t, struct grt_session *s, struct grt_err *err)
+{
+	int ret;
+
+	t->lines.is_pipe = s->is_pipe;
+	t->disorder = t->window = WINDOW_MAX;
+	t->label = strdup(strcmp(s->path, "-") ? s->path : "standard input");
+	if (!t->label || grt_lines_init(&t->lines, s->is_pipe ? s->head : NULL, s->is_pipe ? s->head_len : 0))
+		return grt_err_set(err, -ENOMEM, strerror(ENOMEM), NULL, "%s: cannot open", s->path);
+	ret = choose_form(t, err);
+	if (!ret && !s->is_pipe)
+		ret = read_stamps(t, s, err);
+	s->found.text.form = t->format ? t->format->name : NULL;
+	return ret;
+}
+
+static bool text_takes(const struct stat *st, const char *head, size_t len)
+{
+	if (S_ISFIFO(st->st_mode) || S_ISSOCK(st->st_mode))
+		return !len || grt_head_is_text(head, len);
+	return S_ISREG(st->st_mode) && grt_head_is_text(head, len);
+}
+
+static int text_open(struct grt_session *s, int fd, struct grt_err *err)
+{
+	struct grt_text *t = calloc(1, sizeof(*t));
+	int ret;
+
+	if (!t)
+		return grt_err_set(err, -ENOMEM, strerror(ENOMEM), NULL, "%s: cannot open", s->path);
+	t->lines.fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	if (t->lines.fd < 0)
+		ret = grt_err_set(err, -errno, strerror(errno), NULL, "%s: cannot open", s->path);
+	else
+		ret = prepare(t, s, err);
+	if (ret) {
+		free_text(t);
+		return ret;
+	}
+	s->skipped = text_skipped;
+	return grt_session_add_source(s, &text_source, t, t->label, err);
+}
+
+const struct grt_reader grt_reader_text_input = {
+	.name = "text",
+	.takes = text_takes,
+	.open = text_open,
+};

@@ -1,0 +1,429 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/*
+ * A thread is known up to `last`. An OFF_CPU record is the next thing that is
+ * known of it: from `last` to its start it was running, if no interval is missing.
+ */
+#include "threads.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "codes/cuda_codes.h"
+#include "base/grow.h"
+#include "base/keyed.h"
+
+/* Processes that CUDA's library tells of. */
+#define TRACED_MAX 65536U
+
+/**
+ * struct life - a thread
+ * @number: of its last interval off the CPU, from which the next one is counted; valid with @numbered
+ * @traced: LAUNCH records of it may come; @asked: how many processes were traced when that was looked up
+ * @waiting: pieces since its last call
+ */
+struct life {
+	struct grt_thread t;
+	uint64_t number;
+	bool numbered;
+	bool traced;
+	uint32_t asked;
+	struct grt_thread_piece *waiting;
+	uint32_t waits;
+	uint32_t room;
+};
+
+struct grt_threads {
+	struct grt_threads_sink sink;
+	uint64_t from;
+	struct grt_names names;
+	struct life *life;
+	uint32_t lives, room;
+	struct grt_keyed by_tid; /* elements are numbers of lives */
+	struct grt_keyed traced; /* by pid */
+	struct grt_threads_count count;
+};
+
+static const char *const state_names[GRT_THREAD_STATES] = {
+#define GRT_THREAD_STATE(number, NAME, name, help) [number] = #name,
+#include <grtrace/thread_states.def>
+#undef GRT_THREAD_STATE
+};
+
+const char *grt_thread_state_name(unsigned int state)
+{
+	return state < GRT_THREAD_STATES ? state_names[state] : "?";
+}
+
+/* ------------------------------------------------------------- pieces */
+
+static int settle(struct grt_threads *s, struct life *l, const struct grt_thread_piece *p)
+{
+	uint64_t ns = p->end - p->start;
+
+	l->t.ns[p->state] += ns;
+	l->t.samples += p->sample;
+	if (p->state == GRT_THREAD_RUNNABLE && ns > l->t.delay_max)
+		l->t.delay_max = ns;
+	return s->sink.piece ? s->sink.piece(s->sink.arg, &l->t, p) : 0;
+}
+
+/* The first @n of the pieces that wait are in no call that waits for the GPU. */
+static int settle_first(struct grt_threads *s, struct life *l, uint32_t n)
+{
+	int ret = 0;
+
+	for (uint32_t i = 0; i < n && !ret; i++)
+		ret = settle(s, l, &l->waiting[i]);
+	l->waits -= n;
+	memmove(l->waiting, l->waiting + n, l->waits * sizeof(*l->waiting));
+	return ret;
+}
+
+static int settle_all(struct grt_threads *s, struct life *l)
+{
+	return l->waits ? settle_first(s, l, l->waits) : 0;
+}
+
+static int keep(struct grt_threads *s, struct life *l, const struct grt_thread_piece *p)
+{
+	int ret = 0;
+
+	if (l->waits == GRT_THREADS_WAITING) {
+		s->count.unsure += GRT_THREADS_WAITING / 2;
+		ret = settle_first(s, l, GRT_THREADS_WAITING / 2);
+	} else if (grt_grow(&l->waiting, &l->room, l->waits + 1, 16)) {
+		return -ENOMEM;
+	}
+	l->waiting[l->waits++] = *p;
+	return ret;
+}
+
+/* A thread asks for its process: traces have many threads, and many records of processes. */
+static bool is_traced(const struct grt_threads *s, struct life *l)
+{
+	if (l->traced || l->asked == s->traced.used)
+		return l->traced;
+	l->asked = s->traced.used;
+	l->traced = grt_keyed_find(&s->traced, &(struct grt_key){{l->t.pid}});
+	return l->traced;
+}
+
+static int put(struct grt_threads *s, struct life *l, const struct grt_thread_piece *p)
+{
+	if (p->start == p->end && !p->sample)
+		return 0;
+	return is_traced(s, l) ? keep(s, l, p) : settle(s, l, p);
+}
+
+/* From what is known to @end it was in a state. */
+static int advance(struct grt_threads *s, struct life *l, uint64_t end, uint8_t state,
+		   const struct grt_ev_off_cpu *stacks)
+{
+	struct grt_thread_piece p = {.start = l->t.last, .end = end, .state = state};
+
+	if (end <= l->t.last)
+		return 0;
+	if (stacks) {
+		p.user = stacks->user;
+		p.kernel = stacks->kernel;
+	}
+	l->t.last = end;
+	return put(s, l, &p);
+}
+
+/* ------------------------------------------------------------- threads */
+
+/* Return: 0 with *out NULL when there are too many */
+static int new_life(struct grt_threads *s, const struct grt_event *e, uint64_t first, struct life **out)
+{
+	*out = NULL;
+	if (s->lives == GRT_THREADS_MAX) {
+		s->count.over++;
+		return 0;
+	}
+	if (grt_grow(&s->life, &s->room, s->lives + 1, 64))
+		return -ENOMEM;
+	first = first > s->from ? first : s->from;
+	*out = &s->life[s->lives];
+	**out = (struct life){.t = {.number = s->lives++,
+				    .pid = e->pid,
+				    .tid = e->tid,
+				    .name = grt_names_find(&s->names, GRT_NAME_THREAD, e->tid),
+				    .first = first,
+				    .last = first}};
+	return 0;
+}
+
+/**
+ * find_life - the thread of an event
+ * @anew: the number of the thread is used again
+ * @first: when what the event tells of begins, where nothing is known of the thread
+ * Return: 0 with *out NULL when there are too many, or -ENOMEM
+ */
+static int find_life(struct grt_threads *s, const struct grt_event *e, uint64_t first, bool anew,
+		     struct life **out)
+{
+	void *number;
+	int ret = grt_keyed_get_or_count(&s->by_tid, &(struct grt_key){{e->tid}}, &s->count.over, &number);
+
+	*out = NULL;
+	if (!number)
+		return ret;
+	if (*(uint32_t *)number && !anew) {
+		*out = &s->life[*(uint32_t *)number - 1];
+		if ((*out)->t.pid == e->pid && !(*out)->t.ended)
+			return 0;
+	}
+	if (*(uint32_t *)number)
+		ret = settle_all(s, &s->life[*(uint32_t *)number - 1]);
+	if (!ret)
+		ret = new_life(s, e, first, out);
+	if (*out)
+		*(uint32_t *)number = (*out)->t.number + 1;
+	return ret;
+}
+
+/* Intervals that are missing before the one with this number. */
+static uint64_t missing(struct grt_threads *s, struct life *l, uint64_t number)
+{
+	uint64_t lost = l->numbered && number > l->number + 1 ? number - l->number - 1 : 0;
+
+	l->numbered = true;
+	l->number = number;
+	l->t.lost += lost;
+	s->count.lost += lost;
+	return lost;
+}
+
+/* Up to @end it was running, if no interval off the CPU is missing before the one with @next. */
+static int run_until(struct grt_threads *s, struct life *l, uint64_t end, uint64_t next)
+{
+	bool lost = missing(s, l, next);
+
+	return advance(s, l, end, lost ? GRT_THREAD_UNKNOWN : GRT_THREAD_RUNNING, NULL);
+}
+
+/* ------------------------------------------------------------- events */
+
+static int see_thread(struct grt_threads *s, const struct grt_ev_thread *e)
+{
+	bool first =
+		e->what == GRT_THREAD_MADE || e->what == GRT_THREAD_SEEN_ON || e->what == GRT_THREAD_SEEN_OFF;
+	struct life *l;
+	int ret = find_life(s, &e->e, e->e.time, first, &l);
+
+	if (ret || !l)
+		return ret;
+	l->t.name = grt_names_find(&s->names, GRT_NAME_THREAD, e->e.tid);
+	if (first) {
+		l->t.made = e->what == GRT_THREAD_MADE;
+		l->number = e->number;
+		l->numbered = true;
+	}
+	if (e->what != GRT_THREAD_ENDED && e->what != GRT_THREAD_LEFT_ON)
+		return 0;
+	ret = run_until(s, l, e->e.time, e->number + 1);
+	l->t.ended = e->what == GRT_THREAD_ENDED;
+	return ret ? ret : settle_all(s, l);
+}
+
+static bool is_reason(unsigned int reason)
+{
+	return reason < GRT_THREAD_STATES && reason != GRT_THREAD_RUNNING && reason != GRT_THREAD_POLLING;
+}
+
+/* What it waited for, and then a CPU. */
+static int off_cpu(struct grt_threads *s, struct life *l, const struct grt_ev_off_cpu *e)
+{
+	uint8_t reason = is_reason(e->reason) ? (uint8_t)e->reason : GRT_THREAD_UNKNOWN;
+	bool woken = e->woken > e->start && e->woken < e->e.time;
+	int ret = advance(s, l, woken ? e->woken : e->e.time, reason, e);
+
+	l->t.intervals++;
+	l->t.taken_off += reason == GRT_THREAD_RUNNABLE;
+	if (!ret && woken)
+		ret = advance(s, l, e->e.time, GRT_THREAD_RUNNABLE, e);
+	return ret;
+}
+
+static int see_off_cpu(struct grt_threads *s, const struct grt_ev_off_cpu *e)
+{
+	struct life *l;
+	int ret = find_life(s, &e->e, e->start, false, &l);
+
+	if (ret || !l)
+		return ret;
+	ret = run_until(s, l, e->start, e->number);
+	return ret ? ret : off_cpu(s, l, e);
+}
+
+static int see_sample(struct grt_threads *s, const struct grt_ev_sample *e)
+{
+	struct grt_thread_piece p = {.start = e->e.time,
+				     .end = e->e.time,
+				     .user = e->user,
+				     .kernel = e->kernel,
+				     .state = GRT_THREAD_RUNNING,
+				     .sample = true};
+	struct life *l;
+	int ret = find_life(s, &e->e, e->e.time, false, &l);
+
+	return ret || !l ? ret : put(s, l, &p);
+}
+
+/* ------------------------------------------------------------- CUDA */
+
+/* From here on, pieces of the process's threads wait for calls. */
+static int see_process(struct grt_threads *s, const struct grt_event *e)
+{
+	void *known;
+
+	return grt_keyed_get_or_count(&s->traced, &(struct grt_key){{e->pid}}, NULL, &known);
+}
+
+/* In a call that waits for the GPU. */
+static uint8_t in_wait(const struct grt_thread_piece *p, bool polls)
+{
+	if (p->state == GRT_THREAD_RUNNING)
+		return polls ? GRT_THREAD_POLLING : p->state;
+	return p->state == GRT_THREAD_RUNNABLE || p->state == GRT_THREAD_UNKNOWN ? p->state : GRT_THREAD_GPU;
+}
+
+/* Cuts the piece in which the call begins. Return: 0 or -ENOMEM */
+static int cut_at(struct grt_threads *s, struct life *l, uint64_t begin)
+{
+	struct grt_thread_piece *p = l->waiting, tail;
+
+	while (p < l->waiting + l->waits &&
+	       (p->sample || p->state != GRT_THREAD_RUNNING || p->start >= begin || p->end <= begin))
+		p++;
+	if (p == l->waiting + l->waits)
+		return 0;
+	tail = *p;
+	tail.start = begin;
+	p->end = begin;
+	return keep(s, l, &tail);
+}
+
+/*
+ * A thread is on the CPU when a call begins: a piece off the CPU that seems to span
+ * that moment does so because the stamps are of two clocks, microseconds apart.
+ */
+static bool is_within(const struct grt_thread_piece *p, uint64_t begin)
+{
+	return p->start + (p->end - p->start) / 2 >= begin;
+}
+
+/* A call that waits for the GPU has returned. Nothing of the thread is behind it yet. */
+static int take_wait(struct grt_threads *s, struct life *l, uint64_t begin, bool polls)
+{
+	int ret = polls ? cut_at(s, l, begin) : 0;
+
+	for (uint32_t i = 0; i < l->waits; i++)
+		if (is_within(&l->waiting[i], begin))
+			l->waiting[i].state = in_wait(&l->waiting[i], polls);
+	return ret;
+}
+
+static int see_launch(struct grt_threads *s, const struct grt_ev_launch *e)
+{
+	const struct grt_cuda_call *call = grt_cuda_call(e->call);
+	uint32_t *number = grt_keyed_find(&s->by_tid, &(struct grt_key){{e->e.tid}});
+	struct life *l = number && *number ? &s->life[*number - 1] : NULL;
+	int ret;
+
+	if (!l || l->t.pid != e->e.pid || l->t.ended)
+		return 0;
+	/* it has just returned, so it runs */
+	ret = advance(s, l, e->e.time, GRT_THREAD_RUNNING, NULL);
+	if (!ret && grt_cuda_waits(call))
+		ret = take_wait(s, l, e->begin, true);
+	else if (!ret && call && call->kind == GRT_CUDA_KIND_COPY)
+		ret = take_wait(s, l, e->begin, false);
+	return ret ? ret : settle_all(s, l);
+}
+
+static int see_name(struct grt_threads *s, const struct grt_ev_name *e)
+{
+	int ret = grt_names_add(&s->names, e);
+	uint32_t *number =
+		e->kind == GRT_NAME_THREAD ? grt_keyed_find(&s->by_tid, &(struct grt_key){{e->id}}) : NULL;
+
+	if (number && *number && !s->life[*number - 1].t.ended)
+		s->life[*number - 1].t.name = grt_names_find(&s->names, GRT_NAME_THREAD, e->id);
+	return ret;
+}
+
+int grt_threads_event(struct grt_threads *s, const struct grt_event *e)
+{
+	if (e->type == GRT_EV_OFF_CPU)
+		return see_off_cpu(s, (const struct grt_ev_off_cpu *)e);
+	if (e->type == GRT_EV_SAMPLE)
+		return see_sample(s, (const struct grt_ev_sample *)e);
+	if (e->type == GRT_EV_THREAD)
+		return see_thread(s, (const struct grt_ev_thread *)e);
+	if (e->type == GRT_EV_LAUNCH)
+		return see_launch(s, (const struct grt_ev_launch *)e);
+	if (e->type == GRT_EV_PROCESS)
+		return see_process(s, e);
+	return e->type == GRT_EV_NAME ? see_name(s, (const struct grt_ev_name *)e) : 0;
+}
+
+/* ------------------------------------------------------------- in, out */
+
+int grt_threads_new(struct grt_threads **out, const struct grt_threads_sink *sink)
+{
+	struct grt_threads *s = calloc(1, sizeof(*s));
+
+	*out = s;
+	if (!s)
+		return -ENOMEM;
+	if (sink)
+		s->sink = *sink;
+	grt_keyed_init(&s->by_tid, sizeof(uint32_t), GRT_THREADS_MAX);
+	grt_keyed_init(&s->traced, 1, TRACED_MAX);
+	return 0;
+}
+
+void grt_threads_from(struct grt_threads *s, uint64_t ns)
+{
+	s->from = ns;
+}
+
+int grt_threads_flush(struct grt_threads *s)
+{
+	int ret = 0;
+
+	for (uint32_t i = 0; i < s->lives && !ret; i++)
+		ret = settle_all(s, &s->life[i]);
+	return ret;
+}
+
+const struct grt_thread *grt_threads_at(const struct grt_threads *s, uint32_t number)
+{
+	return number < s->lives ? &s->life[number].t : NULL;
+}
+
+const struct grt_names *grt_threads_names(const struct grt_threads *s)
+{
+	return &s->names;
+}
+
+struct grt_threads_count grt_threads_count(const struct grt_threads *s)
+{
+	return s->count;
+}
+
+void grt_threads_free(struct grt_threads *s)
+{
+	if (!s)
+		return;
+	for (uint32_t i = 0; i < s->lives; i++)
+		free(s->life[i].waiting);
+	free(s->life);
+	grt_names_free(&s->names);
+	grt_keyed_free(&s->by_tid);
+	grt_keyed_free(&s->traced);
+	free(s);
+}

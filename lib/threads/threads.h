@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/*
+ * What the time of threads went to, from THREAD, OFF_CPU and SAMPLE records: a
+ * thread's life in the trace is cut into pieces, each in one state of
+ * thread_states.def, without gap or overlap, so the sums of a thread are its life.
+ *
+ * What was running in a CUDA call that waits for the GPU is polling, and what
+ * was asleep in it waited for the GPU, whatever for by its system call: LAUNCH
+ * records have the calls of each thread, which come after what happened in them.
+ * So the pieces since a thread's last call wait for its next one, if its
+ * process is one that CUDA's library tells of.
+ *
+ * Memory is some 200 bytes for each thread and 32 for each piece that waits.
+ */
+#ifndef GRT_THREADS_THREADS_H
+#define GRT_THREADS_THREADS_H
+
+#include <grtrace/grtrace.h>
+
+#include "trace/names.h"
+#include "table/table.h"
+
+/* Threads of a trace; records of further ones are counted. */
+#define GRT_THREADS_MAX 262144U
+
+/* Pieces of a thread that wait for its next call of CUDA; the older half of more is taken as in no call, and
+ * counted. */
+#define GRT_THREADS_WAITING 65536U
+
+/**
+ * struct grt_thread - a thread
+ * @number: of it, from 0, in the order in which they were seen
+ * @name: number of its last name in grt_threads_names()
+ * @first, @last: what is known of it is between these, ns
+ * @made, @ended: its beginning and its end are in the trace
+ * @ns: by state; the sum is @last - @first
+ * @intervals: off the CPU
+ * @taken_off: of these, while it was ready to run
+ * @delay_max: longest time for which it was ready to run without a CPU, ns
+ * @samples: of what it ran
+ * @lost: intervals off the CPU whose records are missing
+ */
+struct grt_thread {
+	uint32_t number;
+	uint32_t pid;
+	uint32_t tid;
+	uint32_t name;
+	uint64_t first;
+	uint64_t last;
+	bool made;
+	bool ended;
+	uint64_t ns[GRT_THREAD_STATES];
+	uint64_t intervals;
+	uint64_t taken_off;
+	uint64_t delay_max;
+	uint64_t samples;
+	uint64_t lost;
+};
+
+/**
+ * struct grt_thread_piece - a piece of a thread's life, or a sample
+ * @start, @end: ns, the same for a sample
+ * @sample: it tells what ran at a moment, and is no time
+ * @user, @kernel: ids of the stacks, 0: none; running pieces have none
+ */
+struct grt_thread_piece {
+	uint64_t start;
+	uint64_t end;
+	uint32_t user;
+	uint32_t kernel;
+	uint8_t state;
+	bool sample;
+};
+
+/**
+ * struct grt_threads_sink - who wants the pieces
+ * @piece: of a thread, in the order of their ends; a result other than 0 ends the run. May be NULL
+ */
+struct grt_threads_sink {
+	int (*piece)(void *arg, const struct grt_thread *t, const struct grt_thread_piece *p);
+	void *arg;
+};
+
+/**
+ * struct grt_threads_count - what was met
+ * @lost: intervals off the CPU whose records are missing
+ * @unsure: pieces beyond GRT_THREADS_WAITING
+ * @over: records of threads beyond GRT_THREADS_MAX
+ */
+struct grt_threads_count {
+	uint64_t lost;
+	uint64_t unsure;
+	uint64_t over;
+};
+
+struct grt_threads;
+
+/**
+ * grt_threads_new - begins
+ * @sink: is copied; NULL: only sums are wanted
+ * Return: 0 or -ENOMEM
+ */
+int grt_threads_new(struct grt_threads **out, const struct grt_threads_sink *sink);
+
+/** grt_threads_from - before the first event: what is before @ns does not count */
+void grt_threads_from(struct grt_threads *s, uint64_t ns);
+
+/** grt_threads_event - takes in an event; of use are classes thread, launch, image and name. Return: 0,
+ * -ENOMEM, or what the sink returned */
+int grt_threads_event(struct grt_threads *s, const struct grt_event *e);
+
+/** grt_threads_flush - the trace is over. Return: as above */
+int grt_threads_flush(struct grt_threads *s);
+
+/** grt_threads_at - a thread by its number; NULL: beyond the last. Valid until the next event */
+const struct grt_thread *grt_threads_at(const struct grt_threads *s, uint32_t number);
+
+/** grt_threads_names - names of threads */
+const struct grt_names *grt_threads_names(const struct grt_threads *s);
+
+/** grt_threads_count - what was met; complete after grt_threads_flush() */
+struct grt_threads_count grt_threads_count(const struct grt_threads *s);
+
+/** grt_threads_free - frees it; NULL is allowed */
+void grt_threads_free(struct grt_threads *s);
+
+/** grt_thread_state_name - a state in a word, "?" where the number has none */
+const char *grt_thread_state_name(unsigned int state);
+
+/* Rows are struct grt_thread, the view is a struct grt_names. */
+extern const struct grt_table grt_thread_table;
+
+#endif /* GRT_THREADS_THREADS_H */

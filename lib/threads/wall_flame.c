@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/*
+ * Pieces are added up in rows of one (thread, state, stacks); rows become stacks
+ * when the trace is over, because frames may be told after their first use.
+ */
+#include "wall_flame.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/grow.h"
+#include "stack/frames.h"
+
+/** struct row - @ns off the CPU, @samples of what ran; one of them is 0 */
+struct row {
+	uint32_t thread;
+	uint32_t state;
+	uint32_t user;
+	uint32_t kernel;
+	uint64_t ns;
+	uint64_t samples;
+};
+
+/**
+ * struct ran - the samples of a thread, running and polling
+ * @all: of the trace; @done: of these, shared out; @given: time that they got
+ */
+struct ran {
+	uint64_t all[2];
+	uint64_t done[2];
+	uint64_t given[2];
+};
+
+struct grt_wall_flame {
+	struct grt_threads *threads;
+	struct grt_frames frames;
+	struct grt_hash_key key;
+	struct row *row;
+	uint32_t rows, room;
+	struct grt_index index;
+	struct ran *ran;
+	struct grt_wall_count count;
+};
+
+static bool on_cpu(unsigned int state)
+{
+	return state == GRT_THREAD_RUNNING || state == GRT_THREAD_POLLING;
+}
+
+/* ---------------------------------------------------------------- rows */
+
+static bool same_row(const void *owner, uint32_t id, const void *key)
+{
+	const struct row *r = &((const struct grt_wall_flame *)owner)->row[id], *k = key;
+
+	return r->thread == k->thread && r->state == k->state && r->user == k->user && r->kernel == k->kernel;
+}
+
+static int new_row(struct grt_wall_flame *f, const struct row *r, uint32_t tag)
+{
+	if (grt_grow(&f->row, &f->room, f->rows + 1, 256))
+		return -ENOMEM;
+	f->row[f->rows] = *r;
+	return grt_index_add(&f->index, tag, f->rows++);
+}
+
+static int on_piece(void *arg, const struct grt_thread *t, const struct grt_thread_piece *p)
+{
+	struct row r = {t->number, p->state, p->user, p->kernel, p->end - p->start, p->sample};
+	struct grt_wall_flame *f = arg;
+	uint32_t tag, at;
+
+	/* where the time goes that it ran, its samples say */
+	if (on_cpu(p->state) && !p->sample)
+		return 0;
+	tag = grt_hash(&f->key, (uint64_t)r.thread << 32 | r.state, (uint64_t)r.user << 32 | r.kernel);
+	at = grt_index_find(&f->index, tag, same_row, f, &r);
+	if (at == GRT_NOWHERE)
+		return new_row(f, &r, tag);
+	f->row[at].ns += r.ns;
+	f->row[at].samples += r.samples;
+	return 0;
+}
+
+int grt_wall_flame_new(struct grt_wall_flame **out, uint64_t from)
+{
+	struct grt_wall_flame *f = calloc(1, sizeof(*f));
+	struct grt_threads_sink sink = {.piece = on_piece, .arg = f};
+
+	*out = f;
+	if (!f)
+		return -ENOMEM;
+	f->key = grt_hash_key_new();
+	if (!grt_frames_init(&f->frames) && !grt_threads_new(&f->threads, &sink)) {
+		grt_threads_from(f->threads, from);
+		return 0;
+	}
+	grt_wall_flame_free(f);
+	*out = NULL;
+	return -ENOMEM;
+}
+
+int grt_wall_flame_event(struct grt_wall_flame *f, const struct grt_event *e)
+{
+	if (e->type == GRT_EV_FRAME)
+		return grt_frames_event(&f->frames, (const struct grt_ev_frame *)e);
+	return grt_threads_event(f->threads, e);
+}
+
+/* -------------------------------------------------------------- stacks */
+
+static int put_thread(const struct grt_wall_flame *f, const struct grt_thread *t, enum grt_flame_by by,
+		      struct grt_stacks *tree, uint32_t *node)
+{
+	const struct grt_names *names = grt_threads_names(f->threads);
+	const char *name = grt_names_name(names, t->name), *process = grt_names_owner(names, t->name);
+	char text[64];
+	int ret;
+
+	*node = GRT_STACKS_ROOT;
+	snprintf(text, sizeof(text), "pid %u", t->pid);
+	ret = grt_stacks_word(tree, process ? process : text, node);
+	if (ret || by == GRT_FLAME_BY_PROCESS)
+		return ret;
+	snprintf(text, sizeof(text), "%s (%u)", name ? name : "tid", t->tid);
+	return grt_stacks_word(tree, text, node);
+}
+
+static int put_state(struct grt_stacks *tree, uint32_t *node, unsigned int state)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "[%s]", grt_thread_state_name(state));
+	return grt_stacks_word(tree, text, node);
+}
+
+/* The share of samples in the time of their thread; what does not divide is carried on. */
+static uint64_t share(struct ran *r, const struct grt_thread *t, const struct row *row)
+{
+	unsigned int i = row->state == GRT_THREAD_POLLING;
+	uint64_t upto;
+
+	r->done[i] += row->samples;
+	upto = (uint64_t)((unsigned __int128)t->ns[row->state] * r->done[i] / r->all[i]) - r->given[i];
+	r->given[i] += upto;
+	return upto;
+}
+
+static int put_row(struct grt_wall_flame *f, const struct row *row, enum grt_flame_by by,
+		   struct grt_stacks *tree, enum grt_stacks_side side)
+{
+	const struct grt_thread *t = grt_threads_at(f->threads, row->thread);
+	uint64_t ns = row->samples ? share(&f->ran[row->thread], t, row) : row->ns;
+	uint32_t node;
+	int ret;
+
+	if (!ns)
+		return 0;
+	if (!row->user)
+		f->count.no_stack_ns += ns;
+	ret = put_thread(f, t, by, tree, &node);
+	if (!ret)
+		ret = grt_frames_put(&f->frames, row->user, tree, &node);
+	if (!ret)
+		ret = grt_frames_put(&f->frames, row->kernel, tree, &node);
+	if (!ret)
+		ret = put_state(tree, &node, row->state);
+	return ret ? ret : grt_stacks_add(tree, node, side, ns);
+}
+
+/* What ran without being looked at. */
+static int put_not_sampled(struct grt_wall_flame *f, const struct grt_thread *t, unsigned int state,
+			   enum grt_flame_by by, struct grt_stacks *tree, enum grt_stacks_side side)
+{
+	uint32_t node;
+	int ret;
+
+	if (!t->ns[state] || f->ran[t->number].all[state == GRT_THREAD_POLLING])
+		return 0;
+	f->count.not_sampled_ns += t->ns[state];
+	ret = put_thread(f, t, by, tree, &node);
+	if (!ret)
+		ret = grt_stacks_word(tree, "[not sampled]", &node);
+	if (!ret)
+		ret = put_state(tree, &node, state);
+	return ret ? ret : grt_stacks_add(tree, node, side, t->ns[state]);
+}
+
+static int put_thread_rest(struct grt_wall_flame *f, const struct grt_thread *t, enum grt_flame_by by,
+			   struct grt_stacks *tree, enum grt_stacks_side side)
+{
+	int ret = put_not_sampled(f, t, GRT_THREAD_RUNNING, by, tree, side);
+
+	f->count.threads++;
+	f->count.samples += t->samples;
+	for (unsigned int i = 0; i < GRT_THREAD_STATES; i++)
+		f->count.ns[i] += t->ns[i];
+	return ret ? ret : put_not_sampled(f, t, GRT_THREAD_POLLING, by, tree, side);
+}
+
+static int count_samples(struct grt_wall_flame *f)
+{
+	uint32_t threads = 0;
+
+	while (grt_threads_at(f->threads, threads))
+		threads++;
+	f->ran = calloc(threads + 1, sizeof(*f->ran));
+	for (uint32_t i = 0; f->ran && i < f->rows; i++)
+		f->ran[f->row[i].thread].all[f->row[i].state == GRT_THREAD_POLLING] += f->row[i].samples;
+	return f->ran ? 0 : -ENOMEM;
+}
+
+int grt_wall_flame_tree(struct grt_wall_flame *f, enum grt_flame_by by, struct grt_stacks *tree,
+			enum grt_stacks_side side)
+{
+	int ret = grt_threads_flush(f->threads);
+	const struct grt_thread *t;
+
+	if (!ret)
+		ret = count_samples(f);
+	for (uint32_t i = 0; i < f->rows && !ret; i++)
+		ret = put_row(f, &f->row[i], by, tree, side);
+	for (uint32_t i = 0; !ret && (t = grt_threads_at(f->threads, i)); i++)
+		ret = put_thread_rest(f, t, by, tree, side);
+	return ret;
+}
+
+struct grt_wall_count grt_wall_flame_count(const struct grt_wall_flame *f)
+{
+	struct grt_wall_count count = f->count;
+
+	count.seen = grt_threads_count(f->threads);
+	count.dropped = f->frames.dropped;
+	return count;
+}
+
+void grt_wall_flame_free(struct grt_wall_flame *f)
+{
+	if (!f)
+		return;
+	grt_threads_free(f->threads);
+	grt_frames_free(&f->frames);
+	grt_index_free(&f->index);
+	free(f->row);
+	free(f->ran);
+	free(f);
+}

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/*
+ * A recording: a CTF directory made by grtrace. Its metadata is only read for
+ * the environment; what the packets look like is known from the format number.
+ *
+ * What a crash left of a last packet is cut off here, so that strict readers
+ * open the directory too. That changes somebody's file, so it happens only
+ * where no packet follows, the file can be written, and no recorder holds the
+ * directory's lock.
+ */
+#define _GNU_SOURCE 1
+#include "session.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#define METADATA_MAX (1U << 20)
+
+/* The directory while it is being opened. */
+struct ctf_dir {
+	struct grt_session *s;
+	int fd;
+	bool recording; /* somebody is still writing */
+	struct dirent **entry;
+	int entries;
+};
+
+static bool ctf_takes(const struct stat *st, const char *head, size_t len)
+{
+	(void)head;
+	(void)len;
+	return S_ISDIR(st->st_mode);
+}
+
+static int open_failed(const struct grt_session *s, const char *name, int code, struct grt_err *err)
+{
+	const char *fix = code == -EACCES ? "read it as the user who recorded it, or with sudo"
+					  : "ls -la PATH: a recording has its metadata and files of packets";
+
+	return grt_err_set(err, code, strerror(-code), fix, "%s/%s: cannot open", s->path, name);
+}
+
+/* Opens a regular file of the directory; a FIFO must not block it, a link must not lead out of it. */
+static int open_file(const struct ctf_dir *d, const char *name, struct stat *st, struct grt_err *err)
+{
+	int fd = openat(d->fd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+
+	if (fd < 0 && errno == ELOOP)
+		return grt_err_set(err, -EINVAL, "it is a symbolic link", "move it out of the recording",
+				   "%s/%s: not a file of packets", d->s->path, name);
+	if (fd < 0 || fstat(fd, st)) {
+		int code = -errno;
+
+		if (fd >= 0)
+			close(fd);
+		return open_failed(d->s, name, code, err);
+	}
+	return fd;
+}
+
+static int not_ours(const struct ctf_dir *d, const char *why, struct grt_err *err)
+{
+	return grt_err_set(err, -EINVAL, why, "babeltrace2 PATH, which reads traces of other programs",
+			   "%s: not a grtrace recording", d->s->path);
+}
+
+static ssize_t read_text(int fd, char *text, size_t room)
+{
+	size_t used = 0;
+	ssize_t n;
+
+	while ((n = read(fd, text + used, room - used)) != 0) {
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		used += (size_t)n;
+	}
+	return (ssize_t)used;
+}
+
+static int check_env(const struct ctf_dir *d, struct grt_err *err)
+{
+	const char *tracer = grt_env_get(&d->s->env, "tracer_name");
+	const char *format = grt_env_get(&d->s->env, "grtrace_format");
+	unsigned long n = format ? strtoul(format, NULL, 0) : 0;
+
+	if (!tracer || strcmp(tracer, "grtrace") || !format)
+		return not_ours(d, "its metadata does not say that grtrace wrote it", err);
+	if (n < GRT_FORMAT_MIN || n > GRT_FORMAT)
+		return grt_err_set(err, -EPROTO, "it was written by another version of grtrace",
+				   "use the version that wrote it",
+				   "%s/metadata: format %lu, this tool reads %u..%u", d->s->path, n,
+				   GRT_FORMAT_MIN, GRT_FORMAT);
+	return 0;
+}
+
+static int parse_metadata(const struct ctf_dir *d, const char *text, size_t len, struct grt_err *err)
+{
+	size_t offset;
+	int ret = grt_env_parse(&d->s->env, text, len, &offset);
+
+	if (ret == -EINVAL)
+		return grt_err_set(err, ret, "it is damaged, or was not written by grtrace",
+				   "grtrace dump PATH/FILE, which reads a file of packets without it",
+				   "%s/metadata: offset %zu: not understood", d->s->path, offset);
+	if (ret)
+		return open_failed(d->s, "metadata", ret, err);
+	return check_env(d, err);
+}
+
+static int read_metadata(const struct ctf_dir *d, struct grt_err *err)
+{
+	struct stat st;
+	char *text;
+	ssize_t n;
+	int fd = openat(d->fd, "metadata", O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	int ret;
+
+	if (fd < 0 && errno == ENOENT)
+		return not_ours(d, "it has no metadata file", err);
+	if (fd < 0)
+		return open_failed(d->s, "metadata", -errno, err);
+	text = malloc(METADATA_MAX + 1);
+	if (!text || fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_size > METADATA_MAX)
+		ret = not_ours(d, "its metadata is no text of ours", err);
+	else if ((n = read_text(fd, text, METADATA_MAX)) < 0)
+		ret = open_failed(d->s, "metadata", (int)n, err);
+	else
+		ret = parse_metadata(d, text, (size_t)n, err);
+	free(text);
+	close(fd);
+	return ret;
+}
+
+static bool truncate_file(const struct ctf_dir *d, const char *name, const struct stat *seen, uint64_t size)
+{
+	struct stat st;
+	int fd = openat(d->fd, name, O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	bool done;
+
+	if (fd < 0)
+		return false;
+	done = !fstat(fd, &st) && st.st_dev == seen->st_dev && st.st_ino == seen->st_ino &&
+	       st.st_size == seen->st_size && !ftruncate(fd, (off_t)size);
+	close(fd);
+	return done;
+}
+
+/* The last packet of a file is cut: cuts the rest of it off, and says so where the fault is told. */
+static void repair(const struct ctf_dir *d, const char *name, const struct stat *st, uint64_t end,
+		   bool first_fault)
+{
+	struct grt_err *first = &d->s->found.first;
+
+	if (!truncate_file(d, name, st, end) || !first_fault)
+		return;
+	snprintf(first->why, sizeof(first->why),
+		 "its writer was killed or the disk was full; the file has been cut back to its whole "
+		 "packets, %llu bytes",
+		 (unsigned long long)end);
+}
+
+/* A packet that its recorder has not finished writing is no fault. */
+static void forgive_cut(struct grt_session *s, const struct grt_health *before)
+{
+	if (s->found.fault[GRT_FAULT_CUT] > before->fault[GRT_FAULT_CUT])
+		s->found = *before;
+}
+
+static int add_stream_file(const struct ctf_dir *d, const char *name, struct grt_err *err)
+{
+	struct grt_health before = d->s->found;
+	char label[PATH_MAX];
+	struct stat st;
+	struct grt_walk w;
+	int ret;
+	int fd = open_file(d, name, &st, err);
+
+	if (fd < 0)
+		return fd;
+	if (S_ISDIR(st.st_mode)) {
+		close(fd);
+		return 0;
+	}
+	snprintf(label, sizeof(label), "%s/%s", d->s->path, name);
+	if (!S_ISREG(st.st_mode)) {
+		close(fd);
+		return grt_err_set(err, -EINVAL, "it is no regular file", "move it out of the recording",
+				   "%s: not a file of packets", label);
+	}
+	ret = grt_session_add_file(d->s, fd, label, &w, err);
+	if (ret || !w.cut)
+		return ret;
+	if (d->recording)
+		forgive_cut(d->s, &before);
+	else
+		repair(d, name, &st, w.end, !before.first.what[0]);
+	return 0;
+}
+
+static int is_stream_name(const struct dirent *e)
+{
+	return e->d_name[0] != '.' && strcmp(e->d_name, "metadata") != 0;
+}
+
+static int add_stream_files(struct ctf_dir *d, struct grt_err *err)
+{
+	int ret = 0;
+
+	d->entries = scandirat(d->fd, ".", &d->entry, is_stream_name, versionsort);
+	if (d->entries < 0)
+		return open_failed(d->s, ".", -errno, err);
+	for (int i = 0; i < d->entries && !ret; i++)
+		ret = add_stream_file(d, d->entry[i]->d_name, err);
+	for (int i = 0; i < d->entries; i++)
+		free(d->entry[i]);
+	free(d->entry);
+	return ret;
+}
+
+static uint64_t count_of(const char *text, const char *name)
+{
+	size_t length = strlen(name);
+
+	for (; *text; text += strcspn(text, " "), text += *text == ' ')
+		if (!strncmp(text, name, length) && text[length] == '=')
+			return strtoull(text + length + 1, NULL, 10);
+	return 0;
+}
+
+/* What the recorder has found missing: `name=count` with blanks between. */
+static void take_missed(struct grt_session *s)
+{
+	static const char *const names[GRT_FATES] = {
+#define GRT_FATE(NAME, name, help) [GRT_FATE_##NAME] = #name,
+#include <grtrace/fates.def>
+#undef GRT_FATE
+	};
+	const char *text = grt_env_get(&s->env, "kmod_unread");
+	struct grt_balance missed = {0};
+
+	if (!text || !*text)
+		return;
+	for (unsigned int i = 0; i < GRT_FATES; i++) {
+		missed.fate[i] = count_of(text, names[i]);
+		missed.emitted += missed.fate[i];
+	}
+	s->health = s->found;
+	grt_session_missed(s, &missed, s->path);
+	s->found = s->health;
+}
+
+static int ctf_open(struct grt_session *s, int fd, struct grt_err *err)
+{
+	struct ctf_dir d = {.s = s, .fd = fd};
+	const char *state;
+	int ret = read_metadata(&d, err);
+
+	if (ret)
+		return ret;
+	d.recording = flock(fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK;
+	ret = add_stream_files(&d, err);
+	flock(fd, LOCK_UN);
+	state = grt_env_get(&s->env, "state");
+	s->found.finished = state && !strcmp(state, "complete");
+	take_missed(s);
+	return ret;
+}
+
+const struct grt_reader grt_reader_ctf = {
+	.name = "ctf",
+	.takes = ctf_takes,
+	.open = ctf_open,
+};

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/*
+ * Parser of the env block: `env { key = "text"; key = 5; ... };` at the top
+ * level of a TSDL text. The rest of the text is only skipped, with respect to
+ * strings, comments and braces.
+ */
+#include "env.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/grow.h"
+
+struct scan {
+	const char *start;
+	const char *at;
+	const char *end;
+};
+
+static bool is_word(char c)
+{
+	return isalnum((unsigned char)c) || c == '_';
+}
+
+static bool more(const struct scan *s)
+{
+	return s->at < s->end;
+}
+
+static bool looking_at(const struct scan *s, const char *text)
+{
+	size_t n = strlen(text);
+
+	return (size_t)(s->end - s->at) >= n && !memcmp(s->at, text, n);
+}
+
+static void skip_until(struct scan *s, const char *text)
+{
+	while (more(s) && !looking_at(s, text))
+		s->at++;
+	s->at += more(s) ? strlen(text) : 0;
+}
+
+static void skip_space(struct scan *s)
+{
+	while (more(s)) {
+		if (isspace((unsigned char)*s->at))
+			s->at++;
+		else if (looking_at(s, "/*"))
+			skip_until(s, "*/");
+		else if (looking_at(s, "//"))
+			skip_until(s, "\n");
+		else
+			break;
+	}
+}
+
+static bool take(struct scan *s, char c)
+{
+	skip_space(s);
+	if (!more(s) || *s->at != c)
+		return false;
+	s->at++;
+	return true;
+}
+
+static char *take_word(struct scan *s)
+{
+	const char *from;
+
+	skip_space(s);
+	from = s->at;
+	while (more(s) && is_word(*s->at))
+		s->at++;
+	return s->at > from ? strndup(from, (size_t)(s->at - from)) : NULL;
+}
+
+/* Up to three octal digits; a value over 255 keeps its low byte. */
+static char octal(struct scan *s)
+{
+	unsigned int v = 0;
+
+	for (int i = 0; i < 3 && more(s) && *s->at >= '0' && *s->at <= '7'; i++)
+		v = v * 8 + (unsigned int)(*s->at++ - '0');
+	return (char)v;
+}
+
+static char escaped(struct scan *s)
+{
+	static const char from[] = "abfnrtv";
+	static const char to[] = "\a\b\f\n\r\t\v";
+	const char *hit;
+	char c = *s->at;
+
+	if (c >= '0' && c <= '7')
+		return octal(s);
+	s->at++;
+	hit = c ? strchr(from, c) : NULL;
+	return hit ? to[hit - from] : c;
+}
+
+/* The inside of a string whose opening quote has been taken; NULL when it does not end. */
+static char *take_string(struct scan *s)
+{
+	char *out = malloc((size_t)(s->end - s->at) + 1);
+	size_t n = 0;
+
+	while (out && more(s) && *s->at != '"') {
+		char c = *s->at++;
+
+		if (c == '\\' && more(s))
+			c = escaped(s);
+		out[n++] = c;
+	}
+	if (!out || !take(s, '"')) {
+		free(out);
+		return NULL;
+	}
+	out[n] = '\0';
+	return out;
+}
+
+static char *take_number(struct scan *s)
+{
+	const char *from = s->at;
+	const char *digits;
+
+	if (more(s) && *s->at == '-')
+		s->at++;
+	digits = s->at;
+	while (more(s) && is_word(*s->at))
+		s->at++;
+	if (s->at == digits || !isdigit((unsigned char)*digits))
+		return NULL;
+	return strndup(from, (size_t)(s->at - from));
+}
+
+static int add_entry(struct grt_env_list *env, char *key, char *value)
+{
+	int ret = key && value ? grt_grow_one(&env->entry, env->used) : -EINVAL;
+
+	if (ret) {
+		free(key);
+		free(value);
+		return ret;
+	}
+	env->entry[env->used].key = key;
+	env->entry[env->used++].value = value;
+	return 0;
+}
+
+static int take_entry(struct scan *s, struct grt_env_list *env)
+{
+	char *key = take_word(s);
+	char *value = NULL;
+	int ret;
+
+	if (key && take(s, '=')) {
+		skip_space(s);
+		value = take(s, '"') ? take_string(s) : take_number(s);
+	}
+	ret = add_entry(env, key, value);
+	if (ret)
+		return ret;
+	return take(s, ';') ? 0 : -EINVAL;
+}
+
+static int take_env(struct scan *s, struct grt_env_list *env)
+{
+	int ret = 0;
+
+	if (!take(s, '{'))
+		return -EINVAL;
+	while (!ret && !take(s, '}'))
+		ret = more(s) ? take_entry(s, env) : -EINVAL;
+	return ret;
+}
+
+/* Steps over one token that is not part of the env block. */
+static int skip_token(struct scan *s, int *depth)
+{
+	char *text;
+
+	if (is_word(*s->at)) {
+		while (more(s) && is_word(*s->at))
+			s->at++;
+		return 0;
+	}
+	if (*s->at == '"') {
+		s->at++;
+		text = take_string(s);
+		free(text);
+		return text ? 0 : -EINVAL;
+	}
+	*depth += (*s->at == '{') - (*s->at == '}');
+	s->at++;
+	return *depth < 0 ? -EINVAL : 0;
+}
+
+static bool at_env(const struct scan *s)
+{
+	return looking_at(s, "env") && s->end - s->at > 3 && !is_word(s->at[3]);
+}
+
+int grt_env_parse(struct grt_env_list *env, const char *text, size_t len, size_t *offset)
+{
+	struct scan s = {text, text, text + len};
+	int depth = 0;
+	int ret = 0;
+
+	for (skip_space(&s); !ret && more(&s); skip_space(&s)) {
+		if (depth == 0 && at_env(&s)) {
+			s.at += strlen("env");
+			ret = take_env(&s, env);
+		} else {
+			ret = skip_token(&s, &depth);
+		}
+	}
+	*offset = (size_t)(s.at - s.start);
+	return ret ? ret : depth ? -EINVAL : 0;
+}
+
+const char *grt_env_get(const struct grt_env_list *env, const char *key)
+{
+	for (unsigned int i = 0; i < env->used; i++)
+		if (!strcmp(env->entry[i].key, key))
+			return env->entry[i].value;
+	return NULL;
+}
+
+void grt_env_free(struct grt_env_list *env)
+{
+	for (unsigned int i = 0; i < env->used; i++) {
+		free(env->entry[i].key);
+		free(env->entry[i].value);
+	}
+	free(env->entry);
+	env->entry = NULL;
+	env->used = 0;
+}

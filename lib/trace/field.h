@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/* What fields of events.def mean beyond their kind. */
+#ifndef GRT_TRACE_FIELD_H
+#define GRT_TRACE_FIELD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <grtrace/event.h>
+#include <grtrace/event_table.h>
+
+/** grt_call_is_untold - a line of text, which is not a recording, says of a call only that it was: its other
+ * fields may be unknown. In a recording all bits set are a value: an ioctl's argument, -EPERM of mmap */
+static inline bool grt_call_is_untold(const struct grt_event *e)
+{
+	switch (e->type) {
+	case GRT_EV_IOCTL_ENTER:
+		return ((const struct grt_ev_ioctl_enter *)e)->fd == GRT_FD_UNKNOWN;
+	case GRT_EV_OPEN:
+		return ((const struct grt_ev_open *)e)->fd == GRT_FD_UNKNOWN;
+	case GRT_EV_CLOSE:
+		return ((const struct grt_ev_close *)e)->fd == GRT_FD_UNKNOWN;
+	case GRT_EV_POLL:
+		return ((const struct grt_ev_poll *)e)->fd == GRT_FD_UNKNOWN;
+	case GRT_EV_MMAP:
+		/* it has no descriptor, but recordings know the device */
+		return !e->device;
+	default:
+		return false;
+	}
+}
+
+/**
+ * struct grt_unknown - a row of unknown.def
+ * @offset, @size: of the field; size 0: no more rows
+ * @untold: only of a call of which a line of text says no more
+ * @known: bits of grt_ev_func.known, one of which says that the value, whatever it is, is known
+ */
+struct grt_unknown {
+	uint64_t value;
+	uint16_t offset;
+	uint8_t size;
+	bool untold;
+	uint8_t known;
+};
+
+/* Of each type, NULL: all values of its fields are known. */
+extern const struct grt_unknown *const grt_unknown_values[GRT_EV_MAX];
+
+/** grt_unknown_of - the row of the field at @offset in events of @type; NULL: all of its values are known */
+static inline const struct grt_unknown *grt_unknown_of(unsigned int type, uint16_t offset)
+{
+	const struct grt_unknown *u = type < GRT_EV_MAX ? grt_unknown_values[type] : NULL;
+
+	for (; u && u->size; u++)
+		if (u->offset == offset)
+			return u;
+	return NULL;
+}
+
+/** grt_is_unknown - @value stands for none in @e's field of @u */
+static inline bool grt_is_unknown(const struct grt_unknown *u, const struct grt_event *e, uint64_t value)
+{
+	if (u && u->known)
+		return !(((const struct grt_ev_func *)e)->known & u->known);
+	return u && ((value ^ u->value) << (64 - 8 * u->size)) == 0 && (!u->untold || grt_call_is_untold(e));
+}
+
+/** grt_field_is_unknown - @value, of @e, stands for none: it is not printed as a number */
+static inline bool grt_field_is_unknown(const struct grt_field *f, const struct grt_event *e, int64_t value)
+{
+	if (f->offset < sizeof(*e))
+		return f->offset == offsetof(struct grt_event, ring) && (uint32_t)value == GRT_RING_NONE;
+	return grt_is_unknown(grt_unknown_of(e->type, f->offset), e, (uint64_t)value);
+}
+
+#endif /* GRT_TRACE_FIELD_H */

@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/*
+ * The flow: a k-way merge of the streams by time that pushes packets and
+ * events into a consumer. Runs of one stream are drained without touching the
+ * heap, and events are handed out where they lie in the stream's buffer.
+ */
+#include "session.h"
+
+#include <errno.h>
+#include <string.h>
+
+typedef int (*event_fn)(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu);
+
+/* The callback of each type beside `event`, as its place in struct grt_consumer. */
+static const uint8_t callback_of[GRT_EV_MAX] = {
+#define GRT_EVENT(id, NAME, name, CLASS, LEVEL, WHO, fields, help) \
+	[id] = offsetof(struct grt_consumer, CLASS),
+#include <grtrace/events.def>
+#undef GRT_EVENT
+};
+
+/**
+ * struct flow - one run
+ * @by_type: the callback for each type; [0] for types that are not known
+ * @written: what traced programs have made
+ * @gpus: whose events are wanted; NULL: all
+ * @linkage: parts of names
+ * @from, @width: of the time that is wanted; width is last - first
+ * @stopped: what a callback returned to end the run, or -ENOMEM
+ */
+struct flow {
+	struct grt_consumer *c;
+	struct grt_health *h;
+	struct grt_written *written;
+	struct grt_gpus *gpus;
+	struct grt_linkage **linkage;
+	event_fn event;
+	event_fn by_type[GRT_EV_MAX];
+	uint64_t from;
+	uint64_t width;
+	int stopped;
+};
+
+static event_fn callback(const struct grt_consumer *c, unsigned int type)
+{
+	event_fn fn;
+
+	if (!grt_record_size[type])
+		return c->unknown;
+	if (!callback_of[type])
+		return NULL;
+	memcpy(&fn, (const char *)c + callback_of[type], sizeof(fn));
+	return fn;
+}
+
+static void flow_init(struct flow *f, struct grt_session *s, struct grt_consumer *c)
+{
+	memset(f, 0, sizeof(*f));
+	f->c = c;
+	f->h = &s->health;
+	f->written = &s->written;
+	f->gpus = s->gpus;
+	f->linkage = &s->linkage;
+	f->event = c->event;
+	for (unsigned int i = 0; i < GRT_EV_MAX; i++)
+		f->by_type[i] = callback(c, i);
+	f->width = UINT64_MAX;
+}
+
+/* Told once, whenever it is first needed; events of any time refer to it. */
+static const uint64_t defining = 1ULL << GRT_EV_FRAME | 1ULL << GRT_EV_PROCESS | 1ULL << GRT_EV_STRING |
+				 1ULL << GRT_EV_NODE | 1ULL << GRT_EV_MAPPING | 1ULL << GRT_EV_CLOCK |
+				 1ULL << GRT_EV_LOG_TEXT;
+
+/* Written when it was over, and of the GPU's work long after. */
+static const uint64_t late = 1ULL << GRT_EV_LAUNCH | 1ULL << GRT_EV_GPU_KERNEL | 1ULL << GRT_EV_GPU_COPY |
+			     1ULL << GRT_EV_GPU_SYNC | 1ULL << GRT_EV_GPU_OVERHEAD;
+
+/* By those that make them, too. */
+static const uint64_t counted = 1ULL << GRT_EV_PROCESS | 1ULL << GRT_EV_LAUNCH | 1ULL << GRT_EV_GPU_KERNEL |
+				1ULL << GRT_EV_GPU_COPY | 1ULL << GRT_EV_GPU_SYNC |
+				1ULL << GRT_EV_GPU_OVERHEAD;
+
+/* Out of the way of what is handed out. Return: 0, or what a callback returned */
+static __attribute__((noinline, cold)) int pass_over(struct flow *f, const struct grt_event *e, uint32_t cpu)
+{
+	f->h->before += e->time < f->from;
+	f->h->after += e->time >= f->from;
+	if (e->type >= GRT_EV_MAX)
+		return 0;
+	if (f->c->beyond && defining >> e->type & 1)
+		return f->c->beyond(f->c, e, cpu);
+	if (f->c->late && late >> e->type & 1)
+		return f->c->late(f->c, e, cpu);
+	return 0;
+}
+
+/* Return: 0, -ENOMEM, or what a callback returned */
+static inline int hand_out_event(struct flow *f, const struct grt_event *e, uint32_t cpu)
+{
+	unsigned int type = e->type < GRT_EV_MAX ? e->type : 0;
+	int ret;
+
+	f->h->events++;
+	if (!grt_record_size[type])
+		f->h->unknown++;
+	if (counted >> type & 1) {
+		ret = grt_written_event(f->written, e);
+		if (ret)
+			return ret;
+	}
+	if (f->gpus) {
+		ret = grt_gpus_wants(f->gpus, e, f->h);
+		if (ret <= 0)
+			return ret;
+	}
+	if (e->time - f->from > f->width && type != GRT_EV_NAME)
+		return pass_over(f, e, cpu);
+	if (f->event) {
+		ret = f->event(f->c, e, cpu);
+		if (ret)
+			return ret;
+	}
+	return f->by_type[type] ? f->by_type[type](f->c, e, cpu) : 0;
+}
+
+static int hand_out_packet(struct flow *f, struct grt_stream *st)
+{
+	grt_stream_count_packet(st);
+	st->at = GRT_AT_RECORDS;
+	return f->c->packet ? f->c->packet(f->c, &st->packet) : 0;
+}
+
+static inline int hand_out(struct flow *f, struct grt_stream *st)
+{
+	const struct grt_event *e = (const struct grt_event *)st->ptr;
+
+	if (st->at == GRT_AT_PACKET)
+		return hand_out_packet(f, st);
+	st->ptr += e->size;
+	if (e->type == GRT_EV_FRAME && grt_linkage_see(f->linkage, st->index, &e))
+		return -ENOMEM;
+	return hand_out_event(f, e, st->cpu);
+}
+
+/*
+ * Hands out the items of @st up to the time @limit.
+ * Return: 1 with a later item waiting, 0 or -EAGAIN when there is none,
+ * another negative errno; f->stopped when a callback wants the end
+ */
+static int drain(struct flow *f, struct grt_stream *st, uint64_t limit)
+{
+	int ret;
+
+	st->ready = false;
+	do {
+		f->stopped = hand_out(f, st);
+		if (f->stopped)
+			return 0;
+		if (!grt_stream_step(st)) {
+			ret = grt_stream_next(st);
+			if (ret <= 0)
+				return ret;
+		}
+	} while (st->key <= limit);
+	st->ready = true;
+	return 1;
+}
+
+/* Brings every stream that has an item into the heap. */
+static int fill_heap(struct grt_session *s, struct grt_err *err)
+{
+	int ret;
+
+	s->heap.used = 0;
+	for (unsigned int i = 0; i < s->streams; i++) {
+		struct grt_stream *st = &s->stream[i];
+
+		ret = st->ready ? 1 : grt_stream_next(st);
+		if (ret < 0 && ret != -EAGAIN)
+			return grt_stream_failed(st, ret, err);
+		st->ready = ret > 0;
+		if (st->ready)
+			grt_heap_push(&s->heap, st, st->key);
+	}
+	return 0;
+}
+
+/* Hands out everything up to the time @until. Return: 0, f->stopped, or a negative errno */
+static int flow_run(struct flow *f, struct grt_session *s, uint64_t until, struct grt_err *err)
+{
+	struct grt_heap *heap = &s->heap;
+	int ret = fill_heap(s, err);
+
+	if (ret)
+		return ret;
+	while (heap->used && heap->slot[0].key <= until) {
+		struct grt_stream *st = heap->slot[0].st;
+		uint64_t limit = grt_heap_top_limit(heap);
+
+		ret = drain(f, st, limit < until ? limit : until);
+		if (f->stopped)
+			return f->stopped;
+		if (ret < 0 && ret != -EAGAIN)
+			return grt_stream_failed(st, ret, err);
+		if (ret > 0) {
+			heap->slot[0].key = st->key;
+			grt_heap_sink(heap, 0);
+		} else {
+			grt_heap_drop_top(heap);
+		}
+	}
+	return 0;
+}
+
+int grt_session_run(struct grt_session *s, struct grt_consumer *c, uint64_t from, uint64_t to,
+		    struct grt_err *err)
+{
+	uint64_t unwritten;
+	struct flow f;
+	int ret;
+
+	if (s->is_live)
+		return grt_err_set(err, -ENOTSUP, "it has no end", NULL, "%s: cannot be read as a whole",
+				   s->path);
+	if (from > to)
+		return grt_err_set(err, -EINVAL, "the end is before the start", NULL, "%s: no such time",
+				   s->path);
+	flow_init(&f, s, c);
+	f.from = from;
+	f.width = to - from;
+	s->health = s->found;
+	for (unsigned int i = 0; i < s->streams; i++)
+		grt_stream_rewind(&s->stream[i]);
+	grt_written_free(&s->written);
+	grt_linkage_free(s->linkage);
+	s->linkage = NULL;
+	ret = flow_run(&f, s, UINT64_MAX, err);
+	if (ret)
+		return ret;
+	/* those of packets that are missing are told as such */
+	unwritten = grt_written_missing(&s->written);
+	s->health.unwritten_events =
+		unwritten > s->health.missing_events ? unwritten - s->health.missing_events : 0;
+	if (s->written.untracked)
+		grt_fault(&s->health, GRT_FAULT_GAP, 0,
+			  "it has more process images than are compared with the records here", NULL,
+			  "%s: whether records of %llu others are missing is not known", s->path,
+			  (unsigned long long)s->written.untracked);
+	return 0;
+}
+
+static bool all_ended(const struct grt_session *s)
+{
+	for (unsigned int i = 0; i < s->streams; i++)
+		if (s->stream[i].at != GRT_AT_END)
+			return false;
+	return true;
+}
+
+int grt_session_run_live(struct grt_session *s, struct grt_consumer *c, uint64_t until, struct grt_err *err)
+{
+	struct flow f;
+	int ret;
+
+	if (!s->is_live)
+		return grt_err_set(err, -ENOTSUP, "it is not live", NULL, "%s: cannot be read up to a time",
+				   s->path);
+	if (!until)
+		return 1;
+	flow_init(&f, s, c);
+	ret = flow_run(&f, s, until == UINT64_MAX ? until : until - 1, err);
+	return ret ? ret : !all_ended(s);
+}

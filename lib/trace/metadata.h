@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/*
+ * How a recording's metadata begins, in its file and in the one that becomes it.
+ */
+#ifndef GRT_TRACE_METADATA_H
+#define GRT_TRACE_METADATA_H
+
+#include <stdbool.h>
+
+#define GRT_METADATA_HEAD "/* CTF 1.8"
+
+/**
+ * grt_metadata_is_new - whether grt_metadata_write() first writes under such a name; a crash leaves the file
+ */
+bool grt_metadata_is_new(const char *name);
+
+#endif /* GRT_TRACE_METADATA_H */

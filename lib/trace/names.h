@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/*
+ * Names of threads, processes and rings, interned from NAME records. A name
+ * keeps its number for good, so that a job remembers what its thread was
+ * called at its SUBMIT, also when the thread is renamed later.
+ */
+#ifndef GRT_TRACE_NAMES_H
+#define GRT_TRACE_NAMES_H
+
+#include <grtrace/grtrace.h>
+
+#include "base/index.h"
+
+/* Most names of a run (7 MiB); what comes later is unknown and counted. */
+#define GRT_NAMES_MAX 65536U
+
+/* The number of an unknown name. */
+#define GRT_NAME_UNKNOWN 0U
+
+/** struct grt_name - one name, NUL terminated whatever the record held; see NAME in events.def */
+struct grt_name {
+	uint32_t kind;
+	uint32_t id;
+	char name[33];
+	char owner[17];
+};
+
+/**
+ * struct grt_names - all zero is empty; to be given to grt_names_free()
+ * @name: by number
+ * @index: (kind, id) to the present name; older ones are only found by number
+ * @dropped: NAME records beyond GRT_NAMES_MAX
+ */
+struct grt_names {
+	struct grt_name *name;
+	uint32_t used;
+	uint32_t room;
+	struct grt_index index;
+	struct grt_hash_key key;
+	uint64_t dropped;
+};
+
+/** grt_names_add - takes in a NAME record. Return: 0 or -ENOMEM */
+int grt_names_add(struct grt_names *n, const struct grt_ev_name *e);
+
+/** grt_names_find - number of the present name of a thread or ring, GRT_NAME_UNKNOWN without one */
+uint32_t grt_names_find(const struct grt_names *n, uint32_t kind, uint32_t id);
+
+/** grt_names_name, grt_names_owner - its texts; NULL where unknown or empty */
+const char *grt_names_name(const struct grt_names *n, uint32_t number);
+const char *grt_names_owner(const struct grt_names *n, uint32_t number);
+
+/** grt_names_gpus - whether the rings named so far are of several GPUs */
+bool grt_names_gpus(const struct grt_names *n);
+
+/** grt_names_free - frees and empties it */
+void grt_names_free(struct grt_names *n);
+
+#endif /* GRT_TRACE_NAMES_H */

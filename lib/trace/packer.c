@@ -1,0 +1,416 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/*
+ * Events in, packets out. Events wait in one buffer per CPU, in order; only at
+ * their way out it is known which names their packet needs. A change of name
+ * travels among the events, so that those before it still go with the old one.
+ */
+#include "packer.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What readers take in one go. */
+#define PACKET_BYTES ((size_t)64 << 10)
+
+/* A packet leaves when this much waits, or its first event is this old. */
+#define ENOUGH_BYTES (PACKET_BYTES / 2)
+#define ENOUGH_NS 250000000ULL
+
+/* Names known at a time; the one used least lately of a set gives way, and comes again with its next event.
+ */
+#define NAME_SETS 2048U
+#define NAME_WAYS 4U
+
+/* One record and the names of its thread, ring, GPU and device. */
+#define RECORD_ROOM (GRT_RECORD_MAX + 4 * sizeof(struct grt_ev_name))
+
+/**
+ * struct name - what something is called
+ * @kind: 0: an unused place
+ * @packet: the last packet that said so
+ * @used: when it was needed last, in packets
+ * @now: as the events said last
+ * @shown: as the events that have left say
+ */
+struct name {
+	uint32_t kind;
+	uint32_t id;
+	uint64_t packet;
+	uint64_t used;
+	struct {
+		char name[32];
+		char owner[16];
+	} now, shown;
+};
+
+/**
+ * struct cpu - events of a CPU that wait
+ * @start, @end, @room: of the waiting records in @buf
+ * @last: stamp of the last one
+ * @left: stamp of the last one that left
+ */
+struct cpu {
+	char *buf;
+	size_t start;
+	size_t end;
+	size_t room;
+	uint64_t last;
+	uint64_t left;
+	uint64_t seq;
+	bool any;
+	struct grt_balance balance;
+};
+
+struct grt_packer {
+	struct cpu *cpu;
+	unsigned int cpus;
+	uint64_t packet;
+	struct name name[NAME_SETS][NAME_WAYS];
+};
+
+int grt_packer_new(struct grt_packer **out, unsigned int cpus)
+{
+	struct grt_packer *p = calloc(1, sizeof(*p));
+
+	*out = p;
+	if (!p)
+		return -ENOMEM;
+	p->cpus = cpus;
+	p->packet = 1;
+	p->cpu = calloc(cpus ? cpus : 1, sizeof(*p->cpu));
+	if (p->cpu)
+		return 0;
+	free(p);
+	*out = NULL;
+	return -ENOMEM;
+}
+
+void grt_packer_free(struct grt_packer *p)
+{
+	if (!p)
+		return;
+	for (unsigned int i = 0; i < p->cpus; i++)
+		free(p->cpu[i].buf);
+	free(p->cpu);
+	free(p);
+}
+
+/* ------------------------------------------------------------- names */
+
+static struct name *name_set(struct grt_packer *p, uint32_t kind, uint32_t id)
+{
+	uint32_t hash = (id ^ kind << 28) * 0x9e3779b1U;
+
+	return p->name[hash >> 16 & (NAME_SETS - 1)];
+}
+
+static struct name *find_name(struct grt_packer *p, uint32_t kind, uint32_t id)
+{
+	struct name *set = name_set(p, kind, id);
+
+	for (unsigned int i = 0; i < NAME_WAYS; i++)
+		if (set[i].kind == kind && set[i].id == id)
+			return &set[i];
+	return NULL;
+}
+
+static struct name *replace_name(struct grt_packer *p, uint32_t kind, uint32_t id)
+{
+	struct name *set = name_set(p, kind, id), *oldest = set;
+
+	for (unsigned int i = 0; i < NAME_WAYS; i++)
+		if (set[i].used < oldest->used || !set[i].kind)
+			oldest = &set[i];
+	memset(oldest, 0, sizeof(*oldest));
+	oldest->kind = kind;
+	oldest->id = id;
+	oldest->used = p->packet;
+	return oldest;
+}
+
+static void name_record(struct grt_ev_name *r, uint64_t time, const struct name *n, bool now)
+{
+	memset(r, 0, sizeof(*r));
+	r->e.time = time;
+	r->e.type = GRT_EV_NAME;
+	r->e.size = sizeof(*r);
+	r->e.ring = GRT_RING_NONE;
+	r->kind = n->kind;
+	r->id = n->id;
+	memcpy(r->name, now ? n->now.name : n->shown.name, sizeof(r->name));
+	memcpy(r->owner, now ? n->now.owner : n->shown.owner, sizeof(r->owner));
+}
+
+/* As records hold text: padded with NUL, and without one where it is full. */
+static void put_text(char *to, size_t room, const char *from)
+{
+	size_t n = strnlen(from, room);
+
+	memcpy(to, from, n);
+	memset(to + n, 0, room - n);
+}
+
+int grt_packer_name(struct grt_packer *p, unsigned int cpu, uint64_t time, uint32_t kind, uint32_t id,
+		    const char *name, const char *owner)
+{
+	struct name *n = find_name(p, kind, id);
+	struct grt_ev_name r;
+	int ret;
+
+	if (n && !strncmp(n->now.name, name, sizeof(n->now.name)) &&
+	    !strncmp(n->now.owner, owner, sizeof(n->now.owner)))
+		return 0;
+	if (!n)
+		n = replace_name(p, kind, id);
+	put_text(n->now.name, sizeof(n->now.name), name);
+	put_text(n->now.owner, sizeof(n->now.owner), owner);
+	if (!n->shown.name[0]) {
+		n->shown = n->now;
+		return 0;
+	}
+	name_record(&r, time, n, true);
+	ret = grt_packer_add(p, cpu, &r.e);
+	return ret == -ERANGE ? 0 : ret;
+}
+
+/* ------------------------------------------------------------ events */
+
+static int make_room(struct cpu *c, size_t size)
+{
+	size_t room = c->room ? 2 * c->room : 2 * PACKET_BYTES;
+	char *more;
+
+	if (c->end + size <= c->room)
+		return 0;
+	if (c->start >= c->room / 2 && c->start >= size) {
+		memmove(c->buf, c->buf + c->start, c->end - c->start);
+		c->end -= c->start;
+		c->start = 0;
+		return 0;
+	}
+	more = realloc(c->buf, room);
+	if (!more)
+		return -ENOMEM;
+	c->buf = more;
+	c->room = room;
+	return 0;
+}
+
+/* It was overtaken by an interrupt's: rare, and not far from the end; the walk begins at the front all the
+ * same. */
+static void insert(struct cpu *c, const struct grt_event *e)
+{
+	size_t at = c->start;
+
+	while (((const struct grt_event *)(c->buf + at))->time <= e->time)
+		at += ((const struct grt_event *)(c->buf + at))->size;
+	memmove(c->buf + at + e->size, c->buf + at, c->end - at);
+	memcpy(c->buf + at, e, e->size);
+	c->end += e->size;
+}
+
+int grt_packer_add(struct grt_packer *p, unsigned int cpu, const struct grt_event *e)
+{
+	struct cpu *c = &p->cpu[cpu];
+
+	if (c->any && e->time < c->left)
+		return -ERANGE;
+	if (make_room(c, e->size))
+		return -ENOMEM;
+	if (c->end > c->start && e->time < c->last) {
+		insert(c, e);
+		return 0;
+	}
+	memcpy(c->buf + c->end, e, e->size);
+	c->end += e->size;
+	c->last = e->time;
+	return 0;
+}
+
+/* ----------------------------------------------------------- packets */
+
+/**
+ * struct writer - a packet being written
+ * @at: bytes used of the packet
+ * @records: in it
+ * @first, @last: stamps
+ */
+struct writer {
+	struct grt_packer *p;
+	char *packet;
+	size_t at;
+	uint64_t records;
+	uint64_t first;
+	uint64_t last;
+};
+
+static void put_record(struct writer *w, const struct grt_event *e)
+{
+	memcpy(w->packet + w->at, e, e->size);
+	w->at += e->size;
+	w->records++;
+}
+
+static void need_name(struct writer *w, uint64_t time, uint32_t kind, uint32_t id)
+{
+	struct name *n = find_name(w->p, kind, id);
+	struct grt_ev_name r;
+
+	if (!n || n->packet == w->p->packet)
+		return;
+	n->packet = w->p->packet;
+	n->used = w->p->packet;
+	name_record(&r, time, n, false);
+	put_record(w, &r.e);
+}
+
+/* A change of name, on its way among the events. */
+static void pass_name(struct writer *w, const struct grt_ev_name *r)
+{
+	struct name *n = find_name(w->p, r->kind, r->id);
+
+	if (!n)
+		return;
+	memcpy(n->shown.name, r->name, sizeof(n->shown.name));
+	memcpy(n->shown.owner, r->owner, sizeof(n->shown.owner));
+	n->packet = w->p->packet;
+	n->used = w->p->packet;
+}
+
+static void write_record(struct writer *w, const struct grt_event *e)
+{
+	if (e->type == GRT_EV_NAME) {
+		pass_name(w, (const struct grt_ev_name *)e);
+	} else {
+		if (e->tid)
+			need_name(w, e->time, GRT_NAME_THREAD, e->tid);
+		if (e->ring != GRT_RING_NONE) {
+			need_name(w, e->time, GRT_NAME_RING, e->ring);
+			need_name(w, e->time, GRT_NAME_RING_GPU, e->ring);
+		}
+		if (e->device)
+			need_name(w, e->time, GRT_NAME_DEVICE, e->device);
+		if (e->type == GRT_EV_COUNTER)
+			need_name(w, e->time, GRT_NAME_COUNTER, ((const struct grt_ev_counter *)e)->counter);
+	}
+	put_record(w, e);
+}
+
+/* Moves records up to the stamp @until into the packet, as many as fit. */
+static void fill(struct writer *w, struct cpu *c, size_t room, uint64_t until)
+{
+	const struct grt_event *e;
+
+	while (c->start < c->end && w->at + RECORD_ROOM <= room) {
+		e = (const struct grt_event *)(c->buf + c->start);
+		if (e->time > until)
+			break;
+		if (!w->records)
+			w->first = e->time;
+		w->last = e->time;
+		write_record(w, e);
+		c->start += e->size;
+	}
+}
+
+static uint64_t sum(const struct grt_balance *b)
+{
+	uint64_t n = 0;
+
+	for (unsigned int i = 0; i < GRT_FATES; i++)
+		n += b->fate[i];
+	return n;
+}
+
+static void write_header(struct writer *w, struct cpu *c, unsigned int cpu,
+			 const struct grt_packer_counts *counts)
+{
+	struct grt_packet h = {
+		.magic = GRT_PACKET_MAGIC,
+		.stream_id = GRT_STREAM_CPU,
+		.format = GRT_FORMAT,
+		.header_size = sizeof(h),
+		.cpu_id = cpu,
+		.timestamp_begin = w->first,
+		.timestamp_end = w->last,
+		.content_size = w->at * 8,
+		.packet_size = w->at * 8,
+		.packet_seq_num = c->seq++,
+		.begin = c->balance,
+	};
+
+	c->balance.fate[GRT_FATE_DELIVERED] += w->records;
+	c->balance.fate[GRT_FATE_FILTERED] = counts->filtered;
+	c->balance.fate[GRT_FATE_LOST] = counts->lost;
+	c->balance.emitted = sum(&c->balance);
+	h.end = c->balance;
+	h.events_discarded = counts->lost;
+	memcpy(w->packet, &h, sizeof(h));
+	c->left = w->last;
+	c->any = true;
+	w->p->packet++;
+}
+
+static size_t write_packet(struct grt_packer *p, unsigned int cpu, char *buf, size_t room, uint64_t until,
+			   const struct grt_packer_counts *counts)
+{
+	struct cpu *c = &p->cpu[cpu];
+	struct writer w = {.p = p, .packet = buf, .at = sizeof(struct grt_packet)};
+
+	fill(&w, c, room < PACKET_BYTES ? room : PACKET_BYTES, until);
+	if (!w.records)
+		return 0;
+	write_header(&w, c, cpu, counts);
+	return w.at;
+}
+
+/* What happened after the last record, or without any: a packet without records. */
+static size_t write_last(struct grt_packer *p, unsigned int cpu, char *buf, uint64_t until,
+			 const struct grt_packer_counts *counts)
+{
+	struct cpu *c = &p->cpu[cpu];
+	struct writer w = {.p = p, .packet = buf, .at = sizeof(struct grt_packet)};
+	const struct grt_balance *b = &c->balance;
+
+	if (c->any && b->fate[GRT_FATE_FILTERED] == counts->filtered &&
+	    b->fate[GRT_FATE_LOST] == counts->lost)
+		return 0;
+	w.first = w.last = until > c->left ? until : c->left;
+	write_header(&w, c, cpu, counts);
+	return w.at;
+}
+
+/* Whether it is worth a packet. */
+static bool enough(const struct cpu *c, uint64_t until)
+{
+	const struct grt_event *e;
+
+	if (c->start == c->end)
+		return false;
+	e = (const struct grt_event *)(c->buf + c->start);
+	if (e->time > until)
+		return false;
+	return c->end - c->start >= ENOUGH_BYTES || until - e->time >= ENOUGH_NS;
+}
+
+size_t grt_packer_read(struct grt_packer *p, unsigned int cpu, void *buf, size_t len, uint64_t until,
+		       enum grt_pack pack, const struct grt_packer_counts *counts)
+{
+	bool all = pack == GRT_PACK_ALL;
+	struct cpu *c = &p->cpu[cpu];
+	size_t done = 0, n;
+
+	while (len - done >= sizeof(struct grt_packet) + RECORD_ROOM &&
+	       (pack != GRT_PACK_ENOUGH || enough(c, until))) {
+		n = write_packet(p, cpu, (char *)buf + done, len - done, all ? UINT64_MAX : until, counts);
+		if (!n && all)
+			n = write_last(p, cpu, (char *)buf + done, until, counts);
+		if (!n)
+			break;
+		done += n;
+	}
+	if (c->start == c->end)
+		c->start = c->end = 0;
+	return done;
+}

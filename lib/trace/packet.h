@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/*
+ * What a packet header and a record must look like before anything in them is
+ * believed. Pure checks on memory: no state, no input.
+ */
+#ifndef GRT_TRACE_PACKET_H
+#define GRT_TRACE_PACKET_H
+
+#include <grtrace/grtrace.h>
+
+/* More CPUs than any kernel is built for: a larger number is garbage. */
+#define GRT_CPU_MAX 8192U
+/* Room for what later programs of the same format add to the header. */
+#define GRT_HEADER_MAX 4096U
+
+/** enum grt_packet_look - what the bytes at a possible packet start are */
+enum grt_packet_look {
+	GRT_LOOK_PACKET,
+	GRT_LOOK_OTHER_FORMAT, /* the magic is there, the format is none that this program reads */
+	GRT_LOOK_GARBAGE,
+};
+
+/* The least size of a record by type, 0 for types that this program does not know. */
+extern const uint16_t grt_record_size[GRT_EV_MAX];
+
+/* enum grt_class by type. */
+extern const uint8_t grt_class_of[GRT_EV_MAX];
+
+/** grt_has_job - whether an event says by ctx and seqno which job it is of; CUDA's say their process image */
+static inline bool grt_has_job(const struct grt_event *e)
+{
+	return e->ctx && (e->type < GRT_EV_PROCESS || e->type > GRT_EV_GPU_OVERHEAD);
+}
+
+/** grt_packet_look - judges a header; all of struct grt_packet must be readable */
+static inline enum grt_packet_look grt_packet_look(const struct grt_packet *p)
+{
+	uint64_t content = p->content_size / 8;
+
+	if (p->magic != GRT_PACKET_MAGIC)
+		return GRT_LOOK_GARBAGE;
+	if (p->format < GRT_FORMAT_MIN || p->format > GRT_FORMAT)
+		return GRT_LOOK_OTHER_FORMAT;
+	if (p->stream_id != GRT_STREAM_CPU || p->cpu_id >= GRT_CPU_MAX)
+		return GRT_LOOK_GARBAGE;
+	if (p->header_size < sizeof(*p) || p->header_size > GRT_HEADER_MAX || p->header_size % 8)
+		return GRT_LOOK_GARBAGE;
+	if (p->content_size % 64 || p->packet_size % 64 || content < p->header_size)
+		return GRT_LOOK_GARBAGE;
+	if (p->content_size > p->packet_size || p->packet_size / 8 > GRT_PACKET_MAX)
+		return GRT_LOOK_GARBAGE;
+	return p->timestamp_begin <= p->timestamp_end ? GRT_LOOK_PACKET : GRT_LOOK_GARBAGE;
+}
+
+/* One in which a `clear` fell ends lower than it began: what it ends with came after. */
+static inline uint64_t grt_packet_moved(uint64_t begin, uint64_t end)
+{
+	return end >= begin ? end - begin : end;
+}
+
+/** grt_packet_emitted, grt_packet_fate - events that were offered, and those of one fate, in a packet */
+static inline uint64_t grt_packet_emitted(const struct grt_packet *p)
+{
+	return grt_packet_moved(p->begin.emitted, p->end.emitted);
+}
+
+static inline uint64_t grt_packet_fate(const struct grt_packet *p, unsigned int fate)
+{
+	return grt_packet_moved(p->begin.fate[fate], p->end.fate[fate]);
+}
+
+/** grt_record_least - the least size of a record of this type, bytes */
+static inline uint32_t grt_record_least(uint16_t type)
+{
+	uint32_t size = type < GRT_EV_MAX ? grt_record_size[type] : 0;
+
+	return size ? size : sizeof(struct grt_event);
+}
+
+/**
+ * grt_record_sound - whether a record's size can be believed
+ * @left: bytes of the packet from the record on, at least sizeof(*e)
+ */
+static inline bool grt_record_sound(const struct grt_event *e, uint64_t left)
+{
+	return e->size <= left && e->size % 8 == 0 && e->size >= grt_record_least(e->type);
+}
+
+#endif /* GRT_TRACE_PACKET_H */

@@ -1,0 +1,411 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/*
+ * Opening and closing of sessions. How events flow through one is in flow.c.
+ */
+#include "session.h"
+#include "base/grow.h"
+#include "base/lines_in.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/*
+ * All buffers together, as long as each keeps its least size. What is read
+ * passes through them, so they should fit a CPU's second cache: with 16 CPUs,
+ * 256 KiB each instead of 64 cost 30 % of the speed.
+ */
+#define BUFFERS_TOTAL (1U << 20)
+/* A live source hands out whole packets: a buffer should have room for one. */
+#define LIVE_BUFFER (512U << 10)
+/* By which an input is told to be text or packets. */
+#define HEAD (64U << 10)
+/* Text without a newline is a line of its own up to this length. */
+#define ONE_LINE 1024U
+
+static int no_memory(const struct grt_session *s, struct grt_err *err)
+{
+	return grt_err_set(err, -ENOMEM, strerror(ENOMEM), NULL, "%s: cannot open", s->path);
+}
+
+static int keep_file(struct grt_session *s, int fd, const char *label)
+{
+	char *copy = strdup(label);
+
+	if (!copy || grt_grow_one(&s->fd, s->fds) || grt_grow_one(&s->label, s->fds) ||
+	    grt_grow_one(&s->skips, s->fds)) {
+		free(copy);
+		close(fd);
+		return -ENOMEM;
+	}
+	s->fd[s->fds] = fd;
+	s->skips[s->fds] = NULL;
+	s->label[s->fds++] = copy;
+	return 0;
+}
+
+static struct grt_stream *add_stream(struct grt_session *s)
+{
+	struct grt_stream *st;
+
+	if (grt_grow_one(&s->stream, s->streams))
+		return NULL;
+	st = &s->stream[s->streams];
+	memset(st, 0, sizeof(*st));
+	st->index = s->streams++;
+	st->health = &s->health;
+	return st;
+}
+
+static int add_cpu(struct grt_session *s, const struct grt_walk *w, const struct grt_walk_cpu *c)
+{
+	struct grt_stream *st = add_stream(s);
+
+	if (!st)
+		return -ENOMEM;
+	st->fd = s->fd[s->fds - 1];
+	st->label = s->label[s->fds - 1];
+	st->skips = s->skips[s->fds - 1];
+	st->read = grt_stream_read_file;
+	st->mode = w->cpus == 1 ? GRT_STREAM_WHOLE : GRT_STREAM_ONE_CPU;
+	st->cpu = c->cpu;
+	st->quiet = true;
+	st->start = c->start;
+	st->limit = c->end;
+	/* no more room than can ever be used, so that a file of many CPUs needs little for each */
+	st->cap = w->cpus == 1 || c->content > GRT_STREAM_BUF_MAX ? GRT_STREAM_BUF_MAX : (size_t)c->content;
+	return 0;
+}
+
+int grt_session_add_file(struct grt_session *s, int fd, const char *label, struct grt_walk *w,
+			 struct grt_err *err)
+{
+	struct stat st;
+	int ret = keep_file(s, fd, label);
+
+	*w = (struct grt_walk){.first = UINT64_MAX};
+	if (ret)
+		return no_memory(s, err);
+	if (fstat(fd, &st))
+		return grt_err_set(err, -errno, strerror(errno), NULL, "%s: cannot read", label);
+	if (st.st_size == 0)
+		return 0;
+	ret = grt_walk(w, fd, (uint64_t)st.st_size, label, &s->found, err);
+	s->skips[s->fds - 1] = w->skips;
+	for (unsigned int i = 0; i < w->cpus && !ret; i++) {
+		ret = add_cpu(s, w, &w->cpu[i]);
+		if (ret)
+			no_memory(s, err);
+	}
+	s->first = w->first < s->first ? w->first : s->first;
+	s->last = w->last > s->last ? w->last : s->last;
+	free(w->cpu);
+	w->cpu = NULL;
+	return ret;
+}
+
+int grt_session_add_source(struct grt_session *s, const struct grt_stream_source *source, void *owner,
+			   const char *label, struct grt_err *err)
+{
+	struct grt_stream *st = add_stream(s);
+
+	if (!st) {
+		source->fini(&(struct grt_stream){.owner = owner});
+		return no_memory(s, err);
+	}
+	st->source = source;
+	st->owner = owner;
+	st->limit = UINT64_MAX;
+	if (keep_file(s, -1, label))
+		return no_memory(s, err);
+	st->label = s->label[s->fds - 1];
+	return 0;
+}
+
+static int make_buffers(struct grt_session *s, struct grt_err *err)
+{
+	size_t share = s->is_live ? LIVE_BUFFER : BUFFERS_TOTAL / (s->streams ? s->streams : 1);
+
+	if (share < GRT_STREAM_BUF_MIN)
+		share = GRT_STREAM_BUF_MIN;
+	s->heap.slot = calloc(s->streams + 1, sizeof(*s->heap.slot));
+	if (!s->heap.slot)
+		return no_memory(s, err);
+	for (unsigned int i = 0; i < s->streams; i++)
+		if (grt_stream_init(&s->stream[i], s->stream[i].cap < share ? s->stream[i].cap : share))
+			return no_memory(s, err);
+	return 0;
+}
+
+static struct grt_session *new_session(const char *path)
+{
+	struct grt_session *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return NULL;
+	s->first = UINT64_MAX;
+	s->found.finished = true;
+	s->path = strdup(path);
+	if (!s->path) {
+		free(s);
+		return NULL;
+	}
+	return s;
+}
+
+bool grt_head_is_text(const char *head, size_t len)
+{
+	static const uint32_t magic = GRT_PACKET_MAGIC;
+	size_t odd = 0;
+
+	for (size_t i = 0; i < len; i++)
+		odd += (unsigned char)head[i] < ' ' && !memchr("\t\n\r\f\b\033", head[i], 6);
+	for (size_t i = 0; i + sizeof(magic) <= len; i += 8)
+		if (!memcmp(head + i, &magic, sizeof(magic)))
+			return false;
+	/* a packet that is cut in its first word */
+	if (len < sizeof(magic) && !memcmp(head, &magic, len))
+		return false;
+	/* lines, in which a NUL or the like may stand now and then; the first may be longer than the head */
+	return odd <= len / 16 && (memchr(head, '\n', len) || len == HEAD || (len && len < ONE_LINE));
+}
+
+/* What the input begins with; of a pipe this waits for its first bytes. */
+static int read_head(struct grt_session *s, int fd, const struct stat *st, struct grt_err *err)
+{
+	ssize_t n = 0;
+
+	s->is_pipe = S_ISFIFO(st->st_mode) || S_ISSOCK(st->st_mode);
+	if (!s->is_pipe && !S_ISREG(st->st_mode))
+		return 0;
+	s->head = malloc(HEAD);
+	if (!s->head)
+		return no_memory(s, err);
+	if (s->is_pipe) {
+		n = grt_pipe_read(fd, s->head, HEAD);
+	} else {
+		do
+			n = pread(fd, s->head, HEAD, 0);
+		while (n < 0 && errno == EINTR);
+		n = n < 0 ? -errno : n;
+	}
+	if (n < 0)
+		return grt_err_set(err, (int)n, strerror((int)-n), NULL, "%s: cannot read", s->path);
+	s->head_len = (size_t)n;
+	return 0;
+}
+
+static int open_input(struct grt_session *s, int fd, const struct grt_reader *const *readers, size_t n,
+		      struct grt_err *err)
+{
+	struct stat st;
+	int ret;
+
+	if (fstat(fd, &st))
+		return grt_err_set(err, -errno, strerror(errno), NULL, "%s: cannot open", s->path);
+	ret = read_head(s, fd, &st, err);
+	for (size_t i = 0; i < n && !ret; i++)
+		if (readers[i]->takes(&st, s->head, s->head_len))
+			return readers[i]->open(s, fd, err);
+	if (ret)
+		return ret;
+	return grt_err_set(err, -EINVAL,
+			   s->is_pipe ? "what comes through the pipe is no text"
+				      : "it is neither a directory, a regular file nor a pipe",
+			   "copy it to a file first: cat PATH > FILE", "%s: not a trace", s->path);
+}
+
+static int open_fd(const char *path)
+{
+	if (!strcmp(path, "-"))
+		return fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0);
+	/* a FIFO is waited for when it is read */
+	return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+}
+
+static int open_path(struct grt_session *s, const struct grt_reader *const *readers, size_t n,
+		     struct grt_err *err)
+{
+	int fd = open_fd(s->path);
+	const char *fix = errno == EACCES ? "read it as the user who recorded it, or with sudo"
+			  : errno == ENOENT
+				  ? "ls, and the name that is there; grtrace record -- PROGRAM makes one"
+				  : "the path of a recording, a raw file or text";
+	int ret;
+
+	if (fd < 0)
+		return grt_err_set(err, -errno, strerror(errno), fix, "%s: cannot open", s->path);
+	ret = open_input(s, fd, readers, n, err);
+	close(fd);
+	free(s->head);
+	s->head = NULL;
+	if (!ret)
+		ret = make_buffers(s, err);
+	s->health = s->found;
+	return ret;
+}
+
+static int finish_open(struct grt_session **out, struct grt_session *s, int ret)
+{
+	if (ret) {
+		grt_session_close(s);
+		s = NULL;
+	}
+	*out = s;
+	return ret;
+}
+
+int grt_session_open_by(struct grt_session **out, const char *path, const struct grt_reader *const *readers,
+			size_t n, struct grt_err *err)
+{
+	struct grt_session *s = new_session(path);
+
+	*out = NULL;
+	if (!s)
+		return grt_err_set(err, -ENOMEM, strerror(ENOMEM), NULL, "%s: cannot open", path);
+	return finish_open(out, s, open_path(s, readers, n, err));
+}
+
+static int add_live(struct grt_session *s, unsigned int i)
+{
+	struct grt_stream *st = add_stream(s);
+	char label[32];
+	int ret = st ? 0 : -ENOMEM;
+
+	snprintf(label, sizeof(label), "stream %u", i);
+	if (!ret)
+		ret = keep_file(s, -1, label);
+	if (ret)
+		return ret;
+	st->label = s->label[i];
+	st->fd = -1;
+	st->live = &s->live;
+	st->read = grt_stream_read_live;
+	st->limit = UINT64_MAX;
+	st->cap = LIVE_BUFFER;
+	return 0;
+}
+
+int grt_session_open_live(struct grt_session **out, const struct grt_live *live, struct grt_err *err)
+{
+	struct grt_session *s = new_session("live");
+	int ret = 0;
+
+	*out = NULL;
+	if (!s)
+		return grt_err_set(err, -ENOMEM, strerror(ENOMEM), NULL, "live: cannot open");
+	s->is_live = true;
+	s->live = *live;
+	for (unsigned int i = 0; i < live->streams && !ret; i++)
+		ret = add_live(s, i);
+	if (ret)
+		no_memory(s, err);
+	else
+		ret = make_buffers(s, err);
+	s->health = s->found;
+	return finish_open(out, s, ret);
+}
+
+void grt_session_missed(struct grt_session *s, const struct grt_balance *missed, const char *what)
+{
+	uint64_t delivered = missed->fate[GRT_FATE_DELIVERED];
+
+	for (unsigned int i = 0; i < GRT_FATES; i++)
+		s->health.balance.fate[i] += i == GRT_FATE_DELIVERED ? 0 : missed->fate[i];
+	s->health.balance.emitted += missed->emitted - delivered;
+	s->health.missing_events += delivered;
+	if (delivered)
+		grt_fault(&s->health, GRT_FAULT_GAP, 0, "its source counted more events than were read",
+			  "sudo rmmod grtrace, and record again",
+			  "%s: %llu events were delivered and are not here", what,
+			  (unsigned long long)delivered);
+}
+
+const struct grt_health *grt_session_health(const struct grt_session *s)
+{
+	return &s->health;
+}
+
+int grt_session_span(struct grt_session *s, uint64_t *first, uint64_t *last)
+{
+	if (s->is_live)
+		return -ENOTSUP;
+	if (s->is_pipe)
+		return -ESPIPE;
+	if (s->first > s->last)
+		return -ENODATA;
+	*first = s->first;
+	*last = s->last;
+	return 0;
+}
+
+static void drop_gpus(struct grt_session *s)
+{
+	if (s->gpus)
+		grt_gpus_free(s->gpus);
+	free(s->gpus);
+	s->gpus = NULL;
+}
+
+int grt_session_gpu(struct grt_session *s, const char *gpu, const char *cards, struct grt_err *err)
+{
+	drop_gpus(s);
+	s->gpus = malloc(sizeof(*s->gpus));
+	if (s->gpus && !grt_gpus_init(s->gpus, gpu, cards ?: grt_session_env(s, "gpus")))
+		return 0;
+	return no_memory(s, err);
+}
+
+int grt_session_gpu_missing(const struct grt_session *s, struct grt_err *err)
+{
+	char seen[128] = "";
+
+	if (!s->gpus || s->gpus->found)
+		return 0;
+	for (unsigned int i = 0; i < GRT_GPUS_SEEN && s->gpus->seen[i][0]; i++)
+		snprintf(seen + strlen(seen), sizeof(seen) - strlen(seen), "%s%s", i ? ", " : "",
+			 s->gpus->seen[i]);
+	return grt_err_set(err, -ENODEV, seen[0] ? NULL : "it names the GPU of no ring and of no device file",
+			   "grtrace report --by ring -v shows the GPU of each ring",
+			   "%s: no events of the GPU %s%s%s%s", s->path, s->gpus->asked,
+			   seen[0] ? " (there are " : "", seen, seen[0] ? ")" : "");
+}
+
+unsigned int grt_session_skipped(const struct grt_session *s, const struct grt_skipped **list)
+{
+	*list = NULL;
+	return s->skipped && s->streams ? s->skipped(s->stream[0].owner, list) : 0;
+}
+
+const char *grt_session_env(const struct grt_session *s, const char *key)
+{
+	return grt_env_get(&s->env, key);
+}
+
+void grt_session_close(struct grt_session *s)
+{
+	if (!s)
+		return;
+	for (unsigned int i = 0; i < s->streams; i++)
+		grt_stream_fini(&s->stream[i]);
+	for (unsigned int i = 0; i < s->fds; i++) {
+		if (s->fd[i] >= 0)
+			close(s->fd[i]);
+		free(s->label[i]);
+		free(s->skips[i]);
+	}
+	drop_gpus(s);
+	grt_env_free(&s->env);
+	grt_written_free(&s->written);
+	grt_linkage_free(s->linkage);
+	free(s->heap.slot);
+	free(s->head);
+	free(s->stream);
+	free(s->label);
+	free(s->skips);
+	free(s->fd);
+	free(s->path);
+	free(s);
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/*
+ * What a session is made of, for the readers that fill one. A reader opens
+ * its input and adds files; the session makes streams of them.
+ */
+#ifndef GRT_TRACE_SESSION_H
+#define GRT_TRACE_SESSION_H
+
+#include <sys/stat.h>
+
+#include "env.h"
+#include "gpus.h"
+#include "heap.h"
+#include "linkage.h"
+#include "walk.h"
+#include "written.h"
+
+/**
+ * struct grt_session - see grtrace.h
+ * @health: of the present run
+ * @found: what opening met; each run starts from it
+ * @first, @last: stamps, @first > @last: none
+ * @fd, @fds, @label, @skips: the files, their names for messages, and where
+ *	packets lie in those of many CPUs (one each)
+ * @env: of the recording
+ * @gpus: of one GPU, whose events alone are handed out; NULL: all are
+ * @head, @head_len: the first bytes of the input; of a pipe they have been read
+ * @is_pipe: it can be read once, and what it spans is known then
+ * @skipped: what the run passed over; NULL: the input is no text
+ * @written: what traced programs have made, in the present run
+ * @linkage: parts of linkage names, in the present run
+ * @is_live, @live: streams come from here and not from files
+ */
+struct grt_session {
+	char *path;
+	struct grt_stream *stream;
+	unsigned int streams;
+	struct grt_heap heap;
+	struct grt_health health;
+	struct grt_health found;
+	uint64_t first;
+	uint64_t last;
+	int *fd;
+	char **label;
+	struct grt_skips **skips;
+	unsigned int fds;
+	struct grt_env_list env;
+	struct grt_gpus *gpus;
+	char *head;
+	size_t head_len;
+	bool is_pipe;
+	unsigned int (*skipped)(const void *owner, const struct grt_skipped **list);
+	struct grt_written written;
+	struct grt_linkage *linkage;
+	bool is_live;
+	struct grt_live live;
+};
+
+/**
+ * struct grt_reader - a kind of input: a row in lib/readers.def, and a
+ * file in which one of these is defined
+ * @takes: whether it is this reader's input
+ * @head: the first bytes of a regular file or a pipe
+ * @open: adds the files of the input; @fd is the input's and is closed by the caller
+ */
+struct grt_reader {
+	const char *name;
+	bool (*takes)(const struct stat *st, const char *head, size_t len);
+	int (*open)(struct grt_session *s, int fd, struct grt_err *err);
+};
+
+/**
+ * grt_session_open_by - grt_session_open() with the readers that are given; the first one that takes the
+ * input reads it
+ */
+int grt_session_open_by(struct grt_session **out, const char *path, const struct grt_reader *const *readers,
+			size_t n, struct grt_err *err);
+
+/**
+ * grt_session_add_file - walks over a file and adds a stream for each CPU in it
+ * @fd: becomes the session's, also when this fails
+ * @label: its name in messages; copied
+ * @w: gets what was found; @w->cpu and @w->skips are not for the caller
+ */
+int grt_session_add_file(struct grt_session *s, int fd, const char *label, struct grt_walk *w,
+			 struct grt_err *err);
+
+/**
+ * grt_session_add_source - adds a stream whose records do not come from packets
+ * @owner: becomes the stream's, which frees it by @source->fini, also when this fails
+ */
+int grt_session_add_source(struct grt_session *s, const struct grt_stream_source *source, void *owner,
+			   const char *label, struct grt_err *err);
+
+/** grt_head_is_text - whether an input that begins so is text, and not packets */
+bool grt_head_is_text(const char *head, size_t len);
+
+#endif /* GRT_TRACE_SESSION_H */

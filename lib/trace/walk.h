@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/*
+ * A walk over the packet headers of a file, before anything is read from it:
+ * which CPUs it holds, from where to where, and what is broken between them.
+ */
+#ifndef GRT_TRACE_WALK_H
+#define GRT_TRACE_WALK_H
+
+#include "stream.h"
+
+/**
+ * struct grt_walk_cpu - the packets of one CPU in a file
+ * @start, @end: where its first one begins and its last one ends
+ * @content: of its largest one, bytes
+ */
+struct grt_walk_cpu {
+	uint32_t cpu;
+	uint64_t start;
+	uint64_t end;
+	uint64_t content;
+};
+
+/**
+ * struct grt_walk - what was found
+ * @cpu, @cpus: the CPUs, in the order in which they appear; free @cpu
+ * @skips: where the packets of more than one CPU lie, NULL for a file of one;
+ *	the caller frees it
+ * @end: where the last whole packet ends
+ * @cut: what lies behind @end is the beginning of a packet, or zeros, as a
+ *	crash leaves them
+ * @first, @last: stamps; @first > @last: there is no packet
+ */
+struct grt_walk {
+	struct grt_walk_cpu *cpu;
+	unsigned int cpus;
+	struct grt_skips *skips;
+	uint64_t end;
+	bool cut;
+	uint64_t first;
+	uint64_t last;
+};
+
+/**
+ * grt_walk - walks over a file of packets
+ * @size: of the file, bytes; what is behind is not looked at
+ * @label: its name in messages
+ * @h: faults between packets are counted here
+ * Return: 0, -EPROTO for another format, -EINVAL for a file without any
+ * packet, or another negative errno
+ */
+int grt_walk(struct grt_walk *w, int fd, uint64_t size, const char *label, struct grt_health *h,
+	     struct grt_err *err);
+
+#endif /* GRT_TRACE_WALK_H */

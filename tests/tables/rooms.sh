@@ -1,0 +1,50 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# The rooms of the library stand in the order of lib/ROOMS: by the symbols that their objects need and by
+# the headers that they include, a file uses its own room and those before it. No room is larger than a
+# quarter of the library, and no two files of different rooms have one name.
+
+cd "$GRTRACE_SRC" || exit 1
+order=$(sed '/^#/d; s/ .*//' lib/ROOMS)
+checks=0
+result() { # NAME WHY
+	checks=$((checks + 1))
+	if [ -z "$2" ]; then
+		echo "ok $checks - $1"
+	else
+		echo "not ok $checks - $1"
+		sed 's/^/# /' <<<"$2"
+	fi
+}
+
+result "every room is in lib/ROOMS, and no other" "$(diff <(sort <<<"$order") <(cd lib && ls -d -- */ | tr -d / | sort))"
+
+# `ROOM/FILE TYPE SYMBOL`; a file that stands in no room is above all of them.
+symbols() {
+	local file
+	for file in lib/*.c lib/*/*.c; do
+		nm --defined-only -g "$GRTRACE_PLAIN/obj/${file%.c}.o" | awk -v f="${file#lib/}" '{ print f, "D", $NF }'
+		nm -u "$GRTRACE_PLAIN/obj/${file%.c}.o" | awk -v f="${file#lib/}" '{ print f, "U", $NF }'
+	done
+}
+symbols >symbols.txt 2>errors.txt
+result "the objects of all files are built" "$(cat errors.txt)"
+result "there are symbols to look at" "$([ "$(grep -c ' D ' symbols.txt)" -gt 300 ] || echo "only $(grep -c ' D ' symbols.txt)")"
+result "no file needs a symbol of a room that comes after its own" "$(awk -v order="$order" '
+	function place(f) { return f ~ /\// ? at[substr(f, 1, index(f, "/") - 1)] : 999 }
+	BEGIN { n = split(order, room, "\n"); for (i = 1; i <= n; i++) at[room[i]] = i }
+	NR == FNR { if ($2 == "D") owner[$3] = $1; next }
+	$2 == "U" && $3 in owner && place(owner[$3]) > place($1) { print $1 " needs " $3 " of " owner[$3] }
+' symbols.txt symbols.txt)"
+result "no file includes a header of a room that comes after its own" "$(grep -o '^#include "[^"]*/[^"]*"' -r lib --include='*.[ch]' |
+	awk -v order="$order" -F'[:/"]' '
+	BEGIN { n = split(order, room, "\n"); for (i = 1; i <= n; i++) at[room[i]] = i }
+	($2 in at) && ($5 in at) && at[$5] > at[$2] { print $0 }')"
+
+result "no room holds more than a quarter of the library" "$(cat lib/*/*.[ch] | wc -l >all.txt
+	for room in $order; do
+		lines=$(cat "lib/$room"/*.[ch] | wc -l)
+		[ $((lines * 4)) -le "$(cat all.txt)" ] || echo "$room: $lines of $(cat all.txt) lines"
+	done)"
+result "no two files of the rooms have one name" "$(ls lib/*/*.[ch] | sed 's#.*/##' | sort | uniq -d)"
+echo "1..$checks"
