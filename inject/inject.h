@@ -44,6 +44,7 @@ enum stack_mode { STACK_NONE, STACK_INPROC, STACK_BPF };
  *	in PROCESS; the writer's, and complete with its rounds
  * @kernels, @kernel_calls: records of kernels, and calls that launch kernels or graphs; the writer's
  * @running: kernels that CUPTI told of without an end; the writer's
+ * @last_call: when the last launch that is written returned; the writer's
  * @homeless: launches of threads that got no ring
  */
 struct inject {
@@ -66,6 +67,7 @@ struct inject {
 	uint64_t kernels;
 	uint64_t kernel_calls;
 	uint64_t running;
+	uint64_t last_call;
 	_Atomic uint64_t homeless;
 };
 
@@ -111,12 +113,20 @@ bool program_goes_on(void);
 
 /* -------------------------------------------------------------- detach.c */
 
-/** detach - CUPTI is given back: the recording has ended, the program goes on; the writer, some 1 s at most
- */
+/** detach_begin - from now on calls of CUDA may start work that no record tells of; the writer's */
+void detach_begin(void);
+
+/** detach - CUPTI is given back: the recording has ended, the program goes on; the writer, 2 s at most */
 void detach(void *subscriber);
 
 /** detach_callback - a call of CUDA begins or returns, and is not recorded */
-void detach_callback(int domain, int site);
+void detach_callback(int domain, uint32_t number, const struct cupti_callback *data);
+
+/** detach_graph - the program has a CUDA graph */
+void detach_graph(void);
+
+/** detach_context - the program has made a context */
+void detach_context(void);
 
 /** detach_forked - in a child, which leaves CUPTI alone */
 void detach_forked(void);
@@ -247,6 +257,9 @@ void launch_disable(void *subscriber);
 /** launch_in_callback - whether a thread is in a callback in which it may call CUPTI; with @on and @leaving
  * cleared 2 ms before none comes there any more */
 bool launch_in_callback(void);
+
+/** launch_is_outside - whether the calling thread is in no call of cuda_calls.def */
+bool launch_is_outside(void);
 
 /** launch_in_call - whether a thread is in a call of cuda_calls.def */
 bool launch_in_call(void);

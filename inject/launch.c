@@ -348,6 +348,17 @@ static void capture(struct thread *t)
 		t->open[t->depth - 1].captured = true;
 }
 
+static void see_resource(struct thread *t, uint32_t number)
+{
+	if (number == CUPTI_RESOURCE_CONTEXT_CREATED) {
+		detach_context();
+		return;
+	}
+	detach_graph();
+	if (number == CUPTI_RESOURCE_GRAPH_NODE_CREATED)
+		capture(t);
+}
+
 static bool is_on(void)
 {
 	return atomic_load_explicit(&inject.on, memory_order_relaxed);
@@ -391,7 +402,7 @@ void launch_callback(void *user, int domain, uint32_t number, const struct cupti
 
 	(void)user;
 	if (domain == CUPTI_DOMAIN_RESOURCE)
-		capture(t);
+		see_resource(t, number);
 	if (domain != CUPTI_DOMAIN_DRIVER && domain != CUPTI_DOMAIN_RUNTIME)
 		return;
 	if (!t && is_on()) {
@@ -402,7 +413,7 @@ void launch_callback(void *user, int domain, uint32_t number, const struct cupti
 			return;
 	}
 	if (!t || !record(t, domain, number, data))
-		detach_callback(domain, data->site);
+		detach_callback(domain, number, data);
 }
 
 bool launch_in_callback(void)
@@ -416,6 +427,11 @@ bool launch_in_callback(void)
 			return true;
 	}
 	return false;
+}
+
+bool launch_is_outside(void)
+{
+	return !self || !self->depth;
 }
 
 bool launch_in_call(void)
@@ -442,11 +458,21 @@ static bool is_told_by_driver(int domain, enum grt_cuda_kind kind)
 	return domain == CUPTI_DOMAIN_RUNTIME && kind == GRT_CUDA_KIND_KERNEL && inject.stack != STACK_BPF;
 }
 
+static void enable_resources(uint32_t enable, void *subscriber)
+{
+	static const uint32_t resources[] = {CUPTI_RESOURCE_CONTEXT_CREATED, CUPTI_RESOURCE_GRAPH_NODE_CREATED,
+					     CUPTI_RESOURCE_GRAPH_EXEC_CREATING,
+					     CUPTI_RESOURCE_GRAPH_EXEC_CREATED};
+
+	for (size_t i = 0; i < sizeof(resources) / sizeof(resources[0]); i++)
+		inject.cupti.enable_callback(enable, subscriber, CUPTI_DOMAIN_RESOURCE, resources[i]);
+}
+
 unsigned int launch_enable(void *subscriber)
 {
 	unsigned int n = 0;
 
-	inject.cupti.enable_callback(1, subscriber, CUPTI_DOMAIN_RESOURCE, CUPTI_RESOURCE_GRAPH_NODE_CREATED);
+	enable_resources(1, subscriber);
 	/* those that came later than this CUPTI are refused */
 #define GRT_CUDA_CALL(DOMAIN, number, KIND, name)                            \
 	if (!is_told_by_driver(CUPTI_DOMAIN_##DOMAIN, GRT_CUDA_KIND_##KIND)) \
@@ -458,7 +484,7 @@ unsigned int launch_enable(void *subscriber)
 
 void launch_disable(void *subscriber)
 {
-	inject.cupti.enable_callback(0, subscriber, CUPTI_DOMAIN_RESOURCE, CUPTI_RESOURCE_GRAPH_NODE_CREATED);
+	enable_resources(0, subscriber);
 #define GRT_CUDA_CALL(DOMAIN, number, KIND, name) \
 	inject.cupti.enable_callback(0, subscriber, CUPTI_DOMAIN_##DOMAIN, number);
 #include <grtrace/cuda_calls.def>
@@ -585,6 +611,10 @@ static void write_launch(struct packets *p, const struct entry *e)
 	r.result = e->result;
 	r.context = e->context;
 	inject.kernel_calls += row && (row->kind == GRT_CUDA_KIND_KERNEL || row->kind == GRT_CUDA_KIND_GRAPH);
+	if (e->end > inject.last_call)
+		inject.last_call = e->end;
+	if (row && row->kind == GRT_CUDA_KIND_GRAPH)
+		detach_graph();
 	packets_put(p, &r.e);
 }
 

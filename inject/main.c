@@ -157,6 +157,7 @@ bool program_goes_on(void)
  */
 static void end_before_program(bool over)
 {
+	detach_begin();
 	activity_stop();
 	if (over)
 		packets_mute();

@@ -11,6 +11,7 @@
 #include <linux/seccomp.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -480,6 +481,49 @@ static void *be_busy(void *arg)
 static void launch_by_driver(void)
 {
 	mock_call(CUPTI_DOMAIN_DRIVER, 307, 0, 1, KERNEL);
+	mock_sync(CUPTI_DOMAIN_DRIVER, 17, 0, 4);
+}
+
+static void launch_and_wait(void)
+{
+	launch();
+	mock_sync(CUPTI_DOMAIN_RUNTIME, 165, 17, 4);
+}
+
+/* Waits for a stream and for an event, and not for the device. */
+static void launch_slowly(void)
+{
+	launch();
+	if (!mock.kernel_waits) {
+		mock_sync(CUPTI_DOMAIN_RUNTIME, 131, 126, 3);
+		mock_sync(CUPTI_DOMAIN_RUNTIME, 137, 121, 1);
+	}
+	pause_ms(1);
+}
+
+static void launch_graph(void)
+{
+	mock_call(CUPTI_DOMAIN_RUNTIME, 311, 514, 17, "graph_kernel");
+	mock_sync(CUPTI_DOMAIN_RUNTIME, 165, 17, 4);
+	pause_ms(1);
+}
+
+static void launch_and_wait_slowly(void)
+{
+	launch_and_wait();
+	pause_ms(1);
+}
+
+/* After the recording a kernel that waits for the program, and then no call. */
+static void launch_late(void)
+{
+	static atomic_flag launched = ATOMIC_FLAG_INIT;
+
+	if (!recording_files() && !atomic_flag_test_and_set(&launched)) {
+		__atomic_store_n(&mock.kernel_waits, true, __ATOMIC_RELAXED);
+		launch();
+	}
+	pause_ms(1);
 }
 
 static void sleep_until_rest(void)
@@ -518,18 +562,50 @@ static void given_back(void (*call)(void))
 	clock_gettime(CLOCK_MONOTONIC, &begun);
 	while ((mock.taken || mock.finalizing) && ms_since(&begun) < 10000)
 		pause_ms(1);
+	mock.sync_result = 0;
 	printf("%s after %ld ms, %s\n", mock.taken ? "kept" : "given back", ms_since(&begun),
 	       mock.attached ? "attached" : "detached");
 	__atomic_store_n(&rests, true, __ATOMIC_RELAXED);
 	for (i = 0; i < 4; i++)
 		pthread_join(thread[i], NULL);
 	mock.in_sync = NULL;
+	__atomic_store_n(&mock.kernel_waits, false, __ATOMIC_RELAXED);
+	if (mock.graph)
+		launch_graph();
 	before = mock.delivered;
 	launches(1000);
 	printf("%lu callbacks, %u asked\n", mock.delivered - before, asked_of_cupti());
 	for (i = 0; i < 10 && load_cupti(); i++)
 		profile();
 	printf("finalized %u times, %u faults\n", mock.finalized, mock.faults);
+}
+
+static void given_back_by(const char *how)
+{
+	if (!strcmp(how, ""))
+		given_back(launch_and_wait);
+	else if (!strcmp(how, "-driver"))
+		given_back(launch_by_driver);
+	else if (!strcmp(how, "-idle"))
+		given_back(no_call);
+	else if (!strcmp(how, "-waits"))
+		given_back(wait_long);
+	else if (!strcmp(how, "-launches"))
+		given_back(launch_slowly);
+	else if (!strcmp(how, "-kernel"))
+		mock.kernel_waits = true, given_back(launch_slowly);
+	else if (!strcmp(how, "-late"))
+		given_back(launch_late);
+	else if (!strcmp(how, "-graph"))
+		mock_graph(), given_back(launch_graph);
+	else if (!strcmp(how, "-exec"))
+		mock_graph(), given_back(launch_and_wait_slowly);
+	else if (!strcmp(how, "-contexts"))
+		mock_context(), given_back(launch_and_wait_slowly);
+	else if (!strcmp(how, "-fails"))
+		mock.sync_result = 719, given_back(launch_and_wait_slowly);
+	else
+		abort();
 }
 
 static void handler(int sig)
@@ -670,14 +746,8 @@ static void play(const char *scene)
 		then_die(scene[0] == 'k');
 	else if (!strcmp(scene, "stopped"))
 		stopped();
-	else if (!strcmp(scene, "back"))
-		given_back(launch);
-	else if (!strcmp(scene, "back-driver"))
-		given_back(launch_by_driver);
-	else if (!strcmp(scene, "back-idle"))
-		given_back(no_call);
-	else if (!strcmp(scene, "back-waits"))
-		given_back(wait_long);
+	else if (!strncmp(scene, "back", 4))
+		given_back_by(scene + 4);
 	else if (!strcmp(scene, "churn"))
 		churn();
 	else if (!strcmp(scene, "crowd"))

@@ -32,6 +32,14 @@ struct out {
 static struct out current, held[HELD];
 static unsigned int n_held;
 
+static void tell_resource(uint32_t number)
+{
+	cupti_callback_fn fn = mock.callback;
+
+	if (fn && mock.wanted[CUPTI_DOMAIN_RESOURCE][number])
+		fn(NULL, CUPTI_DOMAIN_RESOURCE, number, NULL);
+}
+
 int cuInit(unsigned int flags)
 {
 	const char *path = getenv("CUDA_INJECTION64_PATH");
@@ -43,7 +51,10 @@ int cuInit(unsigned int flags)
 		fprintf(stderr, "mock: %s\n", dlerror());
 	if (library)
 		*(void **)&init = dlsym(library, "InitializeInjection");
-	return init && !init();
+	if (init && !init())
+		return 1;
+	mock_context();
+	return 0;
 }
 
 static void __attribute__((format(printf, 1, 2))) tell(const char *format, ...)
@@ -190,7 +201,7 @@ void mock_flush(void)
 static void stamps(uint64_t *start, uint64_t *end)
 {
 	*start = mock.zero_stamps ? 0 : stamp();
-	*end = mock.zero_stamps ? 0 : *start + 1000;
+	*end = mock.zero_stamps || mock.kernel_waits ? 0 : *start + 1000;
 }
 
 /* ---------------------------------------------------------------- calls */
@@ -318,6 +329,8 @@ void mock_call(int domain, uint32_t number, uint32_t inner, unsigned int kernels
 	unsigned int i;
 
 	begin(&c);
+	/* an executable graph of more kernels than one */
+	__atomic_fetch_add(&mock.faults, mock.broken && kernels > 1, __ATOMIC_RELAXED);
 	for (i = 0; i < kernels; i++)
 		run_kernel(name, c.correlation, kernels > 1 ? i + 1 : 0);
 	end(&c);
@@ -328,9 +341,32 @@ void mock_capture(uint32_t number, uint32_t inner)
 	struct call c = {.domain = CUPTI_DOMAIN_RUNTIME, .number = number, .inner = inner};
 
 	begin(&c);
-	if (mock.callback && mock.wanted[CUPTI_DOMAIN_RESOURCE][CUPTI_RESOURCE_GRAPH_NODE_CREATED])
-		mock.callback(NULL, CUPTI_DOMAIN_RESOURCE, CUPTI_RESOURCE_GRAPH_NODE_CREATED, NULL);
+	tell_resource(CUPTI_RESOURCE_GRAPH_NODE_CREATED);
 	end(&c);
+}
+
+void mock_graph(void)
+{
+	struct call c = {.domain = CUPTI_DOMAIN_RUNTIME, .number = MOCK_INSTANTIATE};
+
+	site(CUPTI_SITE_ENTER, c.domain, c.number, &c);
+	tell_resource(CUPTI_RESOURCE_GRAPH_EXEC_CREATING);
+	mock.graph = mock.attached;
+	tell_resource(CUPTI_RESOURCE_GRAPH_EXEC_CREATED);
+	site(CUPTI_SITE_EXIT, c.domain, c.number, &c);
+}
+
+void mock_context(void)
+{
+	tell_resource(CUPTI_RESOURCE_CONTEXT_CREATED);
+}
+
+void mock_wait(void)
+{
+	struct timespec t = {.tv_nsec = 1000000};
+
+	while (__atomic_load_n(&mock.kernel_waits, __ATOMIC_RELAXED))
+		nanosleep(&t, NULL);
 }
 
 void mock_copy(int domain, uint32_t number, uint32_t inner, uint64_t bytes)
@@ -410,9 +446,11 @@ void mock_sync(int domain, uint32_t number, uint32_t inner, unsigned int kind)
 							 : number == 436 || number == 440;
 
 	c.stream = MOCK_STREAM(7 + number % 5, per_thread);
+	c.result = mock.sync_result;
 	begin(&c);
 	if (mock.in_sync)
 		mock.in_sync();
+	mock_wait();
 	if (kind == 2 || kind == 3)
 		snprintf(stream, sizeof(stream), "stream%u", 7 + number % 5);
 	tell_gpu("sync", c.correlation, 0, 0, stream, kind);

@@ -93,7 +93,7 @@ int cuptiEnableDomain(uint32_t enable, void *subscriber, int domain)
 	return 0;
 }
 
-/* Where a call within another one returns CUPTI still has to end the outer one. */
+/* It waits for the GPU. Graphs that were made before it fail. Where a call within another one returns CUPTI still has to end the outer one. */
 int cuptiFinalize(void)
 {
 	struct timespec takes = {.tv_nsec = 2000000};
@@ -101,6 +101,8 @@ int cuptiFinalize(void)
 	mock.finalizing = true;
 	__atomic_fetch_add(&mock.faults, !mock_at_exit() || !mock.attached, __ATOMIC_RELAXED);
 	mock.callback = NULL;
+	mock.broken = mock.graph;
+	mock_wait();
 	nanosleep(&takes, NULL);
 	memset(mock.wanted, 0, sizeof(mock.wanted));
 	mock_forget();

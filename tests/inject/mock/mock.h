@@ -35,6 +35,9 @@
  * @finalizing: it is being finalized, which takes a while; @finalized: how often it was
  * @faults: what a real CUPTI might crash from: see cupti.c
  * @owner: whether the caller is the program's own tool, which may use CUPTI after it was finalized
+ * @graph: one was made executable while CUPTI was there; @broken: and CUPTI was finalized later
+ * @kernel_waits: kernels do not end: calls that wait for the GPU, and finalizing, do not return meanwhile
+ * @sync_result: what calls that wait for the GPU return
  * @in_sync: what a call that waits does meanwhile; NULL: nothing
  */
 struct mock {
@@ -53,6 +56,10 @@ struct mock {
 	unsigned int finalized;
 	unsigned int faults;
 	bool owner;
+	bool graph;
+	bool broken;
+	bool kernel_waits;
+	int sync_result;
 	void (*in_sync)(void);
 	cupti_callback_fn callback;
 	bool wanted[4][CALL_MAX];
@@ -90,14 +97,22 @@ void mock_peer(int domain, uint32_t number, uint32_t inner, uint64_t bytes);
 /** mock_capture - a launch into a stream that is captured */
 void mock_capture(uint32_t number, uint32_t inner);
 
+/** mock_graph - makes a graph executable; mock_context - makes another context */
+void mock_graph(void);
+void mock_context(void);
+
+/** mock_wait - until the GPU has done all its work */
+void mock_wait(void);
+
 /** mock_overhead - a record without a call */
 void mock_overhead(void);
 
 /** mock_drop - CUPTI loses @n records */
 void mock_drop(size_t n);
 
-/* CUPTI's number of cuDriverGetVersion. */
+/* CUPTI's numbers of cuDriverGetVersion and cudaGraphInstantiate. */
 #define MOCK_GET_VERSION 2
+#define MOCK_INSTANTIATE 310
 
 int cuInit(unsigned int flags);
 int cuDriverGetVersion(int *version);
