@@ -103,9 +103,14 @@ def main():
     torch.cuda.synchronize()
     if how != "soon":
         print("us %.2f after it" % us_for_a_launch(), flush=True)
-    for _ in range(sessions):
-        session(work, kernels)
+    try:
+        for _ in range(sessions):
+            session(work, kernels)
+    except RuntimeError as e:
+        print("session: failed: " + str(e).splitlines()[0], flush=True)
     print("us %.2f after the profiler" % us_for_a_launch(), flush=True)
+    for _ in range(100):
+        work()
     torch.cuda.synchronize()
     assert x[0].item() == x[1023].item() > 0
     print("done", flush=True)
