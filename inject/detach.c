@@ -27,7 +27,7 @@
 /* How long the runtime's function is waited for, and from then on also the driver's. */
 #define RUNTIME_NS 100000000ULL
 #define ANY_NS 1400000000ULL
-/* A program without a call for so long is idle. */
+/* A program without a call for so long is idle; a thread in a callback for so long is not waited for. */
 #define IDLE_NS 900000000ULL
 
 /* PAUSED: calls are counted, and none of them detaches. */
@@ -168,7 +168,7 @@ static bool wait_for_call(int at, int domain, uint64_t ns)
 /* No thread is in a callback where it may call CUPTI, and none comes there any more. */
 static bool callbacks_are_left(void)
 {
-	uint64_t limit = now_ns(CLOCK_MONOTONIC) + RUNTIME_NS;
+	uint64_t limit = now_ns(CLOCK_MONOTONIC) + IDLE_NS;
 
 	while (launch_in_callback())
 		if (now_ns(CLOCK_MONOTONIC) >= limit || !program_goes_on())

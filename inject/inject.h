@@ -116,7 +116,8 @@ bool program_goes_on(void);
 /** detach_begin - from now on calls of CUDA may start work that no record tells of; the writer's */
 void detach_begin(void);
 
-/** detach - CUPTI is given back: the recording has ended, the program goes on; the writer, 2 s at most */
+/** detach - CUPTI is given back: the recording has ended, the program goes on; the writer, some 3 s at most
+ */
 void detach(void *subscriber);
 
 /** detach_callback - a call of CUDA begins or returns, and is not recorded */
@@ -254,8 +255,8 @@ unsigned int launch_enable(void *subscriber);
 /** launch_disable - CUPTI does not call any more */
 void launch_disable(void *subscriber);
 
-/** launch_in_callback - whether a thread is in a callback in which it may call CUPTI; with @on and @leaving
- * cleared 2 ms before none comes there any more */
+/** launch_in_callback - whether a thread is still in a callback in which it may call CUPTI; with @on and
+ * @leaving cleared 2 ms before, for none comes there any more */
 bool launch_in_callback(void);
 
 /** launch_is_outside - whether the calling thread is in no call of cuda_calls.def */

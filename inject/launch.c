@@ -78,6 +78,7 @@ enum { THREAD_FREE, THREAD_USED, THREAD_LEFT, THREAD_BARE, THREAD_EMPTYING };
  * @lost: launches that found no room; the thread's
  * @depth: of @open that are in use; more are counted and not kept
  * @inside: it is in a callback that records; the thread's
+ * @was_outside: it was seen not to be, after tracing had ended; the writer's
  * @tail: entries that the writer has taken, which it tells the thread
  * @state: left by its thread it is used by another one, also before it is empty; free: it is;
  *	bare: its memory has gone back, too
@@ -90,6 +91,7 @@ struct thread {
 	_Atomic uint64_t lost;
 	unsigned int depth;
 	_Atomic bool inside;
+	bool was_outside;
 	uint32_t tid;
 	struct open open[OPEN_MAX];
 	struct grt_unwind_thread *unwind;
@@ -419,14 +421,18 @@ void launch_callback(void *user, int domain, uint32_t number, const struct cupti
 bool launch_in_callback(void)
 {
 	uint32_t n = thread_count(), i;
+	bool inside = false;
 	struct thread *t;
 
+	/* busy threads are seldom all outside at once */
 	for (i = 0; i < n; i++) {
 		t = atomic_load(&thread[i]);
-		if (t && atomic_load(&t->inside))
-			return true;
+		if (!t)
+			continue;
+		t->was_outside = t->was_outside || !atomic_load(&t->inside);
+		inside = inside || !t->was_outside;
 	}
-	return false;
+	return inside;
 }
 
 bool launch_is_outside(void)
