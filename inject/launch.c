@@ -466,9 +466,9 @@ static bool is_told_by_driver(int domain, enum grt_cuda_kind kind)
 
 static void enable_resources(uint32_t enable, void *subscriber)
 {
-	static const uint32_t resources[] = {CUPTI_RESOURCE_CONTEXT_CREATED, CUPTI_RESOURCE_GRAPH_NODE_CREATED,
-					     CUPTI_RESOURCE_GRAPH_EXEC_CREATING,
-					     CUPTI_RESOURCE_GRAPH_EXEC_CREATED};
+	static const uint32_t resources[] = {
+		CUPTI_RESOURCE_CONTEXT_CREATED, CUPTI_RESOURCE_GRAPH_NODE_CREATED,
+		CUPTI_RESOURCE_GRAPH_EXEC_CREATING, CUPTI_RESOURCE_GRAPH_EXEC_CREATED};
 
 	for (size_t i = 0; i < sizeof(resources) / sizeof(resources[0]); i++)
 		inject.cupti.enable_callback(enable, subscriber, CUPTI_DOMAIN_RESOURCE, resources[i]);

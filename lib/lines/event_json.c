@@ -369,8 +369,12 @@ static void plan_field(struct plan *p, unsigned int type, const struct grt_field
 	const struct meaning *m = meaning_of(type, f);
 	struct planned *at = &p->field[p->fields];
 
-	*at = (struct planned){
-		.meaning = m, .unknown = grt_unknown_of(type, f->offset), .show = show_of(m, f), .kind = f->kind, .size = f->size, .offset = f->offset};
+	*at = (struct planned){.meaning = m,
+			       .unknown = grt_unknown_of(type, f->offset),
+			       .show = show_of(m, f),
+			       .kind = f->kind,
+			       .size = f->size,
+			       .offset = f->offset};
 	if (at->show == NEVER)
 		return;
 	p->fields++;
