@@ -167,7 +167,7 @@ $(INJECT): $(INJECT_OBJ)
 BPF_CFLAGS := -O2 -g -target bpf -Wall -Werror -Wno-unused-function -Iinclude \
 	-idirafter /usr/include/$(shell uname -m)-linux-gnu
 
-$(O)/bpf/%.bpf.o: sources/bpf/%.bpf.c $(wildcard sources/bpf/*.h lib/nvidia/*.h lib/codes/*.h) $(HEADERS)
+$(O)/bpf/%.bpf.o: sources/bpf/%.bpf.c $(wildcard sources/bpf/*.h lib/nvidia/*.h lib/codes/*.h) $(HEADERS) $(EVENT_ROWS)
 	@mkdir -p $(@D)
 	$(call say,BPF,$@)$(CLANG) $(BPF_CFLAGS) -c -o $@ $<
 
@@ -356,7 +356,7 @@ demo:
 # ------------------------------------------------------------------ install
 
 install: $(BIN) $(INJECT) $(SOFTGPU_RUN) $(LIBA) $(LIBSO) $(O)/libgrtrace.pc
-	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(INCDIR)/grtrace \
+	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(INCDIR)/grtrace/events \
 		$(DESTDIR)$(MANDIR)/man1 $(DESTDIR)$(MANDIR)/man5 $(DESTDIR)$(COMPDIR)
 	install -m 755 $(BIN) $(SOFTGPU_RUN) $(DESTDIR)$(BINDIR)/
 	for alias in $(ALIASES); do ln -sfn grtrace $(DESTDIR)$(BINDIR)/$$alias || exit 1; done
@@ -368,6 +368,7 @@ install: $(BIN) $(INJECT) $(SOFTGPU_RUN) $(LIBA) $(LIBSO) $(O)/libgrtrace.pc
 	ln -sfn libgrtrace.so.$(SOVER) $(DESTDIR)$(LIBDIR)/libgrtrace.so
 	install -m 644 $(O)/libgrtrace.pc $(DESTDIR)$(LIBDIR)/pkgconfig/libgrtrace.pc
 	install -m 644 $(HEADERS) $(DESTDIR)$(INCDIR)/grtrace/
+	install -m 644 $(EVENT_ROWS) $(DESTDIR)$(INCDIR)/grtrace/events/
 	install -m 644 $(filter %.1,$(MANUALS)) $(DESTDIR)$(MANDIR)/man1/
 	install -m 644 $(filter %.5,$(MANUALS)) $(DESTDIR)$(MANDIR)/man5/
 	install -m 644 completion/grtrace $(DESTDIR)$(COMPDIR)/grtrace

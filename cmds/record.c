@@ -75,7 +75,7 @@ static struct {
 	const char *ring;
 	const char *device;
 	const char *type_names;
-	uint64_t types;
+	struct grt_type_set types;
 	uint32_t device_number;
 	const char *stack;
 	bool kernel_stack;

@@ -143,6 +143,16 @@ static const char *const event_names[GRT_EV_MAX] = {
 #undef GRT_EVENT
 };
 
+int kmod_types_text(const struct grt_type_set *types, char *text, size_t room)
+{
+	int n = 0;
+
+	for (unsigned int type = 0; type < GRT_EV_MAX && (size_t)n < room; type++)
+		if (event_names[type] && grt_types_has(types, type))
+			n += snprintf(text + n, room - (size_t)n, "%s%s", n ? "," : "", event_names[type]);
+	return n;
+}
+
 static const char *const engine_names[GRT_ENGINE_MAX] = {
 #define GRT_ENGINE(number, NAME, name, help) [number] = #name,
 #include <grtrace/engines.def>

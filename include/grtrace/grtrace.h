@@ -18,6 +18,7 @@
 
 #include <grtrace/event.h>
 #include <grtrace/stream.h>
+#include <grtrace/type_set.h>
 
 #ifdef __cplusplus
 extern "C" {

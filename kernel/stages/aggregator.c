@@ -174,7 +174,7 @@ static struct sums *sums_of(const struct grt_event *e, unsigned int slot)
 /* The slot of the event's ring, negative where it does not count. */
 static int slot_of(const struct grt_event *e, u64 types)
 {
-	return types >> e->type & 1 ? grtrace_ring_slot(e->ring) : -1;
+	return e->type < 64 && types >> e->type & 1 ? grtrace_ring_slot(e->ring) : -1;
 }
 
 static enum grt_fate aggregator_event(const struct grtrace_look *l)

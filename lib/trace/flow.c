@@ -19,6 +19,23 @@ static const uint8_t callback_of[GRT_EV_MAX] = {
 #undef GRT_EVENT
 };
 
+/*
+ * What is special about a type:
+ *	DEFINING  written once, when it is first needed; events of any time refer to it
+ *	LATE	  written when it was over, and of the GPU's work long after
+ *	COUNTED	  counted by the programs that make them, too
+ */
+#define DEFINING 1U
+#define LATE	 2U
+#define COUNTED	 4U
+
+static const uint8_t special[GRT_EV_MAX] = {
+	[GRT_EV_FRAME] = DEFINING,	    [GRT_EV_PROCESS] = DEFINING | COUNTED, [GRT_EV_STRING] = DEFINING,
+	[GRT_EV_NODE] = DEFINING,	    [GRT_EV_MAPPING] = DEFINING,	   [GRT_EV_CLOCK] = DEFINING,
+	[GRT_EV_LOG_TEXT] = DEFINING,	    [GRT_EV_LAUNCH] = LATE | COUNTED,	   [GRT_EV_GPU_KERNEL] = LATE | COUNTED,
+	[GRT_EV_GPU_COPY] = LATE | COUNTED, [GRT_EV_GPU_SYNC] = LATE | COUNTED,	   [GRT_EV_GPU_OVERHEAD] = LATE | COUNTED,
+};
+
 /**
  * struct flow - one run
  * @by_type: the callback for each type; [0] for types that are not known
@@ -61,20 +78,6 @@ static void flow_init(struct flow *f, struct grt_session *s, struct grt_consumer
 	f->width = UINT64_MAX;
 }
 
-/* Told once, whenever it is first needed; events of any time refer to it. */
-static const uint64_t defining = 1ULL << GRT_EV_FRAME | 1ULL << GRT_EV_PROCESS | 1ULL << GRT_EV_STRING |
-				 1ULL << GRT_EV_NODE | 1ULL << GRT_EV_MAPPING | 1ULL << GRT_EV_CLOCK |
-				 1ULL << GRT_EV_LOG_TEXT;
-
-/* Written when it was over, and of the GPU's work long after. */
-static const uint64_t late = 1ULL << GRT_EV_LAUNCH | 1ULL << GRT_EV_GPU_KERNEL | 1ULL << GRT_EV_GPU_COPY |
-			     1ULL << GRT_EV_GPU_SYNC | 1ULL << GRT_EV_GPU_OVERHEAD;
-
-/* By those that make them, too. */
-static const uint64_t counted = 1ULL << GRT_EV_PROCESS | 1ULL << GRT_EV_LAUNCH | 1ULL << GRT_EV_GPU_KERNEL |
-				1ULL << GRT_EV_GPU_COPY | 1ULL << GRT_EV_GPU_SYNC |
-				1ULL << GRT_EV_GPU_OVERHEAD;
-
 /* Out of the way of what is handed out. Return: 0, or what a callback returned */
 static __attribute__((noinline, cold)) int pass_over(struct flow *f, const struct grt_event *e, uint32_t cpu)
 {
@@ -82,9 +85,9 @@ static __attribute__((noinline, cold)) int pass_over(struct flow *f, const struc
 	f->h->after += e->time >= f->from;
 	if (e->type >= GRT_EV_MAX)
 		return 0;
-	if (f->c->beyond && defining >> e->type & 1)
+	if (f->c->beyond && special[e->type] & DEFINING)
 		return f->c->beyond(f->c, e, cpu);
-	if (f->c->late && late >> e->type & 1)
+	if (f->c->late && special[e->type] & LATE)
 		return f->c->late(f->c, e, cpu);
 	return 0;
 }
@@ -98,7 +101,7 @@ static inline int hand_out_event(struct flow *f, const struct grt_event *e, uint
 	f->h->events++;
 	if (!grt_record_size[type])
 		f->h->unknown++;
-	if (counted >> type & 1) {
+	if (special[type] & COUNTED) {
 		ret = grt_written_event(f->written, e);
 		if (ret)
 			return ret;
