@@ -188,7 +188,7 @@ $(O)/obj/sources/bpf.o: $(if $(has_bpf),$(O)/bpf/bpf_objects.h)
 $(O)/libgrtrace.map: include/grtrace/grtrace.h
 	@mkdir -p $(O)
 	$(call say,MAP,$@){ echo 'GRTRACE_$(SOVER) {'; echo 'global:'; \
-		sed -n 's/^[a-z].*[ *]\(grt_[a-z0-9_]*\)(.*/	\1;/p' $<; echo 'local: *;'; echo '};'; } >$@
+		sed -n '/^static/!s/^[a-z].*[ *]\(grt_[a-z0-9_]*\)(.*/	\1;/p' $<; echo 'local: *;'; echo '};'; } >$@
 
 $(LIBSO): $(LIB_OBJ) $(O)/libgrtrace.map
 	$(call say,LINK,$@)$(CC) $(ALL_LDFLAGS) -shared -Wl,-soname,libgrtrace.so.$(SOVER) \

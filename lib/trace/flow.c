@@ -14,7 +14,7 @@ typedef int (*event_fn)(struct grt_consumer *c, const struct grt_event *e, uint3
 /* The callback of each type beside `event`, as its place in struct grt_consumer. */
 static const uint8_t callback_of[GRT_EV_MAX] = {
 #define GRT_EVENT(id, NAME, name, CLASS, LEVEL, WHO, fields, help) \
-	[id] = offsetof(struct grt_consumer, CLASS),
+	[id] = offsetof(struct grt_consumer, CLASS) / sizeof(event_fn),
 #include <grtrace/events.def>
 #undef GRT_EVENT
 };
@@ -26,18 +26,28 @@ static const uint8_t callback_of[GRT_EV_MAX] = {
  *	COUNTED	  counted by the programs that make them, too
  */
 #define DEFINING 1U
-#define LATE	 2U
-#define COUNTED	 4U
+#define LATE 2U
+#define COUNTED 4U
 
 static const uint8_t special[GRT_EV_MAX] = {
-	[GRT_EV_FRAME] = DEFINING,	    [GRT_EV_PROCESS] = DEFINING | COUNTED, [GRT_EV_STRING] = DEFINING,
-	[GRT_EV_NODE] = DEFINING,	    [GRT_EV_MAPPING] = DEFINING,	   [GRT_EV_CLOCK] = DEFINING,
-	[GRT_EV_LOG_TEXT] = DEFINING,	    [GRT_EV_LAUNCH] = LATE | COUNTED,	   [GRT_EV_GPU_KERNEL] = LATE | COUNTED,
-	[GRT_EV_GPU_COPY] = LATE | COUNTED, [GRT_EV_GPU_SYNC] = LATE | COUNTED,	   [GRT_EV_GPU_OVERHEAD] = LATE | COUNTED,
+	[GRT_EV_FRAME] = DEFINING,
+	[GRT_EV_PROCESS] = DEFINING | COUNTED,
+	[GRT_EV_STRING] = DEFINING,
+	[GRT_EV_NODE] = DEFINING,
+	[GRT_EV_MAPPING] = DEFINING,
+	[GRT_EV_CLOCK] = DEFINING,
+	[GRT_EV_LOG_TEXT] = DEFINING,
+	[GRT_EV_LAUNCH] = LATE | COUNTED,
+	[GRT_EV_GPU_KERNEL] = LATE | COUNTED,
+	[GRT_EV_GPU_COPY] = LATE | COUNTED,
+	[GRT_EV_GPU_SYNC] = LATE | COUNTED,
+	[GRT_EV_GPU_OVERHEAD] = LATE | COUNTED,
 };
 
 /**
  * struct flow - one run
+ * @c: handed to the callbacks
+ * @on: the callbacks, as this version has them
  * @by_type: the callback for each type; [0] for types that are not known
  * @written: what traced programs have made
  * @from, @width: of the time that is wanted; width is last - first
@@ -45,6 +55,7 @@ static const uint8_t special[GRT_EV_MAX] = {
  */
 struct flow {
 	struct grt_consumer *c;
+	struct grt_consumer on;
 	struct grt_health *h;
 	struct grt_written *written;
 	event_fn event;
@@ -62,19 +73,20 @@ static event_fn callback(const struct grt_consumer *c, unsigned int type)
 		return c->unknown;
 	if (!callback_of[type])
 		return NULL;
-	memcpy(&fn, (const char *)c + callback_of[type], sizeof(fn));
+	memcpy(&fn, (const char *)c + callback_of[type] * sizeof(fn), sizeof(fn));
 	return fn;
 }
 
-static void flow_init(struct flow *f, struct grt_session *s, struct grt_consumer *c)
+static void flow_init(struct flow *f, struct grt_session *s, struct grt_consumer *c, size_t size)
 {
 	memset(f, 0, sizeof(*f));
 	f->c = c;
+	memcpy(&f->on, c, size < sizeof(f->on) ? size : sizeof(f->on));
 	f->h = &s->health;
 	f->written = &s->written;
-	f->event = c->event;
+	f->event = f->on.event;
 	for (unsigned int i = 0; i < GRT_EV_MAX; i++)
-		f->by_type[i] = callback(c, i);
+		f->by_type[i] = callback(&f->on, i);
 	f->width = UINT64_MAX;
 }
 
@@ -85,10 +97,10 @@ static __attribute__((noinline, cold)) int pass_over(struct flow *f, const struc
 	f->h->after += e->time >= f->from;
 	if (e->type >= GRT_EV_MAX)
 		return 0;
-	if (f->c->beyond && special[e->type] & DEFINING)
-		return f->c->beyond(f->c, e, cpu);
-	if (f->c->late && special[e->type] & LATE)
-		return f->c->late(f->c, e, cpu);
+	if (f->on.beyond && special[e->type] & DEFINING)
+		return f->on.beyond(f->c, e, cpu);
+	if (f->on.late && special[e->type] & LATE)
+		return f->on.late(f->c, e, cpu);
 	return 0;
 }
 
@@ -120,7 +132,7 @@ static int hand_out_packet(struct flow *f, struct grt_stream *st)
 {
 	grt_stream_count_packet(st);
 	st->at = GRT_AT_RECORDS;
-	return f->c->packet ? f->c->packet(f->c, &st->packet) : 0;
+	return f->on.packet ? f->on.packet(f->c, &st->packet) : 0;
 }
 
 static inline int hand_out(struct flow *f, struct grt_stream *st)
@@ -203,8 +215,8 @@ static int flow_run(struct flow *f, struct grt_session *s, uint64_t until, struc
 	return 0;
 }
 
-int grt_session_run(struct grt_session *s, struct grt_consumer *c, uint64_t from, uint64_t to,
-		    struct grt_err *err)
+int grt_session_run_sized(struct grt_session *s, struct grt_consumer *c, size_t size, uint64_t from,
+			  uint64_t to, struct grt_err *err)
 {
 	uint64_t unwritten;
 	struct flow f;
@@ -216,7 +228,7 @@ int grt_session_run(struct grt_session *s, struct grt_consumer *c, uint64_t from
 	if (from > to)
 		return grt_err_set(err, -EINVAL, "the end is before the start", NULL, "%s: no such time",
 				   s->path);
-	flow_init(&f, s, c);
+	flow_init(&f, s, c, size);
 	f.from = from;
 	f.width = to - from;
 	s->health = s->found;
@@ -241,7 +253,8 @@ static bool all_ended(const struct grt_session *s)
 	return true;
 }
 
-int grt_session_run_live(struct grt_session *s, struct grt_consumer *c, uint64_t until, struct grt_err *err)
+int grt_session_run_live_sized(struct grt_session *s, struct grt_consumer *c, size_t size, uint64_t until,
+			       struct grt_err *err)
 {
 	struct flow f;
 	int ret;
@@ -251,7 +264,7 @@ int grt_session_run_live(struct grt_session *s, struct grt_consumer *c, uint64_t
 				   s->path);
 	if (!until)
 		return 1;
-	flow_init(&f, s, c);
+	flow_init(&f, s, c, size);
 	ret = flow_run(&f, s, until == UINT64_MAX ? until : until - 1, err);
 	return ret ? ret : !all_ended(s);
 }
