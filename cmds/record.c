@@ -994,7 +994,7 @@ static int take_settings(void)
 			return cmd_error(EXIT_FAILED, &err);
 	if (opt.pid && opt_keys[GRT_CONFIG_filter_pid].value)
 		return cmd_usage_error("--pid and --filter-pid: one of them, please");
-	if (opt.type_names && opt_keys[GRT_CONFIG_filter_type_mask].value)
+	if (opt.type_names && opt_keys[GRT_CONFIG_filter_events].value)
 		return cmd_usage_error("--type and --filter-events: one of them, please");
 	return EXIT_DONE;
 }

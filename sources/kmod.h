@@ -68,6 +68,7 @@ enum kmod_kind {
 	KMOD_LIST,
 	KMOD_WORD,
 	KMOD_IDS,
+	KMOD_TYPES,
 };
 
 /**
