@@ -298,10 +298,13 @@ static int on_event(struct grt_consumer *c, const struct grt_event *e, uint32_t 
 {
 	struct monitor *m = (struct monitor *)c;
 	struct monitor_did did = {.ended = 0};
+	int ret = m->lines ? grt_event_json_see(m->lines, e, 0) : 0;
 	bool pass;
-	int ret;
 
+	if (ret)
+		return ret;
 	stretch(m, e->time);
+	m->counters += e->type == GRT_EV_COUNTER;
 	if (e->type >= GRT_EV_MAX || !(m->classes >> grt_class_of[e->type] & 1) || is_log(e))
 		return 0;
 	ret = follow(m, e, &did);
@@ -348,7 +351,8 @@ static int begin(struct monitor *m)
 	m->counts = calloc(1, sizeof(*m->counts));
 	if (!m->counts || grt_phases_new(&m->phases, MONITOR_SLOW_NS) ||
 	    grt_jobs_new(&m->jobs, &sink, NULL) || grt_deps_new(&m->deps, NULL) ||
-	    grt_memory_new(&m->memory, 0) || grt_vblank_new(&m->vblank, 0) || grt_calls_new(&m->calls))
+	    (m->json && !m->quiet && grt_event_json_new(&m->lines)) || grt_memory_new(&m->memory, 0) ||
+	    grt_vblank_new(&m->vblank, 0) || grt_calls_new(&m->calls))
 		return -ENOMEM;
 	setvbuf(stdout, NULL, _IOFBF, OUTPUT_BUFFER);
 	return 0;
@@ -360,6 +364,7 @@ static void end(struct monitor *m)
 	grt_phases_free(m->phases);
 	grt_deps_free(m->deps);
 	grt_memory_free(m->memory);
+	grt_event_json_free(m->lines);
 	grt_vblank_free(m->vblank);
 	grt_calls_free(m->calls);
 	grt_xids_free(&m->xids);

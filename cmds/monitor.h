@@ -14,6 +14,7 @@
 #include "jobs/deps.h"
 #include "jobs/jobs.h"
 #include "drm/memory.h"
+#include "lines/event_json.h"
 #include "jobs/phases.h"
 #include "base/tally.h"
 #include "drm/vblank.h"
@@ -90,6 +91,7 @@ struct monitor_func {
  * @pid, @driver: only events of these; 0 and NULL: of all
  * @sure: @driver was asked for: a ring of unknown driver is not its
  * @left_out: events of others
+ * @counters: values of counters, which no monitor shows
  * @sample: every Nth ioctl is printed, 0: none
  * @ioctls: met so far
  * @classes: bit per class of events that are taken in, see monitor.c
@@ -99,6 +101,7 @@ struct monitor_func {
  * @inferred: jobs whose START was concluded
  * @first, @last: stamps of the recording's first and last event, of whatever kind and process (live:
  * begin and end of the run), ns; valid with @known
+ * @lines: of JSON; NULL: there are none
  * @ibs, @commands, @answers: amdgpu's IBs per submit; a virtio GPU's command and error numbers
  * @nv_calls, @nv_refused: ioctls of NVIDIA's driver by (device file's kind, cmd, about), and of these the
  * refused
@@ -114,6 +117,7 @@ struct monitor {
 	const char *driver;
 	bool sure;
 	uint64_t left_out;
+	uint64_t counters;
 	uint64_t sample;
 	uint64_t ioctls;
 	bool json;
@@ -122,6 +126,7 @@ struct monitor {
 	uint32_t classes;
 	struct grt_session *session;
 	struct grt_names names;
+	struct grt_event_json *lines;
 	struct grt_counts *counts;
 	struct grt_jobs *jobs;
 	bool again;

@@ -425,6 +425,8 @@ static void write_notes(struct monitor *m, const struct grt_health *h)
 		note(&m->notes,
 		     "%" PRIu64 " events of other processes or drivers were left out; the balance has all",
 		     m->left_out);
+	if (m->counters)
+		note(&m->notes, "%" PRIu64 " values of counters: report", m->counters);
 	notes_write(&m->notes, m->writer);
 }
 

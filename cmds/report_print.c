@@ -285,10 +285,11 @@ static bool has_no_jobs(const struct report *r)
 	return other;
 }
 
-static void note_elsewhere(struct report *r)
+/* Beside jobs only errors: what else there is, the commands that were asked to record it show. */
+static void note_elsewhere(struct report *r, bool errors_only)
 {
 	for (size_t i = 0; i < sizeof(elsewhere) / sizeof(elsewhere[0]); i++)
-		if (r->elsewhere[elsewhere[i].class])
+		if (r->elsewhere[elsewhere[i].class] && (!errors_only || elsewhere[i].class == GRT_CLASS_xid))
 			note(&r->notes, "%" PRIu64 " %s: %s", r->elsewhere[elsewhere[i].class],
 			     elsewhere[i].what, elsewhere[i].see);
 }
@@ -678,12 +679,10 @@ static int write_jobs_and_groups(struct report *r)
 /* Jobs come first where they were asked for, and last in the summary. */
 static int write_tables(struct report *r)
 {
-	int ret = 0;
+	bool no_jobs = has_no_jobs(r);
+	int ret = no_jobs ? 0 : write_jobs_and_groups(r);
 
-	if (has_no_jobs(r))
-		note_elsewhere(r);
-	else
-		ret = write_jobs_and_groups(r);
+	note_elsewhere(r, !no_jobs);
 	if (!ret && !r->view->name && !r->csv)
 		ret = write_counters(r);
 	if (!ret && (!r->view->name || r->view->own == GRT_BY_RING) && !r->csv)
