@@ -576,7 +576,7 @@ int bpf_put(void *capture, struct grt_event *e, uint32_t cpu)
 
 	if (cpu >= c->cpus)
 		return -EPROTO;
-	if (!(c->config.types >> e->type & 1)) {
+	if (!grt_types_has(&c->config.types, e->type)) {
 		c->tally[cpu].filtered++;
 		return 0;
 	}
@@ -721,7 +721,8 @@ static void read_counts(struct capture *c)
 
 static void set_config(struct capture *c, const struct source_setup *setup)
 {
-	c->config = (struct bpf_config){.pid = (uint32_t)setup->pid, .types = UINT64_MAX};
+	c->config = (struct bpf_config){.pid = (uint32_t)setup->pid};
+	grt_types_fill(&c->config.types, 1);
 	if (setup->comm)
 		snprintf(c->config.comm, sizeof(c->config.comm), "%s", setup->comm);
 	if (setup->ring)
@@ -729,7 +730,7 @@ static void set_config(struct capture *c, const struct source_setup *setup)
 	if (c->kind->driver || setup->driver)
 		snprintf(c->config.driver, sizeof(c->config.driver), "%s", c->kind->driver ?: setup->driver);
 	/* of stacks and what they are made of, a part is nothing */
-	if (setup->types && !c->kind->points)
+	if (!grt_types_empty(&setup->types) && !c->kind->points)
 		c->config.types = setup->types;
 	c->config.device = setup->device;
 	if (setup->device)

@@ -146,6 +146,7 @@ static struct grt_session *new_session(const char *path)
 	if (!s)
 		return NULL;
 	s->first = UINT64_MAX;
+	s->found.size = sizeof(s->found);
 	s->found.finished = true;
 	s->path = strdup(path);
 	if (!s->path) {
@@ -288,7 +289,8 @@ static int add_live(struct grt_session *s, unsigned int i)
 	return 0;
 }
 
-int grt_session_open_live(struct grt_session **out, const struct grt_live *live, struct grt_err *err)
+int grt_session_open_live_sized(struct grt_session **out, const struct grt_live *live, size_t size,
+				struct grt_err *err)
 {
 	struct grt_session *s = new_session("live");
 	int ret = 0;
@@ -297,7 +299,7 @@ int grt_session_open_live(struct grt_session **out, const struct grt_live *live,
 	if (!s)
 		return grt_err_set(err, -ENOMEM, strerror(ENOMEM), NULL, "live: cannot open");
 	s->is_live = true;
-	s->live = *live;
+	memcpy(&s->live, live, size < sizeof(s->live) ? size : sizeof(s->live));
 	for (unsigned int i = 0; i < live->streams && !ret; i++)
 		ret = add_live(s, i);
 	if (ret)
