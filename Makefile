@@ -19,6 +19,7 @@ LIBDIR	?= $(PREFIX)/lib
 INCDIR	?= $(PREFIX)/include
 MANDIR	?= $(PREFIX)/share/man
 COMPDIR	?= $(PREFIX)/share/bash-completion/completions
+SCHEMADIR ?= $(PREFIX)/share/grtrace
 
 CC	?= cc
 AR	?= ar
@@ -387,6 +388,8 @@ install: $(BIN) $(INJECT) $(SOFTGPU_RUN) $(LIBA) $(LIBSO) $(O)/libgrtrace.pc
 	install -m 644 $(filter %.1,$(MANUALS)) $(DESTDIR)$(MANDIR)/man1/
 	install -m 644 $(filter %.5,$(MANUALS)) $(DESTDIR)$(MANDIR)/man5/
 	install -m 644 completion/grtrace $(DESTDIR)$(COMPDIR)/grtrace
+	install -d $(DESTDIR)$(SCHEMADIR)
+	install -m 644 $(wildcard schema/*.json) $(DESTDIR)$(SCHEMADIR)/
 
 uninstall:
 	rm -f $(DESTDIR)$(BINDIR)/grtrace $(DESTDIR)$(BINDIR)/softgpu-run $(addprefix $(DESTDIR)$(BINDIR)/,$(ALIASES)) \
@@ -394,7 +397,7 @@ uninstall:
 		$(DESTDIR)$(LIBDIR)/pkgconfig/libgrtrace.pc $(DESTDIR)$(COMPDIR)/grtrace \
 		$(addprefix $(DESTDIR)$(MANDIR)/man1/,$(notdir $(filter %.1,$(MANUALS)))) \
 		$(addprefix $(DESTDIR)$(MANDIR)/man5/,$(notdir $(filter %.5,$(MANUALS))))
-	rm -rf $(DESTDIR)$(INCDIR)/grtrace $(DESTDIR)$(LIBDIR)/grtrace
+	rm -rf $(DESTDIR)$(INCDIR)/grtrace $(DESTDIR)$(LIBDIR)/grtrace $(DESTDIR)$(SCHEMADIR)
 
 # Only what this file made: O= may be any directory.
 clean:

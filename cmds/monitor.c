@@ -351,7 +351,7 @@ static int begin(struct monitor *m)
 	m->counts = calloc(1, sizeof(*m->counts));
 	if (!m->counts || grt_phases_new(&m->phases, MONITOR_SLOW_NS) ||
 	    grt_jobs_new(&m->jobs, &sink, NULL) || grt_deps_new(&m->deps, NULL) ||
-	    (m->json && !m->quiet && grt_event_json_new(&m->lines)) || grt_memory_new(&m->memory, 0) ||
+	    (!m->quiet && monitor_line_new(m)) || grt_memory_new(&m->memory, 0) ||
 	    grt_vblank_new(&m->vblank, 0) || grt_calls_new(&m->calls))
 		return -ENOMEM;
 	setvbuf(stdout, NULL, _IOFBF, OUTPUT_BUFFER);
@@ -364,7 +364,7 @@ static void end(struct monitor *m)
 	grt_phases_free(m->phases);
 	grt_deps_free(m->deps);
 	grt_memory_free(m->memory);
-	grt_event_json_free(m->lines);
+	monitor_line_free(m);
 	grt_vblank_free(m->vblank);
 	grt_calls_free(m->calls);
 	grt_xids_free(&m->xids);

@@ -15,6 +15,7 @@
 #include "jobs/jobs.h"
 #include "drm/memory.h"
 #include "lines/event_json.h"
+#include "lines/event_text.h"
 #include "jobs/phases.h"
 #include "base/tally.h"
 #include "drm/vblank.h"
@@ -101,7 +102,7 @@ struct monitor_func {
  * @inferred: jobs whose START was concluded
  * @first, @last: stamps of the recording's first and last event, of whatever kind and process (live:
  * begin and end of the run), ns; valid with @known
- * @lines: of JSON; NULL: there are none
+ * @lines, @details: of JSON and of text; NULL: there are none
  * @ibs, @commands, @answers: amdgpu's IBs per submit; a virtio GPU's command and error numbers
  * @nv_calls, @nv_refused: ioctls of NVIDIA's driver by (device file's kind, cmd, about), and of these the
  * refused
@@ -127,6 +128,7 @@ struct monitor {
 	struct grt_session *session;
 	struct grt_names names;
 	struct grt_event_json *lines;
+	struct grt_event_text *details;
 	struct grt_counts *counts;
 	struct grt_jobs *jobs;
 	bool again;
@@ -159,6 +161,10 @@ struct monitor {
 
 /* Ends the run: nobody reads the lines. Not 1, which has a meaning in a live one. */
 #define MONITOR_STOP 2
+
+/** monitor_line_new - begins with lines. Return: 0 or -ENOMEM. monitor_line_free - ends with them */
+int monitor_line_new(struct monitor *m);
+void monitor_line_free(struct monitor *m);
 
 /** monitor_line - prints the line of an event. Return: 0, or MONITOR_STOP */
 int monitor_line(struct monitor *m, const struct grt_event *e, uint32_t cpu, const struct monitor_did *did);
