@@ -149,7 +149,7 @@ struct monitor {
 	bool header;
 	int write_error;
 	struct grt_writer *writer;
-	struct notes notes;
+	struct grt_notes notes;
 };
 
 /* Ends the run: nobody reads the lines. Not 1, which has a meaning in a live one. */

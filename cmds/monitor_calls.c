@@ -154,18 +154,18 @@ int monitor_frames(struct monitor *m)
 	}
 	grt_writer_table_end(m->writer);
 	if (unasked)
-		note(&m->notes,
-		     "%" PRIu64 " events were delivered without a request in the trace: page flips, "
-		     "or delivered with a later frame than asked for",
-		     unasked);
+		grt_note(&m->notes,
+			 "%" PRIu64 " events were delivered without a request in the trace: page flips, "
+			 "or delivered with a later frame than asked for",
+			 unasked);
 	if (count.open)
-		note(&m->notes, "%" PRIu64 " events were asked for and not delivered for that frame",
-		     count.open);
+		grt_note(&m->notes, "%" PRIu64 " events were asked for and not delivered for that frame",
+			 count.open);
 	if (count.forgotten || count.over)
-		note(&m->notes,
-		     "%" PRIu64 " requests were forgotten, %" PRIu64 " events are in no row: more than "
-		     "%u requests or %u CRTCs",
-		     count.forgotten, count.over, GRT_VBLANK_ASKED_MAX, GRT_VBLANK_CRTCS_MAX);
+		grt_note(&m->notes,
+			 "%" PRIu64 " requests were forgotten, %" PRIu64 " events are in no row: more than "
+			 "%u requests or %u CRTCs",
+			 count.forgotten, count.over, GRT_VBLANK_ASKED_MAX, GRT_VBLANK_CRTCS_MAX);
 	return ret ? ret : write_frame_latencies(m);
 }
 
@@ -224,11 +224,11 @@ static void note_open(struct monitor *m, const struct grt_call_process *const *r
 			left++;
 	}
 	if (used && left)
-		note(&m->notes, "open now: pid%s and %u more", text, left);
+		grt_note(&m->notes, "open now: pid%s and %u more", text, left);
 	else if (used)
-		note(&m->notes, "open now: pid%s", text);
+		grt_note(&m->notes, "open now: pid%s", text);
 	else
-		note(&m->notes, "open now: none of the files opened in the trace");
+		grt_note(&m->notes, "open now: none of the files opened in the trace");
 }
 
 int monitor_calls(struct monitor *m)
@@ -248,13 +248,13 @@ int monitor_calls(struct monitor *m)
 	note_open(m, row, n);
 	free(row);
 	if (count.half)
-		note(&m->notes, "%" PRIu64 " ioctls have no entry or no end in the trace: no time",
-		     count.half);
+		grt_note(&m->notes, "%" PRIu64 " ioctls have no entry or no end in the trace: no time",
+			 count.half);
 	if (count.over || count.forgotten)
-		note(&m->notes,
-		     "%" PRIu64 " calls are in no row, %" PRIu64 " open files were forgotten: more than "
-		     "%u processes or %u files",
-		     count.over, count.forgotten, GRT_CALLS_PROCESSES_MAX, GRT_CALLS_FILES_MAX);
+		grt_note(&m->notes,
+			 "%" PRIu64 " calls are in no row, %" PRIu64 " open files were forgotten: more than "
+			 "%u processes or %u files",
+			 count.over, count.forgotten, GRT_CALLS_PROCESSES_MAX, GRT_CALLS_FILES_MAX);
 	return ret ? ret : monitor_latencies(m, "ioctl_time", "time in ioctls", MONITOR_OF_ALL, &times, 1);
 }
 
@@ -307,7 +307,7 @@ int monitor_xids(struct monitor *m)
 	grt_writer_table_end(m->writer);
 	free(row);
 	if (m->xids.over)
-		note(&m->notes, "%" PRIu64 " Xids are in no row: more than %u numbers", m->xids.over,
-		     GRT_XIDS_MAX);
+		grt_note(&m->notes, "%" PRIu64 " Xids are in no row: more than %u numbers", m->xids.over,
+			 GRT_XIDS_MAX);
 	return ret;
 }

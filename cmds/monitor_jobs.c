@@ -158,34 +158,34 @@ static void write_totals(struct monitor *m)
 {
 	const struct grt_jobs_count jobs = grt_jobs_count(m->jobs);
 	const struct grt_deps_count deps = grt_deps_count(m->deps);
-	struct fields f = {.n = 0};
+	struct grt_fields f = {.n = 0};
 
-	field_number(&f, "submits", m->seen[GRT_EV_SUBMIT], "jobs handed to a driver");
-	field_number(&f, "completions", m->seen[GRT_EV_COMPLETE] - m->completed_again,
-		     "jobs whose fence was signalled");
-	field_number(&f, "dependencies", deps.met, "fences that jobs depended on");
-	field_number(&f, "dep_signalled", deps.signalled, "of these, signalled already: no wait");
-	field_number(&f, "dep_ended", deps.ended, "of these, waited for until signalled");
-	field_number(&f, "dep_waiting", deps.open, "of these, not signalled at the end");
-	field_number(&f, "waits", m->seen[GRT_EV_SYNC_WAIT_ENTER], "waits of threads for fences, begun");
-	field_number(&f, "errors", m->seen[GRT_EV_ERROR], NULL);
-	field_number(&f, "commands", m->seen[GRT_EV_COMMAND], "commands without a fence: not jobs");
-	field_number(&f, "misfits", jobs.late + jobs.repeated + jobs.disordered,
-		     "events that fitted no job's life");
-	fields_write(&f, m->writer, "totals", "in total");
+	grt_field_number(&f, "submits", m->seen[GRT_EV_SUBMIT], "jobs handed to a driver");
+	grt_field_number(&f, "completions", m->seen[GRT_EV_COMPLETE] - m->completed_again,
+			 "jobs whose fence was signalled");
+	grt_field_number(&f, "dependencies", deps.met, "fences that jobs depended on");
+	grt_field_number(&f, "dep_signalled", deps.signalled, "of these, signalled already: no wait");
+	grt_field_number(&f, "dep_ended", deps.ended, "of these, waited for until signalled");
+	grt_field_number(&f, "dep_waiting", deps.open, "of these, not signalled at the end");
+	grt_field_number(&f, "waits", m->seen[GRT_EV_SYNC_WAIT_ENTER], "waits of threads for fences, begun");
+	grt_field_number(&f, "errors", m->seen[GRT_EV_ERROR], NULL);
+	grt_field_number(&f, "commands", m->seen[GRT_EV_COMMAND], "commands without a fence: not jobs");
+	grt_field_number(&f, "misfits", jobs.late + jobs.repeated + jobs.disordered,
+			 "events that fitted no job's life");
+	grt_fields_write(&f, m->writer, "totals", "in total");
 	if (deps.forgotten)
-		note(&m->notes, "%" PRIu64 " dependency waits were forgotten: more than %u at once",
-		     deps.forgotten, GRT_DEPS_OPEN_MAX);
+		grt_note(&m->notes, "%" PRIu64 " dependency waits were forgotten: more than %u at once",
+			 deps.forgotten, GRT_DEPS_OPEN_MAX);
 	if (deps.over || grt_phases_over(m->phases))
-		note(&m->notes,
-		     "%" PRIu64 " jobs and %" PRIu64 " dependencies are in no row: more than %u rings",
-		     grt_phases_over(m->phases), deps.over, GRT_PHASES_RINGS_MAX);
+		grt_note(&m->notes,
+			 "%" PRIu64 " jobs and %" PRIu64 " dependencies are in no row: more than %u rings",
+			 grt_phases_over(m->phases), deps.over, GRT_PHASES_RINGS_MAX);
 	if (jobs.evicted)
-		note(&m->notes, "%" PRIu64 " jobs were cut short: too many were in flight", jobs.evicted);
+		grt_note(&m->notes, "%" PRIu64 " jobs were cut short: too many were in flight", jobs.evicted);
 	if (m->inferred)
-		note(&m->notes,
-		     "%" PRIu64 " jobs have no START event: execution is inferred from the ring's order",
-		     m->inferred);
+		grt_note(&m->notes,
+			 "%" PRIu64 " jobs have no START event: execution is inferred from the ring's order",
+			 m->inferred);
 	reading_note_joins(&m->notes, m->jobs, grt_session_health(m->session));
 }
 

@@ -9,17 +9,17 @@
 #include "codes/codes.h"
 #include "monitor.h"
 
-static void amount_fields(struct fields *f, const char *const name[2], const struct grt_mem_amount *a,
+static void amount_fields(struct grt_fields *f, const char *const name[2], const struct grt_mem_amount *a,
 			  const char *help)
 {
-	field_number(f, name[0], a->objects, help);
-	field_number(f, name[1], a->bytes, "their bytes");
+	grt_field_number(f, name[0], a->objects, help);
+	grt_field_number(f, name[1], a->bytes, "their bytes");
 }
 
 int monitor_placement(struct monitor *m)
 {
 	const struct grt_mem_count *c = grt_memory_count(m->memory);
-	struct fields f = {.n = 0};
+	struct grt_fields f = {.n = 0};
 
 	amount_fields(&f, (const char *const[]){"created", "created_bytes"}, &c->created, "buffers created");
 	amount_fields(&f, (const char *const[]){"vram_wanted", "vram_wanted_bytes"}, &c->vram_wanted,
@@ -28,7 +28,7 @@ int monitor_placement(struct monitor *m)
 		      "of these, placed in GTT");
 	amount_fields(&f, (const char *const[]){"cpu_visible", "cpu_visible_bytes"}, &c->cpu_visible,
 		      "created with access by the CPU");
-	fields_write(&f, m->writer, "placement", "memory placement");
+	grt_fields_write(&f, m->writer, "placement", "memory placement");
 	return 0;
 }
 
@@ -82,8 +82,8 @@ int monitor_moves(struct monitor *m)
 	int ret = monitor_tally(m, &move_table, grt_memory_moves(m->memory), "moves", write_move, NULL);
 
 	if (c->unsized_moves)
-		note(&m->notes, "%" PRIu64 " moves have no size and are missing from bytes",
-		     c->unsized_moves);
+		grt_note(&m->notes, "%" PRIu64 " moves have no size and are missing from bytes",
+			 c->unsized_moves);
 	return ret;
 }
 
@@ -91,7 +91,7 @@ int monitor_moves(struct monitor *m)
 
 static void write_live(struct monitor *m, const struct grt_mem_count *c)
 {
-	struct fields f = {.n = 0};
+	struct grt_fields f = {.n = 0};
 
 	amount_fields(&f, (const char *const[]){"created", "created_bytes"}, &c->created, "objects created");
 	amount_fields(&f, (const char *const[]){"destroyed", "destroyed_bytes"}, &c->destroyed,
@@ -100,12 +100,12 @@ static void write_live(struct monitor *m, const struct grt_mem_count *c)
 		      "live at least, from the first creation on");
 	amount_fields(&f, (const char *const[]){"live_max", "live_max_bytes"}, &c->live_max, "live at most");
 	amount_fields(&f, (const char *const[]){"live_end", "live_end_bytes"}, &c->live, "live at the end");
-	field_number(&f, "older", c->older, "destroyed, but created before the trace: no size is known");
-	fields_write(&f, m->writer, "memory", "live memory objects");
+	grt_field_number(&f, "older", c->older, "destroyed, but created before the trace: no size is known");
+	grt_fields_write(&f, m->writer, "memory", "live memory objects");
 	if (c->forgotten)
-		note(&m->notes,
-		     "%" PRIu64 " objects were forgotten, more than %u at once: live is at most that",
-		     c->forgotten, GRT_MEMORY_OBJECTS_MAX);
+		grt_note(&m->notes,
+			 "%" PRIu64 " objects were forgotten, more than %u at once: live is at most that",
+			 c->forgotten, GRT_MEMORY_OBJECTS_MAX);
 }
 
 static const struct grt_column slice_columns[] = {
@@ -190,8 +190,8 @@ int monitor_live(struct monitor *m)
 	write_live(m, c);
 	ret = write_slices(m);
 	if (c->over)
-		note(&m->notes, "%" PRIu64 " objects are in no row: more than %u processes", c->over,
-		     GRT_MEMORY_PROCESSES_MAX);
+		grt_note(&m->notes, "%" PRIu64 " objects are in no row: more than %u processes", c->over,
+			 GRT_MEMORY_PROCESSES_MAX);
 	return ret ? ret : write_processes(m);
 }
 
@@ -238,13 +238,13 @@ int monitor_binds(struct monitor *m)
 {
 	const struct grt_mem_count *c = grt_memory_count(m->memory);
 	const struct monitor_hist sizes = {0, "bind", grt_memory_bind_sizes(m->memory)};
-	struct fields f = {.n = 0};
+	struct grt_fields f = {.n = 0};
 	int ret;
 
-	field_number(&f, "binds", c->binds, "bindings into an address space");
-	field_number(&f, "rebinds", c->rebinds, "of these, of an object bound before");
-	field_number(&f, "unbinds", c->unbinds, "bindings removed");
-	fields_write(&f, m->writer, "bindings", "bindings");
+	grt_field_number(&f, "binds", c->binds, "bindings into an address space");
+	grt_field_number(&f, "rebinds", c->rebinds, "of these, of an object bound before");
+	grt_field_number(&f, "unbinds", c->unbinds, "bindings removed");
+	grt_fields_write(&f, m->writer, "bindings", "bindings");
 	ret = write_top(m);
 	return ret ? ret : monitor_sizes(m, "bind_sizes", "sizes of bindings, bytes", &sizes, 1);
 }
@@ -296,12 +296,12 @@ int monitor_shrinks(struct monitor *m)
 int monitor_faults(struct monitor *m)
 {
 	const struct grt_mem_count *c = grt_memory_count(m->memory);
-	struct fields f = {.n = 0};
+	struct grt_fields f = {.n = 0};
 
-	field_number(&f, "gtt_read", c->faults[1][0], "through the GPU's aperture, reading");
-	field_number(&f, "gtt_write", c->faults[1][1], "through the GPU's aperture, writing");
-	field_number(&f, "cpu_read", c->faults[0][0], "by the CPU, reading");
-	field_number(&f, "cpu_write", c->faults[0][1], "by the CPU, writing");
-	fields_write(&f, m->writer, "faults", "faults on mapped objects");
+	grt_field_number(&f, "gtt_read", c->faults[1][0], "through the GPU's aperture, reading");
+	grt_field_number(&f, "gtt_write", c->faults[1][1], "through the GPU's aperture, writing");
+	grt_field_number(&f, "cpu_read", c->faults[0][0], "by the CPU, reading");
+	grt_field_number(&f, "cpu_write", c->faults[0][1], "by the CPU, writing");
+	grt_fields_write(&f, m->writer, "faults", "faults on mapped objects");
 	return 0;
 }

@@ -170,8 +170,8 @@ int monitor_functions(struct monitor *m)
 	}
 	grt_writer_table_end(m->writer);
 	if (m->functions_over)
-		note(&m->notes, "%" PRIu64 " calls are in no row: more than %u functions", m->functions_over,
-		     MONITOR_FUNCTIONS_MAX);
+		grt_note(&m->notes, "%" PRIu64 " calls are in no row: more than %u functions",
+			 m->functions_over, MONITOR_FUNCTIONS_MAX);
 	return ret ? ret
 		   : monitor_latencies(m, "function_time", "time in functions", MONITOR_OF_ALL, row,
 				       m->functions);

@@ -82,8 +82,8 @@ int monitor_tally(struct monitor *m, const struct grt_table *table, const struct
 	grt_writer_table_end(m->writer);
 	free(row);
 	if (t->over)
-		note(&m->notes, "%" PRIu64 " %s are in no row: more than %u kinds", t->over, what,
-		     t->rows.max);
+		grt_note(&m->notes, "%" PRIu64 " %s are in no row: more than %u kinds", t->over, what,
+			 t->rows.max);
 	return ret;
 }
 
@@ -366,13 +366,13 @@ static int write_parts(struct monitor *m)
 static void write_head(struct monitor *m)
 {
 	const struct reading_span span = {m->first, m->last, m->known};
-	struct fields f = {.n = 0};
+	struct grt_fields f = {.n = 0};
 
-	field_add(&f, "monitor", GRT_CELL_TEXT, (struct grt_cell){.text = m->row->name}, NULL);
+	grt_field_add(&f, "monitor", GRT_CELL_TEXT, (struct grt_cell){.text = m->row->name}, NULL);
 	reading_recording(&f, m->session, m->input);
 	reading_span_fields(&f, &span);
-	field_number(&f, "events", m->seen[0], NULL);
-	fields_write(&f, m->writer, "run", "statistics");
+	grt_field_number(&f, "events", m->seen[0], NULL);
+	grt_fields_write(&f, m->writer, "run", "statistics");
 }
 
 static int write_lost(struct monitor *m)
@@ -419,13 +419,14 @@ static void write_notes(struct monitor *m, const struct grt_health *h)
 	report_text_notes(&m->notes, h);
 	report_text_passed(&m->notes, m->session);
 	if (m->names.dropped)
-		note(&m->notes, "%" PRIu64 " NAME records dropped: more than %u names", m->names.dropped,
-		     GRT_NAMES_MAX);
+		grt_note(&m->notes, "%" PRIu64 " NAME records dropped: more than %u names", m->names.dropped,
+			 GRT_NAMES_MAX);
 	if (m->left_out)
-		note(&m->notes,
-		     "%" PRIu64 " events of other processes or drivers were left out; the balance has all",
-		     m->left_out);
-	notes_write(&m->notes, m->writer);
+		grt_note(&m->notes,
+			 "%" PRIu64
+			 " events of other processes or drivers were left out; the balance has all",
+			 m->left_out);
+	grt_notes_write(&m->notes, m->writer);
 }
 
 static int write_all(struct monitor *m)
