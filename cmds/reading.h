@@ -7,7 +7,7 @@
 #ifndef GRTRACE_READING_H
 #define GRTRACE_READING_H
 
-#include "jobs/jobs.h"
+#include "jobs/job_stats.h"
 #include "cmd.h"
 #include "table/notes.h"
 
@@ -46,12 +46,6 @@ void reading_balance(struct grt_writer *w, const struct grt_health *h, uint64_t 
  * @unread: events that are known to be later than the end of a live stream
  */
 bool reading_closes(const struct grt_health *h, uint64_t unread);
-
-/**
- * reading_note_joins - notes: what sampling and missing events mean for conclusions about jobs
- * @h: NULL where no concluded time is shown
- */
-void reading_note_joins(struct grt_notes *n, const struct grt_jobs *jobs, const struct grt_health *h);
 
 /**
  * reading_note_health - notes: what is missing from the trace

@@ -90,7 +90,7 @@ static void note_joins(struct report *r, const struct grt_health *h)
 {
 	const struct grt_names *names = grt_jobs_names(r->jobs);
 
-	reading_note_joins(&r->notes, r->jobs, r->by && r->by->where & GRT_PART_NO_TIME ? NULL : h);
+	grt_jobs_notes(&r->notes, r->jobs, r->by && r->by->where & GRT_PART_NO_TIME ? NULL : h);
 	if (names->dropped)
 		grt_note(&r->notes, "%" PRIu64 " NAME records dropped: more than %u names", names->dropped,
 			 GRT_NAMES_MAX);

@@ -297,7 +297,7 @@ static void write_end(struct timeline *tl)
 {
 	const struct grt_health *h = grt_session_health(tl->session);
 
-	reading_note_joins(&tl->notes, tl->jobs, h);
+	grt_jobs_notes(&tl->notes, tl->jobs, h);
 	if (!tl->latency_only)
 		note_drawing(tl);
 	note_selection(tl);
