@@ -103,7 +103,7 @@ MANUALS	:= $(wildcard docs/*.1 docs/*.5)
 has_kernel := $(if $(KDIR),$(wildcard $(KDIR)/Makefile))
 modules_of = $(wildcard $(1)/*.ko)
 
-.PHONY: all help features check-deps modules modules_install dkms kernel-tree bench-modules test-modules install uninstall check check-built soak demo fuzz \
+.PHONY: all help features check-deps modules modules_install dkms kernel-tree bench-modules test-modules install uninstall check check-built soak demo fuzz fuzz-coverage \
 	fuzzers unit-tests inject-tests test-tools vm-tools bench tests clean
 .DELETE_ON_ERROR:
 .SUFFIXES:
@@ -115,7 +115,7 @@ all: $(BIN) $(INJECT) $(SOFTGPU_RUN) $(LIBA) $(if $(SANITIZE)$(STATIC),,$(LIBSO)
 help:
 	@sed -n '3,11s/^# \{0,1\}//p' Makefile
 	@echo
-	@echo 'Targets: all modules check check-deps demo soak fuzz bench install uninstall modules_install dkms kernel-tree clean'
+	@echo 'Targets: all modules check check-deps demo soak fuzz fuzz-coverage bench install uninstall modules_install dkms kernel-tree clean'
 
 features:
 	@tools/features "$(O)" "$(KDIR)" "$(CC)" "$(CLANG)"
@@ -137,6 +137,14 @@ FORCE:
 $(O)/obj/%.o: %.c $(O)/flags
 	@mkdir -p $(@D)
 	$(call say,CC,$@)$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+
+# The system calls of this architecture, by the C library's headers.
+$(O)/gen/syscalls.def: $(O)/flags
+	@mkdir -p $(@D)
+	$(call say,GEN,$@)echo '#include <sys/syscall.h>' | $(CC) -E -dM -x c - | \
+		sed -n 's/^#define SYS_\([a-z0-9_]*\) .*/GRT_SYSCALL(\1)/p' | LC_ALL=C sort >$@
+$(O)/obj/lib/codes/syscalls.o: $(O)/gen/syscalls.def
+$(O)/obj/lib/codes/syscalls.o: ALL_CFLAGS += -I$(O)/gen
 
 # Scripts and styles are embedded as they are.
 $(O)/obj/lib/flamegraph/flamegraph_web.o: web/flame.js web/flame.css
@@ -329,6 +337,12 @@ fuzz:
 	$(MAKE) fuzzers
 	tests/run -o $(O) --soak fuzz
 
+# Which lines of lib the fuzz targets reach; SECONDS=N: in so long each, else with the inputs of make check.
+fuzz-coverage:
+	tools/setup check
+	$(MAKE) O=$(O)/coverage FUZZ_SANITIZE='-fsanitize=fuzzer-no-link -fprofile-instr-generate -fcoverage-mapping' fuzzers
+	tools/fuzz-coverage $(if $(SECONDS),-s $(SECONDS)) $(O)/coverage
+
 bench: all test-tools bench-modules
 	bench/record.sh $(O)
 	$(O)/bench/bench_read -s 1024 -c 2
@@ -382,7 +396,7 @@ uninstall:
 
 # Only what this file made: O= may be any directory.
 clean:
-	rm -rf $(O)/obj $(O)/fuzz $(O)/inject $(O)/bpf $(O)/tests $(O)/bench $(O)/tools $(O)/kernel $(O)/include $(O)/san $(O)/warn $(O)/on-* $(O)/vendor
+	rm -rf $(O)/obj $(O)/gen $(O)/fuzz $(O)/inject $(O)/bpf $(O)/tests $(O)/bench $(O)/tools $(O)/kernel $(O)/include $(O)/san $(O)/warn $(O)/on-* $(O)/vendor $(O)/coverage
 	rm -f $(BIN) $(INJECT) $(LIBA) $(LIBSO) $(O)/libgrtrace.map $(O)/libgrtrace.pc $(O)/flags
 
 -include $(patsubst %.o,%.d,$(FUZZ_OBJ) $(INJECT_OBJ) $(LIB_OBJ) $(CMD_OBJ) $(AUX_OBJ) $(UNWIND_OBJ) $(call obj,$(UNIT_SRC) $(TOOL_SRC)))

@@ -16,11 +16,12 @@
 #include "../sources/kmod.h"
 #include "cmd.h"
 #include "base/escape.h"
+#include "lines/event_json.h"
 #include "trace/field.h"
 #include "trace/packet.h"
+#include "reading.h"
 
 #define NOT_GIVEN UINT64_MAX
-#define DEFAULT_INPUT "grtrace.out.grt"
 /* Between two looks at a live stream. */
 #define LIVE_PERIOD_NS 100000000
 
@@ -33,6 +34,7 @@
 
 static const char *opt_input;
 static const char *opt_types;
+static const char *opt_gpu;
 static uint64_t opt_count = NOT_GIVEN;
 static uint64_t opt_ring = NOT_GIVEN;
 static bool opt_json;
@@ -43,6 +45,7 @@ static const struct cmd_opt opts[] = {
 	{"count", 'n', OPT_U64, "N", &opt_count, "stop after N events"},
 	{"type", 't', OPT_STR, "T[,T]", &opt_types, "only events of these types (submit,complete)"},
 	{"ring", 'r', OPT_U64, "R", &opt_ring, "only events of the ring with this id"},
+	READING_GPU_OPTION(&opt_gpu),
 	{"json", 'j', OPT_FLAG, NULL, &opt_json, "a JSON object per line"},
 	{NULL, 0, OPT_FLAG, NULL, NULL, NULL},
 };
@@ -60,14 +63,14 @@ struct name {
  * @types: bit per event id that is printed
  * @left: events still to print
  * @write_error: errno of a failed write, 0: none
- * @print: prints one event
+ * @json: events are printed as objects, NULL: as text
  */
 struct dump {
 	struct grt_consumer c;
 	uint64_t types;
 	uint64_t left;
 	int write_error;
-	void (*print)(const struct dump *d, const struct grt_event *e, uint32_t cpu);
+	struct grt_event_json *json;
 	struct name thread[THREAD_NAMES];
 	struct name ring[RING_NAMES];
 };
@@ -145,28 +148,12 @@ static void text_hex(const struct grt_field *f, const struct grt_event *e)
 		printf("0x%llx", (unsigned long long)number(f, e));
 }
 
-static void json_number(const struct grt_field *f, const struct grt_event *e)
-{
-	if (is_unknown(f, e))
-		fputs("null", stdout);
-	else
-		text_dec(f, e);
-}
-
 static void text_signed(const struct grt_field *f, const struct grt_event *e)
 {
 	if (grt_field_is_unknown(f, e, signed_number(f, e)))
 		putchar('-');
 	else
 		printf("%lld", (long long)signed_number(f, e));
-}
-
-static void json_signed(const struct grt_field *f, const struct grt_event *e)
-{
-	if (grt_field_is_unknown(f, e, signed_number(f, e)))
-		fputs("null", stdout);
-	else
-		text_signed(f, e);
 }
 
 static void text_str(const struct grt_field *f, const struct grt_event *e)
@@ -189,29 +176,10 @@ static void text_engine(const struct grt_field *f, const struct grt_event *e)
 		text_dec(f, e);
 }
 
-static void json_str(const struct grt_field *f, const struct grt_event *e)
-{
-	putchar('"');
-	grt_escape_print(GRT_ESCAPE_JSON, stdout, (const char *)e + f->offset, f->size);
-	putchar('"');
-}
-
-static void json_engine(const struct grt_field *f, const struct grt_event *e)
-{
-	if (engine_name(e))
-		printf("\"%s\"", engine_name(e));
-	else
-		text_dec(f, e);
-}
-
 /* How a field's value is printed, by enum grt_field_kind. */
-static const struct {
-	void (*text)(const struct grt_field *f, const struct grt_event *e);
-	void (*json)(const struct grt_field *f, const struct grt_event *e);
-} kinds[] = {
-	[GRT_FIELD_DEC] = {text_dec, json_number},	 [GRT_FIELD_HEX] = {text_hex, json_number},
-	[GRT_FIELD_SIGNED] = {text_signed, json_signed}, [GRT_FIELD_STR] = {text_str, json_str},
-	[GRT_FIELD_ENGINE] = {text_engine, json_engine}, [GRT_FIELD_TIME] = {text_dec, text_dec},
+static void (*const kinds[])(const struct grt_field *f, const struct grt_event *e) = {
+	[GRT_FIELD_DEC] = text_dec, [GRT_FIELD_HEX] = text_hex,	      [GRT_FIELD_SIGNED] = text_signed,
+	[GRT_FIELD_STR] = text_str, [GRT_FIELD_ENGINE] = text_engine, [GRT_FIELD_TIME] = text_dec,
 };
 
 static void text_name(const struct name *n)
@@ -272,63 +240,19 @@ static void print_text(const struct dump *d, const struct grt_event *e, uint32_t
 	text_identity(d, e);
 	for (const struct grt_field *f = desc ? desc->fields() : NULL; f && f->name; f++) {
 		printf(" %s=", f->name);
-		kinds[f->kind].text(f, e);
+		kinds[f->kind](f, e);
 	}
 	text_rest(e);
 	putchar('\n');
 }
 
-static void json_fields(const struct grt_field *f, const struct grt_event *e)
-{
-	for (; f && f->name; f++) {
-		printf(",\"%s\":", f->name);
-		kinds[f->kind].json(f, e);
-	}
-}
-
-/* A name that is not known is left out: "" would say that there is none. */
-static void json_name(const char *key, const char *text, size_t size)
-{
-	printf(",\"%s\":\"", key);
-	grt_escape_print(GRT_ESCAPE_JSON, stdout, text, size);
-	putchar('"');
-}
-
-static void json_names(const struct dump *d, const struct grt_event *e)
-{
-	const struct name *ring = e->ring == GRT_RING_NONE ? NULL : find_name(d->ring, RING_NAMES, e->ring);
-	const struct name *thread = e->tid ? find_name(d->thread, THREAD_NAMES, e->tid) : NULL;
-
-	if (ring) {
-		json_name("ring_name", ring->name, sizeof(ring->name));
-		json_name("driver", ring->owner, sizeof(ring->owner));
-	}
-	if (thread) {
-		json_name("comm", thread->name, sizeof(thread->name));
-		json_name("process", thread->owner, sizeof(thread->owner));
-	}
-}
-
-static void print_json(const struct dump *d, const struct grt_event *e, uint32_t cpu)
-{
-	const struct grt_event_desc *desc = describe(e);
-
-	printf("{\"time\":%llu,\"cpu\":%u,\"type\":", (unsigned long long)e->time, cpu);
-	if (desc)
-		printf("\"%s\"", desc->title);
-	else
-		printf("%u", e->type);
-	printf(",\"size\":%u", e->size);
-	json_fields(grt_common_fields, e);
-	json_names(d, e);
-	json_fields(desc ? desc->fields() : NULL, e);
-	fputs("}\n", stdout);
-}
-
 static int dump_event(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
 {
 	struct dump *d = (struct dump *)c;
+	int ret = d->json ? grt_event_json_see(d->json, e, 0) : 0;
 
+	if (ret)
+		return ret;
 	if (opt_types && !(e->type < GRT_EV_MAX && d->types >> e->type & 1))
 		return 0;
 	if (opt_ring != NOT_GIVEN && e->ring != opt_ring)
@@ -336,7 +260,10 @@ static int dump_event(struct grt_consumer *c, const struct grt_event *e, uint32_
 	if (!d->left)
 		return 1;
 	errno = 0;
-	d->print(d, e, cpu);
+	if (d->json)
+		grt_event_json_print(d->json, stdout, e, cpu, "");
+	else
+		print_text(d, e, cpu);
 	if (ferror(stdout)) {
 		d->write_error = errno ? errno : EIO;
 		return 1;
@@ -393,6 +320,8 @@ static int run_session(struct dump *d, struct grt_session *s, const char *path)
 		return status;
 	if (ret < 0)
 		return cmd_error(EXIT_FAILED, &err);
+	if (!ret && grt_session_gpu_missing(s, &err))
+		return cmd_error(EXIT_FAILED, &err);
 	return judge(path, grt_session_health(s));
 }
 
@@ -404,7 +333,9 @@ static int dump_path(struct dump *d, const char *path)
 
 	if (ret)
 		return cmd_error(EXIT_FAILED, &err);
-	ret = run_session(d, s, path);
+	ret = reading_gpu(s, opt_gpu, false);
+	if (ret == EXIT_DONE)
+		ret = run_session(d, s, path);
 	grt_session_close(s);
 	return ret;
 }
@@ -453,7 +384,9 @@ static int dump_live(struct dump *d)
 		return cmd_no_input(DEFAULT_INPUT);
 	if (!ret)
 		ret = kmod_live_session(&k, &s, &err);
-	ret = ret ? cmd_error(kmod_exit_status(ret), &err) : run_live(d, &k, s);
+	ret = ret ? cmd_error(kmod_exit_status(ret), &err) : reading_gpu(s, opt_gpu, true);
+	if (ret == EXIT_DONE)
+		ret = run_live(d, &k, s);
 	grt_session_close(s);
 	kmod_close(&k);
 	return ret;
@@ -471,23 +404,23 @@ static int dump_run(int argc, char **argv)
 	if (opt_types && cmd_event_types(opt_types, &types) != EXIT_DONE)
 		return EXIT_USAGE;
 	d = calloc(1, sizeof(*d));
-	if (!d)
+	if (!d || (opt_json && grt_event_json_new(&d->json)))
 		return cmd_fail(EXIT_FAILED, strerror(ENOMEM), NULL, "cannot begin");
 	d->c.event = dump_event;
 	d->c.name = dump_name;
 	d->types = types;
 	d->left = opt_count;
-	d->print = opt_json ? print_json : print_text;
 	if (!path && !access(DEFAULT_INPUT, F_OK))
 		path = DEFAULT_INPUT;
 	ret = path ? dump_path(d, path) : dump_live(d);
+	grt_event_json_free(d->json);
 	free(d);
 	return ret;
 }
 
 const struct cmd cmd_dump = {
 	.reads = true,
-	.usage = "[PATH] [-i PATH] [-n N] [--type T[,T]] [--ring R] [--json]",
+	.usage = "[PATH] [-i PATH] [-n N] [--type T[,T]] [--ring R] [--device GPU] [--json]",
 	.opts = opts,
 	.run = dump_run,
 };

@@ -16,6 +16,7 @@ static struct {
 	const char *input;
 	const char *output;
 	const char *format;
+	const char *gpu;
 	struct opt_time from;
 	struct opt_time to;
 } opt;
@@ -34,6 +35,7 @@ static const struct cmd_opt options[] = {
 	{"from", 0, OPT_TIME, "T", &opt.from,
 	 "begin here: seconds as printed, +T from the start, -T from the end"},
 	{"to", 0, OPT_TIME, "T", &opt.to, "end here"},
+	READING_GPU_OPTION(&opt.gpu),
 	{NULL, 0, OPT_FLAG, NULL, NULL, NULL},
 };
 
@@ -166,14 +168,16 @@ static int export_run(int argc, char **argv)
 				"cannot open %s", path);
 	if (grt_session_open(&s, path, &err))
 		return cmd_error(EXIT_FAILED, &err);
-	status = export_session(s, path, row);
+	status = reading_gpu(s, opt.gpu, false);
+	if (status == EXIT_DONE)
+		status = export_session(s, path, row);
 	grt_session_close(s);
 	return status;
 }
 
 const struct cmd cmd_export = {
 	.reads = true,
-	.usage = "[-f FORMAT] [PATH] [-i PATH] [-o FILE] [--from T] [--to T]",
+	.usage = "[-f FORMAT] [PATH] [-i PATH] [-o FILE] [--from T] [--to T] [--device GPU]",
 	.opts = options,
 	.run = export_run,
 };

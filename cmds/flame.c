@@ -264,7 +264,7 @@ static int take_recording(struct graph *g, struct grt_session *s, const char *pa
 		return flame_wall(s, path, &opt.from, &opt.to, &g->shape, g->tree, side);
 	if (g->shape.by == GRT_FLAME_BY_THREAD)
 		return cmd_usage_error(
-			"--by thread: the GPU's time is no thread's; with --weight wall, please");
+			"--by thread works only with --weight wall: GPU time is not attributed to threads");
 	if (grt_flame_new(&f.flame))
 		return cmd_fail(EXIT_FAILED, strerror(ENOMEM), NULL, "cannot begin");
 	status = take_events(g, s, path, side, &f);

@@ -83,7 +83,7 @@ static int run_record(char *output, int argc, char **argv)
 static int check(void)
 {
 	if (opt.cpu_only && opt.gpu_only)
-		return cmd_usage_error("--cpu-only and --gpu-only: one of them, please");
+		return cmd_usage_error("--cpu-only and --gpu-only: use only one of them");
 	if (opt.cpu_only && (opt.raw || opt.chrome || opt.merged))
 		return cmd_usage_error("--cpu-only leaves the GPU out: there is nothing for -o, -c and -m");
 	if (opt.gpu_only && opt.cpu)

@@ -159,6 +159,8 @@ int main(int argc, char **argv)
 	const struct cmd_row *row = command_of_program(argv[0]);
 
 	hold_standard_files();
+	/* a message in one write, so that those of several programs do not mix */
+	setvbuf(stderr, NULL, _IOLBF, BUFSIZ);
 	if (row)
 		return run_command(row, argc - 1, argv + 1);
 	if (!strcmp(word, "--help") || !strcmp(word, "-h"))

@@ -190,10 +190,13 @@ static int on_event(struct grt_consumer *c, const struct grt_event *e, uint32_t 
 {
 	struct monitor *m = (struct monitor *)c;
 	struct monitor_did did = {.ended = 0};
+	int ret = m->lines ? grt_event_json_see(m->lines, e, 0) : 0;
 	bool pass;
-	int ret;
 
+	if (ret)
+		return ret;
 	stretch(m, e->time);
+	m->counters += e->type == GRT_EV_COUNTER && !(m->classes & GRT_IN_CLASS(counter));
 	if (e->type >= GRT_EV_MAX || !(m->classes >> grt_class_of[e->type] & 1) || is_log(e))
 		return 0;
 	ret = follow(m, e, &did);
@@ -242,7 +245,8 @@ static int begin(struct monitor *m)
 
 	m->c = (struct grt_consumer){.event = on_event, .name = on_name, .packet = on_packet};
 	m->counts = calloc(1, sizeof(*m->counts));
-	if (!m->counts || grt_jobs_new(&m->jobs, &sink, NULL) || grt_deps_new(&m->deps, NULL))
+	if (!m->counts || grt_jobs_new(&m->jobs, &sink, NULL) || grt_deps_new(&m->deps, NULL) ||
+	    (m->json && !m->quiet && grt_event_json_new(&m->lines)))
 		return -ENOMEM;
 	pass->jobs = m->jobs;
 	pass->deps = m->deps;
@@ -263,6 +267,7 @@ static void end(struct monitor *m)
 	grt_analyses_free(&m->a);
 	grt_jobs_free(m->jobs);
 	grt_deps_free(m->deps);
+	grt_event_json_free(m->lines);
 	grt_names_free(&m->names);
 	free(m->counts);
 }

@@ -11,6 +11,7 @@
 #include "codes/nv_codes.h"
 #include "drm/calls.h"
 #include "jobs/deps.h"
+#include "lines/event_json.h"
 #include "reading.h"
 #include "table/counts.h"
 
@@ -50,6 +51,7 @@ struct monitor_did {
  * @pid, @driver: only events of these; 0 and NULL: of all
  * @sure: @driver was asked for: a ring of unknown driver is not its
  * @left_out: events of others
+ * @counters: values of counters, which this monitor does not show
  * @sample: every Nth ioctl is printed, 0: none
  * @ioctls: met so far
  * @classes: bit per class of events that are taken in, see monitor.c
@@ -59,6 +61,7 @@ struct monitor_did {
  * @again: the present event is a COMPLETE of a job that was complete
  * @first, @last: stamps of the recording's first and last event, of whatever kind and process (live:
  * begin and end of the run), ns; valid with @known
+ * @lines: of JSON; NULL: there are none
  * @header: the line above the first one was printed
  * @write_error: errno of a failed write, 0: none
  */
@@ -70,6 +73,7 @@ struct monitor {
 	const char *driver;
 	bool sure;
 	uint64_t left_out;
+	uint64_t counters;
 	uint64_t sample;
 	uint64_t ioctls;
 	bool json;
@@ -78,6 +82,7 @@ struct monitor {
 	uint32_t classes;
 	struct grt_session *session;
 	struct grt_names names;
+	struct grt_event_json *lines;
 	struct grt_counts *counts;
 	struct grt_jobs *jobs;
 	bool again;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The line of an event in `grtrace monitor`, as columns for people or as a JSON
- * object. What is shown of an event is a row of the tables below; the columns
- * before it are the layout's.
+ * The line of an event in `grtrace monitor`, as columns for people. What is shown
+ * of an event is a row of the tables below; the columns before it are the
+ * layout's. JSON is lines/event_json.c's.
  */
 #include <errno.h>
 #include <stddef.h>
@@ -22,7 +22,6 @@
 struct line {
 	char text[2048];
 	size_t len;
-	bool json;
 };
 
 static void __attribute__((format(printf, 2, 3))) put(struct line *l, const char *fmt, ...)
@@ -73,24 +72,14 @@ static void put_blanks(struct line *l, unsigned int n)
 
 static void put_escaped(struct line *l, const char *text, size_t size)
 {
-	l->len += grt_escape(l->json ? GRT_ESCAPE_JSON : GRT_ESCAPE_TERM, l->text + l->len,
-			     sizeof(l->text) - l->len, text, size);
-}
-
-static void put_string(struct line *l, const char *text, size_t size)
-{
-	if (l->json)
-		put_text(l, "\"");
-	put_escaped(l, text, size);
-	if (l->json)
-		put_text(l, "\"");
+	l->len += grt_escape(GRT_ESCAPE_TERM, l->text + l->len, sizeof(l->text) - l->len, text, size);
 }
 
 static void put_key(struct line *l, const char *name)
 {
-	put_text(l, l->json ? ",\"" : " ");
+	put_text(l, " ");
 	put_text(l, name);
-	put_text(l, l->json ? "\":" : "=");
+	put_text(l, "=");
 }
 
 static void put_name(struct line *l, const char *key, const char *name)
@@ -98,7 +87,7 @@ static void put_name(struct line *l, const char *key, const char *name)
 	if (!name)
 		return;
 	put_key(l, key);
-	put_string(l, name, strlen(name));
+	put_escaped(l, name, strlen(name));
 }
 
 static const char *comm_of(const struct monitor *m, const struct grt_event *e)
@@ -293,52 +282,45 @@ enum detail_kind {
 	DETAIL_SIGNED,
 	DETAIL_ERROR,	/* signed, nothing where it is 0 or unknown */
 	DETAIL_BITS,	/* hexadecimal, nothing where it is 0 */
-	DETAIL_MACHINE, /* not in text: a column has it, or nobody misses it */
 	DETAIL_KNOWN,	/* decimal, unknown where all bits are set */
 	DETAIL_ADDRESS, /* the same, hexadecimal */
 	DETAIL_FD,	/* signed, unknown where it is GRT_FD_UNKNOWN */
-	DETAIL_TEXT,
 };
 
 /**
  * struct detail - a field of an event's payload
- * @text: its name in text, "": not in text
- * @json: its name in JSON
+ * @text: its name
  */
 struct detail {
 	const char *text;
-	const char *json;
 	uint8_t kind;
 	uint8_t size;
 	uint16_t offset;
 };
 
-#define D(evt, member, name, KIND)                                                          \
-	{                                                                                   \
-		(name), #member, DETAIL_##KIND, sizeof(((struct grt_ev_##evt *)0)->member), \
-			offsetof(struct grt_ev_##evt, member)                               \
+#define D(evt, member, name, KIND)                                                 \
+	{                                                                          \
+		(name), DETAIL_##KIND, sizeof(((struct grt_ev_##evt *)0)->member), \
+			offsetof(struct grt_ev_##evt, member)                      \
 	}
 #define DETAILS(evt, ...)                        \
 	[GRT_EV_##evt] = (const struct detail[]) \
 	{                                        \
 		__VA_ARGS__ __VA_OPT__(, )       \
 		{                                \
-			.json = NULL             \
+			.text = NULL             \
 		}                                \
 	}
 
 /* clang-format off */
 static const struct detail *const details[GRT_EV_MAX] = {
-	DETAILS(SUBMIT, D(submit, cmd, "", MACHINE), D(submit, hw_ctx, "hw_ctx", MACHINE),
-		D(submit, fence_id, "fence_id", MACHINE)),
-	DETAILS(COMMIT, D(commit, sw_depth, "", MACHINE), D(commit, hw_depth, "hw", DEC)),
-	DETAILS(END, D(end, reply, "reply", BITS), D(end, hw_ctx, "", MACHINE), D(end, fence_id, "", MACHINE)),
-	DETAILS(COMPLETE, D(complete, status, "error", ERROR), D(complete, hw_ctx, "", MACHINE)),
+	DETAILS(COMMIT, D(commit, hw_depth, "hw", DEC)),
+	DETAILS(END, D(end, reply, "reply", BITS)),
+	DETAILS(COMPLETE, D(complete, status, "error", ERROR)),
 	DETAILS(CTX_SWITCH, D(ctx_switch, prev_ctx, "from_ctx", DEC)),
-	DETAILS(IRQ, D(irq, source, "", KNOWN), D(irq, data, "", KNOWN), D(irq, hw_ring, "ring", KNOWN),
+	DETAILS(IRQ, D(irq, hw_ring, "ring", KNOWN),
 		D(irq, vmid, "vmid", KNOWN), D(irq, pasid, "pasid", KNOWN)),
 	DETAILS(ERROR, D(error, status, "error", SIGNED), D(error, code, "code", HEX)),
-	DETAILS(COMMAND, D(command, cmd, "", MACHINE), D(command, hw_ctx, "", MACHINE)),
 	DETAILS(IOCTL_EXIT, D(ioctl_exit, cmd, "cmd", HEX), D(ioctl_exit, ret, "ret", SIGNED)),
 	DETAILS(IOCTL_ENTER, D(ioctl_enter, cmd, "cmd", HEX), D(ioctl_enter, fd, "fd", FD),
 		D(ioctl_enter, arg, "arg", ADDRESS)),
@@ -348,31 +330,25 @@ static const struct detail *const details[GRT_EV_MAX] = {
 	DETAILS(POLL, D(poll, fd, "fd", FD), D(poll, events, "events", ADDRESS)),
 	DETAILS(WAIT_DEP, D(wait_dep, dep_ctx, "ctx", DEC), D(wait_dep, dep_seqno, "seq", DEC)),
 	DETAILS(FENCE, D(fence, status, "error", ERROR), D(fence, waiters, "jobs", DEC)),
-	DETAILS(VBLANK, D(vblank, crtc, "", MACHINE), D(vblank, vseq, "", MACHINE), D(vblank, stamp, "", MACHINE),
+	DETAILS(VBLANK,
 		D(vblank, high_prec, "high_prec", DEC)),
-	DETAILS(VBLANK_QUEUED, D(vblank_queued, crtc, "", MACHINE), D(vblank_queued, vseq, "", MACHINE),
+	DETAILS(VBLANK_QUEUED,
 		D(vblank_queued, file, "file", HEX)),
-	DETAILS(VBLANK_DELIVERED, D(vblank_delivered, crtc, "", MACHINE), D(vblank_delivered, vseq, "", MACHINE),
+	DETAILS(VBLANK_DELIVERED,
 		D(vblank_delivered, file, "file", HEX)),
 	DETAILS(MEM_CREATE, D(mem_create, object, "object", HEX), D(mem_create, bytes, "bytes", DEC),
-		D(mem_create, wanted, "wanted", BITS), D(mem_create, allowed, "allowed", BITS),
-		D(mem_create, placed, "", MACHINE), D(mem_create, mflags, "flags", BITS)),
+		D(mem_create, wanted, "wanted", BITS), D(mem_create, allowed, "allowed", BITS), D(mem_create, mflags, "flags", BITS)),
 	DETAILS(MEM_DESTROY, D(mem_destroy, object, "object", HEX)),
-	DETAILS(MEM_MOVE, D(mem_move, object, "object", HEX), D(mem_move, bytes, "bytes", DEC),
-		D(mem_move, from, "", MACHINE), D(mem_move, to, "", MACHINE)),
+	DETAILS(MEM_MOVE, D(mem_move, object, "object", HEX), D(mem_move, bytes, "bytes", DEC)),
 	DETAILS(MEM_BIND, D(mem_bind, object, "object", HEX), D(mem_bind, vm, "vm", HEX),
 		D(mem_bind, offset, "offset", HEX), D(mem_bind, bytes, "bytes", DEC), D(mem_bind, mflags, "flags", BITS)),
 	DETAILS(MEM_UNBIND, D(mem_unbind, object, "object", HEX), D(mem_unbind, vm, "vm", HEX),
 		D(mem_unbind, offset, "offset", HEX), D(mem_unbind, bytes, "bytes", DEC)),
-	DETAILS(MEM_FAULT, D(mem_fault, object, "object", HEX), D(mem_fault, page, "page", DEC),
-		D(mem_fault, gtt, "", MACHINE), D(mem_fault, writing, "", MACHINE)),
+	DETAILS(MEM_FAULT, D(mem_fault, object, "object", HEX), D(mem_fault, page, "page", DEC)),
 	DETAILS(MEM_SHRINK, D(mem_shrink, target, "pages", DEC), D(mem_shrink, mflags, "flags", HEX)),
-	DETAILS(JOB, D(job, submit, "", MACHINE), D(job, commit, "", MACHINE), D(job, start, "", MACHINE),
-		D(job, end, "", MACHINE), D(job, complete, "", MACHINE), D(job, status, "error", ERROR),
-		D(job, cmd, "", MACHINE), D(job, hw_ctx, "", MACHINE), D(job, fence_id, "", MACHINE),
+	DETAILS(JOB, D(job, status, "error", ERROR),
 		D(job, reply, "reply", BITS), D(job, waits, "waits", BITS), D(job, errors, "errors", BITS)),
-	DETAILS(FUNC, D(func, function, "", MACHINE), D(func, text, "", MACHINE)),
-	DETAILS(XID, D(xid, code, "xid", DEC), D(xid, bus, "", MACHINE), D(xid, text, "text", MACHINE)),
+	DETAILS(XID, D(xid, code, "xid", DEC)),
 };
 /* clang-format on */
 
@@ -391,11 +367,6 @@ static int64_t signed_of(const struct detail *d, const struct grt_event *e)
 	return (int64_t)(field_of(d, e) << unused) >> unused;
 }
 
-static bool is_text(const struct detail *d)
-{
-	return d->size > 8;
-}
-
 /* A signed field of an event by its type in events.def would be a table again; these are all. */
 static bool is_signed(const struct detail *d)
 {
@@ -404,33 +375,12 @@ static bool is_signed(const struct detail *d)
 
 static bool is_unknown(const struct detail *d, const struct grt_event *e)
 {
-	if (d->kind == DETAIL_ERROR)
-		return field_of(d, e) == GRT_STATUS_UNKNOWN;
-	if (d->kind == DETAIL_FD)
-		return field_of(d, e) == GRT_FD_UNKNOWN;
-	if (grt_class_of[e->type] == GRT_CLASS_call && !grt_call_is_untold(e))
-		return false;
-	return (d->kind == DETAIL_KNOWN || d->kind == DETAIL_ADDRESS) &&
-	       field_of(d, e) == UINT64_MAX >> (64 - 8 * d->size);
-}
-
-static void json_detail(struct line *l, const struct detail *d, const struct grt_event *e)
-{
-	put_key(l, d->json);
-	if (is_text(d))
-		put_string(l, (const char *)e + d->offset, d->size);
-	else if (is_unknown(d, e))
-		put_text(l, "null");
-	else if (is_signed(d))
-		put(l, "%lld", (long long)signed_of(d, e));
-	else
-		put_u64(l, field_of(d, e));
+	return grt_is_unknown(grt_unknown_of(e->type, d->offset), e, field_of(d, e));
 }
 
 static void text_detail(struct line *l, const struct detail *d, const struct grt_event *e)
 {
-	if (d->kind == DETAIL_MACHINE || !*d->text ||
-	    ((d->kind == DETAIL_ERROR || d->kind == DETAIL_BITS) && !field_of(d, e)) ||
+	if (((d->kind == DETAIL_ERROR || d->kind == DETAIL_BITS) && !field_of(d, e)) ||
 	    (d->kind == DETAIL_ERROR && is_unknown(d, e)))
 		return;
 	put_key(l, d->text);
@@ -461,13 +411,11 @@ static void more_released(struct line *l, const struct monitor *m, const struct 
 			  const struct monitor_did *did)
 {
 	(void)m;
-	if (!l->json) {
-		put_key(l, "fence");
-		put_fence(l, e);
-	}
-	if (did->ended > 0 || l->json) {
+	put_key(l, "fence");
+	put_fence(l, e);
+	if (did->ended > 0) {
 		put_key(l, "released");
-		put(l, "%d", did->ended > 0 ? did->ended : 0);
+		put(l, "%d", did->ended);
 	}
 }
 
@@ -482,23 +430,17 @@ static void more_whole(struct line *l, const struct monitor *m, const struct grt
 {
 	const struct grt_ev_job *r = (const struct grt_ev_job *)e;
 
-	if (!l->json) {
-		put_since(l, "exec", r->start, r->end);
-		put_since(l, "total", r->submit, r->complete);
-	}
+	put_since(l, "exec", r->start, r->end);
+	put_since(l, "total", r->submit, r->complete);
 	more_released(l, m, e, did);
 }
 
 static void more_dep(struct line *l, const struct monitor *m, const struct grt_event *e,
 		     const struct monitor_did *did)
 {
-	bool signalled = e->flags & GRT_FLAG_SIGNALLED;
-
 	(void)m;
 	(void)did;
-	if (l->json)
-		put(l, ",\"signalled\":%s", signalled ? "true" : "false");
-	else if (signalled)
+	if (e->flags & GRT_FLAG_SIGNALLED)
 		put_text(l, " signalled");
 }
 
@@ -512,9 +454,7 @@ static void more_command(struct line *l, const struct monitor *m, const struct g
 	const char *name = driver && !strcmp(driver, "virtio_gpu") ? grt_virtio_gpu_name(cmd) : NULL;
 
 	(void)did;
-	if (l->json && name)
-		put(l, ",\"cmd_name\":\"%s\"", name);
-	if (l->json || !cmd)
+	if (!cmd)
 		return;
 	if (driver && !strcmp(driver, "amdgpu"))
 		put(l, " ibs=%u", cmd);
@@ -530,7 +470,7 @@ static void more_submit(struct line *l, const struct monitor *m, const struct gr
 			const struct monitor_did *did)
 {
 	more_command(l, m, e, did);
-	if (!l->json && (e->flags & GRT_FLAG_COMMIT))
+	if (e->flags & GRT_FLAG_COMMIT)
 		put_text(l, " commit");
 }
 
@@ -542,29 +482,12 @@ static void more_irq(struct line *l, const struct monitor *m, const struct grt_e
 
 	(void)m;
 	(void)did;
-	if (l->json)
-		return;
 	put_text(l, " client=");
 	client == GRT_IRQ_CLIENT_UNKNOWN ? put_text(l, "-") : put_u64(l, client);
 	if (name)
 		put(l, "(%s)", name);
 	put_text(l, " src=");
 	source == UINT32_MAX ? put_text(l, "-") : put_u64(l, source & 0xffff);
-}
-
-static void put_or_null(struct line *l, const char *key, const char *text)
-{
-	put_key(l, key);
-	if (text)
-		put_string(l, text, strlen(text));
-	else
-		put_text(l, "null");
-}
-
-static void put_number(struct line *l, const char *key, uint64_t number)
-{
-	put_key(l, key);
-	put_u64(l, number);
 }
 
 static void put_hex(struct line *l, const char *key, uint32_t number)
@@ -585,11 +508,8 @@ static void put_about(struct line *l, uint32_t cmd, uint32_t about)
 	if (kind == GRT_NV_ABOUT_NOTHING)
 		return;
 	if (about == UINT32_MAX)
-		put_or_null(l, key, l->json ? NULL : "-");
-	else if (l->json) {
-		put_number(l, key, about);
-		put_name(l, "about", name);
-	} else if (name) {
+		put_name(l, key, "-");
+	else if (name) {
 		put_key(l, key);
 		put(l, "%s(0x%x)", name, about);
 	} else {
@@ -597,20 +517,15 @@ static void put_about(struct line *l, uint32_t cmd, uint32_t about)
 	}
 }
 
-/* The driver's own answer; in text only where it refused. */
+/* The driver's own answer, where it refused. */
 static void put_answer(struct line *l, uint32_t status)
 {
 	const char *name = grt_nv_status_name(status);
 
-	if (l->json) {
-		status == UINT32_MAX ? put_or_null(l, "status", NULL) : put_number(l, "status", status);
-		if (status != UINT32_MAX)
-			put_name(l, "status_name", name);
-	} else if (status && name) {
+	if (status && name)
 		put_name(l, "status", name);
-	} else if (status && status != UINT32_MAX) {
+	else if (status && status != UINT32_MAX)
 		put_hex(l, "status", status);
-	}
 }
 
 static void more_ioctl(struct line *l, const struct monitor *m, const struct grt_event *e,
@@ -622,16 +537,12 @@ static void more_ioctl(struct line *l, const struct monitor *m, const struct grt
 	const char *name =
 		nvidia ? grt_nv_ioctl_name(device_of(m, e), ev->cmd) : grt_ioctl_name(driver, ev->cmd);
 
-	put_name(l, l->json ? "cmd_name" : "name", name);
+	put_name(l, "name", name);
 	if (nvidia) {
 		put_about(l, ev->cmd, ev->about);
 		put_answer(l, ev->status);
 	}
-	if (l->json && did->call.known)
-		put(l, ",\"fd\":%d,\"duration_ns\":%llu", did->call.fd, (unsigned long long)did->call.ns);
-	else if (l->json)
-		put_text(l, ",\"fd\":null,\"duration_ns\":null");
-	else if (did->call.known) {
+	if (did->call.known) {
 		put(l, " fd=%d", did->call.fd);
 		put_ns(l, "took", did->call.ns);
 	} else {
@@ -656,7 +567,7 @@ static void more_create(struct line *l, const struct monitor *m, const struct gr
 
 	(void)m;
 	(void)did;
-	if (!l->json && (ev->wanted || ev->placed != UINT32_MAX))
+	if ((ev->wanted || ev->placed != UINT32_MAX))
 		put_memory(l, "placed", ev->placed);
 }
 
@@ -667,8 +578,6 @@ static void more_move(struct line *l, const struct monitor *m, const struct grt_
 
 	(void)m;
 	(void)did;
-	if (l->json)
-		return;
 	put_memory(l, "from", ev->from);
 	put_memory(l, "to", ev->to);
 }
@@ -680,8 +589,7 @@ static void more_fault(struct line *l, const struct monitor *m, const struct grt
 
 	(void)m;
 	(void)did;
-	if (!l->json)
-		put(l, " %s %s", ev->gtt ? "GTT" : "CPU", ev->writing ? "write" : "read");
+	put(l, " %s %s", ev->gtt ? "GTT" : "CPU", ev->writing ? "write" : "read");
 }
 
 static void more_vblank(struct line *l, const struct monitor *m, const struct grt_event *e,
@@ -691,7 +599,7 @@ static void more_vblank(struct line *l, const struct monitor *m, const struct gr
 
 	(void)m;
 	(void)did;
-	if (!l->json && e->time >= ev->stamp)
+	if (e->time >= ev->stamp)
 		put_ns(l, "late", e->time - ev->stamp);
 }
 
@@ -702,18 +610,16 @@ static void more_function(struct line *l, const struct monitor *m, const struct 
 
 	(void)m;
 	(void)did;
-	if (!l->json) {
-		put_text(l, " ");
-		put_escaped(l, ev->function, sizeof(ev->function));
-		put_text(l, ev->text[0] ? " " : "");
-		put_escaped(l, ev->text, sizeof(ev->text));
-	}
+	put_text(l, " ");
+	put_escaped(l, ev->function, sizeof(ev->function));
+	put_text(l, ev->text[0] ? " " : "");
+	put_escaped(l, ev->text, sizeof(ev->text));
 	if (ev->known & GRT_FUNC_RET) {
 		put_key(l, "ret");
 		put(l, "%lld", (long long)ev->ret);
 	}
 	if (ev->known & GRT_FUNC_TOOK)
-		l->json ? put_number(l, "duration_ns", ev->took) : put_ns(l, "took", ev->took);
+		put_ns(l, "took", ev->took);
 }
 
 static void more_xid(struct line *l, const struct monitor *m, const struct grt_event *e,
@@ -724,12 +630,6 @@ static void more_xid(struct line *l, const struct monitor *m, const struct grt_e
 
 	(void)m;
 	(void)did;
-	if (l->json) {
-		put_or_null(l, "name", info ? info->name : NULL);
-		put_or_null(l, "meaning", info ? info->meaning : NULL);
-		put_or_null(l, "what_to_do", info ? info->todo : NULL);
-		return;
-	}
 	put(l, " %s", info ? info->name : "unknown");
 	if (ev->text[0]) {
 		put_text(l, " \"");
@@ -756,8 +656,8 @@ static void put_details(struct line *l, const struct monitor *m, const struct gr
 {
 	const struct detail *d = e->type < GRT_EV_MAX ? details[e->type] : NULL;
 
-	for (; d && d->json; d++)
-		l->json ? json_detail(l, d, e) : text_detail(l, d, e);
+	for (; d && d->text; d++)
+		text_detail(l, d, e);
 	if (e->type < GRT_EV_MAX && more[e->type])
 		more[e->type](l, m, e, did);
 }
@@ -823,32 +723,6 @@ static void text_line(struct line *l, const struct monitor *m, const struct grt_
 		put_text(l, " inferred");
 }
 
-static void json_line(struct line *l, const struct monitor *m, const struct grt_event *e, uint32_t cpu,
-		      const struct monitor_did *did)
-{
-	put_text(l, "{\"time\":");
-	put_u64(l, e->time);
-	put_number(l, "cpu", cpu);
-	put_name(l, "event", title_of(e));
-	put_number(l, "pid", e->pid);
-	put_number(l, "tid", e->tid);
-	put_name(l, "comm", comm_of(m, e));
-	if (grt_has_job(e)) {
-		put_number(l, "ctx", e->ctx);
-		put_number(l, "seqno", e->seqno);
-	}
-	if (e->ring != GRT_RING_NONE)
-		put_number(l, "ring", e->ring);
-	put_name(l, "ring_name", ring_of(m, e));
-	if (e->device)
-		put_number(l, "device", e->device);
-	put_name(l, "gpu", device_of(m, e));
-	if (e->flags & GRT_FLAG_INFERRED)
-		put_text(l, ",\"inferred\":true");
-	put_details(l, m, e, did);
-	put_text(l, "}");
-}
-
 static int write_line(struct monitor *m, struct line *l)
 {
 	put_text(l, "\n");
@@ -872,16 +746,29 @@ static int write_header(struct monitor *m)
 	return write_line(m, &l);
 }
 
+/* Which waits a fence ended is of this command alone. */
+static int json_line(struct monitor *m, const struct grt_event *e, uint32_t cpu,
+		     const struct monitor_did *did)
+{
+	char more[32] = "";
+
+	if (did->ended > 0)
+		snprintf(more, sizeof(more), ",\"released\":%d", did->ended);
+	errno = 0;
+	grt_event_json_print(m->lines, stdout, e, cpu, more);
+	if (!ferror(stdout))
+		return 0;
+	m->write_error = errno ? errno : EIO;
+	return MONITOR_STOP;
+}
+
 int monitor_line(struct monitor *m, const struct grt_event *e, uint32_t cpu, const struct monitor_did *did)
 {
 	struct line l;
 
 	l.len = 0;
-	l.json = m->json;
-	if (m->json) {
-		json_line(&l, m, e, cpu, did);
-		return write_line(m, &l);
-	}
+	if (m->json)
+		return json_line(m, e, cpu, did);
 	if (!m->header && write_header(m))
 		return MONITOR_STOP;
 	text_line(&l, m, e, did);

@@ -96,6 +96,8 @@ static void write_notes(struct monitor *m, const struct grt_health *h)
 			 "%" PRIu64
 			 " events of other processes or drivers were left out; the balance has all",
 			 m->left_out);
+	if (m->counters)
+		grt_note(&m->notes, "%" PRIu64 " values of counters: report", m->counters);
 	grt_notes_write(&m->notes, m->a.pass.writer);
 }
 

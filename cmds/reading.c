@@ -10,6 +10,10 @@
 #include <sys/resource.h>
 
 #include "base/units.h"
+#include "../sources/drm_cards.h"
+
+/* Of a machine with more GPUs than have room some stay without their device files. */
+#define GPUS_TEXT 2048
 
 static void add_event_count(struct grt_fields *f, const char *name, uint64_t number, const char *text)
 {
@@ -98,6 +102,10 @@ void reading_balance(struct grt_writer *w, const struct grt_health *h, uint64_t 
 	add_event_count(&f, "unwritten", h->unwritten_events,
 			"made by a traced program, which could not write them (a full disk, a limit)");
 	grt_field_number(&f, "read", h->events, "events read here, NAME records too");
+	if (h->of_others || h->of_no_gpu) {
+		grt_field_number(&f, "of_others", h->of_others, "read, of another GPU than that of --device");
+		grt_field_number(&f, "of_no_gpu", h->of_no_gpu, "read, of no GPU that the trace names");
+	}
 	add_event_count(&f, "unread", unread, "in packets that were begun, later than the end");
 	add_event_count(&f, "missing", h->missing_events, "delivered, but in packets that are not here");
 	add_event_count(&f, "unknown", h->unknown, "of types that this version does not know");
@@ -206,12 +214,26 @@ int reading_faults(const struct grt_session *s, const char *input, uint64_t unre
 		faults += h->fault[i];
 	if (faults)
 		return cmd_error(EXIT_FAILED, &first);
+	if (grt_session_gpu_missing(s, &first))
+		return cmd_error(EXIT_FAILED, &first);
 	if (!reading_closes(h, unread))
 		return cmd_fail(EXIT_FAILED,
 				"emitted is not the sum of the fates, or delivered is not what was read",
 				"grtrace report --verbose PATH, which shows it for each CPU",
 				"%s: the balance does not close", input);
 	return EXIT_DONE;
+}
+
+int reading_gpu(struct grt_session *s, const char *gpu, bool live)
+{
+	char cards[GPUS_TEXT] = "";
+	struct grt_err err;
+
+	if (!gpu)
+		return EXIT_DONE;
+	if (live)
+		drm_nodes(cards, sizeof(cards));
+	return grt_session_gpu(s, gpu, live ? cards : NULL, &err) ? cmd_error(EXIT_FAILED, &err) : EXIT_DONE;
 }
 
 int reading_judge(const struct grt_session *s, const char *input, uint64_t unread, int ret,

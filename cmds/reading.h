@@ -62,6 +62,17 @@ void reading_note_health(struct grt_notes *n, const struct grt_health *h, const 
 int reading_faults(const struct grt_session *s, const char *input, uint64_t unread, int ret,
 		   const struct grt_err *err);
 
+/* Of the GPU's events alone, for every command that reads a trace; @target gets its name as typed. */
+#define READING_GPU_OPTION(target)                                                                   \
+	{                                                                                            \
+		"device", 0, OPT_STR, "GPU", target,                                                 \
+			"only events of this GPU: its address (0000:03:00.0), card0, or 0 for card0" \
+	}
+
+/** reading_gpu - the session gives only events of this GPU; NULL: all. @live: it is of this machine.
+ * Return: exit status */
+int reading_gpu(struct grt_session *s, const char *gpu, bool live);
+
 /**
  * reading_judge - closes standard output and tells faults, after what is intact was written
  * Return: exit status

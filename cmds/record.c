@@ -19,6 +19,7 @@
 
 #include <grtrace/control.h>
 
+#include "../sources/drm_cards.h"
 #include "../sources/hostlog.h"
 #include "../sources/kmod_settings.h"
 #include "../sources/source.h"
@@ -102,7 +103,8 @@ static const struct cmd_opt options[] = {
 	{"pid", 'p', OPT_PID, "PID", &opt.pid, "only events of this process; end when it ends"},
 	{"comm", 0, OPT_STR, "NAME", &opt.comm, "only events of threads of this name"},
 	{"ring", 'r', OPT_STR, "RING", &opt.ring, "only jobs of rings of this name"},
-	{"device", 0, OPT_STR, "NODE", &opt.device, "only calls of this device file, like renderD128"},
+	{"device", 0, OPT_STR, "GPU", &opt.device,
+	 "only calls and jobs of this GPU: renderD128, card0, 0 for card0, or its address"},
 	{"type", 't', OPT_STR, "T,...", &opt.type_names, "only events of these types"},
 	{"buffer", 0, OPT_SIZE, "SIZE", &opt.buffer, "kernel buffer per CPU, like 16M"},
 	{"stack", 0, OPT_STR, "HOW", &opt.stack,
@@ -171,6 +173,7 @@ struct run {
 	int status;
 	char *command;
 	char clock_start[128];
+	char gpus[2048];
 	char clock_end[128];
 	int64_t realtime_offset;
 };
@@ -514,6 +517,8 @@ static int write_metadata(struct run *run, const char *state, struct grt_err *er
 	if (run->rec.dir < 0)
 		return 0;
 	uname(&u);
+	/* those that come, too; those that went stay */
+	drm_nodes(run->gpus, sizeof(run->gpus));
 	struct grt_env env[ENV_ROOM + 1] = {
 		{"state", state},
 		{"hostname", u.nodename},
@@ -523,6 +528,7 @@ static int write_metadata(struct run *run, const char *state, struct grt_err *er
 		{"tool_version", GRT_VERSION},
 		{"command", run->command ?: ""},
 		{"clock_start", run->clock_start},
+		{"gpus", run->gpus},
 	};
 	for (n = 0; env[n].key; n++)
 		;
@@ -965,13 +971,16 @@ static int open_target(struct run *run)
 			(unsigned long long)opt.pid);
 }
 
-/* A name of /dev/dri, or a path. */
+/* A name of /dev/dri, a path, the number of a card, or a GPU's address on its bus. */
 static int find_device(void)
 {
-	char path[PATH_ROOM];
+	bool number = opt.device[0] && !opt.device[strspn(opt.device, "0123456789")];
+	const char *dir = strchr(opt.device, '/') ? "" : number ? "/dev/dri/card" : "/dev/dri/";
+	char path[PATH_ROOM], card[16];
 	struct stat st;
 
-	snprintf(path, sizeof(path), "%s%s", strchr(opt.device, '/') ? "" : "/dev/dri/", opt.device);
+	drm_card(opt.device, card, sizeof(card));
+	snprintf(path, sizeof(path), "%s%s", dir, card[0] ? card : opt.device);
 	if (stat(path, &st))
 		return cmd_fail(EXIT_FAILED, strerror(errno), "ls -l /dev/dri", "cannot find the device %s",
 				path);
@@ -993,9 +1002,9 @@ static int take_settings(void)
 		    kmod_settings_add(&opt.settings, opt_keys[i].key, opt_keys[i].value, NULL, &err))
 			return cmd_error(EXIT_FAILED, &err);
 	if (opt.pid && opt_keys[GRT_CONFIG_filter_pid].value)
-		return cmd_usage_error("--pid and --filter-pid: one of them, please");
+		return cmd_usage_error("--pid and --filter-pid: use only one of them");
 	if (opt.type_names && opt_keys[GRT_CONFIG_filter_type_mask].value)
-		return cmd_usage_error("--type and --filter-events: one of them, please");
+		return cmd_usage_error("--type and --filter-events: use only one of them");
 	return EXIT_DONE;
 }
 
@@ -1052,11 +1061,11 @@ static int check_options(char **argv)
 	if (opt.raw && record_files_any(&opt.files))
 		return cmd_usage_error("--raw: other files are made of a directory, with --output");
 	if (opt.raw && opt.output)
-		return cmd_usage_error("--raw and --output: one of them, please");
+		return cmd_usage_error("--raw and --output: use only one of them");
 	if (opt.probes && !is_named("nvidia"))
 		return cmd_usage_error("--probes is for the source nvidia: -e nvidia --probes");
 	if (opt.pid && argv[0])
-		return cmd_usage_error("--pid and a program to run: one of them, please");
+		return cmd_usage_error("--pid and a program to run: use only one of them");
 	if (opt.raw && !strcmp(opt.raw, "-") && argv[0])
 		return cmd_usage_error("--raw -: standard output is the program's; give a file");
 	if (opt.raw && !strcmp(opt.raw, "-") && isatty(STDOUT_FILENO))

@@ -28,6 +28,7 @@
 static struct {
 	const char *input;
 	const char *by;
+	const char *gpu;
 	const char *sort;
 	uint64_t top;
 	struct opt_time from;
@@ -51,6 +52,7 @@ static const struct cmd_opt opts[] = {
 	{"from", 0, OPT_TIME, "T", &opt.from,
 	 "only events from here: seconds, +T after the start, -T before the end"},
 	{"to", 0, OPT_TIME, "T", &opt.to, "only events up to here"},
+	READING_GPU_OPTION(&opt.gpu),
 	{"json", 'j', OPT_FLAG, NULL, &opt.json, "one JSON object, plain integers in ns"},
 	{"csv", 'c', OPT_FLAG, NULL, &opt.csv, "the table of --by (job) as CSV"},
 	{"duration", 'd', OPT_SECONDS, "SECONDS", &opt.duration, "live: end after this time"},
@@ -397,6 +399,8 @@ static int report_recording(struct report *r, const char *path)
 	if (ret)
 		return cmd_error(cmd_open_status(ret), &err);
 	r->input = path;
+	if (reading_gpu(r->session, opt.gpu, false) != EXIT_DONE)
+		return EXIT_FAILED;
 	return begin_analyses(r) ? no_memory() : run_recording(r);
 }
 
@@ -424,7 +428,7 @@ static int report_live(struct report *r)
 			"-n repeats what is summed up; jobs in the order of time stream anyway");
 	else if ((ret = kmod_live_session(&k, &r->session, &err)))
 		status = cmd_error(kmod_exit_status(ret), &err);
-	else
+	else if ((status = reading_gpu(r->session, opt.gpu, true)) == EXIT_DONE)
 		status = begin_analyses(r) ? no_memory() : run_live(r, &k);
 	grt_session_close(r->session);
 	r->session = NULL;
@@ -457,7 +461,8 @@ static int report_run(int argc, char **argv)
 
 const struct cmd cmd_report = {
 	.reads = true,
-	.usage = "[PATH] [-i PATH] [--by WHAT] [--sort KEY] [--top N] [--from T] [--to T] [--json|--csv]",
+	.usage =
+		"[PATH] [-i PATH] [--by WHAT] [--sort KEY] [--top N] [--from T] [--to T] [--device GPU] [--json|--csv]",
 	.opts = opts,
 	.run = report_run,
 };

@@ -78,10 +78,11 @@ static bool has_no_jobs(const struct report *r)
 	return other;
 }
 
-static void note_elsewhere(struct report *r)
+/* Beside jobs only errors: what else there is, the commands that were asked to record it show. */
+static void note_elsewhere(struct report *r, bool errors_only)
 {
 	for (size_t i = 0; i < sizeof(elsewhere) / sizeof(elsewhere[0]); i++)
-		if (r->elsewhere[elsewhere[i].class])
+		if (r->elsewhere[elsewhere[i].class] && (!errors_only || elsewhere[i].class == GRT_CLASS_xid))
 			grt_note(&r->notes, "%" PRIu64 " %s: %s", r->elsewhere[elsewhere[i].class],
 				 elsewhere[i].what, elsewhere[i].see);
 }
@@ -164,8 +165,7 @@ static int write_tables(struct report *r)
 {
 	int ret = 0;
 
-	if (r->a.pass.no_jobs)
-		note_elsewhere(r);
+	note_elsewhere(r, !r->a.pass.no_jobs);
 	if (r->by)
 		ret = grt_analyses_write_part(&r->a, r->by);
 	if (!ret)

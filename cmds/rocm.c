@@ -35,7 +35,8 @@ static const struct cmd_opt options[] = {
 	{"timeline", 0, OPT_FLAG, NULL, &opt.timeline,
 	 "report: every event as a line first: time, layer, event"},
 	{"relative", 0, OPT_FLAG, NULL, &opt.relative, "report: times count from the first event"},
-	{"json", 'j', OPT_FLAG, NULL, &opt.json, "report: as JSON"},
+	{"json", 'j', OPT_FLAG, NULL, &opt.json,
+	 "report: as JSON; with --timeline an object per event, the report as the last one"},
 	{"verbose", 'v', OPT_FLAG, NULL, &opt.verbose, "report: all columns and rows"},
 	{NULL, 0, OPT_FLAG, NULL, NULL, NULL},
 };
@@ -45,14 +46,12 @@ static int usage_of_report(int argc, char **argv)
 	if (argc)
 		return cmd_usage_error("report: unexpected '%s'", argv[0]);
 	if (opt.input && (opt.amd_log || opt.ftrace))
-		return cmd_usage_error("report: -i, or --amd-log and --ftrace, please");
+		return cmd_usage_error("report: use either -i, or --amd-log and --ftrace");
 	if (!opt.input && !opt.amd_log && !opt.ftrace)
 		return cmd_usage_error("report: what of? -i DIR, or --amd-log FILE and --ftrace FILE");
 	if (opt.output || opt.functions || opt.container || opt.capture_stderr || opt.buffer)
 		return cmd_usage_error(
 			"report: -o, --functions, --buffer, --container and --capture-stderr are for record");
-	if (opt.json && opt.timeline)
-		return cmd_usage_error("report: --json or --timeline, please");
 	if (opt.folded && !strcmp(opt.folded, "-"))
 		return cmd_fail(EXIT_USAGE, "that is where the report goes", "--folded calls.folded",
 				"report: --folded -: cannot write the stacks to standard output");
@@ -64,7 +63,7 @@ static int usage_of_record(int argc)
 	if (!argc)
 		return cmd_usage_error("record: which program? grtrace rocm record -- PROG [ARGS]");
 	if (opt.level < 1 || opt.level > LEVEL_MAX)
-		return cmd_usage_error("record: --level: 1 to 5, please");
+		return cmd_usage_error("record: --level: not a number from 1 to 5");
 	if (opt.input || opt.amd_log || opt.ftrace || opt.offset || opt.timeline || opt.debugfs || opt.folded)
 		return cmd_usage_error(
 			"record: -i, --amd-log, --ftrace, --clock-offset, --debugfs, --folded and --timeline are for report");
@@ -78,7 +77,7 @@ static int rocm_run(int argc, char **argv)
 	int status;
 
 	if (!argc || (!is_record && strcmp(argv[0], "report") != 0))
-		return cmd_usage_error("%s%s%s: record or report, please", argc ? "'" : "",
+		return cmd_usage_error("%s%s%s: use record or report", argc ? "'" : "",
 				       argc ? argv[0] : "what to do", argc ? "'" : "");
 	argc--;
 	argv++;

@@ -63,8 +63,9 @@ static int add_inputs(struct rocm_run *run)
 
 /* ------------------------------------------------------------------ clocks */
 
-static int on_clock_event(void *arg, const struct grt_event *e, unsigned int input)
+static int on_clock_event(void *arg, const struct grt_event *e, uint32_t cpu, unsigned int input)
 {
+	(void)cpu;
 	(void)input;
 	grt_rocm_clock_event(arg, e);
 	return 0;
@@ -124,17 +125,21 @@ static int set_offset(struct rocm_run *run)
 
 /* ------------------------------------------------------------------- events */
 
-static int on_event(void *arg, const struct grt_event *e, unsigned int input)
+static int on_event(void *arg, const struct grt_event *e, uint32_t cpu, unsigned int input)
 {
 	struct rocm_run *run = arg;
+	int ret = run->json ? grt_event_json_see(run->json, e, input) : 0;
 
-	(void)input;
+	if (ret)
+		return ret;
 	if (e->type == GRT_EV_NAME)
 		return 0;
 	if (!run->r.count.log && !run->r.count.funcs && !run->last)
 		run->first = e->time;
 	run->last = e->time;
-	if (run->opt->timeline)
+	if (run->json)
+		grt_event_json_print(run->json, run->out, e, cpu, "");
+	else if (run->opt->timeline)
 		rocm_line(run, e);
 	if (run->folded && rocm_folded_event(run->folded, e))
 		return -ENOMEM;
@@ -590,12 +595,14 @@ int rocm_report(const struct rocm_options *opt)
 
 	if (opt->folded)
 		run.folded = rocm_folded_new();
-	if ((opt->folded && !run.folded) || grt_merge_new(&run.merge))
+	if ((opt->folded && !run.folded) || grt_merge_new(&run.merge) ||
+	    (opt->json && opt->timeline && grt_event_json_new(&run.json)))
 		return cmd_fail(EXIT_FAILED, strerror(ENOMEM), NULL, "cannot begin");
 	grt_rocm_init(&run.r);
 	status = report(&run);
 	grt_rocm_free(&run.r);
 	grt_merge_free(run.merge);
 	rocm_folded_free(run.folded);
+	grt_event_json_free(run.json);
 	return status;
 }

@@ -29,6 +29,7 @@ static struct {
 	struct opt_time to;
 	uint64_t width;
 	const char *ring;
+	const char *gpu;
 	uint64_t pid;
 	bool latency_only;
 	bool ascii;
@@ -43,6 +44,7 @@ static const struct cmd_opt opts[] = {
 	{"width", 'w', OPT_U64, "N", &opt.width,
 	 "characters of a line, 20 to 1000 (default: the terminal's, else $COLUMNS, else 80)"},
 	{"ring", 'r', OPT_STR, "RING", &opt.ring, "only jobs of this ring, by id or name"},
+	READING_GPU_OPTION(&opt.gpu),
 	{"pid", 'p', OPT_U64, "PID", &opt.pid, "only jobs of this process"},
 	{"ascii", 'a', OPT_FLAG, NULL, &opt.ascii, "bars of ASCII characters (default: by the locale)"},
 	{"json", 'j', OPT_FLAG, NULL, &opt.json, "one JSON object, plain integers in ns"},
@@ -250,7 +252,9 @@ static int run_path(struct timeline *tl)
 
 	if (ret)
 		return cmd_error(cmd_open_status(ret), &err);
-	ret = run(tl);
+	ret = reading_gpu(tl->session, opt.gpu, false);
+	if (ret == EXIT_DONE)
+		ret = run(tl);
 	grt_writer_free(tl->writer);
 	grt_timeline_free(tl->t);
 	grt_phases_free(tl->phases);
@@ -288,7 +292,7 @@ static int timeline_run(int argc, char **argv)
 const struct cmd cmd_timeline = {
 	.reads = true,
 	.usage =
-		"[PATH] [-i PATH] [--latency-only] [--from T] [--to T] [--width N] [--ring R] [--pid P] [--json]",
+		"[PATH] [-i PATH] [--latency-only] [--from T] [--to T] [--width N] [--ring R] [--device GPU] [--pid P] [--json]",
 	.opts = opts,
 	.run = timeline_run,
 };

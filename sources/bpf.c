@@ -1161,6 +1161,17 @@ static uint64_t stacks_lost(const struct capture *c)
 	return lost;
 }
 
+static void tell_rings(const struct capture *c)
+{
+	char text[128];
+
+	if (!c->numbered.unnumbered || !c->note)
+		return;
+	snprintf(text, sizeof(text), "%s: %llu events are without their ring: more than %u rings",
+		 c->kind->name, (unsigned long long)c->numbered.unnumbered, c->numbered.all.max);
+	c->note(text);
+}
+
 static void tell_stacks(const struct capture *c)
 {
 	uint64_t lost = stacks_lost(c);
@@ -1197,6 +1208,7 @@ int bpf_stop(void *state, struct grt_err *err)
 	c->horizon = grt_now();
 	c->ended = true;
 	tell_stacks(c);
+	tell_rings(c);
 	tell_samples(c);
 	ret = check_counts(c, err);
 	return ret ? ret : 1;
@@ -1226,11 +1238,13 @@ static void counts_text(const struct capture *c, char *text, size_t room)
 		sum.unmatched += c->count[cpu].unmatched;
 		late += c->tally[cpu].late;
 	}
-	snprintf(text, room,
-		 "emitted=%llu filtered=%llu lost=%llu late=%llu missed=%llu unmatched=%llu no_stack=%llu",
-		 (unsigned long long)(sum.wanted + sum.filtered), (unsigned long long)sum.filtered,
-		 (unsigned long long)sum.lost, (unsigned long long)late, (unsigned long long)c->missed,
-		 (unsigned long long)sum.unmatched, (unsigned long long)stacks_lost(c));
+	snprintf(
+		text, room,
+		"emitted=%llu filtered=%llu lost=%llu late=%llu missed=%llu unmatched=%llu no_stack=%llu unnumbered=%llu",
+		(unsigned long long)(sum.wanted + sum.filtered), (unsigned long long)sum.filtered,
+		(unsigned long long)sum.lost, (unsigned long long)late, (unsigned long long)c->missed,
+		(unsigned long long)sum.unmatched, (unsigned long long)stacks_lost(c),
+		(unsigned long long)c->numbered.unnumbered);
 }
 
 int bpf_describe(void *state, struct grt_env *env, int room)

@@ -22,6 +22,7 @@
 #include "bpf/shared.h"
 #include "base/clock.h"
 #include "base/grow.h"
+#include "trace/linkage.h"
 #include "source.h"
 
 /* Kernel stacks are of no process. */
@@ -311,17 +312,28 @@ static int functions_at(struct bpf_stacks *s, const struct grt_event *e, const u
 		      : symbols_user(s->symbols, (pid_t)e->pid, at, found);
 }
 
+/* The parts of a long name come before the record of its frame. */
+static int write_function(struct grt_packer *p, unsigned int cpu, struct grt_ev_frame *f, const char *name,
+			  uint16_t index)
+{
+	unsigned int parts = grt_linkage_parts(name, f->depth);
+	int ret = 0;
+
+	for (unsigned int part = 1; part <= parts && !ret; part++) {
+		grt_linkage_put(f, name, index, part % parts);
+		ret = grt_packer_add(p, cpu, &f->e);
+	}
+	return ret;
+}
+
 /* What is inlined into a function is a frame of its own, at the same address. */
 static int write_functions(struct grt_packer *p, unsigned int cpu, struct grt_ev_frame *f,
-			   const struct grt_symbols_found *found)
+			   const struct grt_symbols_found *found, uint16_t *index)
 {
 	int ret = 0;
 
-	for (unsigned int i = 0; i < found->frames && !ret; i++, f->index++) {
-		memset(f->symbol, 0, sizeof(f->symbol));
-		snprintf(f->symbol, sizeof(f->symbol), "%s", found->frame[i].function);
-		ret = grt_packer_add(p, cpu, &f->e);
-	}
+	for (unsigned int i = 0; i < found->frames && !ret; i++)
+		ret = write_function(p, cpu, f, found->frame[i].function, (*index)++);
 	return ret;
 }
 
@@ -336,6 +348,7 @@ static int write_frames(struct bpf_stacks *s, struct grt_packer *p, unsigned int
 				       .ring = GRT_RING_NONE},
 				 .stack = id};
 	struct grt_symbols_found found;
+	uint16_t index = 0;
 	unsigned int i;
 	int ret = 0;
 
@@ -346,7 +359,7 @@ static int write_frames(struct bpf_stacks *s, struct grt_packer *p, unsigned int
 	for (i = 0; i < depth && !ret; i++) {
 		f.ip = ip[i];
 		ret = functions_at(s, e, ip, i, kernel, &found);
-		ret = ret ?: write_functions(p, cpu, &f, &found);
+		ret = ret ?: write_functions(p, cpu, &f, &found, &index);
 	}
 	/* too late for its place: the stack stays without frames */
 	return ret == -ERANGE ? 0 : ret;

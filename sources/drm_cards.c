@@ -29,9 +29,18 @@ static void device_end(const char *link, char *bus, size_t room)
 		snprintf(bus, room, "%s", end + 1);
 }
 
+/* Connectors are there as well: card0-DP-1 */
+static bool is_node(const char *name, const char *kind)
+{
+	size_t len = strlen(kind);
+
+	return !strncmp(name, kind, len) && name[len] &&
+	       strspn(name + len, "0123456789") == strlen(name + len);
+}
+
 static bool is_card(const char *name)
 {
-	return !strncmp(name, "card", 4) && strspn(name + 4, "0123456789") == strlen(name + 4) && name[4];
+	return is_node(name, "card");
 }
 
 void drm_card(const char *bus, char *card, size_t room)
@@ -59,4 +68,30 @@ void drm_bus(uint32_t number, char *bus, size_t room)
 
 	snprintf(path, sizeof(path), "/sys/dev/char/%u:%u/device", number >> 20, number & 0xfffff);
 	device_end(path, bus, room);
+}
+
+static void add_node(const char *node, char *text, size_t room)
+{
+	size_t used = strlen(text);
+	char word[32], path[320], bus[64];
+
+	snprintf(word, sizeof(word), "%.20s=", node);
+	if (strstr(text, word))
+		return;
+	snprintf(path, sizeof(path), "/sys/class/drm/%s/device", node);
+	device_end(path, bus, sizeof(bus));
+	if (bus[0] && used + strlen(word) + strlen(bus) + 2 < room)
+		snprintf(text + used, room - used, "%s%s%s", used ? " " : "", word, bus);
+}
+
+void drm_nodes(char *text, size_t room)
+{
+	DIR *dir = opendir("/sys/class/drm");
+	struct dirent *d;
+
+	while (dir && (d = readdir(dir)))
+		if (is_card(d->d_name) || is_node(d->d_name, "renderD"))
+			add_node(d->d_name, text, room);
+	if (dir)
+		closedir(dir);
 }

@@ -15,4 +15,10 @@ void drm_card(const char *bus, char *card, size_t room);
 /** drm_bus - the address of the GPU of a device file, by its number (major << 20 | minor); empty: unknown */
 void drm_bus(uint32_t number, char *bus, size_t room);
 
+/**
+ * drm_nodes - adds this machine's GPUs to a text, "card0=ADDRESS renderD128=ADDRESS ..."
+ * @text: device files that are in it already stay as they are
+ */
+void drm_nodes(char *text, size_t room);
+
 #endif /* GRTRACE_DRM_CARDS_H */

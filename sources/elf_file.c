@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Object files by libelf, which the loader of BPF programs brings along. They are
- * files of anybody: what libelf does not take is no object file.
+ * Object files, which are anybody's. Functions are looked up by libelf, which the
+ * loader of BPF programs brings along, in a process of its own.
  */
 #include "elf_file.h"
 
@@ -13,6 +13,8 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "apart.h"
 
 /* endbr64 of x86-64, which a function that may be called by a pointer begins with */
 static const unsigned char endbr64[] = {0xf3, 0x0f, 0x1e, 0xfa};
@@ -50,24 +52,19 @@ int elf_open(const char *path, struct grt_err *err)
 				     "cannot open %s for a uprobe", path);
 }
 
-/* Whether a segment that is loaded has it; @to_offset: an address is given, else a place in the file. */
-static bool translate(Elf *elf, uint64_t in, bool to_offset, uint64_t *out)
+/* The place in the file of an address that is loaded. */
+static bool offset_of(Elf *elf, uint64_t address, uint64_t *offset)
 {
 	GElf_Phdr p;
-	uint64_t base;
 	size_t n = 0;
 
 	elf_getphdrnum(elf, &n);
 	for (size_t i = 0; i < n; i++) {
 		if (!gelf_getphdr(elf, (int)i, &p) || p.p_type != PT_LOAD)
 			continue;
-		/* a mapping begins at a page */
-		base = to_offset ? p.p_vaddr : p.p_offset & ~0xfffULL;
-		if (in < base || in >= (to_offset ? p.p_vaddr : p.p_offset) + p.p_filesz)
+		if (address < p.p_vaddr || address - p.p_vaddr >= p.p_filesz)
 			continue;
-		if (!to_offset && !(p.p_flags & PF_X))
-			continue;
-		*out = to_offset ? in - p.p_vaddr + p.p_offset : in - p.p_offset + p.p_vaddr;
+		*offset = address - p.p_vaddr + p.p_offset;
 		return true;
 	}
 	return false;
@@ -123,73 +120,191 @@ static uint64_t behind_endbr64(int fd, uint64_t offset)
 	return offset;
 }
 
-int elf_function(int fd, const char *path, const char *symbol, uint64_t *offset, struct grt_err *err)
+/* More sections than the header counts: no linked file has them, and libelf makes gigabytes of them. */
+static bool has_odd_sections(int fd)
+{
+	Elf64_Ehdr e;
+
+	return pread(fd, &e, sizeof(e), 0) == sizeof(e) && e.e_ident[EI_CLASS] == ELFCLASS64 && e.e_shoff &&
+	       !e.e_shnum;
+}
+
+/* Apart from all else. */
+static int look_up(int fd, const void *symbol, void *offset)
 {
 	uint64_t address;
 	struct file f;
-	int ret = 0;
 
-	if (!open_file(&f, fd))
-		ret = grt_err_set(err, -ENOEXEC, "it is no ELF object file",
-				  "the path of a library or program: ldd PROG, or cat /proc/PID/maps",
-				  "cannot put a uprobe into %s", path);
-	else if (!find_symbol(f.elf, symbol, &address) || !translate(f.elf, address, true, offset))
-		ret = grt_err_set(err, -ENOENT, "it defines no such function (is it stripped, or inlined?)",
-				  "nm -D --defined-only on the file, or nm, which list them",
-				  "cannot put a uprobe at %s of %s", symbol, path);
-	else
-		*offset = behind_endbr64(f.fd, *offset);
-	elf_end(f.elf);
-	return ret;
+	if (has_odd_sections(fd) || !open_file(&f, fd))
+		return -ENOEXEC;
+	if (!find_symbol(f.elf, symbol, &address) || !offset_of(f.elf, address, offset))
+		return -ENOENT;
+	*(uint64_t *)offset = behind_endbr64(fd, *(uint64_t *)offset);
+	return 0;
 }
 
-/* ------------------------------------------------------------- build ids */
-
-static bool note_build_id(Elf_Data *data, char *build_id)
+int elf_function(int fd, const char *path, const char *symbol, uint64_t *offset, struct grt_err *err)
 {
-	size_t at = 0, name, text;
-	const unsigned char *id;
-	GElf_Nhdr note;
+	int ret = apart_run(look_up, fd, symbol, offset, sizeof(*offset));
 
-	while (data && (at = gelf_getnote(data, at, &note, &name, &text)) > 0) {
-		if (note.n_type != NT_GNU_BUILD_ID || note.n_namesz != 4 ||
-		    note.n_descsz > ELF_BUILD_ID_MAX || memcmp((const char *)data->d_buf + name, "GNU", 4))
+	if (ret == -ENOEXEC)
+		return grt_err_set(err, ret, "it is no ELF object file",
+				   "the path of a library or program: ldd PROG, or cat /proc/PID/maps",
+				   "cannot put a uprobe into %s", path);
+	if (ret == -ENOENT)
+		return grt_err_set(err, ret, "it defines no such function (is it stripped, or inlined?)",
+				   "nm -D --defined-only on the file, or nm, which list them",
+				   "cannot put a uprobe at %s of %s", symbol, path);
+	if (ret)
+		return grt_err_set(err, ret,
+				   ret == -ETIMEDOUT ? "to read its symbols takes too long"
+				   : ret == -EFAULT  ? "what read its symbols died of it"
+						     : strerror(-ret),
+				   "nm on the file, which reads them, too", "cannot put a uprobe at %s of %s",
+				   symbol, path);
+	return 0;
+}
+
+/* ---------------------------------------------------------- mapped files */
+
+/*
+ * This is read while events are taken out of the buffers: a few bytes, by read, and
+ * without a library, whose work a file could make as large as it likes.
+ */
+
+#define SEGMENTS_MAX 256
+#define NOTES_MAX 4096U
+
+/** struct segment - of a program header, what is needed of it */
+struct segment {
+	uint32_t type;
+	uint32_t flags;
+	uint64_t offset;
+	uint64_t address;
+	uint64_t size;
+};
+
+/** struct headers - the program headers of a file of this machine's byte order */
+struct headers {
+	unsigned int n;
+	struct segment segment[SEGMENTS_MAX];
+};
+
+static bool read_at(int fd, void *to, size_t size, uint64_t offset)
+{
+	return offset <= INT64_MAX && pread(fd, to, size, (off_t)offset) == (ssize_t)size;
+}
+
+static void read_headers_64(int fd, struct headers *h)
+{
+	Elf64_Ehdr e;
+	Elf64_Phdr p;
+
+	if (!read_at(fd, &e, sizeof(e), 0) || e.e_phentsize != sizeof(p))
+		return;
+	for (; h->n < e.e_phnum && h->n < SEGMENTS_MAX; h->n++) {
+		if (!read_at(fd, &p, sizeof(p), e.e_phoff + h->n * sizeof(p)))
+			return;
+		h->segment[h->n] = (struct segment){p.p_type, p.p_flags, p.p_offset, p.p_vaddr, p.p_filesz};
+	}
+}
+
+static void read_headers_32(int fd, struct headers *h)
+{
+	Elf32_Ehdr e;
+	Elf32_Phdr p;
+
+	if (!read_at(fd, &e, sizeof(e), 0) || e.e_phentsize != sizeof(p))
+		return;
+	for (; h->n < e.e_phnum && h->n < SEGMENTS_MAX; h->n++) {
+		if (!read_at(fd, &p, sizeof(p), e.e_phoff + h->n * sizeof(p)))
+			return;
+		h->segment[h->n] = (struct segment){p.p_type, p.p_flags, p.p_offset, p.p_vaddr, p.p_filesz};
+	}
+}
+
+static void read_headers(int fd, struct headers *h)
+{
+	const unsigned char order = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? ELFDATA2LSB : ELFDATA2MSB;
+	unsigned char ident[EI_NIDENT];
+	struct stat st;
+
+	h->n = 0;
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || !read_at(fd, ident, sizeof(ident), 0) ||
+	    memcmp(ident, ELFMAG, SELFMAG) || ident[EI_DATA] != order)
+		return;
+	if (ident[EI_CLASS] == ELFCLASS64)
+		read_headers_64(fd, h);
+	else if (ident[EI_CLASS] == ELFCLASS32)
+		read_headers_32(fd, h);
+}
+
+static void find_address(const struct headers *h, uint64_t offset, uint64_t *address)
+{
+	for (const struct segment *s = h->segment; s < h->segment + h->n; s++) {
+		/* a mapping begins at a page */
+		if (s->type != PT_LOAD || !(s->flags & PF_X) || offset < (s->offset & ~0xfffULL))
 			continue;
-		id = (const unsigned char *)data->d_buf + text;
-		for (size_t i = 0; i < note.n_descsz; i++)
-			snprintf(build_id + 2 * i, 3, "%02x", id[i]);
-		return true;
+		if (offset >= s->offset && offset - s->offset >= s->size)
+			continue;
+		*address = offset - s->offset + s->address;
+		return;
+	}
+}
+
+/* A note's name and text begin at multiples of @align. */
+static bool find_build_id(const unsigned char *notes, size_t size, size_t align, char *build_id)
+{
+	Elf64_Nhdr n; /* that of ELF of 32 bits is the same */
+	size_t at = 0, text, next;
+
+	while (at + sizeof(n) <= size) {
+		memcpy(&n, notes + at, sizeof(n));
+		if (n.n_namesz > size || n.n_descsz > size)
+			return false;
+		text = (at + sizeof(n) + n.n_namesz + align - 1) & ~(align - 1);
+		next = (text + n.n_descsz + align - 1) & ~(align - 1);
+		if (text + n.n_descsz > size)
+			return false;
+		if (n.n_type == NT_GNU_BUILD_ID && n.n_namesz == 4 && n.n_descsz <= ELF_BUILD_ID_MAX &&
+		    !memcmp(notes + at + sizeof(n), "GNU", 4)) {
+			for (size_t i = 0; i < n.n_descsz; i++)
+				snprintf(build_id + 2 * i, 3, "%02x", notes[text + i]);
+			return true;
+		}
+		at = next;
 	}
 	return false;
 }
 
-static void read_build_id(Elf *elf, char *build_id)
+static void read_build_id(int fd, const struct headers *h, char *build_id)
 {
-	GElf_Phdr p;
-	size_t n = 0;
+	unsigned char notes[NOTES_MAX];
+	size_t size;
 
-	elf_getphdrnum(elf, &n);
-	for (size_t i = 0; i < n; i++)
-		if (gelf_getphdr(elf, (int)i, &p) && p.p_type == PT_NOTE &&
-		    note_build_id(elf_getdata_rawchunk(elf, (int64_t)p.p_offset, p.p_filesz,
-						       p.p_align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR),
-				  build_id))
+	for (const struct segment *s = h->segment; s < h->segment + h->n; s++) {
+		size = s->size < sizeof(notes) ? (size_t)s->size : sizeof(notes);
+		if (s->type != PT_NOTE || !read_at(fd, notes, size, s->offset))
+			continue;
+		/* those of properties, with 8, are segments of their own */
+		if (find_build_id(notes, size, 4, build_id) || find_build_id(notes, size, 8, build_id))
 			return;
+	}
 }
 
 void elf_describe(const char *path, uint64_t offset, uint64_t *address, char *build_id)
 {
-	struct file f;
+	struct headers h;
+	int fd = open_path(path);
 
 	*address = offset;
 	build_id[0] = '\0';
-	if (open_file(&f, open_path(path))) {
-		translate(f.elf, offset, false, address);
-		read_build_id(f.elf, build_id);
-	}
-	elf_end(f.elf);
-	if (f.fd >= 0)
-		close(f.fd);
+	if (fd < 0)
+		return;
+	read_headers(fd, &h);
+	find_address(&h, offset, address);
+	read_build_id(fd, &h, build_id);
+	close(fd);
 }
 
 #endif /* GRT_HAVE_BPF */

@@ -2,7 +2,8 @@
 /*
  * Addresses to names. A process's mappings are read when an address is in none
  * of those known; its files are opened through /proc/PID/root, so that those of
- * containers are the right ones.
+ * containers are the right ones. Names stay as the linker has them: who reads the
+ * recording demangles them.
  */
 #include "symbols.h"
 
@@ -41,7 +42,8 @@ struct symbols {
 
 struct symbols *symbols_new(void)
 {
-	const struct grt_symbols_options options = {.debug_max = DEBUG_MAX, .no_separate = true};
+	const struct grt_symbols_options options = {
+		.debug_max = DEBUG_MAX, .no_separate = true, .linkage = true};
 	struct symbols *s = calloc(1, sizeof(*s));
 
 	if (s && grt_symbols_new(&s->all, &options)) {

@@ -74,8 +74,8 @@ enum grt_flag {
 
 /* grt_ev_complete.status and grt_ev_fence.status where the source does not tell the fence's error */
 #define GRT_STATUS_UNKNOWN 0x7fffffff
-/* The fd of calls where the source does not tell it. What else it does not tell of such a call has all bits
- * set; so it is for an MMAP without a device. */
+/* The fd of a call where the source does not give it. The other fields of such a call, and of an MMAP
+ * without a device, then have all bits set where the source does not give them. */
 #define GRT_FD_UNKNOWN 0x7fffffff
 
 /* grt_ev_irq.source where a device's blocks (clients) have sources of their own */

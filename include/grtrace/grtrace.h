@@ -135,6 +135,8 @@ struct grt_health_text {
  * @unknown: of these, of unknown types
  * @before, @after: of these, not in the time that is wanted; some of them reach @beyond and @late of the
  *consumer
+ * @of_others, @of_no_gpu: of these, of another GPU than the one asked for, and of none that is known, see
+ *	grt_session_gpu()
  * @packets: packets seen
  * @bytes: read
  * @skipped_bytes: not understood and skipped
@@ -154,6 +156,8 @@ struct grt_health {
 	uint64_t unknown;
 	uint64_t before;
 	uint64_t after;
+	uint64_t of_others;
+	uint64_t of_no_gpu;
 	uint64_t packets;
 	uint64_t bytes;
 	uint64_t skipped_bytes;
@@ -198,6 +202,21 @@ struct grt_live {
 
 /** grt_session_open_live - a session over streams that are still growing. Return: 0 or a negative errno */
 int grt_session_open_live(struct grt_session **out, const struct grt_live *live, struct grt_err *err);
+
+/**
+ * grt_session_gpu - in runs from now on only the events of one GPU reach the consumer: those of its rings, of
+ * their jobs and of its device files, and NAME, FRAME, LOG_TEXT and the class image, which events refer to
+ * @gpu: its address on its bus ("0000:03:00.0"), a device file ("card0"), or the number of its card
+ * @cards: "card0=ADDRESS renderD128=ADDRESS ...", NULL: what the recording says
+ * Return: 0 or -ENOMEM
+ */
+int grt_session_gpu(struct grt_session *s, const char *gpu, const char *cards, struct grt_err *err);
+
+/**
+ * grt_session_gpu_missing - after a run: whether it met nothing that is of the GPU asked for
+ * Return: 0, or -ENODEV with the GPUs that it met in @err
+ */
+int grt_session_gpu_missing(const struct grt_session *s, struct grt_err *err);
 
 /**
  * grt_session_run - pushes events into a consumer

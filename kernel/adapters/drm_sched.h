@@ -146,12 +146,12 @@ static inline bool sched_ring_current(const struct sched_ring *r, struct drm_gpu
 	return r && r->asked == atomic_read(&grtrace_adapters_changed) && sched_ring_is(r, sched);
 }
 
-/* Under the lock. */
-static inline void sched_ring_drop(struct sched_ring *r)
+/* Under the lock. @id_kept: another one has its id now; who still reads this one finds it here, too */
+static inline void sched_ring_drop(struct sched_ring *r, bool id_kept)
 {
 	hash_del_rcu(&r->node);
 	sched_state.nrings--;
-	if (r->id != GRT_RING_NONE)
+	if (r->id != GRT_RING_NONE && !id_kept)
 		grtrace_ring_unregister(r->id);
 	grtrace_pool_put(r);
 }
@@ -166,7 +166,7 @@ static inline void sched_ring_drop_oldest(void)
 		if (!oldest || time_before(READ_ONCE(r->used), READ_ONCE(oldest->used)))
 			oldest = r;
 	if (oldest) {
-		sched_ring_drop(oldest);
+		sched_ring_drop(oldest, false);
 		atomic64_inc(&sched_state.evicted);
 	}
 }
@@ -174,12 +174,13 @@ static inline void sched_ring_drop_oldest(void)
 /* Takes the place of what was known of this address; a ring that is the same keeps its id. Under the lock. */
 static inline void sched_ring_put(struct sched_ring *r, struct sched_ring *old, struct drm_gpu_scheduler *sched)
 {
+	bool same = old && r->ours && sched_ring_is(old, sched);
 	int id;
 
-	if (old && old->id != GRT_RING_NONE && r->ours && sched_ring_is(old, sched))
-		swap(r->id, old->id);
+	if (same)
+		r->id = old->id;
 	if (old)
-		sched_ring_drop(old);
+		sched_ring_drop(old, same);
 	else if (sched_state.nrings == SCHED_RINGS)
 		sched_ring_drop_oldest();
 	if (r->ours && r->id == GRT_RING_NONE) {
@@ -204,6 +205,7 @@ static noinline struct sched_ring *sched_ring_add(struct drm_gpu_scheduler *sche
 	r->sched = sched;
 	r->dev = grtrace_sched_device(sched);
 	r->id = GRT_RING_NONE;
+	r->used = jiffies; /* else it is the oldest, and gives way to the next one at once */
 	r->asked = atomic_read(&grtrace_adapters_changed);
 	strscpy(r->name, sched->name, sizeof(r->name));
 	sched_driver_of(r->dev, r->driver, sizeof(r->driver));
@@ -551,7 +553,7 @@ static inline void sched_forget(void)
 
 	raw_spin_lock_irqsave(&sched_state.lock, flags);
 	hash_for_each_safe(sched_state.rings, bucket, next, r, node)
-		sched_ring_drop(r);
+		sched_ring_drop(r, false);
 	raw_spin_unlock_irqrestore(&sched_state.lock, flags);
 	memset(sched_state.deps, 0, sizeof(sched_state.deps));
 	atomic_set(&sched_state.ndeps, 0);

@@ -26,6 +26,10 @@ MODULE_PARM_DESC(sdma, "copy rings (0 to 8, default 1)");
 module_param_named(video, rings_of[GRTRACE_SOFTGPU_VIDEO], uint, 0444);
 MODULE_PARM_DESC(video, "video rings (0 to 8, default 1)");
 
+static unsigned int cards = 1;
+module_param(cards, uint, 0444);
+MODULE_PARM_DESC(cards, "GPUs, each with these rings (1 to 8, default 1)");
+
 unsigned int softgpu_hw_depth = 2;
 module_param_named(hw_depth, softgpu_hw_depth, uint, 0444);
 MODULE_PARM_DESC(hw_depth,
@@ -40,7 +44,9 @@ unsigned int softgpu_jobs_max = 65536;
 module_param_named(jobs_max, softgpu_jobs_max, uint, 0444);
 MODULE_PARM_DESC(jobs_max, "jobs of an open file in flight or unread (1 to 1048576, default 65536)");
 
-static struct platform_device *device;
+#define CARDS_MAX 8
+
+static struct platform_device *devices[CARDS_MAX];
 
 static int softgpu_ring_ioctl(struct drm_device *drm, void *data, struct drm_file *file)
 {
@@ -179,26 +185,81 @@ static bool __init parameters_good(void)
 	/* shorter than that the scheduler may still be handing out the job that it takes for hung */
 	if (softgpu_timeout_ms && !allowed("timeout_ms", softgpu_timeout_ms, 10, 600000))
 		return false;
-	return allowed("hw_depth", softgpu_hw_depth, 1, 1024) &&
+	return allowed("cards", cards, 1, CARDS_MAX) &&
+	       allowed("hw_depth", softgpu_hw_depth, 1, 1024) &&
 	       allowed("jobs_max", softgpu_jobs_max, 1, 1048576);
+}
+
+static void remove_card(struct platform_device *device)
+{
+	struct softgpu *gpu = platform_get_drvdata(device);
+
+	if (gpu) {
+		drm_dev_unregister(&gpu->drm);
+		stop_rings(gpu);
+	}
+	platform_device_unregister(device);
+}
+
+static void remove_cards(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < CARDS_MAX && devices[i]; i++)
+		remove_card(devices[i]);
+}
+
+static int __init add_cards(void)
+{
+	struct platform_device *device;
+	unsigned int i;
+
+	for (i = 0; i < cards; i++) {
+		device = platform_device_register_simple(GRTRACE_SOFTGPU_DRIVER,
+							 cards > 1 ? i : PLATFORM_DEVID_NONE, NULL, 0);
+		if (IS_ERR(device))
+			return PTR_ERR(device);
+		devices[i] = device;
+	}
+	return 0;
+}
+
+/* The driver core keeps the error of a probe for itself. */
+static int __init all_probed(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < cards; i++)
+		if (!platform_get_drvdata(devices[i]))
+			return -ENODEV;
+	return 0;
 }
 
 static int __init softgpu_init(void)
 {
+	int err;
+
 	if (!parameters_good())
 		return -EINVAL;
-	device = platform_create_bundle(&platform_driver, softgpu_probe, NULL, 0, NULL, 0);
-	return PTR_ERR_OR_ZERO(device);
+	err = add_cards();
+	if (!err)
+		err = platform_driver_probe(&platform_driver, softgpu_probe);
+	if (err) {
+		remove_cards();
+		return err;
+	}
+	err = all_probed();
+	if (err) {
+		remove_cards();
+		platform_driver_unregister(&platform_driver);
+	}
+	return err;
 }
 
 /* No file is open and none of our fences is left: both hold the module. */
 static void __exit softgpu_exit(void)
 {
-	struct softgpu *gpu = platform_get_drvdata(device);
-
-	drm_dev_unregister(&gpu->drm);
-	stop_rings(gpu);
-	platform_device_unregister(device);
+	remove_cards();
 	platform_driver_unregister(&platform_driver);
 	/*
 	 * Whoever gave up the last reference to a fence, or freed the last job,

@@ -21,7 +21,7 @@
 #include "stack/images.h"
 #include "jobs/jobs.h"
 #include "base/keyed.h"
-#include "stack/demangle.h"
+#include "base/demangle.h"
 #include "threads/threads.h"
 
 /* What a thread can be inside of: an ioctl, and in it a wait; calls and functions of the kernel. */
@@ -629,7 +629,8 @@ static int on_ioctl_enter(struct grt_tracks *t, const struct grt_event *e)
 		return ret ?: draw(t, NULL, &i, NULL);
 	/* a thread is in one ioctl at a time */
 	ret = cut_down_to(t, k, 0, e->time);
-	add_arg(a, t->field_arg[e->type][1], GRT_TRACK_S64, (uint64_t)(int64_t)x->fd);
+	if (x->fd != GRT_FD_UNKNOWN)
+		add_arg(a, t->field_arg[e->type][1], GRT_TRACK_S64, (uint64_t)(int64_t)x->fd);
 	return ret ?: begin(t, k, &what, &i, a);
 }
 

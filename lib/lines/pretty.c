@@ -10,6 +10,7 @@
 #include "trace/packet.h"
 #include "base/outbuf.h"
 #include "base/units.h"
+#include "trace/field.h"
 
 /* U+2190, and U+00B5 for the u of us */
 #define ARROW "   \xe2\x86\x90 "
@@ -64,7 +65,8 @@ static char *put_call(char *p, const struct grt_event *e)
 
 	if (e->type == GRT_EV_IOCTL_ENTER) {
 		p = grt_format_hex(put(p, " cmd="), enter->cmd);
-		p = grt_format_hex(put(p, " arg="), enter->arg);
+		p = grt_call_is_untold(&enter->e) ? put(p, " arg=-")
+						  : grt_format_hex(put(p, " arg="), enter->arg);
 	} else if (e->type == GRT_EV_IOCTL_EXIT) {
 		p = grt_format_hex(put(p, " cmd="), left->cmd);
 		p = grt_format_s64(put(p, " ret="), left->ret);

@@ -251,7 +251,7 @@ static int hand_out_other(struct grt_merge *m, const struct lane *lane, const st
 	}
 	if (e->time - m->from > m->width && e->type != GRT_EV_NAME)
 		return 0;
-	return m->sink->event(m->sink->arg, e, lane->input);
+	return m->sink->event(m->sink->arg, e, lane->st->cpu, lane->input);
 }
 
 static inline int hand_out(struct grt_merge *m, const struct lane *lane, const struct grt_event *e)
@@ -263,7 +263,7 @@ static inline int hand_out(struct grt_merge *m, const struct lane *lane, const s
 		return hand_out_other(m, lane, e);
 	if (e->time - m->from > m->width)
 		return 0;
-	return m->sink->event(m->sink->arg, e, lane->input);
+	return m->sink->event(m->sink->arg, e, lane->st->cpu, lane->input);
 }
 
 static inline int hand_out_item(struct grt_merge *m, const struct lane *lane)

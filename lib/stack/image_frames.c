@@ -13,7 +13,7 @@
 
 #include "base/grow.h"
 #include "base/memfile.h"
-#include "demangle.h"
+#include "base/demangle.h"
 #include "symbols.h"
 
 /* Frames of a stack that a brief text shows, innermost first, and bytes of each. */

@@ -19,7 +19,7 @@
 #include "base/clock.h"
 #include "base/grow.h"
 #include "debug_file.h"
-#include "demangle.h"
+#include "base/demangle.h"
 #include "object.h"
 #include "text_map.h"
 
@@ -37,19 +37,22 @@
 #define MAP_MAX (512U << 20)
 #define OWN_MAP_MAX (64U << 20)
 #define OWN_MAPS_MAX (256U << 20)
-/* A map that takes longer to read is not read again before that many times as long is over. */
-#define READING_NS 1000000U
+/* A larger map is not read again before that many times as long as its reading took is over. */
+#define OWN_MAP_SMALL (256U << 10)
 #define READINGS 20U
 /* The object numbers of what is no object, in the cache's keys. */
 #define KERNEL UINT32_MAX
 
-/** struct object - @elf is opened at its first use; NULL and @tried: it cannot be */
+/** struct object - @elf is opened at its first use; NULL and @tried: it cannot be. @other, @broken: how it was
+ * counted */
 struct object {
 	char *path;
 	char *open;
 	char *build_id;
 	struct grt_object *elf;
 	bool tried;
+	bool other;
+	bool broken;
 };
 
 /** struct kept - a frame in the cache: numbers of texts */
@@ -186,7 +189,9 @@ void grt_symbols_reopen(struct grt_symbols *s, uint32_t object, const char *open
 	if (!copy)
 		return;
 	s->count.missing -= o->tried;
-	o->tried = false;
+	s->count.other -= o->other;
+	s->count.broken -= o->broken;
+	o->tried = o->other = o->broken = false;
 	free(o->open);
 	o->open = copy;
 }
@@ -246,6 +251,8 @@ static struct grt_object *elf_of(struct grt_symbols *s, uint32_t object)
 	o->tried = true;
 	if (search(s, o, &other, &broken))
 		return o->elf;
+	o->other = other;
+	o->broken = broken;
 	s->count.missing++;
 	s->count.other += other;
 	s->count.broken += broken;
@@ -297,7 +304,7 @@ static int begin_answer(struct grt_symbols *s, struct answer *a)
 static int add_frame(struct grt_symbols *s, struct answer *a, const char *function, const char *file,
 		     uint32_t line, bool inlined)
 {
-	char *clean = grt_demangle(function);
+	char *clean = s->options.linkage ? NULL : grt_demangle(function);
 	struct kept *k = &s->kept[s->kept_used];
 	int ret;
 
@@ -581,7 +588,7 @@ static int read_perf_map(struct grt_symbols *s, struct process *p, const char *p
 	s->jit_bytes += (given ? 0 : (uint64_t)st.st_size) - p->jit_bytes;
 	p->jit_bytes = given ? 0 : (uint64_t)st.st_size;
 	took = grt_now() - begun;
-	p->jit_after = took > READING_NS ? begun + READINGS * took : 0;
+	p->jit_after = st.st_size > OWN_MAP_SMALL ? begun + READINGS * took : 0;
 	return 0;
 }
 

@@ -44,7 +44,7 @@ enum grt_symbols_how {
 
 /**
  * struct grt_symbol - a function
- * @function: demangled
+ * @function: demangled, unless the linkage name was asked for
  * @file, @line: where in the source; "" and 0 where that is not known
  * @inlined: it is part of the next one
  */
@@ -75,6 +75,7 @@ struct grt_symbols_found {
  * @no_separate: separate debug files are not looked for
  * @servers: they are asked for on debuginfod servers, which DEBUGINFOD_URLS names, where they are not here;
  *	also where GRTRACE_DEBUGINFOD in the environment is 1
+ * @linkage: functions have their linkage names; nothing is demangled
  *
  * Otherwise these are found by .gnu_debuglink and build id in /usr/lib/debug.
  */
@@ -83,6 +84,7 @@ struct grt_symbols_options {
 	uint64_t debug_max;
 	bool no_separate;
 	bool servers;
+	bool linkage;
 };
 
 /**

@@ -4,6 +4,8 @@
  * A record need not be a line: two writers may share one, text of the program
  * may stand before it or cut it, and it may be wrapped. What is no record is
  * counted by why it was passed over. The layouts are in amd_log_header.c.
+ * Records are understood in the order of their stamps; a line without a stamp
+ * belongs to the record that it follows.
  *
  * Before release 3.7 calls looked differently; their stamps are ns:
  *
@@ -613,6 +615,7 @@ const struct grt_text_format grt_text_amd_log = {
 	.learned_size = sizeof(struct amd_log_clocks),
 	.span = amd_log_span,
 	.line = amd_log_line,
+	.in_time = true,
 	.end = amd_log_end,
 	.state_size = sizeof(struct amd_log),
 	.back = BACK_NS,

@@ -96,6 +96,8 @@ static void settle(struct amd_log_clocks *c, struct amd_log_writer *w, int64_t h
 
 static void take_record(struct amd_log_clocks *c, struct amd_log_writer *w, uint64_t time, int64_t jitter)
 {
+	/* what was written later stands before: the order of lines says nothing */
+	c->apart |= w->last > time && w->last - time > (uint64_t)jitter;
 	settle(c, w, (int64_t)(time - w->raw) + CUT_NS + jitter);
 	w->last = time;
 }

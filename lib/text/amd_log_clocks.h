@@ -61,7 +61,8 @@ struct amd_log_snapshot {
  * @rocr: there are lines of ROCr, from @first to @last by their clock
  * @any: the last record of any thread, for lines of threads that the runtime's records do not name
  * @bound: in the order of @raw; every @stride th place that was looked at
- * @now: what is known at the last of these; @apart: no offset fits all of them
+ * @now: what is known at the last of these; @apart: no offset fits all of them, or the
+ * lines are out of order
  */
 struct amd_log_clocks {
 	size_t column;

@@ -21,6 +21,7 @@
 #include "codes/engine.h"
 #include "base/scan.h"
 #include "base/lines_in.h"
+#include "trace/field.h"
 
 #define DRM_MAJOR 226
 #define ARROW "\xe2\x86\x90"
@@ -491,6 +492,7 @@ static inline bool take_number(struct facts *f, const struct action *a, const ch
 static void set_value(struct facts *f, const struct action *a, struct grt_span value)
 {
 	const char *p = value.at, *end = value.at + value.len;
+	const struct grt_unknown *u;
 	uint64_t n;
 	int64_t s;
 
@@ -503,6 +505,8 @@ static void set_value(struct facts *f, const struct action *a, struct grt_span v
 		set_signed(f, a, s);
 	} else if (a->what == UNSIGNED && grt_scan_number(&p, end, &n)) {
 		set_number(f, a, n);
+	} else if (grt_span_is(value, "-") && (u = grt_unknown_of(f->e.type, a->at))) {
+		memcpy(f->room + a->at, &u->value, a->size);
 	}
 }
 

@@ -194,6 +194,9 @@ void ftrace_by_current(struct ftrace *f, struct grt_event *e);
 /** ftrace_ring - the ring of a name and its engine */
 uint32_t ftrace_ring(struct ftrace *f, struct grt_span name, const char *driver, uint8_t *engine);
 
+/** ftrace_ring_of - the same of the GPU at this address, as dev= of the scheduler's events tells it */
+uint32_t ftrace_ring_of(struct ftrace *f, struct grt_span name, struct grt_span gpu, uint8_t *engine);
+
 /** ftrace_job_of - the job of a fence (ctx, seqno), a new one where none is known */
 struct ftrace_job *ftrace_job_of(struct ftrace *f, uint64_t ctx, uint64_t seqno);
 

@@ -335,7 +335,7 @@ static struct ftrace_job *fence_job(struct ftrace *f)
 	if (!fence_field(f, &ctx, &seqno) || !ctx || !ring_field(f, &ring))
 		return NULL;
 	job = ftrace_job_of(f, ctx, seqno);
-	id = ftrace_ring(f, ring, "", &engine);
+	id = ftrace_ring_of(f, ring, dev, &engine);
 	ftrace_place_job(job, id, engine, device_of(f, dev));
 	return job;
 }

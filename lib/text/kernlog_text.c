@@ -24,6 +24,9 @@
  *
  * Where a line has two of them the last one counts. The process is the one
  * that the message names; its pid also stands for the thread.
+ *
+ * Lines are understood in the order of their stamps. Years that are not printed,
+ * and months of another language, are counted in the order of the text.
  */
 #include "codes/codes.h"
 #include "codes/pci.h"
@@ -35,6 +38,9 @@
 #define YEAR_BASE 1972
 #define NS_PER_YEAR (366 * NS_PER_DAY)
 
+/* GPUs that are lost in one moment and told apart. */
+#define LOST_GPUS 16U
+
 /**
  * struct kernlog_state - what is known from the lines before
  * @last: stamp of the last line that had one
@@ -43,11 +49,14 @@
  * @month: the one from which others are counted
  * @anchored: a month that is known has been met; those counted before it stand anywhere in the year
  * @adrift: the last stamp without a year was of such a one
- * @hang, @lost: an ERROR or XID that what stands next to it may tell more of; type 0: none
- * @process: that a line named before any hang, as in a log with its newest line first; @process_time: when,
- * @process_pid: 0: none
- * @backward: the newest line comes first
- * @probe: the address in the first line of a report of three
+ * @hang: an ERROR of which a line next to it may say more; type 0: none
+ * @process: that a line named before any hang of its moment, as in a log with its newest line first;
+ * @process_time: when, @process_pid: 0: none
+ * @guessed: @process is taken for that of @hang until another line names one
+ * @lost: GPUs that have fallen off the bus near @last: type 0: an XID has said it; time 0: none
+ * @forth, @back: lines behind a later one and before it, in the text
+ * @before: stamp of the line before in the text
+ * @probe: the address in the first line of a report of three, and @probe_time
  * @counted, @month_name, @month_len: the last month of a language that is not known here
  */
 struct kernlog_state {
@@ -58,12 +67,16 @@ struct kernlog_state {
 	bool anchored;
 	bool adrift;
 	struct grt_ev_error hang;
-	struct grt_ev_xid lost;
+	struct grt_ev_xid lost[LOST_GPUS];
 	char process[32];
 	uint64_t process_time;
 	uint32_t process_pid;
-	bool backward;
+	bool guessed;
+	uint64_t forth;
+	uint64_t back;
+	uint64_t before;
 	uint32_t probe;
+	uint64_t probe_time;
 	unsigned int counted;
 	char month_name[16];
 	size_t month_len;
@@ -478,13 +491,60 @@ static void take_process(struct message *m, struct grt_event *e)
 
 #define XID_LOST 79
 
-/* An Xid says the same as a line beside it: that is not held any more, and not another one. */
-static void told_lost(struct kernlog_state *s, const struct grt_ev_xid *xid)
+/* What belongs together stands so near. */
+#define NEAR GRT_NS_PER_S
+
+static bool is_near(uint64_t a, uint64_t b)
 {
-	if (s->lost.e.type && (s->lost.bus != xid->bus && s->lost.bus))
-		return;
-	s->lost = *xid;
-	s->lost.e.type = 0;
+	return (a > b ? a - b : b - a) <= NEAR;
+}
+
+static void put_lost(struct grt_text *t, struct grt_ev_xid *lost)
+{
+	if (lost->e.type)
+		grt_text_put(t, &lost->e, 0);
+	lost->e.time = 0;
+	lost->e.type = 0;
+}
+
+/* Of the GPU, or of one whose address is not known on either side; NULL: none */
+static struct grt_ev_xid *find_lost(struct kernlog_state *s, uint32_t bus, uint64_t time)
+{
+	struct grt_ev_xid *any = NULL;
+
+	for (struct grt_ev_xid *x = s->lost; x < s->lost + LOST_GPUS; x++) {
+		if (!x->e.time || !is_near(x->e.time, time))
+			continue;
+		if (x->bus == bus)
+			return x;
+		if (!x->bus || !bus)
+			any = x;
+	}
+	return any;
+}
+
+/* The oldest place, or one of which nothing is held. */
+static struct grt_ev_xid *place_for_lost(struct grt_text *t, struct kernlog_state *s)
+{
+	struct grt_ev_xid *oldest = s->lost;
+
+	for (struct grt_ev_xid *x = s->lost; x < s->lost + LOST_GPUS; x++)
+		if (x->e.time < oldest->e.time)
+			oldest = x;
+	put_lost(t, oldest);
+	return oldest;
+}
+
+/* An Xid says the same as a line beside it: that is not held any more, and not another one. */
+static void told_lost(struct message *m, const struct grt_ev_xid *xid)
+{
+	struct kernlog_state *s = grt_text_state(m->t);
+	struct grt_ev_xid *x = find_lost(s, xid->bus, m->time);
+
+	if (!x)
+		x = place_for_lost(m->t, s);
+	*x = *xid;
+	x->e.type = 0;
 }
 
 /* "Xid (PCI:0000:01:00): 79, pid=N, name=COMM, TEXT" */
@@ -511,38 +571,30 @@ static enum grt_text_line read_xid(struct message *m)
 	grt_xid_set_text(&xid, part.at, part.len, m->p, (size_t)(m->end - m->p));
 	grt_text_put(m->t, &xid.e, 0);
 	if (xid.code == XID_LOST)
-		told_lost(grt_text_state(m->t), &xid);
+		told_lost(m, &xid);
 	return GRT_LINE_DONE;
 }
 
 /* Hangs: "ring NAME timeout, signaled seq=N, emitted seq=N", and a line about the process */
 
-/* What belongs together stands so near. */
-#define NEAR GRT_NS_PER_S
-
-static bool is_near(uint64_t a, uint64_t b)
+static void name_process(struct grt_text *t, struct grt_event *e, uint32_t pid, struct grt_span name)
 {
-	return (a > b ? a - b : b - a) <= NEAR;
+	e->pid = e->tid = pid;
+	grt_text_name(t, GRT_NAME_THREAD, pid, e->time, name.at, name.len, name.at, name.len);
 }
 
 static void put_hang(struct grt_text *t, struct kernlog_state *s)
 {
-	if (s->hang.e.type)
-		grt_text_put(t, &s->hang.e, 0);
+	struct grt_span name = {s->process, strnlen(s->process, sizeof(s->process))};
+
+	if (!s->hang.e.type)
+		return;
+	if (s->guessed)
+		name_process(t, &s->hang.e, s->process_pid, name);
+	grt_text_put(t, &s->hang.e, 0);
 	s->hang.e.type = 0;
-}
-
-static void put_lost(struct grt_text *t, struct kernlog_state *s)
-{
-	if (s->lost.e.type)
-		grt_text_put(t, &s->lost.e, 0);
-	s->lost.e.type = 0;
-}
-
-static void name_process(struct message *m, struct grt_event *e, uint32_t pid, struct grt_span name)
-{
-	e->pid = e->tid = pid;
-	grt_text_name(m->t, GRT_NAME_THREAD, pid, e->time, name.at, name.len, name.at, name.len);
+	s->guessed = false;
+	s->process_pid = 0;
 }
 
 /* "0000:28:00.0" behind "amdgpu "; 0: there is none */
@@ -574,12 +626,9 @@ static enum grt_text_line read_ring_timeout(struct message *m)
 	s->hang = (struct grt_ev_error){.e = {.time = m->time, .type = GRT_EV_ERROR, .flags = m->flags}};
 	e->device = scan_device(m);
 	e->ring = grt_text_ring(m->t, m->time, m->p, (size_t)(stop - m->p), "amdgpu", 6, &e->engine);
-	if (s->backward && s->process_pid && is_near(s->process_time, m->time)) {
-		name_process(m, e, s->process_pid,
-			     (struct grt_span){s->process, strnlen(s->process, sizeof(s->process))});
-		put_hang(m->t, s);
-	}
-	s->process_pid = 0;
+	s->guessed = s->process_pid && s->process_time == m->time;
+	if (!s->guessed)
+		s->process_pid = 0;
 	return GRT_LINE_DONE;
 }
 
@@ -596,11 +645,13 @@ static enum grt_text_line read_process(struct message *m)
 		return other_message(m);
 	if (!pid)
 		return GRT_LINE_DONE;
-	if (s->hang.e.type && !s->backward && is_near(s->hang.e.time, m->time)) {
-		name_process(m, &s->hang.e, (uint32_t)pid, name);
+	if (s->hang.e.type && !(s->guessed && s->back > s->forth)) {
+		s->guessed = false;
+		name_process(m->t, &s->hang.e, (uint32_t)pid, name);
 		put_hang(m->t, s);
 		return GRT_LINE_DONE;
 	}
+	put_hang(m->t, s);
 	s->process_pid = (uint32_t)pid;
 	s->process_time = m->time;
 	memset(s->process, 0, sizeof(s->process));
@@ -615,11 +666,13 @@ static enum grt_text_line lost_gpu(struct message *m, uint32_t bus)
 {
 	static const char text[] = "GPU has fallen off the bus";
 	struct kernlog_state *s = grt_text_state(m->t);
-	struct grt_ev_xid *x = &s->lost;
+	struct grt_ev_xid *x = find_lost(s, bus, m->time);
 
-	if (x->bus == bus && is_near(x->e.time, m->time) && bus)
+	if (x) {
+		x->bus = x->bus ?: bus;
 		return GRT_LINE_DONE;
-	put_lost(m->t, s);
+	}
+	x = place_for_lost(m->t, s);
 	*x = (struct grt_ev_xid){.e = {.time = m->time,
 				       .type = GRT_EV_XID,
 				       .flags = m->flags | GRT_FLAG_INFERRED,
@@ -658,6 +711,7 @@ static enum grt_text_line read_probe(struct message *m)
 
 	if (!grt_scan_pci(&m->p, m->end, &s->probe))
 		s->probe = 0;
+	s->probe_time = m->time;
 	return GRT_LINE_DONE;
 }
 
@@ -670,7 +724,7 @@ static enum grt_text_line read_probe_id(struct message *m)
 static enum grt_text_line read_probe_lost(struct message *m)
 {
 	struct kernlog_state *s = grt_text_state(m->t);
-	uint32_t bus = s->probe;
+	uint32_t bus = is_near(s->probe_time, m->time) ? s->probe : 0;
 
 	s->probe = 0;
 	return lost_gpu(m, bus);
@@ -761,8 +815,9 @@ static void settle(struct grt_text *t, struct kernlog_state *s)
 {
 	if (!is_near(s->hang.e.time, s->last))
 		put_hang(t, s);
-	if (!is_near(s->lost.e.time, s->last))
-		put_lost(t, s);
+	for (unsigned int i = 0; i < LOST_GPUS; i++)
+		if (s->lost[i].e.time && !is_near(s->lost[i].e.time, s->last))
+			put_lost(t, &s->lost[i]);
 }
 
 /* " KEY=value" behind a line of /dev/kmsg, what journalctl and mails have between lines. */
@@ -787,8 +842,10 @@ static enum grt_text_line kernlog_line(struct grt_text *t, const char *line, con
 	struct message m = {.t = t};
 	struct stamp st = scan_stamp(s, &line, end);
 
+	/* as it was sorted by: years are counted once */
+	if (st.any)
+		grt_text_sorted_at(t, &st.ns);
 	if (st.any && st.ns != s->last) {
-		s->backward = s->last && st.ns < s->last;
 		s->last = st.ns;
 		settle(t, s);
 	}
@@ -807,8 +864,11 @@ static enum grt_text_line kernlog_line(struct grt_text *t, const char *line, con
 
 static void kernlog_end(struct grt_text *t)
 {
-	put_hang(t, grt_text_state(t));
-	put_lost(t, grt_text_state(t));
+	struct kernlog_state *s = grt_text_state(t);
+
+	put_hang(t, s);
+	for (unsigned int i = 0; i < LOST_GPUS; i++)
+		put_lost(t, &s->lost[i]);
 }
 
 /* Years and months are counted here as they are when the line is read. */
@@ -818,6 +878,20 @@ static bool kernlog_time(const char *line, const char *end, uint64_t *ns, size_t
 
 	*ns = st.ns;
 	return st.any;
+}
+
+/* The same, and which way the text goes. */
+static enum grt_text_place kernlog_place(struct grt_text *t, const char *line, const char *end,
+					 struct grt_order_place *place, size_t *hint)
+{
+	struct kernlog_state *s = grt_text_state(t);
+
+	if (!kernlog_time(line, end, &place->time, hint))
+		return GRT_PLACE_BEHIND;
+	s->forth += place->time > s->before && s->before;
+	s->back += place->time < s->before;
+	s->before = place->time;
+	return GRT_PLACE_STAMP;
 }
 
 /* The start of an event as other text has it behind a stamp in brackets: a word of capitals only. */
@@ -854,6 +928,8 @@ const struct grt_text_format grt_text_kernlog_text = {
 	.time = kernlog_time,
 	.learned_size = sizeof(struct kernlog_state),
 	.line = kernlog_line,
+	.in_time = true,
+	.place = kernlog_place,
 	.end = kernlog_end,
 	.back = NEAR,
 	.state_size = sizeof(struct kernlog_state),

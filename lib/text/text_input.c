@@ -49,7 +49,7 @@ static const struct grt_text_format *const formats[] = {
  * @hint: of its time() for @text
  * @text: lines, where @sorts; @run: those that are next; @held: the line that comes behind them, if any,
  * and its @place
- * @number: of the present line
+ * @number: of the present line, and @sorted_at: its stamp, where @sorts
  * @late: the present line should have come before others
  * @health: of the session, while lines are read
  * @disorder: how far behind later ones lines stand; @window: and their events
@@ -72,6 +72,7 @@ struct grt_text {
 	const char *held_end;
 	struct grt_order_place place;
 	uint64_t number;
+	uint64_t sorted_at;
 	struct grt_health *health;
 	uint64_t window;
 	uint64_t disorder;
@@ -94,6 +95,13 @@ void *grt_text_state(struct grt_text *t)
 const void *grt_text_learned(const struct grt_text *t)
 {
 	return t->learned;
+}
+
+bool grt_text_sorted_at(const struct grt_text *t, uint64_t *ns)
+{
+	if (t->sorts)
+		*ns = t->sorted_at;
+	return t->sorts;
 }
 
 void grt_text_no_memory(struct grt_text *t)
@@ -140,16 +148,26 @@ void grt_text_name(struct grt_text *t, uint32_t kind, uint32_t id, uint64_t time
 uint32_t grt_text_ring(struct grt_text *t, uint64_t time, const char *name, size_t name_len,
 		       const char *driver, size_t driver_len, uint8_t *engine)
 {
+	return grt_text_ring_of(t, time, name, name_len, driver, driver_len, NULL, 0, engine);
+}
+
+uint32_t grt_text_ring_of(struct grt_text *t, uint64_t time, const char *name, size_t name_len,
+			  const char *driver, size_t driver_len, const char *gpu, size_t gpu_len,
+			  uint8_t *engine)
+{
 	const struct grt_text_ring *r;
 	struct grt_ev_name e;
 	bool tell;
 
-	r = grt_text_names_ring(&t->names, time, name, name_len, driver, driver_len, &tell, &e);
+	r = grt_text_names_ring(&t->names, time, name, name_len, driver, driver_len, gpu, gpu_len, &tell, &e);
 	*engine = r ? r->engine : GRT_ENGINE_UNKNOWN;
 	if (!r)
 		return GRT_RING_NONE;
 	if (tell)
 		grt_text_put(t, &e.e, 0);
+	if (gpu_len)
+		grt_text_name(t, GRT_NAME_RING_GPU, (uint32_t)(r - t->names.ring), time, gpu, gpu_len, NULL,
+			      0);
 	return (uint32_t)(r - t->names.ring);
 }
 
@@ -277,6 +295,7 @@ static void understand_all(struct grt_text *t, const struct grt_order_line *l)
 	const char *line = l->text, *end = l->text + l->bytes, *stop;
 
 	t->number = l->number;
+	t->sorted_at = l->time;
 	for (; line < end; line = stop + 1, t->number++) {
 		stop = memchr(line, '\n', (size_t)(end - line));
 		understand(t, line, stop);

@@ -82,6 +82,10 @@ void *grt_text_state(struct grt_text *t);
 /** grt_text_learned - what the form's @time has learned of a file; NULL: nothing, as this is a pipe */
 const void *grt_text_learned(const struct grt_text *t);
 
+/** grt_text_sorted_at - the stamp by which the present line came here in the order of time; false: lines come
+ * as they stand in the text, and @ns stays */
+bool grt_text_sorted_at(const struct grt_text *t, uint64_t *ns);
+
 /**
  * grt_text_put - an event of the present line
  * @e: of any type; its size is set here from its type. Its stamp may be
@@ -107,6 +111,14 @@ void grt_text_name(struct grt_text *t, uint32_t kind, uint32_t id, uint64_t time
  */
 uint32_t grt_text_ring(struct grt_text *t, uint64_t time, const char *name, size_t name_len,
 		       const char *driver, size_t driver_len, uint8_t *engine);
+
+/**
+ * grt_text_ring_of - the same of a GPU, of which the text tells the address on its bus: rings of one name on
+ * two GPUs are two; @gpu NULL: it does not tell
+ */
+uint32_t grt_text_ring_of(struct grt_text *t, uint64_t time, const char *name, size_t name_len,
+			  const char *driver, size_t driver_len, const char *gpu, size_t gpu_len,
+			  uint8_t *engine);
 
 /**
  * grt_text_driver - the device of an event of which the text tells the driver only

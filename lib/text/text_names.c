@@ -92,12 +92,13 @@ bool grt_text_names_tell(struct grt_text_names *n, uint32_t kind, uint32_t id, u
 	return true;
 }
 
-/* The same name, and not of two different drivers. */
+/* The same name, and not of two different drivers or GPUs. */
 static bool same_ring(const struct grt_text_ring *r, const char *name, size_t len, const char *driver,
-		      size_t driver_len)
+		      size_t driver_len, const char *gpu, size_t gpu_len)
 {
 	return holds(r->name, sizeof(r->name), name, len) &&
-	       (!driver_len || !r->owner[0] || holds(r->owner, sizeof(r->owner), driver, driver_len));
+	       (!driver_len || !r->owner[0] || holds(r->owner, sizeof(r->owner), driver, driver_len)) &&
+	       (!gpu_len || !r->gpu[0] || holds(r->gpu, sizeof(r->gpu), gpu, gpu_len));
 }
 
 static struct grt_text_ring *add_ring(struct grt_text_names *n, uint16_t *slot, const char *name, size_t len)
@@ -115,7 +116,8 @@ static struct grt_text_ring *add_ring(struct grt_text_names *n, uint16_t *slot, 
 
 const struct grt_text_ring *grt_text_names_ring(struct grt_text_names *n, uint64_t time, const char *name,
 						size_t name_len, const char *driver, size_t driver_len,
-						bool *tell, struct grt_ev_name *e)
+						const char *gpu, size_t gpu_len, bool *tell,
+						struct grt_ev_name *e)
 {
 	struct grt_text_ring *r = NULL;
 	uint32_t i;
@@ -125,17 +127,22 @@ const struct grt_text_ring *grt_text_names_ring(struct grt_text_names *n, uint64
 	if (name_len > sizeof(r->name))
 		name_len = sizeof(r->name);
 	driver_len = driver ? text_len(driver, driver_len) : 0;
+	gpu_len = gpu ? text_len(gpu, gpu_len) : 0;
+	if (gpu_len > sizeof(r->gpu))
+		gpu_len = sizeof(r->gpu);
 	/* At most half full: an empty slot ends the search. */
 	for (i = grt_hash_text(name, name_len) % (2 * GRT_TEXT_RINGS); n->ring_slot[i];
 	     i = (i + 1) % (2 * GRT_TEXT_RINGS)) {
 		r = &n->ring[n->ring_slot[i] - 1];
-		if (same_ring(r, name, name_len, driver, driver_len))
+		if (same_ring(r, name, name_len, driver, driver_len, gpu, gpu_len))
 			break;
 	}
 	if (!n->ring_slot[i])
 		r = add_ring(n, &n->ring_slot[i], name, name_len);
 	if (!r)
 		return NULL;
+	if (gpu_len && !r->gpu[0])
+		set(r->gpu, sizeof(r->gpu), gpu, gpu_len);
 	*tell = time < r->time || (driver_len && !r->owner[0]);
 	if (!*tell)
 		return r;

@@ -28,11 +28,12 @@ struct grt_text_name {
 	char owner[sizeof(((struct grt_ev_name *)0)->owner)];
 };
 
-/** struct grt_text_ring - a ring; @name as long as NAME records hold it */
+/** struct grt_text_ring - a ring; @name as long as NAME records hold it; @gpu empty: not told */
 struct grt_text_ring {
 	uint64_t time;
 	char name[sizeof(((struct grt_ev_name *)0)->name)];
 	char owner[sizeof(((struct grt_ev_name *)0)->owner)];
+	char gpu[sizeof(((struct grt_ev_name *)0)->name)];
 	uint8_t engine;
 };
 
@@ -58,12 +59,14 @@ bool grt_text_names_tell(struct grt_text_names *n, uint32_t kind, uint32_t id, u
 
 /**
  * grt_text_names_ring - the ring of a name
+ * @gpu: of @gpu_len bytes, its address on its bus; NULL: the text does not tell
  * @tell: gets whether a NAME record is needed, @e then is it
  * Return: NULL when there are too many
  */
 const struct grt_text_ring *grt_text_names_ring(struct grt_text_names *n, uint64_t time, const char *name,
 						size_t name_len, const char *driver, size_t driver_len,
-						bool *tell, struct grt_ev_name *e);
+						const char *gpu, size_t gpu_len, bool *tell,
+						struct grt_ev_name *e);
 
 /** grt_text_names_skip - counts an event that is passed over */
 void grt_text_names_skip(struct grt_text_names *n, const char *name, size_t len);

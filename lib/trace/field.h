@@ -4,8 +4,8 @@
 #define GRT_TRACE_FIELD_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
-#include <string.h>
 
 #include <grtrace/event.h>
 #include <grtrace/event_table.h>
@@ -31,21 +31,48 @@ static inline bool grt_call_is_untold(const struct grt_event *e)
 	}
 }
 
-/** grt_field_is_unknown - @value, of @e, stands for none: a fence's error that no source told, what a line of
- * text does not say of a call */
+/**
+ * struct grt_unknown - a row of unknown.def
+ * @offset, @size: of the field; size 0: no more rows
+ * @untold: only of a call of which a line of text says no more
+ * @known: bits of grt_ev_func.known, one of which says that the value, whatever it is, is known
+ */
+struct grt_unknown {
+	uint64_t value;
+	uint16_t offset;
+	uint8_t size;
+	bool untold;
+	uint8_t known;
+};
+
+/* Of each type, NULL: all values of its fields are known. */
+extern const struct grt_unknown *const grt_unknown_values[GRT_EV_MAX];
+
+/** grt_unknown_of - the row of the field at @offset in events of @type; NULL: all of its values are known */
+static inline const struct grt_unknown *grt_unknown_of(unsigned int type, uint16_t offset)
+{
+	const struct grt_unknown *u = type < GRT_EV_MAX ? grt_unknown_values[type] : NULL;
+
+	for (; u && u->size; u++)
+		if (u->offset == offset)
+			return u;
+	return NULL;
+}
+
+/** grt_is_unknown - @value stands for none in @e's field of @u */
+static inline bool grt_is_unknown(const struct grt_unknown *u, const struct grt_event *e, uint64_t value)
+{
+	if (u && u->known)
+		return !(((const struct grt_ev_func *)e)->known & u->known);
+	return u && ((value ^ u->value) << (64 - 8 * u->size)) == 0 && (!u->untold || grt_call_is_untold(e));
+}
+
+/** grt_field_is_unknown - @value, of @e, stands for none: it is not printed as a number */
 static inline bool grt_field_is_unknown(const struct grt_field *f, const struct grt_event *e, int64_t value)
 {
-	static const char *const of_calls[] = {"addr", "arg", "at_exit", "length", "oflags", "events"};
-
-	if (f->kind == GRT_FIELD_SIGNED)
-		return (value == GRT_STATUS_UNKNOWN && !strcmp(f->name, "status")) ||
-		       (value == GRT_FD_UNKNOWN && !strcmp(f->name, "fd"));
-	if ((uint64_t)value != UINT64_MAX >> (64 - 8 * f->size) || !grt_call_is_untold(e))
-		return false;
-	for (size_t i = 0; i < sizeof(of_calls) / sizeof(of_calls[0]); i++)
-		if (!strcmp(f->name, of_calls[i]))
-			return true;
-	return false;
+	if (f->offset < sizeof(*e))
+		return f->offset == offsetof(struct grt_event, ring) && (uint32_t)value == GRT_RING_NONE;
+	return grt_is_unknown(grt_unknown_of(e->type, f->offset), e, (uint64_t)value);
 }
 
 #endif /* GRT_TRACE_FIELD_H */

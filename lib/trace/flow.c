@@ -23,6 +23,8 @@ static const uint8_t callback_of[GRT_EV_MAX] = {
  * struct flow - one run
  * @by_type: the callback for each type; [0] for types that are not known
  * @written: what traced programs have made
+ * @gpus: whose events are wanted; NULL: all
+ * @linkage: parts of names
  * @from, @width: of the time that is wanted; width is last - first
  * @stopped: what a callback returned to end the run, or -ENOMEM
  */
@@ -30,6 +32,8 @@ struct flow {
 	struct grt_consumer *c;
 	struct grt_health *h;
 	struct grt_written *written;
+	struct grt_gpus *gpus;
+	struct grt_linkage **linkage;
 	event_fn event;
 	event_fn by_type[GRT_EV_MAX];
 	uint64_t from;
@@ -55,6 +59,8 @@ static void flow_init(struct flow *f, struct grt_session *s, struct grt_consumer
 	f->c = c;
 	f->h = &s->health;
 	f->written = &s->written;
+	f->gpus = s->gpus;
+	f->linkage = &s->linkage;
 	f->event = c->event;
 	for (unsigned int i = 0; i < GRT_EV_MAX; i++)
 		f->by_type[i] = callback(c, i);
@@ -103,6 +109,11 @@ static inline int hand_out_event(struct flow *f, const struct grt_event *e, uint
 		if (ret)
 			return ret;
 	}
+	if (f->gpus) {
+		ret = grt_gpus_wants(f->gpus, e, f->h);
+		if (ret <= 0)
+			return ret;
+	}
 	if (e->time - f->from > f->width && type != GRT_EV_NAME)
 		return pass_over(f, e, cpu);
 	if (f->event) {
@@ -127,6 +138,8 @@ static inline int hand_out(struct flow *f, struct grt_stream *st)
 	if (st->at == GRT_AT_PACKET)
 		return hand_out_packet(f, st);
 	st->ptr += e->size;
+	if (e->type == GRT_EV_FRAME && grt_linkage_see(f->linkage, st->index, &e))
+		return -ENOMEM;
 	return hand_out_event(f, e, st->cpu);
 }
 
@@ -220,6 +233,8 @@ int grt_session_run(struct grt_session *s, struct grt_consumer *c, uint64_t from
 	for (unsigned int i = 0; i < s->streams; i++)
 		grt_stream_rewind(&s->stream[i]);
 	grt_written_free(&s->written);
+	grt_linkage_free(s->linkage);
+	s->linkage = NULL;
 	ret = flow_run(&f, s, UINT64_MAX, err);
 	if (ret)
 		return ret;
@@ -227,6 +242,11 @@ int grt_session_run(struct grt_session *s, struct grt_consumer *c, uint64_t from
 	unwritten = grt_written_missing(&s->written);
 	s->health.unwritten_events =
 		unwritten > s->health.missing_events ? unwritten - s->health.missing_events : 0;
+	if (s->written.untracked)
+		grt_fault(&s->health, GRT_FAULT_GAP, 0,
+			  "it has more process images than are compared with the records here", NULL,
+			  "%s: whether records of %llu others are missing is not known", s->path,
+			  (unsigned long long)s->written.untracked);
 	return 0;
 }
 

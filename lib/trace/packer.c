@@ -384,9 +384,12 @@ static size_t write_last(struct grt_packer *p, unsigned int cpu, char *buf, uint
 /* Whether it is worth a packet. */
 static bool enough(const struct cpu *c, uint64_t until)
 {
-	const struct grt_event *e = (const struct grt_event *)(c->buf + c->start);
+	const struct grt_event *e;
 
-	if (c->start == c->end || e->time > until)
+	if (c->start == c->end)
+		return false;
+	e = (const struct grt_event *)(c->buf + c->start);
+	if (e->time > until)
 		return false;
 	return c->end - c->start >= ENOUGH_BYTES || until - e->time >= ENOUGH_NS;
 }

@@ -341,6 +341,38 @@ int grt_session_span(struct grt_session *s, uint64_t *first, uint64_t *last)
 	return 0;
 }
 
+static void drop_gpus(struct grt_session *s)
+{
+	if (s->gpus)
+		grt_gpus_free(s->gpus);
+	free(s->gpus);
+	s->gpus = NULL;
+}
+
+int grt_session_gpu(struct grt_session *s, const char *gpu, const char *cards, struct grt_err *err)
+{
+	drop_gpus(s);
+	s->gpus = malloc(sizeof(*s->gpus));
+	if (s->gpus && !grt_gpus_init(s->gpus, gpu, cards ?: grt_session_env(s, "gpus")))
+		return 0;
+	return no_memory(s, err);
+}
+
+int grt_session_gpu_missing(const struct grt_session *s, struct grt_err *err)
+{
+	char seen[128] = "";
+
+	if (!s->gpus || s->gpus->found)
+		return 0;
+	for (unsigned int i = 0; i < GRT_GPUS_SEEN && s->gpus->seen[i][0]; i++)
+		snprintf(seen + strlen(seen), sizeof(seen) - strlen(seen), "%s%s", i ? ", " : "",
+			 s->gpus->seen[i]);
+	return grt_err_set(err, -ENODEV, seen[0] ? NULL : "it names the GPU of no ring and of no device file",
+			   "grtrace report --by ring -v shows the GPU of each ring",
+			   "%s: no events of the GPU %s%s%s%s", s->path, s->gpus->asked,
+			   seen[0] ? " (there are " : "", seen, seen[0] ? ")" : "");
+}
+
 unsigned int grt_session_skipped(const struct grt_session *s, const struct grt_skipped **list)
 {
 	*list = NULL;
@@ -364,8 +396,10 @@ void grt_session_close(struct grt_session *s)
 		free(s->label[i]);
 		free(s->skips[i]);
 	}
+	drop_gpus(s);
 	grt_env_free(&s->env);
 	grt_written_free(&s->written);
+	grt_linkage_free(s->linkage);
 	free(s->heap.slot);
 	free(s->head);
 	free(s->stream);

@@ -9,7 +9,9 @@
 #include <sys/stat.h>
 
 #include "env.h"
+#include "gpus.h"
 #include "heap.h"
+#include "linkage.h"
 #include "walk.h"
 #include "written.h"
 
@@ -21,10 +23,12 @@
  * @fd, @fds, @label, @skips: the files, their names for messages, and where
  *	packets lie in those of many CPUs (one each)
  * @env: of the recording
+ * @gpus: of one GPU, whose events alone are handed out; NULL: all are
  * @head, @head_len: the first bytes of the input; of a pipe they have been read
  * @is_pipe: it can be read once, and what it spans is known then
  * @skipped: what the run passed over; NULL: the input is no text
  * @written: what traced programs have made, in the present run
+ * @linkage: parts of linkage names, in the present run
  * @is_live, @live: streams come from here and not from files
  */
 struct grt_session {
@@ -41,11 +45,13 @@ struct grt_session {
 	struct grt_skips **skips;
 	unsigned int fds;
 	struct grt_env_list env;
+	struct grt_gpus *gpus;
 	char *head;
 	size_t head_len;
 	bool is_pipe;
 	unsigned int (*skipped)(const void *owner, const struct grt_skipped **list);
 	struct grt_written written;
+	struct grt_linkage *linkage;
 	bool is_live;
 	struct grt_live live;
 };

@@ -44,17 +44,15 @@ static int grow(struct grt_written *w)
 	struct grt_written more = {.room = w->room ? 2 * w->room : ROOM_FIRST};
 	struct grt_written_image *to = NULL;
 
-	if (more.room > ROOM_MAX) {
-		w->full = true;
+	if (more.room > ROOM_MAX)
 		return 0;
-	}
 	more.image = calloc(more.room, sizeof(*more.image));
 	for (uint32_t i = 0; more.image && i < w->room; i++) {
 		to = w->image[i].used ? find(&more, w->image[i].pid, w->image[i].number) : NULL;
 		if (to)
 			*to = w->image[i];
 		else if (w->image[i].used)
-			w->full = true;
+			w->untracked += w->image[i].here;
 	}
 	if (!more.image)
 		return -ENOMEM;
@@ -65,16 +63,15 @@ static int grow(struct grt_written *w)
 	return 0;
 }
 
-/* Makes it the last one. Return: 0, also where it is full, or -ENOMEM */
+/* Makes it the last one; there is none where the table has no place for it. Return: 0 or -ENOMEM */
 static int find_image(struct grt_written *w, const struct grt_event *e)
 {
 	int ret = 2 * (w->images + 1) > w->room ? grow(w) : 0;
-	struct grt_written_image *i = ret || w->full ? NULL : find(w, e->pid, e->ctx);
+	struct grt_written_image *i = ret ? NULL : find(w, e->pid, e->ctx);
 
-	if (!i) {
-		w->full |= !ret;
+	w->last = NULL;
+	if (!i || (!i->used && 2 * (w->images + 1) > w->room))
 		return ret;
-	}
 	w->images += !i->used;
 	i->used = true;
 	i->pid = e->pid;
@@ -101,10 +98,14 @@ int grt_written_event(struct grt_written *w, const struct grt_event *e)
 
 	if (e->type != GRT_EV_PROCESS && (e->type < GRT_EV_LAUNCH || e->type > GRT_EV_GPU_OVERHEAD))
 		return 0;
-	if (!w->full && (!w->last || !is(w->last, e)))
+	if (!w->last || !is(w->last, e))
 		ret = find_image(w, e);
-	if (ret || w->full)
+	if (ret)
 		return ret;
+	if (!w->last) {
+		w->untracked++;
+		return 0;
+	}
 	if (e->type == GRT_EV_PROCESS)
 		take_process(w, w->last, (const struct grt_ev_process *)e);
 	else
@@ -116,9 +117,9 @@ uint64_t grt_written_missing(const struct grt_written *w)
 {
 	uint64_t n = w->before;
 
-	for (uint32_t i = 0; i < w->room && !w->full; i++)
+	for (uint32_t i = 0; i < w->room; i++)
 		n += missing_of(&w->image[i]);
-	return w->full ? 0 : n;
+	return n;
 }
 
 void grt_written_free(struct grt_written *w)

@@ -29,7 +29,8 @@ struct grt_written_image {
  * @image, @images, @room: a table, places that are used, and all
  * @last: the one that was met last; most records are of it
  * @before: records of images that had the pid of a later one, and are not here
- * @full: there was no room for an image: what is missing is not known
+ * @untracked: records of images for which the table has no place: whether others of these are missing is not
+ * known
  */
 struct grt_written {
 	struct grt_written_image *image;
@@ -37,7 +38,7 @@ struct grt_written {
 	uint32_t room;
 	struct grt_written_image *last;
 	uint64_t before;
-	bool full;
+	uint64_t untracked;
 };
 
 /**
@@ -46,7 +47,8 @@ struct grt_written {
  */
 int grt_written_event(struct grt_written *w, const struct grt_event *e);
 
-/** grt_written_missing - records that were made, not counted as lost, and are not here */
+/** grt_written_missing - records that were made, not counted as lost, and are not here; of images that have a
+ * place */
 uint64_t grt_written_missing(const struct grt_written *w);
 
 /** grt_written_free - frees it and empties it */

@@ -171,6 +171,19 @@ static volatile __u32 epolls_used;
 
 /* ------------------------------------------------------------- fences */
 
+/*
+ * Functions that are not static take numbers and give one: the kernel then looks
+ * at each of them once for a program, not anew on every path to it, of which loops
+ * within loops have more than it follows.
+ */
+
+static __always_inline struct call *my_call(void)
+{
+	__u32 tid = (__u32)bpf_get_current_pid_tgid();
+
+	return bpf_map_lookup_elem(&calls, &tid);
+}
+
 static __always_inline __u64 ops_of(struct dma_fence *fence)
 {
 	return (__u64)BPF_CORE_READ((struct dma_fence___ops *)fence, ops);
@@ -226,8 +239,10 @@ static __always_inline int tell_enter(const struct job_key *key, const struct jo
 }
 
 /* A fence that stands for itself: a job's, or none. */
-static __noinline int enter_fence(struct call *call, struct dma_fence *fence)
+__noinline int enter_fence(__u64 address)
 {
+	struct dma_fence *fence = (struct dma_fence *)address;
+	struct call *call = my_call();
 	struct job_key key;
 	struct job *job;
 	__u32 at;
@@ -255,54 +270,49 @@ static __noinline int enter_fence(struct call *call, struct dma_fence *fence)
 	return 0;
 }
 
-/* As the kernel follows a timeline: the first of its links that is not over. NULL: all are */
-static __always_inline struct dma_fence *behind_chain(struct dma_fence *fence)
+/* As the kernel follows a timeline: the first of its links that is not over. 0: all are */
+__noinline __u64 behind_chain(__u64 address)
 {
+	struct dma_fence *fence = (struct dma_fence *)address, *inner;
 	struct dma_fence_chain *link;
-	struct dma_fence *inner;
 
 	for (int i = 0; i < CHAIN_LINKS && fence; i++) {
 		if (!has_ops(fence, &dma_fence_chain_ops))
-			return fence;
+			return (__u64)fence;
 		link = (struct dma_fence_chain *)fence;
 		inner = BPF_CORE_READ(link, fence);
 		if (inner && !is_signalled(inner))
-			return inner;
+			return (__u64)inner;
 		fence = BPF_CORE_READ(link, prev);
 	}
+	if (fence)
+		count_unmatched();
 	return 0;
 }
 
-static __noinline int enter_fences(struct call *call, struct dma_fence *fence)
+__noinline int enter_fences(__u64 address)
 {
+	struct dma_fence **fences;
 	struct dma_fence_array *array;
-	struct dma_fence **fences, *one;
+	__u64 one;
 	__u32 n;
 
-	fence = behind_chain(fence);
-	if (!fence)
+	array = (struct dma_fence_array *)behind_chain(address);
+	if (!array)
 		return 0;
-	if (!has_ops(fence, &dma_fence_array_ops))
-		return enter_fence(call, fence);
-	array = (struct dma_fence_array *)fence;
+	if (!has_ops(&array->base, &dma_fence_array_ops))
+		return enter_fence((__u64)array);
 	fences = BPF_CORE_READ(array, fences);
 	n = BPF_CORE_READ(array, num_fences);
 	for (__u32 i = 0; i < ARRAY_FENCES && i < n; i++)
 		if (!bpf_probe_read_kernel(&one, sizeof(one), fences + i))
-			enter_fence(call, behind_chain(one));
+			enter_fence(behind_chain(one));
 	if (n > ARRAY_FENCES)
 		count_unmatched();
 	return 0;
 }
 
 /* ------------------------------------------------------------- calls */
-
-static __always_inline struct call *my_call(void)
-{
-	__u32 tid = (__u32)bpf_get_current_pid_tgid();
-
-	return bpf_map_lookup_elem(&calls, &tid);
-}
 
 /* What was there was left behind by a call whose end was missed. */
 static __always_inline struct call *begin_call(__u64 func)
@@ -320,17 +330,19 @@ static __always_inline struct call *begin_call(__u64 func)
 	return call;
 }
 
-static __noinline int exit_fence(const struct job_key *known, __u32 flags)
+/* @i: of the fences of the call */
+__noinline int exit_fence(__u64 i, __u32 flags)
 {
 	__u64 pid_tgid = bpf_get_current_pid_tgid();
+	struct call *call = my_call();
 	struct out_sync_wait_exit *at;
 	struct job_key key;
 	struct bpf_counts *c;
 	__u32 cpu;
 
-	if (!known)
+	if (!call || i >= CALL_FENCES)
 		return 0;
-	key = *known;
+	key = call->key[i];
 	c = my_counts(&cpu);
 	if (!c)
 		return 0;
@@ -358,7 +370,7 @@ static __always_inline int end_call(void)
 
 		if (at >= CALL_FENCES)
 			break;
-		exit_fence(&call->key[at], flags);
+		exit_fence(at, flags);
 	}
 	bpf_map_delete_elem(&calls, &tid);
 	return 0;
@@ -421,29 +433,30 @@ SEC("fentry/dma_fence_add_callback")
 int add_callback(__u64 *ctx)
 {
 	struct call *call = my_call();
-	__u64 func = 0;
+	__u64 args[3] = {};
 
 	if (!call)
 		return 0;
 	/* an interrupt that came in between has callbacks of its own */
-	bpf_probe_read_kernel(&func, sizeof(func), ctx + 2);
-	if (call->func && call->func != func)
+	bpf_probe_read_kernel(args, sizeof(args), ctx);
+	if (call->func && call->func != args[2])
 		return 0;
-	return enter_fences(call, (struct dma_fence *)ctx[0]);
+	return enter_fences(args[0]);
 }
 
 /* ------------------------------------------------------------- sync files */
 
-static __always_inline struct dma_fence *fence_of_file(struct file *file)
+static __always_inline __u64 fence_of_file(struct file *file)
 {
 	struct sync_file *sync = BPF_CORE_READ((struct file___private *)file, private_data);
 
-	return BPF_CORE_READ(sync, fence);
+	return (__u64)BPF_CORE_READ(sync, fence);
 }
 
 /* That an epoll has it still: removing it takes it out of the tree. */
-static __always_inline int is_in_epoll(struct epitem *epi, __u64 ep)
+__noinline int is_in_epoll(__u64 item, __u64 ep)
 {
+	struct epitem *epi = (struct epitem *)item;
 	struct rb_node *node = (void *)epi + bpf_core_field_offset(struct epitem, rbn), *parent;
 
 	if ((__u64)BPF_CORE_READ(epi, ep) != ep)
@@ -466,7 +479,7 @@ static __always_inline int add_to_epoll(struct epitem *epi)
 	if (!files)
 		return 0;
 	for (int i = 0; i < EPOLL_FILES; i++)
-		if (!files->of[i] || files->of[i] == epi || !is_in_epoll(files->of[i], ep)) {
+		if (!files->of[i] || files->of[i] == epi || !is_in_epoll((__u64)files->of[i], ep)) {
 			files->of[i] = epi;
 			return 0;
 		}
@@ -492,7 +505,7 @@ int BPF_PROG(file_poll, struct file *file, struct poll_table_struct *table, __u3
 		call = my_call();
 		if (!call)
 			call = begin_call(0);
-		return call ? enter_fences(call, fence_of_file(file)) : 0;
+		return call ? enter_fences(fence_of_file(file)) : 0;
 	}
 	epi = BPF_CORE_READ(epoll, epi);
 	return BPF_CORE_READ(epi, ffd.file) == file ? add_to_epoll(epi) : 0;
@@ -524,8 +537,8 @@ int BPF_PROG(epoll_enter, __u32 epfd, void *events, int max, struct timespec64 *
 	for (int i = 0; i < EPOLL_FILES; i++) {
 		struct epitem *epi = files->of[i];
 
-		if (epi && is_in_epoll(epi, ep) && BPF_CORE_READ(epi, event.events) & EPOLLIN)
-			enter_fences(call, fence_of_file(BPF_CORE_READ(epi, ffd.file)));
+		if (epi && is_in_epoll((__u64)epi, ep) && BPF_CORE_READ(epi, event.events) & EPOLLIN)
+			enter_fences(fence_of_file(BPF_CORE_READ(epi, ffd.file)));
 	}
 	return 0;
 }

@@ -218,15 +218,91 @@ for flavour in ("plain", "armed", "amdgpu", "fences"):
                     bad += f"{cut}: {job}\n"
         result(not bad, f"{name}, cut: no other jobs", bad)
 
+# Logs ----------------------------------------------------------------------
+
+def kernel_log(seed):
+    """Rings that hang, each with its process in another line; GPUs that are lost, in lines and Xids."""
+    r = random.Random(seed)
+    lines, truth, us = [], collections.Counter(), 100_000_000
+
+    def say_at(at, text):
+        lines.append(f"[{at // 10**6:6}.{at % 10**6:06}] {text}\n")
+
+    for n in range(60):
+        us += r.randrange(20, 400)
+        if n % 5 == 4:
+            buses = r.sample(range(1, 250), 2)
+            for bus in buses:
+                say_at(us := us + 1, f"NVRM: GPU 0000:{bus:02x}:00.0: GPU has fallen off the bus.")
+            for bus in r.sample(buses, 2):
+                say_at(us := us + 1, f"NVRM: Xid (PCI:0000:{bus:02x}:00): 79, pid={5000 + n}, name=p{n}, lost")
+                truth[(us, "XID", 5000 + n)] += 1
+            us += 2_000_000
+            continue
+        at = us
+        say_at(us, f"amdgpu 0000:28:00.0: amdgpu: ring comp_1.{n % 3}.0 timeout, signaled seq=1, emitted seq=2")
+        say_at(us := us + r.randrange(1, 300), f"amdgpu 0000:28:00.0: amdgpu: Process information: process p{n} "
+               f"pid {4000 + n} thread t pid {4500 + n}")
+        say_at(us := us + 1, "usb 1-1: new device")
+        truth[(at, "ERROR", 4000 + n)] += 1
+    return lines, truth
+
+
+def amd_log(seed):
+    """Dispatches of five threads, the kernel's name before each, packets that are wrapped."""
+    r = random.Random(seed)
+    records, truth, us = [], collections.Counter(), 175_000_000
+    for n in range(120):
+        thread, name = 0x7f0000001000 + r.randrange(5), f"kernel_{r.randrange(9)}"
+        head = f"us: [pid:4321 tid: {thread:#x}]"
+        us += r.randrange(2, 90)
+        records.append(f":3:hip_module.cpp :700 : {us} {head} ShaderName : {name}\n")
+        us += r.randrange(1, 9)
+        packet = (f":4:rocvirtual.cpp :930 : {us} {head} SWq=0x10, HWq=0x20, id=7, Dispatch Header = 0xb02 (type=2, "
+                  f"barrier=1, acquire=1, release=1), setup=3, grid=[{64 * (n + 1)}, 1, 1], workgroup=[64, 1, 1], "
+                  "private_seg_size=0, group_seg_size=0, kernel_obj=0x30, kernarg_address=0x40, "
+                  "completion_signal=0x50, correlation_id=0, rptr=5, wptr=6\n")
+        records.append(packet.replace(", setup", ",\nsetup") if n % 3 == 0 else packet)
+        truth[(us, 64 * (n + 1), name)] += 1
+    return records, truth
+
+
+def stamp_of(line):
+    return int(line.split()[0].replace(".", "")) // 1000
+
+
+def of_kernel_log(text):
+    return collections.Counter(
+        (stamp_of(line), line.split()[2], int((re.search(r" pid=(\d+)/", line) or [0, 0])[1]))
+        for line in say(None, "dump", text).splitlines() if re.search(r" (XID|ERROR) ", line))
+
+
+def of_amd_log(text):
+    return collections.Counter(
+        (stamp_of(line), int(re.search(r"grid_x=(\d+)", line)[1]), (re.search(r'name="([^"]*)', line) or [0, ""])[1])
+        for line in say(None, "dump", text).splitlines() if " LOG_DISPATCH " in line)
+
+
+for name, make, read in (("kernel log", kernel_log, of_kernel_log), ("AMD's log", amd_log, of_amd_log)):
+    lines, truth = make(3)
+    for order, moved in (("as made", lines), *orders(lines, 3)):
+        got = read(store(join(moved)))
+        result(got == truth, f"{name}, {order}: what was made", differ(got, truth))
+    upto = lines[:len(lines) // 2]
+    got = read(store(join(upto)))
+    # a message may lack the second line, which names the process
+    known = {t[:2] for t in truth}
+    result(got and all(g in truth or (g[:2] in known and not g[2]) for g in got), f"{name}, cut: no other records",
+           differ(got, truth))
+
 # Texts as they are ---------------------------------------------------------
 
 TEXTS = ["ftrace/sched.trace", "ftrace/amdgpu.report", "ftrace/i915.script", "ftrace/late.trace",
          "ftrace/armed.trace", "ftracefunc/events.trace", "annotate/foreign.in", "annotate/merged.in",
          "nvsched/ours.in", "nvsched/foreign.in", "bpftrace/scheduler.txt", "bpftrace/nvidia.txt", "bpftrace/kernlog.txt",
-         "amdlog/era-57.log", "amdlog/oddities.log"]
-# Lines that go by those before them in the text: the log of ROCm's runtime has records of many lines, cut and
-# glued; a time of day counts days by the steps back.
-BY_THE_LINE_BEFORE = {"amdlog/era-57.log", "amdlog/oddities.log"}
+         "amdlog/era-45.log", "amdlog/era-57.log",
+         "amdlog/faults.log", "amdlog/oddities.log"]
+# A time of day counts days by the steps back.
 BY_THE_DAY_BEFORE = {"nvsched/foreign.in"}
 
 
@@ -235,24 +311,28 @@ def records(text):
                                if " NAME " not in line)
 
 
-# What the kernel prints of one fault behind its first line.
-SAME_MESSAGE = re.compile(r"Process information: |NVRM: GPU \S+: GPU has fallen off the bus")
-
-
 def is_map(line):
     return line.startswith("@")
 
 
-def in_place(line):
+HEADER = re.compile(r"^\S*?:\d:[^:]+:\s*\d+\s*:\s*\d+d? us:|^ *: \d:.* us ")
+
+
+def is_rest(path, line):
+    """Whether a line goes by the one before it: bpftrace's maps, lines of AMD's log that have no stamp."""
+    return is_map(line) or (path.startswith("amdlog/") and not HEADER.search(line))
+
+
+def in_place(path, line):
     """Whether a line has a place: its stamp, or the line before it."""
-    return is_map(line) or (not line.startswith("#") and re.search(r"\d[.:]\d|^\d|\d us", line))
+    return is_rest(path, line) or (not line.startswith("#") and re.search(r"\d[.:]\d|^\d|\d us", line))
 
 
-def blocks_of(lines):
+def blocks_of(path, lines):
     """Lines that can be moved: each with those behind it that go by it."""
     blocks = []
     for line in lines:
-        if blocks and (is_map(line) or SAME_MESSAGE.search(line)):
+        if blocks and is_rest(path, line):
             blocks[-1] += line
         else:
             blocks.append(line)
@@ -261,15 +341,11 @@ def blocks_of(lines):
 
 for path in TEXTS:
     with open(f"{golden}/{path}", encoding="utf-8", errors="surrogateescape") as f:
-        lines = [line if line.endswith("\n") else line + "\n" for line in f if in_place(line)]
+        lines = [line if line.endswith("\n") else line + "\n" for line in f if in_place(path, line)]
     whole = records(join(lines))
     result(sum(whole.values()) > 1, f"{path}: has records", whole)
-    blocks = blocks_of(lines)
-    moves = list(orders(blocks, 2))
-    if blocks != lines and not any(map(is_map, lines)):
-        moves.append(("reversed", lines[::-1]))
-    for order, moved in moves:
-        if path in BY_THE_LINE_BEFORE or (path in BY_THE_DAY_BEFORE and order == "reversed"):
+    for order, moved in orders(blocks_of(path, lines), 2):
+        if path in BY_THE_DAY_BEFORE and order == "reversed":
             continue
         got = records(join(moved))
         result(got == whole, f"{path}, {order}: the same records", differ(got, whole))

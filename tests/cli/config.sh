@@ -225,9 +225,9 @@ expect "the empty value of a variable lifts no filter" 2 "\-\-filter-pid: '' is 
 run record -e drm --sample 10 true
 expect "a source that does not know it" 2 '--sample is a setting of the kernel module, and -e drm leaves it out'
 run record -p $$ --filter-pid 1
-expect "-p and --filter-pid" 2 'pid and --filter-pid: one of them'
+expect "-p and --filter-pid" 2 'pid and --filter-pid: use only one of them'
 run record -t submit --filter-events end true
-expect "-t and --filter-events" 2 'type and --filter-events: one of them'
+expect "-t and --filter-events" 2 'type and --filter-events: use only one of them'
 check "every filter of the module has an option" test -z "$(sed -n 's/^GRT_KEY(\(filter_[a-z_]*\), [^B].*/\1/p' "$def" |
 	while read -r key; do grep -q "^GRT_OPTION(\"filter-[a-z]*\", $key," "$def" || echo "$key"; done)"
 fake_stop

@@ -93,4 +93,9 @@ if unshare -m sh -c 'mount -t tmpfs -o size=4k none small' 2>/dev/null; then
 else
 	ok "a full disk # SKIP no mount here: run as root"
 fi
+# a message is one write, not one for each of its bytes
+if command -v strace >/dev/null && strace -o writes -e trace=write true 2>/dev/null; then
+	strace -o writes -e trace=write "$GRTRACE" report -i /nonexistent 2>/dev/null
+	check "a message is written by lines" test "$(grep -c '^write(2' writes)" -lt 10
+fi
 plan

@@ -46,6 +46,24 @@ expect "no recording here" 1 'try: grtrace record --stack=bpf'
 run flame stacks.grt other.grt
 check "two traces" exits 2
 
+# Linkage names, which the recorder does not demangle. The second is longer than a record's field, the fourth
+# is none.
+names=(
+	_ZN3gpu4draw5sceneEi
+	_ZN2at6native27unrolled_elementwise_kernelINS0_13BinaryFunctorIfffNS0_15binary_internal10MulFunctorIfEEEESt5arrayIPcLm3EELi4E23TrivialOffsetCalculatorILi2EjES9_ILi1EjENS0_6memory12LoadWithCastILi2EEENSC_13StoreWithCastILi1EEEEEviT_T0_T2_T3_T4_T5_
+	_RNvNtCs1234_4demo3gpu6submit
+	_ZN3gpu9unfinishedIN1
+	main
+)
+"$GRTRACE_BUILD/tests/cli/stacks" linked.grt "${names[@]}" || exit 1
+expected=$(for ((i = ${#names[@]} - 1; i >= 0; i--)); do c++filt -p "${names[i]}" | sed 's/\[[0-9a-f]*\]::/::/' |
+	cut -b -175; done | paste -sd';')
+run flame linked.grt
+check "linkage names are those of the source" grep -qxF "app;$expected;[GPU gfx] 100" <<<"$output"
+check "one by hand" says ';gpu::draw::scene;\[GPU gfx\] 100$'
+run dump linked.grt
+check "the second has a part more" test "$(grep -c ' FRAME ' <<<"$output")" = 6
+
 # what it stands on, weighs and leaves out
 output=$("$GRTRACE" flame stacks.grt --by stream 2>err)
 check "--by stream: the ring is below all" says '^\[GPU gfx\];app;main;draw:one;ioctl;\[GPU gfx\] 300$'

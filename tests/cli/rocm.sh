@@ -20,7 +20,7 @@ expect "the summary of its log says where to look" 0 "^[0-9]+ events of AMD's ru
 run rocm
 expect "no action" 2 'record or report'
 run rocm forget
-expect "an unknown action" 2 "'forget': record or report"
+expect "an unknown action" 2 "'forget': use record or report"
 run rocm report
 expect "report of nothing" 2 'what of'
 run rocm report -i a --ftrace b
@@ -29,8 +29,6 @@ run rocm report -i a b
 expect "too much" 2 "unexpected 'b'"
 run rocm report --amd-log a --level 7 -o x
 expect "options of record" 2 'for record'
-run rocm report --amd-log a --json --timeline
-expect "JSON and a time line" 2 'json or --timeline'
 run rocm report --amd-log one.log --folded -
 expect "two outputs on one" 2 'standard output: that is where the report goes$'
 check "and what to type" says 'try: --folded calls.folded'
@@ -115,6 +113,10 @@ sed 1d amd.log >plan.log
 run rocm report --amd-log plan.log --ftrace ftrace.txt --clock-offset 100000000000 --relative
 expect "stamps count from the first event" 0 '^ +from +0\.000000000$'
 check "which is an event also at 0" says '^ +1 +0\.000010000 .* 10\.0 us\*'
+"$GRTRACE" rocm report --amd-log amd.log --ftrace ftrace.txt --json --timeline >lines.json
+check "JSON and a time line: an object per event, the report as the last one" test "$(
+	jq -r 'select(.type=="FUNC" and .function=="kfd_ioctl_create_queue" and .step=="entered") | .text' lines.json |
+		grep -c '^gpu_id=7 queue_type=2$'),$(jq -s '.[-1].creations | length' lines.json)" = 3,3
 "$GRTRACE" rocm report --amd-log amd.log --ftrace ftrace.txt --json >out.json
 if command -v python3 >/dev/null; then
 	check "it is JSON" python3 -c '

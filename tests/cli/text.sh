@@ -46,6 +46,7 @@ check "no number stands for what is not told" lacks '2147483647|addr=0x0|length=
 check "opens less closes are open" has "calls by process" '^800150 +server +5 +1 +4 '
 check "monitor says which line it cannot use" \
 	says '^1 lines were not understood, the first is line 22: not of this$'
+check "monitor says where the script's sums are" says '^3 values of counters: report$'
 run report -i nvidia.txt
 check "the script's sums" has counters 'ioctls_per_process\[monitor\] +1 +2357 .* 2357 *$'
 check "and of polls, which have no row" has counters 'poll_count +1 +24254 '
@@ -109,6 +110,17 @@ yes '[  100.000000] usb 1-1: something else' | head -8201 >kern.log
 run report -i kern.log
 check "messages that are passed over are counted" says '^  skipped +8201 '
 check "and that nothing is left is said" says 'none of its 8201 lines has an event'
+
+cat >errors.log <<'END'
+[  100.000000] amdgpu 0000:28:00.0: ring gfx_0.0.0 timeout, signaled seq=57638, emitted seq=57641
+[  101.000001] NVRM: Xid (PCI:0000:01:00): 79, pid='<unknown>', name=<unknown>, GPU has fallen off the bus.
+[  102.000000] nvidia-nvswitch3: SXid (PCI:0000:89:00.0): 20034, Fatal, Link 30 LTSSM Fault Up
+END
+run report -i errors.log
+check "errors of a driver that has no jobs are told beside the jobs of another" \
+	says "^2 errors of NVIDIA's driver: monitor nvidia$"
+run report --json -i errors.log
+check "to machines, too" says "2 errors of NVIDIA's driver: monitor nvidia"
 
 # A recording of more files than the soft limit allows.
 mkdir many.grt

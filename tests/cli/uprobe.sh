@@ -84,7 +84,7 @@ for limit in 8 24; do
 	check "with $limit descriptors it says what is short" says "Too many open files \(the limit is $limit\)"
 	check "and what to type" says '^  try: ulimit -n [0-9]{4,}'
 done
-check "the balance" grep -q 'uprobe_balance = "emitted=1495 filtered=0 lost=0 late=0 missed=0 unmatched=0 no_stack=0"' u.grt/metadata
+check "the balance" grep -q 'uprobe_balance = "emitted=1495 filtered=0 lost=0 late=0 missed=0 unmatched=0 no_stack=0 unnumbered=0"' u.grt/metadata
 run report -i u.grt
 check "closes" says 'closes +yes'
 address=$(nm libcuda.so.1 | awk '/ cuLaunchKernel$/ { print "0x" $1 }')
@@ -117,6 +117,34 @@ run record -e uprobe:libnone.so.1:f -o no.grt -- true
 expect "a library that is none" 3 'cannot find libnone.so.1 for a uprobe'
 run record -e uprobe:/etc/passwd:f -o no.grt -- true
 check "no object file" says '/etc/passwd: it is no ELF object file'
+# A file that says it has 16 million sections, of which libelf makes gigabytes, and a program like it. In MB: what
+# the largest process needed.
+python3 - app huge.so <<'EOF'
+import struct, sys
+elf = bytearray(open(sys.argv[1], "rb").read())
+elf += bytes(-len(elf) % 64)
+struct.pack_into("<Q", elf, 40, len(elf))
+struct.pack_into("<H", elf, 60, 0)
+elf += struct.pack("<IIQQQQIIQQ", 0, 0, 0, 0, 0, 1 << 24, 0, 0, 0, 0)
+open(sys.argv[2], "wb").write(elf)
+open(sys.argv[2], "r+b").truncate(3 << 30)
+EOF
+chmod +x huge.so
+largest() { # COMMAND...
+	python3 -c 'import resource, subprocess, sys
+subprocess.run(sys.argv[1:], stdin=subprocess.DEVNULL)
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024)' "$@" 2>&1
+}
+output=$(largest "$GRTRACE" record -e uprobe:./huge.so:f -o no.grt -- true)
+check "a file made to need memory" says 'cannot put a uprobe into .*/huge.so'
+check "gets none" test "$(tail -n 1 <<<"$output")" -lt 1500
+output=$(largest "$GRTRACE" record -e uprobe:./libcuda.so.1:cuLaunchKernel -o u.grt -- sh -c 'echo | ./huge.so 997')
+check "the same of a program that is recorded" test "$(tail -n 1 <<<"$output")" -lt 1500
+rm -f u.folded
+"$GRTRACE" flame --weight launches -o u.folded u.grt 2>said
+check "every call" test "$(calls .)" = 1495
+ids=$("$GRTRACE" dump --type mapping --json u.grt | jq -r .build_id | grep .)
+check "build ids as readelf has them" grep -qxF "$(readelf -n libcuda.so.1 | sed -n 's/.*Build ID: //p')" <<<"$ids"
 for word in uprobe uprobe: uprobe:./app uprobe::f; do
 	run record -e $word -o no.grt -- true
 	check "-e $word" says 'try: grtrace record -e uprobe:libc.so.6:malloc -- PROG'

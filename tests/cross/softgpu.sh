@@ -3,7 +3,7 @@
 #
 # The DRM scheduler's jobs by the module, by BPF and by trace-cmd: of rings that are freed
 # and made again, on CPUs that are offline, come and go.
-# kernels in soak: trixie sid
+# kernels in soak: trixie sid rt
 
 # shellcheck source=tests/cross/_lib.sh
 . "$(dirname -- "$0")/_lib.sh"

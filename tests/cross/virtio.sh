@@ -3,7 +3,7 @@
 #
 # A virtio GPU's jobs and commands by the module, by BPF and by trace-cmd: of one that
 # renders, and of two.
-# kernels in soak: trixie sid
+# kernels in soak: trixie sid rt
 
 # shellcheck source=tests/cross/_lib.sh
 . "$(dirname -- "$0")/_lib.sh"

@@ -23,10 +23,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <grtrace/event_table.h>
-
 #include "../../cmds/cmd.h"
 #include "../unit/trace_maker.h"
+#include "events.h"
 #include "json_check.h"
 
 /* A wrong result is reported like a crash. */
@@ -138,56 +137,17 @@ static void restore_options(void)
 
 /* --------------------------------------------------------------- the file */
 
-/* Fills a payload: one byte everywhere, small numbers that meet, letters, or what the input says. */
-static void fill(struct grt_event *e, size_t size, unsigned char byte)
-{
-	unsigned char *p = (unsigned char *)(e + 1);
-
-	for (size_t i = 0; i < size - sizeof(*e); i++) {
-		if (byte < 96)
-			p[i] = i % 8 ? 0 : byte;
-		else if (byte < 160)
-			p[i] = (unsigned char)('a' + (byte + i) % 26);
-		else
-			p[i] = (unsigned char)(byte * (i + 3));
-	}
-}
-
-/* Five bytes an event: type, time, thread, number, payload. */
-#define STEP 5
 #define EVENTS_MAX 400
-
-static void put_event(struct trace_maker *tm, const unsigned char *in, uint64_t *time)
-{
-	union {
-		struct grt_event e;
-		char room[GRT_RECORD_MAX];
-	} r;
-	const struct grt_event_desc *d = &grt_event_table[in[0] % GRT_EV_MAX];
-
-	*time += in[1] * 100ULL;
-	if (!d->name)
-		return;
-	memset(&r, 0, sizeof(r));
-	fill(&r.e, d->size, in[4]);
-	r.e.time = *time;
-	r.e.type = (uint16_t)(d - grt_event_table);
-	r.e.size = d->size;
-	r.e.flags = in[2] >> 4 & 3;
-	r.e.pid = 1 + (in[2] & 1);
-	r.e.tid = 1 + (in[2] & 7);
-	r.e.ctx = in[3] & 3;
-	r.e.seqno = in[3] >> 2 & 15;
-	r.e.ring = in[3] >> 6 == 3 ? GRT_RING_NONE : in[3] >> 6;
-	tm_event(tm, in[2] >> 7, &r.e);
-}
 
 static void put_events(struct trace_maker *tm, const unsigned char *data, size_t size)
 {
 	uint64_t time = 1000000;
+	union fuzz_event r;
 
-	for (unsigned int n = 0; size >= STEP && n < EVENTS_MAX; n++, data += STEP, size -= STEP) {
-		put_event(tm, data, &time);
+	for (unsigned int n = 0; size >= EVENT_STEP && n < EVENTS_MAX;
+	     n++, data += EVENT_STEP, size -= EVENT_STEP) {
+		if (fuzz_event(&r, data, &time))
+			tm_event(tm, data[2] >> 7, &r.e);
 		if (n % 64 == 63)
 			tm_flush(tm, n / 64 % 2, time);
 	}
@@ -292,7 +252,7 @@ static void remove_root(void)
 
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
-	unsigned char model[GRT_EV_MAX * STEP];
+	unsigned char model[GRT_EV_MAX * EVENT_STEP];
 
 	(void)argc;
 	(void)argv;
@@ -303,7 +263,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	snprintf(in_path, sizeof(in_path), "%s/in", root);
 	snprintf(model_path, sizeof(model_path), "%s/model", root);
 	for (unsigned int i = 0; i < sizeof(model); i++)
-		model[i] = (unsigned char)(i % STEP ? i * 7 : i / STEP);
+		model[i] = (unsigned char)(i % EVENT_STEP ? i * 7 : i / EVENT_STEP);
 	put_events(tm_dir(model_path, 2), model, sizeof(model));
 	for (const struct cmd_row *r = cmd_rows; r->group || r->name; r++)
 		if (r->name)

@@ -13,7 +13,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "stack/demangle.h"
+#include "base/demangle.h"
 #include "stack/object.h"
 
 /* A wrong result is reported like a crash. */

@@ -713,6 +713,36 @@ static void amdgpu_of_today(void **state)
 	assert_int_equal(f->r[1].e.device, 3 << 8);
 }
 
+/*
+ * By the TP_printk() of Linux 6.17, drivers/gpu/drm/scheduler/gpu_scheduler_trace.h: drm_sched_job prints
+ * "dev=%s, fence=%llu:%llu, ring=%s, job count:%u, hw job count:%d, client_id:%llu", drm_sched_job_done
+ * "fence=%llu:%llu signaled".
+ */
+#define JOB_OF(event, dev, fence) \
+	event ": dev=" dev ", fence=" fence ", ring=gfx_0.0.0, job count:1, hw job count:0, client_id:14\n"
+
+static void rings_of_two_gpus(void **state)
+{
+	struct fixture *f = *state;
+
+	read_whole(
+		f,
+		"a-812 [000] ..... 1.000001: " JOB_OF("drm_sched_job_queue", "0000:03:00.0", "7:1") "b-813 [001] ..... 1.000002: " JOB_OF(
+			"drm_sched_job_queue", "0000:83:00.0",
+			"9:1") "k-99 [000] ..... 1.000003: " JOB_OF("drm_sched_job_run", "0000:03:00.0",
+								    "7:1") "k-98 [001] ..... 1.000004: " JOB_OF("drm_sched_job_run",
+														"0000:83:00.0",
+														"9:1") "i-0 [000] ..... 1.000005: drm_sched_job_done: fence=7:1 signaled\n"
+														       "i-0 [001] ..... 1.000006: drm_sched_job_done: fence=9:1 signaled\n");
+	assert_int_not_equal(f->r[0].e.ring, f->r[1].e.ring);
+	check_name(f, GRT_NAME_RING, f->r[0].e.ring, "gfx_0.0.0", "");
+	check_name(f, GRT_NAME_RING, f->r[1].e.ring, "gfx_0.0.0", "");
+	check_name(f, GRT_NAME_RING_GPU, f->r[0].e.ring, "0000:03:00.0", "");
+	check_name(f, GRT_NAME_RING_GPU, f->r[1].e.ring, "0000:83:00.0", "");
+	for (size_t i = 2; i < f->n; i++)
+		assert_int_equal(f->r[i].e.ring, f->r[i].e.ctx == 7 ? f->r[0].e.ring : f->r[1].e.ring);
+}
+
 static void dependencies_of_yesterday(void **state)
 {
 	struct fixture *f = *state;
@@ -1081,7 +1111,8 @@ static void devices_are_named_by_their_address(void **state)
 	assert_int_equal(f->r[3].e.device, 0);
 	check_name(f, GRT_NAME_DEVICE, 0x300, "0000:03:00.0", "");
 	check_name(f, GRT_NAME_DEVICE, 0xffff04ff, "ffff:04:1f.7", "");
-	assert_int_equal(f->names, 4);
+	/* a thread, two devices with a number, and of each GPU a ring and its address */
+	assert_int_equal(f->names, 1 + 2 + 3 * 2);
 }
 
 static void a_run_can_be_repeated(void **state)
@@ -1126,6 +1157,7 @@ int main(void)
 		T(oldest_scheduler),
 		T(amdgpu_and_scheduler_tell_of_one_job),
 		T(amdgpu_of_today),
+		T(rings_of_two_gpus),
 		T(dependencies_of_yesterday),
 		T(names_of_fences_may_hold_blanks),
 		T(fences_are_cut_to_32_bits),

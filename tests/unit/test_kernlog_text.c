@@ -102,8 +102,30 @@ static void hangs_and_who_did_it(void **state)
 	     "[ 2000.200000] amdgpu 0000:28:00.0: amdgpu: ring comp_1.0.0 timeout, signaled seq=12, emitted seq=14\n"
 	     "[ 2000.100050] amdgpu 0000:28:00.0:  Process glmark 2 pid 4021 thread glmark2:cs0 pid 4025\n"
 	     "[ 2000.100000] amdgpu 0000:28:00.0: ring gfx_0.0.0 timeout, signaled seq=57638, emitted seq=57641\n",
-	     "2000100.000000 ERROR engine=graphics pid=4021 tid=4021 ring=1 device=10240\n"
-	     "2000200.000000 ERROR engine=compute pid=77 tid=77 device=10240\n");
+	     "2000100.000000 ERROR engine=graphics pid=4021 tid=4021 device=10240\n"
+	     "2000200.000000 ERROR engine=compute pid=77 tid=77 ring=1 device=10240\n");
+	/* each process by its stamp, whatever stands beside it */
+	says("[ 2000.100050] amdgpu 0000:28:00.0:  Process glmark 2 pid 4021 thread glmark2:cs0 pid 4025\n"
+	     "[ 2000.200000] amdgpu 0000:28:00.0: amdgpu: ring comp_1.0.0 timeout, signaled seq=12, emitted seq=14\n"
+	     "[ 2000.100000] amdgpu 0000:28:00.0: ring gfx_0.0.0 timeout, signaled seq=57638, emitted seq=57641\n"
+	     "[ 2000.200050] amdgpu 0000:28:00.0: amdgpu: Process information: process blender pid 77 thread b pid 78\n",
+	     "2000100.000000 ERROR engine=graphics pid=4021 tid=4021 device=10240\n"
+	     "2000200.000000 ERROR engine=compute pid=77 tid=77 ring=1 device=10240\n");
+	/* stamps of a second: the order of the text is that of the log, or the other way round */
+	says("Jun  1 10:00:00 h kernel: amdgpu: ring gfx timeout, signaled seq=1, emitted seq=2\n"
+	     "Jun  1 10:00:00 h kernel: amdgpu: Process information: process a pid 11 thread a pid 11\n"
+	     "Jun  1 10:00:00 h kernel: amdgpu: ring comp timeout, signaled seq=1, emitted seq=2\n"
+	     "Jun  1 10:00:00 h kernel: amdgpu: Process information: process b pid 12 thread b pid 12\n"
+	     "Jun  1 09:00:00 h kernel: usb 1-1: new device\n",
+	     "76240800000.000000 ERROR engine=graphics pid=11 tid=11\n"
+	     "76240800000.000000 ERROR engine=compute pid=12 tid=12 ring=1\n");
+	says("Jun  1 10:00:01 h kernel: usb 1-1: new device\n"
+	     "Jun  1 10:00:00 h kernel: amdgpu: Process information: process b pid 12 thread b pid 12\n"
+	     "Jun  1 10:00:00 h kernel: amdgpu: ring comp timeout, signaled seq=1, emitted seq=2\n"
+	     "Jun  1 10:00:00 h kernel: amdgpu: Process information: process a pid 11 thread a pid 11\n"
+	     "Jun  1 10:00:00 h kernel: amdgpu: ring gfx timeout, signaled seq=1, emitted seq=2\n",
+	     "76240800000.000000 ERROR engine=compute pid=12 tid=12\n"
+	     "76240800000.000000 ERROR engine=graphics pid=11 tid=11 ring=1\n");
 }
 
 static void off_the_bus(void **state)
@@ -120,6 +142,13 @@ static void off_the_bus(void **state)
 	     "4000000.000000 XID flags=0x1 code=79 bus=0x200 text=GPU has fallen off the bus\n"
 	     "5000000.000000 XID flags=0x1 code=79 bus=0xb00 text=GPU has fallen off the bus\n"
 	     "6000100.000000 XID code=79 bus=0x100 text=GPU lost\n");
+	/* two in a moment, each said by a line and by an Xid, in any order */
+	says(BOOT "[ 7000.000002] NVRM: GPU 0000:01:00.0: GPU has fallen off the bus.\n"
+		  "[ 7000.000001] NVRM: GPU 0000:02:00.0: GPU has fallen off the bus.\n"
+		  "[ 7000.000004] NVRM: Xid (PCI:0000:01:00): 79, GPU lost\n"
+		  "[ 7000.000003] NVRM: Xid (PCI:0000:02:00): 79, GPU lost\n",
+	     "7000000.003000 XID code=79 bus=0x200 text=GPU lost\n"
+	     "7000000.004000 XID code=79 bus=0x100 text=GPU lost\n");
 }
 
 static void every_message_is_counted(void **state)

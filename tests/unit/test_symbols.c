@@ -20,7 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "stack/demangle.h"
+#include "base/demangle.h"
 #include "stack/symbols.h"
 #include "stack/text_map.h"
 #include "trace_maker.h"

@@ -3,8 +3,8 @@
  * Names as the source has them: of C++ and Rust, by libiberty where the program
  * was built with it.
  */
-#ifndef GRT_STACK_DEMANGLE_H
-#define GRT_STACK_DEMANGLE_H
+#ifndef GRT_BASE_DEMANGLE_H
+#define GRT_BASE_DEMANGLE_H
 
 #include <stdbool.h>
 
@@ -15,4 +15,4 @@ char *grt_demangle(const char *name);
 /** grt_can_demangle - whether this program can */
 bool grt_can_demangle(void);
 
-#endif /* GRT_STACK_DEMANGLE_H */
+#endif /* GRT_BASE_DEMANGLE_H */

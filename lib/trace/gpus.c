@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/*
+ * The events of one GPU, see gpus.h. A NAME record stands before the first use of
+ * its name, and a context is of one GPU for as long as it is there, so that one
+ * pass is enough.
+ */
+#include "gpus.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "packet.h"
+
+/* Rings, device files and contexts that are told apart; of the latter the oldest give way. */
+#define NAMES_MAX (1U << 20)
+#define CONTEXTS_MAX 65536U
+
+/* DRM's device files. Smaller numbers of memory events are the index of the GPU's card. */
+#define DRM_MAJOR 226U
+
+/** struct verdict - on a ring, device or context: it is the GPU's */
+struct verdict {
+	bool wanted;
+};
+
+/* The address behind "NODE=", which ends at a space. */
+static void bus_of_node(const struct grt_gpus *g, const char *node, char *bus, size_t room)
+{
+	size_t len = strlen(node);
+
+	*bus = 0;
+	for (const char *p = g->cards; p; p = strchr(p, ' ')) {
+		p += *p == ' ';
+		if (len && !strncmp(p, node, len) && p[len] == '=')
+			snprintf(bus, room, "%.*s", (int)strcspn(p + len + 1, " "), p + len + 1);
+	}
+}
+
+static bool is_number(const char *text)
+{
+	return *text && !text[strspn(text, "0123456789")];
+}
+
+/* "03:00.0", as lspci prints the addresses of the first domain */
+static bool is_short_address(const char *text)
+{
+	return strlen(text) == 7 && text[2] == ':' && text[5] == '.';
+}
+
+int grt_gpus_init(struct grt_gpus *g, const char *asked, const char *cards)
+{
+	const char *prefix = is_number(asked) ? "card" : is_short_address(asked) ? "0000:" : "";
+
+	*g = (struct grt_gpus){.found = false};
+	grt_keyed_init(&g->names, sizeof(struct verdict), NAMES_MAX);
+	grt_keyed_init(&g->contexts, sizeof(struct verdict), CONTEXTS_MAX);
+	snprintf(g->asked, sizeof(g->asked), "%s%s", prefix, asked);
+	g->cards = strdup(cards ?: "");
+	if (!g->cards)
+		return -ENOMEM;
+	bus_of_node(g, g->asked, g->bus, sizeof(g->bus));
+	return 0;
+}
+
+void grt_gpus_free(struct grt_gpus *g)
+{
+	free(g->cards);
+	grt_keyed_free(&g->names);
+	grt_keyed_free(&g->contexts);
+}
+
+static void see(struct grt_gpus *g, const char *bus)
+{
+	unsigned int i = 0;
+
+	while (i < GRT_GPUS_SEEN && g->seen[i][0] && strcmp(g->seen[i], bus))
+		i++;
+	if (i < GRT_GPUS_SEEN)
+		snprintf(g->seen[i], sizeof(g->seen[i]), "%s", bus);
+}
+
+/* Whether the GPU at @bus, with the device file @node, is the one asked for; either may be empty. */
+static bool is_asked(struct grt_gpus *g, const char *bus, const char *node)
+{
+	if (*bus)
+		see(g, bus);
+	if (strcmp(bus, g->asked) && strcmp(node, g->asked) && (!*bus || strcmp(bus, g->bus)))
+		return false;
+	/* whose other device files and rings are known by it from now on */
+	if (*bus)
+		snprintf(g->bus, sizeof(g->bus), "%s", bus);
+	g->found = true;
+	return true;
+}
+
+/* A device file; those of NVIDIA are named with the address of the GPU behind the name. */
+static bool is_asked_node(struct grt_gpus *g, const char *name)
+{
+	char node[33], bus[33];
+	const char *space = strchr(name, ' ');
+
+	snprintf(node, sizeof(node), "%.*s", (int)strcspn(name, " "), name);
+	if (space)
+		snprintf(bus, sizeof(bus), "%.32s", space + 1);
+	else
+		bus_of_node(g, node, bus, sizeof(bus));
+	return is_asked(g, bus, node);
+}
+
+static int learn(struct grt_gpus *g, const struct grt_ev_name *e)
+{
+	struct grt_key key = {{e->kind, e->id}};
+	char name[sizeof(e->name) + 1], owner[sizeof(e->owner) + 1];
+	void *verdict;
+	int ret;
+
+	if (e->kind != GRT_NAME_RING_GPU && e->kind != GRT_NAME_DEVICE)
+		return 1;
+	snprintf(name, sizeof(name), "%.*s", (int)sizeof(e->name), e->name);
+	snprintf(owner, sizeof(owner), "%.*s", (int)sizeof(e->owner), e->owner);
+	ret = grt_keyed_get_or_count(&g->names, &key, NULL, &verdict);
+	if (ret || !verdict)
+		return ret ?: 1;
+	((struct verdict *)verdict)->wanted =
+		e->kind == GRT_NAME_DEVICE ? is_asked_node(g, name) : is_asked(g, name, owner);
+	return 1;
+}
+
+static const struct verdict *named(const struct grt_gpus *g, uint32_t kind, uint32_t id)
+{
+	return grt_keyed_find(&g->names, &(struct grt_key){{kind, id}});
+}
+
+/* Return: 0 or -ENOMEM */
+static int note_context(struct grt_gpus *g, uint64_t ctx, const struct verdict *of)
+{
+	void *verdict;
+	int ret = grt_keyed_get_or_replace(&g->contexts, &(struct grt_key){{ctx}}, NULL, &verdict);
+
+	if (!ret)
+		*(struct verdict *)verdict = *of;
+	return ret;
+}
+
+/* Memory is on no ring; its events have the card's number, the module's without a device file's major. */
+static int of_memory(struct grt_gpus *g, const struct grt_event *e)
+{
+	char node[16], bus[33];
+
+	snprintf(node, sizeof(node), "card%u", e->device & 0xfffff);
+	bus_of_node(g, node, bus, sizeof(bus));
+	return is_asked(g, bus, node);
+}
+
+/* Return: 1 the GPU's, 0 another's, -ENOENT: not known, -ENOMEM */
+static int judge(struct grt_gpus *g, const struct grt_event *e)
+{
+	const struct verdict *v = e->ring == GRT_RING_NONE ? NULL : named(g, GRT_NAME_RING_GPU, e->ring);
+
+	if (v && grt_has_job(e) && note_context(g, e->ctx, v))
+		return -ENOMEM;
+	if (!v && grt_has_job(e))
+		v = grt_keyed_find(&g->contexts, &(struct grt_key){{e->ctx}});
+	if (!v && e->device)
+		v = named(g, GRT_NAME_DEVICE, e->device);
+	if (v)
+		return v->wanted;
+	if (grt_class_of[e->type] == GRT_CLASS_mem && (!(e->device >> 20) || e->device >> 20 == DRM_MAJOR))
+		return of_memory(g, e);
+	return -ENOENT;
+}
+
+/* Events of every GPU refer to what these define. */
+static bool defines(const struct grt_event *e)
+{
+	return grt_class_of[e->type] == GRT_CLASS_image || e->type == GRT_EV_FRAME ||
+	       e->type == GRT_EV_LOG_TEXT;
+}
+
+int grt_gpus_wants(struct grt_gpus *g, const struct grt_event *e, struct grt_health *h)
+{
+	int ret;
+
+	if (e->type == GRT_EV_NAME)
+		return learn(g, (const struct grt_ev_name *)e);
+	if (e->type < GRT_EV_MAX && defines(e))
+		return 1;
+	ret = e->type < GRT_EV_MAX ? judge(g, e) : -ENOENT;
+	h->of_others += !ret;
+	h->of_no_gpu += ret == -ENOENT;
+	return ret == -ENOENT ? 0 : ret;
+}
