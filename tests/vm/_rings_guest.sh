@@ -117,6 +117,9 @@ esac
 modprobe gpu_sched
 modprobe drm_kms_helper
 insmod "$GRTRACE_MODULES/grtrace.ko" && insmod "$GRTRACE_MODULES/grtrace_drm_bridge.ko"
+run doctor amdgpu
+check "doctor: amdgpu's source needs amdgpu, not the DRM scheduler alone" \
+	says '^  amdgpu +NO +no GPU of amdgpu here'
 for source in drm kmod; do
 	two_gpus $source
 done
