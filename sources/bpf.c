@@ -43,6 +43,7 @@
 #include "trace/packet.h"
 #include "drm_cards.h"
 #include "pid_ns.h"
+#include "probe.h"
 #include "read_all.h"
 #include "tracefs.h"
 
@@ -318,6 +319,16 @@ int bpf_probe(const char *const *objects, struct grt_err *err)
 	}
 	close(tracefs);
 	return n ? 0 : no_tracepoint(objects, err);
+}
+
+int bpf_probe_driver(const char *const *objects, const char *driver, struct grt_err *err)
+{
+	char fix[64];
+
+	if (!driver || probe_module_loaded(driver))
+		return bpf_probe(objects, err);
+	snprintf(fix, sizeof(fix), "sudo modprobe %s, then the same command", driver);
+	return grt_err_set(err, -ENODEV, "its driver is not loaded", fix, "no GPU of %s here", driver);
 }
 
 static const char *const shared_maps[] = {"events", "counts", "jobs",	  "rings", "ring_names",
@@ -1319,6 +1330,12 @@ int bpf_open(void **state, const struct source_setup *setup, const struct bpf_ki
 int bpf_probe(const char *const *objects, struct grt_err *err)
 {
 	(void)objects;
+	return not_built(err);
+}
+
+int bpf_probe_driver(const char *const *objects, const char *driver, struct grt_err *err)
+{
+	(void)objects, (void)driver;
 	return not_built(err);
 }
 

@@ -51,6 +51,7 @@ static const uint8_t special[GRT_EV_MAX] = {
  * @by_type: the callback for each type; [0] for types that are not known
  * @written: what traced programs have made
  * @gpus: whose events are wanted; NULL: all
+ * @cards: device files of GPUs as the recording has them, @named: a record that was completed from them
  * @linkage: parts of names
  * @from, @width: of the time that is wanted; width is last - first
  * @stopped: what a callback returned to end the run, or -ENOMEM
@@ -61,6 +62,8 @@ struct flow {
 	struct grt_health *h;
 	struct grt_written *written;
 	struct grt_gpus *gpus;
+	const char *cards;
+	struct grt_ev_name named;
 	struct grt_linkage **linkage;
 	event_fn event;
 	event_fn by_type[GRT_EV_MAX];
@@ -89,6 +92,7 @@ static void flow_init(struct flow *f, struct grt_session *s, struct grt_consumer
 	f->h = &s->health;
 	f->written = &s->written;
 	f->gpus = s->gpus;
+	f->cards = grt_session_env(s, "gpus");
 	f->linkage = &s->linkage;
 	f->event = f->on.event;
 	for (unsigned int i = 0; i < GRT_EV_MAX; i++)
@@ -155,6 +159,8 @@ static inline int hand_out(struct flow *f, struct grt_stream *st)
 	st->ptr += e->size;
 	if (e->type == GRT_EV_FRAME && grt_linkage_see(f->linkage, st->index, &e))
 		return -ENOMEM;
+	if (e->type == GRT_EV_NAME && f->cards)
+		e = grt_gpus_complete(f->cards, e, &f->named);
 	return hand_out_event(f, e, st->cpu);
 }
 

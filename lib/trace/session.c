@@ -67,13 +67,14 @@ static int add_cpu(struct grt_session *s, const struct grt_walk *w, const struct
 		return -ENOMEM;
 	st->fd = s->fd[s->fds - 1];
 	st->label = s->label[s->fds - 1];
-	st->skips = s->skips[s->fds - 1];
+	st->skips = w->cpus == 1 ? NULL : s->skips[s->fds - 1];
 	st->read = grt_stream_read_file;
 	st->mode = w->cpus == 1 ? GRT_STREAM_WHOLE : GRT_STREAM_ONE_CPU;
 	st->cpu = c->cpu;
 	st->quiet = true;
 	st->start = c->start;
 	st->limit = c->end;
+	st->first_skip = c->first_skip;
 	/* no more room than can ever be used, so that a file of many CPUs needs little for each */
 	st->cap = w->cpus == 1 || c->content > GRT_STREAM_BUF_MAX ? GRT_STREAM_BUF_MAX : (size_t)c->content;
 	return 0;
@@ -396,7 +397,7 @@ void grt_session_close(struct grt_session *s)
 		if (s->fd[i] >= 0)
 			close(s->fd[i]);
 		free(s->label[i]);
-		free(s->skips[i]);
+		grt_skips_free(s->skips[i]);
 	}
 	drop_gpus(s);
 	grt_env_free(&s->env);
