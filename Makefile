@@ -59,6 +59,7 @@ LIB_LIBS := $(if $(has_iberty),-l:libiberty.a) $(if $(has_dw),$(DW_LIBS)) $(if $
 # Program names that stand for a command.
 ALIASES	 := $(shell awk -F'"' '/^GRT_ALIAS/ { print $$2 }' cmds/commands.def)
 HEADERS	 := $(wildcard include/grtrace/*.h include/grtrace/*.def)
+EVENT_ROWS := $(wildcard include/grtrace/events/*.def)
 BPF_SRC	 := $(wildcard sources/bpf/*.bpf.c)
 BPF_SKEL := $(if $(has_bpf),$(patsubst sources/bpf/%.bpf.c,$(O)/bpf/%.skel.h,$(BPF_SRC)))
 
@@ -176,7 +177,7 @@ $(INJECT): $(INJECT_OBJ)
 BPF_CFLAGS := -O2 -g -target bpf -Wall -Werror -Wno-unused-function -Iinclude \
 	-idirafter /usr/include/$(shell uname -m)-linux-gnu
 
-$(O)/bpf/%.bpf.o: sources/bpf/%.bpf.c $(wildcard sources/bpf/*.h lib/nvidia/*.h lib/codes/*.h) $(HEADERS)
+$(O)/bpf/%.bpf.o: sources/bpf/%.bpf.c $(wildcard sources/bpf/*.h lib/nvidia/*.h lib/codes/*.h) $(HEADERS) $(EVENT_ROWS)
 	@mkdir -p $(@D)
 	$(call say,BPF,$@)$(CLANG) $(BPF_CFLAGS) -c -o $@ $<
 
@@ -197,7 +198,7 @@ $(O)/obj/sources/bpf.o: $(if $(has_bpf),$(O)/bpf/bpf_objects.h)
 $(O)/libgrtrace.map: include/grtrace/grtrace.h
 	@mkdir -p $(O)
 	$(call say,MAP,$@){ echo 'GRTRACE_$(SOVER) {'; echo 'global:'; \
-		sed -n 's/^[a-z].*[ *]\(grt_[a-z0-9_]*\)(.*/	\1;/p' $<; echo 'local: *;'; echo '};'; } >$@
+		sed -n '/^static/!s/^[a-z].*[ *]\(grt_[a-z0-9_]*\)(.*/	\1;/p' $<; echo 'local: *;'; echo '};'; } >$@
 
 $(LIBSO): $(LIB_OBJ) $(O)/libgrtrace.map
 	$(call say,LINK,$@)$(CC) $(ALL_LDFLAGS) -shared -Wl,-soname,libgrtrace.so.$(SOVER) \
@@ -372,7 +373,7 @@ demo:
 # ------------------------------------------------------------------ install
 
 install: $(BIN) $(INJECT) $(SOFTGPU_RUN) $(LIBA) $(LIBSO) $(O)/libgrtrace.pc
-	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(INCDIR)/grtrace \
+	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(INCDIR)/grtrace/events \
 		$(DESTDIR)$(MANDIR)/man1 $(DESTDIR)$(MANDIR)/man5 $(DESTDIR)$(COMPDIR)
 	install -m 755 $(BIN) $(SOFTGPU_RUN) $(DESTDIR)$(BINDIR)/
 	for alias in $(ALIASES); do ln -sfn grtrace $(DESTDIR)$(BINDIR)/$$alias || exit 1; done
@@ -384,6 +385,7 @@ install: $(BIN) $(INJECT) $(SOFTGPU_RUN) $(LIBA) $(LIBSO) $(O)/libgrtrace.pc
 	ln -sfn libgrtrace.so.$(SOVER) $(DESTDIR)$(LIBDIR)/libgrtrace.so
 	install -m 644 $(O)/libgrtrace.pc $(DESTDIR)$(LIBDIR)/pkgconfig/libgrtrace.pc
 	install -m 644 $(HEADERS) $(DESTDIR)$(INCDIR)/grtrace/
+	install -m 644 $(EVENT_ROWS) $(DESTDIR)$(INCDIR)/grtrace/events/
 	install -m 644 $(filter %.1,$(MANUALS)) $(DESTDIR)$(MANDIR)/man1/
 	install -m 644 $(filter %.5,$(MANUALS)) $(DESTDIR)$(MANDIR)/man5/
 	install -m 644 completion/grtrace $(DESTDIR)$(COMPDIR)/grtrace

@@ -67,7 +67,7 @@ struct name {
  */
 struct dump {
 	struct grt_consumer c;
-	uint64_t types;
+	struct grt_type_set types;
 	uint64_t left;
 	int write_error;
 	struct grt_event_json *json;
@@ -187,7 +187,7 @@ static int dump_event(struct grt_consumer *c, const struct grt_event *e, uint32_
 
 	if (ret)
 		return ret;
-	if (opt_types && !(e->type < GRT_EV_MAX && d->types >> e->type & 1))
+	if (opt_types && !grt_types_has(&d->types, e->type))
 		return 0;
 	if (opt_ring != NOT_GIVEN && e->ring != opt_ring)
 		return 0;
@@ -329,7 +329,7 @@ static int dump_live(struct dump *d)
 static int dump_run(int argc, char **argv)
 {
 	const char *path = opt_input ? opt_input : argc ? argv[0] : NULL;
-	uint64_t types = 0;
+	struct grt_type_set types = {};
 	struct dump *d;
 	int ret;
 

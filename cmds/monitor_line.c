@@ -15,6 +15,7 @@
 #include "codes/ioctl_names.h"
 #include "codes/nv_codes.h"
 #include "trace/packet.h"
+#include "drm/counters.h"
 #include "monitor.h"
 #include "base/units.h"
 
@@ -564,6 +565,29 @@ static void more_function(struct line *l, const struct monitor *m, const struct 
 		put_ns(l, "took", ev->took);
 }
 
+/* "counter=power value=21.0 W"; of a total as it stands, and of one that ended none, as in JSON. */
+static void more_counter(struct line *l, const struct monitor *m, const struct grt_event *e,
+			 const struct monitor_did *did)
+{
+	const struct grt_ev_counter *ev = (const struct grt_ev_counter *)e;
+	uint32_t id = grt_names_find(&m->names, GRT_NAME_COUNTER, ev->counter);
+	const char *name = grt_names_name(&m->names, id), *unit = grt_names_owner(&m->names, id);
+	bool fits = ev->value >= -GRT_COUNTER_VALUE_MAX && ev->value <= GRT_COUNTER_VALUE_MAX;
+	char amount[64];
+
+	(void)did;
+	put_name(l, "counter", name ? name : "-");
+	if (e->flags & GRT_FLAG_ENDED) {
+		put_text(l, " ended");
+		return;
+	}
+	if (fits && unit)
+		grt_units_amount(amount, sizeof(amount), ev->value * 1000, unit);
+	else
+		snprintf(amount, sizeof(amount), "%lld", (long long)ev->value);
+	put_name(l, "value", amount);
+}
+
 static void more_xid(struct line *l, const struct monitor *m, const struct grt_event *e,
 		     const struct monitor_did *did)
 {
@@ -591,6 +615,7 @@ static void (*const more[GRT_EV_MAX])(struct line *l, const struct monitor *m, c
 	[GRT_EV_MEM_MOVE] = more_move,	   [GRT_EV_MEM_FAULT] = more_fault,
 	[GRT_EV_VBLANK] = more_vblank,	   [GRT_EV_XID] = more_xid,
 	[GRT_EV_JOB] = more_whole,	   [GRT_EV_FUNC] = more_function,
+	[GRT_EV_COUNTER] = more_counter,
 };
 
 static void put_details(struct line *l, const struct monitor *m, const struct grt_event *e,

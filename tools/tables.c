@@ -183,7 +183,10 @@ static void key(const char *name, const char *kind, const char *max, const char 
 		unit = "off|normal|verbose|debug";
 	if (!strcmp(kind, "MASK"))
 		puts("Names with commas between, or a mask.");
-	if (strchr(unit, '|'))
+	if (!strcmp(kind, "TYPES")) {
+		puts("Names of events with commas between;\nwith\n.Ql -\nbefore the first, all others.");
+		puts("Also\n.Cm all ,\n.Cm none ,\nor a mask of the events 1 to 63.\nDefault all.");
+	} else if (strchr(unit, '|'))
 		printf("One of %s, or its number, default %s.\n", unit, def);
 	else if (strcmp(max, "0"))
 		printf("From %s to %s%s%s, default %s.\n", min, max, *unit ? " " : "", unit, def);
