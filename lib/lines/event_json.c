@@ -465,8 +465,8 @@ static void make_plans(struct grt_event_json *x)
 {
 	make_plan(&x->common, 0, "", grt_common_fields);
 	for (unsigned int i = 0; i < GRT_EV_MAX; i++)
-		make_plan(&x->plan[i], i, grt_event_table[i].title,
-			  grt_event_table[i].name ? grt_event_table[i].fields() : NULL);
+		if (grt_event_table[i].name)
+			make_plan(&x->plan[i], i, grt_event_table[i].title, grt_event_table[i].fields());
 	for (unsigned int i = 0; i < GRT_FLAG_BITS; i++)
 		make_key(&x->flag[i], ",\"%s\"", flag_names[i]);
 	for (unsigned int i = 0; i < GRT_ENGINE_MAX; i++)
@@ -554,7 +554,7 @@ static char *put_time(struct grt_event_json *x, char *p, uint64_t ns)
 char *grt_event_json_put(struct grt_event_json *x, char *p, const struct grt_event *e, uint32_t cpu,
 			 unsigned int input)
 {
-	const struct plan *plan = e->type < GRT_EV_MAX ? &x->plan[e->type] : NULL;
+	const struct plan *plan = e->type < GRT_EV_MAX && x->plan[e->type].type.len ? &x->plan[e->type] : NULL;
 
 	grt_joins_look(&x->joins, e, input, &x->joined);
 	p = put_time(x, p, e->time);
