@@ -77,7 +77,7 @@ if [ $status = 4 ]; then
 	ok "the schema # SKIP $output"
 else
 	check "every object is as the schema says" exits 0
-	check "every event type is" test "$(jq -r .type every | sort -u | wc -l)" = "$(grep -c '^GRT_EVENT(' "$GRTRACE_SRC/include/grtrace/events.def")"
+	check "every event type is" test "$(jq -r .type every | sort -u | wc -l)" = "$(cat "$GRTRACE_SRC"/include/grtrace/events/*.def | grep -c '^GRT_EVENT(')"
 	head -n 1 dump | sed 's/"type"/"event"/' >old
 	head -n 1 dump | sed 's/}$/,"gpu":"card0"}/' >longer
 	grep -m 1 '"SUBMIT"' dump | sed 's/"cmd":[0-9]*,//' >shorter
