@@ -14,8 +14,10 @@
 #define GRT_CONTROL_TABLE
 #include "core.h"
 
-/* Room for any value as text; the table of events behind filter_events is the longest. */
-#define VALUE_MAX 16384
+/* Room for any value as text; a full watch list of 64 entries is the longest. */
+#define VALUE_MAX 2048
+/* Room for a key's file: behind filter_events there is the table of events. */
+#define KEY_FILE_MAX (VALUE_MAX + GRT_EVENTS * 64)
 
 static const char *const level_names[] = {"off", "normal", "verbose", "debug"};
 
@@ -358,14 +360,14 @@ static int key_print_file(enum grt_key key, char *buf, size_t size)
 static ssize_t key_read(struct file *file, char __user *to, size_t count, loff_t *ppos)
 {
 	enum grt_key key = (unsigned long)file_inode(file)->i_private;
-	char *buf = kmalloc(VALUE_MAX, GFP_KERNEL);
+	char *buf = kmalloc(KEY_FILE_MAX, GFP_KERNEL);
 	ssize_t n;
 
 	if (!buf)
 		return -ENOMEM;
 	n = grtrace_lock_for_file(grt_key_table[key].stage);
 	if (!n) {
-		n = key_print_file(key, buf, VALUE_MAX);
+		n = key_print_file(key, buf, KEY_FILE_MAX);
 		grtrace_unlock();
 	}
 	if (n > 0)
