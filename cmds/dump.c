@@ -17,7 +17,7 @@
 #include "cmd.h"
 #include "base/escape.h"
 #include "lines/event_json.h"
-#include "trace/field.h"
+#include "lines/event_text.h"
 #include "trace/packet.h"
 #include "reading.h"
 
@@ -63,14 +63,15 @@ struct name {
  * @types: bit per event id that is printed
  * @left: events still to print
  * @write_error: errno of a failed write, 0: none
- * @json: events are printed as objects, NULL: as text
+ * @json, @text: one of them prints events
  */
 struct dump {
 	struct grt_consumer c;
-	uint64_t types;
+	struct grt_type_set types;
 	uint64_t left;
 	int write_error;
 	struct grt_event_json *json;
+	struct grt_event_text *text;
 	struct name thread[THREAD_NAMES];
 	struct name ring[RING_NAMES];
 };
@@ -112,75 +113,10 @@ static int dump_name(struct grt_consumer *c, const struct grt_event *e, uint32_t
 	return 0;
 }
 
-static uint64_t number(const struct grt_field *f, const struct grt_event *e)
-{
-	uint64_t v = 0;
-
-	memcpy(&v, (const char *)e + f->offset, f->size);
-	return v;
-}
-
-static int64_t signed_number(const struct grt_field *f, const struct grt_event *e)
-{
-	unsigned int unused = 64 - 8 * f->size;
-
-	return (int64_t)(number(f, e) << unused) >> unused;
-}
-
-static bool is_unknown(const struct grt_field *f, const struct grt_event *e)
-{
-	return grt_field_is_unknown(f, e, (int64_t)number(f, e));
-}
-
-static void text_dec(const struct grt_field *f, const struct grt_event *e)
-{
-	if (is_unknown(f, e))
-		putchar('-');
-	else
-		printf("%llu", (unsigned long long)number(f, e));
-}
-
-static void text_hex(const struct grt_field *f, const struct grt_event *e)
-{
-	if (is_unknown(f, e))
-		putchar('-');
-	else
-		printf("0x%llx", (unsigned long long)number(f, e));
-}
-
-static void text_signed(const struct grt_field *f, const struct grt_event *e)
-{
-	if (grt_field_is_unknown(f, e, signed_number(f, e)))
-		putchar('-');
-	else
-		printf("%lld", (long long)signed_number(f, e));
-}
-
-static void text_str(const struct grt_field *f, const struct grt_event *e)
-{
-	putchar('"');
-	grt_escape_print(GRT_ESCAPE_TERM, stdout, (const char *)e + f->offset, f->size);
-	putchar('"');
-}
-
 static const char *engine_name(const struct grt_event *e)
 {
 	return e->engine < GRT_ENGINE_MAX ? grt_engine_names[e->engine] : NULL;
 }
-
-static void text_engine(const struct grt_field *f, const struct grt_event *e)
-{
-	if (engine_name(e))
-		fputs(engine_name(e), stdout);
-	else
-		text_dec(f, e);
-}
-
-/* How a field's value is printed, by enum grt_field_kind. */
-static void (*const kinds[])(const struct grt_field *f, const struct grt_event *e) = {
-	[GRT_FIELD_DEC] = text_dec, [GRT_FIELD_HEX] = text_hex,	      [GRT_FIELD_SIGNED] = text_signed,
-	[GRT_FIELD_STR] = text_str, [GRT_FIELD_ENGINE] = text_engine, [GRT_FIELD_TIME] = text_dec,
-};
 
 static void text_name(const struct name *n)
 {
@@ -232,16 +168,14 @@ static void text_rest(const struct grt_event *e)
 static void print_text(const struct dump *d, const struct grt_event *e, uint32_t cpu)
 {
 	const struct grt_event_desc *desc = describe(e);
-	char title[24];
+	char title[24], fields[GRT_EVENT_TEXT_MAX];
 
 	snprintf(title, sizeof(title), "UNKNOWN(%u)", e->type);
 	printf("%6llu.%09llu [%03u] %-15s", (unsigned long long)(e->time / NS_PER_S),
 	       (unsigned long long)(e->time % NS_PER_S), cpu, desc ? desc->title : title);
 	text_identity(d, e);
-	for (const struct grt_field *f = desc ? desc->fields() : NULL; f && f->name; f++) {
-		printf(" %s=", f->name);
-		kinds[f->kind](f, e);
-	}
+	*grt_event_text_put(d->text, fields, e) = '\0';
+	fputs(fields, stdout);
 	text_rest(e);
 	putchar('\n');
 }
@@ -253,7 +187,7 @@ static int dump_event(struct grt_consumer *c, const struct grt_event *e, uint32_
 
 	if (ret)
 		return ret;
-	if (opt_types && !(e->type < GRT_EV_MAX && d->types >> e->type & 1))
+	if (opt_types && !grt_types_has(&d->types, e->type))
 		return 0;
 	if (opt_ring != NOT_GIVEN && e->ring != opt_ring)
 		return 0;
@@ -395,7 +329,7 @@ static int dump_live(struct dump *d)
 static int dump_run(int argc, char **argv)
 {
 	const char *path = opt_input ? opt_input : argc ? argv[0] : NULL;
-	uint64_t types = 0;
+	struct grt_type_set types = {};
 	struct dump *d;
 	int ret;
 
@@ -404,7 +338,7 @@ static int dump_run(int argc, char **argv)
 	if (opt_types && cmd_event_types(opt_types, &types) != EXIT_DONE)
 		return EXIT_USAGE;
 	d = calloc(1, sizeof(*d));
-	if (!d || (opt_json && grt_event_json_new(&d->json)))
+	if (!d || (opt_json ? grt_event_json_new(&d->json) : grt_event_text_new(&d->text, NULL)))
 		return cmd_fail(EXIT_FAILED, strerror(ENOMEM), NULL, "cannot begin");
 	d->c.event = dump_event;
 	d->c.name = dump_name;
@@ -414,6 +348,7 @@ static int dump_run(int argc, char **argv)
 		path = DEFAULT_INPUT;
 	ret = path ? dump_path(d, path) : dump_live(d);
 	grt_event_json_free(d->json);
+	grt_event_text_free(d->text);
 	free(d);
 	return ret;
 }

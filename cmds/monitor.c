@@ -246,7 +246,7 @@ static int begin(struct monitor *m)
 	m->c = (struct grt_consumer){.event = on_event, .name = on_name, .packet = on_packet};
 	m->counts = calloc(1, sizeof(*m->counts));
 	if (!m->counts || grt_jobs_new(&m->jobs, &sink, NULL) || grt_deps_new(&m->deps, NULL) ||
-	    (m->json && !m->quiet && grt_event_json_new(&m->lines)))
+	    (!m->quiet && monitor_line_new(m)))
 		return -ENOMEM;
 	pass->jobs = m->jobs;
 	pass->deps = m->deps;
@@ -267,7 +267,7 @@ static void end(struct monitor *m)
 	grt_analyses_free(&m->a);
 	grt_jobs_free(m->jobs);
 	grt_deps_free(m->deps);
-	grt_event_json_free(m->lines);
+	monitor_line_free(m);
 	grt_names_free(&m->names);
 	free(m->counts);
 }

@@ -11,7 +11,9 @@
 #include "codes/nv_codes.h"
 #include "drm/calls.h"
 #include "jobs/deps.h"
+#include "jobs/jobs.h"
 #include "lines/event_json.h"
+#include "lines/event_text.h"
 #include "reading.h"
 #include "table/counts.h"
 
@@ -61,7 +63,7 @@ struct monitor_did {
  * @again: the present event is a COMPLETE of a job that was complete
  * @first, @last: stamps of the recording's first and last event, of whatever kind and process (live:
  * begin and end of the run), ns; valid with @known
- * @lines: of JSON; NULL: there are none
+ * @lines, @details: of JSON and of text; NULL: there are none
  * @header: the line above the first one was printed
  * @write_error: errno of a failed write, 0: none
  */
@@ -83,6 +85,7 @@ struct monitor {
 	struct grt_session *session;
 	struct grt_names names;
 	struct grt_event_json *lines;
+	struct grt_event_text *details;
 	struct grt_counts *counts;
 	struct grt_jobs *jobs;
 	bool again;
@@ -99,6 +102,10 @@ struct monitor {
 
 /* Ends the run: nobody reads the lines. Not 1, which has a meaning in a live one. */
 #define MONITOR_STOP 2
+
+/** monitor_line_new - begins with lines. Return: 0 or -ENOMEM. monitor_line_free - ends with them */
+int monitor_line_new(struct monitor *m);
+void monitor_line_free(struct monitor *m);
 
 /** monitor_line - prints the line of an event. Return: 0, or MONITOR_STOP */
 int monitor_line(struct monitor *m, const struct grt_event *e, uint32_t cpu, const struct monitor_did *did);

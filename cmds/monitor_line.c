@@ -277,123 +277,65 @@ static const struct column layouts[MONITOR_LAYOUTS][8] = {
 
 /* Details */
 
-enum detail_kind {
-	DETAIL_DEC,
-	DETAIL_HEX,
-	DETAIL_SIGNED,
-	DETAIL_ERROR,	/* signed, nothing where it is 0 or unknown */
-	DETAIL_BITS,	/* hexadecimal, nothing where it is 0 */
-	DETAIL_KNOWN,	/* decimal, unknown where all bits are set */
-	DETAIL_ADDRESS, /* the same, hexadecimal */
-	DETAIL_FD,	/* signed, unknown where it is GRT_FD_UNKNOWN */
+/* What is shown of an event behind its columns. */
+static const struct grt_text_row details[] = {
+	{GRT_EV_COMMIT, "hw_depth", "hw", 0},
+	{GRT_EV_END, "reply", NULL, GRT_TEXT_HIDE_ZERO},
+	{GRT_EV_COMPLETE, "status", "error", GRT_TEXT_HIDE_ZERO | GRT_TEXT_HIDE_UNKNOWN},
+	{GRT_EV_CTX_SWITCH, "prev_ctx", "from_ctx", 0},
+	{GRT_EV_IRQ, "hw_ring", "ring", 0},
+	{GRT_EV_IRQ, "vmid", NULL, 0},
+	{GRT_EV_IRQ, "pasid", NULL, 0},
+	{GRT_EV_ERROR, "status", "error", 0},
+	{GRT_EV_ERROR, "code", NULL, 0},
+	{GRT_EV_IOCTL_EXIT, "cmd", NULL, 0},
+	{GRT_EV_IOCTL_EXIT, "ret", NULL, 0},
+	{GRT_EV_IOCTL_ENTER, "cmd", NULL, 0},
+	{GRT_EV_IOCTL_ENTER, "fd", NULL, 0},
+	{GRT_EV_IOCTL_ENTER, "arg", NULL, 0},
+	{GRT_EV_OPEN, "fd", NULL, 0},
+	{GRT_EV_OPEN, "oflags", "flags", 0},
+	{GRT_EV_CLOSE, "fd", NULL, 0},
+	{GRT_EV_CLOSE, "at_exit", NULL, 0},
+	{GRT_EV_MMAP, "addr", NULL, 0},
+	{GRT_EV_MMAP, "length", NULL, 0},
+	{GRT_EV_POLL, "fd", NULL, 0},
+	{GRT_EV_POLL, "events", NULL, 0},
+	{GRT_EV_WAIT_DEP, "dep_ctx", "ctx", 0},
+	{GRT_EV_WAIT_DEP, "dep_seqno", "seq", 0},
+	{GRT_EV_FENCE, "status", "error", GRT_TEXT_HIDE_ZERO | GRT_TEXT_HIDE_UNKNOWN},
+	{GRT_EV_FENCE, "waiters", "jobs", 0},
+	{GRT_EV_VBLANK, "high_prec", NULL, 0},
+	{GRT_EV_VBLANK_QUEUED, "file", NULL, 0},
+	{GRT_EV_VBLANK_DELIVERED, "file", NULL, 0},
+	{GRT_EV_MEM_CREATE, "object", NULL, 0},
+	{GRT_EV_MEM_CREATE, "bytes", NULL, 0},
+	{GRT_EV_MEM_CREATE, "wanted", NULL, GRT_TEXT_HIDE_ZERO},
+	{GRT_EV_MEM_CREATE, "allowed", NULL, GRT_TEXT_HIDE_ZERO},
+	{GRT_EV_MEM_CREATE, "mflags", "flags", GRT_TEXT_HIDE_ZERO},
+	{GRT_EV_MEM_DESTROY, "object", NULL, 0},
+	{GRT_EV_MEM_MOVE, "object", NULL, 0},
+	{GRT_EV_MEM_MOVE, "bytes", NULL, 0},
+	{GRT_EV_MEM_BIND, "object", NULL, 0},
+	{GRT_EV_MEM_BIND, "vm", NULL, 0},
+	{GRT_EV_MEM_BIND, "offset", NULL, 0},
+	{GRT_EV_MEM_BIND, "bytes", NULL, 0},
+	{GRT_EV_MEM_BIND, "mflags", "flags", GRT_TEXT_HIDE_ZERO},
+	{GRT_EV_MEM_UNBIND, "object", NULL, 0},
+	{GRT_EV_MEM_UNBIND, "vm", NULL, 0},
+	{GRT_EV_MEM_UNBIND, "offset", NULL, 0},
+	{GRT_EV_MEM_UNBIND, "bytes", NULL, 0},
+	{GRT_EV_MEM_FAULT, "object", NULL, 0},
+	{GRT_EV_MEM_FAULT, "page", NULL, 0},
+	{GRT_EV_MEM_SHRINK, "target", "pages", 0},
+	{GRT_EV_MEM_SHRINK, "mflags", "flags", 0},
+	{GRT_EV_JOB, "status", "error", GRT_TEXT_HIDE_ZERO | GRT_TEXT_HIDE_UNKNOWN},
+	{GRT_EV_JOB, "reply", NULL, GRT_TEXT_HIDE_ZERO},
+	{GRT_EV_JOB, "waits", NULL, GRT_TEXT_HIDE_ZERO},
+	{GRT_EV_JOB, "errors", NULL, GRT_TEXT_HIDE_ZERO},
+	{GRT_EV_XID, "code", "xid", 0},
+	{.field = NULL},
 };
-
-/**
- * struct detail - a field of an event's payload
- * @text: its name
- */
-struct detail {
-	const char *text;
-	uint8_t kind;
-	uint8_t size;
-	uint16_t offset;
-};
-
-#define D(evt, member, name, KIND)                                                 \
-	{                                                                          \
-		(name), DETAIL_##KIND, sizeof(((struct grt_ev_##evt *)0)->member), \
-			offsetof(struct grt_ev_##evt, member)                      \
-	}
-#define DETAILS(evt, ...)                        \
-	[GRT_EV_##evt] = (const struct detail[]) \
-	{                                        \
-		__VA_ARGS__ __VA_OPT__(, )       \
-		{                                \
-			.text = NULL             \
-		}                                \
-	}
-
-/* clang-format off */
-static const struct detail *const details[GRT_EV_MAX] = {
-	DETAILS(COMMIT, D(commit, hw_depth, "hw", DEC)),
-	DETAILS(END, D(end, reply, "reply", BITS)),
-	DETAILS(COMPLETE, D(complete, status, "error", ERROR)),
-	DETAILS(CTX_SWITCH, D(ctx_switch, prev_ctx, "from_ctx", DEC)),
-	DETAILS(IRQ, D(irq, hw_ring, "ring", KNOWN),
-		D(irq, vmid, "vmid", KNOWN), D(irq, pasid, "pasid", KNOWN)),
-	DETAILS(ERROR, D(error, status, "error", SIGNED), D(error, code, "code", HEX)),
-	DETAILS(IOCTL_EXIT, D(ioctl_exit, cmd, "cmd", HEX), D(ioctl_exit, ret, "ret", SIGNED)),
-	DETAILS(IOCTL_ENTER, D(ioctl_enter, cmd, "cmd", HEX), D(ioctl_enter, fd, "fd", FD),
-		D(ioctl_enter, arg, "arg", ADDRESS)),
-	DETAILS(OPEN, D(open, fd, "fd", FD), D(open, oflags, "flags", ADDRESS)),
-	DETAILS(CLOSE, D(close, fd, "fd", FD), D(close, at_exit, "at_exit", KNOWN)),
-	DETAILS(MMAP, D(mmap, addr, "addr", ADDRESS), D(mmap, length, "length", KNOWN)),
-	DETAILS(POLL, D(poll, fd, "fd", FD), D(poll, events, "events", ADDRESS)),
-	DETAILS(WAIT_DEP, D(wait_dep, dep_ctx, "ctx", DEC), D(wait_dep, dep_seqno, "seq", DEC)),
-	DETAILS(FENCE, D(fence, status, "error", ERROR), D(fence, waiters, "jobs", DEC)),
-	DETAILS(VBLANK,
-		D(vblank, high_prec, "high_prec", DEC)),
-	DETAILS(VBLANK_QUEUED,
-		D(vblank_queued, file, "file", HEX)),
-	DETAILS(VBLANK_DELIVERED,
-		D(vblank_delivered, file, "file", HEX)),
-	DETAILS(MEM_CREATE, D(mem_create, object, "object", HEX), D(mem_create, bytes, "bytes", DEC),
-		D(mem_create, wanted, "wanted", BITS), D(mem_create, allowed, "allowed", BITS), D(mem_create, mflags, "flags", BITS)),
-	DETAILS(MEM_DESTROY, D(mem_destroy, object, "object", HEX)),
-	DETAILS(MEM_MOVE, D(mem_move, object, "object", HEX), D(mem_move, bytes, "bytes", DEC)),
-	DETAILS(MEM_BIND, D(mem_bind, object, "object", HEX), D(mem_bind, vm, "vm", HEX),
-		D(mem_bind, offset, "offset", HEX), D(mem_bind, bytes, "bytes", DEC), D(mem_bind, mflags, "flags", BITS)),
-	DETAILS(MEM_UNBIND, D(mem_unbind, object, "object", HEX), D(mem_unbind, vm, "vm", HEX),
-		D(mem_unbind, offset, "offset", HEX), D(mem_unbind, bytes, "bytes", DEC)),
-	DETAILS(MEM_FAULT, D(mem_fault, object, "object", HEX), D(mem_fault, page, "page", DEC)),
-	DETAILS(MEM_SHRINK, D(mem_shrink, target, "pages", DEC), D(mem_shrink, mflags, "flags", HEX)),
-	DETAILS(JOB, D(job, status, "error", ERROR),
-		D(job, reply, "reply", BITS), D(job, waits, "waits", BITS), D(job, errors, "errors", BITS)),
-	DETAILS(XID, D(xid, code, "xid", DEC)),
-};
-/* clang-format on */
-
-static uint64_t field_of(const struct detail *d, const struct grt_event *e)
-{
-	uint64_t v = 0;
-
-	memcpy(&v, (const char *)e + d->offset, d->size);
-	return v;
-}
-
-static int64_t signed_of(const struct detail *d, const struct grt_event *e)
-{
-	unsigned int unused = 64 - 8 * d->size;
-
-	return (int64_t)(field_of(d, e) << unused) >> unused;
-}
-
-/* A signed field of an event by its type in events.def would be a table again; these are all. */
-static bool is_signed(const struct detail *d)
-{
-	return d->kind == DETAIL_SIGNED || d->kind == DETAIL_ERROR || d->kind == DETAIL_FD;
-}
-
-static bool is_unknown(const struct detail *d, const struct grt_event *e)
-{
-	return grt_is_unknown(grt_unknown_of(e->type, d->offset), e, field_of(d, e));
-}
-
-static void text_detail(struct line *l, const struct detail *d, const struct grt_event *e)
-{
-	if (((d->kind == DETAIL_ERROR || d->kind == DETAIL_BITS) && !field_of(d, e)) ||
-	    (d->kind == DETAIL_ERROR && is_unknown(d, e)))
-		return;
-	put_key(l, d->text);
-	if (is_unknown(d, e))
-		put_text(l, "-");
-	else if (is_signed(d))
-		put(l, "%lld", (long long)signed_of(d, e));
-	else if (d->kind == DETAIL_DEC || d->kind == DETAIL_KNOWN)
-		put_u64(l, field_of(d, e));
-	else
-		put(l, "0x%llx", (unsigned long long)field_of(d, e));
-}
 
 /* What is said beside the fields; each is for one type of event. */
 
@@ -679,10 +621,10 @@ static void (*const more[GRT_EV_MAX])(struct line *l, const struct monitor *m, c
 static void put_details(struct line *l, const struct monitor *m, const struct grt_event *e,
 			const struct monitor_did *did)
 {
-	const struct detail *d = e->type < GRT_EV_MAX ? details[e->type] : NULL;
+	char fields[GRT_EVENT_TEXT_MAX];
 
-	for (; d && d->text; d++)
-		text_detail(l, d, e);
+	*grt_event_text_put(m->details, fields, e) = '\0';
+	put_text(l, fields);
 	if (e->type < GRT_EV_MAX && more[e->type])
 		more[e->type](l, m, e, did);
 }
@@ -785,6 +727,17 @@ static int json_line(struct monitor *m, const struct grt_event *e, uint32_t cpu,
 		return 0;
 	m->write_error = errno ? errno : EIO;
 	return MONITOR_STOP;
+}
+
+int monitor_line_new(struct monitor *m)
+{
+	return m->json ? grt_event_json_new(&m->lines) : grt_event_text_new(&m->details, details);
+}
+
+void monitor_line_free(struct monitor *m)
+{
+	grt_event_json_free(m->lines);
+	grt_event_text_free(m->details);
 }
 
 int monitor_line(struct monitor *m, const struct grt_event *e, uint32_t cpu, const struct monitor_did *did)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
  * Events as JSON, see event_json.h. What an object holds follows from the rows
- * of events.def, and from the tables below: what a field's number means, when
- * it says nothing, and what is called how. They are made into a plan per event
- * when writing begins.
+ * of events.def, from what their fields mean (meaning.c), and from the table of
+ * names below. They are made into a plan per event when writing begins; the JSON
+ * Schema of the objects is made from the same.
  */
 #include "event_json.h"
 
@@ -13,272 +13,21 @@
 
 #include <grtrace/event_table.h>
 
-#include "base/bus.h"
 #include "base/outbuf.h"
 #include "codes/codes.h"
-#include "codes/cuda_codes.h"
 #include "codes/nv_codes.h"
-#include "codes/syscalls.h"
+#include "meaning.h"
 #include "stack/images.h"
 #include "trace/field.h"
 #include "trace/names.h"
 #include "trace/packet.h"
 
 #define FIELDS_MAX 24
-#define ROOM 64
+/* What stamps have in common that differ in the last eight digits only. */
+#define STAMP_NS 100000000ULL
 /* A program's text is cut behind so many bytes of JSON. */
 #define TEXT_MAX 60000U
 _Static_assert(2 * TEXT_MAX + 8192 <= GRT_EVENT_JSON_MAX, "two of them, and all else");
-
-/* -------------------------------------------------------------- meanings */
-
-/** enum show - how a field is written */
-enum show {
-	NUMBER,
-	SIGNED,
-	TEXT,	/* its bytes */
-	TRUTH,	/* true, where it is not 0 */
-	WORD,	/* what struct meaning.word calls it */
-	STRING, /* the program's string of this number */
-	NEVER,
-};
-
-/** enum absent - the values of a field that say nothing, beside those of trace/unknown.def */
-enum absent {
-	ZERO = 1 << 0,
-	ONES = 1 << 1, /* all bits set */
-};
-
-/**
- * struct meaning - what a field means beyond its kind
- * @type: of the event, 0: of any
- * @word: its number as a word, in @room where it is made; NULL: it has none, and is written as a number in a
- * string
- * @is_set: false: of this event the field says nothing; may be NULL
- */
-struct meaning {
-	uint8_t type;
-	const char *field;
-	uint8_t show;
-	uint8_t absent;
-	const char *(*word)(char *room, uint64_t n);
-	bool (*is_set)(const struct grt_event *e);
-};
-
-/* A function that knows the words of numbers from 0 on. */
-#define WORDS(fn, ...)                                                         \
-	static const char *fn(char *room, uint64_t n)                          \
-	{                                                                      \
-		static const char *const words[] = {__VA_ARGS__};              \
-                                                                               \
-		(void)room;                                                    \
-		return n < sizeof(words) / sizeof(words[0]) ? words[n] : NULL; \
-	}
-
-WORDS(word_name_kind, NULL, "thread", "ring", "device", "counter", "ring_gpu")
-WORDS(word_process, NULL, "began", "counts", "ended", "not_traced", "note")
-WORDS(word_thread, NULL, "made", "named", "seen_on", "seen_off", "ended", "left_on")
-WORDS(word_call_step, NULL, "entered", "returned")
-WORDS(word_func_step, NULL, "called", "entered", "returned", "event")
-WORDS(word_kernel_kind, "regular", "cooperative", "cooperative_devices", "command_list")
-WORDS(word_sync_kind, NULL, "event", "stream_event", "stream", "context")
-WORDS(word_stack, "none", "node", "bpf")
-WORDS(word_cause, NULL, "freed", "owner", "close", "exit")
-/* The same for words that stand in a file of rows. */
-#define ROWS(fn, words)                                                        \
-	static const char *fn(char *room, uint64_t n)                          \
-	{                                                                      \
-		(void)room;                                                    \
-		return n < sizeof(words) / sizeof(words[0]) ? words[n] : NULL; \
-	}
-
-#define GRT_LOG_NOTE(number, NAME, name, help) [number] = #name,
-static const char *const note_names[] = {
-#include <grtrace/log_notes.def>
-};
-#undef GRT_LOG_NOTE
-#define GRT_THREAD_STATE(number, NAME, name, help) [number] = #name,
-static const char *const reason_names[] = {
-#include <grtrace/thread_states.def>
-};
-#undef GRT_THREAD_STATE
-ROWS(word_note, note_names)
-ROWS(word_reason, reason_names)
-
-static const char *word_overhead(char *room, uint64_t n)
-{
-	static const char *const words[] = {NULL,      "flush",	  "instrumentation",	 "resource",
-					    "loading", "loading", "full_command_buffer", "buffer_request"};
-
-	(void)room;
-	if (n == 1)
-		return "compiler";
-	return n % 0x10000 || n / 0x10000 >= sizeof(words) / sizeof(words[0]) ? NULL : words[n / 0x10000];
-}
-
-static const char *word_copy(char *room, uint64_t n)
-{
-	const char *name = n == GRT_CUDA_SET ? "set" : grt_cuda_copy_name((uint32_t)n);
-
-	(void)room;
-	return strcmp(name, "?") ? name : NULL;
-}
-
-static const char *word_cuda_call(char *room, uint64_t n)
-{
-	const struct grt_cuda_call *call = grt_cuda_call((uint32_t)n);
-
-	(void)room;
-	return call ? call->name : NULL;
-}
-
-static const char *word_syscall(char *room, uint64_t n)
-{
-	(void)room;
-	return grt_syscall_name(n);
-}
-
-/* The letter of ps: that of the lowest bit, as the kernel chooses it. */
-static const char *word_state(char *room, uint64_t n)
-{
-	static const char letters[] = "SDTtXZPI";
-	unsigned int bit = (unsigned int)__builtin_ctzll(n | 1ULL << 63);
-
-	if (n && bit >= sizeof(letters) - 1)
-		return NULL;
-	room[0] = n ? letters[bit] : 'R';
-	room[1] = '\0';
-	return room;
-}
-
-static const char *word_bus(char *room, uint64_t n)
-{
-	return grt_bus_text(room, (uint32_t)n);
-}
-
-static const char *word_interleave(char *room, uint64_t n)
-{
-	(void)room;
-	return grt_nv_interleave_name((uint32_t)n);
-}
-
-static const char *word_nv_engine(char *room, uint64_t n)
-{
-	return grt_nv_engine_name(room, (uint32_t)n);
-}
-
-/* 0 is a number as any, where there is a context. */
-static bool has_seqno(const struct grt_event *e)
-{
-	return e->ctx || e->seqno;
-}
-
-static bool has_value(const struct grt_event *e)
-{
-	return !(e->flags & GRT_FLAG_ENDED);
-}
-
-static bool is_set_memory(const struct grt_event *e)
-{
-	return ((const struct grt_ev_gpu_copy *)e)->kind == GRT_CUDA_SET;
-}
-
-static bool is_between_gpus(const struct grt_event *e)
-{
-	return ((const struct grt_ev_gpu_copy *)e)->kind == 10;
-}
-
-/* What the driver hands out where it refuses is no token. */
-static bool has_token(const struct grt_event *e)
-{
-	const struct grt_ev_tsg_token *t = (const struct grt_ev_tsg_token *)e;
-
-	return !t->status || t->chid != UINT32_MAX;
-}
-
-/* The first row that fits is the field's; what has none is a number, and always there. */
-static const struct meaning meanings[] = {
-	{.field = "reserved", .show = NEVER},
-	{.field = "bus", .show = WORD, .word = word_bus},
-	{.type = GRT_EV_ERROR, .field = "status", .show = SIGNED, .absent = ZERO},
-	{.type = GRT_EV_NAME, .field = "kind", .show = WORD, .word = word_name_kind},
-	{.type = GRT_EV_IOCTL_ENTER, .field = "fd", .show = SIGNED, .absent = ONES},
-	{.type = GRT_EV_IOCTL_EXIT, .field = "about", .show = NUMBER, .absent = ZERO},
-	/* that it agreed is in its name, of drivers that answer */
-	{.type = GRT_EV_IOCTL_EXIT, .field = "status", .show = NUMBER, .absent = ZERO},
-	{.type = GRT_EV_CLOSE, .field = "at_exit", .show = TRUTH},
-	{.type = GRT_EV_VBLANK, .field = "high_prec", .show = TRUTH},
-	{.type = GRT_EV_VBLANK_QUEUED, .field = "file", .show = NUMBER, .absent = ZERO},
-	{.type = GRT_EV_VBLANK_DELIVERED, .field = "file", .show = NUMBER, .absent = ZERO},
-	{.type = GRT_EV_MEM_FAULT, .field = "gtt", .show = TRUTH},
-	{.type = GRT_EV_MEM_FAULT, .field = "writing", .show = TRUTH},
-	{.type = GRT_EV_COUNTER, .field = "value", .show = SIGNED, .is_set = has_value},
-	{.type = GRT_EV_STACK, .field = "user", .show = NUMBER, .absent = ZERO},
-	{.type = GRT_EV_STACK, .field = "kernel", .show = NUMBER, .absent = ZERO},
-	{.type = GRT_EV_SAMPLE, .field = "user", .show = NUMBER, .absent = ZERO},
-	{.type = GRT_EV_SAMPLE, .field = "kernel", .show = NUMBER, .absent = ZERO},
-	{.field = "nv_engine", .show = WORD, .word = word_nv_engine},
-	{.field = "interleave", .show = WORD, .word = word_interleave},
-	{.field = "channel", .show = NUMBER, .absent = ZERO},
-	{.type = GRT_EV_TSG_SCHEDULE, .field = "on", .show = TRUTH},
-	{.type = GRT_EV_TSG_CHANNEL, .field = "bound", .show = TRUTH},
-	{.type = GRT_EV_TSG_TOKEN, .field = "token", .show = NUMBER, .is_set = has_token},
-	{.type = GRT_EV_TSG_DESTROY, .field = "cause", .show = WORD, .word = word_cause},
-	{.type = GRT_EV_PROCESS, .field = "what", .show = WORD, .word = word_process},
-	{.type = GRT_EV_PROCESS, .field = "text", .show = STRING, .absent = ZERO},
-	{.type = GRT_EV_NODE, .field = "caller", .show = NUMBER, .absent = ZERO},
-	{.type = GRT_EV_NODE, .field = "ip", .show = NUMBER, .absent = ZERO},
-	{.type = GRT_EV_NODE, .field = "module", .show = NUMBER, .absent = ZERO},
-	{.type = GRT_EV_NODE, .field = "function", .show = STRING, .absent = ZERO},
-	{.type = GRT_EV_NODE, .field = "file", .show = STRING, .absent = ZERO},
-	{.type = GRT_EV_MAPPING, .field = "path", .show = STRING, .absent = ZERO},
-	{.type = GRT_EV_LAUNCH, .field = "node", .show = NUMBER, .absent = ZERO},
-	{.type = GRT_EV_LAUNCH, .field = "call", .show = WORD, .absent = ZERO, .word = word_cuda_call},
-	{.type = GRT_EV_LAUNCH, .field = "stack", .show = WORD, .word = word_stack},
-	{.field = "correlation", .show = NUMBER, .absent = ZERO},
-	{.field = "graph_node", .show = NUMBER, .absent = ZERO},
-	{.field = "graph", .show = NUMBER, .absent = ZERO},
-	{.type = GRT_EV_GPU_KERNEL, .field = "name", .show = STRING, .absent = ZERO},
-	{.type = GRT_EV_GPU_KERNEL, .field = "kind", .show = WORD, .word = word_kernel_kind},
-	{.type = GRT_EV_GPU_KERNEL, .field = "by_gpu", .show = TRUTH},
-	{.type = GRT_EV_GPU_COPY, .field = "kind", .show = WORD, .word = word_copy},
-	{.type = GRT_EV_GPU_COPY, .field = "value", .show = NUMBER, .is_set = is_set_memory},
-	{.type = GRT_EV_GPU_COPY, .field = "from_gpu", .show = NUMBER, .is_set = is_between_gpus},
-	{.type = GRT_EV_GPU_COPY, .field = "to_gpu", .show = NUMBER, .is_set = is_between_gpus},
-	{.type = GRT_EV_GPU_SYNC, .field = "kind", .show = WORD, .word = word_sync_kind},
-	{.type = GRT_EV_GPU_OVERHEAD, .field = "kind", .show = WORD, .word = word_overhead},
-	{.field = "thread", .show = NUMBER, .absent = ZERO},
-	{.field = "queue", .show = NUMBER, .absent = ZERO},
-	{.field = "soft_queue", .show = NUMBER, .absent = ZERO},
-	{.type = GRT_EV_LOG_CALL, .field = "step", .show = WORD, .word = word_call_step},
-	{.type = GRT_EV_LOG_CALL, .field = "torn", .show = TRUTH},
-	{.type = GRT_EV_LOG_CALL, .field = "took", .show = NUMBER, .absent = ZERO},
-	{.type = GRT_EV_LOG_NOTE, .field = "what", .show = WORD, .word = word_note},
-	{.type = GRT_EV_LOG_NOTE, .field = "object", .show = NUMBER, .absent = ZERO},
-	{.type = GRT_EV_LOG_DISPATCH, .field = "signal", .show = NUMBER, .absent = ZERO},
-	{.type = GRT_EV_LOG_DISPATCH, .field = "kernel", .show = NUMBER, .absent = ZERO},
-	{.type = GRT_EV_FUNC, .field = "step", .show = WORD, .word = word_func_step},
-	{.type = GRT_EV_FUNC, .field = "known", .show = NEVER},
-	{.type = GRT_EV_THREAD, .field = "what", .show = WORD, .word = word_thread},
-	{.type = GRT_EV_THREAD, .field = "parent", .show = NUMBER, .absent = ZERO},
-	{.type = GRT_EV_OFF_CPU, .field = "user", .show = NUMBER, .absent = ZERO},
-	{.type = GRT_EV_OFF_CPU, .field = "kernel", .show = NUMBER, .absent = ZERO},
-	{.type = GRT_EV_OFF_CPU, .field = "state", .show = WORD, .word = word_state},
-	{.type = GRT_EV_OFF_CPU, .field = "reason", .show = WORD, .word = word_reason},
-	{.type = GRT_EV_OFF_CPU, .field = "over", .show = TRUTH},
-	{.type = GRT_EV_OFF_CPU, .field = "call", .show = WORD, .absent = ONES, .word = word_syscall},
-	/* of the common part */
-	{.field = "flags", .show = NEVER},
-	{.field = "engine", .show = NEVER},
-	{.field = "sample", .show = NUMBER, .absent = ZERO},
-	{.field = "pid", .show = NUMBER, .absent = ZERO},
-	{.field = "tid", .show = NUMBER, .absent = ZERO},
-	{.field = "ctx", .show = NUMBER, .absent = ZERO},
-	{.field = "seqno", .show = NUMBER, .is_set = has_seqno},
-	{.field = "ring", .show = NUMBER, .absent = ONES},
-	{.field = "device", .show = NUMBER, .absent = ZERO},
-};
-#define MEANINGS (sizeof(meanings) / sizeof(meanings[0]))
 
 /* ----------------------------------------------------------------- plans */
 
@@ -291,7 +40,7 @@ struct key {
 /** struct planned - a field, in the word at @offset between @up and @down; strings are @size bytes there */
 struct planned {
 	struct key key;
-	const struct meaning *meaning;
+	const struct grt_meaning *meaning;
 	const struct grt_unknown *unknown;
 	uint8_t show;
 	uint8_t absent;
@@ -315,12 +64,18 @@ struct plan {
 	struct planned field[FIELDS_MAX];
 };
 
-/** struct grt_event_json - see event_json.h; @joined: what was found about the event that was seen last */
+/**
+ * struct grt_event_json - see event_json.h
+ * @joined: what was found about the event that was seen last
+ * @stamp: the beginning of an object with a stamp of @stamped times STAMP_NS
+ */
 struct grt_event_json {
 	struct grt_joins joins;
 	struct grt_joined joined;
 	struct grt_images images;
 	struct grt_names counters;
+	uint64_t stamped;
+	struct key stamp;
 	struct plan common;
 	struct key flag[GRT_FLAG_BITS];
 	struct key engine[GRT_ENGINE_MAX];
@@ -345,40 +100,26 @@ static void __attribute__((format(printf, 2, 3))) make_key(struct key *k, const 
 	k->len = (uint8_t)n;
 }
 
-static const struct meaning *meaning_of(unsigned int type, const struct grt_field *f)
-{
-	for (size_t i = 0; i < MEANINGS; i++)
-		if ((!meanings[i].type || meanings[i].type == type) && !strcmp(meanings[i].field, f->name))
-			return &meanings[i];
-	return NULL;
-}
-
-static uint8_t show_of(const struct meaning *m, const struct grt_field *f)
-{
-	/* a text may have the name of a number in another event */
-	if (f->kind == GRT_FIELD_STR)
-		return TEXT;
-	if (m)
-		return m->show;
-	return f->kind == GRT_FIELD_SIGNED ? SIGNED : NUMBER;
-}
-
 /* Fields are aligned to their sizes: each lies in one word, and records consist of words. */
 static void plan_field(struct plan *p, unsigned int type, const struct grt_field *f)
 {
-	const struct meaning *m = meaning_of(type, f);
+	const struct grt_meaning *m = grt_meaning_of(type, f);
 	struct planned *at = &p->field[p->fields];
 
-	*at = (struct planned){
-		.meaning = m, .unknown = grt_unknown_of(type, f->offset), .show = show_of(m, f), .kind = f->kind, .size = f->size, .offset = f->offset};
-	if (at->show == NEVER)
+	*at = (struct planned){.meaning = m,
+			       .unknown = grt_unknown_of(type, f->offset),
+			       .show = grt_show_of(m, f),
+			       .kind = f->kind,
+			       .size = f->size,
+			       .offset = f->offset};
+	if (at->show == GRT_SHOW_NEVER)
 		return;
 	p->fields++;
 	make_key(&at->key, ",\"%s\":", f->name);
-	if (at->show == TEXT)
+	if (at->show == GRT_SHOW_TEXT)
 		return;
 	/* a stamp of 0 is none */
-	at->absent = m ? m->absent : f->kind == GRT_FIELD_TIME ? ZERO : 0;
+	at->absent = m ? m->absent : f->kind == GRT_FIELD_TIME ? GRT_ABSENT_ZERO : 0;
 	at->ones = f->kind == GRT_FIELD_SIGNED ? UINT64_MAX : UINT64_MAX >> (64 - 8 * f->size);
 	at->offset = f->offset / 8 * 8;
 	at->down = (uint8_t)(64 - 8 * f->size);
@@ -404,7 +145,7 @@ static char *put_text(char *p, const char *text, size_t size)
 
 static char *put_word(char *p, const struct planned *f, uint64_t n)
 {
-	char room[ROOM];
+	char room[GRT_WORD_MAX];
 	const char *word = f->meaning->word(room, n);
 
 	if (!word) {
@@ -419,9 +160,9 @@ static char *put_word(char *p, const struct planned *f, uint64_t n)
 
 static bool is_absent(const struct planned *f, const struct grt_event *e, uint64_t n)
 {
-	const struct meaning *m = f->meaning;
+	const struct grt_meaning *m = f->meaning;
 
-	return (f->absent & ZERO && !n) || (f->absent & ONES && n == f->ones) ||
+	return (f->absent & GRT_ABSENT_ZERO && !n) || (f->absent & GRT_ABSENT_ONES && n == f->ones) ||
 	       grt_is_unknown(f->unknown, e, n) || (m && m->is_set && !m->is_set(e));
 }
 
@@ -439,23 +180,28 @@ static inline char *put_field(struct grt_event_json *x, char *p, const struct pl
 {
 	uint64_t n;
 
-	if (f->show == TEXT)
+	if (f->show == GRT_SHOW_TEXT)
 		return put_text(put_key(p, &f->key), (const char *)e + f->offset, f->size);
 	memcpy(&n, (const char *)e + f->offset, sizeof(n));
 	n <<= f->up;
 	n = f->kind == GRT_FIELD_SIGNED ? (uint64_t)((int64_t)n >> f->down) : n >> f->down;
 	if ((f->absent || f->unknown || f->meaning) && is_absent(f, e, n))
 		return p;
-	if (f->show == STRING)
+	if (f->show == GRT_SHOW_STRING)
 		return put_string(x, p, f, e, n);
 	p = put_key(p, &f->key);
 	switch (f->show) {
-	case WORD:
+	case GRT_SHOW_WORD:
 		return put_word(p, f, n);
-	case TRUTH:
+	case GRT_SHOW_TRUTH:
 		return grt_format_word(p, n ? "true" : "false");
-	case SIGNED:
+	case GRT_SHOW_SIGNED:
 		return grt_format_s64(p, (int64_t)n);
+	}
+	/* most are 0 or a few of something */
+	if (n < 10) {
+		*p++ = (char)('0' + n);
+		return p;
 	}
 	return grt_format_u64(p, n);
 }
@@ -497,10 +243,12 @@ static char *put_engine(const struct grt_event_json *x, char *p, uint32_t engine
 }
 
 /* A name that is not known has no key: "" would say that there is none. */
-static char *put_name(char *p, const char *key, const struct grt_joins_text *t)
+static inline char *put_name(char *p, const char *key, const struct grt_joins_text *t)
 {
 	p = grt_format_word(p, key);
-	p = grt_format_text(p, t->text, t->len);
+	/* whole pieces of its room are copied, which nearly all texts end in */
+	p = t->len <= GRT_JOINS_TEXT / GRT_PAD * GRT_PAD ? grt_format_padded(p, t->text, t->len)
+							 : grt_format_text(p, t->text, t->len);
 	*p++ = '"';
 	return p;
 }
@@ -596,7 +344,7 @@ static const char *nv_status(char *room, uint32_t status)
 {
 	if (status < 0xfffff001)
 		return grt_nv_status_name(status);
-	snprintf(room, ROOM, "-%s", strerrorname_np(-(int32_t)status) ?: "?");
+	snprintf(room, GRT_WORD_MAX, "-%s", strerrorname_np(-(int32_t)status) ?: "?");
 	return room;
 }
 
@@ -683,7 +431,7 @@ static const struct beside {
 static char *put_besides(const struct grt_event_json *x, char *p, const struct plan *plan,
 			 const struct grt_event *e)
 {
-	char room[ROOM];
+	char room[GRT_WORD_MAX];
 
 	for (const struct beside *b = plan->beside; b < plan->beside + plan->besides; b++) {
 		const char *text = b->text(x, e, room);
@@ -791,13 +539,25 @@ static __attribute__((noinline)) char *put_unknown(char *p, unsigned int type)
 	return put_key(p, &plan.type);
 }
 
+/* The beginning of an object; most stamps differ from the one before in the last eight digits only. */
+static char *put_time(struct grt_event_json *x, char *p, uint64_t ns)
+{
+	uint64_t high = ns / STAMP_NS;
+
+	if (high != x->stamped || !x->stamp.len)
+		make_key(&x->stamp, "{\"time\":%.0llu", (unsigned long long)high);
+	x->stamped = high;
+	p = put_key(p, &x->stamp);
+	return high ? grt_format_eight(p, (uint32_t)(ns % STAMP_NS)) : grt_format_u64(p, ns);
+}
+
 char *grt_event_json_put(struct grt_event_json *x, char *p, const struct grt_event *e, uint32_t cpu,
 			 unsigned int input)
 {
 	const struct plan *plan = e->type < GRT_EV_MAX ? &x->plan[e->type] : NULL;
 
 	grt_joins_look(&x->joins, e, input, &x->joined);
-	p = grt_format_u64(grt_format_word(p, "{\"time\":"), e->time);
+	p = put_time(x, p, e->time);
 	if (cpu != UINT32_MAX)
 		p = grt_format_u64(grt_format_word(p, ",\"cpu\":"), cpu);
 	p = plan ? put_key(p, &plan->type) : put_unknown(p, e->type);
@@ -817,4 +577,147 @@ void grt_event_json_print(struct grt_event_json *x, FILE *out, const struct grt_
 	fwrite(line, 1, (size_t)(end - line), out);
 	fputs(more, out);
 	fputs("}\n", out);
+}
+
+/* ----------------------------------------------------------------- schema */
+
+/* Keys that any event may have beside the fields of the common part and the times of joins.h. */
+static const struct {
+	const char *key;
+	const char *type;
+	const char *help;
+} common_keys[] = {
+	{"time", "integer", "ns; CLOCK_MONOTONIC where a recording does not say otherwise"},
+	{"cpu", "integer", "CPU that wrote the record"},
+	{"type", "string", "the event, as in grtrace-stream(5)"},
+	{"flags", "array", "names of the flags that are set"},
+	{"engine", "string", "engine of the GPU"},
+	{"ring_name", "string", "name of the ring"},
+	{"device_name", "string", "name of the device file"},
+	{"driver", "string", "driver of the ring or device"},
+	{"comm", "string", "name of the thread"},
+	{"process", "string", "name of the process"},
+	{"fd", "integer", "IOCTL_EXIT: descriptor of the file"},
+	{"released", "integer", "monitor: waits that this fence ended"},
+	{"partly_known", "boolean", "sched: the channel group was there before the trace began"},
+};
+#define COMMON_KEYS (sizeof(common_keys) / sizeof(common_keys[0]))
+
+static void schema_key(FILE *out, const char **sep, const char *key, const char *type, const char *help)
+{
+	fprintf(out, "%s\"%s\": {\"type\": \"%s\"", *sep, key, type);
+	*sep = ",\n";
+	if (help) {
+		fputs(", \"description\": \"", out);
+		grt_escape_print(GRT_ESCAPE_JSON, out, help, strlen(help));
+		putc('"', out);
+	}
+	putc('}', out);
+}
+
+static const char *schema_type(const struct planned *f)
+{
+	switch (f->show) {
+	case GRT_SHOW_NUMBER:
+	case GRT_SHOW_SIGNED:
+		return "integer";
+	case GRT_SHOW_TRUTH:
+		return "boolean";
+	}
+	return "string";
+}
+
+/* The fields of a plan are those rows that are shown, in their order. */
+static void schema_fields(FILE *out, const char **sep, const struct plan *plan, unsigned int type,
+			  const struct grt_field *row)
+{
+	for (const struct planned *f = plan->field; row && row->name; row++)
+		if (grt_show_of(grt_meaning_of(type, row), row) != GRT_SHOW_NEVER)
+			schema_key(out, sep, row->name, schema_type(f++), row->help);
+}
+
+/* A field that is always there. */
+static bool is_required(const struct planned *f)
+{
+	return !f->absent && !f->unknown && f->show != GRT_SHOW_STRING && !(f->meaning && f->meaning->is_set);
+}
+
+/* The name in a key of the form `,"name":`. */
+static void schema_name(FILE *out, const char **sep, const struct key *key)
+{
+	fprintf(out, "%s%.*s", *sep, (int)key->len - 2, key->text + 1);
+	*sep = ", ";
+}
+
+static void schema_event(FILE *out, const struct grt_event_json *x, unsigned int type)
+{
+	const struct grt_event_desc *d = &grt_event_table[type];
+	const struct plan *plan = &x->plan[type];
+	const char *sep = "", *names = "";
+
+	fprintf(out,
+		",\n{\"if\": {\"properties\": {\"type\": {\"const\": \"%s\"}}},\n \"then\": {\"description\": \"",
+		d->title);
+	grt_escape_print(GRT_ESCAPE_JSON, out, d->help, strlen(d->help));
+	fputs("\", \"properties\": {\n", out);
+	schema_fields(out, &sep, plan, type, d->fields());
+	for (const struct beside *b = plan->beside; b < plan->beside + plan->besides; b++)
+		schema_key(out, &sep, b->key, "string", NULL);
+	fputs("},\n\"required\": [", out);
+	for (unsigned int i = 0; i < plan->fields; i++)
+		if (is_required(&plan->field[i]))
+			schema_name(out, &names, &plan->field[i].key);
+	fputs("],\n\"propertyNames\": {\"anyOf\": [{\"$ref\": \"#/definitions/common\"}, {\"enum\": [\"type\"",
+	      out);
+	names = ", ";
+	for (unsigned int i = 0; i < plan->fields; i++)
+		schema_name(out, &names, &plan->field[i].key);
+	for (const struct beside *b = plan->beside; b < plan->beside + plan->besides; b++)
+		fprintf(out, ", \"%s\"", b->key);
+	fputs("]}]}}}", out);
+}
+
+static void schema_common(FILE *out, const struct grt_event_json *x)
+{
+	const char *sep = "";
+
+	fputs("\"properties\": {\n", out);
+	for (size_t i = 0; i < COMMON_KEYS; i++)
+		schema_key(out, &sep, common_keys[i].key, common_keys[i].type, common_keys[i].help);
+	schema_fields(out, &sep, &x->common, 0, grt_common_fields);
+	for (unsigned int i = 0; i < GRT_DELTAS; i++)
+		schema_key(out, &sep, grt_delta_names[i], "integer", NULL);
+	fputs("},\n\"definitions\": {\"common\": {\"enum\": [", out);
+	sep = "";
+	for (unsigned int i = 0; i < x->common.fields; i++)
+		schema_name(out, &sep, &x->common.field[i].key);
+	for (unsigned int i = 0; i < GRT_DELTAS; i++)
+		schema_name(out, &sep, &x->delta[i]);
+	for (size_t i = 0; i < COMMON_KEYS; i++)
+		fprintf(out, ", \"%s\"", common_keys[i].key);
+	fputs("]}},\n", out);
+}
+
+void grt_event_json_schema(FILE *out)
+{
+	struct grt_event_json *x;
+
+	if (grt_event_json_new(&x))
+		return;
+	fputs("{\"$schema\": \"http://json-schema.org/draft-07/schema#\",\n"
+	      "\"title\": \"an event, as grtrace writes it in JSON\",\n"
+	      "\"type\": \"object\", \"required\": [\"time\", \"type\"],\n",
+	      out);
+	schema_common(out, x);
+	fputs("\"allOf\": [{\"properties\": {\"type\": {\"anyOf\": [{\"pattern\": \"^UNKNOWN[(][0-9]+[)]$\"}, {\"enum\": [",
+	      out);
+	for (unsigned int i = 0, n = 0; i < GRT_EV_MAX; i++)
+		if (grt_event_table[i].name)
+			fprintf(out, "%s\"%s\"", n++ ? ", " : "", grt_event_table[i].title);
+	fputs("]}]}}}", out);
+	for (unsigned int i = 0; i < GRT_EV_MAX; i++)
+		if (grt_event_table[i].name)
+			schema_event(out, x, i);
+	fputs("\n]}\n", out);
+	grt_event_json_free(x);
 }

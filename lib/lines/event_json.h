@@ -43,6 +43,9 @@ char *grt_event_json_put(struct grt_event_json *x, char *p, const struct grt_eve
 void grt_event_json_print(struct grt_event_json *x, FILE *out, const struct grt_event *e, uint32_t cpu,
 			  const char *more);
 
+/** grt_event_json_schema - prints the JSON Schema of these objects */
+void grt_event_json_schema(FILE *out);
+
 /** grt_event_json_joins - what two events say together */
 struct grt_joins *grt_event_json_joins(struct grt_event_json *x);
 

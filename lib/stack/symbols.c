@@ -43,8 +43,8 @@
 /* The object numbers of what is no object, in the cache's keys. */
 #define KERNEL UINT32_MAX
 
-/** struct object - @elf is opened at its first use; NULL and @tried: it cannot be. @other, @broken: how it was
- * counted */
+/** struct object - @elf is opened at its first use; NULL and @tried: it cannot be. @other, @broken: how it
+ * was counted */
 struct object {
 	char *path;
 	char *open;

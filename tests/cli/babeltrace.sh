@@ -81,7 +81,7 @@ compare() { # KIND EVENTS
 	check "$1: babeltrace2 does not complain" silent
 }
 
-types=$(grep -c '^GRT_EVENT(' "$GRTRACE_SRC/include/grtrace/events.def")
+types=$(cat "$GRTRACE_SRC"/include/grtrace/events/*.def | grep -c '^GRT_EVENT(')
 compare every $((types * 4 * 3))
 check "every event type is compared" test "$(cut -d' ' -f2 theirs | sort -u | wc -l)" = "$types"
 fields=$(sed -E 's/[^ ]+ [^ ]+ //; s/=[^ ]* ?/\n/g' theirs | sort -u | grep -c '^[a-z_]*$')

@@ -452,9 +452,15 @@ if [ "$(id -u)" = 0 ]; then
 		"$GRTRACE" rocm record --level 3 --container box -o "$place/by/box" -- ./in_box >out 2>err </dev/null
 	output=$("$GRTRACE" dump "$place/by/box/recording")
 	check "who is no longer root still finds processes of a container" says "LOG_CALL +pid=$(cut -d' ' -f1 out)/0 "
+	mkdir "$place/roots"
+	SUDO_UID=65534 SUDO_GID=65534 "$GRTRACE" rocm record -o "$place/roots" -- touch "$place/ran" >out 2>err </dev/null
+	status=$?
+	output=$(cat err)
+	expect "a directory of root is refused" 1 'cannot write into .*roots$'
+	check "before the program runs, and stays empty" test ! -e "$place/ran" -a -z "$(ls -A "$place/roots")"
 	rm -rf -- "$place"
 else
-	skip 4 "not root: sudo tests/run tests/cli/rocm.sh"
+	skip 6 "not root: sudo tests/run tests/cli/rocm.sh"
 fi
 run record -e hostlog -o x.grt -d 1
 expect "hostlog without a program" 1 'needs a program'
