@@ -415,21 +415,25 @@ static int watch(struct monitor *m)
 
 /* Command line */
 
+static const char *monitor_name(unsigned int n)
+{
+	return n < ROWS ? rows[n].name : NULL;
+}
+
 static int no_monitor(const char *word)
 {
-	char all[256] = "";
+	char all[256];
 	struct cmd_guess best = {0};
-	size_t used = 0;
 
-	for (unsigned int i = 0; i < ROWS; i++)
-		used += (size_t)snprintf(all + used, sizeof(all) - used, "%s%s", i ? ", " : "", rows[i].name);
 	if (!word)
-		return cmd_usage_error("what is to be monitored? There are %s", all);
+		return cmd_usage_error("what is to be monitored? There are %s",
+				       cmd_words(monitor_name, all, sizeof(all)));
 	for (unsigned int i = 0; i < ROWS; i++)
 		cmd_nearest(&best, word, rows[i].name);
 	if (best.name)
 		return cmd_usage_error("'%s' is unknown (did you mean %s?)", word, best.name);
-	return cmd_usage_error("'%s' is unknown; there are %s", word, all);
+	return cmd_usage_error("'%s' is unknown; there are %s", word,
+			       cmd_words(monitor_name, all, sizeof(all)));
 }
 
 static const struct monitor_row *find_row(const char *name)
@@ -474,5 +478,6 @@ const struct cmd cmd_monitor = {
 	.usage =
 		"WHAT [-p PID] [-d SECONDS] [--json] [-i PATH] [-q] [--ioctl-sample N] [--driver NAME] [-e SRC,...] [--probes]",
 	.opts = opts,
+	.operand = monitor_name,
 	.run = monitor_run,
 };

@@ -25,9 +25,19 @@
 /* Between two looks at a live stream. */
 #define LIVE_PERIOD_NS 100000000
 
+/* The views of --by, in the order of their rows. */
+static const char *view_name(unsigned int n)
+{
+	const struct grt_part *p = grt_part_next(NULL, GRT_PART_BY);
+
+	while (p && n--)
+		p = grt_part_next(p, GRT_PART_BY);
+	return p ? p->name : NULL;
+}
+
 static struct {
 	const char *input;
-	const char *by;
+	struct opt_word by;
 	const char *gpu;
 	const char *sort;
 	uint64_t top;
@@ -38,14 +48,13 @@ static struct {
 	bool json;
 	bool csv;
 	bool verbose;
-} opt = {.top = NOT_GIVEN};
+} opt = {.by.word = view_name, .top = NOT_GIVEN};
 
 static const struct cmd_opt opts[] = {
 	{"input", 'i', OPT_STR, "PATH", &opt.input,
 	 "recording, raw file or text, - for standard input (default: ./" DEFAULT_INPUT
 	 ", else the live module)"},
-	{"by", 'b', OPT_STR, "WHAT", &opt.by,
-	 "job, ring, process, engine, type, tsg or thread; of CUDA kernel, stack, stream, device or copy (default: a summary)"},
+	{"by", 'b', OPT_WORD, "WHAT", &opt.by, "one table in place of the summary"},
 	{"sort", 's', OPT_STR, "KEY", &opt.sort,
 	 "a column; jobs also time, the order in which they completed"},
 	{"top", 't', OPT_U64, "N", &opt.top, "rows of the table asked for, 0: all (jobs as text: 20)"},
@@ -273,27 +282,23 @@ static int run_live(struct report *r, struct kmod *k)
 static int no_view(const char *word)
 {
 	struct cmd_guess best = {0};
-	const struct grt_part *p = NULL;
-	char all[256] = "";
-	size_t used = 0;
+	char all[256];
 
-	while ((p = grt_part_next(p, GRT_PART_BY))) {
-		cmd_nearest(&best, word, p->name);
-		if (used < sizeof(all))
-			used += (size_t)snprintf(all + used, sizeof(all) - used, "%s%s", used ? ", " : "",
-						 p->name);
-	}
+	for (unsigned int n = 0; view_name(n); n++)
+		cmd_nearest(&best, word, view_name(n));
 	if (best.name)
 		return cmd_usage_error("--by %s: unknown (did you mean %s?)", word, best.name);
-	return cmd_usage_error("--by %s: unknown; there are %s", word, all);
+	return cmd_usage_error("--by %s: unknown; there are %s", word,
+			       cmd_words(view_name, all, sizeof(all)));
 }
 
 /* What is wanted: with CSV one table, else what goes with it, too. */
 static int set_view(struct report *r)
 {
-	r->by = opt.by || opt.csv ? grt_part_find(opt.by ? opt.by : "job", GRT_PART_BY) : NULL;
-	if (opt.by && !r->by)
-		return no_view(opt.by);
+	r->by = opt.by.value || opt.csv ? grt_part_find(opt.by.value ? opt.by.value : "job", GRT_PART_BY)
+					: NULL;
+	if (opt.by.value && !r->by)
+		return no_view(opt.by.value);
 	r->a.pass.asked = r->by ? r->by : grt_part_find("job", GRT_PART_BY);
 	r->a.pass.summary = !r->by;
 	grt_analyses_always(&r->a);

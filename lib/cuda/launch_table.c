@@ -387,12 +387,13 @@ static bool any_launches(const void *state)
 }
 
 static const struct grt_part launch_parts[] = {
-	{"kernel", "of CUDA: by kernel", GRT_PART_SUMMARY | BY(KERNEL), .any = any_launches,
+	{"kernel", "CUDA kernels by name", GRT_PART_SUMMARY | BY(KERNEL), .any = any_launches,
 	 .write = write_launches},
-	{"stack", "by CPU stack", BY(STACK), .write = write_launches},
-	{"stream", "by stream", BY(STREAM), .write = write_launches},
-	{"device", "by device, with the times when it was idle", BY(DEVICE), .write = write_launches},
-	{"copy", "by kind of copy", BY(COPY), .write = write_launches},
+	{"stack", "CUDA kernels, copies and probed calls by the stack of their launch", BY(STACK),
+	 .write = write_launches},
+	{"stream", "CUDA work by stream, with how much was queued", BY(STREAM), .write = write_launches},
+	{"device", "CUDA work by device, and when it was idle", BY(DEVICE), .write = write_launches},
+	{"copy", "CUDA copies by direction, with their bandwidth", BY(COPY), .write = write_launches},
 	{.name = NULL},
 };
 

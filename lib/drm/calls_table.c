@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "calls.h"
-#include "table/rows.h"
+#include "table/hist_table.h"
 
 static const struct grt_column call_columns[] = {
 	{"pid", grt_row_get, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "process id"},

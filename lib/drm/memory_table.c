@@ -8,7 +8,7 @@
 
 #include "codes/codes.h"
 #include "memory.h"
-#include "table/rows.h"
+#include "table/hist_table.h"
 
 static void amount_fields(struct grt_fields *f, const char *const name[2], const struct grt_mem_amount *a,
 			  const char *help)

@@ -2,7 +2,7 @@
 /* The tables of displays: refresh rate, missed frames, late events. */
 #include <inttypes.h>
 
-#include "table/rows.h"
+#include "table/hist_table.h"
 #include "vblank.h"
 
 static const struct grt_column crtc_columns[] = {

@@ -299,11 +299,11 @@ static bool any_groups(const void *state)
 }
 
 static const struct grt_part group_parts[] = {
-	{"process", "jobs summed up by process", GRT_PART_BY | GRT_PART_SUMMARY | GRT_PART_JOBS,
-	 GRT_BY_PROCESS, &grt_group_table[GRT_BY_PROCESS], .any = any_groups, .write = write_groups},
-	{"engine", "by engine", GRT_PART_BY | GRT_PART_JOBS, GRT_BY_ENGINE, &grt_group_table[GRT_BY_ENGINE],
-	 .write = write_groups},
-	{"ring", "by ring", GRT_PART_BY | GRT_PART_SUMMARY | GRT_PART_JOBS, GRT_BY_RING,
+	{"process", "jobs by process", GRT_PART_BY | GRT_PART_SUMMARY | GRT_PART_JOBS, GRT_BY_PROCESS,
+	 &grt_group_table[GRT_BY_PROCESS], .any = any_groups, .write = write_groups},
+	{"engine", "jobs by engine", GRT_PART_BY | GRT_PART_JOBS, GRT_BY_ENGINE,
+	 &grt_group_table[GRT_BY_ENGINE], .write = write_groups},
+	{"ring", "jobs by ring", GRT_PART_BY | GRT_PART_SUMMARY | GRT_PART_JOBS, GRT_BY_RING,
 	 &grt_group_table[GRT_BY_RING], .with = "aggregates", .any = any_groups, .write = write_groups},
 	{.name = NULL},
 };

@@ -12,7 +12,7 @@
 #include "deps.h"
 #include "job_stats.h"
 #include "phases.h"
-#include "table/rows.h"
+#include "table/hist_table.h"
 
 /* Jobs whose t_sched is longer are counted, ns. */
 #define SLOW_NS 100000

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "table/rows.h"
+#include "table/hist_table.h"
 
 /* Probed functions that are told apart. */
 #define FUNCTIONS_MAX 64

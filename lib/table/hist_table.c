@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-/* Histograms as tables: percentiles, and buckets with a bar each. */
-#include "rows.h"
+/* The tables of hist_table.h. */
+#include "hist_table.h"
 
 #define TIMES GRT_CELL_NS
 #define SIZES GRT_CELL_NUMBER

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * Tables whose rows are put together cell by cell: for what is in no array of
- * structs. And what analyses make such tables of: tallies and histograms.
+ * Tables whose rows are put together cell by cell, for what is in no array of
+ * structs: tallies among others. Histograms are in hist_table.h.
  */
 #ifndef GRT_TABLE_ROWS_H
 #define GRT_TABLE_ROWS_H
@@ -56,31 +56,5 @@ bool grt_pass_rate(const struct grt_pass *pass, uint64_t amount, uint64_t *milli
 
 /** grt_decimal - thousandths as text with @digits behind the point (0..3) */
 void grt_decimal(char text[32], uint64_t milli, unsigned int digits);
-
-/** enum grt_hist_of - what histograms belong to */
-enum grt_hist_of {
-	GRT_HIST_OF_RING,
-	GRT_HIST_OF_CRTC,
-	GRT_HIST_OF_ALL,
-};
-
-/**
- * struct grt_hist_row - a histogram to be shown
- * @owner: ring id or CRTC
- * @what: of what
- */
-struct grt_hist_row {
-	uint32_t owner;
-	const char *what;
-	const struct grt_hist *h;
-};
-
-/** grt_times_write - percentiles and buckets of times. Return: 0 or -ENOMEM */
-int grt_times_write(struct grt_pass *pass, const char *name, const char *title, enum grt_hist_of of,
-		    const struct grt_hist_row *row, unsigned int n);
-
-/** grt_sizes_write - the same of sizes in bytes. Return: 0 or -ENOMEM */
-int grt_sizes_write(struct grt_pass *pass, const char *name, const char *title,
-		    const struct grt_hist_row *row, unsigned int n);
 
 #endif /* GRT_TABLE_ROWS_H */
