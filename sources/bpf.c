@@ -1252,11 +1252,12 @@ static void counts_text(const struct capture *c, char *text, size_t room)
 	}
 	snprintf(
 		text, room,
-		"emitted=%llu filtered=%llu lost=%llu late=%llu missed=%llu unmatched=%llu no_stack=%llu unnumbered=%llu",
+		"emitted=%llu filtered=%llu lost=%llu late=%llu missed=%llu unmatched=%llu no_stack=%llu unnumbered=%llu packed=%llu",
 		(unsigned long long)(sum.wanted + sum.filtered), (unsigned long long)sum.filtered,
 		(unsigned long long)sum.lost, (unsigned long long)late, (unsigned long long)c->missed,
 		(unsigned long long)sum.unmatched, (unsigned long long)stacks_lost(c),
-		(unsigned long long)c->numbered.unnumbered);
+		(unsigned long long)c->numbered.unnumbered,
+		(unsigned long long)grt_packer_emitted(c->packer));
 }
 
 int bpf_describe(void *state, struct grt_env *env, int room)

@@ -68,6 +68,8 @@ static int note_packet(struct walk_state *ws)
 	if (ws->w->last < p->timestamp_end)
 		ws->w->last = p->timestamp_end;
 	ws->w->end = ws->st.packet_end;
+	ws->w->emitted += p->end.emitted - c->emitted;
+	c->emitted = p->end.emitted;
 	note_skip(ws->w->skips, c, start, c->end);
 	return 0;
 }
