@@ -182,7 +182,7 @@ int cmd_usage_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
  * @types: gets a bit for each
  * Return: EXIT_DONE, or EXIT_USAGE after saying why
  */
-int cmd_event_types(const char *word, uint64_t *types);
+int cmd_event_types(const char *word, struct grt_type_set *types);
 
 /**
  * cmd_catch_signals - SIGINT, SIGTERM and SIGHUP set cmd_signal; a second one ends the process at once,

@@ -79,8 +79,9 @@ static void complete_sources(const char *prefix)
 /* The words of a key; of several with commas between, the last one is completed. */
 static void complete_words_of(const struct kmod_key *key, const char *prefix)
 {
-	const char *comma = key->kind == KMOD_MASK ? strrchr(prefix, ',') : NULL;
-	int before = comma ? (int)(comma + 1 - prefix) : 0;
+	bool several = key->kind == KMOD_MASK || key->kind == KMOD_TYPES;
+	const char *comma = several ? strrchr(prefix, ',') : NULL;
+	int before = comma ? (int)(comma + 1 - prefix) : several && *prefix == '-';
 	char word[64], whole[256];
 	unsigned int n;
 

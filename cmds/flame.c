@@ -373,7 +373,7 @@ static void tell_seeds(const struct grt_seeds_count *n)
 			(unsigned long long)n->by_window, GRT_SEEDS_WINDOW / 1000,
 			(unsigned long long)n->no_stack);
 	if (n->no_call && n->samples)
-		fprintf(stderr, "  %llu kernels and copies are of no launch that is there: [unmatched]\n",
+		fprintf(stderr, "  %llu kernels and copies are of no call with a stack: [unmatched]\n",
 			(unsigned long long)n->no_call);
 	if (n->pending)
 		fprintf(stderr, "  %llu launches have no kernel: [GPU_Launch_Pending]\n",

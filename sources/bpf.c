@@ -43,6 +43,7 @@
 #include "trace/packet.h"
 #include "drm_cards.h"
 #include "pid_ns.h"
+#include "probe.h"
 #include "read_all.h"
 #include "tracefs.h"
 
@@ -322,6 +323,16 @@ int bpf_probe(const char *const *objects, struct grt_err *err)
 	return n ? 0 : no_tracepoint(objects, err);
 }
 
+int bpf_probe_driver(const char *const *objects, const char *driver, struct grt_err *err)
+{
+	char fix[64];
+
+	if (!driver || probe_module_loaded(driver))
+		return bpf_probe(objects, err);
+	snprintf(fix, sizeof(fix), "sudo modprobe %s, then the same command", driver);
+	return grt_err_set(err, -ENODEV, "its driver is not loaded", fix, "no GPU of %s here", driver);
+}
+
 static const char *const shared_maps[] = {"events", "counts", "jobs",	  "rings", "ring_names",
 					  "deps",   "waits",  "commands", "stacks"};
 
@@ -578,7 +589,7 @@ int bpf_put(void *capture, struct grt_event *e, uint32_t cpu)
 
 	if (cpu >= c->cpus)
 		return -EPROTO;
-	if (!(c->config.types >> e->type & 1)) {
+	if (!grt_types_has(&c->config.types, e->type)) {
 		c->tally[cpu].filtered++;
 		return 0;
 	}
@@ -723,7 +734,8 @@ static void read_counts(struct capture *c)
 
 static void set_config(struct capture *c, const struct source_setup *setup)
 {
-	c->config = (struct bpf_config){.pid = (uint32_t)setup->pid, .types = UINT64_MAX};
+	c->config = (struct bpf_config){.pid = (uint32_t)setup->pid};
+	grt_types_fill(&c->config.types, 1);
 	if (setup->comm)
 		snprintf(c->config.comm, sizeof(c->config.comm), "%s", setup->comm);
 	if (setup->ring)
@@ -731,7 +743,7 @@ static void set_config(struct capture *c, const struct source_setup *setup)
 	if (c->kind->driver || setup->driver)
 		snprintf(c->config.driver, sizeof(c->config.driver), "%s", c->kind->driver ?: setup->driver);
 	/* of stacks and what they are made of, a part is nothing */
-	if (setup->types && !c->kind->points)
+	if (!grt_types_empty(&setup->types) && !c->kind->points)
 		c->config.types = setup->types;
 	c->config.device = setup->device;
 	if (setup->device)
@@ -1353,6 +1365,12 @@ int bpf_open(void **state, const struct source_setup *setup, const struct bpf_ki
 int bpf_probe(const char *const *objects, struct grt_err *err)
 {
 	(void)objects;
+	return not_built(err);
+}
+
+int bpf_probe_driver(const char *const *objects, const char *driver, struct grt_err *err)
+{
+	(void)objects, (void)driver;
 	return not_built(err);
 }
 

@@ -37,8 +37,8 @@
 #define MAP_MAX (512U << 20)
 #define OWN_MAP_MAX (64U << 20)
 #define OWN_MAPS_MAX (256U << 20)
-/* A map that takes longer to read is not read again before that many times as long is over. */
-#define READING_NS 1000000U
+/* A larger map is not read again before that many times as long as its reading took is over. */
+#define OWN_MAP_SMALL (256U << 10)
 #define READINGS 20U
 /* The object numbers of what is no object, in the cache's keys. */
 #define KERNEL UINT32_MAX
@@ -623,7 +623,7 @@ static int read_perf_map(struct grt_symbols *s, struct process *p, const char *p
 	s->jit_bytes += (given ? 0 : (uint64_t)st.st_size) - p->jit_bytes;
 	p->jit_bytes = given ? 0 : (uint64_t)st.st_size;
 	took = grt_now() - begun;
-	p->jit_after = took > READING_NS ? begun + READINGS * took : 0;
+	p->jit_after = st.st_size > OWN_MAP_SMALL ? begun + READINGS * took : 0;
 	return 0;
 }
 

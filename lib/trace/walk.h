@@ -18,13 +18,14 @@ struct grt_walk_cpu {
 	uint64_t start;
 	uint64_t end;
 	uint64_t content;
+	uint32_t first_skip;
+	uint32_t last_skip;
 };
 
 /**
  * struct grt_walk - what was found
  * @cpu, @cpus: the CPUs, in the order in which they appear; free @cpu
- * @skips: where the packets of more than one CPU lie, NULL for a file of one;
- *	the caller frees it
+ * @skips: where the packets of each CPU lie, NULL: not known; the caller gives it to grt_skips_free()
  * @end: where the last whole packet ends
  * @cut: what lies behind @end is the beginning of a packet, or zeros, as a
  *	crash leaves them

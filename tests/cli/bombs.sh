@@ -54,6 +54,12 @@ within "what flame wrote is read" 120 2048 flame -o e.svg d.folded
 run report --by stack --json d.grt
 check "every stack is told" test "$(grep -c '"frames": ' <<<"$output")" = 300
 
+"$bombs" alt alt.raw 20
+within "163,840 packets of 8,192 CPUs that take turns: report" 60 1024 report alt.raw
+within "timeline" 60 1024 timeline alt.raw
+run report --json alt.raw
+check "every packet is read" says '"packets": 163840'
+
 # A last line without a newline that is longer than lines may be, in every command that reads text.
 python3 - <<'END'
 kinds = {"log": "[    1.000000] NVRM: Xid (PCI:0000:01:00): 31, pid=1, ", "ftrace": "# tracer: nop\n  a-1 [000] ..... 1.0: drm_run_job: "}

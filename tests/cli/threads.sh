@@ -171,8 +171,8 @@ output=$(python3 - "${told:-0}" "$most" 2>&1 <<-'PY'
 	    e = json.loads(line)
 	    if "index" in e and "symbol" in e:
 	        frames.setdefault(e["stack"], {})[e["index"]] = e["symbol"]
-	    elif e.get("call") in (35, 230):
-	        stacks.append((e["tid"] != e["pid"], e["time"] - e["start"], e["user"]))
+	    elif e.get("call") in ("nanosleep", "clock_nanosleep"):
+	        stacks.append((e["tid"] != e["pid"], e["time"] - e["start"], e.get("user")))
 	def number(stack):
 	    names = [frames[stack][i] for i in sorted(frames[stack])]
 	    bits = [name == "one" for name in reversed(names) if name in ("zero", "one")]
