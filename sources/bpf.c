@@ -83,6 +83,7 @@ struct cpu_tally {
  * @horizon: events up to this stamp are all here
  * @force: up to @horizon, everything leaves now
  * @ended: capture is over, what is left is all
+ * @whole: so are the frames of stacks
  * @missed: times that a program was not run, since one was running already on that CPU
  * @without: objects left out, since a module has no BTF
  * @refused: objects left out, since the kernel does not take them: what the others tell is whole without
@@ -109,6 +110,7 @@ struct capture {
 	bool merged;
 	bool force;
 	bool ended;
+	bool whole;
 	uint64_t horizon;
 	struct grt_packer *packer;
 	struct bpf_devices devices;
@@ -1014,7 +1016,7 @@ static bool maps_need_privilege(void)
 	       (major < 5 || (major == 5 && minor < 19));
 }
 
-/* Stacks are put into words while they come, from the files of the processes that they are of. */
+/* What processes have mapped is looked up while their stacks come, and those files are opened. */
 int bpf_confine(void *state, uint64_t *keep, struct grt_err *err)
 {
 	struct capture *c = state;
@@ -1069,9 +1071,40 @@ static size_t read_cpu(struct capture *c, unsigned int cpu, void *buf, size_t le
 		.filtered = c->count[cpu].filtered + c->tally[cpu].filtered,
 		.lost = c->count[cpu].lost + c->tally[cpu].late + (cpu ? 0 : c->missed),
 	};
-	enum grt_pack pack = c->ended ? GRT_PACK_ALL : c->force ? GRT_PACK_NOW : GRT_PACK_ENOUGH;
+	enum grt_pack pack = c->whole ? GRT_PACK_ALL : c->force || c->ended ? GRT_PACK_NOW : GRT_PACK_ENOUGH;
 
 	return grt_packer_read(c->packer, cpu, buf, len, c->horizon, pack, &counts);
+}
+
+static void tell_unnamed(const struct capture *c)
+{
+	struct addresses_unnamed n;
+	char text[320];
+
+	bpf_stacks_unnamed(&c->stacks, &n);
+	if (!(n.bad + n.late + n.over) || !c->note)
+		return;
+	snprintf(
+		text, sizeof(text),
+		"%s: %llu frames of stacks without names: %llu since reading their files failed or took too long, "
+		"%llu for want of time, %llu since there are too many",
+		c->kind->name, (unsigned long long)(n.bad + n.late + n.over), (unsigned long long)n.bad,
+		(unsigned long long)n.late, (unsigned long long)n.over);
+	c->note(text);
+}
+
+/* The other sources have stopped, too, so that it may take its time. Return: 0 or -ENOMEM */
+static int name_stacks(struct capture *c)
+{
+	int ret;
+
+	if (!c->ended || c->whole)
+		return 0;
+	ret = c->config.stacks ? bpf_stacks_name(&c->stacks, c->packer, c->horizon) : 1;
+	c->whole = ret > 0;
+	if (ret > 0)
+		tell_unnamed(c);
+	return ret < 0 ? ret : 0;
 }
 
 ssize_t bpf_read(void *state, unsigned int i, void *buf, size_t len)
@@ -1081,13 +1114,15 @@ ssize_t bpf_read(void *state, unsigned int i, void *buf, size_t len)
 	size_t done = 0;
 	int ret = refresh(c);
 
+	if (!ret)
+		ret = name_stacks(c);
 	if (ret)
 		return ret;
 	for (; cpu < end; cpu++)
 		done += read_cpu(c, cpu, (char *)buf + done, len - done);
 	if (done)
 		return (ssize_t)done;
-	return c->ended ? 0 : -EAGAIN;
+	return c->whole ? 0 : -EAGAIN;
 }
 
 int bpf_flush(void *state, struct grt_err *err)
@@ -1381,6 +1416,37 @@ int bpf_flush(void *state, struct grt_err *err)
 {
 	(void)state;
 	return not_built(err);
+}
+
+static void tell_unnamed(const struct capture *c)
+{
+	struct addresses_unnamed n;
+	char text[320];
+
+	bpf_stacks_unnamed(&c->stacks, &n);
+	if (!(n.bad + n.late + n.over) || !c->note)
+		return;
+	snprintf(
+		text, sizeof(text),
+		"%s: %llu frames of stacks without names: %llu since reading their files failed or took too long, "
+		"%llu for want of time, %llu since there are too many",
+		c->kind->name, (unsigned long long)(n.bad + n.late + n.over), (unsigned long long)n.bad,
+		(unsigned long long)n.late, (unsigned long long)n.over);
+	c->note(text);
+}
+
+/* The other sources have stopped, too, so that it may take its time. Return: 0 or -ENOMEM */
+static int name_stacks(struct capture *c)
+{
+	int ret;
+
+	if (!c->ended || c->whole)
+		return 0;
+	ret = c->config.stacks ? bpf_stacks_name(&c->stacks, c->packer, c->horizon) : 1;
+	c->whole = ret > 0;
+	if (ret > 0)
+		tell_unnamed(c);
+	return ret < 0 ? ret : 0;
 }
 
 ssize_t bpf_read(void *state, unsigned int i, void *buf, size_t len)
