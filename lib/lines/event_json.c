@@ -554,7 +554,8 @@ static char *put_time(struct grt_event_json *x, char *p, uint64_t ns)
 char *grt_event_json_put(struct grt_event_json *x, char *p, const struct grt_event *e, uint32_t cpu,
 			 unsigned int input)
 {
-	const struct plan *plan = e->type < GRT_EV_MAX && x->plan[e->type].type.len ? &x->plan[e->type] : NULL;
+	const struct plan *plan =
+		e->type < GRT_EV_MAX && x->plan[e->type].type.len ? &x->plan[e->type] : NULL;
 
 	grt_joins_look(&x->joins, e, input, &x->joined);
 	p = put_time(x, p, e->time);
