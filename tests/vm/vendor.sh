@@ -128,12 +128,12 @@ high_numbers() {
 	check "which one past 128 is not" readers_have PAST_128 2 "$built/grtrace" dump "$work/out/high.grt"
 	check "--type takes both" readers_have 'PAST_(64|128)' 5 "$built/grtrace" dump "$trace"
 	check "and nothing else" readers_have START 0 "$built/grtrace" dump "$trace"
-	check "the module counts them" grep -qx 'past_128 4' "$work/out/by_type.txt"
+	check "the module counts them" grep -qx 'past_128 2' "$work/out/by_type.txt"
 	check "dump --type" readers_have 'half=0xab.*below=-4' 2 "$built/grtrace" dump --type past_128 "$trace"
 	check "dump --json" readers_have '"below": ?-4' 2 "$built/grtrace" dump --json "$trace"
 	check "export csv" readers_have ',PAST_(64|128),' 5 "$built/grtrace" export -f csv -o - "$trace"
 	check "export jsonl" readers_have '"PAST_64"' 3 "$built/grtrace" export -f jsonl -o - "$trace"
-	check "report counts them" readers_have 'past_64|PAST_64' 1 "$built/grtrace" report --by type "$trace"
+	check "report counts them" readers_have '^PAST_64 +3$' 1 "$built/grtrace" report --by type "$trace"
 	if command -v babeltrace2 >/dev/null; then
 		check "babeltrace2 reads them" readers_have 'PAST_128:.*below = -4' 2 babeltrace2 "$trace"
 	fi
