@@ -19,6 +19,7 @@ LIBDIR	?= $(PREFIX)/lib
 INCDIR	?= $(PREFIX)/include
 MANDIR	?= $(PREFIX)/share/man
 COMPDIR	?= $(PREFIX)/share/bash-completion/completions
+SCHEMADIR ?= $(PREFIX)/share/grtrace
 
 CC	?= cc
 AR	?= ar
@@ -58,6 +59,7 @@ LIB_LIBS := $(if $(has_iberty),-l:libiberty.a) $(if $(has_dw),$(DW_LIBS)) $(if $
 # Program names that stand for a command.
 ALIASES	 := $(shell awk -F'"' '/^GRT_ALIAS/ { print $$2 }' cmds/commands.def)
 HEADERS	 := $(wildcard include/grtrace/*.h include/grtrace/*.def)
+EVENT_ROWS := $(wildcard include/grtrace/events/*.def)
 BPF_SRC	 := $(wildcard sources/bpf/*.bpf.c)
 BPF_SKEL := $(if $(has_bpf),$(patsubst sources/bpf/%.bpf.c,$(O)/bpf/%.skel.h,$(BPF_SRC)))
 
@@ -138,6 +140,14 @@ $(O)/obj/%.o: %.c $(O)/flags
 	@mkdir -p $(@D)
 	$(call say,CC,$@)$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
+# The system calls of this architecture, by the C library's headers.
+$(O)/gen/syscalls.def: $(O)/flags
+	@mkdir -p $(@D)
+	$(call say,GEN,$@)echo '#include <sys/syscall.h>' | $(CC) -E -dM -x c - | \
+		sed -n 's/^#define SYS_\([a-z0-9_]*\) .*/GRT_SYSCALL(\1)/p' | LC_ALL=C sort >$@
+$(O)/obj/lib/codes/syscalls.o $(O)/fuzz/lib/codes/syscalls.o: $(O)/gen/syscalls.def
+$(O)/obj/lib/codes/syscalls.o: ALL_CFLAGS += -I$(O)/gen
+
 # Scripts and styles are embedded as they are.
 $(O)/obj/lib/flamegraph/flamegraph_web.o: web/flame.js web/flame.css
 
@@ -167,7 +177,7 @@ $(INJECT): $(INJECT_OBJ)
 BPF_CFLAGS := -O2 -g -target bpf -Wall -Werror -Wno-unused-function -Iinclude \
 	-idirafter /usr/include/$(shell uname -m)-linux-gnu
 
-$(O)/bpf/%.bpf.o: sources/bpf/%.bpf.c $(wildcard sources/bpf/*.h lib/nvidia/*.h lib/codes/*.h) $(HEADERS)
+$(O)/bpf/%.bpf.o: sources/bpf/%.bpf.c $(wildcard sources/bpf/*.h lib/nvidia/*.h lib/codes/*.h) $(HEADERS) $(EVENT_ROWS)
 	@mkdir -p $(@D)
 	$(call say,BPF,$@)$(CLANG) $(BPF_CFLAGS) -c -o $@ $<
 
@@ -188,7 +198,7 @@ $(O)/obj/sources/bpf.o: $(if $(has_bpf),$(O)/bpf/bpf_objects.h)
 $(O)/libgrtrace.map: include/grtrace/grtrace.h
 	@mkdir -p $(O)
 	$(call say,MAP,$@){ echo 'GRTRACE_$(SOVER) {'; echo 'global:'; \
-		sed -n 's/^[a-z].*[ *]\(grt_[a-z0-9_]*\)(.*/	\1;/p' $<; echo 'local: *;'; echo '};'; } >$@
+		sed -n '/^static/!s/^[a-z].*[ *]\(grt_[a-z0-9_]*\)(.*/	\1;/p' $<; echo 'local: *;'; echo '};'; } >$@
 
 $(LIBSO): $(LIB_OBJ) $(O)/libgrtrace.map
 	$(call say,LINK,$@)$(CC) $(ALL_LDFLAGS) -shared -Wl,-soname,libgrtrace.so.$(SOVER) \
@@ -298,6 +308,7 @@ FUZZ_OBJ := $(patsubst %.c,$(O)/fuzz/%.o,$(LIB_SRC) $(UNIT_AUX) $(CMD_SRC))
 FUZZ_LIB := $(O)/fuzz/libfuzz.a
 # The fuzzer has the main function.
 $(O)/fuzz/cmds/main.o: FUZZ_CFLAGS += -Dmain=grtrace_main
+$(O)/fuzz/lib/codes/syscalls.o: FUZZ_CFLAGS += -I$(O)/gen
 
 $(O)/fuzz/%.o: %.c $(O)/flags
 	@mkdir -p $(@D)
@@ -362,7 +373,7 @@ demo:
 # ------------------------------------------------------------------ install
 
 install: $(BIN) $(INJECT) $(SOFTGPU_RUN) $(LIBA) $(LIBSO) $(O)/libgrtrace.pc
-	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(INCDIR)/grtrace \
+	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(INCDIR)/grtrace/events \
 		$(DESTDIR)$(MANDIR)/man1 $(DESTDIR)$(MANDIR)/man5 $(DESTDIR)$(COMPDIR)
 	install -m 755 $(BIN) $(SOFTGPU_RUN) $(DESTDIR)$(BINDIR)/
 	for alias in $(ALIASES); do ln -sfn grtrace $(DESTDIR)$(BINDIR)/$$alias || exit 1; done
@@ -374,9 +385,12 @@ install: $(BIN) $(INJECT) $(SOFTGPU_RUN) $(LIBA) $(LIBSO) $(O)/libgrtrace.pc
 	ln -sfn libgrtrace.so.$(SOVER) $(DESTDIR)$(LIBDIR)/libgrtrace.so
 	install -m 644 $(O)/libgrtrace.pc $(DESTDIR)$(LIBDIR)/pkgconfig/libgrtrace.pc
 	install -m 644 $(HEADERS) $(DESTDIR)$(INCDIR)/grtrace/
+	install -m 644 $(EVENT_ROWS) $(DESTDIR)$(INCDIR)/grtrace/events/
 	install -m 644 $(filter %.1,$(MANUALS)) $(DESTDIR)$(MANDIR)/man1/
 	install -m 644 $(filter %.5,$(MANUALS)) $(DESTDIR)$(MANDIR)/man5/
 	install -m 644 completion/grtrace $(DESTDIR)$(COMPDIR)/grtrace
+	install -d $(DESTDIR)$(SCHEMADIR)
+	install -m 644 $(wildcard schema/*.json) $(DESTDIR)$(SCHEMADIR)/
 
 uninstall:
 	rm -f $(DESTDIR)$(BINDIR)/grtrace $(DESTDIR)$(BINDIR)/softgpu-run $(addprefix $(DESTDIR)$(BINDIR)/,$(ALIASES)) \
@@ -384,11 +398,11 @@ uninstall:
 		$(DESTDIR)$(LIBDIR)/pkgconfig/libgrtrace.pc $(DESTDIR)$(COMPDIR)/grtrace \
 		$(addprefix $(DESTDIR)$(MANDIR)/man1/,$(notdir $(filter %.1,$(MANUALS)))) \
 		$(addprefix $(DESTDIR)$(MANDIR)/man5/,$(notdir $(filter %.5,$(MANUALS))))
-	rm -rf $(DESTDIR)$(INCDIR)/grtrace $(DESTDIR)$(LIBDIR)/grtrace
+	rm -rf $(DESTDIR)$(INCDIR)/grtrace $(DESTDIR)$(LIBDIR)/grtrace $(DESTDIR)$(SCHEMADIR)
 
 # Only what this file made: O= may be any directory.
 clean:
-	rm -rf $(O)/obj $(O)/fuzz $(O)/inject $(O)/bpf $(O)/tests $(O)/bench $(O)/tools $(O)/kernel $(O)/include $(O)/san $(O)/warn $(O)/on-* $(O)/vendor $(O)/coverage
+	rm -rf $(O)/obj $(O)/gen $(O)/fuzz $(O)/inject $(O)/bpf $(O)/tests $(O)/bench $(O)/tools $(O)/kernel $(O)/include $(O)/san $(O)/warn $(O)/on-* $(O)/vendor $(O)/coverage
 	rm -f $(BIN) $(INJECT) $(LIBA) $(LIBSO) $(O)/libgrtrace.map $(O)/libgrtrace.pc $(O)/flags
 
 -include $(patsubst %.o,%.d,$(FUZZ_OBJ) $(INJECT_OBJ) $(LIB_OBJ) $(CMD_OBJ) $(AUX_OBJ) $(UNWIND_OBJ) $(call obj,$(UNIT_SRC) $(TOOL_SRC)))

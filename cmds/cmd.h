@@ -33,6 +33,7 @@ enum opt_kind {
 	OPT_SECONDS, /* double, > 0 */
 	OPT_TIME,    /* struct opt_time */
 	OPT_KEY,     /* struct opt_key */
+	OPT_WORD,    /* struct opt_word, one of its words */
 };
 
 /**
@@ -63,13 +64,26 @@ struct opt_key {
 };
 
 /**
+ * struct opt_word - a value that is one of the words which rows of a table have
+ * @word: the n-th of them; NULL: there are no more
+ * @value: as typed; NULL: not given. The command says which words there are when it is none of them
+ */
+struct opt_word {
+	const char *(*word)(unsigned int n);
+	const char *value;
+};
+
+/** cmd_words - the words with commas between */
+const char *cmd_words(const char *(*word)(unsigned int n), char *text, size_t room);
+
+/**
  * struct cmd_opt - one option
  * @name: long name without dashes
  * @letter: short name or 0
  * @kind: enum opt_kind
  * @arg: placeholder of the value in the help, NULL for flags
  * @target: where the value goes
- * @help: one line; NULL with OPT_KEY: that of the key
+ * @help: one line; NULL with OPT_KEY: that of the key; with OPT_WORD the words follow it
  */
 struct cmd_opt {
 	const char *name;
@@ -80,7 +94,7 @@ struct cmd_opt {
 	const char *help;
 };
 
-/** cmd_opt_help - the one line of an option */
+/** cmd_opt_help - the one line of an option; until the next call */
 const char *cmd_opt_help(const struct cmd_opt *opt);
 
 /**
@@ -90,12 +104,15 @@ const char *cmd_opt_help(const struct cmd_opt *opt);
  * @run: gets the arguments left after the options (argv[argc] is NULL), and
  *	returns an exit status
  * @reads: recordings, with as many files open as the system allows; it starts no programs
+ * @operand: the n-th word that its first operand may be, NULL: there are no more; NULL: it is not one of some
+ *words
  * @stop_at_operand: options end at the first operand (record -- PROG)
  */
 struct cmd {
 	const char *usage;
 	const struct cmd_opt *opts;
 	int (*run)(int argc, char **argv);
+	const char *(*operand)(unsigned int n);
 	bool reads;
 	bool stop_at_operand;
 };
@@ -182,7 +199,7 @@ int cmd_usage_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
  * @types: gets a bit for each
  * Return: EXIT_DONE, or EXIT_USAGE after saying why
  */
-int cmd_event_types(const char *word, uint64_t *types);
+int cmd_event_types(const char *word, struct grt_type_set *types);
 
 /**
  * cmd_catch_signals - SIGINT, SIGTERM and SIGHUP set cmd_signal; a second one ends the process at once,

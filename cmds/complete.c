@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "../sources/kmod.h"
+#include "analyses.h"
 #include "cmd.h"
 
 static void candidate(const char *prefix, const char *dashes, const char *name)
@@ -68,6 +69,12 @@ static void complete_words(const char *arg, const char *prefix)
 	}
 }
 
+static void complete_rows(const char *(*word)(unsigned int n), const char *prefix)
+{
+	for (unsigned int n = 0; word(n); n++)
+		candidate(prefix, "", word(n));
+}
+
 static void complete_sources(const char *prefix)
 {
 #define GRT_SOURCE(name, help) candidate(prefix, "", #name);
@@ -79,8 +86,9 @@ static void complete_sources(const char *prefix)
 /* The words of a key; of several with commas between, the last one is completed. */
 static void complete_words_of(const struct kmod_key *key, const char *prefix)
 {
-	const char *comma = key->kind == KMOD_MASK ? strrchr(prefix, ',') : NULL;
-	int before = comma ? (int)(comma + 1 - prefix) : 0;
+	bool several = key->kind == KMOD_MASK || key->kind == KMOD_TYPES;
+	const char *comma = several ? strrchr(prefix, ',') : NULL;
+	int before = comma ? (int)(comma + 1 - prefix) : several && *prefix == '-';
 	char word[64], whole[256];
 	unsigned int n;
 
@@ -94,6 +102,8 @@ static void complete_value(const struct cmd_opt *opt, const char *prefix)
 {
 	if (opt->kind == OPT_KEY)
 		complete_words_of(((const struct opt_key *)opt->target)->key, prefix);
+	else if (opt->kind == OPT_WORD)
+		complete_rows(((const struct opt_word *)opt->target)->word, prefix);
 	else if (strchr(opt->arg, '|'))
 		complete_words(opt->arg, prefix);
 	else if (!strncmp(opt->arg, "SRC", 3))
@@ -135,7 +145,20 @@ int cmd_complete(int argc, char **argv)
 		complete_options(row->cmd, last);
 	else if (!strcmp(row->name, "config"))
 		complete_setting(argv[argc - 2], last);
+	else if (row->cmd->operand && argc == 2)
+		complete_rows(row->cmd->operand, last);
 	return EXIT_DONE;
+}
+
+/* The views of report, and what monitors.def may name. */
+static void print_parts(void)
+{
+	const struct grt_part *p = NULL;
+
+	while ((p = grt_part_next(p, GRT_PART_BY)))
+		printf("view\t%s\t%s\n", p->name, p->help);
+	while ((p = grt_part_next(p, GRT_PART_MONITOR)))
+		printf("part\t%s\t%s\n", p->name, p->help);
 }
 
 int cmd_tables(void)
@@ -151,5 +174,6 @@ int cmd_tables(void)
 			printf("option\t%s\t%s\t%c\t%s\t%s\n", r->name, o->name, o->letter ? o->letter : '-',
 			       o->arg ? o->arg : "-", cmd_opt_help(o));
 	}
+	print_parts();
 	return cmd_close_stdout();
 }

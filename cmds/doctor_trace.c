@@ -44,7 +44,7 @@ static const struct limit {
 	{"trace_ctx", GRT_FATE_FILTERED, "trace_ctx=0"},
 	{"filter_engine_mask", GRT_FATE_FILTERED, "filter_engine_mask=4294967295"},
 	{"filter_ring_id", GRT_FATE_FILTERED, "filter_ring_id=-1"},
-	{"filter_type_mask", GRT_FATE_FILTERED, "filter_type_mask=0xffffffffffffffff"},
+	{"filter_events", GRT_FATE_FILTERED, "filter_events=all"},
 	{"filter_pid", GRT_FATE_FILTERED, "filter_pid=0"},
 	{"filter_uid", GRT_FATE_FILTERED, "filter_uid=-1"},
 	{"filter_latency", GRT_FATE_FILTERED, "filter_latency=0"},

@@ -16,7 +16,8 @@
 #include "../sources/kmod.h"
 #include "cmd.h"
 #include "base/escape.h"
-#include "trace/field.h"
+#include "lines/event_json.h"
+#include "lines/event_text.h"
 #include "trace/packet.h"
 #include "reading.h"
 
@@ -62,14 +63,15 @@ struct name {
  * @types: bit per event id that is printed
  * @left: events still to print
  * @write_error: errno of a failed write, 0: none
- * @print: prints one event
+ * @json, @text: one of them prints events
  */
 struct dump {
 	struct grt_consumer c;
-	uint64_t types;
+	struct grt_type_set types;
 	uint64_t left;
 	int write_error;
-	void (*print)(const struct dump *d, const struct grt_event *e, uint32_t cpu);
+	struct grt_event_json *json;
+	struct grt_event_text *text;
 	struct name thread[THREAD_NAMES];
 	struct name ring[RING_NAMES];
 };
@@ -111,110 +113,10 @@ static int dump_name(struct grt_consumer *c, const struct grt_event *e, uint32_t
 	return 0;
 }
 
-static uint64_t number(const struct grt_field *f, const struct grt_event *e)
-{
-	uint64_t v = 0;
-
-	memcpy(&v, (const char *)e + f->offset, f->size);
-	return v;
-}
-
-static int64_t signed_number(const struct grt_field *f, const struct grt_event *e)
-{
-	unsigned int unused = 64 - 8 * f->size;
-
-	return (int64_t)(number(f, e) << unused) >> unused;
-}
-
-static bool is_unknown(const struct grt_field *f, const struct grt_event *e)
-{
-	return grt_field_is_unknown(f, e, (int64_t)number(f, e));
-}
-
-static void text_dec(const struct grt_field *f, const struct grt_event *e)
-{
-	if (is_unknown(f, e))
-		putchar('-');
-	else
-		printf("%llu", (unsigned long long)number(f, e));
-}
-
-static void text_hex(const struct grt_field *f, const struct grt_event *e)
-{
-	if (is_unknown(f, e))
-		putchar('-');
-	else
-		printf("0x%llx", (unsigned long long)number(f, e));
-}
-
-static void json_number(const struct grt_field *f, const struct grt_event *e)
-{
-	if (is_unknown(f, e))
-		fputs("null", stdout);
-	else
-		text_dec(f, e);
-}
-
-static void text_signed(const struct grt_field *f, const struct grt_event *e)
-{
-	if (grt_field_is_unknown(f, e, signed_number(f, e)))
-		putchar('-');
-	else
-		printf("%lld", (long long)signed_number(f, e));
-}
-
-static void json_signed(const struct grt_field *f, const struct grt_event *e)
-{
-	if (grt_field_is_unknown(f, e, signed_number(f, e)))
-		fputs("null", stdout);
-	else
-		text_signed(f, e);
-}
-
-static void text_str(const struct grt_field *f, const struct grt_event *e)
-{
-	putchar('"');
-	grt_escape_print(GRT_ESCAPE_TERM, stdout, (const char *)e + f->offset, f->size);
-	putchar('"');
-}
-
 static const char *engine_name(const struct grt_event *e)
 {
 	return e->engine < GRT_ENGINE_MAX ? grt_engine_names[e->engine] : NULL;
 }
-
-static void text_engine(const struct grt_field *f, const struct grt_event *e)
-{
-	if (engine_name(e))
-		fputs(engine_name(e), stdout);
-	else
-		text_dec(f, e);
-}
-
-static void json_str(const struct grt_field *f, const struct grt_event *e)
-{
-	putchar('"');
-	grt_escape_print(GRT_ESCAPE_JSON, stdout, (const char *)e + f->offset, f->size);
-	putchar('"');
-}
-
-static void json_engine(const struct grt_field *f, const struct grt_event *e)
-{
-	if (engine_name(e))
-		printf("\"%s\"", engine_name(e));
-	else
-		text_dec(f, e);
-}
-
-/* How a field's value is printed, by enum grt_field_kind. */
-static const struct {
-	void (*text)(const struct grt_field *f, const struct grt_event *e);
-	void (*json)(const struct grt_field *f, const struct grt_event *e);
-} kinds[] = {
-	[GRT_FIELD_DEC] = {text_dec, json_number},	 [GRT_FIELD_HEX] = {text_hex, json_number},
-	[GRT_FIELD_SIGNED] = {text_signed, json_signed}, [GRT_FIELD_STR] = {text_str, json_str},
-	[GRT_FIELD_ENGINE] = {text_engine, json_engine}, [GRT_FIELD_TIME] = {text_dec, text_dec},
-};
 
 static void text_name(const struct name *n)
 {
@@ -266,79 +168,36 @@ static void text_rest(const struct grt_event *e)
 static void print_text(const struct dump *d, const struct grt_event *e, uint32_t cpu)
 {
 	const struct grt_event_desc *desc = describe(e);
-	char title[24];
+	char title[24], fields[GRT_EVENT_TEXT_MAX];
 
 	snprintf(title, sizeof(title), "UNKNOWN(%u)", e->type);
 	printf("%6llu.%09llu [%03u] %-15s", (unsigned long long)(e->time / NS_PER_S),
 	       (unsigned long long)(e->time % NS_PER_S), cpu, desc ? desc->title : title);
 	text_identity(d, e);
-	for (const struct grt_field *f = desc ? desc->fields() : NULL; f && f->name; f++) {
-		printf(" %s=", f->name);
-		kinds[f->kind].text(f, e);
-	}
+	*grt_event_text_put(d->text, fields, e) = '\0';
+	fputs(fields, stdout);
 	text_rest(e);
 	putchar('\n');
-}
-
-static void json_fields(const struct grt_field *f, const struct grt_event *e)
-{
-	for (; f && f->name; f++) {
-		printf(",\"%s\":", f->name);
-		kinds[f->kind].json(f, e);
-	}
-}
-
-/* A name that is not known is left out: "" would say that there is none. */
-static void json_name(const char *key, const char *text, size_t size)
-{
-	printf(",\"%s\":\"", key);
-	grt_escape_print(GRT_ESCAPE_JSON, stdout, text, size);
-	putchar('"');
-}
-
-static void json_names(const struct dump *d, const struct grt_event *e)
-{
-	const struct name *ring = e->ring == GRT_RING_NONE ? NULL : find_name(d->ring, RING_NAMES, e->ring);
-	const struct name *thread = e->tid ? find_name(d->thread, THREAD_NAMES, e->tid) : NULL;
-
-	if (ring) {
-		json_name("ring_name", ring->name, sizeof(ring->name));
-		json_name("driver", ring->owner, sizeof(ring->owner));
-	}
-	if (thread) {
-		json_name("comm", thread->name, sizeof(thread->name));
-		json_name("process", thread->owner, sizeof(thread->owner));
-	}
-}
-
-static void print_json(const struct dump *d, const struct grt_event *e, uint32_t cpu)
-{
-	const struct grt_event_desc *desc = describe(e);
-
-	printf("{\"time\":%llu,\"cpu\":%u,\"type\":", (unsigned long long)e->time, cpu);
-	if (desc)
-		printf("\"%s\"", desc->title);
-	else
-		printf("%u", e->type);
-	printf(",\"size\":%u", e->size);
-	json_fields(grt_common_fields, e);
-	json_names(d, e);
-	json_fields(desc ? desc->fields() : NULL, e);
-	fputs("}\n", stdout);
 }
 
 static int dump_event(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
 {
 	struct dump *d = (struct dump *)c;
+	int ret = d->json ? grt_event_json_see(d->json, e, 0) : 0;
 
-	if (opt_types && !(e->type < GRT_EV_MAX && d->types >> e->type & 1))
+	if (ret)
+		return ret;
+	if (opt_types && !grt_types_has(&d->types, e->type))
 		return 0;
 	if (opt_ring != NOT_GIVEN && e->ring != opt_ring)
 		return 0;
 	if (!d->left)
 		return 1;
 	errno = 0;
-	d->print(d, e, cpu);
+	if (d->json)
+		grt_event_json_print(d->json, stdout, e, cpu, "");
+	else
+		print_text(d, e, cpu);
 	if (ferror(stdout)) {
 		d->write_error = errno ? errno : EIO;
 		return 1;
@@ -470,7 +329,7 @@ static int dump_live(struct dump *d)
 static int dump_run(int argc, char **argv)
 {
 	const char *path = opt_input ? opt_input : argc ? argv[0] : NULL;
-	uint64_t types = 0;
+	struct grt_type_set types = {};
 	struct dump *d;
 	int ret;
 
@@ -479,16 +338,17 @@ static int dump_run(int argc, char **argv)
 	if (opt_types && cmd_event_types(opt_types, &types) != EXIT_DONE)
 		return EXIT_USAGE;
 	d = calloc(1, sizeof(*d));
-	if (!d)
+	if (!d || (opt_json ? grt_event_json_new(&d->json) : grt_event_text_new(&d->text, NULL)))
 		return cmd_fail(EXIT_FAILED, strerror(ENOMEM), NULL, "cannot begin");
 	d->c.event = dump_event;
 	d->c.name = dump_name;
 	d->types = types;
 	d->left = opt_count;
-	d->print = opt_json ? print_json : print_text;
 	if (!path && !access(DEFAULT_INPUT, F_OK))
 		path = DEFAULT_INPUT;
 	ret = path ? dump_path(d, path) : dump_live(d);
+	grt_event_json_free(d->json);
+	grt_event_text_free(d->text);
 	free(d);
 	return ret;
 }

@@ -12,7 +12,7 @@
 
 static int unknown_type(const char *word, size_t len)
 {
-	char all[512] = "";
+	char all[2048] = "";
 	size_t used = 0;
 
 	for (unsigned int i = 0; i < GRT_EV_MAX; i++)
@@ -22,26 +22,29 @@ static int unknown_type(const char *word, size_t len)
 	return cmd_usage_error("--type: '%.*s' is no event type; there are: %s", (int)len, word, all);
 }
 
-static uint64_t type_bit(const char *word, size_t len)
+/* Return: the type, 0 where it is none */
+static unsigned int type_named(const char *word, size_t len)
 {
 	for (unsigned int i = 0; i < GRT_EV_MAX; i++) {
 		const char *name = grt_event_table[i].name;
 
 		if (name && strlen(name) == len && !strncasecmp(name, word, len))
-			return 1ULL << i;
+			return i;
 	}
 	return 0;
 }
 
-int cmd_event_types(const char *word, uint64_t *types)
+int cmd_event_types(const char *word, struct grt_type_set *types)
 {
+	unsigned int type;
 	size_t len;
 
 	for (;; word += len + 1) {
 		len = strcspn(word, ",");
-		if (!type_bit(word, len))
+		type = type_named(word, len);
+		if (!type)
 			return unknown_type(word, len);
-		*types |= type_bit(word, len);
+		grt_types_add(types, type);
 		if (!word[len])
 			return EXIT_DONE;
 	}

@@ -376,7 +376,7 @@ static void tell_seeds(const struct grt_seeds_count *n)
 			(unsigned long long)n->by_window, GRT_SEEDS_WINDOW / 1000,
 			(unsigned long long)n->no_stack);
 	if (n->no_call && n->samples)
-		fprintf(stderr, "  %llu kernels and copies have no launch in the input: [unmatched]\n",
+		fprintf(stderr, "  %llu kernels and copies have no launch with a stack: [unmatched]\n",
 			(unsigned long long)n->no_call);
 	if (n->pending)
 		fprintf(stderr, "  %llu launches have no kernel: [GPU_Launch_Pending]\n",

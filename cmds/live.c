@@ -120,6 +120,8 @@ static int open_source(struct live *l, const struct source *source, const struct
 		.refused = setup->refused,
 		.probes = setup->probes,
 		.buffer_size = setup->buffer_size,
+		/* no line has one */
+		.stack = "none",
 		.ring_base = l->inputs * SOURCE_RINGS,
 		.covered = is_covered,
 		.arg = l,

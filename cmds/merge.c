@@ -91,8 +91,9 @@ static int add_inputs(struct merging *run, int argc, char **argv)
 
 /* ----------------------------------------------------------------- clocks */
 
-static int on_offset_event(void *arg, const struct grt_event *e, unsigned int input)
+static int on_offset_event(void *arg, const struct grt_event *e, uint32_t cpu, unsigned int input)
 {
+	(void)cpu;
 	return grt_offset_event(arg, e, input);
 }
 

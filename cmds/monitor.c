@@ -20,8 +20,6 @@
 #include "live.h"
 #include "monitor.h"
 
-/* Interrupts, IBs per submit and command numbers that are told apart. */
-#define TALLY_ROWS 4096
 /* Lines are written in pieces of this size, and when no event waits. */
 #define OUTPUT_BUFFER 65536
 
@@ -52,8 +50,8 @@ static const struct cmd_opt opts[] = {
 };
 
 static const struct monitor_row rows[] = {
-#define GRT_MONITOR(name, LAYOUT, sources, driver, SHOWS, limit, help) \
-	{#name, MONITOR_LAYOUT_##LAYOUT, sources, driver, SHOWS, limit, help},
+#define GRT_MONITOR(name, LAYOUT, sources, driver, parts, limit, help) \
+	{#name, MONITOR_LAYOUT_##LAYOUT, sources, driver, parts, limit, help},
 #include "monitors.def"
 #undef GRT_MONITOR
 };
@@ -78,79 +76,6 @@ static const struct wish wishes[] = {
 	 "no request_in/out here (CONFIG_DRM_I915_LOW_LEVEL_TRACEPOINTS=n): execution is inferred"},
 };
 
-#define BIT(class) (1U << GRT_CLASS_##class)
-#define ANY_JOBS (MONITOR_JOBS | MONITOR_SUBMITS | MONITOR_COMMANDS)
-#define ANY_MEMORY \
-	(MONITOR_PLACEMENT | MONITOR_MOVES | MONITOR_LIVE | MONITOR_BINDS | MONITOR_SHRINKS | MONITOR_FAULTS)
-
-static const struct {
-	unsigned int shows;
-	uint32_t classes;
-} wanted[] = {
-	{ANY_JOBS, BIT(job) | BIT(wait) | BIT(error) | BIT(command) | BIT(dep)},
-	{ANY_MEMORY, BIT(mem)},
-	{MONITOR_IRQS, BIT(irq)},
-	{MONITOR_FRAMES, BIT(vblank)},
-	{MONITOR_CALLS, BIT(call)},
-	{MONITOR_XIDS, BIT(xid)},
-	{MONITOR_FUNCTIONS, BIT(log)},
-};
-
-/* Feeding the analyses, by class */
-
-static int (*const feed[GRT_CLASSES])(struct monitor *m, const struct grt_event *e, struct monitor_did *did);
-
-/* Numbers that mean something to one driver's users only; a ring without a name may be that driver's. */
-static int count_number(const struct monitor *m, struct grt_tally *t, const char *driver,
-			const struct grt_event *e, uint32_t number)
-{
-	const char *owner = grt_names_owner(&m->names, grt_names_find(&m->names, GRT_NAME_RING, e->ring));
-
-	if (owner && strcmp(owner, driver))
-		return 0;
-	return grt_tally_add(t, &(struct grt_key){{number}}, 0, e->time);
-}
-
-/* A job in one record counts as its events. */
-static int feed_whole_job(struct monitor *m, const struct grt_event *e, struct monitor_did *did)
-{
-	struct grt_job_parts parts;
-	int ret = 0;
-
-	grt_job_split(e, &parts);
-	for (unsigned int i = 0; i < parts.n && !ret; i++) {
-		m->seen[parts.of[i].e.type]++;
-		ret = feed[grt_class_of[parts.of[i].e.type]](m, &parts.of[i].e, did);
-	}
-	m->seen[GRT_EV_SYNC_WAIT_ENTER] += ((const struct grt_ev_job *)e)->waits;
-	return ret;
-}
-
-static int feed_job(struct monitor *m, const struct grt_event *e, struct monitor_did *did)
-{
-	const struct grt_ev_submit *submit = (const struct grt_ev_submit *)e;
-	int ret;
-
-	if (e->type == GRT_EV_JOB)
-		return feed_whole_job(m, e, did);
-	if (e->type != GRT_EV_SUBMIT)
-		return 0;
-	ret = count_number(m, &m->ibs, "amdgpu", e, submit->cmd);
-	return ret ? ret : count_number(m, &m->commands, "virtio_gpu", e, submit->cmd);
-}
-
-static int feed_error(struct monitor *m, const struct grt_event *e, struct monitor_did *did)
-{
-	(void)did;
-	return count_number(m, &m->answers, "virtio_gpu", e, ((const struct grt_ev_error *)e)->code);
-}
-
-static int feed_command(struct monitor *m, const struct grt_event *e, struct monitor_did *did)
-{
-	(void)did;
-	return count_number(m, &m->commands, "virtio_gpu", e, ((const struct grt_ev_command *)e)->cmd);
-}
-
 static int feed_deps(struct monitor *m, const struct grt_event *e, struct monitor_did *did)
 {
 	int ret = grt_deps_event(m->deps, e);
@@ -158,54 +83,6 @@ static int feed_deps(struct monitor *m, const struct grt_event *e, struct monito
 	did->ended = ret > 0 ? ret : 0;
 	return ret < 0 ? ret : 0;
 }
-
-static int feed_irq(struct monitor *m, const struct grt_event *e, struct monitor_did *did)
-{
-	const struct grt_ev_irq *ev = (const struct grt_ev_irq *)e;
-
-	(void)did;
-	return grt_tally_add(
-		&m->irqs, &(struct grt_key){{ev->source, (uint64_t)ev->hw_ring << 16 | ev->vmid, ev->pasid}},
-		0, e->time);
-}
-
-static int feed_call(struct monitor *m, const struct grt_event *e, struct monitor_did *did)
-{
-	int ret = grt_calls_event(m->calls, e, &did->call);
-
-	return ret || e->type != GRT_EV_IOCTL_EXIT ? ret : monitor_nv_call(m, e, &did->call);
-}
-
-static int feed_vblank(struct monitor *m, const struct grt_event *e, struct monitor_did *did)
-{
-	(void)did;
-	return grt_vblank_event(m->vblank, e);
-}
-
-static int feed_memory(struct monitor *m, const struct grt_event *e, struct monitor_did *did)
-{
-	(void)did;
-	return grt_memory_event(m->memory, e);
-}
-
-static int feed_function(struct monitor *m, const struct grt_event *e, struct monitor_did *did)
-{
-	(void)did;
-	return monitor_function(m, (const struct grt_ev_func *)e);
-}
-
-static int feed_xid(struct monitor *m, const struct grt_event *e, struct monitor_did *did)
-{
-	(void)did;
-	return grt_xids_event(&m->xids, e);
-}
-
-static int (*const feed[GRT_CLASSES])(struct monitor *m, const struct grt_event *e,
-				      struct monitor_did *did) = {
-	[GRT_CLASS_job] = feed_job,    [GRT_CLASS_error] = feed_error, [GRT_CLASS_command] = feed_command,
-	[GRT_CLASS_irq] = feed_irq,    [GRT_CLASS_call] = feed_call,   [GRT_CLASS_vblank] = feed_vblank,
-	[GRT_CLASS_mem] = feed_memory, [GRT_CLASS_xid] = feed_xid,     [GRT_CLASS_log] = feed_function,
-};
 
 /* Which events */
 
@@ -236,8 +113,7 @@ static int on_job(void *arg, const struct grt_job *job)
 
 	if (!is_asked_for(m, job->ctx, job->pid, job->ring, job->device))
 		return 0;
-	m->inferred += job->inferred >> GRT_STAMP_START & 1;
-	return grt_phases_job(m->phases, job);
+	return grt_analyses_job(&m->a, job);
 }
 
 static bool has_line(struct monitor *m, const struct grt_event *e)
@@ -252,16 +128,32 @@ static bool has_line(struct monitor *m, const struct grt_event *e)
 	return m->sample && !(m->ioctls++ % m->sample);
 }
 
+/* A job in one record counts as its events. */
+static int take_whole_job(struct monitor *m, const struct grt_event *e)
+{
+	struct grt_job_parts parts;
+	int ret = 0;
+
+	grt_job_split(e, &parts);
+	for (unsigned int i = 0; i < parts.n && !ret; i++) {
+		m->seen[parts.of[i].e.type]++;
+		ret = grt_analyses_event(&m->a, &parts.of[i].e, grt_class_of[parts.of[i].e.type]);
+	}
+	m->seen[GRT_EV_SYNC_WAIT_ENTER] += ((const struct grt_ev_job *)e)->waits;
+	return ret;
+}
+
 static int take_in(struct monitor *m, const struct grt_event *e, struct monitor_did *did)
 {
-	unsigned int class = grt_class_of[e->type];
-
 	m->seen[0]++;
 	m->seen[e->type]++;
-	m->completed_again += e->type == GRT_EV_COMPLETE && m->again;
+	m->a.pass.completed_again += e->type == GRT_EV_COMPLETE && m->again;
+	m->a.pass.call = &did->call;
 	if (e->type == GRT_EV_WAIT_DEP)
 		return feed_deps(m, e, did);
-	return feed[class] ? feed[class](m, e, did) : 0;
+	if (e->type == GRT_EV_JOB)
+		return take_whole_job(m, e);
+	return grt_analyses_event(&m->a, e, grt_class_of[e->type]);
 }
 
 /*
@@ -298,11 +190,13 @@ static int on_event(struct grt_consumer *c, const struct grt_event *e, uint32_t 
 {
 	struct monitor *m = (struct monitor *)c;
 	struct monitor_did did = {.ended = 0};
+	int ret = m->lines ? grt_event_json_see(m->lines, e, 0) : 0;
 	bool pass;
-	int ret;
 
+	if (ret)
+		return ret;
 	stretch(m, e->time);
-	m->counters += e->type == GRT_EV_COUNTER;
+	m->counters += e->type == GRT_EV_COUNTER && !(m->classes & GRT_IN_CLASS(counter));
 	if (e->type >= GRT_EV_MAX || !(m->classes >> grt_class_of[e->type] & 1) || is_log(e))
 		return 0;
 	ret = follow(m, e, &did);
@@ -331,46 +225,49 @@ static int on_packet(struct grt_consumer *c, const struct grt_packet *p)
 
 /* Begin and end */
 
+/* The parts that the monitor's row names. */
+static void want_parts(struct monitor *m)
+{
+	char words[128], *word, *rest = words;
+
+	snprintf(words, sizeof(words), "%s", m->row->parts);
+	if (!words[0])
+		grt_analyses_want_all(&m->a, GRT_PART_MONITOR);
+	while ((word = strsep(&rest, " ")))
+		if (*word)
+			grt_analyses_want(&m->a, grt_part_find(word, GRT_PART_MONITOR));
+}
+
 static int begin(struct monitor *m)
 {
 	const struct grt_jobs_sink sink = {.job = on_job, .arg = m};
+	struct grt_pass *pass = &m->a.pass;
 
 	m->c = (struct grt_consumer){.event = on_event, .name = on_name, .packet = on_packet};
-	for (unsigned int i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)
-		if (m->row->shows & wanted[i].shows)
-			m->classes |= wanted[i].classes;
-	grt_xids_init(&m->xids);
-	grt_tally_init(&m->ibs, TALLY_ROWS);
-	grt_tally_init(&m->commands, TALLY_ROWS);
-	grt_tally_init(&m->answers, TALLY_ROWS);
-	grt_tally_init(&m->irqs, TALLY_ROWS);
-	grt_tally_init(&m->nv_calls, TALLY_ROWS);
-	grt_tally_init(&m->nv_refused, TALLY_ROWS);
 	m->counts = calloc(1, sizeof(*m->counts));
-	if (!m->counts || grt_phases_new(&m->phases, MONITOR_SLOW_NS) ||
-	    grt_jobs_new(&m->jobs, &sink, NULL) || grt_deps_new(&m->deps, NULL) ||
-	    grt_memory_new(&m->memory, 0) || grt_vblank_new(&m->vblank, 0) || grt_calls_new(&m->calls))
+	if (!m->counts || grt_jobs_new(&m->jobs, &sink, NULL) || grt_deps_new(&m->deps, NULL) ||
+	    (!m->quiet && monitor_line_new(m)))
 		return -ENOMEM;
+	pass->jobs = m->jobs;
+	pass->deps = m->deps;
+	pass->names = &m->names;
+	pass->seen = m->seen;
+	pass->notes = &m->notes;
+	pass->json = m->json;
+	want_parts(m);
+	if (grt_analyses_begin(&m->a))
+		return -ENOMEM;
+	m->classes = grt_analyses_classes(&m->a);
 	setvbuf(stdout, NULL, _IOFBF, OUTPUT_BUFFER);
 	return 0;
 }
 
 static void end(struct monitor *m)
 {
+	grt_analyses_free(&m->a);
 	grt_jobs_free(m->jobs);
-	grt_phases_free(m->phases);
 	grt_deps_free(m->deps);
-	grt_memory_free(m->memory);
-	grt_vblank_free(m->vblank);
-	grt_calls_free(m->calls);
-	grt_xids_free(&m->xids);
-	grt_tally_free(&m->ibs);
-	grt_tally_free(&m->commands);
-	grt_tally_free(&m->answers);
-	grt_tally_free(&m->irqs);
-	grt_tally_free(&m->nv_calls);
-	grt_tally_free(&m->nv_refused);
-	monitor_functions_free(m);
+	monitor_line_free(m);
 	grt_names_free(&m->names);
 	free(m->counts);
 }
@@ -387,6 +284,7 @@ static int finish(struct monitor *m, const struct grt_err *err, int ret)
 
 	if (m->write_error)
 		return cmd_write_failed(m->write_error);
+	m->a.pass.health = grt_session_health(m->session);
 	written = grt_jobs_flush(m->jobs);
 	if (!written)
 		written = monitor_stats(m);
@@ -517,21 +415,25 @@ static int watch(struct monitor *m)
 
 /* Command line */
 
+static const char *monitor_name(unsigned int n)
+{
+	return n < ROWS ? rows[n].name : NULL;
+}
+
 static int no_monitor(const char *word)
 {
-	char all[256] = "";
+	char all[256];
 	struct cmd_guess best = {0};
-	size_t used = 0;
 
-	for (unsigned int i = 0; i < ROWS; i++)
-		used += (size_t)snprintf(all + used, sizeof(all) - used, "%s%s", i ? ", " : "", rows[i].name);
 	if (!word)
-		return cmd_usage_error("which monitor? There are: %s", all);
+		return cmd_usage_error("which monitor? There are: %s",
+				       cmd_words(monitor_name, all, sizeof(all)));
 	for (unsigned int i = 0; i < ROWS; i++)
 		cmd_nearest(&best, word, rows[i].name);
 	if (best.name)
 		return cmd_usage_error("'%s' is unknown (did you mean %s?)", word, best.name);
-	return cmd_usage_error("unknown monitor '%s' (there are: %s)", word, all);
+	return cmd_usage_error("unknown monitor '%s' (there are: %s)", word,
+			       cmd_words(monitor_name, all, sizeof(all)));
 }
 
 static const struct monitor_row *find_row(const char *name)
@@ -576,5 +478,6 @@ const struct cmd cmd_monitor = {
 	.usage =
 		"WHAT [-p PID] [-d SECONDS] [--json] [-i PATH] [-q] [--ioctl-sample N] [--driver NAME] [-e SRC,...] [--probes]",
 	.opts = opts,
+	.operand = monitor_name,
 	.run = monitor_run,
 };

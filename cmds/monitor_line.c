@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The line of an event in `grtrace monitor`, as columns for people or as a JSON
- * object. What is shown of an event is a row of the tables below; the columns
- * before it are the layout's.
+ * The line of an event in `grtrace monitor`, as columns for people. What is shown
+ * of an event is a row of the tables below; the columns before it are the
+ * layout's. JSON is lines/event_json.c's.
  */
 #include <errno.h>
 #include <stddef.h>
@@ -15,6 +15,7 @@
 #include "codes/ioctl_names.h"
 #include "codes/nv_codes.h"
 #include "trace/packet.h"
+#include "drm/counters.h"
 #include "monitor.h"
 #include "base/units.h"
 
@@ -22,7 +23,6 @@
 struct line {
 	char text[2048];
 	size_t len;
-	bool json;
 };
 
 static void __attribute__((format(printf, 2, 3))) put(struct line *l, const char *fmt, ...)
@@ -73,24 +73,14 @@ static void put_blanks(struct line *l, unsigned int n)
 
 static void put_escaped(struct line *l, const char *text, size_t size)
 {
-	l->len += grt_escape(l->json ? GRT_ESCAPE_JSON : GRT_ESCAPE_TERM, l->text + l->len,
-			     sizeof(l->text) - l->len, text, size);
-}
-
-static void put_string(struct line *l, const char *text, size_t size)
-{
-	if (l->json)
-		put_text(l, "\"");
-	put_escaped(l, text, size);
-	if (l->json)
-		put_text(l, "\"");
+	l->len += grt_escape(GRT_ESCAPE_TERM, l->text + l->len, sizeof(l->text) - l->len, text, size);
 }
 
 static void put_key(struct line *l, const char *name)
 {
-	put_text(l, l->json ? ",\"" : " ");
+	put_text(l, " ");
 	put_text(l, name);
-	put_text(l, l->json ? "\":" : "=");
+	put_text(l, "=");
 }
 
 static void put_name(struct line *l, const char *key, const char *name)
@@ -98,7 +88,7 @@ static void put_name(struct line *l, const char *key, const char *name)
 	if (!name)
 		return;
 	put_key(l, key);
-	put_string(l, name, strlen(name));
+	put_escaped(l, name, strlen(name));
 }
 
 static const char *comm_of(const struct monitor *m, const struct grt_event *e)
@@ -287,155 +277,65 @@ static const struct column layouts[MONITOR_LAYOUTS][8] = {
 
 /* Details */
 
-enum detail_kind {
-	DETAIL_DEC,
-	DETAIL_HEX,
-	DETAIL_SIGNED,
-	DETAIL_ERROR,	/* signed, nothing where it is 0 or unknown */
-	DETAIL_BITS,	/* hexadecimal, nothing where it is 0 */
-	DETAIL_MACHINE, /* not in text: a column has it, or nobody misses it */
-	DETAIL_KNOWN,	/* decimal, unknown where all bits are set */
-	DETAIL_ADDRESS, /* the same, hexadecimal */
-	DETAIL_FD,	/* signed, unknown where it is GRT_FD_UNKNOWN */
-	DETAIL_TEXT,
+/* What is shown of an event behind its columns. */
+static const struct grt_text_row details[] = {
+	{GRT_EV_COMMIT, "hw_depth", "hw", 0},
+	{GRT_EV_END, "reply", NULL, GRT_TEXT_HIDE_ZERO},
+	{GRT_EV_COMPLETE, "status", "error", GRT_TEXT_HIDE_ZERO | GRT_TEXT_HIDE_UNKNOWN},
+	{GRT_EV_CTX_SWITCH, "prev_ctx", "from_ctx", 0},
+	{GRT_EV_IRQ, "hw_ring", "ring", 0},
+	{GRT_EV_IRQ, "vmid", NULL, 0},
+	{GRT_EV_IRQ, "pasid", NULL, 0},
+	{GRT_EV_ERROR, "status", "error", 0},
+	{GRT_EV_ERROR, "code", NULL, 0},
+	{GRT_EV_IOCTL_EXIT, "cmd", NULL, 0},
+	{GRT_EV_IOCTL_EXIT, "ret", NULL, 0},
+	{GRT_EV_IOCTL_ENTER, "cmd", NULL, 0},
+	{GRT_EV_IOCTL_ENTER, "fd", NULL, 0},
+	{GRT_EV_IOCTL_ENTER, "arg", NULL, 0},
+	{GRT_EV_OPEN, "fd", NULL, 0},
+	{GRT_EV_OPEN, "oflags", "flags", 0},
+	{GRT_EV_CLOSE, "fd", NULL, 0},
+	{GRT_EV_CLOSE, "at_exit", NULL, 0},
+	{GRT_EV_MMAP, "addr", NULL, 0},
+	{GRT_EV_MMAP, "length", NULL, 0},
+	{GRT_EV_POLL, "fd", NULL, 0},
+	{GRT_EV_POLL, "events", NULL, 0},
+	{GRT_EV_WAIT_DEP, "dep_ctx", "ctx", 0},
+	{GRT_EV_WAIT_DEP, "dep_seqno", "seq", 0},
+	{GRT_EV_FENCE, "status", "error", GRT_TEXT_HIDE_ZERO | GRT_TEXT_HIDE_UNKNOWN},
+	{GRT_EV_FENCE, "waiters", "jobs", 0},
+	{GRT_EV_VBLANK, "high_prec", NULL, 0},
+	{GRT_EV_VBLANK_QUEUED, "file", NULL, 0},
+	{GRT_EV_VBLANK_DELIVERED, "file", NULL, 0},
+	{GRT_EV_MEM_CREATE, "object", NULL, 0},
+	{GRT_EV_MEM_CREATE, "bytes", NULL, 0},
+	{GRT_EV_MEM_CREATE, "wanted", NULL, GRT_TEXT_HIDE_ZERO},
+	{GRT_EV_MEM_CREATE, "allowed", NULL, GRT_TEXT_HIDE_ZERO},
+	{GRT_EV_MEM_CREATE, "mflags", "flags", GRT_TEXT_HIDE_ZERO},
+	{GRT_EV_MEM_DESTROY, "object", NULL, 0},
+	{GRT_EV_MEM_MOVE, "object", NULL, 0},
+	{GRT_EV_MEM_MOVE, "bytes", NULL, 0},
+	{GRT_EV_MEM_BIND, "object", NULL, 0},
+	{GRT_EV_MEM_BIND, "vm", NULL, 0},
+	{GRT_EV_MEM_BIND, "offset", NULL, 0},
+	{GRT_EV_MEM_BIND, "bytes", NULL, 0},
+	{GRT_EV_MEM_BIND, "mflags", "flags", GRT_TEXT_HIDE_ZERO},
+	{GRT_EV_MEM_UNBIND, "object", NULL, 0},
+	{GRT_EV_MEM_UNBIND, "vm", NULL, 0},
+	{GRT_EV_MEM_UNBIND, "offset", NULL, 0},
+	{GRT_EV_MEM_UNBIND, "bytes", NULL, 0},
+	{GRT_EV_MEM_FAULT, "object", NULL, 0},
+	{GRT_EV_MEM_FAULT, "page", NULL, 0},
+	{GRT_EV_MEM_SHRINK, "target", "pages", 0},
+	{GRT_EV_MEM_SHRINK, "mflags", "flags", 0},
+	{GRT_EV_JOB, "status", "error", GRT_TEXT_HIDE_ZERO | GRT_TEXT_HIDE_UNKNOWN},
+	{GRT_EV_JOB, "reply", NULL, GRT_TEXT_HIDE_ZERO},
+	{GRT_EV_JOB, "waits", NULL, GRT_TEXT_HIDE_ZERO},
+	{GRT_EV_JOB, "errors", NULL, GRT_TEXT_HIDE_ZERO},
+	{GRT_EV_XID, "code", "xid", 0},
+	{.field = NULL},
 };
-
-/**
- * struct detail - a field of an event's payload
- * @text: its name in text, "": not in text
- * @json: its name in JSON
- */
-struct detail {
-	const char *text;
-	const char *json;
-	uint8_t kind;
-	uint8_t size;
-	uint16_t offset;
-};
-
-#define D(evt, member, name, KIND)                                                          \
-	{                                                                                   \
-		(name), #member, DETAIL_##KIND, sizeof(((struct grt_ev_##evt *)0)->member), \
-			offsetof(struct grt_ev_##evt, member)                               \
-	}
-#define DETAILS(evt, ...)                        \
-	[GRT_EV_##evt] = (const struct detail[]) \
-	{                                        \
-		__VA_ARGS__ __VA_OPT__(, )       \
-		{                                \
-			.json = NULL             \
-		}                                \
-	}
-
-/* clang-format off */
-static const struct detail *const details[GRT_EV_MAX] = {
-	DETAILS(SUBMIT, D(submit, cmd, "", MACHINE), D(submit, hw_ctx, "hw_ctx", MACHINE),
-		D(submit, fence_id, "fence_id", MACHINE)),
-	DETAILS(COMMIT, D(commit, sw_depth, "", MACHINE), D(commit, hw_depth, "hw", DEC)),
-	DETAILS(END, D(end, reply, "reply", BITS), D(end, hw_ctx, "", MACHINE), D(end, fence_id, "", MACHINE)),
-	DETAILS(COMPLETE, D(complete, status, "error", ERROR), D(complete, hw_ctx, "", MACHINE)),
-	DETAILS(CTX_SWITCH, D(ctx_switch, prev_ctx, "from_ctx", DEC)),
-	DETAILS(IRQ, D(irq, source, "", KNOWN), D(irq, data, "", KNOWN), D(irq, hw_ring, "ring", KNOWN),
-		D(irq, vmid, "vmid", KNOWN), D(irq, pasid, "pasid", KNOWN)),
-	DETAILS(ERROR, D(error, status, "error", SIGNED), D(error, code, "code", HEX)),
-	DETAILS(COMMAND, D(command, cmd, "", MACHINE), D(command, hw_ctx, "", MACHINE)),
-	DETAILS(IOCTL_EXIT, D(ioctl_exit, cmd, "cmd", HEX), D(ioctl_exit, ret, "ret", SIGNED)),
-	DETAILS(IOCTL_ENTER, D(ioctl_enter, cmd, "cmd", HEX), D(ioctl_enter, fd, "fd", FD),
-		D(ioctl_enter, arg, "arg", ADDRESS)),
-	DETAILS(OPEN, D(open, fd, "fd", FD), D(open, oflags, "flags", ADDRESS)),
-	DETAILS(CLOSE, D(close, fd, "fd", FD), D(close, at_exit, "at_exit", KNOWN)),
-	DETAILS(MMAP, D(mmap, addr, "addr", ADDRESS), D(mmap, length, "length", KNOWN)),
-	DETAILS(POLL, D(poll, fd, "fd", FD), D(poll, events, "events", ADDRESS)),
-	DETAILS(WAIT_DEP, D(wait_dep, dep_ctx, "ctx", DEC), D(wait_dep, dep_seqno, "seq", DEC)),
-	DETAILS(FENCE, D(fence, status, "error", ERROR), D(fence, waiters, "jobs", DEC)),
-	DETAILS(VBLANK, D(vblank, crtc, "", MACHINE), D(vblank, vseq, "", MACHINE), D(vblank, stamp, "", MACHINE),
-		D(vblank, high_prec, "high_prec", DEC)),
-	DETAILS(VBLANK_QUEUED, D(vblank_queued, crtc, "", MACHINE), D(vblank_queued, vseq, "", MACHINE),
-		D(vblank_queued, file, "file", HEX)),
-	DETAILS(VBLANK_DELIVERED, D(vblank_delivered, crtc, "", MACHINE), D(vblank_delivered, vseq, "", MACHINE),
-		D(vblank_delivered, file, "file", HEX)),
-	DETAILS(MEM_CREATE, D(mem_create, object, "object", HEX), D(mem_create, bytes, "bytes", DEC),
-		D(mem_create, wanted, "wanted", BITS), D(mem_create, allowed, "allowed", BITS),
-		D(mem_create, placed, "", MACHINE), D(mem_create, mflags, "flags", BITS)),
-	DETAILS(MEM_DESTROY, D(mem_destroy, object, "object", HEX)),
-	DETAILS(MEM_MOVE, D(mem_move, object, "object", HEX), D(mem_move, bytes, "bytes", DEC),
-		D(mem_move, from, "", MACHINE), D(mem_move, to, "", MACHINE)),
-	DETAILS(MEM_BIND, D(mem_bind, object, "object", HEX), D(mem_bind, vm, "vm", HEX),
-		D(mem_bind, offset, "offset", HEX), D(mem_bind, bytes, "bytes", DEC), D(mem_bind, mflags, "flags", BITS)),
-	DETAILS(MEM_UNBIND, D(mem_unbind, object, "object", HEX), D(mem_unbind, vm, "vm", HEX),
-		D(mem_unbind, offset, "offset", HEX), D(mem_unbind, bytes, "bytes", DEC)),
-	DETAILS(MEM_FAULT, D(mem_fault, object, "object", HEX), D(mem_fault, page, "page", DEC),
-		D(mem_fault, gtt, "", MACHINE), D(mem_fault, writing, "", MACHINE)),
-	DETAILS(MEM_SHRINK, D(mem_shrink, target, "pages", DEC), D(mem_shrink, mflags, "flags", HEX)),
-	DETAILS(JOB, D(job, submit, "", MACHINE), D(job, commit, "", MACHINE), D(job, start, "", MACHINE),
-		D(job, end, "", MACHINE), D(job, complete, "", MACHINE), D(job, status, "error", ERROR),
-		D(job, cmd, "", MACHINE), D(job, hw_ctx, "", MACHINE), D(job, fence_id, "", MACHINE),
-		D(job, reply, "reply", BITS), D(job, waits, "waits", BITS), D(job, errors, "errors", BITS)),
-	DETAILS(FUNC, D(func, function, "", MACHINE), D(func, text, "", MACHINE)),
-	DETAILS(XID, D(xid, code, "xid", DEC), D(xid, bus, "", MACHINE), D(xid, text, "text", MACHINE)),
-};
-/* clang-format on */
-
-static uint64_t field_of(const struct detail *d, const struct grt_event *e)
-{
-	uint64_t v = 0;
-
-	memcpy(&v, (const char *)e + d->offset, d->size);
-	return v;
-}
-
-static int64_t signed_of(const struct detail *d, const struct grt_event *e)
-{
-	unsigned int unused = 64 - 8 * d->size;
-
-	return (int64_t)(field_of(d, e) << unused) >> unused;
-}
-
-static bool is_text(const struct detail *d)
-{
-	return d->size > 8;
-}
-
-/* A signed field of an event by its type in events.def would be a table again; these are all. */
-static bool is_signed(const struct detail *d)
-{
-	return d->kind == DETAIL_SIGNED || d->kind == DETAIL_ERROR || d->kind == DETAIL_FD;
-}
-
-static bool is_unknown(const struct detail *d, const struct grt_event *e)
-{
-	return !is_text(d) && grt_is_unknown(grt_unknown_of(e->type, d->offset), e, field_of(d, e));
-}
-
-static void json_detail(struct line *l, const struct detail *d, const struct grt_event *e)
-{
-	put_key(l, d->json);
-	if (is_text(d))
-		put_string(l, (const char *)e + d->offset, d->size);
-	else if (is_unknown(d, e))
-		put_text(l, "null");
-	else if (is_signed(d))
-		put(l, "%lld", (long long)signed_of(d, e));
-	else
-		put_u64(l, field_of(d, e));
-}
-
-static void text_detail(struct line *l, const struct detail *d, const struct grt_event *e)
-{
-	if (d->kind == DETAIL_MACHINE || !*d->text ||
-	    ((d->kind == DETAIL_ERROR || d->kind == DETAIL_BITS) && !field_of(d, e)) ||
-	    (d->kind == DETAIL_ERROR && is_unknown(d, e)))
-		return;
-	put_key(l, d->text);
-	if (is_unknown(d, e))
-		put_text(l, "-");
-	else if (is_signed(d))
-		put(l, "%lld", (long long)signed_of(d, e));
-	else if (d->kind == DETAIL_DEC || d->kind == DETAIL_KNOWN)
-		put_u64(l, field_of(d, e));
-	else
-		put(l, "0x%llx", (unsigned long long)field_of(d, e));
-}
 
 /* What is said beside the fields; each is for one type of event. */
 
@@ -454,13 +354,11 @@ static void more_released(struct line *l, const struct monitor *m, const struct 
 			  const struct monitor_did *did)
 {
 	(void)m;
-	if (!l->json) {
-		put_key(l, "fence");
-		put_fence(l, e);
-	}
-	if (did->ended > 0 || l->json) {
+	put_key(l, "fence");
+	put_fence(l, e);
+	if (did->ended > 0) {
 		put_key(l, "released");
-		put(l, "%d", did->ended > 0 ? did->ended : 0);
+		put(l, "%d", did->ended);
 	}
 }
 
@@ -475,23 +373,17 @@ static void more_whole(struct line *l, const struct monitor *m, const struct grt
 {
 	const struct grt_ev_job *r = (const struct grt_ev_job *)e;
 
-	if (!l->json) {
-		put_since(l, "exec", r->start, r->end);
-		put_since(l, "total", r->submit, r->complete);
-	}
+	put_since(l, "exec", r->start, r->end);
+	put_since(l, "total", r->submit, r->complete);
 	more_released(l, m, e, did);
 }
 
 static void more_dep(struct line *l, const struct monitor *m, const struct grt_event *e,
 		     const struct monitor_did *did)
 {
-	bool signalled = e->flags & GRT_FLAG_SIGNALLED;
-
 	(void)m;
 	(void)did;
-	if (l->json)
-		put(l, ",\"signalled\":%s", signalled ? "true" : "false");
-	else if (signalled)
+	if (e->flags & GRT_FLAG_SIGNALLED)
 		put_text(l, " signalled");
 }
 
@@ -505,9 +397,7 @@ static void more_command(struct line *l, const struct monitor *m, const struct g
 	const char *name = driver && !strcmp(driver, "virtio_gpu") ? grt_virtio_gpu_name(cmd) : NULL;
 
 	(void)did;
-	if (l->json && name)
-		put(l, ",\"cmd_name\":\"%s\"", name);
-	if (l->json || !cmd)
+	if (!cmd)
 		return;
 	if (driver && !strcmp(driver, "amdgpu"))
 		put(l, " ibs=%u", cmd);
@@ -523,7 +413,7 @@ static void more_submit(struct line *l, const struct monitor *m, const struct gr
 			const struct monitor_did *did)
 {
 	more_command(l, m, e, did);
-	if (!l->json && (e->flags & GRT_FLAG_COMMIT))
+	if (e->flags & GRT_FLAG_COMMIT)
 		put_text(l, " commit");
 }
 
@@ -535,29 +425,12 @@ static void more_irq(struct line *l, const struct monitor *m, const struct grt_e
 
 	(void)m;
 	(void)did;
-	if (l->json)
-		return;
 	put_text(l, " client=");
 	client == GRT_IRQ_CLIENT_UNKNOWN ? put_text(l, "-") : put_u64(l, client);
 	if (name)
 		put(l, "(%s)", name);
 	put_text(l, " src=");
 	source == UINT32_MAX ? put_text(l, "-") : put_u64(l, source & 0xffff);
-}
-
-static void put_or_null(struct line *l, const char *key, const char *text)
-{
-	put_key(l, key);
-	if (text)
-		put_string(l, text, strlen(text));
-	else
-		put_text(l, "null");
-}
-
-static void put_number(struct line *l, const char *key, uint64_t number)
-{
-	put_key(l, key);
-	put_u64(l, number);
 }
 
 static void put_hex(struct line *l, const char *key, uint32_t number)
@@ -578,11 +451,8 @@ static void put_about(struct line *l, uint32_t cmd, uint32_t about)
 	if (kind == GRT_NV_ABOUT_NOTHING)
 		return;
 	if (about == UINT32_MAX)
-		put_or_null(l, key, l->json ? NULL : "-");
-	else if (l->json) {
-		put_number(l, key, about);
-		put_name(l, "about", name);
-	} else if (name) {
+		put_name(l, key, "-");
+	else if (name) {
 		put_key(l, key);
 		put(l, "%s(0x%x)", name, about);
 	} else {
@@ -590,20 +460,15 @@ static void put_about(struct line *l, uint32_t cmd, uint32_t about)
 	}
 }
 
-/* The driver's own answer; in text only where it refused. */
+/* The driver's own answer, where it refused. */
 static void put_answer(struct line *l, uint32_t status)
 {
 	const char *name = grt_nv_status_name(status);
 
-	if (l->json) {
-		status == UINT32_MAX ? put_or_null(l, "status", NULL) : put_number(l, "status", status);
-		if (status != UINT32_MAX)
-			put_name(l, "status_name", name);
-	} else if (status && name) {
+	if (status && name)
 		put_name(l, "status", name);
-	} else if (status && status != UINT32_MAX) {
+	else if (status && status != UINT32_MAX)
 		put_hex(l, "status", status);
-	}
 }
 
 static void more_ioctl(struct line *l, const struct monitor *m, const struct grt_event *e,
@@ -615,16 +480,12 @@ static void more_ioctl(struct line *l, const struct monitor *m, const struct grt
 	const char *name =
 		nvidia ? grt_nv_ioctl_name(device_of(m, e), ev->cmd) : grt_ioctl_name(driver, ev->cmd);
 
-	put_name(l, l->json ? "cmd_name" : "name", name);
+	put_name(l, "name", name);
 	if (nvidia) {
 		put_about(l, ev->cmd, ev->about);
 		put_answer(l, ev->status);
 	}
-	if (l->json && did->call.known)
-		put(l, ",\"fd\":%d,\"duration_ns\":%llu", did->call.fd, (unsigned long long)did->call.ns);
-	else if (l->json)
-		put_text(l, ",\"fd\":null,\"duration_ns\":null");
-	else if (did->call.known) {
+	if (did->call.known) {
 		put(l, " fd=%d", did->call.fd);
 		put_ns(l, "took", did->call.ns);
 	} else {
@@ -649,7 +510,7 @@ static void more_create(struct line *l, const struct monitor *m, const struct gr
 
 	(void)m;
 	(void)did;
-	if (!l->json && (ev->wanted || ev->placed != UINT32_MAX))
+	if ((ev->wanted || ev->placed != UINT32_MAX))
 		put_memory(l, "placed", ev->placed);
 }
 
@@ -660,8 +521,6 @@ static void more_move(struct line *l, const struct monitor *m, const struct grt_
 
 	(void)m;
 	(void)did;
-	if (l->json)
-		return;
 	put_memory(l, "from", ev->from);
 	put_memory(l, "to", ev->to);
 }
@@ -673,8 +532,7 @@ static void more_fault(struct line *l, const struct monitor *m, const struct grt
 
 	(void)m;
 	(void)did;
-	if (!l->json)
-		put(l, " %s %s", ev->gtt ? "GTT" : "CPU", ev->writing ? "write" : "read");
+	put(l, " %s %s", ev->gtt ? "GTT" : "CPU", ev->writing ? "write" : "read");
 }
 
 static void more_vblank(struct line *l, const struct monitor *m, const struct grt_event *e,
@@ -684,7 +542,7 @@ static void more_vblank(struct line *l, const struct monitor *m, const struct gr
 
 	(void)m;
 	(void)did;
-	if (!l->json && e->time >= ev->stamp)
+	if (e->time >= ev->stamp)
 		put_ns(l, "late", e->time - ev->stamp);
 }
 
@@ -695,18 +553,39 @@ static void more_function(struct line *l, const struct monitor *m, const struct 
 
 	(void)m;
 	(void)did;
-	if (!l->json) {
-		put_text(l, " ");
-		put_escaped(l, ev->function, sizeof(ev->function));
-		put_text(l, ev->text[0] ? " " : "");
-		put_escaped(l, ev->text, sizeof(ev->text));
-	}
+	put_text(l, " ");
+	put_escaped(l, ev->function, sizeof(ev->function));
+	put_text(l, ev->text[0] ? " " : "");
+	put_escaped(l, ev->text, sizeof(ev->text));
 	if (ev->known & GRT_FUNC_RET) {
 		put_key(l, "ret");
 		put(l, "%lld", (long long)ev->ret);
 	}
 	if (ev->known & GRT_FUNC_TOOK)
-		l->json ? put_number(l, "duration_ns", ev->took) : put_ns(l, "took", ev->took);
+		put_ns(l, "took", ev->took);
+}
+
+/* "counter=power value=21.0 W"; of a total as it stands, and of one that ended none, as in JSON. */
+static void more_counter(struct line *l, const struct monitor *m, const struct grt_event *e,
+			 const struct monitor_did *did)
+{
+	const struct grt_ev_counter *ev = (const struct grt_ev_counter *)e;
+	uint32_t id = grt_names_find(&m->names, GRT_NAME_COUNTER, ev->counter);
+	const char *name = grt_names_name(&m->names, id), *unit = grt_names_owner(&m->names, id);
+	bool fits = ev->value >= -GRT_COUNTER_VALUE_MAX && ev->value <= GRT_COUNTER_VALUE_MAX;
+	char amount[64];
+
+	(void)did;
+	put_name(l, "counter", name ? name : "-");
+	if (e->flags & GRT_FLAG_ENDED) {
+		put_text(l, " ended");
+		return;
+	}
+	if (fits && unit)
+		grt_units_amount(amount, sizeof(amount), ev->value * 1000, unit);
+	else
+		snprintf(amount, sizeof(amount), "%lld", (long long)ev->value);
+	put_name(l, "value", amount);
 }
 
 static void more_xid(struct line *l, const struct monitor *m, const struct grt_event *e,
@@ -717,12 +596,6 @@ static void more_xid(struct line *l, const struct monitor *m, const struct grt_e
 
 	(void)m;
 	(void)did;
-	if (l->json) {
-		put_or_null(l, "name", info ? info->name : NULL);
-		put_or_null(l, "meaning", info ? info->meaning : NULL);
-		put_or_null(l, "what_to_do", info ? info->todo : NULL);
-		return;
-	}
 	put(l, " %s", info ? info->name : "unknown");
 	if (ev->text[0]) {
 		put_text(l, " \"");
@@ -742,15 +615,16 @@ static void (*const more[GRT_EV_MAX])(struct line *l, const struct monitor *m, c
 	[GRT_EV_MEM_MOVE] = more_move,	   [GRT_EV_MEM_FAULT] = more_fault,
 	[GRT_EV_VBLANK] = more_vblank,	   [GRT_EV_XID] = more_xid,
 	[GRT_EV_JOB] = more_whole,	   [GRT_EV_FUNC] = more_function,
+	[GRT_EV_COUNTER] = more_counter,
 };
 
 static void put_details(struct line *l, const struct monitor *m, const struct grt_event *e,
 			const struct monitor_did *did)
 {
-	const struct detail *d = e->type < GRT_EV_MAX ? details[e->type] : NULL;
+	char fields[GRT_EVENT_TEXT_MAX];
 
-	for (; d && d->json; d++)
-		l->json ? json_detail(l, d, e) : text_detail(l, d, e);
+	*grt_event_text_put(m->details, fields, e) = '\0';
+	put_text(l, fields);
 	if (e->type < GRT_EV_MAX && more[e->type])
 		more[e->type](l, m, e, did);
 }
@@ -816,32 +690,6 @@ static void text_line(struct line *l, const struct monitor *m, const struct grt_
 		put_text(l, " inferred");
 }
 
-static void json_line(struct line *l, const struct monitor *m, const struct grt_event *e, uint32_t cpu,
-		      const struct monitor_did *did)
-{
-	put_text(l, "{\"time\":");
-	put_u64(l, e->time);
-	put_number(l, "cpu", cpu);
-	put_name(l, "event", title_of(e));
-	put_number(l, "pid", e->pid);
-	put_number(l, "tid", e->tid);
-	put_name(l, "comm", comm_of(m, e));
-	if (grt_has_job(e)) {
-		put_number(l, "ctx", e->ctx);
-		put_number(l, "seqno", e->seqno);
-	}
-	if (e->ring != GRT_RING_NONE)
-		put_number(l, "ring", e->ring);
-	put_name(l, "ring_name", ring_of(m, e));
-	if (e->device)
-		put_number(l, "device", e->device);
-	put_name(l, "gpu", device_of(m, e));
-	if (e->flags & GRT_FLAG_INFERRED)
-		put_text(l, ",\"inferred\":true");
-	put_details(l, m, e, did);
-	put_text(l, "}");
-}
-
 static int write_line(struct monitor *m, struct line *l)
 {
 	put_text(l, "\n");
@@ -865,16 +713,40 @@ static int write_header(struct monitor *m)
 	return write_line(m, &l);
 }
 
+/* Which waits a fence ended is of this command alone. */
+static int json_line(struct monitor *m, const struct grt_event *e, uint32_t cpu,
+		     const struct monitor_did *did)
+{
+	char more[32] = "";
+
+	if (did->ended > 0)
+		snprintf(more, sizeof(more), ",\"released\":%d", did->ended);
+	errno = 0;
+	grt_event_json_print(m->lines, stdout, e, cpu, more);
+	if (!ferror(stdout))
+		return 0;
+	m->write_error = errno ? errno : EIO;
+	return MONITOR_STOP;
+}
+
+int monitor_line_new(struct monitor *m)
+{
+	return m->json ? grt_event_json_new(&m->lines) : grt_event_text_new(&m->details, details);
+}
+
+void monitor_line_free(struct monitor *m)
+{
+	grt_event_json_free(m->lines);
+	grt_event_text_free(m->details);
+}
+
 int monitor_line(struct monitor *m, const struct grt_event *e, uint32_t cpu, const struct monitor_did *did)
 {
 	struct line l;
 
 	l.len = 0;
-	l.json = m->json;
-	if (m->json) {
-		json_line(&l, m, e, cpu, did);
-		return write_line(m, &l);
-	}
+	if (m->json)
+		return json_line(m, e, cpu, did);
 	if (!m->header && write_header(m))
 		return MONITOR_STOP;
 	text_line(&l, m, e, did);

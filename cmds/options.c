@@ -163,6 +163,11 @@ static int parse_key(const char *text, void *target)
 	return kmod_key_check(o->key, text, NULL);
 }
 
+static int parse_word(const char *text, void *target)
+{
+	return parse_str(text, &((struct opt_word *)target)->value);
+}
+
 static const struct opt_type {
 	int (*parse)(const char *text, void *target);
 	const char *wanted;
@@ -176,6 +181,7 @@ static const struct opt_type {
 	[OPT_SECONDS] = {parse_seconds, "seconds above 0, like 10 or 0.5"},
 	[OPT_TIME] = {parse_time, "a time like 12.5, +3s from the start, -200ms from the end"},
 	[OPT_KEY] = {parse_key, NULL},
+	[OPT_WORD] = {parse_word, "a word"},
 };
 
 /* What an option takes, in words. */
@@ -308,9 +314,26 @@ static int short_options(const struct cmd *cmd, char **argv, int *used, bool *he
 	return EXIT_DONE;
 }
 
+const char *cmd_words(const char *(*word)(unsigned int n), char *text, size_t room)
+{
+	size_t used = 0;
+
+	text[0] = '\0';
+	for (unsigned int n = 0; word(n) && used < room; n++)
+		used += (size_t)snprintf(text + used, room - used, "%s%s", n ? ", " : "", word(n));
+	return text;
+}
+
 const char *cmd_opt_help(const struct cmd_opt *opt)
 {
-	return opt->help ?: ((const struct opt_key *)opt->target)->key->help;
+	static char text[320];
+	char words[256];
+
+	if (opt->kind != OPT_WORD)
+		return opt->help ?: ((const struct opt_key *)opt->target)->key->help;
+	snprintf(text, sizeof(text), "%s: %s", opt->help,
+		 cmd_words(((const struct opt_word *)opt->target)->word, words, sizeof(words)));
+	return text;
 }
 
 int cmd_parse(const struct cmd *cmd, int *argc, char **argv, bool *help)

@@ -9,56 +9,16 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "codes/firmware.h"
 #include "base/units.h"
 #include "../sources/drm_cards.h"
 
 /* Of a machine with more GPUs than have room some stay without their device files. */
 #define GPUS_TEXT 2048
 
-void note(struct notes *n, const char *fmt, ...)
-{
-	va_list ap;
-
-	if (n->n == NOTES_MAX)
-		return;
-	va_start(ap, fmt);
-	vsnprintf(n->text[n->n++], sizeof(n->text[0]), fmt, ap);
-	va_end(ap);
-}
-
-void notes_write(struct notes *n, struct grt_writer *w)
-{
-	const char *lines[NOTES_MAX];
-
-	for (unsigned int i = 0; i < n->n; i++)
-		lines[i] = n->text[i];
-	grt_writer_notes(w, lines, n->n);
-	n->n = 0;
-}
-
-void field_add(struct fields *f, const char *name, enum grt_cell_kind kind, struct grt_cell cell,
-	       const char *text)
-{
-	if (f->n < FIELDS_MAX - 1)
-		f->f[f->n++] = (struct grt_field_value){name, kind, cell, text};
-}
-
-void field_number(struct fields *f, const char *name, uint64_t number, const char *text)
-{
-	field_add(f, name, GRT_CELL_NUMBER, (struct grt_cell){.number = number}, text);
-}
-
-static void add_event_count(struct fields *f, const char *name, uint64_t number, const char *text)
+static void add_event_count(struct grt_fields *f, const char *name, uint64_t number, const char *text)
 {
 	if (number || f->all)
-		field_number(f, name, number, text);
-}
-
-void fields_write(struct fields *f, struct grt_writer *w, const char *name, const char *title)
-{
-	f->f[f->n].name = NULL;
-	grt_writer_fields(w, name, title, f->f);
+		grt_field_number(f, name, number, text);
 }
 
 static int no_span(int code)
@@ -93,7 +53,7 @@ int reading_span(struct grt_session *s, const struct opt_time *opt_from, const s
 	return EXIT_DONE;
 }
 
-void reading_recording(struct fields *f, struct grt_session *s, const char *input)
+void reading_recording(struct grt_fields *f, struct grt_session *s, const char *input)
 {
 	static const char *const env[][2] = {
 		{"host", "hostname"},	    {"kernel", "kernel"},	   {"command", "command"},
@@ -101,23 +61,23 @@ void reading_recording(struct fields *f, struct grt_session *s, const char *inpu
 	};
 	const char *value;
 
-	field_add(f, "path", GRT_CELL_TEXT, (struct grt_cell){.text = input}, NULL);
+	grt_field_add(f, "path", GRT_CELL_TEXT, (struct grt_cell){.text = input}, NULL);
 	for (unsigned int i = 0; i < sizeof(env) / sizeof(env[0]); i++) {
 		value = grt_session_env(s, env[i][1]);
 		if (value && *value)
-			field_add(f, env[i][0], GRT_CELL_TEXT, (struct grt_cell){.text = value}, NULL);
+			grt_field_add(f, env[i][0], GRT_CELL_TEXT, (struct grt_cell){.text = value}, NULL);
 	}
 }
 
-void reading_span_fields(struct fields *f, const struct reading_span *span)
+void reading_span_fields(struct grt_fields *f, const struct reading_span *span)
 {
 	struct grt_cell cell = {.number = span->first, .absent = !span->known};
 
-	field_add(f, "from", GRT_CELL_TIME, cell, NULL);
+	grt_field_add(f, "from", GRT_CELL_TIME, cell, NULL);
 	cell.number = span->last;
-	field_add(f, "to", GRT_CELL_TIME, cell, NULL);
+	grt_field_add(f, "to", GRT_CELL_TIME, cell, NULL);
 	cell.number = span->last - span->first;
-	field_add(f, "span", GRT_CELL_NS, cell, NULL);
+	grt_field_add(f, "span", GRT_CELL_NS, cell, NULL);
 }
 
 bool reading_closes(const struct grt_health *h, uint64_t unread)
@@ -140,37 +100,39 @@ static const char *accounted(const struct grt_health *h, uint64_t unread)
 
 void reading_balance(struct grt_writer *w, const struct grt_health *h, uint64_t unread, bool json)
 {
-	struct fields f = {.all = json};
+	struct grt_fields f = {.all = json};
 
-	field_number(&f, "emitted", h->balance.emitted + h->unwritten_events, "events that the sources made");
-#define GRT_FATE(NAME, name, help) field_number(&f, #name, h->balance.fate[GRT_FATE_##NAME], help);
+	grt_field_number(&f, "emitted", h->balance.emitted + h->unwritten_events,
+			 "events that the sources made");
+#define GRT_FATE(NAME, name, help) grt_field_number(&f, #name, h->balance.fate[GRT_FATE_##NAME], help);
 #include <grtrace/fates.def>
 #undef GRT_FATE
 	add_event_count(&f, "unwritten", h->unwritten_events,
 			"dropped: the traced program could not write them (full disk, limit)");
-	field_number(&f, "read", h->events, "events read by this command, including NAME records");
+	grt_field_number(&f, "read", h->events, "events read by this command, including NAME records");
 	if (h->of_others || h->of_no_gpu) {
-		field_number(&f, "of_others", h->of_others, "read, but of another GPU than --device");
-		field_number(&f, "of_no_gpu", h->of_no_gpu, "read, but the trace does not say of which GPU");
+		grt_field_number(&f, "of_others", h->of_others, "read, but of another GPU than --device");
+		grt_field_number(&f, "of_no_gpu", h->of_no_gpu,
+				 "read, but the trace does not say of which GPU");
 	}
 	add_event_count(&f, "unread", unread, "in open packets, after the end");
 	add_event_count(&f, "missing", h->missing_events,
 			"delivered, but their packets are not in the recording");
 	add_event_count(&f, "unknown", h->unknown, "of types unknown to this version");
-	field_add(&f, json ? "closes" : "accounted", GRT_CELL_BOOL,
-		  (struct grt_cell){.number = reading_closes(h, unread), .absent = h->text.form != NULL},
-		  accounted(h, unread));
-	fields_write(&f, w, "balance", "balance");
+	grt_field_add(&f, json ? "closes" : "accounted", GRT_CELL_BOOL,
+		      (struct grt_cell){.number = reading_closes(h, unread), .absent = h->text.form != NULL},
+		      accounted(h, unread));
+	grt_fields_write(&f, w, "balance", "balance");
 }
 
 void reading_joins(struct grt_writer *w, const struct grt_jobs *jobs, bool json)
 {
 	const struct grt_jobs_count count = grt_jobs_count(jobs), *c = &count;
-	struct fields f = {.all = json};
+	struct grt_fields f = {.all = json};
 
-	field_number(&f, "joined", c->jobs - c->incomplete, "jobs with SUBMIT and COMPLETE in the trace");
-	field_number(&f, "incomplete", c->incomplete,
-		     "jobs that began before the trace or were not complete at its end");
+	grt_field_number(&f, "joined", c->jobs - c->incomplete, "jobs with SUBMIT and COMPLETE in the trace");
+	grt_field_number(&f, "incomplete", c->incomplete,
+			 "jobs that began before the trace or were not complete at its end");
 	add_event_count(&f, "no_submit", c->no_submit, "of these, without SUBMIT");
 	add_event_count(&f, "no_complete", c->no_complete, "of these, without COMPLETE");
 	add_event_count(&f, "no_end", c->no_end, "complete, but without END: no t_exec");
@@ -189,90 +151,41 @@ void reading_joins(struct grt_writer *w, const struct grt_jobs *jobs, bool json)
 	add_event_count(&f, "late", c->late, "events that came long after their job's COMPLETE");
 	add_event_count(&f, "no_identity", c->no_identity, "events without the identity of a job");
 	add_event_count(&f, "whole", c->whole, "jobs recorded as one JOB record");
-	field_number(&f, "waits", c->waits, "waits of threads, joined to their job");
-	field_number(&f, "unjoined_waits", c->unjoined_waits,
-		     "waits for a fence that belongs to no job of the trace");
+	grt_field_number(&f, "waits", c->waits, "waits of threads, joined to their job");
+	grt_field_number(&f, "unjoined_waits", c->unjoined_waits,
+			 "waits for a fence that belongs to no job of the trace");
 	if (c->unjoined_waits || json)
-		field_add(&f, "unjoined_wait_ns", GRT_CELL_NS,
-			  (struct grt_cell){.number = c->unjoined_wait_ns}, "time of these waits");
+		grt_field_add(&f, "unjoined_wait_ns", GRT_CELL_NS,
+			      (struct grt_cell){.number = c->unjoined_wait_ns}, "time of these waits");
 	add_event_count(&f, "half_waits", c->half_waits, "waits without begin or end in the trace");
-	field_number(&f, "commands", c->commands, "commands without a fence, which are not jobs");
+	grt_field_number(&f, "commands", c->commands, "commands without a fence, which are not jobs");
 	add_event_count(&f, "errors", c->errors, "errors that belong to no job");
-	fields_write(&f, w, "joins", "jobs and waits");
+	grt_fields_write(&f, w, "joins", "jobs and waits");
 }
 
 void reading_health(struct grt_writer *w, const struct grt_health *h)
 {
-	struct fields f = {.n = 0};
+	struct grt_fields f = {.n = 0};
 
-	field_add(&f, "finished", GRT_CELL_BOOL, (struct grt_cell){.number = h->finished}, NULL);
-	field_number(&f, "events", h->events, NULL);
-	field_number(&f, "packets", h->packets, NULL);
-	field_number(&f, "bytes", h->bytes, NULL);
-	field_number(&f, "skipped_bytes", h->skipped_bytes, NULL);
-	field_number(&f, "missing_events", h->missing_events, NULL);
-	field_number(&f, "unwritten_events", h->unwritten_events, NULL);
-	field_number(&f, "unknown", h->unknown, NULL);
-	field_number(&f, "cut", h->fault[GRT_FAULT_CUT], NULL);
-	field_number(&f, "bad_packets", h->fault[GRT_FAULT_PACKET], NULL);
-	field_number(&f, "bad_records", h->fault[GRT_FAULT_RECORD], NULL);
-	field_number(&f, "gaps", h->fault[GRT_FAULT_GAP], NULL);
-	field_number(&f, "time_back", h->fault[GRT_FAULT_TIME], NULL);
-	field_add(&f, "first_fault", GRT_CELL_TEXT,
-		  (struct grt_cell){.text = h->first.what, .absent = !h->first.what[0]}, NULL);
-	fields_write(&f, w, "health", NULL);
+	grt_field_add(&f, "finished", GRT_CELL_BOOL, (struct grt_cell){.number = h->finished}, NULL);
+	grt_field_number(&f, "events", h->events, NULL);
+	grt_field_number(&f, "packets", h->packets, NULL);
+	grt_field_number(&f, "bytes", h->bytes, NULL);
+	grt_field_number(&f, "skipped_bytes", h->skipped_bytes, NULL);
+	grt_field_number(&f, "missing_events", h->missing_events, NULL);
+	grt_field_number(&f, "unwritten_events", h->unwritten_events, NULL);
+	grt_field_number(&f, "unknown", h->unknown, NULL);
+	grt_field_number(&f, "cut", h->fault[GRT_FAULT_CUT], NULL);
+	grt_field_number(&f, "bad_packets", h->fault[GRT_FAULT_PACKET], NULL);
+	grt_field_number(&f, "bad_records", h->fault[GRT_FAULT_RECORD], NULL);
+	grt_field_number(&f, "gaps", h->fault[GRT_FAULT_GAP], NULL);
+	grt_field_number(&f, "time_back", h->fault[GRT_FAULT_TIME], NULL);
+	grt_field_add(&f, "first_fault", GRT_CELL_TEXT,
+		      (struct grt_cell){.text = h->first.what, .absent = !h->first.what[0]}, NULL);
+	grt_fields_write(&f, w, "health", NULL);
 }
 
-/* What may be missing from the order of a ring's jobs; what a level leaves out never belongs to it. */
-static uint64_t not_recorded(const struct grt_health *h, uint64_t replaced)
-{
-	static const enum grt_fate fates[] = {
-		GRT_FATE_FILTERED,   GRT_FATE_WATCH_DENIED, GRT_FATE_SAMPLED_OUT, GRT_FATE_RATE_LIMITED,
-		GRT_FATE_AGGREGATED, GRT_FATE_LOST,	    GRT_FATE_UNHELD};
-	uint64_t sum = h->missing_events;
-
-	for (unsigned int i = 0; i < sizeof(fates) / sizeof(fates[0]); i++)
-		sum += h->balance.fate[fates[i]];
-	/* What a JOB record stands for is `aggregated`, and in the trace. */
-	return sum > replaced ? sum - replaced : 0;
-}
-
-void reading_note_joins(struct notes *n, const struct grt_jobs *jobs, const struct grt_health *h)
-{
-	const struct grt_jobs_count count = grt_jobs_count(jobs), *c = &count;
-
-	if (c->sample_min && c->sample_min == c->sample_max)
-		note(n, "sampled at %u %%: counts are estimates", c->sample_min);
-	else if (c->sample_min)
-		note(n, "sampled at %u to %u %%: counts are estimates", c->sample_min, c->sample_max);
-	if (h && c->inferred_start && not_recorded(h, c->replaced))
-		note(n,
-		     "inferred times assume that the trace has all jobs of a ring, but %" PRIu64
-		     " events are missing",
-		     not_recorded(h, c->replaced));
-	if (c->whole)
-		note(n,
-		     "%" PRIu64
-		     " jobs are one JOB record each: their waits are mostly unknown, and shorter jobs may be "
-		     "missing",
-		     c->whole);
-	if (c->no_status)
-		note(n,
-		     "%" PRIu64 " jobs completed with an unknown result (no event says whether they failed)",
-		     c->no_status);
-	if (c->firmware_start)
-		note(n,
-		     "%" PRIu64 " jobs have no START: firmware schedules their queues (" GRT_FIRMWARE_DRIVERS
-		     "), so waiting in the firmware and execution cannot be separated",
-		     c->firmware_start);
-	if (c->unordered_start)
-		note(n,
-		     "%" PRIu64
-		     " jobs have no START: it can be inferred only when all jobs of a ring are recorded",
-		     c->unordered_start);
-}
-
-void reading_note_health(struct notes *n, const struct grt_health *h, const struct reading_span *span,
+void reading_note_health(struct grt_notes *n, const struct grt_health *h, const struct reading_span *span,
 			 uint64_t unread)
 {
 	char last[GRT_UNITS_MAX] = "the start";
@@ -280,22 +193,24 @@ void reading_note_health(struct notes *n, const struct grt_health *h, const stru
 	if (span && span->known)
 		grt_units_time(last, span->last);
 	if (span && !h->finished)
-		note(n, "the recorder did not finish this recording: events after %s may be missing", last);
+		grt_note(n, "the recorder did not finish this recording: events after %s may be missing",
+			 last);
 	if (h->missing_events)
-		note(n,
-		     "%" PRIu64
-		     " events are missing: they were delivered, but their packets are not in the recording",
-		     h->missing_events);
+		grt_note(
+			n,
+			"%" PRIu64
+			" events are missing: they were delivered, but their packets are not in the recording",
+			h->missing_events);
 	if (h->unwritten_events)
-		note(n,
-		     "%" PRIu64
-		     " launches and GPU records are missing: the traced programs could not write them (full "
-		     "disk, limit)",
-		     h->unwritten_events);
+		grt_note(
+			n,
+			"%" PRIu64
+			" launches and GPU records are missing: the traced programs could not write them (full disk, limit)",
+			h->unwritten_events);
 	if (!reading_closes(h, unread))
-		note(n,
-		     "EVENTS ARE NOT ACCOUNTED FOR: delivered and dropped events do not add up to those emitted, "
-		     "or delivered events were not read");
+		grt_note(
+			n,
+			"EVENTS ARE NOT ACCOUNTED FOR: delivered and dropped events do not add up to those emitted, or delivered events were not read");
 }
 
 int reading_faults(const struct grt_session *s, const char *input, uint64_t unread, int ret,

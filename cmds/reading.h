@@ -7,45 +7,11 @@
 #ifndef GRTRACE_READING_H
 #define GRTRACE_READING_H
 
-#include "jobs/jobs.h"
+#include "jobs/job_stats.h"
 #include "cmd.h"
-#include "table/table.h"
+#include "table/notes.h"
 
 #define DEFAULT_INPUT "grtrace.out.grt"
-
-#define NOTES_MAX 24
-#define FIELDS_MAX 40
-
-/** struct notes - sentences for grt_writer_notes(); those beyond NOTES_MAX are dropped */
-struct notes {
-	char text[NOTES_MAX][256];
-	unsigned int n;
-};
-
-/** note - adds a sentence */
-void note(struct notes *n, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-
-/** notes_write - writes and empties them */
-void notes_write(struct notes *n, struct grt_writer *w);
-
-/**
- * struct fields - name and value pairs for grt_writer_fields()
- * @all: counts of what did not happen are wanted too: machines want every key,
- *	people only what happened
- */
-struct fields {
-	struct grt_field_value f[FIELDS_MAX];
-	unsigned int n;
-	bool all;
-};
-
-/** field_add, field_number - add a pair; @text follows it in text, and may be NULL */
-void field_add(struct fields *f, const char *name, enum grt_cell_kind kind, struct grt_cell cell,
-	       const char *text);
-void field_number(struct fields *f, const char *name, uint64_t number, const char *text);
-
-/** fields_write - see grt_writer_fields() */
-void fields_write(struct fields *f, struct grt_writer *w, const char *name, const char *title);
 
 /**
  * struct reading_span - the part of a trace that is looked at
@@ -65,10 +31,10 @@ int reading_span(struct grt_session *s, const struct opt_time *from, const struc
 		 struct reading_span *out);
 
 /** reading_recording - fields: the input's path and what the recording says of itself */
-void reading_recording(struct fields *f, struct grt_session *s, const char *input);
+void reading_recording(struct grt_fields *f, struct grt_session *s, const char *input);
 
 /** reading_span_fields - fields: from, to and span */
-void reading_span_fields(struct fields *f, const struct reading_span *span);
+void reading_span_fields(struct grt_fields *f, const struct reading_span *span);
 
 /** reading_health, reading_joins, reading_balance - write these; @json: every key */
 void reading_health(struct grt_writer *w, const struct grt_health *h);
@@ -82,16 +48,10 @@ void reading_balance(struct grt_writer *w, const struct grt_health *h, uint64_t 
 bool reading_closes(const struct grt_health *h, uint64_t unread);
 
 /**
- * reading_note_joins - notes: what sampling and missing events mean for conclusions about jobs
- * @h: NULL where no concluded time is shown
- */
-void reading_note_joins(struct notes *n, const struct grt_jobs *jobs, const struct grt_health *h);
-
-/**
  * reading_note_health - notes: what is missing from the trace
  * @span: NULL where it is live, which nobody closes
  */
-void reading_note_health(struct notes *n, const struct grt_health *h, const struct reading_span *span,
+void reading_note_health(struct grt_notes *n, const struct grt_health *h, const struct reading_span *span,
 			 uint64_t unread);
 
 /**

@@ -76,7 +76,7 @@ static struct {
 	const char *ring;
 	const char *device;
 	const char *type_names;
-	uint64_t types;
+	struct grt_type_set types;
 	uint32_t device_number;
 	const char *stack;
 	bool kernel_stack;
@@ -1006,7 +1006,7 @@ static int take_settings(void)
 			return cmd_error(EXIT_FAILED, &err);
 	if (opt.pid && opt_keys[GRT_CONFIG_filter_pid].value)
 		return cmd_usage_error("--pid and --filter-pid: use only one of them");
-	if (opt.type_names && opt_keys[GRT_CONFIG_filter_type_mask].value)
+	if (opt.type_names && opt_keys[GRT_CONFIG_filter_events].value)
 		return cmd_usage_error("--type and --filter-events: use only one of them");
 	return EXIT_DONE;
 }

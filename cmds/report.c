@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * grtrace report: where the time of the jobs of a trace went. Takes the command
- * line, sets up the analyses that it needs and lets a session drive them. What
- * is concluded from events stands in lib/analysis, what is written in
- * report_print.c.
+ * line, chooses the analyses of what is asked for from their rows (lib/analyses.def)
+ * and lets a session drive them; report_print.c writes what they show.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -26,9 +25,19 @@
 /* Between two looks at a live stream. */
 #define LIVE_PERIOD_NS 100000000
 
+/* The views of --by, in the order of their rows. */
+static const char *view_name(unsigned int n)
+{
+	const struct grt_part *p = grt_part_next(NULL, GRT_PART_BY);
+
+	while (p && n--)
+		p = grt_part_next(p, GRT_PART_BY);
+	return p ? p->name : NULL;
+}
+
 static struct {
 	const char *input;
-	const char *by;
+	struct opt_word by;
 	const char *gpu;
 	const char *sort;
 	uint64_t top;
@@ -39,14 +48,13 @@ static struct {
 	bool json;
 	bool csv;
 	bool verbose;
-} opt = {.top = NOT_GIVEN};
+} opt = {.by.word = view_name, .top = NOT_GIVEN};
 
 static const struct cmd_opt opts[] = {
 	{"input", 'i', OPT_STR, "PATH", &opt.input,
 	 "recording, raw file or text, - for standard input (default: ./" DEFAULT_INPUT
 	 ", else the live module)"},
-	{"by", 'b', OPT_STR, "WHAT", &opt.by,
-	 "job, ring, process, engine, type, tsg or thread; for CUDA kernel, stack, stream, device or copy (default: a summary)"},
+	{"by", 'b', OPT_WORD, "WHAT", &opt.by, "one table in place of the summary"},
 	{"sort", 's', OPT_STR, "KEY", &opt.sort,
 	 "a column of the table; for jobs also time: the order of completion"},
 	{"top", 't', OPT_U64, "N", &opt.top, "number of rows of the table, 0: all (jobs as text: 20)"},
@@ -62,54 +70,19 @@ static const struct cmd_opt opts[] = {
 	{NULL, 0, OPT_FLAG, NULL, NULL, NULL},
 };
 
-#define RINGS (1U << GRT_BY_RING)
-#define ENGINES (1U << GRT_BY_ENGINE)
-#define PROCESSES (1U << GRT_BY_PROCESS)
-
-#define NO_LAUNCHES GRT_LAUNCH_BYS
-
-static const struct view summary = {NULL,  RINGS | PROCESSES,	 GRT_BYS, true, false,
-				    false, GRT_LAUNCH_BY_KERNEL, false};
-static const struct view views[] = {
-	{"job", RINGS, GRT_BYS, true, false, false, NO_LAUNCHES, false},
-	{"ring", RINGS, GRT_BY_RING, false, false, false, NO_LAUNCHES, false},
-	{"process", PROCESSES, GRT_BY_PROCESS, false, false, false, NO_LAUNCHES, false},
-	{"engine", ENGINES, GRT_BY_ENGINE, false, false, false, NO_LAUNCHES, false},
-	{"type", 0, GRT_BYS, false, true, false, NO_LAUNCHES, false},
-	{"tsg", 0, GRT_BYS, false, false, true, NO_LAUNCHES, false},
-	{"thread", 0, GRT_BYS, false, false, false, NO_LAUNCHES, true},
-	{"kernel", 0, GRT_BYS, false, false, false, GRT_LAUNCH_BY_KERNEL, false},
-	{"stack", 0, GRT_BYS, false, false, false, GRT_LAUNCH_BY_STACK, false},
-	{"stream", 0, GRT_BYS, false, false, false, GRT_LAUNCH_BY_STREAM, false},
-	{"device", 0, GRT_BYS, false, false, false, GRT_LAUNCH_BY_DEVICE, false},
-	{"copy", 0, GRT_BYS, false, false, false, GRT_LAUNCH_BY_COPY, false},
-};
-#define VIEWS (sizeof(views) / sizeof(views[0]))
-
 static int on_held(void *arg, const struct grt_job *job)
 {
-	return grt_groups_held(((struct report *)arg)->groups, job);
+	return grt_analyses_held(&((struct report *)arg)->a, job);
 }
 
 static int on_job(void *arg, const struct grt_job *job)
 {
-	struct report *r = arg;
-	int ret = grt_groups_job(r->groups, job);
-
-	if (r->top && !ret)
-		ret = grt_top_add(r->top, job);
-	else if (r->view->jobs && !ret && (!r->job_top || r->jobs_seen < r->job_top))
-		ret = grt_writer_row(r->writer, job);
-	r->jobs_seen++;
-	return ret;
+	return grt_analyses_job(&((struct report *)arg)->a, job);
 }
 
 static int on_stray(void *arg, const struct grt_event *e)
 {
-	struct report *r = arg;
-
-	return grt_groups_stray(r->groups, e,
-				grt_names_find(grt_jobs_names(r->jobs), GRT_NAME_THREAD, e->tid));
+	return grt_analyses_stray(&((struct report *)arg)->a, e);
 }
 
 static int on_join_event(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
@@ -118,34 +91,22 @@ static int on_join_event(struct grt_consumer *c, const struct grt_event *e, uint
 	return grt_jobs_event(((struct report *)c)->jobs, e);
 }
 
-static int on_counter(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
+static int on_taken(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
 {
 	(void)cpu;
-	return grt_counters_event(&((struct report *)c)->counters, e);
+	return grt_analyses_event(&((struct report *)c)->a, e, grt_class_of[e->type]);
 }
 
-static int on_aggregate(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
+static int on_beyond(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
 {
 	(void)cpu;
-	return grt_aggregates_event(&((struct report *)c)->aggregates, e);
+	return grt_analyses_beyond(&((struct report *)c)->a, e, grt_class_of[e->type]);
 }
 
-static int on_tsg(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
+static int on_late(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
 {
 	(void)cpu;
-	return grt_tsgs_event(&((struct report *)c)->tsgs, e, grt_jobs_names(((struct report *)c)->jobs));
-}
-
-static int on_launched(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
-{
-	(void)cpu;
-	return grt_launch_groups_event(((struct report *)c)->launched, e);
-}
-
-static int on_thread(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
-{
-	(void)cpu;
-	return grt_threads_event(((struct report *)c)->threads, e);
+	return grt_analyses_late(&((struct report *)c)->a, e, grt_class_of[e->type]);
 }
 
 static int on_elsewhere(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
@@ -155,10 +116,10 @@ static int on_elsewhere(struct grt_consumer *c, const struct grt_event *e, uint3
 	return 0;
 }
 
-/* Both need the names. */
-static int on_thread_name(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
+/* Jobs need the names, whoever else does. */
+static int on_name(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
 {
-	int ret = on_thread(c, e, cpu);
+	int ret = on_taken(c, e, cpu);
 
 	return ret ? ret : on_join_event(c, e, cpu);
 }
@@ -166,9 +127,7 @@ static int on_thread_name(struct grt_consumer *c, const struct grt_event *e, uin
 /* Records of what was before or is after the time looked at are no part of it. */
 static void set_busy_span(struct report *r, uint64_t first, uint64_t last)
 {
-	grt_groups_span(r->groups, first, last);
-	if (r->launched)
-		grt_launch_groups_span(r->launched, first, last);
+	grt_analyses_span(&r->a, first, last);
 }
 
 /* Names are told of whenever they are from. */
@@ -188,50 +147,49 @@ static void begin_span(struct report *r, uint64_t first)
 static int on_any_event(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
 {
 	struct report *r = (struct report *)c;
+	int ret = 0;
 
 	(void)cpu;
-	if (r->view->types && is_asked_for(r, e))
-		grt_counts_event(r->counts, e);
+	if (is_asked_for(r, e))
+		ret = grt_analyses_event(&r->a, e, GRT_CLASSES);
 	/* What a live stream begins with may be older than this program. */
 	if ((r->live || r->piped) && !r->span.known && e->type != GRT_EV_NAME)
 		begin_span(r, e->time);
 	if (r->piped && e->type != GRT_EV_NAME)
 		r->span.last = e->time;
-	return 0;
+	return ret;
 }
 
 static int on_packet(struct grt_consumer *c, const struct grt_packet *p)
 {
-	grt_counts_packet(((struct report *)c)->counts, p);
+	grt_analyses_packet(&((struct report *)c)->a, p);
 	return 0;
 }
 
+/* The callback of a class: where nobody takes it in, the summary counts what others show. */
+#define SET_CLASS(name, help)                                  \
+	if (classes & GRT_IN_CLASS(name))                      \
+		r->c.name = on_taken;                          \
+	else if (!r->by && report_elsewhere(GRT_CLASS_##name)) \
+		r->c.name = on_elsewhere;
+
 static void set_consumer(struct report *r)
 {
-	r->c = (struct grt_consumer){
-		.job = on_join_event,
-		.wait = on_join_event,
-		.error = on_join_event,
-		.command = on_join_event,
-		.name = on_join_event,
-		.counter = on_counter,
-		.aggregate = on_aggregate,
-	};
-	if (!r->view->name)
-		r->c.call = r->c.tsg = r->c.thread = r->c.xid = r->c.mem = r->c.vblank = r->c.log =
-			on_elsewhere;
-	if (r->view->tsgs)
-		r->c.tsg = on_tsg;
-	if (r->launched)
-		r->c.image = r->c.launch = r->c.beyond = r->c.late = on_launched;
-	if (r->threads) {
-		r->c.thread = r->c.image = r->c.launch = r->c.beyond = on_thread;
-		r->c.name = on_thread_name;
-	}
-	if (r->view->types || r->live)
+	uint32_t classes = grt_analyses_classes(&r->a);
+	bool every = r->a.taker[GRT_CLASSES]->analysis;
+
+	r->c = (struct grt_consumer){.packet = r->verbose ? on_packet : NULL};
+#define GRT_CLASS SET_CLASS
+#include <grtrace/classes.def>
+#undef GRT_CLASS
+	r->c.job = r->c.wait = r->c.error = r->c.command = on_join_event;
+	r->c.name = classes & GRT_IN_CLASS(name) ? on_name : on_join_event;
+	if (grt_analyses_takes_beyond(&r->a))
+		r->c.beyond = on_beyond;
+	if (grt_analyses_takes_late(&r->a))
+		r->c.late = on_late;
+	if (every || r->live)
 		r->c.event = on_any_event;
-	if (r->verbose)
-		r->c.packet = on_packet;
 }
 
 static int no_memory(void)
@@ -263,10 +221,7 @@ static int run_recording(struct report *r)
 
 	if (status != EXIT_DONE)
 		return status;
-	if (r->threads && opt.from.set)
-		grt_threads_from(r->threads, r->asked.from);
-	if (r->launched)
-		grt_launch_groups_within(r->launched, r->asked.from, r->asked.to);
+	grt_analyses_within(&r->a, r->asked.from, r->asked.to);
 	if (r->span.known)
 		set_busy_span(r, r->span.first, r->span.last);
 	if (report_streams(r))
@@ -324,57 +279,54 @@ static int run_live(struct report *r, struct kmod *k)
 	return reading_judge(r->session, r->input, report_unread(r), ret < 0 ? ret : written, &err);
 }
 
+static int no_view(const char *word)
+{
+	struct cmd_guess best = {0};
+	char all[256];
+
+	for (unsigned int n = 0; view_name(n); n++)
+		cmd_nearest(&best, word, view_name(n));
+	if (best.name)
+		return cmd_usage_error("--by %s: unknown (did you mean %s?)", word, best.name);
+	return cmd_usage_error("--by %s: unknown; there are %s", word,
+			       cmd_words(view_name, all, sizeof(all)));
+}
+
+/* What is wanted: with CSV one table, else what goes with it, too. */
 static int set_view(struct report *r)
 {
-	struct cmd_guess best = {0};
-
-	r->view = opt.csv ? &views[0] : &summary;
-	if (!opt.by)
-		return EXIT_DONE;
-	for (unsigned int i = 0; i < VIEWS; i++) {
-		if (!strcmp(views[i].name, opt.by)) {
-			r->view = &views[i];
-			return EXIT_DONE;
-		}
-		cmd_nearest(&best, opt.by, views[i].name);
-	}
-	if (best.name)
-		return cmd_usage_error("--by %s: unknown (did you mean %s?)", opt.by, best.name);
-	return cmd_usage_error(
-		"--by %s: unknown; there are job, ring, process, engine, type, tsg, thread, kernel, stack, stream, device, copy",
-		opt.by);
+	r->by = opt.by.value || opt.csv ? grt_part_find(opt.by.value ? opt.by.value : "job", GRT_PART_BY)
+					: NULL;
+	if (opt.by.value && !r->by)
+		return no_view(opt.by.value);
+	r->a.pass.asked = r->by ? r->by : grt_part_find("job", GRT_PART_BY);
+	r->a.pass.summary = !r->by;
+	grt_analyses_always(&r->a);
+	if (!r->by)
+		grt_analyses_want_all(&r->a, GRT_PART_SUMMARY);
+	else
+		grt_analyses_want(&r->a, r->by);
+	if (r->by && r->by->with && !opt.csv)
+		grt_analyses_want(&r->a, grt_part_find(r->by->with, ~0U));
+	if (opt.verbose)
+		grt_analyses_want_all(&r->a, GRT_PART_VERBOSE);
+	return EXIT_DONE;
 }
 
-static const struct grt_table *sorted_table(const struct report *r)
-{
-	if (r->view->types)
-		return &grt_type_table;
-	if (r->view->tsgs)
-		return &grt_tsg_table;
-	if (r->view->threads)
-		return &grt_thread_table;
-	if (r->view != &summary && r->view->launched != NO_LAUNCHES)
-		return &grt_launch_table[r->view->launched];
-	return r->view->own == GRT_BYS ? &grt_job_table : &grt_group_table[r->view->own];
-}
-
+/* Jobs in the order in which they complete are written while the trace is read. */
 static int set_sort(struct report *r)
 {
-	const struct grt_table *table = sorted_table(r);
-	const struct grt_column *sort = opt.sort ? grt_column_find(table, opt.sort) : NULL;
+	const struct grt_table *table = r->a.pass.asked->table;
+	bool of_jobs = r->a.pass.asked == grt_part_find("job", GRT_PART_BY);
+	const char *sort = opt.sort || r->by ? opt.sort : "t_exec";
 	struct cmd_guess best = {0};
 
-	if (table == &grt_job_table && opt.sort && !strcmp(opt.sort, "time") && r->view != &summary)
+	if (of_jobs && r->by && sort && !strcmp(sort, "time"))
+		sort = NULL;
+	r->a.pass.sort = sort ? grt_column_find(table, sort) : NULL;
+	r->a.pass.streams = of_jobs && !sort;
+	if (!sort || r->a.pass.sort)
 		return EXIT_DONE;
-	if (!opt.sort) {
-		if (r->view == &summary)
-			r->job_sort = grt_column_find(table, "t_exec");
-		return EXIT_DONE;
-	}
-	if (sort) {
-		*(table == &grt_job_table ? &r->job_sort : &r->group_sort) = sort;
-		return EXIT_DONE;
-	}
 	for (const struct grt_column *c = table->columns; c->name; c++)
 		cmd_nearest(&best, opt.sort, c->name);
 	return cmd_usage_error("--sort %s: the table of %s has no such column%s%s%s", opt.sort, table->name,
@@ -384,18 +336,17 @@ static int set_sort(struct report *r)
 
 static int set_top(struct report *r)
 {
-	uint64_t top = r->view == &summary		       ? TOP_SUMMARY
-		       : r->job_sort || !(opt.json || opt.csv) ? TOP_JOBS
-							       : 0;
+	struct grt_pass *pass = &r->a.pass;
+	bool of_jobs = pass->asked == grt_part_find("job", GRT_PART_BY);
+	uint64_t top = !r->by ? TOP_SUMMARY : pass->sort || !(opt.json || opt.csv) ? TOP_JOBS : 0;
 
-	r->job_top = opt.top == NOT_GIVEN ? top : opt.top;
-	r->group_top = opt.top == NOT_GIVEN ? 0 : opt.top;
-	if (!r->view->jobs || !r->job_sort)
+	pass->top = opt.top != NOT_GIVEN ? opt.top : of_jobs ? top : 0;
+	if (!of_jobs || !pass->sort)
 		return EXIT_DONE;
-	if (!r->job_top)
+	if (!pass->top)
 		return cmd_usage_error("--top 0 needs --by job --sort time: only that order needs no memory");
-	if (r->job_top > TOP_MAX)
-		return cmd_usage_error("--top %" PRIu64 ": at most %d sorted jobs", r->job_top, TOP_MAX);
+	if (pass->top > TOP_MAX)
+		return cmd_usage_error("--top %" PRIu64 ": at most %d sorted jobs", pass->top, TOP_MAX);
 	return EXIT_DONE;
 }
 
@@ -422,21 +373,13 @@ static int begin_analyses(struct report *r)
 		.arg = r,
 	};
 
-	if (grt_groups_new(&r->groups, r->view->groups) || grt_jobs_new(&r->jobs, &sink, NULL))
+	if (grt_jobs_new(&r->jobs, &sink, NULL))
 		return -ENOMEM;
-	r->job_view.names = grt_jobs_names(r->jobs);
-	grt_counters_init(&r->counters, r->job_view.names);
-	grt_aggregates_init(&r->aggregates);
-	grt_tsgs_init(&r->tsgs);
-	if (r->view->launched != NO_LAUNCHES && grt_launch_groups_new(&r->launched, r->view->launched))
-		return -ENOMEM;
-	if (r->view->threads && grt_threads_new(&r->threads, NULL))
-		return -ENOMEM;
-	if (r->job_sort && grt_top_new(&r->top, r->job_sort, &r->job_view, r->job_top))
-		return -ENOMEM;
-	if (r->verbose || r->view->types)
-		r->counts = calloc(1, sizeof(*r->counts));
-	if ((r->verbose || r->view->types) && !r->counts)
+	r->a.pass.jobs = r->jobs;
+	r->a.pass.names = grt_jobs_names(r->jobs);
+	r->a.pass.notes = &r->notes;
+	r->a.pass.health = grt_session_health(r->session);
+	if (grt_analyses_begin(&r->a))
 		return -ENOMEM;
 	set_consumer(r);
 	return 0;
@@ -444,16 +387,9 @@ static int begin_analyses(struct report *r)
 
 static void end_analyses(struct report *r)
 {
-	grt_writer_free(r->writer);
-	grt_top_free(r->top);
+	grt_writer_free(r->a.pass.writer);
+	grt_analyses_free(&r->a);
 	grt_jobs_free(r->jobs);
-	grt_groups_free(r->groups);
-	grt_counters_free(&r->counters);
-	grt_aggregates_free(&r->aggregates);
-	grt_tsgs_free(&r->tsgs);
-	grt_launch_groups_free(r->launched);
-	grt_threads_free(r->threads);
-	free(r->counts);
 	grt_session_close(r->session);
 }
 
@@ -512,8 +448,7 @@ static int report_run(int argc, char **argv)
 	const char *path = opt.input ? opt.input : argc ? argv[0] : NULL;
 	struct report r = {
 		.input = "live module",
-		.json = opt.json,
-		.csv = opt.csv,
+		.a.pass = {.json = opt.json, .csv = opt.csv},
 		.verbose = opt.verbose,
 		.asked = {0, UINT64_MAX},
 		.narrowed = opt.from.set || opt.to.set,

@@ -18,44 +18,44 @@
 void report_text_health(struct grt_writer *w, const struct grt_health *h, bool all)
 {
 	const struct grt_health_text *t = &h->text;
-	struct fields f = {.n = 0};
+	struct grt_fields f = {.n = 0};
 
 	if (!t->form)
 		return;
-	field_add(&f, "form", GRT_CELL_TEXT, (struct grt_cell){.text = t->form}, NULL);
-	field_number(&f, "lines", t->lines, "read");
-	field_number(&f, "bad", t->bad, "of these, not understood");
+	grt_field_add(&f, "form", GRT_CELL_TEXT, (struct grt_cell){.text = t->form}, NULL);
+	grt_field_number(&f, "lines", t->lines, "read");
+	grt_field_number(&f, "bad", t->bad, "of these, not understood");
 	if (all) {
-		field_add(&f, "bad_line", GRT_CELL_NUMBER,
-			  (struct grt_cell){.number = t->bad_line, .absent = !t->bad}, NULL);
-		field_add(&f, "bad_text", GRT_CELL_TEXT,
-			  (struct grt_cell){.text = t->bad_text, .absent = !t->bad}, NULL);
+		grt_field_add(&f, "bad_line", GRT_CELL_NUMBER,
+			      (struct grt_cell){.number = t->bad_line, .absent = !t->bad}, NULL);
+		grt_field_add(&f, "bad_text", GRT_CELL_TEXT,
+			      (struct grt_cell){.text = t->bad_text, .absent = !t->bad}, NULL);
 	}
-	field_number(&f, "skipped", t->skipped, "events that are not about GPU jobs");
+	grt_field_number(&f, "skipped", t->skipped, "events that are not about GPU jobs");
 	if (t->reordered || all)
-		field_number(&f, "reordered", t->reordered, "lines or events that came after later ones");
+		grt_field_number(&f, "reordered", t->reordered, "lines or events that came after later ones");
 	if (t->sorted || all)
-		field_number(&f, "sorted", t->sorted, "events that were sorted in temporary files");
+		grt_field_number(&f, "sorted", t->sorted, "events that were sorted in temporary files");
 	if (t->gaps || all)
-		field_number(&f, "gaps", t->gaps, "places where an unknown number of events is missing");
-	fields_write(&f, w, "text", "text");
+		grt_field_number(&f, "gaps", t->gaps, "places where an unknown number of events is missing");
+	grt_fields_write(&f, w, "text", "text");
 }
 
-void report_text_notes(struct notes *n, const struct grt_health *h)
+void report_text_notes(struct grt_notes *n, const struct grt_health *h)
 {
 	const struct grt_health_text *t = &h->text;
 
 	if (t->bad)
-		note(n, "%" PRIu64 " lines were not understood, the first is line %" PRIu64 ": %s", t->bad,
-		     t->bad_line, t->bad_text);
+		grt_note(n, "%" PRIu64 " lines were not understood, the first is line %" PRIu64 ": %s",
+			 t->bad, t->bad_line, t->bad_text);
 	if (t->form && !h->events && t->lines)
-		note(n, "none of the %" PRIu64 " lines has an event", t->lines);
+		grt_note(n, "none of the %" PRIu64 " lines has an event", t->lines);
 	if (t->gaps)
-		note(n, "events are missing at %" PRIu64 " places, and the text does not say how many",
-		     t->gaps);
+		grt_note(n, "events are missing at %" PRIu64 " places, and the text does not say how many",
+			 t->gaps);
 }
 
-void report_text_passed(struct notes *n, const struct grt_session *s)
+void report_text_passed(struct grt_notes *n, const struct grt_session *s)
 {
 	const struct grt_health_text *t = &grt_session_health(s)->text;
 	const struct grt_skipped *list;
@@ -68,8 +68,8 @@ void report_text_passed(struct notes *n, const struct grt_session *s)
 	for (unsigned int i = 0; i < show; i++)
 		snprintf(names + strlen(names), sizeof(names) - strlen(names), "%s%s %" PRIu64, i ? ", " : "",
 			 list[i].name, list[i].events);
-	note(n, "%" PRIu64 " events are not about GPU jobs: %s%s", t->skipped, names,
-	     kinds > show ? ", ..." : "");
+	grt_note(n, "%" PRIu64 " events are not about GPU jobs: %s%s", t->skipped, names,
+		 kinds > show ? ", ..." : "");
 }
 
 static const struct grt_column columns[] = {
@@ -92,7 +92,7 @@ static int compare(const void *a, const void *b)
 }
 
 /* The most frequent first. */
-int report_text_skipped(const struct grt_session *s, struct grt_writer *w, struct notes *notes, bool all)
+int report_text_skipped(const struct grt_session *s, struct grt_writer *w, struct grt_notes *notes, bool all)
 {
 	const struct grt_skipped *list;
 	unsigned int n = grt_session_skipped(s, &list), show = !all && n > SKIPPED_ROWS ? SKIPPED_ROWS : n;
@@ -108,7 +108,7 @@ int report_text_skipped(const struct grt_session *s, struct grt_writer *w, struc
 	qsort(row, n, sizeof(*row), compare);
 	ret = grt_writer_rows(w, &skipped_table, NULL, row, sizeof(*row), show);
 	if (n > show)
-		note(notes, "%u more kinds of events were skipped: -v shows all", n - show);
+		grt_note(notes, "%u more kinds of events were skipped: -v shows all", n - show);
 	free(row);
 	return ret;
 }

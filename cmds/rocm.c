@@ -35,7 +35,8 @@ static const struct cmd_opt options[] = {
 	{"timeline", 0, OPT_FLAG, NULL, &opt.timeline,
 	 "report: first print every event as a line: time, layer, event"},
 	{"relative", 0, OPT_FLAG, NULL, &opt.relative, "report: times count from the first event"},
-	{"json", 'j', OPT_FLAG, NULL, &opt.json, "report: as JSON"},
+	{"json", 'j', OPT_FLAG, NULL, &opt.json,
+	 "report: as JSON; with --timeline an object per event, the report as the last one"},
 	{"verbose", 'v', OPT_FLAG, NULL, &opt.verbose, "report: all columns and rows"},
 	{NULL, 0, OPT_FLAG, NULL, NULL, NULL},
 };
@@ -51,8 +52,6 @@ static int usage_of_report(int argc, char **argv)
 	if (opt.output || opt.functions || opt.container || opt.capture_stderr || opt.buffer)
 		return cmd_usage_error(
 			"report: -o, --functions, --buffer, --container and --capture-stderr are for record");
-	if (opt.json && opt.timeline)
-		return cmd_usage_error("report: use --json or --timeline, not both");
 	if (opt.folded && !strcmp(opt.folded, "-"))
 		return cmd_fail(EXIT_USAGE, "that is where the report goes", "--folded calls.folded",
 				"report: --folded -: cannot write the stacks to standard output");

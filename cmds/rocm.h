@@ -9,6 +9,7 @@
 
 #include "rocm/rocm.h"
 #include "cmd.h"
+#include "lines/event_json.h"
 #include "merge/merge.h"
 #include "reading.h"
 
@@ -40,6 +41,7 @@ struct rocm_folded;
  * struct rocm_run - one report
  * @log, @kernel: what is in the inputs
  * @folded: NULL: not asked for
+ * @json: lines of the time line are JSON, NULL: text, or not asked for
  * @fixed: the offset was given, @estimated: found; else the clocks are taken for one
  * @first: stamp of the first event, which is the zero of @relative
  */
@@ -48,6 +50,7 @@ struct rocm_run {
 	struct grt_merge *merge;
 	struct grt_rocm r;
 	struct rocm_folded *folded;
+	struct grt_event_json *json;
 	struct grt_rocm_offset offset;
 	bool fixed;
 	bool estimated;

@@ -13,7 +13,7 @@
 
 /** struct answers - sentences; @used: of the present one */
 struct answers {
-	struct fields f;
+	struct grt_fields f;
 	char text[ANSWERS][1024];
 	unsigned int n;
 	size_t used;
@@ -39,7 +39,7 @@ static void answered(struct answers *a, const char *name)
 {
 	if (a->used && a->text[a->n][a->used - 1] == ' ')
 		a->text[a->n][a->used - 1] = '\0';
-	field_add(&a->f, name, GRT_CELL_TEXT, (struct grt_cell){.text = a->text[a->n]}, NULL);
+	grt_field_add(&a->f, name, GRT_CELL_TEXT, (struct grt_cell){.text = a->text[a->n]}, NULL);
 	a->n++;
 	a->used = 0;
 }
@@ -264,5 +264,5 @@ void rocm_answers(const struct rocm_run *run, struct grt_writer *w)
 	path(&a, run);
 	latency(&a, run);
 	faults(&a, run);
-	fields_write(&a.f, w, "answers", "answers");
+	grt_fields_write(&a.f, w, "answers", "answers");
 }

@@ -87,6 +87,20 @@ static int make_dirs(const char *path)
 	return 0;
 }
 
+/* The recorder stops being root before the last files are made. */
+static bool user_may_write(const char *dir)
+{
+	uid_t uid = (uid_t)-1;
+	gid_t gid = (gid_t)-1;
+	bool may;
+
+	privileges_user(&uid, &gid);
+	as_user_begin(uid, gid);
+	may = !faccessat(AT_FDCWD, dir, W_OK | X_OK, AT_EACCESS);
+	as_user_end();
+	return may;
+}
+
 /* Its files have names that others use, too: what is not known to be of a recording is the user's. */
 static int check_place(const char *dir)
 {
@@ -101,6 +115,9 @@ static int check_place(const char *dir)
 	while (empty && (e = readdir(d)))
 		empty = !strcmp(e->d_name, ".") || !strcmp(e->d_name, "..");
 	closedir(d);
+	if (!user_may_write(dir))
+		return cmd_fail(EXIT_FAILED, "it is not of the user who called sudo, who gets the files",
+				"-o DIR, of your own or a new one", "cannot write into %s", dir);
 	snprintf(metadata, sizeof(metadata), "%s/recording/metadata", dir);
 	if (empty || !access(metadata, F_OK))
 		return EXIT_DONE;
@@ -314,8 +331,9 @@ int rocm_record(const struct rocm_options *opt, int argc, char **argv)
 		return status ? status : made;
 	}
 	made = write_script(&p);
-	if (made == EXIT_DONE)
-		made = write_report(opt, &p);
+	if (made != EXIT_DONE)
+		return status ? status : made;
+	made = write_report(opt, &p);
 	fprintf(stderr, "grtrace rocm record: everything is in ");
 	cmd_put_text(stderr, p.dir);
 	fputs("; its report is made again by analyze.sh in there\n", stderr);

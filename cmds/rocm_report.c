@@ -63,8 +63,9 @@ static int add_inputs(struct rocm_run *run)
 
 /* ------------------------------------------------------------------ clocks */
 
-static int on_clock_event(void *arg, const struct grt_event *e, unsigned int input)
+static int on_clock_event(void *arg, const struct grt_event *e, uint32_t cpu, unsigned int input)
 {
+	(void)cpu;
 	(void)input;
 	grt_rocm_clock_event(arg, e);
 	return 0;
@@ -124,17 +125,21 @@ static int set_offset(struct rocm_run *run)
 
 /* ------------------------------------------------------------------- events */
 
-static int on_event(void *arg, const struct grt_event *e, unsigned int input)
+static int on_event(void *arg, const struct grt_event *e, uint32_t cpu, unsigned int input)
 {
 	struct rocm_run *run = arg;
+	int ret = run->json ? grt_event_json_see(run->json, e, input) : 0;
 
-	(void)input;
+	if (ret)
+		return ret;
 	if (e->type == GRT_EV_NAME)
 		return 0;
 	if (!run->r.count.log && !run->r.count.funcs && !run->last)
 		run->first = e->time;
 	run->last = e->time;
-	if (run->opt->timeline)
+	if (run->json)
+		grt_event_json_print(run->json, run->out, e, cpu, "");
+	else if (run->opt->timeline)
 		rocm_line(run, e);
 	if (run->folded && rocm_folded_event(run->folded, e))
 		return -ENOMEM;
@@ -150,7 +155,7 @@ static uint64_t zero_of(const struct rocm_run *run)
 }
 
 /* What the recorder said of its texts: what they had, what was passed over and why, what was not there. */
-static void add_recorded(struct fields *f, struct grt_session *s, const char *input)
+static void add_recorded(struct grt_fields *f, struct grt_session *s, const char *input)
 {
 	static const char *const keys[] = {
 		"hostlog_text",	  "hostlog_skipped",  "hostlog_pids",	"ftrace_text",
@@ -162,39 +167,40 @@ static void add_recorded(struct fields *f, struct grt_session *s, const char *in
 		const char *value = grt_session_env(s, keys[i]);
 
 		if (value && *value)
-			field_add(f, keys[i], GRT_CELL_TEXT, (struct grt_cell){.text = value}, NULL);
+			grt_field_add(f, keys[i], GRT_CELL_TEXT, (struct grt_cell){.text = value}, NULL);
 	}
 }
 
 static void write_inputs(struct rocm_run *run, struct grt_writer *w)
 {
 	const struct rocm_options *opt = run->opt;
-	struct fields f = {.n = 0};
+	struct grt_fields f = {.n = 0};
 	bool both = grt_merge_inputs(run->merge) == 2;
 
 	if (opt->input)
 		add_recorded(&f, grt_merge_session(run->merge, 0), opt->input);
 	if (opt->amd_log)
-		field_add(&f, "amd_log", GRT_CELL_TEXT, (struct grt_cell){.text = opt->amd_log}, NULL);
+		grt_field_add(&f, "amd_log", GRT_CELL_TEXT, (struct grt_cell){.text = opt->amd_log}, NULL);
 	if (opt->ftrace)
-		field_add(&f, "ftrace", GRT_CELL_TEXT, (struct grt_cell){.text = opt->ftrace}, NULL);
-	field_add(&f, "from", GRT_CELL_TIME,
-		  (struct grt_cell){.number = run->first - zero_of(run), .absent = !run->last}, NULL);
-	field_add(&f, "to", GRT_CELL_TIME,
-		  (struct grt_cell){.number = run->last - zero_of(run), .absent = !run->last}, NULL);
-	field_add(&f, "span_ns", GRT_CELL_NS,
-		  (struct grt_cell){.number = run->last - run->first, .absent = !run->last}, NULL);
+		grt_field_add(&f, "ftrace", GRT_CELL_TEXT, (struct grt_cell){.text = opt->ftrace}, NULL);
+	grt_field_add(&f, "from", GRT_CELL_TIME,
+		      (struct grt_cell){.number = run->first - zero_of(run), .absent = !run->last}, NULL);
+	grt_field_add(&f, "to", GRT_CELL_TIME,
+		      (struct grt_cell){.number = run->last - zero_of(run), .absent = !run->last}, NULL);
+	grt_field_add(&f, "span_ns", GRT_CELL_NS,
+		      (struct grt_cell){.number = run->last - run->first, .absent = !run->last}, NULL);
 	if (both) {
-		field_add(&f, "clock_offset_ns", GRT_CELL_SIGNED,
-			  (struct grt_cell){.number = (uint64_t)run->offset.ns}, "added to the log's stamps");
-		field_add(&f, "clock_error_ns", GRT_CELL_NS,
-			  (struct grt_cell){.number = run->offset.error, .absent = !run->estimated},
-			  run->estimated ? "at most, in each direction" : "unknown");
-		field_number(&f, "clock_pairs", run->offset.pairs,
-			     "events of the kernel that lie in calls of the log");
-		field_number(&f, "clock_agree", run->offset.agree, "of these, for which the offset fits");
+		grt_field_add(&f, "clock_offset_ns", GRT_CELL_SIGNED,
+			      (struct grt_cell){.number = (uint64_t)run->offset.ns},
+			      "added to the log's stamps");
+		grt_field_add(&f, "clock_error_ns", GRT_CELL_NS,
+			      (struct grt_cell){.number = run->offset.error, .absent = !run->estimated},
+			      run->estimated ? "at most, in each direction" : "unknown");
+		grt_field_number(&f, "clock_pairs", run->offset.pairs,
+				 "events of the kernel that lie in calls of the log");
+		grt_field_number(&f, "clock_agree", run->offset.agree, "of these, for which the offset fits");
 	}
-	fields_write(&f, w, "input", "input");
+	grt_fields_write(&f, w, "input", "input");
 }
 
 static int write_creations(const struct rocm_run *run, struct grt_writer *w)
@@ -241,15 +247,15 @@ static int write_steps(const struct rocm_run *run, struct grt_writer *w)
 }
 
 /* A number of a side that is not in the trace is unknown, not 0. */
-static void add_counted(struct fields *f, bool known, const char *name, uint64_t number, const char *text)
+static void add_counted(struct grt_fields *f, bool known, const char *name, uint64_t number, const char *text)
 {
-	field_add(f, name, GRT_CELL_NUMBER, (struct grt_cell){.number = number, .absent = !known}, text);
+	grt_field_add(f, name, GRT_CELL_NUMBER, (struct grt_cell){.number = number, .absent = !known}, text);
 }
 
 static void write_use(const struct rocm_run *run, struct grt_writer *w)
 {
 	const struct grt_rocm_count *c = &run->r.count;
-	struct fields f = {.n = 0};
+	struct grt_fields f = {.n = 0};
 	uint64_t rung = c->dispatches + c->barriers + c->packets;
 	bool ratio = run->log && c->dispatches;
 
@@ -261,10 +267,11 @@ static void write_use(const struct rocm_run *run, struct grt_writer *w)
 	add_counted(&f, run->kernel, "kernel_submits", c->submits, "jobs of the driver");
 	add_counted(&f, run->log, "doorbells", rung,
 		    "rung by the program, by its log: the kernel does not see them");
-	field_add(&f, "doorbells_per_submit", GRT_CELL_AMOUNT,
-		  (struct grt_cell){
-			  .text = "", .number = ratio ? rung * 1000 / c->dispatches : 0, .absent = !ratio},
-		  "for each kernel that the program wrote into a queue");
+	grt_field_add(&f, "doorbells_per_submit", GRT_CELL_AMOUNT,
+		      (struct grt_cell){.text = "",
+					.number = ratio ? rung * 1000 / c->dispatches : 0,
+					.absent = !ratio},
+		      "for each kernel that the program wrote into a queue");
 	add_counted(&f, run->kernel, "gpu_signals", grt_rocm_steps(c, GRT_ROCM_DOORBELL),
 		    "from the GPU to the kernel");
 	add_counted(&f, run->log, "copies", c->copies, NULL);
@@ -275,7 +282,7 @@ static void write_use(const struct rocm_run *run, struct grt_writer *w)
 	add_counted(&f, run->log, "aborted_at", c->hangs, c->hangs ? c->first_hang : NULL);
 	add_counted(&f, run->log, "error_records", c->errors,
 		    c->errors ? c->first_error : "of level 0 and 1, others");
-	fields_write(&f, w, "use", "kernel queues, user queues and doorbells");
+	grt_fields_write(&f, w, "use", "kernel queues, user queues and doorbells");
 }
 
 /* Elements of a table by a sum in them, the largest first. */
@@ -291,7 +298,7 @@ static int by_sum(const void *a, const void *b)
 }
 
 static int write_sorted(struct rocm_run *run, struct grt_writer *w, const struct grt_keyed *rows,
-			const struct grt_table *table, size_t at, struct notes *notes)
+			const struct grt_table *table, size_t at, struct grt_notes *notes)
 {
 	uint32_t show = run->opt->verbose || run->opt->json || rows->used < ROWS ? rows->used : ROWS;
 	const struct grt_rocm_view view = {run->r.creation, zero_of(run)};
@@ -307,7 +314,7 @@ static int write_sorted(struct rocm_run *run, struct grt_writer *w, const struct
 		ret = grt_writer_row(w, list[i]);
 	grt_writer_table_end(w);
 	if (show < rows->used)
-		note(notes, "%s: %u more; -v shows all", table->title, rows->used - show);
+		grt_note(notes, "%s: %u more; -v shows all", table->title, rows->used - show);
 	free(list);
 	return ret;
 }
@@ -338,7 +345,7 @@ static int write_layers(const struct rocm_run *run, struct grt_writer *w)
 	return ret;
 }
 
-static int write_tables(struct rocm_run *run, struct grt_writer *w, struct notes *notes)
+static int write_tables(struct rocm_run *run, struct grt_writer *w, struct grt_notes *notes)
 {
 	struct grt_rocm *r = &run->r;
 	int ret = write_creations(run, w);
@@ -364,7 +371,7 @@ static int write_tables(struct rocm_run *run, struct grt_writer *w, struct notes
 }
 
 /* A bound that is not known is the largest. */
-static void note_rocr(const struct grt_rocm_count *c, struct notes *n)
+static void note_rocr(const struct grt_rocm_count *c, struct grt_notes *n)
 {
 	static const char *const how[GRT_ROCM_ROCR] = {
 		[1] = "moved by snapshots of both clocks",
@@ -372,59 +379,63 @@ static void note_rocr(const struct grt_rocm_count *c, struct notes *n)
 	};
 
 	if (c->rocr[0])
-		note(n,
-		     "%" PRIu64
-		     " lines of ROCr, whose clock is CLOCK_MONOTONIC_RAW, have the time of the line before: how far their "
-		     "clock differs from the others is unknown",
-		     c->rocr[0]);
+		grt_note(
+			n,
+			"%" PRIu64
+			" lines of ROCr, whose clock is CLOCK_MONOTONIC_RAW, have the time of the line before: how far their clock differs from the others is unknown",
+			c->rocr[0]);
 	for (unsigned int i = 1; i < GRT_ROCM_ROCR; i++) {
 		char error[64] = "the largest error is unknown";
 
 		if (c->rocr_error[i] != UINT64_MAX)
 			snprintf(error, sizeof(error), "off by at most %" PRIu64 " ns", c->rocr_error[i]);
 		if (c->rocr[i])
-			note(n, "%" PRIu64 " lines of ROCr, whose clock is CLOCK_MONOTONIC_RAW, were %s: %s",
-			     c->rocr[i], how[i], error);
+			grt_note(n,
+				 "%" PRIu64 " lines of ROCr, whose clock is CLOCK_MONOTONIC_RAW, were %s: %s",
+				 c->rocr[i], how[i], error);
 	}
 }
 
-static void note_clocks(const struct rocm_run *run, struct notes *n)
+static void note_clocks(const struct rocm_run *run, struct grt_notes *n)
 {
 	if (run->estimated)
-		note(n,
-		     "the log's clock is %+" PRId64 " ns from the kernel's, off by at most %" PRIu64
-		     " ns: %" PRIu64 " of %" PRIu64 " queues and buffers fit",
-		     run->offset.ns, run->offset.error, run->offset.agree, run->offset.pairs);
+		grt_note(n,
+			 "the log's clock is %+" PRId64 " ns from the kernel's, off by at most %" PRIu64
+			 " ns: %" PRIu64 " of %" PRIu64 " queues and buffers fit",
+			 run->offset.ns, run->offset.error, run->offset.agree, run->offset.pairs);
 	else if (run->why[0])
-		note(n,
-		     "grtrace takes the two clocks as equal, with an unknown error: %s; --clock-offset NS sets it",
-		     run->why);
+		grt_note(
+			n,
+			"grtrace takes the two clocks as equal, with an unknown error: %s; --clock-offset NS sets it",
+			run->why);
 	note_rocr(&run->r.count, n);
 	if (run->r.count.gpu_took.n)
-		note(n, "times on the GPU are of CLOCK_BOOTTIME: only their lengths are used");
+		grt_note(n, "times on the GPU are of CLOCK_BOOTTIME: only their lengths are used");
 }
 
-static void note_inputs(const struct rocm_run *run, struct notes *n)
+static void note_inputs(const struct rocm_run *run, struct grt_notes *n)
 {
 	for (unsigned int i = 0; i < grt_merge_inputs(run->merge); i++) {
 		const struct grt_health *h = grt_session_health(grt_merge_session(run->merge, i));
 		uint64_t lost = h->balance.fate[GRT_FATE_LOST];
 
 		if (h->text.form)
-			note(n,
-			     "%s: %" PRIu64 " lines; %" PRIu64 " not understood, %" PRIu64
-			     " passed over, %" PRIu64 " out of order",
-			     h->text.form, h->text.lines, h->text.bad, h->text.skipped, h->text.reordered);
+			grt_note(n,
+				 "%s: %" PRIu64 " lines; %" PRIu64 " not understood, %" PRIu64
+				 " passed over, %" PRIu64 " out of order",
+				 h->text.form, h->text.lines, h->text.bad, h->text.skipped,
+				 h->text.reordered);
 		if (h->text.bad)
-			note(n, "the first line that is not understood is line %" PRIu64 ": %s",
-			     h->text.bad_line, h->text.bad_text);
+			grt_note(n, "the first line that is not understood is line %" PRIu64 ": %s",
+				 h->text.bad_line, h->text.bad_text);
 		if (lost || h->text.gaps)
-			note(n,
-			     "%" PRIu64 " events were lost; %" PRIu64 " places where it is not said how many",
-			     lost, h->text.gaps);
+			grt_note(n,
+				 "%" PRIu64 " events were lost; %" PRIu64
+				 " places where it is not said how many",
+				 lost, h->text.gaps);
 	}
 	if (run->r.count.over)
-		note(n, "%" PRIu64 " values are not in a table, because it was full", run->r.count.over);
+		grt_note(n, "%" PRIu64 " values are not in a table, because it was full", run->r.count.over);
 }
 
 /** struct passed - a kind of lines or events that a text has and that were passed over, and why */
@@ -451,7 +462,7 @@ static const struct grt_column passed_columns[] = {
 static const struct grt_table passed_table = {"skipped", "passed over", passed_columns, 0};
 
 /* Return: 0 or -ENOMEM */
-static int write_passed(const struct rocm_run *run, struct grt_writer *w, struct notes *notes)
+static int write_passed(const struct rocm_run *run, struct grt_writer *w, struct grt_notes *notes)
 {
 	unsigned int show = run->opt->verbose || run->opt->json ? UINT_MAX : ROWS;
 	const struct grt_skipped *list;
@@ -465,7 +476,7 @@ static int write_passed(const struct rocm_run *run, struct grt_writer *w, struct
 		for (unsigned int k = 0; k < n && k < show && !ret; k++)
 			ret = grt_writer_row(w, &(struct passed){grt_session_health(s)->text.form, &list[k]});
 		if (n > show)
-			note(notes, "%u more kinds were passed over; -v shows all", n - show);
+			grt_note(notes, "%u more kinds were passed over; -v shows all", n - show);
 	}
 	grt_writer_table_end(w);
 	return ret;
@@ -476,7 +487,7 @@ static int write_report(struct rocm_run *run)
 	const struct grt_writer_options options = {
 		.out = run->out, .verbose = run->opt->verbose, .colour = cmd_colour()};
 	struct grt_writer *w = NULL;
-	struct notes n = {.n = 0};
+	struct grt_notes n = {.n = 0};
 	uint64_t over = 0;
 	int ret = grt_writer_new(&w, run->opt->json ? &writer_json : &writer_text, &options);
 
@@ -488,17 +499,17 @@ static int write_report(struct rocm_run *run)
 	if (!ret)
 		ret = rocm_debugfs(run, w, &over);
 	if (over)
-		note(&n,
-		     "%" PRIu64
-		     " queues or words of debugfs are not in the table, because there are too many",
-		     over);
+		grt_note(&n,
+			 "%" PRIu64
+			 " queues or words of debugfs are not in the table, because there are too many",
+			 over);
 	if (!ret && !run->opt->input)
 		ret = write_passed(run, w, &n);
 	if (!ret)
 		rocm_answers(run, w);
 	note_clocks(run, &n);
 	note_inputs(run, &n);
-	notes_write(&n, w);
+	grt_notes_write(&n, w);
 	grt_writer_end(w);
 	grt_writer_free(w);
 	return ret;
@@ -583,12 +594,14 @@ int rocm_report(const struct rocm_options *opt)
 
 	if (opt->folded)
 		run.folded = rocm_folded_new();
-	if ((opt->folded && !run.folded) || grt_merge_new(&run.merge))
+	if ((opt->folded && !run.folded) || grt_merge_new(&run.merge) ||
+	    (opt->json && opt->timeline && grt_event_json_new(&run.json)))
 		return cmd_fail(EXIT_FAILED, strerror(ENOMEM), NULL, "cannot begin");
 	grt_rocm_init(&run.r);
 	status = report(&run);
 	grt_rocm_free(&run.r);
 	grt_merge_free(run.merge);
 	rocm_folded_free(run.folded);
+	grt_event_json_free(run.json);
 	return status;
 }

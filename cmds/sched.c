@@ -115,6 +115,12 @@ static int on_tsg(struct grt_consumer *c, const struct grt_event *e, uint32_t cp
 	return SCHED_STOP;
 }
 
+static int on_event(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
+{
+	(void)cpu;
+	return grt_event_json_see(((struct sched *)c)->json, e, 0);
+}
+
 static int on_name(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
 {
 	(void)cpu;
@@ -257,7 +263,6 @@ static int sched_run(int argc, char **argv)
 		.c = {.tsg = on_tsg, .name = on_name},
 		.pid = (uint32_t)opt.pid,
 		.verbose = opt.verbose,
-		.json = opt.json,
 		.refused = opt.refused,
 	};
 	const char *path = opt.input ? opt.input : argc ? argv[0] : NULL;
@@ -265,11 +270,15 @@ static int sched_run(int argc, char **argv)
 
 	if (argc > 1 || (argc && opt.input))
 		return cmd_usage_error("more than one trace: '%s'", argv[argc - 1]);
+	if (opt.json && grt_event_json_new(&s.json))
+		return cmd_fail(EXIT_FAILED, strerror(ENOMEM), NULL, "cannot begin");
+	s.c.event = s.json ? on_event : NULL;
 	setvbuf(stdout, NULL, _IOFBF, OUTPUT_BUFFER);
 	grt_keyed_init(&s.groups, sizeof(struct sched_group), GRT_TSGS_MAX);
 	status = path ? replay(&s, path) : watch(&s);
 	grt_keyed_free(&s.groups);
 	grt_names_free(&s.names);
+	grt_event_json_free(s.json);
 	return status;
 }
 

@@ -7,6 +7,7 @@
 #define GRTRACE_SCHED_H
 
 #include "base/keyed.h"
+#include "lines/event_json.h"
 #include "trace/names.h"
 #include "reading.h"
 
@@ -20,6 +21,7 @@
  * @pid: only events of this process; 0: of all
  * @verbose: tokens and channels have lines, too
  * @refused: as have calls that failed
+ * @json: lines are JSON, NULL: text
  * @offset: from the trace's clock to CLOCK_REALTIME, ns
  * @own_clock: the trace's clock is all there is: stamps are from midnight
  * @seen: events by type
@@ -32,10 +34,10 @@ struct sched {
 	struct grt_consumer c;
 	struct grt_session *session;
 	struct grt_names names;
+	struct grt_event_json *json;
 	const char *input;
 	uint32_t pid;
 	bool verbose;
-	bool json;
 	bool refused;
 	bool own_clock;
 	int64_t offset;

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The line of a TSG_* event in `grtrace sched`: text as tools for patched
- * drivers print it, with right names, or a JSON object. What stands in a line is
- * a row of the tables below; what is not known is "?" in text and left out of
- * JSON.
+ * The line of a TSG_* event in `grtrace sched`, as tools for patched drivers
+ * print it, with right names. What stands in a line is a row of the tables below;
+ * what is not known is "?".
  */
 #include <inttypes.h>
 #include <string.h>
@@ -20,198 +19,174 @@
 
 /* ------------------------------------------------------------- values */
 
-/** struct line - how the line is printed */
-struct line {
-	const struct sched *s;
-	bool json;
-};
-
-static void key(const struct line *l, const char *name)
+static void key(const char *name)
 {
-	if (l->json)
-		printf(",\"%s\":", name);
-	else
-		printf(" %s=", name);
+	printf(" %s=", name);
 }
 
-static void put_number(const struct line *l, const char *name, uint64_t value, bool known)
+static void put_number(const char *name, uint64_t value, bool known)
 {
-	if (!known && l->json)
-		return;
-	key(l, name);
+	key(name);
 	if (known)
 		printf("%" PRIu64, value);
 	else
 		putchar('?');
 }
 
-static void put_hex(const struct line *l, const char *name, uint32_t value, bool known)
+static void put_hex(const char *name, uint32_t value, bool known)
 {
-	if (!known && l->json)
-		return;
-	key(l, name);
+	key(name);
 	if (!known)
 		putchar('?');
 	else
-		printf(l->json ? "%" PRIu32 : "%" PRIx32, value);
+		printf("%" PRIx32, value);
 }
 
 /* A channel's handle; with its client where that is not the group's. */
-static void put_handle(const struct line *l, const char *name, uint32_t handle, uint32_t client,
-		       uint32_t group)
+static void put_handle(const char *name, uint32_t handle, uint32_t client, uint32_t group)
 {
 	bool other = handle && client && client != group;
 
-	if (!other || l->json) {
-		put_hex(l, name, handle, handle);
+	if (!other) {
+		put_hex(name, handle, handle);
 	} else {
-		key(l, name);
+		key(name);
 		printf("%08" PRIx32 ":%" PRIx32, client, handle);
 	}
-	if (other && l->json)
-		put_hex(l, "channel_client", client, true);
 }
 
 /* A subcontext: that none was named is known, and another thing than one that is not known. */
-static void put_subcontext(const struct line *l, uint32_t handle, uint32_t veid)
+static void put_subcontext(uint32_t handle, uint32_t veid)
 {
 	if (handle)
-		put_hex(l, "subctx", handle, handle != UNKNOWN);
+		put_hex("subctx", handle, handle != UNKNOWN);
 	else
-		fputs(l->json ? ",\"subctx\":null" : " subctx=none", stdout);
+		fputs(" subctx=none", stdout);
 	if (handle && handle != UNKNOWN)
-		put_number(l, "veid", veid, veid != UNKNOWN);
+		put_number("veid", veid, veid != UNKNOWN);
 }
 
 /* A name of ours, or one of a thread, which may hold anything. */
-static void put_word(const struct line *l, const char *name, const char *word)
+static void put_word(const char *name, const char *word)
 {
-	if (!word && l->json)
-		return;
-	key(l, name);
-	if (l->json)
-		cmd_put_json(stdout, word);
-	else
-		fputs(word ? word : "?", stdout);
+	key(name);
+	fputs(word ? word : "?", stdout);
 }
 
-static void put_us(const struct line *l, const char *name, uint64_t us)
+static void put_us(const char *name, uint64_t us)
 {
-	put_number(l, l->json ? "timeslice_us" : name, us, us);
-	if (!l->json && us)
+	put_number(name, us, us);
+	if (us)
 		fputs(" us", stdout);
 }
 
-static void put_gpu(const struct line *l, uint32_t bus)
+static void put_gpu(uint32_t bus)
 {
 	char text[GRT_BUS_MAX];
 
-	put_word(l, "gpu", bus ? grt_bus_text(text, bus) : NULL);
+	put_word("gpu", bus ? grt_bus_text(text, bus) : NULL);
 }
 
-static void put_engine(const struct line *l, uint32_t nv_engine)
+static void put_engine(uint32_t nv_engine)
 {
 	char text[GRT_NV_ENGINE_MAX];
 
-	put_word(l, "engine", nv_engine ? grt_nv_engine_name(text, nv_engine) : NULL);
+	put_word("engine", nv_engine ? grt_nv_engine_name(text, nv_engine) : NULL);
 }
 
 /* The driver's own answer; from 0xfffff001 on what the kernel answered in its place. */
-static void put_status(const struct line *l, uint32_t status)
+static void put_status(uint32_t status)
 {
 	const char *name = grt_nv_status_name(status);
 	char text[32];
 
-	if (!status && !l->json)
+	if (!status)
 		return;
 	if (status >= 0xfffff001)
 		snprintf(text, sizeof(text), "-%s", strerrorname_np(-(int32_t)status) ?: "?");
 	else if (!name)
 		snprintf(text, sizeof(text), "0x%x", status);
-	put_word(l, "status", name ? name : text);
+	put_word("status", name ? name : text);
 }
 
-static void put_allowed(const struct line *l, uint32_t status)
+static void put_allowed(uint32_t status)
 {
-	if (!l->json)
-		printf(" allowed=%s", status ? "no" : "yes");
-	else
-		printf(",\"allowed\":%s", status ? "false" : "true");
-	put_status(l, status);
+	printf(" allowed=%s", status ? "no" : "yes");
+	put_status(status);
 }
 
 /* ------------------------------------------------------------- lines */
 
-static void line_init(const struct line *l, const struct grt_event *e)
+static void line_init(const struct grt_event *e)
 {
 	const struct grt_ev_tsg_init *ev = (const struct grt_ev_tsg_init *)e;
 
-	put_engine(l, ev->nv_engine);
-	put_us(l, "timeslice", ev->timeslice);
-	put_word(l, "interleave", grt_nv_interleave_name(ev->interleave));
-	put_number(l, "runlist", ev->runlist, ev->runlist != UNKNOWN);
-	put_gpu(l, ev->bus);
-	put_status(l, ev->status);
+	put_engine(ev->nv_engine);
+	put_us("timeslice", ev->timeslice);
+	put_word("interleave", grt_nv_interleave_name(ev->interleave));
+	put_number("runlist", ev->runlist, ev->runlist != UNKNOWN);
+	put_gpu(ev->bus);
+	put_status(ev->status);
 }
 
-static void line_schedule(const struct line *l, const struct grt_event *e)
+static void line_schedule(const struct grt_event *e)
 {
 	const struct grt_ev_tsg_schedule *ev = (const struct grt_ev_tsg_schedule *)e;
 
 	if (ev->channel)
-		put_handle(l, "channel", ev->channel, ev->channel_client, ev->client);
-	put_number(l, "channels", ev->channels, ev->channels != UNKNOWN);
-	put_us(l, "timeslice", ev->timeslice);
-	put_word(l, "interleave", grt_nv_interleave_name(ev->interleave));
-	put_allowed(l, ev->status);
+		put_handle("channel", ev->channel, ev->channel_client, ev->client);
+	put_number("channels", ev->channels, ev->channels != UNKNOWN);
+	put_us("timeslice", ev->timeslice);
+	put_word("interleave", grt_nv_interleave_name(ev->interleave));
+	put_allowed(ev->status);
 }
 
-static void line_token(const struct line *l, const struct grt_event *e)
+static void line_token(const struct grt_event *e)
 {
 	const struct grt_ev_tsg_token *ev = (const struct grt_ev_tsg_token *)e;
 
-	put_number(l, "channel", ev->chid, ev->chid != UNKNOWN);
-	put_handle(l, "handle", ev->channel, ev->channel_client, ev->client);
-	put_number(l, "token", ev->token, !ev->status || ev->chid != UNKNOWN);
-	put_number(l, "runlist", ev->runlist, ev->runlist != UNKNOWN);
-	put_gpu(l, ev->bus);
-	put_status(l, ev->status);
+	put_number("channel", ev->chid, ev->chid != UNKNOWN);
+	put_handle("handle", ev->channel, ev->channel_client, ev->client);
+	put_number("token", ev->token, !ev->status || ev->chid != UNKNOWN);
+	put_number("runlist", ev->runlist, ev->runlist != UNKNOWN);
+	put_gpu(ev->bus);
+	put_status(ev->status);
 }
 
-static void line_channel(const struct line *l, const struct grt_event *e)
+static void line_channel(const struct grt_event *e)
 {
 	const struct grt_ev_tsg_channel *ev = (const struct grt_ev_tsg_channel *)e;
 
-	put_number(l, "channel", ev->chid, ev->chid != UNKNOWN);
-	put_handle(l, "handle", ev->channel, ev->channel_client, ev->client);
-	put_number(l, "channels", ev->channels, ev->channels != UNKNOWN);
-	put_subcontext(l, ev->subctx, ev->veid);
+	put_number("channel", ev->chid, ev->chid != UNKNOWN);
+	put_handle("handle", ev->channel, ev->channel_client, ev->client);
+	put_number("channels", ev->channels, ev->channels != UNKNOWN);
+	put_subcontext(ev->subctx, ev->veid);
 }
 
-static void line_set(const struct line *l, const struct grt_event *e)
+static void line_set(const struct grt_event *e)
 {
 	const struct grt_ev_tsg_set *ev = (const struct grt_ev_tsg_set *)e;
 
 	if (ev->timeslice)
-		put_us(l, "timeslice", ev->timeslice);
+		put_us("timeslice", ev->timeslice);
 	if (ev->interleave != UNKNOWN)
-		put_word(l, "interleave", grt_nv_interleave_name(ev->interleave));
-	put_allowed(l, ev->status);
+		put_word("interleave", grt_nv_interleave_name(ev->interleave));
+	put_allowed(ev->status);
 }
 
-static void line_destroy(const struct line *l, const struct grt_event *e)
+static void line_destroy(const struct grt_event *e)
 {
 	static const char *const causes[] = {NULL, "freed", "owner", "close", "exit"};
 	const struct grt_ev_tsg_destroy *ev = (const struct grt_ev_tsg_destroy *)e;
 
-	put_word(l, "cause", ev->cause < sizeof(causes) / sizeof(causes[0]) ? causes[ev->cause] : NULL);
+	put_word("cause", ev->cause < sizeof(causes) / sizeof(causes[0]) ? causes[ev->cause] : NULL);
 }
 
 /* What a line is called, by @no where something is taken back. */
 static const struct form {
 	const char *title;
 	const char *no;
-	void (*put)(const struct line *l, const struct grt_event *e);
+	void (*put)(const struct grt_event *e);
 } forms[GRT_EV_MAX] = {
 	[GRT_EV_TSG_INIT] = {"TASK_INIT", "TASK_INIT", line_init},
 	[GRT_EV_TSG_SCHEDULE] = {"SCHEDULE", "UNSCHEDULE", line_schedule},
@@ -269,55 +244,26 @@ static void put_identity(const struct grt_tsg_event *t)
 		fputs(" TSG=?", stdout);
 }
 
-static void text_line(const struct line *l, const struct grt_event *e, uint32_t cpu, const char *comm,
+static void text_line(const struct sched *s, const struct grt_event *e, uint32_t cpu, const char *comm,
 		      bool partly)
 {
 	char pid[16];
 
-	put_time(l->s, e->time);
+	put_time(s, e->time);
 	snprintf(pid, sizeof(pid), "%" PRIu32, e->pid);
 	printf(" [CPU%02" PRIu32 "] %-12s PID=%-6s", cpu, title_of(e), pid);
 	put_comm(comm);
 	put_identity((const struct grt_tsg_event *)e);
-	forms[e->type].put(l, e);
+	forms[e->type].put(e);
 	fputs(partly ? " known=partly\n" : "\n", stdout);
-}
-
-static void json_line(const struct line *l, const struct grt_event *e, uint32_t cpu, const char *comm,
-		      const char *process, bool partly)
-{
-	const struct grt_tsg_event *t = (const struct grt_tsg_event *)e;
-
-	printf("{\"time\":%" PRIu64 ",\"cpu\":%" PRIu32 ",\"event\":\"%s\",\"pid\":%" PRIu32
-	       ",\"tid\":%" PRIu32,
-	       (uint64_t)e->time, cpu, title_of(e), e->pid, e->tid);
-	put_word(l, "comm", comm);
-	put_word(l, "process", process);
-	put_hex(l, "client", t->client, t->client);
-	put_hex(l, "tsg", t->tsg, t->tsg);
-	put_number(l, "grp", t->grp, t->grp != UNKNOWN);
-	if (e->type != GRT_EV_TSG_INIT && e->type != GRT_EV_TSG_TOKEN) {
-		put_number(l, "runlist", t->runlist, t->runlist != UNKNOWN);
-		put_gpu(l, t->bus);
-	}
-	if (e->type != GRT_EV_TSG_INIT)
-		put_engine(l, t->nv_engine);
-	forms[e->type].put(l, e);
-	if (e->flags & GRT_FLAG_INFERRED)
-		fputs(",\"inferred\":true", stdout);
-	if (partly)
-		fputs(",\"partly_known\":true", stdout);
-	fputs("}\n", stdout);
 }
 
 void sched_line(const struct sched *s, const struct grt_event *e, uint32_t cpu, bool partly)
 {
 	uint32_t name = grt_names_find(&s->names, GRT_NAME_THREAD, e->tid);
-	const struct line l = {s, s->json};
 
 	if (s->json)
-		json_line(&l, e, cpu, grt_names_name(&s->names, name), grt_names_owner(&s->names, name),
-			  partly);
+		grt_event_json_print(s->json, stdout, e, cpu, partly ? ",\"partly_known\":true" : "");
 	else
-		text_line(&l, e, cpu, grt_names_name(&s->names, name), partly);
+		text_line(s, e, cpu, grt_names_name(&s->names, name), partly);
 }

@@ -59,7 +59,7 @@ struct timeline {
 	bool narrowed;
 	bool latency_only;
 	bool json;
-	struct notes notes;
+	struct grt_notes notes;
 };
 
 /** timeline_print - writes all. Return: 0 or -ENOMEM */

@@ -274,8 +274,8 @@ static int put_others(struct timeline *tl, enum grt_group_by by, struct grt_time
 	snprintf(b.label, sizeof(b.label), "%" PRIu32 " others, sum", n);
 	put_bar(tl, &b);
 	free(sum);
-	note(&tl->notes, "%" PRIu32 " %s, the least busy, are drawn as one sum; --json has each", n,
-	     kinds[by].title);
+	grt_note(&tl->notes, "%" PRIu32 " %s, the least busy, are drawn as one sum; --json has each", n,
+		 kinds[by].title);
 	return 0;
 }
 
@@ -380,6 +380,6 @@ void timeline_histograms(struct timeline *tl, const struct grt_ring_phases *cons
 		}
 	}
 	if (n > RINGS_SHOWN)
-		note(&tl->notes, "histograms of %" PRIu32 " more rings are in --json, or use --ring",
-		     n - RINGS_SHOWN);
+		grt_note(&tl->notes, "histograms of %" PRIu32 " more rings are in --json, or use --ring",
+			 n - RINGS_SHOWN);
 }

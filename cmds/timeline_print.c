@@ -21,21 +21,22 @@ static const struct grt_names *names_of(const struct timeline *tl)
 
 static void write_recording(struct timeline *tl)
 {
-	struct fields f = {.n = 0};
+	struct grt_fields f = {.n = 0};
 	uint32_t columns = grt_timeline_columns(tl->t);
 
 	reading_recording(&f, tl->session, tl->input);
 	reading_span_fields(&f, &tl->span);
 	if (tl->ring)
-		field_add(&f, "only_ring", GRT_CELL_TEXT, (struct grt_cell){.text = tl->ring}, NULL);
+		grt_field_add(&f, "only_ring", GRT_CELL_TEXT, (struct grt_cell){.text = tl->ring}, NULL);
 	if (tl->by_pid)
-		field_number(&f, "only_pid", tl->pid, NULL);
+		grt_field_number(&f, "only_pid", tl->pid, NULL);
 	if (!tl->latency_only)
-		field_number(&f, "columns", columns, NULL);
+		grt_field_number(&f, "columns", columns, NULL);
 	if (columns && !tl->json)
-		field_add(&f, "column", GRT_CELL_NS, (struct grt_cell){.number = timeline_span(tl) / columns},
-			  "its height is the share of it in which jobs ran");
-	fields_write(&f, tl->writer, "recording", "recording");
+		grt_field_add(&f, "column", GRT_CELL_NS,
+			      (struct grt_cell){.number = timeline_span(tl) / columns},
+			      "its height is the share of it in which jobs ran");
+	grt_fields_write(&f, tl->writer, "recording", "recording");
 }
 
 /* Rows */
@@ -150,8 +151,8 @@ static int write_idles(struct timeline *tl, enum grt_group_by by, bool overlaps)
 		shown = n < IDLES_SHOWN ? n : IDLES_SHOWN;
 	}
 	if (n > shown)
-		note(&tl->notes, "%" PRIu32 " shorter %s: --json has all", n - shown,
-		     overlaps ? grt_overlap_table.title : grt_gap_table[by].title);
+		grt_note(&tl->notes, "%" PRIu32 " shorter %s: --json has all", n - shown,
+			 overlaps ? grt_overlap_table.title : grt_gap_table[by].title);
 	ret = write_found(tl, by, &table, found, shown);
 	free(found);
 	return ret;
@@ -253,23 +254,24 @@ static void note_drawing(struct timeline *tl)
 
 	grt_units_ns(unsure, unsure_time(tl));
 	if (is_sampled(tl))
-		note(&tl->notes, "jobs were sampled: bars show only these jobs, and gaps are not listed");
+		grt_note(&tl->notes, "jobs were sampled: bars show only these jobs, and gaps are not listed");
 	if (c->jobs > c->undrawn)
-		note(&tl->notes, "busy is the time in which one or more jobs ran: overlaps count once");
+		grt_note(&tl->notes, "busy is the time in which one or more jobs ran: overlaps count once");
 	if (c->undrawn)
-		note(&tl->notes,
-		     "%" PRIu64 " of %" PRIu64
-		     " jobs not drawn: START or END is unknown, or END comes before START",
-		     c->undrawn, c->jobs);
+		grt_note(&tl->notes,
+			 "%" PRIu64 " of %" PRIu64
+			 " jobs not drawn: START or END is unknown, or END comes before START",
+			 c->undrawn, c->jobs);
 	if (c->cut)
-		note(&tl->notes, "jobs drawn up to the border, because they ran beyond it: %" PRIu64, c->cut);
+		grt_note(&tl->notes, "jobs drawn up to the border, because they ran beyond it: %" PRIu64,
+			 c->cut);
 	if (c->late)
-		note(&tl->notes,
-		     "jobs that ended long after others that began later: %" PRIu64
-		     "; of the rings' busy time at most %s is missing, and overlaps with these jobs",
-		     c->late, unsure);
+		grt_note(&tl->notes,
+			 "jobs that ended long after others that began later: %" PRIu64
+			 "; of the rings' busy time at most %s is missing, and overlaps with these jobs",
+			 c->late, unsure);
 	if (!timeline_span(tl) && c->jobs)
-		note(&tl->notes, "all events have the same time: nothing to draw");
+		grt_note(&tl->notes, "all events have the same time: nothing to draw");
 }
 
 static void note_selection(struct timeline *tl)
@@ -278,27 +280,29 @@ static void note_selection(struct timeline *tl)
 	uint64_t over = c->over > grt_phases_over(tl->phases) ? c->over : grt_phases_over(tl->phases);
 
 	if (over)
-		note(&tl->notes, "%" PRIu64 " jobs are not in every table (limit of %u rings or processes)",
-		     over, GRT_TIMELINE_ROWS_MAX);
+		grt_note(&tl->notes,
+			 "%" PRIu64 " jobs are not in every table (limit of %u rings or processes)", over,
+			 GRT_TIMELINE_ROWS_MAX);
 	if (tl->ring || tl->by_pid)
-		note(&tl->notes,
-		     "bars, gaps and latencies cover the selected jobs only; other jobs may have run "
-		     "in the gaps");
+		grt_note(
+			&tl->notes,
+			"bars, gaps and latencies cover the selected jobs only; other jobs may have run in the gaps");
 	if (tl->narrowed)
-		note(&tl->notes, "latencies cover whole jobs that run at any time between --from and --to; "
-				 "the balance covers the whole trace");
+		grt_note(
+			&tl->notes,
+			"latencies cover whole jobs that run at any time between --from and --to; the balance covers the whole trace");
 }
 
 static void write_end(struct timeline *tl)
 {
 	const struct grt_health *h = grt_session_health(tl->session);
 
-	reading_note_joins(&tl->notes, tl->jobs, h);
+	grt_jobs_notes(&tl->notes, tl->jobs, h);
 	if (!tl->latency_only)
 		note_drawing(tl);
 	note_selection(tl);
 	reading_note_health(&tl->notes, h, &tl->span, 0);
-	notes_write(&tl->notes, tl->writer);
+	grt_notes_write(&tl->notes, tl->writer);
 	if (tl->json) {
 		reading_health(tl->writer, h);
 		reading_joins(tl->writer, tl->jobs, true);

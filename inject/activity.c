@@ -143,6 +143,9 @@ static void put_kernel(const union cupti_record *c, uint64_t now)
 	if (inject.version >= CUPTI_VERSION_13_0)
 		r.by_gpu = ((const uint8_t *)c)[CUPTI_KERNEL_BY_GPU] != 0;
 	inject.kernels++;
+	inject.running += !k->end;
+	if (k->graph)
+		detach_graph();
 	packets_put(&packets, &r.e);
 }
 

@@ -31,7 +31,12 @@ enum {
 };
 
 /* CUpti_CallbackIdResource */
-enum { CUPTI_RESOURCE_GRAPH_NODE_CREATED = 13 };
+enum {
+	CUPTI_RESOURCE_CONTEXT_CREATED = 1,
+	CUPTI_RESOURCE_GRAPH_NODE_CREATED = 13,
+	CUPTI_RESOURCE_GRAPH_EXEC_CREATING = 17,
+	CUPTI_RESOURCE_GRAPH_EXEC_CREATED = 18,
+};
 
 /* CUpti_ActivityKind */
 enum {
@@ -220,6 +225,8 @@ typedef void (*cupti_complete_fn)(void *context, uint32_t stream, uint8_t *buffe
 	     (uint8_t * buffer, size_t valid, union cupti_record * *record))                                \
 	NEED(dropped, cuptiActivityGetNumDroppedRecords, (void *context, uint32_t stream, size_t *dropped)) \
 	NEED(flush_all, cuptiActivityFlushAll, (uint32_t flags))                                            \
+	MAY(enable_domain, cuptiEnableDomain, (uint32_t enable, void *subscriber, int domain))              \
+	MAY(finalize, cuptiFinalize, (void))                                                                \
 	MAY(stream_id, cuptiGetStreamIdEx, (void *context, void *stream, uint8_t per_thread, uint32_t *id)) \
 	MAY(register_clock, cuptiActivityRegisterTimestampCallback, (uint64_t(*clock)(void)))               \
 	MAY(set_thread_ids, cuptiSetThreadIdType, (int type))

@@ -43,6 +43,8 @@ enum stack_mode { STACK_NONE, STACK_INPROC, STACK_BPF };
  * @launches, @launches_lost, @gpu_records, @gpu_lost, @gpu_unknown, @no_stamps: as
  *	in PROCESS; the writer's, and complete with its rounds
  * @kernels, @kernel_calls: records of kernels, and calls that launch kernels or graphs; the writer's
+ * @running: kernels that CUPTI told of without an end; the writer's
+ * @last_call: when the last launch that is written returned; the writer's
  * @homeless: launches of threads that got no ring
  */
 struct inject {
@@ -64,6 +66,8 @@ struct inject {
 	uint64_t no_stamps;
 	uint64_t kernels;
 	uint64_t kernel_calls;
+	uint64_t running;
+	uint64_t last_call;
 	_Atomic uint64_t homeless;
 };
 
@@ -101,6 +105,32 @@ bool recording_may_open(void);
 
 /** recording_random - a number that nobody else gets; not 0 */
 uint64_t recording_random(void);
+
+/* ---------------------------------------------------------------- main.c */
+
+/** program_goes_on - 10 ms later; the writer's. Return: false: at once, because it ends */
+bool program_goes_on(void);
+
+/* -------------------------------------------------------------- detach.c */
+
+/** detach_begin - from now on calls of CUDA may start work that no record tells of; the writer's */
+void detach_begin(void);
+
+/** detach - CUPTI is given back: the recording has ended, the program goes on; the writer, some 3 s at most
+ */
+void detach(void *subscriber);
+
+/** detach_callback - a call of CUDA begins or returns, and is not recorded */
+void detach_callback(int domain, uint32_t number, const struct cupti_callback *data);
+
+/** detach_graph - the program has a CUDA graph */
+void detach_graph(void);
+
+/** detach_context - the program has made a context */
+void detach_context(void);
+
+/** detach_forked - in a child, which leaves CUPTI alone */
+void detach_forked(void);
 
 /* ------------------------------------------------------------- packets.c */
 
@@ -225,6 +255,16 @@ unsigned int launch_enable(void *subscriber);
 /** launch_disable - CUPTI does not call any more */
 void launch_disable(void *subscriber);
 
+/** launch_in_callback - whether a thread is still in a callback in which it may call CUPTI; with @on and
+ * @leaving cleared 2 ms before, for none comes there any more */
+bool launch_in_callback(void);
+
+/** launch_is_outside - whether the calling thread is in no call of cuda_calls.def */
+bool launch_is_outside(void);
+
+/** launch_in_call - whether a thread is in a call of cuda_calls.def */
+bool launch_in_call(void);
+
 /** launch_filled - whether a ring is so full that it should not wait */
 bool launch_filled(void);
 
@@ -292,6 +332,12 @@ void clock_tune(void);
  * and may be some 100 ns off.
  */
 uint64_t clock_monotonic(void);
+
+/** clock_cupti - the same, for CUPTI */
+uint64_t clock_cupti(void);
+
+/** clock_give_back - from now on clock_cupti() is CLOCK_REALTIME, which CUPTI's other clients expect */
+void clock_give_back(void);
 
 /* --------------------------------------------------------------- cupti.c */
 

@@ -77,6 +77,8 @@ enum { THREAD_FREE, THREAD_USED, THREAD_LEFT, THREAD_BARE, THREAD_EMPTYING };
  * @head: entries written; the thread's
  * @lost: launches that found no room; the thread's
  * @depth: of @open that are in use; more are counted and not kept
+ * @inside: it is in a callback that records; the thread's
+ * @was_outside: it was seen not to be, after tracing had ended; the writer's
  * @tail: entries that the writer has taken, which it tells the thread
  * @state: left by its thread it is used by another one, also before it is empty; free: it is;
  *	bare: its memory has gone back, too
@@ -88,6 +90,8 @@ struct thread {
 	_Atomic uint64_t head;
 	_Atomic uint64_t lost;
 	unsigned int depth;
+	_Atomic bool inside;
+	bool was_outside;
 	uint32_t tid;
 	struct open open[OPEN_MAX];
 	struct grt_unwind_thread *unwind;
@@ -143,6 +147,13 @@ static void drop_thread(struct thread *t)
 {
 	grt_unwind_thread_free(t->unwind);
 	munmap(t, sizeof(*t));
+}
+
+static uint32_t thread_count(void)
+{
+	uint32_t n = atomic_load(&threads);
+
+	return n < THREADS_MAX ? n : THREADS_MAX;
 }
 
 static struct thread *make_thread(void)
@@ -308,13 +319,14 @@ static void enter(struct thread *t, uint16_t call, const struct cupti_callback *
 		grtrace_cuda_launch(launch_correlation(d->correlation));
 }
 
-static void leave(struct thread *t, const struct cupti_callback *d)
+/* @recorded: not, where tracing has ended: the call is only known to be over */
+static void leave(struct thread *t, const struct cupti_callback *d, bool recorded)
 {
 	unsigned int at = t->depth;
 
 	if (at > OPEN_MAX) {
 		t->depth--;
-		atomic_fetch_add_explicit(&t->lost, 1, memory_order_relaxed);
+		atomic_fetch_add_explicit(&t->lost, recorded, memory_order_relaxed);
 		return;
 	}
 	while (at && t->open[at - 1].correlation != d->correlation)
@@ -327,7 +339,8 @@ static void leave(struct thread *t, const struct cupti_callback *d)
 		return;
 	}
 	t->depth = at - 1;
-	put(t, &t->open[at - 1], d->result ? *(const int32_t *)d->result : 0, d);
+	if (recorded)
+		put(t, &t->open[at - 1], d->result ? *(const int32_t *)d->result : 0, d);
 }
 
 /* A launch into a stream that is captured makes a node of a graph, and nothing runs. */
@@ -337,35 +350,108 @@ static void capture(struct thread *t)
 		t->open[t->depth - 1].captured = true;
 }
 
+static void see_resource(struct thread *t, uint32_t number)
+{
+	if (number == CUPTI_RESOURCE_CONTEXT_CREATED) {
+		detach_context();
+		return;
+	}
+	detach_graph();
+	if (number == CUPTI_RESOURCE_GRAPH_NODE_CREATED)
+		capture(t);
+}
+
+static bool is_on(void)
+{
+	return atomic_load_explicit(&inject.on, memory_order_relaxed);
+}
+
+static bool is_recorded(int site)
+{
+	return is_on() ||
+	       (site == CUPTI_SITE_EXIT && atomic_load_explicit(&inject.leaving, memory_order_relaxed));
+}
+
+/* A thread's first launch makes system calls. */
+static struct thread *join_quietly(void)
+{
+	int saved = errno;
+	struct thread *t = join();
+
+	errno = saved;
+	return t;
+}
+
+/* The thread says that it is here before it looks whether it may be, see launch_in_callback(). */
+static bool record(struct thread *t, int domain, uint32_t number, const struct cupti_callback *data)
+{
+	bool recorded;
+
+	atomic_store_explicit(&t->inside, true, memory_order_relaxed);
+	atomic_signal_fence(memory_order_seq_cst);
+	recorded = is_recorded(data->site);
+	if (data->site == CUPTI_SITE_EXIT)
+		leave(t, data, recorded);
+	else if (recorded)
+		enter(t, (uint16_t)(number | (domain == CUPTI_DOMAIN_DRIVER ? GRT_CUDA_DRIVER : 0)), data);
+	atomic_store_explicit(&t->inside, false, memory_order_release);
+	return recorded;
+}
+
 void launch_callback(void *user, int domain, uint32_t number, const struct cupti_callback *data)
 {
-	bool on = atomic_load_explicit(&inject.on, memory_order_relaxed);
 	struct thread *t = self;
-	int saved;
 
 	(void)user;
 	if (domain == CUPTI_DOMAIN_RESOURCE)
-		capture(t);
+		see_resource(t, number);
 	if (domain != CUPTI_DOMAIN_DRIVER && domain != CUPTI_DOMAIN_RUNTIME)
 		return;
-	if (!on && (!atomic_load_explicit(&inject.leaving, memory_order_relaxed) ||
-		    data->site == CUPTI_SITE_ENTER || !t))
-		return;
-	if (!t) {
-		/* a thread's first launch makes system calls */
-		saved = errno;
-		t = join();
-		errno = saved;
-	}
-	if (!t) {
-		if (data->site == CUPTI_SITE_EXIT && domain == CUPTI_DOMAIN_DRIVER)
+	if (!t && is_on()) {
+		t = join_quietly();
+		if (!t && data->site == CUPTI_SITE_EXIT && domain == CUPTI_DOMAIN_DRIVER)
 			atomic_fetch_add(&inject.homeless, 1);
-		return;
+		if (!t)
+			return;
 	}
-	if (data->site == CUPTI_SITE_ENTER)
-		enter(t, (uint16_t)(number | (domain == CUPTI_DOMAIN_DRIVER ? GRT_CUDA_DRIVER : 0)), data);
-	else
-		leave(t, data);
+	if (!t || !record(t, domain, number, data))
+		detach_callback(domain, number, data);
+}
+
+bool launch_in_callback(void)
+{
+	uint32_t n = thread_count(), i;
+	bool inside = false;
+	struct thread *t;
+
+	/* busy threads are seldom all outside at once */
+	for (i = 0; i < n; i++) {
+		t = atomic_load(&thread[i]);
+		if (!t)
+			continue;
+		t->was_outside = t->was_outside || !atomic_load(&t->inside);
+		inside = inside || !t->was_outside;
+	}
+	return inside;
+}
+
+bool launch_is_outside(void)
+{
+	return !self || !self->depth;
+}
+
+bool launch_in_call(void)
+{
+	uint32_t n = thread_count(), i;
+	struct thread *t;
+
+	for (i = 0; i < n; i++) {
+		t = atomic_load(&thread[i]);
+		if (t && atomic_load(&t->state) == THREAD_USED &&
+		    __atomic_load_n(&t->depth, __ATOMIC_RELAXED))
+			return true;
+	}
+	return false;
 }
 
 /*
@@ -378,11 +464,21 @@ static bool is_told_by_driver(int domain, enum grt_cuda_kind kind)
 	return domain == CUPTI_DOMAIN_RUNTIME && kind == GRT_CUDA_KIND_KERNEL && inject.stack != STACK_BPF;
 }
 
+static void enable_resources(uint32_t enable, void *subscriber)
+{
+	static const uint32_t resources[] = {
+		CUPTI_RESOURCE_CONTEXT_CREATED, CUPTI_RESOURCE_GRAPH_NODE_CREATED,
+		CUPTI_RESOURCE_GRAPH_EXEC_CREATING, CUPTI_RESOURCE_GRAPH_EXEC_CREATED};
+
+	for (size_t i = 0; i < sizeof(resources) / sizeof(resources[0]); i++)
+		inject.cupti.enable_callback(enable, subscriber, CUPTI_DOMAIN_RESOURCE, resources[i]);
+}
+
 unsigned int launch_enable(void *subscriber)
 {
 	unsigned int n = 0;
 
-	inject.cupti.enable_callback(1, subscriber, CUPTI_DOMAIN_RESOURCE, CUPTI_RESOURCE_GRAPH_NODE_CREATED);
+	enable_resources(1, subscriber);
 	/* those that came later than this CUPTI are refused */
 #define GRT_CUDA_CALL(DOMAIN, number, KIND, name)                            \
 	if (!is_told_by_driver(CUPTI_DOMAIN_##DOMAIN, GRT_CUDA_KIND_##KIND)) \
@@ -394,7 +490,7 @@ unsigned int launch_enable(void *subscriber)
 
 void launch_disable(void *subscriber)
 {
-	inject.cupti.enable_callback(0, subscriber, CUPTI_DOMAIN_RESOURCE, CUPTI_RESOURCE_GRAPH_NODE_CREATED);
+	enable_resources(0, subscriber);
 #define GRT_CUDA_CALL(DOMAIN, number, KIND, name) \
 	inject.cupti.enable_callback(0, subscriber, CUPTI_DOMAIN_##DOMAIN, number);
 #include <grtrace/cuda_calls.def>
@@ -423,13 +519,6 @@ bool launch_check(void *subscriber)
 }
 
 /* ------------------------------------------------------------ the writer */
-
-static uint32_t thread_count(void)
-{
-	uint32_t n = atomic_load(&threads);
-
-	return n < THREADS_MAX ? n : THREADS_MAX;
-}
 
 /* Before its thread comes there: pages that are met first cost a launch a microsecond. */
 static void make_resident(struct thread *t)
@@ -528,6 +617,10 @@ static void write_launch(struct packets *p, const struct entry *e)
 	r.result = e->result;
 	r.context = e->context;
 	inject.kernel_calls += row && (row->kind == GRT_CUDA_KIND_KERNEL || row->kind == GRT_CUDA_KIND_GRAPH);
+	if (e->end > inject.last_call)
+		inject.last_call = e->end;
+	if (row && row->kind == GRT_CUDA_KIND_GRAPH)
+		detach_graph();
 	packets_put(p, &r.e);
 }
 

@@ -121,6 +121,7 @@ static void write_end(void)
 	/* calls that have begun return in the meantime */
 	atomic_store(&inject.leaving, true);
 	atomic_store(&inject.on, false);
+	inject.running = 0;
 	inject.cupti.flush_all(CUPTI_FLUSH_FORCED);
 	nanosleep(&moment, NULL);
 	atomic_store(&inject.leaving, false);
@@ -144,18 +145,24 @@ static void wait_tick(void)
 	syscall(SYS_futex, &writer.told, FUTEX_WAIT_PRIVATE, 0, &t, NULL, 0);
 }
 
+bool program_goes_on(void)
+{
+	wait_tick();
+	return !atomic_load(&writer.told);
+}
+
 /*
  * The recording ends and the program goes on, with CUPTI as it was before: another
  * tool may take it. @over: the files are a finished recording's, nothing is added to them.
  */
 static void end_before_program(bool over)
 {
+	detach_begin();
 	activity_stop();
 	if (over)
 		packets_mute();
 	write_end();
-	launch_disable(writer.subscriber);
-	inject.cupti.unsubscribe(writer.subscriber);
+	detach(writer.subscriber);
 	activity_empty();
 }
 
@@ -235,6 +242,7 @@ static void in_child(void)
 {
 	atomic_store(&inject.on, false);
 	atomic_store(&inject.leaving, false);
+	detach_forked();
 	clock_forked();
 	packets_forked();
 	if (inject.dir >= 0)
@@ -309,8 +317,8 @@ static void init_clock(void)
 {
 	bool good = inject.version < CUPTI_VERSION_12_6 || inject.version >= CUPTI_VERSION_13_0;
 
-	inject.realtime = !good || !inject.cupti.register_clock ||
-			  inject.cupti.register_clock(clock_monotonic) != CUPTI_OK;
+	inject.realtime =
+		!good || !inject.cupti.register_clock || inject.cupti.register_clock(clock_cupti) != CUPTI_OK;
 }
 
 /* Nobody would empty its buffers. */

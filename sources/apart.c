@@ -1,17 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * A process of its own, see apart.h. It is a copy of this one: what it knows it
- * may read, but it can open, trace and signal nothing of anybody else's.
+ * may read. Who has no right any more to become nobody may still be root, whose
+ * files are root's without any capability: so a filter leaves the calls that
+ * work on memory and on descriptors that are open, and refuses all others.
  */
 #include "apart.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -22,10 +29,16 @@
 #include "capabilities.h"
 
 #define NOBODY 65534
-/* Beyond what this process has already. */
+/* Of apart_run(). */
 #define MEMORY_MAX (512ULL << 20)
 #define CPU_SECONDS 5
 #define PATIENCE_MS 10000
+
+#if defined(__x86_64__)
+#define ARCHITECTURE AUDIT_ARCH_X86_64
+#elif defined(__aarch64__)
+#define ARCHITECTURE AUDIT_ARCH_AARCH64
+#endif
 
 /** struct reply - through the pipe, in one piece */
 struct reply {
@@ -33,8 +46,10 @@ struct reply {
 	_Alignas(16) char answer[APART_MAX];
 };
 
+/* ------------------------------------------------------------- what it may */
+
 /* Sanitizers take all of the address space for themselves. */
-static int limit_memory(void)
+static int limit_memory(uint64_t more)
 {
 #ifndef __SANITIZE_ADDRESS__
 	unsigned long long pages = 0;
@@ -45,67 +60,140 @@ static int limit_memory(void)
 		pages = 0;
 	if (f)
 		fclose(f);
-	limit.rlim_cur = limit.rlim_max = pages * (unsigned long long)sysconf(_SC_PAGESIZE) + MEMORY_MAX;
+	limit.rlim_cur = limit.rlim_max = pages * (unsigned long long)sysconf(_SC_PAGESIZE) + more;
 	if (setrlimit(RLIMIT_AS, &limit))
 		return -errno;
 #endif
+	(void)more;
 	return 0;
 }
 
-static int limit_rest(void)
+static int limit_rest(unsigned int cpu_seconds)
 {
-	const struct rlimit cpu = {CPU_SECONDS, CPU_SECONDS}, none = {0, 0};
+	const struct rlimit cpu = {cpu_seconds, cpu_seconds}, none = {0, 0};
 
 	return setrlimit(RLIMIT_CPU, &cpu) || setrlimit(RLIMIT_CORE, &none) || setrlimit(RLIMIT_FSIZE, &none)
 		       ? -errno
 		       : 0;
 }
 
-/* All but two: no loop over a million numbers, and nothing that is opened meanwhile by another thread. */
-static int close_others(int one, int other)
+static int by_number(const void *a, const void *b)
 {
-	unsigned int low = (unsigned int)(one < other ? one : other),
-		     high = (unsigned int)(one < other ? other : one);
-	const unsigned int range[][2] = {{0, low - 1}, {low + 1, high - 1}, {high + 1, ~0U}};
+	const int *x = a, *y = b;
 
-	for (size_t i = low ? 0 : 1; i < sizeof(range) / sizeof(range[0]); i++)
-		if (range[i][0] <= range[i][1] && syscall(SYS_close_range, range[i][0], range[i][1], 0))
-			return -errno;
-	return 0;
+	return *x < *y ? -1 : *x > *y;
 }
 
-/* Root without capabilities could still open what is root's. */
+/* Between those that stay: no loop over a million numbers, and nothing that is opened meanwhile by another
+ * thread. */
+static int close_others(int *keep, size_t n)
+{
+	unsigned int from = 0;
+
+	qsort(keep, n, sizeof(*keep), by_number);
+	for (size_t i = 0; i < n; i++) {
+		if ((unsigned int)keep[i] > from && syscall(SYS_close_range, from, keep[i] - 1, 0))
+			return -errno;
+		from = (unsigned int)keep[i] + 1;
+	}
+	return syscall(SYS_close_range, from, ~0U, 0) ? -errno : 0;
+}
+
+/* Who may not, any more, has given up what that needs: the filter is for both. */
 static int become_nobody(void)
 {
 	if (!geteuid() &&
-	    (setgroups(0, NULL) || setresgid(NOBODY, NOBODY, NOBODY) || setresuid(NOBODY, NOBODY, NOBODY)))
+	    (setgroups(0, NULL) || setresgid(NOBODY, NOBODY, NOBODY) || setresuid(NOBODY, NOBODY, NOBODY)) &&
+	    errno != EPERM)
 		return -errno;
 	return capabilities_drop(0);
 }
 
-static int confine(int fd, int out)
+#ifdef ARCHITECTURE
+
+/* Memory, and descriptors that are open already. */
+static const unsigned int allowed[] = {
+	SYS_read,	SYS_pread64,  SYS_write,      SYS_close,	 SYS_fstat,
+	SYS_newfstatat, SYS_lseek,    SYS_mmap,	      SYS_munmap,	 SYS_mremap,
+	SYS_brk,	SYS_mprotect, SYS_madvise,    SYS_futex,	 SYS_rt_sigreturn,
+	SYS_getrandom,	SYS_exit,     SYS_exit_group, SYS_clock_gettime,
+};
+
+#define ALLOWED (sizeof(allowed) / sizeof(allowed[0]))
+
+/* What is none of them fails, as it does without a privilege. */
+static int filter_calls(void)
 {
-	int ret = limit_memory();
+	struct sock_filter code[ALLOWED + 6] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ARCHITECTURE, 1, 0),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+	};
+	struct sock_fprog program = {.len = ALLOWED + 6, .filter = code};
+
+	for (size_t i = 0; i < ALLOWED; i++)
+		code[4 + i] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, allowed[i],
+							   (uint8_t)(ALLOWED - i), 0);
+	code[4 + ALLOWED] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM);
+	code[5 + ALLOWED] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) ? -errno : 0;
+}
+
+#else
+
+/* The calls of this machine have other numbers, so nothing is taken apart on it. */
+static int filter_calls(void)
+{
+	return -ENOSYS;
+}
+
+#endif
+
+static int confine(const struct apart_work *w)
+{
+	int ret = limit_memory(w->memory);
 
 	if (!ret)
-		ret = limit_rest();
+		ret = limit_rest(w->cpu_seconds);
 	if (!ret)
 		ret = become_nobody();
 	/* after the change of the user, which takes it back */
 	if (!ret && prctl(PR_SET_PDEATHSIG, SIGKILL))
 		ret = -errno;
-	return ret ? ret : close_others(fd, out);
+	if (!ret)
+		ret = close_others(w->keep, w->n);
+	return ret ? ret : filter_calls();
 }
 
-static void be_child(int (*fn)(int fd, const void *arg, void *answer), int fd, const void *arg, int out)
+/* ---------------------------------------------------------------- a function */
+
+/** struct call - of apart_run() */
+struct call {
+	int (*fn)(int fd, const void *arg, void *answer);
+	int fd;
+	const void *arg;
+};
+
+static void answer_call(int out, const void *arg)
 {
+	const struct call *c = arg;
 	struct reply reply = {.ret = 0};
 
+	reply.ret = c->fn(c->fd, c->arg, reply.answer);
+	if (write(out, &reply, sizeof(reply)) != sizeof(reply))
+		_exit(EPIPE);
+}
+
+static void be_child(const struct apart_work *w, int out)
+{
+	int ret;
+
 	signal(SIGPIPE, SIG_IGN);
-	reply.ret = confine(fd, out);
-	if (!reply.ret)
-		reply.ret = fn(fd, arg, reply.answer);
-	_exit(write(out, &reply, sizeof(reply)) != sizeof(reply));
+	ret = confine(w);
+	if (!ret)
+		w->fn(out, w->arg);
+	_exit(-ret);
 }
 
 /* Return: what it says, -ETIMEDOUT or -EFAULT */
@@ -127,27 +215,59 @@ static int listen(int in, void *answer, size_t size)
 	return reply.ret > 0 ? -EFAULT : reply.ret;
 }
 
+int apart_begin(struct apart *a, const struct apart_work *work)
+{
+	int pipes[2], ret;
+
+	*a = (struct apart){.in = -1};
+	if (pipe2(pipes, O_CLOEXEC))
+		return -errno;
+	work->keep[work->n - 1] = pipes[1];
+	a->pid = fork();
+	if (!a->pid)
+		be_child(work, pipes[1]);
+	ret = a->pid < 0 ? -errno : 0;
+	close(pipes[1]);
+	a->in = pipes[0];
+	if (ret)
+		apart_end(a);
+	return ret;
+}
+
+int apart_end(struct apart *a)
+{
+	int status = 0;
+
+	if (a->pid > 0) {
+		kill(a->pid, SIGKILL);
+		while (waitpid(a->pid, &status, 0) < 0 && errno == EINTR)
+			;
+	}
+	if (a->in >= 0)
+		close(a->in);
+	*a = (struct apart){.in = -1};
+	return WIFEXITED(status) ? -WEXITSTATUS(status) : 0;
+}
+
 int apart_run(int (*fn)(int fd, const void *arg, void *answer), int fd, const void *arg, void *answer,
 	      size_t size)
 {
-	int pipes[2], ret;
-	pid_t pid;
+	const struct call call = {fn, fd, arg};
+	int keep[] = {fd, -1}, ret, ended;
+	const struct apart_work work = {.fn = answer_call,
+					.arg = &call,
+					.keep = keep,
+					.n = 2,
+					.memory = MEMORY_MAX,
+					.cpu_seconds = CPU_SECONDS};
+	struct apart a;
 
 	if (size > APART_MAX)
 		return -E2BIG;
-	if (pipe2(pipes, O_CLOEXEC))
-		return -errno;
-	pid = fork();
-	if (!pid)
-		be_child(fn, fd, arg, pipes[1]);
-	ret = pid < 0 ? -errno : 0;
-	close(pipes[1]);
-	if (pid > 0) {
-		ret = listen(pipes[0], answer, size);
-		kill(pid, SIGKILL);
-		while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-			;
-	}
-	close(pipes[0]);
-	return ret;
+	ret = apart_begin(&a, &work);
+	if (ret)
+		return ret;
+	ret = listen(a.in, answer, size);
+	ended = apart_end(&a);
+	return ret == -EFAULT && ended ? ended : ret;
 }

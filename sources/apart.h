@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Files of others are taken apart in a process of its own: without capabilities
- * and as nobody, with bounds for memory and time, and with no descriptor but the
- * file's. What goes wrong there costs the answer, and nothing else.
+ * Files of others are taken apart in a process of its own: without capabilities,
+ * with bounds for memory and time, with no descriptor but those of the files, and
+ * with no system call that reaches anything else: it can open, make, signal and
+ * trace nothing. What goes wrong there costs the answer, and nothing else.
  */
 #ifndef GRTRACE_APART_H
 #define GRTRACE_APART_H
 
 #include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
 
 /* Bytes of an answer. */
 #define APART_MAX 256
@@ -22,5 +25,34 @@
  */
 int apart_run(int (*fn)(int fd, const void *arg, void *answer), int fd, const void *arg, void *answer,
 	      size_t size);
+
+/** struct apart - such a process that goes on by itself; @in: what it writes */
+struct apart {
+	pid_t pid;
+	int in;
+};
+
+/**
+ * struct apart_work - what it does
+ * @fn: gets @arg and writes to @out; the process ends when it returns
+ * @keep: descriptors that stay open, in any order, and behind them a place for @out: @n in all; it is changed
+ * @memory: bytes beyond what this process has already
+ * @cpu_seconds: of its time on the CPU
+ */
+struct apart_work {
+	void (*fn)(int out, const void *arg);
+	const void *arg;
+	int *keep;
+	size_t n;
+	uint64_t memory;
+	unsigned int cpu_seconds;
+};
+
+/** apart_begin - starts one, which sees all of this process's memory as it is now. Return: 0 or -errno */
+int apart_begin(struct apart *a, const struct apart_work *work);
+
+/** apart_end - ends it, whatever it does; one that was not begun (@pid is 0) is allowed. Return: 0, or -errno
+ * that it could not begin with */
+int apart_end(struct apart *a);
 
 #endif /* GRTRACE_APART_H */

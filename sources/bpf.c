@@ -43,6 +43,7 @@
 #include "trace/packet.h"
 #include "drm_cards.h"
 #include "pid_ns.h"
+#include "probe.h"
 #include "read_all.h"
 #include "tracefs.h"
 
@@ -82,6 +83,7 @@ struct cpu_tally {
  * @horizon: events up to this stamp are all here
  * @force: up to @horizon, everything leaves now
  * @ended: capture is over, what is left is all
+ * @whole: so are the frames of stacks
  * @missed: times that a program was not run, since one was running already on that CPU
  * @without: objects left out, since a module has no BTF
  * @refused: objects left out, since the kernel does not take them: what the others tell is whole without
@@ -108,6 +110,7 @@ struct capture {
 	bool merged;
 	bool force;
 	bool ended;
+	bool whole;
 	uint64_t horizon;
 	struct grt_packer *packer;
 	struct bpf_devices devices;
@@ -318,6 +321,16 @@ int bpf_probe(const char *const *objects, struct grt_err *err)
 	}
 	close(tracefs);
 	return n ? 0 : no_tracepoint(objects, err);
+}
+
+int bpf_probe_driver(const char *const *objects, const char *driver, struct grt_err *err)
+{
+	char fix[64];
+
+	if (!driver || probe_module_loaded(driver))
+		return bpf_probe(objects, err);
+	snprintf(fix, sizeof(fix), "sudo modprobe %s, then the same command", driver);
+	return grt_err_set(err, -ENODEV, "its driver is not loaded", fix, "no GPU of %s here", driver);
 }
 
 static const char *const shared_maps[] = {"events", "counts", "jobs",	  "rings", "ring_names",
@@ -576,7 +589,7 @@ int bpf_put(void *capture, struct grt_event *e, uint32_t cpu)
 
 	if (cpu >= c->cpus)
 		return -EPROTO;
-	if (!(c->config.types >> e->type & 1)) {
+	if (!grt_types_has(&c->config.types, e->type)) {
 		c->tally[cpu].filtered++;
 		return 0;
 	}
@@ -721,7 +734,8 @@ static void read_counts(struct capture *c)
 
 static void set_config(struct capture *c, const struct source_setup *setup)
 {
-	c->config = (struct bpf_config){.pid = (uint32_t)setup->pid, .types = UINT64_MAX};
+	c->config = (struct bpf_config){.pid = (uint32_t)setup->pid};
+	grt_types_fill(&c->config.types, 1);
 	if (setup->comm)
 		snprintf(c->config.comm, sizeof(c->config.comm), "%s", setup->comm);
 	if (setup->ring)
@@ -729,7 +743,7 @@ static void set_config(struct capture *c, const struct source_setup *setup)
 	if (c->kind->driver || setup->driver)
 		snprintf(c->config.driver, sizeof(c->config.driver), "%s", c->kind->driver ?: setup->driver);
 	/* of stacks and what they are made of, a part is nothing */
-	if (setup->types && !c->kind->points)
+	if (!grt_types_empty(&setup->types) && !c->kind->points)
 		c->config.types = setup->types;
 	c->config.device = setup->device;
 	if (setup->device)
@@ -1002,7 +1016,7 @@ static bool maps_need_privilege(void)
 	       (major < 5 || (major == 5 && minor < 19));
 }
 
-/* Stacks are put into words while they come, from the files of the processes that they are of. */
+/* What processes have mapped is looked up while their stacks come, and those files are opened. */
 int bpf_confine(void *state, uint64_t *keep, struct grt_err *err)
 {
 	struct capture *c = state;
@@ -1057,9 +1071,40 @@ static size_t read_cpu(struct capture *c, unsigned int cpu, void *buf, size_t le
 		.filtered = c->count[cpu].filtered + c->tally[cpu].filtered,
 		.lost = c->count[cpu].lost + c->tally[cpu].late + (cpu ? 0 : c->missed),
 	};
-	enum grt_pack pack = c->ended ? GRT_PACK_ALL : c->force ? GRT_PACK_NOW : GRT_PACK_ENOUGH;
+	enum grt_pack pack = c->whole ? GRT_PACK_ALL : c->force || c->ended ? GRT_PACK_NOW : GRT_PACK_ENOUGH;
 
 	return grt_packer_read(c->packer, cpu, buf, len, c->horizon, pack, &counts);
+}
+
+static void tell_unnamed(const struct capture *c)
+{
+	struct addresses_unnamed n;
+	char text[320];
+
+	bpf_stacks_unnamed(&c->stacks, &n);
+	if (!(n.bad + n.late + n.over) || !c->note)
+		return;
+	snprintf(
+		text, sizeof(text),
+		"%s: %llu frames of stacks without names: %llu since reading their files failed or took too long, "
+		"%llu for want of time, %llu since there are too many",
+		c->kind->name, (unsigned long long)(n.bad + n.late + n.over), (unsigned long long)n.bad,
+		(unsigned long long)n.late, (unsigned long long)n.over);
+	c->note(text);
+}
+
+/* The other sources have stopped, too, so that it may take its time. Return: 0 or -ENOMEM */
+static int name_stacks(struct capture *c)
+{
+	int ret;
+
+	if (!c->ended || c->whole)
+		return 0;
+	ret = c->config.stacks ? bpf_stacks_name(&c->stacks, c->packer, c->horizon) : 1;
+	c->whole = ret > 0;
+	if (ret > 0)
+		tell_unnamed(c);
+	return ret < 0 ? ret : 0;
 }
 
 ssize_t bpf_read(void *state, unsigned int i, void *buf, size_t len)
@@ -1069,13 +1114,15 @@ ssize_t bpf_read(void *state, unsigned int i, void *buf, size_t len)
 	size_t done = 0;
 	int ret = refresh(c);
 
+	if (!ret)
+		ret = name_stacks(c);
 	if (ret)
 		return ret;
 	for (; cpu < end; cpu++)
 		done += read_cpu(c, cpu, (char *)buf + done, len - done);
 	if (done)
 		return (ssize_t)done;
-	return c->ended ? 0 : -EAGAIN;
+	return c->whole ? 0 : -EAGAIN;
 }
 
 int bpf_flush(void *state, struct grt_err *err)
@@ -1241,11 +1288,12 @@ static void counts_text(const struct capture *c, char *text, size_t room)
 	}
 	snprintf(
 		text, room,
-		"emitted=%llu filtered=%llu lost=%llu late=%llu missed=%llu unmatched=%llu no_stack=%llu unnumbered=%llu",
+		"emitted=%llu filtered=%llu lost=%llu late=%llu missed=%llu unmatched=%llu no_stack=%llu unnumbered=%llu packed=%llu",
 		(unsigned long long)(sum.wanted + sum.filtered), (unsigned long long)sum.filtered,
 		(unsigned long long)sum.lost, (unsigned long long)late, (unsigned long long)c->missed,
 		(unsigned long long)sum.unmatched, (unsigned long long)stacks_lost(c),
-		(unsigned long long)c->numbered.unnumbered);
+		(unsigned long long)c->numbered.unnumbered,
+		(unsigned long long)grt_packer_emitted(c->packer));
 }
 
 int bpf_describe(void *state, struct grt_env *env, int room)
@@ -1322,6 +1370,12 @@ int bpf_probe(const char *const *objects, struct grt_err *err)
 	return not_built(err);
 }
 
+int bpf_probe_driver(const char *const *objects, const char *driver, struct grt_err *err)
+{
+	(void)objects, (void)driver;
+	return not_built(err);
+}
+
 int bpf_put(void *capture, struct grt_event *e, uint32_t cpu)
 {
 	(void)capture, (void)e, (void)cpu;
@@ -1363,6 +1417,37 @@ int bpf_flush(void *state, struct grt_err *err)
 {
 	(void)state;
 	return not_built(err);
+}
+
+static void tell_unnamed(const struct capture *c)
+{
+	struct addresses_unnamed n;
+	char text[320];
+
+	bpf_stacks_unnamed(&c->stacks, &n);
+	if (!(n.bad + n.late + n.over) || !c->note)
+		return;
+	snprintf(
+		text, sizeof(text),
+		"%s: %llu frames of stacks without names: %llu since reading their files failed or took too long, "
+		"%llu for want of time, %llu since there are too many",
+		c->kind->name, (unsigned long long)(n.bad + n.late + n.over), (unsigned long long)n.bad,
+		(unsigned long long)n.late, (unsigned long long)n.over);
+	c->note(text);
+}
+
+/* The other sources have stopped, too, so that it may take its time. Return: 0 or -ENOMEM */
+static int name_stacks(struct capture *c)
+{
+	int ret;
+
+	if (!c->ended || c->whole)
+		return 0;
+	ret = c->config.stacks ? bpf_stacks_name(&c->stacks, c->packer, c->horizon) : 1;
+	c->whole = ret > 0;
+	if (ret > 0)
+		tell_unnamed(c);
+	return ret < 0 ? ret : 0;
 }
 
 ssize_t bpf_read(void *state, unsigned int i, void *buf, size_t len)

@@ -99,6 +99,9 @@ int bpf_open(void **state, const struct source_setup *setup, const struct bpf_ki
 /** bpf_probe - whether they would work here: 0, or -errno with what is missing in *err */
 int bpf_probe(const char *const *objects, struct grt_err *err);
 
+/** bpf_probe_driver - the same for one @driver, whose module is to be loaded; NULL: for any */
+int bpf_probe_driver(const char *const *objects, const char *driver, struct grt_err *err);
+
 /** bpf_put - an event that a decoder has made, for the stream of @cpu. Return: 0 or -ENOMEM */
 int bpf_put(void *capture, struct grt_event *e, uint32_t cpu);
 
@@ -157,7 +160,7 @@ int bpf_close(void *state, struct grt_err *err);
 	}                                                                                            \
 	static int probe_it(struct grt_err *err)                                                     \
 	{                                                                                            \
-		return bpf_probe(objects, err);                                                      \
+		return bpf_probe_driver(objects, driver_, err);                                      \
 	}                                                                                            \
 	BPF_OPS(name_, by_name_, probe_it, open_it)
 

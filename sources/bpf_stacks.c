@@ -40,6 +40,13 @@
 /* Of addresses; a trace of more different stacks goes on without them. */
 #define BYTES_MAX ((uint64_t)128 << 20)
 
+/* Frames of users' stacks. */
+#define NUMBERS_MAX ((uint32_t)16 << 20)
+
+/* Stacks whose frames are written in one go, and how long it waits for their names. */
+#define AT_A_TIME 256U
+#define PATIENCE_MS 20
+
 #define NO_TEXT UINT32_MAX
 
 static uint32_t places_of(int map)
@@ -75,6 +82,8 @@ void bpf_stacks_fini(struct bpf_stacks *s)
 	for (uint32_t i = 0; i < s->texts; i++)
 		free(s->text[i].ip);
 	symbols_free(s->symbols);
+	free(s->waiting);
+	free(s->number);
 	free(s->text);
 	free(s->held);
 	free(s->older);
@@ -302,16 +311,6 @@ static int grow_seen(struct bpf_stacks *s)
 	return 0;
 }
 
-/* The functions at a frame of a stack: a caller's address is behind its call. Return: 0 or -ENOMEM */
-static int functions_at(struct bpf_stacks *s, const struct grt_event *e, const uint64_t *ip, unsigned int i,
-			bool kernel, struct grt_symbols_found *found)
-{
-	uint64_t at = ip[i] - (i && ip[i]);
-
-	return kernel ? symbols_kernel(s->symbols, at, found)
-		      : symbols_user(s->symbols, (pid_t)e->pid, at, found);
-}
-
 /* The parts of a long name come before the record of its frame. */
 static int write_function(struct grt_packer *p, unsigned int cpu, struct grt_ev_frame *f, const char *name,
 			  uint16_t index)
@@ -337,11 +336,36 @@ static int write_functions(struct grt_packer *p, unsigned int cpu, struct grt_ev
 	return ret;
 }
 
-static int write_frames(struct bpf_stacks *s, struct grt_packer *p, unsigned int cpu,
-			const struct grt_event *e, uint32_t id, const uint64_t *ip, unsigned int depth,
-			bool kernel)
+/* A caller's address is behind its call. */
+static uint64_t call_of(const uint64_t *ip, unsigned int i)
 {
-	struct grt_ev_frame f = {.e = {.time = e->time,
+	return ip[i] - (i && ip[i]);
+}
+
+/** struct frames - of a stack: @ip, @depth of them; @number: of their addresses, NULL: they are the kernel's
+ */
+struct frames {
+	const uint64_t *ip;
+	const uint32_t *number;
+	unsigned int depth;
+};
+
+/* The functions at a frame of a stack. Return: 0 or -ENOMEM */
+static int functions_at(struct bpf_stacks *s, const struct frames *all, unsigned int i,
+			struct grt_symbols_found *found)
+{
+	uint64_t at = call_of(all->ip, i);
+
+	if (!all->number)
+		return symbols_kernel(s->symbols, at, found);
+	addresses_found(symbols_addresses(s->symbols), all->number[i], at, found);
+	return 0;
+}
+
+static int write_frames(struct bpf_stacks *s, struct grt_packer *p, unsigned int cpu, uint64_t time,
+			uint32_t id, const struct frames *all)
+{
+	struct grt_ev_frame f = {.e = {.time = time,
 				       .type = GRT_EV_FRAME,
 				       .size = sizeof(f),
 				       .flags = GRT_FLAG_BPF,
@@ -352,17 +376,68 @@ static int write_frames(struct bpf_stacks *s, struct grt_packer *p, unsigned int
 	unsigned int i;
 	int ret = 0;
 
-	for (i = 0; i < depth && !ret; i++) {
-		ret = functions_at(s, e, ip, i, kernel, &found);
+	for (i = 0; i < all->depth && !ret; i++) {
+		ret = functions_at(s, all, i, &found);
 		f.depth += ret ? 0 : (uint16_t)found.frames;
 	}
-	for (i = 0; i < depth && !ret; i++) {
-		f.ip = ip[i];
-		ret = functions_at(s, e, ip, i, kernel, &found);
+	for (i = 0; i < all->depth && !ret; i++) {
+		f.ip = all->ip[i];
+		ret = functions_at(s, all, i, &found);
 		ret = ret ?: write_functions(p, cpu, &f, &found, &index);
 	}
 	/* too late for its place: the stack stays without frames */
 	return ret == -ERANGE ? 0 : ret;
+}
+
+/* Where the frames are is found out while the process is there; their names come when all is over. Return: 0
+ * or -ENOMEM */
+static int take_frames(struct bpf_stacks *s, unsigned int cpu, pid_t pid, uint32_t id, uint32_t text,
+		       unsigned int depth)
+{
+	int ret = grt_grow(&s->waiting, &s->waiting_room, s->waits + 1, 64);
+
+	if (s->numbers + depth > NUMBERS_MAX) {
+		s->nameless += depth;
+		return 0;
+	}
+	ret = ret ?: grt_grow(&s->number, &s->number_room, s->numbers + depth, 1024);
+	for (unsigned int i = 0; i < depth && !ret; i++)
+		ret = symbols_take(s->symbols, pid, call_of(s->text[text].ip, i), &s->number[s->numbers + i]);
+	if (ret)
+		return ret;
+	s->waiting[s->waits++] = (struct bpf_stack_waiting){id, cpu, text, depth, s->numbers};
+	s->numbers += depth;
+	return 0;
+}
+
+int bpf_stacks_name(struct bpf_stacks *s, struct grt_packer *p, uint64_t time)
+{
+	uint32_t end;
+	int ret = 0;
+
+	if (s->written == s->waits)
+		return 1;
+	if (!addresses_name(symbols_addresses(s->symbols), PATIENCE_MS))
+		return 0;
+	end = s->waits - s->written < AT_A_TIME ? s->waits : s->written + AT_A_TIME;
+	for (; s->written < end && !ret; s->written++) {
+		const struct bpf_stack_waiting *w = &s->waiting[s->written];
+		const struct frames all = {s->text[w->text].ip, s->number + w->first, w->depth};
+
+		for (unsigned int i = 0; i < w->depth; i++)
+			addresses_count(symbols_addresses(s->symbols), all.number[i]);
+		ret = write_frames(s, p, w->cpu, time, w->id, &all);
+	}
+	return ret ?: s->written == s->waits;
+}
+
+void bpf_stacks_unnamed(const struct bpf_stacks *s, struct addresses_unnamed *unnamed)
+{
+	*unnamed = (struct addresses_unnamed){.over = s->nameless};
+	if (!s->symbols)
+		return;
+	*unnamed = *addresses_unnamed(symbols_addresses(s->symbols));
+	unnamed->over += s->nameless;
 }
 
 /* What our own program put on top of the kernel's stack. */
@@ -403,6 +478,7 @@ static int give_id(struct bpf_stacks *s, struct grt_packer *p, unsigned int cpu,
 {
 	uint32_t number, at, place = *stack - 1;
 	unsigned int depth, skip = 0;
+	struct frames all;
 	const uint64_t *ip;
 	uint64_t key;
 	int ret;
@@ -430,7 +506,9 @@ static int give_id(struct bpf_stacks *s, struct grt_packer *p, unsigned int cpu,
 		depth = cut_astray(s, (pid_t)e->pid, ip, depth);
 	s->seen[at].key = key;
 	*stack = s->seen[at].id = s->base + ++s->used;
-	ret = write_frames(s, p, cpu, e, *stack, ip + skip, depth - skip, kernel);
+	all = (struct frames){ip + skip, NULL, depth - skip};
+	ret = kernel ? write_frames(s, p, cpu, e->time, *stack, &all)
+		     : take_frames(s, cpu, (pid_t)e->pid, *stack, number, depth);
 	return ret ?: 2 * s->used > s->room ? grow_seen(s) : 0;
 }
 

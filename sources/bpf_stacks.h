@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * CPU stacks: the numbers that BPF programs give them become stack ids of the
- * trace, and each stack's frames are written at its first use, with names.
+ * trace. A kernel stack's frames are written at its first use, with names; those
+ * of programs when all is over, since somebody else's files are to be read.
  */
 #ifndef GRTRACE_BPF_STACKS_H
 #define GRTRACE_BPF_STACKS_H
@@ -34,6 +35,16 @@ struct bpf_stack_epoch {
 	uint32_t *held;
 };
 
+/** struct bpf_stack_waiting - a program's stack whose frames are not written yet: of @text, the numbers of
+ * @depth addresses from @first on */
+struct bpf_stack_waiting {
+	uint32_t id;
+	uint32_t cpu;
+	uint32_t text;
+	uint32_t depth;
+	uint32_t first;
+};
+
 /**
  * struct bpf_stacks - set up by bpf_stacks_init(), to be given to bpf_stacks_fini()
  * @map: the programs' table of stacks, with @places
@@ -45,6 +56,9 @@ struct bpf_stack_epoch {
  * @text: each once, @texts of them, with @bytes of addresses
  * @by_hash: open hash of @hash_room places: number of the text, plus 1
  * @seen: open hash of @room places: which texts have an id in which process
+ * @waiting: @waits of them, of which the first @written are written
+ * @number: of addresses of @symbols, @numbers of them
+ * @nameless: frames for which there was no room there
  * @lost: events whose stack is not known any more, or for which there was no room
  */
 struct bpf_stacks {
@@ -69,6 +83,11 @@ struct bpf_stacks {
 	} * seen;
 	uint32_t room;
 	uint32_t used;
+	struct bpf_stack_waiting *waiting;
+	uint32_t waits, waiting_room, written;
+	uint32_t *number;
+	uint32_t numbers, number_room;
+	uint64_t nameless;
 	uint64_t lost;
 };
 
@@ -76,10 +95,21 @@ struct bpf_stacks {
 int bpf_stacks_init(struct bpf_stacks *s, int map, uint32_t base);
 
 /**
- * bpf_stacks_see - gives an event with stacks the trace's ids, and writes frames that are new
+ * bpf_stacks_see - gives an event with stacks the trace's ids, and writes frames of the kernel that are new
  * Return: 0 or -ENOMEM
  */
 int bpf_stacks_see(struct bpf_stacks *s, struct grt_packer *p, unsigned int cpu, struct grt_event *e);
+
+/**
+ * bpf_stacks_name - writes the programs' frames, a little further with each call; then no events come any
+ * more
+ * @time: of the records: not before any other one's
+ * Return: 1 when they are all there, 0: not yet, or -ENOMEM
+ */
+int bpf_stacks_name(struct bpf_stacks *s, struct grt_packer *p, uint64_t time);
+
+/** bpf_stacks_unnamed - which of those have no name, so far */
+void bpf_stacks_unnamed(const struct bpf_stacks *s, struct addresses_unnamed *unnamed);
 
 /**
  * bpf_stacks_make_room - frees the places of the table whose stacks have been read, when they are many: two

@@ -68,6 +68,7 @@ enum kmod_kind {
 	KMOD_LIST,
 	KMOD_WORD,
 	KMOD_IDS,
+	KMOD_TYPES,
 };
 
 /**
@@ -110,6 +111,12 @@ const char *kmod_stage(unsigned int n);
 
 /** kmod_key_default - its default as the module prints it */
 void kmod_key_default(const struct kmod_key *key, char *text, size_t room);
+
+/* Room for the name of an event type, with its comma. */
+#define KMOD_TYPE_NAME 24
+
+/** kmod_types_text - the names of event types, with commas between. Return: bytes */
+int kmod_types_text(const struct grt_type_set *types, char *text, size_t room);
 
 /** kmod_key_word - the @n-th word that it takes, for a mask one of those with commas between. Return: whether
  * there is one */

@@ -51,6 +51,15 @@ static int add_number(struct capture *c, const char *key, unsigned long long val
 	return value ? kmod_settings_add(&c->changed, kmod_key_find(key), text, NULL, err) : 0;
 }
 
+/* The types that were asked for, by name. */
+static int add_types(struct capture *c, const struct grt_type_set *types, struct grt_err *err)
+{
+	char text[GRT_EVENTS * KMOD_TYPE_NAME] = "";
+	int ret = kmod_types_text(types, text, sizeof(text));
+
+	return ret ? kmod_settings_add(&c->changed, kmod_key_find("filter_events"), text, NULL, err) : 0;
+}
+
 static int collect_settings(struct capture *c, const struct source_setup *setup, struct grt_err *err)
 {
 	const struct kmod_setting *s = setup->settings ? setup->settings->of : NULL;
@@ -61,7 +70,7 @@ static int collect_settings(struct capture *c, const struct source_setup *setup,
 		ret = kmod_settings_add(&c->changed, s->key, s->value, NULL, err);
 	ret = ret ?: add_number(c, "buffer_size", setup->buffer_size, err);
 	ret = ret ?: add_number(c, "filter_pid", (unsigned long long)setup->pid, err);
-	return ret ?: add_number(c, "filter_type_mask", setup->types, err);
+	return ret ?: add_types(c, &setup->types, err);
 }
 
 static int apply(struct capture *c, const struct source_setup *setup, struct grt_err *err)

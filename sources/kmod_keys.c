@@ -102,6 +102,9 @@ void kmod_key_range(const struct kmod_key *key, char *text, size_t room)
 	case KMOD_WORD:
 		snprintf(text, room, "%s or %s..%s", key->unit, key->min, key->max);
 		break;
+	case KMOD_TYPES:
+		snprintf(text, room, "all, none, names of events joined by commas, -NAMES or a mask");
+		break;
 	case KMOD_IDS:
 		snprintf(text, room, "up to 32 of %s..%s, joined by commas", key->min, key->max);
 		break;
@@ -143,17 +146,27 @@ static const char *const event_names[GRT_EV_MAX] = {
 #undef GRT_EVENT
 };
 
+int kmod_types_text(const struct grt_type_set *types, char *text, size_t room)
+{
+	int n = 0;
+
+	for (unsigned int type = 0; type < GRT_EV_MAX && (size_t)n < room; type++)
+		if (event_names[type] && grt_types_has(types, type))
+			n += snprintf(text + n, room - (size_t)n, "%s%s", n ? "," : "", event_names[type]);
+	return n;
+}
+
 static const char *const engine_names[GRT_ENGINE_MAX] = {
 #define GRT_ENGINE(number, NAME, name, help) [number] = #name,
 #include <grtrace/engines.def>
 #undef GRT_ENGINE
 };
 
-/* A mask of events, or of engines. */
-static const char *mask_name(const struct kmod_key *key, unsigned int n)
+static const char *type_name(unsigned int n)
 {
-	return strstr(key->unit, "event") ? nth_name(event_names, GRT_EV_MAX, n)
-					  : nth_name(engine_names, GRT_ENGINE_MAX, n);
+	static const char *const sets[] = {"all", "none"};
+
+	return n < 2 ? sets[n] : nth_name(event_names, GRT_EV_MAX, n - 2);
 }
 
 /* The n-th of words with | between them. */
@@ -182,7 +195,10 @@ bool kmod_key_word(const struct kmod_key *key, unsigned int n, char *text, size_
 		name = nth_name(levels, sizeof(levels) / sizeof(levels[0]), n);
 		break;
 	case KMOD_MASK:
-		name = mask_name(key, n);
+		name = nth_name(engine_names, GRT_ENGINE_MAX, n);
+		break;
+	case KMOD_TYPES:
+		name = type_name(n);
 		break;
 	default:
 		return false;
@@ -198,7 +214,7 @@ void kmod_key_default(const struct kmod_key *key, char *text, size_t room)
 
 	if (named && kmod_key_word(key, (unsigned int)strtoul(key->def, NULL, 0), text, room))
 		return;
-	snprintf(text, room, "%s", key->kind == KMOD_LIST ? "" : key->def);
+	snprintf(text, room, "%s", key->kind == KMOD_LIST ? "" : key->kind == KMOD_TYPES ? "all" : key->def);
 }
 
 bool kmod_key_when_stopped(const struct kmod_key *key)
@@ -217,7 +233,7 @@ static bool counts_from_zero(const struct kmod_key *key, const char *value)
 	char *end;
 	uint64_t n = strtoull(value, &end, 0);
 
-	return key == &kmod_keys[GRT_CONFIG_filter_type_mask] && !*end && n & 1 && n != UINT64_MAX;
+	return key->kind == KMOD_TYPES && !*end && n & 1 && n != UINT64_MAX;
 }
 
 int kmod_key_refused(int code, const struct kmod_key *key, const char *value, struct grt_err *err)
@@ -233,7 +249,7 @@ int kmod_key_refused(int code, const struct kmod_key *key, const char *value, st
 		fix = "sudo grtrace stop, and again";
 	} else if (code == -EINVAL && counts_from_zero(key, value)) {
 		snprintf(why, sizeof(why), "bit 0 is no event, bit 1 is submit");
-		fix = "by name: sudo grtrace config filter_type_mask=submit,complete";
+		fix = "by name: sudo grtrace config filter_events=submit,complete";
 	} else if (code == -ENOMEM && key == &kmod_keys[GRT_CONFIG_buffer_size]) {
 		snprintf(why, sizeof(why),
 			 "this size for each CPU is more than the memory that is available");
@@ -323,7 +339,7 @@ static int check_text(const struct kmod_key *key, const char *value)
 static int (*const checks[])(const struct kmod_key *key, const char *value) = {
 	[KMOD_BOOL] = check_unsigned, [KMOD_U64] = check_unsigned, [KMOD_S64] = check_signed,
 	[KMOD_MASK] = check_names,    [KMOD_LEVEL] = check_names,  [KMOD_LIST] = check_text,
-	[KMOD_WORD] = check_word,     [KMOD_IDS] = check_ids,
+	[KMOD_WORD] = check_word,     [KMOD_IDS] = check_ids,	   [KMOD_TYPES] = check_names,
 };
 
 int kmod_key_check(const struct kmod_key *key, const char *value, struct grt_err *err)

@@ -308,7 +308,7 @@ static int power_open(void **state, const struct source_setup *setup, struct grt
 	if (!c)
 		return grt_err_set(err, -ENOMEM, NULL, NULL, "no memory for counters");
 	c->timer = -1;
-	if (setup->types && !(setup->types >> GRT_EV_COUNTER & 1))
+	if (!grt_types_empty(&setup->types) && !grt_types_has(&setup->types, GRT_EV_COUNTER))
 		return grt_err_set(err, -EINVAL, "--type excludes counters", "--type counter,...",
 				   "no counters to record");
 	power_find_cards(&c->p);

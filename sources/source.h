@@ -51,7 +51,7 @@ struct source_setup {
 	const char *ring;
 	const char *driver;
 	uint32_t device;
-	uint64_t types;
+	struct grt_type_set types;
 	uint64_t buffer_size;
 	bool merged;
 	const struct kmod_settings *settings;

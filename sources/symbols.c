@@ -1,40 +1,65 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Addresses to names. A process's mappings are read when an address is in none
- * of those known; its files are opened through /proc/PID/root, so that those of
- * containers are the right ones. Names stay as the linker has them: who reads the
- * recording demangles them.
+ * Addresses of processes to places in files. A process's mappings are read when an
+ * address is in none of those known; its files are opened below its own root, so
+ * that those of containers are the right ones, and also when it has ended. Nothing
+ * of them is read here, where events wait in the buffers and privileges are left.
  */
 #include "symbols.h"
 
 #ifdef GRT_HAVE_BPF
 
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
-#include "base/keyed.h"
+#include "base/grow.h"
+#include "base/texts.h"
 #include "maps.h"
+#include "stack/debug_file.h"
 
 /* Processes kept; further ones push out the oldest. */
 #define PROCESSES 64U
-/* Files that are known by their place on disk: in several processes they are the same. */
+/* Files, each once for all processes. */
 #define FILES 16384U
-/* While one parses, nobody takes events out of the buffers: of larger files, the symbols do. */
-#define DEBUG_MAX (8U << 20)
 /* Lookups between two readings of mappings that did not help. */
 #define PATIENCE 256U
+/* Bytes of a map that a process wrote. */
+#define MAP_MAX (64U << 20)
 
-/** struct process - @read_again: at which lookup its mappings were last read for a second time */
+/**
+ * struct process
+ * @uid: whose it is
+ * @root: its root directory, -1: it is not known
+ * @map: the object of what it makes at run time, once there was need for it
+ * @read_again: at which lookup its mappings were last read for a second time
+ */
 struct process {
 	pid_t pid;
+	uid_t uid;
+	int root;
+	uint32_t map;
 	uint64_t read_again;
 };
 
+/**
+ * struct symbols
+ * @all: mappings, and the kernel's functions
+ * @files: device, inode and path; the number of one is that of its mappings' object
+ * @object: by that number: of @addresses
+ */
 struct symbols {
 	struct grt_symbols *all;
-	struct grt_keyed files; /* elements are numbers of objects */
+	struct addresses *addresses;
+	struct grt_texts files;
+	uint32_t *object;
+	uint32_t room;
 	struct process process[PROCESSES];
 	unsigned int next;
 	uint64_t lookups;
@@ -42,58 +67,73 @@ struct symbols {
 
 struct symbols *symbols_new(void)
 {
-	const struct grt_symbols_options options = {
-		.debug_max = DEBUG_MAX, .no_separate = true, .linkage = true};
+	const struct grt_symbols_options options = {.linkage = true};
 	struct symbols *s = calloc(1, sizeof(*s));
 
-	if (s && grt_symbols_new(&s->all, &options)) {
-		free(s);
+	if (!s)
 		return NULL;
-	}
-	if (s)
-		grt_keyed_init(&s->files, sizeof(uint32_t), FILES);
-	return s;
+	for (struct process *p = s->process; p < s->process + PROCESSES; p++)
+		p->root = -1;
+	grt_texts_init(&s->files, FILES);
+	s->addresses = addresses_new();
+	if (s->addresses && !grt_symbols_new(&s->all, &options))
+		return s;
+	addresses_free(s->addresses);
+	free(s);
+	return NULL;
+}
+
+static void end_process(struct process *p)
+{
+	if (p->root >= 0)
+		close(p->root);
+	*p = (struct process){.root = -1};
 }
 
 void symbols_free(struct symbols *s)
 {
 	if (!s)
 		return;
-	grt_keyed_free(&s->files);
+	for (struct process *p = s->process; p < s->process + PROCESSES; p++)
+		end_process(p);
+	addresses_free(s->addresses);
+	grt_texts_free(&s->files);
+	free(s->object);
 	grt_symbols_free(s->all);
 	free(s);
 }
 
-/* The object of a file that a process has mapped, GRT_SYMBOLS_NO_OBJECT: it is none. Return: 0 or -ENOMEM */
-static int find_object(struct symbols *s, pid_t pid, const char *path, uint32_t *object)
+struct addresses *symbols_addresses(struct symbols *s)
 {
-	char full[4400];
-	struct stat st;
-	void *found;
+	return s->addresses;
+}
+
+/* ---------------------------------------------------------------- mappings */
+
+/* The number of a mapped file, GRT_SYMBOLS_NO_OBJECT: it is none. Return: 0 or -ENOMEM */
+static int find_file(struct symbols *s, const struct maps_row *row, uint32_t *file)
+{
+	const char *slash = strrchr(row->path, '/');
+	uint32_t before = s->files.used;
+	char key[4500];
 	int ret;
 
-	*object = GRT_SYMBOLS_NO_OBJECT;
-	snprintf(full, sizeof(full), "/proc/%d/root%s", (int)pid, path);
-	if (path[0] != '/' || stat(full, &st) || !S_ISREG(st.st_mode))
+	*file = GRT_SYMBOLS_NO_OBJECT;
+	if (row->path[0] != '/')
 		return 0;
-	ret = grt_keyed_get_or_count(&s->files, &(struct grt_key){{st.st_dev, st.st_ino}}, NULL, &found);
-	if (!found)
+	snprintf(key, sizeof(key), "%x:%x:%llu:%s", row->major, row->minor, (unsigned long long)row->inode,
+		 row->path);
+	ret = grt_grow_zeroed(&s->object, &s->room, before + 2, 64)
+		      ?: grt_texts_add(&s->files, key, sizeof(key), file);
+	if (ret || *file < before || s->files.used == before)
 		return ret;
-	*object = *(uint32_t *)found;
-	if (*object) {
-		/* the process through which it was found first may be gone */
-		grt_symbols_reopen(s->all, *object, full);
-		return 0;
-	}
-	ret = grt_symbols_object_as(s->all, path, NULL, full, object);
-	*(uint32_t *)found = *object;
-	return ret;
+	return addresses_object(s->addresses, slash[1] ? slash + 1 : row->path, &s->object[*file]);
 }
 
 static int add_mapping(struct symbols *s, pid_t pid, const struct maps_row *row)
 {
 	struct grt_symbols_mapping m = {.start = row->start, .end = row->end, .offset = row->offset};
-	int ret = find_object(s, pid, row->path, &m.object);
+	int ret = find_file(s, row, &m.object);
 
 	return ret ?: grt_symbols_map(s->all, (uint32_t)pid, &m);
 }
@@ -112,6 +152,17 @@ static void read_mappings(struct symbols *s, pid_t pid)
 	maps_close(&maps);
 }
 
+static void begin_process(struct process *p, pid_t pid)
+{
+	char path[64];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "/proc/%d", (int)pid);
+	*p = (struct process){.pid = pid, .uid = stat(path, &st) ? 0 : st.st_uid};
+	snprintf(path, sizeof(path), "/proc/%d/root", (int)pid);
+	p->root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+}
+
 static struct process *find_process(struct symbols *s, pid_t pid)
 {
 	struct process *p;
@@ -122,7 +173,8 @@ static struct process *find_process(struct symbols *s, pid_t pid)
 	p = &s->process[s->next++ % PROCESSES];
 	if (p->pid)
 		grt_symbols_unmap(s->all, (uint32_t)p->pid);
-	*p = (struct process){.pid = pid};
+	end_process(p);
+	begin_process(p, pid);
 	read_mappings(s, pid);
 	return p;
 }
@@ -133,35 +185,101 @@ void symbols_forget(struct symbols *s, pid_t pid)
 		if (p->pid != pid)
 			continue;
 		grt_symbols_unmap(s->all, (uint32_t)pid);
-		*p = (struct process){.pid = 0};
+		end_process(p);
 	}
 }
 
 /* What was loaded since the mappings were read is looked for once more, but not for every stray address. */
-static bool look_up(struct symbols *s, pid_t pid, uint64_t ip)
+static const struct grt_symbols_mapping *look_up(struct symbols *s, struct process *p, uint64_t ip)
 {
-	struct process *p = find_process(s, pid);
+	const struct grt_symbols_mapping *m = grt_symbols_mapping_at(s->all, (uint32_t)p->pid, ip);
 
 	s->lookups++;
-	if (grt_symbols_mapped(s->all, (uint32_t)pid, ip))
-		return true;
-	if (p->read_again && s->lookups - p->read_again < PATIENCE)
-		return false;
+	if (m || (p->read_again && s->lookups - p->read_again < PATIENCE))
+		return m;
 	p->read_again = s->lookups;
-	read_mappings(s, pid);
-	return grt_symbols_mapped(s->all, (uint32_t)pid, ip);
+	read_mappings(s, p->pid);
+	return grt_symbols_mapping_at(s->all, (uint32_t)p->pid, ip);
 }
 
 bool symbols_is_code(struct symbols *s, pid_t pid, uint64_t ip)
 {
-	return look_up(s, pid, ip);
+	return look_up(s, find_process(s, pid), ip);
 }
 
-int symbols_user(struct symbols *s, pid_t pid, uint64_t ip, struct grt_symbols_found *found)
+/* ------------------------------------------------------------------- files */
+
+/* A link in what the process sees leads nowhere else. */
+static int open_below(int root, const char *path)
 {
-	look_up(s, pid, ip);
-	return grt_symbols_in_process(s->all, (uint32_t)pid, ip, found);
+	const struct open_how how = {.flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY,
+				     .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS};
+	int fd = (int)syscall(SYS_openat2, root, path, &how, sizeof(how));
+	struct stat st;
+
+	if (fd < 0 || (!fstat(fd, &st) && S_ISREG(st.st_mode)))
+		return fd;
+	close(fd);
+	return -1;
 }
+
+/* Return: whether it has been, or it would be but for the bound */
+static bool open_object(struct symbols *s, const struct process *p, uint32_t file)
+{
+	const char *path = strchr(grt_texts_get(&s->files, file), '/');
+	uint32_t object = s->object[file];
+	int fd;
+
+	if (!object || addresses_is_open(s->addresses, object))
+		return object;
+	fd = p->root >= 0 ? open_below(p->root, path) : -1;
+	if (fd < 0)
+		return false;
+	addresses_open(s->addresses, object, fd);
+	return true;
+}
+
+/* /tmp is everybody's: a map counts that is root's, ours, or the process's own user's. */
+static void open_map(struct symbols *s, const struct process *p)
+{
+	char path[64];
+	struct stat st;
+	int fd;
+
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)p->pid);
+	fd = grt_open_regular(path, MAP_MAX);
+	if (fd < 0)
+		return;
+	if (!fstat(fd, &st) && (!st.st_uid || st.st_uid == geteuid() || st.st_uid == p->uid))
+		addresses_open(s->addresses, p->map, fd);
+	else
+		close(fd);
+}
+
+/* Made at run time, or in a file that is gone. */
+static int take_made(struct symbols *s, struct process *p, uint64_t ip, uint32_t *number)
+{
+	int ret = p->map ? 0 : addresses_object(s->addresses, NULL, &p->map);
+
+	*number = ADDRESS_NONE;
+	if (ret || !p->map)
+		return ret;
+	if (!addresses_is_open(s->addresses, p->map))
+		open_map(s, p);
+	return addresses_get(s->addresses, p->map, ip, number);
+}
+
+int symbols_take(struct symbols *s, pid_t pid, uint64_t ip, uint32_t *number)
+{
+	struct process *p = find_process(s, pid);
+	const struct grt_symbols_mapping *m = look_up(s, p, ip);
+
+	if (!m || !m->object || !open_object(s, p, m->object))
+		return take_made(s, p, ip, number);
+	return addresses_get(s->addresses, s->object[m->object], ip - m->start + m->offset, number);
+}
+
+/* ------------------------------------------------------------------ kernel */
 
 void symbols_read_kernel(struct symbols *s)
 {

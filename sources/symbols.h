@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Names of addresses while their process still runs: what lies where in it is
- * read from /proc; lib/stack/symbols.h says what stands there.
+ * Names of addresses of processes that run: what lies where in them is read from
+ * /proc while they do, and their files are opened; addresses.h names them when
+ * the recording is over. The kernel's are named at once.
  */
 #ifndef GRTRACE_SYMBOLS_H
 #define GRTRACE_SYMBOLS_H
@@ -11,6 +12,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "addresses.h"
 #include "stack/symbols.h"
 
 struct symbols;
@@ -18,8 +20,15 @@ struct symbols;
 /** symbols_new - an empty cache; NULL without memory */
 struct symbols *symbols_new(void);
 
-/** symbols_user - the functions at an address of a process; see grt_symbols_at(). Return: 0 or -ENOMEM */
-int symbols_user(struct symbols *s, pid_t pid, uint64_t ip, struct grt_symbols_found *found);
+/**
+ * symbols_take - an address of a process, for symbols_addresses()
+ * @number: its number there
+ * Return: 0 or -ENOMEM
+ */
+int symbols_take(struct symbols *s, pid_t pid, uint64_t ip, uint32_t *number);
+
+/** symbols_addresses - all those, and their names */
+struct addresses *symbols_addresses(struct symbols *s);
 
 /** symbols_is_code - whether an address lies in what the process may execute */
 bool symbols_is_code(struct symbols *s, pid_t pid, uint64_t ip);
@@ -31,7 +40,8 @@ void symbols_forget(struct symbols *s, pid_t pid);
  * allowed */
 void symbols_read_kernel(struct symbols *s);
 
-/** symbols_kernel - the same for the kernel, from /proc/kallsyms as far as that tells addresses */
+/** symbols_kernel - the functions at an address of the kernel, from /proc/kallsyms as far as that tells
+ * addresses; see grt_symbols_at(). Return: 0 or -ENOMEM */
 int symbols_kernel(struct symbols *s, uint64_t ip, struct grt_symbols_found *found);
 
 /** symbols_free - frees it; NULL is allowed */

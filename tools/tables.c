@@ -2,7 +2,8 @@
 /*
  * Prints the formats as the manual pages show them, from the same rows and
  * structs that the programs use: `tables NAME` prints one block in mdoc,
- * `tables` their names. tools/check-tables compares them with docs/.
+ * `tables` their names, `tables schema` the JSON Schema of events.
+ * tools/check-tables compares them with docs/ and schema/.
  */
 #include <ctype.h>
 #include <stdio.h>
@@ -10,6 +11,8 @@
 #include <string.h>
 
 #include <grtrace/event_table.h>
+
+#include "lines/event_json.h"
 
 static const char *type_of(const struct grt_field *f)
 {
@@ -180,7 +183,10 @@ static void key(const char *name, const char *kind, const char *max, const char 
 		unit = "off|normal|verbose|debug";
 	if (!strcmp(kind, "MASK"))
 		puts("Names with commas between, or a mask.");
-	if (strchr(unit, '|'))
+	if (!strcmp(kind, "TYPES")) {
+		puts("Names of events with commas between;\nwith\n.Ql -\nbefore the first, all others.");
+		puts("Also\n.Cm all ,\n.Cm none ,\nor a mask of the events 1 to 63.\nDefault all.");
+	} else if (strchr(unit, '|'))
 		printf("One of %s, or its number, default %s.\n", unit, def);
 	else if (strcmp(max, "0"))
 		printf("From %s to %s%s%s, default %s.\n", min, max, *unit ? " " : "", unit, def);
@@ -280,6 +286,8 @@ int main(int argc, char **argv)
 {
 	size_t i;
 
+	if (argc > 1 && !strcmp(argv[1], "schema"))
+		return grt_event_json_schema(stdout), 0;
 	for (i = 0; i < sizeof(blocks) / sizeof(blocks[0]); i++) {
 		if (argc < 2)
 			puts(blocks[i].name);

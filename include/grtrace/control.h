@@ -18,6 +18,7 @@ enum grt_key_kind {
 	GRT_KEY_LIST,
 	GRT_KEY_WORD,
 	GRT_KEY_IDS,
+	GRT_KEY_TYPES,
 };
 
 /* The FLAGS column. */

@@ -25,7 +25,27 @@ enum grt_event_type {
 #define GRT_EVENT(id, NAME, name, CLASS, LEVEL, WHO, fields, help) GRT_EV_##NAME = (id),
 #include "events.def"
 #undef GRT_EVENT
-	GRT_EV_MAX = 64, /* ids are below: they are bits of a u64 mask */
+	GRT_EV_MAX = 1024, /* ids are below; a power of two */
+};
+
+/* Each provider has this many numbers for its events. */
+#define GRT_EVENTS_RANGE 64
+/* The rows that are older than ranges have numbers of the first one; of these, the core's new rows may have the rest. */
+#define GRT_EVENT_IS_OLD(id) ((id) < GRT_EVENTS_RANGE && (id) != 36 && (id) != 38 && (id) != 39)
+
+/** enum grt_event_place - the events without gaps, in the order of their rows: for tables that are short of room */
+enum grt_event_place {
+#define GRT_EVENT(id, NAME, name, CLASS, LEVEL, WHO, fields, help) GRT_EVENT_PLACE_##NAME,
+#include "events.def"
+#undef GRT_EVENT
+	GRT_EVENTS,
+};
+
+/* A number that is given twice is an enumerator that is defined twice. */
+enum {
+#define GRT_EVENT(id, NAME, name, CLASS, LEVEL, WHO, fields, help) GRT_EVENT_NUMBER_##id,
+#include "events.def"
+#undef GRT_EVENT
 };
 
 /** enum grt_engine - the engine numbers of engines.def */
@@ -180,6 +200,8 @@ _Static_assert(sizeof(struct grt_event) == 48, "the common part is 48 bytes");
 	_Static_assert(sizeof(struct grt_ev_##name) % 8 == 0, #name ": not 8 aligned"); \
 	_Static_assert(sizeof(struct grt_ev_##name) <= GRT_RECORD_MAX, #name);          \
 	_Static_assert((id) > 0 && (id) < GRT_EV_MAX, #name ": id out of range");       \
+	_Static_assert(GRT_EVENT_IS_OLD(id) || (id) / GRT_EVENTS_RANGE == GRT_EVENTS_FIRST / GRT_EVENTS_RANGE, \
+		       #name ": id is not of its provider's range");                    \
 	_Static_assert((id) > GRT_JOB_TYPE_LAST || sizeof(struct grt_ev_##name) <= GRT_JOB_RECORD_MAX, #name);
 #include "events.def"
 #undef GRT_EVENT

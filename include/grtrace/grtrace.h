@@ -18,12 +18,21 @@
 
 #include <grtrace/event.h>
 #include <grtrace/stream.h>
+#include <grtrace/type_set.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
 #define GRT_VERSION "0.1.0"
+
+/*
+ * A program that was compiled with an older or a newer header of the same major
+ * version works with the library that it meets: structs that the library reads
+ * (struct grt_consumer, struct grt_live) are handed over with their size, which
+ * the functions of this header do; struct grt_health has its size in it. All of
+ * them grow only at their end. The others never grow.
+ */
 
 /**
  * struct grt_err - an error in three parts
@@ -66,7 +75,6 @@ struct grt_session;
  * @packet: a packet begins; called before its first event, in the order of the
  *	merge, so that balances can be summed
  * @event: every event, before its own callback
- * @job and so on: the events of each class, see classes.def
  * @unknown: a type that this version does not know; skipped by its size
  * @beyond: an event outside of the time that grt_session_run() was asked for, which
  *	defines what those inside refer to: FRAME, LOG_TEXT and the class image. It
@@ -74,16 +82,18 @@ struct grt_session;
  * @late: the same for the class launch: such an event is written when what it tells of
  *	is over, which may be inside all the same. What those that come to @launch tell
  *	of may be outside
+ * @job and so on: the events of each class, see classes.def
  */
 struct grt_consumer {
 	int (*packet)(struct grt_consumer *c, const struct grt_packet *p);
 	int (*event)(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu);
-#define GRT_CLASS(name, help) int (*name)(struct grt_consumer * c, const struct grt_event *e, uint32_t cpu);
-#include <grtrace/classes.def>
-#undef GRT_CLASS
 	int (*unknown)(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu);
 	int (*beyond)(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu);
 	int (*late)(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu);
+	/* Rows of classes.def are only added at its end: no member before them moves. */
+#define GRT_CLASS(name, help) int (*name)(struct grt_consumer * c, const struct grt_event *e, uint32_t cpu);
+#include <grtrace/classes.def>
+#undef GRT_CLASS
 };
 
 /** enum grt_class - the classes of classes.def, for tables by class */
@@ -104,6 +114,9 @@ enum grt_fault_kind {
 	GRT_FAULT_TIME,	  /* time goes back within a stream; a line of a pipe came too late to be sorted */
 	GRT_FAULTS,
 };
+
+/* Kinds of later versions have their place in struct grt_health already. */
+#define GRT_FAULTS_ROOM 16
 
 /**
  * struct grt_health_text - what the run met in an input that is text
@@ -127,10 +140,12 @@ struct grt_health_text {
 	uint64_t reordered;
 	uint64_t sorted;
 	uint64_t gaps;
+	uint64_t reserved[8];
 };
 
 /**
  * struct grt_health - what the run met
+ * @size: of this struct in the library; what lies behind it is not there
  * @events: events seen (before --from and --to)
  * @unknown: of these, of unknown types
  * @before, @after: of these, not in the time that is wanted; some of them reach @beyond and @late of the
@@ -152,6 +167,7 @@ struct grt_health_text {
  * @text: where the input is text
  */
 struct grt_health {
+	uint64_t size;
 	uint64_t events;
 	uint64_t unknown;
 	uint64_t before;
@@ -163,7 +179,7 @@ struct grt_health {
 	uint64_t skipped_bytes;
 	uint64_t missing_events;
 	uint64_t unwritten_events;
-	uint64_t fault[GRT_FAULTS];
+	uint64_t fault[GRT_FAULTS_ROOM];
 	struct grt_err first;
 	bool finished;
 	struct grt_balance balance;
@@ -200,8 +216,24 @@ struct grt_live {
 	unsigned int streams;
 };
 
+/** grt_session_open_live_sized - what grt_session_open_live() calls; @size: of *@live */
+int grt_session_open_live_sized(struct grt_session **out, const struct grt_live *live, size_t size,
+				struct grt_err *err);
+
 /** grt_session_open_live - a session over streams that are still growing. Return: 0 or a negative errno */
-int grt_session_open_live(struct grt_session **out, const struct grt_live *live, struct grt_err *err);
+static inline int grt_session_open_live(struct grt_session **out, const struct grt_live *live,
+					struct grt_err *err)
+{
+	return grt_session_open_live_sized(out, live, sizeof(*live), err);
+}
+
+/** grt_session_run_sized - what grt_session_run() calls; @size: of *@c */
+int grt_session_run_sized(struct grt_session *s, struct grt_consumer *c, size_t size, uint64_t from,
+			  uint64_t to, struct grt_err *err);
+
+/** grt_session_run_live_sized - what grt_session_run_live() calls; @size: of *@c */
+int grt_session_run_live_sized(struct grt_session *s, struct grt_consumer *c, size_t size, uint64_t until,
+			       struct grt_err *err);
 
 /**
  * grt_session_gpu - in runs from now on only the events of one GPU reach the consumer: those of its rings, of
@@ -224,8 +256,11 @@ int grt_session_gpu_missing(const struct grt_session *s, struct grt_err *err);
  *	packets and NAME always do, others come to its @beyond and @late)
  * Return: 0 at the end, what a callback returned, or a negative errno
  */
-int grt_session_run(struct grt_session *s, struct grt_consumer *c, uint64_t from, uint64_t to,
-		    struct grt_err *err);
+static inline int grt_session_run(struct grt_session *s, struct grt_consumer *c, uint64_t from, uint64_t to,
+				  struct grt_err *err)
+{
+	return grt_session_run_sized(s, c, sizeof(*c), from, to, err);
+}
 
 /**
  * grt_session_run_live - the same, up to a point in time
@@ -233,7 +268,11 @@ int grt_session_run(struct grt_session *s, struct grt_consumer *c, uint64_t from
  *	when the call began (flush the source first). UINT64_MAX: to the end
  * Return: 1 when more may come, 0 at the end of all streams, else as grt_session_run()
  */
-int grt_session_run_live(struct grt_session *s, struct grt_consumer *c, uint64_t until, struct grt_err *err);
+static inline int grt_session_run_live(struct grt_session *s, struct grt_consumer *c, uint64_t until,
+				       struct grt_err *err)
+{
+	return grt_session_run_live_sized(s, c, sizeof(*c), until, err);
+}
 
 /**
  * grt_session_missed - lets the health have what its source counted, and did not come in packets

@@ -16,8 +16,10 @@
 
 /* Room for any value as text; a full watch list of 64 entries is the longest. */
 #define VALUE_MAX 2048
+/* Room for a key's file: behind filter_events there is the table of events. */
+#define KEY_FILE_MAX (VALUE_MAX + GRT_EVENTS * 64)
 
-static const char *const level_names[] = { "off", "normal", "verbose", "debug" };
+static const char *const level_names[] = {"off", "normal", "verbose", "debug"};
 
 /* Numbers first; a key of kind MASK or LEVEL also takes names. */
 static int parse_level(const char *text, u64 *value)
@@ -30,38 +32,25 @@ static int parse_level(const char *text, u64 *value)
 	return 0;
 }
 
-/*
- * A number of filter_type_mask. No event has the number 0: who sets its bit, and not all of them,
- * counts events from 0, as other tools do, and means the events of the bits above.
- */
-static int check_mask(enum grt_key key, u64 value)
-{
-	if (key != GRT_CONFIG_filter_type_mask || !(value & 1) || value == U64_MAX)
-		return 0;
-	pr_notice_ratelimited("%s: bit 0 is no event; bit 1 is %s, the file lists the others\n",
-			      grt_key_table[key].name, grtrace_event_name(1));
-	return -EINVAL;
-}
-
-static int parse_mask(enum grt_key key, char *text, u64 *value)
+static int parse_mask(char *text, u64 *value)
 {
 	char *word;
 	int bit;
 
 	if (!kstrtou64(text, 0, value))
-		return check_mask(key, *value);
+		return 0;
 	*value = 0;
 	while ((word = strsep(&text, ","))) {
-		bit = key == GRT_CONFIG_filter_type_mask ? grtrace_event_by_name(word) :
-							   grtrace_engine_by_name(word);
+		bit = grtrace_engine_by_name(word);
 		if (bit < 0)
 			return kstrtou64(word, 0, value) == -ERANGE ? -ERANGE : -EINVAL;
-		*value |= 1ULL << bit;
+		*value |= BIT_ULL(bit);
 	}
 	return 0;
 }
 
-/* The n-th of the words of a key of kind WORD, which stand in the unit column; its length, 0 where there is none. */
+/* The n-th of the words of a key of kind WORD, which stand in the unit column; its length, 0 where there is
+ * none. */
 static int nth_word(enum grt_key key, u64 n, const char **word)
 {
 	*word = grt_key_table[key].unit;
@@ -94,7 +83,7 @@ static int parse_value(enum grt_key key, char *text, u64 *value)
 		err = parse_level(text, value);
 		break;
 	case GRT_KEY_MASK:
-		err = parse_mask(key, text, value);
+		err = parse_mask(text, value);
 		break;
 	case GRT_KEY_WORD:
 		err = parse_word_of(key, text, value);
@@ -111,6 +100,97 @@ static int parse_value(enum grt_key key, char *text, u64 *value)
 	if (!err && (*value < d->min || *value > d->max))
 		return -ERANGE;
 	return err;
+}
+
+struct grt_type_set grtrace_wanted_types = {.word = {[0 ... GRT_TYPE_WORDS - 1] = U64_MAX}};
+EXPORT_SYMBOL_GPL(grtrace_wanted_types);
+
+/*
+ * A mask of the first 64 types; all bits: all types. No event has the number 0: who sets its bit,
+ * and not all of them, counts events from 0, as other tools do, and means the events of the bits above.
+ */
+static int types_from_mask(struct grt_type_set *set, u64 mask)
+{
+	if (mask & 1 && mask != U64_MAX) {
+		pr_notice_ratelimited(
+			"filter_events: bit 0 is no event; bit 1 is %s, the file lists the others\n",
+			grtrace_event_name(1));
+		return -EINVAL;
+	}
+	grt_types_fill(set, mask == U64_MAX);
+	set->word[0] = mask;
+	return 0;
+}
+
+static int types_from_names(struct grt_type_set *set, char *text)
+{
+	bool others = *text == '-';
+	u64 number;
+	char *word;
+	int type;
+
+	grt_types_fill(set, 0);
+	while ((word = strsep(&text, ","))) {
+		type = grtrace_event_by_name(word + (others && *word == '-'));
+		if (type < 0)
+			return kstrtou64(word, 0, &number) == -ERANGE ? -ERANGE : -EINVAL;
+		grt_types_add(set, type);
+	}
+	if (others)
+		grt_types_invert(set);
+	return 0;
+}
+
+static int parse_types(char *text, struct grt_type_set *set)
+{
+	u64 mask;
+
+	if (!strcmp(text, "all") || !strcmp(text, "none")) {
+		grt_types_fill(set, *text == 'a');
+		return 0;
+	}
+	return kstrtou64(text, 0, &mask) ? types_from_names(set, text) : types_from_mask(set, mask);
+}
+
+static int set_types(char *text)
+{
+	struct grt_type_set set;
+	unsigned int i;
+	int err = parse_types(text, &set);
+
+	if (err)
+		return err;
+	for (i = 0; i < GRT_TYPE_WORDS; i++)
+		WRITE_ONCE(grtrace_wanted_types.word[i], set.word[i]);
+	return 0;
+}
+
+/* The events that are in the set, or that are not. Return: how many */
+static int count_types(bool in)
+{
+	int type, n = 0;
+
+	for (type = 0; type < GRT_EV_MAX; type++)
+		n += grtrace_event_name(type) && grt_types_has(&grtrace_wanted_types, type) == in;
+	return n;
+}
+
+/* Whichever is shorter: those that are wanted, or those that are not. */
+static int print_types(char *buf, size_t size)
+{
+	int wanted = count_types(true), others = count_types(false), type, n = 0;
+	bool in = wanted <= others;
+
+	if (!wanted || !others)
+		return scnprintf(buf, size, wanted ? "all" : "none");
+	for (type = 0; type < GRT_EV_MAX; type++)
+		if (grtrace_event_name(type) && grt_types_has(&grtrace_wanted_types, type) == in)
+			n += scnprintf(buf + n, size - n, "%s%s",
+				       n    ? ","
+				       : in ? ""
+					    : "-",
+				       grtrace_event_name(type));
+	return n;
 }
 
 /*
@@ -177,7 +257,12 @@ static int key_set_locked(enum grt_key key, char *text)
 		return -EBUSY;
 	if (d->kind == GRT_KEY_LIST)
 		return grtrace_watch_set(text);
-	err = d->kind == GRT_KEY_IDS ? grtrace_stage_get(d->stage)->set(key, text) : key_set_number(key, text);
+	if (d->kind == GRT_KEY_TYPES)
+		err = set_types(text);
+	else if (d->kind == GRT_KEY_IDS)
+		err = grtrace_stage_get(d->stage)->set(key, text);
+	else
+		err = key_set_number(key, text);
 	if (err)
 		return err;
 	grtrace_stages_update();
@@ -212,6 +297,8 @@ static int key_print(enum grt_key key, char *buf, size_t size)
 		return grtrace_watch_print(buf, size);
 	case GRT_KEY_IDS:
 		return grtrace_stage_get(d->stage)->print(key, buf, size);
+	case GRT_KEY_TYPES:
+		return print_types(buf, size);
 	case GRT_KEY_WORD:
 		len = nth_word(key, value, &word);
 		return scnprintf(buf, size, "%.*s", len, word);
@@ -244,15 +331,15 @@ static char *text_from_user(const char __user *from, size_t count)
 	return count >= VALUE_MAX ? ERR_PTR(-E2BIG) : memdup_user_nul(from, count);
 }
 
-/* Behind a mask of events: which they are. */
-static int print_events(u64 mask, char *buf, size_t size)
+/* Behind a set of events: which they are. */
+static int print_events(char *buf, size_t size)
 {
 	int type, n = 0;
 
 	for (type = 0; type < GRT_EV_MAX; type++)
 		if (grtrace_event_name(type))
 			n += scnprintf(buf + n, size - n, "%2d %-16s %s\n", type, grtrace_event_name(type),
-				       mask >> type & 1 ? "on" : "off");
+				       grt_types_has(&grtrace_wanted_types, type) ? "on" : "off");
 	return n;
 }
 
@@ -264,8 +351,8 @@ static int key_print_file(enum grt_key key, char *buf, size_t size)
 		return -ENODEV;
 	n = key_print(key, buf, size - 1);
 	buf[n++] = '\n';
-	if (key == GRT_CONFIG_filter_type_mask)
-		n += print_events(grtrace_config[key], buf + n, size - n);
+	if (grt_key_table[key].kind == GRT_KEY_TYPES)
+		n += print_events(buf + n, size - n);
 	return n;
 }
 
@@ -273,14 +360,14 @@ static int key_print_file(enum grt_key key, char *buf, size_t size)
 static ssize_t key_read(struct file *file, char __user *to, size_t count, loff_t *ppos)
 {
 	enum grt_key key = (unsigned long)file_inode(file)->i_private;
-	char *buf = kmalloc(VALUE_MAX, GFP_KERNEL);
+	char *buf = kmalloc(KEY_FILE_MAX, GFP_KERNEL);
 	ssize_t n;
 
 	if (!buf)
 		return -ENOMEM;
 	n = grtrace_lock_for_file(grt_key_table[key].stage);
 	if (!n) {
-		n = key_print_file(key, buf, VALUE_MAX);
+		n = key_print_file(key, buf, KEY_FILE_MAX);
 		grtrace_unlock();
 	}
 	if (n > 0)
@@ -398,8 +485,8 @@ static const struct {
 	const char *name;
 	int (*run)(const struct file *file);
 } orders[] = {
-	{ "start", do_start }, { "record", do_record }, { "stop", do_stop },
-	{ "clear", do_clear }, { "flush", do_flush },
+	{"start", do_start}, {"record", do_record}, {"stop", do_stop},
+	{"clear", do_clear}, {"flush", do_flush},
 };
 
 static int obey(const struct file *file, const char *order)
@@ -457,7 +544,7 @@ static const struct {
 	umode_t mode;
 	const struct file_operations *fops;
 } files[] = {
-#define GRT_FILE(fname, fmode, help) { #fname, fmode, &grtrace_##fname##_fops },
+#define GRT_FILE(fname, fmode, help) {#fname, fmode, &grtrace_##fname##_fops},
 #include <grtrace/control.def>
 };
 
@@ -465,7 +552,7 @@ static const struct {
 	enum grt_stage stage;
 	const char *name;
 } stage_files[] = {
-#define GRT_STAGE_FILE(STAGE, fname, help) { GRT_STAGE_##STAGE, #fname },
+#define GRT_STAGE_FILE(STAGE, fname, help) {GRT_STAGE_##STAGE, #fname},
 #include <grtrace/control.def>
 };
 

@@ -57,7 +57,7 @@ struct grtrace_ring_counts {
  * @consumed: packets read
  * @wake: wakes readers from a context where that is allowed
  * @fresh: sees to it that a packet that has begun leaves in time
- * @by_type: delivered, by event id
+ * @by_type: delivered, by enum grt_event_place
  * @rings: delivered, by the ring's slot, and behind these of all rings without one;
  *	kept apart since a module has only 8 KiB of static per-CPU memory
  * @named_rings: rings named in the open packet, by their places
@@ -79,7 +79,7 @@ struct grtrace_cpu {
 	u64 consumed;
 	struct irq_work wake;
 	struct irq_work fresh;
-	u64 by_type[GRT_EV_MAX];
+	u64 by_type[GRT_EVENTS];
 	struct grtrace_ring_counts *rings;
 	unsigned long named_rings[BITS_TO_LONGS(GRTRACE_RINGS_LIVE)];
 	unsigned int rings_gone;

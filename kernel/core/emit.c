@@ -23,17 +23,21 @@ DEFINE_PER_CPU(struct grtrace_cpu, grtrace_cpus);
 
 static atomic64_t nmi_refused;
 
-/* What emitting needs of a row of events.def, in one cache line for all of them. */
+/* What emitting needs of a row of events.def, in few cache lines for all of them. */
 struct row {
 	u8 size;
 	u8 level;
 	u8 who;
+	u8 place;
 };
+
+static_assert(GRT_EVENTS < 256);
 
 static const struct row rows[GRT_EV_MAX] = {
 #define GRT_EVENT(id, NAME, lname, CLASS, LEVEL, WHO, fields, help)        \
 	[id] = { .size = sizeof(struct grt_ev_##lname),             \
-		 .level = GRT_LEVEL_##LEVEL, .who = GRT_WHO_##WHO },
+		 .level = GRT_LEVEL_##LEVEL, .who = GRT_WHO_##WHO,  \
+		 .place = GRT_EVENT_PLACE_##NAME },
 #include <grtrace/events.def>
 #undef GRT_EVENT
 };
@@ -188,7 +192,7 @@ static struct grt_ev_name *write_name(struct grtrace_cpu *c, struct grt_ev_name 
 	n->id = id;
 	c->balance.emitted++;
 	c->balance.fate[GRT_FATE_DELIVERED]++;
-	c->by_type[GRT_EV_NAME]++;
+	c->by_type[GRT_EVENT_PLACE_NAME]++;
 	return n;
 }
 
@@ -257,7 +261,7 @@ static __always_inline void count(struct grtrace_cpu *c, const struct grt_event 
 	struct grtrace_ring_counts *n;
 	int slot;
 
-	c->by_type[e->type]++;
+	c->by_type[rows[e->type].place]++;
 	if (e->ring == GRT_RING_NONE)
 		return;
 	slot = grtrace_ring_slot(e->ring);

@@ -100,18 +100,22 @@ static int grtrace_stats_show(struct seq_file *m, void *unused)
 	return 0;
 }
 
+static const char *const event_names[] = {
+#define GRT_EVENT(id, NAME, lname, CLASS, LEVEL, WHO, fields, help) [GRT_EVENT_PLACE_##NAME] = #lname,
+#include <grtrace/events.def>
+#undef GRT_EVENT
+};
+
 static int grtrace_events_by_type_show(struct seq_file *m, void *unused)
 {
-	int type, cpu;
+	int place, cpu;
 	u64 n;
 
-	for (type = 0; type < GRT_EV_MAX; type++) {
-		if (!grtrace_event_name(type))
-			continue;
+	for (place = 0; place < GRT_EVENTS; place++) {
 		n = 0;
 		for_each_possible_cpu(cpu)
-			n += per_cpu_ptr(&grtrace_cpus, cpu)->by_type[type];
-		seq_printf(m, "%s %llu\n", grtrace_event_name(type), n);
+			n += per_cpu_ptr(&grtrace_cpus, cpu)->by_type[place];
+		seq_printf(m, "%s %llu\n", event_names[place], n);
 	}
 	return 0;
 }

@@ -32,6 +32,7 @@
 #include <grtrace/control.h>
 #include <grtrace/event.h>
 #include <grtrace/stream.h>
+#include <grtrace/type_set.h>
 
 #include "grtrace.h"
 
@@ -141,6 +142,9 @@ void grtrace_stage_unregister(const struct grtrace_stage *s);
 
 /* The current value of every numeric key, by enum grt_key. */
 extern u64 grtrace_config[GRT_CONFIG_KEYS];
+
+/* The setting filter_events; a bit is changed at a time when events come. */
+extern struct grt_type_set grtrace_wanted_types;
 
 /** grtrace_setting - the value of a key; any context */
 static inline u64 grtrace_setting(enum grt_key key)

@@ -29,15 +29,6 @@
 #include "flights.h"
 #include "window.h"
 
-/* Events whose place an AGGREGATE record may take. */
-#define REPLACEABLE                                                                                        \
-	(BIT_ULL(GRT_EV_SUBMIT) | BIT_ULL(GRT_EV_COMMIT) | BIT_ULL(GRT_EV_START) | BIT_ULL(GRT_EV_END) |   \
-	 BIT_ULL(GRT_EV_COMPLETE) | BIT_ULL(GRT_EV_CTX_SWITCH) | BIT_ULL(GRT_EV_IRQ) |                     \
-	 BIT_ULL(GRT_EV_COMMAND))
-
-/* Events that are counted: those of a ring's work. */
-#define COUNTED (REPLACEABLE | BIT_ULL(GRT_EV_SYNC_WAIT_ENTER) | BIT_ULL(GRT_EV_SYNC_WAIT_EXIT) | BIT_ULL(GRT_EV_ERROR))
-
 /* Fates of events that are not wanted: these do not count. */
 #define UNWANTED (BIT(GRT_FATE_FILTERED) | BIT(GRT_FATE_WATCH_DENIED) | BIT(GRT_FATE_BELOW_LEVEL))
 
@@ -171,17 +162,41 @@ static struct sums *sums_of(const struct grt_event *e, unsigned int slot)
 	return &cpus[smp_processor_id()]->set[index][slot];
 }
 
-/* The slot of the event's ring, negative where it does not count. */
-static int slot_of(const struct grt_event *e, u64 types)
+/* Events whose place an AGGREGATE record may take. */
+static bool replaceable(u16 type)
 {
-	return types >> e->type & 1 ? grtrace_ring_slot(e->ring) : -1;
+	switch (type) {
+	case GRT_EV_SUBMIT:
+	case GRT_EV_COMMIT:
+	case GRT_EV_START:
+	case GRT_EV_END:
+	case GRT_EV_COMPLETE:
+	case GRT_EV_CTX_SWITCH:
+	case GRT_EV_IRQ:
+	case GRT_EV_COMMAND:
+		return true;
+	}
+	return false;
+}
+
+/* Events that are counted: those of a ring's work. */
+static bool counted(u16 type)
+{
+	return replaceable(type) || type == GRT_EV_SYNC_WAIT_ENTER || type == GRT_EV_SYNC_WAIT_EXIT ||
+	       type == GRT_EV_ERROR;
+}
+
+/* The slot of the event's ring, negative where @counts is false. */
+static int slot_of(const struct grt_event *e, bool counts)
+{
+	return counts ? grtrace_ring_slot(e->ring) : -1;
 }
 
 static enum grt_fate aggregator_event(const struct grtrace_look *l)
 {
 	const struct grt_event *e = l->e;
 
-	return grtrace_setting(GRT_CONFIG_aggregator_replace) && slot_of(e, REPLACEABLE) >= 0
+	return grtrace_setting(GRT_CONFIG_aggregator_replace) && slot_of(e, replaceable(e->type)) >= 0
 		       ? GRT_FATE_AGGREGATED
 		       : GRT_FATE_DELIVERED;
 }
@@ -199,7 +214,7 @@ static void aggregator_done(const struct grtrace_look *l, enum grt_fate fate)
 	/* one that the core has forgotten has no ring any more, but its flight has */
 	if (e->type == GRT_EV_COMPLETE && e->ctx)
 		known = job_ends(e, &latency);
-	slot = slot_of(e, COUNTED);
+	slot = slot_of(e, counted(e->type));
 	if (slot < 0)
 		return;
 	if (e->type == GRT_EV_SUBMIT && e->ctx)

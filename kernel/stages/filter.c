@@ -15,7 +15,9 @@
 #define PIDS_MAX 32
 
 /* A JOB record stands for these too. */
-#define JOB_TYPES (1ULL << GRT_EV_JOB | ((1ULL << (GRT_EV_COMPLETE + 1)) - 2))
+static const u16 job_types[] = {
+	GRT_EV_JOB, GRT_EV_SUBMIT, GRT_EV_COMMIT, GRT_EV_START, GRT_EV_END, GRT_EV_COMPLETE,
+};
 
 struct pids {
 	struct rcu_head rcu;
@@ -26,15 +28,18 @@ struct pids {
 static struct pids __rcu *pids;
 
 /* What is asked: the keys that may refuse, and that nothing has. */
-#define RULE(key) { GRT_CONFIG_##key, #key }
-#define PASSED	  GRT_CONFIG_KEYS
+#define RULE(key)                      \
+	{                              \
+		GRT_CONFIG_##key, #key \
+	}
+#define PASSED GRT_CONFIG_KEYS
 
 static const struct {
 	enum grt_key key;
 	const char *name;
 } rules[] = {
-	RULE(filter_engine_mask), RULE(filter_ring_id), RULE(filter_type_mask),
-	RULE(filter_pid), RULE(filter_uid), RULE(filter_latency),
+	RULE(filter_engine_mask), RULE(filter_ring_id), RULE(filter_events),
+	RULE(filter_pid),	  RULE(filter_uid),	RULE(filter_latency),
 };
 
 struct counts {
@@ -106,13 +111,22 @@ static bool too_short(const struct grtrace_look *l)
 	return l->e->time - job->submit < grtrace_setting(GRT_CONFIG_filter_latency) * NSEC_PER_USEC;
 }
 
+static bool job_wanted(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(job_types); i++)
+		if (grt_types_has(&grtrace_wanted_types, job_types[i]))
+			return true;
+	return false;
+}
+
 static enum grt_fate filter_event(const struct grtrace_look *l)
 {
-	u64 mask = grtrace_setting(GRT_CONFIG_filter_type_mask);
 	bool job = l->e->type == GRT_EV_JOB;
 
-	if (!(mask & (job ? JOB_TYPES : 1ULL << l->e->type)))
-		return answer(GRT_CONFIG_filter_type_mask);
+	if (!(job ? job_wanted() : grt_types_has(&grtrace_wanted_types, l->e->type)))
+		return answer(GRT_CONFIG_filter_events);
 	if (job && l->stamps && too_short(l))
 		return answer(GRT_CONFIG_filter_latency);
 	this_cpu_inc(counts.of[PASSED]);
@@ -124,6 +138,16 @@ static bool differs(enum grt_key key, u64 value)
 	return grtrace_setting(key) != value;
 }
 
+static bool all_types(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < GRT_TYPE_WORDS; i++)
+		if (grtrace_wanted_types.word[i] != U64_MAX)
+			return false;
+	return true;
+}
+
 static unsigned int filter_update(void)
 {
 	if (!grtrace_setting(GRT_CONFIG_filter_enabled))
@@ -131,8 +155,7 @@ static unsigned int filter_update(void)
 	if (grtrace_setting(GRT_CONFIG_filter_latency))
 		return GRTRACE_STAGE_ON | GRTRACE_STAGE_HOLDS;
 	if (differs(GRT_CONFIG_filter_engine_mask, U32_MAX) || differs(GRT_CONFIG_filter_ring_id, -1) ||
-	    differs(GRT_CONFIG_filter_type_mask, U64_MAX) || differs(GRT_CONFIG_filter_uid, -1) ||
-	    rcu_access_pointer(pids))
+	    !all_types() || differs(GRT_CONFIG_filter_uid, -1) || rcu_access_pointer(pids))
 		return GRTRACE_STAGE_ON;
 	return 0;
 }
@@ -203,7 +226,7 @@ static u64 sum(enum grt_key rule)
 	u64 n = 0;
 	int cpu;
 
-	for_each_possible_cpu(cpu)
+	for_each_possible_cpu (cpu)
 		n += per_cpu(counts, cpu).of[rule];
 	return n;
 }
@@ -223,7 +246,7 @@ static void filter_clear(void)
 {
 	int cpu;
 
-	for_each_possible_cpu(cpu)
+	for_each_possible_cpu (cpu)
 		memset(per_cpu_ptr(&counts, cpu), 0, sizeof(counts));
 }
 

@@ -180,3 +180,10 @@ enum grt_nv_about grt_nv_about(uint32_t cmd)
 		return GRT_NV_ABOUT_CLASS;
 	return IS_ESCAPE(cmd, NV_ESC_XFER_CMD) ? GRT_NV_ABOUT_EITHER : GRT_NV_ABOUT_NOTHING;
 }
+
+const char *grt_nv_about_name(enum grt_nv_about kind, uint32_t about)
+{
+	return kind == GRT_NV_ABOUT_CLASS     ? grt_nv_class_name(about)
+	       : kind == GRT_NV_ABOUT_CONTROL ? grt_nv_control_name(about)
+					      : NULL;
+}

@@ -57,4 +57,7 @@ enum grt_nv_about {
 /** grt_nv_about - by the ioctl's number */
 enum grt_nv_about grt_nv_about(uint32_t cmd);
 
+/** grt_nv_about_name - of the class or control that an ioctl was about, NULL where it has none */
+const char *grt_nv_about_name(enum grt_nv_about kind, uint32_t about);
+
 #endif /* GRT_CODES_NV_CODES_H */

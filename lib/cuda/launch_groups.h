@@ -106,6 +106,9 @@ int64_t grt_launch_groups_gaps(struct grt_launch_groups *g, const struct grt_lau
 /** grt_launch_groups_count - what was joined; complete after grt_launch_groups_list() */
 struct grt_launches_count grt_launch_groups_count(const struct grt_launch_groups *g);
 
+/** grt_launch_groups_any - whether there are kernels, copies or calls of probed functions */
+bool grt_launch_groups_any(const struct grt_launch_groups *g);
+
 /** grt_launch_groups_over - records in no group; they were too many */
 uint64_t grt_launch_groups_over(const struct grt_launch_groups *g);
 

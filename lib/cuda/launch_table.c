@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /* The columns of what CUDA's GPU did, and of when it was idle. */
+#include <errno.h>
+#include <inttypes.h>
 #include <stddef.h>
+#include <stdlib.h>
 
 #include "codes/cuda_codes.h"
+#include "table/analysis.h"
 #include "table/cells.h"
 #include "launch_groups.h"
 
@@ -234,3 +238,203 @@ static const struct grt_column gap_columns[] = {
 const struct grt_table grt_launch_gap_table = {"idle", "GPU idle while the CPU was in", gap_columns, 0};
 
 /* clang-format on */
+
+/* --------------------------------------------------------------- analysis */
+
+/* Kernels of the summary. */
+#define SUMMARY_ROWS 10
+
+static void note_gaps(struct grt_launch_groups *g, struct grt_pass *pass)
+{
+	struct grt_launch_gaps_count n = grt_launch_groups_gaps_count(g);
+
+	if (n.late)
+		grt_note(pass->notes,
+			 "%" PRIu64 " records came more than 32768 records late: idle time may be too high",
+			 n.late);
+	if (n.unnamed)
+		grt_note(pass->notes,
+			 "GPU idle time: %" PRIu64 " parts have no stack or function (limit of 65536 parts)",
+			 n.unnamed);
+	if (n.work_over)
+		grt_note(pass->notes, "GPU idle time: %" PRIu64 " records ignored (limit of 4096 devices)",
+			 n.work_over);
+	if (n.calls_over)
+		grt_note(pass->notes,
+			 "GPU idle time: %" PRIu64 " calls ignored (limit of 65536 launching threads)",
+			 n.calls_over);
+}
+
+static int write_gaps(struct grt_launch_groups *g, struct grt_pass *pass)
+{
+	const struct grt_launch_gap *const *row;
+	int64_t n = grt_launch_groups_gaps(g, &row);
+	int ret = n < 0 ? -ENOMEM
+			: grt_writer_list(pass->writer, &grt_launch_gap_table, NULL, row, (uint64_t)n);
+
+	note_gaps(g, pass);
+	return ret;
+}
+
+/* What is missing from the rows, or was not joined. */
+static void note_unjoined(struct grt_launch_groups *g, struct grt_pass *pass,
+			  const struct grt_launches_count *n)
+{
+	if (n->unknown)
+		grt_note(pass->notes, "the launch of %" PRIu64 " kernels and copies is not in the trace",
+			 n->unknown);
+	if (n->by_gpu)
+		grt_note(pass->notes, "%" PRIu64 " kernels were launched by kernels", n->by_gpu);
+	if (n->nothing)
+		grt_note(pass->notes, "%" PRIu64 " launches have no kernel in the trace", n->nothing);
+	if (n->open || n->no_stamps)
+		grt_note(pass->notes,
+			 "%" PRIu64 " records had not ended and %" PRIu64
+			 " have no time stamps: their time is not counted",
+			 n->open, n->no_stamps);
+	if (n->launches_lost || n->gpu_lost)
+		grt_note(pass->notes, "lost: %" PRIu64 " launches, %" PRIu64 " records of the GPU",
+			 n->launches_lost, n->gpu_lost);
+	if (grt_launch_groups_over(g))
+		grt_note(pass->notes, "%" PRIu64 " records are not in the table (limit of %u rows)",
+			 grt_launch_groups_over(g), GRT_LAUNCH_GROUPS_MAX);
+}
+
+static void note_launches(struct grt_launch_groups *g, const struct grt_part *part, struct grt_pass *pass)
+{
+	struct grt_launches_count n = grt_launch_groups_count(g);
+
+	if (n.probed && part->arg != GRT_LAUNCH_BY_STACK)
+		grt_note(pass->notes,
+			 "%" PRIu64
+			 " calls of probed functions: see report --by stack, flame --weight launches",
+			 n.probed);
+	else if (!n.kernels && !n.copies && !n.probed)
+		grt_note(pass->notes, "the trace has no CUDA events: grtrace record -e cuda -- PROG");
+	note_unjoined(g, pass, &n);
+}
+
+/* Also where nothing is left that could have had them. */
+static void note_undefined(struct grt_launch_groups *g, struct grt_pass *pass)
+{
+	struct grt_launches_count n = grt_launch_groups_count(g);
+
+	if (n.undefined)
+		grt_note(pass->notes, "%" PRIu64 " definitions of stacks and names were invalid or lost",
+			 n.undefined);
+}
+
+static int write_rows(const struct grt_part *part, struct grt_pass *pass,
+		      const struct grt_launch_group *const *list, uint64_t n)
+{
+	uint64_t shown = pass->summary && n > SUMMARY_ROWS ? SUMMARY_ROWS : grt_pass_shown(pass, part, n);
+	const struct grt_launch_group **row = calloc((size_t)n + 1, sizeof(*row));
+	struct grt_launch_view view = {.span = grt_pass_span(pass)};
+	int ret;
+
+	if (!row)
+		return -ENOMEM;
+	for (uint64_t i = 0; i < n; i++) {
+		row[i] = list[i];
+		view.total += grt_hist_sum(&list[i]->exec);
+	}
+	grt_rows_sort(row, n, grt_pass_sort(pass, part, NULL), &view, NULL);
+	ret = grt_writer_list(pass->writer, part->table, &view, row, shown);
+	if (shown < n)
+		grt_note(pass->notes,
+			 pass->summary ? "%" PRIu64 " more kernels: --by kernel shows all"
+				       : "%" PRIu64 " more rows: --top 0 shows all",
+			 n - shown);
+	free(row);
+	return ret;
+}
+
+/* The summary has them where there are any. */
+static int write_launches(void *state, const struct grt_part *part, struct grt_pass *pass)
+{
+	const struct grt_launch_group *const *list;
+	int64_t n = grt_launch_groups_list(state, &list);
+	int ret = 0;
+
+	if (n < 0)
+		return -ENOMEM;
+	if (n || !pass->summary) {
+		ret = write_rows(part, pass, list, (uint64_t)n);
+		if (!ret && !pass->csv && part->arg == GRT_LAUNCH_BY_DEVICE)
+			ret = write_gaps(state, pass);
+	}
+	if (n || !pass->summary || (pass->no_jobs && grt_launch_groups_any(state)))
+		note_launches(state, part, pass);
+	if (!ret)
+		note_undefined(state, pass);
+	return ret;
+}
+
+bool grt_launch_groups_any(const struct grt_launch_groups *g)
+{
+	struct grt_launches_count n = grt_launch_groups_count(g);
+
+	return n.kernels || n.copies || n.probed;
+}
+
+#define BY(KIND) GRT_PART_BY | GRT_PART_NO_JOBS, GRT_LAUNCH_BY_##KIND, &grt_launch_table[GRT_LAUNCH_BY_##KIND]
+
+static bool any_launches(const void *state)
+{
+	return grt_launch_groups_any(state);
+}
+
+static const struct grt_part launch_parts[] = {
+	{"kernel", "CUDA kernels by name", GRT_PART_SUMMARY | BY(KERNEL), .any = any_launches,
+	 .write = write_launches},
+	{"stack", "CUDA kernels, copies and probed calls by the stack of their launch", BY(STACK),
+	 .write = write_launches},
+	{"stream", "CUDA work by stream, with how much was queued", BY(STREAM), .write = write_launches},
+	{"device", "CUDA work by device, and when it was idle", BY(DEVICE), .write = write_launches},
+	{"copy", "CUDA copies by direction, with their bandwidth", BY(COPY), .write = write_launches},
+	{.name = NULL},
+};
+
+static int new_launches(void **state, struct grt_pass *pass, unsigned int parts)
+{
+	enum grt_launch_by by = GRT_LAUNCH_BY_KERNEL;
+
+	(void)pass;
+	while (!(parts >> by & 1))
+		by++;
+	return grt_launch_groups_new((struct grt_launch_groups **)state, by);
+}
+
+static void set_within(void *state, uint64_t from, uint64_t to)
+{
+	grt_launch_groups_within(state, from, to);
+}
+
+static void set_span(void *state, uint64_t first, uint64_t last)
+{
+	grt_launch_groups_span(state, first, last);
+}
+
+static int take_event(void *state, const struct grt_event *e, struct grt_pass *pass)
+{
+	(void)pass;
+	return grt_launch_groups_event(state, e);
+}
+
+static void free_launches(void *state)
+{
+	grt_launch_groups_free(state);
+}
+
+const struct grt_analysis grt_analysis_launch_groups = {
+	.name = "launch_groups",
+	.classes = GRT_IN_CLASS(image) | GRT_IN_CLASS(launch),
+	.beyond = true,
+	.late = true,
+	.parts = launch_parts,
+	.begin = new_launches,
+	.within = set_within,
+	.span = set_span,
+	.event = take_event,
+	.free = free_launches,
+};

@@ -33,7 +33,7 @@
  * @samples: CPU stacks; @bad_samples: lines that are none, @first_bad the first of them
  * @calls: launches; @by_id, @by_order, @by_window: of these, how they got their stack; @no_stack: how many
  * did not
- * @ops: kernels, copies and fills; @no_call: of these, without a launch that is there
+ * @ops: kernels, copies and fills; @no_call: of these, without a launch or other call that has a stack
  * @pending: launches without any of these
  * @ns: of the ops together
  */

@@ -2,10 +2,14 @@
 /* The counters of counters.h and their columns. */
 #include "counters.h"
 
+#include <errno.h>
+#include <inttypes.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "table/analysis.h"
 #include "table/cells.h"
 
 #define TOTAL "total "
@@ -271,3 +275,65 @@ static const struct grt_column counter_columns[] = {
 };
 
 const struct grt_table grt_counter_table = {"counters", "counters", counter_columns, GRT_MARK_INFERRED};
+
+/* --------------------------------------------------------------- analysis */
+
+static int new_counters(void **state, struct grt_pass *pass, unsigned int parts)
+{
+	(void)parts;
+	*state = malloc(sizeof(struct grt_counters));
+	if (!*state)
+		return -ENOMEM;
+	grt_counters_init(*state, pass->names);
+	return 0;
+}
+
+static int take_event(void *state, const struct grt_event *e, struct grt_pass *pass)
+{
+	(void)pass;
+	return grt_counters_event(state, e);
+}
+
+/* A trace without any has no such table, but where it was asked for. */
+static int write_counters(void *state, const struct grt_part *part, struct grt_pass *pass)
+{
+	const struct grt_counters *c = state;
+	const struct grt_counter_row **rows;
+	int ret;
+
+	(void)part;
+	if (!c->rows.used && pass->summary)
+		return 0;
+	if (grt_counters_list(c, &rows))
+		return -ENOMEM;
+	ret = grt_writer_list(pass->writer, &grt_counter_table, pass->names, rows, c->rows.used);
+	if (c->over)
+		grt_note(pass->notes,
+			 "%" PRIu64 " values of counters are not in the table (limit of %u counters)",
+			 c->over, GRT_COUNTERS_MAX);
+	free(rows);
+	return ret;
+}
+
+static void free_counters(void *state)
+{
+	if (state)
+		grt_counters_free(state);
+	free(state);
+}
+
+static const uint16_t counter_types[] = {GRT_EV_COUNTER, 0};
+static const struct grt_part counter_parts[] = {
+	{"counters", "each counter of devices and processes", GRT_PART_SUMMARY | GRT_PART_MONITOR,
+	 .types = counter_types, .write = write_counters},
+	{.name = NULL},
+};
+
+const struct grt_analysis grt_analysis_counters = {
+	.name = "counters",
+	.classes = GRT_IN_CLASS(counter),
+	.parts = counter_parts,
+	.begin = new_counters,
+	.event = take_event,
+	.free = free_counters,
+};

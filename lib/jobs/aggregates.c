@@ -2,8 +2,13 @@
 /* The sums of aggregates.h and their columns. */
 #include "aggregates.h"
 
+#include <errno.h>
+#include <inttypes.h>
 #include <stddef.h>
+#include <stdlib.h>
 
+#include "jobs.h"
+#include "table/analysis.h"
 #include "table/cells.h"
 
 /* Sums may pass 2^64 only in a trace that somebody made up; then they stay at the largest number. */
@@ -198,3 +203,89 @@ static const struct grt_column aggregate_columns[] = {
 };
 
 const struct grt_table grt_aggregate_table = {"aggregates", "aggregated rings", aggregate_columns, 0};
+
+/* --------------------------------------------------------------- analysis */
+
+static int new_aggregates(void **state, struct grt_pass *pass, unsigned int parts)
+{
+	(void)pass;
+	(void)parts;
+	*state = malloc(sizeof(struct grt_aggregates));
+	if (!*state)
+		return -ENOMEM;
+	grt_aggregates_init(*state);
+	return 0;
+}
+
+static int take_event(void *state, const struct grt_event *e, struct grt_pass *pass)
+{
+	(void)pass;
+	return grt_aggregates_event(state, e);
+}
+
+/* A trace without any has no such table. */
+static int write_aggregates(void *state, const struct grt_part *part, struct grt_pass *pass)
+{
+	const struct grt_aggregates *a = state;
+	const struct grt_aggregate_row **rows;
+	int ret;
+
+	(void)part;
+	if (!a->rows.used)
+		return 0;
+	if (grt_aggregates_list(a, &rows))
+		return -ENOMEM;
+	ret = grt_writer_list(pass->writer, &grt_aggregate_table, pass->names, rows, a->rows.used);
+	if (a->over)
+		grt_note(pass->notes,
+			 "%" PRIu64 " AGGREGATE records are not in the table (limit of %u rings)", a->over,
+			 GRT_AGGREGATES_MAX);
+	free(rows);
+	return ret;
+}
+
+/* Jobs of these events are in no table but that of the aggregated rings. */
+static void note_aggregated(void *state, struct grt_pass *pass)
+{
+	uint64_t aggregated = pass->health->balance.fate[GRT_FATE_AGGREGATED];
+	uint64_t told = ((const struct grt_aggregates *)state)->replaced;
+	uint64_t whole = grt_jobs_count(pass->jobs).replaced;
+
+	/* What JOB records stand for is in the tables of jobs. */
+	aggregated = aggregated > whole ? aggregated - whole : 0;
+	if (told)
+		grt_note(
+			pass->notes,
+			"%" PRIu64
+			" events are only in the sums of AGGREGATE records: their jobs are in no other table",
+			told);
+	if (aggregated > told)
+		grt_note(
+			pass->notes,
+			"%" PRIu64
+			" aggregated events have no record in the trace (it was lost, or the job was shorter than the filter)",
+			aggregated - told);
+}
+
+static void free_aggregates(void *state)
+{
+	if (state)
+		grt_aggregates_free(state);
+	free(state);
+}
+
+static const struct grt_part aggregate_parts[] = {
+	{"aggregates", "sums of AGGREGATE records by ring", GRT_PART_SUMMARY, .write = write_aggregates},
+	{.name = NULL},
+};
+
+const struct grt_analysis grt_analysis_aggregates = {
+	.name = "aggregates",
+	.classes = GRT_IN_CLASS(aggregate),
+	.always = true,
+	.parts = aggregate_parts,
+	.begin = new_aggregates,
+	.event = take_event,
+	.notes = note_aggregated,
+	.free = free_aggregates,
+};

@@ -5,8 +5,12 @@
  */
 #include "group_table.h"
 
+#include <errno.h>
+#include <inttypes.h>
 #include <stddef.h>
+#include <stdlib.h>
 
+#include "table/analysis.h"
 #include "table/cells.h"
 
 static const struct grt_names *names_of(const void *view)
@@ -219,4 +223,136 @@ const struct grt_table grt_group_table[GRT_BYS] = {
 	[GRT_BY_RING] = {"rings", "rings", ring_columns, MARKS},
 	[GRT_BY_ENGINE] = {"engines", "engines", engine_columns, MARKS},
 	[GRT_BY_PROCESS] = {"processes", "processes", process_columns, MARKS},
+};
+
+/* --------------------------------------------------------------- analysis */
+
+/* Where nothing else decides: by number, as one would look it up. */
+static int by_identity(const void *a, const void *b)
+{
+	const struct grt_group *x = a, *y = b;
+
+	if (x->device != y->device)
+		return x->device < y->device ? -1 : 1;
+	if (x->ring != y->ring)
+		return x->ring < y->ring ? -1 : 1;
+	if (x->pid != y->pid)
+		return x->pid < y->pid ? -1 : 1;
+	return (x->engine > y->engine) - (x->engine < y->engine);
+}
+
+/* Return: how many, or -ENOMEM; to be freed */
+static int64_t list_groups(struct grt_groups *g, enum grt_group_by by, const struct grt_group ***out)
+{
+	uint32_t n = 0;
+
+	while (grt_groups_get(g, by, n))
+		n++;
+	*out = calloc((size_t)n + 1, sizeof(**out));
+	if (!*out)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < n; i++)
+		(*out)[i] = grt_groups_get(g, by, i);
+	return n;
+}
+
+/* Processes begin with who used the device most; rings and engines have an order of their own. */
+static const struct grt_column *own_order(enum grt_group_by by)
+{
+	return by == GRT_BY_PROCESS ? grt_column_find(&grt_group_table[by], "exec_sum") : NULL;
+}
+
+static int write_groups(void *state, const struct grt_part *part, struct grt_pass *pass)
+{
+	const struct grt_group_view view = {.names = pass->names, .span = grt_pass_span(pass)};
+	bool gpus = part->arg == GRT_BY_RING && grt_names_gpus(pass->names);
+	const struct grt_group **row;
+	int64_t n = list_groups(state, (enum grt_group_by)part->arg, &row);
+	uint64_t shown = grt_pass_shown(pass, part, (uint64_t)n);
+	int ret;
+
+	if (n < 0)
+		return -ENOMEM;
+	grt_rows_sort(row, (uint64_t)n, grt_pass_sort(pass, part, own_order((enum grt_group_by)part->arg)),
+		      &view, by_identity);
+	ret = grt_writer_list(pass->writer, gpus ? &grt_gpus_ring_table : part->table, &view, row, shown);
+	if (shown < (uint64_t)n)
+		grt_note(pass->notes, "%" PRIu64 " more %s: --top 0 shows all", (uint64_t)n - shown,
+			 part->table->name);
+	free(row);
+	return ret;
+}
+
+static void note_over(void *state, struct grt_pass *pass)
+{
+	if (grt_groups_over(state))
+		grt_note(pass->notes,
+			 "%" PRIu64 " jobs are not in the table (limit of %u rings or processes)",
+			 grt_groups_over(state), GRT_GROUPS_MAX);
+}
+
+static bool any_groups(const void *state)
+{
+	for (unsigned int by = 0; by < GRT_BYS; by++)
+		if (grt_groups_get(state, by, 0))
+			return true;
+	return false;
+}
+
+static const struct grt_part group_parts[] = {
+	{"process", "jobs by process", GRT_PART_BY | GRT_PART_SUMMARY | GRT_PART_JOBS, GRT_BY_PROCESS,
+	 &grt_group_table[GRT_BY_PROCESS], .any = any_groups, .write = write_groups},
+	{"engine", "jobs by engine", GRT_PART_BY | GRT_PART_JOBS, GRT_BY_ENGINE,
+	 &grt_group_table[GRT_BY_ENGINE], .write = write_groups},
+	{"ring", "jobs by ring", GRT_PART_BY | GRT_PART_SUMMARY | GRT_PART_JOBS, GRT_BY_RING,
+	 &grt_group_table[GRT_BY_RING], .with = "aggregates", .any = any_groups, .write = write_groups},
+	{.name = NULL},
+};
+
+static int new_groups(void **state, struct grt_pass *pass, unsigned int parts)
+{
+	unsigned int kinds = 0;
+
+	(void)pass;
+	for (unsigned int i = 0; group_parts[i].name; i++)
+		if (parts >> i & 1)
+			kinds |= 1U << group_parts[i].arg;
+	return grt_groups_new((struct grt_groups **)state, kinds);
+}
+
+static void span_groups(void *state, uint64_t first, uint64_t last)
+{
+	grt_groups_span(state, first, last);
+}
+
+static int held_by_groups(void *state, const struct grt_job *job)
+{
+	return grt_groups_held(state, job);
+}
+
+static int add_job(void *state, const struct grt_job *job)
+{
+	return grt_groups_job(state, job);
+}
+
+static int add_stray(void *state, const struct grt_event *e, struct grt_pass *pass)
+{
+	return grt_groups_stray(state, e, grt_names_find(pass->names, GRT_NAME_THREAD, e->tid));
+}
+
+static void free_groups(void *state)
+{
+	grt_groups_free(state);
+}
+
+const struct grt_analysis grt_analysis_groups = {
+	.name = "groups",
+	.parts = group_parts,
+	.begin = new_groups,
+	.span = span_groups,
+	.held = held_by_groups,
+	.job = add_job,
+	.stray = add_stray,
+	.notes = note_over,
+	.free = free_groups,
 };

@@ -5,9 +5,14 @@
  */
 #include "top.h"
 
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/grow.h"
+#include "table/analysis.h"
 
 /* @at: which job it was, so that equal ones keep their order */
 struct ranked {
@@ -145,3 +150,100 @@ void grt_top_free(struct grt_top *t)
 	free(t->slot);
 	free(t);
 }
+
+/* --------------------------------------------------------------- analysis */
+
+/**
+ * struct job_list - jobs as rows
+ * @top: sorted; NULL: they are written in the order in which they complete
+ * @table: the table of jobs under its title of this pass
+ */
+struct job_list {
+	const struct grt_pass *pass;
+	struct grt_top *top;
+	struct grt_job_view view;
+	struct grt_table table;
+	char title[64];
+};
+
+static int new_list(void **state, struct grt_pass *pass, unsigned int parts)
+{
+	struct job_list *l = calloc(1, sizeof(*l));
+
+	(void)parts;
+	*state = l;
+	if (!l)
+		return -ENOMEM;
+	l->pass = pass;
+	l->view.names = pass->names;
+	snprintf(l->title, sizeof(l->title), "jobs by %s",
+		 pass->sort ? pass->sort->name : "time of completion");
+	l->table = grt_job_table;
+	l->table.title = l->title;
+	return pass->streams ? 0 : grt_top_new(&l->top, pass->sort, &l->view, pass->top);
+}
+
+static void open_list(void *state)
+{
+	struct job_list *l = state;
+
+	if (l->pass->streams)
+		grt_writer_table(l->pass->writer, &l->table, &l->view);
+}
+
+static int add_to_list(void *state, const struct grt_job *job)
+{
+	struct job_list *l = state;
+
+	if (l->top)
+		return grt_top_add(l->top, job);
+	if (!l->pass->top || l->pass->jobs_seen < l->pass->top)
+		return grt_writer_row(l->pass->writer, job);
+	return 0;
+}
+
+static int write_job(void *arg, const struct grt_job *job)
+{
+	return grt_writer_row(((struct job_list *)arg)->pass->writer, job);
+}
+
+static int write_list(void *state, const struct grt_part *part, struct grt_pass *pass)
+{
+	struct job_list *l = state;
+	int ret = 0;
+
+	(void)part;
+	if (l->top) {
+		grt_writer_table(pass->writer, &l->table, &l->view);
+		ret = grt_top_each(l->top, write_job, l);
+	}
+	grt_writer_table_end(pass->writer);
+	if (!l->top && pass->top && pass->jobs_seen > pass->top)
+		grt_note(pass->notes, "%" PRIu64 " more jobs: --top 0 shows all",
+			 pass->jobs_seen - pass->top);
+	return ret;
+}
+
+static void free_list(void *state)
+{
+	struct job_list *l = state;
+
+	if (l)
+		grt_top_free(l->top);
+	free(l);
+}
+
+static const struct grt_part list_parts[] = {
+	{"job", "each job", GRT_PART_BY | GRT_PART_SUMMARY | GRT_PART_JOBS, 0, &grt_job_table, .with = "ring",
+	 .write = write_list},
+	{.name = NULL},
+};
+
+const struct grt_analysis grt_analysis_top = {
+	.name = "top",
+	.parts = list_parts,
+	.begin = new_list,
+	.open = open_list,
+	.job = add_to_list,
+	.free = free_list,
+};

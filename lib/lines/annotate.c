@@ -10,7 +10,6 @@ static int on_event(struct grt_consumer *c, const struct grt_event *e, uint32_t 
 {
 	struct grt_annotate *a = (struct grt_annotate *)c;
 
-	(void)cpu;
 	if (a->stop && *a->stop)
 		return -EINTR;
 	if (e->type != GRT_EV_NAME) {
@@ -19,7 +18,7 @@ static int on_event(struct grt_consumer *c, const struct grt_event *e, uint32_t 
 		if (a->pid && e->pid != a->pid)
 			return 0;
 	}
-	return grt_line_out_event(a->lines, e, 0);
+	return grt_line_out_event(a->lines, e, cpu, 0);
 }
 
 int grt_annotate_init(struct grt_annotate *a, enum grt_line_form form, int fd)

@@ -27,6 +27,14 @@ struct job {
 	uint32_t inferred;
 };
 
+const char *const grt_delta_names[GRT_DELTAS] = {
+	[GRT_DELTA_DURATION] = "duration_ns",	[GRT_DELTA_SINCE_IOCTL] = "since_ioctl_ns",
+	[GRT_DELTA_SCHED] = "t_sched_ns",	[GRT_DELTA_QUEUE] = "t_queue_ns",
+	[GRT_DELTA_EXEC] = "t_exec_ns",		[GRT_DELTA_SINCE_SUBMIT] = "since_submit_ns",
+	[GRT_DELTA_COMPLETE] = "t_complete_ns", [GRT_DELTA_TOTAL] = "t_total_ns",
+	[GRT_DELTA_WAIT] = "t_wait_ns",
+};
+
 void grt_joins_init(struct grt_joins *j, enum grt_escape escape)
 {
 	memset(j, 0, sizeof(*j));
@@ -279,6 +287,7 @@ static int on_enter(struct grt_joins *j, const struct grt_event *e, struct grt_j
 	if (!t)
 		return e->tid ? -ENOMEM : 0;
 	t->entered = e->time;
+	t->fd = ((const struct grt_ev_ioctl_enter *)e)->fd;
 	t->inside = true;
 	return 0;
 }
@@ -292,6 +301,8 @@ static int on_exit_call(struct grt_joins *j, const struct grt_event *e, struct g
 		return 0;
 	}
 	delta(j, out, GRT_DELTA_DURATION, t->entered, e->time);
+	out->fd = t->fd;
+	out->has_fd = t->fd >= 0 && t->fd != GRT_FD_UNKNOWN;
 	t->inside = false;
 	return 0;
 }
@@ -452,6 +463,7 @@ static int (*const on_type[GRT_EV_MAX])(struct grt_joins *j, const struct grt_ev
 int grt_joins_event(struct grt_joins *j, const struct grt_event *e, struct grt_joined *out)
 {
 	out->has = 0;
+	out->has_fd = false;
 	return e->type < GRT_EV_MAX && on_type[e->type] ? on_type[e->type](j, e, out) : 0;
 }
 

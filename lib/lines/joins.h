@@ -46,13 +46,14 @@ struct grt_joins_wait {
  * @named: a NAME told something of it
  * @comm: empty: not known, or with @named that it has an empty one
  * @process: its process's, empty: not known, or the same
- * @entered: when it entered the ioctl that it is in
+ * @entered: when it entered the ioctl that it is in, on the file @fd
  * @inside: it is in one
  * @wait: the fences that it waits for, of which there are @waits
  */
 struct grt_joins_thread {
 	uint64_t entered;
 	struct grt_joins_wait wait[GRT_JOINS_WAITS];
+	int32_t fd;
 	uint8_t waits;
 	bool inside;
 	bool named;
@@ -96,15 +97,21 @@ enum grt_delta {
 	GRT_DELTAS,
 };
 
+/* What JSON calls them, by enum grt_delta. */
+extern const char *const grt_delta_names[GRT_DELTAS];
+
 /**
  * struct grt_joined - about one event; valid until the next one
  * @has: bits of enum grt_delta
  * @ns: by enum grt_delta; only those in @has mean something
+ * @fd: of the ioctl that it ends, with @has_fd
  * @thread, @ring, @device: by grt_joins_look(); NULL where nothing is known
  */
 struct grt_joined {
 	uint32_t has;
 	uint64_t ns[GRT_DELTAS];
+	int32_t fd;
+	bool has_fd;
 	struct grt_joins_thread *thread;
 	struct grt_joins_ring *ring;
 	struct grt_joins_device *device;

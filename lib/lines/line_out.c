@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * Lines of the forms annotate, merged and JSON. What stands in a line follows
- * from the rows of events.def, made into a plan per event when writing begins;
- * lines for people are in pretty.c.
+ * Lines of the forms annotate and merged. What stands in a line follows from the
+ * rows of events.def, made into a plan per event when writing begins; lines for
+ * people are in pretty.c, JSON in event_json.c.
  */
 #include "line_out.h"
 
@@ -14,6 +14,7 @@
 
 #include "trace/packet.h"
 #include "trace/field.h"
+#include "event_json.h"
 #include "joins.h"
 #include "base/outbuf.h"
 #include "pretty.h"
@@ -52,31 +53,12 @@ enum key {
 	KEYS = KEY_DELTA + GRT_DELTAS,
 };
 
-static const char *const key_names[KEYS] = {
-	[KEY_PID] = "pid",
-	[KEY_TID] = "tid",
-	[KEY_COMM] = "comm",
-	[KEY_PROCESS] = "process",
-	[KEY_CTX] = "ctx",
-	[KEY_ENGINE] = "engine",
-	[KEY_RING] = "ring",
-	[KEY_SEQ] = "seq",
-	[KEY_RING_NAME] = "ring_name",
-	[KEY_DRIVER] = "driver",
-	[KEY_DEV] = "dev",
-	[KEY_DEVICE] = "device",
-	[KEY_NAME] = "name",
-	[KEY_FLAGS] = "flags",
-	[KEY_SAMPLE] = "sample",
-	[KEY_DELTA + GRT_DELTA_DURATION] = "duration_ns",
-	[KEY_DELTA + GRT_DELTA_SINCE_IOCTL] = "since_ioctl_ns",
-	[KEY_DELTA + GRT_DELTA_SCHED] = "t_sched_ns",
-	[KEY_DELTA + GRT_DELTA_QUEUE] = "t_queue_ns",
-	[KEY_DELTA + GRT_DELTA_EXEC] = "t_exec_ns",
-	[KEY_DELTA + GRT_DELTA_SINCE_SUBMIT] = "since_submit_ns",
-	[KEY_DELTA + GRT_DELTA_COMPLETE] = "t_complete_ns",
-	[KEY_DELTA + GRT_DELTA_TOTAL] = "t_total_ns",
-	[KEY_DELTA + GRT_DELTA_WAIT] = "t_wait_ns",
+static const char *const key_names[KEY_DELTA] = {
+	[KEY_PID] = "pid",	   [KEY_TID] = "tid",	  [KEY_COMM] = "comm",
+	[KEY_PROCESS] = "process", [KEY_CTX] = "ctx",	  [KEY_ENGINE] = "engine",
+	[KEY_RING] = "ring",	   [KEY_SEQ] = "seq",	  [KEY_RING_NAME] = "ring_name",
+	[KEY_DRIVER] = "driver",   [KEY_DEV] = "dev",	  [KEY_DEVICE] = "device",
+	[KEY_NAME] = "name",	   [KEY_FLAGS] = "flags", [KEY_SAMPLE] = "sample",
 };
 
 /** struct key_text - a key with what stands before it and after it; copied whole, used up to @len */
@@ -200,6 +182,7 @@ struct plan {
 
 /**
  * struct grt_line_out - see line_out.h
+ * @json: of the form JSON, else NULL; it has joins of its own
  * @stamp: the beginning of a line and of its stamp, but for eight digits, @stamp_len of it; right for the
  *	stamps from @stamped on that begin so
  * @shape_hash, @shape: shapes by the hashes of their keys, as they were made
@@ -208,6 +191,7 @@ struct grt_line_out {
 	struct grt_outbuf out;
 	enum grt_line_form form;
 	struct grt_line_out_count count;
+	struct grt_event_json *json;
 	struct grt_joins joins;
 	struct grt_joined joined;
 	uint64_t stamped;
@@ -232,7 +216,6 @@ static const struct {
 	[GRT_LINE_OUT_ANNOTATE] = {" ", "=", "[", "] "},
 	[GRT_LINE_OUT_MERGED] = {", ", "=", "[", NULL},
 	[GRT_LINE_OUT_PRETTY] = {" ", "=", "", ""},
-	[GRT_LINE_OUT_JSON] = {",\"", "\":", "", ",\"event\":\""},
 };
 
 static void make_key(const struct grt_line_out *l, struct key_text *k, const char *name)
@@ -262,13 +245,13 @@ static enum when when_of(unsigned int type, const struct grt_field *f)
 	return NOT_ZERO;
 }
 
-static uint8_t how_of(const struct grt_line_out *l, const struct grt_field *f)
+static uint8_t how_of(const struct grt_field *f)
 {
 	if (f->kind == GRT_FIELD_STR)
 		return STRING;
 	if (f->kind == GRT_FIELD_SIGNED)
 		return SIGNED;
-	return f->kind == GRT_FIELD_HEX && l->form != GRT_LINE_OUT_JSON ? HEX : DECIMAL;
+	return f->kind == GRT_FIELD_HEX ? HEX : DECIMAL;
 }
 
 /* Fields are aligned to their sizes: each lies in one word, and records consist of words. */
@@ -279,7 +262,7 @@ static void plan_field(const struct grt_line_out *l, unsigned int type, const st
 
 	p->fields++;
 	make_key(l, &at->key, f->name);
-	at->how = how_of(l, f);
+	at->how = how_of(f);
 	at->when = (uint8_t)when_of(type, f);
 	at->size = f->size;
 	at->unknown = grt_unknown_of(type, f->offset);
@@ -299,8 +282,7 @@ static void plan_title(const struct grt_line_out *l, struct plan *p, const char 
 		n = snprintf(p->title, sizeof(p->title), "] %s %-*s ", p->cpu ? "CPU" : "GPU", TITLE_WIDTH,
 			     name);
 	else
-		n = snprintf(p->title, sizeof(p->title), "%s%s%s", forms[l->form].title, name,
-			     l->form == GRT_LINE_OUT_JSON ? "\"" : "");
+		n = snprintf(p->title, sizeof(p->title), "%s%s", forms[l->form].title, name);
 	p->title_len = (uint8_t)n;
 }
 
@@ -333,9 +315,9 @@ static void make_plans(struct grt_line_out *l)
 	bool merged = l->form == GRT_LINE_OUT_MERGED;
 
 	for (unsigned int i = 0; i < KEYS; i++)
-		make_key(l, &l->key[i], key_names[i]);
+		make_key(l, &l->key[i], i < KEY_DELTA ? key_names[i] : grt_delta_names[i - KEY_DELTA]);
 	make_key(l, &l->key[KEY_CTX], merged ? "ctx_id" : "ctx");
-	make_key(l, &l->key[KEY_SEQ], merged || l->form == GRT_LINE_OUT_JSON ? "seqno" : "seq");
+	make_key(l, &l->key[KEY_SEQ], merged ? "seqno" : "seq");
 	for (unsigned int i = 0; i < GRT_EV_MAX; i++)
 		plan_event(l, i);
 }
@@ -351,15 +333,23 @@ int grt_line_out_new(struct grt_line_out **out, enum grt_line_form form, int fd)
 		return -ENOMEM;
 	}
 	l->form = form;
-	grt_joins_init(&l->joins, form == GRT_LINE_OUT_JSON ? GRT_ESCAPE_JSON : GRT_ESCAPE_TERM);
-	make_plans(l);
-	return 0;
+	grt_joins_init(&l->joins, GRT_ESCAPE_TERM);
+	if (form != GRT_LINE_OUT_JSON) {
+		make_plans(l);
+		return 0;
+	}
+	if (!grt_event_json_new(&l->json))
+		return 0;
+	grt_line_out_free(l);
+	*out = NULL;
+	return -ENOMEM;
 }
 
 void grt_line_out_free(struct grt_line_out *l)
 {
 	if (!l)
 		return;
+	grt_event_json_free(l->json);
 	grt_joins_fini(&l->joins);
 	grt_outbuf_fini(&l->out);
 	free(l);
@@ -379,26 +369,14 @@ static inline char *put_u64(const struct grt_line_out *l, char *p, unsigned int 
 	return grt_format_u64(put_key(l, p, key), n);
 }
 
-/* A number that text shows in hexadecimal, which JSON does not have. */
 static inline char *put_hex(const struct grt_line_out *l, char *p, unsigned int key, uint64_t n)
 {
-	p = put_key(l, p, key);
-	return l->form == GRT_LINE_OUT_JSON ? grt_format_u64(p, n) : grt_format_hex(p, n);
-}
-
-static char *put_text_value(const struct grt_line_out *l, char *p, const char *text, size_t len)
-{
-	if (l->form != GRT_LINE_OUT_JSON)
-		return grt_format_text(p, text, len);
-	*p++ = '"';
-	p = grt_format_text(p, text, len);
-	*p++ = '"';
-	return p;
+	return grt_format_hex(put_key(l, p, key), n);
 }
 
 static char *put_text(const struct grt_line_out *l, char *p, unsigned int key, const struct grt_joins_text *t)
 {
-	return t->len ? put_text_value(l, put_key(l, p, key), t->text, t->len) : p;
+	return t->len ? grt_format_text(put_key(l, p, key), t->text, t->len) : p;
 }
 
 static char *put_string_field(const struct grt_line_out *l, char *p, const struct planned *f,
@@ -410,7 +388,7 @@ static char *put_string_field(const struct grt_line_out *l, char *p, const struc
 	if (!t.len)
 		return p;
 	memcpy(p, f->key.text, sizeof(f->key.text));
-	return put_text_value(l, p + f->key.len, t.text, t.len);
+	return grt_format_text(p + f->key.len, t.text, t.len);
 }
 
 static inline char *put_field(const struct grt_line_out *l, char *p, const struct planned *f,
@@ -456,7 +434,7 @@ static char *put_who(const struct grt_line_out *l, char *p, const struct plan *p
 	p = put_u64(l, p, KEY_TID, e->tid);
 	/* also an empty one: else who reads the line takes the one before for it */
 	if (known)
-		p = put_text_value(l, put_key(l, p, KEY_COMM), t->comm.text, t->comm.len);
+		p = grt_format_text(put_key(l, p, KEY_COMM), t->comm.text, t->comm.len);
 	if (known && !plan->who_first)
 		return put_text(l, p, KEY_PROCESS, &t->process);
 	if (!known && plan->who_first && l->form == GRT_LINE_OUT_ANNOTATE)
@@ -470,7 +448,7 @@ static char *put_engine(const struct grt_line_out *l, char *p, const struct grt_
 
 	if (!name)
 		return put_u64(l, p, KEY_ENGINE, e->engine);
-	return put_text_value(l, put_key(l, p, KEY_ENGINE), name, strlen(name));
+	return grt_format_text(put_key(l, p, KEY_ENGINE), name, strlen(name));
 }
 
 /* A job's identity up to its number, or where something without one was. */
@@ -625,10 +603,10 @@ static __attribute__((noinline)) void make_ioctl(const struct grt_line_out *l, s
 
 	make_key(l, &key, CMD);
 	p = grt_format_text(t->text, key.text, key.len);
-	p = l->form == GRT_LINE_OUT_JSON ? grt_format_u64(p, cmd) : grt_format_hex(p, cmd);
+	p = grt_format_hex(p, cmd);
 	t->cmd_len = (uint8_t)(p - t->text);
 	if (name)
-		p = put_text_value(l, put_key(l, p, KEY_NAME), name, strnlen(name, 60));
+		p = grt_format_text(put_key(l, p, KEY_NAME), name, strnlen(name, 60));
 	t->len = (uint8_t)(p - t->text);
 	t->driver = driver;
 	t->cmd = cmd;
@@ -738,31 +716,43 @@ static inline char *put_line(struct grt_line_out *l, char *p, const struct grt_e
 
 	if (l->form == GRT_LINE_OUT_PRETTY)
 		return line_pretty(l, p, plan, e, input);
-	if (l->form == GRT_LINE_OUT_JSON)
-		title = grt_format_u64(grt_format_text(p, "{\"time\":", 8), e->time);
-	else
-		title = put_stamp(l, p, e->time);
+	title = put_stamp(l, p, e->time);
 	p = put_body(l, title, plan, e, input);
-	if (l->form == GRT_LINE_OUT_MERGED)
-		return end_merged(plan, title, p);
-	if (l->form == GRT_LINE_OUT_JSON)
-		*p++ = '}';
-	return p;
+	return l->form == GRT_LINE_OUT_MERGED ? end_merged(plan, title, p) : p;
 }
 
-int grt_line_out_event(struct grt_line_out *l, const struct grt_event *e, unsigned int input)
+static int put_object(struct grt_line_out *l, const struct grt_event *e, uint32_t cpu, unsigned int input)
 {
-	int ret;
-	char *p;
+	char *p = grt_outbuf_room(&l->out, GRT_EVENT_JSON_MAX);
 
+	p = grt_event_json_put(l->json, p, e, cpu, input);
+	grt_outbuf_take(&l->out, grt_format_text(p, "}\n", 2));
+	return l->out.error;
+}
+
+/* Takes in what is joined with later events. Return: 0 or -ENOMEM */
+static inline int see(struct grt_line_out *l, const struct grt_event *e, unsigned int input)
+{
+	if (l->json)
+		return grt_event_json_see(l->json, e, input);
 	if (e->type == GRT_EV_NAME)
 		return grt_joins_name(&l->joins, (const struct grt_ev_name *)e, input);
-	if (e->type == GRT_EV_STACK || e->type == GRT_EV_FRAME || e->type >= GRT_EV_MAX)
-		return 0;
+	return grt_joins_event(&l->joins, e, &l->joined);
+}
+
+int grt_line_out_event(struct grt_line_out *l, const struct grt_event *e, uint32_t cpu, unsigned int input)
+{
+	int ret = see(l, e, input);
+	char *p;
+
+	if (e->type == GRT_EV_NAME || e->type == GRT_EV_STACK || e->type == GRT_EV_FRAME ||
+	    e->type >= GRT_EV_MAX)
+		return ret;
 	l->count.events[e->type]++;
-	ret = grt_joins_event(&l->joins, e, &l->joined);
 	if (ret || l->out.fd < 0)
 		return ret;
+	if (l->json)
+		return put_object(l, e, cpu, input);
 	p = grt_outbuf_room(&l->out, LINE_MAX_BYTES);
 	p = put_line(l, p, e, input);
 	*p++ = '\n';
@@ -790,14 +780,15 @@ int grt_line_out_flush(struct grt_line_out *l)
 
 const struct grt_line_out_count *grt_line_out_count(struct grt_line_out *l)
 {
+	const struct grt_joins *joins = l->json ? grt_event_json_joins(l->json) : &l->joins;
 	struct grt_line_out_count *c = &l->count;
 
 	c->lines = 0;
 	for (unsigned int i = 0; i < GRT_EV_MAX; i++)
 		c->lines += c->events[i];
-	c->open_exits = l->joins.open_exits;
+	c->open_exits = joins->open_exits;
 	c->calls = c->events[GRT_EV_IOCTL_EXIT] - c->open_exits;
-	c->submits = l->joins.deltas[GRT_DELTA_SINCE_IOCTL];
-	c->jobs = l->joins.deltas[GRT_DELTA_TOTAL];
+	c->submits = joins->deltas[GRT_DELTA_SINCE_IOCTL];
+	c->jobs = joins->deltas[GRT_DELTA_TOTAL];
 	return c;
 }

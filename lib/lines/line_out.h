@@ -15,7 +15,7 @@ enum grt_line_form {
 	GRT_LINE_OUT_ANNOTATE, /* [sec.frac] EVENT key=value key=value */
 	GRT_LINE_OUT_MERGED,   /* [sec.frac] CPU|GPU EVENT            key=value, key=value */
 	GRT_LINE_OUT_PRETTY,   /* sec.frac  [CPU|GPU]  for people, what follows from it behind an arrow */
-	GRT_LINE_OUT_JSON,     /* an object */
+	GRT_LINE_OUT_JSON,     /* an object, see event_json.h */
 	GRT_LINE_FORMS,
 };
 
@@ -54,10 +54,11 @@ int grt_line_out_new(struct grt_line_out **out, enum grt_line_form form, int fd)
 
 /**
  * grt_line_out_event - writes an event; NAME is remembered, STACK and FRAME are passed over
+ * @cpu: that wrote it, UINT32_MAX: not known
  * @input: rings of the same number in different inputs are different rings
  * Return: 0, -ENOMEM, or the error of a write
  */
-int grt_line_out_event(struct grt_line_out *l, const struct grt_event *e, unsigned int input);
+int grt_line_out_event(struct grt_line_out *l, const struct grt_event *e, uint32_t cpu, unsigned int input);
 
 /** grt_line_out_text - a line as it is, without its newline. Return: 0 or the error of a write */
 int grt_line_out_text(struct grt_line_out *l, const char *text);

@@ -19,7 +19,7 @@
 
 /**
  * struct input - one trace
- * @types: bit per event type that takes part
+ * @types: those that take part
  * @plain: of these, those that go out as they are: known, no NAME, not moved, of no ring that another may be
  * @kinds: bit per kind of name that takes part
  * @offset: added to its stamps, ns
@@ -28,8 +28,8 @@
 struct input {
 	struct grt_session *session;
 	enum grt_merge_side side;
-	uint64_t types;
-	uint64_t plain;
+	struct grt_type_set types;
+	struct grt_type_set plain;
 	uint32_t kinds;
 	int64_t offset;
 	bool renumbered;
@@ -56,21 +56,6 @@ struct grt_merge {
 	int stopped;
 };
 
-#define GRT_EVENT(id, NAME, name, CLASS, LEVEL, WHO, fields, help) \
-	| (GRT_CLASS_##CLASS == GRT_CLASS_call ? 1ULL << (id) : 0)
-static const uint64_t call_types = 0
-#include <grtrace/events.def>
-	;
-#undef GRT_EVENT
-
-#define GRT_EVENT(id, NAME, name, CLASS, LEVEL, WHO, fields, help) | 1ULL << (id)
-static const uint64_t known_types = 0
-#include <grtrace/events.def>
-	;
-#undef GRT_EVENT
-
-#define NAME_BIT (1ULL << GRT_EV_NAME)
-#define STACK_BITS (1ULL << GRT_EV_STACK | 1ULL << GRT_EV_FRAME)
 /* Rings of different inputs have the same numbers, threads and devices are the same. */
 #define CPU_KINDS (1U << GRT_NAME_THREAD | 1U << GRT_NAME_DEVICE)
 
@@ -83,17 +68,30 @@ int grt_merge_new(struct grt_merge **out)
 	return 0;
 }
 
+static bool is_of_cpu(unsigned int type)
+{
+	return grt_class_of[type] == GRT_CLASS_call || type == GRT_EV_STACK || type == GRT_EV_FRAME;
+}
+
 static void set_side(struct input *in, enum grt_merge_side side)
 {
 	in->side = side;
-	in->types = ~0ULL;
-	in->kinds = ~0U;
-	if (side == GRT_MERGE_CPU) {
-		in->types = call_types | STACK_BITS | NAME_BIT;
-		in->kinds = CPU_KINDS;
-	} else if (side == GRT_MERGE_GPU) {
-		in->types &= ~(call_types | STACK_BITS);
+	in->kinds = side == GRT_MERGE_CPU ? CPU_KINDS : ~0U;
+	grt_types_fill(&in->types, side != GRT_MERGE_CPU);
+	for (unsigned int type = 0; type < GRT_EV_MAX; type++) {
+		if (side == GRT_MERGE_CPU && (is_of_cpu(type) || type == GRT_EV_NAME))
+			grt_types_add(&in->types, type);
+		if (side == GRT_MERGE_GPU && is_of_cpu(type))
+			grt_types_del(&in->types, type);
 	}
+}
+
+static void set_plain(struct input *in)
+{
+	grt_types_fill(&in->plain, 0);
+	for (unsigned int type = 0; type < GRT_EV_MAX && !in->offset && !in->renumbered; type++)
+		if (grt_record_size[type] && type != GRT_EV_NAME && grt_types_has(&in->types, type))
+			grt_types_add(&in->plain, type);
 }
 
 static int no_memory(struct grt_err *err)
@@ -237,7 +235,7 @@ static int hand_out_other(struct grt_merge *m, const struct lane *lane, const st
 		in->session->health.unknown++;
 		return 0;
 	}
-	if (!(in->types >> e->type & 1) || (e->type == GRT_EV_NAME && !wanted_name(in, e)))
+	if (!grt_types_has(&in->types, e->type) || (e->type == GRT_EV_NAME && !wanted_name(in, e)))
 		return 0;
 	if (in->offset || in->renumbered) {
 		memcpy(&copy, e, grt_record_size[e->type]);
@@ -251,7 +249,7 @@ static int hand_out_other(struct grt_merge *m, const struct lane *lane, const st
 	}
 	if (e->time - m->from > m->width && e->type != GRT_EV_NAME)
 		return 0;
-	return m->sink->event(m->sink->arg, e, lane->input);
+	return m->sink->event(m->sink->arg, e, lane->st->cpu, lane->input);
 }
 
 static inline int hand_out(struct grt_merge *m, const struct lane *lane, const struct grt_event *e)
@@ -259,11 +257,11 @@ static inline int hand_out(struct grt_merge *m, const struct lane *lane, const s
 	const struct input *in = lane->in;
 
 	in->session->health.events++;
-	if (e->type >= GRT_EV_MAX || !(in->plain >> e->type & 1))
+	if (!grt_types_has(&in->plain, e->type))
 		return hand_out_other(m, lane, e);
 	if (e->time - m->from > m->width)
 		return 0;
-	return m->sink->event(m->sink->arg, e, lane->input);
+	return m->sink->event(m->sink->arg, e, lane->st->cpu, lane->input);
 }
 
 static inline int hand_out_item(struct grt_merge *m, const struct lane *lane)
@@ -312,7 +310,7 @@ static void begin_inputs(struct grt_merge *m)
 
 		in->session->health = in->session->found;
 		in->renumbered = with_rings > 1 && in->side != GRT_MERGE_CPU;
-		in->plain = in->offset || in->renumbered ? 0 : in->types & known_types & ~NAME_BIT;
+		set_plain(in);
 	}
 	grt_keyed_free(&m->rings.all);
 	grt_rings_init(&m->rings);

@@ -19,12 +19,12 @@ enum grt_merge_side {
 
 /**
  * struct grt_merge_sink - where the events go; a non-zero result ends the run
- * @event: @e is valid during the call, its stamp is the moved one; @input counts
- *	from 0 in the order of grt_merge_add()
+ * @event: @e, written by @cpu, is valid during the call, its stamp is the moved
+ *	one; @input counts from 0 in the order of grt_merge_add()
  * @arg: handed to it
  */
 struct grt_merge_sink {
-	int (*event)(void *arg, const struct grt_event *e, unsigned int input);
+	int (*event)(void *arg, const struct grt_event *e, uint32_t cpu, unsigned int input);
 	void *arg;
 };
 

@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-static int on_event(void *arg, const struct grt_event *e, unsigned int input)
+static int on_event(void *arg, const struct grt_event *e, uint32_t cpu, unsigned int input)
 {
 	struct grt_merged *m = arg;
 	struct grt_merged_input *in = &m->input[input];
@@ -20,7 +20,7 @@ static int on_event(void *arg, const struct grt_event *e, unsigned int input)
 			in->first = e->time;
 		in->last = e->time;
 	}
-	return grt_line_out_event(m->lines, e, input);
+	return grt_line_out_event(m->lines, e, cpu, input);
 }
 
 int grt_merged_init(struct grt_merged *m, enum grt_line_form form, int fd, unsigned int inputs)

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /* The columns of NVIDIA's channel groups and of their runlists. */
+#include <errno.h>
+#include <inttypes.h>
 #include <stddef.h>
+#include <stdlib.h>
 
+#include "table/analysis.h"
 #include "table/cells.h"
 #include "codes/nv_codes.h"
 #include "tsg.h"
@@ -184,3 +188,132 @@ static const struct grt_column runlist_columns[] = {
 const struct grt_table grt_tsg_table = {"tsgs", "channel groups", tsg_columns, 0};
 const struct grt_table grt_tsg_channel_table = {"channels", "channels of the groups", channel_columns, 0};
 const struct grt_table grt_tsg_runlist_table = {"runlists", "runlists", runlist_columns, 0};
+
+/* --------------------------------------------------------------- analysis */
+
+static int new_tsgs(void **state, struct grt_pass *pass, unsigned int parts)
+{
+	(void)pass;
+	(void)parts;
+	*state = malloc(sizeof(struct grt_tsgs));
+	if (!*state)
+		return -ENOMEM;
+	grt_tsgs_init(*state);
+	return 0;
+}
+
+static int take_event(void *state, const struct grt_event *e, struct grt_pass *pass)
+{
+	return grt_tsgs_event(state, e, pass->names);
+}
+
+static int write_runlists(struct grt_pass *pass, const struct grt_tsg *list, uint64_t n)
+{
+	struct grt_tsg_runlist *row;
+	int64_t rows = grt_tsgs_runlists(list, n, &row);
+	int ret = rows < 0 ? -ENOMEM
+			   : grt_writer_rows(pass->writer, &grt_tsg_runlist_table, NULL, row, sizeof(*row),
+					     (uint64_t)rows);
+
+	free(row);
+	return ret;
+}
+
+static int write_channels(const struct grt_tsgs *t, const struct grt_part *part, struct grt_pass *pass,
+			  const struct grt_tsg_channel *row, uint64_t n)
+{
+	uint64_t shown = grt_pass_shown(pass, part, n);
+	int ret = grt_writer_rows(pass->writer, &grt_tsg_channel_table, NULL, row, sizeof(*row), shown);
+
+	if (shown < n)
+		grt_note(pass->notes, "%" PRIu64 " more channels: --top 0 shows all", n - shown);
+	if (t->channels.over)
+		grt_note(pass->notes, "%" PRIu64 " channels are not in the table (limit of %u channels)",
+			 t->channels.over, GRT_TSG_CHANNELS_MAX);
+	return ret;
+}
+
+static void note_partly_known(struct grt_pass *pass, const struct grt_tsg *list, uint64_t n)
+{
+	uint64_t older = 0, inferred = 0;
+
+	for (uint64_t i = 0; i < n; i++) {
+		older += !list[i].born;
+		inferred += list[i].inferred;
+	}
+	if (inferred)
+		grt_note(
+			pass->notes,
+			"%" PRIu64
+			" groups had the same number as another group of their process at the same time, and the text does not say which of them a line is about: grtrace infers that the first one created was scheduled and destroyed first",
+			inferred);
+	if (older)
+		grt_note(pass->notes,
+			 "%" PRIu64 " groups are partly unknown: they were created before the trace", older);
+}
+
+static int write_groups(const struct grt_part *part, struct grt_pass *pass, const struct grt_tsg *list,
+			uint64_t n)
+{
+	const struct grt_tsg **row = calloc((size_t)n + 1, sizeof(*row));
+	uint64_t shown = grt_pass_shown(pass, part, n);
+	int ret;
+
+	if (!row)
+		return -ENOMEM;
+	for (uint64_t i = 0; i < n; i++)
+		row[i] = &list[i];
+	grt_rows_sort(row, n, grt_pass_sort(pass, part, NULL), pass->names, NULL);
+	ret = grt_writer_list(pass->writer, &grt_tsg_table, pass->names, row, shown);
+	note_partly_known(pass, list, n);
+	if (shown < n)
+		grt_note(pass->notes, "%" PRIu64 " more groups: --top 0 shows all", n - shown);
+	free(row);
+	return ret;
+}
+
+static int write_tsgs(void *state, const struct grt_part *part, struct grt_pass *pass)
+{
+	const struct grt_tsgs *t = state;
+	struct grt_tsg_channel *channel;
+	struct grt_tsg *list;
+	int64_t channels, n = grt_tsgs_list(t, &list, &channel, &channels);
+	int ret;
+
+	if (n < 0)
+		return -ENOMEM;
+	ret = write_groups(part, pass, list, (uint64_t)n);
+	if (t->over)
+		grt_note(pass->notes,
+			 "%" PRIu64 " events are of groups that are not in the table (limit of %u groups)",
+			 t->over, GRT_TSGS_MAX);
+	if (!ret && !pass->csv)
+		ret = write_channels(t, part, pass, channel, (uint64_t)channels);
+	if (!ret && !pass->csv)
+		ret = write_runlists(pass, list, (uint64_t)n);
+	free(channel);
+	free(list);
+	return ret;
+}
+
+static void free_tsgs(void *state)
+{
+	if (state)
+		grt_tsgs_free(state);
+	free(state);
+}
+
+static const struct grt_part tsg_parts[] = {
+	{"tsg", "NVIDIA's channel groups, their channels and runlists", GRT_PART_BY, 0, &grt_tsg_table,
+	 .write = write_tsgs},
+	{.name = NULL},
+};
+
+const struct grt_analysis grt_analysis_tsg = {
+	.name = "tsg",
+	.classes = GRT_IN_CLASS(tsg),
+	.parts = tsg_parts,
+	.begin = new_tsgs,
+	.event = take_event,
+	.free = free_tsgs,
+};

@@ -37,17 +37,19 @@
 #define MAP_MAX (512U << 20)
 #define OWN_MAP_MAX (64U << 20)
 #define OWN_MAPS_MAX (256U << 20)
-/* A map that takes longer to read is not read again before that many times as long is over. */
-#define READING_NS 1000000U
+/* A larger map is not read again before that many times as long as its reading took is over. */
+#define OWN_MAP_SMALL (256U << 10)
 #define READINGS 20U
 /* The object numbers of what is no object, in the cache's keys. */
 #define KERNEL UINT32_MAX
 
-/** struct object - @elf is opened at its first use; NULL and @tried: it cannot be. @other, @broken: how it was
- * counted */
+/** struct object - @elf is opened at its first use; NULL and @tried: it cannot be. @fd: of its file, where
+ * @given. @other, @broken: how it was counted */
 struct object {
 	char *path;
 	char *open;
+	int fd;
+	bool given;
 	char *build_id;
 	struct grt_object *elf;
 	bool tried;
@@ -201,6 +203,22 @@ int grt_symbols_object(struct grt_symbols *s, const char *path, const char *buil
 	return grt_symbols_object_as(s, path, build_id, NULL, object);
 }
 
+int grt_symbols_object_fd(struct grt_symbols *s, const char *path, int fd, uint32_t *object)
+{
+	char open[32];
+	int ret;
+
+	snprintf(open, sizeof(open), "descriptor %d", fd);
+	ret = grt_symbols_object_as(s, path, NULL, open, object);
+	if (ret || !*object || s->object[*object].given) {
+		close(fd);
+		return ret;
+	}
+	s->object[*object].fd = fd;
+	s->object[*object].given = true;
+	return 0;
+}
+
 /* Return: whether the search is over */
 static bool try_file(struct grt_symbols *s, struct object *o, bool *other, bool *broken, const char *fmt, ...)
 	__attribute__((format(printf, 5, 6)));
@@ -223,11 +241,22 @@ static bool try_file(struct grt_symbols *s, struct object *o, bool *other, bool 
 	return !ret;
 }
 
+static bool open_given(struct grt_symbols *s, struct object *o, bool *broken)
+{
+	int ret = grt_object_open(&o->elf, o->fd, o->path, NULL, &s->options);
+
+	o->fd = -1;
+	*broken = ret == -EBADMSG;
+	return !ret;
+}
+
 static bool search(struct grt_symbols *s, struct object *o, bool *other, bool *broken)
 {
 	const char *dir = s->options.directory, *id = o->build_id;
 	bool has_id = strlen(id) > 2;
 
+	if (o->given)
+		return open_given(s, o, broken);
 	if (try_file(s, o, other, broken, "%s", o->open ?: o->path))
 		return true;
 	if (dir && has_id &&
@@ -536,6 +565,12 @@ bool grt_symbols_mapped(const struct grt_symbols *s, uint32_t pid, uint64_t ip)
 	return mapping_at(find_process(s, pid), ip);
 }
 
+const struct grt_symbols_mapping *grt_symbols_mapping_at(const struct grt_symbols *s, uint32_t pid,
+							 uint64_t ip)
+{
+	return mapping_at(find_process(s, pid), ip);
+}
+
 /* -------------------------------------------------------------- maps */
 
 /* /tmp is everybody's: a map counts that is root's, ours, or the process's own user's. */
@@ -588,7 +623,7 @@ static int read_perf_map(struct grt_symbols *s, struct process *p, const char *p
 	s->jit_bytes += (given ? 0 : (uint64_t)st.st_size) - p->jit_bytes;
 	p->jit_bytes = given ? 0 : (uint64_t)st.st_size;
 	took = grt_now() - begun;
-	p->jit_after = took > READING_NS ? begun + READINGS * took : 0;
+	p->jit_after = st.st_size > OWN_MAP_SMALL ? begun + READINGS * took : 0;
 	return 0;
 }
 
@@ -603,6 +638,26 @@ int grt_symbols_perf_map(struct grt_symbols *s, uint32_t pid, const char *path)
 	p->jit_given = path;
 	snprintf(own, sizeof(own), "/tmp/perf-%u.map", pid);
 	return read_perf_map(s, p, path ?: own, pid, path);
+}
+
+int grt_symbols_perf_map_fd(struct grt_symbols *s, uint32_t pid, int fd)
+{
+	struct process *p;
+	struct stat st;
+	int ret = get_process(s, pid, &p);
+
+	if (!ret && !p)
+		ret = -ENOSPC;
+	if (!ret && (fstat(fd, &st) || lseek(fd, 0, SEEK_SET) < 0))
+		ret = -errno;
+	if (!ret)
+		ret = st.st_size > (off_t)OWN_MAP_MAX
+			      ? -EFBIG
+			      : grt_perf_map_read(&p->jit, fd, (uint64_t)st.st_size, &s->count.map_errors);
+	if (p)
+		p->jit_given = true;
+	close(fd);
+	return ret;
 }
 
 int grt_symbols_began(struct grt_symbols *s, uint32_t pid, uint64_t realtime)
@@ -746,6 +801,8 @@ void grt_symbols_free(struct grt_symbols *s)
 		free_process(s, p);
 	for (uint32_t i = 1; i < s->keys.used; i++) {
 		grt_object_close(s->object[i].elf);
+		if (s->object[i].given && s->object[i].fd >= 0)
+			close(s->object[i].fd);
 		free(s->object[i].path);
 		free(s->object[i].open);
 		free(s->object[i].build_id);

@@ -130,6 +130,13 @@ int grt_symbols_object(struct grt_symbols *s, const char *path, const char *buil
 int grt_symbols_object_as(struct grt_symbols *s, const char *path, const char *build_id, const char *open,
 			  uint32_t *object);
 
+/**
+ * grt_symbols_object_fd - the same for one that is open already: no other file is looked for
+ * @path: whose last part is its name
+ * @fd: of a regular file; it is taken over, also when this fails
+ */
+int grt_symbols_object_fd(struct grt_symbols *s, const char *path, int fd, uint32_t *object);
+
 /** grt_symbols_reopen - another place to read the file from, for when it has not been, or could not be */
 void grt_symbols_reopen(struct grt_symbols *s, uint32_t object, const char *open);
 
@@ -165,6 +172,11 @@ void grt_symbols_unmap(struct grt_symbols *s, uint32_t pid);
 /** grt_symbols_mapped - whether something lies at an address of a process */
 bool grt_symbols_mapped(const struct grt_symbols *s, uint32_t pid, uint64_t ip);
 
+/** grt_symbols_mapping_at - what lies at an address of a process, without a look at any file; NULL: nothing.
+ * Valid until the next call that maps or unmaps */
+const struct grt_symbols_mapping *grt_symbols_mapping_at(const struct grt_symbols *s, uint32_t pid,
+							 uint64_t ip);
+
 /**
  * grt_symbols_in_process - what stands at an address of a process: in what lies
  * there, else in its perf-PID.map
@@ -179,6 +191,13 @@ int grt_symbols_in_process(struct grt_symbols *s, uint32_t pid, uint64_t ip, str
  * beginning or after its end, -EINVAL: no regular file, -EFBIG, or another negative errno
  */
 int grt_symbols_perf_map(struct grt_symbols *s, uint32_t pid, const char *path);
+
+/**
+ * grt_symbols_perf_map_fd - the same of a map that is open already, and never again of another file
+ * @fd: of a regular file that a process wrote; it is taken over, also when this fails
+ * Return: 0, -EFBIG, or another negative errno
+ */
+int grt_symbols_perf_map_fd(struct grt_symbols *s, uint32_t pid, int fd);
 
 /**
  * grt_symbols_began - since when a process is: a /tmp/perf-PID.map that was last written earlier is that of

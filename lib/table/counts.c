@@ -4,8 +4,12 @@
  */
 #include "counts.h"
 
+#include <errno.h>
+#include <inttypes.h>
 #include <stddef.h>
+#include <stdlib.h>
 
+#include "analysis.h"
 #include "cells.h"
 #include "trace/packet.h"
 
@@ -54,7 +58,7 @@ const struct grt_table grt_type_table = {"types", "event types", type_columns, 0
 static const struct grt_column cpu_columns[] = {
 	{"cpu", grt_cell_u32, C(cpu), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "CPU"},
 	{"emitted", grt_cell_u64, C(balance.emitted), GRT_CELL_NUMBER, GRT_COLUMN_ALL,
-	 "events offered to the trace"},
+	 "events that the sources made"},
 #define GRT_FATE(NAME, name, help) \
 	{#name, grt_cell_u64, C(balance.fate[GRT_FATE_##NAME]), GRT_CELL_NUMBER, GRT_COLUMN_ALL, help},
 #include <grtrace/fates.def>
@@ -63,3 +67,89 @@ static const struct grt_column cpu_columns[] = {
 };
 
 const struct grt_table grt_cpu_table = {"cpus", "balance by CPU", cpu_columns, 0};
+
+/* --------------------------------------------------------------- analysis */
+
+static int new_counts(void **state, struct grt_pass *pass, unsigned int parts)
+{
+	(void)pass;
+	(void)parts;
+	*state = calloc(1, sizeof(struct grt_counts));
+	return *state ? 0 : -ENOMEM;
+}
+
+static int take_event(void *state, const struct grt_event *e, struct grt_pass *pass)
+{
+	(void)pass;
+	grt_counts_event(state, e);
+	return 0;
+}
+
+static void take_packet(void *state, const struct grt_packet *p)
+{
+	grt_counts_packet(state, p);
+}
+
+static int write_types(void *state, const struct grt_part *part, struct grt_pass *pass)
+{
+	const struct grt_counts *c = state;
+	const struct grt_type_count *row[GRT_EV_MAX];
+	uint64_t n = 0;
+
+	for (unsigned int type = 0; type < GRT_EV_MAX; type++)
+		if (c->type[type].events)
+			row[n++] = &c->type[type];
+	grt_rows_sort(row, n, grt_pass_sort(pass, part, NULL), NULL, NULL);
+	return grt_writer_list(pass->writer, &grt_type_table, NULL, row, grt_pass_shown(pass, part, n));
+}
+
+static int write_cpus(void *state, const struct grt_part *part, struct grt_pass *pass)
+{
+	const struct grt_counts *c = state;
+	int ret = 0;
+
+	(void)part;
+	grt_writer_table(pass->writer, &grt_cpu_table, NULL);
+	for (uint32_t cpu = 0; cpu < GRT_COUNTS_CPUS && !ret; cpu++)
+		if (c->cpu[cpu].balance.emitted)
+			ret = grt_writer_row(pass->writer, &c->cpu[cpu]);
+	grt_writer_table_end(pass->writer);
+	return ret;
+}
+
+static void note_far(void *state, struct grt_pass *pass)
+{
+	const struct grt_counts *c = state;
+
+	if (c->far_packets)
+		grt_note(pass->notes, "%" PRIu64 " packets of CPUs above %u are not shown by CPU",
+			 c->far_packets, GRT_COUNTS_CPUS - 1);
+}
+
+static const struct grt_part type_parts[] = {
+	{"type", "events by type", GRT_PART_BY | GRT_PART_NO_TIME, 0, &grt_type_table, .write = write_types},
+	{.name = NULL},
+};
+
+const struct grt_analysis grt_analysis_types = {
+	.name = "types",
+	.classes = GRT_IN_EVERY_CLASS,
+	.parts = type_parts,
+	.begin = new_counts,
+	.event = take_event,
+	.free = free,
+};
+
+static const struct grt_part cpu_parts[] = {
+	{"cpus", "the balance of each CPU", GRT_PART_VERBOSE, .write = write_cpus},
+	{.name = NULL},
+};
+
+const struct grt_analysis grt_analysis_cpus = {
+	.name = "cpus",
+	.parts = cpu_parts,
+	.begin = new_counts,
+	.packet = take_packet,
+	.notes = note_far,
+	.free = free,
+};

@@ -142,11 +142,15 @@ struct grt_ev_log_call amd_log_call(const struct amd_log *a, uint16_t step, stru
 
 void amd_log_note(struct amd_log *a, struct grt_ev_log_note *n, uint16_t what, struct grt_span text)
 {
+	static const char cut[3] = {'.', '.', '.'};
+
 	n->e = event_of(a, GRT_EV_LOG_NOTE);
 	n->what = what;
 	n->level = (uint16_t)a->h.level;
 	n->thread = a->h.thread;
 	set_text(n->text, sizeof(n->text), text);
+	if (text.len > sizeof(n->text))
+		memcpy(n->text + sizeof(n->text) - sizeof(cut), cut, sizeof(cut));
 	grt_text_put(a->t, &n->e, 0);
 }
 
@@ -606,7 +610,8 @@ static void put_fault(struct amd_log *a, const char *p, const char *end)
 		   *at = grt_find_text(p, end, "on address ", 11),
 		   *node = grt_find_text(p, end, "node-", 5) + 5;
 	struct grt_ev_log_note n = {.number = UINT32_MAX};
-	char text[sizeof(n.text) + 1];
+	/* longer than a note has room for, which then says that it is cut */
+	char text[sizeof(n.text) + 2];
 	uint64_t v;
 
 	if (grt_scan_u64(&node, end, &v))

@@ -56,7 +56,7 @@ enum key {
 static const struct word {
 	const char *text;
 	uint8_t len;
-	uint8_t id;
+	uint16_t id;
 } keys[] = {
 #define WORD(text, id)                         \
 	{                                      \

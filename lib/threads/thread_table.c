@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /* The columns of what the time of threads went to. */
+#include <errno.h>
+#include <inttypes.h>
 #include <stddef.h>
+#include <stdlib.h>
 
+#include "table/analysis.h"
 #include "table/cells.h"
 #include "threads.h"
 
@@ -54,3 +58,110 @@ static const struct grt_column columns[] = {
 const struct grt_table grt_thread_table = {"threads", "threads", columns, 0};
 
 /* clang-format on */
+
+/* --------------------------------------------------------------- analysis */
+
+static int by_number(const void *a, const void *b)
+{
+	uint32_t x = ((const struct grt_thread *)a)->number, y = ((const struct grt_thread *)b)->number;
+
+	return (x > y) - (x < y);
+}
+
+static void note_threads(const struct grt_threads *threads, struct grt_pass *pass, uint64_t shown,
+			 uint64_t all)
+{
+	struct grt_threads_count n = grt_threads_count(threads);
+
+	if (!all)
+		grt_note(pass->notes, "the trace has no events of threads: grtrace record -e sched -- PROG");
+	if (all > shown)
+		grt_note(pass->notes, "%" PRIu64 " more threads: --top 0 shows all", all - shown);
+	if (n.lost)
+		grt_note(pass->notes,
+			 "%" PRIu64 " off-CPU intervals are lost: the time around them is unknown", n.lost);
+	if (n.unsure)
+		grt_note(pass->notes, "for %" PRIu64 " waits it is unknown whether they were for the GPU",
+			 n.unsure);
+	if (n.over)
+		grt_note(pass->notes, "%" PRIu64 " records are of threads beyond the first %u", n.over,
+			 GRT_THREADS_MAX);
+}
+
+/* All of them; to be freed. Return: how many, or -ENOMEM */
+static int64_t list_threads(struct grt_threads *threads, const struct grt_thread ***out)
+{
+	uint32_t n = 0;
+
+	if (grt_threads_flush(threads))
+		return -ENOMEM;
+	while (grt_threads_at(threads, n))
+		n++;
+	*out = calloc((size_t)n + 1, sizeof(**out));
+	if (!*out)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < n; i++)
+		(*out)[i] = grt_threads_at(threads, i);
+	return n;
+}
+
+/* Without another order the one of most life comes first. */
+static int write_threads(void *state, const struct grt_part *part, struct grt_pass *pass)
+{
+	const struct grt_names *names = grt_threads_names(state);
+	const struct grt_thread **row = NULL;
+	int64_t n = list_threads(state, &row);
+	uint64_t shown = grt_pass_shown(pass, part, (uint64_t)n);
+	int ret;
+
+	if (n < 0)
+		return -ENOMEM;
+	grt_rows_sort(row, (uint64_t)n, grt_pass_sort(pass, part, grt_column_find(&grt_thread_table, "life")),
+		      names, by_number);
+	ret = grt_writer_list(pass->writer, &grt_thread_table, names, row, shown);
+	if (!ret)
+		note_threads(state, pass, shown, (uint64_t)n);
+	free(row);
+	return ret;
+}
+
+static int new_threads(void **state, struct grt_pass *pass, unsigned int parts)
+{
+	(void)pass;
+	(void)parts;
+	return grt_threads_new((struct grt_threads **)state, NULL);
+}
+
+static void begin_within(void *state, uint64_t from, uint64_t to)
+{
+	(void)to;
+	grt_threads_from(state, from);
+}
+
+static int take_event(void *state, const struct grt_event *e, struct grt_pass *pass)
+{
+	(void)pass;
+	return grt_threads_event(state, e);
+}
+
+static void free_threads(void *state)
+{
+	grt_threads_free(state);
+}
+
+static const struct grt_part thread_parts[] = {
+	{"thread", "what the time of threads went to", GRT_PART_BY | GRT_PART_NO_JOBS, 0, &grt_thread_table,
+	 .write = write_threads},
+	{.name = NULL},
+};
+
+const struct grt_analysis grt_analysis_threads = {
+	.name = "threads",
+	.classes = GRT_IN_CLASS(thread) | GRT_IN_CLASS(image) | GRT_IN_CLASS(launch) | GRT_IN_CLASS(name),
+	.beyond = true,
+	.parts = thread_parts,
+	.begin = new_threads,
+	.within = begin_within,
+	.event = take_event,
+	.free = free_threads,
+};

@@ -20,7 +20,15 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include "base/grow.h"
+
 #define METADATA_MAX (1U << 20)
+
+/** struct source_sum - events that were offered, as the packets of one source count them */
+struct source_sum {
+	char name[32];
+	uint64_t emitted;
+};
 
 /* The directory while it is being opened. */
 struct ctf_dir {
@@ -29,6 +37,8 @@ struct ctf_dir {
 	bool recording; /* somebody is still writing */
 	struct dirent **entry;
 	int entries;
+	struct source_sum *source;
+	unsigned int sources;
 };
 
 static bool ctf_takes(const struct stat *st, const char *head, size_t len)
@@ -174,7 +184,29 @@ static void forgive_cut(struct grt_session *s, const struct grt_health *before)
 		s->found = *before;
 }
 
-static int add_stream_file(const struct ctf_dir *d, const char *name, struct grt_err *err)
+/* SOURCE_NUMBER is the name of a stream's file. Return: 0 or -ENOMEM */
+static int note_source(struct ctf_dir *d, const char *name, uint64_t emitted)
+{
+	const char *end = strrchr(name, '_');
+	size_t len = end ? (size_t)(end - name) : 0;
+	unsigned int i = 0;
+
+	if (!len || len >= sizeof(d->source->name))
+		return 0;
+	while (i < d->sources && (strncmp(d->source[i].name, name, len) || d->source[i].name[len]))
+		i++;
+	if (i == d->sources) {
+		if (grt_grow_one(&d->source, d->sources))
+			return -ENOMEM;
+		d->source[i] = (struct source_sum){.emitted = 0};
+		memcpy(d->source[i].name, name, len);
+		d->sources++;
+	}
+	d->source[i].emitted += emitted;
+	return 0;
+}
+
+static int add_stream_file(struct ctf_dir *d, const char *name, struct grt_err *err)
 {
 	struct grt_health before = d->s->found;
 	char label[PATH_MAX];
@@ -196,8 +228,12 @@ static int add_stream_file(const struct ctf_dir *d, const char *name, struct grt
 				   "%s: not a file of packets", label);
 	}
 	ret = grt_session_add_file(d->s, fd, label, &w, err);
-	if (ret || !w.cut)
+	if (ret)
 		return ret;
+	if (note_source(d, name, w.emitted))
+		return grt_err_set(err, -ENOMEM, strerror(ENOMEM), NULL, "%s: cannot open", label);
+	if (!w.cut)
+		return 0;
 	if (d->recording)
 		forgive_cut(d->s, &before);
 	else
@@ -257,6 +293,47 @@ static void take_missed(struct grt_session *s)
 	s->found = s->health;
 }
 
+static uint64_t written_by(const struct ctf_dir *d, const char *name, size_t len)
+{
+	for (unsigned int i = 0; i < d->sources; i++)
+		if (!strncmp(d->source[i].name, name, len) && !d->source[i].name[len])
+			return d->source[i].emitted;
+	return 0;
+}
+
+/*
+ * `SOURCE_balance`, which a source of BPF programs has written: `packed` is what its packets account for. Of
+ * recordings without it `emitted` is at most that, since names are beside it, but with a decoder, which makes
+ * other events.
+ */
+static void take_counted(const struct ctf_dir *d)
+{
+	static const char suffix[] = "_balance";
+	struct grt_session *s = d->s;
+	char decoder[64];
+
+	for (unsigned int i = 0; i < s->env.used; i++) {
+		const char *key = s->env.entry[i].key;
+		size_t len = strlen(key), room = sizeof(suffix) - 1;
+		uint64_t counted, written;
+
+		if (len <= room || strcmp(key + len - room, suffix) || !strcmp(key, "kmod_balance"))
+			continue;
+		snprintf(decoder, sizeof(decoder), "%.*s_decoder", (int)(len - room), key);
+		counted = count_of(s->env.entry[i].value, "packed");
+		if (!counted && !grt_env_get(&s->env, decoder))
+			counted = count_of(s->env.entry[i].value, "emitted");
+		written = written_by(d, key, len - room);
+		if (counted <= written)
+			continue;
+		s->found.missing_events += counted - written;
+		grt_fault(&s->found, GRT_FAULT_GAP, 0, "packets are missing at the end of its files",
+			  "the recording as it was made, or grtrace record again",
+			  "%s: %.*s counted %llu events, its packets %llu", s->path, (int)(len - room), key,
+			  (unsigned long long)counted, (unsigned long long)written);
+	}
+}
+
 static int ctf_open(struct grt_session *s, int fd, struct grt_err *err)
 {
 	struct ctf_dir d = {.s = s, .fd = fd};
@@ -271,6 +348,9 @@ static int ctf_open(struct grt_session *s, int fd, struct grt_err *err)
 	state = grt_env_get(&s->env, "state");
 	s->found.finished = state && !strcmp(state, "complete");
 	take_missed(s);
+	if (s->found.finished)
+		take_counted(&d);
+	free(d.source);
 	return ret;
 }
 

@@ -14,25 +14,56 @@ typedef int (*event_fn)(struct grt_consumer *c, const struct grt_event *e, uint3
 /* The callback of each type beside `event`, as its place in struct grt_consumer. */
 static const uint8_t callback_of[GRT_EV_MAX] = {
 #define GRT_EVENT(id, NAME, name, CLASS, LEVEL, WHO, fields, help) \
-	[id] = offsetof(struct grt_consumer, CLASS),
+	[id] = offsetof(struct grt_consumer, CLASS) / sizeof(event_fn),
 #include <grtrace/events.def>
 #undef GRT_EVENT
 };
 
+/*
+ * What is special about a type:
+ *	DEFINING  written once, when it is first needed; events of any time refer to it
+ *	LATE	  written when it was over, and of the GPU's work long after
+ *	COUNTED	  counted by the programs that make them, too
+ */
+#define DEFINING 1U
+#define LATE 2U
+#define COUNTED 4U
+
+static const uint8_t special[GRT_EV_MAX] = {
+	[GRT_EV_FRAME] = DEFINING,
+	[GRT_EV_PROCESS] = DEFINING | COUNTED,
+	[GRT_EV_STRING] = DEFINING,
+	[GRT_EV_NODE] = DEFINING,
+	[GRT_EV_MAPPING] = DEFINING,
+	[GRT_EV_CLOCK] = DEFINING,
+	[GRT_EV_LOG_TEXT] = DEFINING,
+	[GRT_EV_LAUNCH] = LATE | COUNTED,
+	[GRT_EV_GPU_KERNEL] = LATE | COUNTED,
+	[GRT_EV_GPU_COPY] = LATE | COUNTED,
+	[GRT_EV_GPU_SYNC] = LATE | COUNTED,
+	[GRT_EV_GPU_OVERHEAD] = LATE | COUNTED,
+};
+
 /**
  * struct flow - one run
+ * @c: handed to the callbacks
+ * @on: the callbacks, as this version has them
  * @by_type: the callback for each type; [0] for types that are not known
  * @written: what traced programs have made
  * @gpus: whose events are wanted; NULL: all
+ * @cards: device files of GPUs as the recording has them, @named: a record that was completed from them
  * @linkage: parts of names
  * @from, @width: of the time that is wanted; width is last - first
  * @stopped: what a callback returned to end the run, or -ENOMEM
  */
 struct flow {
 	struct grt_consumer *c;
+	struct grt_consumer on;
 	struct grt_health *h;
 	struct grt_written *written;
 	struct grt_gpus *gpus;
+	const char *cards;
+	struct grt_ev_name named;
 	struct grt_linkage **linkage;
 	event_fn event;
 	event_fn by_type[GRT_EV_MAX];
@@ -49,37 +80,25 @@ static event_fn callback(const struct grt_consumer *c, unsigned int type)
 		return c->unknown;
 	if (!callback_of[type])
 		return NULL;
-	memcpy(&fn, (const char *)c + callback_of[type], sizeof(fn));
+	memcpy(&fn, (const char *)c + callback_of[type] * sizeof(fn), sizeof(fn));
 	return fn;
 }
 
-static void flow_init(struct flow *f, struct grt_session *s, struct grt_consumer *c)
+static void flow_init(struct flow *f, struct grt_session *s, struct grt_consumer *c, size_t size)
 {
 	memset(f, 0, sizeof(*f));
 	f->c = c;
+	memcpy(&f->on, c, size < sizeof(f->on) ? size : sizeof(f->on));
 	f->h = &s->health;
 	f->written = &s->written;
 	f->gpus = s->gpus;
+	f->cards = grt_session_env(s, "gpus");
 	f->linkage = &s->linkage;
-	f->event = c->event;
+	f->event = f->on.event;
 	for (unsigned int i = 0; i < GRT_EV_MAX; i++)
-		f->by_type[i] = callback(c, i);
+		f->by_type[i] = callback(&f->on, i);
 	f->width = UINT64_MAX;
 }
-
-/* Told once, whenever it is first needed; events of any time refer to it. */
-static const uint64_t defining = 1ULL << GRT_EV_FRAME | 1ULL << GRT_EV_PROCESS | 1ULL << GRT_EV_STRING |
-				 1ULL << GRT_EV_NODE | 1ULL << GRT_EV_MAPPING | 1ULL << GRT_EV_CLOCK |
-				 1ULL << GRT_EV_LOG_TEXT;
-
-/* Written when it was over, and of the GPU's work long after. */
-static const uint64_t late = 1ULL << GRT_EV_LAUNCH | 1ULL << GRT_EV_GPU_KERNEL | 1ULL << GRT_EV_GPU_COPY |
-			     1ULL << GRT_EV_GPU_SYNC | 1ULL << GRT_EV_GPU_OVERHEAD;
-
-/* By those that make them, too. */
-static const uint64_t counted = 1ULL << GRT_EV_PROCESS | 1ULL << GRT_EV_LAUNCH | 1ULL << GRT_EV_GPU_KERNEL |
-				1ULL << GRT_EV_GPU_COPY | 1ULL << GRT_EV_GPU_SYNC |
-				1ULL << GRT_EV_GPU_OVERHEAD;
 
 /* Out of the way of what is handed out. Return: 0, or what a callback returned */
 static __attribute__((noinline, cold)) int pass_over(struct flow *f, const struct grt_event *e, uint32_t cpu)
@@ -88,10 +107,10 @@ static __attribute__((noinline, cold)) int pass_over(struct flow *f, const struc
 	f->h->after += e->time >= f->from;
 	if (e->type >= GRT_EV_MAX)
 		return 0;
-	if (f->c->beyond && defining >> e->type & 1)
-		return f->c->beyond(f->c, e, cpu);
-	if (f->c->late && late >> e->type & 1)
-		return f->c->late(f->c, e, cpu);
+	if (f->on.beyond && special[e->type] & DEFINING)
+		return f->on.beyond(f->c, e, cpu);
+	if (f->on.late && special[e->type] & LATE)
+		return f->on.late(f->c, e, cpu);
 	return 0;
 }
 
@@ -104,7 +123,7 @@ static inline int hand_out_event(struct flow *f, const struct grt_event *e, uint
 	f->h->events++;
 	if (!grt_record_size[type])
 		f->h->unknown++;
-	if (counted >> type & 1) {
+	if (special[type] & COUNTED) {
 		ret = grt_written_event(f->written, e);
 		if (ret)
 			return ret;
@@ -128,7 +147,7 @@ static int hand_out_packet(struct flow *f, struct grt_stream *st)
 {
 	grt_stream_count_packet(st);
 	st->at = GRT_AT_RECORDS;
-	return f->c->packet ? f->c->packet(f->c, &st->packet) : 0;
+	return f->on.packet ? f->on.packet(f->c, &st->packet) : 0;
 }
 
 static inline int hand_out(struct flow *f, struct grt_stream *st)
@@ -140,6 +159,8 @@ static inline int hand_out(struct flow *f, struct grt_stream *st)
 	st->ptr += e->size;
 	if (e->type == GRT_EV_FRAME && grt_linkage_see(f->linkage, st->index, &e))
 		return -ENOMEM;
+	if (e->type == GRT_EV_NAME && f->cards)
+		e = grt_gpus_complete(f->cards, e, &f->named);
 	return hand_out_event(f, e, st->cpu);
 }
 
@@ -213,8 +234,8 @@ static int flow_run(struct flow *f, struct grt_session *s, uint64_t until, struc
 	return 0;
 }
 
-int grt_session_run(struct grt_session *s, struct grt_consumer *c, uint64_t from, uint64_t to,
-		    struct grt_err *err)
+int grt_session_run_sized(struct grt_session *s, struct grt_consumer *c, size_t size, uint64_t from,
+			  uint64_t to, struct grt_err *err)
 {
 	uint64_t unwritten;
 	struct flow f;
@@ -226,7 +247,7 @@ int grt_session_run(struct grt_session *s, struct grt_consumer *c, uint64_t from
 	if (from > to)
 		return grt_err_set(err, -EINVAL, "the end is before the start", NULL, "%s: no such time",
 				   s->path);
-	flow_init(&f, s, c);
+	flow_init(&f, s, c, size);
 	f.from = from;
 	f.width = to - from;
 	s->health = s->found;
@@ -258,7 +279,8 @@ static bool all_ended(const struct grt_session *s)
 	return true;
 }
 
-int grt_session_run_live(struct grt_session *s, struct grt_consumer *c, uint64_t until, struct grt_err *err)
+int grt_session_run_live_sized(struct grt_session *s, struct grt_consumer *c, size_t size, uint64_t until,
+			       struct grt_err *err)
 {
 	struct flow f;
 	int ret;
@@ -268,7 +290,7 @@ int grt_session_run_live(struct grt_session *s, struct grt_consumer *c, uint64_t
 				   s->path);
 	if (!until)
 		return 1;
-	flow_init(&f, s, c);
+	flow_init(&f, s, c, size);
 	ret = flow_run(&f, s, until == UINT64_MAX ? until : until - 1, err);
 	return ret ? ret : !all_ended(s);
 }

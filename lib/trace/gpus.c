@@ -192,3 +192,38 @@ int grt_gpus_wants(struct grt_gpus *g, const struct grt_event *e, struct grt_hea
 	h->of_no_gpu += ret == -ENOENT;
 	return ret == -ENOENT ? 0 : ret;
 }
+
+/* "cardN" of "cardN=ADDRESS": of @bus. Return: its length, 0 where there is none */
+static size_t card_of_bus(const char *cards, const char *bus, const char **card)
+{
+	size_t len, room = strlen(bus);
+
+	for (const char *p = cards; *p; p += len + (p[len] == ' ')) {
+		size_t name = strcspn(p, "= ");
+
+		len = strcspn(p, " ");
+		if (strncmp(p, "card", 4) || len != name + 1 + room || memcmp(p + name + 1, bus, room))
+			continue;
+		*card = p;
+		return name;
+	}
+	return 0;
+}
+
+const struct grt_event *grt_gpus_complete(const char *cards, const struct grt_event *e,
+					  struct grt_ev_name *room)
+{
+	char bus[sizeof(room->name) + 1];
+	const char *card;
+	size_t len;
+
+	memcpy(room, e, sizeof(*room));
+	snprintf(bus, sizeof(bus), "%.*s", (int)sizeof(room->name), room->name);
+	if (room->kind != GRT_NAME_RING_GPU || room->owner[0] || !bus[0])
+		return e;
+	len = card_of_bus(cards, bus, &card);
+	if (!len || len > sizeof(room->owner))
+		return e;
+	memcpy(room->owner, card, len);
+	return &room->e;
+}

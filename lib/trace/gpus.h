@@ -49,6 +49,16 @@ int grt_gpus_init(struct grt_gpus *g, const char *asked, const char *cards);
  */
 int grt_gpus_wants(struct grt_gpus *g, const struct grt_event *e, struct grt_health *h);
 
+/**
+ * grt_gpus_complete - the device file of a ring's GPU, of which who named the ring knew the address only
+ * @cards: as in struct grt_gpus
+ * @e: a NAME record
+ * @room: for the completed one
+ * Return: @e, or @room
+ */
+const struct grt_event *grt_gpus_complete(const char *cards, const struct grt_event *e,
+					  struct grt_ev_name *room);
+
 /** grt_gpus_free - frees it */
 void grt_gpus_free(struct grt_gpus *g);
 

@@ -394,6 +394,15 @@ static bool enough(const struct cpu *c, uint64_t until)
 	return c->end - c->start >= ENOUGH_BYTES || until - e->time >= ENOUGH_NS;
 }
 
+uint64_t grt_packer_emitted(const struct grt_packer *p)
+{
+	uint64_t n = 0;
+
+	for (unsigned int i = 0; i < p->cpus; i++)
+		n += p->cpu[i].balance.emitted;
+	return n;
+}
+
 size_t grt_packer_read(struct grt_packer *p, unsigned int cpu, void *buf, size_t len, uint64_t until,
 		       enum grt_pack pack, const struct grt_packer_counts *counts)
 {

@@ -64,6 +64,9 @@ enum grt_pack {
 size_t grt_packer_read(struct grt_packer *p, unsigned int cpu, void *buf, size_t len, uint64_t until,
 		       enum grt_pack pack, const struct grt_packer_counts *counts);
 
+/** grt_packer_emitted - events and names that are accounted for in the packets read so far */
+uint64_t grt_packer_emitted(const struct grt_packer *p);
+
 /** grt_packer_free - frees it; NULL is allowed */
 void grt_packer_free(struct grt_packer *p);
 

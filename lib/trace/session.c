@@ -67,13 +67,14 @@ static int add_cpu(struct grt_session *s, const struct grt_walk *w, const struct
 		return -ENOMEM;
 	st->fd = s->fd[s->fds - 1];
 	st->label = s->label[s->fds - 1];
-	st->skips = s->skips[s->fds - 1];
+	st->skips = w->cpus == 1 ? NULL : s->skips[s->fds - 1];
 	st->read = grt_stream_read_file;
 	st->mode = w->cpus == 1 ? GRT_STREAM_WHOLE : GRT_STREAM_ONE_CPU;
 	st->cpu = c->cpu;
 	st->quiet = true;
 	st->start = c->start;
 	st->limit = c->end;
+	st->first_skip = c->first_skip;
 	/* no more room than can ever be used, so that a file of many CPUs needs little for each */
 	st->cap = w->cpus == 1 || c->content > GRT_STREAM_BUF_MAX ? GRT_STREAM_BUF_MAX : (size_t)c->content;
 	return 0;
@@ -146,6 +147,7 @@ static struct grt_session *new_session(const char *path)
 	if (!s)
 		return NULL;
 	s->first = UINT64_MAX;
+	s->found.size = sizeof(s->found);
 	s->found.finished = true;
 	s->path = strdup(path);
 	if (!s->path) {
@@ -288,7 +290,8 @@ static int add_live(struct grt_session *s, unsigned int i)
 	return 0;
 }
 
-int grt_session_open_live(struct grt_session **out, const struct grt_live *live, struct grt_err *err)
+int grt_session_open_live_sized(struct grt_session **out, const struct grt_live *live, size_t size,
+				struct grt_err *err)
 {
 	struct grt_session *s = new_session("live");
 	int ret = 0;
@@ -297,7 +300,7 @@ int grt_session_open_live(struct grt_session **out, const struct grt_live *live,
 	if (!s)
 		return grt_err_set(err, -ENOMEM, strerror(ENOMEM), NULL, "live: cannot open");
 	s->is_live = true;
-	s->live = *live;
+	memcpy(&s->live, live, size < sizeof(s->live) ? size : sizeof(s->live));
 	for (unsigned int i = 0; i < live->streams && !ret; i++)
 		ret = add_live(s, i);
 	if (ret)
@@ -394,7 +397,7 @@ void grt_session_close(struct grt_session *s)
 		if (s->fd[i] >= 0)
 			close(s->fd[i]);
 		free(s->label[i]);
-		free(s->skips[i]);
+		grt_skips_free(s->skips[i]);
 	}
 	drop_gpus(s);
 	grt_env_free(&s->env);

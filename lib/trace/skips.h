@@ -1,42 +1,59 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * Where packets of other CPUs lie, so that the cursors of a file of many CPUs
- * need not read every header of it, each again. A cache of fixed size that
- * the walk fills: what is not in it is read.
+ * Where the packets of each CPU lie in a file of many, so that the cursor of a
+ * CPU goes from each of its packets to the next. The walk over the file's
+ * headers makes it. It has a limit: behind it cursors read every header.
  */
 #ifndef GRT_TRACE_SKIPS_H
 #define GRT_TRACE_SKIPS_H
 
-#include <stddef.h>
+#include <stdbool.h>
 #include <stdint.h>
+#include <stdlib.h>
 
-/* 1 MiB; holds all packets of 4 GiB in packets of 64 KiB. */
-#define GRT_SKIPS 65536U
+/* 32 MiB; holds all packets of 128 GiB in packets of 64 KiB. */
+#define GRT_SKIPS_MAX (1U << 21)
+#define GRT_SKIP_NONE UINT32_MAX
 
-/** struct grt_skip - a packet: its position, size in bytes (0: an empty slot) and CPU */
+/** struct grt_skip - a packet: its position, and the number of the CPU's next, or GRT_SKIP_NONE */
 struct grt_skip {
 	uint64_t pos;
-	uint32_t bytes;
-	uint32_t cpu;
+	uint32_t next;
 };
 
-/** struct grt_skips - the cache, by a hash of the position */
+/**
+ * struct grt_skips - packets in the order of the file
+ * @skip, @n: they
+ * @end: where the last of them ends
+ * @full: not all packets are among them
+ */
 struct grt_skips {
-	struct grt_skip slot[GRT_SKIPS];
+	struct grt_skip *skip;
+	uint32_t n;
+	uint64_t end;
+	bool full;
 };
 
-static inline struct grt_skip *grt_skips_slot(struct grt_skips *s, uint64_t pos)
+/**
+ * grt_skips_from - where to look for a CPU's next packet
+ * @pos: the cursor's place, from where on the packet is
+ * @at: number of the packet, which goes on to the one after it
+ */
+static inline uint64_t grt_skips_from(const struct grt_skips *s, uint64_t pos, uint32_t *at)
 {
-	return &s->slot[pos * 0x9e3779b97f4a7c15 >> 48];
+	uint64_t to = *at == GRT_SKIP_NONE ? s->end : s->skip[*at].pos;
+
+	if (*at != GRT_SKIP_NONE)
+		*at = s->skip[*at].next;
+	return to < pos ? pos : to;
 }
 
-/** grt_skips_over - how many bytes to step over at @pos: a packet of another CPU, 0: not known, or it is
- * @cpu's */
-static inline uint32_t grt_skips_over(struct grt_skips *s, uint64_t pos, uint32_t cpu)
+/** grt_skips_free - frees it; NULL is nothing */
+static inline void grt_skips_free(struct grt_skips *s)
 {
-	const struct grt_skip *k = s ? grt_skips_slot(s, pos) : NULL;
-
-	return k && k->pos == pos && k->cpu != cpu ? k->bytes : 0;
+	if (s)
+		free(s->skip);
+	free(s);
 }
 
 #endif /* GRT_TRACE_SKIPS_H */

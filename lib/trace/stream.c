@@ -67,6 +67,7 @@ void grt_stream_rewind(struct grt_stream *st)
 	st->content_end = st->start;
 	st->packet_end = st->start;
 	st->lost_from = NOWHERE;
+	st->skip = st->first_skip;
 	st->fill = 0;
 	st->eof = false;
 	st->joined = false;
@@ -298,12 +299,11 @@ static void begin_packet(struct grt_stream *st)
 static int enter_packet(struct grt_stream *st)
 {
 	uint32_t cpu = st->cpu;
-	uint32_t skip;
 	int ret;
 
 	for (;;) {
-		while (st->pos < st->limit && (skip = grt_skips_over(st->skips, st->pos, cpu)))
-			st->pos += skip;
+		if (st->skips && st->pos < st->limit)
+			st->pos = grt_skips_from(st->skips, st->pos, &st->skip);
 		ret = need(st, sizeof(struct grt_packet));
 		if (ret < 0)
 			return ret;

@@ -76,7 +76,8 @@ struct grt_stream_source {
  * @label: of the input, for messages
  * @read: fills the buffer from position @buf_pos + @fill on, like read(2)
  * @fd, @live: what @read works on
- * @skips: packets of other CPUs, for GRT_STREAM_ONE_CPU; may be NULL
+ * @skips: where the CPU's packets lie, for GRT_STREAM_ONE_CPU; may be NULL
+ * @skip, @first_skip: numbers in @skips of the CPU's next packet, and its first
  * @source, @owner: NULL, or where records come from instead of packets, and its own data
  * @failure: NULL, or what @source failed at
  */
@@ -114,7 +115,9 @@ struct grt_stream {
 	ssize_t (*read)(struct grt_stream *st, void *buf, size_t len);
 	int fd;
 	const struct grt_live *live;
-	struct grt_skips *skips;
+	const struct grt_skips *skips;
+	uint32_t skip;
+	uint32_t first_skip;
 	const struct grt_stream_source *source;
 	void *owner;
 	const struct grt_err *failure;

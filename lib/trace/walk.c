@@ -29,19 +29,25 @@ static struct grt_walk_cpu *find_cpu(struct walk_state *ws, uint32_t cpu)
 	if (grt_grow_one(&w->cpu, w->cpus))
 		return NULL;
 	ws->index[cpu] = (uint16_t)w->cpus;
-	w->cpu[w->cpus] = (struct grt_walk_cpu){.cpu = cpu, .start = UINT64_MAX};
+	w->cpu[w->cpus] = (struct grt_walk_cpu){.cpu = cpu, .start = UINT64_MAX, .first_skip = GRT_SKIP_NONE};
 	return &w->cpu[w->cpus++];
 }
 
 /* Without memory for it, reading is slower and all the same. */
-static void note_skip(struct grt_walk *w, const struct grt_packet *p, uint64_t start)
+static void note_skip(struct grt_skips *s, struct grt_walk_cpu *c, uint64_t start, uint64_t end)
 {
-	/* other cursors begin behind what stands before the second CPU's first packet */
-	if (w->cpus == 2 && !w->skips)
-		w->skips = calloc(1, sizeof(*w->skips));
-	if (w->skips)
-		*grt_skips_slot(w->skips, start) =
-			(struct grt_skip){start, (uint32_t)(p->packet_size / 8), p->cpu_id};
+	if (!s || s->full)
+		return;
+	s->full = s->n == GRT_SKIPS_MAX || grt_grow_one(&s->skip, s->n);
+	if (s->full)
+		return;
+	s->skip[s->n] = (struct grt_skip){start, GRT_SKIP_NONE};
+	if (c->first_skip == GRT_SKIP_NONE)
+		c->first_skip = s->n;
+	else
+		s->skip[c->last_skip].next = s->n;
+	c->last_skip = s->n++;
+	s->end = end;
 }
 
 static int note_packet(struct walk_state *ws)
@@ -62,7 +68,9 @@ static int note_packet(struct walk_state *ws)
 	if (ws->w->last < p->timestamp_end)
 		ws->w->last = p->timestamp_end;
 	ws->w->end = ws->st.packet_end;
-	note_skip(ws->w, p, start);
+	ws->w->emitted += p->end.emitted - c->emitted;
+	c->emitted = p->end.emitted;
+	note_skip(ws->w->skips, c, start, c->end);
 	return 0;
 }
 
@@ -141,6 +149,7 @@ int grt_walk(struct grt_walk *w, int fd, uint64_t size, const char *label, struc
 	if (!ws)
 		return grt_err_set(err, -ENOMEM, strerror(ENOMEM), NULL, "%s: cannot read", label);
 	memset(ws->index, 0xff, sizeof(ws->index));
+	w->skips = calloc(1, sizeof(*w->skips));
 	ws->w = w;
 	ws->st.mode = GRT_STREAM_HEADERS;
 	ws->st.health = h;

@@ -18,16 +18,19 @@ struct grt_walk_cpu {
 	uint64_t start;
 	uint64_t end;
 	uint64_t content;
+	uint64_t emitted;
+	uint32_t first_skip;
+	uint32_t last_skip;
 };
 
 /**
  * struct grt_walk - what was found
  * @cpu, @cpus: the CPUs, in the order in which they appear; free @cpu
- * @skips: where the packets of more than one CPU lie, NULL for a file of one;
- *	the caller frees it
+ * @skips: where the packets of each CPU lie, NULL: not known; the caller gives it to grt_skips_free()
  * @end: where the last whole packet ends
  * @cut: what lies behind @end is the beginning of a packet, or zeros, as a
  *	crash leaves them
+ * @emitted: events that were offered up to the last packet of each CPU
  * @first, @last: stamps; @first > @last: there is no packet
  */
 struct grt_walk {
@@ -36,6 +39,7 @@ struct grt_walk {
 	struct grt_skips *skips;
 	uint64_t end;
 	bool cut;
+	uint64_t emitted;
 	uint64_t first;
 	uint64_t last;
 };

@@ -174,7 +174,7 @@ static __always_inline struct bpf_counts *my_counts_if_wanted(__u32 *cpu, __u64 
 
 static __always_inline int type_wanted(__u32 type)
 {
-	return config.types >> type & 1;
+	return config.types.word[type / 64 % GRT_TYPE_WORDS] >> type % 64 & 1;
 }
 
 static __always_inline void fill_comm(struct bpf_comm *c, __u64 pid_tgid)

@@ -7,6 +7,7 @@
 #define GRTRACE_BPF_SHARED_H
 
 #include <grtrace/event.h>
+#include <grtrace/type_set.h>
 
 #define BPF_COMM 16
 #define BPF_RING 32
@@ -27,7 +28,7 @@
  * @ring: only jobs of rings of this name; empty: all
  * @device: only calls of this device number (major << 20 | minor); 0: all
  * @bus: only rings of the GPU at this address of its bus; empty: all
- * @types: bit per event type that is wanted
+ * @types: those that are wanted
  * @secret: hides the kernel's addresses in numbers of objects, see opaque()
  * @driver: only rings of this driver; of `fence`: the driver whose fences are jobs; empty: all
  * @stacks: BPF_STACK_* to take at each SUBMIT
@@ -45,7 +46,7 @@
 struct bpf_config {
 	__u32 pid;
 	__u32 device;
-	__u64 types;
+	struct grt_type_set types;
 	__u64 secret;
 	char comm[BPF_COMM];
 	char ring[BPF_RING];

@@ -5,6 +5,7 @@
  *	bombs KIND FILE.grt [N]
  *
  *	mangled	a kernel whose name of 472 bytes stands for 2^40 bytes of C++
+ *	alt	a raw file of N packets for each of 8192 CPUs, which take turns
  *	deep	N launches, each a frame deeper than the one before, all frames of a name of 60000 bytes
  */
 #include <err.h>
@@ -15,6 +16,7 @@
 #include "../unit/trace_maker.h"
 
 #define PID 20U
+#define CPUS 8192U
 #define LONG_NAME 60000U
 
 static void put_string(struct trace_maker *tm, uint32_t number, const char *text, size_t length)
@@ -85,6 +87,17 @@ static void deep(struct trace_maker *tm, uint32_t n)
 		put_launch(tm, i, i);
 }
 
+static void alt(const char *path, uint32_t n)
+{
+	struct trace_maker *tm = tm_raw(path, CPUS);
+
+	for (uint32_t i = 0; i < n * CPUS; i++) {
+		tm_emit(tm, i % CPUS, start, .e.time = 1000 + i);
+		tm_flush(tm, i % CPUS, 1000 + i);
+	}
+	tm_close(tm);
+}
+
 static const struct {
 	const char *name;
 	void (*make)(struct trace_maker *tm, uint32_t n);
@@ -94,6 +107,10 @@ int main(int argc, char **argv)
 {
 	struct trace_maker *tm;
 
+	if (argc > 3 && !strcmp(argv[1], "alt")) {
+		alt(argv[2], (uint32_t)strtoul(argv[3], NULL, 10));
+		return 0;
+	}
 	for (size_t i = 0; argc > 3 && i < sizeof(kinds) / sizeof(kinds[0]); i++) {
 		if (strcmp(argv[1], kinds[i].name))
 			continue;
@@ -103,5 +120,5 @@ int main(int argc, char **argv)
 		tm_close(tm);
 		return 0;
 	}
-	errx(2, "bombs mangled|deep FILE.grt N");
+	errx(2, "bombs alt|mangled|deep FILE.grt N");
 }

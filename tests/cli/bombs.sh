@@ -54,6 +54,28 @@ within "what flame wrote is read" 120 2048 flame -o e.svg d.folded
 run report --by stack --json d.grt
 check "every stack is told" test "$(grep -c '"frames": ' <<<"$output")" = 300
 
+"$bombs" alt alt.raw 20
+within "163,840 packets of 8,192 CPUs that take turns: report" 60 1024 report alt.raw
+within "timeline" 60 1024 timeline alt.raw
+run report --json alt.raw
+check "every packet is read" says '"packets": 163840'
+
+# A stream file that ends early is whole by itself: the source's own count tells.
+mv m.grt/kmod_0 m.grt/drm_0
+events=$("$GRTRACE" report --json m.grt | grep -o '"emitted": [0-9]*' | head -n 1 | tr -dc 0-9)
+for more in 0 2; do
+	rm -rf counted.grt
+	cp -r m.grt counted.grt
+	sed -i "s/state = \"complete\";/&\n\tdrm_balance = \"emitted=1 packed=$((events + more))\";/" counted.grt/metadata
+	run report counted.grt
+	if [ $more = 0 ]; then
+		check "as many events as the source packed" exits 0
+	else
+		expect "two events less are told" 1 "drm counted $((events + 2)) events, its packets $events: "
+	fi
+done
+check "and in the balance" says '^  missing +2 '
+
 # A last line without a newline that is longer than lines may be, in every command that reads text.
 python3 - <<'END'
 kinds = {"log": "[    1.000000] NVRM: Xid (PCI:0000:01:00): 31, pid=1, ", "ftrace": "# tracer: nop\n  a-1 [000] ..... 1.0: drm_run_job: "}

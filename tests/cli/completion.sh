@@ -25,6 +25,12 @@ run --complete export -f perf
 check "formats" test "$output" = perfetto
 run --complete flame --weight wa
 check "weights" test "$output" = wall
+run --complete report --by k
+check "views of report, of their rows" test "$output" = kernel
+run --complete monitor ''
+check "monitors" test "$output" = "$(sed -n 's/^GRT_MONITOR(\([a-z0-9]*\),.*/\1/p' "$GRTRACE_SRC/cmds/monitors.def")"
+run --complete monitor power ''
+check "and no second one" silent
 run --complete record -o ''
 check "for a path the shell is left alone" silent
 run --complete frob ''

@@ -55,8 +55,8 @@ for bad in sample=101 sample=-1 sample= sample=1x enable=2 buffer_size=1 filter_
 done
 for bad in filter_events=0x3 filter_type_mask=0xffffffff filter_type_mask=1; do
 	run config "$bad"
-	expect "$bad is refused" 1 "cannot set filter_type_mask to '${bad#*=}': bit 0 is no event, bit 1 is submit"
-	check "and says what to type" says '.*filter_type_mask=submit,complete'
+	expect "$bad is refused" 1 "cannot set filter_events to '${bad#*=}': bit 0 is no event, bit 1 is submit"
+	check "and says what to type" says '.*filter_events=submit,complete'
 done
 run config flush_ms=100 sample=101
 check "a bad value after a good one is refused" exits 1
@@ -180,8 +180,8 @@ run record -e kmod -o w.grt --watch '0,1 !ctx:7' sleep 0.3
 check "--watch" grep -q 'kmod_settings = "watchlist=0,1 !ctx:7"' w.grt/metadata
 settled config '^watchlist=$'
 run record -e kmod -o f.grt --filter-events submit,complete sleep 0.3
-check "--filter-events by name" grep -q 'kmod_settings = "filter_type_mask=submit,complete"' f.grt/metadata
-settled config '^filter_type_mask=0xf*$'
+check "--filter-events by name" grep -q 'kmod_settings = "filter_events=submit,complete"' f.grt/metadata
+settled config '^filter_events=all$'
 
 for signal in INT TERM HUP; do
 	idle

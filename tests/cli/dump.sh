@@ -30,7 +30,7 @@ check "a raw file gives the same" test "$output" = "$text"
 run dump -i job.grt --json
 check "JSON: an object per event" lines 9
 check "JSON: all fields" has \
-	'{"time":123456789512,"cpu":1,"type":"COMPLETE","size":56,"flags":0,"engine":"graphics","sample":0,"pid":12,"tid":13,"ctx":5,"seqno":42,"ring":0,"device":0,"ring_name":"control","driver":"virtio_gpu","comm":"kmscube","process":"kmscube","status":-5,"hw_ctx":1}'
+	'{"time":123456789512,"cpu":1,"type":"COMPLETE","engine":"graphics","pid":12,"tid":13,"ctx":5,"seqno":42,"ring":0,"ring_name":"control","driver":"virtio_gpu","comm":"kmscube","process":"kmscube","status":-5,"hw_ctx":1,"t_complete_ns":500,"t_total_ns":123456788512}'
 
 run dump -n 3 many.grt
 check "-n stops" lines 3

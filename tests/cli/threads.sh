@@ -171,8 +171,8 @@ output=$(python3 - "${told:-0}" "$most" 2>&1 <<-'PY'
 	    e = json.loads(line)
 	    if "index" in e and "symbol" in e:
 	        frames.setdefault(e["stack"], {})[e["index"]] = e["symbol"]
-	    elif e.get("call") in (35, 230):
-	        stacks.append((e["tid"] != e["pid"], e["time"] - e["start"], e["user"]))
+	    elif e.get("call") in ("nanosleep", "clock_nanosleep"):
+	        stacks.append((e["tid"] != e["pid"], e["time"] - e["start"], e.get("user")))
 	def number(stack):
 	    names = [frames[stack][i] for i in sorted(frames[stack])]
 	    bits = [name == "one" for name in reversed(names) if name in ("zero", "one")]
@@ -190,6 +190,73 @@ output=$(python3 - "${told:-0}" "$most" 2>&1 <<-'PY'
 PY
 )
 check "each with its sleep, few without, and the end says how many" silent
+
+# Somebody else's files are read apart, when all is over: what reads one may die of it, and the others have their names.
+echo 'void NAME(void (*fn)(void)) { fn(); __asm__ volatile(""); }' >library.c
+library() { # NAME FILE
+	"$cc" -O1 -fno-omit-frame-pointer -fno-optimize-sibling-calls -shared -fPIC -w -DNAME="$1" -o "$2" library.c
+}
+"$cc" -O1 -fno-omit-frame-pointer -w -o hostile "$GRTRACE_SRC/tests/cli/hostile_objects.c" -ldl && library good_call good.so &&
+	library bad_call bad.so || not_ok "a program with libraries is built"
+# Its symbol tables have 30 million symbols, which are zeros in a hole of the file.
+python3 - bad.so 30000000 <<-'PY'
+	import struct, sys
+	path, n = sys.argv[1], int(sys.argv[2])
+	b = bytearray(open(path, "rb").read())
+	sections, number, end = struct.unpack_from("<Q", b, 0x28)[0], struct.unpack_from("<H", b, 0x3c)[0], len(b) + 4095 & ~4095
+	for at in range(sections, sections + 64 * number, 64):
+	    if struct.unpack_from("<I", b, at + 4)[0] in (2, 11):
+	        struct.pack_into("<QQ", b, at + 24, end, 24 * n)
+	f = open(path, "r+b")
+	f.write(b)
+	f.truncate(end + 24 * n)
+PY
+chmod 755 . good.so bad.so hostile
+
+# What reads it: the recorder's child that may call next to nothing.
+reader() { # RECORDER
+	local i child
+	for ((i = 0; i < 1000; i++)); do
+		kill -0 "$1" 2>/dev/null || return
+		for child in $(cat "/proc/$1/task/$1/children" 2>/dev/null); do
+			grep -q '^Seccomp:.*2' "/proc/$child/status" 2>/dev/null && echo "$child" && return
+		done
+		sleep 0.02
+	done
+}
+
+# Records it; COMMAND is done while its files are read, with the reader's number in $child.
+hostile() { # MAP-BYTES COMMAND...
+	local program recorder child
+	"$alone" ./hostile ./good.so ./bad.so 100 "$1" &
+	program=$!
+	sleep 0.2
+	"$GRTRACE" record -e sched -F 0 -p $program -d 0.5 -o run.grt >out 2>&1 &
+	recorder=$!
+	child=$(reader $recorder)
+	wait $program
+	caps=$(sed -n 's/^Cap\(Prm\|Eff\):\s*//p' "/proc/$child/status" 2>/dev/null | sort -u)
+	"${@:2}" "$child"
+	wait $recorder
+	status=$?
+	output=$(cat out)
+	"$GRTRACE" flame --weight wall run.grt >graph.folded 2>err
+}
+as_nobody() {
+	exec setpriv --reuid 65534 --regid 65534 --clear-groups "$@"
+}
+alone=as_nobody
+# so that it is cut off while it is mapped
+cut() { # CHILD
+	[ -z "$1" ] || truncate -s 4096 bad.so
+}
+hostile 0 cut
+expect "a library is cut off while it is read" 0 '0 lost in run.grt'
+check "what reads it has no capabilities" test "$caps" = 0000000000000000
+check "its frames are counted" says 'sched: [0-9]+ frames of stacks without names: [0-9]+ since reading'
+check "and have their places" grep -q 'main;bad.so+0x[0-9a-f]*;' graph.folded
+check "the others have their names" grep -q 'main;good_call;' graph.folded
+check "so has code made at run time" grep -q 'main;jitted_code;' graph.folded
 
 run record -e sched -d 1 -o run.grt
 expect "without a program or process" 1 'no threads to follow.*|record -e sched -- PROG'

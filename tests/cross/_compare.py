@@ -88,12 +88,12 @@ def of_dump(path):
     said, device_of = Said(), {}
     for line in open(path):
         e = json.loads(line)
-        if e["type"] in ("SUBMIT", "COMMIT", "COMPLETE") and e["ctx"]:
+        if e["type"] in ("SUBMIT", "COMMIT", "COMPLETE") and "ctx" in e:
             identity = e["ctx"], e["seqno"]
-            device = device_of.setdefault(identity, (e["driver"], e["device"], e["ring"]))
+            device = device_of.setdefault(identity, (e["driver"], e.get("device"), e.get("ring")))
             said[e["type"]].append((identity, e["time"] / 1e9, e.get("ring_name"), device))
         elif e["type"] == "COMMAND" and e.get("comm", "").startswith(PROGRAM):
-            said["COMMAND"].append(((e["device"], e["ring"]), e["cmd"], e["time"] / 1e9))
+            said["COMMAND"].append(((e.get("device"), e.get("ring")), e["cmd"], e["time"] / 1e9))
     return said
 
 

@@ -118,8 +118,9 @@ static void check_round(int first, enum grt_line_form form)
 	close(second);
 }
 
-static int on_event(void *arg, const struct grt_event *e, unsigned int input)
+static int on_event(void *arg, const struct grt_event *e, uint32_t cpu, unsigned int input)
 {
+	(void)cpu;
 	return grt_offset_event(arg, e, input);
 }
 

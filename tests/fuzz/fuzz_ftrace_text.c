@@ -4,6 +4,8 @@
  * rest is the text, a string in JSON, or a list of what to do with lines that are made here: which
  * of them follow each other, at which stamps, and which of their bytes change.
  * So short inputs reach the events, the joins and the order without a corpus.
+ *
+ * Readers: text_input
  */
 #define _GNU_SOURCE 1
 #include <stdlib.h>

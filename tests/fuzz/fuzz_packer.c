@@ -4,6 +4,7 @@
  * list of events, see events.h, of which some come late; what the packer took must
  * be in the packets, in the order of its stamps, and its balance must close.
  *
+ * Readers: ctf
  * Runs without --soak: 1000
  */
 #define _GNU_SOURCE 1

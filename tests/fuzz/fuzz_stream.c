@@ -5,6 +5,8 @@
  * that arrive in pieces, or the metadata parser; and whether the rest is that
  * input itself, or a list of changes to a sound one that is made here. So no
  * corpus has to be kept, and short inputs already reach all of the reader.
+ *
+ * Readers: raw
  */
 #define _GNU_SOURCE 1
 #include <errno.h>

@@ -310,6 +310,45 @@ static void fence(void)
 	tm_close(tm);
 }
 
+/* Counters of a device and of a process, the stamps in ms after 10 s; see tests/golden/monitor/power.txt. */
+#define COUNTER(ms, id, number, ...)                                                            \
+	tm_emit(tm, 0, counter, AT((ms)*1000), NO_RING, .e.device = 226 << 20, .counter = (id), \
+		.value = (number), __VA_ARGS__)
+
+static void name(struct trace_maker *tm, uint32_t kind, uint32_t id, const char *text, const char *owner)
+{
+	struct grt_ev_name ev = {
+		.e = {.time = 9000 * MS, .type = GRT_EV_NAME, .size = sizeof(ev)}, .kind = kind, .id = id};
+
+	snprintf(ev.name, sizeof(ev.name), "%s", text);
+	snprintf(ev.owner, sizeof(ev.owner), "%s", owner);
+	tm_event(tm, 0, &ev.e);
+}
+
+static void power(void)
+{
+	struct trace_maker *tm = tm_dir("power.grt", 1);
+
+	tm_name_thread(tm, 70, "game", "game");
+	name(tm, GRT_NAME_DEVICE, 226 << 20, "card0", "amdgpu");
+	name(tm, GRT_NAME_COUNTER, 1, "power", "uW");
+	name(tm, GRT_NAME_COUNTER, 2, "busy gfx", "total ns");
+	name(tm, GRT_NAME_COUNTER, 3, "memory \033[31mvram", "B");
+	/*
+	 * Power: 10 W for 100 ms, 20 W for 300 ms, 17.5 W; then it is gone. Busy: for 50 of 100 ms, then for
+	 * 100 of 300 ms: 37.5 %. One value is its mean, and a counter without a name has no unit.
+	 */
+	COUNTER(0, 1, 10000000, .instance = 0);
+	COUNTER(0, 2, 7000000000, .instance = 70, .e.pid = 70, .e.tid = 70);
+	COUNTER(100, 1, 20000000, .instance = 0);
+	COUNTER(100, 2, 7050000000, .instance = 70, .e.pid = 70, .e.tid = 70);
+	COUNTER(400, 1, 20000000, .e.flags = GRT_FLAG_ENDED);
+	COUNTER(400, 2, 7150000000, .instance = 70, .e.pid = 70, .e.tid = 70, .e.flags = GRT_FLAG_INFERRED);
+	COUNTER(400, 3, 1073741824, .instance = 0);
+	COUNTER(400, 4, -5, .instance = 0);
+	tm_close(tm);
+}
+
 int main(void)
 {
 	drm();
@@ -320,6 +359,7 @@ int main(void)
 	virtio();
 	nvidia();
 	fence();
+	power();
 	tm_close(tm_dir("empty.grt", 1));
 	return 0;
 }

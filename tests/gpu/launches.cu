@@ -156,6 +156,45 @@ static void by_threads(void)
 		t.join();
 }
 
+static double seconds(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+extern "C" __global__ void wait_kernel(volatile int *go, unsigned long long *count)
+{
+	while (!*go)
+		;
+	atomicAdd(count, 1ULL);
+}
+
+/* A kernel that runs until the program says so, N ms later. What waits for it before hangs. */
+static void kernel_waits(bool idle)
+{
+	double end = seconds() + (double)n * 1e-3, longest = 0, begun;
+	volatile int *go;
+	int *device;
+
+	CHECK(cudaHostAlloc((void **)&go, sizeof(*go), cudaHostAllocMapped));
+	*go = 0;
+	CHECK(cudaHostGetDevicePointer((void **)&device, (void *)go, 0));
+	wait_kernel<<<1, 1>>>(device, count);
+	while (seconds() < end) {
+		begun = seconds();
+		if (!idle && cudaStreamQuery(0) != cudaErrorNotReady)
+			exit(1);
+		longest = seconds() - begun > longest ? seconds() - begun : longest;
+		usleep(1000);
+	}
+	*go = 1;
+	CHECK(cudaDeviceSynchronize());
+	printf("longest call %.1f ms\n", longest * 1e3);
+	n = 1;
+}
+
 static void copies(void)
 {
 	std::vector<char> host(1 << 20);
@@ -168,14 +207,6 @@ static void copies(void)
 		CHECK(cudaMemcpy(host.data(), device, host.size(), cudaMemcpyDeviceToHost));
 		CHECK(cudaDeviceSynchronize());
 	}
-}
-
-static double seconds(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
 /* Deep stacks for the bench. */
@@ -228,6 +259,8 @@ static const struct {
 	{"driver_graph", [] { by_graph(true); }, 10},
 	{"streams", by_streams, 1},
 	{"threads", by_threads, 8},
+	{"kernel_waits", [] { kernel_waits(false); }, 1},
+	{"kernel_waits_idle", [] { kernel_waits(true); }, 1},
 };
 
 static void run(const char *what)
@@ -238,7 +271,7 @@ static void run(const char *what)
 	CHECK(cudaMalloc((void **)&count, sizeof(*count)));
 	CHECK(cudaMemset(count, 0, sizeof(*count)));
 	for (const auto &way : ways)
-		if (!strcmp(what, way.name) || !strcmp(what, "all")) {
+		if (!strcmp(what, way.name) || (!strcmp(what, "all") && !strstr(way.name, "waits"))) {
 			way.run();
 			wanted += (unsigned long long)(n * way.kernels);
 		}

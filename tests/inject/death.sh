@@ -60,6 +60,35 @@ output=$(MOCK_LOG=/dev/null CUDA_INJECTION64_PATH=$LIBRARY GRTRACE_OUTPUT=$PWD/o
 check "tracing has ended: the child of a fork has the program's files" says '^files are there$'
 check "and nothing is asked of CUPTI, which another tool may use" says '^CUPTI is free$'
 
+# The program goes on and uses another tool: CUPTI has been taken out of it, where a call that waited for the device
+# returned, or a call of the library's own where it makes none. Where that could hang or crash the program, CUPTI is
+# unsubscribed from: no such call, one that failed, a kernel that waits for the program, a graph, a second context.
+back() { # SCENE
+	rm -rf "$1.grt"
+	mkdir "$1.grt"
+	echo 'state = "recording"' >"$1.grt/metadata"
+	MOCK_LOG=/dev/null CUDA_INJECTION64_PATH=$LIBRARY GRTRACE_OUTPUT=$PWD/$1.grt timeout 60 "$MOCK/app" "${1%-old}" >"$1" 2>&1
+	echo "status $?" >>"$1"
+}
+detached=(back back-driver back-idle)
+attached=(back-waits back-launches back-kernel back-late back-graph back-exec back-contexts back-fails)
+for scene in "${detached[@]}" "${attached[@]}"; do
+	back $scene &
+done
+MOCK_VERSION=18 back back-old
+wait
+for scene in "${detached[@]}" "${attached[@]}" back-old; do
+	output=$(<$scene)
+	how="given back after [0-9]+ ms, detached" times=1 clock=its
+	[[ " ${detached[*]} " = *" $scene "* ]] || how="given back after [0-9]+ ms, attached" times=0 clock="CUPTI's"
+	check "$scene: CUPTI is given back" says "^$how$"
+	check "$scene: launches are without a callback" says '^0 callbacks, 0 asked$'
+	check "$scene: another tool sees its kernels, ten times" test \
+		"$(grep -c "^profiled: 100 launches, 100 kernels by $clock clock$" <<<"$output")" = 10
+	check "$scene: CUPTI is used as it may be, and the program ends well" test \
+		"$(tail -n 2 <<<"$output")" = "finalized $times times, 0 faults"$'\n'"status 0"
+done
+
 # Its own log would be full, too.
 rm -rf out.grt log
 output=$( (ulimit -f 200; MOCK_LOG=/dev/null CUDA_INJECTION64_PATH=$LIBRARY GRTRACE_OUTPUT=$PWD/out.grt \

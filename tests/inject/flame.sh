@@ -37,6 +37,10 @@ run flame c.grt -o t.folded
 ns=$(weights t.folded)
 check "its time is the kernels'" test "$(printf '%d.%03d' $((ns / 1000000)) $((ns / 1000 % 1000)))" = \
 	"$(sed -n '2s/.*gpu_ms=\([0-9.]*\).*/\1/p' joined)"
+run export -f extended-folded -o x.cpu.txt c.grt
+check "a line for each launch that has a stack: when, who, where" test \
+	"$(grep -cE '^[0-9]+ app [0-9]+ [0-9]+ [0-9]+ [^;]+(;[^;]+)*$' x.cpu.txt)" = "$(joined launches)"
+check "under the functions of the program" grep -qE '^[0-9]+ app [0-9]+ .*;main;.*launches;launch;' x.cpu.txt
 run export -f folded -o e.folded c.grt
 check "export makes the same" cmp e.folded t.folded
 for by in process device stream graph; do

@@ -15,16 +15,32 @@ command -v python3 >/dev/null || { echo "1..0 # SKIP no python3: tools/setup che
 run record -e nvsched --include-failed -o x.grt -- true
 need_bpf
 
-# One process: it asks for its groups, keeps the file, and launches; then it is the culprit of an Xid.
+# One process: it asks for its groups, keeps the file, and launches; then it is the culprit of an Xid, and launches
+# again when the Xid is in the recording.
 cat >program.sh <<'END'
-NV_RUN="exec '$MOCK/app' slow 20" "$1" -c 0xc1d00019 -e run groups &
-sleep 0.12
-echo "NVRM: Xid (PCI:0000:c6:00): 31, pid=$!, name=app, Ch 00000008, MMU Fault" >/dev/kmsg
-echo $! >pid
+until_there() { # COMMAND...
+	for ((waited = 0; waited < 3000; waited++)); do
+		! "$@" || return 0
+		sleep 0.01
+	done
+	echo "not there after 30 s: $*"
+}
+launched() {
+	[ "$(grep -c '^L' "$MOCK_LOG")" -ge 10 ]
+}
+xid_is_recorded() {
+	"$GRTRACE" dump --type xid run.grt 2>/dev/null | grep -q "pid=$pid/"
+}
+NV_RUN="exec '$MOCK/app' gated 10" "$1" -c 0xc1d00019 -e run groups &
+pid=$!
+until_there launched
+echo "NVRM: Xid (PCI:0000:c6:00): 31, pid=$pid, name=app, Ch 00000008, MMU Fault" >/dev/kmsg
+echo $pid >pid
+until_there xid_is_recorded
+touch "$MOCK_GO"
 wait
-sleep 0.3
 END
-export MOCK
+export MOCK GRTRACE MOCK_GO=$PWD/go
 run record -e cuda,nvsched,nvidia --include-failed -o run.grt -- bash program.sh "$calls"
 expect "three sources in one recording" 0 ' 0 lost in run.grt'
 pid=$(cat pid)

@@ -179,6 +179,6 @@ int main(int argc, char **argv)
 	if (access(EVENTS, F_OK))
 		return tap_skip_all("no " EVENTS ": mount -t tracefs tracefs " TRACEFS
 				    ", and modprobe grtrace");
-	return suite_main("grtrace_trace", "filter_type_mask", cases, sizeof(cases) / sizeof(cases[0]), argc,
+	return suite_main("grtrace_trace", "filter_events", cases, sizeof(cases) / sizeof(cases[0]), argc,
 			  argv);
 }

@@ -75,13 +75,25 @@ static const struct attempt attempts[] = {
 	{"filter_ring_id", "-2", ERANGE, NULL},
 	{"filter_ring_id", "ring", EINVAL, NULL},
 	{"filter_ring_id", "-1", 0, "-1"},
-	{"filter_type_mask", "SUBMIT,complete", 0, "0x22"},
-	{"filter_type_mask", "submit,commited", EINVAL, NULL},
-	{"filter_type_mask", "18446744073709551616", ERANGE, NULL},
-	{"filter_type_mask", "0x3e", 0, "0x3e"},
-	{"filter_type_mask", "0x3", EINVAL, NULL}, /* no event has the number 0 */
-	{"filter_type_mask", "0xffffffff", EINVAL, NULL},
-	{"filter_type_mask", "0xffffffffffffffff", 0, "0xffffffffffffffff"},
+	{"filter_events", "SUBMIT,complete", 0, "submit,complete"},
+	{"filter_events", "submit,commited", EINVAL, NULL},
+	{"filter_events", "18446744073709551616", ERANGE, NULL},
+	{"filter_events", "0x3e", 0, "submit,commit,start,end,complete"},
+	{"filter_events", "0x3", EINVAL, NULL}, /* no event has the number 0 */
+	{"filter_events", "0xffffffff", EINVAL, NULL},
+	{"filter_events", "-irq", 0, "-irq"},
+	{"filter_events", "-vblank,-irq", 0, "-irq,vblank"},
+	{"filter_events", "vblank,-irq", EINVAL, NULL},
+	{"filter_events", "-", EINVAL, NULL},
+	{"filter_events", "-all", EINVAL, NULL},
+	{"filter_events", "irq,", EINVAL, NULL},
+	{"filter_events", "irq,7", EINVAL, NULL},
+	{"filter_events", "", EINVAL, NULL},
+	{"filter_events", "none", 0, "none"},
+	{"filter_events", "0", 0, "none"},
+	{"filter_events", "all", 0, "all"},
+	{"filter_events", "0x80", 0, "irq"},
+	{"filter_events", "0xffffffffffffffff", 0, "all"},
 	{"filter_pid", "4194304", 0, "4194304"},
 	{"filter_pid", "4194305", ERANGE, NULL},
 	{"filter_pid", "-5", EINVAL, NULL},
@@ -229,11 +241,11 @@ void smoke_files(void)
 		CHECK_OK(link_is(cpu));
 }
 
-/* Behind its value a key's file has a newline; that of the mask of events then has the table of events. */
+/* Behind its value a key's file has a newline; that of the set of events then has the table of events. */
 static bool own_ends(const char *key, const char *rest)
 {
 	return !strcmp(rest, "\n") ||
-	       (!strcmp(key, "filter_type_mask") && !strncmp(rest, "\n 1 submit ", 11));
+	       (!strcmp(key, "filter_events") && !strncmp(rest, "\n 1 submit ", 11));
 }
 
 /* One attempt; @file: through the key's own file instead of `config`. */
@@ -347,6 +359,15 @@ static bool file_says(const char *file, const char *line)
 	return false;
 }
 
+/* A value as it is read back. */
+static void some_value(const struct grt_key_desc *d, unsigned int n, char *text, size_t size)
+{
+	if (d->kind == GRT_KEY_TYPES)
+		snprintf(text, size, n % 2 ? "-irq" : "submit,complete");
+	else
+		snprintf(text, size, "%u", n);
+}
+
 void smoke_aliases(void)
 {
 	const struct grt_key_alias *a;
@@ -356,18 +377,16 @@ void smoke_aliases(void)
 	for (a = grt_key_aliases; a < grt_key_aliases + ARRAY_SIZE(grt_key_aliases); a++) {
 		const struct grt_key_desc *d = &grt_key_table[a->key];
 
-		n += 2; /* even: bit 0 of a mask of events may not be set */
-		snprintf(number, sizeof(number), d->kind == GRT_KEY_MASK ? "0x%x" : "%u", n);
+		some_value(d, ++n, number, sizeof(number));
 		CHECK_OK(name_sets(a->name, d->name, d->kind == GRT_KEY_BOOL ? "1" : number));
-		n += 2;
-		snprintf(number, sizeof(number), d->kind == GRT_KEY_MASK ? "0x%x" : "%u", n);
+		some_value(d, ++n, number, sizeof(number));
 		CHECK_OK(name_sets(d->name, d->name, d->kind == GRT_KEY_BOOL ? "0" : number));
 		if (!(d->flags & GRT_KEY_AS_FILE))
 			continue;
-		CHECK_EQ(kmod_write(a->name, d->kind == GRT_KEY_MASK ? "2\n" : "1\n"), 0);
-		CHECK_OK(file_says(d->name, d->kind == GRT_KEY_MASK ? "0x2\n" : "1\n"));
+		CHECK_EQ(kmod_write(a->name, d->kind == GRT_KEY_TYPES ? "2\n" : "1\n"), 0);
+		CHECK_OK(file_says(d->name, d->kind == GRT_KEY_TYPES ? "submit\n" : "1\n"));
 		CHECK_EQ(kmod_write(d->name, "0\n"), 0);
-		CHECK_OK(file_says(a->name, d->kind == GRT_KEY_MASK ? "0x0\n" : "0\n"));
+		CHECK_OK(file_says(a->name, d->kind == GRT_KEY_TYPES ? "none\n" : "0\n"));
 	}
 	kmod_config_get("enabled", text, sizeof(text));
 	CHECK(!*text); /* `config` lists a setting once, under its own name */

@@ -4,6 +4,8 @@
 # the headers that they include, a file uses its own room and those before it. No room is larger than a
 # quarter of the library, and no two files of different rooms have one name.
 
+# nothing is written into the tree
+work=$PWD
 cd "$GRTRACE_SRC" || exit 1
 order=$(sed '/^#/d; s/ .*//' lib/ROOMS)
 checks=0
@@ -27,24 +29,24 @@ symbols() {
 		nm -u "$GRTRACE_PLAIN/obj/${file%.c}.o" | awk -v f="${file#lib/}" '{ print f, "U", $NF }'
 	done
 }
-symbols >symbols.txt 2>errors.txt
-result "the objects of all files are built" "$(cat errors.txt)"
-result "there are symbols to look at" "$([ "$(grep -c ' D ' symbols.txt)" -gt 300 ] || echo "only $(grep -c ' D ' symbols.txt)")"
+symbols >"$work/symbols" 2>"$work/errors"
+result "the objects of all files are built" "$(cat "$work/errors")"
+result "there are symbols to look at" "$([ "$(grep -c ' D ' "$work/symbols")" -gt 300 ] || echo "only $(grep -c ' D ' "$work/symbols")")"
 result "no file needs a symbol of a room that comes after its own" "$(awk -v order="$order" '
 	function place(f) { return f ~ /\// ? at[substr(f, 1, index(f, "/") - 1)] : 999 }
 	BEGIN { n = split(order, room, "\n"); for (i = 1; i <= n; i++) at[room[i]] = i }
 	NR == FNR { if ($2 == "D") owner[$3] = $1; next }
 	$2 == "U" && $3 in owner && place(owner[$3]) > place($1) { print $1 " needs " $3 " of " owner[$3] }
-' symbols.txt symbols.txt)"
+' "$work/symbols" "$work/symbols")"
 result "no file includes a header of a room that comes after its own" "$(grep -o '^#include "[^"]*/[^"]*"' -r lib --include='*.[ch]' |
 	awk -v order="$order" -F'[:/"]' '
 	BEGIN { n = split(order, room, "\n"); for (i = 1; i <= n; i++) at[room[i]] = i }
 	($2 in at) && ($5 in at) && at[$5] > at[$2] { print $0 }')"
 
-result "no room holds more than a quarter of the library" "$(cat lib/*/*.[ch] | wc -l >all.txt
+result "no room holds more than a quarter of the library" "$(cat lib/*/*.[ch] | wc -l >"$work/all"
 	for room in $order; do
 		lines=$(cat "lib/$room"/*.[ch] | wc -l)
-		[ $((lines * 4)) -le "$(cat all.txt)" ] || echo "$room: $lines of $(cat all.txt) lines"
+		[ $((lines * 4)) -le "$(cat "$work/all")" ] || echo "$room: $lines of $(cat "$work/all") lines"
 	done)"
 result "no two files of the rooms have one name" "$(ls lib/*/*.[ch] | sed 's#.*/##' | sort | uniq -d)"
 echo "1..$checks"

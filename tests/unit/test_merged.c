@@ -71,10 +71,11 @@ struct seen {
 	int stop_after;
 };
 
-static int see(void *arg, const struct grt_event *e, unsigned int input)
+static int see(void *arg, const struct grt_event *e, uint32_t cpu, unsigned int input)
 {
 	struct seen *s = arg;
 
+	(void)cpu;
 	if (e->type == GRT_EV_NAME)
 		return 0;
 	s->used += (size_t)snprintf(s->text + s->used, sizeof(s->text) - s->used, "%u@%llu/%u ", e->type,
@@ -178,10 +179,11 @@ struct records {
 	union kept of[GRT_EV_MAX];
 };
 
-static int keep(void *arg, const struct grt_event *e, unsigned int input)
+static int keep(void *arg, const struct grt_event *e, uint32_t cpu, unsigned int input)
 {
 	struct records *r = arg;
 
+	(void)cpu;
 	(void)input;
 	memcpy(&r->of[e->type], e, e->size);
 	return 0;
@@ -277,13 +279,14 @@ struct rings {
 	size_t used;
 };
 
-static int see_ring(void *arg, const struct grt_event *e, unsigned int input)
+static int see_ring(void *arg, const struct grt_event *e, uint32_t cpu, unsigned int input)
 {
 	const struct grt_ev_name *n = (const struct grt_ev_name *)e;
 	struct rings *s = arg;
 	char *at = s->text + s->used;
 	size_t room = sizeof(s->text) - s->used;
 
+	(void)cpu;
 	if (e->type != GRT_EV_NAME)
 		s->used += (size_t)snprintf(at, room, "%u:%u:%d ", input, e->type, (int)e->ring);
 	else if (n->kind == GRT_NAME_RING)
@@ -526,7 +529,7 @@ static char *finish(struct output *o, struct grt_line_out_count *count)
 								    .e.size = sizeof(struct grt_ev_##evt), \
 								    __VA_ARGS__})                          \
 						     .e,                                                   \
-					    0),                                                            \
+					    0, 0),                                                         \
 			 0)
 
 static void check_text(char *text, const char *expected)
@@ -561,7 +564,7 @@ static void test_hostile(void **state)
 	put(&o, name, .kind = GRT_NAME_THREAD, .id = 2, .name = "a\n\"\\\x01\xff<\xe2\x86\x90");
 	put(&o, ioctl_exit, .e.time = 5, .e.pid = 1, .e.tid = 2, .e.ring = GRT_RING_NONE, .cmd = 0x10);
 	check_text(finish(&o, NULL),
-		   "{\"time\":5,\"event\":\"IOCTL_EXIT\",\"pid\":1,\"tid\":2,"
+		   "{\"time\":5,\"cpu\":0,\"type\":\"IOCTL_EXIT\",\"pid\":1,\"tid\":2,"
 		   "\"comm\":\"a\\u000a\\\"\\\\\\u0001\\ufffd<\xe2\x86\x90\",\"cmd\":16,\"ret\":0}\n");
 }
 
@@ -600,10 +603,10 @@ static void test_longest(void **state)
 		memset(xid.text, 1, sizeof(xid.text));
 		begin(&o, form);
 		for (unsigned int i = 0; i < 3; i++) {
-			assert_int_equal(grt_line_out_event(o.l, &thread.e, 0), 0);
-			assert_int_equal(grt_line_out_event(o.l, &ring.e, 0), 0);
-			assert_int_equal(grt_line_out_event(o.l, &device.e, 0), 0);
-			assert_int_equal(grt_line_out_event(o.l, &xid.e, 0), 0);
+			assert_int_equal(grt_line_out_event(o.l, &thread.e, 0, 0), 0);
+			assert_int_equal(grt_line_out_event(o.l, &ring.e, 0, 0), 0);
+			assert_int_equal(grt_line_out_event(o.l, &device.e, 0, 0), 0);
+			assert_int_equal(grt_line_out_event(o.l, &xid.e, 0, 0), 0);
 		}
 		text = finish(&o, NULL);
 		assert_non_null(strchr(text, '\n'));
@@ -810,7 +813,7 @@ static void test_every_field(void **state)
 			continue;
 		begin(&o, form[i % 2]);
 		fill(&is, type);
-		assert_int_equal(grt_line_out_event(o.l, &is.e, 0), 0);
+		assert_int_equal(grt_line_out_event(o.l, &is.e, 0, 0), 0);
 		free(finish(&o, NULL));
 		read_back(path, &r);
 		assert_int_equal(r.of[type].e.type, type);
@@ -846,8 +849,8 @@ static void test_bounded(void **state)
 			struct grt_ev_complete done = {
 				.e = {.type = GRT_EV_COMPLETE, .time = 9, .ctx = 1, .seqno = i}};
 
-			assert_int_equal(grt_line_out_event(l, step ? &left.e : &enter.e, 0), 0);
-			assert_int_equal(grt_line_out_event(l, step ? &done.e : &submit.e, 0), 0);
+			assert_int_equal(grt_line_out_event(l, step ? &left.e : &enter.e, 0, 0), 0);
+			assert_int_equal(grt_line_out_event(l, step ? &done.e : &submit.e, 0, 0), 0);
 		}
 	assert_int_equal(grt_line_out_count(l)->calls, GRT_LINE_OUT_THREADS);
 	assert_int_equal(grt_line_out_count(l)->open_exits, n - GRT_LINE_OUT_THREADS);

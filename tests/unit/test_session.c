@@ -5,6 +5,7 @@
  * in test_corrupt.c.
  */
 #include "collect.h"
+#include "old_client.h"
 #include "trace_maker.h"
 
 #include "table/counts.h"
@@ -736,6 +737,53 @@ static void what_does_not_fit_the_kind_of_session_is_refused(void **state)
 	grt_session_close(NULL);
 }
 
+/* What the members of struct grt_consumer are called, and where they are now. */
+static size_t member_at(const char *name)
+{
+	static const struct old_member now[] = {
+#define MEMBER(name) {#name, offsetof(struct grt_consumer, name)},
+		MEMBER(packet) MEMBER(event) MEMBER(unknown) MEMBER(beyond) MEMBER(late)
+#define GRT_CLASS(name, help) MEMBER(name)
+#include <grtrace/classes.def>
+#undef GRT_CLASS
+#undef MEMBER
+	};
+
+	for (size_t i = 0; i < sizeof(now) / sizeof(now[0]); i++)
+		if (!strcmp(now[i].name, name))
+			return now[i].offset;
+	fail_msg("%s is gone", name);
+	return 0;
+}
+
+static void a_client_of_an_older_header_still_runs(void **state)
+{
+	struct fixture *f = *state;
+	struct trace_maker *tm = tm_dir(f->path, 1);
+	const struct grt_event newer = {.time = 2000, .type = GRT_EV_MAX - 1, .size = 48};
+	struct old_counts n, want = {.unknown = 1, .packets = 1};
+	const struct old_member *m;
+	unsigned int reads = 0;
+
+	for (m = old_members; m->name; m++)
+		assert_int_equal(member_at(m->name), m->offset);
+	assert_true(m->offset < sizeof(struct grt_consumer));
+#define GRT_EVENT(id, NAME, ev, CLASS, LEVEL, WHO, fields, help)                                           \
+	tm_emit(tm, 0, ev, .e.time = (id)), want.events++, want.job += GRT_CLASS_##CLASS == GRT_CLASS_job, \
+		want.wait += GRT_CLASS_##CLASS == GRT_CLASS_wait,                                          \
+		want.tsg += GRT_CLASS_##CLASS == GRT_CLASS_tsg;
+#include <grtrace/events.def>
+#undef GRT_EVENT
+	tm_event(tm, 0, &newer);
+	want.events++;
+	tm_close(tm);
+	assert_int_equal(old_client_run(f->path, &n), 0);
+	assert_memory_equal(&n, &want, sizeof(n));
+	assert_int_equal(n.behind, 0);
+	assert_int_equal(old_client_follow(&reads), 0);
+	assert_int_equal(reads, 3);
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -766,6 +814,7 @@ int main(void)
 		CASE(a_live_packet_that_arrives_in_parts_is_whole_in_the_end),
 		CASE(a_live_stream_that_ends_in_a_packet_was_cut),
 		CASE(what_does_not_fit_the_kind_of_session_is_refused),
+		CASE(a_client_of_an_older_header_still_runs),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -63,7 +63,7 @@ check "those that failed" says '^nv_pmops_resume +1 +1 '
 check "their times" says '^nv_pmops_suspend +1 +[0-9.]+ ms'
 check "and histograms" says '^nvidia_isr +[0-9.]+ us +[0-9.]+ us +[0-9]+ +@'
 run monitor nvidia -i run.grt --json
-check "--json: a line for each, and their number" test "$(grep -cE '^\{"time":.*"function":"nvidia_isr",.*"ret":2,"duration_ns":[0-9]+\}$' <<<"$output") $(
+check "--json: a line for each, and their number" test "$(grep -cE '^\{"time":.*"type":"FUNC",.*"took":[0-9]+,"ret":2,"function":"nvidia_isr",.*\}$' <<<"$output") $(
 	grep -c '"functions": \[{"function": "nvidia_isr", "calls": 13, "failed": 0,' <<<"$output")" = "13 1"
 touch live
 while [ -e live ]; do # until it is attached, and then some

@@ -4,7 +4,8 @@
 # docs/adding-a-vendor.md, done as it is written in a copy of the tree: its blocks
 # make or lengthen the files that they name; then modules and program are built,
 # and in the virtual machine fences of vgem are seen by the new adapter, each
-# with the new event.
+# with the new event. Two made-up rows with numbers past 64 and past 128 go all
+# the way: from the module's emit through its filter and a recording to readers.
 # kernels in soak: trixie sid
 
 # shellcheck source=tests/vm/_lib.sh
@@ -32,6 +33,21 @@ follow_document() {
 		}
 		path { print >>path }
 		END { if (blocks != 4) { print blocks " blocks, not 4"; bad = 1 } exit bad }' "$GRTRACE_SRC/$document"
+}
+
+made_up_rows() {
+	cat >>"$tree/include/grtrace/events/nvidia.def" <<-'EOF'
+	GRT_EVENT(127, PAST_64, past_64, custom, NORMAL, CURRENT,
+		  GRT_U(64, value, DEC, "a number"),
+		  "made up")
+	EOF
+	cat >>"$tree/include/grtrace/events/cuda.def" <<-'EOF'
+	GRT_EVENT(130, PAST_128, past_128, custom, NORMAL, CURRENT,
+		  GRT_U(32, half, HEX, "a number")
+		  GRT_I(32, below, "a number")
+		  GRT_STR(16, word, "a text"),
+		  "made up")
+	EOF
 }
 
 # BPF programs have no part in it, and take long.
@@ -81,14 +97,53 @@ try_it() {
 		cp /sys/kernel/debug/grtrace/adapters /out/adapters.txt
 		/mnt/vendor/grtrace dump /tmp/run.grt >/out/dump.txt
 		/mnt/vendor/grtrace report -i /tmp/run.grt >/out/report.txt
-		rmmod vgem grtrace_vgem grtrace
+		insmod /mnt/vendor/kernel/grtrace_filter.ko
+		/mnt/vendor/grtrace record -e kmod -o /tmp/high.grt --filter-events=-start,past_64 -- \
+			/bin/sh -c 'sleep 0.1; printf \"past_64 ctx=5 value=7 count=3\nstart ctx=5\npast_128 ctx=6 half=0xab below=-4 count=2\n\" \
+				>/sys/kernel/debug/grtrace/emit; cat /sys/kernel/debug/grtrace/filter_events >/out/filter.txt'
+		/mnt/vendor/grtrace record -e kmod -o /tmp/both.grt --type past_64,past_128 -- \
+			/bin/sh -c 'sleep 0.1; printf \"past_64 ctx=5 value=7 count=3\nstart ctx=5\npast_128 ctx=6 half=0xab below=-4 count=2\n\" \
+				>/sys/kernel/debug/grtrace/emit'
+		cp -r /tmp/high.grt /tmp/both.grt /out/
+		cp /sys/kernel/debug/grtrace/events_by_type /out/by_type.txt
+		rmmod vgem grtrace_vgem grtrace_filter grtrace
 		dmesg >/out/dmesg.txt"
+}
+
+# What each reader has of the recording of both types: lines with PATTERN.
+readers_have() { # PATTERN COUNT COMMAND...
+	local n
+	n=$("${@:3}" 2>&1 | tee "$work/read" | grep -cE "$1")
+	[ "$n" = "$2" ] || {
+		echo "$n lines, not $2:"
+		head -n 20 "$work/read"
+		return 1
+	}
+}
+
+high_numbers() {
+	local trace=$work/out/both.grt
+	check "all but two types are filtered by name" grep -q '^-start,past_64$' "$work/out/filter.txt"
+	check "and one past 64 is" readers_have PAST_64 0 "$built/grtrace" dump "$work/out/high.grt"
+	check "which one past 128 is not" readers_have PAST_128 2 "$built/grtrace" dump "$work/out/high.grt"
+	check "--type takes both" readers_have 'PAST_(64|128)' 5 "$built/grtrace" dump "$trace"
+	check "and nothing else" readers_have START 0 "$built/grtrace" dump "$trace"
+	check "the module counts them" grep -qx 'past_128 2' "$work/out/by_type.txt"
+	check "dump --type" readers_have 'half=0xab.*below=-4' 2 "$built/grtrace" dump --type past_128 "$trace"
+	check "dump --json" readers_have '"below": ?-4' 2 "$built/grtrace" dump --json "$trace"
+	check "export csv" readers_have ',PAST_(64|128),' 5 "$built/grtrace" export -f csv -o - "$trace"
+	check "export jsonl" readers_have '"PAST_64"' 3 "$built/grtrace" export -f jsonl -o - "$trace"
+	check "report counts them" readers_have '^PAST_64 +3$' 1 "$built/grtrace" report --by type "$trace"
+	if command -v babeltrace2 >/dev/null; then
+		check "babeltrace2 reads them" readers_have 'PAST_128:.*below = -4' 2 babeltrace2 "$trace"
+	fi
 }
 
 {
 	echo "TAP version 13"
 	check "the tree is copied" copy_tree &&
 		check "the document's blocks go where they say" follow_document &&
+		check "two made-up rows, past 64 and past 128" made_up_rows &&
 		check "it builds without warnings" build_tree &&
 		check "fences of vgem are recorded in the guest" try_it && {
 		check "each attached fence is a SUBMIT" events SUBMIT $FENCES
@@ -96,6 +151,7 @@ try_it() {
 		check "and the new event" events CUSTOM $FENCES
 		check "whose payload is told by name, in order" numbered
 		check "the adapter is among those of the module" grep -q '^vgem driver=vgem' "$work/out/adapters.txt"
+		high_numbers
 		check "the kernel has no complaints" sh -c "! grep -E 'WARNING:|BUG:|Oops' '$work/out/dmesg.txt'"
 	}
 	echo "1..$number"

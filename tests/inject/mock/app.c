@@ -4,12 +4,14 @@
  */
 #include "mock.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -328,18 +330,34 @@ static unsigned int asked_of_cupti(void)
 	return n;
 }
 
+static long ms_since(const struct timespec *begun)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (now.tv_sec - begun->tv_sec) * 1000 + (now.tv_nsec - begun->tv_nsec) / 1000000;
+}
+
+static void stop_recording(void)
+{
+	char path[4096];
+
+	while (!recording_files())
+		pause_ms(1);
+	snprintf(path, sizeof(path), "%s/.stop", getenv("GRTRACE_OUTPUT"));
+	close(open(path, O_WRONLY | O_CREAT, 0600));
+}
+
 /* Tracing ends, and the program goes on with files of its own, which its child uses. */
 static void stopped(void)
 {
 	int ends[2], fd, used = 0, status;
-	char path[4096];
+	struct timespec begun;
 
 	many_threads(8);
 	launches(10);
-	while (!recording_files())
-		pause_ms(10);
-	snprintf(path, sizeof(path), "%s/.stop", getenv("GRTRACE_OUTPUT"));
-	close(open(path, O_WRONLY | O_CREAT, 0600));
+	stop_recording();
+	clock_gettime(CLOCK_MONOTONIC, &begun);
 	while (recording_files())
 		pause_ms(10);
 	for (fd = 0; fd < 32; fd++)
@@ -352,8 +370,242 @@ static void stopped(void)
 	}
 	wait(&status);
 	printf("%s\n", status ? "files are gone" : "files are there");
-	pause_ms(100);
+	while ((mock.taken || mock.finalizing) && ms_since(&begun) < 2000)
+		pause_ms(10);
 	printf("CUPTI is %s\n", mock.callback || mock.taken || asked_of_cupti() ? "ours" : "free");
+}
+
+/* ------------------------------------------- another tool, after the recording */
+
+static struct cupti cupti;
+static unsigned long told, seen;
+static uint64_t from, to;
+
+static bool load_cupti(void)
+{
+	void *handle = dlopen("libcupti.so.13", RTLD_NOW);
+
+#define NEED(name, symbol, args) *(void **)&cupti.name = dlsym(handle, #symbol);
+#define MAY NEED
+	if (handle) {
+		CUPTI_FUNCTIONS
+	}
+#undef MAY
+#undef NEED
+	return handle;
+}
+
+/* Not one that anybody else has. */
+static uint64_t tool_clock(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (1ULL << 62) + (uint64_t)t.tv_sec * 1000000000ULL + (uint64_t)t.tv_nsec;
+}
+
+static void tool_callback(void *user, int domain, uint32_t call, const struct cupti_callback *data)
+{
+	(void)user, (void)domain, (void)call;
+	told += data->site == CUPTI_SITE_EXIT;
+}
+
+static void tool_request(uint8_t **buffer, size_t *size, size_t *max_records)
+{
+	*size = 1 << 20;
+	*buffer = malloc(*size);
+	*max_records = 0;
+}
+
+/* Its clock; where CUPTI did not take it, CUPTI's own. */
+static clockid_t tool_base;
+
+static uint64_t tool_now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	return tool_base == CLOCK_REALTIME ? (uint64_t)t.tv_sec * 1000000000ULL + (uint64_t)t.tv_nsec
+					   : tool_clock();
+}
+
+/* Of its kernels those that ran while it looked. */
+static void tool_complete(void *context, uint32_t stream, uint8_t *buffer, size_t size, size_t valid)
+{
+	union cupti_record *r = NULL;
+
+	(void)context, (void)stream, (void)size;
+	while (valid && !cupti.next_record(buffer, valid, &r))
+		seen += r->kind == CUPTI_KIND_CONCURRENT_KERNEL && r->kernel.start >= from &&
+			r->kernel.end <= to + 1000;
+	free(buffer);
+}
+
+/* As PyTorch's profiler: a client with a clock of its own. */
+static void profile(void)
+{
+	void *client;
+
+	told = seen = 0;
+	mock.owner = true;
+	if (cupti.subscribe(&client, tool_callback, NULL)) {
+		printf("refused\n");
+		return;
+	}
+	cupti.enable_callback(1, client, CUPTI_DOMAIN_RUNTIME, 211);
+	tool_base = cupti.register_clock(tool_clock) ? CLOCK_REALTIME : CLOCK_MONOTONIC;
+	cupti.register_buffers(tool_request, tool_complete);
+	cupti.enable(CUPTI_KIND_CONCURRENT_KERNEL);
+	from = tool_now();
+	launches(100);
+	to = tool_now();
+	cupti.flush_all(CUPTI_FLUSH_FORCED);
+	cupti.disable(CUPTI_KIND_CONCURRENT_KERNEL);
+	cupti.enable_callback(0, client, CUPTI_DOMAIN_RUNTIME, 211);
+	cupti.unsubscribe(client);
+	mock.owner = false;
+	printf("profiled: %lu launches, %lu kernels by %s clock\n", told, seen,
+	       tool_base == CLOCK_REALTIME ? "CUPTI's" : "its");
+}
+
+static bool rests;
+static void (*busy_call)(void);
+
+static void *be_busy(void *arg)
+{
+	while (!__atomic_load_n(&rests, __ATOMIC_RELAXED))
+		busy_call();
+	return arg;
+}
+
+static void launch_by_driver(void)
+{
+	mock_call(CUPTI_DOMAIN_DRIVER, 307, 0, 1, KERNEL);
+	mock_sync(CUPTI_DOMAIN_DRIVER, 17, 0, 4);
+}
+
+static void launch_and_wait(void)
+{
+	launch();
+	mock_sync(CUPTI_DOMAIN_RUNTIME, 165, 17, 4);
+}
+
+/* Waits for a stream and for an event, and not for the device. */
+static void launch_slowly(void)
+{
+	launch();
+	if (!mock.kernel_waits) {
+		mock_sync(CUPTI_DOMAIN_RUNTIME, 131, 126, 3);
+		mock_sync(CUPTI_DOMAIN_RUNTIME, 137, 121, 1);
+	}
+	pause_ms(1);
+}
+
+static void launch_graph(void)
+{
+	mock_call(CUPTI_DOMAIN_RUNTIME, 311, 514, 17, "graph_kernel");
+	mock_sync(CUPTI_DOMAIN_RUNTIME, 165, 17, 4);
+	pause_ms(1);
+}
+
+static void launch_and_wait_slowly(void)
+{
+	launch_and_wait();
+	pause_ms(1);
+}
+
+/* After the recording a kernel that waits for the program, and then no call. */
+static void launch_late(void)
+{
+	static atomic_flag launched = ATOMIC_FLAG_INIT;
+
+	if (!recording_files() && !atomic_flag_test_and_set(&launched)) {
+		__atomic_store_n(&mock.kernel_waits, true, __ATOMIC_RELAXED);
+		launch();
+	}
+	pause_ms(1);
+}
+
+static void sleep_until_rest(void)
+{
+	while (!__atomic_load_n(&rests, __ATOMIC_RELAXED))
+		pause_ms(1);
+}
+
+/* A call that does not return. */
+static void wait_long(void)
+{
+	mock.in_sync = sleep_until_rest;
+	mock_sync(CUPTI_DOMAIN_RUNTIME, 165, 17, 4);
+}
+
+static void no_call(void)
+{
+	pause_ms(1);
+}
+
+/* The recording ends while threads make these calls; then the program looks at itself with a tool. */
+static void given_back(void (*call)(void))
+{
+	unsigned long before;
+	struct timespec begun;
+	pthread_t thread[4];
+	int i;
+
+	launches(10);
+	busy_call = call;
+	for (i = 0; i < 4; i++)
+		if (pthread_create(&thread[i], NULL, be_busy, NULL))
+			abort();
+	pause_ms(20);
+	stop_recording();
+	clock_gettime(CLOCK_MONOTONIC, &begun);
+	while ((mock.taken || mock.finalizing) && ms_since(&begun) < 10000)
+		pause_ms(1);
+	mock.sync_result = 0;
+	printf("%s after %ld ms, %s\n", mock.taken ? "kept" : "given back", ms_since(&begun),
+	       mock.attached ? "attached" : "detached");
+	__atomic_store_n(&rests, true, __ATOMIC_RELAXED);
+	for (i = 0; i < 4; i++)
+		pthread_join(thread[i], NULL);
+	mock.in_sync = NULL;
+	__atomic_store_n(&mock.kernel_waits, false, __ATOMIC_RELAXED);
+	if (mock.graph)
+		launch_graph();
+	before = mock.delivered;
+	launches(1000);
+	printf("%lu callbacks, %u asked\n", mock.delivered - before, asked_of_cupti());
+	for (i = 0; i < 10 && load_cupti(); i++)
+		profile();
+	printf("finalized %u times, %u faults\n", mock.finalized, mock.faults);
+}
+
+static void given_back_by(const char *how)
+{
+	if (!strcmp(how, ""))
+		given_back(launch_and_wait);
+	else if (!strcmp(how, "-driver"))
+		given_back(launch_by_driver);
+	else if (!strcmp(how, "-idle"))
+		given_back(no_call);
+	else if (!strcmp(how, "-waits"))
+		given_back(wait_long);
+	else if (!strcmp(how, "-launches"))
+		given_back(launch_slowly);
+	else if (!strcmp(how, "-kernel"))
+		mock.kernel_waits = true, given_back(launch_slowly);
+	else if (!strcmp(how, "-late"))
+		given_back(launch_late);
+	else if (!strcmp(how, "-graph"))
+		mock_graph(), given_back(launch_graph);
+	else if (!strcmp(how, "-exec"))
+		mock_graph(), given_back(launch_and_wait_slowly);
+	else if (!strcmp(how, "-contexts"))
+		mock_context(), given_back(launch_and_wait_slowly);
+	else if (!strcmp(how, "-fails"))
+		mock.sync_result = 719, given_back(launch_and_wait_slowly);
+	else
+		abort();
 }
 
 static void handler(int sig)
@@ -460,6 +712,15 @@ static void asked(void)
 	printf("%s\n", n ? "asked" : "not asked");
 }
 
+/* Launches, and as many again once the file of MOCK_GO is there. */
+static void gated(void)
+{
+	launches(number);
+	while (access(getenv("MOCK_GO"), F_OK))
+		pause_ms(10);
+	launches(number);
+}
+
 static void play(const char *scene)
 {
 	if (!strcmp(scene, "plain"))
@@ -485,6 +746,8 @@ static void play(const char *scene)
 		then_die(scene[0] == 'k');
 	else if (!strcmp(scene, "stopped"))
 		stopped();
+	else if (!strncmp(scene, "back", 4))
+		given_back_by(scene + 4);
 	else if (!strcmp(scene, "churn"))
 		churn();
 	else if (!strcmp(scene, "crowd"))
@@ -498,6 +761,8 @@ static void play(const char *scene)
 	else if (!strcmp(scene, "slow"))
 		while (number--)
 			launches(1), pause_ms(10);
+	else if (!strcmp(scene, "gated"))
+		gated();
 	else if (!strcmp(scene, "paths"))
 		paths();
 	else if (!strcmp(scene, "asked"))

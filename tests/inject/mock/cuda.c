@@ -32,10 +32,12 @@ struct out {
 static struct out current, held[HELD];
 static unsigned int n_held;
 
-int cuDriverGetVersion(int *version)
+static void tell_resource(uint32_t number)
 {
-	*version = mock.version >= 100000 ? (int)(mock.version / 10000 * 1000) : 12000;
-	return 0;
+	cupti_callback_fn fn = mock.callback;
+
+	if (fn && mock.wanted[CUPTI_DOMAIN_RESOURCE][number])
+		fn(NULL, CUPTI_DOMAIN_RESOURCE, number, NULL);
 }
 
 int cuInit(unsigned int flags)
@@ -49,7 +51,10 @@ int cuInit(unsigned int flags)
 		fprintf(stderr, "mock: %s\n", dlerror());
 	if (library)
 		*(void **)&init = dlsym(library, "InitializeInjection");
-	return init && !init();
+	if (init && !init())
+		return 1;
+	mock_context();
+	return 0;
 }
 
 static void __attribute__((format(printf, 1, 2))) tell(const char *format, ...)
@@ -79,7 +84,9 @@ static uint64_t clock_now(clockid_t id)
 
 static uint64_t stamp(void)
 {
-	return mock.clock ? mock.clock() : clock_now(CLOCK_REALTIME);
+	uint64_t (*clock)(void) = mock.clock;
+
+	return clock ? clock() : clock_now(CLOCK_REALTIME);
 }
 
 /* -------------------------------------------------------------- records */
@@ -108,8 +115,10 @@ size_t mock_record_size(uint32_t kind)
 /* Without the lock, which no call of the other side may find taken. */
 static void give_back(struct out o)
 {
-	if (o.at)
-		mock.complete(NULL, 0, o.at, o.size, o.used);
+	cupti_complete_fn complete = mock.complete;
+
+	if (o.at && complete)
+		complete(NULL, 0, o.at, o.size, o.used);
 }
 
 static struct out take_current(void)
@@ -134,7 +143,7 @@ static struct out make_room(size_t size)
 		held[n_held++] = full;
 		full.at = NULL;
 	}
-	if (!current.at) {
+	if (!current.at && mock.request) {
 		mock.request(&current.at, &current.size, &max);
 		current.used = 0;
 	}
@@ -146,9 +155,11 @@ static void put(const void *record, uint32_t kind)
 	size_t size = mock_record_size(kind);
 	struct out full;
 
-	if (kind != 52 && !mock.kinds[kind])
-		return;
 	pthread_mutex_lock(&lock);
+	if (kind != 52 && !mock.kinds[kind]) {
+		pthread_mutex_unlock(&lock);
+		return;
+	}
 	full = make_room(size);
 	if (current.at) {
 		memset(current.at + current.used, 0, size);
@@ -159,6 +170,18 @@ static void put(const void *record, uint32_t kind)
 	}
 	pthread_mutex_unlock(&lock);
 	give_back(full);
+}
+
+void mock_forget(void)
+{
+	pthread_mutex_lock(&lock);
+	memset(mock.kinds, 0, sizeof(mock.kinds));
+	mock.request = NULL;
+	mock.complete = NULL;
+	mock.clock = NULL;
+	take_current();
+	n_held = 0;
+	pthread_mutex_unlock(&lock);
 }
 
 void mock_flush(void)
@@ -178,7 +201,7 @@ void mock_flush(void)
 static void stamps(uint64_t *start, uint64_t *end)
 {
 	*start = mock.zero_stamps ? 0 : stamp();
-	*end = mock.zero_stamps ? 0 : *start + 1000;
+	*end = mock.zero_stamps || mock.kernel_waits ? 0 : *start + 1000;
 }
 
 /* ---------------------------------------------------------------- calls */
@@ -193,8 +216,18 @@ struct call {
 	int result;
 };
 
+/* Calls that the thread is in, and whether the outermost one returns. */
+static __thread unsigned int depth;
+static __thread bool returns;
+
+bool mock_at_exit(void)
+{
+	return returns;
+}
+
 static void site(int where, int domain, uint32_t number, struct call *c)
 {
+	cupti_callback_fn fn = mock.callback;
 	uint64_t data = 0;
 	struct cupti_callback d = {
 		.site = where,
@@ -207,8 +240,14 @@ static void site(int where, int domain, uint32_t number, struct call *c)
 		.correlation = (uint32_t)c->correlation,
 	};
 
-	if (mock.callback && mock.wanted[domain][number])
-		mock.callback(NULL, domain, number, &d);
+	depth += where == CUPTI_SITE_ENTER;
+	returns = where == CUPTI_SITE_EXIT && depth == 1;
+	if (fn && mock.wanted[domain][number]) {
+		__atomic_fetch_add(&mock.delivered, 1, __ATOMIC_RELAXED);
+		fn(NULL, domain, number, &d);
+	}
+	returns = false;
+	depth -= where == CUPTI_SITE_EXIT;
 }
 
 /* The number that the recording has for a call: of the outermost function that is asked for. */
@@ -237,6 +276,16 @@ static void end(struct call *c)
 	if (c->inner && !mock.silent_driver)
 		site(CUPTI_SITE_EXIT, CUPTI_DOMAIN_DRIVER, c->inner, c);
 	site(CUPTI_SITE_EXIT, c->domain, c->number, c);
+}
+
+int cuDriverGetVersion(int *version)
+{
+	struct call c = {.domain = CUPTI_DOMAIN_DRIVER, .number = MOCK_GET_VERSION};
+
+	site(CUPTI_SITE_ENTER, CUPTI_DOMAIN_DRIVER, MOCK_GET_VERSION, &c);
+	*version = mock.version >= 100000 ? (int)(mock.version / 10000 * 1000) : 12000;
+	site(CUPTI_SITE_EXIT, CUPTI_DOMAIN_DRIVER, MOCK_GET_VERSION, &c);
+	return 0;
 }
 
 static void tell_gpu(const char *what, uint64_t correlation, uint64_t start, uint64_t end, const char *name,
@@ -280,6 +329,8 @@ void mock_call(int domain, uint32_t number, uint32_t inner, unsigned int kernels
 	unsigned int i;
 
 	begin(&c);
+	/* an executable graph of more kernels than one */
+	__atomic_fetch_add(&mock.faults, mock.broken && kernels > 1, __ATOMIC_RELAXED);
 	for (i = 0; i < kernels; i++)
 		run_kernel(name, c.correlation, kernels > 1 ? i + 1 : 0);
 	end(&c);
@@ -290,9 +341,32 @@ void mock_capture(uint32_t number, uint32_t inner)
 	struct call c = {.domain = CUPTI_DOMAIN_RUNTIME, .number = number, .inner = inner};
 
 	begin(&c);
-	if (mock.callback && mock.wanted[CUPTI_DOMAIN_RESOURCE][CUPTI_RESOURCE_GRAPH_NODE_CREATED])
-		mock.callback(NULL, CUPTI_DOMAIN_RESOURCE, CUPTI_RESOURCE_GRAPH_NODE_CREATED, NULL);
+	tell_resource(CUPTI_RESOURCE_GRAPH_NODE_CREATED);
 	end(&c);
+}
+
+void mock_graph(void)
+{
+	struct call c = {.domain = CUPTI_DOMAIN_RUNTIME, .number = MOCK_INSTANTIATE};
+
+	site(CUPTI_SITE_ENTER, c.domain, c.number, &c);
+	tell_resource(CUPTI_RESOURCE_GRAPH_EXEC_CREATING);
+	mock.graph = mock.attached;
+	tell_resource(CUPTI_RESOURCE_GRAPH_EXEC_CREATED);
+	site(CUPTI_SITE_EXIT, c.domain, c.number, &c);
+}
+
+void mock_context(void)
+{
+	tell_resource(CUPTI_RESOURCE_CONTEXT_CREATED);
+}
+
+void mock_wait(void)
+{
+	struct timespec t = {.tv_nsec = 1000000};
+
+	while (__atomic_load_n(&mock.kernel_waits, __ATOMIC_RELAXED))
+		nanosleep(&t, NULL);
 }
 
 void mock_copy(int domain, uint32_t number, uint32_t inner, uint64_t bytes)
@@ -372,9 +446,11 @@ void mock_sync(int domain, uint32_t number, uint32_t inner, unsigned int kind)
 							 : number == 436 || number == 440;
 
 	c.stream = MOCK_STREAM(7 + number % 5, per_thread);
+	c.result = mock.sync_result;
 	begin(&c);
 	if (mock.in_sync)
 		mock.in_sync();
+	mock_wait();
 	if (kind == 2 || kind == 3)
 		snprintf(stream, sizeof(stream), "stream%u", 7 + number % 5);
 	tell_gpu("sync", c.correlation, 0, 0, stream, kind);

@@ -5,8 +5,11 @@
 #include "mock.h"
 
 #include <stdlib.h>
+#include <string.h>
+#include <time.h>
 
 #define INVALID 1
+#define NOT_COMPATIBLE 30
 
 int cuptiGetVersion(uint32_t *version);
 int cuptiSubscribe(void **subscriber, cupti_callback_fn fn, void *user);
@@ -21,6 +24,16 @@ int cuptiActivityFlushAll(uint32_t flags);
 int cuptiActivityRegisterTimestampCallback(uint64_t (*clock)(void));
 int cuptiSetThreadIdType(int type);
 int cuptiGetStreamIdEx(void *context, void *stream, uint8_t per_thread, uint32_t *id);
+int cuptiEnableDomain(uint32_t enable, void *subscriber, int domain);
+int cuptiFinalize(void);
+
+/* Each call attaches CUPTI: one after cuptiFinalize() undoes it, if it is not of the program's own tool. */
+static void attach(void)
+{
+	if (mock.finalizing || (mock.finalized && !mock.owner))
+		__atomic_fetch_add(&mock.faults, 1, __ATOMIC_RELAXED);
+	mock.attached = true;
+}
 
 int cuptiGetVersion(uint32_t *version)
 {
@@ -31,17 +44,29 @@ int cuptiGetVersion(uint32_t *version)
 int cuptiSubscribe(void **subscriber, cupti_callback_fn fn, void *user)
 {
 	(void)user;
+	attach();
 	if (mock.taken)
 		return CUPTI_MULTIPLE_SUBSCRIBERS;
 	mock.taken = true;
 	mock.callback = fn;
-	*subscriber = &mock;
+	*subscriber = (void *)++mock.client;
 	return 0;
+}
+
+/* One that has gone is the caller's mistake. */
+static bool is_client(void *subscriber)
+{
+	bool is = mock.taken && subscriber == (void *)mock.client;
+
+	__atomic_fetch_add(&mock.faults, !is, __ATOMIC_RELAXED);
+	return is;
 }
 
 int cuptiUnsubscribe(void *subscriber)
 {
-	(void)subscriber;
+	attach();
+	if (!is_client(subscriber))
+		return INVALID;
 	mock.callback = NULL;
 	mock.taken = false;
 	return 0;
@@ -49,7 +74,8 @@ int cuptiUnsubscribe(void *subscriber)
 
 int cuptiEnableCallback(uint32_t enable, void *subscriber, int domain, uint32_t number)
 {
-	if (subscriber != &mock || domain > 3 || number >= CALL_MAX || getenv("MOCK_REFUSES"))
+	attach();
+	if (!is_client(subscriber) || domain > 3 || number >= CALL_MAX || getenv("MOCK_REFUSES"))
 		return INVALID;
 	/* what came with CUDA 13 */
 	if (mock.version < 130000 && domain == CUPTI_DOMAIN_RUNTIME && number > 490)
@@ -58,8 +84,36 @@ int cuptiEnableCallback(uint32_t enable, void *subscriber, int domain, uint32_t 
 	return 0;
 }
 
+int cuptiEnableDomain(uint32_t enable, void *subscriber, int domain)
+{
+	attach();
+	if (!is_client(subscriber) || domain > 3)
+		return INVALID;
+	memset(mock.wanted[domain], enable != 0, sizeof(mock.wanted[domain]));
+	return 0;
+}
+
+/* It waits for the GPU. Graphs that were made before it fail. Where a call within another one returns CUPTI still has to end the outer one. */
+int cuptiFinalize(void)
+{
+	struct timespec takes = {.tv_nsec = 2000000};
+
+	mock.finalizing = true;
+	__atomic_fetch_add(&mock.faults, !mock_at_exit() || !mock.attached, __ATOMIC_RELAXED);
+	mock.callback = NULL;
+	mock.broken = mock.graph;
+	mock_wait();
+	nanosleep(&takes, NULL);
+	memset(mock.wanted, 0, sizeof(mock.wanted));
+	mock_forget();
+	mock.finalized++;
+	mock.finalizing = mock.taken = mock.attached = false;
+	return 0;
+}
+
 int cuptiActivityEnable(int kind)
 {
+	attach();
 	if (!mock.request)
 		return INVALID;
 	mock.kinds[kind] = true;
@@ -68,12 +122,14 @@ int cuptiActivityEnable(int kind)
 
 int cuptiActivityDisable(int kind)
 {
+	attach();
 	mock.kinds[kind] = false;
 	return 0;
 }
 
 int cuptiActivityRegisterCallbacks(cupti_request_fn request, cupti_complete_fn complete)
 {
+	attach();
 	mock.request = request;
 	mock.complete = complete;
 	return 0;
@@ -100,15 +156,17 @@ int cuptiActivityGetNumDroppedRecords(void *context, uint32_t stream, size_t *dr
 int cuptiActivityFlushAll(uint32_t flags)
 {
 	(void)flags;
+	attach();
 	mock_flush();
 	return 0;
 }
 
 int cuptiActivityRegisterTimestampCallback(uint64_t (*clock)(void))
 {
-	/* it is taken before anything else only */
-	if (mock.taken || mock.request)
-		return INVALID;
+	/* it is taken before anything is recorded only; the one that is there stays until it is finalized */
+	attach();
+	if ((mock.taken && !mock.owner) || (mock.request && clock != mock.clock))
+		return NOT_COMPATIBLE;
 	mock.clock = clock;
 	return 0;
 }
@@ -122,6 +180,7 @@ int cuptiGetStreamIdEx(void *context, void *stream, uint8_t per_thread, uint32_t
 {
 	uintptr_t handle = (uintptr_t)stream;
 
+	attach();
 	if (context != &mock || MOCK_STREAM(handle >> 8, per_thread) != handle)
 		return INVALID;
 	*id = (uint32_t)(handle >> 8);

@@ -29,6 +29,15 @@
  * @buffer_limit: bytes of a buffer that are used, 0: all
  * @dropped: records that CUPTI says it has lost
  * @silent_driver: the driver does not tell of what the runtime calls in it
+ * @attached: CUPTI is in the process; it stays when nobody is subscribed, until it is finalized
+ * @client: whose callback it is: a number that changes
+ * @delivered: callbacks
+ * @finalizing: it is being finalized, which takes a while; @finalized: how often it was
+ * @faults: what a real CUPTI might crash from: see cupti.c
+ * @owner: whether the caller is the program's own tool, which may use CUPTI after it was finalized
+ * @graph: one was made executable while CUPTI was there; @broken: and CUPTI was finalized later
+ * @kernel_waits: kernels do not end: calls that wait for the GPU, and finalizing, do not return meanwhile
+ * @sync_result: what calls that wait for the GPU return
  * @in_sync: what a call that waits does meanwhile; NULL: nothing
  */
 struct mock {
@@ -40,6 +49,17 @@ struct mock {
 	size_t buffer_limit;
 	size_t dropped;
 	bool silent_driver;
+	bool attached;
+	bool finalizing;
+	uintptr_t client;
+	unsigned long delivered;
+	unsigned int finalized;
+	unsigned int faults;
+	bool owner;
+	bool graph;
+	bool broken;
+	bool kernel_waits;
+	int sync_result;
 	void (*in_sync)(void);
 	cupti_callback_fn callback;
 	bool wanted[4][CALL_MAX];
@@ -53,6 +73,12 @@ extern struct mock mock;
 
 /** mock_flush - completes the buffers */
 void mock_flush(void);
+
+/** mock_forget - kinds, buffers and the clock are nobody's any more */
+void mock_forget(void);
+
+/** mock_at_exit - the calling thread is in the callback where its outermost call returns */
+bool mock_at_exit(void);
 
 /** mock_record_size - of a record, by its kind */
 size_t mock_record_size(uint32_t kind);
@@ -71,11 +97,22 @@ void mock_peer(int domain, uint32_t number, uint32_t inner, uint64_t bytes);
 /** mock_capture - a launch into a stream that is captured */
 void mock_capture(uint32_t number, uint32_t inner);
 
+/** mock_graph - makes a graph executable; mock_context - makes another context */
+void mock_graph(void);
+void mock_context(void);
+
+/** mock_wait - until the GPU has done all its work */
+void mock_wait(void);
+
 /** mock_overhead - a record without a call */
 void mock_overhead(void);
 
 /** mock_drop - CUPTI loses @n records */
 void mock_drop(size_t n);
+
+/* CUPTI's numbers of cuDriverGetVersion and cudaGraphInstantiate. */
+#define MOCK_GET_VERSION 2
+#define MOCK_INSTANTIATE 310
 
 int cuInit(unsigned int flags);
 int cuDriverGetVersion(int *version);

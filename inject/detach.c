@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/*
+ * The recording has ended and the program goes on: CUPTI is given back.
+ *
+ * Unsubscribing leaves CUPTI attached to the process: launches stay slower than they
+ * were, and another client may fail. cuptiFinalize() detaches it, but it waits for all
+ * of the GPU's work while the program's calls wait for it, and CUDA graphs that were
+ * made executable before it fail afterwards. So it is called only
+ *	- in a program that has made no graph. CUPTI is there from cuInit() on, so that
+ *	  each graph is one that was made with it
+ *	- in a program that has made no second context: waiting for one says nothing of
+ *	  another one's kernels
+ *	- where cudaDeviceSynchronize() or cuCtxSynchronize() returns, on the thread that
+ *	  made the call, as NVIDIA wants it: the program has just waited for the GPU
+ *	  itself, so no kernel that came before waits for the program. The outermost call,
+ *	  for after a call within another one CUPTI still has to end the outer
+ *	- or in a call of the writer, where the program has made no call for a while and
+ *	  no kernel ran when the recording ended
+ *	- from CUDA 12.6 on: before, programs crashed after it
+ * In all other cases CUPTI is unsubscribed from only.
+ */
+#include <errno.h>
+
+#include "codes/cuda_codes.h"
+#include "inject.h"
+
+/* How long the runtime's function is waited for, and from then on also the driver's. */
+#define RUNTIME_NS 100000000ULL
+#define ANY_NS 1400000000ULL
+/* A program without a call for so long is idle; a thread in a callback for so long is not waited for. */
+#define IDLE_NS 900000000ULL
+
+/* PAUSED: calls are counted, and none of them detaches. */
+enum {
+	DETACH_NONE,
+	DETACH_PAUSED,
+	DETACH_AT_RUNTIME,
+	DETACH_AT_ANY,
+	DETACH_AT_OWN,
+	DETACH_RUNS,
+	DETACH_DONE
+};
+
+static _Atomic int state;
+static void *client;
+/* When the GPU's work was not recorded any more, and whether there was a call later. */
+static uint64_t began;
+static _Atomic bool called;
+static _Atomic bool graphs;
+static _Atomic unsigned int contexts;
+/* Calls of the runtime, and of the driver, that the thread is in. */
+static __thread unsigned int runtime_calls __attribute__((tls_model("initial-exec")));
+static __thread unsigned int driver_calls __attribute__((tls_model("initial-exec")));
+/* The thread is the writer, in a call of its own. */
+static __thread bool own_call __attribute__((tls_model("initial-exec")));
+
+static bool change_state(int from, int to)
+{
+	return atomic_compare_exchange_strong(&state, &from, to);
+}
+
+void detach_graph(void)
+{
+	atomic_store_explicit(&graphs, true, memory_order_relaxed);
+}
+
+void detach_context(void)
+{
+	atomic_fetch_add(&contexts, 1);
+}
+
+static bool is_harmless(void)
+{
+	return !atomic_load(&graphs) && atomic_load(&contexts) <= 1;
+}
+
+/* By one thread: the one that changes the state. */
+static void finalize(int from)
+{
+	int saved = errno;
+
+	if (!change_state(from, DETACH_RUNS))
+		return;
+	inject.cupti.unsubscribe(client);
+	inject.cupti.finalize();
+	atomic_store(&state, DETACH_DONE);
+	errno = saved;
+}
+
+static void count_call(int domain, int site)
+{
+	unsigned int *calls = domain == CUPTI_DOMAIN_RUNTIME ? &runtime_calls : &driver_calls;
+
+	if (site == CUPTI_SITE_ENTER)
+		++*calls;
+	else if (*calls)
+		--*calls;
+}
+
+/* Whether the program has just waited for all of the context's work. */
+static bool has_waited(int domain, uint32_t number, const struct cupti_callback *data)
+{
+	uint16_t call = (uint16_t)(number | (domain == CUPTI_DOMAIN_DRIVER ? GRT_CUDA_DRIVER : 0));
+
+	return grt_cuda_sync(grt_cuda_call(call)) == GRT_CUDA_SYNC_CONTEXT && data->result &&
+	       !*(const int32_t *)data->result;
+}
+
+void detach_callback(int domain, uint32_t number, const struct cupti_callback *data)
+{
+	int now = atomic_load(&state);
+
+	if (!own_call && !atomic_load_explicit(&called, memory_order_relaxed))
+		atomic_store(&called, true);
+	if (now == DETACH_NONE)
+		return;
+	count_call(domain, data->site);
+	if (data->site == CUPTI_SITE_ENTER || runtime_calls || !launch_is_outside() || !is_harmless())
+		return;
+	if (now == DETACH_AT_OWN && own_call)
+		finalize(now);
+	else if ((domain == CUPTI_DOMAIN_RUNTIME && (now == DETACH_AT_RUNTIME || now == DETACH_AT_ANY)) ||
+		 (now == DETACH_AT_ANY && !driver_calls))
+		if (has_waited(domain, number, data))
+			finalize(now);
+}
+
+void detach_forked(void)
+{
+	atomic_store(&state, DETACH_NONE);
+}
+
+/* What has begun comes to its end. Return: whether the program goes on, and CUPTI is there */
+static bool is_attached(bool goes_on)
+{
+	while (goes_on && atomic_load(&state) == DETACH_RUNS)
+		goes_on = program_goes_on();
+	return goes_on && atomic_load(&state) != DETACH_DONE;
+}
+
+static bool is_idle(void)
+{
+	return !atomic_load(&called) && inject.last_call < began && !launch_in_call() && !inject.running;
+}
+
+/*
+ * A call that waits for the GPU detaches, where it returns; calls of this domain are seen from now on. While
+ * one may, CUPTI is not called from here.
+ * Return: whether the program goes on, and none did
+ */
+static bool wait_for_call(int at, int domain, uint64_t ns)
+{
+	uint64_t begun = now_ns(CLOCK_MONOTONIC), for_ns;
+	bool goes_on = true;
+
+	atomic_store(&state, DETACH_PAUSED);
+	inject.cupti.enable_domain(1, client, domain);
+	atomic_store(&state, at);
+	while (goes_on && atomic_load(&state) == at && is_harmless()) {
+		for_ns = ns > IDLE_NS && is_idle() ? IDLE_NS : ns;
+		if (now_ns(CLOCK_MONOTONIC) - begun >= for_ns)
+			break;
+		goes_on = program_goes_on();
+	}
+	return change_state(at, DETACH_PAUSED) ? goes_on : is_attached(goes_on);
+}
+
+/* No thread is in a callback where it may call CUPTI, and none comes there any more. */
+static bool callbacks_are_left(void)
+{
+	uint64_t limit = now_ns(CLOCK_MONOTONIC) + IDLE_NS;
+
+	while (launch_in_callback())
+		if (now_ns(CLOCK_MONOTONIC) >= limit || !program_goes_on())
+			return false;
+	return true;
+}
+
+static bool can_finalize(void)
+{
+	return is_harmless() && inject.cupti.finalize && inject.cupti.enable_domain &&
+	       inject.version >= CUPTI_VERSION_12_6 && callbacks_are_left();
+}
+
+/* Return: whether CUPTI is still there */
+static bool make_call(void)
+{
+	int (*get_version)(int *version), version;
+
+	*(void **)&get_version = cupti_driver_symbol("cuDriverGetVersion");
+	if (!get_version || !is_idle() || !is_harmless())
+		return true;
+	own_call = true;
+	atomic_store(&state, DETACH_AT_OWN);
+	get_version(&version);
+	return change_state(DETACH_AT_OWN, DETACH_PAUSED) || is_attached(true);
+}
+
+static void unsubscribe(void)
+{
+	launch_disable(client);
+	if (atomic_load(&state) == DETACH_PAUSED) {
+		inject.cupti.enable_domain(0, client, CUPTI_DOMAIN_RUNTIME);
+		inject.cupti.enable_domain(0, client, CUPTI_DOMAIN_DRIVER);
+	}
+	inject.cupti.unsubscribe(client);
+}
+
+void detach_begin(void)
+{
+	began = clock_monotonic();
+	atomic_store(&called, false);
+}
+
+void detach(void *subscriber)
+{
+	client = subscriber;
+	clock_give_back();
+	if (!can_finalize() || (wait_for_call(DETACH_AT_RUNTIME, CUPTI_DOMAIN_RUNTIME, RUNTIME_NS) &&
+				wait_for_call(DETACH_AT_ANY, CUPTI_DOMAIN_DRIVER, ANY_NS) && make_call()))
+		unsubscribe();
+}

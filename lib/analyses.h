@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/*
+ * The analyses of one pass over a trace: chosen from the rows of analyses.def
+ * by the parts that are wanted, fed by class, written in the order of the rows.
+ *
+ *	grt_analyses_want(&a, "ring")
+ *	grt_analyses_begin(&a)
+ *	  grt_analyses_event(&a, e), grt_analyses_job(&a, job) ...
+ *	grt_analyses_finish(&a)
+ *	grt_analyses_write(&a, shown)
+ *	grt_analyses_free(&a)
+ */
+#ifndef GRT_ANALYSES_H
+#define GRT_ANALYSES_H
+
+#include "table/analysis.h"
+
+enum {
+#define GRT_ANALYSIS(name, help) GRT_ANALYSIS_ROW_##name,
+#include "analyses.def"
+	GRT_ANALYSES,
+};
+
+/* Analyses that want one class of events. */
+#define GRT_TAKERS_MAX 8
+
+/** struct grt_taker - who takes in events of a class */
+struct grt_taker {
+	const struct grt_analysis *analysis;
+	void *state;
+};
+
+/**
+ * struct grt_analyses - those of a pass
+ * @pass: what they are told of it
+ * @state, @parts: by row; an analysis of which no part is wanted and that is not @on has no state
+ * @all: those that have a state, in the order of their rows, ended by an empty one
+ * @taker: by class, ended by an empty one; [GRT_CLASSES]: those of every event
+ * @of_jobs: who takes in jobs, ended the same way
+ */
+struct grt_analyses {
+	struct grt_pass pass;
+	void *state[GRT_ANALYSES];
+	unsigned int parts[GRT_ANALYSES];
+	bool on[GRT_ANALYSES];
+	struct grt_taker all[GRT_ANALYSES + 1];
+	struct grt_taker taker[GRT_CLASSES + 1][GRT_TAKERS_MAX + 1];
+	struct grt_taker of_jobs[GRT_TAKERS_MAX + 1];
+};
+
+/** grt_analysis_rows - all of them, in the order of their rows */
+extern const struct grt_analysis *const grt_analysis_rows[GRT_ANALYSES];
+
+/**
+ * grt_part_next - goes over the parts of all analyses
+ * @before: the one before, NULL: from the first one
+ * @where: only those that have one of these bits
+ */
+const struct grt_part *grt_part_next(const struct grt_part *before, unsigned int where);
+
+/** grt_part_find - the part of this name that has one of the bits @where; NULL: there is none */
+const struct grt_part *grt_part_find(const char *name, unsigned int where);
+
+/** grt_analyses_want - a part, or all that have one of the bits @where */
+void grt_analyses_want(struct grt_analyses *a, const struct grt_part *part);
+void grt_analyses_want_all(struct grt_analyses *a, unsigned int where);
+
+/** grt_analyses_always - those that a report needs for their notes */
+void grt_analyses_always(struct grt_analyses *a);
+
+/** grt_analyses_begin - makes the states of what is wanted. Return: 0 or -ENOMEM */
+int grt_analyses_begin(struct grt_analyses *a);
+
+/** grt_analyses_classes - of events that they take in; those of every event are in @taker[GRT_CLASSES] */
+uint32_t grt_analyses_classes(const struct grt_analyses *a);
+
+/** grt_analyses_takes_beyond, grt_analyses_takes_late - whether one of them takes such events in */
+bool grt_analyses_takes_beyond(const struct grt_analyses *a);
+bool grt_analyses_takes_late(const struct grt_analyses *a);
+
+/** grt_analyses_event - hands an event to those that want its class. Return: 0 or -ENOMEM */
+static inline int grt_analyses_event(struct grt_analyses *a, const struct grt_event *e, unsigned int class)
+{
+	int ret = 0;
+
+	for (const struct grt_taker *t = a->taker[class]; t->analysis && !ret; t++)
+		ret = t->analysis->event(t->state, e, &a->pass);
+	return ret;
+}
+
+/** grt_analyses_beyond, grt_analyses_late - the same for those that take in such. Return: 0 or -ENOMEM */
+int grt_analyses_beyond(struct grt_analyses *a, const struct grt_event *e, unsigned int class);
+int grt_analyses_late(struct grt_analyses *a, const struct grt_event *e, unsigned int class);
+
+/** grt_analyses_packet - a packet begins */
+void grt_analyses_packet(struct grt_analyses *a, const struct grt_packet *p);
+
+/** grt_analyses_within, grt_analyses_span, grt_analyses_open - see struct grt_analysis */
+void grt_analyses_within(struct grt_analyses *a, uint64_t from, uint64_t to);
+void grt_analyses_span(struct grt_analyses *a, uint64_t first, uint64_t last);
+void grt_analyses_open(struct grt_analyses *a);
+
+/** grt_analyses_held, grt_analyses_job, grt_analyses_stray - of jobs. Return: 0 or -ENOMEM */
+int grt_analyses_held(struct grt_analyses *a, const struct grt_job *job);
+int grt_analyses_job(struct grt_analyses *a, const struct grt_job *job);
+int grt_analyses_stray(struct grt_analyses *a, const struct grt_event *e);
+
+/** grt_analyses_finish - the trace is over. Return: 0 or -ENOMEM */
+int grt_analyses_finish(struct grt_analyses *a);
+
+/**
+ * grt_analyses_write - writes the parts that are wanted, in the order of their rows
+ * @shown: whether a part is shown; NULL: each
+ * Return: 0 or -ENOMEM
+ */
+int grt_analyses_write(struct grt_analyses *a,
+		       bool (*shown)(void *arg, const struct grt_part *part, const void *state), void *arg);
+
+/**
+ * grt_analyses_any - whether a part that is wanted, and has all of the bits @where of @mask, has something
+ * to show, as far as it says so (struct grt_part.any)
+ */
+bool grt_analyses_any(const struct grt_analyses *a, unsigned int mask, unsigned int where);
+
+/** grt_analyses_write_part - writes one of them. Return: 0 or -ENOMEM */
+int grt_analyses_write_part(struct grt_analyses *a, const struct grt_part *part);
+
+/** grt_analyses_notes - their sentences about all of it */
+void grt_analyses_notes(struct grt_analyses *a);
+
+/** grt_analyses_state - of the analysis @row, NULL where it is not wanted */
+static inline void *grt_analyses_state(const struct grt_analyses *a, unsigned int row)
+{
+	return a->state[row];
+}
+
+/** grt_analyses_free - frees and empties it */
+void grt_analyses_free(struct grt_analyses *a);
+
+#endif /* GRT_ANALYSES_H */

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/* The tables of calls on device files. */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "calls.h"
+#include "table/hist_table.h"
+
+static const struct grt_column call_columns[] = {
+	{"pid", grt_row_get, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "process id"},
+	{"process", grt_row_get, 1, GRT_CELL_TEXT, GRT_COLUMN_ALL, "process's comm"},
+	{"opens", grt_row_get, 2, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "opens of device files"},
+	{"failed_opens", grt_row_get, 3, GRT_CELL_NUMBER, GRT_COLUMN_MORE, "of these, failed"},
+	{"closes", grt_row_get, 4, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "closes"},
+	{"open_now", grt_row_get, 5, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "opened in the trace and not closed"},
+	{"ioctls", grt_row_get, 6, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "ioctls"},
+	{"failed_ioctls", grt_row_get, 7, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "of these, failed"},
+	{"ioctl_ns", grt_row_get, 8, GRT_CELL_NS, GRT_COLUMN_ALL, "time in ioctls, ns"},
+	{"mmaps", grt_row_get, 9, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "mappings"},
+	{"polls", grt_row_get, 10, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "polls, without those through epoll"},
+	{.name = NULL},
+};
+
+static const struct grt_table call_table = {"processes", "calls by process", call_columns, 0};
+
+static int write_process(struct grt_pass *pass, const struct grt_call_process *p)
+{
+	struct grt_row_cells c = {.n = 0};
+
+	grt_row_number(&c, p->pid);
+	c.cell[0].absent = !p->pid;
+	grt_row_text(&c, grt_process_name(pass->names, p->tid));
+	grt_row_number(&c, p->opens);
+	grt_row_number(&c, p->open_errors);
+	grt_row_number(&c, p->closes);
+	grt_row_number(&c, p->open);
+	grt_row_number(&c, p->ioctls);
+	grt_row_number(&c, p->ioctl_errors);
+	grt_row_number(&c, p->ioctl_ns);
+	c.cell[c.n - 1].absent = !p->timed;
+	grt_row_number(&c, p->mmaps);
+	grt_row_number(&c, p->polls);
+	return grt_writer_row(pass->writer, &c);
+}
+
+/* A sentence that names the processes which have device files open. */
+static void note_open(struct grt_pass *pass, const struct grt_call_process *const *row, uint32_t n)
+{
+	char text[160] = "";
+	size_t used = 0;
+	uint32_t i, left = 0;
+
+	for (i = 0; i < n; i++) {
+		if (!row[i]->open)
+			continue;
+		if (used < sizeof(text) - 16)
+			used += (size_t)snprintf(text + used, sizeof(text) - used, " %u", row[i]->pid);
+		else
+			left++;
+	}
+	if (used && left)
+		grt_note(pass->notes, "open now: pid%s and %u more", text, left);
+	else if (used)
+		grt_note(pass->notes, "open now: pid%s", text);
+	else
+		grt_note(pass->notes, "open now: none of the files opened in the trace");
+}
+
+static int show_calls(void *state, const struct grt_part *part, struct grt_pass *pass)
+{
+	const struct grt_calls_count count = grt_calls_count(state);
+	const struct grt_hist_row times = {0, "ioctl", grt_calls_ioctl_time(state)};
+	const struct grt_call_process **row;
+	uint32_t n;
+	int ret = grt_calls_processes(state, &row, &n);
+
+	(void)part;
+	if (ret)
+		return ret;
+	grt_writer_table(pass->writer, &call_table, NULL);
+	for (uint32_t i = 0; i < n && !ret; i++)
+		ret = write_process(pass, row[i]);
+	grt_writer_table_end(pass->writer);
+	note_open(pass, row, n);
+	free(row);
+	if (count.half)
+		grt_note(pass->notes, "%" PRIu64 " ioctls have no entry or no end in the trace: no time",
+			 count.half);
+	if (count.over || count.forgotten)
+		grt_note(pass->notes,
+			 "%" PRIu64 " calls and %" PRIu64
+			 " open files are not in the table (limit of %u processes or %u files)",
+			 count.over, count.forgotten, GRT_CALLS_PROCESSES_MAX, GRT_CALLS_FILES_MAX);
+	return ret ? ret : grt_times_write(pass, "ioctl_time", "time in ioctls", GRT_HIST_OF_ALL, &times, 1);
+}
+
+/* --------------------------------------------------------------- analysis */
+
+static int new_calls(void **state, struct grt_pass *pass, unsigned int parts)
+{
+	(void)pass;
+	(void)parts;
+	return grt_calls_new((struct grt_calls **)state);
+}
+
+static int take_event(void *state, const struct grt_event *e, struct grt_pass *pass)
+{
+	struct grt_call_end end;
+
+	return grt_calls_event(state, e, pass->call ? pass->call : &end);
+}
+
+static void free_calls(void *state)
+{
+	grt_calls_free(state);
+}
+
+static const uint16_t call_types[] = {GRT_EV_OPEN, GRT_EV_CLOSE, GRT_EV_IOCTL_ENTER,
+				      GRT_EV_MMAP, GRT_EV_POLL,	 0};
+static const struct grt_part call_parts[] = {
+	{"calls", "calls on device files by process", GRT_PART_MONITOR, .types = call_types,
+	 .write = show_calls},
+	{.name = NULL},
+};
+
+const struct grt_analysis grt_analysis_calls = {
+	.name = "calls",
+	.classes = GRT_IN_CLASS(call),
+	.parts = call_parts,
+	.begin = new_calls,
+	.event = take_event,
+	.free = free_calls,
+};

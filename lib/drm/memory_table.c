@@ -1,0 +1,366 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/*
+ * The tables of GPU memory: placement, moves, live objects, bindings, faults.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "codes/codes.h"
+#include "memory.h"
+#include "table/hist_table.h"
+
+static void amount_fields(struct grt_fields *f, const char *const name[2], const struct grt_mem_amount *a,
+			  const char *help)
+{
+	grt_field_number(f, name[0], a->objects, help);
+	grt_field_number(f, name[1], a->bytes, "their bytes");
+}
+
+static int show_placement(void *state, const struct grt_part *part, struct grt_pass *pass)
+{
+	const struct grt_mem_count *c = grt_memory_count(state);
+	struct grt_fields f = {.n = 0};
+
+	(void)part;
+	amount_fields(&f, (const char *const[]){"created", "created_bytes"}, &c->created, "buffers created");
+	amount_fields(&f, (const char *const[]){"vram_wanted", "vram_wanted_bytes"}, &c->vram_wanted,
+		      "of these, wanted in VRAM");
+	amount_fields(&f, (const char *const[]){"vram_in_gtt", "vram_in_gtt_bytes"}, &c->vram_in_gtt,
+		      "of these, placed in GTT");
+	amount_fields(&f, (const char *const[]){"cpu_visible", "cpu_visible_bytes"}, &c->cpu_visible,
+		      "created with access by the CPU");
+	grt_fields_write(&f, pass->writer, "placement", "memory placement");
+	return 0;
+}
+
+/* Moves */
+
+static const struct grt_column move_columns[] = {
+	{"from", grt_row_get, 0, GRT_CELL_NAMED, GRT_COLUMN_ALL, "memory before: name in text, else type"},
+	{"to", grt_row_get, 1, GRT_CELL_NAMED, GRT_COLUMN_ALL, "memory after"},
+	{"moves", grt_row_get, 2, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "moves"},
+	{"bytes", grt_row_get, 3, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "bytes moved, where the size is known"},
+	{"bytes_per_s", grt_row_get, 4, GRT_CELL_NUMBER, GRT_COLUMN_MACHINE, "over the whole run"},
+	{"MB/s", grt_row_get, 5, GRT_CELL_TEXT, GRT_COLUMN_BRIEF, "over the whole run"},
+	{.name = NULL},
+};
+
+static const struct grt_table move_table = {"moves", "moves by direction", move_columns, 0};
+
+static void memory_cell(struct grt_row_cells *c, uint32_t type)
+{
+	grt_row_number(c, type);
+	c->cell[c->n - 1].text = grt_amdgpu_memory_name(type);
+}
+
+static int write_move(struct grt_pass *pass, const struct grt_tally_row *row, const void *arg)
+{
+	struct grt_row_cells c = {.n = 0};
+	uint64_t per_s;
+	char rate[32];
+
+	(void)arg;
+	memory_cell(&c, (uint32_t)row->key.w[0]);
+	memory_cell(&c, (uint32_t)row->key.w[1]);
+	grt_row_number(&c, row->count);
+	grt_row_number(&c, row->sum);
+	c.cell[c.n - 1].absent = !row->sum;
+	if (row->sum && grt_pass_rate(pass, row->sum, &per_s)) {
+		per_s = per_s / 1000;
+		grt_decimal(rate, per_s / 1000, 3);
+		grt_row_number(&c, per_s);
+		grt_row_text(&c, rate);
+	} else {
+		grt_row_absent(&c);
+		grt_row_absent(&c);
+	}
+	return grt_writer_row(pass->writer, &c);
+}
+
+static int show_moves(void *state, const struct grt_part *part, struct grt_pass *pass)
+{
+	const struct grt_mem_count *c = grt_memory_count(state);
+	int ret = grt_tally_write(pass, &move_table, grt_memory_moves(state), "moves", write_move, NULL);
+
+	(void)part;
+	if (c->unsized_moves)
+		grt_note(pass->notes, "%" PRIu64 " moves have no size and are missing from bytes",
+			 c->unsized_moves);
+	return ret;
+}
+
+/* Live objects */
+
+static void write_live(struct grt_pass *pass, const struct grt_mem_count *c)
+{
+	struct grt_fields f = {.n = 0};
+
+	amount_fields(&f, (const char *const[]){"created", "created_bytes"}, &c->created, "objects created");
+	amount_fields(&f, (const char *const[]){"destroyed", "destroyed_bytes"}, &c->destroyed,
+		      "of these, destroyed");
+	amount_fields(&f, (const char *const[]){"live_min", "live_min_bytes"}, &c->live_min,
+		      "live at least, from the first creation on");
+	amount_fields(&f, (const char *const[]){"live_max", "live_max_bytes"}, &c->live_max, "live at most");
+	amount_fields(&f, (const char *const[]){"live_end", "live_end_bytes"}, &c->live, "live at the end");
+	grt_field_number(&f, "older", c->older, "destroyed, but created before the trace: no size is known");
+	grt_fields_write(&f, pass->writer, "memory", "live memory objects");
+	if (c->forgotten)
+		grt_note(pass->notes,
+			 "%" PRIu64
+			 " objects are not tracked (limit of %u at the same time): live is an upper bound",
+			 c->forgotten, GRT_MEMORY_OBJECTS_MAX);
+}
+
+static const struct grt_column slice_columns[] = {
+	{"time", grt_row_get, 0, GRT_CELL_TIME, GRT_COLUMN_ALL, "begin of the interval"},
+	{"min_bytes", grt_row_get, 1, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "live bytes at least"},
+	{"max_bytes", grt_row_get, 2, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "live bytes at most"},
+	{"end_bytes", grt_row_get, 3, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "live bytes at its end"},
+	{"objects", grt_row_get, 4, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "live objects at its end"},
+	{.name = NULL},
+};
+
+static const struct grt_table slice_table = {
+	"memory_over_time", "live memory over time, intervals with changes", slice_columns, 0};
+
+static int write_slices(const struct grt_memory *state, struct grt_pass *pass)
+{
+	struct grt_mem_slice slice[GRT_MEMORY_SLICES];
+	uint64_t first, width;
+	unsigned int n = grt_memory_slices(state, slice, &first, &width);
+	int ret = 0;
+
+	grt_writer_table(pass->writer, &slice_table, NULL);
+	for (unsigned int i = 0; i < n && !ret; i++) {
+		struct grt_row_cells c = {.n = 0};
+
+		if (!slice[i].used)
+			continue;
+		grt_row_number(&c, first + i * width);
+		grt_row_number(&c, slice[i].bytes_min);
+		grt_row_number(&c, slice[i].bytes_max);
+		grt_row_number(&c, slice[i].bytes_end);
+		grt_row_number(&c, slice[i].objects);
+		ret = grt_writer_row(pass->writer, &c);
+	}
+	grt_writer_table_end(pass->writer);
+	return ret;
+}
+
+static const struct grt_column process_columns[] = {
+	{"pid", grt_row_get, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "process id"},
+	{"process", grt_row_get, 1, GRT_CELL_TEXT, GRT_COLUMN_ALL, "process's comm"},
+	{"created", grt_row_get, 2, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "objects that it created"},
+	{"created_bytes", grt_row_get, 3, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "their bytes"},
+	{"destroyed", grt_row_get, 4, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "of these, destroyed"},
+	{"growth_bytes", grt_row_get, 5, GRT_CELL_SIGNED, GRT_COLUMN_ALL, "bytes created and not destroyed"},
+	{.name = NULL},
+};
+
+static const struct grt_table process_table = {"memory_by_process", "growth by process", process_columns, 0};
+
+static int write_processes(const struct grt_memory *state, struct grt_pass *pass)
+{
+	const struct grt_mem_process **row;
+	uint32_t n;
+	int ret = grt_memory_processes(state, &row, &n);
+
+	if (ret)
+		return ret;
+	grt_writer_table(pass->writer, &process_table, NULL);
+	for (uint32_t i = 0; i < n && !ret; i++) {
+		struct grt_row_cells c = {.n = 0};
+
+		grt_row_number(&c, row[i]->pid);
+		c.cell[0].absent = !row[i]->pid;
+		grt_row_text(&c, grt_process_name(pass->names, row[i]->tid));
+		grt_row_number(&c, row[i]->created.objects);
+		grt_row_number(&c, row[i]->created.bytes);
+		grt_row_number(&c, row[i]->destroyed.objects);
+		grt_row_number(&c, row[i]->created.bytes - row[i]->destroyed.bytes);
+		ret = grt_writer_row(pass->writer, &c);
+	}
+	grt_writer_table_end(pass->writer);
+	free(row);
+	return ret;
+}
+
+static int show_live(void *state, const struct grt_part *part, struct grt_pass *pass)
+{
+	const struct grt_mem_count *c = grt_memory_count(state);
+	int ret;
+
+	(void)part;
+	write_live(pass, c);
+	ret = write_slices(state, pass);
+	if (c->over)
+		grt_note(pass->notes, "%" PRIu64 " objects are not in the table (limit of %u processes)",
+			 c->over, GRT_MEMORY_PROCESSES_MAX);
+	return ret ? ret : write_processes(state, pass);
+}
+
+/* Bindings */
+
+static const struct grt_column top_columns[] = {
+	{"object", grt_row_get, 0, GRT_CELL_TEXT, GRT_COLUMN_BRIEF, "the object's number"},
+	{"id", grt_row_get, 1, GRT_CELL_NUMBER, GRT_COLUMN_MACHINE, "the object's number"},
+	{"bytes", grt_row_get, 2, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "its size"},
+	{"pid", grt_row_get, 3, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "process that created it"},
+	{"process", grt_row_get, 4, GRT_CELL_TEXT, GRT_COLUMN_ALL, "process's comm"},
+	{"rebinds", grt_row_get, 5, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "bindings after the first one"},
+	{.name = NULL},
+};
+
+static const struct grt_table top_table = {"rebinds", "objects bound most often", top_columns, 0};
+
+static int write_top(const struct grt_memory *state, struct grt_pass *pass)
+{
+	struct grt_mem_object top[GRT_MEMORY_TOP];
+	unsigned int n = grt_memory_top(state, top);
+	int ret = 0;
+
+	grt_writer_table(pass->writer, &top_table, NULL);
+	for (unsigned int i = 0; i < n && !ret; i++) {
+		struct grt_row_cells c = {.n = 0};
+		char object[24];
+
+		snprintf(object, sizeof(object), "0x%" PRIx64, top[i].object);
+		grt_row_text(&c, object);
+		grt_row_number(&c, top[i].object);
+		grt_row_number(&c, top[i].bytes);
+		grt_row_number(&c, top[i].pid);
+		c.cell[c.n - 1].absent = !top[i].pid;
+		grt_row_text(&c, grt_process_name(pass->names, top[i].tid));
+		grt_row_number(&c, top[i].binds - 1);
+		ret = grt_writer_row(pass->writer, &c);
+	}
+	grt_writer_table_end(pass->writer);
+	return ret;
+}
+
+static int show_binds(void *state, const struct grt_part *part, struct grt_pass *pass)
+{
+	const struct grt_mem_count *c = grt_memory_count(state);
+	const struct grt_hist_row sizes = {0, "bind", grt_memory_bind_sizes(state)};
+	struct grt_fields f = {.n = 0};
+	int ret;
+
+	(void)part;
+	grt_field_number(&f, "binds", c->binds, "bindings into an address space");
+	grt_field_number(&f, "rebinds", c->rebinds, "of these, of an object bound before");
+	grt_field_number(&f, "unbinds", c->unbinds, "bindings removed");
+	grt_fields_write(&f, pass->writer, "bindings", "bindings");
+	ret = write_top(state, pass);
+	return ret ? ret : grt_sizes_write(pass, "bind_sizes", "sizes of bindings, bytes", &sizes, 1);
+}
+
+/* Shrinking and faults */
+
+static const struct grt_column shrink_columns[] = {
+	{"flags", grt_row_get, 0, GRT_CELL_TEXT, GRT_COLUMN_BRIEF, "what may be taken"},
+	{"flags_value", grt_row_get, 1, GRT_CELL_NUMBER, GRT_COLUMN_MACHINE, "the driver's flags"},
+	{"count", grt_row_get, 2, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "how often"},
+	{"pages", grt_row_get, 3, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "pages wanted, in all"},
+	{.name = NULL},
+};
+
+static const struct grt_table shrink_table = {"shrinks", "asked to give memory back", shrink_columns, 0};
+
+/* i915's flags (i915_gem_shrinker.h), as words. */
+static void shrink_flags(char text[64], uint64_t flags)
+{
+	static const char *const name[] = {"unbound", "bound", "active", "vmaps", "writeback"};
+	static const unsigned int bit[] = {1, 2, 4, 8, 16};
+	size_t used = (size_t)snprintf(text, 64, "0x%" PRIx64, flags);
+
+	for (unsigned int i = 0; i < sizeof(bit) / sizeof(bit[0]); i++)
+		if (flags & bit[i])
+			used += (size_t)snprintf(text + used, 64 - used, " %s", name[i]);
+}
+
+static int write_shrink(struct grt_pass *pass, const struct grt_tally_row *row, const void *arg)
+{
+	struct grt_row_cells c = {.n = 0};
+	char text[64];
+
+	(void)arg;
+	shrink_flags(text, row->key.w[0]);
+	grt_row_text(&c, text);
+	grt_row_number(&c, row->key.w[0]);
+	grt_row_number(&c, row->count);
+	grt_row_number(&c, row->sum);
+	return grt_writer_row(pass->writer, &c);
+}
+
+static int show_shrinks(void *state, const struct grt_part *part, struct grt_pass *pass)
+{
+	(void)part;
+	return grt_tally_write(pass, &shrink_table, grt_memory_shrinks(state), "requests to shrink",
+			       write_shrink, NULL);
+}
+
+static int show_faults(void *state, const struct grt_part *part, struct grt_pass *pass)
+{
+	const struct grt_mem_count *c = grt_memory_count(state);
+	struct grt_fields f = {.n = 0};
+
+	(void)part;
+	grt_field_number(&f, "gtt_read", c->faults[1][0], "through the GPU's aperture, reading");
+	grt_field_number(&f, "gtt_write", c->faults[1][1], "through the GPU's aperture, writing");
+	grt_field_number(&f, "cpu_read", c->faults[0][0], "by the CPU, reading");
+	grt_field_number(&f, "cpu_write", c->faults[0][1], "by the CPU, writing");
+	grt_fields_write(&f, pass->writer, "faults", "faults on mapped objects");
+	return 0;
+}
+
+/* --------------------------------------------------------------- analysis */
+
+static int new_memory(void **state, struct grt_pass *pass, unsigned int parts)
+{
+	(void)pass;
+	(void)parts;
+	return grt_memory_new((struct grt_memory **)state, 0);
+}
+
+static int take_event(void *state, const struct grt_event *e, struct grt_pass *pass)
+{
+	(void)pass;
+	return grt_memory_event(state, e);
+}
+
+static void free_memory(void *state)
+{
+	grt_memory_free(state);
+}
+
+#define TYPES(...)             \
+	(const uint16_t[])     \
+	{                      \
+		__VA_ARGS__, 0 \
+	}
+
+static const struct grt_part memory_parts[] = {
+	{"placement", "amdgpu: what was asked for and what was given", GRT_PART_MONITOR,
+	 .types = TYPES(GRT_EV_MEM_CREATE), .write = show_placement},
+	{"moves", "amdgpu: moves by direction", GRT_PART_MONITOR, .types = TYPES(GRT_EV_MEM_MOVE),
+	 .write = show_moves},
+	{"live", "live objects over time and by process", GRT_PART_MONITOR,
+	 .types = TYPES(GRT_EV_MEM_CREATE, GRT_EV_MEM_DESTROY), .write = show_live},
+	{"binds", "bindings into address spaces", GRT_PART_MONITOR,
+	 .types = TYPES(GRT_EV_MEM_BIND, GRT_EV_MEM_UNBIND), .write = show_binds},
+	{"shrinks", "requests to give memory back", GRT_PART_MONITOR, .types = TYPES(GRT_EV_MEM_SHRINK),
+	 .write = show_shrinks},
+	{"faults", "faults on mapped objects", GRT_PART_MONITOR, .types = TYPES(GRT_EV_MEM_FAULT),
+	 .write = show_faults},
+	{.name = NULL},
+};
+
+const struct grt_analysis grt_analysis_memory = {
+	.name = "memory",
+	.classes = GRT_IN_CLASS(mem),
+	.parts = memory_parts,
+	.begin = new_memory,
+	.event = take_event,
+	.free = free_memory,
+};

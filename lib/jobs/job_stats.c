@@ -1,0 +1,425 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/*
+ * Jobs in numbers: rings with their latencies and dependencies, and what amdgpu
+ * and a virtio GPU say of their submits.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "codes/codes.h"
+#include "deps.h"
+#include "job_stats.h"
+#include "phases.h"
+#include "table/hist_table.h"
+
+/* Jobs whose t_sched is longer are counted, ns. */
+#define SLOW_NS 100000
+
+/**
+ * struct job_stats - the state of this analysis
+ * @inferred: jobs whose START was concluded
+ * @ibs, @commands, @answers: amdgpu's IBs per submit; a virtio GPU's command and error numbers
+ */
+struct job_stats {
+	struct grt_phases *phases;
+	uint64_t inferred;
+	struct grt_tally ibs;
+	struct grt_tally commands;
+	struct grt_tally answers;
+};
+
+/* Rings */
+
+static const struct grt_column ring_columns[] = {
+	{"ring", grt_row_get, 0, GRT_CELL_NAMED, GRT_COLUMN_ALL, "ring: name in text, else id"},
+	{"device", grt_row_get, 1, GRT_CELL_NUMBER, GRT_COLUMN_MORE, "device number"},
+	{"ring_name", grt_row_get, 2, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "its name"},
+	{"driver", grt_row_get, 3, GRT_CELL_TEXT, GRT_COLUMN_ALL, "its driver"},
+	{"engine", grt_row_get, 4, GRT_CELL_ENGINE, GRT_COLUMN_ALL, "engine"},
+	{"jobs", grt_row_get, 5, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "jobs"},
+	{"incomplete", grt_row_get, 6, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "jobs without SUBMIT or COMPLETE"},
+	{"failed", grt_row_get, 7, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "jobs that failed"},
+	{"deps", grt_row_get, 8, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "fences that jobs depended on"},
+	{"signalled", grt_row_get, 9, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "of these, signalled already"},
+	{"waiting", grt_row_get, 10, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "of these, not signalled at the end"},
+	{"waits", grt_row_get, 11, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "waits of threads for its jobs"},
+	{"wait_ns", grt_row_get, 12, GRT_CELL_NS, GRT_COLUMN_ALL, "their time, ns"},
+	{.name = NULL},
+};
+
+static const struct grt_table ring_table = {"rings", "jobs and waits by ring", ring_columns, 0};
+
+static uint64_t still_waiting(const struct grt_dep_ring *d)
+{
+	uint64_t done = d->cut + grt_weight_count(d->time.weight);
+
+	return d->met > done ? d->met - done : 0;
+}
+
+static void ring_identity(struct grt_pass *pass, struct grt_row_cells *c, uint32_t device, uint32_t ring,
+			  uint8_t engine)
+{
+	uint32_t name = grt_names_find(pass->names, GRT_NAME_RING, ring);
+
+	grt_row_ring(c, pass->names, ring);
+	grt_row_number(c, device);
+	grt_row_text(c, grt_names_name(pass->names, name));
+	grt_row_text(c, grt_names_owner(pass->names, name));
+	grt_row_number(c, engine);
+}
+
+static void dep_cells(struct grt_row_cells *c, const struct grt_dep_ring *d)
+{
+	grt_row_number(c, d ? d->met : 0);
+	grt_row_number(c, d ? d->signalled : 0);
+	grt_row_number(c, d ? still_waiting(d) : 0);
+}
+
+static int write_ring(struct grt_pass *pass, const struct grt_ring_phases *r)
+{
+	struct grt_row_cells c = {.n = 0};
+
+	ring_identity(pass, &c, r->device, r->ring, r->engine);
+	grt_row_number(&c, grt_weight_count(r->jobs));
+	c.cell[c.n - 1].estimated = r->jobs != r->records * GRT_WEIGHT_ONE;
+	grt_row_number(&c, r->incomplete);
+	grt_row_number(&c, r->failed);
+	dep_cells(&c, grt_deps_ring(pass->deps, r->device, r->ring));
+	grt_row_number(&c, grt_weight_count(r->waits));
+	grt_row_number(&c, (uint64_t)((r->wait_ns + GRT_WEIGHT_ONE / 2) / GRT_WEIGHT_ONE));
+	c.cell[c.n - 1].absent = !r->waits;
+	return grt_writer_row(pass->writer, &c);
+}
+
+static bool has_jobs(const struct job_stats *s, const struct grt_dep_ring *d)
+{
+	const struct grt_ring_phases *r;
+
+	for (r = grt_phases_each(s->phases, NULL); r; r = grt_phases_each(s->phases, r))
+		if (r->ring == d->ring && r->device == d->device)
+			return true;
+	return false;
+}
+
+/* Dependencies of jobs of which nothing else is in the trace. */
+static int write_waiting_ring(struct grt_pass *pass, const struct grt_dep_ring *d)
+{
+	struct grt_row_cells c = {.n = 0};
+
+	ring_identity(pass, &c, d->device, d->ring, GRT_ENGINE_UNKNOWN);
+	grt_row_number(&c, 0);
+	grt_row_number(&c, 0);
+	grt_row_number(&c, 0);
+	dep_cells(&c, d);
+	grt_row_number(&c, 0);
+	grt_row_absent(&c);
+	return grt_writer_row(pass->writer, &c);
+}
+
+static int write_rings(const struct job_stats *s, struct grt_pass *pass)
+{
+	const struct grt_ring_phases *r;
+	const struct grt_dep_ring *d;
+	int ret = 0;
+
+	grt_writer_table(pass->writer, &ring_table, NULL);
+	for (r = grt_phases_each(s->phases, NULL); r && !ret; r = grt_phases_each(s->phases, r))
+		ret = write_ring(pass, r);
+	for (d = grt_deps_each(pass->deps, NULL); d && !ret; d = grt_deps_each(pass->deps, d))
+		if (!has_jobs(s, d))
+			ret = write_waiting_ring(pass, d);
+	grt_writer_table_end(pass->writer);
+	return ret;
+}
+
+/* Latencies */
+
+static unsigned int count_hists(const struct job_stats *s, const struct grt_pass *pass)
+{
+	const struct grt_ring_phases *r;
+	const struct grt_dep_ring *d;
+	unsigned int n = 0;
+
+	for (r = grt_phases_each(s->phases, NULL); r; r = grt_phases_each(s->phases, r))
+		n += GRT_PHASES;
+	for (d = grt_deps_each(pass->deps, NULL); d; d = grt_deps_each(pass->deps, d))
+		n++;
+	return n;
+}
+
+static int write_latencies(const struct job_stats *s, struct grt_pass *pass)
+{
+	struct grt_hist_row *row = calloc(count_hists(s, pass) + 1, sizeof(*row));
+	const struct grt_ring_phases *r;
+	const struct grt_dep_ring *d;
+	unsigned int n = 0;
+	int ret;
+
+	if (!row)
+		return -ENOMEM;
+	for (r = grt_phases_each(s->phases, NULL); r; r = grt_phases_each(s->phases, r)) {
+		for (unsigned int i = 0; i < GRT_PHASES; i++)
+			row[n++] = (struct grt_hist_row){r->ring, grt_phase_name(i), &r->phase[i]};
+		d = grt_deps_ring(pass->deps, r->device, r->ring);
+		if (d)
+			row[n++] = (struct grt_hist_row){r->ring, "t_dep", &d->time};
+	}
+	for (d = grt_deps_each(pass->deps, NULL); d; d = grt_deps_each(pass->deps, d))
+		if (!has_jobs(s, d))
+			row[n++] = (struct grt_hist_row){d->ring, "t_dep", &d->time};
+	ret = grt_times_write(pass, "latency", "latency by ring", GRT_HIST_OF_RING, row, n);
+	free(row);
+	return ret;
+}
+
+static void write_totals(const struct job_stats *s, struct grt_pass *pass)
+{
+	const struct grt_jobs_count jobs = grt_jobs_count(pass->jobs);
+	const struct grt_deps_count deps = grt_deps_count(pass->deps);
+	struct grt_fields f = {.n = 0};
+
+	grt_field_number(&f, "submits", pass->seen[GRT_EV_SUBMIT], "jobs handed to a driver");
+	grt_field_number(&f, "completions", pass->seen[GRT_EV_COMPLETE] - pass->completed_again,
+			 "jobs whose fence was signalled");
+	grt_field_number(&f, "dependencies", deps.met, "fences that jobs depended on");
+	grt_field_number(&f, "dep_signalled", deps.signalled, "of these, signalled already: no wait");
+	grt_field_number(&f, "dep_ended", deps.ended, "of these, waited for until signalled");
+	grt_field_number(&f, "dep_waiting", deps.open, "of these, not signalled at the end");
+	grt_field_number(&f, "waits", pass->seen[GRT_EV_SYNC_WAIT_ENTER],
+			 "waits of threads for fences, begun");
+	grt_field_number(&f, "errors", pass->seen[GRT_EV_ERROR], NULL);
+	grt_field_number(&f, "commands", pass->seen[GRT_EV_COMMAND],
+			 "commands without a fence, which are not jobs");
+	grt_field_number(&f, "misfits", jobs.late + jobs.repeated + jobs.disordered,
+			 "events that fitted no job's life");
+	grt_fields_write(&f, pass->writer, "totals", "in total");
+	if (deps.forgotten)
+		grt_note(pass->notes,
+			 "%" PRIu64 " dependency waits are not counted (limit of %u at the same time)",
+			 deps.forgotten, GRT_DEPS_OPEN_MAX);
+	if (deps.over || grt_phases_over(s->phases))
+		grt_note(pass->notes,
+			 "%" PRIu64 " jobs and %" PRIu64
+			 " dependencies are not in the table (limit of %u rings)",
+			 grt_phases_over(s->phases), deps.over, GRT_PHASES_RINGS_MAX);
+	if (jobs.evicted)
+		grt_note(pass->notes, "%" PRIu64 " jobs were cut short: too many were in flight",
+			 jobs.evicted);
+	if (s->inferred)
+		grt_note(pass->notes,
+			 "%" PRIu64 " jobs have no START event: execution is inferred from the ring's order",
+			 s->inferred);
+	grt_jobs_notes(pass->notes, pass->jobs, pass->health);
+}
+
+static int show_jobs(void *state, const struct grt_part *part, struct grt_pass *pass)
+{
+	struct job_stats *s = state;
+	int ret = write_rings(s, pass);
+
+	(void)part;
+	if (!ret)
+		ret = write_latencies(s, pass);
+	write_totals(s, pass);
+	return ret;
+}
+
+/* amdgpu's submits */
+
+static const struct grt_column submit_columns[] = {
+	{"ring", grt_row_get, 0, GRT_CELL_NAMED, GRT_COLUMN_ALL, "ring: name in text, else id"},
+	{"jobs", grt_row_get, 1, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "jobs with SUBMIT and COMMIT"},
+	{"p50", grt_row_get, 2, GRT_CELL_NS, GRT_COLUMN_ALL, "from SUBMIT to COMMIT, ns"},
+	{"p95", grt_row_get, 3, GRT_CELL_NS, GRT_COLUMN_ALL, "from SUBMIT to COMMIT, ns"},
+	{"p99", grt_row_get, 4, GRT_CELL_NS, GRT_COLUMN_ALL, "from SUBMIT to COMMIT, ns"},
+	{"max", grt_row_get, 5, GRT_CELL_NS, GRT_COLUMN_ALL, "from SUBMIT to COMMIT, ns"},
+	{"over_100us", grt_row_get, 6, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "of these, above 100 us"},
+	{.name = NULL},
+};
+
+static const struct grt_table submit_table = {"submit_to_run", "submit to run, by ring", submit_columns,
+					      GRT_MARK_INFERRED};
+
+static int write_submit(struct grt_pass *pass, const struct grt_ring_phases *r)
+{
+	const struct grt_hist *h = &r->phase[GRT_PHASE_SCHED];
+	struct grt_row_cells c = {.n = 0};
+
+	grt_row_ring(&c, pass->names, r->ring);
+	grt_row_number(&c, grt_weight_count(h->weight));
+	grt_row_percentile(&c, h, 500);
+	grt_row_percentile(&c, h, 950);
+	grt_row_percentile(&c, h, 990);
+	grt_row_percentile(&c, h, 1000);
+	grt_row_number(&c, grt_weight_count(r->slow));
+	return grt_writer_row(pass->writer, &c);
+}
+
+static const struct grt_column ib_columns[] = {
+	{"num_ibs", grt_row_get, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "command buffers (IBs) of a submit"},
+	{"submits", grt_row_get, 1, GRT_CELL_NUMBER, GRT_COLUMN_ALL,
+	 "submits with this number of command buffers"},
+	{.name = NULL},
+};
+
+static const struct grt_table ib_table = {"ibs", "command buffers per submit", ib_columns, 0};
+
+/** struct coded - numbers that may have names */
+struct coded {
+	const char *(*name)(uint32_t number);
+};
+
+static int write_code(struct grt_pass *pass, const struct grt_tally_row *row, const void *arg)
+{
+	const struct coded *coded = arg;
+	struct grt_row_cells c = {.n = 0};
+	char code[24];
+
+	snprintf(code, sizeof(code), "0x%" PRIx64, row->key.w[0]);
+	grt_row_number(&c, row->key.w[0]);
+	grt_row_number(&c, row->count);
+	grt_row_text(&c, code);
+	grt_row_text(&c, coded ? coded->name((uint32_t)row->key.w[0]) : NULL);
+	return grt_writer_row(pass->writer, &c);
+}
+
+static int show_submits(void *state, const struct grt_part *part, struct grt_pass *pass)
+{
+	struct job_stats *s = state;
+	const struct grt_ring_phases *r;
+	int ret = 0;
+
+	(void)part;
+	grt_writer_table(pass->writer, &submit_table, NULL);
+	for (r = grt_phases_each(s->phases, NULL); r && !ret; r = grt_phases_each(s->phases, r))
+		if (r->phase[GRT_PHASE_SCHED].weight)
+			ret = write_submit(pass, r);
+	grt_writer_table_end(pass->writer);
+	return ret ? ret : grt_tally_write(pass, &ib_table, &s->ibs, "submits", write_code, NULL);
+}
+
+/* A virtio GPU's commands */
+
+static const struct grt_column command_columns[] = {
+	{"number", grt_row_get, 0, GRT_CELL_NUMBER, GRT_COLUMN_MACHINE, "the command's or error's number"},
+	{"code", grt_row_get, 2, GRT_CELL_TEXT, GRT_COLUMN_BRIEF, "the same, hexadecimal"},
+	{"count", grt_row_get, 1, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "how often"},
+	{"name", grt_row_get, 3, GRT_CELL_TEXT, GRT_COLUMN_ALL, "its name"},
+	{.name = NULL},
+};
+
+static const struct grt_table command_table = {"commands", "commands by type", command_columns, 0};
+static const struct grt_table error_table = {"errors", "errors by code", command_columns, 0};
+
+static int show_commands(void *state, const struct grt_part *part, struct grt_pass *pass)
+{
+	struct job_stats *s = state;
+	static const struct coded by_name = {grt_virtio_gpu_name};
+	int ret = grt_tally_write(pass, &command_table, &s->commands, "commands", write_code, &by_name);
+
+	(void)part;
+	return ret ? ret : grt_tally_write(pass, &error_table, &s->answers, "errors", write_code, &by_name);
+}
+
+/* --------------------------------------------------------------- analysis */
+
+static int new_stats(void **state, struct grt_pass *pass, unsigned int parts)
+{
+	struct job_stats *s = calloc(1, sizeof(*s));
+
+	(void)pass;
+	(void)parts;
+	*state = s;
+	if (!s)
+		return -ENOMEM;
+	grt_tally_init(&s->ibs, GRT_TALLY_ROWS);
+	grt_tally_init(&s->commands, GRT_TALLY_ROWS);
+	grt_tally_init(&s->answers, GRT_TALLY_ROWS);
+	return grt_phases_new(&s->phases, SLOW_NS);
+}
+
+static int add_job(void *state, const struct grt_job *job)
+{
+	struct job_stats *s = state;
+
+	s->inferred += job->inferred >> GRT_STAMP_START & 1;
+	return grt_phases_job(s->phases, job);
+}
+
+/* Numbers that mean something to one driver's users only; a ring without a name may be that driver's. */
+static int count_number(struct grt_tally *t, const struct grt_names *names, const char *driver,
+			const struct grt_event *e, uint32_t number)
+{
+	const char *owner = grt_names_owner(names, grt_names_find(names, GRT_NAME_RING, e->ring));
+
+	if (owner && strcmp(owner, driver))
+		return 0;
+	return grt_tally_add(t, &(struct grt_key){{number}}, 0, e->time);
+}
+
+static int take_event(void *state, const struct grt_event *e, struct grt_pass *pass)
+{
+	const struct grt_ev_submit *submit = (const struct grt_ev_submit *)e;
+	struct job_stats *s = state;
+	int ret;
+
+	if (e->type == GRT_EV_ERROR)
+		return count_number(&s->answers, pass->names, "virtio_gpu", e,
+				    ((const struct grt_ev_error *)e)->code);
+	if (e->type == GRT_EV_COMMAND)
+		return count_number(&s->commands, pass->names, "virtio_gpu", e,
+				    ((const struct grt_ev_command *)e)->cmd);
+	if (e->type != GRT_EV_SUBMIT)
+		return 0;
+	ret = count_number(&s->ibs, pass->names, "amdgpu", e, submit->cmd);
+	return ret ? ret : count_number(&s->commands, pass->names, "virtio_gpu", e, submit->cmd);
+}
+
+static void free_stats(void *state)
+{
+	struct job_stats *s = state;
+
+	if (!s)
+		return;
+	grt_phases_free(s->phases);
+	grt_tally_free(&s->ibs);
+	grt_tally_free(&s->commands);
+	grt_tally_free(&s->answers);
+	free(s);
+}
+
+static bool any_submits(const void *state)
+{
+	return ((const struct job_stats *)state)->ibs.rows.used;
+}
+
+static bool any_commands(const void *state)
+{
+	return ((const struct job_stats *)state)->commands.rows.used;
+}
+
+static const uint16_t job_types[] = {GRT_EV_SUBMIT,   GRT_EV_COMMIT,   GRT_EV_END,
+				     GRT_EV_COMPLETE, GRT_EV_WAIT_DEP, 0};
+
+static const struct grt_part stats_parts[] = {
+	{"jobs", "jobs, waits and dependencies by ring, their latencies", GRT_PART_MONITOR,
+	 .types = job_types, .write = show_jobs},
+	{"submits", "amdgpu: slow submits, IBs per submit", GRT_PART_MONITOR, .any = any_submits,
+	 .write = show_submits},
+	{"commands", "virtio: commands and errors by number", GRT_PART_MONITOR, .any = any_commands,
+	 .write = show_commands},
+	{.name = NULL},
+};
+
+const struct grt_analysis grt_analysis_job_stats = {
+	.name = "job_stats",
+	.classes = GRT_IN_CLASS(job) | GRT_IN_CLASS(wait) | GRT_IN_CLASS(error) | GRT_IN_CLASS(command) |
+		   GRT_IN_CLASS(dep),
+	.parts = stats_parts,
+	.begin = new_stats,
+	.event = take_event,
+	.job = add_job,
+	.free = free_stats,
+};

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/*
+ * An event as a JSON object, the same in every command that writes events:
+ * `time`, `cpu`, `type`, then the fields of the common part and of the event's
+ * row by their names in events.def, the names of its ring, device and thread,
+ * what numbers are called, and how long ago what it ends began.
+ *
+ * A number that stands for a word is that word; one that identifies something
+ * (a ring, an ioctl) stays, with its name beside it. A value that is not known
+ * has no key. What the keys hold is in grt_event_json_schema().
+ */
+#ifndef GRT_LINES_EVENT_JSON_H
+#define GRT_LINES_EVENT_JSON_H
+
+#include <stdio.h>
+
+#include "joins.h"
+
+/* Room for an object: two texts of a program and all else. */
+#define GRT_EVENT_JSON_MAX (128U << 10)
+
+struct grt_event_json;
+
+/** grt_event_json_new - begins. Return: 0 or -ENOMEM */
+int grt_event_json_new(struct grt_event_json **out);
+
+/**
+ * grt_event_json_see - takes in an event: each one, in their order, also those that are not written
+ * @input: rings of the same number in different inputs are different rings
+ * Return: 0 or -ENOMEM
+ */
+int grt_event_json_see(struct grt_event_json *x, const struct grt_event *e, unsigned int input);
+
+/**
+ * grt_event_json_put - writes the event that was seen last to @p, where GRT_EVENT_JSON_MAX bytes are
+ * @cpu: UINT32_MAX: not known
+ * Return: the place behind, where more keys or a brace come
+ */
+char *grt_event_json_put(struct grt_event_json *x, char *p, const struct grt_event *e, uint32_t cpu,
+			 unsigned int input);
+
+/** grt_event_json_print - the same to a file, with more keys (",\"key\":1") and the end of the line */
+void grt_event_json_print(struct grt_event_json *x, FILE *out, const struct grt_event *e, uint32_t cpu,
+			  const char *more);
+
+/** grt_event_json_schema - prints the JSON Schema of these objects */
+void grt_event_json_schema(FILE *out);
+
+/** grt_event_json_joins - what two events say together */
+struct grt_joins *grt_event_json_joins(struct grt_event_json *x);
+
+/** grt_event_json_free - frees it; NULL is allowed */
+void grt_event_json_free(struct grt_event_json *x);
+
+#endif /* GRT_LINES_EVENT_JSON_H */

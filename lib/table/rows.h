@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/*
+ * Tables whose rows are put together cell by cell, for what is in no array of
+ * structs: tallies among others. Histograms are in hist_table.h.
+ */
+#ifndef GRT_TABLE_ROWS_H
+#define GRT_TABLE_ROWS_H
+
+#include "base/hist.h"
+#include "base/tally.h"
+#include "analysis.h"
+
+#define GRT_ROW_CELLS 24
+
+/** struct grt_row_cells - a row; the column with argument n shows the n-th cell */
+struct grt_row_cells {
+	struct grt_cell cell[GRT_ROW_CELLS];
+	unsigned int n;
+};
+
+/** grt_row_get - struct grt_column.get for such rows */
+void grt_row_get(struct grt_cell *cell, const void *view, const void *row, int arg);
+
+/** grt_row_add, grt_row_number, grt_row_text, grt_row_absent - append a cell; an absent text is NULL */
+void grt_row_add(struct grt_row_cells *c, struct grt_cell cell);
+void grt_row_number(struct grt_row_cells *c, uint64_t number);
+void grt_row_text(struct grt_row_cells *c, const char *text);
+void grt_row_absent(struct grt_row_cells *c);
+
+/** grt_row_ring, grt_row_device - append a number with its name */
+void grt_row_ring(struct grt_row_cells *c, const struct grt_names *names, uint32_t ring);
+void grt_row_device(struct grt_row_cells *c, const struct grt_names *names, uint32_t device);
+
+/** grt_row_percentile - appends a percentile, 1000: the largest value */
+void grt_row_percentile(struct grt_row_cells *c, const struct grt_hist *h, unsigned int permille);
+
+/* Interrupts, IBs per submit and command numbers that are told apart. */
+#define GRT_TALLY_ROWS 4096
+
+/**
+ * grt_tally_write - writes a tally as a table, the most frequent rows first
+ * @what: what was counted, for the note where some are in no row
+ * @write: writes a row, by grt_writer_row(); @arg is handed to it
+ * Return: 0 or -ENOMEM
+ */
+int grt_tally_write(struct grt_pass *pass, const struct grt_table *table, const struct grt_tally *t,
+		    const char *what,
+		    int (*write)(struct grt_pass *pass, const struct grt_tally_row *row, const void *arg),
+		    const void *arg);
+
+/** grt_process_name - a thread's process's comm, or its own where that is not known; NULL: neither is */
+const char *grt_process_name(const struct grt_names *names, uint32_t tid);
+
+/** grt_pass_rate - @amount per second of the pass, in thousandths. Return: whether it is known */
+bool grt_pass_rate(const struct grt_pass *pass, uint64_t amount, uint64_t *milli);
+
+/** grt_decimal - thousandths as text with @digits behind the point (0..3) */
+void grt_decimal(char text[32], uint64_t milli, unsigned int digits);
+
+#endif /* GRT_TABLE_ROWS_H */

@@ -1,0 +1,491 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The tables of addresses.h, and what passes between this process and one apart.
+ * That one has a copy of the tables, so it needs to be asked nothing. It goes
+ * through the files by number; hence the first file that has an address without
+ * an answer is the one it is at.
+ */
+#include "addresses.h"
+
+#ifdef GRT_HAVE_BPF
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "apart.h"
+#include "base/clock.h"
+#include "base/grow.h"
+#include "base/keyed.h"
+#include "base/texts.h"
+
+#define OBJECTS_MAX 65536U
+#define ADDRESSES_MAX 1048576U
+/* Descriptors of all sources together; half of what the process may have at most. */
+#define OPEN_MAX 768U
+/* Names, each once, and their bytes. */
+#define NAMES_MAX 4194304U
+#define NAME_BYTES_MAX ((size_t)128 << 20)
+#define NAME_MAX_BYTES 4096U
+/* Of DWARF; of more, the symbol tables do. */
+#define DEBUG_MAX (8U << 20)
+
+/* What a process apart may take. */
+#define MEMORY_MAX (1ULL << 30)
+#define CPU_SECONDS 60
+#define SILENCE_NS 10000000000ULL
+#define ALL_NS 60000000000ULL
+#define PROCESSES_MAX 16U
+
+/** struct object - a file; @name is NULL for a map; @first: of its addresses; @wants: of these, those without
+ * an answer; @refused: it found no room */
+struct object {
+	char *name;
+	int fd;
+	uint32_t first;
+	uint32_t wants;
+	bool bad;
+	bool refused;
+};
+
+/** struct address - @next: of the same file; @name: the first of its @names, whose numbers follow each other
+ * in addresses.name */
+struct address {
+	uint64_t at;
+	uint32_t object;
+	uint32_t next;
+	uint32_t name;
+	uint32_t names;
+};
+
+/** struct answer - what a process apart says of an address: behind it @size bytes of names, each with its NUL
+ */
+struct answer {
+	uint32_t address;
+	uint32_t size;
+};
+
+#define ANSWER_MAX (sizeof(struct answer) + GRT_SYMBOLS_FRAMES_MAX * NAME_MAX_BYTES)
+
+/**
+ * struct addresses - see there
+ * @object, @address: by number, which begins with 1
+ * @known: numbers of addresses by (file, place)
+ * @name: numbers of texts
+ * @current: the file that the process is at
+ * @heard: when it said something last
+ * @in: what it said and has not been taken yet, @used bytes
+ */
+struct addresses {
+	struct object *object;
+	uint32_t objects, object_room;
+	struct address *address;
+	uint32_t n, room;
+	struct grt_keyed known;
+	uint32_t *name;
+	uint32_t names, name_room;
+	struct grt_texts texts;
+	struct addresses_unnamed unnamed;
+	struct apart apart;
+	unsigned int processes;
+	uint32_t current;
+	uint64_t begun;
+	uint64_t heard;
+	bool done;
+	size_t used;
+	char *in;
+	char text[512];
+};
+
+/* Of all sources. */
+static unsigned int open_now;
+
+static unsigned int open_most(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur / 2 > OPEN_MAX)
+		return OPEN_MAX;
+	return (unsigned int)limit.rlim_cur / 2;
+}
+
+struct addresses *addresses_new(void)
+{
+	struct addresses *a = calloc(1, sizeof(*a));
+
+	if (!a)
+		return NULL;
+	a->apart.in = -1;
+	a->objects = a->n = 1;
+	grt_keyed_init(&a->known, sizeof(uint32_t), ADDRESSES_MAX);
+	grt_texts_init(&a->texts, NAMES_MAX);
+	return a;
+}
+
+static void close_object(struct object *o)
+{
+	if (o->fd < 0)
+		return;
+	close(o->fd);
+	o->fd = -1;
+	open_now--;
+}
+
+void addresses_free(struct addresses *a)
+{
+	if (!a)
+		return;
+	apart_end(&a->apart);
+	for (uint32_t i = 1; i < a->objects; i++) {
+		close_object(&a->object[i]);
+		free(a->object[i].name);
+	}
+	grt_keyed_free(&a->known);
+	grt_texts_free(&a->texts);
+	free(a->object);
+	free(a->address);
+	free(a->name);
+	free(a->in);
+	free(a);
+}
+
+/* ---------------------------------------------------------------- taking in */
+
+int addresses_object(struct addresses *a, const char *name, uint32_t *object)
+{
+	char *copy;
+
+	*object = GRT_SYMBOLS_NO_OBJECT;
+	if (a->objects == OBJECTS_MAX)
+		return 0;
+	copy = name ? strdup(name) : NULL;
+	if ((name && !copy) || grt_grow(&a->object, &a->object_room, a->objects + 1, 64)) {
+		free(copy);
+		return -ENOMEM;
+	}
+	a->object[a->objects] = (struct object){.name = copy, .fd = -1};
+	*object = a->objects++;
+	return 0;
+}
+
+bool addresses_open(struct addresses *a, uint32_t object, int fd)
+{
+	struct object *o = &a->object[object];
+
+	o->refused = open_now >= open_most();
+	if (o->refused || o->fd >= 0) {
+		close(fd);
+		return !o->refused;
+	}
+	o->fd = fd;
+	open_now++;
+	return true;
+}
+
+bool addresses_is_open(const struct addresses *a, uint32_t object)
+{
+	return a->object[object].fd >= 0 || a->object[object].refused;
+}
+
+static int new_address(struct addresses *a, uint32_t object, uint64_t at, uint32_t *number)
+{
+	struct object *o = &a->object[object];
+
+	if (grt_grow(&a->address, &a->room, a->n + 1, 1024))
+		return -ENOMEM;
+	a->address[a->n] = (struct address){.at = at, .object = object, .next = o->first};
+	o->first = *number = a->n++;
+	o->wants++;
+	return 0;
+}
+
+int addresses_get(struct addresses *a, uint32_t object, uint64_t at, uint32_t *number)
+{
+	void *found;
+	int ret = grt_keyed_get_or_count(&a->known, &(struct grt_key){{object, at}}, NULL, &found);
+
+	*number = ADDRESS_NONE;
+	if (!found)
+		return ret;
+	if (!*(uint32_t *)found)
+		ret = new_address(a, object, at, found);
+	*number = *(uint32_t *)found;
+	return ret;
+}
+
+/* -------------------------------------------------------- the process apart */
+
+/** struct job - of it: the tables, and the file that it begins with */
+struct job {
+	const struct addresses *a;
+	uint32_t first;
+};
+
+static void write_all(int out, const char *bytes, size_t size)
+{
+	ssize_t n;
+
+	for (; size; bytes += n, size -= (size_t)n) {
+		n = write(out, bytes, size);
+		if (n <= 0)
+			_exit(EPIPE);
+	}
+}
+
+static void tell(int out, uint32_t address, const struct grt_symbols_found *found)
+{
+	static char bytes[ANSWER_MAX];
+	struct answer *answer = (struct answer *)bytes;
+	size_t used = sizeof(*answer), length;
+
+	for (unsigned int i = 0; i < found->frames; i++) {
+		length = strnlen(found->frame[i].function, NAME_MAX_BYTES - 1);
+		memcpy(bytes + used, found->frame[i].function, length);
+		bytes[used + length] = '\0';
+		used += length + 1;
+	}
+	*answer = (struct answer){address, (uint32_t)(used - sizeof(*answer))};
+	write_all(out, bytes, used);
+}
+
+static int open_file(struct grt_symbols *s, const struct object *o, uint32_t *number)
+{
+	/* what it cannot read has no names: that is an answer, too */
+	if (!o->name)
+		grt_symbols_perf_map_fd(s, 1, o->fd);
+	return o->name ? grt_symbols_object_fd(s, o->name, o->fd, number) : 0;
+}
+
+/* One at a time is in memory. */
+static void name_object(int out, const struct addresses *a, const struct object *o)
+{
+	const struct grt_symbols_options options = {
+		.debug_max = DEBUG_MAX, .no_separate = true, .linkage = true};
+	struct grt_symbols_found found;
+	struct grt_symbols *s;
+	uint32_t number = 0;
+	int ret = grt_symbols_new(&s, &options);
+
+	if (!ret)
+		ret = open_file(s, o, &number);
+	for (uint32_t i = o->first; i && !ret; i = a->address[i].next) {
+		if (a->address[i].names)
+			continue;
+		ret = o->name ? grt_symbols_at_offset(s, number, a->address[i].at, &found)
+			      : grt_symbols_in_process(s, 1, a->address[i].at, &found);
+		if (!ret)
+			tell(out, i, &found);
+	}
+	/* without an answer, the file is bad */
+	if (ret)
+		_exit(-ret);
+	grt_symbols_free(s);
+}
+
+static bool has_work(const struct object *o)
+{
+	return o->wants && o->fd >= 0 && !o->bad;
+}
+
+static void name_objects(int out, const void *arg)
+{
+	const struct job *job = arg;
+
+	for (uint32_t i = job->first; i < job->a->objects; i++)
+		if (has_work(&job->a->object[i]))
+			name_object(out, job->a, &job->a->object[i]);
+}
+
+/* ------------------------------------------------------------- its answers */
+
+static void find_current(struct addresses *a)
+{
+	while (a->current < a->objects && !has_work(&a->object[a->current]))
+		a->current++;
+}
+
+static int begin_process(struct addresses *a)
+{
+	const struct job job = {a, a->current};
+	struct apart_work work = {
+		.fn = name_objects, .arg = &job, .memory = MEMORY_MAX, .cpu_seconds = CPU_SECONDS};
+	int ret;
+
+	work.keep = calloc(a->objects, sizeof(*work.keep));
+	if (!work.keep)
+		return -ENOMEM;
+	for (uint32_t i = a->current; i < a->objects; i++)
+		if (has_work(&a->object[i]))
+			work.keep[work.n++] = a->object[i].fd;
+	work.n++;
+	ret = apart_begin(&a->apart, &work);
+	free(work.keep);
+	a->processes++;
+	a->used = 0;
+	a->heard = grt_now();
+	return ret;
+}
+
+static int add_names(struct addresses *a, struct address *at, const char *names, size_t size)
+{
+	const char *end = names + size;
+	uint32_t n = 0;
+
+	if (grt_grow(&a->name, &a->name_room, a->names + GRT_SYMBOLS_FRAMES_MAX, 4096))
+		return -ENOMEM;
+	for (; names < end; names += strlen(names) + 1, n++)
+		if (grt_texts_add(&a->texts, names, NAME_MAX_BYTES, &a->name[a->names + n]))
+			return -ENOMEM;
+	at->name = a->names;
+	at->names = n;
+	a->names += n;
+	return 0;
+}
+
+static bool is_sound(const struct addresses *a, const struct answer *answer, const char *names)
+{
+	unsigned int n = 0;
+
+	if (!answer->address || answer->address >= a->n || a->address[answer->address].object != a->current ||
+	    a->address[answer->address].names || names[answer->size - 1])
+		return false;
+	for (uint32_t i = 0; i < answer->size; i++)
+		n += !names[i];
+	return n <= GRT_SYMBOLS_FRAMES_MAX;
+}
+
+/* Takes an answer that is whole. Return: its bytes, 0: none is, or -errno where it is not sound */
+static ssize_t take_answer(struct addresses *a, const char *bytes, size_t size)
+{
+	const char *names = bytes + sizeof(struct answer);
+	struct answer answer;
+	int ret = 0;
+
+	if (size < sizeof(answer))
+		return 0;
+	memcpy(&answer, bytes, sizeof(answer));
+	if (!answer.size || answer.size > ANSWER_MAX - sizeof(answer))
+		return -EPROTO;
+	if (size < sizeof(answer) + answer.size)
+		return 0;
+	find_current(a);
+	if (!is_sound(a, &answer, names))
+		return -EPROTO;
+	a->object[a->current].wants--;
+	if (a->texts.arena_used < NAME_BYTES_MAX)
+		ret = add_names(a, &a->address[answer.address], names, answer.size);
+	else
+		a->address[answer.address].object = GRT_SYMBOLS_NO_OBJECT;
+	return ret ?: (ssize_t)(sizeof(answer) + answer.size);
+}
+
+/* Return: 1: there may be more, 0: that was all, or -errno */
+static int take_answers(struct addresses *a)
+{
+	ssize_t got = read(a->apart.in, a->in + a->used, 2 * ANSWER_MAX - a->used), n = 1;
+	size_t at = 0;
+
+	if (got <= 0)
+		return got < 0 && errno == EINTR ? 1 : 0;
+	a->used += (size_t)got;
+	a->heard = grt_now();
+	while (n > 0) {
+		n = take_answer(a, a->in + at, a->used - at);
+		at += n > 0 ? (size_t)n : 0;
+	}
+	memmove(a->in, a->in + at, a->used - at);
+	a->used -= at;
+	return n < 0 ? (int)n : 1;
+}
+
+/* Return: 1: it goes on, 0: it has ended, or -errno */
+static int listen(struct addresses *a, int ms)
+{
+	struct pollfd ready = {.fd = a->apart.in, .events = POLLIN};
+
+	if (poll(&ready, 1, ms) > 0)
+		return take_answers(a);
+	return grt_now() - a->heard > SILENCE_NS ? -ETIMEDOUT : 1;
+}
+
+/* Return: whether there is one, and something for it to do */
+static bool has_process(struct addresses *a)
+{
+	find_current(a);
+	if (a->current == a->objects || grt_now() - a->begun > ALL_NS)
+		return false;
+	if (a->apart.pid)
+		return true;
+	return a->processes < PROCESSES_MAX && !begin_process(a);
+}
+
+int addresses_name(struct addresses *a, int ms)
+{
+	if (!a->begun) {
+		a->begun = grt_now();
+		a->current = 1;
+		a->in = malloc(2 * ANSWER_MAX);
+	}
+	a->done |= !a->in || !has_process(a);
+	if (!a->done && listen(a, ms) <= 0) {
+		find_current(a);
+		if (apart_end(&a->apart) == -ENOSYS)
+			a->done = true;
+		else if (a->current < a->objects)
+			a->object[a->current].bad = true;
+	}
+	if (a->done)
+		apart_end(&a->apart);
+	return a->done;
+}
+
+/* ---------------------------------------------------------------- names */
+
+void addresses_count(struct addresses *a, uint32_t number)
+{
+	const struct address *at = number ? &a->address[number] : NULL;
+	const struct object *o = at && at->object ? &a->object[at->object] : NULL;
+
+	if (at && at->names)
+		return;
+	if (!o || o->refused)
+		a->unnamed.over++;
+	else if (o->bad)
+		a->unnamed.bad++;
+	else if (o->fd >= 0)
+		a->unnamed.late++;
+}
+
+static void without_name(struct addresses *a, const struct address *at, const struct object *o, uint64_t ip)
+{
+	if (o && o->name)
+		snprintf(a->text, sizeof(a->text), "%.255s+0x%llx", o->name, (unsigned long long)at->at);
+	else
+		snprintf(a->text, sizeof(a->text), "0x%llx", (unsigned long long)ip);
+}
+
+void addresses_found(struct addresses *a, uint32_t number, uint64_t ip, struct grt_symbols_found *found)
+{
+	const struct address *at = &a->address[number];
+	const struct object *o = number && at->object ? &a->object[at->object] : NULL;
+
+	*found = (struct grt_symbols_found){.frames = number && at->names ? at->names : 1, .object = ""};
+	if (!number || !at->names) {
+		without_name(a, at, o, ip);
+		found->frame[0].function = a->text;
+		return;
+	}
+	for (uint32_t i = 0; i < at->names; i++)
+		found->frame[i].function = grt_texts_get(&a->texts, a->name[at->name + i]);
+}
+
+const struct addresses_unnamed *addresses_unnamed(const struct addresses *a)
+{
+	return &a->unnamed;
+}
+
+#endif /* GRT_HAVE_BPF */
