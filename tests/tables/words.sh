@@ -21,7 +21,7 @@ phrases() {
 		known of	unknown, or name the information
 		see the same jobs for less	cost less per job
 		launched already	queued behind earlier work
-		no_frame	page flips
+		no_frame([^"]|$)	page flips (a member of JSON keeps its name)
 		(^|[^a-z])closes +(yes|no)($|[^a-z])	every event is accounted for
 		BALANCE DOES NOT CLOSE	not every event is accounted for
 		[Bb]alance closes	every event is accounted for
