@@ -3,7 +3,6 @@
  * hostile_objects GOOD BAD TURNS [BYTES]: sleeps 3 ms each in calls through good_call() of one library,
  * bad_call() of another, and code made at run time, whose perf-PID.map gets so many bytes.
  */
-#define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -77,12 +77,12 @@ two_gpus() { # SOURCE
 	rmmod grtrace_softgpu
 }
 
-# 1,056 rings, 256 at a time, then 32.
+# 1,088 rings, 256 at a time, then 64.
 cards_come_and_go() {
 	local round
 	for round in 1 2 3 4 5; do
 		insmod "$GRTRACE_MODULES/grtrace_softgpu.ko" \
-			cards=$((round < 5 ? 8 : 1)) gfx=8 compute=8 sdma=8 video=8
+			cards=$((round < 5 ? 8 : 2)) gfx=8 compute=8 sdma=8 video=8
 		play_all "many$round" -j 32 -r 4000 -t 20us --rings gfx,compute,sdma,video
 		rmmod grtrace_softgpu
 	done
@@ -95,13 +95,13 @@ many_rings() {
 	for file in many?.*.csv; do
 		csv_columns "$file" ring | sort | uniq -c | sed "s/\$/ ${file#many?.}/; s/\.csv$//"
 	done | awk '{ print $1, $2, $3 }' | sort >rings.truth
-	check "many rings: 1,056 by the GPUs themselves" test "$(wc -l <rings.truth)" = 1056
+	check "many rings: 1,088 by the GPUs themselves" test "$(wc -l <rings.truth)" = 1088
 	for source in drm kmod; do
 		"$GRTRACE" report $source.grt --by job --top 0 --csv >all.csv 2>>err
 		csv_columns all.csv ring ring_name gpu | sort | uniq -c | awk '{ print $1, $3, $4 }' | sort >rings.told
 		output=$(cat err; diff rings.truth rings.told | head -n 20)
 		check "$source, many rings: each has its number" \
-			test "$(csv_columns all.csv ring | sort -u | grep -c .)" = 1056
+			test "$(csv_columns all.csv ring | sort -u | grep -c .)" = 1088
 		check "$source, many rings: the jobs of each ring" cmp -s rings.truth rings.told
 	done
 }
