@@ -341,7 +341,7 @@ static void free_memory(void *state)
 	}
 
 static const struct grt_part memory_parts[] = {
-	{"placement", "amdgpu: what was asked for and what was given", GRT_PART_MONITOR,
+	{"placement", "amdgpu: placement of buffers, requested and given", GRT_PART_MONITOR,
 	 .types = TYPES(GRT_EV_MEM_CREATE), .write = show_placement},
 	{"moves", "amdgpu: moves by direction", GRT_PART_MONITOR, .types = TYPES(GRT_EV_MEM_MOVE),
 	 .write = show_moves},

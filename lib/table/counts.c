@@ -141,7 +141,7 @@ const struct grt_analysis grt_analysis_types = {
 };
 
 static const struct grt_part cpu_parts[] = {
-	{"cpus", "the balance of each CPU", GRT_PART_VERBOSE, .write = write_cpus},
+	{"cpus", "event counts of each CPU", GRT_PART_VERBOSE, .write = write_cpus},
 	{.name = NULL},
 };
 

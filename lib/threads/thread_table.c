@@ -150,7 +150,7 @@ static void free_threads(void *state)
 }
 
 static const struct grt_part thread_parts[] = {
-	{"thread", "what the time of threads went to", GRT_PART_BY | GRT_PART_NO_JOBS, 0, &grt_thread_table,
+	{"thread", "how threads spent their time", GRT_PART_BY | GRT_PART_NO_JOBS, 0, &grt_thread_table,
 	 .write = write_threads},
 	{.name = NULL},
 };

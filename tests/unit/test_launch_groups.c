@@ -209,7 +209,7 @@ static void idle(void **state)
 	assert_int_equal(gap(row, n, "code before a launch")->ns, 300);
 	assert_int_equal(gap(row, n, "queued behind earlier work")->ns, 50 + 50);
 	assert_int_equal(gap(row, n, "queued behind earlier work")->gaps, 2);
-	assert_int_equal(gap(row, n, "not known")->ns, 100);
+	assert_int_equal(gap(row, n, "unknown")->ns, 100);
 	assert_int_equal(grt_launch_groups_gaps_count(b.groups).late, 0);
 	end(&b);
 }
@@ -314,7 +314,7 @@ static void idle_of_many_threads(void **state)
 	only(&b, 1, 0);
 	n = grt_launch_groups_gaps(b.groups, &row);
 	assert_int_equal(gap(row, n, "code before a launch")->ns, 65535ULL * 60);
-	assert_int_equal(gap(row, n, "not known")->ns, 4 * 60);
+	assert_int_equal(gap(row, n, "unknown")->ns, 4 * 60);
 	assert_int_equal(grt_launch_groups_gaps_count(b.groups).calls_over, 4);
 	end(&b);
 }
