@@ -1419,37 +1419,6 @@ int bpf_flush(void *state, struct grt_err *err)
 	return not_built(err);
 }
 
-static void tell_unnamed(const struct capture *c)
-{
-	struct addresses_unnamed n;
-	char text[320];
-
-	bpf_stacks_unnamed(&c->stacks, &n);
-	if (!(n.bad + n.late + n.over) || !c->note)
-		return;
-	snprintf(
-		text, sizeof(text),
-		"%s: %llu frames of stacks without names: %llu since reading their files failed or took too long, "
-		"%llu for want of time, %llu since there are too many",
-		c->kind->name, (unsigned long long)(n.bad + n.late + n.over), (unsigned long long)n.bad,
-		(unsigned long long)n.late, (unsigned long long)n.over);
-	c->note(text);
-}
-
-/* The other sources have stopped, too, so that it may take its time. Return: 0 or -ENOMEM */
-static int name_stacks(struct capture *c)
-{
-	int ret;
-
-	if (!c->ended || c->whole)
-		return 0;
-	ret = c->config.stacks ? bpf_stacks_name(&c->stacks, c->packer, c->horizon) : 1;
-	c->whole = ret > 0;
-	if (ret > 0)
-		tell_unnamed(c);
-	return ret < 0 ? ret : 0;
-}
-
 ssize_t bpf_read(void *state, unsigned int i, void *buf, size_t len)
 {
 	(void)state, (void)i, (void)buf, (void)len;

@@ -49,8 +49,10 @@ static int parse_mask(char *text, u64 *value)
 	return 0;
 }
 
-/* The n-th of the words of a key of kind WORD, which stand in the unit column; its length, 0 where there is
- * none. */
+/*
+ * The n-th of the words of a key of kind WORD, which stand in the unit column;
+ * its length, 0 where there is none.
+ */
 static int nth_word(enum grt_key key, u64 n, const char **word)
 {
 	*word = grt_key_table[key].unit;

@@ -101,7 +101,8 @@ static int grtrace_stats_show(struct seq_file *m, void *unused)
 }
 
 static const char *const event_names[] = {
-#define GRT_EVENT(id, NAME, lname, CLASS, LEVEL, WHO, fields, help) [GRT_EVENT_PLACE_##NAME] = #lname,
+#define GRT_EVENT(id, NAME, lname, CLASS, LEVEL, WHO, fields, help) \
+	[GRT_EVENT_PLACE_##NAME] = #lname,
 #include <grtrace/events.def>
 #undef GRT_EVENT
 };

@@ -226,7 +226,7 @@ static u64 sum(enum grt_key rule)
 	u64 n = 0;
 	int cpu;
 
-	for_each_possible_cpu (cpu)
+	for_each_possible_cpu(cpu)
 		n += per_cpu(counts, cpu).of[rule];
 	return n;
 }
@@ -246,7 +246,7 @@ static void filter_clear(void)
 {
 	int cpu;
 
-	for_each_possible_cpu (cpu)
+	for_each_possible_cpu(cpu)
 		memset(per_cpu_ptr(&counts, cpu), 0, sizeof(counts));
 }
 

@@ -293,11 +293,16 @@ static void take_missed(struct grt_session *s)
 	s->found = s->health;
 }
 
+/* A part of a source, as cuda_stacks of cuda, has its packets in the source's files. */
 static uint64_t written_by(const struct ctf_dir *d, const char *name, size_t len)
 {
-	for (unsigned int i = 0; i < d->sources; i++)
-		if (!strncmp(d->source[i].name, name, len) && !d->source[i].name[len])
-			return d->source[i].emitted;
+	do {
+		for (unsigned int i = 0; i < d->sources; i++)
+			if (!strncmp(d->source[i].name, name, len) && !d->source[i].name[len])
+				return d->source[i].emitted;
+		while (len && name[--len] != '_')
+			;
+	} while (len);
 	return 0;
 }
 
