@@ -45,12 +45,12 @@ struct annotating {
 	struct outfile out;
 };
 
-static void note(const char *text)
+static void annotate_note(const char *text)
 {
 	cmd_tell("annotate", text);
 }
 
-static void show_counts(const struct annotating *run, const struct grt_health *h)
+static void annotate_show_counts(const struct annotating *run, const struct grt_health *h)
 {
 	const struct grt_line_out_count *c = grt_line_out_count(run->a.lines);
 	char text[200];
@@ -64,13 +64,13 @@ static void show_counts(const struct annotating *run, const struct grt_health *h
 	if (c->events[GRT_EV_IOCTL_ENTER] > c->calls)
 		snprintf(text + used, sizeof(text) - used, "; %" PRIu64 " did not end",
 			 c->events[GRT_EV_IOCTL_ENTER] - c->calls);
-	note(text);
+	annotate_note(text);
 	if (h->balance.fate[GRT_FATE_LOST] && !opt.input)
 		fputs("  try: a larger --buffer, so that nothing is lost\n", stderr);
 }
 
 /* What the run met is told after what could be read. */
-static int judge(const struct grt_health *h)
+static int annotate_judge(const struct grt_health *h)
 {
 	uint64_t faults = 0;
 
@@ -88,7 +88,7 @@ static int judge(const struct grt_health *h)
 }
 
 /* A reader that has seen enough (head) is no failure. Return: an exit status */
-static int finish(struct annotating *run, const struct grt_health *h, int ret, struct grt_err *err)
+static int annotate_finish(struct annotating *run, const struct grt_health *h, int ret, struct grt_err *err)
 {
 	int written = grt_line_out_flush(run->a.lines), status;
 
@@ -102,8 +102,8 @@ static int finish(struct annotating *run, const struct grt_health *h, int ret, s
 		return 128 + cmd_signal;
 	if (ret < 0)
 		return cmd_error(kmod_exit_status(ret), err);
-	show_counts(run, h);
-	status = judge(h);
+	annotate_show_counts(run, h);
+	status = annotate_judge(h);
 	if (outfile_keep(&run->out, err))
 		return cmd_error(EXIT_FAILED, err);
 	return status;
@@ -134,7 +134,7 @@ static int annotate_recording(struct annotating *run)
 		cmd_catch_signals();
 		run->a.stop = &cmd_signal;
 		ret = grt_session_run(s, &run->a.c, 0, UINT64_MAX, &err);
-		status = finish(run, grt_session_health(s), ret, &err);
+		status = annotate_finish(run, grt_session_health(s), ret, &err);
 	}
 	grt_session_close(s);
 	return status;
@@ -147,7 +147,7 @@ static int on_idle(void *arg)
 	return grt_line_out_flush(((struct annotating *)arg)->a.lines);
 }
 
-static int run_live(struct annotating *run, struct live *l)
+static int annotate_run_live(struct annotating *run, struct live *l)
 {
 	const struct live_limits limits = {.seconds = opt.seconds, .idle = on_idle, .arg = run};
 	struct grt_err err = {.what = ""};
@@ -156,16 +156,16 @@ static int run_live(struct annotating *run, struct live *l)
 	if (ret)
 		return cmd_error(kmod_exit_status(ret), &err);
 	if (isatty(STDERR_FILENO))
-		note("tracing the ioctls of GPU device files; Ctrl-C ends it");
+		annotate_note("tracing the ioctls of GPU device files; Ctrl-C ends it");
 	ret = live_run(l, &run->a.c, &limits, &err);
-	status = finish(run, grt_session_health(live_session(l)), ret, &err);
+	status = annotate_finish(run, grt_session_health(live_session(l)), ret, &err);
 	return status;
 }
 
 static int annotate_live(struct annotating *run)
 {
 	const struct live_setup setup = {
-		.sources = SOURCE, .pid = (pid_t)opt.pid, .buffer_size = opt.buffer, .note = note};
+		.sources = SOURCE, .pid = (pid_t)opt.pid, .buffer_size = opt.buffer, .note = annotate_note};
 	struct grt_err err = {.what = ""};
 	struct live *l = NULL;
 	int status, ret;
@@ -178,7 +178,7 @@ static int annotate_live(struct annotating *run)
 	if (status == EXIT_DONE)
 		status = start_lines(run);
 	if (status == EXIT_DONE)
-		status = run_live(run, l);
+		status = annotate_run_live(run, l);
 	ret = live_close(l, &err);
 	return ret && status == EXIT_DONE ? cmd_error(EXIT_FAILED, &err) : status;
 }

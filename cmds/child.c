@@ -58,7 +58,7 @@ int child_find(char **argv)
 }
 
 /* Its groups, home and name, as a login has them; the rest of the environment stays. */
-static int become(const char *name)
+static int child_become(const char *name)
 {
 	struct passwd *user = getpwnam(name);
 
@@ -71,7 +71,7 @@ static int become(const char *name)
 }
 
 /* Never returns: becomes the program, or tells why not. */
-static void be_child(int go, int failed, int err_fd, const char *user, char **argv)
+static void child_be_child(int go, int failed, int err_fd, const char *user, char **argv)
 {
 	ssize_t n;
 	char byte;
@@ -89,7 +89,7 @@ static void be_child(int go, int failed, int err_fd, const char *user, char **ar
 	signal(SIGXFSZ, SIG_DFL);
 	if (err_fd >= 0)
 		dup2(err_fd, STDERR_FILENO);
-	if (!user || !become(user))
+	if (!user || !child_become(user))
 		execvp(argv[0], argv);
 	if (write(failed, &errno, sizeof(errno)) < 0)
 		_exit(STATUS_NOT_RUN);
@@ -111,7 +111,7 @@ int child_fork(struct child *c, char **argv, int err_fd, const char *user, struc
 	c->pid = fork();
 	if (!c->pid) {
 		close(go[1]);
-		be_child(go[0], failed[1], err_fd, user, argv);
+		child_be_child(go[0], failed[1], err_fd, user, argv);
 	}
 	close(go[0]);
 	close(failed[1]);

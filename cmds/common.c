@@ -119,7 +119,7 @@ static bool is_same_wish(const siginfo_t *info)
 	return cmd_signal_sent && is_sent(info) && passed < (by_leader ? LEADER_NS : MOMENT_NS);
 }
 
-static void on_signal(int number, siginfo_t *info, void *context)
+static void common_on_signal(int number, siginfo_t *info, void *context)
 {
 	(void)context;
 	if (!cmd_signal) {
@@ -135,7 +135,7 @@ static void on_signal(int number, siginfo_t *info, void *context)
 
 void cmd_catch_signals(void)
 {
-	struct sigaction act = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO};
+	struct sigaction act = {.sa_sigaction = common_on_signal, .sa_flags = SA_SIGINFO};
 	unsigned int i;
 
 	if (signals_caught)

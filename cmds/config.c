@@ -125,7 +125,7 @@ static void show_all(const char *config)
 }
 
 /* What is not there because the module of its stage is not. */
-static void show_missing(const char *config)
+static void config_show_missing(const char *config)
 {
 	const struct kmod_key *key;
 	const char *module;
@@ -176,7 +176,7 @@ static void show_some(const char *config, char **names)
 	}
 }
 
-static int show(struct kmod *kmod, char **names)
+static int cmd_config_show(struct kmod *kmod, char **names)
 {
 	struct grt_err err = {0};
 	char *config = kmod_read(kmod, "config", &err);
@@ -193,7 +193,7 @@ static int show(struct kmod *kmod, char **names)
 	else
 		show_all(config);
 	if (!names[0] && !opt.json)
-		show_missing(config);
+		config_show_missing(config);
 	if (opt.json)
 		puts("}");
 	free(config);
@@ -232,7 +232,7 @@ static int add_all(struct kmod *kmod, struct kmod_settings *s, char **argv, stru
 }
 
 /* Everything that was asked for is set, or nothing. */
-static int set(struct kmod *kmod, struct kmod_settings *s, char **argv)
+static int config_set(struct kmod *kmod, struct kmod_settings *s, char **argv)
 {
 	struct grt_err err = {0};
 	int ret = add_all(kmod, s, argv, &err);
@@ -267,17 +267,17 @@ static int with_module(struct kmod_settings *s, char **argv)
 
 	if (ret)
 		return cmd_error(kmod_exit_status(ret), &err);
-	status = set(&kmod, s, argv);
+	status = config_set(&kmod, s, argv);
 	if (status == EXIT_DONE && opt.save)
 		status = save(&kmod);
 	if (status == EXIT_DONE && is_to_show(argv))
-		status = show(&kmod, argv);
+		status = cmd_config_show(&kmod, argv);
 	kmod_close(&kmod);
 	return status == EXIT_DONE ? cmd_close_stdout() : status;
 }
 
 /* Nothing is set unless every name is right. */
-static int check_names(char **argv)
+static int config_check_names(char **argv)
 {
 	struct grt_err err = {0};
 	char name[64];
@@ -290,7 +290,7 @@ static int check_names(char **argv)
 	return EXIT_DONE;
 }
 
-static int check_options(char **argv)
+static int config_check_options(char **argv)
 {
 	if (opt.save && (opt.restore || opt.profile || argv[0]))
 		return cmd_usage_error("--save takes no settings: save first, then set");
@@ -299,14 +299,14 @@ static int check_options(char **argv)
 	if (opt.profile && !config_is_profile(opt.profile))
 		return cmd_usage_error("--profile %s: unknown profile (there are: %s)", opt.profile,
 				       profile_words + 1);
-	return check_names(argv);
+	return config_check_names(argv);
 }
 
 static int config_run(int argc, char **argv)
 {
 	struct kmod_settings s = {0};
 	struct grt_err err = {0};
-	int status = check_options(argv);
+	int status = config_check_options(argv);
 
 	(void)argc;
 	if (status == EXIT_DONE && opt.restore && config_load(&s, opt.restore, &err))

@@ -23,7 +23,7 @@
 /* ------------------------------------------------------------- writing */
 
 /* A file of the user's that holds something else stays. Return: 0 or -errno */
-static int check_target(const char *path, struct grt_err *err)
+static int config_file_check_target(const char *path, struct grt_err *err)
 {
 	char head[sizeof(HEAD)] = "";
 	struct stat st;
@@ -42,7 +42,7 @@ static int check_target(const char *path, struct grt_err *err)
 			   "another name", "cannot write %s", path);
 }
 
-static char *settings_text(struct kmod *k, struct grt_err *err)
+static char *config_file_settings_text(struct kmod *k, struct grt_err *err)
 {
 	char *config = kmod_read(k, "config", err), *text = NULL, value[LINE_ROOM];
 	const struct kmod_key *key;
@@ -82,11 +82,11 @@ int config_save(struct kmod *k, const char *path, struct grt_err *err)
 {
 	struct outfile o = {.fd = -1};
 	char *text;
-	int ret = check_target(path, err);
+	int ret = config_file_check_target(path, err);
 
 	if (ret)
 		return ret;
-	text = settings_text(k, err);
+	text = config_file_settings_text(k, err);
 	if (!text)
 		return -EIO;
 	ret = outfile_open(&o, path, err);
@@ -114,13 +114,14 @@ struct source_file {
 };
 
 /* In front of it stands where it is. Return: @code */
-static int bad_line(const struct source_file *in, int code, const struct grt_err *why, struct grt_err *err)
+static int config_file_bad_line(const struct source_file *in, int code, const struct grt_err *why,
+				struct grt_err *err)
 {
 	return grt_err_set(err, code, why->why, why->fix, "%.200s: line %u: %.200s", in->name, in->line,
 			   why->what);
 }
 
-static char *trim(char *text)
+static char *config_file_trim(char *text)
 {
 	size_t length;
 
@@ -146,9 +147,10 @@ static int check_key(struct kmod_settings *s, const struct source_file *in, cons
 	return 0;
 }
 
-static int take_line(struct kmod_settings *s, struct source_file *in, char *line, struct grt_err *err)
+static int config_file_take_line(struct kmod_settings *s, struct source_file *in, char *line,
+				 struct grt_err *err)
 {
-	char *text = trim(line), *value = strchr(text, '='), origin[256];
+	char *text = config_file_trim(line), *value = strchr(text, '='), origin[256];
 	struct grt_err why = {0};
 	const struct kmod_key *key;
 	int ret;
@@ -157,15 +159,15 @@ static int take_line(struct kmod_settings *s, struct source_file *in, char *line
 		return 0;
 	if (!value) {
 		grt_err_set(&why, 0, "a line must be key=value", NULL, "'%.100s'", text);
-		return bad_line(in, -EINVAL, &why, err);
+		return config_file_bad_line(in, -EINVAL, &why, err);
 	}
 	*value++ = '\0';
-	key = config_key(trim(text), &why);
+	key = config_key(config_file_trim(text), &why);
 	ret = key ? check_key(s, in, key, &why) : -EINVAL;
 	if (ret)
-		return bad_line(in, ret, &why, err);
+		return config_file_bad_line(in, ret, &why, err);
 	snprintf(origin, sizeof(origin), "%.200s: line %u", in->name, in->line);
-	ret = kmod_settings_add(s, key, trim(value), origin, err);
+	ret = kmod_settings_add(s, key, config_file_trim(value), origin, err);
 	if (!ret)
 		in->first_line[s->n - 1] = in->line;
 	return ret;
@@ -181,11 +183,11 @@ static int whole_line(const struct source_file *in, const char *line, size_t len
 		grt_err_set(&why, 0, NULL, NULL, "it is longer than %d bytes", LINE_ROOM - 2);
 	else
 		return 0;
-	return bad_line(in, -EINVAL, &why, err);
+	return config_file_bad_line(in, -EINVAL, &why, err);
 }
 
 /* One line, NUL bytes and all, of at most LINE_ROOM - 1 bytes. Return: bytes, 0 at the end */
-static size_t read_line(FILE *f, char *line)
+static size_t config_file_read_line(FILE *f, char *line)
 {
 	size_t n = 0;
 	int c = 0;
@@ -196,17 +198,17 @@ static size_t read_line(FILE *f, char *line)
 	return n;
 }
 
-static int load(struct kmod_settings *s, struct source_file *in, struct grt_err *err)
+static int config_file_load(struct kmod_settings *s, struct source_file *in, struct grt_err *err)
 {
 	char line[LINE_ROOM];
 	size_t length;
 	int ret = 0;
 
-	while (!ret && (length = read_line(in->f, line))) {
+	while (!ret && (length = config_file_read_line(in->f, line))) {
 		in->line++;
 		ret = whole_line(in, line, length, err);
 		if (!ret)
-			ret = take_line(s, in, line, err);
+			ret = config_file_take_line(s, in, line, err);
 	}
 	if (!ret && ferror(in->f))
 		ret = grt_err_set(err, -errno, strerror(errno), NULL, "cannot read %s", in->name);
@@ -225,7 +227,7 @@ int config_load(struct kmod_settings *s, const char *path, struct grt_err *err)
 	in.f = standard ? stdin : fopen(path, "re");
 	if (!in.f)
 		return grt_err_set(err, -errno, strerror(errno), NULL, "cannot open %s", path);
-	ret = load(s, &in, err);
+	ret = config_file_load(s, &in, err);
 	if (!standard)
 		fclose(in.f);
 	return ret;

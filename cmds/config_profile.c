@@ -31,7 +31,7 @@ static const struct profile {
 };
 #define PROFILES (sizeof(profiles) / sizeof(profiles[0]))
 
-static const struct profile *find(const char *name)
+static const struct profile *config_profile_find(const char *name)
 {
 	size_t i;
 
@@ -43,7 +43,7 @@ static const struct profile *find(const char *name)
 
 bool config_is_profile(const char *name)
 {
-	return find(name) != NULL;
+	return config_profile_find(name) != NULL;
 }
 
 /* What any profile sets, at its default, so far as the module has it. */
@@ -70,7 +70,7 @@ int config_profile(struct kmod_settings *s, const char *name, const char *config
 	const struct profile_value *v;
 	int ret = add_defaults(s, config, err);
 
-	for (v = find(name)->values; v->value && !ret; v++)
+	for (v = config_profile_find(name)->values; v->value && !ret; v++)
 		ret = kmod_settings_add(s, &kmod_keys[v->key], v->value, NULL, err);
 	return ret;
 }

@@ -72,14 +72,14 @@ static int ask_source(const struct source_row *row, struct probe_result *r)
 	return ret;
 }
 
-static bool wanted(const struct probe_row *row, const char *source)
+static bool doctor_wanted(const struct probe_row *row, const char *source)
 {
 	return row->name && (!source || probe_needed(row, source));
 }
 
 /* ---------------------------------------------------------------- text */
 
-static void text_line(FILE *f, bool colour, const char *name, const struct probe_result *r)
+static void doctor_text_line(FILE *f, bool colour, const char *name, const struct probe_result *r)
 {
 	fprintf(f, "  %-19s %s%-8s%s", name, colour ? state_colours[r->state] : "", state_words[r->state],
 		colour ? "\033[0m" : "");
@@ -109,7 +109,7 @@ static void text_sources(FILE *f, bool colour, const char *source)
 		if (source && strcmp(source, sources[i].name))
 			continue;
 		ask_source(&sources[i], &r);
-		text_line(f, colour, sources[i].name, &r);
+		doctor_text_line(f, colour, sources[i].name, &r);
 	}
 }
 
@@ -122,7 +122,7 @@ static void text_features(FILE *f, bool colour, const char *source)
 	for (row = probe_rows; row->group || row->name; row++) {
 		if (row->group)
 			group = row->group;
-		if (!wanted(row, source))
+		if (!doctor_wanted(row, source))
 			continue;
 		if (group) {
 			fputc('\n', f);
@@ -130,7 +130,7 @@ static void text_features(FILE *f, bool colour, const char *source)
 		}
 		group = NULL;
 		row->run(&r);
-		text_line(f, colour, row->name, &r);
+		doctor_text_line(f, colour, row->name, &r);
 	}
 }
 
@@ -140,7 +140,7 @@ static void text_trace(FILE *f, bool colour, const struct diagnosis *d)
 
 	text_title(f, colour, "Trace: ", d->input);
 	for (i = 0; i < d->n; i++)
-		text_line(f, colour, d->list[i].name, &d->list[i].r);
+		doctor_text_line(f, colour, d->list[i].name, &d->list[i].r);
 }
 
 void doctor_print(FILE *f, bool colour, const char *source, const struct diagnosis *trace)
@@ -194,7 +194,7 @@ static void json_features(const char *source)
 	for (row = probe_rows; row->group || row->name; row++) {
 		if (row->group)
 			group = row->group;
-		if (!wanted(row, source))
+		if (!doctor_wanted(row, source))
 			continue;
 		row->run(&r);
 		json_finding(comma, group, row->name, &r);
@@ -222,7 +222,7 @@ static void json_trace(const struct diagnosis *d)
 
 /* ----------------------------------------------------------------- run */
 
-static const struct source_row *find_source(const char *name)
+static const struct source_row *doctor_find_source(const char *name)
 {
 	size_t i;
 
@@ -232,7 +232,7 @@ static const struct source_row *find_source(const char *name)
 	return NULL;
 }
 
-static int unknown_source(const char *name)
+static int doctor_unknown_source(const char *name)
 {
 	struct cmd_guess best = {0};
 	char all[512] = "";
@@ -260,7 +260,7 @@ static void set_module_directory(void)
 	setenv("GRTRACE_DEBUGFS", probe_path(path, "%s/grtrace", dir), 1);
 }
 
-static int show(const struct source_row *source, const struct diagnosis *trace)
+static int doctor_show(const struct source_row *source, const struct diagnosis *trace)
 {
 	const char *name = source ? source->name : NULL;
 	bool all = !opt.input || source;
@@ -290,8 +290,8 @@ static int check_arguments(int argc, char **argv, const struct source_row **sour
 		return cmd_usage_error("--bug-report takes neither a source nor --json");
 	if (!argc)
 		return EXIT_DONE;
-	*source = find_source(argv[0]);
-	return *source ? EXIT_DONE : unknown_source(argv[0]);
+	*source = doctor_find_source(argv[0]);
+	return *source ? EXIT_DONE : doctor_unknown_source(argv[0]);
 }
 
 static int doctor_run(int argc, char **argv)
@@ -313,7 +313,7 @@ static int doctor_run(int argc, char **argv)
 		return cmd_error(cmd_open_status(ret), &err);
 	if (opt.bug_report)
 		return doctor_bug_report(opt.bug_report, &trace);
-	status = show(source, &trace);
+	status = doctor_show(source, &trace);
 	if (status == EXIT_DONE && source && ask_source(source, &r))
 		return EXIT_MISSING;
 	return status;

@@ -178,7 +178,7 @@ static void put_message(FILE *f, const char *line)
 	fputc('\n', f);
 }
 
-static bool is_ours(const char *line)
+static bool doctor_bug_is_ours(const char *line)
 {
 	/* Lines that begin with a space are properties of the message before. */
 	return *line != ' ' && mentions(line, about_log);
@@ -196,9 +196,9 @@ static void put_log(FILE *f)
 		return;
 	}
 	for (next = log; (next = probe_line(next, line, sizeof(line)));)
-		n += is_ours(line);
+		n += doctor_bug_is_ours(line);
 	for (next = log; (next = probe_line(next, line, sizeof(line)));)
-		if (is_ours(line) && n-- <= LOG_LINES)
+		if (doctor_bug_is_ours(line) && n-- <= LOG_LINES)
 			put_message(f, line);
 	free(log);
 }
@@ -281,7 +281,7 @@ static int private_names(struct private_name *list)
 
 /* ---------------------------------------------------------------- file */
 
-static char *collect(const struct diagnosis *trace)
+static char *doctor_bug_collect(const struct diagnosis *trace)
 {
 	char *text = NULL, *room = malloc(FILE_ROOM);
 	struct grt_memfile m;
@@ -309,7 +309,7 @@ static char *collect(const struct diagnosis *trace)
 }
 
 /* An existing file is only replaced where it is an older report. */
-static int check_target(const char *path, struct grt_err *err)
+static int doctor_bug_check_target(const char *path, struct grt_err *err)
 {
 	char start[sizeof(TITLE)] = "";
 	struct stat st;
@@ -328,7 +328,7 @@ static int check_target(const char *path, struct grt_err *err)
 			   "another name", "cannot write %s", path);
 }
 
-static int write_error(const char *path, struct grt_err *err)
+static int doctor_bug_write_error(const char *path, struct grt_err *err)
 {
 	return grt_err_set(err, -errno, strerror(errno),
 			   errno == ENOSPC ? "free space on the disk, or another place" : "another place",
@@ -347,13 +347,13 @@ static int write_whole(const char *path, const char *text, struct grt_err *err)
 	fd = mkostemp(temp, O_CLOEXEC); /* mode 0600 */
 	f = fd >= 0 ? fdopen(fd, "w") : NULL;
 	if (!f) {
-		ret = write_error(path, err);
+		ret = doctor_bug_write_error(path, err);
 	} else {
 		put_public(f, text, names, n);
 		bad = fflush(f) || fsync(fd);
 		bad |= fclose(f);
 		if (bad || rename(temp, path))
-			ret = write_error(path, err);
+			ret = doctor_bug_write_error(path, err);
 	}
 	if (ret && fd >= 0)
 		unlink(temp);
@@ -364,8 +364,8 @@ static int write_whole(const char *path, const char *text, struct grt_err *err)
 int doctor_bug_report(const char *path, const struct diagnosis *trace)
 {
 	struct grt_err err = {0};
-	int ret = check_target(path, &err);
-	char *text = ret ? NULL : collect(trace);
+	int ret = doctor_bug_check_target(path, &err);
+	char *text = ret ? NULL : doctor_bug_collect(trace);
 
 	if (!ret && !text)
 		ret = grt_err_set(&err, -ENOMEM, NULL, NULL, "no memory for the report");

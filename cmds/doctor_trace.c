@@ -65,7 +65,7 @@ static const char *const type_names[GRT_EV_MAX] = {
 };
 
 /* The result of a new finding. */
-static struct probe_result *add(struct diagnosis *d, const char *name)
+static struct probe_result *doctor_trace_add(struct diagnosis *d, const char *name)
 {
 	struct finding *f = &d->list[d->n < FINDINGS_MAX - 1 ? d->n++ : d->n];
 
@@ -88,7 +88,7 @@ static bool is_key(const char *word)
 }
 
 /* The value of a setting, up to the next key: watch lists have spaces in them. */
-static bool value_of(const char *settings, const char *key, char *value, size_t room)
+static bool doctor_trace_value_of(const char *settings, const char *key, char *value, size_t room)
 {
 	const char *p = settings, *end;
 	size_t length = strlen(key);
@@ -114,7 +114,7 @@ static void explain_settings(struct diagnosis *d, const struct facts *f)
 	size_t i;
 
 	for (i = 0; i < LIMITS; i++) {
-		if (!value_of(f->settings, limits[i].key, value, sizeof(value)) ||
+		if (!doctor_trace_value_of(f->settings, limits[i].key, value, sizeof(value)) ||
 		    kmod_key_is_default(kmod_key_find(limits[i].key), value))
 			continue;
 		n++;
@@ -123,15 +123,15 @@ static void explain_settings(struct diagnosis *d, const struct facts *f)
 			 f->live ? "" : ", and record again");
 		/* More detail than usual keeps nothing out. */
 		if (!strcmp(limits[i].key, "level") && strcmp(value, "off") && strcmp(value, "0"))
-			probe_set(add(d, limits[i].key), PROBE_WORKS, NULL, "%s", value);
+			probe_set(doctor_trace_add(d, limits[i].key), PROBE_WORKS, NULL, "%s", value);
 		else
-			probe_set(add(d, limits[i].key), PROBE_FAILS, fix,
+			probe_set(doctor_trace_add(d, limits[i].key), PROBE_FAILS, fix,
 				  "%s=%s %s in force: %" PRIu64 " of %" PRIu64 " events %s", limits[i].key,
 				  value, f->live ? "is" : "was", kept_out, (uint64_t)f->balance.emitted,
 				  fate_names[limits[i].fate]);
 	}
 	if (!n)
-		probe_set(add(d, "settings"), PROBE_WORKS, NULL,
+		probe_set(doctor_trace_add(d, "settings"), PROBE_WORKS, NULL,
 			  "no filter, watch list, rate or sampling in force");
 }
 
@@ -184,7 +184,7 @@ static void explain_fields(struct diagnosis *d, const char *name, const char *li
 
 	if (at && sscanf(at, " fields=%u/%u", &known, &all) == 2 && known < all)
 		probe_set(
-			add(d, "fields"), PROBE_UNKNOWN,
+			doctor_trace_add(d, "fields"), PROBE_UNKNOWN,
 			"sudo grtrace start, which looks them up in the driver's BTF",
 			"adapter %s knows %u of %u members of the driver's structs: what they hold is left out",
 			name, known, all);
@@ -200,24 +200,25 @@ static bool explain_adapter(struct diagnosis *d, const char *line)
 	sscanf(line, "%63s", name);
 	kmod_number(line, "bound", &bound);
 	if (!bound) {
-		probe_set(add(d, "adapter"), PROBE_FAILS, "load the driver of the GPU, and record again",
+		probe_set(doctor_trace_add(d, "adapter"), PROBE_FAILS,
+			  "load the driver of the GPU, and record again",
 			  "adapter %s waits for its driver, which is not loaded", name);
 		return false;
 	}
 	refused = strstr(line, " refused=");
 	if (refused) {
 		sscanf(refused, " refused=%127s", why);
-		probe_set(add(d, "adapter"), PROBE_FAILS,
+		probe_set(doctor_trace_add(d, "adapter"), PROBE_FAILS,
 			  "a version of the driver that this grtrace knows, or a newer grtrace",
 			  "adapter %s has refused its driver: %s", name, why);
 		return false;
 	}
 	unbound_points(line, missing, sizeof(missing));
 	if (*missing)
-		probe_set(add(d, "adapter"), PROBE_FAILS, NULL,
+		probe_set(doctor_trace_add(d, "adapter"), PROBE_FAILS, NULL,
 			  "adapter %s: the driver of this kernel has no tracepoint %s", name, missing);
 	else
-		probe_set(add(d, "adapter"), PROBE_WORKS, NULL, "%s sees its driver", name);
+		probe_set(doctor_trace_add(d, "adapter"), PROBE_WORKS, NULL, "%s sees its driver", name);
 	explain_fields(d, name, line);
 	return true;
 }
@@ -238,7 +239,7 @@ static bool explain_adapters(struct diagnosis *d, const struct facts *f)
 			seen |= explain_adapter(d, line);
 	}
 	if (!any)
-		probe_set(add(d, "adapter"), PROBE_FAILS,
+		probe_set(doctor_trace_add(d, "adapter"), PROBE_FAILS,
 			  f->live ? "sudo grtrace start, which loads those that there are"
 				  : "grtrace doctor, on the machine where it was recorded",
 			  "no adapter %s loaded: no driver's jobs are seen", f->live ? "is" : "was");
@@ -252,12 +253,12 @@ static void explain_drivers(struct diagnosis *d)
 
 	probe_adapters(&r);
 	if (r.state == PROBE_FAILS)
-		*add(d, "drivers") = r;
+		*doctor_trace_add(d, "drivers") = r;
 }
 
 /* -------------------------------------------------------------- events */
 
-static bool add_types(struct probe_result *r, const struct facts *f)
+static bool doctor_trace_add_types(struct probe_result *r, const struct facts *f)
 {
 	uint64_t sum = 0;
 	int type;
@@ -277,13 +278,14 @@ static bool add_types(struct probe_result *r, const struct facts *f)
 static void explain_idle(struct diagnosis *d, const struct facts *f, bool seen)
 {
 	if (f->live && !f->running)
-		probe_set(add(d, "gpu"), PROBE_UNKNOWN, "sudo grtrace record -- PROGRAM",
+		probe_set(doctor_trace_add(d, "gpu"), PROBE_UNKNOWN, "sudo grtrace record -- PROGRAM",
 			  "no event since the last clear");
 	else if (seen)
-		probe_set(add(d, "gpu"), PROBE_FAILS, "a program that uses the GPU, while it records",
+		probe_set(doctor_trace_add(d, "gpu"), PROBE_FAILS,
+			  "a program that uses the GPU, while it records",
 			  "idle: the adapters see their drivers, and there was no event of any type");
 	else
-		probe_set(add(d, "gpu"), PROBE_UNKNOWN, NULL, "no event of any type");
+		probe_set(doctor_trace_add(d, "gpu"), PROBE_UNKNOWN, NULL, "no event of any type");
 }
 
 static void explain_events(struct diagnosis *d, const struct facts *f, bool seen)
@@ -295,13 +297,13 @@ static void explain_events(struct diagnosis *d, const struct facts *f, bool seen
 	if (!emitted)
 		explain_idle(d, f, seen);
 	if (lost)
-		probe_set(add(d, "overruns"), PROBE_FAILS,
+		probe_set(doctor_trace_add(d, "overruns"), PROBE_FAILS,
 			  "sudo grtrace record --buffer 64M, or a filter (see grtrace-config(1))",
 			  "%" PRIu64 " of %" PRIu64 " events lost: the buffer was full", lost, emitted);
-	r = add(d, "events");
+	r = doctor_trace_add(d, "events");
 	probe_set(r, delivered ? PROBE_WORKS : PROBE_FAILS, NULL, "%" PRIu64 " of %" PRIu64 " delivered",
 		  delivered, emitted);
-	if (delivered && !add_types(r, f))
+	if (delivered && !doctor_trace_add_types(r, f))
 		probe_add(r, "but none of a job");
 }
 
@@ -334,10 +336,10 @@ static void read_types(struct facts *f, const char *text)
 static void explain_switch(struct diagnosis *d, const struct facts *f, int reader)
 {
 	if (f->running)
-		probe_set(add(d, "tracing"), PROBE_WORKS, NULL, "on%s",
+		probe_set(doctor_trace_add(d, "tracing"), PROBE_WORKS, NULL, "on%s",
 			  reader ? "" : ", nobody reads: grtrace report or record does");
 	else
-		probe_set(add(d, "tracing"), PROBE_FAILS,
+		probe_set(doctor_trace_add(d, "tracing"), PROBE_FAILS,
 			  "sudo grtrace record -- PROGRAM, which starts it, or sudo grtrace start",
 			  "off: not started");
 }
@@ -380,7 +382,7 @@ void doctor_live(struct diagnosis *d)
 		return;
 	d->input = "the loaded module";
 	if (look_at_module(d, &k, &err))
-		probe_set(add(d, "module"), PROBE_UNKNOWN, err.fix, "%s: %s", err.what, err.why);
+		probe_set(doctor_trace_add(d, "module"), PROBE_UNKNOWN, err.fix, "%s: %s", err.what, err.why);
 	kmod_close(&k);
 }
 
@@ -417,18 +419,18 @@ static void explain_file(struct diagnosis *d, const struct grt_health *h)
 	for (i = 0; i < GRT_FAULTS; i++)
 		faults += h->fault[i];
 	if (!h->finished)
-		probe_set(add(d, "recorder"), PROBE_FAILS, NULL,
+		probe_set(doctor_trace_add(d, "recorder"), PROBE_FAILS, NULL,
 			  "it did not end this recording (killed, or still at work): the end may be missing");
 	if (faults)
-		probe_set(add(d, "file"), PROBE_FAILS, h->first.fix, "%s%s%s", h->first.what,
+		probe_set(doctor_trace_add(d, "file"), PROBE_FAILS, h->first.fix, "%s%s%s", h->first.what,
 			  *h->first.why ? ": " : "", h->first.why);
 	if (h->missing_events)
-		probe_set(add(d, "gaps"), PROBE_FAILS, NULL,
+		probe_set(doctor_trace_add(d, "gaps"), PROBE_FAILS, NULL,
 			  "%" PRIu64 " events were in packets that are "
 			  "missing",
 			  h->missing_events);
 	if (!reading_closes(h, 0))
-		probe_set(add(d, "balance"), PROBE_FAILS,
+		probe_set(doctor_trace_add(d, "balance"), PROBE_FAILS,
 			  "grtrace report --verbose PATH, which shows it for each CPU",
 			  "not every event is accounted for: %" PRIu64 " were delivered, %" PRIu64
 			  " are in the recording",

@@ -82,14 +82,14 @@ static const char *const flag_names[] = {
 #undef GRT_FLAG
 };
 
-static const struct grt_event_desc *describe(const struct grt_event *e)
+static const struct grt_event_desc *dump_describe(const struct grt_event *e)
 {
 	const struct grt_event_desc *d = e->type < GRT_EV_MAX ? &grt_event_table[e->type] : NULL;
 
 	return d && d->name ? d : NULL;
 }
 
-static const struct name *find_name(const struct name *table, uint32_t size, uint32_t id)
+static const struct name *dump_find_name(const struct name *table, uint32_t size, uint32_t id)
 {
 	const struct name *n = &table[id % size];
 
@@ -131,7 +131,7 @@ static void text_identity(const struct dump *d, const struct grt_event *e)
 {
 	if (e->ring != GRT_RING_NONE) {
 		printf(" ring=%u", e->ring);
-		text_name(find_name(d->ring, RING_NAMES, e->ring));
+		text_name(dump_find_name(d->ring, RING_NAMES, e->ring));
 	}
 	if (engine_name(e) && e->engine)
 		printf(" engine=%s", engine_name(e));
@@ -139,7 +139,7 @@ static void text_identity(const struct dump *d, const struct grt_event *e)
 		printf(" engine=%u", e->engine);
 	if (e->pid || e->tid) {
 		printf(" pid=%u/%u", e->pid, e->tid);
-		text_name(find_name(d->thread, THREAD_NAMES, e->tid));
+		text_name(dump_find_name(d->thread, THREAD_NAMES, e->tid));
 	}
 	if (e->ctx && !grt_has_job(e))
 		printf(" image=%llx", (unsigned long long)e->ctx);
@@ -165,9 +165,9 @@ static void text_rest(const struct grt_event *e)
 		printf("%s0x%x", sep, e->flags >> GRT_FLAG_BITS << GRT_FLAG_BITS);
 }
 
-static void print_text(const struct dump *d, const struct grt_event *e, uint32_t cpu)
+static void dump_print_text(const struct dump *d, const struct grt_event *e, uint32_t cpu)
 {
-	const struct grt_event_desc *desc = describe(e);
+	const struct grt_event_desc *desc = dump_describe(e);
 	char title[24], fields[GRT_EVENT_TEXT_MAX];
 
 	snprintf(title, sizeof(title), "UNKNOWN(%u)", e->type);
@@ -197,7 +197,7 @@ static int dump_event(struct grt_consumer *c, const struct grt_event *e, uint32_
 	if (d->json)
 		grt_event_json_print(d->json, stdout, e, cpu, "");
 	else
-		print_text(d, e, cpu);
+		dump_print_text(d, e, cpu);
 	if (ferror(stdout)) {
 		d->write_error = errno ? errno : EIO;
 		return 1;
@@ -207,7 +207,7 @@ static int dump_event(struct grt_consumer *c, const struct grt_event *e, uint32_
 }
 
 /* What the run met is told after the part that could be read. */
-static int judge(const char *path, const struct grt_health *h)
+static int dump_judge(const char *path, const struct grt_health *h)
 {
 	struct grt_err err = h->first;
 	uint64_t faults = 0;
@@ -256,7 +256,7 @@ static int run_session(struct dump *d, struct grt_session *s, const char *path)
 		return cmd_error(EXIT_FAILED, &err);
 	if (!ret && grt_session_gpu_missing(s, &err))
 		return cmd_error(EXIT_FAILED, &err);
-	return judge(path, grt_session_health(s));
+	return dump_judge(path, grt_session_health(s));
 }
 
 static int dump_path(struct dump *d, const char *path)
@@ -276,7 +276,7 @@ static int dump_path(struct dump *d, const char *path)
 
 /* Prints what has happened since the last look, @last: up to the end. Return: as kmod_live_pump(), 0 when
  * nobody wants more */
-static int pump(struct dump *d, struct kmod *k, struct grt_session *s, bool last, struct grt_err *err)
+static int dump_pump(struct dump *d, struct kmod *k, struct grt_session *s, bool last, struct grt_err *err)
 {
 	int ret = (last ? kmod_live_end : kmod_live_pump)(k, s, &d->c, err);
 
@@ -285,7 +285,7 @@ static int pump(struct dump *d, struct kmod *k, struct grt_session *s, bool last
 	return d->write_error || !d->left ? 0 : ret;
 }
 
-static int run_live(struct dump *d, struct kmod *k, struct grt_session *s)
+static int dump_run_live(struct dump *d, struct kmod *k, struct grt_session *s)
 {
 	const struct timespec period = {.tv_nsec = LIVE_PERIOD_NS};
 	struct grt_err err;
@@ -297,14 +297,14 @@ static int run_live(struct dump *d, struct kmod *k, struct grt_session *s)
 		fputs("grtrace dump: reading the live module; Ctrl-C ends\n", stderr);
 	do {
 		last = cmd_signal;
-		ret = pump(d, k, s, last, &err);
+		ret = dump_pump(d, k, s, last, &err);
 		if (ret > 0 && !last)
 			nanosleep(&period, NULL);
 	} while (ret > 0 && !last);
 	status = close_output(d, &quiet);
 	if (quiet || status != EXIT_DONE)
 		return status;
-	return ret < 0 ? cmd_error(EXIT_FAILED, &err) : judge("live module", grt_session_health(s));
+	return ret < 0 ? cmd_error(EXIT_FAILED, &err) : dump_judge("live module", grt_session_health(s));
 }
 
 static int dump_live(struct dump *d)
@@ -320,7 +320,7 @@ static int dump_live(struct dump *d)
 		ret = kmod_live_session(&k, &s, &err);
 	ret = ret ? cmd_error(kmod_exit_status(ret), &err) : reading_gpu(s, opt_gpu, true);
 	if (ret == EXIT_DONE)
-		ret = run_live(d, &k, s);
+		ret = dump_run_live(d, &k, s);
 	grt_session_close(s);
 	kmod_close(&k);
 	return ret;

@@ -85,7 +85,7 @@ static void tell_tracks(const struct grt_tracks_count *n)
 	tell_if(n->ended, "counters ended before the trace did: their last value is drawn up to the end");
 }
 
-static void tell(const struct grt_export *x, const char *path)
+static void export_tell(const struct grt_export *x, const char *path)
 {
 	const struct grt_health *h = grt_session_health(x->session);
 
@@ -139,7 +139,7 @@ static int export_session(struct grt_session *s, const char *path, const struct 
 		return cmd_error(EXIT_FAILED, &err);
 	ret = run_export(&x, s, row, &span, &out, &err);
 	if (!ret)
-		tell(&x, path);
+		export_tell(&x, path);
 	grt_export_fini(&x);
 	/* a reader that has seen enough */
 	if (ret == -EPIPE)

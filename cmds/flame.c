@@ -111,13 +111,13 @@ struct flame {
 	struct grt_flame *flame;
 };
 
-static int on_event(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
+static int flame_on_event(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
 {
 	(void)cpu;
 	return grt_flame_event(((struct flame *)c)->flame, e);
 }
 
-static void tell_missing(const struct grt_launches_count *n)
+static void flame_tell_missing(const struct grt_launches_count *n)
 {
 	if (n->by_gpu)
 		fprintf(stderr, "  %llu kernels were launched by kernels: [device launch]\n",
@@ -186,13 +186,13 @@ static bool tell_launches(const struct grt_launch_flame *f)
 		fprintf(stderr,
 			"  %llu calls of probed functions have no GPU time: show them with --weight launches\n",
 			(unsigned long long)n.probed);
-	tell_missing(&n);
+	flame_tell_missing(&n);
 	tell_symbols(grt_launch_flame_symbols(f));
 	return true;
 }
 
 /* What the picture does not show is said beside it. */
-static void tell(const struct grt_flame_count *n, bool cuda)
+static void flame_tell(const struct grt_flame_count *n, bool cuda)
 {
 	if (cuda && !n->jobs && !n->untimed)
 		return;
@@ -230,8 +230,8 @@ static int no_tree(int code, const char *path)
 }
 
 /* What was read before a fault is shown, and then the fault. */
-static int take_events(struct graph *g, struct grt_session *s, const char *path, enum grt_stacks_side side,
-		       struct flame *f)
+static int flame_take_events(struct graph *g, struct grt_session *s, const char *path,
+			     enum grt_stacks_side side, struct flame *f)
 {
 	struct reading_span span;
 	struct grt_err err = {0};
@@ -253,14 +253,14 @@ static int take_events(struct graph *g, struct grt_session *s, const char *path,
 	if (ret >= 0) {
 		bool cuda = tell_launches(grt_flame_launches(f->flame));
 
-		tell(&n, cuda);
+		flame_tell(&n, cuda);
 	}
 	return reading_faults(s, path, 0, ret, &err);
 }
 
 static int take_recording(struct graph *g, struct grt_session *s, const char *path, enum grt_stacks_side side)
 {
-	struct flame f = {.c = {.event = on_event, .beyond = on_event, .late = on_event}};
+	struct flame f = {.c = {.event = flame_on_event, .beyond = flame_on_event, .late = flame_on_event}};
 	int status;
 
 	if (g->shape.weight == GRT_FLAME_WEIGHT_WALL)
@@ -270,7 +270,7 @@ static int take_recording(struct graph *g, struct grt_session *s, const char *pa
 			"--by thread works only with --weight wall: GPU time is not attributed to threads");
 	if (grt_flame_new(&f.flame))
 		return cmd_fail(EXIT_FAILED, strerror(ENOMEM), NULL, "cannot begin");
-	status = take_events(g, s, path, side, &f);
+	status = flame_take_events(g, s, path, side, &f);
 	grt_flame_free(f.flame);
 	return status;
 }
@@ -345,7 +345,7 @@ static int take_file(struct graph *g, const char *path, enum grt_stacks_side sid
 	return status;
 }
 
-static int take(struct graph *g, const char *path, enum grt_stacks_side side)
+static int flame_take(struct graph *g, const char *path, enum grt_stacks_side side)
 {
 	struct grt_session *s;
 	struct grt_err err;
@@ -482,7 +482,7 @@ static void tell_drawn(const struct graph *g, const struct grt_flamegraph_count 
 			percent(n->gone_weight, grt_stacks_total(g->tree, GRT_STACKS_BEFORE)));
 }
 
-static int write_out(struct graph *g)
+static int flame_write_out(struct graph *g)
 {
 	enum grt_flamegraph_form form = grt_flamegraph_form(opt.output);
 	struct grt_flamegraph_count count;
@@ -511,7 +511,8 @@ static int write_out(struct graph *g)
 /* ------------------------------------------------------- command line */
 
 /* The number of a word of flame_shapes.def. Return: EXIT_DONE, or EXIT_USAGE after saying why */
-static int take_word(const char *option, const char *word, const char *const *words, unsigned int *number)
+static int flame_take_word(const char *option, const char *word, const char *const *words,
+			   unsigned int *number)
 {
 	char all[128] = "";
 
@@ -528,12 +529,12 @@ static int take_word(const char *option, const char *word, const char *const *wo
 static int take_shape(struct grt_flame_shape *shape)
 {
 	unsigned int by = 0, weight = 0, only = 0;
-	int status = take_word("by", opt.by, grt_flame_by_words, &by);
+	int status = flame_take_word("by", opt.by, grt_flame_by_words, &by);
 
 	if (status == EXIT_DONE)
-		status = take_word("weight", opt.weight, grt_flame_weight_words, &weight);
+		status = flame_take_word("weight", opt.weight, grt_flame_weight_words, &weight);
 	if (status == EXIT_DONE)
-		status = take_word("only", opt.only, grt_flame_only_words, &only);
+		status = flame_take_word("only", opt.only, grt_flame_only_words, &only);
 	*shape = (struct grt_flame_shape){by, weight, only};
 	return status;
 }
@@ -551,17 +552,17 @@ static int take_look(struct grt_flamegraph_look *look)
 	return EXIT_DONE;
 }
 
-static int run(struct graph *g, const char *path)
+static int cmd_flame_run(struct graph *g, const char *path)
 {
 	int status, fault;
 
 	if (grt_stacks_new(&g->tree))
 		return cmd_fail(EXIT_FAILED, strerror(ENOMEM), NULL, "cannot begin");
-	fault = opt.cpu || opt.gpu ? take_seeds(g) : take(g, path, GRT_STACKS_NOW);
+	fault = opt.cpu || opt.gpu ? take_seeds(g) : flame_take(g, path, GRT_STACKS_NOW);
 	if (fault == EXIT_DONE && opt.diff)
-		fault = take(g, opt.diff, GRT_STACKS_BEFORE);
+		fault = flame_take(g, opt.diff, GRT_STACKS_BEFORE);
 	/* a trace with a fault in it is drawn as far as it goes */
-	status = fault == EXIT_DONE || grt_stacks_total(g->tree, GRT_STACKS_NOW) ? write_out(g) : fault;
+	status = fault == EXIT_DONE || grt_stacks_total(g->tree, GRT_STACKS_NOW) ? flame_write_out(g) : fault;
 	grt_stacks_free(g->tree);
 	return status != EXIT_DONE ? status : fault;
 }
@@ -594,7 +595,7 @@ static int flame_run(int argc, char **argv)
 		return cmd_fail(EXIT_FAILED, "there is no such recording",
 				"grtrace record --stack=bpf -- PROG", "cannot open %s", path);
 	status = output_usage(opt.cpu || opt.gpu ? NULL : path);
-	return status == EXIT_DONE ? run(&g, path) : status;
+	return status == EXIT_DONE ? cmd_flame_run(&g, path) : status;
 }
 
 const struct cmd cmd_flame = {

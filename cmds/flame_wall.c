@@ -13,7 +13,7 @@ struct wall {
 	struct grt_wall_flame *flame;
 };
 
-static int on_event(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
+static int flame_wall_on_event(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
 {
 	(void)cpu;
 	return grt_wall_flame_event(((struct wall *)c)->flame, e);
@@ -32,7 +32,7 @@ static void tell_states(const struct grt_wall_count *n)
 	fputc('\n', stderr);
 }
 
-static void tell(const struct grt_wall_count *n)
+static void flame_wall_tell(const struct grt_wall_count *n)
 {
 	uint64_t ns = 0;
 
@@ -75,9 +75,9 @@ static int check_shape(const struct grt_flame_shape *shape)
 }
 
 /* What was read before a fault is shown, and then the fault. */
-static int take_events(struct wall *w, struct grt_session *s, const char *path, bool from, bool to,
-		       const struct reading_span *span, const struct grt_flame_shape *shape,
-		       struct grt_stacks *tree, enum grt_stacks_side side)
+static int flame_wall_take_events(struct wall *w, struct grt_session *s, const char *path, bool from, bool to,
+				  const struct reading_span *span, const struct grt_flame_shape *shape,
+				  struct grt_stacks *tree, enum grt_stacks_side side)
 {
 	struct grt_wall_count n;
 	struct grt_err err = {0};
@@ -91,7 +91,7 @@ static int take_events(struct wall *w, struct grt_session *s, const char *path, 
 				NULL, "%s: cannot add up", path);
 	n = grt_wall_flame_count(w->flame);
 	if (ret >= 0)
-		tell(&n);
+		flame_wall_tell(&n);
 	return reading_faults(s, path, 0, ret, &err);
 }
 
@@ -99,7 +99,7 @@ int flame_wall(struct grt_session *s, const char *path, const struct opt_time *f
 	       const struct opt_time *to, const struct grt_flame_shape *shape, struct grt_stacks *tree,
 	       enum grt_stacks_side side)
 {
-	struct wall w = {.c = {.event = on_event, .beyond = on_event}};
+	struct wall w = {.c = {.event = flame_wall_on_event, .beyond = flame_wall_on_event}};
 	struct reading_span span;
 	int status = check_shape(shape);
 
@@ -109,7 +109,7 @@ int flame_wall(struct grt_session *s, const char *path, const struct opt_time *f
 		return status;
 	if (grt_wall_flame_new(&w.flame, from->set ? span.first : 0))
 		return cmd_fail(EXIT_FAILED, strerror(ENOMEM), NULL, "cannot begin");
-	status = take_events(&w, s, path, from->set, to->set, &span, shape, tree, side);
+	status = flame_wall_take_events(&w, s, path, from->set, to->set, &span, shape, tree, side);
 	grt_wall_flame_free(w.flame);
 	return status;
 }

@@ -44,7 +44,7 @@ struct words {
 	int n;
 };
 
-static void add(struct words *w, const char *word, const char *value)
+static void gpuperf_add(struct words *w, const char *word, const char *value)
 {
 	if (!value)
 		return;
@@ -53,7 +53,7 @@ static void add(struct words *w, const char *word, const char *value)
 }
 
 /* Return: an exit status */
-static int run_record(char *output, int argc, char **argv)
+static int gpuperf_run_record(char *output, int argc, char **argv)
 {
 	struct words w = {.n = 0};
 	char **all = calloc((size_t)argc + WORDS_MAX + 1, sizeof(*all));
@@ -62,13 +62,13 @@ static int run_record(char *output, int argc, char **argv)
 
 	if (!all)
 		return cmd_fail(EXIT_FAILED, strerror(ENOMEM), NULL, "cannot begin");
-	add(&w, "-e", "cuda");
-	add(&w, "-o", output);
-	add(&w, "--stack", opt.gpu_only ? "none" : "auto");
-	add(&w, "--cupti-text", opt.raw);
-	add(&w, "--chrome", opt.chrome);
-	add(&w, "--cpu-folded", opt.cpu);
-	add(&w, "--folded", opt.merged);
+	gpuperf_add(&w, "-e", "cuda");
+	gpuperf_add(&w, "-o", output);
+	gpuperf_add(&w, "--stack", opt.gpu_only ? "none" : "auto");
+	gpuperf_add(&w, "--cupti-text", opt.raw);
+	gpuperf_add(&w, "--chrome", opt.chrome);
+	gpuperf_add(&w, "--cpu-folded", opt.cpu);
+	gpuperf_add(&w, "--folded", opt.merged);
 	memcpy(all, w.word, (size_t)w.n * sizeof(*all));
 	all[w.n] = "--";
 	memcpy(all + w.n + 1, argv, (size_t)argc * sizeof(*all));
@@ -80,7 +80,7 @@ static int run_record(char *output, int argc, char **argv)
 	return status;
 }
 
-static int check(void)
+static int gpuperf_check(void)
 {
 	if (opt.cpu_only && opt.gpu_only)
 		return cmd_usage_error("--cpu-only and --gpu-only: use only one of them");
@@ -97,7 +97,7 @@ static int check(void)
 
 static int gpuperf_run(int argc, char **argv)
 {
-	int status = check();
+	int status = gpuperf_check();
 	uid_t uid = (uid_t)-1;
 	gid_t gid = (gid_t)-1;
 	char dir[4096], output[4128];
@@ -117,7 +117,7 @@ static int gpuperf_run(int argc, char **argv)
 		return status;
 	}
 	snprintf(output, sizeof(output), "%s/run.grt", dir);
-	status = run_record(output, argc, argv);
+	status = gpuperf_run_record(output, argc, argv);
 	tempdir_remove(dir);
 	return status;
 }

@@ -56,7 +56,7 @@ struct live {
 	struct meter *meter;
 };
 
-static const struct source *find_source(const char *name, size_t len)
+static const struct source *live_find_source(const char *name, size_t len)
 {
 	size_t i;
 
@@ -66,7 +66,7 @@ static const struct source *find_source(const char *name, size_t len)
 	return NULL;
 }
 
-static int unknown_source(const char *name, size_t len, struct grt_err *err)
+static int live_unknown_source(const char *name, size_t len, struct grt_err *err)
 {
 	char all[200] = "";
 	size_t i, used = 0;
@@ -89,7 +89,7 @@ bool live_has(const struct live *l, const char *source)
 }
 
 /* What several sources have in common (no privilege) is told once. */
-static void tell(struct live *l, const struct grt_err *err)
+static void live_tell(struct live *l, const struct grt_err *err)
 {
 	char text[sizeof(l->told)];
 
@@ -101,7 +101,7 @@ static void tell(struct live *l, const struct grt_err *err)
 }
 
 /* Whether a source that is open already tells of the jobs of a driver. */
-static bool is_covered(void *arg, const char *driver)
+static bool live_is_covered(void *arg, const char *driver)
 {
 	const struct live *l = arg;
 
@@ -111,8 +111,8 @@ static bool is_covered(void *arg, const char *driver)
 	return false;
 }
 
-static int open_source(struct live *l, const struct source *source, const struct live_setup *setup,
-		       struct grt_err *err)
+static int live_open_source(struct live *l, const struct source *source, const struct live_setup *setup,
+			    struct grt_err *err)
 {
 	const struct source_setup s = {
 		.pid = setup->pid,
@@ -123,7 +123,7 @@ static int open_source(struct live *l, const struct source *source, const struct
 		/* no line has one */
 		.stack = "none",
 		.ring_base = l->inputs * SOURCE_RINGS,
-		.covered = is_covered,
+		.covered = live_is_covered,
 		.arg = l,
 		.note = setup->note,
 	};
@@ -139,7 +139,7 @@ static int open_source(struct live *l, const struct source *source, const struct
 	}
 	source->close(in->state, &other);
 	if (setup->any)
-		tell(l, err);
+		live_tell(l, err);
 	return ret;
 }
 
@@ -153,11 +153,11 @@ static int open_sources(struct live *l, const struct live_setup *setup, struct g
 
 	for (; *p && !ret; p += len + (p[len] == ',')) {
 		len = strcspn(p, ",");
-		source = find_source(p, len);
+		source = live_find_source(p, len);
 		if (!source)
-			return unknown_source(p, len, err);
+			return live_unknown_source(p, len, err);
 		if (!live_has(l, source->name))
-			ret = open_source(l, source, setup, err);
+			ret = live_open_source(l, source, setup, err);
 		/* a privilege is what most likely is missing, whatever else is */
 		if (ret && setup->any && failed != -EACCES) {
 			failed = ret;
@@ -172,7 +172,7 @@ static int open_sources(struct live *l, const struct live_setup *setup, struct g
 	return failed;
 }
 
-static int open_target(struct live *l, pid_t pid, struct grt_err *err)
+static int live_open_target(struct live *l, pid_t pid, struct grt_err *err)
 {
 	l->target = (int)syscall(SYS_pidfd_open, pid, 0);
 	return l->target >= 0 ? 0
@@ -191,7 +191,7 @@ int live_open(struct live **out, const struct live_setup *setup, struct grt_err 
 	l->target = -1;
 	l->note = setup->note;
 	if (setup->pid)
-		ret = open_target(l, setup->pid, err);
+		ret = live_open_target(l, setup->pid, err);
 	return ret ? ret : open_sources(l, setup, err);
 }
 
@@ -242,7 +242,7 @@ static int count_streams(struct live *l, struct grt_err *err)
 }
 
 /* What runs needs less than what starts. */
-static void confine(struct live *l)
+static void live_confine(struct live *l)
 {
 	uid_t uid = (uid_t)-1;
 	gid_t gid = (gid_t)-1;
@@ -260,7 +260,7 @@ static void confine(struct live *l)
 		if (in->source->confined)
 			ret = in->source->confined(in->state, ret ? NULL : &err) ?: ret;
 	if (ret)
-		tell(l, &err);
+		live_tell(l, &err);
 }
 
 int live_start(struct live *l, struct grt_err *err)
@@ -275,7 +275,7 @@ int live_start(struct live *l, struct grt_err *err)
 	for (i = 0; !ret && i < l->inputs; i++)
 		ret = l->input[i].source->start(l->input[i].state, err);
 	if (!ret)
-		confine(l);
+		live_confine(l);
 	return ret;
 }
 
@@ -296,7 +296,7 @@ static int flush_sources(struct live *l, struct grt_err *err)
 }
 
 /* Hands out what is old enough to be complete. Return: as grt_session_run_live() */
-static int pump(struct live *l, struct grt_consumer *c, struct grt_err *err)
+static int live_pump(struct live *l, struct grt_consumer *c, struct grt_err *err)
 {
 	uint64_t until = grt_now() - SLACK_NS;
 	int ret = flush_sources(l, err);
@@ -321,7 +321,7 @@ static int stop_sources(struct live *l, struct grt_err *err)
 }
 
 /* Holds what was read against what the sources counted. Return: 0 or -errno */
-static int check_missed(struct live *l, struct grt_err *err)
+static int live_check_missed(struct live *l, struct grt_err *err)
 {
 	struct grt_balance missed;
 	struct live_input *in;
@@ -338,7 +338,7 @@ static int check_missed(struct live *l, struct grt_err *err)
 }
 
 /* Stops the sources and hands out what they have captured. */
-static int drain(struct live *l, struct grt_consumer *c, struct grt_err *err)
+static int live_drain(struct live *l, struct grt_consumer *c, struct grt_err *err)
 {
 	const struct timespec pause = {.tv_nsec = 5000000};
 	int on = stop_sources(l, err), ret;
@@ -357,14 +357,14 @@ static int drain(struct live *l, struct grt_consumer *c, struct grt_err *err)
 	}
 }
 
-static int finish(struct live *l, struct grt_consumer *c, struct grt_err *err)
+static int live_finish(struct live *l, struct grt_consumer *c, struct grt_err *err)
 {
-	int ret = drain(l, c, err);
+	int ret = live_drain(l, c, err);
 
-	return ret < 0 ? ret : check_missed(l, err) ?: ret;
+	return ret < 0 ? ret : live_check_missed(l, err) ?: ret;
 }
 
-static bool should_end(const struct live *l, const struct live_limits *limits, uint64_t begun)
+static bool live_should_end(const struct live *l, const struct live_limits *limits, uint64_t begun)
 {
 	struct pollfd target = {.fd = l->target, .events = POLLIN};
 
@@ -400,7 +400,7 @@ int live_run(struct live *l, struct grt_consumer *c, const struct live_limits *l
 
 	cmd_catch_signals();
 	for (;;) {
-		ret = pump(l, c, err);
+		ret = live_pump(l, c, err);
 		called = call(limits->idle, limits);
 		if (step && !called && grt_now() >= next) {
 			next += step * ((grt_now() - next) / step + 1);
@@ -408,8 +408,8 @@ int live_run(struct live *l, struct grt_consumer *c, const struct live_limits *l
 		}
 		if (ret != 1 || called)
 			break;
-		if (should_end(l, limits, begun)) {
-			ret = finish(l, c, err);
+		if (live_should_end(l, limits, begun)) {
+			ret = live_finish(l, c, err);
 			called = call(limits->idle, limits);
 			break;
 		}

@@ -44,7 +44,7 @@ const struct cmd_row *cmd_find(const char *name)
 	return NULL;
 }
 
-static int show_commands(void)
+static int main_show_commands(void)
 {
 	const struct cmd_row *r;
 
@@ -109,7 +109,7 @@ static int help_command(char **argv)
 	const struct cmd_row *row;
 
 	if (!argv[0])
-		return show_commands();
+		return main_show_commands();
 	row = cmd_find(argv[0]);
 	return row ? show_command(row) : unknown_command(argv[0]);
 }
@@ -164,7 +164,7 @@ int main(int argc, char **argv)
 	if (row)
 		return run_command(row, argc - 1, argv + 1);
 	if (!strcmp(word, "--help") || !strcmp(word, "-h"))
-		return show_commands();
+		return main_show_commands();
 	if (!strcmp(word, "--version") || !strcmp(word, "-V"))
 		return show_version();
 	if (!strcmp(word, "--complete"))

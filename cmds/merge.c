@@ -45,14 +45,14 @@ static const struct cmd_opt opts[] = {
 	{NULL, 0, OPT_FLAG, NULL, NULL, NULL},
 };
 
-static int no_memory(void)
+static int merge_no_memory(void)
 {
 	return cmd_fail(EXIT_FAILED, strerror(ENOMEM), NULL, "cannot merge");
 }
 
 /* ----------------------------------------------------------------- inputs */
 
-static int add(struct merging *run, const char *path, enum grt_merge_side side)
+static int merge_add(struct merging *run, const char *path, enum grt_merge_side side)
 {
 	struct grt_err err = {.what = ""};
 	unsigned int n = grt_merge_inputs(run->merge);
@@ -71,7 +71,7 @@ static bool is_alone(int argc)
 }
 
 /* One input alone is taken whole. */
-static int add_inputs(struct merging *run, int argc, char **argv)
+static int merge_add_inputs(struct merging *run, int argc, char **argv)
 {
 	bool alone = is_alone(argc);
 	int status = outfile_usage(opt.output, opt.cpu), i;
@@ -81,11 +81,11 @@ static int add_inputs(struct merging *run, int argc, char **argv)
 	for (i = 0; i < argc && status == EXIT_DONE; i++)
 		status = outfile_usage(opt.output, argv[i]);
 	if (opt.cpu && status == EXIT_DONE)
-		status = add(run, opt.cpu, alone ? GRT_MERGE_BOTH : GRT_MERGE_CPU);
+		status = merge_add(run, opt.cpu, alone ? GRT_MERGE_BOTH : GRT_MERGE_CPU);
 	if (opt.gpu && status == EXIT_DONE)
-		status = add(run, opt.gpu, alone ? GRT_MERGE_BOTH : GRT_MERGE_GPU);
+		status = merge_add(run, opt.gpu, alone ? GRT_MERGE_BOTH : GRT_MERGE_GPU);
 	for (i = 0; i < argc && status == EXIT_DONE; i++)
-		status = add(run, argv[i], GRT_MERGE_BOTH);
+		status = merge_add(run, argv[i], GRT_MERGE_BOTH);
 	return status;
 }
 
@@ -97,7 +97,7 @@ static int on_offset_event(void *arg, const struct grt_event *e, uint32_t cpu, u
 	return grt_offset_event(arg, e, input);
 }
 
-static int estimate(struct merging *run, struct grt_offset *o, struct grt_err *err)
+static int merge_estimate(struct merging *run, struct grt_offset *o, struct grt_err *err)
 {
 	const struct grt_merge_sink sink = {.event = on_offset_event, .arg = o};
 	int ret = grt_merge_run(run->merge, &sink, 0, UINT64_MAX, err);
@@ -112,8 +112,8 @@ static int offset_auto(struct merging *run)
 	int ret;
 
 	if (grt_offset_new(&o))
-		return no_memory();
-	ret = estimate(run, o, &err);
+		return merge_no_memory();
+	ret = merge_estimate(run, o, &err);
 	grt_offset_free(o);
 	if (ret)
 		return cmd_error(EXIT_FAILED, &err);
@@ -147,7 +147,7 @@ static int offset_usage(int argc)
 	return EXIT_DONE;
 }
 
-static int set_offset(struct merging *run)
+static int merge_set_offset(struct merging *run)
 {
 	const char *text = opt.offset;
 	char *end;
@@ -171,7 +171,7 @@ static int set_offset(struct merging *run)
 
 /* ------------------------------------------------------------------- span */
 
-static int set_span(struct merging *run)
+static int merge_set_span(struct merging *run)
 {
 	uint64_t first = 0, last = 0;
 	int ret = grt_merge_span(run->merge, &first, &last);
@@ -195,7 +195,7 @@ static const char *const side_names[] = {
 	[GRT_MERGE_CPU] = "cpu", [GRT_MERGE_GPU] = "gpu", [GRT_MERGE_BOTH] = "both"};
 
 /* What the timeline was made of, as comments. */
-static int put_header(struct merging *run)
+static int merge_put_header(struct merging *run)
 {
 	char line[1024], path[512];
 	unsigned int i;
@@ -230,7 +230,7 @@ static uint64_t events_of(const struct merging *run)
 }
 
 /* Nothing that can be used is an error, a part of it is told. */
-static int judge(struct merging *run)
+static int merge_judge(struct merging *run)
 {
 	unsigned int i, n = grt_merge_inputs(run->merge);
 	int status = EXIT_DONE;
@@ -257,7 +257,7 @@ static int write_failed(struct merging *run, int code)
 	return cmd_error(EXIT_FAILED, &err);
 }
 
-static int finish(struct merging *run, int ret, struct grt_err *err)
+static int merge_finish(struct merging *run, int ret, struct grt_err *err)
 {
 	int written = grt_line_out_flush(run->out.lines), status;
 
@@ -266,20 +266,20 @@ static int finish(struct merging *run, int ret, struct grt_err *err)
 	if (ret == -EINTR)
 		return 128 + cmd_signal;
 	if (ret == -ENOMEM)
-		return no_memory();
+		return merge_no_memory();
 	if (ret < 0)
 		return cmd_error(EXIT_FAILED, err);
 	if (opt.stats_only && merge_stats(run, opt.json))
-		return no_memory();
+		return merge_no_memory();
 	status = opt.stats_only ? cmd_close_stdout() : EXIT_DONE;
 	if (status == EXIT_DONE)
-		status = judge(run);
+		status = merge_judge(run);
 	if (events_of(run) && outfile_keep(&run->file, err))
 		return cmd_error(EXIT_FAILED, err);
 	return status;
 }
 
-static int merge(struct merging *run)
+static int merge_merge(struct merging *run)
 {
 	struct grt_err err = {.what = ""};
 	int ret = opt.stats_only ? 0 : outfile_open(&run->file, opt.output, &err);
@@ -288,14 +288,14 @@ static int merge(struct merging *run)
 		return cmd_error(EXIT_FAILED, &err);
 	if (grt_merged_init(&run->out, form(), opt.stats_only ? -1 : run->file.fd,
 			    grt_merge_inputs(run->merge)))
-		return no_memory();
+		return merge_no_memory();
 	cmd_catch_signals();
 	run->out.stop = &cmd_signal;
 	if (form() == GRT_LINE_OUT_MERGED)
-		ret = put_header(run);
+		ret = merge_put_header(run);
 	if (!ret)
 		ret = grt_merge_run(run->merge, &run->out.sink, run->from, run->to, &err);
-	return finish(run, ret, &err);
+	return merge_finish(run, ret, &err);
 }
 
 static int merge_run(int argc, char **argv)
@@ -314,15 +314,15 @@ static int merge_run(int argc, char **argv)
 	if (status != EXIT_DONE)
 		return status;
 	if (grt_merge_new(&run.merge))
-		return no_memory();
+		return merge_no_memory();
 	signal(SIGPIPE, SIG_IGN);
-	status = add_inputs(&run, argc, argv);
+	status = merge_add_inputs(&run, argc, argv);
 	if (status == EXIT_DONE)
-		status = set_offset(&run);
+		status = merge_set_offset(&run);
 	if (status == EXIT_DONE)
-		status = set_span(&run);
+		status = merge_set_span(&run);
 	if (status == EXIT_DONE)
-		status = merge(&run);
+		status = merge_merge(&run);
 	outfile_drop(&run.file);
 	grt_merged_fini(&run.out);
 	grt_merge_free(run.merge);

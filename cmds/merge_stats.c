@@ -28,7 +28,7 @@ static void get_source(struct grt_cell *cell, const void *view, const void *row,
 	cell->text = grt_line_out_is_cpu(((const struct row *)row)->type) ? "CPU" : "GPU";
 }
 
-static void get_type(struct grt_cell *cell, const void *view, const void *row, int arg)
+static void merge_stats_get_type(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	(void)view;
 	(void)arg;
@@ -52,7 +52,7 @@ static void get_rate(struct grt_cell *cell, const void *view, const void *row, i
 
 static const struct grt_column columns[] = {
 	{"source", get_source, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "CPU or GPU"},
-	{"event", get_type, 0, GRT_CELL_EVENT, GRT_COLUMN_ALL, "the event's type"},
+	{"event", merge_stats_get_type, 0, GRT_CELL_EVENT, GRT_COLUMN_ALL, "the event's type"},
 	{"events", grt_cell_u64, offsetof(struct row, events), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "how many"},
 	{"per_second", get_rate, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "over the time of the merge"},
 	{"input", grt_cell_pointed, offsetof(struct row, path), GRT_CELL_TEXT, GRT_COLUMN_ALL,
@@ -72,7 +72,7 @@ struct sums {
 	uint64_t skipped;
 };
 
-static struct sums sum_up(const struct merging *run)
+static struct sums merge_stats_sum_up(const struct merging *run)
 {
 	struct sums s = {.first = UINT64_MAX};
 
@@ -131,7 +131,7 @@ static void put_sums(const struct merging *run, struct grt_writer *w, const stru
 	grt_writer_fields(w, "merge", "merge", fields);
 }
 
-static int put_rows(const struct merging *run, struct grt_writer *w, const struct sums *s)
+static int merge_stats_put_rows(const struct merging *run, struct grt_writer *w, const struct sums *s)
 {
 	int ret = 0;
 
@@ -151,7 +151,7 @@ static int put_rows(const struct merging *run, struct grt_writer *w, const struc
 int merge_stats(struct merging *run, bool json)
 {
 	const struct grt_writer_options o = {.out = stdout, .colour = !json && cmd_colour()};
-	const struct sums s = sum_up(run);
+	const struct sums s = merge_stats_sum_up(run);
 	struct grt_writer *w;
 	int ret = grt_writer_new(&w, json ? &writer_json : &writer_text, &o);
 
@@ -159,7 +159,7 @@ int merge_stats(struct merging *run, bool json)
 		return ret;
 	grt_writer_begin(w);
 	put_sums(run, w, &s);
-	ret = put_rows(run, w, &s);
+	ret = merge_stats_put_rows(run, w, &s);
 	grt_writer_end(w);
 	grt_writer_free(w);
 	return ret;
@@ -167,7 +167,7 @@ int merge_stats(struct merging *run, bool json)
 
 /* ----------------------------------------------------------------- inputs */
 
-static void begin(const struct merging *run, unsigned int input)
+static void merge_stats_begin(const struct merging *run, unsigned int input)
 {
 	fputs("grtrace merge: ", stderr);
 	cmd_put_text(stderr, run->path[input]);
@@ -176,7 +176,7 @@ static void begin(const struct merging *run, unsigned int input)
 
 static void tell_bad(const struct merging *run, unsigned int input, const struct grt_health *h)
 {
-	begin(run, input);
+	merge_stats_begin(run, input);
 	fprintf(stderr,
 		"%" PRIu64 " of %" PRIu64 " lines were not understood, the first is line %" PRIu64 ": ",
 		h->text.bad, h->text.lines, h->text.bad_line);
@@ -191,7 +191,7 @@ static void tell_skipped(const struct merging *run, unsigned int input, bool ver
 	const struct grt_skipped *list;
 	unsigned int n = grt_session_skipped(s, &list);
 
-	begin(run, input);
+	merge_stats_begin(run, input);
 	fprintf(stderr, "%" PRIu64 " events are not about GPU jobs, of %u kinds%s\n", h->text.skipped, n,
 		verbose ? ":" : " (-v names them)");
 	for (unsigned int i = 0; verbose && i < n; i++) {
@@ -205,7 +205,7 @@ static void tell_read(const struct merging *run, unsigned int input, const struc
 {
 	const struct grt_merged_input *in = &run->out.input[input];
 
-	begin(run, input);
+	merge_stats_begin(run, input);
 	fprintf(stderr, "%" PRIu64 " events taken of %" PRIu64 " read", in->total, h->events);
 	if (h->text.form)
 		fprintf(stderr, ", %" PRIu64 " lines of %s, %" PRIu64 " out of order", h->text.lines,
@@ -229,7 +229,7 @@ void merge_tell_input(struct merging *run, unsigned int input, bool verbose)
 	/* what --from and --to leave says nothing about the input */
 	if (side == GRT_MERGE_BOTH || run->out.input[input].total || run->from || run->to != UINT64_MAX)
 		return;
-	begin(run, input);
+	merge_stats_begin(run, input);
 	fprintf(stderr, "no event of the %s in it\n", side == GRT_MERGE_CPU ? "CPU" : "GPU");
 }
 

@@ -86,7 +86,8 @@ static int feed_deps(struct monitor *m, const struct grt_event *e, struct monito
 
 /* Which events */
 
-static bool is_asked_for(const struct monitor *m, uint64_t ctx, uint32_t pid, uint32_t ring, uint32_t device)
+static bool monitor_is_asked_for(const struct monitor *m, uint64_t ctx, uint32_t pid, uint32_t ring,
+				 uint32_t device)
 {
 	const struct grt_dep_context *context = grt_deps_context(m->deps, ctx);
 	const char *driver;
@@ -107,11 +108,11 @@ static bool is_asked_for(const struct monitor *m, uint64_t ctx, uint32_t pid, ui
 	return driver ? !strcmp(driver, m->driver) : !m->sure;
 }
 
-static int on_job(void *arg, const struct grt_job *job)
+static int monitor_on_job(void *arg, const struct grt_job *job)
 {
 	struct monitor *m = arg;
 
-	if (!is_asked_for(m, job->ctx, job->pid, job->ring, job->device))
+	if (!monitor_is_asked_for(m, job->ctx, job->pid, job->ring, job->device))
 		return 0;
 	return grt_analyses_job(&m->a, job);
 }
@@ -143,7 +144,7 @@ static int take_whole_job(struct monitor *m, const struct grt_event *e)
 	return ret;
 }
 
-static int take_in(struct monitor *m, const struct grt_event *e, struct monitor_did *did)
+static int monitor_take_in(struct monitor *m, const struct grt_event *e, struct monitor_did *did)
 {
 	m->seen[0]++;
 	m->seen[e->type]++;
@@ -160,7 +161,7 @@ static int take_in(struct monitor *m, const struct grt_event *e, struct monitor_
  * Jobs and signals are followed whoever they belong to: those asked for run
  * behind them on a ring, and wait for them. Return: 0 or -ENOMEM
  */
-static int follow(struct monitor *m, const struct grt_event *e, struct monitor_did *did)
+static int monitor_follow(struct monitor *m, const struct grt_event *e, struct monitor_did *did)
 {
 	uint64_t before = grt_jobs_completed_again(m->jobs);
 	int ret = grt_jobs_event(m->jobs, e);
@@ -186,7 +187,7 @@ static void stretch(struct monitor *m, uint64_t ns)
 	m->known = true;
 }
 
-static int on_event(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
+static int monitor_on_event(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
 {
 	struct monitor *m = (struct monitor *)c;
 	struct monitor_did did = {.ended = 0};
@@ -199,17 +200,17 @@ static int on_event(struct grt_consumer *c, const struct grt_event *e, uint32_t 
 	m->counters += e->type == GRT_EV_COUNTER && !(m->classes & GRT_IN_CLASS(counter));
 	if (e->type >= GRT_EV_MAX || !(m->classes >> grt_class_of[e->type] & 1) || is_log(e))
 		return 0;
-	ret = follow(m, e, &did);
-	pass = is_asked_for(m, e->ctx, e->pid, e->ring, e->device);
+	ret = monitor_follow(m, e, &did);
+	pass = monitor_is_asked_for(m, e->ctx, e->pid, e->ring, e->device);
 	m->left_out += !pass;
 	if (!ret && pass)
-		ret = take_in(m, e, &did);
+		ret = monitor_take_in(m, e, &did);
 	if (ret || !(pass || did.ended) || !has_line(m, e))
 		return ret;
 	return monitor_line(m, e, cpu, &did);
 }
 
-static int on_name(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
+static int monitor_on_name(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
 {
 	struct monitor *m = (struct monitor *)c;
 
@@ -217,7 +218,7 @@ static int on_name(struct grt_consumer *c, const struct grt_event *e, uint32_t c
 	return grt_names_add(&m->names, (const struct grt_ev_name *)e);
 }
 
-static int on_packet(struct grt_consumer *c, const struct grt_packet *p)
+static int monitor_on_packet(struct grt_consumer *c, const struct grt_packet *p)
 {
 	grt_counts_packet(((struct monitor *)c)->counts, p);
 	return 0;
@@ -238,12 +239,13 @@ static void want_parts(struct monitor *m)
 			grt_analyses_want(&m->a, grt_part_find(word, GRT_PART_MONITOR));
 }
 
-static int begin(struct monitor *m)
+static int monitor_begin(struct monitor *m)
 {
-	const struct grt_jobs_sink sink = {.job = on_job, .arg = m};
+	const struct grt_jobs_sink sink = {.job = monitor_on_job, .arg = m};
 	struct grt_pass *pass = &m->a.pass;
 
-	m->c = (struct grt_consumer){.event = on_event, .name = on_name, .packet = on_packet};
+	m->c = (struct grt_consumer){
+		.event = monitor_on_event, .name = monitor_on_name, .packet = monitor_on_packet};
 	m->counts = calloc(1, sizeof(*m->counts));
 	if (!m->counts || grt_jobs_new(&m->jobs, &sink, NULL) || grt_deps_new(&m->deps, NULL) ||
 	    (!m->quiet && monitor_line_new(m)))
@@ -262,7 +264,7 @@ static int begin(struct monitor *m)
 	return 0;
 }
 
-static void end(struct monitor *m)
+static void monitor_end(struct monitor *m)
 {
 	grt_analyses_free(&m->a);
 	grt_jobs_free(m->jobs);
@@ -272,13 +274,13 @@ static void end(struct monitor *m)
 	free(m->counts);
 }
 
-static int no_memory(void)
+static int monitor_no_memory(void)
 {
 	return cmd_fail(EXIT_FAILED, strerror(ENOMEM), NULL, "the monitor");
 }
 
 /* The statistics, and what went wrong. @ret: of the run. Return: exit status */
-static int finish(struct monitor *m, const struct grt_err *err, int ret)
+static int monitor_finish(struct monitor *m, const struct grt_err *err, int ret)
 {
 	int written;
 
@@ -293,7 +295,7 @@ static int finish(struct monitor *m, const struct grt_err *err, int ret)
 
 /* Input */
 
-static int replay(struct monitor *m, const char *path)
+static int monitor_replay(struct monitor *m, const char *path)
 {
 	struct grt_err err = {.what = ""};
 	int ret, status;
@@ -307,34 +309,34 @@ static int replay(struct monitor *m, const char *path)
 	if (!m->driver)
 		m->driver = m->row->driver;
 	ret = grt_session_run(m->session, &m->c, 0, UINT64_MAX, &err);
-	status = finish(m, &err, ret);
+	status = monitor_finish(m, &err, ret);
 	grt_session_close(m->session);
 	return status;
 }
 
 static const char *told; /* the monitor that tell() speaks of: its callers cannot hand it over */
 
-static void tell(const char *text)
+static void monitor_tell(const char *text)
 {
 	fprintf(stderr, "monitor: %s: ", told);
 	cmd_put_text(stderr, text);
 	fputc('\n', stderr);
 }
 
-static void tell_missing(const struct monitor_row *row)
+static void monitor_tell_missing(const struct monitor_row *row)
 {
 	struct grt_err err;
 	int tracefs = tracefs_open(&err);
 
 	if (row->limit)
-		tell(row->limit);
+		monitor_tell(row->limit);
 	if (tracefs < 0)
 		return;
 	for (unsigned int i = 0; i < sizeof(wishes) / sizeof(wishes[0]); i++)
 		if (!strcmp(wishes[i].monitor, row->name) &&
 		    tracefs_find(tracefs, wishes[i].group, wishes[i].has, NULL, 0) &&
 		    !tracefs_find(tracefs, wishes[i].group, wishes[i].wants, NULL, 0))
-			tell(wishes[i].without);
+			monitor_tell(wishes[i].without);
 	close(tracefs);
 }
 
@@ -355,7 +357,7 @@ static const char *every_source(void)
 	return text;
 }
 
-static int flush_lines(void *arg)
+static int monitor_flush_lines(void *arg)
 {
 	struct monitor *m = arg;
 
@@ -363,9 +365,9 @@ static int flush_lines(void *arg)
 	return m->write_error ? MONITOR_STOP : 0;
 }
 
-static int run_live(struct monitor *m, struct live *l)
+static int monitor_run_live(struct monitor *m, struct live *l)
 {
-	const struct live_limits limits = {.seconds = opt.seconds, .idle = flush_lines, .arg = m};
+	const struct live_limits limits = {.seconds = opt.seconds, .idle = monitor_flush_lines, .arg = m};
 	struct grt_err err = {.what = ""};
 	int ret = live_start(l, &err);
 
@@ -378,10 +380,10 @@ static int run_live(struct monitor *m, struct live *l)
 	ret = live_run(l, &m->c, &limits, &err);
 	m->last = grt_now();
 	m->known = true;
-	return finish(m, &err, ret);
+	return monitor_finish(m, &err, ret);
 }
 
-static int watch(struct monitor *m)
+static int monitor_watch(struct monitor *m)
 {
 	const char *own = m->row->sources[0] ? m->row->sources : every_source();
 	const struct live_setup setup = {
@@ -390,7 +392,7 @@ static int watch(struct monitor *m)
 		.driver = opt.driver,
 		.probes = opt.probes,
 		.any = !opt.sources && !m->row->sources[0],
-		.note = tell,
+		.note = monitor_tell,
 	};
 	struct grt_err err = {.what = ""};
 	struct live *l = NULL;
@@ -399,14 +401,14 @@ static int watch(struct monitor *m)
 	m->live = true;
 	m->input = "live";
 	told = m->row->name;
-	tell_missing(m->row);
+	monitor_tell_missing(m->row);
 	ret = live_open(&l, &setup, &err);
 	if (ret == -EINVAL && opt.sources)
 		status = cmd_error(EXIT_USAGE, &err);
 	else if (ret)
 		status = cmd_error(kmod_exit_status(ret), &err);
 	else
-		status = run_live(m, l);
+		status = monitor_run_live(m, l);
 	ret = live_close(l, &err);
 	if (ret && status == EXIT_DONE)
 		status = cmd_error(kmod_exit_status(ret), &err);
@@ -436,7 +438,7 @@ static int no_monitor(const char *word)
 			       cmd_words(monitor_name, all, sizeof(all)));
 }
 
-static const struct monitor_row *find_row(const char *name)
+static const struct monitor_row *monitor_find_row(const char *name)
 {
 	for (unsigned int i = 0; name && i < ROWS; i++)
 		if (!strcmp(rows[i].name, name))
@@ -447,7 +449,7 @@ static const struct monitor_row *find_row(const char *name)
 static int monitor_run(int argc, char **argv)
 {
 	struct monitor m = {
-		.row = find_row(argv[0]),
+		.row = monitor_find_row(argv[0]),
 		.pid = (uint32_t)opt.pid,
 		.driver = opt.driver,
 		.sure = opt.driver,
@@ -465,11 +467,11 @@ static int monitor_run(int argc, char **argv)
 		return cmd_usage_error("fence: name the driver, for example --driver nouveau");
 	if (opt.probes && (strcmp(m.row->name, "nvidia") || opt.input))
 		return cmd_usage_error("--probes works only with `monitor nvidia` on live events");
-	if (begin(&m))
-		status = no_memory();
+	if (monitor_begin(&m))
+		status = monitor_no_memory();
 	else
-		status = opt.input ? replay(&m, opt.input) : watch(&m);
-	end(&m);
+		status = opt.input ? monitor_replay(&m, opt.input) : monitor_watch(&m);
+	monitor_end(&m);
 	return status;
 }
 

@@ -25,7 +25,7 @@ struct line {
 	size_t len;
 };
 
-static void __attribute__((format(printf, 2, 3))) put(struct line *l, const char *fmt, ...)
+static void __attribute__((format(printf, 2, 3))) monitor_line_put(struct line *l, const char *fmt, ...)
 {
 	size_t room = sizeof(l->text) - l->len;
 	va_list ap;
@@ -39,7 +39,7 @@ static void __attribute__((format(printf, 2, 3))) put(struct line *l, const char
 
 /* What stands in every line is put without a format. */
 
-static void put_text(struct line *l, const char *text)
+static void monitor_line_put_text(struct line *l, const char *text)
 {
 	size_t len = strlen(text), room = sizeof(l->text) - 1 - l->len;
 
@@ -49,7 +49,7 @@ static void put_text(struct line *l, const char *text)
 	l->len += len;
 }
 
-static void put_u64(struct line *l, uint64_t number)
+static void monitor_line_put_u64(struct line *l, uint64_t number)
 {
 	char digits[24];
 	size_t at = sizeof(digits) - 1;
@@ -58,7 +58,7 @@ static void put_u64(struct line *l, uint64_t number)
 	do
 		digits[--at] = (char)('0' + number % 10);
 	while (number /= 10);
-	put_text(l, digits + at);
+	monitor_line_put_text(l, digits + at);
 }
 
 static void put_blanks(struct line *l, unsigned int n)
@@ -76,34 +76,34 @@ static void put_escaped(struct line *l, const char *text, size_t size)
 	l->len += grt_escape(GRT_ESCAPE_TERM, l->text + l->len, sizeof(l->text) - l->len, text, size);
 }
 
-static void put_key(struct line *l, const char *name)
+static void monitor_line_put_key(struct line *l, const char *name)
 {
-	put_text(l, " ");
-	put_text(l, name);
-	put_text(l, "=");
+	monitor_line_put_text(l, " ");
+	monitor_line_put_text(l, name);
+	monitor_line_put_text(l, "=");
 }
 
-static void put_name(struct line *l, const char *key, const char *name)
+static void monitor_line_put_name(struct line *l, const char *key, const char *name)
 {
 	if (!name)
 		return;
-	put_key(l, key);
+	monitor_line_put_key(l, key);
 	put_escaped(l, name, strlen(name));
 }
 
-static const char *comm_of(const struct monitor *m, const struct grt_event *e)
+static const char *monitor_line_comm_of(const struct monitor *m, const struct grt_event *e)
 {
 	return e->tid ? grt_names_name(&m->names, grt_names_find(&m->names, GRT_NAME_THREAD, e->tid)) : NULL;
 }
 
-static const char *ring_of(const struct monitor *m, const struct grt_event *e)
+static const char *monitor_line_ring_of(const struct monitor *m, const struct grt_event *e)
 {
 	if (e->ring == GRT_RING_NONE)
 		return NULL;
 	return grt_names_name(&m->names, grt_names_find(&m->names, GRT_NAME_RING, e->ring));
 }
 
-static const char *device_of(const struct monitor *m, const struct grt_event *e)
+static const char *monitor_line_device_of(const struct monitor *m, const struct grt_event *e)
 {
 	return grt_names_name(&m->names, grt_names_find(&m->names, GRT_NAME_DEVICE, e->device));
 }
@@ -123,12 +123,12 @@ static void column_time(struct line *l, const struct monitor *m, const struct gr
 	(void)m;
 	for (unsigned int i = 9; i; i--, ns /= 10)
 		digits[i] = (char)('0' + ns % 10);
-	put_u64(l, e->time / NS_PER_S);
-	put_text(l, digits);
+	monitor_line_put_u64(l, e->time / NS_PER_S);
+	monitor_line_put_text(l, digits);
 }
 
 /* An ioctl is shown when it ends, as one. */
-static const char *title_of(const struct grt_event *e)
+static const char *monitor_line_title_of(const struct grt_event *e)
 {
 	return e->type == GRT_EV_IOCTL_EXIT || e->type == GRT_EV_IOCTL_ENTER ? "IOCTL"
 									     : grt_event_title(e->type);
@@ -137,14 +137,14 @@ static const char *title_of(const struct grt_event *e)
 static void column_event(struct line *l, const struct monitor *m, const struct grt_event *e)
 {
 	(void)m;
-	put_text(l, title_of(e));
+	monitor_line_put_text(l, monitor_line_title_of(e));
 }
 
 static void put_fence(struct line *l, const struct grt_event *e)
 {
-	put_u64(l, e->ctx);
-	put_text(l, ":");
-	put_u64(l, e->seqno);
+	monitor_line_put_u64(l, e->ctx);
+	monitor_line_put_text(l, ":");
+	monitor_line_put_u64(l, e->seqno);
 }
 
 static void column_job(struct line *l, const struct monitor *m, const struct grt_event *e)
@@ -156,24 +156,24 @@ static void column_job(struct line *l, const struct monitor *m, const struct grt
 
 static void column_ring(struct line *l, const struct monitor *m, const struct grt_event *e)
 {
-	const char *name = ring_of(m, e);
+	const char *name = monitor_line_ring_of(m, e);
 
 	if (name)
 		put_escaped(l, name, strlen(name));
 	else if (e->ring != GRT_RING_NONE)
-		put(l, "%u", e->ring);
+		monitor_line_put(l, "%u", e->ring);
 }
 
 static void column_queued(struct line *l, const struct monitor *m, const struct grt_event *e)
 {
 	(void)m;
 	if (e->type == GRT_EV_COMMIT)
-		put_u64(l, ((const struct grt_ev_commit *)e)->sw_depth);
+		monitor_line_put_u64(l, ((const struct grt_ev_commit *)e)->sw_depth);
 }
 
 static void column_comm(struct line *l, const struct monitor *m, const struct grt_event *e)
 {
-	const char *name = comm_of(m, e);
+	const char *name = monitor_line_comm_of(m, e);
 
 	if (name)
 		put_escaped(l, name, strlen(name));
@@ -183,7 +183,7 @@ static void column_pid(struct line *l, const struct monitor *m, const struct grt
 {
 	(void)m;
 	if (e->pid)
-		put_u64(l, e->pid);
+		monitor_line_put_u64(l, e->pid);
 }
 
 /* NVIDIA's device files are named with the address of their GPU behind the name, where that is known. */
@@ -199,37 +199,37 @@ static void put_bus(struct line *l, uint32_t bus)
 {
 	char text[GRT_BUS_MAX];
 
-	put(l, "%s", grt_bus_text(text, bus));
+	monitor_line_put(l, "%s", grt_bus_text(text, bus));
 }
 
 static void column_gpu(struct line *l, const struct monitor *m, const struct grt_event *e)
 {
-	const char *name = device_of(m, e);
+	const char *name = monitor_line_device_of(m, e);
 
 	if (e->type == GRT_EV_XID)
 		put_bus(l, ((const struct grt_ev_xid *)e)->bus);
 	else if (name)
 		put_device(l, name, driver_of(m, e));
 	else if (e->device)
-		put(l, "%u:%u", e->device >> 20, e->device & 0xfffff);
+		monitor_line_put(l, "%u:%u", e->device >> 20, e->device & 0xfffff);
 }
 
 static void column_crtc(struct line *l, const struct monitor *m, const struct grt_event *e)
 {
 	(void)m;
 	if (e->type == GRT_EV_VBLANK)
-		put_u64(l, ((const struct grt_ev_vblank *)e)->crtc);
+		monitor_line_put_u64(l, ((const struct grt_ev_vblank *)e)->crtc);
 	else
-		put_u64(l, ((const struct grt_ev_vblank_queued *)e)->crtc);
+		monitor_line_put_u64(l, ((const struct grt_ev_vblank_queued *)e)->crtc);
 }
 
 static void column_vseq(struct line *l, const struct monitor *m, const struct grt_event *e)
 {
 	(void)m;
 	if (e->type == GRT_EV_VBLANK)
-		put_u64(l, ((const struct grt_ev_vblank *)e)->vseq);
+		monitor_line_put_u64(l, ((const struct grt_ev_vblank *)e)->vseq);
 	else
-		put_u64(l, ((const struct grt_ev_vblank_queued *)e)->vseq);
+		monitor_line_put_u64(l, ((const struct grt_ev_vblank_queued *)e)->vseq);
 }
 
 /* VBLANK_QUEUED and VBLANK_DELIVERED are read through one of them. */
@@ -339,33 +339,33 @@ static const struct grt_text_row details[] = {
 
 /* What is said beside the fields; each is for one type of event. */
 
-static void put_ns(struct line *l, const char *name, uint64_t ns)
+static void monitor_line_put_ns(struct line *l, const char *name, uint64_t ns)
 {
 	char text[GRT_UNITS_MAX];
 
 	grt_units_ns(text, ns);
-	put_key(l, name);
+	monitor_line_put_key(l, name);
 	for (const char *p = text; *p; p++)
 		if (*p != ' ')
-			put(l, "%c", *p);
+			monitor_line_put(l, "%c", *p);
 }
 
 static void more_released(struct line *l, const struct monitor *m, const struct grt_event *e,
 			  const struct monitor_did *did)
 {
 	(void)m;
-	put_key(l, "fence");
+	monitor_line_put_key(l, "fence");
 	put_fence(l, e);
 	if (did->ended > 0) {
-		put_key(l, "released");
-		put(l, "%d", did->ended);
+		monitor_line_put_key(l, "released");
+		monitor_line_put(l, "%d", did->ended);
 	}
 }
 
 static void put_since(struct line *l, const char *name, uint64_t from, uint64_t to)
 {
 	if (from && to >= from)
-		put_ns(l, name, to - from);
+		monitor_line_put_ns(l, name, to - from);
 }
 
 static void more_whole(struct line *l, const struct monitor *m, const struct grt_event *e,
@@ -384,7 +384,7 @@ static void more_dep(struct line *l, const struct monitor *m, const struct grt_e
 	(void)m;
 	(void)did;
 	if (e->flags & GRT_FLAG_SIGNALLED)
-		put_text(l, " signalled");
+		monitor_line_put_text(l, " signalled");
 }
 
 /* What a driver's command code is, by the driver that the ring names. */
@@ -400,11 +400,11 @@ static void more_command(struct line *l, const struct monitor *m, const struct g
 	if (!cmd)
 		return;
 	if (driver && !strcmp(driver, "amdgpu"))
-		put(l, " ibs=%u", cmd);
+		monitor_line_put(l, " ibs=%u", cmd);
 	else if (name)
-		put(l, " cmd=0x%x(%s)", cmd, name);
+		monitor_line_put(l, " cmd=0x%x(%s)", cmd, name);
 	else
-		put(l, " cmd=0x%x", cmd);
+		monitor_line_put(l, " cmd=0x%x", cmd);
 }
 
 _Static_assert(offsetof(struct grt_ev_submit, cmd) == offsetof(struct grt_ev_command, cmd), "the same place");
@@ -414,7 +414,7 @@ static void more_submit(struct line *l, const struct monitor *m, const struct gr
 {
 	more_command(l, m, e, did);
 	if (e->flags & GRT_FLAG_COMMIT)
-		put_text(l, " commit");
+		monitor_line_put_text(l, " commit");
 }
 
 static void more_irq(struct line *l, const struct monitor *m, const struct grt_event *e,
@@ -425,18 +425,18 @@ static void more_irq(struct line *l, const struct monitor *m, const struct grt_e
 
 	(void)m;
 	(void)did;
-	put_text(l, " client=");
-	client == GRT_IRQ_CLIENT_UNKNOWN ? put_text(l, "-") : put_u64(l, client);
+	monitor_line_put_text(l, " client=");
+	client == GRT_IRQ_CLIENT_UNKNOWN ? monitor_line_put_text(l, "-") : monitor_line_put_u64(l, client);
 	if (name)
-		put(l, "(%s)", name);
-	put_text(l, " src=");
-	source == UINT32_MAX ? put_text(l, "-") : put_u64(l, source & 0xffff);
+		monitor_line_put(l, "(%s)", name);
+	monitor_line_put_text(l, " src=");
+	source == UINT32_MAX ? monitor_line_put_text(l, "-") : monitor_line_put_u64(l, source & 0xffff);
 }
 
-static void put_hex(struct line *l, const char *key, uint32_t number)
+static void monitor_line_put_hex(struct line *l, const char *key, uint32_t number)
 {
-	put_key(l, key);
-	put(l, "0x%x", number);
+	monitor_line_put_key(l, key);
+	monitor_line_put(l, "0x%x", number);
 }
 
 /* "class=KEPLER_CHANNEL_GROUP_A(0xa06c)" */
@@ -451,12 +451,12 @@ static void put_about(struct line *l, uint32_t cmd, uint32_t about)
 	if (kind == GRT_NV_ABOUT_NOTHING)
 		return;
 	if (about == UINT32_MAX)
-		put_name(l, key, "-");
+		monitor_line_put_name(l, key, "-");
 	else if (name) {
-		put_key(l, key);
-		put(l, "%s(0x%x)", name, about);
+		monitor_line_put_key(l, key);
+		monitor_line_put(l, "%s(0x%x)", name, about);
 	} else {
-		put_hex(l, key, about);
+		monitor_line_put_hex(l, key, about);
 	}
 }
 
@@ -466,9 +466,9 @@ static void put_answer(struct line *l, uint32_t status)
 	const char *name = grt_nv_status_name(status);
 
 	if (status && name)
-		put_name(l, "status", name);
+		monitor_line_put_name(l, "status", name);
 	else if (status && status != UINT32_MAX)
-		put_hex(l, "status", status);
+		monitor_line_put_hex(l, "status", status);
 }
 
 static void more_ioctl(struct line *l, const struct monitor *m, const struct grt_event *e,
@@ -477,30 +477,30 @@ static void more_ioctl(struct line *l, const struct monitor *m, const struct grt
 	const struct grt_ev_ioctl_exit *ev = (const struct grt_ev_ioctl_exit *)e;
 	const char *driver = driver_of(m, e);
 	bool nvidia = driver && !strcmp(driver, "nvidia");
-	const char *name =
-		nvidia ? grt_nv_ioctl_name(device_of(m, e), ev->cmd) : grt_ioctl_name(driver, ev->cmd);
+	const char *name = nvidia ? grt_nv_ioctl_name(monitor_line_device_of(m, e), ev->cmd)
+				  : grt_ioctl_name(driver, ev->cmd);
 
-	put_name(l, "name", name);
+	monitor_line_put_name(l, "name", name);
 	if (nvidia) {
 		put_about(l, ev->cmd, ev->about);
 		put_answer(l, ev->status);
 	}
 	if (did->call.known) {
-		put(l, " fd=%d", did->call.fd);
-		put_ns(l, "took", did->call.ns);
+		monitor_line_put(l, " fd=%d", did->call.fd);
+		monitor_line_put_ns(l, "took", did->call.ns);
 	} else {
-		put_text(l, " fd=- took=-");
+		monitor_line_put_text(l, " fd=- took=-");
 	}
 }
 
-static void put_memory(struct line *l, const char *name, uint32_t type)
+static void monitor_line_put_memory(struct line *l, const char *name, uint32_t type)
 {
 	const char *text = grt_amdgpu_memory_name(type);
 
 	if (text)
-		put(l, " %s=%s", name, text);
+		monitor_line_put(l, " %s=%s", name, text);
 	else
-		put(l, " %s=%u", name, type);
+		monitor_line_put(l, " %s=%u", name, type);
 }
 
 static void more_create(struct line *l, const struct monitor *m, const struct grt_event *e,
@@ -511,7 +511,7 @@ static void more_create(struct line *l, const struct monitor *m, const struct gr
 	(void)m;
 	(void)did;
 	if ((ev->wanted || ev->placed != UINT32_MAX))
-		put_memory(l, "placed", ev->placed);
+		monitor_line_put_memory(l, "placed", ev->placed);
 }
 
 static void more_move(struct line *l, const struct monitor *m, const struct grt_event *e,
@@ -521,8 +521,8 @@ static void more_move(struct line *l, const struct monitor *m, const struct grt_
 
 	(void)m;
 	(void)did;
-	put_memory(l, "from", ev->from);
-	put_memory(l, "to", ev->to);
+	monitor_line_put_memory(l, "from", ev->from);
+	monitor_line_put_memory(l, "to", ev->to);
 }
 
 static void more_fault(struct line *l, const struct monitor *m, const struct grt_event *e,
@@ -532,7 +532,7 @@ static void more_fault(struct line *l, const struct monitor *m, const struct grt
 
 	(void)m;
 	(void)did;
-	put(l, " %s %s", ev->gtt ? "GTT" : "CPU", ev->writing ? "write" : "read");
+	monitor_line_put(l, " %s %s", ev->gtt ? "GTT" : "CPU", ev->writing ? "write" : "read");
 }
 
 static void more_vblank(struct line *l, const struct monitor *m, const struct grt_event *e,
@@ -543,7 +543,7 @@ static void more_vblank(struct line *l, const struct monitor *m, const struct gr
 	(void)m;
 	(void)did;
 	if (e->time >= ev->stamp)
-		put_ns(l, "late", e->time - ev->stamp);
+		monitor_line_put_ns(l, "late", e->time - ev->stamp);
 }
 
 static void more_function(struct line *l, const struct monitor *m, const struct grt_event *e,
@@ -553,16 +553,16 @@ static void more_function(struct line *l, const struct monitor *m, const struct 
 
 	(void)m;
 	(void)did;
-	put_text(l, " ");
+	monitor_line_put_text(l, " ");
 	put_escaped(l, ev->function, sizeof(ev->function));
-	put_text(l, ev->text[0] ? " " : "");
+	monitor_line_put_text(l, ev->text[0] ? " " : "");
 	put_escaped(l, ev->text, sizeof(ev->text));
 	if (ev->known & GRT_FUNC_RET) {
-		put_key(l, "ret");
-		put(l, "%lld", (long long)ev->ret);
+		monitor_line_put_key(l, "ret");
+		monitor_line_put(l, "%lld", (long long)ev->ret);
 	}
 	if (ev->known & GRT_FUNC_TOOK)
-		put_ns(l, "took", ev->took);
+		monitor_line_put_ns(l, "took", ev->took);
 }
 
 /* "counter=power value=21.0 W"; of a total as it stands, and of one that ended none, as in JSON. */
@@ -576,16 +576,16 @@ static void more_counter(struct line *l, const struct monitor *m, const struct g
 	char amount[64];
 
 	(void)did;
-	put_name(l, "counter", name ? name : "-");
+	monitor_line_put_name(l, "counter", name ? name : "-");
 	if (e->flags & GRT_FLAG_ENDED) {
-		put_text(l, " ended");
+		monitor_line_put_text(l, " ended");
 		return;
 	}
 	if (fits && unit)
 		grt_units_amount(amount, sizeof(amount), ev->value * 1000, unit);
 	else
 		snprintf(amount, sizeof(amount), "%lld", (long long)ev->value);
-	put_name(l, "value", amount);
+	monitor_line_put_name(l, "value", amount);
 }
 
 static void more_xid(struct line *l, const struct monitor *m, const struct grt_event *e,
@@ -596,14 +596,14 @@ static void more_xid(struct line *l, const struct monitor *m, const struct grt_e
 
 	(void)m;
 	(void)did;
-	put(l, " %s", info ? info->name : "unknown");
+	monitor_line_put(l, " %s", info ? info->name : "unknown");
 	if (ev->text[0]) {
-		put_text(l, " \"");
+		monitor_line_put_text(l, " \"");
 		put_escaped(l, ev->text, sizeof(ev->text));
-		put_text(l, "\"");
+		monitor_line_put_text(l, "\"");
 	}
 	if (info)
-		put(l, ": %s; %s", info->meaning, info->todo);
+		monitor_line_put(l, ": %s; %s", info->meaning, info->todo);
 }
 
 static void (*const more[GRT_EV_MAX])(struct line *l, const struct monitor *m, const struct grt_event *e,
@@ -624,14 +624,14 @@ static void put_details(struct line *l, const struct monitor *m, const struct gr
 	char fields[GRT_EVENT_TEXT_MAX];
 
 	*grt_event_text_put(m->details, fields, e) = '\0';
-	put_text(l, fields);
+	monitor_line_put_text(l, fields);
 	if (e->type < GRT_EV_MAX && more[e->type])
 		more[e->type](l, m, e, did);
 }
 
 /* Lines */
 
-static unsigned int width_of(const char *text, size_t len)
+static unsigned int monitor_line_width_of(const char *text, size_t len)
 {
 	unsigned int n = 0;
 
@@ -649,11 +649,11 @@ static void text_column(struct line *l, const struct monitor *m, const struct co
 	if (e)
 		c->put(l, m, e);
 	else
-		put_text(l, c->title);
+		monitor_line_put_text(l, c->title);
 	if (l->len == begin)
-		put_text(l, "-");
+		monitor_line_put_text(l, "-");
 	len = l->len - begin;
-	width = width_of(l->text + begin, len);
+	width = monitor_line_width_of(l->text + begin, len);
 	pad = width < c->width ? c->width - width : 0;
 	put_blanks(l, pad + 1);
 	if (c->right && l->len == begin + len + pad + 1) {
@@ -663,36 +663,36 @@ static void text_column(struct line *l, const struct monitor *m, const struct co
 }
 
 /* Who did it, where the layout has no columns for that. */
-static void put_who(struct line *l, const struct monitor *m, const struct grt_event *e)
+static void monitor_line_put_who(struct line *l, const struct monitor *m, const struct grt_event *e)
 {
-	const char *comm = comm_of(m, e);
+	const char *comm = monitor_line_comm_of(m, e);
 
 	if (!e->pid || m->row->layout == MONITOR_LAYOUT_CALLS)
 		return;
-	put_key(l, "pid");
-	put_u64(l, e->pid);
+	monitor_line_put_key(l, "pid");
+	monitor_line_put_u64(l, e->pid);
 	if (!comm)
 		return;
-	put_key(l, "comm");
+	monitor_line_put_key(l, "comm");
 	put_escaped(l, comm, strlen(comm));
 }
 
-static void text_line(struct line *l, const struct monitor *m, const struct grt_event *e,
-		      const struct monitor_did *did)
+static void monitor_line_text_line(struct line *l, const struct monitor *m, const struct grt_event *e,
+				   const struct monitor_did *did)
 {
 	for (const struct column *c = layouts[m->row->layout]; c->title; c++)
 		text_column(l, m, c, e);
 	/* Details begin with a blank. */
 	l->len--;
 	put_details(l, m, e, did);
-	put_who(l, m, e);
+	monitor_line_put_who(l, m, e);
 	if (e->flags & GRT_FLAG_INFERRED)
-		put_text(l, " inferred");
+		monitor_line_put_text(l, " inferred");
 }
 
 static int write_line(struct monitor *m, struct line *l)
 {
-	put_text(l, "\n");
+	monitor_line_put_text(l, "\n");
 	/* A line that was too long keeps its end. */
 	l->text[l->len - 1] = '\n';
 	errno = 0;
@@ -702,14 +702,14 @@ static int write_line(struct monitor *m, struct line *l)
 	return MONITOR_STOP;
 }
 
-static int write_header(struct monitor *m)
+static int monitor_line_write_header(struct monitor *m)
 {
 	struct line l = {.len = 0};
 
 	m->header = true;
 	for (const struct column *c = layouts[m->row->layout]; c->title; c++)
 		text_column(&l, m, c, NULL);
-	put_text(&l, "DETAILS");
+	monitor_line_put_text(&l, "DETAILS");
 	return write_line(m, &l);
 }
 
@@ -747,8 +747,8 @@ int monitor_line(struct monitor *m, const struct grt_event *e, uint32_t cpu, con
 	l.len = 0;
 	if (m->json)
 		return json_line(m, e, cpu, did);
-	if (!m->header && write_header(m))
+	if (!m->header && monitor_line_write_header(m))
 		return MONITOR_STOP;
-	text_line(&l, m, e, did);
+	monitor_line_text_line(&l, m, e, did);
 	return write_line(m, &l);
 }

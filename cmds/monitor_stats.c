@@ -26,7 +26,7 @@ static bool has_events(const struct monitor *m, const struct grt_part *part, con
 }
 
 /* Whoever asked for one thing wants to be told that there is none of it. */
-static bool is_shown(void *arg, const struct grt_part *part, const void *state)
+static bool monitor_stats_is_shown(void *arg, const struct grt_part *part, const void *state)
 {
 	const struct monitor *m = arg;
 
@@ -81,7 +81,7 @@ uint64_t monitor_unread(const struct monitor *m)
 	return m->live && delivered > h->events ? delivered - h->events : 0;
 }
 
-static void write_notes(struct monitor *m, const struct grt_health *h)
+static void monitor_stats_write_notes(struct monitor *m, const struct grt_health *h)
 {
 	const struct reading_span span = {m->first, m->last, m->known};
 
@@ -101,7 +101,7 @@ static void write_notes(struct monitor *m, const struct grt_health *h)
 	grt_notes_write(&m->notes, m->a.pass.writer);
 }
 
-static int write_all(struct monitor *m)
+static int monitor_stats_write_all(struct monitor *m)
 {
 	const struct grt_health *h = grt_session_health(m->session);
 	int ret;
@@ -111,10 +111,10 @@ static int write_all(struct monitor *m)
 	m->a.pass.known = m->known;
 	grt_writer_begin(m->a.pass.writer);
 	write_head(m);
-	ret = grt_analyses_write(&m->a, is_shown, m);
+	ret = grt_analyses_write(&m->a, monitor_stats_is_shown, m);
 	if (!ret)
 		ret = write_lost(m);
-	write_notes(m, h);
+	monitor_stats_write_notes(m, h);
 	if (m->json)
 		reading_health(m->a.pass.writer, h);
 	reading_balance(m->a.pass.writer, h, monitor_unread(m), m->json);
@@ -139,7 +139,7 @@ static int write_to(struct monitor *m, FILE *out)
 	int ret = grt_writer_new(&m->a.pass.writer, m->json ? &writer_json : &writer_text, &o);
 
 	if (!ret)
-		ret = write_all(m);
+		ret = monitor_stats_write_all(m);
 	grt_writer_free(m->a.pass.writer);
 	m->a.pass.writer = NULL;
 	return ret;

@@ -53,7 +53,7 @@ static int parse_pid(const char *text, void *target)
 	return ret;
 }
 
-static int parse_size(const char *text, void *target)
+static int options_parse_size(const char *text, void *target)
 {
 	static const char units[] = "KMG";
 	char *end;
@@ -163,7 +163,7 @@ static int parse_key(const char *text, void *target)
 	return kmod_key_check(o->key, text, NULL);
 }
 
-static int parse_word(const char *text, void *target)
+static int options_parse_word(const char *text, void *target)
 {
 	return parse_str(text, &((struct opt_word *)target)->value);
 }
@@ -177,11 +177,11 @@ static const struct opt_type {
 	[OPT_TEXT] = {parse_text, "a text"},
 	[OPT_U64] = {parse_u64, "a number, decimal or 0x.."},
 	[OPT_PID] = {parse_pid, "a process id, from 1"},
-	[OPT_SIZE] = {parse_size, "bytes, or with K, M or G"},
+	[OPT_SIZE] = {options_parse_size, "bytes, or with K, M or G"},
 	[OPT_SECONDS] = {parse_seconds, "seconds above 0, like 10 or 0.5"},
 	[OPT_TIME] = {parse_time, "a time like 12.5, +3s from the start, -200ms from the end"},
 	[OPT_KEY] = {parse_key, NULL},
-	[OPT_WORD] = {parse_word, "a word"},
+	[OPT_WORD] = {options_parse_word, "a word"},
 };
 
 /* What an option takes, in words. */

@@ -30,7 +30,7 @@ void outfile_drop_all(void)
 			unlink(unkept[i]->temp);
 }
 
-static void on_signal(int number)
+static void outfile_on_signal(int number)
 {
 	outfile_drop_all();
 	/* its action is the default one again */
@@ -40,7 +40,7 @@ static void on_signal(int number)
 /* Whoever catches or ignores a signal has an end of its own. */
 static void catch_ends(void)
 {
-	struct sigaction act = {.sa_handler = on_signal, .sa_flags = SA_RESETHAND | SA_NODEFER}, now;
+	struct sigaction act = {.sa_handler = outfile_on_signal, .sa_flags = SA_RESETHAND | SA_NODEFER}, now;
 
 	sigemptyset(&act.sa_mask);
 	for (size_t i = 0; i < ENDS; i++)
@@ -82,7 +82,7 @@ int outfile_failed(const struct outfile *o, int code, struct grt_err *err)
 			   "cannot write to %s", o->path ? o->path : "standard output");
 }
 
-static int open_failed(const char *path, int code, struct grt_err *err)
+static int outfile_open_failed(const char *path, int code, struct grt_err *err)
 {
 	static const struct {
 		int code;
@@ -105,7 +105,7 @@ static int open_failed(const char *path, int code, struct grt_err *err)
 }
 
 /* As who called sudo: a link of that user leads no further than the user may go. */
-static bool begin_at(const char *path)
+static bool outfile_begin_at(const char *path)
 {
 	uid_t uid = (uid_t)-1;
 	gid_t gid = (gid_t)-1;
@@ -120,15 +120,15 @@ static int open_beside(struct outfile *o, const char *path, struct grt_err *err)
 
 	if (!stat(path, &st) && !S_ISREG(st.st_mode)) {
 		o->fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
-		return o->fd < 0 ? open_failed(path, errno, err) : 0;
+		return o->fd < 0 ? outfile_open_failed(path, errno, err) : 0;
 	}
 	if ((size_t)snprintf(o->temp, sizeof(o->temp), "%s.XXXXXX", path) >= sizeof(o->temp))
-		return open_failed(path, ENAMETOOLONG, err);
+		return outfile_open_failed(path, ENAMETOOLONG, err);
 	o->fd = make_temp(o);
 	if (o->fd >= 0)
 		return 0;
 	o->temp[0] = '\0';
-	return open_failed(path, errno, err);
+	return outfile_open_failed(path, errno, err);
 }
 
 int outfile_open(struct outfile *o, const char *path, struct grt_err *err)
@@ -139,7 +139,7 @@ int outfile_open(struct outfile *o, const char *path, struct grt_err *err)
 	if (!path || !strcmp(path, "-"))
 		return 0;
 	o->path = path;
-	begin_at(path);
+	outfile_begin_at(path);
 	ret = open_beside(o, path, err);
 	as_user_end();
 	return ret;
@@ -151,10 +151,10 @@ int outfile_now(struct outfile *o, const char *path, struct grt_err *err)
 	if (!path || !strcmp(path, "-"))
 		return 0;
 	o->path = path;
-	begin_at(path);
+	outfile_begin_at(path);
 	o->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0600);
 	as_user_end();
-	return o->fd < 0 ? open_failed(path, errno, err) : 0;
+	return o->fd < 0 ? outfile_open_failed(path, errno, err) : 0;
 }
 
 int outfile_keep(struct outfile *o, struct grt_err *err)
@@ -166,7 +166,7 @@ int outfile_keep(struct outfile *o, struct grt_err *err)
 	if (close(o->fd))
 		ret = -errno;
 	o->fd = -1;
-	begin_at(o->path);
+	outfile_begin_at(o->path);
 	if (!ret && o->temp[0] && rename(o->temp, o->path))
 		ret = -errno;
 	as_user_end();
@@ -178,7 +178,7 @@ int outfile_keep(struct outfile *o, struct grt_err *err)
 	return ret;
 }
 
-static bool is_same(const struct stat *a, const struct stat *b)
+static bool outfile_is_same(const struct stat *a, const struct stat *b)
 {
 	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
@@ -192,10 +192,10 @@ static bool is_input(const char *output, const char *input)
 	if (stat(input, &in))
 		return false;
 	if (S_ISREG(in.st_mode))
-		return !stat(output, &out) && is_same(&in, &out);
+		return !stat(output, &out) && outfile_is_same(&in, &out);
 	if (slash && (size_t)(slash - output) < sizeof(directory))
 		snprintf(directory, sizeof(directory), "%.*s", (int)(slash - output + 1), output);
-	return S_ISDIR(in.st_mode) && !stat(directory, &out) && is_same(&in, &out);
+	return S_ISDIR(in.st_mode) && !stat(directory, &out) && outfile_is_same(&in, &out);
 }
 
 int outfile_usage(const char *output, const char *input)
@@ -212,7 +212,7 @@ void outfile_drop(struct outfile *o)
 	if (o->path && o->fd >= 0)
 		close(o->fd);
 	if (o->temp[0]) {
-		begin_at(o->path);
+		outfile_begin_at(o->path);
 		unlink(o->temp);
 		as_user_end();
 	}

@@ -42,7 +42,7 @@ bool privileges_user(uid_t *uid, gid_t *gid)
 }
 
 /* Capabilities that are permitted now are still there afterwards. */
-static int become(uid_t uid, gid_t gid)
+static int privileges_become(uid_t uid, gid_t gid)
 {
 	if (prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0) || setgroups(1, &gid) || setresgid(gid, gid, gid) ||
 	    setresuid(uid, uid, uid))
@@ -53,7 +53,7 @@ static int become(uid_t uid, gid_t gid)
 /* One that fails does not keep the other from being done. */
 int privileges_drop(uint64_t keep, uid_t uid, gid_t gid, struct grt_err *err)
 {
-	int ret = uid != (uid_t)-1 && !geteuid() ? become(uid, gid) : 0;
+	int ret = uid != (uid_t)-1 && !geteuid() ? privileges_become(uid, gid) : 0;
 	int last = capabilities_drop(keep);
 
 	ret = ret ?: last;

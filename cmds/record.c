@@ -180,7 +180,7 @@ struct run {
 	int64_t realtime_offset;
 };
 
-static void note(const char *text)
+static void record_note(const char *text)
 {
 	cmd_tell("record", text);
 }
@@ -213,7 +213,7 @@ static enum wish wish_of_auto(const struct source *source)
 }
 
 /* A word of -e; what uprobe's says behind its name is its own. */
-static bool is_source(const struct source *source, const char *word, size_t length)
+static bool record_is_source(const struct source *source, const char *word, size_t length)
 {
 	size_t name = strlen(source->name);
 
@@ -236,7 +236,7 @@ static enum wish wish_for(const struct source *source, bool *unknown)
 			continue;
 		}
 		for (i = 0; i < SOURCES; i++)
-			if (is_source(all_sources[i], p, length))
+			if (record_is_source(all_sources[i], p, length))
 				break;
 		*unknown |= i == SOURCES;
 		if (i < SOURCES && all_sources[i] == source)
@@ -281,7 +281,7 @@ static bool wants_stack(void)
 }
 
 /* Whether a source that is open already tells of the jobs of a driver. */
-static bool is_covered(void *arg, const char *driver)
+static bool record_is_covered(void *arg, const char *driver)
 {
 	const struct run *run = arg;
 	const struct input *in;
@@ -298,7 +298,8 @@ static const char *output_path(void)
 }
 
 /* One that nobody named and that does not work here is left out. Return: 0 or -errno */
-static int open_source(struct run *run, const struct source *source, enum wish wish, struct grt_err *err)
+static int record_open_source(struct run *run, const struct source *source, enum wish wish,
+			      struct grt_err *err)
 {
 	struct source_setup setup = {
 		.pid = (pid_t)opt.pid,
@@ -321,9 +322,9 @@ static int open_source(struct run *run, const struct source *source, enum wish w
 		.settings = &opt.settings,
 		.refused = opt.refused,
 		.probes = opt.probes,
-		.covered = wants_stack() || opt.kernel_stack ? NULL : is_covered,
+		.covered = wants_stack() || opt.kernel_stack ? NULL : record_is_covered,
 		.arg = run,
-		.note = note,
+		.note = record_note,
 	};
 	struct input *in = &run->inputs[run->n_inputs];
 	int ret = wish == WISH_AUTO && source->probe ? source->probe(err) : 0;
@@ -349,12 +350,12 @@ struct left_out {
 	struct grt_err why;
 };
 
-static void note_error(const struct grt_err *err)
+static void record_note_error(const struct grt_err *err)
 {
 	char text[sizeof(err->what) + sizeof(err->why) + 8];
 
 	snprintf(text, sizeof(text), "%s%s%s", err->what, err->why[0] ? ": " : "", err->why);
-	note(text);
+	record_note(text);
 }
 
 /* For who wonders; what lacks a privilege that can be had is always told. */
@@ -368,7 +369,7 @@ static void tell_left_out(const struct left_out *left)
 			continue;
 		snprintf(text, sizeof(text), "without %s: %s%s%s", all_sources[i]->name, left[i].why.what,
 			 left[i].why.why[0] ? ": " : "", left[i].why.why);
-		note(text);
+		record_note(text);
 	}
 }
 
@@ -414,7 +415,7 @@ static int open_inputs(struct run *run)
 			continue;
 		if (wish == WISH_AUTO && all_sources[i]->background && !run->n_inputs)
 			continue;
-		ret = open_source(run, all_sources[i], wish, &left[i].why);
+		ret = record_open_source(run, all_sources[i], wish, &left[i].why);
 		if (ret && all_sources[i] == &source_kmod)
 			blame_setting(&left[i].why);
 		/* what is here and in use, or of another version, is not passed over in silence */
@@ -428,7 +429,7 @@ static int open_inputs(struct run *run)
 	return EXIT_DONE;
 }
 
-static int make_tables(struct run *run)
+static int record_make_tables(struct run *run)
 {
 	struct input *in;
 	unsigned int i;
@@ -510,7 +511,7 @@ static char *command_text(void)
 	return strdup(text);
 }
 
-static int write_metadata(struct run *run, const char *state, struct grt_err *err)
+static int record_write_metadata(struct run *run, const char *state, struct grt_err *err)
 {
 	struct utsname u;
 	unsigned int i;
@@ -557,7 +558,7 @@ static int begin_directory(struct run *run, const char *path, struct grt_err *er
 
 	run->realtime_offset = (int64_t)(grt_clock_ns(CLOCK_REALTIME) - grt_clock_ns(CLOCK_MONOTONIC));
 	clock_text(run->clock_start, sizeof(run->clock_start));
-	ret = write_metadata(run, "recording", err);
+	ret = record_write_metadata(run, "recording", err);
 	for (i = 0; ret >= 0 && i < run->n_inputs; i++)
 		for (k = 0; ret >= 0 && k < run->inputs[i].streams; k++)
 			ret = recording_add_file(&run->rec, run->inputs[i].source->name, k, err);
@@ -590,7 +591,7 @@ static int open_output(struct run *run, struct grt_err *err)
 	return ret;
 }
 
-static void counts_text(const struct run *run, char *text, size_t room)
+static void record_counts_text(const struct run *run, char *text, size_t room)
 {
 	char counts[80] = "events not counted";
 
@@ -607,7 +608,7 @@ static void show_progress(struct run *run, uint64_t now)
 	if (!isatty(STDERR_FILENO) || now - run->shown < NS_PER_S)
 		return;
 	run->shown = now;
-	counts_text(run, text, sizeof(text));
+	record_counts_text(run, text, sizeof(text));
 	fprintf(stderr, "\r%s, %llu s \033[K", text, (unsigned long long)((now - run->begun) / NS_PER_S));
 }
 
@@ -615,7 +616,7 @@ static void show_end(const struct run *run)
 {
 	char text[128];
 
-	counts_text(run, text, sizeof(text));
+	record_counts_text(run, text, sizeof(text));
 	fprintf(stderr, "%sgrtrace record: %s in ", run->shown ? "\r\033[K" : "", text);
 	cmd_put_text(stderr, strcmp(run->rec.path, "-") ? run->rec.path : "standard output");
 	fputc('\n', stderr);
@@ -705,7 +706,7 @@ static bool child_may_end(struct run *run, uint64_t now)
 }
 
 /* Why capture ends now. */
-static bool should_end(struct run *run, uint64_t now)
+static bool record_should_end(struct run *run, uint64_t now)
 {
 	if (child_poll(&run->child) || !run->left)
 		return true;
@@ -731,12 +732,12 @@ static int poll_timeout(const struct run *run, uint64_t now)
 	return opt.seconds > 0 ? (int)(left < INT_MAX ? left : INT_MAX) : -1;
 }
 
-static int capture(struct run *run, struct grt_err *err)
+static int record_capture(struct run *run, struct grt_err *err)
 {
 	uint64_t now = run->begun;
 	int ret = 0;
 
-	while (!ret && !should_end(run, now)) {
+	while (!ret && !record_should_end(run, now)) {
 		show_progress(run, now);
 		if (cmd_poll(run->fds, run->streams + 2, poll_timeout(run, now)) > 0)
 			ret = move_ready(run, err);
@@ -838,7 +839,7 @@ static void adopt_files(struct run *run)
  * What runs needs less than what starts. The recording must be ours afterwards,
  * or it could not be ended; who asks PROG to end may be neither it nor root.
  */
-static void confine(struct run *run)
+static void record_confine(struct run *run)
 {
 	uint64_t keep = run->child.pid ? 1ULL << CAP_KILL : 0;
 	struct grt_err err = {0};
@@ -853,11 +854,11 @@ static void confine(struct run *run)
 		if (in->source->confined)
 			ret = in->source->confined(in->state, ret ? NULL : &err) ?: ret;
 	if (ret)
-		note_error(&err);
+		record_note_error(&err);
 }
 
 /* Holds what is in the recording against what its sources counted. @tell: no other error has been told */
-static void check_missed(struct run *run, bool tell)
+static void record_check_missed(struct run *run, bool tell)
 {
 	struct grt_balance missed;
 	struct grt_err err = {0};
@@ -872,7 +873,7 @@ static void check_missed(struct run *run, bool tell)
 }
 
 /* A write error leaves a readable recording of what came before it. */
-static void finish(struct run *run, int captured, struct grt_err *err)
+static void record_finish(struct run *run, int captured, struct grt_err *err)
 {
 	struct grt_err other = {0};
 	int ret = stop_inputs(run, captured, err);
@@ -882,9 +883,9 @@ static void finish(struct run *run, int captured, struct grt_err *err)
 	adopt_files(run);
 	if (recording_finish(&run->rec, &other) && !ret)
 		run->status = cmd_error(EXIT_FAILED, &other);
-	check_missed(run, ret >= 0);
+	record_check_missed(run, ret >= 0);
 	clock_text(run->clock_end, sizeof(run->clock_end));
-	if (write_metadata(run, ret < 0 ? "failed" : "complete", &other) && ret >= 0)
+	if (record_write_metadata(run, ret < 0 ? "failed" : "complete", &other) && ret >= 0)
 		run->status = cmd_error(EXIT_FAILED, &other);
 	show_end(run);
 }
@@ -902,7 +903,7 @@ static int prog_status(struct run *run, char **argv)
 	if (!run->child.pid)
 		return run->status;
 	if (!child_poll(&run->child) && !cmd_signal)
-		note("recording has ended, waiting for the program to end");
+		record_note("recording has ended, waiting for the program to end");
 	wait_for_prog(run);
 	if (run->child.ended)
 		return run->child.status ? run->child.status : run->status;
@@ -921,21 +922,21 @@ static int run_prog(struct run *run, char **argv)
 }
 
 /* Everything is set up. Return: an exit status */
-static int record(struct run *run, char **argv, struct grt_err *err)
+static int record_record(struct run *run, char **argv, struct grt_err *err)
 {
 	int ret, failed;
 
 	ret = start_inputs(run, err);
 	if (ret)
 		return cmd_error(kmod_exit_status(ret), err);
-	confine(run);
+	record_confine(run);
 	run->begun = grt_now();
 	if (!run->child.pid && opt.seconds == 0 && !opt.pid)
-		note("recording; Ctrl-C ends it");
+		record_note("recording; Ctrl-C ends it");
 	failed = run_prog(run, argv);
 	run->fds[run->streams].fd = run->child.pidfd;
-	ret = failed ? 0 : capture(run, err);
-	finish(run, ret, err);
+	ret = failed ? 0 : record_capture(run, err);
+	record_finish(run, ret, err);
 	if (!ret && !failed && record_files_any(&opt.files) &&
 	    record_files_write(&opt.files, run->rec.path) != EXIT_DONE)
 		run->status = EXIT_FAILED;
@@ -948,7 +949,7 @@ static int setup(struct run *run, char **argv)
 	int ret, status = open_inputs(run);
 
 	if (status == EXIT_DONE)
-		status = make_tables(run);
+		status = record_make_tables(run);
 	if (status != EXIT_DONE)
 		return status;
 	ret = open_output(run, &err);
@@ -959,10 +960,10 @@ static int setup(struct run *run, char **argv)
 	hostlog_started();
 	if (ret)
 		return cmd_error(EXIT_FAILED, &err);
-	return record(run, argv, &err);
+	return record_record(run, argv, &err);
 }
 
-static int open_target(struct run *run)
+static int record_open_target(struct run *run)
 {
 	run->target = -1;
 	if (!opt.pid)
@@ -975,7 +976,7 @@ static int open_target(struct run *run)
 }
 
 /* A name of /dev/dri, a path, the number of a card, or a GPU's address on its bus. */
-static int find_device(void)
+static int record_find_device(void)
 {
 	bool number = opt.device[0] && !opt.device[strspn(opt.device, "0123456789")];
 	const char *dir = strchr(opt.device, '/') ? "" : number ? "/dev/dri/card" : "/dev/dri/";
@@ -1038,12 +1039,12 @@ static int check_filters(void)
 	if (status == EXIT_DONE && opt.type_names)
 		status = cmd_event_types(opt.type_names, &opt.types);
 	if (status == EXIT_DONE && opt.device)
-		status = find_device();
+		status = record_find_device();
 	return status;
 }
 
 /* Of `auto` the source would be left out with a note where they do not work. */
-static bool is_named(const char *name)
+static bool record_is_named(const char *name)
 {
 	size_t len = strlen(name);
 
@@ -1053,7 +1054,7 @@ static bool is_named(const char *name)
 	return false;
 }
 
-static int check_options(char **argv)
+static int record_check_options(char **argv)
 {
 	int status = check_filters();
 
@@ -1066,7 +1067,7 @@ static int check_options(char **argv)
 			"--raw: --chrome, --folded and the other files need a directory (--output)");
 	if (opt.raw && opt.output)
 		return cmd_usage_error("--raw and --output: use only one of them");
-	if (opt.probes && !is_named("nvidia"))
+	if (opt.probes && !record_is_named("nvidia"))
 		return cmd_usage_error("--probes is for the source nvidia: -e nvidia --probes");
 	if (opt.pid && argv[0])
 		return cmd_usage_error("--pid and a program to run: use only one of them");
@@ -1088,11 +1089,11 @@ static int check_options(char **argv)
 static int record_run(int argc, char **argv)
 {
 	struct run run = {.rec.dir = -1, .child = {.go = -1, .failed = -1, .pidfd = -1}};
-	int status = check_options(argv), closed;
+	int status = record_check_options(argv), closed;
 
 	(void)argc;
 	if (status == EXIT_DONE)
-		status = open_target(&run);
+		status = record_open_target(&run);
 	if (status == EXIT_DONE && opt.user)
 		status = be_for_user(opt.user, argv[0]);
 	if (status == EXIT_DONE && argv[0])

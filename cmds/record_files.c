@@ -16,7 +16,7 @@
 
 #define NS_PER_US 1000U
 
-static int read_failed(const char *path, int code, const struct grt_err *err)
+static int record_files_read_failed(const char *path, int code, const struct grt_err *err)
 {
 	if (err->what[0])
 		return cmd_error(EXIT_FAILED, err);
@@ -57,7 +57,7 @@ static int write_export(const char *path, const char *format, const char *file)
 		outfile_drop(&out);
 	}
 	grt_session_close(s);
-	return ret ? read_failed(path, ret, &err) : EXIT_DONE;
+	return ret ? record_files_read_failed(path, ret, &err) : EXIT_DONE;
 }
 
 /* ---------------------------------------------------------------- stacks */
@@ -69,13 +69,13 @@ struct merged {
 	struct grt_stacks *tree;
 };
 
-static int on_event(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
+static int record_files_on_event(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
 {
 	(void)cpu;
 	return grt_flame_event(((struct merged *)c)->flame, e);
 }
 
-static void tell(const struct merged *m)
+static void record_files_tell(const struct merged *m)
 {
 	struct grt_launches_count n = grt_launch_flame_count(grt_flame_launches(m->flame));
 
@@ -120,7 +120,7 @@ static int build(struct merged *m, const char *path, struct grt_err *err)
 	return ret < 0 ? ret : 0;
 }
 
-static int write_folded(const struct merged *m, const char *file, struct grt_err *err)
+static int record_files_write_folded(const struct merged *m, const char *file, struct grt_err *err)
 {
 	const struct grt_flamegraph_look look = {.divide = NS_PER_US};
 	struct grt_flamegraph_count count;
@@ -138,7 +138,7 @@ static int write_folded(const struct merged *m, const char *file, struct grt_err
 /* The summary is that of all, whether the stacks are wanted or not. */
 static int write_merged(const char *path, const char *file)
 {
-	struct merged m = {.c.event = on_event};
+	struct merged m = {.c.event = record_files_on_event};
 	struct grt_err err = {0};
 	int ret = grt_flame_new(&m.flame);
 
@@ -147,12 +147,12 @@ static int write_merged(const char *path, const char *file)
 	if (!ret)
 		ret = build(&m, path, &err);
 	if (!ret)
-		tell(&m);
+		record_files_tell(&m);
 	if (!ret && file)
-		ret = write_folded(&m, file, &err);
+		ret = record_files_write_folded(&m, file, &err);
 	grt_stacks_free(m.tree);
 	grt_flame_free(m.flame);
-	return ret ? read_failed(path, ret, &err) : EXIT_DONE;
+	return ret ? record_files_read_failed(path, ret, &err) : EXIT_DONE;
 }
 
 int record_files_write(const struct record_files *f, const char *path)

@@ -36,7 +36,7 @@ static bool is_our_name(const char *name)
 }
 
 /* The beginning of a regular file. Return: its length, or -1 */
-static ssize_t read_head(int dir, const char *name, char *text, size_t room)
+static ssize_t recording_read_head(int dir, const char *name, char *text, size_t room)
 {
 	int fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	struct stat st;
@@ -52,7 +52,7 @@ static bool is_our_metadata(int dir)
 {
 	char text[8192];
 
-	return read_head(dir, "metadata", text, sizeof(text)) > 0 &&
+	return recording_read_head(dir, "metadata", text, sizeof(text)) > 0 &&
 	       !strncmp(text, GRT_METADATA_HEAD, strlen(GRT_METADATA_HEAD)) && strstr(text, "grtrace");
 }
 
@@ -60,7 +60,7 @@ static bool is_our_metadata(int dir)
 static bool is_begun(int dir, const char *name)
 {
 	char text[sizeof(GRT_METADATA_HEAD)];
-	ssize_t n = grt_metadata_is_new(name) ? read_head(dir, name, text, sizeof(text)) : -1;
+	ssize_t n = grt_metadata_is_new(name) ? recording_read_head(dir, name, text, sizeof(text)) : -1;
 
 	return n >= 0 && !strncmp(text, GRT_METADATA_HEAD, (size_t)n);
 }
@@ -93,7 +93,7 @@ static int open_dir(const char *path)
 }
 
 /* Or it could not be looked into: then dir_kind() leaves errno so. */
-static int not_ours(const char *path, struct grt_err *err)
+static int recording_not_ours(const char *path, struct grt_err *err)
 {
 	if (errno == EMFILE || errno == ENFILE)
 		return grt_err_set(err, -errno, strerror(errno), NULL, "cannot look into %s", path);
@@ -109,7 +109,7 @@ static int not_ours(const char *path, struct grt_err *err)
  * A recorder holds the lock for as long as it writes, as does CUDA's library where it writes without one.
  * Closing the directory gives it up.
  */
-static int lock_dir(int dir, const char *doing, const char *path, struct grt_err *err)
+static int recording_lock_dir(int dir, const char *doing, const char *path, struct grt_err *err)
 {
 	/* one who opens it to read has the lock for a moment only */
 	for (unsigned int i = 0; i < LOCK_TRIES; i++, nanosleep(&(struct timespec){.tv_nsec = LOCK_NS}, NULL))
@@ -166,11 +166,11 @@ static int remove_old_dir(const char *old, struct grt_err *err)
 	int dir = open_dir(old), ret = 0;
 
 	if (dir < 0)
-		return errno == ENOENT ? 0 : not_ours(old, err);
+		return errno == ENOENT ? 0 : recording_not_ours(old, err);
 	if (dir_kind(dir) == DIR_FOREIGN)
-		ret = not_ours(old, err);
+		ret = recording_not_ours(old, err);
 	else
-		ret = lock_dir(dir, "replace", old, err);
+		ret = recording_lock_dir(dir, "replace", old, err);
 	if (!ret) {
 		ret = remove_recording(old, dir);
 		if (ret)
@@ -188,21 +188,21 @@ static int rename_to_old(const char *path, const char *old, struct grt_err *err)
 }
 
 /* Return: 1 where an empty directory may be used as it is, 0 where the name is free now, or -errno. */
-static int make_room(const char *path, struct grt_err *err)
+static int recording_make_room(const char *path, struct grt_err *err)
 {
 	char old[PATH_ROOM + 8];
 	int dir = open_dir(path), ret;
 	enum dir_kind kind;
 
 	if (dir < 0)
-		return errno == ENOENT ? 0 : not_ours(path, err);
+		return errno == ENOENT ? 0 : recording_not_ours(path, err);
 	kind = dir_kind(dir);
 	if (kind == DIR_RECORDING) {
 		snprintf(old, sizeof(old), "%s.old", path);
-		ret = lock_dir(dir, "replace", path, err) ?: remove_old_dir(old, err);
+		ret = recording_lock_dir(dir, "replace", path, err) ?: remove_old_dir(old, err);
 		ret = ret ?: rename_to_old(path, old, err);
 	} else {
-		ret = kind == DIR_EMPTY ? 1 : not_ours(path, err);
+		ret = kind == DIR_EMPTY ? 1 : recording_not_ours(path, err);
 	}
 	close(dir);
 	return ret;
@@ -260,7 +260,7 @@ void recording_owner(const char *path, uid_t *uid, gid_t *gid)
 static int make_dir(struct recording *r, const char *name, struct grt_err *err)
 {
 	bool as_user = as_user_begin_at(r->uid, r->gid, name);
-	int ret = make_room(name, err);
+	int ret = recording_make_room(name, err);
 
 	if (!ret && mkdir(name, 0700))
 		ret = grt_err_set(err, -errno, strerror(errno), NULL, "cannot make the directory %s", name);
@@ -285,7 +285,7 @@ static int take_dir(struct recording *r, const char *name, struct grt_err *err)
 	if (fstat(r->dir, &st))
 		return grt_err_set(err, -errno, strerror(errno), NULL, "cannot open %s", name);
 	if (!r->made && r->uid != (uid_t)-1 && st.st_uid && st.st_uid != r->uid)
-		return not_ours(name, err);
+		return recording_not_ours(name, err);
 	/* root's own stays as others may see it; the files are for their owner only */
 	if ((r->made || st.st_uid || r->uid == (uid_t)-1) && fchmod(r->dir, 0700))
 		return grt_err_set(err, -errno, strerror(errno), NULL, "cannot open %s", name);
@@ -310,7 +310,7 @@ int recording_open_dir(struct recording *r, const char *path, struct grt_err *er
 	if (ret)
 		return ret;
 	/* readers leave an unfinished last packet alone while this lock is held */
-	ret = lock_dir(r->dir, "record into", name, err);
+	ret = recording_lock_dir(r->dir, "record into", name, err);
 	if (ret)
 		return ret;
 	if (set_owner(r))
@@ -356,10 +356,10 @@ static int make_room_raw(const char *path, struct grt_err *err)
 	if (!S_ISREG(st.st_mode) || !st.st_size)
 		return 0;
 	if (!is_raw(path, &st))
-		return not_ours(path, err);
+		return recording_not_ours(path, err);
 	snprintf(old, sizeof(old), "%s.old", path);
 	if (!lstat(old, &st) && !is_raw(old, &st))
-		return not_ours(old, err);
+		return recording_not_ours(old, err);
 	return rename_to_old(path, old, err);
 }
 
@@ -413,7 +413,7 @@ struct counting {
 	unsigned int file;
 };
 
-static void count_packet(void *arg, const struct grt_packet *p)
+static void recording_count_packet(void *arg, const struct grt_packet *p)
 {
 	struct recording *r = ((struct counting *)arg)->r;
 
@@ -423,7 +423,7 @@ static void count_packet(void *arg, const struct grt_packet *p)
 		r->wrote(r->arg, ((struct counting *)arg)->file, p);
 }
 
-static int write_error(struct recording *r, struct recording_file *f, int code, struct grt_err *err)
+static int recording_write_error(struct recording *r, struct recording_file *f, int code, struct grt_err *err)
 {
 	const char *fix = NULL;
 
@@ -453,11 +453,11 @@ int recording_write(struct recording *r, unsigned int i, const void *data, size_
 		done += (size_t)n;
 	}
 	n = n < 0 ? errno : 0;
-	whole = meter_feed(&f->meter, data, done, count_packet, &counting);
+	whole = meter_feed(&f->meter, data, done, recording_count_packet, &counting);
 	if (whole)
 		f->whole = f->bytes + whole;
 	f->bytes += done;
-	return n ? write_error(r, f, (int)n, err) : 0;
+	return n ? recording_write_error(r, f, (int)n, err) : 0;
 }
 
 /* Return: the end of the whole packets of a file; a file has the same form as if it had come through
@@ -565,7 +565,7 @@ int recording_finish(struct recording *r, struct grt_err *err)
 			code = errno;
 		f->fd = -1;
 		if (code)
-			ret = write_error(r, f, code, err);
+			ret = recording_write_error(r, f, code, err);
 	}
 	return ret;
 }

@@ -70,12 +70,12 @@ static const struct cmd_opt opts[] = {
 	{NULL, 0, OPT_FLAG, NULL, NULL, NULL},
 };
 
-static int on_held(void *arg, const struct grt_job *job)
+static int report_on_held(void *arg, const struct grt_job *job)
 {
 	return grt_analyses_held(&((struct report *)arg)->a, job);
 }
 
-static int on_job(void *arg, const struct grt_job *job)
+static int report_on_job(void *arg, const struct grt_job *job)
 {
 	return grt_analyses_job(&((struct report *)arg)->a, job);
 }
@@ -97,13 +97,13 @@ static int on_taken(struct grt_consumer *c, const struct grt_event *e, uint32_t 
 	return grt_analyses_event(&((struct report *)c)->a, e, grt_class_of[e->type]);
 }
 
-static int on_beyond(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
+static int report_on_beyond(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
 {
 	(void)cpu;
 	return grt_analyses_beyond(&((struct report *)c)->a, e, grt_class_of[e->type]);
 }
 
-static int on_late(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
+static int report_on_late(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
 {
 	(void)cpu;
 	return grt_analyses_late(&((struct report *)c)->a, e, grt_class_of[e->type]);
@@ -117,7 +117,7 @@ static int on_elsewhere(struct grt_consumer *c, const struct grt_event *e, uint3
 }
 
 /* Jobs need the names, whoever else does. */
-static int on_name(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
+static int report_on_name(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
 {
 	int ret = on_taken(c, e, cpu);
 
@@ -131,7 +131,7 @@ static void set_busy_span(struct report *r, uint64_t first, uint64_t last)
 }
 
 /* Names are told of whenever they are from. */
-static bool is_asked_for(const struct report *r, const struct grt_event *e)
+static bool report_is_asked_for(const struct report *r, const struct grt_event *e)
 {
 	return e->type != GRT_EV_NAME || (e->time >= r->asked.from && e->time <= r->asked.to);
 }
@@ -150,7 +150,7 @@ static int on_any_event(struct grt_consumer *c, const struct grt_event *e, uint3
 	int ret = 0;
 
 	(void)cpu;
-	if (is_asked_for(r, e))
+	if (report_is_asked_for(r, e))
 		ret = grt_analyses_event(&r->a, e, GRT_CLASSES);
 	/* What a live stream begins with may be older than this program. */
 	if ((r->live || r->piped) && !r->span.known && e->type != GRT_EV_NAME)
@@ -160,7 +160,7 @@ static int on_any_event(struct grt_consumer *c, const struct grt_event *e, uint3
 	return ret;
 }
 
-static int on_packet(struct grt_consumer *c, const struct grt_packet *p)
+static int report_on_packet(struct grt_consumer *c, const struct grt_packet *p)
 {
 	grt_analyses_packet(&((struct report *)c)->a, p);
 	return 0;
@@ -178,26 +178,26 @@ static void set_consumer(struct report *r)
 	uint32_t classes = grt_analyses_classes(&r->a);
 	bool every = r->a.taker[GRT_CLASSES]->analysis;
 
-	r->c = (struct grt_consumer){.packet = r->verbose ? on_packet : NULL};
+	r->c = (struct grt_consumer){.packet = r->verbose ? report_on_packet : NULL};
 #define GRT_CLASS SET_CLASS
 #include <grtrace/classes.def>
 #undef GRT_CLASS
 	r->c.job = r->c.wait = r->c.error = r->c.command = on_join_event;
-	r->c.name = classes & GRT_IN_CLASS(name) ? on_name : on_join_event;
+	r->c.name = classes & GRT_IN_CLASS(name) ? report_on_name : on_join_event;
 	if (grt_analyses_takes_beyond(&r->a))
-		r->c.beyond = on_beyond;
+		r->c.beyond = report_on_beyond;
 	if (grt_analyses_takes_late(&r->a))
-		r->c.late = on_late;
+		r->c.late = report_on_late;
 	if (every || r->live)
 		r->c.event = on_any_event;
 }
 
-static int no_memory(void)
+static int report_no_memory(void)
 {
 	return cmd_fail(EXIT_FAILED, strerror(ENOMEM), NULL, "the report");
 }
 
-static int set_span(struct report *r)
+static int report_set_span(struct report *r)
 {
 	uint64_t first, last;
 	int status = reading_span(r->session, &opt.from, &opt.to, &r->span);
@@ -217,7 +217,7 @@ static int run_recording(struct report *r)
 {
 	struct grt_err err = {.what = ""};
 	int ret = 0, written;
-	int status = set_span(r);
+	int status = report_set_span(r);
 
 	if (status != EXIT_DONE)
 		return status;
@@ -227,7 +227,7 @@ static int run_recording(struct report *r)
 	if (report_streams(r))
 		ret = report_begin(r);
 	if (ret)
-		return no_memory();
+		return report_no_memory();
 	ret = grt_session_run(r->session, &r->c, r->asked.from, r->asked.to, &err);
 	if (r->piped && grt_session_health(r->session)->after)
 		r->span.last = r->asked.to;
@@ -236,7 +236,7 @@ static int run_recording(struct report *r)
 }
 
 /* Reads until -d, Ctrl-C or the end of the streams. Return: as grt_session_run_live() */
-static int pump(struct report *r, struct kmod *k, struct grt_err *err)
+static int report_pump(struct report *r, struct kmod *k, struct grt_err *err)
 {
 	const struct timespec period = {.tv_nsec = LIVE_PERIOD_NS};
 	uint64_t begun = grt_now(), step = (uint64_t)(opt.interval * 1e9),
@@ -262,7 +262,7 @@ static int pump(struct report *r, struct kmod *k, struct grt_err *err)
 	}
 }
 
-static int run_live(struct report *r, struct kmod *k)
+static int report_run_live(struct report *r, struct kmod *k)
 {
 	struct grt_err err = {.what = ""};
 	int ret = 0, written;
@@ -273,8 +273,8 @@ static int run_live(struct report *r, struct kmod *k)
 	if (report_streams(r))
 		ret = report_begin(r);
 	if (ret)
-		return no_memory();
-	ret = pump(r, k, &err);
+		return report_no_memory();
+	ret = report_pump(r, k, &err);
 	written = grt_jobs_flush(r->jobs) ?: report_print(r);
 	return reading_judge(r->session, r->input, report_unread(r), ret < 0 ? ret : written, &err);
 }
@@ -350,7 +350,7 @@ static int set_top(struct report *r)
 	return EXIT_DONE;
 }
 
-static int check_options(struct report *r)
+static int report_check_options(struct report *r)
 {
 	int status;
 
@@ -364,11 +364,11 @@ static int check_options(struct report *r)
 	return status;
 }
 
-static int begin_analyses(struct report *r)
+static int report_begin_analyses(struct report *r)
 {
 	const struct grt_jobs_sink sink = {
-		.held = on_held,
-		.job = on_job,
+		.held = report_on_held,
+		.job = report_on_job,
 		.stray = on_stray,
 		.arg = r,
 	};
@@ -407,7 +407,7 @@ static int report_recording(struct report *r, const char *path)
 	r->input = path;
 	if (reading_gpu(r->session, opt.gpu, false) != EXIT_DONE)
 		return EXIT_FAILED;
-	return begin_analyses(r) ? no_memory() : run_recording(r);
+	return report_begin_analyses(r) ? report_no_memory() : run_recording(r);
 }
 
 static int no_input(int ret, const struct grt_err *live)
@@ -436,7 +436,7 @@ static int report_live(struct report *r)
 	else if ((ret = kmod_live_session(&k, &r->session, &err)))
 		status = cmd_error(kmod_exit_status(ret), &err);
 	else if ((status = reading_gpu(r->session, opt.gpu, true)) == EXIT_DONE)
-		status = begin_analyses(r) ? no_memory() : run_live(r, &k);
+		status = report_begin_analyses(r) ? report_no_memory() : report_run_live(r, &k);
 	grt_session_close(r->session);
 	r->session = NULL;
 	kmod_close(&k);
@@ -453,7 +453,7 @@ static int report_run(int argc, char **argv)
 		.asked = {0, UINT64_MAX},
 		.narrowed = opt.from.set || opt.to.set,
 	};
-	int status = check_options(&r);
+	int status = report_check_options(&r);
 
 	if (status != EXIT_DONE)
 		return status;

@@ -13,7 +13,7 @@
 #include "report_text.h"
 #include "base/units.h"
 
-static void write_recording(struct report *r)
+static void report_print_write_recording(struct report *r)
 {
 	struct grt_fields f = {.n = 0};
 
@@ -111,7 +111,7 @@ static void note_health(struct report *r, const struct grt_health *h)
 		grt_note(&r->notes, "the balance covers the whole recording, also outside --from and --to");
 }
 
-static void write_notes(struct report *r, const struct grt_health *h)
+static void report_print_write_notes(struct report *r, const struct grt_health *h)
 {
 	note_joins(r, h);
 	grt_analyses_notes(&r->a);
@@ -139,7 +139,7 @@ static int begin_output(struct report *r)
 	if (ret)
 		return ret;
 	grt_writer_begin(r->a.pass.writer);
-	write_recording(r);
+	report_print_write_recording(r);
 	return 0;
 }
 
@@ -152,7 +152,7 @@ int report_begin(struct report *r)
 	return ret;
 }
 
-static bool is_shown(void *arg, const struct grt_part *part, const void *state)
+static bool report_print_is_shown(void *arg, const struct grt_part *part, const void *state)
 {
 	const struct report *r = arg;
 
@@ -161,7 +161,7 @@ static bool is_shown(void *arg, const struct grt_part *part, const void *state)
 }
 
 /* What was asked for comes first; CSV is nothing else. */
-static int write_tables(struct report *r)
+static int report_print_write_tables(struct report *r)
 {
 	int ret = 0;
 
@@ -169,7 +169,7 @@ static int write_tables(struct report *r)
 	if (r->by)
 		ret = grt_analyses_write_part(&r->a, r->by);
 	if (!ret)
-		ret = grt_analyses_write(&r->a, is_shown, r);
+		ret = grt_analyses_write(&r->a, report_print_is_shown, r);
 	if (!ret && !r->a.pass.csv)
 		ret = report_text_skipped(r->session, r->a.pass.writer, &r->notes,
 					  r->a.pass.json || r->verbose);
@@ -196,8 +196,8 @@ int report_print(struct report *r)
 	if (ret)
 		return ret;
 	end_pass(r);
-	ret = write_tables(r);
-	write_notes(r, h);
+	ret = report_print_write_tables(r);
+	report_print_write_notes(r, h);
 	write_span(r);
 	reading_health(pass->writer, h);
 	report_text_health(pass->writer, h, pass->json);

@@ -82,7 +82,7 @@ static const struct grt_column columns[] = {
 
 static const struct grt_table skipped_table = {"skipped", "skipped events", columns, 0};
 
-static int compare(const void *a, const void *b)
+static int report_text_compare(const void *a, const void *b)
 {
 	const struct grt_skipped *x = a, *y = b;
 
@@ -105,7 +105,7 @@ int report_text_skipped(const struct grt_session *s, struct grt_writer *w, struc
 	if (!row)
 		return -ENOMEM;
 	memcpy(row, list, n * sizeof(*row));
-	qsort(row, n, sizeof(*row), compare);
+	qsort(row, n, sizeof(*row), report_text_compare);
 	ret = grt_writer_rows(w, &skipped_table, NULL, row, sizeof(*row), show);
 	if (n > show)
 		grt_note(notes, "%u more kinds of events were skipped: -v shows all", n - show);

@@ -19,9 +19,9 @@ struct answers {
 	size_t used;
 };
 
-static void say(struct answers *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+static void rocm_answers_say(struct answers *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-static void say(struct answers *a, const char *fmt, ...)
+static void rocm_answers_say(struct answers *a, const char *fmt, ...)
 {
 	char *to = a->text[a->n];
 	va_list ap;
@@ -49,7 +49,7 @@ static uint64_t steps(const struct rocm_run *run, enum grt_rocm_step step)
 	return grt_rocm_steps(&run->r.count, step);
 }
 
-static const char *mean(const struct grt_rocm_times *t, char text[GRT_UNITS_MAX])
+static const char *rocm_answers_mean(const struct grt_rocm_times *t, char text[GRT_UNITS_MAX])
 {
 	if (!t->n)
 		return "unknown";
@@ -72,20 +72,21 @@ static void order(struct answers *a, const struct rocm_run *run)
 	unsigned int both = joined(run);
 
 	if (!run->log)
-		say(a, "The runtime's side is not in the trace. ");
+		rocm_answers_say(a, "The runtime's side is not in the trace. ");
 	if (!run->kernel)
-		say(a, "The kernel's side is not in the trace. ");
+		rocm_answers_say(a, "The kernel's side is not in the trace. ");
 	if (run->log)
-		say(a, "The runtime made %" PRIu64 " hardware queues. ", c->queues);
+		rocm_answers_say(a, "The runtime made %" PRIu64 " hardware queues. ", c->queues);
 	if (run->kernel)
-		say(a, "KFD was asked for %" PRIu64 " queues.", c->creations);
+		rocm_answers_say(a, "KFD was asked for %" PRIu64 " queues.", c->creations);
 	if (both)
-		say(a,
-		    " Of these, %u are seen in both: runtime's plan -> kfd_ioctl_create_queue -> runtime's word of the queue "
-		    "(joined by process and time).",
-		    both);
+		rocm_answers_say(
+			a,
+			" Of these, %u are seen in both: runtime's plan -> kfd_ioctl_create_queue -> runtime's word of the queue "
+			"(joined by process and time).",
+			both);
 	else if (c->queues && c->creations)
-		say(a, " None of them could be joined by process and time.");
+		rocm_answers_say(a, " None of them could be joined by process and time.");
 	answered(a, "order");
 }
 
@@ -94,28 +95,29 @@ static void mqd(struct answers *a, const struct rocm_run *run)
 	uint64_t map = steps(run, GRT_ROCM_MAP), submit = steps(run, GRT_ROCM_SUBMIT);
 
 	if (!run->kernel) {
-		say(a, "Unknown: the trace has no functions of the kernel.");
+		rocm_answers_say(a, "Unknown: the trace has no functions of the kernel.");
 	} else if (!steps(run, GRT_ROCM_MQD_ALLOCATE) && !steps(run, GRT_ROCM_MQD_INIT)) {
-		say(a, "No queue descriptor was allocated or initialised in the trace");
-		say(a, run->r.count.creations
-			       ? ": no creation came that far, or those functions were not traced."
-			       : ": no queue was asked for.");
+		rocm_answers_say(a, "No queue descriptor was allocated or initialised in the trace");
+		rocm_answers_say(a,
+				 run->r.count.creations
+					 ? ": no creation came that far, or those functions were not traced."
+					 : ": no queue was asked for.");
 	} else {
-		say(a,
-		    "In the kernel, by KFD: allocated %" PRIu64 " times, initialised %" PRIu64
-		    ", loaded %" PRIu64 ", updated %" PRIu64 ", destroyed %" PRIu64 ".",
-		    steps(run, GRT_ROCM_MQD_ALLOCATE), steps(run, GRT_ROCM_MQD_INIT),
-		    steps(run, GRT_ROCM_MQD_LOAD), steps(run, GRT_ROCM_MQD_UPDATE),
-		    steps(run, GRT_ROCM_MQD_DESTROY));
+		rocm_answers_say(a,
+				 "In the kernel, by KFD: allocated %" PRIu64 " times, initialised %" PRIu64
+				 ", loaded %" PRIu64 ", updated %" PRIu64 ", destroyed %" PRIu64 ".",
+				 steps(run, GRT_ROCM_MQD_ALLOCATE), steps(run, GRT_ROCM_MQD_INIT),
+				 steps(run, GRT_ROCM_MQD_LOAD), steps(run, GRT_ROCM_MQD_UPDATE),
+				 steps(run, GRT_ROCM_MQD_DESTROY));
 		if (map || submit)
-			say(a,
-			    " It reached the GPU by the scheduler: queues were mapped %" PRIu64
-			    " times, and %" PRIu64 " packets were sent to it.",
-			    map, submit);
+			rocm_answers_say(a,
+					 " It reached the GPU by the scheduler: queues were mapped %" PRIu64
+					 " times, and %" PRIu64 " packets were sent to it.",
+					 map, submit);
 		else if (steps(run, GRT_ROCM_MQD_LOAD))
-			say(a, " It was loaded into the hardware queue directly.");
+			rocm_answers_say(a, " It was loaded into the hardware queue directly.");
 		else
-			say(a, " How it reached the GPU is not in the trace.");
+			rocm_answers_say(a, " How it reached the GPU is not in the trace.");
 	}
 	answered(a, "mqd");
 }
@@ -126,20 +128,23 @@ static void kernel_queues(struct answers *a, const struct rocm_run *run)
 	uint64_t kq = steps(run, GRT_ROCM_SUBMIT) + steps(run, GRT_ROCM_KERNEL_QUEUE);
 
 	if (run->kernel && !kq && !c->submits)
-		say(a, "No kernel command queue was used in the trace");
+		rocm_answers_say(a, "No kernel command queue was used in the trace");
 	else if (run->kernel)
-		say(a,
-		    "The kernel sent %" PRIu64
-		    " packets or calls through queues of its own, and its driver submitted %" PRIu64 " jobs",
-		    kq, c->submits);
+		rocm_answers_say(
+			a,
+			"The kernel sent %" PRIu64
+			" packets or calls through queues of its own, and its driver submitted %" PRIu64
+			" jobs",
+			kq, c->submits);
 	else
-		say(a, "Unknown: the trace has nothing of the kernel");
+		rocm_answers_say(a, "Unknown: the trace has nothing of the kernel");
 	if (run->log)
-		say(a, "; kernels were written into user queues %" PRIu64 " times", c->dispatches);
+		rocm_answers_say(a, "; kernels were written into user queues %" PRIu64 " times",
+				 c->dispatches);
 	if (run->log && c->dispatches && c->submits)
-		say(a, ", %" PRIu64 ".%02" PRIu64 " for each job of the driver", c->dispatches / c->submits,
-		    c->dispatches * 100 / c->submits % 100);
-	say(a, ".");
+		rocm_answers_say(a, ", %" PRIu64 ".%02" PRIu64 " for each job of the driver",
+				 c->dispatches / c->submits, c->dispatches * 100 / c->submits % 100);
+	rocm_answers_say(a, ".");
 	answered(a, "kernel_queues");
 }
 
@@ -148,24 +153,26 @@ static void doorbells(struct answers *a, const struct rocm_run *run)
 	const struct grt_rocm_count *c = &run->r.count;
 	uint64_t seen = steps(run, GRT_ROCM_DOORBELL), irqs = steps(run, GRT_ROCM_INTERRUPT);
 
-	say(a,
-	    "No. A doorbell is written by the program into memory that it has mapped: no function of the kernel runs for "
-	    "it, so none can be traced.");
+	rocm_answers_say(
+		a,
+		"No. A doorbell is written by the program into memory that it has mapped: no function of the kernel runs for "
+		"it, so none can be traced.");
 	if (run->log)
-		say(a,
-		    " The log has %" PRIu64 " packets behind which one was rung (%" PRIu64
-		    " kernels, %" PRIu64 " barriers, %" PRIu64 " others).",
-		    c->dispatches + c->barriers + c->packets, c->dispatches, c->barriers, c->packets);
+		rocm_answers_say(a,
+				 " The log has %" PRIu64 " packets behind which one was rung (%" PRIu64
+				 " kernels, %" PRIu64 " barriers, %" PRIu64 " others).",
+				 c->dispatches + c->barriers + c->packets, c->dispatches, c->barriers,
+				 c->packets);
 	if (run->kernel)
-		say(a,
-		    " What the kernel sees is the other direction: %" PRIu64
-		    " signals from the GPU and %" PRIu64 " interrupts.",
-		    seen, irqs);
+		rocm_answers_say(a,
+				 " What the kernel sees is the other direction: %" PRIu64
+				 " signals from the GPU and %" PRIu64 " interrupts.",
+				 seen, irqs);
 	if (run->kernel && seen && c->dispatches)
-		say(a,
-		    " Signals for each kernel that the program wrote into a queue: %" PRIu64 ".%02" PRIu64
-		    ".",
-		    seen / c->dispatches, seen * 100 / c->dispatches % 100);
+		rocm_answers_say(a,
+				 " Signals for each kernel that the program wrote into a queue: %" PRIu64
+				 ".%02" PRIu64 ".",
+				 seen / c->dispatches, seen * 100 / c->dispatches % 100);
 	answered(a, "doorbells");
 }
 
@@ -174,7 +181,7 @@ static void station(struct answers *a, bool *any, uint64_t n, const char *what)
 {
 	if (!n)
 		return;
-	say(a, "%s%" PRIu64 " %s", *any ? " -> " : "", n, what);
+	rocm_answers_say(a, "%s%" PRIu64 " %s", *any ? " -> " : "", n, what);
 	*any = true;
 }
 
@@ -185,14 +192,15 @@ static void ioctls(struct answers *a, const struct rocm_run *run)
 	uint64_t create = steps(run, GRT_ROCM_IOCTL_CREATE), memory = steps(run, GRT_ROCM_MEMORY),
 		 entered = steps(run, GRT_ROCM_IOCTL_ENTRY), all = entered > c->ioctls ? entered : c->ioctls;
 
-	say(a, " In the kernel: %" PRIu64 " queue creations", c->creations);
+	rocm_answers_say(a, " In the kernel: %" PRIu64 " queue creations", c->creations);
 	if (all > create + memory || memory)
-		say(a, ", %" PRIu64 " memory ioctls", memory);
+		rocm_answers_say(a, ", %" PRIu64 " memory ioctls", memory);
 	if (all > c->ioctls && !c->ioctls)
-		say(a, ", %" PRIu64 " ioctls, of which the trace does not say what they are for", all);
+		rocm_answers_say(a, ", %" PRIu64 " ioctls, of which the trace does not say what they are for",
+				 all);
 	else if (all >= create + memory)
-		say(a, ", %" PRIu64 " other ioctls", all - create - memory);
-	say(a, ".");
+		rocm_answers_say(a, ", %" PRIu64 " other ioctls", all - create - memory);
+	rocm_answers_say(a, ".");
 }
 
 static void path(struct answers *a, const struct rocm_run *run)
@@ -207,7 +215,7 @@ static void path(struct answers *a, const struct rocm_run *run)
 		"doorbells for these and other packets (not visible)");
 	station(a, &any, c->gpu_took.n, "times on the GPU by its clock");
 	station(a, &any, c->completes, "commands complete");
-	say(a, any ? "." : "The runtime's side is not in the trace.");
+	rocm_answers_say(a, any ? "." : "The runtime's side is not in the trace.");
 	if (c->funcs)
 		ioctls(a, run);
 	answered(a, "path");
@@ -219,21 +227,21 @@ static void latency(struct answers *a, const struct rocm_run *run)
 	const struct grt_rocm_times *create = &c->create_took;
 	char text[GRT_UNITS_MAX];
 
-	say(a, "Queue creation in KFD: %s", mean(create, text));
+	rocm_answers_say(a, "Queue creation in KFD: %s", rocm_answers_mean(create, text));
 	if (create->n)
-		say(a, " on average of %" PRIu64, create->n);
+		rocm_answers_say(a, " on average of %" PRIu64, create->n);
 	else if (c->creations)
-		say(a, " (start only: the trace has calls without returns)");
-	say(a, ". Enqueued to dispatched: %s", mean(&c->wait, text));
+		rocm_answers_say(a, " (start only: the trace has calls without returns)");
+	rocm_answers_say(a, ". Enqueued to dispatched: %s", rocm_answers_mean(&c->wait, text));
 	if (c->wait.n)
-		say(a, " of %" PRIu64, c->wait.n);
-	say(a, ". Dispatched to complete: %s", mean(&c->run, text));
+		rocm_answers_say(a, " of %" PRIu64, c->wait.n);
+	rocm_answers_say(a, ". Dispatched to complete: %s", rocm_answers_mean(&c->run, text));
 	if (c->run.n)
-		say(a, " of %" PRIu64, c->run.n);
-	say(a, ". On the GPU: %s", mean(&c->gpu_took, text));
+		rocm_answers_say(a, " of %" PRIu64, c->run.n);
+	rocm_answers_say(a, ". On the GPU: %s", rocm_answers_mean(&c->gpu_took, text));
 	if (c->gpu_took.n)
-		say(a, " of %" PRIu64, c->gpu_took.n);
-	say(a, ".");
+		rocm_answers_say(a, " of %" PRIu64, c->gpu_took.n);
+	rocm_answers_say(a, ".");
 	answered(a, "latency");
 }
 
@@ -242,14 +250,14 @@ static void faults(struct answers *a, const struct rocm_run *run)
 	const struct grt_rocm_count *c = &run->r.count;
 
 	if (!run->log)
-		say(a, "Unknown: the runtime's side is not in the trace.");
+		rocm_answers_say(a, "Unknown: the runtime's side is not in the trace.");
 	else if (!c->faults && !c->hangs)
-		say(a, "None in the log.");
+		rocm_answers_say(a, "None in the log.");
 	if (c->faults)
-		say(a, "%" PRIu64 ", the first: %s. ", c->faults, c->first_fault);
+		rocm_answers_say(a, "%" PRIu64 ", the first: %s. ", c->faults, c->first_fault);
 	if (c->hangs)
-		say(a, "A queue was aborted before it had completed %s%s.", c->first_hang,
-		    c->hangs > 1 ? ", and others" : "");
+		rocm_answers_say(a, "A queue was aborted before it had completed %s%s.", c->first_hang,
+				 c->hangs > 1 ? ", and others" : "");
 	answered(a, "faults");
 }
 

@@ -127,7 +127,7 @@ static void get_words(struct grt_cell *cell, const void *view, const void *row, 
 }
 
 /* The word at a place. Return: it is there */
-static bool word_at(const struct dump *d, uint32_t at, uint32_t *v)
+static bool rocm_debugfs_word_at(const struct dump *d, uint32_t at, uint32_t *v)
 {
 	for (uint32_t i = 0; i < d->n; i++)
 		if (d->word[i].at == at) {
@@ -154,7 +154,7 @@ static uint32_t block_of(const char *file, const struct dump *d)
 		const struct block *b = &blocks[i];
 
 		if (strcmp(b->file, file) || strstr(d->title, "SDMA") ||
-		    !word_at(d, b->at + CP_HQD_PQ_CONTROL, &v))
+		    !rocm_debugfs_word_at(d, b->at + CP_HQD_PQ_CONTROL, &v))
 			continue;
 		if (!b->words || is_descriptor(d, b->words))
 			return b->at;
@@ -162,12 +162,12 @@ static uint32_t block_of(const char *file, const struct dump *d)
 	return NOWHERE;
 }
 
-static bool known(const struct row *r, uint32_t at, uint32_t *v)
+static bool rocm_debugfs_known(const struct row *r, uint32_t at, uint32_t *v)
 {
-	return r->block != NOWHERE && word_at(r->d, r->block + at, v);
+	return r->block != NOWHERE && rocm_debugfs_word_at(r->d, r->block + at, v);
 }
 
-static void put_hex(struct grt_cell *cell, uint64_t v)
+static void rocm_debugfs_put_hex(struct grt_cell *cell, uint64_t v)
 {
 	static char text[4][32];
 	static unsigned int next;
@@ -181,10 +181,11 @@ static void get_base(struct grt_cell *cell, const void *view, const void *row, i
 	uint32_t low = 0, high = 0;
 
 	(void)view, (void)arg;
-	cell->absent = !known(row, CP_HQD_PQ_BASE, &low) || !known(row, CP_HQD_PQ_BASE_HI, &high);
+	cell->absent = !rocm_debugfs_known(row, CP_HQD_PQ_BASE, &low) ||
+		       !rocm_debugfs_known(row, CP_HQD_PQ_BASE_HI, &high);
 	/* it is kept without its low eight bits */
 	if (!cell->absent)
-		put_hex(cell, ((uint64_t)high << 32 | low) << 8);
+		rocm_debugfs_put_hex(cell, ((uint64_t)high << 32 | low) << 8);
 }
 
 static void get_control(struct grt_cell *cell, const void *view, const void *row, int arg)
@@ -192,17 +193,17 @@ static void get_control(struct grt_cell *cell, const void *view, const void *row
 	uint32_t v = 0;
 
 	(void)view, (void)arg;
-	cell->absent = !known(row, CP_HQD_PQ_CONTROL, &v);
+	cell->absent = !rocm_debugfs_known(row, CP_HQD_PQ_CONTROL, &v);
 	if (!cell->absent)
-		put_hex(cell, v);
+		rocm_debugfs_put_hex(cell, v);
 }
 
-static void get_ring(struct grt_cell *cell, const void *view, const void *row, int arg)
+static void rocm_debugfs_get_ring(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	uint32_t v = 0;
 
 	(void)view, (void)arg;
-	cell->absent = !known(row, CP_HQD_PQ_CONTROL, &v) || (v & QUEUE_SIZE) > 40;
+	cell->absent = !rocm_debugfs_known(row, CP_HQD_PQ_CONTROL, &v) || (v & QUEUE_SIZE) > 40;
 	cell->number = cell->absent ? 0 : UINT64_C(8) << (v & QUEUE_SIZE);
 }
 
@@ -211,7 +212,7 @@ static void get_vmid(struct grt_cell *cell, const void *view, const void *row, i
 	uint32_t v = 0;
 
 	(void)view, (void)arg;
-	cell->absent = !known(row, CP_HQD_VMID, &v);
+	cell->absent = !rocm_debugfs_known(row, CP_HQD_VMID, &v);
 	cell->number = v & 0xf;
 }
 
@@ -225,7 +226,8 @@ static const struct grt_column columns[] = {
 	{"words", get_words, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "of 32 bits"},
 	{"changed", get_words, 1, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "of these"},
 	{"pq_base", get_base, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "address of the ring, of GFX7 to 12"},
-	{"ring_bytes", get_ring, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "its size, by its control word"},
+	{"ring_bytes", rocm_debugfs_get_ring, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL,
+	 "its size, by its control word"},
 	{"pq_control", get_control, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "its control word"},
 	{"vmid", get_vmid, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL,
 	 "address space; in mqds 0 where the scheduler gives one"},
@@ -233,7 +235,7 @@ static const struct grt_column columns[] = {
 };
 static const struct grt_table table = {"debugfs", "debugfs of KFD, before and after", columns, 0};
 
-static int add_word(struct dumps *all, struct dump *d, uint32_t at, uint32_t v)
+static int rocm_debugfs_add_word(struct dumps *all, struct dump *d, uint32_t at, uint32_t v)
 {
 	if (all->words == WORDS_MAX) {
 		all->over++;
@@ -262,13 +264,13 @@ static int take_words(struct dumps *all, const char *line)
 
 		if (end == line)
 			return 1;
-		ret = add_word(all, d, at, (uint32_t)v);
+		ret = rocm_debugfs_add_word(all, d, at, (uint32_t)v);
 		if (ret)
 			return ret;
 	}
 }
 
-static char *trimmed(char *line)
+static char *rocm_debugfs_trimmed(char *line)
 {
 	size_t len = strcspn(line, "\r\n");
 
@@ -282,7 +284,7 @@ static char *trimmed(char *line)
 static int take_title(struct dumps *all, char *line, char outer[80])
 {
 	bool inner = line[0] == ' ' || line[0] == '\t';
-	char *text = trimmed(line);
+	char *text = rocm_debugfs_trimmed(line);
 	struct dump *d;
 
 	if (!*text)
@@ -315,14 +317,15 @@ static bool take_id(struct dump *d, const char *file)
 	if (strcmp(file, "mqds") != 0)
 		return false;
 	if (strstr(d->title, "SDMA"))
-		return word_at(d, 4, &d->id[0]) && word_at(d, 8, &d->id[1]) && (d->id[0] || d->id[1]);
+		return rocm_debugfs_word_at(d, 4, &d->id[0]) && rocm_debugfs_word_at(d, 8, &d->id[1]) &&
+		       (d->id[0] || d->id[1]);
 	for (size_t i = 0; i < 4; i++)
-		if (block == NOWHERE || !word_at(d, block + at[i], &d->id[i]))
+		if (block == NOWHERE || !rocm_debugfs_word_at(d, block + at[i], &d->id[i]))
 			return false;
 	return d->id[0] || d->id[1];
 }
 
-static void look_at(struct dump *d, const struct word *words, const char *file)
+static void rocm_debugfs_look_at(struct dump *d, const struct word *words, const char *file)
 {
 	d->word = words + d->first;
 	d->hash = d->n;
@@ -347,7 +350,7 @@ static int read_dumps(struct dumps *all, const char *dir, const char *file, cons
 	if (f)
 		fclose(f);
 	for (uint32_t i = 0; i < all->n; i++)
-		look_at(&all->of[i], all->word, file);
+		rocm_debugfs_look_at(&all->of[i], all->word, file);
 	return ret < 0 ? ret : 0;
 }
 
@@ -393,7 +396,8 @@ static void pair_up(struct dumps *before, struct dumps *after)
 			}
 }
 
-static int write_row(struct grt_writer *w, const char *file, const struct dump *d, const char *alone)
+static int rocm_debugfs_write_row(struct grt_writer *w, const char *file, const struct dump *d,
+				  const char *alone)
 {
 	struct row r = {.file = file, .title = d->title, .d = d};
 
@@ -409,7 +413,7 @@ static void free_dumps(struct dumps *all)
 	free(all->word);
 }
 
-static int write_file(struct grt_writer *w, const char *dir, const char *file, uint64_t *over)
+static int rocm_debugfs_write_file(struct grt_writer *w, const char *dir, const char *file, uint64_t *over)
 {
 	struct dumps before = {.n = 0}, after = {.n = 0};
 	int ret = read_dumps(&before, dir, file, "before");
@@ -419,10 +423,10 @@ static int write_file(struct grt_writer *w, const char *dir, const char *file, u
 	if (!ret)
 		pair_up(&before, &after);
 	for (uint32_t i = 0; i < after.n && !ret; i++)
-		ret = write_row(w, file, &after.of[i], "new");
+		ret = rocm_debugfs_write_row(w, file, &after.of[i], "new");
 	for (uint32_t i = 0; i < before.n && !ret; i++)
 		if (!before.of[i].pair)
-			ret = write_row(w, file, &before.of[i], "gone");
+			ret = rocm_debugfs_write_row(w, file, &before.of[i], "gone");
 	*over += before.over + after.over;
 	free_dumps(&before);
 	free_dumps(&after);
@@ -438,7 +442,7 @@ int rocm_debugfs(const struct rocm_run *run, struct grt_writer *w, uint64_t *ove
 		return 0;
 	grt_writer_table(w, &table, NULL);
 	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]) && !ret; i++)
-		ret = write_file(w, dir, files[i], over);
+		ret = rocm_debugfs_write_file(w, dir, files[i], over);
 	grt_writer_table_end(w);
 	return ret;
 }

@@ -65,7 +65,7 @@ void rocm_folded_free(struct rocm_folded *f)
 }
 
 /* Frames are parted by ; and a stack from its weight by a blank. */
-static void set_name(struct frame *f, const char *name)
+static void rocm_folded_set_name(struct frame *f, const char *name)
 {
 	size_t len = strnlen(name, NAME_ROOM);
 
@@ -76,7 +76,7 @@ static void set_name(struct frame *f, const char *name)
 			f->name[i] = '_';
 }
 
-static int add(struct rocm_folded *f, uint32_t pid, const struct thread *t, uint64_t ns)
+static int rocm_folded_add(struct rocm_folded *f, uint32_t pid, const struct thread *t, uint64_t ns)
 {
 	struct stack s = {.ns = ns}, *to;
 	uint64_t hash = 0xcbf29ce484222325;
@@ -100,25 +100,25 @@ static int add(struct rocm_folded *f, uint32_t pid, const struct thread *t, uint
 	return 0;
 }
 
-static void enter(struct thread *t, const struct grt_ev_log_call *x)
+static void rocm_folded_enter(struct thread *t, const struct grt_ev_log_call *x)
 {
 	struct frame *f = &t->frame[t->depth];
 
 	if (t->depth++ >= DEPTH_MAX)
 		return;
-	set_name(f, x->function);
+	rocm_folded_set_name(f, x->function);
 	f->since = x->e.time;
 	f->inner = 0;
 }
 
-static int leave(struct rocm_folded *f, struct thread *t, const struct grt_ev_log_call *x)
+static int rocm_folded_leave(struct rocm_folded *f, struct thread *t, const struct grt_ev_log_call *x)
 {
 	struct frame of;
 	unsigned int at = t->depth < DEPTH_MAX ? t->depth : DEPTH_MAX;
 	uint64_t took;
 	int ret;
 
-	set_name(&of, x->function);
+	rocm_folded_set_name(&of, x->function);
 	if (t->depth > DEPTH_MAX) {
 		t->depth--;
 		return 0;
@@ -130,7 +130,8 @@ static int leave(struct rocm_folded *f, struct thread *t, const struct grt_ev_lo
 		return 0;
 	t->depth = at;
 	took = x->e.time > t->frame[at - 1].since ? x->e.time - t->frame[at - 1].since : 0;
-	ret = add(f, x->e.pid, t, took > t->frame[at - 1].inner ? took - t->frame[at - 1].inner : 0);
+	ret = rocm_folded_add(f, x->e.pid, t,
+			      took > t->frame[at - 1].inner ? took - t->frame[at - 1].inner : 0);
 	t->depth--;
 	if (t->depth)
 		t->frame[t->depth - 1].inner += took;
@@ -154,8 +155,8 @@ int rocm_folded_event(struct rocm_folded *f, const struct grt_event *e)
 		return ret == -ENOSPC ? 0 : ret;
 	}
 	if (x->step != GRT_CALL_ENTERED)
-		return leave(f, t, x);
-	enter(t, x);
+		return rocm_folded_leave(f, t, x);
+	rocm_folded_enter(t, x);
 	return 0;
 }
 

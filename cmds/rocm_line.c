@@ -15,12 +15,12 @@ static const char *const note_names[] = {
 #undef GRT_LOG_NOTE
 #define NOTES (sizeof(note_names) / sizeof(note_names[0]))
 
-static void put_text(FILE *out, const char *text, size_t room)
+static void rocm_line_put_text(FILE *out, const char *text, size_t room)
 {
 	grt_escape_print(GRT_ESCAPE_TERM, out, text, strnlen(text, room));
 }
 
-static void begin(const struct rocm_run *run, const struct grt_event *e, const char *layer)
+static void rocm_line_begin(const struct rocm_run *run, const struct grt_event *e, const char *layer)
 {
 	uint64_t t = run->opt->relative ? e->time - run->first : e->time;
 
@@ -29,20 +29,20 @@ static void begin(const struct rocm_run *run, const struct grt_event *e, const c
 		fprintf(run->out, "%u%s ", e->pid, e->flags & GRT_FLAG_INFERRED ? "*" : "");
 }
 
-static void put_call(const struct rocm_run *run, const struct grt_ev_log_call *x)
+static void rocm_line_put_call(const struct rocm_run *run, const struct grt_ev_log_call *x)
 {
 	bool entered = x->step == GRT_CALL_ENTERED;
 
-	begin(run, &x->e, "hip");
-	put_text(run->out, x->function, sizeof(x->function));
+	rocm_line_begin(run, &x->e, "hip");
+	rocm_line_put_text(run->out, x->function, sizeof(x->function));
 	fputs(entered ? "(" : " = ", run->out);
-	put_text(run->out, x->text, sizeof(x->text));
+	rocm_line_put_text(run->out, x->text, sizeof(x->text));
 	fputs(entered ? ")" : "", run->out);
 }
 
 static void put_note(const struct rocm_run *run, const struct grt_ev_log_note *n)
 {
-	begin(run, &n->e, n->what == GRT_LOG_GPU_TIME ? "gpu" : "runtime");
+	rocm_line_begin(run, &n->e, n->what == GRT_LOG_GPU_TIME ? "gpu" : "runtime");
 	fputs(n->what < NOTES && note_names[n->what] ? note_names[n->what] : "note", run->out);
 	if (n->queue && n->what != GRT_LOG_SHADER)
 		fprintf(run->out, " queue=0x%" PRIx64, (uint64_t)n->queue);
@@ -53,16 +53,16 @@ static void put_note(const struct rocm_run *run, const struct grt_ev_log_note *n
 			n->second > n->first ? (uint64_t)(n->second - n->first) : 0);
 	if (n->text[0])
 		fputc(' ', run->out);
-	put_text(run->out, n->text, sizeof(n->text));
+	rocm_line_put_text(run->out, n->text, sizeof(n->text));
 }
 
 static void put_dispatch(const struct rocm_run *run, const struct grt_ev_log_dispatch *d)
 {
-	begin(run, &d->e, "runtime");
+	rocm_line_begin(run, &d->e, "runtime");
 	fprintf(run->out, "dispatch queue=0x%" PRIx64 " grid=%ux%ux%u workgroup=%ux%ux%u ",
 		(uint64_t)d->queue, d->grid_x, d->grid_y, d->grid_z, d->group_x, d->group_y, d->group_z);
 	if (d->name[0])
-		put_text(run->out, d->name, sizeof(d->name));
+		rocm_line_put_text(run->out, d->name, sizeof(d->name));
 	else
 		fprintf(run->out, "0x%" PRIx64, (uint64_t)d->object);
 }
@@ -71,23 +71,24 @@ static void put_func(const struct rocm_run *run, const struct grt_ev_func *x)
 {
 	static const char *const steps[] = {"", "called", "enter", "return", "event"};
 
-	begin(run, &x->e,
-	      grt_rocm_step_of(x->function, sizeof(x->function)) == GRT_ROCM_OTHER ? "kernel" : "kfd");
+	rocm_line_begin(run, &x->e,
+			grt_rocm_step_of(x->function, sizeof(x->function)) == GRT_ROCM_OTHER ? "kernel"
+											     : "kfd");
 	fprintf(run->out, "%*s%-6s ", x->depth < 32 ? 2 * x->depth : 64, "",
 		x->step < sizeof(steps) / sizeof(steps[0]) ? steps[x->step] : "");
-	put_text(run->out, x->function, sizeof(x->function));
+	rocm_line_put_text(run->out, x->function, sizeof(x->function));
 	if (x->known & GRT_FUNC_TOOK)
 		fprintf(run->out, " took=%" PRIu64 "ns", (uint64_t)x->took);
 	if (x->known & GRT_FUNC_RET)
 		fprintf(run->out, " ret=%" PRId64, (int64_t)x->ret);
 	if (x->text[0])
 		fputs(x->step == GRT_FUNC_CALLED ? " <- " : " ", run->out);
-	put_text(run->out, x->text, sizeof(x->text));
+	rocm_line_put_text(run->out, x->text, sizeof(x->text));
 }
 
 static void put_job(const struct rocm_run *run, const struct grt_event *e, const char *what)
 {
-	begin(run, e, "driver");
+	rocm_line_begin(run, e, "driver");
 	fprintf(run->out, "%s ctx=%" PRIu64 " seqno=%" PRIu64, what, (uint64_t)e->ctx, (uint64_t)e->seqno);
 }
 
@@ -95,7 +96,7 @@ void rocm_line(const struct rocm_run *run, const struct grt_event *e)
 {
 	switch (e->type) {
 	case GRT_EV_LOG_CALL:
-		put_call(run, (const struct grt_ev_log_call *)e);
+		rocm_line_put_call(run, (const struct grt_ev_log_call *)e);
 		break;
 	case GRT_EV_LOG_NOTE:
 		put_note(run, (const struct grt_ev_log_note *)e);

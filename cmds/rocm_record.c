@@ -38,7 +38,7 @@ struct place {
 	char recording[PATH_ROOM + 16];
 };
 
-static const char *base_name(const char *path)
+static const char *rocm_record_base_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 
@@ -133,7 +133,7 @@ static int make_place(struct place *p, const struct rocm_options *opt, const cha
 	if (opt->output)
 		snprintf(asked, sizeof(asked), "%s", opt->output);
 	else
-		default_dir(asked, base_name(prog));
+		default_dir(asked, rocm_record_base_name(prog));
 	ret = make_dirs(asked);
 	/* the program may change its directory */
 	real = ret ? NULL : realpath(asked, NULL);
@@ -142,7 +142,7 @@ static int make_place(struct place *p, const struct rocm_options *opt, const cha
 				"cannot make the directory %s", asked);
 	snprintf(p->dir, sizeof(p->dir), "%s", real);
 	free(real);
-	snprintf(p->log, sizeof(p->log), "%.100s_amd_log.txt", base_name(prog));
+	snprintf(p->log, sizeof(p->log), "%.100s_amd_log.txt", rocm_record_base_name(prog));
 	snprintf(p->recording, sizeof(p->recording), "%s/recording", p->dir);
 	return check_place(p->dir);
 }
@@ -243,7 +243,7 @@ static const char *choose_sources(const struct rocm_options *opt, int *status)
 	return "hostlog";
 }
 
-static int run_record(const struct rocm_options *opt, struct place *p, int argc, char **argv)
+static int rocm_record_run_record(const struct rocm_options *opt, struct place *p, int argc, char **argv)
 {
 	int n = 0, status;
 	const char *sources = choose_sources(opt, &status);
@@ -274,7 +274,7 @@ static int run_record(const struct rocm_options *opt, struct place *p, int argc,
 }
 
 /* Where the report goes. Return: EXIT_DONE, or the status of what failed */
-static int write_report(const struct rocm_options *opt, const struct place *p)
+static int rocm_record_write_report(const struct rocm_options *opt, const struct place *p)
 {
 	struct rocm_options of_report = {.recorded = true,
 					 .input = p->dir,
@@ -318,7 +318,7 @@ int rocm_record(const struct rocm_options *opt, int argc, char **argv)
 		.mark = opt->container ? container_mark() : NULL,
 	};
 	cmd_set_name("rocm record");
-	status = run_record(opt, &p, argc, argv);
+	status = rocm_record_run_record(opt, &p, argc, argv);
 	snprintf(path, sizeof(path), "%s/metadata", p.recording);
 	if (stat(path, &st)) {
 		/* what kept a recording from being made was told */
@@ -333,7 +333,7 @@ int rocm_record(const struct rocm_options *opt, int argc, char **argv)
 	made = write_script(&p);
 	if (made != EXIT_DONE)
 		return status ? status : made;
-	made = write_report(opt, &p);
+	made = rocm_record_write_report(opt, &p);
 	fprintf(stderr, "grtrace rocm record: everything is in ");
 	cmd_put_text(stderr, p.dir);
 	fputs("; its report is made again by analyze.sh in there\n", stderr);

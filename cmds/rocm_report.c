@@ -26,7 +26,7 @@ static int open_status(int code)
 	return code == -EACCES || code == -EPERM ? EXIT_MISSING : EXIT_FAILED;
 }
 
-static int add(struct rocm_run *run, const char *path, enum grt_merge_side side)
+static int rocm_report_add(struct rocm_run *run, const char *path, enum grt_merge_side side)
 {
 	struct grt_err err = {.what = ""};
 	int ret = grt_merge_open(run->merge, path, side, &err);
@@ -42,12 +42,12 @@ static int add_recording(struct rocm_run *run, const char *dir)
 
 	snprintf(path, sizeof(path), "%s/" RECORDING "/metadata", dir);
 	if (stat(path, &st))
-		return add(run, dir, GRT_MERGE_BOTH);
+		return rocm_report_add(run, dir, GRT_MERGE_BOTH);
 	snprintf(path, sizeof(path), "%s/" RECORDING, dir);
-	return add(run, path, GRT_MERGE_BOTH);
+	return rocm_report_add(run, path, GRT_MERGE_BOTH);
 }
 
-static int add_inputs(struct rocm_run *run)
+static int rocm_report_add_inputs(struct rocm_run *run)
 {
 	const struct rocm_options *opt = run->opt;
 	int status = EXIT_DONE;
@@ -55,9 +55,9 @@ static int add_inputs(struct rocm_run *run)
 	if (opt->input)
 		return add_recording(run, opt->input);
 	if (opt->amd_log)
-		status = add(run, opt->amd_log, opt->ftrace ? GRT_MERGE_GPU : GRT_MERGE_BOTH);
+		status = rocm_report_add(run, opt->amd_log, opt->ftrace ? GRT_MERGE_GPU : GRT_MERGE_BOTH);
 	if (opt->ftrace && status == EXIT_DONE)
-		status = add(run, opt->ftrace, GRT_MERGE_BOTH);
+		status = rocm_report_add(run, opt->ftrace, GRT_MERGE_BOTH);
 	return status;
 }
 
@@ -72,7 +72,7 @@ static int on_clock_event(void *arg, const struct grt_event *e, uint32_t cpu, un
 }
 
 /* Without an answer the clocks are taken for one, which is said, unless an estimate was asked for. */
-static int estimate(struct rocm_run *run, bool asked)
+static int rocm_report_estimate(struct rocm_run *run, bool asked)
 {
 	struct grt_rocm_clock *clock = NULL;
 	struct grt_merge_sink sink = {.event = on_clock_event};
@@ -95,7 +95,7 @@ static int estimate(struct rocm_run *run, bool asked)
 	return ret ? cmd_error(EXIT_FAILED, &err) : EXIT_DONE;
 }
 
-static int set_offset(struct rocm_run *run)
+static int rocm_report_set_offset(struct rocm_run *run)
 {
 	const char *text = run->opt->offset;
 	bool both = grt_merge_inputs(run->merge) == 2;
@@ -107,7 +107,7 @@ static int set_offset(struct rocm_run *run)
 	if (!both)
 		return cmd_usage_error("--clock-offset is for a log and a trace in two files");
 	if (!text || !strcmp(text, "auto")) {
-		status = estimate(run, text != NULL);
+		status = rocm_report_estimate(run, text != NULL);
 		if (!run->estimated)
 			run->offset.ns = 0;
 	} else {
@@ -125,7 +125,7 @@ static int set_offset(struct rocm_run *run)
 
 /* ------------------------------------------------------------------- events */
 
-static int on_event(void *arg, const struct grt_event *e, uint32_t cpu, unsigned int input)
+static int rocm_report_on_event(void *arg, const struct grt_event *e, uint32_t cpu, unsigned int input)
 {
 	struct rocm_run *run = arg;
 	int ret = run->json ? grt_event_json_see(run->json, e, input) : 0;
@@ -345,7 +345,7 @@ static int write_layers(const struct rocm_run *run, struct grt_writer *w)
 	return ret;
 }
 
-static int write_tables(struct rocm_run *run, struct grt_writer *w, struct grt_notes *notes)
+static int rocm_report_write_tables(struct rocm_run *run, struct grt_writer *w, struct grt_notes *notes)
 {
 	struct grt_rocm *r = &run->r;
 	int ret = write_creations(run, w);
@@ -482,7 +482,7 @@ static int write_passed(const struct rocm_run *run, struct grt_writer *w, struct
 	return ret;
 }
 
-static int write_report(struct rocm_run *run)
+static int rocm_report_write_report(struct rocm_run *run)
 {
 	const struct grt_writer_options options = {
 		.out = run->out, .verbose = run->opt->verbose, .colour = cmd_colour()};
@@ -495,7 +495,7 @@ static int write_report(struct rocm_run *run)
 		return ret;
 	grt_writer_begin(w);
 	write_inputs(run, w);
-	ret = write_tables(run, w, &n);
+	ret = rocm_report_write_tables(run, w, &n);
 	if (!ret)
 		ret = rocm_debugfs(run, w, &over);
 	if (over)
@@ -522,7 +522,7 @@ static bool is_empty(const struct rocm_run *run)
 	return !run->r.count.log && !run->r.count.funcs;
 }
 
-static int judge(const struct rocm_run *run)
+static int rocm_report_judge(const struct rocm_run *run)
 {
 	for (unsigned int i = 0; i < grt_merge_inputs(run->merge); i++) {
 		const struct grt_health *h = grt_session_health(grt_merge_session(run->merge, i));
@@ -535,7 +535,7 @@ static int judge(const struct rocm_run *run)
 }
 
 /* What `record` asks for is a report also then: whatever reads it finds one, with nothing in it. */
-static int tell_empty(const struct rocm_run *run)
+static int rocm_report_tell_empty(const struct rocm_run *run)
 {
 	uint64_t passed = 0, lines = 0;
 	char why[128] = "it has neither a record of AMD's runtime nor a function of the kernel";
@@ -560,12 +560,12 @@ static int tell_empty(const struct rocm_run *run)
 
 static int report(struct rocm_run *run)
 {
-	const struct grt_merge_sink sink = {.event = on_event, .arg = run};
+	const struct grt_merge_sink sink = {.event = rocm_report_on_event, .arg = run};
 	struct grt_err err = {.what = ""};
-	int ret, status = add_inputs(run);
+	int ret, status = rocm_report_add_inputs(run);
 
 	if (status == EXIT_DONE)
-		status = set_offset(run);
+		status = rocm_report_set_offset(run);
 	if (status != EXIT_DONE)
 		return status;
 	ret = grt_merge_run(run->merge, &sink, 0, UINT64_MAX, &err);
@@ -573,18 +573,18 @@ static int report(struct rocm_run *run)
 		return err.what[0] ? cmd_error(EXIT_FAILED, &err)
 				   : cmd_fail(EXIT_FAILED, strerror(-ret), NULL, "cannot go on");
 	if (is_empty(run))
-		status = tell_empty(run);
+		status = rocm_report_tell_empty(run);
 	if (status != EXIT_DONE)
 		return status;
 	grt_rocm_finish(&run->r);
 	run->log = run->r.count.log > 0;
 	run->kernel = run->r.count.funcs + run->r.count.submits > 0;
-	if (write_report(run))
+	if (rocm_report_write_report(run))
 		return cmd_fail(EXIT_FAILED, strerror(ENOMEM), NULL, "cannot go on");
 	status = cmd_close_stdout();
 	if (run->folded && status == EXIT_DONE)
 		status = rocm_folded_write(run->folded, run->opt->folded);
-	return status == EXIT_DONE ? judge(run) : status;
+	return status == EXIT_DONE ? rocm_report_judge(run) : status;
 }
 
 int rocm_report(const struct rocm_options *opt)

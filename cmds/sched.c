@@ -55,7 +55,7 @@ static uint32_t status_of(const struct grt_event *e)
 }
 
 /* What was refused is shown on demand, but that something may not run matters to everybody. */
-static bool is_shown(const struct sched *s, const struct grt_event *e)
+static bool sched_is_shown(const struct sched *s, const struct grt_event *e)
 {
 	if (e->type == GRT_EV_TSG_TOKEN || e->type == GRT_EV_TSG_CHANNEL)
 		return s->verbose && (!status_of(e) || s->refused);
@@ -67,7 +67,7 @@ static bool is_shown(const struct sched *s, const struct grt_event *e)
  * numbers groups by runlist and does not always say which: these cannot be told.
  * Return: 0 or -ENOMEM
  */
-static int follow(struct sched *s, const struct grt_event *e, bool *partly)
+static int sched_follow(struct sched *s, const struct grt_event *e, bool *partly)
 {
 	const struct grt_tsg_event *t = (const struct grt_tsg_event *)e;
 	const struct grt_key key = grt_tsg_key(t);
@@ -92,7 +92,7 @@ static int follow(struct sched *s, const struct grt_event *e, bool *partly)
 	return 0;
 }
 
-static int on_tsg(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
+static int sched_on_tsg(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
 {
 	struct sched *s = (struct sched *)c;
 	bool partly;
@@ -100,12 +100,12 @@ static int on_tsg(struct grt_consumer *c, const struct grt_event *e, uint32_t cp
 
 	if (s->pid && s->pid != e->pid)
 		return 0;
-	ret = follow(s, e, &partly);
+	ret = sched_follow(s, e, &partly);
 	if (ret)
 		return ret;
 	s->seen[e->type]++;
 	s->refusals += status_of(e) != 0;
-	if (!is_shown(s, e))
+	if (!sched_is_shown(s, e))
 		return 0;
 	errno = 0;
 	sched_line(s, e, cpu, partly);
@@ -115,13 +115,13 @@ static int on_tsg(struct grt_consumer *c, const struct grt_event *e, uint32_t cp
 	return SCHED_STOP;
 }
 
-static int on_event(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
+static int sched_on_event(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
 {
 	(void)cpu;
 	return grt_event_json_see(((struct sched *)c)->json, e, 0);
 }
 
-static int on_name(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
+static int sched_on_name(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
 {
 	(void)cpu;
 	return grt_names_add(&((struct sched *)c)->names, (const struct grt_ev_name *)e);
@@ -162,7 +162,7 @@ static void print_statistics(const struct sched *s)
 	printf("%-13s %" PRIu64 "\n", "dropped", lost);
 }
 
-static int finish(struct sched *s, int ret, const struct grt_err *err)
+static int sched_finish(struct sched *s, int ret, const struct grt_err *err)
 {
 	if (s->write_error)
 		return cmd_write_failed(s->write_error);
@@ -178,7 +178,7 @@ static int finish(struct sched *s, int ret, const struct grt_err *err)
 /* ------------------------------------------------------------- input */
 
 /* What the recorder noted of the clocks; a text has no other clock than its own. */
-static void take_clock(struct sched *s)
+static void sched_take_clock(struct sched *s)
 {
 	const char *text = grt_session_env(s->session, "clock_start");
 	unsigned long long monotonic, realtime;
@@ -189,7 +189,7 @@ static void take_clock(struct sched *s)
 		s->own_clock = true;
 }
 
-static int replay(struct sched *s, const char *path)
+static int sched_replay(struct sched *s, const char *path)
 {
 	struct grt_err err = {.what = ""};
 	int ret, status;
@@ -200,19 +200,19 @@ static int replay(struct sched *s, const char *path)
 	if (ret)
 		return cmd_error(cmd_open_status(ret), &err);
 	s->input = path;
-	take_clock(s);
+	sched_take_clock(s);
 	ret = grt_session_run(s->session, &s->c, 0, UINT64_MAX, &err);
-	status = finish(s, ret, &err);
+	status = sched_finish(s, ret, &err);
 	grt_session_close(s->session);
 	return status;
 }
 
-static void tell(const char *text)
+static void sched_tell(const char *text)
 {
 	cmd_tell("sched", text);
 }
 
-static int flush_lines(void *arg)
+static int sched_flush_lines(void *arg)
 {
 	struct sched *s = arg;
 
@@ -220,9 +220,9 @@ static int flush_lines(void *arg)
 	return s->write_error ? SCHED_STOP : 0;
 }
 
-static int run_live(struct sched *s, struct live *l)
+static int sched_run_live(struct sched *s, struct live *l)
 {
-	const struct live_limits limits = {.seconds = opt.seconds, .idle = flush_lines, .arg = s};
+	const struct live_limits limits = {.seconds = opt.seconds, .idle = sched_flush_lines, .arg = s};
 	struct grt_err err = {.what = ""};
 	int ret = live_start(l, &err);
 
@@ -232,16 +232,16 @@ static int run_live(struct sched *s, struct live *l)
 		fputs("grtrace sched: Ctrl-C ends and prints the counts\n", stderr);
 	s->session = live_session(l);
 	ret = live_run(l, &s->c, &limits, &err);
-	return finish(s, ret, &err);
+	return sched_finish(s, ret, &err);
 }
 
-static int watch(struct sched *s)
+static int sched_watch(struct sched *s)
 {
 	const struct live_setup setup = {
 		.sources = "nvsched",
 		.pid = (pid_t)opt.pid,
 		.refused = opt.refused,
-		.note = tell,
+		.note = sched_tell,
 	};
 	struct grt_err err = {.what = ""};
 	struct live *l = NULL;
@@ -250,17 +250,17 @@ static int watch(struct sched *s)
 	s->input = "live";
 	s->offset = (int64_t)(grt_clock_ns(CLOCK_REALTIME) - grt_clock_ns(CLOCK_MONOTONIC));
 	ret = live_open(&l, &setup, &err);
-	status = ret ? cmd_error(kmod_exit_status(ret), &err) : run_live(s, l);
+	status = ret ? cmd_error(kmod_exit_status(ret), &err) : sched_run_live(s, l);
 	ret = live_close(l, &err);
 	if (ret && status == EXIT_DONE)
 		status = cmd_error(kmod_exit_status(ret), &err);
 	return status;
 }
 
-static int sched_run(int argc, char **argv)
+static int sched_sched_run(int argc, char **argv)
 {
 	struct sched s = {
-		.c = {.tsg = on_tsg, .name = on_name},
+		.c = {.tsg = sched_on_tsg, .name = sched_on_name},
 		.pid = (uint32_t)opt.pid,
 		.verbose = opt.verbose,
 		.refused = opt.refused,
@@ -272,10 +272,10 @@ static int sched_run(int argc, char **argv)
 		return cmd_usage_error("more than one trace: '%s'", argv[argc - 1]);
 	if (opt.json && grt_event_json_new(&s.json))
 		return cmd_fail(EXIT_FAILED, strerror(ENOMEM), NULL, "cannot begin");
-	s.c.event = s.json ? on_event : NULL;
+	s.c.event = s.json ? sched_on_event : NULL;
 	setvbuf(stdout, NULL, _IOFBF, OUTPUT_BUFFER);
 	grt_keyed_init(&s.groups, sizeof(struct sched_group), GRT_TSGS_MAX);
-	status = path ? replay(&s, path) : watch(&s);
+	status = path ? sched_replay(&s, path) : sched_watch(&s);
 	grt_keyed_free(&s.groups);
 	grt_names_free(&s.names);
 	grt_event_json_free(s.json);
@@ -286,5 +286,5 @@ const struct cmd cmd_sched = {
 	.reads = true,
 	.usage = "[-v] [-p PID] [-d SECONDS] [--include-failed] [--json] [-i PATH]",
 	.opts = opts,
-	.run = sched_run,
+	.run = sched_sched_run,
 };

@@ -24,7 +24,7 @@ static void key(const char *name)
 	printf(" %s=", name);
 }
 
-static void put_number(const char *name, uint64_t value, bool known)
+static void sched_line_put_number(const char *name, uint64_t value, bool known)
 {
 	key(name);
 	if (known)
@@ -33,7 +33,7 @@ static void put_number(const char *name, uint64_t value, bool known)
 		putchar('?');
 }
 
-static void put_hex(const char *name, uint32_t value, bool known)
+static void sched_line_put_hex(const char *name, uint32_t value, bool known)
 {
 	key(name);
 	if (!known)
@@ -48,7 +48,7 @@ static void put_handle(const char *name, uint32_t handle, uint32_t client, uint3
 	bool other = handle && client && client != group;
 
 	if (!other) {
-		put_hex(name, handle, handle);
+		sched_line_put_hex(name, handle, handle);
 	} else {
 		key(name);
 		printf("%08" PRIx32 ":%" PRIx32, client, handle);
@@ -59,15 +59,15 @@ static void put_handle(const char *name, uint32_t handle, uint32_t client, uint3
 static void put_subcontext(uint32_t handle, uint32_t veid)
 {
 	if (handle)
-		put_hex("subctx", handle, handle != UNKNOWN);
+		sched_line_put_hex("subctx", handle, handle != UNKNOWN);
 	else
 		fputs(" subctx=none", stdout);
 	if (handle && handle != UNKNOWN)
-		put_number("veid", veid, veid != UNKNOWN);
+		sched_line_put_number("veid", veid, veid != UNKNOWN);
 }
 
 /* A name of ours, or one of a thread, which may hold anything. */
-static void put_word(const char *name, const char *word)
+static void sched_line_put_word(const char *name, const char *word)
 {
 	key(name);
 	fputs(word ? word : "?", stdout);
@@ -75,7 +75,7 @@ static void put_word(const char *name, const char *word)
 
 static void put_us(const char *name, uint64_t us)
 {
-	put_number(name, us, us);
+	sched_line_put_number(name, us, us);
 	if (us)
 		fputs(" us", stdout);
 }
@@ -84,14 +84,14 @@ static void put_gpu(uint32_t bus)
 {
 	char text[GRT_BUS_MAX];
 
-	put_word("gpu", bus ? grt_bus_text(text, bus) : NULL);
+	sched_line_put_word("gpu", bus ? grt_bus_text(text, bus) : NULL);
 }
 
-static void put_engine(uint32_t nv_engine)
+static void sched_line_put_engine(uint32_t nv_engine)
 {
 	char text[GRT_NV_ENGINE_MAX];
 
-	put_word("engine", nv_engine ? grt_nv_engine_name(text, nv_engine) : NULL);
+	sched_line_put_word("engine", nv_engine ? grt_nv_engine_name(text, nv_engine) : NULL);
 }
 
 /* The driver's own answer; from 0xfffff001 on what the kernel answered in its place. */
@@ -106,7 +106,7 @@ static void put_status(uint32_t status)
 		snprintf(text, sizeof(text), "-%s", strerrorname_np(-(int32_t)status) ?: "?");
 	else if (!name)
 		snprintf(text, sizeof(text), "0x%x", status);
-	put_word("status", name ? name : text);
+	sched_line_put_word("status", name ? name : text);
 }
 
 static void put_allowed(uint32_t status)
@@ -121,10 +121,10 @@ static void line_init(const struct grt_event *e)
 {
 	const struct grt_ev_tsg_init *ev = (const struct grt_ev_tsg_init *)e;
 
-	put_engine(ev->nv_engine);
+	sched_line_put_engine(ev->nv_engine);
 	put_us("timeslice", ev->timeslice);
-	put_word("interleave", grt_nv_interleave_name(ev->interleave));
-	put_number("runlist", ev->runlist, ev->runlist != UNKNOWN);
+	sched_line_put_word("interleave", grt_nv_interleave_name(ev->interleave));
+	sched_line_put_number("runlist", ev->runlist, ev->runlist != UNKNOWN);
 	put_gpu(ev->bus);
 	put_status(ev->status);
 }
@@ -135,9 +135,9 @@ static void line_schedule(const struct grt_event *e)
 
 	if (ev->channel)
 		put_handle("channel", ev->channel, ev->channel_client, ev->client);
-	put_number("channels", ev->channels, ev->channels != UNKNOWN);
+	sched_line_put_number("channels", ev->channels, ev->channels != UNKNOWN);
 	put_us("timeslice", ev->timeslice);
-	put_word("interleave", grt_nv_interleave_name(ev->interleave));
+	sched_line_put_word("interleave", grt_nv_interleave_name(ev->interleave));
 	put_allowed(ev->status);
 }
 
@@ -145,10 +145,10 @@ static void line_token(const struct grt_event *e)
 {
 	const struct grt_ev_tsg_token *ev = (const struct grt_ev_tsg_token *)e;
 
-	put_number("channel", ev->chid, ev->chid != UNKNOWN);
+	sched_line_put_number("channel", ev->chid, ev->chid != UNKNOWN);
 	put_handle("handle", ev->channel, ev->channel_client, ev->client);
-	put_number("token", ev->token, !ev->status || ev->chid != UNKNOWN);
-	put_number("runlist", ev->runlist, ev->runlist != UNKNOWN);
+	sched_line_put_number("token", ev->token, !ev->status || ev->chid != UNKNOWN);
+	sched_line_put_number("runlist", ev->runlist, ev->runlist != UNKNOWN);
 	put_gpu(ev->bus);
 	put_status(ev->status);
 }
@@ -157,9 +157,9 @@ static void line_channel(const struct grt_event *e)
 {
 	const struct grt_ev_tsg_channel *ev = (const struct grt_ev_tsg_channel *)e;
 
-	put_number("channel", ev->chid, ev->chid != UNKNOWN);
+	sched_line_put_number("channel", ev->chid, ev->chid != UNKNOWN);
 	put_handle("handle", ev->channel, ev->channel_client, ev->client);
-	put_number("channels", ev->channels, ev->channels != UNKNOWN);
+	sched_line_put_number("channels", ev->channels, ev->channels != UNKNOWN);
 	put_subcontext(ev->subctx, ev->veid);
 }
 
@@ -170,7 +170,7 @@ static void line_set(const struct grt_event *e)
 	if (ev->timeslice)
 		put_us("timeslice", ev->timeslice);
 	if (ev->interleave != UNKNOWN)
-		put_word("interleave", grt_nv_interleave_name(ev->interleave));
+		sched_line_put_word("interleave", grt_nv_interleave_name(ev->interleave));
 	put_allowed(ev->status);
 }
 
@@ -179,7 +179,8 @@ static void line_destroy(const struct grt_event *e)
 	static const char *const causes[] = {NULL, "freed", "owner", "close", "exit"};
 	const struct grt_ev_tsg_destroy *ev = (const struct grt_ev_tsg_destroy *)e;
 
-	put_word("cause", ev->cause < sizeof(causes) / sizeof(causes[0]) ? causes[ev->cause] : NULL);
+	sched_line_put_word("cause",
+			    ev->cause < sizeof(causes) / sizeof(causes[0]) ? causes[ev->cause] : NULL);
 }
 
 /* What a line is called, by @no where something is taken back. */
@@ -196,7 +197,7 @@ static const struct form {
 	[GRT_EV_TSG_DESTROY] = {"TASK_DESTROY", "TASK_DESTROY", line_destroy},
 };
 
-static const char *title_of(const struct grt_event *e)
+static const char *sched_line_title_of(const struct grt_event *e)
 {
 	const struct form *f = &forms[e->type];
 
@@ -207,7 +208,7 @@ static const char *title_of(const struct grt_event *e)
 	return f->title;
 }
 
-static void put_time(const struct sched *s, uint64_t time)
+static void sched_line_put_time(const struct sched *s, uint64_t time)
 {
 	uint64_t ns = s->own_clock ? time % NS_PER_DAY : time + (uint64_t)s->offset;
 	time_t seconds = (time_t)(ns / NS_PER_S);
@@ -221,7 +222,7 @@ static void put_time(const struct sched *s, uint64_t time)
 }
 
 /* "?" may be a name, so a name that is not known is empty. */
-static void put_comm(const char *comm)
+static void sched_line_put_comm(const char *comm)
 {
 	size_t width = comm ? strlen(comm) : 0;
 
@@ -244,15 +245,15 @@ static void put_identity(const struct grt_tsg_event *t)
 		fputs(" TSG=?", stdout);
 }
 
-static void text_line(const struct sched *s, const struct grt_event *e, uint32_t cpu, const char *comm,
-		      bool partly)
+static void sched_line_text_line(const struct sched *s, const struct grt_event *e, uint32_t cpu,
+				 const char *comm, bool partly)
 {
 	char pid[16];
 
-	put_time(s, e->time);
+	sched_line_put_time(s, e->time);
 	snprintf(pid, sizeof(pid), "%" PRIu32, e->pid);
-	printf(" [CPU%02" PRIu32 "] %-12s PID=%-6s", cpu, title_of(e), pid);
-	put_comm(comm);
+	printf(" [CPU%02" PRIu32 "] %-12s PID=%-6s", cpu, sched_line_title_of(e), pid);
+	sched_line_put_comm(comm);
 	put_identity((const struct grt_tsg_event *)e);
 	forms[e->type].put(e);
 	fputs(partly ? " known=partly\n" : "\n", stdout);
@@ -265,5 +266,5 @@ void sched_line(const struct sched *s, const struct grt_event *e, uint32_t cpu, 
 	if (s->json)
 		grt_event_json_print(s->json, stdout, e, cpu, partly ? ",\"partly_known\":true" : "");
 	else
-		text_line(s, e, cpu, grt_names_name(&s->names, name), partly);
+		sched_line_text_line(s, e, cpu, grt_names_name(&s->names, name), partly);
 }

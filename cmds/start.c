@@ -6,13 +6,13 @@
 #include "../sources/kmod.h"
 #include "cmd.h"
 
-static void note(const char *text)
+static void start_note(const char *text)
 {
 	cmd_put_text(stdout, text);
 	putchar('\n');
 }
 
-static int start_run(int argc, char **argv)
+static int start_start_run(int argc, char **argv)
 {
 	struct grt_err err = {0};
 	struct kmod kmod;
@@ -20,7 +20,7 @@ static int start_run(int argc, char **argv)
 
 	if (argc)
 		return cmd_usage_error("unexpected argument '%s'", argv[0]);
-	ret = kmod_load(note, &err);
+	ret = kmod_load(start_note, &err);
 	if (!ret)
 		ret = kmod_open(&kmod, &err);
 	if (ret)
@@ -34,4 +34,4 @@ static int start_run(int argc, char **argv)
 	return cmd_close_stdout();
 }
 
-const struct cmd cmd_start = {.usage = "", .run = start_run};
+const struct cmd cmd_start = {.usage = "", .run = start_start_run};

@@ -45,7 +45,7 @@ static const struct fate {
 };
 
 /* Steps through lines. Return: the line, NULL at the end; *next moves on */
-static const char *next_line(const char **next, size_t *length)
+static const char *status_next_line(const char **next, size_t *length)
 {
 	const char *line = *next;
 
@@ -57,11 +57,11 @@ static const char *next_line(const char **next, size_t *length)
 }
 
 /* The next line "cpuN ..." of `stats`. Return: whether there is one */
-static bool next_cpu(const char **next, unsigned int *cpu, const char **line)
+static bool status_next_cpu(const char **next, unsigned int *cpu, const char **line)
 {
 	size_t length;
 
-	while ((*line = next_line(next, &length)))
+	while ((*line = status_next_line(next, &length)))
 		if (sscanf(*line, "cpu%u ", cpu) == 1)
 			return true;
 	return false;
@@ -84,7 +84,7 @@ static bool all_close(const struct kmod_stats *stats)
 	unsigned int cpu;
 	bool good = closes(&stats->total);
 
-	while (next_cpu(&next, &cpu, &line)) {
+	while (status_next_cpu(&next, &cpu, &line)) {
 		kmod_balance_line(line, &b);
 		good &= closes(&b);
 	}
@@ -92,7 +92,7 @@ static bool all_close(const struct kmod_stats *stats)
 }
 
 /* A key whose value somebody changed; the switch itself and counts are shown elsewhere or not settings. */
-static bool differs(const struct state *s, const struct kmod_key *key, char *value, size_t room)
+static bool status_differs(const struct state *s, const struct kmod_key *key, char *value, size_t room)
 {
 	return kmod_key_is_setting(key) && kmod_line(s->config, key->name, value, room) &&
 	       !kmod_key_is_default(key, value);
@@ -120,7 +120,7 @@ static void text_cpus(const struct state *s)
 	unsigned int cpu;
 	int full;
 
-	while (next_cpu(&next, &cpu, &line)) {
+	while (status_next_cpu(&next, &cpu, &line)) {
 		used = 0;
 		size = 0;
 		if (!kmod_number(line, "used", &used) || !kmod_number(line, "size", &size) || !size)
@@ -139,7 +139,7 @@ static void text_limits(const struct state *s)
 	int n = 0;
 
 	for (key = kmod_keys; key->name; key++) {
-		if (!differs(s, key, value, sizeof(value)))
+		if (!status_differs(s, key, value, sizeof(value)))
 			continue;
 		printf("%-11s", n++ ? "" : "limits");
 		printf("%s=", key->name);
@@ -158,7 +158,7 @@ static void text_adapters(const struct state *s)
 	size_t length;
 	int n = 0;
 
-	while ((line = next_line(&next, &length))) {
+	while ((line = status_next_line(&next, &length))) {
 		if (sscanf(line, "%63s", name) != 1)
 			continue;
 		word(line, length, "driver", driver, sizeof(driver));
@@ -192,7 +192,7 @@ static void text_balance(const struct state *s)
 	puts(s->balances ? "" : "  NOT EVERY EVENT IS ACCOUNTED FOR");
 }
 
-static void print_text(const struct state *s)
+static void status_print_text(const struct state *s)
 {
 	printf("module     grtrace %s, format %u (this tool: %s, reads %d..%d)\n", s->kmod.version,
 	       s->kmod.format, GRT_VERSION, GRT_FORMAT_MIN, GRT_FORMAT);
@@ -225,7 +225,7 @@ static void json_cpus(const struct state *s)
 	unsigned int cpu;
 
 	fputs(",\"cpus\":[", stdout);
-	for (; next_cpu(&next, &cpu, &line); comma = ",") {
+	for (; status_next_cpu(&next, &cpu, &line); comma = ",") {
 		printf("%s{\"cpu\":%u", comma, cpu);
 		if (kmod_number(line, "used", &used) && kmod_number(line, "size", &size))
 			printf(",\"used\":%llu,\"size\":%llu", (unsigned long long)used,
@@ -246,7 +246,7 @@ static void json_limits(const struct state *s)
 
 	fputs(",\"limits\":{", stdout);
 	for (key = kmod_keys; key->name; key++) {
-		if (!differs(s, key, value, sizeof(value)))
+		if (!status_differs(s, key, value, sizeof(value)))
 			continue;
 		printf("%s\"%s\":", comma, key->name);
 		cmd_put_json(stdout, value);
@@ -262,7 +262,7 @@ static void json_adapters(const struct state *s)
 	size_t length;
 
 	fputs(",\"adapters\":[", stdout);
-	while ((line = next_line(&next, &length))) {
+	while ((line = status_next_line(&next, &length))) {
 		if (sscanf(line, "%63s", name) != 1)
 			continue;
 		printf("%s{\"name\":", comma);
@@ -298,7 +298,7 @@ static void print_json(const struct state *s)
 	printf("},\"balance_closes\":%s}\n", s->balances ? "true" : "false");
 }
 
-static int collect(struct state *s, struct grt_err *err)
+static int status_collect(struct state *s, struct grt_err *err)
 {
 	int ret = kmod_open(&s->kmod, err);
 
@@ -325,11 +325,11 @@ static int status_run(int argc, char **argv)
 
 	if (argc)
 		return cmd_usage_error("unexpected argument '%s'", argv[0]);
-	ret = collect(&s, &err);
+	ret = status_collect(&s, &err);
 	if (!ret && opt_json)
 		print_json(&s);
 	else if (!ret)
-		print_text(&s);
+		status_print_text(&s);
 	kmod_close(&s.kmod);
 	free(s.stats.lines);
 	free(s.config);

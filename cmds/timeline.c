@@ -68,14 +68,14 @@ static bool is_selected(const struct timeline *tl, const struct grt_job *job)
 	return name && !strcmp(name, tl->ring);
 }
 
-static int on_held(void *arg, const struct grt_job *job)
+static int timeline_on_held(void *arg, const struct grt_job *job)
 {
 	struct timeline *tl = arg;
 
 	return is_selected(tl, job) ? grt_timeline_held(tl->t, job) : 0;
 }
 
-static int on_job(void *arg, const struct grt_job *job)
+static int timeline_on_job(void *arg, const struct grt_job *job)
 {
 	struct timeline *tl = arg;
 	int ret;
@@ -89,13 +89,13 @@ static int on_job(void *arg, const struct grt_job *job)
 	return ret;
 }
 
-static int on_event(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
+static int timeline_on_event(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
 {
 	(void)cpu;
 	return grt_jobs_event(((struct timeline *)c)->jobs, e);
 }
 
-static bool is_number(const char *text)
+static bool timeline_is_number(const char *text)
 {
 	return *text && !text[strspn(text, "0123456789")];
 }
@@ -115,7 +115,7 @@ static unsigned int default_width(void)
 		return size.ws_col < WIDTH_MIN	 ? WIDTH_MIN
 		       : size.ws_col > WIDTH_MAX ? WIDTH_MAX
 						 : size.ws_col;
-	if (columns && is_number(columns) && strlen(columns) < 8) {
+	if (columns && timeline_is_number(columns) && strlen(columns) < 8) {
 		width = strtoull(columns, NULL, 10);
 		if (width_fits(width))
 			return (unsigned int)width;
@@ -149,7 +149,7 @@ static void set_look(struct timeline_look *look)
 	look->colour = !opt.json && cmd_colour();
 }
 
-static int check_options(struct timeline *tl)
+static int timeline_check_options(struct timeline *tl)
 {
 	char *end;
 
@@ -160,7 +160,7 @@ static int check_options(struct timeline *tl)
 	if (opt.ring && !*opt.ring)
 		return cmd_usage_error("--ring: empty");
 	errno = 0;
-	tl->ring_by_id = opt.ring && is_number(opt.ring);
+	tl->ring_by_id = opt.ring && timeline_is_number(opt.ring);
 	if (tl->ring_by_id)
 		tl->ring_id = strtoull(opt.ring, &end, 10);
 	if (errno)
@@ -168,21 +168,21 @@ static int check_options(struct timeline *tl)
 	return EXIT_DONE;
 }
 
-static int no_memory(const struct timeline *tl)
+static int timeline_no_memory(const struct timeline *tl)
 {
 	return cmd_fail(EXIT_FAILED, strerror(ENOMEM), NULL, "%s", tl->input);
 }
 
-static int begin_analyses(struct timeline *tl)
+static int timeline_begin_analyses(struct timeline *tl)
 {
-	const struct grt_jobs_sink sink = {.held = on_held, .job = on_job, .arg = tl};
+	const struct grt_jobs_sink sink = {.held = timeline_on_held, .job = timeline_on_job, .arg = tl};
 
 	tl->c = (struct grt_consumer){
-		.job = on_event,
-		.wait = on_event,
-		.error = on_event,
-		.command = on_event,
-		.name = on_event,
+		.job = timeline_on_event,
+		.wait = timeline_on_event,
+		.error = timeline_on_event,
+		.command = timeline_on_event,
+		.name = timeline_on_event,
 	};
 	if (grt_jobs_new(&tl->jobs, &sink, NULL) || grt_phases_new(&tl->phases, UINT64_MAX))
 		return -ENOMEM;
@@ -205,7 +205,7 @@ static int nothing_selected(const struct timeline *tl)
 }
 
 /* Columns are filled while the trace is read, so what they span must be known before. */
-static int set_span(struct timeline *tl)
+static int timeline_set_span(struct timeline *tl)
 {
 	uint64_t first, last;
 	int status = reading_span(tl->session, &opt.from, &opt.to, &tl->span);
@@ -225,16 +225,16 @@ static int set_span(struct timeline *tl)
 }
 
 /* The whole trace is read, since a job that runs into the span began before it. */
-static int run(struct timeline *tl)
+static int cmd_timeline_run(struct timeline *tl)
 {
 	struct grt_err err = {.what = ""};
-	int status = set_span(tl);
+	int status = timeline_set_span(tl);
 	int ret, done;
 
 	if (status != EXIT_DONE)
 		return status;
-	if (begin_analyses(tl))
-		return no_memory(tl);
+	if (timeline_begin_analyses(tl))
+		return timeline_no_memory(tl);
 	ret = grt_session_run(tl->session, &tl->c, 0, UINT64_MAX, &err);
 	done = grt_jobs_flush(tl->jobs);
 	if (!done)
@@ -255,7 +255,7 @@ static int run_path(struct timeline *tl)
 		return cmd_error(cmd_open_status(ret), &err);
 	ret = reading_gpu(tl->session, opt.gpu, false);
 	if (ret == EXIT_DONE)
-		ret = run(tl);
+		ret = cmd_timeline_run(tl);
 	grt_writer_free(tl->writer);
 	grt_timeline_free(tl->t);
 	grt_phases_free(tl->phases);
@@ -277,7 +277,7 @@ static int timeline_run(int argc, char **argv)
 		.latency_only = opt.latency_only,
 		.json = opt.json,
 	};
-	int status = check_options(&tl);
+	int status = timeline_check_options(&tl);
 
 	if (status != EXIT_DONE)
 		return status;

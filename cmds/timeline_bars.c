@@ -56,7 +56,7 @@ static bool begins_character(char c)
 	return ((unsigned char)c & 0xc0) != 0x80;
 }
 
-static unsigned int width_of(const char *s)
+static unsigned int timeline_bars_width_of(const char *s)
 {
 	unsigned int n = 0;
 
@@ -66,9 +66,9 @@ static unsigned int width_of(const char *s)
 }
 
 /* Exactly @width characters; what is cut ends in "..". */
-static void put_label(const char *text, unsigned int width)
+static void timeline_bars_put_label(const char *text, unsigned int width)
 {
-	unsigned int n = width_of(text), room = n > width ? width - 2 : width, used = 0;
+	unsigned int n = timeline_bars_width_of(text), room = n > width ? width - 2 : width, used = 0;
 
 	for (; *text; text++) {
 		used += begins_character(*text);
@@ -119,7 +119,7 @@ static void put_bar(const struct timeline *tl, const struct bar *b)
 	const char *const *glyph = heights[tl->look.utf8];
 	uint32_t columns = grt_timeline_columns(tl->t);
 
-	put_label(b->label, tl->look.label);
+	timeline_bars_put_label(b->label, tl->look.label);
 	putchar('|');
 	put_colour(tl, GREEN);
 	for (uint32_t c = 0; c < columns; c++)
@@ -142,7 +142,7 @@ static void put_axis(const struct timeline *tl, const char *title)
 
 	put_colour(tl, BOLD);
 	if (ticks)
-		put_label(title, tl->look.label);
+		timeline_bars_put_label(title, tl->look.label);
 	else
 		fputs(title, stdout);
 	for (uint32_t i = 0; i < ticks; i++) {
@@ -205,7 +205,7 @@ static const struct grt_timeline_row *row_at(const void *p)
 	return *(const struct grt_timeline_row *const *)p;
 }
 
-static int by_identity(const void *a, const void *b)
+static int timeline_bars_by_identity(const void *a, const void *b)
 {
 	return compare_identity(row_at(a), row_at(b));
 }
@@ -230,12 +230,13 @@ static const struct {
 	void (*label)(const struct timeline *tl, const struct grt_timeline_row *row, char *text, size_t room);
 	int (*order)(const void *a, const void *b);
 } kinds[GRT_BYS] = {
-	[GRT_BY_RING] = {"rings", ring_label, by_identity},
+	[GRT_BY_RING] = {"rings", ring_label, timeline_bars_by_identity},
 	[GRT_BY_ENGINE] = {"engines", engine_label, by_engine},
 	[GRT_BY_PROCESS] = {"processes", process_label, by_busy},
 };
 
-static void put_row(const struct timeline *tl, enum grt_group_by by, const struct grt_timeline_row *row)
+static void timeline_bars_put_row(const struct timeline *tl, enum grt_group_by by,
+				  const struct grt_timeline_row *row)
 {
 	struct bar b = {
 		.column = row->column,
@@ -279,7 +280,7 @@ static int put_others(struct timeline *tl, enum grt_group_by by, struct grt_time
 	return 0;
 }
 
-static int put_rows(struct timeline *tl, enum grt_group_by by)
+static int timeline_bars_put_rows(struct timeline *tl, enum grt_group_by by)
 {
 	const struct grt_keyed *rows = grt_timeline_rows(tl->t, by);
 	uint32_t n = rows->used, shown = n > ROWS_SHOWN ? ROWS_SHOWN - 1 : n;
@@ -292,7 +293,7 @@ static int put_rows(struct timeline *tl, enum grt_group_by by)
 	putchar('\n');
 	put_axis(tl, kinds[by].title);
 	for (uint32_t i = 0; i < shown; i++)
-		put_row(tl, by, list[i]);
+		timeline_bars_put_row(tl, by, list[i]);
 	if (n > shown)
 		ret = put_others(tl, by, (struct grt_timeline_row *const *)list + shown, n - shown);
 	if (!n)
@@ -303,11 +304,11 @@ static int put_rows(struct timeline *tl, enum grt_group_by by)
 
 int timeline_bars(struct timeline *tl)
 {
-	int ret = put_rows(tl, GRT_BY_RING);
+	int ret = timeline_bars_put_rows(tl, GRT_BY_RING);
 
 	if (!ret)
-		ret = put_rows(tl, GRT_BY_ENGINE);
-	return ret ? ret : put_rows(tl, GRT_BY_PROCESS);
+		ret = timeline_bars_put_rows(tl, GRT_BY_ENGINE);
+	return ret ? ret : timeline_bars_put_rows(tl, GRT_BY_PROCESS);
 }
 
 /* Histograms */

@@ -14,12 +14,12 @@
 /* Gaps and overlaps of a kind that text shows, the longest. */
 #define IDLES_SHOWN 10U
 
-static const struct grt_names *names_of(const struct timeline *tl)
+static const struct grt_names *timeline_print_names_of(const struct timeline *tl)
 {
 	return grt_jobs_names(tl->jobs);
 }
 
-static void write_recording(struct timeline *tl)
+static void timeline_print_write_recording(struct timeline *tl)
 {
 	struct grt_fields f = {.n = 0};
 	uint32_t columns = grt_timeline_columns(tl->t);
@@ -41,10 +41,10 @@ static void write_recording(struct timeline *tl)
 
 /* Rows */
 
-static int write_rows(struct timeline *tl, enum grt_group_by by)
+static int timeline_print_write_rows(struct timeline *tl, enum grt_group_by by)
 {
 	const struct grt_timeline_view view = {
-		.names = names_of(tl),
+		.names = timeline_print_names_of(tl),
 		.span = timeline_span(tl),
 		.columns = grt_timeline_columns(tl->t),
 	};
@@ -65,13 +65,13 @@ static int write_timeline(struct timeline *tl)
 	if (!tl->json)
 		return timeline_bars(tl);
 	for (unsigned int by = 0; by < GRT_BYS && !ret; by++)
-		ret = write_rows(tl, by);
+		ret = timeline_print_write_rows(tl, by);
 	return ret;
 }
 
 /* Gaps and overlaps */
 
-static bool is_sampled(const struct timeline *tl)
+static bool timeline_print_is_sampled(const struct timeline *tl)
 {
 	const struct grt_jobs_count c = grt_jobs_count(tl->jobs);
 
@@ -103,7 +103,8 @@ static int longest_first(const void *a, const void *b)
 	return (x->from > y->from) - (x->from < y->from);
 }
 
-static uint32_t collect(const struct timeline *tl, enum grt_group_by by, bool overlaps, struct found *out)
+static uint32_t timeline_print_collect(const struct timeline *tl, enum grt_group_by by, bool overlaps,
+				       struct found *out)
 {
 	const struct grt_keyed *rows = grt_timeline_rows(tl->t, by);
 	uint32_t n = 0;
@@ -124,9 +125,9 @@ static int write_found(struct timeline *tl, enum grt_group_by by, const struct g
 	struct grt_idle_row row;
 	int ret = 0;
 
-	grt_writer_table(tl->writer, table, names_of(tl));
+	grt_writer_table(tl->writer, table, timeline_print_names_of(tl));
 	for (uint32_t i = 0; i < n && !ret; i++) {
-		row = grt_idle_row(names_of(tl), by, found[i].row, found[i].idle);
+		row = grt_idle_row(timeline_print_names_of(tl), by, found[i].row, found[i].idle);
 		ret = grt_writer_row(tl->writer, &row);
 	}
 	grt_writer_table_end(tl->writer);
@@ -136,14 +137,14 @@ static int write_found(struct timeline *tl, enum grt_group_by by, const struct g
 static int write_idles(struct timeline *tl, enum grt_group_by by, bool overlaps)
 {
 	struct grt_table table = overlaps ? grt_overlap_table : grt_gap_table[by];
-	uint32_t n = collect(tl, by, overlaps, NULL), shown = n;
+	uint32_t n = timeline_print_collect(tl, by, overlaps, NULL), shown = n;
 	struct found *found = calloc(n + 1, sizeof(*found));
 	char title[64];
 	int ret;
 
 	if (!found)
 		return -ENOMEM;
-	collect(tl, by, overlaps, found);
+	timeline_print_collect(tl, by, overlaps, found);
 	if (!tl->json) {
 		snprintf(title, sizeof(title), "%s, wider than a column", table.title);
 		table.title = title;
@@ -163,7 +164,7 @@ static int write_all_idles(struct timeline *tl)
 {
 	int ret;
 
-	if (!tl->json && (is_sampled(tl) || !grt_timeline_columns(tl->t)))
+	if (!tl->json && (timeline_print_is_sampled(tl) || !grt_timeline_columns(tl->t)))
 		return 0;
 	ret = write_idles(tl, GRT_BY_RING, false);
 	if (!ret)
@@ -185,12 +186,13 @@ static int most_jobs_first(const void *a, const void *b)
 	return (x->ring > y->ring) - (x->ring < y->ring);
 }
 
-static int write_latencies(struct timeline *tl, const struct grt_ring_phases *const *rings, uint32_t n)
+static int timeline_print_write_latencies(struct timeline *tl, const struct grt_ring_phases *const *rings,
+					  uint32_t n)
 {
 	struct grt_latency_row row;
 	int ret = 0;
 
-	grt_writer_table(tl->writer, &grt_latency_table, names_of(tl));
+	grt_writer_table(tl->writer, &grt_latency_table, timeline_print_names_of(tl));
 	for (uint32_t i = 0; i < n && !ret; i++) {
 		for (unsigned int k = 0; k < GRT_LATENCIES && !ret; k++) {
 			row = grt_latency(rings[i], k);
@@ -207,7 +209,7 @@ static int write_powers(struct timeline *tl, const struct grt_ring_phases *const
 	struct grt_latency_row of;
 	int ret = 0;
 
-	grt_writer_table(tl->writer, &grt_power_table, names_of(tl));
+	grt_writer_table(tl->writer, &grt_power_table, timeline_print_names_of(tl));
 	for (uint32_t i = 0; i < n * GRT_LATENCIES && !ret; i++) {
 		of = grt_latency(rings[i / GRT_LATENCIES], i % GRT_LATENCIES);
 		for (unsigned int k = 0, used = grt_powers(&of, power); k < used && !ret; k++)
@@ -227,7 +229,7 @@ static int write_phases(struct timeline *tl)
 	     r = grt_phases_each(tl->phases, r))
 		rings[n++] = r;
 	qsort(rings, n, sizeof(rings[0]), most_jobs_first);
-	ret = write_latencies(tl, rings, n);
+	ret = timeline_print_write_latencies(tl, rings, n);
 	if (!ret && tl->json)
 		return write_powers(tl, rings, n);
 	if (!ret)
@@ -253,7 +255,7 @@ static void note_drawing(struct timeline *tl)
 	char unsure[GRT_UNITS_MAX];
 
 	grt_units_ns(unsure, unsure_time(tl));
-	if (is_sampled(tl))
+	if (timeline_print_is_sampled(tl))
 		grt_note(&tl->notes, "jobs were sampled: bars show only these jobs, and gaps are not listed");
 	if (c->jobs > c->undrawn)
 		grt_note(&tl->notes, "busy is the time in which one or more jobs ran: overlaps count once");
@@ -293,7 +295,7 @@ static void note_selection(struct timeline *tl)
 			"latencies cover whole jobs that run at any time between --from and --to; the balance covers the whole trace");
 }
 
-static void write_end(struct timeline *tl)
+static void timeline_print_write_end(struct timeline *tl)
 {
 	const struct grt_health *h = grt_session_health(tl->session);
 
@@ -318,7 +320,7 @@ int timeline_print(struct timeline *tl)
 	if (ret)
 		return ret;
 	grt_writer_begin(tl->writer);
-	write_recording(tl);
+	timeline_print_write_recording(tl);
 	if (!tl->latency_only)
 		ret = write_timeline(tl);
 	if (!ret && !tl->latency_only)
@@ -326,7 +328,7 @@ int timeline_print(struct timeline *tl)
 	if (!ret)
 		ret = write_phases(tl);
 	if (!ret)
-		write_end(tl);
+		timeline_print_write_end(tl);
 	grt_writer_end(tl->writer);
 	return ret;
 }

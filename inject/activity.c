@@ -37,7 +37,7 @@ static _Atomic bool over;
 
 /* -------------------------------------------------------------- buffers */
 
-static struct buffer *make_buffer(void)
+static struct buffer *activity_make_buffer(void)
 {
 	unsigned int limit = inject.version < CUPTI_VERSION_12_9 ? BUFFERS_MAX : BUFFERS_ENOUGH;
 	unsigned int at = atomic_load(&buffers);
@@ -61,7 +61,7 @@ static struct buffer *make_buffer(void)
 	return &buffer[at];
 }
 
-static void request(uint8_t **at, size_t *size, size_t *max_records)
+static void activity_request(uint8_t **at, size_t *size, size_t *max_records)
 {
 	unsigned int n = atomic_load(&over) ? 0 : atomic_load(&buffers), i;
 	struct buffer *b = NULL;
@@ -71,13 +71,13 @@ static void request(uint8_t **at, size_t *size, size_t *max_records)
 		if (atomic_compare_exchange_strong(&buffer[i].state, &state, BUFFER_OUT))
 			b = &buffer[i];
 	if (!b && !atomic_load(&over))
-		b = make_buffer();
+		b = activity_make_buffer();
 	*at = b ? b->at : NULL;
 	*size = b ? BUFFER_BYTES : 0;
 	*max_records = 0;
 }
 
-static struct buffer *find(const uint8_t *at)
+static struct buffer *activity_find(const uint8_t *at)
 {
 	unsigned int n = atomic_load(&buffers), i;
 
@@ -90,9 +90,9 @@ static struct buffer *find(const uint8_t *at)
 	return NULL;
 }
 
-static void complete(void *context, uint32_t stream, uint8_t *at, size_t size, size_t valid)
+static void activity_complete(void *context, uint32_t stream, uint8_t *at, size_t size, size_t valid)
 {
-	struct buffer *b = find(at);
+	struct buffer *b = activity_find(at);
 
 	(void)size;
 	if (!b)
@@ -116,7 +116,7 @@ static void complete(void *context, uint32_t stream, uint8_t *at, size_t size, s
 		inject.no_stamps += !(c)->start && !(c)->end; \
 	} while (0)
 
-static void put_kernel(const union cupti_record *c, uint64_t now)
+static void activity_put_kernel(const union cupti_record *c, uint64_t now)
 {
 	const struct cupti_kernel *k = &c->kernel;
 	struct grt_ev_gpu_kernel r;
@@ -163,7 +163,7 @@ static void put_kernel(const union cupti_record *c, uint64_t now)
 		(r).graph = (m)->graph;                                 \
 	} while (0)
 
-static void put_copy(const union cupti_record *c, uint64_t now)
+static void activity_put_copy(const union cupti_record *c, uint64_t now)
 {
 	const struct cupti_memcpy *m = &c->copy;
 	struct grt_ev_gpu_copy r;
@@ -173,7 +173,7 @@ static void put_copy(const union cupti_record *c, uint64_t now)
 	packets_put(&packets, &r.e);
 }
 
-static void put_peer(const union cupti_record *c, uint64_t now)
+static void activity_put_peer(const union cupti_record *c, uint64_t now)
 {
 	const struct cupti_memcpy_peer *m = &c->peer;
 	struct grt_ev_gpu_copy r;
@@ -185,7 +185,7 @@ static void put_peer(const union cupti_record *c, uint64_t now)
 	packets_put(&packets, &r.e);
 }
 
-static void put_set(const union cupti_record *c, uint64_t now)
+static void activity_put_set(const union cupti_record *c, uint64_t now)
 {
 	const struct cupti_memset *m = &c->set;
 	struct grt_ev_gpu_copy r;
@@ -196,7 +196,7 @@ static void put_set(const union cupti_record *c, uint64_t now)
 	packets_put(&packets, &r.e);
 }
 
-static void put_overhead(const union cupti_record *c, uint64_t now)
+static void activity_put_overhead(const union cupti_record *c, uint64_t now)
 {
 	const struct cupti_overhead *o = &c->overhead;
 	struct grt_ev_gpu_overhead r;
@@ -220,16 +220,16 @@ static const struct kind {
 	bool needed;
 	void (*put)(const union cupti_record *c, uint64_t now);
 } kinds[] = {
-	{CUPTI_KIND_CONCURRENT_KERNEL, true, put_kernel},
-	{CUPTI_KIND_KERNEL, false, put_kernel},
-	{CUPTI_KIND_MEMCPY, true, put_copy},
-	{CUPTI_KIND_MEMCPY2, false, put_peer},
-	{CUPTI_KIND_MEMSET, true, put_set},
-	{CUPTI_KIND_OVERHEAD, false, put_overhead},
+	{CUPTI_KIND_CONCURRENT_KERNEL, true, activity_put_kernel},
+	{CUPTI_KIND_KERNEL, false, activity_put_kernel},
+	{CUPTI_KIND_MEMCPY, true, activity_put_copy},
+	{CUPTI_KIND_MEMCPY2, false, activity_put_peer},
+	{CUPTI_KIND_MEMSET, true, activity_put_set},
+	{CUPTI_KIND_OVERHEAD, false, activity_put_overhead},
 };
 #define KINDS (sizeof(kinds) / sizeof(kinds[0]))
 
-static void put_record(const union cupti_record *c, uint64_t now)
+static void activity_put_record(const union cupti_record *c, uint64_t now)
 {
 	unsigned int i;
 
@@ -242,14 +242,14 @@ static void put_record(const union cupti_record *c, uint64_t now)
 	inject.gpu_unknown++;
 }
 
-static void put_buffer(struct buffer *b)
+static void activity_put_buffer(struct buffer *b)
 {
 	uint64_t now = now_ns(CLOCK_MONOTONIC);
 	union cupti_record *c = NULL;
 	size_t lost = 0;
 
 	while (b->valid && !inject.cupti.next_record(b->at, b->valid, &c))
-		put_record(c, now);
+		activity_put_record(c, now);
 	if (!inject.cupti.dropped(b->context, b->stream, &lost)) {
 		inject.gpu_records += lost;
 		inject.gpu_lost += lost;
@@ -269,7 +269,7 @@ void activity_write(void)
 	}
 	for (b = in_order; b; b = next) {
 		next = b->next;
-		put_buffer(b);
+		activity_put_buffer(b);
 	}
 	packets_flush(&packets);
 }
@@ -288,12 +288,12 @@ int activity_init(void)
 	int ret;
 
 	for (i = 0; i < BUFFERS_READY; i++)
-		ready[i] = make_buffer();
+		ready[i] = activity_make_buffer();
 	for (i = 0; i < BUFFERS_READY; i++)
 		if (ready[i])
 			atomic_store(&ready[i]->state, BUFFER_FREE);
 	packets_open(&packets);
-	ret = inject.cupti.register_buffers(request, complete);
+	ret = inject.cupti.register_buffers(activity_request, activity_complete);
 	for (i = 0; i < KINDS && !ret; i++) {
 		/* it would make kernels run one by one; it is only understood */
 		if (kinds[i].kind == CUPTI_KIND_KERNEL)

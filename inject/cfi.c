@@ -17,7 +17,7 @@ struct cursor {
 	bool bad;
 };
 
-static uint64_t take(struct cursor *c, unsigned int size)
+static uint64_t cfi_take(struct cursor *c, unsigned int size)
 {
 	uint64_t value = 0;
 
@@ -31,20 +31,20 @@ static uint64_t take(struct cursor *c, unsigned int size)
 	return value;
 }
 
-static int64_t take_signed(struct cursor *c, unsigned int size)
+static int64_t cfi_take_signed(struct cursor *c, unsigned int size)
 {
 	unsigned int shift = 64 - 8 * size;
 
-	return (int64_t)(take(c, size) << shift) >> shift;
+	return (int64_t)(cfi_take(c, size) << shift) >> shift;
 }
 
-static uint64_t take_leb(struct cursor *c, bool is_signed)
+static uint64_t cfi_take_leb(struct cursor *c, bool is_signed)
 {
 	uint64_t value = 0, byte;
 	unsigned int shift = 0;
 
 	do {
-		byte = take(c, 1);
+		byte = cfi_take(c, 1);
 		if (shift < 64)
 			value |= (byte & 0x7f) << shift;
 		shift += 7;
@@ -54,17 +54,17 @@ static uint64_t take_leb(struct cursor *c, bool is_signed)
 	return value;
 }
 
-static uint64_t uleb(struct cursor *c)
+static uint64_t cfi_uleb(struct cursor *c)
 {
-	return take_leb(c, false);
+	return cfi_take_leb(c, false);
 }
 
-static int64_t sleb(struct cursor *c)
+static int64_t cfi_sleb(struct cursor *c)
 {
-	return (int64_t)take_leb(c, true);
+	return (int64_t)cfi_take_leb(c, true);
 }
 
-static void skip(struct cursor *c, uint64_t bytes)
+static void cfi_skip(struct cursor *c, uint64_t bytes)
 {
 	if (bytes > (uint64_t)(c->end - c->at)) {
 		c->bad = true;
@@ -77,8 +77,8 @@ static void skip(struct cursor *c, uint64_t bytes)
 
 enum { PE_OMIT = 0xff, PE_INDIRECT = 0x80, PE_PCREL = 0x10, PE_DATAREL = 0x30, PE_APPLICATION = 0x70 };
 
-static bool in_object(const struct grt_cfi_object *o, const void *address, size_t size,
-		      struct grt_cfi_span *span)
+static bool cfi_in_object(const struct grt_cfi_object *o, const void *address, size_t size,
+			  struct grt_cfi_span *span)
 {
 	uintptr_t a = (uintptr_t)address;
 
@@ -92,34 +92,34 @@ static bool in_object(const struct grt_cfi_object *o, const void *address, size_
 }
 
 /* DW_EH_PE_*: the low four bits are the form. */
-static uint64_t take_form(struct cursor *c, uint8_t form)
+static uint64_t cfi_take_form(struct cursor *c, uint8_t form)
 {
 	switch (form & 0xf) {
 	case 0x0:
 	case 0x4:
 	case 0xc:
-		return take(c, 8);
+		return cfi_take(c, 8);
 	case 0x1:
-		return uleb(c);
+		return cfi_uleb(c);
 	case 0x2:
-		return take(c, 2);
+		return cfi_take(c, 2);
 	case 0x3:
-		return take(c, 4);
+		return cfi_take(c, 4);
 	case 0x9:
-		return (uint64_t)sleb(c);
+		return (uint64_t)cfi_sleb(c);
 	case 0xa:
-		return (uint64_t)take_signed(c, 2);
+		return (uint64_t)cfi_take_signed(c, 2);
 	case 0xb:
-		return (uint64_t)take_signed(c, 4);
+		return (uint64_t)cfi_take_signed(c, 4);
 	default:
 		c->bad = true;
 		return 0;
 	}
 }
 
-static uint64_t take_pointer(struct cursor *c, uint8_t encoding, const struct grt_cfi_object *o)
+static uint64_t cfi_take_pointer(struct cursor *c, uint8_t encoding, const struct grt_cfi_object *o)
 {
-	uint64_t place = (uintptr_t)c->at, value = take_form(c, encoding);
+	uint64_t place = (uintptr_t)c->at, value = cfi_take_form(c, encoding);
 	struct grt_cfi_span span;
 
 	switch (encoding & PE_APPLICATION) {
@@ -137,7 +137,7 @@ static uint64_t take_pointer(struct cursor *c, uint8_t encoding, const struct gr
 	}
 	if (!(encoding & PE_INDIRECT))
 		return value;
-	if (!in_object(o, (const void *)(uintptr_t)value, 8, &span)) {
+	if (!cfi_in_object(o, (const void *)(uintptr_t)value, 8, &span)) {
 		c->bad = true;
 		return 0;
 	}
@@ -199,7 +199,7 @@ struct machine {
 	int error;
 };
 
-static void push(struct machine *m, struct value v)
+static void cfi_push(struct machine *m, struct value v)
 {
 	if (m->depth == EXPR_DEPTH)
 		m->error = -EBADMSG;
@@ -207,7 +207,7 @@ static void push(struct machine *m, struct value v)
 		m->stack[m->depth++] = v;
 }
 
-static struct value pop(struct machine *m)
+static struct value cfi_pop(struct machine *m)
 {
 	if (!m->depth) {
 		m->error = -EBADMSG;
@@ -216,27 +216,27 @@ static struct value pop(struct machine *m)
 	return m->stack[--m->depth];
 }
 
-static struct value constant(int64_t n)
+static struct value cfi_constant(int64_t n)
 {
 	return (struct value){.base = GRT_CFI_CONST, .n = n};
 }
 
-static struct value register_plus(struct machine *m, uint64_t reg, int64_t n, uint64_t pc)
+static struct value cfi_register_plus(struct machine *m, uint64_t reg, int64_t n, uint64_t pc)
 {
 	if (reg == REG_RA)
-		return constant((int64_t)(pc + (uint64_t)n));
+		return cfi_constant((int64_t)(pc + (uint64_t)n));
 	if (reg != REG_RSP && reg != REG_RBP)
 		m->error = -EOPNOTSUPP;
 	return (struct value){.base = reg == REG_RSP ? GRT_CFI_RSP : GRT_CFI_RBP, .n = n};
 }
 
-static int64_t wrapping_add(int64_t a, int64_t b)
+static int64_t cfi_wrapping_add(int64_t a, int64_t b)
 {
 	return (int64_t)((uint64_t)a + (uint64_t)b);
 }
 
 /* Numbers wrap as the machine's do. */
-static int64_t calculate(struct machine *m, uint8_t op, int64_t a, int64_t b)
+static int64_t cfi_calculate(struct machine *m, uint8_t op, int64_t a, int64_t b)
 {
 	uint64_t ua = (uint64_t)a, ub = (uint64_t)b;
 
@@ -275,91 +275,91 @@ static int64_t calculate(struct machine *m, uint8_t op, int64_t a, int64_t b)
 	}
 }
 
-static void add(struct machine *m, struct value v, int64_t n)
+static void cfi_add(struct machine *m, struct value v, int64_t n)
 {
 	if (v.deref)
-		v.after = wrapping_add(v.after, n);
+		v.after = cfi_wrapping_add(v.after, n);
 	else
-		v.n = wrapping_add(v.n, n);
-	push(m, v);
+		v.n = cfi_wrapping_add(v.n, n);
+	cfi_push(m, v);
 }
 
-static void binary(struct machine *m, uint8_t op)
+static void cfi_binary(struct machine *m, uint8_t op)
 {
-	struct value b = pop(m), a = pop(m);
+	struct value b = cfi_pop(m), a = cfi_pop(m);
 
 	if (op == OP_PLUS && b.base == GRT_CFI_CONST && !b.deref)
-		add(m, a, b.n);
+		cfi_add(m, a, b.n);
 	else if (op == OP_PLUS && a.base == GRT_CFI_CONST && !a.deref)
-		add(m, b, a.n);
+		cfi_add(m, b, a.n);
 	else if (op == OP_MINUS && b.base == GRT_CFI_CONST && !b.deref)
-		add(m, a, (int64_t)(0 - (uint64_t)b.n));
+		cfi_add(m, a, (int64_t)(0 - (uint64_t)b.n));
 	else if (a.base == GRT_CFI_CONST && b.base == GRT_CFI_CONST && !a.deref && !b.deref)
-		push(m, constant(calculate(m, op, a.n, b.n)));
+		cfi_push(m, cfi_constant(cfi_calculate(m, op, a.n, b.n)));
 	else
 		m->error = -EOPNOTSUPP;
 }
 
-static void stack_op(struct machine *m, uint8_t op)
+static void cfi_stack_op(struct machine *m, uint8_t op)
 {
-	struct value top = pop(m), next;
+	struct value top = cfi_pop(m), next;
 
 	switch (op) {
 	case OP_DUP:
-		push(m, top);
-		push(m, top);
+		cfi_push(m, top);
+		cfi_push(m, top);
 		break;
 	case OP_OVER:
-		next = pop(m);
-		push(m, next);
-		push(m, top);
-		push(m, next);
+		next = cfi_pop(m);
+		cfi_push(m, next);
+		cfi_push(m, top);
+		cfi_push(m, next);
 		break;
 	case OP_SWAP:
-		next = pop(m);
-		push(m, top);
-		push(m, next);
+		next = cfi_pop(m);
+		cfi_push(m, top);
+		cfi_push(m, next);
 		break;
 	case OP_DEREF:
 		if (top.deref)
 			m->error = -EOPNOTSUPP;
 		top.deref = true;
-		push(m, top);
+		cfi_push(m, top);
 		break;
 	default: /* OP_DROP */
 		break;
 	}
 }
 
-static void one_op(struct machine *m, struct cursor *c, uint64_t pc)
+static void cfi_one_op(struct machine *m, struct cursor *c, uint64_t pc)
 {
-	uint8_t op = (uint8_t)take(c, 1);
+	uint8_t op = (uint8_t)cfi_take(c, 1);
 
 	if (op >= OP_LIT0 && op <= OP_LIT31)
-		push(m, constant(op - OP_LIT0));
+		cfi_push(m, cfi_constant(op - OP_LIT0));
 	else if (op >= OP_BREG0 && op <= OP_BREG31)
-		push(m, register_plus(m, op - OP_BREG0, sleb(c), pc));
+		cfi_push(m, cfi_register_plus(m, op - OP_BREG0, cfi_sleb(c), pc));
 	else if (op == OP_ADDR)
-		push(m, constant(take_signed(c, 8)));
+		cfi_push(m, cfi_constant(cfi_take_signed(c, 8)));
 	else if (op >= OP_CONST1U && op <= OP_CONST8S) /* 1u 1s 2u 2s 4u 4s 8u 8s */
-		push(m, constant(op & 1 ? take_signed(c, 1U << ((op - OP_CONST1U) / 2))
-					: (int64_t)take(c, 1U << ((op - OP_CONST1U) / 2))));
+		cfi_push(m, cfi_constant(op & 1 ? cfi_take_signed(c, 1U << ((op - OP_CONST1U) / 2))
+						: (int64_t)cfi_take(c, 1U << ((op - OP_CONST1U) / 2))));
 	else if (op == OP_CONSTU)
-		push(m, constant((int64_t)uleb(c)));
+		cfi_push(m, cfi_constant((int64_t)cfi_uleb(c)));
 	else if (op == OP_CONSTS)
-		push(m, constant(sleb(c)));
+		cfi_push(m, cfi_constant(cfi_sleb(c)));
 	else if (op == OP_PLUS_UCONST)
-		add(m, pop(m), (int64_t)uleb(c));
+		cfi_add(m, cfi_pop(m), (int64_t)cfi_uleb(c));
 	else if ((op >= OP_DUP && op <= OP_SWAP) || op == OP_DEREF)
-		stack_op(m, op);
+		cfi_stack_op(m, op);
 	else if (op >= OP_AND && op <= OP_NE)
-		binary(m, op);
+		cfi_binary(m, op);
 	else if (op != OP_NOP)
 		m->error = -EOPNOTSUPP;
 }
 
 /* An offset beyond 2 GiB is no stack frame's. */
-static int to_place(struct value v, struct grt_cfi_place *place)
+static int cfi_to_place(struct value v, struct grt_cfi_place *place)
 {
 	if (v.n != (int32_t)v.n || v.after != (int32_t)v.after || v.base == GRT_CFI_CONST)
 		return -EOPNOTSUPP;
@@ -368,25 +368,25 @@ static int to_place(struct value v, struct grt_cfi_place *place)
 }
 
 /* @code: the block with its length in front. */
-static int evaluate(const uint8_t *code, const uint8_t *end, uint64_t pc, bool push_cfa,
-		    struct grt_cfi_place *place)
+static int cfi_evaluate(const uint8_t *code, const uint8_t *end, uint64_t pc, bool push_cfa,
+			struct grt_cfi_place *place)
 {
 	struct cursor c = {code, end, false};
 	struct machine m = {.depth = 0};
-	uint64_t length = uleb(&c);
+	uint64_t length = cfi_uleb(&c);
 
 	if (c.bad || length > (uint64_t)(c.end - c.at))
 		return -EBADMSG;
 	c.end = c.at + length;
 	if (push_cfa)
-		push(&m, (struct value){.base = GRT_CFI_CFA});
+		cfi_push(&m, (struct value){.base = GRT_CFI_CFA});
 	while (c.at < c.end && !m.error && !c.bad)
-		one_op(&m, &c, pc);
+		cfi_one_op(&m, &c, pc);
 	if (c.bad || m.error)
 		return m.error ? m.error : -EBADMSG;
 	if (!m.depth)
 		return -EBADMSG;
-	return to_place(m.stack[m.depth - 1], place);
+	return cfi_to_place(m.stack[m.depth - 1], place);
 }
 
 /* -------------------------------------------------------- CIE and FDE */
@@ -401,24 +401,24 @@ struct cie {
 };
 
 /* The bytes of the entry at @at, its length taken off; an empty cursor at the end of the section. */
-static int entry_at(const struct grt_cfi_object *o, const uint8_t *at, struct cursor *c)
+static int cfi_entry_at(const struct grt_cfi_object *o, const uint8_t *at, struct cursor *c)
 {
 	struct grt_cfi_span span;
 	uint64_t length;
 
-	if (!in_object(o, at, 4, &span))
+	if (!cfi_in_object(o, at, 4, &span))
 		return -EBADMSG;
 	*c = (struct cursor){at, span.end, false};
-	length = take(c, 4);
+	length = cfi_take(c, 4);
 	if (length == 0xffffffff)
-		length = take(c, 8);
+		length = cfi_take(c, 8);
 	if (c->bad || length > (uint64_t)(c->end - c->at))
 		return -EBADMSG;
 	c->end = c->at + length;
 	return 0;
 }
 
-static int augmentation(struct cie *cie, struct cursor *c, const char *letters)
+static int cfi_augmentation(struct cie *cie, struct cursor *c, const char *letters)
 {
 	uint64_t length;
 	struct cursor data;
@@ -428,22 +428,22 @@ static int augmentation(struct cie *cie, struct cursor *c, const char *letters)
 	if (*letters != 'z')
 		return -EOPNOTSUPP;
 	cie->has_length = true;
-	length = uleb(c);
+	length = cfi_uleb(c);
 	data = *c;
-	skip(c, length);
+	cfi_skip(c, length);
 	if (c->bad)
 		return -EBADMSG;
 	data.end = c->at;
 	while (*++letters)
 		switch (*letters) {
 		case 'R':
-			cie->fde_encoding = (uint8_t)take(&data, 1);
+			cie->fde_encoding = (uint8_t)cfi_take(&data, 1);
 			break;
 		case 'P':
-			take_form(&data, (uint8_t)take(&data, 1));
+			cfi_take_form(&data, (uint8_t)cfi_take(&data, 1));
 			break;
 		case 'L':
-			take(&data, 1);
+			cfi_take(&data, 1);
 			break;
 		case 'S':
 			cie->signal = true;
@@ -456,29 +456,29 @@ static int augmentation(struct cie *cie, struct cursor *c, const char *letters)
 	return data.bad ? -EBADMSG : 0;
 }
 
-static int read_cie(const struct grt_cfi_object *o, const uint8_t *at, struct cie *cie)
+static int cfi_read_cie(const struct grt_cfi_object *o, const uint8_t *at, struct cie *cie)
 {
 	struct cursor c;
 	const char *letters;
 	uint8_t version;
-	int err = entry_at(o, at, &c);
+	int err = cfi_entry_at(o, at, &c);
 
-	if (err || take(&c, 4) != 0)
+	if (err || cfi_take(&c, 4) != 0)
 		return -EBADMSG;
 	*cie = (struct cie){.fde_encoding = 0};
-	version = (uint8_t)take(&c, 1);
+	version = (uint8_t)cfi_take(&c, 1);
 	if (version != 1 && version != 3 && version != 4)
 		return -EBADMSG;
 	letters = (const char *)c.at;
-	while (take(&c, 1) && !c.bad)
+	while (cfi_take(&c, 1) && !c.bad)
 		;
-	if (version == 4 && !c.bad && take(&c, 2) != 8) /* size of an address, no segment selector */
+	if (version == 4 && !c.bad && cfi_take(&c, 2) != 8) /* size of an address, no segment selector */
 		return -EBADMSG;
-	cie->code_align = uleb(&c);
-	cie->data_align = sleb(&c);
-	if ((version == 1 ? take(&c, 1) : uleb(&c)) != REG_RA || c.bad)
+	cie->code_align = cfi_uleb(&c);
+	cie->data_align = cfi_sleb(&c);
+	if ((version == 1 ? cfi_take(&c, 1) : cfi_uleb(&c)) != REG_RA || c.bad)
 		return -EBADMSG;
-	err = augmentation(cie, &c, letters);
+	err = cfi_augmentation(cie, &c, letters);
 	cie->program = c;
 	return err;
 }
@@ -514,8 +514,8 @@ struct program {
 	int error;
 };
 
-static void set_saved(struct program *p, uint64_t reg, enum saved_kind kind, int64_t offset,
-		      const uint8_t *code)
+static void cfi_set_saved(struct program *p, uint64_t reg, enum saved_kind kind, int64_t offset,
+			  const uint8_t *code)
 {
 	struct saved s = {kind, offset, code};
 
@@ -525,7 +525,7 @@ static void set_saved(struct program *p, uint64_t reg, enum saved_kind kind, int
 		p->row.rbp = s;
 }
 
-static void restore(struct program *p, uint64_t reg)
+static void cfi_restore(struct program *p, uint64_t reg)
 {
 	if (reg == REG_RA)
 		p->row.ra = p->initial.ra;
@@ -533,30 +533,30 @@ static void restore(struct program *p, uint64_t reg)
 		p->row.rbp = p->initial.rbp;
 }
 
-static const uint8_t *block(struct cursor *c)
+static const uint8_t *cfi_block(struct cursor *c)
 {
 	const uint8_t *code = c->at;
 
-	skip(c, uleb(c));
+	cfi_skip(c, cfi_uleb(c));
 	return code;
 }
 
-static int64_t scaled(int64_t factor, const struct program *p)
+static int64_t cfi_scaled(int64_t factor, const struct program *p)
 {
 	return (int64_t)((uint64_t)factor * (uint64_t)p->cie->data_align);
 }
 
 /* DW_CFA_def_cfa and its kin. */
-static void define_cfa(struct program *p, bool reg, bool offset, bool is_signed, struct cursor *c)
+static void cfi_define_cfa(struct program *p, bool reg, bool offset, bool is_signed, struct cursor *c)
 {
 	if (reg)
-		p->row.cfa_reg = uleb(c);
+		p->row.cfa_reg = cfi_uleb(c);
 	if (offset)
-		p->row.cfa_offset = is_signed ? scaled(sleb(c), p) : (int64_t)uleb(c);
+		p->row.cfa_offset = is_signed ? cfi_scaled(cfi_sleb(c), p) : (int64_t)cfi_uleb(c);
 	p->row.cfa_code = NULL;
 }
 
-static void remember(struct program *p)
+static void cfi_remember(struct program *p)
 {
 	if (p->depth == REMEMBERED)
 		p->error = -EOPNOTSUPP;
@@ -564,7 +564,7 @@ static void remember(struct program *p)
 		p->remembered[p->depth++] = p->row;
 }
 
-static void recall(struct program *p)
+static void cfi_recall(struct program *p)
 {
 	if (!p->depth)
 		p->error = -EBADMSG;
@@ -572,7 +572,7 @@ static void recall(struct program *p)
 		p->row = p->remembered[--p->depth];
 }
 
-static void extended(struct program *p, uint8_t op, struct cursor *c, const struct grt_cfi_object *o)
+static void cfi_extended(struct program *p, uint8_t op, struct cursor *c, const struct grt_cfi_object *o)
 {
 	uint64_t reg;
 
@@ -580,80 +580,80 @@ static void extended(struct program *p, uint8_t op, struct cursor *c, const stru
 	case 0x00: /* nop */
 		break;
 	case 0x01: /* set_loc */
-		p->location = take_pointer(c, p->cie->fde_encoding, o);
+		p->location = cfi_take_pointer(c, p->cie->fde_encoding, o);
 		break;
 	case 0x02: /* advance_loc1, 2, 4 */
 	case 0x03:
 	case 0x04:
-		p->location += take(c, 1U << (op - 2)) * p->cie->code_align;
+		p->location += cfi_take(c, 1U << (op - 2)) * p->cie->code_align;
 		break;
 	case 0x05: /* offset_extended */
-		reg = uleb(c);
-		set_saved(p, reg, AT_CFA, scaled((int64_t)uleb(c), p), NULL);
+		reg = cfi_uleb(c);
+		cfi_set_saved(p, reg, AT_CFA, cfi_scaled((int64_t)cfi_uleb(c), p), NULL);
 		break;
 	case 0x06: /* restore_extended */
-		restore(p, uleb(c));
+		cfi_restore(p, cfi_uleb(c));
 		break;
 	case 0x07: /* undefined */
-		set_saved(p, uleb(c), UNDEFINED, 0, NULL);
+		cfi_set_saved(p, cfi_uleb(c), UNDEFINED, 0, NULL);
 		break;
 	case 0x08: /* same_value */
-		set_saved(p, uleb(c), SAME, 0, NULL);
+		cfi_set_saved(p, cfi_uleb(c), SAME, 0, NULL);
 		break;
 	case 0x09: /* register */
-		reg = uleb(c);
-		uleb(c);
-		set_saved(p, reg, ELSEWHERE, 0, NULL);
+		reg = cfi_uleb(c);
+		cfi_uleb(c);
+		cfi_set_saved(p, reg, ELSEWHERE, 0, NULL);
 		break;
 	case 0x0a:
-		remember(p);
+		cfi_remember(p);
 		break;
 	case 0x0b:
-		recall(p);
+		cfi_recall(p);
 		break;
 	case 0x0c:
-		define_cfa(p, true, true, false, c);
+		cfi_define_cfa(p, true, true, false, c);
 		break;
 	case 0x0d:
-		define_cfa(p, true, false, false, c);
+		cfi_define_cfa(p, true, false, false, c);
 		break;
 	case 0x0e:
-		define_cfa(p, false, true, false, c);
+		cfi_define_cfa(p, false, true, false, c);
 		break;
 	case 0x0f: /* def_cfa_expression */
-		p->row.cfa_code = block(c);
+		p->row.cfa_code = cfi_block(c);
 		break;
 	case 0x10: /* expression */
-		reg = uleb(c);
-		set_saved(p, reg, AT_EXPR, 0, block(c));
+		reg = cfi_uleb(c);
+		cfi_set_saved(p, reg, AT_EXPR, 0, cfi_block(c));
 		break;
 	case 0x11: /* offset_extended_sf */
-		reg = uleb(c);
-		set_saved(p, reg, AT_CFA, scaled(sleb(c), p), NULL);
+		reg = cfi_uleb(c);
+		cfi_set_saved(p, reg, AT_CFA, cfi_scaled(cfi_sleb(c), p), NULL);
 		break;
 	case 0x12:
-		define_cfa(p, true, true, true, c);
+		cfi_define_cfa(p, true, true, true, c);
 		break;
 	case 0x13:
-		define_cfa(p, false, true, true, c);
+		cfi_define_cfa(p, false, true, true, c);
 		break;
 	case 0x14: /* val_offset, val_offset_sf */
 	case 0x15:
-		reg = uleb(c);
-		uleb(c);
-		set_saved(p, reg, ELSEWHERE, 0, NULL);
+		reg = cfi_uleb(c);
+		cfi_uleb(c);
+		cfi_set_saved(p, reg, ELSEWHERE, 0, NULL);
 		break;
 	case 0x16: /* val_expression */
-		reg = uleb(c);
-		block(c);
-		set_saved(p, reg, ELSEWHERE, 0, NULL);
+		reg = cfi_uleb(c);
+		cfi_block(c);
+		cfi_set_saved(p, reg, ELSEWHERE, 0, NULL);
 		break;
 	case 0x2e: /* GNU_args_size */
-		uleb(c);
+		cfi_uleb(c);
 		break;
 	case 0x2f: /* GNU_negative_offset_extended */
-		reg = uleb(c);
-		set_saved(p, reg, AT_CFA, scaled(-(int64_t)uleb(c), p), NULL);
+		reg = cfi_uleb(c);
+		cfi_set_saved(p, reg, AT_CFA, cfi_scaled(-(int64_t)cfi_uleb(c), p), NULL);
 		break;
 	default:
 		p->error = -EOPNOTSUPP;
@@ -661,30 +661,30 @@ static void extended(struct program *p, uint8_t op, struct cursor *c, const stru
 }
 
 /* Runs until the row for @pc is complete. */
-static int run(struct program *p, struct cursor c, uint64_t pc, const struct grt_cfi_object *o)
+static int cfi_run(struct program *p, struct cursor c, uint64_t pc, const struct grt_cfi_object *o)
 {
 	uint8_t op;
 
 	while (c.at < c.end && !c.bad && !p->error && p->location <= pc) {
-		op = (uint8_t)take(&c, 1);
+		op = (uint8_t)cfi_take(&c, 1);
 		switch (op & 0xc0) {
 		case 0x40: /* advance_loc */
 			p->location += (op & 0x3f) * p->cie->code_align;
 			break;
 		case 0x80: /* offset */
-			set_saved(p, op & 0x3f, AT_CFA, scaled((int64_t)uleb(&c), p), NULL);
+			cfi_set_saved(p, op & 0x3f, AT_CFA, cfi_scaled((int64_t)cfi_uleb(&c), p), NULL);
 			break;
 		case 0xc0:
-			restore(p, op & 0x3f);
+			cfi_restore(p, op & 0x3f);
 			break;
 		default:
-			extended(p, op, &c, o);
+			cfi_extended(p, op, &c, o);
 		}
 	}
 	return p->error ? p->error : c.bad ? -EBADMSG : 0;
 }
 
-static int place_of(const struct saved *s, const uint8_t *end, uint64_t pc, struct grt_cfi_place *place)
+static int cfi_place_of(const struct saved *s, const uint8_t *end, uint64_t pc, struct grt_cfi_place *place)
 {
 	*place = (struct grt_cfi_place){.base = GRT_CFI_NONE};
 	switch (s->kind) {
@@ -692,15 +692,15 @@ static int place_of(const struct saved *s, const uint8_t *end, uint64_t pc, stru
 	case UNDEFINED:
 		return 0;
 	case AT_CFA:
-		return to_place((struct value){.base = GRT_CFI_CFA, .n = s->offset}, place);
+		return cfi_to_place((struct value){.base = GRT_CFI_CFA, .n = s->offset}, place);
 	case AT_EXPR:
-		return evaluate(s->code, end, pc, true, place);
+		return cfi_evaluate(s->code, end, pc, true, place);
 	default:
 		return -EOPNOTSUPP;
 	}
 }
 
-static int finish(const struct row *row, const uint8_t *end, uint64_t pc, struct grt_cfi_rule *rule)
+static int cfi_finish(const struct row *row, const uint8_t *end, uint64_t pc, struct grt_cfi_rule *rule)
 {
 	struct machine m = {.error = 0};
 	int err;
@@ -712,40 +712,40 @@ static int finish(const struct row *row, const uint8_t *end, uint64_t pc, struct
 	if (row->ra.kind == SAME)
 		return -EBADMSG;
 	if (row->cfa_code)
-		err = evaluate(row->cfa_code, end, pc, false, &rule->cfa);
+		err = cfi_evaluate(row->cfa_code, end, pc, false, &rule->cfa);
 	else
-		err = to_place(register_plus(&m, row->cfa_reg, row->cfa_offset, pc), &rule->cfa);
+		err = cfi_to_place(cfi_register_plus(&m, row->cfa_reg, row->cfa_offset, pc), &rule->cfa);
 	err = err ? err : m.error;
-	err = err ? err : place_of(&row->ra, end, pc, &rule->ra);
-	return err ? err : place_of(&row->rbp, end, pc, &rule->rbp);
+	err = err ? err : cfi_place_of(&row->ra, end, pc, &rule->ra);
+	return err ? err : cfi_place_of(&row->rbp, end, pc, &rule->rbp);
 }
 
 /* ------------------------------------------------------------- search */
 
 /* The FDE at @at: its rule for @pc, -ENOENT where it is about other addresses. */
-static int rule_of_fde(const struct grt_cfi_object *o, const uint8_t *at, uint64_t pc,
-		       struct grt_cfi_rule *rule)
+static int cfi_rule_of_fde(const struct grt_cfi_object *o, const uint8_t *at, uint64_t pc,
+			   struct grt_cfi_rule *rule)
 {
 	struct program p = {.error = 0};
 	uint64_t back, begin, size;
 	const uint8_t *place;
 	struct cie cie;
 	struct cursor c;
-	int err = entry_at(o, at, &c);
+	int err = cfi_entry_at(o, at, &c);
 
 	place = c.at;
 	if (err)
 		return err;
-	back = take(&c, 4);
+	back = cfi_take(&c, 4);
 	if (c.bad || !back) /* a CIE */
 		return -EBADMSG;
-	err = read_cie(o, (const uint8_t *)((uintptr_t)place - back), &cie);
+	err = cfi_read_cie(o, (const uint8_t *)((uintptr_t)place - back), &cie);
 	if (err)
 		return err;
-	begin = take_pointer(&c, cie.fde_encoding, o);
-	size = take_form(&c, cie.fde_encoding);
+	begin = cfi_take_pointer(&c, cie.fde_encoding, o);
+	size = cfi_take_form(&c, cie.fde_encoding);
 	if (cie.has_length)
-		skip(&c, uleb(&c));
+		cfi_skip(&c, cfi_uleb(&c));
 	if (c.bad)
 		return -EBADMSG;
 	if (pc - begin >= size)
@@ -753,31 +753,31 @@ static int rule_of_fde(const struct grt_cfi_object *o, const uint8_t *at, uint64
 	*rule = (struct grt_cfi_rule){.signal = cie.signal};
 	p.cie = &cie;
 	p.location = 0;
-	err = run(&p, cie.program, ~0ULL, o);
+	err = cfi_run(&p, cie.program, ~0ULL, o);
 	p.initial = p.row;
 	p.location = begin;
-	err = err ? err : run(&p, c, pc, o);
+	err = err ? err : cfi_run(&p, c, pc, o);
 	/* The expressions of the CIE's program end where it ends; those of the FDE's where that does. */
-	return err ? err : finish(&p.row, c.end > cie.program.end ? c.end : cie.program.end, pc, rule);
+	return err ? err : cfi_finish(&p.row, c.end > cie.program.end ? c.end : cie.program.end, pc, rule);
 }
 
 /* Without a table: every FDE from the start of the section to its terminating 0. */
-static int search_all(const struct grt_cfi_object *o, const uint8_t *at, uint64_t pc,
-		      struct grt_cfi_rule *rule)
+static int cfi_search_all(const struct grt_cfi_object *o, const uint8_t *at, uint64_t pc,
+			  struct grt_cfi_rule *rule)
 {
 	uint32_t id;
 	struct cursor c;
 	int err;
 
 	for (;;) {
-		err = entry_at(o, at, &c);
+		err = cfi_entry_at(o, at, &c);
 		if (err)
 			return err;
 		if (c.at == c.end)
 			return -ENOENT;
 		memcpy(&id, c.at, c.end - c.at >= 4 ? 4 : 0);
 		if (c.end - c.at >= 4 && id) {
-			err = rule_of_fde(o, at, pc, rule);
+			err = cfi_rule_of_fde(o, at, pc, rule);
 			if (err != -ENOENT)
 				return err;
 		}
@@ -786,8 +786,8 @@ static int search_all(const struct grt_cfi_object *o, const uint8_t *at, uint64_
 }
 
 /* The table's entries are pairs of 32 bits (function, FDE), counted from the header and sorted. */
-static int search_table(const struct grt_cfi_object *o, struct cursor c, uint64_t count, uint64_t pc,
-			struct grt_cfi_rule *rule)
+static int cfi_search_table(const struct grt_cfi_object *o, struct cursor c, uint64_t count, uint64_t pc,
+			    struct grt_cfi_rule *rule)
 {
 	int64_t base = (int64_t)(uintptr_t)o->header.start, want = (int64_t)(pc - (uint64_t)base);
 	uint64_t low = 0, high = count, middle;
@@ -806,25 +806,25 @@ static int search_table(const struct grt_cfi_object *o, struct cursor c, uint64_
 	if (!low)
 		return -ENOENT;
 	memcpy(pair, c.at + (low - 1) * sizeof(pair), sizeof(pair));
-	return rule_of_fde(o, (const uint8_t *)(uintptr_t)(base + pair[1]), pc, rule);
+	return cfi_rule_of_fde(o, (const uint8_t *)(uintptr_t)(base + pair[1]), pc, rule);
 }
 
 int grt_cfi_find(const struct grt_cfi_object *o, uint64_t pc, struct grt_cfi_rule *rule)
 {
 	struct cursor c = {o->header.start, o->header.end, false};
-	uint8_t version = (uint8_t)take(&c, 1), frame = (uint8_t)take(&c, 1), count = (uint8_t)take(&c, 1),
-		table = (uint8_t)take(&c, 1);
+	uint8_t version = (uint8_t)cfi_take(&c, 1), frame = (uint8_t)cfi_take(&c, 1),
+		count = (uint8_t)cfi_take(&c, 1), table = (uint8_t)cfi_take(&c, 1);
 	uint64_t section, entries;
 
 	if (c.bad || version != 1)
 		return -EBADMSG;
-	section = take_pointer(&c, frame, o);
+	section = cfi_take_pointer(&c, frame, o);
 	if (c.bad)
 		return -EBADMSG;
 	if (count == PE_OMIT || table != (PE_DATAREL | 0xb))
-		return search_all(o, (const uint8_t *)(uintptr_t)section, pc, rule);
-	entries = take_pointer(&c, count, o);
+		return cfi_search_all(o, (const uint8_t *)(uintptr_t)section, pc, rule);
+	entries = cfi_take_pointer(&c, count, o);
 	if (c.bad)
 		return -EBADMSG;
-	return search_table(o, c, entries, pc, rule);
+	return cfi_search_table(o, c, entries, pc, rule);
 }

@@ -44,31 +44,31 @@ struct moment {
 static struct moment first;
 
 #ifdef __x86_64__
-static inline uint64_t count_now(void)
+static inline uint64_t clock_count_now(void)
 {
 	return __rdtsc();
 }
 
 /* Whether it runs at one speed, whatever the processor does. */
-static bool is_steady(void)
+static bool clock_is_steady(void)
 {
 	unsigned int a, b, c, d;
 
 	return __get_cpuid(0x80000007, &a, &b, &c, &d) && d >> 8 & 1;
 }
 #else
-static inline uint64_t count_now(void)
+static inline uint64_t clock_count_now(void)
 {
 	return 0;
 }
 
-static bool is_steady(void)
+static bool clock_is_steady(void)
 {
 	return false;
 }
 #endif
 
-static uint64_t count_to_ns(uint64_t count, uint64_t from, uint64_t ns, uint64_t scale)
+static uint64_t clock_count_to_ns(uint64_t count, uint64_t from, uint64_t ns, uint64_t scale)
 {
 	int64_t ahead = (int64_t)(count - from);
 
@@ -79,7 +79,7 @@ static uint64_t count_to_ns(uint64_t count, uint64_t from, uint64_t ns, uint64_t
  */
 #define TRIES 100
 
-static uint64_t from_counter(void)
+static uint64_t clock_from_counter(void)
 {
 	uint64_t from, ns, scale, count;
 	uint32_t version;
@@ -92,16 +92,16 @@ static uint64_t from_counter(void)
 		from = atomic_load_explicit(&counter.from, memory_order_relaxed);
 		ns = atomic_load_explicit(&counter.ns, memory_order_relaxed);
 		scale = atomic_load_explicit(&counter.scale, memory_order_relaxed);
-		count = count_now();
+		count = clock_count_now();
 		atomic_thread_fence(memory_order_acquire);
 	} while (version & 1 || version != atomic_load_explicit(&counter.version, memory_order_relaxed));
-	return count_to_ns(count, from, ns, scale);
+	return clock_count_to_ns(count, from, ns, scale);
 }
 
 uint64_t clock_monotonic(void)
 {
 	if (atomic_load_explicit(&counter.used, memory_order_relaxed))
-		return from_counter();
+		return clock_from_counter();
 	return now_ns(CLOCK_MONOTONIC);
 }
 
@@ -119,16 +119,16 @@ void clock_give_back(void)
 }
 
 /* The best of a few. */
-static struct moment moment_now(void)
+static struct moment clock_moment_now(void)
 {
 	struct moment best = {.error = UINT64_MAX};
 	uint64_t before, ns, after;
 	int i;
 
 	for (i = 0; i < 5; i++) {
-		before = count_now();
+		before = clock_count_now();
 		ns = now_ns(CLOCK_MONOTONIC);
-		after = count_now();
+		after = clock_count_now();
 		if (after - before < best.error)
 			best = (struct moment){before + (after - before) / 2, ns, after - before};
 	}
@@ -136,7 +136,7 @@ static struct moment moment_now(void)
 }
 
 /* By the moment now, and the rate since the first. */
-static void set_counter(const struct moment *m)
+static void clock_set_counter(const struct moment *m)
 {
 	uint64_t steps = m->count - first.count, ns = m->ns - first.ns;
 
@@ -150,7 +150,7 @@ static void set_counter(const struct moment *m)
 	atomic_fetch_add_explicit(&counter.version, 1, memory_order_release);
 }
 
-static bool is_slow(void)
+static bool clock_is_slow(void)
 {
 	uint64_t least = UINT64_MAX, a, b;
 	int i;
@@ -171,12 +171,12 @@ void clock_init(void)
 	struct timespec while_measuring = {.tv_nsec = 5000000};
 	struct moment m;
 
-	if (!is_steady() || !is_slow())
+	if (!clock_is_steady() || !clock_is_slow())
 		return;
-	first = moment_now();
+	first = clock_moment_now();
 	nanosleep(&while_measuring, NULL);
-	m = moment_now();
-	set_counter(&m);
+	m = clock_moment_now();
+	clock_set_counter(&m);
 	atomic_store(&counter.used, true);
 }
 
@@ -187,14 +187,14 @@ void clock_tune(void)
 
 	if (!atomic_load(&counter.used))
 		return;
-	m = moment_now();
-	counted = count_to_ns(m.count, atomic_load(&counter.from), atomic_load(&counter.ns),
-			      atomic_load(&counter.scale));
+	m = clock_moment_now();
+	counted = clock_count_to_ns(m.count, atomic_load(&counter.from), atomic_load(&counter.ns),
+				    atomic_load(&counter.scale));
 	/* the machine was moved, or its counters are not one: never again */
 	if (counted > m.ns + OFF_NS || counted + OFF_NS < m.ns)
 		atomic_store(&counter.used, false);
 	else
-		set_counter(&m);
+		clock_set_counter(&m);
 }
 
 void clock_forked(void)
@@ -203,7 +203,7 @@ void clock_forked(void)
 }
 
 /* The best of a few tries: REALTIME was read between the other two. */
-static void take(struct grt_ev_clock *best)
+static void clock_take(struct grt_ev_clock *best)
 {
 	uint64_t before, after, real;
 	int i;
@@ -227,13 +227,13 @@ void clock_snapshot(void)
 	struct grt_ev_clock *c = &snapshot[snapshots % SNAPSHOTS];
 
 	event_init(&c->e, GRT_EV_CLOCK, sizeof(*c), now_ns(CLOCK_MONOTONIC));
-	take(c);
+	clock_take(c);
 	snapshots++;
 	define_clock(c);
 }
 
 /* The last snapshot that is not later than the stamp, or the oldest. */
-static const struct grt_ev_clock *before(uint64_t stamp)
+static const struct grt_ev_clock *clock_before(uint64_t stamp)
 {
 	uint64_t oldest = snapshots > SNAPSHOTS ? snapshots - SNAPSHOTS : 0, i = snapshots - 1;
 
@@ -249,7 +249,7 @@ uint64_t clock_convert(uint64_t stamp)
 
 	if (!inject.realtime || !stamp || !snapshots)
 		return stamp;
-	a = before(stamp);
+	a = clock_before(stamp);
 	b = a == &snapshot[(snapshots - 1) % SNAPSHOTS] ? a : &snapshot[(a - snapshot + 1) % SNAPSHOTS];
 	ahead = (int64_t)(stamp - a->realtime);
 	real = (int64_t)(b->realtime - a->realtime);

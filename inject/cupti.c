@@ -30,14 +30,14 @@ struct search {
 	char last[256];
 };
 
-static int major_of(uint32_t version)
+static int cupti_major_of(uint32_t version)
 {
 	if (version >= 100000)
 		return (int)(version / 10000);
 	return version >= 18 ? 12 : version >= 13 ? 11 : 10;
 }
 
-static bool bind(struct cupti *c, void *handle)
+static bool cupti_bind(struct cupti *c, void *handle)
 {
 #define MAY(name, symbol, args) *(void **)&c->name = dlsym(handle, #symbol);
 #define NEED(name, symbol, args) \
@@ -50,7 +50,7 @@ static bool bind(struct cupti *c, void *handle)
 	return true;
 }
 
-static bool try_path(struct search *s, const char *path)
+static bool cupti_try_path(struct search *s, const char *path)
 {
 	uint32_t version = 0;
 	void *handle;
@@ -64,8 +64,8 @@ static bool try_path(struct search *s, const char *path)
 		return false;
 	}
 	s->tried++;
-	if (bind(s->cupti, handle) && !s->cupti->get_version(&version) && version >= CUPTI_VERSION_11_1 &&
-	    (!s->major || major_of(version) <= s->major)) {
+	if (cupti_bind(s->cupti, handle) && !s->cupti->get_version(&version) &&
+	    version >= CUPTI_VERSION_11_1 && (!s->major || cupti_major_of(version) <= s->major)) {
 		s->handle = handle;
 		return true;
 	}
@@ -75,19 +75,19 @@ static bool try_path(struct search *s, const char *path)
 }
 
 /* The newest name first. */
-static bool try_pattern(struct search *s, const char *pattern)
+static bool cupti_try_pattern(struct search *s, const char *pattern)
 {
 	glob_t g = {0};
 	size_t i;
 
 	if (!glob(pattern, 0, NULL, &g))
 		for (i = g.gl_pathc; i > 0 && !s->handle; i--)
-			try_path(s, g.gl_pathv[i - 1]);
+			cupti_try_path(s, g.gl_pathv[i - 1]);
 	globfree(&g);
 	return s->handle;
 }
 
-static bool __attribute__((format(printf, 2, 3))) try_format(struct search *s, const char *format, ...)
+static bool __attribute__((format(printf, 2, 3))) cupti_try_format(struct search *s, const char *format, ...)
 {
 	char pattern[PATH_ROOM];
 	va_list ap;
@@ -95,11 +95,11 @@ static bool __attribute__((format(printf, 2, 3))) try_format(struct search *s, c
 	va_start(ap, format);
 	vsnprintf(pattern, sizeof(pattern), format, ap);
 	va_end(ap);
-	return s->handle || try_pattern(s, pattern);
+	return s->handle || cupti_try_pattern(s, pattern);
 }
 
 /* Beside a CUDA runtime that the process has loaded, of the same major number. */
-static void beside_runtime(struct search *s, char *path)
+static void cupti_beside_runtime(struct search *s, char *path)
 {
 	const char *number = strstr(path, ".so.");
 	int major = number ? atoi(number + 4) : 0;
@@ -107,26 +107,26 @@ static void beside_runtime(struct search *s, char *path)
 
 	if (!major)
 		return;
-	if (try_format(s, "%s/" NAME ".%d*", dir, major) ||
-	    try_format(s, "%s/../extras/CUPTI/lib64/" NAME ".%d*", dir, major) ||
-	    try_format(s, "%s/../../../extras/CUPTI/lib64/" NAME ".%d*", dir, major))
+	if (cupti_try_format(s, "%s/" NAME ".%d*", dir, major) ||
+	    cupti_try_format(s, "%s/../extras/CUPTI/lib64/" NAME ".%d*", dir, major) ||
+	    cupti_try_format(s, "%s/../../../extras/CUPTI/lib64/" NAME ".%d*", dir, major))
 		return;
-	try_format(s, "%s/../../cuda_cupti/lib/" NAME ".%d*", dir, major);
+	cupti_try_format(s, "%s/../../cuda_cupti/lib/" NAME ".%d*", dir, major);
 }
 
 /* Libraries that Python brought: site-packages/nvidia is beside them. */
-static void beside_python(struct search *s, const char *path)
+static void cupti_beside_python(struct search *s, const char *path)
 {
 	const char *site = strstr(path, "-packages/");
 	int length = site ? (int)(site - path) + 9 : 0;
 
 	if (!site)
 		return;
-	if (!try_format(s, "%.*s/nvidia/cu[0-9]*/lib/" NAME ".[0-9]*", length, path))
-		try_format(s, "%.*s/nvidia/cuda_cupti/lib/" NAME ".[0-9]*", length, path);
+	if (!cupti_try_format(s, "%.*s/nvidia/cu[0-9]*/lib/" NAME ".[0-9]*", length, path))
+		cupti_try_format(s, "%.*s/nvidia/cuda_cupti/lib/" NAME ".[0-9]*", length, path);
 }
 
-static void each_library(struct search *s, const char *name, void (*fn)(struct search *s, char *path))
+static void cupti_each_library(struct search *s, const char *name, void (*fn)(struct search *s, char *path))
 {
 	char line[PATH_ROOM + 128], last[PATH_ROOM] = "";
 	FILE *f = fopen("/proc/self/maps", "re");
@@ -146,14 +146,14 @@ static void each_library(struct search *s, const char *name, void (*fn)(struct s
 		fclose(f);
 }
 
-static void take_loaded(struct search *s, char *path)
+static void cupti_take_loaded(struct search *s, char *path)
 {
-	try_path(s, path);
+	cupti_try_path(s, path);
 }
 
-static void take_python(struct search *s, char *path)
+static void cupti_take_python(struct search *s, char *path)
 {
-	beside_python(s, path);
+	cupti_beside_python(s, path);
 }
 
 void *cupti_driver_symbol(const char *name)
@@ -167,7 +167,7 @@ void *cupti_driver_symbol(const char *name)
 	return symbol;
 }
 
-static int driver_major(void)
+static int cupti_driver_major(void)
 {
 	int (*get_version)(int *version);
 	int version = 0;
@@ -178,7 +178,7 @@ static int driver_major(void)
 	return version / 1000;
 }
 
-static void in_toolkits(struct search *s)
+static void cupti_in_toolkits(struct search *s)
 {
 	static const char *const homes[] = {"CUDA_HOME", "CUDA_PATH", "CUDA_ROOT"};
 	const char *home;
@@ -187,62 +187,62 @@ static void in_toolkits(struct search *s)
 
 	for (i = 0; i < sizeof(homes) / sizeof(homes[0]); i++) {
 		home = secure_getenv(homes[i]);
-		if (home && !try_format(s, "%s/extras/CUPTI/lib64/" NAME ".[0-9]*", home))
-			try_format(s, "%s/lib64/" NAME ".[0-9]*", home);
+		if (home && !cupti_try_format(s, "%s/extras/CUPTI/lib64/" NAME ".[0-9]*", home))
+			cupti_try_format(s, "%s/lib64/" NAME ".[0-9]*", home);
 	}
 	for (major = s->major ? s->major : 13; major >= 11 && !s->handle; major--) {
-		try_format(s, "/usr/local/cuda-%d*/extras/CUPTI/lib64/" NAME ".[0-9]*", major);
-		try_format(s, "/usr/local/cuda-%d*/lib64/" NAME ".[0-9]*", major);
-		try_format(s, "/opt/cuda/extras/CUPTI/lib64/" NAME ".%d*", major);
-		try_format(s, "/usr/lib/*/" NAME ".%d*", major);
-		try_format(s, "/usr/lib64/" NAME ".%d*", major);
+		cupti_try_format(s, "/usr/local/cuda-%d*/extras/CUPTI/lib64/" NAME ".[0-9]*", major);
+		cupti_try_format(s, "/usr/local/cuda-%d*/lib64/" NAME ".[0-9]*", major);
+		cupti_try_format(s, "/opt/cuda/extras/CUPTI/lib64/" NAME ".%d*", major);
+		cupti_try_format(s, "/usr/lib/*/" NAME ".%d*", major);
+		cupti_try_format(s, "/usr/lib64/" NAME ".%d*", major);
 	}
-	try_format(s, "/usr/local/cuda/extras/CUPTI/lib64/" NAME ".[0-9]*");
-	try_format(s, "/usr/local/cuda/lib64/" NAME ".[0-9]*");
+	cupti_try_format(s, "/usr/local/cuda/extras/CUPTI/lib64/" NAME ".[0-9]*");
+	cupti_try_format(s, "/usr/local/cuda/lib64/" NAME ".[0-9]*");
 }
 
-static void in_library_path(struct search *s)
+static void cupti_in_library_path(struct search *s)
 {
 	char name[32];
 	int major;
 
 	for (major = s->major ? s->major : 13; major >= 11 && !s->handle; major--) {
 		snprintf(name, sizeof(name), NAME ".%d", major);
-		try_path(s, name);
+		cupti_try_path(s, name);
 	}
 }
 
-static void in_python(struct search *s)
+static void cupti_in_python(struct search *s)
 {
 	static const char *const places[] = {"/usr/lib/python3*/*-packages/x",
 					     "/usr/local/lib/python3*/*-packages/x",
 					     "/opt/*/lib/python3*/site-packages/x"};
 	size_t i;
 
-	each_library(s, "-packages/", take_python);
+	cupti_each_library(s, "-packages/", cupti_take_python);
 	for (i = 0; i < sizeof(places) / sizeof(places[0]) && !s->handle; i++) {
 		char *at = strrchr(places[i], '/');
 
-		if (!try_format(s, "%.*s/nvidia/cu[0-9]*/lib/" NAME ".[0-9]*", (int)(at - places[i]),
-				places[i]))
-			try_format(s, "%.*s/nvidia/cuda_cupti/lib/" NAME ".[0-9]*", (int)(at - places[i]),
-				   places[i]);
+		if (!cupti_try_format(s, "%.*s/nvidia/cu[0-9]*/lib/" NAME ".[0-9]*", (int)(at - places[i]),
+				      places[i]))
+			cupti_try_format(s, "%.*s/nvidia/cuda_cupti/lib/" NAME ".[0-9]*",
+					 (int)(at - places[i]), places[i]);
 	}
 }
 
 int cupti_load(struct cupti *c, char *why, size_t room)
 {
-	struct search s = {.cupti = c, .major = driver_major()};
+	struct search s = {.cupti = c, .major = cupti_driver_major()};
 	const char *given = secure_getenv("GRTRACE_CUPTI");
 
 	if (given && *given) {
-		try_path(&s, given);
+		cupti_try_path(&s, given);
 	} else {
-		each_library(&s, NAME, take_loaded);
-		each_library(&s, "libcudart.so.", beside_runtime);
-		in_library_path(&s);
-		in_toolkits(&s);
-		in_python(&s);
+		cupti_each_library(&s, NAME, cupti_take_loaded);
+		cupti_each_library(&s, "libcudart.so.", cupti_beside_runtime);
+		cupti_in_library_path(&s);
+		cupti_in_toolkits(&s);
+		cupti_in_python(&s);
 	}
 	if (s.handle)
 		return 0;

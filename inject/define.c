@@ -80,7 +80,7 @@ void define_close(void)
 
 /* -------------------------------------------------------------- strings */
 
-static void *reserve(size_t bytes)
+static void *define_reserve(size_t bytes)
 {
 	void *at =
 		mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -88,17 +88,17 @@ static void *reserve(size_t bytes)
 	return at == MAP_FAILED ? NULL : at;
 }
 
-static bool make_tables(void)
+static bool define_make_tables(void)
 {
 	if (bucket)
 		return true;
-	arena = reserve(ARENA_BYTES);
-	string = reserve((STRINGS_MAX + 1) * sizeof(*string));
-	bucket = arena && string ? reserve(STRINGS_MAX * sizeof(*bucket)) : NULL;
+	arena = define_reserve(ARENA_BYTES);
+	string = define_reserve((STRINGS_MAX + 1) * sizeof(*string));
+	bucket = arena && string ? define_reserve(STRINGS_MAX * sizeof(*bucket)) : NULL;
 	return bucket;
 }
 
-static void write_string(uint32_t number, const char *text, size_t length)
+static void define_write_string(uint32_t number, const char *text, size_t length)
 {
 	struct grt_ev_string s;
 	size_t offset = 0;
@@ -115,7 +115,7 @@ static void write_string(uint32_t number, const char *text, size_t length)
 	} while (offset < length);
 }
 
-static uint32_t hash_of(const char *text, size_t *length)
+static uint32_t define_hash_of(const char *text, size_t *length)
 {
 	uint32_t h = 2166136261U;
 	const char *p = text;
@@ -131,9 +131,9 @@ uint32_t define_string(const char *text)
 	size_t length;
 	uint32_t h, *b, i;
 
-	if (!text || !make_tables())
+	if (!text || !define_make_tables())
 		return 0;
-	h = hash_of(text, &length);
+	h = define_hash_of(text, &length);
 	b = &bucket[h % STRINGS_MAX];
 	for (i = *b; i; i = string[i].next)
 		if (string[i].hash == h && !strcmp(arena + string[i].at, text))
@@ -145,7 +145,7 @@ uint32_t define_string(const char *text)
 	*b = i;
 	memcpy(arena + arena_used, text, length + 1);
 	arena_used += length + 1;
-	write_string(i, text, length);
+	define_write_string(i, text, length);
 	return i;
 }
 
@@ -167,7 +167,7 @@ uint32_t define_name(const char *name)
 /* --------------------------------------------------------------- stacks */
 
 /* The program itself has no name there. */
-static const char *path_of(const struct grt_umodule *m)
+static const char *define_path_of(const struct grt_umodule *m)
 {
 	static char exe[4096];
 	ssize_t n;
@@ -188,7 +188,7 @@ static void define_modules(void)
 	while (grt_unwind_module(modules_done + 1, &u)) {
 		event_init(&m.e, GRT_EV_MAPPING, sizeof(m), round_before);
 		m.module = ++modules_done;
-		m.path = define_string(path_of(&u));
+		m.path = define_string(define_path_of(&u));
 		m.start = u.start;
 		m.end = u.end;
 		m.bias = u.bias;
@@ -198,7 +198,7 @@ static void define_modules(void)
 	}
 }
 
-static void name_node(struct grt_ev_node *n, const struct grt_unode *u)
+static void define_name_node(struct grt_ev_node *n, const struct grt_unode *u)
 {
 	struct grt_pytext text;
 
@@ -229,7 +229,7 @@ static bool define_node(uint32_t id)
 	n.caller = u.parent;
 	n.ip = u.kind == GRT_UNODE_NATIVE ? u.address : 0;
 	n.module = u.kind == GRT_UNODE_NATIVE ? u.module : 0;
-	name_node(&n, &u);
+	define_name_node(&n, &u);
 	packets_put(&define_packets, &n.e);
 	return true;
 }
@@ -261,7 +261,7 @@ void define_nodes(void)
 
 /* -------------------------------------------------------------- process */
 
-static uint64_t stacks_cut(void)
+static uint64_t define_stacks_cut(void)
 {
 	struct grt_unwind_stats stats;
 	uint64_t n = 0;
@@ -277,7 +277,7 @@ static uint64_t stacks_cut(void)
 
 /* Whole seconds since this process was made, also where it has become another program since; UINT32_MAX: not
  * known. */
-static uint32_t age_of_process(void)
+static uint32_t define_age_of_process(void)
 {
 	char text[1024], *at;
 	unsigned long long start = 0;
@@ -315,10 +315,10 @@ void define_process(uint32_t what, const char *text)
 	p.gpu_lost = inject.gpu_lost;
 	p.gpu_unknown = inject.gpu_unknown;
 	p.no_stamps = inject.no_stamps;
-	p.stacks_cut = stacks_cut();
+	p.stacks_cut = define_stacks_cut();
 	p.version = inject.version;
 	p.gpu_clock = inject.realtime ? 2 : 1;
-	p.age = what == 1 ? age_of_process() : 0;
+	p.age = what == 1 ? define_age_of_process() : 0;
 	/* numbers begin anew with the first one, so its text comes behind it and is the first */
 	if (what == 1)
 		p.text = text ? 1 : 0;
@@ -337,7 +337,7 @@ void define_clock(const struct grt_ev_clock *clock)
 	packets_put(&define_packets, &c.e);
 }
 
-static void put_end(void)
+static void define_put_end(void)
 {
 	const char *why = packets_unwritten();
 
@@ -349,11 +349,11 @@ static void put_end(void)
 /* All that waits is lost where the disk is full; how much the program has done is not. */
 void define_end(void)
 {
-	put_end();
+	define_put_end();
 	define_packets.failed = 0;
 	packets_flush(&define_packets);
 	if (!define_packets.records)
 		return;
 	packets_give_up(&define_packets);
-	put_end();
+	define_put_end();
 }

@@ -54,7 +54,7 @@ static __thread unsigned int driver_calls __attribute__((tls_model("initial-exec
 /* The thread is the writer, in a call of its own. */
 static __thread bool own_call __attribute__((tls_model("initial-exec")));
 
-static bool change_state(int from, int to)
+static bool detach_change_state(int from, int to)
 {
 	return atomic_compare_exchange_strong(&state, &from, to);
 }
@@ -69,17 +69,17 @@ void detach_context(void)
 	atomic_fetch_add(&contexts, 1);
 }
 
-static bool is_harmless(void)
+static bool detach_is_harmless(void)
 {
 	return !atomic_load(&graphs) && atomic_load(&contexts) <= 1;
 }
 
 /* By one thread: the one that changes the state. */
-static void finalize(int from)
+static void detach_finalize(int from)
 {
 	int saved = errno;
 
-	if (!change_state(from, DETACH_RUNS))
+	if (!detach_change_state(from, DETACH_RUNS))
 		return;
 	inject.cupti.unsubscribe(client);
 	inject.cupti.finalize();
@@ -87,7 +87,7 @@ static void finalize(int from)
 	errno = saved;
 }
 
-static void count_call(int domain, int site)
+static void detach_count_call(int domain, int site)
 {
 	unsigned int *calls = domain == CUPTI_DOMAIN_RUNTIME ? &runtime_calls : &driver_calls;
 
@@ -98,7 +98,7 @@ static void count_call(int domain, int site)
 }
 
 /* Whether the program has just waited for all of the context's work. */
-static bool has_waited(int domain, uint32_t number, const struct cupti_callback *data)
+static bool detach_has_waited(int domain, uint32_t number, const struct cupti_callback *data)
 {
 	uint16_t call = (uint16_t)(number | (domain == CUPTI_DOMAIN_DRIVER ? GRT_CUDA_DRIVER : 0));
 
@@ -114,15 +114,15 @@ void detach_callback(int domain, uint32_t number, const struct cupti_callback *d
 		atomic_store(&called, true);
 	if (now == DETACH_NONE)
 		return;
-	count_call(domain, data->site);
-	if (data->site == CUPTI_SITE_ENTER || runtime_calls || !launch_is_outside() || !is_harmless())
+	detach_count_call(domain, data->site);
+	if (data->site == CUPTI_SITE_ENTER || runtime_calls || !launch_is_outside() || !detach_is_harmless())
 		return;
 	if (now == DETACH_AT_OWN && own_call)
-		finalize(now);
+		detach_finalize(now);
 	else if ((domain == CUPTI_DOMAIN_RUNTIME && (now == DETACH_AT_RUNTIME || now == DETACH_AT_ANY)) ||
 		 (now == DETACH_AT_ANY && !driver_calls))
-		if (has_waited(domain, number, data))
-			finalize(now);
+		if (detach_has_waited(domain, number, data))
+			detach_finalize(now);
 }
 
 void detach_forked(void)
@@ -131,14 +131,14 @@ void detach_forked(void)
 }
 
 /* What has begun comes to its end. Return: whether the program goes on, and CUPTI is there */
-static bool is_attached(bool goes_on)
+static bool detach_is_attached(bool goes_on)
 {
 	while (goes_on && atomic_load(&state) == DETACH_RUNS)
 		goes_on = program_goes_on();
 	return goes_on && atomic_load(&state) != DETACH_DONE;
 }
 
-static bool is_idle(void)
+static bool detach_is_idle(void)
 {
 	return !atomic_load(&called) && inject.last_call < began && !launch_in_call() && !inject.running;
 }
@@ -148,7 +148,7 @@ static bool is_idle(void)
  * one may, CUPTI is not called from here.
  * Return: whether the program goes on, and none did
  */
-static bool wait_for_call(int at, int domain, uint64_t ns)
+static bool detach_wait_for_call(int at, int domain, uint64_t ns)
 {
 	uint64_t begun = now_ns(CLOCK_MONOTONIC), for_ns;
 	bool goes_on = true;
@@ -156,17 +156,17 @@ static bool wait_for_call(int at, int domain, uint64_t ns)
 	atomic_store(&state, DETACH_PAUSED);
 	inject.cupti.enable_domain(1, client, domain);
 	atomic_store(&state, at);
-	while (goes_on && atomic_load(&state) == at && is_harmless()) {
-		for_ns = ns > IDLE_NS && is_idle() ? IDLE_NS : ns;
+	while (goes_on && atomic_load(&state) == at && detach_is_harmless()) {
+		for_ns = ns > IDLE_NS && detach_is_idle() ? IDLE_NS : ns;
 		if (now_ns(CLOCK_MONOTONIC) - begun >= for_ns)
 			break;
 		goes_on = program_goes_on();
 	}
-	return change_state(at, DETACH_PAUSED) ? goes_on : is_attached(goes_on);
+	return detach_change_state(at, DETACH_PAUSED) ? goes_on : detach_is_attached(goes_on);
 }
 
 /* No thread is in a callback where it may call CUPTI, and none comes there any more. */
-static bool callbacks_are_left(void)
+static bool detach_callbacks_are_left(void)
 {
 	uint64_t limit = now_ns(CLOCK_MONOTONIC) + IDLE_NS;
 
@@ -176,27 +176,27 @@ static bool callbacks_are_left(void)
 	return true;
 }
 
-static bool can_finalize(void)
+static bool detach_can_finalize(void)
 {
-	return is_harmless() && inject.cupti.finalize && inject.cupti.enable_domain &&
-	       inject.version >= CUPTI_VERSION_12_6 && callbacks_are_left();
+	return detach_is_harmless() && inject.cupti.finalize && inject.cupti.enable_domain &&
+	       inject.version >= CUPTI_VERSION_12_6 && detach_callbacks_are_left();
 }
 
 /* Return: whether CUPTI is still there */
-static bool make_call(void)
+static bool detach_make_call(void)
 {
 	int (*get_version)(int *version), version;
 
 	*(void **)&get_version = cupti_driver_symbol("cuDriverGetVersion");
-	if (!get_version || !is_idle() || !is_harmless())
+	if (!get_version || !detach_is_idle() || !detach_is_harmless())
 		return true;
 	own_call = true;
 	atomic_store(&state, DETACH_AT_OWN);
 	get_version(&version);
-	return change_state(DETACH_AT_OWN, DETACH_PAUSED) || is_attached(true);
+	return detach_change_state(DETACH_AT_OWN, DETACH_PAUSED) || detach_is_attached(true);
 }
 
-static void unsubscribe(void)
+static void detach_unsubscribe(void)
 {
 	launch_disable(client);
 	if (atomic_load(&state) == DETACH_PAUSED) {
@@ -216,7 +216,8 @@ void detach(void *subscriber)
 {
 	client = subscriber;
 	clock_give_back();
-	if (!can_finalize() || (wait_for_call(DETACH_AT_RUNTIME, CUPTI_DOMAIN_RUNTIME, RUNTIME_NS) &&
-				wait_for_call(DETACH_AT_ANY, CUPTI_DOMAIN_DRIVER, ANY_NS) && make_call()))
-		unsubscribe();
+	if (!detach_can_finalize() ||
+	    (detach_wait_for_call(DETACH_AT_RUNTIME, CUPTI_DOMAIN_RUNTIME, RUNTIME_NS) &&
+	     detach_wait_for_call(DETACH_AT_ANY, CUPTI_DOMAIN_DRIVER, ANY_NS) && detach_make_call()))
+		detach_unsubscribe();
 }

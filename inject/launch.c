@@ -143,20 +143,20 @@ uint64_t launch_correlation(uint32_t correlation)
 
 /* -------------------------------------------------------------- threads */
 
-static void drop_thread(struct thread *t)
+static void launch_drop_thread(struct thread *t)
 {
 	grt_unwind_thread_free(t->unwind);
 	munmap(t, sizeof(*t));
 }
 
-static uint32_t thread_count(void)
+static uint32_t launch_thread_count(void)
 {
 	uint32_t n = atomic_load(&threads);
 
 	return n < THREADS_MAX ? n : THREADS_MAX;
 }
 
-static struct thread *make_thread(void)
+static struct thread *launch_make_thread(void)
 {
 	void *at =
 		mmap(NULL, sizeof(struct thread), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -176,13 +176,13 @@ static struct thread *make_thread(void)
 	return t;
 }
 
-static bool is_roomy(const struct thread *t)
+static bool launch_is_roomy(const struct thread *t)
 {
 	return atomic_load(&t->head) - atomic_load(&t->tail) < RING / 2;
 }
 
 /* One whose thread has ended, @state as it was left. */
-static struct thread *take_left(int state)
+static struct thread *launch_take_left(int state)
 {
 	uint32_t n = atomic_load(&threads), i;
 	struct thread *t;
@@ -191,13 +191,13 @@ static struct thread *take_left(int state)
 	for (i = 0; i < n && i < THREADS_MAX; i++) {
 		t = atomic_load(&thread[i]);
 		was = state;
-		if (t && is_roomy(t) && atomic_compare_exchange_strong(&t->state, &was, THREAD_USED))
+		if (t && launch_is_roomy(t) && atomic_compare_exchange_strong(&t->state, &was, THREAD_USED))
 			return t;
 	}
 	return NULL;
 }
 
-static struct thread *take_new(void)
+static struct thread *launch_take_new(void)
 {
 	struct thread *t = NULL;
 	uint32_t at = atomic_load(&threads);
@@ -209,12 +209,12 @@ static struct thread *take_new(void)
 	for (i = 0; i < SPARES && !t; i++)
 		t = atomic_exchange(&spare[i], NULL);
 	if (!t)
-		t = make_thread();
+		t = launch_make_thread();
 	if (!t)
 		return NULL;
 	do {
 		if (at >= THREADS_MAX) {
-			drop_thread(t);
+			launch_drop_thread(t);
 			return NULL;
 		}
 	} while (!atomic_compare_exchange_weak(&threads, &at, at + 1));
@@ -224,11 +224,11 @@ static struct thread *take_new(void)
 }
 
 /* The calling thread's, at its first launch. */
-static struct thread *join(void)
+static struct thread *launch_join(void)
 {
-	struct thread *t = take_left(THREAD_FREE);
+	struct thread *t = launch_take_left(THREAD_FREE);
 
-	t = t ?: take_left(THREAD_LEFT) ?: take_left(THREAD_BARE) ?: take_new();
+	t = t ?: launch_take_left(THREAD_LEFT) ?: launch_take_left(THREAD_BARE) ?: launch_take_new();
 	if (!t)
 		return NULL;
 	t->tid = (uint32_t)syscall(SYS_gettid);
@@ -241,7 +241,7 @@ static struct thread *join(void)
 	return t;
 }
 
-static void leave_thread(void *arg)
+static void launch_leave_thread(void *arg)
 {
 	struct thread *t = arg;
 
@@ -254,7 +254,7 @@ static void leave_thread(void *arg)
 /* ------------------------------------------------------------- callback */
 
 /* The number that records of the GPU's work have for the stream that a call is about. */
-static uint32_t stream_of(uint16_t number, const struct cupti_callback *d)
+static uint32_t launch_stream_of(uint16_t number, const struct cupti_callback *d)
 {
 	const struct grt_cuda_call *call = grt_cuda_call(number);
 	enum grt_cuda_sync sync = grt_cuda_sync(call);
@@ -268,7 +268,7 @@ static uint32_t stream_of(uint16_t number, const struct cupti_callback *d)
 	return id;
 }
 
-static void put(struct thread *t, const struct open *o, int32_t result, const struct cupti_callback *d)
+static void launch_put(struct thread *t, const struct open *o, int32_t result, const struct cupti_callback *d)
 {
 	uint64_t head = atomic_load_explicit(&t->head, memory_order_relaxed);
 	struct entry *e = &t->ring[head % RING];
@@ -288,14 +288,14 @@ static void put(struct thread *t, const struct open *o, int32_t result, const st
 	e->captured = o->captured;
 	e->end = clock_monotonic();
 	/* after a failure the stream may not be one */
-	e->stream = result ? CUPTI_NONE : stream_of(o->call, d);
+	e->stream = result ? CUPTI_NONE : launch_stream_of(o->call, d);
 	/* a clock that was tuned in between */
 	if (e->end < e->begin)
 		e->end = e->begin;
 	atomic_store_explicit(&t->head, head + 1, memory_order_release);
 }
 
-static void enter(struct thread *t, uint16_t call, const struct cupti_callback *d)
+static void launch_enter(struct thread *t, uint16_t call, const struct cupti_callback *d)
 {
 	struct open *o = t->depth && t->depth <= OPEN_MAX ? &t->open[t->depth - 1] : NULL;
 
@@ -320,7 +320,7 @@ static void enter(struct thread *t, uint16_t call, const struct cupti_callback *
 }
 
 /* @recorded: not, where tracing has ended: the call is only known to be over */
-static void leave(struct thread *t, const struct cupti_callback *d, bool recorded)
+static void launch_leave(struct thread *t, const struct cupti_callback *d, bool recorded)
 {
 	unsigned int at = t->depth;
 
@@ -340,17 +340,17 @@ static void leave(struct thread *t, const struct cupti_callback *d, bool recorde
 	}
 	t->depth = at - 1;
 	if (recorded)
-		put(t, &t->open[at - 1], d->result ? *(const int32_t *)d->result : 0, d);
+		launch_put(t, &t->open[at - 1], d->result ? *(const int32_t *)d->result : 0, d);
 }
 
 /* A launch into a stream that is captured makes a node of a graph, and nothing runs. */
-static void capture(struct thread *t)
+static void launch_capture(struct thread *t)
 {
 	if (t && t->depth && t->depth <= OPEN_MAX)
 		t->open[t->depth - 1].captured = true;
 }
 
-static void see_resource(struct thread *t, uint32_t number)
+static void launch_see_resource(struct thread *t, uint32_t number)
 {
 	if (number == CUPTI_RESOURCE_CONTEXT_CREATED) {
 		detach_context();
@@ -358,42 +358,43 @@ static void see_resource(struct thread *t, uint32_t number)
 	}
 	detach_graph();
 	if (number == CUPTI_RESOURCE_GRAPH_NODE_CREATED)
-		capture(t);
+		launch_capture(t);
 }
 
-static bool is_on(void)
+static bool launch_is_on(void)
 {
 	return atomic_load_explicit(&inject.on, memory_order_relaxed);
 }
 
-static bool is_recorded(int site)
+static bool launch_is_recorded(int site)
 {
-	return is_on() ||
+	return launch_is_on() ||
 	       (site == CUPTI_SITE_EXIT && atomic_load_explicit(&inject.leaving, memory_order_relaxed));
 }
 
 /* A thread's first launch makes system calls. */
-static struct thread *join_quietly(void)
+static struct thread *launch_join_quietly(void)
 {
 	int saved = errno;
-	struct thread *t = join();
+	struct thread *t = launch_join();
 
 	errno = saved;
 	return t;
 }
 
 /* The thread says that it is here before it looks whether it may be, see launch_in_callback(). */
-static bool record(struct thread *t, int domain, uint32_t number, const struct cupti_callback *data)
+static bool launch_record(struct thread *t, int domain, uint32_t number, const struct cupti_callback *data)
 {
 	bool recorded;
 
 	atomic_store_explicit(&t->inside, true, memory_order_relaxed);
 	atomic_signal_fence(memory_order_seq_cst);
-	recorded = is_recorded(data->site);
+	recorded = launch_is_recorded(data->site);
 	if (data->site == CUPTI_SITE_EXIT)
-		leave(t, data, recorded);
+		launch_leave(t, data, recorded);
 	else if (recorded)
-		enter(t, (uint16_t)(number | (domain == CUPTI_DOMAIN_DRIVER ? GRT_CUDA_DRIVER : 0)), data);
+		launch_enter(t, (uint16_t)(number | (domain == CUPTI_DOMAIN_DRIVER ? GRT_CUDA_DRIVER : 0)),
+			     data);
 	atomic_store_explicit(&t->inside, false, memory_order_release);
 	return recorded;
 }
@@ -404,23 +405,23 @@ void launch_callback(void *user, int domain, uint32_t number, const struct cupti
 
 	(void)user;
 	if (domain == CUPTI_DOMAIN_RESOURCE)
-		see_resource(t, number);
+		launch_see_resource(t, number);
 	if (domain != CUPTI_DOMAIN_DRIVER && domain != CUPTI_DOMAIN_RUNTIME)
 		return;
-	if (!t && is_on()) {
-		t = join_quietly();
+	if (!t && launch_is_on()) {
+		t = launch_join_quietly();
 		if (!t && data->site == CUPTI_SITE_EXIT && domain == CUPTI_DOMAIN_DRIVER)
 			atomic_fetch_add(&inject.homeless, 1);
 		if (!t)
 			return;
 	}
-	if (!t || !record(t, domain, number, data))
+	if (!t || !launch_record(t, domain, number, data))
 		detach_callback(domain, number, data);
 }
 
 bool launch_in_callback(void)
 {
-	uint32_t n = thread_count(), i;
+	uint32_t n = launch_thread_count(), i;
 	bool inside = false;
 	struct thread *t;
 
@@ -442,7 +443,7 @@ bool launch_is_outside(void)
 
 bool launch_in_call(void)
 {
-	uint32_t n = thread_count(), i;
+	uint32_t n = launch_thread_count(), i;
 	struct thread *t;
 
 	for (i = 0; i < n; i++) {
@@ -459,12 +460,12 @@ bool launch_in_call(void)
  * correlation id: one pair of callbacks less is 0.2 us of a launch. For frame pointers
  * (--stack=bpf) the way through the driver is too far.
  */
-static bool is_told_by_driver(int domain, enum grt_cuda_kind kind)
+static bool launch_is_told_by_driver(int domain, enum grt_cuda_kind kind)
 {
 	return domain == CUPTI_DOMAIN_RUNTIME && kind == GRT_CUDA_KIND_KERNEL && inject.stack != STACK_BPF;
 }
 
-static void enable_resources(uint32_t enable, void *subscriber)
+static void launch_enable_resources(uint32_t enable, void *subscriber)
 {
 	static const uint32_t resources[] = {
 		CUPTI_RESOURCE_CONTEXT_CREATED, CUPTI_RESOURCE_GRAPH_NODE_CREATED,
@@ -478,10 +479,10 @@ unsigned int launch_enable(void *subscriber)
 {
 	unsigned int n = 0;
 
-	enable_resources(1, subscriber);
+	launch_enable_resources(1, subscriber);
 	/* those that came later than this CUPTI are refused */
-#define GRT_CUDA_CALL(DOMAIN, number, KIND, name)                            \
-	if (!is_told_by_driver(CUPTI_DOMAIN_##DOMAIN, GRT_CUDA_KIND_##KIND)) \
+#define GRT_CUDA_CALL(DOMAIN, number, KIND, name)                                   \
+	if (!launch_is_told_by_driver(CUPTI_DOMAIN_##DOMAIN, GRT_CUDA_KIND_##KIND)) \
 		n += !inject.cupti.enable_callback(1, subscriber, CUPTI_DOMAIN_##DOMAIN, number);
 #include <grtrace/cuda_calls.def>
 #undef GRT_CUDA_CALL
@@ -490,7 +491,7 @@ unsigned int launch_enable(void *subscriber)
 
 void launch_disable(void *subscriber)
 {
-	enable_resources(0, subscriber);
+	launch_enable_resources(0, subscriber);
 #define GRT_CUDA_CALL(DOMAIN, number, KIND, name) \
 	inject.cupti.enable_callback(0, subscriber, CUPTI_DOMAIN_##DOMAIN, number);
 #include <grtrace/cuda_calls.def>
@@ -510,8 +511,8 @@ bool launch_check(void *subscriber)
 	over = inject.kernel_calls || ++silent == ROUNDS_SILENT;
 	if (inject.kernel_calls || !over)
 		return false;
-#define GRT_CUDA_CALL(DOMAIN, number, KIND, name)                           \
-	if (is_told_by_driver(CUPTI_DOMAIN_##DOMAIN, GRT_CUDA_KIND_##KIND)) \
+#define GRT_CUDA_CALL(DOMAIN, number, KIND, name)                                  \
+	if (launch_is_told_by_driver(CUPTI_DOMAIN_##DOMAIN, GRT_CUDA_KIND_##KIND)) \
 		inject.cupti.enable_callback(1, subscriber, CUPTI_DOMAIN_##DOMAIN, number);
 #include <grtrace/cuda_calls.def>
 #undef GRT_CUDA_CALL
@@ -521,7 +522,7 @@ bool launch_check(void *subscriber)
 /* ------------------------------------------------------------ the writer */
 
 /* Before its thread comes there: pages that are met first cost a launch a microsecond. */
-static void make_resident(struct thread *t)
+static void launch_make_resident(struct thread *t)
 {
 	uint64_t head = atomic_load_explicit(&t->head, memory_order_relaxed);
 
@@ -532,7 +533,7 @@ static void make_resident(struct thread *t)
 
 int launch_init(void)
 {
-	int ret = pthread_key_create(&key, leave_thread);
+	int ret = pthread_key_create(&key, launch_leave_thread);
 
 	if (ret)
 		return -ret;
@@ -551,17 +552,17 @@ void launch_refill(void)
 
 	for (i = 0; i < SPARES; i++)
 		if (!atomic_load(&spare[i]))
-			atomic_store(&spare[i], make_thread());
-	for (n = thread_count(); n-- > RINGS_WHOLE;) {
+			atomic_store(&spare[i], launch_make_thread());
+	for (n = launch_thread_count(); n-- > RINGS_WHOLE;) {
 		t = atomic_load(&thread[n]);
 		if (t && atomic_load(&t->state) == THREAD_USED)
-			make_resident(t);
+			launch_make_resident(t);
 	}
 }
 
 bool launch_filled(void)
 {
-	uint32_t n = thread_count(), i;
+	uint32_t n = launch_thread_count(), i;
 	struct thread *t;
 
 	for (i = 0; i < n; i++) {
@@ -578,7 +579,7 @@ static uint64_t settled;
 
 void launch_mark(void)
 {
-	uint32_t n = thread_count(), i;
+	uint32_t n = launch_thread_count(), i;
 	struct thread *t;
 
 	settled = clock_monotonic() - SETTLE_NS;
@@ -592,7 +593,7 @@ void launch_mark(void)
 }
 
 /* The first stream that this does not come too late for. */
-static struct packets *lane_at(uint64_t time)
+static struct packets *launch_lane_at(uint64_t time)
 {
 	int i = 0;
 
@@ -624,7 +625,7 @@ static void write_launch(struct packets *p, const struct entry *e)
 	packets_put(p, &r.e);
 }
 
-static void write_sync(struct packets *p, const struct entry *e)
+static void launch_write_sync(struct packets *p, const struct entry *e)
 {
 	enum grt_cuda_sync sync = grt_cuda_sync(grt_cuda_call(e->call));
 	struct grt_ev_gpu_sync r;
@@ -644,33 +645,33 @@ static void write_sync(struct packets *p, const struct entry *e)
 	packets_put(p, &r.e);
 }
 
-static void write_entry(const struct entry *e)
+static void launch_write_entry(const struct entry *e)
 {
-	struct packets *p = lane_at(e->end);
+	struct packets *p = launch_lane_at(e->end);
 
 	write_launch(p, e);
-	write_sync(p, e);
+	launch_write_sync(p, e);
 }
 
 /* Threads that have entries in this round, the one whose next ended first at the top: a heap. */
 static struct thread *heap[THREADS_MAX];
 static uint32_t heaped;
 
-static uint64_t next_end(const struct thread *t)
+static uint64_t launch_next_end(const struct thread *t)
 {
 	return t->ring[t->next % RING].end;
 }
 
-static void sink(uint32_t at)
+static void launch_sink(uint32_t at)
 {
 	struct thread *t = heap[at];
-	uint64_t end = next_end(t);
+	uint64_t end = launch_next_end(t);
 	uint32_t low;
 
 	for (; (low = 2 * at + 1) < heaped; at = low) {
-		if (low + 1 < heaped && next_end(heap[low + 1]) < next_end(heap[low]))
+		if (low + 1 < heaped && launch_next_end(heap[low + 1]) < launch_next_end(heap[low]))
 			low++;
-		if (next_end(heap[low]) >= end)
+		if (launch_next_end(heap[low]) >= end)
 			break;
 		heap[at] = heap[low];
 	}
@@ -678,27 +679,27 @@ static void sink(uint32_t at)
 }
 
 /* The earliest of the others. */
-static uint64_t second_end(void)
+static uint64_t launch_second_end(void)
 {
-	uint64_t a = heaped > 1 ? next_end(heap[1]) : UINT64_MAX;
-	uint64_t b = heaped > 2 ? next_end(heap[2]) : UINT64_MAX;
+	uint64_t a = heaped > 1 ? launch_next_end(heap[1]) : UINT64_MAX;
+	uint64_t b = heaped > 2 ? launch_next_end(heap[2]) : UINT64_MAX;
 
 	return a < b ? a : b;
 }
 
 /* Up to the time @until. Return: whether it has more in this round */
-static bool write_run(struct thread *t, uint64_t until, uint64_t last)
+static bool launch_write_run(struct thread *t, uint64_t until, uint64_t last)
 {
-	while (t->next < t->mark && next_end(t) <= until) {
-		write_entry(&t->ring[t->next++ % RING]);
+	while (t->next < t->mark && launch_next_end(t) <= until) {
+		launch_write_entry(&t->ring[t->next++ % RING]);
 		/* the thread gets room while the rest is written */
 		if (t->next % (RING / 16) == 0)
 			atomic_store_explicit(&t->tail, t->next, memory_order_release);
 	}
-	return t->next < t->mark && next_end(t) <= last;
+	return t->next < t->mark && launch_next_end(t) <= last;
 }
 
-static void count_thread(struct thread *t)
+static void launch_count_thread(struct thread *t)
 {
 	inject.launches += t->lost_mark - t->lost_told;
 	inject.launches_lost += t->lost_mark - t->lost_told;
@@ -706,7 +707,7 @@ static void count_thread(struct thread *t)
 	t->lost_told = t->lost_mark;
 }
 
-static void heap_threads(uint32_t n, uint64_t last)
+static void launch_heap_threads(uint32_t n, uint64_t last)
 {
 	struct thread *t;
 	uint32_t i;
@@ -716,17 +717,17 @@ static void heap_threads(uint32_t n, uint64_t last)
 		t = atomic_load(&thread[i]);
 		if (!t)
 			continue;
-		count_thread(t);
+		launch_count_thread(t);
 		t->next = atomic_load_explicit(&t->tail, memory_order_relaxed);
-		if (t->next < t->mark && next_end(t) <= last)
+		if (t->next < t->mark && launch_next_end(t) <= last)
 			heap[heaped++] = t;
 	}
 	for (i = heaped / 2; i-- > 0;)
-		sink(i);
+		launch_sink(i);
 }
 
 /* Its thread has ended, and all that it launched is written. */
-static void empty_thread(struct thread *t)
+static void launch_empty_thread(struct thread *t)
 {
 	int was = THREAD_FREE;
 
@@ -742,7 +743,7 @@ static void empty_thread(struct thread *t)
 	atomic_store(&t->state, THREAD_BARE);
 }
 
-static void end_round(uint32_t n)
+static void launch_end_round(uint32_t n)
 {
 	unsigned int ready = 0;
 	struct thread *t;
@@ -759,32 +760,32 @@ static void end_round(uint32_t n)
 		if (atomic_load(&t->state) == THREAD_LEFT && tail == atomic_load(&t->head))
 			atomic_compare_exchange_strong(&t->state, &was, THREAD_FREE);
 		if (atomic_load(&t->state) == THREAD_FREE && ready++ >= RINGS_WHOLE)
-			empty_thread(t);
+			launch_empty_thread(t);
 	}
 }
 
 void launch_write(bool all)
 {
 	uint64_t last = all ? UINT64_MAX : settled, until;
-	uint32_t n = thread_count();
+	uint32_t n = launch_thread_count();
 	struct thread *t;
 	uint64_t from;
 
-	heap_threads(n, last);
+	launch_heap_threads(n, last);
 	while (heaped) {
 		t = heap[0];
 		from = t->next;
-		until = second_end();
-		if (!write_run(t, until < last ? until : last, last))
+		until = launch_second_end();
+		if (!launch_write_run(t, until < last ? until : last, last))
 			heap[0] = heap[--heaped];
 		inject.launches += t->next - from;
 		atomic_store_explicit(&t->tail, t->next, memory_order_release);
 		if (heaped)
-			sink(0);
+			launch_sink(0);
 	}
 	for (int i = 0; i < LANES; i++)
 		packets_flush(&lane[i]);
-	end_round(n);
+	launch_end_round(n);
 }
 
 void launch_close(void)

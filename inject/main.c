@@ -54,7 +54,7 @@ int InitializeInjection(void) __attribute__((visibility("default")));
 /* ---------------------------------------------------------- the writer */
 
 /* Python is found out about late; one line says why its frames are missing. */
-static void note_python(void)
+static void inject_note_python(void)
 {
 	const char *why = grt_python_why_not();
 
@@ -65,12 +65,12 @@ static void note_python(void)
 }
 
 /* @all: also what was called in the last moment */
-static void write_round(bool all)
+static void inject_write_round(bool all)
 {
 	define_round();
 	if (inject.stack == STACK_INPROC) {
 		grt_unwind_refresh();
-		note_python();
+		inject_note_python();
 	}
 	launch_mark();
 	define_nodes();
@@ -82,7 +82,7 @@ static void write_round(bool all)
 			5, "kernels ran that the driver told of no launch for: the runtime is asked, too");
 }
 
-static void write_counts(uint64_t now)
+static void inject_write_counts(uint64_t now)
 {
 	uint64_t n = inject.launches + inject.gpu_records + inject.gpu_unknown;
 
@@ -93,14 +93,14 @@ static void write_counts(uint64_t now)
 	define_process(2, NULL);
 }
 
-static void tick(void)
+static void inject_tick(void)
 {
 	uint64_t now = now_ns(CLOCK_MONOTONIC);
 
 	clock_tune();
 	if (now - writer.last_round < ROUND_NS) {
 		if (launch_filled())
-			write_round(false);
+			inject_write_round(false);
 		launch_refill();
 		return;
 	}
@@ -108,13 +108,13 @@ static void tick(void)
 	inject.cupti.flush_all(0);
 	if (inject.realtime)
 		clock_snapshot();
-	write_round(false);
-	write_counts(now);
+	inject_write_round(false);
+	inject_write_counts(now);
 	launch_refill();
 }
 
 /* All that has happened, and no more after it. */
-static void write_end(void)
+static void inject_write_end(void)
 {
 	struct timespec moment = {.tv_nsec = 2000000};
 
@@ -125,7 +125,7 @@ static void write_end(void)
 	inject.cupti.flush_all(CUPTI_FLUSH_FORCED);
 	nanosleep(&moment, NULL);
 	atomic_store(&inject.leaving, false);
-	write_round(true);
+	inject_write_round(true);
 	inject.launches += atomic_load(&inject.homeless);
 	inject.launches_lost += atomic_load(&inject.homeless);
 	define_packets.lost += atomic_load(&inject.homeless);
@@ -138,7 +138,7 @@ static void write_end(void)
 	atomic_store(&writer.ended, true);
 }
 
-static void wait_tick(void)
+static void inject_wait_tick(void)
 {
 	struct timespec t = {.tv_nsec = TICK_NS};
 
@@ -147,7 +147,7 @@ static void wait_tick(void)
 
 bool program_goes_on(void)
 {
-	wait_tick();
+	inject_wait_tick();
 	return !atomic_load(&writer.told);
 }
 
@@ -155,45 +155,45 @@ bool program_goes_on(void)
  * The recording ends and the program goes on, with CUPTI as it was before: another
  * tool may take it. @over: the files are a finished recording's, nothing is added to them.
  */
-static void end_before_program(bool over)
+static void inject_end_before_program(bool over)
 {
 	detach_begin();
 	activity_stop();
 	if (over)
 		packets_mute();
-	write_end();
+	inject_write_end();
 	detach(writer.subscriber);
 	activity_empty();
 }
 
-static void *write_all(void *arg)
+static void *inject_write_all(void *arg)
 {
 	enum recording_asks asks;
 
 	(void)arg;
 	prctl(PR_SET_NAME, "grtrace");
 	while (!atomic_load(&writer.told)) {
-		wait_tick();
+		inject_wait_tick();
 		if (atomic_load(&writer.told))
 			break;
 		asks = recording_asks();
 		if (asks != RECORDING_GOES_ON) {
-			end_before_program(asks == RECORDING_IS_OVER);
+			inject_end_before_program(asks == RECORDING_IS_OVER);
 			break;
 		}
-		tick();
+		inject_tick();
 	}
 	return NULL;
 }
 
-static bool start_writer(void)
+static bool inject_start_writer(void)
 {
 	sigset_t all, old;
 
 	/* the program's signals are its own threads' */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
-	writer.runs = !pthread_create(&writer.thread, NULL, write_all, NULL);
+	writer.runs = !pthread_create(&writer.thread, NULL, inject_write_all, NULL);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	return writer.runs;
 }
@@ -201,7 +201,7 @@ static bool start_writer(void)
 /* --------------------------------------------------------- begin and end */
 
 /* A file that may not grow any more is an error of write(), not the program's end. */
-static void write_end_quietly(void)
+static void inject_write_end_quietly(void)
 {
 	struct timespec none = {0};
 	sigset_t full, old;
@@ -209,14 +209,14 @@ static void write_end_quietly(void)
 	sigemptyset(&full);
 	sigaddset(&full, SIGXFSZ);
 	pthread_sigmask(SIG_BLOCK, &full, &old);
-	write_end();
+	inject_write_end();
 	while (!sigismember(&old, SIGXFSZ) && sigtimedwait(&full, NULL, &none) > 0)
 		;
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 }
 
 /* The program ends. Nothing waits for the GPU: kernels that run are told of without an end. */
-static void at_end(void)
+static void inject_at_end(void)
 {
 	struct timespec moment = {.tv_nsec = 500000};
 	uint64_t limit;
@@ -233,12 +233,12 @@ static void at_end(void)
 		nanosleep(&moment, NULL);
 	}
 	if (!atomic_load(&writer.ended))
-		write_end_quietly();
+		inject_write_end_quietly();
 }
 
 /* CUDA does not work in the child of a process that uses it; where it runs another program, that one is
  * traced for itself. */
-static void in_child(void)
+static void inject_in_child(void)
 {
 	atomic_store(&inject.on, false);
 	atomic_store(&inject.leaving, false);
@@ -251,7 +251,7 @@ static void in_child(void)
 	writer.runs = false;
 }
 
-static const char *exe_name(void)
+static const char *inject_exe_name(void)
 {
 	static char path[1024];
 	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 1);
@@ -260,7 +260,7 @@ static const char *exe_name(void)
 	return path;
 }
 
-static void give_up(const char *why)
+static void inject_give_up(const char *why)
 {
 	define_process(4, why);
 	define_close();
@@ -268,7 +268,7 @@ static void give_up(const char *why)
 }
 
 /* The one line that this library prints: its user would wonder. */
-static void give_way(void)
+static void inject_give_way(void)
 {
 	char why[256];
 	int n = snprintf(why, sizeof(why),
@@ -277,10 +277,10 @@ static void give_way(void)
 
 	if (write(STDERR_FILENO, why, (size_t)n) < 0)
 		errno = 0;
-	give_up("another tool uses CUPTI in it (torch.profiler, nsys, ncu): one at a time");
+	inject_give_up("another tool uses CUPTI in it (torch.profiler, nsys, ncu): one at a time");
 }
 
-static enum stack_mode stack_mode(void)
+static enum stack_mode inject_stack_mode(void)
 {
 	const char *how = secure_getenv("GRTRACE_STACK") ?: "";
 
@@ -289,12 +289,12 @@ static enum stack_mode stack_mode(void)
 	return strcmp(how, "bpf") ? STACK_INPROC : STACK_BPF;
 }
 
-static void init_stacks(void)
+static void inject_init_stacks(void)
 {
 	const void *driver;
 	int ret;
 
-	inject.stack = stack_mode();
+	inject.stack = inject_stack_mode();
 	if (inject.stack != STACK_INPROC)
 		return;
 	ret = grt_unwind_init(0, true);
@@ -313,7 +313,7 @@ static void init_stacks(void)
 }
 
 /* From CUDA 12.6 on stamps of 0 were seen with a clock of ours, until 13.0. */
-static void init_clock(void)
+static void inject_init_clock(void)
 {
 	bool good = inject.version < CUPTI_VERSION_12_6 || inject.version >= CUPTI_VERSION_13_0;
 
@@ -322,36 +322,36 @@ static void init_clock(void)
 }
 
 /* Nobody would empty its buffers. */
-static void leave_cupti(void)
+static void inject_leave_cupti(void)
 {
 	activity_stop();
 	inject.cupti.unsubscribe(writer.subscriber);
 }
 
 /* The clock comes first of all: CUPTI does not take it later. */
-static bool init_cupti(void)
+static bool inject_init_cupti(void)
 {
 	int ret;
 
 	clock_init();
-	init_clock();
+	inject_init_clock();
 	if (inject.cupti.set_thread_ids)
 		inject.cupti.set_thread_ids(CUPTI_THREAD_ID_SYSTEM);
 	ret = inject.cupti.subscribe(&writer.subscriber, launch_callback, NULL);
 	if (ret == CUPTI_MULTIPLE_SUBSCRIBERS || ret == CUPTI_MAX_LIMIT_REACHED) {
-		give_way();
+		inject_give_way();
 		return false;
 	}
 	if (ret || activity_init() || !launch_enable(writer.subscriber)) {
 		if (!ret)
-			leave_cupti();
-		give_up("CUPTI refused to trace this process (is a debugger or MPS in the way?)");
+			inject_leave_cupti();
+		inject_give_up("CUPTI refused to trace this process (is a debugger or MPS in the way?)");
 		return false;
 	}
 	return true;
 }
 
-static void begin(const char *output)
+static void inject_begin(const char *output)
 {
 	char why[512] = "";
 
@@ -359,7 +359,7 @@ static void begin(const char *output)
 	inject.image = recording_random();
 	if (!recording_open(output))
 		return;
-	define_process(1, exe_name());
+	define_process(1, inject_exe_name());
 	/* A recorder that ends now waits for whom it sees; whom it does not see must see its end. */
 	define_flush();
 	if (recording_asks() != RECORDING_GOES_ON) {
@@ -367,28 +367,28 @@ static void begin(const char *output)
 		return;
 	}
 	if (cupti_load(&inject.cupti, why, sizeof(why))) {
-		give_up(why);
+		inject_give_up(why);
 		return;
 	}
 	inject.cupti.get_version(&inject.version);
-	init_stacks();
+	inject_init_stacks();
 	if (launch_init()) {
-		give_up("no memory");
+		inject_give_up("no memory");
 		return;
 	}
-	if (!init_cupti())
+	if (!inject_init_cupti())
 		return;
 	clock_snapshot();
-	pthread_atfork(NULL, NULL, in_child);
+	pthread_atfork(NULL, NULL, inject_in_child);
 	atomic_store(&inject.on, true);
-	if (!start_writer()) {
+	if (!inject_start_writer()) {
 		atomic_store(&inject.on, false);
-		leave_cupti();
-		give_up("no thread could be made");
+		inject_leave_cupti();
+		inject_give_up("no thread could be made");
 		return;
 	}
-	atexit(at_end);
-	at_quick_exit(at_end);
+	atexit(inject_at_end);
+	at_quick_exit(inject_at_end);
 }
 
 int InitializeInjection(void)
@@ -398,7 +398,7 @@ int InitializeInjection(void)
 	int saved = errno;
 
 	if (output && *output && !atomic_flag_test_and_set(&begun))
-		begin(output);
+		inject_begin(output);
 	errno = saved;
 	return 1;
 }

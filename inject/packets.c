@@ -63,7 +63,7 @@ void event_init(struct grt_event *e, uint16_t type, uint16_t size, uint64_t time
 	e->ring = GRT_RING_NONE;
 }
 
-static void note_file(int fd)
+static void packets_note_file(int fd)
 {
 	unsigned int n = atomic_load(&n_files);
 
@@ -74,7 +74,7 @@ static void note_file(int fd)
 }
 
 /* Beyond the end of the file, so that readers do not see it. */
-static void reserve(struct packets *p)
+static void packets_reserve(struct packets *p)
 {
 	if (!p->reserve || p->size + p->reserve / 2 < p->reserved)
 		return;
@@ -106,12 +106,12 @@ void packets_open(struct packets *p)
 	}
 	/* by this the recorder knows that the file's writer is alive */
 	if (!flock(p->fd, LOCK_SH | LOCK_NB))
-		note_file(p->fd);
-	reserve(p);
+		packets_note_file(p->fd);
+	packets_reserve(p);
 }
 
 /* Forgotten first: the program may get the number for a file of its own. */
-static void close_file(int fd)
+static void packets_close_file(int fd)
 {
 	unsigned int n = atomic_load(&n_files), i;
 
@@ -134,25 +134,25 @@ void packets_forked(void)
 	atomic_store(&n_files, 0);
 }
 
-static size_t room_of(const struct packets *p)
+static size_t packets_room_of(const struct packets *p)
 {
 	return p->room ? p->room : PACKET_BYTES;
 }
 
-static bool make_buffer(struct packets *p)
+static bool packets_make_buffer(struct packets *p)
 {
 	void *at;
 
 	if (p->buf)
 		return true;
-	at = mmap(NULL, room_of(p), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
-		  0);
+	at = mmap(NULL, packets_room_of(p), PROT_READ | PROT_WRITE,
+		  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	p->buf = at == MAP_FAILED ? NULL : at;
 	p->at = sizeof(struct grt_packet);
 	return p->buf;
 }
 
-static bool write_all(struct packets *p)
+static bool packets_write_all(struct packets *p)
 {
 	size_t done = 0;
 	ssize_t n = 0;
@@ -180,13 +180,13 @@ static bool write_all(struct packets *p)
 	return false;
 }
 
-static bool waits(const struct packets *p)
+static bool packets_waits(const struct packets *p)
 {
 	return p->failed && now_ns(CLOCK_MONOTONIC) - p->failed < RETRY_NS;
 }
 
 /* The balance where this packet will end. */
-static struct grt_balance end_of(const struct packets *p)
+static struct grt_balance packets_end_of(const struct packets *p)
 {
 	struct grt_balance b = p->balance;
 
@@ -196,7 +196,7 @@ static struct grt_balance end_of(const struct packets *p)
 	return b;
 }
 
-static void write_header(struct packets *p)
+static void packets_write_header(struct packets *p)
 {
 	struct grt_packet h = {
 		.magic = GRT_PACKET_MAGIC,
@@ -212,13 +212,13 @@ static void write_header(struct packets *p)
 		.packet_seq_num = p->seq,
 		.events_discarded = p->lost,
 		.begin = p->balance,
-		.end = end_of(p),
+		.end = packets_end_of(p),
 	};
 
 	memcpy(p->buf, &h, sizeof(h));
 }
 
-static void empty(struct packets *p)
+static void packets_empty(struct packets *p)
 {
 	p->records = p->names = 0;
 	p->at = sizeof(struct grt_packet);
@@ -231,7 +231,7 @@ void packets_give_up(struct packets *p)
 	unwritten.records += p->records;
 	if (!p->told)
 		p->lost += p->records;
-	empty(p);
+	packets_empty(p);
 }
 
 void packets_mute(void)
@@ -245,27 +245,27 @@ void packets_flush(struct packets *p)
 		return;
 	if (p->before)
 		packets_flush(p->before);
-	if (waits(p))
+	if (packets_waits(p))
 		return;
 	packets_open(p);
-	if (p->fd < 0 || muted || !make_buffer(p))
+	if (p->fd < 0 || muted || !packets_make_buffer(p))
 		return;
 	if (!p->records) {
 		uint64_t now = now_ns(CLOCK_MONOTONIC);
 
 		p->first = p->last = now > p->last ? now : p->last;
 	}
-	write_header(p);
-	if (!write_all(p))
+	packets_write_header(p);
+	if (!packets_write_all(p))
 		return;
-	p->balance = end_of(p);
+	p->balance = packets_end_of(p);
 	p->failed = 0;
 	p->seq++;
-	empty(p);
-	reserve(p);
+	packets_empty(p);
+	packets_reserve(p);
 }
 
-static void append(struct packets *p, const struct grt_event *e)
+static void packets_append(struct packets *p, const struct grt_event *e)
 {
 	memcpy(p->buf + p->at, e, e->size);
 	p->at += e->size;
@@ -284,7 +284,7 @@ static struct comm {
 	char text[16];
 } comms[NAMES];
 
-static void read_comm(const char *path, char *at, size_t room)
+static void packets_read_comm(const char *path, char *at, size_t room)
 {
 	int fd = recording_may_open() ? open(path, O_RDONLY | O_CLOEXEC) : -1;
 	char text[16] = "";
@@ -298,7 +298,7 @@ static void read_comm(const char *path, char *at, size_t room)
 	snprintf(at, room, "%s", text);
 }
 
-static const char *comm_of(uint32_t tid)
+static const char *packets_comm_of(uint32_t tid)
 {
 	struct comm *c = &comms[tid ? 1 + tid % (NAMES - 1) : 0];
 	uint64_t now = now_ns(CLOCK_MONOTONIC);
@@ -312,12 +312,12 @@ static const char *comm_of(uint32_t tid)
 		snprintf(path, sizeof(path), "/proc/self/task/%u/comm", tid);
 	c->tid = tid;
 	c->read = now;
-	read_comm(path, c->text, sizeof(c->text));
+	packets_read_comm(path, c->text, sizeof(c->text));
 	return c->text;
 }
 
 /* What a thread and its process are called, once in every packet that it has records in. */
-static void put_name(struct packets *p, const struct grt_event *e)
+static void packets_put_name(struct packets *p, const struct grt_event *e)
 {
 	struct grt_ev_name name;
 
@@ -327,37 +327,37 @@ static void put_name(struct packets *p, const struct grt_event *e)
 	name.e.tid = e->tid;
 	name.kind = GRT_NAME_THREAD;
 	name.id = e->tid;
-	snprintf(name.name, sizeof(name.name), "%s", comm_of(e->tid));
-	snprintf(name.owner, sizeof(name.owner), "%s", comm_of(0));
+	snprintf(name.name, sizeof(name.name), "%s", packets_comm_of(e->tid));
+	snprintf(name.owner, sizeof(name.owner), "%s", packets_comm_of(0));
 	if (!name.name[0])
 		return;
-	append(p, &name.e);
+	packets_append(p, &name.e);
 	p->names++;
 }
 
-static bool has_room(const struct packets *p, const struct grt_event *e)
+static bool packets_has_room(const struct packets *p, const struct grt_event *e)
 {
-	return p->at + e->size + sizeof(struct grt_ev_name) <= room_of(p);
+	return p->at + e->size + sizeof(struct grt_ev_name) <= packets_room_of(p);
 }
 
 void packets_put(struct packets *p, struct grt_event *e)
 {
-	if (p->closed || !make_buffer(p)) {
+	if (p->closed || !packets_make_buffer(p)) {
 		p->lost += !p->told;
 		return;
 	}
-	if (!has_room(p, e) || p->at >= FULL_BYTES)
+	if (!packets_has_room(p, e) || p->at >= FULL_BYTES)
 		packets_flush(p);
-	if (!has_room(p, e))
+	if (!packets_has_room(p, e))
 		packets_give_up(p);
 	if (e->time < p->last)
 		e->time = p->last;
 	if (!p->records)
 		p->first = e->time;
 	if (e->tid && p->named[e->tid % PACKET_NAMES] != e->tid)
-		put_name(p, e);
+		packets_put_name(p, e);
 	p->last = e->time;
-	append(p, e);
+	packets_append(p, e);
 	p->records++;
 }
 
@@ -373,9 +373,9 @@ bool packets_close(struct packets *p)
 	if (p->fd >= 0 && p->reserve && !muted && ftruncate(p->fd, (off_t)p->size))
 		errno = 0;
 	if (p->fd >= 0)
-		close_file(p->fd);
+		packets_close_file(p->fd);
 	if (p->buf)
-		munmap(p->buf, room_of(p));
+		munmap(p->buf, packets_room_of(p));
 	*p = (struct packets){.fd = -1, .closed = true, .told = p->told};
 	return all;
 }

@@ -170,7 +170,7 @@ static struct {
 
 /* -------------------------------------------------------------- reading */
 
-static uint64_t word_at(const char *object, uint16_t offset)
+static uint64_t python_word_at(const char *object, uint16_t offset)
 {
 	uint64_t value;
 
@@ -178,12 +178,12 @@ static uint64_t word_at(const char *object, uint16_t offset)
 	return value;
 }
 
-static const char *pointer_at(const char *object, uint16_t offset)
+static const char *python_pointer_at(const char *object, uint16_t offset)
 {
-	return (const char *)(uintptr_t)word_at(object, offset);
+	return (const char *)(uintptr_t)python_word_at(object, offset);
 }
 
-static int32_t int_at(const char *object, uint16_t offset)
+static int32_t python_int_at(const char *object, uint16_t offset)
 {
 	int32_t value;
 
@@ -191,89 +191,92 @@ static int32_t int_at(const char *object, uint16_t offset)
 	return value;
 }
 
-static bool plausible(const char *pointer)
+static bool python_plausible(const char *pointer)
 {
 	return (uintptr_t)pointer >= 4096 && !((uintptr_t)pointer & 7) && (uintptr_t)pointer >> 47 == 0;
 }
 
-static bool is_a(const char *object, const void *type)
+static bool python_is_a(const char *object, const void *type)
 {
-	return plausible(object) && (const void *)pointer_at(object, py.layout.object_type) == type;
+	return python_plausible(object) &&
+	       (const void *)python_pointer_at(object, py.layout.object_type) == type;
 }
 
 /* ------------------------------------------------------- is it as we think */
 
 /* Reads without a fault what may not be there. */
-static bool try_read(const char *at, void *to, size_t size)
+static bool python_try_read(const char *at, void *to, size_t size)
 {
 	struct iovec local = {to, size}, remote = {(void *)(uintptr_t)at, size};
 
 	return process_vm_readv(getpid(), &local, 1, &remote, 1, 0) == (ssize_t)size;
 }
 
-static const char *try_pointer(const char *object, uint16_t offset)
+static const char *python_try_pointer(const char *object, uint16_t offset)
 {
 	uint64_t value = 0;
 
-	if (!plausible(object) || !try_read(object + offset, &value, sizeof(value)))
+	if (!python_plausible(object) || !python_try_read(object + offset, &value, sizeof(value)))
 		return NULL;
 	return (const char *)(uintptr_t)value;
 }
 
-static bool try_is_a(const char *object, const void *type)
+static bool python_try_is_a(const char *object, const void *type)
 {
-	return (const void *)try_pointer(object, py.layout.object_type) == type;
+	return (const void *)python_try_pointer(object, py.layout.object_type) == type;
 }
 
-static bool try_code(const char *code, const char *instr)
+static bool python_try_code(const char *code, const char *instr)
 {
 	const struct layout *l = &py.layout;
-	uint64_t size = (uintptr_t)try_pointer(code, l->object_size);
+	uint64_t size = (uintptr_t)python_try_pointer(code, l->object_size);
 
-	return try_is_a(code, py.code_type) &&
-	       try_is_a(try_pointer(code, l->code_qualname), py.unicode_type) &&
-	       try_is_a(try_pointer(code, l->code_filename), py.unicode_type) &&
-	       try_is_a(try_pointer(code, l->code_linetable), py.bytes_type) && size < 1U << 28 &&
-	       instr + 2 >= code + l->code_bytes && instr < code + l->code_bytes + 2 * size;
+	return python_try_is_a(code, py.code_type) &&
+	       python_try_is_a(python_try_pointer(code, l->code_qualname), py.unicode_type) &&
+	       python_try_is_a(python_try_pointer(code, l->code_filename), py.unicode_type) &&
+	       python_try_is_a(python_try_pointer(code, l->code_linetable), py.bytes_type) &&
+	       size < 1U << 28 && instr + 2 >= code + l->code_bytes &&
+	       instr < code + l->code_bytes + 2 * size;
 }
 
 /* A first frame, its code object and their likes: a wrong offset would not lead to objects of the right
  * types. */
-static enum check check_chain(const char *tstate)
+static enum check python_check_chain(const char *tstate)
 {
 	const struct layout *l = &py.layout;
 	unsigned int seen = 0;
 	const char *f, *code;
 	char owner, probe;
 
-	if (!try_read(tstate, &probe, 1))
+	if (!python_try_read(tstate, &probe, 1))
 		return GOOD; /* the system does not allow to try: the version must do */
 	if (l->tstate_frame != NONE)
-		f = try_pointer(tstate, l->tstate_frame);
+		f = python_try_pointer(tstate, l->tstate_frame);
 	else
-		f = try_pointer(try_pointer(tstate, l->tstate_cframe), l->cframe_current);
+		f = python_try_pointer(python_try_pointer(tstate, l->tstate_cframe), l->cframe_current);
 	if (!f)
 		return UNCHECKED;
-	for (; f && seen < 4; f = try_pointer(f, l->frame_previous)) {
-		code = try_pointer(f, l->frame_code);
-		if (!plausible(f) || !try_read(f + l->frame_owner, &owner, 1) || (unsigned char)owner > 3)
+	for (; f && seen < 4; f = python_try_pointer(f, l->frame_previous)) {
+		code = python_try_pointer(f, l->frame_code);
+		if (!python_plausible(f) || !python_try_read(f + l->frame_owner, &owner, 1) ||
+		    (unsigned char)owner > 3)
 			return BAD;
 		if (l->frame_is_entry == NONE && owner == OWNED_BY_CSTACK)
 			continue;
-		if (!try_code(code, try_pointer(f, l->frame_instr)))
+		if (!python_try_code(code, python_try_pointer(f, l->frame_instr)))
 			return BAD;
 		seen++;
 	}
 	return seen ? GOOD : UNCHECKED;
 }
 
-static bool usable(const char *tstate)
+static bool python_usable(const char *tstate)
 {
 	int check = atomic_load_explicit(&py.check, memory_order_relaxed), seen = UNCHECKED;
 	int error = errno;
 
 	if (check == UNCHECKED) {
-		check = check_chain(tstate);
+		check = python_check_chain(tstate);
 		/* what one thread has found wrong is right for none */
 		if (check == BAD)
 			atomic_store(&py.check, BAD);
@@ -295,12 +298,12 @@ static bool usable(const char *tstate)
 #define PRINT_WORDS 32
 
 /* Of some bytes: all words up to 32, then 32 of them; an object has room for one. */
-FOR_A_LAYOUT uint64_t print_of_bytes(const char *data, uint64_t size)
+FOR_A_LAYOUT uint64_t python_print_of_bytes(const char *data, uint64_t size)
 {
 	uint64_t words = size / 8, print = size, word, step = 8;
 
 	if (!words)
-		return print ^ (word_at(data, 0) << (size ? 64 - 8 * size : 63));
+		return print ^ (python_word_at(data, 0) << (size ? 64 - 8 * size : 63));
 	if (words > PRINT_WORDS) {
 		step = (size - 8) / (PRINT_WORDS - 1);
 		words = PRINT_WORDS;
@@ -314,16 +317,16 @@ FOR_A_LAYOUT uint64_t print_of_bytes(const char *data, uint64_t size)
 }
 
 /* A str's hash, where that is known (not -1), else as much of its characters as bytes of a line's table. */
-FOR_A_LAYOUT uint64_t print_of_text(const struct layout *l, const char *str)
+FOR_A_LAYOUT uint64_t python_print_of_text(const struct layout *l, const char *str)
 {
-	uint64_t hash = word_at(str, l->text_hash);
+	uint64_t hash = python_word_at(str, l->text_hash);
 	uint32_t state;
 
 	if (hash != ~0ULL)
 		return hash;
-	state = (uint32_t)int_at(str, l->text_state);
-	return print_of_bytes(str + (state & TEXT_IS_ASCII ? l->text_ascii : l->text_compact),
-			      word_at(str, l->text_length) * TEXT_KIND(state));
+	state = (uint32_t)python_int_at(str, l->text_state);
+	return python_print_of_bytes(str + (state & TEXT_IS_ASCII ? l->text_ascii : l->text_compact),
+				     python_word_at(str, l->text_length) * TEXT_KIND(state));
 }
 
 /*
@@ -331,27 +334,29 @@ FOR_A_LAYOUT uint64_t print_of_text(const struct layout *l, const char *str)
  * read as a whole, so one that differs from another one in nothing but a few
  * lines may pass for it.
  */
-FOR_A_LAYOUT uint64_t print_of_content(const struct layout *l, const char *code)
+FOR_A_LAYOUT uint64_t python_print_of_content(const struct layout *l, const char *code)
 {
-	const char *table = pointer_at(code, l->code_linetable);
-	uint64_t file = print_of_text(l, pointer_at(code, l->code_filename));
+	const char *table = python_pointer_at(code, l->code_linetable);
+	uint64_t file = python_print_of_text(l, python_pointer_at(code, l->code_filename));
 
-	return print_of_bytes(table + l->bytes_data, word_at(table, l->object_size)) ^ file << 1;
+	return python_print_of_bytes(table + l->bytes_data, python_word_at(table, l->object_size)) ^
+	       file << 1;
 }
 
 /* 0 for what is no code object. */
-FOR_A_LAYOUT uint64_t fingerprint(const struct layout *l, const char *code)
+FOR_A_LAYOUT uint64_t python_fingerprint(const struct layout *l, const char *code)
 {
 	uint64_t first, version;
 
-	if (!plausible(code) || (const void *)pointer_at(code, l->object_type) != py.code_type)
+	if (!python_plausible(code) || (const void *)python_pointer_at(code, l->object_type) != py.code_type)
 		return 0;
-	first = (uint64_t)(uint32_t)int_at(code, l->code_firstline) << 32 ^ word_at(code, l->object_size);
-	version = l->code_version == NONE ? 0 : (uint32_t)int_at(code, l->code_version);
+	first = (uint64_t)(uint32_t)python_int_at(code, l->code_firstline) << 32 ^
+		python_word_at(code, l->object_size);
+	version = l->code_version == NONE ? 0 : (uint32_t)python_int_at(code, l->code_version);
 	if (!version)
-		version = print_of_content(l, code);
+		version = python_print_of_content(l, code);
 	return ((first * 0x9e3779b97f4a7c15ULL) ^ (version * 0xc2b2ae3d27d4eb4fULL) ^
-		print_of_text(l, pointer_at(code, l->code_qualname))) |
+		python_print_of_text(l, python_pointer_at(code, l->code_qualname))) |
 	       1;
 }
 
@@ -365,18 +370,18 @@ struct chain {
 	unsigned int max;
 };
 
-FOR_A_LAYOUT void add_frame(const struct layout *l, struct chain *c, const char *frame)
+FOR_A_LAYOUT void python_add_frame(const struct layout *l, struct chain *c, const char *frame)
 {
 	struct grt_pyframe *f = &c->frame[c->used++];
 
 	f->cstack = 0;
-	f->code = pointer_at(frame, l->frame_code);
-	f->instr = pointer_at(frame, l->frame_instr);
-	f->print = fingerprint(l, f->code);
+	f->code = python_pointer_at(frame, l->frame_code);
+	f->instr = python_pointer_at(frame, l->frame_instr);
+	f->print = python_fingerprint(l, f->code);
 }
 
 /* False where the entry is not on this stack: what is further out cannot be told apart. */
-static bool add_entry(struct chain *c, const char *entry)
+static bool python_add_entry(struct chain *c, const char *entry)
 {
 	uint64_t at = (uintptr_t)entry;
 
@@ -388,38 +393,38 @@ static bool add_entry(struct chain *c, const char *entry)
 }
 
 /* 3.11: every entry has a _PyCFrame on the C stack, its last frame says so. */
-FOR_A_LAYOUT void chain_by_cframes(const struct layout *l, struct chain *c, const char *cframe)
+FOR_A_LAYOUT void python_chain_by_cframes(const struct layout *l, struct chain *c, const char *cframe)
 {
 	const char *f;
 
-	for (; plausible(cframe); cframe = pointer_at(cframe, l->cframe_previous)) {
-		f = pointer_at(cframe, l->cframe_current);
+	for (; python_plausible(cframe); cframe = python_pointer_at(cframe, l->cframe_previous)) {
+		f = python_pointer_at(cframe, l->cframe_current);
 		if (!f)
 			return;
-		for (;; f = pointer_at(f, l->frame_previous)) {
-			if (c->used + 2 > c->max || !plausible(f))
+		for (;; f = python_pointer_at(f, l->frame_previous)) {
+			if (c->used + 2 > c->max || !python_plausible(f))
 				return;
-			add_frame(l, c, f);
+			python_add_frame(l, c, f);
 			if (f[l->frame_is_entry])
 				break;
 		}
-		if (!add_entry(c, cframe))
+		if (!python_add_entry(c, cframe))
 			return;
 	}
 }
 
 /* 3.12, 3.13: every entry has a frame of its own in the chain, on the C stack. */
-FOR_A_LAYOUT void chain_by_frames(const struct layout *l, struct chain *c, const char *f)
+FOR_A_LAYOUT void python_chain_by_frames(const struct layout *l, struct chain *c, const char *f)
 {
-	for (; plausible(f) && c->used + 1 < c->max; f = pointer_at(f, l->frame_previous))
+	for (; python_plausible(f) && c->used + 1 < c->max; f = python_pointer_at(f, l->frame_previous))
 		if (f[l->frame_owner] != OWNED_BY_CSTACK)
-			add_frame(l, c, f);
-		else if (!add_entry(c, f))
+			python_add_frame(l, c, f);
+		else if (!python_add_entry(c, f))
 			return;
 }
 
 /* Frames that are in no known entry are not in the stack either. */
-static unsigned int whole_entries(const struct chain *c)
+static unsigned int python_whole_entries(const struct chain *c)
 {
 	unsigned int n = c->used;
 
@@ -428,22 +433,23 @@ static unsigned int whole_entries(const struct chain *c)
 	return n;
 }
 
-static void chain_3_11(struct chain *c, const char *tstate)
+static void python_chain_3_11(struct chain *c, const char *tstate)
 {
-	chain_by_cframes(&layout_3_11, c, pointer_at(tstate, layout_3_11.tstate_cframe));
+	python_chain_by_cframes(&layout_3_11, c, python_pointer_at(tstate, layout_3_11.tstate_cframe));
 }
 
-static void chain_3_12(struct chain *c, const char *tstate)
+static void python_chain_3_12(struct chain *c, const char *tstate)
 {
-	const char *cframe = pointer_at(tstate, layout_3_12.tstate_cframe);
+	const char *cframe = python_pointer_at(tstate, layout_3_12.tstate_cframe);
 
-	if (plausible(cframe))
-		chain_by_frames(&layout_3_12, c, pointer_at(cframe, layout_3_12.cframe_current));
+	if (python_plausible(cframe))
+		python_chain_by_frames(&layout_3_12, c,
+				       python_pointer_at(cframe, layout_3_12.cframe_current));
 }
 
-static void chain_3_13(struct chain *c, const char *tstate)
+static void python_chain_3_13(struct chain *c, const char *tstate)
 {
-	chain_by_frames(&py.layout, c, pointer_at(tstate, py.layout.tstate_frame));
+	python_chain_by_frames(&py.layout, c, python_pointer_at(tstate, py.layout.tstate_frame));
 }
 
 unsigned int grt_python_frames(uint64_t low, uint64_t high, struct grt_pyframe *frame, unsigned int max)
@@ -458,42 +464,42 @@ unsigned int grt_python_frames(uint64_t low, uint64_t high, struct grt_pyframe *
 	if (py.ends && py.ends())
 		return 0;
 	tstate = py.thread_state();
-	if (!tstate || !usable(tstate))
+	if (!tstate || !python_usable(tstate))
 		return 0;
 	py.chain(&c, tstate);
-	return whole_entries(&c);
+	return python_whole_entries(&c);
 }
 
 /* ---------------------------------------------------------------- strings */
 
-static uint64_t mix(uint64_t hash, uint64_t value)
+static uint64_t python_mix(uint64_t hash, uint64_t value)
 {
 	hash = (hash ^ value) * 0x9e3779b97f4a7c15ULL;
 	return hash ^ hash >> 29;
 }
 
-static uint64_t hash_bytes(const char *text, size_t length)
+static uint64_t python_hash_bytes(const char *text, size_t length)
 {
 	uint64_t hash = length + 1;
 
 	for (size_t i = 0; i < length; i++)
-		hash = mix(hash, (uint8_t)text[i]);
+		hash = python_mix(hash, (uint8_t)text[i]);
 	return hash;
 }
 
-static void count_no_memory(void)
+static void python_count_no_memory(void)
 {
 	atomic_fetch_add_explicit(&py.no_memory, 1, memory_order_relaxed);
 }
 
 /* Space in the arena, NULL when that is full. */
-static char *take(size_t size)
+static char *python_take(size_t size)
 {
 	uint64_t at = atomic_load_explicit(&py.arena_used, memory_order_relaxed);
 
 	do {
 		if (size > ARENA_SIZE - at) {
-			count_no_memory();
+			python_count_no_memory();
 			return NULL;
 		}
 	} while (!atomic_compare_exchange_weak(&py.arena_used, &at, at + size));
@@ -505,9 +511,9 @@ static char *take(size_t size)
  * entered, so the one that is entered first is the one for all threads; a
  * thread that comes second leaves its copy unused.
  */
-static const char *keep_string(const char *text, size_t length)
+static const char *python_keep_string(const char *text, size_t length)
 {
-	uint64_t hash = hash_bytes(text, length);
+	uint64_t hash = python_hash_bytes(text, length);
 	const char *there;
 	char *mine = NULL;
 
@@ -517,7 +523,7 @@ static const char *keep_string(const char *text, size_t length)
 		there = atomic_load_explicit(slot, memory_order_acquire);
 		if (!there) {
 			if (!mine) {
-				mine = take(length + 1);
+				mine = python_take(length + 1);
 				if (!mine)
 					return NULL;
 				memcpy(mine, text, length);
@@ -529,12 +535,12 @@ static const char *keep_string(const char *text, size_t length)
 		if (!strncmp(there, text, length) && !there[length])
 			return there;
 	}
-	count_no_memory();
+	python_count_no_memory();
 	return NULL;
 }
 
 /* One character as UTF-8, at most 4 bytes. A surrogate alone is no character. */
-static size_t utf8(uint32_t c, char *to)
+static size_t python_utf8(uint32_t c, char *to)
 {
 	if (c >= 0xd800 && c < 0xe000)
 		c = 0xfffd;
@@ -560,7 +566,7 @@ static size_t utf8(uint32_t c, char *to)
 	return 4;
 }
 
-static uint32_t character(const char *data, unsigned int kind, uint64_t i)
+static uint32_t python_character(const char *data, unsigned int kind, uint64_t i)
 {
 	uint16_t two;
 	uint32_t four;
@@ -576,11 +582,11 @@ static uint32_t character(const char *data, unsigned int kind, uint64_t i)
 }
 
 /* A str as UTF-8, at most @room bytes: the end of it with @tail. */
-static size_t copy_text(const char *str, char *to, size_t room, bool tail)
+static size_t python_copy_text(const char *str, char *to, size_t room, bool tail)
 {
 	const struct layout *l = &py.layout;
-	uint32_t state = (uint32_t)int_at(str, l->text_state);
-	uint64_t length = word_at(str, l->text_length), i = 0;
+	uint32_t state = (uint32_t)python_int_at(str, l->text_state);
+	uint64_t length = python_word_at(str, l->text_length), i = 0;
 	unsigned int kind = TEXT_KIND(state);
 	const char *data = str + (state & TEXT_IS_ASCII ? l->text_ascii : l->text_compact);
 	size_t used = 0;
@@ -590,7 +596,7 @@ static size_t copy_text(const char *str, char *to, size_t room, bool tail)
 	if (tail && length > room / 4 && !(state & TEXT_IS_ASCII && length <= room))
 		i = length - (state & TEXT_IS_ASCII ? room : room / 4);
 	for (; i < length && used + 4 <= room + (state & TEXT_IS_ASCII ? 3 : 0); i++)
-		used += utf8(character(data, kind, i), to + used);
+		used += python_utf8(python_character(data, kind, i), to + used);
 	return used;
 }
 
@@ -601,18 +607,18 @@ struct varints {
 	const uint8_t *end;
 };
 
-static uint8_t next_byte(struct varints *v)
+static uint8_t python_next_byte(struct varints *v)
 {
 	return v->at < v->end ? *v->at++ : 0;
 }
 
 /* Six bits a byte, the least first, 0x40: more to come. */
-static uint32_t next_number(struct varints *v)
+static uint32_t python_next_number(struct varints *v)
 {
 	uint32_t value = 0, shift = 0, byte;
 
 	do {
-		byte = next_byte(v);
+		byte = python_next_byte(v);
 		if (shift < 32)
 			value |= (byte & 0x3f) << shift;
 		shift += 6;
@@ -620,9 +626,9 @@ static uint32_t next_number(struct varints *v)
 	return value;
 }
 
-static int32_t next_signed(struct varints *v)
+static int32_t python_next_signed(struct varints *v)
 {
-	uint32_t value = next_number(v);
+	uint32_t value = python_next_number(v);
 
 	return value & 1 ? -(int32_t)(value >> 1) : (int32_t)(value >> 1);
 }
@@ -631,26 +637,26 @@ static int32_t next_signed(struct varints *v)
  * The line of a code unit (Objects/locations.md of CPython): entries of a byte
  * 0x80 | kind << 3 | units - 1, and what its kind has.
  */
-static uint32_t line_of(const char *code, const char *instr)
+static uint32_t python_line_of(const char *code, const char *instr)
 {
 	const struct layout *l = &py.layout;
-	const char *table = pointer_at(code, l->code_linetable);
+	const char *table = python_pointer_at(code, l->code_linetable);
 	const uint8_t *data = (const uint8_t *)table + l->bytes_data;
-	struct varints v = {data, data + word_at(table, l->object_size)};
+	struct varints v = {data, data + python_word_at(table, l->object_size)};
 	int64_t unit = (instr - (code + l->code_bytes)) / 2;
-	int32_t line = int_at(code, l->code_firstline);
+	int32_t line = python_int_at(code, l->code_firstline);
 	unsigned int kind;
 	bool has_line;
 
 	if (unit < 0)
 		return line > 0 ? (uint32_t)line : 0;
 	while (v.at < v.end) {
-		uint8_t head = next_byte(&v);
+		uint8_t head = python_next_byte(&v);
 
 		kind = head >> 3 & 15;
 		has_line = kind != 15;
 		if (kind == 13 || kind == 14)
-			line += next_signed(&v);
+			line += python_next_signed(&v);
 		else if (kind >= 10 && kind <= 12)
 			line += (int32_t)kind - 10;
 		unit -= (head & 7) + 1;
@@ -665,13 +671,13 @@ static uint32_t line_of(const char *code, const char *instr)
 /* ------------------------------------------------------------------ intern */
 
 /* A number for the text, 0 without room. */
-static uint32_t new_text(const char *function, const char *file, uint32_t line)
+static uint32_t python_new_text(const char *function, const char *file, uint32_t line)
 {
 	uint32_t number = atomic_fetch_add(&py.texts, 1) + 1;
 
 	if (number >= TEXT_MAX) {
 		atomic_fetch_sub(&py.texts, 1);
-		count_no_memory();
+		python_count_no_memory();
 		return 0;
 	}
 	py.text[number].function = function;
@@ -682,9 +688,9 @@ static uint32_t new_text(const char *function, const char *file, uint32_t line)
 }
 
 /* The text once, as keep_string() does it: what is the same has one number in all threads. */
-static uint32_t keep_text(const char *function, const char *file, uint32_t line)
+static uint32_t python_keep_text(const char *function, const char *file, uint32_t line)
 {
-	uint64_t hash = mix(mix(mix(1, (uintptr_t)function), (uintptr_t)file), line);
+	uint64_t hash = python_mix(python_mix(python_mix(1, (uintptr_t)function), (uintptr_t)file), line);
 	uint32_t mine = 0, there;
 
 	for (uint32_t i = 0; i < PROBES; i++) {
@@ -692,7 +698,7 @@ static uint32_t keep_text(const char *function, const char *file, uint32_t line)
 
 		there = atomic_load_explicit(slot, memory_order_acquire);
 		if (!there) {
-			mine = mine ? mine : new_text(function, file, line);
+			mine = mine ? mine : python_new_text(function, file, line);
 			if (!mine || atomic_compare_exchange_strong(slot, &there, mine))
 				return mine;
 		}
@@ -700,37 +706,37 @@ static uint32_t keep_text(const char *function, const char *file, uint32_t line)
 		    py.text[there].line == line)
 			return there;
 	}
-	count_no_memory();
+	python_count_no_memory();
 	return 0;
 }
 
-static uint32_t read_text(const struct grt_pyframe *f)
+static uint32_t python_read_text(const struct grt_pyframe *f)
 {
 	const struct layout *l = &py.layout;
-	const char *qualname = pointer_at(f->code, l->code_qualname),
-		   *file = pointer_at(f->code, l->code_filename);
+	const char *qualname = python_pointer_at(f->code, l->code_qualname),
+		   *file = python_pointer_at(f->code, l->code_filename);
 	char name[FUNCTION_MAX + 5], path[FILE_MAX + 5];
 	const char *kept_name, *kept_path;
 	size_t length;
 
-	if (!is_a(qualname, py.unicode_type) || !is_a(file, py.unicode_type) ||
-	    !is_a(pointer_at(f->code, l->code_linetable), py.bytes_type))
+	if (!python_is_a(qualname, py.unicode_type) || !python_is_a(file, py.unicode_type) ||
+	    !python_is_a(python_pointer_at(f->code, l->code_linetable), py.bytes_type))
 		return 0;
 	/* Before its first traceable instruction: what CPython 3.12 on puts between a class and its
 	 * __init__(). */
-	if (f->instr < f->code + l->code_bytes + 2 * (int64_t)int_at(f->code, l->code_first))
+	if (f->instr < f->code + l->code_bytes + 2 * (int64_t)python_int_at(f->code, l->code_first))
 		return GRT_PYTHON_SKIP;
-	length = copy_text(file, path, FILE_MAX, true);
-	kept_path = keep_string(path, length);
-	kept_name = keep_string(name, copy_text(qualname, name, FUNCTION_MAX, false));
+	length = python_copy_text(file, path, FILE_MAX, true);
+	kept_path = python_keep_string(path, length);
+	kept_name = python_keep_string(name, python_copy_text(qualname, name, FUNCTION_MAX, false));
 	if (!kept_path || !kept_name)
 		return 0;
-	return keep_text(kept_name, kept_path, line_of(f->code, f->instr));
+	return python_keep_text(kept_name, kept_path, python_line_of(f->code, f->instr));
 }
 
 uint32_t grt_python_intern(const struct grt_pyframe *f)
 {
-	uint64_t hash = mix(mix(0, (uintptr_t)f->code), (uintptr_t)f->instr);
+	uint64_t hash = python_mix(python_mix(0, (uintptr_t)f->code), (uintptr_t)f->instr);
 	uint32_t number, unclaimed;
 	struct known *k;
 
@@ -744,7 +750,7 @@ uint32_t grt_python_intern(const struct grt_pyframe *f)
 		unclaimed = 0;
 		if (number || !atomic_compare_exchange_strong(&k->claimed, &unclaimed, 1))
 			continue;
-		number = read_text(f);
+		number = python_read_text(f);
 		k->code = f->code;
 		k->instr = f->instr;
 		k->print = f->print;
@@ -753,7 +759,7 @@ uint32_t grt_python_intern(const struct grt_pyframe *f)
 			atomic_store_explicit(&k->claimed, 0, memory_order_release);
 		return number;
 	}
-	return read_text(f);
+	return python_read_text(f);
 }
 
 bool grt_python_text(uint32_t number, struct grt_pytext *text)
@@ -773,7 +779,7 @@ uint32_t grt_python_texts(uint64_t *no_memory)
 
 /* ------------------------------------------------------------------- start */
 
-static void *reserve(size_t size)
+static void *python_reserve(size_t size)
 {
 	void *p =
 		mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -781,13 +787,13 @@ static void *reserve(size_t size)
 	return p == MAP_FAILED ? NULL : p;
 }
 
-static bool make_tables(void)
+static bool python_make_tables(void)
 {
-	py.known = reserve(KNOWN_SLOTS * sizeof(*py.known));
-	py.text = reserve(TEXT_MAX * sizeof(*py.text));
-	py.text_slot = reserve(TEXT_SLOTS * sizeof(*py.text_slot));
-	py.string_slot = reserve(STRING_SLOTS * sizeof(*py.string_slot));
-	py.arena = reserve(ARENA_SIZE);
+	py.known = python_reserve(KNOWN_SLOTS * sizeof(*py.known));
+	py.text = python_reserve(TEXT_MAX * sizeof(*py.text));
+	py.text_slot = python_reserve(TEXT_SLOTS * sizeof(*py.text_slot));
+	py.string_slot = python_reserve(STRING_SLOTS * sizeof(*py.string_slot));
+	py.arena = python_reserve(ARENA_SIZE);
 	return py.known && py.text && py.text_slot && py.string_slot && py.arena;
 }
 
@@ -818,7 +824,7 @@ enum {
 	DO_TEXT_ASCII,
 };
 
-static bool layout_3_13(const uint64_t *offsets)
+static bool python_layout_3_13(const uint64_t *offsets)
 {
 	struct layout *l = &py.layout;
 
@@ -856,21 +862,21 @@ static bool layout_3_13(const uint64_t *offsets)
 	return true;
 }
 
-static int refuse(unsigned int major, unsigned int minor, const char *because)
+static int python_refuse(unsigned int major, unsigned int minor, const char *because)
 {
 	snprintf(py.why, sizeof(py.why), "CPython %u.%u: %s", major, minor, because);
 	py.refused = true;
 	return -ENOTSUP;
 }
 
-static bool choose_layout(unsigned int minor, const void *runtime)
+static bool python_choose_layout(unsigned int minor, const void *runtime)
 {
 	if (minor == 11)
 		py.layout = layout_3_11;
 	if (minor == 12)
 		py.layout = layout_3_12;
-	py.chain = minor == 11 ? chain_3_11 : minor == 12 ? chain_3_12 : chain_3_13;
-	return minor == 13 ? layout_3_13(runtime) : true;
+	py.chain = minor == 11 ? python_chain_3_11 : minor == 12 ? python_chain_3_12 : python_chain_3_13;
+	return minor == 13 ? python_layout_3_13(runtime) : true;
 }
 
 /* libpython that was loaded for itself only (RTLD_LOCAL): its name, for a handle. */
@@ -890,7 +896,7 @@ static int is_libpython(struct dl_phdr_info *info, size_t size, void *data)
 	return 1;
 }
 
-static void *interpreter(void)
+static void *python_interpreter(void)
 {
 	struct library l = {{0}};
 	void *handle;
@@ -904,14 +910,14 @@ static void *interpreter(void)
 }
 
 /* RTLD_DEFAULT is NULL in glibc, so that "none" needs a place of its own. */
-static bool find_interpreter(void **handle)
+static bool python_find_interpreter(void **handle)
 {
-	*handle = interpreter();
+	*handle = python_interpreter();
 	return *handle || dlsym(RTLD_DEFAULT, "PyGILState_GetThisThreadState");
 }
 
 /* "3.9.2 (default, ..." */
-static void old_version(void *handle, unsigned int *major, unsigned int *minor)
+static void python_old_version(void *handle, unsigned int *major, unsigned int *minor)
 {
 	const char *(*version)(void) = (const char *(*)(void))(uintptr_t)dlsym(handle, "Py_GetVersion");
 
@@ -929,17 +935,17 @@ int grt_python_init(void)
 		return 0;
 	if (py.refused)
 		return -ENOTSUP;
-	if (!find_interpreter(&handle))
+	if (!python_find_interpreter(&handle))
 		return -EAGAIN;
 	version = dlsym(handle, "Py_Version");
 	if (version) {
 		major = (unsigned int)(*version >> 24);
 		minor = *version >> 16 & 0xff;
 	} else {
-		old_version(handle, &major, &minor);
+		python_old_version(handle, &major, &minor);
 	}
 	if (major != 3 || minor < 11 || minor > 13)
-		return refuse(major, minor, "Python frames are read in 3.11, 3.12 and 3.13 only");
+		return python_refuse(major, minor, "Python frames are read in 3.11, 3.12 and 3.13 only");
 	py.thread_state = (void *(*)(void))(uintptr_t)dlsym(handle, "PyGILState_GetThisThreadState");
 	/* public from 3.13 on */
 	py.ends = (int (*)(void))(uintptr_t)(dlsym(handle, "Py_IsFinalizing")
@@ -948,10 +954,10 @@ int grt_python_init(void)
 	py.unicode_type = dlsym(handle, "PyUnicode_Type");
 	py.bytes_type = dlsym(handle, "PyBytes_Type");
 	if (!py.code_type || !py.unicode_type || !py.bytes_type ||
-	    !choose_layout(minor, dlsym(handle, "_PyRuntime")))
-		return refuse(major, minor, "it does not show what is needed to read Python frames");
-	if (!make_tables())
-		return refuse(major, minor, "no memory for tables of Python frames");
+	    !python_choose_layout(minor, dlsym(handle, "_PyRuntime")))
+		return python_refuse(major, minor, "it does not show what is needed to read Python frames");
+	if (!python_make_tables())
+		return python_refuse(major, minor, "no memory for tables of Python frames");
 	atomic_store_explicit(&py.found, true, memory_order_release);
 	return 0;
 }

@@ -71,7 +71,7 @@ uint64_t recording_random(void)
 
 /* ------------------------------------------------------------ metadata */
 
-static bool write_metadata(const char *state)
+static bool recording_write_metadata(const char *state)
 {
 	struct utsname u;
 	char clock[128];
@@ -93,7 +93,7 @@ static bool write_metadata(const char *state)
 	return !grt_metadata_write(inject.dir, env, (int64_t)(real - mono), NULL);
 }
 
-static bool says(const char *text, const char *key, const char *value)
+static bool recording_says(const char *text, const char *key, const char *value)
 {
 	char line[128];
 
@@ -101,17 +101,17 @@ static bool says(const char *text, const char *key, const char *value)
 	return strstr(text, line);
 }
 
-static enum state state_of(const char *text)
+static enum state recording_state_of(const char *text)
 {
-	recording.own = says(text, "command", "libgrtrace-cuda.so");
-	if (recording.number[0] && !says(text, GRT_CUDA_RECORDING_KEY, recording.number))
+	recording.own = recording_says(text, "command", "libgrtrace-cuda.so");
+	if (recording.number[0] && !recording_says(text, GRT_CUDA_RECORDING_KEY, recording.number))
 		return STATE_FOREIGN;
 	if (!recording.number[0] && strstr(text, "\t" GRT_CUDA_RECORDING_KEY " = \""))
 		return STATE_FOREIGN;
 	return strstr(text, "state = \"recording\"") ? STATE_RECORDING : STATE_COMPLETE;
 }
 
-static enum state read_state(void)
+static enum state recording_read_state(void)
 {
 	int fd = openat(inject.dir, "metadata", O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	char *text = fd >= 0 ? malloc(METADATA_ROOM) : NULL;
@@ -122,7 +122,7 @@ static enum state read_state(void)
 		close(fd);
 	if (n >= 0) {
 		text[n] = '\0';
-		state = state_of(text);
+		state = recording_state_of(text);
 	}
 	free(text);
 	return state;
@@ -131,7 +131,7 @@ static enum state read_state(void)
 /* ------------------------------------------------------------ who writes */
 
 /* Return: whether it is held; a file system without locks has everything for itself */
-static bool lock_dir(int how)
+static bool inject_recording_lock_dir(int how)
 {
 	struct timespec moment = {.tv_nsec = 1000000};
 
@@ -143,7 +143,7 @@ static bool lock_dir(int how)
 	return errno != EWOULDBLOCK;
 }
 
-static bool say_alive(void)
+static bool recording_say_alive(void)
 {
 	int fd = -1;
 
@@ -162,7 +162,7 @@ static bool say_alive(void)
 }
 
 /* Whether a process began here that has not ended in order. */
-static bool any_alive(void)
+static bool recording_any_alive(void)
 {
 	DIR *d = fdopendir(openat(inject.dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
 	struct dirent *e;
@@ -176,13 +176,13 @@ static bool any_alive(void)
 }
 
 /* Without a recorder: joins those that write, or begins. */
-static bool join(void)
+static bool recording_join(void)
 {
 	enum state state;
 
 	/* readers leave the last packet of a file alone while somebody has this lock */
-	lock_dir(LOCK_SH);
-	state = read_state();
+	inject_recording_lock_dir(LOCK_SH);
+	state = recording_read_state();
 	if (state == STATE_FOREIGN || (state == STATE_COMPLETE && !recording.own))
 		return false;
 	inject.recorder = state == STATE_RECORDING && !recording.own;
@@ -191,13 +191,13 @@ static bool join(void)
 		return true;
 	}
 	recording.own = true;
-	say_alive();
+	recording_say_alive();
 	/* with the lock nobody says meanwhile that it is complete */
-	return state == STATE_RECORDING || write_metadata("recording");
+	return state == STATE_RECORDING || recording_write_metadata("recording");
 }
 
 /* "NUMBER:PATH" of the recorder, which is about this path only. */
-static void take_number(const char *path)
+static void recording_take_number(const char *path)
 {
 	const char *given = secure_getenv(GRT_CUDA_RECORDING_ENV), *colon = given ? strchr(given, ':') : NULL;
 
@@ -208,13 +208,13 @@ static void take_number(const char *path)
 
 bool recording_open(const char *path)
 {
-	take_number(path);
+	recording_take_number(path);
 	if (!recording.number[0] && mkdir(path, 0700) && errno != EEXIST)
 		return false;
 	inject.dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (inject.dir < 0)
 		return false;
-	if (!recording.number[0] ? join() : read_state() == STATE_RECORDING) {
+	if (!recording.number[0] ? recording_join() : recording_read_state() == STATE_RECORDING) {
 		inject.recorder |= recording.number[0] != '\0';
 		return recording_asks() == RECORDING_GOES_ON;
 	}
@@ -233,7 +233,7 @@ enum recording_asks recording_asks(void)
 	if (fstatat(inject.dir, "metadata", &st, AT_SYMLINK_NOFOLLOW) || st.st_ino != recording.seen.st_ino ||
 	    st.st_mtim.tv_sec != recording.seen.st_mtim.tv_sec ||
 	    st.st_mtim.tv_nsec != recording.seen.st_mtim.tv_nsec)
-		if (read_state() != STATE_RECORDING)
+		if (recording_read_state() != STATE_RECORDING)
 			return RECORDING_IS_OVER;
 	return faccessat(inject.dir, GRT_CUDA_STOP, F_OK, 0) ? RECORDING_GOES_ON : RECORDING_ENDS;
 }
@@ -247,7 +247,7 @@ void recording_end(void)
 	recording.own = false;
 	if (!recording_may_open())
 		return;
-	if (lock_dir(LOCK_EX) && !any_alive())
-		write_metadata("complete");
+	if (inject_recording_lock_dir(LOCK_EX) && !recording_any_alive())
+		recording_write_metadata("complete");
 	flock(inject.dir, LOCK_UN);
 }

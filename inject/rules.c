@@ -46,12 +46,12 @@ static struct {
 	_Atomic bool exact;
 } state;
 
-static void count(_Atomic uint64_t *counter)
+static void rules_count(_Atomic uint64_t *counter)
 {
 	atomic_fetch_add_explicit(counter, 1, memory_order_relaxed);
 }
 
-static void *reserve(size_t size)
+static void *rules_reserve(size_t size)
 {
 	void *p =
 		mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -66,7 +66,7 @@ struct counts {
 	uint64_t subs;
 };
 
-static int take_counts(struct dl_phdr_info *info, size_t size, void *data)
+static int rules_take_counts(struct dl_phdr_info *info, size_t size, void *data)
 {
 	struct counts *c = data;
 
@@ -75,16 +75,16 @@ static int take_counts(struct dl_phdr_info *info, size_t size, void *data)
 	return 1;
 }
 
-static struct counts linker_counts(void)
+static struct counts rules_linker_counts(void)
 {
 	struct counts c = {0, 0};
 
-	dl_iterate_phdr(take_counts, &c);
+	dl_iterate_phdr(rules_take_counts, &c);
 	return c;
 }
 
 /* The mutexes before _dl_load_adds in struct rtld_global (glibc 2.17 to 2.41, sysdeps/generic/ldsodefs.h). */
-static bool follows_locks(const char *word, const char *start)
+static bool rules_follows_locks(const char *word, const char *start)
 {
 	static const int recursive = 1;
 	const size_t mutex = 40, kind = 16;
@@ -99,11 +99,11 @@ static bool follows_locks(const char *word, const char *start)
  * read without its lock. The place is private, so it is recognised by its
  * content, must be the only one, and is compared again at each refresh.
  */
-static void find_linker_words(void)
+static void rules_find_linker_words(void)
 {
 	const char *global = dlvsym(RTLD_DEFAULT, "_rtld_global", "GLIBC_PRIVATE");
 	const uint64_t *word, *found = NULL;
-	struct counts c = linker_counts();
+	struct counts c = rules_linker_counts();
 	ElfW(Sym) *symbol = NULL;
 	uint32_t loaded;
 	Dl_info info;
@@ -116,7 +116,7 @@ static void find_linker_words(void)
 		return;
 	for (size_t at = 16; at + 8 <= symbol->st_size; at += 8) {
 		word = (const uint64_t *)(global + at);
-		if (*word != c.adds || !follows_locks(global + at, global))
+		if (*word != c.adds || !rules_follows_locks(global + at, global))
 			continue;
 		if (found)
 			return;
@@ -130,28 +130,28 @@ static void find_linker_words(void)
 }
 
 /* A number of few bits is over: rules of its first use must not come back. */
-static void wrap(void)
+static void rules_wrap(void)
 {
 	for (uint32_t i = 0; i < GRT_RULE_SLOTS; i++)
 		atomic_store_explicit(&grt_rules.slot[i].key, 0, memory_order_relaxed);
 }
 
 /* Under the linker's lock. */
-static void next_generation(void)
+static void rules_next_generation(void)
 {
 	uint64_t g = atomic_load(&grt_rules.generation);
 
 	if (g == 0xffff)
-		wrap();
+		rules_wrap();
 	atomic_store(&grt_rules.generation, g == 0xffff ? 1 : g + 1);
 }
 
-static void next_round(void)
+static void rules_next_round(void)
 {
 	uint64_t round = (atomic_load(&grt_rules.round) + 1) & 0x3fff;
 
 	if (!round)
-		next_generation();
+		rules_next_generation();
 	atomic_store(&grt_rules.round, round);
 }
 
@@ -160,16 +160,16 @@ static void next_round(void)
  * words and counts agree. That the change has been seen is told last: who finds
  * it told walks by the new generation.
  */
-static int see_change(struct dl_phdr_info *info, size_t size, void *data)
+static int rules_see_change(struct dl_phdr_info *info, size_t size, void *data)
 {
 	struct counts c = {0, 0};
 
 	(void)data;
-	take_counts(info, size, &c);
+	rules_take_counts(info, size, &c);
 	if (atomic_load(&state.subs) != c.subs)
-		next_generation();
+		rules_next_generation();
 	if (atomic_load(&state.adds) != c.adds)
-		next_round();
+		rules_next_round();
 	atomic_store(&state.subs, c.subs);
 	atomic_store(&state.adds, c.adds);
 	atomic_store(&grt_rules.adds_seen, atomic_load_explicit(grt_rules.adds, memory_order_relaxed));
@@ -181,16 +181,16 @@ void grt_rules_changed(void)
 {
 	int error = errno;
 
-	dl_iterate_phdr(see_change, NULL);
+	dl_iterate_phdr(rules_see_change, NULL);
 	errno = error;
 }
 
 void grt_rules_refresh(void)
 {
-	struct counts before = linker_counts(), after;
+	struct counts before = rules_linker_counts(), after;
 	uint64_t adds = atomic_load_explicit(grt_rules.adds, memory_order_relaxed);
 
-	after = linker_counts();
+	after = rules_linker_counts();
 	if (atomic_load(&state.exact) && before.adds == after.adds && before.adds != adds) {
 		grt_rules.adds = &own_adds;
 		grt_rules.loaded = &no_loads;
@@ -201,7 +201,7 @@ void grt_rules_refresh(void)
 
 /* --------------------------------------------------------------- modules */
 
-static uint64_t mix(uint64_t hash, const void *data, size_t size)
+static uint64_t rules_mix(uint64_t hash, const void *data, size_t size)
 {
 	const uint8_t *p = data;
 
@@ -211,7 +211,7 @@ static uint64_t mix(uint64_t hash, const void *data, size_t size)
 }
 
 /* The build id among the notes of a segment (linux/elf.h: NT_GNU_BUILD_ID). */
-static void build_id_in(struct grt_umodule *m, const char *at, const char *end)
+static void rules_build_id_in(struct grt_umodule *m, const char *at, const char *end)
 {
 	ElfW(Nhdr) n;
 	size_t name, desc;
@@ -233,7 +233,7 @@ static void build_id_in(struct grt_umodule *m, const char *at, const char *end)
 	}
 }
 
-static bool in_spans(const struct grt_cfi_object *o, uintptr_t start, size_t size)
+static bool rules_in_spans(const struct grt_cfi_object *o, uintptr_t start, size_t size)
 {
 	for (unsigned int i = 0; i < o->spans; i++)
 		if (start >= (uintptr_t)o->span[i].start && start <= (uintptr_t)o->span[i].end &&
@@ -242,7 +242,8 @@ static bool in_spans(const struct grt_cfi_object *o, uintptr_t start, size_t siz
 	return false;
 }
 
-static void describe(struct grt_umodule *m, const struct dl_phdr_info *info, const struct grt_cfi_object *o)
+static void rules_describe(struct grt_umodule *m, const struct dl_phdr_info *info,
+			   const struct grt_cfi_object *o)
 {
 	const char *name = info->dlpi_name ? info->dlpi_name : "";
 	size_t length = strlen(name);
@@ -254,8 +255,8 @@ static void describe(struct grt_umodule *m, const struct dl_phdr_info *info, con
 		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
 		uintptr_t at = info->dlpi_addr + p->p_vaddr;
 
-		if (p->p_type == PT_NOTE && !m->build_id_len && in_spans(o, at, p->p_memsz))
-			build_id_in(m, (const char *)at, (const char *)at + p->p_memsz);
+		if (p->p_type == PT_NOTE && !m->build_id_len && rules_in_spans(o, at, p->p_memsz))
+			rules_build_id_in(m, (const char *)at, (const char *)at + p->p_memsz);
 		if (p->p_type != PT_LOAD)
 			continue;
 		if (!m->end || at < m->start)
@@ -266,17 +267,18 @@ static void describe(struct grt_umodule *m, const struct dl_phdr_info *info, con
 }
 
 /* The module's number, a new one for a new object; 0 without room. */
-static uint64_t module_number(const struct dl_phdr_info *info, const struct grt_cfi_object *o, bool *hidden)
+static uint64_t rules_module_number(const struct dl_phdr_info *info, const struct grt_cfi_object *o,
+				    bool *hidden)
 {
 	struct grt_umodule m;
 	uint32_t used = atomic_load_explicit(&state.module_used, memory_order_acquire), i;
 	uint64_t key;
 
 	memset(&m, 0, sizeof(m)); /* the padding is part of the key */
-	describe(&m, info, o);
+	rules_describe(&m, info, o);
 	for (i = 0; i < state.hides; i++)
 		*hidden |= state.hide[i] - m.start < m.end - m.start;
-	key = mix(0xcbf29ce484222325ULL, &m, sizeof(m)) | 1;
+	key = rules_mix(0xcbf29ce484222325ULL, &m, sizeof(m)) | 1;
 	for (i = 1; i <= used; i++)
 		if (atomic_load_explicit(&state.module_key[i], memory_order_relaxed) == key)
 			return i;
@@ -289,7 +291,7 @@ static uint64_t module_number(const struct dl_phdr_info *info, const struct grt_
 		}
 		atomic_fetch_sub(&state.module_used, 1);
 	}
-	count(&state.no_memory);
+	rules_count(&state.no_memory);
 	return 0;
 }
 
@@ -304,20 +306,20 @@ bool grt_rules_module(unsigned int number, struct grt_umodule *module)
 
 /* -------------------------------------------------------- words of rules */
 
-static bool same_rule(const struct grt_cfi_rule *a, const struct grt_cfi_rule *b)
+static bool rules_same_rule(const struct grt_cfi_rule *a, const struct grt_cfi_rule *b)
 {
 	return !memcmp(&a->cfa, &b->cfa, sizeof(a->cfa)) && !memcmp(&a->ra, &b->ra, sizeof(a->ra)) &&
 	       !memcmp(&a->rbp, &b->rbp, sizeof(a->rbp)) && a->end == b->end && a->signal == b->signal;
 }
 
 /* The index of a rule in the table of long ones, ~0 without room. */
-static uint32_t long_index(const struct grt_cfi_rule *rule)
+static uint32_t rules_long_index(const struct grt_cfi_rule *rule)
 {
 	uint32_t used = atomic_load(&state.long_used), i;
 
 	for (i = 0; i < used && i < LONG_MAX_RULES; i++)
 		if (atomic_load_explicit(&state.long_rule[i].ready, memory_order_acquire) &&
-		    same_rule(&state.long_rule[i].rule, rule))
+		    rules_same_rule(&state.long_rule[i].rule, rule))
 			return i;
 	if (used >= LONG_MAX_RULES)
 		return ~0U;
@@ -334,7 +336,7 @@ const struct grt_cfi_rule *grt_rules_long(uint64_t index)
 	return &state.long_rule[index].rule;
 }
 
-static bool is_short(const struct grt_cfi_rule *r)
+static bool rules_is_short(const struct grt_cfi_rule *r)
 {
 	bool rbp_below = r->rbp.base == GRT_CFI_CFA && !r->rbp.deref && r->rbp.offset < 0 &&
 			 r->rbp.offset >= -0xfff * 8 && !(r->rbp.offset & 7);
@@ -344,24 +346,24 @@ static bool is_short(const struct grt_cfi_rule *r)
 	       !r->ra.deref && r->ra.offset == -8 && (rbp_below || r->rbp.base == GRT_CFI_NONE);
 }
 
-static uint64_t guess(enum grt_rule_kind kind)
+static uint64_t rules_guess(enum grt_rule_kind kind)
 {
 	return kind | GRT_RULE_GUESSED | atomic_load(&grt_rules.round) << 34;
 }
 
-static uint64_t pack(const struct grt_cfi_rule *r)
+static uint64_t rules_pack(const struct grt_cfi_rule *r)
 {
 	uint64_t kind = r->cfa.base == GRT_CFI_RSP ? GRT_RULE_RSP : GRT_RULE_RBP, index;
 
 	if (r->end)
 		return GRT_RULE_END;
-	if (is_short(r))
+	if (rules_is_short(r))
 		return kind | (uint64_t)(r->rbp.base ? -r->rbp.offset / 8 : 0) << 8 |
 		       (uint64_t)r->cfa.offset << 20;
-	index = long_index(r);
+	index = rules_long_index(r);
 	if (index == ~0U) {
-		count(&state.no_memory);
-		return guess(GRT_RULE_NONE);
+		rules_count(&state.no_memory);
+		return rules_guess(GRT_RULE_NONE);
 	}
 	return GRT_RULE_LONG | index << 20;
 }
@@ -372,7 +374,7 @@ static uint64_t pack(const struct grt_cfi_rule *r)
 #define CODE_AFTER 32
 
 /* Whether a call instruction ends at @ra: e8 rel32, or ff /2 with any operand. */
-static bool call_before(const uint8_t *ra)
+static bool rules_call_before(const uint8_t *ra)
 {
 	if (ra[-5] == 0xe8)
 		return true;
@@ -383,7 +385,7 @@ static bool call_before(const uint8_t *ra)
 }
 
 /* mov $__NR_rt_sigreturn,%rax; syscall: offsets in struct rt_sigframe (arch/x86/include/asm/sigframe.h). */
-static bool is_sigreturn(const uint8_t *code, struct grt_cfi_rule *rule)
+static bool rules_is_sigreturn(const uint8_t *code, struct grt_cfi_rule *rule)
 {
 	static const uint8_t sigreturn[] = {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05};
 
@@ -402,7 +404,7 @@ static bool is_sigreturn(const uint8_t *code, struct grt_cfi_rule *rule)
  * Code that does nothing after its call but take its frame down, as trampolines
  * do (CPython's for perf): the frame's size is that.
  */
-static bool is_epilogue(const uint8_t *code, const uint8_t *end, struct grt_cfi_rule *rule)
+static bool rules_is_epilogue(const uint8_t *code, const uint8_t *end, struct grt_cfi_rule *rule)
 {
 	int32_t size = 0, rbp_at = -1;
 
@@ -435,7 +437,7 @@ static bool is_epilogue(const uint8_t *code, const uint8_t *end, struct grt_cfi_
 }
 
 /* @pc may be anything: the code is read by the kernel, which refuses what is not there. */
-static uint64_t look_at_code(uint64_t pc)
+static uint64_t rules_look_at_code(uint64_t pc)
 {
 	/* What is before on another page need not be there. */
 	size_t before = (pc + 1) % 4096 < CODE_BEFORE ? (pc + 1) % 4096 : CODE_BEFORE;
@@ -447,14 +449,14 @@ static uint64_t look_at_code(uint64_t pc)
 	struct grt_cfi_rule rule;
 
 	if (got <= (ssize_t)before)
-		return guess(GRT_RULE_NONE);
-	if (is_sigreturn(ra, &rule))
-		return pack(&rule);
-	if (!call_before(ra))
-		return guess(GRT_RULE_NONE);
-	if (!is_epilogue(ra, ra + got - before, &rule))
-		return guess(GRT_RULE_FP);
-	return pack(&rule) | guess(0);
+		return rules_guess(GRT_RULE_NONE);
+	if (rules_is_sigreturn(ra, &rule))
+		return rules_pack(&rule);
+	if (!rules_call_before(ra))
+		return rules_guess(GRT_RULE_NONE);
+	if (!rules_is_epilogue(ra, ra + got - before, &rule))
+		return rules_guess(GRT_RULE_FP);
+	return rules_pack(&rule) | rules_guess(0);
 }
 
 /* ---------------------------------------------------------------- lookup */
@@ -466,7 +468,7 @@ struct search {
 	bool hidden;
 };
 
-static bool object_has(const struct dl_phdr_info *info, uint64_t pc)
+static bool rules_object_has(const struct dl_phdr_info *info, uint64_t pc)
 {
 	for (ElfW(Half) i = 0; i < info->dlpi_phnum; i++) {
 		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
@@ -477,7 +479,7 @@ static bool object_has(const struct dl_phdr_info *info, uint64_t pc)
 	return false;
 }
 
-static void load_object(struct grt_cfi_object *o, const struct dl_phdr_info *info)
+static void rules_load_object(struct grt_cfi_object *o, const struct dl_phdr_info *info)
 {
 	for (ElfW(Half) i = 0; i < info->dlpi_phnum; i++) {
 		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
@@ -491,22 +493,22 @@ static void load_object(struct grt_cfi_object *o, const struct dl_phdr_info *inf
 	}
 }
 
-static int search_object(struct dl_phdr_info *info, size_t size, void *data)
+static int rules_search_object(struct dl_phdr_info *info, size_t size, void *data)
 {
 	struct grt_cfi_object o = {.spans = 0};
 	struct grt_cfi_rule rule;
 	struct search *s = data;
 
 	(void)size;
-	if (!object_has(info, s->pc))
+	if (!rules_object_has(info, s->pc))
 		return 0;
-	load_object(&o, info);
-	s->module = module_number(info, &o, &s->hidden);
+	rules_load_object(&o, info);
+	s->module = rules_module_number(info, &o, &s->hidden);
 	if (!o.header.start ||
-	    !in_spans(&o, (uintptr_t)o.header.start, (size_t)(o.header.end - o.header.start)))
+	    !rules_in_spans(&o, (uintptr_t)o.header.start, (size_t)(o.header.end - o.header.start)))
 		return 1;
 	if (!grt_cfi_find(&o, s->pc, &rule))
-		s->rule = pack(&rule);
+		s->rule = rules_pack(&rule);
 	/* makecontext() makes a function return to the start of another one, which no call comes before. */
 	else if (!grt_cfi_find(&o, s->pc + 1, &rule))
 		s->rule = GRT_RULE_BEYOND;
@@ -514,7 +516,7 @@ static int search_object(struct dl_phdr_info *info, size_t size, void *data)
 }
 
 /* A slot that is free or of an older generation is taken; two threads may enter a rule twice. */
-static void enter(uint64_t pc, uint64_t generation, uint64_t rule)
+static void rules_enter(uint64_t pc, uint64_t generation, uint64_t rule)
 {
 	uint32_t at = grt_rules_hash(pc);
 	uint64_t key;
@@ -531,7 +533,7 @@ static void enter(uint64_t pc, uint64_t generation, uint64_t rule)
 		atomic_store_explicit(&s->key, pc | generation << 48, memory_order_release);
 		return;
 	}
-	count(&state.no_memory);
+	rules_count(&state.no_memory);
 }
 
 uint64_t grt_rules_work_out(uint64_t pc, uint64_t generation)
@@ -539,29 +541,29 @@ uint64_t grt_rules_work_out(uint64_t pc, uint64_t generation)
 	struct search s = {.pc = pc};
 	int error = errno;
 
-	dl_iterate_phdr(search_object, &s);
+	dl_iterate_phdr(rules_search_object, &s);
 	if (!s.rule)
-		s.rule = look_at_code(pc);
+		s.rule = rules_look_at_code(pc);
 	s.rule |= s.module << 48;
 	if (s.hidden)
 		s.rule |= GRT_RULE_HIDDEN;
-	enter(pc, generation, s.rule);
-	count(&state.worked_out);
+	rules_enter(pc, generation, s.rule);
+	rules_count(&state.worked_out);
 	errno = error;
 	return s.rule;
 }
 
 /* ----------------------------------------------------------------- start */
 
-static int has_address(struct dl_phdr_info *info, size_t size, void *data)
+static int rules_has_address(struct dl_phdr_info *info, size_t size, void *data)
 {
 	(void)size;
-	return object_has(info, (uintptr_t)data);
+	return rules_object_has(info, (uintptr_t)data);
 }
 
 int grt_rules_hide(const void *address)
 {
-	if (!dl_iterate_phdr(has_address, (void *)(uintptr_t)address))
+	if (!dl_iterate_phdr(rules_has_address, (void *)(uintptr_t)address))
 		return -ENOENT;
 	if (state.hides == HIDES)
 		return -ENOSPC;
@@ -573,16 +575,16 @@ int grt_rules_init(void)
 {
 	struct counts c;
 
-	grt_rules.slot = reserve(GRT_RULE_SLOTS * sizeof(*grt_rules.slot));
-	state.long_rule = reserve(LONG_MAX_RULES * sizeof(*state.long_rule));
-	state.module = reserve((GRT_RULE_MODULE_MAX + 1) * sizeof(*state.module));
-	state.module_key = reserve((GRT_RULE_MODULE_MAX + 1) * sizeof(*state.module_key));
+	grt_rules.slot = rules_reserve(GRT_RULE_SLOTS * sizeof(*grt_rules.slot));
+	state.long_rule = rules_reserve(LONG_MAX_RULES * sizeof(*state.long_rule));
+	state.module = rules_reserve((GRT_RULE_MODULE_MAX + 1) * sizeof(*state.module));
+	state.module_key = rules_reserve((GRT_RULE_MODULE_MAX + 1) * sizeof(*state.module_key));
 	if (!grt_rules.slot || !state.long_rule || !state.module || !state.module_key)
 		return -ENOMEM;
-	c = linker_counts();
+	c = rules_linker_counts();
 	atomic_store(&state.adds, c.adds);
 	atomic_store(&state.subs, c.subs);
-	find_linker_words();
+	rules_find_linker_words();
 	grt_rules_changed();
 	return 0;
 }

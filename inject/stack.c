@@ -16,7 +16,7 @@
 /* Of the first thread, whose bounds the C library takes from a file. */
 static struct grt_stack first;
 
-static struct grt_stack ask(void)
+static struct grt_stack stack_ask(void)
 {
 	struct grt_stack s = {0, 0};
 	pthread_attr_t attr;
@@ -36,12 +36,12 @@ static struct grt_stack ask(void)
 void grt_stack_init(void)
 {
 	if (syscall(SYS_gettid) == getpid())
-		first = ask();
+		first = stack_ask();
 }
 
 struct grt_stack grt_stack_of_thread(void)
 {
-	return grt_stack_has(&first, (uintptr_t)__builtin_frame_address(0)) ? first : ask();
+	return grt_stack_has(&first, (uintptr_t)__builtin_frame_address(0)) ? first : stack_ask();
 }
 
 /*

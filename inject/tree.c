@@ -15,7 +15,7 @@
 struct grt_tree grt_tree;
 
 /* Two slots a node, so that a probe ends soon; never more nodes than slots. */
-static uint32_t slots_for(uint32_t max)
+static uint32_t tree_slots_for(uint32_t max)
 {
 	uint32_t slots = 16;
 
@@ -24,7 +24,7 @@ static uint32_t slots_for(uint32_t max)
 	return slots;
 }
 
-static void *reserve(size_t size)
+static void *tree_reserve(size_t size)
 {
 	void *p =
 		mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -42,9 +42,9 @@ int grt_tree_init(uint32_t max, uint32_t roots)
 	if (max > 1U << 29)
 		max = 1U << 29;
 	t->max = max;
-	t->mask = slots_for(max) - 1;
-	t->node = reserve(((size_t)max + 1) * sizeof(*t->node));
-	t->slot = reserve(((size_t)t->mask + 1) * sizeof(*t->slot));
+	t->mask = tree_slots_for(max) - 1;
+	t->node = tree_reserve(((size_t)max + 1) * sizeof(*t->node));
+	t->slot = tree_reserve(((size_t)t->mask + 1) * sizeof(*t->slot));
 	if (!t->node || !t->slot)
 		return -ENOMEM;
 	for (uint32_t id = 1; id <= roots; id++)
@@ -54,7 +54,7 @@ int grt_tree_init(uint32_t max, uint32_t roots)
 }
 
 /* Released, so that a writer that sees an id taken sees the ancestors of what gets it. */
-static uint32_t new_id(struct grt_tree *t)
+static uint32_t tree_new_id(struct grt_tree *t)
 {
 	uint32_t used = atomic_load_explicit(&t->used, memory_order_relaxed);
 
@@ -66,19 +66,19 @@ static uint32_t new_id(struct grt_tree *t)
 	return used + 1;
 }
 
-static uint32_t hash(uint32_t parent, uint64_t frame)
+static uint32_t tree_hash(uint32_t parent, uint64_t frame)
 {
 	return (uint32_t)(((frame ^ (uint64_t)parent * 0xc2b2ae3d27d4eb4fULL) * 0x9e3779b97f4a7c15ULL) >> 34);
 }
 
-static bool is(const struct grt_tree *t, uint32_t id, uint32_t parent, uint64_t frame)
+static bool tree_is(const struct grt_tree *t, uint32_t id, uint32_t parent, uint64_t frame)
 {
 	return t->node[id].frame == frame && t->node[id].parent == parent;
 }
 
-static uint32_t new_node(struct grt_tree *t, uint32_t parent, uint64_t frame)
+static uint32_t tree_new_node(struct grt_tree *t, uint32_t parent, uint64_t frame)
 {
-	uint32_t id = new_id(t);
+	uint32_t id = tree_new_id(t);
 
 	if (!id)
 		return 0;
@@ -97,17 +97,17 @@ uint32_t grt_tree_far(uint32_t parent, uint64_t frame)
 {
 	struct grt_tree *t = &grt_tree;
 	_Atomic uint32_t *place = &t->node[parent].near[grt_tree_near(frame)];
-	uint32_t at = hash(parent, frame), mine = 0, there;
+	uint32_t at = tree_hash(parent, frame), mine = 0, there;
 
 	for (;; place = &t->slot[at++ & t->mask]) {
 		there = atomic_load_explicit(place, memory_order_acquire);
 		if (!there) {
-			mine = mine ? mine : new_node(t, parent, frame);
+			mine = mine ? mine : tree_new_node(t, parent, frame);
 			if (!mine || atomic_compare_exchange_strong_explicit(
 					     place, &there, mine, memory_order_acq_rel, memory_order_acquire))
 				return mine;
 		}
-		if (is(t, there, parent, frame))
+		if (tree_is(t, there, parent, frame))
 			return there;
 	}
 }

@@ -130,7 +130,7 @@ const char *grt_root_name(uint32_t id)
 /* ------------------------------------------------------------ one step */
 
 /* On a stack whose bounds are not known: up to the page before @end, if all can be read. */
-static __attribute__((noinline)) bool extend(struct walk *w, uint64_t end)
+static __attribute__((noinline)) bool unwind_extend(struct walk *w, uint64_t end)
 {
 	if (!w->foreign || end < w->sp + 8 || end > w->limit)
 		return false;
@@ -141,7 +141,7 @@ static __attribute__((noinline)) bool extend(struct walk *w, uint64_t end)
 }
 
 /* Begins on such a stack. The red zone may be on the page before. */
-static bool enter_foreign(struct walk *w, uint64_t sp)
+static bool unwind_enter_foreign(struct walk *w, uint64_t sp)
 {
 	uint64_t page = sp & ~(uint64_t)(PAGE - 1), zone = (sp - RED_ZONE) & ~(uint64_t)(PAGE - 1);
 
@@ -154,19 +154,19 @@ static bool enter_foreign(struct walk *w, uint64_t sp)
 	return true;
 }
 
-static bool readable(struct walk *w, uint64_t address)
+static bool unwind_readable(struct walk *w, uint64_t address)
 {
 	if (address < w->sp || address & 7)
 		return false;
-	return (address < w->stack.high && w->stack.high - address >= 8) || extend(w, address + 8);
+	return (address < w->stack.high && w->stack.high - address >= 8) || unwind_extend(w, address + 8);
 }
 
-READS_STACK static uint64_t load(uint64_t address)
+READS_STACK static uint64_t unwind_load(uint64_t address)
 {
 	return *(const uint64_t *)(uintptr_t)address;
 }
 
-static uint64_t address_of(const struct grt_cfi_place *p, uint64_t sp, uint64_t rbp, uint64_t cfa)
+static uint64_t unwind_address_of(const struct grt_cfi_place *p, uint64_t sp, uint64_t rbp, uint64_t cfa)
 {
 	uint64_t base = p->base == GRT_CFI_RSP ? sp : p->base == GRT_CFI_RBP ? rbp : cfa;
 
@@ -174,40 +174,41 @@ static uint64_t address_of(const struct grt_cfi_place *p, uint64_t sp, uint64_t 
 }
 
 /* The stack that a signal interrupted, which a handler on a stack of its own returns to. */
-static bool enter_stack(struct walk *w, uint64_t sp)
+static bool unwind_enter_stack(struct walk *w, uint64_t sp)
 {
-	if (sp >= w->sp && (grt_stack_has(&w->stack, sp) || extend(w, sp + 8)))
+	if (sp >= w->sp && (grt_stack_has(&w->stack, sp) || unwind_extend(w, sp + 8)))
 		return true;
 	w->home = false;
 	if (!grt_stack_has(&w->t->home, sp))
-		return enter_foreign(w, sp);
+		return unwind_enter_foreign(w, sp);
 	w->foreign = false;
 	w->stack = w->t->home;
 	return true;
 }
 
 /* Rules that are not "CFA = register + offset, the rest just below": 0, or the root where it ends. */
-static uint32_t long_step(struct walk *w, const struct grt_cfi_rule *r)
+static uint32_t unwind_long_step(struct walk *w, const struct grt_cfi_rule *r)
 {
-	uint64_t cfa = address_of(&r->cfa, w->sp, w->rbp, 0), ra, rbp = w->rbp;
+	uint64_t cfa = unwind_address_of(&r->cfa, w->sp, w->rbp, 0), ra, rbp = w->rbp;
 
 	if (r->cfa.deref) {
-		if (!readable(w, cfa))
+		if (!unwind_readable(w, cfa))
 			return GRT_ROOT_BAD_STACK;
-		cfa = load(cfa) + (uint64_t)(int64_t)r->cfa.after;
+		cfa = unwind_load(cfa) + (uint64_t)(int64_t)r->cfa.after;
 	}
-	ra = address_of(&r->ra, w->sp, w->rbp, cfa);
-	if (r->ra.deref || r->rbp.deref || !readable(w, ra))
+	ra = unwind_address_of(&r->ra, w->sp, w->rbp, cfa);
+	if (r->ra.deref || r->rbp.deref || !unwind_readable(w, ra))
 		return GRT_ROOT_BAD_STACK;
-	ra = load(ra);
+	ra = unwind_load(ra);
 	if (r->rbp.base) {
-		rbp = address_of(&r->rbp, w->sp, w->rbp, cfa);
-		if (!readable(w, rbp))
+		rbp = unwind_address_of(&r->rbp, w->sp, w->rbp, cfa);
+		if (!unwind_readable(w, rbp))
 			return GRT_ROOT_BAD_STACK;
-		rbp = load(rbp);
+		rbp = unwind_load(rbp);
 	}
 	/* Not aligned where a signal came between two instructions that make it so. */
-	if (r->signal ? !enter_stack(w, cfa) : cfa <= w->sp || (cfa > w->stack.high && !extend(w, cfa)))
+	if (r->signal ? !unwind_enter_stack(w, cfa)
+		      : cfa <= w->sp || (cfa > w->stack.high && !unwind_extend(w, cfa)))
 		return GRT_ROOT_BAD_STACK;
 	w->pc = ra - !r->signal;
 	w->sp = cfa;
@@ -215,37 +216,37 @@ static uint32_t long_step(struct walk *w, const struct grt_cfi_rule *r)
 	return 0;
 }
 
-static inline uint32_t short_step(struct walk *w, uint64_t base, uint64_t rule)
+static inline uint32_t unwind_short_step(struct walk *w, uint64_t base, uint64_t rule)
 {
 	uint64_t cfa = base + GRT_RULE_OFFSET(rule), saved = 8 * (uint64_t)GRT_RULE_RBP_WORDS(rule);
 
 	if ((cfa & 7) ||
-	    ((cfa - 8 - w->sp >= w->stack.high - w->sp || cfa > w->stack.high) && !extend(w, cfa)))
+	    ((cfa - 8 - w->sp >= w->stack.high - w->sp || cfa > w->stack.high) && !unwind_extend(w, cfa)))
 		return GRT_ROOT_BAD_STACK;
 	if (saved) {
 		if (cfa - saved < w->sp - RED_ZONE || cfa - saved < w->stack.low)
 			return GRT_ROOT_BAD_STACK;
-		w->rbp = load(cfa - saved);
+		w->rbp = unwind_load(cfa - saved);
 	}
-	w->pc = load(cfa - 8) - 1;
+	w->pc = unwind_load(cfa - 8) - 1;
 	w->sp = cfa;
 	return 0;
 }
 
 /* Code that is in no table, but whose caller may be found as if it kept a frame pointer. */
-static uint32_t frame_pointer_step(struct walk *w)
+static uint32_t unwind_frame_pointer_step(struct walk *w)
 {
 	uint64_t at = w->rbp;
 
-	if (!readable(w, at) || !readable(w, at + 8))
+	if (!unwind_readable(w, at) || !unwind_readable(w, at + 8))
 		return GRT_ROOT_NO_RULE;
-	w->rbp = load(at);
-	w->pc = load(at + 8) - 1;
+	w->rbp = unwind_load(at);
+	w->pc = unwind_load(at + 8) - 1;
 	w->sp = at + 16;
 	return 0;
 }
 
-static uint64_t rule_from_afar(const struct walk *w, struct near_rule *near)
+static uint64_t unwind_rule_from_afar(const struct walk *w, struct near_rule *near)
 {
 	uint64_t rule = grt_rules_find(w->pc, w->generation);
 
@@ -262,34 +263,34 @@ static uint64_t rule_from_afar(const struct walk *w, struct near_rule *near)
 	return rule;
 }
 
-static inline uint64_t rule_at(const struct walk *w)
+static inline uint64_t unwind_rule_at(const struct walk *w)
 {
 	struct near_rule *near = &w->t->near[(w->pc ^ w->pc >> 9) % NEAR_RULES];
 
 	if (near->key == (w->pc | w->generation << 48))
 		return near->rule;
-	return rule_from_afar(w, near);
+	return unwind_rule_from_afar(w, near);
 }
 
-static uint32_t follow(struct walk *w, uint64_t rule)
+static uint32_t unwind_follow(struct walk *w, uint64_t rule)
 {
 	unsigned int kind = GRT_RULE_KIND(rule);
 
 	if (kind <= GRT_RULE_RBP)
-		return short_step(w, kind == GRT_RULE_RSP ? w->sp : w->rbp, rule);
+		return unwind_short_step(w, kind == GRT_RULE_RSP ? w->sp : w->rbp, rule);
 	if (kind == GRT_RULE_LONG)
-		return long_step(w, grt_rules_long(GRT_RULE_OFFSET(rule)));
+		return unwind_long_step(w, grt_rules_long(GRT_RULE_OFFSET(rule)));
 	if (kind == GRT_RULE_FP)
-		return frame_pointer_step(w);
+		return unwind_frame_pointer_step(w);
 	if (kind == GRT_RULE_BEYOND)
 		w->steps--;
 	return kind == GRT_RULE_NONE ? GRT_ROOT_NO_RULE : GRT_ROOT_START;
 }
 
 /* Notes the frame that the walk is at, and goes to its caller: 0, or the root where the stack ends. */
-static inline uint32_t one_step(struct walk *w)
+static inline uint32_t unwind_one_step(struct walk *w)
 {
-	uint64_t rule = rule_at(w);
+	uint64_t rule = unwind_rule_at(w);
 	struct step *s = &w->t->step[w->steps++];
 	uint32_t root;
 
@@ -297,7 +298,7 @@ static inline uint32_t one_step(struct walk *w)
 	s->sp = w->sp;
 	s->rbp = w->rbp;
 	s->rule = rule;
-	root = follow(w, rule);
+	root = unwind_follow(w, rule);
 	if (root)
 		return root;
 	w->followed = w->steps;
@@ -310,7 +311,7 @@ static inline uint32_t one_step(struct walk *w)
 /* ------------------------------------------------------ the last walk */
 
 /* The highest of the first @count words that is not as it was, -1: all are. */
-READS_STACK static int32_t changed_word(const struct grt_unwind_thread *t, uint32_t count)
+READS_STACK static int32_t unwind_changed_word(const struct grt_unwind_thread *t, uint32_t count)
 {
 	const struct read *r = t->read;
 	uint32_t n = count;
@@ -328,7 +329,7 @@ READS_STACK static int32_t changed_word(const struct grt_unwind_thread *t, uint3
 }
 
 /* Whether the walk has come to a frame of the last one with nothing changed further out. */
-static bool on_known_path(struct walk *w)
+static bool unwind_on_known_path(struct walk *w)
 {
 	const struct grt_unwind_thread *t = w->t;
 	const struct frame *f;
@@ -341,7 +342,7 @@ static bool on_known_path(struct walk *w)
 	f = &t->frame[w->next];
 	if (f->sp != w->sp || f->pc != w->pc || (f->rbp_live && f->rbp != w->rbp))
 		return false;
-	changed = changed_word(t, f->words);
+	changed = unwind_changed_word(t, f->words);
 	if (changed < 0) {
 		w->match = w->next;
 		return true;
@@ -351,10 +352,10 @@ static bool on_known_path(struct walk *w)
 	return false;
 }
 
-static void walk_stack(struct walk *w)
+static void unwind_walk_stack(struct walk *w)
 {
 	do {
-		if (on_known_path(w)) {
+		if (unwind_on_known_path(w)) {
 			w->root = w->t->root;
 			return;
 		}
@@ -362,7 +363,7 @@ static void walk_stack(struct walk *w)
 			w->root = GRT_ROOT_TRUNCATED;
 			return;
 		}
-		w->root = one_step(w);
+		w->root = unwind_one_step(w);
 	} while (!w->root);
 }
 
@@ -374,18 +375,18 @@ struct reads {
 	bool rbp_used; /* to find them */
 };
 
-static void reads_of_long(const struct step *s, uint64_t cfa, struct reads *r)
+static void unwind_reads_of_long(const struct step *s, uint64_t cfa, struct reads *r)
 {
 	const struct grt_cfi_rule *rule = grt_rules_long(GRT_RULE_OFFSET(s->rule));
 
-	r->ra_at = address_of(&rule->ra, s->sp, s->rbp, cfa);
-	r->rbp_at = rule->rbp.base ? address_of(&rule->rbp, s->sp, s->rbp, cfa) : 0;
-	r->cfa_at = rule->cfa.deref ? address_of(&rule->cfa, s->sp, s->rbp, 0) : 0;
+	r->ra_at = unwind_address_of(&rule->ra, s->sp, s->rbp, cfa);
+	r->rbp_at = rule->rbp.base ? unwind_address_of(&rule->rbp, s->sp, s->rbp, cfa) : 0;
+	r->cfa_at = rule->cfa.deref ? unwind_address_of(&rule->cfa, s->sp, s->rbp, 0) : 0;
 	r->rbp_used = rule->cfa.base == GRT_CFI_RBP || rule->ra.base == GRT_CFI_RBP ||
 		      rule->rbp.base == GRT_CFI_RBP;
 }
 
-static inline void reads_of(const struct step *s, uint64_t cfa, struct reads *r)
+static inline void unwind_reads_of(const struct step *s, uint64_t cfa, struct reads *r)
 {
 	unsigned int kind = GRT_RULE_KIND(s->rule), words = GRT_RULE_RBP_WORDS(s->rule);
 
@@ -394,12 +395,12 @@ static inline void reads_of(const struct step *s, uint64_t cfa, struct reads *r)
 	r->rbp_at = words ? cfa - 8 * (uint64_t)words : 0;
 	r->rbp_used = kind != GRT_RULE_RSP;
 	if (kind == GRT_RULE_LONG)
-		reads_of_long(s, cfa, r);
+		unwind_reads_of_long(s, cfa, r);
 	else if (kind == GRT_RULE_FP)
 		r->rbp_at = cfa - 16;
 }
 
-READS_STACK static inline void note_word(struct read **end, uint64_t address)
+READS_STACK static inline void unwind_note_word(struct read **end, uint64_t address)
 {
 	const uint64_t *at = (const uint64_t *)(uintptr_t)address;
 
@@ -412,28 +413,28 @@ READS_STACK static inline void note_word(struct read **end, uint64_t address)
  * One more frame of the memory, whose caller is in it; @live: the caller needs
  * rbp. Words of rbp that no frame further out needs decide nothing.
  */
-static inline void keep_frame(struct frame *f, const struct step *s, uint64_t cfa, bool live,
-			      struct read **end)
+static inline void unwind_keep_frame(struct frame *f, const struct step *s, uint64_t cfa, bool live,
+				     struct read **end)
 {
 	struct reads r;
 
-	reads_of(s, cfa, &r);
-	note_word(end, r.ra_at);
+	unwind_reads_of(s, cfa, &r);
+	unwind_note_word(end, r.ra_at);
 	if (r.cfa_at)
-		note_word(end, r.cfa_at);
+		unwind_note_word(end, r.cfa_at);
 	if (r.rbp_at && live)
-		note_word(end, r.rbp_at);
+		unwind_note_word(end, r.rbp_at);
 	f->rbp_live = r.rbp_used || (!r.rbp_at && live);
 }
 
-static uint64_t tree_word(uint64_t pc, uint64_t rule)
+static uint64_t unwind_tree_word(uint64_t pc, uint64_t rule)
 {
 	return (pc + 1) | GRT_RULE_MODULE(rule) << GRT_FRAME_MODULE_SHIFT |
 	       (rule & GRT_RULE_GUESSED ? GRT_FRAME_GUESSED : 0);
 }
 
 /* Puts the new frames on the common part. */
-static void keep_frames(struct walk *w)
+static void unwind_keep_frames(struct walk *w)
 {
 	struct grt_unwind_thread *t = w->t;
 	uint32_t n = (uint32_t)(w->match + 1);
@@ -450,11 +451,11 @@ static void keep_frames(struct walk *w)
 		f->pc = s->pc;
 		f->sp = s->sp;
 		f->rbp = s->rbp;
-		f->word = tree_word(s->pc, s->rule);
+		f->word = unwind_tree_word(s->pc, s->rule);
 		f->hidden = s->rule & GRT_RULE_HIDDEN;
 		f->rbp_live = false;
 		if (i < w->followed)
-			keep_frame(f, s, cfa, live, &end);
+			unwind_keep_frame(f, s, cfa, live, &end);
 		f->words = (uint16_t)(end - t->read);
 		live = f->rbp_live;
 		cfa = s->sp;
@@ -466,7 +467,7 @@ static void keep_frames(struct walk *w)
 /* ---------------------------------------------------------------- Python */
 
 /* The frame of the C stack that holds an address; frames go down from the first. */
-static uint32_t frame_with(const struct grt_unwind_thread *t, uint64_t address)
+static uint32_t unwind_frame_with(const struct grt_unwind_thread *t, uint64_t address)
 {
 	uint32_t low = 0, high = t->frames, middle;
 
@@ -480,17 +481,17 @@ static uint32_t frame_with(const struct grt_unwind_thread *t, uint64_t address)
 	return low;
 }
 
-static uint64_t item_of(const struct grt_pyframe *f)
+static uint64_t unwind_item_of(const struct grt_pyframe *f)
 {
 	return f->cstack ? f->cstack : GRT_FRAME_PYTHON | grt_python_intern(f);
 }
 
-static bool is_entry(uint64_t item)
+static bool unwind_is_entry(uint64_t item)
 {
 	return !(item & GRT_FRAME_PYTHON);
 }
 
-static bool same(const struct grt_pyframe *a, const struct grt_pyframe *b)
+static bool unwind_same(const struct grt_pyframe *a, const struct grt_pyframe *b)
 {
 	return a->cstack == b->cstack &&
 	       (a->cstack || (a->code == b->code && a->instr == b->instr && a->print == b->print));
@@ -500,28 +501,28 @@ static bool same(const struct grt_pyframe *a, const struct grt_pyframe *b)
  * Reads Python's frames. Where they differ from the last walk's, the nodes from
  * the native frame of the outermost difference on are no longer known.
  */
-static void read_python(struct grt_unwind_thread *t, const struct grt_stack *stack)
+static void unwind_read_python(struct grt_unwind_thread *t, const struct grt_stack *stack)
 {
 	uint32_t n = grt_python_frames(stack->low, stack->high, t->pyframe, PYTHON_ITEMS), at = 0;
 	uint64_t entry = 0, differs;
 
-	while (at < n && at < t->items && same(&t->known[at], &t->pyframe[n - 1 - at])) {
+	while (at < n && at < t->items && unwind_same(&t->known[at], &t->pyframe[n - 1 - at])) {
 		entry = t->known[at].cstack ? t->known[at].cstack : entry;
 		at++;
 	}
 	if (at == n && at == t->items)
 		return;
 	differs = entry;
-	if (at < t->items && is_entry(t->item[at]) && t->item[at] > differs)
+	if (at < t->items && unwind_is_entry(t->item[at]) && t->item[at] > differs)
 		differs = t->item[at];
 	t->items = n;
 	for (uint32_t i = at; i < n; i++) {
 		t->known[i] = t->pyframe[n - 1 - i];
-		t->item[i] = item_of(&t->known[i]);
+		t->item[i] = unwind_item_of(&t->known[i]);
 	}
-	if (at < n && is_entry(t->item[at]) && (t->item[at] > differs || !differs))
+	if (at < n && unwind_is_entry(t->item[at]) && (t->item[at] > differs || !differs))
 		differs = t->item[at];
-	at = differs ? frame_with(t, differs) : 0;
+	at = differs ? unwind_frame_with(t, differs) : 0;
 	if (t->nodes > at)
 		t->nodes = at;
 }
@@ -529,11 +530,12 @@ static void read_python(struct grt_unwind_thread *t, const struct grt_stack *sta
 /* ----------------------------------------------------------------- nodes */
 
 /* The Python frames of the interpreter's entries that lie in native frame @f; 0 when the tree is full. */
-static uint32_t python_nodes(struct grt_unwind_thread *t, const struct frame *f, uint32_t *at, uint32_t node)
+static uint32_t unwind_python_nodes(struct grt_unwind_thread *t, const struct frame *f, uint32_t *at,
+				    uint32_t node)
 {
-	while (*at < t->items && is_entry(t->item[*at]) && t->item[*at] >= f->sp) {
+	while (*at < t->items && unwind_is_entry(t->item[*at]) && t->item[*at] >= f->sp) {
 		++*at;
-		for (; node && *at < t->items && !is_entry(t->item[*at]); ++*at)
+		for (; node && *at < t->items && !unwind_is_entry(t->item[*at]); ++*at)
 			if (t->item[*at] != (GRT_FRAME_PYTHON | GRT_PYTHON_SKIP))
 				node = grt_tree_child(node, t->item[*at]);
 	}
@@ -541,7 +543,7 @@ static uint32_t python_nodes(struct grt_unwind_thread *t, const struct frame *f,
 }
 
 /* The node of the innermost frame that is not hidden. */
-static uint32_t find_nodes(struct grt_unwind_thread *t)
+static uint32_t unwind_find_nodes(struct grt_unwind_thread *t)
 {
 	uint32_t shown = t->frames, n = t->nodes, before, node, python;
 
@@ -555,7 +557,7 @@ static uint32_t find_nodes(struct grt_unwind_thread *t)
 		struct frame *f = &t->frame[n];
 
 		before = node;
-		node = python_nodes(t, f, &python, node);
+		node = unwind_python_nodes(t, f, &python, node);
 		if (node == before)
 			node = grt_tree_child(node, f->word);
 		if (!node)
@@ -570,57 +572,57 @@ static uint32_t find_nodes(struct grt_unwind_thread *t)
 /* -------------------------------------------------------------- the whole */
 
 /* The stack that the thread is on: its own, or one whose bounds nobody knows. */
-static bool find_stack(struct walk *w)
+static bool unwind_find_stack(struct walk *w)
 {
 	w->home = grt_stack_has(&w->t->home, w->sp);
 	w->stack = w->t->home;
-	return w->home || enter_foreign(w, w->sp);
+	return w->home || unwind_enter_foreign(w, w->sp);
 }
 
-static void forget(struct grt_unwind_thread *t)
+static void unwind_forget(struct grt_unwind_thread *t)
 {
 	t->frames = t->nodes = t->items = 0;
 }
 
 /* What was interrupted by a signal handler that comes here is lost only where that never returns. */
-static bool nested(const struct grt_unwind_thread *t, uint64_t sp)
+static bool unwind_nested(const struct grt_unwind_thread *t, uint64_t sp)
 {
 	return t->busy && !(grt_stack_has(&t->home, sp) && sp >= t->busy_sp);
 }
 
-static uint32_t run(struct walk *w)
+static uint32_t unwind_run(struct walk *w)
 {
 	struct grt_unwind_thread *t = w->t;
 	struct walk start = *w;
 	uint32_t node;
 
-	if (!find_stack(w))
+	if (!unwind_find_stack(w))
 		return GRT_ROOT_FOREIGN;
 	if (!w->home)
-		forget(t);
+		unwind_forget(t);
 	start = *w;
 	w->next = (int32_t)t->frames - 1;
-	walk_stack(w);
+	unwind_walk_stack(w);
 	if ((uint32_t)(w->match + 1) + w->steps >
 	    GRT_UNWIND_MAX) { /* too deep now: what is cut begins elsewhere */
-		forget(t);
+		unwind_forget(t);
 		*w = start;
 		w->next = -1;
-		walk_stack(w);
+		unwind_walk_stack(w);
 	}
-	keep_frames(w);
+	unwind_keep_frames(w);
 	if (state.python)
-		read_python(t, &w->stack);
-	node = find_nodes(t);
+		unwind_read_python(t, &w->stack);
+	node = unwind_find_nodes(t);
 	if (t->root != GRT_ROOT_START)
 		atomic_fetch_add_explicit(&state.roots[t->root], 1, memory_order_relaxed);
 	if (!w->home || t->root == GRT_ROOT_TRUNCATED)
-		forget(t);
+		unwind_forget(t);
 	return node;
 }
 
 /* Changes with the list of objects. */
-static uint64_t epoch_now(void)
+static uint64_t unwind_epoch_now(void)
 {
 	return atomic_load_explicit(&grt_rules.generation, memory_order_relaxed) |
 	       atomic_load_explicit(&grt_rules.round, memory_order_relaxed) << 16;
@@ -636,7 +638,7 @@ __attribute__((noinline)) uint32_t grt_unwind(struct grt_unwind_thread *t)
 	__asm__ volatile("lea 0(%%rip), %0\n\tmov %%rsp, %1\n\tmov %%rbp, %2"
 			 : "=r"(w.pc), "=r"(w.sp), "=r"(w.rbp));
 #endif
-	if (nested(t, w.sp)) {
+	if (unwind_nested(t, w.sp)) {
 		atomic_fetch_add_explicit(&state.roots[GRT_ROOT_NESTED], 1, memory_order_relaxed);
 		return GRT_ROOT_NESTED;
 	}
@@ -648,12 +650,12 @@ __attribute__((noinline)) uint32_t grt_unwind(struct grt_unwind_thread *t)
 		t->ready = true;
 	}
 	grt_rules_check();
-	epoch = epoch_now();
+	epoch = unwind_epoch_now();
 	w.generation = epoch & 0xffff;
 	if (epoch != t->epoch)
-		forget(t);
+		unwind_forget(t);
 	t->epoch = epoch;
-	node = run(&w);
+	node = unwind_run(&w);
 	if (node == GRT_ROOT_FOREIGN || node == GRT_ROOT_FULL)
 		atomic_fetch_add_explicit(&state.roots[node], 1, memory_order_relaxed);
 	atomic_signal_fence(memory_order_seq_cst);
@@ -709,7 +711,7 @@ void grt_unwind_thread_free(struct grt_unwind_thread *t)
 /* Rules are of the code, and stay. */
 void grt_unwind_thread_reset(struct grt_unwind_thread *t)
 {
-	forget(t);
+	unwind_forget(t);
 	t->busy = t->ready = false;
 }
 
@@ -718,7 +720,7 @@ void grt_unwind_refresh(void)
 	uint64_t seen;
 
 	grt_rules_refresh();
-	seen = epoch_now();
+	seen = unwind_epoch_now();
 	/* Looking for an interpreter goes through all objects: only where there are new ones. */
 	if (state.python && state.python_looked != seen)
 		grt_python_init();

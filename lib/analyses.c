@@ -17,7 +17,7 @@ const struct grt_analysis *const grt_analysis_rows[GRT_ANALYSES] = {
 
 /* ------------------------------------------------------------------- rows */
 
-static int row_of(const struct grt_part *part)
+static int analyses_row_of(const struct grt_part *part)
 {
 	for (int i = 0; i < GRT_ANALYSES; i++)
 		for (const struct grt_part *p = grt_analysis_rows[i]->parts; p->name; p++)
@@ -43,7 +43,7 @@ const struct grt_part *grt_part_next(const struct grt_part *before, unsigned int
 		if (!p)
 			p = first_from(0);
 		else
-			p = p[1].name ? p + 1 : first_from(row_of(p) + 1);
+			p = p[1].name ? p + 1 : first_from(analyses_row_of(p) + 1);
 	} while (p && !(p->where & where));
 	return p;
 }
@@ -62,7 +62,7 @@ const struct grt_part *grt_part_find(const char *name, unsigned int where)
 
 void grt_analyses_want(struct grt_analyses *a, const struct grt_part *part)
 {
-	int row = row_of(part);
+	int row = analyses_row_of(part);
 
 	a->parts[row] |= 1U << (part - grt_analysis_rows[row]->parts);
 	a->on[row] = true;
@@ -251,7 +251,7 @@ bool grt_analyses_any(const struct grt_analyses *a, unsigned int mask, unsigned 
 
 int grt_analyses_write_part(struct grt_analyses *a, const struct grt_part *part)
 {
-	return part->write(a->state[row_of(part)], part, &a->pass);
+	return part->write(a->state[analyses_row_of(part)], part, &a->pass);
 }
 
 int grt_analyses_write(struct grt_analyses *a,

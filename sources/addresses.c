@@ -225,7 +225,7 @@ struct job {
 	uint32_t first;
 };
 
-static void write_all(int out, const char *bytes, size_t size)
+static void addresses_write_all(int out, const char *bytes, size_t size)
 {
 	ssize_t n;
 
@@ -236,7 +236,7 @@ static void write_all(int out, const char *bytes, size_t size)
 	}
 }
 
-static void tell(int out, uint32_t address, const struct grt_symbols_found *found)
+static void addresses_tell(int out, uint32_t address, const struct grt_symbols_found *found)
 {
 	static char bytes[ANSWER_MAX];
 	struct answer *answer = (struct answer *)bytes;
@@ -249,10 +249,10 @@ static void tell(int out, uint32_t address, const struct grt_symbols_found *foun
 		used += length + 1;
 	}
 	*answer = (struct answer){address, (uint32_t)(used - sizeof(*answer))};
-	write_all(out, bytes, used);
+	addresses_write_all(out, bytes, used);
 }
 
-static int open_file(struct grt_symbols *s, const struct object *o, uint32_t *number)
+static int addresses_open_file(struct grt_symbols *s, const struct object *o, uint32_t *number)
 {
 	/* what it cannot read has no names: that is an answer, too */
 	if (!o->name)
@@ -271,14 +271,14 @@ static void name_object(int out, const struct addresses *a, const struct object 
 	int ret = grt_symbols_new(&s, &options);
 
 	if (!ret)
-		ret = open_file(s, o, &number);
+		ret = addresses_open_file(s, o, &number);
 	for (uint32_t i = o->first; i && !ret; i = a->address[i].next) {
 		if (a->address[i].names)
 			continue;
 		ret = o->name ? grt_symbols_at_offset(s, number, a->address[i].at, &found)
 			      : grt_symbols_in_process(s, 1, a->address[i].at, &found);
 		if (!ret)
-			tell(out, i, &found);
+			addresses_tell(out, i, &found);
 	}
 	/* without an answer, the file is bad */
 	if (ret)
@@ -308,7 +308,7 @@ static void find_current(struct addresses *a)
 		a->current++;
 }
 
-static int begin_process(struct addresses *a)
+static int addresses_begin_process(struct addresses *a)
 {
 	const struct job job = {a, a->current};
 	struct apart_work work = {
@@ -403,7 +403,7 @@ static int take_answers(struct addresses *a)
 }
 
 /* Return: 1: it goes on, 0: it has ended, or -errno */
-static int listen(struct addresses *a, int ms)
+static int addresses_listen(struct addresses *a, int ms)
 {
 	struct pollfd ready = {.fd = a->apart.in, .events = POLLIN};
 
@@ -420,7 +420,7 @@ static bool has_process(struct addresses *a)
 		return false;
 	if (a->apart.pid)
 		return true;
-	return a->processes < PROCESSES_MAX && !begin_process(a);
+	return a->processes < PROCESSES_MAX && !addresses_begin_process(a);
 }
 
 int addresses_name(struct addresses *a, int ms)
@@ -431,7 +431,7 @@ int addresses_name(struct addresses *a, int ms)
 		a->in = malloc(2 * ANSWER_MAX);
 	}
 	a->done |= !a->in || !has_process(a);
-	if (!a->done && listen(a, ms) <= 0) {
+	if (!a->done && addresses_listen(a, ms) <= 0) {
 		find_current(a);
 		if (apart_end(&a->apart) == -ENOSYS)
 			a->done = true;

@@ -77,7 +77,7 @@ static int limit_rest(unsigned int cpu_seconds)
 		       : 0;
 }
 
-static int by_number(const void *a, const void *b)
+static int apart_by_number(const void *a, const void *b)
 {
 	const int *x = a, *y = b;
 
@@ -90,7 +90,7 @@ static int close_others(int *keep, size_t n)
 {
 	unsigned int from = 0;
 
-	qsort(keep, n, sizeof(*keep), by_number);
+	qsort(keep, n, sizeof(*keep), apart_by_number);
 	for (size_t i = 0; i < n; i++) {
 		if ((unsigned int)keep[i] > from && syscall(SYS_close_range, from, keep[i] - 1, 0))
 			return -errno;
@@ -150,7 +150,7 @@ static int filter_calls(void)
 
 #endif
 
-static int confine(const struct apart_work *w)
+static int apart_confine(const struct apart_work *w)
 {
 	int ret = limit_memory(w->memory);
 
@@ -185,19 +185,19 @@ static void answer_call(int out, const void *arg)
 		_exit(EPIPE);
 }
 
-static void be_child(const struct apart_work *w, int out)
+static void apart_be_child(const struct apart_work *w, int out)
 {
 	int ret;
 
 	signal(SIGPIPE, SIG_IGN);
-	ret = confine(w);
+	ret = apart_confine(w);
 	if (!ret)
 		w->fn(out, w->arg);
 	_exit(-ret);
 }
 
 /* Return: what it says, -ETIMEDOUT or -EFAULT */
-static int listen(int in, void *answer, size_t size)
+static int apart_listen(int in, void *answer, size_t size)
 {
 	struct pollfd ready = {.fd = in, .events = POLLIN};
 	struct reply reply;
@@ -225,7 +225,7 @@ int apart_begin(struct apart *a, const struct apart_work *work)
 	work->keep[work->n - 1] = pipes[1];
 	a->pid = fork();
 	if (!a->pid)
-		be_child(work, pipes[1]);
+		apart_be_child(work, pipes[1]);
 	ret = a->pid < 0 ? -errno : 0;
 	close(pipes[1]);
 	a->in = pipes[0];
@@ -267,7 +267,7 @@ int apart_run(int (*fn)(int fd, const void *arg, void *answer), int fd, const vo
 	ret = apart_begin(&a, &work);
 	if (ret)
 		return ret;
-	ret = listen(a.in, answer, size);
+	ret = apart_listen(a.in, answer, size);
 	ended = apart_end(&a);
 	return ret == -EFAULT && ended ? ended : ret;
 }

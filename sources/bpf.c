@@ -224,7 +224,7 @@ static bool only_helps(struct bpf_object *o)
 }
 
 /* Leaves out what this kernel does not have. Return: programs left that see something of their own */
-static unsigned int choose(int tracefs, struct bpf_object *o)
+static unsigned int bpf_choose(int tracefs, struct bpf_object *o)
 {
 	unsigned int n = 0;
 	struct bpf_program *prog;
@@ -239,7 +239,7 @@ static unsigned int choose(int tracefs, struct bpf_object *o)
 	return n;
 }
 
-static const struct object_row *find_object(const char *name)
+static const struct object_row *bpf_find_object(const char *name)
 {
 	for (size_t i = 0; i < sizeof(object_rows) / sizeof(object_rows[0]); i++)
 		if (!strcmp(object_rows[i].name, name))
@@ -247,9 +247,9 @@ static const struct object_row *find_object(const char *name)
 	return NULL;
 }
 
-static struct bpf_object *open_object(const char *name)
+static struct bpf_object *bpf_open_object(const char *name)
 {
-	const struct object_row *row = find_object(name);
+	const struct object_row *row = bpf_find_object(name);
 	struct bpf_object_open_opts opts = {.sz = sizeof(opts), .object_name = name};
 	size_t size;
 	const void *bytes = row ? row->bytes(&size) : NULL;
@@ -257,7 +257,7 @@ static struct bpf_object *open_object(const char *name)
 	return bytes ? bpf_object__open_mem(bytes, size, &opts) : NULL;
 }
 
-static int open_failed(const char *name, int code, struct grt_err *err)
+static int bpf_open_failed(const char *name, int code, struct grt_err *err)
 {
 	if (code == -EPERM || code == -EACCES)
 		return grt_err_set(err, -EACCES,
@@ -315,8 +315,8 @@ int bpf_probe(const char *const *objects, struct grt_err *err)
 		return tracefs;
 	libbpf_set_print(keep_warning);
 	for (const char *const *name = objects; *name; name++) {
-		o = open_object(*name);
-		n += o ? choose(tracefs, o) : 0;
+		o = bpf_open_object(*name);
+		n += o ? bpf_choose(tracefs, o) : 0;
 		bpf_object__close(o);
 	}
 	close(tracefs);
@@ -365,7 +365,7 @@ static struct bpf_map *constants(struct bpf_object *o, const char *name)
 	return NULL;
 }
 
-static int configure(struct capture *c, struct bpf_object *o, struct grt_err *err)
+static int bpf_configure(struct capture *c, struct bpf_object *o, struct grt_err *err)
 {
 	struct bpf_map *config = constants(o, ".rodata.config"), *fields = constants(o, ".rodata.format");
 	struct bpf_format format;
@@ -377,7 +377,7 @@ static int configure(struct capture *c, struct bpf_object *o, struct grt_err *er
 			return ret;
 		ret = bpf_map__set_initial_value(fields, &format, sizeof(format));
 	}
-	return ret ? open_failed(bpf_object__name(o), ret, err) : 0;
+	return ret ? bpf_open_failed(bpf_object__name(o), ret, err) : 0;
 }
 
 /**
@@ -414,7 +414,7 @@ static bool has_type(const struct needs *n)
 }
 
 /* Return: the object that works here in place of @name; NULL: none does */
-static const char *usable(const char *name)
+static const char *bpf_usable(const char *name)
 {
 	for (size_t i = 0; i < sizeof(needs) / sizeof(needs[0]); i++)
 		if (!strcmp(needs[i].object, name))
@@ -434,7 +434,7 @@ static bool is_optional(const struct bpf_object *o)
 	return !strcmp(bpf_object__name(o), "sync_wait");
 }
 
-static void refuse(struct capture *c, const char *name)
+static void bpf_refuse(struct capture *c, const char *name)
 {
 	snprintf(c->refused, sizeof(c->refused), "%s", name);
 }
@@ -447,15 +447,15 @@ static void refuse(struct capture *c, const char *name)
 static int choose_object(struct capture *c, const char *name, struct bpf_object **found,
 			 unsigned int *programs, struct grt_err *err)
 {
-	struct bpf_object *o = open_object(name);
+	struct bpf_object *o = bpf_open_object(name);
 	const char *other = name;
 
 	*found = o;
 	if (!o)
-		return open_failed(name, -errno ?: -EINVAL, err);
-	*programs = choose(c->tracefs, o);
+		return bpf_open_failed(name, -errno ?: -EINVAL, err);
+	*programs = bpf_choose(c->tracefs, o);
 	if (*programs)
-		other = usable(name);
+		other = bpf_usable(name);
 	if (other == name && (*programs || (c->programs && only_helps(o)) || (c->covered && is_optional(o))))
 		return 0;
 	bpf_object__close(o);
@@ -466,7 +466,7 @@ static int choose_object(struct capture *c, const char *name, struct bpf_object 
 	return other ? choose_object(c, other, found, programs, err) : 0;
 }
 
-static int load_object(struct capture *c, const char *name, struct grt_err *err)
+static int bpf_load_object(struct capture *c, const char *name, struct grt_err *err)
 {
 	struct bpf_object *o;
 	unsigned int programs;
@@ -475,19 +475,19 @@ static int load_object(struct capture *c, const char *name, struct grt_err *err)
 
 	if (ret || !o)
 		return ret;
-	ret = configure(c, o, err);
+	ret = bpf_configure(c, o, err);
 	if (!ret) {
 		ret = share_maps(c, o);
 		if (!ret)
 			ret = bpf_object__load(o);
 		if (ret)
-			ret = open_failed(name, ret, err);
+			ret = bpf_open_failed(name, ret, err);
 	}
 	if (ret) {
 		optional = is_optional(o);
 		bpf_object__close(o);
 		if (optional)
-			refuse(c, name);
+			bpf_refuse(c, name);
 		return optional ? 0 : ret;
 	}
 	c->object[c->objects++] = o;
@@ -499,7 +499,7 @@ static int load_object(struct capture *c, const char *name, struct grt_err *err)
 
 /* Gives the event what user space knows: the ring's number and engine, the device of an ioctl's end, stack
  * ids. */
-static int complete_event(struct capture *c, unsigned int cpu, struct grt_event *e)
+static int bpf_complete_event(struct capture *c, unsigned int cpu, struct grt_event *e)
 {
 	int ret;
 
@@ -511,8 +511,8 @@ static int complete_event(struct capture *c, unsigned int cpu, struct grt_event 
 	return ret ? ret : bpf_devices_see(&c->devices, c->packer, cpu, e);
 }
 
-static int name_thread(struct capture *c, unsigned int cpu, const struct grt_event *e,
-		       const struct bpf_comm *n)
+static int bpf_name_thread(struct capture *c, unsigned int cpu, const struct grt_event *e,
+			   const struct bpf_comm *n)
 {
 	char comm[BPF_COMM + 1] = "", owner[BPF_COMM + 1] = "";
 
@@ -530,7 +530,7 @@ struct labels {
 };
 
 /* Takes the message apart that an event is made from. */
-static int read_text(struct capture *c, unsigned int cpu, struct grt_event *e, const struct labels *l)
+static int bpf_read_text(struct capture *c, unsigned int cpu, struct grt_event *e, const struct labels *l)
 {
 	char message[BPF_TEXT + 1] = "", comm[BPF_COMM + 1] = "";
 
@@ -544,19 +544,19 @@ static int read_text(struct capture *c, unsigned int cpu, struct grt_event *e, c
 	return comm[0] ? grt_packer_name(c->packer, cpu, e->time, GRT_NAME_THREAD, e->tid, comm, comm) : 0;
 }
 
-static int take_event(struct capture *c, unsigned int cpu, struct grt_event *e, const struct labels *l)
+static int bpf_take_event(struct capture *c, unsigned int cpu, struct grt_event *e, const struct labels *l)
 {
 	int ret = 0;
 
 	c->tally[cpu].events++;
 	if (l->names)
-		ret = name_thread(c, cpu, e, l->names);
+		ret = bpf_name_thread(c, cpu, e, l->names);
 	if (l->text)
-		ret = read_text(c, cpu, e, l);
+		ret = bpf_read_text(c, cpu, e, l);
 	if (l->hit && c->kind->probes)
 		c->kind->probes->tell((struct grt_ev_func *)e, l->hit);
 	if (!ret)
-		ret = complete_event(c, cpu, e);
+		ret = bpf_complete_event(c, cpu, e);
 	if (!ret)
 		ret = grt_packer_add(c->packer, cpu, e);
 	if (!ret)
@@ -568,7 +568,7 @@ static int take_event(struct capture *c, unsigned int cpu, struct grt_event *e, 
 }
 
 /* A record of the decoder's; the events that it makes of it come back through bpf_put(). */
-static int take_call(struct capture *c, unsigned int cpu, const void *data, size_t size)
+static int bpf_take_call(struct capture *c, unsigned int cpu, const void *data, size_t size)
 {
 	const struct bpf_decoder *d = c->kind->decoder;
 	const char *record = (const char *)data + sizeof(struct bpf_comm);
@@ -578,7 +578,7 @@ static int take_call(struct capture *c, unsigned int cpu, const void *data, size
 	if (size < sizeof(struct bpf_comm) || !d || !d->who(record, size - sizeof(struct bpf_comm), &who))
 		return -EPROTO;
 	c->tally[cpu].events++;
-	ret = ((const struct bpf_comm *)data)->comm[0] ? name_thread(c, cpu, &who, data) : 0;
+	ret = ((const struct bpf_comm *)data)->comm[0] ? bpf_name_thread(c, cpu, &who, data) : 0;
 	return ret ? ret : d->take(c->own, record, size - sizeof(struct bpf_comm));
 }
 
@@ -606,9 +606,9 @@ int bpf_offer(void *capture, struct grt_event *e, uint32_t cpu, const struct bpf
 	int ret = cpu < c->cpus ? 0 : -EPROTO;
 
 	if (!ret && names)
-		ret = name_thread(c, cpu, e, names);
+		ret = bpf_name_thread(c, cpu, e, names);
 	if (!ret)
-		ret = complete_event(c, cpu, e);
+		ret = bpf_complete_event(c, cpu, e);
 	return ret ? ret : bpf_put(c, e, cpu);
 }
 
@@ -652,7 +652,7 @@ ssize_t bpf_rows(void *capture, const char *program, void **rows)
 }
 
 /* A record of the ring buffer; it is the programs' own, and checked all the same. */
-static int on_record(void *arg, void *data, size_t size)
+static int bpf_on_record(void *arg, void *data, size_t size)
 {
 	union {
 		struct grt_event e;
@@ -666,7 +666,7 @@ static int on_record(void *arg, void *data, size_t size)
 	if (size < at + sizeof(ev.e) || r->cpu >= c->cpus)
 		return -EPROTO;
 	if (r->labels & BPF_HAS_CALL)
-		return take_call(c, r->cpu, (const char *)data + at, size - at);
+		return bpf_take_call(c, r->cpu, (const char *)data + at, size - at);
 	if (r->labels & BPF_HAS_HIT) {
 		l.hit = (const void *)((const char *)data + at);
 		at += sizeof(*l.hit) + (r->labels & BPF_HAS_COMM ? 0 : sizeof(*l.names));
@@ -688,7 +688,7 @@ static int on_record(void *arg, void *data, size_t size)
 	memcpy(&ev, (const char *)data + at, size - at);
 	if (!grt_record_sound(&ev.e, size - at))
 		return -EPROTO;
-	return take_event(c, r->cpu, &ev.e, &l);
+	return bpf_take_event(c, r->cpu, &ev.e, &l);
 }
 
 /* How far the programs have come, and we; the kernel has both in the first pages of the ring buffer. */
@@ -724,7 +724,7 @@ static int consume(struct capture *c)
 	return ret < 0 ? ret : 0;
 }
 
-static void read_counts(struct capture *c)
+static void bpf_read_counts(struct capture *c)
 {
 	for (uint32_t cpu = 0; cpu < c->cpus; cpu++)
 		bpf_map_lookup_elem(c->counts, &cpu, &c->count[cpu]);
@@ -799,7 +799,7 @@ static int make_reader(struct capture *c, struct grt_err *err)
 	    bpf_stacks_init(&c->stacks, bpf_object__find_map_fd_by_name(c->object[0], "stacks"),
 			    c->ring_base))
 		return grt_err_set(err, -ENOMEM, NULL, NULL, "no memory for stacks");
-	c->reader = ring_buffer__new(ring, on_record, c, NULL);
+	c->reader = ring_buffer__new(ring, bpf_on_record, c, NULL);
 	c->epoll = epoll_create1(EPOLL_CLOEXEC);
 	c->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 	if (!c->reader || c->epoll < 0 || c->timer < 0 || timerfd_settime(c->timer, 0, &tick, NULL) ||
@@ -809,7 +809,7 @@ static int make_reader(struct capture *c, struct grt_err *err)
 	return 0;
 }
 
-static int open_decoder(struct capture *c, const struct source_setup *setup, struct grt_err *err)
+static int bpf_open_decoder(struct capture *c, const struct source_setup *setup, struct grt_err *err)
 {
 	int ring = bpf_object__find_map_fd_by_name(c->object[0], "events");
 	void *pages = mmap(NULL, 2 * (size_t)getpagesize(), PROT_READ, MAP_SHARED, ring, 0);
@@ -821,7 +821,7 @@ static int open_decoder(struct capture *c, const struct source_setup *setup, str
 }
 
 /* Objects of a single driver have its name. */
-static bool is_asked_for(const struct capture *c, const char *object)
+static bool bpf_is_asked_for(const struct capture *c, const char *object)
 {
 	static const char *const drivers[] = {"amdgpu", "i915", "virtio_gpu"};
 	bool of_driver = false;
@@ -831,7 +831,7 @@ static bool is_asked_for(const struct capture *c, const char *object)
 	return !of_driver || !c->config.driver[0] || !strcmp(c->config.driver, object);
 }
 
-static int prepare(struct capture *c, const struct source_setup *setup, struct grt_err *err)
+static int bpf_prepare(struct capture *c, const struct source_setup *setup, struct grt_err *err)
 {
 	const char *const *objects = c->kind->objects;
 	int ret = check_kernel(err);
@@ -854,8 +854,8 @@ static int prepare(struct capture *c, const struct source_setup *setup, struct g
 		if (setup->covered && setup->covered(setup->arg, *name)) {
 			c->covered = true;
 			c->config.all_fences = 1;
-		} else if (is_asked_for(c, *name)) {
-			ret = load_object(c, *name, err);
+		} else if (bpf_is_asked_for(c, *name)) {
+			ret = bpf_load_object(c, *name, err);
 		}
 	if (!ret && !(c->covered ? c->objects : c->programs))
 		return c->covered      ? grt_err_set(err, -ENODEV, "the source kmod has all there is", "",
@@ -864,7 +864,7 @@ static int prepare(struct capture *c, const struct source_setup *setup, struct g
 				       : no_tracepoint(objects, err);
 	if (!ret)
 		ret = make_reader(c, err);
-	return ret || !c->kind->decoder ? ret : open_decoder(c, setup, err);
+	return ret || !c->kind->decoder ? ret : bpf_open_decoder(c, setup, err);
 }
 
 int bpf_open(void **state, const struct source_setup *setup, const struct bpf_kind *kind, struct grt_err *err)
@@ -879,7 +879,7 @@ int bpf_open(void **state, const struct source_setup *setup, const struct bpf_ki
 	c->cpus = (unsigned int)libbpf_num_possible_cpus();
 	if (c->cpus > BPF_CPUS_MAX)
 		c->cpus = BPF_CPUS_MAX;
-	return prepare(c, setup, err);
+	return bpf_prepare(c, setup, err);
 }
 
 static struct bpf_link *attach_event(struct capture *c, struct bpf_program *prog,
@@ -935,7 +935,7 @@ static int attach_function(struct capture *c, struct bpf_program *prog, struct g
 	return 0;
 }
 
-static int attach(struct capture *c, struct bpf_program *prog, struct grt_err *err)
+static int bpf_attach(struct capture *c, struct bpf_program *prog, struct grt_err *err)
 {
 	struct attach_point at;
 	struct bpf_link *link;
@@ -979,12 +979,12 @@ static int attach_object(struct capture *c, struct bpf_object *o, struct grt_err
 
 	bpf_object__for_each_program(prog, o) if (!ret && bpf_program__autoload(prog) && !is_iterator(prog) &&
 						  !is_probe(prog) && c->links < PROGRAMS_MAX) ret =
-		attach(c, prog, err);
+		bpf_attach(c, prog, err);
 	if (!ret || !is_optional(o))
 		return ret;
 	while (c->links > before)
 		bpf_link__destroy(c->link[--c->links]);
-	refuse(c, bpf_object__name(o));
+	bpf_refuse(c, bpf_object__name(o));
 	return 0;
 }
 
@@ -1058,7 +1058,7 @@ static int refresh(struct capture *c)
 		return c->failed;
 	if (before - WINDOW_NS > c->horizon)
 		c->horizon = before - WINDOW_NS;
-	read_counts(c);
+	bpf_read_counts(c);
 	if (c->config.stacks)
 		bpf_stacks_make_room(&c->stacks);
 	bpf_samples_look(&c->samples);
@@ -1140,7 +1140,7 @@ int bpf_flush(void *state, struct grt_err *err)
 		return grt_err_set(err, ret, strerror(-ret), NULL, "cannot read the BPF ring buffer");
 	c->horizon = before;
 	c->force = true;
-	read_counts(c);
+	bpf_read_counts(c);
 	return 0;
 }
 
@@ -1162,7 +1162,7 @@ static void read_missed(struct capture *c)
 		}
 }
 
-static void detach(struct capture *c)
+static void bpf_detach(struct capture *c)
 {
 	bpf_samples_detach(&c->samples);
 	for (unsigned int i = 0; i < c->links; i++)
@@ -1242,7 +1242,7 @@ int bpf_stop(void *state, struct grt_err *err)
 		return 1;
 	/* what a decoder looks at is sure only as long as the programs tell of changes */
 	ret = c->kind->decoder ? consume(c) : 0;
-	detach(c);
+	bpf_detach(c);
 	if (!ret)
 		ret = consume(c);
 	if (!ret && c->kind->decoder && c->kind->decoder->end)
@@ -1251,7 +1251,7 @@ int bpf_stop(void *state, struct grt_err *err)
 		ret = c->kind->over(c, &c->config, end);
 	if (ret)
 		return grt_err_set(err, ret, strerror(-ret), NULL, "cannot read the BPF ring buffer");
-	read_counts(c);
+	bpf_read_counts(c);
 	read_missed(c);
 	c->horizon = grt_now();
 	c->ended = true;
@@ -1274,7 +1274,7 @@ static void programs_text(const struct capture *c, char *text, size_t room)
 				 bpf_program__section_name(prog));
 }
 
-static void counts_text(const struct capture *c, char *text, size_t room)
+static void bpf_counts_text(const struct capture *c, char *text, size_t room)
 {
 	struct bpf_counts sum = {0};
 	uint64_t late = 0;
@@ -1305,7 +1305,7 @@ int bpf_describe(void *state, struct grt_env *env, int room)
 
 	programs_text(c, c->text[0].value, sizeof(c->text[0].value));
 	snprintf(c->text[1].value, sizeof(c->text[1].value), "%llu", (unsigned long long)c->ring_bytes);
-	counts_text(c, c->text[2].value, sizeof(c->text[2].value));
+	bpf_counts_text(c, c->text[2].value, sizeof(c->text[2].value));
 	snprintf(c->text[3].value, sizeof(c->text[3].value), "%s", c->without);
 	if (c->kind->decoder)
 		c->kind->decoder->describe(c->own, c->text[4].value, sizeof(c->text[4].value));
@@ -1327,7 +1327,7 @@ int bpf_close(void *state, struct grt_err *err)
 	(void)err;
 	if (!c)
 		return 0;
-	detach(c);
+	bpf_detach(c);
 	if (c->kind->decoder)
 		c->kind->decoder->close(c->own);
 	if (c->positions)

@@ -27,7 +27,7 @@ static void read_link(uint32_t number, const char *link, char *name, size_t room
 	link_end(path, name, room);
 }
 
-static const struct bpf_device *find_device(struct bpf_devices *d, uint32_t number)
+static const struct bpf_device *bpf_devices_find_device(struct bpf_devices *d, uint32_t number)
 {
 	struct bpf_device *k = d->known;
 
@@ -71,7 +71,7 @@ int bpf_devices_see(struct bpf_devices *d, struct grt_packer *p, unsigned int cp
 	if (is_memory(e))
 		e->device |= DRM_MAJOR << 20;
 	/* smaller numbers are a driver's own count of its devices */
-	known = MAJOR_OF(e->device) ? find_device(d, e->device) : NULL;
+	known = MAJOR_OF(e->device) ? bpf_devices_find_device(d, e->device) : NULL;
 	if (!known || !known->name[0])
 		return 0;
 	return grt_packer_name(p, cpu, e->time, GRT_NAME_DEVICE, e->device, known->name, known->driver);

@@ -60,7 +60,8 @@ static int no_field(const struct row *row, struct grt_err *err)
 			   GROUP, row->event);
 }
 
-static int read_row(const struct row *row, const char *text, struct bpf_format *format, struct grt_err *err)
+static int bpf_format_read_row(const struct row *row, const char *text, struct bpf_format *format,
+			       struct grt_err *err)
 {
 	struct bpf_job_format *role;
 	struct tracefs_field field;
@@ -91,7 +92,7 @@ int bpf_format_read(int tracefs, struct bpf_format *format, struct grt_err *err)
 			event = rows[i].event;
 			text = tracefs_format(tracefs, GROUP, event);
 		}
-		ret = text ? read_row(&rows[i], text, format, err) : 0;
+		ret = text ? bpf_format_read_row(&rows[i], text, format, err) : 0;
 	}
 	free(text);
 	return ret;

@@ -33,7 +33,7 @@ const char *bpf_function_of(const char *section)
 	return strncmp(section, "fexit/", 6) ? NULL : section + 6;
 }
 
-static bool has(const struct btf *btf, const char *name)
+static bool bpf_functions_has(const struct btf *btf, const char *name)
 {
 	return btf && btf__find_by_name_kind(btf, name, BTF_KIND_FUNC) > 0;
 }
@@ -41,7 +41,7 @@ static bool has(const struct btf *btf, const char *name)
 static bool module_has(struct btf *kernel, const char *module, const char *name)
 {
 	struct btf *btf = kernel ? btf__load_module_btf(module, kernel) : NULL;
-	bool found = !libbpf_get_error(btf) && has(btf, name);
+	bool found = !libbpf_get_error(btf) && bpf_functions_has(btf, name);
 
 	if (!libbpf_get_error(btf))
 		btf__free(btf);
@@ -58,13 +58,13 @@ bool bpf_function_here(const char *name)
 		kernel = btf__load_vmlinux_btf();
 	while (f < end && strcmp(f->name, name))
 		f++;
-	here = has(kernel, name);
+	here = bpf_functions_has(kernel, name);
 	if (f == end)
 		return here;
 	if (!here && f->module)
 		here = module_has(kernel, f->module, name);
 	for (unsigned int i = 0; i < 2 && f->with[i]; i++)
-		here = here && has(kernel, f->with[i]);
+		here = here && bpf_functions_has(kernel, f->with[i]);
 	return here;
 }
 

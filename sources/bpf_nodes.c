@@ -104,7 +104,7 @@ struct bpf_nodes {
 	void (*note)(const char *text);
 };
 
-static struct grt_event head(const struct bpf_hit *hit, uint64_t before, uint16_t type, size_t size)
+static struct grt_event bpf_nodes_head(const struct bpf_hit *hit, uint64_t before, uint16_t type, size_t size)
 {
 	return (struct grt_event){
 		.time = hit->time > before ? hit->time - before : 0,
@@ -120,9 +120,10 @@ static struct grt_event head(const struct bpf_hit *hit, uint64_t before, uint16_
 /* ------------------------------------------------------------- mappings */
 
 /* Return: the number, 0 without memory or text */
-static uint32_t put_string(struct bpf_nodes *n, struct image *i, const struct bpf_hit *hit, const char *text)
+static uint32_t bpf_nodes_put_string(struct bpf_nodes *n, struct image *i, const struct bpf_hit *hit,
+				     const char *text)
 {
-	struct grt_ev_string s = {.e = head(hit, DEFINED_NS, GRT_EV_STRING, sizeof(s))};
+	struct grt_ev_string s = {.e = bpf_nodes_head(hit, DEFINED_NS, GRT_EV_STRING, sizeof(s))};
 	size_t length = strlen(text), offset = 0;
 
 	s.number = GRT_IMAGE_RECORDER + ++i->strings;
@@ -141,8 +142,9 @@ static uint32_t put_string(struct bpf_nodes *n, struct image *i, const struct bp
 
 static int put_mapping(struct bpf_nodes *n, struct image *i, const struct bpf_hit *hit, struct mapping *m)
 {
-	struct grt_ev_mapping e = {
-		.e = head(hit, DEFINED_NS, GRT_EV_MAPPING, sizeof(e)), .start = m->start, .end = m->end};
+	struct grt_ev_mapping e = {.e = bpf_nodes_head(hit, DEFINED_NS, GRT_EV_MAPPING, sizeof(e)),
+				   .start = m->start,
+				   .end = m->end};
 	char open[4400];
 	uint64_t address;
 
@@ -152,7 +154,7 @@ static int put_mapping(struct bpf_nodes *n, struct image *i, const struct bpf_hi
 		snprintf(open, sizeof(open), "%s", m->path);
 	elf_describe(open, m->offset, &address, e.build_id);
 	e.bias = m->start - address;
-	e.path = put_string(n, i, hit, m->path);
+	e.path = bpf_nodes_put_string(n, i, hit, m->path);
 	e.module = m->module = ++i->modules;
 	return e.path ? bpf_put(n->capture, &e.e, hit->cpu) : -ENOMEM;
 }
@@ -172,7 +174,7 @@ static bool is_runtime(const char *path)
 	return base && !strncmp(base, "/libcudart.so", 13);
 }
 
-static struct mapping *find_same(const struct image *i, const struct maps_row *m)
+static struct mapping *bpf_nodes_find_same(const struct image *i, const struct maps_row *m)
 {
 	for (uint32_t k = 0; k < i->mappings; k++)
 		if (i->mapping[k].start == m->start && i->mapping[k].end == m->end &&
@@ -181,10 +183,10 @@ static struct mapping *find_same(const struct image *i, const struct maps_row *m
 	return NULL;
 }
 
-static int add_mapping(struct bpf_nodes *n, struct image *i, const struct bpf_hit *hit,
-		       const struct maps_row *m)
+static int bpf_nodes_add_mapping(struct bpf_nodes *n, struct image *i, const struct bpf_hit *hit,
+				 const struct maps_row *m)
 {
-	struct mapping *same = find_same(i, m), *at;
+	struct mapping *same = bpf_nodes_find_same(i, m), *at;
 
 	if (same) {
 		same->gone = false;
@@ -225,14 +227,14 @@ static int read_rows(struct bpf_nodes *n, struct image *i, const struct bpf_hit 
 		for (uint32_t k = 0; k < i->mappings && !any; k++)
 			i->mapping[k].gone = true;
 		any = true;
-		ret = row.code ? add_mapping(n, i, hit, &row) : 0;
+		ret = row.code ? bpf_nodes_add_mapping(n, i, hit, &row) : 0;
 	}
 	maps_close(&maps);
 	return ret;
 }
 
 /* Return: 0 or -ENOMEM */
-static int read_mappings(struct bpf_nodes *n, struct image *i, const struct bpf_hit *hit)
+static int bpf_nodes_read_mappings(struct bpf_nodes *n, struct image *i, const struct bpf_hit *hit)
 {
 	int ret = read_rows(n, i, hit, maps_open((pid_t)hit->pid));
 	FILE *f;
@@ -264,7 +266,7 @@ static void read_early(struct bpf_nodes *n, pid_t pid)
 		exe_of((uint32_t)pid, n->early_exe, sizeof(n->early_exe));
 }
 
-static const struct mapping *find_mapping(const struct image *i, uint64_t ip)
+static const struct mapping *bpf_nodes_find_mapping(const struct image *i, uint64_t ip)
 {
 	for (uint32_t k = 0; k < i->mappings; k++)
 		if (!i->mapping[k].gone && ip >= i->mapping[k].start && ip < i->mapping[k].end)
@@ -273,16 +275,16 @@ static const struct mapping *find_mapping(const struct image *i, uint64_t ip)
 }
 
 /* What was loaded since is looked for once more, but not for every stray address. Return: 0 or -ENOMEM */
-static int look_up(struct bpf_nodes *n, struct image *i, const struct bpf_hit *hit, uint64_t ip,
-		   const struct mapping **out)
+static int bpf_nodes_look_up(struct bpf_nodes *n, struct image *i, const struct bpf_hit *hit, uint64_t ip,
+			     const struct mapping **out)
 {
 	int ret;
 
-	*out = find_mapping(i, ip);
+	*out = bpf_nodes_find_mapping(i, ip);
 	if (*out || (i->read && hit->time < i->read + PATIENCE_NS))
 		return 0;
-	ret = read_mappings(n, i, hit);
-	*out = find_mapping(i, ip);
+	ret = bpf_nodes_read_mappings(n, i, hit);
+	*out = bpf_nodes_find_mapping(i, ip);
 	return ret;
 }
 
@@ -297,11 +299,13 @@ static void free_image(struct image *i)
 }
 
 /* Numbers begin anew with @what 1, so the program's name comes behind it. */
-static int put_process(struct bpf_nodes *n, struct image *i, const struct bpf_hit *hit, uint32_t what)
+static int bpf_nodes_put_process(struct bpf_nodes *n, struct image *i, const struct bpf_hit *hit,
+				 uint32_t what)
 {
-	struct grt_ev_process p = {.e = head(hit, what == 1 ? BEGUN_NS : 0, GRT_EV_PROCESS, sizeof(p)),
-				   .what = what,
-				   .age = what == 1 ? UINT32_MAX : 0};
+	struct grt_ev_process p = {
+		.e = bpf_nodes_head(hit, what == 1 ? BEGUN_NS : 0, GRT_EV_PROCESS, sizeof(p)),
+		.what = what,
+		.age = what == 1 ? UINT32_MAX : 0};
 	char exe[4096];
 	int ret;
 
@@ -313,10 +317,10 @@ static int put_process(struct bpf_nodes *n, struct image *i, const struct bpf_hi
 	exe_of(hit->pid, exe, sizeof(exe));
 	if (!exe[0] && i->number == 1 && hit->pid == n->early_pid)
 		memcpy(exe, n->early_exe, sizeof(exe));
-	return put_string(n, i, hit, exe) ? 0 : -ENOMEM;
+	return bpf_nodes_put_string(n, i, hit, exe) ? 0 : -ENOMEM;
 }
 
-static int find_image(struct bpf_nodes *n, const struct bpf_hit *hit, struct image **out)
+static int bpf_nodes_find_image(struct bpf_nodes *n, const struct bpf_hit *hit, struct image **out)
 {
 	struct grt_key key = {{hit->image, hit->pid}};
 	struct image **at;
@@ -340,7 +344,8 @@ static int find_image(struct bpf_nodes *n, const struct bpf_hit *hit, struct ima
 	}
 	(*at)->number = ++n->images;
 	(*at)->pid = hit->pid;
-	return (n->launches ? 0 : put_process(n, *out, hit, 1)) ?: read_mappings(n, *out, hit);
+	return (n->launches ? 0 : bpf_nodes_put_process(n, *out, hit, 1))
+		       ?: bpf_nodes_read_mappings(n, *out, hit);
 }
 
 /* --------------------------------------------------------------- stacks */
@@ -348,7 +353,8 @@ static int find_image(struct bpf_nodes *n, const struct bpf_hit *hit, struct ima
 static int put_node(struct bpf_nodes *n, const struct bpf_hit *hit, const struct known *k,
 		    uint64_t correlation)
 {
-	struct grt_ev_node e = {.e = head(hit, correlation ? 0 : DEFINED_NS, GRT_EV_NODE, sizeof(e))};
+	struct grt_ev_node e = {
+		.e = bpf_nodes_head(hit, correlation ? 0 : DEFINED_NS, GRT_EV_NODE, sizeof(e))};
 
 	e.e.seqno = correlation;
 	e.node = k->node;
@@ -358,7 +364,8 @@ static int put_node(struct bpf_nodes *n, const struct bpf_hit *hit, const struct
 	return bpf_put(n->capture, &e.e, hit->cpu);
 }
 
-static int add_node(struct bpf_nodes *n, struct image *i, const struct bpf_hit *hit, struct known *k)
+static int bpf_nodes_add_node(struct bpf_nodes *n, struct image *i, const struct bpf_hit *hit,
+			      struct known *k)
 {
 	struct grt_key key = {{(uint64_t)i->number << 32 | k->caller, k->ip}};
 	void *found;
@@ -383,11 +390,11 @@ struct walk {
 };
 
 /* Return: 1 where it is a frame, 0 where the walk has gone astray, or -ENOMEM */
-static int add_frame(struct bpf_nodes *n, struct image *i, const struct bpf_hit *hit, struct walk *w,
-		     uint64_t ip)
+static int bpf_nodes_add_frame(struct bpf_nodes *n, struct image *i, const struct bpf_hit *hit,
+			       struct walk *w, uint64_t ip)
 {
 	const struct mapping *m;
-	int ret = look_up(n, i, hit, ip, &m);
+	int ret = bpf_nodes_look_up(n, i, hit, ip, &m);
 
 	if (ret || !m)
 		return ret;
@@ -401,16 +408,16 @@ static int add_frame(struct bpf_nodes *n, struct image *i, const struct bpf_hit 
 }
 
 /* The one that a function returns to has no frame yet: the kernel leaves it out, or does not. */
-static int walk_stack(struct bpf_nodes *n, struct image *i, const struct bpf_hit *hit, const uint64_t *ip,
-		      unsigned int depth, struct walk *w)
+static int bpf_nodes_walk_stack(struct bpf_nodes *n, struct image *i, const struct bpf_hit *hit,
+				const uint64_t *ip, unsigned int depth, struct walk *w)
 {
 	bool left_out = hit->caller && (depth < 2 || ip[1] != hit->caller);
 	int ret = 1;
 
 	for (unsigned int k = 0; k < depth && ret > 0; k++) {
-		ret = add_frame(n, i, hit, w, ip[k]);
-		if (!k && ret > 0 && left_out && find_mapping(i, hit->caller))
-			ret = add_frame(n, i, hit, w, hit->caller);
+		ret = bpf_nodes_add_frame(n, i, hit, w, ip[k]);
+		if (!k && ret > 0 && left_out && bpf_nodes_find_mapping(i, hit->caller))
+			ret = bpf_nodes_add_frame(n, i, hit, w, hit->caller);
 	}
 	n->cut += !ret;
 	return ret < 0 ? ret : 0;
@@ -424,17 +431,18 @@ static int build_stack(struct bpf_nodes *n, struct image *i, const struct bpf_hi
 
 	while (depth && !ip[depth - 1])
 		depth--;
-	ret = walk_stack(n, i, hit, ip, depth, &w);
+	ret = bpf_nodes_walk_stack(n, i, hit, ip, depth, &w);
 	*out = (struct known){.node = 0};
 	while (w.depth-- > 0 && !ret) {
 		*out = (struct known){.ip = w.ip[w.depth], .module = w.module[w.depth], .caller = out->node};
-		ret = add_node(n, i, hit, out);
+		ret = bpf_nodes_add_node(n, i, hit, out);
 	}
 	return ret;
 }
 
 /* From the table of stacks, each once. */
-static int find_stack(struct bpf_nodes *n, struct image *i, const struct bpf_hit *hit, struct known *out)
+static int bpf_nodes_find_stack(struct bpf_nodes *n, struct image *i, const struct bpf_hit *hit,
+				struct known *out)
 {
 	struct grt_key key = {{(uint64_t)i->number << 32 | hit->stack, hit->caller}};
 	struct known *known = grt_keyed_find(&n->stack, &key);
@@ -459,9 +467,9 @@ static int find_stack(struct bpf_nodes *n, struct image *i, const struct bpf_hit
 
 /* ---------------------------------------------------------------- calls */
 
-static int put_call(struct bpf_nodes *n, struct image *i, const struct bpf_hit *hit, uint32_t node)
+static int bpf_nodes_put_call(struct bpf_nodes *n, struct image *i, const struct bpf_hit *hit, uint32_t node)
 {
-	struct grt_ev_launch l = {.e = head(hit, 0, GRT_EV_LAUNCH, sizeof(l))};
+	struct grt_ev_launch l = {.e = bpf_nodes_head(hit, 0, GRT_EV_LAUNCH, sizeof(l))};
 
 	l.begin = hit->time;
 	l.correlation = ++i->calls;
@@ -472,15 +480,16 @@ static int put_call(struct bpf_nodes *n, struct image *i, const struct bpf_hit *
 }
 
 /* The runtime's function was met already: both are one launch. */
-static bool is_nested(struct bpf_nodes *n, const struct image *i, const struct bpf_hit *hit)
+static bool bpf_nodes_is_nested(struct bpf_nodes *n, const struct image *i, const struct bpf_hit *hit)
 {
-	const struct mapping *m = hit->function & GRT_CUDA_DRIVER ? find_mapping(i, hit->caller) : NULL;
+	const struct mapping *m =
+		hit->function & GRT_CUDA_DRIVER ? bpf_nodes_find_mapping(i, hit->caller) : NULL;
 
 	n->nested += m && m->runtime;
 	return m && m->runtime;
 }
 
-static bool who_is_it(const void *record, size_t size, struct grt_event *who)
+static bool bpf_nodes_who_is_it(const void *record, size_t size, struct grt_event *who)
 {
 	const struct bpf_hit *hit = record;
 
@@ -491,25 +500,25 @@ static bool who_is_it(const void *record, size_t size, struct grt_event *who)
 	return !hit->depth || (hit->depth <= BPF_STACK_DEPTH && size > sizeof(*hit));
 }
 
-static int take_it(void *own, const void *record, size_t size)
+static int bpf_nodes_take_it(void *own, const void *record, size_t size)
 {
 	const struct bpf_hit *hit = record;
 	struct bpf_nodes *n = own;
 	struct known stack;
 	struct image *i;
-	int ret = find_image(n, hit, &i);
+	int ret = bpf_nodes_find_image(n, hit, &i);
 
 	(void)size;
-	if (ret || is_nested(n, i, hit))
+	if (ret || bpf_nodes_is_nested(n, i, hit))
 		return ret;
 	if (hit->depth)
 		ret = build_stack(n, i, hit, (const uint64_t *)(hit + 1), hit->depth, &stack);
 	else
-		ret = find_stack(n, i, hit, &stack);
+		ret = bpf_nodes_find_stack(n, i, hit, &stack);
 	if (ret)
 		return ret;
 	if (!n->launches)
-		return put_call(n, i, hit, stack.node);
+		return bpf_nodes_put_call(n, i, hit, stack.node);
 	return stack.node ? put_node(n, hit, &stack, hit->correlation) : 0;
 }
 
@@ -520,7 +529,7 @@ static bool look_it(void *own)
 	return false;
 }
 
-static int settle_it(void *own)
+static int bpf_nodes_settle_it(void *own)
 {
 	(void)own;
 	return 0;
@@ -544,7 +553,7 @@ static int end_launches(void *own)
 	return 0;
 }
 
-static void describe_it(void *own, char *text, size_t room)
+static void bpf_nodes_describe_it(void *own, char *text, size_t room)
 {
 	const struct bpf_nodes *n = own;
 
@@ -552,7 +561,7 @@ static void describe_it(void *own, char *text, size_t room)
 		 (unsigned long long)n->nested, (unsigned long long)n->cut, (unsigned long long)n->unread);
 }
 
-static void close_it(void *own)
+static void bpf_nodes_close_it(void *own)
 {
 	struct bpf_nodes *n = own;
 	struct image **at;
@@ -568,8 +577,8 @@ static void close_it(void *own)
 	free(n);
 }
 
-static int open_it(void **own, void *capture, bool launches, const struct source_setup *setup,
-		   struct grt_err *err)
+static int bpf_nodes_open_it(void **own, void *capture, bool launches, const struct source_setup *setup,
+			     struct grt_err *err)
 {
 	struct bpf_nodes *n = calloc(1, sizeof(*n));
 
@@ -588,23 +597,23 @@ static int open_it(void **own, void *capture, bool launches, const struct source
 
 static int open_launches(void **own, void *capture, const struct source_setup *setup, struct grt_err *err)
 {
-	return open_it(own, capture, true, setup, err);
+	return bpf_nodes_open_it(own, capture, true, setup, err);
 }
 
 const struct bpf_decoder bpf_nodes_of_launches = {
 	.open = open_launches,
-	.who = who_is_it,
-	.take = take_it,
+	.who = bpf_nodes_who_is_it,
+	.take = bpf_nodes_take_it,
 	.look = look_it,
-	.settle = settle_it,
+	.settle = bpf_nodes_settle_it,
 	.end = end_launches,
-	.describe = describe_it,
-	.close = close_it,
+	.describe = bpf_nodes_describe_it,
+	.close = bpf_nodes_close_it,
 };
 
 static int open_calls(void **own, void *capture, const struct source_setup *setup, struct grt_err *err)
 {
-	int ret = open_it(own, capture, false, setup, err);
+	int ret = bpf_nodes_open_it(own, capture, false, setup, err);
 
 	if (!ret)
 		read_early(*own, setup->pid);
@@ -622,20 +631,20 @@ static int end_calls(void *own)
 	tell_unread(n);
 	for (at = grt_keyed_oldest(&n->image); at && !ret; at = grt_keyed_next(&n->image, at)) {
 		end.pid = end.tid = (*at)->pid;
-		ret = put_process(n, *at, &end, 3);
+		ret = bpf_nodes_put_process(n, *at, &end, 3);
 	}
 	return ret;
 }
 
 const struct bpf_decoder bpf_nodes_of_calls = {
 	.open = open_calls,
-	.who = who_is_it,
-	.take = take_it,
+	.who = bpf_nodes_who_is_it,
+	.take = bpf_nodes_take_it,
 	.look = look_it,
-	.settle = settle_it,
+	.settle = bpf_nodes_settle_it,
 	.end = end_calls,
-	.describe = describe_it,
-	.close = close_it,
+	.describe = bpf_nodes_describe_it,
+	.close = bpf_nodes_close_it,
 };
 
 #endif /* GRT_HAVE_BPF */

@@ -68,7 +68,7 @@ static void describe_ring(struct bpf_rings *r, struct ring *ring, uint32_t key)
 }
 
 /* @out: the ring, NULL: there are more than can have numbers. Return: 0 or -ENOMEM */
-static int ring_of(struct bpf_rings *r, uint32_t id, struct ring **out)
+static int bpf_rings_ring_of(struct bpf_rings *r, uint32_t id, struct ring **out)
 {
 	struct grt_key key = {{id}};
 	uint32_t used = r->all.used;
@@ -90,7 +90,7 @@ int bpf_rings_see(struct bpf_rings *r, struct grt_packer *p, unsigned int cpu, s
 
 	if (e->ring == GRT_RING_NONE)
 		return 0;
-	ret = ring_of(r, e->ring, &ring);
+	ret = bpf_rings_ring_of(r, e->ring, &ring);
 	e->ring = GRT_RING_NONE;
 	if (ret || !ring)
 		return ret;

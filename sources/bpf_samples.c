@@ -186,7 +186,7 @@ static int open_cpu(const struct bpf_samples *s, int cpu)
 /* ------------------------------------------------------------- CPUs */
 
 /* A counter that can be opened for one CPU serves all. */
-static const struct timer *choose(unsigned int frequency)
+static const struct timer *bpf_samples_choose(unsigned int frequency)
 {
 	const struct timer *t = timers;
 	int fd;
@@ -223,7 +223,7 @@ int bpf_samples_attach(struct bpf_samples *s, struct bpf_program *prog, struct g
 
 	if (!s->frequency)
 		return 0;
-	t = choose(s->frequency);
+	t = bpf_samples_choose(s->frequency);
 	s->cpu = cpus > 0 ? calloc((size_t)cpus, sizeof(*s->cpu)) : NULL;
 	if (!s->cpu)
 		return grt_err_set(err, -ENOMEM, NULL, NULL, "no memory for samples");
@@ -256,7 +256,7 @@ static bool is_over(struct sampled_cpu *c)
 	return c->counted == before;
 }
 
-static void look_at(struct bpf_samples *s, unsigned int cpu)
+static void bpf_samples_look_at(struct bpf_samples *s, unsigned int cpu)
 {
 	struct sampled_cpu *c = &s->cpu[cpu];
 	int ret;
@@ -279,7 +279,7 @@ void bpf_samples_look(struct bpf_samples *s)
 		return;
 	s->looked = now;
 	for (unsigned int cpu = 0; cpu < s->cpus; cpu++)
-		look_at(s, cpu);
+		bpf_samples_look_at(s, cpu);
 }
 
 void bpf_samples_text(const struct bpf_samples *s, char *text, size_t room)

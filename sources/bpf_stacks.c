@@ -94,7 +94,7 @@ void bpf_stacks_fini(struct bpf_stacks *s)
 
 /* ---------------------------------------------------------------- texts */
 
-static uint64_t hash_of(const uint64_t *ip, unsigned int depth)
+static uint64_t bpf_stacks_hash_of(const uint64_t *ip, unsigned int depth)
 {
 	uint64_t hash = depth;
 
@@ -137,7 +137,7 @@ static int grow_texts(struct bpf_stacks *s)
  * -ENOMEM */
 static int find_text(struct bpf_stacks *s, const uint64_t *ip, unsigned int depth, uint32_t *number)
 {
-	uint64_t hash = hash_of(ip, depth), bytes = depth * sizeof(*ip);
+	uint64_t hash = bpf_stacks_hash_of(ip, depth), bytes = depth * sizeof(*ip);
 	uint32_t at = text_place(s, hash, ip, depth);
 	uint64_t *copy;
 
@@ -234,7 +234,7 @@ static int place_of_before(struct bpf_stacks *s, uint32_t place, uint64_t time, 
 	return read_place(s, place, number);
 }
 
-static int text_of(struct bpf_stacks *s, uint32_t place, uint64_t time, uint32_t *number)
+static int bpf_stacks_text_of(struct bpf_stacks *s, uint32_t place, uint64_t time, uint32_t *number)
 {
 	const struct bpf_stack_epoch *last = &s->epoch[(s->epochs - 1) % BPF_STACKS_EPOCHS];
 
@@ -280,7 +280,7 @@ void bpf_stacks_make_room(struct bpf_stacks *s)
 /* ---------------------------------------------------------------- ids */
 
 /* Its place, free or not; the table is never full. */
-static uint32_t find_place(const struct bpf_stacks *s, uint64_t key)
+static uint32_t bpf_stacks_find_place(const struct bpf_stacks *s, uint64_t key)
 {
 	uint32_t at = (uint32_t)(key * 0x9e3779b97f4a7c15ULL >> 40) % s->room;
 
@@ -301,7 +301,7 @@ static int grow_seen(struct bpf_stacks *s)
 	for (uint32_t i = 0; i < s->room; i++) {
 		if (!s->seen[i].key)
 			continue;
-		at = find_place(&larger, s->seen[i].key);
+		at = bpf_stacks_find_place(&larger, s->seen[i].key);
 		larger.seen[at].key = s->seen[i].key;
 		larger.seen[at].id = s->seen[i].id;
 	}
@@ -312,8 +312,8 @@ static int grow_seen(struct bpf_stacks *s)
 }
 
 /* The parts of a long name come before the record of its frame. */
-static int write_function(struct grt_packer *p, unsigned int cpu, struct grt_ev_frame *f, const char *name,
-			  uint16_t index)
+static int bpf_stacks_write_function(struct grt_packer *p, unsigned int cpu, struct grt_ev_frame *f,
+				     const char *name, uint16_t index)
 {
 	unsigned int parts = grt_linkage_parts(name, f->depth);
 	int ret = 0;
@@ -332,12 +332,12 @@ static int write_functions(struct grt_packer *p, unsigned int cpu, struct grt_ev
 	int ret = 0;
 
 	for (unsigned int i = 0; i < found->frames && !ret; i++)
-		ret = write_function(p, cpu, f, found->frame[i].function, (*index)++);
+		ret = bpf_stacks_write_function(p, cpu, f, found->frame[i].function, (*index)++);
 	return ret;
 }
 
 /* A caller's address is behind its call. */
-static uint64_t call_of(const uint64_t *ip, unsigned int i)
+static uint64_t bpf_stacks_call_of(const uint64_t *ip, unsigned int i)
 {
 	return ip[i] - (i && ip[i]);
 }
@@ -354,7 +354,7 @@ struct frames {
 static int functions_at(struct bpf_stacks *s, const struct frames *all, unsigned int i,
 			struct grt_symbols_found *found)
 {
-	uint64_t at = call_of(all->ip, i);
+	uint64_t at = bpf_stacks_call_of(all->ip, i);
 
 	if (!all->number)
 		return symbols_kernel(s->symbols, at, found);
@@ -402,7 +402,8 @@ static int take_frames(struct bpf_stacks *s, unsigned int cpu, pid_t pid, uint32
 	}
 	ret = ret ?: grt_grow(&s->number, &s->number_room, s->numbers + depth, 1024);
 	for (unsigned int i = 0; i < depth && !ret; i++)
-		ret = symbols_take(s->symbols, pid, call_of(s->text[text].ip, i), &s->number[s->numbers + i]);
+		ret = symbols_take(s->symbols, pid, bpf_stacks_call_of(s->text[text].ip, i),
+				   &s->number[s->numbers + i]);
 	if (ret)
 		return ret;
 	s->waiting[s->waits++] = (struct bpf_stack_waiting){id, cpu, text, depth, s->numbers};
@@ -441,7 +442,7 @@ void bpf_stacks_unnamed(const struct bpf_stacks *s, struct addresses_unnamed *un
 }
 
 /* What our own program put on top of the kernel's stack. */
-static bool is_ours(const char *symbol)
+static bool bpf_stacks_is_ours(const char *symbol)
 {
 	return !strncmp(symbol, "bpf_", 4) || !strncmp(symbol, "__bpf_", 6) ||
 	       !strncmp(symbol, "__traceiter_", 12);
@@ -454,7 +455,7 @@ static unsigned int skip_ours(struct bpf_stacks *s, const uint64_t *ip, unsigned
 	unsigned int n;
 
 	for (n = 0; n < depth; n++)
-		if (symbols_kernel(s->symbols, ip[n], &found) || !is_ours(found.frame[0].function))
+		if (symbols_kernel(s->symbols, ip[n], &found) || !bpf_stacks_is_ours(found.frame[0].function))
 			break;
 	return n;
 }
@@ -473,8 +474,8 @@ static unsigned int cut_astray(struct bpf_stacks *s, pid_t pid, const uint64_t *
 }
 
 /* A stack of an event, which was taken at @time; gets the trace's id, 0 where it is not known. */
-static int give_id(struct bpf_stacks *s, struct grt_packer *p, unsigned int cpu, const struct grt_event *e,
-		   uint64_t time, bool kernel, uint32_t *stack)
+static int bpf_stacks_give_id(struct bpf_stacks *s, struct grt_packer *p, unsigned int cpu,
+			      const struct grt_event *e, uint64_t time, bool kernel, uint32_t *stack)
 {
 	uint32_t number, at, place = *stack - 1;
 	unsigned int depth, skip = 0;
@@ -486,11 +487,11 @@ static int give_id(struct bpf_stacks *s, struct grt_packer *p, unsigned int cpu,
 	if (!*stack)
 		return 0;
 	*stack = 0;
-	ret = text_of(s, place, time, &number);
+	ret = bpf_stacks_text_of(s, place, time, &number);
 	if (ret)
 		return ret;
 	key = (kernel ? KERNEL_PID : e->pid) << 32 | (number + 1);
-	at = find_place(s, key);
+	at = bpf_stacks_find_place(s, key);
 	if (number == NO_TEXT || (!s->seen[at].key && s->used == IDS - 1)) {
 		s->lost++;
 		return 0;
@@ -530,7 +531,7 @@ static struct pair stacks_of(struct grt_event *e)
 }
 
 /* What was mapped in a process that has called exec, or whose number is used again, is not there any more. */
-static void see_thread(struct bpf_stacks *s, const struct grt_ev_thread *e)
+static void bpf_stacks_see_thread(struct bpf_stacks *s, const struct grt_ev_thread *e)
 {
 	if (e->e.pid == e->e.tid && e->what != GRT_THREAD_ENDED && e->what != GRT_THREAD_LEFT_ON)
 		symbols_forget(s->symbols, (pid_t)e->e.pid);
@@ -543,11 +544,11 @@ int bpf_stacks_see(struct bpf_stacks *s, struct grt_packer *p, unsigned int cpu,
 	int ret;
 
 	if (e->type == GRT_EV_THREAD)
-		see_thread(s, (const struct grt_ev_thread *)e);
+		bpf_stacks_see_thread(s, (const struct grt_ev_thread *)e);
 	if (!at.user)
 		return 0;
-	ret = give_id(s, p, cpu, e, time, false, at.user);
-	return ret ?: give_id(s, p, cpu, e, time, true, at.kernel);
+	ret = bpf_stacks_give_id(s, p, cpu, e, time, false, at.user);
+	return ret ?: bpf_stacks_give_id(s, p, cpu, e, time, true, at.kernel);
 }
 
 #endif /* GRT_HAVE_BPF */

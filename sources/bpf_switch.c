@@ -51,7 +51,8 @@ static int committed(struct bpf_switch *s, struct grt_packer *p, unsigned int cp
 	return s->jobs == 1 ? runs(s, p, cpu, e) : 0;
 }
 
-static int ended(struct bpf_switch *s, struct grt_packer *p, unsigned int cpu, const struct grt_event *e)
+static int bpf_switch_ended(struct bpf_switch *s, struct grt_packer *p, unsigned int cpu,
+			    const struct grt_event *e)
 {
 	unsigned int i = 0;
 
@@ -75,5 +76,5 @@ int bpf_switch_see(struct bpf_switch *s, struct grt_packer *p, unsigned int cpu,
 		return committed(s, p, cpu, e, ((const struct grt_ev_submit *)e)->hw_ctx);
 	if (e->type == GRT_EV_COMMIT)
 		return committed(s, p, cpu, e, 0);
-	return e->type == GRT_EV_END ? ended(s, p, cpu, e) : 0;
+	return e->type == GRT_EV_END ? bpf_switch_ended(s, p, cpu, e) : 0;
 }

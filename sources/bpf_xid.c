@@ -23,7 +23,7 @@ struct part {
  * "0000:01:00" or "0000:01:00.0", a part of it, then "): " and the number.
  * Return: what follows, NULL when it is not so
  */
-static const char *read_head(const char *p, struct grt_ev_xid *ev, struct part *part)
+static const char *bpf_xid_read_head(const char *p, struct grt_ev_xid *ev, struct part *part)
 {
 	unsigned int domain, bus, device, function = 0;
 	int n = 0;
@@ -46,7 +46,7 @@ static const char *read_head(const char *p, struct grt_ev_xid *ev, struct part *
 }
 
 /* "KEY=VALUE, ": Return: what follows, or @p where there is no such key */
-static const char *take_key(const char *p, const char *key, char *value, size_t room)
+static const char *bpf_xid_take_key(const char *p, const char *key, char *value, size_t room)
 {
 	const char *end;
 
@@ -61,12 +61,12 @@ static const char *take_key(const char *p, const char *key, char *value, size_t 
 	return *end ? end + 2 : end;
 }
 
-static const char *read_process(const char *p, struct grt_ev_xid *ev, char *comm, size_t room)
+static const char *bpf_xid_read_process(const char *p, struct grt_ev_xid *ev, char *comm, size_t room)
 {
 	char pid[16], name[64];
 
-	p = take_key(p, "pid=", pid, sizeof(pid));
-	p = take_key(p, "name=", name, sizeof(name));
+	p = bpf_xid_take_key(p, "pid=", pid, sizeof(pid));
+	p = bpf_xid_take_key(p, "name=", name, sizeof(name));
 	ev->e.pid = ev->e.tid = (uint32_t)strtoul(pid, NULL, 10);
 	if (ev->e.pid && strcmp(name, "<unknown>"))
 		snprintf(comm, room, "%.15s", name);
@@ -80,10 +80,10 @@ void bpf_xid_read(struct grt_ev_xid *ev, const char *message, char *comm, size_t
 
 	comm[0] = '\0';
 	if (!strncmp(p, MARK, strlen(MARK)))
-		rest = read_head(p + strlen(MARK), ev, &part);
+		rest = bpf_xid_read_head(p + strlen(MARK), ev, &part);
 	if (rest) {
 		p = rest + (strncmp(rest, ", ", 2) ? 0 : 2);
-		p = read_process(p, ev, comm, room);
+		p = bpf_xid_read_process(p, ev, comm, room);
 	}
 	grt_xid_set_text(ev, part.at, rest ? part.len : 0, p, strcspn(p, "\n"));
 }
@@ -99,8 +99,8 @@ static uint32_t read_address(const char *text)
 }
 
 /* The log's line has no function, and may be cut. */
-static bool is_same(const struct grt_ev_xid *ev, const struct grt_ev_xid *logged, const char *text,
-		    const char *line)
+static bool bpf_xid_is_same(const struct grt_ev_xid *ev, const struct grt_ev_xid *logged, const char *text,
+			    const char *line)
 {
 	char begin[65];
 
@@ -121,12 +121,12 @@ void bpf_xid_join(struct grt_ev_xid *ev, const struct bpf_xid *xid, const char *
 	comm[0] = '\0';
 	ev->bus = read_address(device);
 	/* some of them name the process themselves */
-	p = read_process(p, ev, comm, room);
+	p = bpf_xid_read_process(p, ev, comm, room);
 	grt_xid_set_text(ev, p, 0, p, strcspn(p, "\n"));
 	if (ev->e.pid || !message[0])
 		return;
 	bpf_xid_read(&logged, message, device, sizeof(device));
-	if (!is_same(ev, &logged, p, message))
+	if (!bpf_xid_is_same(ev, &logged, p, message))
 		return;
 	ev->e.pid = ev->e.tid = logged.e.pid;
 	snprintf(comm, room, "%s", device);

@@ -72,7 +72,7 @@ struct capture {
 
 /* ------------------------------------------------------------- what is here */
 
-static bool in_dirs(const char *dirs, const char *name)
+static bool cuda_in_dirs(const char *dirs, const char *name)
 {
 	char path[PATH_MAX];
 	size_t length;
@@ -107,8 +107,9 @@ static bool in_linker_cache(const char *name)
 
 static bool has_cuda(void)
 {
-	return in_dirs(getenv("LD_LIBRARY_PATH"), "libcuda.so.1") || in_linker_cache("libcuda.so.1") ||
-	       in_dirs("/usr/lib/x86_64-linux-gnu:/usr/lib64:/usr/lib:/usr/local/cuda/compat:/usr/lib/wsl/lib:"
+	return cuda_in_dirs(getenv("LD_LIBRARY_PATH"), "libcuda.so.1") || in_linker_cache("libcuda.so.1") ||
+	       cuda_in_dirs(
+		       "/usr/lib/x86_64-linux-gnu:/usr/lib64:/usr/lib:/usr/local/cuda/compat:/usr/lib/wsl/lib:"
 		       "/usr/local/nvidia/lib64:/run/opengl-driver/lib",
 		       "libcuda.so.1");
 }
@@ -136,7 +137,7 @@ static int no_library(struct grt_err *err)
 			   "make install, or make all in the source tree", "cannot find " LIBRARY);
 }
 
-static int probe(struct grt_err *err)
+static int cuda_probe(struct grt_err *err)
 {
 	struct capture c;
 
@@ -148,7 +149,7 @@ static int probe(struct grt_err *err)
 
 /* -------------------------------------------------------------- set-up */
 
-static int check(const struct source_setup *setup, struct grt_err *err)
+static int cuda_check(const struct source_setup *setup, struct grt_err *err)
 {
 	const char *other = getenv("CUDA_INJECTION64_PATH");
 
@@ -167,7 +168,7 @@ static int check(const struct source_setup *setup, struct grt_err *err)
 	return 0;
 }
 
-static const char *stack_of(const char *how)
+static const char *cuda_stack_of(const char *how)
 {
 	if (!how || !strcmp(how, "auto"))
 		return "inproc";
@@ -290,10 +291,10 @@ static int cuda_open(void **state, const struct source_setup *setup, struct grt_
 	c->event = c->point.fd = -1;
 	c->dir = -1;
 	c->note = setup->note;
-	c->stack = stack_of(setup->stack);
+	c->stack = cuda_stack_of(setup->stack);
 	if (!setup->program && setup->pid && setup->stack && !strcmp(setup->stack, "bpf"))
 		return open_event(c, err) ?: open_outside(c, setup, err);
-	ret = check(setup, err);
+	ret = cuda_check(setup, err);
 	if (ret)
 		return ret;
 	if (!find_library(c))
@@ -306,7 +307,7 @@ static int cuda_open(void **state, const struct source_setup *setup, struct grt_
 }
 
 /* The program gets it with the environment. */
-static int attach(void *state, int dir, const char *path, struct grt_err *err)
+static int cuda_attach(void *state, int dir, const char *path, struct grt_err *err)
 {
 	struct capture *c = state;
 	char given[sizeof(c->number) + sizeof(c->path)];
@@ -323,7 +324,7 @@ static int attach(void *state, int dir, const char *path, struct grt_err *err)
 	return 0;
 }
 
-static int start(void *state, struct grt_err *err)
+static int cuda_start(void *state, struct grt_err *err)
 {
 	struct capture *c = state;
 
@@ -331,7 +332,7 @@ static int start(void *state, struct grt_err *err)
 }
 
 /* The program's files are its own until the end, when they are taken in. */
-static int confine(void *state, uint64_t *keep, struct grt_err *err)
+static int cuda_confine(void *state, uint64_t *keep, struct grt_err *err)
 {
 	struct capture *c = state;
 
@@ -339,7 +340,7 @@ static int confine(void *state, uint64_t *keep, struct grt_err *err)
 	return c->marker ? bpf_confine(c->marker, keep, err) : 0;
 }
 
-static unsigned int streams(void *state, struct pollfd *fds)
+static unsigned int cuda_streams(void *state, struct pollfd *fds)
 {
 	struct capture *c = state;
 
@@ -347,7 +348,7 @@ static unsigned int streams(void *state, struct pollfd *fds)
 	return 1 + (c->marker ? bpf_streams(c->marker, fds + 1) : 0);
 }
 
-static int flush(void *state, struct grt_err *err)
+static int cuda_flush(void *state, struct grt_err *err)
 {
 	struct capture *c = state;
 
@@ -409,7 +410,7 @@ static void wait_for_writers(struct capture *c)
 		c->note("cuda: a process did not finish its part of the recording");
 }
 
-static int stop(void *state, struct grt_err *err)
+static int cuda_stop(void *state, struct grt_err *err)
 {
 	struct capture *c = state;
 	uint64_t one = 1;
@@ -431,7 +432,7 @@ struct reading {
 	char string[512];
 };
 
-static void tell(struct reading *r, const struct grt_ev_process *p)
+static void cuda_tell(struct reading *r, const struct grt_ev_process *p)
 {
 	char text[640];
 
@@ -442,7 +443,7 @@ static void tell(struct reading *r, const struct grt_ev_process *p)
 	r->capture->note(text);
 }
 
-static int on_image(struct grt_consumer *consumer, const struct grt_event *e, uint32_t cpu)
+static int cuda_on_image(struct grt_consumer *consumer, const struct grt_event *e, uint32_t cpu)
 {
 	struct reading *r = (struct reading *)consumer;
 	const struct grt_ev_process *p = (const void *)e;
@@ -462,7 +463,7 @@ static int on_image(struct grt_consumer *consumer, const struct grt_event *e, ui
 	r->ended |= p->what == 3 || p->what == 4;
 	/* a note's text stands before it, and is new */
 	if (p->what == 4 || p->what == 5)
-		tell(r, p);
+		cuda_tell(r, p);
 	return 0;
 }
 
@@ -483,7 +484,7 @@ static bool has_definitions(struct capture *c, const char *name)
 
 static bool read_notes(struct capture *c, const char *name)
 {
-	struct reading r = {.c = {.image = on_image}, .capture = c};
+	struct reading r = {.c = {.image = cuda_on_image}, .capture = c};
 	struct grt_session *s;
 	char path[2 * PATH_MAX];
 
@@ -518,7 +519,7 @@ static void told(void *state)
 	}
 }
 
-static int describe(void *state, struct grt_env *env, int room)
+static int cuda_describe(void *state, struct grt_env *env, int room)
 {
 	struct capture *c = state;
 	const struct grt_env all[] = {
@@ -558,16 +559,16 @@ static int cuda_close(void *state, struct grt_err *err)
 const struct source source_cuda = {
 	.name = "cuda",
 	.program = true,
-	.probe = probe,
+	.probe = cuda_probe,
 	.open = cuda_open,
-	.attach = attach,
-	.start = start,
-	.confine = confine,
-	.streams = streams,
-	.flush = flush,
+	.attach = cuda_attach,
+	.start = cuda_start,
+	.confine = cuda_confine,
+	.streams = cuda_streams,
+	.flush = cuda_flush,
 	.read = cuda_read,
-	.stop = stop,
+	.stop = cuda_stop,
 	.adopted = told,
-	.describe = describe,
+	.describe = cuda_describe,
 	.close = cuda_close,
 };

@@ -30,7 +30,7 @@ static void device_end(const char *link, char *bus, size_t room)
 }
 
 /* Connectors are there as well: card0-DP-1 */
-static bool is_node(const char *name, const char *kind)
+static bool drm_cards_is_node(const char *name, const char *kind)
 {
 	size_t len = strlen(kind);
 
@@ -38,9 +38,9 @@ static bool is_node(const char *name, const char *kind)
 	       strspn(name + len, "0123456789") == strlen(name + len);
 }
 
-static bool is_card(const char *name)
+static bool drm_cards_is_card(const char *name)
 {
-	return is_node(name, "card");
+	return drm_cards_is_node(name, "card");
 }
 
 void drm_card(const char *bus, char *card, size_t room)
@@ -51,7 +51,7 @@ void drm_card(const char *bus, char *card, size_t room)
 
 	*card = 0;
 	while (dir && !*card && (d = readdir(dir))) {
-		if (!is_card(d->d_name))
+		if (!drm_cards_is_card(d->d_name))
 			continue;
 		snprintf(path, sizeof(path), "/sys/class/drm/%s/device", d->d_name);
 		device_end(path, at, sizeof(at));
@@ -70,7 +70,7 @@ void drm_bus(uint32_t number, char *bus, size_t room)
 	device_end(path, bus, room);
 }
 
-static void add_node(const char *node, char *text, size_t room)
+static void drm_cards_add_node(const char *node, char *text, size_t room)
 {
 	size_t used = strlen(text);
 	char word[32], path[320], bus[64];
@@ -90,8 +90,8 @@ void drm_nodes(char *text, size_t room)
 	struct dirent *d;
 
 	while (dir && (d = readdir(dir)))
-		if (is_card(d->d_name) || is_node(d->d_name, "renderD"))
-			add_node(d->d_name, text, room);
+		if (drm_cards_is_card(d->d_name) || drm_cards_is_node(d->d_name, "renderD"))
+			drm_cards_add_node(d->d_name, text, room);
 	if (dir)
 		closedir(dir);
 }

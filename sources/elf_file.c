@@ -26,7 +26,7 @@ struct file {
 };
 
 /* It is read, not mapped: who owns it may cut it off meanwhile. */
-static bool open_file(struct file *f, int fd)
+static bool elf_file_open_file(struct file *f, int fd)
 {
 	struct stat st;
 
@@ -37,14 +37,14 @@ static bool open_file(struct file *f, int fd)
 	return f->elf && elf_kind(f->elf) == ELF_K_ELF;
 }
 
-static int open_path(const char *path)
+static int elf_file_open_path(const char *path)
 {
 	return open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 }
 
 int elf_open(const char *path, struct grt_err *err)
 {
-	int fd = open_path(path);
+	int fd = elf_file_open_path(path);
 
 	return fd >= 0 ? fd
 		       : grt_err_set(err, -errno, strerror(errno),
@@ -130,12 +130,12 @@ static bool has_odd_sections(int fd)
 }
 
 /* Apart from all else. */
-static int look_up(int fd, const void *symbol, void *offset)
+static int elf_file_look_up(int fd, const void *symbol, void *offset)
 {
 	uint64_t address;
 	struct file f;
 
-	if (has_odd_sections(fd) || !open_file(&f, fd))
+	if (has_odd_sections(fd) || !elf_file_open_file(&f, fd))
 		return -ENOEXEC;
 	if (!find_symbol(f.elf, symbol, &address) || !offset_of(f.elf, address, offset))
 		return -ENOENT;
@@ -145,7 +145,7 @@ static int look_up(int fd, const void *symbol, void *offset)
 
 int elf_function(int fd, const char *path, const char *symbol, uint64_t *offset, struct grt_err *err)
 {
-	int ret = apart_run(look_up, fd, symbol, offset, sizeof(*offset));
+	int ret = apart_run(elf_file_look_up, fd, symbol, offset, sizeof(*offset));
 
 	if (ret == -ENOEXEC)
 		return grt_err_set(err, ret, "it is no ELF object file",
@@ -190,7 +190,7 @@ struct headers {
 	struct segment segment[SEGMENTS_MAX];
 };
 
-static bool read_at(int fd, void *to, size_t size, uint64_t offset)
+static bool elf_file_read_at(int fd, void *to, size_t size, uint64_t offset)
 {
 	return offset <= INT64_MAX && pread(fd, to, size, (off_t)offset) == (ssize_t)size;
 }
@@ -200,10 +200,10 @@ static void read_headers_64(int fd, struct headers *h)
 	Elf64_Ehdr e;
 	Elf64_Phdr p;
 
-	if (!read_at(fd, &e, sizeof(e), 0) || e.e_phentsize != sizeof(p))
+	if (!elf_file_read_at(fd, &e, sizeof(e), 0) || e.e_phentsize != sizeof(p))
 		return;
 	for (; h->n < e.e_phnum && h->n < SEGMENTS_MAX; h->n++) {
-		if (!read_at(fd, &p, sizeof(p), e.e_phoff + h->n * sizeof(p)))
+		if (!elf_file_read_at(fd, &p, sizeof(p), e.e_phoff + h->n * sizeof(p)))
 			return;
 		h->segment[h->n] = (struct segment){p.p_type, p.p_flags, p.p_offset, p.p_vaddr, p.p_filesz};
 	}
@@ -214,10 +214,10 @@ static void read_headers_32(int fd, struct headers *h)
 	Elf32_Ehdr e;
 	Elf32_Phdr p;
 
-	if (!read_at(fd, &e, sizeof(e), 0) || e.e_phentsize != sizeof(p))
+	if (!elf_file_read_at(fd, &e, sizeof(e), 0) || e.e_phentsize != sizeof(p))
 		return;
 	for (; h->n < e.e_phnum && h->n < SEGMENTS_MAX; h->n++) {
-		if (!read_at(fd, &p, sizeof(p), e.e_phoff + h->n * sizeof(p)))
+		if (!elf_file_read_at(fd, &p, sizeof(p), e.e_phoff + h->n * sizeof(p)))
 			return;
 		h->segment[h->n] = (struct segment){p.p_type, p.p_flags, p.p_offset, p.p_vaddr, p.p_filesz};
 	}
@@ -230,7 +230,7 @@ static void read_headers(int fd, struct headers *h)
 	struct stat st;
 
 	h->n = 0;
-	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || !read_at(fd, ident, sizeof(ident), 0) ||
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || !elf_file_read_at(fd, ident, sizeof(ident), 0) ||
 	    memcmp(ident, ELFMAG, SELFMAG) || ident[EI_DATA] != order)
 		return;
 	if (ident[EI_CLASS] == ELFCLASS64)
@@ -239,7 +239,7 @@ static void read_headers(int fd, struct headers *h)
 		read_headers_32(fd, h);
 }
 
-static void find_address(const struct headers *h, uint64_t offset, uint64_t *address)
+static void elf_file_find_address(const struct headers *h, uint64_t offset, uint64_t *address)
 {
 	for (const struct segment *s = h->segment; s < h->segment + h->n; s++) {
 		/* a mapping begins at a page */
@@ -284,7 +284,7 @@ static void read_build_id(int fd, const struct headers *h, char *build_id)
 
 	for (const struct segment *s = h->segment; s < h->segment + h->n; s++) {
 		size = s->size < sizeof(notes) ? (size_t)s->size : sizeof(notes);
-		if (s->type != PT_NOTE || !read_at(fd, notes, size, s->offset))
+		if (s->type != PT_NOTE || !elf_file_read_at(fd, notes, size, s->offset))
 			continue;
 		/* those of properties, with 8, are segments of their own */
 		if (find_build_id(notes, size, 4, build_id) || find_build_id(notes, size, 8, build_id))
@@ -295,14 +295,14 @@ static void read_build_id(int fd, const struct headers *h, char *build_id)
 void elf_describe(const char *path, uint64_t offset, uint64_t *address, char *build_id)
 {
 	struct headers h;
-	int fd = open_path(path);
+	int fd = elf_file_open_path(path);
 
 	*address = offset;
 	build_id[0] = '\0';
 	if (fd < 0)
 		return;
 	read_headers(fd, &h);
-	find_address(&h, offset, address);
+	elf_file_find_address(&h, offset, address);
 	read_build_id(fd, &h, build_id);
 	close(fd);
 }

@@ -9,12 +9,12 @@
 
 static const char *const objects[] = {"fence", "sync_wait", NULL};
 
-static void configure(struct bpf_config *config)
+static void fence_configure(struct bpf_config *config)
 {
 	config->cut_keys = 1;
 }
 
-static const struct bpf_kind kind = {.name = "fence", .objects = objects, .configure = configure};
+static const struct bpf_kind kind = {.name = "fence", .objects = objects, .configure = fence_configure};
 
 static int probe_it(struct grt_err *err)
 {

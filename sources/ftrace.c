@@ -106,7 +106,7 @@ struct capture {
 /* ------------------------------------------------------------------- tracefs */
 
 /* Return: 0 or -errno */
-static int put(int dir, const char *path, const char *text, int flags)
+static int ftrace_put(int dir, const char *path, const char *text, int flags)
 {
 	int fd = openat(dir, path, O_WRONLY | O_CLOEXEC | flags);
 	ssize_t n;
@@ -121,7 +121,7 @@ static int put(int dir, const char *path, const char *text, int flags)
 }
 
 /* A whole file; the caller frees it. NULL: it cannot be read */
-static char *get(int dir, const char *path)
+static char *ftrace_get(int dir, const char *path)
 {
 	int fd = openat(dir, path, O_RDONLY | O_CLOEXEC);
 	size_t used;
@@ -132,7 +132,7 @@ static char *get(int dir, const char *path)
 	return text;
 }
 
-static int failed(struct grt_err *err, int code, const char *what)
+static int ftrace_failed(struct grt_err *err, int code, const char *what)
 {
 	return grt_err_set(err, code, strerror(-code),
 			   code == -EACCES || code == -EPERM ? "the same command with sudo" : "",
@@ -148,7 +148,7 @@ static unsigned long long start_of(long pid)
 	char path[64], *text, *p;
 
 	snprintf(path, sizeof(path), "/proc/%ld/stat", pid);
-	text = get(AT_FDCWD, path);
+	text = ftrace_get(AT_FDCWD, path);
 	p = text ? strrchr(text, ')') : NULL;
 	/* the 22nd field, and the command is the second */
 	for (int field = 2; p && field < 22; field++)
@@ -168,7 +168,7 @@ static bool is_left_behind(const char *name, uint32_t namespace)
 	       start_of(pid) != start;
 }
 
-static void group_of(char group[64], const char *name)
+static void ftrace_group_of(char group[64], const char *name)
 {
 	size_t i;
 
@@ -180,7 +180,7 @@ static void group_of(char group[64], const char *name)
 /* The probes of a group. */
 static void remove_probes(int root, const char *group)
 {
-	char *text = get(root, "kprobe_events"), *line, *next, name[256];
+	char *text = ftrace_get(root, "kprobe_events"), *line, *next, name[256];
 	size_t len = strlen(group);
 	const char *at;
 
@@ -192,7 +192,7 @@ static void remove_probes(int root, const char *group)
 		if (!at || strncmp(at + 1, group, len) != 0 || at[1 + len] != '/')
 			continue;
 		snprintf(name, sizeof(name), "-:%.*s\n", (int)strcspn(at + 1, " "), at + 1);
-		put(root, "kprobe_events", name, O_APPEND);
+		ftrace_put(root, "kprobe_events", name, O_APPEND);
 	}
 	free(text);
 }
@@ -202,14 +202,14 @@ static void remove_instance(int root, const char *name)
 	char path[160], group[64];
 
 	snprintf(path, sizeof(path), "instances/%s/tracing_on", name);
-	put(root, path, "0", 0);
+	ftrace_put(root, path, "0", 0);
 	snprintf(path, sizeof(path), "instances/%s/events/enable", name);
-	put(root, path, "0", 0);
+	ftrace_put(root, path, "0", 0);
 	snprintf(path, sizeof(path), "instances/%s/current_tracer", name);
-	put(root, path, "nop", 0);
+	ftrace_put(root, path, "nop", 0);
 	snprintf(path, sizeof(path), "instances/%s", name);
 	unlinkat(root, path, AT_REMOVEDIR);
-	group_of(group, name);
+	ftrace_group_of(group, name);
 	remove_probes(root, group);
 }
 
@@ -277,7 +277,7 @@ static int choose_functions(struct capture *c, struct grt_err *err)
 }
 
 /* "name [module]" or "name.constprop.0 [module]" of a line, as kprobes want it: "module:name" */
-static void take_line(struct capture *c, struct wanted *w, const char *line, unsigned int number)
+static void ftrace_take_line(struct capture *c, struct wanted *w, const char *line, unsigned int number)
 {
 	size_t len = strcspn(line, " \n"), end = strcspn(line, "\n");
 	const char *open = memchr(line, '[', end), *close = memchr(line, ']', end);
@@ -306,7 +306,7 @@ static void match_line(struct capture *c, const char *line, unsigned int number)
 		size_t want = strlen(w->name);
 
 		if ((want == len || want == base) && !strncmp(w->name, line, want))
-			take_line(c, w, line, number);
+			ftrace_take_line(c, w, line, number);
 	}
 }
 
@@ -318,7 +318,7 @@ static char *available;
 
 static int match_functions(struct capture *c, struct grt_err *err)
 {
-	char *text = available ? available : get(c->root, "available_filter_functions"), *line;
+	char *text = available ? available : ftrace_get(c->root, "available_filter_functions"), *line;
 	unsigned int number = 0;
 
 	available = text;
@@ -336,7 +336,7 @@ static int match_functions(struct capture *c, struct grt_err *err)
 			   c->functions);
 }
 
-static void tell_missing(struct capture *c)
+static void ftrace_tell_missing(struct capture *c)
 {
 	char text[sizeof(c->missing) + 64];
 	size_t used = 0;
@@ -356,17 +356,17 @@ static bool probe_function(const struct capture *c, struct wanted *w)
 	char text[512];
 
 	snprintf(text, sizeof(text), "p:%s/%s %s %s\n", c->group, w->name, w->symbol, w->args);
-	if (put(c->root, "kprobe_events", text, O_APPEND)) {
+	if (ftrace_put(c->root, "kprobe_events", text, O_APPEND)) {
 		snprintf(text, sizeof(text), "p:%s/%s %s\n", c->group, w->name, w->symbol);
-		if (put(c->root, "kprobe_events", text, O_APPEND))
+		if (ftrace_put(c->root, "kprobe_events", text, O_APPEND))
 			return false;
 	}
 	snprintf(text, sizeof(text), "r" RETURNS_MAX ":%s/%s_ret %s ret=$retval:s32\n", c->group, w->name,
 		 w->symbol);
-	if (!put(c->root, "kprobe_events", text, O_APPEND))
+	if (!ftrace_put(c->root, "kprobe_events", text, O_APPEND))
 		return true;
 	snprintf(text, sizeof(text), "-:%s/%s\n", c->group, w->name);
-	put(c->root, "kprobe_events", text, O_APPEND);
+	ftrace_put(c->root, "kprobe_events", text, O_APPEND);
 	return false;
 }
 
@@ -410,7 +410,7 @@ static int trace_calls(struct capture *c)
 	if (!used)
 		return 0;
 	ret = put_words(c->instance, "set_ftrace_filter", text);
-	return ret ? ret : put(c->instance, "current_tracer", "function", 0);
+	return ret ? ret : ftrace_put(c->instance, "current_tracer", "function", 0);
 }
 
 static int set_functions(struct capture *c, struct grt_err *err)
@@ -426,12 +426,12 @@ static int set_functions(struct capture *c, struct grt_err *err)
 	}
 	ret = trace_calls(c);
 	if (ret)
-		return failed(err, ret, "the function tracer");
+		return ftrace_failed(err, ret, "the function tracer");
 	if (c->probed) {
 		snprintf(path, sizeof(path), "events/%s/enable", c->group);
-		ret = put(c->instance, path, "1", 0);
+		ret = ftrace_put(c->instance, path, "1", 0);
 	}
-	return ret ? failed(err, ret, "probes") : 0;
+	return ret ? ftrace_failed(err, ret, "probes") : 0;
 }
 
 /* ------------------------------------------------------------------ the source */
@@ -443,23 +443,23 @@ static int make_instance(struct capture *c, struct grt_err *err)
 
 	snprintf(c->name, sizeof(c->name), PREFIX "-%ld-%llu-%" PRIu32, (long)getpid(), start_of(getpid()),
 		 pid_ns());
-	group_of(c->group, c->name);
+	ftrace_group_of(c->group, c->name);
 	snprintf(path, sizeof(path), "instances/%s", c->name);
 	if (mkdirat(c->root, path, 0700) && errno != EEXIST)
-		return failed(err, -errno, "up an instance");
+		return ftrace_failed(err, -errno, "up an instance");
 	c->instance = openat(c->root, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (c->instance < 0)
-		return failed(err, -errno, "up an instance");
+		return ftrace_failed(err, -errno, "up an instance");
 	snprintf(size, sizeof(size), "%" PRIu64, c->buffer / 1024);
-	ret = put(c->instance, "tracing_on", "0", 0);
+	ret = ftrace_put(c->instance, "tracing_on", "0", 0);
 	if (!ret)
-		ret = put(c->instance, "trace_clock", "mono", 0);
+		ret = ftrace_put(c->instance, "trace_clock", "mono", 0);
 	if (!ret)
-		ret = put(c->instance, "buffer_size_kb", size, 0);
+		ret = ftrace_put(c->instance, "buffer_size_kb", size, 0);
 	/* without it a thread's process is not known; older kernels have no such option here */
 	if (!ret)
-		put(c->instance, "options/record-tgid", "1", 0);
-	return ret ? failed(err, ret, "the clock or the buffer") : 0;
+		ftrace_put(c->instance, "options/record-tgid", "1", 0);
+	return ret ? ftrace_failed(err, ret, "the clock or the buffer") : 0;
 }
 
 static void set_events(struct capture *c)
@@ -468,7 +468,7 @@ static void set_events(struct capture *c)
 
 	for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++) {
 		snprintf(path, sizeof(path), "events/%s/enable", events[i]);
-		c->events += !put(c->instance, path, "1", 0);
+		c->events += !ftrace_put(c->instance, path, "1", 0);
 	}
 }
 
@@ -489,10 +489,10 @@ static int open_instance(struct capture *c, struct grt_err *err)
 		ret = set_functions(c, err);
 	if (ret)
 		return ret;
-	tell_missing(c);
+	ftrace_tell_missing(c);
 	set_events(c);
 	c->pipe = openat(c->instance, "trace_pipe", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	return c->pipe < 0 ? failed(err, -errno, "trace_pipe") : 0;
+	return c->pipe < 0 ? ftrace_failed(err, -errno, "trace_pipe") : 0;
 }
 
 /* Whether it is likely to work; nothing is changed. */
@@ -538,7 +538,7 @@ static void keep_debugfs(const struct capture *c, const char *when)
 
 	for (size_t i = 0; textlog_settings.dir && i < sizeof(files) / sizeof(files[0]); i++) {
 		snprintf(path, sizeof(path), DEBUGFS "/%s", files[i]);
-		text = get(AT_FDCWD, path);
+		text = ftrace_get(AT_FDCWD, path);
 		if (!text)
 			continue;
 		snprintf(path, sizeof(path), "%s/kfd_%s.%s", textlog_settings.dir, files[i], when);
@@ -553,31 +553,31 @@ static void keep_debugfs(const struct capture *c, const char *when)
 	}
 }
 
-static int start(void *state, struct grt_err *err)
+static int source_ftrace_start(void *state, struct grt_err *err)
 {
 	struct capture *c = state;
 	int ret = textlog_start(&c->log, c->pipe, err);
 
 	keep_debugfs(c, "before");
 	if (!ret)
-		ret = put(c->instance, "tracing_on", "1", 0);
-	return ret ? failed(err, ret, "tracing_on") : 0;
+		ret = ftrace_put(c->instance, "tracing_on", "1", 0);
+	return ret ? ftrace_failed(err, ret, "tracing_on") : 0;
 }
 
 /* What is put back at the end is root's. */
-static int confine(void *state, uint64_t *keep, struct grt_err *err)
+static int ftrace_confine(void *state, uint64_t *keep, struct grt_err *err)
 {
 	(void)state, (void)err;
 	*keep |= 1ULL << CAP_DAC_OVERRIDE;
 	return 0;
 }
 
-static int confined(void *state, struct grt_err *err)
+static int ftrace_confined(void *state, struct grt_err *err)
 {
 	return textlog_confined(&((struct capture *)state)->log, err);
 }
 
-static unsigned int streams(void *state, struct pollfd *fds)
+static unsigned int ftrace_streams(void *state, struct pollfd *fds)
 {
 	fds[0] = (struct pollfd){.fd = ((struct capture *)state)->log.pipe[0], .events = POLLIN};
 	return 1;
@@ -598,7 +598,7 @@ static uint64_t count_lost(struct capture *c)
 
 	for (unsigned int cpu = 0; cpu < 4096; cpu++) {
 		snprintf(path, sizeof(path), "per_cpu/cpu%u/stats", cpu);
-		text = get(c->instance, path);
+		text = ftrace_get(c->instance, path);
 		if (!text)
 			break;
 		for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
@@ -627,7 +627,7 @@ static char *cut_line(char *text)
  */
 static uint64_t count_missed(const struct capture *c)
 {
-	char *events = get(c->root, "kprobe_events"), *profile = get(c->root, "kprobe_profile");
+	char *events = ftrace_get(c->root, "kprobe_events"), *profile = ftrace_get(c->root, "kprobe_profile");
 	size_t len = strlen(c->group);
 	uint64_t missed = 0;
 	char *event = events && *events ? events : NULL, *line = profile && *profile ? profile : NULL;
@@ -646,20 +646,20 @@ static uint64_t count_missed(const struct capture *c)
 	return missed;
 }
 
-static int stop(void *state, struct grt_err *err)
+static int ftrace_stop(void *state, struct grt_err *err)
 {
 	struct capture *c = state;
-	int ret = put(c->instance, "tracing_on", "0", 0);
+	int ret = ftrace_put(c->instance, "tracing_on", "0", 0);
 
 	keep_debugfs(c, "after");
 	/* the text tells of what was overwritten, where something follows it: only the rest is added */
 	c->lost = count_lost(c);
 	c->missed = c->probed ? count_missed(c) : 0;
 	textlog_stop(&c->log, c->missed);
-	return ret ? failed(err, ret, "tracing_on") : 1;
+	return ret ? ftrace_failed(err, ret, "tracing_on") : 1;
 }
 
-static int describe(void *state, struct grt_env *env, int room)
+static int ftrace_describe(void *state, struct grt_env *env, int room)
 {
 	struct capture *c = state;
 	const struct grt_env all[] = {
@@ -704,12 +704,12 @@ const struct source source_ftrace = {
 	.by_name = true,
 	.probe = ftrace_probe,
 	.open = ftrace_open,
-	.start = start,
-	.confine = confine,
-	.confined = confined,
-	.streams = streams,
+	.start = source_ftrace_start,
+	.confine = ftrace_confine,
+	.confined = ftrace_confined,
+	.streams = ftrace_streams,
 	.read = ftrace_read,
-	.stop = stop,
-	.describe = describe,
+	.stop = ftrace_stop,
+	.describe = ftrace_describe,
 	.close = ftrace_close,
 };

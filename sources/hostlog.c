@@ -105,7 +105,7 @@ static void pass_on(const char *text, size_t len)
 }
 
 /* What a line has of the program goes on, the log's part is kept. */
-static void take_line(struct capture *c, const char *line, const char *end)
+static void hostlog_take_line(struct capture *c, const char *line, const char *end)
 {
 	const char *p = line, *record;
 	struct amd_log_head h = {.pid = 0};
@@ -124,17 +124,17 @@ static void take_line(struct capture *c, const char *line, const char *end)
 	textlog_write(t, record ? record : line, (size_t)(end - (record ? record : line)) + 1);
 }
 
-static void take_lines(struct capture *c, bool all)
+static void hostlog_take_lines(struct capture *c, bool all)
 {
 	char *line = c->line, *end = c->line + c->used, *stop;
 
 	while ((stop = memchr(line, '\n', (size_t)(end - line)))) {
-		take_line(c, line, stop);
+		hostlog_take_line(c, line, stop);
 		line = stop + 1;
 	}
 	if (line < end && (all || end - line == LINE_ROOM - 1)) {
 		*end = '\n';
-		take_line(c, line, end);
+		hostlog_take_line(c, line, end);
 		line = end;
 	}
 	c->used = (size_t)(end - line);
@@ -147,14 +147,14 @@ static void copy_stderr(struct textlog *t, const char *data, size_t len)
 	size_t n;
 
 	if (!data)
-		take_lines(c, true);
+		hostlog_take_lines(c, true);
 	while (len) {
 		n = LINE_ROOM - 1 - c->used < len ? LINE_ROOM - 1 - c->used : len;
 		memcpy(c->line + c->used, data, n);
 		c->used += n;
 		data += n;
 		len -= n;
-		take_lines(c, false);
+		hostlog_take_lines(c, false);
 	}
 }
 
@@ -228,7 +228,7 @@ static int hostlog_open(void **state, const struct source_setup *setup, struct g
 	return ret;
 }
 
-static int start(void *state, struct grt_err *err)
+static int hostlog_start(void *state, struct grt_err *err)
 {
 	struct capture *c = state;
 
@@ -236,12 +236,12 @@ static int start(void *state, struct grt_err *err)
 	return textlog_start(&c->log, c->err_pipe[0], err);
 }
 
-static int confined(void *state, struct grt_err *err)
+static int hostlog_confined(void *state, struct grt_err *err)
 {
 	return textlog_confined(&((struct capture *)state)->log, err);
 }
 
-static unsigned int streams(void *state, struct pollfd *fds)
+static unsigned int hostlog_streams(void *state, struct pollfd *fds)
 {
 	fds[0] = (struct pollfd){.fd = ((struct capture *)state)->log.pipe[0], .events = POLLIN};
 	return 1;
@@ -253,7 +253,7 @@ static ssize_t hostlog_read(void *state, unsigned int i, void *buf, size_t len)
 	return textlog_read(&((struct capture *)state)->log, buf, len);
 }
 
-static void tell_empty(struct capture *c)
+static void hostlog_tell_empty(struct capture *c)
 {
 	struct stat st;
 
@@ -263,17 +263,17 @@ static void tell_empty(struct capture *c)
 		"AMD_LOG_LEVEL_FILE (then: grtrace rocm record --capture-stderr)");
 }
 
-static int stop(void *state, struct grt_err *err)
+static int hostlog_stop(void *state, struct grt_err *err)
 {
 	struct capture *c = state;
 
 	(void)err;
-	tell_empty(c);
+	hostlog_tell_empty(c);
 	textlog_stop(&c->log, 0);
 	return 1;
 }
 
-static int describe(void *state, struct grt_env *env, int room)
+static int hostlog_describe(void *state, struct grt_env *env, int room)
 {
 	struct capture *c = state;
 	const struct grt_env all[] = {
@@ -325,11 +325,11 @@ const struct source source_hostlog = {
 	.name = "hostlog",
 	.by_name = true,
 	.open = hostlog_open,
-	.start = start,
-	.confined = confined,
-	.streams = streams,
+	.start = hostlog_start,
+	.confined = hostlog_confined,
+	.streams = hostlog_streams,
 	.read = hostlog_read,
-	.stop = stop,
-	.describe = describe,
+	.stop = hostlog_stop,
+	.describe = hostlog_describe,
 	.close = hostlog_close,
 };

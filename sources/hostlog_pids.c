@@ -72,7 +72,7 @@ static bool has_mark(const char *pid, const char *mark)
 	return matched == len;
 }
 
-static uint32_t find(const char *mark, uint32_t inside)
+static uint32_t hostlog_pids_find(const char *mark, uint32_t inside)
 {
 	DIR *dir = opendir("/proc");
 	uint32_t found = 0;
@@ -89,7 +89,7 @@ static uint32_t find(const char *mark, uint32_t inside)
 	return found;
 }
 
-static const struct hostlog_pid *known(const struct hostlog_pids *p, uint32_t inside)
+static const struct hostlog_pid *hostlog_pids_known(const struct hostlog_pids *p, uint32_t inside)
 {
 	for (unsigned int i = 0; i < p->n; i++)
 		if (p->of[i].inside == inside)
@@ -99,7 +99,7 @@ static const struct hostlog_pid *known(const struct hostlog_pids *p, uint32_t in
 
 void hostlog_pids_see(struct hostlog_pids *p, uint32_t inside)
 {
-	struct hostlog_pid *one = (struct hostlog_pid *)(uintptr_t)known(p, inside);
+	struct hostlog_pid *one = (struct hostlog_pid *)(uintptr_t)hostlog_pids_known(p, inside);
 
 	if (!inside || (one && (one->outside || one->tries == TRIES)))
 		return;
@@ -110,12 +110,12 @@ void hostlog_pids_see(struct hostlog_pids *p, uint32_t inside)
 		*one = (struct hostlog_pid){.inside = inside};
 	}
 	one->tries++;
-	one->outside = find(p->mark, inside);
+	one->outside = hostlog_pids_find(p->mark, inside);
 }
 
 uint32_t hostlog_pids_outside(const struct hostlog_pids *p, uint32_t inside)
 {
-	const struct hostlog_pid *one = known(p, inside);
+	const struct hostlog_pid *one = hostlog_pids_known(p, inside);
 
 	return one ? one->outside : 0;
 }

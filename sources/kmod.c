@@ -106,7 +106,7 @@ static long stream_number(const char *name)
 	return *end ? -1 : n;
 }
 
-static int by_number(const void *a, const void *b)
+static int kmod_by_number(const void *a, const void *b)
 {
 	unsigned int one = *(const unsigned int *)a, other = *(const unsigned int *)b;
 
@@ -132,11 +132,11 @@ static int find_streams(struct kmod *k)
 	if (d)
 		closedir(d);
 	if (k->cpus)
-		qsort(k->number, k->cpus, sizeof(*k->number), by_number);
+		qsort(k->number, k->cpus, sizeof(*k->number), kmod_by_number);
 	return ret;
 }
 
-static void count_packet(void *arg, const struct grt_packet *p)
+static void kmod_count_packet(void *arg, const struct grt_packet *p)
 {
 	kmod_tally_take(((struct kmod *)arg)->tally, p);
 }
@@ -147,7 +147,7 @@ static ssize_t live_read(void *arg, unsigned int i, void *buf, size_t len)
 	ssize_t n = read(k->streams[i], buf, len);
 
 	if (n > 0)
-		meter_feed(&k->meter[i], buf, (size_t)n, count_packet, k);
+		meter_feed(&k->meter[i], buf, (size_t)n, kmod_count_packet, k);
 	return n < 0 ? -errno : n;
 }
 
@@ -253,7 +253,7 @@ int kmod_hold(struct kmod *k, struct grt_err *err)
 
 /* A control file, or the one that was opened before it no longer may be, which is @kept. Return: -1 with
  * errno set */
-static int open_file(const struct kmod *k, const char *file, int flags, bool *kept)
+static int kmod_open_file(const struct kmod *k, const char *file, int flags, bool *kept)
 {
 	int fd = openat(k->dir, file, flags | O_CLOEXEC);
 
@@ -270,7 +270,7 @@ static int open_file(const struct kmod *k, const char *file, int flags, bool *ke
 }
 
 /* All of a file without what ends its last line; NULL with errno set. */
-static char *read_text(int fd)
+static char *kmod_read_text(int fd)
 {
 	size_t used;
 	char *text = read_all(fd, KMOD_TEXT_MAX, &used);
@@ -283,8 +283,8 @@ static char *read_text(int fd)
 char *kmod_read(struct kmod *k, const char *file, struct grt_err *err)
 {
 	bool kept;
-	int fd = open_file(k, file, O_RDONLY, &kept), code;
-	char *text = fd >= 0 ? read_text(fd) : NULL;
+	int fd = kmod_open_file(k, file, O_RDONLY, &kept), code;
+	char *text = fd >= 0 ? kmod_read_text(fd) : NULL;
 
 	code = errno;
 	if (fd >= 0 && !kept)
@@ -295,10 +295,10 @@ char *kmod_read(struct kmod *k, const char *file, struct grt_err *err)
 }
 
 /* Return: 0 or -errno as it came. */
-static int write_file(struct kmod *k, const char *file, const char *text)
+static int kmod_write_file(struct kmod *k, const char *file, const char *text)
 {
 	bool kept;
-	int fd = open_file(k, file, O_WRONLY | O_TRUNC, &kept), ret = 0;
+	int fd = kmod_open_file(k, file, O_WRONLY | O_TRUNC, &kept), ret = 0;
 
 	if (fd < 0)
 		return -errno;
@@ -314,7 +314,7 @@ static int write_file(struct kmod *k, const char *file, const char *text)
 
 int kmod_write(struct kmod *k, const char *file, const char *text, struct grt_err *err)
 {
-	int ret = write_file(k, file, text);
+	int ret = kmod_write_file(k, file, text);
 	char doing[64];
 
 	if (!ret)
@@ -408,7 +408,7 @@ int kmod_set(struct kmod *k, const char *key, const char *value, struct grt_err 
 		return grt_err_set(err, -EINVAL, NULL, "grtrace config", "unknown key '%s'", key);
 	if ((size_t)snprintf(line, sizeof(line), "%s=%s", key, value) >= sizeof(line))
 		return grt_err_set(err, -EINVAL, "longer than a page", NULL, "cannot set %s", row->name);
-	ret = write_file(k, "config", line);
+	ret = kmod_write_file(k, "config", line);
 	if (ret == -EACCES || ret == -EPERM || ret == -ENOENT)
 		return file_error(k, "write", "config", -ret, err);
 	if (ret == -ENODEV)
@@ -539,7 +539,7 @@ int kmod_live_session(struct kmod *k, struct grt_session **out, struct grt_err *
 }
 
 /* Up to the time from before the flush. */
-static int pump(struct kmod *k, struct grt_session *s, struct grt_consumer *c, struct grt_err *err)
+static int kmod_pump(struct kmod *k, struct grt_session *s, struct grt_consumer *c, struct grt_err *err)
 {
 	uint64_t now = grt_now();
 	int ret = kmod_write(k, "control", "flush", err);
@@ -547,7 +547,7 @@ static int pump(struct kmod *k, struct grt_session *s, struct grt_consumer *c, s
 	return ret ? ret : grt_session_run_live(s, c, now, err);
 }
 
-static void take_missed(struct kmod *k, struct grt_session *s, const char *stats)
+static void kmod_take_missed(struct kmod *k, struct grt_session *s, const char *stats)
 {
 	struct grt_balance missed;
 
@@ -559,17 +559,17 @@ int kmod_live_end(struct kmod *k, struct grt_session *s, struct grt_consumer *c,
 {
 	/* what was counted before a flush can be read after it */
 	char *stats = kmod_read(k, "stats", err);
-	int ret = stats ? pump(k, s, c, err) : -errno;
+	int ret = stats ? kmod_pump(k, s, c, err) : -errno;
 
 	if (stats && ret >= 0)
-		take_missed(k, s, stats);
+		kmod_take_missed(k, s, stats);
 	free(stats);
 	return ret;
 }
 
 int kmod_live_pump(struct kmod *k, struct grt_session *s, struct grt_consumer *c, struct grt_err *err)
 {
-	int ret = pump(k, s, c, err);
+	int ret = kmod_pump(k, s, c, err);
 
 	/* tracing has ended: the streams, too */
 	return ret ? ret : kmod_live_end(k, s, c, err);

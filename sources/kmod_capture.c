@@ -43,7 +43,8 @@ struct capture {
 };
 
 /* A number that was asked for by another name than the key's. */
-static int add_number(struct capture *c, const char *key, unsigned long long value, struct grt_err *err)
+static int kmod_capture_add_number(struct capture *c, const char *key, unsigned long long value,
+				   struct grt_err *err)
 {
 	char text[32];
 
@@ -52,7 +53,7 @@ static int add_number(struct capture *c, const char *key, unsigned long long val
 }
 
 /* The types that were asked for, by name. */
-static int add_types(struct capture *c, const struct grt_type_set *types, struct grt_err *err)
+static int kmod_capture_add_types(struct capture *c, const struct grt_type_set *types, struct grt_err *err)
 {
 	char text[GRT_EVENTS * KMOD_TYPE_NAME] = "";
 	int ret = kmod_types_text(types, text, sizeof(text));
@@ -68,9 +69,9 @@ static int collect_settings(struct capture *c, const struct source_setup *setup,
 
 	for (; s < end && !ret; s++)
 		ret = kmod_settings_add(&c->changed, s->key, s->value, NULL, err);
-	ret = ret ?: add_number(c, "buffer_size", setup->buffer_size, err);
-	ret = ret ?: add_number(c, "filter_pid", (unsigned long long)setup->pid, err);
-	return ret ?: add_types(c, &setup->types, err);
+	ret = ret ?: kmod_capture_add_number(c, "buffer_size", setup->buffer_size, err);
+	ret = ret ?: kmod_capture_add_number(c, "filter_pid", (unsigned long long)setup->pid, err);
+	return ret ?: kmod_capture_add_types(c, &setup->types, err);
 }
 
 static int apply(struct capture *c, const struct source_setup *setup, struct grt_err *err)
@@ -88,7 +89,7 @@ static int apply(struct capture *c, const struct source_setup *setup, struct grt
 	return ret || !c->changed.n ? ret : kmod_settings_apply(&c->kmod, &c->changed, err);
 }
 
-static int open_input(struct capture *c, struct grt_err *err)
+static int kmod_capture_open_input(struct capture *c, struct grt_err *err)
 {
 	if (!c->merged)
 		return kmod_open_streams(&c->kmod, err);
@@ -145,7 +146,7 @@ static int capture_probe(struct grt_err *err)
 	return probe_module_usable(err);
 }
 
-static int prepare(struct capture *c, const struct source_setup *setup, struct grt_err *err)
+static int kmod_capture_prepare(struct capture *c, const struct source_setup *setup, struct grt_err *err)
 {
 	int ret = kmod_load(setup->note, err);
 
@@ -162,7 +163,7 @@ static int prepare(struct capture *c, const struct source_setup *setup, struct g
 	if (!ret && !c->was_running)
 		ret = kmod_write(&c->kmod, "control", "clear", err);
 	ret = ret ?: kmod_tally_begin(&c->kmod, err);
-	return ret ?: open_input(c, err);
+	return ret ?: kmod_capture_open_input(c, err);
 }
 
 static int capture_open(void **state, const struct source_setup *setup, struct grt_err *err)
@@ -177,7 +178,7 @@ static int capture_open(void **state, const struct source_setup *setup, struct g
 	c->pipe = -1;
 	c->merged = setup->merged;
 	c->note = setup->note;
-	return prepare(c, setup, err);
+	return kmod_capture_prepare(c, setup, err);
 }
 
 /* The adapter that tells what the BPF program of this name does. */
@@ -307,7 +308,7 @@ static int capture_missed(void *state, struct grt_balance *missed, struct grt_er
 }
 
 /* The settings that differ from their defaults, one line. */
-static char *settings_text(struct capture *c)
+static char *kmod_capture_settings_text(struct capture *c)
 {
 	char *config = kmod_read(&c->kmod, "config", NULL), *text = NULL, value[256];
 	const struct kmod_key *key;
@@ -332,7 +333,7 @@ static int capture_describe(void *state, struct grt_env *env, int room)
 
 	free(c->settings);
 	free(c->adapters);
-	c->settings = settings_text(c);
+	c->settings = kmod_capture_settings_text(c);
 	c->adapters = kmod_read(&c->kmod, "adapters", NULL);
 	c->balance[0] = '\0';
 	kmod_get(&c->kmod, "buffer_size", c->buffer_size, sizeof(c->buffer_size), NULL);
@@ -351,7 +352,7 @@ static int capture_describe(void *state, struct grt_env *env, int room)
 }
 
 /* @stopped: what only changes while no stream is open */
-static int put_back(struct capture *c, bool stopped, struct grt_err *err)
+static int kmod_capture_put_back(struct capture *c, bool stopped, struct grt_err *err)
 {
 	return c->changed.n ? kmod_settings_put_back(&c->kmod, &c->changed, stopped, c->note, err) : 0;
 }
@@ -365,13 +366,13 @@ static int capture_close(void *state, struct grt_err *err)
 		return 0;
 	if (c->started)
 		ret = kmod_write(&c->kmod, "control", "stop", err);
-	last = put_back(c, false, err);
+	last = kmod_capture_put_back(c, false, err);
 	ret = last ?: ret;
 	if (c->pipe >= 0)
 		close(c->pipe);
 	/* The buffers can only be resized when no stream is open any more. */
 	kmod_close_streams(&c->kmod);
-	last = put_back(c, true, err);
+	last = kmod_capture_put_back(c, true, err);
 	ret = last ?: ret;
 	kmod_settings_free(&c->changed);
 	kmod_close(&c->kmod);

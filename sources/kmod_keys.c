@@ -170,7 +170,7 @@ static const char *type_name(unsigned int n)
 }
 
 /* The n-th of words with | between them. */
-static bool nth_word(const char *words, unsigned int n, char *text, size_t room)
+static bool kmod_keys_nth_word(const char *words, unsigned int n, char *text, size_t room)
 {
 	while (n-- && words) {
 		words = strchr(words, '|');
@@ -187,7 +187,7 @@ bool kmod_key_word(const struct kmod_key *key, unsigned int n, char *text, size_
 
 	switch (key->kind) {
 	case KMOD_WORD:
-		return nth_word(key->unit, n, text, room);
+		return kmod_keys_nth_word(key->unit, n, text, room);
 	case KMOD_BOOL:
 		name = n < 2 ? n ? "1" : "0" : NULL;
 		break;
@@ -296,7 +296,7 @@ static int check_signed(const struct kmod_key *key, const char *value)
 }
 
 /* Numbers may be out of range; whether a name is known the module decides. */
-static int check_names(const struct kmod_key *key, const char *value)
+static int kmod_keys_check_names(const struct kmod_key *key, const char *value)
 {
 	if (isdigit((unsigned char)*value) && !strchr(value, ','))
 		return counts_from_zero(key, value) ? -EINVAL : check_unsigned(key, value);
@@ -337,9 +337,15 @@ static int check_text(const struct kmod_key *key, const char *value)
 }
 
 static int (*const checks[])(const struct kmod_key *key, const char *value) = {
-	[KMOD_BOOL] = check_unsigned, [KMOD_U64] = check_unsigned, [KMOD_S64] = check_signed,
-	[KMOD_MASK] = check_names,    [KMOD_LEVEL] = check_names,  [KMOD_LIST] = check_text,
-	[KMOD_WORD] = check_word,     [KMOD_IDS] = check_ids,	   [KMOD_TYPES] = check_names,
+	[KMOD_BOOL] = check_unsigned,
+	[KMOD_U64] = check_unsigned,
+	[KMOD_S64] = check_signed,
+	[KMOD_MASK] = kmod_keys_check_names,
+	[KMOD_LEVEL] = kmod_keys_check_names,
+	[KMOD_LIST] = check_text,
+	[KMOD_WORD] = check_word,
+	[KMOD_IDS] = check_ids,
+	[KMOD_TYPES] = kmod_keys_check_names,
 };
 
 int kmod_key_check(const struct kmod_key *key, const char *value, struct grt_err *err)

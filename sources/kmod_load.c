@@ -71,7 +71,7 @@ static void add_holders(struct driver_list *list)
 }
 
 /* Drivers of the cards: also found when driver and DRM core are built into the kernel. */
-static void add_cards(struct driver_list *list)
+static void kmod_load_add_cards(struct driver_list *list)
 {
 	DIR *d = opendir("/sys/class/drm");
 	struct dirent *e;
@@ -257,7 +257,7 @@ int kmod_load(void (*note)(const char *text), struct grt_err *err)
 	if (ret)
 		load_stages(note);
 	add_holders(drivers);
-	add_cards(drivers);
+	kmod_load_add_cards(drivers);
 	for (i = 0; i < drivers->n; i++)
 		load_adapter(drivers->names[i], note);
 	free(drivers);

@@ -88,7 +88,7 @@ static const struct btf_type *find_member(const struct btf *btf, const struct bt
 }
 
 /* @path: "struct.member.member" */
-static bool find_place(const struct btf *btf, const char *path, struct place *place)
+static bool kmod_offsets_find_place(const struct btf *btf, const char *path, struct place *place)
 {
 	char type[NAME_MAX_LEN];
 	size_t length = strcspn(path, ".");
@@ -155,7 +155,7 @@ static void set_place(struct kmod *k, struct tally *t, const char *driver, const
 	size_t used = strlen(t->missing);
 
 	t->all++;
-	if (btf && find_place(btf, member, &place)) {
+	if (btf && kmod_offsets_find_place(btf, member, &place)) {
 		snprintf(line, sizeof(line), "%s %s %u %u", driver, member, place.offset, place.size);
 		if (!kmod_write(k, "offsets", line, &err)) {
 			t->known++;
@@ -165,7 +165,7 @@ static void set_place(struct kmod *k, struct tally *t, const char *driver, const
 	snprintf(t->missing + used, sizeof(t->missing) - used, "%s%s", used ? " " : "", member);
 }
 
-static void say(const struct tally *t, const struct source *s, void (*note)(const char *text))
+static void kmod_offsets_say(const struct tally *t, const struct source *s, void (*note)(const char *text))
 {
 	char text[WHY_MAX + 256];
 
@@ -195,13 +195,13 @@ static void set_all(struct kmod *k, const char *lines, void (*note)(const char *
 		if (sscanf(lines, "%63s %127s %15s", driver, member, offset) != 3 || strcmp(offset, "-"))
 			continue;
 		if (strcmp(source.driver, driver)) {
-			say(&tally, &source, note);
+			kmod_offsets_say(&tally, &source, note);
 			tally = (struct tally){0};
 			btf = source_of(&source, driver);
 		}
 		set_place(k, &tally, driver, member, btf);
 	}
-	say(&tally, &source, note);
+	kmod_offsets_say(&tally, &source, note);
 	source_close(&source);
 }
 

@@ -13,7 +13,7 @@
 /* Room for a value as the module prints it. */
 #define VALUE_ROOM 4096
 
-static int no_memory(struct grt_err *err)
+static int kmod_settings_no_memory(struct grt_err *err)
 {
 	return grt_err_set(err, -ENOMEM, NULL, NULL, "no memory for the module's settings");
 }
@@ -58,7 +58,7 @@ int kmod_settings_add(struct kmod_settings *s, const struct kmod_key *key, const
 
 	new.origin = origin ? strdup(origin) : NULL;
 	if (!new.value || (origin && !new.origin) || (!at && s->n == KMOD_SETTINGS_MAX))
-		ret = no_memory(err);
+		ret = kmod_settings_no_memory(err);
 	else
 		ret = tell_origin(&new, kmod_key_check(key, value, err), err);
 	if (ret) {

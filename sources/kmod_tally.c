@@ -35,7 +35,7 @@ struct kmod_tally {
 	bool no_memory;
 };
 
-static struct tally_cpu *find(struct kmod_tally *t, unsigned int number)
+static struct tally_cpu *kmod_tally_find(struct kmod_tally *t, unsigned int number)
 {
 	struct tally_cpu *grown;
 	unsigned int cpus = t->cpus;
@@ -54,7 +54,7 @@ static struct tally_cpu *find(struct kmod_tally *t, unsigned int number)
 }
 
 /* The next line `cpuN ...` from @text on. Return: what is behind it, NULL where there is none */
-static const char *next_cpu(const char *text, unsigned int *cpu, uint64_t counts[COUNTS])
+static const char *kmod_tally_next_cpu(const char *text, unsigned int *cpu, uint64_t counts[COUNTS])
 {
 	struct grt_balance b;
 
@@ -76,8 +76,8 @@ struct kmod_tally *kmod_tally_new(const char *stats)
 	struct tally_cpu *c;
 	unsigned int cpu;
 
-	while (t && (stats = next_cpu(stats, &cpu, counts))) {
-		c = find(t, cpu);
+	while (t && (stats = kmod_tally_next_cpu(stats, &cpu, counts))) {
+		c = kmod_tally_find(t, cpu);
 		if (!c)
 			break;
 		memcpy(c->to, counts, sizeof(counts));
@@ -87,7 +87,7 @@ struct kmod_tally *kmod_tally_new(const char *stats)
 
 void kmod_tally_take(struct kmod_tally *t, const struct grt_packet *p)
 {
-	struct tally_cpu *c = find(t, p->cpu_id);
+	struct tally_cpu *c = kmod_tally_find(t, p->cpu_id);
 	uint64_t begin[COUNTS];
 
 	if (!c)
@@ -121,7 +121,7 @@ void kmod_tally_missed(const struct kmod_tally *t, const char *stats, struct grt
 	*missed = (struct grt_balance){0};
 	if (t->no_memory)
 		return;
-	while ((stats = next_cpu(stats, &cpu, now))) {
+	while ((stats = kmod_tally_next_cpu(stats, &cpu, now))) {
 		missed_of(t, cpu, now, more);
 		for (size_t i = 0; i < COUNTS; i++)
 			sum[i] += more[i];
@@ -136,7 +136,7 @@ void kmod_tally_cpus(const struct kmod_tally *t, const char *stats, char *text, 
 	size_t used = 0;
 
 	text[0] = '\0';
-	while (used < room && (stats = next_cpu(stats, &cpu, now))) {
+	while (used < room && (stats = kmod_tally_next_cpu(stats, &cpu, now))) {
 		n = missed_of(t, cpu, now, more);
 		if (n)
 			used += (size_t)snprintf(text + used, room - used, "%s%llu of CPU %u",

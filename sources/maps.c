@@ -13,7 +13,7 @@ FILE *maps_open(pid_t pid)
 	return fopen(name, "re");
 }
 
-static bool take_line(struct maps_row *row, const char *line)
+static bool maps_take_line(struct maps_row *row, const char *line)
 {
 	unsigned long long start, end, offset, inode;
 	unsigned int major, minor;
@@ -34,7 +34,7 @@ bool maps_next(struct maps *m, struct maps_row *row)
 
 	while (m->from && !found && getline(&m->line, &m->room, m->from) > 0) {
 		m->line[strcspn(m->line, "\n")] = '\0';
-		found = take_line(row, m->line);
+		found = maps_take_line(row, m->line);
 	}
 	return found;
 }

@@ -38,16 +38,16 @@ static bool has_xid_event(void)
 	return has;
 }
 
-static void configure(struct bpf_config *config)
+static void nvidia_configure(struct bpf_config *config)
 {
 	nvidia_majors(config->majors, BPF_MAJORS);
 	config->xid_event = has_xid_event();
 }
 
-static const struct bpf_kind kind = {.name = "nvidia", .objects = objects, .configure = configure};
+static const struct bpf_kind kind = {.name = "nvidia", .objects = objects, .configure = nvidia_configure};
 
 static const struct bpf_kind probing = {
-	.name = "nvidia", .objects = with_probes, .configure = configure, .probes = &nvidia_probes};
+	.name = "nvidia", .objects = with_probes, .configure = nvidia_configure, .probes = &nvidia_probes};
 
 /* The system calls are everywhere: without a driver there is nothing to see. */
 static int probe_it(struct grt_err *err)

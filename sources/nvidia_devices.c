@@ -92,7 +92,7 @@ static bool has_minor(const char *path, uint32_t minor)
 }
 
 /* The directory of the GPU with this minor is called by its address. */
-static bool find_address(uint32_t minor, char *address, size_t room)
+static bool nvidia_devices_find_address(uint32_t minor, char *address, size_t room)
 {
 	const char *root = getenv("GRTRACE_SYSROOT");
 	char path[512], file[1024];
@@ -122,7 +122,7 @@ static void static_name(uint32_t minor, char *name, size_t room)
 		snprintf(name, room, "nvidiactl");
 	else if (minor == 254)
 		snprintf(name, room, "nvidia-modeset");
-	else if (find_address(minor, address, sizeof(address)))
+	else if (nvidia_devices_find_address(minor, address, sizeof(address)))
 		snprintf(name, room, "nvidia%u %s", minor, address);
 	else
 		snprintf(name, room, "nvidia%u", minor);

@@ -102,7 +102,7 @@ int nvidia_probes_here(unsigned int *found, struct grt_err *err)
 
 /* ---------------------------------------------------------------- what a call says */
 
-static void tell(struct grt_ev_func *ev, const struct nv_hit *hit)
+static void nvidia_probes_tell(struct grt_ev_func *ev, const struct nv_hit *hit)
 {
 	uint32_t i = NV_COOKIE_ROW(hit->cookie);
 	unsigned long long first = hit->first, second = hit->second;
@@ -160,7 +160,8 @@ static int attach_one(struct bpf_object *o, unsigned int i, struct bpf_link **li
 	return -errno;
 }
 
-static int attach(struct bpf_object *o, struct bpf_link **link, unsigned int room, struct grt_err *err)
+static int nvidia_probes_attach(struct bpf_object *o, struct bpf_link **link, unsigned int room,
+				struct grt_err *err)
 {
 	unsigned int n = 0;
 	int ret, failed = -ENODEV;
@@ -184,7 +185,8 @@ static int attach(struct bpf_object *o, struct bpf_link **link, unsigned int roo
 
 #else
 
-static int attach(struct bpf_object *o, struct bpf_link **link, unsigned int room, struct grt_err *err)
+static int nvidia_probes_attach(struct bpf_object *o, struct bpf_link **link, unsigned int room,
+				struct grt_err *err)
 {
 	(void)o, (void)link, (void)room, (void)err;
 	return -ENOSYS;
@@ -192,4 +194,5 @@ static int attach(struct bpf_object *o, struct bpf_link **link, unsigned int roo
 
 #endif /* GRT_HAVE_BPF */
 
-const struct bpf_probes nvidia_probes = {.object = "nvidia_probes", .attach = attach, .tell = tell};
+const struct bpf_probes nvidia_probes = {
+	.object = "nvidia_probes", .attach = nvidia_probes_attach, .tell = nvidia_probes_tell};

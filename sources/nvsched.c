@@ -39,7 +39,7 @@ struct nvsched {
 
 /* ------------------------------------------------------------- this machine */
 
-static FILE *open_below(const char *path)
+static FILE *nvsched_open_below(const char *path)
 {
 	const char *root = getenv("GRTRACE_SYSROOT");
 	char full[512];
@@ -51,7 +51,7 @@ static FILE *open_below(const char *path)
 /* "580.159.04"; 0: not loaded. */
 static uint32_t driver_branch(void)
 {
-	FILE *f = open_below("/sys/module/nvidia/version");
+	FILE *f = nvsched_open_below("/sys/module/nvidia/version");
 	unsigned int branch = 0;
 
 	if (f && fscanf(f, "%u.", &branch) != 1)
@@ -68,7 +68,7 @@ static bool is_volta(const char *gpu)
 	FILE *f;
 
 	snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s/device", gpu);
-	f = open_below(path);
+	f = nvsched_open_below(path);
 	if (f && fscanf(f, "%x", &id) != 1)
 		id = 0;
 	if (f)
@@ -139,7 +139,7 @@ static bool is_open(void *arg, uint64_t file, uint32_t *pid)
 
 /* ------------------------------------------------------------- decoder */
 
-static bool who_is_it(const void *record, size_t size, struct grt_event *who)
+static bool nvsched_who_is_it(const void *record, size_t size, struct grt_event *who)
 {
 	const struct grt_nv_call *call = record;
 
@@ -150,7 +150,7 @@ static bool who_is_it(const void *record, size_t size, struct grt_event *who)
 	return true;
 }
 
-static int take_it(void *own, const void *record, size_t size)
+static int nvsched_take_it(void *own, const void *record, size_t size)
 {
 	struct nvsched *s = own;
 
@@ -158,14 +158,14 @@ static int take_it(void *own, const void *record, size_t size)
 	return grt_nv_call(s->decoder, record);
 }
 
-static int settle_it(void *own)
+static int nvsched_settle_it(void *own)
 {
 	struct nvsched *s = own;
 
 	return grt_nv_settle(s->decoder, s->looked, s->blind ? NULL : is_open, s);
 }
 
-static void describe_it(void *own, char *text, size_t room)
+static void nvsched_describe_it(void *own, char *text, size_t room)
 {
 	const struct nvsched *s = own;
 	const struct grt_nv_count n = grt_nv_count(s->decoder);
@@ -176,7 +176,7 @@ static void describe_it(void *own, char *text, size_t room)
 		 s->blind ? " files=unseen" : "");
 }
 
-static void close_it(void *own)
+static void nvsched_close_it(void *own)
 {
 	struct nvsched *s = own;
 
@@ -187,7 +187,8 @@ static void close_it(void *own)
 	free(s);
 }
 
-static int open_decoder(void **own, void *capture, const struct source_setup *setup, struct grt_err *err)
+static int nvsched_open_decoder(void **own, void *capture, const struct source_setup *setup,
+				struct grt_err *err)
 {
 	struct grt_nv_setup nv = {
 		.emit = bpf_put,
@@ -208,13 +209,13 @@ static int open_decoder(void **own, void *capture, const struct source_setup *se
 }
 
 static const struct bpf_decoder decoder = {
-	.open = open_decoder,
-	.who = who_is_it,
-	.take = take_it,
+	.open = nvsched_open_decoder,
+	.who = nvsched_who_is_it,
+	.take = nvsched_take_it,
 	.look = look_at_files,
-	.settle = settle_it,
-	.describe = describe_it,
-	.close = close_it,
+	.settle = nvsched_settle_it,
+	.describe = nvsched_describe_it,
+	.close = nvsched_close_it,
 };
 
 /* ------------------------------------------------------------- source */

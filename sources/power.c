@@ -267,7 +267,7 @@ static int no_counters(const struct power *p, struct grt_err *err)
 			   "no counters of a GPU");
 }
 
-static int probe(struct grt_err *err)
+static int power_probe(struct grt_err *err)
 {
 	struct capture *c = calloc(1, sizeof(*c));
 	struct grt_err why = {.what = ""};
@@ -348,7 +348,7 @@ static void sample(struct capture *c, bool settle)
 		c->horizon = grt_now();
 }
 
-static void tick(struct capture *c, uint64_t ticks)
+static void power_tick(struct capture *c, uint64_t ticks)
 {
 	if (grt_now() < c->next && c->next > c->begun + PERIOD_NS) {
 		c->p.count.missed += ticks;
@@ -358,7 +358,7 @@ static void tick(struct capture *c, uint64_t ticks)
 	sample(c, false);
 }
 
-static int set_timer(struct capture *c, uint64_t first, struct grt_err *err)
+static int power_set_timer(struct capture *c, uint64_t first, struct grt_err *err)
 {
 	struct itimerspec t = {
 		.it_value.tv_nsec = (long)first,
@@ -370,23 +370,23 @@ static int set_timer(struct capture *c, uint64_t first, struct grt_err *err)
 	return 0;
 }
 
-static int start(void *state, struct grt_err *err)
+static int power_start(void *state, struct grt_err *err)
 {
 	struct capture *c = state;
 
 	sample(c, false);
-	return set_timer(c, PERIOD_NS, err);
+	return power_set_timer(c, PERIOD_NS, err);
 }
 
 /* Other users' processes, and what hwmon tells root alone. */
-static int confine(void *state, uint64_t *keep, struct grt_err *err)
+static int power_confine(void *state, uint64_t *keep, struct grt_err *err)
 {
 	(void)state, (void)err;
 	*keep |= 1ULL << CAP_SYS_PTRACE | 1ULL << CAP_DAC_READ_SEARCH;
 	return 0;
 }
 
-static unsigned int streams(void *state, struct pollfd *fds)
+static unsigned int power_streams(void *state, struct pollfd *fds)
 {
 	struct capture *c = state;
 
@@ -404,7 +404,7 @@ static ssize_t power_read(void *state, unsigned int i, void *buf, size_t len)
 
 	(void)i;
 	if (!c->ended && read(c->timer, &ticks, sizeof(ticks)) == sizeof(ticks))
-		tick(c, ticks);
+		power_tick(c, ticks);
 	if (c->p.failed)
 		return c->p.failed;
 	n = grt_packer_read(c->p.packer, 0, buf, len, c->horizon, pack, &counts);
@@ -413,7 +413,7 @@ static ssize_t power_read(void *state, unsigned int i, void *buf, size_t len)
 	return n ? (ssize_t)n : c->ended ? 0 : -EAGAIN;
 }
 
-static int flush(void *state, struct grt_err *err)
+static int power_flush(void *state, struct grt_err *err)
 {
 	struct capture *c = state;
 
@@ -426,7 +426,7 @@ static int flush(void *state, struct grt_err *err)
 }
 
 /* The timer makes the stream ready, also at its end. */
-static int stop(void *state, struct grt_err *err)
+static int power_stop(void *state, struct grt_err *err)
 {
 	struct capture *c = state;
 	int ret;
@@ -435,7 +435,7 @@ static int stop(void *state, struct grt_err *err)
 		return 1;
 	sample(c, true);
 	c->ended = true;
-	ret = set_timer(c, 1, err);
+	ret = power_set_timer(c, 1, err);
 	return ret ? ret : 1;
 }
 
@@ -464,7 +464,7 @@ static void counters_text(struct capture *c)
 					 "%s%s [%s]", i ? ", " : "", p->name[i].name, p->name[i].unit);
 }
 
-static int describe(void *state, struct grt_env *env, int room)
+static int power_describe(void *state, struct grt_env *env, int room)
 {
 	struct capture *c = state;
 	const struct power_counts *n = &c->p.count;
@@ -506,14 +506,14 @@ static int power_close(void *state, struct grt_err *err)
 const struct source source_power = {
 	.name = "power",
 	.background = true,
-	.probe = probe,
+	.probe = power_probe,
 	.open = power_open,
-	.start = start,
-	.confine = confine,
-	.streams = streams,
-	.flush = flush,
+	.start = power_start,
+	.confine = power_confine,
+	.streams = power_streams,
+	.flush = power_flush,
 	.read = power_read,
-	.stop = stop,
-	.describe = describe,
+	.stop = power_stop,
+	.describe = power_describe,
 	.close = power_close,
 };

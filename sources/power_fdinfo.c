@@ -128,7 +128,7 @@ struct reading {
 
 /* ------------------------------------------------------------- tables */
 
-static struct process *find_process(struct fdinfo *f, pid_t pid)
+static struct process *power_fdinfo_find_process(struct fdinfo *f, pid_t pid)
 {
 	unsigned int i = 0;
 
@@ -137,9 +137,9 @@ static struct process *find_process(struct fdinfo *f, pid_t pid)
 	return i < PROCESSES ? &f->process[i] : NULL;
 }
 
-static void add_process(struct power *p, struct fdinfo *f, const struct process *found)
+static void power_fdinfo_add_process(struct power *p, struct fdinfo *f, const struct process *found)
 {
-	struct process *place = find_process(f, 0);
+	struct process *place = power_fdinfo_find_process(f, 0);
 
 	if (!place) {
 		p->count.dropped++;
@@ -176,7 +176,7 @@ static struct client *get_client(struct fdinfo *f, uint64_t where, uint64_t id)
 	return free;
 }
 
-static struct engine *get_engine(struct reading *r, const char *name)
+static struct engine *power_fdinfo_get_engine(struct reading *r, const char *name)
 {
 	char text[32];
 	struct engine *e = r->client->engine;
@@ -225,7 +225,7 @@ static struct total *get_total(struct reading *r, uint32_t counter, bool grows)
 /* ------------------------------------------------------------ the text */
 
 /* The value of a line "KEY: value", NULL where there is none. */
-static const char *value_of(const char *line, const char *key)
+static const char *power_fdinfo_value_of(const char *line, const char *key)
 {
 	size_t n = strlen(key);
 
@@ -239,7 +239,7 @@ static const char *find_value(const char *text, const char *key)
 {
 	const char *line = text, *value = NULL;
 
-	while (line && !(value = value_of(line, key))) {
+	while (line && !(value = power_fdinfo_value_of(line, key))) {
 		line = strchr(line, '\n');
 		line = line ? line + 1 : NULL;
 	}
@@ -247,7 +247,7 @@ static const char *find_value(const char *text, const char *key)
 }
 
 /* "123 KiB": no unit is bytes. */
-static bool parse_size(const char *text, uint64_t *bytes)
+static bool power_fdinfo_parse_size(const char *text, uint64_t *bytes)
 {
 	static const struct {
 		const char *name;
@@ -312,7 +312,7 @@ static void take_cycles(struct reading *r, struct engine *e, uint64_t cycles, ui
 	e->has_all = true;
 }
 
-static void take_engine(struct reading *r, const char *text, const char *key, const char *name)
+static void power_fdinfo_take_engine(struct reading *r, const char *text, const char *key, const char *name)
 {
 	char other[64];
 	const char *value = find_value(text, key), *of;
@@ -329,7 +329,7 @@ static void take_engine(struct reading *r, const char *text, const char *key, co
 	if (of ? !parse_count(value, "", &count) || !parse_count(of, "", &all)
 	       : strncmp(key, "drm-engine-", 11) != 0 || !parse_count(value, "ns", &count))
 		return;
-	e = get_engine(r, name);
+	e = power_fdinfo_get_engine(r, name);
 	if (!e)
 		r->p->count.dropped++;
 	else if (of)
@@ -338,7 +338,7 @@ static void take_engine(struct reading *r, const char *text, const char *key, co
 		take_busy(r, e, count);
 }
 
-static void take_memory(struct reading *r, const char *text, const char *key, const char *name)
+static void power_fdinfo_take_memory(struct reading *r, const char *text, const char *key, const char *name)
 {
 	const char *kind = strncmp(key, "drm-total-", 10) ? "resident" : "total";
 	struct total *t;
@@ -349,7 +349,7 @@ static void take_memory(struct reading *r, const char *text, const char *key, co
 	snprintf(other, sizeof(other), "drm-resident-%s", name);
 	if (!strncmp(key, "drm-memory-", 11) && find_value(text, other))
 		return;
-	if (!parse_size(find_value(text, key), &bytes))
+	if (!power_fdinfo_parse_size(find_value(text, key), &bytes))
 		return;
 	snprintf(other, sizeof(other), "%s %s", kind, name);
 	t = get_total(r, power_counter(r->p, other, "B"), false);
@@ -362,11 +362,15 @@ static const struct key {
 	const char *begin;
 	void (*take)(struct reading *r, const char *text, const char *key, const char *name);
 } keys[] = {
-	{"drm-engine-", take_engine}, {"drm-cycles-", take_engine},   {"drm-total-cycles-", NULL},
-	{"drm-total-", take_memory},  {"drm-resident-", take_memory}, {"drm-memory-", take_memory},
+	{"drm-engine-", power_fdinfo_take_engine},
+	{"drm-cycles-", power_fdinfo_take_engine},
+	{"drm-total-cycles-", NULL},
+	{"drm-total-", power_fdinfo_take_memory},
+	{"drm-resident-", power_fdinfo_take_memory},
+	{"drm-memory-", power_fdinfo_take_memory},
 };
 
-static void take_line(struct reading *r, const char *text, const char *line)
+static void power_fdinfo_take_line(struct reading *r, const char *text, const char *line)
 {
 	char key[64];
 	size_t n = strcspn(line, ":\n"), i;
@@ -410,7 +414,7 @@ static bool take_text(struct reading *r, const char *text)
 		return true;
 	for (line = text; line; line = strchr(line, '\n')) {
 		line += *line == '\n';
-		take_line(r, text, line);
+		power_fdinfo_take_line(r, text, line);
 	}
 	r->client->round = r->f->round;
 	r->client->read = r->now;
@@ -420,7 +424,7 @@ static bool take_text(struct reading *r, const char *text)
 /* ----------------------------------------------------------- processes */
 
 /* Return: bytes in @text, which is NUL terminated, or -errno */
-static ssize_t read_at(int dir, const char *path, char *text, size_t room)
+static ssize_t power_fdinfo_read_at(int dir, const char *path, char *text, size_t room)
 {
 	int fd = openat(dir, path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	size_t used = 0;
@@ -434,12 +438,12 @@ static ssize_t read_at(int dir, const char *path, char *text, size_t room)
 	return n < 0 ? -ESRCH : (ssize_t)used;
 }
 
-static void read_comm(struct fdinfo *f, struct process *process)
+static void power_fdinfo_read_comm(struct fdinfo *f, struct process *process)
 {
 	char path[64], text[64];
 
 	snprintf(path, sizeof(path), "%d/comm", process->pid);
-	if (read_at(f->proc, path, text, sizeof(text)) <= 0)
+	if (power_fdinfo_read_at(f->proc, path, text, sizeof(text)) <= 0)
 		return;
 	text[strcspn(text, "\n")] = '\0';
 	snprintf(process->comm, sizeof(process->comm), "%.15s", text);
@@ -490,7 +494,7 @@ static unsigned int list_descriptors(struct power *p, struct fdinfo *f, struct p
 			add_descriptor(p, process, atoi(e->d_name), node);
 	}
 	if (process->fds)
-		read_comm(f, process);
+		power_fdinfo_read_comm(f, process);
 	if (d)
 		closedir(d);
 	else if (fd >= 0)
@@ -500,21 +504,21 @@ static unsigned int list_descriptors(struct power *p, struct fdinfo *f, struct p
 }
 
 /* Whether a process has DRM files. Return: how many descriptors were looked at */
-static unsigned int look_at(struct power *p, struct fdinfo *f, pid_t pid)
+static unsigned int power_fdinfo_look_at(struct power *p, struct fdinfo *f, pid_t pid)
 {
 	struct process found = {.pid = pid};
 	unsigned int links;
 
-	if (find_process(f, pid))
+	if (power_fdinfo_find_process(f, pid))
 		return 1;
 	if (p->comm[0]) {
-		read_comm(f, &found);
+		power_fdinfo_read_comm(f, &found);
 		if (strcmp(p->comm, found.comm) != 0)
 			return 1;
 	}
 	links = list_descriptors(p, f, &found);
 	if (found.fds)
-		add_process(p, f, &found);
+		power_fdinfo_add_process(p, f, &found);
 	return links;
 }
 
@@ -530,13 +534,13 @@ static DIR *begin_walk(struct fdinfo *f)
 }
 
 /* Goes on with the walk, or begins the next one when it is time. */
-static void walk(struct power *p, struct fdinfo *f, unsigned int budget)
+static void power_fdinfo_walk(struct power *p, struct fdinfo *f, unsigned int budget)
 {
 	unsigned int links = 0;
 	struct dirent *e = NULL;
 
 	if (p->pid) {
-		look_at(p, f, p->pid);
+		power_fdinfo_look_at(p, f, p->pid);
 		return;
 	}
 	if (!f->walk && f->walked && grt_now() - f->walked < WALK_NS)
@@ -548,7 +552,7 @@ static void walk(struct power *p, struct fdinfo *f, unsigned int budget)
 		if (!e)
 			break;
 		if (isdigit((unsigned char)e->d_name[0]))
-			links += look_at(p, f, atoi(e->d_name));
+			links += power_fdinfo_look_at(p, f, atoi(e->d_name));
 	}
 	if (f->walk && !e) {
 		closedir(f->walk);
@@ -567,7 +571,7 @@ static bool sleeps(struct power *p, uint32_t device)
 }
 
 /* Files that are closed, or that are no clients, are forgotten. */
-static void read_process(struct power *p, struct fdinfo *f, struct process *process)
+static void power_fdinfo_read_process(struct power *p, struct fdinfo *f, struct process *process)
 {
 	struct reading r = {.p = p, .f = f, .process = process};
 	char path[64], text[TEXT_ROOM];
@@ -581,7 +585,7 @@ static void read_process(struct power *p, struct fdinfo *f, struct process *proc
 		if (!keep) {
 			snprintf(path, sizeof(path), "%d/fdinfo/%d", process->pid, process->fd[i].fd);
 			r.device = process->fd[i].device;
-			keep = read_at(f->proc, path, text, sizeof(text)) >= 0;
+			keep = power_fdinfo_read_at(f->proc, path, text, sizeof(text)) >= 0;
 			r.now = grt_now();
 			keep = keep && take_text(&r, text);
 		}
@@ -616,12 +620,12 @@ static void fdinfo_sample(void *state, struct power *p)
 	for (process = f->process; process < f->process + PROCESSES; process++) {
 		if (!f->pid[process - f->process])
 			continue;
-		read_process(p, f, process);
+		power_fdinfo_read_process(p, f, process);
 		put_totals(p, f, process);
 		if (!process->fds)
 			drop_process(p, f, process);
 	}
-	walk(p, f, LINKS_SAMPLE);
+	power_fdinfo_walk(p, f, LINKS_SAMPLE);
 }
 
 /* ----------------------------------------------------------------- part */
@@ -634,11 +638,11 @@ static int read_first(struct power *p, struct fdinfo *f)
 
 	/* places of older rounds are free */
 	f->round = 2;
-	walk(p, f, LINKS_FIRST);
+	power_fdinfo_walk(p, f, LINKS_FIRST);
 	for (i = 0; i < PROCESSES; i++) {
 		if (!f->pid[i])
 			continue;
-		read_process(p, f, &f->process[i]);
+		power_fdinfo_read_process(p, f, &f->process[i]);
 		n += (int)f->process[i].totals;
 	}
 	return n;

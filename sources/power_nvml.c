@@ -301,7 +301,7 @@ static int take_functions(struct nvml *n, struct grt_err *err)
 }
 
 /* Below another root it is the one of there. */
-static int load(struct nvml *n, struct grt_err *err)
+static int power_nvml_load(struct nvml *n, struct grt_err *err)
 {
 	char path[PROBE_PATH];
 	const char *why;
@@ -357,7 +357,7 @@ static void add_gpu(struct nvml *n, struct power *p, unsigned int index)
 	n->gpus++;
 }
 
-static int begin(struct nvml *n, struct power *p, struct grt_err *err)
+static int power_nvml_begin(struct nvml *n, struct power *p, struct grt_err *err)
 {
 	unsigned int count = 0, i;
 	int ret = n->f.init();
@@ -378,7 +378,7 @@ static bool is_final(int code)
 	       code == NVML_GPU_IS_LOST;
 }
 
-static void ask(struct nvml *n, struct power *p, struct gpu *g, size_t i)
+static void power_nvml_ask(struct nvml *n, struct power *p, struct gpu *g, size_t i)
 {
 	struct asked *a = &n->asked[g - n->gpu][i];
 	int64_t value;
@@ -399,7 +399,7 @@ static void ask(struct nvml *n, struct power *p, struct gpu *g, size_t i)
 
 /* ------------------------------------------------------------ processes */
 
-static void read_comm(uint32_t pid, char *comm, size_t room)
+static void power_nvml_read_comm(uint32_t pid, char *comm, size_t room)
 {
 	char text[32];
 
@@ -418,7 +418,7 @@ static struct power_series new_series(struct power *p, const struct process *of,
 }
 
 /* The row of a process on a GPU; NULL where it is not asked for, or there is no room, which is counted */
-static struct process *get_process(struct nvml *n, struct power *p, struct gpu *g, uint32_t pid)
+static struct process *power_nvml_get_process(struct nvml *n, struct power *p, struct gpu *g, uint32_t pid)
 {
 	struct process *of = n->process;
 
@@ -433,7 +433,7 @@ static struct process *get_process(struct nvml *n, struct power *p, struct gpu *
 		return NULL;
 	}
 	*of = (struct process){.pid = pid, .gpu = g};
-	read_comm(pid, of->comm, sizeof(of->comm));
+	power_nvml_read_comm(pid, of->comm, sizeof(of->comm));
 	if (p->comm[0] && strcmp(p->comm, of->comm) != 0)
 		return NULL;
 	of->memory = new_series(p, of, "memory vram", "B");
@@ -462,7 +462,7 @@ static void ask_memory(struct nvml *n, struct power *p, struct gpu *g,
 	if (!get || get(g->handle, &count, user))
 		return;
 	for (unsigned int i = 0; i < count && i < PROCESSES; i++) {
-		of = get_process(n, p, g, user[i].pid);
+		of = power_nvml_get_process(n, p, g, user[i].pid);
 		if (!of || of->seen)
 			continue;
 		of->seen = true;
@@ -482,7 +482,7 @@ static void ask_use(struct nvml *n, struct power *p, struct gpu *g)
 	for (unsigned int i = 0; i < count && i < PROCESSES; i++) {
 		if (use[i].time > g->since)
 			g->since = use[i].time;
-		of = get_process(n, p, g, use[i].pid);
+		of = power_nvml_get_process(n, p, g, use[i].pid);
 		/* the first answer goes back to before the recording, to processes that have ended, too */
 		if (!of || !of->seen || use[i].sm > 100 || use[i].memory > 100)
 			continue;
@@ -543,7 +543,7 @@ static void nvml_sample(void *state, struct power *p)
 	for (g = n->gpu; g < n->gpu + n->gpus; g++)
 		for (i = 0; i < VALUES; i++)
 			if (!values[i].slow || p->settle || n->samples % SLOW == 0)
-				ask(n, p, g, i);
+				power_nvml_ask(n, p, g, i);
 	for (g = n->gpu; g < n->gpu + n->gpus && (p->settle || n->samples % SLOW == 0); g++)
 		ask_processes(n, p, g);
 	n->samples++;
@@ -552,7 +552,7 @@ static void nvml_sample(void *state, struct power *p)
 /* ----------------------------------------------------------------- part */
 
 /* Asking the library would wake the GPUs, so to look means: driver and library are there. */
-static int look(struct grt_err *err)
+static int power_nvml_look(struct grt_err *err)
 {
 	char path[PROBE_PATH];
 
@@ -568,14 +568,14 @@ static int nvml_open(void **state, struct power *p, struct grt_err *err)
 	if (!driver_is_here())
 		return -ENODEV;
 	if (p->looking)
-		return look(err);
+		return power_nvml_look(err);
 	n = calloc(1, sizeof(*n));
 	*state = n;
 	if (!n)
 		return -ENOMEM;
-	ret = load(n, err);
+	ret = power_nvml_load(n, err);
 	if (!ret)
-		ret = begin(n, p, err);
+		ret = power_nvml_begin(n, p, err);
 	return ret ? ret : (int)n->gpus;
 }
 

@@ -83,7 +83,7 @@ const struct power_card *power_card_of(const struct power *p, const char *node)
 	return path && i < p->cards ? &p->card[i] : NULL;
 }
 
-static bool is_node(const char *name, const char *kind)
+static bool power_sysfs_is_node(const char *name, const char *kind)
 {
 	size_t n = strlen(kind);
 
@@ -92,14 +92,14 @@ static bool is_node(const char *name, const char *kind)
 	       strlen(name) < sizeof(((struct power_card *)0)->node);
 }
 
-static int is_card(const struct dirent *e)
+static int power_sysfs_is_card(const struct dirent *e)
 {
-	return is_node(e->d_name, "card");
+	return power_sysfs_is_node(e->d_name, "card");
 }
 
 static int is_render_node(const struct dirent *e)
 {
-	return is_node(e->d_name, "renderD");
+	return power_sysfs_is_node(e->d_name, "renderD");
 }
 
 static void add_card(struct power *p, const char *node)
@@ -143,7 +143,7 @@ static void each_node(struct power *p, int (*chosen)(const struct dirent *e),
 
 void power_find_cards(struct power *p)
 {
-	each_node(p, is_card, add_card);
+	each_node(p, power_sysfs_is_card, add_card);
 	each_node(p, is_render_node, add_render_node);
 }
 
@@ -188,7 +188,7 @@ static bool is_end(const char *text)
 	return text && (!*text || isspace((unsigned char)*text));
 }
 
-static bool parse(enum form form, const char *text, int64_t *value)
+static bool power_sysfs_parse(enum form form, const char *text, int64_t *value)
 {
 	const char *end;
 
@@ -210,7 +210,7 @@ static int read_value(const struct file *f, int64_t *value)
 
 	if (n < 0)
 		return (int)n;
-	if (!parse(f->form, text, value) || __builtin_mul_overflow(*value, f->scale, value))
+	if (!power_sysfs_parse(f->form, text, value) || __builtin_mul_overflow(*value, f->scale, value))
 		return -EINVAL;
 	return 0;
 }
@@ -230,7 +230,7 @@ static void put_energy(struct power *p, struct file *f, uint64_t now, int64_t en
 }
 
 /* A file that is gone is not asked again; another error may pass. */
-static void fail(struct power *p, struct file *f, int code)
+static void power_sysfs_fail(struct power *p, struct file *f, int code)
 {
 	power_end(p, &f->series);
 	f->stopped = code == -ENOENT || code == -ENODEV || code == -EACCES || ++f->failures == POWER_FAILURES;
@@ -243,7 +243,7 @@ static void sample_file(struct power *p, struct file *f)
 	int ret = read_value(f, &value);
 
 	if (ret) {
-		fail(p, f, ret);
+		power_sysfs_fail(p, f, ret);
 		return;
 	}
 	f->failures = 0;
@@ -297,8 +297,8 @@ static uint32_t free_counter(const struct sysfs *s, struct power *p, uint32_t de
 }
 
 /* Takes a file in when it can be read. Who sleeps is not woken to be asked. */
-static int add_file(struct sysfs *s, struct power *p, const struct power_card *card, const struct file *like,
-		    const char *path, const char *name, const char *unit)
+static int power_sysfs_add_file(struct sysfs *s, struct power *p, const struct power_card *card,
+				const struct file *like, const char *path, const char *name, const char *unit)
 {
 	struct file f = *like;
 	int64_t value;
@@ -383,8 +383,8 @@ static void add_parts(char *name, size_t room, const char *pattern, const char *
 	}
 }
 
-static int add_row(struct sysfs *s, struct power *p, const struct power_card *card,
-		   const struct file_row *row)
+static int power_sysfs_add_row(struct sysfs *s, struct power *p, const struct power_card *card,
+			       const struct file_row *row)
 {
 	const struct file like = {.form = row->form, .scale = row->scale};
 	char base[PROBE_PATH], pattern[PROBE_PATH], name[64];
@@ -399,7 +399,7 @@ static int add_row(struct sysfs *s, struct power *p, const struct power_card *ca
 	for (i = 0; !ret && i < found.gl_pathc; i++) {
 		snprintf(name, sizeof(name), "%s", row->name);
 		add_parts(name, sizeof(name), row->pattern, found.gl_pathv[i] + strlen(base));
-		ret = add_file(s, p, card, &like, found.gl_pathv[i], name, row->unit);
+		ret = power_sysfs_add_file(s, p, card, &like, found.gl_pathv[i], name, row->unit);
 	}
 	globfree(&found);
 	return ret;
@@ -412,7 +412,7 @@ static int add_rows(struct sysfs *s, struct power *p, const struct power_card *c
 	int ret = 0;
 
 	for (i = 0; !ret && i < rows; i++)
-		ret = add_row(s, p, card, &row[i]);
+		ret = power_sysfs_add_row(s, p, card, &row[i]);
 	return ret;
 }
 
@@ -487,7 +487,7 @@ static int add_sensor(struct sysfs *s, struct power *p, const struct power_card 
 	like.form = r.sensor->form;
 	snprintf(dir, sizeof(dir), "%.*s", (int)(slash - path), path);
 	sensor_name(name, sizeof(name), dir, &r);
-	return add_file(s, p, card, &like, path, name, r.sensor->unit);
+	return power_sysfs_add_file(s, p, card, &like, path, name, r.sensor->unit);
 }
 
 static int add_hwmon(struct sysfs *s, struct power *p, const struct power_card *card)
@@ -547,12 +547,12 @@ static int add_devfreq(struct sysfs *s, struct power *p, const char *name)
 	if (!card && !strcasestr(name, "gpu") && !strcasestr(name, "mali"))
 		return 0;
 	snprintf(text, sizeof(text), "clock %.31s", card ? "gpu" : name);
-	ret = add_file(s, p, card, &clock, probe_path(path, "/sys/class/devfreq/%s/cur_freq", name), text,
-		       "Hz");
+	ret = power_sysfs_add_file(s, p, card, &clock,
+				   probe_path(path, "/sys/class/devfreq/%s/cur_freq", name), text, "Hz");
 	snprintf(text, sizeof(text), "busy %.31s", card ? "gpu" : name);
 	if (!ret)
-		ret = add_file(s, p, card, &load, probe_path(path, "/sys/class/devfreq/%s/load", name), text,
-			       "%");
+		ret = power_sysfs_add_file(s, p, card, &load,
+					   probe_path(path, "/sys/class/devfreq/%s/load", name), text, "%");
 	return ret;
 }
 

@@ -35,7 +35,7 @@ bool probe_needed(const struct probe_row *row, const char *source)
 
 /* ------------------------------------------------------------- results */
 
-static void append(struct probe_result *r, const char *fmt, va_list ap)
+static void probe_append(struct probe_result *r, const char *fmt, va_list ap)
 {
 	static const char cut[] = "...";
 	size_t used = strlen(r->detail);
@@ -53,7 +53,7 @@ void probe_set(struct probe_result *r, enum probe_state state, const char *fix, 
 	r->detail[0] = '\0';
 	snprintf(r->fix, sizeof(r->fix), "%s", fix ? fix : "");
 	va_start(ap, fmt);
-	append(r, fmt, ap);
+	probe_append(r, fmt, ap);
 	va_end(ap);
 }
 
@@ -65,7 +65,7 @@ void probe_add(struct probe_result *r, const char *fmt, ...)
 	if (used && used + 3 < sizeof(r->detail))
 		strcpy(r->detail + used, ", ");
 	va_start(ap, fmt);
-	append(r, fmt, ap);
+	probe_append(r, fmt, ap);
 	va_end(ap);
 }
 
@@ -78,7 +78,7 @@ const char *probe_sysroot(void)
 	return root ? root : "";
 }
 
-static char *path_of(char path[PROBE_PATH], const char *fmt, va_list ap)
+static char *probe_path_of(char path[PROBE_PATH], const char *fmt, va_list ap)
 {
 	int n = snprintf(path, PROBE_PATH, "%s", probe_sysroot());
 
@@ -94,7 +94,7 @@ char *probe_path(char path[PROBE_PATH], const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	path_of(path, fmt, ap);
+	probe_path_of(path, fmt, ap);
 	va_end(ap);
 	return path;
 }
@@ -105,7 +105,7 @@ bool probe_exists(const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	path_of(path, fmt, ap);
+	probe_path_of(path, fmt, ap);
 	va_end(ap);
 	return access(path, F_OK) == 0;
 }
@@ -134,7 +134,7 @@ ssize_t probe_read(char *text, size_t room, const char *fmt, ...)
 
 	text[0] = '\0';
 	va_start(ap, fmt);
-	path_of(path, fmt, ap);
+	probe_path_of(path, fmt, ap);
 	va_end(ap);
 	fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	if (fd < 0)
@@ -150,7 +150,7 @@ bool probe_link(char *name, size_t room, const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	path_of(path, fmt, ap);
+	probe_path_of(path, fmt, ap);
 	va_end(ap);
 	return link_end(path, name, room);
 }

@@ -39,7 +39,7 @@ static const char *cache_text(const char *cache, size_t size, uint32_t at)
 	return at < size && memchr(cache + at, '\0', size - at) ? cache + at : NULL;
 }
 
-static bool fits(const char *soname, const char *name)
+static bool probe_compute_fits(const char *soname, const char *name)
 {
 	size_t length = strlen(soname);
 
@@ -60,7 +60,7 @@ static bool scan_cache(const char *cache, size_t size, const char *soname, char 
 		return false;
 	for (i = 0; i < h->count; i++) {
 		name = cache_text(cache, size, e[i].name);
-		where = name && fits(soname, name) ? cache_text(cache, size, e[i].path) : NULL;
+		where = name && probe_compute_fits(soname, name) ? cache_text(cache, size, e[i].path) : NULL;
 		if (where && !access(probe_path(path, "%s", where), F_OK))
 			return true;
 	}
@@ -98,7 +98,7 @@ static bool in_directory(const char *dir, size_t length, const char *soname, cha
 	bool found = false;
 
 	while (d && !found && (e = readdir(d))) {
-		found = fits(soname, e->d_name);
+		found = probe_compute_fits(soname, e->d_name);
 		if (found)
 			probe_path(path, "%.*s/%s", (int)length, dir, e->d_name);
 	}

@@ -51,7 +51,7 @@ static struct probe_driver *find_driver(struct probe_driver *list, int *n, const
 	return &list[(*n)++];
 }
 
-static bool is_node(const struct dirent *e)
+static bool probe_gpu_is_node(const struct dirent *e)
 {
 	bool node = !strncmp(e->d_name, "card", 4) || !strncmp(e->d_name, "renderD", 7);
 
@@ -61,7 +61,7 @@ static bool is_node(const struct dirent *e)
 
 static int is_node_entry(const struct dirent *e)
 {
-	return is_node(e);
+	return probe_gpu_is_node(e);
 }
 
 static void add_nodes(struct probe_driver *list, int *n)
@@ -156,7 +156,7 @@ void probe_job_times(struct probe_result *r)
 
 /* ----------------------------------------------------------------- PCI */
 
-static unsigned long pci_number(const char *device, const char *file)
+static unsigned long probe_gpu_pci_number(const char *device, const char *file)
 {
 	char text[32];
 
@@ -176,14 +176,16 @@ static const char *vendor_fix(unsigned long vendor)
 
 static void add_device(struct probe_result *r, const char *device)
 {
-	unsigned long vendor = pci_number(device, "vendor");
+	unsigned long vendor = probe_gpu_pci_number(device, "vendor");
 	char driver[64];
 
 	if (probe_link(driver, sizeof(driver), "/sys/bus/pci/devices/%s/driver", device)) {
-		probe_add(r, "%.20s %04lx:%04lx %s", device, vendor, pci_number(device, "device"), driver);
+		probe_add(r, "%.20s %04lx:%04lx %s", device, vendor, probe_gpu_pci_number(device, "device"),
+			  driver);
 		return;
 	}
-	probe_add(r, "%.20s %04lx:%04lx has no driver", device, vendor, pci_number(device, "device"));
+	probe_add(r, "%.20s %04lx:%04lx has no driver", device, vendor,
+		  probe_gpu_pci_number(device, "device"));
 	r->state = PROBE_FAILS;
 	snprintf(r->fix, sizeof(r->fix), "%s", vendor_fix(vendor));
 }
@@ -197,8 +199,9 @@ void probe_pci(struct probe_result *r)
 	probe_set(r, PROBE_WORKS, NULL, "%s", "");
 	for (i = 0; i < count; i++) {
 		/* Class 3 is display; 0x12 is a processing accelerator, which has no display. */
-		if (found[i]->d_name[0] != '.' && (pci_number(found[i]->d_name, "class") >> 16 == 0x03 ||
-						   pci_number(found[i]->d_name, "class") >> 16 == 0x12))
+		if (found[i]->d_name[0] != '.' &&
+		    (probe_gpu_pci_number(found[i]->d_name, "class") >> 16 == 0x03 ||
+		     probe_gpu_pci_number(found[i]->d_name, "class") >> 16 == 0x12))
 			add_device(r, found[i]->d_name);
 		free(found[i]);
 	}

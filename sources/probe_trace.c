@@ -133,7 +133,7 @@ static int has_set(const char *system, const char *set)
 	return ret;
 }
 
-static void missing(struct probe_result *r, const struct points *p)
+static void probe_trace_missing(struct probe_result *r, const struct points *p)
 {
 	/* Of a driver that is here, events that are not were left out when it was built. */
 	bool here = !p->module || probe_module_loaded(p->module);
@@ -166,7 +166,7 @@ static void find_points(struct probe_result *r, const struct points *p)
 			return;
 		}
 	}
-	missing(r, p);
+	probe_trace_missing(r, p);
 }
 
 void probe_gpu_scheduler(struct probe_result *r)

@@ -134,7 +134,7 @@ static const uint8_t waits[] = {
 #undef LOCK
 #undef SLEEP
 
-static uint16_t reason_of(uint32_t state, int32_t call)
+static uint16_t sched_reason_of(uint32_t state, int32_t call)
 {
 	if (state & (STATE_STOPPED | STATE_TRACED))
 		return GRT_THREAD_OTHER;
@@ -144,15 +144,15 @@ static uint16_t reason_of(uint32_t state, int32_t call)
 	return call < 0 && state & STATE_UNINTERRUPTIBLE ? GRT_THREAD_IO : GRT_THREAD_OTHER;
 }
 
-static void complete(struct grt_event *e)
+static void sched_complete(struct grt_event *e)
 {
 	struct grt_ev_off_cpu *off = (struct grt_ev_off_cpu *)e;
 
 	if (e->type == GRT_EV_OFF_CPU && off->reason == GRT_THREAD_UNKNOWN && off->state)
-		off->reason = reason_of(off->state, off->call);
+		off->reason = sched_reason_of(off->state, off->call);
 }
 
-static void configure(struct bpf_config *config)
+static void sched_configure(struct bpf_config *config)
 {
 	unsigned int n = nvidia_majors(config->majors, BPF_MAJORS - 2), major;
 	char name[64], line[128];
@@ -203,7 +203,7 @@ static bool is_asleep(pid_t pid, pid_t tid, uint32_t *state)
 	return false;
 }
 
-static int32_t call_of(pid_t pid, pid_t tid)
+static int32_t sched_call_of(pid_t pid, pid_t tid)
 {
 	char line[256];
 	int call;
@@ -233,7 +233,7 @@ static int tell_thread(void *capture, const struct bpf_thread *t, uint32_t tid, 
 }
 
 /* Whether --comm has it. */
-static bool is_named(const struct bpf_config *config, uint32_t pid, uint32_t tid)
+static bool sched_is_named(const struct bpf_config *config, uint32_t pid, uint32_t tid)
 {
 	char comm[BPF_COMM];
 
@@ -244,16 +244,16 @@ static bool is_named(const struct bpf_config *config, uint32_t pid, uint32_t tid
 }
 
 /* Whom the programs have seen in the meantime, they know better. */
-static void add_thread(void *capture, const struct bpf_config *config, int map, pid_t tid)
+static void sched_add_thread(void *capture, const struct bpf_config *config, int map, pid_t tid)
 {
 	pid_t pid = (pid_t)config->pid;
 	struct bpf_thread t = {.pid = (uint32_t)pid, .fd = UINT32_MAX, .since = grt_now()};
 	uint32_t key = (uint32_t)tid;
 
 	t.on = !is_asleep(pid, tid, &t.state);
-	t.call = t.on ? -1 : call_of(pid, tid);
+	t.call = t.on ? -1 : sched_call_of(pid, tid);
 	t.reason = t.on ? GRT_THREAD_RUNNABLE : GRT_THREAD_UNKNOWN;
-	if (!bpf_map_update_elem(map, &key, &t, BPF_NOEXIST) && is_named(config, t.pid, key))
+	if (!bpf_map_update_elem(map, &key, &t, BPF_NOEXIST) && sched_is_named(config, t.pid, key))
 		tell_thread(capture, &t, key, t.on ? GRT_THREAD_SEEN_ON : GRT_THREAD_SEEN_OFF, t.since);
 }
 
@@ -268,7 +268,7 @@ static void begun(void *capture, const struct bpf_config *config)
 	dir = config->pid ? opendir(path) : NULL;
 	while (dir && (d = readdir(dir)))
 		if (sscanf(d->d_name, "%d", &tid) == 1)
-			add_thread(capture, config, map, tid);
+			sched_add_thread(capture, config, map, tid);
 	if (dir)
 		closedir(dir);
 }
@@ -308,7 +308,7 @@ static int over(void *capture, const struct bpf_config *config, uint64_t end)
 	while (!ret && !bpf_map_get_next_key(map, last, &next)) {
 		tid = next;
 		last = &tid;
-		if (bpf_map_lookup_elem(map, &tid, &t) || !is_named(config, t.pid, tid))
+		if (bpf_map_lookup_elem(map, &tid, &t) || !sched_is_named(config, t.pid, tid))
 			continue;
 		time = t.since > end ? t.since : end;
 		ret = t.on ? tell_thread(capture, &t, tid, GRT_THREAD_LEFT_ON, time)
@@ -337,8 +337,8 @@ static int over(void *capture, const struct bpf_config *config, uint64_t end)
 static const struct bpf_kind kind = {
 	.name = "sched",
 	.objects = objects,
-	.configure = configure,
-	.complete = complete,
+	.configure = sched_configure,
+	.complete = sched_complete,
 	.begun = begun,
 	.over = over,
 };

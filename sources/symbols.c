@@ -111,7 +111,7 @@ struct addresses *symbols_addresses(struct symbols *s)
 /* ---------------------------------------------------------------- mappings */
 
 /* The number of a mapped file, GRT_SYMBOLS_NO_OBJECT: it is none. Return: 0 or -ENOMEM */
-static int find_file(struct symbols *s, const struct maps_row *row, uint32_t *file)
+static int symbols_find_file(struct symbols *s, const struct maps_row *row, uint32_t *file)
 {
 	const char *slash = strrchr(row->path, '/');
 	uint32_t before = s->files.used;
@@ -130,15 +130,15 @@ static int find_file(struct symbols *s, const struct maps_row *row, uint32_t *fi
 	return addresses_object(s->addresses, slash[1] ? slash + 1 : row->path, &s->object[*file]);
 }
 
-static int add_mapping(struct symbols *s, pid_t pid, const struct maps_row *row)
+static int source_symbols_add_mapping(struct symbols *s, pid_t pid, const struct maps_row *row)
 {
 	struct grt_symbols_mapping m = {.start = row->start, .end = row->end, .offset = row->offset};
-	int ret = find_file(s, row, &m.object);
+	int ret = symbols_find_file(s, row, &m.object);
 
 	return ret ?: grt_symbols_map(s->all, (uint32_t)pid, &m);
 }
 
-static void read_mappings(struct symbols *s, pid_t pid)
+static void symbols_read_mappings(struct symbols *s, pid_t pid)
 {
 	struct maps maps = {.from = maps_open(pid)};
 	struct maps_row row;
@@ -148,11 +148,11 @@ static void read_mappings(struct symbols *s, pid_t pid)
 	if (maps.from)
 		grt_symbols_unmap(s->all, (uint32_t)pid);
 	while (!ret && maps_next(&maps, &row))
-		ret = row.code ? add_mapping(s, pid, &row) : 0;
+		ret = row.code ? source_symbols_add_mapping(s, pid, &row) : 0;
 	maps_close(&maps);
 }
 
-static void begin_process(struct process *p, pid_t pid)
+static void symbols_begin_process(struct process *p, pid_t pid)
 {
 	char path[64];
 	struct stat st;
@@ -163,7 +163,7 @@ static void begin_process(struct process *p, pid_t pid)
 	p->root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 }
 
-static struct process *find_process(struct symbols *s, pid_t pid)
+static struct process *source_symbols_find_process(struct symbols *s, pid_t pid)
 {
 	struct process *p;
 
@@ -174,8 +174,8 @@ static struct process *find_process(struct symbols *s, pid_t pid)
 	if (p->pid)
 		grt_symbols_unmap(s->all, (uint32_t)p->pid);
 	end_process(p);
-	begin_process(p, pid);
-	read_mappings(s, pid);
+	symbols_begin_process(p, pid);
+	symbols_read_mappings(s, pid);
 	return p;
 }
 
@@ -190,7 +190,7 @@ void symbols_forget(struct symbols *s, pid_t pid)
 }
 
 /* What was loaded since the mappings were read is looked for once more, but not for every stray address. */
-static const struct grt_symbols_mapping *look_up(struct symbols *s, struct process *p, uint64_t ip)
+static const struct grt_symbols_mapping *symbols_look_up(struct symbols *s, struct process *p, uint64_t ip)
 {
 	const struct grt_symbols_mapping *m = grt_symbols_mapping_at(s->all, (uint32_t)p->pid, ip);
 
@@ -198,19 +198,19 @@ static const struct grt_symbols_mapping *look_up(struct symbols *s, struct proce
 	if (m || (p->read_again && s->lookups - p->read_again < PATIENCE))
 		return m;
 	p->read_again = s->lookups;
-	read_mappings(s, p->pid);
+	symbols_read_mappings(s, p->pid);
 	return grt_symbols_mapping_at(s->all, (uint32_t)p->pid, ip);
 }
 
 bool symbols_is_code(struct symbols *s, pid_t pid, uint64_t ip)
 {
-	return look_up(s, find_process(s, pid), ip);
+	return symbols_look_up(s, source_symbols_find_process(s, pid), ip);
 }
 
 /* ------------------------------------------------------------------- files */
 
 /* A link in what the process sees leads nowhere else. */
-static int open_below(int root, const char *path)
+static int symbols_open_below(int root, const char *path)
 {
 	const struct open_how how = {.flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY,
 				     .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS};
@@ -224,7 +224,7 @@ static int open_below(int root, const char *path)
 }
 
 /* Return: whether it has been, or it would be but for the bound */
-static bool open_object(struct symbols *s, const struct process *p, uint32_t file)
+static bool symbols_open_object(struct symbols *s, const struct process *p, uint32_t file)
 {
 	const char *path = strchr(grt_texts_get(&s->files, file), '/');
 	uint32_t object = s->object[file];
@@ -232,7 +232,7 @@ static bool open_object(struct symbols *s, const struct process *p, uint32_t fil
 
 	if (!object || addresses_is_open(s->addresses, object))
 		return object;
-	fd = p->root >= 0 ? open_below(p->root, path) : -1;
+	fd = p->root >= 0 ? symbols_open_below(p->root, path) : -1;
 	if (fd < 0)
 		return false;
 	addresses_open(s->addresses, object, fd);
@@ -271,10 +271,10 @@ static int take_made(struct symbols *s, struct process *p, uint64_t ip, uint32_t
 
 int symbols_take(struct symbols *s, pid_t pid, uint64_t ip, uint32_t *number)
 {
-	struct process *p = find_process(s, pid);
-	const struct grt_symbols_mapping *m = look_up(s, p, ip);
+	struct process *p = source_symbols_find_process(s, pid);
+	const struct grt_symbols_mapping *m = symbols_look_up(s, p, ip);
 
-	if (!m || !m->object || !open_object(s, p, m->object))
+	if (!m || !m->object || !symbols_open_object(s, p, m->object))
 		return take_made(s, p, ip, number);
 	return addresses_get(s->addresses, s->object[m->object], ip - m->start + m->offset, number);
 }

@@ -94,7 +94,7 @@ int textlog_open(struct textlog *t, const char *name, const struct source_setup 
 }
 
 /* @done: bytes that were written, also where it fails */
-static int write_all(int fd, const char *data, size_t len, size_t *done)
+static int textlog_write_all(int fd, const char *data, size_t len, size_t *done)
 {
 	ssize_t n;
 
@@ -133,7 +133,7 @@ static void cut_torn_line(struct textlog *t, const char *data, size_t done)
 void textlog_write(struct textlog *t, const char *data, size_t len)
 {
 	size_t done = 0;
-	int ret = t->failed ? t->failed : write_all(t->file, data, len, &done);
+	int ret = t->failed ? t->failed : textlog_write_all(t->file, data, len, &done);
 
 	t->bytes += done;
 	if (!ret)
@@ -154,12 +154,12 @@ static int hand_over(struct reading *r, enum grt_pack pack)
 
 	do {
 		n = grt_packer_read(r->packer, 0, r->buf, PACKETS, r->last, pack, &counts);
-		ret = write_all(r->t->pipe[1], r->buf, n, &done);
+		ret = textlog_write_all(r->t->pipe[1], r->buf, n, &done);
 	} while (n && !ret);
 	return ret;
 }
 
-static int add_event(struct reading *r, const struct grt_event *e)
+static int textlog_add_event(struct reading *r, const struct grt_event *e)
 {
 	const struct grt_ev_name *n = (const struct grt_ev_name *)e;
 	char name[sizeof(n->name) + 1] = "", owner[sizeof(n->owner) + 1] = "";
@@ -171,7 +171,7 @@ static int add_event(struct reading *r, const struct grt_event *e)
 	return grt_packer_name(r->packer, 0, e->time, n->kind, n->id, name, owner);
 }
 
-static int on_event(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
+static int textlog_on_event(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
 {
 	struct reading *r = (struct reading *)c;
 	_Alignas(8) char copy[GRT_RECORD_MAX];
@@ -182,7 +182,7 @@ static int on_event(struct grt_consumer *c, const struct grt_event *e, uint32_t 
 		e = memcpy(copy, e, e->size);
 		r->t->edit(r->t, (struct grt_event *)copy);
 	}
-	ret = add_event(r, e);
+	ret = textlog_add_event(r, e);
 	r->last = e->time;
 	r->t->events += !ret && e->type != GRT_EV_NAME;
 	r->t->late += ret == -ERANGE;
@@ -205,7 +205,7 @@ static void list_skipped(struct textlog *t, const struct grt_session *s)
 					 i ? ", " : "", list[i].name, list[i].events);
 }
 
-static int read_text(struct reading *r)
+static int textlog_read_text(struct reading *r)
 {
 	struct grt_session *s = NULL;
 	struct grt_err err = {.what = ""};
@@ -230,12 +230,12 @@ static int read_text(struct reading *r)
 
 static void convert(struct textlog *t)
 {
-	struct reading r = {.c = {.event = on_event}, .t = t, .buf = malloc(PACKETS)};
+	struct reading r = {.c = {.event = textlog_on_event}, .t = t, .buf = malloc(PACKETS)};
 	int ret = r.buf ? grt_packer_new(&r.packer, 1) : -ENOMEM;
 
 	t->lost += t->unwritten;
 	if (!ret)
-		ret = read_text(&r);
+		ret = textlog_read_text(&r);
 	if (!ret)
 		ret = hand_over(&r, GRT_PACK_ALL);
 	/* -EPIPE: the recorder has given up, which it tells itself; -EACCES: it has become who owns DIR */
@@ -291,7 +291,7 @@ static void wait_for(sem_t *sem)
 		;
 }
 
-static void *run(void *arg)
+static void *textlog_run(void *arg)
 {
 	struct textlog *t = arg;
 
@@ -320,7 +320,7 @@ int textlog_start(struct textlog *t, int in, struct grt_err *err)
 		fcntl(in, F_SETFL, fcntl(in, F_GETFL) | O_NONBLOCK);
 	sem_init(&t->ready, 0, 0);
 	sem_init(&t->confined, 0, 0);
-	ret = pthread_create(&t->thread, NULL, run, t);
+	ret = pthread_create(&t->thread, NULL, textlog_run, t);
 	if (ret)
 		return grt_err_set(err, -ret, strerror(ret), NULL, "cannot start a thread");
 	t->running = true;

@@ -24,7 +24,7 @@
 
 /* ------------------------------------------------------------- functions */
 
-static bool is_same(int a, int b)
+static bool uprobe_is_same(int a, int b)
 {
 	struct stat x, y;
 
@@ -41,7 +41,7 @@ int uprobes_add(struct uprobes *u, int fd, const char *path, const char *symbol,
 		return ret;
 	/* two names of one function */
 	for (unsigned int i = 0; i < u->n; i++)
-		if (u->point[i].offset == p.offset && is_same(u->point[i].fd, fd))
+		if (u->point[i].offset == p.offset && uprobe_is_same(u->point[i].fd, fd))
 			return 0;
 	p.fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
 	p.path = strdup(path);
@@ -146,7 +146,7 @@ int uprobes_mapped(pid_t pid, const char *name, char *path, struct grt_err *err)
 	return fd;
 }
 
-static int in_dirs(const char *dirs, const char *name, char *path)
+static int uprobe_in_dirs(const char *dirs, const char *name, char *path)
 {
 	size_t length;
 	int fd = -1;
@@ -163,7 +163,7 @@ static int in_dirs(const char *dirs, const char *name, char *path)
  * A path as it is; a name is that of a file of the process, else a library or program of this system.
  * Return: a descriptor, or -errno with *err
  */
-static int find_file(pid_t pid, const char *name, char *path, struct grt_err *err)
+static int uprobe_find_file(pid_t pid, const char *name, char *path, struct grt_err *err)
 {
 	static const char dirs[] =
 		"/lib/x86_64-linux-gnu:/usr/lib/x86_64-linux-gnu:/lib64:/usr/lib64:/usr/lib:/usr/local/lib:"
@@ -177,11 +177,11 @@ static int find_file(pid_t pid, const char *name, char *path, struct grt_err *er
 	if (pid)
 		fd = uprobes_mapped(pid, name, path, err);
 	if (fd == -ENOENT)
-		fd = in_dirs(getenv("LD_LIBRARY_PATH"), name, path);
+		fd = uprobe_in_dirs(getenv("LD_LIBRARY_PATH"), name, path);
 	if (fd == -ENOENT)
-		fd = in_dirs(dirs, name, path);
+		fd = uprobe_in_dirs(dirs, name, path);
 	if (fd == -ENOENT)
-		fd = in_dirs(getenv("PATH"), name, path);
+		fd = uprobe_in_dirs(getenv("PATH"), name, path);
 	return fd != -ENOENT ? fd
 			     : grt_err_set(err, -ENOENT,
 					   "no library or program of this name is where these are looked for",
@@ -202,7 +202,7 @@ struct capture {
 };
 
 /* LIB:SYMBOL; a symbol has no colon where it is no C++ name in full. */
-static int add_word(struct capture *c, pid_t pid, const char *word, struct grt_err *err)
+static int uprobe_add_word(struct capture *c, pid_t pid, const char *word, struct grt_err *err)
 {
 	const char *colon = strchr(word, ':');
 	char name[PATH_MAX], path[PATH_MAX];
@@ -213,7 +213,7 @@ static int add_word(struct capture *c, pid_t pid, const char *word, struct grt_e
 				   "grtrace record -e uprobe:libc.so.6:malloc -- PROG",
 				   "cannot put a uprobe at '%s'", word);
 	snprintf(name, sizeof(name), "%.*s", (int)(colon - word), word);
-	fd = find_file(pid, name, path, err);
+	fd = uprobe_find_file(pid, name, path, err);
 	if (fd < 0)
 		return fd;
 	ret = uprobes_add(&c->uprobes, fd, path, colon + 1, GRT_CUDA_PROBED, err);
@@ -232,7 +232,7 @@ static int uprobe_open(void **state, const struct source_setup *setup, struct gr
 		return grt_err_set(err, -ENOMEM, NULL, NULL, "no memory for uprobes");
 	c->note = setup->note;
 	for (; word && *word && !ret; word++)
-		ret = add_word(c, setup->pid, *word, err);
+		ret = uprobe_add_word(c, setup->pid, *word, err);
 	if (!ret && !c->uprobes.n)
 		ret = grt_err_set(err, -EINVAL, "no function is named",
 				  "grtrace record -e uprobe:libc.so.6:malloc -- PROG",
@@ -240,22 +240,22 @@ static int uprobe_open(void **state, const struct source_setup *setup, struct gr
 	return ret ? ret : uprobes_open(&c->uprobes, "uprobe", &c->bpf, setup, err);
 }
 
-static int start(void *state, struct grt_err *err)
+static int uprobe_start(void *state, struct grt_err *err)
 {
 	return bpf_start(((struct capture *)state)->bpf, err);
 }
 
-static int confine(void *state, uint64_t *keep, struct grt_err *err)
+static int uprobe_confine(void *state, uint64_t *keep, struct grt_err *err)
 {
 	return bpf_confine(((struct capture *)state)->bpf, keep, err);
 }
 
-static unsigned int streams(void *state, struct pollfd *fds)
+static unsigned int uprobe_streams(void *state, struct pollfd *fds)
 {
 	return bpf_streams(((struct capture *)state)->bpf, fds);
 }
 
-static int flush(void *state, struct grt_err *err)
+static int uprobe_flush(void *state, struct grt_err *err)
 {
 	return bpf_flush(((struct capture *)state)->bpf, err);
 }
@@ -265,12 +265,12 @@ static ssize_t uprobe_read(void *state, unsigned int i, void *buf, size_t len)
 	return bpf_read(((struct capture *)state)->bpf, i, buf, len);
 }
 
-static int stop(void *state, struct grt_err *err)
+static int uprobe_stop(void *state, struct grt_err *err)
 {
 	return bpf_stop(((struct capture *)state)->bpf, err);
 }
 
-static int describe(void *state, struct grt_env *env, int room)
+static int uprobe_describe(void *state, struct grt_env *env, int room)
 {
 	return bpf_describe(((struct capture *)state)->bpf, env, room);
 }
@@ -291,13 +291,13 @@ const struct source source_uprobe = {
 	.name = "uprobe",
 	.by_name = true,
 	.open = uprobe_open,
-	.start = start,
-	.confine = confine,
-	.streams = streams,
-	.flush = flush,
+	.start = uprobe_start,
+	.confine = uprobe_confine,
+	.streams = uprobe_streams,
+	.flush = uprobe_flush,
 	.read = uprobe_read,
-	.stop = stop,
-	.describe = describe,
+	.stop = uprobe_stop,
+	.describe = uprobe_describe,
 	.close = uprobe_close,
 };
 

@@ -94,15 +94,15 @@ struct amdgpu_bo_va_mapping;
 /* Jobs that have passed amdgpu_cs_ioctl and not the scheduler's queue yet. */
 static atomic64_t submits[SUBMITS];
 
-static u64 field(enum field f, const void *object, u64 unknown)
+static u64 grt_amdgpu_field(enum field f, const void *object, u64 unknown)
 {
 	grtrace_field_read(&fields[f], object, &unknown);
 	return unknown;
 }
 
-static const void *pointer(enum field f, const void *object)
+static const void *grt_amdgpu_pointer(enum field f, const void *object)
 {
-	return (const void *)(unsigned long)field(f, object, 0);
+	return (const void *)(unsigned long)grt_amdgpu_field(f, object, 0);
 }
 
 /* Jobs. */
@@ -113,12 +113,12 @@ static bool sched_follows(const char *driver)
 }
 
 /* The address, whose upper bits are always set, and the end of the seqno, since addresses are used again. */
-static u64 submit_key(const struct drm_sched_job *sj)
+static u64 grt_amdgpu_submit_key(const struct drm_sched_job *sj)
 {
 	return (u64)(unsigned long)sj << 16 | (u16)sj->s_fence->finished.seqno;
 }
 
-static bool replace_submit(u64 key, u64 from, u64 to)
+static bool grt_amdgpu_replace_submit(u64 key, u64 from, u64 to)
 {
 	unsigned int i, at = hash_64(key >> 16, ilog2(SUBMITS));
 
@@ -128,25 +128,25 @@ static bool replace_submit(u64 key, u64 from, u64 to)
 	return false;
 }
 
-static u32 num_ibs(const struct drm_sched_job *sj)
+static u32 grt_amdgpu_num_ibs(const struct drm_sched_job *sj)
 {
-	return field(JOB_NUM_IBS, sj, 0);
+	return grt_amdgpu_field(JOB_NUM_IBS, sj, 0);
 }
 
 /* A job that has passed amdgpu_cs_ioctl just now. */
 static u32 sched_command(const struct drm_sched_job *sj)
 {
-	u64 key = submit_key(sj);
+	u64 key = grt_amdgpu_submit_key(sj);
 
-	return replace_submit(key, key, 0) ? num_ibs(sj) : 0;
+	return grt_amdgpu_replace_submit(key, key, 0) ? grt_amdgpu_num_ibs(sj) : 0;
 }
 
-static bool scheduler_tells(enum sched_role role)
+static bool grt_amdgpu_scheduler_tells(enum sched_role role)
 {
 	return grtrace_role_told(&adapter, role);
 }
 
-static void on_cs_ioctl(void *data, struct amdgpu_job *amdgpu_job)
+static void grt_amdgpu_on_cs_ioctl(void *data, struct amdgpu_job *amdgpu_job)
 {
 	struct drm_sched_job *sj = (struct drm_sched_job *)amdgpu_job;
 	struct grtrace_job job;
@@ -154,21 +154,21 @@ static void on_cs_ioctl(void *data, struct amdgpu_job *amdgpu_job)
 
 	if (!sched_job(sj, &job))
 		return;
-	if (!scheduler_tells(SCHED_ROLE_QUEUE)) {
-		grtrace_submit(&job, num_ibs(sj), 0, 0);
+	if (!grt_amdgpu_scheduler_tells(SCHED_ROLE_QUEUE)) {
+		grtrace_submit(&job, grt_amdgpu_num_ibs(sj), 0, 0);
 		return;
 	}
-	key = submit_key(sj);
-	if (!replace_submit(key, 0, key))
+	key = grt_amdgpu_submit_key(sj);
+	if (!grt_amdgpu_replace_submit(key, 0, key))
 		sched_unmatched();
 }
 
-static void on_sched_run_job(void *data, struct amdgpu_job *amdgpu_job)
+static void grt_amdgpu_on_sched_run_job(void *data, struct amdgpu_job *amdgpu_job)
 {
 	struct drm_sched_job *sj = (struct drm_sched_job *)amdgpu_job;
 	struct grtrace_job job;
 
-	if (!scheduler_tells(SCHED_ROLE_RUN) && sched_job(sj, &job))
+	if (!grt_amdgpu_scheduler_tells(SCHED_ROLE_RUN) && sched_job(sj, &job))
 		/* later kernels take the job from its entity before this */
 		grtrace_commit(&job, sj->entity ? spsc_queue_count(&sj->entity->job_queue) : 0,
 			       grtrace_sched_hw_depth(sj->sched));
@@ -177,47 +177,50 @@ static void on_sched_run_job(void *data, struct amdgpu_job *amdgpu_job)
 /* Interrupts. */
 
 /* The first of an array. */
-static u32 iv_data(const struct amdgpu_iv_entry *iv)
+static u32 grt_amdgpu_iv_data(const struct amdgpu_iv_entry *iv)
 {
 	u32 word;
 
 	return grtrace_field_copy(&fields[IV_SRC_DATA], iv, &word, sizeof(word)) == sizeof(word) ? word : UNKNOWN;
 }
 
-static u32 iv_source(const struct amdgpu_iv_entry *iv)
+static u32 grt_amdgpu_iv_source(const struct amdgpu_iv_entry *iv)
 {
-	u64 src = field(IV_SRC_ID, iv, U64_MAX);
+	u64 src = grt_amdgpu_field(IV_SRC_ID, iv, U64_MAX);
 
-	return src == U64_MAX ? UNKNOWN : GRT_IRQ_SOURCE(field(IV_CLIENT_ID, iv, GRT_IRQ_CLIENT_UNKNOWN), src);
+	return src == U64_MAX
+		       ? UNKNOWN
+		       : GRT_IRQ_SOURCE(grt_amdgpu_field(IV_CLIENT_ID, iv, GRT_IRQ_CLIENT_UNKNOWN), src);
 }
 
 /* Of no thread that could be asked for, and the ring is not one of the scheduler's by name. */
-static void on_iv(void *data, unsigned int ih, struct amdgpu_iv_entry *iv)
+static void grt_amdgpu_on_iv(void *data, unsigned int ih, struct amdgpu_iv_entry *iv)
 {
 	struct grt_ev_irq ev = { .e = { .type = GRT_EV_IRQ, .ring = GRT_RING_NONE } };
 
 	if (!grtrace_enabled())
 		return;
-	ev.source = iv_source(iv);
-	ev.data = iv_data(iv);
-	ev.hw_ring = field(IV_RING_ID, iv, U16_MAX);
-	ev.vmid = field(IV_VMID, iv, U16_MAX);
-	ev.pasid = field(IV_PASID, iv, UNKNOWN);
+	ev.source = grt_amdgpu_iv_source(iv);
+	ev.data = grt_amdgpu_iv_data(iv);
+	ev.hw_ring = grt_amdgpu_field(IV_RING_ID, iv, U16_MAX);
+	ev.vmid = grt_amdgpu_field(IV_VMID, iv, U16_MAX);
+	ev.pasid = grt_amdgpu_field(IV_PASID, iv, UNKNOWN);
 	grtrace_emit(&ev.e);
 }
 
 /* Memory. */
 
-static u32 device_of_bo(const struct amdgpu_bo *bo)
+static u32 grt_amdgpu_device_of_bo(const struct amdgpu_bo *bo)
 {
-	return field(MINOR_INDEX, pointer(DEVICE_PRIMARY, pointer(BO_DEV, bo)), 0);
+	return grt_amdgpu_field(MINOR_INDEX,
+				grt_amdgpu_pointer(DEVICE_PRIMARY, grt_amdgpu_pointer(BO_DEV, bo)), 0);
 }
 
-#define MEM_EVENT(TYPE, bo)                                                                       \
-	.e = { .type = GRT_EV_##TYPE, .ring = GRT_RING_NONE, .device = device_of_bo(bo) },        \
+#define MEM_EVENT(TYPE, bo)                                                                         \
+	.e = {.type = GRT_EV_##TYPE, .ring = GRT_RING_NONE, .device = grt_amdgpu_device_of_bo(bo)}, \
 	.object = grtrace_opaque(bo)
 
-static void on_bo_create(void *data, struct amdgpu_bo *bo)
+static void grt_amdgpu_on_bo_create(void *data, struct amdgpu_bo *bo)
 {
 	struct grt_ev_mem_create ev;
 
@@ -225,29 +228,32 @@ static void on_bo_create(void *data, struct amdgpu_bo *bo)
 		return;
 	ev = (struct grt_ev_mem_create){
 		MEM_EVENT(MEM_CREATE, bo),
-		.bytes = field(BO_SIZE, bo, 0),
-		.wanted = field(BO_PREFERRED_DOMAINS, bo, 0),
-		.allowed = field(BO_ALLOWED_DOMAINS, bo, 0),
-		.placed = field(RESOURCE_MEM_TYPE, pointer(BO_RESOURCE, bo), UNKNOWN),
-		.mflags = field(BO_FLAGS, bo, 0),
+		.bytes = grt_amdgpu_field(BO_SIZE, bo, 0),
+		.wanted = grt_amdgpu_field(BO_PREFERRED_DOMAINS, bo, 0),
+		.allowed = grt_amdgpu_field(BO_ALLOWED_DOMAINS, bo, 0),
+		.placed = grt_amdgpu_field(RESOURCE_MEM_TYPE, grt_amdgpu_pointer(BO_RESOURCE, bo), UNKNOWN),
+		.mflags = grt_amdgpu_field(BO_FLAGS, bo, 0),
 	};
 	grtrace_emit(&ev.e);
 }
 
-static void on_bo_move(void *data, struct amdgpu_bo *bo, u32 to, u32 from)
+static void grt_amdgpu_on_bo_move(void *data, struct amdgpu_bo *bo, u32 to, u32 from)
 {
 	struct grt_ev_mem_move ev;
 
 	if (!grtrace_enabled())
 		return;
 	ev = (struct grt_ev_mem_move){
-		MEM_EVENT(MEM_MOVE, bo), .bytes = field(BO_SIZE, bo, 0), .from = from, .to = to,
+		MEM_EVENT(MEM_MOVE, bo),
+		.bytes = grt_amdgpu_field(BO_SIZE, bo, 0),
+		.from = from,
+		.to = to,
 	};
 	grtrace_emit(&ev.e);
 }
 
 /* Bytes of a mapping, 0 where that is not known. */
-static u64 mapping_bytes(const struct amdgpu_bo_va_mapping *m)
+static u64 grt_amdgpu_mapping_bytes(const struct amdgpu_bo_va_mapping *m)
 {
 	u64 start, last;
 
@@ -257,64 +263,62 @@ static u64 mapping_bytes(const struct amdgpu_bo_va_mapping *m)
 	return (last - start + 1) << GPU_PAGE_SHIFT;
 }
 
-static void on_vm_bo_map(void *data, struct amdgpu_bo_va *va, struct amdgpu_bo_va_mapping *m)
+static void grt_amdgpu_on_vm_bo_map(void *data, struct amdgpu_bo_va *va, struct amdgpu_bo_va_mapping *m)
 {
 	const struct amdgpu_bo *bo;
 	struct grt_ev_mem_bind ev;
 
 	if (!grtrace_enabled())
 		return;
-	bo = pointer(BO_VA_BO, va);
+	bo = grt_amdgpu_pointer(BO_VA_BO, va);
 	ev = (struct grt_ev_mem_bind){
 		MEM_EVENT(MEM_BIND, bo),
-		.vm = grtrace_opaque(pointer(BO_VA_VM, va)),
-		.offset = field(MAPPING_START, m, 0) << GPU_PAGE_SHIFT,
-		.bytes = mapping_bytes(m),
-		.mflags = field(MAPPING_FLAGS, m, 0),
+		.vm = grtrace_opaque(grt_amdgpu_pointer(BO_VA_VM, va)),
+		.offset = grt_amdgpu_field(MAPPING_START, m, 0) << GPU_PAGE_SHIFT,
+		.bytes = grt_amdgpu_mapping_bytes(m),
+		.mflags = grt_amdgpu_field(MAPPING_FLAGS, m, 0),
 	};
 	grtrace_emit(&ev.e);
 }
 
-static void on_vm_bo_unmap(void *data, struct amdgpu_bo_va *va, struct amdgpu_bo_va_mapping *m)
+static void grt_amdgpu_on_vm_bo_unmap(void *data, struct amdgpu_bo_va *va, struct amdgpu_bo_va_mapping *m)
 {
 	const struct amdgpu_bo *bo;
 	struct grt_ev_mem_unbind ev;
 
 	if (!grtrace_enabled())
 		return;
-	bo = pointer(BO_VA_BO, va);
+	bo = grt_amdgpu_pointer(BO_VA_BO, va);
 	ev = (struct grt_ev_mem_unbind){
 		MEM_EVENT(MEM_UNBIND, bo),
-		.vm = grtrace_opaque(pointer(BO_VA_VM, va)),
-		.offset = field(MAPPING_START, m, 0) << GPU_PAGE_SHIFT,
-		.bytes = mapping_bytes(m),
+		.vm = grtrace_opaque(grt_amdgpu_pointer(BO_VA_VM, va)),
+		.offset = grt_amdgpu_field(MAPPING_START, m, 0) << GPU_PAGE_SHIFT,
+		.bytes = grt_amdgpu_mapping_bytes(m),
 	};
 	grtrace_emit(&ev.e);
 }
 
 static struct grtrace_probe probes[] = {
-	{ "amdgpu_cs_ioctl", on_cs_ioctl },
-	{ "amdgpu_sched_run_job", on_sched_run_job },
-	{ "amdgpu_iv", on_iv },
-	{ "amdgpu_bo_create", on_bo_create },
-	{ "amdgpu_bo_move", on_bo_move },
-	{ "amdgpu_vm_bo_map", on_vm_bo_map },
-	{ "amdgpu_vm_bo_unmap", on_vm_bo_unmap },
+	{"amdgpu_cs_ioctl", grt_amdgpu_on_cs_ioctl},
+	{"amdgpu_sched_run_job", grt_amdgpu_on_sched_run_job},
+	{"amdgpu_iv", grt_amdgpu_on_iv},
+	{"amdgpu_bo_create", grt_amdgpu_on_bo_create},
+	{"amdgpu_bo_move", grt_amdgpu_on_bo_move},
+	{"amdgpu_vm_bo_map", grt_amdgpu_on_vm_bo_map},
+	{"amdgpu_vm_bo_unmap", grt_amdgpu_on_vm_bo_unmap},
 #define FROM SCHED_MODULE
 #include "drm_sched.def"
 };
 
-static void driver_gone(struct grtrace_adapter *a)
+static void grt_amdgpu_driver_gone(struct grtrace_adapter *a)
 {
 	sched_forget();
 	memset(submits, 0, sizeof(submits));
 }
 
-static struct grtrace_adapter adapter = GRTRACE_ADAPTER(DRIVER, probes,
-	.fields = fields,
-	.nfields = ARRAY_SIZE(fields),
-	.pool = SCHED_POOL,
-	.gone = driver_gone);
+static struct grtrace_adapter adapter =
+	GRTRACE_ADAPTER(DRIVER, probes, .fields = fields, .nfields = ARRAY_SIZE(fields), .pool = SCHED_POOL,
+			.gone = grt_amdgpu_driver_gone);
 
 module_grtrace_adapter(adapter);
 

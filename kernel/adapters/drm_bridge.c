@@ -22,7 +22,7 @@ static struct grtrace_probe probes[] = {
 #include "drm_sched.def"
 };
 
-static void scheduler_gone(struct grtrace_adapter *a)
+static void grt_drm_bridge_scheduler_gone(struct grtrace_adapter *a)
 {
 	sched_forget();
 }
@@ -33,7 +33,7 @@ static struct grtrace_adapter adapter = {
 	.probes = probes,
 	.nprobes = ARRAY_SIZE(probes),
 	.pool = SCHED_POOL,
-	.gone = scheduler_gone,
+	.gone = grt_drm_bridge_scheduler_gone,
 	.show = sched_show,
 };
 

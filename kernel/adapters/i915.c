@@ -97,7 +97,7 @@ static struct grtrace_field fields[] = {
 	[VMA_VM] = { "i915_vma", "vm" },
 };
 
-static void *pointer_at(const void *object, enum field field)
+static void *grt_i915_pointer_at(const void *object, enum field field)
 {
 	u64 p = 0;
 
@@ -106,7 +106,7 @@ static void *pointer_at(const void *object, enum field field)
 }
 
 /* @drm: where it is known by an offset, it may be none */
-static u32 device_of(const struct drm_device *drm)
+static u32 grt_i915_device_of(const struct drm_device *drm)
 {
 	const struct drm_minor *primary;
 	int index;
@@ -118,7 +118,8 @@ static u32 device_of(const struct drm_device *drm)
 }
 
 /* Requests of one engine can be queued by two CPUs at once. */
-static u32 ring_register(int *ring, const void *engine, unsigned int class, const struct drm_device *drm)
+static u32 grt_i915_ring_register(int *ring, const void *engine, unsigned int class,
+				  const struct drm_device *drm)
 {
 	char name[16] = "";
 	struct device *dev;
@@ -139,7 +140,7 @@ static u32 ring_register(int *ring, const void *engine, unsigned int class, cons
 }
 
 /* By its numbers, not its address: an engine that stands for several ones lives no longer than its context. */
-static void take_engine(struct grtrace_job *job, const void *engine, const struct drm_device *drm)
+static void grt_i915_take_engine(struct grtrace_job *job, const void *engine, const struct drm_device *drm)
 {
 	u64 class, instance;
 	int *ring;
@@ -150,59 +151,60 @@ static void take_engine(struct grtrace_job *job, const void *engine, const struc
 		return;
 	job->engine = engine_of_class[class];
 	ring = &rings[job->device][class][min_t(u64, instance, INSTANCES - 1)];
-	job->ring = READ_ONCE(*ring) ? READ_ONCE(*ring) - 1 : ring_register(ring, engine, class, drm);
+	job->ring =
+		READ_ONCE(*ring) ? READ_ONCE(*ring) - 1 : grt_i915_ring_register(ring, engine, class, drm);
 }
 
-static struct grtrace_job job_of(const struct dma_fence *fence)
+static struct grtrace_job grt_i915_job_of(const struct dma_fence *fence)
 {
 	return (struct grtrace_job){ .ctx = fence->context, .seqno = fence->seqno, .ring = GRT_RING_NONE };
 }
 
-static void submit(struct i915_request *rq, u16 flags)
+static void grt_i915_submit(struct i915_request *rq, u16 flags)
 {
-	const struct drm_device *drm = pointer_at(rq, REQUEST_I915);
-	struct grtrace_job job = job_of(&rq->fence);
+	const struct drm_device *drm = grt_i915_pointer_at(rq, REQUEST_I915);
+	struct grtrace_job job = grt_i915_job_of(&rq->fence);
 
 	WRITE_ONCE(fence_ops, (const struct dma_fence_ops *)rq->fence.ops);
-	job.device = device_of(drm);
-	take_engine(&job, pointer_at(rq, REQUEST_ENGINE), drm);
+	job.device = grt_i915_device_of(drm);
+	grt_i915_take_engine(&job, grt_i915_pointer_at(rq, REQUEST_ENGINE), drm);
 	grtrace_submit(&job, 0, 0, flags);
 }
 
-static void on_request_queue(void *data, struct i915_request *rq, u32 flags)
+static void grt_i915_on_request_queue(void *data, struct i915_request *rq, u32 flags)
 {
 	if (grtrace_enabled())
-		submit(rq, 0);
+		grt_i915_submit(rq, 0);
 }
 
-static void on_request_add(void *data, struct i915_request *rq)
+static void grt_i915_on_request_add(void *data, struct i915_request *rq)
 {
 	struct grtrace_job job;
 
 	if (!grtrace_enabled())
 		return;
-	job = job_of(&rq->fence);
+	job = grt_i915_job_of(&rq->fence);
 	if (grtrace_job_mark(job.ctx, job.seqno, 0) < 0)
-		submit(rq, GRT_FLAG_COMMIT);
+		grt_i915_submit(rq, GRT_FLAG_COMMIT);
 	else
 		grtrace_commit(&job, 0, 0);
 }
 
-static void on_request_in(void *data, struct i915_request *rq, unsigned int port)
+static void grt_i915_on_request_in(void *data, struct i915_request *rq, unsigned int port)
 {
 	struct grtrace_job job;
 	int before;
 
 	if (!grtrace_enabled())
 		return;
-	job = job_of(&rq->fence);
+	job = grt_i915_job_of(&rq->fence);
 	before = grtrace_job_mark(job.ctx, job.seqno, GRTRACE_JOB_STARTED);
 	if (before < 0 || !(before & GRTRACE_JOB_STARTED))
 		grtrace_start(&job);
 }
 
 /* As the driver's i915_request_completed(); false where that cannot be told. */
-static bool completed(const struct i915_request *rq)
+static bool grt_i915_completed(const struct i915_request *rq)
 {
 	const void *hwsp;
 	bool known;
@@ -211,36 +213,36 @@ static bool completed(const struct i915_request *rq)
 	if (test_bit(DMA_FENCE_FLAG_SIGNALED_BIT, &rq->fence.flags))
 		return true;
 	rcu_read_lock(); /* the place of the seqno may change when the request retires */
-	hwsp = pointer_at(rq, REQUEST_HWSP);
+	hwsp = grt_i915_pointer_at(rq, REQUEST_HWSP);
 	known = hwsp && !grtrace_peek(&now, hwsp, sizeof(now));
 	rcu_read_unlock();
 	return known && (s32)(now - (u32)rq->fence.seqno) >= 0;
 }
 
-static void on_request_out(void *data, struct i915_request *rq)
+static void grt_i915_on_request_out(void *data, struct i915_request *rq)
 {
 	struct grtrace_job job;
 	int before;
 
-	if (!grtrace_enabled() || !completed(rq))
+	if (!grtrace_enabled() || !grt_i915_completed(rq))
 		return;
-	job = job_of(&rq->fence);
+	job = grt_i915_job_of(&rq->fence);
 	before = grtrace_job_mark(job.ctx, job.seqno, GRTRACE_JOB_ENDED);
 	if (before < 0 || !(before & GRTRACE_JOB_ENDED))
 		grtrace_end(&job, 0, 0);
 }
 
-static void on_request_retire(void *data, struct i915_request *rq)
+static void grt_i915_on_request_retire(void *data, struct i915_request *rq)
 {
 	struct grtrace_job job;
 
 	if (!grtrace_enabled())
 		return;
-	job = job_of(&rq->fence);
+	job = grt_i915_job_of(&rq->fence);
 	grtrace_signaled(&job, rq->fence.error);
 }
 
-static void on_fence_signaled(void *data, struct dma_fence *fence)
+static void grt_i915_on_fence_signaled(void *data, struct dma_fence *fence)
 {
 	const struct dma_fence_ops *ops = READ_ONCE(fence->ops);
 	struct grtrace_job job;
@@ -248,36 +250,38 @@ static void on_fence_signaled(void *data, struct dma_fence *fence)
 	/* 7.2 takes the ops of others from their fences when they are signalled */
 	if (!grtrace_enabled() || !ops || ops != READ_ONCE(fence_ops))
 		return;
-	job = job_of(fence);
+	job = grt_i915_job_of(fence);
 	grtrace_signaled(&job, fence->error);
 }
 
-static void on_request_wait_begin(void *data, struct i915_request *rq, unsigned int flags)
+static void grt_i915_on_request_wait_begin(void *data, struct i915_request *rq, unsigned int flags)
 {
 	struct grtrace_job job;
 
 	if (!grtrace_enabled())
 		return;
-	job = job_of(&rq->fence);
+	job = grt_i915_job_of(&rq->fence);
 	grtrace_sync_wait_enter(&job);
 }
 
-static void on_request_wait_end(void *data, struct i915_request *rq)
+static void grt_i915_on_request_wait_end(void *data, struct i915_request *rq)
 {
 	struct grtrace_job job;
 
 	if (!grtrace_enabled())
 		return;
-	job = job_of(&rq->fence);
+	job = grt_i915_job_of(&rq->fence);
 	grtrace_sync_wait_exit(&job);
 }
 
-#define MEM(TYPE, drm)                                                                         \
-	.e = {                                                                                 \
-		.type = GRT_EV_MEM_##TYPE, .ring = GRT_RING_NONE, .device = device_of(drm),    \
+#define MEM(TYPE, drm)                             \
+	.e = {                                     \
+		.type = GRT_EV_MEM_##TYPE,         \
+		.ring = GRT_RING_NONE,             \
+		.device = grt_i915_device_of(drm), \
 	}
 
-static void on_object_create(void *data, struct drm_i915_gem_object *obj)
+static void grt_i915_on_object_create(void *data, struct drm_i915_gem_object *obj)
 {
 	struct grt_ev_mem_create ev;
 
@@ -290,7 +294,7 @@ static void on_object_create(void *data, struct drm_i915_gem_object *obj)
 	grtrace_emit(&ev.e);
 }
 
-static void on_object_destroy(void *data, struct drm_i915_gem_object *obj)
+static void grt_i915_on_object_destroy(void *data, struct drm_i915_gem_object *obj)
 {
 	struct grt_ev_mem_destroy ev;
 
@@ -300,7 +304,8 @@ static void on_object_destroy(void *data, struct drm_i915_gem_object *obj)
 	grtrace_emit(&ev.e);
 }
 
-static void on_object_fault(void *data, struct drm_i915_gem_object *obj, u64 index, bool gtt, bool write)
+static void grt_i915_on_object_fault(void *data, struct drm_i915_gem_object *obj, u64 index, bool gtt,
+				     bool write)
 {
 	struct grt_ev_mem_fault ev;
 
@@ -313,43 +318,49 @@ static void on_object_fault(void *data, struct drm_i915_gem_object *obj, u64 ind
 	grtrace_emit(&ev.e);
 }
 
-static const struct drm_device *drm_of(const struct i915_vma *vma)
+static const struct drm_device *grt_i915_drm_of(const struct i915_vma *vma)
 {
-	const struct drm_i915_gem_object *obj = pointer_at(vma, VMA_OBJ);
+	const struct drm_i915_gem_object *obj = grt_i915_pointer_at(vma, VMA_OBJ);
 	const struct drm_device *drm;
 
 	return obj && !grtrace_peek(&drm, &obj->base.dev, sizeof(drm)) ? drm : NULL;
 }
 
-static void on_vma_bind(void *data, struct i915_vma *vma, unsigned int flags)
+static void grt_i915_on_vma_bind(void *data, struct i915_vma *vma, unsigned int flags)
 {
 	struct grt_ev_mem_bind ev;
 
 	if (!grtrace_enabled())
 		return;
 	ev = (struct grt_ev_mem_bind){
-		MEM(BIND, drm_of(vma)), .object = grtrace_opaque(pointer_at(vma, VMA_OBJ)),
-		.vm = grtrace_opaque(pointer_at(vma, VMA_VM)), .offset = vma->node.start,
-		.bytes = vma->node.size, .mflags = flags,
+		MEM(BIND, grt_i915_drm_of(vma)),
+		.object = grtrace_opaque(grt_i915_pointer_at(vma, VMA_OBJ)),
+		.vm = grtrace_opaque(grt_i915_pointer_at(vma, VMA_VM)),
+		.offset = vma->node.start,
+		.bytes = vma->node.size,
+		.mflags = flags,
 	};
 	grtrace_emit(&ev.e);
 }
 
-static void on_vma_unbind(void *data, struct i915_vma *vma)
+static void grt_i915_on_vma_unbind(void *data, struct i915_vma *vma)
 {
 	struct grt_ev_mem_unbind ev;
 
 	if (!grtrace_enabled())
 		return;
 	ev = (struct grt_ev_mem_unbind){
-		MEM(UNBIND, drm_of(vma)), .object = grtrace_opaque(pointer_at(vma, VMA_OBJ)),
-		.vm = grtrace_opaque(pointer_at(vma, VMA_VM)), .offset = vma->node.start,
+		MEM(UNBIND, grt_i915_drm_of(vma)),
+		.object = grtrace_opaque(grt_i915_pointer_at(vma, VMA_OBJ)),
+		.vm = grtrace_opaque(grt_i915_pointer_at(vma, VMA_VM)),
+		.offset = vma->node.start,
 		.bytes = vma->node.size,
 	};
 	grtrace_emit(&ev.e);
 }
 
-static void on_shrink(void *data, struct drm_i915_private *i915, unsigned long target, unsigned int flags)
+static void grt_i915_on_shrink(void *data, struct drm_i915_private *i915, unsigned long target,
+			       unsigned int flags)
 {
 	struct grt_ev_mem_shrink ev;
 
@@ -360,23 +371,23 @@ static void on_shrink(void *data, struct drm_i915_private *i915, unsigned long t
 }
 
 static struct grtrace_probe probes[] = {
-	{ "i915_request_queue", on_request_queue },
-	{ "i915_request_add", on_request_add },
-	{ "i915_request_in", on_request_in, .optional = true },
-	{ "i915_request_out", on_request_out, .optional = true },
-	{ "i915_request_retire", on_request_retire },
-	{ "i915_request_wait_begin", on_request_wait_begin },
-	{ "i915_request_wait_end", on_request_wait_end },
-	{ "i915_gem_object_create", on_object_create },
-	{ "i915_gem_object_destroy", on_object_destroy },
-	{ "i915_gem_object_fault", on_object_fault },
-	{ "i915_vma_bind", on_vma_bind },
-	{ "i915_vma_unbind", on_vma_unbind },
-	{ "i915_gem_shrink", on_shrink },
-	{ "dma_fence_signaled", on_fence_signaled, GRTRACE_VMLINUX },
+	{"i915_request_queue", grt_i915_on_request_queue},
+	{"i915_request_add", grt_i915_on_request_add},
+	{"i915_request_in", grt_i915_on_request_in, .optional = true},
+	{"i915_request_out", grt_i915_on_request_out, .optional = true},
+	{"i915_request_retire", grt_i915_on_request_retire},
+	{"i915_request_wait_begin", grt_i915_on_request_wait_begin},
+	{"i915_request_wait_end", grt_i915_on_request_wait_end},
+	{"i915_gem_object_create", grt_i915_on_object_create},
+	{"i915_gem_object_destroy", grt_i915_on_object_destroy},
+	{"i915_gem_object_fault", grt_i915_on_object_fault},
+	{"i915_vma_bind", grt_i915_on_vma_bind},
+	{"i915_vma_unbind", grt_i915_on_vma_unbind},
+	{"i915_gem_shrink", grt_i915_on_shrink},
+	{"dma_fence_signaled", grt_i915_on_fence_signaled, GRTRACE_VMLINUX},
 };
 
-static void driver_gone(struct grtrace_adapter *a)
+static void grt_i915_driver_gone(struct grtrace_adapter *a)
 {
 	int *ring = &rings[0][0][0];
 	size_t i;
@@ -387,10 +398,8 @@ static void driver_gone(struct grtrace_adapter *a)
 	fence_ops = NULL;
 }
 
-static struct grtrace_adapter adapter = GRTRACE_ADAPTER(DRIVER, probes,
-	.fields = fields,
-	.nfields = ARRAY_SIZE(fields),
-	.gone = driver_gone);
+static struct grtrace_adapter adapter = GRTRACE_ADAPTER(
+	DRIVER, probes, .fields = fields, .nfields = ARRAY_SIZE(fields), .gone = grt_i915_driver_gone);
 
 module_grtrace_adapter(adapter);
 

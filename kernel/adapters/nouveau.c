@@ -78,13 +78,13 @@ static atomic_long_t runners[RUNNERS];
 
 static struct grtrace_adapter adapter;
 
-static unsigned long ops_of(const struct dma_fence *fence)
+static unsigned long grt_nouveau_ops_of(const struct dma_fence *fence)
 {
 	return (unsigned long)READ_ONCE(fence->ops);
 }
 
 /* Where these ops are, or would be: 0 there; NULL: there is no room. */
-static unsigned long *place_of_ops(unsigned long ops)
+static unsigned long *grt_nouveau_place_of_ops(unsigned long ops)
 {
 	unsigned int i, at = hash_long(ops, ilog2(OPS));
 
@@ -97,7 +97,7 @@ static unsigned long *place_of_ops(unsigned long ops)
 	return NULL;
 }
 
-static bool ask_whose(const struct dma_fence *fence, unsigned long ops, unsigned long *known)
+static bool grt_nouveau_ask_whose(const struct dma_fence *fence, unsigned long ops, unsigned long *known)
 {
 	const struct dma_fence_ops *o = (const void *)ops;
 	bool ours = !strcmp(o->get_driver_name((struct dma_fence *)fence), DRIVER);
@@ -108,17 +108,18 @@ static bool ask_whose(const struct dma_fence *fence, unsigned long ops, unsigned
 }
 
 /* For a fence that has just been made. */
-static bool is_ours(const struct dma_fence *fence)
+static bool grt_nouveau_is_ours(const struct dma_fence *fence)
 {
-	unsigned long ops = ops_of(fence), *known = place_of_ops(ops), is = known ? READ_ONCE(*known) : 0;
+	unsigned long ops = grt_nouveau_ops_of(fence), *known = grt_nouveau_place_of_ops(ops),
+		      is = known ? READ_ONCE(*known) : 0;
 
 	if (likely((is & ~OURS) == ops))
 		return is & OURS;
-	return ask_whose(fence, ops, known);
+	return grt_nouveau_ask_whose(fence, ops, known);
 }
 
 /* Where the channel of this context is, or would be: NULL there. */
-static struct channel __rcu **place_of(u64 ctx)
+static struct channel __rcu **grt_nouveau_place_of(u64 ctx)
 {
 	u32 i = hash_64(ctx, CHANNEL_BITS);
 
@@ -130,39 +131,39 @@ static struct channel __rcu **place_of(u64 ctx)
 	}
 }
 
-static struct channel *channel_of(u64 ctx)
+static struct channel *grt_nouveau_channel_of(u64 ctx)
 {
-	return rcu_dereference(*place_of(ctx));
+	return rcu_dereference(*grt_nouveau_place_of(ctx));
 }
 
-static const char *timeline_of(const struct dma_fence *fence)
+static const char *grt_nouveau_timeline_of(const struct dma_fence *fence)
 {
 	return fence->ops->get_timeline_name((struct dma_fence *)fence);
 }
 
-static bool is_of_channel(const struct channel *c, const struct dma_fence *fence)
+static bool grt_nouveau_is_of_channel(const struct channel *c, const struct dma_fence *fence)
 {
-	return c && !strncmp(c->timeline, timeline_of(fence), sizeof(c->timeline) - 1);
+	return c && !strncmp(c->timeline, grt_nouveau_timeline_of(fence), sizeof(c->timeline) - 1);
 }
 
-static enum grt_engine engine_of(const char *timeline)
+static enum grt_engine grt_nouveau_engine_of(const char *timeline)
 {
 	return strstarts(timeline, "copy engine") ? GRT_ENGINE_COPY : GRT_ENGINE_UNKNOWN;
 }
 
-static struct channel *channel_make(const struct dma_fence *fence)
+static struct channel *grt_nouveau_channel_make(const struct dma_fence *fence)
 {
 	struct channel *c = grtrace_pool_get(&adapter.pool);
 
 	if (!c)
 		return NULL;
 	c->ctx = fence->context;
-	strscpy(c->timeline, timeline_of(fence), sizeof(c->timeline));
-	c->ring = grtrace_ring_register(c->timeline, engine_of(c->timeline), DRIVER, NULL);
+	strscpy(c->timeline, grt_nouveau_timeline_of(fence), sizeof(c->timeline));
+	c->ring = grtrace_ring_register(c->timeline, grt_nouveau_engine_of(c->timeline), DRIVER, NULL);
 	return c;
 }
 
-static void channel_drop(struct channel *c)
+static void grt_nouveau_channel_drop(struct channel *c)
 {
 	if (!c)
 		return;
@@ -171,12 +172,12 @@ static void channel_drop(struct channel *c)
 }
 
 /* Under the lock. Return: what is to be dropped */
-static struct channel *channel_put(struct channel *c, const struct dma_fence *fence)
+static struct channel *grt_nouveau_channel_put(struct channel *c, const struct dma_fence *fence)
 {
-	struct channel __rcu **place = place_of(c->ctx);
+	struct channel __rcu **place = grt_nouveau_place_of(c->ctx);
 	struct channel *old = rcu_dereference_protected(*place, lockdep_is_held(&channels_lock));
 
-	if (is_of_channel(old, fence) || (!old && nchannels == CHANNELS_MAX))
+	if (grt_nouveau_is_of_channel(old, fence) || (!old && nchannels == CHANNELS_MAX))
 		return c;
 	nchannels += !old;
 	rcu_assign_pointer(*place, c);
@@ -184,46 +185,46 @@ static struct channel *channel_put(struct channel *c, const struct dma_fence *fe
 }
 
 /* The first fence of a context, or of another client's channel that has it now. */
-static void channel_add(const struct dma_fence *fence)
+static void grt_nouveau_channel_add(const struct dma_fence *fence)
 {
-	struct channel *c = channel_make(fence);
+	struct channel *c = grt_nouveau_channel_make(fence);
 	unsigned long flags;
 
 	if (!c)
 		return;
 	raw_spin_lock_irqsave(&channels_lock, flags);
-	c = channel_put(c, fence);
+	c = grt_nouveau_channel_put(c, fence);
 	raw_spin_unlock_irqrestore(&channels_lock, flags);
-	channel_drop(c);
+	grt_nouveau_channel_drop(c);
 }
 
 /* The ring of a fence that has just been made. */
-static u32 ring_of(const struct dma_fence *fence)
+static u32 grt_nouveau_ring_of(const struct dma_fence *fence)
 {
 	const struct channel *c;
 	u32 ring = GRT_RING_NONE;
 
 	rcu_read_lock();
-	c = channel_of(fence->context);
-	if (unlikely(!is_of_channel(c, fence))) {
+	c = grt_nouveau_channel_of(fence->context);
+	if (unlikely(!grt_nouveau_is_of_channel(c, fence))) {
 		if (c || READ_ONCE(nchannels) < CHANNELS_MAX)
-			channel_add(fence);
-		c = channel_of(fence->context);
+			grt_nouveau_channel_add(fence);
+		c = grt_nouveau_channel_of(fence->context);
 	}
-	if (is_of_channel(c, fence) && c->ring >= 0)
+	if (grt_nouveau_is_of_channel(c, fence) && c->ring >= 0)
 		ring = c->ring;
 	rcu_read_unlock();
 	return ring;
 }
 
-static struct grtrace_job job_of(const struct dma_fence *fence)
+static struct grtrace_job grt_nouveau_job_of(const struct dma_fence *fence)
 {
 	return (struct grtrace_job){ .ctx = fence->context, .seqno = fence->seqno, .ring = GRT_RING_NONE };
 }
 
 /* Fences of the scheduler's jobs. */
 
-static bool is_our_scheduler(struct drm_gpu_scheduler *sched)
+static bool grt_nouveau_is_our_scheduler(struct drm_gpu_scheduler *sched)
 {
 	const struct device *dev = grtrace_sched_device(sched);
 	const struct device_driver *driver = dev ? READ_ONCE(dev->driver) : NULL;
@@ -232,7 +233,7 @@ static bool is_our_scheduler(struct drm_gpu_scheduler *sched)
 }
 
 /* Looks for @from in the places of the running thread, and puts @to there. */
-static bool runner_change(long from, long to)
+static bool grt_nouveau_runner_change(long from, long to)
 {
 	unsigned int i, at = hash_ptr(current, ilog2(RUNNERS));
 
@@ -242,107 +243,109 @@ static bool runner_change(long from, long to)
 	return false;
 }
 
-static bool runner_is_known(void)
+static bool grt_nouveau_runner_is_known(void)
 {
-	return runner_change((long)current, (long)current);
+	return grt_nouveau_runner_change((long)current, (long)current);
 }
 
 /* The scheduler's adapter tells this job, whose fence this thread is about to make. */
-static void on_run_job(void *data, struct drm_sched_job *sj, struct drm_sched_entity *entity)
+static void grt_nouveau_on_run_job(void *data, struct drm_sched_job *sj, struct drm_sched_entity *entity)
 {
-	if (!grtrace_enabled() || !is_our_scheduler(sj->sched) || !grtrace_adapter_serves(SCHED_MODULE))
+	if (!grtrace_enabled() || !grt_nouveau_is_our_scheduler(sj->sched) ||
+	    !grtrace_adapter_serves(SCHED_MODULE))
 		return;
 	/* a job that failed to run has left its mark */
-	if (!runner_is_known() && !runner_change(0, (long)current))
+	if (!grt_nouveau_runner_is_known() && !grt_nouveau_runner_change(0, (long)current))
 		atomic64_inc(&adapter.unmatched);
 }
 
 /* Only kernel threads run the scheduler's jobs. */
-static bool is_of_scheduler(void)
+static bool grt_nouveau_is_of_scheduler(void)
 {
-	return current->flags & PF_KTHREAD && runner_change((long)current, 0);
+	return current->flags & PF_KTHREAD && grt_nouveau_runner_change((long)current, 0);
 }
 
-static void on_fence_init(void *data, struct dma_fence *fence)
+static void grt_nouveau_on_fence_init(void *data, struct dma_fence *fence)
 {
 	struct grtrace_job job;
 
-	if (!grtrace_enabled() || !is_ours(fence) || is_of_scheduler())
+	if (!grtrace_enabled() || !grt_nouveau_is_ours(fence) || grt_nouveau_is_of_scheduler())
 		return;
-	job = job_of(fence);
-	job.ring = ring_of(fence);
+	job = grt_nouveau_job_of(fence);
+	job.ring = grt_nouveau_ring_of(fence);
 	grtrace_submit(&job, 0, 0, GRT_FLAG_COMMIT);
 }
 
 /* For a fence that may be signalled. */
-static bool is_job(const struct dma_fence *fence)
+static bool grt_nouveau_is_job(const struct dma_fence *fence)
 {
-	unsigned long ops = ops_of(fence), *known = place_of_ops(ops), is = known ? READ_ONCE(*known) : 0;
+	unsigned long ops = grt_nouveau_ops_of(fence), *known = grt_nouveau_place_of_ops(ops),
+		      is = known ? READ_ONCE(*known) : 0;
 	bool found;
 
 	if (likely(ops && (is & ~OURS) == ops))
 		return is & OURS;
 	rcu_read_lock();
-	found = channel_of(fence->context);
+	found = grt_nouveau_channel_of(fence->context);
 	rcu_read_unlock();
 	return found;
 }
 
-static void on_fence_signaled(void *data, struct dma_fence *fence)
+static void grt_nouveau_on_fence_signaled(void *data, struct dma_fence *fence)
 {
 	struct grtrace_job job;
 
-	if (!grtrace_enabled() || !is_job(fence))
+	if (!grtrace_enabled() || !grt_nouveau_is_job(fence))
 		return;
-	job = job_of(fence);
+	job = grt_nouveau_job_of(fence);
 	grtrace_signaled(&job, fence->error);
 }
 
-static void on_fence_wait_start(void *data, struct dma_fence *fence)
+static void grt_nouveau_on_fence_wait_start(void *data, struct dma_fence *fence)
 {
 	struct grtrace_job job;
 
-	if (!grtrace_enabled() || !is_job(fence))
+	if (!grtrace_enabled() || !grt_nouveau_is_job(fence))
 		return;
-	job = job_of(fence);
+	job = grt_nouveau_job_of(fence);
 	grtrace_sync_wait_enter(&job);
 }
 
-static void on_fence_wait_end(void *data, struct dma_fence *fence)
+static void grt_nouveau_on_fence_wait_end(void *data, struct dma_fence *fence)
 {
 	struct grtrace_job job;
 
-	if (!grtrace_enabled() || !is_job(fence))
+	if (!grtrace_enabled() || !grt_nouveau_is_job(fence))
 		return;
-	job = job_of(fence);
+	job = grt_nouveau_job_of(fence);
 	grtrace_sync_wait_exit(&job);
 }
 
 static struct grtrace_probe probes[] = {
-	{ "dma_fence_init", on_fence_init, GRTRACE_VMLINUX },
-	{ "dma_fence_signaled", on_fence_signaled, GRTRACE_VMLINUX },
-	{ "dma_fence_wait_start", on_fence_wait_start, GRTRACE_VMLINUX },
-	{ "dma_fence_wait_end", on_fence_wait_end, GRTRACE_VMLINUX },
-	{ "drm_run_job", on_run_job, SCHED_MODULE, ROLE_RUN, .optional = true },
-	{ "drm_sched_job_run", on_run_job, SCHED_MODULE, ROLE_RUN, .optional = true },
+	{"dma_fence_init", grt_nouveau_on_fence_init, GRTRACE_VMLINUX},
+	{"dma_fence_signaled", grt_nouveau_on_fence_signaled, GRTRACE_VMLINUX},
+	{"dma_fence_wait_start", grt_nouveau_on_fence_wait_start, GRTRACE_VMLINUX},
+	{"dma_fence_wait_end", grt_nouveau_on_fence_wait_end, GRTRACE_VMLINUX},
+	{"drm_run_job", grt_nouveau_on_run_job, SCHED_MODULE, ROLE_RUN, .optional = true},
+	{"drm_sched_job_run", grt_nouveau_on_run_job, SCHED_MODULE, ROLE_RUN, .optional = true},
 };
 
-static void driver_gone(struct grtrace_adapter *a)
+static void grt_nouveau_driver_gone(struct grtrace_adapter *a)
 {
 	int i;
 
 	for (i = 0; i < CHANNELS; i++)
-		channel_drop(rcu_replace_pointer(channels[i], NULL, true)); /* no handler runs */
+		grt_nouveau_channel_drop(rcu_replace_pointer(channels[i], NULL, true)); /* no handler runs */
 	nchannels = 0;
 	memset(known_ops, 0, sizeof(known_ops));
 	memset(runners, 0, sizeof(runners));
 }
 
-static struct grtrace_adapter adapter = GRTRACE_ADAPTER(DRIVER, probes,
-	/* as many again, since one that went is free only when nobody reads it any more */
-	.pool = { .count = 2 * CHANNELS_MAX, .size = sizeof(struct channel) },
-	.leaves_scheduler = true,
-	.gone = driver_gone);
+static struct grtrace_adapter adapter =
+	GRTRACE_ADAPTER(DRIVER, probes,
+			/* as many again, since one that went is free only when nobody reads it any more */
+			.pool = {.count = 2 * CHANNELS_MAX, .size = sizeof(struct channel)},
+			.leaves_scheduler = true, .gone = grt_nouveau_driver_gone);
 
 module_grtrace_adapter(adapter);
 

@@ -160,7 +160,7 @@ static const struct {
 	{ 0x3f, 0x3f, GRT_ENGINE_VIDEO_ENCODE },
 };
 
-static u32 nv_engine_of(u32 rm)
+static u32 grt_nvidia_nv_engine_of(u32 rm)
 {
 	unsigned int i;
 
@@ -173,7 +173,7 @@ static u32 nv_engine_of(u32 rm)
 	return 0;
 }
 
-static u8 engine_of(u32 nv)
+static u8 grt_nvidia_engine_of(u32 nv)
 {
 	unsigned int i;
 
@@ -183,66 +183,68 @@ static u8 engine_of(u32 nv)
 	return GRT_ENGINE_UNKNOWN;
 }
 
-static u32 read_u32(const void *object, int offset, u32 unknown)
+static u32 grt_nvidia_read_u32(const void *object, int offset, u32 unknown)
 {
 	u32 value;
 
 	return object && !grtrace_peek(&value, object + offset, sizeof(value)) ? value : unknown;
 }
 
-static u64 read_u64(const void *object, int offset)
+static u64 grt_nvidia_read_u64(const void *object, int offset)
 {
 	u64 value;
 
 	return object && !grtrace_peek(&value, object + offset, sizeof(value)) ? value : 0;
 }
 
-static const void *read_pointer(const void *object, int offset)
+static const void *grt_nvidia_read_pointer(const void *object, int offset)
 {
-	return (const void *)(unsigned long)read_u64(object, offset);
+	return (const void *)(unsigned long)grt_nvidia_read_u64(object, offset);
 }
 
 /* gpuId is domain << 16 | bus << 8 | device. */
-static u32 bus_of(const void *gpu)
+static u32 grt_nvidia_bus_of(const void *gpu)
 {
-	u32 id = read_u32(gpu, layout->gpu_id, 0);
+	u32 id = grt_nvidia_read_u32(gpu, layout->gpu_id, 0);
 
 	return (id & ~0xffU) | (id & 0x1f) << 3;
 }
 
-static u32 handle_of(const void *resource)
+static u32 grt_nvidia_handle_of(const void *resource)
 {
-	return read_u32(read_pointer(resource, layout->ref), REF_HANDLE, 0);
+	return grt_nvidia_read_u32(grt_nvidia_read_pointer(resource, layout->ref), REF_HANDLE, 0);
 }
 
-static u32 client_of(const void *resource)
+static u32 grt_nvidia_client_of(const void *resource)
 {
-	return read_u32(read_pointer(read_pointer(resource, layout->ref), REF_CLIENT), layout->client, 0);
+	return grt_nvidia_read_u32(
+		grt_nvidia_read_pointer(grt_nvidia_read_pointer(resource, layout->ref), REF_CLIENT),
+		layout->client, 0);
 }
 
-static void take_group(struct grt_tsg_event *t, const void *kcg)
+static void grt_nvidia_take_group(struct grt_tsg_event *t, const void *kcg)
 {
-	t->grp = read_u32(kcg, layout->grp, UNKNOWN);
-	t->runlist = read_u32(kcg, layout->grp + GRP_RUNLIST, UNKNOWN);
-	t->nv_engine = nv_engine_of(read_u32(kcg, layout->grp + GRP_ENGINE, 0));
-	t->e.engine = engine_of(t->nv_engine);
+	t->grp = grt_nvidia_read_u32(kcg, layout->grp, UNKNOWN);
+	t->runlist = grt_nvidia_read_u32(kcg, layout->grp + GRP_RUNLIST, UNKNOWN);
+	t->nv_engine = grt_nvidia_nv_engine_of(grt_nvidia_read_u32(kcg, layout->grp + GRP_ENGINE, 0));
+	t->e.engine = grt_nvidia_engine_of(t->nv_engine);
 	t->e.ring = GRT_RING_NONE;
 }
 
-static u32 interleave_of(const void *kcg)
+static u32 grt_nvidia_interleave_of(const void *kcg)
 {
-	return read_u32(read_pointer(kcg, layout->interleave), 0, UNKNOWN);
+	return grt_nvidia_read_u32(grt_nvidia_read_pointer(kcg, layout->interleave), 0, UNKNOWN);
 }
 
 /* Return: the KernelChannelGroup */
-static const void *take_api(struct grt_tsg_event *t, const void *api)
+static const void *grt_nvidia_take_api(struct grt_tsg_event *t, const void *api)
 {
-	const void *kcg = read_pointer(api, layout->api_kcg);
+	const void *kcg = grt_nvidia_read_pointer(api, layout->api_kcg);
 
-	t->client = client_of(api);
-	t->tsg = handle_of(api);
-	t->bus = bus_of(read_pointer(api, layout->gpu));
-	take_group(t, kcg);
+	t->client = grt_nvidia_client_of(api);
+	t->tsg = grt_nvidia_handle_of(api);
+	t->bus = grt_nvidia_bus_of(grt_nvidia_read_pointer(api, layout->gpu));
+	grt_nvidia_take_group(t, kcg);
 	return kcg;
 }
 
@@ -279,7 +281,7 @@ static struct outer outers[CALLS];
 
 static struct grtrace_adapter adapter;
 
-static struct outer *outer_begin(u32 client, u32 tsg)
+static struct outer *grt_nvidia_outer_begin(u32 client, u32 tsg)
 {
 	struct outer *o;
 
@@ -295,13 +297,13 @@ static struct outer *outer_begin(u32 client, u32 tsg)
 	return NULL;
 }
 
-static void outer_end(struct outer *o)
+static void grt_nvidia_outer_end(struct outer *o)
 {
 	smp_store_release(&o->task, NULL); /* pairs with outer_begin() */
 }
 
 /* The running thread's; it has one at a time. */
-static struct outer *outer_of_current(void)
+static struct outer *grt_nvidia_outer_of_current(void)
 {
 	struct outer *o;
 
@@ -312,29 +314,30 @@ static struct outer *outer_of_current(void)
 }
 
 /* What kchangrpInit_IMPL has just set is within bounds only where the layout is the right one. */
-static bool bears_out(const struct layout *l, const void *kcg)
+static bool grt_nvidia_bears_out(const struct layout *l, const void *kcg)
 {
-	u64 timeslice = read_u64(kcg, l->timeslice);
-	u32 level = read_u32(read_pointer(kcg, l->interleave), 0, UNKNOWN);
+	u64 timeslice = grt_nvidia_read_u64(kcg, l->timeslice);
+	u32 level = grt_nvidia_read_u32(grt_nvidia_read_pointer(kcg, l->interleave), 0, UNKNOWN);
 
-	return read_u32(kcg, l->grp, UNKNOWN) <= U16_MAX && !read_u32(kcg, l->grp + GRP_CHANNELS, UNKNOWN) &&
-	       timeslice && timeslice <= USEC_PER_SEC && level <= INTERLEAVE_HIGH;
+	return grt_nvidia_read_u32(kcg, l->grp, UNKNOWN) <= U16_MAX &&
+	       !grt_nvidia_read_u32(kcg, l->grp + GRP_CHANNELS, UNKNOWN) && timeslice &&
+	       timeslice <= USEC_PER_SEC && level <= INTERLEAVE_HIGH;
 }
 
-static bool same_version(const struct layout *a, const struct layout *b)
+static bool grt_nvidia_same_version(const struct layout *a, const struct layout *b)
 {
 	return a->branch == b->branch && a->from == b->from;
 }
 
 /* Return: false where none of the rows of this version is */
-static bool layout_choose(const void *kcg)
+static bool grt_nvidia_layout_choose(const void *kcg)
 {
 	const struct layout *l;
 
-	if (bears_out(layout, kcg))
+	if (grt_nvidia_bears_out(layout, kcg))
 		return true;
 	for (l = layouts; l < layouts + ARRAY_SIZE(layouts); l++) {
-		if (!same_version(l, layout) || !bears_out(l, kcg))
+		if (!grt_nvidia_same_version(l, layout) || !grt_nvidia_bears_out(l, kcg))
 			continue;
 		WRITE_ONCE(layout, l);
 		return true;
@@ -343,12 +346,13 @@ static bool layout_choose(const void *kcg)
 }
 
 /* kchangrpapiConstruct_IMPL(KernelChannelGroupApi *, CALL_CONTEXT *, RS_RES_ALLOC_PARAMS_INTERNAL *) */
-static void construct_enter(struct call *c)
+static void grt_nvidia_construct_enter(struct call *c)
 {
-	c->outer = outer_begin(read_u32(c->arg[2], PARAMS_CLIENT, 0), read_u32(c->arg[2], PARAMS_RESOURCE, 0));
+	c->outer = grt_nvidia_outer_begin(grt_nvidia_read_u32(c->arg[2], PARAMS_CLIENT, 0),
+					  grt_nvidia_read_u32(c->arg[2], PARAMS_RESOURCE, 0));
 }
 
-static void construct_leave(struct call *c, u32 status)
+static void grt_nvidia_construct_leave(struct call *c, u32 status)
 {
 	struct outer *o = c->outer;
 
@@ -357,27 +361,27 @@ static void construct_leave(struct call *c, u32 status)
 	if (o->kcg) {
 		o->init.status = status;
 		if (!status)
-			o->init.interleave = interleave_of(o->kcg);
+			o->init.interleave = grt_nvidia_interleave_of(o->kcg);
 		grtrace_emit(&o->init.e);
 	}
-	outer_end(o);
+	grt_nvidia_outer_end(o);
 }
 
 /* kchangrpInit_IMPL(OBJGPU *, KernelChannelGroup *, OBJVASPACE *, NvU32 gfid) */
-static void init_leave(struct call *c, u32 status)
+static void grt_nvidia_init_leave(struct call *c, u32 status)
 {
 	struct grt_ev_tsg_init ev = { .e.type = GRT_EV_TSG_INIT, .status = status };
-	struct outer *o = outer_of_current();
+	struct outer *o = grt_nvidia_outer_of_current();
 	const void *kcg = c->arg[1];
 
-	if (!status && !layout_choose(kcg)) {
+	if (!status && !grt_nvidia_layout_choose(kcg)) {
 		atomic64_inc(&adapter.unmatched);
 		return;
 	}
-	ev.bus = bus_of(c->arg[0]);
-	take_group((struct grt_tsg_event *)&ev, kcg);
-	ev.timeslice = status ? 0 : read_u64(kcg, layout->timeslice);
-	ev.interleave = status ? UNKNOWN : interleave_of(kcg);
+	ev.bus = grt_nvidia_bus_of(c->arg[0]);
+	grt_nvidia_take_group((struct grt_tsg_event *)&ev, kcg);
+	ev.timeslice = status ? 0 : grt_nvidia_read_u64(kcg, layout->timeslice);
+	ev.interleave = status ? UNKNOWN : grt_nvidia_interleave_of(kcg);
 	if (status)
 		ev.grp = ev.runlist = UNKNOWN;
 	if (!o) {
@@ -391,28 +395,28 @@ static void init_leave(struct call *c, u32 status)
 }
 
 /* kchangrpapiDestruct_IMPL(KernelChannelGroupApi *) */
-static void destruct_enter(struct call *c)
+static void grt_nvidia_destruct_enter(struct call *c)
 {
-	c->outer = outer_begin(client_of(c->arg[0]), handle_of(c->arg[0]));
+	c->outer = grt_nvidia_outer_begin(grt_nvidia_client_of(c->arg[0]), grt_nvidia_handle_of(c->arg[0]));
 }
 
-static void destruct_leave(struct call *c, u32 unused)
+static void grt_nvidia_destruct_leave(struct call *c, u32 unused)
 {
 	if (c->outer)
-		outer_end(c->outer);
+		grt_nvidia_outer_end(c->outer);
 }
 
 /* kchangrpDestroy_IMPL(OBJGPU *, KernelChannelGroup *) */
-static void destroy_enter(struct call *c)
+static void grt_nvidia_destroy_enter(struct call *c)
 {
-	c->tsg.bus = bus_of(c->arg[0]);
-	take_group(&c->tsg, c->arg[1]);
+	c->tsg.bus = grt_nvidia_bus_of(c->arg[0]);
+	grt_nvidia_take_group(&c->tsg, c->arg[1]);
 }
 
-static void destroy_leave(struct call *c, u32 status)
+static void grt_nvidia_destroy_leave(struct call *c, u32 status)
 {
 	struct grt_ev_tsg_destroy ev = { .status = status };
-	struct outer *o = outer_of_current();
+	struct outer *o = grt_nvidia_outer_of_current();
 
 	if (o && o->kcg == c->arg[1])
 		return; /* making it failed after all: its TSG_INIT says so */
@@ -424,118 +428,131 @@ static void destroy_leave(struct call *c, u32 status)
 }
 
 /* NVA06C_CTRL_GPFIFO_SCHEDULE_PARAMS.bEnable */
-static void schedule_enter(struct call *c)
+static void grt_nvidia_schedule_enter(struct call *c)
 {
-	c->asked = read_u32(c->arg[1], 0, 0) & 0xff;
+	c->asked = grt_nvidia_read_u32(c->arg[1], 0, 0) & 0xff;
 }
 
-static void emit_schedule(struct grt_ev_tsg_schedule *ev, const void *kcg, const struct call *c, u32 status)
+static void grt_nvidia_emit_schedule(struct grt_ev_tsg_schedule *ev, const void *kcg, const struct call *c,
+				     u32 status)
 {
 	ev->e.type = GRT_EV_TSG_SCHEDULE;
-	ev->timeslice = read_u64(kcg, layout->timeslice);
-	ev->interleave = interleave_of(kcg);
-	ev->channels = read_u32(kcg, layout->grp + GRP_CHANNELS, UNKNOWN);
+	ev->timeslice = grt_nvidia_read_u64(kcg, layout->timeslice);
+	ev->interleave = grt_nvidia_interleave_of(kcg);
+	ev->channels = grt_nvidia_read_u32(kcg, layout->grp + GRP_CHANNELS, UNKNOWN);
 	ev->on = !!c->asked;
 	ev->status = status;
 	grtrace_emit(&ev->e);
 }
 
 /* kchangrpapiCtrlCmdGpFifoSchedule_IMPL(KernelChannelGroupApi *, NVA06C_CTRL_GPFIFO_SCHEDULE_PARAMS *) */
-static void schedule_leave(struct call *c, u32 status)
+static void grt_nvidia_schedule_leave(struct call *c, u32 status)
 {
 	struct grt_ev_tsg_schedule ev = { .chid = UNKNOWN };
 
-	emit_schedule(&ev, take_api((struct grt_tsg_event *)&ev, c->arg[0]), c, status);
+	grt_nvidia_emit_schedule(&ev, grt_nvidia_take_api((struct grt_tsg_event *)&ev, c->arg[0]), c, status);
 }
 
-static u32 chid_of(const void *kc)
+static u32 grt_nvidia_chid_of(const void *kc)
 {
-	return read_u32(kc, layout->kc_api + KC_API_CHID, UNKNOWN);
+	return grt_nvidia_read_u32(kc, layout->kc_api + KC_API_CHID, UNKNOWN);
 }
 
 /* kchannelCtrlCmdGpFifoSchedule_IMPL(KernelChannel *, NVA06F_CTRL_GPFIFO_SCHEDULE_PARAMS *) */
-static void schedule_channel_leave(struct call *c, u32 status)
+static void grt_nvidia_schedule_channel_leave(struct call *c, u32 status)
 {
 	const void *kc = c->arg[0];
 	struct grt_ev_tsg_schedule ev = {
-		.channel = handle_of(kc), .channel_client = client_of(kc), .chid = chid_of(kc),
+		.channel = grt_nvidia_handle_of(kc),
+		.channel_client = grt_nvidia_client_of(kc),
+		.chid = grt_nvidia_chid_of(kc),
 	};
 
-	emit_schedule(&ev, take_api((struct grt_tsg_event *)&ev, read_pointer(kc, layout->kc_api)), c, status);
+	grt_nvidia_emit_schedule(
+		&ev,
+		grt_nvidia_take_api((struct grt_tsg_event *)&ev, grt_nvidia_read_pointer(kc, layout->kc_api)),
+		c, status);
 }
 
 /* kchannelCtrlCmdGpfifoGetWorkSubmitToken_IMPL(KernelChannel *, NvU32 *token) */
-static void token_leave(struct call *c, u32 status)
+static void grt_nvidia_token_leave(struct call *c, u32 status)
 {
 	const void *kc = c->arg[0];
 	struct grt_ev_tsg_token ev = {
-		.channel = handle_of(kc), .channel_client = client_of(kc), .chid = chid_of(kc), .status = status,
-		.token = status ? 0 : read_u32(c->arg[1], 0, 0),
+		.channel = grt_nvidia_handle_of(kc),
+		.channel_client = grt_nvidia_client_of(kc),
+		.chid = grt_nvidia_chid_of(kc),
+		.status = status,
+		.token = status ? 0 : grt_nvidia_read_u32(c->arg[1], 0, 0),
 	};
 
-	take_api((struct grt_tsg_event *)&ev, read_pointer(kc, layout->kc_api));
+	grt_nvidia_take_api((struct grt_tsg_event *)&ev, grt_nvidia_read_pointer(kc, layout->kc_api));
 	ev.e.type = GRT_EV_TSG_TOKEN;
 	grtrace_emit(&ev.e);
 }
 
-static void emit_channel(const struct call *c, bool bound)
+static void grt_nvidia_emit_channel(const struct call *c, bool bound)
 {
 	const void *kcg = c->arg[1], *kc = c->arg[2];
 	struct grt_ev_tsg_channel ev = {
-		.channel = handle_of(kc), .channel_client = client_of(kc), .chid = chid_of(kc), .bound = bound,
-		.channels = read_u32(kcg, layout->grp + GRP_CHANNELS, UNKNOWN),
-		.subctx = UNKNOWN, .veid = UNKNOWN,
+		.channel = grt_nvidia_handle_of(kc),
+		.channel_client = grt_nvidia_client_of(kc),
+		.chid = grt_nvidia_chid_of(kc),
+		.bound = bound,
+		.channels = grt_nvidia_read_u32(kcg, layout->grp + GRP_CHANNELS, UNKNOWN),
+		.subctx = UNKNOWN,
+		.veid = UNKNOWN,
 	};
 
-	take_api((struct grt_tsg_event *)&ev, read_pointer(kc, layout->kc_api));
-	ev.bus = bus_of(c->arg[0]);
-	take_group((struct grt_tsg_event *)&ev, kcg);
+	grt_nvidia_take_api((struct grt_tsg_event *)&ev, grt_nvidia_read_pointer(kc, layout->kc_api));
+	ev.bus = grt_nvidia_bus_of(c->arg[0]);
+	grt_nvidia_take_group((struct grt_tsg_event *)&ev, kcg);
 	ev.e.type = GRT_EV_TSG_CHANNEL;
 	grtrace_emit(&ev.e);
 }
 
 /* kchangrpAddChannel_IMPL(OBJGPU *, KernelChannelGroup *, KernelChannel *), and Remove */
-static void add_leave(struct call *c, u32 status)
+static void grt_nvidia_add_leave(struct call *c, u32 status)
 {
 	if (!status)
-		emit_channel(c, true);
+		grt_nvidia_emit_channel(c, true);
 }
 
-static void remove_leave(struct call *c, u32 status)
+static void grt_nvidia_remove_leave(struct call *c, u32 status)
 {
 	if (!status)
-		emit_channel(c, false);
+		grt_nvidia_emit_channel(c, false);
 }
 
-static void emit_set(const struct call *c, u64 timeslice, u32 interleave, u32 status)
+static void grt_nvidia_emit_set(const struct call *c, u64 timeslice, u32 interleave, u32 status)
 {
 	struct grt_ev_tsg_set ev = { .timeslice = timeslice, .interleave = interleave, .status = status };
 
-	take_api((struct grt_tsg_event *)&ev, c->arg[0]);
+	grt_nvidia_take_api((struct grt_tsg_event *)&ev, c->arg[0]);
 	ev.e.type = GRT_EV_TSG_SET;
 	grtrace_emit(&ev.e);
 }
 
 /* kchangrpapiCtrlCmdSetTimeslice_IMPL(KernelChannelGroupApi *, {NvU64 timesliceUs} *) */
-static void timeslice_enter(struct call *c)
+static void grt_nvidia_timeslice_enter(struct call *c)
 {
-	c->asked = read_u64(c->arg[1], 0);
+	c->asked = grt_nvidia_read_u64(c->arg[1], 0);
 }
 
-static void timeslice_leave(struct call *c, u32 status)
+static void grt_nvidia_timeslice_leave(struct call *c, u32 status)
 {
-	emit_set(c, c->asked, UNKNOWN, status);
+	grt_nvidia_emit_set(c, c->asked, UNKNOWN, status);
 }
 
 /* kchangrpapiCtrlCmdSetInterleaveLevel_IMPL(KernelChannelGroupApi *, {NvU32 tsgInterleaveLevel} *) */
-static void interleave_enter(struct call *c)
+static void grt_nvidia_interleave_enter(struct call *c)
 {
-	c->asked = read_u32(c->arg[1], 0, UNKNOWN);
+	c->asked = grt_nvidia_read_u32(c->arg[1], 0, UNKNOWN);
 }
 
-static void interleave_leave(struct call *c, u32 status)
+static void grt_nvidia_interleave_leave(struct call *c, u32 status)
 {
-	emit_set(c, 0, c->asked, status);
+	grt_nvidia_emit_set(c, 0, c->asked, status);
 }
 
 /**
@@ -555,20 +572,24 @@ struct hook {
 };
 
 static struct hook hooks[] = {
-	{ DRIVER ":kchangrpInit_IMPL", NULL, init_leave },
-	{ DRIVER ":kchangrpapiConstruct_IMPL", construct_enter, construct_leave },
-	{ DRIVER ":kchangrpDestroy_IMPL", destroy_enter, destroy_leave },
-	{ DRIVER ":kchangrpapiDestruct_IMPL", destruct_enter, destruct_leave },
-	{ DRIVER ":kchangrpapiCtrlCmdGpFifoSchedule_IMPL", schedule_enter, schedule_leave },
-	{ DRIVER ":kchannelCtrlCmdGpFifoSchedule_IMPL", schedule_enter, schedule_channel_leave },
-	{ DRIVER ":kchannelCtrlCmdGpfifoGetWorkSubmitToken_IMPL", NULL, token_leave },
-	{ DRIVER ":kchangrpAddChannel_IMPL", NULL, add_leave },
-	{ DRIVER ":kchangrpRemoveChannel_IMPL", NULL, remove_leave },
-	{ DRIVER ":kchangrpapiCtrlCmdSetTimeslice_IMPL", timeslice_enter, timeslice_leave },
-	{ DRIVER ":kchangrpapiCtrlCmdSetInterleaveLevel_IMPL", interleave_enter, interleave_leave },
+	{DRIVER ":kchangrpInit_IMPL", NULL, grt_nvidia_init_leave},
+	{DRIVER ":kchangrpapiConstruct_IMPL", grt_nvidia_construct_enter, grt_nvidia_construct_leave},
+	{DRIVER ":kchangrpDestroy_IMPL", grt_nvidia_destroy_enter, grt_nvidia_destroy_leave},
+	{DRIVER ":kchangrpapiDestruct_IMPL", grt_nvidia_destruct_enter, grt_nvidia_destruct_leave},
+	{DRIVER ":kchangrpapiCtrlCmdGpFifoSchedule_IMPL", grt_nvidia_schedule_enter,
+	 grt_nvidia_schedule_leave},
+	{DRIVER ":kchannelCtrlCmdGpFifoSchedule_IMPL", grt_nvidia_schedule_enter,
+	 grt_nvidia_schedule_channel_leave},
+	{DRIVER ":kchannelCtrlCmdGpfifoGetWorkSubmitToken_IMPL", NULL, grt_nvidia_token_leave},
+	{DRIVER ":kchangrpAddChannel_IMPL", NULL, grt_nvidia_add_leave},
+	{DRIVER ":kchangrpRemoveChannel_IMPL", NULL, grt_nvidia_remove_leave},
+	{DRIVER ":kchangrpapiCtrlCmdSetTimeslice_IMPL", grt_nvidia_timeslice_enter,
+	 grt_nvidia_timeslice_leave},
+	{DRIVER ":kchangrpapiCtrlCmdSetInterleaveLevel_IMPL", grt_nvidia_interleave_enter,
+	 grt_nvidia_interleave_leave},
 };
 
-static struct hook *hook_of(struct kretprobe_instance *ri)
+static struct hook *grt_nvidia_hook_of(struct kretprobe_instance *ri)
 {
 	struct kretprobe *rp = get_kretprobe(ri);
 
@@ -576,10 +597,10 @@ static struct hook *hook_of(struct kretprobe_instance *ri)
 }
 
 /* Not 0: its return is of no interest. */
-static int on_enter(struct kretprobe_instance *ri, struct pt_regs *regs)
+static int grt_nvidia_on_enter(struct kretprobe_instance *ri, struct pt_regs *regs)
 {
 	struct call *c = (struct call *)ri->data;
-	struct hook *h = hook_of(ri);
+	struct hook *h = grt_nvidia_hook_of(ri);
 	unsigned int i;
 
 	if (!h || !grtrace_enabled())
@@ -591,41 +612,41 @@ static int on_enter(struct kretprobe_instance *ri, struct pt_regs *regs)
 		h->enter(c);
 	return 0;
 }
-NOKPROBE_SYMBOL(on_enter);
+NOKPROBE_SYMBOL(grt_nvidia_on_enter);
 
-static int on_leave(struct kretprobe_instance *ri, struct pt_regs *regs)
+static int grt_nvidia_on_leave(struct kretprobe_instance *ri, struct pt_regs *regs)
 {
-	struct hook *h = hook_of(ri);
+	struct hook *h = grt_nvidia_hook_of(ri);
 
 	if (h)
 		h->leave((struct call *)ri->data, regs_return_value(regs));
 	return 0;
 }
-NOKPROBE_SYMBOL(on_leave);
+NOKPROBE_SYMBOL(grt_nvidia_on_leave);
 
-static const char *function_of(const struct hook *h)
+static const char *grt_nvidia_function_of(const struct hook *h)
 {
 	return h->symbol + strlen(DRIVER ":");
 }
 
-static int hook_attach(struct hook *h)
+static int grt_nvidia_hook_attach(struct hook *h)
 {
 	int err;
 
 	memset(&h->rp, 0, sizeof(h->rp));
 	h->rp.kp.symbol_name = h->symbol;
-	h->rp.entry_handler = on_enter;
-	h->rp.handler = on_leave;
+	h->rp.entry_handler = grt_nvidia_on_enter;
+	h->rp.handler = grt_nvidia_on_leave;
 	h->rp.data_size = sizeof(struct call);
 	h->rp.maxactive = CALLS;
 	err = register_kretprobe(&h->rp);
 	h->bound = !err;
 	if (err)
-		pr_debug("adapter " DRIVER ": no probe on %s: %d\n", function_of(h), err);
+		pr_debug("adapter " DRIVER ": no probe on %s: %d\n", grt_nvidia_function_of(h), err);
 	return err;
 }
 
-static void hooks_detach(void)
+static void grt_nvidia_hooks_detach(void)
 {
 	struct hook *h;
 
@@ -639,14 +660,14 @@ static void hooks_detach(void)
 	synchronize_rcu(); /* handlers run with preemption off */
 }
 
-static void refuse(const char *why, const char *what)
+static void grt_nvidia_refuse(const char *why, const char *what)
 {
 	snprintf(refused, sizeof(refused), "%s_%s", why, what);
 	pr_warn("adapter " DRIVER ": no channel groups are told of: %s\n", refused);
 }
 
 /* The last row that begins no later than this version; of several alike the first. */
-static const struct layout *layout_of(const char *version)
+static const struct layout *grt_nvidia_layout_of(const char *version)
 {
 	const struct layout *l, *found = NULL;
 	unsigned int branch, minor;
@@ -654,42 +675,42 @@ static const struct layout *layout_of(const char *version)
 	if (!version || sscanf(version, "%u.%u", &branch, &minor) != 2)
 		return NULL;
 	for (l = layouts; l < layouts + ARRAY_SIZE(layouts); l++)
-		if (l->branch == branch && l->from <= minor && (!found || !same_version(l, found)))
+		if (l->branch == branch && l->from <= minor && (!found || !grt_nvidia_same_version(l, found)))
 			found = l;
 	return found;
 }
 
-static void driver_comes(struct grtrace_adapter *a, struct module *mod)
+static void grt_nvidia_driver_comes(struct grtrace_adapter *a, struct module *mod)
 {
 	const char *version = mod ? mod->version : NULL;
 	struct hook *h;
 	int err;
 
 	refused[0] = 0;
-	layout = layout_of(version);
+	layout = grt_nvidia_layout_of(version);
 	if (!layout) {
-		refuse("driver_version_not_known", version ?: "none");
+		grt_nvidia_refuse("driver_version_not_known", version ?: "none");
 		return;
 	}
-	err = hook_attach(&hooks[0]);
+	err = grt_nvidia_hook_attach(&hooks[0]);
 	if (err) {
-		refuse(err == -ENOENT ? "not_the_open_driver_no_function" : "cannot_be_probed",
-		       function_of(&hooks[0]));
+		grt_nvidia_refuse(err == -ENOENT ? "not_the_open_driver_no_function" : "cannot_be_probed",
+				  grt_nvidia_function_of(&hooks[0]));
 		return;
 	}
 	for (h = hooks + 1; h < hooks + ARRAY_SIZE(hooks); h++)
-		hook_attach(h);
+		grt_nvidia_hook_attach(h);
 	pr_debug("adapter " DRIVER ": driver %s, structs as in %u.%u\n", version, layout->branch, layout->from);
 }
 
-static void driver_gone(struct grtrace_adapter *a)
+static void grt_nvidia_driver_gone(struct grtrace_adapter *a)
 {
-	hooks_detach();
+	grt_nvidia_hooks_detach();
 	memset(outers, 0, sizeof(outers));
 	refused[0] = 0;
 }
 
-static void show(struct grtrace_adapter *a, struct seq_file *m)
+static void grt_nvidia_show(struct grtrace_adapter *a, struct seq_file *m)
 {
 	struct hook *h;
 
@@ -697,7 +718,7 @@ static void show(struct grtrace_adapter *a, struct seq_file *m)
 		return;
 	seq_puts(m, " functions=");
 	for (h = hooks; h < hooks + ARRAY_SIZE(hooks); h++)
-		seq_printf(m, "%s%s:%d", h == hooks ? "" : ",", function_of(h), h->bound);
+		seq_printf(m, "%s%s:%d", h == hooks ? "" : ",", grt_nvidia_function_of(h), h->bound);
 	if (refused[0])
 		seq_printf(m, " refused=%s", refused);
 	else
@@ -707,9 +728,9 @@ static void show(struct grtrace_adapter *a, struct seq_file *m)
 static struct grtrace_adapter adapter = {
 	.name = DRIVER,
 	.driver = DRIVER,
-	.comes = driver_comes,
-	.gone = driver_gone,
-	.show = show,
+	.comes = grt_nvidia_driver_comes,
+	.gone = grt_nvidia_driver_gone,
+	.show = grt_nvidia_show,
 };
 
 module_grtrace_adapter(adapter);

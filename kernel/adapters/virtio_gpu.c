@@ -57,13 +57,13 @@ static const enum grt_engine queue_engine[QUEUES] = { GRT_ENGINE_GRAPHICS, GRT_E
 
 static struct grtrace_adapter adapter;
 
-static void unmatched(void)
+static void grt_virtio_gpu_unmatched(void)
 {
 	atomic64_inc(&adapter.unmatched);
 }
 
 /* Commands are queued under the queue's lock, replies come without it: two CPUs may meet here. */
-static u32 ring_of(struct gpu *gpu, const struct virtqueue *vq)
+static u32 grt_virtio_gpu_ring_of(struct gpu *gpu, const struct virtqueue *vq)
 {
 	int *ring = &gpu->ring[vq->index];
 	int id = READ_ONCE(*ring) - 1, other;
@@ -80,7 +80,7 @@ static u32 ring_of(struct gpu *gpu, const struct virtqueue *vq)
 	return other - 1;
 }
 
-static struct gpu *gpu_of(const struct virtqueue *vq)
+static struct gpu *grt_virtio_gpu_gpu_of(const struct virtqueue *vq)
 {
 	int number = vq->vdev->index + 1, owner, i;
 
@@ -91,28 +91,29 @@ static struct gpu *gpu_of(const struct virtqueue *vq)
 		if (likely(owner == number))
 			return &gpus[i];
 	}
-	unmatched();
+	grt_virtio_gpu_unmatched();
 	return NULL;
 }
 
-static struct grtrace_job job_on(struct gpu *gpu, const struct virtqueue *vq, u32 hw_ctx)
+static struct grtrace_job grt_virtio_gpu_job_on(struct gpu *gpu, const struct virtqueue *vq, u32 hw_ctx)
 {
 	return (struct grtrace_job){
-		.ring = ring_of(gpu, vq),
+		.ring = grt_virtio_gpu_ring_of(gpu, vq),
 		.device = vq->vdev->index,
 		.engine = queue_engine[vq->index],
 		.hw_ctx = hw_ctx,
 	};
 }
 
-static void queue_fenced(struct gpu *gpu, struct grtrace_job *job, const struct virtio_gpu_ctrl_hdr *hdr)
+static void grt_virtio_gpu_queue_fenced(struct gpu *gpu, struct grtrace_job *job,
+					const struct virtio_gpu_ctrl_hdr *hdr)
 {
 	u64 fence_id = le64_to_cpu(hdr->fence_id);
 	struct inflight *in = &gpu->inflight[fence_id % INFLIGHT];
 	const struct inflight *last = this_cpu_ptr(&emitted);
 
 	if (last->fence_id != fence_id) {
-		unmatched();
+		grt_virtio_gpu_unmatched();
 		return;
 	}
 	job->ctx = last->ctx;
@@ -121,24 +122,24 @@ static void queue_fenced(struct gpu *gpu, struct grtrace_job *job, const struct 
 	grtrace_submit(job, le32_to_cpu(hdr->type), fence_id, GRT_FLAG_COMMIT);
 }
 
-static void on_cmd_queue(void *data, struct virtqueue *vq, struct virtio_gpu_ctrl_hdr *hdr)
+static void grt_virtio_gpu_on_cmd_queue(void *data, struct virtqueue *vq, struct virtio_gpu_ctrl_hdr *hdr)
 {
 	struct gpu *gpu;
 	struct grtrace_job job;
 
 	if (!grtrace_enabled())
 		return;
-	gpu = gpu_of(vq);
+	gpu = grt_virtio_gpu_gpu_of(vq);
 	if (!gpu)
 		return;
-	job = job_on(gpu, vq, le32_to_cpu(hdr->ctx_id));
+	job = grt_virtio_gpu_job_on(gpu, vq, le32_to_cpu(hdr->ctx_id));
 	if (hdr->flags & cpu_to_le32(VIRTIO_GPU_FLAG_FENCE))
-		queue_fenced(gpu, &job, hdr);
+		grt_virtio_gpu_queue_fenced(gpu, &job, hdr);
 	else
 		grtrace_command(&job, le32_to_cpu(hdr->type));
 }
 
-static void on_cmd_response(void *data, struct virtqueue *vq, struct virtio_gpu_ctrl_hdr *hdr)
+static void grt_virtio_gpu_on_cmd_response(void *data, struct virtqueue *vq, struct virtio_gpu_ctrl_hdr *hdr)
 {
 	u64 fence_id = le64_to_cpu(hdr->fence_id);
 	u32 reply = le32_to_cpu(hdr->type);
@@ -148,14 +149,14 @@ static void on_cmd_response(void *data, struct virtqueue *vq, struct virtio_gpu_
 
 	if (!grtrace_enabled())
 		return;
-	gpu = gpu_of(vq);
+	gpu = grt_virtio_gpu_gpu_of(vq);
 	if (!gpu)
 		return;
-	job = job_on(gpu, vq, le32_to_cpu(hdr->ctx_id));
+	job = grt_virtio_gpu_job_on(gpu, vq, le32_to_cpu(hdr->ctx_id));
 	if (hdr->flags & cpu_to_le32(VIRTIO_GPU_FLAG_FENCE)) {
 		in = &gpu->inflight[fence_id % INFLIGHT];
 		if (in->fence_id != fence_id) {
-			unmatched(); /* queued while tracing was off */
+			grt_virtio_gpu_unmatched(); /* queued while tracing was off */
 			return;
 		}
 		job.ctx = in->ctx;
@@ -167,7 +168,7 @@ static void on_cmd_response(void *data, struct virtqueue *vq, struct virtio_gpu_
 }
 
 /* Only virtio-gpu and qxl emit fences; the driver's name is looked at once. */
-static void on_fence_emit(void *data, struct dma_fence *fence)
+static void grt_virtio_gpu_on_fence_emit(void *data, struct dma_fence *fence)
 {
 	if (!grtrace_enabled())
 		return;
@@ -182,7 +183,7 @@ static void on_fence_emit(void *data, struct dma_fence *fence)
 }
 
 /* Whether it is one of the fences queued last. */
-static bool was_queued(const struct dma_fence *fence)
+static bool grt_virtio_gpu_was_queued(const struct dma_fence *fence)
 {
 	const struct inflight *in;
 	int dev;
@@ -196,54 +197,54 @@ static bool was_queued(const struct dma_fence *fence)
 }
 
 /* 7.2 takes the ops from a fence that is signalled; its wait ends after that. */
-static bool ours(const struct dma_fence *fence)
+static bool grt_virtio_gpu_ours(const struct dma_fence *fence)
 {
 	const struct dma_fence_ops *ops = READ_ONCE(fence->ops);
 
 	if (!grtrace_enabled() || !READ_ONCE(fence_ops))
 		return false;
-	return ops ? ops == READ_ONCE(fence_ops) : was_queued(fence);
+	return ops ? ops == READ_ONCE(fence_ops) : grt_virtio_gpu_was_queued(fence);
 }
 
-static struct grtrace_job job_of(const struct dma_fence *fence)
+static struct grtrace_job grt_virtio_gpu_job_of(const struct dma_fence *fence)
 {
 	return (struct grtrace_job){ .ctx = fence->context, .seqno = fence->seqno, .ring = GRT_RING_NONE };
 }
 
-static void on_fence_signaled(void *data, struct dma_fence *fence)
+static void grt_virtio_gpu_on_fence_signaled(void *data, struct dma_fence *fence)
 {
-	struct grtrace_job job = job_of(fence);
+	struct grtrace_job job = grt_virtio_gpu_job_of(fence);
 
-	if (ours(fence))
+	if (grt_virtio_gpu_ours(fence))
 		grtrace_complete(&job, fence->error);
 }
 
-static void on_fence_wait_start(void *data, struct dma_fence *fence)
+static void grt_virtio_gpu_on_fence_wait_start(void *data, struct dma_fence *fence)
 {
-	struct grtrace_job job = job_of(fence);
+	struct grtrace_job job = grt_virtio_gpu_job_of(fence);
 
-	if (ours(fence))
+	if (grt_virtio_gpu_ours(fence))
 		grtrace_sync_wait_enter(&job);
 }
 
-static void on_fence_wait_end(void *data, struct dma_fence *fence)
+static void grt_virtio_gpu_on_fence_wait_end(void *data, struct dma_fence *fence)
 {
-	struct grtrace_job job = job_of(fence);
+	struct grtrace_job job = grt_virtio_gpu_job_of(fence);
 
-	if (ours(fence))
+	if (grt_virtio_gpu_ours(fence))
 		grtrace_sync_wait_exit(&job);
 }
 
 static struct grtrace_probe probes[] = {
-	{ "virtio_gpu_cmd_queue", on_cmd_queue },
-	{ "virtio_gpu_cmd_response", on_cmd_response },
-	{ "dma_fence_emit", on_fence_emit, GRTRACE_VMLINUX },
-	{ "dma_fence_signaled", on_fence_signaled, GRTRACE_VMLINUX },
-	{ "dma_fence_wait_start", on_fence_wait_start, GRTRACE_VMLINUX },
-	{ "dma_fence_wait_end", on_fence_wait_end, GRTRACE_VMLINUX },
+	{"virtio_gpu_cmd_queue", grt_virtio_gpu_on_cmd_queue},
+	{"virtio_gpu_cmd_response", grt_virtio_gpu_on_cmd_response},
+	{"dma_fence_emit", grt_virtio_gpu_on_fence_emit, GRTRACE_VMLINUX},
+	{"dma_fence_signaled", grt_virtio_gpu_on_fence_signaled, GRTRACE_VMLINUX},
+	{"dma_fence_wait_start", grt_virtio_gpu_on_fence_wait_start, GRTRACE_VMLINUX},
+	{"dma_fence_wait_end", grt_virtio_gpu_on_fence_wait_end, GRTRACE_VMLINUX},
 };
 
-static void driver_gone(struct grtrace_adapter *a)
+static void grt_virtio_gpu_driver_gone(struct grtrace_adapter *a)
 {
 	int dev, queue;
 
@@ -254,8 +255,7 @@ static void driver_gone(struct grtrace_adapter *a)
 	fence_ops = NULL;
 }
 
-static struct grtrace_adapter adapter = GRTRACE_ADAPTER(DRIVER, probes,
-	.gone = driver_gone);
+static struct grtrace_adapter adapter = GRTRACE_ADAPTER(DRIVER, probes, .gone = grt_virtio_gpu_driver_gone);
 
 module_grtrace_adapter(adapter);
 

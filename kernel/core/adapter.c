@@ -37,14 +37,14 @@ static siphash_key_t opaque_key __read_mostly;
 #define for_each_probe(p, a) for (p = (a)->probes; p < (a)->probes + (a)->nprobes; p++)
 
 /* What has to be loaded for this row; a driver that is built in is part of the kernel. */
-static const char *origin(const struct grtrace_adapter *a, const struct grtrace_probe *p)
+static const char *adapter_origin(const struct grtrace_adapter *a, const struct grtrace_probe *p)
 {
 	if (p->in_kernel)
 		return GRTRACE_VMLINUX;
 	return p->from ?: a->driver;
 }
 
-static void probe_attach(struct grtrace_adapter *a, struct grtrace_probe *p, struct tracepoint *tp)
+static void adapter_probe_attach(struct grtrace_adapter *a, struct grtrace_probe *p, struct tracepoint *tp)
 {
 	if (p->bound || strcmp(p->name, tp->name))
 		return;
@@ -56,13 +56,13 @@ static void probe_attach(struct grtrace_adapter *a, struct grtrace_probe *p, str
 }
 
 /* Return: whether handlers may still run, until tracepoint_synchronize_unregister() */
-static bool probes_detach(struct grtrace_adapter *a, const char *module)
+static bool adapter_probes_detach(struct grtrace_adapter *a, const char *module)
 {
 	struct grtrace_probe *p;
 	bool any = false;
 
 	for_each_probe(p, a) {
-		if (strcmp(origin(a, p), module))
+		if (strcmp(adapter_origin(a, p), module))
 			continue;
 		if (p->bound)
 			tracepoint_probe_unregister(p->bound, p->fn, a);
@@ -73,54 +73,55 @@ static bool probes_detach(struct grtrace_adapter *a, const char *module)
 	return any;
 }
 
-static void attach_kernel(struct tracepoint *tp, void *adapter)
+static void adapter_attach_kernel(struct tracepoint *tp, void *adapter)
 {
 	struct grtrace_adapter *a = adapter;
 	struct grtrace_probe *p;
 
 	for_each_probe(p, a)
-		if (!strcmp(origin(a, p), GRTRACE_VMLINUX))
-			probe_attach(a, p, tp);
+		if (!strcmp(adapter_origin(a, p), GRTRACE_VMLINUX))
+			adapter_probe_attach(a, p, tp);
 }
 
-static void attach_module(struct grtrace_adapter *a, struct module *mod)
+static void adapter_attach_module(struct grtrace_adapter *a, struct module *mod)
 {
 	struct grtrace_probe *p;
 	int i;
 
 	for_each_probe(p, a) {
-		if (strcmp(origin(a, p), mod->name))
+		if (strcmp(adapter_origin(a, p), mod->name))
 			continue;
 		p->here = true;
 		for (i = 0; i < mod->num_tracepoints; i++)
-			probe_attach(a, p, tracepoint_ptr_deref(&mod->tracepoints_ptrs[i]));
+			adapter_probe_attach(a, p, tracepoint_ptr_deref(&mod->tracepoints_ptrs[i]));
 	}
 }
 
 /* With what the kernel itself defines; other modules come by themselves. @mod: NULL where it is built in */
-static void driver_comes(struct grtrace_adapter *a, struct module *mod)
+static void adapter_driver_comes(struct grtrace_adapter *a, struct module *mod)
 {
 	struct grtrace_probe *p;
 
 	if (a->comes)
 		a->comes(a, mod);
 	if (mod)
-		attach_module(a, mod);
+		adapter_attach_module(a, mod);
 	a->present = true;
 	for_each_probe(p, a)
-		if (!strcmp(origin(a, p), GRTRACE_VMLINUX))
+		if (!strcmp(adapter_origin(a, p), GRTRACE_VMLINUX))
 			p->here = true;
-	for_each_kernel_tracepoint(attach_kernel, a);
+	for_each_kernel_tracepoint(adapter_attach_kernel, a)
+		;
 	pr_debug("adapter %s: attached to %s\n", a->name, a->driver);
 }
 
-static void driver_goes(struct grtrace_adapter *a)
+static void adapter_driver_goes(struct grtrace_adapter *a)
 {
 	struct grtrace_probe *p;
 	unsigned int i;
 
-	probes_detach(a, a->driver);
-	probes_detach(a, GRTRACE_VMLINUX);
+	adapter_probes_detach(a, a->driver);
+	adapter_probes_detach(a, GRTRACE_VMLINUX);
 	tracepoint_synchronize_unregister();
 	for_each_probe(p, a)
 		p->told = false;
@@ -132,50 +133,50 @@ static void driver_goes(struct grtrace_adapter *a)
 	pr_debug("adapter %s: detached from %s\n", a->name, a->driver);
 }
 
-static void module_comes(struct grtrace_adapter *a, struct module *mod)
+static void adapter_module_comes(struct grtrace_adapter *a, struct module *mod)
 {
 	if (strcmp(mod->name, a->driver))
-		attach_module(a, mod);
+		adapter_attach_module(a, mod);
 	else if (!a->present)
-		driver_comes(a, mod);
+		adapter_driver_comes(a, mod);
 }
 
-static void module_goes(struct grtrace_adapter *a, struct module *mod)
+static void adapter_module_goes(struct grtrace_adapter *a, struct module *mod)
 {
 	if (a->present && !strcmp(mod->name, a->driver))
-		driver_goes(a);
-	else if (probes_detach(a, mod->name))
+		adapter_driver_goes(a);
+	else if (adapter_probes_detach(a, mod->name))
 		tracepoint_synchronize_unregister();
 }
 
-static void module_event(struct grtrace_adapter *a, unsigned long state, struct module *mod)
+static void adapter_module_event(struct grtrace_adapter *a, unsigned long state, struct module *mod)
 {
 	mutex_lock(&grtrace_adapters_lock);
 	if (state == MODULE_STATE_COMING)
-		module_comes(a, mod);
+		adapter_module_comes(a, mod);
 	else if (state == MODULE_STATE_GOING)
-		module_goes(a, mod);
+		adapter_module_goes(a, mod);
 	mutex_unlock(&grtrace_adapters_lock);
 }
 
-static int with_tracepoints(struct notifier_block *nb, unsigned long state, void *data)
+static int adapter_with_tracepoints(struct notifier_block *nb, unsigned long state, void *data)
 {
 	struct tp_module *tpm = data;
 
-	module_event(container_of(nb, struct grtrace_adapter, nb), state, tpm->mod);
+	adapter_module_event(container_of(nb, struct grtrace_adapter, nb), state, tpm->mod);
 	return NOTIFY_OK;
 }
 
-static int without_tracepoints(struct notifier_block *nb, unsigned long state, void *data)
+static int adapter_without_tracepoints(struct notifier_block *nb, unsigned long state, void *data)
 {
 	struct module *mod = data;
 
 	if (!mod->num_tracepoints)
-		module_event(container_of(nb, struct grtrace_adapter, module_nb), state, mod);
+		adapter_module_event(container_of(nb, struct grtrace_adapter, module_nb), state, mod);
 	return NOTIFY_OK;
 }
 
-static int look_at_driver(struct device_driver *driver, void *adapter)
+static int adapter_look_at_driver(struct device_driver *driver, void *adapter)
 {
 	struct grtrace_adapter *a = adapter;
 
@@ -186,14 +187,14 @@ static int look_at_driver(struct device_driver *driver, void *adapter)
 		return 1;
 	mutex_lock(&grtrace_adapters_lock);
 	if (!a->present)
-		driver_comes(a, driver->owner);
+		adapter_driver_comes(a, driver->owner);
 	mutex_unlock(&grtrace_adapters_lock);
 	module_put(driver->owner);
 	return 1;
 }
 
 /* What is not built as a module has its tracepoints in the kernel. */
-static void find_builtin(struct tracepoint *tp, void *adapter)
+static void adapter_find_builtin(struct tracepoint *tp, void *adapter)
 {
 	struct grtrace_adapter *a = adapter;
 	struct grtrace_probe *p;
@@ -202,7 +203,7 @@ static void find_builtin(struct tracepoint *tp, void *adapter)
 		p->in_kernel |= !strcmp(p->name, tp->name);
 }
 
-static bool is_builtin(const struct grtrace_adapter *a)
+static bool adapter_is_builtin(const struct grtrace_adapter *a)
 {
 	const struct grtrace_probe *p;
 
@@ -215,14 +216,15 @@ static bool is_builtin(const struct grtrace_adapter *a)
 static void adapter_add(struct grtrace_adapter *a)
 {
 	get_random_once(&opaque_key, sizeof(opaque_key));
-	a->nb.notifier_call = with_tracepoints;
-	a->module_nb.notifier_call = without_tracepoints;
+	a->nb.notifier_call = adapter_with_tracepoints;
+	a->module_nb.notifier_call = adapter_without_tracepoints;
 	mutex_lock(&grtrace_adapters_lock);
 	list_add_tail_rcu(&a->list, &grtrace_adapters);
 	atomic_inc(&grtrace_adapters_changed);
-	for_each_kernel_tracepoint(find_builtin, a);
-	if (is_builtin(a))
-		driver_comes(a, NULL);
+	for_each_kernel_tracepoint(adapter_find_builtin, a)
+		;
+	if (adapter_is_builtin(a))
+		adapter_driver_comes(a, NULL);
 	mutex_unlock(&grtrace_adapters_lock);
 }
 
@@ -230,7 +232,7 @@ static void adapter_remove(struct grtrace_adapter *a)
 {
 	mutex_lock(&grtrace_adapters_lock);
 	if (a->present)
-		driver_goes(a);
+		adapter_driver_goes(a);
 	list_del_rcu(&a->list);
 	atomic_inc(&grtrace_adapters_changed);
 	mutex_unlock(&grtrace_adapters_lock);
@@ -238,7 +240,7 @@ static void adapter_remove(struct grtrace_adapter *a)
 }
 
 /* Handlers may have taken from it while the driver was away. */
-static void pool_exit(struct grtrace_adapter *a)
+static void adapter_pool_exit(struct grtrace_adapter *a)
 {
 	if (!a->pool.count)
 		return;
@@ -266,14 +268,15 @@ int grtrace_adapter_register(struct grtrace_adapter *a)
 	if (err)
 		goto err_module;
 	if (IS_ENABLED(CONFIG_PCI))
-		bus_for_each_drv(&pci_bus_type, NULL, a, look_at_driver);
+		bus_for_each_drv(&pci_bus_type, NULL, a, adapter_look_at_driver)
+			;
 	return 0;
 
 err_module:
 	unregister_module_notifier(&a->module_nb);
 err_adapter:
 	adapter_remove(a);
-	pool_exit(a);
+	adapter_pool_exit(a);
 	return err;
 }
 EXPORT_SYMBOL_GPL(grtrace_adapter_register);
@@ -284,7 +287,7 @@ void grtrace_adapter_unregister(struct grtrace_adapter *a)
 	unregister_tracepoint_module_notifier(&a->nb); /* replays GOING */
 	unregister_module_notifier(&a->module_nb);
 	adapter_remove(a);
-	pool_exit(a);
+	adapter_pool_exit(a);
 }
 EXPORT_SYMBOL_GPL(grtrace_adapter_unregister);
 
@@ -307,7 +310,7 @@ bool grtrace_adapter_serves(const char *driver)
 }
 EXPORT_SYMBOL_GPL(grtrace_adapter_serves);
 
-static bool role_bound(const struct grtrace_adapter *a, unsigned int role)
+static bool adapter_role_bound(const struct grtrace_adapter *a, unsigned int role)
 {
 	const struct grtrace_probe *p;
 
@@ -345,13 +348,13 @@ u64 grtrace_opaque(const void *object)
 EXPORT_SYMBOL_GPL(grtrace_opaque);
 
 /* Whether the tracepoint is told by another row of its role: by one that is bound, else by the first. */
-static bool stands_for(const struct grtrace_adapter *a, const struct grtrace_probe *p)
+static bool adapter_stands_for(const struct grtrace_adapter *a, const struct grtrace_probe *p)
 {
 	const struct grtrace_probe *q;
 
 	if (!p->role || p->bound)
 		return true;
-	if (role_bound(a, p->role))
+	if (adapter_role_bound(a, p->role))
 		return false;
 	for (q = a->probes; q < p; q++)
 		if (q->role == p->role)
@@ -360,7 +363,8 @@ static bool stands_for(const struct grtrace_adapter *a, const struct grtrace_pro
 }
 
 /* "drm_sched_job|drm_sched_job_queue" where none of the names is there. */
-static void show_name(struct seq_file *m, const struct grtrace_adapter *a, const struct grtrace_probe *p)
+static void adapter_show_name(struct seq_file *m, const struct grtrace_adapter *a,
+			      const struct grtrace_probe *p)
 {
 	const struct grtrace_probe *q;
 
@@ -372,34 +376,35 @@ static void show_name(struct seq_file *m, const struct grtrace_adapter *a, const
 			seq_printf(m, "|%s", q->name);
 }
 
-static void show_tracepoints(struct seq_file *m, const struct grtrace_adapter *a)
+static void adapter_show_tracepoints(struct seq_file *m, const struct grtrace_adapter *a)
 {
 	const struct grtrace_probe *p;
 	const char *comma = "";
 
 	seq_puts(m, " tracepoints=");
 	for_each_probe(p, a) {
-		if (!stands_for(a, p))
+		if (!adapter_stands_for(a, p))
 			continue;
 		seq_puts(m, comma);
-		show_name(m, a, p);
+		adapter_show_name(m, a, p);
 		seq_printf(m, ":%s", p->bound ? "1" : p->optional ? "-" : "0");
 		comma = ",";
 	}
 }
 
-static void show_reason(struct seq_file *m, const struct grtrace_adapter *a, const struct grtrace_probe *p)
+static void adapter_show_reason(struct seq_file *m, const struct grtrace_adapter *a,
+				const struct grtrace_probe *p)
 {
 	if (p->err)
 		seq_printf(m, ":errno-%d", -p->err);
 	else if (p->here)
 		seq_puts(m, ":not-in-this-kernel");
 	else
-		seq_printf(m, ":%s-not-loaded", origin(a, p));
+		seq_printf(m, ":%s-not-loaded", adapter_origin(a, p));
 }
 
 /* What is not bound, and why. */
-static void show_missing(struct seq_file *m, const struct grtrace_adapter *a)
+static void adapter_show_missing(struct seq_file *m, const struct grtrace_adapter *a)
 {
 	const struct grtrace_probe *p;
 	const char *before = " missing=";
@@ -407,16 +412,16 @@ static void show_missing(struct seq_file *m, const struct grtrace_adapter *a)
 	if (!a->present)
 		return;
 	for_each_probe(p, a) {
-		if (p->bound || !stands_for(a, p))
+		if (p->bound || !adapter_stands_for(a, p))
 			continue;
 		seq_puts(m, before);
-		show_name(m, a, p);
-		show_reason(m, a, p);
+		adapter_show_name(m, a, p);
+		adapter_show_reason(m, a, p);
 		before = ",";
 	}
 }
 
-static void show_fields(struct seq_file *m, const struct grtrace_adapter *a)
+static void adapter_show_fields(struct seq_file *m, const struct grtrace_adapter *a)
 {
 	unsigned int i, known = 0;
 
@@ -427,7 +432,7 @@ static void show_fields(struct seq_file *m, const struct grtrace_adapter *a)
 }
 
 /* Where it was too small. */
-static void show_pool(struct seq_file *m, const struct grtrace_adapter *a)
+static void adapter_show_pool(struct seq_file *m, const struct grtrace_adapter *a)
 {
 	s64 empty = atomic64_read(&a->pool.empty);
 
@@ -444,10 +449,10 @@ void grtrace_adapters_show(struct seq_file *m)
 	list_for_each_entry(a, &grtrace_adapters, list) {
 		seq_printf(m, "%s driver=%s bound=%d unmatched=%lld", a->name, a->driver, a->present,
 			   atomic64_read(&a->unmatched));
-		show_tracepoints(m, a);
-		show_missing(m, a);
-		show_fields(m, a);
-		show_pool(m, a);
+		adapter_show_tracepoints(m, a);
+		adapter_show_missing(m, a);
+		adapter_show_fields(m, a);
+		adapter_show_pool(m, a);
 		if (a->show)
 			a->show(a, m);
 		seq_putc(m, '\n');

@@ -24,27 +24,27 @@ static u64 chan_bytes;
 
 DECLARE_WAIT_QUEUE_HEAD(grtrace_wait);
 
-static void fresh_fn(struct irq_work *work);
-static void timely_flush_fn(struct work_struct *work);
-static DECLARE_DELAYED_WORK(timely_flush, timely_flush_fn);
+static void buffer_fresh_fn(struct irq_work *work);
+static void buffer_timely_flush_fn(struct work_struct *work);
+static DECLARE_DELAYED_WORK(timely_flush, buffer_timely_flush_fn);
 
-static bool full(const struct rchan_buf *buf)
+static bool buffer_full(const struct rchan_buf *buf)
 {
 	return buf->offset == buf->chan->subbuf_size + 1; /* relay's mark: no open sub-buffer */
 }
 
-static bool has_records(const struct rchan_buf *buf)
+static bool buffer_has_records(const struct rchan_buf *buf)
 {
-	return !full(buf) && buf->offset > sizeof(struct grt_packet);
+	return !buffer_full(buf) && buf->offset > sizeof(struct grt_packet);
 }
 
 /* Writes the header of the open packet; the next step must be relay_switch_subbuf(). */
-static void packet_close(struct grtrace_cpu *c, struct rchan_buf *buf)
+static void buffer_packet_close(struct grtrace_cpu *c, struct rchan_buf *buf)
 {
 	struct grt_packet *p = buf->data;
 	const struct grt_event *first = (const void *)(p + 1);
 	u64 now = max(ktime_get_mono_fast_ns(), c->stamp);
-	bool empty = !has_records(buf);
+	bool empty = !buffer_has_records(buf);
 
 	*p = (struct grt_packet){
 		.magic = GRT_PACKET_MAGIC,
@@ -68,7 +68,7 @@ static void packet_close(struct grtrace_cpu *c, struct rchan_buf *buf)
 }
 
 /* relay calls this for every new sub-buffer, also for the first one (@prev is NULL). */
-static int packet_open(struct rchan_buf *buf, void *prev)
+static int buffer_packet_open(struct rchan_buf *buf, void *prev)
 {
 	struct grtrace_cpu *c = per_cpu_ptr(&grtrace_cpus, buf->cpu);
 
@@ -82,14 +82,14 @@ static int packet_open(struct rchan_buf *buf, void *prev)
 	return 1;
 }
 
-static int subbuf_start_padding(struct rchan_buf *buf, void *subbuf, void *prev, size_t padding)
+static int buffer_subbuf_start_padding(struct rchan_buf *buf, void *subbuf, void *prev, size_t padding)
 {
-	return packet_open(buf, prev);
+	return buffer_packet_open(buf, prev);
 }
 
-static int subbuf_start(struct rchan_buf *buf, void *subbuf, void *prev)
+static int buffer_subbuf_start(struct rchan_buf *buf, void *subbuf, void *prev)
 {
-	return packet_open(buf, prev);
+	return buffer_packet_open(buf, prev);
 }
 
 /**
@@ -112,26 +112,26 @@ void grtrace_buffer_files(void)
 }
 
 /* relay wants a file for each buffer: it is there already. */
-static struct dentry *create_buf_file(const char *filename, struct dentry *parent, umode_t mode,
-				      struct rchan_buf *buf, int *is_global)
+static struct dentry *buffer_create_buf_file(const char *filename, struct dentry *parent, umode_t mode,
+					     struct rchan_buf *buf, int *is_global)
 {
 	return debugfs_lookup(filename, parent);
 }
 
 /* It stays: the next buffer of the CPU has the same one. */
-static int remove_buf_file(struct dentry *dentry)
+static int buffer_remove_buf_file(struct dentry *dentry)
 {
 	dput(dentry);
 	return 0;
 }
 
 static const struct rchan_callbacks callbacks = {
-	.subbuf_start = grtrace_relay_subbuf_start(subbuf_start_padding, subbuf_start),
-	.create_buf_file = create_buf_file,
-	.remove_buf_file = remove_buf_file,
+	.subbuf_start = grtrace_relay_subbuf_start(buffer_subbuf_start_padding, buffer_subbuf_start),
+	.create_buf_file = buffer_create_buf_file,
+	.remove_buf_file = buffer_remove_buf_file,
 };
 
-static void wake_fn(struct irq_work *work)
+static void buffer_wake_fn(struct irq_work *work)
 {
 	wake_up_interruptible_all(&grtrace_wait);
 }
@@ -144,8 +144,8 @@ int grtrace_cpus_init(void)
 
 	for_each_possible_cpu(cpu) {
 		c = per_cpu_ptr(&grtrace_cpus, cpu);
-		init_irq_work(&c->wake, wake_fn);
-		init_irq_work(&c->fresh, fresh_fn);
+		init_irq_work(&c->wake, buffer_wake_fn);
+		init_irq_work(&c->fresh, buffer_fresh_fn);
 		c->rings = kvcalloc(GRTRACE_RINGS + 1, sizeof(*c->rings), GFP_KERNEL);
 		if (!c->rings) {
 			grtrace_cpus_exit();
@@ -171,7 +171,7 @@ static void forget_buffers(void)
 		WRITE_ONCE(per_cpu_ptr(&grtrace_cpus, cpu)->buf, NULL);
 }
 
-static size_t subbuf_size(u64 bytes)
+static size_t buffer_subbuf_size(u64 bytes)
 {
 	return PAGE_ALIGN(DIV_ROUND_UP_ULL(bytes, GRTRACE_SUBBUFS));
 }
@@ -180,9 +180,9 @@ static size_t subbuf_size(u64 bytes)
  * Whether there is memory for a buffer of this size, where one of @instead_of bytes goes. relay
  * takes page after page, until the system kills processes to have another one.
  */
-static bool have_memory(u64 bytes, u64 instead_of)
+static bool buffer_have_memory(u64 bytes, u64 instead_of)
 {
-	u64 wanted = (u64)subbuf_size(bytes) * GRTRACE_SUBBUFS * num_online_cpus();
+	u64 wanted = (u64)buffer_subbuf_size(bytes) * GRTRACE_SUBBUFS * num_online_cpus();
 	u64 freed = instead_of * num_online_cpus();
 
 	return wanted <= freed || (wanted - freed) >> PAGE_SHIFT < max(si_mem_available(), 0L);
@@ -195,9 +195,9 @@ static bool have_memory(u64 bytes, u64 instead_of)
  */
 int grtrace_buffer_open(u64 bytes)
 {
-	size_t subbuf = subbuf_size(bytes);
+	size_t subbuf = buffer_subbuf_size(bytes);
 
-	if (!have_memory(bytes, 0))
+	if (!buffer_have_memory(bytes, 0))
 		return -ENOMEM;
 	set_current_oom_origin(); /* who asks for more than there is goes before others do */
 	chan = relay_open("events", grtrace_dir, subbuf, GRTRACE_SUBBUFS, &callbacks, NULL);
@@ -247,13 +247,13 @@ size_t grtrace_buffer_used(unsigned int cpu)
 	if (!buf)
 		return 0;
 	used = (READ_ONCE(buf->subbufs_produced) - READ_ONCE(buf->subbufs_consumed)) * buf->chan->subbuf_size;
-	return used + (has_records(buf) ? buf->offset : 0);
+	return used + (buffer_has_records(buf) ? buf->offset : 0);
 }
 
-static void switch_packet(struct grtrace_cpu *c, struct rchan_buf *buf, size_t need)
+static void buffer_switch_packet(struct grtrace_cpu *c, struct rchan_buf *buf, size_t need)
 {
-	if (!full(buf))
-		packet_close(c, buf);
+	if (!buffer_full(buf))
+		buffer_packet_close(c, buf);
 	relay_switch_subbuf(buf, need);
 	if (waitqueue_active(&grtrace_wait)) /* relay_switch_subbuf() has the barrier */
 		irq_work_queue(&c->wake);
@@ -268,51 +268,51 @@ static void switch_packet(struct grtrace_cpu *c, struct rchan_buf *buf, size_t n
 bool grtrace_packet_next(struct grtrace_cpu *c, size_t need)
 {
 	struct rchan_buf *buf = c->buf;
-	bool was_full = full(buf);
+	bool was_full = buffer_full(buf);
 
-	switch_packet(c, buf, need);
-	if (!full(buf))
+	buffer_switch_packet(c, buf, need);
+	if (!buffer_full(buf))
 		return true;
 	c->overruns += !was_full;
 	return false;
 }
 
 /* On the CPU itself with interrupts off, or for any CPU while nobody emits. */
-static void flush_cpu(struct grtrace_cpu *c)
+static void buffer_flush_cpu(struct grtrace_cpu *c)
 {
 	struct rchan_buf *buf = c->buf;
 
-	if (buf && has_records(buf))
-		switch_packet(c, buf, 0);
+	if (buf && buffer_has_records(buf))
+		buffer_switch_packet(c, buf, 0);
 }
 
 /* A flush that comes after the stop finds nothing to do: the packets are no longer this CPU's own. */
-static void flush_this_cpu(void *unused)
+static void buffer_flush_this_cpu(void *unused)
 {
 	struct grtrace_cpu *c = this_cpu_ptr(&grtrace_cpus);
 
 	if (grtrace_cpu_running(c))
-		flush_cpu(c);
+		buffer_flush_cpu(c);
 }
 
 /* Of one that is away, where nobody emits; the flush that is asked for and the timely one may meet here. */
-static void flush_away_cpu(struct grtrace_cpu *c)
+static void buffer_flush_away_cpu(struct grtrace_cpu *c)
 {
 	static DEFINE_MUTEX(away_lock);
 
 	mutex_lock(&away_lock);
 	if (grtrace_cpu_running(c))
-		flush_cpu(c);
+		buffer_flush_cpu(c);
 	mutex_unlock(&away_lock);
 }
 
 /* With the CPUs locked: none comes or goes. */
-static void flush_any_cpu(int cpu)
+static void buffer_flush_any_cpu(int cpu)
 {
 	if (cpu_online(cpu))
-		smp_call_function_single(cpu, flush_this_cpu, NULL, 1);
+		smp_call_function_single(cpu, buffer_flush_this_cpu, NULL, 1);
 	else
-		flush_away_cpu(per_cpu_ptr(&grtrace_cpus, cpu));
+		buffer_flush_away_cpu(per_cpu_ptr(&grtrace_cpus, cpu));
 }
 
 /** grtrace_flush - what has been emitted before this call is readable after it; may sleep */
@@ -323,7 +323,7 @@ void grtrace_flush(void)
 	cpus_read_lock();
 	for_each_possible_cpu(cpu)
 		if (READ_ONCE(per_cpu_ptr(&grtrace_cpus, cpu)->buf))
-			flush_any_cpu(cpu);
+			buffer_flush_any_cpu(cpu);
 	cpus_read_unlock();
 }
 
@@ -332,7 +332,7 @@ void grtrace_flush(void)
  * A packet's first record asks for it: while nothing happens, nothing runs. Only
  * CPUs with something to give are disturbed.
  */
-static void timely_flush_fn(struct work_struct *work)
+static void buffer_timely_flush_fn(struct work_struct *work)
 {
 	struct rchan_buf *buf;
 	int cpu;
@@ -340,23 +340,23 @@ static void timely_flush_fn(struct work_struct *work)
 	cpus_read_lock();
 	for_each_possible_cpu(cpu) {
 		buf = READ_ONCE(per_cpu_ptr(&grtrace_cpus, cpu)->buf);
-		if (buf && has_records(buf))
-			flush_any_cpu(cpu);
+		if (buf && buffer_has_records(buf))
+			buffer_flush_any_cpu(cpu);
 	}
 	cpus_read_unlock();
 }
 
 /* The delay, 0: there is nobody to flush for. */
-static unsigned long flush_delay(void)
+static unsigned long buffer_flush_delay(void)
 {
 	if (!grtrace_running() || !grtrace_streams_open())
 		return 0;
 	return msecs_to_jiffies(READ_ONCE(grtrace_config[GRT_CONFIG_flush_ms]));
 }
 
-static void fresh_fn(struct irq_work *work)
+static void buffer_fresh_fn(struct irq_work *work)
 {
-	unsigned long delay = flush_delay();
+	unsigned long delay = buffer_flush_delay();
 
 	if (delay)
 		schedule_delayed_work(&timely_flush, delay);
@@ -365,13 +365,13 @@ static void fresh_fn(struct irq_work *work)
 /** grtrace_flush_schedule - a reader has come, or `flush_ms` has changed */
 void grtrace_flush_schedule(void)
 {
-	unsigned long delay = flush_delay();
+	unsigned long delay = buffer_flush_delay();
 
 	if (delay)
 		mod_delayed_work(system_wq, &timely_flush, delay);
 }
 
-static bool counters_pending(const struct grtrace_cpu *c)
+static bool buffer_counters_pending(const struct grtrace_cpu *c)
 {
 	return c->balance.emitted != c->ended.emitted;
 }
@@ -392,13 +392,13 @@ void grtrace_flush_final(void)
 		c = per_cpu_ptr(&grtrace_cpus, cpu);
 		if (!c->buf)
 			continue;
-		flush_cpu(c);
-		if (!counters_pending(c))
+		buffer_flush_cpu(c);
+		if (!buffer_counters_pending(c))
 			continue;
-		if (full(c->buf))
+		if (buffer_full(c->buf))
 			relay_switch_subbuf(c->buf, 0);
-		if (!full(c->buf))
-			switch_packet(c, c->buf, 0);
+		if (!buffer_full(c->buf))
+			buffer_switch_packet(c, c->buf, 0);
 	}
 }
 
@@ -431,7 +431,7 @@ bool grtrace_running(void)
 	return READ_ONCE(grtrace_config[GRT_CONFIG_enable]);
 }
 
-static void set_running(bool running)
+static void buffer_set_running(bool running)
 {
 	int cpu;
 
@@ -448,7 +448,7 @@ int grtrace_start_tracing(void)
 		return 0;
 	if (!chan)
 		return -ENOMEM;
-	set_running(true);
+	buffer_set_running(true);
 	static_branch_deferred_inc(&grtrace_key);
 	grtrace_stages_running(true);
 	grtrace_hold_schedule();
@@ -456,7 +456,7 @@ int grtrace_start_tracing(void)
 	return 0;
 }
 
-static void nothing(void *unused)
+static void buffer_nothing(void *unused)
 {
 }
 
@@ -466,9 +466,9 @@ void grtrace_stop_tracing(void)
 	lockdep_assert_held(&grtrace_lock);
 	if (!grtrace_running())
 		return;
-	set_running(false);
+	buffer_set_running(false);
 	static_branch_slow_dec_deferred(&grtrace_key);
-	on_each_cpu(nothing, NULL, 1); /* emitters run with interrupts off: all are out after this */
+	on_each_cpu(buffer_nothing, NULL, 1); /* emitters run with interrupts off: all are out after this */
 	grtrace_hold_release(U64_MAX); /* before stages say their last: they see these too */
 	grtrace_stopping = true;
 	grtrace_stages_running(false);
@@ -479,7 +479,7 @@ void grtrace_stop_tracing(void)
 	pr_debug("stopped\n");
 }
 
-static void zero_counters(struct grtrace_cpu *c)
+static void buffer_zero_counters(struct grtrace_cpu *c)
 {
 	memset(&c->balance, 0, sizeof(c->balance));
 	memset(&c->ended, 0, sizeof(c->ended));
@@ -497,7 +497,7 @@ static void clear_buffers(void)
 	if (chan)
 		relay_reset(chan);
 	for_each_possible_cpu(cpu)
-		zero_counters(per_cpu_ptr(&grtrace_cpus, cpu));
+		buffer_zero_counters(per_cpu_ptr(&grtrace_cpus, cpu));
 	grtrace_jobs_forget_fates();
 	grtrace_rate_clear();
 	grtrace_stages_clear();
@@ -534,7 +534,7 @@ int grtrace_buffer_resize(u64 bytes)
 
 	if (grtrace_running() || !grtrace_streams_shut())
 		return -EBUSY;
-	if (!have_memory(bytes, old)) {
+	if (!buffer_have_memory(bytes, old)) {
 		grtrace_streams_unshut();
 		return -ENOMEM;
 	}

@@ -22,7 +22,7 @@
 static const char *const level_names[] = {"off", "normal", "verbose", "debug"};
 
 /* Numbers first; a key of kind MASK or LEVEL also takes names. */
-static int parse_level(const char *text, u64 *value)
+static int control_parse_level(const char *text, u64 *value)
 {
 	int level = match_string(level_names, ARRAY_SIZE(level_names), text);
 
@@ -32,7 +32,7 @@ static int parse_level(const char *text, u64 *value)
 	return 0;
 }
 
-static int parse_mask(char *text, u64 *value)
+static int control_parse_mask(char *text, u64 *value)
 {
 	char *word;
 	int bit;
@@ -53,7 +53,7 @@ static int parse_mask(char *text, u64 *value)
  * The n-th of the words of a key of kind WORD, which stand in the unit column;
  * its length, 0 where there is none.
  */
-static int nth_word(enum grt_key key, u64 n, const char **word)
+static int control_nth_word(enum grt_key key, u64 n, const char **word)
 {
 	*word = grt_key_table[key].unit;
 	while (n-- && *word) {
@@ -63,18 +63,18 @@ static int nth_word(enum grt_key key, u64 n, const char **word)
 	return *word ? strcspn(*word, "|") : 0;
 }
 
-static int parse_word_of(enum grt_key key, const char *text, u64 *value)
+static int control_parse_word_of(enum grt_key key, const char *text, u64 *value)
 {
 	const char *word;
 	int len;
 
-	for (*value = 0; (len = nth_word(key, *value, &word)); (*value)++)
+	for (*value = 0; (len = control_nth_word(key, *value, &word)); (*value)++)
 		if (len == strlen(text) && !strncmp(word, text, len))
 			return 0;
 	return kstrtou64(text, 0, value);
 }
 
-static int parse_value(enum grt_key key, char *text, u64 *value)
+static int control_parse_value(enum grt_key key, char *text, u64 *value)
 {
 	const struct grt_key_desc *d = &grt_key_table[key];
 	s64 sv;
@@ -82,13 +82,13 @@ static int parse_value(enum grt_key key, char *text, u64 *value)
 
 	switch (d->kind) {
 	case GRT_KEY_LEVEL:
-		err = parse_level(text, value);
+		err = control_parse_level(text, value);
 		break;
 	case GRT_KEY_MASK:
-		err = parse_mask(text, value);
+		err = control_parse_mask(text, value);
 		break;
 	case GRT_KEY_WORD:
-		err = parse_word_of(key, text, value);
+		err = control_parse_word_of(key, text, value);
 		break;
 	case GRT_KEY_S64:
 		err = kstrtos64(text, 0, &sv);
@@ -111,7 +111,7 @@ EXPORT_SYMBOL_GPL(grtrace_wanted_types);
  * A mask of the first 64 types; all bits: all types. No event has the number 0: who sets its bit,
  * and not all of them, counts events from 0, as other tools do, and means the events of the bits above.
  */
-static int types_from_mask(struct grt_type_set *set, u64 mask)
+static int control_types_from_mask(struct grt_type_set *set, u64 mask)
 {
 	if (mask & 1 && mask != U64_MAX) {
 		pr_notice_ratelimited(
@@ -124,7 +124,7 @@ static int types_from_mask(struct grt_type_set *set, u64 mask)
 	return 0;
 }
 
-static int types_from_names(struct grt_type_set *set, char *text)
+static int control_types_from_names(struct grt_type_set *set, char *text)
 {
 	bool others = *text == '-';
 	u64 number;
@@ -143,7 +143,7 @@ static int types_from_names(struct grt_type_set *set, char *text)
 	return 0;
 }
 
-static int parse_types(char *text, struct grt_type_set *set)
+static int control_parse_types(char *text, struct grt_type_set *set)
 {
 	u64 mask;
 
@@ -151,14 +151,15 @@ static int parse_types(char *text, struct grt_type_set *set)
 		grt_types_fill(set, *text == 'a');
 		return 0;
 	}
-	return kstrtou64(text, 0, &mask) ? types_from_names(set, text) : types_from_mask(set, mask);
+	return kstrtou64(text, 0, &mask) ? control_types_from_names(set, text)
+					 : control_types_from_mask(set, mask);
 }
 
-static int set_types(char *text)
+static int control_set_types(char *text)
 {
 	struct grt_type_set set;
 	unsigned int i;
-	int err = parse_types(text, &set);
+	int err = control_parse_types(text, &set);
 
 	if (err)
 		return err;
@@ -168,7 +169,7 @@ static int set_types(char *text)
 }
 
 /* The events that are in the set, or that are not. Return: how many */
-static int count_types(bool in)
+static int control_count_types(bool in)
 {
 	int type, n = 0;
 
@@ -178,9 +179,9 @@ static int count_types(bool in)
 }
 
 /* Whichever is shorter: those that are wanted, or those that are not. */
-static int print_types(char *buf, size_t size)
+static int control_print_types(char *buf, size_t size)
 {
-	int wanted = count_types(true), others = count_types(false), type, n = 0;
+	int wanted = control_count_types(true), others = control_count_types(false), type, n = 0;
 	bool in = wanted <= others;
 
 	if (!wanted || !others)
@@ -201,7 +202,7 @@ static int print_types(char *buf, size_t size)
  */
 static const struct file *recorder;
 
-static int set_enable(u64 value)
+static int control_set_enable(u64 value)
 {
 	if (value)
 		return grtrace_start_tracing();
@@ -210,34 +211,34 @@ static int set_enable(u64 value)
 	return 0;
 }
 
-static int set_watch_count(u64 value)
+static int control_set_watch_count(u64 value)
 {
 	return grtrace_watch_drop(false);
 }
 
-static int set_watch_ring_count(u64 value)
+static int control_set_watch_ring_count(u64 value)
 {
 	return grtrace_watch_drop(true);
 }
 
 /* Keys whose setting is more than storing a number. */
 static int (*const setters[GRT_CONFIG_KEYS])(u64 value) = {
-	[GRT_CONFIG_enable] = set_enable,
+	[GRT_CONFIG_enable] = control_set_enable,
 	[GRT_CONFIG_buffer_size] = grtrace_buffer_resize,
-	[GRT_CONFIG_watch_count] = set_watch_count,
-	[GRT_CONFIG_watch_ring_count] = set_watch_ring_count,
+	[GRT_CONFIG_watch_count] = control_set_watch_count,
+	[GRT_CONFIG_watch_ring_count] = control_set_watch_ring_count,
 };
 
 /* Whether the key is there at all. */
-static bool key_present(enum grt_key key)
+static bool control_key_present(enum grt_key key)
 {
 	return grt_key_table[key].stage == GRT_STAGE_CORE || grtrace_stage_get(grt_key_table[key].stage);
 }
 
-static int key_set_number(enum grt_key key, char *text)
+static int control_key_set_number(enum grt_key key, char *text)
 {
 	u64 value;
-	int err = parse_value(key, text, &value);
+	int err = control_parse_value(key, text, &value);
 
 	if (err)
 		return err;
@@ -248,23 +249,23 @@ static int key_set_number(enum grt_key key, char *text)
 	return 0;
 }
 
-static int key_set_locked(enum grt_key key, char *text)
+static int control_key_set_locked(enum grt_key key, char *text)
 {
 	const struct grt_key_desc *d = &grt_key_table[key];
 	int err;
 
-	if (!key_present(key))
+	if (!control_key_present(key))
 		return -ENODEV;
 	if (d->flags & GRT_KEY_WHEN_STOPPED && grtrace_running())
 		return -EBUSY;
 	if (d->kind == GRT_KEY_LIST)
 		return grtrace_watch_set(text);
 	if (d->kind == GRT_KEY_TYPES)
-		err = set_types(text);
+		err = control_set_types(text);
 	else if (d->kind == GRT_KEY_IDS)
 		err = grtrace_stage_get(d->stage)->set(key, text);
 	else
-		err = key_set_number(key, text);
+		err = control_key_set_number(key, text);
 	if (err)
 		return err;
 	grtrace_stages_update();
@@ -273,19 +274,19 @@ static int key_set_locked(enum grt_key key, char *text)
 	return 0;
 }
 
-static int key_set(enum grt_key key, char *text)
+static int control_key_set(enum grt_key key, char *text)
 {
 	int err = grtrace_lock_for_file(grt_key_table[key].stage);
 
 	if (err)
 		return err;
-	err = key_set_locked(key, text);
+	err = control_key_set_locked(key, text);
 	grtrace_unlock();
 	return err;
 }
 
 /* The value as it can be written back, without newline; grtrace_lock held. */
-static int key_print(enum grt_key key, char *buf, size_t size)
+static int control_key_print(enum grt_key key, char *buf, size_t size)
 {
 	const struct grt_key_desc *d = &grt_key_table[key];
 	u64 value = grtrace_config[key];
@@ -300,9 +301,9 @@ static int key_print(enum grt_key key, char *buf, size_t size)
 	case GRT_KEY_IDS:
 		return grtrace_stage_get(d->stage)->print(key, buf, size);
 	case GRT_KEY_TYPES:
-		return print_types(buf, size);
+		return control_print_types(buf, size);
 	case GRT_KEY_WORD:
-		len = nth_word(key, value, &word);
+		len = control_nth_word(key, value, &word);
 		return scnprintf(buf, size, "%.*s", len, word);
 	case GRT_KEY_LEVEL:
 		return scnprintf(buf, size, "%s", level_names[value]);
@@ -315,7 +316,7 @@ static int key_print(enum grt_key key, char *buf, size_t size)
 	}
 }
 
-static int key_by_name(const char *name)
+static int control_key_by_name(const char *name)
 {
 	unsigned int i;
 
@@ -328,13 +329,13 @@ static int key_by_name(const char *name)
 	return -EINVAL;
 }
 
-static char *text_from_user(const char __user *from, size_t count)
+static char *control_text_from_user(const char __user *from, size_t count)
 {
 	return count >= VALUE_MAX ? ERR_PTR(-E2BIG) : memdup_user_nul(from, count);
 }
 
 /* Behind a set of events: which they are. */
-static int print_events(char *buf, size_t size)
+static int control_print_events(char *buf, size_t size)
 {
 	int type, n = 0;
 
@@ -345,21 +346,21 @@ static int print_events(char *buf, size_t size)
 	return n;
 }
 
-static int key_print_file(enum grt_key key, char *buf, size_t size)
+static int control_key_print_file(enum grt_key key, char *buf, size_t size)
 {
 	int n;
 
-	if (!key_present(key))
+	if (!control_key_present(key))
 		return -ENODEV;
-	n = key_print(key, buf, size - 1);
+	n = control_key_print(key, buf, size - 1);
 	buf[n++] = '\n';
 	if (grt_key_table[key].kind == GRT_KEY_TYPES)
-		n += print_events(buf + n, size - n);
+		n += control_print_events(buf + n, size - n);
 	return n;
 }
 
 /* A key's own file. */
-static ssize_t key_read(struct file *file, char __user *to, size_t count, loff_t *ppos)
+static ssize_t control_key_read(struct file *file, char __user *to, size_t count, loff_t *ppos)
 {
 	enum grt_key key = (unsigned long)file_inode(file)->i_private;
 	char *buf = kmalloc(KEY_FILE_MAX, GFP_KERNEL);
@@ -369,7 +370,7 @@ static ssize_t key_read(struct file *file, char __user *to, size_t count, loff_t
 		return -ENOMEM;
 	n = grtrace_lock_for_file(grt_key_table[key].stage);
 	if (!n) {
-		n = key_print_file(key, buf, KEY_FILE_MAX);
+		n = control_key_print_file(key, buf, KEY_FILE_MAX);
 		grtrace_unlock();
 	}
 	if (n > 0)
@@ -378,14 +379,14 @@ static ssize_t key_read(struct file *file, char __user *to, size_t count, loff_t
 	return n;
 }
 
-static ssize_t key_write(struct file *file, const char __user *from, size_t count, loff_t *ppos)
+static ssize_t control_key_write(struct file *file, const char __user *from, size_t count, loff_t *ppos)
 {
-	char *text = text_from_user(from, count);
+	char *text = control_text_from_user(from, count);
 	int err;
 
 	if (IS_ERR(text))
 		return PTR_ERR(text);
-	err = key_set((unsigned long)file_inode(file)->i_private, strim(text));
+	err = control_key_set((unsigned long)file_inode(file)->i_private, strim(text));
 	kfree(text);
 	return err ?: count;
 }
@@ -393,12 +394,12 @@ static ssize_t key_write(struct file *file, const char __user *from, size_t coun
 static const struct file_operations key_fops = {
 	.owner = THIS_MODULE,
 	.open = simple_open,
-	.read = key_read,
-	.write = key_write,
+	.read = control_key_read,
+	.write = control_key_write,
 	.llseek = default_llseek,
 };
 
-static int config_show(struct seq_file *m, void *unused)
+static int control_config_show(struct seq_file *m, void *unused)
 {
 	char *buf = kmalloc(VALUE_MAX, GFP_KERNEL);
 	int key, n;
@@ -407,9 +408,9 @@ static int config_show(struct seq_file *m, void *unused)
 		return -ENOMEM;
 	mutex_lock(&grtrace_lock);
 	for (key = 0; key < GRT_CONFIG_KEYS; key++) {
-		if (!key_present(key))
+		if (!control_key_present(key))
 			continue;
-		n = key_print(key, buf, VALUE_MAX);
+		n = control_key_print(key, buf, VALUE_MAX);
 		seq_printf(m, "%s=%.*s\n", grt_key_table[key].name, n, buf);
 	}
 	grtrace_unlock();
@@ -417,43 +418,43 @@ static int config_show(struct seq_file *m, void *unused)
 	return 0;
 }
 
-static int config_open(struct inode *inode, struct file *file)
+static int control_config_open(struct inode *inode, struct file *file)
 {
-	return single_open(file, config_show, NULL);
+	return single_open(file, control_config_show, NULL);
 }
 
 /* One key=value. */
-static ssize_t config_write(struct file *file, const char __user *from, size_t count, loff_t *ppos)
+static ssize_t control_config_write(struct file *file, const char __user *from, size_t count, loff_t *ppos)
 {
-	char *text = text_from_user(from, count), *value, *name;
+	char *text = control_text_from_user(from, count), *value, *name;
 	int key, err = -EINVAL;
 
 	if (IS_ERR(text))
 		return PTR_ERR(text);
 	value = strim(text);
 	name = strsep(&value, "=");
-	key = value ? key_by_name(strim(name)) : -EINVAL;
+	key = value ? control_key_by_name(strim(name)) : -EINVAL;
 	if (key >= 0)
-		err = key_set(key, strim(value));
+		err = control_key_set(key, strim(value));
 	kfree(text);
 	return err ?: count;
 }
 
 const struct file_operations grtrace_config_fops = {
 	.owner = THIS_MODULE,
-	.open = config_open,
+	.open = control_config_open,
 	.read = seq_read,
-	.write = config_write,
+	.write = control_config_write,
 	.llseek = seq_lseek,
 	.release = single_release,
 };
 
-static int do_start(const struct file *file)
+static int control_do_start(const struct file *file)
 {
 	return grtrace_start_tracing();
 }
 
-static int do_record(const struct file *file)
+static int control_do_record(const struct file *file)
 {
 	int err;
 
@@ -465,19 +466,19 @@ static int do_record(const struct file *file)
 	return err;
 }
 
-static int do_stop(const struct file *file)
+static int control_do_stop(const struct file *file)
 {
 	grtrace_stop_tracing();
 	recorder = NULL;
 	return 0;
 }
 
-static int do_clear(const struct file *file)
+static int control_do_clear(const struct file *file)
 {
 	return grtrace_clear();
 }
 
-static int do_flush(const struct file *file)
+static int control_do_flush(const struct file *file)
 {
 	grtrace_flush();
 	return 0;
@@ -487,11 +488,11 @@ static const struct {
 	const char *name;
 	int (*run)(const struct file *file);
 } orders[] = {
-	{"start", do_start}, {"record", do_record}, {"stop", do_stop},
-	{"clear", do_clear}, {"flush", do_flush},
+	{"start", control_do_start}, {"record", control_do_record}, {"stop", control_do_stop},
+	{"clear", control_do_clear}, {"flush", control_do_flush},
 };
 
-static int obey(const struct file *file, const char *order)
+static int control_obey(const struct file *file, const char *order)
 {
 	unsigned int i;
 	int err = -EINVAL;
@@ -513,12 +514,12 @@ static ssize_t control_read(struct file *file, char __user *to, size_t count, lo
 
 static ssize_t control_write(struct file *file, const char __user *from, size_t count, loff_t *ppos)
 {
-	char *text = text_from_user(from, count);
+	char *text = control_text_from_user(from, count);
 	int err;
 
 	if (IS_ERR(text))
 		return PTR_ERR(text);
-	err = obey(file, strim(text));
+	err = control_obey(file, strim(text));
 	kfree(text);
 	return err ?: count;
 }
@@ -527,7 +528,7 @@ static int control_release(struct inode *inode, struct file *file)
 {
 	mutex_lock(&grtrace_lock);
 	if (recorder == file)
-		do_stop(file);
+		control_do_stop(file);
 	grtrace_unlock();
 	return 0;
 }
@@ -561,7 +562,7 @@ static const struct {
 /* One file that a stage brings; @key: GRT_CONFIG_KEYS where it is no key's. */
 typedef void (*file_fn)(const char *name, unsigned long key);
 
-static void each_file_of(enum grt_stage stage, file_fn fn)
+static void control_each_file_of(enum grt_stage stage, file_fn fn)
 {
 	unsigned int i, key;
 
@@ -578,7 +579,7 @@ static void each_file_of(enum grt_stage stage, file_fn fn)
 			fn(stage_files[i].name, GRT_CONFIG_KEYS + stage);
 }
 
-static void file_add(const char *name, unsigned long key)
+static void control_file_add(const char *name, unsigned long key)
 {
 	if (key < GRT_CONFIG_KEYS)
 		debugfs_create_file(name, 0600, grtrace_dir, (void *)key, &key_fops);
@@ -587,7 +588,7 @@ static void file_add(const char *name, unsigned long key)
 				    &grtrace_stage_file_fops);
 }
 
-static void file_remove(const char *name, unsigned long key)
+static void control_file_remove(const char *name, unsigned long key)
 {
 	struct dentry *file = debugfs_lookup(name, grtrace_dir);
 
@@ -598,13 +599,13 @@ static void file_remove(const char *name, unsigned long key)
 /** grtrace_control_add - makes the files of a stage, or the module's own, in grtrace_dir */
 void grtrace_control_add(enum grt_stage stage)
 {
-	each_file_of(stage, file_add);
+	control_each_file_of(stage, control_file_add);
 }
 
 /** grtrace_control_remove - removes the files of a stage, and waits for who reads or writes them */
 void grtrace_control_remove(enum grt_stage stage)
 {
-	each_file_of(stage, file_remove);
+	control_each_file_of(stage, control_file_remove);
 }
 
 /** grtrace_control_init - makes the module's files in grtrace_dir */

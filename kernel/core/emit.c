@@ -42,7 +42,7 @@ static const struct row rows[GRT_EV_MAX] = {
 #undef GRT_EVENT
 };
 
-static void info_unknown(struct grtrace_job_info *by)
+static void emit_info_unknown(struct grtrace_job_info *by)
 {
 	by->pid = 0;
 	by->tid = 0;
@@ -50,10 +50,10 @@ static void info_unknown(struct grtrace_job_info *by)
 }
 
 /* The running thread is the submitter only in task context. */
-static void info_from_current(struct grtrace_job_info *by)
+static void emit_info_from_current(struct grtrace_job_info *by)
 {
 	if (unlikely(!in_task())) {
-		info_unknown(by);
+		emit_info_unknown(by);
 		return;
 	}
 	by->pid = current->tgid;
@@ -63,7 +63,7 @@ static void info_from_current(struct grtrace_job_info *by)
 	memcpy(by->process, current->group_leader->comm, sizeof(by->process));
 }
 
-static void take_place(struct grt_event *e, const struct grtrace_job_info *job)
+static void emit_take_place(struct grt_event *e, const struct grtrace_job_info *job)
 {
 	if (e->ring != GRT_RING_NONE)
 		return;
@@ -72,26 +72,26 @@ static void take_place(struct grt_event *e, const struct grtrace_job_info *job)
 	e->engine = job->engine;
 }
 
-static u32 hw_ctx_of(const struct grt_event *e)
+static u32 emit_hw_ctx_of(const struct grt_event *e)
 {
 	return ((const struct grt_ev_submit *)e)->hw_ctx;
 }
 
 /* What later events of the job need, whatever becomes of its SUBMIT. */
-static void begin_job(const struct grt_event *e, struct grtrace_job_info *by)
+static void emit_begin_job(const struct grt_event *e, struct grtrace_job_info *by)
 {
 	by->submitted = e->time;
 	by->ring = e->ring;
 	by->device = e->device;
 	by->engine = e->engine;
-	by->hw_ctx = hw_ctx_of(e);
+	by->hw_ctx = emit_hw_ctx_of(e);
 	by->fate = GRT_FATE_DELIVERED;
 	by->percent = 100;
 	by->over = false;
 }
 
 /* The driver's own context goes without saying after SUBMIT. */
-static void take_hw_ctx(struct grt_event *e, const struct grtrace_job_info *job)
+static void emit_take_hw_ctx(struct grt_event *e, const struct grtrace_job_info *job)
 {
 	u32 *hw_ctx = NULL;
 
@@ -104,12 +104,12 @@ static void take_hw_ctx(struct grt_event *e, const struct grtrace_job_info *job)
 }
 
 /* The job of an event that belongs to the running thread; asked for where that matters. */
-static const struct grtrace_job_info *other_job(struct grt_event *e, struct grtrace_job_info *job)
+static const struct grtrace_job_info *emit_other_job(struct grt_event *e, struct grtrace_job_info *job)
 {
 	if (!e->ctx || (e->ring != GRT_RING_NONE && !READ_ONCE(grtrace_judging)) ||
 	    !grtrace_job_find(e->ctx, e->seqno, job))
 		return NULL;
-	take_place(e, job);
+	emit_take_place(e, job);
 	return job;
 }
 
@@ -117,21 +117,22 @@ static const struct grtrace_job_info *other_job(struct grt_event *e, struct grtr
  * Fills in who the event belongs to; an injected one may have said so itself.
  * Return: its job as SUBMIT said, which is @by or @other, or NULL
  */
-static const struct grtrace_job_info *identify(struct grt_event *e, const struct row *row,
-					       struct grtrace_job_info *by, struct grtrace_job_info *other)
+static const struct grtrace_job_info *emit_identify(struct grt_event *e, const struct row *row,
+						    struct grtrace_job_info *by,
+						    struct grtrace_job_info *other)
 {
 	const struct grtrace_job_info *job = NULL;
 
 	if (row->who == GRT_WHO_CURRENT) {
-		info_from_current(by);
+		emit_info_from_current(by);
 		if (e->type != GRT_EV_SUBMIT)
-			job = other_job(e, other);
+			job = emit_other_job(e, other);
 	} else if (e->ctx && grtrace_job_find(e->ctx, e->seqno, by)) {
-		take_place(e, by);
-		take_hw_ctx(e, by);
+		emit_take_place(e, by);
+		emit_take_hw_ctx(e, by);
 		job = by;
 	} else {
-		info_unknown(by);
+		emit_info_unknown(by);
 	}
 	if (e->pid || e->tid) {
 		/* given by the writer of `emit`, who need not be that thread */
@@ -145,26 +146,26 @@ static const struct grtrace_job_info *identify(struct grt_event *e, const struct
 	return job;
 }
 
-static u32 *tid_name(struct grtrace_cpu *c, u32 tid)
+static u32 *emit_tid_name(struct grtrace_cpu *c, u32 tid)
 {
 	return &c->named_tids[tid & (GRTRACE_NAMED_TIDS - 1)];
 }
 
-static bool thread_unnamed(struct grtrace_cpu *c, const struct grt_event *e,
-			   const struct grtrace_job_info *by)
+static bool emit_thread_unnamed(struct grtrace_cpu *c, const struct grt_event *e,
+				const struct grtrace_job_info *by)
 {
-	return e->tid && *tid_name(c, e->tid) != e->tid && by->comm[0];
+	return e->tid && *emit_tid_name(c, e->tid) != e->tid && by->comm[0];
 }
 
 /* Return: how many records it takes to name the event's ring */
-static noinline unsigned int ring_names(u32 id)
+static noinline unsigned int emit_ring_names(u32 id)
 {
 	const struct grtrace_ring *ring = grtrace_ring_get(id);
 
 	return ring ? 1 + !!ring->device[0] : 0;
 }
 
-static __always_inline unsigned int ring_unnamed(struct grtrace_cpu *c, const struct grt_event *e)
+static __always_inline unsigned int emit_ring_unnamed(struct grtrace_cpu *c, const struct grt_event *e)
 {
 	unsigned int gone = READ_ONCE(grtrace_rings_gone);
 
@@ -174,11 +175,11 @@ static __always_inline unsigned int ring_unnamed(struct grtrace_cpu *c, const st
 	}
 	if (likely(test_bit(e->ring % GRTRACE_RINGS_LIVE, c->named_rings)))
 		return 0;
-	return e->ring == GRT_RING_NONE ? 0 : ring_names(e->ring);
+	return e->ring == GRT_RING_NONE ? 0 : emit_ring_names(e->ring);
 }
 
-static struct grt_ev_name *write_name(struct grtrace_cpu *c, struct grt_ev_name *n,
-				      const struct grt_event *e, u32 kind, u32 id)
+static struct grt_ev_name *emit_write_name(struct grtrace_cpu *c, struct grt_ev_name *n,
+					   const struct grt_event *e, u32 kind, u32 id)
 {
 	memset(n, 0, sizeof(*n));
 	n->e = *e;
@@ -196,13 +197,13 @@ static struct grt_ev_name *write_name(struct grtrace_cpu *c, struct grt_ev_name 
 	return n;
 }
 
-static struct grt_ev_name *name_ring(struct grtrace_cpu *c, struct grt_ev_name *n, const struct grt_event *e,
-				     u32 kind)
+static struct grt_ev_name *emit_name_ring(struct grtrace_cpu *c, struct grt_ev_name *n,
+					  const struct grt_event *e, u32 kind)
 {
 	/* it was there when its names were counted, and stays until interrupts are on */
 	const struct grtrace_ring *ring = grtrace_ring_place(e->ring);
 
-	write_name(c, n, e, kind, e->ring);
+	emit_write_name(c, n, e, kind, e->ring);
 	n->e.pid = 0;
 	n->e.tid = 0;
 	n->e.engine = ring->engine;
@@ -213,33 +214,33 @@ static struct grt_ev_name *name_ring(struct grtrace_cpu *c, struct grt_ev_name *
 	return n + 1;
 }
 
-static struct grt_ev_name *name_thread(struct grtrace_cpu *c, struct grt_ev_name *n,
-				       const struct grt_event *e, const struct grtrace_job_info *by)
+static struct grt_ev_name *emit_name_thread(struct grtrace_cpu *c, struct grt_ev_name *n,
+					    const struct grt_event *e, const struct grtrace_job_info *by)
 {
-	write_name(c, n, e, GRT_NAME_THREAD, e->tid);
+	emit_write_name(c, n, e, GRT_NAME_THREAD, e->tid);
 	n->e.engine = GRT_ENGINE_UNKNOWN;
 	n->e.ring = GRT_RING_NONE;
 	memcpy(n->name, by->comm, sizeof(by->comm));
 	memcpy(n->owner, by->process, sizeof(by->process));
-	*tid_name(c, e->tid) = e->tid;
+	*emit_tid_name(c, e->tid) = e->tid;
 	return n + 1;
 }
 
 /* Names stand in every packet that uses them, before the first use. */
-static void *write_names(struct grtrace_cpu *c, void *at, const struct grt_event *e,
-			 const struct grtrace_job_info *by, unsigned int ring, bool thread)
+static void *emit_write_names(struct grtrace_cpu *c, void *at, const struct grt_event *e,
+			      const struct grtrace_job_info *by, unsigned int ring, bool thread)
 {
 	if (ring)
-		at = name_ring(c, at, e, GRT_NAME_RING);
+		at = emit_name_ring(c, at, e, GRT_NAME_RING);
 	if (ring > 1)
-		at = name_ring(c, at, e, GRT_NAME_RING_GPU);
+		at = emit_name_ring(c, at, e, GRT_NAME_RING_GPU);
 	if (thread)
-		at = name_thread(c, at, e, by);
+		at = emit_name_thread(c, at, e, by);
 	return at;
 }
 
 /* A job's records have 48, 56 or 64 bytes: a call to memcpy costs more than this. */
-static __always_inline void copy_record(u64 *to, const struct grt_event *e)
+static __always_inline void emit_copy_record(u64 *to, const struct grt_event *e)
 {
 	const u64 *from = (const u64 *)e;
 
@@ -256,7 +257,7 @@ static __always_inline void copy_record(u64 *to, const struct grt_event *e)
 		memcpy(to + 8, from + 8, e->size - GRT_JOB_RECORD_MAX);
 }
 
-static __always_inline void count(struct grtrace_cpu *c, const struct grt_event *e)
+static __always_inline void emit_count(struct grtrace_cpu *c, const struct grt_event *e)
 {
 	struct grtrace_ring_counts *n;
 	int slot;
@@ -272,47 +273,47 @@ static __always_inline void count(struct grtrace_cpu *c, const struct grt_event 
 	n->errors += e->type == GRT_EV_ERROR;
 }
 
-static bool fits(const struct rchan_buf *buf, size_t need)
+static bool emit_fits(const struct rchan_buf *buf, size_t need)
 {
 	return buf->offset + need <= buf->chan->subbuf_size;
 }
 
 /* Writes a record, after the names that it needs; false when there is no room. */
-static __always_inline bool deliver(struct grtrace_cpu *c, const struct grt_event *e,
-				    const struct grtrace_job_info *by)
+static __always_inline bool emit_deliver(struct grtrace_cpu *c, const struct grt_event *e,
+					 const struct grtrace_job_info *by)
 {
 	struct rchan_buf *buf = c->buf;
-	unsigned int ring = ring_unnamed(c, e);
-	bool thread = thread_unnamed(c, e, by);
+	unsigned int ring = emit_ring_unnamed(c, e);
+	bool thread = emit_thread_unnamed(c, e, by);
 	size_t need = e->size + (ring + thread) * sizeof(struct grt_ev_name);
 	void *at;
 
 	if (unlikely(!buf))
 		return false;
-	if (unlikely(!fits(buf, need))) {
+	if (unlikely(!emit_fits(buf, need))) {
 		if (!grtrace_packet_next(c, need + 3 * sizeof(struct grt_ev_name)))
 			return false;
-		ring = ring_unnamed(c, e);
-		thread = thread_unnamed(c, e, by);
+		ring = emit_ring_unnamed(c, e);
+		thread = emit_thread_unnamed(c, e, by);
 	}
 	at = buf->data + buf->offset;
 	if (unlikely(buf->offset == sizeof(struct grt_packet)))
 		irq_work_queue(&c->fresh);
 	if (unlikely(ring || thread))
-		at = write_names(c, at, e, by, ring, thread);
-	copy_record(at, e);
+		at = emit_write_names(c, at, e, by, ring, thread);
+	emit_copy_record(at, e);
 	buf->offset = at + e->size - buf->data;
 	c->record_stamp = e->time;
-	count(c, e);
+	emit_count(c, e);
 	return true;
 }
 
-static __always_inline enum grt_fate pass(struct grtrace_cpu *c, const struct grt_event *e,
-					  const struct grtrace_job_info *by)
+static __always_inline enum grt_fate emit_pass(struct grtrace_cpu *c, const struct grt_event *e,
+					       const struct grtrace_job_info *by)
 {
 	if (static_branch_unlikely(&grtrace_traced))
 		grtrace_trace(e);
-	return likely(deliver(c, e, by)) ? GRT_FATE_DELIVERED : GRT_FATE_LOST;
+	return likely(emit_deliver(c, e, by)) ? GRT_FATE_DELIVERED : GRT_FATE_LOST;
 }
 
 /**
@@ -324,7 +325,7 @@ static __always_inline enum grt_fate pass(struct grtrace_cpu *c, const struct gr
  */
 enum grt_fate grtrace_pass(struct grtrace_cpu *c, const struct grt_event *e, const struct grtrace_job_info *by)
 {
-	return pass(c, e, by);
+	return emit_pass(c, e, by);
 }
 
 static void emit(struct grtrace_cpu *c, struct grt_event *e, const struct row *row)
@@ -335,23 +336,23 @@ static void emit(struct grtrace_cpu *c, struct grt_event *e, const struct row *r
 
 	e->time = unlikely(e->time) ? grtrace_stamp_told(c, e->time) : grtrace_stamp(c);
 	e->size = row->size;
-	job = identify(e, row, &by, &other);
+	job = emit_identify(e, row, &by, &other);
 	/* a job that was refused stays refused when nothing is any more */
 	if (unlikely(READ_ONCE(grtrace_judging) || (job && job->fate != GRT_FATE_DELIVERED))) {
 		if (e->type == GRT_EV_SUBMIT)
-			begin_job(e, &by);
+			emit_begin_job(e, &by);
 		grtrace_emit_judged(c, e, row->level, &by, job);
 		return;
 	}
 	e->sample = job && job->percent ? job->percent : 100;
 	if (e->type == GRT_EV_SUBMIT && e->ctx) {
-		begin_job(e, &by);
+		emit_begin_job(e, &by);
 		grtrace_job_add(e->ctx, e->seqno, &by, NULL);
 	}
 	if (row->level > grtrace_setting(GRT_CONFIG_level))
 		fate = GRT_FATE_BELOW_LEVEL;
 	else
-		fate = pass(c, e, &by);
+		fate = emit_pass(c, e, &by);
 	grtrace_account(c, fate);
 	if (unlikely(READ_ONCE(grtrace_watching)))
 		grtrace_watched(e, &by, job, fate);
@@ -411,7 +412,7 @@ bool grtrace_emit_record(struct grt_event *e)
 	if (grtrace_cpu_running(c) || grtrace_stopping) {
 		e->time = grtrace_stamp(c);
 		e->size = rows[e->type].size;
-		fate = pass(c, e, &nobody);
+		fate = emit_pass(c, e, &nobody);
 		grtrace_account(c, fate);
 	}
 	local_irq_restore(flags);

@@ -85,7 +85,7 @@ bool grtrace_field_read(const struct grtrace_field *f, const void *object, u64 *
 }
 EXPORT_SYMBOL_GPL(grtrace_field_read);
 
-static int offsets_show(struct seq_file *m, void *unused)
+static int fields_offsets_show(struct seq_file *m, void *unused)
 {
 	const struct grtrace_adapter *a;
 	const struct grtrace_field *f;
@@ -104,27 +104,27 @@ static int offsets_show(struct seq_file *m, void *unused)
 	return 0;
 }
 
-static int offsets_open(struct inode *inode, struct file *file)
+static int fields_offsets_open(struct inode *inode, struct file *file)
 {
-	return single_open(file, offsets_show, NULL);
+	return single_open(file, fields_offsets_show, NULL);
 }
 
 /* "struct.member" */
-static bool is_member(const struct grtrace_field *f, const char *text)
+static bool fields_is_member(const struct grtrace_field *f, const char *text)
 {
 	size_t n = strlen(f->type);
 
 	return !strncmp(text, f->type, n) && text[n] == '.' && !strcmp(text + n + 1, f->member);
 }
 
-static int set_field(struct grtrace_adapter *a, const char *member, u32 place)
+static int fields_set_field(struct grtrace_adapter *a, const char *member, u32 place)
 {
 	struct grtrace_field *f;
 
 	if (!a->present)
 		return -ENODEV;
 	for (f = a->fields; f < a->fields + a->nfields; f++) {
-		if (!is_member(f, member))
+		if (!fields_is_member(f, member))
 			continue;
 		WRITE_ONCE(f->place, place);
 		return 0;
@@ -132,7 +132,7 @@ static int set_field(struct grtrace_adapter *a, const char *member, u32 place)
 	return -ENOENT;
 }
 
-static int parse_place(const char *offset, const char *size, u32 *place)
+static int fields_parse_place(const char *offset, const char *size, u32 *place)
 {
 	u32 at, bytes;
 
@@ -147,7 +147,7 @@ static int parse_place(const char *offset, const char *size, u32 *place)
 	return 0;
 }
 
-static int set_line(char *text)
+static int fields_set_line(char *text)
 {
 	char *driver = strsep(&text, " "), *member = strsep(&text, " "), *offset = strsep(&text, " ");
 	struct grtrace_adapter *a;
@@ -156,36 +156,36 @@ static int set_line(char *text)
 
 	if (!text)
 		return -EINVAL;
-	err = parse_place(offset, text, &place);
+	err = fields_parse_place(offset, text, &place);
 	if (err)
 		return err;
 	err = -ENODEV;
 	mutex_lock(&grtrace_adapters_lock);
 	list_for_each_entry(a, &grtrace_adapters, list)
 		if (!strcmp(a->driver, driver))
-			err = set_field(a, member, place);
+			err = fields_set_field(a, member, place);
 	mutex_unlock(&grtrace_adapters_lock);
 	return err;
 }
 
 /* One line. */
-static ssize_t offsets_write(struct file *file, const char __user *from, size_t count, loff_t *ppos)
+static ssize_t fields_offsets_write(struct file *file, const char __user *from, size_t count, loff_t *ppos)
 {
 	char *text = count >= LINE_MAX ? ERR_PTR(-E2BIG) : memdup_user_nul(from, count);
 	int err;
 
 	if (IS_ERR(text))
 		return PTR_ERR(text);
-	err = set_line(strim(text));
+	err = fields_set_line(strim(text));
 	kfree(text);
 	return err ?: count;
 }
 
 const struct file_operations grtrace_offsets_fops = {
 	.owner = THIS_MODULE,
-	.open = offsets_open,
+	.open = fields_offsets_open,
 	.read = seq_read,
-	.write = offsets_write,
+	.write = fields_offsets_write,
 	.llseek = seq_lseek,
 	.release = single_release,
 };

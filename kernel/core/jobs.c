@@ -58,29 +58,29 @@ static atomic64_t evicted;
 
 #define STATE_SHIFT 62
 
-static enum slot_state slot_state(const struct grtrace_slot *s)
+static enum slot_state jobs_slot_state(const struct grtrace_slot *s)
 {
 	return READ_ONCE(s->worth) >> STATE_SHIFT;
 }
 
-static void slot_become(struct grtrace_slot *s, enum slot_state state, u64 submitted)
+static void jobs_slot_become(struct grtrace_slot *s, enum slot_state state, u64 submitted)
 {
 	WRITE_ONCE(s->worth, (u64)state << STATE_SHIFT | (submitted & ~0ULL >> (64 - STATE_SHIFT)));
 }
 
-static unsigned int set_of(u64 ctx, u64 seqno)
+static unsigned int jobs_set_of(u64 ctx, u64 seqno)
 {
 	return (hash_64(ctx, 32) + (u32)seqno) & (SETS - 1);
 }
 
 /* Only a new job changes a slot's identity; that of a free one is 0. */
-static bool slot_is(const struct grtrace_slot *s, u64 ctx, u64 seqno)
+static bool jobs_slot_is(const struct grtrace_slot *s, u64 ctx, u64 seqno)
 {
 	return s->seqno == seqno && s->ctx == ctx;
 }
 
 /* An even sequence number, unless the slot is being written all the time. */
-static int slot_seq(const struct grtrace_slot *s)
+static int jobs_slot_seq(const struct grtrace_slot *s)
 {
 	int seq, tries = TRIES;
 
@@ -90,14 +90,14 @@ static int slot_seq(const struct grtrace_slot *s)
 }
 
 /* Takes a slot for writing; false when somebody else has it. */
-static __always_inline bool slot_claim(struct grtrace_slot *s, int *seq)
+static __always_inline bool jobs_slot_claim(struct grtrace_slot *s, int *seq)
 {
-	*seq = slot_seq(s);
+	*seq = jobs_slot_seq(s);
 	/* fully ordered: the odd number is visible before what is written next */
 	return !(*seq & 1) && atomic_try_cmpxchg(&s->seq, seq, *seq + 1);
 }
 
-static void slot_release(struct grtrace_slot *s, int seq)
+static void jobs_slot_release(struct grtrace_slot *s, int seq)
 {
 	atomic_set_release(&s->seq, seq + 2);
 }
@@ -106,7 +106,7 @@ static void slot_release(struct grtrace_slot *s, int seq)
  * The slot a job takes: that of a job of the same identity, which only `emit` can
  * bring twice, or the one that is worth least. @worth: what it was when looked at
  */
-static struct grtrace_slot *victim(struct grtrace_slot *set, u64 ctx, u64 seqno, u64 *worth)
+static struct grtrace_slot *jobs_victim(struct grtrace_slot *set, u64 ctx, u64 seqno, u64 *worth)
 {
 	struct grtrace_slot *best = NULL;
 	u64 is;
@@ -114,7 +114,7 @@ static struct grtrace_slot *victim(struct grtrace_slot *set, u64 ctx, u64 seqno,
 
 	for (i = 0; i < WAYS; i++) {
 		is = set[i].worth;
-		if (unlikely(slot_is(&set[i], ctx, seqno))) {
+		if (unlikely(jobs_slot_is(&set[i], ctx, seqno))) {
 			*worth = is;
 			return &set[i];
 		}
@@ -130,32 +130,32 @@ static struct grtrace_slot *victim(struct grtrace_slot *set, u64 ctx, u64 seqno,
  * Claims the slot of a new job; NULL when there is none. Another CPU may have
  * given it to a job of its own since it was looked at: then there may be a better one.
  */
-static struct grtrace_slot *victim_claim(u64 ctx, u64 seqno, int *seq)
+static struct grtrace_slot *jobs_victim_claim(u64 ctx, u64 seqno, int *seq)
 {
-	struct grtrace_slot *set = table[set_of(ctx, seqno)], *s;
+	struct grtrace_slot *set = table[jobs_set_of(ctx, seqno)], *s;
 	int tries = LOST_RACES;
 	u64 worth;
 
 	while (tries--) {
-		s = victim(set, ctx, seqno, &worth);
-		if (unlikely(worth >> STATE_SHIFT == SLOT_HELD) && !slot_is(s, ctx, seqno))
+		s = jobs_victim(set, ctx, seqno, &worth);
+		if (unlikely(worth >> STATE_SHIFT == SLOT_HELD) && !jobs_slot_is(s, ctx, seqno))
 			return NULL;
-		if (!slot_claim(s, seq))
+		if (!jobs_slot_claim(s, seq))
 			continue;
-		if (likely(s->worth <= worth) || slot_is(s, ctx, seqno))
+		if (likely(s->worth <= worth) || jobs_slot_is(s, ctx, seqno))
 			return s;
-		slot_release(s, *seq);
+		jobs_slot_release(s, *seq);
 	}
 	return NULL;
 }
 
-static struct grt_ev_job *stamps_of(const struct grtrace_slot *s)
+static struct grt_ev_job *jobs_stamps_of(const struct grtrace_slot *s)
 {
 	return *stamps + (s - *table);
 }
 
 /* The slot's stamps may still be those of a job before, if stamps were not kept at this one's SUBMIT. */
-static void begin_stamps(struct grt_ev_job *r, const struct grtrace_slot *s, const struct grt_event *e)
+static void jobs_begin_stamps(struct grt_ev_job *r, const struct grtrace_slot *s, const struct grt_event *e)
 {
 	if (e->type != GRT_EV_SUBMIT && r->e.ctx == s->ctx && r->e.seqno == s->seqno)
 		return;
@@ -166,24 +166,24 @@ static void begin_stamps(struct grt_ev_job *r, const struct grtrace_slot *s, con
 }
 
 /* Stamps that an adapter concluded; the types are in the order of a job's life. */
-static void note_inferred(struct grt_ev_job *r, const struct grt_event *e)
+static void jobs_note_inferred(struct grt_ev_job *r, const struct grt_event *e)
 {
 	if (e->flags & GRT_FLAG_INFERRED)
 		r->inferred |= 1U << (e->type - GRT_EV_SUBMIT);
 }
 
-static void note_submit(struct grt_ev_job *r, const struct grt_event *e)
+static void jobs_note_submit(struct grt_ev_job *r, const struct grt_event *e)
 {
 	const struct grt_ev_submit *ev = (const void *)e;
 
-	note_inferred(r, e);
+	jobs_note_inferred(r, e);
 	r->e.flags = e->flags;
 	r->cmd = ev->cmd;
 	r->hw_ctx = ev->hw_ctx;
 	r->fence_id = ev->fence_id;
 }
 
-static void note_commit(struct grt_ev_job *r, const struct grt_event *e)
+static void jobs_note_commit(struct grt_ev_job *r, const struct grt_event *e)
 {
 	const struct grt_ev_commit *ev = (const void *)e;
 
@@ -191,45 +191,45 @@ static void note_commit(struct grt_ev_job *r, const struct grt_event *e)
 		r->others++;
 		return;
 	}
-	note_inferred(r, e);
+	jobs_note_inferred(r, e);
 	r->commit = e->time;
 	r->sw_depth = ev->sw_depth;
 	r->hw_depth = ev->hw_depth;
 }
 
-static void note_start(struct grt_ev_job *r, const struct grt_event *e)
+static void jobs_note_start(struct grt_ev_job *r, const struct grt_event *e)
 {
 	if (r->start) {
 		r->others++;
 		return;
 	}
-	note_inferred(r, e);
+	jobs_note_inferred(r, e);
 	r->start = e->time;
 }
 
-static void note_end(struct grt_ev_job *r, const struct grt_event *e)
+static void jobs_note_end(struct grt_ev_job *r, const struct grt_event *e)
 {
 	r->others += !!r->end;
-	note_inferred(r, e);
+	jobs_note_inferred(r, e);
 	r->end = e->time;
 	r->reply = ((const struct grt_ev_end *)e)->reply;
 }
 
-static void note_complete(struct grt_ev_job *r, const struct grt_event *e)
+static void jobs_note_complete(struct grt_ev_job *r, const struct grt_event *e)
 {
-	note_inferred(r, e);
+	jobs_note_inferred(r, e);
 	r->complete = e->time;
 	r->status = ((const struct grt_ev_complete *)e)->status;
 }
 
-static void note_wait(struct grt_ev_job *r, const struct grt_event *e)
+static void jobs_note_wait(struct grt_ev_job *r, const struct grt_event *e)
 {
 	if (!r->wait)
 		r->wait = e->time;
 	r->waits++;
 }
 
-static void note_error(struct grt_ev_job *r, const struct grt_event *e)
+static void jobs_note_error(struct grt_ev_job *r, const struct grt_event *e)
 {
 	r->errors++;
 	r->code = ((const struct grt_ev_error *)e)->code;
@@ -237,21 +237,18 @@ static void note_error(struct grt_ev_job *r, const struct grt_event *e)
 
 /* What a JOB record takes from each event; of a job that starts or is committed again the first counts. */
 static void (*const notes[])(struct grt_ev_job *r, const struct grt_event *e) = {
-	[GRT_EV_SUBMIT] = note_submit,
-	[GRT_EV_COMMIT] = note_commit,
-	[GRT_EV_START] = note_start,
-	[GRT_EV_END] = note_end,
-	[GRT_EV_COMPLETE] = note_complete,
-	[GRT_EV_SYNC_WAIT_ENTER] = note_wait,
-	[GRT_EV_ERROR] = note_error,
+	[GRT_EV_SUBMIT] = jobs_note_submit,	[GRT_EV_COMMIT] = jobs_note_commit,
+	[GRT_EV_START] = jobs_note_start,	[GRT_EV_END] = jobs_note_end,
+	[GRT_EV_COMPLETE] = jobs_note_complete, [GRT_EV_SYNC_WAIT_ENTER] = jobs_note_wait,
+	[GRT_EV_ERROR] = jobs_note_error,
 };
 
 /* Of a claimed slot. */
-static struct grt_ev_job *note_event(const struct grtrace_slot *s, const struct grt_event *e)
+static struct grt_ev_job *jobs_note_event(const struct grtrace_slot *s, const struct grt_event *e)
 {
-	struct grt_ev_job *r = stamps_of(s);
+	struct grt_ev_job *r = jobs_stamps_of(s);
 
-	begin_stamps(r, s, e);
+	jobs_begin_stamps(r, s, e);
 	if (e->type < ARRAY_SIZE(notes) && notes[e->type])
 		notes[e->type](r, e);
 	else
@@ -270,33 +267,33 @@ static struct grt_ev_job *note_event(const struct grtrace_slot *s, const struct 
 bool grtrace_job_add(u64 ctx, u64 seqno, const struct grtrace_job_info *info, const struct grt_event *note)
 {
 	int seq;
-	struct grtrace_slot *s = victim_claim(ctx, seqno, &seq);
+	struct grtrace_slot *s = jobs_victim_claim(ctx, seqno, &seq);
 
 	if (unlikely(!s)) {
 		atomic64_inc(&evicted);
 		return false;
 	}
-	if (slot_state(s) >= SLOT_LIVE)
+	if (jobs_slot_state(s) >= SLOT_LIVE)
 		atomic64_inc(&evicted);
-	slot_become(s, info->fate == GRT_FATE_AGGREGATED ? SLOT_HELD : SLOT_LIVE, info->submitted);
+	jobs_slot_become(s, info->fate == GRT_FATE_AGGREGATED ? SLOT_HELD : SLOT_LIVE, info->submitted);
 	s->ctx = ctx;
 	s->seqno = seqno;
 	s->marks = 0;
 	s->info = *info;
 	if (note && READ_ONCE(stamps))
-		note_event(s, note);
-	slot_release(s, seq);
+		jobs_note_event(s, note);
+	jobs_slot_release(s, seq);
 	return true;
 }
 
 /* Another CPU may write to the slot meanwhile what it knows of the same job. */
-static bool slot_copy(const struct grtrace_slot *s, u64 ctx, u64 seqno, struct grtrace_job_info *info)
+static bool jobs_slot_copy(const struct grtrace_slot *s, u64 ctx, u64 seqno, struct grtrace_job_info *info)
 {
 	int seq, tries = LOST_RACES;
 
 	do {
-		seq = slot_seq(s);
-		if (unlikely(!slot_is(s, ctx, seqno)))
+		seq = jobs_slot_seq(s);
+		if (unlikely(!jobs_slot_is(s, ctx, seqno)))
 			return false;
 		*info = s->info;
 		smp_rmb(); /* the copy before the second look; pairs with slot_claim() */
@@ -312,38 +309,38 @@ static bool slot_copy(const struct grtrace_slot *s, u64 ctx, u64 seqno, struct g
  */
 bool grtrace_job_find(u64 ctx, u64 seqno, struct grtrace_job_info *info)
 {
-	struct grtrace_slot *s = table[set_of(ctx, seqno)];
+	struct grtrace_slot *s = table[jobs_set_of(ctx, seqno)];
 	int i;
 
 	for (i = 0; i < WAYS; i++, s++)
-		if (slot_is(s, ctx, seqno))
-			return slot_copy(s, ctx, seqno, info);
+		if (jobs_slot_is(s, ctx, seqno))
+			return jobs_slot_copy(s, ctx, seqno, info);
 	return false;
 }
 
 /* The job's slot, claimed; NULL when the job is not known. */
-static __always_inline struct grtrace_slot *find_claim(u64 ctx, u64 seqno, int *seq)
+static __always_inline struct grtrace_slot *jobs_find_claim(u64 ctx, u64 seqno, int *seq)
 {
-	struct grtrace_slot *s = table[set_of(ctx, seqno)];
+	struct grtrace_slot *s = table[jobs_set_of(ctx, seqno)];
 	int i, tries = LOST_RACES;
 
 	for (i = 0; i < WAYS; i++, s++)
-		while (slot_is(s, ctx, seqno) && tries--) {
-			if (!slot_claim(s, seq))
+		while (jobs_slot_is(s, ctx, seqno) && tries--) {
+			if (!jobs_slot_claim(s, seq))
 				continue;
-			if (likely(slot_is(s, ctx, seqno)))
+			if (likely(jobs_slot_is(s, ctx, seqno)))
 				return s;
-			slot_release(s, *seq);
+			jobs_slot_release(s, *seq);
 		}
 	return NULL;
 }
 
-static void slot_end(struct grtrace_slot *s, int seq, enum grt_fate fate, bool over)
+static void jobs_slot_end(struct grtrace_slot *s, int seq, enum grt_fate fate, bool over)
 {
-	slot_become(s, SLOT_DONE, s->info.submitted);
+	jobs_slot_become(s, SLOT_DONE, s->info.submitted);
 	s->info.fate = fate;
 	s->info.over = over;
-	slot_release(s, seq);
+	jobs_slot_release(s, seq);
 }
 
 /**
@@ -354,11 +351,11 @@ static void slot_end(struct grtrace_slot *s, int seq, enum grt_fate fate, bool o
 void grtrace_job_done(u64 ctx, u64 seqno, enum grt_fate fate, bool over)
 {
 	int seq;
-	struct grtrace_slot *s = find_claim(ctx, seqno, &seq);
+	struct grtrace_slot *s = jobs_find_claim(ctx, seqno, &seq);
 
 	if (!s)
 		return;
-	slot_end(s, seq, fate, over);
+	jobs_slot_end(s, seq, fate, over);
 }
 
 /**
@@ -374,17 +371,17 @@ bool grtrace_job_stamp(const struct grt_event *e, struct grt_ev_job *out, bool h
 
 	if (!READ_ONCE(stamps))
 		return false;
-	s = find_claim(e->ctx, e->seqno, &seq);
+	s = jobs_find_claim(e->ctx, e->seqno, &seq);
 	if (!s)
 		return false;
-	if (held && slot_state(s) != SLOT_HELD) {
-		slot_release(s, seq);
+	if (held && jobs_slot_state(s) != SLOT_HELD) {
+		jobs_slot_release(s, seq);
 		return false;
 	}
-	note_event(s, e);
+	jobs_note_event(s, e);
 	if (out)
-		*out = *stamps_of(s);
-	slot_release(s, seq);
+		*out = *jobs_stamps_of(s);
+	jobs_slot_release(s, seq);
 	return true;
 }
 
@@ -397,20 +394,20 @@ struct grt_ev_job *grtrace_job_leaves(const struct grt_event *e, struct grtrace_
 {
 	if (!READ_ONCE(stamps))
 		return NULL;
-	h->slot = find_claim(e->ctx, e->seqno, &h->seq);
+	h->slot = jobs_find_claim(e->ctx, e->seqno, &h->seq);
 	if (!h->slot)
 		return NULL;
-	if (slot_state(h->slot) != SLOT_HELD) {
-		slot_release(h->slot, h->seq);
+	if (jobs_slot_state(h->slot) != SLOT_HELD) {
+		jobs_slot_release(h->slot, h->seq);
 		return NULL;
 	}
-	return note_event(h->slot, e);
+	return jobs_note_event(h->slot, e);
 }
 
 /** grtrace_job_left - the job is over. @fate: of its JOB record, and of what still comes */
 void grtrace_job_left(const struct grtrace_held *h, enum grt_fate fate)
 {
-	slot_end(h->slot, h->seq, fate, true);
+	jobs_slot_end(h->slot, h->seq, fate, true);
 }
 
 /** grtrace_jobs_keep_stamps - makes room for stamps, grtrace_lock held. Return: 0 or -ENOMEM */
@@ -437,16 +434,16 @@ bool grtrace_jobs_held(unsigned int *at, u64 before, struct grt_ev_job *job, str
 
 	while (*at < SETS * WAYS) {
 		s = *table + (*at)++;
-		if (slot_state(s) != SLOT_HELD || !slot_claim(s, &seq))
+		if (jobs_slot_state(s) != SLOT_HELD || !jobs_slot_claim(s, &seq))
 			continue;
-		found = slot_state(s) == SLOT_HELD && s->info.submitted < before;
+		found = jobs_slot_state(s) == SLOT_HELD && s->info.submitted < before;
 		if (found) {
-			*job = *stamps_of(s);
+			*job = *jobs_stamps_of(s);
 			*info = s->info;
-			slot_become(s, SLOT_LIVE, s->info.submitted);
+			jobs_slot_become(s, SLOT_LIVE, s->info.submitted);
 			s->info.fate = GRT_FATE_DELIVERED;
 		}
-		slot_release(s, seq);
+		jobs_slot_release(s, seq);
 		if (found)
 			return true;
 	}
@@ -461,8 +458,8 @@ void grtrace_jobs_forget_fates(void)
 	for (s = *table; s < *table + SETS * WAYS; s++) {
 		s->info.fate = GRT_FATE_DELIVERED;
 		s->info.percent = 0;
-		if (slot_state(s) == SLOT_HELD)
-			slot_become(s, SLOT_LIVE, s->info.submitted);
+		if (jobs_slot_state(s) == SLOT_HELD)
+			jobs_slot_become(s, SLOT_LIVE, s->info.submitted);
 	}
 }
 
@@ -482,11 +479,11 @@ int grtrace_job_mark(u64 ctx, u64 seqno, u8 marks)
 	int seq, before = -ENOENT;
 
 	local_irq_save(flags);
-	s = find_claim(ctx, seqno, &seq);
+	s = jobs_find_claim(ctx, seqno, &seq);
 	if (s) {
 		before = s->marks;
 		s->marks |= marks;
-		slot_release(s, seq);
+		jobs_slot_release(s, seq);
 	}
 	local_irq_restore(flags);
 	return before;

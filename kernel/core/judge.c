@@ -18,35 +18,35 @@
 /* A job that takes longer leaves without its COMPLETE, for others to have the room. */
 #define HELD_MAX_NS (60ULL * NSEC_PER_SEC)
 
-static void sweep_fn(struct work_struct *work);
-static DECLARE_DELAYED_WORK(sweep, sweep_fn);
+static void judge_sweep_fn(struct work_struct *work);
+static DECLARE_DELAYED_WORK(sweep, judge_sweep_fn);
 
-static unsigned int wanted(unsigned int what)
+static unsigned int judge_wanted(unsigned int what)
 {
 	return READ_ONCE(grtrace_wanted) & what;
 }
 
 /* Interrupts are off, which is an RCU read-side section. */
-static const struct grtrace_stage *stage_on(enum grt_stage kind)
+static const struct grtrace_stage *judge_stage_on(enum grt_stage kind)
 {
 	return rcu_dereference_sched(grtrace_stages_on[kind]);
 }
 
-static enum grt_fate ask_job(enum grt_stage kind, struct grtrace_look *l)
+static enum grt_fate judge_ask_job(enum grt_stage kind, struct grtrace_look *l)
 {
-	const struct grtrace_stage *s = stage_on(kind);
+	const struct grtrace_stage *s = judge_stage_on(kind);
 
 	return s && s->job ? s->job(l) : GRT_FATE_DELIVERED;
 }
 
-static enum grt_fate ask_event(enum grt_stage kind, const struct grtrace_look *l)
+static enum grt_fate judge_ask_event(enum grt_stage kind, const struct grtrace_look *l)
 {
-	const struct grtrace_stage *s = stage_on(kind);
+	const struct grtrace_stage *s = judge_stage_on(kind);
 
 	return s && s->event ? s->event(l) : GRT_FATE_DELIVERED;
 }
 
-static bool other_ctx(const struct grt_event *e)
+static bool judge_other_ctx(const struct grt_event *e)
 {
 	u64 ctx = grtrace_setting(GRT_CONFIG_trace_ctx);
 
@@ -59,14 +59,14 @@ static enum grt_fate judge_job(struct grtrace_look *l)
 	enum grt_fate fate;
 
 	l->percent = 100;
-	if (other_ctx(l->e))
+	if (judge_other_ctx(l->e))
 		return GRT_FATE_FILTERED;
-	fate = ask_job(GRT_STAGE_FILTER, l);
+	fate = judge_ask_job(GRT_STAGE_FILTER, l);
 	if (fate != GRT_FATE_DELIVERED)
 		return fate;
 	if (grtrace_watch_denied(l->e))
 		return GRT_FATE_WATCH_DENIED;
-	return ask_job(GRT_STAGE_SAMPLING, l);
+	return judge_ask_job(GRT_STAGE_SAMPLING, l);
 }
 
 /* On an event, after what was decided on its job. Return: its fate but for LOST */
@@ -76,46 +76,46 @@ static enum grt_fate judge_event(const struct grtrace_look *l, enum grt_fate of_
 
 	if (of_job == GRT_FATE_FILTERED || of_job == GRT_FATE_AGGREGATED || of_job == GRT_FATE_UNHELD)
 		return of_job;
-	fate = ask_event(GRT_STAGE_FILTER, l) ?: of_job;
+	fate = judge_ask_event(GRT_STAGE_FILTER, l) ?: of_job;
 	if (fate == GRT_FATE_DELIVERED && l->e->type == GRT_EV_JOB)
-		fate = ask_event(GRT_STAGE_SAMPLING, l);
+		fate = judge_ask_event(GRT_STAGE_SAMPLING, l);
 	if (fate == GRT_FATE_DELIVERED)
-		fate = ask_event(GRT_STAGE_AGGREGATOR, l);
+		fate = judge_ask_event(GRT_STAGE_AGGREGATOR, l);
 	if (fate == GRT_FATE_DELIVERED && grtrace_rate_limited(l->e->time))
 		fate = GRT_FATE_RATE_LIMITED;
 	return fate;
 }
 
-static void tell(const struct grtrace_look *l, enum grt_fate fate)
+static void judge_tell(const struct grtrace_look *l, enum grt_fate fate)
 {
 	unsigned int kinds = READ_ONCE(grtrace_telling);
 	const struct grtrace_stage *s;
 
 	for (; kinds; kinds &= kinds - 1) {
-		s = stage_on(__ffs(kinds));
+		s = judge_stage_on(__ffs(kinds));
 		if (s)
 			s->done(l, fate);
 	}
 }
 
-static bool below_level(u8 level)
+static bool judge_below_level(u8 level)
 {
 	return level > grtrace_setting(GRT_CONFIG_level);
 }
 
-static enum grt_fate settle(struct grtrace_cpu *c, const struct grtrace_look *l,
-			    const struct grtrace_job_info *by, enum grt_fate fate)
+static enum grt_fate judge_settle(struct grtrace_cpu *c, const struct grtrace_look *l,
+				  const struct grtrace_job_info *by, enum grt_fate fate)
 {
 	if (fate == GRT_FATE_DELIVERED)
 		fate = grtrace_pass(c, l->e, by);
 	grtrace_account(c, fate);
-	tell(l, fate);
+	judge_tell(l, fate);
 	return fate;
 }
 
 /* Return: the record's fate, which is that of all that the job still brings. @now: the CPU's last stamp */
-static enum grt_fate emit_job(struct grtrace_cpu *c, u64 now, struct grt_ev_job *r,
-			      const struct grtrace_job_info *job)
+static enum grt_fate judge_emit_job(struct grtrace_cpu *c, u64 now, struct grt_ev_job *r,
+				    const struct grtrace_job_info *job)
 {
 	struct grtrace_look l = { .e = &r->e, .job = job, .stamps = r, .known = true, .percent = job->percent };
 
@@ -128,13 +128,13 @@ static enum grt_fate emit_job(struct grtrace_cpu *c, u64 now, struct grt_ev_job 
 	r->e.tid = job->tid;
 	r->e.ring = job->ring;
 	r->e.device = job->device;
-	if (below_level(GRT_LEVEL_NORMAL))
-		return settle(c, &l, job, GRT_FATE_BELOW_LEVEL);
-	return settle(c, &l, job, judge_event(&l, GRT_FATE_DELIVERED));
+	if (judge_below_level(GRT_LEVEL_NORMAL))
+		return judge_settle(c, &l, job, GRT_FATE_BELOW_LEVEL);
+	return judge_settle(c, &l, job, judge_event(&l, GRT_FATE_DELIVERED));
 }
 
 /* What was decided at the job's SUBMIT stands, unless a `clear` came since. */
-static enum grt_fate fate_of_job(struct grtrace_look *l)
+static enum grt_fate judge_fate_of_job(struct grtrace_look *l)
 {
 	if (!l->known || !l->job->percent)
 		return judge_job(l);
@@ -142,13 +142,13 @@ static enum grt_fate fate_of_job(struct grtrace_look *l)
 	return l->job->fate;
 }
 
-static enum grt_fate begin_job(struct grtrace_look *l, struct grtrace_job_info *by, enum grt_fate fate)
+static enum grt_fate judge_begin_job(struct grtrace_look *l, struct grtrace_job_info *by, enum grt_fate fate)
 {
 	const struct grt_event *e = l->e;
 
 	if (!e->ctx)
 		return fate;
-	if (fate == GRT_FATE_DELIVERED && wanted(GRTRACE_STAGE_HOLDS))
+	if (fate == GRT_FATE_DELIVERED && judge_wanted(GRTRACE_STAGE_HOLDS))
 		fate = GRT_FATE_AGGREGATED;
 	by->fate = fate;
 	by->percent = max_t(u8, l->percent, 1);
@@ -157,15 +157,15 @@ static enum grt_fate begin_job(struct grtrace_look *l, struct grtrace_job_info *
 }
 
 /* Of a job that is not in the table nothing is known, nor can its record ever leave. */
-static bool is_unheld(const struct grtrace_look *l)
+static bool judge_is_unheld(const struct grtrace_look *l)
 {
-	return !l->known && l->e->ctx && l->e->type <= GRT_EV_COMPLETE && wanted(GRTRACE_STAGE_HOLDS);
+	return !l->known && l->e->ctx && l->e->type <= GRT_EV_COMPLETE && judge_wanted(GRTRACE_STAGE_HOLDS);
 }
 
 /* Notes the event with its job. Return: @of_job, or UNHELD where that cannot be */
-static enum grt_fate note(struct grtrace_look *l, enum grt_fate of_job, struct grt_ev_job *stamps)
+static enum grt_fate judge_note(struct grtrace_look *l, enum grt_fate of_job, struct grt_ev_job *stamps)
 {
-	bool held = of_job == GRT_FATE_AGGREGATED, asked = wanted(GRTRACE_STAGE_STAMPS);
+	bool held = of_job == GRT_FATE_AGGREGATED, asked = judge_wanted(GRTRACE_STAGE_STAMPS);
 
 	/* of a held job grtrace_job_add() has noted it */
 	if (!asked && (!held || l->e->type == GRT_EV_SUBMIT))
@@ -181,7 +181,8 @@ static enum grt_fate note(struct grtrace_look *l, enum grt_fate of_job, struct g
 }
 
 /* The COMPLETE of a held job, and its JOB record. Return: false when it is not held */
-static bool leave(struct grtrace_cpu *c, struct grtrace_look *l, u8 level, const struct grtrace_job_info *by)
+static bool judge_leave(struct grtrace_cpu *c, struct grtrace_look *l, u8 level,
+			const struct grtrace_job_info *by)
 {
 	struct grtrace_held h;
 	struct grt_ev_job *r = grtrace_job_leaves(l->e, &h);
@@ -189,13 +190,13 @@ static bool leave(struct grtrace_cpu *c, struct grtrace_look *l, u8 level, const
 	if (!r)
 		return false;
 	l->stamps = r;
-	settle(c, l, by, below_level(level) ? GRT_FATE_BELOW_LEVEL : GRT_FATE_AGGREGATED);
-	grtrace_job_left(&h, emit_job(c, l->e->time, r, l->job));
+	judge_settle(c, l, by, judge_below_level(level) ? GRT_FATE_BELOW_LEVEL : GRT_FATE_AGGREGATED);
+	grtrace_job_left(&h, judge_emit_job(c, l->e->time, r, l->job));
 	return true;
 }
 
 /* The rest of what stages may ask about an event of no known job. */
-static void fill_place(struct grtrace_job_info *by, const struct grt_event *e)
+static void judge_fill_place(struct grtrace_job_info *by, const struct grt_event *e)
 {
 	by->submitted = 0;
 	by->ring = e->ring;
@@ -223,21 +224,21 @@ void grtrace_emit_judged(struct grtrace_cpu *c, struct grt_event *e, u8 level, s
 	enum grt_fate of_job, fate;
 
 	if (!job && e->type != GRT_EV_SUBMIT)
-		fill_place(by, e);
-	of_job = fate_of_job(&l);
+		judge_fill_place(by, e);
+	of_job = judge_fate_of_job(&l);
 	if (e->type == GRT_EV_SUBMIT)
-		of_job = begin_job(&l, by, of_job);
-	else if (of_job == GRT_FATE_DELIVERED && is_unheld(&l))
+		of_job = judge_begin_job(&l, by, of_job);
+	else if (of_job == GRT_FATE_DELIVERED && judge_is_unheld(&l))
 		of_job = GRT_FATE_UNHELD;
 	e->sample = l.percent;
 	if (e->type == GRT_EV_COMPLETE && of_job == GRT_FATE_AGGREGATED) {
-		if (leave(c, &l, level, by))
+		if (judge_leave(c, &l, level, by))
 			return;
 		of_job = GRT_FATE_UNHELD;
 	}
-	of_job = note(&l, of_job, &stamps);
-	fate = below_level(level) ? GRT_FATE_BELOW_LEVEL : judge_event(&l, of_job);
-	settle(c, &l, by, fate);
+	of_job = judge_note(&l, of_job, &stamps);
+	fate = judge_below_level(level) ? GRT_FATE_BELOW_LEVEL : judge_event(&l, of_job);
+	judge_settle(c, &l, by, fate);
 	if (e->type == GRT_EV_COMPLETE && e->ctx)
 		grtrace_job_done(e->ctx, e->seqno, of_job, true);
 }
@@ -254,12 +255,12 @@ void grtrace_watched(const struct grt_event *e, struct grtrace_job_info *by, con
 	if (e->type == GRT_EV_SUBMIT && e->ctx)
 		l.known = true;
 	else if (!job)
-		fill_place(by, e);
-	tell(&l, fate);
+		judge_fill_place(by, e);
+	judge_tell(&l, fate);
 }
 
 /* Return: whether there was one. */
-static bool release_one(unsigned int *at, u64 before)
+static bool judge_release_one(unsigned int *at, u64 before)
 {
 	struct grtrace_job_info info;
 	struct grt_ev_job stamps;
@@ -271,8 +272,8 @@ static bool release_one(unsigned int *at, u64 before)
 	c = this_cpu_ptr(&grtrace_cpus);
 	found = grtrace_jobs_held(at, before, &stamps, &info);
 	if (found)
-		grtrace_job_done(stamps.e.ctx, stamps.e.seqno, emit_job(c, grtrace_stamp(c), &stamps, &info),
-				 false);
+		grtrace_job_done(stamps.e.ctx, stamps.e.seqno,
+				 judge_emit_job(c, grtrace_stamp(c), &stamps, &info), false);
 	local_irq_restore(flags);
 	return found;
 }
@@ -285,11 +286,11 @@ void grtrace_hold_release(u64 before)
 {
 	unsigned int at = 0;
 
-	while (release_one(&at, before))
+	while (judge_release_one(&at, before))
 		cond_resched();
 }
 
-static void sweep_fn(struct work_struct *work)
+static void judge_sweep_fn(struct work_struct *work)
 {
 	u64 now = ktime_get_mono_fast_ns();
 
@@ -303,7 +304,7 @@ static void sweep_fn(struct work_struct *work)
 /** grtrace_hold_schedule - looks after jobs that never complete while any are held, grtrace_lock held */
 void grtrace_hold_schedule(void)
 {
-	if (wanted(GRTRACE_STAGE_HOLDS) && grtrace_running())
+	if (judge_wanted(GRTRACE_STAGE_HOLDS) && grtrace_running())
 		schedule_delayed_work(&sweep, nsecs_to_jiffies(HELD_MAX_NS) / 4);
 }
 

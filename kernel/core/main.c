@@ -22,7 +22,7 @@ MODULE_PARM_DESC(enable, "start tracing at once");
 DEFINE_MUTEX(grtrace_lock);
 struct dentry *grtrace_dir;
 
-static void teardown(void)
+static void grtrace_teardown(void)
 {
 	mutex_lock(&grtrace_lock);
 	grtrace_stop_tracing();
@@ -65,7 +65,7 @@ static int __init grtrace_init(void)
 		err = grtrace_start_tracing();
 	grtrace_unlock();
 	if (err)
-		teardown();
+		grtrace_teardown();
 	return err;
 
 err_jobs:
@@ -79,7 +79,7 @@ err_cpus:
 
 static void __exit grtrace_exit(void)
 {
-	teardown();
+	grtrace_teardown();
 }
 
 module_init(grtrace_init);

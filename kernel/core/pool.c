@@ -24,12 +24,12 @@ struct pool_object {
 	u64 data[];
 };
 
-static size_t bytes_each(const struct grtrace_pool *p)
+static size_t pool_bytes_each(const struct grtrace_pool *p)
 {
 	return ALIGN(sizeof(struct pool_object) + p->size, sizeof(u64));
 }
 
-static void push(struct grtrace_pool *p, struct pool_object *o)
+static void pool_push(struct grtrace_pool *p, struct pool_object *o)
 {
 	unsigned long flags;
 
@@ -51,13 +51,13 @@ int grtrace_pool_init(struct grtrace_pool *p)
 
 	raw_spin_lock_init(&p->lock);
 	p->free = NULL;
-	p->memory = kvcalloc(p->count, bytes_each(p), GFP_KERNEL);
+	p->memory = kvcalloc(p->count, pool_bytes_each(p), GFP_KERNEL);
 	if (!p->memory)
 		return -ENOMEM;
 	for (i = 0; i < p->count; i++) {
-		o = p->memory + i * bytes_each(p);
+		o = p->memory + i * pool_bytes_each(p);
 		o->pool = p;
-		push(p, o);
+		pool_push(p, o);
 	}
 	return 0;
 }
@@ -90,16 +90,16 @@ void *grtrace_pool_get(struct grtrace_pool *p)
 }
 EXPORT_SYMBOL_GPL(grtrace_pool_get);
 
-static void give_back(struct rcu_head *rcu)
+static void pool_give_back(struct rcu_head *rcu)
 {
 	struct pool_object *o = container_of(rcu, struct pool_object, rcu);
 
-	push(o->pool, o);
+	pool_push(o->pool, o);
 }
 
 /** grtrace_pool_put - gives an object back, once those who read it under RCU are done. Any context but NMI */
 void grtrace_pool_put(void *object)
 {
-	call_rcu(&container_of(object, struct pool_object, data[0])->rcu, give_back);
+	call_rcu(&container_of(object, struct pool_object, data[0])->rcu, pool_give_back);
 }
 EXPORT_SYMBOL_GPL(grtrace_pool_put);

@@ -28,7 +28,7 @@ static struct {
 	u64 depth;	/* of a full bucket */
 } rate;
 
-static bool over_window(u64 now, u32 limit)
+static bool rate_over_window(u64 now, u32 limit)
 {
 	s64 start = atomic64_read(&window_start);
 
@@ -38,18 +38,18 @@ static bool over_window(u64 now, u32 limit)
 }
 
 /* A bucket that has been left alone is full, not fuller. */
-static s64 no_fuller(s64 empty, s64 now, u64 depth)
+static s64 rate_no_fuller(s64 empty, s64 now, u64 depth)
 {
 	return now - empty > (s64)depth ? now - (s64)depth : empty;
 }
 
-static bool over_bucket(u64 ns)
+static bool rate_over_bucket(u64 ns)
 {
 	s64 now = ns << FRACTION_BITS, interval = READ_ONCE(rate.interval);
 	s64 empty = atomic64_read(&bucket_empty), next;
 
 	do {
-		next = no_fuller(empty, now, READ_ONCE(rate.depth)) + interval;
+		next = rate_no_fuller(empty, now, READ_ONCE(rate.depth)) + interval;
 		if (next - now > 0)
 			return true;
 	} while (!atomic64_try_cmpxchg(&bucket_empty, &empty, next));
@@ -63,7 +63,7 @@ bool grtrace_rate_limited(u64 now)
 
 	if (!limit)
 		return false;
-	return READ_ONCE(rate.bucket) ? over_bucket(now) : over_window(now, limit);
+	return READ_ONCE(rate.bucket) ? rate_over_bucket(now) : rate_over_window(now, limit);
 }
 
 /** grtrace_rate_clear - a window that has ended, a full bucket; grtrace_lock held */
@@ -76,7 +76,7 @@ void grtrace_rate_clear(void)
 }
 
 /* No deeper than 26 days of tokens: differences of times must not wrap. */
-static u64 bucket_depth(u64 interval, u32 burst)
+static u64 rate_bucket_depth(u64 interval, u32 burst)
 {
 	u64 depth;
 
@@ -89,7 +89,7 @@ bool grtrace_rate_update(void)
 	u32 limit = grtrace_setting(GRT_CONFIG_max_events_per_sec);
 	u32 burst = grtrace_setting(GRT_CONFIG_rate_limit_burst) ?: limit;
 	u64 interval = limit ? div_u64((u64)NSEC_PER_SEC << FRACTION_BITS, limit) : 0;
-	u64 depth = bucket_depth(interval, burst);
+	u64 depth = rate_bucket_depth(interval, burst);
 	bool bucket = grtrace_setting(GRT_CONFIG_rate_limit_mode);
 
 	if (limit == rate.limit && bucket == rate.bucket && depth == rate.depth)

@@ -43,13 +43,13 @@ static u32 next_id;
 static DEFINE_RAW_SPINLOCK(rings_lock);
 
 /* Gives places and slots back. */
-static void reap_fn(struct work_struct *work);
-static DECLARE_DELAYED_WORK(reap, reap_fn);
-static void wake_reaper(struct irq_work *work);
-static struct irq_work wake = IRQ_WORK_INIT(wake_reaper);
+static void rings_reap_fn(struct work_struct *work);
+static DECLARE_DELAYED_WORK(reap, rings_reap_fn);
+static void rings_wake_reaper(struct irq_work *work);
+static struct irq_work wake = IRQ_WORK_INIT(rings_wake_reaper);
 static bool leaving;
 
-static struct grtrace_ring *place_of(u32 id)
+static struct grtrace_ring *rings_place_of(u32 id)
 {
 	return &places[id % GRTRACE_RINGS_LIVE];
 }
@@ -57,7 +57,7 @@ static struct grtrace_ring *place_of(u32 id)
 /** grtrace_ring_get - a ring, NULL where none is registered; call with interrupts or preemption off */
 const struct grtrace_ring *grtrace_ring_get(u32 id)
 {
-	const struct grtrace_ring *ring = place_of(id);
+	const struct grtrace_ring *ring = rings_place_of(id);
 
 	return smp_load_acquire(&ring->id) == id ? ring : NULL; /* before the rest; pairs with place_fill() */
 }
@@ -68,7 +68,7 @@ const struct grtrace_ring *grtrace_ring_get(u32 id)
  */
 const struct grtrace_ring *grtrace_ring_place(u32 id)
 {
-	return place_of(id);
+	return rings_place_of(id);
 }
 
 /**
@@ -132,32 +132,33 @@ EXPORT_SYMBOL_GPL(grtrace_ring_name);
 
 /* Whether a ring with this id would find a place, and a slot, which an injected event may have taken for it.
  */
-static bool is_free(u32 id, bool with_slot)
+static bool rings_is_free(u32 id, bool with_slot)
 {
 	u32 owner = slot_ring[id % GRTRACE_RINGS];
 
-	return place_of(id)->state == PLACE_FREE && (!with_slot || owner == GRT_RING_NONE || owner == id);
+	return rings_place_of(id)->state == PLACE_FREE &&
+	       (!with_slot || owner == GRT_RING_NONE || owner == id);
 }
 
 /* Under the lock. Return: the next id for which there is room, or -ENOSPC */
-static int find_id(void)
+static int rings_find_id(void)
 {
 	u32 i;
 
 	for (i = 0; i < GRTRACE_RINGS; i++)
-		if (is_free((next_id + i) & INT_MAX, true))
+		if (rings_is_free((next_id + i) & INT_MAX, true))
 			return (next_id + i) & INT_MAX;
 	for (i = 0; i < GRTRACE_RINGS_LIVE; i++)
-		if (is_free((next_id + i) & INT_MAX, false))
+		if (rings_is_free((next_id + i) & INT_MAX, false))
 			return (next_id + i) & INT_MAX;
 	return -ENOSPC;
 }
 
 /* Under the lock. */
-static void place_fill(u32 id, const char *name, enum grt_engine engine, const char *driver,
-		       const struct device *dev)
+static void rings_place_fill(u32 id, const char *name, enum grt_engine engine, const char *driver,
+			     const struct device *dev)
 {
-	struct grtrace_ring *ring = place_of(id);
+	struct grtrace_ring *ring = rings_place_of(id);
 
 	strscpy(ring->name, name, sizeof(ring->name));
 	strscpy(ring->driver, driver, sizeof(ring->driver));
@@ -188,9 +189,9 @@ int grtrace_ring_register(const char *name, enum grt_engine engine, const char *
 	if (engine >= GRT_ENGINE_MAX)
 		return -EINVAL;
 	raw_spin_lock_irqsave(&rings_lock, flags);
-	id = find_id();
+	id = rings_find_id();
 	if (id >= 0)
-		place_fill(id, name, engine, driver, dev);
+		rings_place_fill(id, name, engine, driver, dev);
 	raw_spin_unlock_irqrestore(&rings_lock, flags);
 	if (id >= 0)
 		pr_debug("ring %d: %s of %s\n", id, name, driver);
@@ -206,7 +207,7 @@ EXPORT_SYMBOL_GPL(grtrace_ring_register);
  */
 void grtrace_ring_unregister(int id)
 {
-	struct grtrace_ring *ring = place_of(id);
+	struct grtrace_ring *ring = rings_place_of(id);
 	unsigned long flags;
 	bool known;
 
@@ -229,13 +230,13 @@ void grtrace_ring_unregister(int id)
 }
 EXPORT_SYMBOL_GPL(grtrace_ring_unregister);
 
-static void wake_reaper(struct irq_work *work)
+static void rings_wake_reaper(struct irq_work *work)
 {
 	schedule_delayed_work(&reap, 0);
 }
 
 /* The stages first: they tell what they have under the ring's id. grtrace_lock held. Return: whether it went */
-static bool slot_release(u32 id)
+static bool rings_slot_release(u32 id)
 {
 	unsigned int slot = id % GRTRACE_RINGS;
 	int cpu;
@@ -250,7 +251,7 @@ static bool slot_release(u32 id)
 	return true;
 }
 
-static void place_release(struct grtrace_ring *ring)
+static void rings_place_release(struct grtrace_ring *ring)
 {
 	unsigned long flags;
 
@@ -260,21 +261,21 @@ static void place_release(struct grtrace_ring *ring)
 }
 
 /* Rings that went before @gone are seen by nobody. Return: whether some are left for later */
-static bool reap_places(unsigned long *gone)
+static bool rings_reap_places(unsigned long *gone)
 {
 	bool later = false;
 	unsigned int i;
 
 	for_each_set_bit(i, gone, GRTRACE_RINGS_LIVE) {
-		if (slot_release(places[i].was))
-			place_release(&places[i]);
+		if (rings_slot_release(places[i].was))
+			rings_place_release(&places[i]);
 		else
 			later = true;
 	}
 	return later;
 }
 
-static void reap_fn(struct work_struct *work)
+static void rings_reap_fn(struct work_struct *work)
 {
 	static DECLARE_BITMAP(gone, GRTRACE_RINGS_LIVE);
 	unsigned int i;
@@ -285,7 +286,7 @@ static void reap_fn(struct work_struct *work)
 			__set_bit(i, gone);
 	synchronize_rcu();
 	mutex_lock(&grtrace_lock);
-	if (reap_places(gone))
+	if (rings_reap_places(gone))
 		schedule_delayed_work(&reap, HZ);
 	grtrace_unlock();
 }

@@ -20,7 +20,7 @@ static void show_balance(struct seq_file *m, const struct grt_balance *b)
 		seq_printf(m, " %s=%llu", grtrace_fate_name(i), b->fate[i]);
 }
 
-static void add_balance(struct grt_balance *sum, const struct grt_balance *b)
+static void show_add_balance(struct grt_balance *sum, const struct grt_balance *b)
 {
 	int i;
 
@@ -30,7 +30,7 @@ static void add_balance(struct grt_balance *sum, const struct grt_balance *b)
 }
 
 /* Looks again while the CPU is between two of its counters, which lasts nanoseconds. */
-static struct grt_balance look_at(const struct grtrace_cpu *c)
+static struct grt_balance show_look_at(const struct grtrace_cpu *c)
 {
 	struct grt_balance b;
 	int i, tries = 100;
@@ -51,7 +51,7 @@ struct totals {
 };
 
 /* @each: the balance of every CPU, by number */
-static void sum_up(struct totals *t, struct grt_balance *each)
+static void show_sum_up(struct totals *t, struct grt_balance *each)
 {
 	int cpu;
 
@@ -59,8 +59,8 @@ static void sum_up(struct totals *t, struct grt_balance *each)
 	for_each_possible_cpu(cpu) {
 		const struct grtrace_cpu *c = per_cpu_ptr(&grtrace_cpus, cpu);
 
-		each[cpu] = look_at(c);
-		add_balance(&t->balance, &each[cpu]);
+		each[cpu] = show_look_at(c);
+		show_add_balance(&t->balance, &each[cpu]);
 		t->overruns += c->overruns;
 		t->consumed += c->consumed;
 	}
@@ -75,7 +75,7 @@ static int grtrace_stats_show(struct seq_file *m, void *unused)
 	if (!each)
 		return -ENOMEM;
 	mutex_lock(&grtrace_lock); /* a resize frees the buffers */
-	sum_up(&t, each);
+	show_sum_up(&t, each);
 	seq_printf(m, "enabled %d\n", grtrace_running());
 	seq_printf(m, "reader_pid %d\n", grtrace_reader_pid());
 	seq_printf(m, "overruns %llu\n", t.overruns);
@@ -121,7 +121,7 @@ static int grtrace_events_by_type_show(struct seq_file *m, void *unused)
 	return 0;
 }
 
-static struct grtrace_ring_counts ring_counts(unsigned int slot)
+static struct grtrace_ring_counts show_ring_counts(unsigned int slot)
 {
 	struct grtrace_ring_counts sum = {};
 	int cpu;
@@ -138,7 +138,7 @@ static struct grtrace_ring_counts ring_counts(unsigned int slot)
 }
 
 /* Return: the number of the DRM device, negative where it is none */
-static int card_number(struct device *dev, void *number)
+static int show_card_number(struct device *dev, void *number)
 {
 	if (!dev->class || strcmp(dev->class->name, "drm") ||
 	    sscanf(dev_name(dev), "card%d", (int *)number) != 1)
@@ -147,9 +147,9 @@ static int card_number(struct device *dev, void *number)
 }
 
 /* Below the device, or below the virtio device on it. */
-static int card_below(struct device *dev, void *number)
+static int show_card_below(struct device *dev, void *number)
 {
-	return card_number(dev, number) || device_for_each_child(dev, number, card_number);
+	return show_card_number(dev, number) || device_for_each_child(dev, number, show_card_number);
 }
 
 /* The DRM device of a GPU on a bus that has one, "-" where it is not known. */
@@ -161,7 +161,7 @@ static void show_card(struct seq_file *m, const char *device)
 #ifdef CONFIG_PCI
 	dev = dev ?: bus_find_device_by_name(&pci_bus_type, NULL, device);
 #endif
-	if (dev && device_for_each_child(dev, &number, card_below))
+	if (dev && device_for_each_child(dev, &number, show_card_below))
 		seq_printf(m, "card%d ", number);
 	else
 		seq_puts(m, "- ");
@@ -176,7 +176,7 @@ static void show_counts(struct seq_file *m, const struct grtrace_ring_counts *n)
 /* Of a ring that is registered; one without a slot is not counted apart. */
 static void show_ring(struct seq_file *m, const struct grtrace_ring *ring)
 {
-	struct grtrace_ring_counts n = ring_counts(ring->id % GRTRACE_RINGS);
+	struct grtrace_ring_counts n = show_ring_counts(ring->id % GRTRACE_RINGS);
 
 	seq_printf(m, "%u %s %s %s %s ", ring->id, ring->name, grtrace_engine_name(ring->engine),
 		   ring->driver, ring->device[0] ? ring->device : "-");
@@ -190,7 +190,7 @@ static void show_ring(struct seq_file *m, const struct grtrace_ring *ring)
 /* Of a ring that is not registered, in a slot, or of all that have none. */
 static void show_unknown(struct seq_file *m, unsigned int slot, u32 id)
 {
-	struct grtrace_ring_counts n = ring_counts(slot);
+	struct grtrace_ring_counts n = show_ring_counts(slot);
 
 	if (!n.events)
 		return;
@@ -201,7 +201,7 @@ static void show_unknown(struct seq_file *m, unsigned int slot, u32 id)
 	show_counts(m, &n);
 }
 
-static bool ring_copy(u32 id, struct grtrace_ring *copy)
+static bool show_ring_copy(u32 id, struct grtrace_ring *copy)
 {
 	const struct grtrace_ring *ring;
 
@@ -222,11 +222,11 @@ static int grtrace_rings_show(struct seq_file *m, void *unused)
 
 	seq_puts(m, "id name engine driver device card events submits completes errors\n");
 	for (; id < next; id++)
-		if (ring_copy(id, &copy))
+		if (show_ring_copy(id, &copy))
 			show_ring(m, &copy);
 	for (slot = 0; slot < GRTRACE_RINGS; slot++) {
 		id = grtrace_slot_ring(slot);
-		if (id != GRT_RING_NONE && !ring_copy(id, &copy))
+		if (id != GRT_RING_NONE && !show_ring_copy(id, &copy))
 			show_unknown(m, slot, id);
 	}
 	show_unknown(m, GRTRACE_RINGS, GRT_RING_NONE);

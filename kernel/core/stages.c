@@ -67,7 +67,7 @@ const struct grtrace_stage __rcu *grtrace_stages_on[GRT_STAGES];
 unsigned int grtrace_telling;
 
 /* Return: GRTRACE_STAGE_* of all loaded stages. */
-static unsigned int ask_updates(void)
+static unsigned int stages_ask_updates(void)
 {
 	unsigned int all = 0, telling = 0, one;
 	int kind;
@@ -88,7 +88,7 @@ static unsigned int ask_updates(void)
 void grtrace_stages_update(void)
 {
 	bool limited = grtrace_rate_update(); /* always: it takes the settings over */
-	unsigned int all = ask_updates();
+	unsigned int all = stages_ask_updates();
 
 	/* without memory for stamps those who want them go without */
 	if (all & (GRTRACE_STAGE_HOLDS | GRTRACE_STAGE_STAMPS) && grtrace_jobs_keep_stamps())

@@ -92,7 +92,7 @@ void grtrace_streams_unshut(void)
 	mutex_unlock(&claims_lock);
 }
 
-static int claim(const struct cpumask *cpus)
+static int streams_claim(const struct cpumask *cpus)
 {
 	int cpu, err;
 
@@ -110,7 +110,7 @@ static int claim(const struct cpumask *cpus)
 	return err;
 }
 
-static void unclaim(const struct cpumask *cpus)
+static void streams_unclaim(const struct cpumask *cpus)
 {
 	int cpu;
 
@@ -121,7 +121,8 @@ static void unclaim(const struct cpumask *cpus)
 	mutex_unlock(&claims_lock);
 }
 
-static int open_stream(struct inode *inode, struct file *file, unsigned int first, bool all, bool text)
+static int streams_open_stream(struct inode *inode, struct file *file, unsigned int first, bool all,
+			       bool text)
 {
 	struct stream *s = kzalloc(sizeof(*s), GFP_KERNEL);
 	int err = -ENOMEM;
@@ -135,7 +136,7 @@ static int open_stream(struct inode *inode, struct file *file, unsigned int firs
 	else
 		cpumask_set_cpu(first, s->cpus);
 
-	err = claim(s->cpus);
+	err = streams_claim(s->cpus);
 	if (err)
 		goto err_mask;
 	file->private_data = s;
@@ -149,33 +150,33 @@ err_free:
 	return err;
 }
 
-static int events_cpu_open(struct inode *inode, struct file *file)
+static int streams_events_cpu_open(struct inode *inode, struct file *file)
 {
-	return open_stream(inode, file, (unsigned long)inode->i_private - 1, false, false);
+	return streams_open_stream(inode, file, (unsigned long)inode->i_private - 1, false, false);
 }
 
-static int trace_pipe_open(struct inode *inode, struct file *file)
+static int streams_trace_pipe_open(struct inode *inode, struct file *file)
 {
-	return open_stream(inode, file, 0, true, false);
+	return streams_open_stream(inode, file, 0, true, false);
 }
 
-static int events_open(struct inode *inode, struct file *file)
+static int streams_events_open(struct inode *inode, struct file *file)
 {
-	return open_stream(inode, file, 0, true, true);
+	return streams_open_stream(inode, file, 0, true, true);
 }
 
-static int stream_release(struct inode *inode, struct file *file)
+static int streams_stream_release(struct inode *inode, struct file *file)
 {
 	struct stream *s = file->private_data;
 
-	unclaim(s->cpus);
+	streams_unclaim(s->cpus);
 	free_cpumask_var(s->cpus);
 	kfree(s);
 	return 0;
 }
 
 /* The packet the stream is in, else the one that begins first. */
-static const struct grt_packet *next_packet(struct stream *s)
+static const struct grt_packet *streams_next_packet(struct stream *s)
 {
 	const struct grt_packet *p, *first = NULL;
 	int cpu;
@@ -192,7 +193,7 @@ static const struct grt_packet *next_packet(struct stream *s)
 	return first;
 }
 
-static bool packet_ready(struct stream *s)
+static bool streams_packet_ready(struct stream *s)
 {
 	int cpu;
 
@@ -202,19 +203,19 @@ static bool packet_ready(struct stream *s)
 	return false;
 }
 
-static void packet_done(struct stream *s)
+static void streams_packet_done(struct stream *s)
 {
 	s->pos = 0;
 	grtrace_packet_consume(s->cpu);
 }
 
 /* Gives as many whole packets as fit; a part of one only when it is the first. */
-static ssize_t read_packets(struct stream *s, char __user *to, size_t count)
+static ssize_t streams_read_packets(struct stream *s, char __user *to, size_t count)
 {
 	const struct grt_packet *p;
 	size_t done = 0, rest, n;
 
-	while (done < count && (p = next_packet(s))) {
+	while (done < count && (p = streams_next_packet(s))) {
 		rest = p->packet_size / 8 - s->pos;
 		n = min(rest, count - done);
 		if (n < rest && done)
@@ -224,16 +225,16 @@ static ssize_t read_packets(struct stream *s, char __user *to, size_t count)
 		done += n;
 		s->pos += n;
 		if (n == rest)
-			packet_done(s);
+			streams_packet_done(s);
 		cond_resched();
 	}
 	return done;
 }
 
 /* Turns the next record into a line; false when there is none. */
-static bool next_line(struct stream *s)
+static bool streams_next_line(struct stream *s)
 {
-	const struct grt_packet *p = next_packet(s);
+	const struct grt_packet *p = streams_next_packet(s);
 	const struct grt_event *e;
 
 	while (p) {
@@ -241,8 +242,8 @@ static bool next_line(struct stream *s)
 			s->pos = sizeof(*p);
 		if (s->pos < p->content_size / 8)
 			break;
-		packet_done(s);
-		p = next_packet(s);
+		streams_packet_done(s);
+		p = streams_next_packet(s);
 	}
 	if (!p)
 		return false;
@@ -253,12 +254,12 @@ static bool next_line(struct stream *s)
 	return true;
 }
 
-static ssize_t read_lines(struct stream *s, char __user *to, size_t count)
+static ssize_t streams_read_lines(struct stream *s, char __user *to, size_t count)
 {
 	size_t done = 0, n;
 
 	while (done < count) {
-		if (s->line_pos == s->line_len && !next_line(s))
+		if (s->line_pos == s->line_len && !streams_next_line(s))
 			break;
 		n = min_t(size_t, s->line_len - s->line_pos, count - done);
 		if (copy_to_user(to + done, s->line + s->line_pos, n))
@@ -274,7 +275,7 @@ static ssize_t read_lines(struct stream *s, char __user *to, size_t count)
  * Nothing was there. 0: try again, 1: end of file, or an error. After the stop
  * the losses that had no room for a packet get one now that all is read.
  */
-static int wait_for_packet(struct stream *s, bool nonblock)
+static int streams_wait_for_packet(struct stream *s, bool nonblock)
 {
 	bool running;
 
@@ -283,16 +284,16 @@ static int wait_for_packet(struct stream *s, bool nonblock)
 	if (!running)
 		grtrace_flush_final();
 	grtrace_unlock();
-	if (packet_ready(s))
+	if (streams_packet_ready(s))
 		return 0;
 	if (!running)
 		return 1;
 	if (nonblock)
 		return -EAGAIN;
-	return wait_event_interruptible(grtrace_wait, packet_ready(s) || !grtrace_running());
+	return wait_event_interruptible(grtrace_wait, streams_packet_ready(s) || !grtrace_running());
 }
 
-static ssize_t stream_read(struct file *file, char __user *to, size_t count, loff_t *ppos)
+static ssize_t streams_stream_read(struct file *file, char __user *to, size_t count, loff_t *ppos)
 {
 	struct stream *s = file->private_data;
 	ssize_t n;
@@ -304,10 +305,10 @@ static ssize_t stream_read(struct file *file, char __user *to, size_t count, lof
 	if (err)
 		return err;
 	do {
-		n = s->text ? read_lines(s, to, count) : read_packets(s, to, count);
+		n = s->text ? streams_read_lines(s, to, count) : streams_read_packets(s, to, count);
 		if (n)
 			break;
-		err = wait_for_packet(s, file->f_flags & O_NONBLOCK);
+		err = streams_wait_for_packet(s, file->f_flags & O_NONBLOCK);
 	} while (!err);
 	mutex_unlock(&s->lock);
 	if (n)
@@ -315,12 +316,12 @@ static ssize_t stream_read(struct file *file, char __user *to, size_t count, lof
 	return err < 0 ? err : 0;
 }
 
-static __poll_t stream_poll(struct file *file, struct poll_table_struct *wait)
+static __poll_t streams_stream_poll(struct file *file, struct poll_table_struct *wait)
 {
 	struct stream *s = file->private_data;
 
 	poll_wait(file, &grtrace_wait, wait);
-	if (packet_ready(s) || s->line_pos < s->line_len)
+	if (streams_packet_ready(s) || s->line_pos < s->line_len)
 		return EPOLLIN | EPOLLRDNORM;
 	return grtrace_running() ? 0 : EPOLLIN | EPOLLRDNORM | EPOLLHUP;
 }
@@ -329,11 +330,11 @@ static __poll_t stream_poll(struct file *file, struct poll_table_struct *wait)
 	const struct file_operations name = {      \
 		.owner = THIS_MODULE,              \
 		.open = opener,                    \
-		.read = stream_read,               \
-		.poll = stream_poll,               \
-		.release = stream_release,         \
+		.read = streams_stream_read,       \
+		.poll = streams_stream_poll,       \
+		.release = streams_stream_release, \
 	}
 
-STREAM_FOPS(grtrace_stream_fops, events_cpu_open);
-STREAM_FOPS(grtrace_trace_pipe_fops, trace_pipe_open);
-STREAM_FOPS(grtrace_events_fops, events_open);
+STREAM_FOPS(grtrace_stream_fops, streams_events_cpu_open);
+STREAM_FOPS(grtrace_trace_pipe_fops, streams_trace_pipe_open);
+STREAM_FOPS(grtrace_events_fops, streams_events_open);

@@ -52,7 +52,7 @@ int grtrace_engine_by_name(const char *name)
 	return -EINVAL;
 }
 
-static u64 field_value(const struct grt_field *f, const void *e)
+static u64 text_field_value(const struct grt_field *f, const void *e)
 {
 	const void *at = e + f->offset;
 
@@ -68,13 +68,13 @@ static u64 field_value(const struct grt_field *f, const void *e)
 	}
 }
 
-static void field_set_value(const struct grt_field *f, void *e, u64 value)
+static void text_field_set_value(const struct grt_field *f, void *e, u64 value)
 {
 	memcpy(e + f->offset, &value, f->size); /* little-endian, as the format is */
 }
 
 /* Names are whatever a program chose: nothing in them ends the text, or does something to a terminal. */
-static int print_string(char *buf, size_t size, const char *text, size_t room)
+static int text_print_string(char *buf, size_t size, const char *text, size_t room)
 {
 	size_t len = strnlen(text, room), i;
 	int n = 0;
@@ -88,17 +88,17 @@ static int print_string(char *buf, size_t size, const char *text, size_t room)
 	return n;
 }
 
-static int print_field(char *buf, size_t size, const struct grt_field *f, const struct grt_event *e)
+static int text_print_field(char *buf, size_t size, const struct grt_field *f, const struct grt_event *e)
 {
 	u64 value;
 	int n;
 
 	if (f->kind == GRT_FIELD_STR) {
 		n = scnprintf(buf, size, " %s=\"", f->name);
-		n += print_string(buf + n, size - n, (const char *)e + f->offset, f->size);
+		n += text_print_string(buf + n, size - n, (const char *)e + f->offset, f->size);
 		return n + scnprintf(buf + n, size - n, "\"");
 	}
-	value = field_value(f, e);
+	value = text_field_value(f, e);
 	switch (f->kind) {
 	case GRT_FIELD_ENGINE:
 		return scnprintf(buf, size, " %s=%s", f->name, grtrace_engine_name(value));
@@ -111,12 +111,12 @@ static int print_field(char *buf, size_t size, const struct grt_field *f, const 
 	}
 }
 
-static int print_fields(char *buf, size_t size, const struct grt_field *f, const struct grt_event *e)
+static int text_print_fields(char *buf, size_t size, const struct grt_field *f, const struct grt_event *e)
 {
 	int n = 0;
 
 	for (; f->name; f++)
-		n += print_field(buf + n, size - n, f, e);
+		n += text_print_field(buf + n, size - n, f, e);
 	return n;
 }
 
@@ -133,8 +133,8 @@ int grtrace_event_print(char *buf, size_t size, const struct grt_event *e, unsig
 	u64 s = div_u64_rem(e->time, NSEC_PER_SEC, &ns);
 	int n = scnprintf(buf, size, "%llu.%09u [%03u] %s", s, ns, cpu, d->title);
 
-	n += print_fields(buf + n, size - n, grt_common_fields, e);
-	n += print_fields(buf + n, size - n, d->fields(), e);
+	n += text_print_fields(buf + n, size - n, grt_common_fields, e);
+	n += text_print_fields(buf + n, size - n, d->fields(), e);
 	return n + scnprintf(buf + n, size - n, "\n");
 }
 
@@ -151,7 +151,7 @@ struct emit_line {
 	u64 count;
 };
 
-static const struct grt_field *find_field(const struct grt_field *f, const char *name)
+static const struct grt_field *text_find_field(const struct grt_field *f, const char *name)
 {
 	for (; f->name; f++)
 		if (!strcmp(f->name, name))
@@ -160,7 +160,7 @@ static const struct grt_field *find_field(const struct grt_field *f, const char 
 }
 
 /* Negative numbers are taken for signed fields only. */
-static int parse_number(const struct grt_field *f, const char *text, u64 *value)
+static int text_parse_number(const struct grt_field *f, const char *text, u64 *value)
 {
 	unsigned int bits = f->size * 8;
 	s64 sv;
@@ -175,7 +175,7 @@ static int parse_number(const struct grt_field *f, const char *text, u64 *value)
 	return err ?: bits < 64 && (sv < -(1LL << (bits - 1)) || sv >= 1LL << (bits - 1)) ? -ERANGE : 0;
 }
 
-static int parse_engine(const char *text, u64 *value)
+static int text_parse_engine(const char *text, u64 *value)
 {
 	int engine = grtrace_engine_by_name(text);
 
@@ -185,7 +185,7 @@ static int parse_engine(const char *text, u64 *value)
 	return 0;
 }
 
-static int parse_word(struct emit_line *l, char *word)
+static int text_parse_word(struct emit_line *l, char *word)
 {
 	const struct grt_event_desc *d = &grt_event_table[l->ev.e.type];
 	const struct grt_field *f;
@@ -200,17 +200,18 @@ static int parse_word(struct emit_line *l, char *word)
 		err = kstrtou64(text, 0, &l->count);
 		return err ?: !l->count || l->count > EMIT_COUNT_MAX ? -ERANGE : 0;
 	}
-	f = find_field(grt_common_fields, word) ?: find_field(d->fields(), word);
+	f = text_find_field(grt_common_fields, word) ?: text_find_field(d->fields(), word);
 	if (!f || f->kind == GRT_FIELD_STR || !strcmp(word, "sample"))
 		return -EINVAL;
-	err = f->kind == GRT_FIELD_ENGINE ? parse_engine(text, &value) : parse_number(f, text, &value);
+	err = f->kind == GRT_FIELD_ENGINE ? text_parse_engine(text, &value)
+					  : text_parse_number(f, text, &value);
 	if (!err)
-		field_set_value(f, &l->ev, value);
+		text_field_set_value(f, &l->ev, value);
 	return err;
 }
 
 /* submit ring=0 ctx=0x1234 seqno=42 engine=graphics */
-static int parse_line(struct emit_line *l, char *line)
+static int text_parse_line(struct emit_line *l, char *line)
 {
 	char *word;
 	int type, err;
@@ -223,7 +224,7 @@ static int parse_line(struct emit_line *l, char *line)
 		return -EINVAL;
 	l->ev.e.type = type;
 	while ((word = strsep(&line, " \t"))) {
-		err = *word ? parse_word(l, word) : 0;
+		err = *word ? text_parse_word(l, word) : 0;
 		if (err)
 			return err;
 	}
@@ -231,7 +232,7 @@ static int parse_line(struct emit_line *l, char *line)
 	return 0;
 }
 
-static int emit_line(const struct emit_line *l)
+static int text_emit_line(const struct emit_line *l)
 {
 	struct emit_line copy;
 	u64 i;
@@ -250,7 +251,7 @@ static int emit_line(const struct emit_line *l)
 }
 
 /* Every line once; @emit false only checks. */
-static int do_lines(char *text, bool emit)
+static int text_do_lines(char *text, bool emit)
 {
 	struct emit_line l;
 	char *line;
@@ -260,15 +261,15 @@ static int do_lines(char *text, bool emit)
 		line = strim(line);
 		if (!*line)
 			continue;
-		err = parse_line(&l, line);
+		err = text_parse_line(&l, line);
 		if (!err && emit)
-			err = emit_line(&l);
+			err = text_emit_line(&l);
 	}
 	return err;
 }
 
 /* Nothing is emitted unless every line is right. */
-static ssize_t emit_write(struct file *file, const char __user *from, size_t count, loff_t *ppos)
+static ssize_t text_emit_write(struct file *file, const char __user *from, size_t count, loff_t *ppos)
 {
 	char *text, *again;
 	int err;
@@ -282,7 +283,7 @@ static ssize_t emit_write(struct file *file, const char __user *from, size_t cou
 	if (!again)
 		err = -ENOMEM;
 	else
-		err = do_lines(text, false) ?: do_lines(again, true);
+		err = text_do_lines(text, false) ?: text_do_lines(again, true);
 	kfree(again);
 	kfree(text);
 	return err ?: count;
@@ -291,5 +292,5 @@ static ssize_t emit_write(struct file *file, const char __user *from, size_t cou
 const struct file_operations grtrace_emit_fops = {
 	.owner = THIS_MODULE,
 	.open = nonseekable_open,
-	.write = emit_write,
+	.write = text_emit_write,
 };

@@ -12,7 +12,7 @@
 /* A file that is closed waits so long for jobs that have ended to be freed, and no longer. */
 #define CLOSE_WAIT msecs_to_jiffies(1000)
 
-static void free_list(struct list_head *over)
+static void client_free_list(struct list_head *over)
 {
 	struct softgpu_job *job, *next;
 
@@ -24,7 +24,7 @@ static void free_client(struct kref *ref)
 {
 	struct softgpu_client *client = container_of(ref, struct softgpu_client, ref);
 
-	free_list(&client->over);
+	client_free_list(&client->over);
 	kfree(client);
 }
 
@@ -169,7 +169,7 @@ void softgpu_postclose(struct drm_device *drm, struct drm_file *file)
 }
 
 /* Up to @max results, moved to @list. */
-static void take_results(struct softgpu_client *client, struct list_head *list, u32 max)
+static void client_take_results(struct softgpu_client *client, struct list_head *list, u32 max)
 {
 	struct list_head *last = &client->over;
 	u32 n = 0;
@@ -185,7 +185,7 @@ static void take_results(struct softgpu_client *client, struct list_head *list, 
 }
 
 /* Results that could not be told stay, in their order. */
-static void give_back(struct softgpu_client *client, struct list_head *list, u32 told)
+static void client_give_back(struct softgpu_client *client, struct list_head *list, u32 told)
 {
 	spin_lock_irq(&client->lock);
 	list_splice(list, &client->over);
@@ -193,7 +193,7 @@ static void give_back(struct softgpu_client *client, struct list_head *list, u32
 	spin_unlock_irq(&client->lock);
 }
 
-static bool something_to_read(struct softgpu_client *client)
+static bool client_something_to_read(struct softgpu_client *client)
 {
 	bool yes;
 
@@ -203,13 +203,13 @@ static bool something_to_read(struct softgpu_client *client)
 	return yes;
 }
 
-static int wait_for_results(struct softgpu_client *client, u64 timeout)
+static int client_wait_for_results(struct softgpu_client *client, u64 timeout)
 {
 	int err;
 
-	if (!timeout || something_to_read(client))
+	if (!timeout || client_something_to_read(client))
 		return 0;
-	err = wait_event_interruptible_hrtimeout(client->wait, something_to_read(client),
+	err = wait_event_interruptible_hrtimeout(client->wait, client_something_to_read(client),
 						 ns_to_ktime(min_t(u64, timeout, KTIME_MAX)));
 	return err == -ETIME ? 0 : err;
 }
@@ -225,10 +225,10 @@ int softgpu_results_ioctl(struct drm_device *drm, void *data, struct drm_file *f
 
 	if (arg->pad)
 		return -EINVAL;
-	err = wait_for_results(client, arg->timeout);
+	err = client_wait_for_results(client, arg->timeout);
 	if (err)
 		return err;
-	take_results(client, &list, arg->capacity);
+	client_take_results(client, &list, arg->capacity);
 	arg->count = 0;
 	list_for_each_entry_safe(job, next, &list, link) {
 		if (copy_to_user(user + arg->count, &job->result, sizeof(job->result))) {
@@ -240,7 +240,7 @@ int softgpu_results_ioctl(struct drm_device *drm, void *data, struct drm_file *f
 		arg->count++;
 		cond_resched();
 	}
-	give_back(client, &list, arg->count);
+	client_give_back(client, &list, arg->count);
 	arg->in_flight = READ_ONCE(client->in_flight);
 	return arg->count ? 0 : err;
 }

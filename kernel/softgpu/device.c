@@ -48,7 +48,7 @@ MODULE_PARM_DESC(jobs_max, "jobs of an open file in flight or unread (1 to 10485
 
 static struct platform_device *devices[CARDS_MAX];
 
-static int softgpu_ring_ioctl(struct drm_device *drm, void *data, struct drm_file *file)
+static int device_softgpu_ring_ioctl(struct drm_device *drm, void *data, struct drm_file *file)
 {
 	struct softgpu *gpu = to_softgpu(drm);
 	struct grtrace_softgpu_ring *arg = data;
@@ -70,7 +70,7 @@ static int softgpu_ring_ioctl(struct drm_device *drm, void *data, struct drm_fil
 }
 
 static const struct drm_ioctl_desc ioctls[] = {
-	DRM_IOCTL_DEF_DRV(GRTRACE_SOFTGPU_RING, softgpu_ring_ioctl, DRM_RENDER_ALLOW),
+	DRM_IOCTL_DEF_DRV(GRTRACE_SOFTGPU_RING, device_softgpu_ring_ioctl, DRM_RENDER_ALLOW),
 	DRM_IOCTL_DEF_DRV(GRTRACE_SOFTGPU_SUBMIT, softgpu_submit_ioctl, DRM_RENDER_ALLOW),
 	DRM_IOCTL_DEF_DRV(GRTRACE_SOFTGPU_RESULTS, softgpu_results_ioctl, DRM_RENDER_ALLOW),
 };
@@ -104,7 +104,7 @@ static const struct drm_driver driver = {
 	.major = 1,
 };
 
-static void stop_rings(struct softgpu *gpu)
+static void device_stop_rings(struct softgpu *gpu)
 {
 	unsigned int i;
 
@@ -118,7 +118,7 @@ static void stop_rings(struct softgpu *gpu)
 	gpu->started = 0;
 }
 
-static int start_rings(struct softgpu *gpu, struct device *dev)
+static int device_start_rings(struct softgpu *gpu, struct device *dev)
 {
 	unsigned int type, number;
 	int err;
@@ -135,7 +135,7 @@ static int start_rings(struct softgpu *gpu, struct device *dev)
 	return 0;
 }
 
-static int __init softgpu_probe(struct platform_device *pdev)
+static int __init device_softgpu_probe(struct platform_device *pdev)
 {
 	struct softgpu *gpu;
 	int err;
@@ -145,11 +145,11 @@ static int __init softgpu_probe(struct platform_device *pdev)
 		return PTR_ERR(gpu);
 	atomic_set(&gpu->live, 0);
 	init_waitqueue_head(&gpu->idle);
-	err = start_rings(gpu, &pdev->dev);
+	err = device_start_rings(gpu, &pdev->dev);
 	if (!err)
 		err = drm_dev_register(&gpu->drm, 0);
 	if (err)
-		stop_rings(gpu);
+		device_stop_rings(gpu);
 	else
 		platform_set_drvdata(pdev, gpu);
 	return err;
@@ -160,7 +160,7 @@ static struct platform_driver platform_driver = {
 	.driver.name = GRTRACE_SOFTGPU_DRIVER,
 };
 
-static bool __init allowed(const char *name, unsigned int value, unsigned int min, unsigned int max)
+static bool __init device_allowed(const char *name, unsigned int value, unsigned int min, unsigned int max)
 {
 	if (value >= min && value <= max)
 		return true;
@@ -168,13 +168,13 @@ static bool __init allowed(const char *name, unsigned int value, unsigned int mi
 	return false;
 }
 
-static bool __init parameters_good(void)
+static bool __init device_parameters_good(void)
 {
 	static const char *const names[] = { "gfx", "compute", "sdma", "video" };
 	unsigned int i, sum = 0;
 
 	for (i = 0; i < GRTRACE_SOFTGPU_TYPES; i++) {
-		if (!allowed(names[i], rings_of[i], 0, GRTRACE_SOFTGPU_RINGS_MAX))
+		if (!device_allowed(names[i], rings_of[i], 0, GRTRACE_SOFTGPU_RINGS_MAX))
 			return false;
 		sum += rings_of[i];
 	}
@@ -183,33 +183,33 @@ static bool __init parameters_good(void)
 		return false;
 	}
 	/* shorter than that the scheduler may still be handing out the job that it takes for hung */
-	if (softgpu_timeout_ms && !allowed("timeout_ms", softgpu_timeout_ms, 10, 600000))
+	if (softgpu_timeout_ms && !device_allowed("timeout_ms", softgpu_timeout_ms, 10, 600000))
 		return false;
-	return allowed("cards", cards, 1, CARDS_MAX) &&
-	       allowed("hw_depth", softgpu_hw_depth, 1, 1024) &&
-	       allowed("jobs_max", softgpu_jobs_max, 1, 1048576);
+	return device_allowed("cards", cards, 1, CARDS_MAX) &&
+	       device_allowed("hw_depth", softgpu_hw_depth, 1, 1024) &&
+	       device_allowed("jobs_max", softgpu_jobs_max, 1, 1048576);
 }
 
-static void remove_card(struct platform_device *device)
+static void device_remove_card(struct platform_device *device)
 {
 	struct softgpu *gpu = platform_get_drvdata(device);
 
 	if (gpu) {
 		drm_dev_unregister(&gpu->drm);
-		stop_rings(gpu);
+		device_stop_rings(gpu);
 	}
 	platform_device_unregister(device);
 }
 
-static void remove_cards(void)
+static void device_remove_cards(void)
 {
 	unsigned int i;
 
 	for (i = 0; i < CARDS_MAX && devices[i]; i++)
-		remove_card(devices[i]);
+		device_remove_card(devices[i]);
 }
 
-static int __init add_cards(void)
+static int __init device_add_cards(void)
 {
 	struct platform_device *device;
 	unsigned int i;
@@ -225,7 +225,7 @@ static int __init add_cards(void)
 }
 
 /* The driver core keeps the error of a probe for itself. */
-static int __init all_probed(void)
+static int __init device_all_probed(void)
 {
 	unsigned int i;
 
@@ -235,31 +235,31 @@ static int __init all_probed(void)
 	return 0;
 }
 
-static int __init softgpu_init(void)
+static int __init device_softgpu_init(void)
 {
 	int err;
 
-	if (!parameters_good())
+	if (!device_parameters_good())
 		return -EINVAL;
-	err = add_cards();
+	err = device_add_cards();
 	if (!err)
-		err = platform_driver_probe(&platform_driver, softgpu_probe);
+		err = platform_driver_probe(&platform_driver, device_softgpu_probe);
 	if (err) {
-		remove_cards();
+		device_remove_cards();
 		return err;
 	}
-	err = all_probed();
+	err = device_all_probed();
 	if (err) {
-		remove_cards();
+		device_remove_cards();
 		platform_driver_unregister(&platform_driver);
 	}
 	return err;
 }
 
 /* No file is open and none of our fences is left: both hold the module. */
-static void __exit softgpu_exit(void)
+static void __exit device_softgpu_exit(void)
 {
-	remove_cards();
+	device_remove_cards();
 	platform_driver_unregister(&platform_driver);
 	/*
 	 * Whoever gave up the last reference to a fence, or freed the last job,
@@ -271,8 +271,8 @@ static void __exit softgpu_exit(void)
 	synchronize_rcu_tasks();
 }
 
-module_init(softgpu_init);
-module_exit(softgpu_exit);
+module_init(device_softgpu_init);
+module_exit(device_softgpu_exit);
 
 MODULE_AUTHOR("The grtrace authors");
 MODULE_DESCRIPTION("Software GPU under the DRM scheduler");

@@ -20,7 +20,7 @@ struct fence_name {
 	u64 seqno;
 };
 
-static int check(const struct softgpu *gpu, const struct grtrace_softgpu_job *arg)
+static int job_check(const struct softgpu *gpu, const struct grtrace_softgpu_job *arg)
 {
 	if (arg->ring >= gpu->nrings || arg->priority >= GRTRACE_SOFTGPU_PRIORITIES)
 		return -EINVAL;
@@ -33,8 +33,8 @@ static int check(const struct softgpu *gpu, const struct grtrace_softgpu_job *ar
 	return 0;
 }
 
-static int add_dependencies(struct softgpu_job *job, struct drm_file *file,
-			    const struct grtrace_softgpu_job *arg)
+static int job_add_dependencies(struct softgpu_job *job, struct drm_file *file,
+				const struct grtrace_softgpu_job *arg)
 {
 	u32 handles[GRTRACE_SOFTGPU_DEPS_MAX], i;
 	struct dma_fence *fence;
@@ -73,7 +73,7 @@ static struct softgpu_job *alloc_job(struct softgpu *gpu, const struct grtrace_s
 	return job;
 }
 
-static void put_out(struct softgpu_job *job)
+static void job_put_out(struct softgpu_job *job)
 {
 	if (job->out)
 		drm_syncobj_put(job->out);
@@ -81,14 +81,14 @@ static void put_out(struct softgpu_job *job)
 }
 
 /* One that the scheduler does not have. */
-static void discard(struct softgpu_job *job)
+static void job_discard(struct softgpu_job *job)
 {
-	put_out(job);
+	job_put_out(job);
 	kfree(job);
 }
 
 /* From here on the scheduler has it, and may free it at any time. @name: gets its fence's */
-static void push(struct softgpu_client *client, struct softgpu_job *job, struct fence_name *name)
+static void job_push(struct softgpu_client *client, struct softgpu_job *job, struct fence_name *name)
 {
 	struct grtrace_softgpu_result *r = &job->result;
 	struct dma_fence *finished;
@@ -101,7 +101,7 @@ static void push(struct softgpu_client *client, struct softgpu_job *job, struct 
 	name->seqno = r->seqno;
 	if (job->out)
 		drm_syncobj_replace_fence(job->out, finished);
-	put_out(job);
+	job_put_out(job);
 	kref_get(&job->ref); /* the result's */
 	kref_get(&client->ref);
 	job->client = client;
@@ -110,8 +110,8 @@ static void push(struct softgpu_client *client, struct softgpu_job *job, struct 
 	drm_sched_entity_push_job(&job->base);
 }
 
-static int prepare(struct softgpu_client *client, struct drm_file *file, struct softgpu_job *job,
-		   const struct grtrace_softgpu_job *arg)
+static int job_prepare(struct softgpu_client *client, struct drm_file *file, struct softgpu_job *job,
+		       const struct grtrace_softgpu_job *arg)
 {
 	struct drm_sched_entity *entity = softgpu_client_entity(client, arg->ring, arg->priority);
 	int err;
@@ -121,7 +121,7 @@ static int prepare(struct softgpu_client *client, struct drm_file *file, struct 
 	err = grtrace_sched_job_init(&job->base, entity, client, file);
 	if (err)
 		return err;
-	err = add_dependencies(job, file, arg);
+	err = job_add_dependencies(job, file, arg);
 	if (err)
 		drm_sched_job_cleanup(&job->base);
 	return err;
@@ -132,7 +132,7 @@ static struct softgpu_job *make_job(struct softgpu_client *client, struct drm_fi
 				    const struct grtrace_softgpu_job *arg)
 {
 	struct softgpu_job *job;
-	int err = check(client->gpu, arg);
+	int err = job_check(client->gpu, arg);
 
 	if (err)
 		return ERR_PTR(err);
@@ -146,14 +146,14 @@ static struct softgpu_job *make_job(struct softgpu_client *client, struct drm_fi
 	if (!err)
 		err = softgpu_client_take(client);
 	if (err) {
-		discard(job);
+		job_discard(job);
 		return ERR_PTR(err);
 	}
-	err = prepare(client, file, job, arg);
+	err = job_prepare(client, file, job, arg);
 	if (!err)
 		return job;
 	softgpu_client_untake(client);
-	discard(job);
+	job_discard(job);
 	return ERR_PTR(err);
 }
 
@@ -162,8 +162,8 @@ static struct softgpu_job *make_job(struct softgpu_client *client, struct drm_fi
  * fences from jobs that are not pushed yet. Return: 0, or the error of the last one,
  * which is not among @jobs
  */
-static int make_some(struct softgpu_client *client, struct drm_file *file,
-		     const struct grtrace_softgpu_job __user *user, u32 count, struct list_head *jobs)
+static int job_make_some(struct softgpu_client *client, struct drm_file *file,
+			 const struct grtrace_softgpu_job __user *user, u32 count, struct list_head *jobs)
 {
 	struct grtrace_softgpu_job arg;
 	struct softgpu_job *job;
@@ -189,8 +189,8 @@ static int make_some(struct softgpu_client *client, struct drm_file *file,
  * which is woken by it, finds the others too instead of taking turns with us.
  * @done: plus what was submitted
  */
-static int submit_some(struct softgpu_client *client, struct drm_file *file,
-		       struct grtrace_softgpu_job __user *user, u32 count, u32 *done)
+static int job_submit_some(struct softgpu_client *client, struct drm_file *file,
+			   struct grtrace_softgpu_job __user *user, u32 count, u32 *done)
 {
 	struct fence_name names[AT_ONCE];
 	struct softgpu_job *job, *next;
@@ -199,10 +199,10 @@ static int submit_some(struct softgpu_client *client, struct drm_file *file,
 	int err;
 
 	mutex_lock(&client->mutex);
-	err = make_some(client, file, user, min_t(u32, count, AT_ONCE), &jobs);
+	err = job_make_some(client, file, user, min_t(u32, count, AT_ONCE), &jobs);
 	list_for_each_entry_safe(job, next, &jobs, link) {
 		list_del_init(&job->link);
-		push(client, job, &names[n++]);
+		job_push(client, job, &names[n++]);
 	}
 	mutex_unlock(&client->mutex);
 	*done += n;
@@ -223,8 +223,8 @@ int softgpu_submit_ioctl(struct drm_device *drm, void *data, struct drm_file *fi
 		return -EINVAL;
 	arg->done = 0;
 	while (!err && arg->done < arg->count) {
-		err = submit_some(file->driver_priv, file, user + arg->done, arg->count - arg->done,
-				  &arg->done);
+		err = job_submit_some(file->driver_priv, file, user + arg->done, arg->count - arg->done,
+				      &arg->done);
 		cond_resched();
 	}
 	return arg->done ? 0 : err;

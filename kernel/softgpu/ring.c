@@ -14,35 +14,35 @@
 
 #define NEVER KTIME_MAX
 
-static const char *fence_driver_name(struct dma_fence *fence)
+static const char *ring_fence_driver_name(struct dma_fence *fence)
 {
 	return GRTRACE_SOFTGPU_DRIVER;
 }
 
-static const char *fence_timeline_name(struct dma_fence *fence)
+static const char *ring_fence_timeline_name(struct dma_fence *fence)
 {
 	return container_of(fence, struct softgpu_job, fence)->ring->name;
 }
 
 /* The module stays until here; softgpu_exit() waits for whoever is still in this function. */
-static void fence_release(struct dma_fence *fence)
+static void ring_fence_release(struct dma_fence *fence)
 {
 	softgpu_job_put(container_of(fence, struct softgpu_job, fence));
 	module_put(THIS_MODULE);
 }
 
 static const struct dma_fence_ops fence_ops = {
-	.get_driver_name = fence_driver_name,
-	.get_timeline_name = fence_timeline_name,
-	.release = fence_release,
+	.get_driver_name = ring_fence_driver_name,
+	.get_timeline_name = ring_fence_timeline_name,
+	.release = ring_fence_release,
 };
 
-static struct softgpu_job *to_job(struct drm_sched_job *job)
+static struct softgpu_job *ring_to_job(struct drm_sched_job *job)
 {
 	return container_of(job, struct softgpu_job, base);
 }
 
-static struct softgpu_job *running(struct softgpu_ring *ring)
+static struct softgpu_job *ring_running(struct softgpu_ring *ring)
 {
 	return list_first_entry_or_null(&ring->jobs, struct softgpu_job, link);
 }
@@ -51,9 +51,9 @@ static struct softgpu_job *running(struct softgpu_ring *ring)
  * The first job begins where the one before it was to end, or when it came, if
  * that was later.
  */
-static void begin(struct softgpu_ring *ring, u64 from)
+static void ring_begin(struct softgpu_ring *ring, u64 from)
 {
-	struct softgpu_job *job = running(ring);
+	struct softgpu_job *job = ring_running(ring);
 	struct grtrace_softgpu_result *r;
 
 	if (!job)
@@ -70,9 +70,9 @@ static void begin(struct softgpu_ring *ring, u64 from)
 }
 
 /* Ends the running job. The scheduler may free it as soon as its fence is signalled; its result stays. */
-static void finish(struct softgpu_ring *ring, u32 state, int status)
+static void ring_finish(struct softgpu_ring *ring, u32 state, int status)
 {
-	struct softgpu_job *job = running(ring);
+	struct softgpu_job *job = ring_running(ring);
 	struct softgpu_client *client = job->client;
 
 	list_del_init(&job->link);
@@ -90,47 +90,47 @@ static void finish(struct softgpu_ring *ring, u32 state, int status)
 	softgpu_client_put(client);
 }
 
-static void set_timer(struct softgpu_ring *ring)
+static void ring_set_timer(struct softgpu_ring *ring)
 {
-	if (running(ring) && ring->finish_at != NEVER)
+	if (ring_running(ring) && ring->finish_at != NEVER)
 		hrtimer_start(&ring->timer, ns_to_ktime(ring->finish_at), HRTIMER_MODE_ABS);
 }
 
-static enum hrtimer_restart on_timer(struct hrtimer *timer)
+static enum hrtimer_restart ring_on_timer(struct hrtimer *timer)
 {
 	struct softgpu_ring *ring = container_of(timer, struct softgpu_ring, timer);
 	unsigned long flags;
 
 	spin_lock_irqsave(&ring->lock, flags);
-	while (running(ring) && ring->finish_at <= ktime_get_ns()) {
-		finish(ring, GRTRACE_SOFTGPU_DONE, running(ring)->error);
-		begin(ring, ring->finish_at);
+	while (ring_running(ring) && ring->finish_at <= ktime_get_ns()) {
+		ring_finish(ring, GRTRACE_SOFTGPU_DONE, ring_running(ring)->error);
+		ring_begin(ring, ring->finish_at);
 	}
-	set_timer(ring);
+	ring_set_timer(ring);
 	spin_unlock_irqrestore(&ring->lock, flags);
 	return HRTIMER_NORESTART;
 }
 
-static struct dma_fence *refuse(struct softgpu_job *job, int status)
+static struct dma_fence *ring_refuse(struct softgpu_job *job, int status)
 {
 	softgpu_job_over(job, GRTRACE_SOFTGPU_REFUSED, status);
 	return ERR_PTR(status);
 }
 
-static struct dma_fence *run_job(struct drm_sched_job *sched_job)
+static struct dma_fence *ring_run_job(struct drm_sched_job *sched_job)
 {
-	struct softgpu_job *job = to_job(sched_job);
+	struct softgpu_job *job = ring_to_job(sched_job);
 	struct softgpu_ring *ring = job->ring;
 	struct grtrace_softgpu_result *r = &job->result;
 	unsigned long flags;
 
 	r->run = ktime_get_ns();
 	if (job->flags & GRTRACE_SOFTGPU_REFUSE)
-		return refuse(job, job->error);
+		return ring_refuse(job, job->error);
 	spin_lock_irqsave(&ring->lock, flags);
 	if (ring->dead) {
 		spin_unlock_irqrestore(&ring->lock, flags);
-		return refuse(job, -ENODEV);
+		return ring_refuse(job, -ENODEV);
 	}
 	/* it can be seen from now on, by others than us */
 	__module_get(THIS_MODULE);
@@ -140,9 +140,9 @@ static struct dma_fence *run_job(struct drm_sched_job *sched_job)
 	r->hw_ctx = ring->context;
 	r->hw_seqno = ring->seqno;
 	list_add_tail(&job->link, &ring->jobs);
-	if (running(ring) == job) {
-		begin(ring, r->run);
-		set_timer(ring);
+	if (ring_running(ring) == job) {
+		ring_begin(ring, r->run);
+		ring_set_timer(ring);
 	}
 	spin_unlock_irqrestore(&ring->lock, flags);
 	return &job->fence;
@@ -153,32 +153,32 @@ static struct dma_fence *run_job(struct drm_sched_job *sched_job)
  * runs longer than the timeout is aborted, whether it hangs or is just long; it
  * may also have ended in the meantime.
  */
-static enum drm_gpu_sched_stat timedout_job(struct drm_sched_job *sched_job)
+static enum drm_gpu_sched_stat ring_timedout_job(struct drm_sched_job *sched_job)
 {
-	struct softgpu_job *job = to_job(sched_job);
+	struct softgpu_job *job = ring_to_job(sched_job);
 	struct softgpu_ring *ring = job->ring;
 	unsigned long flags;
 
 	spin_lock_irqsave(&ring->lock, flags);
-	if (running(ring) == job) {
-		finish(ring, GRTRACE_SOFTGPU_TIMEOUT, -ETIMEDOUT);
-		begin(ring, ring->last_end);
-		set_timer(ring);
+	if (ring_running(ring) == job) {
+		ring_finish(ring, GRTRACE_SOFTGPU_TIMEOUT, -ETIMEDOUT);
+		ring_begin(ring, ring->last_end);
+		ring_set_timer(ring);
 	}
 	spin_unlock_irqrestore(&ring->lock, flags);
 	softgpu_job_free(job);
 	return GRTRACE_SCHED_HANDLED;
 }
 
-static void free_job(struct drm_sched_job *sched_job)
+static void ring_free_job(struct drm_sched_job *sched_job)
 {
-	softgpu_job_free(to_job(sched_job));
+	softgpu_job_free(ring_to_job(sched_job));
 }
 
 static const struct drm_sched_backend_ops sched_ops = {
-	.run_job = run_job,
-	.timedout_job = timedout_job,
-	.free_job = free_job,
+	.run_job = ring_run_job,
+	.timedout_job = ring_timedout_job,
+	.free_job = ring_free_job,
 };
 
 int softgpu_ring_init(struct softgpu *gpu, struct softgpu_ring *ring, u32 type, unsigned int number,
@@ -193,7 +193,7 @@ int softgpu_ring_init(struct softgpu *gpu, struct softgpu_ring *ring, u32 type, 
 	snprintf(ring->name, sizeof(ring->name), names[type], number);
 	spin_lock_init(&ring->lock);
 	INIT_LIST_HEAD(&ring->jobs);
-	grtrace_hrtimer_setup(&ring->timer, on_timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS);
+	grtrace_hrtimer_setup(&ring->timer, ring_on_timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS);
 	ring->context = dma_fence_context_alloc(1);
 	return grtrace_sched_init(&ring->sched, &sched_ops, softgpu_hw_depth, timeout, ring->name, dev);
 }
@@ -208,10 +208,10 @@ void softgpu_ring_unhang(struct softgpu_ring *ring, const struct softgpu_client 
 	unsigned long flags;
 
 	spin_lock_irqsave(&ring->lock, flags);
-	if (running(ring) && running(ring)->client == client && ring->finish_at == NEVER) {
-		running(ring)->error = -ECANCELED;
+	if (ring_running(ring) && ring_running(ring)->client == client && ring->finish_at == NEVER) {
+		ring_running(ring)->error = -ECANCELED;
 		ring->finish_at = 0;
-		set_timer(ring);
+		ring_set_timer(ring);
 	}
 	spin_unlock_irqrestore(&ring->lock, flags);
 }
@@ -226,9 +226,9 @@ void softgpu_ring_kill(struct softgpu_ring *ring)
 
 	spin_lock_irqsave(&ring->lock, flags);
 	ring->dead = true;
-	while (running(ring)) {
-		running(ring)->result.start = max(running(ring)->result.run, ring->last_end);
-		finish(ring, GRTRACE_SOFTGPU_KILLED, -ENODEV);
+	while (ring_running(ring)) {
+		ring_running(ring)->result.start = max(ring_running(ring)->result.run, ring->last_end);
+		ring_finish(ring, GRTRACE_SOFTGPU_KILLED, -ENODEV);
 	}
 	spin_unlock_irqrestore(&ring->lock, flags);
 	hrtimer_cancel(&ring->timer);

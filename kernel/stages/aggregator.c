@@ -98,7 +98,7 @@ static struct {
 /* grtrace_lock */
 static bool aggregating;
 
-static void add_latency(struct sums *s, u64 ns)
+static void aggregator_add_latency(struct sums *s, u64 ns)
 {
 	if (!s->jobs++ || ns < s->latency_min)
 		s->latency_min = ns;
@@ -106,14 +106,14 @@ static void add_latency(struct sums *s, u64 ns)
 	s->latency_max = max(s->latency_max, ns);
 }
 
-static void add_depth(struct sums *s, u32 depth)
+static void aggregator_add_depth(struct sums *s, u32 depth)
 {
 	s->depth += depth;
 	s->depth_max = max(s->depth_max, depth);
 }
 
 /* Return: jobs in flight on the ring, this one included */
-static u32 job_begins(const struct grt_event *e, unsigned int slot)
+static u32 aggregator_job_begins(const struct grt_event *e, unsigned int slot)
 {
 	u64 key = flight_key(e), evicted;
 	struct flight *at = flight_claim(flights, key, e->time, &evicted);
@@ -129,7 +129,7 @@ static u32 job_begins(const struct grt_event *e, unsigned int slot)
 }
 
 /* Return: whether it is known since when it was in flight */
-static bool job_ends(const struct grt_event *e, u64 *latency)
+static bool aggregator_job_ends(const struct grt_event *e, u64 *latency)
 {
 	u64 word;
 
@@ -140,7 +140,7 @@ static bool job_ends(const struct grt_event *e, u64 *latency)
 	return true;
 }
 
-static void add_event(struct sums *s, const struct grt_event *e, bool replaced)
+static void aggregator_add_event(struct sums *s, const struct grt_event *e, bool replaced)
 {
 	s->events++;
 	s->replaced += replaced;
@@ -149,12 +149,12 @@ static void add_event(struct sums *s, const struct grt_event *e, bool replaced)
 }
 
 /* Its place is taken by the JOB record of its job already. */
-static bool in_job_record(const struct grtrace_look *l)
+static bool aggregator_in_job_record(const struct grtrace_look *l)
 {
 	return l->job->fate == GRT_FATE_AGGREGATED;
 }
 
-static struct sums *sums_of(const struct grt_event *e, unsigned int slot)
+static struct sums *aggregator_sums_of(const struct grt_event *e, unsigned int slot)
 {
 	u64 set = READ_ONCE(current_set);
 	unsigned int index = (set & 1) ^ (e->time >= (set & ~1ULL));
@@ -163,7 +163,7 @@ static struct sums *sums_of(const struct grt_event *e, unsigned int slot)
 }
 
 /* Events whose place an AGGREGATE record may take. */
-static bool replaceable(u16 type)
+static bool aggregator_replaceable(u16 type)
 {
 	switch (type) {
 	case GRT_EV_SUBMIT:
@@ -180,14 +180,14 @@ static bool replaceable(u16 type)
 }
 
 /* Events that are counted: those of a ring's work. */
-static bool counted(u16 type)
+static bool aggregator_counted(u16 type)
 {
-	return replaceable(type) || type == GRT_EV_SYNC_WAIT_ENTER || type == GRT_EV_SYNC_WAIT_EXIT ||
-	       type == GRT_EV_ERROR;
+	return aggregator_replaceable(type) || type == GRT_EV_SYNC_WAIT_ENTER ||
+	       type == GRT_EV_SYNC_WAIT_EXIT || type == GRT_EV_ERROR;
 }
 
 /* The slot of the event's ring, negative where @counts is false. */
-static int slot_of(const struct grt_event *e, bool counts)
+static int aggregator_slot_of(const struct grt_event *e, bool counts)
 {
 	return counts ? grtrace_ring_slot(e->ring) : -1;
 }
@@ -196,7 +196,8 @@ static enum grt_fate aggregator_event(const struct grtrace_look *l)
 {
 	const struct grt_event *e = l->e;
 
-	return grtrace_setting(GRT_CONFIG_aggregator_replace) && slot_of(e, replaceable(e->type)) >= 0
+	return grtrace_setting(GRT_CONFIG_aggregator_replace) &&
+			       aggregator_slot_of(e, aggregator_replaceable(e->type)) >= 0
 		       ? GRT_FATE_AGGREGATED
 		       : GRT_FATE_DELIVERED;
 }
@@ -213,31 +214,31 @@ static void aggregator_done(const struct grtrace_look *l, enum grt_fate fate)
 
 	/* one that the core has forgotten has no ring any more, but its flight has */
 	if (e->type == GRT_EV_COMPLETE && e->ctx)
-		known = job_ends(e, &latency);
-	slot = slot_of(e, counted(e->type));
+		known = aggregator_job_ends(e, &latency);
+	slot = aggregator_slot_of(e, aggregator_counted(e->type));
 	if (slot < 0)
 		return;
 	if (e->type == GRT_EV_SUBMIT && e->ctx)
-		depth = job_begins(e, slot);
+		depth = aggregator_job_begins(e, slot);
 	if (!wanted)
 		return;
 	window_touch(&window, e->time);
 	if (unlikely(!test_bit(slot, used)))
 		set_bit(slot, used);
-	s = sums_of(e, slot);
-	add_event(s, e, fate == GRT_FATE_AGGREGATED && !in_job_record(l));
+	s = aggregator_sums_of(e, slot);
+	aggregator_add_event(s, e, fate == GRT_FATE_AGGREGATED && !aggregator_in_job_record(l));
 	if (e->type == GRT_EV_SUBMIT) {
 		s->submits++;
-		add_depth(s, depth);
+		aggregator_add_depth(s, depth);
 	} else if (e->type == GRT_EV_COMPLETE) {
 		s->completes++;
 		s->failed += !!((const struct grt_ev_complete *)e)->status;
 		if (known)
-			add_latency(s, latency);
+			aggregator_add_latency(s, latency);
 	}
 }
 
-static void merge(struct sums *to, const struct sums *from)
+static void aggregator_merge(struct sums *to, const struct sums *from)
 {
 	to->events += from->events;
 	to->replaced += from->replaced;
@@ -256,7 +257,7 @@ static void merge(struct sums *to, const struct sums *from)
 }
 
 /* Lets events go to the other set from @now on, and waits until no CPU adds to the old one. Return: which that is */
-static unsigned int switch_sets(u64 *now)
+static unsigned int aggregator_switch_sets(u64 *now)
 {
 	unsigned int old = current_set & 1;
 
@@ -269,7 +270,7 @@ static unsigned int switch_sets(u64 *now)
 }
 
 /* Return: the sums of a ring on all CPUs, which are zero then */
-static struct sums collect(unsigned int set, unsigned int ring)
+static struct sums aggregator_collect(unsigned int set, unsigned int ring)
 {
 	struct sums sum = {};
 	int cpu;
@@ -279,13 +280,13 @@ static struct sums collect(unsigned int set, unsigned int ring)
 
 		if (!s->events)
 			continue;
-		merge(&sum, s);
+		aggregator_merge(&sum, s);
 		memset(s, 0, sizeof(*s));
 	}
 	return sum;
 }
 
-static void emit_pending(struct told *t, unsigned int slot, u64 end)
+static void aggregator_emit_pending(struct told *t, unsigned int slot, u64 end)
 {
 	const struct sums *s = &t->pending;
 	struct grt_ev_aggregate ev = {
@@ -315,28 +316,28 @@ static void emit_pending(struct told *t, unsigned int slot, u64 end)
 	memset(&t->pending, 0, sizeof(t->pending));
 }
 
-static void end_ring(const struct sums *s, unsigned int ring, u64 begin, u64 end)
+static void aggregator_end_ring(const struct sums *s, unsigned int ring, u64 begin, u64 end)
 {
 	struct told *t = &told[ring];
 
 	if (!t->pending.events)
 		t->begin = begin;
 	if (s->events)
-		merge(&t->pending, s);
+		aggregator_merge(&t->pending, s);
 	if (t->pending.events)
-		emit_pending(t, ring, end);
+		aggregator_emit_pending(t, ring, end);
 }
 
 /* Return: whether anything happened in it, or waits for room: the next window is to follow at once */
-static bool end_window(u64 *end)
+static bool aggregator_end_window(u64 *end)
 {
 	static struct sums sums[GRTRACE_RINGS];
-	unsigned int set = switch_sets(end), ring;
+	unsigned int set = aggregator_switch_sets(end), ring;
 	bool any = false, pending = false;
 
 	for_each_set_bit(ring, used, GRTRACE_RINGS) {
-		sums[ring] = collect(set, ring);
-		end_ring(&sums[ring], ring, window.edge, *end);
+		sums[ring] = aggregator_collect(set, ring);
+		aggregator_end_ring(&sums[ring], ring, window.edge, *end);
 		any |= sums[ring].events;
 		pending |= told[ring].pending.events;
 	}
@@ -348,7 +349,7 @@ static bool end_window(u64 *end)
 	return any || pending;
 }
 
-static bool sums_pending(void)
+static bool aggregator_sums_pending(void)
 {
 	unsigned int set = current_set & 1, ring;
 	int cpu;
@@ -360,34 +361,34 @@ static bool sums_pending(void)
 	return false;
 }
 
-static void window_fn(struct work_struct *work)
+static void aggregator_window_fn(struct work_struct *work)
 {
 	u64 end;
 
 	mutex_lock(&aggregate_lock);
-	if (end_window(&end)) {
+	if (aggregator_end_window(&end)) {
 		window_next(&window, end);
 	} else {
 		window_rest(&window, end);
-		if (sums_pending())
+		if (aggregator_sums_pending())
 			window_touch(&window, ktime_get_mono_fast_ns());
 	}
 	mutex_unlock(&aggregate_lock);
 }
 
 /* The records of the window that has begun, whatever is left of it. */
-static void end_last_window(void)
+static void aggregator_end_last_window(void)
 {
 	u64 end;
 
 	window_end(&window);
 	mutex_lock(&aggregate_lock);
-	end_window(&end);
+	aggregator_end_window(&end);
 	mutex_unlock(&aggregate_lock);
 }
 
 /* What is in flight is not known. */
-static void forget_jobs(void)
+static void aggregator_forget_jobs(void)
 {
 	flights_clear(flights);
 	memset(depths, 0, sizeof(depths));
@@ -405,7 +406,7 @@ static bool aggregator_forget(unsigned int ring)
 	mutex_lock(&aggregate_lock);
 	flights_forget(flights, ring);
 	atomic_set(&depths[ring], 0);
-	if (test_bit(ring, used) && end_window(&end))
+	if (test_bit(ring, used) && aggregator_end_window(&end))
 		window.edge = end;
 	pending = told[ring].pending.events && grtrace_setting(GRT_CONFIG_enable);
 	if (!pending) {
@@ -421,10 +422,10 @@ static void aggregator_running(bool on)
 {
 	if (on)
 		return;
-	end_last_window();
+	aggregator_end_last_window();
 	mutex_lock(&aggregate_lock);
 	memset(told, 0, sizeof(told));
-	forget_jobs();
+	aggregator_forget_jobs();
 	window_begin(&window);
 	mutex_unlock(&aggregate_lock);
 }
@@ -443,7 +444,7 @@ static unsigned int aggregator_update(void)
 	WRITE_ONCE(window.length, grtrace_setting(GRT_CONFIG_aggregator_window) * NSEC_PER_MSEC);
 	if (on && !aggregating) {
 		synchronize_rcu(); /* events of the time before */
-		forget_jobs();
+		aggregator_forget_jobs();
 	} else if (!on && aggregating && READ_ONCE(window.ticking)) {
 		mod_delayed_work(system_wq, &window.work, 0);
 	}
@@ -461,43 +462,43 @@ struct open_ring {
 	unsigned int ring;
 };
 
-static void add_open(void *arg)
+static void aggregator_add_open(void *arg)
 {
 	struct open_ring *o = arg;
 	const struct sums *s = &cpus[smp_processor_id()]->set[current_set & 1][o->ring];
 
 	if (s->events)
-		merge(&o->sum, s);
+		aggregator_merge(&o->sum, s);
 }
 
-static struct sums open_sums(unsigned int ring)
+static struct sums aggregator_open_sums(unsigned int ring)
 {
 	struct open_ring o = { .ring = ring };
 	int cpu;
 
 	for_each_online_cpu(cpu)
 		if (READ_ONCE(cpus[cpu]->set[current_set & 1][ring].events))
-			smp_call_function_single(cpu, add_open, &o, true);
+			smp_call_function_single(cpu, aggregator_add_open, &o, true);
 	return o.sum;
 }
 
-static void show_us(struct seq_file *m, u64 ns)
+static void aggregator_show_us(struct seq_file *m, u64 ns)
 {
 	seq_printf(m, " | %llu.%03u us", div_u64(ns, 1000), (u32)(ns % 1000));
 }
 
-static void show_latency(struct seq_file *m, const struct sums *s)
+static void aggregator_show_latency(struct seq_file *m, const struct sums *s)
 {
 	if (!s->jobs) {
 		seq_puts(m, " | - | - | -");
 		return;
 	}
-	show_us(m, div64_u64(s->latency + s->jobs / 2, s->jobs));
-	show_us(m, s->latency_min);
-	show_us(m, s->latency_max);
+	aggregator_show_us(m, div64_u64(s->latency + s->jobs / 2, s->jobs));
+	aggregator_show_us(m, s->latency_min);
+	aggregator_show_us(m, s->latency_max);
 }
 
-static void show_depth(struct seq_file *m, const struct sums *s)
+static void aggregator_show_depth(struct seq_file *m, const struct sums *s)
 {
 	u64 hundredths;
 
@@ -510,7 +511,7 @@ static void show_depth(struct seq_file *m, const struct sums *s)
 }
 
 /* Until the first window is over, the table is of what there is of it. */
-static void show_rings(struct seq_file *m)
+static void aggregator_show_rings(struct seq_file *m)
 {
 	struct sums open;
 	const struct sums *s;
@@ -519,14 +520,14 @@ static void show_rings(struct seq_file *m)
 	for_each_set_bit(ring, used, GRTRACE_RINGS) {
 		s = &last.sums[ring];
 		if (!last.end) {
-			open = open_sums(ring);
+			open = aggregator_open_sums(ring);
 			s = &open;
 		}
 		if (!s->events)
 			continue;
 		seq_printf(m, "%u | %llu", grtrace_slot_ring(ring), s->events);
-		show_latency(m, s);
-		show_depth(m, s);
+		aggregator_show_latency(m, s);
+		aggregator_show_depth(m, s);
 		seq_putc(m, '\n');
 	}
 }
@@ -542,7 +543,7 @@ static void aggregator_show(struct seq_file *m)
 		   aggregating && grtrace_setting(GRT_CONFIG_aggregator_replace) ?
 			   ", records replace events" : "");
 	seq_puts(m, "Ring | Events | Avg Latency | Min | Max | Avg Depth | Peak Depth\n");
-	show_rings(m);
+	aggregator_show_rings(m);
 	mutex_unlock(&aggregate_lock);
 }
 
@@ -557,7 +558,7 @@ static const struct grtrace_stage stage = {
 	.forget = aggregator_forget,
 };
 
-static void free_all(void)
+static void aggregator_free_all(void)
 {
 	int cpu;
 
@@ -567,7 +568,7 @@ static void free_all(void)
 	kvfree(flights);
 }
 
-static int allocate(void)
+static int aggregator_allocate(void)
 {
 	int cpu;
 
@@ -585,21 +586,21 @@ static int allocate(void)
 
 static int __init aggregator_init(void)
 {
-	int err = allocate();
+	int err = aggregator_allocate();
 
-	window_init(&window, window_fn, NSEC_PER_SEC);
+	window_init(&window, aggregator_window_fn, NSEC_PER_SEC);
 	if (!err)
 		err = grtrace_stage_register(&stage);
 	if (err)
-		free_all();
+		aggregator_free_all();
 	return err;
 }
 
 static void __exit aggregator_exit(void)
 {
 	grtrace_stage_unregister(&stage);
-	end_last_window();
-	free_all();
+	aggregator_end_last_window();
+	aggregator_free_all();
 }
 
 module_init(aggregator_init);

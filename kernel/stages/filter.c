@@ -48,19 +48,19 @@ struct counts {
 
 static DEFINE_PER_CPU(struct counts, counts);
 
-static bool wrong_engine(const struct grtrace_job_info *job)
+static bool filter_wrong_engine(const struct grtrace_job_info *job)
 {
 	return !(grtrace_setting(GRT_CONFIG_filter_engine_mask) >> job->engine & 1);
 }
 
-static bool wrong_ring(const struct grtrace_job_info *job)
+static bool filter_wrong_ring(const struct grtrace_job_info *job)
 {
 	s64 ring = grtrace_setting(GRT_CONFIG_filter_ring_id);
 
 	return ring >= 0 && job->ring != ring;
 }
 
-static bool wrong_pid(const struct grtrace_job_info *job)
+static bool filter_wrong_pid(const struct grtrace_job_info *job)
 {
 	const struct pids *p = rcu_dereference_sched(pids);
 	unsigned int i;
@@ -71,27 +71,27 @@ static bool wrong_pid(const struct grtrace_job_info *job)
 	return p;
 }
 
-static bool wrong_uid(const struct grtrace_job_info *job)
+static bool filter_wrong_uid(const struct grtrace_job_info *job)
 {
 	s64 uid = grtrace_setting(GRT_CONFIG_filter_uid);
 
 	return uid >= 0 && job->uid != uid;
 }
 
-static enum grt_key against_job(const struct grtrace_job_info *job)
+static enum grt_key filter_against_job(const struct grtrace_job_info *job)
 {
-	if (wrong_engine(job))
+	if (filter_wrong_engine(job))
 		return GRT_CONFIG_filter_engine_mask;
-	if (wrong_ring(job))
+	if (filter_wrong_ring(job))
 		return GRT_CONFIG_filter_ring_id;
-	if (wrong_pid(job))
+	if (filter_wrong_pid(job))
 		return GRT_CONFIG_filter_pid;
-	if (wrong_uid(job))
+	if (filter_wrong_uid(job))
 		return GRT_CONFIG_filter_uid;
 	return PASSED;
 }
 
-static enum grt_fate answer(enum grt_key rule)
+static enum grt_fate filter_answer(enum grt_key rule)
 {
 	if (rule == PASSED)
 		return GRT_FATE_DELIVERED;
@@ -101,17 +101,17 @@ static enum grt_fate answer(enum grt_key rule)
 
 static enum grt_fate filter_job(struct grtrace_look *l)
 {
-	return answer(against_job(l->job));
+	return filter_answer(filter_against_job(l->job));
 }
 
-static bool too_short(const struct grtrace_look *l)
+static bool filter_too_short(const struct grtrace_look *l)
 {
 	const struct grt_ev_job *job = l->stamps;
 
 	return l->e->time - job->submit < grtrace_setting(GRT_CONFIG_filter_latency) * NSEC_PER_USEC;
 }
 
-static bool job_wanted(void)
+static bool filter_job_wanted(void)
 {
 	unsigned int i;
 
@@ -125,20 +125,20 @@ static enum grt_fate filter_event(const struct grtrace_look *l)
 {
 	bool job = l->e->type == GRT_EV_JOB;
 
-	if (!(job ? job_wanted() : grt_types_has(&grtrace_wanted_types, l->e->type)))
-		return answer(GRT_CONFIG_filter_events);
-	if (job && l->stamps && too_short(l))
-		return answer(GRT_CONFIG_filter_latency);
+	if (!(job ? filter_job_wanted() : grt_types_has(&grtrace_wanted_types, l->e->type)))
+		return filter_answer(GRT_CONFIG_filter_events);
+	if (job && l->stamps && filter_too_short(l))
+		return filter_answer(GRT_CONFIG_filter_latency);
 	this_cpu_inc(counts.of[PASSED]);
 	return GRT_FATE_DELIVERED;
 }
 
-static bool differs(enum grt_key key, u64 value)
+static bool filter_differs(enum grt_key key, u64 value)
 {
 	return grtrace_setting(key) != value;
 }
 
-static bool all_types(void)
+static bool filter_all_types(void)
 {
 	unsigned int i;
 
@@ -154,14 +154,15 @@ static unsigned int filter_update(void)
 		return 0;
 	if (grtrace_setting(GRT_CONFIG_filter_latency))
 		return GRTRACE_STAGE_ON | GRTRACE_STAGE_HOLDS;
-	if (differs(GRT_CONFIG_filter_engine_mask, U32_MAX) || differs(GRT_CONFIG_filter_ring_id, -1) ||
-	    !all_types() || differs(GRT_CONFIG_filter_uid, -1) || rcu_access_pointer(pids))
+	if (filter_differs(GRT_CONFIG_filter_engine_mask, U32_MAX) ||
+	    filter_differs(GRT_CONFIG_filter_ring_id, -1) || !filter_all_types() ||
+	    filter_differs(GRT_CONFIG_filter_uid, -1) || rcu_access_pointer(pids))
 		return GRTRACE_STAGE_ON;
 	return 0;
 }
 
 /* 1,2 3: pids with commas or blanks between; 0 or nothing: no list. */
-static int parse_pids(struct pids *p, char *text)
+static int filter_parse_pids(struct pids *p, char *text)
 {
 	char *word;
 	u32 pid;
@@ -183,7 +184,7 @@ static int parse_pids(struct pids *p, char *text)
 	return 0;
 }
 
-static void replace_pids(struct pids *p)
+static void filter_replace_pids(struct pids *p)
 {
 	struct pids *old = rcu_replace_pointer(pids, p, true); /* under grtrace_lock */
 
@@ -198,13 +199,13 @@ static int filter_set(enum grt_key key, char *text)
 
 	if (!p)
 		return -ENOMEM;
-	err = parse_pids(p, text);
+	err = filter_parse_pids(p, text);
 	if (err || !p->count) {
 		kfree(p);
 		p = NULL;
 	}
 	if (!err)
-		replace_pids(p);
+		filter_replace_pids(p);
 	return err;
 }
 
@@ -221,7 +222,7 @@ static int filter_print(enum grt_key key, char *buf, size_t size)
 	return n;
 }
 
-static u64 sum(enum grt_key rule)
+static u64 filter_sum(enum grt_key rule)
 {
 	u64 n = 0;
 	int cpu;
@@ -236,10 +237,10 @@ static void filter_show(struct seq_file *m)
 	int i;
 
 	seq_printf(m, "Filter: %s\n", grtrace_setting(GRT_CONFIG_filter_enabled) ? "on" : "off");
-	seq_printf(m, "Events passed: %llu\n", sum(PASSED));
+	seq_printf(m, "Events passed: %llu\n", filter_sum(PASSED));
 	seq_puts(m, "Rule                 Refused jobs and events\n");
 	for (i = 0; i < ARRAY_SIZE(rules); i++)
-		seq_printf(m, "%-20s %llu\n", rules[i].name, sum(rules[i].key));
+		seq_printf(m, "%-20s %llu\n", rules[i].name, filter_sum(rules[i].key));
 }
 
 static void filter_clear(void)

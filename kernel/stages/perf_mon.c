@@ -88,7 +88,7 @@ static unsigned int windows;
 /* grtrace_lock */
 static bool monitoring;
 
-static void ring_commit(struct ring_state *r, u64 now)
+static void perf_mon_ring_commit(struct ring_state *r, u64 now)
 {
 	s64 old = atomic64_read(&r->busy), new;
 
@@ -97,7 +97,7 @@ static void ring_commit(struct ring_state *r, u64 now)
 	} while (!atomic64_try_cmpxchg(&r->busy, &old, new));
 }
 
-static void ring_start(struct ring_state *r, u64 now)
+static void perf_mon_ring_start(struct ring_state *r, u64 now)
 {
 	s64 old = atomic64_read(&r->busy), new;
 
@@ -106,7 +106,7 @@ static void ring_start(struct ring_state *r, u64 now)
 	} while (!atomic64_try_cmpxchg(&r->busy, &old, new));
 }
 
-static void ring_unstart(struct ring_state *r, u64 now)
+static void perf_mon_ring_unstart(struct ring_state *r, u64 now)
 {
 	s64 old = atomic64_read(&r->busy), new;
 
@@ -116,7 +116,7 @@ static void ring_unstart(struct ring_state *r, u64 now)
 }
 
 /* The job of this flight executes no more. */
-static void flight_over(u64 word, u64 now)
+static void perf_mon_flight_over(u64 word, u64 now)
 {
 	struct ring_state *r = &rings[flight_ring(word)];
 	u64 begin = flight_time(word, now), ended = READ_ONCE(r->ended);
@@ -129,7 +129,8 @@ static void flight_over(u64 word, u64 now)
 }
 
 /* The job executes on its ring before anybody can take it to be over. */
-static void flight_begin(const struct grt_event *e, u64 key, u64 mark, void (*begin)(struct ring_state *r, u64 now))
+static void perf_mon_flight_begin(const struct grt_event *e, u64 key, u64 mark,
+				  void (*begin)(struct ring_state *r, u64 now))
 {
 	int slot = grtrace_ring_slot(e->ring);
 	struct flight *at;
@@ -141,45 +142,45 @@ static void flight_begin(const struct grt_event *e, u64 key, u64 mark, void (*be
 	if (!at)
 		return;
 	if (evicted != FLIGHT_NONE)
-		flight_over(evicted, e->time);
+		perf_mon_flight_over(evicted, e->time);
 	begin(&rings[slot], e->time);
 	flight_publish(at, key, flight_word(slot, mark, e->time));
 }
 
-static void on_commit(const struct grt_event *e)
+static void perf_mon_on_commit(const struct grt_event *e)
 {
-	flight_begin(e, flight_key(e), 0, ring_commit);
+	perf_mon_flight_begin(e, flight_key(e), 0, perf_mon_ring_commit);
 }
 
 /* A START that meets the job's END on another CPU has been for nothing. */
-static void on_start(const struct grt_event *e)
+static void perf_mon_on_start(const struct grt_event *e)
 {
 	u64 key = flight_key(e), word;
 	struct flight *at = flight_find(flights, key);
 
 	if (!at) {
-		flight_begin(e, key, STARTED, ring_start);
+		perf_mon_flight_begin(e, key, STARTED, perf_mon_ring_start);
 		return;
 	}
 	word = flight_look(at, key);
 	if (word == FLIGHT_NONE || word & STARTED)
 		return;
-	ring_start(&rings[flight_ring(word)], e->time);
+	perf_mon_ring_start(&rings[flight_ring(word)], e->time);
 	if (!flight_mark(at, word))
-		ring_unstart(&rings[flight_ring(word)], e->time);
+		perf_mon_ring_unstart(&rings[flight_ring(word)], e->time);
 }
 
 /* Without END the job is taken to have executed until its COMPLETE. */
-static void on_end(const struct grt_event *e)
+static void perf_mon_on_end(const struct grt_event *e)
 {
 	u64 word;
 
 	if (flight_take(flights, flight_key(e), &word))
-		flight_over(word, e->time);
+		perf_mon_flight_over(word, e->time);
 }
 
 /* A beginning that another CPU tells after the job's COMPLETE begins nothing. */
-static void follow(const struct grtrace_look *l)
+static void perf_mon_follow(const struct grtrace_look *l)
 {
 	const struct grt_event *e = l->e;
 
@@ -188,22 +189,22 @@ static void follow(const struct grtrace_look *l)
 	switch (e->type) {
 	case GRT_EV_SUBMIT:
 		if (e->flags & GRT_FLAG_COMMIT)
-			on_commit(e);
+			perf_mon_on_commit(e);
 		break;
 	case GRT_EV_COMMIT:
-		on_commit(e);
+		perf_mon_on_commit(e);
 		break;
 	case GRT_EV_START:
-		on_start(e);
+		perf_mon_on_start(e);
 		break;
 	case GRT_EV_END:
 	case GRT_EV_COMPLETE:
-		on_end(e);
+		perf_mon_on_end(e);
 		break;
 	}
 }
 
-static void count(const struct grtrace_look *l, u32 ring, enum grt_fate fate)
+static void perf_mon_count(const struct grtrace_look *l, u32 ring, enum grt_fate fate)
 {
 	const struct grt_event *e = l->e;
 	struct cpu_counts *c = this_cpu_ptr(counts);
@@ -222,7 +223,7 @@ static void count(const struct grtrace_look *l, u32 ring, enum grt_fate fate)
 }
 
 /* Of a job that the core has forgotten while it executed, its flight still knows it. */
-static int slot_of_flight(const struct grt_event *e)
+static int perf_mon_slot_of_flight(const struct grt_event *e)
 {
 	u64 key = flight_key(e), word = FLIGHT_NONE;
 	struct flight *at = flight_find(flights, key);
@@ -239,19 +240,19 @@ static void perf_mon_done(const struct grtrace_look *l, enum grt_fate fate)
 	int ring = grtrace_ring_slot(e->ring);
 
 	if (unlikely(e->ring == GRT_RING_NONE) && step)
-		ring = slot_of_flight(e);
+		ring = perf_mon_slot_of_flight(e);
 	if (ring < 0)
 		return;
 	window_touch(&window, e->time);
 	if (unlikely(!test_bit(ring, used)))
 		set_bit(ring, used);
-	count(l, ring, fate);
+	perf_mon_count(l, ring, fate);
 	if (step)
-		follow(l);
+		perf_mon_follow(l);
 }
 
 /* A CPU counts for a few instructions with interrupts off: looking again does not last. */
-static void read_counts(struct ring_counts *sum, const struct cpu_counts *c, unsigned int ring)
+static void perf_mon_read_counts(struct ring_counts *sum, const struct cpu_counts *c, unsigned int ring)
 {
 	struct ring_counts n;
 	u32 seq;
@@ -269,13 +270,13 @@ static void read_counts(struct ring_counts *sum, const struct cpu_counts *c, uns
 	sum->latency += n.latency;
 }
 
-static struct look look_at(unsigned int ring)
+static struct look perf_mon_look_at(unsigned int ring)
 {
 	struct look look = {};
 	int cpu;
 
 	for_each_possible_cpu(cpu)
-		read_counts(&look.n, per_cpu_ptr(counts, cpu), ring);
+		perf_mon_read_counts(&look.n, per_cpu_ptr(counts, cpu), ring);
 	look.busy = atomic64_read(&rings[ring].busy);
 	look.time = ktime_get_mono_fast_ns();
 	return look;
@@ -286,7 +287,7 @@ static struct look look_at(unsigned int ring)
  * came between, an interrupt or another virtual machine, all are looked at again.
  * Return: when it began
  */
-static u64 look_at_all(struct look *looks)
+static u64 perf_mon_look_at_all(struct look *looks)
 {
 	unsigned int ring, tries = LOOK_TRIES;
 	u64 begun;
@@ -294,13 +295,13 @@ static u64 look_at_all(struct look *looks)
 	do {
 		begun = ktime_get_mono_fast_ns();
 		for_each_set_bit(ring, used, GRTRACE_RINGS)
-			looks[ring] = look_at(ring);
+			looks[ring] = perf_mon_look_at(ring);
 	} while (ktime_get_mono_fast_ns() - begun > LOOK_NS && --tries);
 	return begun;
 }
 
 /* Return: whether the ring had an event since the last look */
-static bool look_again(unsigned int ring, const struct look *now)
+static bool perf_mon_look_again(unsigned int ring, const struct look *now)
 {
 	/* windows in which nothing happened were left out */
 	last[ring].time = max(last[ring].time, window.edge);
@@ -309,17 +310,17 @@ static bool look_again(unsigned int ring, const struct look *now)
 	return now->n.emitted != before[ring].n.emitted;
 }
 
-static bool looks_stale(void)
+static bool perf_mon_looks_stale(void)
 {
 	unsigned int ring;
 
 	for_each_set_bit(ring, used, GRTRACE_RINGS)
-		if (look_at(ring).n.emitted != last[ring].n.emitted)
+		if (perf_mon_look_at(ring).n.emitted != last[ring].n.emitted)
 			return true;
 	return false;
 }
 
-static void window_fn(struct work_struct *work)
+static void perf_mon_window_fn(struct work_struct *work)
 {
 	static struct look looks[GRTRACE_RINGS];
 	unsigned int ring;
@@ -328,22 +329,22 @@ static void window_fn(struct work_struct *work)
 
 	mutex_lock(&look_lock);
 	memset(looks, 0, sizeof(looks));
-	now = look_at_all(looks);
+	now = perf_mon_look_at_all(looks);
 	for_each_set_bit(ring, used, GRTRACE_RINGS)
 		if (looks[ring].time) /* it may be one that was used since */
-			any |= look_again(ring, &looks[ring]);
+			any |= perf_mon_look_again(ring, &looks[ring]);
 	windows++;
 	if (any) {
 		window_next(&window, now);
 	} else {
 		window_rest(&window, now);
-		if (looks_stale())
+		if (perf_mon_looks_stale())
 			window_touch(&window, ktime_get_mono_fast_ns());
 	}
 	mutex_unlock(&look_lock);
 }
 
-static void show_utilization(struct seq_file *m, const struct look *a, const struct look *b)
+static void perf_mon_show_utilization(struct seq_file *m, const struct look *a, const struct look *b)
 {
 	u64 busy = busy_between(busy_at(a->busy, a->time), busy_at(b->busy, b->time));
 	u64 share = min_t(u64, mul_u64_u64_div_u64(busy, 10000, b->time - a->time), 10000);
@@ -351,7 +352,7 @@ static void show_utilization(struct seq_file *m, const struct look *a, const str
 	seq_printf(m, "%llu.%02llu", share / 100, share % 100);
 }
 
-static void show_drop_rate(struct seq_file *m, u64 emitted, u64 lost)
+static void perf_mon_show_drop_rate(struct seq_file *m, u64 emitted, u64 lost)
 {
 	u64 share;
 
@@ -363,7 +364,7 @@ static void show_drop_rate(struct seq_file *m, u64 emitted, u64 lost)
 	seq_printf(m, ", %llu.%02llu", share / 100, share % 100);
 }
 
-static void show_latency(struct seq_file *m, u64 jobs, u64 sum)
+static void perf_mon_show_latency(struct seq_file *m, u64 jobs, u64 sum)
 {
 	u64 ns = jobs ? div64_u64(sum, jobs) : 0;
 
@@ -373,16 +374,17 @@ static void show_latency(struct seq_file *m, u64 jobs, u64 sum)
 		seq_puts(m, ", -\n");
 }
 
-static void show_ring(struct seq_file *m, unsigned int ring, const struct look *a, const struct look *b)
+static void perf_mon_show_ring(struct seq_file *m, unsigned int ring, const struct look *a,
+			       const struct look *b)
 {
 	seq_printf(m, "%u, ", grtrace_slot_ring(ring));
-	show_utilization(m, a, b);
-	show_drop_rate(m, b->n.emitted - a->n.emitted, b->n.lost - a->n.lost);
-	show_latency(m, b->n.jobs - a->n.jobs, b->n.latency - a->n.latency);
+	perf_mon_show_utilization(m, a, b);
+	perf_mon_show_drop_rate(m, b->n.emitted - a->n.emitted, b->n.lost - a->n.lost);
+	perf_mon_show_latency(m, b->n.jobs - a->n.jobs, b->n.latency - a->n.latency);
 }
 
 /* The ends of the window that is shown. */
-static void choose_window(unsigned int ring, struct look *a, struct look *b)
+static void perf_mon_choose_window(unsigned int ring, struct look *a, struct look *b)
 {
 	u64 now = ktime_get_mono_fast_ns();
 
@@ -392,11 +394,11 @@ static void choose_window(unsigned int ring, struct look *a, struct look *b)
 		return;
 	/* none is over yet, or nothing has happened since the last one */
 	*a = last[ring];
-	*b = look_at(ring);
+	*b = perf_mon_look_at(ring);
 	a->time = windows ? b->time - WINDOW : READ_ONCE(window.edge);
 }
 
-static int stats_show(struct seq_file *m, void *unused)
+static int perf_mon_stats_show(struct seq_file *m, void *unused)
 {
 	u64 from = 0, to = 0;
 	unsigned int ring;
@@ -405,10 +407,10 @@ static int stats_show(struct seq_file *m, void *unused)
 	seq_puts(m, "ring_id, utilization%, drop_rate%, avg_latency_us\n");
 	mutex_lock(&look_lock);
 	for_each_set_bit(ring, used, GRTRACE_RINGS) {
-		choose_window(ring, &a, &b);
+		perf_mon_choose_window(ring, &a, &b);
 		if (!READ_ONCE(monitoring) || !b.n.emitted || b.time <= a.time || !a.time)
 			continue;
-		show_ring(m, ring, &a, &b);
+		perf_mon_show_ring(m, ring, &a, &b);
 		from = a.time;
 		to = b.time;
 	}
@@ -420,7 +422,7 @@ static int stats_show(struct seq_file *m, void *unused)
 }
 
 /* Forgets everything; nobody counts, or what is counted is not wanted. */
-static void reset(void)
+static void perf_mon_reset(void)
 {
 	int cpu;
 
@@ -458,7 +460,7 @@ static bool perf_mon_forget(unsigned int ring)
 static void perf_mon_running(bool on)
 {
 	if (!on)
-		reset();
+		perf_mon_reset();
 }
 
 static unsigned int perf_mon_update(void)
@@ -467,7 +469,7 @@ static unsigned int perf_mon_update(void)
 
 	if (on && !monitoring) {
 		synchronize_rcu(); /* events of the time before */
-		reset();
+		perf_mon_reset();
 	}
 	monitoring = on;
 	return on ? GRTRACE_STAGE_WATCHES : 0;
@@ -489,12 +491,12 @@ static int __init perf_mon_init(void)
 	flights = flights_new();
 	if (!counts || !flights)
 		goto err_free;
-	window_init(&window, window_fn, WINDOW);
+	window_init(&window, perf_mon_window_fn, WINDOW);
 	err = grtrace_stage_register(&stage);
 	if (err)
 		goto err_free;
 	err = -ENOMEM;
-	if (proc_create_single("grtrace_stats", 0400, NULL, stats_show))
+	if (proc_create_single("grtrace_stats", 0400, NULL, perf_mon_stats_show))
 		return 0;
 	grtrace_stage_unregister(&stage);
 	window_end(&window);

@@ -70,8 +70,8 @@ struct spent {
 static struct spent *spent;
 static u64 step_began;
 
-static void step_fn(struct work_struct *work);
-static DECLARE_DELAYED_WORK(step, step_fn);
+static void sampling_step_fn(struct work_struct *work);
+static DECLARE_DELAYED_WORK(step, sampling_step_fn);
 
 /*
  * Adaptive sampling takes steps while tracing is on, and none while nothing
@@ -80,16 +80,16 @@ static DECLARE_DELAYED_WORK(step, step_fn);
 static bool stepping;
 static bool asleep;
 
-static void wake_fn(struct irq_work *work);
-static struct irq_work wake = IRQ_WORK_INIT(wake_fn);
+static void sampling_wake_fn(struct irq_work *work);
+static struct irq_work wake = IRQ_WORK_INIT(sampling_wake_fn);
 
-static enum mode mode(void)
+static enum mode sampling_mode(void)
 {
 	return grtrace_setting(GRT_CONFIG_sampling_mode);
 }
 
 /* Events that belong to no job are taken at the same rate, evenly. */
-static bool take_turn(struct own *o, u32 percent)
+static bool sampling_take_turn(struct own *o, u32 percent)
 {
 	o->remainder += percent;
 	if (o->remainder < 100)
@@ -102,21 +102,21 @@ static bool take_turn(struct own *o, u32 percent)
  * Where a job stands in 0..2^32. Steps of the golden ratio spread those of a
  * context evenly, so that a share of them is that share of a few already.
  */
-static u32 place_of(const struct grt_event *e)
+static u32 sampling_place_of(const struct grt_event *e)
 {
 	return hash_64(e->ctx, 32) + (u32)e->seqno * GOLDEN_RATIO_32;
 }
 
-static bool is_kept(struct own *o, const struct grt_event *e, u32 percent)
+static bool sampling_is_kept(struct own *o, const struct grt_event *e, u32 percent)
 {
 	if (percent >= 100)
 		return true;
 	if (!e->ctx)
-		return take_turn(o, percent);
-	return (place_of(e) * 100ULL) >> 32 < percent;
+		return sampling_take_turn(o, percent);
+	return (sampling_place_of(e) * 100ULL) >> 32 < percent;
 }
 
-static enum grt_fate count(struct own *o, u32 ring, bool kept)
+static enum grt_fate sampling_count(struct own *o, u32 ring, bool kept)
 {
 	int slot = grtrace_ring_slot(ring);
 	struct ring_counts *n = &o->rings[slot < 0 ? GRTRACE_RINGS : slot];
@@ -130,18 +130,19 @@ static enum grt_fate sampling_job(struct grtrace_look *l)
 {
 	struct own *o = this_cpu_ptr(own);
 
-	if (mode() == THRESHOLD)
+	if (sampling_mode() == THRESHOLD)
 		return GRT_FATE_DELIVERED;
 	l->percent = READ_ONCE(rate);
-	return count(o, l->job->ring, is_kept(o, l->e, l->percent));
+	return sampling_count(o, l->job->ring, sampling_is_kept(o, l->e, l->percent));
 }
 
 static enum grt_fate sampling_event(const struct grtrace_look *l)
 {
-	if (!l->stamps || mode() != THRESHOLD)
+	if (!l->stamps || sampling_mode() != THRESHOLD)
 		return GRT_FATE_DELIVERED;
-	return count(this_cpu_ptr(own), l->job->ring,
-		     l->e->time - l->stamps->submit >= grtrace_setting(GRT_CONFIG_sampling_threshold));
+	return sampling_count(this_cpu_ptr(own), l->job->ring,
+			      l->e->time - l->stamps->submit >=
+				      grtrace_setting(GRT_CONFIG_sampling_threshold));
 }
 
 /*
@@ -153,7 +154,7 @@ static void sampling_done(const struct grtrace_look *l, enum grt_fate fate)
 	struct own *o = this_cpu_ptr(own);
 	u64 ns;
 
-	if (mode() != ADAPTIVE || ++o->turn < MEASURED || l->e->type == GRT_EV_END)
+	if (sampling_mode() != ADAPTIVE || ++o->turn < MEASURED || l->e->type == GRT_EV_END)
 		return;
 	o->turn = 0;
 	if (unlikely(READ_ONCE(asleep)))
@@ -166,7 +167,7 @@ static void sampling_done(const struct grtrace_look *l, enum grt_fate fate)
 }
 
 /* The share that fits: what is dropped costs too, and is not changed by it. */
-static u32 share_that_fits(u64 kept, u64 dropped, u64 ns)
+static u32 sampling_share_that_fits(u64 kept, u64 dropped, u64 ns)
 {
 	u64 budget = div_u64(ns * grtrace_setting(GRT_CONFIG_sampling_budget), 100);
 
@@ -178,7 +179,7 @@ static u32 share_that_fits(u64 kept, u64 dropped, u64 ns)
 }
 
 /* Down as far as needed at once, up by no more than twice: the next step knows better. */
-static void step_fn(struct work_struct *work)
+static void sampling_step_fn(struct work_struct *work)
 {
 	u64 now = ktime_get_mono_fast_ns(), ns = now - step_began;
 	bool idle = true;
@@ -189,7 +190,8 @@ static void step_fn(struct work_struct *work)
 		const struct own *o = per_cpu_ptr(own, cpu);
 		struct spent s = { READ_ONCE(o->kept), READ_ONCE(o->dropped) };
 
-		next = min(next, share_that_fits(s.kept - spent[cpu].kept, s.dropped - spent[cpu].dropped, ns));
+		next = min(next, sampling_share_that_fits(s.kept - spent[cpu].kept,
+							  s.dropped - spent[cpu].dropped, ns));
 		idle = idle && s.kept == spent[cpu].kept && s.dropped == spent[cpu].dropped;
 		spent[cpu] = s;
 	}
@@ -201,7 +203,7 @@ static void step_fn(struct work_struct *work)
 		schedule_delayed_work(&step, msecs_to_jiffies(STEP_MS));
 }
 
-static void begin_steps(void)
+static void sampling_begin_steps(void)
 {
 	int cpu;
 
@@ -212,13 +214,13 @@ static void begin_steps(void)
 	schedule_delayed_work(&step, msecs_to_jiffies(STEP_MS));
 }
 
-static void wake_fn(struct irq_work *work)
+static void sampling_wake_fn(struct irq_work *work)
 {
 	if (READ_ONCE(stepping) && READ_ONCE(asleep))
-		begin_steps();
+		sampling_begin_steps();
 }
 
-static void stop_steps(void)
+static void sampling_stop_steps(void)
 {
 	irq_work_sync(&wake);
 	cancel_delayed_work_sync(&step);
@@ -227,14 +229,14 @@ static void stop_steps(void)
 /* Adaptive sampling runs while tracing does. */
 static void sampling_running(bool on)
 {
-	on = on && mode() == ADAPTIVE;
+	on = on && sampling_mode() == ADAPTIVE;
 	if (on == stepping)
 		return;
 	WRITE_ONCE(stepping, on);
 	if (on)
-		begin_steps();
+		sampling_begin_steps();
 	else
-		stop_steps();
+		sampling_stop_steps();
 }
 
 static unsigned int sampling_update(void)
@@ -242,21 +244,21 @@ static unsigned int sampling_update(void)
 	static enum mode was;
 
 	sampling_running(grtrace_setting(GRT_CONFIG_enable));
-	if (mode() == ADAPTIVE && was != ADAPTIVE)
+	if (sampling_mode() == ADAPTIVE && was != ADAPTIVE)
 		WRITE_ONCE(rate, 100);
-	else if (mode() == STATIC)
+	else if (sampling_mode() == STATIC)
 		WRITE_ONCE(rate, grtrace_setting(GRT_CONFIG_sample));
-	was = mode();
-	if (mode() == THRESHOLD)
+	was = sampling_mode();
+	if (sampling_mode() == THRESHOLD)
 		return GRTRACE_STAGE_ON | GRTRACE_STAGE_HOLDS;
-	if (mode() == ADAPTIVE)
+	if (sampling_mode() == ADAPTIVE)
 		return GRTRACE_STAGE_ON | GRTRACE_STAGE_DONE;
 	return rate < 100 ? GRTRACE_STAGE_ON : 0;
 }
 
-static void show_mode(struct seq_file *m)
+static void sampling_show_mode(struct seq_file *m)
 {
-	switch (mode()) {
+	switch (sampling_mode()) {
 	case STATIC:
 		seq_printf(m, "Sampler mode: static (rate=%u%%)\n", rate);
 		break;
@@ -270,7 +272,7 @@ static void show_mode(struct seq_file *m)
 	}
 }
 
-static void show_ring(struct seq_file *m, int slot)
+static void sampling_show_ring(struct seq_file *m, int slot)
 {
 	struct ring_counts sum = {};
 	int cpu;
@@ -293,10 +295,10 @@ static void sampling_show(struct seq_file *m)
 {
 	int slot;
 
-	show_mode(m);
+	sampling_show_mode(m);
 	seq_puts(m, "Ring   Total        Sampled      Rate\n");
 	for (slot = 0; slot <= GRTRACE_RINGS; slot++)
-		show_ring(m, slot);
+		sampling_show_ring(m, slot);
 }
 
 static void sampling_clear(void)
@@ -328,7 +330,7 @@ static const struct grtrace_stage stage = {
 	.forget = sampling_forget,
 };
 
-static void free_all(void)
+static void sampling_free_all(void)
 {
 	kvfree(spent);
 	free_percpu(own);
@@ -342,7 +344,7 @@ static int __init sampling_init(void)
 	spent = kvcalloc(nr_cpu_ids, sizeof(*spent), GFP_KERNEL);
 	err = own && spent ? grtrace_stage_register(&stage) : -ENOMEM;
 	if (err)
-		free_all();
+		sampling_free_all();
 	return err;
 }
 
@@ -350,7 +352,7 @@ static void __exit sampling_exit(void)
 {
 	grtrace_stage_unregister(&stage);
 	irq_work_sync(&wake); /* an event may have asked for it since the steps were stopped */
-	free_all();
+	sampling_free_all();
 }
 
 module_init(sampling_init);

@@ -31,7 +31,7 @@ static uint32_t coarsen(struct grt_busy_part *v, uint32_t n, uint64_t now, unsig
 }
 
 /* An eighth at least becomes free: making room for one at a time would walk through all for each. */
-static int make_room(struct grt_busy *b)
+static int busy_make_room(struct grt_busy *b)
 {
 	const uint32_t old = GRT_BUSY_MAX * 3 / 4;
 	unsigned int shift = COARSE_SHIFT;
@@ -115,12 +115,12 @@ static uint32_t trim_right(struct grt_busy *b, uint64_t to, uint32_t i)
 	return end - 1;
 }
 
-static int insert(struct grt_busy *b, uint64_t from, uint64_t to)
+static int busy_insert(struct grt_busy *b, uint64_t from, uint64_t to)
 {
 	struct grt_busy_part *v;
 	uint32_t i, end;
 
-	if (make_room(b))
+	if (busy_make_room(b))
 		return -ENOMEM;
 	if (!trim_left(b, from, to, &i))
 		return 0;
@@ -148,7 +148,7 @@ int grt_busy_insert(struct grt_busy *b, uint64_t from, uint64_t to)
 	if (b->last && b->used < b->room && from > b->last->to)
 		b->part[b->used++] = (struct grt_busy_part){.from = from, .to = to};
 	else
-		ret = insert(b, from, to);
+		ret = busy_insert(b, from, to);
 	b->last = b->used ? &b->part[b->used - 1] : NULL;
 	return ret;
 }

@@ -38,7 +38,7 @@ struct out {
 
 /* The demangler cannot be told to stop. It holds nothing here but its stack, and rarely one word of Rust's.
  */
-static void take(const char *part, size_t length, void *opaque)
+static void demangle_take(const char *part, size_t length, void *opaque)
 {
 	struct out *o = opaque;
 	size_t room = o->room;
@@ -59,7 +59,7 @@ static void take(const char *part, size_t length, void *opaque)
 }
 
 /* Return: the text of @o where all of it came; else it is freed */
-static char *text_of(struct out *o, int complete)
+static char *demangle_text_of(struct out *o, int complete)
 {
 	if (complete && o->used)
 		return o->text;
@@ -72,12 +72,12 @@ static char *of_rust(const char *name)
 	struct out o = {.text = NULL};
 
 	if (setjmp(o.full))
-		return text_of(&o, false);
-	return text_of(&o, rust_demangle_callback(name, STYLE, take, &o));
+		return demangle_text_of(&o, false);
+	return demangle_text_of(&o, rust_demangle_callback(name, STYLE, demangle_take, &o));
 }
 
 /* Whether a part, each time that it is written, is within bounds; @left: parts that still may be. */
-static bool is_within(const struct demangle_component *c, unsigned int *left, unsigned int depth)
+static bool demangle_is_within(const struct demangle_component *c, unsigned int *left, unsigned int depth)
 {
 	if (!c)
 		return true;
@@ -97,19 +97,19 @@ static bool is_within(const struct demangle_component *c, unsigned int *left, un
 	case DEMANGLE_COMPONENT_UNNAMED_TYPE:
 		return true;
 	case DEMANGLE_COMPONENT_CTOR:
-		return is_within(c->u.s_ctor.name, left, depth + 1);
+		return demangle_is_within(c->u.s_ctor.name, left, depth + 1);
 	case DEMANGLE_COMPONENT_DTOR:
-		return is_within(c->u.s_dtor.name, left, depth + 1);
+		return demangle_is_within(c->u.s_dtor.name, left, depth + 1);
 	case DEMANGLE_COMPONENT_EXTENDED_OPERATOR:
-		return is_within(c->u.s_extended_operator.name, left, depth + 1);
+		return demangle_is_within(c->u.s_extended_operator.name, left, depth + 1);
 	case DEMANGLE_COMPONENT_FIXED_TYPE:
-		return is_within(c->u.s_fixed.length, left, depth + 1);
+		return demangle_is_within(c->u.s_fixed.length, left, depth + 1);
 	case DEMANGLE_COMPONENT_LAMBDA:
 	case DEMANGLE_COMPONENT_DEFAULT_ARG:
-		return is_within(c->u.s_unary_num.sub, left, depth + 1);
+		return demangle_is_within(c->u.s_unary_num.sub, left, depth + 1);
 	default:
-		return is_within(c->u.s_binary.left, left, depth + 1) &&
-		       is_within(c->u.s_binary.right, left, depth + 1);
+		return demangle_is_within(c->u.s_binary.left, left, depth + 1) &&
+		       demangle_is_within(c->u.s_binary.right, left, depth + 1);
 	}
 }
 
@@ -118,9 +118,9 @@ static char *write_tree(struct demangle_component *tree)
 	unsigned int left = PARTS_MAX;
 	struct out o = {.text = NULL};
 
-	if (!is_within(tree, &left, 0) || setjmp(o.full))
-		return text_of(&o, false);
-	return text_of(&o, cplus_demangle_print_callback(STYLE, tree, take, &o));
+	if (!demangle_is_within(tree, &left, 0) || setjmp(o.full))
+		return demangle_text_of(&o, false);
+	return demangle_text_of(&o, cplus_demangle_print_callback(STYLE, tree, demangle_take, &o));
 }
 
 /* What takes the parser time that doubles with each, and is in no name that anybody wrote. */

@@ -67,7 +67,7 @@ static bool is_deceptive(uint32_t c)
 }
 
 /* The writers of one character: into @out (room for 24 bytes), return the length. */
-static size_t copy(const struct rune *r, char *out)
+static size_t escape_copy(const struct rune *r, char *out)
 {
 	memcpy(out, r->at, r->len);
 	return r->len;
@@ -88,7 +88,7 @@ static size_t term_rune(const struct rune *r, char *out)
 		return hex_bytes(r, out);
 	if (r->code == '\\')
 		return (size_t)sprintf(out, "\\\\");
-	return copy(r, out);
+	return escape_copy(r, out);
 }
 
 static size_t json_rune(const struct rune *r, char *out)
@@ -99,7 +99,7 @@ static size_t json_rune(const struct rune *r, char *out)
 		return (size_t)sprintf(out, "\\%c", (int)r->code);
 	if (is_control(r->code) || is_deceptive(r->code))
 		return (size_t)sprintf(out, "\\u%04x", r->code);
-	return copy(r, out);
+	return escape_copy(r, out);
 }
 
 static size_t csv_rune(const struct rune *r, char *out)
@@ -107,7 +107,7 @@ static size_t csv_rune(const struct rune *r, char *out)
 	if (r->valid && r->code == '"')
 		return (size_t)sprintf(out, "\"\"");
 	if (r->valid && r->code == '\\')
-		return copy(r, out);
+		return escape_copy(r, out);
 	return term_rune(r, out);
 }
 
@@ -118,12 +118,12 @@ static size_t tsdl_rune(const struct rune *r, char *out)
 		return (size_t)sprintf(out, "\\%c", (int)r->code);
 	if (r->len == 1 && (!r->valid || is_control(r->code)))
 		return (size_t)sprintf(out, "\\%03o", (unsigned char)r->at[0]);
-	return copy(r, out);
+	return escape_copy(r, out);
 }
 
 static size_t utf8_rune(const struct rune *r, char *out)
 {
-	return r->valid ? copy(r, out) : (size_t)sprintf(out, "\xef\xbf\xbd");
+	return r->valid ? escape_copy(r, out) : (size_t)sprintf(out, "\xef\xbf\xbd");
 }
 
 /* A frame that was escaped once reads the same when it is escaped again. */
@@ -132,7 +132,7 @@ static size_t frame_rune(const struct rune *r, char *out)
 	if (r->valid && r->code == ';')
 		return (size_t)sprintf(out, ":");
 	if (r->valid && r->code == '\\')
-		return copy(r, out);
+		return escape_copy(r, out);
 	return term_rune(r, out);
 }
 
@@ -144,7 +144,7 @@ static size_t xml_rune(const struct rune *r, char *out)
 	if (r->valid && strchr("&<>\"'", (int)r->code) && r->code < 0x80 && r->code)
 		return (size_t)sprintf(out, "&#%u;", r->code);
 	if (r->valid && r->code == '\\')
-		return copy(r, out);
+		return escape_copy(r, out);
 	return term_rune(r, out);
 }
 
@@ -168,7 +168,7 @@ static bool csv_is_formula(const char *src, size_t len)
 }
 
 /* What certainly stays as it is: most text does. */
-static bool is_plain(enum grt_escape kind, char c)
+static bool escape_is_plain(enum grt_escape kind, char c)
 {
 	if (c < ' ' || c >= 0x7f || c == '"' || c == '\\')
 		return false;
@@ -197,7 +197,7 @@ size_t grt_escape(enum grt_escape kind, char *dst, size_t room, const char *src,
 		char text[24];
 		size_t n;
 
-		if (is_plain(kind, *src)) {
+		if (escape_is_plain(kind, *src)) {
 			if (room - used <= 1)
 				break;
 			dst[used++] = *src++;

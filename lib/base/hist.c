@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* The middle of a bucket: half its width is the error that hist.h states. */
-static uint64_t value_of(unsigned int octave, unsigned int bucket)
+static uint64_t hist_value_of(unsigned int octave, unsigned int bucket)
 {
 	if (!octave)
 		return bucket;
@@ -35,7 +35,7 @@ static uint64_t value_at(const struct grt_hist *h, uint64_t rank)
 		for (unsigned int b = 0; h->octave[o] && b < GRT_HIST_BUCKETS; b++) {
 			below += h->octave[o][b];
 			if (below >= rank)
-				return value_of(o, b);
+				return hist_value_of(o, b);
 		}
 	}
 	return h->max;

@@ -23,7 +23,7 @@ static struct head *head_at(const struct grt_keyed *k, uint32_t id)
 	return (struct head *)(k->slot + id * k->stride);
 }
 
-static struct head *head_of(const void *element)
+static struct head *keyed_head_of(const void *element)
 {
 	return (struct head *)((char *)element - sizeof(struct head));
 }
@@ -35,7 +35,7 @@ static bool same_key(const void *owner, uint32_t id, const void *key)
 	return !((a->w[0] ^ b->w[0]) | (a->w[1] ^ b->w[1]) | (a->w[2] ^ b->w[2]) | (a->w[3] ^ b->w[3]));
 }
 
-static uint32_t tag_of(const struct grt_keyed *k, const struct grt_key *key)
+static uint32_t keyed_tag_of(const struct grt_keyed *k, const struct grt_key *key)
 {
 	uint64_t half = key->w[2] | key->w[3] ? grt_hash(&k->secret, key->w[2], key->w[3]) : k->no_half;
 
@@ -55,7 +55,7 @@ void grt_keyed_init(struct grt_keyed *k, size_t size, uint32_t max)
 	k->no_half = grt_hash(&k->secret, 0, 0);
 }
 
-static inline void *find(const struct grt_keyed *k, const struct grt_key *key, uint32_t tag)
+static inline void *keyed_find(const struct grt_keyed *k, const struct grt_key *key, uint32_t tag)
 {
 	uint32_t id = grt_index_find(&k->index, tag, same_key, k, key);
 
@@ -64,10 +64,10 @@ static inline void *find(const struct grt_keyed *k, const struct grt_key *key, u
 
 void *grt_keyed_find(const struct grt_keyed *k, const struct grt_key *key)
 {
-	return find(k, key, tag_of(k, key));
+	return keyed_find(k, key, keyed_tag_of(k, key));
 }
 
-static int make_room(struct grt_keyed *k)
+static int keyed_make_room(struct grt_keyed *k)
 {
 	uint32_t room = k->room ? 2 * k->room : 16;
 	char *more;
@@ -86,14 +86,14 @@ static int make_room(struct grt_keyed *k)
 	return 0;
 }
 
-static int add(struct grt_keyed *k, const struct grt_key *key, uint32_t tag, void **out)
+static int keyed_add(struct grt_keyed *k, const struct grt_key *key, uint32_t tag, void **out)
 {
 	struct head *h;
 	uint32_t id;
 
 	if (grt_keyed_full(k))
 		return -ENOSPC;
-	if (k->free == GRT_NOWHERE && make_room(k))
+	if (k->free == GRT_NOWHERE && keyed_make_room(k))
 		return -ENOMEM;
 	id = k->free;
 	if (grt_index_add(&k->index, tag, id))
@@ -111,10 +111,10 @@ static int add(struct grt_keyed *k, const struct grt_key *key, uint32_t tag, voi
 
 int grt_keyed_get(struct grt_keyed *k, const struct grt_key *key, void **out)
 {
-	uint32_t tag = tag_of(k, key);
+	uint32_t tag = keyed_tag_of(k, key);
 
-	*out = find(k, key, tag);
-	return *out ? 0 : add(k, key, tag, out);
+	*out = keyed_find(k, key, tag);
+	return *out ? 0 : keyed_add(k, key, tag, out);
 }
 
 int grt_keyed_get_or_replace(struct grt_keyed *k, const struct grt_key *key, uint64_t *gone, void **out)
@@ -131,7 +131,7 @@ int grt_keyed_get_or_replace(struct grt_keyed *k, const struct grt_key *key, uin
 
 void grt_keyed_remove(struct grt_keyed *k, void *element)
 {
-	struct head *h = head_of(element);
+	struct head *h = keyed_head_of(element);
 	uint32_t id = h->id;
 
 	grt_index_remove(&k->index, h->tag, id);
@@ -149,14 +149,14 @@ void *grt_keyed_oldest(const struct grt_keyed *k)
 
 void *grt_keyed_next(const struct grt_keyed *k, const void *element)
 {
-	uint32_t next = head_of(element)->next;
+	uint32_t next = keyed_head_of(element)->next;
 
 	return next == GRT_NOWHERE ? NULL : head_at(k, next) + 1;
 }
 
 const struct grt_key *grt_keyed_key(const void *element)
 {
-	return &head_of(element)->key;
+	return &keyed_head_of(element)->key;
 }
 
 int grt_keyed_list(const struct grt_keyed *k, int (*compare)(const void *a, const void *b), void ***out)

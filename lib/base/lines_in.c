@@ -52,7 +52,7 @@ static size_t take_bytes(struct grt_lines *l, size_t n)
 	return l->json.on ? grt_text_json_take(&l->json, to, to + before, n) : n;
 }
 
-static ssize_t read_on(struct grt_lines *l)
+static ssize_t lines_in_read_on(struct grt_lines *l)
 {
 	char *to = l->buf + l->fill + lead(l);
 	size_t room = l->cap - l->fill - lead(l);
@@ -94,7 +94,7 @@ void grt_lines_rewind(struct grt_lines *l)
 	l->cr = NULL;
 }
 
-static void put_back(struct grt_lines *l)
+static void lines_in_put_back(struct grt_lines *l)
 {
 	if (l->cr)
 		*l->cr = '\r';
@@ -103,7 +103,7 @@ static void put_back(struct grt_lines *l)
 
 void grt_lines_unpin(struct grt_lines *l)
 {
-	put_back(l);
+	lines_in_put_back(l);
 	l->at = 0;
 	l->number = 0;
 	l->passing = false;
@@ -122,7 +122,7 @@ void grt_lines_fini(struct grt_lines *l)
 }
 
 /* A line that does not fit: more room for it, up to the bound. Return: 0, 1 at the bound, or -ENOMEM */
-static int grow(struct grt_lines *l)
+static int lines_in_grow(struct grt_lines *l)
 {
 	size_t cap = 2 * l->cap;
 	char *more;
@@ -139,7 +139,7 @@ static int grow(struct grt_lines *l)
 }
 
 /* More bytes behind what is left. Return: 0, 1 where the line has reached the bound, or a negative errno */
-static int refill(struct grt_lines *l)
+static int lines_in_refill(struct grt_lines *l)
 {
 	size_t text;
 	ssize_t n;
@@ -151,11 +151,11 @@ static int refill(struct grt_lines *l)
 		l->at = 0;
 	}
 	if (l->fill + lead(l) >= l->cap) {
-		ret = grow(l);
+		ret = lines_in_grow(l);
 		if (ret)
 			return ret;
 	}
-	n = read_on(l);
+	n = lines_in_read_on(l);
 	if (n < 0)
 		return (int)n;
 	l->eof = n == 0;
@@ -181,7 +181,7 @@ static int find_end(struct grt_lines *l, char **end)
 			return l->fill > l->at;
 		}
 		seen = l->fill - l->at;
-		ret = refill(l);
+		ret = lines_in_refill(l);
 		if (ret < 0)
 			return ret;
 		if (ret) {
@@ -246,7 +246,8 @@ static const char *skip_quotes(const char *line, const char *end)
 }
 
 /* What stands around a line is taken off. */
-static void hand_out(struct grt_lines *l, char *begin, char *stop, const char **line, const char **end)
+static void lines_in_hand_out(struct grt_lines *l, char *begin, char *stop, const char **line,
+			      const char **end)
 {
 	if (!l->number++ && stop - begin >= 3 && !memcmp(begin, "\xef\xbb\xbf", 3))
 		begin += 3;
@@ -266,7 +267,7 @@ static int find_line(struct grt_lines *l, const char **line, const char **end)
 	char *begin, *stop;
 	int ret;
 
-	put_back(l);
+	lines_in_put_back(l);
 	ret = l->passing ? pass_rest(l) : 1;
 	if (ret > 0)
 		ret = find_end(l, &stop);
@@ -276,7 +277,7 @@ static int find_line(struct grt_lines *l, const char **line, const char **end)
 	l->at = (size_t)(stop - l->buf) + (stop < l->buf + l->fill);
 	if (stop == l->buf + l->fill)
 		*stop = '\n';
-	hand_out(l, begin, stop, line, end);
+	lines_in_hand_out(l, begin, stop, line, end);
 	return 1;
 }
 

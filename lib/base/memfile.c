@@ -8,7 +8,7 @@
 
 #define FIRST_ROOM 4096
 
-static ssize_t put(void *cookie, const char *data, size_t size)
+static ssize_t memfile_put(void *cookie, const char *data, size_t size)
 {
 	struct grt_memfile *m = cookie;
 	size_t room = m->room ?: FIRST_ROOM;
@@ -31,7 +31,7 @@ static ssize_t put(void *cookie, const char *data, size_t size)
 
 FILE *grt_memfile_open(struct grt_memfile *m)
 {
-	const cookie_io_functions_t functions = {.write = put};
+	const cookie_io_functions_t functions = {.write = memfile_put};
 
 	*m = (struct grt_memfile){NULL, 0, 0};
 	return fopencookie(m, "w", functions);

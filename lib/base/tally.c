@@ -28,7 +28,7 @@ int grt_tally_add(struct grt_tally *t, const struct grt_key *key, uint64_t amoun
 	return 0;
 }
 
-static int most_first(const void *a, const void *b)
+static int tally_most_first(const void *a, const void *b)
 {
 	const struct grt_tally_row *x = *(void *const *)a, *y = *(void *const *)b;
 
@@ -42,7 +42,7 @@ static int most_first(const void *a, const void *b)
 
 int grt_tally_list(const struct grt_tally *t, const struct grt_tally_row ***out)
 {
-	return grt_keyed_list(&t->rows, most_first, (void ***)out);
+	return grt_keyed_list(&t->rows, tally_most_first, (void ***)out);
 }
 
 void grt_tally_free(struct grt_tally *t)

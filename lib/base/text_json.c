@@ -30,7 +30,7 @@ static bool is_space(char c)
 	return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
-static const char *skip_space(const char *p, const char *end)
+static const char *text_json_skip_space(const char *p, const char *end)
 {
 	while (p < end && is_space(*p))
 		p++;
@@ -40,12 +40,12 @@ static const char *skip_space(const char *p, const char *end)
 /* {"traceEvents": ... or the string itself near the beginning: other JSON is lines of events. */
 void grt_text_json_begin(struct grt_text_json *j, const char *head, size_t len)
 {
-	const char *p = skip_space(head, head + len), *end = head + len;
+	const char *p = text_json_skip_space(head, head + len), *end = head + len;
 
 	*j = (struct grt_text_json){.on = false};
 	if (p == end || *p != '{')
 		return;
-	p = skip_space(p + 1, end);
+	p = text_json_skip_space(p + 1, end);
 	j->on = ((size_t)(end - p) > 13 && !memcmp(p, "\"traceEvents\"", 13)) ||
 		memmem(head, len, "\"" KEY "\"", KEY_LEN + 2);
 }
@@ -56,7 +56,7 @@ static uint8_t match(uint8_t matched, char c)
 }
 
 /* The state behind a byte that is not of the text. */
-static enum state pass(struct grt_text_json *j, char c)
+static enum state text_json_pass(struct grt_text_json *j, char c)
 {
 	switch ((enum state)j->state) {
 	case STRING:
@@ -112,7 +112,7 @@ static char unescaped(char c)
 }
 
 /* A byte behind a backslash. Return: bytes put */
-static size_t take_escape(struct grt_text_json *j, char c, char *out)
+static size_t text_json_take_escape(struct grt_text_json *j, char c, char *out)
 {
 	unsigned int digit = grt_hex_digit(c);
 
@@ -135,10 +135,10 @@ static size_t take_escape(struct grt_text_json *j, char c, char *out)
 }
 
 /* Of the text itself. Return: bytes put */
-static size_t take_value(struct grt_text_json *j, char c, char *out)
+static size_t text_json_take_value(struct grt_text_json *j, char c, char *out)
 {
 	if (j->state != VALUE)
-		return take_escape(j, c, out);
+		return text_json_take_escape(j, c, out);
 	if (c == '\\') {
 		j->state = VALUE_ESCAPE;
 		return 0;
@@ -156,10 +156,10 @@ size_t grt_text_json_take(struct grt_text_json *j, char *out, const char *in, si
 
 	for (; in < end; in++) {
 		if (j->state >= VALUE) {
-			at += take_value(j, *in, at);
+			at += text_json_take_value(j, *in, at);
 			continue;
 		}
-		j->state = pass(j, *in);
+		j->state = text_json_pass(j, *in);
 		j->found = j->found || j->state == VALUE;
 	}
 	return (size_t)(at - out);

@@ -17,7 +17,7 @@ void grt_texts_init(struct grt_texts *t, uint32_t max)
 	*t = (struct grt_texts){.used = 1, .max = max, .key = grt_hash_key_new()};
 }
 
-static bool same_text(const void *owner, uint32_t id, const void *key)
+static bool texts_same_text(const void *owner, uint32_t id, const void *key)
 {
 	const struct grt_texts *t = owner;
 	const struct wanted *w = key;
@@ -25,7 +25,7 @@ static bool same_text(const void *owner, uint32_t id, const void *key)
 	return t->text[id].length == w->length && !memcmp(t->arena + t->text[id].at, w->text, w->length);
 }
 
-static uint32_t tag_of(const struct grt_texts *t, const char *text, size_t length)
+static uint32_t texts_tag_of(const struct grt_texts *t, const char *text, size_t length)
 {
 	uint64_t h = length;
 
@@ -37,9 +37,9 @@ static uint32_t tag_of(const struct grt_texts *t, const char *text, size_t lengt
 int grt_texts_add(struct grt_texts *t, const char *text, size_t length, uint32_t *number)
 {
 	struct wanted w = {text, strnlen(text, length)};
-	uint32_t tag = tag_of(t, text, w.length);
+	uint32_t tag = texts_tag_of(t, text, w.length);
 
-	*number = grt_index_find(&t->index, tag, same_text, t, &w);
+	*number = grt_index_find(&t->index, tag, texts_same_text, t, &w);
 	if (*number != GRT_NOWHERE)
 		return 0;
 	*number = GRT_TEXT_NONE;

@@ -46,7 +46,7 @@ const struct grt_xid_info *grt_xid_info(uint32_t code)
 	return NULL;
 }
 
-static size_t append(struct grt_ev_xid *ev, size_t used, const char *text, size_t len)
+static size_t codes_append(struct grt_ev_xid *ev, size_t used, const char *text, size_t len)
 {
 	size_t room = sizeof(ev->text) - 1 - used, taken = len < room ? len : room;
 
@@ -61,13 +61,13 @@ void grt_xid_set_text(struct grt_ev_xid *ev, const char *part, size_t part_len, 
 	size_t used;
 
 	memset(ev->text, 0, sizeof(ev->text));
-	used = append(ev, 0, part, part_len);
+	used = codes_append(ev, 0, part, part_len);
 	if (part_len && len)
-		used = append(ev, used, ": ", 2);
-	append(ev, used, text, len);
+		used = codes_append(ev, used, ": ", 2);
+	codes_append(ev, used, text, len);
 }
 
-static const char *name_of(const struct number_name *table, uint32_t number)
+static const char *codes_name_of(const struct number_name *table, uint32_t number)
 {
 	for (; table->name; table++)
 		if (table->number == number)
@@ -77,15 +77,15 @@ static const char *name_of(const struct number_name *table, uint32_t number)
 
 const char *grt_virtio_gpu_name(uint32_t number)
 {
-	return name_of(virtio_gpu, number);
+	return codes_name_of(virtio_gpu, number);
 }
 
 const char *grt_amdgpu_memory_name(uint32_t type)
 {
-	return name_of(amdgpu_memories, type);
+	return codes_name_of(amdgpu_memories, type);
 }
 
 const char *grt_amdgpu_client_name(uint32_t client)
 {
-	return name_of(amdgpu_clients, client);
+	return codes_name_of(amdgpu_clients, client);
 }

@@ -117,7 +117,7 @@ const char *grt_nv_status_name(uint32_t status)
 	return code_name(statuses, status);
 }
 
-static bool is_name(const char *name, const char *text, size_t len)
+static bool nv_codes_is_name(const char *name, const char *text, size_t len)
 {
 	return name && strlen(name) == len && !memcmp(name, text, len);
 }
@@ -125,12 +125,12 @@ static bool is_name(const char *name, const char *text, size_t len)
 bool grt_nv_status_number(const char *name, size_t len, uint32_t *status)
 {
 	for (const struct code_name *row = statuses; row->name; row++)
-		if (is_name(row->name, name, len)) {
+		if (nv_codes_is_name(row->name, name, len)) {
 			*status = row->number;
 			return true;
 		}
 	for (int code = 1; len && name[0] == '-' && code < 256; code++)
-		if (is_name(strerrorname_np(code), name + 1, len - 1)) {
+		if (nv_codes_is_name(strerrorname_np(code), name + 1, len - 1)) {
 			*status = (uint32_t)-code;
 			return true;
 		}

@@ -69,7 +69,7 @@ static void take_field(struct grt_cupti_record *r, const char *p, const char *en
 }
 
 /* Values are separated by commas; those in brackets hold none of these words. */
-static void take_fields(struct grt_cupti_record *r, const char *p, const char *end)
+static void cupti_records_take_fields(struct grt_cupti_record *r, const char *p, const char *end)
 {
 	const char *comma;
 
@@ -121,7 +121,8 @@ static bool take_stamps(const char **p, const char *end, struct grt_cupti_record
 }
 
 /* Copies have their kind before the stamps, the others their name behind them. */
-static bool take_record(struct grt_cupti_record *r, const char *p, const char *end, struct grt_span *name)
+static bool cupti_records_take_record(struct grt_cupti_record *r, const char *p, const char *end,
+				      struct grt_span *name)
 {
 	const char *bracket = memchr(p, '[', (size_t)(end - p));
 
@@ -135,11 +136,11 @@ static bool take_record(struct grt_cupti_record *r, const char *p, const char *e
 		return false;
 	if ((r->kind == GRT_CUPTI_CALL || r->kind == GRT_CUPTI_KERNEL) && !take_name(&p, end, name))
 		return false;
-	take_fields(r, p, end);
+	cupti_records_take_fields(r, p, end);
 	return true;
 }
 
-static const struct kind_row *kind_of(const char **p, const char *end)
+static const struct kind_row *cupti_records_kind_of(const char **p, const char *end)
 {
 	struct grt_span word;
 
@@ -159,7 +160,7 @@ static int close_record(struct reader *d)
 	return d->record(d->arg, &d->r);
 }
 
-static int take_line(struct reader *d, const char *line, const char *end)
+static int cupti_records_take_line(struct reader *d, const char *line, const char *end)
 {
 	const struct kind_row *kind;
 	struct grt_span name;
@@ -169,17 +170,17 @@ static int take_line(struct reader *d, const char *line, const char *end)
 	d->count->lines++;
 	if (line < end && grt_is_blank(*line)) {
 		if (d->open)
-			take_fields(&d->r, line, end);
+			cupti_records_take_fields(&d->r, line, end);
 		return 0;
 	}
 	ret = close_record(d);
-	kind = ret ? NULL : kind_of(&p, end);
+	kind = ret ? NULL : cupti_records_kind_of(&p, end);
 	if (!kind) {
 		d->count->other += line < end;
 		return ret;
 	}
 	d->r = (struct grt_cupti_record){.kind = kind->kind};
-	if (kind->kind != GRT_CUPTI_OTHER && !take_record(&d->r, p, end, &name)) {
+	if (kind->kind != GRT_CUPTI_OTHER && !cupti_records_take_record(&d->r, p, end, &name)) {
 		if (!d->count->bad++)
 			d->count->first_bad = d->count->lines;
 		return 0;
@@ -200,7 +201,7 @@ int grt_cupti_text_read(int fd, struct grt_cupti_count *count,
 	int ret = grt_lines_init(&lines, NULL, 0), more = 0;
 
 	while (!ret && (more = grt_lines_next(&lines, &line, &end)) > 0)
-		ret = take_line(&d, line, end);
+		ret = cupti_records_take_line(&d, line, end);
 	if (!ret)
 		ret = more < 0 ? more : close_record(&d);
 	grt_lines_fini(&lines);

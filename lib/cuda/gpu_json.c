@@ -53,7 +53,7 @@ struct event {
 
 /* ------------------------------------------------------------------ bytes */
 
-static void refill(struct reader *r)
+static void gpu_json_refill(struct reader *r)
 {
 	ssize_t n;
 
@@ -81,14 +81,14 @@ static inline int peek(struct reader *r)
 	if (r->at == r->have) {
 		if (r->error)
 			return -1;
-		refill(r);
+		gpu_json_refill(r);
 		if (!r->have)
 			return -1;
 	}
 	return r->buf[r->at];
 }
 
-static inline int take(struct reader *r)
+static inline int gpu_json_take(struct reader *r)
 {
 	int c = peek(r);
 
@@ -117,7 +117,7 @@ static bool take_char(struct reader *r, int c)
 
 /* ----------------------------------------------------------------- values */
 
-static void keep(struct text *t, unsigned int c)
+static void gpu_json_keep(struct text *t, unsigned int c)
 {
 	if (t && t->len < t->room)
 		t->at[t->len++] = (char)c;
@@ -126,19 +126,19 @@ static void keep(struct text *t, unsigned int c)
 static void keep_code(struct text *t, unsigned int code)
 {
 	if (code < 0x80) {
-		keep(t, code);
+		gpu_json_keep(t, code);
 	} else if (code < 0x800) {
-		keep(t, 0xc0 | code >> 6);
-		keep(t, 0x80 | (code & 0x3f));
+		gpu_json_keep(t, 0xc0 | code >> 6);
+		gpu_json_keep(t, 0x80 | (code & 0x3f));
 	} else if (code < 0x10000) {
-		keep(t, 0xe0 | code >> 12);
-		keep(t, 0x80 | (code >> 6 & 0x3f));
-		keep(t, 0x80 | (code & 0x3f));
+		gpu_json_keep(t, 0xe0 | code >> 12);
+		gpu_json_keep(t, 0x80 | (code >> 6 & 0x3f));
+		gpu_json_keep(t, 0x80 | (code & 0x3f));
 	} else {
-		keep(t, 0xf0 | code >> 18);
-		keep(t, 0x80 | (code >> 12 & 0x3f));
-		keep(t, 0x80 | (code >> 6 & 0x3f));
-		keep(t, 0x80 | (code & 0x3f));
+		gpu_json_keep(t, 0xf0 | code >> 18);
+		gpu_json_keep(t, 0x80 | (code >> 12 & 0x3f));
+		gpu_json_keep(t, 0x80 | (code >> 6 & 0x3f));
+		gpu_json_keep(t, 0x80 | (code & 0x3f));
 	}
 }
 
@@ -146,7 +146,7 @@ static bool take_hex4(struct reader *r, unsigned int *code)
 {
 	*code = 0;
 	for (int i = 0; i < 4; i++) {
-		int c = take(r);
+		int c = gpu_json_take(r);
 		int digit = c >= '0' && c <= '9'   ? c - '0'
 			    : c >= 'a' && c <= 'f' ? c - 'a' + 10
 			    : c >= 'A' && c <= 'F' ? c - 'A' + 10
@@ -159,21 +159,22 @@ static bool take_hex4(struct reader *r, unsigned int *code)
 	return true;
 }
 
-static bool take_escape(struct reader *r, struct text *t)
+static bool gpu_json_take_escape(struct reader *r, struct text *t)
 {
 	static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
-	int c = take(r);
+	int c = gpu_json_take(r);
 	const char *at = c > 0 ? strchr(from, c) : NULL;
 	unsigned int code, low;
 
 	if (at) {
-		keep(t, (unsigned char)to[at - from]);
+		gpu_json_keep(t, (unsigned char)to[at - from]);
 		return true;
 	}
 	if (c != 'u' || !take_hex4(r, &code))
 		return false;
 	if (code >= 0xd800 && code < 0xdc00) {
-		if (take(r) != '\\' || take(r) != 'u' || !take_hex4(r, &low) || low < 0xdc00 || low > 0xdfff)
+		if (gpu_json_take(r) != '\\' || gpu_json_take(r) != 'u' || !take_hex4(r, &low) ||
+		    low < 0xdc00 || low > 0xdfff)
 			return false;
 		code = 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00);
 	}
@@ -182,17 +183,17 @@ static bool take_escape(struct reader *r, struct text *t)
 }
 
 /* A string; @t may be NULL. */
-static bool take_string(struct reader *r, struct text *t)
+static bool gpu_json_take_string(struct reader *r, struct text *t)
 {
 	int c;
 
 	if (!take_char(r, '"'))
 		return false;
-	while ((c = take(r)) != '"') {
-		if (c < 0 || (c == '\\' && !take_escape(r, t)))
+	while ((c = gpu_json_take(r)) != '"') {
+		if (c < 0 || (c == '\\' && !gpu_json_take_escape(r, t)))
 			return false;
 		if (c != '\\')
-			keep(t, (unsigned int)c);
+			gpu_json_keep(t, (unsigned int)c);
 	}
 	return true;
 }
@@ -201,26 +202,26 @@ static bool take_string(struct reader *r, struct text *t)
 static bool take_short(struct reader *r, char *at, size_t room)
 {
 	struct text t = {.at = at, .room = room - 1};
-	bool good = take_string(r, &t);
+	bool good = gpu_json_take_string(r, &t);
 
 	at[t.len] = '\0';
 	return good;
 }
 
-static bool is_number(int c)
+static bool gpu_json_is_number(int c)
 {
 	return (c >= '0' && c <= '9') || c == '-' || c == '+' || c == '.' || c == 'e' || c == 'E';
 }
 
 /* A number times 10^@scale, cut to whole ones; below 0 or beyond 64 bits it is none */
-static bool take_number(struct reader *r, int scale, uint64_t *value)
+static bool gpu_json_take_number(struct reader *r, int scale, uint64_t *value)
 {
 	uint64_t v = 0;
 	int point = -1, c = peek_word(r);
 	bool good = true;
 
 	/* exponents are of doubles: what they stand for is not exact anyway */
-	for (; is_number(c); r->at++, c = peek(r)) {
+	for (; gpu_json_is_number(c); r->at++, c = peek(r)) {
 		if (c == '.' && point < 0) {
 			point = 0;
 			continue;
@@ -249,7 +250,7 @@ static bool take_quoted(struct reader *r, uint64_t *value)
 {
 	char at[KEY_MAX];
 	struct text t = {.at = at, .room = sizeof(at)};
-	bool good = take_string(r, &t);
+	bool good = gpu_json_take_string(r, &t);
 	const char *p = at, *end = at + t.len;
 	uint64_t v;
 
@@ -265,9 +266,9 @@ static bool take_u64(struct reader *r, int scale, uint64_t *value, bool *has)
 
 	if (!scale && peek_word(r) == '"')
 		return take_quoted(r, value);
-	if (!is_number(peek_word(r)))
+	if (!gpu_json_is_number(peek_word(r)))
 		return skip_value(r);
-	good = take_number(r, scale, value);
+	good = gpu_json_take_number(r, scale, value);
 	if (has)
 		*has |= good;
 	return true;
@@ -277,7 +278,7 @@ static bool skip_literal(struct reader *r)
 {
 	int c = peek(r), n = 0;
 
-	for (; (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_number(c); c = peek(r), n++)
+	for (; (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || gpu_json_is_number(c); c = peek(r), n++)
 		r->at++;
 	return n > 0;
 }
@@ -301,7 +302,7 @@ static bool skip_value(struct reader *r)
 			depth -= c == '}' || c == ']';
 			continue;
 		}
-		if (c == '"' ? !take_string(r, NULL) : !skip_literal(r))
+		if (c == '"' ? !gpu_json_take_string(r, NULL) : !skip_literal(r))
 			return false;
 	} while (depth);
 	return true;
@@ -363,7 +364,7 @@ static bool take_member(struct reader *r, struct event *e, const char *key, bool
 	if (!in_args && peek_word(r) == '"') {
 		r->name.len = strcmp(key, "name") ? r->name.len : 0;
 		if (!strcmp(key, "name"))
-			return take_string(r, &r->name);
+			return gpu_json_take_string(r, &r->name);
 		if (!strcmp(key, "cat"))
 			return take_short(r, e->category, sizeof(e->category));
 		if (!strcmp(key, "ph"))
@@ -430,7 +431,7 @@ static const struct category *category_of(const struct event *e)
 	return NULL;
 }
 
-static int hand_out(struct reader *r, const struct event *e)
+static int gpu_json_hand_out(struct reader *r, const struct event *e)
 {
 	const struct category *c = category_of(e);
 	struct grt_cupti_record rec = {.start = e->ts,
@@ -461,7 +462,7 @@ static int hand_out(struct reader *r, const struct event *e)
 }
 
 /* zlib hands out what there is of a cut file, and then the end. */
-static bool is_whole(const struct reader *r)
+static bool gpu_json_is_whole(const struct reader *r)
 {
 #ifdef GRT_HAVE_ZLIB
 	int code = Z_OK;
@@ -475,7 +476,7 @@ static bool is_whole(const struct reader *r)
 }
 
 /* The events of an array whose bracket is behind; a bare one may end anywhere between them. */
-static int take_events(struct reader *r, bool bare)
+static int gpu_json_take_events(struct reader *r, bool bare)
 {
 	struct event e;
 	int ret = 0;
@@ -494,11 +495,11 @@ static int take_events(struct reader *r, bool bare)
 		r->name.len = 0;
 		if (!take_char(r, '{') || !take_object(r, &e, false))
 			return -EPROTO;
-		ret = hand_out(r, &e);
+		ret = gpu_json_hand_out(r, &e);
 	} while (!ret && take_char(r, ','));
 	if (ret)
 		return ret;
-	return take_char(r, ']') || (bare && peek_word(r) < 0 && is_whole(r)) ? 0 : -EPROTO;
+	return take_char(r, ']') || (bare && peek_word(r) < 0 && gpu_json_is_whole(r)) ? 0 : -EPROTO;
 }
 
 static int take_trace(struct reader *r)
@@ -507,7 +508,7 @@ static int take_trace(struct reader *r)
 	int ret = 0;
 
 	if (take_char(r, '['))
-		return take_events(r, true);
+		return gpu_json_take_events(r, true);
 	if (!take_char(r, '{'))
 		return -EPROTO;
 	if (take_char(r, '}'))
@@ -516,7 +517,7 @@ static int take_trace(struct reader *r)
 		if (!take_short(r, key, sizeof(key)) || !take_char(r, ':'))
 			return -EPROTO;
 		if (!strcmp(key, "traceEvents") && take_char(r, '['))
-			ret = take_events(r, false);
+			ret = gpu_json_take_events(r, false);
 		else if (!strcmp(key, "baseTimeNanoseconds"))
 			ret = take_u64(r, 0, &r->count->base, NULL) ? 0 : -EPROTO;
 		else if (!skip_value(r))

@@ -54,19 +54,19 @@ struct grt_launch_flame {
 
 /* ---------------------------------------------------------------- rows */
 
-static bool is_same(const struct row *a, const struct row *b)
+static bool launch_flame_is_same(const struct row *a, const struct row *b)
 {
 	return a->node == b->node && a->name == b->name && a->stream == b->stream && a->image == b->image &&
 	       a->device == b->device && a->graph == b->graph && a->call == b->call && a->leaf == b->leaf &&
 	       a->how == b->how;
 }
 
-static bool same_row(const void *owner, uint32_t id, const void *key)
+static bool launch_flame_same_row(const void *owner, uint32_t id, const void *key)
 {
-	return is_same(&((const struct grt_launch_flame *)owner)->row[id], key);
+	return launch_flame_is_same(&((const struct grt_launch_flame *)owner)->row[id], key);
 }
 
-static int new_row(struct grt_launch_flame *f, const struct row *r, uint32_t tag)
+static int launch_flame_new_row(struct grt_launch_flame *f, const struct row *r, uint32_t tag)
 {
 	if (grt_grow(&f->row, &f->room, f->rows + 1, 256))
 		return -ENOMEM;
@@ -81,20 +81,20 @@ static void add_to(struct row *row, const struct row *r)
 	row->bytes += r->bytes;
 }
 
-static int add_row(struct grt_launch_flame *f, const struct row *r)
+static int launch_flame_add_row(struct grt_launch_flame *f, const struct row *r)
 {
 	uint32_t tag = grt_hash(&f->key, (uint64_t)r->node << 32 | r->name,
 				(uint64_t)r->stream << 32 | (r->graph ^ r->image << 16 ^ r->device << 8));
 	uint32_t *recent = &f->recent[tag % RECENT], at;
 
-	if (*recent && is_same(&f->row[*recent - 1], r)) {
+	if (*recent && launch_flame_is_same(&f->row[*recent - 1], r)) {
 		add_to(&f->row[*recent - 1], r);
 		return 0;
 	}
-	at = grt_index_find(&f->index, tag, same_row, f, r);
+	at = grt_index_find(&f->index, tag, launch_flame_same_row, f, r);
 	if (at == GRT_NOWHERE) {
 		*recent = f->rows + 1;
-		return new_row(f, r, tag);
+		return launch_flame_new_row(f, r, tag);
 	}
 	*recent = at + 1;
 	add_to(&f->row[at], r);
@@ -108,7 +108,7 @@ static uint64_t span(uint64_t start, uint64_t end)
 	return start && end > start ? end - start : 0;
 }
 
-static void take_kernel(struct row *r, const struct grt_ev_gpu_kernel *k)
+static void launch_flame_take_kernel(struct row *r, const struct grt_ev_gpu_kernel *k)
 {
 	r->leaf = GRT_FLAME_LEAF_KERNEL;
 	r->name = k->name;
@@ -118,7 +118,7 @@ static void take_kernel(struct row *r, const struct grt_ev_gpu_kernel *k)
 	r->ns = span(k->start, k->end);
 }
 
-static void take_copy(struct row *r, const struct grt_ev_gpu_copy *c)
+static void launch_flame_take_copy(struct row *r, const struct grt_ev_gpu_copy *c)
 {
 	r->leaf = c->kind == GRT_CUDA_SET ? GRT_FLAME_LEAF_SET : GRT_FLAME_LEAF_COPY;
 	r->name = c->kind;
@@ -129,14 +129,14 @@ static void take_copy(struct row *r, const struct grt_ev_gpu_copy *c)
 	r->bytes = c->bytes;
 }
 
-static void take_launch(struct row *r, const struct grt_launch *launch)
+static void launch_flame_take_launch(struct row *r, const struct grt_launch *launch)
 {
 	r->node = launch->node;
 	r->call = launch->node ? 0 : launch->call;
 }
 
-static int on_work(void *arg, const struct grt_event *e, const struct grt_image *image,
-		   const struct grt_launch *launch, enum grt_launched_how how)
+static int launch_flame_on_work(void *arg, const struct grt_event *e, const struct grt_image *image,
+				const struct grt_launch *launch, enum grt_launched_how how)
 {
 	struct grt_launch_flame *f = arg;
 	struct row r = {.image = image->number, .how = (uint8_t)how, .launches = 1};
@@ -144,19 +144,19 @@ static int on_work(void *arg, const struct grt_event *e, const struct grt_image 
 	if (e->type == GRT_EV_GPU_SYNC)
 		return 0;
 	if (e->type == GRT_EV_GPU_KERNEL)
-		take_kernel(&r, (const struct grt_ev_gpu_kernel *)e);
+		launch_flame_take_kernel(&r, (const struct grt_ev_gpu_kernel *)e);
 	else
-		take_copy(&r, (const struct grt_ev_gpu_copy *)e);
+		launch_flame_take_copy(&r, (const struct grt_ev_gpu_copy *)e);
 	if (launch)
-		take_launch(&r, launch);
+		launch_flame_take_launch(&r, launch);
 	if (!f->any_device)
 		f->device_first = r.device;
 	f->any_device = true;
 	f->several_devices |= r.device != f->device_first;
-	return add_row(f, &r);
+	return launch_flame_add_row(f, &r);
 }
 
-static int on_nothing(void *arg, const struct grt_launch *launch)
+static int launch_flame_on_nothing(void *arg, const struct grt_launch *launch)
 {
 	struct row r = {.image = launch->image->number,
 			.leaf = launch->call == GRT_CUDA_PROBED ? GRT_FLAME_LEAF_CALL
@@ -164,14 +164,15 @@ static int on_nothing(void *arg, const struct grt_launch *launch)
 			.device = GRT_FLAME_NO_DEVICE};
 
 	r.launches = 1;
-	take_launch(&r, launch);
-	return add_row(arg, &r);
+	launch_flame_take_launch(&r, launch);
+	return launch_flame_add_row(arg, &r);
 }
 
 int grt_launch_flame_new(struct grt_launch_flame **out)
 {
 	struct grt_launch_flame *f = calloc(1, sizeof(*f));
-	struct grt_launches_sink sink = {.work = on_work, .nothing = on_nothing, .arg = f, .no_begin = true};
+	struct grt_launches_sink sink = {
+		.work = launch_flame_on_work, .nothing = launch_flame_on_nothing, .arg = f, .no_begin = true};
 
 	*out = f;
 	if (!f)
@@ -211,8 +212,8 @@ static int put_stack(struct grt_launch_flame *f, const struct row *r, const stru
 	return grt_stacks_word(tree, call ? call->name : "[unknown]", node);
 }
 
-static int put_leaf(struct grt_launch_flame *f, const struct row *r, const struct grt_image *i,
-		    struct grt_stacks *tree, uint32_t *node)
+static int launch_flame_put_leaf(struct grt_launch_flame *f, const struct row *r, const struct grt_image *i,
+				 struct grt_stacks *tree, uint32_t *node)
 {
 	const char *name = "";
 	size_t len = 0;
@@ -237,8 +238,9 @@ static int put_base(struct grt_stacks *tree, const struct grt_flame_shape *shape
 	return ret;
 }
 
-static int put_row(struct grt_launch_flame *f, const struct row *r, const struct grt_flame_shape *shape,
-		   struct grt_stacks *tree, enum grt_stacks_side side)
+static int launch_flame_put_row(struct grt_launch_flame *f, const struct row *r,
+				const struct grt_flame_shape *shape, struct grt_stacks *tree,
+				enum grt_stacks_side side)
 {
 	const struct grt_image *i = grt_launches_images(f->launches)->image[r->image];
 	struct grt_flame_op op = {.device = r->device, .graph = r->graph, .ns = r->ns};
@@ -264,13 +266,13 @@ static int put_row(struct grt_launch_flame *f, const struct row *r, const struct
 		ret = put_stack(f, r, i, tree, &node);
 	/* the function itself is the innermost frame */
 	if (!ret && r->leaf != GRT_FLAME_LEAF_CALL)
-		ret = put_leaf(f, r, i, tree, &node);
+		ret = launch_flame_put_leaf(f, r, i, tree, &node);
 	return ret ? ret : grt_stacks_add(tree, node, side, grt_flame_weight_of(shape, &op));
 }
 
 /* What CUPTI lost is only known by number. */
-static int put_lost(const struct grt_image *i, const struct grt_flame_shape *shape, struct grt_stacks *tree,
-		    enum grt_stacks_side side)
+static int launch_flame_put_lost(const struct grt_image *i, const struct grt_flame_shape *shape,
+				 struct grt_stacks *tree, enum grt_stacks_side side)
 {
 	struct grt_flame_op op = {.device = GRT_FLAME_NO_DEVICE, .queue = "[no stream]"};
 	char pid[24];
@@ -295,9 +297,9 @@ int grt_launch_flame_tree(struct grt_launch_flame *f, const struct grt_flame_sha
 	int ret = grt_launches_flush(f->launches);
 
 	for (uint32_t i = 0; i < f->rows && !ret; i++)
-		ret = put_row(f, &f->row[i], shape, tree, side);
+		ret = launch_flame_put_row(f, &f->row[i], shape, tree, side);
 	for (uint32_t i = 0; i < images->images && !ret; i++)
-		ret = put_lost(images->image[i], shape, tree, side);
+		ret = launch_flame_put_lost(images->image[i], shape, tree, side);
 	return ret;
 }
 

@@ -110,8 +110,8 @@ int grt_launch_gaps_call(struct grt_launch_gaps *g, uint32_t image, const struct
 /* ----------------------------------------------------------------- gaps */
 
 /* The kind of a part; when there are too many, what is left of it without its stack or function. */
-static int find_kind(struct grt_launch_gaps *g, const struct grt_key *device, enum grt_gap_why why,
-		     uint32_t number, void **out)
+static int launch_gaps_find_kind(struct grt_launch_gaps *g, const struct grt_key *device,
+				 enum grt_gap_why why, uint32_t number, void **out)
 {
 	struct grt_key key = {{device->w[0], device->w[1], why, number}};
 	uint32_t rest = why == GRT_GAP_CALL ? NO_NAME : 0;
@@ -127,13 +127,13 @@ static int find_kind(struct grt_launch_gaps *g, const struct grt_key *device, en
 	return grt_keyed_get(&g->kinds, &key, out);
 }
 
-static int add(struct grt_launch_gaps *g, const struct grt_key *device, const struct device *d,
-	       enum grt_gap_why why, uint32_t number, uint64_t ns)
+static int launch_gaps_add(struct grt_launch_gaps *g, const struct grt_key *device, const struct device *d,
+			   enum grt_gap_why why, uint32_t number, uint64_t ns)
 {
 	struct grt_launch_gap *k;
 	struct kind *kind;
 	void *found = NULL;
-	int ret = ns ? find_kind(g, device, why, number, &found) : 0;
+	int ret = ns ? launch_gaps_find_kind(g, device, why, number, &found) : 0;
 
 	kind = found;
 	if (!kind)
@@ -169,8 +169,9 @@ static uint64_t first_behind(const struct thread *t, uint64_t moment)
 }
 
 /* What a thread did from @from until it made the launch at @to. */
-static int add_thread(struct grt_launch_gaps *g, const struct grt_key *device, const struct device *d,
-		      const struct interval *i, uint64_t from, uint64_t to)
+static int launch_gaps_add_thread(struct grt_launch_gaps *g, const struct grt_key *device,
+				  const struct device *d, const struct interval *i, uint64_t from,
+				  uint64_t to)
 {
 	struct grt_key key = {{device->w[0], i->tid}};
 	const struct thread *t = grt_keyed_find(&g->threads, &key);
@@ -180,11 +181,11 @@ static int add_thread(struct grt_launch_gaps *g, const struct grt_key *device, c
 
 	/* its calls are not remembered: too many threads */
 	if (!t)
-		return add(g, device, d, GRT_GAP_UNKNOWN, 0, to - from);
+		return launch_gaps_add(g, device, d, GRT_GAP_UNKNOWN, 0, to - from);
 	/* further back than what is remembered */
 	if (oldest && n == oldest && t->call[n % t->room].begin > from) {
 		at = t->call[n % t->room].begin < to ? t->call[n % t->room].begin : to;
-		ret = add(g, device, d, GRT_GAP_UNKNOWN, 0, at - from);
+		ret = launch_gaps_add(g, device, d, GRT_GAP_UNKNOWN, 0, at - from);
 	}
 	for (; n < t->calls && at < to && !ret; n++) {
 		const struct call *c = &t->call[n % t->room];
@@ -192,13 +193,13 @@ static int add_thread(struct grt_launch_gaps *g, const struct grt_key *device, c
 
 		if (c->begin >= to)
 			break;
-		ret = add(g, device, d, GRT_GAP_CODE, i->node, begin - at);
+		ret = launch_gaps_add(g, device, d, GRT_GAP_CODE, i->node, begin - at);
 		if (!ret && end > begin)
-			ret = add(g, device, d, GRT_GAP_CALL, grt_cuda_call(c->call) ? c->call : NO_NAME,
-				  end - begin);
+			ret = launch_gaps_add(g, device, d, GRT_GAP_CALL,
+					      grt_cuda_call(c->call) ? c->call : NO_NAME, end - begin);
 		at = end > at ? end : at;
 	}
-	return ret || at >= to ? ret : add(g, device, d, GRT_GAP_CODE, i->node, to - at);
+	return ret || at >= to ? ret : launch_gaps_add(g, device, d, GRT_GAP_CODE, i->node, to - at);
 }
 
 static int add_gap(struct grt_launch_gaps *g, const struct grt_key *device, struct device *d,
@@ -209,15 +210,15 @@ static int add_gap(struct grt_launch_gaps *g, const struct grt_key *device, stru
 
 	d->gaps++;
 	if (!i->known)
-		return add(g, device, d, GRT_GAP_UNKNOWN, 0, i->from - from);
+		return launch_gaps_add(g, device, d, GRT_GAP_UNKNOWN, 0, i->from - from);
 	launched = i->begin < from ? from : i->begin < i->from ? i->begin : i->from;
 	if (launched > from)
-		ret = add_thread(g, device, d, i, from, launched);
-	return ret ? ret : add(g, device, d, GRT_GAP_LAUNCHED, 0, i->from - launched);
+		ret = launch_gaps_add_thread(g, device, d, i, from, launched);
+	return ret ? ret : launch_gaps_add(g, device, d, GRT_GAP_LAUNCHED, 0, i->from - launched);
 }
 
-static int take(struct grt_launch_gaps *g, const struct grt_key *device, struct device *d,
-		const struct interval *i)
+static int launch_gaps_take(struct grt_launch_gaps *g, const struct grt_key *device, struct device *d,
+			    const struct interval *i)
 {
 	int ret = 0;
 
@@ -232,7 +233,7 @@ static int take(struct grt_launch_gaps *g, const struct grt_key *device, struct 
 
 /* ----------------------------------------------------------------- heap */
 
-static void push(struct device *d, const struct interval *i)
+static void launch_gaps_push(struct device *d, const struct interval *i)
 {
 	uint32_t at = d->used++;
 
@@ -241,7 +242,7 @@ static void push(struct device *d, const struct interval *i)
 	d->heap[at] = *i;
 }
 
-static struct interval pop(struct device *d)
+static struct interval launch_gaps_pop(struct device *d)
 {
 	struct interval top = d->heap[0], moving = d->heap[--d->used];
 	uint32_t at = 0, child;
@@ -276,13 +277,13 @@ int grt_launch_gaps_work(struct grt_launch_gaps *g, const struct grt_image *imag
 		i.node = launch->node;
 	}
 	if (d->used == WAITING_MAX) {
-		first = pop(d);
-		ret = take(g, &key, d, &first);
+		first = launch_gaps_pop(d);
+		ret = launch_gaps_take(g, &key, d, &first);
 	}
 	ret = ret ?: grt_grow(&d->heap, &d->room, d->used + 1, 256);
 	if (ret)
 		return ret;
-	push(d, &i);
+	launch_gaps_push(d, &i);
 	return 0;
 }
 
@@ -311,7 +312,7 @@ static int name_gap(struct grt_launch_gap *k, const struct grt_images *images,
 	return n < 0 ? -ENOMEM : 0;
 }
 
-static int compare(const void *a, const void *b)
+static int launch_gaps_compare(const void *a, const void *b)
 {
 	const struct grt_launch_gap *x = *(const struct grt_launch_gap *const *)a,
 				    *y = *(const struct grt_launch_gap *const *)b;
@@ -326,7 +327,7 @@ static int compare(const void *a, const void *b)
 				: (x->number > y->number) - (x->number < y->number);
 }
 
-static int by_text(const void *a, const void *b)
+static int launch_gaps_by_text(const void *a, const void *b)
 {
 	const struct grt_launch_gap *x = *(const struct grt_launch_gap *const *)a,
 				    *y = *(const struct grt_launch_gap *const *)b;
@@ -335,14 +336,14 @@ static int by_text(const void *a, const void *b)
 		return x->image < y->image ? -1 : 1;
 	if (x->gpu != y->gpu)
 		return x->gpu < y->gpu ? -1 : 1;
-	return strcmp(x->text, y->text) ?: compare(a, b);
+	return strcmp(x->text, y->text) ?: launch_gaps_compare(a, b);
 }
 
 /*
  * Stacks that differ further out only are one for a reader. A gap ends with one
  * launch, so no two of them have a part of the same gap. Return: how many rows are left
  */
-static uint32_t merge(struct grt_launch_gap **list, uint32_t n)
+static uint32_t launch_gaps_merge(struct grt_launch_gap **list, uint32_t n)
 {
 	uint32_t used = 0;
 
@@ -361,15 +362,15 @@ static uint32_t merge(struct grt_launch_gap **list, uint32_t n)
 }
 
 /* What waits is taken. */
-static int take_rest(struct grt_launch_gaps *g)
+static int launch_gaps_take_rest(struct grt_launch_gaps *g)
 {
 	struct interval first;
 	int ret = 0;
 
 	for (struct device *d = grt_keyed_oldest(&g->devices); d; d = grt_keyed_next(&g->devices, d))
 		while (d->used && !ret) {
-			first = pop(d);
-			ret = take(g, grt_keyed_key(d), d, &first);
+			first = launch_gaps_pop(d);
+			ret = launch_gaps_take(g, grt_keyed_key(d), d, &first);
 		}
 	return ret;
 }
@@ -380,16 +381,16 @@ int64_t grt_launch_gaps_list(struct grt_launch_gaps *g, const struct grt_images 
 	void **list;
 	uint32_t n;
 
-	if (take_rest(g) || grt_keyed_list(&g->kinds, compare, &list))
+	if (launch_gaps_take_rest(g) || grt_keyed_list(&g->kinds, launch_gaps_compare, &list))
 		return -ENOMEM;
 	free(g->list);
 	g->list = (struct grt_launch_gap **)list;
 	for (uint32_t i = 0; i < g->kinds.used; i++)
 		if (name_gap(g->list[i], images, frames))
 			return -ENOMEM;
-	qsort(g->list, g->kinds.used, sizeof(*g->list), by_text);
-	n = merge(g->list, g->kinds.used);
-	qsort(g->list, n, sizeof(*g->list), compare);
+	qsort(g->list, g->kinds.used, sizeof(*g->list), launch_gaps_by_text);
+	n = launch_gaps_merge(g->list, g->kinds.used);
+	qsort(g->list, n, sizeof(*g->list), launch_gaps_compare);
 	*out = (const struct grt_launch_gap *const *)g->list;
 	return n;
 }

@@ -131,7 +131,8 @@ static bool queue_room(struct queue *q)
 }
 
 /* A stream works in the order of its calls, so what is not over is the end of its row. */
-static int add_depth(struct grt_launch_groups *g, struct grt_launch_group *group, const struct work *w)
+static int launch_groups_add_depth(struct grt_launch_groups *g, struct grt_launch_group *group,
+				   const struct work *w)
 {
 	struct grt_key key = {{w->image->number, w->gpu, w->context, w->stream}};
 	struct queue *q;
@@ -186,7 +187,7 @@ static int add_times(struct grt_launch_groups *g, struct grt_launch_group *group
 	if (kinds[g->by].busy)
 		ret = grt_busy_within(&group->busy, &g->span, w->start, w->end);
 	if (!ret && kinds[g->by].queue && w->launch)
-		ret = add_depth(g, group, w);
+		ret = launch_groups_add_depth(g, group, w);
 	if (!ret && g->gaps)
 		ret = grt_launch_gaps_work(g->gaps, w->image, w->gpu,
 					   w->start < g->within.from ? g->within.from : w->start,
@@ -194,7 +195,7 @@ static int add_times(struct grt_launch_groups *g, struct grt_launch_group *group
 	return ret;
 }
 
-static void begin(struct grt_launch_group *group, const struct work *w)
+static void launch_groups_begin(struct grt_launch_group *group, const struct work *w)
 {
 	group->image = w->image->number;
 	group->pid = w->image->pid;
@@ -206,7 +207,7 @@ static void begin(struct grt_launch_group *group, const struct work *w)
 	group->to = w->to;
 }
 
-static int add(struct grt_launch_groups *g, const struct work *w)
+static int launch_groups_add(struct grt_launch_groups *g, const struct work *w)
 {
 	struct grt_launch_group *group;
 	struct grt_key key;
@@ -220,7 +221,7 @@ static int add(struct grt_launch_groups *g, const struct work *w)
 	if (!group)
 		return ret;
 	if (!group->kernels && !group->copies && !group->probed)
-		begin(group, w);
+		launch_groups_begin(group, w);
 	group->probed += w->probed;
 	group->kernels += !w->copy && !w->probed;
 	group->copies += w->copy;
@@ -233,7 +234,7 @@ static int add(struct grt_launch_groups *g, const struct work *w)
 	return 0;
 }
 
-static void take_kernel(struct work *w, const struct grt_ev_gpu_kernel *k)
+static void launch_groups_take_kernel(struct work *w, const struct grt_ev_gpu_kernel *k)
 {
 	w->start = k->start;
 	w->end = k->end;
@@ -243,7 +244,7 @@ static void take_kernel(struct work *w, const struct grt_ev_gpu_kernel *k)
 	w->stream = k->cuda_stream;
 }
 
-static void take_copy(struct work *w, const struct grt_ev_gpu_copy *c)
+static void launch_groups_take_copy(struct work *w, const struct grt_ev_gpu_copy *c)
 {
 	w->copy = true;
 	w->start = c->start;
@@ -257,27 +258,27 @@ static void take_copy(struct work *w, const struct grt_ev_gpu_copy *c)
 	w->to = c->to_gpu;
 }
 
-static int on_work(void *arg, const struct grt_event *e, const struct grt_image *image,
-		   const struct grt_launch *launch, enum grt_launched_how how)
+static int launch_groups_on_work(void *arg, const struct grt_event *e, const struct grt_image *image,
+				 const struct grt_launch *launch, enum grt_launched_how how)
 {
 	struct work w = {.image = image, .launch = launch, .by_gpu = how == GRT_LAUNCHED_BY_GPU};
 
 	if (e->type == GRT_EV_GPU_SYNC)
 		return 0;
 	if (e->type == GRT_EV_GPU_KERNEL)
-		take_kernel(&w, (const struct grt_ev_gpu_kernel *)e);
+		launch_groups_take_kernel(&w, (const struct grt_ev_gpu_kernel *)e);
 	else
-		take_copy(&w, (const struct grt_ev_gpu_copy *)e);
-	return add(arg, &w);
+		launch_groups_take_copy(&w, (const struct grt_ev_gpu_copy *)e);
+	return launch_groups_add(arg, &w);
 }
 
 /* A launch that nothing came of is not what the GPU did; a function that was probed stands for itself. */
-static int on_nothing(void *arg, const struct grt_launch *launch)
+static int launch_groups_on_nothing(void *arg, const struct grt_launch *launch)
 {
 	struct grt_launch_groups *g = arg;
 	struct work w = {.image = launch->image, .launch = launch, .probed = true};
 
-	return launch->call == GRT_CUDA_PROBED && g->by == GRT_LAUNCH_BY_STACK ? add(g, &w) : 0;
+	return launch->call == GRT_CUDA_PROBED && g->by == GRT_LAUNCH_BY_STACK ? launch_groups_add(g, &w) : 0;
 }
 
 /* --------------------------------------------------------------- in, out */
@@ -285,7 +286,8 @@ static int on_nothing(void *arg, const struct grt_launch *launch)
 int grt_launch_groups_new(struct grt_launch_groups **out, enum grt_launch_by by)
 {
 	struct grt_launch_groups *g = calloc(1, sizeof(*g));
-	struct grt_launches_sink sink = {.work = on_work, .nothing = on_nothing, .arg = g};
+	struct grt_launches_sink sink = {
+		.work = launch_groups_on_work, .nothing = launch_groups_on_nothing, .arg = g};
 
 	*out = g;
 	if (!g)
@@ -361,7 +363,7 @@ static int copy_name(struct grt_launch_group *group)
 	return n < 0 ? -ENOMEM : 0;
 }
 
-static int name_group(struct grt_launch_groups *g, struct grt_launch_group *group)
+static int launch_groups_name_group(struct grt_launch_groups *g, struct grt_launch_group *group)
 {
 	const struct grt_image *image = grt_launches_images(g->launches)->image[group->image];
 	const char *text;
@@ -382,7 +384,7 @@ static int name_group(struct grt_launch_groups *g, struct grt_launch_group *grou
 	return group->name ? 0 : -ENOMEM;
 }
 
-static int compare(const void *a, const void *b)
+static int launch_groups_compare(const void *a, const void *b)
 {
 	const struct grt_launch_group *x = *(const struct grt_launch_group *const *)a,
 				      *y = *(const struct grt_launch_group *const *)b;
@@ -402,12 +404,12 @@ int64_t grt_launch_groups_list(struct grt_launch_groups *g, const struct grt_lau
 	int ret = grt_launches_flush(g->launches);
 	void **list;
 
-	if (ret || grt_keyed_list(&g->groups, compare, &list))
+	if (ret || grt_keyed_list(&g->groups, launch_groups_compare, &list))
 		return -ENOMEM;
 	free(g->list);
 	g->list = (struct grt_launch_group **)list;
 	for (uint32_t i = 0; i < g->groups.used && !ret; i++)
-		ret = name_group(g, g->list[i]);
+		ret = launch_groups_name_group(g, g->list[i]);
 	if (ret)
 		return -ENOMEM;
 	*out = (const struct grt_launch_group *const *)list;

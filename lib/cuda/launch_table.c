@@ -21,7 +21,7 @@ static void get_calls(struct grt_cell *cell, const void *view, const void *row, 
 	cell->number = g->kernels + g->copies + g->probed;
 }
 
-static void get_sum(struct grt_cell *cell, const void *view, const void *row, int arg)
+static void launch_table_get_sum(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	const struct grt_launch_group *g = row;
 
@@ -32,27 +32,27 @@ static void get_sum(struct grt_cell *cell, const void *view, const void *row, in
 }
 
 /* 0 where there is no whole: nothing is a part of it. */
-static uint64_t share(uint64_t part, uint64_t whole)
+static uint64_t launch_table_share(uint64_t part, uint64_t whole)
 {
 	return whole ? (uint64_t)((unsigned __int128)part * 100000 / whole) : 0;
 }
 
-static void get_share(struct grt_cell *cell, const void *view, const void *row, int arg)
+static void launch_table_get_share(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	uint64_t total = ((const struct grt_launch_view *)view)->total;
 
 	(void)arg;
-	cell->number = share(grt_hist_sum(&((const struct grt_launch_group *)row)->exec), total);
+	cell->number = launch_table_share(grt_hist_sum(&((const struct grt_launch_group *)row)->exec), total);
 	cell->absent = !total;
 }
 
-static void get_busy(struct grt_cell *cell, const void *view, const void *row, int arg)
+static void launch_table_get_busy(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	const struct grt_launch_group *g = row;
 	uint64_t span = ((const struct grt_launch_view *)view)->span;
 
 	(void)arg;
-	cell->number = share(grt_busy_sum(&g->busy), span);
+	cell->number = launch_table_share(grt_busy_sum(&g->busy), span);
 	cell->absent = !g->exec.weight || !span;
 	cell->estimated = g->busy.cut;
 }
@@ -114,7 +114,7 @@ static void get_bandwidth(struct grt_cell *cell, const void *view, const void *r
 }
 
 /* In thousandths. */
-static void get_depth(struct grt_cell *cell, const void *view, const void *row, int arg)
+static void launch_table_get_depth(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	const struct grt_launch_group *g = row;
 
@@ -126,7 +126,7 @@ static void get_depth(struct grt_cell *cell, const void *view, const void *row, 
 		cell->number = (uint64_t)((unsigned __int128)g->depth_sum * 1000 / g->depths);
 }
 
-static void get_depth_max(struct grt_cell *cell, const void *view, const void *row, int arg)
+static void launch_table_get_depth_max(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	(void)view;
 	(void)arg;
@@ -146,8 +146,8 @@ static void get_depth_max(struct grt_cell *cell, const void *view, const void *r
 
 #define TIMES \
 	{"calls", get_calls, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "kernels, copies, and calls of functions that were probed"}, \
-	{"total", get_sum, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "time on the GPU, ns"}, \
-	{"share", get_share, 0, GRT_CELL_PERCENT, GRT_COLUMN_ALL, "of the GPU time of all rows, percent"}, \
+	{"total", launch_table_get_sum, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "time on the GPU, ns"}, \
+	{"share", launch_table_get_share, 0, GRT_CELL_PERCENT, GRT_COLUMN_ALL, "of the GPU time of all rows, percent"}, \
 	TIME("avg", mean, exec, GRT_COLUMN_ALL, "time of one, mean, ns"), \
 	TIME("min", min, exec, GRT_COLUMN_ALL, "the least, ns"), \
 	TIME("p50", p50, exec, GRT_COLUMN_ALL, "the median, ns"), \
@@ -165,7 +165,7 @@ static void get_depth_max(struct grt_cell *cell, const void *view, const void *r
 	NUMBER("before_call", before_call, GRT_COLUMN_MORE, "records whose stamp is before their call's"), \
 	{.name = NULL}
 
-#define BUSY {"busy", get_busy, 0, GRT_CELL_PERCENT, GRT_COLUMN_ALL, "share of the trace, percent"}
+#define BUSY {"busy", launch_table_get_busy, 0, GRT_CELL_PERCENT, GRT_COLUMN_ALL, "share of the trace, percent"}
 #define BYTES(where) {"bytes", grt_cell_u64, G(bytes), GRT_CELL_BYTES, where, "copied or set, B"}
 
 static const struct grt_column kernel_columns[] = {
@@ -191,8 +191,8 @@ static const struct grt_column stream_columns[] = {
 	NUMBER("kernels", kernels, GRT_COLUMN_ALL, "kernels that ran"),
 	NUMBER("copies", copies, GRT_COLUMN_ALL, "copies and fills"),
 	TIMES, LATENCY,
-	{"depth_avg", get_depth, 0, GRT_CELL_AMOUNT, GRT_COLUMN_ALL, "work not over when a call was made, mean"},
-	{"depth_max", get_depth_max, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "the most of it"},
+	{"depth_avg", launch_table_get_depth, 0, GRT_CELL_AMOUNT, GRT_COLUMN_ALL, "work not over when a call was made, mean"},
+	{"depth_max", launch_table_get_depth_max, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "the most of it"},
 	BYTES(GRT_COLUMN_MORE), REST,
 };
 
@@ -324,8 +324,8 @@ static void note_undefined(struct grt_launch_groups *g, struct grt_pass *pass)
 			 n.undefined);
 }
 
-static int write_rows(const struct grt_part *part, struct grt_pass *pass,
-		      const struct grt_launch_group *const *list, uint64_t n)
+static int launch_table_write_rows(const struct grt_part *part, struct grt_pass *pass,
+				   const struct grt_launch_group *const *list, uint64_t n)
 {
 	uint64_t shown = pass->summary && n > SUMMARY_ROWS ? SUMMARY_ROWS : grt_pass_shown(pass, part, n);
 	const struct grt_launch_group **row = calloc((size_t)n + 1, sizeof(*row));
@@ -359,7 +359,7 @@ static int write_launches(void *state, const struct grt_part *part, struct grt_p
 	if (n < 0)
 		return -ENOMEM;
 	if (n || !pass->summary) {
-		ret = write_rows(part, pass, list, (uint64_t)n);
+		ret = launch_table_write_rows(part, pass, list, (uint64_t)n);
 		if (!ret && !pass->csv && part->arg == GRT_LAUNCH_BY_DEVICE)
 			ret = write_gaps(state, pass);
 	}
@@ -410,12 +410,12 @@ static void set_within(void *state, uint64_t from, uint64_t to)
 	grt_launch_groups_within(state, from, to);
 }
 
-static void set_span(void *state, uint64_t first, uint64_t last)
+static void launch_table_set_span(void *state, uint64_t first, uint64_t last)
 {
 	grt_launch_groups_span(state, first, last);
 }
 
-static int take_event(void *state, const struct grt_event *e, struct grt_pass *pass)
+static int launch_table_take_event(void *state, const struct grt_event *e, struct grt_pass *pass)
 {
 	(void)pass;
 	return grt_launch_groups_event(state, e);
@@ -434,7 +434,7 @@ const struct grt_analysis grt_analysis_launch_groups = {
 	.parts = launch_parts,
 	.begin = new_launches,
 	.within = set_within,
-	.span = set_span,
-	.event = take_event,
+	.span = launch_table_set_span,
+	.event = launch_table_take_event,
 	.free = free_launches,
 };

@@ -105,7 +105,7 @@ struct page_key {
 	uint64_t number;
 };
 
-static bool same_page(const void *owner, uint32_t id, const void *key)
+static bool launches_same_page(const void *owner, uint32_t id, const void *key)
 {
 	const struct page *p = ((const struct grt_launches *)owner)->page[id];
 	const struct page_key *k = key;
@@ -116,12 +116,13 @@ static bool same_page(const void *owner, uint32_t id, const void *key)
 static struct page *find_page(const struct grt_launches *l, uint32_t image, uint64_t correlation)
 {
 	struct page_key k = {image, correlation >> PAGE_BITS};
-	uint32_t at = grt_index_find(&l->page_index, grt_hash(&l->key, k.number, image), same_page, l, &k);
+	uint32_t at =
+		grt_index_find(&l->page_index, grt_hash(&l->key, k.number, image), launches_same_page, l, &k);
 
 	return at == GRT_NOWHERE ? NULL : l->page[at];
 }
 
-static struct page *add_page(struct grt_launches *l, uint32_t image, uint64_t correlation)
+static struct page *launches_add_page(struct grt_launches *l, uint32_t image, uint64_t correlation)
 {
 	struct page *p = calloc(1, sizeof(*p));
 
@@ -159,14 +160,14 @@ static bool page_room(struct page *p, bool begin)
 	       !grt_grow(&p->entry, &p->room, p->used + 1U, 16);
 }
 
-static int add_entry(struct grt_launches *l, uint32_t image, const struct grt_ev_launch *e,
-		     const struct entry *entry)
+static int launches_add_entry(struct grt_launches *l, uint32_t image, const struct grt_ev_launch *e,
+			      const struct entry *entry)
 {
 	struct page *p = find_page(l, image, e->correlation);
 	unsigned int at = e->correlation % PAGE_IDS;
 
 	if (!p)
-		p = add_page(l, image, e->correlation);
+		p = launches_add_page(l, image, e->correlation);
 	if (!p || !page_room(p, !l->sink.no_begin))
 		return -ENOMEM;
 	p->present[at / 64] |= 1ULL << at % 64;
@@ -269,7 +270,7 @@ static bool is_outside(const struct grt_launches *l, const struct grt_event *e)
 	return start > l->to || (end && end < l->from);
 }
 
-static void count_stack(struct grt_launches *l, uint32_t image, uint32_t node)
+static void launches_count_stack(struct grt_launches *l, uint32_t image, uint32_t node)
 {
 	enum grt_stack_reach reach = grt_image_reach(l->images.image[image], node);
 
@@ -309,7 +310,7 @@ static int hand_out_alone(struct grt_launches *l, const struct grt_event *e, uin
 	return l->sink.work ? l->sink.work(l->sink.arg, e, l->images.image[image], NULL, how) : 0;
 }
 
-static int hand_out(struct grt_launches *l, const struct grt_event *e, struct page *p, int place)
+static int launches_hand_out(struct grt_launches *l, const struct grt_event *e, struct page *p, int place)
 {
 	struct grt_launch launch;
 
@@ -321,7 +322,7 @@ static int hand_out(struct grt_launches *l, const struct grt_event *e, struct pa
 		return 0;
 	count_how(l, e, GRT_LAUNCHED_MATCHED);
 	if (e->type != GRT_EV_GPU_SYNC)
-		count_stack(l, p->image, p->entry[place].node);
+		launches_count_stack(l, p->image, p->entry[place].node);
 	if (!l->sink.work)
 		return 0;
 	launch = launch_of(l, p, correlation_of(e), place);
@@ -376,7 +377,7 @@ static int take_work(struct grt_launches *l, const struct grt_event *e)
 		count_work(l, e);
 	place = find_entry(l, i->number, correlation_of(e), &p);
 	if (place >= 0)
-		return hand_out(l, e, p, place);
+		return launches_hand_out(l, e, p, place);
 	if (is_by_gpu(e))
 		return hand_out_alone(l, e, i->number, GRT_LAUNCHED_BY_GPU);
 	return keep_waiting(l, e, i->number);
@@ -410,7 +411,7 @@ static int take_unnumbered(struct grt_launches *l, uint32_t image, const struct 
 	return end_call(l, &launch, false);
 }
 
-static int take_launch(struct grt_launches *l, const struct grt_ev_launch *e)
+static int launches_take_launch(struct grt_launches *l, const struct grt_ev_launch *e)
 {
 	struct grt_image *i = grt_images_of(&l->images, &e->e);
 	const struct grt_cuda_call *row = grt_cuda_call(e->call);
@@ -440,7 +441,8 @@ static int take_launch(struct grt_launches *l, const struct grt_ev_launch *e)
 		return 0;
 	}
 	l->count.probed += !entry.outside && c.call == GRT_CUDA_PROBED;
-	return e->correlation ? add_entry(l, i->number, e, &entry) : take_unnumbered(l, i->number, e, &entry);
+	return e->correlation ? launches_add_entry(l, i->number, e, &entry)
+			      : take_unnumbered(l, i->number, e, &entry);
 }
 
 static bool is_work(uint16_t type)
@@ -451,7 +453,7 @@ static bool is_work(uint16_t type)
 int grt_launches_event(struct grt_launches *l, const struct grt_event *e)
 {
 	if (e->type == GRT_EV_LAUNCH)
-		return take_launch(l, (const struct grt_ev_launch *)e);
+		return launches_take_launch(l, (const struct grt_ev_launch *)e);
 	if (is_work(e->type))
 		return take_work(l, e);
 	return grt_images_event(&l->images, e);
@@ -468,7 +470,7 @@ static int end_waits(struct grt_launches *l)
 	for (uint32_t i = 0; i < l->waits && !ret; i++) {
 		w = &l->waiting[i];
 		place = find_entry(l, w->image, correlation_of(&w->e), &p);
-		ret = place >= 0 ? hand_out(l, &w->e, p, place)
+		ret = place >= 0 ? launches_hand_out(l, &w->e, p, place)
 				 : hand_out_alone(l, &w->e, w->image, GRT_LAUNCHED_UNKNOWN);
 	}
 	l->waits = 0;

@@ -143,7 +143,7 @@ static bool same_thread(const void *owner, uint32_t id, const void *key)
 	return ((const struct grt_seeds *)owner)->thread[id].tid == *(const uint64_t *)key;
 }
 
-static struct thread *find_thread(const struct grt_seeds *s, uint64_t tid)
+static struct thread *seeds_find_thread(const struct grt_seeds *s, uint64_t tid)
 {
 	uint32_t at = grt_index_find(&s->thread_index, grt_hash(&s->key, tid, 2), same_thread, s, &tid);
 
@@ -152,7 +152,7 @@ static struct thread *find_thread(const struct grt_seeds *s, uint64_t tid)
 
 static struct thread *thread_of(struct grt_seeds *s, uint64_t tid)
 {
-	struct thread *t = find_thread(s, tid);
+	struct thread *t = seeds_find_thread(s, tid);
 
 	if (t)
 		return t;
@@ -163,12 +163,12 @@ static struct thread *thread_of(struct grt_seeds *s, uint64_t tid)
 	return &s->thread[s->threads++];
 }
 
-static bool same_page(const void *owner, uint32_t id, const void *key)
+static bool seeds_same_page(const void *owner, uint32_t id, const void *key)
 {
 	return ((const struct grt_seeds *)owner)->page[id].number == *(const uint64_t *)key;
 }
 
-static int add_page(struct grt_seeds *s, uint64_t number)
+static int seeds_add_page(struct grt_seeds *s, uint64_t number)
 {
 	if (grt_grow(&s->page, &s->page_room, s->pages + 1, 64))
 		return -ENOMEM;
@@ -183,10 +183,11 @@ static uint32_t *entry_of(struct grt_seeds *s, uint64_t correlation)
 	uint32_t *last = &s->last_page[number % LAST], at = *last;
 
 	if (at >= s->pages || s->page[at].number != number)
-		at = grt_index_find(&s->page_index, grt_hash(&s->key, number, 3), same_page, s, &number);
+		at = grt_index_find(&s->page_index, grt_hash(&s->key, number, 3), seeds_same_page, s,
+				    &number);
 	if (at == GRT_NOWHERE) {
 		at = s->pages;
-		if (add_page(s, number))
+		if (seeds_add_page(s, number))
 			return NULL;
 	}
 	*last = at;
@@ -346,16 +347,16 @@ int grt_seeds_cpu(struct grt_seeds *s, int fd)
 
 /* ----------------------------------------------------------- work */
 
-static bool same_row(const void *owner, uint32_t id, const void *key)
+static bool seeds_same_row(const void *owner, uint32_t id, const void *key)
 {
 	return !memcmp(&((const struct grt_seeds *)owner)->row[id], key, __builtin_offsetof(struct row, ns));
 }
 
-static int add_row(struct grt_seeds *s, const struct row *r)
+static int seeds_add_row(struct grt_seeds *s, const struct row *r)
 {
 	uint32_t tag = grt_hash(&s->key, (uint64_t)r->node << 32 | r->name,
 				(uint64_t)r->stream << 32 ^ r->graph ^ (uint64_t)r->device << 16 ^ r->kind);
-	uint32_t at = grt_index_find(&s->row_index, tag, same_row, s, r);
+	uint32_t at = grt_index_find(&s->row_index, tag, seeds_same_row, s, r);
 
 	if (at != GRT_NOWHERE) {
 		s->row[at].ns += r->ns;
@@ -369,7 +370,7 @@ static int add_row(struct grt_seeds *s, const struct row *r)
 	return grt_index_add(&s->row_index, tag, s->rows++);
 }
 
-static int hold(struct grt_seeds *s, const struct row *r, uint64_t correlation, uint32_t *entry)
+static int seeds_hold(struct grt_seeds *s, const struct row *r, uint64_t correlation, uint32_t *entry)
 {
 	uint32_t at = s->held_free;
 
@@ -388,7 +389,7 @@ static int hold(struct grt_seeds *s, const struct row *r, uint64_t correlation, 
 }
 
 /* What waited for a call has it now. */
-static int release(struct grt_seeds *s, uint32_t first, uint32_t node)
+static int seeds_release(struct grt_seeds *s, uint32_t first, uint32_t node)
 {
 	uint32_t next;
 	int ret = 0;
@@ -396,14 +397,14 @@ static int release(struct grt_seeds *s, uint32_t first, uint32_t node)
 	for (uint32_t i = first; i != GRT_NOWHERE && !ret; i = next) {
 		next = s->held[i].next;
 		s->held[i].row.node = node;
-		ret = add_row(s, &s->held[i].row);
+		ret = seeds_add_row(s, &s->held[i].row);
 		s->held[i].next = s->held_free;
 		s->held_free = i;
 	}
 	return ret;
 }
 
-static int on_work(struct grt_seeds *s, const struct grt_cupti_record *rec)
+static int seeds_on_work(struct grt_seeds *s, const struct grt_cupti_record *rec)
 {
 	struct row r = {.device = (uint32_t)rec->device,
 			.stream = (uint32_t)rec->stream,
@@ -423,16 +424,16 @@ static int on_work(struct grt_seeds *s, const struct grt_cupti_record *rec)
 	s->count.ns += r.ns;
 	if (!rec->correlation) {
 		s->count.no_call++;
-		return add_row(s, &r);
+		return seeds_add_row(s, &r);
 	}
 	entry = entry_of(s, rec->correlation);
 	if (!entry)
 		return -ENOMEM;
 	if (!(*entry & VALUE) || *entry & HELD)
-		return hold(s, &r, rec->correlation, entry);
+		return seeds_hold(s, &r, rec->correlation, entry);
 	*entry |= USED;
 	r.node = *entry & VALUE;
-	return add_row(s, &r);
+	return seeds_add_row(s, &r);
 }
 
 /* ---------------------------------------------------------- calls */
@@ -457,7 +458,7 @@ static bool is_launch(struct grt_span name)
 /* The thread of a call; NULL: threads of the two files cannot be told apart. */
 static struct thread *caller(struct grt_seeds *s, uint64_t tid)
 {
-	struct thread *t = find_thread(s, tid);
+	struct thread *t = seeds_find_thread(s, tid);
 
 	if (t || s->threads != 1 || (s->has_other && s->other_tid != tid))
 		return t;
@@ -478,7 +479,7 @@ static struct sample *near(struct thread *t, const struct call *c)
 }
 
 /* Of one moment, the first thread's comes last, as it is the one to be taken. */
-static int by_place(const void *a, const void *b)
+static int seeds_by_place(const void *a, const void *b)
 {
 	const struct place *x = a, *y = b;
 
@@ -501,7 +502,7 @@ static int place_all(struct grt_seeds *s)
 	for (uint32_t i = 0; i < s->threads; i++)
 		for (uint32_t k = 0; k < s->thread[i].samples; k++)
 			s->place[s->places++] = (struct place){s->thread[i].sample[k].ts, i, k};
-	qsort(s->place, n, sizeof(*s->place), by_place);
+	qsort(s->place, n, sizeof(*s->place), seeds_by_place);
 	return 0;
 }
 
@@ -546,14 +547,14 @@ static struct sample *near_all(struct grt_seeds *s, const struct call *c, struct
 	return &(*t)->sample[(*t)->next];
 }
 
-static uint64_t since(uint64_t base, uint64_t ns)
+static uint64_t seeds_since(uint64_t base, uint64_t ns)
 {
 	return __builtin_add_overflow(base, ns, &ns) ? UINT64_MAX : ns;
 }
 
 static uint32_t by_window(struct grt_seeds *s, struct thread *t, const struct call *c)
 {
-	const struct call at = {.start = since(s->base, c->start), .end = since(s->base, c->end)};
+	const struct call at = {.start = seeds_since(s->base, c->start), .end = seeds_since(s->base, c->end)};
 	struct sample *found = t ? near(t, &at) : near_all(s, &at, &t);
 
 	if (!found)
@@ -586,7 +587,7 @@ static int meet(struct grt_seeds *s, const struct call *c, struct thread **t)
 	return *t || s->place ? 0 : place_all(s);
 }
 
-static uint32_t stack_of(struct grt_seeds *s, struct thread *t, const struct call *c)
+static uint32_t seeds_stack_of(struct grt_seeds *s, struct thread *t, const struct call *c)
 {
 	uint32_t node = NO_NODE;
 
@@ -605,7 +606,7 @@ static uint32_t stack_of(struct grt_seeds *s, struct thread *t, const struct cal
 static int add_pending(struct grt_seeds *s, uint32_t node)
 {
 	s->count.pending++;
-	return add_row(s, &(struct row){.node = node, .kind = GRT_CUPTI_OTHER, .launches = 1});
+	return seeds_add_row(s, &(struct row){.node = node, .kind = GRT_CUPTI_OTHER, .launches = 1});
 }
 
 /* No work can be told to be of a call without an id. */
@@ -617,7 +618,7 @@ static int on_call_without_id(struct grt_seeds *s, const struct call *c)
 	if (ret)
 		return ret;
 	s->count.calls++;
-	return add_pending(s, stack_of(s, t, c));
+	return add_pending(s, seeds_stack_of(s, t, c));
 }
 
 /* A runtime call and the driver call in it are one launch. Return: 0, GOES_BACK or -ENOMEM */
@@ -646,27 +647,27 @@ static int on_call(struct grt_seeds *s, const struct call *c)
 	if (*entry & HELD)
 		waits = *entry & VALUE;
 	s->count.calls++;
-	*entry = stack_of(s, t, c);
+	*entry = seeds_stack_of(s, t, c);
 	if (waits == GRT_NOWHERE)
 		return 0;
 	*entry |= USED;
-	return release(s, waits, *entry & VALUE);
+	return seeds_release(s, waits, *entry & VALUE);
 }
 
-static struct call call_of(const struct grt_cupti_record *r)
+static struct call seeds_call_of(const struct grt_cupti_record *r)
 {
 	return (struct call){r->start, r->end, r->correlation, r->tid};
 }
 
-static int on_record(void *arg, const struct grt_cupti_record *r)
+static int seeds_on_record(void *arg, const struct grt_cupti_record *r)
 {
 	struct call c;
 
 	if (r->kind != GRT_CUPTI_CALL)
-		return on_work(arg, r);
+		return seeds_on_work(arg, r);
 	if (!is_launch(r->name))
 		return 0;
-	c = call_of(r);
+	c = seeds_call_of(r);
 	return on_call(arg, &c);
 }
 
@@ -698,7 +699,7 @@ static const char *process_of(const struct grt_seeds *s, uint32_t node, size_t *
 	return node ? grt_stacks_text(s->cpu, grt_stacks_node(s->cpu, node)->name, len) : "";
 }
 
-static int put_leaf(struct grt_seeds *s, const struct row *r, uint32_t *node)
+static int seeds_put_leaf(struct grt_seeds *s, const struct row *r, uint32_t *node)
 {
 	static const enum grt_flame_leaf leaf[] = {
 		[GRT_CUPTI_KERNEL] = GRT_FLAME_LEAF_KERNEL,
@@ -713,7 +714,7 @@ static int put_leaf(struct grt_seeds *s, const struct row *r, uint32_t *node)
 				  s->several_devices ? r->device : GRT_FLAME_NO_DEVICE, name, len, node);
 }
 
-static int put_row(struct grt_seeds *s, const struct row *r)
+static int seeds_put_row(struct grt_seeds *s, const struct row *r)
 {
 	uint32_t stack = r->node && r->node != NO_NODE ? r->node - 1 : GRT_STACKS_ROOT, node;
 	struct grt_flame_op op = {.device = r->device, .graph = r->graph, .ns = r->ns};
@@ -739,7 +740,7 @@ static int put_row(struct grt_seeds *s, const struct row *r)
 	else if (!ret && stack != GRT_STACKS_ROOT)
 		ret = put_path(s, stack, &node);
 	if (!ret)
-		ret = put_leaf(s, r, &node);
+		ret = seeds_put_leaf(s, r, &node);
 	return ret ? ret : grt_stacks_add(s->tree, node, GRT_STACKS_NOW, grt_flame_weight_of(s->shape, &op));
 }
 
@@ -771,7 +772,7 @@ static int add_held(struct grt_seeds *s)
 				continue;
 			for (uint32_t k = entry & VALUE; k != GRT_NOWHERE; k = s->held[k].next)
 				s->count.no_call++;
-			ret = release(s, entry & VALUE, 0);
+			ret = seeds_release(s, entry & VALUE, 0);
 		}
 	return ret;
 }
@@ -835,7 +836,7 @@ static void restart(struct grt_seeds *s, const struct start *start)
 	s->count = start->count;
 }
 
-static int pass(struct grt_seeds *s, int fd, int (*record)(void *arg, const struct grt_cupti_record *r))
+static int seeds_pass(struct grt_seeds *s, int fd, int (*record)(void *arg, const struct grt_cupti_record *r))
 {
 	char head[64];
 	ssize_t n = pread(fd, head, sizeof(head), 0);
@@ -850,7 +851,7 @@ static int pass(struct grt_seeds *s, int fd, int (*record)(void *arg, const stru
 	return ret;
 }
 
-static int keep_call(void *arg, const struct grt_cupti_record *r)
+static int seeds_keep_call(void *arg, const struct grt_cupti_record *r)
 {
 	struct grt_seeds *s = arg;
 
@@ -858,16 +859,16 @@ static int keep_call(void *arg, const struct grt_cupti_record *r)
 		return 0;
 	if (grt_grow(&s->call, &s->call_room, s->calls + 1, 1024))
 		return -ENOMEM;
-	s->call[s->calls++] = call_of(r);
+	s->call[s->calls++] = seeds_call_of(r);
 	return 0;
 }
 
 static int keep_work(void *arg, const struct grt_cupti_record *r)
 {
-	return r->kind == GRT_CUPTI_CALL ? 0 : on_work(arg, r);
+	return r->kind == GRT_CUPTI_CALL ? 0 : seeds_on_work(arg, r);
 }
 
-static int by_start(const void *a, const void *b)
+static int seeds_by_start(const void *a, const void *b)
 {
 	const struct call *x = a, *y = b;
 
@@ -894,10 +895,10 @@ static int sorted(struct grt_seeds *s, int fd, const struct start *start)
 	int ret;
 
 	restart(s, start);
-	ret = pass(s, fd, keep_call);
+	ret = seeds_pass(s, fd, seeds_keep_call);
 	if (ret)
 		return ret;
-	qsort(s->call, s->calls, sizeof(*s->call), by_start);
+	qsort(s->call, s->calls, sizeof(*s->call), seeds_by_start);
 	ret = give_calls(s);
 	if (!ret && order_failed(s)) {
 		restart(s, start);
@@ -906,19 +907,19 @@ static int sorted(struct grt_seeds *s, int fd, const struct start *start)
 	free(s->call);
 	s->call = NULL;
 	s->calls = s->call_room = 0;
-	return ret ? ret : pass(s, fd, keep_work);
+	return ret ? ret : seeds_pass(s, fd, keep_work);
 }
 
-static int join(struct grt_seeds *s, int fd, const struct start *start)
+static int seeds_join(struct grt_seeds *s, int fd, const struct start *start)
 {
-	int ret = pass(s, fd, on_record);
+	int ret = seeds_pass(s, fd, seeds_on_record);
 
 	if (ret == GOES_BACK)
 		return sorted(s, fd, start);
 	if (ret || !(order_failed(s) || (s->strangers && s->base)))
 		return ret;
 	restart(s, start);
-	return pass(s, fd, on_record);
+	return seeds_pass(s, fd, seeds_on_record);
 }
 
 int grt_seeds_gpu(struct grt_seeds *s, int fd)
@@ -929,14 +930,14 @@ int grt_seeds_gpu(struct grt_seeds *s, int fd)
 	if (!ret)
 		ret = grt_stacks_new(&s->tree);
 	if (!ret)
-		ret = join(s, fd, &start);
+		ret = seeds_join(s, fd, &start);
 	free(start.told);
 	if (!ret)
 		ret = add_held(s);
 	if (!ret)
 		ret = add_unused(s);
 	for (uint32_t i = 0; i < s->rows && !ret; i++)
-		ret = put_row(s, &s->row[i]);
+		ret = seeds_put_row(s, &s->row[i]);
 	return ret;
 }
 

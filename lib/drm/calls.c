@@ -23,7 +23,7 @@ struct grt_calls {
 	struct grt_calls_count count;
 };
 
-static struct grt_call_process *find_process(const struct grt_calls *c, uint64_t pid)
+static struct grt_call_process *calls_find_process(const struct grt_calls *c, uint64_t pid)
 {
 	struct grt_key key = {{pid}};
 
@@ -32,13 +32,14 @@ static struct grt_call_process *find_process(const struct grt_calls *c, uint64_t
 
 static void file_gone(struct grt_calls *c, uint64_t pid)
 {
-	struct grt_call_process *p = find_process(c, pid);
+	struct grt_call_process *p = calls_find_process(c, pid);
 
 	if (p && p->open)
 		p->open--;
 }
 
-static int add_file(struct grt_calls *c, struct grt_call_process *p, const struct grt_event *e, int32_t fd)
+static int calls_add_file(struct grt_calls *c, struct grt_call_process *p, const struct grt_event *e,
+			  int32_t fd)
 {
 	struct grt_key key = {{e->pid, (uint32_t)fd}};
 	void *device;
@@ -63,7 +64,7 @@ static int on_open(struct grt_calls *c, struct grt_call_process *p, const struct
 	p->open_errors += ev->fd < 0;
 	if (ev->fd == GRT_FD_UNKNOWN)
 		p->open++;
-	return ev->fd < 0 || ev->fd == GRT_FD_UNKNOWN ? 0 : add_file(c, p, e, ev->fd);
+	return ev->fd < 0 || ev->fd == GRT_FD_UNKNOWN ? 0 : calls_add_file(c, p, e, ev->fd);
 }
 
 static int on_close(struct grt_calls *c, struct grt_call_process *p, const struct grt_event *e)
@@ -82,7 +83,7 @@ static int on_close(struct grt_calls *c, struct grt_call_process *p, const struc
 	return 0;
 }
 
-static int on_enter(struct grt_calls *c, struct grt_call_process *p, const struct grt_event *e)
+static int calls_on_enter(struct grt_calls *c, struct grt_call_process *p, const struct grt_event *e)
 {
 	const struct grt_ev_ioctl_enter *ev = (const struct grt_ev_ioctl_enter *)e;
 	struct grt_key key = {{e->tid}};
@@ -100,8 +101,8 @@ static int on_enter(struct grt_calls *c, struct grt_call_process *p, const struc
 	return 0;
 }
 
-static int on_leave(struct grt_calls *c, struct grt_call_process *p, const struct grt_event *e,
-		    struct grt_call_end *end)
+static int calls_on_leave(struct grt_calls *c, struct grt_call_process *p, const struct grt_event *e,
+			  struct grt_call_end *end)
 {
 	const struct grt_ev_ioctl_exit *ev = (const struct grt_ev_ioctl_exit *)e;
 	struct grt_key key = {{e->tid}};
@@ -122,8 +123,8 @@ static int on_leave(struct grt_calls *c, struct grt_call_process *p, const struc
 	return 0;
 }
 
-static int count_call(struct grt_calls *c, struct grt_call_process *p, const struct grt_event *e,
-		      struct grt_call_end *end)
+static int calls_count_call(struct grt_calls *c, struct grt_call_process *p, const struct grt_event *e,
+			    struct grt_call_end *end)
 {
 	switch (e->type) {
 	case GRT_EV_OPEN:
@@ -131,9 +132,9 @@ static int count_call(struct grt_calls *c, struct grt_call_process *p, const str
 	case GRT_EV_CLOSE:
 		return on_close(c, p, e);
 	case GRT_EV_IOCTL_ENTER:
-		return on_enter(c, p, e);
+		return calls_on_enter(c, p, e);
 	case GRT_EV_IOCTL_EXIT:
-		return on_leave(c, p, e, end);
+		return calls_on_leave(c, p, e, end);
 	case GRT_EV_MMAP:
 		p->mmaps++;
 		return 0;
@@ -162,7 +163,7 @@ int grt_calls_event(struct grt_calls *c, const struct grt_event *e, struct grt_c
 	if (!p->tid)
 		p->tid = e->tid;
 	c->count.calls += e->type != GRT_EV_IOCTL_EXIT;
-	return count_call(c, p, e, end);
+	return calls_count_call(c, p, e, end);
 }
 
 int grt_calls_new(struct grt_calls **out)
@@ -198,7 +199,7 @@ static uint64_t calls_of(const struct grt_call_process *p)
 	return p->opens + p->closes + p->ioctls + p->mmaps + p->polls;
 }
 
-static int most_first(const void *a, const void *b)
+static int calls_most_first(const void *a, const void *b)
 {
 	const struct grt_call_process *x = *(void *const *)a, *y = *(void *const *)b;
 
@@ -210,7 +211,7 @@ static int most_first(const void *a, const void *b)
 int grt_calls_processes(const struct grt_calls *c, const struct grt_call_process ***out, uint32_t *n)
 {
 	*n = c->processes.used;
-	return grt_keyed_list(&c->processes, most_first, (void ***)out);
+	return grt_keyed_list(&c->processes, calls_most_first, (void ***)out);
 }
 
 void grt_calls_free(struct grt_calls *c)

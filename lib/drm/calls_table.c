@@ -103,7 +103,7 @@ static int new_calls(void **state, struct grt_pass *pass, unsigned int parts)
 	return grt_calls_new((struct grt_calls **)state);
 }
 
-static int take_event(void *state, const struct grt_event *e, struct grt_pass *pass)
+static int calls_table_take_event(void *state, const struct grt_event *e, struct grt_pass *pass)
 {
 	struct grt_call_end end;
 
@@ -128,6 +128,6 @@ const struct grt_analysis grt_analysis_calls = {
 	.classes = GRT_IN_CLASS(call),
 	.parts = call_parts,
 	.begin = new_calls,
-	.event = take_event,
+	.event = calls_table_take_event,
 	.free = free_calls,
 };

@@ -73,7 +73,7 @@ static void take_total(struct grt_counter_row *row, const struct grt_ev_counter 
 }
 
 /* It is called something for the first time, or something else. */
-static void set_name(const struct grt_counters *c, struct grt_counter_row *row, uint32_t name)
+static void counters_set_name(const struct grt_counters *c, struct grt_counter_row *row, uint32_t name)
 {
 	const char *unit = grt_names_owner(c->names, name);
 
@@ -87,13 +87,13 @@ static void set_name(const struct grt_counters *c, struct grt_counter_row *row, 
 		snprintf(row->unit, sizeof(row->unit), "%s", unit ? unit : "");
 }
 
-static void take_value(const struct grt_counters *c, struct grt_counter_row *row,
-		       const struct grt_ev_counter *ev)
+static void counters_take_value(const struct grt_counters *c, struct grt_counter_row *row,
+				const struct grt_ev_counter *ev)
 {
 	uint32_t name = grt_names_find(c->names, GRT_NAME_COUNTER, ev->counter);
 
 	if (!row->values++ || name != row->name)
-		set_name(c, row, name);
+		counters_set_name(c, row, name);
 	row->inferred |= !!(ev->e.flags & GRT_FLAG_INFERRED);
 	if (ev->value > GRT_COUNTER_VALUE_MAX || ev->value < -GRT_COUNTER_VALUE_MAX) {
 		row->outside++;
@@ -129,7 +129,7 @@ int grt_counters_event(struct grt_counters *c, const struct grt_event *e)
 	row->device = e->device;
 	row->counter = ev->counter;
 	row->instance = ev->instance;
-	take_value(c, row, ev);
+	counters_take_value(c, row, ev);
 	return 0;
 }
 
@@ -147,23 +147,23 @@ bool grt_counter_mean(const struct grt_counter_row *row, int64_t *mean)
 	return value >= -(__int128)INT64_MAX && value <= INT64_MAX;
 }
 
-static int compare(uint64_t a, uint64_t b)
+static int counters_compare(uint64_t a, uint64_t b)
 {
 	return (a > b) - (a < b);
 }
 
-static int by_place(const void *a, const void *b)
+static int counters_by_place(const void *a, const void *b)
 {
 	const struct grt_counter_row *x = *(void *const *)a, *y = *(void *const *)b;
 
-	return compare(x->instance != 0, y->instance != 0)
-		       ?: compare(x->device, y->device)
-				  ?: compare(x->instance, y->instance) ?: compare(x->counter, y->counter);
+	return counters_compare(x->instance != 0, y->instance != 0)
+		       ?: counters_compare(x->device, y->device)
+				  ?: counters_compare(x->instance, y->instance) ?: counters_compare(x->counter, y->counter);
 }
 
 int grt_counters_list(const struct grt_counters *c, const struct grt_counter_row ***out)
 {
-	return grt_keyed_list(&c->rows, by_place, (void ***)out);
+	return grt_keyed_list(&c->rows, counters_by_place, (void ***)out);
 }
 
 void grt_counters_free(struct grt_counters *c)
@@ -195,7 +195,7 @@ static void get_unit(struct grt_cell *cell, const void *view, const void *row, i
 	grt_cell_owner(cell, view, ((const struct grt_counter_row *)row)->name);
 }
 
-static void get_device(struct grt_cell *cell, const void *view, const void *row, int arg)
+static void counters_get_device(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	const struct grt_counter_row *r = row;
 
@@ -207,11 +207,11 @@ static void get_device(struct grt_cell *cell, const void *view, const void *row,
 
 static void get_device_name(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
-	get_device(cell, view, row, arg);
+	counters_get_device(cell, view, row, arg);
 	cell->absent |= !cell->text;
 }
 
-static void get_process(struct grt_cell *cell, const void *view, const void *row, int arg)
+static void counters_get_process(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	const struct grt_counter_row *r = row;
 
@@ -255,11 +255,12 @@ static void get_growth(struct grt_cell *cell, const void *view, const void *row,
 }
 
 static const struct grt_column counter_columns[] = {
-	{"device", get_device, 0, GRT_CELL_NAMED, GRT_COLUMN_ALL, "device number, major << 20 | minor"},
+	{"device", counters_get_device, 0, GRT_CELL_NAMED, GRT_COLUMN_ALL,
+	 "device number, major << 20 | minor"},
 	{"device_name", get_device_name, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "its node"},
 	{"pid", grt_cell_id, offsetof(struct grt_counter_row, instance), GRT_CELL_NUMBER, GRT_COLUMN_ALL,
 	 "process it belongs to"},
-	{"process", get_process, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "its name"},
+	{"process", counters_get_process, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "its name"},
 	{"counter", get_counter, 0, GRT_CELL_NAMED, GRT_COLUMN_ALL, "counter id"},
 	{"name", get_name, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "what it counts"},
 	{"unit", get_unit, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE,
@@ -288,7 +289,7 @@ static int new_counters(void **state, struct grt_pass *pass, unsigned int parts)
 	return 0;
 }
 
-static int take_event(void *state, const struct grt_event *e, struct grt_pass *pass)
+static int counters_take_event(void *state, const struct grt_event *e, struct grt_pass *pass)
 {
 	(void)pass;
 	return grt_counters_event(state, e);
@@ -334,6 +335,6 @@ const struct grt_analysis grt_analysis_counters = {
 	.classes = GRT_IN_CLASS(counter),
 	.parts = counter_parts,
 	.begin = new_counters,
-	.event = take_event,
+	.event = counters_take_event,
 	.free = free_counters,
 };

@@ -79,7 +79,7 @@ static int new_irqs(void **state, struct grt_pass *pass, unsigned int parts)
 	return 0;
 }
 
-static int take_event(void *state, const struct grt_event *e, struct grt_pass *pass)
+static int irqs_take_event(void *state, const struct grt_event *e, struct grt_pass *pass)
 {
 	const struct grt_ev_irq *ev = (const struct grt_ev_irq *)e;
 
@@ -107,6 +107,6 @@ const struct grt_analysis grt_analysis_irqs = {
 	.classes = GRT_IN_CLASS(irq),
 	.parts = irq_parts,
 	.begin = new_irqs,
-	.event = take_event,
+	.event = irqs_take_event,
 	.free = free_irqs,
 };

@@ -81,7 +81,7 @@ static int get_object(struct grt_memory *m, const struct grt_event *e, uint64_t 
 }
 
 /* Return: 0 with the process, NULL where there are too many; or -ENOMEM */
-static int get_process(struct grt_memory *m, uint32_t pid, uint32_t tid, struct grt_mem_process **out)
+static int memory_get_process(struct grt_memory *m, uint32_t pid, uint32_t tid, struct grt_mem_process **out)
 {
 	struct grt_key key = {{pid}};
 	void *found;
@@ -182,7 +182,7 @@ static int destroy(struct grt_memory *m, struct grt_mem_object *o, uint64_t time
 		drop_object(m, o);
 		return 0;
 	}
-	r = get_process(m, o->pid, o->tid, &p);
+	r = memory_get_process(m, o->pid, o->tid, &p);
 	if (r)
 		return r;
 	if (p)
@@ -216,7 +216,7 @@ static int on_create(struct grt_memory *m, const struct grt_event *e)
 	if (!r)
 		r = get_object(m, e, ev->object, &o);
 	if (!r)
-		r = get_process(m, e->pid, e->tid, &p);
+		r = memory_get_process(m, e->pid, e->tid, &p);
 	if (r)
 		return r;
 	*o = (struct grt_mem_object){.object = ev->object,
@@ -294,7 +294,7 @@ static int on_fault(struct grt_memory *m, const struct grt_event *e)
 	return 0;
 }
 
-static int on_shrink(struct grt_memory *m, const struct grt_event *e)
+static int memory_on_shrink(struct grt_memory *m, const struct grt_event *e)
 {
 	const struct grt_ev_mem_shrink *ev = (const struct grt_ev_mem_shrink *)e;
 	struct grt_key key = {{ev->mflags}};
@@ -304,9 +304,13 @@ static int on_shrink(struct grt_memory *m, const struct grt_event *e)
 }
 
 static int (*const handlers[GRT_EV_MAX])(struct grt_memory *m, const struct grt_event *e) = {
-	[GRT_EV_MEM_CREATE] = on_create, [GRT_EV_MEM_DESTROY] = on_destroy, [GRT_EV_MEM_MOVE] = on_move,
-	[GRT_EV_MEM_BIND] = on_bind,	 [GRT_EV_MEM_UNBIND] = on_unbind,   [GRT_EV_MEM_FAULT] = on_fault,
-	[GRT_EV_MEM_SHRINK] = on_shrink,
+	[GRT_EV_MEM_CREATE] = on_create,
+	[GRT_EV_MEM_DESTROY] = on_destroy,
+	[GRT_EV_MEM_MOVE] = on_move,
+	[GRT_EV_MEM_BIND] = on_bind,
+	[GRT_EV_MEM_UNBIND] = on_unbind,
+	[GRT_EV_MEM_FAULT] = on_fault,
+	[GRT_EV_MEM_SHRINK] = memory_on_shrink,
 };
 
 int grt_memory_event(struct grt_memory *m, const struct grt_event *e)
@@ -365,7 +369,7 @@ unsigned int grt_memory_top(const struct grt_memory *m, struct grt_mem_object to
 	return n;
 }
 
-static int64_t growth(const struct grt_mem_process *p)
+static int64_t memory_growth(const struct grt_mem_process *p)
 {
 	return (int64_t)(p->created.bytes - p->destroyed.bytes);
 }
@@ -374,8 +378,8 @@ static int by_growth(const void *a, const void *b)
 {
 	const struct grt_mem_process *x = *(void *const *)a, *y = *(void *const *)b;
 
-	if (growth(x) != growth(y))
-		return growth(x) > growth(y) ? -1 : 1;
+	if (memory_growth(x) != memory_growth(y))
+		return memory_growth(x) > memory_growth(y) ? -1 : 1;
 	return (x->pid > y->pid) - (x->pid < y->pid);
 }
 

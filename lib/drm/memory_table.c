@@ -323,7 +323,7 @@ static int new_memory(void **state, struct grt_pass *pass, unsigned int parts)
 	return grt_memory_new((struct grt_memory **)state, 0);
 }
 
-static int take_event(void *state, const struct grt_event *e, struct grt_pass *pass)
+static int memory_table_take_event(void *state, const struct grt_event *e, struct grt_pass *pass)
 {
 	(void)pass;
 	return grt_memory_event(state, e);
@@ -361,6 +361,6 @@ const struct grt_analysis grt_analysis_memory = {
 	.classes = GRT_IN_CLASS(mem),
 	.parts = memory_parts,
 	.begin = new_memory,
-	.event = take_event,
+	.event = memory_table_take_event,
 	.free = free_memory,
 };

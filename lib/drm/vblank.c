@@ -31,7 +31,7 @@ static int get_crtc(struct grt_vblank *v, const struct grt_event *e, uint32_t cr
 	return 0;
 }
 
-static void follow(struct grt_crtc *c, const struct grt_ev_vblank *ev)
+static void vblank_follow(struct grt_crtc *c, const struct grt_ev_vblank *ev)
 {
 	uint32_t frames = ev->vseq - c->last_vseq;
 
@@ -71,7 +71,7 @@ static void hold_early(struct grt_crtc *c, uint32_t vseq, uint64_t time)
 		c->early[c->earlies++] = time;
 }
 
-static int on_vblank(struct grt_vblank *v, const struct grt_event *e)
+static int vblank_on_vblank(struct grt_vblank *v, const struct grt_event *e)
 {
 	const struct grt_ev_vblank *ev = (const struct grt_ev_vblank *)e;
 	struct grt_crtc *c;
@@ -80,7 +80,7 @@ static int on_vblank(struct grt_vblank *v, const struct grt_event *e)
 	if (r || !c)
 		return r;
 	if (c->frames++)
-		follow(c, ev);
+		vblank_follow(c, ev);
 	c->precise += !!ev->high_prec;
 	c->last_stamp = ev->stamp;
 	c->last_vseq = ev->vseq;
@@ -146,7 +146,7 @@ int grt_vblank_event(struct grt_vblank *v, const struct grt_event *e)
 {
 	switch (e->type) {
 	case GRT_EV_VBLANK:
-		return on_vblank(v, e);
+		return vblank_on_vblank(v, e);
 	case GRT_EV_VBLANK_QUEUED:
 		return on_queued(v, e);
 	case GRT_EV_VBLANK_DELIVERED:

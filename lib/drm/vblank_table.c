@@ -111,7 +111,7 @@ static int new_vblank(void **state, struct grt_pass *pass, unsigned int parts)
 	return grt_vblank_new((struct grt_vblank **)state, 0);
 }
 
-static int take_event(void *state, const struct grt_event *e, struct grt_pass *pass)
+static int vblank_table_take_event(void *state, const struct grt_event *e, struct grt_pass *pass)
 {
 	(void)pass;
 	return grt_vblank_event(state, e);
@@ -134,6 +134,6 @@ const struct grt_analysis grt_analysis_vblank = {
 	.classes = GRT_IN_CLASS(vblank),
 	.parts = frame_parts,
 	.begin = new_vblank,
-	.event = take_event,
+	.event = vblank_table_take_event,
 	.free = free_vblank,
 };

@@ -43,12 +43,12 @@ struct chrome {
 	bool comma;
 };
 
-static char *room(struct chrome *f)
+static char *chrome_room(struct chrome *f)
 {
 	return grt_outbuf_room(&f->out, ITEM_MAX + 4096);
 }
 
-static int take(struct chrome *f, const char *end)
+static int chrome_take(struct chrome *f, const char *end)
 {
 	grt_outbuf_take(&f->out, end);
 	return f->out.error;
@@ -56,7 +56,7 @@ static int take(struct chrome *f, const char *end)
 
 #define put_literal(p, text) grt_format_text(p, text, sizeof(text) - 1)
 
-static char *put_string(char *p, const char *text, size_t length)
+static char *chrome_put_string(char *p, const char *text, size_t length)
 {
 	*p++ = '"';
 	p += grt_escape(GRT_ESCAPE_JSON, p, ESCAPED_MAX, text, length < TEXT_MAX ? length : TEXT_MAX);
@@ -64,7 +64,7 @@ static char *put_string(char *p, const char *text, size_t length)
 	return p;
 }
 
-static char *put_ns(char *p, uint64_t ns)
+static char *chrome_put_ns(char *p, uint64_t ns)
 {
 	p = grt_format_u64(p, ns / 1000);
 	*p++ = '.';
@@ -74,15 +74,15 @@ static char *put_ns(char *p, uint64_t ns)
 	return p;
 }
 
-static char *put_time(const struct chrome *f, char *p, uint64_t time)
+static char *chrome_put_time(const struct chrome *f, char *p, uint64_t time)
 {
 	if (time >= f->base)
-		return put_ns(p, time - f->base);
+		return chrome_put_ns(p, time - f->base);
 	*p++ = '-';
-	return put_ns(p, f->base - time);
+	return chrome_put_ns(p, f->base - time);
 }
 
-static char *begin_event(struct chrome *f, char *p, char phase)
+static char *chrome_begin_event(struct chrome *f, char *p, char phase)
 {
 	if (f->comma)
 		*p++ = ',';
@@ -92,7 +92,7 @@ static char *begin_event(struct chrome *f, char *p, char phase)
 	return put_literal(p, "\"");
 }
 
-static char *put_place(char *p, uint32_t pid, uint32_t tid)
+static char *chrome_put_place(char *p, uint32_t pid, uint32_t tid)
 {
 	p = put_literal(p, ",\"pid\":");
 	p = grt_format_u64(p, pid);
@@ -102,7 +102,7 @@ static char *put_place(char *p, uint32_t pid, uint32_t tid)
 
 /* --------------------------------------------------------------- tracks */
 
-static struct place *find_place(struct chrome *f, uint32_t track)
+static struct place *chrome_find_place(struct chrome *f, uint32_t track)
 {
 	if (grt_grow_zeroed(&f->place, &f->places, track + 1, 64))
 		return NULL;
@@ -112,16 +112,16 @@ static struct place *find_place(struct chrome *f, uint32_t track)
 static int name_place(struct chrome *f, const char *what, const struct place *at, const char *name,
 		      uint32_t lane)
 {
-	char *p = begin_event(f, room(f), 'M'), full[TEXT_MAX];
+	char *p = chrome_begin_event(f, chrome_room(f), 'M'), full[TEXT_MAX];
 
 	snprintf(full, sizeof(full), lane ? "%s (%u)" : "%s", name, lane + 1);
 	p = put_literal(p, ",\"name\":\"");
 	p = grt_format_word(p, what);
 	p = put_literal(p, "\"");
-	p = put_place(p, at->pid, at->tid);
+	p = chrome_put_place(p, at->pid, at->tid);
 	p = put_literal(p, ",\"args\":{\"name\":");
-	p = put_string(p, full, sizeof(full));
-	return take(f, put_literal(p, "}}"));
+	p = chrome_put_string(p, full, sizeof(full));
+	return chrome_take(f, put_literal(p, "}}"));
 }
 
 static int keep_counter(struct place *at, const struct grt_track *t)
@@ -135,10 +135,10 @@ static int keep_counter(struct place *at, const struct grt_track *t)
 	return at->name ? 0 : -ENOMEM;
 }
 
-static int on_track(void *arg, const struct grt_track *t)
+static int chrome_on_track(void *arg, const struct grt_track *t)
 {
 	struct chrome *f = arg;
-	struct place *at = find_place(f, t->id), parent = {.pid = 0};
+	struct place *at = chrome_find_place(f, t->id), parent = {.pid = 0};
 
 	if (!at)
 		return -ENOMEM;
@@ -157,7 +157,7 @@ static int on_track(void *arg, const struct grt_track *t)
 
 /* ----------------------------------------------------------------- items */
 
-static char *put_number(char *p, const struct grt_track_arg *a)
+static char *chrome_put_number(char *p, const struct grt_track_arg *a)
 {
 	int64_t s = (int64_t)a->number;
 	bool is_signed = a->kind == GRT_TRACK_S64;
@@ -174,11 +174,11 @@ static char *put_number(char *p, const struct grt_track_arg *a)
 static char *put_value(char *p, const struct grt_track_arg *a)
 {
 	if (a->kind == GRT_TRACK_TEXT)
-		return put_string(p, a->text, a->length < 400 ? a->length : 400);
+		return chrome_put_string(p, a->text, a->length < 400 ? a->length : 400);
 	if (a->kind == GRT_TRACK_BOOL)
 		return a->number ? put_literal(p, "true") : put_literal(p, "false");
 	if (a->kind != GRT_TRACK_HEX)
-		return put_number(p, a);
+		return chrome_put_number(p, a);
 	*p++ = '"';
 	p = grt_format_hex(p, a->number);
 	*p++ = '"';
@@ -204,36 +204,36 @@ static char *put_args(const struct chrome *f, char *p, const struct grt_track_it
 static char *put_flow(struct chrome *f, char *p, char phase, uint64_t id, const struct place *at,
 		      uint64_t time)
 {
-	p = begin_event(f, p, phase);
+	p = chrome_begin_event(f, p, phase);
 	if (phase == 'f')
 		p = put_literal(p, ",\"bp\":\"e\"");
 	p = put_literal(p, ",\"cat\":\"flow\",\"name\":\"submit\",\"id\":\"");
 	p = grt_format_hex(p, id);
 	*p++ = '"';
-	p = put_place(p, at->pid, at->tid);
+	p = chrome_put_place(p, at->pid, at->tid);
 	p = put_literal(p, ",\"ts\":");
-	p = put_time(f, p, time);
+	p = chrome_put_time(f, p, time);
 	*p++ = '}';
 	return p;
 }
 
-static char *put_counter(const struct chrome *f, char *p, const struct place *at,
-			 const struct grt_track_item *i)
+static char *chrome_put_counter(const struct chrome *f, char *p, const struct place *at,
+				const struct grt_track_item *i)
 {
 	struct grt_track_arg value = {.kind = GRT_TRACK_S64, .number = (uint64_t)i->value};
 
 	p = put_literal(p, ",\"name\":\"");
 	p = grt_format_word(p, at->name ?: "");
 	p = put_literal(p, "\",\"ts\":");
-	p = put_time(f, p, i->time);
-	p = put_place(p, at->pid, at->tid);
+	p = chrome_put_time(f, p, i->time);
+	p = chrome_put_place(p, at->pid, at->tid);
 	p = put_literal(p, ",\"args\":{\"value\":");
-	p = put_number(p, &value);
+	p = chrome_put_number(p, &value);
 	return put_literal(p, "}}");
 }
 
-static char *put_event(const struct chrome *f, char *p, const struct place *at,
-		       const struct grt_track_item *i)
+static char *chrome_put_event(const struct chrome *f, char *p, const struct place *at,
+			      const struct grt_track_item *i)
 {
 	if (i->kind == GRT_ITEM_INSTANT)
 		p = put_literal(p, ",\"s\":\"t\"");
@@ -241,23 +241,23 @@ static char *put_event(const struct chrome *f, char *p, const struct place *at,
 		p = put_literal(p, ",\"cat\":\"");
 		p = grt_format_word(p, grt_tracks_category(i->category));
 		p = put_literal(p, "\",\"name\":");
-		p = put_string(p, grt_tracks_name(f->tracks, i->name),
-			       grt_tracks_name_length(f->tracks, i->name));
+		p = chrome_put_string(p, grt_tracks_name(f->tracks, i->name),
+				      grt_tracks_name_length(f->tracks, i->name));
 	}
 	p = put_literal(p, ",\"ts\":");
-	p = put_time(f, p, i->time);
+	p = chrome_put_time(f, p, i->time);
 	if (i->kind == GRT_ITEM_SLICE) {
 		p = put_literal(p, ",\"dur\":");
-		p = put_ns(p, i->end - i->time);
+		p = chrome_put_ns(p, i->end - i->time);
 	}
-	p = put_place(p, at->pid, at->tid);
+	p = chrome_put_place(p, at->pid, at->tid);
 	if (i->args)
 		p = put_args(f, p, i);
 	*p++ = '}';
 	return p;
 }
 
-static int on_item(void *arg, const struct grt_track_item *i)
+static int chrome_on_item(void *arg, const struct grt_track_item *i)
 {
 	static const char phases[] = {[GRT_ITEM_BEGIN] = 'B',
 				      [GRT_ITEM_END] = 'E',
@@ -265,17 +265,17 @@ static int on_item(void *arg, const struct grt_track_item *i)
 				      [GRT_ITEM_INSTANT] = 'i',
 				      [GRT_ITEM_COUNTER] = 'C'};
 	struct chrome *f = arg;
-	const struct place *at = find_place(f, i->track);
-	char *p = begin_event(f, room(f), phases[i->kind]);
+	const struct place *at = chrome_find_place(f, i->track);
+	char *p = chrome_begin_event(f, chrome_room(f), phases[i->kind]);
 
 	if (i->kind == GRT_ITEM_COUNTER)
-		return take(f, put_counter(f, p, at, i));
-	p = put_event(f, p, at, i);
+		return chrome_take(f, chrome_put_counter(f, p, at, i));
+	p = chrome_put_event(f, p, at, i);
 	if (i->flow_out)
 		p = put_flow(f, p, 's', i->flow_out, at, i->time);
 	if (i->flow_in)
 		p = put_flow(f, p, 'f', i->flow_in, at, i->time);
-	return take(f, p);
+	return chrome_take(f, p);
 }
 
 /* --------------------------------------------------------- begin and end */
@@ -287,21 +287,21 @@ static int on_item(void *arg, const struct grt_track_item *i)
  */
 #define BEFORE (24 * 3600 * GRT_NS_PER_S)
 
-static int put_head(struct chrome *f, uint64_t first)
+static int chrome_put_head(struct chrome *f, uint64_t first)
 {
-	char *p = room(f);
+	char *p = chrome_room(f);
 
 	f->begun = true;
 	f->base = first > BEFORE ? first - BEFORE : 0;
 	p = put_literal(p, "{\"displayTimeUnit\":\"ns\",\"baseTimeNanoseconds\":");
 	p = grt_format_u64(p, f->base);
-	return take(f, put_literal(p, ",\"traceEvents\":["));
+	return chrome_take(f, put_literal(p, ",\"traceEvents\":["));
 }
 
 static int chrome_begin(struct grt_export *x)
 {
 	struct chrome *f = x->state = calloc(1, sizeof(*f));
-	struct grt_tracks_sink sink = {.track = on_track, .item = on_item, .arg = f};
+	struct grt_tracks_sink sink = {.track = chrome_on_track, .item = chrome_on_item, .arg = f};
 
 	if (!f || grt_outbuf_init(&f->out, x->fd) || grt_tracks_new(&x->tracks, &sink))
 		return -ENOMEM;
@@ -312,7 +312,7 @@ static int chrome_begin(struct grt_export *x)
 static int chrome_event(struct grt_export *x, const struct grt_event *e, uint32_t cpu)
 {
 	struct chrome *f = x->state;
-	int ret = f->begun ? 0 : put_head(f, e->time);
+	int ret = f->begun ? 0 : chrome_put_head(f, e->time);
 
 	(void)cpu;
 	return ret ?: grt_tracks_event(x->tracks, e);
@@ -327,7 +327,7 @@ static int chrome_beyond(struct grt_export *x, const struct grt_event *e, uint32
 static int chrome_packet(struct grt_export *x, const struct grt_packet *p)
 {
 	struct chrome *f = x->state;
-	int ret = f->begun ? 0 : put_head(f, p->timestamp_begin);
+	int ret = f->begun ? 0 : chrome_put_head(f, p->timestamp_begin);
 
 	return ret ?: grt_tracks_packet(x->tracks, p);
 }
@@ -337,7 +337,7 @@ static char *put_pair(char *p, const char *key, const char *value)
 	*p++ = '"';
 	p = grt_format_word(p, key);
 	p = put_literal(p, "\":");
-	p = put_string(p, value ?: "", TEXT_MAX);
+	p = chrome_put_string(p, value ?: "", TEXT_MAX);
 	*p++ = ',';
 	return p;
 }
@@ -356,7 +356,7 @@ static int put_tail(struct grt_export *x, const struct grt_health *h)
 {
 	const struct grt_tracks_count *n = grt_tracks_count(x->tracks);
 	struct chrome *f = x->state;
-	char *p = put_literal(room(f), "\n],\"otherData\":{");
+	char *p = put_literal(chrome_room(f), "\n],\"otherData\":{");
 
 #define GRT_EXPORT_ENV(key)                    \
 	if (grt_session_env(x->session, #key)) \
@@ -377,14 +377,14 @@ static int put_tail(struct grt_export *x, const struct grt_health *h)
 	p = put_count(p, "ends_without_beginning", n->half);
 	p = put_count(p, "without_end", n->cut);
 	p = put_count(p, "without_track", n->over + n->back);
-	take(f, put_literal(p, "}}\n"));
+	chrome_take(f, put_literal(p, "}}\n"));
 	return grt_outbuf_flush(&f->out);
 }
 
 static int chrome_end(struct grt_export *x, const struct grt_health *h)
 {
 	struct chrome *f = x->state;
-	int ret = f->begun ? 0 : put_head(f, 0);
+	int ret = f->begun ? 0 : chrome_put_head(f, 0);
 
 	return ret ?: grt_tracks_end(x->tracks) ?: put_tail(x, h);
 }

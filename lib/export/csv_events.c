@@ -30,12 +30,12 @@ struct csv {
 	uint8_t field[GRT_EV_MAX][COLUMNS_MAX];
 };
 
-static char *put_text(char *p, const char *text, size_t length)
+static char *csv_events_put_text(char *p, const char *text, size_t length)
 {
 	return p + grt_escape(GRT_ESCAPE_CSV, p, GRT_ESCAPED_MAX(length), text, length);
 }
 
-static unsigned int column_of(struct csv *f, const char *name)
+static unsigned int csv_events_column_of(struct csv *f, const char *name)
 {
 	for (unsigned int i = 0; i < f->columns; i++)
 		if (!strcmp(f->name[i], name))
@@ -51,11 +51,11 @@ static void make_columns(struct csv *f)
 			grt_event_table[type].name ? grt_event_table[type].fields() : NULL;
 
 		for (unsigned int i = 0; fields && fields[i].name && f->columns < COLUMNS_MAX; i++)
-			f->field[type][column_of(f, fields[i].name)] = (uint8_t)(i + 1);
+			f->field[type][csv_events_column_of(f, fields[i].name)] = (uint8_t)(i + 1);
 	}
 }
 
-static int put_header(struct csv *f)
+static int csv_events_put_header(struct csv *f)
 {
 	char *p = grt_format_word(grt_outbuf_room(&f->out, ROW_MAX), "time,cpu,type");
 
@@ -79,17 +79,17 @@ static int csv_begin(struct grt_export *x)
 	if (!f || grt_outbuf_init(&f->out, x->fd))
 		return -ENOMEM;
 	make_columns(f);
-	return put_header(f);
+	return csv_events_put_header(f);
 }
 
-static char *put_field(char *p, const struct grt_field *c, const struct grt_event *e)
+static char *csv_events_put_field(char *p, const struct grt_field *c, const struct grt_event *e)
 {
 	const char *at = (const char *)e + c->offset;
 	unsigned int unused = 64 - 8 * c->size;
 	uint64_t v = 0;
 
 	if (c->kind == GRT_FIELD_STR)
-		return put_text(p, at, c->size);
+		return csv_events_put_text(p, at, c->size);
 	memcpy(&v, at, c->size);
 	if (grt_field_is_unknown(c, e,
 				 c->kind == GRT_FIELD_SIGNED ? (int64_t)(v << unused) >> unused : (int64_t)v))
@@ -101,16 +101,16 @@ static char *put_field(char *p, const struct grt_field *c, const struct grt_even
 	return grt_format_u64(p, v);
 }
 
-static char *put_names(const struct csv *f, char *p, unsigned int kind, bool is_one, uint32_t id)
+static char *csv_events_put_names(const struct csv *f, char *p, unsigned int kind, bool is_one, uint32_t id)
 {
 	uint32_t number = is_one ? grt_names_find(&f->names, kind, id) : GRT_NAME_UNKNOWN;
 
 	*p++ = ',';
 	if (number)
-		p = put_text(p, f->names.name[number].name, sizeof(f->names.name->name));
+		p = csv_events_put_text(p, f->names.name[number].name, sizeof(f->names.name->name));
 	*p++ = ',';
 	if (number)
-		p = put_text(p, f->names.name[number].owner, sizeof(f->names.name->owner));
+		p = csv_events_put_text(p, f->names.name[number].owner, sizeof(f->names.name->owner));
 	return p;
 }
 
@@ -121,7 +121,7 @@ static char *put_payload(const struct csv *f, char *p, const struct grt_event *e
 	for (unsigned int i = 0; i < f->columns; i++) {
 		*p++ = ',';
 		if (d && d->name && f->field[e->type][i])
-			p = put_field(p, &d->fields()[f->field[e->type][i] - 1], e);
+			p = csv_events_put_field(p, &d->fields()[f->field[e->type][i] - 1], e);
 	}
 	return p;
 }
@@ -142,10 +142,10 @@ static int csv_event(struct grt_export *x, const struct grt_event *e, uint32_t c
 	p = title ? grt_format_word(p, title) : grt_format_u64(p, e->type);
 	for (const struct grt_field *c = grt_common_fields; c->name; c++) {
 		*p++ = ',';
-		p = put_field(p, c, e);
+		p = csv_events_put_field(p, c, e);
 	}
-	p = put_names(f, p, GRT_NAME_RING, e->ring != GRT_RING_NONE, e->ring);
-	p = put_names(f, p, GRT_NAME_THREAD, e->tid, e->tid);
+	p = csv_events_put_names(f, p, GRT_NAME_RING, e->ring != GRT_RING_NONE, e->ring);
+	p = csv_events_put_names(f, p, GRT_NAME_THREAD, e->tid, e->tid);
 	p = put_payload(f, p, e);
 	grt_outbuf_take(&f->out, grt_format_word(p, "\r\n"));
 	return f->out.error;

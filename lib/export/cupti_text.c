@@ -22,7 +22,7 @@ struct cupti_text {
 	struct grt_images images;
 };
 
-static int begin(struct grt_export *x)
+static int cupti_text_begin(struct grt_export *x)
 {
 	struct cupti_text *f = x->state = calloc(1, sizeof(*f));
 
@@ -33,7 +33,7 @@ static int begin(struct grt_export *x)
 	return f->out ? 0 : -errno;
 }
 
-static void put_name(FILE *out, const char *name)
+static void cupti_text_put_name(FILE *out, const char *name)
 {
 	grt_escape_print(GRT_ESCAPE_TERM, out, name, strlen(name));
 }
@@ -44,8 +44,8 @@ static void put_stamps(FILE *out, uint64_t start, uint64_t end)
 		end > start ? end - start : 0);
 }
 
-static void put_place(FILE *out, uint32_t device, uint32_t context, uint32_t stream, uint32_t graph,
-		      uint64_t node)
+static void cupti_text_put_place(FILE *out, uint32_t device, uint32_t context, uint32_t stream,
+				 uint32_t graph, uint64_t node)
 {
 	fprintf(out, "\tdeviceId %u, contextId %u, streamId %u, graphId %u, graphNodeId %" PRIu64 "\n",
 		device, context, stream, graph, node);
@@ -62,20 +62,20 @@ static void put_launch(FILE *out, const struct grt_image *i, const struct grt_ev
 		grt_cupti_correlation(i, e->correlation));
 }
 
-static void put_kernel(FILE *out, const struct grt_image *i, const struct grt_ev_gpu_kernel *e)
+static void cupti_text_put_kernel(FILE *out, const struct grt_image *i, const struct grt_ev_gpu_kernel *e)
 {
 	fputs("CONCURRENT_KERNEL", out);
 	put_stamps(out, e->start, e->end);
 	fputs(" \"", out);
-	put_name(out, grt_image_string(i, e->name) ?: "unknown");
+	cupti_text_put_name(out, grt_image_string(i, e->name) ?: "unknown");
 	fprintf(out, "\", correlationId %" PRIu64 "\n", grt_cupti_correlation(i, e->correlation));
 	fprintf(out, "\tgrid [ %u, %u, %u ], block [ %u, %u, %u ], sharedMemory (static %u, dynamic %u)\n",
 		e->grid_x, e->grid_y, e->grid_z, e->block_x, e->block_y, e->block_z, e->shared_static,
 		e->shared_dynamic);
-	put_place(out, e->gpu, e->context, e->cuda_stream, e->graph, e->graph_node);
+	cupti_text_put_place(out, e->gpu, e->context, e->cuda_stream, e->graph, e->graph_node);
 }
 
-static void put_copy(FILE *out, const struct grt_image *i, const struct grt_ev_gpu_copy *e)
+static void cupti_text_put_copy(FILE *out, const struct grt_image *i, const struct grt_ev_gpu_copy *e)
 {
 	bool set = e->kind == GRT_CUDA_SET;
 
@@ -88,7 +88,7 @@ static void put_copy(FILE *out, const struct grt_image *i, const struct grt_ev_g
 		fprintf(out, " value %u,", e->value);
 	fprintf(out, " size %" PRIu64 ", correlationId %" PRIu64 "\n", (uint64_t)e->bytes,
 		grt_cupti_correlation(i, e->correlation));
-	put_place(out, e->gpu, e->context, e->cuda_stream, e->graph, e->graph_node);
+	cupti_text_put_place(out, e->gpu, e->context, e->cuda_stream, e->graph, e->graph_node);
 }
 
 /* As cupti_activity.h calls them, CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_*. */
@@ -117,7 +117,7 @@ static const char *const overhead_names[] = {
 	"UVM_ACTIVITY_INIT",
 };
 
-static void put_overhead(FILE *out, const struct grt_image *i, const struct grt_ev_gpu_overhead *e)
+static void cupti_text_put_overhead(FILE *out, const struct grt_image *i, const struct grt_ev_gpu_overhead *e)
 {
 	uint32_t kind = e->kind >> 16;
 
@@ -128,7 +128,7 @@ static void put_overhead(FILE *out, const struct grt_image *i, const struct grt_
 		grt_cupti_correlation(i, e->correlation));
 }
 
-static int event(struct grt_export *x, const struct grt_event *e, uint32_t cpu)
+static int cupti_text_event(struct grt_export *x, const struct grt_event *e, uint32_t cpu)
 {
 	struct cupti_text *f = x->state;
 	const struct grt_image *i;
@@ -143,17 +143,17 @@ static int event(struct grt_export *x, const struct grt_event *e, uint32_t cpu)
 	if (e->type == GRT_EV_LAUNCH)
 		put_launch(f->out, i, (const void *)e);
 	else if (e->type == GRT_EV_GPU_KERNEL)
-		put_kernel(f->out, i, (const void *)e);
+		cupti_text_put_kernel(f->out, i, (const void *)e);
 	else if (e->type == GRT_EV_GPU_COPY)
-		put_copy(f->out, i, (const void *)e);
+		cupti_text_put_copy(f->out, i, (const void *)e);
 	else if (e->type == GRT_EV_GPU_SYNC)
 		put_sync(f->out, i, (const void *)e);
 	else
-		put_overhead(f->out, i, (const void *)e);
+		cupti_text_put_overhead(f->out, i, (const void *)e);
 	return ferror(f->out) ? -EIO : 0;
 }
 
-static int end(struct grt_export *x, const struct grt_health *h)
+static int cupti_text_end(struct grt_export *x, const struct grt_health *h)
 {
 	struct cupti_text *f = x->state;
 
@@ -161,7 +161,7 @@ static int end(struct grt_export *x, const struct grt_health *h)
 	return fflush(f->out) ? -errno : 0;
 }
 
-static void release(struct grt_export *x)
+static void cupti_text_release(struct grt_export *x)
 {
 	struct cupti_text *f = x->state;
 
@@ -174,9 +174,9 @@ static void release(struct grt_export *x)
 }
 
 const struct grt_export_format grt_export_cupti_text = {
-	.begin = begin,
-	.event = event,
-	.beyond = event,
-	.end = end,
-	.free = release,
+	.begin = cupti_text_begin,
+	.event = cupti_text_event,
+	.beyond = cupti_text_event,
+	.end = cupti_text_end,
+	.free = cupti_text_release,
 };

@@ -19,7 +19,7 @@ const struct grt_export_row grt_export_rows[] = {
 };
 
 /* Names are words of C, and may be written with dashes. */
-static bool is_name(const char *name, const char *typed)
+static bool export_is_name(const char *name, const char *typed)
 {
 	while (*name && (*name == *typed || (*name == '_' && *typed == '-')))
 		name++, typed++;
@@ -31,7 +31,7 @@ const struct grt_export_row *grt_export_find(const char *name)
 	const struct grt_export_row *row;
 
 	for (row = grt_export_rows; row->name; row++)
-		if (is_name(row->name, name))
+		if (export_is_name(row->name, name))
 			return row;
 	return NULL;
 }
@@ -47,7 +47,7 @@ const struct grt_export_row *grt_export_find_ending(const char *path)
 	return NULL;
 }
 
-static int on_event(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
+static int export_on_event(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
 {
 	struct grt_export *x = (struct grt_export *)c;
 
@@ -55,21 +55,21 @@ static int on_event(struct grt_consumer *c, const struct grt_event *e, uint32_t 
 	return x->format->event(x, e, cpu);
 }
 
-static int on_beyond(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
+static int export_on_beyond(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
 {
 	struct grt_export *x = (struct grt_export *)c;
 
 	return x->format->beyond ? x->format->beyond(x, e, cpu) : 0;
 }
 
-static int on_late(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
+static int export_on_late(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
 {
 	struct grt_export *x = (struct grt_export *)c;
 
 	return x->format->late ? x->format->late(x, e, cpu) : 0;
 }
 
-static int on_packet(struct grt_consumer *c, const struct grt_packet *p)
+static int export_on_packet(struct grt_consumer *c, const struct grt_packet *p)
 {
 	struct grt_export *x = (struct grt_export *)c;
 
@@ -99,7 +99,10 @@ int grt_export_init(struct grt_export *x, const struct grt_export_row *row, cons
 		    int fd)
 {
 	*x = (struct grt_export){
-		.c = {.event = on_event, .beyond = on_beyond, .late = on_late, .packet = on_packet},
+		.c = {.event = export_on_event,
+		      .beyond = export_on_beyond,
+		      .late = export_on_late,
+		      .packet = export_on_packet},
 		.session = s,
 		.format = row->format,
 		.fd = fd,

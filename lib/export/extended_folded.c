@@ -43,7 +43,7 @@ struct extended_folded {
 	size_t waits;
 };
 
-static int begin(struct grt_export *x)
+static int extended_folded_begin(struct grt_export *x)
 {
 	struct extended_folded *f = x->state = calloc(1, sizeof(*f));
 
@@ -55,7 +55,7 @@ static int begin(struct grt_export *x)
 	return f->out ? grt_image_frames_new(&f->frames) : -errno;
 }
 
-static void forget_oldest(struct extended_folded *f)
+static void extended_folded_forget_oldest(struct extended_folded *f)
 {
 	char **at = grt_keyed_oldest(&f->text);
 
@@ -65,7 +65,8 @@ static void forget_oldest(struct extended_folded *f)
 }
 
 /* A stack as text, which stays ours. Return: 0 or -ENOMEM */
-static int text_of(struct extended_folded *f, const struct grt_image *i, uint32_t node, const char **text)
+static int extended_folded_text_of(struct extended_folded *f, const struct grt_image *i, uint32_t node,
+				   const char **text)
 {
 	struct grt_key key = {{i->number, node}};
 	char **at;
@@ -74,7 +75,7 @@ static int text_of(struct extended_folded *f, const struct grt_image *i, uint32_
 
 	if (!grt_keyed_find(&f->text, &key))
 		while (grt_keyed_full(&f->text) || f->text_bytes > TEXT_BYTES_MAX)
-			forget_oldest(f);
+			extended_folded_forget_oldest(f);
 	ret = grt_keyed_get(&f->text, &key, &found);
 	if (ret)
 		return ret;
@@ -88,7 +89,7 @@ static int text_of(struct extended_folded *f, const struct grt_image *i, uint32_
 }
 
 /* Of the thread, else of the program. */
-static void put_comm(struct extended_folded *f, const struct grt_image *i, uint32_t tid)
+static void extended_folded_put_comm(struct extended_folded *f, const struct grt_image *i, uint32_t tid)
 {
 	const char *name = grt_names_name(&f->names, grt_names_find(&f->names, GRT_NAME_THREAD, tid));
 	char room[24], text[GRT_ESCAPED_MAX(COMM_MAX)];
@@ -100,16 +101,16 @@ static void put_comm(struct extended_folded *f, const struct grt_image *i, uint3
 	fputs(text, f->out);
 }
 
-static int put(struct extended_folded *f, const struct grt_image *i, const struct grt_ev_launch *e,
-	       uint32_t node)
+static int extended_folded_put(struct extended_folded *f, const struct grt_image *i,
+			       const struct grt_ev_launch *e, uint32_t node)
 {
 	const char *text;
-	int ret = text_of(f, i, node, &text);
+	int ret = extended_folded_text_of(f, i, node, &text);
 
 	if (ret)
 		return ret;
 	fprintf(f->out, "%" PRIu64 " ", (uint64_t)e->begin);
-	put_comm(f, i, e->e.tid);
+	extended_folded_put_comm(f, i, e->e.tid);
 	fprintf(f->out, " %u %u %u %s;[correlation %" PRIu64 "]\n", e->e.pid, e->e.tid, UINT32_MAX, text,
 		grt_cupti_correlation(i, e->correlation));
 	return ferror(f->out) ? -EIO : 0;
@@ -123,7 +124,7 @@ static int wait_for_stack(struct extended_folded *f, const struct grt_image *i, 
 	return 0;
 }
 
-static int take_launch(struct extended_folded *f, const struct grt_ev_launch *e)
+static int extended_folded_take_launch(struct extended_folded *f, const struct grt_ev_launch *e)
 {
 	const struct grt_image *i = grt_images_of(&f->images, &e->e);
 	const struct grt_cuda_call *call = grt_cuda_call(e->call);
@@ -135,11 +136,11 @@ static int take_launch(struct extended_folded *f, const struct grt_ev_launch *e)
 		return 0;
 	node = e->node ?: grt_images_stack(&f->images, i->number, e->correlation);
 	if (node)
-		return put(f, i, e, node);
+		return extended_folded_put(f, i, e, node);
 	return wait_for_stack(f, i, e);
 }
 
-static int event(struct grt_export *x, const struct grt_event *e, uint32_t cpu)
+static int extended_folded_event(struct grt_export *x, const struct grt_event *e, uint32_t cpu)
 {
 	struct extended_folded *f = x->state;
 
@@ -147,12 +148,12 @@ static int event(struct grt_export *x, const struct grt_event *e, uint32_t cpu)
 	if (e->type == GRT_EV_NAME)
 		return grt_names_add(&f->names, (const struct grt_ev_name *)e);
 	if (e->type == GRT_EV_LAUNCH)
-		return take_launch(f, (const struct grt_ev_launch *)e);
+		return extended_folded_take_launch(f, (const struct grt_ev_launch *)e);
 	return grt_images_event(&f->images, e);
 }
 
 /* What has no stack is no line. */
-static int end(struct grt_export *x, const struct grt_health *h)
+static int extended_folded_end(struct grt_export *x, const struct grt_health *h)
 {
 	struct extended_folded *f = x->state;
 	const struct waiting *w = f->waiting;
@@ -162,12 +163,12 @@ static int end(struct grt_export *x, const struct grt_health *h)
 	(void)h;
 	for (; w < f->waiting + f->waits && !ret; w++) {
 		node = grt_images_stack(&f->images, w->image->number, w->launch.correlation);
-		ret = node ? put(f, w->image, &w->launch, node) : 0;
+		ret = node ? extended_folded_put(f, w->image, &w->launch, node) : 0;
 	}
 	return ret ? ret : fflush(f->out) ? -errno : 0;
 }
 
-static void release(struct grt_export *x)
+static void extended_folded_release(struct grt_export *x)
 {
 	struct extended_folded *f = x->state;
 	char **at;
@@ -187,9 +188,9 @@ static void release(struct grt_export *x)
 }
 
 const struct grt_export_format grt_export_extended_folded = {
-	.begin = begin,
-	.event = event,
-	.beyond = event,
-	.end = end,
-	.free = release,
+	.begin = extended_folded_begin,
+	.event = extended_folded_event,
+	.beyond = extended_folded_event,
+	.end = extended_folded_end,
+	.free = extended_folded_release,
 };

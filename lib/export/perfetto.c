@@ -118,19 +118,19 @@ struct perfetto {
 	bool has_first;
 };
 
-static uint8_t *room(struct perfetto *f, size_t bytes)
+static uint8_t *perfetto_room(struct perfetto *f, size_t bytes)
 {
 	return (uint8_t *)grt_outbuf_room(&f->out, bytes);
 }
 
-static int take(struct perfetto *f, const uint8_t *end)
+static int perfetto_take(struct perfetto *f, const uint8_t *end)
 {
 	grt_outbuf_take(&f->out, (const char *)end);
 	return f->out.error;
 }
 
 /* A string of the protocol is UTF-8. */
-static uint8_t *put_text(uint8_t *p, unsigned int field, const char *text, size_t length)
+static uint8_t *perfetto_put_text(uint8_t *p, unsigned int field, const char *text, size_t length)
 {
 	char clean[3 * TEXT_MAX + 1];
 	size_t n = grt_escape(GRT_ESCAPE_UTF8, clean, sizeof(clean), text,
@@ -194,24 +194,24 @@ static uint8_t *begin_sequence(uint8_t *p, struct sequence *s, uint32_t track, u
 
 /* --------------------------------------------------------------- tracks */
 
-static uint8_t *put_process(uint8_t *p, const struct grt_track *t)
+static uint8_t *perfetto_put_process(uint8_t *p, const struct grt_track *t)
 {
 	uint8_t *start = p = grt_pb_open(p, TRACK_PROCESS);
 
 	p = grt_pb_number(p, PROCESS_PID, t->pid);
 	if (*t->name)
-		p = put_text(p, PROCESS_NAME, t->name, strlen(t->name));
+		p = perfetto_put_text(p, PROCESS_NAME, t->name, strlen(t->name));
 	return grt_pb_close(start, p);
 }
 
-static uint8_t *put_thread(uint8_t *p, const struct grt_track *t)
+static uint8_t *perfetto_put_thread(uint8_t *p, const struct grt_track *t)
 {
 	uint8_t *start = p = grt_pb_open(p, TRACK_THREAD);
 
 	p = grt_pb_number(p, THREAD_PID, t->pid);
 	p = grt_pb_number(p, THREAD_TID, t->tid);
 	if (*t->name)
-		p = put_text(p, THREAD_NAME, t->name, strlen(t->name));
+		p = perfetto_put_text(p, THREAD_NAME, t->name, strlen(t->name));
 	return grt_pb_close(start, p);
 }
 
@@ -219,36 +219,38 @@ static uint8_t *put_named(uint8_t *p, const struct grt_track *t)
 {
 	if (t->parent)
 		p = grt_pb_number(p, TRACK_PARENT, t->parent);
-	return put_text(p, TRACK_NAME, t->name, strlen(t->name));
+	return perfetto_put_text(p, TRACK_NAME, t->name, strlen(t->name));
 }
 
-static uint8_t *put_counter(uint8_t *p, const struct grt_track *t)
+static uint8_t *perfetto_put_counter(uint8_t *p, const struct grt_track *t)
 {
 	uint8_t *start;
 
 	p = put_named(p, t);
 	start = p = grt_pb_open(p, TRACK_COUNTER);
 	if (*t->unit)
-		p = put_text(p, COUNTER_UNIT_NAME, t->unit, strlen(t->unit));
+		p = perfetto_put_text(p, COUNTER_UNIT_NAME, t->unit, strlen(t->unit));
 	return grt_pb_close(start, p);
 }
 
-static int on_track(void *arg, const struct grt_track *t)
+static int perfetto_on_track(void *arg, const struct grt_track *t)
 {
 	static uint8_t *(*const put[])(uint8_t * p, const struct grt_track *t) = {
-		[GRT_TRACK_GROUP] = put_named,	   [GRT_TRACK_PROCESS] = put_process,
-		[GRT_TRACK_THREAD] = put_thread,   [GRT_TRACK_SLICES] = put_named,
-		[GRT_TRACK_COUNTER] = put_counter,
+		[GRT_TRACK_GROUP] = put_named,
+		[GRT_TRACK_PROCESS] = perfetto_put_process,
+		[GRT_TRACK_THREAD] = perfetto_put_thread,
+		[GRT_TRACK_SLICES] = put_named,
+		[GRT_TRACK_COUNTER] = perfetto_put_counter,
 	};
 	struct perfetto *f = arg;
-	uint8_t *p = room(f, 8 * TEXT_MAX), *packet, *track;
+	uint8_t *p = perfetto_room(f, 8 * TEXT_MAX), *packet, *track;
 
 	packet = p = grt_pb_open(p, TRACE_PACKET);
 	p = grt_pb_number(p, PACKET_SEQUENCE_ID, OWN_SEQUENCE);
 	track = p = grt_pb_open(p, PACKET_TRACK_DESCRIPTOR);
 	p = grt_pb_number(p, TRACK_UUID, t->id);
 	p = put[t->kind](p, t);
-	return take(f, grt_pb_close(packet, grt_pb_close(track, p)));
+	return perfetto_take(f, grt_pb_close(packet, grt_pb_close(track, p)));
 }
 
 /* ----------------------------------------------------------------- items */
@@ -258,7 +260,7 @@ static uint8_t *put_interned(uint8_t *p, unsigned int table, uint64_t iid, const
 	uint8_t *start = p = grt_pb_open(p, table);
 
 	p = grt_pb_number(p, INTERNED_IID, iid);
-	p = put_text(p, INTERNED_NAME, text, length);
+	p = perfetto_put_text(p, INTERNED_NAME, text, length);
 	return grt_pb_close(start, p);
 }
 
@@ -317,13 +319,13 @@ static uint8_t *put_annotation(uint8_t *p, const struct grt_track_arg *a)
 
 	p = grt_pb_number(p, ANNOTATION_NAME_IID, a->id + 1U);
 	if (a->kind == GRT_TRACK_TEXT)
-		p = put_text(p, ANNOTATION_STRING, a->text, a->length < 400 ? a->length : 400);
+		p = perfetto_put_text(p, ANNOTATION_STRING, a->text, a->length < 400 ? a->length : 400);
 	else
 		p = grt_pb_number(p, fields[a->kind], a->number);
 	return grt_pb_close(start, p);
 }
 
-static uint8_t *put_body(uint8_t *p, unsigned int type, const struct grt_track_item *i)
+static uint8_t *perfetto_put_body(uint8_t *p, unsigned int type, const struct grt_track_item *i)
 {
 	p = grt_pb_number(p, EVENT_TYPE, type);
 	if (type == TYPE_COUNTER)
@@ -355,7 +357,7 @@ static uint8_t *put_item(const struct perfetto *f, uint8_t *p, struct sequence *
 	if (!p)
 		return NULL;
 	event = p = grt_pb_open(p, PACKET_TRACK_EVENT);
-	p = put_body(p, type, i);
+	p = perfetto_put_body(p, type, i);
 	return grt_pb_close(packet, grt_pb_close(event, p));
 }
 
@@ -370,7 +372,7 @@ static void see_time(struct perfetto *f, const struct grt_track_item *i)
 		f->last = end;
 }
 
-static int on_item(void *arg, const struct grt_track_item *i)
+static int perfetto_on_item(void *arg, const struct grt_track_item *i)
 {
 	static const uint8_t types[] = {[GRT_ITEM_BEGIN] = TYPE_SLICE_BEGIN,
 					[GRT_ITEM_END] = TYPE_SLICE_END,
@@ -380,7 +382,7 @@ static int on_item(void *arg, const struct grt_track_item *i)
 	struct grt_track_item end = {.track = i->track};
 	struct perfetto *f = arg;
 	struct sequence *s = find_sequence(f, i->track);
-	uint8_t *p = room(f, 2 * ITEM_MAX);
+	uint8_t *p = perfetto_room(f, 2 * ITEM_MAX);
 
 	if (!s)
 		return -ENOMEM;
@@ -390,7 +392,7 @@ static int on_item(void *arg, const struct grt_track_item *i)
 	p = put_item(f, p, s, types[i->kind], i->time, i);
 	if (p && i->kind == GRT_ITEM_SLICE)
 		p = put_item(f, p, s, TYPE_SLICE_END, i->end, &end);
-	return p ? take(f, p) : -ENOMEM;
+	return p ? perfetto_take(f, p) : -ENOMEM;
 }
 
 /* --------------------------------------------------------- begin and end */
@@ -398,7 +400,7 @@ static int on_item(void *arg, const struct grt_track_item *i)
 /* All that is known about clocks; the stamps of the file are CLOCK_MONOTONIC. */
 static int put_clocks(struct perfetto *f, const struct grt_export_clocks *c)
 {
-	uint8_t *p = room(f, 256), *packet = p = grt_pb_open(p, TRACE_PACKET), *snapshot;
+	uint8_t *p = perfetto_room(f, 256), *packet = p = grt_pb_open(p, TRACE_PACKET), *snapshot;
 
 	p = grt_pb_number(p, PACKET_SEQUENCE_ID, OWN_SEQUENCE);
 	snapshot = p = grt_pb_open(p, PACKET_CLOCK_SNAPSHOT);
@@ -408,14 +410,14 @@ static int put_clocks(struct perfetto *f, const struct grt_export_clocks *c)
 		p = put_clock(p, REALTIME, c->realtime, false);
 	}
 	p = grt_pb_number(p, SNAPSHOT_PRIMARY, MONOTONIC);
-	return take(f, grt_pb_close(packet, grt_pb_close(snapshot, p)));
+	return perfetto_take(f, grt_pb_close(packet, grt_pb_close(snapshot, p)));
 }
 
 /* An instant on the recording's own track, whose names are not interned. */
 static uint8_t *begin_note(struct perfetto *f, const char *name, uint64_t time, uint8_t **packet,
 			   uint8_t **event)
 {
-	uint8_t *p = room(f, 16 * TEXT_MAX);
+	uint8_t *p = perfetto_room(f, 16 * TEXT_MAX);
 
 	*packet = p = grt_pb_open(p, TRACE_PACKET);
 	p = grt_pb_number(p, PACKET_SEQUENCE_ID, OWN_SEQUENCE);
@@ -424,15 +426,15 @@ static uint8_t *begin_note(struct perfetto *f, const char *name, uint64_t time, 
 	*event = p = grt_pb_open(p, PACKET_TRACK_EVENT);
 	p = grt_pb_number(p, EVENT_TYPE, TYPE_INSTANT);
 	p = grt_pb_number(p, EVENT_TRACK_UUID, OWN_TRACK);
-	return put_text(p, EVENT_NAME, name, strlen(name));
+	return perfetto_put_text(p, EVENT_NAME, name, strlen(name));
 }
 
 static uint8_t *put_note_text(uint8_t *p, const char *name, const char *text)
 {
 	uint8_t *start = p = grt_pb_open(p, EVENT_ANNOTATIONS);
 
-	p = put_text(p, ANNOTATION_NAME, name, strlen(name));
-	p = put_text(p, ANNOTATION_STRING, text, strlen(text));
+	p = perfetto_put_text(p, ANNOTATION_NAME, name, strlen(name));
+	p = perfetto_put_text(p, ANNOTATION_STRING, text, strlen(text));
 	return grt_pb_close(start, p);
 }
 
@@ -440,7 +442,7 @@ static uint8_t *put_note_number(uint8_t *p, const char *name, uint64_t number)
 {
 	uint8_t *start = p = grt_pb_open(p, EVENT_ANNOTATIONS);
 
-	p = put_text(p, ANNOTATION_NAME, name, strlen(name));
+	p = perfetto_put_text(p, ANNOTATION_NAME, name, strlen(name));
 	p = grt_pb_number(p, ANNOTATION_UINT, number);
 	return grt_pb_close(start, p);
 }
@@ -460,7 +462,7 @@ static int put_recording(struct perfetto *f, const struct grt_session *s)
 #define GRT_EXPORT_ENV(key) p = put_note_env(p, s, #key);
 	GRT_EXPORT_ENVS(GRT_EXPORT_ENV)
 #undef GRT_EXPORT_ENV
-	return take(f, grt_pb_close(packet, grt_pb_close(event, p)));
+	return perfetto_take(f, grt_pb_close(packet, grt_pb_close(event, p)));
 }
 
 /* What became of all events, and what of them is not drawn, at the end. */
@@ -480,7 +482,7 @@ static int put_balance(struct perfetto *f, const struct grt_health *h)
 	p = put_note_number(p, "ends_without_beginning", n->half);
 	p = put_note_number(p, "without_end", n->cut);
 	p = put_note_number(p, "without_track", n->over + n->back);
-	return take(f, grt_pb_close(packet, grt_pb_close(event, p)));
+	return perfetto_take(f, grt_pb_close(packet, grt_pb_close(event, p)));
 }
 
 static int perfetto_begin(struct grt_export *x)
@@ -488,12 +490,12 @@ static int perfetto_begin(struct grt_export *x)
 	const struct grt_track own = {
 		.id = OWN_TRACK, .kind = GRT_TRACK_SLICES, .name = "grtrace", .unit = ""};
 	struct perfetto *f = x->state = calloc(1, sizeof(*f));
-	struct grt_tracks_sink sink = {.track = on_track, .item = on_item, .arg = f};
+	struct grt_tracks_sink sink = {.track = perfetto_on_track, .item = perfetto_on_item, .arg = f};
 
 	if (!f || grt_outbuf_init(&f->out, x->fd) || grt_tracks_new(&x->tracks, &sink))
 		return -ENOMEM;
 	f->tracks = x->tracks;
-	return put_clocks(f, &x->clocks) ?: on_track(f, &own);
+	return put_clocks(f, &x->clocks) ?: perfetto_on_track(f, &own);
 }
 
 static int perfetto_event(struct grt_export *x, const struct grt_event *e, uint32_t cpu)

@@ -158,12 +158,12 @@ static void add_arg(struct args *a, unsigned int id, enum grt_track_value kind, 
 			(struct grt_track_arg){.id = (uint16_t)id, .kind = (uint16_t)kind, .number = number};
 }
 
-static void add_number(struct args *a, unsigned int id, uint64_t number)
+static void tracks_add_number(struct args *a, unsigned int id, uint64_t number)
 {
 	add_arg(a, id, GRT_TRACK_U64, number);
 }
 
-static void add_text(struct args *a, unsigned int id, const char *text, size_t length)
+static void tracks_add_text(struct args *a, unsigned int id, const char *text, size_t length)
 {
 	if (a->n < GRT_TRACK_ARGS_MAX)
 		a->a[a->n++] = (struct grt_track_arg){
@@ -190,7 +190,7 @@ static void add_field(struct args *a, unsigned int id, const struct grt_field *f
 	int64_t number;
 
 	if (f->kind == GRT_FIELD_STR) {
-		add_text(a, id, text, f->size);
+		tracks_add_text(a, id, text, f->size);
 	} else if (f->kind == GRT_FIELD_SIGNED) {
 		number = (int64_t)(field_number(f, e) << unused) >> unused;
 		if (!grt_field_is_unknown(f, e, number))
@@ -211,7 +211,7 @@ static void add_fields(const struct grt_tracks *t, struct args *a, const struct 
 /* ------------------------------------------------------------- drawing */
 
 /* Draws on a track; NULL: there was no place for it. Return: 0 or what the sink returned */
-static int draw(struct grt_tracks *t, struct track *k, struct grt_track_item *i, const struct args *a)
+static int tracks_draw(struct grt_tracks *t, struct track *k, struct grt_track_item *i, const struct args *a)
 {
 	if (!k) {
 		t->count.over++;
@@ -247,7 +247,7 @@ static int announce(struct grt_tracks *t, const struct track *k, const char *nam
 	return t->sink.track(t->sink.arg, &out);
 }
 
-static struct grt_key key_of(enum what what, uint64_t a, uint64_t b, uint64_t c)
+static struct grt_key tracks_key_of(enum what what, uint64_t a, uint64_t b, uint64_t c)
 {
 	return (struct grt_key){{what, a, b, c}};
 }
@@ -281,7 +281,8 @@ static int fixed_track(struct grt_tracks *t, const struct grt_key *key, const st
 
 /* -------------------------------------------------------------- places */
 
-static const char *name_of(const struct grt_tracks *t, unsigned int kind, uint32_t id, uint32_t *number)
+static const char *tracks_name_of(const struct grt_tracks *t, unsigned int kind, uint32_t id,
+				  uint32_t *number)
 {
 	*number = grt_names_find(t->names, kind, id);
 	return grt_names_name(t->names, *number);
@@ -305,7 +306,7 @@ static bool renamed(const struct grt_tracks *t, struct track *k, unsigned int ki
 /* A process is called what its threads' names say. */
 static int process_track(struct grt_tracks *t, uint32_t pid, uint32_t tid, uint32_t *id)
 {
-	struct grt_key key = key_of(OF_PROCESS, pid, 0, 0);
+	struct grt_key key = tracks_key_of(OF_PROCESS, pid, 0, 0);
 	struct track like = {.kind = GRT_TRACK_PROCESS, .pid = pid}, *k;
 	int ret = get_track(t, &key, &like, &k);
 
@@ -331,9 +332,9 @@ static struct track *recent_thread(struct grt_tracks *t, uint32_t pid, uint32_t 
 	return k && k->tid == tid && k->pid == pid && k->named == t->names->used ? k : NULL;
 }
 
-static int find_thread(struct grt_tracks *t, uint32_t pid, uint32_t tid, struct track **out)
+static int tracks_find_thread(struct grt_tracks *t, uint32_t pid, uint32_t tid, struct track **out)
 {
-	struct grt_key key = key_of(OF_THREAD, pid, tid, 0);
+	struct grt_key key = tracks_key_of(OF_THREAD, pid, tid, 0);
 	struct track like = {.kind = GRT_TRACK_THREAD, .pid = pid, .tid = tid};
 	uint32_t process;
 	int ret = get_track(t, &key, &like, out);
@@ -357,7 +358,7 @@ static int thread_track(struct grt_tracks *t, uint32_t pid, uint32_t tid, struct
 	*out = recent_thread(t, pid, tid);
 	if (*out)
 		return 0;
-	ret = find_thread(t, pid, tid, out);
+	ret = tracks_find_thread(t, pid, tid, out);
 	if (t->recent_room == t->tracks.room)
 		t->recent[tid % RECENT] = ret ? NULL : *out;
 	return ret;
@@ -383,7 +384,7 @@ static int gpu_track(struct grt_tracks *t, uint32_t ring, uint32_t *id)
 	uint32_t number;
 	int ret;
 
-	bus = name_of(t, GRT_NAME_RING_GPU, ring, &number);
+	bus = tracks_name_of(t, GRT_NAME_RING_GPU, ring, &number);
 	if (!bus)
 		return -ENOENT;
 	key = (struct grt_key){{OF_GPU, hash_text(bus)}};
@@ -399,7 +400,7 @@ static int gpu_track(struct grt_tracks *t, uint32_t ring, uint32_t *id)
 
 static int device_track(struct grt_tracks *t, uint32_t device, uint32_t *id)
 {
-	struct grt_key key = key_of(OF_DEVICE, device, 0, 0);
+	struct grt_key key = tracks_key_of(OF_DEVICE, device, 0, 0);
 	struct track like = {.kind = GRT_TRACK_GROUP}, *k;
 	const char *name, *driver;
 	char text[TEXT_MAX];
@@ -418,10 +419,10 @@ static int device_track(struct grt_tracks *t, uint32_t device, uint32_t *id)
 	return announce(t, k, text, NULL);
 }
 
-static void ring_text(const struct grt_tracks *t, uint32_t ring, char *text)
+static void tracks_ring_text(const struct grt_tracks *t, uint32_t ring, char *text)
 {
 	uint32_t number;
-	const char *name = name_of(t, GRT_NAME_RING, ring, &number);
+	const char *name = tracks_name_of(t, GRT_NAME_RING, ring, &number);
 
 	if (name)
 		snprintf(text, TEXT_MAX, "%s", name);
@@ -449,7 +450,7 @@ static int ring_track(struct grt_tracks *t, const struct grt_key *key, uint32_t 
 	}
 	if (ret < 0 || !*out || (!renamed(t, *out, GRT_NAME_RING, ring) && !ret))
 		return ret;
-	ring_text(t, ring, name);
+	tracks_ring_text(t, ring, name);
 	snprintf(full, sizeof(full), "%s%s", name, text);
 	return announce(t, *out, full, NULL);
 }
@@ -468,9 +469,9 @@ static struct track *free_lane(struct grt_tracks *t, struct grt_key *key, uint64
 }
 
 /* Where it happened: the thread that ran, else ring, else device. Return: as thread_track() */
-static int place_of(struct grt_tracks *t, const struct grt_event *e, struct track **out)
+static int tracks_place_of(struct grt_tracks *t, const struct grt_event *e, struct track **out)
 {
-	struct grt_key key = key_of(OF_RING_EVENTS, e->device, e->ring, 0);
+	struct grt_key key = tracks_key_of(OF_RING_EVENTS, e->device, e->ring, 0);
 
 	if (grt_event_table[e->type].who == GRT_WHO_CURRENT && e->tid)
 		return thread_track(t, e->pid, e->tid, out);
@@ -483,10 +484,10 @@ static int place_of(struct grt_tracks *t, const struct grt_event *e, struct trac
 static void add_common(struct args *a, const struct grt_event *e, bool on_thread)
 {
 	if (!on_thread && e->pid)
-		add_number(a, GRT_TRACK_ARG_PID, e->pid);
+		tracks_add_number(a, GRT_TRACK_ARG_PID, e->pid);
 	if (grt_has_job(e)) {
-		add_number(a, GRT_TRACK_ARG_CTX, e->ctx);
-		add_number(a, GRT_TRACK_ARG_SEQNO, e->seqno);
+		tracks_add_number(a, GRT_TRACK_ARG_CTX, e->ctx);
+		tracks_add_number(a, GRT_TRACK_ARG_SEQNO, e->seqno);
 	}
 	if (e->flags & GRT_FLAG_INFERRED)
 		add_arg(a, GRT_TRACK_ARG_INFERRED, GRT_TRACK_BOOL, 1);
@@ -501,21 +502,21 @@ static int draw_instant(struct grt_tracks *t, struct track *k, const struct grt_
 
 	add_common(a, e, k && k->kind == GRT_TRACK_THREAD);
 	add_fields(t, a, e);
-	return draw(t, k, &i, a);
+	return tracks_draw(t, k, &i, a);
 }
 
 static int on_instant(struct grt_tracks *t, const struct grt_event *e)
 {
 	struct track *k;
-	int ret = place_of(t, e, &k);
+	int ret = tracks_place_of(t, e, &k);
 
 	return ret ?: draw_instant(t, k, e, t->title[e->type], GRT_CATEGORY_EVENT);
 }
 
-static int on_vblank(struct grt_tracks *t, const struct grt_event *e)
+static int tracks_on_vblank(struct grt_tracks *t, const struct grt_event *e)
 {
 	const struct grt_ev_vblank *v = (const struct grt_ev_vblank *)e;
-	struct grt_key key = key_of(OF_CRTC, e->device, v->crtc, 0);
+	struct grt_key key = tracks_key_of(OF_CRTC, e->device, v->crtc, 0);
 	struct track like = {.kind = GRT_TRACK_SLICES}, *k = grt_keyed_find(&t->tracks, &key);
 	char text[32];
 	int ret = 0;
@@ -534,7 +535,7 @@ static int on_xid(struct grt_tracks *t, const struct grt_event *e)
 	const struct grt_ev_xid *x = (const struct grt_ev_xid *)e;
 	const struct grt_xid_info *info = grt_xid_info(x->code);
 	struct grt_track_item i = {.kind = GRT_ITEM_INSTANT, .category = GRT_CATEGORY_EVENT, .time = e->time};
-	struct grt_key key = key_of(OF_BUS, x->bus, 0, 0);
+	struct grt_key key = tracks_key_of(OF_BUS, x->bus, 0, 0);
 	struct track like = {.kind = GRT_TRACK_SLICES}, *k;
 	struct args *a = no_args(t);
 	char text[64], bus[GRT_BUS_MAX];
@@ -547,8 +548,8 @@ static int on_xid(struct grt_tracks *t, const struct grt_event *e)
 	add_common(a, e, false);
 	add_fields(t, a, e);
 	if (info)
-		add_text(a, GRT_TRACK_ARG_MEANING, info->meaning, strlen(info->meaning));
-	return ret ?: draw(t, k, &i, a);
+		tracks_add_text(a, GRT_TRACK_ARG_MEANING, info->meaning, strlen(info->meaning));
+	return ret ?: tracks_draw(t, k, &i, a);
 }
 
 /* -------------------------------------------------------------- threads */
@@ -565,28 +566,28 @@ static int cut_down_to(struct grt_tracks *t, struct track *k, unsigned int depth
 	while (!ret && k->depth > depth) {
 		k->depth--;
 		t->count.cut++;
-		ret = draw(t, k, &i, &a);
+		ret = tracks_draw(t, k, &i, &a);
 	}
 	return ret;
 }
 
-static int begin(struct grt_tracks *t, struct track *k, const struct open_slice *what,
-		 struct grt_track_item *i, const struct args *a)
+static int tracks_begin(struct grt_tracks *t, struct track *k, const struct open_slice *what,
+			struct grt_track_item *i, const struct args *a)
 {
 	i->kind = GRT_ITEM_BEGIN;
 	if (i->time >= k->last)
 		k->open[k->depth++] = *what;
-	return draw(t, k, i, a);
+	return tracks_draw(t, k, i, a);
 }
 
-static int end(struct grt_tracks *t, struct track *k, unsigned int depth, struct grt_track_item *i,
-	       const struct args *a)
+static int tracks_end(struct grt_tracks *t, struct track *k, unsigned int depth, struct grt_track_item *i,
+		      const struct args *a)
 {
 	int ret = cut_down_to(t, k, depth + 1, i->time);
 
 	i->kind = GRT_ITEM_END;
 	k->depth = (uint8_t)depth;
-	return ret ?: draw(t, k, i, a);
+	return ret ?: tracks_draw(t, k, i, a);
 }
 
 /* Return: 0 or -ENOMEM */
@@ -626,12 +627,12 @@ static int on_ioctl_enter(struct grt_tracks *t, const struct grt_event *e)
 	if (!ret)
 		ret = call_name(t, e->device, x->cmd, &i.name);
 	if (ret || !k)
-		return ret ?: draw(t, NULL, &i, NULL);
+		return ret ?: tracks_draw(t, NULL, &i, NULL);
 	/* a thread is in one ioctl at a time */
 	ret = cut_down_to(t, k, 0, e->time);
 	if (x->fd != GRT_FD_UNKNOWN)
 		add_arg(a, t->field_arg[e->type][1], GRT_TRACK_S64, (uint64_t)(int64_t)x->fd);
-	return ret ?: begin(t, k, &what, &i, a);
+	return ret ?: tracks_begin(t, k, &what, &i, a);
 }
 
 static int on_ioctl_exit(struct grt_tracks *t, const struct grt_event *e)
@@ -643,13 +644,13 @@ static int on_ioctl_exit(struct grt_tracks *t, const struct grt_event *e)
 	int ret = thread_track(t, e->pid, e->tid, &k);
 
 	if (ret || !k)
-		return ret ?: draw(t, NULL, &i, NULL);
+		return ret ?: tracks_draw(t, NULL, &i, NULL);
 	if (!k->depth || k->open[0].inside != INSIDE_IOCTL) {
 		t->count.half++;
 		return 0;
 	}
 	add_arg(a, t->field_arg[e->type][1], GRT_TRACK_S64, (uint64_t)(int64_t)x->ret);
-	return end(t, k, 0, &i, a);
+	return tracks_end(t, k, 0, &i, a);
 }
 
 static bool waits_for(const struct open_slice *o, const struct grt_event *e)
@@ -667,7 +668,7 @@ static int on_wait_enter(struct grt_tracks *t, const struct grt_event *e)
 	int ret = thread_track(t, e->pid, e->tid, &k);
 
 	if (ret || !k)
-		return ret ?: draw(t, NULL, &i, NULL);
+		return ret ?: tracks_draw(t, NULL, &i, NULL);
 	depth = k->depth;
 	/* two sources may tell of it */
 	if (depth && waits_for(&k->open[depth - 1], e))
@@ -678,12 +679,12 @@ static int on_wait_enter(struct grt_tracks *t, const struct grt_event *e)
 	ret = cut_down_to(t, k, depth, e->time);
 	add_common(a, e, true);
 	if (ret || k->depth < DEPTH_MAX)
-		return ret ?: begin(t, k, &what, &i, a);
+		return ret ?: tracks_begin(t, k, &what, &i, a);
 	i.kind = GRT_ITEM_INSTANT;
-	return draw(t, k, &i, a);
+	return tracks_draw(t, k, &i, a);
 }
 
-static int on_wait_exit(struct grt_tracks *t, const struct grt_event *e)
+static int tracks_on_wait_exit(struct grt_tracks *t, const struct grt_event *e)
 {
 	struct grt_track_item i = {.category = GRT_CATEGORY_WAIT, .time = e->time};
 	unsigned int depth;
@@ -691,12 +692,12 @@ static int on_wait_exit(struct grt_tracks *t, const struct grt_event *e)
 	int ret = thread_track(t, e->pid, e->tid, &k);
 
 	if (ret || !k)
-		return ret ?: draw(t, NULL, &i, NULL);
+		return ret ?: tracks_draw(t, NULL, &i, NULL);
 	depth = k->depth;
 	while (depth && k->open[depth - 1].inside == INSIDE_WAIT && !waits_for(&k->open[depth - 1], e))
 		depth--;
 	if (depth && waits_for(&k->open[depth - 1], e))
-		return end(t, k, depth - 1, &i, NULL);
+		return tracks_end(t, k, depth - 1, &i, NULL);
 	/* of more than can lie within each other, the innermost are instants */
 	t->count.half += !(e->flags & GRT_FLAG_SEVERAL && k->depth == DEPTH_MAX);
 	return 0;
@@ -716,7 +717,7 @@ static uint64_t flow_of(uint64_t ctx, uint64_t seqno)
 	return (h ^ h >> 29) | 1ULL << 63;
 }
 
-static int on_submit(struct grt_tracks *t, const struct grt_event *e)
+static int tracks_on_submit(struct grt_tracks *t, const struct grt_event *e)
 {
 	struct grt_track_item i = {
 		.kind = GRT_ITEM_INSTANT,
@@ -734,7 +735,7 @@ static int on_submit(struct grt_tracks *t, const struct grt_event *e)
 	ret = thread_track(t, e->pid, e->tid, &k);
 	a = no_args(t);
 	add_common(a, e, true);
-	return ret ?: draw(t, k, &i, a);
+	return ret ?: tracks_draw(t, k, &i, a);
 }
 
 /* A job is called what its process is called. Return: 0 or -ENOMEM */
@@ -764,15 +765,15 @@ static void add_phase(struct args *a, const struct grt_job *job, enum grt_phase 
 	bool inferred;
 
 	if (grt_job_phase(job, phase, &ns, &inferred))
-		add_number(a, id, ns);
+		tracks_add_number(a, id, ns);
 }
 
-static void add_job(const struct grt_tracks *t, struct args *a, const struct grt_job *job)
+static void tracks_add_job(const struct grt_tracks *t, struct args *a, const struct grt_job *job)
 {
-	add_number(a, GRT_TRACK_ARG_CTX, job->ctx);
-	add_number(a, GRT_TRACK_ARG_SEQNO, job->seqno);
+	tracks_add_number(a, GRT_TRACK_ARG_CTX, job->ctx);
+	tracks_add_number(a, GRT_TRACK_ARG_SEQNO, job->seqno);
 	if (job->pid)
-		add_number(a, GRT_TRACK_ARG_PID, job->pid);
+		tracks_add_number(a, GRT_TRACK_ARG_PID, job->pid);
 	add_phase(a, job, GRT_PHASE_SCHED, GRT_TRACK_ARG_T_SCHED);
 	add_phase(a, job, GRT_PHASE_QUEUE, GRT_TRACK_ARG_T_QUEUE);
 	add_phase(a, job, GRT_PHASE_COMPLETE, GRT_TRACK_ARG_T_COMPLETE);
@@ -783,10 +784,10 @@ static void add_job(const struct grt_tracks *t, struct args *a, const struct grt
 	if ((job->status || job->failed) && job->status != GRT_STATUS_UNKNOWN)
 		add_arg(a, t->field_arg[GRT_EV_COMPLETE][0], GRT_TRACK_S64, (uint64_t)(int64_t)job->status);
 	if (job->sample && job->sample < 100)
-		add_number(a, GRT_TRACK_ARG_SAMPLE, job->sample);
+		tracks_add_number(a, GRT_TRACK_ARG_SAMPLE, job->sample);
 	if (job->waits && !job->open_waits) {
-		add_number(a, GRT_TRACK_ARG_WAITS, job->waits);
-		add_number(a, GRT_TRACK_ARG_WAIT_NS, job->wait_ns);
+		tracks_add_number(a, GRT_TRACK_ARG_WAITS, job->waits);
+		tracks_add_number(a, GRT_TRACK_ARG_WAIT_NS, job->wait_ns);
 	}
 }
 
@@ -796,7 +797,7 @@ static int draw_job(struct grt_tracks *t, const struct grt_job *job)
 				   .category = GRT_CATEGORY_JOB,
 				   .time = job->time[GRT_STAMP_START],
 				   .end = job->time[GRT_STAMP_END]};
-	struct grt_key key = key_of(OF_RING, job->device, job->ring, 0);
+	struct grt_key key = tracks_key_of(OF_RING, job->device, job->ring, 0);
 	struct args *a = no_args(t);
 	struct track *k;
 	bool inferred;
@@ -821,16 +822,16 @@ static int draw_job(struct grt_tracks *t, const struct grt_job *job)
 	t->count.jobs += !!k;
 	t->count.inferred += k && inferred;
 	t->count.sampled += k && job->sample && job->sample < 100;
-	add_job(t, a, job);
-	return draw(t, k, &i, a);
+	tracks_add_job(t, a, job);
+	return tracks_draw(t, k, &i, a);
 }
 
-static int on_held(void *arg, const struct grt_job *job)
+static int tracks_on_held(void *arg, const struct grt_job *job)
 {
 	return draw_job(arg, job);
 }
 
-static int on_job(void *arg, const struct grt_job *job)
+static int tracks_on_job(void *arg, const struct grt_job *job)
 {
 	return job->held ? 0 : draw_job(arg, job);
 }
@@ -853,7 +854,7 @@ static int on_wait_in(struct grt_tracks *t, const struct grt_event *e)
 
 static int on_wait_out(struct grt_tracks *t, const struct grt_event *e)
 {
-	return grt_jobs_event(t->jobs, e) ?: on_wait_exit(t, e);
+	return grt_jobs_event(t->jobs, e) ?: tracks_on_wait_exit(t, e);
 }
 
 /* ------------------------------------------------------------- the rest */
@@ -866,7 +867,7 @@ static int on_window(struct grt_tracks *t, const struct grt_event *e)
 				   .name = t->window_name,
 				   .time = x->begin,
 				   .end = x->end < x->begin ? x->begin : x->end};
-	struct grt_key key = key_of(OF_WINDOWS, e->device, e->ring, 0);
+	struct grt_key key = tracks_key_of(OF_WINDOWS, e->device, e->ring, 0);
 	struct args *a = no_args(t);
 	struct track *k = free_lane(t, &key, i.time);
 	int ret = 0;
@@ -874,13 +875,13 @@ static int on_window(struct grt_tracks *t, const struct grt_event *e)
 	if (k || key.w[3] < GRT_TRACKS_LANES_MAX)
 		ret = ring_track(t, &key, e->device, e->ring, (uint32_t)key.w[3], ": windows", &k);
 	add_fields(t, a, e);
-	return ret ?: draw(t, k, &i, a);
+	return ret ?: tracks_draw(t, k, &i, a);
 }
 
 /* Return: as thread_track() */
 static int counter_track(struct grt_tracks *t, const struct grt_ev_counter *x, struct track **out)
 {
-	struct grt_key key = key_of(OF_COUNTER, x->e.device, x->counter, x->instance);
+	struct grt_key key = tracks_key_of(OF_COUNTER, x->e.device, x->counter, x->instance);
 	struct track like = {.kind = GRT_TRACK_COUNTER};
 	const char *name;
 	char text[TEXT_MAX];
@@ -915,7 +916,7 @@ static int on_counter(struct grt_tracks *t, const struct grt_event *e)
 
 	if (e->flags & GRT_FLAG_ENDED)
 		t->count.ended++;
-	return ret ?: draw(t, k, &i, NULL);
+	return ret ?: tracks_draw(t, k, &i, NULL);
 }
 
 /* All TSG_ events begin with the same fields. */
@@ -937,11 +938,11 @@ static int begin_life(struct grt_tracks *t, const struct grt_event *e, struct gr
 	struct args *a = no_args(t);
 	int ret;
 
-	*track = key_of(OF_TSG, e->pid, 0, 0);
+	*track = tracks_key_of(OF_TSG, e->pid, 0, 0);
 	k = free_lane(t, track, e->time);
 	like.lane = (uint8_t)track->w[3];
 	if (!k && track->w[3] == GRT_TRACKS_LANES_MAX)
-		return draw(t, NULL, &i, NULL);
+		return tracks_draw(t, NULL, &i, NULL);
 	ret = process_track(t, e->pid, e->tid, &like.parent);
 	ret = ret ?: fixed_track(t, track, &like, "channel groups", &k);
 	if (ret)
@@ -950,7 +951,7 @@ static int begin_life(struct grt_tracks *t, const struct grt_event *e, struct gr
 		k->busy = true;
 	if (x->e.type == GRT_EV_TSG_INIT)
 		add_fields(t, a, e);
-	return draw(t, k, &i, a);
+	return tracks_draw(t, k, &i, a);
 }
 
 static int end_life(struct grt_tracks *t, const struct grt_event *e, const struct life *life)
@@ -963,7 +964,7 @@ static int end_life(struct grt_tracks *t, const struct grt_event *e, const struc
 	if (!k)
 		return 0;
 	k->busy = false;
-	return draw(t, k, &i, a);
+	return tracks_draw(t, k, &i, a);
 }
 
 /* One that nobody has answered, but that counts as made, has a timeslice. */
@@ -975,7 +976,7 @@ static bool is_made(const struct grt_event *e)
 }
 
 /* A group whose making is not in the trace begins with the first that is heard of it. */
-static int on_tsg(struct grt_tracks *t, const struct grt_event *e)
+static int tracks_on_tsg(struct grt_tracks *t, const struct grt_event *e)
 {
 	struct grt_key key = life_key(e);
 	struct life *life = grt_keyed_find(&t->lives, &key);
@@ -1028,7 +1029,7 @@ static int draw_in_process(struct grt_tracks *t, const struct grt_event *e, stru
 		ret = process_track(t, e->pid, e->tid, &like.parent);
 		ret = ret ?: fixed_track(t, key, &like, name, &k);
 	}
-	return ret ?: draw(t, k, i, a);
+	return ret ?: tracks_draw(t, k, i, a);
 }
 
 static int on_launch(struct grt_tracks *t, const struct grt_event *e)
@@ -1040,7 +1041,7 @@ static int on_launch(struct grt_tracks *t, const struct grt_event *e)
 									 : GRT_CATEGORY_RUNTIME,
 				   .time = x->begin,
 				   .end = e->time};
-	struct grt_key key = key_of(OF_CUDA_CALLS, e->pid, e->tid, e->ctx);
+	struct grt_key key = tracks_key_of(OF_CUDA_CALLS, e->pid, e->tid, e->ctx);
 	const char *name = call ? call->name : e->flags & GRT_FLAG_BPF ? "probe" : "CUDA call";
 	struct args *a = no_args(t);
 	char text[64];
@@ -1053,7 +1054,7 @@ static int on_launch(struct grt_tracks *t, const struct grt_event *e)
 	}
 	if (!grt_cuda_sync(call))
 		i.flow_out = launch_flow(image, x->correlation);
-	add_number(a, t->field_arg[e->type][1], x->correlation);
+	tracks_add_number(a, t->field_arg[e->type][1], x->correlation);
 	if (x->result)
 		add_arg(a, t->field_arg[e->type][5], GRT_TRACK_S64, (uint64_t)(int64_t)x->result);
 	snprintf(text, sizeof(text), "CUDA calls of thread %u", e->tid);
@@ -1107,8 +1108,8 @@ static int draw_work(struct grt_tracks *t, const struct grt_event *e, const stru
 	const struct grt_ev_gpu_kernel *x = (const struct grt_ev_gpu_kernel *)e;
 	struct grt_track_item i = {
 		.category = (uint8_t)category, .name = name, .time = x->start, .end = x->end};
-	struct grt_key key = key_of(OF_CUDA_STREAM, (uint64_t)e->pid << 32 | place[1],
-				    (uint64_t)place[0] << 32 | place[2], e->ctx);
+	struct grt_key key = tracks_key_of(OF_CUDA_STREAM, (uint64_t)e->pid << 32 | place[1],
+					   (uint64_t)place[0] << 32 | place[2], e->ctx);
 	struct args *a = no_args(t);
 	char text[64];
 	int first;
@@ -1166,7 +1167,7 @@ static int on_cuda_time(struct grt_tracks *t, const struct grt_event *e)
 				   .name = t->title[e->type],
 				   .time = x->start,
 				   .end = x->end};
-	struct grt_key key = key_of(waits ? OF_CUDA_WAITS : OF_CUDA_OVERHEAD, e->pid, 0, e->ctx);
+	struct grt_key key = tracks_key_of(waits ? OF_CUDA_WAITS : OF_CUDA_OVERHEAD, e->pid, 0, e->ctx);
 	struct args *a = no_args(t);
 
 	/* a stream will wait, and nobody does now: the call is drawn */
@@ -1181,12 +1182,12 @@ static int on_cuda_time(struct grt_tracks *t, const struct grt_event *e)
 }
 
 /* Of what a process defines, names are needed. */
-static int on_image(struct grt_tracks *t, const struct grt_event *e)
+static int tracks_on_image(struct grt_tracks *t, const struct grt_event *e)
 {
 	return grt_images_event(&t->images, e);
 }
 
-static int on_name(struct grt_tracks *t, const struct grt_event *e)
+static int tracks_on_name(struct grt_tracks *t, const struct grt_event *e)
 {
 	return grt_jobs_event(t->jobs, e);
 }
@@ -1195,7 +1196,7 @@ static int put_off_cpu(struct grt_tracks *t, const struct grt_event *e, unsigned
 		       uint64_t to)
 {
 	struct grt_track_item i = {.category = GRT_CATEGORY_WAIT, .time = from, .end = to};
-	struct grt_key key = key_of(OF_OFF_CPU, e->pid, e->tid, 0);
+	struct grt_key key = tracks_key_of(OF_OFF_CPU, e->pid, e->tid, 0);
 	const char *name = grt_thread_state_name(state);
 	const struct grt_ev_off_cpu *x = (const struct grt_ev_off_cpu *)e;
 	struct args *a = no_args(t);
@@ -1206,7 +1207,7 @@ static int put_off_cpu(struct grt_tracks *t, const struct grt_event *e, unsigned
 	if (grt_texts_add(&t->texts, name, strlen(name), &i.name))
 		return -ENOMEM;
 	if (x->call >= 0)
-		add_number(a, t->field_arg[e->type][8], (uint64_t)x->call);
+		tracks_add_number(a, t->field_arg[e->type][8], (uint64_t)x->call);
 	snprintf(text, sizeof(text), "off the CPU: thread %u", e->tid);
 	return draw_in_process(t, e, &key, text, &i, a);
 }
@@ -1232,7 +1233,7 @@ static int on_off_cpu(struct grt_tracks *t, const struct grt_event *e)
 static int layer_track(struct grt_tracks *t, const struct grt_event *e, enum what what, uint64_t which,
 		       const char *name, struct track **out)
 {
-	struct grt_key key = key_of(what, e->pid, which, 0);
+	struct grt_key key = tracks_key_of(what, e->pid, which, 0);
 	struct track like = {.kind = GRT_TRACK_SLICES, .pid = e->pid};
 	int ret = e->pid ? process_track(t, e->pid, e->tid, &like.parent) : 0;
 
@@ -1244,9 +1245,9 @@ static int enter_call(struct grt_tracks *t, struct track *k, struct grt_track_it
 	const struct open_slice what = {.inside = INSIDE_CALL, .ctx = i->name};
 
 	if (k && k->depth < DEPTH_MAX)
-		return begin(t, k, &what, i, a);
+		return tracks_begin(t, k, &what, i, a);
 	i->kind = GRT_ITEM_INSTANT;
-	return draw(t, k, i, a);
+	return tracks_draw(t, k, i, a);
 }
 
 /* Return: 1: it has not begun here */
@@ -1256,7 +1257,7 @@ static int leave_call(struct grt_tracks *t, struct track *k, struct grt_track_it
 
 	while (depth && k->open[depth - 1].ctx != i->name)
 		depth--;
-	return depth ? end(t, k, depth - 1, i, a) : 1;
+	return depth ? tracks_end(t, k, depth - 1, i, a) : 1;
 }
 
 static int on_log_call(struct grt_tracks *t, const struct grt_event *e)
@@ -1330,7 +1331,7 @@ static int func_ended(struct grt_tracks *t, struct track *k, const struct grt_ev
 	}
 	i->kind = GRT_ITEM_SLICE;
 	i->end = i->time + x->took;
-	return draw(t, k, i, a);
+	return tracks_draw(t, k, i, a);
 }
 
 static int on_func(struct grt_tracks *t, const struct grt_event *e)
@@ -1351,10 +1352,10 @@ static int on_func(struct grt_tracks *t, const struct grt_event *e)
 		return enter_call(t, k, &i, &t->args);
 	if (x->step == GRT_FUNC_RETURNED)
 		return func_ended(t, k, x, &i, &t->args);
-	return draw(t, k, &i, &t->args);
+	return tracks_draw(t, k, &i, &t->args);
 }
 
-static int on_nothing(struct grt_tracks *t, const struct grt_event *e)
+static int tracks_on_nothing(struct grt_tracks *t, const struct grt_event *e)
 {
 	(void)t;
 	(void)e;
@@ -1363,7 +1364,7 @@ static int on_nothing(struct grt_tracks *t, const struct grt_event *e)
 
 /* How each event is drawn; those without a row are instants where they happened. */
 static int (*const rows[GRT_EV_MAX])(struct grt_tracks *t, const struct grt_event *e) = {
-	[GRT_EV_SUBMIT] = on_submit,
+	[GRT_EV_SUBMIT] = tracks_on_submit,
 	[GRT_EV_COMMIT] = on_stamp,
 	[GRT_EV_START] = on_stamp,
 	[GRT_EV_END] = on_stamp,
@@ -1373,37 +1374,37 @@ static int (*const rows[GRT_EV_MAX])(struct grt_tracks *t, const struct grt_even
 	[GRT_EV_COMMAND] = on_stamp_instant,
 	[GRT_EV_SYNC_WAIT_ENTER] = on_wait_in,
 	[GRT_EV_SYNC_WAIT_EXIT] = on_wait_out,
-	[GRT_EV_NAME] = on_name,
+	[GRT_EV_NAME] = tracks_on_name,
 	[GRT_EV_IOCTL_ENTER] = on_ioctl_enter,
 	[GRT_EV_IOCTL_EXIT] = on_ioctl_exit,
-	[GRT_EV_VBLANK] = on_vblank,
+	[GRT_EV_VBLANK] = tracks_on_vblank,
 	[GRT_EV_XID] = on_xid,
 	[GRT_EV_COUNTER] = on_counter,
-	[GRT_EV_STACK] = on_nothing,
-	[GRT_EV_FRAME] = on_nothing,
+	[GRT_EV_STACK] = tracks_on_nothing,
+	[GRT_EV_FRAME] = tracks_on_nothing,
 	[GRT_EV_AGGREGATE] = on_window,
-	[GRT_EV_TSG_INIT] = on_tsg,
-	[GRT_EV_TSG_SCHEDULE] = on_tsg,
-	[GRT_EV_TSG_TOKEN] = on_tsg,
-	[GRT_EV_TSG_CHANNEL] = on_tsg,
-	[GRT_EV_TSG_SET] = on_tsg,
-	[GRT_EV_TSG_DESTROY] = on_tsg,
-	[GRT_EV_PROCESS] = on_image,
-	[GRT_EV_STRING] = on_image,
-	[GRT_EV_NODE] = on_nothing,
-	[GRT_EV_MAPPING] = on_nothing,
-	[GRT_EV_CLOCK] = on_nothing,
+	[GRT_EV_TSG_INIT] = tracks_on_tsg,
+	[GRT_EV_TSG_SCHEDULE] = tracks_on_tsg,
+	[GRT_EV_TSG_TOKEN] = tracks_on_tsg,
+	[GRT_EV_TSG_CHANNEL] = tracks_on_tsg,
+	[GRT_EV_TSG_SET] = tracks_on_tsg,
+	[GRT_EV_TSG_DESTROY] = tracks_on_tsg,
+	[GRT_EV_PROCESS] = tracks_on_image,
+	[GRT_EV_STRING] = tracks_on_image,
+	[GRT_EV_NODE] = tracks_on_nothing,
+	[GRT_EV_MAPPING] = tracks_on_nothing,
+	[GRT_EV_CLOCK] = tracks_on_nothing,
 	[GRT_EV_LAUNCH] = on_launch,
 	[GRT_EV_GPU_KERNEL] = on_gpu_kernel,
 	[GRT_EV_GPU_COPY] = on_gpu_copy,
 	[GRT_EV_GPU_SYNC] = on_cuda_time,
 	[GRT_EV_GPU_OVERHEAD] = on_cuda_time,
 	[GRT_EV_OFF_CPU] = on_off_cpu,
-	[GRT_EV_SAMPLE] = on_nothing,
+	[GRT_EV_SAMPLE] = tracks_on_nothing,
 	[GRT_EV_LOG_CALL] = on_log_call,
 	[GRT_EV_LOG_NOTE] = on_log_note,
 	[GRT_EV_LOG_DISPATCH] = on_log_dispatch,
-	[GRT_EV_LOG_TEXT] = on_nothing,
+	[GRT_EV_LOG_TEXT] = tracks_on_nothing,
 	[GRT_EV_FUNC] = on_func,
 };
 
@@ -1429,7 +1430,8 @@ int grt_tracks_packet(struct grt_tracks *t, const struct grt_packet *p)
 				   .name = t->lost_name,
 				   .time = p->timestamp_begin,
 				   .end = p->timestamp_end};
-	struct grt_key group = key_of(OF_LOSSES, 0, 0, 0), key = key_of(OF_CPU, p->cpu_id, 0, 0);
+	struct grt_key group = tracks_key_of(OF_LOSSES, 0, 0, 0),
+		       key = tracks_key_of(OF_CPU, p->cpu_id, 0, 0);
 	struct track like = {.kind = GRT_TRACK_GROUP}, *k;
 	struct args *a = no_args(t);
 	char text[32];
@@ -1446,8 +1448,8 @@ int grt_tracks_packet(struct grt_tracks *t, const struct grt_packet *p)
 	snprintf(text, sizeof(text), "CPU %u", p->cpu_id);
 	if (!k && key.w[3] < GRT_TRACKS_LANES_MAX)
 		ret = fixed_track(t, &key, &like, text, &k);
-	add_number(a, GRT_TRACK_ARG_LOST_EVENTS, lost);
-	return ret ?: draw(t, k, &i, a);
+	tracks_add_number(a, GRT_TRACK_ARG_LOST_EVENTS, lost);
+	return ret ?: tracks_draw(t, k, &i, a);
 }
 
 int grt_tracks_end(struct grt_tracks *t)
@@ -1523,7 +1525,7 @@ static int name_items(struct grt_tracks *t)
 int grt_tracks_new(struct grt_tracks **out, const struct grt_tracks_sink *sink)
 {
 	struct grt_tracks *t = calloc(1, sizeof(*t));
-	struct grt_jobs_sink jobs = {.held = on_held, .job = on_job, .arg = t};
+	struct grt_jobs_sink jobs = {.held = tracks_on_held, .job = tracks_on_job, .arg = t};
 
 	*out = t;
 	if (!t)

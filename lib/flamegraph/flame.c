@@ -53,7 +53,7 @@ struct grt_flame {
 };
 
 /* The number of a text, from 1; it need not end with NUL. Return: 0 or -ENOMEM */
-static int intern(struct grt_flame *f, const char *text, size_t room, uint32_t *number)
+static int flame_intern(struct grt_flame *f, const char *text, size_t room, uint32_t *number)
 {
 	int ret = grt_stacks_name(f->text, text, strnlen(text, room), number);
 
@@ -110,7 +110,7 @@ static void take_owner(struct grt_flame *f, const struct grt_job *job, struct ow
 
 /* -------------------------------------------------------------- rows */
 
-static bool same_row(const void *owner, uint32_t id, const void *key)
+static bool flame_same_row(const void *owner, uint32_t id, const void *key)
 {
 	const struct row *r = &((const struct grt_flame *)owner)->row[id], *k = key;
 
@@ -118,11 +118,11 @@ static bool same_row(const void *owner, uint32_t id, const void *key)
 	       r->device == k->device && r->copy == k->copy;
 }
 
-static int add_time(struct grt_flame *f, const struct row *k)
+static int flame_add_time(struct grt_flame *f, const struct row *k)
 {
 	uint32_t tag =
 		grt_hash(&f->key, (uint64_t)k->user << 32 | k->kernel, (uint64_t)k->name << 32 | k->ring);
-	uint32_t at = grt_index_find(&f->row_index, tag, same_row, f, k);
+	uint32_t at = grt_index_find(&f->row_index, tag, flame_same_row, f, k);
 
 	if (at != GRT_NOWHERE) {
 		f->row[at].ns += k->ns;
@@ -144,23 +144,23 @@ static int name_job(struct grt_flame *f, const struct grt_job *job, struct row *
 	int ret;
 
 	snprintf(pid, sizeof(pid), job->pid ? "pid %u" : "[unknown]", job->pid);
-	ret = intern(f, name ? name : pid, 64, &r->name);
+	ret = flame_intern(f, name ? name : pid, 64, &r->name);
 	if (ring)
 		snprintf(text, sizeof(text), "[GPU %s]", ring);
 	else if (job->ring != GRT_RING_NONE)
 		snprintf(text, sizeof(text), "[GPU ring %u]", job->ring);
 	else
 		snprintf(text, sizeof(text), "[GPU]");
-	return ret ? ret : intern(f, text, sizeof(text), &r->ring);
+	return ret ? ret : flame_intern(f, text, sizeof(text), &r->ring);
 }
 
 /* For all jobs that a sampled one stands for. */
-static uint64_t scaled(uint64_t ns, uint64_t weight)
+static uint64_t flame_scaled(uint64_t ns, uint64_t weight)
 {
 	return (uint64_t)(((unsigned __int128)ns * weight + GRT_WEIGHT_ONE / 2) / GRT_WEIGHT_ONE);
 }
 
-static int on_job(void *arg, const struct grt_job *job)
+static int flame_on_job(void *arg, const struct grt_job *job)
 {
 	struct grt_flame *f = arg;
 	uint64_t weight = grt_weight(job->sample);
@@ -174,7 +174,7 @@ static int on_job(void *arg, const struct grt_job *job)
 		f->count.untimed += weight;
 		return 0;
 	}
-	r.ns = scaled(r.ns, weight);
+	r.ns = flame_scaled(r.ns, weight);
 	r.jobs = weight;
 	r.device = job->device;
 	r.copy = job->engine == GRT_ENGINE_COPY;
@@ -184,7 +184,7 @@ static int on_job(void *arg, const struct grt_job *job)
 	f->count.jobs += weight;
 	f->count.ns += r.ns;
 	f->count.inferred_ns += inferred ? r.ns : 0;
-	return ret ? ret : add_time(f, &r);
+	return ret ? ret : flame_add_time(f, &r);
 }
 
 /* ------------------------------------------------------------ in, out */
@@ -192,7 +192,7 @@ static int on_job(void *arg, const struct grt_job *job)
 int grt_flame_new(struct grt_flame **out)
 {
 	struct grt_flame *f = calloc(1, sizeof(*f));
-	struct grt_jobs_sink sink = {.job = on_job, .arg = f};
+	struct grt_jobs_sink sink = {.job = flame_on_job, .arg = f};
 
 	*out = f;
 	if (!f)
@@ -224,7 +224,8 @@ int grt_flame_event(struct grt_flame *f, const struct grt_event *e)
 }
 
 /* Frame @number of the names under @node, which becomes it. */
-static int put_frame(const struct grt_flame *f, struct grt_stacks *tree, uint32_t number, uint32_t *node)
+static int flame_put_frame(const struct grt_flame *f, struct grt_stacks *tree, uint32_t number,
+			   uint32_t *node)
 {
 	size_t len = 0;
 	const char *text = number ? grt_stacks_text(f->text, number - 1, &len) : "";
@@ -242,8 +243,8 @@ static struct grt_flame_op op_of(const struct grt_flame *f, const struct row *r)
 	return op;
 }
 
-static int put_row(const struct grt_flame *f, const struct grt_flame_shape *shape, struct grt_stacks *tree,
-		   enum grt_stacks_side side, const struct row *r)
+static int flame_put_row(const struct grt_flame *f, const struct grt_flame_shape *shape,
+			 struct grt_stacks *tree, enum grt_stacks_side side, const struct row *r)
 {
 	struct grt_flame_op op = op_of(f, r);
 	uint32_t node;
@@ -253,13 +254,13 @@ static int put_row(const struct grt_flame *f, const struct grt_flame_shape *shap
 		return 0;
 	ret = grt_flame_base(tree, shape, &op, &node);
 	if (!ret && shape->by != GRT_FLAME_BY_PROCESS)
-		ret = put_frame(f, tree, r->name, &node);
+		ret = flame_put_frame(f, tree, r->name, &node);
 	if (!ret)
 		ret = grt_frames_put(&f->frames, r->user, tree, &node);
 	if (!ret)
 		ret = grt_frames_put(&f->frames, r->kernel, tree, &node);
 	if (!ret)
-		ret = put_frame(f, tree, r->ring, &node);
+		ret = flame_put_frame(f, tree, r->ring, &node);
 	return ret ? ret : grt_stacks_add(tree, node, side, grt_flame_weight_of(shape, &op));
 }
 
@@ -276,12 +277,12 @@ int grt_flame_tree(struct grt_flame *f, const struct grt_flame_shape *shape, str
 	if (!ret && bytes && f->rows && !launched.launches && !launched.copies)
 		return -ENODATA;
 	for (uint32_t i = 0; i < f->rows && !ret && !bytes; i++)
-		ret = put_row(f, shape, tree, side, &f->row[i]);
+		ret = flame_put_row(f, shape, tree, side, &f->row[i]);
 	return ret;
 }
 
 /* What is drawn under a stack has frames: that a job's STACK has an id is not enough. */
-static void count_stack(const struct grt_flame *f, const struct row *r, struct grt_flame_count *count)
+static void flame_count_stack(const struct grt_flame *f, const struct row *r, struct grt_flame_count *count)
 {
 	if (grt_frames_has(&f->frames, r->user) || grt_frames_has(&f->frames, r->kernel))
 		return;
@@ -296,7 +297,7 @@ struct grt_flame_count grt_flame_count(const struct grt_flame *f)
 	struct grt_flame_count count = f->count;
 
 	for (uint32_t i = 0; i < f->rows; i++)
-		count_stack(f, &f->row[i], &count);
+		flame_count_stack(f, &f->row[i], &count);
 	count.dropped = f->frames.dropped;
 	count.jobs = grt_weight_count(count.jobs);
 	count.no_stack = grt_weight_count(count.no_stack);

@@ -114,7 +114,7 @@ static size_t spell(struct folded *l, const struct grt_stacks_step *at)
 }
 
 /* Of a longer stack the outermost frames; "[cut]" stands for the others. */
-static void put_line(struct folded *l, uint32_t depth, size_t len)
+static void flamegraph_put_line(struct folded *l, uint32_t depth, size_t len)
 {
 	uint32_t shown = depth;
 
@@ -151,7 +151,7 @@ static int put_folded(void *arg, const struct grt_stacks_step *at)
 		before = grt_stacks_weight(f->s, at->node, GRT_STACKS_BEFORE);
 	if (!at->depth || (!weight && !before && l->inner[at->node]))
 		return 0;
-	put_line(l, at->depth, len);
+	flamegraph_put_line(l, at->depth, len);
 	if (grt_stacks_compared(f->s))
 		put_weight(l, GRT_STACKS_BEFORE, before);
 	put_weight(l, GRT_STACKS_NOW, weight);
@@ -159,7 +159,7 @@ static int put_folded(void *arg, const struct grt_stacks_step *at)
 	return f->out.error;
 }
 
-static int write_folded(struct flamegraph *f)
+static int flamegraph_write_folded(struct flamegraph *f)
 {
 	struct folded *l = calloc(1, sizeof(*l));
 	uint32_t nodes = grt_stacks_nodes(f->s);
@@ -182,7 +182,7 @@ static int write_folded(struct flamegraph *f)
 
 /* ------------------------------------------------------------ picture */
 
-static int keep_frame(void *arg, const struct grt_stacks_step *at)
+static int flamegraph_keep_frame(void *arg, const struct grt_stacks_step *at)
 {
 	struct flamegraph *f = arg;
 
@@ -243,14 +243,14 @@ static void count_gone(struct flamegraph *f)
 	}
 }
 
-static int draw(struct flamegraph *f, enum grt_flamegraph_form form)
+static int flamegraph_draw(struct flamegraph *f, enum grt_flamegraph_form form)
 {
 	int ret = 0;
 
 	if (grt_stacks_compared(f->s))
 		ret = grt_stacks_sums(f->s, GRT_STACKS_BEFORE, &f->sum[GRT_STACKS_BEFORE]);
 	if (!ret)
-		ret = grt_stacks_walk(f->s, f->sum[GRT_STACKS_NOW], least_drawn(f), keep_frame, f);
+		ret = grt_stacks_walk(f->s, f->sum[GRT_STACKS_NOW], least_drawn(f), flamegraph_keep_frame, f);
 	if (ret)
 		return ret;
 	count_drawn(f);
@@ -287,7 +287,7 @@ int grt_flamegraph_write(const struct grt_stacks *s, enum grt_flamegraph_form fo
 	if (!ret)
 		ret = grt_stacks_sums(s, GRT_STACKS_NOW, &f.sum[GRT_STACKS_NOW]);
 	if (!ret)
-		ret = form == GRT_FLAMEGRAPH_FOLDED ? write_folded(&f) : draw(&f, form);
+		ret = form == GRT_FLAMEGRAPH_FOLDED ? flamegraph_write_folded(&f) : flamegraph_draw(&f, form);
 	if (!ret)
 		ret = grt_outbuf_flush(&f.out);
 	grt_outbuf_fini(&f.out);

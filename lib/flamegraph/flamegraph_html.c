@@ -31,7 +31,7 @@ static int by_self(const void *a, const void *b)
 }
 
 /* Whether the same name stands further out in the stack, which counts it already. */
-static bool is_nested(const struct grt_stacks *s, uint32_t node)
+static bool flamegraph_html_is_nested(const struct grt_stacks *s, uint32_t node)
 {
 	uint32_t name = grt_stacks_node(s, node)->name;
 
@@ -43,7 +43,7 @@ static bool is_nested(const struct grt_stacks *s, uint32_t node)
 	return false;
 }
 
-static void sum_up(const struct flamegraph *f, struct row *row)
+static void flamegraph_html_sum_up(const struct flamegraph *f, struct row *row)
 {
 	for (uint32_t i = 0; i < grt_stacks_names(f->s); i++)
 		row[i].name = i;
@@ -51,7 +51,7 @@ static void sum_up(const struct flamegraph *f, struct row *row)
 		struct row *r = &row[grt_stacks_node(f->s, i)->name];
 
 		r->self += grt_stacks_node(f->s, i)->weight;
-		if (is_nested(f->s, i))
+		if (flamegraph_html_is_nested(f->s, i))
 			continue;
 		r->all += f->sum[GRT_STACKS_NOW][i];
 		if (f->sum[GRT_STACKS_BEFORE])
@@ -59,7 +59,7 @@ static void sum_up(const struct flamegraph *f, struct row *row)
 	}
 }
 
-static void put_cell(struct flamegraph *f, uint64_t weight)
+static void flamegraph_html_put_cell(struct flamegraph *f, uint64_t weight)
 {
 	char text[128];
 
@@ -70,7 +70,7 @@ static void put_cell(struct flamegraph *f, uint64_t weight)
 			  flamegraph_share(f, GRT_STACKS_NOW, weight));
 }
 
-static void put_row(struct flamegraph *f, const struct row *r)
+static void flamegraph_html_put_row(struct flamegraph *f, const struct row *r)
 {
 	size_t len;
 	const char *text = grt_stacks_text(f->s, r->name, &len);
@@ -78,8 +78,8 @@ static void put_row(struct flamegraph *f, const struct row *r)
 			flamegraph_share(f, GRT_STACKS_BEFORE, r->before);
 
 	flamegraph_put(f, "<tr>");
-	put_cell(f, r->self);
-	put_cell(f, r->all);
+	flamegraph_html_put_cell(f, r->self);
+	flamegraph_html_put_cell(f, r->all);
 	if (f->sum[GRT_STACKS_BEFORE])
 		flamegraph_printf(f, "<td data-v=\"%.6f\">%+.2f</td>", change, change);
 	flamegraph_put(f, "<td class=\"name\">");
@@ -95,7 +95,7 @@ static void put_table(struct flamegraph *f, const struct row *row, uint32_t rows
 		flamegraph_put(f, "<th>change</th>");
 	flamegraph_put(f, "<th class=\"name\">frame</th></tr></thead>\n<tbody>\n");
 	for (uint32_t i = 0; i < rows && i < HEAVIEST; i++)
-		put_row(f, &row[i]);
+		flamegraph_html_put_row(f, &row[i]);
 	flamegraph_put(f, "</tbody>\n</table>\n");
 	if (rows > HEAVIEST)
 		flamegraph_printf(f, "<p>%u more frames have less.</p>\n", rows - HEAVIEST);
@@ -126,7 +126,7 @@ int flamegraph_html(struct flamegraph *f)
 
 	if (!row)
 		return -ENOMEM;
-	sum_up(f, row);
+	flamegraph_html_sum_up(f, row);
 	qsort(row, names, sizeof(*row), by_self);
 	while (rows < names && row[rows].all)
 		rows++;

@@ -24,7 +24,7 @@ static const struct kind {
 #include "frame_kinds.def"
 };
 
-static const struct kind *kind_of(const char *text, size_t len)
+static const struct kind *flamegraph_svg_kind_of(const char *text, size_t len)
 {
 	char name[256];
 	size_t i;
@@ -43,7 +43,7 @@ static const struct kind *kind_of(const char *text, size_t len)
 /* The same name is the same colour in every picture. */
 static void colour_by_name(const char *text, size_t len, unsigned int rgb[3])
 {
-	const struct kind *kind = kind_of(text, len);
+	const struct kind *kind = flamegraph_svg_kind_of(text, len);
 	uint32_t h = 2166136261U;
 
 	for (size_t i = 0; i < len; i++)
@@ -77,7 +77,7 @@ static void colour_by_change(const struct flamegraph *f, uint32_t node, unsigned
 }
 
 /* Coordinates in thousandths of a pixel, so that they are the same everywhere. */
-static uint64_t place(const struct flamegraph *f, uint64_t weight)
+static uint64_t flamegraph_svg_place(const struct flamegraph *f, uint64_t weight)
 {
 	uint64_t total = grt_stacks_total(f->s, GRT_STACKS_NOW);
 
@@ -86,13 +86,13 @@ static uint64_t place(const struct flamegraph *f, uint64_t weight)
 		     : (GRT_FLAMEGRAPH_WIDTH - 2 * MARGIN) * 1000;
 }
 
-static void put_place(struct flamegraph *f, const char *name, uint64_t thousandths)
+static void flamegraph_svg_put_place(struct flamegraph *f, const char *name, uint64_t thousandths)
 {
 	flamegraph_printf(f, " %s=\"%llu.%02llu\"", name, (unsigned long long)(thousandths / 1000),
 			  (unsigned long long)(thousandths % 1000 / 10));
 }
 
-static void put_title(struct flamegraph *f, uint32_t node, const char *text, size_t len)
+static void flamegraph_svg_put_title(struct flamegraph *f, uint32_t node, const char *text, size_t len)
 {
 	uint64_t sum = f->sum[GRT_STACKS_NOW][node], self = grt_stacks_node(f->s, node)->weight;
 	char weight[128];
@@ -129,7 +129,7 @@ static size_t first_characters(const char *text, size_t len, size_t characters)
 }
 
 /* As much of the name as its frame is wide. */
-static void put_label(struct flamegraph *f, const char *text, size_t len, uint64_t width)
+static void flamegraph_svg_put_label(struct flamegraph *f, const char *text, size_t len, uint64_t width)
 {
 	size_t room = width < 6000 ? 0 : (width - 6000) / (CHARACTER * 100);
 	size_t fits = first_characters(text, len, room);
@@ -143,10 +143,11 @@ static void put_label(struct flamegraph *f, const char *text, size_t len, uint64
 		flamegraph_put(f, "..");
 }
 
-static void put_frame(struct flamegraph *f, const struct grt_stacks_step *at)
+static void flamegraph_svg_put_frame(struct flamegraph *f, const struct grt_stacks_step *at)
 {
 	uint64_t sum = f->sum[GRT_STACKS_NOW][at->node];
-	uint64_t left = place(f, at->start), width = place(f, at->start + sum) - left;
+	uint64_t left = flamegraph_svg_place(f, at->start),
+		 width = flamegraph_svg_place(f, at->start + sum) - left;
 	uint32_t y = TOP + (f->depth - at->depth) * ROW;
 	unsigned int rgb[3];
 	const char *text;
@@ -159,19 +160,19 @@ static void put_frame(struct flamegraph *f, const struct grt_stacks_step *at)
 		colour_by_name(text, len, rgb);
 	flamegraph_printf(f, "<g data-a=\"%llu\" data-w=\"%llu\" data-d=\"%u\">",
 			  (unsigned long long)at->start, (unsigned long long)sum, at->depth);
-	put_title(f, at->node, text, len);
+	flamegraph_svg_put_title(f, at->node, text, len);
 	flamegraph_put(f, "<rect");
-	put_place(f, "x", left + MARGIN * 1000);
-	put_place(f, "width", width);
+	flamegraph_svg_put_place(f, "x", left + MARGIN * 1000);
+	flamegraph_svg_put_place(f, "width", width);
 	flamegraph_printf(f, " y=\"%u\" height=\"%u\" fill=\"#%02x%02x%02x\"/><text", y, ROW - 1, rgb[0],
 			  rgb[1], rgb[2]);
-	put_place(f, "x", left + MARGIN * 1000 + 3000);
+	flamegraph_svg_put_place(f, "x", left + MARGIN * 1000 + 3000);
 	flamegraph_printf(f, " y=\"%u\">", y + 12);
-	put_label(f, text, len, width);
+	flamegraph_svg_put_label(f, text, len, width);
 	flamegraph_put(f, "</text></g>\n");
 }
 
-static void put_head(struct flamegraph *f, uint32_t height)
+static void flamegraph_svg_put_head(struct flamegraph *f, uint32_t height)
 {
 	const char *title = f->look->title ? f->look->title : "Flame graph";
 
@@ -213,7 +214,7 @@ void flamegraph_svg(struct flamegraph *f, bool alone)
 			  "<svg xmlns=\"http://www.w3.org/2000/svg\" id=\"flame\" width=\"%u\" height=\"%u\""
 			  " data-margin=\"%u\" data-character=\"%u.%u\">\n",
 			  GRT_FLAMEGRAPH_WIDTH, height, MARGIN, CHARACTER / 10, CHARACTER % 10);
-	put_head(f, height);
+	flamegraph_svg_put_head(f, height);
 	if (alone) {
 		flamegraph_put(f, "<style><![CDATA[\n");
 		flamegraph_put(f, flamegraph_css);
@@ -221,7 +222,7 @@ void flamegraph_svg(struct flamegraph *f, bool alone)
 	}
 	put_foot(f, height);
 	for (uint32_t i = 0; i < f->frames; i++)
-		put_frame(f, &f->frame[i]);
+		flamegraph_svg_put_frame(f, &f->frame[i]);
 	flamegraph_put(f, "</g>\n");
 	if (alone) {
 		flamegraph_put(f, "<script><![CDATA[\n");

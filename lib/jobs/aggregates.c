@@ -12,7 +12,7 @@
 #include "table/cells.h"
 
 /* Sums may pass 2^64 only in a trace that somebody made up; then they stay at the largest number. */
-static void add(uint64_t *sum, uint64_t n)
+static void aggregates_add(uint64_t *sum, uint64_t n)
 {
 	*sum = *sum + n < n ? UINT64_MAX : *sum + n;
 }
@@ -28,7 +28,7 @@ void grt_aggregates_init(struct grt_aggregates *a)
 static void count_window(struct grt_aggregate_row *row, const struct grt_ev_aggregate *ev)
 {
 	if (row->windows && ev->window > row->window)
-		add(&row->missing, ev->window - row->window - 1);
+		aggregates_add(&row->missing, ev->window - row->window - 1);
 	row->window = ev->window;
 	row->windows++;
 	if (ev->end > ev->begin)
@@ -43,21 +43,21 @@ static void take_latency(struct grt_aggregate_row *row, const struct grt_ev_aggr
 		row->latency_min = ev->latency_min;
 	if (!row->jobs || ev->latency_max > row->latency_max)
 		row->latency_max = ev->latency_max;
-	add(&row->jobs, ev->jobs);
+	aggregates_add(&row->jobs, ev->jobs);
 	row->latency += ev->latency;
 }
 
-static void take(struct grt_aggregate_row *row, const struct grt_ev_aggregate *ev)
+static void aggregates_take(struct grt_aggregate_row *row, const struct grt_ev_aggregate *ev)
 {
 	count_window(row, ev);
 	row->ring = ev->e.ring;
 	row->device = ev->e.device;
 	row->engine = ev->e.engine;
-	add(&row->events, ev->events);
-	add(&row->replaced, ev->replaced);
-	add(&row->submits, ev->submits);
-	add(&row->completes, ev->completes);
-	add(&row->failed, ev->failed);
+	aggregates_add(&row->events, ev->events);
+	aggregates_add(&row->replaced, ev->replaced);
+	aggregates_add(&row->submits, ev->submits);
+	aggregates_add(&row->completes, ev->completes);
+	aggregates_add(&row->failed, ev->failed);
 	take_latency(row, ev);
 	row->depth += ev->depth;
 	if (ev->depth_max > row->depth_max)
@@ -73,16 +73,16 @@ int grt_aggregates_event(struct grt_aggregates *a, const struct grt_event *e)
 
 	if (e->type != GRT_EV_AGGREGATE)
 		return 0;
-	add(&a->replaced, ev->replaced);
+	aggregates_add(&a->replaced, ev->replaced);
 	key.w[0] = e->ring;
 	key.w[1] = e->device;
 	ret = grt_keyed_get_or_count(&a->rows, &key, &a->over, &found);
 	if (found)
-		take(found, ev);
+		aggregates_take(found, ev);
 	return ret;
 }
 
-static int by_place(const void *a, const void *b)
+static int aggregates_by_place(const void *a, const void *b)
 {
 	const struct grt_aggregate_row *x = *(void *const *)a, *y = *(void *const *)b;
 
@@ -93,7 +93,7 @@ static int by_place(const void *a, const void *b)
 
 int grt_aggregates_list(const struct grt_aggregates *a, const struct grt_aggregate_row ***out)
 {
-	return grt_keyed_list(&a->rows, by_place, (void ***)out);
+	return grt_keyed_list(&a->rows, aggregates_by_place, (void ***)out);
 }
 
 void grt_aggregates_free(struct grt_aggregates *a)
@@ -103,13 +103,13 @@ void grt_aggregates_free(struct grt_aggregates *a)
 
 /* ------------------------------------------------------------- columns */
 
-static void get_ring(struct grt_cell *cell, const void *view, const void *row, int arg)
+static void aggregates_get_ring(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	(void)arg;
 	grt_cell_ring(cell, view, ((const struct grt_aggregate_row *)row)->ring);
 }
 
-static void get_ring_name(struct grt_cell *cell, const void *view, const void *row, int arg)
+static void aggregates_get_ring_name(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	(void)arg;
 	grt_cell_ring_name(cell, view, ((const struct grt_aggregate_row *)row)->ring);
@@ -122,7 +122,7 @@ static void get_latency(struct grt_cell *cell, const void *view, const void *row
 }
 
 /* @sum of @n parts, the part rounded. Return: whether there is one */
-static bool mean(uint64_t *out, unsigned __int128 sum, uint64_t n)
+static bool aggregates_mean(uint64_t *out, unsigned __int128 sum, uint64_t n)
 {
 	unsigned __int128 value = n ? (sum + n / 2) / n : 0;
 
@@ -136,7 +136,7 @@ static void get_latency_mean(struct grt_cell *cell, const void *view, const void
 
 	(void)view;
 	(void)arg;
-	cell->absent = !mean(&cell->number, r->latency, r->jobs);
+	cell->absent = !aggregates_mean(&cell->number, r->latency, r->jobs);
 }
 
 static void get_depth_mean(struct grt_cell *cell, const void *view, const void *row, int arg)
@@ -146,10 +146,10 @@ static void get_depth_mean(struct grt_cell *cell, const void *view, const void *
 	(void)view;
 	(void)arg;
 	cell->text = "jobs";
-	cell->absent = !mean(&cell->number, r->depth * 1000, r->submits);
+	cell->absent = !aggregates_mean(&cell->number, r->depth * 1000, r->submits);
 }
 
-static void get_depth_max(struct grt_cell *cell, const void *view, const void *row, int arg)
+static void aggregates_get_depth_max(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	const struct grt_aggregate_row *r = row;
 
@@ -159,7 +159,7 @@ static void get_depth_max(struct grt_cell *cell, const void *view, const void *r
 	cell->absent = !r->submits;
 }
 
-static void get_length(struct grt_cell *cell, const void *view, const void *row, int arg)
+static void aggregates_get_length(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	const struct grt_aggregate_row *r = row;
 
@@ -179,15 +179,15 @@ static void get_length(struct grt_cell *cell, const void *view, const void *row,
 	}
 
 static const struct grt_column aggregate_columns[] = {
-	{"ring", get_ring, 0, GRT_CELL_NAMED, GRT_COLUMN_ALL, "ring: name in text, else id"},
-	{"ring_name", get_ring_name, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "its name"},
+	{"ring", aggregates_get_ring, 0, GRT_CELL_NAMED, GRT_COLUMN_ALL, "ring: name in text, else id"},
+	{"ring_name", aggregates_get_ring_name, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "its name"},
 	{"device", grt_cell_u32, offsetof(struct grt_aggregate_row, device), GRT_CELL_NUMBER, GRT_COLUMN_MORE,
 	 "device number"},
 	{"engine", grt_cell_u8, offsetof(struct grt_aggregate_row, engine), GRT_CELL_ENGINE, GRT_COLUMN_ALL,
 	 "engine"},
 	COUNT("windows", windows, GRT_COLUMN_ALL, "records of it"),
 	COUNT("missing", missing, GRT_COLUMN_ALL, "records that were lost: in no sum here"),
-	{"length", get_length, 0, GRT_CELL_NS, GRT_COLUMN_MORE, "time in the windows, ns"},
+	{"length", aggregates_get_length, 0, GRT_CELL_NS, GRT_COLUMN_MORE, "time in the windows, ns"},
 	COUNT("events", events, GRT_COLUMN_ALL, "events of its jobs"),
 	COUNT("replaced", replaced, GRT_COLUMN_ALL, "of these, not in the stream"),
 	COUNT("submits", submits, GRT_COLUMN_ALL, "jobs handed in"),
@@ -198,7 +198,7 @@ static const struct grt_column aggregate_columns[] = {
 	LATENCY("latency_max", latency_max, "largest of these, ns"),
 	COUNT("latency_jobs", jobs, GRT_COLUMN_MORE, "complete jobs whose SUBMIT was seen"),
 	{"depth_mean", get_depth_mean, 0, GRT_CELL_AMOUNT, GRT_COLUMN_ALL, "jobs in flight at a SUBMIT"},
-	{"depth_max", get_depth_max, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "most of these"},
+	{"depth_max", aggregates_get_depth_max, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "most of these"},
 	{.name = NULL},
 };
 
@@ -217,7 +217,7 @@ static int new_aggregates(void **state, struct grt_pass *pass, unsigned int part
 	return 0;
 }
 
-static int take_event(void *state, const struct grt_event *e, struct grt_pass *pass)
+static int aggregates_take_event(void *state, const struct grt_event *e, struct grt_pass *pass)
 {
 	(void)pass;
 	return grt_aggregates_event(state, e);
@@ -285,7 +285,7 @@ const struct grt_analysis grt_analysis_aggregates = {
 	.always = true,
 	.parts = aggregate_parts,
 	.begin = new_aggregates,
-	.event = take_event,
+	.event = aggregates_take_event,
 	.notes = note_aggregated,
 	.free = free_aggregates,
 };

@@ -79,7 +79,7 @@ static struct wait *find_wait(const struct grt_deps *d, const uint64_t job[2], c
 }
 
 /* Takes a wait out of the set and out of its fence's chain. */
-static void take_out(struct grt_deps *d, struct wait *w)
+static void deps_take_out(struct grt_deps *d, struct wait *w)
 {
 	const struct grt_key *key = grt_keyed_key(w);
 	struct grt_key fence = fence_key(key->w[2], key->w[3]);
@@ -98,14 +98,14 @@ static void take_out(struct grt_deps *d, struct wait *w)
 		grt_keyed_remove(&d->fences, f);
 }
 
-static void add_time(struct grt_deps *d, struct grt_dep_ring *ring, uint64_t ns)
+static void deps_add_time(struct grt_deps *d, struct grt_dep_ring *ring, uint64_t ns)
 {
 	if (ring)
 		grt_hist_add(&ring->time, ns, GRT_WEIGHT_ONE, false, &d->octaves);
 	grt_hist_add(&d->time, ns, GRT_WEIGHT_ONE, false, &d->octaves);
 }
 
-static void forget_oldest(struct grt_deps *d)
+static void deps_forget_oldest(struct grt_deps *d)
 {
 	struct wait *w = grt_keyed_oldest(&d->waits);
 	struct grt_key key = ring_key(w->device, w->ring);
@@ -114,7 +114,7 @@ static void forget_oldest(struct grt_deps *d)
 	if (ring)
 		ring->cut++;
 	d->count.forgotten++;
-	take_out(d, w);
+	deps_take_out(d, w);
 }
 
 static int begin_wait(struct grt_deps *d, const struct grt_event *e, const struct grt_key *fence,
@@ -127,7 +127,7 @@ static int begin_wait(struct grt_deps *d, const struct grt_event *e, const struc
 	void *found;
 
 	if (grt_keyed_full(&d->waits))
-		forget_oldest(d);
+		deps_forget_oldest(d);
 	if (grt_keyed_get(&d->fences, fence, &found))
 		return -ENOMEM;
 	f = found;
@@ -192,21 +192,21 @@ static int on_wait_dep(struct grt_deps *d, const struct grt_event *e)
 	d->count.signalled++;
 	if (of)
 		of->signalled++;
-	add_time(d, of, 0);
+	deps_add_time(d, of, 0);
 	return 0;
 }
 
-static void end_wait(struct grt_deps *d, struct wait *w, uint64_t time)
+static void deps_end_wait(struct grt_deps *d, struct wait *w, uint64_t time)
 {
 	struct grt_key key = ring_key(w->device, w->ring);
 
-	add_time(d, grt_keyed_find(&d->rings, &key), time > w->begin ? time - w->begin : 0);
+	deps_add_time(d, grt_keyed_find(&d->rings, &key), time > w->begin ? time - w->begin : 0);
 	d->count.ended++;
-	take_out(d, w);
+	deps_take_out(d, w);
 }
 
 /* The fence is signalled. Return: waits that ended, or -ENOMEM */
-static int on_signal(struct grt_deps *d, const struct grt_event *e)
+static int deps_on_signal(struct grt_deps *d, const struct grt_event *e)
 {
 	struct grt_key key = fence_key(e->ctx, e->seqno);
 	struct fence *f = grt_keyed_find(&d->fences, &key);
@@ -219,7 +219,7 @@ static int on_signal(struct grt_deps *d, const struct grt_event *e)
 	while (f && f->first[0]) {
 		first[0] = f->first[0];
 		first[1] = f->first[1];
-		end_wait(d, find_wait(d, first, &key), e->time);
+		deps_end_wait(d, find_wait(d, first, &key), e->time);
 		f = grt_keyed_find(&d->fences, &key);
 		ended++;
 	}
@@ -258,7 +258,7 @@ static int learn_context(struct grt_deps *d, const struct grt_event *e)
 }
 
 /* A job in one record: its submission, and its signal where it had one. Return: as on_signal() */
-static int on_whole(struct grt_deps *d, const struct grt_event *e)
+static int deps_on_whole(struct grt_deps *d, const struct grt_event *e)
 {
 	struct grt_job_parts parts;
 	int r = 0, ended = 0;
@@ -281,13 +281,13 @@ int grt_deps_event(struct grt_deps *d, const struct grt_event *e)
 		return learn_context(d, e);
 	case GRT_EV_COMPLETE:
 		r = learn_context(d, e);
-		return r ? r : on_signal(d, e);
+		return r ? r : deps_on_signal(d, e);
 	case GRT_EV_FENCE:
-		return on_signal(d, e);
+		return deps_on_signal(d, e);
 	case GRT_EV_WAIT_DEP:
 		return on_wait_dep(d, e);
 	case GRT_EV_JOB:
-		return on_whole(d, e);
+		return deps_on_whole(d, e);
 	default:
 		return 0;
 	}

@@ -13,33 +13,33 @@
 #include "table/analysis.h"
 #include "table/cells.h"
 
-static const struct grt_names *names_of(const void *view)
+static const struct grt_names *group_table_names_of(const void *view)
 {
 	return ((const struct grt_group_view *)view)->names;
 }
 
-static void get_ring(struct grt_cell *cell, const void *view, const void *row, int arg)
+static void group_table_get_ring(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	(void)arg;
-	grt_cell_ring(cell, names_of(view), ((const struct grt_group *)row)->ring);
+	grt_cell_ring(cell, group_table_names_of(view), ((const struct grt_group *)row)->ring);
 }
 
-static void get_ring_name(struct grt_cell *cell, const void *view, const void *row, int arg)
+static void group_table_get_ring_name(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	(void)arg;
-	grt_cell_ring_name(cell, names_of(view), ((const struct grt_group *)row)->ring);
+	grt_cell_ring_name(cell, group_table_names_of(view), ((const struct grt_group *)row)->ring);
 }
 
 static void get_driver(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	(void)arg;
-	grt_cell_driver(cell, names_of(view), ((const struct grt_group *)row)->ring);
+	grt_cell_driver(cell, group_table_names_of(view), ((const struct grt_group *)row)->ring);
 }
 
-static void get_device(struct grt_cell *cell, const void *view, const void *row, int arg)
+static void group_table_get_device(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	const struct grt_group *g = row;
-	const struct grt_names *names = names_of(view);
+	const struct grt_names *names = group_table_names_of(view);
 
 	(void)arg;
 	grt_cell_gpu(cell, names, g->ring);
@@ -49,28 +49,28 @@ static void get_device(struct grt_cell *cell, const void *view, const void *row,
 	cell->absent = g->ring == GRT_RING_NONE;
 }
 
-static void get_gpu(struct grt_cell *cell, const void *view, const void *row, int arg)
+static void group_table_get_gpu(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	(void)arg;
-	grt_cell_gpu(cell, names_of(view), ((const struct grt_group *)row)->ring);
+	grt_cell_gpu(cell, group_table_names_of(view), ((const struct grt_group *)row)->ring);
 }
 
 static void get_card(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
-	const struct grt_names *names = names_of(view);
+	const struct grt_names *names = group_table_names_of(view);
 
 	(void)arg;
 	grt_cell_owner(cell, names,
 		       grt_names_find(names, GRT_NAME_RING_GPU, ((const struct grt_group *)row)->ring));
 }
 
-static void get_process(struct grt_cell *cell, const void *view, const void *row, int arg)
+static void group_table_get_process(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	(void)arg;
-	grt_cell_owner(cell, names_of(view), ((const struct grt_group *)row)->name);
+	grt_cell_owner(cell, group_table_names_of(view), ((const struct grt_group *)row)->name);
 }
 
-static void get_jobs(struct grt_cell *cell, const void *view, const void *row, int arg)
+static void group_table_get_jobs(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	const struct grt_group *g = row;
 
@@ -81,7 +81,7 @@ static void get_jobs(struct grt_cell *cell, const void *view, const void *row, i
 }
 
 /* The union of a sample of the jobs says nothing about the union of all. */
-static void get_busy(struct grt_cell *cell, const void *view, const void *row, int arg)
+static void group_table_get_busy(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	const struct grt_group *g = row;
 	uint64_t span = ((const struct grt_group_view *)view)->span;
@@ -102,7 +102,7 @@ static const struct grt_hist *hist_of(const void *row, bool queue)
 }
 
 /* @arg of the columns of a histogram: permille, negative for t_queue; 1000 is the largest value. */
-static void get_percentile(struct grt_cell *cell, const void *view, const void *row, int arg)
+static void group_table_get_percentile(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	const struct grt_hist *h = hist_of(row, arg < 0);
 	unsigned int permille = (unsigned int)(arg < 0 ? -arg : arg);
@@ -113,7 +113,7 @@ static void get_percentile(struct grt_cell *cell, const void *view, const void *
 	cell->absent = permille == 1000 ? !h->weight : !grt_hist_percentile(h, permille, &cell->number);
 }
 
-static void get_sum(struct grt_cell *cell, const void *view, const void *row, int queue)
+static void group_table_get_sum(struct grt_cell *cell, const void *view, const void *row, int queue)
 {
 	const struct grt_hist *h = hist_of(row, queue);
 
@@ -124,7 +124,7 @@ static void get_sum(struct grt_cell *cell, const void *view, const void *row, in
 	cell->estimated = grt_group_sampled(row);
 }
 
-static void get_gpu_wait(struct grt_cell *cell, const void *view, const void *row, int arg)
+static void group_table_get_gpu_wait(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	const struct grt_group *g = row;
 	unsigned __int128 ns = (g->wait_ns + GRT_WEIGHT_ONE / 2) / GRT_WEIGHT_ONE;
@@ -160,26 +160,26 @@ static void get_errors(struct grt_cell *cell, const void *view, const void *row,
 
 /* clang-format off */
 
-#define COLUMN_RING    {"ring", get_ring, 0, GRT_CELL_NAMED, GRT_COLUMN_ALL, "ring: name in text, else id"}
-#define COLUMN_NAME    {"ring_name", get_ring_name, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "its name"}
+#define COLUMN_RING    {"ring", group_table_get_ring, 0, GRT_CELL_NAMED, GRT_COLUMN_ALL, "ring: name in text, else id"}
+#define COLUMN_NAME    {"ring_name", group_table_get_ring_name, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "its name"}
 #define COLUMN_DRIVER  {"driver", get_driver, 0, GRT_CELL_TEXT, GRT_COLUMN_MORE, "its driver"}
 #define COLUMN_DEVICE(where) \
-	{"device", get_device, 0, GRT_CELL_NAMED, where, "GPU: address or name in text, else number"}
-#define COLUMN_GPU     {"gpu", get_gpu, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "address of its GPU on the bus"}
+	{"device", group_table_get_device, 0, GRT_CELL_NAMED, where, "GPU: address or name in text, else number"}
+#define COLUMN_GPU     {"gpu", group_table_get_gpu, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "address of its GPU on the bus"}
 #define COLUMN_CARD    {"card", get_card, 0, GRT_CELL_TEXT, GRT_COLUMN_MORE, "DRM device of its GPU"}
 #define COLUMN_ENGINE  {"engine", grt_cell_u8, offsetof(struct grt_group, engine), GRT_CELL_ENGINE, GRT_COLUMN_ALL, "engine"}
 #define COLUMN_PID     {"pid", grt_cell_id, offsetof(struct grt_group, pid), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "process id"}
-#define COLUMN_PROCESS {"process", get_process, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "process's comm"}
+#define COLUMN_PROCESS {"process", group_table_get_process, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "process's comm"}
 
-#define SUM(name, queue, where, help)          {name, get_sum, queue, GRT_CELL_NS, where, help}
-#define PERCENTILE(name, permille, where, of)  {name, get_percentile, permille, GRT_CELL_NS, where, "of " of ", ns"}
+#define SUM(name, queue, where, help)          {name, group_table_get_sum, queue, GRT_CELL_NS, where, help}
+#define PERCENTILE(name, permille, where, of)  {name, group_table_get_percentile, permille, GRT_CELL_NS, where, "of " of ", ns"}
 #define COUNT(name, member, where, help) \
 	{name, grt_cell_u64, offsetof(struct grt_group, member), GRT_CELL_NUMBER, where, help}
 
 /* @rest: where the columns are that only rings show without being asked */
 #define SUMS(rest)                                                                                     \
-	{"jobs", get_jobs, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "jobs"},                                \
-	{"busy", get_busy, 0, GRT_CELL_PERCENT, GRT_COLUMN_ALL, "share of the trace, percent"},        \
+	{"jobs", group_table_get_jobs, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "jobs"},                                \
+	{"busy", group_table_get_busy, 0, GRT_CELL_PERCENT, GRT_COLUMN_ALL, "share of the trace, percent"},        \
 	SUM("exec_sum", 0, GRT_COLUMN_ALL, "sum of t_exec, ns"),                                       \
 	PERCENTILE("exec_p50", EXEC(500), GRT_COLUMN_ALL, "t_exec"),                                   \
 	PERCENTILE("exec_p95", EXEC(950), GRT_COLUMN_ALL, "t_exec"),                                   \
@@ -190,7 +190,7 @@ static void get_errors(struct grt_cell *cell, const void *view, const void *row,
 	PERCENTILE("queue_p95", QUEUE(950), rest, "t_queue"),                                          \
 	PERCENTILE("queue_p99", QUEUE(990), rest, "t_queue"),                                          \
 	PERCENTILE("queue_max", QUEUE(1000), GRT_COLUMN_ALL, "t_queue"),                               \
-	{"gpu_wait", get_gpu_wait, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "sum of t_gpu_wait, ns"},           \
+	{"gpu_wait", group_table_get_gpu_wait, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "sum of t_gpu_wait, ns"},           \
 	{"waits", get_waits, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "waits in gpu_wait"},                 \
 	{"errors", get_errors, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "failed jobs, errors without job"}, \
 	COUNT("commands", commands, GRT_COLUMN_ALL, "commands without a fence"),                       \
@@ -228,7 +228,7 @@ const struct grt_table grt_group_table[GRT_BYS] = {
 /* --------------------------------------------------------------- analysis */
 
 /* Where nothing else decides: by number, as one would look it up. */
-static int by_identity(const void *a, const void *b)
+static int group_table_by_identity(const void *a, const void *b)
 {
 	const struct grt_group *x = a, *y = b;
 
@@ -262,7 +262,7 @@ static const struct grt_column *own_order(enum grt_group_by by)
 	return by == GRT_BY_PROCESS ? grt_column_find(&grt_group_table[by], "exec_sum") : NULL;
 }
 
-static int write_groups(void *state, const struct grt_part *part, struct grt_pass *pass)
+static int group_table_write_groups(void *state, const struct grt_part *part, struct grt_pass *pass)
 {
 	const struct grt_group_view view = {.names = pass->names, .span = grt_pass_span(pass)};
 	bool gpus = part->arg == GRT_BY_RING && grt_names_gpus(pass->names);
@@ -274,7 +274,7 @@ static int write_groups(void *state, const struct grt_part *part, struct grt_pas
 	if (n < 0)
 		return -ENOMEM;
 	grt_rows_sort(row, (uint64_t)n, grt_pass_sort(pass, part, own_order((enum grt_group_by)part->arg)),
-		      &view, by_identity);
+		      &view, group_table_by_identity);
 	ret = grt_writer_list(pass->writer, gpus ? &grt_gpus_ring_table : part->table, &view, row, shown);
 	if (shown < (uint64_t)n)
 		grt_note(pass->notes, "%" PRIu64 " more %s: --top 0 shows all", (uint64_t)n - shown,
@@ -301,11 +301,12 @@ static bool any_groups(const void *state)
 
 static const struct grt_part group_parts[] = {
 	{"process", "jobs by process", GRT_PART_BY | GRT_PART_SUMMARY | GRT_PART_JOBS, GRT_BY_PROCESS,
-	 &grt_group_table[GRT_BY_PROCESS], .any = any_groups, .write = write_groups},
+	 &grt_group_table[GRT_BY_PROCESS], .any = any_groups, .write = group_table_write_groups},
 	{"engine", "jobs by engine", GRT_PART_BY | GRT_PART_JOBS, GRT_BY_ENGINE,
-	 &grt_group_table[GRT_BY_ENGINE], .write = write_groups},
+	 &grt_group_table[GRT_BY_ENGINE], .write = group_table_write_groups},
 	{"ring", "jobs by ring", GRT_PART_BY | GRT_PART_SUMMARY | GRT_PART_JOBS, GRT_BY_RING,
-	 &grt_group_table[GRT_BY_RING], .with = "aggregates", .any = any_groups, .write = write_groups},
+	 &grt_group_table[GRT_BY_RING], .with = "aggregates", .any = any_groups,
+	 .write = group_table_write_groups},
 	{.name = NULL},
 };
 
@@ -330,12 +331,12 @@ static int held_by_groups(void *state, const struct grt_job *job)
 	return grt_groups_held(state, job);
 }
 
-static int add_job(void *state, const struct grt_job *job)
+static int group_table_add_job(void *state, const struct grt_job *job)
 {
 	return grt_groups_job(state, job);
 }
 
-static int add_stray(void *state, const struct grt_event *e, struct grt_pass *pass)
+static int group_table_add_stray(void *state, const struct grt_event *e, struct grt_pass *pass)
 {
 	return grt_groups_stray(state, e, grt_names_find(pass->names, GRT_NAME_THREAD, e->tid));
 }
@@ -351,8 +352,8 @@ const struct grt_analysis grt_analysis_groups = {
 	.begin = new_groups,
 	.span = span_groups,
 	.held = held_by_groups,
-	.job = add_job,
-	.stray = add_stray,
+	.job = group_table_add_job,
+	.stray = group_table_add_stray,
 	.notes = note_over,
 	.free = free_groups,
 };

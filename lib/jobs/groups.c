@@ -61,7 +61,7 @@ static bool same_group(const void *owner, uint32_t i, const void *key)
 	return ((const struct group_set *)owner)->id[i] == *(const uint64_t *)key;
 }
 
-static int make_room(struct group_set *s)
+static int groups_make_room(struct group_set *s)
 {
 	uint32_t room = s->room;
 
@@ -72,7 +72,7 @@ static int add_group(struct group_set *s, uint64_t id, uint32_t tag, const struc
 {
 	struct grt_group *group;
 
-	if (make_room(s))
+	if (groups_make_room(s))
 		return -ENOMEM;
 	group = calloc(1, sizeof(*group));
 	if (!group)
@@ -210,7 +210,7 @@ int grt_groups_held(struct grt_groups *g, const struct grt_job *job)
 	return each_group(g, &m, add_interval, &s, false);
 }
 
-static inline int add_job(struct grt_groups *g, struct grt_group *group, const void *what)
+static inline int groups_add_job(struct grt_groups *g, struct grt_group *group, const void *what)
 {
 	const struct share *s = what;
 	const struct grt_job *job = s->job;
@@ -248,10 +248,10 @@ int grt_groups_job(struct grt_groups *g, const struct grt_job *job)
 	s.has_queue = phase_value(job, GRT_PHASE_QUEUE, s.weight, &s.queue);
 	s.busy_inferred = s.has_exec && s.exec.inferred;
 	s.busy = s.has_exec ? busy_of(g, job) : (struct grt_interval){0, 0};
-	return each_group(g, &m, add_job, &s, true);
+	return each_group(g, &m, groups_add_job, &s, true);
 }
 
-static int add_stray(struct grt_groups *g, struct grt_group *group, const void *what)
+static int groups_add_stray(struct grt_groups *g, struct grt_group *group, const void *what)
 {
 	const struct grt_event *e = what;
 
@@ -265,7 +265,7 @@ int grt_groups_stray(struct grt_groups *g, const struct grt_event *e, uint32_t n
 {
 	struct member m = event_member(e, name);
 
-	return each_group(g, &m, add_stray, e, false);
+	return each_group(g, &m, groups_add_stray, e, false);
 }
 
 int grt_groups_new(struct grt_groups **out, unsigned int kinds)

@@ -149,7 +149,7 @@ static unsigned int count_hists(const struct job_stats *s, const struct grt_pass
 	return n;
 }
 
-static int write_latencies(const struct job_stats *s, struct grt_pass *pass)
+static int job_stats_write_latencies(const struct job_stats *s, struct grt_pass *pass)
 {
 	struct grt_hist_row *row = calloc(count_hists(s, pass) + 1, sizeof(*row));
 	const struct grt_ring_phases *r;
@@ -221,7 +221,7 @@ static int show_jobs(void *state, const struct grt_part *part, struct grt_pass *
 
 	(void)part;
 	if (!ret)
-		ret = write_latencies(s, pass);
+		ret = job_stats_write_latencies(s, pass);
 	write_totals(s, pass);
 	return ret;
 }
@@ -313,7 +313,7 @@ static const struct grt_column command_columns[] = {
 static const struct grt_table command_table = {"commands", "commands by type", command_columns, 0};
 static const struct grt_table error_table = {"errors", "errors by code", command_columns, 0};
 
-static int show_commands(void *state, const struct grt_part *part, struct grt_pass *pass)
+static int job_stats_show_commands(void *state, const struct grt_part *part, struct grt_pass *pass)
 {
 	struct job_stats *s = state;
 	static const struct coded by_name = {grt_virtio_gpu_name};
@@ -340,7 +340,7 @@ static int new_stats(void **state, struct grt_pass *pass, unsigned int parts)
 	return grt_phases_new(&s->phases, SLOW_NS);
 }
 
-static int add_job(void *state, const struct grt_job *job)
+static int job_stats_add_job(void *state, const struct grt_job *job)
 {
 	struct job_stats *s = state;
 
@@ -359,7 +359,7 @@ static int count_number(struct grt_tally *t, const struct grt_names *names, cons
 	return grt_tally_add(t, &(struct grt_key){{number}}, 0, e->time);
 }
 
-static int take_event(void *state, const struct grt_event *e, struct grt_pass *pass)
+static int job_stats_take_event(void *state, const struct grt_event *e, struct grt_pass *pass)
 {
 	const struct grt_ev_submit *submit = (const struct grt_ev_submit *)e;
 	struct job_stats *s = state;
@@ -409,7 +409,7 @@ static const struct grt_part stats_parts[] = {
 	{"submits", "amdgpu: slow submits, IBs per submit", GRT_PART_MONITOR, .any = any_submits,
 	 .write = show_submits},
 	{"commands", "virtio: commands and errors by number", GRT_PART_MONITOR, .any = any_commands,
-	 .write = show_commands},
+	 .write = job_stats_show_commands},
 	{.name = NULL},
 };
 
@@ -419,7 +419,7 @@ const struct grt_analysis grt_analysis_job_stats = {
 		   GRT_IN_CLASS(dep),
 	.parts = stats_parts,
 	.begin = new_stats,
-	.event = take_event,
-	.job = add_job,
+	.event = job_stats_take_event,
+	.job = job_stats_add_job,
 	.free = free_stats,
 };

@@ -53,7 +53,7 @@ static const struct {
 #undef AT
 };
 
-static const struct grt_names *names_of(const void *view)
+static const struct grt_names *job_table_names_of(const void *view)
 {
 	return ((const struct grt_job_view *)view)->names;
 }
@@ -70,44 +70,44 @@ static void get_member(struct grt_cell *cell, const void *view, const void *row,
 		       (members[arg].unknown == NO_RING && job->ring == GRT_RING_NONE);
 }
 
-static void get_ring(struct grt_cell *cell, const void *view, const void *row, int arg)
+static void job_table_get_ring(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	(void)arg;
-	grt_cell_ring(cell, names_of(view), ((const struct grt_job *)row)->ring);
+	grt_cell_ring(cell, job_table_names_of(view), ((const struct grt_job *)row)->ring);
 }
 
-static void get_gpu(struct grt_cell *cell, const void *view, const void *row, int arg)
+static void job_table_get_gpu(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	(void)arg;
-	grt_cell_gpu(cell, names_of(view), ((const struct grt_job *)row)->ring);
+	grt_cell_gpu(cell, job_table_names_of(view), ((const struct grt_job *)row)->ring);
 }
 
-static void get_ring_name(struct grt_cell *cell, const void *view, const void *row, int arg)
+static void job_table_get_ring_name(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	(void)arg;
-	grt_cell_ring_name(cell, names_of(view), ((const struct grt_job *)row)->ring);
+	grt_cell_ring_name(cell, job_table_names_of(view), ((const struct grt_job *)row)->ring);
 }
 
 static void get_comm(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	(void)arg;
-	grt_cell_name(cell, names_of(view), ((const struct grt_job *)row)->name);
+	grt_cell_name(cell, job_table_names_of(view), ((const struct grt_job *)row)->name);
 }
 
-static void get_process(struct grt_cell *cell, const void *view, const void *row, int arg)
+static void job_table_get_process(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	(void)arg;
-	grt_cell_owner(cell, names_of(view), ((const struct grt_job *)row)->name);
+	grt_cell_owner(cell, job_table_names_of(view), ((const struct grt_job *)row)->name);
 }
 
-static void get_phase(struct grt_cell *cell, const void *view, const void *row, int phase)
+static void job_table_get_phase(struct grt_cell *cell, const void *view, const void *row, int phase)
 {
 	(void)view;
 	cell->absent = !grt_job_phase(row, (enum grt_phase)phase, &cell->number, &cell->inferred);
 }
 
 /* Without a wait there is no time of waiting; with a wait cut off the sum would be too small. */
-static void get_gpu_wait(struct grt_cell *cell, const void *view, const void *row, int arg)
+static void job_table_get_gpu_wait(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	const struct grt_job *job = row;
 
@@ -117,7 +117,7 @@ static void get_gpu_wait(struct grt_cell *cell, const void *view, const void *ro
 	cell->absent = !job->waits || job->cut_waits;
 }
 
-static void get_stamp(struct grt_cell *cell, const void *view, const void *row, int stamp)
+static void job_table_get_stamp(struct grt_cell *cell, const void *view, const void *row, int stamp)
 {
 	const struct grt_job *job = row;
 
@@ -127,7 +127,7 @@ static void get_stamp(struct grt_cell *cell, const void *view, const void *row, 
 	cell->inferred = job->inferred >> stamp & 1;
 }
 
-static void get_time(struct grt_cell *cell, const void *view, const void *row, int arg)
+static void job_table_get_time(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	(void)view;
 	(void)arg;
@@ -151,32 +151,33 @@ static void get_status(struct grt_cell *cell, const void *view, const void *row,
 static const struct grt_column columns[] = {
 	{"ctx", get_member, MEMBER_CTX, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "fence context"},
 	{"engine", get_member, MEMBER_ENGINE, GRT_CELL_ENGINE, GRT_COLUMN_ALL, "engine"},
-	{"ring", get_ring, 0, GRT_CELL_NAMED, GRT_COLUMN_ALL, "ring: name in text, else id"},
+	{"ring", job_table_get_ring, 0, GRT_CELL_NAMED, GRT_COLUMN_ALL, "ring: name in text, else id"},
 	{"seq", get_member, MEMBER_SEQ, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "fence sequence number"},
 	{"pid", get_member, MEMBER_PID, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "process that submitted it"},
 	{"comm", get_comm, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "thread that submitted it"},
-	{"t_sched", get_phase, GRT_PHASE_SCHED, GRT_CELL_NS, GRT_COLUMN_ALL, "COMMIT - SUBMIT, ns"},
-	{"t_queue", get_phase, GRT_PHASE_QUEUE, GRT_CELL_NS, GRT_COLUMN_ALL, "START - COMMIT, ns"},
-	{"t_exec", get_phase, GRT_PHASE_EXEC, GRT_CELL_NS, GRT_COLUMN_ALL, "END - START, ns"},
-	{"t_gpu_wait", get_gpu_wait, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "threads waiting for it, ns"},
-	{"t_complete", get_phase, GRT_PHASE_COMPLETE, GRT_CELL_NS, GRT_COLUMN_ALL, "COMPLETE - END, ns"},
-	{"time", get_time, 0, GRT_CELL_TIME, GRT_COLUMN_MORE, "its first stamp, ns"},
+	{"t_sched", job_table_get_phase, GRT_PHASE_SCHED, GRT_CELL_NS, GRT_COLUMN_ALL, "COMMIT - SUBMIT, ns"},
+	{"t_queue", job_table_get_phase, GRT_PHASE_QUEUE, GRT_CELL_NS, GRT_COLUMN_ALL, "START - COMMIT, ns"},
+	{"t_exec", job_table_get_phase, GRT_PHASE_EXEC, GRT_CELL_NS, GRT_COLUMN_ALL, "END - START, ns"},
+	{"t_gpu_wait", job_table_get_gpu_wait, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "threads waiting for it, ns"},
+	{"t_complete", job_table_get_phase, GRT_PHASE_COMPLETE, GRT_CELL_NS, GRT_COLUMN_ALL,
+	 "COMPLETE - END, ns"},
+	{"time", job_table_get_time, 0, GRT_CELL_TIME, GRT_COLUMN_MORE, "its first stamp, ns"},
 	{"status", get_status, 0, GRT_CELL_SIGNED, GRT_COLUMN_MORE, "0 or a negative errno"},
 	{"failed", get_member, MEMBER_FAILED, GRT_CELL_BOOL, GRT_COLUMN_MACHINE, "it had an error"},
 	{"waits", get_member, MEMBER_WAITS, GRT_CELL_NUMBER, GRT_COLUMN_MACHINE, "waits in t_gpu_wait"},
-	{"ring_name", get_ring_name, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "name of the ring"},
+	{"ring_name", job_table_get_ring_name, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "name of the ring"},
 	{"device", get_member, MEMBER_DEVICE, GRT_CELL_NUMBER, GRT_COLUMN_MACHINE, "device number"},
 	{"tid", get_member, MEMBER_TID, GRT_CELL_NUMBER, GRT_COLUMN_MACHINE, "thread id"},
-	{"process", get_process, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "process's comm"},
+	{"process", job_table_get_process, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "process's comm"},
 	{"cmd", get_member, MEMBER_CMD, GRT_CELL_NUMBER, GRT_COLUMN_MACHINE, "driver's command code"},
 	{"hw_ctx", get_member, MEMBER_HW_CTX, GRT_CELL_NUMBER, GRT_COLUMN_MACHINE, "driver's context id"},
 	{"sample", get_member, MEMBER_SAMPLE, GRT_CELL_NUMBER, GRT_COLUMN_MACHINE, "percent of jobs kept"},
-	{"submit", get_stamp, GRT_STAMP_SUBMIT, GRT_CELL_TIME, GRT_COLUMN_MACHINE, "stamp, ns"},
-	{"commit", get_stamp, GRT_STAMP_COMMIT, GRT_CELL_TIME, GRT_COLUMN_MACHINE, "stamp, ns"},
-	{"start", get_stamp, GRT_STAMP_START, GRT_CELL_TIME, GRT_COLUMN_MACHINE, "stamp, ns"},
-	{"end", get_stamp, GRT_STAMP_END, GRT_CELL_TIME, GRT_COLUMN_MACHINE, "stamp, ns"},
-	{"complete", get_stamp, GRT_STAMP_COMPLETE, GRT_CELL_TIME, GRT_COLUMN_MACHINE, "stamp, ns"},
-	{"gpu", get_gpu, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "address of its GPU on the bus"},
+	{"submit", job_table_get_stamp, GRT_STAMP_SUBMIT, GRT_CELL_TIME, GRT_COLUMN_MACHINE, "stamp, ns"},
+	{"commit", job_table_get_stamp, GRT_STAMP_COMMIT, GRT_CELL_TIME, GRT_COLUMN_MACHINE, "stamp, ns"},
+	{"start", job_table_get_stamp, GRT_STAMP_START, GRT_CELL_TIME, GRT_COLUMN_MACHINE, "stamp, ns"},
+	{"end", job_table_get_stamp, GRT_STAMP_END, GRT_CELL_TIME, GRT_COLUMN_MACHINE, "stamp, ns"},
+	{"complete", job_table_get_stamp, GRT_STAMP_COMPLETE, GRT_CELL_TIME, GRT_COLUMN_MACHINE, "stamp, ns"},
+	{"gpu", job_table_get_gpu, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "address of its GPU on the bus"},
 	{.name = NULL},
 };
 

@@ -135,7 +135,7 @@ static inline uint32_t find_block(struct grt_jobs *j, const struct grt_event *e)
 	return id < j->blocks && same_block(j, id, e) ? id : search_block(j, e, cached);
 }
 
-static inline struct grt_job *find_job(struct grt_jobs *j, const struct grt_event *e)
+static inline struct grt_job *jobs_find_job(struct grt_jobs *j, const struct grt_event *e)
 {
 	uint32_t id = find_block(j, e), ref;
 
@@ -247,7 +247,7 @@ static inline unsigned int disordered_phases(const struct grt_job *job)
 }
 
 /* It stands for other jobs, too, which are not in the trace. */
-static inline bool is_sampled(const struct grt_job *job)
+static inline bool jobs_is_sampled(const struct grt_job *job)
 {
 	return job->sample && job->sample < 100;
 }
@@ -264,7 +264,7 @@ static inline void infer_start(struct grt_jobs *j, struct grt_job *job)
 		j->count.firmware_start++;
 		return;
 	}
-	if (is_sampled(job) || job->order == ORDER_UNKNOWN) {
+	if (jobs_is_sampled(job) || job->order == ORDER_UNKNOWN) {
 		j->count.unordered_start++;
 		return;
 	}
@@ -282,7 +282,7 @@ static inline void infer_start(struct grt_jobs *j, struct grt_job *job)
 
 /* Retirement */
 
-static inline void settle(struct grt_jobs *j, struct grt_job *job)
+static inline void jobs_settle(struct grt_jobs *j, struct grt_job *job)
 {
 	if (job->settled || !job->seen)
 		return;
@@ -315,7 +315,7 @@ static inline int retire(struct grt_jobs *j, struct grt_job *job)
 {
 	int r = 0;
 
-	settle(j, job);
+	jobs_settle(j, job);
 	job->cut_waits |= job->open_waits > 0;
 	unplace_job(j, job);
 	if (job->seen) {
@@ -351,13 +351,13 @@ static inline int leave_window(struct grt_jobs *j)
 		return 0;
 	if (!job->open_waits)
 		return retire(j, job);
-	settle(j, job);
+	jobs_settle(j, job);
 	job->held = job->seen;
 	job->state = JOB_HELD;
 	return job->held && j->sink.held ? j->sink.held(j->sink.arg, job) : 0;
 }
 
-static inline int finish(struct grt_jobs *j, struct grt_job *job)
+static inline int jobs_finish(struct grt_jobs *j, struct grt_job *job)
 {
 	job->state = JOB_DONE;
 	j->done[(j->done_first + j->done_used) & j->done_mask] = ref_of(j, job);
@@ -437,7 +437,7 @@ static RARE int evict(struct grt_jobs *j)
 
 /* New jobs */
 
-static RARE int grow(struct grt_jobs *j)
+static RARE int jobs_grow(struct grt_jobs *j)
 {
 	uint32_t room = j->room ? 2 * j->room : 1024;
 	struct grt_job *more;
@@ -457,7 +457,7 @@ static RARE int grow(struct grt_jobs *j)
 }
 
 /* A slot; makes room by eviction when the bound is reached. */
-static inline int take_slot(struct grt_jobs *j, struct grt_job **out)
+static inline int jobs_take_slot(struct grt_jobs *j, struct grt_job **out)
 {
 	int r = 0;
 
@@ -470,7 +470,7 @@ static inline int take_slot(struct grt_jobs *j, struct grt_job **out)
 		j->free = (*out)->block;
 		return 0;
 	}
-	if (j->used == j->room && grow(j))
+	if (j->used == j->room && jobs_grow(j))
 		return -ENOMEM;
 	*out = &j->job[j->used++];
 	return 0;
@@ -506,7 +506,7 @@ static inline void clear_job(struct grt_job *job)
 #define ORIGIN_OPEN 2U
 
 /* Which kind of source tells; two kinds may tell of one job. */
-static inline unsigned int origin(const struct grt_event *e)
+static inline unsigned int jobs_origin(const struct grt_event *e)
 {
 	return e->flags >> GRT_FLAG_BPF_BIT & 1;
 }
@@ -514,7 +514,7 @@ static inline unsigned int origin(const struct grt_event *e)
 static int new_job(struct grt_jobs *j, const struct grt_event *e, struct grt_job **out)
 {
 	struct grt_job *job;
-	int r = take_slot(j, &job);
+	int r = jobs_take_slot(j, &job);
 
 	if (r)
 		return r;
@@ -522,7 +522,7 @@ static int new_job(struct grt_jobs *j, const struct grt_event *e, struct grt_job
 	job->ctx = e->ctx;
 	job->seqno = e->seqno;
 	job->serial = ++j->serial;
-	job->origin = e->flags & GRT_FLAG_CALL ? ORIGIN_OPEN : origin(e);
+	job->origin = e->flags & GRT_FLAG_CALL ? ORIGIN_OPEN : jobs_origin(e);
 	if (place_job(j, e, job)) {
 		push_free(j, job);
 		return -ENOMEM;
@@ -534,7 +534,7 @@ static int new_job(struct grt_jobs *j, const struct grt_event *e, struct grt_job
 
 /* Rings */
 
-static bool same_ring(const void *owner, uint32_t id, const void *key)
+static bool jobs_same_ring(const void *owner, uint32_t id, const void *key)
 {
 	const struct ring_order *r = &((const struct grt_jobs *)owner)->ring[id];
 	const struct grt_job *job = key;
@@ -542,7 +542,7 @@ static bool same_ring(const void *owner, uint32_t id, const void *key)
 	return r->ring == job->ring && r->device == job->device;
 }
 
-static RARE int add_ring(struct grt_jobs *j, const struct grt_job *job, uint32_t tag)
+static RARE int jobs_add_ring(struct grt_jobs *j, const struct grt_job *job, uint32_t tag)
 {
 	if (grt_grow(&j->ring, &j->rings_room, j->rings + 1, 16))
 		return -ENOMEM;
@@ -558,25 +558,25 @@ static RARE int add_ring(struct grt_jobs *j, const struct grt_job *job, uint32_t
 static RARE int search_ring(struct grt_jobs *j, const struct grt_job *job, uint32_t *cached)
 {
 	uint32_t tag = grt_hash(&j->key, job->ring, job->device);
-	uint32_t id = grt_index_find(&j->ring_index, tag, same_ring, j, job);
+	uint32_t id = grt_index_find(&j->ring_index, tag, jobs_same_ring, j, job);
 
 	if (id == GRT_NOWHERE && j->rings == GRT_JOBS_RINGS_MAX)
 		return 1;
-	if (id == GRT_NOWHERE && add_ring(j, job, tag))
+	if (id == GRT_NOWHERE && jobs_add_ring(j, job, tag))
 		return -ENOMEM;
 	*cached = id == GRT_NOWHERE ? j->rings - 1 : id;
 	return 0;
 }
 
 /* Return: 0 with the order of the job's ring, 1 where the ring is unknown or too many are, -ENOMEM */
-static int ring_of(struct grt_jobs *j, const struct grt_job *job, struct ring_order **out)
+static int jobs_ring_of(struct grt_jobs *j, const struct grt_job *job, struct ring_order **out)
 {
 	uint32_t *cached = &j->ring_cache[(job->ring ^ job->device) % RING_CACHE];
 	int r = 0;
 
 	if (job->ring == GRT_RING_NONE)
 		return 1;
-	if (*cached >= j->rings || !same_ring(j, *cached, job))
+	if (*cached >= j->rings || !jobs_same_ring(j, *cached, job))
 		r = search_ring(j, job, cached);
 	*out = &j->ring[*cached];
 	return r;
@@ -589,7 +589,7 @@ static int ring_of(struct grt_jobs *j, const struct grt_job *job, struct ring_or
 static int follow_ring(struct grt_jobs *j, struct grt_job *job, uint64_t end)
 {
 	struct ring_order *ring;
-	int r = ring_of(j, job, &ring);
+	int r = jobs_ring_of(j, job, &ring);
 
 	if (r) {
 		job->order = ORDER_UNKNOWN;
@@ -610,7 +610,7 @@ static int follow_ring(struct grt_jobs *j, struct grt_job *job, uint64_t end)
 	 * The rate of sampling may change from job to job, and a JOB record says
 	 * nothing about the job before it: it comes late, and may have been chosen.
 	 */
-	ring->gaps = j->whole || is_sampled(job);
+	ring->gaps = j->whole || jobs_is_sampled(job);
 	if (j->whole)
 		job->order = ORDER_UNKNOWN;
 	return 0;
@@ -654,7 +654,7 @@ static inline void learn_place(struct grt_job *job, const struct grt_event *e)
 		job->sample = e->sample;
 }
 
-static RARE void learn(struct grt_jobs *j, struct grt_job *job, const struct grt_event *e)
+static RARE void jobs_learn(struct grt_jobs *j, struct grt_job *job, const struct grt_event *e)
 {
 	learn_place(job, e);
 	if (!job->tid && e->tid) {
@@ -676,13 +676,13 @@ static RARE bool is_reuse(const struct grt_jobs *j, const struct grt_job *job, c
 }
 
 /* Keeps the name at hand: the next job is mostly of the same thread. */
-static void find_name(struct grt_jobs *j, uint32_t tid)
+static void jobs_find_name(struct grt_jobs *j, uint32_t tid)
 {
 	j->named_tid = tid;
 	j->named = grt_names_find(&j->names, GRT_NAME_THREAD, tid);
 }
 
-static int on_submit(struct grt_jobs *j, struct grt_job *job, const struct grt_event *e)
+static int jobs_on_submit(struct grt_jobs *j, struct grt_job *job, const struct grt_event *e)
 {
 	const struct grt_ev_submit *s = (const struct grt_ev_submit *)e;
 
@@ -692,7 +692,7 @@ static int on_submit(struct grt_jobs *j, struct grt_job *job, const struct grt_e
 	job->pid = e->pid;
 	job->tid = e->tid;
 	if (e->tid != j->named_tid || !j->named)
-		find_name(j, e->tid);
+		jobs_find_name(j, e->tid);
 	job->name = j->named;
 	set_stamp(j, job, GRT_STAMP_SUBMIT, e->time, e->flags & GRT_FLAG_INFERRED);
 	if ((e->flags & GRT_FLAG_COMMIT) && !(job->seen & BIT(GRT_STAMP_COMMIT)))
@@ -700,19 +700,19 @@ static int on_submit(struct grt_jobs *j, struct grt_job *job, const struct grt_e
 	return 0;
 }
 
-static int on_commit(struct grt_jobs *j, struct grt_job *job, const struct grt_event *e)
+static int jobs_on_commit(struct grt_jobs *j, struct grt_job *job, const struct grt_event *e)
 {
 	set_stamp(j, job, GRT_STAMP_COMMIT, e->time, e->flags & GRT_FLAG_INFERRED);
 	return 0;
 }
 
-static int on_start(struct grt_jobs *j, struct grt_job *job, const struct grt_event *e)
+static int jobs_on_start(struct grt_jobs *j, struct grt_job *job, const struct grt_event *e)
 {
 	set_stamp(j, job, GRT_STAMP_START, e->time, e->flags & GRT_FLAG_INFERRED);
 	return 0;
 }
 
-static int on_end(struct grt_jobs *j, struct grt_job *job, const struct grt_event *e)
+static int jobs_on_end(struct grt_jobs *j, struct grt_job *job, const struct grt_event *e)
 {
 	bool first = !(job->seen & BIT(GRT_STAMP_END));
 
@@ -721,7 +721,7 @@ static int on_end(struct grt_jobs *j, struct grt_job *job, const struct grt_even
 	return follow_ring(j, job, e->time);
 }
 
-static int on_complete(struct grt_jobs *j, struct grt_job *job, const struct grt_event *e)
+static int jobs_on_complete(struct grt_jobs *j, struct grt_job *job, const struct grt_event *e)
 {
 	const struct grt_ev_complete *c = (const struct grt_ev_complete *)e;
 
@@ -735,7 +735,7 @@ static int on_complete(struct grt_jobs *j, struct grt_job *job, const struct grt
 		job->status = c->status;
 		job->failed = true;
 	}
-	return job->state == JOB_LIVE ? finish(j, job) : 0;
+	return job->state == JOB_LIVE ? jobs_finish(j, job) : 0;
 }
 
 /* What the window knows of it must not end its new life; waits that are open know it by its serial, too. */
@@ -758,15 +758,15 @@ life_event(struct grt_jobs *j, const struct grt_event *e,
 		j->count.no_identity++;
 		return 0;
 	}
-	job = find_job(j, e);
+	job = jobs_find_job(j, e);
 	if (job && job->origin == ORIGIN_OPEN)
-		job->origin = origin(e);
-	if (job && job->origin != origin(e)) {
+		job->origin = jobs_origin(e);
+	if (job && job->origin != jobs_origin(e)) {
 		j->count.duplicates++;
 		j->completed_again += e->type == GRT_EV_COMPLETE;
 		return 0;
 	}
-	if (job && on_stamp == on_submit && is_reuse(j, job, e)) {
+	if (job && on_stamp == jobs_on_submit && is_reuse(j, job, e)) {
 		j->count.reused++;
 		r = retire(j, job);
 		job = NULL;
@@ -783,35 +783,35 @@ life_event(struct grt_jobs *j, const struct grt_event *e,
 	/* Only waits had named it, and they were over: now it lives. */
 	if (!job->seen && job->state != JOB_LIVE)
 		revive(j, job);
-	if (on_stamp != on_submit &&
+	if (on_stamp != jobs_on_submit &&
 	    (!(job->seen & BIT(GRT_STAMP_SUBMIT)) || job->ring == GRT_RING_NONE || !job->engine))
-		learn(j, job, e);
+		jobs_learn(j, job, e);
 	return on_stamp(j, job, e);
 }
 
 static int submit_event(struct grt_jobs *j, const struct grt_event *e)
 {
-	return life_event(j, e, on_submit);
+	return life_event(j, e, jobs_on_submit);
 }
 
 static int commit_event(struct grt_jobs *j, const struct grt_event *e)
 {
-	return life_event(j, e, on_commit);
+	return life_event(j, e, jobs_on_commit);
 }
 
 static int start_event(struct grt_jobs *j, const struct grt_event *e)
 {
-	return life_event(j, e, on_start);
+	return life_event(j, e, jobs_on_start);
 }
 
 static int end_event(struct grt_jobs *j, const struct grt_event *e)
 {
-	return life_event(j, e, on_end);
+	return life_event(j, e, jobs_on_end);
 }
 
-static int complete_event(struct grt_jobs *j, const struct grt_event *e)
+static int jobs_complete_event(struct grt_jobs *j, const struct grt_event *e)
 {
-	return life_event(j, e, on_complete);
+	return life_event(j, e, jobs_on_complete);
 }
 
 /* Waits */
@@ -831,7 +831,7 @@ static int wait_over(struct grt_jobs *j, struct grt_job *job)
 		return 0;
 	if (job->state == JOB_HELD)
 		return retire(j, job);
-	return !job->seen && job->state == JOB_LIVE ? finish(j, job) : 0;
+	return !job->seen && job->state == JOB_LIVE ? jobs_finish(j, job) : 0;
 }
 
 /* The end of this wait is not in the trace. */
@@ -849,12 +849,13 @@ static int lose_wait(struct grt_jobs *j, const struct grt_wait *w)
 /* The other origin told of this wait, too. */
 static bool told_twice(const struct grt_job *job, const struct grt_event *e)
 {
-	return job && job->origin != origin(e) && job->origin != ORIGIN_OPEN && !(e->flags & GRT_FLAG_CALL);
+	return job && job->origin != jobs_origin(e) && job->origin != ORIGIN_OPEN &&
+	       !(e->flags & GRT_FLAG_CALL);
 }
 
 static int wait_enter(struct grt_jobs *j, const struct grt_event *e)
 {
-	struct grt_job *job = find_job(j, e);
+	struct grt_job *job = jobs_find_job(j, e);
 	struct grt_wait gone;
 	int r = 0;
 
@@ -864,7 +865,7 @@ static int wait_enter(struct grt_jobs *j, const struct grt_event *e)
 	}
 	if (grt_waits_end(&j->waits, e, &gone))
 		r = lose_wait(j, &gone);
-	job = find_job(j, e);
+	job = jobs_find_job(j, e);
 	/* The fence's job may be unknown yet, or be none: a place for it decides which at its retirement. */
 	if (!job)
 		r = r ?: new_job(j, e, &job);
@@ -876,7 +877,7 @@ static int wait_enter(struct grt_jobs *j, const struct grt_event *e)
 }
 
 /* The thread's own wait, or the one that a JOB record told of without saying whose it was. */
-static bool end_wait(struct grt_jobs *j, const struct grt_event *e, struct grt_wait *out)
+static bool jobs_end_wait(struct grt_jobs *j, const struct grt_event *e, struct grt_wait *out)
 {
 	struct grt_event anyone = *e;
 
@@ -898,14 +899,14 @@ static uint64_t wait_time(const struct grt_job *job, const struct grt_wait *w, c
 static int wait_exit(struct grt_jobs *j, const struct grt_event *e)
 {
 	struct grt_wait w;
-	struct grt_job *job = find_job(j, e);
+	struct grt_job *job = jobs_find_job(j, e);
 	uint64_t ns;
 
 	if (told_twice(job, e)) {
 		j->count.duplicates++;
 		return 0;
 	}
-	if (!end_wait(j, e, &w)) {
+	if (!jobs_end_wait(j, e, &w)) {
 		j->count.half_waits++;
 		return 0;
 	}
@@ -936,7 +937,7 @@ static int stray_event(struct grt_jobs *j, const struct grt_event *e)
 static int error_event(struct grt_jobs *j, const struct grt_event *e)
 {
 	const struct grt_ev_error *x = (const struct grt_ev_error *)e;
-	struct grt_job *job = e->ctx ? find_job(j, e) : NULL;
+	struct grt_job *job = e->ctx ? jobs_find_job(j, e) : NULL;
 
 	if (!job) {
 		j->count.errors++;
@@ -968,10 +969,10 @@ static int name_event(struct grt_jobs *j, const struct grt_event *e)
  */
 static int whole_waits(struct grt_jobs *j, const struct grt_ev_job *r)
 {
-	struct grt_job *job = r->waits ? find_job(j, &r->e) : NULL;
+	struct grt_job *job = r->waits ? jobs_find_job(j, &r->e) : NULL;
 	struct grt_event enter = r->e;
 
-	if (!job || job->origin != origin(&r->e) || r->waits <= job->waits + job->open_waits)
+	if (!job || job->origin != jobs_origin(&r->e) || r->waits <= job->waits + job->open_waits)
 		return 0;
 	if (r->waits > 1 || !r->wait) {
 		job->cut_waits = true;
@@ -1002,11 +1003,16 @@ static int whole_event(struct grt_jobs *j, const struct grt_event *e)
 }
 
 static int (*const handlers[GRT_EV_MAX])(struct grt_jobs *j, const struct grt_event *e) = {
-	[GRT_EV_SUBMIT] = submit_event,	      [GRT_EV_COMMIT] = commit_event,
-	[GRT_EV_START] = start_event,	      [GRT_EV_END] = end_event,
-	[GRT_EV_COMPLETE] = complete_event,   [GRT_EV_SYNC_WAIT_ENTER] = wait_event,
-	[GRT_EV_SYNC_WAIT_EXIT] = wait_event, [GRT_EV_ERROR] = error_event,
-	[GRT_EV_COMMAND] = command_event,     [GRT_EV_NAME] = name_event,
+	[GRT_EV_SUBMIT] = submit_event,
+	[GRT_EV_COMMIT] = commit_event,
+	[GRT_EV_START] = start_event,
+	[GRT_EV_END] = end_event,
+	[GRT_EV_COMPLETE] = jobs_complete_event,
+	[GRT_EV_SYNC_WAIT_ENTER] = wait_event,
+	[GRT_EV_SYNC_WAIT_EXIT] = wait_event,
+	[GRT_EV_ERROR] = error_event,
+	[GRT_EV_COMMAND] = command_event,
+	[GRT_EV_NAME] = name_event,
 	[GRT_EV_JOB] = whole_event,
 };
 

@@ -49,24 +49,24 @@ static const struct grt_latency_row *latency_of(const void *row)
 	return row;
 }
 
-static bool is_sampled(const struct grt_ring_phases *ring)
+static bool phase_table_is_sampled(const struct grt_ring_phases *ring)
 {
 	return ring->jobs != ring->records * GRT_WEIGHT_ONE;
 }
 
-static void get_ring(struct grt_cell *cell, const void *view, const void *row, int arg)
+static void phase_table_get_ring(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	(void)arg;
 	grt_cell_ring(cell, view, latency_of(row)->ring->ring);
 }
 
-static void get_ring_name(struct grt_cell *cell, const void *view, const void *row, int arg)
+static void phase_table_get_ring_name(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	(void)arg;
 	grt_cell_ring_name(cell, view, latency_of(row)->ring->ring);
 }
 
-static void get_device(struct grt_cell *cell, const void *view, const void *row, int arg)
+static void phase_table_get_device(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	(void)view;
 	(void)arg;
@@ -74,30 +74,30 @@ static void get_device(struct grt_cell *cell, const void *view, const void *row,
 	cell->absent = latency_of(row)->ring->ring == GRT_RING_NONE;
 }
 
-static void get_engine(struct grt_cell *cell, const void *view, const void *row, int arg)
+static void phase_table_get_engine(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	(void)view;
 	(void)arg;
 	cell->number = latency_of(row)->ring->engine;
 }
 
-static void get_phase(struct grt_cell *cell, const void *view, const void *row, int arg)
+static void phase_table_get_phase(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	(void)view;
 	(void)arg;
 	cell->text = latency_of(row)->name;
 }
 
-static void get_jobs(struct grt_cell *cell, const void *view, const void *row, int arg)
+static void phase_table_get_jobs(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	(void)view;
 	(void)arg;
 	cell->number = grt_weight_count(latency_of(row)->hist->weight);
-	cell->estimated = is_sampled(latency_of(row)->ring);
+	cell->estimated = phase_table_is_sampled(latency_of(row)->ring);
 }
 
 /* 0 and 1000 permille are the least and the largest value. */
-static void get_percentile(struct grt_cell *cell, const void *view, const void *row, int permille)
+static void phase_table_get_percentile(struct grt_cell *cell, const void *view, const void *row, int permille)
 {
 	const struct grt_hist *h = latency_of(row)->hist;
 
@@ -123,27 +123,27 @@ static void get_weight(struct grt_cell *cell, const void *view, const void *row,
 	(void)view;
 	(void)arg;
 	cell->number = grt_weight_count(((const struct grt_power_row *)row)->weight);
-	cell->estimated = is_sampled(latency_of(row)->ring);
+	cell->estimated = phase_table_is_sampled(latency_of(row)->ring);
 }
 
 /* The first member of a power's row is the latency's. */
-#define RING_COLUMNS                                                                             \
-	{"ring", get_ring, 0, GRT_CELL_NAMED, GRT_COLUMN_ALL, "ring: name in text, else id"},    \
-		{"ring_name", get_ring_name, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "its name"},  \
-		{"device", get_device, 0, GRT_CELL_NUMBER, GRT_COLUMN_MACHINE, "device number"}, \
-		{"engine", get_engine, 0, GRT_CELL_ENGINE, GRT_COLUMN_ALL, "engine"},            \
-	{                                                                                        \
-		"phase", get_phase, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "phase of a job"           \
+#define RING_COLUMNS                                                                                         \
+	{"ring", phase_table_get_ring, 0, GRT_CELL_NAMED, GRT_COLUMN_ALL, "ring: name in text, else id"},    \
+		{"ring_name", phase_table_get_ring_name, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "its name"},  \
+		{"device", phase_table_get_device, 0, GRT_CELL_NUMBER, GRT_COLUMN_MACHINE, "device number"}, \
+		{"engine", phase_table_get_engine, 0, GRT_CELL_ENGINE, GRT_COLUMN_ALL, "engine"},            \
+	{                                                                                                    \
+		"phase", phase_table_get_phase, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "phase of a job"           \
 	}
 
 static const struct grt_column latency_columns[] = {
 	RING_COLUMNS,
-	{"jobs", get_jobs, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "jobs that have it"},
-	{"min", get_percentile, 0, GRT_CELL_NS, GRT_COLUMN_MACHINE, "least, ns"},
-	{"p50", get_percentile, 500, GRT_CELL_NS, GRT_COLUMN_ALL, "median, ns"},
-	{"p95", get_percentile, 950, GRT_CELL_NS, GRT_COLUMN_ALL, "95 % are not longer, ns"},
-	{"p99", get_percentile, 990, GRT_CELL_NS, GRT_COLUMN_ALL, "99 % are not longer, ns"},
-	{"max", get_percentile, 1000, GRT_CELL_NS, GRT_COLUMN_ALL, "largest, ns"},
+	{"jobs", phase_table_get_jobs, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "jobs that have it"},
+	{"min", phase_table_get_percentile, 0, GRT_CELL_NS, GRT_COLUMN_MACHINE, "least, ns"},
+	{"p50", phase_table_get_percentile, 500, GRT_CELL_NS, GRT_COLUMN_ALL, "median, ns"},
+	{"p95", phase_table_get_percentile, 950, GRT_CELL_NS, GRT_COLUMN_ALL, "95 % are not longer, ns"},
+	{"p99", phase_table_get_percentile, 990, GRT_CELL_NS, GRT_COLUMN_ALL, "99 % are not longer, ns"},
+	{"max", phase_table_get_percentile, 1000, GRT_CELL_NS, GRT_COLUMN_ALL, "largest, ns"},
 	{.name = NULL},
 };
 

@@ -32,7 +32,7 @@ struct run {
 	bool late;
 };
 
-static inline uint64_t least(uint64_t a, uint64_t b)
+static inline uint64_t timeline_least(uint64_t a, uint64_t b)
 {
 	return a < b ? a : b;
 }
@@ -45,7 +45,7 @@ static inline uint64_t greatest(uint64_t a, uint64_t b)
 /* Columns */
 
 /* @time is in [first, last). The guess is a column or two off at most: borders decide. */
-static inline uint32_t column_of(const struct grt_timeline *t, uint64_t time)
+static inline uint32_t timeline_column_of(const struct grt_timeline *t, uint64_t time)
 {
 	uint32_t c = (uint32_t)((double)(time - t->first) * t->per_ns);
 
@@ -58,11 +58,12 @@ static inline uint32_t column_of(const struct grt_timeline *t, uint64_t time)
 	return c;
 }
 
-static void fill(const struct grt_timeline *t, struct grt_timeline_row *row, uint64_t from, uint64_t to)
+static void timeline_fill(const struct grt_timeline *t, struct grt_timeline_row *row, uint64_t from,
+			  uint64_t to)
 {
 	row->busy += to - from;
-	for (uint32_t c = column_of(t, from); from < to; c++) {
-		uint64_t end = least(t->border[c + 1], to);
+	for (uint32_t c = timeline_column_of(t, from); from < to; c++) {
+		uint64_t end = timeline_least(t->border[c + 1], to);
 
 		row->column[c] += end - from;
 		from = end;
@@ -75,7 +76,7 @@ static uint64_t kept_before(const struct grt_timeline_row *row, uint64_t end)
 	uint64_t sum = 0;
 
 	for (uint32_t i = 0; i < row->once.used && row->once.kept[i].from < end; i++)
-		sum += least(row->once.kept[i].to, end) - row->once.kept[i].from;
+		sum += timeline_least(row->once.kept[i].to, end) - row->once.kept[i].from;
 	return sum;
 }
 
@@ -83,9 +84,9 @@ static uint64_t kept_before(const struct grt_timeline_row *row, uint64_t end)
 static void fill_late(const struct grt_timeline *t, struct grt_timeline_row *row, uint32_t c, uint64_t part)
 {
 	uint64_t above = row->once.floor < t->border[c + 1] ? kept_before(row, t->border[c + 1]) : 0;
-	uint64_t room = least(t->border[c + 1], row->once.floor) - t->border[c];
+	uint64_t room = timeline_least(t->border[c + 1], row->once.floor) - t->border[c];
 	uint64_t had = row->column[c] - above;
-	uint64_t low = greatest(had, part), high = least(room, had + part);
+	uint64_t low = greatest(had, part), high = timeline_least(room, had + part);
 
 	row->column[c] += low - had;
 	row->busy += low - had;
@@ -235,13 +236,13 @@ static int add_overlap(const struct grt_timeline *t, struct grt_timeline_row *ro
 
 static int add_late(const struct grt_timeline *t, struct grt_timeline_row *row, struct run *run)
 {
-	uint64_t from = run->from, to = least(run->to, row->once.floor);
+	uint64_t from = run->from, to = timeline_least(run->to, row->once.floor);
 	int ret = cut_gaps(t, &row->gaps, from, to, &run->job);
 
 	run->late = true;
 	row->late++;
-	for (uint32_t c = column_of(t, from); from < to; c++) {
-		uint64_t end = least(t->border[c + 1], to);
+	for (uint32_t c = timeline_column_of(t, from); from < to; c++) {
+		uint64_t end = timeline_least(t->border[c + 1], to);
 
 		fill_late(t, row, c, end - from);
 		from = end;
@@ -257,10 +258,10 @@ static int add_kept(const struct grt_timeline *t, struct grt_timeline_row *row, 
 	int ret = 0;
 
 	for (uint32_t i = grt_stretches_at(s, from); i < s->used && s->kept[i].from < run->to && !ret; i++) {
-		uint64_t end = least(s->kept[i].to, run->to);
+		uint64_t end = timeline_least(s->kept[i].to, run->to);
 
 		if (from < s->kept[i].from) {
-			fill(t, row, from, s->kept[i].from);
+			timeline_fill(t, row, from, s->kept[i].from);
 			from = s->kept[i].from;
 		}
 		if (row->recent)
@@ -268,11 +269,11 @@ static int add_kept(const struct grt_timeline *t, struct grt_timeline_row *row, 
 		from = end;
 	}
 	if (from < run->to)
-		fill(t, row, from, run->to);
+		timeline_fill(t, row, from, run->to);
 	return ret;
 }
 
-static int add_time(const struct grt_timeline *t, struct grt_timeline_row *row, struct run *run)
+static int timeline_add_time(const struct grt_timeline *t, struct grt_timeline_row *row, struct run *run)
 {
 	struct grt_stretch new = {run->from, run->to, run->job, run->job};
 	int ret = 0;
@@ -292,12 +293,12 @@ static int add_time(const struct grt_timeline *t, struct grt_timeline_row *row, 
 	return ret ? ret : grt_stretches_add(&row->once, &new);
 }
 
-static int add_run(const struct grt_timeline *t, struct grt_timeline_row *row, struct run *run)
+static int timeline_add_run(const struct grt_timeline *t, struct grt_timeline_row *row, struct run *run)
 {
 	row->drawn++;
 	row->inferred += run->inferred;
 	row->cut += run->cut;
-	return t->columns && run->from < run->to ? add_time(t, row, run) : 0;
+	return t->columns && run->from < run->to ? timeline_add_time(t, row, run) : 0;
 }
 
 /* When the job was first heard of before it ran, UINT64_MAX where it was not. */
@@ -306,7 +307,7 @@ static uint64_t asked_for(const struct grt_job *job)
 	uint64_t submit = job->seen >> GRT_STAMP_SUBMIT & 1 ? job->time[GRT_STAMP_SUBMIT] : UINT64_MAX;
 	uint64_t commit = job->seen >> GRT_STAMP_COMMIT & 1 ? job->time[GRT_STAMP_COMMIT] : UINT64_MAX;
 
-	return least(submit, commit);
+	return timeline_least(submit, commit);
 }
 
 /* Return: whether the job has a run; one that lies outside of the span is empty */
@@ -316,7 +317,7 @@ static bool run_of(const struct grt_timeline *t, const struct grt_job *job, stru
 
 	*run = (struct run){
 		.from = greatest(start, t->first),
-		.to = least(end, t->last),
+		.to = timeline_least(end, t->last),
 		.job = {job->ctx, job->seqno, asked_for(job), job->ring, job->pid, job->tid, job->name},
 	};
 	if (!grt_job_phase(job, GRT_PHASE_EXEC, &ns, &run->inferred))
@@ -327,7 +328,7 @@ static bool run_of(const struct grt_timeline *t, const struct grt_job *job, stru
 
 /* Rows */
 
-static struct grt_key key_of(enum grt_group_by by, const struct grt_job *job)
+static struct grt_key timeline_key_of(enum grt_group_by by, const struct grt_job *job)
 {
 	if (by == GRT_BY_RING)
 		return (struct grt_key){{job->device, job->ring}};
@@ -351,11 +352,11 @@ static int begin_row(const struct grt_timeline *t, enum grt_group_by by, struct 
 }
 
 /* Return: 0 with the job's row, -ENOSPC when there are too many, -ENOMEM */
-static int find_row(struct grt_timeline *t, enum grt_group_by by, const struct grt_job *job,
-		    struct grt_timeline_row **out)
+static int timeline_find_row(struct grt_timeline *t, enum grt_group_by by, const struct grt_job *job,
+			     struct grt_timeline_row **out)
 {
 	struct grt_keyed *rows = &t->rows[by];
-	struct grt_key key = key_of(by, job);
+	struct grt_key key = timeline_key_of(by, job);
 	uint32_t before = rows->used;
 	void *found;
 	int ret = grt_keyed_get(rows, &key, &found);
@@ -377,7 +378,7 @@ static int add_to_row(struct grt_timeline *t, enum grt_group_by by, const struct
 		      struct run *run, bool *over)
 {
 	struct grt_timeline_row *row;
-	int ret = find_row(t, by, job, &row);
+	int ret = timeline_find_row(t, by, job, &row);
 
 	if (ret == -ENOSPC) {
 		*over = true;
@@ -387,7 +388,7 @@ static int add_to_row(struct grt_timeline *t, enum grt_group_by by, const struct
 		row->jobs++;
 		row->sampled += grt_weight(job->sample) != GRT_WEIGHT_ONE;
 	}
-	return ret || !run ? ret : add_run(t, row, run);
+	return ret || !run ? ret : timeline_add_run(t, row, run);
 }
 
 static int add_to_rows(struct grt_timeline *t, const struct grt_job *job, bool counts, struct run *run)
@@ -434,7 +435,7 @@ bool grt_timeline_touches(const struct grt_timeline *t, const struct grt_job *jo
 
 	for (unsigned int i = 0; i < GRT_STAMPS; i++) {
 		if (job->seen >> i & 1) {
-			low = least(low, job->time[i]);
+			low = timeline_least(low, job->time[i]);
 			high = greatest(high, job->time[i]);
 		}
 	}
@@ -475,7 +476,7 @@ static int set_borders(struct grt_timeline *t, uint32_t columns)
 {
 	uint64_t span = t->last - t->first;
 
-	t->columns = (uint32_t)least(least(columns, GRT_TIMELINE_COLUMNS_MAX), span);
+	t->columns = (uint32_t)timeline_least(timeline_least(columns, GRT_TIMELINE_COLUMNS_MAX), span);
 	t->border = calloc(t->columns + 1, sizeof(*t->border));
 	if (!t->border)
 		return -ENOMEM;

@@ -79,7 +79,7 @@ static void get_identity(struct grt_cell *cell, const void *view, const void *ro
 	identity_cell[which](cell, ((const struct grt_timeline_view *)view)->names, row);
 }
 
-static void get_busy(struct grt_cell *cell, const void *view, const void *row, int arg)
+static void timeline_table_get_busy(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	const struct grt_timeline_row *r = row;
 
@@ -91,11 +91,11 @@ static void get_busy(struct grt_cell *cell, const void *view, const void *row, i
 	cell->estimated = r->sampled || r->unsure;
 }
 
-static void get_share(struct grt_cell *cell, const void *view, const void *row, int arg)
+static void timeline_table_get_share(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	uint64_t span = ((const struct grt_timeline_view *)view)->span;
 
-	get_busy(cell, view, row, arg);
+	timeline_table_get_busy(cell, view, row, arg);
 	cell->absent |= !span;
 	if (!cell->absent)
 		cell->number = (uint64_t)((unsigned __int128)cell->number * 100000 / span);
@@ -120,8 +120,8 @@ static void get_columns(struct grt_cell *cell, const void *view, const void *row
 #define SUMS                                                                                         \
 	COUNT("jobs", jobs, "jobs that touch the span"),                                             \
 	COUNT("drawn", drawn, "of these, with START and END"),                                       \
-	{"busy", get_busy, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "time in which one or more ran, ns"},     \
-	{"share", get_share, 0, GRT_CELL_PERCENT, GRT_COLUMN_ALL, "busy share of the span, percent"}, \
+	{"busy", timeline_table_get_busy, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "time in which one or more ran, ns"},     \
+	{"share", timeline_table_get_share, 0, GRT_CELL_PERCENT, GRT_COLUMN_ALL, "busy share of the span, percent"}, \
 	COUNT("cut", cut, "jobs that reach beyond the span"),                                        \
 	COUNT("late", late, "jobs that came too late to be exact"),                                  \
 	COUNT("unsure", unsure, "busy time that may be missing at most, ns"),                           \
@@ -172,7 +172,7 @@ bool grt_gap_waited(const struct grt_idle *gap, uint64_t *ns)
 	return true;
 }
 
-static const char *ring_text(const struct grt_names *names, uint32_t ring, char room[16])
+static const char *timeline_table_ring_text(const struct grt_names *names, uint32_t ring, char room[16])
 {
 	const char *name = grt_names_name(names, grt_names_find(names, GRT_NAME_RING, ring));
 
@@ -189,7 +189,8 @@ static void job_text(char text[96], const struct grt_names *names, enum grt_grou
 	int used = snprintf(text, 96, "%" PRIu64 ":%" PRIu64, job->ctx, job->seqno);
 
 	if (by == GRT_BY_PROCESS)
-		snprintf(text + used, 96 - (size_t)used, " %s", ring_text(names, job->ring, room));
+		snprintf(text + used, 96 - (size_t)used, " %s",
+			 timeline_table_ring_text(names, job->ring, room));
 	else if (comm)
 		snprintf(text + used, 96 - (size_t)used, " %s(%" PRIu32 ")", comm, job->pid);
 	else if (job->pid)
@@ -215,7 +216,7 @@ static const struct grt_idle *idle_of(const void *row)
 	return ((const struct grt_idle_row *)row)->idle;
 }
 
-static const struct grt_job_id *job_of(const void *row, bool last)
+static const struct grt_job_id *timeline_table_job_of(const void *row, bool last)
 {
 	return last ? &idle_of(row)->last : &idle_of(row)->first;
 }
@@ -225,13 +226,13 @@ static void get_row(struct grt_cell *cell, const void *view, const void *row, in
 	identity_cell[which](cell, view, ((const struct grt_idle_row *)row)->row);
 }
 
-static void get_time(struct grt_cell *cell, const void *view, const void *row, int end)
+static void timeline_table_get_time(struct grt_cell *cell, const void *view, const void *row, int end)
 {
 	(void)view;
 	cell->number = end ? idle_of(row)->to : idle_of(row)->from;
 }
 
-static void get_length(struct grt_cell *cell, const void *view, const void *row, int arg)
+static void timeline_table_get_length(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	(void)view;
 	(void)arg;
@@ -244,40 +245,40 @@ static void get_job(struct grt_cell *cell, const void *view, const void *row, in
 
 	(void)view;
 	cell->text = last ? r->last : r->first;
-	cell->absent = !job_of(row, last)->ctx;
+	cell->absent = !timeline_table_job_of(row, last)->ctx;
 }
 
 static void get_ctx(struct grt_cell *cell, const void *view, const void *row, int last)
 {
 	(void)view;
-	cell->number = job_of(row, last)->ctx;
+	cell->number = timeline_table_job_of(row, last)->ctx;
 	cell->absent = !cell->number;
 }
 
 static void get_seq(struct grt_cell *cell, const void *view, const void *row, int last)
 {
 	(void)view;
-	cell->number = job_of(row, last)->seqno;
-	cell->absent = !job_of(row, last)->ctx;
+	cell->number = timeline_table_job_of(row, last)->seqno;
+	cell->absent = !timeline_table_job_of(row, last)->ctx;
 }
 
 static void get_job_pid(struct grt_cell *cell, const void *view, const void *row, int last)
 {
 	(void)view;
-	cell->number = job_of(row, last)->pid;
+	cell->number = timeline_table_job_of(row, last)->pid;
 	cell->absent = !cell->number;
 }
 
 static void get_job_comm(struct grt_cell *cell, const void *view, const void *row, int last)
 {
-	grt_cell_name(cell, view, job_of(row, last)->name);
+	grt_cell_name(cell, view, timeline_table_job_of(row, last)->name);
 }
 
 static void get_job_ring(struct grt_cell *cell, const void *view, const void *row, int last)
 {
 	(void)view;
-	cell->number = job_of(row, last)->ring;
-	cell->absent = !job_of(row, last)->ctx || cell->number == GRT_RING_NONE;
+	cell->number = timeline_table_job_of(row, last)->ring;
+	cell->absent = !timeline_table_job_of(row, last)->ctx || cell->number == GRT_RING_NONE;
 }
 
 static void get_waited(struct grt_cell *cell, const void *view, const void *row, int arg)
@@ -316,9 +317,9 @@ static void get_waiter_tid(struct grt_cell *cell, const void *view, const void *
 	{"process", get_row, PROCESS, GRT_CELL_TEXT, GRT_COLUMN_ALL, "process's comm"}
 
 #define TIMES                                                                    \
-	{"from", get_time, 0, GRT_CELL_TIME, GRT_COLUMN_ALL, "its first ns"},    \
-	{"to", get_time, 1, GRT_CELL_TIME, MACHINE, "the ns after it"},          \
-	{"length", get_length, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "to - from, ns"}
+	{"from", timeline_table_get_time, 0, GRT_CELL_TIME, GRT_COLUMN_ALL, "its first ns"},    \
+	{"to", timeline_table_get_time, 1, GRT_CELL_TIME, MACHINE, "the ns after it"},          \
+	{"length", timeline_table_get_length, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "to - from, ns"}
 
 #define JOB(name, last, help)                                                            \
 	{name, get_job, last, GRT_CELL_TEXT, BRIEF, help},                               \

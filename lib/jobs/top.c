@@ -32,7 +32,7 @@ struct grt_top {
 	bool numbers;
 };
 
-static bool before(const struct grt_top *t, const struct ranked *a, const struct ranked *b)
+static bool top_before(const struct grt_top *t, const struct ranked *a, const struct ranked *b)
 {
 	struct grt_cell x = grt_column_get(t->sort, t->view, &a->job);
 	struct grt_cell y = grt_column_get(t->sort, t->view, &b->job);
@@ -54,16 +54,16 @@ static void sink_first(struct grt_top *t)
 	uint64_t i = 0, child;
 
 	while ((child = 2 * i + 1) < t->used) {
-		if (child + 1 < t->used && before(t, &t->slot[child], &t->slot[child + 1]))
+		if (child + 1 < t->used && top_before(t, &t->slot[child], &t->slot[child + 1]))
 			child++;
-		if (!before(t, &t->slot[i], &t->slot[child]))
+		if (!top_before(t, &t->slot[i], &t->slot[child]))
 			return;
 		swap(&t->slot[i], &t->slot[child]);
 		i = child;
 	}
 }
 
-static int append(struct grt_top *t, const struct ranked *new)
+static int top_append(struct grt_top *t, const struct ranked *new)
 {
 	uint64_t i = t->used;
 
@@ -71,7 +71,7 @@ static int append(struct grt_top *t, const struct ranked *new)
 		return -ENOMEM;
 	t->slot[i] = *new;
 	t->used++;
-	for (; i && before(t, &t->slot[(i - 1) / 2], &t->slot[i]); i = (i - 1) / 2)
+	for (; i && top_before(t, &t->slot[(i - 1) / 2], &t->slot[i]); i = (i - 1) / 2)
 		swap(&t->slot[(i - 1) / 2], &t->slot[i]);
 	return 0;
 }
@@ -85,10 +85,10 @@ static inline bool is_ahead(const struct grt_top *t, const struct grt_job *job)
 	return grt_cell_order(t->sort, &new, &last) < 0;
 }
 
-static int take_in(struct grt_top *t, const struct ranked *new)
+static int top_take_in(struct grt_top *t, const struct ranked *new)
 {
 	if (t->used < t->max) {
-		if (append(t, new))
+		if (top_append(t, new))
 			return -ENOMEM;
 	} else {
 		t->slot[0] = *new;
@@ -106,12 +106,12 @@ int grt_top_add(struct grt_top *t, const struct grt_job *job)
 	if (t->used == t->max && !is_ahead(t, job))
 		return 0;
 	new = (struct ranked){.job = *job, .at = at};
-	return take_in(t, &new);
+	return top_take_in(t, &new);
 }
 
-static int compare(const void *a, const void *b, void *t)
+static int top_compare(const void *a, const void *b, void *t)
 {
-	return before(t, a, b) ? -1 : before(t, b, a);
+	return top_before(t, a, b) ? -1 : top_before(t, b, a);
 }
 
 int grt_top_each(struct grt_top *t, int (*fn)(void *arg, const struct grt_job *job), void *arg)
@@ -123,7 +123,7 @@ int grt_top_each(struct grt_top *t, int (*fn)(void *arg, const struct grt_job *j
 		return -ENOMEM;
 	if (t->used)
 		memcpy(sorted, t->slot, t->used * sizeof(*sorted));
-	qsort_r(sorted, t->used, sizeof(*sorted), compare, t);
+	qsort_r(sorted, t->used, sizeof(*sorted), top_compare, t);
 	for (uint64_t i = 0; i < t->used && !r; i++)
 		r = fn(arg, &sorted[i].job);
 	free(sorted);
@@ -224,7 +224,7 @@ static int write_list(void *state, const struct grt_part *part, struct grt_pass 
 	return ret;
 }
 
-static void free_list(void *state)
+static void top_free_list(void *state)
 {
 	struct job_list *l = state;
 
@@ -245,5 +245,5 @@ const struct grt_analysis grt_analysis_top = {
 	.begin = new_list,
 	.open = open_list,
 	.job = add_to_list,
-	.free = free_list,
+	.free = top_free_list,
 };

@@ -13,7 +13,7 @@ static bool same_wait(const void *owner, uint32_t id, const void *key)
 	return a->ctx == e->ctx && a->seqno == e->seqno && a->tid == e->tid;
 }
 
-static uint32_t tag_of(const struct grt_waits *w, const struct grt_event *e)
+static uint32_t waits_tag_of(const struct grt_waits *w, const struct grt_event *e)
 {
 	return grt_hash(&w->key, e->ctx ^ (uint64_t)e->tid << 32, e->seqno);
 }
@@ -29,7 +29,7 @@ void grt_waits_init(struct grt_waits *w, uint32_t max)
 	};
 }
 
-static void take_out(struct grt_waits *w, uint32_t id, struct grt_wait *out)
+static void waits_take_out(struct grt_waits *w, uint32_t id, struct grt_wait *out)
 {
 	struct grt_wait *a = &w->wait[id];
 
@@ -42,7 +42,7 @@ static void take_out(struct grt_waits *w, uint32_t id, struct grt_wait *out)
 	w->used--;
 }
 
-static int make_room(struct grt_waits *w)
+static int waits_make_room(struct grt_waits *w)
 {
 	uint32_t room = w->room ? 2 * w->room : 64;
 	struct grt_wait *more = realloc(w->wait, room * sizeof(*more));
@@ -66,10 +66,10 @@ int grt_waits_begin(struct grt_waits *w, const struct grt_event *e, uint32_t job
 
 	if (full)
 		grt_waits_pop(w, gone);
-	if (w->free == GRT_NOWHERE && make_room(w))
+	if (w->free == GRT_NOWHERE && waits_make_room(w))
 		return -ENOMEM;
 	id = w->free;
-	if (grt_index_add(&w->index, tag_of(w, e), id))
+	if (grt_index_add(&w->index, waits_tag_of(w, e), id))
 		return -ENOMEM;
 	w->free = w->wait[id].next;
 	w->wait[id] = (struct grt_wait){
@@ -79,7 +79,7 @@ int grt_waits_begin(struct grt_waits *w, const struct grt_event *e, uint32_t job
 		.tid = e->tid,
 		.job = job,
 		.serial = serial,
-		.tag = tag_of(w, e),
+		.tag = waits_tag_of(w, e),
 		.prev = w->newest,
 		.next = GRT_NOWHERE,
 	};
@@ -91,11 +91,11 @@ int grt_waits_begin(struct grt_waits *w, const struct grt_event *e, uint32_t job
 
 bool grt_waits_end(struct grt_waits *w, const struct grt_event *e, struct grt_wait *out)
 {
-	uint32_t id = grt_index_find(&w->index, tag_of(w, e), same_wait, w, e);
+	uint32_t id = grt_index_find(&w->index, waits_tag_of(w, e), same_wait, w, e);
 
 	if (id == GRT_NOWHERE)
 		return false;
-	take_out(w, id, out);
+	waits_take_out(w, id, out);
 	return true;
 }
 
@@ -103,7 +103,7 @@ bool grt_waits_pop(struct grt_waits *w, struct grt_wait *out)
 {
 	if (w->oldest == GRT_NOWHERE)
 		return false;
-	take_out(w, w->oldest, out);
+	waits_take_out(w, w->oldest, out);
 	return true;
 }
 

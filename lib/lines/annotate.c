@@ -6,7 +6,7 @@
 
 #include <errno.h>
 
-static int on_event(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
+static int annotate_on_event(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
 {
 	struct grt_annotate *a = (struct grt_annotate *)c;
 
@@ -23,7 +23,7 @@ static int on_event(struct grt_consumer *c, const struct grt_event *e, uint32_t 
 
 int grt_annotate_init(struct grt_annotate *a, enum grt_line_form form, int fd)
 {
-	*a = (struct grt_annotate){.c = {.event = on_event}};
+	*a = (struct grt_annotate){.c = {.event = annotate_on_event}};
 	return grt_line_out_new(&a->lines, form, fd);
 }
 

@@ -89,7 +89,7 @@ static const char *const flag_names[] = {
 #undef GRT_FLAG
 };
 
-static void __attribute__((format(printf, 2, 3))) make_key(struct key *k, const char *fmt, ...)
+static void __attribute__((format(printf, 2, 3))) event_json_make_key(struct key *k, const char *fmt, ...)
 {
 	va_list ap;
 	int n;
@@ -101,7 +101,7 @@ static void __attribute__((format(printf, 2, 3))) make_key(struct key *k, const 
 }
 
 /* Fields are aligned to their sizes: each lies in one word, and records consist of words. */
-static void plan_field(struct plan *p, unsigned int type, const struct grt_field *f)
+static void event_json_plan_field(struct plan *p, unsigned int type, const struct grt_field *f)
 {
 	const struct grt_meaning *m = grt_meaning_of(type, f);
 	struct planned *at = &p->field[p->fields];
@@ -115,7 +115,7 @@ static void plan_field(struct plan *p, unsigned int type, const struct grt_field
 	if (at->show == GRT_SHOW_NEVER)
 		return;
 	p->fields++;
-	make_key(&at->key, ",\"%s\":", f->name);
+	event_json_make_key(&at->key, ",\"%s\":", f->name);
 	if (at->show == GRT_SHOW_TEXT)
 		return;
 	/* a stamp of 0 is none */
@@ -128,14 +128,14 @@ static void plan_field(struct plan *p, unsigned int type, const struct grt_field
 
 /* ---------------------------------------------------------------- values */
 
-static inline char *put_key(char *p, const struct key *key)
+static inline char *event_json_put_key(char *p, const struct key *key)
 {
 	/* a copy of fixed size is one instruction; what is too much is written over */
 	memcpy(p, key->text, sizeof(key->text));
 	return p + key->len;
 }
 
-static char *put_text(char *p, const char *text, size_t size)
+static char *event_json_put_text(char *p, const char *text, size_t size)
 {
 	*p++ = '"';
 	p += grt_escape(GRT_ESCAPE_JSON, p, TEXT_MAX, text, size);
@@ -143,7 +143,7 @@ static char *put_text(char *p, const char *text, size_t size)
 	return p;
 }
 
-static char *put_word(char *p, const struct planned *f, uint64_t n)
+static char *event_json_put_word(char *p, const struct planned *f, uint64_t n)
 {
 	char room[GRT_WORD_MAX];
 	const char *word = f->meaning->word(room, n);
@@ -166,33 +166,34 @@ static bool is_absent(const struct planned *f, const struct grt_event *e, uint64
 	       grt_is_unknown(f->unknown, e, n) || (m && m->is_set && !m->is_set(e));
 }
 
-static char *put_string(struct grt_event_json *x, char *p, const struct planned *f, const struct grt_event *e,
-			uint64_t n)
+static char *event_json_put_string(struct grt_event_json *x, char *p, const struct planned *f,
+				   const struct grt_event *e, uint64_t n)
 {
 	const struct grt_image *image = grt_images_of(&x->images, e);
 	const char *text = image ? grt_image_string(image, (uint32_t)n) : NULL;
 
-	return text ? put_text(put_key(p, &f->key), text, strlen(text)) : p;
+	return text ? event_json_put_text(event_json_put_key(p, &f->key), text, strlen(text)) : p;
 }
 
-static inline char *put_field(struct grt_event_json *x, char *p, const struct planned *f,
-			      const struct grt_event *e)
+static inline char *event_json_put_field(struct grt_event_json *x, char *p, const struct planned *f,
+					 const struct grt_event *e)
 {
 	uint64_t n;
 
 	if (f->show == GRT_SHOW_TEXT)
-		return put_text(put_key(p, &f->key), (const char *)e + f->offset, f->size);
+		return event_json_put_text(event_json_put_key(p, &f->key), (const char *)e + f->offset,
+					   f->size);
 	memcpy(&n, (const char *)e + f->offset, sizeof(n));
 	n <<= f->up;
 	n = f->kind == GRT_FIELD_SIGNED ? (uint64_t)((int64_t)n >> f->down) : n >> f->down;
 	if ((f->absent || f->unknown || f->meaning) && is_absent(f, e, n))
 		return p;
 	if (f->show == GRT_SHOW_STRING)
-		return put_string(x, p, f, e, n);
-	p = put_key(p, &f->key);
+		return event_json_put_string(x, p, f, e, n);
+	p = event_json_put_key(p, &f->key);
 	switch (f->show) {
 	case GRT_SHOW_WORD:
-		return put_word(p, f, n);
+		return event_json_put_word(p, f, n);
 	case GRT_SHOW_TRUTH:
 		return grt_format_word(p, n ? "true" : "false");
 	case GRT_SHOW_SIGNED:
@@ -206,10 +207,11 @@ static inline char *put_field(struct grt_event_json *x, char *p, const struct pl
 	return grt_format_u64(p, n);
 }
 
-static char *put_fields(struct grt_event_json *x, char *p, const struct plan *plan, const struct grt_event *e)
+static char *event_json_put_fields(struct grt_event_json *x, char *p, const struct plan *plan,
+				   const struct grt_event *e)
 {
 	for (const struct planned *f = plan->field; f < plan->field + plan->fields; f++)
-		p = put_field(x, p, f, e);
+		p = event_json_put_field(x, p, f, e);
 	return p;
 }
 
@@ -223,7 +225,7 @@ static char *put_flags(const struct grt_event_json *x, char *p, uint32_t flags)
 	first = p;
 	for (unsigned int i = 0; i < GRT_FLAG_BITS; i++)
 		if (flags >> i & 1)
-			p = put_key(p, &x->flag[i]);
+			p = event_json_put_key(p, &x->flag[i]);
 	if (flags >> GRT_FLAG_BITS) {
 		p = grt_format_hex(grt_format_word(p, ",\""), flags >> GRT_FLAG_BITS << GRT_FLAG_BITS);
 		*p++ = '"';
@@ -233,17 +235,17 @@ static char *put_flags(const struct grt_event_json *x, char *p, uint32_t flags)
 	return p;
 }
 
-static char *put_engine(const struct grt_event_json *x, char *p, uint32_t engine)
+static char *event_json_put_engine(const struct grt_event_json *x, char *p, uint32_t engine)
 {
 	if (engine < GRT_ENGINE_MAX && grt_engine_names[engine])
-		return put_key(p, &x->engine[engine]);
+		return event_json_put_key(p, &x->engine[engine]);
 	p = grt_format_u64(grt_format_word(p, ",\"engine\":\""), engine);
 	*p++ = '"';
 	return p;
 }
 
 /* A name that is not known has no key: "" would say that there is none. */
-static inline char *put_name(char *p, const char *key, const struct grt_joins_text *t)
+static inline char *event_json_put_name(char *p, const char *key, const struct grt_joins_text *t)
 {
 	p = grt_format_word(p, key);
 	/* whole pieces of its room are copied, which nearly all texts end in */
@@ -253,25 +255,25 @@ static inline char *put_name(char *p, const char *key, const struct grt_joins_te
 	return p;
 }
 
-static char *put_thread(char *p, const struct grt_joins_thread *t)
+static char *event_json_put_thread(char *p, const struct grt_joins_thread *t)
 {
-	p = put_name(p, ",\"comm\":\"", &t->comm);
+	p = event_json_put_name(p, ",\"comm\":\"", &t->comm);
 	if (!t->as_told.owner[0])
 		return p;
-	return put_name(p, ",\"process\":\"", t->process.len ? &t->process : &t->comm);
+	return event_json_put_name(p, ",\"process\":\"", t->process.len ? &t->process : &t->comm);
 }
 
-static char *put_names(char *p, const struct grt_joined *j)
+static char *event_json_put_names(char *p, const struct grt_joined *j)
 {
 	if (j->ring && j->ring->name.len)
-		p = put_name(p, ",\"ring_name\":\"", &j->ring->name);
+		p = event_json_put_name(p, ",\"ring_name\":\"", &j->ring->name);
 	if (j->device && j->device->name.len)
-		p = put_name(p, ",\"device_name\":\"", &j->device->name);
+		p = event_json_put_name(p, ",\"device_name\":\"", &j->device->name);
 	if (j->ring && j->ring->driver.len)
-		p = put_name(p, ",\"driver\":\"", &j->ring->driver);
+		p = event_json_put_name(p, ",\"driver\":\"", &j->ring->driver);
 	else if (j->device && j->device->driver.len)
-		p = put_name(p, ",\"driver\":\"", &j->device->driver);
-	return j->thread && j->thread->named ? put_thread(p, j->thread) : p;
+		p = event_json_put_name(p, ",\"driver\":\"", &j->device->driver);
+	return j->thread && j->thread->named ? event_json_put_thread(p, j->thread) : p;
 }
 
 static char *put_common(struct grt_event_json *x, char *p, const struct grt_event *e)
@@ -279,9 +281,9 @@ static char *put_common(struct grt_event_json *x, char *p, const struct grt_even
 	if (e->flags)
 		p = put_flags(x, p, e->flags);
 	if (e->engine)
-		p = put_engine(x, p, e->engine);
-	p = put_fields(x, p, &x->common, e);
-	return put_names(p, &x->joined);
+		p = event_json_put_engine(x, p, e->engine);
+	p = event_json_put_fields(x, p, &x->common, e);
+	return event_json_put_names(p, &x->joined);
 }
 
 /* ------------------------------------------------------------- beside them */
@@ -439,7 +441,7 @@ static char *put_besides(const struct grt_event_json *x, char *p, const struct p
 		if (!text)
 			continue;
 		p = grt_format_word(grt_format_word(p, ",\""), b->key);
-		p = put_text(grt_format_word(p, "\":"), text, strlen(text));
+		p = event_json_put_text(grt_format_word(p, "\":"), text, strlen(text));
 	}
 	return p;
 }
@@ -449,11 +451,11 @@ static char *put_besides(const struct grt_event_json *x, char *p, const struct p
 static void make_plan(struct plan *p, unsigned int type, const char *title, const struct grt_field *f)
 {
 	if (title)
-		make_key(&p->type, ",\"type\":\"%s\"", title);
+		event_json_make_key(&p->type, ",\"type\":\"%s\"", title);
 	else
-		make_key(&p->type, ",\"type\":\"UNKNOWN(%u)\"", type);
+		event_json_make_key(&p->type, ",\"type\":\"UNKNOWN(%u)\"", type);
 	for (; f && f->name; f++)
-		plan_field(p, type, f);
+		event_json_plan_field(p, type, f);
 	for (const struct beside *b = besides; b < besides + BESIDES; b++) {
 		if (b->type != type)
 			continue;
@@ -461,18 +463,18 @@ static void make_plan(struct plan *p, unsigned int type, const char *title, cons
 	}
 }
 
-static void make_plans(struct grt_event_json *x)
+static void event_json_make_plans(struct grt_event_json *x)
 {
 	make_plan(&x->common, 0, "", grt_common_fields);
 	for (unsigned int i = 0; i < GRT_EV_MAX; i++)
 		if (grt_event_table[i].name)
 			make_plan(&x->plan[i], i, grt_event_table[i].title, grt_event_table[i].fields());
 	for (unsigned int i = 0; i < GRT_FLAG_BITS; i++)
-		make_key(&x->flag[i], ",\"%s\"", flag_names[i]);
+		event_json_make_key(&x->flag[i], ",\"%s\"", flag_names[i]);
 	for (unsigned int i = 0; i < GRT_ENGINE_MAX; i++)
-		make_key(&x->engine[i], ",\"engine\":\"%s\"", grt_engine_names[i] ?: "?");
+		event_json_make_key(&x->engine[i], ",\"engine\":\"%s\"", grt_engine_names[i] ?: "?");
 	for (unsigned int i = 0; i < GRT_DELTAS; i++)
-		make_key(&x->delta[i], ",\"%s\":", grt_delta_names[i]);
+		event_json_make_key(&x->delta[i], ",\"%s\":", grt_delta_names[i]);
 }
 
 int grt_event_json_new(struct grt_event_json **out)
@@ -484,7 +486,7 @@ int grt_event_json_new(struct grt_event_json **out)
 		return -ENOMEM;
 	grt_joins_init(&x->joins, GRT_ESCAPE_JSON);
 	grt_images_init(&x->images);
-	make_plans(x);
+	event_json_make_plans(x);
 	return 0;
 }
 
@@ -518,14 +520,14 @@ int grt_event_json_see(struct grt_event_json *x, const struct grt_event *e, unsi
 	return grt_joins_event(&x->joins, e, &x->joined);
 }
 
-static char *put_deltas(const struct grt_event_json *x, char *p)
+static char *event_json_put_deltas(const struct grt_event_json *x, char *p)
 {
 	if (x->joined.has_fd)
 		p = grt_format_s64(grt_format_word(p, ",\"fd\":"), x->joined.fd);
 	for (uint32_t has = x->joined.has; has; has &= has - 1) {
 		unsigned int which = (unsigned int)__builtin_ctz(has);
 
-		p = grt_format_u64(put_key(p, &x->delta[which]), x->joined.ns[which]);
+		p = grt_format_u64(event_json_put_key(p, &x->delta[which]), x->joined.ns[which]);
 	}
 	return p;
 }
@@ -536,18 +538,18 @@ static __attribute__((noinline)) char *put_unknown(char *p, unsigned int type)
 	struct plan plan = {.fields = 0};
 
 	make_plan(&plan, type, NULL, NULL);
-	return put_key(p, &plan.type);
+	return event_json_put_key(p, &plan.type);
 }
 
 /* The beginning of an object; most stamps differ from the one before in the last eight digits only. */
-static char *put_time(struct grt_event_json *x, char *p, uint64_t ns)
+static char *event_json_put_time(struct grt_event_json *x, char *p, uint64_t ns)
 {
 	uint64_t high = ns / STAMP_NS;
 
 	if (high != x->stamped || !x->stamp.len)
-		make_key(&x->stamp, "{\"time\":%.0llu", (unsigned long long)high);
+		event_json_make_key(&x->stamp, "{\"time\":%.0llu", (unsigned long long)high);
 	x->stamped = high;
-	p = put_key(p, &x->stamp);
+	p = event_json_put_key(p, &x->stamp);
 	return high ? grt_format_eight(p, (uint32_t)(ns % STAMP_NS)) : grt_format_u64(p, ns);
 }
 
@@ -558,15 +560,15 @@ char *grt_event_json_put(struct grt_event_json *x, char *p, const struct grt_eve
 		e->type < GRT_EV_MAX && x->plan[e->type].type.len ? &x->plan[e->type] : NULL;
 
 	grt_joins_look(&x->joins, e, input, &x->joined);
-	p = put_time(x, p, e->time);
+	p = event_json_put_time(x, p, e->time);
 	if (cpu != UINT32_MAX)
 		p = grt_format_u64(grt_format_word(p, ",\"cpu\":"), cpu);
-	p = plan ? put_key(p, &plan->type) : put_unknown(p, e->type);
+	p = plan ? event_json_put_key(p, &plan->type) : put_unknown(p, e->type);
 	p = put_common(x, p, e);
 	if (!plan)
 		return p;
-	p = put_fields(x, p, plan, e);
-	return put_deltas(x, put_besides(x, p, plan, e));
+	p = event_json_put_fields(x, p, plan, e);
+	return event_json_put_deltas(x, put_besides(x, p, plan, e));
 }
 
 void grt_event_json_print(struct grt_event_json *x, FILE *out, const struct grt_event *e, uint32_t cpu,

@@ -39,8 +39,8 @@ struct grt_event_text {
 #undef GRT_I
 #undef GRT_U
 
-static const struct grt_text_row *row_of(const struct grt_text_row *rows, unsigned int type,
-					 const struct grt_field *f)
+static const struct grt_text_row *event_text_row_of(const struct grt_text_row *rows, unsigned int type,
+						    const struct grt_field *f)
 {
 	for (; rows->field; rows++)
 		if (rows->type == type && !strcmp(rows->field, f->name))
@@ -48,13 +48,13 @@ static const struct grt_text_row *row_of(const struct grt_text_row *rows, unsign
 	return NULL;
 }
 
-static void choose(struct shown *s, const struct grt_text_row *rows, unsigned int type)
+static void event_text_choose(struct shown *s, const struct grt_text_row *rows, unsigned int type)
 {
 	static const struct grt_text_row plain = {.field = ""};
 	const struct grt_text_row *r;
 
 	for (const struct grt_field *f = grt_event_table[type].fields(); f->name; f++) {
-		r = rows ? row_of(rows, type, f) : &plain;
+		r = rows ? event_text_row_of(rows, type, f) : &plain;
 		if (r)
 			*s++ = (struct shown){f, r->name ?: f->name, grt_unknown_of(type, f->offset),
 					      r->hide};
@@ -68,7 +68,7 @@ int grt_event_text_new(struct grt_event_text **out, const struct grt_text_row *r
 		return -ENOMEM;
 	for (unsigned int i = 0; i < GRT_EV_MAX; i++)
 		if (grt_event_table[i].name)
-			choose((*out)->field[i], rows, i);
+			event_text_choose((*out)->field[i], rows, i);
 	return 0;
 }
 
@@ -77,7 +77,7 @@ void grt_event_text_free(struct grt_event_text *x)
 	free(x);
 }
 
-static uint64_t number_of(const struct grt_field *f, const struct grt_event *e)
+static uint64_t event_text_number_of(const struct grt_field *f, const struct grt_event *e)
 {
 	unsigned int unused = 64 - 8 * f->size;
 	uint64_t n = 0;
@@ -86,7 +86,7 @@ static uint64_t number_of(const struct grt_field *f, const struct grt_event *e)
 	return f->kind == GRT_FIELD_SIGNED ? (uint64_t)((int64_t)(n << unused) >> unused) : n;
 }
 
-static char *put_key(char *p, const struct shown *s)
+static char *event_text_put_key(char *p, const struct shown *s)
 {
 	*p++ = ' ';
 	p = grt_format_word(p, s->name);
@@ -94,9 +94,9 @@ static char *put_key(char *p, const struct shown *s)
 	return p;
 }
 
-static char *put_string(char *p, const struct shown *s, const struct grt_event *e)
+static char *event_text_put_string(char *p, const struct shown *s, const struct grt_event *e)
 {
-	p = put_key(p, s);
+	p = event_text_put_key(p, s);
 	*p++ = '"';
 	p += grt_escape(GRT_ESCAPE_TERM, p, GRT_ESCAPED_MAX(s->row->size), (const char *)e + s->row->offset,
 			s->row->size);
@@ -104,14 +104,14 @@ static char *put_string(char *p, const struct shown *s, const struct grt_event *
 	return p;
 }
 
-static char *put_number(char *p, const struct shown *s, const struct grt_event *e)
+static char *event_text_put_number(char *p, const struct shown *s, const struct grt_event *e)
 {
-	uint64_t n = number_of(s->row, e);
+	uint64_t n = event_text_number_of(s->row, e);
 	bool unknown = grt_is_unknown(s->unknown, e, n);
 
 	if ((!n && s->hide & GRT_TEXT_HIDE_ZERO) || (unknown && s->hide & GRT_TEXT_HIDE_UNKNOWN))
 		return p;
-	p = put_key(p, s);
+	p = event_text_put_key(p, s);
 	if (unknown)
 		*p++ = '-';
 	else if (s->row->kind == GRT_FIELD_SIGNED)
@@ -126,6 +126,7 @@ char *grt_event_text_put(const struct grt_event_text *x, char *p, const struct g
 	const struct shown *s = e->type < GRT_EV_MAX ? x->field[e->type] : NULL;
 
 	for (; s && s->row; s++)
-		p = s->row->kind == GRT_FIELD_STR ? put_string(p, s, e) : put_number(p, s, e);
+		p = s->row->kind == GRT_FIELD_STR ? event_text_put_string(p, s, e)
+						  : event_text_put_number(p, s, e);
 	return p;
 }

@@ -72,14 +72,14 @@ static __attribute__((noinline)) void *find_again(struct grt_joins_table *t, str
 }
 
 /* The element of a key, NULL: there is none. All zero, a place says so of the key 0, 0. */
-static inline void *find(struct grt_joins_table *t, uint64_t a, uint64_t b)
+static inline void *joins_find(struct grt_joins_table *t, uint64_t a, uint64_t b)
 {
 	struct grt_joins_recent *r = recent_of(t, a, b);
 
 	return r->a == a && r->b == b ? r->element : find_again(t, r, a, b);
 }
 
-static void take_out(struct grt_joins_table *t, void *element)
+static void joins_take_out(struct grt_joins_table *t, void *element)
 {
 	const struct grt_key *key = grt_keyed_key(element);
 	struct grt_joins_recent *r = recent_of(t, key->w[0], key->w[1]);
@@ -98,7 +98,7 @@ static __attribute__((noinline)) void *get_again(struct grt_joins_table *t, uint
 	int ret = grt_keyed_get(&t->all, &key, &element);
 
 	if (ret == -ENOSPC) {
-		take_out(t, grt_keyed_oldest(&t->all));
+		joins_take_out(t, grt_keyed_oldest(&t->all));
 		ret = grt_keyed_get(&t->all, &key, &element);
 	}
 	if (ret)
@@ -109,7 +109,7 @@ static __attribute__((noinline)) void *get_again(struct grt_joins_table *t, uint
 	return element;
 }
 
-static inline void *get(struct grt_joins_table *t, uint64_t a, uint64_t b)
+static inline void *joins_get(struct grt_joins_table *t, uint64_t a, uint64_t b)
 {
 	const struct grt_joins_recent *r = recent_of(t, a, b);
 
@@ -119,7 +119,7 @@ static inline void *get(struct grt_joins_table *t, uint64_t a, uint64_t b)
 /* The same of what lines name. */
 static inline void *get_named(struct grt_joins *j, struct grt_joins_table *t, uint64_t a, uint64_t b)
 {
-	void *element = find(t, a, b);
+	void *element = joins_find(t, a, b);
 
 	if (element)
 		return element;
@@ -127,12 +127,12 @@ static inline void *get_named(struct grt_joins *j, struct grt_joins_table *t, ui
 	return get_again(t, a, b);
 }
 
-static inline struct grt_joins_thread *find_thread(struct grt_joins *j, uint32_t tid)
+static inline struct grt_joins_thread *joins_find_thread(struct grt_joins *j, uint32_t tid)
 {
-	return find(&j->threads, tid, 0);
+	return joins_find(&j->threads, tid, 0);
 }
 
-static inline struct grt_joins_thread *get_thread(struct grt_joins *j, uint32_t tid)
+static inline struct grt_joins_thread *joins_get_thread(struct grt_joins *j, uint32_t tid)
 {
 	return get_named(j, &j->threads, tid, 0);
 }
@@ -195,7 +195,7 @@ static bool number_is_in_name(const char *name, uint32_t device)
 }
 
 /* Whether a NAME tells something new: every packet repeats those that it uses. */
-static bool is_news(struct grt_joins *j, struct grt_joins_name *as_told, const struct grt_ev_name *e)
+static bool joins_is_news(struct grt_joins *j, struct grt_joins_name *as_told, const struct grt_ev_name *e)
 {
 	if (!memcmp(as_told->name, e->name, sizeof(e->name)) &&
 	    !memcmp(as_told->owner, e->owner, sizeof(e->owner)))
@@ -206,13 +206,13 @@ static bool is_news(struct grt_joins *j, struct grt_joins_name *as_told, const s
 	return true;
 }
 
-static int name_thread(struct grt_joins *j, const struct grt_ev_name *e)
+static int joins_name_thread(struct grt_joins *j, const struct grt_ev_name *e)
 {
-	struct grt_joins_thread *t = get_thread(j, e->id);
+	struct grt_joins_thread *t = joins_get_thread(j, e->id);
 
 	if (!t)
 		return -ENOMEM;
-	if (!is_news(j, &t->as_told, e))
+	if (!joins_is_news(j, &t->as_told, e))
 		return 0;
 	t->named = true;
 	grt_joins_escape(j->escape, &t->comm, e->name, sizeof(e->name), false);
@@ -223,13 +223,13 @@ static int name_thread(struct grt_joins *j, const struct grt_ev_name *e)
 	return 0;
 }
 
-static int name_ring(struct grt_joins *j, const struct grt_ev_name *e, unsigned int input)
+static int joins_name_ring(struct grt_joins *j, const struct grt_ev_name *e, unsigned int input)
 {
 	struct grt_joins_ring *ring = get_named(j, &j->rings, e->id, input);
 
 	if (!ring)
 		return -ENOMEM;
-	if (!is_news(j, &ring->as_told, e))
+	if (!joins_is_news(j, &ring->as_told, e))
 		return 0;
 	grt_joins_escape(j->escape, &ring->name, e->name, sizeof(e->name), true);
 	grt_joins_escape(j->escape, &ring->driver, e->owner, sizeof(e->owner), true);
@@ -243,7 +243,7 @@ static int name_device(struct grt_joins *j, const struct grt_ev_name *e)
 
 	if (!device)
 		return -ENOMEM;
-	if (!is_news(j, &device->as_told, e))
+	if (!joins_is_news(j, &device->as_told, e))
 		return 0;
 	memcpy(name, e->name, sizeof(e->name));
 	memcpy(driver, e->owner, sizeof(e->owner));
@@ -258,9 +258,9 @@ int grt_joins_name(struct grt_joins *j, const struct grt_ev_name *e, unsigned in
 {
 	switch (e->kind) {
 	case GRT_NAME_THREAD:
-		return name_thread(j, e);
+		return joins_name_thread(j, e);
 	case GRT_NAME_RING:
-		return name_ring(j, e, input);
+		return joins_name_ring(j, e, input);
 	case GRT_NAME_DEVICE:
 		return name_device(j, e);
 	}
@@ -279,9 +279,9 @@ static inline void delta(struct grt_joins *j, struct grt_joined *out, enum grt_d
 	out->ns[which] = end - begin;
 }
 
-static int on_enter(struct grt_joins *j, const struct grt_event *e, struct grt_joined *out)
+static int joins_on_enter(struct grt_joins *j, const struct grt_event *e, struct grt_joined *out)
 {
-	struct grt_joins_thread *t = e->tid ? get_thread(j, e->tid) : NULL;
+	struct grt_joins_thread *t = e->tid ? joins_get_thread(j, e->tid) : NULL;
 
 	(void)out;
 	if (!t)
@@ -294,7 +294,7 @@ static int on_enter(struct grt_joins *j, const struct grt_event *e, struct grt_j
 
 static int on_exit_call(struct grt_joins *j, const struct grt_event *e, struct grt_joined *out)
 {
-	struct grt_joins_thread *t = find_thread(j, e->tid);
+	struct grt_joins_thread *t = joins_find_thread(j, e->tid);
 
 	if (!t || !t->inside) {
 		j->open_exits++;
@@ -309,7 +309,7 @@ static int on_exit_call(struct grt_joins *j, const struct grt_event *e, struct g
 
 static int on_wait(struct grt_joins *j, const struct grt_event *e, struct grt_joined *out)
 {
-	struct grt_joins_thread *t = e->tid ? get_thread(j, e->tid) : NULL;
+	struct grt_joins_thread *t = e->tid ? joins_get_thread(j, e->tid) : NULL;
 
 	(void)out;
 	if (!t)
@@ -322,9 +322,9 @@ static int on_wait(struct grt_joins *j, const struct grt_event *e, struct grt_jo
 	return 0;
 }
 
-static int on_wait_exit(struct grt_joins *j, const struct grt_event *e, struct grt_joined *out)
+static int joins_on_wait_exit(struct grt_joins *j, const struct grt_event *e, struct grt_joined *out)
 {
-	struct grt_joins_thread *t = find_thread(j, e->tid);
+	struct grt_joins_thread *t = joins_find_thread(j, e->tid);
 	unsigned int i = t ? t->waits : 0;
 
 	while (i && (t->wait[i - 1].ctx != e->ctx || t->wait[i - 1].seqno != e->seqno))
@@ -354,23 +354,23 @@ static inline bool stamp(struct job *job, enum stage stage, const struct grt_eve
 	return true;
 }
 
-static inline void since(struct grt_joins *j, const struct job *job, enum stage stage,
-			 const struct grt_event *e, enum grt_delta which, struct grt_joined *out)
+static inline void joins_since(struct grt_joins *j, const struct job *job, enum stage stage,
+			       const struct grt_event *e, enum grt_delta which, struct grt_joined *out)
 {
 	if (job->seen & 1U << stage)
 		delta(j, out, which, job->time[stage], e->time);
 }
 
-static int on_submit(struct grt_joins *j, const struct grt_event *e, struct grt_joined *out)
+static int joins_on_submit(struct grt_joins *j, const struct grt_event *e, struct grt_joined *out)
 {
-	struct grt_joins_thread *t = find_thread(j, e->tid);
+	struct grt_joins_thread *t = joins_find_thread(j, e->tid);
 	struct job *job;
 
 	if (t && t->inside)
 		delta(j, out, GRT_DELTA_SINCE_IOCTL, t->entered, e->time);
 	if (!e->ctx)
 		return 0;
-	job = get(&j->jobs, e->ctx, e->seqno);
+	job = joins_get(&j->jobs, e->ctx, e->seqno);
 	if (!job)
 		return -ENOMEM;
 	/* an identity that comes again is a new job */
@@ -382,54 +382,54 @@ static int on_submit(struct grt_joins *j, const struct grt_event *e, struct grt_
 	return 0;
 }
 
-static int on_commit(struct grt_joins *j, const struct grt_event *e, struct grt_joined *out)
+static int joins_on_commit(struct grt_joins *j, const struct grt_event *e, struct grt_joined *out)
 {
-	struct job *job = e->ctx ? get(&j->jobs, e->ctx, e->seqno) : NULL;
+	struct job *job = e->ctx ? joins_get(&j->jobs, e->ctx, e->seqno) : NULL;
 
 	if (!job)
 		return e->ctx ? -ENOMEM : 0;
 	if (stamp(job, COMMITTED, e))
-		since(j, job, SUBMITTED, e, GRT_DELTA_SCHED, out);
+		joins_since(j, job, SUBMITTED, e, GRT_DELTA_SCHED, out);
 	return 0;
 }
 
-static int on_start(struct grt_joins *j, const struct grt_event *e, struct grt_joined *out)
+static int joins_on_start(struct grt_joins *j, const struct grt_event *e, struct grt_joined *out)
 {
-	struct job *job = e->ctx ? get(&j->jobs, e->ctx, e->seqno) : NULL;
+	struct job *job = e->ctx ? joins_get(&j->jobs, e->ctx, e->seqno) : NULL;
 
 	if (!job)
 		return e->ctx ? -ENOMEM : 0;
 	if (stamp(job, STARTED, e))
-		since(j, job, COMMITTED, e, GRT_DELTA_QUEUE, out);
+		joins_since(j, job, COMMITTED, e, GRT_DELTA_QUEUE, out);
 	return 0;
 }
 
-static int on_end(struct grt_joins *j, const struct grt_event *e, struct grt_joined *out)
+static int joins_on_end(struct grt_joins *j, const struct grt_event *e, struct grt_joined *out)
 {
-	struct job *job = find(&j->jobs, e->ctx, e->seqno);
+	struct job *job = joins_find(&j->jobs, e->ctx, e->seqno);
 
 	if (!job || !stamp(job, ENDED, e))
 		return 0;
-	since(j, job, STARTED, e, GRT_DELTA_EXEC, out);
+	joins_since(j, job, STARTED, e, GRT_DELTA_EXEC, out);
 	if (!(job->seen & 1U << STARTED))
-		since(j, job, SUBMITTED, e, GRT_DELTA_SINCE_SUBMIT, out);
+		joins_since(j, job, SUBMITTED, e, GRT_DELTA_SINCE_SUBMIT, out);
 	return 0;
 }
 
-static int on_complete(struct grt_joins *j, const struct grt_event *e, struct grt_joined *out)
+static int joins_on_complete(struct grt_joins *j, const struct grt_event *e, struct grt_joined *out)
 {
-	struct job *job = find(&j->jobs, e->ctx, e->seqno);
+	struct job *job = joins_find(&j->jobs, e->ctx, e->seqno);
 
 	if (!job)
 		return 0;
-	since(j, job, ENDED, e, GRT_DELTA_COMPLETE, out);
-	since(j, job, SUBMITTED, e, GRT_DELTA_TOTAL, out);
-	take_out(&j->jobs, job);
+	joins_since(j, job, ENDED, e, GRT_DELTA_COMPLETE, out);
+	joins_since(j, job, SUBMITTED, e, GRT_DELTA_TOTAL, out);
+	joins_take_out(&j->jobs, job);
 	return 0;
 }
 
 /* All of the job is in its record. */
-static int on_whole(struct grt_joins *j, const struct grt_event *e, struct grt_joined *out)
+static int joins_on_whole(struct grt_joins *j, const struct grt_event *e, struct grt_joined *out)
 {
 	const struct grt_ev_job *r = (const struct grt_ev_job *)e;
 
@@ -448,16 +448,16 @@ static int on_whole(struct grt_joins *j, const struct grt_event *e, struct grt_j
 
 static int (*const on_type[GRT_EV_MAX])(struct grt_joins *j, const struct grt_event *e,
 					struct grt_joined *out) = {
-	[GRT_EV_IOCTL_ENTER] = on_enter,
+	[GRT_EV_IOCTL_ENTER] = joins_on_enter,
 	[GRT_EV_IOCTL_EXIT] = on_exit_call,
-	[GRT_EV_SUBMIT] = on_submit,
-	[GRT_EV_COMMIT] = on_commit,
-	[GRT_EV_START] = on_start,
-	[GRT_EV_END] = on_end,
-	[GRT_EV_COMPLETE] = on_complete,
+	[GRT_EV_SUBMIT] = joins_on_submit,
+	[GRT_EV_COMMIT] = joins_on_commit,
+	[GRT_EV_START] = joins_on_start,
+	[GRT_EV_END] = joins_on_end,
+	[GRT_EV_COMPLETE] = joins_on_complete,
 	[GRT_EV_SYNC_WAIT_ENTER] = on_wait,
-	[GRT_EV_SYNC_WAIT_EXIT] = on_wait_exit,
-	[GRT_EV_JOB] = on_whole,
+	[GRT_EV_SYNC_WAIT_EXIT] = joins_on_wait_exit,
+	[GRT_EV_JOB] = joins_on_whole,
 };
 
 int grt_joins_event(struct grt_joins *j, const struct grt_event *e, struct grt_joined *out)
@@ -470,7 +470,7 @@ int grt_joins_event(struct grt_joins *j, const struct grt_event *e, struct grt_j
 void grt_joins_look(struct grt_joins *j, const struct grt_event *e, unsigned int input,
 		    struct grt_joined *out)
 {
-	out->thread = e->tid ? find_thread(j, e->tid) : NULL;
-	out->ring = e->ring == GRT_RING_NONE ? NULL : find(&j->rings, e->ring, input);
-	out->device = e->device ? find(&j->devices, e->device, 0) : NULL;
+	out->thread = e->tid ? joins_find_thread(j, e->tid) : NULL;
+	out->ring = e->ring == GRT_RING_NONE ? NULL : joins_find(&j->rings, e->ring, input);
+	out->device = e->device ? joins_find(&j->devices, e->device, 0) : NULL;
 }

@@ -218,7 +218,7 @@ static const struct {
 	[GRT_LINE_OUT_PRETTY] = {" ", "=", "", ""},
 };
 
-static void make_key(const struct grt_line_out *l, struct key_text *k, const char *name)
+static void line_out_make_key(const struct grt_line_out *l, struct key_text *k, const char *name)
 {
 	int n = snprintf(k->text, sizeof(k->text), "%s%s%s", forms[l->form].before, name,
 			 forms[l->form].after);
@@ -255,13 +255,13 @@ static uint8_t how_of(const struct grt_field *f)
 }
 
 /* Fields are aligned to their sizes: each lies in one word, and records consist of words. */
-static void plan_field(const struct grt_line_out *l, unsigned int type, const struct grt_field *f)
+static void line_out_plan_field(const struct grt_line_out *l, unsigned int type, const struct grt_field *f)
 {
 	struct plan *p = (struct plan *)&l->plan[type];
 	struct planned *at = &p->field[p->fields];
 
 	p->fields++;
-	make_key(l, &at->key, f->name);
+	line_out_make_key(l, &at->key, f->name);
 	at->how = how_of(f);
 	at->when = (uint8_t)when_of(type, f);
 	at->size = f->size;
@@ -286,7 +286,7 @@ static void plan_title(const struct grt_line_out *l, struct plan *p, const char 
 	p->title_len = (uint8_t)n;
 }
 
-static void plan_event(struct grt_line_out *l, unsigned int type)
+static void line_out_plan_event(struct grt_line_out *l, unsigned int type)
 {
 	const struct grt_event_desc *d = &grt_event_table[type];
 	struct plan *p = &l->plan[type];
@@ -303,23 +303,24 @@ static void plan_event(struct grt_line_out *l, unsigned int type)
 	/* an ioctl's number is kept as text with its name */
 	for (const struct grt_field *f = d->fields(); f->name; f++)
 		if (when_of(type, f) != NOT_NEGATIVE && !(p->ioctl && !strcmp(f->name, CMD)))
-			plan_field(l, type, f);
+			line_out_plan_field(l, type, f);
 	p->early = p->fields;
 	for (const struct grt_field *f = d->fields(); f->name; f++)
 		if (when_of(type, f) == NOT_NEGATIVE)
-			plan_field(l, type, f);
+			line_out_plan_field(l, type, f);
 }
 
-static void make_plans(struct grt_line_out *l)
+static void line_out_make_plans(struct grt_line_out *l)
 {
 	bool merged = l->form == GRT_LINE_OUT_MERGED;
 
 	for (unsigned int i = 0; i < KEYS; i++)
-		make_key(l, &l->key[i], i < KEY_DELTA ? key_names[i] : grt_delta_names[i - KEY_DELTA]);
-	make_key(l, &l->key[KEY_CTX], merged ? "ctx_id" : "ctx");
-	make_key(l, &l->key[KEY_SEQ], merged ? "seqno" : "seq");
+		line_out_make_key(l, &l->key[i],
+				  i < KEY_DELTA ? key_names[i] : grt_delta_names[i - KEY_DELTA]);
+	line_out_make_key(l, &l->key[KEY_CTX], merged ? "ctx_id" : "ctx");
+	line_out_make_key(l, &l->key[KEY_SEQ], merged ? "seqno" : "seq");
 	for (unsigned int i = 0; i < GRT_EV_MAX; i++)
-		plan_event(l, i);
+		line_out_plan_event(l, i);
 }
 
 int grt_line_out_new(struct grt_line_out **out, enum grt_line_form form, int fd)
@@ -335,7 +336,7 @@ int grt_line_out_new(struct grt_line_out **out, enum grt_line_form form, int fd)
 	l->form = form;
 	grt_joins_init(&l->joins, GRT_ESCAPE_TERM);
 	if (form != GRT_LINE_OUT_JSON) {
-		make_plans(l);
+		line_out_make_plans(l);
 		return 0;
 	}
 	if (!grt_event_json_new(&l->json))
@@ -357,26 +358,27 @@ void grt_line_out_free(struct grt_line_out *l)
 
 /* ---------------------------------------------------------------- values */
 
-static inline char *put_key(const struct grt_line_out *l, char *p, unsigned int key)
+static inline char *line_out_put_key(const struct grt_line_out *l, char *p, unsigned int key)
 {
 	/* a copy of fixed size is one instruction; what is too much is written over */
 	memcpy(p, l->key[key].text, sizeof(l->key[key].text));
 	return p + l->key[key].len;
 }
 
-static inline char *put_u64(const struct grt_line_out *l, char *p, unsigned int key, uint64_t n)
+static inline char *line_out_put_u64(const struct grt_line_out *l, char *p, unsigned int key, uint64_t n)
 {
-	return grt_format_u64(put_key(l, p, key), n);
+	return grt_format_u64(line_out_put_key(l, p, key), n);
 }
 
-static inline char *put_hex(const struct grt_line_out *l, char *p, unsigned int key, uint64_t n)
+static inline char *line_out_put_hex(const struct grt_line_out *l, char *p, unsigned int key, uint64_t n)
 {
-	return grt_format_hex(put_key(l, p, key), n);
+	return grt_format_hex(line_out_put_key(l, p, key), n);
 }
 
-static char *put_text(const struct grt_line_out *l, char *p, unsigned int key, const struct grt_joins_text *t)
+static char *line_out_put_text(const struct grt_line_out *l, char *p, unsigned int key,
+			       const struct grt_joins_text *t)
 {
-	return t->len ? grt_format_text(put_key(l, p, key), t->text, t->len) : p;
+	return t->len ? grt_format_text(line_out_put_key(l, p, key), t->text, t->len) : p;
 }
 
 static char *put_string_field(const struct grt_line_out *l, char *p, const struct planned *f,
@@ -391,8 +393,8 @@ static char *put_string_field(const struct grt_line_out *l, char *p, const struc
 	return grt_format_text(p + f->key.len, t.text, t.len);
 }
 
-static inline char *put_field(const struct grt_line_out *l, char *p, const struct planned *f,
-			      const struct grt_event *e)
+static inline char *line_out_put_field(const struct grt_line_out *l, char *p, const struct planned *f,
+				       const struct grt_event *e)
 {
 	bool unknown;
 	uint64_t n;
@@ -422,60 +424,62 @@ static inline char *put_field(const struct grt_line_out *l, char *p, const struc
 
 /* ---------------------------------------------------------------- shapes */
 
-static char *put_who(const struct grt_line_out *l, char *p, const struct plan *plan,
-		     const struct grt_event *e)
+static char *line_out_put_who(const struct grt_line_out *l, char *p, const struct plan *plan,
+			      const struct grt_event *e)
 {
 	const struct grt_joins_thread *t = l->joined.thread;
 	bool known = t && t->named;
 
 	if (!known && !plan->cpu && !e->pid && !e->tid)
 		return p;
-	p = put_u64(l, p, KEY_PID, e->pid);
-	p = put_u64(l, p, KEY_TID, e->tid);
+	p = line_out_put_u64(l, p, KEY_PID, e->pid);
+	p = line_out_put_u64(l, p, KEY_TID, e->tid);
 	/* also an empty one: else who reads the line takes the one before for it */
 	if (known)
-		p = grt_format_text(put_key(l, p, KEY_COMM), t->comm.text, t->comm.len);
+		p = grt_format_text(line_out_put_key(l, p, KEY_COMM), t->comm.text, t->comm.len);
 	if (known && !plan->who_first)
-		return put_text(l, p, KEY_PROCESS, &t->process);
+		return line_out_put_text(l, p, KEY_PROCESS, &t->process);
 	if (!known && plan->who_first && l->form == GRT_LINE_OUT_ANNOTATE)
-		p = grt_format_text(put_key(l, p, KEY_COMM), "<...>", 5);
+		p = grt_format_text(line_out_put_key(l, p, KEY_COMM), "<...>", 5);
 	return p;
 }
 
-static char *put_engine(const struct grt_line_out *l, char *p, const struct grt_event *e)
+static char *line_out_put_engine(const struct grt_line_out *l, char *p, const struct grt_event *e)
 {
 	const char *name = e->engine < GRT_ENGINE_MAX ? grt_engine_names[e->engine] : NULL;
 
 	if (!name)
-		return put_u64(l, p, KEY_ENGINE, e->engine);
-	return grt_format_text(put_key(l, p, KEY_ENGINE), name, strlen(name));
+		return line_out_put_u64(l, p, KEY_ENGINE, e->engine);
+	return grt_format_text(line_out_put_key(l, p, KEY_ENGINE), name, strlen(name));
 }
 
 /* A job's identity up to its number, or where something without one was. */
-static char *put_place(const struct grt_line_out *l, char *p, const struct grt_event *e, bool numbered)
+static char *line_out_put_place(const struct grt_line_out *l, char *p, const struct grt_event *e,
+				bool numbered)
 {
 	if (numbered)
-		p = put_hex(l, p, KEY_CTX, e->ctx);
+		p = line_out_put_hex(l, p, KEY_CTX, e->ctx);
 	if (numbered || e->engine)
-		p = put_engine(l, p, e);
+		p = line_out_put_engine(l, p, e);
 	if (e->ring != GRT_RING_NONE)
-		p = put_u64(l, p, KEY_RING, e->ring);
-	return numbered ? put_key(l, p, KEY_SEQ) : p;
+		p = line_out_put_u64(l, p, KEY_RING, e->ring);
+	return numbered ? line_out_put_key(l, p, KEY_SEQ) : p;
 }
 
 /* A ring has a driver too; without one it is the device that tells it. */
-static char *put_names(const struct grt_line_out *l, char *p, const struct grt_event *e)
+static char *line_out_put_names(const struct grt_line_out *l, char *p, const struct grt_event *e)
 {
 	const struct grt_joins_device *d = l->joined.device;
 	const struct grt_joins_ring *ring = l->joined.ring;
 
 	if (ring)
-		p = put_text(l, put_text(l, p, KEY_RING_NAME, &ring->name), KEY_DRIVER, &ring->driver);
+		p = line_out_put_text(l, line_out_put_text(l, p, KEY_RING_NAME, &ring->name), KEY_DRIVER,
+				      &ring->driver);
 	if (d)
-		p = put_text(l, p, KEY_DEV, &d->name);
+		p = line_out_put_text(l, p, KEY_DEV, &d->name);
 	if (d ? !d->known_by_name : e->device != 0)
-		p = put_u64(l, p, KEY_DEVICE, e->device);
-	return d && !ring ? put_text(l, p, KEY_DRIVER, &d->driver) : p;
+		p = line_out_put_u64(l, p, KEY_DEVICE, e->device);
+	return d && !ring ? line_out_put_text(l, p, KEY_DRIVER, &d->driver) : p;
 }
 
 static char *put_rest(const struct grt_line_out *l, char *p, const struct plan *plan,
@@ -486,10 +490,10 @@ static char *put_rest(const struct grt_line_out *l, char *p, const struct plan *
 
 	/* of no job, but the process image that CUDA's events are of: who reads the line joins them by it */
 	if (e->ctx && !grt_has_job(e) && !plan->job)
-		p = put_hex(l, p, KEY_CTX, e->ctx);
+		p = line_out_put_hex(l, p, KEY_CTX, e->ctx);
 	if (flags)
-		p = put_hex(l, p, KEY_FLAGS, flags);
-	return e->sample ? put_u64(l, p, KEY_SAMPLE, e->sample) : p;
+		p = line_out_put_hex(l, p, KEY_FLAGS, flags);
+	return e->sample ? line_out_put_u64(l, p, KEY_SAMPLE, e->sample) : p;
 }
 
 /* In the form annotate, events of the CPU have their thread first; what is not of that form comes last. */
@@ -504,16 +508,16 @@ static void write_shape(struct grt_line_out *l, struct shape *s, const struct pl
 	if (l->form == GRT_LINE_OUT_MERGED)
 		p -= OVERLAP;
 	if (plan->who_first)
-		p = put_who(l, p, plan, e);
-	p = put_place(l, p, e, s->numbered);
+		p = line_out_put_who(l, p, plan, e);
+	p = line_out_put_place(l, p, e, s->numbered);
 	s->head = (uint16_t)(p - s->text);
-	p = put_names(l, p, e);
+	p = line_out_put_names(l, p, e);
 	s->late = (uint16_t)(p - s->text);
 	p = put_rest(l, p, plan, e);
 	if (!plan->who_first)
-		p = put_who(l, p, plan, e);
+		p = line_out_put_who(l, p, plan, e);
 	else if (l->joined.thread)
-		p = put_text(l, p, KEY_PROCESS, &l->joined.thread->process);
+		p = line_out_put_text(l, p, KEY_PROCESS, &l->joined.thread->process);
 	s->end = (uint16_t)(p - s->text);
 }
 
@@ -537,7 +541,7 @@ static inline uint64_t word_of(const struct grt_event *e, enum word at)
 	return word;
 }
 
-static inline uint64_t differs(const struct grt_event *a, const struct grt_event *b, enum word at)
+static inline uint64_t line_out_differs(const struct grt_event *a, const struct grt_event *b, enum word at)
 {
 	return word_of(a, at) ^ word_of(b, at);
 }
@@ -545,8 +549,9 @@ static inline uint64_t differs(const struct grt_event *a, const struct grt_event
 static inline bool is_shape(const struct shape *s, const struct grt_event *e, unsigned int input,
 			    uint64_t version)
 {
-	return !(differs(&s->of, e, WORD_TYPE) | differs(&s->of, e, WORD_WHO) | differs(&s->of, e, WORD_CTX) |
-		 differs(&s->of, e, WORD_PLACE) | (s->version ^ version) | (s->input ^ input));
+	return !(line_out_differs(&s->of, e, WORD_TYPE) | line_out_differs(&s->of, e, WORD_WHO) |
+		 line_out_differs(&s->of, e, WORD_CTX) | line_out_differs(&s->of, e, WORD_PLACE) |
+		 (s->version ^ version) | (s->input ^ input));
 }
 
 /* A new one, in a place of the set in turn. */
@@ -584,12 +589,12 @@ static inline const struct shape *shape_of(struct grt_line_out *l, const struct 
 
 /* ----------------------------------------------------------------- parts */
 
-static inline char *put_deltas(const struct grt_line_out *l, char *p)
+static inline char *line_out_put_deltas(const struct grt_line_out *l, char *p)
 {
 	for (uint32_t has = l->joined.has; has; has &= has - 1) {
 		unsigned int which = (unsigned int)__builtin_ctz(has);
 
-		p = put_u64(l, p, KEY_DELTA + which, l->joined.ns[which]);
+		p = line_out_put_u64(l, p, KEY_DELTA + which, l->joined.ns[which]);
 	}
 	return p;
 }
@@ -601,12 +606,12 @@ static __attribute__((noinline)) void make_ioctl(const struct grt_line_out *l, s
 	struct key_text key;
 	char *p;
 
-	make_key(l, &key, CMD);
+	line_out_make_key(l, &key, CMD);
 	p = grt_format_text(t->text, key.text, key.len);
 	p = grt_format_hex(p, cmd);
 	t->cmd_len = (uint8_t)(p - t->text);
 	if (name)
-		p = grt_format_text(put_key(l, p, KEY_NAME), name, strnlen(name, 60));
+		p = grt_format_text(line_out_put_key(l, p, KEY_NAME), name, strnlen(name, 60));
 	t->len = (uint8_t)(p - t->text);
 	t->driver = driver;
 	t->cmd = cmd;
@@ -633,17 +638,17 @@ static inline const struct ioctl_text *ioctl_of(struct grt_line_out *l, const st
 
 _Static_assert(offsetof(struct grt_ev_ioctl_enter, cmd) == offsetof(struct grt_ev_ioctl_exit, cmd), "cmd");
 
-static __attribute__((noinline)) char *put_fields(const struct grt_line_out *l, char *p,
-						  const struct planned *f, const struct planned *end,
-						  const struct grt_event *e)
+static __attribute__((noinline)) char *line_out_put_fields(const struct grt_line_out *l, char *p,
+							   const struct planned *f, const struct planned *end,
+							   const struct grt_event *e)
 {
 	for (; f < end; f++)
-		p = put_field(l, p, f, e);
+		p = line_out_put_field(l, p, f, e);
 	return p;
 }
 
-static inline char *put_body(struct grt_line_out *l, char *p, const struct plan *plan,
-			     const struct grt_event *e, unsigned int input)
+static inline char *line_out_put_body(struct grt_line_out *l, char *p, const struct plan *plan,
+				      const struct grt_event *e, unsigned int input)
 {
 	const struct planned *late = plan->field + plan->early;
 	const struct shape *s = shape_of(l, plan, e, input);
@@ -654,17 +659,17 @@ static inline char *put_body(struct grt_line_out *l, char *p, const struct plan 
 	if (s->numbered)
 		p = grt_format_u64(p, e->seqno);
 	else if (e->seqno)
-		p = put_u64(l, p, KEY_SEQ, e->seqno);
+		p = line_out_put_u64(l, p, KEY_SEQ, e->seqno);
 	/* an exit may come without its number */
 	if (ioctl && (ioctl->cmd || e->type == GRT_EV_IOCTL_ENTER))
 		p = grt_format_padded(p, ioctl->text, ioctl->cmd_len);
-	p = put_fields(l, p, plan->field, late, e);
-	p = put_deltas(l, p);
+	p = line_out_put_fields(l, p, plan->field, late, e);
+	p = line_out_put_deltas(l, p);
 	if (ioctl)
 		p = grt_format_padded(p, ioctl->text + ioctl->cmd_len, ioctl->len - (size_t)ioctl->cmd_len);
 	if (plan->early < plan->fields) {
 		p = grt_format_padded(p, rest, s->late - (size_t)s->head);
-		p = put_fields(l, p, late, plan->field + plan->fields, e);
+		p = line_out_put_fields(l, p, late, plan->field + plan->fields, e);
 		rest = s->text + s->late;
 	}
 	return grt_format_padded(p, rest, (size_t)(s->text + s->end - rest));
@@ -691,8 +696,8 @@ static inline char *put_stamp(struct grt_line_out *l, char *p, uint64_t ns)
 	return grt_format_eight(p + l->stamp_len, (uint32_t)(ns - l->stamped));
 }
 
-static char *line_pretty(struct grt_line_out *l, char *p, const struct plan *plan, const struct grt_event *e,
-			 unsigned int input)
+static char *line_out_line_pretty(struct grt_line_out *l, char *p, const struct plan *plan,
+				  const struct grt_event *e, unsigned int input)
 {
 	grt_joins_look(&l->joins, e, input, &l->joined);
 	p = put_stamp(l, p, e->time);
@@ -709,15 +714,16 @@ static inline char *end_merged(const struct plan *plan, char *title, char *p)
 	return p > keys ? p : keys;
 }
 
-static inline char *put_line(struct grt_line_out *l, char *p, const struct grt_event *e, unsigned int input)
+static inline char *line_out_put_line(struct grt_line_out *l, char *p, const struct grt_event *e,
+				      unsigned int input)
 {
 	const struct plan *plan = &l->plan[e->type];
 	char *title;
 
 	if (l->form == GRT_LINE_OUT_PRETTY)
-		return line_pretty(l, p, plan, e, input);
+		return line_out_line_pretty(l, p, plan, e, input);
 	title = put_stamp(l, p, e->time);
-	p = put_body(l, title, plan, e, input);
+	p = line_out_put_body(l, title, plan, e, input);
 	return l->form == GRT_LINE_OUT_MERGED ? end_merged(plan, title, p) : p;
 }
 
@@ -731,7 +737,7 @@ static int put_object(struct grt_line_out *l, const struct grt_event *e, uint32_
 }
 
 /* Takes in what is joined with later events. Return: 0 or -ENOMEM */
-static inline int see(struct grt_line_out *l, const struct grt_event *e, unsigned int input)
+static inline int line_out_see(struct grt_line_out *l, const struct grt_event *e, unsigned int input)
 {
 	if (l->json)
 		return grt_event_json_see(l->json, e, input);
@@ -742,7 +748,7 @@ static inline int see(struct grt_line_out *l, const struct grt_event *e, unsigne
 
 int grt_line_out_event(struct grt_line_out *l, const struct grt_event *e, uint32_t cpu, unsigned int input)
 {
-	int ret = see(l, e, input);
+	int ret = line_out_see(l, e, input);
 	char *p;
 
 	if (e->type == GRT_EV_NAME || e->type == GRT_EV_STACK || e->type == GRT_EV_FRAME ||
@@ -754,7 +760,7 @@ int grt_line_out_event(struct grt_line_out *l, const struct grt_event *e, uint32
 	if (l->json)
 		return put_object(l, e, cpu, input);
 	p = grt_outbuf_room(&l->out, LINE_MAX_BYTES);
-	p = put_line(l, p, e, input);
+	p = line_out_put_line(l, p, e, input);
 	*p++ = '\n';
 	grt_outbuf_take(&l->out, p);
 	return l->out.error;

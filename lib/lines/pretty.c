@@ -16,24 +16,24 @@
 #define ARROW "   \xe2\x86\x90 "
 #define MICRO "\xc2\xb5"
 
-static char *put(char *p, const char *text)
+static char *pretty_put(char *p, const char *text)
 {
 	return grt_format_text(p, text, strlen(text));
 }
 
-static char *put_text(char *p, const struct grt_joins_text *t)
+static char *pretty_put_text(char *p, const struct grt_joins_text *t)
 {
 	return grt_format_text(p, t->text, t->len);
 }
 
-static char *put_time(char *p, uint64_t ns)
+static char *pretty_put_time(char *p, uint64_t ns)
 {
 	char text[GRT_UNITS_MAX];
 
 	grt_units_ns(text, ns);
 	for (const char *c = text; *c; c++) {
 		if (*c == 'u')
-			p = put(p, MICRO);
+			p = pretty_put(p, MICRO);
 		else
 			*p++ = *c;
 	}
@@ -42,38 +42,38 @@ static char *put_time(char *p, uint64_t ns)
 
 /* ---------------------------------------------------------------- fields */
 
-static char *put_who(char *p, const struct grt_event *e, const struct grt_joined *j)
+static char *pretty_put_who(char *p, const struct grt_event *e, const struct grt_joined *j)
 {
 	if (j->thread && j->thread->comm.len)
-		p = put_text(p, &j->thread->comm);
+		p = pretty_put_text(p, &j->thread->comm);
 	else
-		p = put(p, "<...>");
+		p = pretty_put(p, "<...>");
 	*p++ = '(';
 	p = grt_format_u64(p, e->pid);
-	return put(p, ") ");
+	return pretty_put(p, ") ");
 }
 
 static char *put_tid(char *p, const struct grt_event *e)
 {
-	return e->tid == e->pid ? p : grt_format_u64(put(p, " tid="), e->tid);
+	return e->tid == e->pid ? p : grt_format_u64(pretty_put(p, " tid="), e->tid);
 }
 
-static char *put_call(char *p, const struct grt_event *e)
+static char *pretty_put_call(char *p, const struct grt_event *e)
 {
 	const struct grt_ev_ioctl_enter *enter = (const struct grt_ev_ioctl_enter *)e;
 	const struct grt_ev_ioctl_exit *left = (const struct grt_ev_ioctl_exit *)e;
 
 	if (e->type == GRT_EV_IOCTL_ENTER) {
-		p = grt_format_hex(put(p, " cmd="), enter->cmd);
-		p = grt_call_is_untold(&enter->e) ? put(p, " arg=-")
-						  : grt_format_hex(put(p, " arg="), enter->arg);
+		p = grt_format_hex(pretty_put(p, " cmd="), enter->cmd);
+		p = grt_call_is_untold(&enter->e) ? pretty_put(p, " arg=-")
+						  : grt_format_hex(pretty_put(p, " arg="), enter->arg);
 	} else if (e->type == GRT_EV_IOCTL_EXIT) {
-		p = grt_format_hex(put(p, " cmd="), left->cmd);
-		p = grt_format_s64(put(p, " ret="), left->ret);
+		p = grt_format_hex(pretty_put(p, " cmd="), left->cmd);
+		p = grt_format_s64(pretty_put(p, " ret="), left->ret);
 		if (left->about)
-			p = grt_format_hex(put(p, " about="), left->about);
+			p = grt_format_hex(pretty_put(p, " about="), left->about);
 		if (left->status)
-			p = grt_format_hex(put(p, " status="), left->status);
+			p = grt_format_hex(pretty_put(p, " status="), left->status);
 	}
 	return p;
 }
@@ -82,8 +82,8 @@ static char *put_ring(char *p, const struct grt_event *e, const struct grt_joine
 {
 	if (e->ring == GRT_RING_NONE)
 		return p;
-	p = put(p, " ring=");
-	return j->ring && j->ring->name.len ? put_text(p, &j->ring->name) : grt_format_u64(p, e->ring);
+	p = pretty_put(p, " ring=");
+	return j->ring && j->ring->name.len ? pretty_put_text(p, &j->ring->name) : grt_format_u64(p, e->ring);
 }
 
 /* ----------------------------------------------------------------- notes */
@@ -104,13 +104,13 @@ static const struct {
 	[GRT_DELTA_WAIT] = {"waited ", ""},
 };
 
-static char *put_deltas(char *p, const struct grt_joined *j, const char **sep)
+static char *pretty_put_deltas(char *p, const struct grt_joined *j, const char **sep)
 {
 	for (unsigned int i = 0; j->has >> i; i++) {
 		if (!(j->has >> i & 1))
 			continue;
-		p = put(put(p, *sep), delta_notes[i].before);
-		p = put(put_time(p, j->ns[i]), delta_notes[i].after);
+		p = pretty_put(pretty_put(p, *sep), delta_notes[i].before);
+		p = pretty_put(pretty_put_time(p, j->ns[i]), delta_notes[i].after);
 		*sep = ", ";
 	}
 	return p;
@@ -123,17 +123,18 @@ static char *note_call(char *p, const struct grt_event *e, const struct grt_join
 
 	if (!name)
 		return p;
-	p = put(put(p, *sep), name);
+	p = pretty_put(pretty_put(p, *sep), name);
 	*sep = ", ";
 	return p;
 }
 
-static char *note_submit(char *p, const struct grt_event *e, const struct grt_joined *j, const char **sep)
+static char *pretty_note_submit(char *p, const struct grt_event *e, const struct grt_joined *j,
+				const char **sep)
 {
 	if (!j->thread || !j->thread->comm.len)
 		return p;
-	p = put(put(p, *sep), "by ");
-	p = put_text(p, &j->thread->comm);
+	p = pretty_put(pretty_put(p, *sep), "by ");
+	p = pretty_put_text(p, &j->thread->comm);
 	*p++ = '(';
 	p = grt_format_u64(p, e->pid);
 	*p++ = ')';
@@ -149,7 +150,7 @@ static char *note_status(char *p, const struct grt_event *e, const struct grt_jo
 	(void)j;
 	if (!status || status == GRT_STATUS_UNKNOWN)
 		return p;
-	p = grt_format_s64(put(put(p, *sep), "failed: "), status);
+	p = grt_format_s64(pretty_put(pretty_put(p, *sep), "failed: "), status);
 	*sep = ", ";
 	return p;
 }
@@ -161,15 +162,16 @@ static char *note_xid(char *p, const struct grt_event *e, const struct grt_joine
 
 	(void)j;
 	grt_joins_escape(GRT_ESCAPE_TERM, &text, x->text, sizeof(x->text), false);
-	p = grt_format_u64(put(put(p, *sep), "Xid "), x->code);
+	p = grt_format_u64(pretty_put(pretty_put(p, *sep), "Xid "), x->code);
 	*sep = ", ";
-	return text.len ? put_text(put(p, ": "), &text) : p;
+	return text.len ? pretty_put_text(pretty_put(p, ": "), &text) : p;
 }
 
 static char *(*const notes[GRT_EV_MAX])(char *p, const struct grt_event *e, const struct grt_joined *j,
 					const char **sep) = {
-	[GRT_EV_IOCTL_ENTER] = note_call, [GRT_EV_IOCTL_EXIT] = note_call, [GRT_EV_SUBMIT] = note_submit,
-	[GRT_EV_COMPLETE] = note_status,  [GRT_EV_ERROR] = note_status,	   [GRT_EV_XID] = note_xid,
+	[GRT_EV_IOCTL_ENTER] = note_call,     [GRT_EV_IOCTL_EXIT] = note_call,
+	[GRT_EV_SUBMIT] = pretty_note_submit, [GRT_EV_COMPLETE] = note_status,
+	[GRT_EV_ERROR] = note_status,	      [GRT_EV_XID] = note_xid,
 };
 
 /* ERROR and COMPLETE are read alike above, and the two ioctl events begin with their number. */
@@ -182,17 +184,17 @@ char *grt_pretty_body(char *p, const struct grt_event *e, const struct grt_joine
 	const char *sep = ARROW;
 
 	if (cpu) {
-		p = put(put_who(p, e, j), name);
-		p = put_tid(put_call(p, e), e);
+		p = pretty_put(pretty_put_who(p, e, j), name);
+		p = put_tid(pretty_put_call(p, e), e);
 	} else {
 		if (grt_has_job(e))
-			p = put(grt_format_hex(put(p, "ctx="), e->ctx), " ");
-		p = put(p, name);
+			p = pretty_put(grt_format_hex(pretty_put(p, "ctx="), e->ctx), " ");
+		p = pretty_put(p, name);
 		if (grt_has_job(e))
-			p = grt_format_u64(put(p, " seq="), e->seqno);
+			p = grt_format_u64(pretty_put(p, " seq="), e->seqno);
 		p = put_ring(p, e, j);
 	}
 	if (notes[e->type])
 		p = notes[e->type](p, e, j, &sep);
-	return put_deltas(p, j, &sep);
+	return pretty_put_deltas(p, j, &sep);
 }

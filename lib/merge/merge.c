@@ -94,7 +94,7 @@ static void set_plain(struct input *in)
 			grt_types_add(&in->plain, type);
 }
 
-static int no_memory(struct grt_err *err)
+static int lib_merge_no_memory(struct grt_err *err)
 {
 	return grt_err_set(err, -ENOMEM, strerror(ENOMEM), NULL, "cannot merge");
 }
@@ -121,16 +121,16 @@ int grt_merge_add(struct grt_merge *m, struct grt_session *s, enum grt_merge_sid
 
 	if (grt_grow_one(&m->input, m->inputs)) {
 		grt_session_close(s);
-		return no_memory(err);
+		return lib_merge_no_memory(err);
 	}
 	in = &m->input[m->inputs];
 	*in = (struct input){.session = s};
 	set_side(in, side);
 	if (add_lanes(m, in->session, m->inputs++))
-		return no_memory(err);
+		return lib_merge_no_memory(err);
 	slots = realloc(m->heap.slot, (m->lanes + 1) * sizeof(*slots));
 	if (!slots)
-		return no_memory(err);
+		return lib_merge_no_memory(err);
 	m->heap.slot = slots;
 	return 0;
 }
@@ -156,7 +156,7 @@ void grt_merge_offset(struct grt_merge *m, unsigned int input, int64_t ns)
 }
 
 /* A stamp as moved; it stops at the ends of time. */
-static inline uint64_t moved(uint64_t time, int64_t offset)
+static inline uint64_t merge_moved(uint64_t time, int64_t offset)
 {
 	uint64_t t = time + (uint64_t)offset;
 
@@ -174,7 +174,7 @@ static void move_payload(struct grt_event *e, int64_t offset)
 		__u64 *stamp = (__u64 *)((char *)e + f->offset);
 
 		if (f->kind == GRT_FIELD_TIME && *stamp)
-			*stamp = moved(*stamp, offset) ?: 1;
+			*stamp = merge_moved(*stamp, offset) ?: 1;
 	}
 }
 
@@ -193,8 +193,8 @@ int grt_merge_span(const struct grt_merge *m, uint64_t *first, uint64_t *last)
 			continue;
 		if (ret)
 			return ret;
-		from = moved(from, in->offset);
-		to = moved(to, in->offset);
+		from = merge_moved(from, in->offset);
+		to = merge_moved(to, in->offset);
 		*first = from < *first ? from : *first;
 		*last = to > *last ? to : *last;
 	}
@@ -239,7 +239,7 @@ static int hand_out_other(struct grt_merge *m, const struct lane *lane, const st
 		return 0;
 	if (in->offset || in->renumbered) {
 		memcpy(&copy, e, grt_record_size[e->type]);
-		copy.e.time = moved(e->time, in->offset);
+		copy.e.time = merge_moved(e->time, in->offset);
 		if (in->offset)
 			move_payload(&copy.e, in->offset);
 		ret = in->renumbered ? renumber(m, lane->input, &copy.e) : 0;
@@ -252,7 +252,7 @@ static int hand_out_other(struct grt_merge *m, const struct lane *lane, const st
 	return m->sink->event(m->sink->arg, e, lane->st->cpu, lane->input);
 }
 
-static inline int hand_out(struct grt_merge *m, const struct lane *lane, const struct grt_event *e)
+static inline int merge_hand_out(struct grt_merge *m, const struct lane *lane, const struct grt_event *e)
 {
 	const struct input *in = lane->in;
 
@@ -275,12 +275,12 @@ static inline int hand_out_item(struct grt_merge *m, const struct lane *lane)
 		return 0;
 	}
 	st->ptr += e->size;
-	return hand_out(m, lane, e);
+	return merge_hand_out(m, lane, e);
 }
 
 /* Hands out the items of a stream up to @limit. Return: 1 with a later one waiting, 0 at its end, or -errno
  */
-static int drain(struct grt_merge *m, const struct lane *lane, uint64_t limit)
+static int merge_drain(struct grt_merge *m, const struct lane *lane, uint64_t limit)
 {
 	struct grt_stream *st = lane->st;
 	int ret;
@@ -294,7 +294,7 @@ static int drain(struct grt_merge *m, const struct lane *lane, uint64_t limit)
 			if (ret <= 0)
 				return ret;
 		}
-	} while (moved(st->key, lane->offset) <= limit);
+	} while (merge_moved(st->key, lane->offset) <= limit);
 	return 1;
 }
 
@@ -316,7 +316,7 @@ static void begin_inputs(struct grt_merge *m)
 	grt_rings_init(&m->rings);
 }
 
-static int fill_heap(struct grt_merge *m, struct grt_err *err)
+static int merge_fill_heap(struct grt_merge *m, struct grt_err *err)
 {
 	int ret;
 
@@ -334,7 +334,7 @@ static int fill_heap(struct grt_merge *m, struct grt_err *err)
 			return grt_stream_failed(st, ret, err);
 		if (!ret)
 			continue;
-		grt_heap_push(&m->heap, st, moved(st->key, lane->offset));
+		grt_heap_push(&m->heap, st, merge_moved(st->key, lane->offset));
 	}
 	return 0;
 }
@@ -350,16 +350,16 @@ int grt_merge_run(struct grt_merge *m, const struct grt_merge_sink *sink, uint64
 	m->from = from;
 	m->width = to - from;
 	m->stopped = 0;
-	ret = fill_heap(m, err);
+	ret = merge_fill_heap(m, err);
 	while (!ret && heap->used) {
 		lane = &m->lane[heap->slot[0].st->index];
-		ret = drain(m, lane, grt_heap_top_limit(heap));
+		ret = merge_drain(m, lane, grt_heap_top_limit(heap));
 		if (m->stopped)
 			return m->stopped;
 		if (ret < 0)
 			return grt_stream_failed(lane->st, ret, err);
 		if (ret) {
-			heap->slot[0].key = moved(lane->st->key, lane->offset);
+			heap->slot[0].key = merge_moved(lane->st->key, lane->offset);
 			grt_heap_sink(heap, 0);
 		} else {
 			grt_heap_drop_top(heap);

@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-static int on_event(void *arg, const struct grt_event *e, uint32_t cpu, unsigned int input)
+static int merged_on_event(void *arg, const struct grt_event *e, uint32_t cpu, unsigned int input)
 {
 	struct grt_merged *m = arg;
 	struct grt_merged_input *in = &m->input[input];
@@ -25,7 +25,7 @@ static int on_event(void *arg, const struct grt_event *e, uint32_t cpu, unsigned
 
 int grt_merged_init(struct grt_merged *m, enum grt_line_form form, int fd, unsigned int inputs)
 {
-	*m = (struct grt_merged){.sink = {.event = on_event}, .inputs = inputs};
+	*m = (struct grt_merged){.sink = {.event = merged_on_event}, .inputs = inputs};
 	m->sink.arg = m;
 	m->input = calloc(inputs + 1, sizeof(*m->input));
 	if (!m->input)

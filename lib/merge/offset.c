@@ -133,7 +133,7 @@ static int keep_submit(struct grt_offset *o, uint32_t tid, uint64_t time)
 	return 0;
 }
 
-static int keep_call(struct grt_offset *o, const struct grt_event *e, const struct grt_joined *j)
+static int offset_keep_call(struct grt_offset *o, const struct grt_event *e, const struct grt_joined *j)
 {
 	uint32_t cmd = ((const struct grt_ev_ioctl_exit *)e)->cmd;
 	const struct grt_key key = {{e->tid, cmd}};
@@ -173,7 +173,7 @@ int grt_offset_event(struct grt_offset *o, const struct grt_event *e, unsigned i
 	if (ret || !(j.has >> GRT_DELTA_DURATION & 1))
 		return ret;
 	grt_joins_look(&o->joins, e, input, &j);
-	return keep_call(o, e, &j);
+	return offset_keep_call(o, e, &j);
 }
 
 /* --------------------------------------------------------------- pairing */
@@ -190,7 +190,7 @@ static void add_pair(struct grt_offset *o, uint64_t submit, const struct calls *
 		o->longest = (uint64_t)(to - from);
 }
 
-static unsigned int kept(uint64_t count)
+static unsigned int offset_kept(uint64_t count)
 {
 	return count < KEPT ? (unsigned int)count : KEPT;
 }
@@ -223,9 +223,9 @@ static void pair_in_order(struct grt_offset *o)
 	for (const struct submits *s = grt_keyed_oldest(&o->submits); s; s = grt_keyed_next(&o->submits, s)) {
 		const struct calls *c = only_equal(o, s);
 
-		for (unsigned int i = 0; c && i < kept(s->count); i++)
+		for (unsigned int i = 0; c && i < offset_kept(s->count); i++)
 			add_pair(o, s->time[i], c, i);
-		o->pairs += c ? kept(s->count) : 0;
+		o->pairs += c ? offset_kept(s->count) : 0;
 	}
 }
 
@@ -240,11 +240,11 @@ static void pair_all(struct grt_offset *o)
 			if (c->tid != s->tid || !may_submit(c))
 				continue;
 			any = true;
-			for (unsigned int i = 0; i < kept(s->count); i++)
-				for (unsigned int k = 0; k < kept(c->count); k++)
+			for (unsigned int i = 0; i < offset_kept(s->count); i++)
+				for (unsigned int k = 0; k < offset_kept(c->count); k++)
 					add_pair(o, s->time[i], c, k);
 		}
-		o->pairs += any ? kept(s->count) : 0;
+		o->pairs += any ? offset_kept(s->count) : 0;
 	}
 }
 
@@ -285,13 +285,13 @@ static struct best sweep(const struct grt_offset *o, const struct best * not, ui
 	return b;
 }
 
-static int refuse(struct grt_err *err, int code, const char *why)
+static int offset_refuse(struct grt_err *err, int code, const char *why)
 {
 	return grt_err_set(err, code, why, "--clock-offset NS, with a number",
 			   "the clocks' offset cannot be estimated");
 }
 
-static int judge(struct grt_offset *o, struct grt_offset_result *r, struct grt_err *err)
+static int offset_judge(struct grt_offset *o, struct grt_offset_result *r, struct grt_err *err)
 {
 	struct best best, other;
 
@@ -300,11 +300,11 @@ static int judge(struct grt_offset *o, struct grt_offset_result *r, struct grt_e
 	r->pairs = o->pairs;
 	r->agree = (uint64_t)best.agree;
 	if (r->agree * 100 < r->pairs * (r->ordinal ? ENOUGH_ORDINAL : ENOUGH_OTHER))
-		return refuse(err, -EDOM, "no offset puts most SUBMITs into an ioctl of their thread");
+		return offset_refuse(err, -EDOM, "no offset puts most SUBMITs into an ioctl of their thread");
 	other = sweep(o, &best, o->longest);
 	if (!r->ordinal && other.agree * 100 >= best.agree * SECOND)
-		return refuse(err, -EDOM,
-			      "more than one offset puts the SUBMITs into ioctls of their threads");
+		return offset_refuse(err, -EDOM,
+				     "more than one offset puts the SUBMITs into ioctls of their threads");
 	r->same = best.from <= 0 && best.to >= 0;
 	r->ns = r->same ? 0 : best.from + (best.to - best.from) / 2;
 	r->error = (uint64_t)(r->same ? (best.to > -best.from ? best.to : -best.from)
@@ -316,9 +316,9 @@ int grt_offset_find(struct grt_offset *o, struct grt_offset_result *r, struct gr
 {
 	*r = (struct grt_offset_result){.ordinal = true};
 	if (!o->submits.used)
-		return refuse(err, -ENODATA, "no SUBMIT with a thread id in the GPU's input");
+		return offset_refuse(err, -ENODATA, "no SUBMIT with a thread id in the GPU's input");
 	if (!o->calls.used)
-		return refuse(err, -ENODATA, "no ioctl with both its ends in the CPU's input");
+		return offset_refuse(err, -ENODATA, "no ioctl with both its ends in the CPU's input");
 	free(o->bound);
 	o->bound = malloc(BOUNDS_MAX * sizeof(*o->bound));
 	if (!o->bound)
@@ -330,6 +330,6 @@ int grt_offset_find(struct grt_offset *o, struct grt_offset_result *r, struct gr
 		pair_all(o);
 	}
 	if (!o->bounds)
-		return refuse(err, -ENODATA, "no thread of the GPU's input has an ioctl in the CPU's");
-	return judge(o, r, err);
+		return offset_refuse(err, -ENODATA, "no thread of the GPU's input has an ioctl in the CPU's");
+	return offset_judge(o, r, err);
 }

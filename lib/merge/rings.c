@@ -27,17 +27,18 @@ void grt_rings_init(struct grt_rings *r)
 	grt_keyed_init(&r->all, sizeof(struct ring), RINGS_MAX);
 }
 
-static struct ring *find(const struct grt_rings *r, unsigned int input, uint32_t ring)
+static struct ring *rings_find(const struct grt_rings *r, unsigned int input, uint32_t ring)
 {
 	return grt_keyed_find(&r->all, &(struct grt_key){{input, ring}});
 }
 
 /* The same ring as another input has it, NULL: there is none. Without a name it is never taken for the same.
  */
-static const struct ring *find_same(const struct grt_rings *r, uint32_t own, const struct grt_ev_name *name)
+static const struct ring *rings_find_same(const struct grt_rings *r, uint32_t own,
+					  const struct grt_ev_name *name)
 {
 	for (unsigned int i = 0; name && name->name[0] && i < r->inputs; i++) {
-		const struct ring *ring = find(r, i, own);
+		const struct ring *ring = rings_find(r, i, own);
 
 		if (ring && !memcmp(ring->name, name->name, sizeof(ring->name)) &&
 		    !memcmp(ring->owner, name->owner, sizeof(ring->owner)))
@@ -46,24 +47,24 @@ static const struct ring *find_same(const struct grt_rings *r, uint32_t own, con
 	return NULL;
 }
 
-static int take_number(struct grt_rings *r, uint32_t own, uint32_t *number)
+static int rings_take_number(struct grt_rings *r, uint32_t own, uint32_t *number)
 {
 	void *place;
 
 	*number = own;
-	if (find(r, TAKEN, own)) {
-		while (find(r, TAKEN, r->next_free))
+	if (rings_find(r, TAKEN, own)) {
+		while (rings_find(r, TAKEN, r->next_free))
 			r->next_free++;
 		*number = r->next_free;
 	}
 	return grt_keyed_get(&r->all, &(struct grt_key){{TAKEN, *number}}, &place);
 }
 
-static int add(struct grt_rings *r, unsigned int input, uint32_t own, const struct grt_ev_name *name)
+static int rings_add(struct grt_rings *r, unsigned int input, uint32_t own, const struct grt_ev_name *name)
 {
-	const struct ring *same = find_same(r, own, name);
+	const struct ring *same = rings_find_same(r, own, name);
 	uint32_t number = same ? same->number : 0;
-	int ret = same ? 0 : take_number(r, own, &number);
+	int ret = same ? 0 : rings_take_number(r, own, &number);
 	void *place;
 
 	ret = ret ?: grt_keyed_get(&r->all, &(struct grt_key){{input, own}}, &place);
@@ -77,8 +78,8 @@ static int add(struct grt_rings *r, unsigned int input, uint32_t own, const stru
 int grt_rings_number(struct grt_rings *r, unsigned int input, const struct grt_ev_name *name, uint32_t *ring)
 {
 	uint32_t own = *ring;
-	int ret = find(r, input, own) ? 0 : add(r, input, own, name);
-	struct ring *known = find(r, input, own);
+	int ret = rings_find(r, input, own) ? 0 : rings_add(r, input, own, name);
+	struct ring *known = rings_find(r, input, own);
 
 	*ring = ret ? GRT_RING_NONE : known->number;
 	if (!ret && name && !known->name[0]) {

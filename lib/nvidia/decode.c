@@ -157,27 +157,27 @@ static uint64_t get64(const uint8_t *p)
 	return v;
 }
 
-static uint64_t key_of(uint32_t client, uint32_t handle)
+static uint64_t decode_key_of(uint32_t client, uint32_t handle)
 {
 	return (uint64_t)client << 32 | handle;
 }
 
-static struct grt_nv_node *find(const struct grt_nv *d, uint32_t client, uint32_t handle)
+static struct grt_nv_node *decode_find(const struct grt_nv *d, uint32_t client, uint32_t handle)
 {
-	return grt_nv_tree_find(&d->objects, key_of(client, handle));
+	return grt_nv_tree_find(&d->objects, decode_key_of(client, handle));
 }
 
 /* ------------------------------------------------------------------ events */
 
-static uint32_t bus_of(const struct grt_nv *d, uint32_t instance)
+static uint32_t decode_bus_of(const struct grt_nv *d, uint32_t instance)
 {
 	if (instance < GPUS && d->gpu[instance])
 		return d->gpu[instance];
 	return d->setup.only_gpu;
 }
 
-static void begin(const struct grt_nv *d, struct grt_event *e, enum grt_event_type type, size_t size,
-		  const struct grt_nv_call *c, const struct grt_nv_group *g)
+static void decode_begin(const struct grt_nv *d, struct grt_event *e, enum grt_event_type type, size_t size,
+			 const struct grt_nv_call *c, const struct grt_nv_group *g)
 {
 	struct grt_tsg_event *t = (struct grt_tsg_event *)e;
 
@@ -190,7 +190,7 @@ static void begin(const struct grt_nv *d, struct grt_event *e, enum grt_event_ty
 	e->ring = GRT_RING_NONE;
 	t->client = g->client;
 	t->tsg = g->tsg;
-	t->bus = bus_of(d, g->instance);
+	t->bus = decode_bus_of(d, g->instance);
 	t->grp = g->grp;
 	t->runlist = g->runlist;
 	t->nv_engine = g->engine;
@@ -198,9 +198,9 @@ static void begin(const struct grt_nv *d, struct grt_event *e, enum grt_event_ty
 }
 
 /* BEGIN(ev, TYPE, ...): fills in what all have */
-#define BEGIN(d, ev, TYPE, c, g) begin(d, &(ev)->e, GRT_EV_##TYPE, sizeof(*(ev)), c, g)
+#define BEGIN(d, ev, TYPE, c, g) decode_begin(d, &(ev)->e, GRT_EV_##TYPE, sizeof(*(ev)), c, g)
 
-static int put(const struct grt_nv *d, struct grt_event *e, const struct grt_nv_call *c)
+static int decode_put(const struct grt_nv *d, struct grt_event *e, const struct grt_nv_call *c)
 {
 	return d->setup.emit(d->setup.arg, e, c->cpu);
 }
@@ -217,7 +217,7 @@ static int put_init(const struct grt_nv *d, const struct grt_nv_call *c, const s
 	BEGIN(d, &ev, TSG_INIT, c, g);
 	if (g->alone)
 		ev.e.flags |= GRT_FLAG_INFERRED;
-	return put(d, &ev.e, c);
+	return decode_put(d, &ev.e, c);
 }
 
 static int put_channel(const struct grt_nv *d, const struct grt_nv_call *c, const struct grt_nv_channel *ch,
@@ -236,7 +236,7 @@ static int put_channel(const struct grt_nv *d, const struct grt_nv_call *c, cons
 	BEGIN(d, &ev, TSG_CHANNEL, c, ch->group);
 	if (inferred)
 		ev.e.flags |= GRT_FLAG_INFERRED;
-	return put(d, &ev.e, c);
+	return decode_put(d, &ev.e, c);
 }
 
 static int put_destroy(const struct grt_nv *d, const struct end *why, const struct grt_nv_group *g)
@@ -246,7 +246,7 @@ static int put_destroy(const struct grt_nv *d, const struct end *why, const stru
 	BEGIN(d, &ev, TSG_DESTROY, why->at, g);
 	if (ev.cause != CAUSE_FREED)
 		ev.e.flags |= GRT_FLAG_INFERRED;
-	return put(d, &ev.e, why->at);
+	return decode_put(d, &ev.e, why->at);
 }
 
 /* ------------------------------------------------------------------ groups, channels */
@@ -295,8 +295,8 @@ static struct grt_nv_channel *channel_new(uint32_t client, uint32_t handle)
 	return ch;
 }
 
-static int channel_put(const struct grt_nv *d, struct grt_nv_channel *ch, const struct end *why,
-		       bool inferred)
+static int decode_channel_put(const struct grt_nv *d, struct grt_nv_channel *ch, const struct end *why,
+			      bool inferred)
 {
 	struct grt_nv_group *g = ch->group;
 	int ret = 0, failed;
@@ -315,7 +315,7 @@ static int channel_put(const struct grt_nv *d, struct grt_nv_channel *ch, const 
 /* The GPU and the kind of work are the handle's; a group that is known in part may learn them. */
 static void learn_runlist(struct grt_nv *d, const struct grt_nv_group *g, uint32_t runlist)
 {
-	uint32_t gpu = bus_of(d, g->instance);
+	uint32_t gpu = decode_bus_of(d, g->instance);
 	struct runlist *r = d->runlist;
 
 	if (!gpu || !g->engine || g->mig)
@@ -334,7 +334,7 @@ static void learn_runlist(struct grt_nv *d, const struct grt_nv_group *g, uint32
 
 static uint32_t known_runlist(const struct grt_nv *d, const struct grt_nv_group *g)
 {
-	uint32_t gpu = bus_of(d, g->instance);
+	uint32_t gpu = decode_bus_of(d, g->instance);
 
 	for (const struct runlist *r = d->runlist; r < d->runlist + d->runlists && gpu && !g->mig; r++)
 		if (r->gpu == gpu && r->engine == g->engine && !r->mixed)
@@ -345,7 +345,7 @@ static uint32_t known_runlist(const struct grt_nv *d, const struct grt_nv_group 
 /* ------------------------------------------------------------------ nodes */
 
 /* Lets go of all that is in a list of doomed nodes. @why NULL: without a word */
-static int drop(struct grt_nv *d, struct grt_nv_node *list, const struct end *why)
+static int decode_drop(struct grt_nv *d, struct grt_nv_node *list, const struct end *why)
 {
 	struct grt_nv_node *next;
 	int ret = 0, failed;
@@ -354,7 +354,7 @@ static int drop(struct grt_nv *d, struct grt_nv_node *list, const struct end *wh
 		next = n->doomed;
 		failed = 0;
 		if (n->channel)
-			failed = channel_put(d, n->channel, why, why && n != why->target);
+			failed = decode_channel_put(d, n->channel, why, why && n != why->target);
 		else if (n->group)
 			failed = group_put(d, n->group, why);
 		ret = ret ? ret : failed;
@@ -367,12 +367,12 @@ static int free_node(struct grt_nv *d, struct grt_nv_node *n, struct end *why)
 {
 	why->target = n;
 	why->group = why->cause == CAUSE_OWNER && n->kind == KIND_GROUP ? n->group : NULL;
-	return drop(d, grt_nv_tree_doom(n), why);
+	return decode_drop(d, grt_nv_tree_doom(n), why);
 }
 
 /* Return: 0 with *out NULL where there is no room */
-static int add_node(struct grt_nv *d, struct grt_nv_tree *t, uint64_t key, enum kind kind,
-		    struct grt_nv_node **out)
+static int decode_add_node(struct grt_nv *d, struct grt_nv_tree *t, uint64_t key, enum kind kind,
+			   struct grt_nv_node **out)
 {
 	int ret = grt_nv_tree_add(t, key, out);
 
@@ -391,7 +391,7 @@ static int file_of(struct grt_nv *d, const struct grt_nv_call *c, struct grt_nv_
 
 	*out = c->file ? grt_nv_tree_find(&d->files, c->file) : NULL;
 	if (!*out && c->file) {
-		ret = add_node(d, &d->files, c->file, KIND_FILE, out);
+		ret = decode_add_node(d, &d->files, c->file, KIND_FILE, out);
 		if (*out)
 			(*out)->born = c->time;
 	}
@@ -403,23 +403,24 @@ static int file_of(struct grt_nv *d, const struct grt_nv_call *c, struct grt_nv_
 static int new_client(struct grt_nv *d, const struct grt_nv_call *c, uint32_t handle,
 		      struct grt_nv_node **out)
 {
-	struct grt_nv_node *old = find(d, handle, handle), *file;
+	struct grt_nv_node *old = decode_find(d, handle, handle), *file;
 	struct end why = {.at = c, .cause = CAUSE_UNKNOWN};
 	int ret = old ? free_node(d, old, &why) : 0;
 
 	if (!ret)
 		ret = file_of(d, c, &file);
 	if (!ret)
-		ret = add_node(d, &d->objects, key_of(handle, handle), KIND_CLIENT, out);
+		ret = decode_add_node(d, &d->objects, decode_key_of(handle, handle), KIND_CLIENT, out);
 	if (!ret && *out)
 		grt_nv_tree_own(file, *out);
 	return ret;
 }
 
 /* The client of a call that was done; one of another file is a new one of the same handle. */
-static int client_of(struct grt_nv *d, const struct grt_nv_call *c, uint32_t handle, struct grt_nv_node **out)
+static int decode_client_of(struct grt_nv *d, const struct grt_nv_call *c, uint32_t handle,
+			    struct grt_nv_node **out)
 {
-	struct grt_nv_node *n = find(d, handle, handle);
+	struct grt_nv_node *n = decode_find(d, handle, handle);
 
 	*out = n;
 	if (n && n->kind == KIND_CLIENT) {
@@ -441,18 +442,18 @@ static int new_object(struct grt_nv *d, const struct grt_nv_call *c, uint32_t cl
 {
 	struct end why = {.at = c, .cause = CAUSE_UNKNOWN};
 	struct grt_nv_node *owner, *above, *old;
-	int ret = client_of(d, c, client, &owner);
+	int ret = decode_client_of(d, c, client, &owner);
 
 	*out = NULL;
-	old = find(d, client, handle);
+	old = decode_find(d, client, handle);
 	if (!ret && old && old != owner)
 		ret = free_node(d, old, &why);
 	if (ret || !owner || old == owner)
 		return ret;
-	ret = add_node(d, &d->objects, key_of(client, handle), kind, out);
+	ret = decode_add_node(d, &d->objects, decode_key_of(client, handle), kind, out);
 	if (ret || !*out)
 		return ret;
-	above = find(d, client, parent);
+	above = decode_find(d, client, parent);
 	/* a handle that is its own parent has none */
 	grt_nv_tree_own(above && above != *out ? above : owner, *out);
 	return 0;
@@ -536,14 +537,14 @@ static int alloc_share(struct grt_nv *d, const struct alloc *a)
 	if (ret || !n)
 		return ret;
 	n->number = param(a, NV_SHARE_SUBCONTEXT, UNKNOWN);
-	grt_nv_tree_own(find(d, a->client, param(a, NV_SHARE_VASPACE, 0)), n);
+	grt_nv_tree_own(decode_find(d, a->client, param(a, NV_SHARE_VASPACE, 0)), n);
 	return 0;
 }
 
 /* From here on the client's engines may be those of a part of a GPU. */
 static int alloc_partition(struct grt_nv *d, const struct alloc *a)
 {
-	struct grt_nv_node *client = find(d, a->client, a->client);
+	struct grt_nv_node *client = decode_find(d, a->client, a->client);
 
 	if (a->done && client)
 		client->flag = true;
@@ -554,7 +555,7 @@ static int alloc_partition(struct grt_nv *d, const struct alloc *a)
 static void describe_new(const struct grt_nv *d, struct grt_nv_group *g, uint32_t client, uint32_t tsg,
 			 const struct grt_nv_node *above, uint32_t engine)
 {
-	const struct grt_nv_node *c = find(d, client, client);
+	const struct grt_nv_node *c = decode_find(d, client, client);
 
 	if (above && above->kind != KIND_DEVICE)
 		above = grt_nv_tree_owner(above, KIND_DEVICE);
@@ -573,7 +574,7 @@ static int refuse_group(const struct grt_nv *d, const struct alloc *a)
 {
 	struct grt_nv_group g = no_group;
 
-	describe_new(d, &g, a->client, a->handle, find(d, a->client, a->parent),
+	describe_new(d, &g, a->client, a->handle, decode_find(d, a->client, a->parent),
 		     param(a, NV_GROUP_ENGINE, 0));
 	g.timeslice = 0;
 	g.interleave = g.runlist = UNKNOWN;
@@ -596,7 +597,7 @@ static int alloc_group(struct grt_nv *d, const struct alloc *a)
 		return -ENOMEM;
 	n->group = g;
 	g->refs = 1;
-	grt_nv_tree_own(find(d, a->client, param(a, NV_GROUP_VASPACE, 0)), n);
+	grt_nv_tree_own(decode_find(d, a->client, param(a, NV_GROUP_VASPACE, 0)), n);
 	describe_new(d, g, a->client, a->handle, n->owners[0].owner, param(a, NV_GROUP_ENGINE, 0));
 	d->count.unknown += !g->engine;
 	return put_init(d, a->c, g, a->status);
@@ -621,8 +622,8 @@ static int group_alone(struct grt_nv *d, const struct alloc *a, const struct grt
 /* The group that a channel's parent, or its share, is of; NULL: not known. */
 static struct grt_nv_group *group_above(const struct grt_nv *d, const struct alloc *a)
 {
-	struct grt_nv_node *share = find(d, a->client, param(a, NV_CHANNEL_SHARE, 0));
-	struct grt_nv_node *n = find(d, a->client, a->parent);
+	struct grt_nv_node *share = decode_find(d, a->client, param(a, NV_CHANNEL_SHARE, 0));
+	struct grt_nv_node *n = decode_find(d, a->client, a->parent);
 
 	if (n && !n->group && share)
 		n = grt_nv_tree_owner(share, KIND_GROUP);
@@ -649,7 +650,7 @@ static void join_share(const struct grt_nv *d, const struct alloc *a, struct grt
 	n->channel->subctx = param(a, NV_CHANNEL_SHARE, UNKNOWN);
 	if (n->channel->subctx == UNKNOWN)
 		return;
-	share = find(d, a->client, n->channel->subctx);
+	share = decode_find(d, a->client, n->channel->subctx);
 	if (share && share->kind == KIND_SHARE)
 		n->channel->veid = share->number;
 	grt_nv_tree_own(share, n);
@@ -672,7 +673,7 @@ static int alloc_channel(struct grt_nv *d, const struct alloc *a)
 	if (!g && n->owners[0].owner->kind == KIND_DEVICE)
 		ret = group_alone(d, a, n->owners[0].owner, &g);
 	join_share(d, a, n);
-	grt_nv_tree_own(find(d, a->client, param(a, NV_CHANNEL_VASPACE, 0)), n);
+	grt_nv_tree_own(decode_find(d, a->client, param(a, NV_CHANNEL_VASPACE, 0)), n);
 	if (!ret || g)
 		ret = enter_group(d, a, ch, g) ?: ret;
 	return ret;
@@ -714,7 +715,8 @@ static int on_alloc(struct grt_nv *d, const struct grt_nv_call *c)
 static int on_free(struct grt_nv *d, const struct grt_nv_call *c)
 {
 	struct end why = {.at = c, .cause = CAUSE_OWNER};
-	struct grt_nv_node *n = find(d, get32(c->head + NV_FREE_CLIENT), get32(c->head + NV_FREE_OBJECT));
+	struct grt_nv_node *n =
+		decode_find(d, get32(c->head + NV_FREE_CLIENT), get32(c->head + NV_FREE_OBJECT));
 
 	return n && is_done(d, c, NV_FREE_STATUS) ? free_node(d, n, &why) : 0;
 }
@@ -722,7 +724,8 @@ static int on_free(struct grt_nv *d, const struct grt_nv_call *c)
 static int on_dup(struct grt_nv *d, const struct grt_nv_call *c)
 {
 	const uint8_t *h = c->head;
-	struct grt_nv_node *from = find(d, get32(h + NV_DUP_CLIENT_SRC), get32(h + NV_DUP_OBJECT_SRC)), *n;
+	struct grt_nv_node *from = decode_find(d, get32(h + NV_DUP_CLIENT_SRC), get32(h + NV_DUP_OBJECT_SRC)),
+			   *n;
 	struct grt_nv_channel *ch = from ? from->channel : NULL;
 	struct grt_nv_group *g = from ? from->group : NULL;
 	const struct end why = {.at = c, .cause = CAUSE_UNKNOWN};
@@ -746,7 +749,7 @@ static int on_dup(struct grt_nv *d, const struct grt_nv_call *c)
 		return 0;
 	}
 	if (ch)
-		channel_put(d, ch, &why, true);
+		decode_channel_put(d, ch, &why, true);
 	if (g)
 		group_put(d, g, &why);
 	return ret;
@@ -783,9 +786,9 @@ struct control {
 
 /* The object of a control; one that is not known is older than the capture, and known in part from here on.
  */
-static int find_object(struct grt_nv *d, struct control *k, enum kind kind)
+static int decode_find_object(struct grt_nv *d, struct control *k, enum kind kind)
 {
-	struct grt_nv_node *n = find(d, k->client, k->handle);
+	struct grt_nv_node *n = decode_find(d, k->client, k->handle);
 	int ret;
 
 	k->object = n && n->kind == kind ? n : NULL;
@@ -814,7 +817,8 @@ static int find_object(struct grt_nv *d, struct control *k, enum kind kind)
 }
 
 /* The group that a control is about, or what its event says where none is known. */
-static struct grt_nv_group *group_of(const struct control *k, struct grt_nv_group *unknown, bool of_channel)
+static struct grt_nv_group *decode_group_of(const struct control *k, struct grt_nv_group *unknown,
+					    bool of_channel)
 {
 	struct grt_nv_node *n = k->object;
 	struct grt_nv_group *g = n && n->channel ? n->channel->group : n ? n->group : NULL;
@@ -825,14 +829,14 @@ static struct grt_nv_group *group_of(const struct control *k, struct grt_nv_grou
 	return g ? g : unknown;
 }
 
-static uint32_t chid_of(const struct control *k)
+static uint32_t decode_chid_of(const struct control *k)
 {
 	return k->object && k->object->channel ? k->object->channel->chid : UNKNOWN;
 }
 
 static int put_schedule(struct grt_nv *d, const struct control *k, bool of_channel)
 {
-	struct grt_nv_group unknown, *g = group_of(k, &unknown, of_channel);
+	struct grt_nv_group unknown, *g = decode_group_of(k, &unknown, of_channel);
 	struct grt_ev_tsg_schedule ev = {
 		.timeslice = g->timeslice,
 		.interleave = g->interleave,
@@ -840,28 +844,28 @@ static int put_schedule(struct grt_nv *d, const struct control *k, bool of_chann
 		.channels = g->channels,
 		.channel = of_channel ? k->handle : 0,
 		.channel_client = of_channel ? k->client : 0,
-		.chid = of_channel ? chid_of(k) : UNKNOWN,
+		.chid = of_channel ? decode_chid_of(k) : UNKNOWN,
 		.on = k->params[0] != 0,
 	};
 
 	BEGIN(d, &ev, TSG_SCHEDULE, k->c, g);
-	return put(d, &ev.e, k->c);
+	return decode_put(d, &ev.e, k->c);
 }
 
 static int group_schedule(struct grt_nv *d, struct control *k)
 {
-	return find_object(d, k, KIND_GROUP) ?: put_schedule(d, k, false);
+	return decode_find_object(d, k, KIND_GROUP) ?: put_schedule(d, k, false);
 }
 
 static int channel_schedule(struct grt_nv *d, struct control *k)
 {
-	return find_object(d, k, KIND_CHANNEL) ?: put_schedule(d, k, true);
+	return decode_find_object(d, k, KIND_CHANNEL) ?: put_schedule(d, k, true);
 }
 
-static int put_set(struct grt_nv *d, const struct control *k, uint64_t timeslice, uint32_t interleave,
-		   bool of_channel)
+static int decode_put_set(struct grt_nv *d, const struct control *k, uint64_t timeslice, uint32_t interleave,
+			  bool of_channel)
 {
-	struct grt_nv_group unknown, *g = group_of(k, &unknown, of_channel);
+	struct grt_nv_group unknown, *g = decode_group_of(k, &unknown, of_channel);
 	struct grt_ev_tsg_set ev = {.timeslice = timeslice, .interleave = interleave, .status = k->status};
 
 	if (k->done && timeslice)
@@ -869,28 +873,28 @@ static int put_set(struct grt_nv *d, const struct control *k, uint64_t timeslice
 	if (k->done && interleave <= NV_INTERLEAVE_HIGH)
 		g->interleave = interleave;
 	BEGIN(d, &ev, TSG_SET, k->c, g);
-	return put(d, &ev.e, k->c);
+	return decode_put(d, &ev.e, k->c);
 }
 
 static int group_timeslice(struct grt_nv *d, struct control *k)
 {
-	return find_object(d, k, KIND_GROUP) ?: put_set(d, k, get64(k->params), UNKNOWN, false);
+	return decode_find_object(d, k, KIND_GROUP) ?: decode_put_set(d, k, get64(k->params), UNKNOWN, false);
 }
 
 static int group_interleave(struct grt_nv *d, struct control *k)
 {
-	return find_object(d, k, KIND_GROUP) ?: put_set(d, k, 0, get32(k->params), false);
+	return decode_find_object(d, k, KIND_GROUP) ?: decode_put_set(d, k, 0, get32(k->params), false);
 }
 
 static int channel_interleave(struct grt_nv *d, struct control *k)
 {
-	return find_object(d, k, KIND_CHANNEL) ?: put_set(d, k, 0, get32(k->params), true);
+	return decode_find_object(d, k, KIND_CHANNEL) ?: decode_put_set(d, k, 0, get32(k->params), true);
 }
 
 /* What is only asked for is known from then on, and no event. */
 static struct grt_nv_group *learn_about(struct grt_nv *d, struct control *k)
 {
-	struct grt_nv_node *n = k->done ? find(d, k->client, k->handle) : NULL;
+	struct grt_nv_node *n = k->done ? decode_find(d, k->client, k->handle) : NULL;
 
 	return !n ? NULL : n->channel ? n->channel->group : n->group;
 }
@@ -949,17 +953,17 @@ static int channel_token(struct grt_nv *d, struct control *k)
 {
 	struct grt_nv_group unknown, *g;
 	struct grt_ev_tsg_token ev = {.channel = k->handle, .channel_client = k->client, .status = k->status};
-	int ret = find_object(d, k, KIND_CHANNEL);
+	int ret = decode_find_object(d, k, KIND_CHANNEL);
 
 	if (ret)
 		return ret;
-	g = group_of(k, &unknown, true);
+	g = decode_group_of(k, &unknown, true);
 	if (k->done)
 		ev.token = get32(k->params);
 	learn_token(d, k, g, ev.token);
 	ev.chid = k->done && !(ev.token & ~NV_TOKEN_BITS) ? NV_TOKEN_CHANNEL(ev.token) : UNKNOWN;
 	BEGIN(d, &ev, TSG_TOKEN, k->c, g);
-	return put(d, &ev.e, k->c);
+	return decode_put(d, &ev.e, k->c);
 }
 
 /* @size: bytes of the parameters that are needed */
@@ -1043,8 +1047,8 @@ static int add_hint(struct grt_nv *d, const struct grt_nv_call *c)
 }
 
 /* Return: the hint that the end of a file follows from; @cause: what it says */
-static const struct grt_nv_call *reason_of(const struct grt_nv *d, const struct grt_nv_node *file,
-					   enum cause *cause)
+static const struct grt_nv_call *decode_reason_of(const struct grt_nv *d, const struct grt_nv_node *file,
+						  enum cause *cause)
 {
 	for (unsigned int i = 0; i < d->hints; i++) {
 		const struct grt_nv_call *h = &d->hint[i];
@@ -1061,7 +1065,7 @@ static int end_file(struct grt_nv *d, struct grt_nv_node *file, const struct grt
 {
 	struct end why = {.target = NULL};
 
-	why.at = reason_of(d, file, &why.cause);
+	why.at = decode_reason_of(d, file, &why.cause);
 	if (!why.at)
 		why.at = otherwise;
 	return free_node(d, file, &why);
@@ -1124,7 +1128,7 @@ static bool is_gone(const struct settling *s, struct grt_nv_node *file)
 	file->flag = false;
 	if (file->born >= s->looked || (s->is_open && is_open_still(s, file)))
 		return false;
-	why = reason_of(s->d, file, &cause);
+	why = decode_reason_of(s->d, file, &cause);
 	if (why && cause != CAUSE_UNKNOWN)
 		return s->is_open || why->kind != GRT_NV_EXEC;
 	file->flag = s->is_open && !missed;
@@ -1214,10 +1218,10 @@ int grt_nv_new(struct grt_nv **out, const struct grt_nv_setup *setup)
 }
 
 /* What a node is of is freed with the last of its handles. */
-static int forget(void *arg, struct grt_nv_node *n)
+static int decode_forget(void *arg, struct grt_nv_node *n)
 {
 	if (n->channel)
-		channel_put(arg, n->channel, NULL, false);
+		decode_channel_put(arg, n->channel, NULL, false);
 	else if (n->group)
 		group_put(arg, n->group, NULL);
 	return 0;
@@ -1228,7 +1232,7 @@ void grt_nv_free(struct grt_nv *d)
 	if (!d)
 		return;
 	if (d->objects.bucket)
-		grt_nv_tree_each(&d->objects, forget, d);
+		grt_nv_tree_each(&d->objects, decode_forget, d);
 	grt_nv_tree_fini(&d->objects);
 	grt_nv_tree_fini(&d->files);
 	free(d->hint);

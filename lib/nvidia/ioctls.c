@@ -29,7 +29,7 @@ static const struct grt_column columns[] = {
 
 static const struct grt_table table = {"nvidia_ioctls", "ioctls of NVIDIA's driver", columns, 0};
 
-static int take_event(void *state, const struct grt_event *e, struct grt_pass *pass)
+static int ioctls_take_event(void *state, const struct grt_event *e, struct grt_pass *pass)
 {
 	struct nv_calls *n = state;
 	const struct grt_ev_ioctl_exit *ev = (const struct grt_ev_ioctl_exit *)e;
@@ -55,7 +55,7 @@ static uint64_t refused_of(const struct nv_calls *n, const struct grt_key *key)
 	return row ? row->count : 0;
 }
 
-static int write_row(struct grt_pass *pass, const struct grt_tally_row *row, const void *arg)
+static int ioctls_write_row(struct grt_pass *pass, const struct grt_tally_row *row, const void *arg)
 {
 	uint32_t cmd = (uint32_t)row->key.w[1], about = (uint32_t)row->key.w[2];
 	enum grt_nv_about kind = grt_nv_about(cmd);
@@ -84,7 +84,7 @@ static int show_ioctls(void *state, const struct grt_part *part, struct grt_pass
 	const struct nv_calls *n = state;
 
 	(void)part;
-	return grt_tally_write(pass, &table, &n->all, "ioctls of NVIDIA's driver", write_row, n);
+	return grt_tally_write(pass, &table, &n->all, "ioctls of NVIDIA's driver", ioctls_write_row, n);
 }
 
 /* --------------------------------------------------------------- analysis */
@@ -131,6 +131,6 @@ const struct grt_analysis grt_analysis_ioctls = {
 	.classes = GRT_IN_CLASS(call),
 	.parts = ioctl_parts,
 	.begin = new_ioctls,
-	.event = take_event,
+	.event = ioctls_take_event,
 	.free = free_ioctls,
 };

@@ -53,7 +53,7 @@ static struct function *find_function(struct functions *m, const struct grt_ev_f
 	return f;
 }
 
-static int take_event(void *state, const struct grt_event *event, struct grt_pass *pass)
+static int nv_functions_take_event(void *state, const struct grt_event *event, struct grt_pass *pass)
 {
 	const struct grt_ev_func *e = (const struct grt_ev_func *)event;
 	struct functions *m = state;
@@ -77,7 +77,7 @@ static int take_event(void *state, const struct grt_event *event, struct grt_pas
 	return 0;
 }
 
-static int write_function(struct grt_pass *pass, const struct function *f)
+static int nv_functions_write_function(struct grt_pass *pass, const struct function *f)
 {
 	struct grt_row_cells c = {.n = 0};
 	uint64_t milli;
@@ -108,7 +108,7 @@ static int show_functions(void *state, const struct grt_part *part, struct grt_p
 		return 0;
 	grt_writer_table(pass->writer, &function_table, NULL);
 	for (unsigned int i = 0; i < m->n && !ret; i++) {
-		ret = write_function(pass, &m->one[i]);
+		ret = nv_functions_write_function(pass, &m->one[i]);
 		row[i] = (struct grt_hist_row){0, m->one[i].name, &m->one[i].took};
 	}
 	grt_writer_table_end(pass->writer);
@@ -150,6 +150,6 @@ const struct grt_analysis grt_analysis_nv_functions = {
 	.classes = GRT_IN_CLASS(log),
 	.parts = function_parts,
 	.begin = new_functions,
-	.event = take_event,
+	.event = nv_functions_take_event,
 	.free = free_functions,
 };

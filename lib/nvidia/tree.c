@@ -33,7 +33,7 @@ struct grt_nv_node *grt_nv_tree_find(const struct grt_nv_tree *t, uint64_t key)
 	return n;
 }
 
-static void insert(struct grt_nv_tree *t, struct grt_nv_node *n)
+static void tree_insert(struct grt_nv_tree *t, struct grt_nv_node *n)
 {
 	struct grt_nv_node **head = &t->bucket[bucket_of(t, n->key)];
 
@@ -42,7 +42,7 @@ static void insert(struct grt_nv_tree *t, struct grt_nv_node *n)
 }
 
 /* Longer chains are no error, so memory that is not there is none either. */
-static void grow(struct grt_nv_tree *t)
+static void tree_grow(struct grt_nv_tree *t)
 {
 	struct grt_nv_node **old = t->bucket, *n, *next;
 	uint32_t mask = t->mask;
@@ -56,7 +56,7 @@ static void grow(struct grt_nv_tree *t)
 	for (uint32_t i = 0; i <= mask; i++)
 		for (n = old[i]; n; n = next) {
 			next = n->chain;
-			insert(t, n);
+			tree_insert(t, n);
 		}
 	free(old);
 }
@@ -72,9 +72,9 @@ int grt_nv_tree_add(struct grt_nv_tree *t, uint64_t key, struct grt_nv_node **ou
 	if (!n)
 		return -ENOMEM;
 	if (t->used > t->mask)
-		grow(t);
+		tree_grow(t);
 	n->key = key;
-	insert(t, n);
+	tree_insert(t, n);
 	t->used++;
 	*out = n;
 	return 0;

@@ -44,7 +44,7 @@ static struct grt_key key_of_number(uint32_t pid, uint32_t grp, uint32_t place)
 	return (struct grt_key){{(uint64_t)pid << 32 | grp, (uint64_t)2 << 32 | place}};
 }
 
-static void name_group(struct grt_tsg *g, const struct grt_tsg_event *t)
+static void tsg_name_group(struct grt_tsg *g, const struct grt_tsg_event *t)
 {
 	if (t->tsg)
 		snprintf(g->name, sizeof(g->name), "%08" PRIx32 ":%08" PRIx32, t->client, t->tsg);
@@ -70,11 +70,11 @@ static void begin_group(struct grt_tsg *g, const struct grt_tsg_event *t, uint64
 		.subcontexts = UNKNOWN,
 		.interleave = UNKNOWN,
 	};
-	name_group(g, t);
+	tsg_name_group(g, t);
 }
 
 /* What is known stays known. */
-static void learn(struct grt_tsg *g, const struct grt_tsg_event *t)
+static void tsg_learn(struct grt_tsg *g, const struct grt_tsg_event *t)
 {
 	const char *engine;
 
@@ -127,13 +127,13 @@ static void see_schedule(struct grt_tsg *g, const struct grt_event *e)
 		count_channels(g, ev->channels);
 }
 
-static void see_token(struct grt_tsg *g, const struct grt_event *e)
+static void tsg_see_token(struct grt_tsg *g, const struct grt_event *e)
 {
 	g->tokens++;
 	g->refused += ((const struct grt_ev_tsg_token *)e)->status != 0;
 }
 
-static void see_channel(struct grt_tsg *g, const struct grt_event *e)
+static void tsg_see_channel(struct grt_tsg *g, const struct grt_event *e)
 {
 	count_channels(g, ((const struct grt_ev_tsg_channel *)e)->channels);
 }
@@ -157,9 +157,9 @@ static void see_destroy(struct grt_tsg *g, const struct grt_event *e)
 }
 
 static void (*const see[GRT_EV_MAX])(struct grt_tsg *g, const struct grt_event *e) = {
-	[GRT_EV_TSG_INIT] = see_init,	[GRT_EV_TSG_SCHEDULE] = see_schedule,
-	[GRT_EV_TSG_TOKEN] = see_token, [GRT_EV_TSG_CHANNEL] = see_channel,
-	[GRT_EV_TSG_SET] = see_set,	[GRT_EV_TSG_DESTROY] = see_destroy,
+	[GRT_EV_TSG_INIT] = see_init,	    [GRT_EV_TSG_SCHEDULE] = see_schedule,
+	[GRT_EV_TSG_TOKEN] = tsg_see_token, [GRT_EV_TSG_CHANNEL] = tsg_see_channel,
+	[GRT_EV_TSG_SET] = see_set,	    [GRT_EV_TSG_DESTROY] = see_destroy,
 };
 
 /* The place of a group among those of its process and number stays without a gap. */
@@ -189,7 +189,7 @@ static void leave_process(struct grt_tsgs *t, uint32_t pid)
 }
 
 /* It is over: its identity may come again. */
-static int bury(struct grt_tsgs *t, struct grt_tsg *g)
+static int tsg_bury(struct grt_tsgs *t, struct grt_tsg *g)
 {
 	if (t->past_used == GRT_TSGS_MAX)
 		t->over++;
@@ -212,7 +212,7 @@ bool grt_tsg_never_was(const struct grt_event *e)
 }
 
 /* What is known of both is the same. */
-static bool fits(const struct grt_tsg *g, const struct grt_tsg_event *t)
+static bool tsg_fits(const struct grt_tsg *g, const struct grt_tsg_event *t)
 {
 	return (t->runlist == UNKNOWN || g->runlist == UNKNOWN || t->runlist == g->runlist) &&
 	       (!t->bus || !g->bus || t->bus == g->bus);
@@ -234,7 +234,7 @@ static void mark_inferred(struct grt_tsgs *t, const struct grt_tsg_event *ev, ui
 		const struct grt_key key = key_of_number(ev->e.pid, ev->grp, place);
 		struct grt_tsg *g = grt_keyed_find(&t->live, &key);
 
-		g->inferred |= fits(g, ev);
+		g->inferred |= tsg_fits(g, ev);
 	}
 }
 
@@ -253,7 +253,7 @@ static struct grt_tsg *find_by_number(struct grt_tsgs *t, const struct grt_tsg_e
 		g = grt_keyed_find(&t->live, next);
 		if (!g)
 			break;
-		if (ev->e.type == GRT_EV_TSG_INIT || !fits(g, ev))
+		if (ev->e.type == GRT_EV_TSG_INIT || !tsg_fits(g, ev))
 			continue;
 		fit++;
 		if (!best || is_likelier(g, best, ev))
@@ -265,8 +265,8 @@ static struct grt_tsg *find_by_number(struct grt_tsgs *t, const struct grt_tsg_e
 }
 
 /* Return: 0, with *out NULL where there is no room, which is counted; or -ENOMEM */
-static int begin_at(struct grt_tsgs *t, const struct grt_tsg_event *ev, const struct grt_key *key,
-		    const struct grt_names *names, struct grt_tsg **out)
+static int tsg_begin_at(struct grt_tsgs *t, const struct grt_tsg_event *ev, const struct grt_key *key,
+			const struct grt_names *names, struct grt_tsg **out)
 {
 	const struct grt_key pid = {{ev->e.pid}};
 	void *found = NULL, *process = NULL;
@@ -301,12 +301,12 @@ static int find_or_begin(struct grt_tsgs *t, const struct grt_tsg_event *ev, con
 	struct grt_tsg *g = ev->client ? grt_keyed_find(&t->live, &key) : find_by_number(t, ev, &key);
 
 	if (g && ev->e.type == GRT_EV_TSG_INIT) {
-		if (bury(t, g))
+		if (tsg_bury(t, g))
 			return -ENOMEM;
 		g = NULL;
 	}
 	*out = g;
-	return g ? 0 : begin_at(t, ev, &key, names, out);
+	return g ? 0 : tsg_begin_at(t, ev, &key, names, out);
 }
 
 int grt_tsgs_event(struct grt_tsgs *t, const struct grt_event *e, const struct grt_names *names)
@@ -320,10 +320,10 @@ int grt_tsgs_event(struct grt_tsgs *t, const struct grt_event *e, const struct g
 	ret = find_or_begin(t, ev, names, &g);
 	if (ret || !g)
 		return ret;
-	learn(g, ev);
+	tsg_learn(g, ev);
 	see[e->type](g, e);
 	ret = grt_tsg_channels_event(&t->channels, e, g);
-	return ret || !g->died ? ret : bury(t, g);
+	return ret || !g->died ? ret : tsg_bury(t, g);
 }
 
 /* ------------------------------------------------------------------ lists */
@@ -335,7 +335,7 @@ static int by_first(const void *a, const void *b)
 	return x->first != y->first ? (x->first < y->first ? -1 : 1) : strcmp(x->name, y->name);
 }
 
-static int by_number(const void *a, const void *b)
+static int tsg_by_number(const void *a, const void *b)
 {
 	uint64_t x = ((const struct grt_tsg *)a)->number, y = ((const struct grt_tsg *)b)->number;
 
@@ -395,7 +395,7 @@ int64_t grt_tsgs_list(const struct grt_tsgs *t, struct grt_tsg **out, struct grt
 		(*out)[n] = t->past[n];
 	for (const struct grt_tsg *g = grt_keyed_oldest(&t->live); g; g = grt_keyed_next(&t->live, g))
 		(*out)[n++] = *g;
-	qsort(*out, n, sizeof(**out), by_number);
+	qsort(*out, n, sizeof(**out), tsg_by_number);
 	join_channels(*out, n, *channel, (uint64_t)*channels);
 	qsort(*out, n, sizeof(**out), by_first);
 	return (int64_t)n;
@@ -442,7 +442,7 @@ static int64_t most_at_once(const struct grt_tsg *const *g, uint64_t n)
 	return birth && death ? (int64_t)most : -ENOMEM;
 }
 
-static void add_process(struct grt_tsg_runlist *r, uint32_t pid)
+static void tsg_add_process(struct grt_tsg_runlist *r, uint32_t pid)
 {
 	size_t used = strlen(r->pids);
 
@@ -454,7 +454,7 @@ static void add_process(struct grt_tsg_runlist *r, uint32_t pid)
 }
 
 /* @g: of one runlist, by process */
-static int sum_up(struct grt_tsg_runlist *r, const struct grt_tsg *const *g, uint64_t n)
+static int tsg_sum_up(struct grt_tsg_runlist *r, const struct grt_tsg *const *g, uint64_t n)
 {
 	int64_t most = most_at_once(g, n);
 
@@ -466,7 +466,7 @@ static int sum_up(struct grt_tsg_runlist *r, const struct grt_tsg *const *g, uin
 	memcpy(r->engine, g[0]->engine, sizeof(r->engine));
 	for (uint64_t i = 0; i < n; i++)
 		if (!i || g[i]->pid != g[i - 1]->pid)
-			add_process(r, g[i]->pid);
+			tsg_add_process(r, g[i]->pid);
 	return 0;
 }
 
@@ -485,7 +485,7 @@ int64_t grt_tsgs_runlists(const struct grt_tsg *list, uint64_t n, struct grt_tsg
 	for (uint64_t i = 0; *out && rows >= 0 && i < known; i = end) {
 		for (end = i; end < known && g[end]->bus == g[i]->bus && g[end]->runlist == g[i]->runlist;)
 			end++;
-		rows = sum_up(&(*out)[rows], g + i, end - i) ? -ENOMEM : rows + 1;
+		rows = tsg_sum_up(&(*out)[rows], g + i, end - i) ? -ENOMEM : rows + 1;
 	}
 	if (!g || !*out)
 		rows = -ENOMEM;

@@ -22,7 +22,7 @@ void grt_tsg_channels_init(struct grt_tsg_channels *c)
 }
 
 /* It is gone: its handles may come again. */
-static int bury(struct grt_tsg_channels *c, struct grt_tsg_channel *ch)
+static int tsg_channels_bury(struct grt_tsg_channels *c, struct grt_tsg_channel *ch)
 {
 	if (c->past_used == GRT_TSG_CHANNELS_MAX)
 		c->over++;
@@ -41,7 +41,7 @@ static int find_or_make(struct grt_tsg_channels *c, const struct grt_tsg_event *
 	const struct grt_key key = {
 		{(uint64_t)client << 32 | handle, client ? 0 : (uint64_t)1 << 32 | t->e.pid}};
 	struct grt_tsg_channel *ch = grt_keyed_find(&c->live, &key);
-	int ret = ch && is_new ? bury(c, ch) : 0;
+	int ret = ch && is_new ? tsg_channels_bury(c, ch) : 0;
 	void *found = NULL;
 
 	if (!ret)
@@ -72,8 +72,8 @@ static void learn_chid(struct grt_tsg_channel *ch, uint32_t chid)
 		ch->chid = chid;
 }
 
-static int see_channel(struct grt_tsg_channels *c, const struct grt_ev_tsg_channel *ev,
-		       const struct grt_tsg *g)
+static int tsg_channels_see_channel(struct grt_tsg_channels *c, const struct grt_ev_tsg_channel *ev,
+				    const struct grt_tsg *g)
 {
 	struct grt_tsg_channel *ch;
 	int ret = find_or_make(c, (const struct grt_tsg_event *)ev, ev->channel_client, ev->channel, g,
@@ -91,10 +91,11 @@ static int see_channel(struct grt_tsg_channels *c, const struct grt_ev_tsg_chann
 	else if (ev->subctx != UNKNOWN)
 		snprintf(ch->subctx, sizeof(ch->subctx), "%08" PRIx32, ev->subctx);
 	learn_chid(ch, ev->chid);
-	return ch->went ? bury(c, ch) : 0;
+	return ch->went ? tsg_channels_bury(c, ch) : 0;
 }
 
-static int see_token(struct grt_tsg_channels *c, const struct grt_ev_tsg_token *ev, const struct grt_tsg *g)
+static int tsg_channels_see_token(struct grt_tsg_channels *c, const struct grt_ev_tsg_token *ev,
+				  const struct grt_tsg *g)
 {
 	struct grt_tsg_channel *ch;
 	int ret = find_or_make(c, (const struct grt_tsg_event *)ev, ev->channel_client, ev->channel, g, false,
@@ -114,10 +115,10 @@ int grt_tsg_channels_event(struct grt_tsg_channels *c, const struct grt_event *e
 	const struct grt_ev_tsg_token *token = (const struct grt_ev_tsg_token *)e;
 
 	if (e->type == GRT_EV_TSG_CHANNEL && channel->channel)
-		return see_channel(c, channel, g);
+		return tsg_channels_see_channel(c, channel, g);
 	/* one that was refused is of no channel, or of one that is known already */
 	if (e->type == GRT_EV_TSG_TOKEN && token->channel && (!token->status || token->chid != UNKNOWN))
-		return see_token(c, token, g);
+		return tsg_channels_see_token(c, token, g);
 	return 0;
 }
 

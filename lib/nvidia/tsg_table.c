@@ -29,7 +29,7 @@ static void get_nonzero(struct grt_cell *cell, const void *view, const void *row
 }
 
 /* What the trace says of the process, else of the thread that was seen with its first group. */
-static void get_process(struct grt_cell *cell, const void *view, const void *row, int arg)
+static void tsg_table_get_process(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	const struct grt_tsg *g = row;
 	uint32_t present = grt_names_find(view, GRT_NAME_THREAD, g->tid);
@@ -84,7 +84,7 @@ static void get_death(struct grt_cell *cell, const void *view, const void *row, 
 	cell->inferred = ((const struct grt_tsg *)row)->inferred;
 }
 
-static void get_life(struct grt_cell *cell, const void *view, const void *row, int arg)
+static void tsg_table_get_life(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	const struct grt_tsg *g = row;
 
@@ -109,7 +109,7 @@ static void get_cause(struct grt_cell *cell, const void *view, const void *row, 
 
 static const struct grt_column tsg_columns[] = {
 	{"pid", get_u32, G(pid), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "process id"},
-	{"process", get_process, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL,
+	{"process", tsg_table_get_process, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL,
 	 "process's comm; of text the comm of the thread that made its first group"},
 	{"tsg", grt_cell_chars, G(name), GRT_CELL_TEXT, GRT_COLUMN_ALL,
 	 "handles of client and group, or the hardware's number"},
@@ -125,7 +125,7 @@ static const struct grt_column tsg_columns[] = {
 	 "numbers of these, as far as there is room"},
 	{"birth", get_birth, 0, GRT_CELL_TIME, GRT_COLUMN_MORE, "when it was made"},
 	{"death", get_death, 0, GRT_CELL_TIME, GRT_COLUMN_MORE, "when it was destroyed"},
-	{"lifetime", get_life, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "from birth to death, ns"},
+	{"lifetime", tsg_table_get_life, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "from birth to death, ns"},
 	{"end", get_cause, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL,
 	 "freed, with its owner, by the last close, at exit"},
 	{"schedules", get_schedules, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "calls to schedule it"},
@@ -202,7 +202,7 @@ static int new_tsgs(void **state, struct grt_pass *pass, unsigned int parts)
 	return 0;
 }
 
-static int take_event(void *state, const struct grt_event *e, struct grt_pass *pass)
+static int tsg_table_take_event(void *state, const struct grt_event *e, struct grt_pass *pass)
 {
 	return grt_tsgs_event(state, e, pass->names);
 }
@@ -252,8 +252,8 @@ static void note_partly_known(struct grt_pass *pass, const struct grt_tsg *list,
 			 "%" PRIu64 " groups are partly unknown: they were created before the trace", older);
 }
 
-static int write_groups(const struct grt_part *part, struct grt_pass *pass, const struct grt_tsg *list,
-			uint64_t n)
+static int tsg_table_write_groups(const struct grt_part *part, struct grt_pass *pass,
+				  const struct grt_tsg *list, uint64_t n)
 {
 	const struct grt_tsg **row = calloc((size_t)n + 1, sizeof(*row));
 	uint64_t shown = grt_pass_shown(pass, part, n);
@@ -282,7 +282,7 @@ static int write_tsgs(void *state, const struct grt_part *part, struct grt_pass 
 
 	if (n < 0)
 		return -ENOMEM;
-	ret = write_groups(part, pass, list, (uint64_t)n);
+	ret = tsg_table_write_groups(part, pass, list, (uint64_t)n);
 	if (t->over)
 		grt_note(pass->notes,
 			 "%" PRIu64 " events are of groups that are not in the table (limit of %u groups)",
@@ -314,6 +314,6 @@ const struct grt_analysis grt_analysis_tsg = {
 	.classes = GRT_IN_CLASS(tsg),
 	.parts = tsg_parts,
 	.begin = new_tsgs,
-	.event = take_event,
+	.event = tsg_table_take_event,
 	.free = free_tsgs,
 };

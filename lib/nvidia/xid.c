@@ -37,7 +37,7 @@ int grt_xids_event(struct grt_xids *x, const struct grt_event *e)
 	return 0;
 }
 
-static int by_number(const void *a, const void *b)
+static int xid_by_number(const void *a, const void *b)
 {
 	const struct grt_xid_row *x = *(void *const *)a, *y = *(void *const *)b;
 
@@ -48,7 +48,7 @@ static int by_number(const void *a, const void *b)
 
 int grt_xids_list(const struct grt_xids *x, const struct grt_xid_row ***out)
 {
-	return grt_keyed_list(&x->rows, by_number, (void ***)out);
+	return grt_keyed_list(&x->rows, xid_by_number, (void ***)out);
 }
 
 void grt_xids_free(struct grt_xids *x)

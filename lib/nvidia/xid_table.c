@@ -76,7 +76,7 @@ static int new_xids(void **state, struct grt_pass *pass, unsigned int parts)
 	return 0;
 }
 
-static int take_event(void *state, const struct grt_event *e, struct grt_pass *pass)
+static int xid_table_take_event(void *state, const struct grt_event *e, struct grt_pass *pass)
 {
 	(void)pass;
 	return grt_xids_event(state, e);
@@ -101,6 +101,6 @@ const struct grt_analysis grt_analysis_xid = {
 	.classes = GRT_IN_CLASS(xid),
 	.parts = xid_parts,
 	.begin = new_xids,
-	.event = take_event,
+	.event = xid_table_take_event,
 	.free = free_xids,
 };

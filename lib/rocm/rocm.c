@@ -187,7 +187,7 @@ static void call_returned(struct grt_rocm *r, struct grt_rocm_call *c, struct lo
 		r->count.calls++;
 }
 
-static int take_call(struct grt_rocm *r, const struct grt_ev_log_call *x)
+static int rocm_take_call(struct grt_rocm *r, const struct grt_ev_log_call *x)
 {
 	const struct grt_key key = {{grt_rocm_hash(x->function, sizeof(x->function)), 0, 0, 0}};
 	const struct grt_key open = {{key.w[0], x->e.pid, x->thread, 0}};
@@ -295,7 +295,7 @@ static int queue_used(struct grt_rocm *r, const struct grt_ev_log_note *n)
 	return ret;
 }
 
-static int packet(struct grt_rocm *r, const struct grt_ev_log_note *n)
+static int rocm_packet(struct grt_rocm *r, const struct grt_ev_log_note *n)
 {
 	struct grt_rocm_queue *q;
 	int ret;
@@ -391,7 +391,7 @@ static int count_dispatch(struct grt_rocm *r, const struct grt_ev_log_dispatch *
 	return 0;
 }
 
-static int dispatch(struct grt_rocm *r, const struct grt_ev_log_dispatch *d)
+static int rocm_dispatch(struct grt_rocm *r, const struct grt_ev_log_dispatch *d)
 {
 	const struct grt_key key = {{d->e.pid, d->kernel, d->kernel ? 0 : d->object, 0}};
 	struct grt_rocm_kernel *k;
@@ -415,7 +415,7 @@ static int dispatch(struct grt_rocm *r, const struct grt_ev_log_dispatch *d)
 	return remember_signal(r, d, &key);
 }
 
-static int shader(struct grt_rocm *r, const struct grt_ev_log_note *n)
+static int rocm_shader(struct grt_rocm *r, const struct grt_ev_log_note *n)
 {
 	const struct grt_key key = {{n->e.pid, n->queue, 0, 0}};
 	struct grt_rocm_kernel *k;
@@ -451,7 +451,7 @@ static int text_part(struct grt_rocm *r, const struct grt_ev_log_text *x)
 
 /* Commands */
 
-static int enqueue(struct grt_rocm *r, const struct grt_ev_log_note *n)
+static int rocm_enqueue(struct grt_rocm *r, const struct grt_ev_log_note *n)
 {
 	const struct grt_key key = {{n->e.pid, n->object, 0, 0}};
 	bool kernel = !n->text[0] || !strncmp(n->text, "Kernel", 6);
@@ -469,7 +469,7 @@ static int enqueue(struct grt_rocm *r, const struct grt_ev_log_note *n)
 	return ret;
 }
 
-static int complete(struct grt_rocm *r, const struct grt_ev_log_note *n)
+static int rocm_complete(struct grt_rocm *r, const struct grt_ev_log_note *n)
 {
 	const struct grt_key key = {{n->e.pid, n->object, 0, 0}};
 	struct command *c = grt_keyed_find(&r->commands, &key);
@@ -490,7 +490,7 @@ static int complete(struct grt_rocm *r, const struct grt_ev_log_note *n)
 	return 0;
 }
 
-static int gpu_time(struct grt_rocm *r, const struct grt_ev_log_note *n)
+static int rocm_gpu_time(struct grt_rocm *r, const struct grt_ev_log_note *n)
 {
 	const struct grt_key key = {{n->e.pid, n->object, 0, 0}};
 	struct grt_key *kernel = n->object ? grt_keyed_find(&r->signals, &key) : NULL;
@@ -505,7 +505,7 @@ static int gpu_time(struct grt_rocm *r, const struct grt_ev_log_note *n)
 	return 0;
 }
 
-static int copy(struct grt_rocm *r, const struct grt_ev_log_note *n)
+static int rocm_copy(struct grt_rocm *r, const struct grt_ev_log_note *n)
 {
 	r->count.copies++;
 	r->count.copies_unsure += n->number != 0;
@@ -551,14 +551,14 @@ static int hang(struct grt_rocm *r, const struct grt_ev_log_note *n)
 	return ret;
 }
 
-static int host_wait(struct grt_rocm *r, const struct grt_ev_log_note *n)
+static int rocm_host_wait(struct grt_rocm *r, const struct grt_ev_log_note *n)
 {
 	(void)n;
 	r->count.host_waits++;
 	return 0;
 }
 
-static int marker(struct grt_rocm *r, const struct grt_ev_log_note *n)
+static int rocm_marker(struct grt_rocm *r, const struct grt_ev_log_note *n)
 {
 	(void)n;
 	r->count.markers++;
@@ -577,23 +577,23 @@ static int rocr(struct grt_rocm *r, const struct grt_ev_log_note *n)
 }
 
 static int (*const takes_note[])(struct grt_rocm *r, const struct grt_ev_log_note *n) = {
-	[GRT_LOG_ENQUEUE] = enqueue,
-	[GRT_LOG_COMPLETE] = complete,
-	[GRT_LOG_MARKER] = marker,
-	[GRT_LOG_HOST_WAIT] = host_wait,
+	[GRT_LOG_ENQUEUE] = rocm_enqueue,
+	[GRT_LOG_COMPLETE] = rocm_complete,
+	[GRT_LOG_MARKER] = rocm_marker,
+	[GRT_LOG_HOST_WAIT] = rocm_host_wait,
 	[GRT_LOG_QUEUE_CREATE] = queue_made,
 	[GRT_LOG_QUEUE_ACQUIRE] = queue_used,
 	[GRT_LOG_QUEUE_RELEASE] = queue_used,
 	[GRT_LOG_QUEUE_SELECT] = queue_used,
 	[GRT_LOG_QUEUE_DELETE] = queue_used,
 	[GRT_LOG_QUEUE_COUNTS] = queue_asked,
-	[GRT_LOG_BARRIER] = packet,
-	[GRT_LOG_COPY] = copy,
-	[GRT_LOG_SHADER] = shader,
-	[GRT_LOG_GPU_TIME] = gpu_time,
+	[GRT_LOG_BARRIER] = rocm_packet,
+	[GRT_LOG_COPY] = rocm_copy,
+	[GRT_LOG_SHADER] = rocm_shader,
+	[GRT_LOG_GPU_TIME] = rocm_gpu_time,
 	[GRT_LOG_FAULT] = fault,
 	[GRT_LOG_ROCR] = rocr,
-	[GRT_LOG_PACKET] = packet,
+	[GRT_LOG_PACKET] = rocm_packet,
 	[GRT_LOG_ERROR] = error,
 	[GRT_LOG_HANG] = hang,
 };
@@ -610,13 +610,13 @@ int grt_rocm_event(struct grt_rocm *r, const struct grt_event *e)
 	switch (e->type) {
 	case GRT_EV_LOG_CALL:
 		r->count.log++;
-		return take_call(r, (const struct grt_ev_log_call *)e);
+		return rocm_take_call(r, (const struct grt_ev_log_call *)e);
 	case GRT_EV_LOG_NOTE:
 		r->count.log++;
 		return take_note(r, (const struct grt_ev_log_note *)e);
 	case GRT_EV_LOG_DISPATCH:
 		r->count.log++;
-		return dispatch(r, (const struct grt_ev_log_dispatch *)e);
+		return rocm_dispatch(r, (const struct grt_ev_log_dispatch *)e);
 	case GRT_EV_LOG_TEXT:
 		return text_part(r, (const struct grt_ev_log_text *)e);
 	case GRT_EV_FUNC:

@@ -76,19 +76,19 @@ void grt_rocm_clock_free(struct grt_rocm_clock *c)
 	free(c);
 }
 
-static struct open_call *place_of(struct sample *s, uint32_t pid, uint64_t thread)
+static struct open_call *rocm_clock_place_of(struct sample *s, uint32_t pid, uint64_t thread)
 {
 	return &s->open[((thread ^ pid) * 0x9e3779b97f4a7c15) >> 58];
 }
 
 static void open_outer(struct sample *s, uint32_t pid, uint64_t thread, uint64_t time)
 {
-	*place_of(s, pid, thread) = (struct open_call){thread, pid, time};
+	*rocm_clock_place_of(s, pid, thread) = (struct open_call){thread, pid, time};
 }
 
 static void close_outer(struct sample *s, uint32_t pid, uint64_t thread, uint64_t time)
 {
-	struct open_call *o = place_of(s, pid, thread);
+	struct open_call *o = rocm_clock_place_of(s, pid, thread);
 
 	if (o->since && o->thread == thread && o->pid == pid && s->outers < MOST)
 		s->outer[s->outers++] = (struct stretch){o->since, time + CUT_NS};
@@ -147,7 +147,7 @@ void grt_rocm_clock_event(struct grt_rocm_clock *c, const struct grt_event *e)
 			take_func(&c->sample[i], x);
 }
 
-static int by_place(const void *a, const void *b)
+static int rocm_clock_by_place(const void *a, const void *b)
 {
 	const struct edge *x = a, *y = b;
 
@@ -204,7 +204,7 @@ static struct best find_best(struct edge *e, int n)
 	struct best b = {.most = 0};
 	int depth = 0;
 
-	qsort(e, (size_t)n, sizeof(*e), by_place);
+	qsort(e, (size_t)n, sizeof(*e), rocm_clock_by_place);
 	for (int i = 0; i < n; i++) {
 		depth += e[i].step;
 		if (e[i].step > 0 && depth > b.most)

@@ -97,7 +97,8 @@ static int begin_creation(struct grt_rocm *r, const struct grt_ev_func *x)
 }
 
 /* What a probe prints of the queue; the first key that is there. */
-static void take_key(uint64_t *to, const char *text, size_t len, const char *key, const char *other)
+static void rocm_kernel_take_key(uint64_t *to, const char *text, size_t len, const char *key,
+				 const char *other)
 {
 	uint64_t v;
 
@@ -106,19 +107,19 @@ static void take_key(uint64_t *to, const char *text, size_t len, const char *key
 		*to = v;
 }
 
-static void take_fields(struct grt_rocm_creation *c, const struct grt_ev_func *x)
+static void rocm_kernel_take_fields(struct grt_rocm_creation *c, const struct grt_ev_func *x)
 {
 	size_t len = strnlen(x->text, sizeof(x->text));
 
 	if (x->step == GRT_FUNC_CALLED || !len)
 		return;
-	take_key(&c->qid, x->text, len, "queue_id=", "qid=");
-	take_key(&c->type, x->text, len, "queue_type=", "type=");
-	take_key(&c->gpu, x->text, len, "gpu_id=", "gpu=");
-	take_key(&c->doorbell, x->text, len, "doorbell_offset=", "doorbell=");
+	rocm_kernel_take_key(&c->qid, x->text, len, "queue_id=", "qid=");
+	rocm_kernel_take_key(&c->type, x->text, len, "queue_type=", "type=");
+	rocm_kernel_take_key(&c->gpu, x->text, len, "gpu_id=", "gpu=");
+	rocm_kernel_take_key(&c->doorbell, x->text, len, "doorbell_offset=", "doorbell=");
 }
 
-static bool is_name(const char name[49], const struct grt_ev_func *x)
+static bool rocm_kernel_is_name(const char name[49], const struct grt_ev_func *x)
 {
 	return !strncmp(name, x->function, sizeof(x->function));
 }
@@ -141,7 +142,7 @@ static struct grt_rocm_made_step *add_step(struct grt_rocm_creation *c, const st
 static struct grt_rocm_made_step *open_step(struct grt_rocm_creation *c, const struct grt_ev_func *x)
 {
 	for (unsigned int i = c->steps; i-- > 0;)
-		if (is_name(c->step[i].name, x) && c->step[i].took == GRT_ROCM_UNKNOWN)
+		if (rocm_kernel_is_name(c->step[i].name, x) && c->step[i].took == GRT_ROCM_UNKNOWN)
 			return &c->step[i];
 	return add_step(c, x);
 }
@@ -190,7 +191,7 @@ static void take_step(struct grt_rocm *r, struct grt_rocm_creation *c, const str
 	}
 	if (is_elsewhere(step))
 		return;
-	take_fields(c, x);
+	rocm_kernel_take_fields(c, x);
 	creation_step(c, x, took);
 }
 
@@ -239,7 +240,7 @@ static int take_creation(struct grt_rocm *r, const struct grt_ev_func *x, enum g
 		c->by_ioctl = step == GRT_ROCM_IOCTL_CREATE;
 		c->by_point = x->step == GRT_FUNC_EVENT;
 	}
-	take_fields(c, x);
+	rocm_kernel_take_fields(c, x);
 	if (bound != POINT_BEGIN)
 		creation_returned(r, c, x, took);
 	return 0;
@@ -247,7 +248,7 @@ static int take_creation(struct grt_rocm *r, const struct grt_ev_func *x, enum g
 
 /* Functions */
 
-static void count_call(struct grt_rocm *r, struct grt_rocm_func *f)
+static void rocm_kernel_count_call(struct grt_rocm *r, struct grt_rocm_func *f)
 {
 	f->calls++;
 	r->count.step[f->step]++;
@@ -261,7 +262,7 @@ static uint64_t returned(struct grt_rocm *r, struct grt_rocm_func *f, const stru
 	bool entered = grt_rocm_leave(r, open, x->e.time, &took);
 
 	if (!entered)
-		count_call(r, f);
+		rocm_kernel_count_call(r, f);
 	f->start_only -= entered && f->start_only;
 	if (x->known & GRT_FUNC_TOOK)
 		took = x->took;
@@ -289,7 +290,8 @@ static int take_point(struct grt_rocm *r, struct grt_rocm_func *f, const struct 
 	return kind == POINT_BEGIN ? grt_rocm_enter(r, &open, x->e.time) : 0;
 }
 
-static int take(struct grt_rocm *r, struct grt_rocm_func *f, const struct grt_ev_func *x, uint64_t *took)
+static int rocm_kernel_take(struct grt_rocm *r, struct grt_rocm_func *f, const struct grt_ev_func *x,
+			    uint64_t *took)
 {
 	const struct grt_key open = {{grt_rocm_hash(x->function, sizeof(x->function)), x->e.tid, 1, 0}};
 
@@ -302,7 +304,7 @@ static int take(struct grt_rocm *r, struct grt_rocm_func *f, const struct grt_ev
 		*took = returned(r, f, x, &open);
 		return 0;
 	}
-	count_call(r, f);
+	rocm_kernel_count_call(r, f);
 	f->start_only++;
 	return x->step == GRT_FUNC_ENTERED ? grt_rocm_enter(r, &open, x->e.time) : 0;
 }
@@ -321,7 +323,7 @@ int grt_rocm_take_func(struct grt_rocm *r, const struct grt_ev_func *x)
 		memcpy(f->name, x->function, sizeof(x->function));
 		f->step = grt_rocm_step_of(x->function, sizeof(x->function));
 	}
-	ret = take(r, f, x, &took);
+	ret = rocm_kernel_take(r, f, x, &took);
 	if (ret)
 		return ret;
 	return take_creation(r, x, f->step, took);
@@ -329,14 +331,14 @@ int grt_rocm_take_func(struct grt_rocm *r, const struct grt_ev_func *x)
 
 /* What the runtime says of it */
 
-static bool fits(const struct grt_rocm_creation *c, const struct grt_rocm_request *q)
+static bool rocm_kernel_fits(const struct grt_rocm_creation *c, const struct grt_rocm_request *q)
 {
 	if (q->joined || c->begin > q->told || (q->pid && q->pid != c->pid))
 		return false;
 	return q->asked ? c->begin >= q->asked : q->told - c->begin < TOLD_WITHIN_NS;
 }
 
-static void join(struct grt_rocm_creation *c, struct grt_rocm_request *q)
+static void rocm_kernel_join(struct grt_rocm_creation *c, struct grt_rocm_request *q)
 {
 	q->joined = true;
 	c->asked = q->asked;
@@ -349,8 +351,8 @@ void grt_rocm_finish(struct grt_rocm *r)
 {
 	for (unsigned int i = 0; i < r->creations; i++)
 		for (unsigned int k = 0; k < r->requests; k++)
-			if (fits(&r->creation[i], &r->request[k])) {
-				join(&r->creation[i], &r->request[k]);
+			if (rocm_kernel_fits(&r->creation[i], &r->request[k])) {
+				rocm_kernel_join(&r->creation[i], &r->request[k]);
 				break;
 			}
 }

@@ -27,7 +27,7 @@ static void get_some(struct grt_cell *cell, const void *view, const void *row, i
 }
 
 /* A stamp; 0 means that there is none, so it is moved on the way out only. */
-static void get_stamp(struct grt_cell *cell, const void *view, const void *row, int arg)
+static void rocm_table_get_stamp(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	get_some(cell, view, row, arg);
 	cell->number -= cell->absent ? 0 : ((const struct grt_rocm_view *)view)->zero;
@@ -61,48 +61,51 @@ static void get_address(struct grt_cell *cell, const void *view, const void *row
 }
 
 /* struct grt_rocm_times */
-static const struct grt_rocm_times *times(const void *row, int arg)
+static const struct grt_rocm_times *rocm_table_times(const void *row, int arg)
 {
 	return (const struct grt_rocm_times *)((const char *)row + arg);
 }
 
-static void get_sum(struct grt_cell *cell, const void *view, const void *row, int arg)
+static void rocm_table_get_sum(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	(void)view;
-	cell->number = times(row, arg)->sum;
-	cell->absent = !times(row, arg)->n;
+	cell->number = rocm_table_times(row, arg)->sum;
+	cell->absent = !rocm_table_times(row, arg)->n;
 }
 
-static void get_mean(struct grt_cell *cell, const void *view, const void *row, int arg)
+static void rocm_table_get_mean(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
-	const struct grt_rocm_times *t = times(row, arg);
+	const struct grt_rocm_times *t = rocm_table_times(row, arg);
 
 	(void)view;
 	cell->absent = !t->n;
 	cell->number = t->n ? t->sum / t->n : 0;
 }
 
-static void get_min(struct grt_cell *cell, const void *view, const void *row, int arg)
+static void rocm_table_get_min(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	(void)view;
-	cell->number = times(row, arg)->min;
-	cell->absent = !times(row, arg)->n;
+	cell->number = rocm_table_times(row, arg)->min;
+	cell->absent = !rocm_table_times(row, arg)->n;
 }
 
-static void get_max(struct grt_cell *cell, const void *view, const void *row, int arg)
+static void rocm_table_get_max(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	(void)view;
-	cell->number = times(row, arg)->max;
-	cell->absent = !times(row, arg)->n;
+	cell->number = rocm_table_times(row, arg)->max;
+	cell->absent = !rocm_table_times(row, arg)->n;
 }
 
-#define TIMES(prefix, type, member)                                                                       \
-	{prefix "total", get_sum,	 AT(type, member),                                                \
-	 GRT_CELL_NS,	 GRT_COLUMN_ALL, "sum of the known durations"},                                   \
-		{prefix "mean", get_mean, AT(type, member), GRT_CELL_NS, GRT_COLUMN_ALL, "mean of them"}, \
-		{prefix "min", get_min, AT(type, member), GRT_CELL_NS, GRT_COLUMN_MORE, "least of them"}, \
-	{                                                                                                 \
-		prefix "max", get_max, AT(type, member), GRT_CELL_NS, GRT_COLUMN_ALL, "largest of them"   \
+#define TIMES(prefix, type, member)                                                              \
+	{prefix "total", rocm_table_get_sum, AT(type, member),                                   \
+	 GRT_CELL_NS,	 GRT_COLUMN_ALL,     "sum of the known durations"},                      \
+		{prefix "mean", rocm_table_get_mean, AT(type, member),                           \
+		 GRT_CELL_NS,	GRT_COLUMN_ALL,	     "mean of them"},                            \
+		{prefix "min", rocm_table_get_min, AT(type, member),                             \
+		 GRT_CELL_NS,  GRT_COLUMN_MORE,	   "least of them"},                             \
+	{                                                                                        \
+		prefix "max", rocm_table_get_max, AT(type, member), GRT_CELL_NS, GRT_COLUMN_ALL, \
+			"largest of them"                                                        \
 	}
 
 /* Creations */
@@ -117,7 +120,7 @@ static void get_n(struct grt_cell *cell, const void *view, const void *row, int 
 	cell->number = (uint64_t)((const struct grt_rocm_creation *)row - v->creation) + 1;
 }
 
-static void get_type(struct grt_cell *cell, const void *view, const void *row, int arg)
+static void rocm_table_get_type(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	const struct grt_rocm_creation *c = row;
 
@@ -188,13 +191,14 @@ static void get_state(struct grt_cell *cell, const void *view, const void *row, 
 #define CREATION(member) AT(struct grt_rocm_creation, member)
 static const struct grt_column creation_columns[] = {
 	{"creation", get_n, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "number of the creation, from 1"},
-	{"time", get_stamp, CREATION(begin), GRT_CELL_TIME, GRT_COLUMN_ALL, "when the ioctl began"},
+	{"time", rocm_table_get_stamp, CREATION(begin), GRT_CELL_TIME, GRT_COLUMN_ALL,
+	 "when the ioctl began"},
 	{"pid", grt_cell_id, CREATION(pid), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "the process"},
 	{"tid", grt_cell_id, CREATION(tid), GRT_CELL_NUMBER, GRT_COLUMN_MORE, "the thread"},
 	{"queue", get_address, CREATION(queue), GRT_CELL_TEXT, GRT_COLUMN_ALL,
 	 "address of the hardware queue in the log"},
 	{"queue_id", get_u64, CREATION(qid), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "KFD's number of the queue"},
-	{"type", get_type, 0, GRT_CELL_NAMED, GRT_COLUMN_ALL, "queue type"},
+	{"type", rocm_table_get_type, 0, GRT_CELL_NAMED, GRT_COLUMN_ALL, "queue type"},
 	{"gpu_id", get_u64, CREATION(gpu), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "KFD's number of the GPU"},
 	{"doorbell", get_address, CREATION(doorbell), GRT_CELL_TEXT, GRT_COLUMN_ALL,
 	 "offset of the doorbell"},
@@ -283,7 +287,7 @@ static void get_priority(struct grt_cell *cell, const void *view, const void *ro
 		cell->text = names[q->priority];
 }
 
-static void get_depth(struct grt_cell *cell, const void *view, const void *row, int arg)
+static void rocm_table_get_depth(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	const struct grt_rocm_queue *q = row;
 
@@ -304,14 +308,15 @@ static const struct grt_column queue_columns[] = {
 	{"cooperative", get_bool, QUEUE(cooperative), GRT_CELL_BOOL, GRT_COLUMN_MORE,
 	 "for cooperative launches"},
 	{"size", get_some, QUEUE(size), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "packets"},
-	{"made", get_stamp, QUEUE(made), GRT_CELL_TIME, GRT_COLUMN_ALL, "time of its creation in the log"},
-	{"gone", get_stamp, QUEUE(gone), GRT_CELL_TIME, GRT_COLUMN_MORE, "when it was destroyed"},
+	{"made", rocm_table_get_stamp, QUEUE(made), GRT_CELL_TIME, GRT_COLUMN_ALL,
+	 "time of its creation in the log"},
+	{"gone", rocm_table_get_stamp, QUEUE(gone), GRT_CELL_TIME, GRT_COLUMN_MORE, "when it was destroyed"},
 	{"users", grt_cell_u32, QUEUE(users), GRT_CELL_NUMBER, GRT_COLUMN_MORE, "users at the end"},
 	{"dispatches", get_u64, QUEUE(dispatches), GRT_CELL_NUMBER, GRT_COLUMN_ALL,
 	 "kernels written into it"},
 	{"barriers", get_u64, QUEUE(barriers), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "barriers written into it"},
 	{"packets", get_u64, QUEUE(packets), GRT_CELL_NUMBER, GRT_COLUMN_MORE, "other packets"},
-	{"depth_max", get_depth, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL,
+	{"depth_max", rocm_table_get_depth, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL,
 	 "most packets in it, where the log says"},
 	{.name = NULL},
 };
@@ -394,17 +399,17 @@ static const struct grt_column kernel_columns[] = {
 	{"workgroup", get_size, 1, GRT_CELL_TEXT, GRT_COLUMN_ALL, "work items of a workgroup"},
 	{"hw_queue", get_kernel_queue, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL,
 	 "queue of the last one, ... where there were others"},
-	{"wait_mean", get_mean, KERNEL(wait), GRT_CELL_NS, GRT_COLUMN_ALL,
+	{"wait_mean", rocm_table_get_mean, KERNEL(wait), GRT_CELL_NS, GRT_COLUMN_ALL,
 	 "mean time from enqueued to dispatched"},
-	{"wait_max", get_max, KERNEL(wait), GRT_CELL_NS, GRT_COLUMN_MORE, "largest of these"},
-	{"run_mean", get_mean, KERNEL(run), GRT_CELL_NS, GRT_COLUMN_ALL,
+	{"wait_max", rocm_table_get_max, KERNEL(wait), GRT_CELL_NS, GRT_COLUMN_MORE, "largest of these"},
+	{"run_mean", rocm_table_get_mean, KERNEL(run), GRT_CELL_NS, GRT_COLUMN_ALL,
 	 "mean time from dispatched to complete"},
-	{"run_max", get_max, KERNEL(run), GRT_CELL_NS, GRT_COLUMN_MORE, "largest of these"},
-	{"gpu_mean", get_mean, KERNEL(gpu), GRT_CELL_NS, GRT_COLUMN_ALL,
+	{"run_max", rocm_table_get_max, KERNEL(run), GRT_CELL_NS, GRT_COLUMN_MORE, "largest of these"},
+	{"gpu_mean", rocm_table_get_mean, KERNEL(gpu), GRT_CELL_NS, GRT_COLUMN_ALL,
 	 "mean time on the GPU, by its own clock"},
 	{"aborted_at", get_u64, KERNEL(hangs), GRT_CELL_NUMBER, GRT_COLUMN_MORE,
 	 "times a queue was aborted before it was complete"},
-	{"gpu_total", get_sum, KERNEL(gpu), GRT_CELL_NS, GRT_COLUMN_MORE, "sum of these"},
+	{"gpu_total", rocm_table_get_sum, KERNEL(gpu), GRT_CELL_NS, GRT_COLUMN_MORE, "sum of these"},
 	{.name = NULL},
 };
 const struct grt_table grt_rocm_kernel_table = {"kernels", "kernels", kernel_columns, 0};

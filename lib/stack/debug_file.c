@@ -46,7 +46,7 @@ static bool is_firm(const struct stat *st)
 }
 
 /* Return: 0 or a negative errno */
-static int copy(int from, int to, uint64_t size)
+static int debug_file_copy(int from, int to, uint64_t size)
 {
 	char part[65536];
 	ssize_t n = 1, done;
@@ -66,7 +66,8 @@ static int copy(int from, int to, uint64_t size)
 
 static int copy_of(int fd, uint64_t size)
 {
-	int to = memfd_create("grtrace-object", MFD_CLOEXEC), ret = to < 0 ? -errno : copy(fd, to, size);
+	int to = memfd_create("grtrace-object", MFD_CLOEXEC),
+	    ret = to < 0 ? -errno : debug_file_copy(fd, to, size);
 
 	close(fd);
 	if (!ret)
@@ -119,7 +120,7 @@ static uint32_t checksum(int fd)
 	return ~crc;
 }
 
-static bool has_build_id(int fd, const char *wanted)
+static bool debug_file_has_build_id(int fd, const char *wanted)
 {
 	Elf *elf = elf_begin(fd, ELF_C_READ, NULL);
 	const unsigned char *bits;
@@ -140,7 +141,7 @@ static bool has_build_id(int fd, const char *wanted)
 static bool is_it(const struct grt_debug_link *l, int fd, bool by_build_id)
 {
 	if (by_build_id || l->build_id[0])
-		return has_build_id(fd, l->build_id);
+		return debug_file_has_build_id(fd, l->build_id);
 	return !l->crc || checksum(fd) == l->crc;
 }
 

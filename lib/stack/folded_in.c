@@ -55,7 +55,7 @@ struct weight {
 	uint64_t part;
 };
 
-static const char *trim(const char *line, const char *end)
+static const char *folded_in_trim(const char *line, const char *end)
 {
 	while (end > line && (grt_is_blank(end[-1]) || end[-1] == '\r'))
 		end--;
@@ -68,12 +68,12 @@ static const char *take_weight(const char *line, const char *end, struct weight 
 	uint64_t unit = BILLION;
 	const char *p;
 
-	end = trim(line, end);
+	end = folded_in_trim(line, end);
 	for (p = end; p > line && (grt_is_digit(p[-1]) || p[-1] == '.'); p--)
 		;
 	if (p == end || p == line || !grt_is_blank(p[-1]))
 		return NULL;
-	line = trim(line, p);
+	line = folded_in_trim(line, p);
 	*w = (struct weight){0};
 	if (!grt_scan_u64(&p, end, &w->whole))
 		return NULL;
@@ -87,7 +87,7 @@ static const char *take_weight(const char *line, const char *end, struct weight 
 }
 
 /* How many bytes two texts begin with that are the same. */
-static size_t same_bytes(const char *a, const char *b, size_t len)
+static size_t folded_in_same_bytes(const char *a, const char *b, size_t len)
 {
 	uint64_t x, y;
 	size_t i = 0;
@@ -106,7 +106,7 @@ static size_t same_bytes(const char *a, const char *b, size_t len)
 /* Frames of the line before that this one has, too. */
 static uint32_t shared_frames(const struct reader *r, const char *line, size_t len)
 {
-	size_t same = same_bytes(r->last, line, len < r->last_len ? len : r->last_len);
+	size_t same = folded_in_same_bytes(r->last, line, len < r->last_len ? len : r->last_len);
 	uint32_t n = r->frames;
 
 	while (n && (r->end[n - 1] > same || (r->end[n - 1] < len && line[r->end[n - 1]] != ';')))
@@ -166,7 +166,7 @@ static int go_down(struct reader *r, uint32_t level, uint32_t node[GRT_STACKS_BA
 }
 
 /* What waits goes into the tree. */
-static int settle(struct reader *r)
+static int folded_in_settle(struct reader *r)
 {
 	uint32_t node[GRT_STACKS_BATCH] = {GRT_STACKS_ROOT};
 	int ret = 1;
@@ -182,14 +182,14 @@ static int settle(struct reader *r)
 	return ret;
 }
 
-static int bad_line(struct reader *r)
+static int folded_in_bad_line(struct reader *r)
 {
 	if (!r->count->bad++)
 		r->count->first_bad = r->line;
 	return 0;
 }
 
-static int take_line(struct reader *r, const char *line, const char *end)
+static int folded_in_take_line(struct reader *r, const char *line, const char *end)
 {
 	struct stack *new = &r->stack[r->stacks];
 	const char *stack;
@@ -197,12 +197,12 @@ static int take_line(struct reader *r, const char *line, const char *end)
 	int ret;
 
 	r->line++;
-	if (trim(line, end) == line)
+	if (folded_in_trim(line, end) == line)
 		return 0;
 	r->count->lines++;
 	stack = take_weight(line, end, &w);
 	if (!stack)
-		return bad_line(r);
+		return folded_in_bad_line(r);
 	ret = take_names(r, line, (size_t)(stack - line), &new->first);
 	if (ret)
 		return ret;
@@ -213,7 +213,8 @@ static int take_line(struct reader *r, const char *line, const char *end)
 	new->depth = r->frames;
 	new->weight = w.whole;
 	r->stacks++;
-	return r->stacks == GRT_STACKS_BATCH || r->names + GRT_STACKS_DEPTH_MAX > NAMES ? settle(r) : 0;
+	return r->stacks == GRT_STACKS_BATCH || r->names + GRT_STACKS_DEPTH_MAX > NAMES ? folded_in_settle(r)
+											: 0;
 }
 
 /** struct block - what was read and is not yet a line */
@@ -236,14 +237,14 @@ static int more_room(struct block *b)
 static int end_line(struct reader *r, struct block *b, const char *line, const char *end)
 {
 	if (!b->too_long)
-		return take_line(r, line, end);
+		return folded_in_take_line(r, line, end);
 	b->too_long = false;
 	r->line++;
 	r->count->lines++;
-	return bad_line(r);
+	return folded_in_bad_line(r);
 }
 
-static int take_lines(struct reader *r, struct block *b, size_t fresh)
+static int folded_in_take_lines(struct reader *r, struct block *b, size_t fresh)
 {
 	const char *line = b->text, *end = b->text + b->used, *newline;
 	const char *from = end - fresh;
@@ -258,7 +259,7 @@ static int take_lines(struct reader *r, struct block *b, size_t fresh)
 	return ret;
 }
 
-static int read_lines(int fd, struct reader *r, struct block *b)
+static int folded_in_read_lines(int fd, struct reader *r, struct block *b)
 {
 	ssize_t n;
 	int ret;
@@ -275,7 +276,7 @@ static int read_lines(int fd, struct reader *r, struct block *b)
 		if (n < 0)
 			continue;
 		b->used += (size_t)n;
-		ret = take_lines(r, b, (size_t)n);
+		ret = folded_in_take_lines(r, b, (size_t)n);
 		if (ret)
 			return ret;
 	}
@@ -292,7 +293,7 @@ int grt_folded_read(int fd, const char *name, struct grt_stacks *s, enum grt_sta
 		r->s = s;
 		r->side = side;
 		r->count = count;
-		ret = read_lines(fd, r, &b) ?: settle(r);
+		ret = folded_in_read_lines(fd, r, &b) ?: folded_in_settle(r);
 		count->fraction += r->fraction;
 		free(r->last);
 	}

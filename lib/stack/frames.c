@@ -28,7 +28,7 @@ static bool same_stack(const void *owner, uint32_t id, const void *key)
 	return ((const struct grt_frames *)owner)->stack[id].id == *(const uint32_t *)key;
 }
 
-static struct grt_frames_stack *find_stack(const struct grt_frames *f, uint32_t id)
+static struct grt_frames_stack *frames_find_stack(const struct grt_frames *f, uint32_t id)
 {
 	uint32_t at = grt_index_find(&f->index, grt_hash(&f->key, id, 1), same_stack, f, &id);
 
@@ -57,7 +57,7 @@ static int add_stack(struct grt_frames *f, const struct grt_ev_frame *e, struct 
 
 int grt_frames_event(struct grt_frames *f, const struct grt_ev_frame *e)
 {
-	struct grt_frames_stack *s = find_stack(f, e->stack);
+	struct grt_frames_stack *s = frames_find_stack(f, e->stack);
 	uint32_t number;
 	int ret = 0;
 
@@ -75,7 +75,7 @@ int grt_frames_event(struct grt_frames *f, const struct grt_ev_frame *e)
 
 bool grt_frames_has(const struct grt_frames *f, uint32_t id)
 {
-	const struct grt_frames_stack *s = id ? find_stack(f, id) : NULL;
+	const struct grt_frames_stack *s = id ? frames_find_stack(f, id) : NULL;
 
 	for (uint32_t i = 0; s && i < s->depth; i++)
 		if (s->symbol[i])
@@ -85,7 +85,7 @@ bool grt_frames_has(const struct grt_frames *f, uint32_t id)
 
 int grt_frames_put(const struct grt_frames *f, uint32_t id, struct grt_stacks *tree, uint32_t *node)
 {
-	const struct grt_frames_stack *s = id ? find_stack(f, id) : NULL;
+	const struct grt_frames_stack *s = id ? frames_find_stack(f, id) : NULL;
 	const char *text;
 	size_t len;
 	int ret = 0;

@@ -11,7 +11,8 @@
 /* Functions looked at behind the nearest one, where they overlap. */
 #define BEHIND_MAX 32U
 
-static int add(struct grt_functions *f, struct grt_function function, const char *name, size_t length)
+static int functions_add(struct grt_functions *f, struct grt_function function, const char *name,
+			 size_t length)
 {
 	if (length > GRT_FUNCTION_NAME_MAX)
 		length = GRT_FUNCTION_NAME_MAX;
@@ -32,17 +33,18 @@ static int add(struct grt_functions *f, struct grt_function function, const char
 
 int grt_functions_add(struct grt_functions *f, uint64_t start, uint64_t size, const char *name, size_t length)
 {
-	return add(f, (struct grt_function){.start = start, .size = size}, name, length);
+	return functions_add(f, (struct grt_function){.start = start, .size = size}, name, length);
 }
 
 int grt_functions_add_unsized(struct grt_functions *f, uint64_t start, uint64_t most, const char *name,
 			      size_t length)
 {
-	return add(f, (struct grt_function){.start = start, .size = most, .unsized = true}, name, length);
+	return functions_add(f, (struct grt_function){.start = start, .size = most, .unsized = true}, name,
+			     length);
 }
 
 /* By address; of those at the same one, those without a size first, and the latest last. */
-static int by_start(const void *a, const void *b)
+static int functions_by_start(const void *a, const void *b)
 {
 	const struct grt_function *x = a, *y = b;
 
@@ -53,15 +55,15 @@ static int by_start(const void *a, const void *b)
 	return x->order < y->order ? -1 : x->order > y->order;
 }
 
-static void sort(struct grt_functions *f)
+static void functions_sort(struct grt_functions *f)
 {
 	if (f->used)
-		qsort(f->at, f->used, sizeof(*f->at), by_start);
+		qsort(f->at, f->used, sizeof(*f->at), functions_by_start);
 	f->sorted = true;
 }
 
 /* @passed: functions that begin behind it, or have a size and begin where it does; they end one without */
-static bool holds(const struct grt_function *f, uint64_t address, uint32_t passed)
+static bool functions_holds(const struct grt_function *f, uint64_t address, uint32_t passed)
 {
 	return address - f->start < f->size && !(f->unsized && passed);
 }
@@ -71,7 +73,7 @@ const char *grt_functions_find(struct grt_functions *f, uint64_t address)
 	uint32_t low = 0, high = f->used, middle;
 
 	if (!f->sorted)
-		sort(f);
+		functions_sort(f);
 	while (low < high) {
 		middle = low + (high - low) / 2;
 		if (f->at[middle].start <= address)
@@ -80,7 +82,7 @@ const char *grt_functions_find(struct grt_functions *f, uint64_t address)
 			high = middle;
 	}
 	for (uint32_t n = 0; low && n < BEHIND_MAX; n++, low--)
-		if (holds(&f->at[low - 1], address, n))
+		if (functions_holds(&f->at[low - 1], address, n))
 			return f->names + f->at[low - 1].name;
 	return NULL;
 }

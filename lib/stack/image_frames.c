@@ -135,13 +135,13 @@ static uint64_t began(const struct grt_image *i)
 }
 
 /* The same. */
-static uint64_t ended(const struct grt_image *i)
+static uint64_t image_frames_ended(const struct grt_image *i)
 {
 	return i->process.what == 3 && i->ahead ? i->process.e.time + i->ahead : 0;
 }
 
-static int look_up(struct grt_image_frames *f, struct image *m, const struct grt_image *i,
-		   const struct grt_image_node *n, struct grt_symbols_found *found)
+static int image_frames_look_up(struct grt_image_frames *f, struct image *m, const struct grt_image *i,
+				const struct grt_image_node *n, struct grt_symbols_found *found)
 {
 	const struct grt_image_mapping *map = grt_image_mapping(i, n->module);
 	uint32_t object;
@@ -153,7 +153,7 @@ static int look_up(struct grt_image_frames *f, struct image *m, const struct grt
 	if (map && object != GRT_SYMBOLS_NO_OBJECT)
 		return grt_symbols_at(f->symbols, object, n->ip - 1 - map->bias, found);
 	ret = grt_symbols_began(f->symbols, i->pid, began(i))
-		      ?: grt_symbols_ended(f->symbols, i->pid, ended(i));
+		      ?: grt_symbols_ended(f->symbols, i->pid, image_frames_ended(i));
 	return ret ? ret : grt_symbols_in_process(f->symbols, i->pid, n->ip - 1, found);
 }
 
@@ -162,7 +162,7 @@ static int list_code(struct grt_image_frames *f, struct image *m, struct place *
 		     const struct grt_image_node *n)
 {
 	struct grt_symbols_found found;
-	int ret = look_up(f, m, i, n, &found);
+	int ret = image_frames_look_up(f, m, i, n, &found);
 
 	for (unsigned int k = ret ? 0 : found.frames; k-- > 0 && !ret;)
 		ret = list(f, p, found.frame[k].function);
@@ -170,7 +170,8 @@ static int list_code(struct grt_image_frames *f, struct image *m, struct place *
 }
 
 /* What a node is, looked up once. Return: 0 or -ENOMEM */
-static int place_of(struct grt_image_frames *f, const struct grt_image *i, uint32_t node, struct place *out)
+static int image_frames_place_of(struct grt_image_frames *f, const struct grt_image *i, uint32_t node,
+				 struct place *out)
 {
 	const struct grt_image_node *n = grt_image_node(i, node);
 	struct image *m = image_of(f, i);
@@ -205,7 +206,7 @@ static int each_frame(struct grt_image_frames *f, const struct grt_image *i, uin
 	for (; n && depth < GRT_STACKS_DEPTH_MAX; node = n->caller, n = grt_image_node(i, node))
 		path[depth++] = node;
 	while (depth-- > 0 && !ret) {
-		ret = place_of(f, i, path[depth], &p);
+		ret = image_frames_place_of(f, i, path[depth], &p);
 		for (uint32_t k = 0; k < p.frames && !ret; k++)
 			ret = put(f, arg, f->list[p.at - 1 + k]);
 	}
@@ -287,7 +288,7 @@ int grt_image_frames_text(struct grt_image_frames *f, const struct grt_image *i,
 			  const char **text, size_t *len)
 {
 	struct place p;
-	int ret = place_of(f, i, node, &p);
+	int ret = image_frames_place_of(f, i, node, &p);
 
 	*text = "";
 	*len = 0;
@@ -307,8 +308,8 @@ static bool is_cuda(const struct grt_image *image, const struct grt_image_node *
 }
 
 /* Adds a frame to a text. */
-static int add_frame(char **text, struct grt_image_frames *frames, const struct grt_image *image,
-		     uint32_t node, const char *before)
+static int image_frames_add_frame(char **text, struct grt_image_frames *frames, const struct grt_image *image,
+				  uint32_t node, const char *before)
 {
 	const char *frame;
 	char *more;
@@ -335,7 +336,7 @@ int grt_image_frames_brief(struct grt_image_frames *frames, const struct grt_ima
 	for (; n && n->caller && is_cuda(image, n); n = grt_image_node(image, node))
 		node = n->caller;
 	for (; n && shown < FRAMES_SHOWN && *out && !ret; n = grt_image_node(image, node), shown++) {
-		ret = add_frame(out, frames, image, node, " < ");
+		ret = image_frames_add_frame(out, frames, image, node, " < ");
 		node = n->caller;
 		if (n->file)
 			return ret;
@@ -343,7 +344,7 @@ int grt_image_frames_brief(struct grt_image_frames *frames, const struct grt_ima
 	for (; n && !n->file; n = grt_image_node(image, node))
 		node = n->caller;
 	if (n && *out && !ret)
-		ret = add_frame(out, frames, image, node, " < ... < ");
+		ret = image_frames_add_frame(out, frames, image, node, " < ... < ");
 	return *out ? ret : -ENOMEM;
 }
 

@@ -55,7 +55,7 @@ static uint32_t find_pid(const struct grt_images *m, uint32_t pid)
 	return grt_index_find(&m->by_pid, grt_hash(&m->key, pid, 1), same_pid, m, &pid);
 }
 
-static int give_id(struct grt_images *m, struct grt_image *i, uint64_t id)
+static int images_give_id(struct grt_images *m, struct grt_image *i, uint64_t id)
 {
 	i->id = id;
 	return id ? grt_index_add(&m->by_id, grt_hash(&m->key, i->pid, id), i->number) : 0;
@@ -75,11 +75,11 @@ static struct grt_image *new_image(struct grt_images *m, uint32_t pid, uint64_t 
 	m->image[m->images++] = i;
 	if (at != GRT_NOWHERE)
 		grt_index_remove(&m->by_pid, tag, at);
-	return grt_index_add(&m->by_pid, tag, i->number) || give_id(m, i, id) ? NULL : i;
+	return grt_index_add(&m->by_pid, tag, i->number) || images_give_id(m, i, id) ? NULL : i;
 }
 
 /* The image that an event is of; NULL: nothing has told of it. */
-static struct grt_image *find_image(const struct grt_images *m, const struct grt_event *e)
+static struct grt_image *images_find_image(const struct grt_images *m, const struct grt_event *e)
 {
 	struct id key = {e->pid, e->ctx};
 	uint32_t at = find_pid(m, e->pid);
@@ -92,7 +92,7 @@ static struct grt_image *find_image(const struct grt_images *m, const struct grt
 
 struct grt_image *grt_images_of(struct grt_images *m, const struct grt_event *e)
 {
-	struct grt_image *i = find_image(m, e);
+	struct grt_image *i = images_find_image(m, e);
 	uint32_t at;
 
 	if (i)
@@ -100,14 +100,14 @@ struct grt_image *grt_images_of(struct grt_images *m, const struct grt_event *e)
 	at = find_pid(m, e->pid);
 	/* the recorder's records have told of it, before its own */
 	if (at != GRT_NOWHERE && !m->image[at]->id && !m->image[at]->process.what)
-		return give_id(m, m->image[at], e->ctx) ? NULL : m->image[at];
+		return images_give_id(m, m->image[at], e->ctx) ? NULL : m->image[at];
 	return new_image(m, e->pid, e->ctx);
 }
 
 /* ---------------------------------------------------------- definitions */
 
 /* Bytes that a table gets more of to have room for a number. */
-static uint64_t growth(uint32_t number, uint32_t room, size_t size)
+static uint64_t images_growth(uint32_t number, uint32_t room, size_t size)
 {
 	uint64_t want = room ? room : FIRST;
 
@@ -119,7 +119,7 @@ static uint64_t growth(uint32_t number, uint32_t room, size_t size)
 /* Numbers are counted from 1; @room: that there is room for, entries of @size. */
 static bool is_believed(struct grt_images *m, uint32_t number, uint32_t room, size_t size)
 {
-	uint64_t more = number > room ? growth(number, room, size) : 0;
+	uint64_t more = number > room ? images_growth(number, room, size) : 0;
 
 	if (!number || number > (uint64_t)room + FAR ||
 	    m->room + more > m->defined + FIRST * size + HOLES_MAX)
@@ -135,7 +135,7 @@ static bool is_believed(struct grt_images *m, uint32_t number, uint32_t room, si
 		 ? grt_grow_zeroed((table), (room), (number), FIRST) \
 		 : -ERANGE)
 
-static int take_string(struct grt_images *m, struct grt_image *i, const struct grt_ev_string *s)
+static int images_take_string(struct grt_images *m, struct grt_image *i, const struct grt_ev_string *s)
 {
 	bool own = s->number < GRT_IMAGE_RECORDER;
 	uint32_t number = own ? s->number : s->number - GRT_IMAGE_RECORDER;
@@ -217,7 +217,7 @@ static int take_mapping(struct grt_images *m, struct grt_image *i, const struct 
 	return 0;
 }
 
-static int take_process(struct grt_images *m, struct grt_image *i, const struct grt_ev_process *p)
+static int images_take_process(struct grt_images *m, struct grt_image *i, const struct grt_ev_process *p)
 {
 	/* one that nothing is known of was made by a record before its beginning, or is it */
 	if (p->what == 1 && !p->e.ctx && (i->process.what || i->strings || i->nodes))
@@ -235,13 +235,13 @@ static int take_process(struct grt_images *m, struct grt_image *i, const struct 
 	return 0;
 }
 
-static int take(struct grt_images *m, struct grt_image *i, const struct grt_event *e)
+static int images_take(struct grt_images *m, struct grt_image *i, const struct grt_event *e)
 {
 	switch (e->type) {
 	case GRT_EV_PROCESS:
-		return take_process(m, i, (const struct grt_ev_process *)e);
+		return images_take_process(m, i, (const struct grt_ev_process *)e);
 	case GRT_EV_STRING:
-		return take_string(m, i, (const struct grt_ev_string *)e);
+		return images_take_string(m, i, (const struct grt_ev_string *)e);
 	case GRT_EV_NODE:
 		return take_node(m, i, (const struct grt_ev_node *)e);
 	case GRT_EV_MAPPING:
@@ -251,9 +251,9 @@ static int take(struct grt_images *m, struct grt_image *i, const struct grt_even
 }
 
 /* It is of use for what is known already, and makes nothing known. */
-static void take_clock(struct grt_images *m, const struct grt_ev_clock *c)
+static void images_take_clock(struct grt_images *m, const struct grt_ev_clock *c)
 {
-	struct grt_image *i = find_image(m, &c->e);
+	struct grt_image *i = images_find_image(m, &c->e);
 
 	if (i)
 		i->ahead = c->realtime - c->monotonic;
@@ -265,11 +265,11 @@ int grt_images_event(struct grt_images *m, const struct grt_event *e)
 	int ret;
 
 	if (e->type == GRT_EV_CLOCK)
-		take_clock(m, (const struct grt_ev_clock *)e);
+		images_take_clock(m, (const struct grt_ev_clock *)e);
 	if (e->type < GRT_EV_PROCESS || e->type > GRT_EV_MAPPING)
 		return 0;
 	i = grt_images_of(m, e);
-	ret = i ? take(m, i, e) : -ENOMEM;
+	ret = i ? images_take(m, i, e) : -ENOMEM;
 	if (ret != -ERANGE)
 		return ret;
 	m->dropped++;
@@ -296,7 +296,7 @@ static enum grt_stack_reach reach_of_outermost(const struct grt_image *i, const 
 	return why && why[0] == '[' && !n->file ? GRT_STACK_CUT : GRT_STACK_WHOLE;
 }
 
-static bool is_frame(const struct grt_image *i, const struct grt_image_node *n)
+static bool images_is_frame(const struct grt_image *i, const struct grt_image_node *n)
 {
 	return n->ip || n->caller || (n->function && reach_of_outermost(i, n) == GRT_STACK_WHOLE);
 }
@@ -314,7 +314,7 @@ enum grt_stack_reach grt_image_reach(struct grt_image *i, uint32_t number)
 	/* a frame whose callers are not here is the outermost one */
 	if (!outer || !outer->defined)
 		i->node[number - 1].reach = GRT_STACK_CUT;
-	else if (!is_frame(i, n))
+	else if (!images_is_frame(i, n))
 		i->node[number - 1].reach = GRT_STACK_NONE;
 	else if (outer->reach > GRT_STACK_NONE)
 		i->node[number - 1].reach = outer->reach;

@@ -114,7 +114,7 @@ static void build_id_of(Dwfl_Module *module, char text[2 * BUILD_ID_MAX + 1])
 		sprintf(text + 2 * i, "%02x", bits[i]);
 }
 
-static bool has_build_id(struct grt_object *o, const char *wanted)
+static bool object_has_build_id(struct grt_object *o, const char *wanted)
 {
 	char text[2 * BUILD_ID_MAX + 1];
 
@@ -167,7 +167,7 @@ static bool too_large(Elf *elf, uint64_t max)
 	return sum > max;
 }
 
-static int begin(struct grt_object *o, const char *path, const struct grt_symbols_options *options)
+static int object_begin(struct grt_object *o, const char *path, const struct grt_symbols_options *options)
 {
 	o->options = options;
 	o->callbacks = (Dwfl_Callbacks){
@@ -189,7 +189,7 @@ int grt_object_open(struct grt_object **out, int fd, const char *path, const cha
 		    const struct grt_symbols_options *options)
 {
 	struct grt_object *o = calloc(1, sizeof(*o));
-	int ret = o ? begin(o, path, options) : -ENOMEM;
+	int ret = o ? object_begin(o, path, options) : -ENOMEM;
 	void **user;
 	Elf *elf;
 
@@ -207,7 +207,7 @@ int grt_object_open(struct grt_object **out, int fd, const char *path, const cha
 	elf = dwfl_module_getelf(o->module, &o->elf_bias);
 	if (!elf)
 		ret = -EBADMSG;
-	else if (build_id && *build_id && !has_build_id(o, build_id))
+	else if (build_id && *build_id && !object_has_build_id(o, build_id))
 		ret = -ESTALE;
 	if (ret) {
 		grt_object_close(o);
@@ -331,7 +331,7 @@ static int add_unit(struct grt_object *o, Dwarf_Die *lines, Dwarf_Die *tree)
 	return 0;
 }
 
-static int by_start(const void *a, const void *b)
+static int object_by_start(const void *a, const void *b)
 {
 	const struct range *x = a, *y = b;
 
@@ -379,7 +379,7 @@ static void read_units(struct grt_object *o)
 			break;
 	}
 	if (o->ranges)
-		qsort(o->range, o->ranges, sizeof(*o->range), by_start);
+		qsort(o->range, o->ranges, sizeof(*o->range), object_by_start);
 }
 
 static struct unit *find_unit(struct grt_object *o, uint64_t address)
@@ -399,7 +399,7 @@ static struct unit *find_unit(struct grt_object *o, uint64_t address)
 	return NULL;
 }
 
-static void line_of(struct unit *u, uint64_t address, struct grt_object_frame *f)
+static void object_line_of(struct unit *u, uint64_t address, struct grt_object_frame *f)
 {
 	Dwarf_Line *line = dwarf_getsrc_die(&u->lines, address);
 	int number = 0;
@@ -412,7 +412,7 @@ static void line_of(struct unit *u, uint64_t address, struct grt_object_frame *f
 }
 
 /* Where an inlined function was called. */
-static void call_of(struct unit *u, Dwarf_Die *die, struct grt_object_frame *f)
+static void object_call_of(struct unit *u, Dwarf_Die *die, struct grt_object_frame *f)
 {
 	Dwarf_Attribute attribute;
 	Dwarf_Word number;
@@ -426,7 +426,7 @@ static void call_of(struct unit *u, Dwarf_Die *die, struct grt_object_frame *f)
 		f->line = (uint32_t)number;
 }
 
-static void name_of(Dwarf_Die *die, struct grt_object_frame *f)
+static void object_name_of(Dwarf_Die *die, struct grt_object_frame *f)
 {
 	Dwarf_Attribute attribute;
 
@@ -510,7 +510,7 @@ unsigned int grt_object_frames(struct grt_object *o, uint64_t address, struct gr
 	if (!u || !max)
 		return 0;
 	memset(out, 0, max * sizeof(*out));
-	line_of(u, address, &out[0]);
+	object_line_of(u, address, &out[0]);
 	find_scopes(&u->tree, address, &scopes, 0);
 	for (unsigned int i = scopes.used; i && used < max; i--) {
 		Dwarf_Die *die = &scopes.die[i - 1];
@@ -518,10 +518,10 @@ unsigned int grt_object_frames(struct grt_object *o, uint64_t address, struct gr
 
 		if (tag != DW_TAG_inlined_subroutine && tag != DW_TAG_subprogram)
 			continue;
-		name_of(die, &out[used]);
+		object_name_of(die, &out[used]);
 		out[used].inlined = tag == DW_TAG_inlined_subroutine && used + 1 < max;
 		if (out[used].inlined)
-			call_of(u, die, &out[used + 1]);
+			object_call_of(u, die, &out[used + 1]);
 		used++;
 		if (tag == DW_TAG_subprogram)
 			break;

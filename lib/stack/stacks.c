@@ -47,7 +47,7 @@ struct text_key {
 	size_t length;
 };
 
-static bool same_text(const void *owner, uint32_t id, const void *key)
+static bool stacks_same_text(const void *owner, uint32_t id, const void *key)
 {
 	const struct grt_stacks *s = owner;
 	const struct text_key *k = key;
@@ -76,7 +76,7 @@ static uint32_t text_tag(const struct grt_stacks *s, const char *text, size_t le
 	return grt_hash(&s->key, h, word);
 }
 
-static int keep_text(struct grt_stacks *s, const struct text_key *k, uint32_t tag)
+static int stacks_keep_text(struct grt_stacks *s, const struct text_key *k, uint32_t tag)
 {
 	if (grt_grow(&s->text, &s->text_room, s->texts + 1, 1024) ||
 	    grt_grow(&s->arena, &s->arena_room, s->arena_used + k->length, 4096))
@@ -87,23 +87,23 @@ static int keep_text(struct grt_stacks *s, const struct text_key *k, uint32_t ta
 	return grt_index_add(&s->text_index, tag, s->texts++);
 }
 
-static int intern(struct grt_stacks *s, const char *text, size_t len, uint32_t *name)
+static int stacks_intern(struct grt_stacks *s, const char *text, size_t len, uint32_t *name)
 {
 	const struct text_key k = {text, len};
 	uint32_t tag = text_tag(s, text, len), id;
 	int ret = 0;
 
-	id = grt_index_find(&s->text_index, tag, same_text, s, &k);
+	id = grt_index_find(&s->text_index, tag, stacks_same_text, s, &k);
 	if (id == GRT_NOWHERE) {
 		id = s->texts;
-		ret = keep_text(s, &k, tag);
+		ret = stacks_keep_text(s, &k, tag);
 	}
 	*name = id;
 	return ret;
 }
 
 /* Whether every byte stands for itself; eight at a time, because all frames of a file come through here. */
-static bool is_plain(const char *text, size_t len)
+static bool stacks_is_plain(const char *text, size_t len)
 {
 	const uint64_t ones = 0x0101010101010101, high = 0x8080808080808080;
 	uint64_t word, other = 0;
@@ -147,7 +147,7 @@ static int intern_escaped(struct grt_stacks *s, const char *text, size_t len, ui
 
 	if (!safe)
 		return -ENOMEM;
-	ret = intern(s, safe, escape(safe, room, text, len), name);
+	ret = stacks_intern(s, safe, escape(safe, room, text, len), name);
 	free(safe);
 	return ret;
 }
@@ -164,10 +164,11 @@ static int cut_name(struct grt_stacks *s, const char *text, uint32_t *name)
 int grt_stacks_name(struct grt_stacks *s, const char *text, size_t len, uint32_t *name)
 {
 	if (!len)
-		return intern(s, "[unknown]", 9, name);
+		return stacks_intern(s, "[unknown]", 9, name);
 	if (len > FRAME_MAX)
 		return cut_name(s, text, name);
-	return is_plain(text, len) ? intern(s, text, len, name) : intern_escaped(s, text, len, name);
+	return stacks_is_plain(text, len) ? stacks_intern(s, text, len, name)
+					  : intern_escaped(s, text, len, name);
 }
 
 /* ------------------------------------------------------------- nodes */
@@ -179,7 +180,7 @@ static bool same_node(const void *owner, uint32_t id, const void *key)
 	return n->parent == k->parent && n->name == k->name;
 }
 
-static int add_node(struct grt_stacks *s, const struct grt_stacks_node *n)
+static int stacks_add_node(struct grt_stacks *s, const struct grt_stacks_node *n)
 {
 	if (grt_grow(&s->node, &s->node_room, s->nodes + 1, 1024))
 		return -ENOMEM;
@@ -195,7 +196,7 @@ static int find_child(struct grt_stacks *s, uint32_t tag, uint32_t parent, uint3
 	if (*node != GRT_NOWHERE)
 		return 0;
 	*node = s->nodes;
-	return add_node(s, &k) ?: grt_index_add(&s->node_index, tag, *node);
+	return stacks_add_node(s, &k) ?: grt_index_add(&s->node_index, tag, *node);
 }
 
 int grt_stacks_child(struct grt_stacks *s, uint32_t parent, uint32_t name, uint32_t *node)
@@ -331,7 +332,7 @@ struct order {
 	uint32_t *rank;
 };
 
-static int by_text(const void *a, const void *b, void *arg)
+static int stacks_by_text(const void *a, const void *b, void *arg)
 {
 	const struct grt_stacks *s = arg;
 	const struct text *x = &s->text[*(const uint32_t *)a], *y = &s->text[*(const uint32_t *)b];
@@ -352,7 +353,7 @@ static int rank_names(const struct grt_stacks *s, struct order *o)
 	}
 	for (uint32_t i = 0; i < s->texts; i++)
 		name[i] = i;
-	qsort_r(name, s->texts, sizeof(*name), by_text, (void *)s);
+	qsort_r(name, s->texts, sizeof(*name), stacks_by_text, (void *)s);
 	for (uint32_t i = 0; i < s->texts; i++)
 		o->rank[name[i]] = i;
 	free(name);
@@ -396,8 +397,8 @@ static int order_children(const struct grt_stacks *s, struct order *o)
 	return 0;
 }
 
-static int walk(const struct order *o, const uint64_t *sum, uint64_t least,
-		int (*step)(void *arg, const struct grt_stacks_step *at), void *arg)
+static int stacks_walk(const struct order *o, const uint64_t *sum, uint64_t least,
+		       int (*step)(void *arg, const struct grt_stacks_step *at), void *arg)
 {
 	struct level {
 		uint32_t next, end;
@@ -437,7 +438,7 @@ int grt_stacks_walk(const struct grt_stacks *s, const uint64_t *sum, uint64_t le
 	if (!ret)
 		ret = order_children(s, &o);
 	if (!ret)
-		ret = walk(&o, sum, least, step, arg);
+		ret = stacks_walk(&o, sum, least, step, arg);
 	free(o.first);
 	free(o.child);
 	free(o.rank);
@@ -455,7 +456,7 @@ int grt_stacks_new(struct grt_stacks **out)
 	if (!s)
 		return -ENOMEM;
 	s->key = grt_hash_key_new();
-	if (grt_stacks_name(s, "all", 3, &root.name) || add_node(s, &root)) {
+	if (grt_stacks_name(s, "all", 3, &root.name) || stacks_add_node(s, &root)) {
 		grt_stacks_free(s);
 		return -ENOMEM;
 	}

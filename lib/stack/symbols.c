@@ -288,7 +288,7 @@ static struct grt_object *elf_of(struct grt_symbols *s, uint32_t object)
 	return NULL;
 }
 
-static const char *base_name(const char *path)
+static const char *symbols_base_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 
@@ -297,7 +297,7 @@ static const char *base_name(const char *path)
 
 /* --------------------------------------------------------------- cache */
 
-static void forget_all(struct grt_symbols *s)
+static void symbols_forget_all(struct grt_symbols *s)
 {
 	grt_keyed_free(&s->cache);
 	grt_keyed_init(&s->cache, sizeof(struct answer), CACHE_MAX);
@@ -315,7 +315,7 @@ static int get_answer(struct grt_symbols *s, uint32_t object, uint64_t address, 
 
 	if ((grt_keyed_full(&s->cache) && !grt_keyed_find(&s->cache, &key)) ||
 	    s->texts.used + 2 * GRT_SYMBOLS_FRAMES_MAX > TEXTS_MAX)
-		forget_all(s);
+		symbols_forget_all(s);
 	ret = grt_keyed_get(&s->cache, &key, &found);
 	*out = found;
 	return ret;
@@ -330,8 +330,8 @@ static int begin_answer(struct grt_symbols *s, struct answer *a)
 }
 
 /* Adds a frame to the answer that was begun. Return: 0 or -ENOMEM */
-static int add_frame(struct grt_symbols *s, struct answer *a, const char *function, const char *file,
-		     uint32_t line, bool inlined)
+static int symbols_add_frame(struct grt_symbols *s, struct answer *a, const char *function, const char *file,
+			     uint32_t line, bool inlined)
 {
 	char *clean = s->options.linkage ? NULL : grt_demangle(function);
 	struct kept *k = &s->kept[s->kept_used];
@@ -359,11 +359,11 @@ static int add_unknown(struct grt_symbols *s, struct answer *a, const char *obje
 		snprintf(text, sizeof(text), "%s+0x%llx", object, (unsigned long long)address);
 	else
 		snprintf(text, sizeof(text), "0x%llx", (unsigned long long)address);
-	return add_frame(s, a, text, NULL, 0, false);
+	return symbols_add_frame(s, a, text, NULL, 0, false);
 }
 
-static void tell(const struct grt_symbols *s, const struct answer *a, const char *object,
-		 struct grt_symbols_found *out)
+static void symbols_tell(const struct grt_symbols *s, const struct answer *a, const char *object,
+			 struct grt_symbols_found *out)
 {
 	out->how = a->how;
 	out->frames = a->frames;
@@ -380,13 +380,14 @@ static void tell(const struct grt_symbols *s, const struct answer *a, const char
 
 /* The function that the frame is of: the outermost one has the name that the linker knows, also without
  * DWARF's. */
-static const char *function_of(struct grt_object *elf, const struct grt_object_frame *f, uint64_t address)
+static const char *symbols_function_of(struct grt_object *elf, const struct grt_object_frame *f,
+				       uint64_t address)
 {
 	return f->linkage ?: f->inlined ? f->name : grt_object_symbol(elf, address) ?: f->name;
 }
 
-static int look(struct grt_symbols *s, struct object *o, struct grt_object *elf, uint64_t address,
-		struct answer *a)
+static int symbols_look(struct grt_symbols *s, struct object *o, struct grt_object *elf, uint64_t address,
+			struct answer *a)
 {
 	struct grt_object_frame f[GRT_SYMBOLS_FRAMES_MAX];
 	unsigned int n = elf ? grt_object_frames(elf, address, f, GRT_SYMBOLS_FRAMES_MAX) : 0;
@@ -394,19 +395,19 @@ static int look(struct grt_symbols *s, struct object *o, struct grt_object *elf,
 	int ret = 0;
 
 	for (unsigned int i = 0; i < n && !ret; i++) {
-		symbol = function_of(elf, &f[i], address);
+		symbol = symbols_function_of(elf, &f[i], address);
 		if (!symbol && n == 1)
 			break;
 		a->how = GRT_SYMBOLS_DEBUG;
-		ret = add_frame(s, a, symbol ?: "?", f[i].file, f[i].line, f[i].inlined);
+		ret = symbols_add_frame(s, a, symbol ?: "?", f[i].file, f[i].line, f[i].inlined);
 	}
 	if (ret || a->frames)
 		return ret;
 	symbol = elf ? grt_object_symbol(elf, address) : NULL;
 	if (!symbol)
-		return add_unknown(s, a, base_name(o->path), address);
+		return add_unknown(s, a, symbols_base_name(o->path), address);
 	a->how = GRT_SYMBOLS_TABLE;
-	return add_frame(s, a, symbol, NULL, 0, false);
+	return symbols_add_frame(s, a, symbol, NULL, 0, false);
 }
 
 int grt_symbols_at(struct grt_symbols *s, uint32_t object, uint64_t address, struct grt_symbols_found *found)
@@ -417,13 +418,15 @@ int grt_symbols_at(struct grt_symbols *s, uint32_t object, uint64_t address, str
 	if (!ret && !a->known) {
 		ret = begin_answer(s, a);
 		if (!ret && object && object < s->keys.used)
-			ret = look(s, &s->object[object], elf_of(s, object), address, a);
+			ret = symbols_look(s, &s->object[object], elf_of(s, object), address, a);
 		else if (!ret)
 			ret = add_unknown(s, a, NULL, address);
 		a->known = !ret;
 	}
 	if (!ret)
-		tell(s, a, object && object < s->keys.used ? base_name(s->object[object].path) : "", found);
+		symbols_tell(s, a,
+			     object && object < s->keys.used ? symbols_base_name(s->object[object].path) : "",
+			     found);
 	return ret;
 }
 
@@ -441,7 +444,7 @@ int grt_symbols_at_offset(struct grt_symbols *s, uint32_t object, uint64_t offse
 
 /* ----------------------------------------------------------- processes */
 
-static struct process *find_process(const struct grt_symbols *s, uint32_t pid)
+static struct process *symbols_find_process(const struct grt_symbols *s, uint32_t pid)
 {
 	struct grt_key key = {{pid}};
 
@@ -449,7 +452,7 @@ static struct process *find_process(const struct grt_symbols *s, uint32_t pid)
 }
 
 /* Return: 0 with the process, NULL where there are too many; or -ENOMEM */
-static int get_process(struct grt_symbols *s, uint32_t pid, struct process **out)
+static int symbols_get_process(struct grt_symbols *s, uint32_t pid, struct process **out)
 {
 	struct grt_key key = {{pid}};
 	void *found;
@@ -464,8 +467,8 @@ static int get_process(struct grt_symbols *s, uint32_t pid, struct process **out
 	return 0;
 }
 
-static int add_mapping(struct grt_symbols *s, struct process *p, uint32_t at,
-		       const struct grt_symbols_mapping *m)
+static int symbols_add_mapping(struct grt_symbols *s, struct process *p, uint32_t at,
+			       const struct grt_symbols_mapping *m)
 {
 	if (s->mappings >= GRT_SYMBOLS_MAPPINGS_MAX) {
 		s->count.over++;
@@ -481,7 +484,7 @@ static int add_mapping(struct grt_symbols *s, struct process *p, uint32_t at,
 }
 
 /* The first mapping that ends behind an address. */
-static uint32_t find_mapping(const struct process *p, uint64_t ip)
+static uint32_t symbols_find_mapping(const struct process *p, uint64_t ip)
 {
 	uint32_t low = 0, high = p->mappings, middle;
 
@@ -498,7 +501,7 @@ static uint32_t find_mapping(const struct process *p, uint64_t ip)
 /* Takes the part [@start, @end) out of what lies there. */
 static int cut_out(struct grt_symbols *s, struct process *p, uint64_t start, uint64_t end)
 {
-	uint32_t i = find_mapping(p, start), gone;
+	uint32_t i = symbols_find_mapping(p, start), gone;
 	struct grt_symbols_mapping *m = &p->mapping[i], rest;
 	int ret = 0;
 
@@ -508,7 +511,7 @@ static int cut_out(struct grt_symbols *s, struct process *p, uint64_t start, uin
 		if (rest.end > end) {
 			rest.offset += end - rest.start;
 			rest.start = end;
-			ret = add_mapping(s, p, i + 1, &rest);
+			ret = symbols_add_mapping(s, p, i + 1, &rest);
 		}
 		i++;
 	}
@@ -527,13 +530,13 @@ static int cut_out(struct grt_symbols *s, struct process *p, uint64_t start, uin
 int grt_symbols_map(struct grt_symbols *s, uint32_t pid, const struct grt_symbols_mapping *m)
 {
 	struct process *p;
-	int ret = get_process(s, pid, &p);
+	int ret = symbols_get_process(s, pid, &p);
 
 	if (ret || !p || m->end <= m->start)
 		return ret;
 	if (p->mappings)
 		ret = cut_out(s, p, m->start, m->end);
-	return ret ?: add_mapping(s, p, find_mapping(p, m->start), m);
+	return ret ?: symbols_add_mapping(s, p, symbols_find_mapping(p, m->start), m);
 }
 
 static void free_process(struct grt_symbols *s, struct process *p)
@@ -547,7 +550,7 @@ static void free_process(struct grt_symbols *s, struct process *p)
 
 void grt_symbols_unmap(struct grt_symbols *s, uint32_t pid)
 {
-	struct process *p = find_process(s, pid);
+	struct process *p = symbols_find_process(s, pid);
 
 	if (p)
 		free_process(s, p);
@@ -555,20 +558,20 @@ void grt_symbols_unmap(struct grt_symbols *s, uint32_t pid)
 
 static const struct grt_symbols_mapping *mapping_at(const struct process *p, uint64_t ip)
 {
-	uint32_t i = p ? find_mapping(p, ip) : 0;
+	uint32_t i = p ? symbols_find_mapping(p, ip) : 0;
 
 	return p && i < p->mappings && p->mapping[i].start <= ip ? &p->mapping[i] : NULL;
 }
 
 bool grt_symbols_mapped(const struct grt_symbols *s, uint32_t pid, uint64_t ip)
 {
-	return mapping_at(find_process(s, pid), ip);
+	return mapping_at(symbols_find_process(s, pid), ip);
 }
 
 const struct grt_symbols_mapping *grt_symbols_mapping_at(const struct grt_symbols *s, uint32_t pid,
 							 uint64_t ip)
 {
-	return mapping_at(find_process(s, pid), ip);
+	return mapping_at(symbols_find_process(s, pid), ip);
 }
 
 /* -------------------------------------------------------------- maps */
@@ -631,7 +634,7 @@ int grt_symbols_perf_map(struct grt_symbols *s, uint32_t pid, const char *path)
 {
 	struct process *p;
 	char own[64];
-	int ret = get_process(s, pid, &p);
+	int ret = symbols_get_process(s, pid, &p);
 
 	if (ret || !p)
 		return ret ?: -ENOSPC;
@@ -644,7 +647,7 @@ int grt_symbols_perf_map_fd(struct grt_symbols *s, uint32_t pid, int fd)
 {
 	struct process *p;
 	struct stat st;
-	int ret = get_process(s, pid, &p);
+	int ret = symbols_get_process(s, pid, &p);
 
 	if (!ret && !p)
 		ret = -ENOSPC;
@@ -663,7 +666,7 @@ int grt_symbols_perf_map_fd(struct grt_symbols *s, uint32_t pid, int fd)
 int grt_symbols_began(struct grt_symbols *s, uint32_t pid, uint64_t realtime)
 {
 	struct process *p;
-	int ret = get_process(s, pid, &p);
+	int ret = symbols_get_process(s, pid, &p);
 
 	if (!ret && p)
 		p->began = realtime;
@@ -673,7 +676,7 @@ int grt_symbols_began(struct grt_symbols *s, uint32_t pid, uint64_t realtime)
 int grt_symbols_ended(struct grt_symbols *s, uint32_t pid, uint64_t realtime)
 {
 	struct process *p;
-	int ret = get_process(s, pid, &p);
+	int ret = symbols_get_process(s, pid, &p);
 
 	if (!ret && p)
 		p->ended = realtime;
@@ -710,9 +713,9 @@ static int jit_at(struct grt_symbols *s, struct process *p, uint32_t pid, uint64
 
 	if (ret)
 		return ret;
-	ret = name ? add_frame(s, &a, name, NULL, 0, false) : add_unknown(s, &a, NULL, ip);
+	ret = name ? symbols_add_frame(s, &a, name, NULL, 0, false) : add_unknown(s, &a, NULL, ip);
 	if (!ret)
-		tell(s, &a, "", found);
+		symbols_tell(s, &a, "", found);
 	s->kept_used = a.first;
 	return ret;
 }
@@ -721,7 +724,7 @@ int grt_symbols_in_process(struct grt_symbols *s, uint32_t pid, uint64_t ip, str
 {
 	struct process *p;
 	const struct grt_symbols_mapping *m;
-	int ret = get_process(s, pid, &p);
+	int ret = symbols_get_process(s, pid, &p);
 
 	if (ret)
 		return ret;
@@ -783,11 +786,12 @@ int grt_symbols_kernel(struct grt_symbols *s, uint64_t ip, struct grt_symbols_fo
 		name = grt_functions_find(&s->kernel, ip);
 		a->how = GRT_SYMBOLS_KERNEL;
 		if (!ret)
-			ret = name ? add_frame(s, a, name, NULL, 0, false) : add_unknown(s, a, NULL, ip);
+			ret = name ? symbols_add_frame(s, a, name, NULL, 0, false)
+				   : add_unknown(s, a, NULL, ip);
 		a->known = !ret;
 	}
 	if (!ret)
-		tell(s, a, "[kernel]", found);
+		symbols_tell(s, a, "[kernel]", found);
 	return ret;
 }
 

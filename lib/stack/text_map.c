@@ -77,8 +77,8 @@ static int kallsyms_line(struct grt_functions *out, struct rest r)
 	return grt_functions_add_unsized(out, start, UINT64_MAX, name, (size_t)(r.at - name));
 }
 
-static int parse(struct grt_functions *out, const char *text, size_t length, uint64_t *errors,
-		 int (*line)(struct grt_functions *out, struct rest r))
+static int text_map_parse(struct grt_functions *out, const char *text, size_t length, uint64_t *errors,
+			  int (*line)(struct grt_functions *out, struct rest r))
 {
 	const char *end = text + length, *next;
 	int ret;
@@ -99,11 +99,11 @@ static int parse(struct grt_functions *out, const char *text, size_t length, uin
 
 int grt_perf_map_parse(struct grt_functions *out, const char *text, size_t length, uint64_t *errors)
 {
-	return parse(out, text, length, errors, perf_line);
+	return text_map_parse(out, text, length, errors, perf_line);
 }
 
 /* Reads on behind what is left of the last part. Return: bytes, 0 at the end, or a negative errno */
-static ssize_t read_on(int fd, char *part, size_t used, uint64_t *size)
+static ssize_t text_map_read_on(int fd, char *part, size_t used, uint64_t *size)
 {
 	size_t most = PART_MAX - used;
 	ssize_t n = read(fd, part + used, most < *size ? most : (size_t)*size);
@@ -120,12 +120,12 @@ int grt_perf_map_read(struct grt_functions *out, int fd, uint64_t size, uint64_t
 	int ret = part ? 0 : -ENOMEM;
 
 	while (!ret && n > 0) {
-		n = read_on(fd, part, used, &size);
+		n = text_map_read_on(fd, part, used, &size);
 		used += n > 0 ? (size_t)n : 0;
 		newline = n > 0 ? memrchr(part, '\n', used) : NULL;
 		/* the end has no newline, or a line is longer than names are */
 		whole = newline ? (size_t)(newline + 1 - part) : n > 0 && used < PART_MAX ? 0 : used;
-		ret = n < 0 ? (int)n : parse(out, part, whole, errors, perf_line);
+		ret = n < 0 ? (int)n : text_map_parse(out, part, whole, errors, perf_line);
 		memmove(part, part + whole, used - whole);
 		used -= whole;
 	}
@@ -135,5 +135,5 @@ int grt_perf_map_read(struct grt_functions *out, int fd, uint64_t size, uint64_t
 
 int grt_kallsyms_parse(struct grt_functions *out, const char *text, size_t length, uint64_t *errors)
 {
-	return parse(out, text, length, errors, kallsyms_line);
+	return text_map_parse(out, text, length, errors, kallsyms_line);
 }

@@ -78,7 +78,7 @@ static int new_counts(void **state, struct grt_pass *pass, unsigned int parts)
 	return *state ? 0 : -ENOMEM;
 }
 
-static int take_event(void *state, const struct grt_event *e, struct grt_pass *pass)
+static int counts_take_event(void *state, const struct grt_event *e, struct grt_pass *pass)
 {
 	(void)pass;
 	grt_counts_event(state, e);
@@ -136,7 +136,7 @@ const struct grt_analysis grt_analysis_types = {
 	.classes = GRT_IN_EVERY_CLASS,
 	.parts = type_parts,
 	.begin = new_counts,
-	.event = take_event,
+	.event = counts_take_event,
 	.free = free,
 };
 

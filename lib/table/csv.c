@@ -9,17 +9,17 @@
 #include "table.h"
 #include "base/units.h"
 
-static void put_text(FILE *out, const char *text)
+static void csv_put_text(FILE *out, const char *text)
 {
 	grt_escape_print(GRT_ESCAPE_CSV, out, text, strlen(text));
 }
 
-static void put_cell(FILE *out, enum grt_cell_kind kind, const struct grt_cell *c)
+static void csv_put_cell(FILE *out, enum grt_cell_kind kind, const struct grt_cell *c)
 {
 	if (c->absent)
 		return;
 	if (grt_cell_is_text(kind))
-		put_text(out, grt_cell_text(kind, c));
+		csv_put_text(out, grt_cell_text(kind, c));
 	else if (kind == GRT_CELL_PERCENT)
 		grt_put_percent(out, c->number);
 	else if (kind == GRT_CELL_SIGNED)
@@ -58,7 +58,7 @@ static void csv_table(struct grt_writer *w)
 }
 
 /* Names of marked columns, by spaces. */
-static void put_marks(struct grt_writer *w, const struct grt_cell *cells, bool estimated)
+static void csv_put_marks(struct grt_writer *w, const struct grt_cell *cells, bool estimated)
 {
 	const char *space = "";
 
@@ -77,12 +77,12 @@ static int csv_row(struct grt_writer *w, const struct grt_cell *cells)
 	for (unsigned int i = 0; i < w->columns; i++) {
 		if (i)
 			fputc(',', w->options.out);
-		put_cell(w->options.out, w->column[i]->kind, &cells[i]);
+		csv_put_cell(w->options.out, w->column[i]->kind, &cells[i]);
 	}
 	if (w->table->marks & GRT_MARK_INFERRED)
-		put_marks(w, cells, false);
+		csv_put_marks(w, cells, false);
 	if (w->table->marks & GRT_MARK_ESTIMATED)
-		put_marks(w, cells, true);
+		csv_put_marks(w, cells, true);
 	fputs("\r\n", w->options.out);
 	return 0;
 }

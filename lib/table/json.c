@@ -15,7 +15,7 @@ struct json {
 	bool row;    /* the open table has one */
 };
 
-static void put_string(FILE *out, const char *text)
+static void json_put_string(FILE *out, const char *text)
 {
 	fputc('"', out);
 	grt_escape_print(GRT_ESCAPE_JSON, out, text, strlen(text));
@@ -33,12 +33,12 @@ static void put_list(FILE *out, const struct grt_cell *c)
 	fputc(']', out);
 }
 
-static void put_cell(FILE *out, enum grt_cell_kind kind, const struct grt_cell *c)
+static void json_put_cell(FILE *out, enum grt_cell_kind kind, const struct grt_cell *c)
 {
 	if (c->absent)
 		fputs("null", out);
 	else if (grt_cell_is_text(kind))
-		put_string(out, grt_cell_text(kind, c));
+		json_put_string(out, grt_cell_text(kind, c));
 	else if (kind == GRT_CELL_BOOL)
 		fputs(c->number ? "true" : "false", out);
 	else if (kind == GRT_CELL_PERCENT)
@@ -53,11 +53,11 @@ static void put_cell(FILE *out, enum grt_cell_kind kind, const struct grt_cell *
 		grt_put_u64(out, c->number);
 }
 
-static void put_key(struct json *j, const char *name)
+static void json_put_key(struct json *j, const char *name)
 {
 	fputs(j->member ? ",\n" : "\n", j->w.options.out);
 	j->member = true;
-	put_string(j->w.options.out, name);
+	json_put_string(j->w.options.out, name);
 	fputs(": ", j->w.options.out);
 }
 
@@ -69,8 +69,8 @@ static void json_begin(struct grt_writer *w)
 static void put_members(struct json *j, const struct grt_field_value *f)
 {
 	for (; f->name; f++) {
-		put_key(j, f->name);
-		put_cell(j->w.options.out, f->kind, &f->cell);
+		json_put_key(j, f->name);
+		json_put_cell(j->w.options.out, f->kind, &f->cell);
 	}
 }
 
@@ -84,13 +84,13 @@ static void json_fields(struct grt_writer *w, const char *name, const char *titl
 		put_members((struct json *)w, f);
 		return;
 	}
-	put_key((struct json *)w, name);
+	json_put_key((struct json *)w, name);
 	fputc('{', out);
 	for (const char *comma = ""; f->name; f++, comma = ", ") {
 		fputs(comma, out);
-		put_string(out, f->name);
+		json_put_string(out, f->name);
 		fputs(": ", out);
-		put_cell(out, f->kind, &f->cell);
+		json_put_cell(out, f->kind, &f->cell);
 	}
 	fputc('}', out);
 }
@@ -99,12 +99,13 @@ static void json_table(struct grt_writer *w)
 {
 	struct json *j = (struct json *)w;
 
-	put_key(j, w->table->name);
+	json_put_key(j, w->table->name);
 	fputc('[', w->options.out);
 	j->row = false;
 }
 
-static void put_marks(struct grt_writer *w, const char *name, const struct grt_cell *cells, bool estimated)
+static void json_put_marks(struct grt_writer *w, const char *name, const struct grt_cell *cells,
+			   bool estimated)
 {
 	const char *comma = "";
 
@@ -113,7 +114,7 @@ static void put_marks(struct grt_writer *w, const char *name, const struct grt_c
 		if (cells[i].absent || !(estimated ? cells[i].estimated : cells[i].inferred))
 			continue;
 		fputs(comma, w->options.out);
-		put_string(w->options.out, w->column[i]->name);
+		json_put_string(w->options.out, w->column[i]->name);
 		comma = ", ";
 	}
 	fputc(']', w->options.out);
@@ -130,12 +131,12 @@ static int json_row(struct grt_writer *w, const struct grt_cell *cells)
 		fputs(i ? ", \"" : "\"", out);
 		fputs(w->column[i]->name, out);
 		fputs("\": ", out);
-		put_cell(out, w->column[i]->kind, &cells[i]);
+		json_put_cell(out, w->column[i]->kind, &cells[i]);
 	}
 	if (w->table->marks & GRT_MARK_INFERRED)
-		put_marks(w, "inferred", cells, false);
+		json_put_marks(w, "inferred", cells, false);
 	if (w->table->marks & GRT_MARK_ESTIMATED)
-		put_marks(w, "estimated", cells, true);
+		json_put_marks(w, "estimated", cells, true);
 	fputc('}', out);
 	return 0;
 }
@@ -147,11 +148,11 @@ static void json_table_end(struct grt_writer *w)
 
 static void json_notes(struct grt_writer *w, const char *const *notes, unsigned int n)
 {
-	put_key((struct json *)w, "notes");
+	json_put_key((struct json *)w, "notes");
 	fputc('[', w->options.out);
 	for (unsigned int i = 0; i < n; i++) {
 		fputs(i ? ",\n  " : "\n  ", w->options.out);
-		put_string(w->options.out, notes[i]);
+		json_put_string(w->options.out, notes[i]);
 	}
 	fputs(n ? "\n]" : "]", w->options.out);
 }

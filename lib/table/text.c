@@ -38,7 +38,7 @@ struct text {
 };
 
 /* Columns on a terminal: bytes that begin a character. */
-static unsigned int width_of(const char *s)
+static unsigned int text_width_of(const char *s)
 {
 	unsigned int n = 0;
 
@@ -122,7 +122,7 @@ static void put_padding(FILE *out, unsigned int n)
 static void put_aligned(struct text *t, unsigned int i, const char *cell, bool last)
 {
 	FILE *out = t->w.options.out;
-	unsigned int width = width_of(cell), pad = t->width[i] > width ? t->width[i] - width : 0;
+	unsigned int width = text_width_of(cell), pad = t->width[i] > width ? t->width[i] - width : 0;
 	bool left = to_the_left(t->w.column[i]);
 
 	if (!left)
@@ -133,7 +133,7 @@ static void put_aligned(struct text *t, unsigned int i, const char *cell, bool l
 	fputs(last ? "\n" : "  ", out);
 }
 
-static void put_header(struct text *t)
+static void text_put_header(struct text *t)
 {
 	FILE *out = t->w.options.out;
 
@@ -150,14 +150,14 @@ static void let_flow(struct text *t)
 	const char *cell = t->kept;
 
 	t->flowing = true;
-	put_header(t);
+	text_put_header(t);
 	for (unsigned int r = 0; r < t->rows; r++)
 		for (unsigned int i = 0; i < t->w.columns; i++, cell += strlen(cell) + 1)
 			put_aligned(t, i, cell, i + 1 == t->w.columns);
 	t->used = 0;
 }
 
-static int keep(struct text *t, const char *cell)
+static int text_keep(struct text *t, const char *cell)
 {
 	size_t len = strlen(cell) + 1;
 
@@ -168,7 +168,7 @@ static int keep(struct text *t, const char *cell)
 	return 0;
 }
 
-static void put_title(struct text *t, const char *title)
+static void text_put_title(struct text *t, const char *title)
 {
 	if (t->begun)
 		fputc('\n', t->w.options.out);
@@ -187,8 +187,8 @@ static unsigned int longest_name(const struct grt_field_value *f)
 	unsigned int longest = 0;
 
 	for (; f->name; f++)
-		if (width_of(f->name) > longest)
-			longest = width_of(f->name);
+		if (text_width_of(f->name) > longest)
+			longest = text_width_of(f->name);
 	return longest;
 }
 
@@ -202,13 +202,14 @@ static unsigned int widest_number(const struct grt_field_value *f)
 		if (f->kind != GRT_CELL_NUMBER)
 			continue;
 		format_cell(text, f->kind, &f->cell);
-		if (width_of(text) > widest)
-			widest = width_of(text);
+		if (text_width_of(text) > widest)
+			widest = text_width_of(text);
 	}
 	return widest;
 }
 
-static void put_field(FILE *out, const struct grt_field_value *f, unsigned int names, unsigned int numbers)
+static void text_put_field(FILE *out, const struct grt_field_value *f, unsigned int names,
+			   unsigned int numbers)
 {
 	char text[CELL_MAX];
 
@@ -232,30 +233,30 @@ static void text_fields(struct grt_writer *w, const char *name, const char *titl
 	(void)name;
 	if (!title)
 		return;
-	put_title((struct text *)w, title);
+	text_put_title((struct text *)w, title);
 	for (; f->name; f++)
-		put_field(w->options.out, f, names, numbers);
+		text_put_field(w->options.out, f, names, numbers);
 }
 
 static void text_table(struct grt_writer *w)
 {
 	struct text *t = (struct text *)w;
 
-	put_title(t, w->table->title);
+	text_put_title(t, w->table->title);
 	t->rows = 0;
 	t->used = 0;
 	t->flowing = false;
 	for (unsigned int i = 0; i < w->columns; i++)
-		t->width[i] = width_of(w->column[i]->name);
+		t->width[i] = text_width_of(w->column[i]->name);
 }
 
 static int keep_cell(struct text *t, unsigned int i, const char *cell)
 {
-	unsigned int width = width_of(cell);
+	unsigned int width = text_width_of(cell);
 
 	if (width > t->width[i])
 		t->width[i] = width;
-	return keep(t, cell);
+	return text_keep(t, cell);
 }
 
 static int text_row(struct grt_writer *w, const struct grt_cell *cells)
@@ -300,7 +301,7 @@ static void text_notes(struct grt_writer *w, const char *const *notes, unsigned 
 	struct text *t = (struct text *)w;
 
 	if (n || t->any_inferred || t->any_estimated)
-		put_title(t, NULL);
+		text_put_title(t, NULL);
 	if (t->any_inferred)
 		fputs("* inferred, not observed\n", w->options.out);
 	if (t->any_estimated)

@@ -126,7 +126,7 @@ static bool was_blank(struct amd_log *a, const char *p, const char *end)
 }
 
 /* Keeps a message whose end is to come. Return: false: it is too long for that */
-static bool hold(struct amd_log *a, const char *p, const char *end)
+static bool amd_log_hold(struct amd_log *a, const char *p, const char *end)
 {
 	const char *text = p;
 	size_t len;
@@ -153,7 +153,7 @@ static bool hold_record(struct amd_log *a, const char *p, const char *end)
 	size_t file = a->h.file.len < sizeof(a->held_file) ? a->h.file.len : sizeof(a->held_file);
 
 	a->held_len = 0;
-	if (!hold(a, p, end))
+	if (!amd_log_hold(a, p, end))
 		return false;
 	if (file)
 		memcpy(a->held_file, a->h.file.at, file);
@@ -165,7 +165,7 @@ static bool hold_record(struct amd_log *a, const char *p, const char *end)
 	return true;
 }
 
-static void take_record(struct amd_log *a, const char *p, const char *end, bool last)
+static void amd_log_take_record(struct amd_log *a, const char *p, const char *end, bool last)
 {
 	set_time(a);
 	a->torn = false;
@@ -206,7 +206,7 @@ static bool take_records(struct amd_log *a, const char *p, const char *end)
 		if (!message)
 			return any;
 		next = amd_log_find(message, end);
-		take_record(a, message, next ? next : end, !next);
+		amd_log_take_record(a, message, next ? next : end, !next);
 		any = true;
 	}
 	return any;
@@ -312,12 +312,12 @@ static enum grt_text_line old_profile(struct amd_log *a, const char *p, const ch
 /* Lines without a record */
 
 /* The rest of a record that was wrapped. Return: it is one */
-static bool take_rest(struct amd_log *a, const char *p, const char *end)
+static bool amd_log_take_rest(struct amd_log *a, const char *p, const char *end)
 {
 	size_t was = a->held_len;
 	bool packet, known;
 
-	if (!a->holding || !hold(a, p, end))
+	if (!a->holding || !amd_log_hold(a, p, end))
 		return false;
 	known = amd_log_knows(a, a->held, a->held + a->held_len, &packet);
 	/* the same bytes are looked at again with what follows them */
@@ -332,7 +332,7 @@ static bool take_rest(struct amd_log *a, const char *p, const char *end)
 	return true;
 }
 
-static bool keep(char *to, size_t *len, const char *p, const char *end)
+static bool amd_log_keep(char *to, size_t *len, const char *p, const char *end)
 {
 	size_t n = (size_t)(end - p);
 
@@ -369,7 +369,7 @@ static bool take_hang(struct amd_log *a, const char *p, const char *end)
 	} else if (!keys) {
 		return false;
 	}
-	return keep(a->hang, &a->hang_len, p, end);
+	return amd_log_keep(a->hang, &a->hang_len, p, end);
 }
 
 /*
@@ -438,7 +438,7 @@ static enum grt_text_line no_record(struct amd_log *a, const char *line, const c
 	}
 	if (a->hang_len)
 		release_hang(a);
-	if (take_rest(a, line, end))
+	if (amd_log_take_rest(a, line, end))
 		return GRT_LINE_DONE;
 	no_header(a);
 	if (amd_log_fault(a, p, end))
@@ -494,7 +494,7 @@ static void amd_log_end(struct grt_text *t)
 }
 
 /* Where the digits of "123 us:" begin, which end at @behind; 0: it is another form. */
-static size_t column_of(const char *line, const char *behind)
+static size_t amd_log_column_of(const char *line, const char *behind)
 {
 	const char *p = behind - 4;
 
@@ -534,7 +534,7 @@ static bool other_time(struct amd_log_clocks *c, const char *p, const char *end,
 	return false;
 }
 
-static bool find_time(struct amd_log_clocks *c, const char *p, const char *end, uint64_t *ns)
+static bool amd_log_find_time(struct amd_log_clocks *c, const char *p, const char *end, uint64_t *ns)
 {
 	struct amd_log_head h = {.clock = AMD_LOG_NO_TIME};
 	const char *at;
@@ -542,7 +542,7 @@ static bool find_time(struct amd_log_clocks *c, const char *p, const char *end, 
 	if (is_at_column(p, end, c->column, ns))
 		return true;
 	if (*p == ':' && (at = amd_log_stamp(p, end, &h)) && h.clock != AMD_LOG_NO_TIME) {
-		c->column = column_of(p, at);
+		c->column = amd_log_column_of(p, at);
 		*ns = h.time;
 		return true;
 	}
@@ -556,7 +556,7 @@ static bool find_time(struct amd_log_clocks *c, const char *p, const char *end, 
 }
 
 /* Who has written a line matters where ROCr writes, too. */
-static void learn(struct amd_log_clocks *c, const char *p, const char *end)
+static void amd_log_learn(struct amd_log_clocks *c, const char *p, const char *end)
 {
 	struct amd_log_head h;
 
@@ -570,10 +570,10 @@ static bool amd_log_time(const char *line, const char *end, uint64_t *ns, size_t
 	const char *p = line;
 
 	grt_scan_blanks(&p, end);
-	if (p == end || !find_time(c, p, end, ns))
+	if (p == end || !amd_log_find_time(c, p, end, ns))
 		return false;
 	if (c->rocr)
-		learn(c, p, end);
+		amd_log_learn(c, p, end);
 	return true;
 }
 

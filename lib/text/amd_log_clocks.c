@@ -27,7 +27,7 @@ static int64_t most(int64_t a, int64_t b)
 	return a > b ? a : b;
 }
 
-static int64_t least(int64_t a, int64_t b)
+static int64_t amd_log_clocks_least(int64_t a, int64_t b)
 {
 	return a < b ? a : b;
 }
@@ -37,7 +37,8 @@ static struct amd_log_bound seen_from(const struct amd_log_bound *from, uint64_t
 {
 	int64_t d = drift(from->raw, raw);
 
-	return (struct amd_log_bound){raw, most(from->low - d, -FAR), least(from->high + d, FAR)};
+	return (struct amd_log_bound){raw, most(from->low - d, -FAR),
+				      amd_log_clocks_least(from->high + d, FAR)};
 }
 
 static void tighten(struct amd_log_bound *b, const struct amd_log_bound *from)
@@ -45,10 +46,10 @@ static void tighten(struct amd_log_bound *b, const struct amd_log_bound *from)
 	struct amd_log_bound seen = seen_from(from, b->raw);
 
 	b->low = most(b->low, seen.low);
-	b->high = least(b->high, seen.high);
+	b->high = amd_log_clocks_least(b->high, seen.high);
 }
 
-static void keep(struct amd_log_clocks *c, const struct amd_log_bound *b)
+static void amd_log_clocks_keep(struct amd_log_clocks *c, const struct amd_log_bound *b)
 {
 	if (c->passed++ % (c->stride ? c->stride : 1))
 		return;
@@ -62,7 +63,7 @@ static void keep(struct amd_log_clocks *c, const struct amd_log_bound *b)
 	c->bound[c->bounds++] = *b;
 }
 
-static void add(struct amd_log_clocks *c, struct amd_log_bound b)
+static void amd_log_clocks_add(struct amd_log_clocks *c, struct amd_log_bound b)
 {
 	if (c->begun && b.raw < c->now.raw)
 		b = seen_from(&b, c->now.raw);
@@ -71,56 +72,57 @@ static void add(struct amd_log_clocks *c, struct amd_log_bound b)
 	c->begun = true;
 	c->now = b;
 	c->apart |= b.low > b.high;
-	keep(c, &b);
+	amd_log_clocks_keep(c, &b);
 }
 
 /* ---------------------------------------------------------------- order of lines */
 
-static struct amd_log_writer *place_of(struct amd_log_clocks *c, const struct amd_log_head *h)
+static struct amd_log_writer *amd_log_clocks_place_of(struct amd_log_clocks *c, const struct amd_log_head *h)
 {
 	return &c->writer[((h->thread ^ h->pid) * 0x9e3779b97f4a7c15) >> 58];
 }
 
-static bool is(const struct amd_log_writer *w, const struct amd_log_head *h)
+static bool amd_log_clocks_is(const struct amd_log_writer *w, const struct amd_log_head *h)
 {
 	return w->thread == h->thread && w->pid == h->pid && w->last;
 }
 
 /* The line of ROCr that waits is known not to be behind @high more than its own clock. */
-static void settle(struct amd_log_clocks *c, struct amd_log_writer *w, int64_t high)
+static void amd_log_clocks_settle(struct amd_log_clocks *c, struct amd_log_writer *w, int64_t high)
 {
 	if (w->waits && (w->low > -FAR || high < FAR))
-		add(c, (struct amd_log_bound){w->raw, w->low, high});
+		amd_log_clocks_add(c, (struct amd_log_bound){w->raw, w->low, high});
 	w->waits = false;
 }
 
-static void take_record(struct amd_log_clocks *c, struct amd_log_writer *w, uint64_t time, int64_t jitter)
+static void amd_log_clocks_take_record(struct amd_log_clocks *c, struct amd_log_writer *w, uint64_t time,
+				       int64_t jitter)
 {
 	/* what was written later stands before: the order of lines says nothing */
 	c->apart |= w->last > time && w->last - time > (uint64_t)jitter;
-	settle(c, w, (int64_t)(time - w->raw) + CUT_NS + jitter);
+	amd_log_clocks_settle(c, w, (int64_t)(time - w->raw) + CUT_NS + jitter);
 	w->last = time;
 }
 
 void amd_log_clocks_record(struct amd_log_clocks *c, const struct amd_log_head *h)
 {
-	struct amd_log_writer *w = place_of(c, h);
+	struct amd_log_writer *w = amd_log_clocks_place_of(c, h);
 
 	if (h->time > STAMP_MAX)
 		return;
-	take_record(c, &c->any, h->time, JITTER_NS);
+	amd_log_clocks_take_record(c, &c->any, h->time, JITTER_NS);
 	if (!h->thread)
 		return;
-	if (!is(w, h)) {
-		settle(c, w, FAR);
+	if (!amd_log_clocks_is(w, h)) {
+		amd_log_clocks_settle(c, w, FAR);
 		*w = (struct amd_log_writer){.thread = h->thread, .pid = h->pid};
 	}
-	take_record(c, w, h->time, 0);
+	amd_log_clocks_take_record(c, w, h->time, 0);
 }
 
 void amd_log_clocks_rocr(struct amd_log_clocks *c, const struct amd_log_head *h)
 {
-	struct amd_log_writer *w = place_of(c, h);
+	struct amd_log_writer *w = amd_log_clocks_place_of(c, h);
 	int64_t jitter = 0;
 
 	if (!c->rocr || h->time < c->first)
@@ -130,11 +132,11 @@ void amd_log_clocks_rocr(struct amd_log_clocks *c, const struct amd_log_head *h)
 	c->rocr = true;
 	if (h->time > STAMP_MAX)
 		return;
-	if (!h->thread || !is(w, h)) {
+	if (!h->thread || !amd_log_clocks_is(w, h)) {
 		w = &c->any;
 		jitter = JITTER_NS;
 	}
-	settle(c, w, FAR);
+	amd_log_clocks_settle(c, w, FAR);
 	w->waits = true;
 	w->raw = h->time;
 	w->low = w->last ? (int64_t)(w->last - h->time) - CUT_NS - jitter : -FAR;
@@ -159,9 +161,9 @@ void amd_log_clocks_snapshot(struct amd_log_clocks *c, const char *p, const char
 
 void amd_log_clocks_end(struct amd_log_clocks *c)
 {
-	settle(c, &c->any, FAR);
+	amd_log_clocks_settle(c, &c->any, FAR);
 	for (unsigned int i = 0; i < AMD_LOG_CLOCK_THREADS; i++)
-		settle(c, &c->writer[i], FAR);
+		amd_log_clocks_settle(c, &c->writer[i], FAR);
 	if (c->begun && c->bounds)
 		c->bound[c->bounds - 1] = c->now;
 	for (unsigned int i = c->bounds; i-- > 1;)
@@ -190,7 +192,7 @@ static void by_snapshots(const struct amd_log_clocks *c, uint64_t raw, struct am
 	*b = (struct amd_log_bound){raw, at - (int64_t)error, at + (int64_t)error + CUT_NS};
 }
 
-static void by_order(const struct amd_log_clocks *c, uint64_t raw, struct amd_log_bound *b)
+static void amd_log_clocks_by_order(const struct amd_log_clocks *c, uint64_t raw, struct amd_log_bound *b)
 {
 	unsigned int low = 0, high = c->bounds;
 
@@ -209,7 +211,7 @@ static void by_order(const struct amd_log_clocks *c, uint64_t raw, struct amd_lo
 		tighten(b, &c->bound[low - 1]);
 }
 
-static uint64_t moved(uint64_t raw, int64_t by)
+static uint64_t amd_log_clocks_moved(uint64_t raw, int64_t by)
 {
 	return by < 0 && raw < (uint64_t)-by ? 0 : raw + (uint64_t)by;
 }
@@ -224,12 +226,12 @@ enum amd_log_moved amd_log_clocks_move(const struct amd_log_clocks *c, uint64_t 
 	if (c->snapshots)
 		by_snapshots(c, raw, &b);
 	else if (!c->apart)
-		by_order(c, raw, &b);
+		amd_log_clocks_by_order(c, raw, &b);
 	else
 		return AMD_LOG_UNMOVED;
 	if (b.low <= -FAR || b.high >= FAR || b.low > b.high)
 		return AMD_LOG_UNMOVED;
-	*low = moved(raw, b.low);
-	*high = moved(raw, b.high);
+	*low = amd_log_clocks_moved(raw, b.low);
+	*high = amd_log_clocks_moved(raw, b.high);
 	return c->snapshots ? AMD_LOG_BY_SNAPSHOTS : AMD_LOG_BY_ORDER;
 }

@@ -25,7 +25,7 @@
 #define BARE_THREAD_MIN 6
 #define BARE_THREAD_MAX 16
 
-static bool is_word(char c)
+static bool amd_log_header_is_word(char c)
 {
 	return grt_is_digit(c) || (unsigned int)((c | 0x20) - 'a') < 26 || c == '_' || c == '.';
 }
@@ -87,7 +87,7 @@ static const char *scan_place(const char *p, const char *end, struct grt_span *f
 }
 
 /* Directly behind a word only what has all of a record is one: a source file, a line and a stamp. */
-static bool is_whole(const char *p, const char *end)
+static bool amd_log_header_is_whole(const char *p, const char *end)
 {
 	struct amd_log_head h;
 
@@ -107,15 +107,15 @@ const char *amd_log_find(const char *p, const char *end)
 			q = at < end ? behind_level(at, end) : NULL;
 			if (!q)
 				continue;
-			if (at == begin || !is_word(at[-1]) ? scan_place(q, end, &file) != NULL
-							    : is_whole(at, end))
+			if (at == begin || !amd_log_header_is_word(at[-1]) ? scan_place(q, end, &file) != NULL
+									   : amd_log_header_is_whole(at, end))
 				return at;
 		}
 	}
 	return NULL;
 }
 
-static uint64_t times(uint64_t n, uint64_t unit)
+static uint64_t amd_log_header_times(uint64_t n, uint64_t unit)
 {
 	return n > UINT64_MAX / unit ? UINT64_MAX : n * unit;
 }
@@ -132,13 +132,13 @@ static bool scan_relative(const char **p, const char *end, struct amd_log_head *
 	if (!GRT_SCAN_WORD(&q, end, "us"))
 		return false;
 	h->clock = AMD_LOG_RELATIVE;
-	h->time = times(n, AMD_LOG_NS_PER_US);
+	h->time = amd_log_header_times(n, AMD_LOG_NS_PER_US);
 	*p = q;
 	return true;
 }
 
 /* "N us:", "Nd us:", "N :"; what is none of these is left to the message */
-static void scan_time(const char **p, const char *end, struct amd_log_head *h)
+static void amd_log_header_scan_time(const char **p, const char *end, struct amd_log_head *h)
 {
 	const char *q = *p, *digits;
 	uint64_t n;
@@ -154,7 +154,7 @@ static void scan_time(const char **p, const char *end, struct amd_log_head *h)
 		return;
 	if (end - q >= 4 && !memcmp(q, " us:", 4)) {
 		h->clock = AMD_LOG_MONOTONIC;
-		h->time = times(n, AMD_LOG_NS_PER_US);
+		h->time = amd_log_header_times(n, AMD_LOG_NS_PER_US);
 		*p = q + 4;
 		return;
 	}
@@ -163,12 +163,12 @@ static void scan_time(const char **p, const char *end, struct amd_log_head *h)
 	grt_scan_blanks(&q, end);
 	if (GRT_SCAN_WORD(&q, end, "us")) {
 		h->clock = AMD_LOG_MONOTONIC;
-		h->time = times(n, AMD_LOG_NS_PER_US);
+		h->time = amd_log_header_times(n, AMD_LOG_NS_PER_US);
 		grt_scan_char(&q, end, ':');
 		*p = q;
 	} else if (grt_scan_char(&q, end, ':') && q - digits > TICK_DIGITS_MIN) {
 		h->clock = AMD_LOG_TICKS;
-		h->time = times(n, AMD_LOG_NS_PER_TICK);
+		h->time = amd_log_header_times(n, AMD_LOG_NS_PER_TICK);
 		*p = q;
 	}
 }
@@ -264,7 +264,7 @@ const char *amd_log_stamp(const char *p, const char *end, struct amd_log_head *h
 	h->level = (unsigned int)(q[-2] - '0');
 	p = scan_place(q, end, &h->file);
 	if (p)
-		scan_time(&p, end, h);
+		amd_log_header_scan_time(&p, end, h);
 	return p;
 }
 
@@ -288,7 +288,7 @@ const char *amd_log_rocr(const char *line, const char *end, struct amd_log_head 
 	if (!p)
 		return NULL;
 	h->level = 0;
-	scan_time(&p, at, h);
+	amd_log_header_scan_time(&p, at, h);
 	if (h->clock != AMD_LOG_MONOTONIC)
 		return NULL;
 	h->clock = AMD_LOG_RAW;

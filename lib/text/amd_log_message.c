@@ -78,14 +78,14 @@ static inline uint64_t number_or(struct fields *f, const char *key, size_t len, 
 	return seek(f, key, len) && grt_scan_number(&f->at, f->end, &v) ? v : otherwise;
 }
 
-static inline uint64_t address_of(struct fields *f, const char *key, size_t len)
+static inline uint64_t amd_log_message_address_of(struct fields *f, const char *key, size_t len)
 {
 	return seek(f, key, len) ? scan_address(&f->at, f->end) : 0;
 }
 
 #define NUMBER_OR(f, key, otherwise) number_or((f), (key), sizeof(key) - 1, (otherwise))
 #define NUMBER(f, key) NUMBER_OR(f, key, 0)
-#define ADDRESS(f, key) address_of((f), (key), sizeof(key) - 1)
+#define ADDRESS(f, key) amd_log_message_address_of((f), (key), sizeof(key) - 1)
 
 /* "[8192, 1, 1]"; what is not there is 0 */
 static void triple(struct fields *f, const char *key, size_t len, __u32 out[3])
@@ -156,7 +156,7 @@ void amd_log_note(struct amd_log *a, struct grt_ev_log_note *n, uint16_t what, s
 
 /* Names of kernels: of any length, so a long one is told once, in parts, and then known by its hash. */
 
-static uint64_t hash_of(struct grt_span name)
+static uint64_t amd_log_message_hash_of(struct grt_span name)
 {
 	uint64_t h = 0xcbf29ce484222325;
 
@@ -202,7 +202,8 @@ static bool is_api(struct grt_span name)
 }
 
 /* " hipMalloc ( 0x7ffe, 4096 ) " */
-static bool take_entry(struct amd_log *a, struct grt_span name, const char *p, const char *end)
+static bool amd_log_message_take_entry(struct amd_log *a, struct grt_span name, const char *p,
+				       const char *end)
 {
 	struct grt_span args = rest_of(p + 1, end);
 	bool torn = !args.len || args.at[args.len - 1] != ')';
@@ -234,7 +235,7 @@ static bool take_return(struct amd_log *a, struct grt_span name, const char *p, 
 }
 
 /* A function's name and what follows a call or a return. Return: it is one */
-static bool take_call(struct amd_log *a, const char *p, const char *end)
+static bool amd_log_message_take_call(struct amd_log *a, const char *p, const char *end)
 {
 	struct grt_span name = scan_name(p, end);
 
@@ -244,7 +245,7 @@ static bool take_call(struct amd_log *a, const char *p, const char *end)
 	if (*p == ':' && GRT_SCAN_WORD(&p, end, ": Returned "))
 		return take_return(a, name, p, end);
 	grt_scan_blanks(&p, end);
-	return p < end && *p == '(' && is_api(name) && take_entry(a, name, p, end);
+	return p < end && *p == '(' && is_api(name) && amd_log_message_take_entry(a, name, p, end);
 }
 
 /* Commands */
@@ -428,7 +429,7 @@ static bool is_cut(const char *p, const char *end)
 	return end > p && memchr(":=,([", end[-1], 5);
 }
 
-static void dispatch(struct amd_log *a, struct fields *f, uint64_t soft, uint64_t hard)
+static void amd_log_message_dispatch(struct amd_log *a, struct fields *f, uint64_t soft, uint64_t hard)
 {
 	struct grt_ev_log_dispatch d = {.e = event_of(a, GRT_EV_LOG_DISPATCH)};
 	struct amd_log_name *name = name_of_thread(a);
@@ -497,7 +498,7 @@ static const char *skip_id(const char *p, const char *end)
 }
 
 /* "[SWq=0x1, ]HWq=0x2[, id=N], Dispatch Header = 0x1402 (type=2, ...". Return: false: its end is missing */
-static bool packet(struct amd_log *a, const char *p, const char *end, bool whole)
+static bool amd_log_message_packet(struct amd_log *a, const char *p, const char *end, bool whole)
 {
 	struct fields f = {p, p, end};
 	uint64_t soft = 0, hard, type;
@@ -512,7 +513,7 @@ static bool packet(struct amd_log *a, const char *p, const char *end, bool whole
 	type = type_of(&f);
 	f.at = what;
 	if (type == PACKET_DISPATCH || (type == UINT64_MAX && grt_scan_text(&what, end, "Dispatch", 8)))
-		dispatch(a, &f, soft, hard);
+		amd_log_message_dispatch(a, &f, soft, hard);
 	else
 		other_packet(a, &f, soft, hard, type);
 	return true;
@@ -528,7 +529,7 @@ static bool shader(struct amd_log *a, const char *p, const char *end)
 	if (!text.len)
 		return false;
 	name->thread = a->h.thread;
-	name->hash = hash_of(text);
+	name->hash = amd_log_message_hash_of(text);
 	memset(name->text, 0, sizeof(name->text));
 	set_text(name->text, sizeof(name->text), text);
 	if (text.len > sizeof(name->text))
@@ -664,7 +665,7 @@ bool amd_log_hang(struct amd_log *a)
 	if (!n.queue && !n.object)
 		return false;
 	if (name.len)
-		n.first = hash_of(name);
+		n.first = amd_log_message_hash_of(name);
 	if (name.len > sizeof(n.text))
 		tell_name(a, n.first, name);
 	amd_log_note(a, &n, GRT_LOG_HANG, name);
@@ -684,9 +685,9 @@ static const struct kind {
 	{                                                \
 		text, sizeof(text) - 1, take, NULL, NULL \
 	}
-#define PACKET(text)                                       \
-	{                                                  \
-		text, sizeof(text) - 1, NULL, packet, NULL \
+#define PACKET(text)                                                       \
+	{                                                                  \
+		text, sizeof(text) - 1, NULL, amd_log_message_packet, NULL \
 	}
 #define SKIP(text, why)                                 \
 	{                                               \
@@ -746,7 +747,7 @@ static void index_kinds(struct amd_log *a)
 	a->indexed = true;
 }
 
-static const struct kind *kind_of(const struct amd_log *a, const char *p, const char *end)
+static const struct kind *amd_log_message_kind_of(const struct amd_log *a, const char *p, const char *end)
 {
 	unsigned int first = first_char(p);
 
@@ -757,7 +758,7 @@ static const struct kind *kind_of(const struct amd_log *a, const char *p, const 
 }
 
 /* What tells of nothing that is looked for is counted by where it comes from. */
-static void pass_over(struct amd_log *a, const struct kind *k, const char *p, const char *end)
+static void amd_log_message_pass_over(struct amd_log *a, const struct kind *k, const char *p, const char *end)
 {
 	struct grt_ev_log_note n = {.number = 0};
 
@@ -798,7 +799,7 @@ bool amd_log_knows(struct amd_log *a, const char *p, const char *end, bool *pack
 	if (!a->indexed)
 		index_kinds(a);
 	p = skip_mark(p, end);
-	k = p < end ? kind_of(a, p, end) : NULL;
+	k = p < end ? amd_log_message_kind_of(a, p, end) : NULL;
 	*packet = k && k->take_packet;
 	if (k || (p < end && begins_kind(a, p, end)))
 		return true;
@@ -817,11 +818,11 @@ bool amd_log_message(struct amd_log *a, const char *p, const char *end, bool who
 	if (p == end && !whole)
 		return false;
 	if (p == end) {
-		pass_over(a, NULL, p, end);
+		amd_log_message_pass_over(a, NULL, p, end);
 		return true;
 	}
 	a->whole = whole;
-	k = kind_of(a, p, end);
+	k = amd_log_message_kind_of(a, p, end);
 	if (k && k->take_packet)
 		return k->take_packet(a, p, end, whole);
 	if (!k && !whole && begins_kind(a, p, end))
@@ -832,7 +833,7 @@ bool amd_log_message(struct amd_log *a, const char *p, const char *end, bool who
 		return true;
 	if (k && k->take && !whole)
 		return false;
-	if (!take_call(a, p, end))
-		pass_over(a, k, p, end);
+	if (!amd_log_message_take_call(a, p, end))
+		amd_log_message_pass_over(a, k, p, end);
 	return true;
 }

@@ -185,7 +185,7 @@ struct facts {
 /* ----------------------------------------------------------------- words */
 
 /* Upper and lower case are one. */
-static inline unsigned int place_of(const char *text, size_t len)
+static inline unsigned int annotate_text_place_of(const char *text, size_t len)
 {
 	unsigned int first = (unsigned char)text[0] | 32, last = (unsigned char)text[len - 1] | 32,
 		     inner = (unsigned char)text[len / 2] | 32;
@@ -198,7 +198,7 @@ static const struct word *find_word(const uint16_t slot[SLOTS], const struct wor
 {
 	if (!len)
 		return NULL;
-	for (unsigned int at = place_of(text, len); slot[at]; at = (at + 1) % SLOTS) {
+	for (unsigned int at = annotate_text_place_of(text, len); slot[at]; at = (at + 1) % SLOTS) {
 		const struct word *w = &words[slot[at] - 1];
 
 		if (w->len == len && (!memcmp(w->text, text, len) || !strncasecmp(w->text, text, len)))
@@ -210,7 +210,7 @@ static const struct word *find_word(const uint16_t slot[SLOTS], const struct wor
 static void place_words(uint16_t slot[SLOTS], const struct word *words, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
-		unsigned int at = place_of(words[i].text, words[i].len);
+		unsigned int at = annotate_text_place_of(words[i].text, words[i].len);
 
 		if (find_word(slot, words, words[i].text, words[i].len))
 			continue;
@@ -244,7 +244,7 @@ static struct action action_of_key(const struct word *w)
 	return a;
 }
 
-static void plan_event(struct annotate *a, unsigned int type)
+static void annotate_text_plan_event(struct annotate *a, unsigned int type)
 {
 	const struct grt_field *f = grt_event_table[type].fields();
 
@@ -257,7 +257,7 @@ static void plan_event(struct annotate *a, unsigned int type)
 	}
 }
 
-static struct annotate *state_of(struct grt_text *t)
+static struct annotate *annotate_text_state_of(struct grt_text *t)
 {
 	struct annotate *a = grt_text_state(t);
 
@@ -266,7 +266,7 @@ static struct annotate *state_of(struct grt_text *t)
 	place_words(a->key_slot, keys, KEY_WORDS);
 	place_words(a->event_slot, events, EVENT_WORDS);
 	for (size_t i = 0; i < EVENT_WORDS; i++)
-		plan_event(a, events[i].id);
+		annotate_text_plan_event(a, events[i].id);
 	a->made = true;
 	return a;
 }
@@ -471,7 +471,8 @@ static void set_key(struct facts *f, unsigned int key, struct grt_span value)
 }
 
 /* What most values are: a number and a blank or a comma. Return: whether this one is */
-static inline bool take_number(struct facts *f, const struct action *a, const char **p, const char *end)
+static inline bool annotate_text_take_number(struct facts *f, const struct action *a, const char **p,
+					     const char *end)
 {
 	const char *q = *p;
 	uint64_t n;
@@ -544,14 +545,14 @@ static void scan_pairs(struct annotate *a, struct facts *f, const char *p, const
 			continue;
 		}
 		if (s->action.what == COMMON_LONG || s->action.what == STRING ||
-		    !take_number(f, &s->action, &p, end))
+		    !annotate_text_take_number(f, &s->action, &p, end))
 			p = scan_value(a, f, p, end, s);
 	}
 }
 
 /* ---------------------------------------------------------------- events */
 
-static uint8_t engine_of(struct grt_span name)
+static uint8_t annotate_text_engine_of(struct grt_span name)
 {
 	for (unsigned int i = 0; i < GRT_ENGINE_MAX; i++)
 		if (grt_engine_names[i] && strlen(grt_engine_names[i]) == name.len &&
@@ -560,12 +561,12 @@ static uint8_t engine_of(struct grt_span name)
 	return (uint8_t)grt_engine_of_ring(name.at, name.len);
 }
 
-static bool has(const struct facts *f, unsigned int key)
+static bool annotate_text_has(const struct facts *f, unsigned int key)
 {
 	return f->has >> key & 1;
 }
 
-static bool is_number(struct grt_span s)
+static bool annotate_text_is_number(struct grt_span s)
 {
 	const char *p = s.at;
 	uint64_t n;
@@ -586,23 +587,24 @@ static void set_ring(struct grt_text *t, struct facts *f)
 	f->e.ring = GRT_RING_NONE;
 	if (!(f->has & RING_KEYS))
 		return;
-	if (has(f, KEY_DRIVER))
+	if (annotate_text_has(f, KEY_DRIVER))
 		driver = plain(driver_buf, f->text[KEY_DRIVER]);
-	if (has(f, KEY_RING_NAME))
+	if (annotate_text_has(f, KEY_RING_NAME))
 		name = plain(name_buf, f->text[KEY_RING_NAME]);
-	if (has(f, KEY_RING) && is_number(f->text[KEY_RING])) {
+	if (annotate_text_has(f, KEY_RING) && annotate_text_is_number(f->text[KEY_RING])) {
 		f->e.ring = grt_u32(f->number[KEY_RING]);
 		if (name.len)
 			grt_text_name(t, GRT_NAME_RING, f->e.ring, f->time, name.at, name.len, driver.at,
 				      driver.len);
 		engine = (uint8_t)grt_engine_of_ring(name.at, name.len);
-	} else if (has(f, KEY_RING)) {
+	} else if (annotate_text_has(f, KEY_RING)) {
 		name = plain(name_buf, f->text[KEY_RING]);
 		if (name.len)
 			f->e.ring =
 				grt_text_ring(t, f->time, name.at, name.len, driver.at, driver.len, &engine);
 	}
-	f->e.engine = has(f, KEY_ENGINE) ? engine_of(f->text[KEY_ENGINE]) : engine;
+	f->e.engine =
+		annotate_text_has(f, KEY_ENGINE) ? annotate_text_engine_of(f->text[KEY_ENGINE]) : engine;
 }
 
 /* The number of a DRM node follows from its name. */
@@ -625,13 +627,13 @@ static void set_device(struct grt_text *t, struct facts *f)
 
 	if (!(f->has & DEVICE_KEYS))
 		return;
-	if (has(f, KEY_DEV)) {
+	if (annotate_text_has(f, KEY_DEV)) {
 		node = plain(node_buf, f->text[KEY_DEV]);
 		f->e.device = node_number(node);
 	}
-	if (has(f, KEY_DEVICE))
+	if (annotate_text_has(f, KEY_DEVICE))
 		f->e.device = grt_u32(f->number[KEY_DEVICE]);
-	if (has(f, KEY_DRIVER))
+	if (annotate_text_has(f, KEY_DRIVER))
 		driver = plain(driver_buf, f->text[KEY_DRIVER]);
 	if (f->e.device && node.len)
 		grt_text_name(t, GRT_NAME_DEVICE, f->e.device, f->time, node.at, node.len, driver.at,
@@ -643,28 +645,28 @@ static void set_thread(struct grt_text *t, struct facts *f)
 	char comm_buf[TEXT_MAX], process_buf[TEXT_MAX];
 	struct grt_span comm, process = {NULL, 0};
 
-	f->e.pid = has(f, KEY_PID) ? grt_u32(f->number[KEY_PID]) : 0;
-	f->e.tid = has(f, KEY_TID) ? grt_u32(f->number[KEY_TID]) : f->e.pid;
-	if (!has(f, KEY_COMM) || !f->e.tid)
+	f->e.pid = annotate_text_has(f, KEY_PID) ? grt_u32(f->number[KEY_PID]) : 0;
+	f->e.tid = annotate_text_has(f, KEY_TID) ? grt_u32(f->number[KEY_TID]) : f->e.pid;
+	if (!annotate_text_has(f, KEY_COMM) || !f->e.tid)
 		return;
 	comm = plain(comm_buf, f->text[KEY_COMM]);
 	if (grt_span_is(comm, NO_COMM))
 		return;
 	/* where it is not said, a process is called as its first thread */
-	if (has(f, KEY_PROCESS))
+	if (annotate_text_has(f, KEY_PROCESS))
 		process = plain(process_buf, f->text[KEY_PROCESS]);
 	else if (f->e.tid == f->e.pid)
 		process = comm;
 	grt_text_name(t, GRT_NAME_THREAD, f->e.tid, f->time, comm.at, comm.len, process.at, process.len);
 }
 
-static void put_event(struct grt_text *t, struct facts *f)
+static void annotate_text_put_event(struct grt_text *t, struct facts *f)
 {
 	f->e.time = f->time;
-	f->e.ctx = has(f, KEY_CTX) ? f->number[KEY_CTX] : 0;
-	f->e.seqno = has(f, KEY_SEQ) ? f->number[KEY_SEQ] : 0;
-	f->e.flags = has(f, KEY_FLAGS) ? (uint16_t)f->number[KEY_FLAGS] : 0;
-	f->e.sample = has(f, KEY_SAMPLE) ? (uint8_t)f->number[KEY_SAMPLE] : 0;
+	f->e.ctx = annotate_text_has(f, KEY_CTX) ? f->number[KEY_CTX] : 0;
+	f->e.seqno = annotate_text_has(f, KEY_SEQ) ? f->number[KEY_SEQ] : 0;
+	f->e.flags = annotate_text_has(f, KEY_FLAGS) ? (uint16_t)f->number[KEY_FLAGS] : 0;
+	f->e.sample = annotate_text_has(f, KEY_SAMPLE) ? (uint8_t)f->number[KEY_SAMPLE] : 0;
 	set_thread(t, f);
 	set_ring(t, f);
 	set_device(t, f);
@@ -699,7 +701,7 @@ static bool guess_event(struct annotate *a, struct facts *f, const char **p, con
 }
 
 /* Whether a name is that of an event; the record is begun then. NAME has no text form. */
-static bool begin_event(struct annotate *a, struct facts *f, struct grt_span name)
+static bool annotate_text_begin_event(struct annotate *a, struct facts *f, struct grt_span name)
 {
 	const struct word *w = find_word(a->event_slot, events, name.at, name.len);
 
@@ -725,13 +727,13 @@ static enum grt_text_line line_pretty_cpu(struct grt_text *t, struct annotate *a
 		if (!grt_scan_u64(&q, end, &pid) || !GRT_SCAN_WORD(&q, end, ") "))
 			continue;
 		name = scan_word(&q, end);
-		if (!begin_event(a, f, name))
+		if (!annotate_text_begin_event(a, f, name))
 			continue;
 		set_key(f, KEY_PID, (struct grt_span){open, (size_t)(end - open)});
 		f->text[KEY_COMM] = (struct grt_span){comm, (size_t)(open - 1 - comm)};
 		f->has |= 1U << KEY_COMM;
 		scan_pairs(a, f, q, end);
-		put_event(t, f);
+		annotate_text_put_event(t, f);
 		return GRT_LINE_DONE;
 	}
 	return GRT_LINE_BAD;
@@ -747,7 +749,7 @@ static enum grt_text_line line_pretty_gpu(struct grt_text *t, struct annotate *a
 		grt_scan_blanks(&p, end);
 	}
 	word = scan_word(&p, end);
-	if (!begin_event(a, f, word)) {
+	if (!annotate_text_begin_event(a, f, word)) {
 		if (word.len && (p == end || *p == ' '))
 			grt_text_unknown(t, word.at, word.len);
 		return word.len && (p == end || *p == ' ') ? GRT_LINE_DONE : GRT_LINE_BAD;
@@ -755,13 +757,14 @@ static enum grt_text_line line_pretty_gpu(struct grt_text *t, struct annotate *a
 	if (ctx.at)
 		set_key(f, KEY_CTX, ctx);
 	scan_pairs(a, f, p, end);
-	put_event(t, f);
+	annotate_text_put_event(t, f);
 	return GRT_LINE_DONE;
 }
 
-static enum grt_text_line line_pretty(struct grt_text *t, struct facts *f, const char *p, const char *end)
+static enum grt_text_line annotate_text_line_pretty(struct grt_text *t, struct facts *f, const char *p,
+						    const char *end)
 {
-	struct annotate *a = state_of(t);
+	struct annotate *a = annotate_text_state_of(t);
 	const char *arrow;
 	bool cpu;
 
@@ -777,19 +780,19 @@ static enum grt_text_line line_pretty(struct grt_text *t, struct facts *f, const
 	return cpu ? line_pretty_cpu(t, a, f, p, end) : line_pretty_gpu(t, a, f, p, end);
 }
 
-static bool is_source(struct grt_span word)
+static bool annotate_text_is_source(struct grt_span word)
 {
 	return word.len == 3 && (!memcmp(word.at, "CPU", 3) || !memcmp(word.at, "GPU", 3));
 }
 
 /* The word that names the event, without the source before it; *p is behind it. */
-static struct grt_span scan_event(const char **p, const char *end)
+static struct grt_span annotate_text_scan_event(const char **p, const char *end)
 {
 	struct grt_span word;
 
 	grt_scan_blanks(p, end);
 	word = scan_word(p, end);
-	if (is_source(word) && *p < end && grt_is_blank(**p)) {
+	if (annotate_text_is_source(word) && *p < end && grt_is_blank(**p)) {
 		grt_scan_blanks(p, end);
 		word = scan_word(p, end);
 	}
@@ -798,22 +801,22 @@ static struct grt_span scan_event(const char **p, const char *end)
 
 static enum grt_text_line line_bracket(struct grt_text *t, struct facts *f, const char *p, const char *end)
 {
-	struct annotate *a = state_of(t);
+	struct annotate *a = annotate_text_state_of(t);
 	struct grt_span name;
 
 	if (!grt_scan_line_stamp(&p, end, &f->time) || !grt_scan_char(&p, end, ']'))
 		return GRT_LINE_BAD;
 	if (!guess_event(a, f, &p, end)) {
-		name = scan_event(&p, end);
+		name = annotate_text_scan_event(&p, end);
 		if (!name.len || (p < end && !grt_is_blank(*p)))
 			return GRT_LINE_BAD;
-		if (!begin_event(a, f, name)) {
+		if (!annotate_text_begin_event(a, f, name)) {
 			grt_text_unknown(t, name.at, name.len);
 			return GRT_LINE_DONE;
 		}
 	}
 	scan_pairs(a, f, p, end);
-	put_event(t, f);
+	annotate_text_put_event(t, f);
 	return GRT_LINE_DONE;
 }
 
@@ -830,7 +833,7 @@ static enum grt_text_line annotate_line(struct grt_text *t, const char *line, co
 		grt_scan_blanks(&p, end);
 		return line_bracket(t, &f, p, end);
 	}
-	return grt_scan_stamp(&p, end, &f.time) ? line_pretty(t, &f, p, end) : GRT_LINE_BAD;
+	return grt_scan_stamp(&p, end, &f.time) ? annotate_text_line_pretty(t, &f, p, end) : GRT_LINE_BAD;
 }
 
 static bool annotate_time(const char *line, const char *end, uint64_t *ns, size_t *hint)
@@ -842,7 +845,7 @@ static bool annotate_time(const char *line, const char *end, uint64_t *ns, size_
 	return grt_scan_line_stamp(&line, end, ns);
 }
 
-static bool is_event(struct grt_span word)
+static bool annotate_text_is_event(struct grt_span word)
 {
 	for (size_t i = 0; i < EVENT_WORDS; i++)
 		if (events[i].len == word.len && !memcmp(events[i].text, word.at, word.len))
@@ -860,7 +863,8 @@ static bool annotate_takes(const char *line, const char *end)
 	if (grt_scan_char(&p, end, '[')) {
 		grt_scan_blanks(&p, end);
 		return grt_scan_stamp(&p, end, &ns) && grt_scan_char(&p, end, ']') &&
-		       is_event(scan_event(&p, end)) && (p == end || grt_is_blank(*p));
+		       annotate_text_is_event(annotate_text_scan_event(&p, end)) &&
+		       (p == end || grt_is_blank(*p));
 	}
 	return grt_scan_stamp(&p, end, &ns) &&
 	       (GRT_SCAN_WORD(&p, end, "  [CPU]  ") || GRT_SCAN_WORD(&p, end, "  [GPU]  "));

@@ -105,21 +105,21 @@ struct row {
 	struct grt_span event;
 };
 
-static struct grt_event head(const struct row *r, enum grt_event_type type)
+static struct grt_event bpftrace_text_head(const struct row *r, enum grt_event_type type)
 {
 	return (struct grt_event){.time = r->time, .type = (uint16_t)type, .ring = GRT_RING_NONE};
 }
 
-static void put(const struct row *r, struct grt_event *e)
+static void bpftrace_text_put(const struct row *r, struct grt_event *e)
 {
 	grt_text_put(r->t, e, r->cpu);
 }
 
 /* Memory of a driver's GPU, nobody says which. */
-static void put_memory(const struct row *r, struct grt_event *e, const char *driver)
+static void bpftrace_text_put_memory(const struct row *r, struct grt_event *e, const char *driver)
 {
 	e->device = grt_text_driver(r->t, r->time, driver);
-	put(r, e);
+	bpftrace_text_put(r, e);
 }
 
 /* Columns */
@@ -195,19 +195,20 @@ static bool is_hex_number(struct grt_span s)
 
 /* Jobs in flight */
 
-static void forget(struct bpftrace_state *s, unsigned int i)
+static void bpftrace_text_forget(struct bpftrace_state *s, unsigned int i)
 {
 	s->flights--;
 	memmove(&s->flight[i], &s->flight[i + 1], (s->flights - i) * sizeof(s->flight[0]));
 }
 
 /* Of two jobs that follow by order only. */
-static bool by_order(const struct flight *f, uint32_t ring)
+static bool bpftrace_text_by_order(const struct flight *f, uint32_t ring)
 {
 	return !f->exact && f->ring == ring;
 }
 
-static void put_end(struct grt_text *t, const struct flight *f, const struct waiting *w, uint16_t flags)
+static void bpftrace_text_put_end(struct grt_text *t, const struct flight *f, const struct waiting *w,
+				  uint16_t flags)
 {
 	struct grt_event e = {.time = w->time,
 			      .flags = flags,
@@ -226,12 +227,12 @@ static void put_end(struct grt_text *t, const struct flight *f, const struct wai
 }
 
 /* The oldest COMPLETEs that wait have no job. */
-static void give_up(struct grt_text *t, struct bpftrace_state *s, unsigned int n)
+static void bpftrace_text_give_up(struct grt_text *t, struct bpftrace_state *s, unsigned int n)
 {
 	static const struct flight nobody = {.ring = GRT_RING_NONE};
 
 	for (unsigned int i = 0; i < n; i++)
-		put_end(t, &nobody, &s->waiting[i], 0);
+		bpftrace_text_put_end(t, &nobody, &s->waiting[i], 0);
 	s->unjoined += n;
 	s->waitings -= n;
 	memmove(s->waiting, s->waiting + n, s->waitings * sizeof(s->waiting[0]));
@@ -243,12 +244,12 @@ static void give_up_late(struct grt_text *t, struct bpftrace_state *s, uint64_t 
 
 	while (n < s->waitings && s->waiting[n].time + WAITING_MAX / 2 < now)
 		n++;
-	give_up(t, s, n);
+	bpftrace_text_give_up(t, s, n);
 }
 
-static void forget_all(struct grt_text *t, struct bpftrace_state *s)
+static void bpftrace_text_forget_all(struct grt_text *t, struct bpftrace_state *s)
 {
-	give_up(t, s, s->waitings);
+	bpftrace_text_give_up(t, s, s->waitings);
 	s->flights = 0;
 	s->unjoined = 0;
 	memset(s->behind, 0, sizeof(s->behind));
@@ -260,14 +261,14 @@ static void end_oldest(struct grt_text *t, struct bpftrace_state *s, uint32_t ri
 	unsigned int ended = 0;
 
 	for (unsigned int i = 0; i < s->flights && ended < n;) {
-		if (!by_order(&s->flight[i], ring)) {
+		if (!bpftrace_text_by_order(&s->flight[i], ring)) {
 			i++;
 			continue;
 		}
 		if (ended < s->waitings)
-			put_end(t, &s->flight[i], &s->waiting[ended], GRT_FLAG_INFERRED);
+			bpftrace_text_put_end(t, &s->flight[i], &s->waiting[ended], GRT_FLAG_INFERRED);
 		ended++;
-		forget(s, i);
+		bpftrace_text_forget(s, i);
 	}
 }
 
@@ -276,7 +277,7 @@ static unsigned int settle_waiting(struct grt_text *t, struct bpftrace_state *s,
 				   unsigned int n)
 {
 	if (n != s->waitings || s->unjoined)
-		give_up(t, s, s->waitings);
+		bpftrace_text_give_up(t, s, s->waitings);
 	if (s->waitings) {
 		end_oldest(t, s, ring, n);
 		s->waitings = 0;
@@ -303,7 +304,7 @@ static void settle_ring(struct grt_text *t, struct bpftrace_state *s, uint32_t r
 	unsigned int running = 0, ended = 0, lost;
 
 	for (unsigned int i = 0; i < s->flights; i++)
-		running += by_order(&s->flight[i], ring);
+		running += bpftrace_text_by_order(&s->flight[i], ring);
 	if (running > others)
 		ended = settle_waiting(t, s, ring, running - (unsigned int)others);
 	if (ring >= RINGS)
@@ -313,10 +314,10 @@ static void settle_ring(struct grt_text *t, struct bpftrace_state *s, uint32_t r
 	s->behind[ring] = ended - lost;
 }
 
-static void remember(struct bpftrace_state *s, const struct flight *f)
+static void bpftrace_text_remember(struct bpftrace_state *s, const struct flight *f)
 {
 	if (s->flights == FLIGHTS)
-		forget(s, 0);
+		bpftrace_text_forget(s, 0);
 	s->flight[s->flights++] = *f;
 }
 
@@ -328,7 +329,7 @@ static struct flight *find_fence(struct bpftrace_state *s, uint64_t fence)
 	return NULL;
 }
 
-static struct flight *find_job(struct bpftrace_state *s, uint64_t ctx, uint64_t seqno)
+static struct flight *bpftrace_text_find_job(struct bpftrace_state *s, uint64_t ctx, uint64_t seqno)
 {
 	for (unsigned int i = 0; i < s->flights; i++)
 		if (s->flight[i].ctx == ctx && s->flight[i].seqno == seqno)
@@ -364,17 +365,17 @@ static void complete_by_order(struct row *r)
 	unsigned int n = candidates(s, &first, &one_ring);
 
 	if (n && first->time <= r->time && one_ring && !s->waitings && !s->unjoined) {
-		put_end(r->t, first, &now, GRT_FLAG_INFERRED);
+		bpftrace_text_put_end(r->t, first, &now, GRT_FLAG_INFERRED);
 		if (first->ring < RINGS && s->behind[first->ring])
 			s->behind[first->ring]--;
-		forget(s, (unsigned int)(first - s->flight));
+		bpftrace_text_forget(s, (unsigned int)(first - s->flight));
 		return;
 	}
 	if (s->waitings == WAITING)
-		give_up(r->t, s, 1);
+		bpftrace_text_give_up(r->t, s, 1);
 	s->waiting[s->waitings++] = now;
 	if (s->waitings + s->unjoined >= n)
-		forget_all(r->t, s);
+		bpftrace_text_forget_all(r->t, s);
 }
 
 /* Rows of the GPU scheduler */
@@ -398,14 +399,15 @@ struct job_row {
 	bool exact;
 };
 
-static void name_ring(const struct row *r, struct job_row *j, struct grt_span ring, const char *driver)
+static void bpftrace_text_name_ring(const struct row *r, struct job_row *j, struct grt_span ring,
+				    const char *driver)
 {
 	if (!grt_span_is(ring, "-"))
 		j->ring = grt_text_ring(r->t, r->time, ring.at, ring.len, driver, strlen(driver), &j->engine);
 }
 
 /* By the fence if it is printed as numbers, else by ring and job id. */
-static void identify(const struct row *r, struct job_row *j)
+static void bpftrace_text_identify(const struct row *r, struct job_row *j)
 {
 	struct grt_span fence = {NULL, 0};
 	bool printed = GRT_KEY_SPAN(r->p, r->end, "fence=", &fence);
@@ -436,14 +438,14 @@ static bool read_scheduler_job(struct row *r, struct job_row *j)
 	if (!read_job(r, j, &ring) || !column_number_or_none(r, &j->queued))
 		return false;
 	detail(r, "hw=", &j->hw);
-	name_ring(r, j, ring, "");
-	identify(r, j);
+	bpftrace_text_name_ring(r, j, ring, "");
+	bpftrace_text_identify(r, j);
 	return j->known;
 }
 
 static struct grt_event job_head(const struct row *r, enum grt_event_type type, const struct job_row *j)
 {
-	struct grt_event e = head(r, type);
+	struct grt_event e = bpftrace_text_head(r, type);
 
 	e.ctx = j->ctx;
 	e.seqno = j->seqno;
@@ -452,11 +454,11 @@ static struct grt_event job_head(const struct row *r, enum grt_event_type type, 
 	return e;
 }
 
-static void put_submit(const struct row *r, const struct job_row *j)
+static void bpftrace_text_put_submit(const struct row *r, const struct job_row *j)
 {
 	struct grt_ev_submit submit = {.e = job_head(r, GRT_EV_SUBMIT, j)};
 
-	put(r, &submit.e);
+	bpftrace_text_put(r, &submit.e);
 }
 
 static void put_commit(const struct row *r, const struct job_row *j)
@@ -467,7 +469,7 @@ static void put_commit(const struct row *r, const struct job_row *j)
 		.hw_depth = grt_u32(j->hw),
 	};
 
-	put(r, &commit.e);
+	bpftrace_text_put(r, &commit.e);
 }
 
 static bool row_submit(struct row *r)
@@ -476,7 +478,7 @@ static bool row_submit(struct row *r)
 
 	if (!read_scheduler_job(r, &j))
 		return false;
-	put_submit(r, &j);
+	bpftrace_text_put_submit(r, &j);
 	return true;
 }
 
@@ -489,13 +491,13 @@ static bool row_run(struct row *r)
 	give_up_late(r->t, r->s, r->time);
 	if (j.hw)
 		settle_ring(r->t, r->s, j.ring, j.hw - 1);
-	remember(r->s, &(struct flight){.ctx = j.ctx,
-					.seqno = j.seqno,
-					.fence = j.fence,
-					.time = r->time,
-					.ring = j.ring,
-					.engine = j.engine,
-					.exact = j.exact});
+	bpftrace_text_remember(r->s, &(struct flight){.ctx = j.ctx,
+						      .seqno = j.seqno,
+						      .fence = j.fence,
+						      .time = r->time,
+						      .ring = j.ring,
+						      .engine = j.engine,
+						      .exact = j.exact});
 	put_commit(r, &j);
 	return true;
 }
@@ -509,9 +511,9 @@ static void read_complete(struct row *r, struct job_row *j)
 	if (!grt_scan_token(&r->p, r->end, &j->id))
 		return;
 	if (grt_scan_token(&r->p, r->end, &ring) && !memchr(ring.at, '=', ring.len))
-		name_ring(r, j, ring, "");
+		bpftrace_text_name_ring(r, j, ring, "");
 	r->p = j->id.at + j->id.len;
-	identify(r, j);
+	bpftrace_text_identify(r, j);
 	if (!j->fence && is_hex_number(j->id))
 		span_number(j->id, &j->fence);
 }
@@ -524,12 +526,13 @@ static bool row_complete(struct row *r)
 
 	read_complete(r, &j);
 	give_up_late(r->t, r->s, r->time);
-	f = j.known ? find_job(r->s, j.ctx, j.seqno) : find_fence(r->s, j.fence);
+	f = j.known ? bpftrace_text_find_job(r->s, j.ctx, j.seqno) : find_fence(r->s, j.fence);
 	if (f) {
-		put_end(r->t, f, &now, 0);
-		forget(r->s, (unsigned int)(f - r->s->flight));
+		bpftrace_text_put_end(r->t, f, &now, 0);
+		bpftrace_text_forget(r->s, (unsigned int)(f - r->s->flight));
 	} else if (j.known) {
-		put_end(r->t,
+		bpftrace_text_put_end(
+			r->t,
 			&(struct flight){.ctx = j.ctx, .seqno = j.seqno, .ring = j.ring, .engine = j.engine},
 			&now, 0);
 	} else {
@@ -548,7 +551,7 @@ static bool row_wait_dep(struct row *r)
 	dep = (struct grt_ev_wait_dep){.e = job_head(r, GRT_EV_WAIT_DEP, &j)};
 	if (!detail(r, "ctx=", &dep.dep_ctx) || !detail(r, "seq=", &dep.dep_seqno))
 		return false;
-	put(r, &dep.e);
+	bpftrace_text_put(r, &dep.e);
 	return true;
 }
 
@@ -561,8 +564,8 @@ static bool read_amdgpu_job(struct row *r, struct job_row *j)
 
 	if (!read_job(r, j, &ring) || !detail(r, "seq=", &seqno))
 		return false;
-	name_ring(r, j, ring, "amdgpu");
-	identify(r, j);
+	bpftrace_text_name_ring(r, j, ring, "amdgpu");
+	bpftrace_text_identify(r, j);
 	return j->known;
 }
 
@@ -572,7 +575,7 @@ static bool row_cs_ioctl(struct row *r)
 
 	if (!read_amdgpu_job(r, &j))
 		return false;
-	put_submit(r, &j);
+	bpftrace_text_put_submit(r, &j);
 	return true;
 }
 
@@ -588,7 +591,7 @@ static bool row_sched_run(struct row *r)
 
 static bool row_interrupt(struct row *r)
 {
-	struct grt_ev_irq irq = {.e = head(r, GRT_EV_IRQ)};
+	struct grt_ev_irq irq = {.e = bpftrace_text_head(r, GRT_EV_IRQ)};
 	__u64 src, client = GRT_IRQ_CLIENT_UNKNOWN, vmid = UINT16_MAX, pasid = UINT32_MAX;
 
 	if (!detail(r, "src=", &src))
@@ -601,30 +604,31 @@ static bool row_interrupt(struct row *r)
 	irq.hw_ring = UINT16_MAX;
 	irq.vmid = grt_u16(vmid);
 	irq.pasid = grt_u32(pasid);
-	put(r, &irq.e);
+	bpftrace_text_put(r, &irq.e);
 	return true;
 }
 
 static bool row_bo_create(struct row *r)
 {
-	struct grt_ev_mem_create m = {.e = head(r, GRT_EV_MEM_CREATE), .placed = UINT32_MAX};
+	struct grt_ev_mem_create m = {.e = bpftrace_text_head(r, GRT_EV_MEM_CREATE), .placed = UINT32_MAX};
 	__u64 placed;
 
 	if (!column_number(r, &m.object) || !column_number(r, &m.bytes))
 		return false;
 	if (detail(r, "type=", &placed))
 		m.placed = grt_u32(placed);
-	put_memory(r, &m.e, r->event.at[0] == 'G' ? "i915" : "amdgpu");
+	bpftrace_text_put_memory(r, &m.e, r->event.at[0] == 'G' ? "i915" : "amdgpu");
 	return true;
 }
 
 static bool row_bo_move(struct row *r)
 {
-	struct grt_ev_mem_move m = {.e = head(r, GRT_EV_MEM_MOVE), .from = UINT32_MAX, .to = UINT32_MAX};
+	struct grt_ev_mem_move m = {
+		.e = bpftrace_text_head(r, GRT_EV_MEM_MOVE), .from = UINT32_MAX, .to = UINT32_MAX};
 
 	if (!column_number(r, &m.object) || !column_number(r, &m.bytes))
 		return false;
-	put_memory(r, &m.e, "amdgpu");
+	bpftrace_text_put_memory(r, &m.e, "amdgpu");
 	return true;
 }
 
@@ -632,7 +636,7 @@ static bool row_bo_move(struct row *r)
 
 static bool read_binding(struct row *r, struct grt_ev_mem_bind *m, enum grt_event_type type)
 {
-	*m = (struct grt_ev_mem_bind){.e = head(r, type)};
+	*m = (struct grt_ev_mem_bind){.e = bpftrace_text_head(r, type)};
 	if (!column_number(r, &m->object) || !column_number(r, &m->offset) || !detail(r, "size=", &m->bytes))
 		return false;
 	detail(r, "flags=", &m->mflags);
@@ -645,7 +649,7 @@ static bool row_vma_bind(struct row *r)
 
 	if (!read_binding(r, &m, GRT_EV_MEM_BIND))
 		return false;
-	put_memory(r, &m.e, "i915");
+	bpftrace_text_put_memory(r, &m.e, "i915");
 	return true;
 }
 
@@ -657,25 +661,25 @@ static bool row_vma_unbind(struct row *r)
 	if (!read_binding(r, &m, GRT_EV_MEM_UNBIND))
 		return false;
 	u = (struct grt_ev_mem_unbind){.e = m.e, .object = m.object, .offset = m.offset, .bytes = m.bytes};
-	put_memory(r, &u.e, "i915");
+	bpftrace_text_put_memory(r, &u.e, "i915");
 	return true;
 }
 
 static bool row_shrink(struct row *r)
 {
-	struct grt_ev_mem_shrink m = {.e = head(r, GRT_EV_MEM_SHRINK)};
+	struct grt_ev_mem_shrink m = {.e = bpftrace_text_head(r, GRT_EV_MEM_SHRINK)};
 	__u64 object;
 
 	if (!column_number_or_none(r, &object) || !column_number(r, &m.target))
 		return false;
 	detail(r, "flags=", &m.mflags);
-	put_memory(r, &m.e, "i915");
+	bpftrace_text_put_memory(r, &m.e, "i915");
 	return true;
 }
 
 static bool row_fault(struct row *r)
 {
-	struct grt_ev_mem_fault m = {.e = head(r, GRT_EV_MEM_FAULT)};
+	struct grt_ev_mem_fault m = {.e = bpftrace_text_head(r, GRT_EV_MEM_FAULT)};
 	struct grt_span through, access;
 
 	if (!column_number(r, &m.object) || !column_number(r, &m.page) ||
@@ -683,7 +687,7 @@ static bool row_fault(struct row *r)
 		return false;
 	m.gtt = grt_span_is(through, "GTT");
 	m.writing = grt_span_is(access, "WRITE");
-	put_memory(r, &m.e, "i915");
+	bpftrace_text_put_memory(r, &m.e, "i915");
 	return true;
 }
 
@@ -702,7 +706,7 @@ static bool read_vblank(struct row *r, uint32_t *crtc, uint32_t *vseq)
 
 static bool row_vblank(struct row *r)
 {
-	struct grt_ev_vblank v = {.e = head(r, GRT_EV_VBLANK), .stamp = r->time};
+	struct grt_ev_vblank v = {.e = bpftrace_text_head(r, GRT_EV_VBLANK), .stamp = r->time};
 	uint32_t crtc;
 
 	if (!read_vblank(r, &crtc, &v.vseq))
@@ -711,27 +715,27 @@ static bool row_vblank(struct row *r)
 	v.high_prec = GRT_FIND_KEY(r->p, r->end, "high-prec") != NULL;
 	/* The stamp is that of the row: the script does not print when scan-out began. */
 	v.e.flags = GRT_FLAG_INFERRED;
-	put(r, &v.e);
+	bpftrace_text_put(r, &v.e);
 	return true;
 }
 
 static bool row_queued(struct row *r)
 {
-	struct grt_ev_vblank_queued v = {.e = head(r, GRT_EV_VBLANK_QUEUED)};
+	struct grt_ev_vblank_queued v = {.e = bpftrace_text_head(r, GRT_EV_VBLANK_QUEUED)};
 
 	if (!read_vblank(r, &v.crtc, &v.vseq))
 		return false;
-	put(r, &v.e);
+	bpftrace_text_put(r, &v.e);
 	return true;
 }
 
 static bool row_delivered(struct row *r)
 {
-	struct grt_ev_vblank_delivered v = {.e = head(r, GRT_EV_VBLANK_DELIVERED)};
+	struct grt_ev_vblank_delivered v = {.e = bpftrace_text_head(r, GRT_EV_VBLANK_DELIVERED)};
 
 	if (!read_vblank(r, &v.crtc, &v.vseq))
 		return false;
-	put(r, &v.e);
+	bpftrace_text_put(r, &v.e);
 	return true;
 }
 
@@ -796,7 +800,7 @@ static bool read_call(struct row *r, struct grt_event *e, enum grt_event_type ty
 	struct grt_span comm;
 	__u64 pid;
 
-	*e = head(r, type);
+	*e = bpftrace_text_head(r, type);
 	if (!scan_comm_column(r, &comm, &pid) && !scan_comm_words(r, &comm, &pid))
 		return false;
 	e->pid = e->tid = (uint32_t)pid;
@@ -810,7 +814,7 @@ static bool row_open(struct row *r)
 
 	if (!read_call(r, &call.e, GRT_EV_OPEN))
 		return false;
-	put(r, &call.e);
+	bpftrace_text_put(r, &call.e);
 	return true;
 }
 
@@ -820,7 +824,7 @@ static bool row_close(struct row *r)
 
 	if (!read_call(r, &call.e, GRT_EV_CLOSE))
 		return false;
-	put(r, &call.e);
+	bpftrace_text_put(r, &call.e);
 	return true;
 }
 
@@ -833,7 +837,7 @@ static bool row_ioctl(struct row *r)
 		return false;
 	call.cmd = (uint32_t)cmd;
 	detail(r, "arg=", &call.arg);
-	put(r, &call.e);
+	bpftrace_text_put(r, &call.e);
 	return true;
 }
 
@@ -844,7 +848,7 @@ static bool row_mmap(struct row *r)
 	if (!read_call(r, &call.e, GRT_EV_MMAP))
 		return false;
 	detail(r, "size=", &call.length);
-	put(r, &call.e);
+	bpftrace_text_put(r, &call.e);
 	return true;
 }
 
@@ -854,7 +858,7 @@ static bool row_poll(struct row *r)
 
 	if (!read_call(r, &call.e, GRT_EV_POLL))
 		return false;
-	put(r, &call.e);
+	bpftrace_text_put(r, &call.e);
 	return true;
 }
 
@@ -870,7 +874,7 @@ static bool row_met(struct row *r)
 	memcpy(x.function, r->event.at,
 	       r->event.len < sizeof(x.function) ? r->event.len : sizeof(x.function));
 	memcpy(x.text, text.at, text.len < sizeof(x.text) ? text.len : sizeof(x.text));
-	put(r, &x.e);
+	bpftrace_text_put(r, &x.e);
 	return true;
 }
 
@@ -890,14 +894,14 @@ static bool row_xid(struct row *r)
 	return true;
 }
 
-static bool begins(const char *p, const char *end, const char *text)
+static bool bpftrace_text_begins(const char *p, const char *end, const char *text)
 {
 	return grt_scan_text(&p, end, text, strlen(text));
 }
 
 /* What bpftrace and its scripts print around rows and maps: what they attach to, rules, captions, the bars of
  * histograms. */
-static bool is_around(const char *p, const char *end)
+static bool bpftrace_text_is_around(const char *p, const char *end)
 {
 	static const char *const beginnings[] = {
 		"Attach", "Tracing ", "WARNING: ", "cannot attach", "^C", "===", "---", "[", "(", "\xe2"};
@@ -907,7 +911,7 @@ static bool is_around(const char *p, const char *end)
 	if (p == end || end[-1] == ':' || end[-1] == '|')
 		return true;
 	for (size_t i = 0; i < sizeof(beginnings) / sizeof(beginnings[0]); i++)
-		if (begins(p, end, beginnings[i]))
+		if (bpftrace_text_begins(p, end, beginnings[i]))
 			return true;
 	return false;
 }
@@ -917,7 +921,7 @@ static bool captions(struct bpftrace_state *s, const char *line, const char *end
 {
 	bool was = s->rule;
 
-	s->rule = begins(line, end, "===") || begins(line, end, "---");
+	s->rule = bpftrace_text_begins(line, end, "===") || bpftrace_text_begins(line, end, "---");
 	return was;
 }
 
@@ -929,7 +933,8 @@ static enum grt_text_line xid_number(struct grt_text *t, const char *line, const
 	uint64_t code;
 
 	if (!p || p - line > 8 || !s->xid.e.type)
-		return captions(s, line, end) || is_around(line, end) ? GRT_LINE_SKIP : GRT_LINE_BAD;
+		return captions(s, line, end) || bpftrace_text_is_around(line, end) ? GRT_LINE_SKIP
+										    : GRT_LINE_BAD;
 	p += 5;
 	if (!grt_scan_u64(&p, end, &code))
 		return GRT_LINE_BAD;
@@ -993,7 +998,7 @@ static const struct row_kind {
 #undef ROW
 };
 
-static const struct row_kind *find_kind(struct grt_span event)
+static const struct row_kind *bpftrace_text_find_kind(struct grt_span event)
 {
 	for (size_t i = 0; i < sizeof(row_kinds) / sizeof(row_kinds[0]); i++) {
 		const struct row_kind *k = &row_kinds[i];
@@ -1032,7 +1037,7 @@ static inline bool scan_ms(const char **p, const char *end, uint64_t *ns)
 	return true;
 }
 
-static bool scan_time(struct grt_day *day, const char **p, const char *end, uint64_t *ns)
+static bool bpftrace_text_scan_time(struct grt_day *day, const char **p, const char *end, uint64_t *ns)
 {
 	if (scan_ms(p, end, ns))
 		return true;
@@ -1043,7 +1048,7 @@ static bool scan_time(struct grt_day *day, const char **p, const char *end, uint
 }
 
 /* "[CPU03]" */
-static void scan_cpu(struct row *r)
+static void bpftrace_text_scan_cpu(struct row *r)
 {
 	const char *p = r->p;
 	uint64_t cpu;
@@ -1057,7 +1062,7 @@ static void scan_cpu(struct row *r)
 }
 
 /* An event's name: capitals, digits and underscores. */
-static bool scan_event(struct row *r)
+static bool bpftrace_text_scan_event(struct row *r)
 {
 	if (!grt_scan_token(&r->p, r->end, &r->event) || r->event.len < 3 || r->event.len > 32)
 		return false;
@@ -1076,15 +1081,15 @@ static bool has_columns(const struct row *r)
 	return r->cpu != UINT32_MAX || (r->event.at[-1] == ' ' && r->event.at[-2] == ' ');
 }
 
-static enum grt_text_line read_row(struct row *r)
+static enum grt_text_line bpftrace_text_read_row(struct row *r)
 {
 	const struct row_kind *kind;
 
 	r->cpu = UINT32_MAX;
-	scan_cpu(r);
-	if (!scan_event(r))
+	bpftrace_text_scan_cpu(r);
+	if (!bpftrace_text_scan_event(r))
 		return GRT_LINE_BAD;
-	kind = find_kind(r->event);
+	kind = bpftrace_text_find_kind(r->event);
 	if (!kind && !has_columns(r))
 		return GRT_LINE_BAD;
 	if (r->cpu == UINT32_MAX)
@@ -1169,7 +1174,7 @@ static enum grt_text_line read_other(struct grt_text *t, const char *line, const
 	else if (scan_lost(line, end, &events))
 		grt_text_lost(t, events);
 	else if (is_header(line, end))
-		forget_all(t, grt_text_state(t));
+		bpftrace_text_forget_all(t, grt_text_state(t));
 	else
 		return xid_number(t, line, end);
 	return GRT_LINE_SKIP;
@@ -1177,7 +1182,7 @@ static enum grt_text_line read_other(struct grt_text *t, const char *line, const
 
 static void bpftrace_end(struct grt_text *t)
 {
-	forget_all(t, grt_text_state(t));
+	bpftrace_text_forget_all(t, grt_text_state(t));
 }
 
 static enum grt_text_line bpftrace_line(struct grt_text *t, const char *line, const char *end)
@@ -1185,10 +1190,10 @@ static enum grt_text_line bpftrace_line(struct grt_text *t, const char *line, co
 	struct row r = {.t = t, .s = grt_text_state(t)};
 
 	grt_scan_blanks(&line, end);
-	if (line < end && grt_is_digit(*line) && scan_time(&r.s->day, &line, end, &r.time)) {
+	if (line < end && grt_is_digit(*line) && bpftrace_text_scan_time(&r.s->day, &line, end, &r.time)) {
 		r.p = line;
 		r.end = end;
-		return read_row(&r);
+		return bpftrace_text_read_row(&r);
 	}
 	return read_other(t, line, end);
 }
@@ -1207,16 +1212,17 @@ static bool bpftrace_time(const char *line, const char *end, uint64_t *ns, size_
 	struct row r = {.end = end};
 
 	grt_scan_blanks(&line, end);
-	if (line == end || !grt_is_digit(*line) || !scan_time((struct grt_day *)hint, &line, end, ns))
+	if (line == end || !grt_is_digit(*line) ||
+	    !bpftrace_text_scan_time((struct grt_day *)hint, &line, end, ns))
 		return false;
 	r.p = line;
-	scan_cpu(&r);
+	bpftrace_text_scan_cpu(&r);
 	grt_scan_blanks(&r.p, end);
 	return is_capital(r.p, end) && is_capital(r.p + 1, end);
 }
 
 /* Where in a job's life a row stands. */
-static unsigned int step_of(const struct row_kind *kind)
+static unsigned int bpftrace_text_step_of(const struct row_kind *kind)
 {
 	static bool (*const steps[])(struct row * r) = {row_cs_ioctl,  row_submit, row_wait_dep,
 							row_sched_run, row_run,	   row_complete};
@@ -1235,13 +1241,13 @@ static enum grt_text_place bpftrace_place(struct grt_text *t, const char *line, 
 
 	grt_scan_blanks(&line, end);
 	if (line == end || !grt_is_digit(*line) ||
-	    !scan_time((struct grt_day *)hint, &line, end, &place->time))
+	    !bpftrace_text_scan_time((struct grt_day *)hint, &line, end, &place->time))
 		return GRT_PLACE_BEHIND;
 	r.p = line;
-	scan_cpu(&r);
-	if (!scan_event(&r))
+	bpftrace_text_scan_cpu(&r);
+	if (!bpftrace_text_scan_event(&r))
 		return GRT_PLACE_BEHIND;
-	place->step = step_of(find_kind(r.event));
+	place->step = bpftrace_text_step_of(bpftrace_text_find_kind(r.event));
 	place->from = (size_t)(r.event.at - begin);
 	return GRT_PLACE_STAMP;
 }
@@ -1257,11 +1263,12 @@ static bool bpftrace_takes(const char *line, const char *end)
 	r.p = line;
 	r.end = end;
 	if (timed)
-		scan_cpu(&r);
+		bpftrace_text_scan_cpu(&r);
 	else
 		timed = scan_ms(&r.p, end, &r.time);
 	if (timed)
-		return scan_event(&r) && (r.cpu != UINT32_MAX || find_kind(r.event));
+		return bpftrace_text_scan_event(&r) &&
+		       (r.cpu != UINT32_MAX || bpftrace_text_find_kind(r.event));
 	if (is_header(line, end))
 		return true;
 	return scan_map(&line, end, &map) ||

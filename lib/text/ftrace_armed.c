@@ -11,7 +11,7 @@ static bool is_ring(const struct ftrace_armed *j, struct grt_span ring)
 	return j->ring_len == ring.len && !memcmp(j->ring, ring.at, ring.len);
 }
 
-static void drop(struct ftrace_armer *a, uint32_t i)
+static void ftrace_armed_drop(struct ftrace_armer *a, uint32_t i)
 {
 	a->n--;
 	memmove(&a->job[i], &a->job[i + 1], (a->n - i) * sizeof(a->job[0]));
@@ -34,7 +34,7 @@ void ftrace_armer_init(struct ftrace_armer *a, uint32_t tid, uint64_t ctx, uint6
 	}
 	first->ctx = 0;
 	if (a->n == FTRACE_ARMED)
-		drop(a, 0);
+		ftrace_armed_drop(a, 0);
 	a->job[a->n++] = fence;
 }
 
@@ -47,7 +47,7 @@ bool ftrace_armer_take(struct ftrace_armer *a, uint32_t tid, struct grt_span rin
 		if (ring.len && !is_ring(&a->job[i], ring))
 			continue;
 		*job = a->job[i];
-		drop(a, i);
+		ftrace_armed_drop(a, i);
 		return true;
 	}
 	return false;

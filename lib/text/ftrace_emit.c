@@ -20,7 +20,7 @@ struct grt_event ftrace_event(const struct ftrace *f, uint16_t type)
 }
 
 /* Names that stand for none. */
-static bool is_named(struct grt_span comm)
+static bool ftrace_emit_is_named(struct grt_span comm)
 {
 	return comm.len && comm.at[0] != '<';
 }
@@ -34,7 +34,7 @@ void ftrace_by_current(struct ftrace *f, struct grt_event *e)
 
 	e->tid = l->tid;
 	e->pid = pid;
-	if (l->tid && is_named(l->comm))
+	if (l->tid && ftrace_emit_is_named(l->comm))
 		grt_text_name(f->t, GRT_NAME_THREAD, l->tid, l->time, l->comm.at, l->comm.len, owner.at,
 			      owner.len);
 }
@@ -81,7 +81,7 @@ void ftrace_place_job(struct ftrace_job *job, uint32_t ring, uint8_t engine, uin
 }
 
 /* Whether this is news: the first of its kind, or seen where it was only concluded before. */
-static bool is_news(struct ftrace_job *job, uint32_t what, uint16_t flags)
+static bool ftrace_emit_is_news(struct ftrace_job *job, uint32_t what, uint16_t flags)
 {
 	bool inferred = flags & GRT_FLAG_INFERRED;
 
@@ -112,7 +112,7 @@ static struct grt_event job_event(const struct ftrace *f, const struct ftrace_jo
 	};
 }
 
-static void put_submit(struct ftrace *f, struct ftrace_job *job, struct grt_ev_submit *s)
+static void ftrace_emit_put_submit(struct ftrace *f, struct ftrace_job *job, struct grt_ev_submit *s)
 {
 	f->by_others = true;
 	ftrace_by_current(f, &s->e);
@@ -127,8 +127,8 @@ void ftrace_submit(struct ftrace *f, struct ftrace_job *job, uint16_t flags)
 {
 	struct grt_ev_submit s = {.e = job_event(f, job, GRT_EV_SUBMIT, flags)};
 
-	if (is_news(job, FTRACE_SUBMIT, flags))
-		put_submit(f, job, &s);
+	if (ftrace_emit_is_news(job, FTRACE_SUBMIT, flags))
+		ftrace_emit_put_submit(f, job, &s);
 }
 
 void ftrace_submit_command(struct ftrace *f, struct ftrace_job *job, uint32_t cmd, uint32_t hw_ctx,
@@ -141,8 +141,8 @@ void ftrace_submit_command(struct ftrace *f, struct ftrace_job *job, uint32_t cm
 		.fence_id = fence_id,
 	};
 
-	if (is_news(job, FTRACE_SUBMIT, 0))
-		put_submit(f, job, &s);
+	if (ftrace_emit_is_news(job, FTRACE_SUBMIT, 0))
+		ftrace_emit_put_submit(f, job, &s);
 }
 
 void ftrace_commit(struct ftrace *f, struct ftrace_job *job, uint64_t sw_depth, uint64_t hw_depth,
@@ -154,7 +154,7 @@ void ftrace_commit(struct ftrace *f, struct ftrace_job *job, uint64_t sw_depth, 
 		.hw_depth = grt_u32(hw_depth),
 	};
 
-	if (is_news(job, FTRACE_COMMIT, flags))
+	if (ftrace_emit_is_news(job, FTRACE_COMMIT, flags))
 		grt_text_put(f->t, &c.e, f->l.cpu);
 }
 
@@ -173,7 +173,7 @@ void ftrace_end(struct ftrace *f, struct ftrace_job *job, uint32_t reply, uint64
 		.fence_id = fence_id,
 	};
 
-	if (is_news(job, FTRACE_END, flags))
+	if (ftrace_emit_is_news(job, FTRACE_END, flags))
 		grt_text_put(f->t, &x.e, f->l.cpu);
 }
 
@@ -185,7 +185,7 @@ void ftrace_complete(struct ftrace *f, struct ftrace_job *job, uint16_t flags)
 	};
 	bool first = !(job->seen & FTRACE_COMPLETE);
 
-	if (is_news(job, FTRACE_COMPLETE, flags))
+	if (ftrace_emit_is_news(job, FTRACE_COMPLETE, flags))
 		grt_text_put(f->t, &c.e, f->l.cpu);
 	if (first)
 		ftrace_jobs_done(&f->jobs, job);
@@ -246,7 +246,7 @@ void ftrace_signalled(struct ftrace *f, struct ftrace_job *job)
  * i915 waits for its requests through dma_fence, so a wait of a thread is told
  * twice. What the other layer says of a wait that is open is passed over.
  */
-static bool is_nested(struct ftrace *f, uint64_t ctx, uint64_t seqno, bool enter, uint32_t layer)
+static bool ftrace_emit_is_nested(struct ftrace *f, uint64_t ctx, uint64_t seqno, bool enter, uint32_t layer)
 {
 	struct ftrace_wait *w = &f->wait[f->l.tid % FTRACE_WAITERS];
 	bool same = w->layer && w->tid == f->l.tid && w->ctx == ctx && w->seqno == seqno;
@@ -266,7 +266,7 @@ void ftrace_wait(struct ftrace *f, const struct ftrace_job *job, uint64_t ctx, u
 	uint16_t type = enter ? GRT_EV_SYNC_WAIT_ENTER : GRT_EV_SYNC_WAIT_EXIT;
 	struct grt_event e = ftrace_event(f, type);
 
-	if (is_nested(f, ctx, seqno, enter, layer))
+	if (ftrace_emit_is_nested(f, ctx, seqno, enter, layer))
 		return;
 	e.ctx = job ? job->ctx : ctx;
 	e.seqno = job ? job->seqno : seqno;

@@ -42,7 +42,7 @@ enum counter_what {
 
 #define PAGE UINT64_C(4096)
 
-static enum grt_text_line put(struct ftrace *f, struct grt_event *e)
+static enum grt_text_line ftrace_events_put(struct ftrace *f, struct grt_event *e)
 {
 	grt_text_put(f->t, e, f->l.cpu);
 	return GRT_LINE_DONE;
@@ -51,11 +51,11 @@ static enum grt_text_line put(struct ftrace *f, struct grt_event *e)
 static enum grt_text_line put_by_current(struct ftrace *f, struct grt_event *e)
 {
 	ftrace_by_current(f, e);
-	return put(f, e);
+	return ftrace_events_put(f, e);
 }
 
 /* Memory of a driver's GPU, nobody says which. */
-static enum grt_text_line put_memory(struct ftrace *f, struct grt_event *e, const char *driver)
+static enum grt_text_line ftrace_events_put_memory(struct ftrace *f, struct grt_event *e, const char *driver)
 {
 	if (!e->device)
 		e->device = grt_text_driver(f->t, f->l.time, driver);
@@ -103,7 +103,7 @@ struct sched_fields {
 	bool has_id;
 };
 
-static void name_ring(struct ftrace *f, struct sched_fields *s, struct grt_span name)
+static void ftrace_events_name_ring(struct ftrace *f, struct sched_fields *s, struct grt_span name)
 {
 	s->name = name;
 	s->ring = GRT_RING_NONE;
@@ -122,7 +122,7 @@ static bool sched_fields(struct ftrace *f, struct sched_fields *s)
 		return false;
 	if (!s->has_id)
 		s->has_id = FTRACE_NUMBER(f, "id=", &s->id);
-	name_ring(f, s, ring);
+	ftrace_events_name_ring(f, s, ring);
 	return s->fence || s->has_id;
 }
 
@@ -135,7 +135,7 @@ static struct ftrace_job *armed_job(struct ftrace *f, struct sched_fields *s)
 	if (!ftrace_armer_take(a, f->l.tid, s->name, &fence))
 		return NULL;
 	if (!s->name.len)
-		name_ring(f, s, (struct grt_span){fence.ring, fence.ring_len});
+		ftrace_events_name_ring(f, s, (struct grt_span){fence.ring, fence.ring_len});
 	return ftrace_job_of(f, fence.ctx, fence.seqno);
 }
 
@@ -302,7 +302,7 @@ static uint32_t pci_address(struct grt_span s)
 }
 
 /* The same, mostly the one that the line before had. */
-static uint32_t pci_number(struct ftrace *f, struct grt_span dev)
+static uint32_t ftrace_events_pci_number(struct ftrace *f, struct grt_span dev)
 {
 	if (dev.len != FTRACE_PCI)
 		return dev.len ? pci_address(dev) : 0;
@@ -314,9 +314,9 @@ static uint32_t pci_number(struct ftrace *f, struct grt_span dev)
 }
 
 /* Other events number GPUs from 0: only its name says that a number is an address. */
-static uint32_t device_of(struct ftrace *f, struct grt_span dev)
+static uint32_t ftrace_events_device_of(struct ftrace *f, struct grt_span dev)
 {
-	uint32_t device = pci_number(f, dev);
+	uint32_t device = ftrace_events_pci_number(f, dev);
 
 	if (device)
 		grt_text_name(f->t, GRT_NAME_DEVICE, device, f->l.time, dev.at, dev.len, NULL, 0);
@@ -336,7 +336,7 @@ static struct ftrace_job *fence_job(struct ftrace *f)
 		return NULL;
 	job = ftrace_job_of(f, ctx, seqno);
 	id = ftrace_ring_of(f, ring, dev, &engine);
-	ftrace_place_job(job, id, engine, device_of(f, dev));
+	ftrace_place_job(job, id, engine, ftrace_events_device_of(f, dev));
 	return job;
 }
 
@@ -608,7 +608,7 @@ static enum grt_text_line amdgpu_iv(struct ftrace *f, unsigned int arg)
 	x.hw_ring = grt_u16(IV_NUMBER(f, "ring", FTRACE_NUMBER_OR(f, "ring_id=", UINT16_MAX)));
 	x.vmid = grt_u16(IV_NUMBER(f, "vmid", UINT16_MAX));
 	x.pasid = grt_u32(IV_NUMBER(f, "pasid", UINT32_MAX));
-	return put(f, &x.e);
+	return ftrace_events_put(f, &x.e);
 }
 
 /* A number of 32 bits that may be printed as a negative one. */
@@ -633,7 +633,7 @@ static enum grt_text_line amdgpu_bo_create(struct ftrace *f, unsigned int arg)
 	x.wanted = low32(wanted);
 	x.allowed = low32(FTRACE_NUMBER_OR(f, "allowed=", FTRACE_NUMBER_OR(f, "allow=", 0)));
 	x.mflags = low32(FTRACE_NUMBER_OR(f, "visible=", 0));
-	return put_memory(f, &x.e, "amdgpu");
+	return ftrace_events_put_memory(f, &x.e, "amdgpu");
 }
 
 static enum grt_text_line amdgpu_bo_move(struct ftrace *f, unsigned int arg)
@@ -650,7 +650,7 @@ static enum grt_text_line amdgpu_bo_move(struct ftrace *f, unsigned int arg)
 	x.from = low32(from);
 	x.to = low32(to);
 	x.bytes = FTRACE_NUMBER_OR(f, "size=", FTRACE_NUMBER_OR(f, "bo_size=", 0));
-	return put_memory(f, &x.e, "amdgpu");
+	return ftrace_events_put_memory(f, &x.e, "amdgpu");
 }
 
 /* i915 */
@@ -777,7 +777,7 @@ static enum grt_text_line i915_object_create(struct ftrace *f, unsigned int arg)
 	if (!FTRACE_NUMBER(f, "size=", &bytes))
 		return GRT_LINE_BAD;
 	x.bytes = bytes;
-	return put_memory(f, &x.e, "i915");
+	return ftrace_events_put_memory(f, &x.e, "i915");
 }
 
 static enum grt_text_line i915_object_destroy(struct ftrace *f, unsigned int arg)
@@ -788,7 +788,7 @@ static enum grt_text_line i915_object_destroy(struct ftrace *f, unsigned int arg
 	if (!FTRACE_FIELD(f, "obj="))
 		return GRT_LINE_BAD;
 	x.object = FTRACE_POINTER(f, "obj=");
-	return put_memory(f, &x.e, "i915");
+	return ftrace_events_put_memory(f, &x.e, "i915");
 }
 
 /* obj=P, GTT|CPU index=N [, writable] */
@@ -805,7 +805,7 @@ static enum grt_text_line i915_object_fault(struct ftrace *f, unsigned int arg)
 	x.page = page;
 	x.gtt = GRT_FIND_KEY(begin, end, "GTT") || FTRACE_NUMBER_OR(f, "gtt=", 0);
 	x.writing = GRT_FIND_KEY(begin, end, "writable") || FTRACE_NUMBER_OR(f, "write=", 0);
-	return put_memory(f, &x.e, "i915");
+	return ftrace_events_put_memory(f, &x.e, "i915");
 }
 
 static enum grt_text_line i915_vma(struct ftrace *f, unsigned int type)
@@ -823,7 +823,7 @@ static enum grt_text_line i915_vma(struct ftrace *f, unsigned int type)
 	x.bytes = bytes;
 	x.vm = FTRACE_POINTER(f, "vm=");
 	x.mflags = FTRACE_NUMBER_OR(f, "flags=", 0);
-	return put_memory(f, &x.e, "i915");
+	return ftrace_events_put_memory(f, &x.e, "i915");
 }
 
 static enum grt_text_line i915_shrink(struct ftrace *f, unsigned int arg)
@@ -837,7 +837,7 @@ static enum grt_text_line i915_shrink(struct ftrace *f, unsigned int arg)
 		return GRT_LINE_BAD;
 	x.target = target;
 	x.mflags = FTRACE_POINTER(f, "flags=");
-	return put_memory(f, &x.e, "i915");
+	return ftrace_events_put_memory(f, &x.e, "i915");
 }
 
 /* Display */
@@ -856,7 +856,7 @@ static enum grt_text_line vblank(struct ftrace *f, unsigned int arg)
 	x.stamp = FTRACE_NUMBER_OR(f, "time=", 0);
 	if (FTRACE_WORD(f, "high-prec=", &high) || FTRACE_WORD(f, "high_prec=", &high))
 		x.high_prec = *high.at == 't' || *high.at == '1' || grt_span_is(high, "0x1");
-	return put(f, &x.e);
+	return ftrace_events_put(f, &x.e);
 }
 
 static enum grt_text_line vblank_client(struct ftrace *f, unsigned int type)
@@ -1013,7 +1013,7 @@ static enum grt_text_line counter(struct ftrace *f, unsigned int what)
 	x.value = value > INT64_MAX ? INT64_MAX : (int64_t)value;
 	grt_text_name(f->t, GRT_NAME_COUNTER, x.counter, f->l.time, k->name, strlen(k->name), k->unit,
 		      strlen(k->unit));
-	return put(f, &x.e);
+	return ftrace_events_put(f, &x.e);
 }
 
 /* The table */
@@ -1027,7 +1027,7 @@ static const struct ftrace_row rows[] = {
 
 _Static_assert(ROWS < 128, "ftrace.slot is at most half full");
 
-static uint32_t slot_of(struct grt_span name)
+static uint32_t ftrace_events_slot_of(struct grt_span name)
 {
 	return grt_hash_text(name.at, name.len) % 256;
 }
@@ -1070,7 +1070,7 @@ static const struct {
 	{i915_request, I915_WAIT_END},
 };
 
-static uint8_t step_of(const struct ftrace_row *row)
+static uint8_t ftrace_events_step_of(const struct ftrace_row *row)
 {
 	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++)
 		if (steps[i].handle == row->handle && steps[i].arg == row->arg)
@@ -1081,12 +1081,12 @@ static uint8_t step_of(const struct ftrace_row *row)
 static void index_rows(struct ftrace *f)
 {
 	for (size_t i = 0; i < ROWS; i++) {
-		uint32_t slot = slot_of((struct grt_span){rows[i].name, rows[i].len});
+		uint32_t slot = ftrace_events_slot_of((struct grt_span){rows[i].name, rows[i].len});
 
 		while (f->slot[slot])
 			slot = (slot + 1) % 256;
 		f->slot[slot] = (uint8_t)(i + 1);
-		f->step[i] = step_of(&rows[i]);
+		f->step[i] = ftrace_events_step_of(&rows[i]);
 	}
 	f->indexed = true;
 }
@@ -1095,7 +1095,7 @@ const struct ftrace_row *ftrace_row_of(struct ftrace *f, struct grt_span name)
 {
 	if (!f->indexed)
 		index_rows(f);
-	for (uint32_t slot = slot_of(name); f->slot[slot]; slot = (slot + 1) % 256)
+	for (uint32_t slot = ftrace_events_slot_of(name); f->slot[slot]; slot = (slot + 1) % 256)
 		if (is_row(&rows[f->slot[slot] - 1], name))
 			return &rows[f->slot[slot] - 1];
 	return NULL;

@@ -30,20 +30,20 @@ static struct grt_ev_func func_event(const struct ftrace *f, uint16_t step)
 	return x;
 }
 
-static void set(char *to, size_t room, struct grt_span text)
+static void ftrace_func_set(char *to, size_t room, struct grt_span text)
 {
 	if (text.len)
 		memcpy(to, text.at, text.len < room ? text.len : room);
 }
 
-#define SET(field, text) set((field), sizeof(field), (text))
+#define SET(field, text) ftrace_func_set((field), sizeof(field), (text))
 
-static struct grt_span trimmed(const char *p, const char *end)
+static struct grt_span ftrace_func_trimmed(const char *p, const char *end)
 {
 	return grt_span_trim((struct grt_span){p, (size_t)(end - p)});
 }
 
-static struct grt_span word_at(const char *p, const char *end)
+static struct grt_span ftrace_func_word_at(const char *p, const char *end)
 {
 	const char *q = p;
 
@@ -53,7 +53,7 @@ static struct grt_span word_at(const char *p, const char *end)
 	return (struct grt_span){p, (size_t)(q - p)};
 }
 
-static void put(struct ftrace *f, struct grt_ev_func *x)
+static void ftrace_func_put(struct ftrace *f, struct grt_ev_func *x)
 {
 	ftrace_by_current(f, &x->e);
 	grt_text_put(f->t, &x->e, f->l.cpu);
@@ -67,8 +67,8 @@ bool ftrace_func_called(struct ftrace *f)
 	if (!GRT_SCAN_WORD(&p, f->l.end, "<-"))
 		return false;
 	SET(x.function, f->l.event);
-	SET(x.text, trimmed(p, f->l.end));
-	put(f, &x);
+	SET(x.text, ftrace_func_trimmed(p, f->l.end));
+	ftrace_func_put(f, &x);
 	return true;
 }
 
@@ -106,7 +106,7 @@ static void take_result(struct grt_ev_func *x, const char *p, const char *end)
  * The offset in a function of a probe at its entry: where it begins with an ENDBR of
  * four bytes that is behind it (arch_adjust_kprobe_addr() of x86, Linux 5.18 and later).
  */
-static bool is_entry(const char *p, const char *end)
+static bool ftrace_func_is_entry(const char *p, const char *end)
 {
 	return end - p > 4 && (!memcmp(p, "+0x0/", 5) || !memcmp(p, "+0x4/", 5));
 }
@@ -120,19 +120,19 @@ bool ftrace_func_probe(struct ftrace *f)
 	if (!close || !grt_scan_char(&p, end, '('))
 		return false;
 	back = grt_find_text(p, close, "<- ", 3);
-	name = word_at(back ? back + 3 : p, close);
+	name = ftrace_func_word_at(back ? back + 3 : p, close);
 	/* others print words in brackets: "ipi_entry: (Rescheduling interrupts)" */
 	if (!name.len || grt_is_digit(*name.at) || (!back && name.at[name.len] != '+'))
 		return false;
 	if (back) {
 		x.step = GRT_FUNC_RETURNED;
 		take_result(&x, close + 1, end);
-	} else if (is_entry(name.at + name.len, close)) {
+	} else if (ftrace_func_is_entry(name.at + name.len, close)) {
 		x.step = GRT_FUNC_ENTERED;
 	}
 	SET(x.function, name);
-	SET(x.text, trimmed(close + 1, end));
-	put(f, &x);
+	SET(x.text, ftrace_func_trimmed(close + 1, end));
+	ftrace_func_put(f, &x);
 	return true;
 }
 
@@ -151,9 +151,9 @@ void ftrace_func_event(struct ftrace *f)
 	struct grt_ev_func x = func_event(f, GRT_FUNC_EVENT);
 
 	SET(x.function, f->l.event);
-	SET(x.text, trimmed(f->l.fields, f->l.end));
+	SET(x.text, ftrace_func_trimmed(f->l.fields, f->l.end));
 	take_result(&x, f->l.fields, f->l.end);
-	put(f, &x);
+	ftrace_func_put(f, &x);
 }
 
 /* function_graph */
@@ -170,7 +170,7 @@ static struct ftrace_graph *graph_of(struct ftrace *f, uint64_t key)
 	return g;
 }
 
-static void enter(struct ftrace *f, struct ftrace_graph *g, struct grt_ev_func *x)
+static void ftrace_func_enter(struct ftrace *f, struct ftrace_graph *g, struct grt_ev_func *x)
 {
 	x->step = GRT_FUNC_ENTERED;
 	x->depth = (uint16_t)g->depth;
@@ -179,11 +179,11 @@ static void enter(struct ftrace *f, struct ftrace_graph *g, struct grt_ev_func *
 		g->since[g->depth] = x->e.time;
 	}
 	g->depth++;
-	put(f, x);
+	ftrace_func_put(f, x);
 }
 
 /* "}" with "/ * name * /" behind it where that was asked for. Return: its function is known */
-static bool leave(struct ftrace_graph *g, struct grt_ev_func *x, struct grt_span name)
+static bool ftrace_func_leave(struct ftrace_graph *g, struct grt_ev_func *x, struct grt_span name)
 {
 	if (g->depth)
 		g->depth--;
@@ -214,7 +214,7 @@ static struct grt_span take_comment(struct grt_ev_func *x, const char *p, const 
 	if (value && scan_result(value, end, &x->ret))
 		x->known |= GRT_FUNC_RET;
 	if (*at != '=' && memcmp(at, "ret=", 4) != 0)
-		name = word_at(at, end);
+		name = ftrace_func_word_at(at, end);
 	return name;
 }
 
@@ -255,14 +255,14 @@ static bool take_graph(struct ftrace *f, uint64_t key, const char *p, const char
 {
 	struct grt_ev_func x = func_event(f, GRT_FUNC_RETURNED);
 	struct ftrace_graph *g = graph_of(f, key);
-	struct grt_span name, rest = trimmed(bar + 1, end);
+	struct grt_span name, rest = ftrace_func_trimmed(bar + 1, end);
 
 	if (!take_duration(&x, p, bar) || !rest.len)
 		return false;
 	if (*rest.at == '}') {
 		end_at(f, g, &x);
-		if (leave(g, &x, take_comment(&x, rest.at, end)))
-			put(f, &x);
+		if (ftrace_func_leave(g, &x, take_comment(&x, rest.at, end)))
+			ftrace_func_put(f, &x);
 		else
 			grt_text_unknown(f->t, "(returns of unknown functions)", 30);
 		return true;
@@ -271,17 +271,17 @@ static bool take_graph(struct ftrace *f, uint64_t key, const char *p, const char
 		grt_text_unknown(f->t, "(comments of function_graph)", 28);
 		return true;
 	}
-	name = word_at(rest.at, end);
+	name = ftrace_func_word_at(rest.at, end);
 	if (!name.len)
 		return false;
 	SET(x.function, name);
 	if (rest.at[rest.len - 1] == '{') {
-		enter(f, g, &x);
+		ftrace_func_enter(f, g, &x);
 		return true;
 	}
 	x.depth = (uint16_t)g->depth;
 	take_comment(&x, rest.at, end);
-	put(f, &x);
+	ftrace_func_put(f, &x);
 	if (f->unstamped && !f->graphs.stamped && x.took <= UINT64_MAX - f->graphs.now)
 		f->graphs.now += x.took;
 	return true;
@@ -305,7 +305,7 @@ enum grt_text_line ftrace_func_graph(struct ftrace *f, unsigned int leaves)
 		x.took = to - from;
 		x.known |= GRT_FUNC_TOOK;
 	}
-	put(f, &x);
+	ftrace_func_put(f, &x);
 	return GRT_LINE_DONE;
 }
 
@@ -350,7 +350,7 @@ static bool split_graph_line(const char *p, const char *end, struct graph_line *
 	next = memchr(bar + 1, '|', (size_t)(end - bar - 1));
 	/* one more column is the thread, two more also have the flags of the latency format */
 	if (next) {
-		g->thread = trimmed(p, bar);
+		g->thread = ftrace_func_trimmed(p, bar);
 		for (p = bar + 1; next; next = memchr(bar + 1, '|', (size_t)(end - bar - 1))) {
 			p = bar + 1;
 			bar = next;
@@ -378,7 +378,8 @@ static bool switch_line(struct ftrace *f, const char *p, const char *end)
 
 	grt_scan_blanks(&p, end);
 	if (!arrow || !grt_scan_u64(&p, end, &cpu) || !grt_scan_char(&p, end, ')') ||
-	    !thread_number(trimmed(p, arrow), &from) || !thread_number(trimmed(arrow + 4, end), &to))
+	    !thread_number(ftrace_func_trimmed(p, arrow), &from) ||
+	    !thread_number(ftrace_func_trimmed(arrow + 4, end), &to))
 		return false;
 	tid = &f->graphs.tid[cpu % FTRACE_GRAPH_CPUS];
 	if (!*tid) {
@@ -389,7 +390,7 @@ static bool switch_line(struct ftrace *f, const char *p, const char *end)
 	return true;
 }
 
-static void take_thread(struct ftrace *f, const struct graph_line *g)
+static void ftrace_func_take_thread(struct ftrace *f, const struct graph_line *g)
 {
 	uint32_t *of_cpu = &f->graphs.tid[g->cpu % FTRACE_GRAPH_CPUS];
 	uint64_t tid;
@@ -417,7 +418,7 @@ bool ftrace_func_graph_line(struct ftrace *f, const char *line, const char *end)
 	all->stamped |= g.stamped;
 	if (g.stamped)
 		all->now = g.ns;
-	take_thread(f, &g);
+	ftrace_func_take_thread(f, &g);
 	f->l.time = all->now;
 	f->l.end = end;
 	f->unstamped = !g.stamped;
@@ -443,6 +444,6 @@ bool ftrace_func_is_graph(const char *line, const char *end)
 
 	if (!split_graph_line(line, end, &g))
 		return false;
-	rest = trimmed(g.bar + 1, end);
+	rest = ftrace_func_trimmed(g.bar + 1, end);
 	return rest.len && (rest.at[rest.len - 1] == '{' || rest.at[rest.len - 1] == ';' || *rest.at == '}');
 }

@@ -45,7 +45,7 @@ static bool has_key(const struct ftrace_job *job, const struct key *k)
 	}
 }
 
-static struct ftrace_job *find(struct ftrace_jobs *j, const struct key *k)
+static struct ftrace_job *ftrace_jobs_find(struct ftrace_jobs *j, const struct key *k)
 {
 	uint32_t home = home_of(k), slot;
 
@@ -60,7 +60,7 @@ static struct ftrace_job *find(struct ftrace_jobs *j, const struct key *k)
 }
 
 /* The job now has the key, and no other job has. */
-static void place(struct ftrace_jobs *j, const struct ftrace_job *job, const struct key *k)
+static void ftrace_jobs_place(struct ftrace_jobs *j, const struct ftrace_job *job, const struct key *k)
 {
 	uint32_t home = home_of(k), slot = (uint32_t)(job - j->job) + 1, *best = NULL;
 
@@ -77,7 +77,7 @@ static void place(struct ftrace_jobs *j, const struct ftrace_job *job, const str
 	*best = slot;
 }
 
-static uint32_t take_slot(struct ftrace_jobs *j)
+static uint32_t ftrace_jobs_take_slot(struct ftrace_jobs *j)
 {
 	if (j->spares)
 		return j->spare[--j->spares];
@@ -88,7 +88,7 @@ static uint32_t take_slot(struct ftrace_jobs *j)
 
 struct ftrace_job *ftrace_jobs_new(struct ftrace_jobs *j)
 {
-	struct ftrace_job *job = &j->job[take_slot(j)];
+	struct ftrace_job *job = &j->job[ftrace_jobs_take_slot(j)];
 
 	*job = (struct ftrace_job){.serial = ++j->serial};
 	return job;
@@ -115,59 +115,59 @@ static struct key by_key(uint64_t ctx, uint64_t seqno)
 void ftrace_jobs_set_key(struct ftrace_jobs *j, struct ftrace_job *job, uint64_t ctx, uint64_t seqno)
 {
 	struct key k = by_key(ctx, seqno);
-	struct ftrace_job *was = find(j, &k);
+	struct ftrace_job *was = ftrace_jobs_find(j, &k);
 
 	if (was)
 		was->key_ctx = 0;
 	job->key_ctx = (uint32_t)ctx;
 	job->key_seqno = (uint32_t)seqno;
-	place(j, job, &k);
+	ftrace_jobs_place(j, job, &k);
 }
 
 void ftrace_jobs_set_fence(struct ftrace_jobs *j, struct ftrace_job *job, uint64_t fence)
 {
 	struct key k = {BY_FENCE, fence, 0};
-	struct ftrace_job *was = fence ? find(j, &k) : NULL;
+	struct ftrace_job *was = fence ? ftrace_jobs_find(j, &k) : NULL;
 
 	if (was)
 		was->fence = 0;
 	job->fence = fence;
 	if (fence)
-		place(j, job, &k);
+		ftrace_jobs_place(j, job, &k);
 }
 
 void ftrace_jobs_set_id(struct ftrace_jobs *j, struct ftrace_job *job, uint32_t ring, uint64_t id)
 {
 	struct key k = {BY_ID, ring, id};
-	struct ftrace_job *was = find(j, &k);
+	struct ftrace_job *was = ftrace_jobs_find(j, &k);
 
 	if (was)
 		was->has_id = false;
 	job->ring = ring;
 	job->id = id;
 	job->has_id = true;
-	place(j, job, &k);
+	ftrace_jobs_place(j, job, &k);
 }
 
 struct ftrace_job *ftrace_jobs_by_key(struct ftrace_jobs *j, uint64_t ctx, uint64_t seqno)
 {
 	struct key k = by_key(ctx, seqno);
 
-	return k.a ? find(j, &k) : NULL;
+	return k.a ? ftrace_jobs_find(j, &k) : NULL;
 }
 
 struct ftrace_job *ftrace_jobs_by_fence(struct ftrace_jobs *j, uint64_t fence)
 {
 	struct key k = {BY_FENCE, fence, 0};
 
-	return fence ? find(j, &k) : NULL;
+	return fence ? ftrace_jobs_find(j, &k) : NULL;
 }
 
 struct ftrace_job *ftrace_jobs_by_id(struct ftrace_jobs *j, uint32_t ring, uint64_t id)
 {
 	struct key k = {BY_ID, ring, id};
 
-	return find(j, &k);
+	return ftrace_jobs_find(j, &k);
 }
 
 static void remove_running(struct ftrace_jobs *j, uint32_t i)

@@ -25,7 +25,7 @@ static const char *back_over_digits(const char *begin, const char *p)
 	return p;
 }
 
-static uint32_t number_of(const char *p, const char *end)
+static uint32_t ftrace_line_number_of(const char *p, const char *end)
 {
 	uint64_t n = 0;
 
@@ -41,7 +41,7 @@ static const char *take_tgid(struct ftrace_line *l, const char *begin, const cha
 	if (end == begin || *p != ')')
 		return end;
 	inner = back_over_digits(begin, p);
-	l->tgid = inner < p ? number_of(inner, p) : 0;
+	l->tgid = inner < p ? ftrace_line_number_of(inner, p) : 0;
 	while (inner > begin && (grt_is_blank(inner[-1]) || inner[-1] == '-'))
 		inner--;
 	if (inner == begin || inner[-1] != '(') {
@@ -52,18 +52,18 @@ static const char *take_tgid(struct ftrace_line *l, const char *begin, const cha
 }
 
 /* "comm-tid", "comm tid" or "comm pid/tid". Return: it is */
-static bool take_thread(struct ftrace_line *l, const char *begin, const char *end)
+static bool ftrace_line_take_thread(struct ftrace_line *l, const char *begin, const char *end)
 {
 	const char *p = back_over_digits(begin, end), *q;
 
 	if (p == end || p == begin)
 		return false;
-	l->tid = number_of(p, end);
+	l->tid = ftrace_line_number_of(p, end);
 	p--;
 	if (*p == '/') {
 		q = back_over_digits(begin, p);
 		if (q < p && q > begin && grt_is_blank(q[-1])) {
-			l->tgid = number_of(q, p);
+			l->tgid = ftrace_line_number_of(q, p);
 			p = q - 1;
 		}
 	}
@@ -75,7 +75,7 @@ static bool take_thread(struct ftrace_line *l, const char *begin, const char *en
 }
 
 /* A stamp up to its colon. Return: behind the colon, NULL: it is none */
-static inline const char *scan_time(const char *p, const char *end, uint64_t *ns)
+static inline const char *ftrace_line_scan_time(const char *p, const char *end, uint64_t *ns)
 {
 	if (!grt_scan_line_stamp(&p, end, ns) && !grt_scan_u64(&p, end, ns))
 		return NULL;
@@ -113,23 +113,23 @@ static const char *scan_behind_cpu(const char *p, const char *end, uint64_t *ns)
 
 	if (q) {
 		grt_scan_blanks(&q, end);
-		q = scan_time(q, end, ns);
+		q = ftrace_line_scan_time(q, end, ns);
 	}
 	if (q)
 		return q;
 	grt_scan_blanks(&p, end);
-	q = p < end && grt_is_digit(*p) ? scan_time(p, end, ns) : NULL;
+	q = p < end && grt_is_digit(*p) ? ftrace_line_scan_time(p, end, ns) : NULL;
 	if (q)
 		return q;
 	p = scan_flags(p, end);
 	if (!p || p == end || !grt_is_blank(*p))
 		return NULL;
 	grt_scan_blanks(&p, end);
-	return scan_time(p, end, ns);
+	return ftrace_line_scan_time(p, end, ns);
 }
 
 /* "[cpu]" with a stamp behind it. Return: behind the stamp, NULL: something else */
-static inline const char *scan_cpu(const char *p, const char *end, uint64_t *cpu, uint64_t *ns)
+static inline const char *ftrace_line_scan_cpu(const char *p, const char *end, uint64_t *cpu, uint64_t *ns)
 {
 	if (!grt_scan_char(&p, end, '[') || !grt_scan_line_u64(&p, end, cpu) || !grt_scan_char(&p, end, ']'))
 		return NULL;
@@ -143,7 +143,7 @@ static const char *find_bracket(const char *p, const char *end, const char **at,
 
 	for (; (p = memchr(p, '[', (size_t)(end - p))); p++) {
 		*at = p;
-		behind = scan_cpu(p, end, cpu, ns);
+		behind = ftrace_line_scan_cpu(p, end, cpu, ns);
 		if (behind)
 			return behind;
 	}
@@ -208,11 +208,11 @@ static bool take_unbracketed(struct ftrace_line *l, const char *line, const char
 	while (flags < stop && grt_is_digit(*flags))
 		flags++;
 	if (flags > p && flags < stop && !grt_is_digit(*flags) && scan_flags(flags, stop) == stop) {
-		l->cpu = number_of(p, flags);
+		l->cpu = ftrace_line_number_of(p, flags);
 		stop = take_tgid(l, line, back_over_blanks(line, p));
-		return take_thread(l, line, stop);
+		return ftrace_line_take_thread(l, line, stop);
 	}
-	return take_thread(l, line, stop);
+	return ftrace_line_take_thread(l, line, stop);
 }
 
 /* Behind the last colon inside of a name, where perf puts the group before it. */
@@ -256,7 +256,7 @@ static bool take_function(struct ftrace_line *l, struct grt_span word, const cha
 }
 
 /* The event's name up to its colon, and whether its fields are raw. */
-static bool take_event(struct ftrace_line *l, const char *p, const char *end)
+static bool ftrace_line_take_event(struct ftrace_line *l, const char *p, const char *end)
 {
 	struct grt_span name;
 	const char *blank;
@@ -282,20 +282,21 @@ static bool take_event(struct ftrace_line *l, const char *p, const char *end)
 	return l->event.len > 0;
 }
 
-static bool same_bytes(const char *a, const char *b, size_t at)
+static bool ftrace_line_same_bytes(const char *a, const char *b, size_t at)
 {
 	return !memcmp(a + at, b + at, 16);
 }
 
 /* Of 16 to FTRACE_THREAD_TEXT bytes. */
-static bool same_text(const struct ftrace_thread *t, const char *line, size_t len)
+static bool ftrace_line_same_text(const struct ftrace_thread *t, const char *line, size_t len)
 {
-	return t->len == len && same_bytes(t->text, line, 0) && same_bytes(t->text, line, len - 16) &&
-	       (len <= 32 || same_bytes(t->text, line, 16));
+	return t->len == len && ftrace_line_same_bytes(t->text, line, 0) &&
+	       ftrace_line_same_bytes(t->text, line, len - 16) &&
+	       (len <= 32 || ftrace_line_same_bytes(t->text, line, 16));
 }
 
 /* Its place, by the bytes before the bracket, where its number is. */
-static struct ftrace_thread *place_of(const struct ftrace_line *l, const char *at)
+static struct ftrace_thread *ftrace_line_place_of(const struct ftrace_line *l, const char *at)
 {
 	uint64_t a, b;
 
@@ -306,10 +307,10 @@ static struct ftrace_thread *place_of(const struct ftrace_line *l, const char *a
 }
 
 /* A thread, perhaps with its group, before "[cpu]". */
-static bool take_new(struct ftrace_line *l, const char *line, const char *at)
+static bool ftrace_line_take_new(struct ftrace_line *l, const char *line, const char *at)
 {
 	l->tgid = 0;
-	return take_thread(l, line, take_tgid(l, line, back_over_blanks(line, at)));
+	return ftrace_line_take_thread(l, line, take_tgid(l, line, back_over_blanks(line, at)));
 }
 
 /* The same; most lines are of few threads, and what stands before the CPU is parsed once for each. */
@@ -319,10 +320,10 @@ static bool take_bracketed(struct ftrace_line *l, const char *line, const char *
 	struct ftrace_thread *t;
 
 	if (!l->threads || len < 16 || len > FTRACE_THREAD_TEXT)
-		return take_new(l, line, at);
-	t = place_of(l, at);
-	if (!same_text(t, line, len)) {
-		if (!take_new(l, line, at))
+		return ftrace_line_take_new(l, line, at);
+	t = ftrace_line_place_of(l, at);
+	if (!ftrace_line_same_text(t, line, len)) {
+		if (!ftrace_line_take_new(l, line, at))
 			return false;
 		memcpy(t->text, line, len);
 		t->len = (uint8_t)len;
@@ -346,10 +347,10 @@ bool ftrace_line_parse(struct ftrace_line *l, const char *line, const char *end)
 	uint64_t cpu;
 
 	l->tgid = 0;
-	behind = scan_cpu(at, end, &cpu, &l->time);
+	behind = ftrace_line_scan_cpu(at, end, &cpu, &l->time);
 	if (behind && take_bracketed(l, line, at)) {
 		l->cpu = grt_u32(cpu);
-		return take_event(l, behind, end);
+		return ftrace_line_take_event(l, behind, end);
 	}
 	at = line;
 	for (behind = line; (behind = find_bracket(at, end, &at, &cpu, &l->time)); at++) {
@@ -357,11 +358,11 @@ bool ftrace_line_parse(struct ftrace_line *l, const char *line, const char *end)
 			continue;
 		l->cpu = grt_u32(cpu);
 		l->column = (size_t)(at - line);
-		return take_event(l, behind, end);
+		return ftrace_line_take_event(l, behind, end);
 	}
 	l->cpu = 0;
 	behind = find_stamp(line, end, &at, &l->time);
-	return behind && take_unbracketed(l, line, at) && take_event(l, behind, end);
+	return behind && take_unbracketed(l, line, at) && ftrace_line_take_event(l, behind, end);
 }
 
 /* Whether a CPU in brackets follows a thread. */
@@ -373,7 +374,7 @@ static bool follows_thread(const char *line, const char *at)
 }
 
 /* The general case. */
-static bool find_time(const char *line, const char *end, uint64_t *ns, size_t *column)
+static bool ftrace_line_find_time(const char *line, const char *end, uint64_t *ns, size_t *column)
 {
 	struct ftrace_line l = {.column = 0};
 	const char *at = line, *behind;
@@ -395,7 +396,7 @@ bool ftrace_line_time(const char *line, const char *end, uint64_t *ns, size_t *c
 	const char *at = *column < (size_t)(end - line) ? line + *column : line;
 	uint64_t cpu;
 
-	if (scan_cpu(at, end, &cpu, ns) && follows_thread(line, at))
+	if (ftrace_line_scan_cpu(at, end, &cpu, ns) && follows_thread(line, at))
 		return true;
-	return find_time(line, end, ns, column);
+	return ftrace_line_find_time(line, end, ns, column);
 }

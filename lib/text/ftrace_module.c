@@ -81,7 +81,7 @@ static void move_stamps(uint64_t told, const struct grt_field *field, union reco
 }
 
 /* Other lines of the text may have rings of their own, which have other numbers. */
-static void name_ring(struct ftrace *f, struct grt_event *e)
+static void ftrace_module_name_ring(struct ftrace *f, struct grt_event *e)
 {
 	uint8_t by_name;
 	char name[32];
@@ -94,7 +94,7 @@ static void name_ring(struct ftrace *f, struct grt_event *e)
 }
 
 /* Names the running thread where it is the one that the event belongs to. */
-static void name_thread(struct ftrace *f, const struct grt_event *e)
+static void ftrace_module_name_thread(struct ftrace *f, const struct grt_event *e)
 {
 	struct grt_event by = *e;
 
@@ -118,8 +118,8 @@ enum grt_text_line ftrace_module(struct ftrace *f, unsigned int type)
 	f->by_module |= type == GRT_EV_SUBMIT;
 	f->l.time = r.e.time = when(f, told);
 	move_stamps(told, d->fields(), &r);
-	name_ring(f, &r.e);
-	name_thread(f, &r.e);
+	ftrace_module_name_ring(f, &r.e);
+	ftrace_module_name_thread(f, &r.e);
 	grt_text_put(f->t, &r.e, f->l.cpu);
 	return GRT_LINE_DONE;
 }

@@ -7,7 +7,7 @@
 #include "ftrace_events.h"
 #include "ftrace_module.h"
 
-static bool begins(const char *p, const char *end, const char *text)
+static bool ftrace_text_begins(const char *p, const char *end, const char *text)
 {
 	size_t len = strlen(text);
 
@@ -26,7 +26,7 @@ static bool ftrace_takes(const char *line, const char *end)
 
 	end = without_escape(line, end);
 	if (!ftrace_line_parse(&l, line, end))
-		return begins(line, end, "# tracer: ") || ftrace_func_is_graph(line, end);
+		return ftrace_text_begins(line, end, "# tracer: ") || ftrace_func_is_graph(line, end);
 	for (size_t i = 0; i < l.event.len; i++)
 		if ((unsigned char)l.event.at[i] <= ' ')
 			return false;
@@ -71,7 +71,7 @@ static enum grt_text_line lost(struct ftrace *f, const char *p, const char *end)
 	GRT_SCAN_WORD(&p, end, "LOST ");
 	grt_scan_u64(&p, end, &n);
 	grt_scan_blanks(&p, end);
-	if (!begins(p, end, "EVENTS"))
+	if (!ftrace_text_begins(p, end, "EVENTS"))
 		return GRT_LINE_BAD;
 	memset(f->armer, 0, sizeof(f->armer));
 	grt_text_lost(f->t, n);
@@ -86,15 +86,15 @@ static bool is_banner(const char *p, const char *end)
 	uint64_t n;
 
 	for (size_t i = 0; i < sizeof(beginnings) / sizeof(beginnings[0]); i++)
-		if (begins(p, end, beginnings[i]))
+		if (ftrace_text_begins(p, end, beginnings[i]))
 			return true;
 	if (GRT_SCAN_WORD(&p, end, "CPU "))
-		return grt_scan_u64(&p, end, &n) && begins(p, end, " is empty");
+		return grt_scan_u64(&p, end, &n) && ftrace_text_begins(p, end, " is empty");
 	return false;
 }
 
 /* "\tffffffff8100 symbol+0x1 (dso)" */
-static bool is_frame(const char *line, const char *p, const char *end)
+static bool ftrace_text_is_frame(const char *line, const char *p, const char *end)
 {
 	uint64_t address;
 
@@ -107,7 +107,8 @@ static bool ftrace_outside(struct grt_text *t, const char *line, const char *end
 	struct ftrace *f = grt_text_state(t);
 
 	if (!f->html && line < end && *line == '<' &&
-	    (begins(line, end, "<!DOCTYPE") || begins(line, end, "<!doctype") || begins(line, end, "<html")))
+	    (ftrace_text_begins(line, end, "<!DOCTYPE") || ftrace_text_begins(line, end, "<!doctype") ||
+	     ftrace_text_begins(line, end, "<html")))
 		f->html = f->outside = true;
 	if (!f->html || end - line < 8)
 		return f->outside;
@@ -115,7 +116,7 @@ static bool ftrace_outside(struct grt_text *t, const char *line, const char *end
 		f->outside = false;
 		return true;
 	}
-	if (begins(line, end, "</script>"))
+	if (ftrace_text_begins(line, end, "</script>"))
 		f->outside = true;
 	return f->outside;
 }
@@ -127,15 +128,15 @@ static enum grt_text_line no_event(struct ftrace *f, const char *line, const cha
 	grt_scan_blanks(&p, end);
 	if (p == end)
 		return GRT_LINE_SKIP;
-	if (*p == '#' && !begins(p, end, "#####"))
+	if (*p == '#' && !ftrace_text_begins(p, end, "#####"))
 		return comment(f, p, end);
-	if (begins(p, end, "CPU:"))
+	if (ftrace_text_begins(p, end, "CPU:"))
 		return lost(f, p, end);
 	if (f->html && (*p == '"' || *p == '<'))
 		return GRT_LINE_SKIP;
 	if (ftrace_func_graph_line(f, p, end))
 		return GRT_LINE_DONE;
-	return is_banner(p, end) || is_frame(line, p, end) ? GRT_LINE_SKIP : GRT_LINE_BAD;
+	return is_banner(p, end) || ftrace_text_is_frame(line, p, end) ? GRT_LINE_SKIP : GRT_LINE_BAD;
 }
 
 /* What has no row: a function, a probe, or an event that has no place here. */

@@ -462,7 +462,7 @@ static enum grt_text_line other_message(struct message *m)
 }
 
 /* The text behind a key up to the next ", "; empty where there is no such key. */
-static struct grt_span take_key(struct message *m, const char *key)
+static struct grt_span kernlog_text_take_key(struct message *m, const char *key)
 {
 	const char *q = m->p, *stop;
 	struct grt_span value;
@@ -476,9 +476,9 @@ static struct grt_span take_key(struct message *m, const char *key)
 }
 
 /* "pid=N, name=COMM, ", each of which may be missing or '<unknown>' */
-static void take_process(struct message *m, struct grt_event *e)
+static void kernlog_text_take_process(struct message *m, struct grt_event *e)
 {
-	struct grt_span pid = take_key(m, "pid="), name = take_key(m, "name=");
+	struct grt_span pid = kernlog_text_take_key(m, "pid="), name = kernlog_text_take_key(m, "name=");
 	const char *p = pid.at;
 	uint64_t n;
 
@@ -499,7 +499,7 @@ static bool is_near(uint64_t a, uint64_t b)
 	return (a > b ? a - b : b - a) <= NEAR;
 }
 
-static void put_lost(struct grt_text *t, struct grt_ev_xid *lost)
+static void kernlog_text_put_lost(struct grt_text *t, struct grt_ev_xid *lost)
 {
 	if (lost->e.type)
 		grt_text_put(t, &lost->e, 0);
@@ -531,7 +531,7 @@ static struct grt_ev_xid *place_for_lost(struct grt_text *t, struct kernlog_stat
 	for (struct grt_ev_xid *x = s->lost; x < s->lost + LOST_GPUS; x++)
 		if (x->e.time < oldest->e.time)
 			oldest = x;
-	put_lost(t, oldest);
+	kernlog_text_put_lost(t, oldest);
 	return oldest;
 }
 
@@ -567,7 +567,7 @@ static enum grt_text_line read_xid(struct message *m)
 		return GRT_LINE_BAD;
 	xid.code = grt_u32(code);
 	GRT_SCAN_WORD(&m->p, m->end, ", ");
-	take_process(m, &xid.e);
+	kernlog_text_take_process(m, &xid.e);
 	grt_xid_set_text(&xid, part.at, part.len, m->p, (size_t)(m->end - m->p));
 	grt_text_put(m->t, &xid.e, 0);
 	if (xid.code == XID_LOST)
@@ -811,17 +811,17 @@ static struct stamp scan_stamp(struct kernlog_state *s, const char **p, const ch
 }
 
 /* What was held has nothing more said of it. */
-static void settle(struct grt_text *t, struct kernlog_state *s)
+static void kernlog_text_settle(struct grt_text *t, struct kernlog_state *s)
 {
 	if (!is_near(s->hang.e.time, s->last))
 		put_hang(t, s);
 	for (unsigned int i = 0; i < LOST_GPUS; i++)
 		if (s->lost[i].e.time && !is_near(s->lost[i].e.time, s->last))
-			put_lost(t, &s->lost[i]);
+			kernlog_text_put_lost(t, &s->lost[i]);
 }
 
 /* " KEY=value" behind a line of /dev/kmsg, what journalctl and mails have between lines. */
-static bool is_around(const char *p, const char *end)
+static bool kernlog_text_is_around(const char *p, const char *end)
 {
 	bool blank = p < end && grt_is_blank(*p);
 	struct grt_span word;
@@ -847,7 +847,7 @@ static enum grt_text_line kernlog_line(struct grt_text *t, const char *line, con
 		grt_text_sorted_at(t, &st.ns);
 	if (st.any && st.ns != s->last) {
 		s->last = st.ns;
-		settle(t, s);
+		kernlog_text_settle(t, s);
 	}
 	m.line = line;
 	kind = find_message(&st, &line, end);
@@ -859,7 +859,7 @@ static enum grt_text_line kernlog_line(struct grt_text *t, const char *line, con
 		return kind->read(&m);
 	if (st.any)
 		return other_message(&m);
-	return is_around(line, end) ? GRT_LINE_SKIP : GRT_LINE_BAD;
+	return kernlog_text_is_around(line, end) ? GRT_LINE_SKIP : GRT_LINE_BAD;
 }
 
 static void kernlog_end(struct grt_text *t)
@@ -868,7 +868,7 @@ static void kernlog_end(struct grt_text *t)
 
 	put_hang(t, s);
 	for (unsigned int i = 0; i < LOST_GPUS; i++)
-		put_lost(t, &s->lost[i]);
+		kernlog_text_put_lost(t, &s->lost[i]);
 }
 
 /* Years and months are counted here as they are when the line is read. */
@@ -895,7 +895,7 @@ static enum grt_text_place kernlog_place(struct grt_text *t, const char *line, c
 }
 
 /* The start of an event as other text has it behind a stamp in brackets: a word of capitals only. */
-static bool is_event(const char *p, const char *end)
+static bool kernlog_text_is_event(const char *p, const char *end)
 {
 	struct grt_span word;
 
@@ -916,7 +916,7 @@ static bool kernlog_takes(const char *line, const char *end)
 	grt_scan_blanks(&line, end);
 	st = scan_prefix(&any_language, &line, end);
 	if (st.certain)
-		return !is_event(line, end);
+		return !kernlog_text_is_event(line, end);
 	if (!st.any)
 		return grt_scan_text(&line, end, "NVRM: ", 6);
 	return find_message(&st, &line, end) != NULL;

@@ -196,7 +196,7 @@ static uint32_t cause(const struct row *r)
 
 /* ------------------------------------------------------------------ events */
 
-static void put(const struct row *r, struct grt_event *e, enum grt_event_type type)
+static void nvsched_text_put(const struct row *r, struct grt_event *e, enum grt_event_type type)
 {
 	struct grt_tsg_event *t = (struct grt_tsg_event *)e;
 
@@ -223,7 +223,7 @@ static void row_init(struct row *r, bool yes)
 	};
 
 	(void)yes;
-	put(r, &ev.e, GRT_EV_TSG_INIT);
+	nvsched_text_put(r, &ev.e, GRT_EV_TSG_INIT);
 }
 
 static void row_schedule(struct row *r, bool yes)
@@ -238,7 +238,7 @@ static void row_schedule(struct row *r, bool yes)
 	};
 
 	ev.channel = CHANNEL(r, "channel=", &ev.channel_client);
-	put(r, &ev.e, GRT_EV_TSG_SCHEDULE);
+	nvsched_text_put(r, &ev.e, GRT_EV_TSG_SCHEDULE);
 }
 
 /* Volta's tokens have no runlist, and look like those of runlist 0 of GPUs before GB20x. */
@@ -261,7 +261,7 @@ static void row_token(struct row *r, bool yes)
 	ev.channel = CHANNEL(r, "handle=", &ev.channel_client);
 	if (r->foreign)
 		r->runlist = runlist_of_token(ev.chid, ev.token);
-	put(r, &ev.e, GRT_EV_TSG_TOKEN);
+	nvsched_text_put(r, &ev.e, GRT_EV_TSG_TOKEN);
 }
 
 static void row_channel(struct row *r, bool yes)
@@ -275,7 +275,7 @@ static void row_channel(struct row *r, bool yes)
 	};
 
 	ev.channel = CHANNEL(r, "handle=", &ev.channel_client);
-	put(r, &ev.e, GRT_EV_TSG_CHANNEL);
+	nvsched_text_put(r, &ev.e, GRT_EV_TSG_CHANNEL);
 }
 
 static void row_set(struct row *r, bool yes)
@@ -287,7 +287,7 @@ static void row_set(struct row *r, bool yes)
 	};
 
 	(void)yes;
-	put(r, &ev.e, GRT_EV_TSG_SET);
+	nvsched_text_put(r, &ev.e, GRT_EV_TSG_SET);
 }
 
 static void row_destroy(struct row *r, bool yes)
@@ -297,7 +297,7 @@ static void row_destroy(struct row *r, bool yes)
 	(void)yes;
 	if (ev.cause > 1)
 		ev.e.flags = GRT_FLAG_INFERRED;
-	put(r, &ev.e, GRT_EV_TSG_DESTROY);
+	nvsched_text_put(r, &ev.e, GRT_EV_TSG_DESTROY);
 }
 
 static const struct row_kind {
@@ -314,7 +314,7 @@ static const struct row_kind {
 
 /* ------------------------------------------------------------------ lines */
 
-static const struct row_kind *find_kind(struct grt_span event)
+static const struct row_kind *nvsched_text_find_kind(struct grt_span event)
 {
 	for (size_t i = 0; i < sizeof(row_kinds) / sizeof(row_kinds[0]); i++)
 		if (grt_span_is(event, row_kinds[i].event))
@@ -413,7 +413,7 @@ static enum grt_text_line nvsched_line(struct grt_text *t, const char *line, con
 	if (!scan_head(&r, &p, end, &event))
 		return take_count(t, s, line, end);
 	s->statistics = false;
-	kind = find_kind(event);
+	kind = nvsched_text_find_kind(event);
 	r.time = grt_day_time(&s->day, r.time);
 	if (!kind) {
 		grt_text_unknown(t, event.at, event.len);

@@ -217,7 +217,7 @@ static void note_bad(struct grt_text *t, const char *line, const char *end)
 }
 
 /* The next line of the text. Return: 1, 0 at its end, or a negative errno */
-static inline int next_line(struct grt_text *t, const char **line, const char **end)
+static inline int text_input_next_line(struct grt_text *t, const char **line, const char **end)
 {
 	int ret;
 
@@ -237,13 +237,13 @@ static inline void understand(struct grt_text *t, const char *line, const char *
 }
 
 /* Lines until there is enough to be looked at. Return: 1, 0 at the end of the text, or a negative errno */
-static int read_lines(struct grt_text *t)
+static int text_input_read_lines(struct grt_text *t)
 {
 	const char *line, *end;
 	int ret = 1;
 
 	while (!t->code && !grt_order_full(&t->order)) {
-		ret = next_line(t, &line, &end);
+		ret = text_input_next_line(t, &line, &end);
 		if (ret <= 0)
 			break;
 		t->number = t->lines.number;
@@ -252,7 +252,7 @@ static int read_lines(struct grt_text *t)
 	return ret;
 }
 
-static enum grt_text_place place_of(struct grt_text *t, const char *line, const char *end)
+static enum grt_text_place text_input_place_of(struct grt_text *t, const char *line, const char *end)
 {
 	t->place = (struct grt_order_place){.step = 0};
 	if (t->format->place)
@@ -262,7 +262,7 @@ static enum grt_text_place place_of(struct grt_text *t, const char *line, const 
 
 /* Takes in the held line, and those behind it that have no stamp: they are in one record with it. Then one is
  * held again. Return: 1, 0 at the end of the text, or a negative errno */
-static int take_lines(struct grt_text *t)
+static int text_input_take_lines(struct grt_text *t)
 {
 	const char *line = t->held, *end = t->held_end;
 	enum grt_text_place place = line ? GRT_PLACE_STAMP : GRT_PLACE_NOWHERE;
@@ -277,10 +277,10 @@ static int take_lines(struct grt_text *t)
 			ret = grt_order_put_line(&t->text, &t->place, number, line, (size_t)(end - line));
 		else if (place == GRT_PLACE_BEHIND)
 			ret = grt_order_follow(&t->text, number, line, (size_t)(end - line));
-		ret = ret ?: next_line(t, &line, &end);
+		ret = ret ?: text_input_next_line(t, &line, &end);
 		if (ret <= 0)
 			return ret;
-		place = place_of(t, line, end);
+		place = text_input_place_of(t, line, end);
 		if (place == GRT_PLACE_STAMP && grt_order_full(&t->text))
 			break;
 	}
@@ -330,7 +330,7 @@ static int read_sorted(struct grt_text *t)
 	int ret;
 
 	while (!(ret = give_lines(t)) && !t->read_all && !(taken && t->order.used)) {
-		ret = take_lines(t);
+		ret = text_input_take_lines(t);
 		if (ret < 0)
 			return ret;
 		taken = true;
@@ -349,7 +349,7 @@ static int read_sorted(struct grt_text *t)
 /* Records until there is enough to be looked at. Return: 0 or a negative errno */
 static int read_records(struct grt_text *t)
 {
-	int ret = t->sorts ? read_sorted(t) : read_lines(t);
+	int ret = t->sorts ? read_sorted(t) : text_input_read_lines(t);
 
 	t->ended = !ret && (!t->sorts || t->read_all);
 	if (t->ended && t->format->end)
@@ -357,7 +357,7 @@ static int read_records(struct grt_text *t)
 	return ret < 0 ? ret : t->code;
 }
 
-static int fail(struct grt_text *t, struct grt_stream *st, int code, const struct grt_err *err)
+static int text_input_fail(struct grt_text *t, struct grt_stream *st, int code, const struct grt_err *err)
 {
 	t->code = code;
 	if (err != &t->err)
@@ -366,12 +366,12 @@ static int fail(struct grt_text *t, struct grt_stream *st, int code, const struc
 	return code;
 }
 
-static int read_failed(struct grt_text *t, struct grt_stream *st, int code)
+static int text_input_read_failed(struct grt_text *t, struct grt_stream *st, int code)
 {
 	if (!t->code)
 		grt_err_set(&t->err, code, strerror(-code), NULL, "%s: line %llu: cannot read", t->label,
 			    (unsigned long long)t->lines.number + 1);
-	return fail(t, st, code, &t->err);
+	return text_input_fail(t, st, code, &t->err);
 }
 
 static void take_run(struct grt_text *t, struct grt_stream *st, const struct grt_order_run *run)
@@ -387,7 +387,7 @@ static void take_run(struct grt_text *t, struct grt_stream *st, const struct grt
 		told_late(t, st->key, run->first);
 }
 
-static void count(struct grt_text *t, struct grt_health *h)
+static void text_input_count(struct grt_text *t, struct grt_health *h)
 {
 	h->bytes = t->lines.pos - (t->lines.fill - t->lines.at);
 	h->text.reordered = t->sorts ? t->text.reordered : t->order.reordered;
@@ -404,10 +404,10 @@ static int text_next(struct grt_stream *st)
 	t->used = true;
 	for (;;) {
 		if (t->code)
-			return fail(t, st, t->code, &t->err);
+			return text_input_fail(t, st, t->code, &t->err);
 		ret = grt_order_next(&t->order, &run);
 		if (ret < 0)
-			return fail(t, st, ret, &t->order.err);
+			return text_input_fail(t, st, ret, &t->order.err);
 		if (ret) {
 			take_run(t, st, &run);
 			return 1;
@@ -418,14 +418,14 @@ static int text_next(struct grt_stream *st)
 		}
 		ret = read_records(t);
 		if (ret)
-			return read_failed(t, st, ret);
+			return text_input_read_failed(t, st, ret);
 		/* their lines are in order, so nothing is to be waited for */
 		if (t->sorts && !t->format->back)
 			t->order.goal = 0;
 		ret = grt_order_settle(&t->order, t->ended);
-		count(t, st->health);
+		text_input_count(t, st->health);
 		if (ret)
-			return fail(t, st, ret, &t->order.err);
+			return text_input_fail(t, st, ret, &t->order.err);
 	}
 }
 
@@ -538,7 +538,7 @@ static void vote(struct votes *v, const char *line, const char *end)
 }
 
 /* As soon as a pipe has given a line that is certain it is not waited for. Return: 0 or a negative errno */
-static int probe(struct grt_text *t, struct votes *v)
+static int text_input_probe(struct grt_text *t, struct votes *v)
 {
 	const char *line, *end;
 	size_t bytes = 0;
@@ -590,7 +590,7 @@ static int choose_form(struct grt_text *t, struct grt_err *err)
 	int ret;
 
 	t->lines.pinned = t->lines.is_pipe;
-	ret = probe(t, &v);
+	ret = text_input_probe(t, &v);
 	if (ret)
 		return grt_err_set(err, ret, strerror(-ret), NULL, "%s: line %llu: cannot read", t->label,
 				   (unsigned long long)v.lines + 1);
@@ -637,7 +637,7 @@ static int read_stamps(struct grt_text *t, struct grt_session *s, struct grt_err
 	return 0;
 }
 
-static int prepare(struct grt_text *t, struct grt_session *s, struct grt_err *err)
+static int text_input_prepare(struct grt_text *t, struct grt_session *s, struct grt_err *err)
 {
 	int ret;
 
@@ -671,7 +671,7 @@ static int text_open(struct grt_session *s, int fd, struct grt_err *err)
 	if (t->lines.fd < 0)
 		ret = grt_err_set(err, -errno, strerror(errno), NULL, "%s: cannot open", s->path);
 	else
-		ret = prepare(t, s, err);
+		ret = text_input_prepare(t, s, err);
 	if (ret) {
 		free_text(t);
 		return ret;

@@ -13,14 +13,14 @@
 #define WAYS 4U
 
 /* A field of a NAME record holds exactly this text, cut to its size. */
-static inline bool holds(const char *field, size_t size, const char *text, size_t len)
+static inline bool text_names_holds(const char *field, size_t size, const char *text, size_t len)
 {
 	if (len >= size)
 		return !memcmp(field, text, size);
 	return !memcmp(field, text, len) && !field[len];
 }
 
-static void set(char *field, size_t size, const char *text, size_t len)
+static void text_names_set(char *field, size_t size, const char *text, size_t len)
 {
 	memset(field, 0, size);
 	if (len)
@@ -48,7 +48,7 @@ static void make_record(struct grt_ev_name *e, uint32_t kind, uint32_t id, uint6
 }
 
 /* The name's place: where it is, or the one that is to be taken. */
-static struct grt_text_name *place_of(struct grt_text_names *n, uint32_t kind, uint32_t id)
+static struct grt_text_name *text_names_place_of(struct grt_text_names *n, uint32_t kind, uint32_t id)
 {
 	uint32_t hash = (id * 0x9e3779b1U ^ kind * 0x85ebca6bU) >> 8,
 		 home = hash % GRT_TEXT_NAMES & ~(WAYS - 1);
@@ -66,15 +66,15 @@ static inline bool tells(const struct grt_text_name *at, uint32_t kind, uint32_t
 			 const char *name, size_t name_len, const char *owner, size_t owner_len)
 {
 	return at->id == id && at->kind == kind && time >= at->time &&
-	       holds(at->name, sizeof(at->name), name, name_len) &&
-	       (owner_len ? holds(at->owner, sizeof(at->owner), owner, owner_len) : !at->owner[0]);
+	       text_names_holds(at->name, sizeof(at->name), name, name_len) &&
+	       (owner_len ? text_names_holds(at->owner, sizeof(at->owner), owner, owner_len) : !at->owner[0]);
 }
 
 bool grt_text_names_tell(struct grt_text_names *n, uint32_t kind, uint32_t id, uint64_t time,
 			 const char *name, size_t name_len, const char *owner, size_t owner_len,
 			 struct grt_ev_name *e)
 {
-	struct grt_text_name *at = place_of(n, kind, id);
+	struct grt_text_name *at = text_names_place_of(n, kind, id);
 
 	/* a text with a NUL is none that is held: it is cut there first */
 	if (tells(at, kind, id, time, name, name_len, owner, owner_len))
@@ -86,29 +86,31 @@ bool grt_text_names_tell(struct grt_text_names *n, uint32_t kind, uint32_t id, u
 	at->time = time;
 	at->kind = kind;
 	at->id = id;
-	set(at->name, sizeof(at->name), name, name_len);
-	set(at->owner, sizeof(at->owner), owner, owner_len);
+	text_names_set(at->name, sizeof(at->name), name, name_len);
+	text_names_set(at->owner, sizeof(at->owner), owner, owner_len);
 	make_record(e, kind, id, time, at->name, at->owner);
 	return true;
 }
 
 /* The same name, and not of two different drivers or GPUs. */
-static bool same_ring(const struct grt_text_ring *r, const char *name, size_t len, const char *driver,
-		      size_t driver_len, const char *gpu, size_t gpu_len)
+static bool text_names_same_ring(const struct grt_text_ring *r, const char *name, size_t len,
+				 const char *driver, size_t driver_len, const char *gpu, size_t gpu_len)
 {
-	return holds(r->name, sizeof(r->name), name, len) &&
-	       (!driver_len || !r->owner[0] || holds(r->owner, sizeof(r->owner), driver, driver_len)) &&
-	       (!gpu_len || !r->gpu[0] || holds(r->gpu, sizeof(r->gpu), gpu, gpu_len));
+	return text_names_holds(r->name, sizeof(r->name), name, len) &&
+	       (!driver_len || !r->owner[0] ||
+		text_names_holds(r->owner, sizeof(r->owner), driver, driver_len)) &&
+	       (!gpu_len || !r->gpu[0] || text_names_holds(r->gpu, sizeof(r->gpu), gpu, gpu_len));
 }
 
-static struct grt_text_ring *add_ring(struct grt_text_names *n, uint16_t *slot, const char *name, size_t len)
+static struct grt_text_ring *text_names_add_ring(struct grt_text_names *n, uint16_t *slot, const char *name,
+						 size_t len)
 {
 	struct grt_text_ring *r = &n->ring[n->rings];
 
 	if (n->rings == GRT_TEXT_RINGS)
 		return NULL;
 	*slot = (uint16_t)++n->rings;
-	set(r->name, sizeof(r->name), name, len);
+	text_names_set(r->name, sizeof(r->name), name, len);
 	r->engine = (uint8_t)grt_engine_of_ring(name, len);
 	r->time = UINT64_MAX;
 	return r;
@@ -134,20 +136,20 @@ const struct grt_text_ring *grt_text_names_ring(struct grt_text_names *n, uint64
 	for (i = grt_hash_text(name, name_len) % (2 * GRT_TEXT_RINGS); n->ring_slot[i];
 	     i = (i + 1) % (2 * GRT_TEXT_RINGS)) {
 		r = &n->ring[n->ring_slot[i] - 1];
-		if (same_ring(r, name, name_len, driver, driver_len, gpu, gpu_len))
+		if (text_names_same_ring(r, name, name_len, driver, driver_len, gpu, gpu_len))
 			break;
 	}
 	if (!n->ring_slot[i])
-		r = add_ring(n, &n->ring_slot[i], name, name_len);
+		r = text_names_add_ring(n, &n->ring_slot[i], name, name_len);
 	if (!r)
 		return NULL;
 	if (gpu_len && !r->gpu[0])
-		set(r->gpu, sizeof(r->gpu), gpu, gpu_len);
+		text_names_set(r->gpu, sizeof(r->gpu), gpu, gpu_len);
 	*tell = time < r->time || (driver_len && !r->owner[0]);
 	if (!*tell)
 		return r;
 	if (driver_len)
-		set(r->owner, sizeof(r->owner), driver, driver_len);
+		text_names_set(r->owner, sizeof(r->owner), driver, driver_len);
 	r->time = time < r->time ? time : r->time;
 	make_record(e, GRT_NAME_RING, (uint32_t)(r - n->ring), time, r->name, r->owner);
 	return r;

@@ -75,7 +75,7 @@ void grt_order_init(struct grt_order *o, uint64_t window, bool may_spill, size_t
 /* Taking in */
 
 /* Of lines, bytes behind the last one are looked at. */
-static char *take_memory(size_t room)
+static char *text_order_take_memory(size_t room)
 {
 	char *memory = aligned_alloc(64, (room + 127) & ~(size_t)63);
 
@@ -93,7 +93,7 @@ static int grow_records(struct grt_order *o, size_t size)
 
 	while (room < o->used + size)
 		room *= 2;
-	more = take_memory(room);
+	more = text_order_take_memory(room);
 	if (!more)
 		return -ENOMEM;
 	if (o->used)
@@ -113,7 +113,7 @@ static int grow_entries(struct grt_order *o)
 			(o->budget + SLACK) / sizeof(struct grt_event));
 }
 
-static int make_room(struct grt_order *o, size_t size)
+static int text_order_make_room(struct grt_order *o, size_t size)
 {
 	if (o->used + size > o->room && grow_records(o, size))
 		return -ENOMEM;
@@ -122,7 +122,7 @@ static int make_room(struct grt_order *o, size_t size)
 
 int grt_order_put(struct grt_order *o, const struct grt_event *e, uint32_t cpu)
 {
-	if (make_room(o, e->size))
+	if (text_order_make_room(o, e->size))
 		return -ENOMEM;
 	memcpy(o->records + o->used, e, e->size);
 	o->entry[o->entries++] = (struct grt_order_entry){e->time, (uint32_t)(o->used / 8), cpu};
@@ -135,7 +135,7 @@ int grt_order_put(struct grt_order *o, const struct grt_event *e, uint32_t cpu)
 }
 
 /* What of a line is kept, and what its record then takes. */
-static size_t kept(size_t len)
+static size_t text_order_kept(size_t len)
 {
 	return len < GRT_ORDER_LINE_MAX ? len : GRT_ORDER_LINE_MAX;
 }
@@ -145,7 +145,7 @@ static size_t line_size(size_t bytes)
 	return (sizeof(struct grt_order_line) + bytes + 7) & ~(size_t)7;
 }
 
-static void add_text(struct grt_order_line *l, const char *line, size_t len)
+static void text_order_add_text(struct grt_order_line *l, const char *line, size_t len)
 {
 	memcpy(l->text + l->bytes, line, len);
 	l->text[l->bytes + len] = '\n';
@@ -153,16 +153,17 @@ static void add_text(struct grt_order_line *l, const char *line, size_t len)
 	l->size = (uint16_t)line_size(l->bytes);
 }
 
-static int put_line(struct grt_order *o, const struct grt_order_line *head, const char *line, size_t len)
+static int text_order_put_line(struct grt_order *o, const struct grt_order_line *head, const char *line,
+			       size_t len)
 {
 	struct grt_order_line *l;
 
-	len = kept(len);
-	if (make_room(o, line_size(len + 1)))
+	len = text_order_kept(len);
+	if (text_order_make_room(o, line_size(len + 1)))
 		return -ENOMEM;
 	l = (struct grt_order_line *)(o->records + o->used);
 	*l = *head;
-	add_text(l, line, len);
+	text_order_add_text(l, line, len);
 	o->entry[o->entries++] = (struct grt_order_entry){l->time, (uint32_t)(o->used / 8), 0};
 	o->used += l->size;
 	return 0;
@@ -183,7 +184,7 @@ int grt_order_put_line(struct grt_order *o, const struct grt_order_place *place,
 		o->latest = place->time;
 	else
 		o->reordered++;
-	return put_line(o, &head, line, len);
+	return text_order_put_line(o, &head, line, len);
 }
 
 static int put_bare(struct grt_order *o, uint64_t time, uint64_t number, const char *line, size_t len)
@@ -191,23 +192,23 @@ static int put_bare(struct grt_order *o, uint64_t time, uint64_t number, const c
 	const struct grt_order_line head = {.time = time, .step = GRT_ORDER_BARE, .number = number};
 
 	o->steps = true;
-	return put_line(o, &head, line, len);
+	return text_order_put_line(o, &head, line, len);
 }
 
 int grt_order_follow(struct grt_order *o, uint64_t number, const char *line, size_t len)
 {
 	struct grt_order_line *last;
-	size_t more = kept(len) + 1;
+	size_t more = text_order_kept(len) + 1;
 
 	if (!o->entries)
 		return put_bare(o, o->out, number, line, len);
-	if (make_room(o, more + 8))
+	if (text_order_make_room(o, more + 8))
 		return -ENOMEM;
 	last = (struct grt_order_line *)(o->records + 8 * (size_t)o->entry[o->entries - 1].at);
 	if (last->bytes + more > GRT_ORDER_LINE_MAX)
 		return put_bare(o, last->time, number, line, len);
 	o->used -= last->size;
-	add_text(last, line, more - 1);
+	text_order_add_text(last, line, more - 1);
 	o->used += last->size;
 	return 0;
 }
@@ -217,7 +218,8 @@ static const struct grt_event *record_of(const struct grt_order *o, const struct
 	return (const struct grt_event *)(o->records + 8 * (size_t)entry->at);
 }
 
-static const struct grt_order_line *line_of(const struct grt_order *o, const struct grt_order_entry *entry)
+static const struct grt_order_line *text_order_line_of(const struct grt_order *o,
+						       const struct grt_order_entry *entry)
 {
 	return (const struct grt_order_line *)record_of(o, entry);
 }
@@ -259,12 +261,12 @@ static bool is_swapped(const struct grt_order_line *first, const struct grt_orde
 	return (order ? order : compare_text(first->text, a_end, second->text, b_end)) > 0;
 }
 
-static inline bool before(const struct grt_order *o, const struct grt_order_entry *second,
-			  const struct grt_order_entry *first)
+static inline bool text_order_before(const struct grt_order *o, const struct grt_order_entry *second,
+				     const struct grt_order_entry *first)
 {
 	if (second->time != first->time)
 		return second->time < first->time;
-	return o->steps && is_swapped(line_of(o, first), line_of(o, second));
+	return o->steps && is_swapped(text_order_line_of(o, first), text_order_line_of(o, second));
 }
 
 /* Entries from @at on that are in order. */
@@ -272,7 +274,7 @@ static size_t ordered(const struct grt_order *o, const struct grt_order_entry *e
 {
 	size_t i = at + 1;
 
-	while (i < o->entries && !before(o, &entry[i], &entry[i - 1]))
+	while (i < o->entries && !text_order_before(o, &entry[i], &entry[i - 1]))
 		i++;
 	return i - at;
 }
@@ -284,7 +286,7 @@ static void merge_two(const struct grt_order *o, struct grt_order_entry *to,
 	const struct grt_order_entry *x = from, *xend = from + a, *y = xend, *yend = y + b;
 
 	while (x < xend && y < yend)
-		*to++ = before(o, y, x) ? *y++ : *x++;
+		*to++ = text_order_before(o, y, x) ? *y++ : *x++;
 	memcpy(to, x, (size_t)(xend - x) * sizeof(*x));
 	memcpy(to + (xend - x), y, (size_t)(yend - y) * sizeof(*y));
 }
@@ -317,13 +319,13 @@ static void insert_sort(const struct grt_order *o, struct grt_order_entry *entry
 		struct grt_order_entry moving = entry[i];
 		size_t j = i;
 
-		for (; j && before(o, &moving, &entry[j - 1]); j--)
+		for (; j && text_order_before(o, &moving, &entry[j - 1]); j--)
 			entry[j] = entry[j - 1];
 		entry[j] = moving;
 	}
 }
 
-static int sort(struct grt_order *o)
+static int text_order_sort(struct grt_order *o)
 {
 	if (o->entries < 2 || ordered(o, o->entry, 0) == o->entries)
 		return 0;
@@ -347,7 +349,7 @@ static const char *temp_dir(void)
 	return dir && *dir ? dir : "/tmp";
 }
 
-static int failed(struct grt_order *o, int code, const char *what)
+static int text_order_failed(struct grt_order *o, int code, const char *what)
 {
 	return grt_err_set(&o->err, code, strerror(-code),
 			   "TMPDIR=DIR with room for it, before the command's name",
@@ -391,16 +393,16 @@ static int new_merge(struct grt_order *o)
 	struct grt_order_merge *m = calloc(1, sizeof(*m));
 
 	if (!m)
-		return failed(o, -ENOMEM, "make");
+		return text_order_failed(o, -ENOMEM, "make");
 	m->fd = open_temp();
 	m->write_buf = malloc(WRITE_BUFFER);
 	o->merge = m;
 	if (m->fd < 0)
-		return failed(o, -errno, "make");
-	return m->write_buf ? 0 : failed(o, -ENOMEM, "make");
+		return text_order_failed(o, -errno, "make");
+	return m->write_buf ? 0 : text_order_failed(o, -ENOMEM, "make");
 }
 
-static int write_out(struct grt_order *o)
+static int text_order_write_out(struct grt_order *o)
 {
 	struct grt_order_merge *m = o->merge;
 
@@ -410,7 +412,7 @@ static int write_out(struct grt_order *o)
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0)
-			return failed(o, n ? -errno : -ENOSPC, "write");
+			return text_order_failed(o, n ? -errno : -ENOSPC, "write");
 		done += (size_t)n;
 		m->size += (uint64_t)n;
 	}
@@ -426,7 +428,7 @@ static int spill_record(struct grt_order *o, const struct grt_order_entry *entry
 	int ret = 0;
 
 	if (m->write_used + sizeof(head) + e->size > WRITE_BUFFER)
-		ret = write_out(o);
+		ret = text_order_write_out(o);
 	if (ret)
 		return ret;
 	memcpy(m->write_buf + m->write_used, &head, sizeof(head));
@@ -436,12 +438,12 @@ static int spill_record(struct grt_order *o, const struct grt_order_entry *entry
 	return 0;
 }
 
-static int add_run(struct grt_order *o)
+static int text_order_add_run(struct grt_order *o)
 {
 	struct grt_order_merge *m = o->merge;
 
 	if (grt_grow(&m->run, &m->runs_room, m->runs + 1, 64))
-		return failed(o, -ENOMEM, "make");
+		return text_order_failed(o, -ENOMEM, "make");
 	m->run[m->runs++] = (struct run){.pos = m->size};
 	return 0;
 }
@@ -451,10 +453,10 @@ static int spill(struct grt_order *o)
 {
 	int ret = o->merge ? 0 : new_merge(o);
 
-	ret = ret ?: add_run(o);
+	ret = ret ?: text_order_add_run(o);
 	for (size_t i = 0; i < o->entries && !ret; i++)
 		ret = spill_record(o, &o->entry[i]);
-	ret = ret ?: write_out(o);
+	ret = ret ?: text_order_write_out(o);
 	if (ret)
 		return ret;
 	o->merge->run[o->merge->runs - 1].end = o->merge->size;
@@ -484,14 +486,14 @@ static int read_run(struct grt_order *o, struct run *r)
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0)
-			return failed(o, n ? -errno : -EIO, "read");
+			return text_order_failed(o, n ? -errno : -EIO, "read");
 		r->fill += (size_t)n;
 		r->pos += (uint64_t)n;
 	}
 	return 0;
 }
 
-static const struct spilled *head_of(const struct run *r)
+static const struct spilled *text_order_head_of(const struct run *r)
 {
 	return (const struct spilled *)(r->buf + r->at);
 }
@@ -500,17 +502,17 @@ static bool has_record(const struct run *r)
 {
 	size_t left = r->fill - r->at;
 
-	return left >= sizeof(struct spilled) && left >= sizeof(struct spilled) + head_of(r)->size;
+	return left >= sizeof(struct spilled) && left >= sizeof(struct spilled) + text_order_head_of(r)->size;
 }
 
 /* A record that does not fit: lines may be longer than what a run of many has. */
 static int widen(struct grt_order *o, struct run *r)
 {
-	size_t room = sizeof(struct spilled) + head_of(r)->size;
-	char *wider = take_memory(room);
+	size_t room = sizeof(struct spilled) + text_order_head_of(r)->size;
+	char *wider = text_order_take_memory(room);
 
 	if (!wider)
-		return failed(o, -ENOMEM, "read");
+		return text_order_failed(o, -ENOMEM, "read");
 	memcpy(wider, r->buf + r->at, r->fill - r->at);
 	free(r->buf);
 	r->buf = wider;
@@ -521,7 +523,7 @@ static int widen(struct grt_order *o, struct run *r)
 }
 
 /* Brings the run's next record into memory. Return: 1, 0 at its end, or a negative errno */
-static int advance(struct grt_order *o, struct run *r)
+static int text_order_advance(struct grt_order *o, struct run *r)
 {
 	int ret = has_record(r) ? 0 : read_run(o, r);
 
@@ -535,7 +537,7 @@ static int advance(struct grt_order *o, struct run *r)
 	return 1;
 }
 
-static const void *run_record(const struct run *r)
+static const void *text_order_run_record(const struct run *r)
 {
 	return r->buf + r->at + sizeof(struct spilled);
 }
@@ -548,10 +550,11 @@ static bool run_before(const struct grt_order *o, uint32_t a, uint32_t b)
 		return x->time < y->time;
 	if (!o->steps)
 		return a < b;
-	return a < b ? !is_swapped(run_record(x), run_record(y)) : is_swapped(run_record(y), run_record(x));
+	return a < b ? !is_swapped(text_order_run_record(x), text_order_run_record(y))
+		     : is_swapped(text_order_run_record(y), text_order_run_record(x));
 }
 
-static void sink(const struct grt_order *o, uint32_t i)
+static void text_order_sink(const struct grt_order *o, uint32_t i)
 {
 	struct grt_order_merge *m = o->merge;
 	uint32_t moving = m->heap[i], child;
@@ -566,16 +569,16 @@ static void sink(const struct grt_order *o, uint32_t i)
 	m->heap[i] = moving;
 }
 
-static int start_run(struct grt_order *o, uint32_t i)
+static int text_order_start_run(struct grt_order *o, uint32_t i)
 {
 	struct grt_order_merge *m = o->merge;
 	int ret;
 
-	m->run[i].buf = take_memory(m->buffer);
+	m->run[i].buf = text_order_take_memory(m->buffer);
 	m->run[i].room = m->buffer;
 	if (!m->run[i].buf)
-		return failed(o, -ENOMEM, "read");
-	ret = advance(o, &m->run[i]);
+		return text_order_failed(o, -ENOMEM, "read");
+	ret = text_order_advance(o, &m->run[i]);
 	if (ret > 0)
 		m->heap[m->heap_used++] = i;
 	return ret < 0 ? ret : 0;
@@ -609,11 +612,11 @@ static int start_merge(struct grt_order *o)
 		m->buffer = WRITE_BUFFER;
 	m->heap = malloc(m->runs * sizeof(*m->heap));
 	if (!m->heap)
-		return failed(o, -ENOMEM, "read");
+		return text_order_failed(o, -ENOMEM, "read");
 	for (uint32_t i = 0; i < m->runs && !ret; i++)
-		ret = start_run(o, i);
+		ret = text_order_start_run(o, i);
 	for (uint32_t i = m->heap_used / 2; i-- > 0 && !ret;)
-		sink(o, i);
+		text_order_sink(o, i);
 	return ret;
 }
 
@@ -625,8 +628,8 @@ static int step(struct grt_order *o)
 	int ret;
 
 	m->taken = false;
-	r->at += sizeof(struct spilled) + head_of(r)->size;
-	ret = advance(o, r);
+	r->at += sizeof(struct spilled) + text_order_head_of(r)->size;
+	ret = text_order_advance(o, r);
 	if (ret < 0)
 		return ret;
 	if (!ret) {
@@ -635,7 +638,7 @@ static int step(struct grt_order *o)
 		m->heap[0] = m->heap[--m->heap_used];
 	}
 	if (m->heap_used)
-		sink(o, 0);
+		text_order_sink(o, 0);
 	return 0;
 }
 
@@ -649,10 +652,10 @@ static int next_merged(struct grt_order *o, struct grt_order_run *run)
 		return ret;
 	r = &m->run[m->heap[0]];
 	run->ptr = r->buf + r->at + sizeof(struct spilled);
-	run->end = run->ptr + head_of(r)->size;
+	run->end = run->ptr + text_order_head_of(r)->size;
 	run->first = r->time;
 	run->last = r->time;
-	run->cpu = head_of(r)->cpu;
+	run->cpu = text_order_head_of(r)->cpu;
 	run->late = r->time < o->out;
 	o->out = r->time > o->out ? r->time : o->out;
 	m->taken = true;
@@ -670,7 +673,7 @@ static int drop_gone(struct grt_order *o)
 	if (stay && o->spare_room < o->room) {
 		free(o->spare);
 		o->spare_room = o->room;
-		o->spare = take_memory(o->room);
+		o->spare = text_order_take_memory(o->room);
 		if (!o->spare) {
 			o->spare_room = 0;
 			return -ENOMEM;
@@ -738,13 +741,13 @@ static void set_goal(struct grt_order *o)
 		o->goal = o->budget;
 }
 
-static int no_memory(struct grt_order *o)
+static int text_order_no_memory(struct grt_order *o)
 {
 	return grt_err_set(&o->err, -ENOMEM, strerror(ENOMEM), NULL, "cannot bring the text into order");
 }
 
 /* Looks what may go out. Return: 0 or a negative errno */
-static int release(struct grt_order *o, bool end)
+static int text_order_release(struct grt_order *o, bool end)
 {
 	o->ready = end ? o->entries : count_ready(o);
 	/* Little by little would cost a sort each. */
@@ -760,12 +763,12 @@ int grt_order_settle(struct grt_order *o, bool end)
 	if (o->merge && o->merge->buffer)
 		return 0;
 	if (drop_gone(o))
-		return no_memory(o);
+		return text_order_no_memory(o);
 	if (!end && o->used < o->goal)
 		return 0;
-	if (sort(o))
-		return no_memory(o);
-	ret = o->merge ? spill(o) : release(o, end);
+	if (text_order_sort(o))
+		return text_order_no_memory(o);
+	ret = o->merge ? spill(o) : text_order_release(o, end);
 	if (!ret && end && o->merge)
 		ret = start_merge(o);
 	set_goal(o);

@@ -11,19 +11,19 @@
 
 #define T(member) offsetof(struct grt_thread, member)
 
-static void get_thread(struct grt_cell *cell, const void *view, const void *row, int arg)
+static void thread_table_get_thread(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	(void)arg;
 	grt_cell_name(cell, view, ((const struct grt_thread *)row)->name);
 }
 
-static void get_process(struct grt_cell *cell, const void *view, const void *row, int arg)
+static void thread_table_get_process(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	(void)arg;
 	grt_cell_owner(cell, view, ((const struct grt_thread *)row)->name);
 }
 
-static void get_life(struct grt_cell *cell, const void *view, const void *row, int arg)
+static void thread_table_get_life(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
 	const struct grt_thread *t = row;
 
@@ -37,12 +37,12 @@ static void get_life(struct grt_cell *cell, const void *view, const void *row, i
 #define NUMBER(name, where, help) {#name, grt_cell_u64, T(name), GRT_CELL_NUMBER, where, help}
 
 static const struct grt_column columns[] = {
-	{"process", get_process, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "its process's name"},
-	{"thread", get_thread, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "its name"},
+	{"process", thread_table_get_process, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "its process's name"},
+	{"thread", thread_table_get_thread, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "its name"},
 	{"pid", grt_cell_u32, T(pid), GRT_CELL_NUMBER, GRT_COLUMN_MORE, "process id"},
 	{"tid", grt_cell_u32, T(tid), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "thread id"},
 	{"first", grt_cell_u64, T(first), GRT_CELL_TIME, GRT_COLUMN_MORE, "it is known from here on"},
-	{"life", get_life, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "known lifetime, the sum of the states, ns"},
+	{"life", thread_table_get_life, 0, GRT_CELL_NS, GRT_COLUMN_ALL, "known lifetime, the sum of the states, ns"},
 #define GRT_THREAD_STATE(number, NAME, name, help) \
 	{#name, grt_cell_u64, T(ns[number]), GRT_CELL_NS, GRT_COLUMN_ALL, help ", ns"},
 #include <grtrace/thread_states.def>
@@ -61,7 +61,7 @@ const struct grt_table grt_thread_table = {"threads", "threads", columns, 0};
 
 /* --------------------------------------------------------------- analysis */
 
-static int by_number(const void *a, const void *b)
+static int thread_table_by_number(const void *a, const void *b)
 {
 	uint32_t x = ((const struct grt_thread *)a)->number, y = ((const struct grt_thread *)b)->number;
 
@@ -117,7 +117,7 @@ static int write_threads(void *state, const struct grt_part *part, struct grt_pa
 	if (n < 0)
 		return -ENOMEM;
 	grt_rows_sort(row, (uint64_t)n, grt_pass_sort(pass, part, grt_column_find(&grt_thread_table, "life")),
-		      names, by_number);
+		      names, thread_table_by_number);
 	ret = grt_writer_list(pass->writer, &grt_thread_table, names, row, shown);
 	if (!ret)
 		note_threads(state, pass, shown, (uint64_t)n);
@@ -138,7 +138,7 @@ static void begin_within(void *state, uint64_t from, uint64_t to)
 	grt_threads_from(state, from);
 }
 
-static int take_event(void *state, const struct grt_event *e, struct grt_pass *pass)
+static int thread_table_take_event(void *state, const struct grt_event *e, struct grt_pass *pass)
 {
 	(void)pass;
 	return grt_threads_event(state, e);
@@ -162,6 +162,6 @@ const struct grt_analysis grt_analysis_threads = {
 	.parts = thread_parts,
 	.begin = new_threads,
 	.within = begin_within,
-	.event = take_event,
+	.event = thread_table_take_event,
 	.free = free_threads,
 };

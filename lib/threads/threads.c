@@ -57,7 +57,7 @@ const char *grt_thread_state_name(unsigned int state)
 
 /* ------------------------------------------------------------- pieces */
 
-static int settle(struct grt_threads *s, struct life *l, const struct grt_thread_piece *p)
+static int threads_settle(struct grt_threads *s, struct life *l, const struct grt_thread_piece *p)
 {
 	uint64_t ns = p->end - p->start;
 
@@ -74,7 +74,7 @@ static int settle_first(struct grt_threads *s, struct life *l, uint32_t n)
 	int ret = 0;
 
 	for (uint32_t i = 0; i < n && !ret; i++)
-		ret = settle(s, l, &l->waiting[i]);
+		ret = threads_settle(s, l, &l->waiting[i]);
 	l->waits -= n;
 	memmove(l->waiting, l->waiting + n, l->waits * sizeof(*l->waiting));
 	return ret;
@@ -85,7 +85,7 @@ static int settle_all(struct grt_threads *s, struct life *l)
 	return l->waits ? settle_first(s, l, l->waits) : 0;
 }
 
-static int keep(struct grt_threads *s, struct life *l, const struct grt_thread_piece *p)
+static int threads_keep(struct grt_threads *s, struct life *l, const struct grt_thread_piece *p)
 {
 	int ret = 0;
 
@@ -109,16 +109,16 @@ static bool is_traced(const struct grt_threads *s, struct life *l)
 	return l->traced;
 }
 
-static int put(struct grt_threads *s, struct life *l, const struct grt_thread_piece *p)
+static int threads_put(struct grt_threads *s, struct life *l, const struct grt_thread_piece *p)
 {
 	if (p->start == p->end && !p->sample)
 		return 0;
-	return is_traced(s, l) ? keep(s, l, p) : settle(s, l, p);
+	return is_traced(s, l) ? threads_keep(s, l, p) : threads_settle(s, l, p);
 }
 
 /* From what is known to @end it was in a state. */
-static int advance(struct grt_threads *s, struct life *l, uint64_t end, uint8_t state,
-		   const struct grt_ev_off_cpu *stacks)
+static int threads_advance(struct grt_threads *s, struct life *l, uint64_t end, uint8_t state,
+			   const struct grt_ev_off_cpu *stacks)
 {
 	struct grt_thread_piece p = {.start = l->t.last, .end = end, .state = state};
 
@@ -129,7 +129,7 @@ static int advance(struct grt_threads *s, struct life *l, uint64_t end, uint8_t 
 		p.kernel = stacks->kernel;
 	}
 	l->t.last = end;
-	return put(s, l, &p);
+	return threads_put(s, l, &p);
 }
 
 /* ------------------------------------------------------------- threads */
@@ -185,7 +185,7 @@ static int find_life(struct grt_threads *s, const struct grt_event *e, uint64_t 
 }
 
 /* Intervals that are missing before the one with this number. */
-static uint64_t missing(struct grt_threads *s, struct life *l, uint64_t number)
+static uint64_t threads_missing(struct grt_threads *s, struct life *l, uint64_t number)
 {
 	uint64_t lost = l->numbered && number > l->number + 1 ? number - l->number - 1 : 0;
 
@@ -199,14 +199,14 @@ static uint64_t missing(struct grt_threads *s, struct life *l, uint64_t number)
 /* Up to @end it was running, if no interval off the CPU is missing before the one with @next. */
 static int run_until(struct grt_threads *s, struct life *l, uint64_t end, uint64_t next)
 {
-	bool lost = missing(s, l, next);
+	bool lost = threads_missing(s, l, next);
 
-	return advance(s, l, end, lost ? GRT_THREAD_UNKNOWN : GRT_THREAD_RUNNING, NULL);
+	return threads_advance(s, l, end, lost ? GRT_THREAD_UNKNOWN : GRT_THREAD_RUNNING, NULL);
 }
 
 /* ------------------------------------------------------------- events */
 
-static int see_thread(struct grt_threads *s, const struct grt_ev_thread *e)
+static int threads_see_thread(struct grt_threads *s, const struct grt_ev_thread *e)
 {
 	bool first =
 		e->what == GRT_THREAD_MADE || e->what == GRT_THREAD_SEEN_ON || e->what == GRT_THREAD_SEEN_OFF;
@@ -238,12 +238,12 @@ static int off_cpu(struct grt_threads *s, struct life *l, const struct grt_ev_of
 {
 	uint8_t reason = is_reason(e->reason) ? (uint8_t)e->reason : GRT_THREAD_UNKNOWN;
 	bool woken = e->woken > e->start && e->woken < e->e.time;
-	int ret = advance(s, l, woken ? e->woken : e->e.time, reason, e);
+	int ret = threads_advance(s, l, woken ? e->woken : e->e.time, reason, e);
 
 	l->t.intervals++;
 	l->t.taken_off += reason == GRT_THREAD_RUNNABLE;
 	if (!ret && woken)
-		ret = advance(s, l, e->e.time, GRT_THREAD_RUNNABLE, e);
+		ret = threads_advance(s, l, e->e.time, GRT_THREAD_RUNNABLE, e);
 	return ret;
 }
 
@@ -269,7 +269,7 @@ static int see_sample(struct grt_threads *s, const struct grt_ev_sample *e)
 	struct life *l;
 	int ret = find_life(s, &e->e, e->e.time, false, &l);
 
-	return ret || !l ? ret : put(s, l, &p);
+	return ret || !l ? ret : threads_put(s, l, &p);
 }
 
 /* ------------------------------------------------------------- CUDA */
@@ -303,14 +303,14 @@ static int cut_at(struct grt_threads *s, struct life *l, uint64_t begin)
 	tail = *p;
 	tail.start = begin;
 	p->end = begin;
-	return keep(s, l, &tail);
+	return threads_keep(s, l, &tail);
 }
 
 /*
  * A thread is on the CPU when a call begins: a piece off the CPU that seems to span
  * that moment does so because the stamps are of two clocks, microseconds apart.
  */
-static bool is_within(const struct grt_thread_piece *p, uint64_t begin)
+static bool threads_is_within(const struct grt_thread_piece *p, uint64_t begin)
 {
 	return p->start + (p->end - p->start) / 2 >= begin;
 }
@@ -321,7 +321,7 @@ static int take_wait(struct grt_threads *s, struct life *l, uint64_t begin, bool
 	int ret = polls ? cut_at(s, l, begin) : 0;
 
 	for (uint32_t i = 0; i < l->waits; i++)
-		if (is_within(&l->waiting[i], begin))
+		if (threads_is_within(&l->waiting[i], begin))
 			l->waiting[i].state = in_wait(&l->waiting[i], polls);
 	return ret;
 }
@@ -336,7 +336,7 @@ static int see_launch(struct grt_threads *s, const struct grt_ev_launch *e)
 	if (!l || l->t.pid != e->e.pid || l->t.ended)
 		return 0;
 	/* it has just returned, so it runs */
-	ret = advance(s, l, e->e.time, GRT_THREAD_RUNNING, NULL);
+	ret = threads_advance(s, l, e->e.time, GRT_THREAD_RUNNING, NULL);
 	if (!ret && grt_cuda_waits(call))
 		ret = take_wait(s, l, e->begin, true);
 	else if (!ret && call && call->kind == GRT_CUDA_KIND_COPY)
@@ -362,7 +362,7 @@ int grt_threads_event(struct grt_threads *s, const struct grt_event *e)
 	if (e->type == GRT_EV_SAMPLE)
 		return see_sample(s, (const struct grt_ev_sample *)e);
 	if (e->type == GRT_EV_THREAD)
-		return see_thread(s, (const struct grt_ev_thread *)e);
+		return threads_see_thread(s, (const struct grt_ev_thread *)e);
 	if (e->type == GRT_EV_LAUNCH)
 		return see_launch(s, (const struct grt_ev_launch *)e);
 	if (e->type == GRT_EV_PROCESS)

@@ -51,14 +51,14 @@ static bool on_cpu(unsigned int state)
 
 /* ---------------------------------------------------------------- rows */
 
-static bool same_row(const void *owner, uint32_t id, const void *key)
+static bool wall_flame_same_row(const void *owner, uint32_t id, const void *key)
 {
 	const struct row *r = &((const struct grt_wall_flame *)owner)->row[id], *k = key;
 
 	return r->thread == k->thread && r->state == k->state && r->user == k->user && r->kernel == k->kernel;
 }
 
-static int new_row(struct grt_wall_flame *f, const struct row *r, uint32_t tag)
+static int wall_flame_new_row(struct grt_wall_flame *f, const struct row *r, uint32_t tag)
 {
 	if (grt_grow(&f->row, &f->room, f->rows + 1, 256))
 		return -ENOMEM;
@@ -76,9 +76,9 @@ static int on_piece(void *arg, const struct grt_thread *t, const struct grt_thre
 	if (on_cpu(p->state) && !p->sample)
 		return 0;
 	tag = grt_hash(&f->key, (uint64_t)r.thread << 32 | r.state, (uint64_t)r.user << 32 | r.kernel);
-	at = grt_index_find(&f->index, tag, same_row, f, &r);
+	at = grt_index_find(&f->index, tag, wall_flame_same_row, f, &r);
 	if (at == GRT_NOWHERE)
-		return new_row(f, &r, tag);
+		return wall_flame_new_row(f, &r, tag);
 	f->row[at].ns += r.ns;
 	f->row[at].samples += r.samples;
 	return 0;
@@ -111,8 +111,8 @@ int grt_wall_flame_event(struct grt_wall_flame *f, const struct grt_event *e)
 
 /* -------------------------------------------------------------- stacks */
 
-static int put_thread(const struct grt_wall_flame *f, const struct grt_thread *t, enum grt_flame_by by,
-		      struct grt_stacks *tree, uint32_t *node)
+static int wall_flame_put_thread(const struct grt_wall_flame *f, const struct grt_thread *t,
+				 enum grt_flame_by by, struct grt_stacks *tree, uint32_t *node)
 {
 	const struct grt_names *names = grt_threads_names(f->threads);
 	const char *name = grt_names_name(names, t->name), *process = grt_names_owner(names, t->name);
@@ -137,7 +137,7 @@ static int put_state(struct grt_stacks *tree, uint32_t *node, unsigned int state
 }
 
 /* The share of samples in the time of their thread; what does not divide is carried on. */
-static uint64_t share(struct ran *r, const struct grt_thread *t, const struct row *row)
+static uint64_t wall_flame_share(struct ran *r, const struct grt_thread *t, const struct row *row)
 {
 	unsigned int i = row->state == GRT_THREAD_POLLING;
 	uint64_t upto;
@@ -148,11 +148,11 @@ static uint64_t share(struct ran *r, const struct grt_thread *t, const struct ro
 	return upto;
 }
 
-static int put_row(struct grt_wall_flame *f, const struct row *row, enum grt_flame_by by,
-		   struct grt_stacks *tree, enum grt_stacks_side side)
+static int wall_flame_put_row(struct grt_wall_flame *f, const struct row *row, enum grt_flame_by by,
+			      struct grt_stacks *tree, enum grt_stacks_side side)
 {
 	const struct grt_thread *t = grt_threads_at(f->threads, row->thread);
-	uint64_t ns = row->samples ? share(&f->ran[row->thread], t, row) : row->ns;
+	uint64_t ns = row->samples ? wall_flame_share(&f->ran[row->thread], t, row) : row->ns;
 	uint32_t node;
 	int ret;
 
@@ -160,7 +160,7 @@ static int put_row(struct grt_wall_flame *f, const struct row *row, enum grt_fla
 		return 0;
 	if (!row->user)
 		f->count.no_stack_ns += ns;
-	ret = put_thread(f, t, by, tree, &node);
+	ret = wall_flame_put_thread(f, t, by, tree, &node);
 	if (!ret)
 		ret = grt_frames_put(&f->frames, row->user, tree, &node);
 	if (!ret)
@@ -180,7 +180,7 @@ static int put_not_sampled(struct grt_wall_flame *f, const struct grt_thread *t,
 	if (!t->ns[state] || f->ran[t->number].all[state == GRT_THREAD_POLLING])
 		return 0;
 	f->count.not_sampled_ns += t->ns[state];
-	ret = put_thread(f, t, by, tree, &node);
+	ret = wall_flame_put_thread(f, t, by, tree, &node);
 	if (!ret)
 		ret = grt_stacks_word(tree, "[not sampled]", &node);
 	if (!ret)
@@ -221,7 +221,7 @@ int grt_wall_flame_tree(struct grt_wall_flame *f, enum grt_flame_by by, struct g
 	if (!ret)
 		ret = count_samples(f);
 	for (uint32_t i = 0; i < f->rows && !ret; i++)
-		ret = put_row(f, &f->row[i], by, tree, side);
+		ret = wall_flame_put_row(f, &f->row[i], by, tree, side);
 	for (uint32_t i = 0; !ret && (t = grt_threads_at(f->threads, i)); i++)
 		ret = put_thread_rest(f, t, by, tree, side);
 	return ret;

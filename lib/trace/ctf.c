@@ -48,7 +48,7 @@ static bool ctf_takes(const struct stat *st, const char *head, size_t len)
 	return S_ISDIR(st->st_mode);
 }
 
-static int open_failed(const struct grt_session *s, const char *name, int code, struct grt_err *err)
+static int ctf_open_failed(const struct grt_session *s, const char *name, int code, struct grt_err *err)
 {
 	const char *fix = code == -EACCES ? "read it as the user who recorded it, or with sudo"
 					  : "ls -la PATH: a recording has its metadata and files of packets";
@@ -57,7 +57,7 @@ static int open_failed(const struct grt_session *s, const char *name, int code, 
 }
 
 /* Opens a regular file of the directory; a FIFO must not block it, a link must not lead out of it. */
-static int open_file(const struct ctf_dir *d, const char *name, struct stat *st, struct grt_err *err)
+static int ctf_open_file(const struct ctf_dir *d, const char *name, struct stat *st, struct grt_err *err)
 {
 	int fd = openat(d->fd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
 
@@ -69,18 +69,18 @@ static int open_file(const struct ctf_dir *d, const char *name, struct stat *st,
 
 		if (fd >= 0)
 			close(fd);
-		return open_failed(d->s, name, code, err);
+		return ctf_open_failed(d->s, name, code, err);
 	}
 	return fd;
 }
 
-static int not_ours(const struct ctf_dir *d, const char *why, struct grt_err *err)
+static int ctf_not_ours(const struct ctf_dir *d, const char *why, struct grt_err *err)
 {
 	return grt_err_set(err, -EINVAL, why, "babeltrace2 PATH, which reads traces of other programs",
 			   "%s: not a grtrace recording", d->s->path);
 }
 
-static ssize_t read_text(int fd, char *text, size_t room)
+static ssize_t ctf_read_text(int fd, char *text, size_t room)
 {
 	size_t used = 0;
 	ssize_t n;
@@ -102,7 +102,7 @@ static int check_env(const struct ctf_dir *d, struct grt_err *err)
 	unsigned long n = format ? strtoul(format, NULL, 0) : 0;
 
 	if (!tracer || strcmp(tracer, "grtrace") || !format)
-		return not_ours(d, "its metadata does not say that grtrace wrote it", err);
+		return ctf_not_ours(d, "its metadata does not say that grtrace wrote it", err);
 	if (n < GRT_FORMAT_MIN || n > GRT_FORMAT)
 		return grt_err_set(err, -EPROTO, "it was written by another version of grtrace",
 				   "use the version that wrote it",
@@ -121,7 +121,7 @@ static int parse_metadata(const struct ctf_dir *d, const char *text, size_t len,
 				   "grtrace dump PATH/FILE, which reads a file of packets without it",
 				   "%s/metadata: offset %zu: not understood", d->s->path, offset);
 	if (ret)
-		return open_failed(d->s, "metadata", ret, err);
+		return ctf_open_failed(d->s, "metadata", ret, err);
 	return check_env(d, err);
 }
 
@@ -134,14 +134,14 @@ static int read_metadata(const struct ctf_dir *d, struct grt_err *err)
 	int ret;
 
 	if (fd < 0 && errno == ENOENT)
-		return not_ours(d, "it has no metadata file", err);
+		return ctf_not_ours(d, "it has no metadata file", err);
 	if (fd < 0)
-		return open_failed(d->s, "metadata", -errno, err);
+		return ctf_open_failed(d->s, "metadata", -errno, err);
 	text = malloc(METADATA_MAX + 1);
 	if (!text || fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_size > METADATA_MAX)
-		ret = not_ours(d, "its metadata is no text of ours", err);
-	else if ((n = read_text(fd, text, METADATA_MAX)) < 0)
-		ret = open_failed(d->s, "metadata", (int)n, err);
+		ret = ctf_not_ours(d, "its metadata is no text of ours", err);
+	else if ((n = ctf_read_text(fd, text, METADATA_MAX)) < 0)
+		ret = ctf_open_failed(d->s, "metadata", (int)n, err);
 	else
 		ret = parse_metadata(d, text, (size_t)n, err);
 	free(text);
@@ -213,7 +213,7 @@ static int add_stream_file(struct ctf_dir *d, const char *name, struct grt_err *
 	struct stat st;
 	struct grt_walk w;
 	int ret;
-	int fd = open_file(d, name, &st, err);
+	int fd = ctf_open_file(d, name, &st, err);
 
 	if (fd < 0)
 		return fd;
@@ -252,7 +252,7 @@ static int add_stream_files(struct ctf_dir *d, struct grt_err *err)
 
 	d->entries = scandirat(d->fd, ".", &d->entry, is_stream_name, versionsort);
 	if (d->entries < 0)
-		return open_failed(d->s, ".", -errno, err);
+		return ctf_open_failed(d->s, ".", -errno, err);
 	for (int i = 0; i < d->entries && !ret; i++)
 		ret = add_stream_file(d, d->entry[i]->d_name, err);
 	for (int i = 0; i < d->entries; i++)
@@ -272,7 +272,7 @@ static uint64_t count_of(const char *text, const char *name)
 }
 
 /* What the recorder has found missing: `name=count` with blanks between. */
-static void take_missed(struct grt_session *s)
+static void ctf_take_missed(struct grt_session *s)
 {
 	static const char *const names[GRT_FATES] = {
 #define GRT_FATE(NAME, name, help) [GRT_FATE_##NAME] = #name,
@@ -352,7 +352,7 @@ static int ctf_open(struct grt_session *s, int fd, struct grt_err *err)
 	flock(fd, LOCK_UN);
 	state = grt_env_get(&s->env, "state");
 	s->found.finished = state && !strcmp(state, "complete");
-	take_missed(s);
+	ctf_take_missed(s);
 	if (s->found.finished)
 		take_counted(&d);
 	free(d.source);

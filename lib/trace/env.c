@@ -19,7 +19,7 @@ struct scan {
 	const char *end;
 };
 
-static bool is_word(char c)
+static bool env_is_word(char c)
 {
 	return isalnum((unsigned char)c) || c == '_';
 }
@@ -43,7 +43,7 @@ static void skip_until(struct scan *s, const char *text)
 	s->at += more(s) ? strlen(text) : 0;
 }
 
-static void skip_space(struct scan *s)
+static void env_skip_space(struct scan *s)
 {
 	while (more(s)) {
 		if (isspace((unsigned char)*s->at))
@@ -57,22 +57,22 @@ static void skip_space(struct scan *s)
 	}
 }
 
-static bool take(struct scan *s, char c)
+static bool env_take(struct scan *s, char c)
 {
-	skip_space(s);
+	env_skip_space(s);
 	if (!more(s) || *s->at != c)
 		return false;
 	s->at++;
 	return true;
 }
 
-static char *take_word(struct scan *s)
+static char *env_take_word(struct scan *s)
 {
 	const char *from;
 
-	skip_space(s);
+	env_skip_space(s);
 	from = s->at;
-	while (more(s) && is_word(*s->at))
+	while (more(s) && env_is_word(*s->at))
 		s->at++;
 	return s->at > from ? strndup(from, (size_t)(s->at - from)) : NULL;
 }
@@ -102,7 +102,7 @@ static char escaped(struct scan *s)
 }
 
 /* The inside of a string whose opening quote has been taken; NULL when it does not end. */
-static char *take_string(struct scan *s)
+static char *env_take_string(struct scan *s)
 {
 	char *out = malloc((size_t)(s->end - s->at) + 1);
 	size_t n = 0;
@@ -114,7 +114,7 @@ static char *take_string(struct scan *s)
 			c = escaped(s);
 		out[n++] = c;
 	}
-	if (!out || !take(s, '"')) {
+	if (!out || !env_take(s, '"')) {
 		free(out);
 		return NULL;
 	}
@@ -122,7 +122,7 @@ static char *take_string(struct scan *s)
 	return out;
 }
 
-static char *take_number(struct scan *s)
+static char *env_take_number(struct scan *s)
 {
 	const char *from = s->at;
 	const char *digits;
@@ -130,14 +130,14 @@ static char *take_number(struct scan *s)
 	if (more(s) && *s->at == '-')
 		s->at++;
 	digits = s->at;
-	while (more(s) && is_word(*s->at))
+	while (more(s) && env_is_word(*s->at))
 		s->at++;
 	if (s->at == digits || !isdigit((unsigned char)*digits))
 		return NULL;
 	return strndup(from, (size_t)(s->at - from));
 }
 
-static int add_entry(struct grt_env_list *env, char *key, char *value)
+static int env_add_entry(struct grt_env_list *env, char *key, char *value)
 {
 	int ret = key && value ? grt_grow_one(&env->entry, env->used) : -EINVAL;
 
@@ -151,30 +151,30 @@ static int add_entry(struct grt_env_list *env, char *key, char *value)
 	return 0;
 }
 
-static int take_entry(struct scan *s, struct grt_env_list *env)
+static int env_take_entry(struct scan *s, struct grt_env_list *env)
 {
-	char *key = take_word(s);
+	char *key = env_take_word(s);
 	char *value = NULL;
 	int ret;
 
-	if (key && take(s, '=')) {
-		skip_space(s);
-		value = take(s, '"') ? take_string(s) : take_number(s);
+	if (key && env_take(s, '=')) {
+		env_skip_space(s);
+		value = env_take(s, '"') ? env_take_string(s) : env_take_number(s);
 	}
-	ret = add_entry(env, key, value);
+	ret = env_add_entry(env, key, value);
 	if (ret)
 		return ret;
-	return take(s, ';') ? 0 : -EINVAL;
+	return env_take(s, ';') ? 0 : -EINVAL;
 }
 
 static int take_env(struct scan *s, struct grt_env_list *env)
 {
 	int ret = 0;
 
-	if (!take(s, '{'))
+	if (!env_take(s, '{'))
 		return -EINVAL;
-	while (!ret && !take(s, '}'))
-		ret = more(s) ? take_entry(s, env) : -EINVAL;
+	while (!ret && !env_take(s, '}'))
+		ret = more(s) ? env_take_entry(s, env) : -EINVAL;
 	return ret;
 }
 
@@ -183,14 +183,14 @@ static int skip_token(struct scan *s, int *depth)
 {
 	char *text;
 
-	if (is_word(*s->at)) {
-		while (more(s) && is_word(*s->at))
+	if (env_is_word(*s->at)) {
+		while (more(s) && env_is_word(*s->at))
 			s->at++;
 		return 0;
 	}
 	if (*s->at == '"') {
 		s->at++;
-		text = take_string(s);
+		text = env_take_string(s);
 		free(text);
 		return text ? 0 : -EINVAL;
 	}
@@ -201,7 +201,7 @@ static int skip_token(struct scan *s, int *depth)
 
 static bool at_env(const struct scan *s)
 {
-	return looking_at(s, "env") && s->end - s->at > 3 && !is_word(s->at[3]);
+	return looking_at(s, "env") && s->end - s->at > 3 && !env_is_word(s->at[3]);
 }
 
 int grt_env_parse(struct grt_env_list *env, const char *text, size_t len, size_t *offset)
@@ -210,7 +210,7 @@ int grt_env_parse(struct grt_env_list *env, const char *text, size_t len, size_t
 	int depth = 0;
 	int ret = 0;
 
-	for (skip_space(&s); !ret && more(&s); skip_space(&s)) {
+	for (env_skip_space(&s); !ret && more(&s); env_skip_space(&s)) {
 		if (depth == 0 && at_env(&s)) {
 			s.at += strlen("env");
 			ret = take_env(&s, env);

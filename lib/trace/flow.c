@@ -72,7 +72,7 @@ struct flow {
 	int stopped;
 };
 
-static event_fn callback(const struct grt_consumer *c, unsigned int type)
+static event_fn flow_callback(const struct grt_consumer *c, unsigned int type)
 {
 	event_fn fn;
 
@@ -96,12 +96,13 @@ static void flow_init(struct flow *f, struct grt_session *s, struct grt_consumer
 	f->linkage = &s->linkage;
 	f->event = f->on.event;
 	for (unsigned int i = 0; i < GRT_EV_MAX; i++)
-		f->by_type[i] = callback(&f->on, i);
+		f->by_type[i] = flow_callback(&f->on, i);
 	f->width = UINT64_MAX;
 }
 
 /* Out of the way of what is handed out. Return: 0, or what a callback returned */
-static __attribute__((noinline, cold)) int pass_over(struct flow *f, const struct grt_event *e, uint32_t cpu)
+static __attribute__((noinline, cold)) int flow_pass_over(struct flow *f, const struct grt_event *e,
+							  uint32_t cpu)
 {
 	f->h->before += e->time < f->from;
 	f->h->after += e->time >= f->from;
@@ -134,7 +135,7 @@ static inline int hand_out_event(struct flow *f, const struct grt_event *e, uint
 			return ret;
 	}
 	if (e->time - f->from > f->width && type != GRT_EV_NAME)
-		return pass_over(f, e, cpu);
+		return flow_pass_over(f, e, cpu);
 	if (f->event) {
 		ret = f->event(f->c, e, cpu);
 		if (ret)
@@ -150,7 +151,7 @@ static int hand_out_packet(struct flow *f, struct grt_stream *st)
 	return f->on.packet ? f->on.packet(f->c, &st->packet) : 0;
 }
 
-static inline int hand_out(struct flow *f, struct grt_stream *st)
+static inline int flow_hand_out(struct flow *f, struct grt_stream *st)
 {
 	const struct grt_event *e = (const struct grt_event *)st->ptr;
 
@@ -169,13 +170,13 @@ static inline int hand_out(struct flow *f, struct grt_stream *st)
  * Return: 1 with a later item waiting, 0 or -EAGAIN when there is none,
  * another negative errno; f->stopped when a callback wants the end
  */
-static int drain(struct flow *f, struct grt_stream *st, uint64_t limit)
+static int flow_drain(struct flow *f, struct grt_stream *st, uint64_t limit)
 {
 	int ret;
 
 	st->ready = false;
 	do {
-		f->stopped = hand_out(f, st);
+		f->stopped = flow_hand_out(f, st);
 		if (f->stopped)
 			return 0;
 		if (!grt_stream_step(st)) {
@@ -189,7 +190,7 @@ static int drain(struct flow *f, struct grt_stream *st, uint64_t limit)
 }
 
 /* Brings every stream that has an item into the heap. */
-static int fill_heap(struct grt_session *s, struct grt_err *err)
+static int flow_fill_heap(struct grt_session *s, struct grt_err *err)
 {
 	int ret;
 
@@ -211,7 +212,7 @@ static int fill_heap(struct grt_session *s, struct grt_err *err)
 static int flow_run(struct flow *f, struct grt_session *s, uint64_t until, struct grt_err *err)
 {
 	struct grt_heap *heap = &s->heap;
-	int ret = fill_heap(s, err);
+	int ret = flow_fill_heap(s, err);
 
 	if (ret)
 		return ret;
@@ -219,7 +220,7 @@ static int flow_run(struct flow *f, struct grt_session *s, uint64_t until, struc
 		struct grt_stream *st = heap->slot[0].st;
 		uint64_t limit = grt_heap_top_limit(heap);
 
-		ret = drain(f, st, limit < until ? limit : until);
+		ret = flow_drain(f, st, limit < until ? limit : until);
 		if (f->stopped)
 			return f->stopped;
 		if (ret < 0 && ret != -EAGAIN)

@@ -38,7 +38,7 @@ static void bus_of_node(const struct grt_gpus *g, const char *node, char *bus, s
 	}
 }
 
-static bool is_number(const char *text)
+static bool gpus_is_number(const char *text)
 {
 	return *text && !text[strspn(text, "0123456789")];
 }
@@ -51,7 +51,7 @@ static bool is_short_address(const char *text)
 
 int grt_gpus_init(struct grt_gpus *g, const char *asked, const char *cards)
 {
-	const char *prefix = is_number(asked) ? "card" : is_short_address(asked) ? "0000:" : "";
+	const char *prefix = gpus_is_number(asked) ? "card" : is_short_address(asked) ? "0000:" : "";
 
 	*g = (struct grt_gpus){.found = false};
 	grt_keyed_init(&g->names, sizeof(struct verdict), NAMES_MAX);
@@ -71,7 +71,7 @@ void grt_gpus_free(struct grt_gpus *g)
 	grt_keyed_free(&g->contexts);
 }
 
-static void see(struct grt_gpus *g, const char *bus)
+static void gpus_see(struct grt_gpus *g, const char *bus)
 {
 	unsigned int i = 0;
 
@@ -85,7 +85,7 @@ static void see(struct grt_gpus *g, const char *bus)
 static bool is_asked(struct grt_gpus *g, const char *bus, const char *node)
 {
 	if (*bus)
-		see(g, bus);
+		gpus_see(g, bus);
 	if (strcmp(bus, g->asked) && strcmp(node, g->asked) && (!*bus || strcmp(bus, g->bus)))
 		return false;
 	/* whose other device files and rings are known by it from now on */
@@ -109,7 +109,7 @@ static bool is_asked_node(struct grt_gpus *g, const char *name)
 	return is_asked(g, bus, node);
 }
 
-static int learn(struct grt_gpus *g, const struct grt_ev_name *e)
+static int gpus_learn(struct grt_gpus *g, const struct grt_ev_name *e)
 {
 	struct grt_key key = {{e->kind, e->id}};
 	char name[sizeof(e->name) + 1], owner[sizeof(e->owner) + 1];
@@ -155,7 +155,7 @@ static int of_memory(struct grt_gpus *g, const struct grt_event *e)
 }
 
 /* Return: 1 the GPU's, 0 another's, -ENOENT: not known, -ENOMEM */
-static int judge(struct grt_gpus *g, const struct grt_event *e)
+static int gpus_judge(struct grt_gpus *g, const struct grt_event *e)
 {
 	const struct verdict *v = e->ring == GRT_RING_NONE ? NULL : named(g, GRT_NAME_RING_GPU, e->ring);
 
@@ -184,10 +184,10 @@ int grt_gpus_wants(struct grt_gpus *g, const struct grt_event *e, struct grt_hea
 	int ret;
 
 	if (e->type == GRT_EV_NAME)
-		return learn(g, (const struct grt_ev_name *)e);
+		return gpus_learn(g, (const struct grt_ev_name *)e);
 	if (e->type < GRT_EV_MAX && defines(e))
 		return 1;
-	ret = e->type < GRT_EV_MAX ? judge(g, e) : -ENOENT;
+	ret = e->type < GRT_EV_MAX ? gpus_judge(g, e) : -ENOENT;
 	h->of_others += !ret;
 	h->of_no_gpu += ret == -ENOENT;
 	return ret == -ENOENT ? 0 : ret;

@@ -5,8 +5,8 @@
 #include "job_record.h"
 
 /* A part as all have it in common. */
-static struct grt_job_part *add(struct grt_job_parts *out, const struct grt_event *e, uint16_t type,
-				uint16_t size, uint64_t time)
+static struct grt_job_part *job_record_add(struct grt_job_parts *out, const struct grt_event *e,
+					   uint16_t type, uint16_t size, uint64_t time)
 {
 	struct grt_job_part *part = &out->of[out->n++];
 
@@ -22,7 +22,7 @@ static struct grt_job_part *add(struct grt_job_parts *out, const struct grt_even
 }
 
 #define ADD(out, r, TYPE, name, stamp) \
-	add(out, &(r)->e, GRT_EV_##TYPE, sizeof(struct grt_ev_##name), stamp)->name
+	job_record_add(out, &(r)->e, GRT_EV_##TYPE, sizeof(struct grt_ev_##name), stamp)->name
 
 static void add_submit(const struct grt_ev_job *r, struct grt_job_parts *out)
 {

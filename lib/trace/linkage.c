@@ -99,7 +99,7 @@ static int add_part(struct grt_linkage *l, uint32_t stream, const struct grt_ev_
 }
 
 /* The whole name of a frame in @name; its other parts are used up. */
-static void join(struct grt_linkage *l, uint32_t stream, const struct grt_ev_frame *f, char *name)
+static void linkage_join(struct grt_linkage *l, uint32_t stream, const struct grt_ev_frame *f, char *name)
 {
 	struct rest *r = stream < l->streams ? l->of_stream[stream] : NULL;
 	size_t used = strnlen(f->symbol, sizeof(f->symbol));
@@ -115,7 +115,7 @@ static void join(struct grt_linkage *l, uint32_t stream, const struct grt_ev_fra
 }
 
 /* FNV-1a */
-static uint32_t place_of(const char *name)
+static uint32_t linkage_place_of(const char *name)
 {
 	uint64_t hash = 0xcbf29ce484222325ULL;
 
@@ -126,7 +126,7 @@ static uint32_t place_of(const char *name)
 
 static int demangle(struct grt_linkage *l, const char *name, const char **symbol)
 {
-	struct kept *k = &l->kept[place_of(name)];
+	struct kept *k = &l->kept[linkage_place_of(name)];
 	char *copy, *clean;
 
 	*symbol = k->symbol;
@@ -161,7 +161,7 @@ int grt_linkage_see(struct grt_linkage **at, uint32_t stream, const struct grt_e
 		return -ENOMEM;
 	if (part)
 		return add_part(l, stream, f);
-	join(l, stream, f, name);
+	linkage_join(l, stream, f, name);
 	if (demangle(l, name, &symbol))
 		return -ENOMEM;
 	l->out = *f;

@@ -163,7 +163,7 @@ static void write_engine(FILE *f, const struct grt_field *field)
 	fprintf(f, " } %s;\n", field->name);
 }
 
-static void write_string(FILE *f, const struct grt_field *field)
+static void metadata_write_string(FILE *f, const struct grt_field *field)
 {
 	fprintf(f, "\t\tinteger { size = 8; align = 8; signed = false; encoding = UTF8; } %s[%u];\n",
 		field->name, field->size);
@@ -171,7 +171,7 @@ static void write_string(FILE *f, const struct grt_field *field)
 
 static void (*const write_field[])(FILE *f, const struct grt_field *field) = {
 	[GRT_FIELD_DEC] = write_integer,    [GRT_FIELD_HEX] = write_integer,
-	[GRT_FIELD_SIGNED] = write_integer, [GRT_FIELD_STR] = write_string,
+	[GRT_FIELD_SIGNED] = write_integer, [GRT_FIELD_STR] = metadata_write_string,
 	[GRT_FIELD_ENGINE] = write_engine,  [GRT_FIELD_TIME] = write_integer,
 };
 
@@ -226,7 +226,7 @@ static char *metadata_text(const struct grt_env *env, int64_t realtime_offset, s
 	return grt_memfile_close(&m, f, len);
 }
 
-static int write_all(int fd, const char *text, size_t len)
+static int metadata_write_all(int fd, const char *text, size_t len)
 {
 	while (len) {
 		ssize_t n = write(fd, text, len);
@@ -282,7 +282,7 @@ static int replace_file(int dirfd, const char *text, size_t len)
 
 	if (fd < 0)
 		return fd;
-	ret = write_all(fd, text, len);
+	ret = metadata_write_all(fd, text, len);
 	if (close(fd) && !ret)
 		ret = -errno;
 	if (!ret && renameat(dirfd, name, dirfd, "metadata"))

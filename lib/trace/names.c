@@ -22,7 +22,7 @@ static bool same_name(const void *owner, uint32_t id, const void *key)
 	return n->name[id].id == k->id && n->name[id].kind == k->kind;
 }
 
-static uint32_t tag_of(const struct grt_names *n, uint32_t kind, uint32_t id)
+static uint32_t names_tag_of(const struct grt_names *n, uint32_t kind, uint32_t id)
 {
 	return grt_hash(&n->key, id, kind);
 }
@@ -30,7 +30,7 @@ static uint32_t tag_of(const struct grt_names *n, uint32_t kind, uint32_t id)
 uint32_t grt_names_find(const struct grt_names *n, uint32_t kind, uint32_t id)
 {
 	struct name_key k = {kind, id};
-	uint32_t number = grt_index_find(&n->index, tag_of(n, kind, id), same_name, n, &k);
+	uint32_t number = grt_index_find(&n->index, names_tag_of(n, kind, id), same_name, n, &k);
 
 	return number == GRT_NOWHERE ? GRT_NAME_UNKNOWN : number;
 }
@@ -43,7 +43,7 @@ static bool says_the_same(const struct grt_name *a, const struct grt_ev_name *e)
 }
 
 /* Number 0 is taken by the unknown name before the first one comes. */
-static int make_room(struct grt_names *n)
+static int names_make_room(struct grt_names *n)
 {
 	if (grt_grow(&n->name, &n->room, n->used + 1, 64))
 		return -ENOMEM;
@@ -65,10 +65,10 @@ int grt_names_add(struct grt_names *n, const struct grt_ev_name *e)
 		n->dropped++;
 		return 0;
 	}
-	if (make_room(n))
+	if (names_make_room(n))
 		return -ENOMEM;
 	if (old != GRT_NAME_UNKNOWN)
-		grt_index_remove(&n->index, tag_of(n, e->kind, e->id), old);
+		grt_index_remove(&n->index, names_tag_of(n, e->kind, e->id), old);
 	added = &n->name[n->used];
 	*added = (struct grt_name){.kind = e->kind, .id = e->id};
 	memcpy(added->name, e->name, sizeof(e->name));
@@ -76,7 +76,7 @@ int grt_names_add(struct grt_names *n, const struct grt_ev_name *e)
 		memcpy(added->owner, e->owner, sizeof(e->owner));
 	else
 		memcpy(added->owner, n->name[old].owner, sizeof(added->owner));
-	return grt_index_add(&n->index, tag_of(n, e->kind, e->id), n->used++);
+	return grt_index_add(&n->index, names_tag_of(n, e->kind, e->id), n->used++);
 }
 
 const char *grt_names_name(const struct grt_names *n, uint32_t number)

@@ -105,7 +105,7 @@ static struct name *name_set(struct grt_packer *p, uint32_t kind, uint32_t id)
 	return p->name[hash >> 16 & (NAME_SETS - 1)];
 }
 
-static struct name *find_name(struct grt_packer *p, uint32_t kind, uint32_t id)
+static struct name *packer_find_name(struct grt_packer *p, uint32_t kind, uint32_t id)
 {
 	struct name *set = name_set(p, kind, id);
 
@@ -143,7 +143,7 @@ static void name_record(struct grt_ev_name *r, uint64_t time, const struct name 
 }
 
 /* As records hold text: padded with NUL, and without one where it is full. */
-static void put_text(char *to, size_t room, const char *from)
+static void packer_put_text(char *to, size_t room, const char *from)
 {
 	size_t n = strnlen(from, room);
 
@@ -154,7 +154,7 @@ static void put_text(char *to, size_t room, const char *from)
 int grt_packer_name(struct grt_packer *p, unsigned int cpu, uint64_t time, uint32_t kind, uint32_t id,
 		    const char *name, const char *owner)
 {
-	struct name *n = find_name(p, kind, id);
+	struct name *n = packer_find_name(p, kind, id);
 	struct grt_ev_name r;
 	int ret;
 
@@ -163,8 +163,8 @@ int grt_packer_name(struct grt_packer *p, unsigned int cpu, uint64_t time, uint3
 		return 0;
 	if (!n)
 		n = replace_name(p, kind, id);
-	put_text(n->now.name, sizeof(n->now.name), name);
-	put_text(n->now.owner, sizeof(n->now.owner), owner);
+	packer_put_text(n->now.name, sizeof(n->now.name), name);
+	packer_put_text(n->now.owner, sizeof(n->now.owner), owner);
 	if (!n->shown.name[0]) {
 		n->shown = n->now;
 		return 0;
@@ -176,7 +176,7 @@ int grt_packer_name(struct grt_packer *p, unsigned int cpu, uint64_t time, uint3
 
 /* ------------------------------------------------------------ events */
 
-static int make_room(struct cpu *c, size_t size)
+static int packer_make_room(struct cpu *c, size_t size)
 {
 	size_t room = c->room ? 2 * c->room : 2 * PACKET_BYTES;
 	char *more;
@@ -199,7 +199,7 @@ static int make_room(struct cpu *c, size_t size)
 
 /* It was overtaken by an interrupt's: rare, and not far from the end; the walk begins at the front all the
  * same. */
-static void insert(struct cpu *c, const struct grt_event *e)
+static void packer_insert(struct cpu *c, const struct grt_event *e)
 {
 	size_t at = c->start;
 
@@ -216,10 +216,10 @@ int grt_packer_add(struct grt_packer *p, unsigned int cpu, const struct grt_even
 
 	if (c->any && e->time < c->left)
 		return -ERANGE;
-	if (make_room(c, e->size))
+	if (packer_make_room(c, e->size))
 		return -ENOMEM;
 	if (c->end > c->start && e->time < c->last) {
-		insert(c, e);
+		packer_insert(c, e);
 		return 0;
 	}
 	memcpy(c->buf + c->end, e, e->size);
@@ -245,7 +245,7 @@ struct writer {
 	uint64_t last;
 };
 
-static void put_record(struct writer *w, const struct grt_event *e)
+static void packer_put_record(struct writer *w, const struct grt_event *e)
 {
 	memcpy(w->packet + w->at, e, e->size);
 	w->at += e->size;
@@ -254,7 +254,7 @@ static void put_record(struct writer *w, const struct grt_event *e)
 
 static void need_name(struct writer *w, uint64_t time, uint32_t kind, uint32_t id)
 {
-	struct name *n = find_name(w->p, kind, id);
+	struct name *n = packer_find_name(w->p, kind, id);
 	struct grt_ev_name r;
 
 	if (!n || n->packet == w->p->packet)
@@ -262,13 +262,13 @@ static void need_name(struct writer *w, uint64_t time, uint32_t kind, uint32_t i
 	n->packet = w->p->packet;
 	n->used = w->p->packet;
 	name_record(&r, time, n, false);
-	put_record(w, &r.e);
+	packer_put_record(w, &r.e);
 }
 
 /* A change of name, on its way among the events. */
 static void pass_name(struct writer *w, const struct grt_ev_name *r)
 {
-	struct name *n = find_name(w->p, r->kind, r->id);
+	struct name *n = packer_find_name(w->p, r->kind, r->id);
 
 	if (!n)
 		return;
@@ -294,11 +294,11 @@ static void write_record(struct writer *w, const struct grt_event *e)
 		if (e->type == GRT_EV_COUNTER)
 			need_name(w, e->time, GRT_NAME_COUNTER, ((const struct grt_ev_counter *)e)->counter);
 	}
-	put_record(w, e);
+	packer_put_record(w, e);
 }
 
 /* Moves records up to the stamp @until into the packet, as many as fit. */
-static void fill(struct writer *w, struct cpu *c, size_t room, uint64_t until)
+static void packer_fill(struct writer *w, struct cpu *c, size_t room, uint64_t until)
 {
 	const struct grt_event *e;
 
@@ -314,7 +314,7 @@ static void fill(struct writer *w, struct cpu *c, size_t room, uint64_t until)
 	}
 }
 
-static uint64_t sum(const struct grt_balance *b)
+static uint64_t packer_sum(const struct grt_balance *b)
 {
 	uint64_t n = 0;
 
@@ -323,8 +323,8 @@ static uint64_t sum(const struct grt_balance *b)
 	return n;
 }
 
-static void write_header(struct writer *w, struct cpu *c, unsigned int cpu,
-			 const struct grt_packer_counts *counts)
+static void packer_write_header(struct writer *w, struct cpu *c, unsigned int cpu,
+				const struct grt_packer_counts *counts)
 {
 	struct grt_packet h = {
 		.magic = GRT_PACKET_MAGIC,
@@ -343,7 +343,7 @@ static void write_header(struct writer *w, struct cpu *c, unsigned int cpu,
 	c->balance.fate[GRT_FATE_DELIVERED] += w->records;
 	c->balance.fate[GRT_FATE_FILTERED] = counts->filtered;
 	c->balance.fate[GRT_FATE_LOST] = counts->lost;
-	c->balance.emitted = sum(&c->balance);
+	c->balance.emitted = packer_sum(&c->balance);
 	h.end = c->balance;
 	h.events_discarded = counts->lost;
 	memcpy(w->packet, &h, sizeof(h));
@@ -358,10 +358,10 @@ static size_t write_packet(struct grt_packer *p, unsigned int cpu, char *buf, si
 	struct cpu *c = &p->cpu[cpu];
 	struct writer w = {.p = p, .packet = buf, .at = sizeof(struct grt_packet)};
 
-	fill(&w, c, room < PACKET_BYTES ? room : PACKET_BYTES, until);
+	packer_fill(&w, c, room < PACKET_BYTES ? room : PACKET_BYTES, until);
 	if (!w.records)
 		return 0;
-	write_header(&w, c, cpu, counts);
+	packer_write_header(&w, c, cpu, counts);
 	return w.at;
 }
 
@@ -377,7 +377,7 @@ static size_t write_last(struct grt_packer *p, unsigned int cpu, char *buf, uint
 	    b->fate[GRT_FATE_LOST] == counts->lost)
 		return 0;
 	w.first = w.last = until > c->left ? until : c->left;
-	write_header(&w, c, cpu, counts);
+	packer_write_header(&w, c, cpu, counts);
 	return w.at;
 }
 

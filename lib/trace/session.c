@@ -25,7 +25,7 @@
 /* Text without a newline is a line of its own up to this length. */
 #define ONE_LINE 1024U
 
-static int no_memory(const struct grt_session *s, struct grt_err *err)
+static int session_no_memory(const struct grt_session *s, struct grt_err *err)
 {
 	return grt_err_set(err, -ENOMEM, strerror(ENOMEM), NULL, "%s: cannot open", s->path);
 }
@@ -88,7 +88,7 @@ int grt_session_add_file(struct grt_session *s, int fd, const char *label, struc
 
 	*w = (struct grt_walk){.first = UINT64_MAX};
 	if (ret)
-		return no_memory(s, err);
+		return session_no_memory(s, err);
 	if (fstat(fd, &st))
 		return grt_err_set(err, -errno, strerror(errno), NULL, "%s: cannot read", label);
 	if (st.st_size == 0)
@@ -98,7 +98,7 @@ int grt_session_add_file(struct grt_session *s, int fd, const char *label, struc
 	for (unsigned int i = 0; i < w->cpus && !ret; i++) {
 		ret = add_cpu(s, w, &w->cpu[i]);
 		if (ret)
-			no_memory(s, err);
+			session_no_memory(s, err);
 	}
 	s->first = w->first < s->first ? w->first : s->first;
 	s->last = w->last > s->last ? w->last : s->last;
@@ -114,13 +114,13 @@ int grt_session_add_source(struct grt_session *s, const struct grt_stream_source
 
 	if (!st) {
 		source->fini(&(struct grt_stream){.owner = owner});
-		return no_memory(s, err);
+		return session_no_memory(s, err);
 	}
 	st->source = source;
 	st->owner = owner;
 	st->limit = UINT64_MAX;
 	if (keep_file(s, -1, label))
-		return no_memory(s, err);
+		return session_no_memory(s, err);
 	st->label = s->label[s->fds - 1];
 	return 0;
 }
@@ -133,10 +133,10 @@ static int make_buffers(struct grt_session *s, struct grt_err *err)
 		share = GRT_STREAM_BUF_MIN;
 	s->heap.slot = calloc(s->streams + 1, sizeof(*s->heap.slot));
 	if (!s->heap.slot)
-		return no_memory(s, err);
+		return session_no_memory(s, err);
 	for (unsigned int i = 0; i < s->streams; i++)
 		if (grt_stream_init(&s->stream[i], s->stream[i].cap < share ? s->stream[i].cap : share))
-			return no_memory(s, err);
+			return session_no_memory(s, err);
 	return 0;
 }
 
@@ -175,7 +175,7 @@ bool grt_head_is_text(const char *head, size_t len)
 }
 
 /* What the input begins with; of a pipe this waits for its first bytes. */
-static int read_head(struct grt_session *s, int fd, const struct stat *st, struct grt_err *err)
+static int session_read_head(struct grt_session *s, int fd, const struct stat *st, struct grt_err *err)
 {
 	ssize_t n = 0;
 
@@ -184,7 +184,7 @@ static int read_head(struct grt_session *s, int fd, const struct stat *st, struc
 		return 0;
 	s->head = malloc(HEAD);
 	if (!s->head)
-		return no_memory(s, err);
+		return session_no_memory(s, err);
 	if (s->is_pipe) {
 		n = grt_pipe_read(fd, s->head, HEAD);
 	} else {
@@ -199,15 +199,15 @@ static int read_head(struct grt_session *s, int fd, const struct stat *st, struc
 	return 0;
 }
 
-static int open_input(struct grt_session *s, int fd, const struct grt_reader *const *readers, size_t n,
-		      struct grt_err *err)
+static int session_open_input(struct grt_session *s, int fd, const struct grt_reader *const *readers,
+			      size_t n, struct grt_err *err)
 {
 	struct stat st;
 	int ret;
 
 	if (fstat(fd, &st))
 		return grt_err_set(err, -errno, strerror(errno), NULL, "%s: cannot open", s->path);
-	ret = read_head(s, fd, &st, err);
+	ret = session_read_head(s, fd, &st, err);
 	for (size_t i = 0; i < n && !ret; i++)
 		if (readers[i]->takes(&st, s->head, s->head_len))
 			return readers[i]->open(s, fd, err);
@@ -227,8 +227,8 @@ static int open_fd(const char *path)
 	return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 }
 
-static int open_path(struct grt_session *s, const struct grt_reader *const *readers, size_t n,
-		     struct grt_err *err)
+static int session_open_path(struct grt_session *s, const struct grt_reader *const *readers, size_t n,
+			     struct grt_err *err)
 {
 	int fd = open_fd(s->path);
 	const char *fix = errno == EACCES ? "read it as the user who recorded it, or with sudo"
@@ -239,7 +239,7 @@ static int open_path(struct grt_session *s, const struct grt_reader *const *read
 
 	if (fd < 0)
 		return grt_err_set(err, -errno, strerror(errno), fix, "%s: cannot open", s->path);
-	ret = open_input(s, fd, readers, n, err);
+	ret = session_open_input(s, fd, readers, n, err);
 	close(fd);
 	free(s->head);
 	s->head = NULL;
@@ -267,7 +267,7 @@ int grt_session_open_by(struct grt_session **out, const char *path, const struct
 	*out = NULL;
 	if (!s)
 		return grt_err_set(err, -ENOMEM, strerror(ENOMEM), NULL, "%s: cannot open", path);
-	return finish_open(out, s, open_path(s, readers, n, err));
+	return finish_open(out, s, session_open_path(s, readers, n, err));
 }
 
 static int add_live(struct grt_session *s, unsigned int i)
@@ -304,7 +304,7 @@ int grt_session_open_live_sized(struct grt_session **out, const struct grt_live 
 	for (unsigned int i = 0; i < live->streams && !ret; i++)
 		ret = add_live(s, i);
 	if (ret)
-		no_memory(s, err);
+		session_no_memory(s, err);
 	else
 		ret = make_buffers(s, err);
 	s->health = s->found;
@@ -358,7 +358,7 @@ int grt_session_gpu(struct grt_session *s, const char *gpu, const char *cards, s
 	s->gpus = malloc(sizeof(*s->gpus));
 	if (s->gpus && !grt_gpus_init(s->gpus, gpu, cards ?: grt_session_env(s, "gpus")))
 		return 0;
-	return no_memory(s, err);
+	return session_no_memory(s, err);
 }
 
 int grt_session_gpu_missing(const struct grt_session *s, struct grt_err *err)

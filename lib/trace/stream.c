@@ -129,7 +129,7 @@ static uint64_t read_until(const struct grt_stream *st, size_t n)
 	return end < st->limit ? end : st->limit;
 }
 
-static int refill(struct grt_stream *st, size_t n)
+static int stream_refill(struct grt_stream *st, size_t n)
 {
 	uint64_t want;
 	size_t room;
@@ -149,7 +149,7 @@ static int refill(struct grt_stream *st, size_t n)
 }
 
 /* A record larger than the buffer: it is rare, and 16 bits bound it. */
-static int grow(struct grt_stream *st, size_t n)
+static int stream_grow(struct grt_stream *st, size_t n)
 {
 	size_t cap = (n + 4095) & ~(size_t)4095;
 	char *buf = aligned_alloc(4096, cap);
@@ -171,12 +171,12 @@ static int need(struct grt_stream *st, size_t n)
 {
 	int ret;
 
-	if (n > st->cap && grow(st, n))
+	if (n > st->cap && stream_grow(st, n))
 		return -ENOMEM;
 	while (st->buf_pos + st->fill < st->pos + n) {
 		if (st->eof)
 			return 0;
-		ret = refill(st, n);
+		ret = stream_refill(st, n);
 		if (ret)
 			return ret;
 	}
@@ -238,7 +238,7 @@ static void fault_cut(struct grt_stream *st, struct grt_health *h, uint64_t from
 }
 
 /* The stream ends. What is left is the beginning of a packet, or nothing that could be one. */
-static void finish(struct grt_stream *st)
+static void stream_finish(struct grt_stream *st)
 {
 	uint64_t eof = st->buf_pos + st->fill;
 	size_t n = eof > st->pos ? (size_t)(eof - st->pos) : 0;
@@ -308,7 +308,7 @@ static int enter_packet(struct grt_stream *st)
 		if (ret < 0)
 			return ret;
 		if (!ret) {
-			finish(st);
+			stream_finish(st);
 			return 0;
 		}
 		if (!is_packet_here(st)) {

@@ -122,7 +122,7 @@ static int conclude(struct walk_state *ws, const char *label, struct grt_err *er
 	return 0;
 }
 
-static int walk(struct walk_state *ws, uint64_t size, struct grt_err *err)
+static int walk_walk(struct walk_state *ws, uint64_t size, struct grt_err *err)
 {
 	enum grt_packet_look look = GRT_LOOK_GARBAGE;
 	int ret = judge_first(ws->st.fd, ws->st.label, &look, err);
@@ -156,7 +156,7 @@ int grt_walk(struct grt_walk *w, int fd, uint64_t size, const char *label, struc
 	ws->st.label = label;
 	ws->st.fd = fd;
 	ws->st.read = grt_stream_read_file;
-	ret = walk(ws, size, err);
+	ret = walk_walk(ws, size, err);
 	grt_stream_fini(&ws->st);
 	free(ws);
 	return ret;

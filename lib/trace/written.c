@@ -17,20 +17,20 @@ static uint64_t missing_of(const struct grt_written_image *i)
 	return i->made > i->here ? i->made - i->here : 0;
 }
 
-static bool is(const struct grt_written_image *i, const struct grt_event *e)
+static bool written_is(const struct grt_written_image *i, const struct grt_event *e)
 {
 	return i->pid == e->pid && i->number == e->ctx;
 }
 
-static uint32_t place_of(const struct grt_written *w, uint32_t pid, uint64_t number)
+static uint32_t written_place_of(const struct grt_written *w, uint32_t pid, uint64_t number)
 {
 	return (uint32_t)(((number ^ pid) * 0x9e3779b97f4a7c15ULL) >> 32) & (w->room - 1);
 }
 
 /* The image's place, or the free one that it would have; NULL: there is none near. */
-static struct grt_written_image *find(const struct grt_written *w, uint32_t pid, uint64_t number)
+static struct grt_written_image *written_find(const struct grt_written *w, uint32_t pid, uint64_t number)
 {
-	uint32_t at = w->room ? place_of(w, pid, number) : 0;
+	uint32_t at = w->room ? written_place_of(w, pid, number) : 0;
 
 	for (uint32_t i = 0; i < PROBES && i < w->room; i++, at = (at + 1) & (w->room - 1))
 		if (!w->image[at].used || (w->image[at].pid == pid && w->image[at].number == number))
@@ -39,7 +39,7 @@ static struct grt_written_image *find(const struct grt_written *w, uint32_t pid,
 }
 
 /* Return: 0, also where it is full, or -ENOMEM */
-static int grow(struct grt_written *w)
+static int written_grow(struct grt_written *w)
 {
 	struct grt_written more = {.room = w->room ? 2 * w->room : ROOM_FIRST};
 	struct grt_written_image *to = NULL;
@@ -48,7 +48,7 @@ static int grow(struct grt_written *w)
 		return 0;
 	more.image = calloc(more.room, sizeof(*more.image));
 	for (uint32_t i = 0; more.image && i < w->room; i++) {
-		to = w->image[i].used ? find(&more, w->image[i].pid, w->image[i].number) : NULL;
+		to = w->image[i].used ? written_find(&more, w->image[i].pid, w->image[i].number) : NULL;
 		if (to)
 			*to = w->image[i];
 		else if (w->image[i].used)
@@ -64,10 +64,10 @@ static int grow(struct grt_written *w)
 }
 
 /* Makes it the last one; there is none where the table has no place for it. Return: 0 or -ENOMEM */
-static int find_image(struct grt_written *w, const struct grt_event *e)
+static int written_find_image(struct grt_written *w, const struct grt_event *e)
 {
-	int ret = 2 * (w->images + 1) > w->room ? grow(w) : 0;
-	struct grt_written_image *i = ret ? NULL : find(w, e->pid, e->ctx);
+	int ret = 2 * (w->images + 1) > w->room ? written_grow(w) : 0;
+	struct grt_written_image *i = ret ? NULL : written_find(w, e->pid, e->ctx);
 
 	w->last = NULL;
 	if (!i || (!i->used && 2 * (w->images + 1) > w->room))
@@ -80,7 +80,8 @@ static int find_image(struct grt_written *w, const struct grt_event *e)
 	return 0;
 }
 
-static void take_process(struct grt_written *w, struct grt_written_image *i, const struct grt_ev_process *p)
+static void written_take_process(struct grt_written *w, struct grt_written_image *i,
+				 const struct grt_ev_process *p)
 {
 	uint64_t made = p->launches + p->gpu_records, lost = p->launches_lost + p->gpu_lost;
 
@@ -98,8 +99,8 @@ int grt_written_event(struct grt_written *w, const struct grt_event *e)
 
 	if (e->type != GRT_EV_PROCESS && (e->type < GRT_EV_LAUNCH || e->type > GRT_EV_GPU_OVERHEAD))
 		return 0;
-	if (!w->last || !is(w->last, e))
-		ret = find_image(w, e);
+	if (!w->last || !written_is(w->last, e))
+		ret = written_find_image(w, e);
 	if (ret)
 		return ret;
 	if (!w->last) {
@@ -107,7 +108,7 @@ int grt_written_event(struct grt_written *w, const struct grt_event *e)
 		return 0;
 	}
 	if (e->type == GRT_EV_PROCESS)
-		take_process(w, w->last, (const struct grt_ev_process *)e);
+		written_take_process(w, w->last, (const struct grt_ev_process *)e);
 	else
 		w->last->here++;
 	return 0;
