@@ -254,8 +254,7 @@ static void note_gaps(struct grt_launch_groups *g, struct grt_pass *pass)
 			 n.late);
 	if (n.unnamed)
 		grt_note(pass->notes,
-			 "idle: %" PRIu64
-			 " parts are told without stack or function: more than 65536 of them",
+			 "idle: %" PRIu64 " parts have no stack or function in the table (limit of 65536)",
 			 n.unnamed);
 	if (n.work_over)
 		grt_note(pass->notes,

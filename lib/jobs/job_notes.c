@@ -46,7 +46,7 @@ void grt_jobs_notes(struct grt_notes *n, const struct grt_jobs *jobs, const stru
 		grt_note(n,
 			 "%" PRIu64
 			 " jobs have no START: firmware schedules their queues (" GRT_FIRMWARE_DRIVERS
-			 "), and the wait in it cannot be told from execution",
+			 "), so waiting there and execution look the same",
 			 c->firmware_start);
 	if (c->unordered_start)
 		grt_note(n,
