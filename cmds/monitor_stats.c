@@ -25,7 +25,7 @@ static bool has_events(const struct monitor *m, const struct grt_part *part, con
 	return false;
 }
 
-/* Whoever asked for one thing wants to be told that there is none of it. */
+/* A monitor of one driver or subject shows its tables also when they are empty. */
 static bool monitor_stats_is_shown(void *arg, const struct grt_part *part, const void *state)
 {
 	const struct monitor *m = arg;

@@ -176,7 +176,7 @@ static int report_print_write_tables(struct report *r)
 	return ret;
 }
 
-/* What the analyses are told of the run when it is over. */
+/* Gives the analyses the facts of the whole run, when it is over. */
 static void end_pass(struct report *r)
 {
 	struct grt_pass *pass = &r->a.pass;

@@ -113,7 +113,7 @@ bool program_goes_on(void);
 
 /* -------------------------------------------------------------- detach.c */
 
-/** detach_begin - from now on calls of CUDA may start work that no record tells of; the writer's */
+/** detach_begin - from now on the program may start GPU work that is not recorded; called by the writer */
 void detach_begin(void);
 
 /** detach - CUPTI is given back: the recording has ended, the program goes on; the writer, some 3 s at most

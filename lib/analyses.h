@@ -32,7 +32,7 @@ struct grt_taker {
 
 /**
  * struct grt_analyses - those of a pass
- * @pass: what they are told of it
+ * @pass: the facts of the run that the analyses may use
  * @state, @parts: by row; an analysis of which no part is wanted and that is not @on has no state
  * @all: those that have a state, in the order of their rows, ended by an empty one
  * @taker: by class, ended by an empty one; [GRT_CLASSES]: those of every event

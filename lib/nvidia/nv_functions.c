@@ -7,7 +7,7 @@
 
 #include "table/hist_table.h"
 
-/* Probed functions that are told apart. */
+/* Probed functions with a row of their own. */
 #define FUNCTIONS_MAX 64
 
 /** struct function - a probed function; @failed: it returned a negative number */

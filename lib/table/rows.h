@@ -34,7 +34,7 @@ void grt_row_device(struct grt_row_cells *c, const struct grt_names *names, uint
 /** grt_row_percentile - appends a percentile, 1000: the largest value */
 void grt_row_percentile(struct grt_row_cells *c, const struct grt_hist *h, unsigned int permille);
 
-/* Interrupts, IBs per submit and command numbers that are told apart. */
+/* Rows of a table of interrupts, of IBs per submit, of command numbers. */
 #define GRT_TALLY_ROWS 4096
 
 /**

@@ -21,6 +21,7 @@ other_value() {
 	BOOL) echo $((1 - $4)) ;;
 	LEVEL) echo verbose ;;
 	MASK) echo 0x6 ;;
+	TYPES) echo submit,complete ;;
 	S64) echo 3 ;;
 	LIST) echo '0 !ctx:0x7' ;;
 	*) if (($4 > 0 && 2 * $4 <= $3)); then echo $((2 * $4)); else echo $(($2 + 1)); fi ;;
