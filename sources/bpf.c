@@ -95,7 +95,7 @@ struct cpu_tally {
  * @text: texts of describe()
  */
 struct capture {
-	const struct bpf_kind *kind;
+	const struct grt_bpf_kind *kind;
 	struct bpf_object *object[OBJECTS_MAX];
 	unsigned int objects;
 	struct bpf_link *link[PROGRAMS_MAX];
@@ -113,14 +113,14 @@ struct capture {
 	bool whole;
 	uint64_t horizon;
 	struct grt_packer *packer;
-	struct bpf_devices devices;
-	struct bpf_stacks stacks;
-	struct bpf_samples samples;
-	struct bpf_rings numbered;
+	struct grt_bpf_devices devices;
+	struct grt_bpf_stacks stacks;
+	struct grt_bpf_samples samples;
+	struct grt_bpf_rings numbered;
 	uint32_t ring_base;
 	struct cpu_tally tally[BPF_CPUS_MAX];
-	struct bpf_counts count[BPF_CPUS_MAX];
-	struct bpf_config config;
+	struct grt_bpf_counts count[BPF_CPUS_MAX];
+	struct grt_bpf_config config;
 	uint64_t ring_bytes;
 	int failed;
 	uint64_t missed;
@@ -193,7 +193,7 @@ static bool is_probe(const struct bpf_program *prog)
 /* It goes to a function of the kernel. */
 static bool is_of_function(const struct bpf_program *prog)
 {
-	return bpf_function_of(bpf_program__section_name(prog));
+	return grt_bpf_function_of(bpf_program__section_name(prog));
 }
 
 static bool is_here(int tracefs, const struct bpf_program *prog)
@@ -201,7 +201,7 @@ static bool is_here(int tracefs, const struct bpf_program *prog)
 	struct attach_point at;
 
 	if (is_of_function(prog))
-		return bpf_function_here(bpf_function_of(bpf_program__section_name(prog)));
+		return grt_bpf_function_here(grt_bpf_function_of(bpf_program__section_name(prog)));
 	if (is_iterator(prog) || is_sampler(prog) || is_probe(prog) || is_uprobe(prog))
 		return true;
 	return parse_section(bpf_program__section_name(prog), &at) &&
@@ -224,7 +224,7 @@ static bool only_helps(struct bpf_object *o)
 }
 
 /* Leaves out what this kernel does not have. Return: programs left that see something of their own */
-static unsigned int bpf_choose(int tracefs, struct bpf_object *o)
+static unsigned int grt_bpf_choose(int tracefs, struct bpf_object *o)
 {
 	unsigned int n = 0;
 	struct bpf_program *prog;
@@ -239,7 +239,7 @@ static unsigned int bpf_choose(int tracefs, struct bpf_object *o)
 	return n;
 }
 
-static const struct object_row *bpf_find_object(const char *name)
+static const struct object_row *grt_bpf_find_object(const char *name)
 {
 	for (size_t i = 0; i < sizeof(object_rows) / sizeof(object_rows[0]); i++)
 		if (!strcmp(object_rows[i].name, name))
@@ -247,9 +247,9 @@ static const struct object_row *bpf_find_object(const char *name)
 	return NULL;
 }
 
-static struct bpf_object *bpf_open_object(const char *name)
+static struct bpf_object *grt_bpf_open_object(const char *name)
 {
-	const struct object_row *row = bpf_find_object(name);
+	const struct object_row *row = grt_bpf_find_object(name);
 	struct bpf_object_open_opts opts = {.sz = sizeof(opts), .object_name = name};
 	size_t size;
 	const void *bytes = row ? row->bytes(&size) : NULL;
@@ -257,7 +257,7 @@ static struct bpf_object *bpf_open_object(const char *name)
 	return bytes ? bpf_object__open_mem(bytes, size, &opts) : NULL;
 }
 
-static int bpf_open_failed(const char *name, int code, struct grt_err *err)
+static int grt_bpf_open_failed(const char *name, int code, struct grt_err *err)
 {
 	if (code == -EPERM || code == -EACCES)
 		return grt_err_set(err, -EACCES,
@@ -302,7 +302,7 @@ static int no_tracepoint(const char *const *objects, struct grt_err *err)
 			   "nothing to attach to for %s", names);
 }
 
-int bpf_probe(const char *const *objects, struct grt_err *err)
+int grt_bpf_probe(const char *const *objects, struct grt_err *err)
 {
 	int tracefs, ret = check_kernel(err);
 	unsigned int n = 0;
@@ -315,20 +315,20 @@ int bpf_probe(const char *const *objects, struct grt_err *err)
 		return tracefs;
 	libbpf_set_print(keep_warning);
 	for (const char *const *name = objects; *name; name++) {
-		o = bpf_open_object(*name);
-		n += o ? bpf_choose(tracefs, o) : 0;
+		o = grt_bpf_open_object(*name);
+		n += o ? grt_bpf_choose(tracefs, o) : 0;
 		bpf_object__close(o);
 	}
 	close(tracefs);
 	return n ? 0 : no_tracepoint(objects, err);
 }
 
-int bpf_probe_driver(const char *const *objects, const char *driver, struct grt_err *err)
+int grt_bpf_probe_driver(const char *const *objects, const char *driver, struct grt_err *err)
 {
 	char fix[64];
 
 	if (!driver || probe_module_loaded(driver))
-		return bpf_probe(objects, err);
+		return grt_bpf_probe(objects, err);
 	snprintf(fix, sizeof(fix), "sudo modprobe %s, then the same command", driver);
 	return grt_err_set(err, -ENODEV, "its driver is not loaded", fix, "no GPU of %s here", driver);
 }
@@ -365,19 +365,19 @@ static struct bpf_map *constants(struct bpf_object *o, const char *name)
 	return NULL;
 }
 
-static int bpf_configure(struct capture *c, struct bpf_object *o, struct grt_err *err)
+static int grt_bpf_configure(struct capture *c, struct bpf_object *o, struct grt_err *err)
 {
 	struct bpf_map *config = constants(o, ".rodata.config"), *fields = constants(o, ".rodata.format");
-	struct bpf_format format;
+	struct grt_bpf_format format;
 	int ret = config ? bpf_map__set_initial_value(config, &c->config, sizeof(c->config)) : -ENOENT;
 
 	if (!ret && fields) {
-		ret = bpf_format_read(c->tracefs, &format, err);
+		ret = grt_bpf_format_read(c->tracefs, &format, err);
 		if (ret)
 			return ret;
 		ret = bpf_map__set_initial_value(fields, &format, sizeof(format));
 	}
-	return ret ? bpf_open_failed(bpf_object__name(o), ret, err) : 0;
+	return ret ? grt_bpf_open_failed(bpf_object__name(o), ret, err) : 0;
 }
 
 /**
@@ -414,7 +414,7 @@ static bool has_type(const struct needs *n)
 }
 
 /* Return: the object that works here in place of @name; NULL: none does */
-static const char *bpf_usable(const char *name)
+static const char *grt_bpf_usable(const char *name)
 {
 	for (size_t i = 0; i < sizeof(needs) / sizeof(needs[0]); i++)
 		if (!strcmp(needs[i].object, name))
@@ -434,7 +434,7 @@ static bool is_optional(const struct bpf_object *o)
 	return !strcmp(bpf_object__name(o), "sync_wait");
 }
 
-static void bpf_refuse(struct capture *c, const char *name)
+static void grt_bpf_refuse(struct capture *c, const char *name)
 {
 	snprintf(c->refused, sizeof(c->refused), "%s", name);
 }
@@ -447,15 +447,15 @@ static void bpf_refuse(struct capture *c, const char *name)
 static int choose_object(struct capture *c, const char *name, struct bpf_object **found,
 			 unsigned int *programs, struct grt_err *err)
 {
-	struct bpf_object *o = bpf_open_object(name);
+	struct bpf_object *o = grt_bpf_open_object(name);
 	const char *other = name;
 
 	*found = o;
 	if (!o)
-		return bpf_open_failed(name, -errno ?: -EINVAL, err);
-	*programs = bpf_choose(c->tracefs, o);
+		return grt_bpf_open_failed(name, -errno ?: -EINVAL, err);
+	*programs = grt_bpf_choose(c->tracefs, o);
 	if (*programs)
-		other = bpf_usable(name);
+		other = grt_bpf_usable(name);
 	if (other == name && (*programs || (c->programs && only_helps(o)) || (c->covered && is_optional(o))))
 		return 0;
 	bpf_object__close(o);
@@ -466,7 +466,7 @@ static int choose_object(struct capture *c, const char *name, struct bpf_object 
 	return other ? choose_object(c, other, found, programs, err) : 0;
 }
 
-static int bpf_load_object(struct capture *c, const char *name, struct grt_err *err)
+static int grt_bpf_load_object(struct capture *c, const char *name, struct grt_err *err)
 {
 	struct bpf_object *o;
 	unsigned int programs;
@@ -475,19 +475,19 @@ static int bpf_load_object(struct capture *c, const char *name, struct grt_err *
 
 	if (ret || !o)
 		return ret;
-	ret = bpf_configure(c, o, err);
+	ret = grt_bpf_configure(c, o, err);
 	if (!ret) {
 		ret = share_maps(c, o);
 		if (!ret)
 			ret = bpf_object__load(o);
 		if (ret)
-			ret = bpf_open_failed(name, ret, err);
+			ret = grt_bpf_open_failed(name, ret, err);
 	}
 	if (ret) {
 		optional = is_optional(o);
 		bpf_object__close(o);
 		if (optional)
-			bpf_refuse(c, name);
+			grt_bpf_refuse(c, name);
 		return optional ? 0 : ret;
 	}
 	c->object[c->objects++] = o;
@@ -499,20 +499,20 @@ static int bpf_load_object(struct capture *c, const char *name, struct grt_err *
 
 /* Gives the event what user space knows: the ring's number and engine, the device of an ioctl's end, stack
  * ids. */
-static int bpf_complete_event(struct capture *c, unsigned int cpu, struct grt_event *e)
+static int grt_bpf_complete_event(struct capture *c, unsigned int cpu, struct grt_event *e)
 {
 	int ret;
 
 	if (c->kind->complete)
 		c->kind->complete(e);
-	ret = bpf_rings_see(&c->numbered, c->packer, cpu, e);
+	ret = grt_bpf_rings_see(&c->numbered, c->packer, cpu, e);
 	if (!ret && c->config.stacks)
-		ret = bpf_stacks_see(&c->stacks, c->packer, cpu, e);
-	return ret ? ret : bpf_devices_see(&c->devices, c->packer, cpu, e);
+		ret = grt_bpf_stacks_see(&c->stacks, c->packer, cpu, e);
+	return ret ? ret : grt_bpf_devices_see(&c->devices, c->packer, cpu, e);
 }
 
-static int bpf_name_thread(struct capture *c, unsigned int cpu, const struct grt_event *e,
-			   const struct bpf_comm *n)
+static int grt_bpf_name_thread(struct capture *c, unsigned int cpu, const struct grt_event *e,
+			       const struct grt_bpf_comm *n)
 {
 	char comm[BPF_COMM + 1] = "", owner[BPF_COMM + 1] = "";
 
@@ -524,13 +524,13 @@ static int bpf_name_thread(struct capture *c, unsigned int cpu, const struct grt
 /** struct labels - what stands in front of an event: NULL where it does not */
 struct labels {
 	const struct nv_hit *hit;
-	const struct bpf_comm *names;
-	const struct bpf_xid *xid;
-	const struct bpf_text *text;
+	const struct grt_bpf_comm *names;
+	const struct grt_bpf_xid *xid;
+	const struct grt_bpf_text *text;
 };
 
 /* Takes the message apart that an event is made from. */
-static int bpf_read_text(struct capture *c, unsigned int cpu, struct grt_event *e, const struct labels *l)
+static int grt_bpf_read_text(struct capture *c, unsigned int cpu, struct grt_event *e, const struct labels *l)
 {
 	char message[BPF_TEXT + 1] = "", comm[BPF_COMM + 1] = "";
 
@@ -538,51 +538,53 @@ static int bpf_read_text(struct capture *c, unsigned int cpu, struct grt_event *
 		return 0;
 	memcpy(message, l->text->text, BPF_TEXT);
 	if (l->xid)
-		bpf_xid_join((struct grt_ev_xid *)e, l->xid, message, comm, sizeof(comm));
+		grt_bpf_xid_join((struct grt_ev_xid *)e, l->xid, message, comm, sizeof(comm));
 	else
-		bpf_xid_read((struct grt_ev_xid *)e, message, comm, sizeof(comm));
+		grt_bpf_xid_read((struct grt_ev_xid *)e, message, comm, sizeof(comm));
 	return comm[0] ? grt_packer_name(c->packer, cpu, e->time, GRT_NAME_THREAD, e->tid, comm, comm) : 0;
 }
 
-static int bpf_take_event(struct capture *c, unsigned int cpu, struct grt_event *e, const struct labels *l)
+static int grt_bpf_take_event(struct capture *c, unsigned int cpu, struct grt_event *e,
+			      const struct labels *l)
 {
 	int ret = 0;
 
 	c->tally[cpu].events++;
 	if (l->names)
-		ret = bpf_name_thread(c, cpu, e, l->names);
+		ret = grt_bpf_name_thread(c, cpu, e, l->names);
 	if (l->text)
-		ret = bpf_read_text(c, cpu, e, l);
+		ret = grt_bpf_read_text(c, cpu, e, l);
 	if (l->hit && c->kind->probes)
 		c->kind->probes->tell((struct grt_ev_func *)e, l->hit);
 	if (!ret)
-		ret = bpf_complete_event(c, cpu, e);
+		ret = grt_bpf_complete_event(c, cpu, e);
 	if (!ret)
 		ret = grt_packer_add(c->packer, cpu, e);
 	if (!ret)
-		ret = bpf_rings_switch(&c->numbered, c->packer, cpu, e);
+		ret = grt_bpf_rings_switch(&c->numbered, c->packer, cpu, e);
 	if (ret != -ERANGE)
 		return ret;
 	c->tally[cpu].late++;
 	return 0;
 }
 
-/* A record of the decoder's; the events that it makes of it come back through bpf_put(). */
-static int bpf_take_call(struct capture *c, unsigned int cpu, const void *data, size_t size)
+/* A record of the decoder's; the events that it makes of it come back through grt_bpf_put(). */
+static int grt_bpf_take_call(struct capture *c, unsigned int cpu, const void *data, size_t size)
 {
-	const struct bpf_decoder *d = c->kind->decoder;
-	const char *record = (const char *)data + sizeof(struct bpf_comm);
+	const struct grt_bpf_decoder *d = c->kind->decoder;
+	const char *record = (const char *)data + sizeof(struct grt_bpf_comm);
 	struct grt_event who = {.time = 0};
 	int ret;
 
-	if (size < sizeof(struct bpf_comm) || !d || !d->who(record, size - sizeof(struct bpf_comm), &who))
+	if (size < sizeof(struct grt_bpf_comm) || !d ||
+	    !d->who(record, size - sizeof(struct grt_bpf_comm), &who))
 		return -EPROTO;
 	c->tally[cpu].events++;
-	ret = ((const struct bpf_comm *)data)->comm[0] ? bpf_name_thread(c, cpu, &who, data) : 0;
-	return ret ? ret : d->take(c->own, record, size - sizeof(struct bpf_comm));
+	ret = ((const struct grt_bpf_comm *)data)->comm[0] ? grt_bpf_name_thread(c, cpu, &who, data) : 0;
+	return ret ? ret : d->take(c->own, record, size - sizeof(struct grt_bpf_comm));
 }
 
-int bpf_put(void *capture, struct grt_event *e, uint32_t cpu)
+int grt_bpf_put(void *capture, struct grt_event *e, uint32_t cpu)
 {
 	struct capture *c = capture;
 	int ret;
@@ -600,19 +602,19 @@ int bpf_put(void *capture, struct grt_event *e, uint32_t cpu)
 	return 0;
 }
 
-int bpf_offer(void *capture, struct grt_event *e, uint32_t cpu, const struct bpf_comm *names)
+int grt_bpf_offer(void *capture, struct grt_event *e, uint32_t cpu, const struct grt_bpf_comm *names)
 {
 	struct capture *c = capture;
 	int ret = cpu < c->cpus ? 0 : -EPROTO;
 
 	if (!ret && names)
-		ret = bpf_name_thread(c, cpu, e, names);
+		ret = grt_bpf_name_thread(c, cpu, e, names);
 	if (!ret)
-		ret = bpf_complete_event(c, cpu, e);
-	return ret ? ret : bpf_put(c, e, cpu);
+		ret = grt_bpf_complete_event(c, cpu, e);
+	return ret ? ret : grt_bpf_put(c, e, cpu);
 }
 
-int bpf_own_map(void *capture, const char *name)
+int grt_bpf_own_map(void *capture, const char *name)
 {
 	struct capture *c = capture;
 	int fd;
@@ -634,7 +636,7 @@ static struct bpf_program *find_program(struct capture *c, const char *name)
 	return prog;
 }
 
-ssize_t bpf_rows(void *capture, const char *program, void **rows)
+ssize_t grt_bpf_rows(void *capture, const char *program, void **rows)
 {
 	struct bpf_program *prog = find_program(capture, program);
 	struct bpf_link *link = prog ? bpf_program__attach_iter(prog, NULL) : NULL;
@@ -652,13 +654,13 @@ ssize_t bpf_rows(void *capture, const char *program, void **rows)
 }
 
 /* A record of the ring buffer; it is the programs' own, and checked all the same. */
-static int bpf_on_record(void *arg, void *data, size_t size)
+static int grt_bpf_on_record(void *arg, void *data, size_t size)
 {
 	union {
 		struct grt_event e;
 		char bytes[GRT_RECORD_MAX];
 	} ev;
-	const struct bpf_record *r = data;
+	const struct grt_bpf_record *r = data;
 	struct labels l = {.names = NULL};
 	struct capture *c = arg;
 	size_t at = sizeof(*r);
@@ -666,7 +668,7 @@ static int bpf_on_record(void *arg, void *data, size_t size)
 	if (size < at + sizeof(ev.e) || r->cpu >= c->cpus)
 		return -EPROTO;
 	if (r->labels & BPF_HAS_CALL)
-		return bpf_take_call(c, r->cpu, (const char *)data + at, size - at);
+		return grt_bpf_take_call(c, r->cpu, (const char *)data + at, size - at);
 	if (r->labels & BPF_HAS_HIT) {
 		l.hit = (const void *)((const char *)data + at);
 		at += sizeof(*l.hit) + (r->labels & BPF_HAS_COMM ? 0 : sizeof(*l.names));
@@ -688,7 +690,7 @@ static int bpf_on_record(void *arg, void *data, size_t size)
 	memcpy(&ev, (const char *)data + at, size - at);
 	if (!grt_record_sound(&ev.e, size - at))
 		return -EPROTO;
-	return bpf_take_event(c, r->cpu, &ev.e, &l);
+	return grt_bpf_take_event(c, r->cpu, &ev.e, &l);
 }
 
 /* How far the programs have come, and we; the kernel has both in the first pages of the ring buffer. */
@@ -724,7 +726,7 @@ static int consume(struct capture *c)
 	return ret < 0 ? ret : 0;
 }
 
-static void bpf_read_counts(struct capture *c)
+static void grt_bpf_read_counts(struct capture *c)
 {
 	for (uint32_t cpu = 0; cpu < c->cpus; cpu++)
 		bpf_map_lookup_elem(c->counts, &cpu, &c->count[cpu]);
@@ -734,7 +736,7 @@ static void bpf_read_counts(struct capture *c)
 
 static void set_config(struct capture *c, const struct source_setup *setup)
 {
-	c->config = (struct bpf_config){.pid = (uint32_t)setup->pid};
+	c->config = (struct grt_bpf_config){.pid = (uint32_t)setup->pid};
 	grt_types_fill(&c->config.types, 1);
 	if (setup->comm)
 		snprintf(c->config.comm, sizeof(c->config.comm), "%s", setup->comm);
@@ -793,13 +795,13 @@ static int make_reader(struct capture *c, struct grt_err *err)
 	int ring = bpf_object__find_map_fd_by_name(c->object[0], "events");
 
 	c->counts = bpf_object__find_map_fd_by_name(c->object[0], "counts");
-	bpf_rings_init(&c->numbered, bpf_object__find_map_fd_by_name(c->object[0], "ring_names"),
-		       c->ring_base);
+	grt_bpf_rings_init(&c->numbered, bpf_object__find_map_fd_by_name(c->object[0], "ring_names"),
+			   c->ring_base);
 	if (c->config.stacks &&
-	    bpf_stacks_init(&c->stacks, bpf_object__find_map_fd_by_name(c->object[0], "stacks"),
-			    c->ring_base))
+	    grt_bpf_stacks_init(&c->stacks, bpf_object__find_map_fd_by_name(c->object[0], "stacks"),
+				c->ring_base))
 		return grt_err_set(err, -ENOMEM, NULL, NULL, "no memory for stacks");
-	c->reader = ring_buffer__new(ring, bpf_on_record, c, NULL);
+	c->reader = ring_buffer__new(ring, grt_bpf_on_record, c, NULL);
 	c->epoll = epoll_create1(EPOLL_CLOEXEC);
 	c->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 	if (!c->reader || c->epoll < 0 || c->timer < 0 || timerfd_settime(c->timer, 0, &tick, NULL) ||
@@ -809,7 +811,7 @@ static int make_reader(struct capture *c, struct grt_err *err)
 	return 0;
 }
 
-static int bpf_open_decoder(struct capture *c, const struct source_setup *setup, struct grt_err *err)
+static int grt_bpf_open_decoder(struct capture *c, const struct source_setup *setup, struct grt_err *err)
 {
 	int ring = bpf_object__find_map_fd_by_name(c->object[0], "events");
 	void *pages = mmap(NULL, 2 * (size_t)getpagesize(), PROT_READ, MAP_SHARED, ring, 0);
@@ -821,7 +823,7 @@ static int bpf_open_decoder(struct capture *c, const struct source_setup *setup,
 }
 
 /* Objects of a single driver have its name. */
-static bool bpf_is_asked_for(const struct capture *c, const char *object)
+static bool grt_bpf_is_asked_for(const struct capture *c, const char *object)
 {
 	static const char *const drivers[] = {"amdgpu", "i915", "virtio_gpu"};
 	bool of_driver = false;
@@ -831,7 +833,7 @@ static bool bpf_is_asked_for(const struct capture *c, const char *object)
 	return !of_driver || !c->config.driver[0] || !strcmp(c->config.driver, object);
 }
 
-static int bpf_prepare(struct capture *c, const struct source_setup *setup, struct grt_err *err)
+static int grt_bpf_prepare(struct capture *c, const struct source_setup *setup, struct grt_err *err)
 {
 	const char *const *objects = c->kind->objects;
 	int ret = check_kernel(err);
@@ -854,8 +856,8 @@ static int bpf_prepare(struct capture *c, const struct source_setup *setup, stru
 		if (setup->covered && setup->covered(setup->arg, *name)) {
 			c->covered = true;
 			c->config.all_fences = 1;
-		} else if (bpf_is_asked_for(c, *name)) {
-			ret = bpf_load_object(c, *name, err);
+		} else if (grt_bpf_is_asked_for(c, *name)) {
+			ret = grt_bpf_load_object(c, *name, err);
 		}
 	if (!ret && !(c->covered ? c->objects : c->programs))
 		return c->covered      ? grt_err_set(err, -ENODEV, "the source kmod has all there is", "",
@@ -864,10 +866,11 @@ static int bpf_prepare(struct capture *c, const struct source_setup *setup, stru
 				       : no_tracepoint(objects, err);
 	if (!ret)
 		ret = make_reader(c, err);
-	return ret || !c->kind->decoder ? ret : bpf_open_decoder(c, setup, err);
+	return ret || !c->kind->decoder ? ret : grt_bpf_open_decoder(c, setup, err);
 }
 
-int bpf_open(void **state, const struct source_setup *setup, const struct bpf_kind *kind, struct grt_err *err)
+int grt_bpf_open(void **state, const struct source_setup *setup, const struct grt_bpf_kind *kind,
+		 struct grt_err *err)
 {
 	struct capture *c = calloc(1, sizeof(*c));
 
@@ -879,7 +882,7 @@ int bpf_open(void **state, const struct source_setup *setup, const struct bpf_ki
 	c->cpus = (unsigned int)libbpf_num_possible_cpus();
 	if (c->cpus > BPF_CPUS_MAX)
 		c->cpus = BPF_CPUS_MAX;
-	return bpf_prepare(c, setup, err);
+	return grt_bpf_prepare(c, setup, err);
 }
 
 static struct bpf_link *attach_event(struct capture *c, struct bpf_program *prog,
@@ -903,7 +906,7 @@ static struct bpf_link *attach_event(struct capture *c, struct bpf_program *prog
 
 static int attach_points(struct capture *c, struct bpf_program *prog, struct grt_err *err)
 {
-	const struct bpf_point *p = c->kind->points;
+	const struct grt_bpf_point *p = c->kind->points;
 	struct bpf_uprobe_opts opts = {.sz = sizeof(opts)};
 	struct bpf_link *link;
 	char file[32];
@@ -930,18 +933,18 @@ static int attach_function(struct capture *c, struct bpf_program *prog, struct g
 	if (!link)
 		return grt_err_set(err, -errno ?: -EINVAL, strerror(errno), "grtrace doctor",
 				   "cannot attach to the function %s",
-				   bpf_function_of(bpf_program__section_name(prog)));
+				   grt_bpf_function_of(bpf_program__section_name(prog)));
 	c->link[c->links++] = link;
 	return 0;
 }
 
-static int bpf_attach(struct capture *c, struct bpf_program *prog, struct grt_err *err)
+static int grt_bpf_attach(struct capture *c, struct bpf_program *prog, struct grt_err *err)
 {
 	struct attach_point at;
 	struct bpf_link *link;
 
 	if (is_sampler(prog))
-		return bpf_samples_attach(&c->samples, prog, err);
+		return grt_bpf_samples_attach(&c->samples, prog, err);
 	if (is_uprobe(prog))
 		return attach_points(c, prog, err);
 	if (is_of_function(prog))
@@ -958,7 +961,7 @@ static int bpf_attach(struct capture *c, struct bpf_program *prog, struct grt_er
 
 static int attach_probes(struct capture *c, struct grt_err *err)
 {
-	const struct bpf_probes *probes = c->kind->probes;
+	const struct grt_bpf_probes *probes = c->kind->probes;
 	int n = 0;
 
 	for (unsigned int i = 0; probes && i < c->objects; i++)
@@ -979,16 +982,16 @@ static int attach_object(struct capture *c, struct bpf_object *o, struct grt_err
 
 	bpf_object__for_each_program(prog, o) if (!ret && bpf_program__autoload(prog) && !is_iterator(prog) &&
 						  !is_probe(prog) && c->links < PROGRAMS_MAX) ret =
-		bpf_attach(c, prog, err);
+		grt_bpf_attach(c, prog, err);
 	if (!ret || !is_optional(o))
 		return ret;
 	while (c->links > before)
 		bpf_link__destroy(c->link[--c->links]);
-	bpf_refuse(c, bpf_object__name(o));
+	grt_bpf_refuse(c, bpf_object__name(o));
 	return 0;
 }
 
-int bpf_start(void *state, struct grt_err *err)
+int grt_bpf_start(void *state, struct grt_err *err)
 {
 	struct capture *c = state;
 	int ret = 0;
@@ -1017,7 +1020,7 @@ static bool maps_need_privilege(void)
 }
 
 /* What processes have mapped is looked up while their stacks come, and those files are opened. */
-int bpf_confine(void *state, uint64_t *keep, struct grt_err *err)
+int grt_bpf_confine(void *state, uint64_t *keep, struct grt_err *err)
 {
 	struct capture *c = state;
 
@@ -1031,7 +1034,7 @@ int bpf_confine(void *state, uint64_t *keep, struct grt_err *err)
 	return 0;
 }
 
-unsigned int bpf_streams(void *state, struct pollfd *fds)
+unsigned int grt_bpf_streams(void *state, struct pollfd *fds)
 {
 	struct capture *c = state;
 	unsigned int n = c->merged ? 1 : c->cpus;
@@ -1058,10 +1061,10 @@ static int refresh(struct capture *c)
 		return c->failed;
 	if (before - WINDOW_NS > c->horizon)
 		c->horizon = before - WINDOW_NS;
-	bpf_read_counts(c);
+	grt_bpf_read_counts(c);
 	if (c->config.stacks)
-		bpf_stacks_make_room(&c->stacks);
-	bpf_samples_look(&c->samples);
+		grt_bpf_stacks_make_room(&c->stacks);
+	grt_bpf_samples_look(&c->samples);
 	return 0;
 }
 
@@ -1081,7 +1084,7 @@ static void tell_unnamed(const struct capture *c)
 	struct addresses_unnamed n;
 	char text[320];
 
-	bpf_stacks_unnamed(&c->stacks, &n);
+	grt_bpf_stacks_unnamed(&c->stacks, &n);
 	if (!(n.bad + n.late + n.over) || !c->note)
 		return;
 	snprintf(
@@ -1100,14 +1103,14 @@ static int name_stacks(struct capture *c)
 
 	if (!c->ended || c->whole)
 		return 0;
-	ret = c->config.stacks ? bpf_stacks_name(&c->stacks, c->packer, c->horizon) : 1;
+	ret = c->config.stacks ? grt_bpf_stacks_name(&c->stacks, c->packer, c->horizon) : 1;
 	c->whole = ret > 0;
 	if (ret > 0)
 		tell_unnamed(c);
 	return ret < 0 ? ret : 0;
 }
 
-ssize_t bpf_read(void *state, unsigned int i, void *buf, size_t len)
+ssize_t grt_bpf_read(void *state, unsigned int i, void *buf, size_t len)
 {
 	struct capture *c = state;
 	unsigned int cpu = c->merged ? 0 : i, end = c->merged ? c->cpus : i + 1;
@@ -1125,7 +1128,7 @@ ssize_t bpf_read(void *state, unsigned int i, void *buf, size_t len)
 	return c->whole ? 0 : -EAGAIN;
 }
 
-int bpf_flush(void *state, struct grt_err *err)
+int grt_bpf_flush(void *state, struct grt_err *err)
 {
 	struct timespec window = {.tv_nsec = WINDOW_NS / 2};
 	struct capture *c = state;
@@ -1140,7 +1143,7 @@ int bpf_flush(void *state, struct grt_err *err)
 		return grt_err_set(err, ret, strerror(-ret), NULL, "cannot read the BPF ring buffer");
 	c->horizon = before;
 	c->force = true;
-	bpf_read_counts(c);
+	grt_bpf_read_counts(c);
 	return 0;
 }
 
@@ -1162,9 +1165,9 @@ static void read_missed(struct capture *c)
 		}
 }
 
-static void bpf_detach(struct capture *c)
+static void grt_bpf_detach(struct capture *c)
 {
-	bpf_samples_detach(&c->samples);
+	grt_bpf_samples_detach(&c->samples);
 	for (unsigned int i = 0; i < c->links; i++)
 		bpf_link__destroy(c->link[i]);
 	c->links = 0;
@@ -1176,7 +1179,7 @@ static void tell_samples(const struct capture *c)
 
 	if (!c->samples.again && !c->samples.refused)
 		return;
-	bpf_samples_text(&c->samples, text, sizeof(text));
+	grt_bpf_samples_text(&c->samples, text, sizeof(text));
 	snprintf(line, sizeof(line), "%s: samples by %s", c->kind->name, text);
 	if (c->note)
 		c->note(line);
@@ -1186,7 +1189,7 @@ static void tell_samples(const struct capture *c)
 static int check_counts(const struct capture *c, struct grt_err *err)
 {
 	for (unsigned int cpu = 0; cpu < c->cpus; cpu++) {
-		const struct bpf_counts *n = &c->count[cpu];
+		const struct grt_bpf_counts *n = &c->count[cpu];
 		uint64_t known = c->tally[cpu].events + n->lost;
 
 		if (n->wanted != known)
@@ -1232,7 +1235,7 @@ static void tell_stacks(const struct capture *c)
 	c->note(text);
 }
 
-int bpf_stop(void *state, struct grt_err *err)
+int grt_bpf_stop(void *state, struct grt_err *err)
 {
 	struct capture *c = state;
 	uint64_t end = grt_now();
@@ -1242,7 +1245,7 @@ int bpf_stop(void *state, struct grt_err *err)
 		return 1;
 	/* what a decoder looks at is sure only as long as the programs tell of changes */
 	ret = c->kind->decoder ? consume(c) : 0;
-	bpf_detach(c);
+	grt_bpf_detach(c);
 	if (!ret)
 		ret = consume(c);
 	if (!ret && c->kind->decoder && c->kind->decoder->end)
@@ -1251,7 +1254,7 @@ int bpf_stop(void *state, struct grt_err *err)
 		ret = c->kind->over(c, &c->config, end);
 	if (ret)
 		return grt_err_set(err, ret, strerror(-ret), NULL, "cannot read the BPF ring buffer");
-	bpf_read_counts(c);
+	grt_bpf_read_counts(c);
 	read_missed(c);
 	c->horizon = grt_now();
 	c->ended = true;
@@ -1274,9 +1277,9 @@ static void programs_text(const struct capture *c, char *text, size_t room)
 				 bpf_program__section_name(prog));
 }
 
-static void bpf_counts_text(const struct capture *c, char *text, size_t room)
+static void grt_bpf_counts_text(const struct capture *c, char *text, size_t room)
 {
-	struct bpf_counts sum = {0};
+	struct grt_bpf_counts sum = {0};
 	uint64_t late = 0;
 
 	for (unsigned int cpu = 0; cpu < c->cpus; cpu++) {
@@ -1296,7 +1299,7 @@ static void bpf_counts_text(const struct capture *c, char *text, size_t room)
 		(unsigned long long)grt_packer_emitted(c->packer));
 }
 
-int bpf_describe(void *state, struct grt_env *env, int room)
+int grt_bpf_describe(void *state, struct grt_env *env, int room)
 {
 	static const char *const keys[] = {"programs", "buffer_size", "balance", "without_btf",
 					   "decoder",  "samples",     "refused"};
@@ -1305,11 +1308,11 @@ int bpf_describe(void *state, struct grt_env *env, int room)
 
 	programs_text(c, c->text[0].value, sizeof(c->text[0].value));
 	snprintf(c->text[1].value, sizeof(c->text[1].value), "%llu", (unsigned long long)c->ring_bytes);
-	bpf_counts_text(c, c->text[2].value, sizeof(c->text[2].value));
+	grt_bpf_counts_text(c, c->text[2].value, sizeof(c->text[2].value));
 	snprintf(c->text[3].value, sizeof(c->text[3].value), "%s", c->without);
 	if (c->kind->decoder)
 		c->kind->decoder->describe(c->own, c->text[4].value, sizeof(c->text[4].value));
-	bpf_samples_text(&c->samples, c->text[5].value, sizeof(c->text[5].value));
+	grt_bpf_samples_text(&c->samples, c->text[5].value, sizeof(c->text[5].value));
 	snprintf(c->text[6].value, sizeof(c->text[6].value), "%s", c->refused);
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]) && n < room; i++) {
 		if (!c->text[i].value[0])
@@ -1320,14 +1323,14 @@ int bpf_describe(void *state, struct grt_env *env, int room)
 	return n;
 }
 
-int bpf_close(void *state, struct grt_err *err)
+int grt_bpf_close(void *state, struct grt_err *err)
 {
 	struct capture *c = state;
 
 	(void)err;
 	if (!c)
 		return 0;
-	bpf_detach(c);
+	grt_bpf_detach(c);
 	if (c->kind->decoder)
 		c->kind->decoder->close(c->own);
 	if (c->positions)
@@ -1336,8 +1339,8 @@ int bpf_close(void *state, struct grt_err *err)
 	for (unsigned int i = 0; i < c->objects; i++)
 		bpf_object__close(c->object[i]);
 	grt_packer_free(c->packer);
-	bpf_stacks_fini(&c->stacks);
-	bpf_rings_fini(&c->numbered);
+	grt_bpf_stacks_fini(&c->stacks);
+	grt_bpf_rings_fini(&c->numbered);
 	if (c->epoll >= 0)
 		close(c->epoll);
 	if (c->timer >= 0)
@@ -1357,87 +1360,88 @@ static int not_built(struct grt_err *err)
 			   "cannot load BPF programs");
 }
 
-int bpf_open(void **state, const struct source_setup *setup, const struct bpf_kind *kind, struct grt_err *err)
+int grt_bpf_open(void **state, const struct source_setup *setup, const struct grt_bpf_kind *kind,
+		 struct grt_err *err)
 {
 	(void)setup, (void)kind;
 	*state = NULL;
 	return not_built(err);
 }
 
-int bpf_probe(const char *const *objects, struct grt_err *err)
+int grt_bpf_probe(const char *const *objects, struct grt_err *err)
 {
 	(void)objects;
 	return not_built(err);
 }
 
-int bpf_probe_driver(const char *const *objects, const char *driver, struct grt_err *err)
+int grt_bpf_probe_driver(const char *const *objects, const char *driver, struct grt_err *err)
 {
 	(void)objects, (void)driver;
 	return not_built(err);
 }
 
-int bpf_put(void *capture, struct grt_event *e, uint32_t cpu)
+int grt_bpf_put(void *capture, struct grt_event *e, uint32_t cpu)
 {
 	(void)capture, (void)e, (void)cpu;
 	return -ENOSYS;
 }
 
-ssize_t bpf_rows(void *capture, const char *program, void **rows)
+ssize_t grt_bpf_rows(void *capture, const char *program, void **rows)
 {
 	(void)capture, (void)program, (void)rows;
 	return -ENOSYS;
 }
 
-int bpf_own_map(void *capture, const char *name)
+int grt_bpf_own_map(void *capture, const char *name)
 {
 	(void)capture, (void)name;
 	return -ENOSYS;
 }
 
-/* bpf_open() never succeeds, so the rest is only called to close what is not there. */
-int bpf_start(void *state, struct grt_err *err)
+/* grt_bpf_open() never succeeds, so the rest is only called to close what is not there. */
+int grt_bpf_start(void *state, struct grt_err *err)
 {
 	(void)state;
 	return not_built(err);
 }
 
-int bpf_confine(void *state, uint64_t *keep, struct grt_err *err)
+int grt_bpf_confine(void *state, uint64_t *keep, struct grt_err *err)
 {
 	(void)state, (void)keep;
 	return not_built(err);
 }
 
-unsigned int bpf_streams(void *state, struct pollfd *fds)
+unsigned int grt_bpf_streams(void *state, struct pollfd *fds)
 {
 	(void)state, (void)fds;
 	return 0;
 }
 
-int bpf_flush(void *state, struct grt_err *err)
+int grt_bpf_flush(void *state, struct grt_err *err)
 {
 	(void)state;
 	return not_built(err);
 }
 
-ssize_t bpf_read(void *state, unsigned int i, void *buf, size_t len)
+ssize_t grt_bpf_read(void *state, unsigned int i, void *buf, size_t len)
 {
 	(void)state, (void)i, (void)buf, (void)len;
 	return -ENOSYS;
 }
 
-int bpf_stop(void *state, struct grt_err *err)
+int grt_bpf_stop(void *state, struct grt_err *err)
 {
 	(void)state;
 	return not_built(err);
 }
 
-int bpf_describe(void *state, struct grt_env *env, int room)
+int grt_bpf_describe(void *state, struct grt_env *env, int room)
 {
 	(void)state, (void)env, (void)room;
 	return 0;
 }
 
-int bpf_close(void *state, struct grt_err *err)
+int grt_bpf_close(void *state, struct grt_err *err)
 {
 	(void)state, (void)err;
 	return 0;

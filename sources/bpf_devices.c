@@ -27,9 +27,9 @@ static void read_link(uint32_t number, const char *link, char *name, size_t room
 	link_end(path, name, room);
 }
 
-static const struct bpf_device *bpf_devices_find_device(struct bpf_devices *d, uint32_t number)
+static const struct grt_bpf_device *grt_bpf_devices_find_device(struct grt_bpf_devices *d, uint32_t number)
 {
-	struct bpf_device *k = d->known;
+	struct grt_bpf_device *k = d->known;
 
 	while (k < d->known + d->used && k->number != number)
 		k++;
@@ -56,10 +56,11 @@ static bool is_memory(const struct grt_event *e)
 	return e->type < GRT_EV_MAX && grt_class_of[e->type] == GRT_CLASS_mem && !MAJOR_OF(e->device);
 }
 
-int bpf_devices_see(struct bpf_devices *d, struct grt_packer *p, unsigned int cpu, struct grt_event *e)
+int grt_bpf_devices_see(struct grt_bpf_devices *d, struct grt_packer *p, unsigned int cpu,
+			struct grt_event *e)
 {
 	uint32_t slot = e->tid * 0x9e3779b1U >> 20;
-	const struct bpf_device *known;
+	const struct grt_bpf_device *known;
 
 	if (e->type == GRT_EV_IOCTL_ENTER) {
 		d->open[slot].tid = e->tid;
@@ -71,7 +72,7 @@ int bpf_devices_see(struct bpf_devices *d, struct grt_packer *p, unsigned int cp
 	if (is_memory(e))
 		e->device |= DRM_MAJOR << 20;
 	/* smaller numbers are a driver's own count of its devices */
-	known = MAJOR_OF(e->device) ? bpf_devices_find_device(d, e->device) : NULL;
+	known = MAJOR_OF(e->device) ? grt_bpf_devices_find_device(d, e->device) : NULL;
 	if (!known || !known->name[0])
 		return 0;
 	return grt_packer_name(p, cpu, e->time, GRT_NAME_DEVICE, e->device, known->name, known->driver);

@@ -13,20 +13,20 @@
 #define BPF_DEVICES_KNOWN 64
 #define BPF_CALLS_OPEN 4096
 
-/** struct bpf_device - a device number that was met; @name empty: no such file any more */
-struct bpf_device {
+/** struct grt_bpf_device - a device number that was met; @name empty: no such file any more */
+struct grt_bpf_device {
 	uint32_t number;
 	char name[32];
 	char driver[16];
 };
 
 /**
- * struct bpf_devices - all zero is empty
+ * struct grt_bpf_devices - all zero is empty
  * @known: of which there are @used; later ones go without names
  * @open: by a hash of the thread: the device of the ioctl it is in
  */
-struct bpf_devices {
-	struct bpf_device known[BPF_DEVICES_KNOWN];
+struct grt_bpf_devices {
+	struct grt_bpf_device known[BPF_DEVICES_KNOWN];
 	unsigned int used;
 	struct {
 		uint32_t tid;
@@ -35,9 +35,10 @@ struct bpf_devices {
 };
 
 /**
- * bpf_devices_see - learns from an event, completes it, and says how its device is called
+ * grt_bpf_devices_see - learns from an event, completes it, and says how its device is called
  * Return: 0 or -ENOMEM
  */
-int bpf_devices_see(struct bpf_devices *d, struct grt_packer *p, unsigned int cpu, struct grt_event *e);
+int grt_bpf_devices_see(struct grt_bpf_devices *d, struct grt_packer *p, unsigned int cpu,
+			struct grt_event *e);
 
 #endif /* GRTRACE_BPF_DEVICES_H */

@@ -15,7 +15,7 @@
 
 #define GROUP "gpu_scheduler"
 
-/** struct row - @field of @event, at @place of struct bpf_format; @size: bytes, 0: of any size */
+/** struct row - @field of @event, at @place of struct grt_bpf_format; @size: bytes, 0: of any size */
 struct row {
 	const char *event;
 	const char *field;
@@ -23,9 +23,9 @@ struct row {
 	unsigned int size;
 };
 
-#define ROW(event, field, role, member, size)                                \
-	{                                                                    \
-		event, field, offsetof(struct bpf_format, role.member), size \
+#define ROW(event, field, role, member, size)                                    \
+	{                                                                        \
+		event, field, offsetof(struct grt_bpf_format, role.member), size \
 	}
 #define ROWS_OF_JOB(event, role)                                                       \
 	ROW(event, "name", role, name, 0), ROW(event, "job_count", role, sw_depth, 4), \
@@ -60,10 +60,10 @@ static int no_field(const struct row *row, struct grt_err *err)
 			   GROUP, row->event);
 }
 
-static int bpf_format_read_row(const struct row *row, const char *text, struct bpf_format *format,
-			       struct grt_err *err)
+static int grt_bpf_format_read_row(const struct row *row, const char *text, struct grt_bpf_format *format,
+				   struct grt_err *err)
 {
-	struct bpf_job_format *role;
+	struct grt_bpf_job_format *role;
 	struct tracefs_field field;
 	size_t member = row->place % sizeof(*role);
 	__u16 offset;
@@ -74,12 +74,12 @@ static int bpf_format_read_row(const struct row *row, const char *text, struct b
 	offset = (__u16)field.offset;
 	memcpy((char *)format + row->place, &offset, sizeof(offset));
 	role = (void *)((char *)format + (row->place - member));
-	if (member == offsetof(struct bpf_job_format, name))
+	if (member == offsetof(struct grt_bpf_job_format, name))
 		role->name_in_record = field.in_record;
 	return 0;
 }
 
-int bpf_format_read(int tracefs, struct bpf_format *format, struct grt_err *err)
+int grt_bpf_format_read(int tracefs, struct grt_bpf_format *format, struct grt_err *err)
 {
 	const char *event = NULL;
 	char *text = NULL;
@@ -92,7 +92,7 @@ int bpf_format_read(int tracefs, struct bpf_format *format, struct grt_err *err)
 			event = rows[i].event;
 			text = tracefs_format(tracefs, GROUP, event);
 		}
-		ret = text ? bpf_format_read_row(&rows[i], text, format, err) : 0;
+		ret = text ? grt_bpf_format_read_row(&rows[i], text, format, err) : 0;
 	}
 	free(text);
 	return ret;

@@ -11,10 +11,10 @@
 #include "bpf/shared.h"
 
 /**
- * bpf_format_read - reads the format files of the tracepoints that are here
+ * grt_bpf_format_read - reads the format files of the tracepoints that are here
  * @tracefs: its root
  * Return: 0, -ENOENT where one that is here lacks a field that it must have, with its name in *err
  */
-int bpf_format_read(int tracefs, struct bpf_format *format, struct grt_err *err);
+int grt_bpf_format_read(int tracefs, struct grt_bpf_format *format, struct grt_err *err);
 
 #endif /* GRTRACE_BPF_FORMAT_H */

@@ -26,14 +26,14 @@ static const struct function functions[] = {
 	{"sync_file_poll", NULL, {"do_sys_poll", "do_select"}},
 };
 
-const char *bpf_function_of(const char *section)
+const char *grt_bpf_function_of(const char *section)
 {
 	if (!strncmp(section, "fentry/", 7))
 		return section + 7;
 	return strncmp(section, "fexit/", 6) ? NULL : section + 6;
 }
 
-static bool bpf_functions_has(const struct btf *btf, const char *name)
+static bool grt_bpf_functions_has(const struct btf *btf, const char *name)
 {
 	return btf && btf__find_by_name_kind(btf, name, BTF_KIND_FUNC) > 0;
 }
@@ -41,14 +41,14 @@ static bool bpf_functions_has(const struct btf *btf, const char *name)
 static bool module_has(struct btf *kernel, const char *module, const char *name)
 {
 	struct btf *btf = kernel ? btf__load_module_btf(module, kernel) : NULL;
-	bool found = !libbpf_get_error(btf) && bpf_functions_has(btf, name);
+	bool found = !libbpf_get_error(btf) && grt_bpf_functions_has(btf, name);
 
 	if (!libbpf_get_error(btf))
 		btf__free(btf);
 	return found;
 }
 
-bool bpf_function_here(const char *name)
+bool grt_bpf_function_here(const char *name)
 {
 	static struct btf *kernel;
 	const struct function *f = functions, *end = f + sizeof(functions) / sizeof(functions[0]);
@@ -58,13 +58,13 @@ bool bpf_function_here(const char *name)
 		kernel = btf__load_vmlinux_btf();
 	while (f < end && strcmp(f->name, name))
 		f++;
-	here = bpf_functions_has(kernel, name);
+	here = grt_bpf_functions_has(kernel, name);
 	if (f == end)
 		return here;
 	if (!here && f->module)
 		here = module_has(kernel, f->module, name);
 	for (unsigned int i = 0; i < 2 && f->with[i]; i++)
-		here = here && bpf_functions_has(kernel, f->with[i]);
+		here = here && grt_bpf_functions_has(kernel, f->with[i]);
 	return here;
 }
 

@@ -8,10 +8,10 @@
 
 #include <stdbool.h>
 
-/** bpf_function_of - the function that a program's section names; NULL: it is of another kind */
-const char *bpf_function_of(const char *section);
+/** grt_bpf_function_of - the function that a program's section names; NULL: it is of another kind */
+const char *grt_bpf_function_of(const char *section);
 
-/** bpf_function_here - whether it is here, and what its program cannot do without */
-bool bpf_function_here(const char *function);
+/** grt_bpf_function_here - whether it is here, and what its program cannot do without */
+bool grt_bpf_function_here(const char *function);
 
 #endif /* GRTRACE_BPF_FUNCTIONS_H */

@@ -80,13 +80,13 @@ struct known {
 };
 
 /**
- * struct bpf_nodes - the decoder
+ * struct grt_bpf_nodes - the decoder
  * @early, @early_exe: mappings and file of process @early_pid when capture began
  * @nested: calls of CUDA's driver by its runtime
  * @cut: stacks that led astray
  * @unread: programs whose mappings could not be read: they had ended
  */
-struct bpf_nodes {
+struct grt_bpf_nodes {
 	void *capture;
 	int map;
 	bool launches;
@@ -104,7 +104,8 @@ struct bpf_nodes {
 	void (*note)(const char *text);
 };
 
-static struct grt_event bpf_nodes_head(const struct bpf_hit *hit, uint64_t before, uint16_t type, size_t size)
+static struct grt_event grt_bpf_nodes_head(const struct grt_bpf_hit *hit, uint64_t before, uint16_t type,
+					   size_t size)
 {
 	return (struct grt_event){
 		.time = hit->time > before ? hit->time - before : 0,
@@ -120,10 +121,10 @@ static struct grt_event bpf_nodes_head(const struct bpf_hit *hit, uint64_t befor
 /* ------------------------------------------------------------- mappings */
 
 /* Return: the number, 0 without memory or text */
-static uint32_t bpf_nodes_put_string(struct bpf_nodes *n, struct image *i, const struct bpf_hit *hit,
-				     const char *text)
+static uint32_t grt_bpf_nodes_put_string(struct grt_bpf_nodes *n, struct image *i,
+					 const struct grt_bpf_hit *hit, const char *text)
 {
-	struct grt_ev_string s = {.e = bpf_nodes_head(hit, DEFINED_NS, GRT_EV_STRING, sizeof(s))};
+	struct grt_ev_string s = {.e = grt_bpf_nodes_head(hit, DEFINED_NS, GRT_EV_STRING, sizeof(s))};
 	size_t length = strlen(text), offset = 0;
 
 	s.number = GRT_IMAGE_RECORDER + ++i->strings;
@@ -133,16 +134,17 @@ static uint32_t bpf_nodes_put_string(struct bpf_nodes *n, struct image *i, const
 		s.part = (uint32_t)(length - offset < sizeof(s.text) ? length - offset : sizeof(s.text));
 		memset(s.text, 0, sizeof(s.text));
 		memcpy(s.text, text + offset, s.part);
-		if (bpf_put(n->capture, &s.e, hit->cpu))
+		if (grt_bpf_put(n->capture, &s.e, hit->cpu))
 			return 0;
 		offset += s.part;
 	} while (offset < length);
 	return s.number;
 }
 
-static int put_mapping(struct bpf_nodes *n, struct image *i, const struct bpf_hit *hit, struct mapping *m)
+static int put_mapping(struct grt_bpf_nodes *n, struct image *i, const struct grt_bpf_hit *hit,
+		       struct mapping *m)
 {
-	struct grt_ev_mapping e = {.e = bpf_nodes_head(hit, DEFINED_NS, GRT_EV_MAPPING, sizeof(e)),
+	struct grt_ev_mapping e = {.e = grt_bpf_nodes_head(hit, DEFINED_NS, GRT_EV_MAPPING, sizeof(e)),
 				   .start = m->start,
 				   .end = m->end};
 	char open[4400];
@@ -154,9 +156,9 @@ static int put_mapping(struct bpf_nodes *n, struct image *i, const struct bpf_hi
 		snprintf(open, sizeof(open), "%s", m->path);
 	elf_describe(open, m->offset, &address, e.build_id);
 	e.bias = m->start - address;
-	e.path = bpf_nodes_put_string(n, i, hit, m->path);
+	e.path = grt_bpf_nodes_put_string(n, i, hit, m->path);
 	e.module = m->module = ++i->modules;
-	return e.path ? bpf_put(n->capture, &e.e, hit->cpu) : -ENOMEM;
+	return e.path ? grt_bpf_put(n->capture, &e.e, hit->cpu) : -ENOMEM;
 }
 
 /* Frames of the library in the program, and of CUPTI that calls it, are none of the program's. */
@@ -174,7 +176,7 @@ static bool is_runtime(const char *path)
 	return base && !strncmp(base, "/libcudart.so", 13);
 }
 
-static struct mapping *bpf_nodes_find_same(const struct image *i, const struct maps_row *m)
+static struct mapping *grt_bpf_nodes_find_same(const struct image *i, const struct maps_row *m)
 {
 	for (uint32_t k = 0; k < i->mappings; k++)
 		if (i->mapping[k].start == m->start && i->mapping[k].end == m->end &&
@@ -183,10 +185,10 @@ static struct mapping *bpf_nodes_find_same(const struct image *i, const struct m
 	return NULL;
 }
 
-static int bpf_nodes_add_mapping(struct bpf_nodes *n, struct image *i, const struct bpf_hit *hit,
-				 const struct maps_row *m)
+static int grt_bpf_nodes_add_mapping(struct grt_bpf_nodes *n, struct image *i, const struct grt_bpf_hit *hit,
+				     const struct maps_row *m)
 {
-	struct mapping *same = bpf_nodes_find_same(i, m), *at;
+	struct mapping *same = grt_bpf_nodes_find_same(i, m), *at;
 
 	if (same) {
 		same->gone = false;
@@ -216,7 +218,7 @@ static void exe_of(uint32_t pid, char *path, size_t room)
 }
 
 /* @from: is closed; NULL: a process that has ended keeps what is known of it. Return: 0 or -ENOMEM */
-static int read_rows(struct bpf_nodes *n, struct image *i, const struct bpf_hit *hit, FILE *from)
+static int read_rows(struct grt_bpf_nodes *n, struct image *i, const struct grt_bpf_hit *hit, FILE *from)
 {
 	struct maps maps = {.from = from};
 	struct maps_row row;
@@ -227,14 +229,15 @@ static int read_rows(struct bpf_nodes *n, struct image *i, const struct bpf_hit 
 		for (uint32_t k = 0; k < i->mappings && !any; k++)
 			i->mapping[k].gone = true;
 		any = true;
-		ret = row.code ? bpf_nodes_add_mapping(n, i, hit, &row) : 0;
+		ret = row.code ? grt_bpf_nodes_add_mapping(n, i, hit, &row) : 0;
 	}
 	maps_close(&maps);
 	return ret;
 }
 
 /* Return: 0 or -ENOMEM */
-static int bpf_nodes_read_mappings(struct bpf_nodes *n, struct image *i, const struct bpf_hit *hit)
+static int grt_bpf_nodes_read_mappings(struct grt_bpf_nodes *n, struct image *i,
+				       const struct grt_bpf_hit *hit)
 {
 	int ret = read_rows(n, i, hit, maps_open((pid_t)hit->pid));
 	FILE *f;
@@ -249,7 +252,7 @@ static int bpf_nodes_read_mappings(struct bpf_nodes *n, struct image *i, const s
 }
 
 /* What is asked of a process may be over before it is looked at again. */
-static void read_early(struct bpf_nodes *n, pid_t pid)
+static void read_early(struct grt_bpf_nodes *n, pid_t pid)
 {
 	struct grt_memfile m;
 	FILE *from = pid ? maps_open(pid) : NULL, *to = from ? grt_memfile_open(&m) : NULL;
@@ -266,7 +269,7 @@ static void read_early(struct bpf_nodes *n, pid_t pid)
 		exe_of((uint32_t)pid, n->early_exe, sizeof(n->early_exe));
 }
 
-static const struct mapping *bpf_nodes_find_mapping(const struct image *i, uint64_t ip)
+static const struct mapping *grt_bpf_nodes_find_mapping(const struct image *i, uint64_t ip)
 {
 	for (uint32_t k = 0; k < i->mappings; k++)
 		if (!i->mapping[k].gone && ip >= i->mapping[k].start && ip < i->mapping[k].end)
@@ -275,16 +278,16 @@ static const struct mapping *bpf_nodes_find_mapping(const struct image *i, uint6
 }
 
 /* What was loaded since is looked for once more, but not for every stray address. Return: 0 or -ENOMEM */
-static int bpf_nodes_look_up(struct bpf_nodes *n, struct image *i, const struct bpf_hit *hit, uint64_t ip,
-			     const struct mapping **out)
+static int grt_bpf_nodes_look_up(struct grt_bpf_nodes *n, struct image *i, const struct grt_bpf_hit *hit,
+				 uint64_t ip, const struct mapping **out)
 {
 	int ret;
 
-	*out = bpf_nodes_find_mapping(i, ip);
+	*out = grt_bpf_nodes_find_mapping(i, ip);
 	if (*out || (i->read && hit->time < i->read + PATIENCE_NS))
 		return 0;
-	ret = bpf_nodes_read_mappings(n, i, hit);
-	*out = bpf_nodes_find_mapping(i, ip);
+	ret = grt_bpf_nodes_read_mappings(n, i, hit);
+	*out = grt_bpf_nodes_find_mapping(i, ip);
 	return ret;
 }
 
@@ -299,11 +302,11 @@ static void free_image(struct image *i)
 }
 
 /* Numbers begin anew with @what 1, so the program's name comes behind it. */
-static int bpf_nodes_put_process(struct bpf_nodes *n, struct image *i, const struct bpf_hit *hit,
-				 uint32_t what)
+static int grt_bpf_nodes_put_process(struct grt_bpf_nodes *n, struct image *i, const struct grt_bpf_hit *hit,
+				     uint32_t what)
 {
 	struct grt_ev_process p = {
-		.e = bpf_nodes_head(hit, what == 1 ? BEGUN_NS : 0, GRT_EV_PROCESS, sizeof(p)),
+		.e = grt_bpf_nodes_head(hit, what == 1 ? BEGUN_NS : 0, GRT_EV_PROCESS, sizeof(p)),
 		.what = what,
 		.age = what == 1 ? UINT32_MAX : 0};
 	char exe[4096];
@@ -311,16 +314,17 @@ static int bpf_nodes_put_process(struct bpf_nodes *n, struct image *i, const str
 
 	p.launches = i->calls;
 	p.text = what == 1 ? GRT_IMAGE_RECORDER + 1 : 0;
-	ret = bpf_put(n->capture, &p.e, hit->cpu);
+	ret = grt_bpf_put(n->capture, &p.e, hit->cpu);
 	if (ret || what != 1)
 		return ret;
 	exe_of(hit->pid, exe, sizeof(exe));
 	if (!exe[0] && i->number == 1 && hit->pid == n->early_pid)
 		memcpy(exe, n->early_exe, sizeof(exe));
-	return bpf_nodes_put_string(n, i, hit, exe) ? 0 : -ENOMEM;
+	return grt_bpf_nodes_put_string(n, i, hit, exe) ? 0 : -ENOMEM;
 }
 
-static int bpf_nodes_find_image(struct bpf_nodes *n, const struct bpf_hit *hit, struct image **out)
+static int grt_bpf_nodes_find_image(struct grt_bpf_nodes *n, const struct grt_bpf_hit *hit,
+				    struct image **out)
 {
 	struct grt_key key = {{hit->image, hit->pid}};
 	struct image **at;
@@ -344,28 +348,28 @@ static int bpf_nodes_find_image(struct bpf_nodes *n, const struct bpf_hit *hit, 
 	}
 	(*at)->number = ++n->images;
 	(*at)->pid = hit->pid;
-	return (n->launches ? 0 : bpf_nodes_put_process(n, *out, hit, 1))
-		       ?: bpf_nodes_read_mappings(n, *out, hit);
+	return (n->launches ? 0 : grt_bpf_nodes_put_process(n, *out, hit, 1))
+		       ?: grt_bpf_nodes_read_mappings(n, *out, hit);
 }
 
 /* --------------------------------------------------------------- stacks */
 
-static int put_node(struct bpf_nodes *n, const struct bpf_hit *hit, const struct known *k,
+static int put_node(struct grt_bpf_nodes *n, const struct grt_bpf_hit *hit, const struct known *k,
 		    uint64_t correlation)
 {
 	struct grt_ev_node e = {
-		.e = bpf_nodes_head(hit, correlation ? 0 : DEFINED_NS, GRT_EV_NODE, sizeof(e))};
+		.e = grt_bpf_nodes_head(hit, correlation ? 0 : DEFINED_NS, GRT_EV_NODE, sizeof(e))};
 
 	e.e.seqno = correlation;
 	e.node = k->node;
 	e.caller = k->caller;
 	e.ip = k->ip;
 	e.module = k->module;
-	return bpf_put(n->capture, &e.e, hit->cpu);
+	return grt_bpf_put(n->capture, &e.e, hit->cpu);
 }
 
-static int bpf_nodes_add_node(struct bpf_nodes *n, struct image *i, const struct bpf_hit *hit,
-			      struct known *k)
+static int grt_bpf_nodes_add_node(struct grt_bpf_nodes *n, struct image *i, const struct grt_bpf_hit *hit,
+				  struct known *k)
 {
 	struct grt_key key = {{(uint64_t)i->number << 32 | k->caller, k->ip}};
 	void *found;
@@ -390,11 +394,11 @@ struct walk {
 };
 
 /* Return: 1 where it is a frame, 0 where the walk has gone astray, or -ENOMEM */
-static int bpf_nodes_add_frame(struct bpf_nodes *n, struct image *i, const struct bpf_hit *hit,
-			       struct walk *w, uint64_t ip)
+static int grt_bpf_nodes_add_frame(struct grt_bpf_nodes *n, struct image *i, const struct grt_bpf_hit *hit,
+				   struct walk *w, uint64_t ip)
 {
 	const struct mapping *m;
-	int ret = bpf_nodes_look_up(n, i, hit, ip, &m);
+	int ret = grt_bpf_nodes_look_up(n, i, hit, ip, &m);
 
 	if (ret || !m)
 		return ret;
@@ -408,41 +412,41 @@ static int bpf_nodes_add_frame(struct bpf_nodes *n, struct image *i, const struc
 }
 
 /* The one that a function returns to has no frame yet: the kernel leaves it out, or does not. */
-static int bpf_nodes_walk_stack(struct bpf_nodes *n, struct image *i, const struct bpf_hit *hit,
-				const uint64_t *ip, unsigned int depth, struct walk *w)
+static int grt_bpf_nodes_walk_stack(struct grt_bpf_nodes *n, struct image *i, const struct grt_bpf_hit *hit,
+				    const uint64_t *ip, unsigned int depth, struct walk *w)
 {
 	bool left_out = hit->caller && (depth < 2 || ip[1] != hit->caller);
 	int ret = 1;
 
 	for (unsigned int k = 0; k < depth && ret > 0; k++) {
-		ret = bpf_nodes_add_frame(n, i, hit, w, ip[k]);
-		if (!k && ret > 0 && left_out && bpf_nodes_find_mapping(i, hit->caller))
-			ret = bpf_nodes_add_frame(n, i, hit, w, hit->caller);
+		ret = grt_bpf_nodes_add_frame(n, i, hit, w, ip[k]);
+		if (!k && ret > 0 && left_out && grt_bpf_nodes_find_mapping(i, hit->caller))
+			ret = grt_bpf_nodes_add_frame(n, i, hit, w, hit->caller);
 	}
 	n->cut += !ret;
 	return ret < 0 ? ret : 0;
 }
 
-static int build_stack(struct bpf_nodes *n, struct image *i, const struct bpf_hit *hit, const uint64_t *ip,
-		       unsigned int depth, struct known *out)
+static int build_stack(struct grt_bpf_nodes *n, struct image *i, const struct grt_bpf_hit *hit,
+		       const uint64_t *ip, unsigned int depth, struct known *out)
 {
 	struct walk w = {.depth = 0};
 	int ret;
 
 	while (depth && !ip[depth - 1])
 		depth--;
-	ret = bpf_nodes_walk_stack(n, i, hit, ip, depth, &w);
+	ret = grt_bpf_nodes_walk_stack(n, i, hit, ip, depth, &w);
 	*out = (struct known){.node = 0};
 	while (w.depth-- > 0 && !ret) {
 		*out = (struct known){.ip = w.ip[w.depth], .module = w.module[w.depth], .caller = out->node};
-		ret = bpf_nodes_add_node(n, i, hit, out);
+		ret = grt_bpf_nodes_add_node(n, i, hit, out);
 	}
 	return ret;
 }
 
 /* From the table of stacks, each once. */
-static int bpf_nodes_find_stack(struct bpf_nodes *n, struct image *i, const struct bpf_hit *hit,
-				struct known *out)
+static int grt_bpf_nodes_find_stack(struct grt_bpf_nodes *n, struct image *i, const struct grt_bpf_hit *hit,
+				    struct known *out)
 {
 	struct grt_key key = {{(uint64_t)i->number << 32 | hit->stack, hit->caller}};
 	struct known *known = grt_keyed_find(&n->stack, &key);
@@ -467,31 +471,33 @@ static int bpf_nodes_find_stack(struct bpf_nodes *n, struct image *i, const stru
 
 /* ---------------------------------------------------------------- calls */
 
-static int bpf_nodes_put_call(struct bpf_nodes *n, struct image *i, const struct bpf_hit *hit, uint32_t node)
+static int grt_bpf_nodes_put_call(struct grt_bpf_nodes *n, struct image *i, const struct grt_bpf_hit *hit,
+				  uint32_t node)
 {
-	struct grt_ev_launch l = {.e = bpf_nodes_head(hit, 0, GRT_EV_LAUNCH, sizeof(l))};
+	struct grt_ev_launch l = {.e = grt_bpf_nodes_head(hit, 0, GRT_EV_LAUNCH, sizeof(l))};
 
 	l.begin = hit->time;
 	l.correlation = ++i->calls;
 	l.node = node;
 	l.call = (uint16_t)hit->function;
 	l.stack = node ? 1 : 2;
-	return bpf_put(n->capture, &l.e, hit->cpu);
+	return grt_bpf_put(n->capture, &l.e, hit->cpu);
 }
 
 /* The runtime's function was met already: both are one launch. */
-static bool bpf_nodes_is_nested(struct bpf_nodes *n, const struct image *i, const struct bpf_hit *hit)
+static bool grt_bpf_nodes_is_nested(struct grt_bpf_nodes *n, const struct image *i,
+				    const struct grt_bpf_hit *hit)
 {
 	const struct mapping *m =
-		hit->function & GRT_CUDA_DRIVER ? bpf_nodes_find_mapping(i, hit->caller) : NULL;
+		hit->function & GRT_CUDA_DRIVER ? grt_bpf_nodes_find_mapping(i, hit->caller) : NULL;
 
 	n->nested += m && m->runtime;
 	return m && m->runtime;
 }
 
-static bool bpf_nodes_who_is_it(const void *record, size_t size, struct grt_event *who)
+static bool grt_bpf_nodes_who_is_it(const void *record, size_t size, struct grt_event *who)
 {
-	const struct bpf_hit *hit = record;
+	const struct grt_bpf_hit *hit = record;
 
 	if (size != sizeof(*hit) && size != sizeof(*hit) + BPF_STACK_DEPTH * sizeof(uint64_t))
 		return false;
@@ -500,25 +506,25 @@ static bool bpf_nodes_who_is_it(const void *record, size_t size, struct grt_even
 	return !hit->depth || (hit->depth <= BPF_STACK_DEPTH && size > sizeof(*hit));
 }
 
-static int bpf_nodes_take_it(void *own, const void *record, size_t size)
+static int grt_bpf_nodes_take_it(void *own, const void *record, size_t size)
 {
-	const struct bpf_hit *hit = record;
-	struct bpf_nodes *n = own;
+	const struct grt_bpf_hit *hit = record;
+	struct grt_bpf_nodes *n = own;
 	struct known stack;
 	struct image *i;
-	int ret = bpf_nodes_find_image(n, hit, &i);
+	int ret = grt_bpf_nodes_find_image(n, hit, &i);
 
 	(void)size;
-	if (ret || bpf_nodes_is_nested(n, i, hit))
+	if (ret || grt_bpf_nodes_is_nested(n, i, hit))
 		return ret;
 	if (hit->depth)
 		ret = build_stack(n, i, hit, (const uint64_t *)(hit + 1), hit->depth, &stack);
 	else
-		ret = bpf_nodes_find_stack(n, i, hit, &stack);
+		ret = grt_bpf_nodes_find_stack(n, i, hit, &stack);
 	if (ret)
 		return ret;
 	if (!n->launches)
-		return bpf_nodes_put_call(n, i, hit, stack.node);
+		return grt_bpf_nodes_put_call(n, i, hit, stack.node);
 	return stack.node ? put_node(n, hit, &stack, hit->correlation) : 0;
 }
 
@@ -529,13 +535,13 @@ static bool look_it(void *own)
 	return false;
 }
 
-static int bpf_nodes_settle_it(void *own)
+static int grt_bpf_nodes_settle_it(void *own)
 {
 	(void)own;
 	return 0;
 }
 
-static void tell_unread(const struct bpf_nodes *n)
+static void tell_unread(const struct grt_bpf_nodes *n)
 {
 	char text[160];
 
@@ -553,17 +559,17 @@ static int end_launches(void *own)
 	return 0;
 }
 
-static void bpf_nodes_describe_it(void *own, char *text, size_t room)
+static void grt_bpf_nodes_describe_it(void *own, char *text, size_t room)
 {
-	const struct bpf_nodes *n = own;
+	const struct grt_bpf_nodes *n = own;
 
 	snprintf(text, room, "programs=%u nested=%llu cut=%llu unread=%llu", n->images,
 		 (unsigned long long)n->nested, (unsigned long long)n->cut, (unsigned long long)n->unread);
 }
 
-static void bpf_nodes_close_it(void *own)
+static void grt_bpf_nodes_close_it(void *own)
 {
-	struct bpf_nodes *n = own;
+	struct grt_bpf_nodes *n = own;
 	struct image **at;
 
 	if (!n)
@@ -577,10 +583,10 @@ static void bpf_nodes_close_it(void *own)
 	free(n);
 }
 
-static int bpf_nodes_open_it(void **own, void *capture, bool launches, const struct source_setup *setup,
-			     struct grt_err *err)
+static int grt_bpf_nodes_open_it(void **own, void *capture, bool launches, const struct source_setup *setup,
+				 struct grt_err *err)
 {
-	struct bpf_nodes *n = calloc(1, sizeof(*n));
+	struct grt_bpf_nodes *n = calloc(1, sizeof(*n));
 
 	*own = n;
 	if (!n)
@@ -588,7 +594,7 @@ static int bpf_nodes_open_it(void **own, void *capture, bool launches, const str
 	n->capture = capture;
 	n->launches = launches;
 	n->note = setup->note;
-	n->map = bpf_own_map(capture, "stacks");
+	n->map = grt_bpf_own_map(capture, "stacks");
 	grt_keyed_init(&n->image, sizeof(struct image *), IMAGES_MAX);
 	grt_keyed_init(&n->stack, sizeof(struct known), STACKS_MAX);
 	grt_keyed_init(&n->node, sizeof(uint32_t), NODES_MAX);
@@ -597,23 +603,23 @@ static int bpf_nodes_open_it(void **own, void *capture, bool launches, const str
 
 static int open_launches(void **own, void *capture, const struct source_setup *setup, struct grt_err *err)
 {
-	return bpf_nodes_open_it(own, capture, true, setup, err);
+	return grt_bpf_nodes_open_it(own, capture, true, setup, err);
 }
 
-const struct bpf_decoder bpf_nodes_of_launches = {
+const struct grt_bpf_decoder grt_bpf_nodes_of_launches = {
 	.open = open_launches,
-	.who = bpf_nodes_who_is_it,
-	.take = bpf_nodes_take_it,
+	.who = grt_bpf_nodes_who_is_it,
+	.take = grt_bpf_nodes_take_it,
 	.look = look_it,
-	.settle = bpf_nodes_settle_it,
+	.settle = grt_bpf_nodes_settle_it,
 	.end = end_launches,
-	.describe = bpf_nodes_describe_it,
-	.close = bpf_nodes_close_it,
+	.describe = grt_bpf_nodes_describe_it,
+	.close = grt_bpf_nodes_close_it,
 };
 
 static int open_calls(void **own, void *capture, const struct source_setup *setup, struct grt_err *err)
 {
-	int ret = bpf_nodes_open_it(own, capture, false, setup, err);
+	int ret = grt_bpf_nodes_open_it(own, capture, false, setup, err);
 
 	if (!ret)
 		read_early(*own, setup->pid);
@@ -623,28 +629,28 @@ static int open_calls(void **own, void *capture, const struct source_setup *setu
 /* What a process did since it was last met is nothing. */
 static int end_calls(void *own)
 {
-	struct bpf_nodes *n = own;
-	struct bpf_hit end = {.time = grt_now()};
+	struct grt_bpf_nodes *n = own;
+	struct grt_bpf_hit end = {.time = grt_now()};
 	struct image **at;
 	int ret = 0;
 
 	tell_unread(n);
 	for (at = grt_keyed_oldest(&n->image); at && !ret; at = grt_keyed_next(&n->image, at)) {
 		end.pid = end.tid = (*at)->pid;
-		ret = bpf_nodes_put_process(n, *at, &end, 3);
+		ret = grt_bpf_nodes_put_process(n, *at, &end, 3);
 	}
 	return ret;
 }
 
-const struct bpf_decoder bpf_nodes_of_calls = {
+const struct grt_bpf_decoder grt_bpf_nodes_of_calls = {
 	.open = open_calls,
-	.who = bpf_nodes_who_is_it,
-	.take = bpf_nodes_take_it,
+	.who = grt_bpf_nodes_who_is_it,
+	.take = grt_bpf_nodes_take_it,
 	.look = look_it,
-	.settle = bpf_nodes_settle_it,
+	.settle = grt_bpf_nodes_settle_it,
 	.end = end_calls,
-	.describe = bpf_nodes_describe_it,
-	.close = bpf_nodes_close_it,
+	.describe = grt_bpf_nodes_describe_it,
+	.close = grt_bpf_nodes_close_it,
 };
 
 #endif /* GRT_HAVE_BPF */

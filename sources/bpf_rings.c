@@ -30,21 +30,21 @@ struct ring {
 	char card[BPF_DRIVER];
 };
 
-void bpf_rings_init(struct bpf_rings *r, int map, uint32_t base)
+void grt_bpf_rings_init(struct grt_bpf_rings *r, int map, uint32_t base)
 {
-	*r = (struct bpf_rings){.map = map, .base = base};
+	*r = (struct grt_bpf_rings){.map = map, .base = base};
 	grt_keyed_init(&r->all, sizeof(struct ring), SOURCE_RINGS);
-	grt_keyed_init(&r->running, sizeof(struct bpf_switch), RUNNING_MAX);
+	grt_keyed_init(&r->running, sizeof(struct grt_bpf_switch), RUNNING_MAX);
 }
 
-void bpf_rings_fini(struct bpf_rings *r)
+void grt_bpf_rings_fini(struct grt_bpf_rings *r)
 {
 	grt_keyed_free(&r->all);
 	grt_keyed_free(&r->running);
 }
 
 /* Most rings are of the GPU that was looked for before. */
-static const char *card_of(struct bpf_rings *r, const char *bus)
+static const char *card_of(struct grt_bpf_rings *r, const char *bus)
 {
 	if (strcmp(r->gpu.bus, bus)) {
 		snprintf(r->gpu.bus, sizeof(r->gpu.bus), "%s", bus);
@@ -53,9 +53,9 @@ static const char *card_of(struct bpf_rings *r, const char *bus)
 	return r->gpu.card;
 }
 
-static void describe_ring(struct bpf_rings *r, struct ring *ring, uint32_t key)
+static void describe_ring(struct grt_bpf_rings *r, struct ring *ring, uint32_t key)
 {
-	struct bpf_ring row;
+	struct grt_bpf_ring row;
 
 	if (bpf_map_lookup_elem(r->map, &key, &row))
 		return;
@@ -68,7 +68,7 @@ static void describe_ring(struct bpf_rings *r, struct ring *ring, uint32_t key)
 }
 
 /* @out: the ring, NULL: there are more than can have numbers. Return: 0 or -ENOMEM */
-static int bpf_rings_ring_of(struct bpf_rings *r, uint32_t id, struct ring **out)
+static int grt_bpf_rings_ring_of(struct grt_bpf_rings *r, uint32_t id, struct ring **out)
 {
 	struct grt_key key = {{id}};
 	uint32_t used = r->all.used;
@@ -83,14 +83,14 @@ static int bpf_rings_ring_of(struct bpf_rings *r, uint32_t id, struct ring **out
 	return ret;
 }
 
-int bpf_rings_see(struct bpf_rings *r, struct grt_packer *p, unsigned int cpu, struct grt_event *e)
+int grt_bpf_rings_see(struct grt_bpf_rings *r, struct grt_packer *p, unsigned int cpu, struct grt_event *e)
 {
 	struct ring *ring;
 	int ret;
 
 	if (e->ring == GRT_RING_NONE)
 		return 0;
-	ret = bpf_rings_ring_of(r, e->ring, &ring);
+	ret = grt_bpf_rings_ring_of(r, e->ring, &ring);
 	e->ring = GRT_RING_NONE;
 	if (ret || !ring)
 		return ret;
@@ -103,7 +103,8 @@ int bpf_rings_see(struct bpf_rings *r, struct grt_packer *p, unsigned int cpu, s
 	return grt_packer_name(p, cpu, e->time, GRT_NAME_RING_GPU, e->ring, ring->bus, ring->card);
 }
 
-int bpf_rings_switch(struct bpf_rings *r, struct grt_packer *p, unsigned int cpu, const struct grt_event *e)
+int grt_bpf_rings_switch(struct grt_bpf_rings *r, struct grt_packer *p, unsigned int cpu,
+			 const struct grt_event *e)
 {
 	void *running;
 	int ret;
@@ -111,7 +112,7 @@ int bpf_rings_switch(struct bpf_rings *r, struct grt_packer *p, unsigned int cpu
 	if (e->ring == GRT_RING_NONE || !r->in_order)
 		return 0;
 	ret = grt_keyed_get_or_replace(&r->running, &(struct grt_key){{e->ring}}, NULL, &running);
-	return ret ? ret : bpf_switch_see(running, p, cpu, e);
+	return ret ? ret : grt_bpf_switch_see(running, p, cpu, e);
 }
 
 #endif /* GRT_HAVE_BPF */

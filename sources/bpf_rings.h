@@ -13,16 +13,16 @@
 #include "bpf_switch.h"
 
 /**
- * struct bpf_rings - set up by bpf_rings_init(), to be given to bpf_rings_fini()
+ * struct grt_bpf_rings - set up by grt_bpf_rings_init(), to be given to grt_bpf_rings_fini()
  * @map: ring_names
  * @base: numbers begin here
  * @all: rings by the programs' number
- * @running: struct bpf_switch by ring, of those used last
+ * @running: struct grt_bpf_switch by ring, of those used last
  * @gpu: DRM device of the GPU asked for last
  * @in_order: what runs on the ring of the event seen last follows from its order
  * @unnumbered: events of rings for which there was no number
  */
-struct bpf_rings {
+struct grt_bpf_rings {
 	int map;
 	uint32_t base;
 	struct grt_keyed all;
@@ -35,16 +35,18 @@ struct bpf_rings {
 	uint64_t unnumbered;
 };
 
-/** bpf_rings_init - none yet; @map: the programs' names of rings, @base: the first number */
-void bpf_rings_init(struct bpf_rings *r, int map, uint32_t base);
+/** grt_bpf_rings_init - none yet; @map: the programs' names of rings, @base: the first number */
+void grt_bpf_rings_init(struct grt_bpf_rings *r, int map, uint32_t base);
 
-/** bpf_rings_fini - frees it */
-void bpf_rings_fini(struct bpf_rings *r);
+/** grt_bpf_rings_fini - frees it */
+void grt_bpf_rings_fini(struct grt_bpf_rings *r);
 
-/** bpf_rings_see - gives the event its ring's number and engine, and names the ring. Return: 0 or -ENOMEM */
-int bpf_rings_see(struct bpf_rings *r, struct grt_packer *p, unsigned int cpu, struct grt_event *e);
+/** grt_bpf_rings_see - gives the event its ring's number and engine, and names the ring. Return: 0 or -ENOMEM
+ */
+int grt_bpf_rings_see(struct grt_bpf_rings *r, struct grt_packer *p, unsigned int cpu, struct grt_event *e);
 
-/** bpf_rings_switch - behind an event of a ring: see bpf_switch_see() */
-int bpf_rings_switch(struct bpf_rings *r, struct grt_packer *p, unsigned int cpu, const struct grt_event *e);
+/** grt_bpf_rings_switch - behind an event of a ring: see grt_bpf_switch_see() */
+int grt_bpf_rings_switch(struct grt_bpf_rings *r, struct grt_packer *p, unsigned int cpu,
+			 const struct grt_event *e);
 
 #endif /* GRTRACE_BPF_RINGS_H */

@@ -110,7 +110,7 @@ static int receive_descriptor(int socket, int *fd)
 	return code;
 }
 
-static void stop_opener(struct bpf_samples *s)
+static void stop_opener(struct grt_bpf_samples *s)
 {
 	if (s->opener >= 0)
 		close(s->opener);
@@ -153,7 +153,7 @@ static void be_opener(int socket, const struct timer *t, unsigned int frequency)
 }
 
 /* Without one, CPUs that come are opened as far as that is allowed. */
-static void start_opener(struct bpf_samples *s)
+static void start_opener(struct grt_bpf_samples *s)
 {
 	int ends[2];
 
@@ -170,7 +170,7 @@ static void start_opener(struct bpf_samples *s)
 }
 
 /* Return: the event's descriptor, or -1 with errno set */
-static int open_cpu(const struct bpf_samples *s, int cpu)
+static int open_cpu(const struct grt_bpf_samples *s, int cpu)
 {
 	int fd = -1, code;
 
@@ -186,7 +186,7 @@ static int open_cpu(const struct bpf_samples *s, int cpu)
 /* ------------------------------------------------------------- CPUs */
 
 /* A counter that can be opened for one CPU serves all. */
-static const struct timer *bpf_samples_choose(unsigned int frequency)
+static const struct timer *grt_bpf_samples_choose(unsigned int frequency)
 {
 	const struct timer *t = timers;
 	int fd;
@@ -202,7 +202,7 @@ static const struct timer *bpf_samples_choose(unsigned int frequency)
 }
 
 /* Return: 1, 0 for a CPU that is not there now, or -errno */
-static int attach_cpu(struct bpf_samples *s, unsigned int cpu)
+static int attach_cpu(struct grt_bpf_samples *s, unsigned int cpu)
 {
 	int fd = open_cpu(s, (int)cpu), code;
 
@@ -216,14 +216,14 @@ static int attach_cpu(struct bpf_samples *s, unsigned int cpu)
 	return -code;
 }
 
-int bpf_samples_attach(struct bpf_samples *s, struct bpf_program *prog, struct grt_err *err)
+int grt_bpf_samples_attach(struct grt_bpf_samples *s, struct bpf_program *prog, struct grt_err *err)
 {
 	int cpus = libbpf_num_possible_cpus(), ret = 0;
 	const struct timer *t;
 
 	if (!s->frequency)
 		return 0;
-	t = bpf_samples_choose(s->frequency);
+	t = grt_bpf_samples_choose(s->frequency);
 	s->cpu = cpus > 0 ? calloc((size_t)cpus, sizeof(*s->cpu)) : NULL;
 	if (!s->cpu)
 		return grt_err_set(err, -ENOMEM, NULL, NULL, "no memory for samples");
@@ -256,7 +256,7 @@ static bool is_over(struct sampled_cpu *c)
 	return c->counted == before;
 }
 
-static void bpf_samples_look_at(struct bpf_samples *s, unsigned int cpu)
+static void grt_bpf_samples_look_at(struct grt_bpf_samples *s, unsigned int cpu)
 {
 	struct sampled_cpu *c = &s->cpu[cpu];
 	int ret;
@@ -271,7 +271,7 @@ static void bpf_samples_look_at(struct bpf_samples *s, unsigned int cpu)
 	s->why = ret < 0 ? ret : s->why;
 }
 
-void bpf_samples_look(struct bpf_samples *s)
+void grt_bpf_samples_look(struct grt_bpf_samples *s)
 {
 	uint64_t now = s->cpu ? grt_now() : 0;
 
@@ -279,10 +279,10 @@ void bpf_samples_look(struct bpf_samples *s)
 		return;
 	s->looked = now;
 	for (unsigned int cpu = 0; cpu < s->cpus; cpu++)
-		bpf_samples_look_at(s, cpu);
+		grt_bpf_samples_look_at(s, cpu);
 }
 
-void bpf_samples_text(const struct bpf_samples *s, char *text, size_t room)
+void grt_bpf_samples_text(const struct grt_bpf_samples *s, char *text, size_t room)
 {
 	int used = 0;
 
@@ -296,7 +296,7 @@ void bpf_samples_text(const struct bpf_samples *s, char *text, size_t room)
 		snprintf(text + used, room - (size_t)used, ", not of a CPU that came: %s", strerror(-s->why));
 }
 
-void bpf_samples_detach(struct bpf_samples *s)
+void grt_bpf_samples_detach(struct grt_bpf_samples *s)
 {
 	for (unsigned int i = 0; i < s->cpus; i++)
 		bpf_link__destroy(s->cpu[i].link);

@@ -63,9 +63,9 @@ static uint32_t places_of(int map)
 	return places;
 }
 
-int bpf_stacks_init(struct bpf_stacks *s, int map, uint32_t base)
+int grt_bpf_stacks_init(struct grt_bpf_stacks *s, int map, uint32_t base)
 {
-	*s = (struct bpf_stacks){.map = map, .base = base * IDS_RATIO, .room = 1024, .hash_room = 1024};
+	*s = (struct grt_bpf_stacks){.map = map, .base = base * IDS_RATIO, .room = 1024, .hash_room = 1024};
 	s->places = places_of(map);
 	s->held = calloc(s->places ?: 1, sizeof(*s->held));
 	s->older = calloc(s->places ?: 1, sizeof(*s->older));
@@ -75,7 +75,7 @@ int bpf_stacks_init(struct bpf_stacks *s, int map, uint32_t base)
 	return s->held && s->older && s->by_hash && s->seen && s->symbols ? 0 : -ENOMEM;
 }
 
-void bpf_stacks_fini(struct bpf_stacks *s)
+void grt_bpf_stacks_fini(struct grt_bpf_stacks *s)
 {
 	for (unsigned int i = 0; i < BPF_STACKS_EPOCHS; i++)
 		free(s->epoch[i].held);
@@ -89,12 +89,12 @@ void bpf_stacks_fini(struct bpf_stacks *s)
 	free(s->older);
 	free(s->by_hash);
 	free(s->seen);
-	*s = (struct bpf_stacks){.map = -1};
+	*s = (struct grt_bpf_stacks){.map = -1};
 }
 
 /* ---------------------------------------------------------------- texts */
 
-static uint64_t bpf_stacks_hash_of(const uint64_t *ip, unsigned int depth)
+static uint64_t grt_bpf_stacks_hash_of(const uint64_t *ip, unsigned int depth)
 {
 	uint64_t hash = depth;
 
@@ -104,10 +104,11 @@ static uint64_t bpf_stacks_hash_of(const uint64_t *ip, unsigned int depth)
 }
 
 /* Its place, free or not; the table is never full. */
-static uint32_t text_place(const struct bpf_stacks *s, uint64_t hash, const uint64_t *ip, unsigned int depth)
+static uint32_t text_place(const struct grt_bpf_stacks *s, uint64_t hash, const uint64_t *ip,
+			   unsigned int depth)
 {
 	uint32_t at = (uint32_t)hash & (s->hash_room - 1);
-	const struct bpf_stack_text *t;
+	const struct grt_bpf_stack_text *t;
 
 	for (; s->by_hash[at]; at = (at + 1) & (s->hash_room - 1)) {
 		t = &s->text[s->by_hash[at] - 1];
@@ -119,7 +120,7 @@ static uint32_t text_place(const struct bpf_stacks *s, uint64_t hash, const uint
 }
 
 /* Return: 0 or -ENOMEM */
-static int grow_texts(struct bpf_stacks *s)
+static int grow_texts(struct grt_bpf_stacks *s)
 {
 	uint32_t room = 2 * s->hash_room, *larger = calloc(room, sizeof(*larger)), *old = s->by_hash;
 
@@ -135,9 +136,9 @@ static int grow_texts(struct bpf_stacks *s)
 
 /* The number of these addresses, a new one where they are new; NO_TEXT: there is no room. Return: 0 or
  * -ENOMEM */
-static int find_text(struct bpf_stacks *s, const uint64_t *ip, unsigned int depth, uint32_t *number)
+static int find_text(struct grt_bpf_stacks *s, const uint64_t *ip, unsigned int depth, uint32_t *number)
 {
-	uint64_t hash = bpf_stacks_hash_of(ip, depth), bytes = depth * sizeof(*ip);
+	uint64_t hash = grt_bpf_stacks_hash_of(ip, depth), bytes = depth * sizeof(*ip);
 	uint32_t at = text_place(s, hash, ip, depth);
 	uint64_t *copy;
 
@@ -150,7 +151,7 @@ static int find_text(struct bpf_stacks *s, const uint64_t *ip, unsigned int dept
 		return -ENOMEM;
 	}
 	memcpy(copy, ip, bytes);
-	s->text[s->texts] = (struct bpf_stack_text){hash, copy, depth};
+	s->text[s->texts] = (struct grt_bpf_stack_text){hash, copy, depth};
 	*number = s->texts++;
 	s->by_hash[at] = s->texts;
 	s->bytes += bytes;
@@ -160,7 +161,7 @@ static int find_text(struct bpf_stacks *s, const uint64_t *ip, unsigned int dept
 /* ---------------------------------------------------------------- places */
 
 /* What the place holds now; NO_TEXT: nothing. Return: 0 or -ENOMEM */
-static int read_place(struct bpf_stacks *s, uint32_t place, uint32_t *number)
+static int read_place(struct grt_bpf_stacks *s, uint32_t place, uint32_t *number)
 {
 	uint64_t ip[BPF_STACK_DEPTH] = {0};
 	unsigned int depth = 0;
@@ -184,9 +185,9 @@ static int read_place(struct bpf_stacks *s, uint32_t place, uint32_t *number)
 }
 
 /* What it held behind an epoch. */
-static int place_behind(struct bpf_stacks *s, uint64_t epoch, uint32_t place, uint32_t *number)
+static int place_behind(struct grt_bpf_stacks *s, uint64_t epoch, uint32_t place, uint32_t *number)
 {
-	const struct bpf_stack_epoch *e;
+	const struct grt_bpf_stack_epoch *e;
 
 	for (epoch++; epoch < s->epochs; epoch++) {
 		e = &s->epoch[epoch % BPF_STACKS_EPOCHS];
@@ -198,7 +199,7 @@ static int place_behind(struct bpf_stacks *s, uint64_t epoch, uint32_t place, ui
 }
 
 /* The same stack always has the same place, so mostly it has held no other. */
-static int place_of_older(struct bpf_stacks *s, uint64_t oldest, uint32_t place, uint32_t *number)
+static int place_of_older(struct grt_bpf_stacks *s, uint64_t oldest, uint32_t place, uint32_t *number)
 {
 	uint32_t later;
 	int ret = place_behind(s, oldest - 1, place, &later);
@@ -209,10 +210,10 @@ static int place_of_older(struct bpf_stacks *s, uint64_t oldest, uint32_t place,
 }
 
 /* What it held when a stack was taken that places have been made free since. */
-static int place_of_before(struct bpf_stacks *s, uint32_t place, uint64_t time, uint32_t *number)
+static int place_of_before(struct grt_bpf_stacks *s, uint32_t place, uint64_t time, uint32_t *number)
 {
 	uint64_t i = s->epochs > BPF_STACKS_EPOCHS ? s->epochs - BPF_STACKS_EPOCHS : 0;
-	const struct bpf_stack_epoch *e;
+	const struct grt_bpf_stack_epoch *e;
 	uint32_t later;
 	int ret;
 
@@ -234,9 +235,9 @@ static int place_of_before(struct bpf_stacks *s, uint32_t place, uint64_t time, 
 	return read_place(s, place, number);
 }
 
-static int bpf_stacks_text_of(struct bpf_stacks *s, uint32_t place, uint64_t time, uint32_t *number)
+static int grt_bpf_stacks_text_of(struct grt_bpf_stacks *s, uint32_t place, uint64_t time, uint32_t *number)
 {
-	const struct bpf_stack_epoch *last = &s->epoch[(s->epochs - 1) % BPF_STACKS_EPOCHS];
+	const struct grt_bpf_stack_epoch *last = &s->epoch[(s->epochs - 1) % BPF_STACKS_EPOCHS];
 
 	if (!s->epochs || place >= s->places || time >= last->after + MARGIN_NS)
 		return read_place(s, place, number);
@@ -244,7 +245,7 @@ static int bpf_stacks_text_of(struct bpf_stacks *s, uint32_t place, uint64_t tim
 }
 
 /* Its row of the ring is needed again. */
-static void forget_epoch(struct bpf_stacks *s, struct bpf_stack_epoch *e)
+static void forget_epoch(struct grt_bpf_stacks *s, struct grt_bpf_stack_epoch *e)
 {
 	for (uint32_t i = 0; i < s->places; i++)
 		if (e->held[i])
@@ -255,9 +256,9 @@ static void forget_epoch(struct bpf_stacks *s, struct bpf_stack_epoch *e)
 	e->held = NULL;
 }
 
-void bpf_stacks_make_room(struct bpf_stacks *s)
+void grt_bpf_stacks_make_room(struct grt_bpf_stacks *s)
 {
-	struct bpf_stack_epoch *e = &s->epoch[s->epochs % BPF_STACKS_EPOCHS];
+	struct grt_bpf_stack_epoch *e = &s->epoch[s->epochs % BPF_STACKS_EPOCHS];
 	uint32_t *held;
 
 	if (!s->places || s->n_held < s->places / FULL_SHARE)
@@ -267,7 +268,7 @@ void bpf_stacks_make_room(struct bpf_stacks *s)
 		return; /* it goes on as it is, and what has no place is counted */
 	if (e->held)
 		forget_epoch(s, e);
-	*e = (struct bpf_stack_epoch){.before = grt_now(), .held = s->held};
+	*e = (struct grt_bpf_stack_epoch){.before = grt_now(), .held = s->held};
 	for (uint32_t i = 0; i < s->places; i++)
 		if (s->held[i] && bpf_map_delete_elem(s->map, &i))
 			e->held[i] = 0;
@@ -280,7 +281,7 @@ void bpf_stacks_make_room(struct bpf_stacks *s)
 /* ---------------------------------------------------------------- ids */
 
 /* Its place, free or not; the table is never full. */
-static uint32_t bpf_stacks_find_place(const struct bpf_stacks *s, uint64_t key)
+static uint32_t grt_bpf_stacks_find_place(const struct grt_bpf_stacks *s, uint64_t key)
 {
 	uint32_t at = (uint32_t)(key * 0x9e3779b97f4a7c15ULL >> 40) % s->room;
 
@@ -290,9 +291,9 @@ static uint32_t bpf_stacks_find_place(const struct bpf_stacks *s, uint64_t key)
 }
 
 /* Return: 0 or -ENOMEM */
-static int grow_seen(struct bpf_stacks *s)
+static int grow_seen(struct grt_bpf_stacks *s)
 {
-	struct bpf_stacks larger = {.room = 2 * s->room};
+	struct grt_bpf_stacks larger = {.room = 2 * s->room};
 	uint32_t at;
 
 	larger.seen = calloc(larger.room, sizeof(*larger.seen));
@@ -301,7 +302,7 @@ static int grow_seen(struct bpf_stacks *s)
 	for (uint32_t i = 0; i < s->room; i++) {
 		if (!s->seen[i].key)
 			continue;
-		at = bpf_stacks_find_place(&larger, s->seen[i].key);
+		at = grt_bpf_stacks_find_place(&larger, s->seen[i].key);
 		larger.seen[at].key = s->seen[i].key;
 		larger.seen[at].id = s->seen[i].id;
 	}
@@ -312,8 +313,8 @@ static int grow_seen(struct bpf_stacks *s)
 }
 
 /* The parts of a long name come before the record of its frame. */
-static int bpf_stacks_write_function(struct grt_packer *p, unsigned int cpu, struct grt_ev_frame *f,
-				     const char *name, uint16_t index)
+static int grt_bpf_stacks_write_function(struct grt_packer *p, unsigned int cpu, struct grt_ev_frame *f,
+					 const char *name, uint16_t index)
 {
 	unsigned int parts = grt_linkage_parts(name, f->depth);
 	int ret = 0;
@@ -332,12 +333,12 @@ static int write_functions(struct grt_packer *p, unsigned int cpu, struct grt_ev
 	int ret = 0;
 
 	for (unsigned int i = 0; i < found->frames && !ret; i++)
-		ret = bpf_stacks_write_function(p, cpu, f, found->frame[i].function, (*index)++);
+		ret = grt_bpf_stacks_write_function(p, cpu, f, found->frame[i].function, (*index)++);
 	return ret;
 }
 
 /* A caller's address is behind its call. */
-static uint64_t bpf_stacks_call_of(const uint64_t *ip, unsigned int i)
+static uint64_t grt_bpf_stacks_call_of(const uint64_t *ip, unsigned int i)
 {
 	return ip[i] - (i && ip[i]);
 }
@@ -351,10 +352,10 @@ struct frames {
 };
 
 /* The functions at a frame of a stack. Return: 0 or -ENOMEM */
-static int functions_at(struct bpf_stacks *s, const struct frames *all, unsigned int i,
+static int functions_at(struct grt_bpf_stacks *s, const struct frames *all, unsigned int i,
 			struct grt_symbols_found *found)
 {
-	uint64_t at = bpf_stacks_call_of(all->ip, i);
+	uint64_t at = grt_bpf_stacks_call_of(all->ip, i);
 
 	if (!all->number)
 		return symbols_kernel(s->symbols, at, found);
@@ -362,7 +363,7 @@ static int functions_at(struct bpf_stacks *s, const struct frames *all, unsigned
 	return 0;
 }
 
-static int write_frames(struct bpf_stacks *s, struct grt_packer *p, unsigned int cpu, uint64_t time,
+static int write_frames(struct grt_bpf_stacks *s, struct grt_packer *p, unsigned int cpu, uint64_t time,
 			uint32_t id, const struct frames *all)
 {
 	struct grt_ev_frame f = {.e = {.time = time,
@@ -391,7 +392,7 @@ static int write_frames(struct bpf_stacks *s, struct grt_packer *p, unsigned int
 
 /* Where the frames are is found out while the process is there; their names come when all is over. Return: 0
  * or -ENOMEM */
-static int take_frames(struct bpf_stacks *s, unsigned int cpu, pid_t pid, uint32_t id, uint32_t text,
+static int take_frames(struct grt_bpf_stacks *s, unsigned int cpu, pid_t pid, uint32_t id, uint32_t text,
 		       unsigned int depth)
 {
 	int ret = grt_grow(&s->waiting, &s->waiting_room, s->waits + 1, 64);
@@ -402,16 +403,16 @@ static int take_frames(struct bpf_stacks *s, unsigned int cpu, pid_t pid, uint32
 	}
 	ret = ret ?: grt_grow(&s->number, &s->number_room, s->numbers + depth, 1024);
 	for (unsigned int i = 0; i < depth && !ret; i++)
-		ret = symbols_take(s->symbols, pid, bpf_stacks_call_of(s->text[text].ip, i),
+		ret = symbols_take(s->symbols, pid, grt_bpf_stacks_call_of(s->text[text].ip, i),
 				   &s->number[s->numbers + i]);
 	if (ret)
 		return ret;
-	s->waiting[s->waits++] = (struct bpf_stack_waiting){id, cpu, text, depth, s->numbers};
+	s->waiting[s->waits++] = (struct grt_bpf_stack_waiting){id, cpu, text, depth, s->numbers};
 	s->numbers += depth;
 	return 0;
 }
 
-int bpf_stacks_name(struct bpf_stacks *s, struct grt_packer *p, uint64_t time)
+int grt_bpf_stacks_name(struct grt_bpf_stacks *s, struct grt_packer *p, uint64_t time)
 {
 	uint32_t end;
 	int ret = 0;
@@ -422,7 +423,7 @@ int bpf_stacks_name(struct bpf_stacks *s, struct grt_packer *p, uint64_t time)
 		return 0;
 	end = s->waits - s->written < AT_A_TIME ? s->waits : s->written + AT_A_TIME;
 	for (; s->written < end && !ret; s->written++) {
-		const struct bpf_stack_waiting *w = &s->waiting[s->written];
+		const struct grt_bpf_stack_waiting *w = &s->waiting[s->written];
 		const struct frames all = {s->text[w->text].ip, s->number + w->first, w->depth};
 
 		for (unsigned int i = 0; i < w->depth; i++)
@@ -432,7 +433,7 @@ int bpf_stacks_name(struct bpf_stacks *s, struct grt_packer *p, uint64_t time)
 	return ret ?: s->written == s->waits;
 }
 
-void bpf_stacks_unnamed(const struct bpf_stacks *s, struct addresses_unnamed *unnamed)
+void grt_bpf_stacks_unnamed(const struct grt_bpf_stacks *s, struct addresses_unnamed *unnamed)
 {
 	*unnamed = (struct addresses_unnamed){.over = s->nameless};
 	if (!s->symbols)
@@ -442,20 +443,21 @@ void bpf_stacks_unnamed(const struct bpf_stacks *s, struct addresses_unnamed *un
 }
 
 /* What our own program put on top of the kernel's stack. */
-static bool bpf_stacks_is_ours(const char *symbol)
+static bool grt_bpf_stacks_is_ours(const char *symbol)
 {
 	return !strncmp(symbol, "bpf_", 4) || !strncmp(symbol, "__bpf_", 6) ||
 	       !strncmp(symbol, "__traceiter_", 12);
 }
 
 /* The kernel's frames without ours. */
-static unsigned int skip_ours(struct bpf_stacks *s, const uint64_t *ip, unsigned int depth)
+static unsigned int skip_ours(struct grt_bpf_stacks *s, const uint64_t *ip, unsigned int depth)
 {
 	struct grt_symbols_found found;
 	unsigned int n;
 
 	for (n = 0; n < depth; n++)
-		if (symbols_kernel(s->symbols, ip[n], &found) || !bpf_stacks_is_ours(found.frame[0].function))
+		if (symbols_kernel(s->symbols, ip[n], &found) ||
+		    !grt_bpf_stacks_is_ours(found.frame[0].function))
 			break;
 	return n;
 }
@@ -464,7 +466,7 @@ static unsigned int skip_ours(struct bpf_stacks *s, const uint64_t *ip, unsigned
  * Code that keeps no frame pointers leads the kernel's walk astray: what is in
  * no code of the process is no frame, and nothing behind it can be believed.
  */
-static unsigned int cut_astray(struct bpf_stacks *s, pid_t pid, const uint64_t *ip, unsigned int depth)
+static unsigned int cut_astray(struct grt_bpf_stacks *s, pid_t pid, const uint64_t *ip, unsigned int depth)
 {
 	unsigned int n = 1;
 
@@ -474,8 +476,8 @@ static unsigned int cut_astray(struct bpf_stacks *s, pid_t pid, const uint64_t *
 }
 
 /* A stack of an event, which was taken at @time; gets the trace's id, 0 where it is not known. */
-static int bpf_stacks_give_id(struct bpf_stacks *s, struct grt_packer *p, unsigned int cpu,
-			      const struct grt_event *e, uint64_t time, bool kernel, uint32_t *stack)
+static int grt_bpf_stacks_give_id(struct grt_bpf_stacks *s, struct grt_packer *p, unsigned int cpu,
+				  const struct grt_event *e, uint64_t time, bool kernel, uint32_t *stack)
 {
 	uint32_t number, at, place = *stack - 1;
 	unsigned int depth, skip = 0;
@@ -487,11 +489,11 @@ static int bpf_stacks_give_id(struct bpf_stacks *s, struct grt_packer *p, unsign
 	if (!*stack)
 		return 0;
 	*stack = 0;
-	ret = bpf_stacks_text_of(s, place, time, &number);
+	ret = grt_bpf_stacks_text_of(s, place, time, &number);
 	if (ret)
 		return ret;
 	key = (kernel ? KERNEL_PID : e->pid) << 32 | (number + 1);
-	at = bpf_stacks_find_place(s, key);
+	at = grt_bpf_stacks_find_place(s, key);
 	if (number == NO_TEXT || (!s->seen[at].key && s->used == IDS - 1)) {
 		s->lost++;
 		return 0;
@@ -531,24 +533,24 @@ static struct pair stacks_of(struct grt_event *e)
 }
 
 /* What was mapped in a process that has called exec, or whose number is used again, is not there any more. */
-static void bpf_stacks_see_thread(struct bpf_stacks *s, const struct grt_ev_thread *e)
+static void grt_bpf_stacks_see_thread(struct grt_bpf_stacks *s, const struct grt_ev_thread *e)
 {
 	if (e->e.pid == e->e.tid && e->what != GRT_THREAD_ENDED && e->what != GRT_THREAD_LEFT_ON)
 		symbols_forget(s->symbols, (pid_t)e->e.pid);
 }
 
-int bpf_stacks_see(struct bpf_stacks *s, struct grt_packer *p, unsigned int cpu, struct grt_event *e)
+int grt_bpf_stacks_see(struct grt_bpf_stacks *s, struct grt_packer *p, unsigned int cpu, struct grt_event *e)
 {
 	uint64_t time = e->type == GRT_EV_OFF_CPU ? ((struct grt_ev_off_cpu *)e)->start : e->time;
 	struct pair at = stacks_of(e);
 	int ret;
 
 	if (e->type == GRT_EV_THREAD)
-		bpf_stacks_see_thread(s, (const struct grt_ev_thread *)e);
+		grt_bpf_stacks_see_thread(s, (const struct grt_ev_thread *)e);
 	if (!at.user)
 		return 0;
-	ret = bpf_stacks_give_id(s, p, cpu, e, time, false, at.user);
-	return ret ?: bpf_stacks_give_id(s, p, cpu, e, time, true, at.kernel);
+	ret = grt_bpf_stacks_give_id(s, p, cpu, e, time, false, at.user);
+	return ret ?: grt_bpf_stacks_give_id(s, p, cpu, e, time, true, at.kernel);
 }
 
 #endif /* GRT_HAVE_BPF */

@@ -17,27 +17,28 @@
 
 #define BPF_STACKS_VARIED UINT32_MAX
 
-/** struct bpf_stack_text - a stack's addresses, of which there are @depth */
-struct bpf_stack_text {
+/** struct grt_bpf_stack_text - a stack's addresses, of which there are @depth */
+struct grt_bpf_stack_text {
 	uint64_t hash;
 	uint64_t *ip;
 	unsigned int depth;
 };
 
 /**
- * struct bpf_stack_epoch - places that were made free at one time
+ * struct grt_bpf_stack_epoch - places that were made free at one time
  * @before, @after: it was between these
  * @held: by place: which text was there, plus 1; 0: it was not made free then
  */
-struct bpf_stack_epoch {
+struct grt_bpf_stack_epoch {
 	uint64_t before;
 	uint64_t after;
 	uint32_t *held;
 };
 
-/** struct bpf_stack_waiting - a program's stack whose frames are not written yet: of @text, the numbers of
+/** struct grt_bpf_stack_waiting - a program's stack whose frames are not written yet: of @text, the numbers
+ * of
  * @depth addresses from @first on */
-struct bpf_stack_waiting {
+struct grt_bpf_stack_waiting {
 	uint32_t id;
 	uint32_t cpu;
 	uint32_t text;
@@ -46,7 +47,7 @@ struct bpf_stack_waiting {
 };
 
 /**
- * struct bpf_stacks - set up by bpf_stacks_init(), to be given to bpf_stacks_fini()
+ * struct grt_bpf_stacks - set up by grt_bpf_stacks_init(), to be given to grt_bpf_stacks_fini()
  * @map: the programs' table of stacks, with @places
  * @base: the trace's ids begin behind it
  * @held: by place: which text is there, plus 1; 0: it has not been read. Of these there are @n_held
@@ -61,18 +62,18 @@ struct bpf_stack_waiting {
  * @nameless: frames for which there was no room there
  * @lost: events whose stack is not known any more, or for which there was no room
  */
-struct bpf_stacks {
+struct grt_bpf_stacks {
 	int map;
 	uint32_t base;
 	uint32_t places;
 	struct symbols *symbols;
 	uint32_t *held;
 	uint32_t n_held;
-	struct bpf_stack_epoch epoch[BPF_STACKS_EPOCHS];
+	struct grt_bpf_stack_epoch epoch[BPF_STACKS_EPOCHS];
 	uint64_t epochs;
 	uint32_t *older;
 	uint64_t older_until;
-	struct bpf_stack_text *text;
+	struct grt_bpf_stack_text *text;
 	uint32_t texts;
 	uint64_t bytes;
 	uint32_t *by_hash;
@@ -83,7 +84,7 @@ struct bpf_stacks {
 	} * seen;
 	uint32_t room;
 	uint32_t used;
-	struct bpf_stack_waiting *waiting;
+	struct grt_bpf_stack_waiting *waiting;
 	uint32_t waits, waiting_room, written;
 	uint32_t *number;
 	uint32_t numbers, number_room;
@@ -91,33 +92,33 @@ struct bpf_stacks {
 	uint64_t lost;
 };
 
-/** bpf_stacks_init - @map is the programs' table, @base as in the struct. Return: 0 or -ENOMEM */
-int bpf_stacks_init(struct bpf_stacks *s, int map, uint32_t base);
+/** grt_bpf_stacks_init - @map is the programs' table, @base as in the struct. Return: 0 or -ENOMEM */
+int grt_bpf_stacks_init(struct grt_bpf_stacks *s, int map, uint32_t base);
 
 /**
- * bpf_stacks_see - gives an event with stacks the trace's ids, and writes frames of the kernel that are new
- * Return: 0 or -ENOMEM
+ * grt_bpf_stacks_see - gives an event with stacks the trace's ids, and writes frames of the kernel that are
+ * new Return: 0 or -ENOMEM
  */
-int bpf_stacks_see(struct bpf_stacks *s, struct grt_packer *p, unsigned int cpu, struct grt_event *e);
+int grt_bpf_stacks_see(struct grt_bpf_stacks *s, struct grt_packer *p, unsigned int cpu, struct grt_event *e);
 
 /**
- * bpf_stacks_name - writes the programs' frames, a little further with each call; then no events come any
+ * grt_bpf_stacks_name - writes the programs' frames, a little further with each call; then no events come any
  * more
  * @time: of the records: not before any other one's
  * Return: 1 when they are all there, 0: not yet, or -ENOMEM
  */
-int bpf_stacks_name(struct bpf_stacks *s, struct grt_packer *p, uint64_t time);
+int grt_bpf_stacks_name(struct grt_bpf_stacks *s, struct grt_packer *p, uint64_t time);
 
-/** bpf_stacks_unnamed - which of those have no name, so far */
-void bpf_stacks_unnamed(const struct bpf_stacks *s, struct addresses_unnamed *unnamed);
+/** grt_bpf_stacks_unnamed - which of those have no name, so far */
+void grt_bpf_stacks_unnamed(const struct grt_bpf_stacks *s, struct addresses_unnamed *unnamed);
 
 /**
- * bpf_stacks_make_room - frees the places of the table whose stacks have been read, when they are many: two
- * stacks with one place cannot both be in it
+ * grt_bpf_stacks_make_room - frees the places of the table whose stacks have been read, when they are many:
+ * two stacks with one place cannot both be in it
  */
-void bpf_stacks_make_room(struct bpf_stacks *s);
+void grt_bpf_stacks_make_room(struct grt_bpf_stacks *s);
 
-/** bpf_stacks_fini - frees what it holds */
-void bpf_stacks_fini(struct bpf_stacks *s);
+/** grt_bpf_stacks_fini - frees what it holds */
+void grt_bpf_stacks_fini(struct grt_bpf_stacks *s);
 
 #endif /* GRTRACE_BPF_STACKS_H */

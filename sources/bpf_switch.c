@@ -9,9 +9,9 @@
 #include <string.h>
 
 /* The first job of the ring runs from the time of @e on. */
-static int runs(struct bpf_switch *s, struct grt_packer *p, unsigned int cpu, const struct grt_event *e)
+static int runs(struct grt_bpf_switch *s, struct grt_packer *p, unsigned int cpu, const struct grt_event *e)
 {
-	const struct bpf_switch_job *j = &s->job[0];
+	const struct grt_bpf_switch_job *j = &s->job[0];
 	struct grt_ev_ctx_switch c = {
 		.e =
 			{
@@ -40,19 +40,20 @@ static int runs(struct bpf_switch *s, struct grt_packer *p, unsigned int cpu, co
 	return ret == -ERANGE ? 0 : ret;
 }
 
-static int committed(struct bpf_switch *s, struct grt_packer *p, unsigned int cpu, const struct grt_event *e,
-		     uint64_t owner)
+static int committed(struct grt_bpf_switch *s, struct grt_packer *p, unsigned int cpu,
+		     const struct grt_event *e, uint64_t owner)
 {
 	if (s->jobs == BPF_SWITCH_JOBS || s->beyond) {
 		s->beyond++;
 		return 0;
 	}
-	s->job[s->jobs++] = (struct bpf_switch_job){e->ctx, e->seqno, owner ? owner : e->ctx, e->pid, e->tid};
+	s->job[s->jobs++] =
+		(struct grt_bpf_switch_job){e->ctx, e->seqno, owner ? owner : e->ctx, e->pid, e->tid};
 	return s->jobs == 1 ? runs(s, p, cpu, e) : 0;
 }
 
-static int bpf_switch_ended(struct bpf_switch *s, struct grt_packer *p, unsigned int cpu,
-			    const struct grt_event *e)
+static int grt_bpf_switch_ended(struct grt_bpf_switch *s, struct grt_packer *p, unsigned int cpu,
+				const struct grt_event *e)
 {
 	unsigned int i = 0;
 
@@ -70,11 +71,12 @@ static int bpf_switch_ended(struct bpf_switch *s, struct grt_packer *p, unsigned
 	return !i && s->jobs ? runs(s, p, cpu, e) : 0;
 }
 
-int bpf_switch_see(struct bpf_switch *s, struct grt_packer *p, unsigned int cpu, const struct grt_event *e)
+int grt_bpf_switch_see(struct grt_bpf_switch *s, struct grt_packer *p, unsigned int cpu,
+		       const struct grt_event *e)
 {
 	if (e->type == GRT_EV_SUBMIT && e->flags & GRT_FLAG_COMMIT)
 		return committed(s, p, cpu, e, ((const struct grt_ev_submit *)e)->hw_ctx);
 	if (e->type == GRT_EV_COMMIT)
 		return committed(s, p, cpu, e, 0);
-	return e->type == GRT_EV_END ? bpf_switch_ended(s, p, cpu, e) : 0;
+	return e->type == GRT_EV_END ? grt_bpf_switch_ended(s, p, cpu, e) : 0;
 }

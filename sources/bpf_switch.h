@@ -14,8 +14,8 @@
 /* Jobs on a ring; with more, nothing is concluded until it is empty again. */
 #define BPF_SWITCH_JOBS 128U
 
-/** struct bpf_switch_job - @owner: its context, the driver's own where it has one */
-struct bpf_switch_job {
+/** struct grt_bpf_switch_job - @owner: its context, the driver's own where it has one */
+struct grt_bpf_switch_job {
 	uint64_t ctx;
 	uint64_t seqno;
 	uint64_t owner;
@@ -24,13 +24,13 @@ struct bpf_switch_job {
 };
 
 /**
- * struct bpf_switch - a ring; all zero is one that is empty and of which nothing is known
+ * struct grt_bpf_switch - a ring; all zero is one that is empty and of which nothing is known
  * @job: on the ring, the first one runs
  * @owner: the context that ran last, where that is @known
  * @beyond: jobs on the ring that did not fit
  */
-struct bpf_switch {
-	struct bpf_switch_job job[BPF_SWITCH_JOBS];
+struct grt_bpf_switch {
+	struct grt_bpf_switch_job job[BPF_SWITCH_JOBS];
 	unsigned int jobs;
 	uint64_t owner;
 	bool known;
@@ -38,9 +38,10 @@ struct bpf_switch {
 };
 
 /**
- * bpf_switch_see - learns from an event of the ring; puts a CTX_SWITCH (inferred) behind it where the context
- * changes Return: 0 or -ENOMEM
+ * grt_bpf_switch_see - learns from an event of the ring; puts a CTX_SWITCH (inferred) behind it where the
+ * context changes Return: 0 or -ENOMEM
  */
-int bpf_switch_see(struct bpf_switch *s, struct grt_packer *p, unsigned int cpu, const struct grt_event *e);
+int grt_bpf_switch_see(struct grt_bpf_switch *s, struct grt_packer *p, unsigned int cpu,
+		       const struct grt_event *e);
 
 #endif /* GRTRACE_BPF_SWITCH_H */

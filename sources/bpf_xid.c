@@ -23,7 +23,7 @@ struct part {
  * "0000:01:00" or "0000:01:00.0", a part of it, then "): " and the number.
  * Return: what follows, NULL when it is not so
  */
-static const char *bpf_xid_read_head(const char *p, struct grt_ev_xid *ev, struct part *part)
+static const char *grt_bpf_xid_read_head(const char *p, struct grt_ev_xid *ev, struct part *part)
 {
 	unsigned int domain, bus, device, function = 0;
 	int n = 0;
@@ -46,7 +46,7 @@ static const char *bpf_xid_read_head(const char *p, struct grt_ev_xid *ev, struc
 }
 
 /* "KEY=VALUE, ": Return: what follows, or @p where there is no such key */
-static const char *bpf_xid_take_key(const char *p, const char *key, char *value, size_t room)
+static const char *grt_bpf_xid_take_key(const char *p, const char *key, char *value, size_t room)
 {
 	const char *end;
 
@@ -61,29 +61,29 @@ static const char *bpf_xid_take_key(const char *p, const char *key, char *value,
 	return *end ? end + 2 : end;
 }
 
-static const char *bpf_xid_read_process(const char *p, struct grt_ev_xid *ev, char *comm, size_t room)
+static const char *grt_bpf_xid_read_process(const char *p, struct grt_ev_xid *ev, char *comm, size_t room)
 {
 	char pid[16], name[64];
 
-	p = bpf_xid_take_key(p, "pid=", pid, sizeof(pid));
-	p = bpf_xid_take_key(p, "name=", name, sizeof(name));
+	p = grt_bpf_xid_take_key(p, "pid=", pid, sizeof(pid));
+	p = grt_bpf_xid_take_key(p, "name=", name, sizeof(name));
 	ev->e.pid = ev->e.tid = (uint32_t)strtoul(pid, NULL, 10);
 	if (ev->e.pid && strcmp(name, "<unknown>"))
 		snprintf(comm, room, "%.15s", name);
 	return p;
 }
 
-void bpf_xid_read(struct grt_ev_xid *ev, const char *message, char *comm, size_t room)
+void grt_bpf_xid_read(struct grt_ev_xid *ev, const char *message, char *comm, size_t room)
 {
 	const char *p = message, *rest = NULL;
 	struct part part = {message, 0};
 
 	comm[0] = '\0';
 	if (!strncmp(p, MARK, strlen(MARK)))
-		rest = bpf_xid_read_head(p + strlen(MARK), ev, &part);
+		rest = grt_bpf_xid_read_head(p + strlen(MARK), ev, &part);
 	if (rest) {
 		p = rest + (strncmp(rest, ", ", 2) ? 0 : 2);
-		p = bpf_xid_read_process(p, ev, comm, room);
+		p = grt_bpf_xid_read_process(p, ev, comm, room);
 	}
 	grt_xid_set_text(ev, part.at, rest ? part.len : 0, p, strcspn(p, "\n"));
 }
@@ -99,8 +99,8 @@ static uint32_t read_address(const char *text)
 }
 
 /* The log's line has no function, and may be cut. */
-static bool bpf_xid_is_same(const struct grt_ev_xid *ev, const struct grt_ev_xid *logged, const char *text,
-			    const char *line)
+static bool grt_bpf_xid_is_same(const struct grt_ev_xid *ev, const struct grt_ev_xid *logged,
+				const char *text, const char *line)
 {
 	char begin[65];
 
@@ -109,8 +109,8 @@ static bool bpf_xid_is_same(const struct grt_ev_xid *ev, const struct grt_ev_xid
 	       strstr(line, begin);
 }
 
-void bpf_xid_join(struct grt_ev_xid *ev, const struct bpf_xid *xid, const char *message, char *comm,
-		  size_t room)
+void grt_bpf_xid_join(struct grt_ev_xid *ev, const struct grt_bpf_xid *xid, const char *message, char *comm,
+		      size_t room)
 {
 	struct grt_ev_xid logged = {.code = 0};
 	char text[BPF_TEXT + 1] = "", device[33] = "";
@@ -121,12 +121,12 @@ void bpf_xid_join(struct grt_ev_xid *ev, const struct bpf_xid *xid, const char *
 	comm[0] = '\0';
 	ev->bus = read_address(device);
 	/* some of them name the process themselves */
-	p = bpf_xid_read_process(p, ev, comm, room);
+	p = grt_bpf_xid_read_process(p, ev, comm, room);
 	grt_xid_set_text(ev, p, 0, p, strcspn(p, "\n"));
 	if (ev->e.pid || !message[0])
 		return;
-	bpf_xid_read(&logged, message, device, sizeof(device));
-	if (!bpf_xid_is_same(ev, &logged, p, message))
+	grt_bpf_xid_read(&logged, message, device, sizeof(device));
+	if (!grt_bpf_xid_is_same(ev, &logged, p, message))
 		return;
 	ev->e.pid = ev->e.tid = logged.e.pid;
 	snprintf(comm, room, "%s", device);

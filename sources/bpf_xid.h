@@ -8,21 +8,21 @@
 #include <grtrace/grtrace.h>
 
 /**
- * bpf_xid_read - fills in what the message says; what is not understood is 0, and the text is all of it
+ * grt_bpf_xid_read - fills in what the message says; what is not understood is 0, and the text is all of it
  * @message: "NVRM: Xid (PCI:0000:01:00): 79, pid=N, name=COMM, TEXT", as far as it is there
  * @comm: gets the name, empty where there is none
  */
-void bpf_xid_read(struct grt_ev_xid *ev, const char *message, char *comm, size_t room);
+void grt_bpf_xid_read(struct grt_ev_xid *ev, const char *message, char *comm, size_t room);
 
-struct bpf_xid;
+struct grt_bpf_xid;
 
 /**
- * bpf_xid_join - fills in what the driver's tracepoint says; its number is there already
+ * grt_bpf_xid_join - fills in what the driver's tracepoint says; its number is there already
  * @message: what the same thread had written to the log before, or "": where it tells of the same error
  *(number, address and text), the process is taken from it
  * @comm: as above
  */
-void bpf_xid_join(struct grt_ev_xid *ev, const struct bpf_xid *xid, const char *message, char *comm,
-		  size_t room);
+void grt_bpf_xid_join(struct grt_ev_xid *ev, const struct grt_bpf_xid *xid, const char *message, char *comm,
+		      size_t room);
 
 #endif /* GRTRACE_BPF_XID_H */

@@ -64,8 +64,8 @@ struct capture {
 	void (*note)(const char *text);
 	char processes_text[64];
 	void *marker;
-	struct bpf_kind kind;
-	struct bpf_point point;
+	struct grt_bpf_kind kind;
+	struct grt_bpf_point point;
 	pid_t outside;
 	struct uprobes uprobes;
 };
@@ -191,16 +191,16 @@ static int open_marker(struct capture *c, const struct source_setup *setup, stru
 	ret = elf_function(c->point.fd, c->library, MARKER, &c->point.offset, err);
 	if (ret)
 		return ret;
-	c->kind = (struct bpf_kind){.name = "cuda_stacks",
-				    .objects = objects,
-				    .decoder = &bpf_nodes_of_launches,
-				    .points = &c->point,
-				    .n_points = 1};
+	c->kind = (struct grt_bpf_kind){.name = "cuda_stacks",
+					.objects = objects,
+					.decoder = &grt_bpf_nodes_of_launches,
+					.points = &c->point,
+					.n_points = 1};
 	own.user_stack = true;
 	own.kernel_stack = false;
-	return bpf_open(&c->marker, &own, &c->kind, err);
+	return grt_bpf_open(&c->marker, &own, &c->kind, err);
 #else
-	return bpf_open(&c->marker, setup, &c->kind, err);
+	return grt_bpf_open(&c->marker, setup, &c->kind, err);
 #endif
 }
 
@@ -257,7 +257,7 @@ static int open_outside(struct capture *c, const struct source_setup *setup, str
 
 static int open_outside(struct capture *c, const struct source_setup *setup, struct grt_err *err)
 {
-	return bpf_open(&c->marker, setup, &c->kind, err);
+	return grt_bpf_open(&c->marker, setup, &c->kind, err);
 }
 
 #endif
@@ -328,7 +328,7 @@ static int cuda_start(void *state, struct grt_err *err)
 {
 	struct capture *c = state;
 
-	return c->marker ? bpf_start(c->marker, err) : 0;
+	return c->marker ? grt_bpf_start(c->marker, err) : 0;
 }
 
 /* The program's files are its own until the end, when they are taken in. */
@@ -337,7 +337,7 @@ static int cuda_confine(void *state, uint64_t *keep, struct grt_err *err)
 	struct capture *c = state;
 
 	*keep |= 1ULL << CAP_DAC_OVERRIDE | 1ULL << CAP_CHOWN;
-	return c->marker ? bpf_confine(c->marker, keep, err) : 0;
+	return c->marker ? grt_bpf_confine(c->marker, keep, err) : 0;
 }
 
 static unsigned int cuda_streams(void *state, struct pollfd *fds)
@@ -345,14 +345,14 @@ static unsigned int cuda_streams(void *state, struct pollfd *fds)
 	struct capture *c = state;
 
 	fds[0] = (struct pollfd){.fd = c->event, .events = POLLIN};
-	return 1 + (c->marker ? bpf_streams(c->marker, fds + 1) : 0);
+	return 1 + (c->marker ? grt_bpf_streams(c->marker, fds + 1) : 0);
 }
 
 static int cuda_flush(void *state, struct grt_err *err)
 {
 	struct capture *c = state;
 
-	return c->marker ? bpf_flush(c->marker, err) : 0;
+	return c->marker ? grt_bpf_flush(c->marker, err) : 0;
 }
 
 /* The first stream is only there to be waited for: packets come by themselves. */
@@ -361,7 +361,7 @@ static ssize_t cuda_read(void *state, unsigned int i, void *buf, size_t len)
 	struct capture *c = state;
 
 	if (i)
-		return bpf_read(c->marker, i - 1, buf, len);
+		return grt_bpf_read(c->marker, i - 1, buf, len);
 	return c->ended ? 0 : -EAGAIN;
 }
 
@@ -419,7 +419,7 @@ static int cuda_stop(void *state, struct grt_err *err)
 	c->ended = true;
 	if (write(c->event, &one, sizeof(one)) < 0)
 		errno = 0;
-	return c->marker ? bpf_stop(c->marker, err) : 1;
+	return c->marker ? grt_bpf_stop(c->marker, err) : 1;
 }
 
 /** struct reading - the notes of a file of definitions; @string: the last text, of number @number */
@@ -533,7 +533,7 @@ static int cuda_describe(void *state, struct grt_env *env, int room)
 		 c->silent);
 	for (i = 0; i < room && i < n; i++)
 		env[i] = all[i];
-	return i + (c->marker ? bpf_describe(c->marker, env + i, room - i) : 0);
+	return i + (c->marker ? grt_bpf_describe(c->marker, env + i, room - i) : 0);
 }
 
 static int cuda_close(void *state, struct grt_err *err)
@@ -544,7 +544,7 @@ static int cuda_close(void *state, struct grt_err *err)
 		return 0;
 	if (c->dir >= 0 && !c->outside)
 		unlinkat(c->dir, STOP_NAME, 0);
-	bpf_close(c->marker, err);
+	grt_bpf_close(c->marker, err);
 #ifdef GRT_HAVE_BPF
 	uprobes_free(&c->uprobes);
 #endif

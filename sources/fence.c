@@ -9,22 +9,22 @@
 
 static const char *const objects[] = {"fence", "sync_wait", NULL};
 
-static void fence_configure(struct bpf_config *config)
+static void fence_configure(struct grt_bpf_config *config)
 {
 	config->cut_keys = 1;
 }
 
-static const struct bpf_kind kind = {.name = "fence", .objects = objects, .configure = fence_configure};
+static const struct grt_bpf_kind kind = {.name = "fence", .objects = objects, .configure = fence_configure};
 
 static int probe_it(struct grt_err *err)
 {
-	return bpf_probe(objects, err);
+	return grt_bpf_probe(objects, err);
 }
 
 static int open_it(void **state, const struct source_setup *setup, struct grt_err *err)
 {
 	if (setup->driver && setup->driver[0])
-		return bpf_open(state, setup, &kind, err);
+		return grt_bpf_open(state, setup, &kind, err);
 	*state = NULL;
 	return grt_err_set(err, -EINVAL, "the name of the driver is missing", "--driver nouveau",
 			   "the source fence has no driver");

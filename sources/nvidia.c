@@ -38,15 +38,15 @@ static bool has_xid_event(void)
 	return has;
 }
 
-static void nvidia_configure(struct bpf_config *config)
+static void nvidia_configure(struct grt_bpf_config *config)
 {
 	nvidia_majors(config->majors, BPF_MAJORS);
 	config->xid_event = has_xid_event();
 }
 
-static const struct bpf_kind kind = {.name = "nvidia", .objects = objects, .configure = nvidia_configure};
+static const struct grt_bpf_kind kind = {.name = "nvidia", .objects = objects, .configure = nvidia_configure};
 
-static const struct bpf_kind probing = {
+static const struct grt_bpf_kind probing = {
 	.name = "nvidia", .objects = with_probes, .configure = nvidia_configure, .probes = &nvidia_probes};
 
 /* The system calls are everywhere: without a driver there is nothing to see. */
@@ -54,7 +54,7 @@ static int probe_it(struct grt_err *err)
 {
 	int ret = nvidia_loaded(err);
 
-	return ret ? ret : bpf_probe(objects, err);
+	return ret ? ret : grt_bpf_probe(objects, err);
 }
 
 static int open_probing(void **state, const struct source_setup *setup, struct grt_err *err)
@@ -68,7 +68,7 @@ static int open_probing(void **state, const struct source_setup *setup, struct g
 	snprintf(text, sizeof(text), "nvidia: --probes: %u functions", found);
 	if (setup->note)
 		setup->note(text);
-	return bpf_open(state, setup, &probing, err);
+	return grt_bpf_open(state, setup, &probing, err);
 }
 
 /* Who asks for it by name may load the driver while it runs. */
@@ -79,7 +79,7 @@ static int open_it(void **state, const struct source_setup *setup, struct grt_er
 			"nvidia: NVIDIA's driver is not loaded (no line of /proc/devices is of NVIDIA): if it is "
 			"loaded now, nvidia-uvm will not be seen");
 	*state = NULL;
-	return setup->probes ? open_probing(state, setup, err) : bpf_open(state, setup, &kind, err);
+	return setup->probes ? open_probing(state, setup, err) : grt_bpf_open(state, setup, &kind, err);
 }
 
 BPF_OPS(nvidia, false, probe_it, open_it);

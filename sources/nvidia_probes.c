@@ -194,5 +194,5 @@ static int nvidia_probes_attach(struct bpf_object *o, struct bpf_link **link, un
 
 #endif /* GRT_HAVE_BPF */
 
-const struct bpf_probes nvidia_probes = {
+const struct grt_bpf_probes nvidia_probes = {
 	.object = "nvidia_probes", .attach = nvidia_probes_attach, .tell = nvidia_probes_tell};

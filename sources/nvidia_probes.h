@@ -8,8 +8,8 @@
 
 #include "bpf.h"
 
-/** nvidia_probes - for struct bpf_kind */
-extern const struct bpf_probes nvidia_probes;
+/** nvidia_probes - for struct grt_bpf_kind */
+extern const struct grt_bpf_probes nvidia_probes;
 
 /**
  * nvidia_probes_here - whether this kernel lets functions be probed, and which of the table it has

@@ -31,7 +31,7 @@
 struct nvsched {
 	void *capture;
 	struct grt_nv *decoder;
-	struct bpf_nv_file *row;
+	struct grt_bpf_nv_file *row;
 	size_t rows;
 	uint64_t looked;
 	bool blind;
@@ -102,7 +102,7 @@ static void find_gpus(struct grt_nv_setup *setup)
 
 static int by_file(const void *a, const void *b)
 {
-	const struct bpf_nv_file *x = a, *y = b;
+	const struct grt_bpf_nv_file *x = a, *y = b;
 
 	return (x->file > y->file) - (x->file < y->file);
 }
@@ -116,7 +116,7 @@ static bool look_at_files(void *own)
 	if (!grt_nv_unsettled(s->decoder))
 		return false;
 	s->looked = grt_now();
-	n = bpf_rows(s->capture, "nv_open_files", &rows);
+	n = grt_bpf_rows(s->capture, "nv_open_files", &rows);
 	free(s->row);
 	s->row = rows;
 	s->rows = n > 0 ? (size_t)n / sizeof(*s->row) : 0;
@@ -129,7 +129,7 @@ static bool look_at_files(void *own)
 static bool is_open(void *arg, uint64_t file, uint32_t *pid)
 {
 	const struct nvsched *s = arg;
-	const struct bpf_nv_file key = {.file = file}, *found;
+	const struct grt_bpf_nv_file key = {.file = file}, *found;
 
 	found = s->rows ? bsearch(&key, s->row, s->rows, sizeof(key), by_file) : NULL;
 	if (found)
@@ -191,7 +191,7 @@ static int nvsched_open_decoder(void **own, void *capture, const struct source_s
 				struct grt_err *err)
 {
 	struct grt_nv_setup nv = {
-		.emit = bpf_put,
+		.emit = grt_bpf_put,
 		.arg = capture,
 		.branch = driver_branch(),
 		.refused = setup->refused,
@@ -208,7 +208,7 @@ static int nvsched_open_decoder(void **own, void *capture, const struct source_s
 	return 0;
 }
 
-static const struct bpf_decoder decoder = {
+static const struct grt_bpf_decoder decoder = {
 	.open = nvsched_open_decoder,
 	.who = nvsched_who_is_it,
 	.take = nvsched_take_it,
@@ -221,20 +221,20 @@ static const struct bpf_decoder decoder = {
 /* ------------------------------------------------------------- source */
 
 static const char *const objects[] = {"nvsched", NULL};
-static const struct bpf_kind kind = {.name = "nvsched", .objects = objects, .decoder = &decoder};
+static const struct grt_bpf_kind kind = {.name = "nvsched", .objects = objects, .decoder = &decoder};
 
 static int probe_it(struct grt_err *err)
 {
 	int ret = nvidia_loaded(err);
 
-	return ret ? ret : bpf_probe(objects, err);
+	return ret ? ret : grt_bpf_probe(objects, err);
 }
 
 static int open_it(void **state, const struct source_setup *setup, struct grt_err *err)
 {
 	if (nvidia_loaded(NULL) && !setup->refused && setup->note)
 		setup->note("nvsched: NVIDIA's driver is not loaded (no line of /proc/devices is of NVIDIA)");
-	return bpf_open(state, setup, &kind, err);
+	return grt_bpf_open(state, setup, &kind, err);
 }
 
 BPF_OPS(nvsched, false, probe_it, open_it);

@@ -152,7 +152,7 @@ static void sched_complete(struct grt_event *e)
 		off->reason = sched_reason_of(off->state, off->call);
 }
 
-static void sched_configure(struct bpf_config *config)
+static void sched_configure(struct grt_bpf_config *config)
 {
 	unsigned int n = nvidia_majors(config->majors, BPF_MAJORS - 2), major;
 	char name[64], line[128];
@@ -212,7 +212,8 @@ static int32_t sched_call_of(pid_t pid, pid_t tid)
 	return sscanf(line, "%d", &call) == 1 ? call : -1;
 }
 
-static int tell_thread(void *capture, const struct bpf_thread *t, uint32_t tid, uint32_t what, uint64_t time)
+static int tell_thread(void *capture, const struct grt_bpf_thread *t, uint32_t tid, uint32_t what,
+		       uint64_t time)
 {
 	struct grt_ev_thread e = {.e = {.time = time,
 					.type = GRT_EV_THREAD,
@@ -223,17 +224,17 @@ static int tell_thread(void *capture, const struct bpf_thread *t, uint32_t tid, 
 					.ring = GRT_RING_NONE},
 				  .what = what,
 				  .number = t->number};
-	struct bpf_comm names = {.comm = ""};
+	struct grt_bpf_comm names = {.comm = ""};
 
 	if (what != GRT_THREAD_LEFT_ON) {
 		read_task((pid_t)t->pid, (pid_t)tid, "comm", names.comm, sizeof(names.comm));
 		read_task((pid_t)t->pid, (pid_t)t->pid, "comm", names.owner, sizeof(names.owner));
 	}
-	return bpf_offer(capture, &e.e, 0, names.comm[0] ? &names : NULL);
+	return grt_bpf_offer(capture, &e.e, 0, names.comm[0] ? &names : NULL);
 }
 
 /* Whether --comm has it. */
-static bool sched_is_named(const struct bpf_config *config, uint32_t pid, uint32_t tid)
+static bool sched_is_named(const struct grt_bpf_config *config, uint32_t pid, uint32_t tid)
 {
 	char comm[BPF_COMM];
 
@@ -244,10 +245,10 @@ static bool sched_is_named(const struct bpf_config *config, uint32_t pid, uint32
 }
 
 /* Whom the programs have seen in the meantime, they know better. */
-static void sched_add_thread(void *capture, const struct bpf_config *config, int map, pid_t tid)
+static void sched_add_thread(void *capture, const struct grt_bpf_config *config, int map, pid_t tid)
 {
 	pid_t pid = (pid_t)config->pid;
-	struct bpf_thread t = {.pid = (uint32_t)pid, .fd = UINT32_MAX, .since = grt_now()};
+	struct grt_bpf_thread t = {.pid = (uint32_t)pid, .fd = UINT32_MAX, .since = grt_now()};
 	uint32_t key = (uint32_t)tid;
 
 	t.on = !is_asleep(pid, tid, &t.state);
@@ -257,9 +258,9 @@ static void sched_add_thread(void *capture, const struct bpf_config *config, int
 		tell_thread(capture, &t, key, t.on ? GRT_THREAD_SEEN_ON : GRT_THREAD_SEEN_OFF, t.since);
 }
 
-static void begun(void *capture, const struct bpf_config *config)
+static void begun(void *capture, const struct grt_bpf_config *config)
 {
-	int map = bpf_own_map(capture, "threads"), tid;
+	int map = grt_bpf_own_map(capture, "threads"), tid;
 	char path[64];
 	struct dirent *d;
 	DIR *dir;
@@ -275,7 +276,7 @@ static void begun(void *capture, const struct bpf_config *config)
 
 /* ------------------------------------------------------ threads that are still there */
 
-static int tell_off(void *capture, uint32_t tid, const struct bpf_thread *t, uint64_t time)
+static int tell_off(void *capture, uint32_t tid, const struct grt_bpf_thread *t, uint64_t time)
 {
 	struct grt_ev_off_cpu e = {.e = {.time = time,
 					 .type = GRT_EV_OFF_CPU,
@@ -295,14 +296,14 @@ static int tell_off(void *capture, uint32_t tid, const struct bpf_thread *t, uin
 				   .call = t->call,
 				   .fd = t->fd};
 
-	return bpf_offer(capture, &e.e, 0, NULL);
+	return grt_bpf_offer(capture, &e.e, 0, NULL);
 }
 
-static int over(void *capture, const struct bpf_config *config, uint64_t end)
+static int over(void *capture, const struct grt_bpf_config *config, uint64_t end)
 {
-	int map = bpf_own_map(capture, "threads"), ret = 0;
+	int map = grt_bpf_own_map(capture, "threads"), ret = 0;
 	uint32_t tid, *last = NULL, next;
-	struct bpf_thread t;
+	struct grt_bpf_thread t;
 	uint64_t time;
 
 	while (!ret && !bpf_map_get_next_key(map, last, &next)) {
@@ -319,12 +320,12 @@ static int over(void *capture, const struct bpf_config *config, uint64_t end)
 
 #else
 
-static void begun(void *capture, const struct bpf_config *config)
+static void begun(void *capture, const struct grt_bpf_config *config)
 {
 	(void)capture, (void)config;
 }
 
-static int over(void *capture, const struct bpf_config *config, uint64_t end)
+static int over(void *capture, const struct grt_bpf_config *config, uint64_t end)
 {
 	(void)capture, (void)config, (void)end;
 	return 0;
@@ -334,7 +335,7 @@ static int over(void *capture, const struct bpf_config *config, uint64_t end)
 
 /* ------------------------------------------------------------- set-up */
 
-static const struct bpf_kind kind = {
+static const struct grt_bpf_kind kind = {
 	.name = "sched",
 	.objects = objects,
 	.configure = sched_configure,
@@ -345,7 +346,7 @@ static const struct bpf_kind kind = {
 
 static int probe_it(struct grt_err *err)
 {
-	return bpf_probe(objects, err);
+	return grt_bpf_probe(objects, err);
 }
 
 /* The programs know threads by their numbers outside of any container. */
@@ -373,7 +374,7 @@ static int open_it(void **state, const struct source_setup *setup, struct grt_er
 		return ret;
 	/* the stack is what its events are for */
 	mine.user_stack = !setup->stack || strcmp(setup->stack, "none");
-	return bpf_open(state, &mine, &kind, err);
+	return grt_bpf_open(state, &mine, &kind, err);
 }
 
 BPF_OPS(sched, true, probe_it, open_it);

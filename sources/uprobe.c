@@ -34,7 +34,7 @@ static bool uprobe_is_same(int a, int b)
 int uprobes_add(struct uprobes *u, int fd, const char *path, const char *symbol, uint32_t number,
 		struct grt_err *err)
 {
-	struct bpf_point p = {.fd = -1, .number = number};
+	struct grt_bpf_point p = {.fd = -1, .number = number};
 	int ret = u->n == UPROBES_MAX ? -E2BIG : elf_function(fd, path, symbol, &p.offset, err);
 
 	if (ret)
@@ -57,14 +57,14 @@ int uprobes_open(struct uprobes *u, const char *name, void **state, const struct
 	static const char *const objects[] = {"uprobe", NULL};
 	struct source_setup own = *setup;
 
-	u->kind = (struct bpf_kind){.name = name,
-				    .objects = objects,
-				    .decoder = &bpf_nodes_of_calls,
-				    .points = u->point,
-				    .n_points = u->n};
+	u->kind = (struct grt_bpf_kind){.name = name,
+					.objects = objects,
+					.decoder = &grt_bpf_nodes_of_calls,
+					.points = u->point,
+					.n_points = u->n};
 	own.user_stack = true;
 	own.kernel_stack = false;
-	return bpf_open(state, &own, &u->kind, err);
+	return grt_bpf_open(state, &own, &u->kind, err);
 }
 
 void uprobes_free(struct uprobes *u)
@@ -242,37 +242,37 @@ static int uprobe_open(void **state, const struct source_setup *setup, struct gr
 
 static int uprobe_start(void *state, struct grt_err *err)
 {
-	return bpf_start(((struct capture *)state)->bpf, err);
+	return grt_bpf_start(((struct capture *)state)->bpf, err);
 }
 
 static int uprobe_confine(void *state, uint64_t *keep, struct grt_err *err)
 {
-	return bpf_confine(((struct capture *)state)->bpf, keep, err);
+	return grt_bpf_confine(((struct capture *)state)->bpf, keep, err);
 }
 
 static unsigned int uprobe_streams(void *state, struct pollfd *fds)
 {
-	return bpf_streams(((struct capture *)state)->bpf, fds);
+	return grt_bpf_streams(((struct capture *)state)->bpf, fds);
 }
 
 static int uprobe_flush(void *state, struct grt_err *err)
 {
-	return bpf_flush(((struct capture *)state)->bpf, err);
+	return grt_bpf_flush(((struct capture *)state)->bpf, err);
 }
 
 static ssize_t uprobe_read(void *state, unsigned int i, void *buf, size_t len)
 {
-	return bpf_read(((struct capture *)state)->bpf, i, buf, len);
+	return grt_bpf_read(((struct capture *)state)->bpf, i, buf, len);
 }
 
 static int uprobe_stop(void *state, struct grt_err *err)
 {
-	return bpf_stop(((struct capture *)state)->bpf, err);
+	return grt_bpf_stop(((struct capture *)state)->bpf, err);
 }
 
 static int uprobe_describe(void *state, struct grt_env *env, int room)
 {
-	return bpf_describe(((struct capture *)state)->bpf, env, room);
+	return grt_bpf_describe(((struct capture *)state)->bpf, env, room);
 }
 
 static int uprobe_close(void *state, struct grt_err *err)
@@ -281,7 +281,7 @@ static int uprobe_close(void *state, struct grt_err *err)
 
 	if (!c)
 		return 0;
-	bpf_close(c->bpf, err);
+	grt_bpf_close(c->bpf, err);
 	uprobes_free(&c->uprobes);
 	free(c);
 	return 0;
@@ -305,7 +305,7 @@ const struct source source_uprobe = {
 
 static int uprobe_open(void **state, const struct source_setup *setup, struct grt_err *err)
 {
-	return bpf_open(state, setup, NULL, err);
+	return grt_bpf_open(state, setup, NULL, err);
 }
 
 BPF_OPS(uprobe, true, NULL, uprobe_open);

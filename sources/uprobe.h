@@ -12,11 +12,11 @@
 
 /**
  * struct uprobes - where they go; paths and descriptors in @point are theirs
- * @kind: for bpf_open(), set by uprobes_open()
+ * @kind: for grt_bpf_open(), set by uprobes_open()
  */
 struct uprobes {
-	struct bpf_kind kind;
-	struct bpf_point point[UPROBES_MAX];
+	struct grt_bpf_kind kind;
+	struct grt_bpf_point point[UPROBES_MAX];
 	unsigned int n;
 };
 
@@ -30,7 +30,7 @@ struct uprobes {
 int uprobes_add(struct uprobes *u, int fd, const char *path, const char *symbol, uint32_t number,
 		struct grt_err *err);
 
-/** uprobes_open - bpf_open() for them, for a source of this name. Return: 0 or -errno */
+/** uprobes_open - grt_bpf_open() for them, for a source of this name. Return: 0 or -errno */
 int uprobes_open(struct uprobes *u, const char *name, void **state, const struct source_setup *setup,
 		 struct grt_err *err);
 

@@ -83,7 +83,7 @@ int cs_ioctl(struct bpf_raw_tracepoint_args *ctx)
 SEC("tp/amdgpu/amdgpu_iv")
 int iv(struct iv_record *ctx)
 {
-	struct bpf_counts *c;
+	struct grt_bpf_counts *c;
 	struct out_irq *at;
 	__u32 cpu;
 
@@ -113,7 +113,7 @@ SEC("tp/amdgpu/amdgpu_bo_create")
 int bo_create(struct bo_create_record *ctx)
 {
 	struct out_comm_mem_create *at;
-	struct bpf_counts *c;
+	struct grt_bpf_counts *c;
 
 	at = take_mem_create(&c, (__u64)ctx->bo, device_of_bo(ctx->bo));
 	if (!at)
@@ -131,7 +131,7 @@ SEC("tp/amdgpu/amdgpu_bo_move")
 int bo_move(struct bo_move_record *ctx)
 {
 	struct out_comm_mem_move *at;
-	struct bpf_counts *c;
+	struct grt_bpf_counts *c;
 
 	at = take_mem_move(&c, (__u64)ctx->bo, device_of_bo(ctx->bo));
 	if (!at)
@@ -155,7 +155,7 @@ int vm_bo_map(struct bpf_raw_tracepoint_args *ctx)
 	struct amdgpu_bo_va_mapping *m = (void *)ctx->args[1];
 	struct amdgpu_bo *bo = BPF_CORE_READ(va, base.bo);
 	struct out_comm_mem_bind *at;
-	struct bpf_counts *c;
+	struct grt_bpf_counts *c;
 
 	at = take_mem_bind(&c, (__u64)bo, device_of_bo(bo));
 	if (!at)
@@ -175,7 +175,7 @@ int vm_bo_unmap(struct bpf_raw_tracepoint_args *ctx)
 	struct amdgpu_bo_va_mapping *m = (void *)ctx->args[1];
 	struct amdgpu_bo *bo = BPF_CORE_READ(va, base.bo);
 	struct out_comm_mem_unbind *at;
-	struct bpf_counts *c;
+	struct grt_bpf_counts *c;
 
 	at = take_mem_unbind(&c, (__u64)bo, device_of_bo(bo));
 	if (!at)

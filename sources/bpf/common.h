@@ -18,7 +18,7 @@
 #include "kernel.h"
 #include "shared.h"
 
-const volatile struct bpf_config config SEC(".rodata.config") = {};
+const volatile struct grt_bpf_config config SEC(".rodata.config") = {};
 
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
@@ -29,7 +29,7 @@ struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, BPF_CPUS_MAX);
 	__type(key, __u32);
-	__type(value, struct bpf_counts);
+	__type(value, struct grt_bpf_counts);
 } counts SEC(".maps");
 
 /** struct job_key - a fence is the job's identity */
@@ -70,22 +70,22 @@ struct {
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, BPF_RINGS_MAX);
-	__type(key, struct bpf_ring_key);
-	__type(value, struct bpf_ring);
+	__type(key, struct grt_bpf_ring_key);
+	__type(value, struct grt_bpf_ring);
 } rings SEC(".maps");
 
-/* By bpf_ring.id, for the loader; more than @rings, since it comes later. */
+/* By grt_bpf_ring.id, for the loader; more than @rings, since it comes later. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 2 * BPF_RINGS_MAX);
 	__type(key, __u32);
-	__type(value, struct bpf_ring);
+	__type(value, struct grt_bpf_ring);
 } ring_names SEC(".maps");
 
 /* An interrupt's program may come between the read and the write of another one on its CPU. */
 #define COUNT(field) ((void)__sync_fetch_and_add(&(field), 1))
 
-static __always_inline struct bpf_counts *my_counts(__u32 *cpu)
+static __always_inline struct grt_bpf_counts *my_counts(__u32 *cpu)
 {
 	*cpu = bpf_get_smp_processor_id();
 	return bpf_map_lookup_elem(&counts, cpu);
@@ -154,16 +154,16 @@ static __always_inline __u64 opaque(__u64 address)
 }
 
 /* An event that a filter rejects. */
-static __always_inline int count_filtered(struct bpf_counts *c)
+static __always_inline int count_filtered(struct grt_bpf_counts *c)
 {
 	COUNT(c->filtered);
 	return 0;
 }
 
 /* For an event of the running thread. NULL: it is not wanted, which has been counted */
-static __always_inline struct bpf_counts *my_counts_if_wanted(__u32 *cpu, __u64 *pid_tgid)
+static __always_inline struct grt_bpf_counts *my_counts_if_wanted(__u32 *cpu, __u64 *pid_tgid)
 {
-	struct bpf_counts *c = my_counts(cpu);
+	struct grt_bpf_counts *c = my_counts(cpu);
 
 	*pid_tgid = bpf_get_current_pid_tgid();
 	if (!c || thread_wanted(*pid_tgid >> 32))
@@ -177,7 +177,7 @@ static __always_inline int type_wanted(__u32 type)
 	return config.types.word[type / 64 % GRT_TYPE_WORDS] >> type % 64 & 1;
 }
 
-static __always_inline void fill_comm(struct bpf_comm *c, __u64 pid_tgid)
+static __always_inline void fill_comm(struct grt_bpf_comm *c, __u64 pid_tgid)
 {
 	struct task_struct *task, *leader;
 
@@ -211,7 +211,7 @@ static __always_inline void set_current(struct grt_event *e, __u64 pid_tgid)
 	e->tid = (__u32)pid_tgid;
 }
 
-static __always_inline int begin_counted(struct bpf_counts *c, __u32 type)
+static __always_inline int begin_counted(struct grt_bpf_counts *c, __u32 type)
 {
 	if (!type_wanted(type))
 		return count_filtered(c);
@@ -220,7 +220,7 @@ static __always_inline int begin_counted(struct bpf_counts *c, __u32 type)
 }
 
 /* Takes the stamp, then room for the event right behind it; both are counted. @size is a constant. */
-static __always_inline void *begin_reserve(struct bpf_counts *c, __u32 type, __u64 size, __u64 *stamp)
+static __always_inline void *begin_reserve(struct grt_bpf_counts *c, __u32 type, __u64 size, __u64 *stamp)
 {
 	void *at;
 
@@ -233,51 +233,51 @@ static __always_inline void *begin_reserve(struct bpf_counts *c, __u32 type, __u
 	return at;
 }
 
-#define GRT_EVENT(id, NAME, name, CLASS, LEVEL, WHO, fields, help)                                        \
-	struct out_##name {                                                                               \
-		struct bpf_record r;                                                                      \
-		struct grt_ev_##name ev;                                                                  \
-	};                                                                                                \
-	struct out_comm_##name {                                                                          \
-		struct bpf_record r;                                                                      \
-		struct bpf_comm comm;                                                                     \
-		struct grt_ev_##name ev;                                                                  \
-	};                                                                                                \
-	static __always_inline struct out_##name *begin_##name(struct bpf_counts *c, __u32 cpu)           \
-	{                                                                                                 \
-		struct out_##name *at;                                                                    \
-		__u64 stamp;                                                                              \
-                                                                                                          \
-		at = begin_reserve(c, id, sizeof(*at), &stamp);                                           \
-		if (!at)                                                                                  \
-			return 0;                                                                         \
-		__builtin_memset(at, 0, sizeof(*at));                                                     \
-		at->r.cpu = cpu;                                                                          \
-		begin_event(&at->ev.e, stamp, id, sizeof(at->ev));                                        \
-		return at;                                                                                \
-	}                                                                                                 \
-	static __always_inline struct out_comm_##name *begin_comm_##name(struct bpf_counts *c, __u32 cpu, \
-									 __u64 pid_tgid)                  \
-	{                                                                                                 \
-		struct out_comm_##name *at;                                                               \
-		__u64 stamp;                                                                              \
-                                                                                                          \
-		at = begin_reserve(c, id, sizeof(*at), &stamp);                                           \
-		if (!at)                                                                                  \
-			return 0;                                                                         \
-		__builtin_memset(&at->ev, 0, sizeof(at->ev));                                             \
-		at->r.cpu = cpu;                                                                          \
-		at->r.labels = BPF_HAS_COMM;                                                              \
-		begin_event(&at->ev.e, stamp, id, sizeof(at->ev));                                        \
-		set_current(&at->ev.e, pid_tgid);                                                         \
-		fill_comm(&at->comm, pid_tgid);                                                           \
-		return at;                                                                                \
+#define GRT_EVENT(id, NAME, name, CLASS, LEVEL, WHO, fields, help)                                  \
+	struct out_##name {                                                                         \
+		struct grt_bpf_record r;                                                            \
+		struct grt_ev_##name ev;                                                            \
+	};                                                                                          \
+	struct out_comm_##name {                                                                    \
+		struct grt_bpf_record r;                                                            \
+		struct grt_bpf_comm comm;                                                           \
+		struct grt_ev_##name ev;                                                            \
+	};                                                                                          \
+	static __always_inline struct out_##name *begin_##name(struct grt_bpf_counts *c, __u32 cpu) \
+	{                                                                                           \
+		struct out_##name *at;                                                              \
+		__u64 stamp;                                                                        \
+                                                                                                    \
+		at = begin_reserve(c, id, sizeof(*at), &stamp);                                     \
+		if (!at)                                                                            \
+			return 0;                                                                   \
+		__builtin_memset(at, 0, sizeof(*at));                                               \
+		at->r.cpu = cpu;                                                                    \
+		begin_event(&at->ev.e, stamp, id, sizeof(at->ev));                                  \
+		return at;                                                                          \
+	}                                                                                           \
+	static __always_inline struct out_comm_##name *begin_comm_##name(struct grt_bpf_counts *c,  \
+									 __u32 cpu, __u64 pid_tgid) \
+	{                                                                                           \
+		struct out_comm_##name *at;                                                         \
+		__u64 stamp;                                                                        \
+                                                                                                    \
+		at = begin_reserve(c, id, sizeof(*at), &stamp);                                     \
+		if (!at)                                                                            \
+			return 0;                                                                   \
+		__builtin_memset(&at->ev, 0, sizeof(at->ev));                                       \
+		at->r.cpu = cpu;                                                                    \
+		at->r.labels = BPF_HAS_COMM;                                                        \
+		begin_event(&at->ev.e, stamp, id, sizeof(at->ev));                                  \
+		set_current(&at->ev.e, pid_tgid);                                                   \
+		fill_comm(&at->comm, pid_tgid);                                                     \
+		return at;                                                                          \
 	}
 #include <grtrace/events.def>
 #undef GRT_EVENT
 
 /* Hands a reserved record over. The reader is woken once in a while only. */
-static __always_inline void event_submit(void *at, struct bpf_counts *c)
+static __always_inline void event_submit(void *at, struct grt_bpf_counts *c)
 {
 	bpf_ringbuf_submit(at, c->wanted % BPF_WAKE_EVENTS ? BPF_RB_NO_WAKEUP : BPF_RB_FORCE_WAKEUP);
 }
@@ -305,7 +305,7 @@ static __always_inline int same_text(const char *a, const volatile char *b, int 
 	return 1;
 }
 
-static __always_inline void ring_read_bus(struct bpf_ring *r, struct device *dev)
+static __always_inline void ring_read_bus(struct grt_bpf_ring *r, struct device *dev)
 {
 	const char *text = BPF_CORE_READ(dev, kobj.name);
 
@@ -315,7 +315,7 @@ static __always_inline void ring_read_bus(struct bpf_ring *r, struct device *dev
 #define RING_ID_TRIES 8
 
 /* A number that no other ring has had lately: one in four thousand million has, and is refused. */
-static __always_inline int ring_name(struct bpf_ring *r)
+static __always_inline int ring_name(struct grt_bpf_ring *r)
 {
 	for (int i = 0; i < RING_ID_TRIES; i++) {
 		r->id = bpf_get_prandom_u32();
@@ -326,7 +326,8 @@ static __always_inline int ring_name(struct bpf_ring *r)
 }
 
 /* Lets the ring be known by what @r says. Return: its row, NULL when there is no room for it */
-static __always_inline struct bpf_ring *ring_add(const struct bpf_ring_key *key, struct bpf_ring *r)
+static __always_inline struct grt_bpf_ring *ring_add(const struct grt_bpf_ring_key *key,
+						     struct grt_bpf_ring *r)
 {
 	r->denied = config.ring[0] && !same_text(r->name, config.ring, BPF_RING);
 	/* before 6.1 a scheduler does not know its driver */

@@ -15,7 +15,7 @@
 #include "common.h"
 #include "jobs.h"
 
-const volatile struct bpf_format format SEC(".rodata.format") = {};
+const volatile struct grt_bpf_format format SEC(".rodata.format") = {};
 
 /** struct ring_job - up to 6.14 a dependency names its job by the ring's own count */
 struct ring_job {
@@ -69,8 +69,8 @@ static __always_inline __u64 hash_text(__u64 hash, const char *text, int len)
 }
 
 /* The scheduler's address is not told: a ring is its name, and its device's where that is known. */
-static __always_inline __u64 ring_number(void *ctx, const volatile struct bpf_job_format *f,
-					 struct bpf_ring *r)
+static __always_inline __u64 ring_number(void *ctx, const volatile struct grt_bpf_job_format *f,
+					 struct grt_bpf_ring *r)
 {
 	__u64 hash = 0xcbf29ce484222325ULL;
 
@@ -80,10 +80,10 @@ static __always_inline __u64 ring_number(void *ctx, const volatile struct bpf_jo
 	return hash_text(hash * 31, r->bus, sizeof(r->bus));
 }
 
-static __always_inline struct bpf_ring *ring_of(__u64 number, struct bpf_ring *named)
+static __always_inline struct grt_bpf_ring *ring_of(__u64 number, struct grt_bpf_ring *named)
 {
-	struct bpf_ring_key key = {.address = number};
-	struct bpf_ring *known;
+	struct grt_bpf_ring_key key = {.address = number};
+	struct grt_bpf_ring *known;
 
 	__builtin_memcpy(key.name, named->name, sizeof(key.name));
 	known = bpf_map_lookup_elem(&rings, &key);
@@ -100,7 +100,7 @@ static __always_inline struct job_key fence_at(void *ctx, __u16 at)
 	};
 }
 
-static __always_inline struct job_key key_of(void *ctx, const volatile struct bpf_job_format *f)
+static __always_inline struct job_key key_of(void *ctx, const volatile struct grt_bpf_job_format *f)
 {
 	if (f->fence != BPF_NO_FIELD)
 		return fence_at(ctx, f->fence);
@@ -110,7 +110,7 @@ static __always_inline struct job_key key_of(void *ctx, const volatile struct bp
 static __always_inline int queue(void *ctx)
 {
 	__u64 pid_tgid = bpf_get_current_pid_tgid();
-	struct bpf_ring named = {}, *ring;
+	struct grt_bpf_ring named = {}, *ring;
 	struct ring_job name = {.ring = ring_number(ctx, &format.queue, &named)};
 	struct job_key key = key_of(ctx, &format.queue);
 	struct job job = {.pid = pid_tgid >> 32, .tid = (__u32)pid_tgid, .ring = GRT_RING_NONE};
@@ -146,7 +146,7 @@ static __always_inline int done(struct dma_fence *scheduled)
 		.ctx = BPF_CORE_READ(finished, context),
 		.seqno = BPF_CORE_READ(finished, seqno),
 	};
-	struct bpf_counts *c;
+	struct grt_bpf_counts *c;
 	__u32 cpu;
 
 	if (key.ctx == BPF_CORE_READ(scheduled, context) + 1 && key.seqno == BPF_CORE_READ(scheduled, seqno))
@@ -162,7 +162,7 @@ static __always_inline int met(void *ctx)
 {
 	struct dma_fence *fence = (void *)read_u64(ctx, format.dep.fence);
 	struct job_key dep = fence_at(ctx, format.dep.fence), *key;
-	struct bpf_ring named = {};
+	struct grt_bpf_ring named = {};
 	struct ring_job name = {
 		.ring = ring_number(ctx, &format.dep, &named),
 		.id = read_u64(ctx, format.dep.id),

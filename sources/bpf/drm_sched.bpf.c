@@ -16,10 +16,10 @@
 #include "common.h"
 #include "jobs.h"
 
-static __always_inline struct bpf_ring *ring_new(const struct bpf_ring_key *key)
+static __always_inline struct grt_bpf_ring *ring_new(const struct grt_bpf_ring_key *key)
 {
 	struct device *dev = (void *)key->device;
-	struct bpf_ring r = {};
+	struct grt_bpf_ring r = {};
 	const char *text;
 
 	__builtin_memcpy(r.name, key->name, sizeof(r.name));
@@ -31,10 +31,10 @@ static __always_inline struct bpf_ring *ring_new(const struct bpf_ring_key *key)
 	return ring_add(key, &r);
 }
 
-static __always_inline struct bpf_ring *ring_of(struct drm_gpu_scheduler *sched)
+static __always_inline struct grt_bpf_ring *ring_of(struct drm_gpu_scheduler *sched)
 {
-	struct bpf_ring_key key = {.address = (__u64)sched};
-	struct bpf_ring *known;
+	struct grt_bpf_ring_key key = {.address = (__u64)sched};
+	struct grt_bpf_ring *known;
 	const char *text = BPF_CORE_READ(sched, name);
 
 	bpf_probe_read_kernel_str(key.name, sizeof(key.name), text);
@@ -66,7 +66,7 @@ static __always_inline struct job_key key_of(struct drm_sched_job *job)
 static __always_inline int queue(void *ctx, struct drm_sched_job *sj)
 {
 	__u64 pid_tgid = bpf_get_current_pid_tgid();
-	struct bpf_ring *ring = ring_of(BPF_CORE_READ(sj, sched));
+	struct grt_bpf_ring *ring = ring_of(BPF_CORE_READ(sj, sched));
 	struct job_key key = key_of(sj);
 	__u32 *cmd = bpf_map_lookup_elem(&commands, &key), code = cmd ? *cmd : 0;
 	struct job job = {

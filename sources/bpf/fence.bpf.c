@@ -45,10 +45,10 @@ static __always_inline __u64 hash_text(const char *text)
 	return hash;
 }
 
-static __always_inline struct bpf_ring *ring_of(struct fence_record *ctx)
+static __always_inline struct grt_bpf_ring *ring_of(struct fence_record *ctx)
 {
-	struct bpf_ring r = {}, *known;
-	struct bpf_ring_key key = {};
+	struct grt_bpf_ring r = {}, *known;
+	struct grt_bpf_ring_key key = {};
 
 	read_text(key.name, sizeof(key.name), ctx, ctx->timeline);
 	known = bpf_map_lookup_elem(&rings, &key);
@@ -66,7 +66,7 @@ static __always_inline int made(struct fence_record *ctx)
 	struct job_key key = {.ctx = ctx->context, .seqno = ctx->seqno};
 	__u64 pid_tgid = bpf_get_current_pid_tgid();
 	char driver[BPF_RING] = "";
-	struct bpf_ring *ring;
+	struct grt_bpf_ring *ring;
 	struct job job = {
 		.pid = pid_tgid >> 32,
 		.tid = (__u32)pid_tgid,

@@ -31,9 +31,9 @@ struct {
 } images SEC(".maps");
 
 struct out_hit {
-	struct bpf_record r;
-	struct bpf_comm comm;
-	struct bpf_hit hit;
+	struct grt_bpf_record r;
+	struct grt_bpf_comm comm;
+	struct grt_bpf_hit hit;
 };
 
 struct out_hit_stack {
@@ -108,7 +108,7 @@ static __always_inline void fill_hit(struct out_hit *at, struct pt_regs *regs, _
 }
 
 /* Of a program that was not met before, its mappings are to be read while it has them. */
-static __always_inline void hand_over(struct out_hit *at, struct bpf_counts *c)
+static __always_inline void hand_over(struct out_hit *at, struct grt_bpf_counts *c)
 {
 	__u64 image = at->hit.image ^ (__u64)at->hit.pid << 20;
 	__u8 one = 1;
@@ -121,7 +121,7 @@ static __always_inline void hand_over(struct out_hit *at, struct bpf_counts *c)
 	bpf_ringbuf_submit(at, BPF_RB_FORCE_WAKEUP);
 }
 
-static __always_inline int hit_without_place(struct pt_regs *regs, struct bpf_counts *c, __u64 stamp,
+static __always_inline int hit_without_place(struct pt_regs *regs, struct grt_bpf_counts *c, __u64 stamp,
 					     __u64 pid_tgid, __u32 cpu, __u64 correlation, __u32 function)
 {
 	struct out_hit_stack *at = bpf_ringbuf_reserve(&events, sizeof(*at), 0);
@@ -149,7 +149,7 @@ static __always_inline int hit_without_place(struct pt_regs *regs, struct bpf_co
 static __always_inline int hit(struct pt_regs *regs, __u64 correlation, __u32 function)
 {
 	__u64 pid_tgid = my_numbers(), stamp;
-	struct bpf_counts *c;
+	struct grt_bpf_counts *c;
 	struct out_hit *at;
 	__u32 cpu;
 	long id;

@@ -88,12 +88,12 @@ static __always_inline __u32 device_of_request(struct i915_request *rq)
  * The engine by its numbers, not its address: an engine that stands for several
  * ones lives no longer than its context.
  */
-static __always_inline struct bpf_ring *ring_of(struct i915_request *rq)
+static __always_inline struct grt_bpf_ring *ring_of(struct i915_request *rq)
 {
 	struct intel_engine_cs *engine = BPF_CORE_READ(rq, engine);
-	struct bpf_ring r = {.device = device_of_request(rq), .driver = "i915"}, *known;
+	struct grt_bpf_ring r = {.device = device_of_request(rq), .driver = "i915"}, *known;
 	struct device *dev = BPF_CORE_READ(rq, i915, drm.dev);
-	struct bpf_ring_key key = {
+	struct grt_bpf_ring_key key = {
 		.address = (BPF_CORE_READ(engine, uabi_class) & 0xff) << 16 |
 			   BPF_CORE_READ(engine, uabi_instance),
 		.device = (__u64)dev,
@@ -110,7 +110,7 @@ static __always_inline struct bpf_ring *ring_of(struct i915_request *rq)
 static __always_inline int submit(void *ctx, struct i915_request *rq, const struct job_key *key, __u32 flags)
 {
 	__u64 pid_tgid = bpf_get_current_pid_tgid();
-	struct bpf_ring *ring = ring_of(rq);
+	struct grt_bpf_ring *ring = ring_of(rq);
 	struct job job = {
 		.pid = pid_tgid >> 32,
 		.tid = (__u32)pid_tgid,
@@ -193,7 +193,7 @@ SEC("tp/i915/i915_gem_object_create")
 int object_create(struct object_record *ctx)
 {
 	struct out_comm_mem_create *at;
-	struct bpf_counts *c;
+	struct grt_bpf_counts *c;
 
 	at = take_mem_create(&c, (__u64)ctx->obj, device_of_object(ctx->obj));
 	if (!at)
@@ -208,7 +208,7 @@ SEC("tp/i915/i915_gem_object_destroy")
 int object_destroy(struct object_record *ctx)
 {
 	struct out_comm_mem_destroy *at;
-	struct bpf_counts *c;
+	struct grt_bpf_counts *c;
 
 	at = take_mem_destroy(&c, (__u64)ctx->obj, device_of_object(ctx->obj));
 	if (at)
@@ -220,7 +220,7 @@ SEC("tp/i915/i915_gem_object_fault")
 int object_fault(struct fault_record *ctx)
 {
 	struct out_comm_mem_fault *at;
-	struct bpf_counts *c;
+	struct grt_bpf_counts *c;
 
 	at = take_mem_fault(&c, (__u64)ctx->obj, device_of_object(ctx->obj));
 	if (!at)
@@ -236,7 +236,7 @@ SEC("tp/i915/i915_vma_bind")
 int vma_bind(struct vma_record *ctx)
 {
 	struct out_comm_mem_bind *at;
-	struct bpf_counts *c;
+	struct grt_bpf_counts *c;
 
 	at = take_mem_bind(&c, (__u64)ctx->obj, device_of_object(ctx->obj));
 	if (!at)
@@ -253,7 +253,7 @@ SEC("tp/i915/i915_vma_unbind")
 int vma_unbind(struct vma_record *ctx)
 {
 	struct out_comm_mem_unbind *at;
-	struct bpf_counts *c;
+	struct grt_bpf_counts *c;
 
 	at = take_mem_unbind(&c, (__u64)ctx->obj, device_of_object(ctx->obj));
 	if (!at)
@@ -269,7 +269,7 @@ SEC("tp/i915/i915_gem_shrink")
 int gem_shrink(struct shrink_record *ctx)
 {
 	struct out_comm_mem_shrink *at;
-	struct bpf_counts *c;
+	struct grt_bpf_counts *c;
 	__u64 pid_tgid;
 	__u32 cpu;
 

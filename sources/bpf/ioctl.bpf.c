@@ -14,7 +14,7 @@ int ioctl_enter(struct syscall_enter *ctx)
 {
 	__u32 cmd = ctx->args[1], device, cpu;
 	struct out_comm_ioctl_enter *at;
-	struct bpf_counts *c;
+	struct grt_bpf_counts *c;
 	__u64 pid_tgid;
 
 	if (IOCTL_TYPE(cmd) != 'd')
@@ -42,7 +42,7 @@ int ioctl_enter(struct syscall_enter *ctx)
 static __always_inline int left(__u32 fd, __u32 cmd, __s64 ret)
 {
 	struct out_ioctl_exit *at;
-	struct bpf_counts *c;
+	struct grt_bpf_counts *c;
 	__u64 pid_tgid;
 	__u32 cpu;
 

@@ -52,7 +52,7 @@ static __always_inline __u64 signalled_at(struct dma_fence *fence)
 
 /* STACK: where the thread that submits the job stands */
 static __always_inline void job_stack(void *ctx, const struct job_key *key, const struct job *job,
-				      struct bpf_counts *c, __u32 cpu)
+				      struct grt_bpf_counts *c, __u32 cpu)
 {
 	__u32 user = BPF_STACK_NONE, kernel = BPF_STACK_NONE;
 	struct out_stack *at;
@@ -83,7 +83,7 @@ static __always_inline int job_submit(void *ctx, const struct job_key *key, cons
 {
 	__u64 pid_tgid = bpf_get_current_pid_tgid();
 	struct out_comm_submit *at;
-	struct bpf_counts *c;
+	struct grt_bpf_counts *c;
 	__u32 cpu;
 
 	c = my_counts(&cpu);
@@ -107,9 +107,9 @@ static __always_inline int job_submit(void *ctx, const struct job_key *key, cons
 }
 
 /* The counters for an event of this job; NULL: a filter rejects it, which is counted. */
-static __always_inline struct bpf_counts *counts_of(const struct job *job, __u32 *cpu)
+static __always_inline struct grt_bpf_counts *counts_of(const struct job *job, __u32 *cpu)
 {
-	struct bpf_counts *c = my_counts(cpu);
+	struct grt_bpf_counts *c = my_counts(cpu);
 
 	if (!c || job || !by_table())
 		return c;
@@ -122,7 +122,7 @@ static __always_inline int job_commit(const struct job_key *key, __u32 sw_depth,
 {
 	struct job *job = bpf_map_lookup_elem(&jobs, key);
 	struct out_commit *at;
-	struct bpf_counts *c;
+	struct grt_bpf_counts *c;
 	__u32 cpu;
 
 	c = counts_of(job, &cpu);
@@ -143,7 +143,7 @@ static __always_inline int job_start(const struct job_key *key)
 {
 	struct job *job = bpf_map_lookup_elem(&jobs, key);
 	struct out_start *at;
-	struct bpf_counts *c;
+	struct grt_bpf_counts *c;
 	__u32 cpu;
 
 	if (job && job->state & JOB_STARTED)
@@ -164,7 +164,7 @@ static __always_inline int job_start(const struct job_key *key)
 /* What is noted of an event may be this much older than the event's record: they are brought into order. */
 #define TOLD_MAX_NS 100000000ULL
 
-static __always_inline void put_end(struct bpf_counts *c, __u32 cpu, const struct job_key *key,
+static __always_inline void put_end(struct grt_bpf_counts *c, __u32 cpu, const struct job_key *key,
 				    const struct job *job, __u32 reply, __u32 hw_ctx, __u64 fence_id,
 				    __u32 flags, __u64 told)
 {
@@ -187,7 +187,7 @@ static __always_inline int job_ended_at(const struct job_key *key, __u32 reply, 
 					__u64 told)
 {
 	struct job *job = bpf_map_lookup_elem(&jobs, key);
-	struct bpf_counts *c;
+	struct grt_bpf_counts *c;
 	__u32 cpu;
 
 	c = counts_of(job, &cpu);
@@ -217,7 +217,7 @@ static __always_inline int job_error(const struct job_key *key, const struct job
 				     __u32 code)
 {
 	struct out_error *at;
-	struct bpf_counts *c;
+	struct grt_bpf_counts *c;
 	__u32 cpu;
 
 	c = my_counts(&cpu);
@@ -242,7 +242,7 @@ static __always_inline int job_complete(const struct job_key *key, __s32 status)
 {
 	struct job *job = bpf_map_lookup_elem(&jobs, key);
 	struct out_complete *at;
-	struct bpf_counts *c;
+	struct grt_bpf_counts *c;
 	__u32 cpu;
 
 	if (!job || job->state & JOB_DONE)
@@ -270,7 +270,7 @@ static __always_inline int job_wait_dep(const struct job_key *key, const struct 
 {
 	struct job *job = bpf_map_lookup_elem(&jobs, key);
 	struct out_wait_dep *at;
-	struct bpf_counts *c;
+	struct grt_bpf_counts *c;
 	__u32 one = 1, *waiting;
 	__u32 cpu;
 
@@ -301,7 +301,7 @@ static __always_inline int dep_signalled(const struct job_key *key, __s32 status
 {
 	__u32 *waiting = bpf_map_lookup_elem(&deps, key);
 	struct out_fence *at;
-	struct bpf_counts *c;
+	struct grt_bpf_counts *c;
 	__u32 cpu;
 
 	if (!waiting)
@@ -329,7 +329,7 @@ static __always_inline int wait_enter(const struct job_key *key)
 	__u32 tid = (__u32)pid_tgid, cpu;
 	struct out_comm_sync_wait_enter *at;
 	struct job_key *known;
-	struct bpf_counts *c;
+	struct grt_bpf_counts *c;
 
 	if (!job)
 		return 0;
@@ -361,7 +361,7 @@ static __always_inline int wait_exit(void)
 	__u32 tid = (__u32)pid_tgid, cpu;
 	struct job_key *known = bpf_map_lookup_elem(&waits, &tid), key;
 	struct out_sync_wait_exit *at;
-	struct bpf_counts *c;
+	struct grt_bpf_counts *c;
 
 	if (!known)
 		return 0;

@@ -63,9 +63,9 @@ static __always_inline __u32 nvidia_of(__u32 fd)
 }
 
 /* For an event of the running thread on a device. NULL: not wanted, which has been counted */
-static __always_inline struct bpf_counts *my_counts_on(__u32 device, __u32 *cpu, __u64 *pid_tgid)
+static __always_inline struct grt_bpf_counts *my_counts_on(__u32 device, __u32 *cpu, __u64 *pid_tgid)
 {
-	struct bpf_counts *c = my_counts_if_wanted(cpu, pid_tgid);
+	struct grt_bpf_counts *c = my_counts_if_wanted(cpu, pid_tgid);
 
 	if (!c || !config.device || config.device == device)
 		return c;
@@ -93,7 +93,7 @@ static __always_inline int opened(const char *path, __u32 flags, __s64 ret)
 {
 	__u32 device = ret >= 0 ? nvidia_of(ret) : 0, pid, one = 1, cpu;
 	struct out_comm_open *at;
-	struct bpf_counts *c;
+	struct grt_bpf_counts *c;
 	__u64 pid_tgid;
 
 	if (!device && (ret >= 0 || !is_nvidia_path(path)))
@@ -142,7 +142,7 @@ int exit_openat2(struct syscall_exit *ctx)
 __noinline int put_close(__u32 fd, __u32 device, __u32 at_exit)
 {
 	struct out_comm_close *at;
-	struct bpf_counts *c;
+	struct grt_bpf_counts *c;
 	__u64 pid_tgid;
 	__u32 cpu;
 
@@ -202,7 +202,7 @@ int enter_ioctl(struct syscall_enter *ctx)
 {
 	__u32 cmd = ctx->args[1], device, cpu;
 	struct out_comm_ioctl_enter *at;
-	struct bpf_counts *c;
+	struct grt_bpf_counts *c;
 	__u64 pid_tgid;
 
 	if (!is_nvidia_type(cmd))
@@ -331,7 +331,7 @@ int exit_ioctl(struct syscall_exit *ctx)
 	struct pt_regs *regs = my_regs();
 	__u32 cmd = regs->si, device, cpu;
 	struct out_ioctl_exit *at;
-	struct bpf_counts *c;
+	struct grt_bpf_counts *c;
 	__u64 pid_tgid;
 
 	if (!is_nvidia_type(cmd))
@@ -355,7 +355,7 @@ int exit_mmap(struct syscall_exit *ctx)
 {
 	struct pt_regs *regs = my_regs();
 	struct out_comm_mmap *at;
-	struct bpf_counts *c;
+	struct grt_bpf_counts *c;
 	__u32 device, cpu;
 	__u64 pid_tgid;
 
@@ -376,7 +376,7 @@ int exit_mmap(struct syscall_exit *ctx)
 __noinline int put_poll(__u32 fd, __u32 events, __u32 device)
 {
 	struct out_comm_poll *at;
-	struct bpf_counts *c;
+	struct grt_bpf_counts *c;
 	__u64 pid_tgid;
 	__u32 cpu;
 
@@ -422,12 +422,12 @@ int enter_ppoll(struct syscall_enter *ctx)
 
 /** struct out_text_xid - with the message, which the loader takes apart */
 struct out_text_xid {
-	struct bpf_record r;
-	struct bpf_text text;
+	struct grt_bpf_record r;
+	struct grt_bpf_text text;
 	struct grt_ev_xid ev;
 };
 
-static __always_inline struct out_text_xid *begin_text_xid(struct bpf_counts *c, __u32 cpu)
+static __always_inline struct out_text_xid *begin_text_xid(struct grt_bpf_counts *c, __u32 cpu)
 {
 	struct out_text_xid *at;
 	__u64 stamp;
@@ -449,9 +449,9 @@ static __always_inline struct out_text_xid *begin_text_xid(struct bpf_counts *c,
 
 /** struct out_event_xid - of the tracepoint, with what the same thread has written to the log before */
 struct out_event_xid {
-	struct bpf_record r;
-	struct bpf_xid xid;
-	struct bpf_text text;
+	struct grt_bpf_record r;
+	struct grt_bpf_xid xid;
+	struct grt_bpf_text text;
 	struct grt_ev_xid ev;
 };
 
@@ -460,7 +460,7 @@ struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 256);
 	__type(key, __u64);
-	__type(value, struct bpf_text);
+	__type(value, struct grt_bpf_text);
 } nv_written SEC(".maps");
 
 /* Too large for the stack. */
@@ -468,13 +468,13 @@ struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
 	__type(key, __u32);
-	__type(value, struct bpf_text);
+	__type(value, struct grt_bpf_text);
 } nv_room SEC(".maps");
 
 static __always_inline int keep_message(const char *message)
 {
 	__u64 id = bpf_get_current_pid_tgid();
-	struct bpf_text *room;
+	struct grt_bpf_text *room;
 	__u32 zero = 0;
 
 	room = bpf_map_lookup_elem(&nv_room, &zero);
@@ -494,7 +494,7 @@ struct xid_record {
 static __always_inline void fill_xid(struct out_event_xid *at, struct xid_record *ctx)
 {
 	__u64 id = bpf_get_current_pid_tgid();
-	struct bpf_text *written = bpf_map_lookup_elem(&nv_written, &id);
+	struct grt_bpf_text *written = bpf_map_lookup_elem(&nv_written, &id);
 
 	if (bpf_probe_read_kernel_str(at->xid.device, sizeof(at->xid.device),
 				      (char *)ctx + (ctx->dev & 0xffff)) < 0)
@@ -513,7 +513,7 @@ SEC("tp/nvidia/nvidia_dev_xid")
 int device_xid(struct xid_record *ctx)
 {
 	struct out_event_xid *at;
-	struct bpf_counts *c;
+	struct grt_bpf_counts *c;
 	__u64 stamp;
 	__u32 cpu;
 
@@ -541,7 +541,7 @@ int console(struct bpf_raw_tracepoint_args *ctx)
 	const char *message = (const char *)ctx->args[0];
 	struct out_text_xid *at;
 	char text[sizeof(begin)];
-	struct bpf_counts *c;
+	struct grt_bpf_counts *c;
 	__u32 cpu;
 
 	if (ctx->args[1] < sizeof(begin) || bpf_probe_read_kernel(text, sizeof(text), message))

@@ -33,9 +33,9 @@ struct {
 
 /** struct out_hit - what the loader gets; it makes the texts of the event */
 struct out_hit {
-	struct bpf_record r;
+	struct grt_bpf_record r;
 	struct nv_hit hit;
-	struct bpf_comm comm;
+	struct grt_bpf_comm comm;
 	struct grt_ev_func ev;
 };
 
@@ -118,7 +118,7 @@ int function_enter(struct pt_regs *ctx)
 {
 	struct entered in = {.hit.cookie = bpf_get_attach_cookie(ctx)};
 	struct place at = place_of(in.hit.cookie);
-	struct bpf_counts *c;
+	struct grt_bpf_counts *c;
 	__u32 cpu;
 
 	c = my_counts(&cpu);
@@ -132,7 +132,7 @@ int function_enter(struct pt_regs *ctx)
 	return 0;
 }
 
-static __always_inline struct out_hit *begin_hit(struct bpf_counts *c, __u32 cpu, __u64 *stamp)
+static __always_inline struct out_hit *begin_hit(struct grt_bpf_counts *c, __u32 cpu, __u64 *stamp)
 {
 	struct out_hit *at = begin_reserve(c, GRT_EV_FUNC, sizeof(*at), stamp);
 
@@ -159,7 +159,7 @@ int function_leave(struct pt_regs *ctx)
 {
 	__u64 cookie = bpf_get_attach_cookie(ctx), stamp;
 	struct place at = place_of(cookie);
-	struct bpf_counts *c;
+	struct grt_bpf_counts *c;
 	struct entered *in;
 	struct out_hit *out;
 	__u32 cpu;

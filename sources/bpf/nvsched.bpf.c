@@ -52,8 +52,8 @@ struct {
 
 /** struct out_call - what the loader gets; the names first */
 struct out_call {
-	struct bpf_record r;
-	struct bpf_comm comm;
+	struct grt_bpf_record r;
+	struct grt_bpf_comm comm;
 	struct grt_nv_call call;
 };
 
@@ -76,9 +76,9 @@ static __always_inline void remember(__u64 file, __u32 pid)
 }
 
 /* NULL: not wanted or no room, which has been counted */
-static __always_inline struct out_call *begin_call(struct bpf_counts **counts, __u32 kind, __u64 file)
+static __always_inline struct out_call *begin_call(struct grt_bpf_counts **counts, __u32 kind, __u64 file)
 {
-	struct bpf_counts *c;
+	struct grt_bpf_counts *c;
 	struct out_call *at;
 	__u64 pid_tgid, stamp;
 	__u32 cpu;
@@ -109,7 +109,7 @@ static __always_inline struct out_call *begin_call(struct bpf_counts **counts, _
 
 static __always_inline int put_call(__u32 kind, __u64 file)
 {
-	struct bpf_counts *c;
+	struct grt_bpf_counts *c;
 	struct out_call *at = begin_call(&c, kind, file);
 
 	if (at)
@@ -196,7 +196,7 @@ _Static_assert(NV_ALLOC_PARAMS == NV_CONTROL_PARAMS, "both have their pointer at
 static __always_inline int put_ioctl(const struct frame *f, __u32 fd, __s64 ret, const __u32 *head, __u32 len,
 				     __u32 params)
 {
-	struct bpf_counts *c;
+	struct grt_bpf_counts *c;
 	struct out_call *at;
 	__u32 device, foreign;
 	__u64 file, from;
@@ -371,7 +371,7 @@ int nv_open_files(struct bpf_iter__task_file *ctx)
 {
 	struct task_struct *task = ctx->task;
 	struct file *file = ctx->file;
-	struct bpf_nv_file row = {};
+	struct grt_bpf_nv_file row = {};
 	__u64 *inode;
 
 	if (!task || !file || task->flags & PF_EXITING)

@@ -42,10 +42,10 @@ struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, BPF_THREADS_MAX);
 	__type(key, __u32);
-	__type(value, struct bpf_thread);
+	__type(value, struct grt_bpf_thread);
 } threads SEC(".maps");
 
-static __always_inline struct bpf_thread *thread_of(__u32 tid)
+static __always_inline struct grt_bpf_thread *thread_of(__u32 tid)
 {
 	return tid ? bpf_map_lookup_elem(&threads, &tid) : 0;
 }
@@ -62,9 +62,9 @@ static __always_inline int is_named(struct task_struct *task)
 }
 
 /* Of a task, which need not be the running one. Return: the counters, NULL where it is not wanted */
-static __always_inline struct bpf_counts *counts_for(struct task_struct *task, __u32 *cpu)
+static __always_inline struct grt_bpf_counts *counts_for(struct task_struct *task, __u32 *cpu)
 {
-	struct bpf_counts *c = my_counts(cpu);
+	struct grt_bpf_counts *c = my_counts(cpu);
 
 	if (!c || is_named(task))
 		return c;
@@ -79,9 +79,9 @@ static __noinline __u64 put_thread(struct task_struct *task, __u32 tid, __u32 wh
 				   const char *name)
 {
 	__u64 pid_tgid = (__u64)BPF_CORE_READ(task, tgid) << 32 | tid, time;
-	struct bpf_thread *t = thread_of(tid);
+	struct grt_bpf_thread *t = thread_of(tid);
 	struct out_comm_thread *at;
-	struct bpf_counts *c;
+	struct grt_bpf_counts *c;
 	__u32 cpu;
 
 	c = counts_for(task, &cpu);
@@ -106,14 +106,14 @@ static __noinline __u64 put_thread(struct task_struct *task, __u32 tid, __u32 wh
 /* From now on it is followed. */
 static __always_inline void follow(struct task_struct *task, __u32 what, __u32 parent)
 {
-	struct bpf_thread t = {
+	struct grt_bpf_thread t = {
 		.call = -1,
 		.fd = ~0U,
 		.reason = GRT_THREAD_RUNNABLE,
 		.on = what != GRT_THREAD_MADE,
 	};
 	__u32 tid = BPF_CORE_READ(task, pid), cpu;
-	struct bpf_counts *c;
+	struct grt_bpf_counts *c;
 
 	t.pid = BPF_CORE_READ(task, tgid);
 	t.since = put_thread(task, tid, what, parent, 0);
@@ -190,7 +190,7 @@ static __always_inline __u32 state_of(struct bpf_raw_tracepoint_args *ctx, struc
 						    : BPF_CORE_READ(old, state);
 }
 
-static __always_inline int look_at_file(struct bpf_thread *t, struct task_struct *task, __u32 fd)
+static __always_inline int look_at_file(struct grt_bpf_thread *t, struct task_struct *task, __u32 fd)
 {
 	__u32 device = device_of(task, fd);
 
@@ -202,7 +202,7 @@ static __always_inline int look_at_file(struct bpf_thread *t, struct task_struct
 	return 1;
 }
 
-static __noinline int look_at_poll(struct bpf_thread *t, __u64 files, __u64 n)
+static __noinline int look_at_poll(struct grt_bpf_thread *t, __u64 files, __u64 n)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct poll_file p;
@@ -219,7 +219,7 @@ static __noinline int look_at_poll(struct bpf_thread *t, __u64 files, __u64 n)
 }
 
 /* What it waits for, as far as the kernel's structs tell. */
-static __always_inline void look_at_wait(struct bpf_thread *t, struct task_struct *task)
+static __always_inline void look_at_wait(struct grt_bpf_thread *t, struct task_struct *task)
 {
 	struct pt_regs *regs;
 
@@ -235,9 +235,9 @@ static __always_inline void look_at_wait(struct bpf_thread *t, struct task_struc
 		look_at_poll(t, regs->di, regs->si);
 }
 
-static __always_inline void take_stacks(struct bpf_raw_tracepoint_args *ctx, struct bpf_thread *t)
+static __always_inline void take_stacks(struct bpf_raw_tracepoint_args *ctx, struct grt_bpf_thread *t)
 {
-	struct bpf_counts *c;
+	struct grt_bpf_counts *c;
 	__u32 cpu;
 
 	t->user = t->kernel = BPF_STACK_NONE;
@@ -254,7 +254,7 @@ static __always_inline void switched_out(struct bpf_raw_tracepoint_args *ctx, __
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	__u32 tid = task->pid, state = state_of(ctx, task);
-	struct bpf_thread *t = thread_of(tid);
+	struct grt_bpf_thread *t = thread_of(tid);
 
 	if (state & TASK_DEAD) {
 		if (t)
@@ -284,10 +284,10 @@ static __always_inline void switched_out(struct bpf_raw_tracepoint_args *ctx, __
 
 /* ------------------------------------------------------------- coming back */
 
-static __always_inline void put_off_cpu(struct bpf_thread *t, struct task_struct *task, __u32 tid)
+static __always_inline void put_off_cpu(struct grt_bpf_thread *t, struct task_struct *task, __u32 tid)
 {
 	struct out_off_cpu *at;
-	struct bpf_counts *c;
+	struct grt_bpf_counts *c;
 	__u32 cpu;
 
 	c = counts_for(task, &cpu);
@@ -314,7 +314,7 @@ static __always_inline void put_off_cpu(struct bpf_thread *t, struct task_struct
 static __always_inline void switched_in(struct task_struct *task)
 {
 	__u32 tid = BPF_CORE_READ(task, pid);
-	struct bpf_thread *t = thread_of(tid);
+	struct grt_bpf_thread *t = thread_of(tid);
 
 	if (!t && tid && is_asked_for(task))
 		follow(task, GRT_THREAD_SEEN_OFF, 0);
@@ -335,7 +335,7 @@ int switched(struct bpf_raw_tracepoint_args *ctx)
 
 static __always_inline int woke(struct task_struct *task)
 {
-	struct bpf_thread *t = thread_of(BPF_CORE_READ(task, pid));
+	struct grt_bpf_thread *t = thread_of(BPF_CORE_READ(task, pid));
 
 	if (t && !t->on && t->state && !t->woken)
 		t->woken = bpf_ktime_get_ns();
@@ -356,7 +356,7 @@ int sampled(struct bpf_perf_event_data *ctx)
 	__u64 pid_tgid = bpf_get_current_pid_tgid();
 	__u32 user = BPF_STACK_NONE, kernel = BPF_STACK_NONE, cpu;
 	struct out_sample *at;
-	struct bpf_counts *c;
+	struct grt_bpf_counts *c;
 
 	if (!thread_of((__u32)pid_tgid))
 		return 0;

@@ -22,7 +22,7 @@
 #define BPF_WAKE_EVENTS 512
 
 /**
- * struct bpf_config - settings of a capture; constants for the programs
+ * struct grt_bpf_config - settings of a capture; constants for the programs
  * @pid: only this process (thread group), 0: all
  * @comm: only threads of this name; empty: all
  * @ring: only jobs of rings of this name; empty: all
@@ -43,7 +43,7 @@
  * known
  * @cut_keys: a job's numbers are those of its fence cut to 32 bits
  */
-struct bpf_config {
+struct grt_bpf_config {
 	__u32 pid;
 	__u32 device;
 	struct grt_type_set types;
@@ -63,7 +63,7 @@ struct bpf_config {
 	__u32 cut_keys;
 };
 
-/* bpf_config.stacks */
+/* grt_bpf_config.stacks */
 #define BPF_STACK_USER 1U
 #define BPF_STACK_KERNEL 2U
 
@@ -76,14 +76,14 @@ struct bpf_config {
 #define BPF_STACK_NONE 0U
 
 /**
- * struct bpf_counts - of one CPU: what was offered, and what did not get into the ring buffer
+ * struct grt_bpf_counts - of one CPU: what was offered, and what did not get into the ring buffer
  * @wanted: offered, and no filter rejected it
  * @filtered: offered, and rejected
  * @lost: of @wanted, those without room
  * @unmatched: what a driver told that could not be joined to a job
  * @no_stack: stacks for which the table had no room
  */
-struct bpf_counts {
+struct grt_bpf_counts {
 	__u64 wanted;
 	__u64 filtered;
 	__u64 lost;
@@ -92,26 +92,26 @@ struct bpf_counts {
 	__u64 pad[3];
 };
 
-/* bpf_record.labels */
+/* grt_bpf_record.labels */
 #define BPF_HAS_COMM 1U
 #define BPF_HAS_TEXT 2U
 #define BPF_HAS_HIT 8U	/* struct nv_hit stands in front of all that is said here */
-#define BPF_HAS_XID 16U /* struct bpf_xid stands in front of struct bpf_text */
+#define BPF_HAS_XID 16U /* struct grt_bpf_xid stands in front of struct grt_bpf_text */
 #define BPF_HAS_CALL 4U /* it is no event yet, but a record of the source's own decoder */
 
 /**
- * struct bpf_record - in the ring buffer: this, then struct nv_hit, struct bpf_comm or struct bpf_text if it
- * is said, then the event
+ * struct grt_bpf_record - in the ring buffer: this, then struct nv_hit, struct grt_bpf_comm or struct
+ * grt_bpf_text if it is said, then the event
  * @cpu: where it happened
  * @labels: BPF_HAS_*
  */
-struct bpf_record {
+struct grt_bpf_record {
 	__u32 cpu;
 	__u32 labels;
 };
 
-/** struct bpf_comm - names of the running thread and of its process; @owner empty: the same */
-struct bpf_comm {
+/** struct grt_bpf_comm - names of the running thread and of its process; @owner empty: the same */
+struct grt_bpf_comm {
 	char comm[BPF_COMM];
 	char owner[BPF_COMM];
 };
@@ -120,8 +120,8 @@ struct bpf_comm {
  * holds. */
 #define BPF_TEXT 320
 
-/** struct bpf_text - the beginning of what the event is made from; NUL terminated */
-struct bpf_text {
+/** struct grt_bpf_text - the beginning of what the event is made from; NUL terminated */
+struct grt_bpf_text {
 	char text[BPF_TEXT];
 };
 
@@ -129,7 +129,7 @@ struct bpf_text {
 #define BPF_THREADS_MAX 65536
 
 /**
- * struct bpf_thread - of `sched`: a thread that is followed, in its map by tid
+ * struct grt_bpf_thread - of `sched`: a thread that is followed, in its map by tid
  * @since: when it came on the CPU, or left it, ns
  * @woken: when it was woken since, 0: it was not
  * @number: intervals off the CPU so far
@@ -139,7 +139,7 @@ struct bpf_text {
  * @reason: enum grt_thread_state as far as the programs know it, else 0
  * @on: it is on a CPU
  */
-struct bpf_thread {
+struct grt_bpf_thread {
 	__u64 since;
 	__u64 woken;
 	__u64 number;
@@ -155,27 +155,28 @@ struct bpf_thread {
 	__u32 pad;
 };
 
-/** struct bpf_xid - what the tracepoint says: the device's address, the beginning of the message */
-struct bpf_xid {
+/** struct grt_bpf_xid - what the tracepoint says: the device's address, the beginning of the message */
+struct grt_bpf_xid {
 	char device[32];
 	char message[BPF_TEXT];
 };
 
-/** struct bpf_nv_file - a row of the iterator of `nvsched`: a file that its programs know, and who has it */
-struct bpf_nv_file {
+/** struct grt_bpf_nv_file - a row of the iterator of `nvsched`: a file that its programs know, and who has it
+ */
+struct grt_bpf_nv_file {
 	__u64 file;
 	__u32 pid;
 	__u32 pad;
 };
 
 /**
- * struct bpf_hit - a uprobe was met; behind it, where @depth is not 0, the addresses of the stack
+ * struct grt_bpf_hit - a uprobe was met; behind it, where @depth is not 0, the addresses of the stack
  * @correlation: of the launch, 0: a function was entered, and it is @function
  * @image: different for each program that a process runs
  * @caller: where the function returns to, which a walk by frame pointers leaves out
  * @stack: number in the table of stacks, plus 1; 0: not there
  */
-struct bpf_hit {
+struct grt_bpf_hit {
 	__u64 time;
 	__u64 correlation;
 	__u64 image;
@@ -189,23 +190,23 @@ struct bpf_hit {
 };
 
 /**
- * struct bpf_ring_key - it is this ring as long as all three agree: addresses are used again
+ * struct grt_bpf_ring_key - it is this ring as long as all three agree: addresses are used again
  * @address: of its scheduler or queue, or a number that stands for it
  * @device: address of the device, 0 where it is not known
  */
-struct bpf_ring_key {
+struct grt_bpf_ring_key {
 	__u64 address;
 	__u64 device;
 	char name[BPF_RING];
 };
 
 /**
- * struct bpf_ring - what a ring is called
+ * struct grt_bpf_ring - what a ring is called
  * @id: in grt_event.ring, never used for another one; the loader gives short numbers instead
  * @denied: not the ring asked for
  * @bus: address of the GPU on its bus, empty where it is not known
  */
-struct bpf_ring {
+struct grt_bpf_ring {
 	__u32 id;
 	__u32 device;
 	__u32 denied;
@@ -218,11 +219,11 @@ struct bpf_ring {
 /* Rings that are known at a time; some drivers make one for each queue, and the one unused longest goes. */
 #define BPF_RINGS_MAX 8192
 
-/* bpf_job_format: the record has no such field. */
+/* grt_bpf_job_format: the record has no such field. */
 #define BPF_NO_FIELD 0xffffU
 
 /**
- * struct bpf_job_format - where in a record of a tracepoint of the DRM scheduler its fields stand, bytes
+ * struct grt_bpf_job_format - where in a record of a tracepoint of the DRM scheduler its fields stand, bytes
  * @name, @device: the ring's and the device's name
  * @name_in_record: @name is the place of the text in the record, else it is its address
  * @fence: address of a fence: of the job's, or of what it depends on
@@ -231,7 +232,7 @@ struct bpf_ring {
  * @ctx, @seqno: identity of the job
  * @dep_ctx, @dep_seqno: identity of what it depends on
  */
-struct bpf_job_format {
+struct grt_bpf_job_format {
 	__u16 name;
 	__u16 name_in_record;
 	__u16 device;
@@ -246,11 +247,11 @@ struct bpf_job_format {
 	__u16 pad;
 };
 
-/** struct bpf_format - of the tracepoints by what they say of a job, in either generation of names */
-struct bpf_format {
-	struct bpf_job_format queue;
-	struct bpf_job_format run;
-	struct bpf_job_format dep;
+/** struct grt_bpf_format - of the tracepoints by what they say of a job, in either generation of names */
+struct grt_bpf_format {
+	struct grt_bpf_job_format queue;
+	struct grt_bpf_job_format run;
+	struct grt_bpf_job_format dep;
 };
 
 #endif /* GRTRACE_BPF_SHARED_H */

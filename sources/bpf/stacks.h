@@ -24,7 +24,7 @@ struct {
 	__uint(value_size, BPF_STACK_DEPTH * sizeof(__u64));
 } stacks SEC(".maps");
 
-static __always_inline __u32 take_stack(void *ctx, struct bpf_counts *c, __u64 flags)
+static __always_inline __u32 take_stack(void *ctx, struct grt_bpf_counts *c, __u64 flags)
 {
 	long id = bpf_get_stackid(ctx, &stacks, flags);
 

@@ -197,7 +197,7 @@ static __always_inline int has_ops(struct dma_fence *fence, const void *ops)
 static __always_inline void count_unmatched(void)
 {
 	__u32 cpu;
-	struct bpf_counts *c = my_counts(&cpu);
+	struct grt_bpf_counts *c = my_counts(&cpu);
 
 	if (c)
 		COUNT(c->unmatched);
@@ -216,7 +216,7 @@ static __always_inline int tell_enter(const struct job_key *key, const struct jo
 {
 	__u64 pid_tgid = bpf_get_current_pid_tgid();
 	struct out_comm_sync_wait_enter *at;
-	struct bpf_counts *c;
+	struct grt_bpf_counts *c;
 	__u32 cpu;
 
 	c = my_counts(&cpu);
@@ -337,7 +337,7 @@ __noinline int exit_fence(__u64 i, __u32 flags)
 	struct call *call = my_call();
 	struct out_sync_wait_exit *at;
 	struct job_key key;
-	struct bpf_counts *c;
+	struct grt_bpf_counts *c;
 	__u32 cpu;
 
 	if (!call || i >= CALL_FENCES)

@@ -20,7 +20,7 @@ SEC("raw_tp/drm_vblank_event")
 int vblank_event(struct bpf_raw_tracepoint_args *ctx)
 {
 	struct out_vblank *at;
-	struct bpf_counts *c;
+	struct grt_bpf_counts *c;
 	__u32 cpu;
 
 	c = my_counts(&cpu);
@@ -39,7 +39,7 @@ SEC("raw_tp/drm_vblank_event_queued")
 int vblank_queued(struct bpf_raw_tracepoint_args *ctx)
 {
 	struct out_comm_vblank_queued *at;
-	struct bpf_counts *c;
+	struct grt_bpf_counts *c;
 	__u64 pid_tgid;
 	__u32 cpu;
 
@@ -72,7 +72,7 @@ int vblank_delivered(struct bpf_raw_tracepoint_args *ctx)
 	struct drm_file *file = (void *)ctx->args[0];
 	struct out_vblank_delivered *at;
 	__u32 pid = pid_of(file), cpu;
-	struct bpf_counts *c;
+	struct grt_bpf_counts *c;
 
 	c = my_counts(&cpu);
 	if (!c)

@@ -40,11 +40,11 @@ static __always_inline void read_header(struct virtio_gpu_ctrl_hdr *to, __u64 fr
 	bpf_probe_read_kernel(to, sizeof(*to), (const void *)from);
 }
 
-static __always_inline struct bpf_ring *ring_of(struct virtqueue *vq)
+static __always_inline struct grt_bpf_ring *ring_of(struct virtqueue *vq)
 {
 	struct virtio_device *vdev = BPF_CORE_READ(vq, vdev);
-	struct bpf_ring_key key = {.address = (__u64)vq, .device = (__u64)vdev};
-	struct bpf_ring r = {.driver = "virtio_gpu"}, *known;
+	struct grt_bpf_ring_key key = {.address = (__u64)vq, .device = (__u64)vdev};
+	struct grt_bpf_ring r = {.driver = "virtio_gpu"}, *known;
 	const char *name = BPF_CORE_READ(vq, name);
 
 	bpf_probe_read_kernel_str(key.name, sizeof(key.name), name);
@@ -72,11 +72,11 @@ int fence_emit(struct bpf_raw_tracepoint_args *ctx)
 	return 0;
 }
 
-static __always_inline int command(const struct virtio_gpu_ctrl_hdr *hdr, const struct bpf_ring *ring)
+static __always_inline int command(const struct virtio_gpu_ctrl_hdr *hdr, const struct grt_bpf_ring *ring)
 {
 	__u64 pid_tgid = bpf_get_current_pid_tgid();
 	struct out_comm_command *at;
-	struct bpf_counts *c;
+	struct grt_bpf_counts *c;
 	__u32 cpu;
 
 	c = my_counts(&cpu);
@@ -98,7 +98,7 @@ static __always_inline int command(const struct virtio_gpu_ctrl_hdr *hdr, const 
 static __always_inline int unmatched(void)
 {
 	__u32 cpu;
-	struct bpf_counts *c = my_counts(&cpu);
+	struct grt_bpf_counts *c = my_counts(&cpu);
 
 	if (c)
 		COUNT(c->unmatched);
@@ -108,7 +108,7 @@ static __always_inline int unmatched(void)
 SEC("raw_tp/virtio_gpu_cmd_queue")
 int cmd_queue(struct bpf_raw_tracepoint_args *ctx)
 {
-	struct bpf_ring *ring = ring_of((void *)ctx->args[0]);
+	struct grt_bpf_ring *ring = ring_of((void *)ctx->args[0]);
 	__u64 pid_tgid = bpf_get_current_pid_tgid();
 	struct virtio_gpu_ctrl_hdr hdr;
 	struct flight_key flight = {};
@@ -138,7 +138,7 @@ int cmd_queue(struct bpf_raw_tracepoint_args *ctx)
 SEC("raw_tp/virtio_gpu_cmd_response")
 int cmd_response(struct bpf_raw_tracepoint_args *ctx)
 {
-	struct bpf_ring *ring = ring_of((void *)ctx->args[0]);
+	struct grt_bpf_ring *ring = ring_of((void *)ctx->args[0]);
 	struct virtio_gpu_ctrl_hdr hdr;
 	struct flight_key flight = {};
 	struct job_key key = {};
