@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What a subcommand is: a row in commands.def, a file cmds/NAME.c, and in it
+ * What a subcommand is: a row in commands.def, a file NAME.c here or in the folder NAME, and in it
  * one struct cmd. Options are a table; from it come parsing, --help, the shell
  * completion and the check of the man page.
  */

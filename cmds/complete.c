@@ -6,7 +6,7 @@
  */
 #include <string.h>
 
-#include "../sources/kmod.h"
+#include "kmod/kmod.h"
 #include "analyses.h"
 #include "cmd.h"
 
@@ -78,7 +78,7 @@ static void complete_rows(const char *(*word)(unsigned int n), const char *prefi
 static void complete_sources(const char *prefix)
 {
 #define GRT_SOURCE(name, help) candidate(prefix, "", #name);
-#include "../sources/sources.def"
+#include "sources/sources.def"
 #undef GRT_SOURCE
 	candidate(prefix, "", "auto");
 }

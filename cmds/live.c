@@ -10,8 +10,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../sources/meter.h"
-#include "../sources/source.h"
+#include "host/meter.h"
+#include "sources/source.h"
 #include "cmd.h"
 #include "live.h"
 #include "privileges.h"

@@ -11,7 +11,7 @@
 
 #include <grtrace/control.h>
 
-#include "../sources/kmod.h"
+#include "kmod/kmod.h"
 #include "cmd.h"
 
 static int parse_text(const char *text, void *target)

@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../sources/kmod.h"
+#include "kmod/kmod.h"
 #include "nvidia/tsg.h"
 #include "live.h"
 #include "sched.h"

@@ -17,7 +17,7 @@
 #define GRT_PROBE(rname, needed, text) \
 	{.name = #rname, .sources = (needed), .help = (text), .run = probe_##rname},
 const struct probe_row probe_rows[] = {
-#include "probes.def"
+#include "cmds/doctor/probes.def"
 	{.name = NULL},
 };
 #undef GRT_PROBE

@@ -58,7 +58,7 @@ struct probe_row {
 extern const struct probe_row probe_rows[];
 
 #define GRT_PROBE(name, sources, help) void probe_##name(struct probe_result *r);
-#include "probes.def"
+#include "cmds/doctor/probes.def"
 #undef GRT_PROBE
 
 /** probe_needed - whether a row matters to a source */

@@ -16,8 +16,8 @@
 #include "base/grow.h"
 #include "kmod.h"
 #include "kmod_tally.h"
-#include "meter.h"
-#include "read_all.h"
+#include "host/meter.h"
+#include "host/read_all.h"
 
 #define DEBUGFS_DEFAULT "/sys/kernel/debug"
 

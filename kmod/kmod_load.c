@@ -18,7 +18,7 @@
 
 #include "kmod.h"
 #include "kmod_offsets.h"
-#include "links.h"
+#include "host/links.h"
 
 #define CORE "grtrace"
 /* The adapter of all drivers under the DRM scheduler, and the scheduler's module. */

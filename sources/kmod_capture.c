@@ -8,9 +8,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "kmod_settings.h"
-#include "kmod_tally.h"
-#include "probe.h"
+#include "kmod/kmod_settings.h"
+#include "kmod/kmod_tally.h"
+#include "host/probe.h"
 #include "source.h"
 
 /**

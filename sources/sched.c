@@ -10,12 +10,12 @@
 #include <sys/syscall.h>
 #include <time.h>
 
-#include "bpf.h"
-#include "bpf/shared.h"
+#include "sources/bpf/bpf.h"
+#include "sources/bpf/shared.h"
 #include "base/clock.h"
-#include "nvidia_devices.h"
-#include "pid_ns.h"
-#include "read_all.h"
+#include "host/nvidia_devices.h"
+#include "host/pid_ns.h"
+#include "host/read_all.h"
 
 #ifdef GRT_HAVE_BPF
 #include <bpf/bpf.h>

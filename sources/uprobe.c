@@ -15,10 +15,10 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include "bpf_nodes.h"
+#include "sources/bpf/bpf_nodes.h"
 #include "codes/cuda_codes.h"
-#include "elf_file.h"
-#include "maps.h"
+#include "host/elf_file.h"
+#include "host/maps.h"
 
 #ifdef GRT_HAVE_BPF
 

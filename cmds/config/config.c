@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd.h"
+#include "cmds/cmd.h"
 #include "config.h"
 
 /* Room for a value as the module prints it. */

@@ -6,7 +6,7 @@
 #ifndef GRTRACE_CONFIG_H
 #define GRTRACE_CONFIG_H
 
-#include "../sources/kmod_settings.h"
+#include "kmod/kmod_settings.h"
 
 /**
  * config_key - the row of a key as typed

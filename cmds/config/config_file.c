@@ -9,10 +9,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cmd.h"
+#include "cmds/cmd.h"
 #include "config.h"
 #include "base/memfile.h"
-#include "outfile.h"
+#include "cmds/outfile.h"
 
 /* What a file of ours begins with. */
 #define HEAD "# settings of the kernel module grtrace"

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../sources/source.h"
+#include "sources/source.h"
 #include "doctor.h"
 
 static struct {
@@ -29,7 +29,7 @@ static const struct source_row {
 	const struct source *source;
 } sources[] = {
 #define GRT_SOURCE(sname, text) {#sname, text, &source_##sname},
-#include "../sources/sources.def"
+#include "sources/sources.def"
 #undef GRT_SOURCE
 };
 

@@ -6,8 +6,8 @@
 #ifndef GRTRACE_DOCTOR_H
 #define GRTRACE_DOCTOR_H
 
-#include "../sources/probe.h"
-#include "cmd.h"
+#include "host/probe.h"
+#include "cmds/cmd.h"
 
 /**
  * struct finding - a line of the doctor

@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../sources/kmod.h"
+#include "kmod/kmod.h"
 #include "base/memfile.h"
 #include "doctor.h"
 

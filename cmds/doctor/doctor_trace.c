@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../sources/kmod.h"
+#include "kmod/kmod.h"
 #include "doctor.h"
-#include "reading.h"
+#include "cmds/reading.h"
 
 /**
  * struct facts - what both kinds of trace tell

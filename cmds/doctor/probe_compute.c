@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "probe.h"
+#include "host/probe.h"
 
 /* What ldconfig writes, after what it may keep for older linkers in front of it. All offsets count from here.
  */

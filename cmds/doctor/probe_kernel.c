@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "probe.h"
+#include "host/probe.h"
 
 #define FIX_BPF_INSTEAD "sudo grtrace record -e drm, which needs no module"
 

@@ -12,8 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "links.h"
-#include "probe.h"
+#include "host/links.h"
+#include "host/probe.h"
 
 #define CORE "grtrace"
 #define FIX_MAKE "make modules && sudo make modules_install"

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/memfile.h"
-#include "probe.h"
+#include "host/probe.h"
 
 /* Mounted, and may this process look into it? */
 static void file_system(struct probe_result *r, const char *type, const char *usual, const char *without)

@@ -12,12 +12,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../sources/kmod.h"
-#include "../sources/source.h"
-#include "../sources/tracefs.h"
+#include "kmod/kmod.h"
+#include "sources/source.h"
+#include "host/tracefs.h"
 #include "trace/job_record.h"
 #include "trace/packet.h"
-#include "live.h"
+#include "cmds/live.h"
 #include "monitor.h"
 
 /* Lines are written in pieces of this size, and when no event waits. */

@@ -14,7 +14,7 @@
 #include "jobs/jobs.h"
 #include "lines/event_json.h"
 #include "lines/event_text.h"
-#include "reading.h"
+#include "cmds/reading.h"
 #include "table/counts.h"
 
 /** enum monitor_layout - columns of a line */

@@ -10,7 +10,7 @@
 
 #include "base/memfile.h"
 #include "monitor.h"
-#include "report_text.h"
+#include "cmds/report/report_text.h"
 #include "table/rows.h"
 
 /* Head and end */

@@ -8,7 +8,7 @@
 
 #include <sys/types.h>
 
-#include "cmd.h"
+#include "cmds/cmd.h"
 
 /**
  * struct child - the program

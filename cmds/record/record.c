@@ -19,14 +19,14 @@
 
 #include <grtrace/control.h>
 
-#include "../sources/drm_cards.h"
-#include "../sources/hostlog.h"
-#include "../sources/kmod_settings.h"
-#include "../sources/source.h"
-#include "../sources/uprobe.h"
+#include "host/drm_cards.h"
+#include "sources/rocm/hostlog.h"
+#include "kmod/kmod_settings.h"
+#include "sources/source.h"
+#include "sources/uprobe.h"
 #include "child.h"
-#include "cmd.h"
-#include "privileges.h"
+#include "cmds/cmd.h"
+#include "cmds/privileges.h"
 #include "record_files.h"
 #include "recording.h"
 
@@ -56,7 +56,7 @@
 
 #define GRT_SOURCE(name, help) #name ", "
 static const char source_names[] =
-#include "../sources/sources.def"
+#include "sources/sources.def"
 	"auto";
 #undef GRT_SOURCE
 

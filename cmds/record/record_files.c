@@ -9,7 +9,7 @@
 
 #include "flamegraph/flame.h"
 #include "cuda/launch_flame.h"
-#include "outfile.h"
+#include "cmds/outfile.h"
 #include "record_files.h"
 #include "export/export.h"
 #include "flamegraph/flamegraph.h"

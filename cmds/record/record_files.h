@@ -6,7 +6,7 @@
 #ifndef GRTRACE_RECORD_FILES_H
 #define GRTRACE_RECORD_FILES_H
 
-#include "cmd.h"
+#include "cmds/cmd.h"
 
 /**
  * struct record_files - which, by path; NULL: not wanted

@@ -13,11 +13,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../sources/as_user.h"
+#include "host/as_user.h"
 #include "base/grow.h"
 #include "trace/metadata.h"
 #include "trace/packet.h"
-#include "privileges.h"
+#include "cmds/privileges.h"
 #include "recording.h"
 
 #define PATH_ROOM 4096

@@ -7,8 +7,8 @@
 #ifndef GRTRACE_RECORDING_H
 #define GRTRACE_RECORDING_H
 
-#include "../sources/meter.h"
-#include "cmd.h"
+#include "host/meter.h"
+#include "cmds/cmd.h"
 
 /**
  * struct recording_file - a file of packets

@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../sources/kmod.h"
+#include "kmod/kmod.h"
 #include "trace/packet.h"
 #include "report.h"
 

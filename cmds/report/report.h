@@ -8,7 +8,7 @@
 
 #include "analyses.h"
 #include "base/busy.h"
-#include "reading.h"
+#include "cmds/reading.h"
 
 /**
  * struct report - one run

@@ -5,7 +5,7 @@
 #ifndef GRTRACE_REPORT_TEXT_H
 #define GRTRACE_REPORT_TEXT_H
 
-#include "reading.h"
+#include "cmds/reading.h"
 
 /** report_text_health - fields: its form, lines and what became of them; @all: every key */
 void report_text_health(struct grt_writer *w, const struct grt_health *h, bool all);

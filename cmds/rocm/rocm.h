@@ -8,10 +8,10 @@
 #define GRTRACE_ROCM_H
 
 #include "rocm/rocm.h"
-#include "cmd.h"
+#include "cmds/cmd.h"
 #include "lines/event_json.h"
 #include "merge/merge.h"
-#include "reading.h"
+#include "cmds/reading.h"
 
 /** struct rocm_options - the command line; @offset: NS, auto or NULL; @recorded: `record` asks for the
  * report: none of an empty recording is no failure */

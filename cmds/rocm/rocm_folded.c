@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "base/keyed.h"
-#include "outfile.h"
+#include "cmds/outfile.h"
 #include "rocm.h"
 
 #define DEPTH_MAX 8U

@@ -20,11 +20,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../sources/as_user.h"
-#include "../sources/source.h"
-#include "../sources/textlog.h"
-#include "outfile.h"
-#include "privileges.h"
+#include "host/as_user.h"
+#include "sources/source.h"
+#include "sources/rocm/textlog.h"
+#include "cmds/outfile.h"
+#include "cmds/privileges.h"
 #include "rocm.h"
 
 #define PATH_ROOM 3800

@@ -9,7 +9,7 @@
 
 #include "jobs/phase_table.h"
 #include "jobs/timeline_table.h"
-#include "reading.h"
+#include "cmds/reading.h"
 
 /* ">100.0 %*" behind a bar. */
 #define SHARE_WIDTH 9

@@ -28,8 +28,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "bpf/nvidia_probes.h"
-#include "bpf/shared.h"
+#include "nvidia_probes.h"
+#include "shared.h"
 #include "bpf_devices.h"
 #include "bpf_format.h"
 #include "bpf_functions.h"
@@ -41,11 +41,11 @@
 #include "base/clock.h"
 #include "trace/packer.h"
 #include "trace/packet.h"
-#include "drm_cards.h"
-#include "pid_ns.h"
-#include "probe.h"
-#include "read_all.h"
-#include "tracefs.h"
+#include "host/drm_cards.h"
+#include "host/pid_ns.h"
+#include "host/probe.h"
+#include "host/read_all.h"
+#include "host/tracefs.h"
 
 #define OBJECTS_MAX 16
 #define PROGRAMS_MAX 128

@@ -6,7 +6,7 @@
 #ifndef GRTRACE_BPF_H
 #define GRTRACE_BPF_H
 
-#include "source.h"
+#include "sources/source.h"
 
 struct grt_bpf_comm;
 struct grt_bpf_config;

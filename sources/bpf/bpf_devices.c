@@ -11,8 +11,8 @@
 
 #include "bpf_devices.h"
 #include "trace/packet.h"
-#include "links.h"
-#include "nvidia_devices.h"
+#include "host/links.h"
+#include "host/nvidia_devices.h"
 
 /* The kernel's own form of a device number. */
 #define MAJOR_OF(number) ((number) >> 20)

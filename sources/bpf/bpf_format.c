@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tracefs.h"
+#include "host/tracefs.h"
 
 #define GROUP "gpu_scheduler"
 

@@ -8,7 +8,7 @@
 
 #include <grtrace/grtrace.h>
 
-#include "bpf/shared.h"
+#include "shared.h"
 
 /**
  * grt_bpf_format_read - reads the format files of the tracepoints that are here

@@ -21,13 +21,13 @@
 
 #include "stack/images.h"
 #include "base/keyed.h"
-#include "bpf/shared.h"
+#include "shared.h"
 #include "base/clock.h"
 #include "codes/cuda_codes.h"
 #include "base/grow.h"
 #include "base/memfile.h"
-#include "elf_file.h"
-#include "maps.h"
+#include "host/elf_file.h"
+#include "host/maps.h"
 
 /* Programs, stacks and nodes of them that are remembered; of more, those met first are told anew. */
 #define IMAGES_MAX 4096U

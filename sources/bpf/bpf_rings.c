@@ -14,8 +14,8 @@
 
 #include "codes/engine.h"
 #include "codes/firmware.h"
-#include "drm_cards.h"
-#include "source.h"
+#include "host/drm_cards.h"
+#include "sources/source.h"
 
 /* Of these it is followed what runs on them; the one that was there first gives way. */
 #define RUNNING_MAX 1024U

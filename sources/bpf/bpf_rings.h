@@ -9,7 +9,7 @@
 #include <grtrace/grtrace.h>
 
 #include "base/keyed.h"
-#include "bpf/shared.h"
+#include "shared.h"
 #include "bpf_switch.h"
 
 /**

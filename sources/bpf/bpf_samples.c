@@ -18,7 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "capabilities.h"
+#include "host/capabilities.h"
 #include "base/clock.h"
 
 /* In the order of preference. */

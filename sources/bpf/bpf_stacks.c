@@ -19,11 +19,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bpf/shared.h"
+#include "shared.h"
 #include "base/clock.h"
 #include "base/grow.h"
 #include "trace/linkage.h"
-#include "source.h"
+#include "sources/source.h"
 
 /* Kernel stacks are of no process. */
 #define KERNEL_PID 0xffffffffULL

@@ -10,7 +10,7 @@
 #include <grtrace/grtrace.h>
 
 #include "trace/packer.h"
-#include "symbols.h"
+#include "host/symbols.h"
 
 /* How often places are made free and what they held is still known: a thread may sleep so long. */
 #define BPF_STACKS_EPOCHS 32

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bpf/shared.h"
+#include "shared.h"
 #include "bpf_xid.h"
 #include "codes/codes.h"
 

@@ -8,11 +8,11 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "bpf.h"
-#include "bpf/shared.h"
-#include "nvidia_devices.h"
+#include "sources/bpf/bpf.h"
+#include "sources/bpf/shared.h"
+#include "host/nvidia_devices.h"
 #include "nvidia_probes.h"
-#include "tracefs.h"
+#include "host/tracefs.h"
 
 static const char *const objects[] = {"nvidia", NULL};
 static const char *const with_probes[] = {"nvidia", "nvidia_probes", NULL};

@@ -11,10 +11,10 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "bpf/nvidia_probes.h"
+#include "sources/bpf/nvidia_probes.h"
 #include "base/bus.h"
 #include "nvidia_probes.h"
-#include "read_all.h"
+#include "host/read_all.h"
 
 #define FIX_WITHOUT "the same command without --probes"
 

@@ -6,7 +6,7 @@
 #ifndef GRTRACE_NVIDIA_PROBES_H
 #define GRTRACE_NVIDIA_PROBES_H
 
-#include "bpf.h"
+#include "sources/bpf/bpf.h"
 
 /** nvidia_probes - for struct grt_bpf_kind */
 extern const struct grt_bpf_probes nvidia_probes;

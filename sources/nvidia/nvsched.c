@@ -12,10 +12,10 @@
 #include <string.h>
 #include <time.h>
 
-#include "bpf.h"
-#include "bpf/shared.h"
+#include "sources/bpf/bpf.h"
+#include "sources/bpf/shared.h"
 #include "base/clock.h"
-#include "nvidia_devices.h"
+#include "host/nvidia_devices.h"
 #include "nvidia/decode.h"
 
 /* NVIDIA's number of Volta's PCI devices: tokens have no runlist there. */

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "power.h"
-#include "probe.h"
+#include "host/probe.h"
 
 #define PERIOD_NS 100000000ULL
 #define REPEAT_NS 1000000000ULL

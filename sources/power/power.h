@@ -17,7 +17,7 @@
 
 #include "base/clock.h"
 #include "trace/packer.h"
-#include "source.h"
+#include "sources/source.h"
 
 #define POWER_CARDS 32
 #define POWER_COUNTERS 512

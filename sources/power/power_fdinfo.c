@@ -18,7 +18,7 @@
 
 #include "codes/engine.h"
 #include "power.h"
-#include "probe.h"
+#include "host/probe.h"
 
 #define PROCESSES 256
 #define CLIENTS 1024

@@ -12,7 +12,7 @@
 #include <sys/auxv.h>
 
 #include "power.h"
-#include "probe.h"
+#include "host/probe.h"
 
 #define LIBRARY "libnvidia-ml.so.1"
 #define FIX_INSTALL "install it: libnvidia-ml1 (Debian), libnvidia-compute (Ubuntu)"

@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "power.h"
-#include "probe.h"
+#include "host/probe.h"
 
 #define FILES_MAX 512
 

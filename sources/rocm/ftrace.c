@@ -21,12 +21,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "as_user.h"
-#include "pid_ns.h"
-#include "read_all.h"
-#include "source.h"
+#include "host/as_user.h"
+#include "host/pid_ns.h"
+#include "host/read_all.h"
+#include "sources/source.h"
 #include "textlog.h"
-#include "tracefs.h"
+#include "host/tracefs.h"
 
 #define PREFIX "grtrace"
 #define BUFFER_DEFAULT (4U << 20)

@@ -19,7 +19,7 @@
 #include "hostlog_clocks.h"
 #include "hostlog_pids.h"
 #include "text/amd_log_header.h"
-#include "source.h"
+#include "sources/source.h"
 #include "textlog.h"
 
 #define LEVEL_DEFAULT 4

@@ -14,11 +14,11 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#include "as_user.h"
-#include "capabilities.h"
+#include "host/as_user.h"
+#include "host/capabilities.h"
 #include "trace/packer.h"
-#include "source.h"
-#include "tempdir.h"
+#include "sources/source.h"
+#include "host/tempdir.h"
 #include "textlog.h"
 
 #define TEMP_NAME "grtrace"
