@@ -504,7 +504,7 @@ fi
 # ---- the manual of troubles quotes real messages
 missing=
 while IFS= read -r message; do
-	grep -rqF -- "$message" "$GRTRACE_SRC"/{sources,cmds,lib} || missing+="$message; "
+	grep -rqF -- "$message" "$GRTRACE_SRC"/{host,kmod,sources,cmds,lib} || missing+="$message; "
 done < <(sed -n 's/^### //p' "$GRTRACE_SRC/docs/troubleshooting.md")
 output=$missing
 check "the headings of docs/troubleshooting.md are messages of the sources" silent
