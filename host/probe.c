@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The rows of probes.def, and what all probes use to look: files below the
- * prefix, mounts, the kernel's version, this process's privileges.
+ * See probe.h: files below the prefix, mounts, the kernel, this process's
+ * privileges.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -12,62 +12,6 @@
 
 #include "links.h"
 #include "probe.h"
-
-#define GRT_PROBE_GROUP(title) {.group = (title)},
-#define GRT_PROBE(rname, needed, text) \
-	{.name = #rname, .sources = (needed), .help = (text), .run = probe_##rname},
-const struct probe_row probe_rows[] = {
-#include "cmds/doctor/probes.def"
-	{.name = NULL},
-};
-#undef GRT_PROBE
-
-bool probe_needed(const struct probe_row *row, const char *source)
-{
-	size_t length = strlen(source);
-	const char *p = row->sources;
-
-	for (; p && *p; p += strcspn(p, " "), p += *p == ' ')
-		if (strcspn(p, " ") == length && !strncmp(p, source, length))
-			return true;
-	return false;
-}
-
-/* ------------------------------------------------------------- results */
-
-static void probe_append(struct probe_result *r, const char *fmt, va_list ap)
-{
-	static const char cut[] = "...";
-	size_t used = strlen(r->detail);
-	int n = vsnprintf(r->detail + used, sizeof(r->detail) - used, fmt, ap);
-
-	if (n >= 0 && (size_t)n >= sizeof(r->detail) - used)
-		memcpy(r->detail + sizeof(r->detail) - sizeof(cut), cut, sizeof(cut));
-}
-
-void probe_set(struct probe_result *r, enum probe_state state, const char *fix, const char *fmt, ...)
-{
-	va_list ap;
-
-	r->state = state;
-	r->detail[0] = '\0';
-	snprintf(r->fix, sizeof(r->fix), "%s", fix ? fix : "");
-	va_start(ap, fmt);
-	probe_append(r, fmt, ap);
-	va_end(ap);
-}
-
-void probe_add(struct probe_result *r, const char *fmt, ...)
-{
-	size_t used = strlen(r->detail);
-	va_list ap;
-
-	if (used && used + 3 < sizeof(r->detail))
-		strcpy(r->detail + used, ", ");
-	va_start(ap, fmt);
-	probe_append(r, fmt, ap);
-	va_end(ap);
-}
 
 /* --------------------------------------------------------------- files */
 
@@ -198,6 +142,27 @@ bool probe_kernel_before(unsigned int major, unsigned int minor)
 	if (sscanf(release, "%u.%u", &have_major, &have_minor) != 2)
 		return false;
 	return have_major != major ? have_major < major : have_minor < minor;
+}
+
+enum probe_lockdown_mode probe_lockdown_mode(void)
+{
+	char text[128], dir[256];
+
+	if (probe_read(text, sizeof(text), "/sys/kernel/security/lockdown") < 0)
+		return probe_mount("securityfs", dir, sizeof(dir)) &&
+				       !probe_exists("/sys/kernel/security/lockdown")
+			       ? PROBE_LOCKDOWN_NONE
+			       : PROBE_LOCKDOWN_UNKNOWN;
+	if (strstr(text, "[integrity]"))
+		return PROBE_LOCKDOWN_INTEGRITY;
+	if (strstr(text, "[confidentiality]"))
+		return PROBE_LOCKDOWN_CONFIDENTIALITY;
+	return strstr(text, "[none]") ? PROBE_LOCKDOWN_NONE : PROBE_LOCKDOWN_UNKNOWN;
+}
+
+bool probe_module_loaded(const char *module)
+{
+	return probe_exists("/sys/module/%s", module);
 }
 
 /* The first number of a line of /proc/self/status after its first @skip numbers. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Looking at this system: what is there, what is not, and why. A probe changes
- * nothing, needs no root, and says "unknown" where it may not look.
+ * Looking at this system: files, mounts, kernel, this process's privileges.
+ * Nothing is changed, and no root is needed.
  *
  * Every path is read below the directory GRTRACE_SYSROOT, where that is set, so
  * that all of this can be shown a system made of ordinary files.
@@ -13,63 +13,8 @@
 
 #include <grtrace/grtrace.h>
 
-#define PROBE_BPF "drm ioctl amdgpu i915 vblank virtio nvidia nvsched sched uprobe"
-
 /* Room for a path below the prefix. */
 #define PROBE_PATH 4096
-
-/** enum probe_state - what was found */
-enum probe_state {
-	PROBE_WORKS,
-	PROBE_FAILS,
-	PROBE_UNKNOWN, /* it may not be looked at without root, or the kernel does not tell */
-	PROBE_ABSENT,  /* this system has no use for it: nothing is wrong */
-	PROBE_STATES,
-};
-
-/**
- * struct probe_result - what a probe found
- * @detail: the cause, or what works
- * @fix: what to type, "" where there is nothing
- */
-struct probe_result {
-	enum probe_state state;
-	char detail[768];
-	char fix[256];
-};
-
-/**
- * struct probe_row - a row of probes.def
- * @group: a group's title; such a row has nothing else
- * @name: as in probes.def
- * @sources: words
- * @help: one line
- * @run: the probe
- */
-struct probe_row {
-	const char *group;
-	const char *name;
-	const char *sources;
-	const char *help;
-	void (*run)(struct probe_result *r);
-};
-
-/* Ended by an empty row. */
-extern const struct probe_row probe_rows[];
-
-#define GRT_PROBE(name, sources, help) void probe_##name(struct probe_result *r);
-#include "cmds/doctor/probes.def"
-#undef GRT_PROBE
-
-/** probe_needed - whether a row matters to a source */
-bool probe_needed(const struct probe_row *row, const char *source);
-
-/** probe_set - fills in a result; @fix may be NULL */
-void probe_set(struct probe_result *r, enum probe_state state, const char *fix, const char *fmt, ...)
-	__attribute__((format(printf, 4, 5)));
-
-/** probe_add - adds to the detail, after ", " where there is some; what does not fit ends in "..." */
-void probe_add(struct probe_result *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /** probe_sysroot - the prefix of all paths, "" for this system */
 const char *probe_sysroot(void);
@@ -110,9 +55,6 @@ bool probe_root(void);
 /** probe_capable - whether this process has a capability, CAP_* */
 bool probe_capable(unsigned int cap);
 
-/** probe_config - an option of the kernel's configuration: 'y', 'm', 'n', or 0 where there is none to read */
-int probe_config(const char *option);
-
 /** enum probe_lockdown_mode - how far the kernel is locked down */
 enum probe_lockdown_mode {
 	PROBE_LOCKDOWN_NONE,
@@ -122,44 +64,7 @@ enum probe_lockdown_mode {
 };
 enum probe_lockdown_mode probe_lockdown_mode(void);
 
-/** probe_tracepoint - whether a tracepoint is there: 1, 0, or -EACCES where only root can tell */
-int probe_tracepoint(const char *system, const char *event);
-
 /** probe_module_loaded - whether a module is loaded or built in ('-' and '_' are the same) */
 bool probe_module_loaded(const char *module);
-
-/**
- * probe_module_find - the file from which `record` would load a module
- * @path: gets its name
- * Return: 0, -ENOENT where there is none, -ENOEXEC where it is for another
- * kernel, -ENOKEY where this kernel takes signed modules only; *@err says it
- */
-int probe_module_find(const char *module, char path[PROBE_PATH], struct grt_err *err);
-
-/** probe_module_usable - whether grtrace.ko could be loaded and read here now; changes nothing. Return: 0 or
- * -errno */
-int probe_module_usable(struct grt_err *err);
-
-/**
- * struct probe_driver - a GPU driver that is here
- * @name: its module ("virtio_gpu")
- * @nodes: its device files ("card0 renderD128"), "" where it has no device
- */
-struct probe_driver {
-	char name[32];
-	char nodes[96];
-};
-
-#define PROBE_DRIVERS 16
-
-/** probe_drivers - the GPU drivers that are loaded or have a device. Return: how many */
-int probe_drivers(struct probe_driver drivers[PROBE_DRIVERS]);
-
-/**
- * probe_library - finds a shared library as the dynamic linker would, without loading it
- * @soname: "libcuda.so.1"; with a dot at its end also what begins so ("libcupti.so.")
- * @more: further directories, ended by NULL; may be NULL
- */
-bool probe_library(const char *soname, const char *const *more, char path[PROBE_PATH]);
 
 #endif /* GRTRACE_PROBE_H */

@@ -10,7 +10,7 @@
 
 #include "kmod/kmod_settings.h"
 #include "kmod/kmod_tally.h"
-#include "host/probe.h"
+#include "kmod/kmod_find.h"
 #include "source.h"
 
 /**
@@ -143,7 +143,7 @@ static int capture_probe(struct grt_err *err)
 	/* With a directory given nothing is loaded, unless it only follows the prefix of all paths. */
 	if (ret != -ENODEV || (given && *given && !*probe_sysroot()))
 		return ret;
-	return probe_module_usable(err);
+	return kmod_usable(err);
 }
 
 static int kmod_capture_prepare(struct capture *c, const struct source_setup *setup, struct grt_err *err)

@@ -6,7 +6,7 @@
 #ifndef GRTRACE_DOCTOR_H
 #define GRTRACE_DOCTOR_H
 
-#include "host/probe.h"
+#include "probes.h"
 #include "cmds/cmd.h"
 
 /**

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "codes/firmware.h"
-#include "host/probe.h"
+#include "probes.h"
 
 /* Drivers that are shown when they are loaded, with a device or without. */
 static const char *const known[] = {"amdgpu", "radeon",	  "i915",   "xe",     "nouveau",    "nvidia",

@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "host/probe.h"
+#include "probes.h"
 
 #define FIX_BPF_INSTEAD "sudo grtrace record -e drm, which needs no module"
 
@@ -70,22 +70,6 @@ void probe_module_btf(struct probe_result *r)
 }
 
 /* ---------------------------------------------------- lockdown, signing */
-
-enum probe_lockdown_mode probe_lockdown_mode(void)
-{
-	char text[128], dir[256];
-
-	if (probe_read(text, sizeof(text), "/sys/kernel/security/lockdown") < 0)
-		return probe_mount("securityfs", dir, sizeof(dir)) &&
-				       !probe_exists("/sys/kernel/security/lockdown")
-			       ? PROBE_LOCKDOWN_NONE
-			       : PROBE_LOCKDOWN_UNKNOWN;
-	if (strstr(text, "[integrity]"))
-		return PROBE_LOCKDOWN_INTEGRITY;
-	if (strstr(text, "[confidentiality]"))
-		return PROBE_LOCKDOWN_CONFIDENTIALITY;
-	return strstr(text, "[none]") ? PROBE_LOCKDOWN_NONE : PROBE_LOCKDOWN_UNKNOWN;
-}
 
 void probe_lockdown(struct probe_result *r)
 {

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/probe.h"
+#include "probes.h"
 
 #define FIX_SUDO "the same command with sudo"
 

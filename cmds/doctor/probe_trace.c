@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/memfile.h"
-#include "host/probe.h"
+#include "probes.h"
 
 /* Mounted, and may this process look into it? */
 static void file_system(struct probe_result *r, const char *type, const char *usual, const char *without)
@@ -94,7 +94,7 @@ static int by_symbol(const char *event)
 	return strstr(all, line) != NULL;
 }
 
-int probe_tracepoint(const char *system, const char *event)
+static int probe_tracepoint(const char *system, const char *event)
 {
 	char dir[256], path[PROBE_PATH];
 

@@ -12,7 +12,7 @@
 #include <sys/auxv.h>
 
 #include "power.h"
-#include "host/probe.h"
+#include "host/library.h"
 
 #define LIBRARY "libnvidia-ml.so.1"
 #define FIX_INSTALL "install it: libnvidia-ml1 (Debian), libnvidia-compute (Ubuntu)"
@@ -310,7 +310,7 @@ static int power_nvml_load(struct nvml *n, struct grt_err *err)
 	if (!dlopen || !dlsym || !dlclose || !dlerror || !getauxval(AT_BASE))
 		return grt_err_set(err, -ENOSYS, "this grtrace was built without shared libraries", NULL,
 				   "no counters of NVIDIA's GPUs");
-	if (*probe_sysroot() && !probe_library(LIBRARY, NULL, path))
+	if (*probe_sysroot() && !library_find(LIBRARY, NULL, path))
 		return not_found(err);
 	n->library = dlopen(*probe_sysroot() ? path : LIBRARY, RTLD_NOW | RTLD_LOCAL);
 	if (n->library)
@@ -556,7 +556,7 @@ static int power_nvml_look(struct grt_err *err)
 {
 	char path[PROBE_PATH];
 
-	return probe_library(LIBRARY, NULL, path) ? 1 : not_found(err);
+	return library_find(LIBRARY, NULL, path) ? 1 : not_found(err);
 }
 
 static int nvml_open(void **state, struct power *p, struct grt_err *err)
