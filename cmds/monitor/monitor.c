@@ -390,7 +390,7 @@ static int monitor_watch(struct monitor *m)
 		.sources = opt.sources ? opt.sources : own,
 		.pid = (pid_t)opt.pid,
 		.driver = opt.driver,
-		.probes = opt.probes,
+		.flag = opt.probes ? "probes" : NULL,
 		.any = !opt.sources && !m->row->sources[0],
 		.note = monitor_tell,
 	};

@@ -17,13 +17,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <grtrace/control.h>
-
 #include "host/drm_cards.h"
-#include "sources/rocm/hostlog.h"
-#include "kmod/kmod_settings.h"
+#include "kmod/kmod.h"
 #include "sources/source.h"
-#include "sources/uprobe.h"
 #include "child.h"
 #include "cmds/cmd.h"
 #include "cmds/privileges.h"
@@ -33,10 +29,6 @@
 #define DEFAULT_OUTPUT "grtrace.out.grt"
 #define ENV_ROOM 64
 #define PATH_ROOM 4096
-
-/* Samples a second of what runs: no divisor of the frequencies at which programs do things. */
-#define FREQUENCY 499
-#define FREQUENCY_MAX 100000
 
 /*
  * Moved at once. Larger ones gain nothing and fall out of the second-level
@@ -70,7 +62,6 @@ static struct {
 	double seconds;
 	uint64_t pid;
 	uint64_t buffer;
-	uint64_t frequency;
 	bool verbose;
 	const char *comm;
 	const char *ring;
@@ -80,18 +71,8 @@ static struct {
 	uint32_t device_number;
 	const char *stack;
 	bool kernel_stack;
-	bool refused;
-	bool probes;
 	struct record_files files;
-	const char *uprobes[UPROBES_MAX + 1];
-	struct kmod_settings settings;
-} opt = {.frequency = FREQUENCY};
-
-/* Settings of the module that have an option, see control.def; the others have no key here. */
-static struct opt_key opt_keys[GRT_CONFIG_KEYS] = {
-#define GRT_OPTION(name, setting, value) [GRT_CONFIG_##setting] = {.key = &kmod_keys[GRT_CONFIG_##setting]},
-#include <grtrace/control.def>
-};
+} opt;
 
 static const struct cmd_opt options[] = {
 	{"output", 'o', OPT_STR, "DIR", &opt.output,
@@ -111,12 +92,6 @@ static const struct cmd_opt options[] = {
 	{"stack", 0, OPT_STR, "HOW", &opt.stack,
 	 "CPU stack of each submit or launch: inproc (CUDA only), bpf, auto or none"},
 	{"kernel-stack", 0, OPT_FLAG, NULL, &opt.kernel_stack, "with --stack: kernel frames, too"},
-	{"frequency", 'F', OPT_U64, "HZ", &opt.frequency,
-	 "sched: samples per second and CPU; 0: none (default: 499)"},
-	{"include-failed", 0, OPT_FLAG, NULL, &opt.refused,
-	 "nvsched: record failed calls, too, and calls on files that are not NVIDIA's"},
-	{"probes", 0, OPT_FLAG, NULL, &opt.probes,
-	 "nvidia: functions of its kernel modules, too: interrupts, faults, P2P, power"},
 	{"user", 0, OPT_STR, "NAME", &opt.user,
 	 "run PROG as this user, who owns the recording and all files (root only)"},
 	{"no-command-line", 0, OPT_FLAG, NULL, &opt.no_command,
@@ -130,8 +105,6 @@ static const struct cmd_opt options[] = {
 	{"folded", 0, OPT_STR, "FILE", &opt.files.folded, "at the end, GPU time by CPU stack, in us"},
 	{"raw", 0, OPT_STR, "FILE", &opt.raw,
 	 "write plain packets instead of a directory; - is standard output"},
-#define GRT_OPTION(name, setting, value) {name, 0, OPT_KEY, value, &opt_keys[GRT_CONFIG_##setting], NULL},
-#include <grtrace/control.def>
 	{NULL, 0, OPT_FLAG, NULL, NULL, NULL},
 };
 
@@ -187,14 +160,13 @@ static void record_note(const char *text)
 
 /* ------------------------------------------------------------ sources */
 
-/* The option that a setting came from. */
-static const char *option_of(const struct kmod_key *key)
+/* The first of a source's options that was given, NULL: none was. */
+static const struct cmd_opt *record_given(const struct source *source)
 {
-	const struct cmd_opt *o = options;
-
-	while (o->kind != OPT_KEY || ((const struct opt_key *)o->target)->key != key)
-		o++;
-	return o->name;
+	for (const struct cmd_opt *o = source->options; o && o->name; o++)
+		if (cmd_opt_given(o))
+			return o;
+	return NULL;
 }
 
 /** enum wish - whether a source is wanted */
@@ -204,20 +176,21 @@ enum wish {
 	WISH_NAMED,
 };
 
-/* What has to go with the settings of the module: the one source that obeys them. */
+/* An option that one source alone obeys may make it the only one. */
 static enum wish wish_of_auto(const struct source *source)
 {
-	if (opt.settings.n)
-		return source == &source_kmod ? WISH_NAMED : WISH_NO;
+	for (size_t i = 0; i < SOURCES; i++)
+		if (all_sources[i]->alone && record_given(all_sources[i]))
+			return source == all_sources[i] ? WISH_NAMED : WISH_NO;
 	return source->by_name ? WISH_NO : WISH_AUTO;
 }
 
-/* A word of -e; what uprobe's says behind its name is its own. */
+/* A word of -e; what stands behind the name and a colon is for the source. */
 static bool record_is_source(const struct source *source, const char *word, size_t length)
 {
 	size_t name = strlen(source->name);
 
-	if (source == &source_uprobe && length > name && word[name] == ':')
+	if (source->word && length > name && word[name] == ':')
 		length = name;
 	return name == length && !strncmp(word, source->name, length);
 }
@@ -245,19 +218,23 @@ static enum wish wish_for(const struct source *source, bool *unknown)
 	return wish;
 }
 
-/* LIB:SYMBOL of the words for uprobe. */
-static int take_uprobes(void)
+/* What stands behind the names of sources; the texts live as long as we do. */
+static int record_take_words(void)
 {
-	static const char head[] = "uprobe:";
-	char *list = opt.sources && strstr(opt.sources, head) ? strdup(opt.sources) : NULL, *next = list,
-	     *word;
-	size_t n = 0;
+	static char *list;
+	char *next, *word, *colon;
+	const char *why;
 
+	free(list);
+	next = list = opt.sources ? strdup(opt.sources) : NULL;
 	while ((word = strsep(&next, ",")))
-		if (!strncmp(word, head, sizeof(head) - 1)) {
-			if (n == UPROBES_MAX)
-				return cmd_usage_error("-e uprobe: at most %u functions", UPROBES_MAX);
-			opt.uprobes[n++] = word + sizeof(head) - 1;
+		for (size_t i = 0; (colon = strchr(word, ':')) && i < SOURCES; i++) {
+			if (!all_sources[i]->word || !record_is_source(all_sources[i], word, strlen(word)))
+				continue;
+			why = all_sources[i]->word(colon + 1);
+			if (why)
+				return cmd_usage_error("-e %s: %s", all_sources[i]->name, why);
+			break;
 		}
 	return EXIT_DONE;
 }
@@ -314,14 +291,9 @@ static int record_open_source(struct run *run, const struct source *source, enum
 		.user_stack = wants_stack(),
 		.kernel_stack = opt.kernel_stack,
 		.stack = opt.stack,
-		.frequency = (unsigned int)opt.frequency,
-		.uprobes = opt.uprobes,
 		.program = run->program,
 		.uid = (uid_t)-1,
 		.gid = (gid_t)-1,
-		.settings = &opt.settings,
-		.refused = opt.refused,
-		.probes = opt.probes,
 		.covered = wants_stack() || opt.kernel_stack ? NULL : record_is_covered,
 		.arg = run,
 		.note = record_note,
@@ -385,16 +357,17 @@ static int none_works(const struct left_out *left)
 	return cmd_error(kmod_exit_status(left[i].code), &left[i].why);
 }
 
-/* Without the module there is nothing that could obey an option which was given. */
-static void blame_setting(struct grt_err *why)
+/* Without its source there is nothing that could obey an option which was given. */
+static void record_blame_option(const struct source *source, struct grt_err *why)
 {
+	const struct cmd_opt *o = record_given(source);
 	char what[sizeof(why->what)];
 
-	if (!opt.settings.n)
+	if (!o)
 		return;
 	snprintf(what, sizeof(what), "%s", why->what);
-	snprintf(why->what, sizeof(why->what), "--%s needs the kernel module: %.300s",
-		 option_of(opt.settings.of[0].key), what);
+	snprintf(why->what, sizeof(why->what), "--%s needs the source %s: %.300s", o->name, source->name,
+		 what);
 }
 
 /* Opens every source asked for. Return: an exit status */
@@ -416,8 +389,8 @@ static int open_inputs(struct run *run)
 		if (wish == WISH_AUTO && all_sources[i]->background && !run->n_inputs)
 			continue;
 		ret = record_open_source(run, all_sources[i], wish, &left[i].why);
-		if (ret && all_sources[i] == &source_kmod)
-			blame_setting(&left[i].why);
+		if (ret)
+			record_blame_option(all_sources[i], &left[i].why);
 		/* what is here and in use, or of another version, is not passed over in silence */
 		if (ret && (wish == WISH_NAMED || ret == -EBUSY || ret == -EPROTO))
 			return cmd_error(kmod_exit_status(ret), &left[i].why);
@@ -943,6 +916,16 @@ static int record_record(struct run *run, char **argv, struct grt_err *err)
 	return failed ? failed : prog_status(run, argv);
 }
 
+/* The first source that wants it has it; -1: none does. */
+static int record_program_stderr(const struct run *run)
+{
+	int fd = -1;
+
+	for (const struct input *in = run->inputs; in < run->inputs + run->n_inputs && fd < 0; in++)
+		fd = in->source->program_stderr ? in->source->program_stderr(in->state) : -1;
+	return fd;
+}
+
 static int setup(struct run *run, char **argv)
 {
 	struct grt_err err = {0};
@@ -956,8 +939,10 @@ static int setup(struct run *run, char **argv)
 	run->rec.wrote = wrote;
 	run->rec.arg = run;
 	if (!ret && argv[0])
-		ret = child_fork(&run->child, argv, hostlog_stderr(), opt.user, &err);
-	hostlog_started();
+		ret = child_fork(&run->child, argv, record_program_stderr(run), opt.user, &err);
+	for (struct input *in = run->inputs; in < run->inputs + run->n_inputs; in++)
+		if (in->source->program_started)
+			in->source->program_started(in->state);
 	if (ret)
 		return cmd_error(EXIT_FAILED, &err);
 	return record_record(run, argv, &err);
@@ -996,33 +981,26 @@ static int record_find_device(void)
 	return EXIT_DONE;
 }
 
-static int take_settings(void)
+/* Options of sources that do not take part, or do not go with the others. */
+static int record_check_source_options(void)
 {
-	struct grt_err err = {0};
-	size_t i;
-
-	for (i = 0; i < GRT_CONFIG_KEYS; i++)
-		if (opt_keys[i].value &&
-		    kmod_settings_add(&opt.settings, opt_keys[i].key, opt_keys[i].value, NULL, &err))
-			return cmd_error(EXIT_FAILED, &err);
-	if (opt.pid && opt_keys[GRT_CONFIG_filter_pid].value)
-		return cmd_usage_error("--pid and --filter-pid: use only one of them");
-	if (opt.type_names && opt_keys[GRT_CONFIG_filter_events].value)
-		return cmd_usage_error("--type and --filter-events: use only one of them");
-	return EXIT_DONE;
-}
-
-/* Sources by BPF know nothing of the module's settings. */
-static int check_settings(void)
-{
+	const struct source_setup setup = {.pid = (pid_t)opt.pid, .types = opt.types};
+	const struct source *const *s;
+	const struct cmd_opt *o;
 	bool unknown = false;
+	const char *why;
 
-	if (!opt.settings.n || wish_for(&source_kmod, &unknown) != WISH_NO)
-		return EXIT_DONE;
-	return cmd_usage_error(
-		"--%s is a setting of the kernel module, and -e %s leaves it out: add kmod, or "
-		"use the filters of other sources (-p, --comm, --ring, --device, --type)",
-		option_of(opt.settings.of[0].key), opt.sources);
+	for (s = all_sources; s < all_sources + SOURCES; s++) {
+		o = record_given(*s);
+		if (o && wish_for(*s, &unknown) != WISH_NAMED)
+			return cmd_usage_error(
+				"--%s is for the source %s: add it to -e, or leave out the option", o->name,
+				(*s)->name);
+		why = o && (*s)->refuse ? (*s)->refuse(&setup) : NULL;
+		if (why)
+			return cmd_usage_error("%s", why);
+	}
+	return EXIT_DONE;
 }
 
 static int check_filters(void)
@@ -1033,9 +1011,6 @@ static int check_filters(void)
 		return cmd_usage_error("--comm='%s': a thread's name has 1 to 15 bytes", opt.comm);
 	if (opt.ring && (!*opt.ring || strlen(opt.ring) > 31))
 		return cmd_usage_error("--ring='%s': a ring's name has 1 to 31 bytes", opt.ring);
-	if (opt.frequency > FREQUENCY_MAX)
-		return cmd_usage_error("--frequency=%llu: at most %d samples a second",
-				       (unsigned long long)opt.frequency, FREQUENCY_MAX);
 	if (status == EXIT_DONE && opt.type_names)
 		status = cmd_event_types(opt.type_names, &opt.types);
 	if (status == EXIT_DONE && opt.device)
@@ -1043,23 +1018,10 @@ static int check_filters(void)
 	return status;
 }
 
-/* Of `auto` the source would be left out with a note where they do not work. */
-static bool record_is_named(const char *name)
-{
-	size_t len = strlen(name);
-
-	for (const char *p = opt.sources; p; p = strchr(p, ','), p += !!p)
-		if (!strncmp(p, name, len) && (p[len] == ',' || !p[len]))
-			return true;
-	return false;
-}
-
 static int record_check_options(char **argv)
 {
 	int status = check_filters();
 
-	if (status == EXIT_DONE)
-		status = take_settings();
 	if (status != EXIT_DONE)
 		return status;
 	if (opt.raw && record_files_any(&opt.files))
@@ -1067,8 +1029,6 @@ static int record_check_options(char **argv)
 			"--raw: --chrome, --folded and the other files need a directory (--output)");
 	if (opt.raw && opt.output)
 		return cmd_usage_error("--raw and --output: use only one of them");
-	if (opt.probes && !record_is_named("nvidia"))
-		return cmd_usage_error("--probes is for the source nvidia: -e nvidia --probes");
 	if (opt.pid && argv[0])
 		return cmd_usage_error("--pid and a program to run: use only one of them");
 	if (opt.raw && !strcmp(opt.raw, "-") && argv[0])
@@ -1080,10 +1040,10 @@ static int record_check_options(char **argv)
 		return cmd_usage_error(
 			"--stack=%s: not a way to take stacks (there are: auto, inproc, bpf, none)",
 			opt.stack);
-	status = take_uprobes();
+	status = record_take_words();
 	if (status == EXIT_DONE)
 		status = check_sources();
-	return status == EXIT_DONE ? check_settings() : status;
+	return status == EXIT_DONE ? record_check_source_options() : status;
 }
 
 static int record_run(int argc, char **argv)
@@ -1115,7 +1075,6 @@ static int record_run(int argc, char **argv)
 	free(run.fds);
 	free(run.buffer);
 	free(run.command);
-	kmod_settings_free(&opt.settings);
 	return status == EXIT_DONE ? closed : status;
 }
 
@@ -1123,5 +1082,6 @@ const struct cmd cmd_record = {
 	.usage = "[-o DIR] [-e SRC,...] [-d SECONDS] [-p PID] [OPTIONS] [[--] PROG [ARGS]]",
 	.opts = options,
 	.run = record_run,
+	.sources = true,
 	.stop_at_operand = true,
 };

@@ -751,7 +751,6 @@ static void set_config(struct capture *c, const struct source_setup *setup)
 	if (setup->device)
 		drm_bus(setup->device, c->config.bus, sizeof(c->config.bus));
 	c->config.self = (uint32_t)getpid();
-	c->config.refused = setup->refused;
 	c->config.tree = setup->program;
 	c->config.pid_ns = pid_ns_inner();
 	c->config.stacks =
@@ -847,7 +846,7 @@ static int grt_bpf_prepare(struct capture *c, const struct source_setup *setup, 
 		return grt_err_set(err, -ENOMEM, NULL, NULL, "no memory for events of %u CPUs", c->cpus);
 	libbpf_set_print(keep_warning);
 	set_config(c, setup);
-	c->samples.frequency = setup->frequency;
+	c->samples.frequency = c->kind->frequency ? (unsigned int)*c->kind->frequency : 0;
 	c->ring_bytes = ring_bytes(c, setup->buffer_size);
 	c->merged = setup->merged;
 	c->note = setup->note;

@@ -70,6 +70,7 @@ struct grt_bpf_probes {
  * @objects: names of its objects, ended by NULL. Of these, programs whose
  *	tracepoint this kernel does not have are left out
  * @configure: makes further settings of the programs; may be NULL
+ * @frequency: of samples of what runs, Hz, 0: none are taken; NULL: none
  * @probes: for functions; NULL: it has none
  * @decoder: for programs whose records are no events; NULL: theirs are
  * @complete: gives an event of the programs what only user space knows; may be NULL
@@ -83,6 +84,7 @@ struct grt_bpf_kind {
 	const char *driver;
 	const char *const *objects;
 	void (*configure)(struct grt_bpf_config *config);
+	const uint64_t *frequency;
 	const struct grt_bpf_probes *probes;
 	const struct grt_bpf_decoder *decoder;
 	void (*complete)(struct grt_event *e);
@@ -133,22 +135,22 @@ int grt_bpf_stop(void *state, struct grt_err *err);
 int grt_bpf_describe(void *state, struct grt_env *env, int room);
 int grt_bpf_close(void *state, struct grt_err *err);
 
-/* BPF_OPS(name, by_name, probe, open): defines source_NAME from its own first operations and the others */
-#define BPF_OPS(name_, by_name_, probe_, open_) \
-	const struct source source_##name_ = {  \
-		.name = #name_,                 \
-		.by_name = by_name_,            \
-		.probe = probe_,                \
-		.open = open_,                  \
-		.start = grt_bpf_start,         \
-		.confine = grt_bpf_confine,     \
-		.streams = grt_bpf_streams,     \
-		.flush = grt_bpf_flush,         \
-		.read = grt_bpf_read,           \
-		.stop = grt_bpf_stop,           \
-		.describe = grt_bpf_describe,   \
-		.close = grt_bpf_close,         \
-	}
+/* BPF_OPS(name, by_name, probe, open, ...): defines source_NAME from its own first operations, what it has
+ * beside them, and the others */
+#define BPF_OPS(name_, by_name_, probe_, open_, ...)                        \
+	const struct source source_##name_ = {.name = #name_,               \
+					      .by_name = by_name_,          \
+					      .probe = probe_,              \
+					      .open = open_,                \
+					      .start = grt_bpf_start,       \
+					      .confine = grt_bpf_confine,   \
+					      .streams = grt_bpf_streams,   \
+					      .flush = grt_bpf_flush,       \
+					      .read = grt_bpf_read,         \
+					      .stop = grt_bpf_stop,         \
+					      .describe = grt_bpf_describe, \
+					      .close = grt_bpf_close,       \
+					      ##__VA_ARGS__}
 
 /* BPF_SOURCE_OF(name, by_name, driver, "object", ...): defines source_NAME; driver as in struct grt_bpf_kind
  */

@@ -14,6 +14,14 @@
 #include "nvidia_probes.h"
 #include "host/tracefs.h"
 
+static bool nvidia_wants_probes;
+
+static const struct cmd_opt options[] = {
+	{"probes", 0, OPT_FLAG, NULL, &nvidia_wants_probes,
+	 "nvidia: functions of its kernel modules, too: interrupts, faults, P2P, power"},
+	{NULL, 0, OPT_FLAG, NULL, NULL, NULL},
+};
+
 static const char *const objects[] = {"nvidia", NULL};
 static const char *const with_probes[] = {"nvidia", "nvidia_probes", NULL};
 
@@ -79,7 +87,7 @@ static int open_it(void **state, const struct source_setup *setup, struct grt_er
 			"nvidia: NVIDIA's driver is not loaded (no line of /proc/devices is of NVIDIA): if it is "
 			"loaded now, nvidia-uvm will not be seen");
 	*state = NULL;
-	return setup->probes ? open_probing(state, setup, err) : grt_bpf_open(state, setup, &kind, err);
+	return nvidia_wants_probes ? open_probing(state, setup, err) : grt_bpf_open(state, setup, &kind, err);
 }
 
-BPF_OPS(nvidia, false, probe_it, open_it);
+BPF_OPS(nvidia, false, probe_it, open_it, .options = options);

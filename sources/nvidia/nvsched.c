@@ -18,6 +18,14 @@
 #include "host/nvidia_devices.h"
 #include "nvidia/decode.h"
 
+static bool nvsched_failed;
+
+static const struct cmd_opt options[] = {
+	{"include-failed", 0, OPT_FLAG, NULL, &nvsched_failed,
+	 "nvsched: record failed calls, too, and calls on files that are not NVIDIA's"},
+	{NULL, 0, OPT_FLAG, NULL, NULL, NULL},
+};
+
 /* NVIDIA's number of Volta's PCI devices: tokens have no runlist there. */
 #define VOLTA_FIRST 0x1d80
 #define VOLTA_LAST 0x1dff
@@ -194,10 +202,11 @@ static int nvsched_open_decoder(void **own, void *capture, const struct source_s
 		.emit = grt_bpf_put,
 		.arg = capture,
 		.branch = driver_branch(),
-		.refused = setup->refused,
+		.refused = nvsched_failed,
 	};
 	struct nvsched *s = calloc(1, sizeof(*s));
 
+	(void)setup;
 	*own = s;
 	if (!s)
 		return grt_err_set(err, -ENOMEM, NULL, NULL, "no memory for the handles of NVIDIA's driver");
@@ -221,7 +230,13 @@ static const struct grt_bpf_decoder decoder = {
 /* ------------------------------------------------------------- source */
 
 static const char *const objects[] = {"nvsched", NULL};
-static const struct grt_bpf_kind kind = {.name = "nvsched", .objects = objects, .decoder = &decoder};
+static void nvsched_configure(struct grt_bpf_config *config)
+{
+	config->refused = nvsched_failed;
+}
+
+static const struct grt_bpf_kind kind = {
+	.name = "nvsched", .objects = objects, .configure = nvsched_configure, .decoder = &decoder};
 
 static int probe_it(struct grt_err *err)
 {
@@ -232,9 +247,9 @@ static int probe_it(struct grt_err *err)
 
 static int open_it(void **state, const struct source_setup *setup, struct grt_err *err)
 {
-	if (nvidia_loaded(NULL) && !setup->refused && setup->note)
+	if (nvidia_loaded(NULL) && !nvsched_failed && setup->note)
 		setup->note("nvsched: NVIDIA's driver is not loaded (no line of /proc/devices is of NVIDIA)");
 	return grt_bpf_open(state, setup, &kind, err);
 }
 
-BPF_OPS(nvsched, false, probe_it, open_it);
+BPF_OPS(nvsched, false, probe_it, open_it, .options = options);

@@ -15,7 +15,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "hostlog.h"
 #include "hostlog_clocks.h"
 #include "hostlog_pids.h"
 #include "text/amd_log_header.h"
@@ -54,18 +53,18 @@ struct capture {
 	char pids_text[512];
 };
 
-static int program_stderr = -1;
-
-int hostlog_stderr(void)
+static int hostlog_program_stderr(void *state)
 {
-	return program_stderr;
+	return ((struct capture *)state)->err_pipe[1];
 }
 
-void hostlog_started(void)
+static void hostlog_program_started(void *state)
 {
-	if (program_stderr >= 0)
-		close(program_stderr);
-	program_stderr = -1;
+	struct capture *c = state;
+
+	if (c->err_pipe[1] >= 0)
+		close(c->err_pipe[1]);
+	c->err_pipe[1] = -1;
 }
 
 static void set_environment(struct capture *c)
@@ -191,7 +190,6 @@ static int open_pipe(struct capture *c, struct grt_err *err)
 		return 0;
 	if (pipe2(c->err_pipe, O_CLOEXEC))
 		return grt_err_set(err, -errno, strerror(errno), NULL, "cannot make a pipe");
-	program_stderr = c->err_pipe[1];
 	c->log.copy = copy_stderr;
 	if (textlog_settings.mark) {
 		hostlog_pids_init(&c->pids, textlog_settings.mark);
@@ -312,7 +310,7 @@ static int hostlog_close(void *state, struct grt_err *err)
 	if (!c)
 		return 0;
 	restore_environment(c);
-	hostlog_started();
+	hostlog_program_started(c);
 	ret = textlog_close(&c->log, err);
 	tell_strangers(c);
 	if (c->err_pipe[0] >= 0)
@@ -325,6 +323,8 @@ const struct source source_hostlog = {
 	.name = "hostlog",
 	.by_name = true,
 	.open = hostlog_open,
+	.program_stderr = hostlog_program_stderr,
+	.program_started = hostlog_program_started,
 	.start = hostlog_start,
 	.confined = hostlog_confined,
 	.streams = hostlog_streams,
