@@ -69,7 +69,7 @@ WARN	:= -Wall -Wextra -Wstrict-prototypes -Wmissing-prototypes -Wvla $(if $(WERR
 HARDEN	:= -fstack-protector-strong -fstack-clash-protection $(if $(findstring x86_64,$(shell $(CC) -dumpmachine)),-fcf-protection) \
 	$(if $(SANITIZE),,$(if $(filter-out -O0,$(filter -O%,$(CFLAGS))),-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3))
 HARDEN_LD := -Wl,-z,relro,-z,now,-z,noexecstack
-ALL_CFLAGS := -std=gnu11 -D_GNU_SOURCE=1 $(WARN) -Iinclude -Ilib -fPIC -fvisibility=default $(HARDEN) $(CFLAGS) \
+ALL_CFLAGS := -std=gnu11 -D_GNU_SOURCE=1 $(WARN) -iquote . -Iinclude -Ilib -fPIC -fvisibility=default $(HARDEN) $(CFLAGS) \
 	$(if $(has_bpf),-DGRT_HAVE_BPF -I$(O)/bpf) $(if $(has_dw),-DGRT_HAVE_DW) $(if $(has_iberty),-DGRT_HAVE_IBERTY) $(if $(has_z),-DGRT_HAVE_ZLIB) \
 	$(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer)
 ALL_LDFLAGS := $(HARDEN_LD) $(LDFLAGS) $(if $(SANITIZE),-fsanitize=$(SANITIZE)) $(if $(STATIC),-static)
@@ -80,7 +80,8 @@ say	= $(if $(V),,@printf '  %-7s %s\n' $(1) $(patsubst $(O)/%,%,$(2));)
 LIB_SRC	 := $(wildcard lib/*.c lib/*/*.c)
 # What is loaded into programs: with what it needs of the library, and no sanitizer.
 INJECT_SRC := $(wildcard inject/*.c) $(addprefix lib/,codes/cuda_codes.c base/error.c base/escape.c base/memfile.c trace/metadata.c)
-CMD_SRC	 := $(wildcard cmds/*.c sources/*.c)
+# What this machine is and has, the module's control files, the inputs of record, the commands.
+CMD_SRC	 := $(filter-out %.bpf.c,$(wildcard $(foreach d,host kmod sources cmds,$(d)/*.c $(d)/*/*.c)))
 UNIT_SRC := $(wildcard tests/unit/test_*.c)
 UNIT_AUX := $(filter-out $(UNIT_SRC),$(wildcard tests/unit/*.c))
 FUZZ_SRC := $(wildcard tests/fuzz/fuzz_*.c)
@@ -177,7 +178,7 @@ $(INJECT): $(INJECT_OBJ)
 BPF_CFLAGS := -O2 -g -target bpf -Wall -Werror -Wno-unused-function -Iinclude \
 	-idirafter /usr/include/$(shell uname -m)-linux-gnu
 
-$(O)/bpf/%.bpf.o: sources/bpf/%.bpf.c $(wildcard sources/bpf/*.h lib/nvidia/*.h lib/codes/*.h) $(HEADERS) $(EVENT_ROWS)
+$(O)/bpf/%.bpf.o: sources/bpf/%.bpf.c $(filter-out sources/bpf/bpf%,$(wildcard sources/bpf/*.h)) $(wildcard lib/nvidia/*.h lib/codes/*.h) $(HEADERS) $(EVENT_ROWS)
 	@mkdir -p $(@D)
 	$(call say,BPF,$@)$(CLANG) $(BPF_CFLAGS) -c -o $@ $<
 
@@ -192,7 +193,7 @@ $(O)/bpf/bpf_objects.h: $(BPF_SKEL) Makefile
 		$(foreach o,$(BPF_SKEL:.skel.h=),echo '	{"$(notdir $(o))", $(notdir $(o))_bpf__elf_bytes},';) \
 		echo '};'; } >$@
 
-$(O)/obj/sources/bpf.o: $(if $(has_bpf),$(O)/bpf/bpf_objects.h)
+$(O)/obj/sources/bpf/bpf.o: $(if $(has_bpf),$(O)/bpf/bpf_objects.h)
 
 # What the public header declares is exported, nothing else.
 $(O)/libgrtrace.map: include/grtrace/grtrace.h
@@ -302,7 +303,7 @@ vm-tools: test-tools $(if $(has_kernel),test-modules)
 # commands with it, and what they are linked with (elfutils, the demangler, zlib). Sources of live data stay out.
 # A line of text may be 4 MiB long; here 64 KiB are, which inputs reach.
 FUZZ_SANITIZE ?= -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
-FUZZ_CFLAGS := -std=gnu11 -D_GNU_SOURCE=1 -O1 -g -Iinclude -Ilib -Itests/unit -DGRT_LINE_MAX='(64U << 10)' \
+FUZZ_CFLAGS := -std=gnu11 -D_GNU_SOURCE=1 -O1 -g -iquote . -Iinclude -Ilib -Itests/unit -DGRT_LINE_MAX='(64U << 10)' \
 	$(if $(has_dw),-DGRT_HAVE_DW) $(if $(has_iberty),-DGRT_HAVE_IBERTY) $(if $(has_z),-DGRT_HAVE_ZLIB) $(FUZZ_SANITIZE)
 FUZZ_OBJ := $(patsubst %.c,$(O)/fuzz/%.o,$(LIB_SRC) $(UNIT_AUX) $(CMD_SRC))
 FUZZ_LIB := $(O)/fuzz/libfuzz.a

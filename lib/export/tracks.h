@@ -20,7 +20,7 @@
  * nest: jobs that overlap on a ring go to lanes of it, tracks of the same name.
  * Jobs come when they are settled, so different tracks are at different times.
  *
- * Which event is drawn how is a row of the table in tracks.c.
+ * Which event is drawn how is said by the files of tracks.def, one per provider.
  */
 #ifndef GRT_EXPORT_TRACKS_H
 #define GRT_EXPORT_TRACKS_H

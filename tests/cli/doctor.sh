@@ -96,7 +96,7 @@ run doctor
 expect "a healthy system" 0 '^Sources$'
 check "the source kmod works" finds kmod works 'jobs from submit to complete'
 check "nothing else is wrong" test -z "$(sed -n '/^Kernel$/,$p' <<<"$output" | grep -E ' (NO|unknown) ')"
-check "every row has one line" test "$(sed '1,/^$/d' <<<"$output" | grep -c '^  ')" = "$(grep -c '^GRT_PROBE(' "$GRTRACE_SRC/sources/probes.def")"
+check "every row has one line" test "$(sed '1,/^$/d' <<<"$output" | grep -c '^  ')" = "$(grep -c '^GRT_PROBE(' "$GRTRACE_SRC/cmds/doctor/probes.def")"
 check "its device" finds gpus works 'virtio_gpu \(card1 renderD129\)'
 check "its bus" finds pci works '0000:01:00.0 1af4:1050 virtio-pci'
 check "the module's file" finds module_file works "/lib/modules/$release/updates/grtrace.ko"
@@ -504,7 +504,7 @@ fi
 # ---- the manual of troubles quotes real messages
 missing=
 while IFS= read -r message; do
-	grep -rqF -- "$message" "$GRTRACE_SRC"/{sources,cmds,lib} || missing+="$message; "
+	grep -rqF -- "$message" "$GRTRACE_SRC"/{host,kmod,sources,cmds,lib} || missing+="$message; "
 done < <(sed -n 's/^### //p' "$GRTRACE_SRC/docs/troubleshooting.md")
 output=$missing
 check "the headings of docs/troubleshooting.md are messages of the sources" silent
