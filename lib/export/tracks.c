@@ -21,6 +21,7 @@
 #include "stack/images.h"
 #include "jobs/jobs.h"
 #include "base/keyed.h"
+#include "base/sized.h"
 #include "base/demangle.h"
 #include "threads/threads.h"
 
@@ -222,6 +223,7 @@ static int tracks_draw(struct grt_tracks *t, struct track *k, struct grt_track_i
 		return 0;
 	}
 	k->last = i->kind == GRT_ITEM_SLICE ? i->end : i->time;
+	i->size = sizeof(*i);
 	i->track = k->id;
 	i->arg = a ? a->a : NULL;
 	i->args = a ? a->n : 0;
@@ -234,6 +236,7 @@ static int tracks_draw(struct grt_tracks *t, struct track *k, struct grt_track_i
 static int announce(struct grt_tracks *t, const struct track *k, const char *name, const char *unit)
 {
 	struct grt_track out = {
+		.size = sizeof(out),
 		.id = k->id,
 		.parent = k->parent,
 		.kind = k->kind,
@@ -1522,7 +1525,7 @@ static int name_items(struct grt_tracks *t)
 	return ret;
 }
 
-int grt_tracks_new(struct grt_tracks **out, const struct grt_tracks_sink *sink)
+int grt_tracks_new_sized(struct grt_tracks **out, const struct grt_tracks_sink *sink, size_t size)
 {
 	struct grt_tracks *t = calloc(1, sizeof(*t));
 	struct grt_jobs_sink jobs = {.held = tracks_on_held, .job = tracks_on_job, .arg = t};
@@ -1530,7 +1533,8 @@ int grt_tracks_new(struct grt_tracks **out, const struct grt_tracks_sink *sink)
 	*out = t;
 	if (!t)
 		return -ENOMEM;
-	t->sink = *sink;
+	t->count.size = sizeof(t->count);
+	grt_sized_copy(&t->sink, sizeof(t->sink), sink, size);
 	grt_keyed_init(&t->tracks, sizeof(struct track), GRT_TRACKS_MAX);
 	grt_keyed_init(&t->lives, sizeof(struct life), LIVES_MAX);
 	grt_keyed_init(&t->kernels, sizeof(uint32_t), KERNELS_MAX);

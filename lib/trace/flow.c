@@ -9,6 +9,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/sized.h"
+
 typedef int (*event_fn)(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu);
 
 /* The callback of each type beside `event`, as its place in struct grt_consumer. */
@@ -63,7 +65,7 @@ static void flow_init(struct flow *f, struct grt_session *s, struct grt_consumer
 {
 	memset(f, 0, sizeof(*f));
 	f->c = c;
-	memcpy(&f->on, c, size < sizeof(f->on) ? size : sizeof(f->on));
+	grt_sized_copy(&f->on, sizeof(f->on), c, size);
 	f->h = &s->health;
 	f->written = &s->written;
 	f->gpus = s->gpus;
