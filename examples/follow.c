@@ -2,7 +2,7 @@
 /*
  * Follows a recording while it is made and prints its events, until the recorder is done.
  *	cc -o follow follow.c $(pkg-config --cflags --libs grtrace)
- *	grtrace record -e kmod -o run.grt & ./follow run.grt run.grt/kmod_*
+ *	grtrace record -o run.grt & sleep 1; ./follow run.grt run.grt/*_[0-9]*
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -49,8 +49,7 @@ int main(int argc, char **argv)
 
 		done = !flock(dir, LOCK_EX | LOCK_NB);
 		clock_gettime(CLOCK_MONOTONIC, &now);
-		/* An event is in its file a second after it happened; one that comes later is out of order.
-		 */
+		/* Most events are in their file within a second; later ones are printed out of order. */
 		ret = grt_session_run_live(session, &c,
 					   done ? UINT64_MAX : (uint64_t)(now.tv_sec - 1) * 1000000000, &err);
 		fflush(stdout);

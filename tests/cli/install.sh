@@ -142,6 +142,20 @@ check "finds it" client client_cc
 check "and with the static library" cc -std=c11 "${strict[@]}" -static -o client_static "$from/client.c" "${static_flags[@]}"
 check "finds it, too" client client_static
 
+cat >fields.c <<'EOF'
+#include <stdio.h>
+#define GRT_EVENT_TABLE_ROWS
+#include <grtrace/event_table.h>
+int main(void)
+{
+	for (const struct grt_field *f = grt_event_table[GRT_EV_COMMIT].fields(); f->name; f++)
+		printf("%s %d\n", f->name, f->offset);
+	return 0;
+}
+EOF
+check "a program with tables of events of its own" cc -std=c11 "${strict[@]}" -static -o fields fields.c "${static_flags[@]}"
+check "has their fields" test "$(./fields)" = $'sw_depth 48\nhw_depth 52'
+
 for example in longest_jobs follow; do
 	check "the example $example builds as its first lines say" cc -std=c11 "${strict[@]}" -o $example "prefix/share/doc/grtrace/$example.c" "${flags[@]}"
 done
