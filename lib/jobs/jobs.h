@@ -211,6 +211,9 @@ const struct grt_names *grt_jobs_names(const struct grt_jobs *j);
 /** grt_jobs_free - frees it; NULL is allowed */
 void grt_jobs_free(struct grt_jobs *j);
 
+/** grt_job_touches - whether one of a job's stamps, or what is between them, lies in a span */
+bool grt_job_touches(const struct grt_job *job, uint64_t first, uint64_t last);
+
 /**
  * grt_job_phase - the length of a phase
  * @inferred: gets whether one of its ends was not observed
