@@ -170,14 +170,6 @@ static void tracks_add_text(struct args *a, unsigned int id, const char *text, s
 			.id = (uint16_t)id, .kind = GRT_TRACK_TEXT, .length = (uint32_t)length, .text = text};
 }
 
-static uint64_t field_number(const struct grt_field *f, const struct grt_event *e)
-{
-	uint64_t v = 0;
-
-	memcpy(&v, (const char *)e + f->offset, f->size);
-	return v;
-}
-
 static void add_field(struct args *a, unsigned int id, const struct grt_field *f, const struct grt_event *e)
 {
 	static const enum grt_track_value kinds[] = {[GRT_FIELD_DEC] = GRT_TRACK_U64,
@@ -185,19 +177,15 @@ static void add_field(struct args *a, unsigned int id, const struct grt_field *f
 						     [GRT_FIELD_SIGNED] = GRT_TRACK_S64,
 						     [GRT_FIELD_ENGINE] = GRT_TRACK_U64,
 						     [GRT_FIELD_TIME] = GRT_TRACK_U64};
-	unsigned int unused = 64 - 8 * f->size;
-	const char *text = (const char *)e + f->offset;
-	int64_t number;
+	uint64_t number;
 
 	if (f->kind == GRT_FIELD_STR) {
-		tracks_add_text(a, id, text, f->size);
-	} else if (f->kind == GRT_FIELD_SIGNED) {
-		number = (int64_t)(field_number(f, e) << unused) >> unused;
-		if (!grt_field_is_unknown(f, e, number))
-			add_arg(a, id, GRT_TRACK_S64, (uint64_t)number);
-	} else if (!grt_field_is_unknown(f, e, (int64_t)field_number(f, e))) {
-		add_arg(a, id, kinds[f->kind], field_number(f, e));
+		tracks_add_text(a, id, (const char *)e + f->offset, f->size);
+		return;
 	}
+	number = grt_field_value(f, e);
+	if (!grt_field_is_unknown(f, e, (int64_t)number))
+		add_arg(a, id, kinds[f->kind], number);
 }
 
 static void add_fields(const struct grt_tracks *t, struct args *a, const struct grt_event *e)
@@ -1012,7 +1000,7 @@ static void add_work_fields(const struct grt_tracks *t, struct args *a, const st
 	const struct grt_field *f = grt_event_table[e->type].fields();
 
 	for (unsigned int i = 2; f[i].name; i++)
-		if (field_number(&f[i], e) && strcmp(f[i].name, "name"))
+		if (grt_field_value(&f[i], e) && strcmp(f[i].name, "name"))
 			add_field(a, t->field_arg[e->type][i], &f[i], e);
 }
 
