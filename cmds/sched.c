@@ -284,9 +284,17 @@ static int sched_sched_run(int argc, char **argv)
 	return status;
 }
 
+static const struct grt_table statistics_pairs = {"statistics", NULL, NULL, GRT_TABLE_PAIRS};
+
+static const struct cmd_json sched_json = {
+	.title = "the last line of grtrace sched --json; those before it are events",
+	.tables = GRT_TABLES(&statistics_pairs),
+};
+
 const struct cmd cmd_sched = {
 	.reads = true,
 	.usage = "[-v] [-p PID] [-d SECONDS] [--include-failed] [--json] [-i PATH]",
 	.opts = opts,
 	.run = sched_sched_run,
+	.json = &sched_json,
 };

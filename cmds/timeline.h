@@ -77,4 +77,6 @@ static inline uint64_t timeline_span(const struct timeline *tl)
 	return tl->span.known ? tl->span.last - tl->span.first : 0;
 }
 
+extern const struct cmd_json timeline_json;
+
 #endif /* GRTRACE_TIMELINE_H */

@@ -14,6 +14,17 @@
 /* Gaps and overlaps of a kind that text shows, the longest. */
 #define IDLES_SHOWN 10U
 
+static const struct grt_table recording_pairs = {"recording", "recording", NULL, GRT_TABLE_PAIRS};
+
+const struct cmd_json timeline_json = {
+	.title = "what grtrace timeline --json prints",
+	.tables = GRT_TABLES(&recording_pairs, &grt_timeline_table[GRT_BY_RING],
+			     &grt_timeline_table[GRT_BY_ENGINE], &grt_timeline_table[GRT_BY_PROCESS],
+			     &grt_gap_table[GRT_BY_RING], &grt_gap_table[GRT_BY_PROCESS], &grt_overlap_table,
+			     &grt_latency_table, &grt_power_table, &reading_health_pairs, &reading_join_pairs,
+			     &reading_balance_pairs),
+};
+
 static const struct grt_names *timeline_print_names_of(const struct timeline *tl)
 {
 	return grt_jobs_names(tl->jobs);
@@ -307,9 +318,9 @@ static void timeline_print_write_end(struct timeline *tl)
 	grt_notes_write(&tl->notes, tl->writer);
 	if (tl->json) {
 		reading_health(tl->writer, h);
-		reading_joins(tl->writer, tl->jobs, true);
+		reading_joins(tl->writer, tl->jobs);
 	}
-	reading_balance(tl->writer, h, 0, tl->json);
+	reading_balance(tl->writer, h, 0);
 }
 
 int timeline_print(struct timeline *tl)

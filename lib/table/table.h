@@ -61,6 +61,11 @@ struct grt_cell {
 #define GRT_COLUMN_MACHINE 4U /* in JSON and CSV */
 #define GRT_COLUMN_ALL 7U
 #define GRT_COLUMN_MORE 6U
+/* of pairs: not in text where it is 0; nowhere where it is absent */
+#define GRT_COLUMN_NONZERO 8U
+#define GRT_COLUMN_OPTIONAL 16U
+/* text shows no @help behind the value */
+#define GRT_COLUMN_PLAIN 32U
 
 /**
  * struct grt_column - one column
@@ -83,12 +88,14 @@ struct grt_column {
 /* struct grt_table.marks: which lists of marked columns machine forms add to each row */
 #define GRT_MARK_INFERRED 1U
 #define GRT_MARK_ESTIMATED 2U
+/* its one row is written as name and value pairs, see grt_writer_fields() */
+#define GRT_TABLE_PAIRS 4U
 
 /**
  * struct grt_table - a kind of row
- * @name: JSON key
+ * @name: JSON key; NULL: its pairs are members of the whole
  * @title: heading in text
- * @columns: ended by a row without name
+ * @columns: ended by a row without name; NULL: pairs that are not known beforehand
  * @marks: GRT_MARK_*
  */
 struct grt_table {
@@ -97,6 +104,9 @@ struct grt_table {
 	const struct grt_column *columns;
 	unsigned int marks;
 };
+
+/* Tables ended by NULL. */
+#define GRT_TABLES(...) ((const struct grt_table *const[]){__VA_ARGS__, NULL})
 
 /**
  * struct grt_field_value - a name and value pair
@@ -144,7 +154,7 @@ struct grt_writer_ops {
 /**
  * struct grt_writer - head of each writer's own state
  * @table, @view: the open table
- * @column: its columns in this form
+ * @column: its columns in this form; @key: what JSON and CSV call them
  */
 struct grt_writer {
 	const struct grt_writer_ops *ops;
@@ -152,6 +162,7 @@ struct grt_writer {
 	const struct grt_table *table;
 	const void *view;
 	const struct grt_column *column[GRT_COLUMNS_MAX];
+	const char *key[GRT_COLUMNS_MAX];
 	unsigned int columns;
 };
 
@@ -173,6 +184,12 @@ void grt_writer_end(struct grt_writer *w);
  */
 void grt_writer_fields(struct grt_writer *w, const char *name, const char *title,
 		       const struct grt_field_value *f);
+
+/**
+ * grt_writer_pairs - the columns of a table of GRT_TABLE_PAIRS as name and value pairs
+ * In text what follows a number or truth is the cell's @text, where it has one, else the column's help.
+ */
+void grt_writer_pairs(struct grt_writer *w, const struct grt_table *table, const void *view, const void *row);
 
 /** grt_writer_table - begins a table; @view is handed to the columns and lives until its end */
 void grt_writer_table(struct grt_writer *w, const struct grt_table *table, const void *view);
@@ -199,7 +216,10 @@ void grt_writer_notes(struct grt_writer *w, const char *const *notes, unsigned i
 /** grt_writer_free - frees it, @out stays open; NULL is allowed */
 void grt_writer_free(struct grt_writer *w);
 
-/** grt_column_find - the column of this name, NULL where there is none */
+/** grt_column_key - what JSON and CSV call a column: as the JSON of events does, see keys.def */
+const char *grt_column_key(const struct grt_table *table, const struct grt_column *c);
+
+/** grt_column_find - the column of this name or key, NULL where there is none */
 const struct grt_column *grt_column_find(const struct grt_table *table, const char *name);
 
 /** grt_column_get - the value of a column */
