@@ -12,7 +12,7 @@
 
 #include "base/units.h"
 #include "table/cells.h"
-#include "../sources/drm_cards.h"
+#include "host/drm_cards.h"
 
 /* Of a machine with more GPUs than have room some stay without their device files. */
 #define GPUS_TEXT 2048

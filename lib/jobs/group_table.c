@@ -225,6 +225,11 @@ const struct grt_table grt_group_table[GRT_BYS] = {
 	[GRT_BY_PROCESS] = {"processes", "processes", process_columns, MARKS},
 };
 
+const struct grt_table *grt_groups_table(enum grt_group_by by)
+{
+	return by < GRT_BYS ? &grt_group_table[by] : NULL;
+}
+
 /* --------------------------------------------------------------- analysis */
 
 /* Where nothing else decides: by number, as one would look it up. */

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * One run of `grtrace report`, shared by its files: report.c takes the command
+ * line and drives the session, report_print.c puts together what is written.
+ */
+#ifndef GRTRACE_REPORT_H
+#define GRTRACE_REPORT_H
+
+#include "analyses.h"
+#include "base/busy.h"
+#include "cmds/reading.h"
+
+/**
+ * struct report - one run
+ * @c: what the session drives
+ * @input: its name for people
+ * @jobs: events joined into jobs
+ * @a: the analyses of what is shown
+ * @by: the part asked for by --by, or by --csv; NULL: the summary
+ * @elsewhere: events that the summary has no table for, by class
+ * @asked: by --from and --to, all there is without them
+ * @span: the time that is looked at (live: known with the first event)
+ * @live: input is the live module
+ * @piped: input is a pipe: the time is known when it has been read
+ * @narrowed: --from or --to were given
+ * @verbose: as asked for
+ */
+struct report {
+	struct grt_consumer c;
+	const char *input;
+	struct grt_session *session;
+	struct grt_jobs *jobs;
+	struct grt_analyses a;
+	const struct grt_part *by;
+	uint64_t elsewhere[GRT_CLASSES];
+	struct grt_interval asked;
+	struct reading_span span;
+	bool live;
+	bool piped;
+	bool narrowed;
+	bool verbose;
+	struct grt_notes notes;
+};
+
+/** report_streams - whether jobs are written while the trace is read */
+static inline bool report_streams(const struct report *r)
+{
+	return r->a.pass.streams;
+}
+
+/** report_begin - the head of the output, up to the first job where they stream. Return: 0 or -ENOMEM */
+int report_begin(struct report *r);
+
+/** report_print - the rest of it, or all where jobs do not stream. Return: 0 or -ENOMEM */
+int report_print(struct report *r);
+
+/** report_elsewhere - whether other commands and views show events of a class that the summary does not */
+bool report_elsewhere(enum grt_class class);
+
+/** report_unread - events in packets that were begun, later than the end of a live stream */
+uint64_t report_unread(const struct report *r);
+
+extern const struct cmd_json report_json;
+
+#endif /* GRTRACE_REPORT_H */
