@@ -53,4 +53,6 @@ int report_print(struct report *r);
 /** report_unread - events in packets that were begun, later than the end of a live stream */
 uint64_t report_unread(const struct report *r);
 
+extern const struct cmd_json report_json;
+
 #endif /* GRTRACE_REPORT_H */
