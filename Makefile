@@ -108,7 +108,7 @@ EXAMPLES := $(wildcard examples/*.c)
 has_kernel := $(if $(KDIR),$(wildcard $(KDIR)/Makefile))
 modules_of = $(wildcard $(1)/*.ko)
 
-.PHONY: all help features check-deps modules modules_install dkms kernel-tree bench-modules test-modules install uninstall check check-built soak demo fuzz fuzz-coverage \
+.PHONY: all help features check-deps modules modules_install dkms kernel-tree bench-modules test-modules install uninstall check check-built soak demo readme fuzz fuzz-coverage \
 	fuzzers unit-tests inject-tests test-tools vm-tools bench tests clean
 .DELETE_ON_ERROR:
 .SUFFIXES:
@@ -120,7 +120,7 @@ all: $(BIN) $(INJECT) $(SOFTGPU_RUN) $(LIBA) $(if $(SANITIZE)$(STATIC),,$(LIBSO)
 help:
 	@sed -n '3,11s/^# \{0,1\}//p' Makefile
 	@echo
-	@echo 'Targets: all modules check check-deps demo soak fuzz fuzz-coverage bench install uninstall modules_install dkms kernel-tree clean'
+	@echo 'Targets: all modules check check-deps demo readme soak fuzz fuzz-coverage bench install uninstall modules_install dkms kernel-tree clean'
 
 features:
 	@tools/features "$(O)" "$(KDIR)" "$(CC)" "$(CLANG)"
@@ -376,6 +376,11 @@ demo:
 	tools/setup demo
 	$(MAKE) all
 	tools/demo $(O)
+
+# What README.md shows of the recording of `make demo`.
+readme: $(BIN)
+	@[ -d $(O)/demo/run.grt ] || { echo "there is no $(O)/demo/run.grt: make demo" >&2; exit 1; }
+	tools/readme $(BIN) $(O)/demo/run.grt README.md docs/demo.svg
 
 # ------------------------------------------------------------------ install
 

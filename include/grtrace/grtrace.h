@@ -102,7 +102,8 @@ struct grt_consumer {
 	int (*beyond)(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu);
 	int (*late)(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu);
 	/* Rows of classes.def are only added at its end: no member before them moves. */
-#define GRT_CLASS(name, help) int (*name)(struct grt_consumer * c, const struct grt_event *e, uint32_t cpu);
+#define GRT_CLASS(name, help, see) \
+	int (*name)(struct grt_consumer * c, const struct grt_event *e, uint32_t cpu);
 #include <grtrace/classes.def>
 #undef GRT_CLASS
 };
@@ -110,7 +111,7 @@ struct grt_consumer {
 /** enum grt_class - the classes of classes.def, for tables by class */
 enum grt_class {
 	GRT_CLASS_unknown, /* a type that this version does not know */
-#define GRT_CLASS(name, help) GRT_CLASS_##name,
+#define GRT_CLASS(name, help, see) GRT_CLASS_##name,
 #include <grtrace/classes.def>
 #undef GRT_CLASS
 	GRT_CLASSES,

@@ -1055,6 +1055,19 @@ int grt_jobs_new_sized(struct grt_jobs **out, const struct grt_jobs_sink *sink, 
 	return -ENOMEM;
 }
 
+bool grt_job_touches(const struct grt_job *job, uint64_t first, uint64_t last)
+{
+	bool before = false, after = false;
+
+	for (unsigned int i = 0; i < GRT_STAMPS; i++) {
+		if (job->seen >> i & 1) {
+			before |= job->time[i] <= last;
+			after |= job->time[i] >= first;
+		}
+	}
+	return before && after;
+}
+
 int grt_jobs_flush(struct grt_jobs *j)
 {
 	struct grt_job *job;

@@ -23,4 +23,7 @@ _Static_assert(sizeof(struct grt_job) == 128, "two cache lines");
 /** grt_jobs_completed_again - COMPLETE events of jobs that were complete: concluded before, or told twice */
 uint64_t grt_jobs_completed_again(const struct grt_jobs *j);
 
+/** grt_job_touches - whether one of a job's stamps, or what is between them, lies in a span */
+bool grt_job_touches(const struct grt_job *job, uint64_t first, uint64_t last);
+
 #endif /* GRT_JOBS_JOBS_H */
