@@ -236,7 +236,6 @@ static int launch_gaps_take(struct grt_launch_gaps *g, const struct grt_key *dev
 
 static bool gap_before(const struct device *d, const struct interval *a, const struct interval *b)
 {
-	(void)d;
 	return a->from < b->from;
 }
 

@@ -146,7 +146,6 @@ static int new_list(void **state, struct grt_pass *pass, unsigned int parts)
 {
 	struct job_list *l = calloc(1, sizeof(*l));
 
-	(void)parts;
 	*state = l;
 	if (!l)
 		return -ENOMEM;
@@ -188,7 +187,6 @@ static int write_list(void *state, const struct grt_part *part, struct grt_pass 
 	struct job_list *l = state;
 	int ret = 0;
 
-	(void)part;
 	if (l->top) {
 		grt_writer_table(pass->writer, &l->table, &l->view);
 		ret = grt_top_each(l->top, write_job, l);

@@ -31,7 +31,6 @@ struct grt_kway {
 static inline bool grt_kway_before(const struct grt_kway *k, const struct grt_kway_slot *a,
 				   const struct grt_kway_slot *b)
 {
-	(void)k;
 	return a->key < b->key || (a->key == b->key && a->st->index < b->st->index);
 }
 
