@@ -20,7 +20,7 @@
  * struct kmod - an open control directory
  * @dir: its descriptor
  * @path: its name, for messages
- * @version: the module's version text ("0.1.0")
+ * @version: the module's version text, GRT_VERSION when it was built
  * @format: the stream format of the module
  * @cpus: number of per-CPU streams
  * @number: the CPU of each, rising

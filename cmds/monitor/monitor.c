@@ -108,13 +108,9 @@ static bool monitor_is_asked_for(const struct monitor *m, uint64_t ctx, uint32_t
 	return driver ? !strcmp(driver, m->driver) : !m->sure;
 }
 
-static int monitor_on_job(void *arg, const struct grt_job *job)
+static bool monitor_wants(struct grt_analyses *a, const struct grt_job *job)
 {
-	struct monitor *m = arg;
-
-	if (!monitor_is_asked_for(m, job->ctx, job->pid, job->ring, job->device))
-		return 0;
-	return grt_analyses_job(&m->a, job);
+	return monitor_is_asked_for((struct monitor *)a, job->ctx, job->pid, job->ring, job->device);
 }
 
 static bool has_line(struct monitor *m, const struct grt_event *e)
@@ -163,10 +159,10 @@ static int monitor_take_in(struct monitor *m, const struct grt_event *e, struct 
  */
 static int monitor_follow(struct monitor *m, const struct grt_event *e, struct monitor_did *did)
 {
-	uint64_t before = grt_jobs_completed_again(m->jobs);
-	int ret = grt_jobs_event(m->jobs, e);
+	uint64_t before = grt_jobs_completed_again(m->a.jobs);
+	int ret = grt_jobs_event(m->a.jobs, e);
 
-	m->again = grt_jobs_completed_again(m->jobs) != before;
+	m->again = grt_jobs_completed_again(m->a.jobs) != before;
 	return ret || e->type == GRT_EV_WAIT_DEP ? ret : feed_deps(m, e, did);
 }
 
@@ -241,16 +237,15 @@ static void want_parts(struct monitor *m)
 
 static int monitor_begin(struct monitor *m)
 {
-	const struct grt_jobs_sink sink = {.job = monitor_on_job, .arg = m};
 	struct grt_pass *pass = &m->a.pass;
 
-	m->c = (struct grt_consumer){
+	m->a.c = (struct grt_consumer){
 		.event = monitor_on_event, .name = monitor_on_name, .packet = monitor_on_packet};
+	m->a.wants = monitor_wants;
 	m->counts = calloc(1, sizeof(*m->counts));
-	if (!m->counts || grt_jobs_new(&m->jobs, &sink, NULL) || grt_deps_new(&m->deps, NULL) ||
+	if (!m->counts || grt_analyses_join(&m->a) || grt_deps_new(&m->deps, NULL) ||
 	    (!m->quiet && monitor_line_new(m)))
 		return -ENOMEM;
-	pass->jobs = m->jobs;
 	pass->deps = m->deps;
 	pass->names = &m->names;
 	pass->seen = m->seen;
@@ -267,7 +262,6 @@ static int monitor_begin(struct monitor *m)
 static void monitor_end(struct monitor *m)
 {
 	grt_analyses_free(&m->a);
-	grt_jobs_free(m->jobs);
 	grt_deps_free(m->deps);
 	monitor_line_free(m);
 	grt_names_free(&m->names);
@@ -287,9 +281,7 @@ static int monitor_finish(struct monitor *m, const struct grt_err *err, int ret)
 	if (m->write_error)
 		return cmd_write_failed(m->write_error);
 	m->a.pass.health = grt_session_health(m->session);
-	written = grt_jobs_flush(m->jobs);
-	if (!written)
-		written = monitor_stats(m);
+	written = grt_analyses_finish(&m->a) ?: monitor_stats(m);
 	return reading_judge(m->session, m->input, monitor_unread(m), ret < 0 ? ret : written, err);
 }
 
@@ -308,7 +300,7 @@ static int monitor_replay(struct monitor *m, const char *path)
 	m->input = path;
 	if (!m->driver)
 		m->driver = m->row->driver;
-	ret = grt_session_run(m->session, &m->c, 0, UINT64_MAX, &err);
+	ret = grt_session_run(m->session, &m->a.c, 0, UINT64_MAX, &err);
 	status = monitor_finish(m, &err, ret);
 	grt_session_close(m->session);
 	return status;
@@ -377,7 +369,7 @@ static int monitor_run_live(struct monitor *m, struct live *l)
 		fputs("grtrace monitor: Ctrl-C ends and prints the statistics\n", stderr);
 	m->session = live_session(l);
 	m->first = grt_now();
-	ret = live_run(l, &m->c, &limits, &err);
+	ret = live_run(l, &m->a.c, &limits, &err);
 	m->last = grt_now();
 	m->known = true;
 	return monitor_finish(m, &err, ret);

@@ -48,7 +48,7 @@ struct monitor_did {
 
 /**
  * struct monitor - one run
- * @c: what the session drives
+ * @a: the analyses of what is shown
  * @input: its name for people
  * @pid, @driver: only events of these; 0 and NULL: of all
  * @sure: @driver was asked for: a ring of unknown driver is not its
@@ -57,8 +57,6 @@ struct monitor_did {
  * @sample: every Nth ioctl is printed, 0: none
  * @ioctls: met so far
  * @classes: bit per class of events that are taken in, see monitor.c
- * @function: of which there are @functions; @functions_over: calls of further ones
- * @a: the analyses of what is shown
  * @seen: events taken in, by type; all types together in [0]
  * @again: the present event is a COMPLETE of a job that was complete
  * @first, @last: stamps of the recording's first and last event, of whatever kind and process (live:
@@ -68,7 +66,7 @@ struct monitor_did {
  * @write_error: errno of a failed write, 0: none
  */
 struct monitor {
-	struct grt_consumer c;
+	struct grt_analyses a;
 	const struct monitor_row *row;
 	const char *input;
 	uint32_t pid;
@@ -87,10 +85,8 @@ struct monitor {
 	struct grt_event_json *lines;
 	struct grt_event_text *details;
 	struct grt_counts *counts;
-	struct grt_jobs *jobs;
 	bool again;
 	struct grt_deps *deps;
-	struct grt_analyses a;
 	uint64_t seen[GRT_EV_MAX];
 	uint64_t first;
 	uint64_t last;

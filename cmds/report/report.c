@@ -70,58 +70,11 @@ static const struct cmd_opt opts[] = {
 	{NULL, 0, OPT_FLAG, NULL, NULL, NULL},
 };
 
-static int report_on_held(void *arg, const struct grt_job *job)
-{
-	return grt_analyses_held(&((struct report *)arg)->a, job);
-}
-
-static int report_on_job(void *arg, const struct grt_job *job)
-{
-	return grt_analyses_job(&((struct report *)arg)->a, job);
-}
-
-static int on_stray(void *arg, const struct grt_event *e)
-{
-	return grt_analyses_stray(&((struct report *)arg)->a, e);
-}
-
-static int on_join_event(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
-{
-	(void)cpu;
-	return grt_jobs_event(((struct report *)c)->jobs, e);
-}
-
-static int on_taken(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
-{
-	(void)cpu;
-	return grt_analyses_event(&((struct report *)c)->a, e, grt_class_of[e->type]);
-}
-
-static int report_on_beyond(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
-{
-	(void)cpu;
-	return grt_analyses_beyond(&((struct report *)c)->a, e, grt_class_of[e->type]);
-}
-
-static int report_on_late(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
-{
-	(void)cpu;
-	return grt_analyses_late(&((struct report *)c)->a, e, grt_class_of[e->type]);
-}
-
 static int on_elsewhere(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
 {
 	(void)cpu;
 	((struct report *)c)->elsewhere[grt_class_of[e->type]]++;
 	return 0;
-}
-
-/* Jobs need the names, whoever else does. */
-static int report_on_name(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
-{
-	int ret = on_taken(c, e, cpu);
-
-	return ret ? ret : on_join_event(c, e, cpu);
 }
 
 /* Records of what was before or is after the time looked at are no part of it. */
@@ -160,36 +113,17 @@ static int on_any_event(struct grt_consumer *c, const struct grt_event *e, uint3
 	return ret;
 }
 
-static int report_on_packet(struct grt_consumer *c, const struct grt_packet *p)
-{
-	grt_analyses_packet(&((struct report *)c)->a, p);
-	return 0;
-}
-
-/* The callback of a class: where nobody takes it in, the summary counts what others show. */
-#define SET_CLASS(name, help)                                  \
-	if (classes & GRT_IN_CLASS(name))                      \
-		r->c.name = on_taken;                          \
-	else if (!r->by && report_elsewhere(GRT_CLASS_##name)) \
-		r->c.name = on_elsewhere;
-
+/* Where no analysis takes a class in, the summary counts its events. */
 static void set_consumer(struct report *r)
 {
-	uint32_t classes = grt_analyses_classes(&r->a);
-	bool every = r->a.taker[GRT_CLASSES]->analysis;
-
-	r->c = (struct grt_consumer){.packet = r->verbose ? report_on_packet : NULL};
-#define GRT_CLASS SET_CLASS
+	grt_analyses_consume(&r->a);
+#define GRT_CLASS(name, help, see)              \
+	if (!r->by && !r->a.c.name && (see)[0]) \
+		r->a.c.name = on_elsewhere;
 #include <grtrace/classes.def>
 #undef GRT_CLASS
-	r->c.job = r->c.wait = r->c.error = r->c.command = on_join_event;
-	r->c.name = classes & GRT_IN_CLASS(name) ? report_on_name : on_join_event;
-	if (grt_analyses_takes_beyond(&r->a))
-		r->c.beyond = report_on_beyond;
-	if (grt_analyses_takes_late(&r->a))
-		r->c.late = report_on_late;
-	if (every || r->live)
-		r->c.event = on_any_event;
+	if (r->a.c.event || r->live)
+		r->a.c.event = on_any_event;
 }
 
 static int report_no_memory(void)
@@ -205,7 +139,7 @@ static int report_set_span(struct report *r)
 	/* what a pipe spans shows when it has been read */
 	r->piped = grt_session_span(r->session, &first, &last) == -ESPIPE;
 	if (r->piped)
-		r->c.event = on_any_event;
+		r->a.c.event = on_any_event;
 	if (opt.from.set)
 		r->asked.from = r->span.first;
 	if (opt.to.set)
@@ -228,10 +162,10 @@ static int run_recording(struct report *r)
 		ret = report_begin(r);
 	if (ret)
 		return report_no_memory();
-	ret = grt_session_run(r->session, &r->c, r->asked.from, r->asked.to, &err);
+	ret = grt_session_run(r->session, &r->a.c, r->asked.from, r->asked.to, &err);
 	if (r->piped && grt_session_health(r->session)->after)
 		r->span.last = r->asked.to;
-	written = grt_jobs_flush(r->jobs) ?: report_print(r);
+	written = grt_analyses_finish(&r->a) ?: report_print(r);
 	return reading_judge(r->session, r->input, report_unread(r), ret < 0 ? ret : written, &err);
 }
 
@@ -248,7 +182,7 @@ static int report_pump(struct report *r, struct kmod *k, struct grt_err *err)
 	for (;;) {
 		last = cmd_signal || grt_now() >= end;
 		r->span.last = grt_now();
-		ret = (last ? kmod_live_end : kmod_live_pump)(k, r->session, &r->c, err);
+		ret = (last ? kmod_live_end : kmod_live_pump)(k, r->session, &r->a.c, err);
 		if (ret <= 0 || last)
 			return ret;
 		if (grt_now() >= next) {
@@ -275,7 +209,7 @@ static int report_run_live(struct report *r, struct kmod *k)
 	if (ret)
 		return report_no_memory();
 	ret = report_pump(r, k, &err);
-	written = grt_jobs_flush(r->jobs) ?: report_print(r);
+	written = grt_analyses_finish(&r->a) ?: report_print(r);
 	return reading_judge(r->session, r->input, report_unread(r), ret < 0 ? ret : written, &err);
 }
 
@@ -366,17 +300,8 @@ static int report_check_options(struct report *r)
 
 static int report_begin_analyses(struct report *r)
 {
-	const struct grt_jobs_sink sink = {
-		.held = report_on_held,
-		.job = report_on_job,
-		.stray = on_stray,
-		.arg = r,
-	};
-
-	if (grt_jobs_new(&r->jobs, &sink, NULL))
+	if (grt_analyses_join(&r->a))
 		return -ENOMEM;
-	r->a.pass.jobs = r->jobs;
-	r->a.pass.names = grt_jobs_names(r->jobs);
 	r->a.pass.notes = &r->notes;
 	r->a.pass.health = grt_session_health(r->session);
 	if (grt_analyses_begin(&r->a))
@@ -389,7 +314,6 @@ static void end_analyses(struct report *r)
 {
 	grt_writer_free(r->a.pass.writer);
 	grt_analyses_free(&r->a);
-	grt_jobs_free(r->jobs);
 	grt_session_close(r->session);
 }
 

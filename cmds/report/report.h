@@ -12,12 +12,10 @@
 
 /**
  * struct report - one run
- * @c: what the session drives
- * @input: its name for people
- * @jobs: events joined into jobs
  * @a: the analyses of what is shown
+ * @input: its name for people
  * @by: the part asked for by --by, or by --csv; NULL: the summary
- * @elsewhere: events that the summary has no table for, by class
+ * @elsewhere: events that the summary has no table for, by class; classes.def says where to look
  * @asked: by --from and --to, all there is without them
  * @span: the time that is looked at (live: known with the first event)
  * @live: input is the live module
@@ -26,11 +24,9 @@
  * @verbose: as asked for
  */
 struct report {
-	struct grt_consumer c;
+	struct grt_analyses a;
 	const char *input;
 	struct grt_session *session;
-	struct grt_jobs *jobs;
-	struct grt_analyses a;
 	const struct grt_part *by;
 	uint64_t elsewhere[GRT_CLASSES];
 	struct grt_interval asked;
@@ -53,9 +49,6 @@ int report_begin(struct report *r);
 
 /** report_print - the rest of it, or all where jobs do not stream. Return: 0 or -ENOMEM */
 int report_print(struct report *r);
-
-/** report_elsewhere - whether other commands and views show events of a class that the summary does not */
-bool report_elsewhere(enum grt_class class);
 
 /** report_unread - events in packets that were begun, later than the end of a live stream */
 uint64_t report_unread(const struct report *r);

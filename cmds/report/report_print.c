@@ -42,28 +42,11 @@ uint64_t report_unread(const struct report *r)
 	return r->live && delivered > h->events ? delivered - h->events : 0;
 }
 
-/* Where to look for events that the summary has no table for. */
-static const struct {
-	enum grt_class class;
-	const char *what;
-	const char *see;
-} elsewhere[] = {
-	{GRT_CLASS_call, "calls on the device's files", "dump, monitor nvidia"},
-	{GRT_CLASS_tsg, "events of NVIDIA's channel groups", "report --by tsg, sched"},
-	{GRT_CLASS_thread, "records of what threads did", "report --by thread, flame --weight wall"},
-	{GRT_CLASS_xid, "errors of NVIDIA's driver", "monitor nvidia"},
-	{GRT_CLASS_mem, "events of buffer objects", "monitor all"},
-	{GRT_CLASS_vblank, "vertical blanks", "monitor vblank"},
-	{GRT_CLASS_log, "events of AMD's runtime and of kernel functions", "rocm report"},
+static const char *const see[GRT_CLASSES] = {
+#define GRT_CLASS(name, help, see) [GRT_CLASS_##name] = see,
+#include <grtrace/classes.def>
+#undef GRT_CLASS
 };
-
-bool report_elsewhere(enum grt_class class)
-{
-	for (size_t i = 0; i < sizeof(elsewhere) / sizeof(elsewhere[0]); i++)
-		if (elsewhere[i].class == class)
-			return true;
-	return false;
-}
 
 /* The trace has no jobs but other things: empty tables would say nothing. Machines find every key. */
 static bool has_no_jobs(const struct report *r)
@@ -73,25 +56,24 @@ static bool has_no_jobs(const struct report *r)
 	if (r->a.pass.json || r->by || r->a.pass.jobs_seen ||
 	    grt_analyses_any(&r->a, GRT_PART_JOBS, GRT_PART_JOBS))
 		return false;
-	for (size_t i = 0; i < sizeof(elsewhere) / sizeof(elsewhere[0]); i++)
-		other |= r->elsewhere[elsewhere[i].class] > 0;
+	for (unsigned int i = 0; i < GRT_CLASSES; i++)
+		other |= r->elsewhere[i] > 0;
 	return other;
 }
 
 /* Beside jobs only errors: what else there is, the commands that were asked to record it show. */
 static void note_elsewhere(struct report *r, bool errors_only)
 {
-	for (size_t i = 0; i < sizeof(elsewhere) / sizeof(elsewhere[0]); i++)
-		if (r->elsewhere[elsewhere[i].class] && (!errors_only || elsewhere[i].class == GRT_CLASS_xid))
-			grt_note(&r->notes, "%" PRIu64 " %s: %s", r->elsewhere[elsewhere[i].class],
-				 elsewhere[i].what, elsewhere[i].see);
+	for (unsigned int i = 0; i < GRT_CLASSES; i++)
+		if (r->elsewhere[i] && (!errors_only || i == GRT_CLASS_xid))
+			grt_note(&r->notes, "%" PRIu64 " %s", r->elsewhere[i], see[i]);
 }
 
 static void note_joins(struct report *r, const struct grt_health *h)
 {
-	const struct grt_names *names = grt_jobs_names(r->jobs);
+	const struct grt_names *names = grt_jobs_names(r->a.jobs);
 
-	grt_jobs_notes(&r->notes, r->jobs, r->by && r->by->where & GRT_PART_NO_TIME ? NULL : h);
+	grt_jobs_notes(&r->notes, r->a.jobs, r->by && r->by->where & GRT_PART_NO_TIME ? NULL : h);
 	if (names->dropped)
 		grt_note(&r->notes, "%" PRIu64 " NAME records ignored (limit of %u names)", names->dropped,
 			 GRT_NAMES_MAX);
@@ -202,7 +184,7 @@ int report_print(struct report *r)
 	reading_health(pass->writer, h);
 	report_text_health(pass->writer, h, pass->json);
 	if (!(r->by && r->by->where & GRT_PART_NO_JOBS) && !pass->no_jobs)
-		reading_joins(pass->writer, r->jobs, pass->json);
+		reading_joins(pass->writer, r->a.jobs, pass->json);
 	reading_balance(pass->writer, h, report_unread(r), pass->json);
 	grt_writer_end(pass->writer);
 	grt_writer_free(pass->writer);

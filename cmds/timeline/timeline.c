@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * grtrace timeline: when the rings, engines and processes of a trace were busy,
- * as text. Takes the command line and drives the session; what is concluded
- * stands in lib/jobs/timeline.c and phases.c, how it looks in
+ * as text. Takes the command line and lets the session drive the analyses that
+ * have parts of a timeline (lib/analyses.def); how they look stands in
  * timeline_print.c and timeline_bars.c.
  */
 #include <errno.h>
@@ -55,7 +55,7 @@ static const struct cmd_opt opts[] = {
 /* Names are records of the trace: a ring has its name before a job of it is settled. */
 static bool is_selected(const struct timeline *tl, const struct grt_job *job)
 {
-	const struct grt_names *names = grt_jobs_names(tl->jobs);
+	const struct grt_names *names = tl->a.pass.names;
 	const char *name;
 
 	if (tl->by_pid && job->pid != tl->pid)
@@ -68,31 +68,13 @@ static bool is_selected(const struct timeline *tl, const struct grt_job *job)
 	return name && !strcmp(name, tl->ring);
 }
 
-static int timeline_on_held(void *arg, const struct grt_job *job)
+static bool timeline_wants(struct grt_analyses *a, const struct grt_job *job)
 {
-	struct timeline *tl = arg;
+	struct timeline *tl = (struct timeline *)a;
+	bool selected = is_selected(tl, job);
 
-	return is_selected(tl, job) ? grt_timeline_held(tl->t, job) : 0;
-}
-
-static int timeline_on_job(void *arg, const struct grt_job *job)
-{
-	struct timeline *tl = arg;
-	int ret;
-
-	if (!is_selected(tl, job))
-		return 0;
-	tl->selected++;
-	ret = grt_timeline_job(tl->t, job);
-	if (!ret && grt_timeline_touches(tl->t, job))
-		ret = grt_phases_job(tl->phases, job);
-	return ret;
-}
-
-static int timeline_on_event(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
-{
-	(void)cpu;
-	return grt_jobs_event(((struct timeline *)c)->jobs, e);
+	tl->selected |= selected;
+	return selected && (a->pass.whole || grt_job_touches(job, a->pass.first, a->pass.last));
 }
 
 static bool timeline_is_number(const char *text)
@@ -175,21 +157,19 @@ static int timeline_no_memory(const struct timeline *tl)
 
 static int timeline_begin_analyses(struct timeline *tl)
 {
-	const struct grt_jobs_sink sink = {.held = timeline_on_held, .job = timeline_on_job, .arg = tl};
+	struct grt_pass *pass = &tl->a.pass;
 
-	tl->c = (struct grt_consumer){
-		.job = timeline_on_event,
-		.wait = timeline_on_event,
-		.error = timeline_on_event,
-		.command = timeline_on_event,
-		.name = timeline_on_event,
-	};
-	if (grt_jobs_new(&tl->jobs, &sink, NULL) || grt_phases_new(&tl->phases, UINT64_MAX))
+	tl->a.wants = timeline_wants;
+	pass->first = tl->span.first;
+	pass->last = tl->span.last;
+	pass->known = tl->span.known;
+	pass->notes = &tl->notes;
+	if (!tl->latency_only)
+		pass->columns = tl->look.columns;
+	grt_analyses_want_all(&tl->a, tl->latency_only ? GRT_PART_LATENCY : GRT_PART_LATENCY | GRT_PART_BARS);
+	if (grt_analyses_join(&tl->a) || grt_analyses_begin(&tl->a))
 		return -ENOMEM;
-	if (grt_timeline_new(&tl->t, tl->span.first, tl->span.last, tl->latency_only ? 0 : tl->look.columns))
-		return -ENOMEM;
-	if (!tl->narrowed)
-		grt_timeline_whole(tl->t);
+	grt_analyses_consume(&tl->a);
 	return 0;
 }
 
@@ -235,10 +215,8 @@ static int cmd_timeline_run(struct timeline *tl)
 		return status;
 	if (timeline_begin_analyses(tl))
 		return timeline_no_memory(tl);
-	ret = grt_session_run(tl->session, &tl->c, 0, UINT64_MAX, &err);
-	done = grt_jobs_flush(tl->jobs);
-	if (!done)
-		done = grt_timeline_end(tl->t);
+	ret = grt_session_run(tl->session, &tl->a.c, 0, UINT64_MAX, &err);
+	done = grt_analyses_finish(&tl->a);
 	if (!done && (tl->ring || tl->by_pid) && !tl->selected)
 		return ret < 0 ? reading_judge(tl->session, tl->input, 0, ret, &err) : nothing_selected(tl);
 	if (!done)
@@ -256,10 +234,8 @@ static int run_path(struct timeline *tl)
 	ret = reading_gpu(tl->session, opt.gpu, false);
 	if (ret == EXIT_DONE)
 		ret = cmd_timeline_run(tl);
-	grt_writer_free(tl->writer);
-	grt_timeline_free(tl->t);
-	grt_phases_free(tl->phases);
-	grt_jobs_free(tl->jobs);
+	grt_writer_free(tl->a.pass.writer);
+	grt_analyses_free(&tl->a);
 	grt_session_close(tl->session);
 	return ret;
 }
@@ -273,9 +249,8 @@ static int timeline_run(int argc, char **argv)
 		.ring = opt.ring,
 		.pid = opt.pid,
 		.by_pid = opt.pid != NOT_GIVEN,
-		.narrowed = opt.from.set || opt.to.set,
 		.latency_only = opt.latency_only,
-		.json = opt.json,
+		.a.pass = {.whole = !opt.from.set && !opt.to.set, .json = opt.json},
 	};
 	int status = timeline_check_options(&tl);
 

@@ -7,8 +7,8 @@
 #ifndef GRTRACE_TIMELINE_H
 #define GRTRACE_TIMELINE_H
 
-#include "jobs/phase_table.h"
-#include "jobs/timeline_table.h"
+#include "analyses.h"
+#include "jobs/jobs.h"
 #include "cmds/reading.h"
 
 /* ">100.0 %*" behind a bar. */
@@ -34,20 +34,17 @@ struct timeline_look {
 
 /**
  * struct timeline - one run
- * @c: what the session drives
+ * @a: the analyses that have parts of a timeline
  * @input: its name for people
  * @ring: only jobs of this one, by its name or, where @ring_by_id, @ring_id; NULL: of all
  * @pid: only jobs of this process, where @by_pid
- * @selected: jobs that were not left out by these
+ * @failed: -ENOMEM while it was drawn
+ * @selected: there are jobs that were not left out by these
  */
 struct timeline {
-	struct grt_consumer c;
+	struct grt_analyses a;
 	const char *input;
 	struct grt_session *session;
-	struct grt_jobs *jobs;
-	struct grt_timeline *t;
-	struct grt_phases *phases;
-	struct grt_writer *writer;
 	struct reading_span span;
 	struct timeline_look look;
 	const char *ring;
@@ -55,26 +52,21 @@ struct timeline {
 	bool ring_by_id;
 	uint64_t pid;
 	bool by_pid;
-	uint64_t selected;
-	bool narrowed;
+	bool selected;
 	bool latency_only;
-	bool json;
+	int failed;
 	struct grt_notes notes;
 };
 
 /** timeline_print - writes all. Return: 0 or -ENOMEM */
 int timeline_print(struct timeline *tl);
 
-/** timeline_bars - the rows of rings, engines and processes as bars over time. Return: 0 or -ENOMEM */
-int timeline_bars(struct timeline *tl);
-
-/** timeline_histograms - a bar for each power of two, for each phase of each ring */
-void timeline_histograms(struct timeline *tl, const struct grt_ring_phases *const *rings, uint32_t n);
-
-/** timeline_span - length of what is looked at, ns */
-static inline uint64_t timeline_span(const struct timeline *tl)
-{
-	return tl->span.known ? tl->span.last - tl->span.first : 0;
-}
+/**
+ * timeline_draw - draws a part of an analysis that text shows as a picture
+ * @state: of the analysis
+ * @ret: 0 or -ENOMEM
+ * Return: whether it is such a part
+ */
+bool timeline_draw(struct timeline *tl, const struct grt_part *part, const void *state, int *ret);
 
 #endif /* GRTRACE_TIMELINE_H */

@@ -10,6 +10,8 @@
 #include <string.h>
 
 #include "base/escape.h"
+#include "jobs/phase_table.h"
+#include "jobs/timeline_table.h"
 #include "timeline.h"
 #include "base/units.h"
 
@@ -97,7 +99,7 @@ static unsigned int eighths(uint64_t busy, uint64_t width)
 
 static void put_share(const struct timeline *tl, const struct bar *b)
 {
-	uint64_t span = timeline_span(tl);
+	uint64_t span = grt_pass_span(&tl->a.pass);
 	char text[GRT_UNITS_MAX], marked[GRT_UNITS_MAX + 4];
 
 	if (!b->drawn || !span) {
@@ -114,17 +116,17 @@ static void put_share(const struct timeline *tl, const struct bar *b)
 	printf("%*s", b->inferred ? SHARE_WIDTH : SHARE_WIDTH - 1, marked);
 }
 
-static void put_bar(const struct timeline *tl, const struct bar *b)
+static void put_bar(const struct timeline *tl, const struct grt_timeline *t, const struct bar *b)
 {
 	const char *const *glyph = heights[tl->look.utf8];
-	uint32_t columns = grt_timeline_columns(tl->t);
+	uint32_t columns = tl->a.pass.columns;
 
 	timeline_bars_put_label(b->label, tl->look.label);
 	putchar('|');
 	put_colour(tl, GREEN);
 	for (uint32_t c = 0; c < columns; c++)
-		fputs(glyph[b->drawn ? eighths(b->column[c], grt_timeline_border(tl->t, c + 1) -
-								     grt_timeline_border(tl->t, c))
+		fputs(glyph[b->drawn ? eighths(b->column[c],
+					       grt_timeline_border(t, c + 1) - grt_timeline_border(t, c))
 				     : 0],
 		      stdout);
 	put_colour(tl, PLAIN);
@@ -135,9 +137,9 @@ static void put_bar(const struct timeline *tl, const struct bar *b)
 }
 
 /* A tick where a column begins, as many as have room. */
-static void put_axis(const struct timeline *tl, const char *title)
+static void put_axis(const struct timeline *tl, const struct grt_timeline *t, const char *title)
 {
-	uint32_t columns = grt_timeline_columns(tl->t), ticks = columns / TICK_ROOM, at = 0;
+	uint32_t columns = tl->a.pass.columns, ticks = columns / TICK_ROOM, at = 0;
 	char text[GRT_UNITS_MAX];
 
 	put_colour(tl, BOLD);
@@ -148,7 +150,7 @@ static void put_axis(const struct timeline *tl, const char *title)
 	for (uint32_t i = 0; i < ticks; i++) {
 		uint32_t c = (uint32_t)((uint64_t)columns * i / ticks);
 
-		grt_units_ns(text, grt_timeline_border(tl->t, c) - tl->span.first);
+		grt_units_ns(text, grt_timeline_border(t, c) - tl->span.first);
 		printf("%*s", (int)(c - at), "");
 		at = c + (uint32_t)printf("|+%s", text);
 	}
@@ -160,7 +162,7 @@ static void put_axis(const struct timeline *tl, const char *title)
 
 static void ring_label(const struct timeline *tl, const struct grt_timeline_row *row, char *text, size_t room)
 {
-	const struct grt_names *names = grt_jobs_names(tl->jobs);
+	const struct grt_names *names = tl->a.pass.names;
 	const char *name = grt_names_name(names, grt_names_find(names, GRT_NAME_RING, row->ring));
 	const char *engine = row->engine ? grt_engine_name(row->engine) : "";
 	char id[32];
@@ -181,7 +183,7 @@ static void engine_label(const struct timeline *tl, const struct grt_timeline_ro
 static void process_label(const struct timeline *tl, const struct grt_timeline_row *row, char *text,
 			  size_t room)
 {
-	const char *name = grt_names_owner(grt_jobs_names(tl->jobs), row->name);
+	const char *name = grt_names_owner(tl->a.pass.names, row->name);
 
 	if (row->pid && name)
 		snprintf(text, room, "%s(%" PRIu32 ")", name, row->pid);
@@ -235,8 +237,8 @@ static const struct {
 	[GRT_BY_PROCESS] = {"processes", process_label, by_busy},
 };
 
-static void timeline_bars_put_row(const struct timeline *tl, enum grt_group_by by,
-				  const struct grt_timeline_row *row)
+static void timeline_bars_put_row(const struct timeline *tl, const struct grt_timeline *t,
+				  enum grt_group_by by, const struct grt_timeline_row *row)
 {
 	struct bar b = {
 		.column = row->column,
@@ -250,14 +252,14 @@ static void timeline_bars_put_row(const struct timeline *tl, enum grt_group_by b
 
 	kinds[by].label(tl, row, text, sizeof(text));
 	grt_escape(GRT_ESCAPE_TERM, b.label, sizeof(b.label), text, strlen(text));
-	put_bar(tl, &b);
+	put_bar(tl, t, &b);
 }
 
 /* Several rows as one: their sum, which can be more than there is time. */
-static int put_others(struct timeline *tl, enum grt_group_by by, struct grt_timeline_row *const *rows,
-		      uint32_t n)
+static int put_others(struct timeline *tl, const struct grt_timeline *t, enum grt_group_by by,
+		      struct grt_timeline_row *const *rows, uint32_t n)
 {
-	uint32_t columns = grt_timeline_columns(tl->t);
+	uint32_t columns = tl->a.pass.columns;
 	uint64_t *sum = calloc(columns + 1, sizeof(*sum));
 	struct bar b = {.column = sum};
 
@@ -273,16 +275,16 @@ static int put_others(struct timeline *tl, enum grt_group_by by, struct grt_time
 			sum[c] += rows[i]->column[c];
 	}
 	snprintf(b.label, sizeof(b.label), "%" PRIu32 " others, sum", n);
-	put_bar(tl, &b);
+	put_bar(tl, t, &b);
 	free(sum);
 	grt_note(&tl->notes, "%" PRIu32 " %s, the least busy, are drawn as one sum; --json has each", n,
 		 kinds[by].title);
 	return 0;
 }
 
-static int timeline_bars_put_rows(struct timeline *tl, enum grt_group_by by)
+static int timeline_bars_put_rows(struct timeline *tl, const struct grt_timeline *t, enum grt_group_by by)
 {
-	const struct grt_keyed *rows = grt_timeline_rows(tl->t, by);
+	const struct grt_keyed *rows = grt_timeline_rows(t, by);
 	uint32_t n = rows->used, shown = n > ROWS_SHOWN ? ROWS_SHOWN - 1 : n;
 	void **list;
 	int ret = 0;
@@ -291,24 +293,24 @@ static int timeline_bars_put_rows(struct timeline *tl, enum grt_group_by by)
 		return -ENOMEM;
 	qsort(list, shown, sizeof(*list), kinds[by].order);
 	putchar('\n');
-	put_axis(tl, kinds[by].title);
+	put_axis(tl, t, kinds[by].title);
 	for (uint32_t i = 0; i < shown; i++)
-		timeline_bars_put_row(tl, by, list[i]);
+		timeline_bars_put_row(tl, t, by, list[i]);
 	if (n > shown)
-		ret = put_others(tl, by, (struct grt_timeline_row *const *)list + shown, n - shown);
+		ret = put_others(tl, t, by, (struct grt_timeline_row *const *)list + shown, n - shown);
 	if (!n)
 		puts("  none");
 	free(list);
 	return ret;
 }
 
-int timeline_bars(struct timeline *tl)
+static int put_bars(struct timeline *tl, const void *state)
 {
-	int ret = timeline_bars_put_rows(tl, GRT_BY_RING);
+	int ret = timeline_bars_put_rows(tl, state, GRT_BY_RING);
 
 	if (!ret)
-		ret = timeline_bars_put_rows(tl, GRT_BY_ENGINE);
-	return ret ? ret : timeline_bars_put_rows(tl, GRT_BY_PROCESS);
+		ret = timeline_bars_put_rows(tl, state, GRT_BY_ENGINE);
+	return ret ? ret : timeline_bars_put_rows(tl, state, GRT_BY_PROCESS);
 }
 
 /* Histograms */
@@ -366,8 +368,10 @@ static void put_histogram(const struct timeline *tl, const struct grt_latency_ro
 	}
 }
 
-void timeline_histograms(struct timeline *tl, const struct grt_ring_phases *const *rings, uint32_t n)
+static int put_histograms(struct timeline *tl, const void *state)
 {
+	const struct grt_ring_phases *rings[GRT_PHASES_RINGS_MAX];
+	uint32_t n = grt_phases_list(state, rings);
 	struct grt_timeline_row row;
 	struct grt_latency_row of;
 	char label[128];
@@ -383,4 +387,21 @@ void timeline_histograms(struct timeline *tl, const struct grt_ring_phases *cons
 	if (n > RINGS_SHOWN)
 		grt_note(&tl->notes, "histograms of %" PRIu32 " more rings are in --json, or use --ring",
 			 n - RINGS_SHOWN);
+	return 0;
+}
+
+bool timeline_draw(struct timeline *tl, const struct grt_part *part, const void *state, int *ret)
+{
+	static const struct {
+		const char *part;
+		int (*draw)(struct timeline *tl, const void *state);
+	} drawn[] = {{"bars", put_bars}, {"histograms", put_histograms}};
+
+	for (size_t i = 0; i < sizeof(drawn) / sizeof(drawn[0]); i++) {
+		if (strcmp(part->name, drawn[i].part))
+			continue;
+		*ret = drawn[i].draw(tl, state);
+		return true;
+	}
+	return false;
 }

@@ -14,6 +14,7 @@
 
 #include "trace/field.h"
 #include "trace/packet.h"
+#include "base/sized.h"
 
 enum {
 	OF_LOSSES = 64,
@@ -101,6 +102,7 @@ int tracks_draw(struct grt_tracks *t, struct track *k, struct grt_track_item *i,
 		return 0;
 	}
 	k->last = i->kind == GRT_ITEM_SLICE ? i->end : i->time;
+	i->size = sizeof(*i);
 	i->track = k->id;
 	i->arg = a ? a->a : NULL;
 	i->args = a ? a->n : 0;
@@ -113,6 +115,7 @@ int tracks_draw(struct grt_tracks *t, struct track *k, struct grt_track_item *i,
 int tracks_announce(struct grt_tracks *t, const struct track *k, const char *name, const char *unit)
 {
 	struct grt_track out = {
+		.size = sizeof(out),
 		.id = k->id,
 		.parent = k->parent,
 		.kind = k->kind,
@@ -333,7 +336,7 @@ static int tracks_begin_provider(struct grt_tracks *t, unsigned int n)
 	return p->begin ? p->begin(t, t->state[n]) : 0;
 }
 
-int grt_tracks_new(struct grt_tracks **out, const struct grt_tracks_sink *sink)
+int grt_tracks_new_sized(struct grt_tracks **out, const struct grt_tracks_sink *sink, size_t size)
 {
 	struct grt_tracks *t = calloc(1, sizeof(*t));
 	int ret;
@@ -341,7 +344,8 @@ int grt_tracks_new(struct grt_tracks **out, const struct grt_tracks_sink *sink)
 	*out = t;
 	if (!t)
 		return -ENOMEM;
-	t->sink = *sink;
+	t->count.size = sizeof(t->count);
+	grt_sized_copy(&t->sink, sizeof(t->sink), sink, size);
 	grt_keyed_init(&t->tracks, sizeof(struct track), GRT_TRACKS_MAX);
 	grt_texts_init(&t->texts, GRT_TRACKS_NAMES_MAX);
 	ret = number_fields(t) ?: name_items(t);
