@@ -102,11 +102,15 @@ void reading_balance(struct grt_writer *w, const struct grt_health *h, uint64_t 
 {
 	struct grt_fields f = {.all = json};
 
-	grt_field_number(&f, "emitted", h->balance.emitted + h->unwritten_events,
+	grt_field_number(&f, "emitted",
+			 h->balance.emitted + h->unwritten_events + h->before_start + h->after_end,
 			 "events that the sources made");
 #define GRT_FATE(NAME, name, help) grt_field_number(&f, #name, h->balance.fate[GRT_FATE_##NAME], help);
 #include <grtrace/fates.def>
 #undef GRT_FATE
+	add_event_count(&f, "before_start", h->before_start,
+			"dropped: earlier than the start of the last source");
+	add_event_count(&f, "after_end", h->after_end, "dropped: later than the end of the recording");
 	add_event_count(&f, "unwritten", h->unwritten_events,
 			"dropped: the traced program could not write them (full disk, limit)");
 	grt_field_number(&f, "read", h->events, "events read by this command, including NAME records");
@@ -211,6 +215,18 @@ void reading_note_health(struct grt_notes *n, const struct grt_health *h, const 
 		grt_note(
 			n,
 			"EVENTS ARE NOT ACCOUNTED FOR: delivered and dropped events do not add up to those emitted, or delivered events were not read");
+}
+
+void reading_note_window(struct grt_notes *n, const struct grt_session *s, const struct reading_span *span)
+{
+	const char *source = grt_session_short(s);
+	char last[GRT_UNITS_MAX];
+
+	if (!source)
+		return;
+	grt_units_time(last, span->last);
+	grt_note(n, "the source %.*s ended at %s, before the others: what is later is left out",
+		 (int)strcspn(source, "_"), source, last);
 }
 
 int reading_faults(const struct grt_session *s, const char *input, uint64_t unread, int ret,

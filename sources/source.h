@@ -85,6 +85,10 @@ struct source_setup {
  * @attach: the recording's directory is there, and the program will be made with the
  *	environment as it is then; @dir lives until @close; may be NULL
  * @start: begins capture
+ * @begins: all sources have started, and the recording begins at @from, ns: what is only looked at now and
+ *	then, and states that later events go on from, are looked at now; may be NULL
+ * @ends: the recording ends at @to, ns, which is about to come: events from then on are not wanted any
+ *	more; may be NULL
  * @confine: after start(): does now what later would need privileges. *@keep gets
  *	bits (1 << CAP_*) of those without which it cannot go on. NULL: it needs none
  * @confined: after confine(): we are who we are to be, and the calling thread's privileges are given up.
@@ -116,6 +120,8 @@ struct source {
 	bool (*covers)(void *state, const char *driver);
 	int (*attach)(void *state, int dir, const char *path, struct grt_err *err);
 	int (*start)(void *state, struct grt_err *err);
+	void (*begins)(void *state, uint64_t from);
+	void (*ends)(void *state, uint64_t to);
 	int (*confine)(void *state, uint64_t *keep, struct grt_err *err);
 	int (*confined)(void *state, struct grt_err *err);
 	unsigned int (*streams)(void *state, struct pollfd *fds);

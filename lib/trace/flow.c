@@ -4,6 +4,7 @@
  * events into a consumer. Runs of one stream are drained without touching the
  * heap, and events are handed out where they lie in the stream's buffer.
  */
+#include "packet.h"
 #include "session.h"
 
 #include <errno.h>
@@ -17,31 +18,6 @@ static const uint8_t callback_of[GRT_EV_MAX] = {
 	[id] = offsetof(struct grt_consumer, CLASS) / sizeof(event_fn),
 #include <grtrace/events.def>
 #undef GRT_EVENT
-};
-
-/*
- * What is special about a type:
- *	DEFINING  written once, when it is first needed; events of any time refer to it
- *	LATE	  written when it was over, and of the GPU's work long after
- *	COUNTED	  counted by the programs that make them, too
- */
-#define DEFINING 1U
-#define LATE 2U
-#define COUNTED 4U
-
-static const uint8_t special[GRT_EV_MAX] = {
-	[GRT_EV_FRAME] = DEFINING,
-	[GRT_EV_PROCESS] = DEFINING | COUNTED,
-	[GRT_EV_STRING] = DEFINING,
-	[GRT_EV_NODE] = DEFINING,
-	[GRT_EV_MAPPING] = DEFINING,
-	[GRT_EV_CLOCK] = DEFINING,
-	[GRT_EV_LOG_TEXT] = DEFINING,
-	[GRT_EV_LAUNCH] = LATE | COUNTED,
-	[GRT_EV_GPU_KERNEL] = LATE | COUNTED,
-	[GRT_EV_GPU_COPY] = LATE | COUNTED,
-	[GRT_EV_GPU_SYNC] = LATE | COUNTED,
-	[GRT_EV_GPU_OVERHEAD] = LATE | COUNTED,
 };
 
 /**
@@ -108,9 +84,9 @@ static __attribute__((noinline, cold)) int flow_pass_over(struct flow *f, const 
 	f->h->after += e->time >= f->from;
 	if (e->type >= GRT_EV_MAX)
 		return 0;
-	if (f->on.beyond && special[e->type] & DEFINING)
+	if (f->on.beyond && grt_type_traits[e->type] & GRT_TRAIT_DEFINING)
 		return f->on.beyond(f->c, e, cpu);
-	if (f->on.late && special[e->type] & LATE)
+	if (f->on.late && grt_type_traits[e->type] & GRT_TRAIT_LATE)
 		return f->on.late(f->c, e, cpu);
 	return 0;
 }
@@ -124,7 +100,7 @@ static inline int hand_out_event(struct flow *f, const struct grt_event *e, uint
 	f->h->events++;
 	if (!grt_record_size[type])
 		f->h->unknown++;
-	if (special[type] & COUNTED) {
+	if (grt_type_traits[type] & GRT_TRAIT_COUNTED) {
 		ret = grt_written_event(f->written, e);
 		if (ret)
 			return ret;
@@ -238,7 +214,7 @@ static int flow_run(struct flow *f, struct grt_session *s, uint64_t until, struc
 int grt_session_run_sized(struct grt_session *s, struct grt_consumer *c, size_t size, uint64_t from,
 			  uint64_t to, struct grt_err *err)
 {
-	uint64_t unwritten;
+	uint64_t unwritten, elsewhere;
 	struct flow f;
 	int ret;
 
@@ -260,10 +236,10 @@ int grt_session_run_sized(struct grt_session *s, struct grt_consumer *c, size_t 
 	ret = flow_run(&f, s, UINT64_MAX, err);
 	if (ret)
 		return ret;
-	/* those of packets that are missing are told as such */
+	/* those of packets that are missing are told as such, and so are those beyond the window */
 	unwritten = grt_written_missing(&s->written);
-	s->health.unwritten_events =
-		unwritten > s->health.missing_events ? unwritten - s->health.missing_events : 0;
+	elsewhere = s->health.missing_events + s->window.counted;
+	s->health.unwritten_events = unwritten > elsewhere ? unwritten - elsewhere : 0;
 	if (s->written.untracked)
 		grt_fault(&s->health, GRT_FAULT_GAP, 0,
 			  "it has more traced programs than grtrace can compare", NULL,
