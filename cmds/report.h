@@ -23,6 +23,8 @@
  * @live: input is the live module
  * @piped: input is a pipe: the time is known when it has been read
  * @narrowed: --from or --to were given
+ * @health: what the run met; with --interval, since the report before this one
+ * @before: what it had met then
  * @verbose: as asked for
  */
 struct report {
@@ -39,6 +41,8 @@ struct report {
 	bool piped;
 	bool narrowed;
 	bool verbose;
+	struct grt_health health;
+	struct grt_health before;
 	struct grt_notes notes;
 };
 
@@ -56,6 +60,9 @@ int report_print(struct report *r);
 
 /** report_elsewhere - whether other commands and views show events of a class that the summary does not */
 bool report_elsewhere(enum grt_class class);
+
+/** report_look - brings @health up to date */
+void report_look(struct report *r);
 
 /** report_unread - events in packets that were begun, later than the end of a live stream */
 uint64_t report_unread(const struct report *r);
