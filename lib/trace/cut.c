@@ -14,7 +14,7 @@ static uint64_t cut_begin_of(const struct grt_event *e)
 {
 	uint64_t begin;
 
-	if (!(grt_type_traits[e->type < GRT_EV_MAX ? e->type : 0] & GRT_TRAIT_LATE))
+	if (!grt_has_trait(e, GRT_TRAIT_LATE))
 		return e->time;
 	memcpy(&begin, e + 1, sizeof(begin));
 	return begin;
@@ -22,14 +22,13 @@ static uint64_t cut_begin_of(const struct grt_event *e)
 
 static bool cut_is_kept(struct grt_window *w, const struct grt_event *e)
 {
-	uint8_t traits = grt_type_traits[e->type < GRT_EV_MAX ? e->type : 0];
 	bool early = e->time < w->from;
 
-	if (traits & GRT_TRAIT_DEFINING || (!early && cut_begin_of(e) <= w->to))
+	if (e->type == GRT_EV_NAME || grt_has_trait(e, GRT_TRAIT_DEFINING) || (!early && cut_begin_of(e) <= w->to))
 		return true;
 	w->before += early;
 	w->after += !early;
-	w->counted += !!(traits & GRT_TRAIT_COUNTED);
+	w->counted += grt_has_trait(e, GRT_TRAIT_COUNTED);
 	return false;
 }
 

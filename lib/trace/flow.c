@@ -4,11 +4,12 @@
  * events into a consumer. Runs of one stream are drained without touching the
  * heap, and events are handed out where they lie in the stream's buffer.
  */
-#include "packet.h"
 #include "session.h"
 
 #include <errno.h>
 #include <string.h>
+
+#include "base/sized.h"
 
 typedef int (*event_fn)(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu);
 
@@ -64,7 +65,7 @@ static void flow_init(struct flow *f, struct grt_session *s, struct grt_consumer
 {
 	memset(f, 0, sizeof(*f));
 	f->c = c;
-	memcpy(&f->on, c, size < sizeof(f->on) ? size : sizeof(f->on));
+	grt_sized_copy(&f->on, sizeof(f->on), c, size);
 	f->h = &s->health;
 	f->written = &s->written;
 	f->gpus = s->gpus;
@@ -82,11 +83,9 @@ static __attribute__((noinline, cold)) int flow_pass_over(struct flow *f, const 
 {
 	f->h->before += e->time < f->from;
 	f->h->after += e->time >= f->from;
-	if (e->type >= GRT_EV_MAX)
-		return 0;
-	if (f->on.beyond && grt_type_traits[e->type] & GRT_TRAIT_DEFINING)
+	if (f->on.beyond && grt_has_trait(e, GRT_TRAIT_DEFINING))
 		return f->on.beyond(f->c, e, cpu);
-	if (f->on.late && grt_type_traits[e->type] & GRT_TRAIT_LATE)
+	if (f->on.late && grt_has_trait(e, GRT_TRAIT_LATE))
 		return f->on.late(f->c, e, cpu);
 	return 0;
 }
@@ -100,7 +99,7 @@ static inline int hand_out_event(struct flow *f, const struct grt_event *e, uint
 	f->h->events++;
 	if (!grt_record_size[type])
 		f->h->unknown++;
-	if (grt_type_traits[type] & GRT_TRAIT_COUNTED) {
+	if (grt_traits_of[type] & GRT_TRAIT_COUNTED) {
 		ret = grt_written_event(f->written, e);
 		if (ret)
 			return ret;
@@ -214,7 +213,7 @@ static int flow_run(struct flow *f, struct grt_session *s, uint64_t until, struc
 int grt_session_run_sized(struct grt_session *s, struct grt_consumer *c, size_t size, uint64_t from,
 			  uint64_t to, struct grt_err *err)
 {
-	uint64_t unwritten, elsewhere;
+	uint64_t unwritten;
 	struct flow f;
 	int ret;
 
@@ -236,10 +235,10 @@ int grt_session_run_sized(struct grt_session *s, struct grt_consumer *c, size_t 
 	ret = flow_run(&f, s, UINT64_MAX, err);
 	if (ret)
 		return ret;
-	/* those of packets that are missing are told as such, and so are those beyond the window */
+	/* those of packets that are missing are told as such */
 	unwritten = grt_written_missing(&s->written);
-	elsewhere = s->health.missing_events + s->window.counted;
-	s->health.unwritten_events = unwritten > elsewhere ? unwritten - elsewhere : 0;
+	s->health.unwritten_events =
+		unwritten > s->health.missing_events ? unwritten - s->health.missing_events : 0;
 	if (s->written.untracked)
 		grt_fault(&s->health, GRT_FAULT_GAP, 0,
 			  "it has more traced programs than grtrace can compare", NULL,
