@@ -45,7 +45,6 @@ enum stack_mode { STACK_NONE, STACK_INPROC, STACK_BPF };
  * @kernels, @kernel_calls: records of kernels, and calls that launch kernels or graphs; the writer's
  * @running: kernels that CUPTI told of without an end; the writer's
  * @last_call: when the last launch that is written returned; the writer's
- * @writer: the thread that writes; until it begins, the process's first
  * @homeless: launches of threads that got no ring
  */
 struct inject {
@@ -69,7 +68,6 @@ struct inject {
 	uint64_t kernel_calls;
 	uint64_t running;
 	uint64_t last_call;
-	_Atomic uint32_t writer;
 	_Atomic uint64_t homeless;
 };
 

@@ -172,9 +172,7 @@ static void *inject_write_all(void *arg)
 
 	(void)arg;
 	prctl(PR_SET_NAME, "grtrace");
-	atomic_store(&inject.writer, (uint32_t)syscall(SYS_gettid));
-	/* the first counts come at once: by them it is known that this thread is no thread of the program's */
-	writer.counted = UINT64_MAX;
+	define_process(6, NULL);
 	while (!atomic_load(&writer.told)) {
 		inject_wait_tick();
 		if (atomic_load(&writer.told))
@@ -359,7 +357,6 @@ static void inject_begin(const char *output)
 	char why[512] = "";
 
 	inject.pid = getpid();
-	atomic_store(&inject.writer, (uint32_t)inject.pid);
 	inject.image = recording_random();
 	if (!recording_open(output))
 		return;

@@ -400,7 +400,7 @@ static void flame(void **state)
 	end(&b);
 }
 
-/* The writer of CUDA's library is known by its counts: it is in no sum. */
+/* The thread of CUDA's library in the program is in no sum. */
 static void tracer(void **state)
 {
 	struct grt_wall_count n;
@@ -415,7 +415,7 @@ static void tracer(void **state)
 	THREAD(&b, 5, 8, MADE);
 	OFF(&b, 8, 5, 10, 1, RUNNABLE);
 	OFF(&b, 8, 15, 20, 2, SLEEP);
-	PUT(&b, PROCESS, process, 20, 8, .what = 2);
+	PUT(&b, PROCESS, process, 20, 8, .what = 6);
 	OFF(&b, 8, 26, 30, 3, SLEEP);
 	THREAD(&b, 31, 8, LEFT_ON, .number = 3);
 	THREAD(&b, 31, 9, LEFT_ON);
