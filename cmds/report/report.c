@@ -65,7 +65,8 @@ static const struct cmd_opt opts[] = {
 	{"json", 'j', OPT_FLAG, NULL, &opt.json, "one JSON object, plain integers in ns"},
 	{"csv", 'c', OPT_FLAG, NULL, &opt.csv, "the table of --by (job) as CSV"},
 	{"duration", 'd', OPT_SECONDS, "SECONDS", &opt.duration, "live: end after this time"},
-	{"interval", 'n', OPT_SECONDS, "SEC", &opt.interval, "live: every SEC, the report of what happened since the one before"},
+	{"interval", 'n', OPT_SECONDS, "SEC", &opt.interval,
+	 "live: every SEC, the report of what happened since the one before"},
 	{"verbose", 'v', OPT_FLAG, NULL, &opt.verbose, "more columns, and event counts of each CPU"},
 	{NULL, 0, OPT_FLAG, NULL, NULL, NULL},
 };

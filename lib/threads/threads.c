@@ -284,7 +284,8 @@ static void see_tracer(struct grt_threads *s, const struct grt_event *e)
 	uint32_t *number = grt_keyed_find(&s->by_tid, &(struct grt_key){{e->tid}});
 	struct life *l = number && *number ? &s->life[*number - 1] : NULL;
 
-	if (((const struct grt_ev_process *)e)->what != 6 || !l || l->t.pid != e->pid || l->t.ended || l->t.tracer)
+	if (((const struct grt_ev_process *)e)->what != 6 || !l || l->t.pid != e->pid || l->t.ended ||
+	    l->t.tracer)
 		return;
 	l->t.tracer = true;
 	s->count.tracers++;

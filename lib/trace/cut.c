@@ -9,7 +9,8 @@
 #include "base/grow.h"
 #include "packet.h"
 
-/* A launch and the GPU's work are written when they are over: when they began stands first in their payload. */
+/* A launch and the GPU's work are written when they are over: when they began stands first in their payload.
+ */
 static uint64_t cut_begin_of(const struct grt_event *e)
 {
 	uint64_t begin;
@@ -24,7 +25,8 @@ static bool cut_is_kept(struct grt_window *w, const struct grt_event *e)
 {
 	bool early = e->time < w->from;
 
-	if (e->type == GRT_EV_NAME || grt_has_trait(e, GRT_TRAIT_DEFINING) || (!early && cut_begin_of(e) <= w->to))
+	if (e->type == GRT_EV_NAME || grt_has_trait(e, GRT_TRAIT_DEFINING) ||
+	    (!early && cut_begin_of(e) <= w->to))
 		return true;
 	w->before += early;
 	w->after += !early;

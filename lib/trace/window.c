@@ -13,8 +13,10 @@ static const struct {
 	const char *name;
 	size_t offset;
 } members[] = {
-	{"from", offsetof(struct grt_window, from)},	       {"to", offsetof(struct grt_window, to)},
-	{"before_start", offsetof(struct grt_window, before)}, {"after_end", offsetof(struct grt_window, after)},
+	{"from", offsetof(struct grt_window, from)},
+	{"to", offsetof(struct grt_window, to)},
+	{"before_start", offsetof(struct grt_window, before)},
+	{"after_end", offsetof(struct grt_window, after)},
 	{"counted", offsetof(struct grt_window, counted)},
 };
 #define MEMBERS (sizeof(members) / sizeof(members[0]))

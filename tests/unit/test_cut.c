@@ -43,8 +43,11 @@ static const struct grt_cut_ops ops = {count, take, NULL};
 
 static void add(struct grt_packer *p, uint64_t time)
 {
-	struct grt_ev_submit e = {
-		.e = {.time = time, .type = GRT_EV_SUBMIT, .size = sizeof(e), .tid = 7, .ring = GRT_RING_NONE}};
+	struct grt_ev_submit e = {.e = {.time = time,
+					.type = GRT_EV_SUBMIT,
+					.size = sizeof(e),
+					.tid = 7,
+					.ring = GRT_RING_NONE}};
 
 	assert_int_equal(grt_packer_add(p, 0, &e.e), 0);
 }
@@ -277,8 +280,9 @@ static void test_text(void **state)
 
 static void test_common(void **state)
 {
-	static const char text[] = "env { a_window = \"from=10 to=90 before_start=1\"; x = 5;"
-				   "b_window = \"from=12 to=80 after_end=4\"; c_window = \"from=11 to=90\"; };";
+	static const char text[] =
+		"env { a_window = \"from=10 to=90 before_start=1\"; x = 5;"
+		"b_window = \"from=12 to=80 after_end=4\"; c_window = \"from=11 to=90\"; };";
 	struct grt_env_list env = {.used = 0};
 	const char *shortest;
 	struct grt_window w;
@@ -301,10 +305,10 @@ static void test_common(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_all_inside),   cmocka_unit_test(test_both_ends),
+		cmocka_unit_test(test_all_inside),     cmocka_unit_test(test_both_ends),
 		cmocka_unit_test(test_nothing_inside), cmocka_unit_test(test_late_records),
-		cmocka_unit_test(test_clear),	     cmocka_unit_test(test_garbage),
-		cmocka_unit_test(test_text),	     cmocka_unit_test(test_common),
+		cmocka_unit_test(test_clear),	       cmocka_unit_test(test_garbage),
+		cmocka_unit_test(test_text),	       cmocka_unit_test(test_common),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

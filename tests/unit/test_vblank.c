@@ -198,8 +198,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rate_and_missed), cmocka_unit_test(numbers_that_do_not_grow),
-		cmocka_unit_test(requests), cmocka_unit_test(delivered_first),	   cmocka_unit_test(without_frames),
-		cmocka_unit_test(bounds),
+		cmocka_unit_test(requests),	   cmocka_unit_test(delivered_first),
+		cmocka_unit_test(without_frames),  cmocka_unit_test(bounds),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
