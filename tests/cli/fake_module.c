@@ -10,7 +10,7 @@
  * stream delivers N events each time, one in a round.
  *
  * Events happen when a reader is seen to read: what it has begun with is an empty packet of the
- * first CPU. Those that come with a stop have happened by the last flush or round.
+ * first CPU. Those that come after a flush have happened by then.
  *
  * Between a write and its effect a moment passes here, unlike in the kernel.
  */
@@ -50,8 +50,10 @@ static unsigned long unread_until;
 static unsigned long unread_each;
 static bool gap;
 static bool running;
-/* When what is given now has happened; 0: no reader was seen yet. */
+/* When what is given now has happened; 0: no reader was seen yet. A flush fixes it up to the next one: a
+ * recorder takes what comes later for events after its end. */
 static uint64_t happened;
+static bool flushed;
 static char config[4096];
 
 static unsigned int number_of(unsigned int cpu)
@@ -312,9 +314,11 @@ static void obey(void)
 	if (start && !running)
 		open_stream(&streams[0]);
 	if (start && !running)
-		happened = 0;
-	if (!strncmp(order, "flush", 5))
+		happened = flushed = false;
+	if (!strncmp(order, "flush", 5)) {
+		flushed = true;
 		happened = fake_now();
+	}
 	if (start)
 		running = true;
 	else if (!strncmp(order, "stop", 4))
@@ -398,7 +402,7 @@ static void serve(void)
 			;
 		obey();
 		set_key();
-		if (running && (happened || is_read(&streams[0])))
+		if (running && !flushed && (happened || is_read(&streams[0])))
 			happened = fake_now();
 		for (cpu = 0; running && happened && cpu < cpus; cpu++)
 			give_packet(&streams[cpu]);
