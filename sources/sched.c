@@ -262,21 +262,24 @@ static bool sched_is_named(const struct grt_bpf_config *config, uint32_t pid, ui
 	return !strcmp(comm, config->comm);
 }
 
-/* Whom the programs have seen in the meantime, they know better. */
-static void sched_add_thread(void *capture, const struct grt_bpf_config *config, int map, pid_t tid)
+/* Whom the programs have seen already, they know better: only that was before the recording began. */
+static void sched_add_thread(void *capture, const struct grt_bpf_config *config, int map, pid_t tid,
+			     uint64_t from)
 {
 	pid_t pid = (pid_t)config->pid;
-	struct grt_bpf_thread t = {.pid = (uint32_t)pid, .fd = UINT32_MAX, .since = grt_now()};
+	struct grt_bpf_thread t = {.pid = (uint32_t)pid, .fd = UINT32_MAX, .since = from}, known;
 	uint32_t key = (uint32_t)tid;
 
 	t.on = !is_asleep(pid, tid, &t.state);
 	t.call = t.on ? -1 : sched_call_of(pid, tid);
 	t.reason = t.on ? GRT_THREAD_RUNNABLE : GRT_THREAD_UNKNOWN;
-	if (!bpf_map_update_elem(map, &key, &t, BPF_NOEXIST) && sched_is_named(config, t.pid, key))
-		tell_thread(capture, &t, key, t.on ? GRT_THREAD_SEEN_ON : GRT_THREAD_SEEN_OFF, t.since);
+	if (bpf_map_update_elem(map, &key, &t, BPF_NOEXIST) && !bpf_map_lookup_elem(map, &key, &known))
+		t = known;
+	if (sched_is_named(config, t.pid, key))
+		tell_thread(capture, &t, key, t.on ? GRT_THREAD_SEEN_ON : GRT_THREAD_SEEN_OFF, from);
 }
 
-static void begun(void *capture, const struct grt_bpf_config *config)
+static void begun(void *capture, const struct grt_bpf_config *config, uint64_t from)
 {
 	int map = grt_bpf_own_map(capture, "threads"), tid;
 	char path[64];
@@ -287,7 +290,7 @@ static void begun(void *capture, const struct grt_bpf_config *config)
 	dir = config->pid ? opendir(path) : NULL;
 	while (dir && (d = readdir(dir)))
 		if (sscanf(d->d_name, "%d", &tid) == 1)
-			sched_add_thread(capture, config, map, tid);
+			sched_add_thread(capture, config, map, tid, from);
 	if (dir)
 		closedir(dir);
 }
@@ -338,9 +341,9 @@ static int over(void *capture, const struct grt_bpf_config *config, uint64_t end
 
 #else
 
-static void begun(void *capture, const struct grt_bpf_config *config)
+static void begun(void *capture, const struct grt_bpf_config *config, uint64_t from)
 {
-	(void)capture, (void)config;
+	(void)capture, (void)config, (void)from;
 }
 
 static int over(void *capture, const struct grt_bpf_config *config, uint64_t end)

@@ -33,7 +33,7 @@ enum {
 	}
 
 WORDS(word_name_kind, NULL, "thread", "ring", "device", "counter", "ring_gpu")
-WORDS(word_process, NULL, "began", "counts", "ended", "not_traced", "note")
+WORDS(word_process, NULL, "began", "counts", "ended", "not_traced", "note", "tracer")
 WORDS(word_thread, NULL, "made", "named", "seen_on", "seen_off", "ended", "left_on")
 WORDS(word_call_step, NULL, "entered", "returned")
 WORDS(word_func_step, NULL, "called", "entered", "returned", "event")

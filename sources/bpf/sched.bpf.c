@@ -45,6 +45,22 @@ struct {
 	__type(value, struct grt_bpf_thread);
 } threads SEC(".maps");
 
+/* Threads are left as they were then; 0: it is not known yet. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u64);
+} end_of_recording SEC(".maps");
+
+static __always_inline int is_over(__u64 now)
+{
+	__u32 first = 0;
+	__u64 *end = bpf_map_lookup_elem(&end_of_recording, &first);
+
+	return end && *end && now > *end;
+}
+
 static __always_inline struct grt_bpf_thread *thread_of(__u32 tid)
 {
 	return tid ? bpf_map_lookup_elem(&threads, &tid) : 0;
@@ -328,7 +344,11 @@ static __always_inline void switched_in(struct task_struct *task)
 SEC("raw_tp/sched_switch")
 int switched(struct bpf_raw_tracepoint_args *ctx)
 {
-	switched_out(ctx, bpf_ktime_get_ns());
+	__u64 now = bpf_ktime_get_ns();
+
+	if (is_over(now))
+		return 0;
+	switched_out(ctx, now);
 	switched_in((struct task_struct *)ctx->args[2]);
 	return 0;
 }
