@@ -1400,6 +1400,7 @@ static int (*const rows[GRT_EV_MAX])(struct grt_tracks *t, const struct grt_even
 	[GRT_EV_GPU_SYNC] = on_cuda_time,
 	[GRT_EV_GPU_OVERHEAD] = on_cuda_time,
 	[GRT_EV_OFF_CPU] = on_off_cpu,
+	[GRT_EV_ASLEEP] = on_off_cpu,
 	[GRT_EV_SAMPLE] = tracks_on_nothing,
 	[GRT_EV_LOG_CALL] = on_log_call,
 	[GRT_EV_LOG_NOTE] = on_log_note,

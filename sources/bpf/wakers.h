@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Who wakes a thread, and what the waker is doing: sched_waking is in the waker's
+ * context, where sched_wakeup may be on the CPU of the thread that is woken.
+ *
+ * What it is doing is on its stack: callbacks of a fence are called from within
+ * dma_fence_signal(), a file's readers are woken from within drm_send_event(), a
+ * sleeper by the function of its timer. To walk it takes a microsecond or two, so
+ * a thread of a program, which wakes others by futexes and pipes all day, is not
+ * asked, unless a fence or an event of a display was signalled by it on this CPU:
+ * the tracepoints of these are in front of the callbacks (Linux 5.15 to 7.3,
+ * drivers/dma-buf/dma-fence.c, drivers/gpu/drm/drm_vblank.c).
+ *
+ * A worker, or an interrupt, that is in none of these functions is told as what it
+ * is: for whom it works the kernel does not say.
+ */
+#ifndef GRTRACE_BPF_WAKERS_H
+#define GRTRACE_BPF_WAKERS_H
+
+#include "files.h"
+
+#define PF_EXITING 0x4
+#define PF_KTHREAD 0x200000
+
+/* x86-64, without KASAN */
+#define THREAD_SIZE 16384
+
+/* So long, ns, what a thread did last is taken for what it does, where its stack says nothing. */
+#define MARK_NS 50000
+
+/* From the function that wakes outwards; the way from a fence to an epoll that is in an epoll has 20. */
+#define WAKER_FRAMES 32
+
+/** struct mark - @tid has signalled that on this CPU; @cause 0: it has been looked at */
+struct mark {
+	__u64 time;
+	__u64 ctx;
+	__u64 seqno;
+	__u32 tid;
+	__u32 cause;
+};
+
+static struct mark marks[BPF_CPUS_MAX];
+
+static __always_inline struct mark *my_mark(void)
+{
+	return &marks[bpf_get_smp_processor_id() & (BPF_CPUS_MAX - 1)];
+}
+
+static __always_inline struct mark *set_mark(__u32 cause)
+{
+	struct mark *m = my_mark();
+
+	m->time = bpf_ktime_get_ns();
+	m->tid = (__u32)bpf_get_current_pid_tgid();
+	m->cause = cause;
+	return m;
+}
+
+SEC("raw_tp/dma_fence_signaled")
+int fence_signaled(struct bpf_raw_tracepoint_args *ctx)
+{
+	struct dma_fence *fence = (void *)ctx->args[0];
+	struct mark *m = set_mark(GRT_WAKE_FENCE);
+
+	m->ctx = BPF_CORE_READ(fence, context);
+	m->seqno = BPF_CORE_READ(fence, seqno);
+	return 0;
+}
+
+SEC("raw_tp/drm_vblank_event_delivered")
+int event_delivered(struct bpf_raw_tracepoint_args *ctx)
+{
+	set_mark(GRT_WAKE_DISPLAY);
+	return 0;
+}
+
+/*
+ * Interrupts that come while the kernel runs have a stack of their own, as soft
+ * interrupts have. The others begin on the thread's, where a system call would.
+ */
+static __always_inline int is_interrupt(void *ctx, struct task_struct *task)
+{
+	return (__u64)ctx - (__u64)task->stack >= THREAD_SIZE;
+}
+
+static __always_inline int is_in_call(struct task_struct *task)
+{
+	return (__s64)my_regs()->orig_ax >= 0;
+}
+
+/* Not inline, so that the kernel looks at it once for a program. Return: bits 1 << enum grt_wake_cause */
+__noinline int cause_at(__u64 address)
+{
+	for (int i = 0; i < BPF_WAKERS && config.wakers[i].size; i++)
+		if (address - config.wakers[i].start < config.wakers[i].size)
+			return 1 << config.wakers[i].cause;
+	return 0;
+}
+
+/* Bits of all that its stack says. */
+static __noinline __u32 causes_on_stack(void *ctx)
+{
+	__u64 address[WAKER_FRAMES] = {};
+	__u32 causes = 0;
+
+	if (bpf_get_stack(ctx, address, sizeof(address), 0) <= 0)
+		return 0;
+	for (int i = 0; i < WAKER_FRAMES && address[i]; i++)
+		causes |= cause_at(address[i]);
+	return causes;
+}
+
+static __always_inline void take_mark(struct grt_bpf_thread *t, struct mark *m, __u32 tid)
+{
+	if (!config.wakers[0].size && m->tid == tid && bpf_ktime_get_ns() - m->time < MARK_NS) {
+		t->cause = m->cause;
+		t->inferred = 1;
+	}
+	if (t->cause == GRT_WAKE_FENCE && m->cause == GRT_WAKE_FENCE && m->tid == tid) {
+		t->ctx = m->ctx;
+		t->seqno = m->seqno;
+	} else {
+		m->cause = 0;
+	}
+}
+
+static __always_inline void set_waker(struct grt_bpf_thread *t, struct task_struct *waker)
+{
+	t->by = waker->flags & PF_KTHREAD ? GRT_WAKER_KERNEL : GRT_WAKER_THREAD;
+	t->waker = waker->pid;
+	t->waker_pid = waker->tgid;
+	bpf_get_current_comm(t->waker_comm, sizeof(t->waker_comm));
+}
+
+static __always_inline void set_interrupt(struct grt_bpf_thread *t)
+{
+	t->by = GRT_WAKER_INTERRUPT;
+	t->waker = t->waker_pid = 0;
+	t->waker_comm[0] = 0;
+}
+
+/* The highest of what is known. */
+static __always_inline __u32 cause_of(__u32 causes)
+{
+	__u32 cause = 0;
+
+#pragma unroll
+	for (__u32 i = 1; i <= GRT_WAKE_DISPLAY; i++)
+		if (causes >> i & 1)
+			cause = i;
+	return cause;
+}
+
+/* The running thread, or an interrupt in it, wakes a thread. */
+static __always_inline void see_waker(void *ctx, struct grt_bpf_thread *t)
+{
+	struct task_struct *waker = bpf_get_current_task_btf();
+	int interrupt = is_interrupt(ctx, waker), user = !interrupt && !(waker->flags & PF_KTHREAD);
+	struct mark *m = my_mark();
+	__u32 causes, tid = waker->pid;
+
+	t->cause = t->inferred = 0;
+	t->ctx = t->seqno = 0;
+	if (interrupt)
+		set_interrupt(t);
+	else
+		set_waker(t, waker);
+	if (user && waker->flags & PF_EXITING)
+		t->cause = GRT_WAKE_EXIT;
+	if (user && t->reason != GRT_THREAD_GPU && !(m->cause && m->tid == tid) && is_in_call(waker))
+		return;
+	causes = causes_on_stack(ctx);
+	if (causes >> BPF_IN_INTERRUPT & 1)
+		set_interrupt(t);
+	if (causes)
+		t->cause = cause_of(causes);
+	if (m->cause)
+		take_mark(t, m, tid);
+}
+
+#endif /* GRTRACE_BPF_WAKERS_H */
