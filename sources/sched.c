@@ -133,6 +133,7 @@ static const uint8_t waits[] = {
 	[SYS_clock_nanosleep] = SLEEP,
 	[SYS_wait4] = CHILD,
 	[SYS_waitid] = CHILD,
+	[SYS_vfork] = CHILD,
 };
 
 /* What it waits for whom the kernel wakes for this. */
@@ -173,6 +174,8 @@ static uint16_t reason_by_file(const struct grt_ev_asleep *a)
 
 static uint16_t sched_reason_of(const struct grt_ev_asleep *a)
 {
+	uint16_t reason;
+
 	if (a->state & (STATE_STOPPED | STATE_TRACED))
 		return GRT_THREAD_OTHER;
 	if (a->cause < sizeof(causes) && causes[a->cause])
@@ -181,8 +184,11 @@ static uint16_t sched_reason_of(const struct grt_ev_asleep *a)
 		return reason_by_file(a);
 	if (a->reason)
 		return a->reason;
-	return a->cause == GRT_WAKE_TIMER && a->call >= 0 ? GRT_THREAD_SLEEP
-							  : reason_by_call(a->state, a->call);
+	if (a->cause == GRT_WAKE_TIMER && a->call >= 0)
+		return GRT_THREAD_SLEEP;
+	reason = reason_by_call(a->state, a->call);
+	/* by the signal that says so */
+	return a->cause == GRT_WAKE_EXIT && reason == GRT_THREAD_OTHER ? GRT_THREAD_CHILD : reason;
 }
 
 static void sched_complete(struct grt_event *e)

@@ -22,7 +22,7 @@
 #define BPF_WAKE_EVENTS 512
 
 /* Pieces of the kernel's code that `sched` knows by what they do: more functions than wakers.def has. */
-#define BPF_WAKERS 32
+#define BPF_WAKERS 48
 
 /* grt_bpf_code.cause, beside enum grt_wake_cause: an interrupt runs there. */
 #define BPF_IN_INTERRUPT 31U

@@ -4,8 +4,8 @@
  * context, where sched_wakeup may be on the CPU of the thread that is woken.
  *
  * What it is doing is on its stack: callbacks of a fence are called from within
- * dma_fence_signal(), a file's readers are woken from within drm_send_event(), a
- * sleeper by the function of its timer. To walk it takes a microsecond or two, so
+ * dma_fence_signal(), a file's readers are woken by whoever has an event of a display
+ * sent, a sleeper by the function of its timer. To walk it takes a microsecond or two, so
  * a thread of a program, which wakes others by futexes and pipes all day, is not
  * asked, unless a fence or an event of a display was signalled by it on this CPU:
  * the tracepoints of these are in front of the callbacks (Linux 5.15 to 7.3,
@@ -31,13 +31,24 @@
 /* From the function that wakes outwards; the way from a fence to an epoll that is in an epoll has 20. */
 #define WAKER_FRAMES 32
 
-/** struct mark - @tid has signalled that on this CPU; @cause 0: it has been looked at */
+/* From the tracepoint to whom the event is sent for. */
+#define SENDER_FRAMES 12
+
+/**
+ * struct mark - what threads have signalled last on this CPU
+ * @time, @cause: of the last
+ * @fence_tid: has signalled the fence @ctx, @seqno
+ * @display_tid: has sent an event of a display, for the function that goes on at @sender
+ */
 struct mark {
 	__u64 time;
 	__u64 ctx;
 	__u64 seqno;
-	__u32 tid;
+	__u64 sender;
+	__u32 fence_tid;
+	__u32 display_tid;
 	__u32 cause;
+	__u32 pad;
 };
 
 static struct mark marks[BPF_CPUS_MAX];
@@ -47,46 +58,18 @@ static __always_inline struct mark *my_mark(void)
 	return &marks[bpf_get_smp_processor_id() & (BPF_CPUS_MAX - 1)];
 }
 
-static __always_inline struct mark *set_mark(__u32 cause)
-{
-	struct mark *m = my_mark();
-
-	m->time = bpf_ktime_get_ns();
-	m->tid = (__u32)bpf_get_current_pid_tgid();
-	m->cause = cause;
-	return m;
-}
-
 SEC("raw_tp/dma_fence_signaled")
 int fence_signaled(struct bpf_raw_tracepoint_args *ctx)
 {
 	struct dma_fence *fence = (void *)ctx->args[0];
-	struct mark *m = set_mark(GRT_WAKE_FENCE);
+	struct mark *m = my_mark();
 
+	m->time = bpf_ktime_get_ns();
 	m->ctx = BPF_CORE_READ(fence, context);
 	m->seqno = BPF_CORE_READ(fence, seqno);
+	m->fence_tid = (__u32)bpf_get_current_pid_tgid();
+	m->cause = GRT_WAKE_FENCE;
 	return 0;
-}
-
-SEC("raw_tp/drm_vblank_event_delivered")
-int event_delivered(struct bpf_raw_tracepoint_args *ctx)
-{
-	set_mark(GRT_WAKE_DISPLAY);
-	return 0;
-}
-
-/*
- * Interrupts that come while the kernel runs have a stack of their own, as soft
- * interrupts have. The others begin on the thread's, where a system call would.
- */
-static __always_inline int is_interrupt(void *ctx, struct task_struct *task)
-{
-	return (__u64)ctx - (__u64)task->stack >= THREAD_SIZE;
-}
-
-static __always_inline int is_in_call(struct task_struct *task)
-{
-	return (__s64)my_regs()->orig_ax >= 0;
 }
 
 /* Not inline, so that the kernel looks at it once for a program. Return: bits 1 << enum grt_wake_cause */
@@ -98,8 +81,58 @@ __noinline int cause_at(__u64 address)
 	return 0;
 }
 
-/* Bits of all that its stack says. */
-static __noinline __u32 causes_on_stack(void *ctx)
+/*
+ * Where the function goes on that has the event sent: the functions between it and
+ * the one that wakes end with a call, for which the compiler leaves their stack.
+ */
+static __noinline __u64 find_sender(void *ctx)
+{
+	__u64 address[SENDER_FRAMES] = {};
+	int within = 0;
+
+	if (bpf_get_stack(ctx, address, sizeof(address), 0) <= 0)
+		return 0;
+	for (int i = 0; i < SENDER_FRAMES && address[i]; i++) {
+		if (cause_at(address[i]) == 1 << GRT_WAKE_DISPLAY)
+			within = 1;
+		else if (within)
+			return address[i];
+	}
+	return 0;
+}
+
+SEC("raw_tp/drm_vblank_event_delivered")
+int event_delivered(struct bpf_raw_tracepoint_args *ctx)
+{
+	struct mark *m = my_mark();
+
+	m->time = bpf_ktime_get_ns();
+	m->sender = find_sender(ctx);
+	m->display_tid = (__u32)bpf_get_current_pid_tgid();
+	m->cause = GRT_WAKE_DISPLAY;
+	return 0;
+}
+
+/*
+ * Interrupts that come while the kernel runs have a stack of their own, as soft
+ * interrupts have. The others begin on the thread's, where a system call would.
+ */
+static __always_inline int is_interrupt(void *ctx, struct task_struct *task)
+{
+	__u64 place;
+
+	/* of all arithmetic with such pointers, the kernel allows the difference of two */
+	asm volatile("%0 = %1; %0 -= %2" : "=&r"(place) : "r"(ctx), "r"(task));
+	return place + bpf_get_current_task() - (__u64)task->stack >= THREAD_SIZE;
+}
+
+static __always_inline int is_in_call(struct task_struct *task)
+{
+	return (__s64)my_regs()->orig_ax >= 0;
+}
+
+/* Bits of all that its stack says. @sender: of its last event of a display, 0: it has sent none */
+static __noinline __u32 causes_on_stack(void *ctx, __u64 sender)
 {
 	__u64 address[WAKER_FRAMES] = {};
 	__u32 causes = 0;
@@ -107,21 +140,30 @@ static __noinline __u32 causes_on_stack(void *ctx)
 	if (bpf_get_stack(ctx, address, sizeof(address), 0) <= 0)
 		return 0;
 	for (int i = 0; i < WAKER_FRAMES && address[i]; i++)
-		causes |= cause_at(address[i]);
+		causes |= address[i] == sender ? 1 << GRT_WAKE_DISPLAY : cause_at(address[i]);
 	return causes;
 }
 
-static __always_inline void take_mark(struct grt_bpf_thread *t, struct mark *m, __u32 tid)
+/* Where the kernel does not tell where its functions are. */
+static __always_inline void infer_cause(struct grt_bpf_thread *t, struct mark *m, __u32 tid)
 {
-	if (!config.wakers[0].size && m->tid == tid && bpf_ktime_get_ns() - m->time < MARK_NS) {
-		t->cause = m->cause;
-		t->inferred = 1;
-	}
-	if (t->cause == GRT_WAKE_FENCE && m->cause == GRT_WAKE_FENCE && m->tid == tid) {
+	__u32 marked = m->cause == GRT_WAKE_FENCE ? m->fence_tid : m->display_tid;
+
+	if (config.wakers[0].size || marked != tid || bpf_ktime_get_ns() - m->time > MARK_NS)
+		return;
+	t->cause = m->cause;
+	t->inferred = 1;
+}
+
+/* What it is not in any more needs no second look. */
+static __always_inline void use_mark(struct grt_bpf_thread *t, struct mark *m, __u32 tid)
+{
+	infer_cause(t, m, tid);
+	if (t->cause == GRT_WAKE_FENCE && m->fence_tid == tid) {
 		t->ctx = m->ctx;
 		t->seqno = m->seqno;
-	} else {
-		m->cause = 0;
+	} else if (t->cause != GRT_WAKE_DISPLAY) {
+		m->fence_tid = m->display_tid = ~0U;
 	}
 }
 
@@ -168,15 +210,14 @@ static __always_inline void see_waker(void *ctx, struct grt_bpf_thread *t)
 		set_waker(t, waker);
 	if (user && waker->flags & PF_EXITING)
 		t->cause = GRT_WAKE_EXIT;
-	if (user && t->reason != GRT_THREAD_GPU && !(m->cause && m->tid == tid) && is_in_call(waker))
+	if (user && t->reason != GRT_THREAD_GPU && m->fence_tid != tid && m->display_tid != tid && is_in_call(waker))
 		return;
-	causes = causes_on_stack(ctx);
+	causes = causes_on_stack(ctx, m->display_tid == tid ? m->sender : 0);
 	if (causes >> BPF_IN_INTERRUPT & 1)
 		set_interrupt(t);
 	if (causes)
 		t->cause = cause_of(causes);
-	if (m->cause)
-		take_mark(t, m, tid);
+	use_mark(t, m, tid);
 }
 
 #endif /* GRTRACE_BPF_WAKERS_H */
