@@ -181,7 +181,8 @@ struct grt_bpf_thread {
 	__u32 by;
 	__u32 cause;
 	__u32 inferred;
-	char waker_comm[BPF_COMM];
+	__u32 pad;
+	__u64 waker_comm[2];
 };
 
 /** struct grt_bpf_xid - what the tracepoint says: the device's address, the beginning of the message */

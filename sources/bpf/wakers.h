@@ -53,6 +53,9 @@ struct mark {
 
 static struct mark marks[BPF_CPUS_MAX];
 
+/* There is any. */
+static volatile __u32 marked;
+
 static __always_inline struct mark *my_mark(void)
 {
 	return &marks[bpf_get_smp_processor_id() & (BPF_CPUS_MAX - 1)];
@@ -69,6 +72,7 @@ int fence_signaled(struct bpf_raw_tracepoint_args *ctx)
 	m->seqno = BPF_CORE_READ(fence, seqno);
 	m->fence_tid = (__u32)bpf_get_current_pid_tgid();
 	m->cause = GRT_WAKE_FENCE;
+	marked = 1;
 	return 0;
 }
 
@@ -110,6 +114,7 @@ int event_delivered(struct bpf_raw_tracepoint_args *ctx)
 	m->sender = find_sender(ctx);
 	m->display_tid = (__u32)bpf_get_current_pid_tgid();
 	m->cause = GRT_WAKE_DISPLAY;
+	marked = 1;
 	return 0;
 }
 
@@ -117,18 +122,24 @@ int event_delivered(struct bpf_raw_tracepoint_args *ctx)
  * Interrupts that come while the kernel runs have a stack of their own, as soft
  * interrupts have. The others begin on the thread's, where a system call would.
  */
-static __always_inline int is_interrupt(void *ctx, struct task_struct *task)
+static __always_inline int is_interrupt(void *ctx, struct pt_regs *regs)
 {
-	__u64 place;
+	__u64 below;
 
 	/* of all arithmetic with such pointers, the kernel allows the difference of two */
-	asm volatile("%0 = %1; %0 -= %2" : "=&r"(place) : "r"(ctx), "r"(task));
-	return place + bpf_get_current_task() - (__u64)task->stack >= THREAD_SIZE;
+	asm volatile("%0 = %1; %0 -= %2" : "=&r"(below) : "r"(regs), "r"(ctx));
+	return below >= THREAD_SIZE;
 }
 
-static __always_inline int is_in_call(struct task_struct *task)
+/* It has told of a fence or a display on this CPU, and may still be in there. */
+static __always_inline int has_marked(__u32 tid)
 {
-	return (__s64)my_regs()->orig_ax >= 0;
+	struct mark *m;
+
+	if (!marked)
+		return 0;
+	m = my_mark();
+	return m->fence_tid == tid || m->display_tid == tid;
 }
 
 /* Bits of all that its stack says. @sender: of its last event of a display, 0: it has sent none */
@@ -167,19 +178,22 @@ static __always_inline void use_mark(struct grt_bpf_thread *t, struct mark *m, _
 	}
 }
 
-static __always_inline void set_waker(struct grt_bpf_thread *t, struct task_struct *waker)
+static __always_inline void set_waker(struct grt_bpf_thread *t, struct task_struct *waker, __u32 flags)
 {
-	t->by = waker->flags & PF_KTHREAD ? GRT_WAKER_KERNEL : GRT_WAKER_THREAD;
+	t->by = flags & PF_KTHREAD ? GRT_WAKER_KERNEL : GRT_WAKER_THREAD;
+	t->cause = flags & PF_EXITING ? GRT_WAKE_EXIT : 0;
 	t->waker = waker->pid;
 	t->waker_pid = waker->tgid;
-	bpf_get_current_comm(t->waker_comm, sizeof(t->waker_comm));
+	t->waker_comm[0] = *(const __u64 *)&waker->comm[0];
+	t->waker_comm[1] = *(const __u64 *)&waker->comm[8];
 }
 
 static __always_inline void set_interrupt(struct grt_bpf_thread *t)
 {
+	t->cause = 0;
 	t->by = GRT_WAKER_INTERRUPT;
 	t->waker = t->waker_pid = 0;
-	t->waker_comm[0] = 0;
+	t->waker_comm[0] = t->waker_comm[1] = 0;
 }
 
 /* The highest of what is known. */
@@ -194,30 +208,40 @@ static __always_inline __u32 cause_of(__u32 causes)
 	return cause;
 }
 
-/* The running thread, or an interrupt in it, wakes a thread. */
-static __always_inline void see_waker(void *ctx, struct grt_bpf_thread *t)
+static __noinline int look_at_stack(void *ctx, struct grt_bpf_thread *t)
 {
-	struct task_struct *waker = bpf_get_current_task_btf();
-	int interrupt = is_interrupt(ctx, waker), user = !interrupt && !(waker->flags & PF_KTHREAD);
 	struct mark *m = my_mark();
-	__u32 causes, tid = waker->pid;
+	__u32 tid = (__u32)bpf_get_current_pid_tgid(), causes;
 
-	t->cause = t->inferred = 0;
-	t->ctx = t->seqno = 0;
-	if (interrupt)
-		set_interrupt(t);
-	else
-		set_waker(t, waker);
-	if (user && waker->flags & PF_EXITING)
-		t->cause = GRT_WAKE_EXIT;
-	if (user && t->reason != GRT_THREAD_GPU && m->fence_tid != tid && m->display_tid != tid && is_in_call(waker))
-		return;
+	if (!t)
+		return 0;
 	causes = causes_on_stack(ctx, m->display_tid == tid ? m->sender : 0);
 	if (causes >> BPF_IN_INTERRUPT & 1)
 		set_interrupt(t);
 	if (causes)
 		t->cause = cause_of(causes);
 	use_mark(t, m, tid);
+	return 0;
+}
+
+/* The running thread, or an interrupt in it, wakes a thread. */
+static __always_inline void see_waker(void *ctx, struct grt_bpf_thread *t)
+{
+	struct task_struct *waker = bpf_get_current_task_btf();
+	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(waker);
+	__u32 flags = waker->flags;
+
+	t->inferred = 0;
+	t->ctx = t->seqno = 0;
+	if (is_interrupt(ctx, regs)) {
+		set_interrupt(t);
+	} else {
+		set_waker(t, waker, flags);
+		if (!(flags & PF_KTHREAD) && (__s64)regs->orig_ax >= 0 && t->reason != GRT_THREAD_GPU &&
+		    !has_marked(t->waker))
+			return;
+	}
+	look_at_stack(ctx, t);
 }
 
 #endif /* GRTRACE_BPF_WAKERS_H */
