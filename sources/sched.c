@@ -182,10 +182,10 @@ static uint16_t sched_reason_of(const struct grt_ev_asleep *a)
 		return causes[a->cause];
 	if (a->reason == GRT_THREAD_GPU)
 		return reason_by_file(a);
-	if (a->reason)
-		return a->reason;
 	if (a->cause == GRT_WAKE_TIMER && a->call >= 0)
 		return GRT_THREAD_SLEEP;
+	if (a->reason)
+		return a->reason;
 	reason = reason_by_call(a->state, a->call);
 	/* by the signal that says so */
 	return a->cause == GRT_WAKE_EXIT && reason == GRT_THREAD_OTHER ? GRT_THREAD_CHILD : reason;
