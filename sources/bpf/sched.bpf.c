@@ -178,6 +178,79 @@ int renamed(struct bpf_raw_tracepoint_args *ctx)
 	return 0;
 }
 
+/* ------------------------------------------------------------- coming back */
+
+/* What OFF_CPU and ASLEEP have in common. */
+static __always_inline void fill_off_cpu(struct grt_ev_off_cpu *ev, struct grt_bpf_thread *t, __u32 tid)
+{
+	ev->e.pid = t->pid;
+	ev->e.tid = tid;
+	ev->e.device = t->device;
+	ev->start = t->since;
+	ev->number = t->number;
+	ev->user = t->user;
+	ev->kernel = t->kernel;
+	ev->state = t->state;
+	ev->reason = t->reason;
+	ev->over = 1;
+	ev->call = t->call;
+	ev->fd = t->fd;
+	t->since = ev->e.time;
+}
+
+static __always_inline void put_off_cpu(struct grt_bpf_thread *t, struct grt_bpf_counts *c, __u32 cpu,
+					__u32 tid, __u32 flags)
+{
+	struct out_off_cpu *at = begin_off_cpu(c, cpu);
+
+	if (!at)
+		return;
+	fill_off_cpu(&at->ev, t, tid);
+	at->ev.e.flags |= flags;
+	event_submit(at, c);
+}
+
+/* Whoever is asleep was woken: where that was not seen since it left the CPU, it was while it left. */
+static __always_inline void put_asleep(struct grt_bpf_thread *t, struct grt_bpf_counts *c, __u32 cpu,
+				       __u32 tid, __u32 flags)
+{
+	struct out_asleep *at = begin_asleep(c, cpu);
+
+	if (!at)
+		return;
+	at->ev.woken = !t->woken || t->woken > t->since ? t->woken : t->since + 1;
+	fill_off_cpu((struct grt_ev_off_cpu *)&at->ev, t, tid);
+	at->ev.e.flags |= flags | (t->inferred ? GRT_FLAG_INFERRED : 0);
+	at->ev.e.ctx = t->ctx;
+	at->ev.e.seqno = t->seqno;
+	at->ev.waker = t->waker;
+	at->ev.waker_pid = t->waker_pid;
+	at->ev.by = t->by;
+	at->ev.cause = t->cause;
+	__builtin_memcpy(at->ev.waker_comm, t->waker_comm, sizeof(at->ev.waker_comm));
+	event_submit(at, c);
+}
+
+/* @flags: GRT_FLAG_* of the record */
+static __noinline int came_back(struct grt_bpf_thread *t, struct task_struct *task, __u32 tid, __u32 flags)
+{
+	struct grt_bpf_counts *c;
+	__u32 cpu;
+
+	if (!t)
+		return 0;
+	t->number++;
+	t->on = 1;
+	c = counts_for(task, &cpu);
+	if (!c)
+		return 0;
+	if (t->state)
+		put_asleep(t, c, cpu, tid, flags);
+	else
+		put_off_cpu(t, c, cpu, tid, flags);
+	return 0;
+}
+
 /* ------------------------------------------------------------- leaving the CPU */
 
 static __always_inline __u32 state_of(struct bpf_raw_tracepoint_args *ctx, struct task_struct *task)
@@ -259,6 +332,9 @@ static __always_inline void switched_out(struct bpf_raw_tracepoint_args *ctx, __
 	__u32 tid = task->pid, state = state_of(ctx, task);
 	struct grt_bpf_thread *t = thread_of(tid);
 
+	/* that it came was not seen: the kernel leaves out such an event now and then */
+	if (t && !t->on)
+		came_back(t, task, tid, GRT_FLAG_INFERRED);
 	if (state & TASK_DEAD) {
 		if (t)
 			put_thread(task, tid, GRT_THREAD_ENDED, 0, 0);
@@ -284,75 +360,23 @@ static __always_inline void switched_out(struct bpf_raw_tracepoint_args *ctx, __
 	take_stacks(ctx, t);
 }
 
-/* ------------------------------------------------------------- coming back */
-
-/* What OFF_CPU and ASLEEP have in common. */
-static __always_inline void fill_off_cpu(struct grt_ev_off_cpu *ev, struct grt_bpf_thread *t, __u32 tid)
-{
-	ev->e.pid = t->pid;
-	ev->e.tid = tid;
-	ev->e.device = t->device;
-	ev->start = t->since;
-	ev->number = t->number;
-	ev->user = t->user;
-	ev->kernel = t->kernel;
-	ev->state = t->state;
-	ev->reason = t->reason;
-	ev->over = 1;
-	ev->call = t->call;
-	ev->fd = t->fd;
-	t->since = ev->e.time;
-}
-
-static __always_inline void put_off_cpu(struct grt_bpf_thread *t, struct grt_bpf_counts *c, __u32 cpu,
-					__u32 tid)
-{
-	struct out_off_cpu *at = begin_off_cpu(c, cpu);
-
-	if (!at)
-		return;
-	fill_off_cpu(&at->ev, t, tid);
-	event_submit(at, c);
-}
-
-/* Whoever is asleep was woken: where that was not seen since it left the CPU, it was while it left. */
-static __always_inline void put_asleep(struct grt_bpf_thread *t, struct grt_bpf_counts *c, __u32 cpu,
-				       __u32 tid)
-{
-	struct out_asleep *at = begin_asleep(c, cpu);
-
-	if (!at)
-		return;
-	at->ev.woken = !t->woken || t->woken > t->since ? t->woken : t->since + 1;
-	fill_off_cpu((struct grt_ev_off_cpu *)&at->ev, t, tid);
-	at->ev.e.flags |= t->inferred ? GRT_FLAG_INFERRED : 0;
-	at->ev.e.ctx = t->ctx;
-	at->ev.e.seqno = t->seqno;
-	at->ev.waker = t->waker;
-	at->ev.waker_pid = t->waker_pid;
-	at->ev.by = t->by;
-	at->ev.cause = t->cause;
-	__builtin_memcpy(at->ev.waker_comm, t->waker_comm, sizeof(at->ev.waker_comm));
-	event_submit(at, c);
-}
-
 static __always_inline void switched_in(struct task_struct *task)
 {
-	__u32 tid = BPF_CORE_READ(task, pid), cpu;
+	__u32 tid = BPF_CORE_READ(task, pid);
 	struct grt_bpf_thread *t = thread_of(tid);
-	struct grt_bpf_counts *c;
 
 	if (!t && tid && is_asked_for(task))
 		follow(task, GRT_THREAD_SEEN_OFF, 0);
 	if (!t)
 		return;
-	t->number++;
-	c = counts_for(task, &cpu);
-	if (c && t->state)
-		put_asleep(t, c, cpu, tid);
-	else if (c)
-		put_off_cpu(t, c, cpu, tid);
-	t->on = 1;
+	/*
+	 * That it left was not seen: the number says that there is an interval of which
+	 * nothing is known. But one that was there before us may just not have had a CPU.
+	 */
+	if (t->on && t->number)
+		t->number++;
+	else
+		came_back(t, task, tid, 0);
 }
 
 SEC("raw_tp/sched_switch")
