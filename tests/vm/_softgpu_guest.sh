@@ -136,14 +136,6 @@ sync_waits() { # SOURCES LIMIT_NS: of one wait
 	check "$name: no wait is without its job" says 'unjoined_waits +0 '
 }
 
-# Waits by who ended them, see wakers.c.
-wakers() {
-	"$GRTRACE" record -e sched -F 0 --stack=none -o wakers.grt -- "$GRTRACE_BUILD/tests/vm/wakers" gpu >wakers.txt 2>err
-	"$GRTRACE" report wakers.grt --by wait --json --top 0 >wakers.json 2>>err
-	output=$(python3 "$GRTRACE_SRC/tests/vm/_wakers.py" wakers.txt wakers.json 2>&1)
-	check "$mode: waits are named by who ended them, as the program says ($output)" test "$output" = "36 waits"
-}
-
 workloads() {
 	refused "no such file" 'cannot read it' none.txt
 	printf '0 gfx_0 10us\n0 gfx_9 10us\n' >bad.txt
@@ -212,7 +204,6 @@ for pattern in steady burst contended dependency-chain hang; do
 done
 sync_waits drm $((strict ? 200000 : 20000000))
 sync_waits kmod,drm $((strict ? 200000 : 20000000))
-wakers
 workloads
 rmmod grtrace_softgpu
 rings_come_and_go drm
