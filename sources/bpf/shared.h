@@ -21,7 +21,7 @@
 /* A wake-up costs more than an event: the reader comes by itself, and is called when so many wait. */
 #define BPF_WAKE_EVENTS 512
 
-/* Pieces of the kernel's code that `sched` knows by what they do: more functions than wakers.def has. */
+/* Pieces of the kernel's code that `sched` knows by what they do: more functions than bpf_wakers.def has. */
 #define BPF_WAKERS 48
 
 /* grt_bpf_code.cause, beside enum grt_wake_cause: an interrupt runs there. */

@@ -10,8 +10,8 @@
 prepare
 
 # The thread of a program that renders, from when it has begun to: most of its sleep is for these.
-renders() { # RECORDING THREAD
-	python3 - "$work/out/$1.json" "$2" <<-'PY'
+renders() { # THREAD
+	python3 - "$work/out/$1.json" "$1" <<-'PY'
 		import collections, json, sys
 		rows = [row for row in json.load(open(sys.argv[1]))["waits"] if row["thread"] == sys.argv[2]]
 		tid = collections.Counter()
@@ -53,10 +53,10 @@ n=0
 	guest --timeout 400 --out "$work/out" -- bash /mnt/host/tests/vm/_waits_guest.sh "${GRTRACE_SOAK:+2}5" >&2
 	echo "TAP version 13"
 	check "waits are named by who ended them, as the program says" all_named
-	check "kmscube sleeps for the GPU or the display" renders kmscube kmscube
-	check "glmark2 does" renders glmark2 glmark2-es2-drm
-	check "weston does" renders weston weston
-	check "a client of it does" renders weston weston-simple-e
+	check "kmscube sleeps for the GPU or the display" renders kmscube
+	check "glmark2 does" renders glmark2-es2-drm
+	check "weston does" renders weston
+	check "a client of it does" renders weston-simple-e
 	check "no complaint of the kernel" test ! -s "$work/out/dmesg"
 	echo "1..$n"
 } | join_tap
