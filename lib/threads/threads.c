@@ -377,7 +377,7 @@ static int see_name(struct grt_threads *s, const struct grt_ev_name *e)
 
 int grt_threads_event(struct grt_threads *s, const struct grt_event *e)
 {
-	if (e->type == GRT_EV_OFF_CPU)
+	if (e->type == GRT_EV_OFF_CPU || e->type == GRT_EV_ASLEEP)
 		return see_off_cpu(s, (const struct grt_ev_off_cpu *)e);
 	if (e->type == GRT_EV_SAMPLE)
 		return see_sample(s, (const struct grt_ev_sample *)e);
