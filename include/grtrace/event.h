@@ -120,6 +120,13 @@ enum grt_thread_state {
 #undef GRT_THREAD_STATE
 };
 
+/** enum grt_slice_edge - the rows of slice_edges.def: grt_ev_gpu_slice.begin and .over */
+enum grt_slice_edge {
+#define GRT_SLICE_EDGE(number, NAME, name, help) GRT_SLICE_##NAME = (number),
+#include "slice_edges.def"
+#undef GRT_SLICE_EDGE
+};
+
 /* grt_ev_thread.what */
 #define GRT_THREAD_MADE 1
 #define GRT_THREAD_NAMED 2
