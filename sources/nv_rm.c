@@ -259,17 +259,18 @@ int nv_rm_map(struct nv_rm *rm, uint32_t object, size_t length, struct nv_rm_map
 
 void nv_rm_unmap(struct nv_rm *rm, struct nv_rm_mapping *m)
 {
-	struct rm_unmap u = {
-		.client = rm->client,
-		.device = rm->client,
-		.object = m->object,
-		.address = m->cookie,
-	};
-
 	if (m->at)
 		munmap((void *)m->at, m->length);
-	if (m->cookie)
+	if (m->cookie) {
+		struct rm_unmap u = {
+			.client = rm->client,
+			.device = rm->client,
+			.object = m->object,
+			.address = m->cookie,
+		};
+
 		nv_rm_ioctl(rm->fd, NV_ESC_RM_UNMAP_MEMORY, &u, sizeof(u));
+	}
 	if (m->object && m->fd >= 0)
 		close(m->fd);
 	*m = (struct nv_rm_mapping){.fd = -1};

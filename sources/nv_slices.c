@@ -100,6 +100,8 @@ int nv_slices_take(struct nv_slices *s, const struct nv_switch *r, uint64_t time
 	}
 	if (time < s->open[i].last) {
 		s->backwards++;
+		if (s->open[i].last - time > s->backwards_ns)
+			s->backwards_ns = s->open[i].last - time;
 		time = s->open[i].last;
 	}
 	s->open[i].last = time;
@@ -118,6 +120,13 @@ int nv_slices_cut(struct nv_slices *s, uint64_t until, uint8_t edge, uint64_t ag
 {
 	int i, ret = 0;
 
+	/* without any record: one context was on the GPU all the time, or none was */
+	if (edge == GRT_SLICE_CUT && slices_place(s, NV_SLICES_WHOLE) == 0 && !s->open[0].known && !s->lost)
+		return s->put(s->arg, &(struct nv_slice){.start = s->begun,
+							 .until = until,
+							 .instance = NV_SLICES_WHOLE,
+							 .begin = edge,
+							 .end = edge});
 	for (i = 0; i < NV_SLICES_INSTANCES && s->open[i].used && !ret; i++) {
 		if (!s->open[i].on || until < s->open[i].last + age)
 			continue;

@@ -11,6 +11,9 @@
 /* MIG instances of a GPU, at most 7 by 8. */
 #define NV_SLICES_INSTANCES 64
 
+/* The instance of a GPU that is not divided. */
+#define NV_SLICES_WHOLE 0xffff
+
 /**
  * struct nv_slice - a context had the GPU
  * @start, @until: from when to when, CLOCK_MONOTONIC ns
@@ -33,7 +36,8 @@ struct nv_slice {
  * @open: by instance; @used: there is one, @on: a context is on it, since @slice.start,
  *	@known: whether one is on it is known, @last: stamp of the last record or part
  * @lost: records of the log that are missing so far
- * @backwards: records whose stamp was before one that came earlier
+ * @backwards: records whose stamp was before one that came earlier, or before a part that was handed out;
+ *	@backwards_ns: by how much, at most
  * @over: records of instances beyond the limit
  */
 struct nv_slices {
@@ -47,6 +51,7 @@ struct nv_slices {
 	} open[NV_SLICES_INSTANCES];
 	uint64_t lost;
 	uint64_t backwards;
+	uint64_t backwards_ns;
 	uint64_t over;
 	/* a slice that is over, or a part of one; not 0 ends all */
 	int (*put)(void *arg, const struct nv_slice *s);
@@ -61,7 +66,7 @@ struct nv_slices {
 int nv_slices_take(struct nv_slices *s, const struct nv_switch *r, uint64_t time);
 
 /**
- * nv_slices_cut - hands out what is open
+ * nv_slices_cut - hands out what is open; at the end of a recording in which no record came, a slice without owner
  * @until: nothing happened since the last record and before this moment
  * @edge: GRT_SLICE_GOES_ON, or GRT_SLICE_CUT at the end of the recording
  * @age: only slices that began so long before, ns

@@ -42,6 +42,7 @@ static const uint8_t special[GRT_EV_MAX] = {
 	[GRT_EV_GPU_COPY] = LATE | COUNTED,
 	[GRT_EV_GPU_SYNC] = LATE | COUNTED,
 	[GRT_EV_GPU_OVERHEAD] = LATE | COUNTED,
+	[GRT_EV_GPU_SLICE] = LATE,
 };
 
 /**
