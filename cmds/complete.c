@@ -6,7 +6,7 @@
  */
 #include <string.h>
 
-#include "../sources/kmod.h"
+#include "kmod/kmod.h"
 #include "analyses.h"
 #include "cmd.h"
 
@@ -35,7 +35,7 @@ static void complete_options(const struct cmd *cmd, const char *prefix)
 {
 	const struct cmd_opt *o;
 
-	for (o = cmd->opts; o && o->name; o++)
+	for (unsigned int n = 0; (o = cmd_opt_at(cmd, n)); n++)
 		candidate(prefix, "--", o->name);
 	candidate(prefix, "--", "help");
 }
@@ -45,7 +45,7 @@ static const struct cmd_opt *option_wanting(const struct cmd *cmd, const char *w
 {
 	const struct cmd_opt *o;
 
-	for (o = cmd->opts; o && o->name; o++) {
+	for (unsigned int n = 0; (o = cmd_opt_at(cmd, n)); n++) {
 		if (o->kind == OPT_FLAG)
 			continue;
 		if (!strncmp(word, "--", 2) ? !strcmp(word + 2, o->name)
@@ -78,7 +78,7 @@ static void complete_rows(const char *(*word)(unsigned int n), const char *prefi
 static void complete_sources(const char *prefix)
 {
 #define GRT_SOURCE(name, help) candidate(prefix, "", #name);
-#include "../sources/sources.def"
+#include "sources/sources.def"
 #undef GRT_SOURCE
 	candidate(prefix, "", "auto");
 }
@@ -170,7 +170,7 @@ int cmd_tables(void)
 		if (r->group)
 			continue;
 		printf("command\t%s\t%s\n", r->name, r->help);
-		for (o = r->cmd->opts; o && o->name; o++)
+		for (unsigned int n = 0; (o = cmd_opt_at(r->cmd, n)); n++)
 			printf("option\t%s\t%s\t%c\t%s\t%s\n", r->name, o->name, o->letter ? o->letter : '-',
 			       o->arg ? o->arg : "-", cmd_opt_help(o));
 	}

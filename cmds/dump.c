@@ -13,7 +13,7 @@
 
 #include <grtrace/event_table.h>
 
-#include "../sources/kmod.h"
+#include "kmod/kmod.h"
 #include "cmd.h"
 #include "base/escape.h"
 #include "lines/event_json.h"

@@ -2,8 +2,9 @@
 /*
  * grtrace flame: GPU time under the CPU code that asked for it, as folded
  * stacks or as a picture. Whatever the stacks come from, they become one tree
- * (lib/stack/stacks.h), and that is written (lib/flamegraph/flamegraph.h). The
- * sources are functions of this shape, below: take_recording(), take_folded(), take_seeds().
+ * (lib/stack/stacks.h), and that is written (lib/flamegraph/flamegraph.h). A
+ * recording's tree is made by the analysis that has the weight as its part
+ * (lib/analyses.def); other sources are take_folded() and take_seeds().
  */
 #include <ctype.h>
 #include <errno.h>
@@ -13,13 +14,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "flamegraph/flame.h"
+#include "analyses.h"
 #include "cuda/seeds.h"
-#include "flame_wall.h"
 #include "outfile.h"
 #include "reading.h"
 #include "stack/folded_in.h"
-#include "stack/symbols.h"
 #include "flamegraph/flamegraph.h"
 
 /* What of a file says whether it holds folded stacks. */
@@ -97,125 +96,17 @@ static double percent(uint64_t part, uint64_t whole)
 	return whole ? 100.0 * (double)part / (double)whole : 0;
 }
 
-/* Never 100.00 of what is not all. */
-static double percent_down(uint64_t part, uint64_t whole)
-{
-	return whole ? (double)(uint64_t)((unsigned __int128)part * 10000 / whole) / 100 : 0;
-}
-
 /* --------------------------------------------------------- recordings */
 
-/** struct flame - the consumer */
-struct flame {
-	struct grt_consumer c;
-	struct grt_flame *flame;
-};
-
-static int flame_on_event(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
+/* What the picture does not show is said beside it; a note that begins with spaces belongs to the one before.
+ */
+static void flame_tell(const struct grt_notes *notes)
 {
-	(void)cpu;
-	return grt_flame_event(((struct flame *)c)->flame, e);
-}
-
-static void flame_tell_missing(const struct grt_launches_count *n)
-{
-	if (n->by_gpu)
-		fprintf(stderr, "  %llu kernels were launched by kernels: [device launch]\n",
-			(unsigned long long)n->by_gpu);
-	if (n->unknown)
-		fprintf(stderr, "  the launch of %llu kernels and copies is not in the trace: [unmatched]\n",
-			(unsigned long long)n->unknown);
-	if (n->nothing)
-		fprintf(stderr,
-			"  %llu launches have no kernel in the trace: [GPU_Launch_Pending], no time\n",
-			(unsigned long long)n->nothing);
-	if (n->open || n->no_stamps)
-		fprintf(stderr,
-			"  %llu had not ended and %llu have no time stamps: their time is not counted\n",
-			(unsigned long long)n->open, (unsigned long long)n->no_stamps);
-	if (n->launches_lost || n->gpu_lost)
-		fprintf(stderr, "  lost: %llu launches, %llu records of the GPU\n",
-			(unsigned long long)n->launches_lost, (unsigned long long)n->gpu_lost);
-	if (n->no_end)
-		fprintf(stderr,
-			"  %llu processes ended without a final write: their last events may be missing\n",
-			(unsigned long long)n->no_end);
-}
-
-static void tell_symbols(const struct grt_symbols_count *n)
-{
-	if (n->unnamed)
-		fprintf(stderr,
-			"  %llu of %llu addresses have no function (of %llu files, %llu are not here, "
-			"%llu are others now)\n",
-			(unsigned long long)n->unnamed, (unsigned long long)n->asked,
-			(unsigned long long)n->objects, (unsigned long long)n->missing,
-			(unsigned long long)n->other);
-	if (!grt_symbols_can())
-		fputs("  this grtrace was built without elfutils: functions have no names\n", stderr);
-}
-
-/* Return: whether there is anything of CUDA in the trace */
-static bool tell_launches(const struct grt_launch_flame *f)
-{
-	struct grt_launches_count n = grt_launch_flame_count(f);
-	uint64_t work = n.kernels + n.copies;
-	const char *why;
-
-	for (uint32_t i = 0; (why = grt_launch_flame_why(f, i)); i++) {
-		fputs("  ", stderr);
-		cmd_put_text(stderr, why);
+	for (unsigned int i = 0; i < notes->n; i++) {
+		fputs(notes->text[i][0] == ' ' ? "" : "grtrace flame: ", stderr);
+		cmd_put_text(stderr, notes->text[i]);
 		fputc('\n', stderr);
 	}
-	if (n.undefined)
-		fprintf(stderr, "  %llu definitions of stacks and names were invalid or lost\n",
-			(unsigned long long)n.undefined);
-	if (!work && !n.launches)
-		return false;
-	fprintf(stderr,
-		"grtrace flame: %llu kernels and %llu copies, %.3f ms of GPU time; %llu (%.2f %%) under the "
-		"stack of their launch\n",
-		(unsigned long long)n.kernels, (unsigned long long)n.copies,
-		(double)(n.kernel_ns + n.copy_ns) / 1e6, (unsigned long long)n.with_stack,
-		percent_down(n.with_stack, work));
-	if (n.stack_cut || n.stack_none)
-		fprintf(stderr,
-			"  %llu stacks do not reach the start of their thread, %llu stacks have no frame\n",
-			(unsigned long long)n.stack_cut, (unsigned long long)n.stack_none);
-	if (n.probed)
-		fprintf(stderr,
-			"  %llu calls of probed functions have no GPU time: show them with --weight launches\n",
-			(unsigned long long)n.probed);
-	flame_tell_missing(&n);
-	tell_symbols(grt_launch_flame_symbols(f));
-	return true;
-}
-
-/* What the picture does not show is said beside it. */
-static void flame_tell(const struct grt_flame_count *n, bool cuda)
-{
-	if (cuda && !n->jobs && !n->untimed)
-		return;
-	fprintf(stderr, "grtrace flame: %llu jobs, %.3f ms of GPU time, %.1f %% of it under a stack\n",
-		(unsigned long long)n->jobs, (double)n->ns / 1e6,
-		n->ns ? 100 - percent(n->no_stack_ns, n->ns) : 0);
-	if (n->sampled)
-		fputs("  jobs were sampled: counts and times are estimates for all jobs\n", stderr);
-	if (n->inferred_ns)
-		fprintf(stderr,
-			"  the start of %.1f %% is inferred from the order of the ring's jobs, not observed\n",
-			percent(n->inferred_ns, n->ns));
-	if (n->untimed)
-		fprintf(stderr, "  %llu jobs are left out: their time on the GPU is unknown\n",
-			(unsigned long long)n->untimed);
-	if (n->lost_stack)
-		fprintf(stderr, "  the stacks of %llu jobs are not in the trace, or have too many frames\n",
-			(unsigned long long)n->lost_stack);
-	if (n->dropped)
-		fprintf(stderr, "  %llu frames of stacks beyond the first %u are missing\n",
-			(unsigned long long)n->dropped, GRT_FRAMES_STACKS_MAX);
-	if (n->jobs && n->no_stack == n->jobs)
-		fputs("  try: grtrace record --stack=bpf, which takes the stack of each submit\n", stderr);
 }
 
 static int no_tree(int code, const char *path)
@@ -230,48 +121,58 @@ static int no_tree(int code, const char *path)
 }
 
 /* What was read before a fault is shown, and then the fault. */
-static int flame_take_events(struct graph *g, struct grt_session *s, const char *path,
-			     enum grt_stacks_side side, struct flame *f)
+static int flame_take_events(struct grt_analyses *a, struct grt_session *s, const char *path,
+			     const struct reading_span *span)
 {
-	struct reading_span span;
+	struct grt_notes notes = {.n = 0};
 	struct grt_err err = {0};
-	struct grt_flame_count n;
-	int ret, code, status = reading_span(s, &opt.from, &opt.to, &span);
+	int ret, code;
 
-	if (status != EXIT_DONE)
-		return status;
-	if (!opt.from.set)
-		span.first = 0;
-	if (!opt.to.set)
-		span.last = UINT64_MAX;
-	grt_flame_within(f->flame, span.first, span.last);
-	ret = grt_session_run(s, &f->c, span.first, span.last, &err);
-	code = ret < 0 ? 0 : grt_flame_tree(f->flame, &g->shape, g->tree, side);
+	a->pass.notes = &notes;
+	a->pass.first = opt.from.set ? span->first : 0;
+	a->pass.last = opt.to.set ? span->last : UINT64_MAX;
+	if (grt_analyses_begin(a))
+		return cmd_fail(EXIT_FAILED, strerror(ENOMEM), NULL, "cannot begin");
+	grt_analyses_consume(a);
+	ret = grt_session_run(s, &a->c, a->pass.first, a->pass.last, &err);
+	code = ret < 0 ? 0 : grt_analyses_finish(a);
 	if (code)
 		return no_tree(code, path);
-	n = grt_flame_count(f->flame);
-	if (ret >= 0) {
-		bool cuda = tell_launches(grt_flame_launches(f->flame));
-
-		flame_tell(&n, cuda);
-	}
+	if (ret >= 0)
+		grt_analyses_notes(a);
+	flame_tell(&notes);
 	return reading_faults(s, path, 0, ret, &err);
+}
+
+static int check_shape(const struct grt_flame_shape *shape)
+{
+	bool wall = shape->weight == GRT_FLAME_WEIGHT_WALL;
+
+	if (wall && shape->only)
+		return cmd_usage_error("--only selects GPU work: it does not work with --weight wall");
+	if (wall && shape->by && shape->by != GRT_FLAME_BY_PROCESS && shape->by != GRT_FLAME_BY_THREAD)
+		return cmd_usage_error("--by %s: --weight wall has process and thread",
+				       grt_flame_by_words[shape->by - 1]);
+	if (!wall && shape->by == GRT_FLAME_BY_THREAD)
+		return cmd_usage_error(
+			"--by thread works only with --weight wall: GPU time is not attributed to threads");
+	return EXIT_DONE;
 }
 
 static int take_recording(struct graph *g, struct grt_session *s, const char *path, enum grt_stacks_side side)
 {
-	struct flame f = {.c = {.event = flame_on_event, .beyond = flame_on_event, .late = flame_on_event}};
-	int status;
+	const char *weight = grt_flame_weight_words[g->shape.weight ? g->shape.weight - 1 : 0];
+	struct grt_analyses a = {.pass = {.shape = &g->shape, .tree = g->tree, .side = side}};
+	struct reading_span span;
+	int status = check_shape(&g->shape);
 
-	if (g->shape.weight == GRT_FLAME_WEIGHT_WALL)
-		return flame_wall(s, path, &opt.from, &opt.to, &g->shape, g->tree, side);
-	if (g->shape.by == GRT_FLAME_BY_THREAD)
-		return cmd_usage_error(
-			"--by thread works only with --weight wall: GPU time is not attributed to threads");
-	if (grt_flame_new(&f.flame))
-		return cmd_fail(EXIT_FAILED, strerror(ENOMEM), NULL, "cannot begin");
-	status = flame_take_events(g, s, path, side, &f);
-	grt_flame_free(f.flame);
+	if (status == EXIT_DONE)
+		status = reading_span(s, &opt.from, &opt.to, &span);
+	if (status != EXIT_DONE)
+		return status;
+	grt_analyses_want(&a, grt_part_find(weight, GRT_PART_FLAME));
+	status = flame_take_events(&a, s, path, &span);
+	grt_analyses_free(&a);
 	return status;
 }
 

@@ -10,7 +10,7 @@
 #include <sys/resource.h>
 
 #include "base/units.h"
-#include "../sources/drm_cards.h"
+#include "host/drm_cards.h"
 
 /* Of a machine with more GPUs than have room some stay without their device files. */
 #define GPUS_TEXT 2048

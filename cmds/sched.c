@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../sources/kmod.h"
+#include "kmod/kmod.h"
 #include "nvidia/tsg.h"
 #include "live.h"
 #include "sched.h"
@@ -240,7 +240,7 @@ static int sched_watch(struct sched *s)
 	const struct live_setup setup = {
 		.sources = "nvsched",
 		.pid = (pid_t)opt.pid,
-		.refused = opt.refused,
+		.flag = opt.refused ? "include-failed" : NULL,
 		.note = sched_tell,
 	};
 	struct grt_err err = {.what = ""};

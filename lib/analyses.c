@@ -5,7 +5,12 @@
  */
 #include "analyses.h"
 
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "jobs/jobs.h"
+#include "trace/packet.h"
 
 #define GRT_ANALYSIS(name, help) extern const struct grt_analysis grt_analysis_##name;
 #include "analyses.def"
@@ -105,6 +110,13 @@ static void add_takers(struct grt_analyses *a, const struct grt_analysis *analys
 			add_taker(a->taker[i], analysis, state);
 }
 
+static int analyses_begin_one(const struct grt_analysis *analysis, struct grt_analyses *a, int row)
+{
+	if (analysis->size && !(a->state[row] = calloc(1, analysis->size)))
+		return -ENOMEM;
+	return analysis->begin ? analysis->begin(&a->state[row], &a->pass, a->parts[row]) : 0;
+}
+
 int grt_analyses_begin(struct grt_analyses *a)
 {
 	unsigned int n = 0;
@@ -113,7 +125,7 @@ int grt_analyses_begin(struct grt_analyses *a)
 	for (int i = 0; i < GRT_ANALYSES && !ret; i++) {
 		if (!a->on[i])
 			continue;
-		ret = grt_analysis_rows[i]->begin(&a->state[i], &a->pass, a->parts[i]);
+		ret = analyses_begin_one(grt_analysis_rows[i], a, i);
 		/* also where it failed: its state is to be freed */
 		a->all[n++] = (struct grt_taker){grt_analysis_rows[i], a->state[i]};
 		if (!ret)
@@ -130,49 +142,6 @@ uint32_t grt_analyses_classes(const struct grt_analyses *a)
 		if (t->analysis->classes != GRT_IN_EVERY_CLASS)
 			classes |= t->analysis->classes;
 	return classes;
-}
-
-bool grt_analyses_takes_beyond(const struct grt_analyses *a)
-{
-	for (const struct grt_taker *t = a->all; t->analysis; t++)
-		if (t->analysis->beyond)
-			return true;
-	return false;
-}
-
-bool grt_analyses_takes_late(const struct grt_analyses *a)
-{
-	for (const struct grt_taker *t = a->all; t->analysis; t++)
-		if (t->analysis->late)
-			return true;
-	return false;
-}
-
-int grt_analyses_beyond(struct grt_analyses *a, const struct grt_event *e, unsigned int class)
-{
-	int ret = 0;
-
-	for (const struct grt_taker *t = a->taker[class]; t->analysis && !ret; t++)
-		if (t->analysis->beyond)
-			ret = t->analysis->event(t->state, e, &a->pass);
-	return ret;
-}
-
-int grt_analyses_late(struct grt_analyses *a, const struct grt_event *e, unsigned int class)
-{
-	int ret = 0;
-
-	for (const struct grt_taker *t = a->taker[class]; t->analysis && !ret; t++)
-		if (t->analysis->late)
-			ret = t->analysis->event(t->state, e, &a->pass);
-	return ret;
-}
-
-void grt_analyses_packet(struct grt_analyses *a, const struct grt_packet *p)
-{
-	for (const struct grt_taker *t = a->all; t->analysis; t++)
-		if (t->analysis->packet)
-			t->analysis->packet(t->state, p);
 }
 
 void grt_analyses_within(struct grt_analyses *a, uint64_t from, uint64_t to)
@@ -196,28 +165,47 @@ void grt_analyses_open(struct grt_analyses *a)
 			t->analysis->open(t->state);
 }
 
-int grt_analyses_held(struct grt_analyses *a, const struct grt_job *job)
+int grt_analyses_finish(struct grt_analyses *a)
 {
+	int ret = a->jobs ? grt_jobs_flush(a->jobs) : 0;
+
+	for (const struct grt_taker *t = a->all; t->analysis; t++)
+		if (t->analysis->finish)
+			ret = ret ?: t->analysis->finish(t->state, &a->pass);
+	return ret;
+}
+
+/* ---------------------------------------------------------------- consumer */
+
+static int analyses_on_held(void *arg, const struct grt_job *job)
+{
+	struct grt_analyses *a = arg;
 	int ret = 0;
 
+	if (a->wants && !a->wants(a, job))
+		return 0;
 	for (const struct grt_taker *t = a->of_jobs; t->analysis && !ret; t++)
 		if (t->analysis->held)
 			ret = t->analysis->held(t->state, job);
 	return ret;
 }
 
-int grt_analyses_job(struct grt_analyses *a, const struct grt_job *job)
+static int analyses_on_job(void *arg, const struct grt_job *job)
 {
+	struct grt_analyses *a = arg;
 	int ret = 0;
 
+	if (a->wants && !a->wants(a, job))
+		return 0;
 	for (const struct grt_taker *t = a->of_jobs; t->analysis && !ret; t++)
 		ret = t->analysis->job(t->state, job);
 	a->pass.jobs_seen++;
 	return ret;
 }
 
-int grt_analyses_stray(struct grt_analyses *a, const struct grt_event *e)
+static int analyses_on_stray(void *arg, const struct grt_event *e)
 {
+	struct grt_analyses *a = arg;
 	int ret = 0;
 
 	for (const struct grt_taker *t = a->all; t->analysis; t++)
@@ -226,15 +214,95 @@ int grt_analyses_stray(struct grt_analyses *a, const struct grt_event *e)
 	return ret;
 }
 
-int grt_analyses_finish(struct grt_analyses *a)
+int grt_analyses_join(struct grt_analyses *a)
 {
+	const struct grt_jobs_sink sink = {
+		.held = analyses_on_held,
+		.job = analyses_on_job,
+		.stray = analyses_on_stray,
+		.arg = a,
+	};
+
+	if (grt_jobs_new(&a->jobs, &sink, NULL))
+		return -ENOMEM;
+	a->pass.jobs = a->jobs;
+	a->pass.names = grt_jobs_names(a->jobs);
+	return 0;
+}
+
+static int analyses_on_every(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
+{
+	(void)cpu;
+	return grt_analyses_event((struct grt_analyses *)c, e, GRT_CLASSES);
+}
+
+static int analyses_on_taken(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
+{
+	(void)cpu;
+	return grt_analyses_event((struct grt_analyses *)c, e, grt_class_of[e->type]);
+}
+
+static int analyses_on_joined(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
+{
+	(void)cpu;
+	return grt_jobs_event(((struct grt_analyses *)c)->jobs, e);
+}
+
+static int analyses_on_both(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
+{
+	return analyses_on_taken(c, e, cpu) ?: analyses_on_joined(c, e, cpu);
+}
+
+static int analyses_on_beyond(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
+{
+	struct grt_analyses *a = (struct grt_analyses *)c;
 	int ret = 0;
 
-	for (const struct grt_taker *t = a->all; t->analysis; t++)
-		if (t->analysis->finish)
-			ret = ret ?: t->analysis->finish(t->state);
+	(void)cpu;
+	for (const struct grt_taker *t = a->taker[grt_class_of[e->type]]; t->analysis && !ret; t++)
+		if (grt_class_of[e->type] == GRT_CLASS_launch ? t->analysis->late : t->analysis->beyond)
+			ret = t->analysis->event(t->state, e, &a->pass);
 	return ret;
 }
+
+static int analyses_on_packet(struct grt_consumer *c, const struct grt_packet *p)
+{
+	struct grt_analyses *a = (struct grt_analyses *)c;
+
+	for (const struct grt_taker *t = a->all; t->analysis; t++)
+		if (t->analysis->packet)
+			t->analysis->packet(t->state, p);
+	return 0;
+}
+
+typedef int (*event_fn)(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu);
+
+/* The callback of a class; NULL: nobody takes it in. */
+static event_fn analyses_callback(const struct grt_analyses *a, enum grt_class class)
+{
+	const uint32_t joins = GRT_IN_CLASS(job) | GRT_IN_CLASS(wait) | GRT_IN_CLASS(error) |
+			       GRT_IN_CLASS(command) | GRT_IN_CLASS(name);
+	bool taken = a->taker[class]->analysis, joined = a->jobs && joins >> class & 1;
+
+	if (taken && joined)
+		return analyses_on_both;
+	return taken ? analyses_on_taken : joined ? analyses_on_joined : NULL;
+}
+
+void grt_analyses_consume(struct grt_analyses *a)
+{
+#define GRT_CLASS(name, help, see) a->c.name = analyses_callback(a, GRT_CLASS_##name);
+#include <grtrace/classes.def>
+#undef GRT_CLASS
+	a->c.event = a->taker[GRT_CLASSES]->analysis ? analyses_on_every : NULL;
+	for (const struct grt_taker *t = a->all; t->analysis; t++) {
+		a->c.packet = t->analysis->packet ? analyses_on_packet : a->c.packet;
+		a->c.beyond = t->analysis->beyond ? analyses_on_beyond : a->c.beyond;
+		a->c.late = t->analysis->late ? analyses_on_beyond : a->c.late;
+	}
+}
+
+/* ------------------------------------------------------------------ output */
 
 bool grt_analyses_any(const struct grt_analyses *a, unsigned int mask, unsigned int where)
 {
@@ -281,5 +349,6 @@ void grt_analyses_free(struct grt_analyses *a)
 	for (const struct grt_taker *t = a->all; t->analysis; t++)
 		if (t->analysis->free)
 			t->analysis->free(t->state);
+	grt_jobs_free(a->jobs);
 	*a = (struct grt_analyses){.pass = {.jobs = NULL}};
 }

@@ -3,11 +3,13 @@
  * The analyses of one pass over a trace: chosen from the rows of analyses.def
  * by the parts that are wanted, fed by class, written in the order of the rows.
  *
- *	grt_analyses_want(&a, "ring")
+ *	grt_analyses_want(&a, part)
+ *	grt_analyses_join(&a)		where they need jobs
  *	grt_analyses_begin(&a)
- *	  grt_analyses_event(&a, e), grt_analyses_job(&a, job) ...
+ *	grt_analyses_consume(&a)
+ *	  grt_session_run(s, &a.c, ...)
  *	grt_analyses_finish(&a)
- *	grt_analyses_write(&a, shown)
+ *	grt_analyses_write(&a, shown, arg)
  *	grt_analyses_free(&a)
  */
 #ifndef GRT_ANALYSES_H
@@ -32,6 +34,9 @@ struct grt_taker {
 
 /**
  * struct grt_analyses - those of a pass
+ * @c: what a session drives, see grt_analyses_consume(); first, so that a callback finds the rest
+ * @jobs: see grt_analyses_join()
+ * @wants: jobs for which it returns false reach no analysis; NULL: all do
  * @pass: the facts of the run that the analyses may use
  * @state, @parts: by row; an analysis of which no part is wanted and that is not @on has no state
  * @all: those that have a state, in the order of their rows, ended by an empty one
@@ -39,6 +44,9 @@ struct grt_taker {
  * @of_jobs: who takes in jobs, ended the same way
  */
 struct grt_analyses {
+	struct grt_consumer c;
+	struct grt_jobs *jobs;
+	bool (*wants)(struct grt_analyses *a, const struct grt_job *job);
 	struct grt_pass pass;
 	void *state[GRT_ANALYSES];
 	unsigned int parts[GRT_ANALYSES];
@@ -74,9 +82,11 @@ int grt_analyses_begin(struct grt_analyses *a);
 /** grt_analyses_classes - of events that they take in; those of every event are in @taker[GRT_CLASSES] */
 uint32_t grt_analyses_classes(const struct grt_analyses *a);
 
-/** grt_analyses_takes_beyond, grt_analyses_takes_late - whether one of them takes such events in */
-bool grt_analyses_takes_beyond(const struct grt_analyses *a);
-bool grt_analyses_takes_late(const struct grt_analyses *a);
+/** grt_analyses_join - joins the events of the pass into jobs, for all analyses. Return: 0 or -ENOMEM */
+int grt_analyses_join(struct grt_analyses *a);
+
+/** grt_analyses_consume - sets @c: each event goes to the analyses of its class, and into @jobs */
+void grt_analyses_consume(struct grt_analyses *a);
 
 /** grt_analyses_event - hands an event to those that want its class. Return: 0 or -ENOMEM */
 static inline int grt_analyses_event(struct grt_analyses *a, const struct grt_event *e, unsigned int class)
@@ -88,24 +98,12 @@ static inline int grt_analyses_event(struct grt_analyses *a, const struct grt_ev
 	return ret;
 }
 
-/** grt_analyses_beyond, grt_analyses_late - the same for those that take in such. Return: 0 or -ENOMEM */
-int grt_analyses_beyond(struct grt_analyses *a, const struct grt_event *e, unsigned int class);
-int grt_analyses_late(struct grt_analyses *a, const struct grt_event *e, unsigned int class);
-
-/** grt_analyses_packet - a packet begins */
-void grt_analyses_packet(struct grt_analyses *a, const struct grt_packet *p);
-
 /** grt_analyses_within, grt_analyses_span, grt_analyses_open - see struct grt_analysis */
 void grt_analyses_within(struct grt_analyses *a, uint64_t from, uint64_t to);
 void grt_analyses_span(struct grt_analyses *a, uint64_t first, uint64_t last);
 void grt_analyses_open(struct grt_analyses *a);
 
-/** grt_analyses_held, grt_analyses_job, grt_analyses_stray - of jobs. Return: 0 or -ENOMEM */
-int grt_analyses_held(struct grt_analyses *a, const struct grt_job *job);
-int grt_analyses_job(struct grt_analyses *a, const struct grt_job *job);
-int grt_analyses_stray(struct grt_analyses *a, const struct grt_event *e);
-
-/** grt_analyses_finish - the trace is over. Return: 0 or -ENOMEM */
+/** grt_analyses_finish - the trace is over. Return: 0, or -errno of struct grt_analysis.finish */
 int grt_analyses_finish(struct grt_analyses *a);
 
 /**

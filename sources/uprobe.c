@@ -15,10 +15,27 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include "bpf_nodes.h"
+#include "sources/bpf/bpf_nodes.h"
 #include "codes/cuda_codes.h"
-#include "elf_file.h"
-#include "maps.h"
+#include "host/elf_file.h"
+#include "host/maps.h"
+
+/* LIB:SYMBOL of each word of -e, ended by NULL. */
+static const char *uprobe_words[UPROBES_MAX + 1];
+
+static const char *uprobe_word(const char *text)
+{
+	unsigned int n = 0;
+
+	while (uprobe_words[n])
+		n++;
+	if (n == UPROBES_MAX)
+		return "at most 96 functions";
+	uprobe_words[n] = text;
+	return NULL;
+}
+
+_Static_assert(UPROBES_MAX == 96, "the message says so");
 
 #ifdef GRT_HAVE_BPF
 
@@ -224,14 +241,13 @@ static int uprobe_add_word(struct capture *c, pid_t pid, const char *word, struc
 static int uprobe_open(void **state, const struct source_setup *setup, struct grt_err *err)
 {
 	struct capture *c = calloc(1, sizeof(*c));
-	const char *const *word = setup->uprobes;
 	int ret = 0;
 
 	*state = c;
 	if (!c)
 		return grt_err_set(err, -ENOMEM, NULL, NULL, "no memory for uprobes");
 	c->note = setup->note;
-	for (; word && *word && !ret; word++)
+	for (const char *const *word = uprobe_words; *word && !ret; word++)
 		ret = uprobe_add_word(c, setup->pid, *word, err);
 	if (!ret && !c->uprobes.n)
 		ret = grt_err_set(err, -EINVAL, "no function is named",
@@ -290,6 +306,7 @@ static int uprobe_close(void *state, struct grt_err *err)
 const struct source source_uprobe = {
 	.name = "uprobe",
 	.by_name = true,
+	.word = uprobe_word,
 	.open = uprobe_open,
 	.start = uprobe_start,
 	.confine = uprobe_confine,
@@ -308,6 +325,6 @@ static int uprobe_open(void **state, const struct source_setup *setup, struct gr
 	return grt_bpf_open(state, setup, NULL, err);
 }
 
-BPF_OPS(uprobe, true, NULL, uprobe_open);
+BPF_OPS(uprobe, true, NULL, uprobe_open, .word = uprobe_word);
 
 #endif /* GRT_HAVE_BPF */

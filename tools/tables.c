@@ -220,7 +220,7 @@ static void print_profiles(void)
 	puts(".Bl -tag -width \"production\" -compact");
 #define GRT_SET(key, value) " " #key "=" #value
 #define GRT_PROFILE(name, settings, help) printf(".It Cm %s\n%s:\n.Li%s\n", #name, help, "" settings);
-#include "../cmds/profiles.def"
+#include "../cmds/config/profiles.def"
 #undef GRT_PROFILE
 #undef GRT_SET
 	end();

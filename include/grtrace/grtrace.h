@@ -19,20 +19,31 @@
 #include <grtrace/event.h>
 #include <grtrace/stream.h>
 #include <grtrace/type_set.h>
+#include <grtrace/version.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-#define GRT_VERSION "0.1.0"
-
 /*
  * A program that was compiled with an older or a newer header of the same major
- * version works with the library that it meets: structs that the library reads
- * (struct grt_consumer, struct grt_live) are handed over with their size, which
- * the functions of this header do; struct grt_health has its size in it. All of
- * them grow only at their end. The others never grow.
+ * version works with the library that it meets. Structs grow only at their end:
+ *
+ *  - those that a program fills in (struct grt_consumer, struct grt_live, sinks)
+ *    or has filled in (counts) are handed over with their size, which the inline
+ *    functions of these headers do. What the library does not know is passed
+ *    over; what the program does not know is 0;
+ *  - those that the library hands out by a pointer (struct grt_health, struct
+ *    grt_job and so on) have their size in them. Never make one yourself, and
+ *    copy no more than your header knows.
+ *
+ * The others never grow. Structs without members here are the library's own.
+ * Every function that these headers declare is exported, and nothing else is;
+ * lib/libgrtrace.map has the version in which each of them came.
  */
+
+/** grt_version - the library's version, GRT_VERSION of its header */
+const char *grt_version(void);
 
 /**
  * struct grt_err - an error in three parts
@@ -91,7 +102,8 @@ struct grt_consumer {
 	int (*beyond)(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu);
 	int (*late)(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu);
 	/* Rows of classes.def are only added at its end: no member before them moves. */
-#define GRT_CLASS(name, help) int (*name)(struct grt_consumer * c, const struct grt_event *e, uint32_t cpu);
+#define GRT_CLASS(name, help, see) \
+	int (*name)(struct grt_consumer * c, const struct grt_event *e, uint32_t cpu);
 #include <grtrace/classes.def>
 #undef GRT_CLASS
 };
@@ -99,7 +111,7 @@ struct grt_consumer {
 /** enum grt_class - the classes of classes.def, for tables by class */
 enum grt_class {
 	GRT_CLASS_unknown, /* a type that this version does not know */
-#define GRT_CLASS(name, help) GRT_CLASS_##name,
+#define GRT_CLASS(name, help, see) GRT_CLASS_##name,
 #include <grtrace/classes.def>
 #undef GRT_CLASS
 	GRT_CLASSES,
@@ -309,6 +321,10 @@ struct grt_skipped {
  * Return: how many
  */
 unsigned int grt_session_skipped(const struct grt_session *s, const struct grt_skipped **list);
+
+/** grt_engine_name, grt_event_title - names of numbers, as reports print them; "unknown" for others */
+const char *grt_engine_name(uint64_t engine);
+const char *grt_event_title(uint64_t type);
 
 /** grt_session_close - frees it; NULL is allowed */
 void grt_session_close(struct grt_session *s);

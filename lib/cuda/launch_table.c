@@ -415,16 +415,8 @@ static void launch_table_set_span(void *state, uint64_t first, uint64_t last)
 	grt_launch_groups_span(state, first, last);
 }
 
-static int launch_table_take_event(void *state, const struct grt_event *e, struct grt_pass *pass)
-{
-	(void)pass;
-	return grt_launch_groups_event(state, e);
-}
-
-static void free_launches(void *state)
-{
-	grt_launch_groups_free(state);
-}
+GRT_ANALYSIS_EVENT(launch_table_take_event, grt_launch_groups_event)
+GRT_ANALYSIS_FREE(free_launches, grt_launch_groups_free)
 
 const struct grt_analysis grt_analysis_launch_groups = {
 	.name = "launch_groups",

@@ -110,10 +110,7 @@ static int calls_table_take_event(void *state, const struct grt_event *e, struct
 	return grt_calls_event(state, e, pass->call ? pass->call : &end);
 }
 
-static void free_calls(void *state)
-{
-	grt_calls_free(state);
-}
+GRT_ANALYSIS_FREE(free_calls, grt_calls_free)
 
 static const uint16_t call_types[] = {GRT_EV_OPEN, GRT_EV_CLOSE, GRT_EV_IOCTL_ENTER,
 				      GRT_EV_MMAP, GRT_EV_POLL,	 0};

@@ -282,18 +282,11 @@ const struct grt_table grt_counter_table = {"counters", "counters", counter_colu
 static int new_counters(void **state, struct grt_pass *pass, unsigned int parts)
 {
 	(void)parts;
-	*state = malloc(sizeof(struct grt_counters));
-	if (!*state)
-		return -ENOMEM;
 	grt_counters_init(*state, pass->names);
 	return 0;
 }
 
-static int counters_take_event(void *state, const struct grt_event *e, struct grt_pass *pass)
-{
-	(void)pass;
-	return grt_counters_event(state, e);
-}
+GRT_ANALYSIS_EVENT(counters_take_event, grt_counters_event)
 
 /* A trace without any has no such table, but where it was asked for. */
 static int write_counters(void *state, const struct grt_part *part, struct grt_pass *pass)
@@ -334,6 +327,7 @@ const struct grt_analysis grt_analysis_counters = {
 	.name = "counters",
 	.classes = GRT_IN_CLASS(counter),
 	.parts = counter_parts,
+	.size = sizeof(struct grt_counters),
 	.begin = new_counters,
 	.event = counters_take_event,
 	.free = free_counters,

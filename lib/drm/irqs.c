@@ -72,9 +72,6 @@ static int new_irqs(void **state, struct grt_pass *pass, unsigned int parts)
 {
 	(void)pass;
 	(void)parts;
-	*state = malloc(sizeof(struct grt_tally));
-	if (!*state)
-		return -ENOMEM;
 	grt_tally_init(*state, GRT_TALLY_ROWS);
 	return 0;
 }
@@ -106,6 +103,7 @@ const struct grt_analysis grt_analysis_irqs = {
 	.name = "irqs",
 	.classes = GRT_IN_CLASS(irq),
 	.parts = irq_parts,
+	.size = sizeof(struct grt_tally),
 	.begin = new_irqs,
 	.event = irqs_take_event,
 	.free = free_irqs,

@@ -323,16 +323,8 @@ static int new_memory(void **state, struct grt_pass *pass, unsigned int parts)
 	return grt_memory_new((struct grt_memory **)state, 0);
 }
 
-static int memory_table_take_event(void *state, const struct grt_event *e, struct grt_pass *pass)
-{
-	(void)pass;
-	return grt_memory_event(state, e);
-}
-
-static void free_memory(void *state)
-{
-	grt_memory_free(state);
-}
+GRT_ANALYSIS_EVENT(memory_table_take_event, grt_memory_event)
+GRT_ANALYSIS_FREE(free_memory, grt_memory_free)
 
 #define TYPES(...)             \
 	(const uint16_t[])     \

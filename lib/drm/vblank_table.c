@@ -111,16 +111,8 @@ static int new_vblank(void **state, struct grt_pass *pass, unsigned int parts)
 	return grt_vblank_new((struct grt_vblank **)state, 0);
 }
 
-static int vblank_table_take_event(void *state, const struct grt_event *e, struct grt_pass *pass)
-{
-	(void)pass;
-	return grt_vblank_event(state, e);
-}
-
-static void free_vblank(void *state)
-{
-	grt_vblank_free(state);
-}
+GRT_ANALYSIS_EVENT(vblank_table_take_event, grt_vblank_event)
+GRT_ANALYSIS_FREE(free_vblank, grt_vblank_free)
 
 static const uint16_t frame_types[] = {GRT_EV_VBLANK, GRT_EV_VBLANK_QUEUED, GRT_EV_VBLANK_DELIVERED, 0};
 static const struct grt_part frame_parts[] = {

@@ -210,18 +210,11 @@ static int new_aggregates(void **state, struct grt_pass *pass, unsigned int part
 {
 	(void)pass;
 	(void)parts;
-	*state = malloc(sizeof(struct grt_aggregates));
-	if (!*state)
-		return -ENOMEM;
 	grt_aggregates_init(*state);
 	return 0;
 }
 
-static int aggregates_take_event(void *state, const struct grt_event *e, struct grt_pass *pass)
-{
-	(void)pass;
-	return grt_aggregates_event(state, e);
-}
+GRT_ANALYSIS_EVENT(aggregates_take_event, grt_aggregates_event)
 
 /* A trace without any has no such table. */
 static int write_aggregates(void *state, const struct grt_part *part, struct grt_pass *pass)
@@ -284,6 +277,7 @@ const struct grt_analysis grt_analysis_aggregates = {
 	.classes = GRT_IN_CLASS(aggregate),
 	.always = true,
 	.parts = aggregate_parts,
+	.size = sizeof(struct grt_aggregates),
 	.begin = new_aggregates,
 	.event = aggregates_take_event,
 	.notes = note_aggregated,

@@ -225,6 +225,11 @@ const struct grt_table grt_group_table[GRT_BYS] = {
 	[GRT_BY_PROCESS] = {"processes", "processes", process_columns, MARKS},
 };
 
+const struct grt_table *grt_groups_table(enum grt_group_by by)
+{
+	return by < GRT_BYS ? &grt_group_table[by] : NULL;
+}
+
 /* --------------------------------------------------------------- analysis */
 
 /* Where nothing else decides: by number, as one would look it up. */
@@ -326,25 +331,15 @@ static void span_groups(void *state, uint64_t first, uint64_t last)
 	grt_groups_span(state, first, last);
 }
 
-static int held_by_groups(void *state, const struct grt_job *job)
-{
-	return grt_groups_held(state, job);
-}
-
-static int group_table_add_job(void *state, const struct grt_job *job)
-{
-	return grt_groups_job(state, job);
-}
+GRT_ANALYSIS_JOB(held_by_groups, grt_groups_held)
+GRT_ANALYSIS_JOB(group_table_add_job, grt_groups_job)
 
 static int group_table_add_stray(void *state, const struct grt_event *e, struct grt_pass *pass)
 {
 	return grt_groups_stray(state, e, grt_names_find(pass->names, GRT_NAME_THREAD, e->tid));
 }
 
-static void free_groups(void *state)
-{
-	grt_groups_free(state);
-}
+GRT_ANALYSIS_FREE(free_groups, grt_groups_free)
 
 const struct grt_analysis grt_analysis_groups = {
 	.name = "groups",

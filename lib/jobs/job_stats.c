@@ -327,13 +327,10 @@ static int job_stats_show_commands(void *state, const struct grt_part *part, str
 
 static int new_stats(void **state, struct grt_pass *pass, unsigned int parts)
 {
-	struct job_stats *s = calloc(1, sizeof(*s));
+	struct job_stats *s = *state;
 
 	(void)pass;
 	(void)parts;
-	*state = s;
-	if (!s)
-		return -ENOMEM;
 	grt_tally_init(&s->ibs, GRT_TALLY_ROWS);
 	grt_tally_init(&s->commands, GRT_TALLY_ROWS);
 	grt_tally_init(&s->answers, GRT_TALLY_ROWS);
@@ -418,6 +415,7 @@ const struct grt_analysis grt_analysis_job_stats = {
 	.classes = GRT_IN_CLASS(job) | GRT_IN_CLASS(wait) | GRT_IN_CLASS(error) | GRT_IN_CLASS(command) |
 		   GRT_IN_CLASS(dep),
 	.parts = stats_parts,
+	.size = sizeof(struct job_stats),
 	.begin = new_stats,
 	.event = job_stats_take_event,
 	.job = job_stats_add_job,

@@ -10,6 +10,7 @@
 
 #include "codes/firmware.h"
 #include "base/grow.h"
+#include "base/sized.h"
 #include "trace/job_record.h"
 #include "waits.h"
 
@@ -473,6 +474,7 @@ static inline int jobs_take_slot(struct grt_jobs *j, struct grt_job **out)
 	if (j->used == j->room && jobs_grow(j))
 		return -ENOMEM;
 	*out = &j->job[j->used++];
+	(*out)->size = sizeof(**out);
 	return 0;
 }
 
@@ -1023,8 +1025,8 @@ int grt_jobs_event(struct grt_jobs *j, const struct grt_event *e)
 	return handlers[e->type](j, e);
 }
 
-int grt_jobs_new(struct grt_jobs **out, const struct grt_jobs_sink *sink,
-		 const struct grt_jobs_limits *limits)
+int grt_jobs_new_sized(struct grt_jobs **out, const struct grt_jobs_sink *sink, size_t sink_size,
+		       const struct grt_jobs_limits *limits, size_t limits_size)
 {
 	struct grt_jobs *j = calloc(1, sizeof(*j));
 
@@ -1032,11 +1034,11 @@ int grt_jobs_new(struct grt_jobs **out, const struct grt_jobs_sink *sink,
 	if (!j)
 		return -ENOMEM;
 	if (limits)
-		j->limits = *limits;
+		grt_sized_copy(&j->limits, sizeof(j->limits), limits, limits_size);
 	j->limits.jobs = j->limits.jobs ?: GRT_JOBS_MAX;
 	j->limits.window = j->limits.window ?: GRT_JOBS_WINDOW;
 	j->limits.waits = j->limits.waits ?: GRT_JOBS_WAITS_MAX;
-	j->sink = *sink;
+	grt_sized_copy(&j->sink, sizeof(j->sink), sink, sink_size);
 	j->key = grt_hash_key_new();
 	j->free = GRT_NOWHERE;
 	j->free_block = GRT_NOWHERE;
@@ -1051,6 +1053,19 @@ int grt_jobs_new(struct grt_jobs **out, const struct grt_jobs_sink *sink,
 	free(j);
 	*out = NULL;
 	return -ENOMEM;
+}
+
+bool grt_job_touches(const struct grt_job *job, uint64_t first, uint64_t last)
+{
+	bool before = false, after = false;
+
+	for (unsigned int i = 0; i < GRT_STAMPS; i++) {
+		if (job->seen >> i & 1) {
+			before |= job->time[i] <= last;
+			after |= job->time[i] >= first;
+		}
+	}
+	return before && after;
 }
 
 int grt_jobs_flush(struct grt_jobs *j)
@@ -1070,7 +1085,7 @@ int grt_jobs_flush(struct grt_jobs *j)
 }
 
 /* The sums that are not kept event by event. */
-struct grt_jobs_count grt_jobs_count(const struct grt_jobs *j)
+void grt_jobs_count_sized(const struct grt_jobs *j, struct grt_jobs_count *out, size_t size)
 {
 	struct grt_jobs_count c = j->count;
 
@@ -1083,7 +1098,7 @@ struct grt_jobs_count grt_jobs_count(const struct grt_jobs *j)
 		c.incomplete += submit && complete ? 0 : j->retired[seen];
 		c.no_end += submit && complete && !(seen & BIT(GRT_STAMP_END)) ? j->retired[seen] : 0;
 	}
-	return c;
+	grt_sized_copy(out, size, &c, sizeof(c));
 }
 
 uint64_t grt_jobs_completed_again(const struct grt_jobs *j)

@@ -2,6 +2,10 @@
 /* The columns of the phases of jobs, see phase_table.h. */
 #include "phase_table.h"
 
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "table/analysis.h"
 #include "table/cells.h"
 
 struct grt_latency_row grt_latency(const struct grt_ring_phases *ring, unsigned int i)
@@ -159,3 +163,97 @@ static const struct grt_column power_columns[] = {
 
 const struct grt_table grt_latency_table = {"latencies", "latencies", latency_columns, MARKS};
 const struct grt_table grt_power_table = {"histograms", "histograms", power_columns, GRT_MARK_ESTIMATED};
+
+/* The analysis */
+
+static int most_jobs_first(const void *a, const void *b)
+{
+	const struct grt_ring_phases *x = *(const struct grt_ring_phases *const *)a;
+	const struct grt_ring_phases *y = *(const struct grt_ring_phases *const *)b;
+
+	if (x->jobs != y->jobs)
+		return x->jobs < y->jobs ? 1 : -1;
+	if (x->device != y->device)
+		return x->device < y->device ? -1 : 1;
+	return (x->ring > y->ring) - (x->ring < y->ring);
+}
+
+uint32_t grt_phases_list(const struct grt_phases *p,
+			 const struct grt_ring_phases *rings[GRT_PHASES_RINGS_MAX])
+{
+	uint32_t n = 0;
+
+	for (const struct grt_ring_phases *r = grt_phases_each(p, NULL); r; r = grt_phases_each(p, r))
+		rings[n++] = r;
+	qsort(rings, n, sizeof(rings[0]), most_jobs_first);
+	return n;
+}
+
+static int write_latencies(void *state, const struct grt_part *part, struct grt_pass *pass)
+{
+	const struct grt_ring_phases *rings[GRT_PHASES_RINGS_MAX];
+	uint32_t n = grt_phases_list(state, rings);
+	struct grt_latency_row row;
+	int ret = 0;
+
+	(void)part;
+	grt_writer_table(pass->writer, &grt_latency_table, pass->names);
+	for (uint32_t i = 0; i < n * GRT_LATENCIES && !ret; i++) {
+		row = grt_latency(rings[i / GRT_LATENCIES], i % GRT_LATENCIES);
+		ret = grt_writer_row(pass->writer, &row);
+	}
+	grt_writer_table_end(pass->writer);
+	return ret;
+}
+
+static int write_powers(void *state, const struct grt_part *part, struct grt_pass *pass)
+{
+	const struct grt_ring_phases *rings[GRT_PHASES_RINGS_MAX];
+	uint32_t n = grt_phases_list(state, rings);
+	struct grt_power_row power[GRT_HIST_POWERS];
+	struct grt_latency_row of;
+	int ret = 0;
+
+	(void)part;
+	grt_writer_table(pass->writer, &grt_power_table, pass->names);
+	for (uint32_t i = 0; i < n * GRT_LATENCIES && !ret; i++) {
+		of = grt_latency(rings[i / GRT_LATENCIES], i % GRT_LATENCIES);
+		for (unsigned int k = 0, used = grt_powers(&of, power); k < used && !ret; k++)
+			ret = grt_writer_row(pass->writer, &power[k]);
+	}
+	grt_writer_table_end(pass->writer);
+	return ret;
+}
+
+static const struct grt_part phase_parts[] = {
+	{"latencies", .where = GRT_PART_LATENCY, .write = write_latencies},
+	{"histograms", .where = GRT_PART_LATENCY, .write = write_powers},
+	{.name = NULL},
+};
+
+static int phase_table_begin(void **state, struct grt_pass *pass, unsigned int parts)
+{
+	(void)pass;
+	(void)parts;
+	return grt_phases_new((struct grt_phases **)state, UINT64_MAX);
+}
+
+GRT_ANALYSIS_JOB(phase_table_job, grt_phases_job)
+
+static void phase_table_notes(void *state, struct grt_pass *pass)
+{
+	if (grt_phases_over(state))
+		grt_note(pass->notes, "the latencies lack %" PRIu64 " jobs (limit of %u rings)",
+			 grt_phases_over(state), GRT_PHASES_RINGS_MAX);
+}
+
+GRT_ANALYSIS_FREE(phase_table_free, grt_phases_free)
+
+const struct grt_analysis grt_analysis_phases = {
+	.name = "phases",
+	.parts = phase_parts,
+	.begin = phase_table_begin,
+	.job = phase_table_job,
+	.notes = phase_table_notes,
+	.free = phase_table_free,
+};

@@ -43,6 +43,10 @@ struct grt_power_row {
  */
 unsigned int grt_powers(const struct grt_latency_row *of, struct grt_power_row row[GRT_HIST_POWERS]);
 
+/** grt_phases_list - the rings, those with the most jobs first. Return: how many */
+uint32_t grt_phases_list(const struct grt_phases *p,
+			 const struct grt_ring_phases *rings[GRT_PHASES_RINGS_MAX]);
+
 extern const struct grt_table grt_latency_table;
 extern const struct grt_table grt_power_table;
 

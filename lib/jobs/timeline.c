@@ -328,6 +328,11 @@ static bool run_of(const struct grt_timeline *t, const struct grt_job *job, stru
 
 /* Rows */
 
+static bool timeline_touches(const struct grt_timeline *t, const struct grt_job *job)
+{
+	return t->whole || grt_job_touches(job, t->first, t->last);
+}
+
 static struct grt_key timeline_key_of(enum grt_group_by by, const struct grt_job *job)
 {
 	if (by == GRT_BY_RING)
@@ -410,7 +415,7 @@ int grt_timeline_held(struct grt_timeline *t, const struct grt_job *job)
 {
 	struct run run;
 
-	if (!grt_timeline_touches(t, job) || !run_of(t, job, &run))
+	if (!timeline_touches(t, job) || !run_of(t, job, &run))
 		return 0;
 	return add_to_rows(t, job, false, &run);
 }
@@ -420,26 +425,13 @@ int grt_timeline_job(struct grt_timeline *t, const struct grt_job *job)
 	struct run run;
 	bool ran = run_of(t, job, &run);
 
-	if (!grt_timeline_touches(t, job)) {
+	if (!timeline_touches(t, job)) {
 		t->count.outside++;
 		return 0;
 	}
 	t->count.jobs++;
 	t->count.undrawn += !ran;
 	return add_to_rows(t, job, true, ran && !job->held ? &run : NULL);
-}
-
-bool grt_timeline_touches(const struct grt_timeline *t, const struct grt_job *job)
-{
-	uint64_t low = UINT64_MAX, high = 0;
-
-	for (unsigned int i = 0; i < GRT_STAMPS; i++) {
-		if (job->seen >> i & 1) {
-			low = timeline_least(low, job->time[i]);
-			high = greatest(high, job->time[i]);
-		}
-	}
-	return t->whole || (low <= t->last && high >= t->first);
 }
 
 void grt_timeline_whole(struct grt_timeline *t)

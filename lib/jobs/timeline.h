@@ -136,10 +136,6 @@ int grt_timeline_new(struct grt_timeline **out, uint64_t first, uint64_t last, u
  */
 void grt_timeline_whole(struct grt_timeline *t);
 
-/** grt_timeline_touches - whether all jobs count, or some stamp of the job, or what is between them, lies in
- * the span */
-bool grt_timeline_touches(const struct grt_timeline *t, const struct grt_job *job);
-
 /** grt_timeline_held, grt_timeline_job - take in a job, see struct grt_jobs_sink. Return: 0 or -ENOMEM */
 int grt_timeline_held(struct grt_timeline *t, const struct grt_job *job);
 int grt_timeline_job(struct grt_timeline *t, const struct grt_job *job);

@@ -91,13 +91,10 @@ static int show_ioctls(void *state, const struct grt_part *part, struct grt_pass
 
 static int new_ioctls(void **state, struct grt_pass *pass, unsigned int parts)
 {
-	struct nv_calls *n = malloc(sizeof(*n));
+	struct nv_calls *n = *state;
 
 	(void)pass;
 	(void)parts;
-	*state = n;
-	if (!n)
-		return -ENOMEM;
 	grt_tally_init(&n->all, GRT_TALLY_ROWS);
 	grt_tally_init(&n->refused, GRT_TALLY_ROWS);
 	return 0;
@@ -130,6 +127,7 @@ const struct grt_analysis grt_analysis_ioctls = {
 	.name = "ioctls",
 	.classes = GRT_IN_CLASS(call),
 	.parts = ioctl_parts,
+	.size = sizeof(struct nv_calls),
 	.begin = new_ioctls,
 	.event = ioctls_take_event,
 	.free = free_ioctls,

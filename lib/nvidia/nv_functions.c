@@ -121,14 +121,6 @@ static int show_functions(void *state, const struct grt_part *part, struct grt_p
 
 /* --------------------------------------------------------------- analysis */
 
-static int new_functions(void **state, struct grt_pass *pass, unsigned int parts)
-{
-	(void)pass;
-	(void)parts;
-	*state = calloc(1, sizeof(struct functions));
-	return *state ? 0 : -ENOMEM;
-}
-
 static void free_functions(void *state)
 {
 	struct functions *m = state;
@@ -149,7 +141,7 @@ const struct grt_analysis grt_analysis_nv_functions = {
 	.name = "nv_functions",
 	.classes = GRT_IN_CLASS(log),
 	.parts = function_parts,
-	.begin = new_functions,
+	.size = sizeof(struct functions),
 	.event = nv_functions_take_event,
 	.free = free_functions,
 };

@@ -273,7 +273,7 @@ static void slices_get_instance(struct grt_cell *cell, const void *view, const v
 {
 	cell->number = ((const struct owner *)row)->instance >> shift & 0xff;
 	(void)view;
-	cell->absent = cell->number == 0xff;
+	cell->absent = cell->number == GRT_NOT_DIVIDED;
 }
 
 static void slices_get_process(struct grt_cell *cell, const void *view, const void *row, int arg)

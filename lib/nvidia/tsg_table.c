@@ -195,9 +195,6 @@ static int new_tsgs(void **state, struct grt_pass *pass, unsigned int parts)
 {
 	(void)pass;
 	(void)parts;
-	*state = malloc(sizeof(struct grt_tsgs));
-	if (!*state)
-		return -ENOMEM;
 	grt_tsgs_init(*state);
 	return 0;
 }
@@ -313,6 +310,7 @@ const struct grt_analysis grt_analysis_tsg = {
 	.name = "tsg",
 	.classes = GRT_IN_CLASS(tsg),
 	.parts = tsg_parts,
+	.size = sizeof(struct grt_tsgs),
 	.begin = new_tsgs,
 	.event = tsg_table_take_event,
 	.free = free_tsgs,

@@ -69,18 +69,11 @@ static int new_xids(void **state, struct grt_pass *pass, unsigned int parts)
 {
 	(void)pass;
 	(void)parts;
-	*state = malloc(sizeof(struct grt_xids));
-	if (!*state)
-		return -ENOMEM;
 	grt_xids_init(*state);
 	return 0;
 }
 
-static int xid_table_take_event(void *state, const struct grt_event *e, struct grt_pass *pass)
-{
-	(void)pass;
-	return grt_xids_event(state, e);
-}
+GRT_ANALYSIS_EVENT(xid_table_take_event, grt_xids_event)
 
 static void free_xids(void *state)
 {
@@ -100,6 +93,7 @@ const struct grt_analysis grt_analysis_xid = {
 	.name = "xid",
 	.classes = GRT_IN_CLASS(xid),
 	.parts = xid_parts,
+	.size = sizeof(struct grt_xids),
 	.begin = new_xids,
 	.event = xid_table_take_event,
 	.free = free_xids,

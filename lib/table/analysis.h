@@ -12,9 +12,11 @@
 
 struct grt_call_end;
 struct grt_deps;
+struct grt_flame_shape;
 struct grt_job;
 struct grt_jobs;
 struct grt_pass;
+struct grt_stacks;
 
 /* A class of events, in sets of classes. */
 #define GRT_IN_CLASS(name) (1U << GRT_CLASS_##name)
@@ -22,13 +24,16 @@ struct grt_pass;
 #define GRT_IN_EVERY_CLASS UINT32_MAX
 
 /* struct grt_part.where */
-#define GRT_PART_BY 1U	     /* report --by NAME */
-#define GRT_PART_SUMMARY 2U  /* report without --by */
-#define GRT_PART_VERBOSE 4U  /* report -v */
-#define GRT_PART_MONITOR 8U  /* monitors.def may name it, and `monitor all` shows it */
-#define GRT_PART_JOBS 16U    /* nothing but jobs is in it: without any the summary leaves it out */
-#define GRT_PART_NO_JOBS 32U /* nothing in it is of jobs: what was joined to jobs is not shown beside it */
-#define GRT_PART_NO_TIME 64U /* it shows no times */
+#define GRT_PART_BY 1U	      /* report --by NAME */
+#define GRT_PART_SUMMARY 2U   /* report without --by */
+#define GRT_PART_VERBOSE 4U   /* report -v */
+#define GRT_PART_MONITOR 8U   /* monitors.def may name it, and `monitor all` shows it */
+#define GRT_PART_JOBS 16U     /* nothing but jobs is in it: without any the summary leaves it out */
+#define GRT_PART_NO_JOBS 32U  /* nothing in it is of jobs: what was joined to jobs is not shown beside it */
+#define GRT_PART_NO_TIME 64U  /* it shows no times */
+#define GRT_PART_LATENCY 128U /* timeline, with --latency-only, too */
+#define GRT_PART_BARS 256U    /* timeline without it */
+#define GRT_PART_FLAME 512U   /* flame --weight NAME: finish fills @pass->tree */
 
 /**
  * struct grt_part - a part of what an analysis shows: tables, pairs and notes
@@ -61,14 +66,16 @@ struct grt_part {
  * @beyond, @late: it takes these in, too, see struct grt_consumer
  * @always: a report needs its notes whatever it shows
  * @parts: what it shows
- * @begin: makes the state; @parts has bit 1 << i for each part that is wanted. Return: 0 or -ENOMEM
+ * @size: of the state, which begins as zeroes; 0: @begin makes it
+ * @begin: prepares the state; @parts has bit 1 << i for each part that is wanted. Return: 0 or -ENOMEM
  * @within: before the first event: what is outside of this time does not count
  * @span: the time that is looked at; may come with the first event
  * @open: @pass->writer is open and rows may be written while the trace is read
  * @event: an event of @classes. Return: 0 or -ENOMEM
  * @packet: a packet begins
  * @held, @job, @stray: see struct grt_jobs_sink. Return: 0 or -ENOMEM
- * @finish: the trace is over; may come again after further events. Return: 0 or -ENOMEM
+ * @finish: the trace is over; may come again after further events. Return: 0, -ENOMEM, or with
+ *	GRT_PART_FLAME -EOVERFLOW (see grt_stacks_add()) or -ENODATA (nothing has such a weight)
  * @notes: sentences about all of it
  * @free: frees the state; NULL is allowed
  */
@@ -79,6 +86,7 @@ struct grt_analysis {
 	bool late;
 	bool always;
 	const struct grt_part *parts;
+	size_t size;
 	int (*begin)(void **state, struct grt_pass *pass, unsigned int parts);
 	void (*within)(void *state, uint64_t from, uint64_t to);
 	void (*span)(void *state, uint64_t first, uint64_t last);
@@ -88,10 +96,28 @@ struct grt_analysis {
 	int (*held)(void *state, const struct grt_job *job);
 	int (*job)(void *state, const struct grt_job *job);
 	int (*stray)(void *state, const struct grt_event *e, struct grt_pass *pass);
-	int (*finish)(void *state);
+	int (*finish)(void *state, struct grt_pass *pass);
 	void (*notes)(void *state, struct grt_pass *pass);
 	void (*free)(void *state);
 };
+
+/* Operations that call a function with the type of the state, and nothing else. */
+#define GRT_ANALYSIS_EVENT(name, function)                                             \
+	static int name(void *state, const struct grt_event *e, struct grt_pass *pass) \
+	{                                                                              \
+		(void)pass;                                                            \
+		return function(state, e);                                             \
+	}
+#define GRT_ANALYSIS_JOB(name, function)                        \
+	static int name(void *state, const struct grt_job *job) \
+	{                                                       \
+		return function(state, job);                    \
+	}
+#define GRT_ANALYSIS_FREE(name, function) \
+	static void name(void *state)     \
+	{                                 \
+		function(state);          \
+	}
 
 /**
  * struct grt_pass - one pass over a trace: what its analyses know of it and of what is wanted
@@ -100,6 +126,7 @@ struct grt_analysis {
  * @health: of the session
  * @call: what is known of the call that the event at hand ends; NULL: nobody asks
  * @first, @last: the time looked at, ns; valid with @known
+ * @whole: that is the whole trace
  * @asked: the part that was asked for by name, or that the summary sorts; NULL: none
  * @summary: there is nothing that was asked for by name
  * @no_jobs: of nothing that jobs are concluded from, though there are other things: the summary shows these
@@ -109,6 +136,8 @@ struct grt_analysis {
  * @jobs_seen: jobs so far
  * @seen: events taken in by type, all in [0]; NULL: nobody counts them
  * @completed_again: COMPLETE of jobs that were complete
+ * @columns: of a timeline's bars, at most; how many there are, once it has begun
+ * @shape, @tree, @side: what a flame graph adds up, and where to
  * @writer, @notes: where parts are written
  * @csv, @json: its form
  */
@@ -121,6 +150,7 @@ struct grt_pass {
 	uint64_t first;
 	uint64_t last;
 	bool known;
+	bool whole;
 	const struct grt_part *asked;
 	bool summary;
 	bool no_jobs;
@@ -130,6 +160,10 @@ struct grt_pass {
 	uint64_t jobs_seen;
 	const uint64_t *seen;
 	uint64_t completed_again;
+	uint32_t columns;
+	const struct grt_flame_shape *shape;
+	struct grt_stacks *tree;
+	unsigned int side;
 	struct grt_writer *writer;
 	struct grt_notes *notes;
 	bool csv;

@@ -70,14 +70,6 @@ const struct grt_table grt_cpu_table = {"cpus", "balance by CPU", cpu_columns, 0
 
 /* --------------------------------------------------------------- analysis */
 
-static int new_counts(void **state, struct grt_pass *pass, unsigned int parts)
-{
-	(void)pass;
-	(void)parts;
-	*state = calloc(1, sizeof(struct grt_counts));
-	return *state ? 0 : -ENOMEM;
-}
-
 static int counts_take_event(void *state, const struct grt_event *e, struct grt_pass *pass)
 {
 	(void)pass;
@@ -135,7 +127,7 @@ const struct grt_analysis grt_analysis_types = {
 	.name = "types",
 	.classes = GRT_IN_EVERY_CLASS,
 	.parts = type_parts,
-	.begin = new_counts,
+	.size = sizeof(struct grt_counts),
 	.event = counts_take_event,
 	.free = free,
 };
@@ -148,7 +140,7 @@ static const struct grt_part cpu_parts[] = {
 const struct grt_analysis grt_analysis_cpus = {
 	.name = "cpus",
 	.parts = cpu_parts,
-	.begin = new_counts,
+	.size = sizeof(struct grt_counts),
 	.packet = take_packet,
 	.notes = note_far,
 	.free = free,

@@ -10,16 +10,30 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sized.h"
 #include "base/units.h"
 
-int grt_writer_new(struct grt_writer **out, const struct grt_writer_ops *ops,
-		   const struct grt_writer_options *options)
+const struct grt_writer_ops *grt_writer_find(const char *name)
+{
+	static const struct grt_writer_ops *const writers[] = {
+#define GRT_WRITER(form, help) &writer_##form,
+#include "writers.def"
+	};
+
+	for (size_t i = 0; i < sizeof(writers) / sizeof(writers[0]); i++)
+		if (!strcmp(writers[i]->name, name))
+			return writers[i];
+	return NULL;
+}
+
+int grt_writer_new_sized(struct grt_writer **out, const struct grt_writer_ops *ops,
+			 const struct grt_writer_options *options, size_t size)
 {
 	*out = calloc(1, ops->size);
 	if (!*out)
 		return -ENOMEM;
 	(*out)->ops = ops;
-	(*out)->options = *options;
+	grt_sized_copy(&(*out)->options, sizeof((*out)->options), options, size);
 	/* One thread writes: a lock for each comma would cost more than the comma. */
 	__fsetlocking(options->out, FSETLOCKING_BYCALLER);
 	return 0;

@@ -138,16 +138,8 @@ static void begin_within(void *state, uint64_t from, uint64_t to)
 	grt_threads_from(state, from);
 }
 
-static int thread_table_take_event(void *state, const struct grt_event *e, struct grt_pass *pass)
-{
-	(void)pass;
-	return grt_threads_event(state, e);
-}
-
-static void free_threads(void *state)
-{
-	grt_threads_free(state);
-}
+GRT_ANALYSIS_EVENT(thread_table_take_event, grt_threads_event)
+GRT_ANALYSIS_FREE(free_threads, grt_threads_free)
 
 static const struct grt_part thread_parts[] = {
 	{"thread", "how threads spent their time", GRT_PART_BY | GRT_PART_NO_JOBS, 0, &grt_thread_table,

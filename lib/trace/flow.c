@@ -9,6 +9,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/sized.h"
+
 typedef int (*event_fn)(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu);
 
 /* The callback of each type beside `event`, as its place in struct grt_consumer. */
@@ -17,32 +19,6 @@ static const uint8_t callback_of[GRT_EV_MAX] = {
 	[id] = offsetof(struct grt_consumer, CLASS) / sizeof(event_fn),
 #include <grtrace/events.def>
 #undef GRT_EVENT
-};
-
-/*
- * What is special about a type:
- *	DEFINING  written once, when it is first needed; events of any time refer to it
- *	LATE	  written when it was over, and of the GPU's work long after
- *	COUNTED	  counted by the programs that make them, too
- */
-#define DEFINING 1U
-#define LATE 2U
-#define COUNTED 4U
-
-static const uint8_t special[GRT_EV_MAX] = {
-	[GRT_EV_FRAME] = DEFINING,
-	[GRT_EV_PROCESS] = DEFINING | COUNTED,
-	[GRT_EV_STRING] = DEFINING,
-	[GRT_EV_NODE] = DEFINING,
-	[GRT_EV_MAPPING] = DEFINING,
-	[GRT_EV_CLOCK] = DEFINING,
-	[GRT_EV_LOG_TEXT] = DEFINING,
-	[GRT_EV_LAUNCH] = LATE | COUNTED,
-	[GRT_EV_GPU_KERNEL] = LATE | COUNTED,
-	[GRT_EV_GPU_COPY] = LATE | COUNTED,
-	[GRT_EV_GPU_SYNC] = LATE | COUNTED,
-	[GRT_EV_GPU_OVERHEAD] = LATE | COUNTED,
-	[GRT_EV_GPU_SLICE] = LATE,
 };
 
 /**
@@ -89,7 +65,7 @@ static void flow_init(struct flow *f, struct grt_session *s, struct grt_consumer
 {
 	memset(f, 0, sizeof(*f));
 	f->c = c;
-	memcpy(&f->on, c, size < sizeof(f->on) ? size : sizeof(f->on));
+	grt_sized_copy(&f->on, sizeof(f->on), c, size);
 	f->h = &s->health;
 	f->written = &s->written;
 	f->gpus = s->gpus;
@@ -107,11 +83,9 @@ static __attribute__((noinline, cold)) int flow_pass_over(struct flow *f, const 
 {
 	f->h->before += e->time < f->from;
 	f->h->after += e->time >= f->from;
-	if (e->type >= GRT_EV_MAX)
-		return 0;
-	if (f->on.beyond && special[e->type] & DEFINING)
+	if (f->on.beyond && grt_has_trait(e, GRT_TRAIT_DEFINING))
 		return f->on.beyond(f->c, e, cpu);
-	if (f->on.late && special[e->type] & LATE)
+	if (f->on.late && grt_has_trait(e, GRT_TRAIT_LATE))
 		return f->on.late(f->c, e, cpu);
 	return 0;
 }
@@ -125,7 +99,7 @@ static inline int hand_out_event(struct flow *f, const struct grt_event *e, uint
 	f->h->events++;
 	if (!grt_record_size[type])
 		f->h->unknown++;
-	if (special[type] & COUNTED) {
+	if (grt_traits_of[type] & GRT_TRAIT_COUNTED) {
 		ret = grt_written_event(f->written, e);
 		if (ret)
 			return ret;

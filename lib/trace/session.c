@@ -5,6 +5,7 @@
 #include "session.h"
 #include "base/grow.h"
 #include "base/lines_in.h"
+#include "base/sized.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -300,7 +301,7 @@ int grt_session_open_live_sized(struct grt_session **out, const struct grt_live 
 	if (!s)
 		return grt_err_set(err, -ENOMEM, strerror(ENOMEM), NULL, "live: cannot open");
 	s->is_live = true;
-	memcpy(&s->live, live, size < sizeof(s->live) ? size : sizeof(s->live));
+	grt_sized_copy(&s->live, sizeof(s->live), live, size);
 	for (unsigned int i = 0; i < live->streams && !ret; i++)
 		ret = add_live(s, i);
 	if (ret)

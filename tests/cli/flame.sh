@@ -37,6 +37,10 @@ run flame rounds.grt --from +36us
 expect "with launches from before" 0 '^game;draw;\[GPU_Kernel\]scale 15000$'
 run flame --weight launches rounds.grt --from +38us --to +41us
 check "a launch whose kernel ran after --to is no pending one" test "$(grep -c Pending <<<"$output")" = 0
+for weight in $("$GRTRACE" --complete flame --weight ''); do
+	run flame --weight "$weight" stacks.grt
+	check "--weight $weight is a part of an analysis" test "$status" -le 1
+done
 run flame stacks.grt --from +1s --to +2s
 expect "nothing in this time" 2 "leave nothing"
 run flame no.grt

@@ -34,7 +34,7 @@ struct collect {
 	size_t room;
 	struct {
 		unsigned int packet, unknown, beyond, late;
-#define GRT_CLASS(name, help) unsigned int name;
+#define GRT_CLASS(name, help, see) unsigned int name;
 #include <grtrace/classes.def>
 #undef GRT_CLASS
 	} calls;
@@ -74,7 +74,7 @@ static inline void touch(const struct grt_event *e)
 		sum = (char)(sum + ((const char *)e)[i]);
 }
 
-#define GRT_CLASS(which, help)                                                                             \
+#define GRT_CLASS(which, help, see)                                                                        \
 	static inline int collect_##which(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu) \
 	{                                                                                                  \
 		(void)cpu;                                                                                 \
@@ -83,9 +83,9 @@ static inline void touch(const struct grt_event *e)
 		return 0;                                                                                  \
 	}
 #include <grtrace/classes.def>
-GRT_CLASS(unknown, )
-GRT_CLASS(beyond, )
-GRT_CLASS(late, )
+GRT_CLASS(unknown, , )
+GRT_CLASS(beyond, , )
+GRT_CLASS(late, , )
 #undef GRT_CLASS
 
 static inline void collect_reset(struct collect *k)
@@ -97,7 +97,7 @@ static inline void collect_reset(struct collect *k)
 			{
 				.packet = collect_packet,
 				.event = collect_event,
-#define GRT_CLASS(name, help) .name = collect_##name,
+#define GRT_CLASS(name, help, see) .name = collect_##name,
 #include <grtrace/classes.def>
 #undef GRT_CLASS
 				.unknown = collect_unknown,

@@ -743,7 +743,7 @@ static size_t member_at(const char *name)
 	static const struct old_member now[] = {
 #define MEMBER(name) {#name, offsetof(struct grt_consumer, name)},
 		MEMBER(packet) MEMBER(event) MEMBER(unknown) MEMBER(beyond) MEMBER(late)
-#define GRT_CLASS(name, help) MEMBER(name)
+#define GRT_CLASS(name, help, see) MEMBER(name)
 #include <grtrace/classes.def>
 #undef GRT_CLASS
 #undef MEMBER

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/*
+ * GPU time under the code that asked for it, see flame.h, as an analysis. A note
+ * that begins with spaces belongs to the one before it.
+ */
+#include <inttypes.h>
+
+#include "flame.h"
+#include "stack/symbols.h"
+#include "table/analysis.h"
+
+/* Of the processes that are not traced, those whose reason has a note. */
+#define WHYS_SHOWN 6U
+
+static const struct grt_part gpu_time_parts[] = {
+	/* words of flame_shapes.def */
+	{"time", .where = GRT_PART_FLAME},
+	{"launches", .where = GRT_PART_FLAME},
+	{"bytes", .where = GRT_PART_FLAME},
+	{.name = NULL},
+};
+
+static int gpu_time_begin(void **state, struct grt_pass *pass, unsigned int parts)
+{
+	struct grt_flame *f;
+	int ret = grt_flame_new(&f);
+
+	(void)parts;
+	if (!ret)
+		grt_flame_within(f, pass->first, pass->last);
+	*state = f;
+	return ret;
+}
+
+GRT_ANALYSIS_EVENT(gpu_time_event, grt_flame_event)
+
+static int gpu_time_finish(void *state, struct grt_pass *pass)
+{
+	return grt_flame_tree(state, pass->shape, pass->tree, pass->side);
+}
+
+static double gpu_time_percent(uint64_t part, uint64_t whole)
+{
+	return whole ? 100.0 * (double)part / (double)whole : 0;
+}
+
+/* Never 100.00 of what is not all. */
+static double percent_down(uint64_t part, uint64_t whole)
+{
+	return whole ? (double)(uint64_t)((unsigned __int128)part * 10000 / whole) / 100 : 0;
+}
+
+static void note_whys(struct grt_notes *notes, const struct grt_launch_flame *f)
+{
+	const char *why;
+	uint32_t n = 0;
+
+	for (; (why = grt_launch_flame_why(f, n)); n++)
+		if (n < WHYS_SHOWN)
+			grt_note(notes, "  %s", why);
+	if (n > WHYS_SHOWN)
+		grt_note(notes, "  %" PRIu32 " processes more are not traced", n - WHYS_SHOWN);
+}
+
+static void note_missing(struct grt_notes *notes, const struct grt_launches_count *n)
+{
+	if (n->by_gpu)
+		grt_note(notes, "  %" PRIu64 " kernels were launched by kernels: [device launch]", n->by_gpu);
+	if (n->unknown)
+		grt_note(notes,
+			 "  the launch of %" PRIu64 " kernels and copies is not in the trace: [unmatched]",
+			 n->unknown);
+	if (n->nothing)
+		grt_note(notes,
+			 "  %" PRIu64 " launches have no kernel in the trace: [GPU_Launch_Pending], no time",
+			 n->nothing);
+	if (n->open || n->no_stamps)
+		grt_note(notes,
+			 "  %" PRIu64 " had not ended and %" PRIu64
+			 " have no time stamps: their time is not counted",
+			 n->open, n->no_stamps);
+	if (n->launches_lost || n->gpu_lost)
+		grt_note(notes, "  lost: %" PRIu64 " launches, %" PRIu64 " records of the GPU",
+			 n->launches_lost, n->gpu_lost);
+	if (n->no_end)
+		grt_note(notes,
+			 "  %" PRIu64
+			 " processes ended without a final write: their last events may be missing",
+			 n->no_end);
+}
+
+static void note_symbols(struct grt_notes *notes, const struct grt_symbols_count *n)
+{
+	if (n->unnamed)
+		grt_note(notes,
+			 "  %" PRIu64 " of %" PRIu64 " addresses have no function (of %" PRIu64
+			 " files, %" PRIu64 " are not here, %" PRIu64 " are others now)",
+			 n->unnamed, n->asked, n->objects, n->missing, n->other);
+	if (!grt_symbols_can())
+		grt_note(notes, "  this grtrace was built without elfutils: functions have no names");
+}
+
+/* Return: whether there is anything of CUDA in the trace */
+static bool note_launches(struct grt_notes *notes, const struct grt_launch_flame *f)
+{
+	struct grt_launches_count n = grt_launch_flame_count(f);
+	uint64_t work = n.kernels + n.copies;
+
+	note_whys(notes, f);
+	if (n.undefined)
+		grt_note(notes, "  %" PRIu64 " definitions of stacks and names were invalid or lost",
+			 n.undefined);
+	if (!work && !n.launches)
+		return false;
+	grt_note(notes,
+		 "%" PRIu64 " kernels and %" PRIu64 " copies, %.3f ms of GPU time; %" PRIu64
+		 " (%.2f %%) under the stack of their launch",
+		 n.kernels, n.copies, (double)(n.kernel_ns + n.copy_ns) / 1e6, n.with_stack,
+		 percent_down(n.with_stack, work));
+	if (n.stack_cut || n.stack_none)
+		grt_note(notes,
+			 "  %" PRIu64 " stacks do not reach the start of their thread, %" PRIu64
+			 " stacks have no frame",
+			 n.stack_cut, n.stack_none);
+	if (n.probed)
+		grt_note(notes,
+			 "  %" PRIu64
+			 " calls of probed functions have no GPU time: show them with --weight launches",
+			 n.probed);
+	note_missing(notes, &n);
+	note_symbols(notes, grt_launch_flame_symbols(f));
+	return true;
+}
+
+static void note_jobs(struct grt_notes *notes, const struct grt_flame_count *n)
+{
+	grt_note(notes, "%" PRIu64 " jobs, %.3f ms of GPU time, %.1f %% of it under a stack", n->jobs,
+		 (double)n->ns / 1e6, n->ns ? 100 - gpu_time_percent(n->no_stack_ns, n->ns) : 0);
+	if (n->sampled)
+		grt_note(notes, "  jobs were sampled: counts and times are estimates for all jobs");
+	if (n->inferred_ns)
+		grt_note(notes,
+			 "  the start of %.1f %% is inferred from the order of the ring's jobs, not observed",
+			 gpu_time_percent(n->inferred_ns, n->ns));
+	if (n->untimed)
+		grt_note(notes, "  %" PRIu64 " jobs are left out: their time on the GPU is unknown",
+			 n->untimed);
+	if (n->lost_stack)
+		grt_note(notes,
+			 "  the stacks of %" PRIu64 " jobs are not in the trace, or have too many frames",
+			 n->lost_stack);
+	if (n->dropped)
+		grt_note(notes, "  %" PRIu64 " frames of stacks beyond the first %u are missing", n->dropped,
+			 GRT_FRAMES_STACKS_MAX);
+	if (n->jobs && n->no_stack == n->jobs)
+		grt_note(notes, "  try: grtrace record --stack=bpf, which takes the stack of each submit");
+}
+
+/* What the picture does not show. */
+static void gpu_time_notes(void *state, struct grt_pass *pass)
+{
+	struct grt_flame_count n = grt_flame_count(state);
+
+	if (!note_launches(pass->notes, grt_flame_launches(state)) || n.jobs || n.untimed)
+		note_jobs(pass->notes, &n);
+}
+
+GRT_ANALYSIS_FREE(gpu_time_free, grt_flame_free)
+
+const struct grt_analysis grt_analysis_gpu_time = {
+	.name = "gpu_time",
+	.classes = GRT_IN_CLASS(job) | GRT_IN_CLASS(wait) | GRT_IN_CLASS(error) | GRT_IN_CLASS(command) |
+		   GRT_IN_CLASS(name) | GRT_IN_CLASS(stack) | GRT_IN_CLASS(image) | GRT_IN_CLASS(launch),
+	.beyond = true,
+	.late = true,
+	.parts = gpu_time_parts,
+	.begin = gpu_time_begin,
+	.event = gpu_time_event,
+	.finish = gpu_time_finish,
+	.notes = gpu_time_notes,
+	.free = gpu_time_free,
+};

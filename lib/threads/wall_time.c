@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/*
+ * The time of threads under their stacks, see wall_flame.h, as an analysis. A note
+ * that begins with spaces belongs to the one before it.
+ */
+#include <inttypes.h>
+
+#include "table/analysis.h"
+#include "wall_flame.h"
+
+static const struct grt_part wall_time_parts[] = {
+	/* words of flame_shapes.def */
+	{"wall", .where = GRT_PART_FLAME},
+	{.name = NULL},
+};
+
+static int wall_time_begin(void **state, struct grt_pass *pass, unsigned int parts)
+{
+	(void)parts;
+	return grt_wall_flame_new((struct grt_wall_flame **)state, pass->first);
+}
+
+GRT_ANALYSIS_EVENT(wall_time_event, grt_wall_flame_event)
+
+static int wall_time_finish(void *state, struct grt_pass *pass)
+{
+	return grt_wall_flame_tree(state, pass->shape->by, pass->tree, pass->side);
+}
+
+static void note_states(struct grt_notes *notes, const struct grt_wall_count *n)
+{
+	char text[256] = " ";
+	int used = 1;
+
+	for (unsigned int i = 0; i < GRT_THREAD_STATES && used < (int)sizeof(text); i++)
+		if (n->ns[i])
+			used += snprintf(text + used, sizeof(text) - (size_t)used, "%s%s %.3f ms",
+					 used > 1 ? ", " : " ", grt_thread_state_name(i),
+					 (double)n->ns[i] / 1e6);
+	grt_note(notes, "%s", text);
+}
+
+static void wall_time_notes(void *state, struct grt_pass *pass)
+{
+	const struct grt_wall_count n = grt_wall_flame_count(state);
+	struct grt_notes *notes = pass->notes;
+	uint64_t ns = 0;
+
+	for (unsigned int i = 0; i < GRT_THREAD_STATES; i++)
+		ns += n.ns[i];
+	grt_note(notes, "%" PRIu64 " threads, %.3f ms of their time, %" PRIu64 " samples", n.threads,
+		 (double)ns / 1e6, n.samples);
+	if (!n.threads) {
+		grt_note(notes, "  try: grtrace record -e sched -- PROG, which follows threads");
+		return;
+	}
+	note_states(notes, &n);
+	if (n.not_sampled_ns)
+		grt_note(notes, "  %.3f ms of threads that ran only between two samples: [not sampled]",
+			 (double)n.not_sampled_ns / 1e6);
+	if (n.no_stack_ns)
+		grt_note(notes, "  %.3f ms have no user stack", (double)n.no_stack_ns / 1e6);
+	if (n.seen.lost)
+		grt_note(notes, "  %" PRIu64 " off-CPU intervals are lost: the time around them is [unknown]",
+			 n.seen.lost);
+	if (n.seen.unsure)
+		grt_note(notes, "  for %" PRIu64 " waits it is unknown whether they were for the GPU",
+			 n.seen.unsure);
+	if (n.seen.over)
+		grt_note(notes, "  %" PRIu64 " records are of threads beyond the first %u", n.seen.over,
+			 GRT_THREADS_MAX);
+	if (n.dropped)
+		grt_note(notes, "  %" PRIu64 " frames of stacks beyond a limit are missing", n.dropped);
+}
+
+GRT_ANALYSIS_FREE(wall_time_free, grt_wall_flame_free)
+
+const struct grt_analysis grt_analysis_wall_time = {
+	.name = "wall_time",
+	.classes = GRT_IN_CLASS(name) | GRT_IN_CLASS(stack) | GRT_IN_CLASS(image) | GRT_IN_CLASS(launch) |
+		   GRT_IN_CLASS(thread),
+	.beyond = true,
+	.parts = wall_time_parts,
+	.begin = wall_time_begin,
+	.event = wall_time_event,
+	.finish = wall_time_finish,
+	.notes = wall_time_notes,
+	.free = wall_time_free,
+};
