@@ -50,8 +50,8 @@ check "residency, switching and nobody are the time of the recording within 0.1 
 check "and nothing is unknown" grep -qv '^unknown' <<<"$output"
 
 # Shares while two programs launch kernels, one twice as often: against NVML's own samples.
-./launches 12 500 0 & A=$!
-./launches 12 500 1500 & B=$!
+./launches 12 500 0 >/dev/null & A=$!
+./launches 12 500 1500 >/dev/null & B=$!
 sleep 1
 run record -e nvctxsw,power -d 9 -o run.grt
 expect "beside power" 0 ' 0 lost'
