@@ -142,6 +142,16 @@ enum grt_wake_cause {
 #undef GRT_WAKE_CAUSE
 };
 
+/** enum grt_slice_edge - the rows of slice_edges.def: grt_ev_gpu_slice.begin and .over */
+enum grt_slice_edge {
+#define GRT_SLICE_EDGE(number, NAME, name, help) GRT_SLICE_##NAME = (number),
+#include "slice_edges.def"
+#undef GRT_SLICE_EDGE
+};
+
+/* grt_ev_gpu_slice.gpu_instance and .compute_instance of a GPU that is not divided */
+#define GRT_NOT_DIVIDED 255
+
 /* grt_ev_thread.what */
 #define GRT_THREAD_MADE 1
 #define GRT_THREAD_NAMED 2

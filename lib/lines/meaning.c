@@ -69,6 +69,12 @@ static const char *const cause_names[] = {
 #include <grtrace/wake_causes.def>
 };
 #undef GRT_WAKE_CAUSE
+#define GRT_SLICE_EDGE(number, NAME, name, help) [number] = #name,
+static const char *const edge_names[] = {
+#include <grtrace/slice_edges.def>
+};
+#undef GRT_SLICE_EDGE
+ROWS(word_edge, edge_names)
 ROWS(word_note, note_names)
 ROWS(word_reason, reason_names)
 ROWS(word_waker, waker_names)
@@ -233,6 +239,8 @@ static const struct grt_meaning meanings[] = {
 	{.type = GRT_EV_OFF_CPU, .field = "user", .show = NUMBER, .absent = ZERO},
 	{.type = GRT_EV_OFF_CPU, .field = "kernel", .show = NUMBER, .absent = ZERO},
 	{.type = GRT_EV_OFF_CPU, .field = "state", .show = WORD, .word = word_state},
+	{.type = GRT_EV_GPU_SLICE, .field = "begin", .show = WORD, .word = word_edge},
+	{.type = GRT_EV_GPU_SLICE, .field = "over", .show = WORD, .word = word_edge},
 	{.type = GRT_EV_OFF_CPU, .field = "reason", .show = WORD, .word = word_reason},
 	{.type = GRT_EV_OFF_CPU, .field = "over", .show = TRUTH},
 	{.type = GRT_EV_OFF_CPU, .field = "call", .show = WORD, .absent = ONES, .word = word_syscall},
