@@ -89,13 +89,15 @@ struct comm {
 	char name[16];
 };
 
-/** struct capture - the state of this source */
+/** struct capture - the state of this source; the recording is from @from to @to, ns */
 struct capture {
 	struct nv_rm rm;
 	struct gpu gpu[NV_RM_GPUS];
 	unsigned int gpus;
 	pid_t pid;
 	char wanted[16];
+	uint64_t from;
+	uint64_t to;
 	struct comm comm[COMMS];
 	struct grt_packer *packer;
 	uint64_t filtered[NV_RM_GPUS];
@@ -209,10 +211,27 @@ static int name_slice(struct gpu *g, unsigned int cpu, const struct nv_slice *s,
 
 /* ---------------------------------------------------------------- slices */
 
-static int put_slice(void *arg, const struct nv_slice *s)
+/* What was going on at an edge of the recording is cut there. */
+static struct nv_slice within_recording(const struct capture *c, const struct nv_slice *s)
+{
+	struct nv_slice in = *s;
+
+	if (in.start < c->from && in.until >= c->from) {
+		in.start = c->from;
+		in.begin = GRT_SLICE_CUT;
+	}
+	if (in.until > c->to && in.start <= c->to) {
+		in.until = c->to;
+		in.end = GRT_SLICE_CUT;
+	}
+	return in;
+}
+
+static int put_slice(void *arg, const struct nv_slice *whole)
 {
 	struct gpu *g = arg;
 	struct capture *c = g->capture;
+	const struct nv_slice in = within_recording(c, whole), *s = &in;
 	unsigned int cpu = (unsigned int)(g - c->gpu);
 	const char *comm = comm_of(c, s->pid);
 	const struct grt_ev_gpu_slice ev = {
@@ -402,6 +421,7 @@ static int nvctxsw_open(void **state, const struct source_setup *setup, struct g
 	if (!c || grt_packer_new(&c->packer, NV_RM_GPUS))
 		return grt_err_set(err, -ENOMEM, NULL, NULL, "no memory for context switches");
 	c->rm.fd = -1;
+	c->to = UINT64_MAX;
 	c->pid = setup->pid;
 	if (setup->comm)
 		snprintf(c->wanted, sizeof(c->wanted), "%s", setup->comm);
@@ -447,6 +467,16 @@ static int nvctxsw_start(void *state, struct grt_err *err)
 			return nvctxsw_fail(&c->gpu[i], ret, err);
 	}
 	return 0;
+}
+
+static void nvctxsw_begins(void *state, uint64_t from)
+{
+	((struct capture *)state)->from = from;
+}
+
+static void nvctxsw_ends(void *state, uint64_t to)
+{
+	((struct capture *)state)->to = to;
 }
 
 /* What root was allowed is bound to the client: the rest needs no privilege. */
@@ -602,6 +632,8 @@ const struct source source_nvctxsw = {
 	.probe = nvctxsw_probe,
 	.open = nvctxsw_open,
 	.start = nvctxsw_start,
+	.begins = nvctxsw_begins,
+	.ends = nvctxsw_ends,
 	.confine = nvctxsw_confine,
 	.streams = nvctxsw_streams,
 	.flush = nvctxsw_flush,

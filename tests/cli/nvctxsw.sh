@@ -57,8 +57,8 @@ expect "doctor says that it works" 0 '^  nvctxsw +works'
 check "and leaves nothing behind" nothing_left
 
 # A GPU whose clock runs 20 ppm too slow; then nobody for 200 ms, and a long slice, in two parts.
-{ echo drift -20 && switches 0 1000 200 34 "$A" 35 "$B" && echo "at 0 401000 6 34 $A" && echo "at 0 2401000 7 34 $A"; } >frames
-play record -e nvctxsw -d 2.6 -o run.grt <frames
+{ echo drift -20 && switches 0 101000 200 34 "$A" 35 "$B" && echo "at 0 501000 6 34 $A" && echo "at 0 2501000 7 34 $A"; } >frames
+play record -e nvctxsw -d 2.7 -o run.grt <frames
 expect "a recording" 0 '0 lost'
 check "and nothing is left behind" nothing_left
 "$GRTRACE" dump --json run.grt >slices.json
@@ -78,12 +78,12 @@ check "a track of the GPU" test "$(grep -c '"process on the GPU"' run.json)" = 1
 
 # The context that was there, and one that stays.
 play record -e nvctxsw -d 0.4 -o run.grt <<EOF
-at 0 100000 7 34 $A
-at 0 100080 6 35 $B
+at 0 200000 7 34 $A
+at 0 200080 6 35 $B
 EOF
 run dump --json run.grt
 expect "on the GPU from the start of the recording" 0 "\"pid\":$A.*\"begin\":\"cut\",\"over\":\"switch\""
-expect "and to its end" 0 "\"pid\":$B.*\"begin\":\"switch\",\"over\":\"cut\""
+expect "and to its end" 0 "\"pid\":$B,.*\"begin\":\"goes_on\",\"over\":\"cut\""
 
 # No switch: who has the GPU is not known.
 play record -e nvctxsw -d 0.2 -o run.grt </dev/null
@@ -92,35 +92,35 @@ expect "without a switch the owner is unknown" 0 '^nvidia0 .* - +unknown +100.0 
 
 # Records are lost on the way: the time around them is nobody's known.
 play record -e nvctxsw -d 0.4 -o run.grt <<EOF
-at 0 1000 6 34 $A
-at 0 2000 7 34 $A
-at 0 2080 6 35 $B
-skip 0 3000 3
-at 0 9000 7 34 $A
-at 0 9080 6 35 $B
-at 0 10000 7 35 $B
+at 0 101000 6 34 $A
+at 0 102000 7 34 $A
+at 0 102080 6 35 $B
+skip 0 103000 3
+at 0 109000 7 34 $A
+at 0 109080 6 35 $B
+at 0 110000 7 35 $B
 EOF
 run report -i run.grt --by gpu-process --csv
 check "7 ms of them are unknown" test "$(awk -F, '$5 == "unknown" { print int($9 / 1e5 + 0.5) }' <<<"$output")" = 69
 check "3 records are lost" is_lost 3
 
 # More than the buffer holds, and than the records' numbers can say.
-play record -e nvctxsw -d 0.6 -o run.grt <<EOF
-burst 0 1000 16000 34 $A 35 $B
-at 0 400000 6 34 $A
-at 0 401000 7 34 $A
+play record -e nvctxsw -d 1.7 -o run.grt <<EOF
+burst 0 101000 16000 34 $A 35 $B
+at 0 1500000 6 34 $A
+at 0 1501000 7 34 $A
 EOF
 expect "32000 records fit" 0 '0 lost'
-play record -e nvctxsw -d 0.6 -o run.grt <<EOF
-burst 0 1000 100000 34 $A 35 $B
-at 0 400000 6 34 $A
-at 0 401000 7 34 $A
+play record -e nvctxsw -d 1.7 -o run.grt <<EOF
+burst 0 101000 100000 34 $A 35 $B
+at 0 1500000 6 34 $A
+at 0 1501000 7 34 $A
 EOF
 check "200000 do not: 167233 are lost" is_lost 167233
 check "as the driver says" grep -qx 'dropped 0 167233' truth
 
 # Two GPUs at once, none mixed; one alone.
-{ echo gpus 2 && switches 0 1000 50 34 "$A" 35 "$B" && switches 1 1500 60 44 "$B" 45 4003; } >both
+{ echo gpus 2 && switches 0 101000 50 34 "$A" 35 "$B" && switches 1 101500 60 44 "$B" 45 4003; } >both
 play record -e nvctxsw -d 0.4 -o run.grt <both
 "$GRTRACE" dump --json run.grt >slices.json
 for i in 0:50 1:60; do
@@ -128,15 +128,15 @@ for i in 0:50 1:60; do
 	status=$?
 	expect "GPU ${i%:*}" 0 "slices=${i#*:} "
 done
-{ echo gpus 2 && switches 0 1000 20 34 "$A" 35 "$B" && switches 1 1500 20 44 "$B" 45 4003; } >both
+{ echo gpus 2 && switches 0 101000 20 34 "$A" 35 "$B" && switches 1 101500 20 44 "$B" 45 4003; } >both
 mknod nvidia1 c 195 1
-play record -e nvctxsw --device "$PWD/nvidia1" -d 0.2 -o run.grt <both
+play record -e nvctxsw --device "$PWD/nvidia1" -d 0.4 -o run.grt <both
 check "--device: the second one" test "$("$GRTRACE" dump --json run.grt | grep -c '"type":"GPU_SLICE".*"device_name":"nvidia1')" = 20
 check "and no other" test "$("$GRTRACE" dump --json run.grt | grep -c '"type":"GPU_SLICE"')" = 20
-play record -e nvctxsw -p "$A" -d 0.2 -o run.grt <both
+play record -e nvctxsw -p "$A" -d 0.4 -o run.grt <both
 check "-p: its slices" test "$("$GRTRACE" dump --json run.grt | grep '"type":"GPU_SLICE"' | grep -c "\"pid\":$A,")" = 10
 check "and no other's" test "$("$GRTRACE" dump --json run.grt | grep -c '"type":"GPU_SLICE"')" = 10
-play monitor nvctxsw -d 0.3 <both
+play monitor nvctxsw -d 0.4 <both
 expect "monitor shows them" 0 "GPU_SLICE +python3 +$A"
 expect "and their sums" 0 '^nvidia1 0000:c7:00.0 +4003 '
 
@@ -157,9 +157,9 @@ expect "no client" 1 'gives no client'
 check "no recording is left of these" test ! -e no.grt
 play record -e nvctxsw -d 0.2 -o run.grt <<<'most 70000'
 expect "with little memory of one piece it takes less" 0 '0 lost'
-play record -e nvctxsw -d 0.3 -o run.grt <<<"at 0 1000 6 34 $A
-at 0 2000 7 34 $A
-broken 0 100000"
+play record -e nvctxsw -d 0.3 -o run.grt <<<"at 0 101000 6 34 $A
+at 0 102000 7 34 $A
+broken 0 200000"
 expect "a log that makes no sense ends it" 1 'cannot read stream 0 of nvctxsw'
 run dump --json run.grt
 expect "what was before is there" 0 "\"pid\":$A,"
