@@ -26,7 +26,7 @@
 #define LIVE_PERIOD_NS 100000000
 
 /*
- * Names stand in every packet that uses them, so a name that another one
+ * Names are in every packet that uses them, so a name that another one
  * pushed out of its place comes back soon: the tables need not grow.
  */
 #define THREAD_NAMES 65536
@@ -206,7 +206,7 @@ static int dump_event(struct grt_consumer *c, const struct grt_event *e, uint32_
 	return d->left ? 0 : 1;
 }
 
-/* What the run met is told after the part that could be read. */
+/* What the run met is reported after the part that could be read. */
 static int dump_judge(const char *path, const struct grt_health *h)
 {
 	struct grt_err err = h->first;

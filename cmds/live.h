@@ -29,7 +29,7 @@ struct live;
  * @driver: the driver whose fences are jobs, for the source `fence`; NULL: none
  * @refused: of `nvsched`: calls that failed, too
  * @probes: of `nvidia`: functions of its kernel modules, too
- * @any: a source that does not work here is told through @note, and the others
+ * @any: a source that does not work here is reported through @note, and the others
  *	go on; otherwise it is an error. None that works is one either way
  * @note: tells the user what was done on the way
  */
@@ -86,7 +86,7 @@ struct grt_session *live_session(struct live *l);
  * live_run - hands events to a consumer as they come, at most 0.1 s late; stops
  * the sources at the end and hands out what was left in them
  * Return: 0 at the end, what a callback returned (which must not be 1: that
- * cannot be told from "more may come"), or a negative errno
+ * cannot be distinguished from "more may come"), or a negative errno
  */
 int live_run(struct live *l, struct grt_consumer *c, const struct live_limits *limits, struct grt_err *err);
 

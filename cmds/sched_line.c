@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The line of a TSG_* event in `grtrace sched`, as tools for patched drivers
- * print it, with right names. What stands in a line is a row of the tables below;
- * what is not known is "?".
+ * print it, with right names. What is in a line is a row of the tables below;
+ * what is unknown is "?".
  */
 #include <inttypes.h>
 #include <string.h>
@@ -55,7 +55,7 @@ static void put_handle(const char *name, uint32_t handle, uint32_t client, uint3
 	}
 }
 
-/* A subcontext: that none was named is known, and another thing than one that is not known. */
+/* A subcontext: that none was named is known, and another thing than one that is unknown. */
 static void put_subcontext(uint32_t handle, uint32_t veid)
 {
 	if (handle)
@@ -221,7 +221,7 @@ static void sched_line_put_time(const struct sched *s, uint64_t time)
 	printf("%02d:%02d:%02d.%06" PRIu64, tm.tm_hour, tm.tm_min, tm.tm_sec, ns % NS_PER_S / 1000);
 }
 
-/* "?" may be a name, so a name that is not known is empty. */
+/* "?" may be a name, so a name that is unknown is empty. */
 static void sched_line_put_comm(const char *comm)
 {
 	size_t width = comm ? strlen(comm) : 0;

@@ -22,7 +22,7 @@
 enum probe_state {
 	PROBE_WORKS,
 	PROBE_FAILS,
-	PROBE_UNKNOWN, /* it may not be looked at without root, or the kernel does not tell */
+	PROBE_UNKNOWN, /* it may not be looked at without root, or the kernel does not report it */
 	PROBE_ABSENT,  /* this system has no use for it: nothing is wrong */
 	PROBE_STATES,
 };
@@ -98,7 +98,7 @@ const char *probe_line(const char *text, char *line, size_t room);
 /** probe_mount - where a type of file system is mounted, without the prefix. Return: whether it is */
 bool probe_mount(const char *type, char *dir, size_t room);
 
-/** probe_release - the kernel's release ("6.1.0-56-amd64"), "" where it does not tell */
+/** probe_release - the kernel's release ("6.1.0-56-amd64"), "" where it is unknown */
 void probe_release(char *text, size_t room);
 
 /** probe_kernel_before - whether the kernel is older than this version */
@@ -122,7 +122,7 @@ enum probe_lockdown_mode {
 };
 enum probe_lockdown_mode probe_lockdown_mode(void);
 
-/** probe_tracepoint - whether a tracepoint is there: 1, 0, or -EACCES where only root can tell */
+/** probe_tracepoint - whether a tracepoint is there: 1, 0, or -EACCES where only root can know */
 int probe_tracepoint(const char *system, const char *event);
 
 /** probe_module_loaded - whether a module is loaded or built in ('-' and '_' are the same) */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Threads on and off the CPU, of the program that is started or of one process.
- * What a thread that sleeps waits for is told by the system call that it is in.
+ * What a thread that sleeps waits for is reported by the system call that it is in.
  */
 #include <dirent.h>
 #include <errno.h>

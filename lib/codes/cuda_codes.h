@@ -11,7 +11,7 @@
 /* grt_ev_launch.call of a function of the driver; without it, it is the runtime's */
 #define GRT_CUDA_DRIVER 0x8000U
 
-/* grt_ev_launch.call where a uprobe was asked for: its node has the function */
+/* grt_ev_launch.call where a uprobe was requested: its node has the function */
 #define GRT_CUDA_PROBED 0U
 
 /* grt_ev_gpu_copy.kind where memory was set */

@@ -43,7 +43,7 @@ enum grt_launched_how {
 };
 
 /**
- * struct grt_launches_sink - who wants to know
+ * struct grt_launches_sink - the receiver of joined launches
  * @work: GPU_KERNEL, GPU_COPY or GPU_SYNC @e; @launch is NULL but for MATCHED, @image is its process's
  * @no_begin: nobody wants to know when launches were made: it is 0
  * @nothing: a call of a function that was probed, or one that should have brought a kernel or graph, neither
@@ -73,7 +73,7 @@ struct grt_launches_sink {
  * @stacks: different stacks of launches, each process image for itself
  * @kernel_ns, @copy_ns: time on the GPU
  * @no_end: process images that did not see their own end: their last moments may be missing
- * @probed: calls of functions that a uprobe was asked for, which are LAUNCH records too
+ * @probed: calls of functions that a uprobe was requested, which are LAUNCH records too
  * @doubled: LAUNCH records of an id that was there already; the first counts
  * @undefined: definitions of strings, nodes and mappings that were not believed or could not be kept
  */

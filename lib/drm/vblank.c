@@ -54,7 +54,7 @@ static void add_since(struct grt_vblank *v, struct grt_hist *h, uint64_t *late, 
 	grt_hist_add(h, ns, GRT_WEIGHT_ONE, false, &v->octaves);
 }
 
-/* The VBLANK of a frame whose events were delivered before it was told. */
+/* The VBLANK of a frame whose events were delivered before it was reported. */
 static void settle_early(struct grt_vblank *v, struct grt_crtc *c)
 {
 	for (uint32_t i = 0; i < c->earlies && c->early_vseq == c->last_vseq; i++)

@@ -77,7 +77,7 @@ struct open_slice {
 
 /**
  * struct track - the state of a track
- * @name: number of the name that it was told by, of grt_names
+ * @name: number of its name in the trace, of grt_names
  * @named: how many names there were when that was looked up
  * @last: the end of what was drawn last, ns
  * @busy: something has begun on this lane
@@ -288,7 +288,7 @@ static const char *tracks_name_of(const struct grt_tracks *t, unsigned int kind,
 	return grt_names_name(t->names, *number);
 }
 
-/* Whether the track has another name than it was told by; names only ever come. */
+/* Whether the track has another name than the one written; names only ever come. */
 static bool renamed(const struct grt_tracks *t, struct track *k, unsigned int kind, uint32_t id)
 {
 	uint32_t number;
@@ -374,7 +374,7 @@ static uint64_t hash_text(const char *text)
 	return hash;
 }
 
-/* The GPU of a ring, by its address on its bus. Return: as device_track(), -ENOENT where it is not known */
+/* The GPU of a ring, by its address on its bus. Return: as device_track(), -ENOENT where it is unknown */
 static int gpu_track(struct grt_tracks *t, uint32_t ring, uint32_t *id)
 {
 	struct track like = {.kind = GRT_TRACK_GROUP}, *k;
@@ -670,7 +670,7 @@ static int on_wait_enter(struct grt_tracks *t, const struct grt_event *e)
 	if (ret || !k)
 		return ret ?: tracks_draw(t, NULL, &i, NULL);
 	depth = k->depth;
-	/* two sources may tell of it */
+	/* two sources may report it */
 	if (depth && waits_for(&k->open[depth - 1], e))
 		return 0;
 	/* one call may wait for several */
@@ -1158,7 +1158,7 @@ static int on_gpu_copy(struct grt_tracks *t, const struct grt_event *e)
 			 x->correlation, x->graph, place);
 }
 
-/* Times of the CPU that CUPTI tells: begin and end are where those of kernels are. */
+/* Times of the CPU that CUPTI reports: begin and end are where those of kernels are. */
 static int on_cuda_time(struct grt_tracks *t, const struct grt_event *e)
 {
 	const struct grt_ev_gpu_sync *x = (const struct grt_ev_gpu_sync *)e;
@@ -1317,7 +1317,7 @@ static int on_log_dispatch(struct grt_tracks *t, const struct grt_event *e)
 	return ret ?: draw_instant(t, k, e, number, GRT_CATEGORY_KERNEL);
 }
 
-/* A leaf of function_graph is told of once, with how long it took. */
+/* A leaf of function_graph is reported once, with its duration. */
 static int func_ended(struct grt_tracks *t, struct track *k, const struct grt_ev_func *x,
 		      struct grt_track_item *i, const struct args *a)
 {

@@ -198,7 +198,7 @@ struct grt_tracks_sink {
  * @jobs: slices that are jobs
  * @undrawn: jobs without START or END, or with END before START; kernels and copies
  *	without stamps
- * @inferred: jobs drawn of which one of the two was concluded
+ * @inferred: jobs drawn of which one of the two was inferred
  * @sampled: jobs drawn that stand for more than themselves
  * @half: ends whose beginning is not in the trace
  * @cut: beginnings whose end is not in the trace

@@ -104,15 +104,15 @@ _Static_assert(sizeof(struct grt_job) == 128, "two cache lines");
  * @incomplete: of these, without SUBMIT or without COMPLETE
  * @no_submit, @no_complete: of these, which
  * @evicted: retired because too many were in flight
- * @no_status: complete, and not told whether they failed
+ * @no_status: complete, with an unknown result
  * @no_end: complete, but without END
- * @inferred_start: of @jobs, with a START concluded from the ring's order
- * @unordered_start: START could not be concluded: the job before it on its ring need
+ * @inferred_start: of @jobs, with a START inferred from the ring's order
+ * @unordered_start: START could not be inferred: the job before it on its ring need
  *	not be in the trace (sampled jobs, JOB records), or its ring is unknown
- * @firmware_start: START is not known, since firmware chooses when a job of its ring runs
+ * @firmware_start: START is unknown, since firmware chooses when a job of its ring runs
  * @reused: SUBMIT of an identity that was in use
  * @repeated: stamps that a job had already; the first one stands
- * @duplicates: events that another source had told of: the kernel module and BPF
+ * @duplicates: events that another source had reported: the kernel module and BPF
  *	programs recorded the same job
  * @late: stamps that came when the job was settled
  * @disordered: phases that end before they begin; they count as absent
@@ -202,7 +202,7 @@ int grt_jobs_flush(struct grt_jobs *j);
 /** grt_jobs_count - what was met so far */
 struct grt_jobs_count grt_jobs_count(const struct grt_jobs *j);
 
-/** grt_jobs_completed_again - COMPLETE events of jobs that were complete: concluded before, or told twice */
+/** grt_jobs_completed_again - COMPLETE events of jobs that were complete: inferred before, or told twice */
 uint64_t grt_jobs_completed_again(const struct grt_jobs *j);
 
 /** grt_jobs_names - the names met so far; valid until grt_jobs_free() */

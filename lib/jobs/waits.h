@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * Waits for fences that have begun and not ended, by who waits for what:
+ * Waits for fences that have begun and not ended, by thread and fence:
  * (tid, ctx, seqno). Bounded: the oldest gives way.
  */
 #ifndef GRT_JOBS_WAITS_H

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * Lines of the forms annotate and merged. What stands in a line follows from the
+ * Lines of the forms annotate and merged. What is in a line follows from the
  * rows of events.def, made into a plan per event when writing begins; lines for
  * people are in pretty.c, JSON in event_json.c.
  */
@@ -61,7 +61,7 @@ static const char *const key_names[KEY_DELTA] = {
 	[KEY_NAME] = "name",	   [KEY_FLAGS] = "flags", [KEY_SAMPLE] = "sample",
 };
 
-/** struct key_text - a key with what stands before it and after it; copied whole, used up to @len */
+/** struct key_text - a key with what precedes it and after it; copied whole, used up to @len */
 struct key_text {
 	char text[31];
 	uint8_t len;
@@ -108,12 +108,12 @@ struct ioctl_text {
 #define IOCTLS 64U
 #define CMD "cmd"
 
-/** enum when - when a field of a row stands in the line */
+/** enum when - when a field of a row is in the line */
 enum when {
-	ALWAYS,	      /* as "-" where it is not known */
+	ALWAYS,	      /* as "-" where it is unknown */
 	NOT_ZERO,     /* what reads back as 0 needs not be said */
-	KNOWN,	      /* neither is a status that is not known */
-	NOT_NEGATIVE, /* a descriptor that is not known is -1 */
+	KNOWN,	      /* neither is a status that is unknown */
+	NOT_NEGATIVE, /* a descriptor that is unknown is -1 */
 };
 
 /** enum how - how its value is written */
@@ -152,9 +152,9 @@ enum how {
  * struct plan - a line of one event
  * @title: what stands between stamp and keys
  * @field: of its row, in the order of the line; @early of the @fields stand before the names
- * @cpu, @job: it is what the CPU did; tells of a job
+ * @cpu, @job: it is what the CPU did; reports a job
  * @ioctl: it has the number of an ioctl
- * @who_first: the thread stands before everything else
+ * @who_first: the thread precedes everything else
  * @up, @down: what a field's word is shifted by, so that nothing else is left of it
  * @offset: of the word that a field is in, of a string
  * @unknown: its value that is none; NULL: it has no such
@@ -434,7 +434,7 @@ static char *line_out_put_who(const struct grt_line_out *l, char *p, const struc
 		return p;
 	p = line_out_put_u64(l, p, KEY_PID, e->pid);
 	p = line_out_put_u64(l, p, KEY_TID, e->tid);
-	/* also an empty one: else who reads the line takes the one before for it */
+	/* also an empty one: else readers of the line take the one before for it */
 	if (known)
 		p = grt_format_text(line_out_put_key(l, p, KEY_COMM), t->comm.text, t->comm.len);
 	if (known && !plan->who_first)
@@ -466,7 +466,7 @@ static char *line_out_put_place(const struct grt_line_out *l, char *p, const str
 	return numbered ? line_out_put_key(l, p, KEY_SEQ) : p;
 }
 
-/* A ring has a driver too; without one it is the device that tells it. */
+/* A ring has a driver too; without one it is the device that reports it. */
 static char *line_out_put_names(const struct grt_line_out *l, char *p, const struct grt_event *e)
 {
 	const struct grt_joins_device *d = l->joined.device;
@@ -485,10 +485,10 @@ static char *line_out_put_names(const struct grt_line_out *l, char *p, const str
 static char *put_rest(const struct grt_line_out *l, char *p, const struct plan *plan,
 		      const struct grt_event *e)
 {
-	/* which source told of it matters for jobs, which two may tell of */
+	/* which source reported it matters for jobs, which two may report */
 	unsigned int flags = plan->cpu ? e->flags & ~GRT_FLAG_BPF : e->flags;
 
-	/* of no job, but the process image that CUDA's events are of: who reads the line joins them by it */
+	/* the process image of CUDA's events, by which readers of the line join them */
 	if (e->ctx && !grt_has_job(e) && !plan->job)
 		p = line_out_put_hex(l, p, KEY_CTX, e->ctx);
 	if (flags)

@@ -9,7 +9,7 @@
 #include "joins.h"
 
 /**
- * grt_pretty_body - what stands behind the source of a line
+ * grt_pretty_body - what follows the source of a line
  * @p: room for some thousand bytes
  * @name: the event's, in lower case
  * @cpu: it is one of the CPU's

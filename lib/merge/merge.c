@@ -3,7 +3,7 @@
  * One heap over the streams of all inputs. It is the loop of trace/flow.c with
  * four differences: a stream's place in the order is its stamp as moved, only
  * the events of the input's side are handed out, rings are those of rings.h, and
- * of what is outside of the time asked for only NAME is: lines refer to nothing else.
+ * of what is outside of the time requested only NAME is: lines refer to nothing else.
  */
 #include "merge.h"
 
@@ -167,7 +167,7 @@ static inline uint64_t merge_moved(uint64_t time, int64_t offset)
 	return t < time ? UINT64_MAX : t;
 }
 
-/* Stamps that stand in payloads. There 0 is none: one that would become 0 stops before it. */
+/* Stamps that are in payloads. There 0 is none: one that would become 0 stops before it. */
 static void move_payload(struct grt_event *e, int64_t offset)
 {
 	for (const struct grt_field *f = grt_event_table[e->type].fields(); f->name; f++) {

@@ -40,7 +40,7 @@ enum grt_cell_kind {
 /**
  * struct grt_cell - one value
  * @text, @list, @number: by the column's kind; GRT_CELL_SIGNED is a cast of @number
- * @absent: not known; a dash, null or nothing
+ * @absent: unknown; a dash, null or nothing
  * @inferred: not observed
  * @estimated: not counted but scaled up from a sample, or a lower bound
  */
@@ -57,7 +57,7 @@ struct grt_cell {
 
 /* struct grt_column.where */
 #define GRT_COLUMN_BRIEF 1U   /* in text */
-#define GRT_COLUMN_VERBOSE 2U /* in text where detail is asked for */
+#define GRT_COLUMN_VERBOSE 2U /* in text where detail is requested */
 #define GRT_COLUMN_MACHINE 4U /* in JSON and CSV */
 #define GRT_COLUMN_ALL 7U
 #define GRT_COLUMN_MORE 6U

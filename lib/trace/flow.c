@@ -48,7 +48,7 @@ static const uint8_t special[GRT_EV_MAX] = {
  * struct flow - one run
  * @c: handed to the callbacks
  * @on: the callbacks, as this version has them
- * @by_type: the callback for each type; [0] for types that are not known
+ * @by_type: the callback for each type; [0] for types that are unknown
  * @written: what traced programs have made
  * @gpus: whose events are wanted; NULL: all
  * @cards: device files of GPUs as the recording has them, @named: a record that was completed from them
@@ -260,7 +260,7 @@ int grt_session_run_sized(struct grt_session *s, struct grt_consumer *c, size_t 
 	ret = flow_run(&f, s, UINT64_MAX, err);
 	if (ret)
 		return ret;
-	/* those of packets that are missing are told as such */
+	/* those of packets that are missing are reported as such */
 	unwritten = grt_written_missing(&s->written);
 	s->health.unwritten_events =
 		unwritten > s->health.missing_events ? unwritten - s->health.missing_events : 0;

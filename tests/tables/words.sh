@@ -33,6 +33,12 @@ phrases() {
 		concluded	inferred
 		not believed	invalid
 		on one time line	timeline
+		(is|are|was|were|be) told([ .,;:]|$)	name who reports what, or: prints
+		(are|be|were) asked for([ .,;:]|$)	requested
+		stands? (behind|before|beside|with|on) the	follows, precedes, is in
+		for want of	because there was no room
+		whole or not at all	appears only when it is complete
+		who asked|who asks|whoever	name the user, the caller, the program
 	END
 }
 
@@ -47,7 +53,7 @@ seen() {
 	grep -H '^GRT_[A-Z_]*(.*"\|^[[:space:]]*"' include/grtrace/{fates,control,flags,stages,engines,classes}.def \
 		cmds/*.def sources/{sources,probes}.def lib/analyses.def lib/export/exports.def
 	grep -HnoE '"([^"\\]|\\.)*"' cmds/*.c sources/*.c lib/*/*.c
-	grep -Hn '' README.md docs/*.md docs/*.[1-8] | grep -v '^docs/glossary.md\|^docs/grtrace-stream.5:[0-9]*:\.It [0-9]'
+	grep -Hn '' README.md CONTRIBUTING.md SECURITY.md docs/*.md docs/*.[1-8] | grep -v '^docs/glossary.md'
 }
 seen >"$here/seen"
 
