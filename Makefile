@@ -18,6 +18,7 @@ BINDIR	?= $(PREFIX)/bin
 LIBDIR	?= $(PREFIX)/lib
 INCDIR	?= $(PREFIX)/include
 MANDIR	?= $(PREFIX)/share/man
+DOCDIR	?= $(PREFIX)/share/doc/grtrace
 COMPDIR	?= $(PREFIX)/share/bash-completion/completions
 SCHEMADIR ?= $(PREFIX)/share/grtrace
 
@@ -27,8 +28,7 @@ CFLAGS	?= -O2 -g
 JOBS	?= $(shell nproc 2>/dev/null || echo 1)
 CLANG	?= clang
 
-VERSION	:= $(shell sed -n 's/^\#define GRT_VERSION "\(.*\)"/\1/p' include/grtrace/grtrace.h)
-MODULE_VERSION := $(shell sed -n 's/^\#define GRTRACE_VERSION "\(.*\)"/\1/p' kernel/core/core.h)
+VERSION	:= $(shell sed -n 's/^\#define GRT_VERSION "\(.*\)"/\1/p' include/grtrace/version.h)
 SOVER	:= $(firstword $(subst ., ,$(VERSION)))
 
 # The running kernel's headers, else the newest there are.
@@ -63,13 +63,13 @@ EVENT_ROWS := $(wildcard include/grtrace/events/*.def)
 BPF_SRC	 := $(wildcard sources/bpf/*.bpf.c)
 BPF_SKEL := $(if $(has_bpf),$(patsubst sources/bpf/%.bpf.c,$(O)/bpf/%.skel.h,$(BPF_SRC)))
 
-WARN	:= -Wall -Wextra -Wstrict-prototypes -Wmissing-prototypes -Wvla $(if $(WERROR),-Werror)
+WARN	:= -Wall -Wextra -Wno-unused-parameter -Wstrict-prototypes -Wmissing-prototypes -Wvla $(if $(WERROR),-Werror)
 # What root runs on files of others, and what runs in their programs. _FORTIFY_SOURCE needs an optimizer, and
 # sanitizers check more than it does; -fcf-protection is of x86.
 HARDEN	:= -fstack-protector-strong -fstack-clash-protection $(if $(findstring x86_64,$(shell $(CC) -dumpmachine)),-fcf-protection) \
 	$(if $(SANITIZE),,$(if $(filter-out -O0,$(filter -O%,$(CFLAGS))),-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3))
 HARDEN_LD := -Wl,-z,relro,-z,now,-z,noexecstack
-ALL_CFLAGS := -std=gnu11 -D_GNU_SOURCE=1 $(WARN) -Iinclude -Ilib -fPIC -fvisibility=default $(HARDEN) $(CFLAGS) \
+ALL_CFLAGS := -std=gnu11 -D_GNU_SOURCE=1 $(WARN) -iquote . -Iinclude -Ilib -fPIC -fvisibility=default $(HARDEN) $(CFLAGS) \
 	$(if $(has_bpf),-DGRT_HAVE_BPF -I$(O)/bpf) $(if $(has_dw),-DGRT_HAVE_DW) $(if $(has_iberty),-DGRT_HAVE_IBERTY) $(if $(has_z),-DGRT_HAVE_ZLIB) \
 	$(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer)
 ALL_LDFLAGS := $(HARDEN_LD) $(LDFLAGS) $(if $(SANITIZE),-fsanitize=$(SANITIZE)) $(if $(STATIC),-static)
@@ -79,8 +79,9 @@ say	= $(if $(V),,@printf '  %-7s %s\n' $(1) $(patsubst $(O)/%,%,$(2));)
 
 LIB_SRC	 := $(wildcard lib/*.c lib/*/*.c)
 # What is loaded into programs: with what it needs of the library, and no sanitizer.
-INJECT_SRC := $(wildcard inject/*.c) $(addprefix lib/,codes/cuda_codes.c base/error.c base/escape.c base/memfile.c trace/metadata.c)
-CMD_SRC	 := $(wildcard cmds/*.c sources/*.c)
+INJECT_SRC := $(wildcard inject/*.c) $(addprefix lib/,codes/cuda_codes.c base/error.c base/escape.c base/memfile.c trace/event_table.c trace/metadata.c)
+# What this machine is and has, the module's control files, the inputs of record, the commands.
+CMD_SRC	 := $(filter-out %.bpf.c,$(wildcard $(foreach d,host kmod sources cmds,$(d)/*.c $(d)/*/*.c)))
 UNIT_SRC := $(wildcard tests/unit/test_*.c)
 UNIT_AUX := $(filter-out $(UNIT_SRC),$(wildcard tests/unit/*.c))
 FUZZ_SRC := $(wildcard tests/fuzz/fuzz_*.c)
@@ -100,7 +101,9 @@ BIN	:= $(O)/grtrace
 INJECT	:= $(O)/libgrtrace-cuda.so
 # Plays workloads on kernel/softgpu: of use to others, so it is installed, too.
 SOFTGPU_RUN := $(O)/tools/softgpu-run
-MANUALS	:= $(wildcard docs/*.1 docs/*.5)
+MANUALS	:= $(wildcard docs/*.1 docs/*.3 docs/*.5)
+# Programs that use the library.
+EXAMPLES := $(wildcard examples/*.c)
 
 has_kernel := $(if $(KDIR),$(wildcard $(KDIR)/Makefile))
 modules_of = $(wildcard $(1)/*.ko)
@@ -111,7 +114,7 @@ modules_of = $(wildcard $(1)/*.ko)
 .SUFFIXES:
 .SECONDARY:
 
-all: $(BIN) $(INJECT) $(SOFTGPU_RUN) $(LIBA) $(if $(SANITIZE)$(STATIC),,$(LIBSO)) $(O)/libgrtrace.pc $(if $(has_kernel),modules)
+all: $(BIN) $(INJECT) $(SOFTGPU_RUN) $(LIBA) $(if $(SANITIZE)$(STATIC),,$(LIBSO)) $(O)/grtrace.pc $(if $(has_kernel),modules)
 	@tools/features "$(O)" "$(KDIR)" "$(CC)" "$(CLANG)"
 
 help:
@@ -177,7 +180,7 @@ $(INJECT): $(INJECT_OBJ)
 BPF_CFLAGS := -O2 -g -target bpf -Wall -Werror -Wno-unused-function -Iinclude \
 	-idirafter /usr/include/$(shell uname -m)-linux-gnu
 
-$(O)/bpf/%.bpf.o: sources/bpf/%.bpf.c $(wildcard sources/bpf/*.h lib/nvidia/*.h lib/codes/*.h) $(HEADERS) $(EVENT_ROWS)
+$(O)/bpf/%.bpf.o: sources/bpf/%.bpf.c $(filter-out sources/bpf/bpf%,$(wildcard sources/bpf/*.h)) $(wildcard lib/nvidia/*.h lib/codes/*.h) $(HEADERS) $(EVENT_ROWS)
 	@mkdir -p $(@D)
 	$(call say,BPF,$@)$(CLANG) $(BPF_CFLAGS) -c -o $@ $<
 
@@ -192,22 +195,26 @@ $(O)/bpf/bpf_objects.h: $(BPF_SKEL) Makefile
 		$(foreach o,$(BPF_SKEL:.skel.h=),echo '	{"$(notdir $(o))", $(notdir $(o))_bpf__elf_bytes},';) \
 		echo '};'; } >$@
 
-$(O)/obj/sources/bpf.o: $(if $(has_bpf),$(O)/bpf/bpf_objects.h)
+$(O)/obj/sources/bpf/bpf.o: $(if $(has_bpf),$(O)/bpf/bpf_objects.h)
 
-# What the public header declares is exported, nothing else.
-$(O)/libgrtrace.map: include/grtrace/grtrace.h
-	@mkdir -p $(O)
-	$(call say,MAP,$@){ echo 'GRTRACE_$(SOVER) {'; echo 'global:'; \
-		sed -n '/^static/!s/^[a-z].*[ *]\(grt_[a-z0-9_]*\)(.*/	\1;/p' $<; echo 'local: *;'; echo '};'; } >$@
-
-$(LIBSO): $(LIB_OBJ) $(O)/libgrtrace.map
+# What others may use is in the map; the rest has no name outside, in the static library neither.
+EXPORTS := lib/libgrtrace.map
+$(LIBSO): $(LIB_OBJ) $(EXPORTS)
 	$(call say,LINK,$@)$(CC) $(ALL_LDFLAGS) -shared -Wl,-soname,libgrtrace.so.$(SOVER) \
-		-Wl,--version-script=$(O)/libgrtrace.map -Wl,-z,defs -o $@ $(LIB_OBJ) \
+		-Wl,--version-script=$(EXPORTS) -Wl,-z,defs -o $@ $(LIB_OBJ) \
 		$(if $(has_iberty),-liberty) $(if $(has_dw),-ldw -lelf) $(if $(has_z),-lz) -lm
 
-$(O)/libgrtrace.pc: $(O)/flags include/grtrace/grtrace.h Makefile FORCE
-	@printf '%s\n' 'prefix=$(PREFIX)' 'libdir=$(LIBDIR)' 'includedir=$(INCDIR)' '' 'Name: libgrtrace' \
-		'Description: reads, merges and analyses traces of GPU jobs' 'Version: $(VERSION)' \
+$(O)/install/libgrtrace.a: $(LIB_OBJ) $(EXPORTS)
+	@mkdir -p $(@D)
+	$(call say,AR,$@)$(CC) -nostdlib -r -o $(@D)/libgrtrace.o $(LIB_OBJ) && \
+		sed -n 's/^\t\(grt_[a-z0-9_]*\);$$/\1/p' $(EXPORTS) >$(@D)/exports && \
+		objcopy --keep-global-symbols=$(@D)/exports $(@D)/libgrtrace.o && \
+		rm -f $@ && $(AR) rcsD $@ $(@D)/libgrtrace.o
+
+$(O)/grtrace.pc: $(O)/flags include/grtrace/version.h Makefile FORCE
+	@printf '%s\n' 'prefix=$(PREFIX)' 'libdir=$(patsubst $(PREFIX)/%,$${prefix}/%,$(LIBDIR))' \
+		'includedir=$(patsubst $(PREFIX)/%,$${prefix}/%,$(INCDIR))' '' 'Name: grtrace' \
+		'Description: reads traces of GPU jobs, and joins, sums up and draws what is in them' 'Version: $(VERSION)' \
 		'Cflags: -I$${includedir}' 'Libs: -L$${libdir} -lgrtrace' \
 		'Libs.private: $(strip $(LIB_LIBS))' >$@
 
@@ -240,8 +247,8 @@ modules_install: modules
 dkms:
 	@command -v dkms >/dev/null || [ -n "$(DESTDIR)" ] || { \
 		echo 'dkms: not found on this system: apt-get install dkms' >&2; exit 3; }
-	tools/kernel-tree $(DESTDIR)/usr/src/grtrace-$(MODULE_VERSION)
-	$(if $(DESTDIR),,dkms install grtrace/$(MODULE_VERSION))
+	tools/kernel-tree $(DESTDIR)/usr/src/grtrace-$(VERSION)
+	$(if $(DESTDIR),,dkms install grtrace/$(VERSION))
 
 # The same in the source tree of a kernel: make kernel-tree LINUX=DIR
 kernel-tree:
@@ -302,7 +309,7 @@ vm-tools: test-tools $(if $(has_kernel),test-modules)
 # commands with it, and what they are linked with (elfutils, the demangler, zlib). Sources of live data stay out.
 # A line of text may be 4 MiB long; here 64 KiB are, which inputs reach.
 FUZZ_SANITIZE ?= -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
-FUZZ_CFLAGS := -std=gnu11 -D_GNU_SOURCE=1 -O1 -g -Iinclude -Ilib -Itests/unit -DGRT_LINE_MAX='(64U << 10)' \
+FUZZ_CFLAGS := -std=gnu11 -D_GNU_SOURCE=1 -O1 -g -iquote . -Iinclude -Ilib -Itests/unit -DGRT_LINE_MAX='(64U << 10)' \
 	$(if $(has_dw),-DGRT_HAVE_DW) $(if $(has_iberty),-DGRT_HAVE_IBERTY) $(if $(has_z),-DGRT_HAVE_ZLIB) $(FUZZ_SANITIZE)
 FUZZ_OBJ := $(patsubst %.c,$(O)/fuzz/%.o,$(LIB_SRC) $(UNIT_AUX) $(CMD_SRC))
 FUZZ_LIB := $(O)/fuzz/libfuzz.a
@@ -377,22 +384,25 @@ readme: $(BIN)
 
 # ------------------------------------------------------------------ install
 
-install: $(BIN) $(INJECT) $(SOFTGPU_RUN) $(LIBA) $(LIBSO) $(O)/libgrtrace.pc
+install: $(BIN) $(INJECT) $(SOFTGPU_RUN) $(O)/install/libgrtrace.a $(LIBSO) $(O)/grtrace.pc
 	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(INCDIR)/grtrace/events \
-		$(DESTDIR)$(MANDIR)/man1 $(DESTDIR)$(MANDIR)/man5 $(DESTDIR)$(COMPDIR)
+		$(DESTDIR)$(MANDIR)/man1 $(DESTDIR)$(MANDIR)/man3 $(DESTDIR)$(MANDIR)/man5 $(DESTDIR)$(COMPDIR) \
+		$(DESTDIR)$(DOCDIR)
 	install -m 755 $(BIN) $(SOFTGPU_RUN) $(DESTDIR)$(BINDIR)/
 	for alias in $(ALIASES); do ln -sfn grtrace $(DESTDIR)$(BINDIR)/$$alias || exit 1; done
-	install -m 644 $(LIBA) $(DESTDIR)$(LIBDIR)/libgrtrace.a
+	install -m 644 $(O)/install/libgrtrace.a $(DESTDIR)$(LIBDIR)/libgrtrace.a
 	install -d $(DESTDIR)$(LIBDIR)/grtrace
 	install -m 755 $(INJECT) $(DESTDIR)$(LIBDIR)/grtrace/
 	install -m 755 $(LIBSO) $(DESTDIR)$(LIBDIR)/libgrtrace.so.$(VERSION)
 	ln -sfn libgrtrace.so.$(VERSION) $(DESTDIR)$(LIBDIR)/libgrtrace.so.$(SOVER)
 	ln -sfn libgrtrace.so.$(SOVER) $(DESTDIR)$(LIBDIR)/libgrtrace.so
-	install -m 644 $(O)/libgrtrace.pc $(DESTDIR)$(LIBDIR)/pkgconfig/libgrtrace.pc
+	install -m 644 $(O)/grtrace.pc $(DESTDIR)$(LIBDIR)/pkgconfig/grtrace.pc
 	install -m 644 $(HEADERS) $(DESTDIR)$(INCDIR)/grtrace/
 	install -m 644 $(EVENT_ROWS) $(DESTDIR)$(INCDIR)/grtrace/events/
 	install -m 644 $(filter %.1,$(MANUALS)) $(DESTDIR)$(MANDIR)/man1/
+	install -m 644 $(filter %.3,$(MANUALS)) $(DESTDIR)$(MANDIR)/man3/
 	install -m 644 $(filter %.5,$(MANUALS)) $(DESTDIR)$(MANDIR)/man5/
+	install -m 644 $(EXAMPLES) CHANGELOG.md $(DESTDIR)$(DOCDIR)/
 	install -m 644 completion/grtrace $(DESTDIR)$(COMPDIR)/grtrace
 	install -d $(DESTDIR)$(SCHEMADIR)
 	install -m 644 $(wildcard schema/*.json) $(DESTDIR)$(SCHEMADIR)/
@@ -400,14 +410,15 @@ install: $(BIN) $(INJECT) $(SOFTGPU_RUN) $(LIBA) $(LIBSO) $(O)/libgrtrace.pc
 uninstall:
 	rm -f $(DESTDIR)$(BINDIR)/grtrace $(DESTDIR)$(BINDIR)/softgpu-run $(addprefix $(DESTDIR)$(BINDIR)/,$(ALIASES)) \
 		$(DESTDIR)$(LIBDIR)/libgrtrace.a $(DESTDIR)$(LIBDIR)/libgrtrace.so* \
-		$(DESTDIR)$(LIBDIR)/pkgconfig/libgrtrace.pc $(DESTDIR)$(COMPDIR)/grtrace \
+		$(DESTDIR)$(LIBDIR)/pkgconfig/grtrace.pc $(DESTDIR)$(COMPDIR)/grtrace \
 		$(addprefix $(DESTDIR)$(MANDIR)/man1/,$(notdir $(filter %.1,$(MANUALS)))) \
+		$(addprefix $(DESTDIR)$(MANDIR)/man3/,$(notdir $(filter %.3,$(MANUALS)))) \
 		$(addprefix $(DESTDIR)$(MANDIR)/man5/,$(notdir $(filter %.5,$(MANUALS))))
-	rm -rf $(DESTDIR)$(INCDIR)/grtrace $(DESTDIR)$(LIBDIR)/grtrace $(DESTDIR)$(SCHEMADIR)
+	rm -rf $(DESTDIR)$(DOCDIR) $(DESTDIR)$(INCDIR)/grtrace $(DESTDIR)$(LIBDIR)/grtrace $(DESTDIR)$(SCHEMADIR)
 
 # Only what this file made: O= may be any directory.
 clean:
-	rm -rf $(O)/obj $(O)/gen $(O)/fuzz $(O)/inject $(O)/bpf $(O)/tests $(O)/bench $(O)/tools $(O)/kernel $(O)/include $(O)/san $(O)/warn $(O)/on-* $(O)/vendor $(O)/coverage
-	rm -f $(BIN) $(INJECT) $(LIBA) $(LIBSO) $(O)/libgrtrace.map $(O)/libgrtrace.pc $(O)/flags
+	rm -rf $(O)/obj $(O)/install $(O)/gen $(O)/fuzz $(O)/inject $(O)/bpf $(O)/tests $(O)/bench $(O)/tools $(O)/kernel $(O)/include $(O)/san $(O)/warn $(O)/on-* $(O)/vendor $(O)/coverage
+	rm -f $(BIN) $(INJECT) $(LIBA) $(LIBSO) $(O)/grtrace.pc $(O)/flags
 
 -include $(patsubst %.o,%.d,$(FUZZ_OBJ) $(INJECT_OBJ) $(LIB_OBJ) $(CMD_OBJ) $(AUX_OBJ) $(UNWIND_OBJ) $(call obj,$(UNIT_SRC) $(TOOL_SRC)))

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../sources/kmod.h"
+#include "kmod/kmod.h"
 #include "cmd.h"
 #include "live.h"
 #include "outfile.h"

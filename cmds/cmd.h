@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What a subcommand is: a row in commands.def, a file cmds/NAME.c, and in it
- * one struct cmd. Options are a table; from it come parsing, --help, the shell
- * completion and the check of the man page.
+ * What a subcommand is: a row in commands.def, a file NAME.c here or in the folder NAME, and in it
+ * one struct cmd. Options are a table, see option.h.
  */
 #ifndef GRTRACE_CMD_H
 #define GRTRACE_CMD_H
@@ -11,6 +10,7 @@
 #include <grtrace/grtrace.h>
 
 #include "base/clock.h"
+#include "host/option.h"
 
 #define NS_PER_S GRT_NS_PER_S
 
@@ -22,77 +22,13 @@ enum {
 	EXIT_MISSING = 3, /* a privilege, module or feature */
 };
 
-/** enum opt_kind - what an option's value is and what its target points to */
-enum opt_kind {
-	OPT_FLAG,    /* bool, no value */
-	OPT_STR,     /* const char *, not empty */
-	OPT_TEXT,    /* const char *, also empty */
-	OPT_U64,     /* uint64_t below UINT64_MAX, which is "not given"; decimal or 0x */
-	OPT_PID,     /* uint64_t, a process: 1 to INT32_MAX; 0 is "not given" */
-	OPT_SIZE,    /* uint64_t, with K, M or G (powers of 1024) */
-	OPT_SECONDS, /* double, > 0 */
-	OPT_TIME,    /* struct opt_time */
-	OPT_KEY,     /* struct opt_key */
-	OPT_WORD,    /* struct opt_word, one of its words */
-};
-
-/**
- * struct opt_time - a point of the trace as typed
- * @set: it was given
- * @rel: '+' from the start, '-' from the end, 0 absolute
- * @ns: value in ns; suffix ns, us, ms, s, none is seconds
- */
-struct opt_time {
-	bool set;
-	char rel;
-	uint64_t ns;
-};
-
 /** cmd_time - a point of a trace from @first to @last; @otherwise where none was given */
 uint64_t cmd_time(const struct opt_time *t, uint64_t first, uint64_t last, uint64_t otherwise);
 
-struct kmod_key;
-
-/**
- * struct opt_key - a value for a setting of control.def
- * @key: its row
- * @value: as typed, in the key's range; NULL: not given
- */
-struct opt_key {
-	const struct kmod_key *key;
-	const char *value;
-};
-
-/**
- * struct opt_word - a value that is one of the words which rows of a table have
- * @word: the n-th of them; NULL: there are no more
- * @value: as typed; NULL: not given. The command says which words there are when it is none of them
- */
-struct opt_word {
-	const char *(*word)(unsigned int n);
-	const char *value;
-};
+struct grt_table;
 
 /** cmd_words - the words with commas between */
 const char *cmd_words(const char *(*word)(unsigned int n), char *text, size_t room);
-
-/**
- * struct cmd_opt - one option
- * @name: long name without dashes
- * @letter: short name or 0
- * @kind: enum opt_kind
- * @arg: placeholder of the value in the help, NULL for flags
- * @target: where the value goes
- * @help: one line; NULL with OPT_KEY: that of the key; with OPT_WORD the words follow it
- */
-struct cmd_opt {
-	const char *name;
-	char letter;
-	enum opt_kind kind;
-	const char *arg;
-	void *target;
-	const char *help;
-};
 
 /** cmd_opt_help - the one line of an option; until the next call */
 const char *cmd_opt_help(const struct cmd_opt *opt);
@@ -101,20 +37,36 @@ const char *cmd_opt_help(const struct cmd_opt *opt);
  * struct cmd - one subcommand
  * @usage: what follows its name in the usage line
  * @opts: ended by a row without name; may be NULL
+ * @sources: it takes the options of all sources, too
  * @run: gets the arguments left after the options (argv[argc] is NULL), and
  *	returns an exit status
  * @reads: recordings, with as many files open as the system allows; it starts no programs
  * @operand: the n-th word that its first operand may be, NULL: there are no more; NULL: it is not one of some
  *words
  * @stop_at_operand: options end at the first operand (record -- PROG)
+ * @json: what its --json writes beside events, NULL: nothing that has a schema
  */
 struct cmd {
 	const char *usage;
 	const struct cmd_opt *opts;
 	int (*run)(int argc, char **argv);
 	const char *(*operand)(unsigned int n);
+	bool sources;
 	bool reads;
 	bool stop_at_operand;
+	const struct cmd_json *json;
+};
+
+/**
+ * struct cmd_json - a JSON object that a command writes, for its JSON Schema
+ * @title: what it is
+ * @tables: in it; ended by NULL
+ * @parts: and those of the parts of analyses that have one of these, GRT_PART_*
+ */
+struct cmd_json {
+	const char *title;
+	const struct grt_table *const *tables;
+	unsigned int parts;
 };
 
 #define GRT_COMMAND(name, help) extern const struct cmd cmd_##name;
@@ -141,6 +93,12 @@ extern const struct cmd_row cmd_rows[];
 /** cmd_find - the row of a command, NULL for an unknown one */
 const struct cmd_row *cmd_find(const char *name);
 
+/** cmd_opt_at - its @n-th option, NULL: there are no more */
+const struct cmd_opt *cmd_opt_at(const struct cmd *cmd, unsigned int n);
+
+/** cmd_opt_given - whether an option was on the command line */
+bool cmd_opt_given(const struct cmd_opt *opt);
+
 /** cmd_set_name - the command that messages begin with; NULL: grtrace itself */
 void cmd_set_name(const char *name);
 
@@ -163,6 +121,9 @@ void cmd_nearest(struct cmd_guess *best, const char *typed, const char *name);
 
 /** cmd_complete - the words of a command line so far -> candidates for the last one, a line each */
 int cmd_complete(int argc, char **argv);
+
+/** cmd_schema - prints the JSON Schema of a command's --json, or of event. Return: exit status */
+int cmd_schema(const char *name);
 
 /** cmd_tables - prints commands and options as lines with tabs, for tools/check-tables */
 int cmd_tables(void);

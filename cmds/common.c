@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../sources/tempdir.h"
+#include "host/tempdir.h"
 #include "base/clock.h"
 #include "base/escape.h"
 #include "cmd.h"

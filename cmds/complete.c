@@ -6,9 +6,11 @@
  */
 #include <string.h>
 
-#include "../sources/kmod.h"
+#include "kmod/kmod.h"
 #include "analyses.h"
 #include "cmd.h"
+#include "lines/event_json.h"
+#include "table/schema.h"
 
 static void candidate(const char *prefix, const char *dashes, const char *name)
 {
@@ -35,7 +37,7 @@ static void complete_options(const struct cmd *cmd, const char *prefix)
 {
 	const struct cmd_opt *o;
 
-	for (o = cmd->opts; o && o->name; o++)
+	for (unsigned int n = 0; (o = cmd_opt_at(cmd, n)); n++)
 		candidate(prefix, "--", o->name);
 	candidate(prefix, "--", "help");
 }
@@ -45,7 +47,7 @@ static const struct cmd_opt *option_wanting(const struct cmd *cmd, const char *w
 {
 	const struct cmd_opt *o;
 
-	for (o = cmd->opts; o && o->name; o++) {
+	for (unsigned int n = 0; (o = cmd_opt_at(cmd, n)); n++) {
 		if (o->kind == OPT_FLAG)
 			continue;
 		if (!strncmp(word, "--", 2) ? !strcmp(word + 2, o->name)
@@ -78,7 +80,7 @@ static void complete_rows(const char *(*word)(unsigned int n), const char *prefi
 static void complete_sources(const char *prefix)
 {
 #define GRT_SOURCE(name, help) candidate(prefix, "", #name);
-#include "../sources/sources.def"
+#include "sources/sources.def"
 #undef GRT_SOURCE
 	candidate(prefix, "", "auto");
 }
@@ -161,6 +163,32 @@ static void print_parts(void)
 		printf("part\t%s\t%s\n", p->name, p->help);
 }
 
+static void print_command_schema(const struct cmd_json *json)
+{
+	struct grt_schema s = {.title = json->title};
+	const struct grt_part *p = NULL;
+
+	grt_schema_add_all(&s, json->tables);
+	while (json->parts && (p = grt_part_next(p, json->parts))) {
+		grt_schema_add(&s, p->table);
+		grt_schema_add_all(&s, p->tables);
+	}
+	grt_schema_print(&s, stdout);
+}
+
+int cmd_schema(const char *name)
+{
+	const struct cmd_row *r = name ? cmd_find(name) : NULL;
+
+	if (name && !strcmp(name, "event"))
+		grt_event_json_schema(stdout);
+	else if (r && r->cmd->json)
+		print_command_schema(r->cmd->json);
+	else
+		return cmd_usage_error("--schema: event, or a command with --json");
+	return cmd_close_stdout();
+}
+
 int cmd_tables(void)
 {
 	const struct cmd_row *r;
@@ -170,7 +198,9 @@ int cmd_tables(void)
 		if (r->group)
 			continue;
 		printf("command\t%s\t%s\n", r->name, r->help);
-		for (o = r->cmd->opts; o && o->name; o++)
+		if (r->cmd->json)
+			printf("schema\t%s\n", r->name);
+		for (unsigned int n = 0; (o = cmd_opt_at(r->cmd, n)); n++)
 			printf("option\t%s\t%s\t%c\t%s\t%s\n", r->name, o->name, o->letter ? o->letter : '-',
 			       o->arg ? o->arg : "-", cmd_opt_help(o));
 	}

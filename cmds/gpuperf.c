@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../sources/tempdir.h"
+#include "host/tempdir.h"
 #include "cmd.h"
 #include "privileges.h"
 

@@ -10,8 +10,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../sources/meter.h"
-#include "../sources/source.h"
+#include "host/meter.h"
+#include "sources/source.h"
 #include "cmd.h"
 #include "live.h"
 #include "privileges.h"
@@ -117,8 +117,6 @@ static int live_open_source(struct live *l, const struct source *source, const s
 	const struct source_setup s = {
 		.pid = setup->pid,
 		.driver = setup->driver,
-		.refused = setup->refused,
-		.probes = setup->probes,
 		.buffer_size = setup->buffer_size,
 		/* no line has one */
 		.stack = "none",
@@ -131,6 +129,9 @@ static int live_open_source(struct live *l, const struct source *source, const s
 	struct grt_err other;
 	int ret;
 
+	for (const struct cmd_opt *o = source->options; setup->flag && o && o->name; o++)
+		if (o->kind == OPT_FLAG && !strcmp(o->name, setup->flag))
+			*(bool *)o->target = true;
 	*in = (struct live_input){.source = source};
 	ret = source->open(&in->state, &s, err);
 	if (!ret) {

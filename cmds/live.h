@@ -27,9 +27,8 @@ struct live;
  * @pid: only events of this process, and the run ends with it; 0: of all
  * @buffer_size: bytes per CPU, 0: as it is
  * @driver: the driver whose fences are jobs, for the source `fence`; NULL: none
- * @refused: of `nvsched`: calls that failed, too
- * @probes: of `nvidia`: functions of its kernel modules, too
- * @any: a source that does not work here is reported through @note, and the others
+ * @flag: an option of sources that is on, of those that have it; NULL: none
+ * @any: a source that does not work here is told through @note, and the others
  *	go on; otherwise it is an error. None that works is one either way
  * @note: tells the user what was done on the way
  */
@@ -38,8 +37,7 @@ struct live_setup {
 	pid_t pid;
 	uint64_t buffer_size;
 	const char *driver;
-	bool refused;
-	bool probes;
+	const char *flag;
 	bool any;
 	void (*note)(const char *text);
 };

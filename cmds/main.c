@@ -84,7 +84,7 @@ static int show_command(const struct cmd_row *row)
 
 	printf("grtrace %s: %s\n\nusage: grtrace %s %s\n\n", row->name, row->help, row->name,
 	       row->cmd->usage);
-	for (o = row->cmd->opts; o && o->name; o++)
+	for (unsigned int n = 0; (o = cmd_opt_at(row->cmd, n)); n++)
 		show_option(o->letter, o->name, o->arg, cmd_opt_help(o));
 	show_option('h', "help", NULL, "this text");
 	printf("\nManual: man grtrace-%s\n", row->name);
@@ -171,6 +171,8 @@ int main(int argc, char **argv)
 		return cmd_complete(argc - 2, argv + 2);
 	if (!strcmp(word, "--tables"))
 		return cmd_tables();
+	if (!strcmp(word, "--schema"))
+		return cmd_schema(argc > 2 ? argv[2] : NULL);
 	if (!strcmp(word, "help"))
 		return help_command(argv + 2);
 	if (word[0] == '-')

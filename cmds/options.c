@@ -11,8 +11,37 @@
 
 #include <grtrace/control.h>
 
-#include "../sources/kmod.h"
+#include "kmod/kmod.h"
+#include "sources/source.h"
 #include "cmd.h"
+
+/* More than one command line has of different ones. */
+#define GIVEN_MAX 64
+
+static const struct cmd_opt *options_given[GIVEN_MAX];
+static unsigned int n_given;
+
+const struct cmd_opt *cmd_opt_at(const struct cmd *cmd, unsigned int n)
+{
+	const struct cmd_opt *o;
+
+	for (o = cmd->opts; o && o->name; o++)
+		if (!n--)
+			return o;
+	for (unsigned int i = 0; cmd->sources && i < SOURCES; i++)
+		for (o = all_sources[i]->options; o && o->name; o++)
+			if (!n--)
+				return o;
+	return NULL;
+}
+
+bool cmd_opt_given(const struct cmd_opt *opt)
+{
+	for (unsigned int i = 0; i < n_given; i++)
+		if (options_given[i] == opt)
+			return true;
+	return false;
+}
 
 static int parse_text(const char *text, void *target)
 {
@@ -198,6 +227,8 @@ static int set_option(const struct cmd_opt *opt, const char *value)
 	char wanted[128];
 	int ret;
 
+	if (!cmd_opt_given(opt) && n_given < GIVEN_MAX)
+		options_given[n_given++] = opt;
 	if (opt->kind == OPT_FLAG) {
 		*(bool *)opt->target = true;
 		return EXIT_DONE;
@@ -256,7 +287,7 @@ static int unknown_option(const struct cmd *cmd, const char *name)
 	struct cmd_guess best = {0};
 	const struct cmd_opt *o;
 
-	for (o = cmd->opts; o && o->name; o++)
+	for (unsigned int n = 0; (o = cmd_opt_at(cmd, n)); n++)
 		cmd_nearest(&best, name, o->name);
 	cmd_nearest(&best, name, "help");
 	if (best.name)
@@ -273,10 +304,10 @@ static int long_option(const struct cmd *cmd, char **argv, int *used)
 	char typed[64];
 
 	snprintf(typed, sizeof(typed), "%.*s", (int)(length < 60 ? length : 60), name);
-	for (o = cmd->opts; o && o->name; o++)
+	for (unsigned int n = 0; (o = cmd_opt_at(cmd, n)); n++)
 		if (strlen(o->name) == length && !strncmp(o->name, name, length))
 			break;
-	if (!o || !o->name)
+	if (!o)
 		return unknown_option(cmd, typed);
 	if (o->kind == OPT_FLAG && equals)
 		return cmd_usage_error("--%s takes no value", o->name);
@@ -295,13 +326,13 @@ static int short_options(const struct cmd *cmd, char **argv, int *used, bool *he
 	const char *p;
 
 	for (p = argv[0] + 1; *p; p++) {
-		for (o = cmd->opts; o && o->name && o->letter != *p; o++)
+		for (unsigned int n = 0; (o = cmd_opt_at(cmd, n)) && o->letter != *p; n++)
 			;
-		if ((!o || !o->name) && *p == 'h') {
+		if (!o && *p == 'h') {
 			*help = true;
 			return EXIT_DONE;
 		}
-		if (!o || !o->name)
+		if (!o)
 			return cmd_usage_error("unknown option -%c", *p);
 		if (o->kind != OPT_FLAG) {
 			if (!p[1] && !argv[1])
@@ -340,6 +371,7 @@ int cmd_parse(const struct cmd *cmd, int *argc, char **argv, bool *help)
 {
 	int i, used, status, operands = 0;
 
+	n_given = 0;
 	for (i = 0; i < *argc && !*help; i += used) {
 		used = 1;
 		status = EXIT_DONE;

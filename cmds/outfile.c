@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../sources/as_user.h"
+#include "host/as_user.h"
 #include "cmd.h"
 #include "outfile.h"
 #include "privileges.h"

@@ -10,7 +10,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#include "../sources/capabilities.h"
+#include "host/capabilities.h"
 #include "privileges.h"
 
 /* for which process, where that was requested */

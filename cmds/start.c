@@ -3,7 +3,7 @@
  * grtrace start: loads the module and the adapters of the drivers that are
  * there, and turns tracing on.
  */
-#include "../sources/kmod.h"
+#include "kmod/kmod.h"
 #include "cmd.h"
 
 static void start_note(const char *text)

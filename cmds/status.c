@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../sources/kmod.h"
+#include "kmod/kmod.h"
 #include "cmd.h"
 
 #define BAR 20

@@ -3,7 +3,7 @@
  * grtrace stop: turns tracing off. What is in the buffers stays there until it
  * is read or cleared.
  */
-#include "../sources/kmod.h"
+#include "kmod/kmod.h"
 #include "cmd.h"
 
 static int stop_run(int argc, char **argv)

@@ -2,6 +2,6 @@
 /*
  * amdgpu alone: its jobs in the DRM scheduler, interrupts and memory; part of drm.
  */
-#include "bpf.h"
+#include "sources/bpf/bpf.h"
 
 BPF_SOURCE_OF(amdgpu, true, "amdgpu", "drm_sched", "amdgpu", "dma_fence", "sync_wait");

@@ -20,12 +20,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "bpf.h"
+#include "sources/bpf/bpf.h"
 #include "codes/cuda_codes.h"
 #include "trace/cuda_recording.h"
-#include "bpf_nodes.h"
-#include "elf_file.h"
-#include "links.h"
+#include "sources/bpf/bpf_nodes.h"
+#include "host/elf_file.h"
+#include "host/links.h"
 #include "uprobe.h"
 
 #define LIBRARY "libgrtrace-cuda.so"

@@ -3,6 +3,6 @@
  * Jobs of every DRM driver that has tracepoints: the DRM scheduler's, and those
  * of drivers with tracepoints of their own.
  */
-#include "bpf.h"
+#include "sources/bpf/bpf.h"
 
 BPF_SOURCE(drm, false, "drm_sched", "virtio_gpu", "amdgpu", "i915", "dma_fence", "sync_wait");

@@ -4,8 +4,8 @@
  */
 #include <errno.h>
 
-#include "bpf.h"
-#include "bpf/shared.h"
+#include "sources/bpf/bpf.h"
+#include "sources/bpf/shared.h"
 
 static const char *const objects[] = {"fence", "sync_wait", NULL};
 

@@ -2,6 +2,6 @@
 /*
  * i915 alone: its requests and memory; part of drm.
  */
-#include "bpf.h"
+#include "sources/bpf/bpf.h"
 
 BPF_SOURCE_OF(i915, true, "i915", "i915", "dma_fence", "sync_wait");

@@ -2,6 +2,6 @@
 /*
  * DRM ioctls entered and left, per thread.
  */
-#include "bpf.h"
+#include "sources/bpf/bpf.h"
 
 BPF_SOURCE(ioctl, false, "ioctl");

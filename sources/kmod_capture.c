@@ -8,10 +8,24 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "kmod_settings.h"
-#include "kmod_tally.h"
-#include "probe.h"
+#include <grtrace/control.h>
+
+#include "kmod/kmod_settings.h"
+#include "kmod/kmod_tally.h"
+#include "kmod/kmod_find.h"
 #include "source.h"
+
+/* Settings that have an option, see control.def; the others have no key here. */
+static struct opt_key capture_keys[GRT_CONFIG_KEYS] = {
+#define GRT_OPTION(name, setting, value) [GRT_CONFIG_##setting] = {.key = &kmod_keys[GRT_CONFIG_##setting]},
+#include <grtrace/control.def>
+};
+
+static const struct cmd_opt options[] = {
+#define GRT_OPTION(name, setting, value) {name, 0, OPT_KEY, value, &capture_keys[GRT_CONFIG_##setting], NULL},
+#include <grtrace/control.def>
+	{NULL, 0, OPT_FLAG, NULL, NULL, NULL},
+};
 
 /**
  * struct capture - the state of this source
@@ -63,15 +77,23 @@ static int kmod_capture_add_types(struct capture *c, const struct grt_type_set *
 
 static int collect_settings(struct capture *c, const struct source_setup *setup, struct grt_err *err)
 {
-	const struct kmod_setting *s = setup->settings ? setup->settings->of : NULL;
-	const struct kmod_setting *end = s ? s + setup->settings->n : NULL;
 	int ret = 0;
 
-	for (; s < end && !ret; s++)
-		ret = kmod_settings_add(&c->changed, s->key, s->value, NULL, err);
+	for (const struct opt_key *o = capture_keys; o < capture_keys + GRT_CONFIG_KEYS && !ret; o++)
+		ret = o->value ? kmod_settings_add(&c->changed, o->key, o->value, NULL, err) : 0;
 	ret = ret ?: kmod_capture_add_number(c, "buffer_size", setup->buffer_size, err);
 	ret = ret ?: kmod_capture_add_number(c, "filter_pid", (unsigned long long)setup->pid, err);
 	return ret ?: kmod_capture_add_types(c, &setup->types, err);
+}
+
+/* What two options set. */
+static const char *capture_refuse(const struct source_setup *setup)
+{
+	if (setup->pid && capture_keys[GRT_CONFIG_filter_pid].value)
+		return "--pid and --filter-pid: use only one of them";
+	if (!grt_types_empty(&setup->types) && capture_keys[GRT_CONFIG_filter_events].value)
+		return "--type and --filter-events: use only one of them";
+	return NULL;
 }
 
 static int apply(struct capture *c, const struct source_setup *setup, struct grt_err *err)
@@ -143,7 +165,7 @@ static int capture_probe(struct grt_err *err)
 	/* With a directory given nothing is loaded, unless it only follows the prefix of all paths. */
 	if (ret != -ENODEV || (given && *given && !*probe_sysroot()))
 		return ret;
-	return probe_module_usable(err);
+	return kmod_usable(err);
 }
 
 static int kmod_capture_prepare(struct capture *c, const struct source_setup *setup, struct grt_err *err)
@@ -385,6 +407,9 @@ static int capture_close(void *state, struct grt_err *err)
 
 const struct source source_kmod = {
 	.name = "kmod",
+	.alone = true,
+	.options = options,
+	.refuse = capture_refuse,
 	.probe = capture_probe,
 	.open = capture_open,
 	.covers = capture_covers,

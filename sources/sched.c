@@ -10,16 +10,34 @@
 #include <sys/syscall.h>
 #include <time.h>
 
-#include "bpf.h"
-#include "bpf/shared.h"
+#include "sources/bpf/bpf.h"
+#include "sources/bpf/shared.h"
 #include "base/clock.h"
-#include "nvidia_devices.h"
-#include "pid_ns.h"
-#include "read_all.h"
+#include "host/nvidia_devices.h"
+#include "host/pid_ns.h"
+#include "host/read_all.h"
 
 #ifdef GRT_HAVE_BPF
 #include <bpf/bpf.h>
 #endif
+
+/* Samples a second of what runs: no divisor of the frequencies at which programs do things. */
+#define FREQUENCY 499
+#define FREQUENCY_MAX 100000
+
+static uint64_t sched_frequency = FREQUENCY;
+
+static const struct cmd_opt options[] = {
+	{"frequency", 'F', OPT_U64, "HZ", &sched_frequency,
+	 "sched: samples per second and CPU; 0: none (default: 499)"},
+	{NULL, 0, OPT_FLAG, NULL, NULL, NULL},
+};
+
+static const char *sched_refuse(const struct source_setup *setup)
+{
+	(void)setup;
+	return sched_frequency > FREQUENCY_MAX ? "--frequency: at most 100000 samples a second" : NULL;
+}
 
 /* Of the character devices of the kernel's DRM, always. */
 #define DRM_MAJOR 226
@@ -339,6 +357,7 @@ static const struct grt_bpf_kind kind = {
 	.name = "sched",
 	.objects = objects,
 	.configure = sched_configure,
+	.frequency = &sched_frequency,
 	.complete = sched_complete,
 	.begun = begun,
 	.over = over,
@@ -377,4 +396,4 @@ static int open_it(void **state, const struct source_setup *setup, struct grt_er
 	return grt_bpf_open(state, &mine, &kind, err);
 }
 
-BPF_OPS(sched, true, probe_it, open_it);
+BPF_OPS(sched, true, probe_it, open_it, .options = options, .refuse = sched_refuse);

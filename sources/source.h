@@ -11,13 +11,13 @@
 
 #include <grtrace/grtrace.h>
 
+#include "host/option.h"
+
 /* Most streams of one source: one per CPU or traced thread, and one of its own. */
 #define SOURCE_STREAMS_MAX 1025
 
 /* Numbers of rings that one source may give; those of the next one begin behind them. */
 #define SOURCE_RINGS 65536U
-
-struct kmod_settings;
 
 /**
  * struct source_setup - what `record` asks of a source
@@ -29,13 +29,8 @@ struct kmod_settings;
  * @types: bit per event type that is wanted, 0: all
  * @buffer_size: bytes per CPU, 0: as it is
  * @merged: one stream of whole packets instead of one per CPU
- * @settings: of the kernel module, for the time of the recording; for it alone
- * @refused: of `nvsched`: calls that failed, too
- * @probes: of `nvidia`: functions of its kernel modules, too
  * @user_stack, @kernel_stack: CPU stacks are wanted at each SUBMIT
  * @stack: how, as the option says; NULL: without it
- * @frequency: of samples of what runs, Hz, 0: none are taken
- * @uprobes: of `uprobe`: LIB:SYMBOL, ended by NULL; may be NULL
  * @program: a program will be started
  * @uid, @gid: the owner of the files that it creates beside the recording, and our user once
  *	capture runs; (uid_t)-1: the present user
@@ -54,14 +49,9 @@ struct source_setup {
 	struct grt_type_set types;
 	uint64_t buffer_size;
 	bool merged;
-	const struct kmod_settings *settings;
-	bool refused;
-	bool probes;
 	bool user_stack;
 	bool kernel_stack;
 	const char *stack;
-	unsigned int frequency;
-	const char *const *uprobes;
 	bool program;
 	uid_t uid;
 	gid_t gid;
@@ -77,7 +67,11 @@ struct source_setup {
  * @by_name: not part of `auto`: another source has its events, too, the user must name it
  *	to look at, or its events are many and of no job
  * @program: it sees nothing but the program that is started for the recording: not part of `monitor all`
- * @background: `auto` takes it only beside another one: alone it reports no job
+ * @background: `auto` takes it only beside another one: alone it tells of no job
+ * @alone: where one of its options was given, `auto` is it alone
+ * @options: what only it obeys, ended by a row without name; NULL: it has none. Targets are its own
+ * @word: takes what stands behind "NAME:" in `-e`. Return: NULL, or why not; NULL: nothing may stand there
+ * @refuse: why its options do not go with the setup; NULL: they do. May be NULL
  * @probe: whether it works here, changing nothing: 0, or a negative errno with what, why and fix
  * @open: finds and prepares it; nothing is captured yet. Leaves the state in
  *	*@state, which close() frees (also after an error of a later step)
@@ -85,6 +79,8 @@ struct source_setup {
  * @attach: the recording's directory is there, and the program will be made with the
  *	environment as it is then; @dir lives until @close; may be NULL
  * @start: begins capture
+ * @program_stderr: after attach(): what the program gets as its standard error, -1: ours; may be NULL
+ * @program_started: the program has its own copy of that, or there will be none; with @program_stderr
  * @confine: after start(): does now what later would need privileges. *@keep gets
  *	bits (1 << CAP_*) of those without which it cannot go on. NULL: it needs none
  * @confined: after confine(): we are who we are to be, and the calling thread's privileges are given up.
@@ -111,10 +107,16 @@ struct source {
 	bool by_name;
 	bool program;
 	bool background;
+	bool alone;
+	const struct cmd_opt *options;
+	const char *(*word)(const char *text);
+	const char *(*refuse)(const struct source_setup *setup);
 	int (*probe)(struct grt_err *err);
 	int (*open)(void **state, const struct source_setup *setup, struct grt_err *err);
 	bool (*covers)(void *state, const char *driver);
 	int (*attach)(void *state, int dir, const char *path, struct grt_err *err);
+	int (*program_stderr)(void *state);
+	void (*program_started)(void *state);
 	int (*start)(void *state, struct grt_err *err);
 	int (*confine)(void *state, uint64_t *keep, struct grt_err *err);
 	int (*confined)(void *state, struct grt_err *err);

@@ -5,7 +5,7 @@
 #ifndef GRTRACE_UPROBE_H
 #define GRTRACE_UPROBE_H
 
-#include "bpf.h"
+#include "sources/bpf/bpf.h"
 
 /* Functions of one recording. */
 #define UPROBES_MAX 96

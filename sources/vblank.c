@@ -2,6 +2,6 @@
 /*
  * Vertical blanks of displays, and the events that clients requested.
  */
-#include "bpf.h"
+#include "sources/bpf/bpf.h"
 
 BPF_SOURCE(vblank, true, "vblank");

@@ -2,6 +2,6 @@
 /*
  * The jobs of virtio-gpu alone, part of drm.
  */
-#include "bpf.h"
+#include "sources/bpf/bpf.h"
 
 BPF_SOURCE(virtio, true, "virtio_gpu", "dma_fence", "sync_wait");

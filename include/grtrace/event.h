@@ -48,6 +48,14 @@ enum {
 #undef GRT_EVENT
 };
 
+/** enum grt_trait - what is special about the events of a type, see GRT_TRAITS in events.def */
+enum grt_trait {
+	GRT_TRAIT_DEFINING = 1, /* written once, when it is first needed; events of any time refer to it */
+	GRT_TRAIT_LATE = 2,	/* written when it was over, and of the GPU's work long after */
+	GRT_TRAIT_COUNTED = 4,	/* the programs that make these events count them, too */
+	GRT_TRAIT_OF_IMAGE = 8, /* its ctx is the number of a process image and not a job's */
+};
+
 /** enum grt_engine - the engine numbers of engines.def */
 enum grt_engine {
 #define GRT_ENGINE(number, NAME, name, help) GRT_ENGINE_##NAME = (number),

@@ -2,8 +2,9 @@
 /*
  * The rows of events.def, engines.def and fates.def as tables, for code that
  * handles events by name: text output and input in the kernel and in the tool,
- * and the trace's metadata. Include it in one file per program; the rows of
- * unknown ids are all zero.
+ * and the trace's metadata. The tables are in the one file of a program that
+ * defines GRT_EVENT_TABLE_ROWS before it includes this. The rows of unknown ids
+ * are all zero.
  */
 #ifndef GRTRACE_EVENT_TABLE_H
 #define GRTRACE_EVENT_TABLE_H
@@ -57,6 +58,14 @@ struct grt_event_desc {
 	__u8 who;
 };
 
+/* The fields of struct grt_event that a text form carries, ended by a row without name; time and size go without saying. */
+extern const struct grt_field grt_common_fields[];
+extern const struct grt_event_desc grt_event_table[GRT_EV_MAX];
+extern const char *const grt_engine_names[GRT_ENGINE_MAX];
+extern const char *const grt_fate_names[GRT_FATES];
+
+#ifdef GRT_EVENT_TABLE_ROWS
+
 #define GRT_FIELD_AT(type, member, knd, hlp)                                        \
 	{                                                                           \
 		.name = #member, .help = (hlp), .kind = (knd),                      \
@@ -64,8 +73,7 @@ struct grt_event_desc {
 		.size = sizeof(((type *)0)->member),                                \
 	}
 
-/* The fields of struct grt_event that a text form carries; time and size go without saying. */
-static const struct grt_field grt_common_fields[] = {
+const struct grt_field grt_common_fields[] = {
 	GRT_FIELD_AT(struct grt_event, flags, GRT_FIELD_HEX, "GRT_FLAG_*"),
 	GRT_FIELD_AT(struct grt_event, engine, GRT_FIELD_ENGINE, "engine"),
 	GRT_FIELD_AT(struct grt_event, sample, GRT_FIELD_DEC, "percent of jobs kept, 0: not sampled"),
@@ -93,7 +101,7 @@ static const struct grt_field grt_common_fields[] = {
 
 /* A local type name per event lets the field rows say where they are without naming their event. */
 #define GRT_EVENT(id, TITLE, evt, CLASS, LEVEL, WHO, list, hlp)                              \
-	static inline const struct grt_field *grt_fields_##evt(void)                  \
+	static const struct grt_field *grt_fields_##evt(void)                  \
 	{                                                                             \
 		typedef struct grt_ev_##evt GRT_ROW __attribute__((unused));          \
 		static const struct grt_field rows[] = { list { .name = 0 } };        \
@@ -109,7 +117,7 @@ static const struct grt_field grt_common_fields[] = {
 #undef GRT_BASE_DEC
 #undef GRT_FIELD_AT
 
-static const struct grt_event_desc grt_event_table[GRT_EV_MAX] = {
+const struct grt_event_desc grt_event_table[GRT_EV_MAX] = {
 #define GRT_EVENT(id, TITLE, evt, CLASS, LEVEL, WHO, list, hlp)                              \
 	[id] = { .name = #evt, .title = #TITLE, .help = (hlp),                        \
 		 .fields = grt_fields_##evt, .size = sizeof(struct grt_ev_##evt), .level = GRT_LEVEL_##LEVEL,      \
@@ -118,16 +126,18 @@ static const struct grt_event_desc grt_event_table[GRT_EV_MAX] = {
 #undef GRT_EVENT
 };
 
-static const char *const grt_engine_names[GRT_ENGINE_MAX] = {
+const char *const grt_engine_names[GRT_ENGINE_MAX] = {
 #define GRT_ENGINE(number, NAME, name, help) [number] = #name,
 #include "engines.def"
 #undef GRT_ENGINE
 };
 
-static const char *const grt_fate_names[GRT_FATES] = {
+const char *const grt_fate_names[GRT_FATES] = {
 #define GRT_FATE(NAME, name, help) [GRT_FATE_##NAME] = #name,
 #include "fates.def"
 #undef GRT_FATE
 };
+
+#endif /* GRT_EVENT_TABLE_ROWS */
 
 #endif /* GRTRACE_EVENT_TABLE_H */

@@ -19,20 +19,31 @@
 #include <grtrace/event.h>
 #include <grtrace/stream.h>
 #include <grtrace/type_set.h>
+#include <grtrace/version.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-#define GRT_VERSION "0.1.0"
-
 /*
  * A program that was compiled with an older or a newer header of the same major
- * version works with the library that it meets: structs that the library reads
- * (struct grt_consumer, struct grt_live) are handed over with their size, which
- * the functions of this header do; struct grt_health has its size in it. All of
- * them grow only at their end. The others never grow.
+ * version works with the library that it meets. Structs grow only at their end:
+ *
+ *  - those that a program fills in (struct grt_consumer, struct grt_live, sinks)
+ *    or has filled in (counts) are handed over with their size, which the inline
+ *    functions of these headers do. What the library does not know is passed
+ *    over; what the program does not know is 0;
+ *  - those that the library hands out by a pointer (struct grt_health, struct
+ *    grt_job and so on) have their size in them. Never make one yourself, and
+ *    copy no more than your header knows.
+ *
+ * The others never grow. Structs without members here are the library's own.
+ * Every function that these headers declare is exported, and nothing else is;
+ * lib/libgrtrace.map has the version in which each of them came.
  */
+
+/** grt_version - the library's version, GRT_VERSION of its header */
+const char *grt_version(void);
 
 /**
  * struct grt_err - an error in three parts
@@ -310,6 +321,10 @@ struct grt_skipped {
  * Return: how many
  */
 unsigned int grt_session_skipped(const struct grt_session *s, const struct grt_skipped **list);
+
+/** grt_engine_name, grt_event_title - names of numbers, as reports print them; "unknown" for others */
+const char *grt_engine_name(uint64_t engine);
+const char *grt_event_title(uint64_t type);
 
 /** grt_session_close - frees it; NULL is allowed */
 void grt_session_close(struct grt_session *s);

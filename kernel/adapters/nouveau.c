@@ -352,4 +352,4 @@ module_grtrace_adapter(adapter);
 MODULE_AUTHOR("The grtrace authors");
 MODULE_DESCRIPTION("GPU tracing: nouveau");
 MODULE_LICENSE("GPL");
-MODULE_VERSION("0.1.0");
+MODULE_VERSION(GRT_VERSION);

@@ -17,8 +17,6 @@
 
 #include "stage.h"
 
-#define GRTRACE_VERSION "0.1.0"
-
 /* Threads named in the open packet; a collision only repeats a name. */
 #define GRTRACE_NAMED_TIDS 64
 

@@ -25,6 +25,7 @@
 
 #include <grtrace/event.h>
 #include <grtrace/stream.h>
+#include <grtrace/version.h>
 
 struct device;
 struct seq_file;

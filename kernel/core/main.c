@@ -88,7 +88,7 @@ module_exit(grtrace_exit);
 MODULE_AUTHOR("The grtrace authors");
 MODULE_DESCRIPTION("GPU ring and job tracing");
 MODULE_LICENSE("GPL");
-MODULE_VERSION(GRTRACE_VERSION);
+MODULE_VERSION(GRT_VERSION);
 
 #ifdef MODULE
 /* `modprobe grtrace` loads the stages too. One line for all: modprobe takes only the first. */

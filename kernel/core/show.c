@@ -241,7 +241,7 @@ static int grtrace_adapters_file_show(struct seq_file *m, void *unused)
 
 static int grtrace_version_show(struct seq_file *m, void *unused)
 {
-	seq_printf(m, "grtrace %s format %d\n", GRTRACE_VERSION, GRT_FORMAT);
+	seq_printf(m, "grtrace %s format %d\n", GRT_VERSION, GRT_FORMAT);
 	return 0;
 }
 

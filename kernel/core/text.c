@@ -9,6 +9,7 @@
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
+#define GRT_EVENT_TABLE_ROWS
 #include <grtrace/event_table.h>
 
 #include "core.h"

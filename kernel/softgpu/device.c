@@ -277,4 +277,4 @@ module_exit(device_softgpu_exit);
 MODULE_AUTHOR("The grtrace authors");
 MODULE_DESCRIPTION("Software GPU under the DRM scheduler");
 MODULE_LICENSE("GPL");
-MODULE_VERSION("0.1.0");
+MODULE_VERSION(GRT_VERSION);

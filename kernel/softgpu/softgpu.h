@@ -32,6 +32,7 @@
 #include <drm/gpu_scheduler.h>
 
 #include <grtrace/softgpu.h>
+#include <grtrace/version.h>
 
 #define SOFTGPU_RINGS (GRTRACE_SOFTGPU_TYPES * GRTRACE_SOFTGPU_RINGS_MAX)
 

@@ -609,4 +609,4 @@ module_exit(aggregator_exit);
 MODULE_AUTHOR("The grtrace authors");
 MODULE_DESCRIPTION("GPU tracing: sums by ring");
 MODULE_LICENSE("GPL");
-MODULE_VERSION("0.1.0");
+MODULE_VERSION(GRT_VERSION);

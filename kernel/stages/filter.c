@@ -280,4 +280,4 @@ module_exit(filter_exit);
 MODULE_AUTHOR("The grtrace authors");
 MODULE_DESCRIPTION("GPU tracing: filter");
 MODULE_LICENSE("GPL");
-MODULE_VERSION("0.1.0");
+MODULE_VERSION(GRT_VERSION);

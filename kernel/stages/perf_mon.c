@@ -521,4 +521,4 @@ module_exit(perf_mon_exit);
 MODULE_AUTHOR("The grtrace authors");
 MODULE_DESCRIPTION("GPU tracing: use of the rings");
 MODULE_LICENSE("GPL");
-MODULE_VERSION("0.1.0");
+MODULE_VERSION(GRT_VERSION);

@@ -361,4 +361,4 @@ module_exit(sampling_exit);
 MODULE_AUTHOR("The grtrace authors");
 MODULE_DESCRIPTION("GPU tracing: sampling");
 MODULE_LICENSE("GPL");
-MODULE_VERSION("0.1.0");
+MODULE_VERSION(GRT_VERSION);

@@ -10,6 +10,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include <grtrace/grtrace.h>
+
 /* Room for any of these texts. */
 #define GRT_UNITS_MAX 40
 
@@ -39,9 +41,5 @@ void grt_units_time(char text[GRT_UNITS_MAX], uint64_t ns);
 
 /** grt_units_percent - thousandths of a percent with one digit: "12.3 %" */
 void grt_units_percent(char text[GRT_UNITS_MAX], uint64_t thousandths);
-
-/** grt_engine_name, grt_event_title - names from the .def files; "unknown" for what has no row */
-const char *grt_engine_name(uint64_t engine);
-const char *grt_event_title(uint64_t type);
 
 #endif /* GRT_BASE_UNITS_H */

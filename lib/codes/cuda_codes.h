@@ -1,35 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * CUDA's numbers in LAUNCH and GPU_* records, by name.
+ * CUDA's numbers, see grtrace/cuda_codes.h, and what its calls wait for.
  */
 #ifndef GRT_CODES_CUDA_CODES_H
 #define GRT_CODES_CUDA_CODES_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
-/* grt_ev_launch.call of a function of the driver; without it, it is the runtime's */
-#define GRT_CUDA_DRIVER 0x8000U
-
-/* grt_ev_launch.call where a uprobe was requested: its node has the function */
-#define GRT_CUDA_PROBED 0U
-
-/* grt_ev_gpu_copy.kind where memory was set */
-#define GRT_CUDA_SET 100U
-
-/** enum grt_cuda_kind - what a call is for */
-enum grt_cuda_kind {
-	GRT_CUDA_KIND_NONE,
-	GRT_CUDA_KIND_KERNEL,
-	GRT_CUDA_KIND_GRAPH,
-	GRT_CUDA_KIND_COPY,
-	GRT_CUDA_KIND_SET,
-	GRT_CUDA_KIND_EVENT_SYNC,
-	GRT_CUDA_KIND_STREAM_SYNC,
-	GRT_CUDA_KIND_CONTEXT_SYNC,
-	GRT_CUDA_KIND_STREAM_WAIT,
-	GRT_CUDA_KINDS,
-};
+#include <grtrace/cuda_codes.h>
 
 /** enum grt_cuda_sync - grt_ev_gpu_sync.kind, CUPTI's CUpti_ActivitySynchronizationType */
 enum grt_cuda_sync {
@@ -40,23 +16,10 @@ enum grt_cuda_sync {
 	GRT_CUDA_SYNC_CONTEXT,
 };
 
-/** struct grt_cuda_call - a row of cuda_calls.def */
-struct grt_cuda_call {
-	uint16_t call;
-	uint8_t kind;
-	const char *name;
-};
-
-/** grt_cuda_call - the row of a grt_ev_launch.call, NULL where it has none */
-const struct grt_cuda_call *grt_cuda_call(uint32_t call);
-
 /** grt_cuda_sync - what a call waits for, or makes a stream wait for (ORDER); NULL is taken */
 enum grt_cuda_sync grt_cuda_sync(const struct grt_cuda_call *call);
 
 /** grt_cuda_waits - whether the calling thread waits for the GPU; NULL is taken */
 bool grt_cuda_waits(const struct grt_cuda_call *call);
-
-/** grt_cuda_copy_name - of a grt_ev_gpu_copy.kind ("HtoD"), "?" where the number has none */
-const char *grt_cuda_copy_name(uint32_t kind);
 
 #endif /* GRT_CODES_CUDA_CODES_H */

@@ -12,6 +12,7 @@
 
 #include "codes/cuda_codes.h"
 #include "base/grow.h"
+#include "base/sized.h"
 
 #define PAGE_BITS 8
 #define PAGE_IDS (1U << PAGE_BITS)
@@ -77,7 +78,7 @@ struct grt_launches {
 	struct grt_launches_count count;
 };
 
-int grt_launches_new(struct grt_launches **out, const struct grt_launches_sink *sink)
+int grt_launches_new_sized(struct grt_launches **out, const struct grt_launches_sink *sink, size_t size)
 {
 	struct grt_launches *l = calloc(1, sizeof(*l));
 
@@ -85,7 +86,7 @@ int grt_launches_new(struct grt_launches **out, const struct grt_launches_sink *
 	if (!l)
 		return -ENOMEM;
 	if (sink)
-		l->sink = *sink;
+		grt_sized_copy(&l->sink, sizeof(l->sink), sink, size);
 	grt_launches_within(l, 0, UINT64_MAX);
 	l->key = grt_hash_key_new();
 	grt_images_init(&l->images);
@@ -212,6 +213,7 @@ static struct grt_launch launch_by(const struct grt_launches *l, uint32_t image,
 		.node = e->node,
 		.tid = c->tid,
 		.context = c->context,
+		.size = sizeof(struct grt_launch),
 		.call = c->call,
 		.kind = c->kind,
 		.failed = c->failed,
@@ -526,12 +528,12 @@ struct grt_image *grt_launches_image(struct grt_launches *l, const struct grt_ev
 	return grt_images_of(&l->images, e);
 }
 
-struct grt_launches_count grt_launches_count(const struct grt_launches *l)
+void grt_launches_count_sized(const struct grt_launches *l, struct grt_launches_count *out, size_t size)
 {
 	struct grt_launches_count n = l->count;
 
 	n.undefined = l->images.dropped;
-	return n;
+	grt_sized_copy(out, size, &n, sizeof(n));
 }
 
 void grt_launches_free(struct grt_launches *l)

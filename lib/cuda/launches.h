@@ -1,138 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * Launches and what the GPU did for them, joined by process image and correlation
- * id: nothing is guessed. Work of the GPU is handed out once it and its launch are
- * here; launches that nothing came of, and work that no launch is there for, at
- * the end of the trace. A call without an id has nothing to wait for, and goes at once.
- *
- * Memory is 18 bytes for each launch, 10 where nobody wants to know when it was made.
+ * Launches, see grtrace/launches.h, for those who look into process images.
  */
 #ifndef GRT_CUDA_LAUNCHES_H
 #define GRT_CUDA_LAUNCHES_H
 
-#include <grtrace/grtrace.h>
+#include <grtrace/launches.h>
 
 #include "stack/images.h"
-
-/**
- * struct grt_launch - a call
- * @call: a row of cuda_calls.def, see codes/cuda_codes.h; @kind: enum grt_cuda_kind
- * @node: its stack in @image, 0: none
- * @begin: when it was made, ns
- * @failed: it returned an error
- * @captured: it became a node of a graph, and did not run
- */
-struct grt_launch {
-	const struct grt_image *image;
-	uint64_t correlation;
-	uint64_t begin;
-	uint32_t node;
-	uint32_t tid;
-	uint32_t context;
-	uint16_t call;
-	uint8_t kind;
-	bool failed;
-	bool captured;
-};
-
-/** enum grt_launched_how - how a record of the GPU got its launch */
-enum grt_launched_how {
-	GRT_LAUNCHED_MATCHED, /* by correlation id */
-	GRT_LAUNCHED_BY_GPU,  /* another kernel launched it: there is no call */
-	GRT_LAUNCHED_UNKNOWN, /* the launch is not in the trace */
-};
-
-/**
- * struct grt_launches_sink - the receiver of joined launches
- * @work: GPU_KERNEL, GPU_COPY or GPU_SYNC @e; @launch is NULL but for MATCHED, @image is its process's
- * @no_begin: nobody wants to know when launches were made: it is 0
- * @nothing: a call of a function that was probed, or one that should have brought a kernel or graph, neither
- * failed nor was captured, and of which no record is there Both may be NULL; a result other than 0 ends the
- * run.
- */
-struct grt_launches_sink {
-	int (*work)(void *arg, const struct grt_event *e, const struct grt_image *image,
-		    const struct grt_launch *launch, enum grt_launched_how how);
-	int (*nothing)(void *arg, const struct grt_launch *launch);
-	void *arg;
-	bool no_begin;
-};
-
-/**
- * struct grt_launches_count - what was met; all exact
- * @launches: LAUNCH records; @failed, @captured: of these, with an error, and into a graph
- * @launches_lost, @gpu_lost: that the programs themselves counted as lost
- * @kernels, @copies, @syncs: records of the GPU
- * @matched, @by_gpu, @unknown: of kernels and copies
- * @syncs_matched: of @syncs
- * @nothing: launches of kernels and graphs that nothing came of, though they neither failed nor were captured
- * @open: kernels and copies that had not ended
- * @no_stamps: records without stamps
- * @with_stack: kernels and copies whose launch has a stack of one frame or more; @stack_cut: of these, whose
- *	stack does not reach the thread's beginning; @stack_none: whose stack has no frame
- * @stacks: different stacks of launches, each process image for itself
- * @kernel_ns, @copy_ns: time on the GPU
- * @no_end: process images that did not see their own end: their last moments may be missing
- * @probed: calls of functions that a uprobe was requested, which are LAUNCH records too
- * @doubled: LAUNCH records of an id that was there already; the first counts
- * @undefined: definitions of strings, nodes and mappings that were not believed or could not be kept
- */
-struct grt_launches_count {
-	uint64_t launches;
-	uint64_t failed;
-	uint64_t captured;
-	uint64_t launches_lost;
-	uint64_t gpu_lost;
-	uint64_t kernels;
-	uint64_t copies;
-	uint64_t syncs;
-	uint64_t matched;
-	uint64_t by_gpu;
-	uint64_t unknown;
-	uint64_t syncs_matched;
-	uint64_t nothing;
-	uint64_t probed;
-	uint64_t open;
-	uint64_t no_stamps;
-	uint64_t with_stack;
-	uint64_t stack_cut;
-	uint64_t stack_none;
-	uint64_t stacks;
-	uint64_t kernel_ns;
-	uint64_t copy_ns;
-	uint64_t no_end;
-	uint64_t doubled;
-	uint64_t undefined;
-};
-
-struct grt_launches;
-
-/** grt_launches_new - begins; @sink is copied, NULL: only counts are wanted. Return: 0 or -ENOMEM */
-int grt_launches_new(struct grt_launches **out, const struct grt_launches_sink *sink);
-
-/**
- * grt_launches_within - only this time counts: calls that were made, and work that was
- * done, in a part of it. What comes of a call inside may be outside, and the other
- * way round. To be called before the first event
- */
-void grt_launches_within(struct grt_launches *l, uint64_t from, uint64_t to);
-
-/** grt_launches_event - takes in an event of any type. Return: 0, -ENOMEM, or what a callback returned */
-int grt_launches_event(struct grt_launches *l, const struct grt_event *e);
-
-/** grt_launches_flush - the trace is over. Return: as above */
-int grt_launches_flush(struct grt_launches *l);
 
 /** grt_launches_images - the processes; those that have ended, too */
 const struct grt_images *grt_launches_images(const struct grt_launches *l);
 
 /** grt_launches_image - the image that an event is of. NULL: no memory */
 struct grt_image *grt_launches_image(struct grt_launches *l, const struct grt_event *e);
-
-/** grt_launches_count - what was met; complete after grt_launches_flush() */
-struct grt_launches_count grt_launches_count(const struct grt_launches *l);
-
-/** grt_launches_free - frees it; NULL is allowed */
-void grt_launches_free(struct grt_launches *l);
 
 #endif /* GRT_CUDA_LAUNCHES_H */

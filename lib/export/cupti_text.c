@@ -15,6 +15,7 @@
 #include "base/escape.h"
 #include "cupti_export.h"
 #include "export.h"
+#include "trace/packet.h"
 
 /** struct cupti_text - the export */
 struct cupti_text {
@@ -135,7 +136,7 @@ static int cupti_text_event(struct grt_export *x, const struct grt_event *e, uin
 	int ret = grt_images_event(&f->images, e);
 
 	(void)cpu;
-	if (ret || e->type < GRT_EV_LAUNCH || e->type > GRT_EV_GPU_OVERHEAD)
+	if (ret || e->type >= GRT_EV_MAX || grt_class_of[e->type] != GRT_CLASS_launch)
 		return ret;
 	i = grt_images_of(&f->images, e);
 	if (!i)
@@ -148,7 +149,7 @@ static int cupti_text_event(struct grt_export *x, const struct grt_event *e, uin
 		cupti_text_put_copy(f->out, i, (const void *)e);
 	else if (e->type == GRT_EV_GPU_SYNC)
 		put_sync(f->out, i, (const void *)e);
-	else
+	else if (e->type == GRT_EV_GPU_OVERHEAD)
 		cupti_text_put_overhead(f->out, i, (const void *)e);
 	return ferror(f->out) ? -EIO : 0;
 }

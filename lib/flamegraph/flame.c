@@ -14,6 +14,7 @@
 #include "base/hist.h"
 #include "base/index.h"
 #include "jobs/jobs.h"
+#include "trace/packet.h"
 
 /** struct owner - the stacks of a job in flight */
 struct owner {
@@ -218,7 +219,7 @@ int grt_flame_event(struct grt_flame *f, const struct grt_event *e)
 		return stack_event(f, (const struct grt_ev_stack *)e);
 	if (e->type == GRT_EV_FRAME)
 		return grt_frames_event(&f->frames, (const struct grt_ev_frame *)e);
-	if (e->type >= GRT_EV_PROCESS && e->type <= GRT_EV_GPU_OVERHEAD)
+	if (grt_has_trait(e, GRT_TRAIT_OF_IMAGE))
 		return grt_launch_flame_event(f->launches, e);
 	return grt_jobs_event(f->jobs, e);
 }

@@ -225,6 +225,11 @@ const struct grt_table grt_group_table[GRT_BYS] = {
 	[GRT_BY_PROCESS] = {"processes", "processes", process_columns, MARKS},
 };
 
+const struct grt_table *grt_groups_table(enum grt_group_by by)
+{
+	return by < GRT_BYS ? &grt_group_table[by] : NULL;
+}
+
 /* --------------------------------------------------------------- analysis */
 
 /* Where nothing else decides: by number, as one would look it up. */
@@ -306,7 +311,7 @@ static const struct grt_part group_parts[] = {
 	 &grt_group_table[GRT_BY_ENGINE], .write = group_table_write_groups},
 	{"ring", "jobs by ring", GRT_PART_BY | GRT_PART_SUMMARY | GRT_PART_JOBS, GRT_BY_RING,
 	 &grt_group_table[GRT_BY_RING], .with = "aggregates", .any = any_groups,
-	 .write = group_table_write_groups},
+	 .tables = GRT_TABLES(&grt_gpus_ring_table), .write = group_table_write_groups},
 	{.name = NULL},
 };
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * Jobs summed up by ring, by engine and by process. A job counts once in each;
- * where jobs were sampled it counts for as many as it stands for.
+ * Groups of jobs, see grtrace/groups.h, for those who look into them.
  */
 #ifndef GRT_JOBS_GROUPS_H
 #define GRT_JOBS_GROUPS_H
+
+#include <grtrace/groups.h>
 
 #include "base/busy.h"
 #include "base/hist.h"
@@ -14,14 +15,6 @@
 #define GRT_GROUPS_MAX 4096U
 /* Octaves of all histograms together: 64 MiB. */
 #define GRT_GROUPS_OCTAVES 16384U
-
-/** enum grt_group_by - what a group has in common */
-enum grt_group_by {
-	GRT_BY_RING,
-	GRT_BY_ENGINE,
-	GRT_BY_PROCESS,
-	GRT_BYS,
-};
 
 /**
  * struct grt_group - one ring, engine or process
@@ -67,36 +60,5 @@ static inline bool grt_group_sampled(const struct grt_group *g)
 {
 	return g->jobs != g->job_records * GRT_WEIGHT_ONE;
 }
-
-struct grt_groups;
-
-/** grt_groups_new - begins; @kinds has bit 1 << by for what is wanted. Return: 0 or -ENOMEM */
-int grt_groups_new(struct grt_groups **out, unsigned int kinds);
-
-/**
- * grt_groups_span - what of jobs lies before @first or after @last is not in busy: a
- * share of the time in between is never more than the whole. Without it all is
- */
-void grt_groups_span(struct grt_groups *g, uint64_t first, uint64_t last);
-
-/** grt_groups_held, grt_groups_job - take in a job, see struct grt_jobs_sink. Return: 0 or -ENOMEM */
-int grt_groups_held(struct grt_groups *g, const struct grt_job *job);
-int grt_groups_job(struct grt_groups *g, const struct grt_job *job);
-
-/**
- * grt_groups_stray - takes in an ERROR without job or a COMMAND
- * @name: of the event's thread, by grt_names_find()
- * Return: 0 or -ENOMEM
- */
-int grt_groups_stray(struct grt_groups *g, const struct grt_event *e, uint32_t name);
-
-/** grt_groups_get - the @i-th group in the order of appearance, NULL behind the last */
-const struct grt_group *grt_groups_get(const struct grt_groups *g, enum grt_group_by by, uint32_t i);
-
-/** grt_groups_over - jobs that are in no group because there were more than GRT_GROUPS_MAX */
-uint64_t grt_groups_over(const struct grt_groups *g);
-
-/** grt_groups_free - frees it; NULL is allowed */
-void grt_groups_free(struct grt_groups *g);
 
 #endif /* GRT_JOBS_GROUPS_H */

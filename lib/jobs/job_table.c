@@ -187,3 +187,8 @@ const struct grt_table grt_job_table = {
 	.columns = columns,
 	.marks = GRT_MARK_INFERRED,
 };
+
+const struct grt_table *grt_jobs_table(void)
+{
+	return &grt_job_table;
+}

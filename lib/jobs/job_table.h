@@ -8,11 +8,6 @@
 #include "jobs.h"
 #include "table/table.h"
 
-/** struct grt_job_view - what the columns need besides the job */
-struct grt_job_view {
-	const struct grt_names *names;
-};
-
 extern const struct grt_table grt_job_table;
 
 #endif /* GRT_JOBS_JOB_TABLE_H */

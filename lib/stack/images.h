@@ -12,7 +12,7 @@
 #ifndef GRT_STACK_IMAGES_H
 #define GRT_STACK_IMAGES_H
 
-#include <grtrace/grtrace.h>
+#include <grtrace/launches.h>
 
 #include "base/index.h"
 #include "base/keyed.h"
@@ -121,9 +121,6 @@ int grt_images_event(struct grt_images *m, const struct grt_event *e);
 
 /** grt_images_of - the image that an event is of; made where nothing has reported it. NULL: no memory */
 struct grt_image *grt_images_of(struct grt_images *m, const struct grt_event *e);
-
-/** grt_image_string - a text, untrusted; NULL where it is not defined */
-const char *grt_image_string(const struct grt_image *i, uint32_t number);
 
 /** grt_image_node - a frame; NULL where it is not defined, and for 0. Its callers end: their numbers fall */
 const struct grt_image_node *grt_image_node(const struct grt_image *i, uint32_t number);

@@ -9,6 +9,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/sized.h"
+
 typedef int (*event_fn)(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu);
 
 /* The callback of each type beside `event`, as its place in struct grt_consumer. */
@@ -17,31 +19,6 @@ static const uint8_t callback_of[GRT_EV_MAX] = {
 	[id] = offsetof(struct grt_consumer, CLASS) / sizeof(event_fn),
 #include <grtrace/events.def>
 #undef GRT_EVENT
-};
-
-/*
- * What is special about a type:
- *	DEFINING  written once, when it is first needed; events of any time refer to it
- *	LATE	  written when it was over, and of the GPU's work long after
- *	COUNTED	  counted by the programs that make them, too
- */
-#define DEFINING 1U
-#define LATE 2U
-#define COUNTED 4U
-
-static const uint8_t special[GRT_EV_MAX] = {
-	[GRT_EV_FRAME] = DEFINING,
-	[GRT_EV_PROCESS] = DEFINING | COUNTED,
-	[GRT_EV_STRING] = DEFINING,
-	[GRT_EV_NODE] = DEFINING,
-	[GRT_EV_MAPPING] = DEFINING,
-	[GRT_EV_CLOCK] = DEFINING,
-	[GRT_EV_LOG_TEXT] = DEFINING,
-	[GRT_EV_LAUNCH] = LATE | COUNTED,
-	[GRT_EV_GPU_KERNEL] = LATE | COUNTED,
-	[GRT_EV_GPU_COPY] = LATE | COUNTED,
-	[GRT_EV_GPU_SYNC] = LATE | COUNTED,
-	[GRT_EV_GPU_OVERHEAD] = LATE | COUNTED,
 };
 
 /**
@@ -54,7 +31,6 @@ static const uint8_t special[GRT_EV_MAX] = {
  * @cards: device files of GPUs as the recording has them, @named: a record that was completed from them
  * @linkage: parts of names
  * @from, @width: of the time that is wanted; width is last - first
- * @stopped: what a callback returned to end the run, or -ENOMEM
  */
 struct flow {
 	struct grt_consumer *c;
@@ -69,7 +45,6 @@ struct flow {
 	event_fn by_type[GRT_EV_MAX];
 	uint64_t from;
 	uint64_t width;
-	int stopped;
 };
 
 static event_fn flow_callback(const struct grt_consumer *c, unsigned int type)
@@ -88,7 +63,7 @@ static void flow_init(struct flow *f, struct grt_session *s, struct grt_consumer
 {
 	memset(f, 0, sizeof(*f));
 	f->c = c;
-	memcpy(&f->on, c, size < sizeof(f->on) ? size : sizeof(f->on));
+	grt_sized_copy(&f->on, sizeof(f->on), c, size);
 	f->h = &s->health;
 	f->written = &s->written;
 	f->gpus = s->gpus;
@@ -106,11 +81,9 @@ static __attribute__((noinline, cold)) int flow_pass_over(struct flow *f, const 
 {
 	f->h->before += e->time < f->from;
 	f->h->after += e->time >= f->from;
-	if (e->type >= GRT_EV_MAX)
-		return 0;
-	if (f->on.beyond && special[e->type] & DEFINING)
+	if (f->on.beyond && grt_has_trait(e, GRT_TRAIT_DEFINING))
 		return f->on.beyond(f->c, e, cpu);
-	if (f->on.late && special[e->type] & LATE)
+	if (f->on.late && grt_has_trait(e, GRT_TRAIT_LATE))
 		return f->on.late(f->c, e, cpu);
 	return 0;
 }
@@ -124,7 +97,7 @@ static inline int hand_out_event(struct flow *f, const struct grt_event *e, uint
 	f->h->events++;
 	if (!grt_record_size[type])
 		f->h->unknown++;
-	if (special[type] & COUNTED) {
+	if (grt_traits_of[type] & GRT_TRAIT_COUNTED) {
 		ret = grt_written_event(f->written, e);
 		if (ret)
 			return ret;
@@ -151,9 +124,10 @@ static int hand_out_packet(struct flow *f, struct grt_stream *st)
 	return f->on.packet ? f->on.packet(f->c, &st->packet) : 0;
 }
 
-static inline int flow_hand_out(struct flow *f, struct grt_stream *st)
+static inline __attribute__((always_inline)) int flow_hand_out(void *arg, struct grt_stream *st)
 {
 	const struct grt_event *e = (const struct grt_event *)st->ptr;
+	struct flow *f = arg;
 
 	if (st->at == GRT_AT_PACKET)
 		return hand_out_packet(f, st);
@@ -165,74 +139,15 @@ static inline int flow_hand_out(struct flow *f, struct grt_stream *st)
 	return hand_out_event(f, e, st->cpu);
 }
 
-/*
- * Hands out the items of @st up to the time @limit.
- * Return: 1 with a later item waiting, 0 or -EAGAIN when there is none,
- * another negative errno; f->stopped when a callback wants the end
- */
-static int flow_drain(struct flow *f, struct grt_stream *st, uint64_t limit)
-{
-	int ret;
-
-	st->ready = false;
-	do {
-		f->stopped = flow_hand_out(f, st);
-		if (f->stopped)
-			return 0;
-		if (!grt_stream_step(st)) {
-			ret = grt_stream_next(st);
-			if (ret <= 0)
-				return ret;
-		}
-	} while (st->key <= limit);
-	st->ready = true;
-	return 1;
-}
-
-/* Brings every stream that has an item into the heap. */
-static int flow_fill_heap(struct grt_session *s, struct grt_err *err)
-{
-	int ret;
-
-	s->heap.used = 0;
-	for (unsigned int i = 0; i < s->streams; i++) {
-		struct grt_stream *st = &s->stream[i];
-
-		ret = st->ready ? 1 : grt_stream_next(st);
-		if (ret < 0 && ret != -EAGAIN)
-			return grt_stream_failed(st, ret, err);
-		st->ready = ret > 0;
-		if (st->ready)
-			grt_heap_push(&s->heap, st, st->key);
-	}
-	return 0;
-}
-
-/* Hands out everything up to the time @until. Return: 0, f->stopped, or a negative errno */
+/* Hands out everything up to the time @until. Return: 0, what a callback returned, or a negative errno */
 static int flow_run(struct flow *f, struct grt_session *s, uint64_t until, struct grt_err *err)
 {
-	struct grt_heap *heap = &s->heap;
-	int ret = flow_fill_heap(s, err);
+	int ret = 0;
 
-	if (ret)
-		return ret;
-	while (heap->used && heap->slot[0].key <= until) {
-		struct grt_stream *st = heap->slot[0].st;
-		uint64_t limit = grt_heap_top_limit(heap);
-
-		ret = flow_drain(f, st, limit < until ? limit : until);
-		if (f->stopped)
-			return f->stopped;
-		if (ret < 0 && ret != -EAGAIN)
-			return grt_stream_failed(st, ret, err);
-		if (ret > 0) {
-			heap->slot[0].key = st->key;
-			grt_heap_sink(heap, 0);
-		} else {
-			grt_heap_drop_top(heap);
-		}
-	}
-	return 0;
+	s->kway.used = 0;
+	for (unsigned int i = 0; i < s->streams && !ret; i++)
+		ret = grt_kway_begin(&s->kway, &s->stream[i], 0, err);
+	return ret ?: grt_kway_run(&s->kway, until, flow_hand_out, NULL, f, err);
 }
 
 int grt_session_run_sized(struct grt_session *s, struct grt_consumer *c, size_t size, uint64_t from,

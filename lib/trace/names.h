@@ -7,15 +7,12 @@
 #ifndef GRT_TRACE_NAMES_H
 #define GRT_TRACE_NAMES_H
 
-#include <grtrace/grtrace.h>
+#include <grtrace/names.h>
 
 #include "base/index.h"
 
 /* Most names of a run (7 MiB); what comes later is unknown and counted. */
 #define GRT_NAMES_MAX 65536U
-
-/* The number of an unknown name. */
-#define GRT_NAME_UNKNOWN 0U
 
 /** struct grt_name - one name, NUL terminated whatever the record held; see NAME in events.def */
 struct grt_name {
@@ -42,13 +39,6 @@ struct grt_names {
 
 /** grt_names_add - takes in a NAME record. Return: 0 or -ENOMEM */
 int grt_names_add(struct grt_names *n, const struct grt_ev_name *e);
-
-/** grt_names_find - number of the present name of a thread or ring, GRT_NAME_UNKNOWN without one */
-uint32_t grt_names_find(const struct grt_names *n, uint32_t kind, uint32_t id);
-
-/** grt_names_name, grt_names_owner - its texts; NULL where unknown or empty */
-const char *grt_names_name(const struct grt_names *n, uint32_t number);
-const char *grt_names_owner(const struct grt_names *n, uint32_t number);
 
 /** grt_names_gpus - whether the rings named so far are of several GPUs */
 bool grt_names_gpus(const struct grt_names *n);

@@ -26,10 +26,19 @@ extern const uint16_t grt_record_size[GRT_EV_MAX];
 /* enum grt_class by type. */
 extern const uint8_t grt_class_of[GRT_EV_MAX];
 
-/** grt_has_job - whether an event says by ctx and seqno which job it is of; CUDA's say their process image */
+/* enum grt_trait by type. */
+extern const uint8_t grt_traits_of[GRT_EV_MAX];
+
+/** grt_has_trait - whether the events of its type have one of @traits; those of unknown types have none */
+static inline bool grt_has_trait(const struct grt_event *e, unsigned int traits)
+{
+	return e->type < GRT_EV_MAX && grt_traits_of[e->type] & traits;
+}
+
+/** grt_has_job - whether an event says by ctx and seqno which job it is of */
 static inline bool grt_has_job(const struct grt_event *e)
 {
-	return e->ctx && (e->type < GRT_EV_PROCESS || e->type > GRT_EV_GPU_OVERHEAD);
+	return e->ctx && !grt_has_trait(e, GRT_TRAIT_OF_IMAGE);
 }
 
 /** grt_packet_look - judges a header; all of struct grt_packet must be readable */

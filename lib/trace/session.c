@@ -5,6 +5,7 @@
 #include "session.h"
 #include "base/grow.h"
 #include "base/lines_in.h"
+#include "base/sized.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -131,8 +132,8 @@ static int make_buffers(struct grt_session *s, struct grt_err *err)
 
 	if (share < GRT_STREAM_BUF_MIN)
 		share = GRT_STREAM_BUF_MIN;
-	s->heap.slot = calloc(s->streams + 1, sizeof(*s->heap.slot));
-	if (!s->heap.slot)
+	s->kway.slot = calloc(s->streams + 1, sizeof(*s->kway.slot));
+	if (!s->kway.slot)
 		return session_no_memory(s, err);
 	for (unsigned int i = 0; i < s->streams; i++)
 		if (grt_stream_init(&s->stream[i], s->stream[i].cap < share ? s->stream[i].cap : share))
@@ -300,7 +301,7 @@ int grt_session_open_live_sized(struct grt_session **out, const struct grt_live 
 	if (!s)
 		return grt_err_set(err, -ENOMEM, strerror(ENOMEM), NULL, "live: cannot open");
 	s->is_live = true;
-	memcpy(&s->live, live, size < sizeof(s->live) ? size : sizeof(s->live));
+	grt_sized_copy(&s->live, sizeof(s->live), live, size);
 	for (unsigned int i = 0; i < live->streams && !ret; i++)
 		ret = add_live(s, i);
 	if (ret)
@@ -403,7 +404,7 @@ void grt_session_close(struct grt_session *s)
 	grt_env_free(&s->env);
 	grt_written_free(&s->written);
 	grt_linkage_free(s->linkage);
-	free(s->heap.slot);
+	free(s->kway.slot);
 	free(s->head);
 	free(s->stream);
 	free(s->label);

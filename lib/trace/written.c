@@ -7,6 +7,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "packet.h"
+
 #define ROOM_FIRST 64U
 #define ROOM_MAX (1U << 20)
 /* Places that are looked at; a trace whose images are made to meet in one gets no answer. */
@@ -97,7 +99,7 @@ int grt_written_event(struct grt_written *w, const struct grt_event *e)
 {
 	int ret = 0;
 
-	if (e->type != GRT_EV_PROCESS && (e->type < GRT_EV_LAUNCH || e->type > GRT_EV_GPU_OVERHEAD))
+	if (!grt_has_trait(e, GRT_TRAIT_COUNTED))
 		return 0;
 	if (!w->last || !written_is(w->last, e))
 		ret = written_find_image(w, e);

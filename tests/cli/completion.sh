@@ -20,7 +20,7 @@ check "words of a mask, behind a comma" test "$output" = submit,complete
 run --complete record --filter-engine gra
 check "and behind an option of record" test "$output" = graphics
 run --complete config --profile ''
-check "profiles" test "$output" = "$(sed -n 's/^GRT_PROFILE(\([a-z]*\),.*/\1/p' "$GRTRACE_SRC/cmds/profiles.def")"
+check "profiles" test "$output" = "$(sed -n 's/^GRT_PROFILE(\([a-z]*\),.*/\1/p' "$GRTRACE_SRC/cmds/config/profiles.def")"
 run --complete export -f perf
 check "formats" test "$output" = perfetto
 run --complete flame --weight wa
@@ -28,7 +28,7 @@ check "weights" test "$output" = wall
 run --complete report --by k
 check "views of report, of their rows" test "$output" = kernel
 run --complete monitor ''
-check "monitors" test "$output" = "$(sed -n 's/^GRT_MONITOR(\([a-z0-9]*\),.*/\1/p' "$GRTRACE_SRC/cmds/monitors.def")"
+check "monitors" test "$output" = "$(sed -n 's/^GRT_MONITOR(\([a-z0-9]*\),.*/\1/p' "$GRTRACE_SRC/cmds/monitor/monitors.def")"
 run --complete monitor power ''
 check "and no second one" silent
 run --complete record -o ''

@@ -11,8 +11,7 @@ def=$GRTRACE_SRC/include/grtrace/control.def
 
 # A directory that never obeys: whatever is written to it shows.
 mkdir still
-format=$("$GRTRACE" --version | sed 's/.*format \([0-9]*\).*/\1/')
-echo "grtrace 0.1.0 format $format" >still/version
+"$GRTRACE" --version | sed 's/[()]//g' >still/version
 echo stopped >still/control
 : >still/events0
 printf 'adapters\n' >still/adapters
@@ -148,7 +147,7 @@ run config
 expect "config names what is missing" 0 '^without its module: sample '
 check "and its module" says '^    sudo modprobe grtrace_sampling$'
 run record -e kmod --sample 10 true
-expect "record says it, too" 3 '--sample needs the kernel module: the setting sample does not exist now'
+expect "record says it, too" 3 '--sample needs the source kmod: there is no setting sample now'
 
 # ------------------------------------------------- one setting at a time
 
@@ -223,7 +222,7 @@ expect "no number" 2 "\-\-filter-pid: 'me' is not understood"
 run record --filter-pid '' true
 expect "the empty value of a variable lifts no filter" 2 "\-\-filter-pid: '' is not understood \(wanted: up to 32"
 run record -e drm --sample 10 true
-expect "a source that does not know it" 2 '--sample is a setting of the kernel module, and -e drm leaves it out'
+expect "a source that does not know it" 2 '--sample is for the source kmod: add it to -e'
 run record -p $$ --filter-pid 1
 expect "-p and --filter-pid" 2 'pid and --filter-pid: use only one of them'
 run record -t submit --filter-events end true
@@ -232,5 +231,5 @@ check "every filter of the module has an option" test -z "$(sed -n 's/^GRT_KEY(\
 	while read -r key; do grep -q "^GRT_OPTION(\"filter-[a-z]*\", $key," "$def" || echo "$key"; done)"
 fake_stop
 GRTRACE_DEBUGFS=$PWD/none run record --sample 10 true
-expect "without the module" 3 '--sample needs the kernel module: .*the kernel module grtrace is not loaded'
+expect "without the module" 3 '--sample needs the source kmod: .*the kernel module grtrace is not loaded'
 plan

@@ -7,6 +7,7 @@
 unset USER SUDO_USER LD_LIBRARY_PATH
 
 release=6.1.0-9-test
+version=$("$GRTRACE" --version | sed 's/^grtrace \([^ ]*\).*/\1/')
 
 put() { # FILE TEXT: below the made system
 	mkdir -p "sys$(dirname "$1")"
@@ -16,7 +17,7 @@ put() { # FILE TEXT: below the made system
 # A module file for a kernel.
 module() { # FILE RELEASE [END]
 	mkdir -p "$(dirname "$1")"
-	printf 'ELF\0version=0.1.0\0vermagic=%s SMP preempt mod_unload\0%b' "$2" "${3:-}" >"$1"
+	printf 'ELF\0version=%s\0vermagic=%s SMP preempt mod_unload\0%b' "$version" "$2" "${3:-}" >"$1"
 }
 
 # A display device: on the PCI bus, and with a driver also in /sys/class/drm.
@@ -96,7 +97,7 @@ run doctor
 expect "a healthy system" 0 '^Sources$'
 check "the source kmod works" finds kmod works 'jobs from submit to complete'
 check "nothing else is wrong" test -z "$(sed -n '/^Kernel$/,$p' <<<"$output" | grep -E ' (NO|unknown) ')"
-check "every row has one line" test "$(sed '1,/^$/d' <<<"$output" | grep -c '^  ')" = "$(grep -c '^GRT_PROBE(' "$GRTRACE_SRC/sources/probes.def")"
+check "every row has one line" test "$(sed '1,/^$/d' <<<"$output" | grep -c '^  ')" = "$(grep -c '^GRT_PROBE(' "$GRTRACE_SRC/cmds/doctor/probes.def")"
 check "its device" finds gpus works 'virtio_gpu \(card1 renderD129\)'
 check "its bus" finds pci works '0000:01:00.0 1af4:1050 virtio-pci'
 check "the module's file" finds module_file works "/lib/modules/$release/updates/grtrace.ko"
@@ -222,7 +223,7 @@ rm -r sys/sys/class/drm sys/sys/bus sys/sys/module
 look "no GPU at all" gpus NO 'no DRM device'
 check "so no adapter is missed" finds adapters - 'no GPU that runs jobs'
 healthy
-put /sys/module/grtrace/version 0.1.0
+put /sys/module/grtrace/version "$version"
 look "an adapter that is not loaded" adapters NO 'virtio_gpu: not loaded; try: sudo grtrace start'
 put /sys/module/grtrace_virtio_gpu/initstate live
 look "one that is" adapters works 'virtio_gpu: loaded'
@@ -317,9 +318,9 @@ stats() { # EMITTED DELIVERED FILTERED SAMPLED LOST
 }
 with_module() {
 	healthy
-	put /sys/module/grtrace/version 0.1.0
+	put /sys/module/grtrace/version "$version"
 	put /sys/module/grtrace_virtio_gpu/initstate live
-	put /sys/kernel/debug/grtrace/version 'grtrace 0.1.0 format 5'
+	put /sys/kernel/debug/grtrace/version "grtrace $version format 5"
 	put /sys/kernel/debug/grtrace/control running
 	put /sys/kernel/debug/grtrace/config 'enable=1\nlevel=normal\nsample=100\nfilter_ring_id=-1\nfilter_pid=0\nmax_events_per_sec=0\nwatchlist='
 	put /sys/kernel/debug/grtrace/adapters 'virtio_gpu driver=virtio_gpu bound=1 unmatched=0 tracepoints=virtio_gpu_cmd_queue:1,dma_fence_emit:1'
@@ -504,7 +505,7 @@ fi
 # ---- the manual of troubles quotes real messages
 missing=
 while IFS= read -r message; do
-	grep -rqF -- "$message" "$GRTRACE_SRC"/{sources,cmds,lib} || missing+="$message; "
+	grep -rqF -- "$message" "$GRTRACE_SRC"/{host,kmod,sources,cmds,lib} || missing+="$message; "
 done < <(sed -n 's/^### //p' "$GRTRACE_SRC/docs/troubleshooting.md")
 output=$missing
 check "the headings of docs/troubleshooting.md are messages of the sources" silent

@@ -360,7 +360,7 @@ int main(int argc, char **argv)
 		err(1, "%s", argv[1]);
 	for (cpu = 0; cpu < cpus; cpu++)
 		new_fifo(cpu);
-	put_file("version", "grtrace 0.1.0 format 5\n");
+	put_file("version", "grtrace " GRT_VERSION " format 5\n");
 	put_file("control", "stopped\n");
 	put_file("adapters",
 		 "virtio_gpu driver=virtio_gpu bound=1 unmatched=0 tracepoints=virtio_gpu_cmd_queue:1\n");

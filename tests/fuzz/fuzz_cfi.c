@@ -125,8 +125,8 @@ static void program(const uint8_t *data, size_t size)
 	p.row.cfa_offset = 8;
 	p.row.ra = (struct saved){AT_CFA, -8, NULL};
 	p.initial = p.row;
-	if (!run(&p, (struct cursor){copy, copy + size, false}, 50, &o))
-		finish(&p.row, copy + size, 50, &rule);
+	if (!cfi_run(&p, (struct cursor){copy, copy + size, false}, 50, &o))
+		cfi_finish(&p.row, copy + size, 50, &rule);
 	free(copy);
 }
 

@@ -118,7 +118,9 @@ static unsigned int saved_used;
 
 static void save_options(const struct cmd *cmd)
 {
-	for (const struct cmd_opt *o = cmd->opts; o && o->name; o++) {
+	const struct cmd_opt *o;
+
+	for (unsigned int n = 0; (o = cmd_opt_at(cmd, n)); n++) {
 		struct saved *s = &saved[saved_used++];
 
 		CHECK(saved_used < sizeof(saved) / sizeof(saved[0]));

@@ -80,7 +80,7 @@ check "all modules build for arm64, warnings are errors" build 3>&1 && {
 	check "emitting begins with what start published" has ldarb grtrace_emit
 	check "and so does a record of a stage" has ldarb grtrace_emit_record
 	check "nothing is allocated or freed where events are told" handlers_allocate_nothing
-	check "start publishes what stop and clear wrote" has stlrb set_running grtrace_start_tracing
+	check "start publishes what stop and clear wrote" has stlrb buffer_set_running grtrace_start_tracing
 }
 check "a big-endian kernel is refused" big_endian_is_refused
 echo "1..$number"

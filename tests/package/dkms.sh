@@ -23,7 +23,7 @@ kernel=$(ls -d /usr/src/linux-headers-*-amd64 2>/dev/null | sort -V | tail -n 1)
 kernel=${kernel#/usr/src/linux-headers-}
 [ -n "$kernel" ] || { echo "1..0 # SKIP no kernel headers: tools/setup check" && exit; }
 
-version=$(sed -n 's/^#define GRTRACE_VERSION "\(.*\)"/\1/p' "$GRTRACE_SRC/kernel/core/core.h")
+version=$(sed -n 's/^#define GRT_VERSION "\(.*\)"/\1/p' "$GRTRACE_SRC/include/grtrace/version.h")
 mapfile -t modules < <(sed -n 's/^obj-.*+= \(grtrace[a-z0-9_]*\)\.o$/\1/p' "$GRTRACE_SRC/kernel/Kbuild")
 mkdir -p tree "installed/$kernel" # a kernel is there when its directory is
 

@@ -17,7 +17,7 @@ check() { # TITLE COMMAND...
 
 command -v readelf >/dev/null || { echo "1..0 # SKIP no readelf: apt-get install binutils" && exit; }
 out=$GRTRACE_PLAIN
-so=$out/libgrtrace.so.$(sed -n 's/^#define GRT_VERSION "\([0-9]*\)\..*/\1/p' "$GRTRACE_SRC/include/grtrace/grtrace.h")
+so=$out/libgrtrace.so.$(sed -n 's/^#define GRT_VERSION "\([0-9]*\)\..*/\1/p' "$GRTRACE_SRC/include/grtrace/version.h")
 env -u MAKEFLAGS make -s -C "$GRTRACE_SRC" O="$out" "$out/grtrace" "$out/libgrtrace-cuda.so" "$so" >log 2>&1 || {
 	cat log && exit 1
 }

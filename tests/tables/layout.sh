@@ -30,7 +30,7 @@ verdicts() { # WHAT FILES... -- COMMAND...
 
 # Another version lays out otherwise: Debian 12's is the measure.
 if clang-format --version 2>/dev/null | grep -q ' version 14\.'; then
-	verdicts "" cmds/*.[ch] inject/*.[ch] sources/*.[ch] sources/bpf/*.[ch] lib/*.[ch] lib/*/*.[ch] -- clang-format --dry-run
+	verdicts "" inject/*.[ch] {lib,host,kmod,sources,cmds}/*.[ch] {lib,sources,cmds}/*/*.[ch] -- clang-format --dry-run
 else
 	n=$((n + 1))
 	echo "ok $n - layout # SKIP no clang-format 14: apt-get install clang-format"

@@ -51,9 +51,9 @@ seen() {
 		"$GRTRACE" $command --help 2>&1 | sed "s/^/grtrace $command --help: /"
 	done
 	grep -H '^GRT_[A-Z_]*(.*"\|^[[:space:]]*"' include/grtrace/{fates,control,flags,stages,engines,classes}.def \
-		cmds/*.def sources/{sources,probes}.def lib/analyses.def lib/export/exports.def
-	grep -HnoE '"([^"\\]|\\.)*"' cmds/*.c sources/*.c lib/*/*.c
-	grep -Hn '' README.md CONTRIBUTING.md SECURITY.md docs/*.md docs/*.[1-8] | grep -v '^docs/glossary.md'
+		cmds/*.def cmds/*/*.def sources/sources.def lib/analyses.def lib/export/exports.def
+	grep -HnoE '"([^"\\]|\\.)*"' {host,kmod,sources,cmds}/*.c {lib,sources,cmds}/*/*.c
+	grep -Hn '' README.md docs/*.md docs/*.[1-8] | grep -v '^docs/glossary.md\|^docs/grtrace-stream.5:[0-9]*:\.It [0-9]'
 }
 seen >"$here/seen"
 

@@ -96,10 +96,10 @@ run config --restore defaults.conf
 check "what is so already may stand in the file" silent
 "$GRTRACE" stop >/dev/null
 
-for profile in $(sed -n 's/^GRT_PROFILE(\([a-z]*\),.*/\1/p' "$GRTRACE_SRC/cmds/profiles.def"); do
+for profile in $(sed -n 's/^GRT_PROFILE(\([a-z]*\),.*/\1/p' "$GRTRACE_SRC/cmds/config/profiles.def"); do
 	run config --profile "$profile"
 	check "profile $profile" silent
-	sed -n "/^GRT_PROFILE($profile,/,/\")/p" "$GRTRACE_SRC/cmds/profiles.def" | grep -o 'GRT_SET([^)]*)' |
+	sed -n "/^GRT_PROFILE($profile,/,/\")/p" "$GRTRACE_SRC/cmds/config/profiles.def" | grep -o 'GRT_SET([^)]*)' |
 		sed 's/GRT_SET(\(.*\), \(.*\))/\1=\2/' >wanted
 	while read -r line; do check "sets $line" has "$line"; done <wanted
 done

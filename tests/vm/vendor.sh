@@ -6,6 +6,8 @@
 # and in the virtual machine fences of vgem are seen by the new adapter, each
 # with the new event. Two made-up rows with numbers past 64 and past 128 go all
 # the way: from the module's emit through its filter and a recording to readers.
+# A made-up source brings an option, and a made-up provider draws an event on
+# tracks; each is one file and one row.
 # kernels in soak: trixie sid
 
 # shellcheck source=tests/vm/_lib.sh
@@ -16,7 +18,7 @@ tree=$work/tree built=$GRTRACE_BUILD/vendor/${GRTRACE_KERNEL:-here}
 readonly FENCES=23
 
 copy_tree() {
-	mkdir "$tree" && cp -a "$GRTRACE_SRC"/{Makefile,include,kernel,lib,cmds,sources,inject,web,tools,bench,tests,docs} "$tree/"
+	mkdir "$tree" && cp -a "$GRTRACE_SRC"/{Makefile,include,kernel,lib,host,kmod,sources,cmds,inject,web,tools,bench,tests,docs} "$tree/"
 }
 
 # Blocks ```LANGUAGE file=PATH make PATH, ```LANGUAGE add=PATH add to its end.
@@ -48,6 +50,64 @@ made_up_rows() {
 		  GRT_STR(16, word, "a text"),
 		  "made up")
 	EOF
+}
+
+# A source with an option that it alone knows, and tracks on which PAST_64 is not drawn.
+made_up_files() {
+	echo 'GRT_SOURCE(made_up, "nothing")' >>"$tree/sources/sources.def"
+	cat >"$tree/sources/made_up.c" <<-'EOF'
+	// SPDX-License-Identifier: GPL-2.0
+	#include <errno.h>
+
+	#include "source.h"
+
+	static uint64_t amount;
+
+	static const struct cmd_opt options[] = {
+		{"made-up-amount", 'M', OPT_SIZE, "SIZE", &amount, "made_up: how much"},
+		{NULL, 0, OPT_FLAG, NULL, NULL, NULL},
+	};
+
+	static int made_up_open(void **state, const struct source_setup *setup, struct grt_err *err)
+	{
+		(void)setup;
+		*state = NULL;
+		return grt_err_set(err, -ENODEV, "it is made up", NULL, "an amount of %lu", (unsigned long)amount);
+	}
+
+	static int made_up_close(void *state, struct grt_err *err)
+	{
+		(void)state;
+		(void)err;
+		return 0;
+	}
+
+	const struct source source_made_up = {
+		.name = "made_up", .by_name = true, .options = options, .open = made_up_open, .close = made_up_close};
+	EOF
+	echo 'GRT_TRACKS(tracks_made_up)' >>"$tree/lib/export/tracks.def"
+	cat >"$tree/lib/export/tracks_made_up.c" <<-'EOF'
+	// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+	#include "tracks_parts.h"
+
+	static const struct tracks_draw draws[] = {{GRT_EV_PAST_64, tracks_nothing}, {0}};
+
+	const struct tracks_provider tracks_made_up = {.draws = draws};
+	EOF
+}
+
+# Help, completion, parsing and the check of the manual know the option; its value reaches the source.
+own_option() {
+	local said
+	"$built/grtrace" record --help | grep -q -- '-M, --made-up-amount SIZE  *made_up: how much' &&
+		[ "$("$built/grtrace" --complete record --made)" = --made-up-amount ] &&
+		"$built/grtrace" --tables | grep -q "^option.record.made-up-amount.M.SIZE" || return
+	said=$("$built/grtrace" record -e made_up -M 2K -o "$work/none.grt" 2>&1)
+	[[ $said == *"an amount of 2048: it is made up"* ]] || { echo "$said" && return 1; }
+	said=$("$built/grtrace" record -e drm --made-up-amount 1 -o "$work/none.grt" 2>&1)
+	[[ $? = 2 && $said == *"--made-up-amount is for the source made_up"* ]] || { echo "$said" && return 1; }
+	said=$("$built/grtrace" report -M 1 2>&1)
+	[[ $said == *"unknown option -M"* ]] || { echo "$said" && return 1; }
 }
 
 # BPF programs have no part in it, and take long.
@@ -133,6 +193,8 @@ high_numbers() {
 	check "dump --json" readers_have '"below": ?-4' 2 "$built/grtrace" dump --json "$trace"
 	check "export csv" readers_have ',PAST_(64|128),' 5 "$built/grtrace" export -f csv -o - "$trace"
 	check "export jsonl" readers_have '"PAST_64"' 3 "$built/grtrace" export -f jsonl -o - "$trace"
+	check "a provider draws its event" readers_have 'PAST_64|past_64' 0 "$built/grtrace" export -f chrome -o - "$trace"
+	check "one of no provider is an instant" readers_have PAST_128 2 "$built/grtrace" export -f chrome -o - "$trace"
 	check "report counts them" readers_have '^PAST_64 +3$' 1 "$built/grtrace" report --by type "$trace"
 	if command -v babeltrace2 >/dev/null; then
 		check "babeltrace2 reads them" readers_have 'PAST_128:.*below = -4' 2 babeltrace2 "$trace"
@@ -144,7 +206,9 @@ high_numbers() {
 	check "the tree is copied" copy_tree &&
 		check "the document's blocks go where they say" follow_document &&
 		check "two made-up rows, past 64 and past 128" made_up_rows &&
+		check "a made-up source and tracks" made_up_files &&
 		check "it builds without warnings" build_tree &&
+		check "the source's option is known by its row" own_option &&
 		check "fences of vgem are recorded in the guest" try_it && {
 		check "each attached fence is a SUBMIT" events SUBMIT $FENCES
 		check "and a COMPLETE" events COMPLETE $FENCES

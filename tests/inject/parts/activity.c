@@ -86,7 +86,7 @@ static unsigned int had(unsigned int tries)
 	uint8_t *at;
 
 	while (tries--) {
-		request(&at, &size, &records);
+		activity_request(&at, &size, &records);
 		n += at != NULL;
 	}
 	return n;
@@ -97,7 +97,7 @@ int main(void)
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	no_memory = true;
 	must(!had(2 * BUFFERS_ENOUGH), "without memory there is no buffer");
-	complete(NULL, 0, NULL, 0, 0);
+	activity_complete(NULL, 0, NULL, 0, 0);
 	must(!completed, "none is not one that comes back");
 	no_memory = false;
 	must(had(2 * BUFFERS_ENOUGH) == BUFFERS_ENOUGH, "later there are as many as ever");

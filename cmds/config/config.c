@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * grtrace config: shows the module's settings and sets them, all that were
+ * requested or none. What a key takes is in control.def.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmds/cmd.h"
+#include "config.h"
+
+/* Room for a value as the module prints it. */
+#define VALUE_ROOM 4096
+
+static struct {
+	const char *profile;
+	const char *save;
+	const char *restore;
+	bool json;
+} opt;
+
+static const char profile_words[] = ""
+#define GRT_PROFILE(name, settings, help) "|" #name
+#include "profiles.def"
+#undef GRT_PROFILE
+	;
+
+static const struct cmd_opt options[] = {
+	{"json", 'j', OPT_FLAG, NULL, &opt.json, "settings as one JSON object"},
+	{"profile", 0, OPT_STR, profile_words + 1, &opt.profile, "set all settings of a profile"},
+	{"save", 0, OPT_STR, "FILE", &opt.save, "write every setting to a file; - is standard output"},
+	{"restore", 0, OPT_STR, "FILE", &opt.restore, "set the settings in a file; - is standard input"},
+	{NULL, 0, OPT_FLAG, NULL, NULL, NULL},
+};
+
+const struct kmod_key *config_key(const char *name, struct grt_err *err)
+{
+	const struct kmod_key *row = kmod_key_find(name), *key;
+	struct cmd_guess best = {0};
+	const char *other;
+	unsigned int i;
+
+	if (row)
+		return row;
+	for (key = kmod_keys; key->name; key++) {
+		cmd_nearest(&best, name, key->name);
+		for (i = 0; (other = kmod_key_alias(key, i)); i++)
+			cmd_nearest(&best, name, other);
+	}
+	grt_err_set(err, -EINVAL, NULL, "grtrace config, which shows every key",
+		    best.name ? "unknown key '%.100s' (did you mean %s?)" : "unknown key '%.100s'", name,
+		    best.name);
+	return NULL;
+}
+
+/* ------------------------------------------------------------- showing */
+
+static void show_text(const struct kmod_key *key, const char *value)
+{
+	char range[96], usual[64];
+	const char *other;
+	unsigned int i;
+
+	kmod_key_range(key, range, sizeof(range));
+	kmod_key_default(key, usual, sizeof(usual));
+	printf("%s=", key->name);
+	cmd_put_text(stdout, value);
+	/* What cannot be set has no range and no default. */
+	if (strcmp(key->max, "0"))
+		printf("\n    default %s, takes %s%s%s", *usual ? usual : "empty", range,
+		       *kmod_key_unit(key) ? " " : "", kmod_key_unit(key));
+	if (kmod_key_when_stopped(key))
+		printf(", only while tracing is off");
+	printf("\n    %s", key->help);
+	for (i = 0; (other = kmod_key_alias(key, i)); i++)
+		printf("%s%s", i ? ", " : "\n    also called: ", other);
+	putchar('\n');
+}
+
+static void json_member(const char *name, const char *text)
+{
+	printf(",\"%s\":", name);
+	cmd_put_json(stdout, text);
+}
+
+static void show_json(const struct kmod_key *key, const char *value, bool first)
+{
+	const char *other;
+	char usual[64];
+	unsigned int i;
+
+	kmod_key_default(key, usual, sizeof(usual));
+	printf("%s\"%s\":{\"value\":", first ? "" : ",", key->name);
+	cmd_put_json(stdout, value);
+	json_member("default", usual);
+	json_member("min", key->min);
+	json_member("max", key->max);
+	json_member("unit", kmod_key_unit(key));
+	json_member("module", kmod_key_module(key));
+	printf(",\"when_stopped\":%s", kmod_key_when_stopped(key) ? "true" : "false");
+	json_member("help", key->help);
+	fputs(",\"aliases\":[", stdout);
+	for (i = 0; (other = kmod_key_alias(key, i)); i++)
+		printf("%s\"%s\"", i ? "," : "", other);
+	fputs("]}", stdout);
+}
+
+/* Every setting that the module has. */
+static void show_all(const char *config)
+{
+	const struct kmod_key *key;
+	char value[VALUE_ROOM];
+	bool first = true;
+
+	for (key = kmod_keys; key->name; key++) {
+		if (!kmod_line(config, key->name, value, sizeof(value)))
+			continue;
+		if (opt.json)
+			show_json(key, value, first);
+		else
+			show_text(key, value);
+		first = false;
+	}
+}
+
+/* What is not there because the module of its stage is not. */
+static void config_show_missing(const char *config)
+{
+	const struct kmod_key *key;
+	const char *module;
+	char value[VALUE_ROOM];
+	unsigned int i;
+	int n;
+
+	for (i = 0; (module = kmod_stage(i)); i++) {
+		n = 0;
+		for (key = kmod_keys; key->name; key++)
+			if (!strcmp(kmod_key_module(key), module) &&
+			    !kmod_line(config, key->name, value, sizeof(value)))
+				printf("%s%s", n++ ? " " : "without its module: ", key->name);
+		if (n)
+			printf("\n    sudo modprobe %s\n", module);
+	}
+}
+
+static int check_there(struct kmod *kmod, const char *config, char **names, struct grt_err *err)
+{
+	char value[VALUE_ROOM];
+
+	for (; *names; names++)
+		if (!strchr(*names, '=') &&
+		    !kmod_line(config, kmod_key_find(*names)->name, value, sizeof(value)))
+			return kmod_no_key(kmod, kmod_key_find(*names), err);
+	return 0;
+}
+
+static void show_some(const char *config, char **names)
+{
+	const struct kmod_key *key;
+	char value[VALUE_ROOM];
+	bool first = true;
+
+	for (; *names; names++) {
+		if (strchr(*names, '='))
+			continue;
+		key = kmod_key_find(*names);
+		kmod_line(config, key->name, value, sizeof(value));
+		if (opt.json) {
+			show_json(key, value, first);
+		} else {
+			cmd_put_text(stdout, value);
+			putchar('\n');
+		}
+		first = false;
+	}
+}
+
+static int cmd_config_show(struct kmod *kmod, char **names)
+{
+	struct grt_err err = {0};
+	char *config = kmod_read(kmod, "config", &err);
+	int ret = config ? check_there(kmod, config, names, &err) : -EIO;
+
+	if (ret) {
+		free(config);
+		return cmd_error(kmod_exit_status(ret), &err);
+	}
+	if (opt.json)
+		putchar('{');
+	if (names[0])
+		show_some(config, names);
+	else
+		show_all(config);
+	if (!names[0] && !opt.json)
+		config_show_missing(config);
+	if (opt.json)
+		puts("}");
+	free(config);
+	return EXIT_DONE;
+}
+
+/* ------------------------------------------------------------- setting */
+
+static int add_profile(struct kmod *kmod, struct kmod_settings *s, struct grt_err *err)
+{
+	char *config = kmod_read(kmod, "config", err);
+	int ret = config ? config_profile(s, opt.profile, config, err) : -EIO;
+
+	free(config);
+	return ret;
+}
+
+/* KEY=VALUE; names are known to be right. */
+static int add_argument(struct kmod_settings *s, const char *arg, struct grt_err *err)
+{
+	const char *value = strchr(arg, '=');
+	char name[64];
+
+	snprintf(name, sizeof(name), "%.*s", (int)(value - arg), arg);
+	return kmod_settings_add(s, kmod_key_find(name), value + 1, NULL, err);
+}
+
+static int add_all(struct kmod *kmod, struct kmod_settings *s, char **argv, struct grt_err *err)
+{
+	int ret = opt.profile ? add_profile(kmod, s, err) : 0;
+
+	for (; !ret && *argv; argv++)
+		if (strchr(*argv, '='))
+			ret = add_argument(s, *argv, err);
+	return ret;
+}
+
+/* Everything that was requested is set, or nothing. */
+static int config_set(struct kmod *kmod, struct kmod_settings *s, char **argv)
+{
+	struct grt_err err = {0};
+	int ret = add_all(kmod, s, argv, &err);
+
+	if (!ret && s->n)
+		ret = kmod_settings_apply(kmod, s, &err);
+	return ret ? cmd_error(kmod_exit_status(ret), &err) : EXIT_DONE;
+}
+
+static int save(struct kmod *kmod)
+{
+	struct grt_err err = {0};
+
+	return config_save(kmod, opt.save, &err) ? cmd_error(EXIT_FAILED, &err) : EXIT_DONE;
+}
+
+/* Without a word about setting or saving, or with the name of a key. */
+static bool is_to_show(char **argv)
+{
+	if (!argv[0])
+		return !opt.save && !opt.restore && !opt.profile;
+	while (*argv && strchr(*argv, '='))
+		argv++;
+	return *argv;
+}
+
+static int with_module(struct kmod_settings *s, char **argv)
+{
+	struct grt_err err = {0};
+	struct kmod kmod;
+	int ret = kmod_open(&kmod, &err), status;
+
+	if (ret)
+		return cmd_error(kmod_exit_status(ret), &err);
+	status = config_set(&kmod, s, argv);
+	if (status == EXIT_DONE && opt.save)
+		status = save(&kmod);
+	if (status == EXIT_DONE && is_to_show(argv))
+		status = cmd_config_show(&kmod, argv);
+	kmod_close(&kmod);
+	return status == EXIT_DONE ? cmd_close_stdout() : status;
+}
+
+/* Nothing is set unless every name is right. */
+static int config_check_names(char **argv)
+{
+	struct grt_err err = {0};
+	char name[64];
+
+	for (; *argv; argv++) {
+		snprintf(name, sizeof(name), "%.*s", (int)strcspn(*argv, "="), *argv);
+		if (!config_key(name, &err))
+			return cmd_error(EXIT_USAGE, &err);
+	}
+	return EXIT_DONE;
+}
+
+static int config_check_options(char **argv)
+{
+	if (opt.save && (opt.restore || opt.profile || argv[0]))
+		return cmd_usage_error("--save takes no settings: save first, then set");
+	if (opt.restore && (opt.profile || argv[0]))
+		return cmd_usage_error("--restore takes no settings: restore first, then set");
+	if (opt.profile && !config_is_profile(opt.profile))
+		return cmd_usage_error("--profile %s: unknown profile (there are: %s)", opt.profile,
+				       profile_words + 1);
+	return config_check_names(argv);
+}
+
+static int config_run(int argc, char **argv)
+{
+	struct kmod_settings s = {0};
+	struct grt_err err = {0};
+	int status = config_check_options(argv);
+
+	(void)argc;
+	if (status == EXIT_DONE && opt.restore && config_load(&s, opt.restore, &err))
+		status = cmd_error(EXIT_FAILED, &err);
+	if (status == EXIT_DONE)
+		status = with_module(&s, argv);
+	kmod_settings_free(&s);
+	return status;
+}
+
+const struct cmd cmd_config = {
+	.usage = "[--json] [--profile NAME | --save FILE | --restore FILE] [KEY[=VALUE]...]",
+	.opts = options,
+	.run = config_run,
+};

@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * grtrace doctor: a line for every source and feature, whether it works here,
+ * else why not and what to type. It only looks, and needs no root for it.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sources/source.h"
+#include "doctor.h"
+
+static struct {
+	const char *input;
+	const char *bug_report;
+	bool json;
+} opt;
+
+static const struct cmd_opt options[] = {
+	{"input", 'i', OPT_STR, "PATH", &opt.input, "explain why this recording is empty"},
+	{"json", 'j', OPT_FLAG, NULL, &opt.json, "one JSON object"},
+	{"bug-report", 0, OPT_STR, "FILE", &opt.bug_report, "write all that a bug report needs into FILE"},
+	{NULL, 0, OPT_FLAG, NULL, NULL, NULL},
+};
+
+static const struct source_row {
+	const char *name;
+	const char *help;
+	const struct source *source;
+} sources[] = {
+#define GRT_SOURCE(sname, text) {#sname, text, &source_##sname},
+#include "sources/sources.def"
+#undef GRT_SOURCE
+};
+
+static const char *const state_names[PROBE_STATES] = {
+	[PROBE_WORKS] = "works",
+	[PROBE_FAILS] = "fails",
+	[PROBE_UNKNOWN] = "unknown",
+	[PROBE_ABSENT] = "absent",
+};
+
+/* As a column of the text. */
+static const char *const state_words[PROBE_STATES] = {
+	[PROBE_WORKS] = "works",
+	[PROBE_FAILS] = "NO",
+	[PROBE_UNKNOWN] = "unknown",
+	[PROBE_ABSENT] = "-",
+};
+
+static const char *const state_colours[PROBE_STATES] = {
+	[PROBE_WORKS] = "\033[32m",
+	[PROBE_FAILS] = "\033[31m",
+	[PROBE_UNKNOWN] = "\033[33m",
+	[PROBE_ABSENT] = "\033[2m",
+};
+
+/* Return: what the source's probe returned */
+static int ask_source(const struct source_row *row, struct probe_result *r)
+{
+	struct grt_err err = {0};
+	int ret = row->source->probe ? row->source->probe(&err) : 0;
+	bool for_root = (ret == -EACCES || ret == -EPERM) && !probe_root();
+
+	if (!row->source->probe)
+		probe_set(r, PROBE_UNKNOWN, NULL, "only known while recording");
+	else if (!ret)
+		probe_set(r, PROBE_WORKS, NULL, "%s", row->help);
+	else
+		probe_set(r, for_root ? PROBE_UNKNOWN : PROBE_FAILS, err.fix, "%s%s%s%s",
+			  for_root ? "needs root: " : "", err.what, *err.why ? ": " : "", err.why);
+	return ret;
+}
+
+static bool doctor_wanted(const struct probe_row *row, const char *source)
+{
+	return row->name && (!source || probe_needed(row, source));
+}
+
+/* ---------------------------------------------------------------- text */
+
+static void doctor_text_line(FILE *f, bool colour, const char *name, const struct probe_result *r)
+{
+	fprintf(f, "  %-19s %s%-8s%s", name, colour ? state_colours[r->state] : "", state_words[r->state],
+		colour ? "\033[0m" : "");
+	cmd_put_text(f, r->detail);
+	if (*r->fix) {
+		fputs(*r->detail ? "; try: " : "try: ", f);
+		cmd_put_text(f, r->fix);
+	}
+	fputc('\n', f);
+}
+
+static void text_title(FILE *f, bool colour, const char *title, const char *what)
+{
+	fprintf(f, "%s%s", colour ? "\033[1m" : "", title);
+	if (what)
+		cmd_put_text(f, what);
+	fprintf(f, "%s\n", colour ? "\033[0m" : "");
+}
+
+static void text_sources(FILE *f, bool colour, const char *source)
+{
+	struct probe_result r;
+	size_t i;
+
+	text_title(f, colour, "Sources", NULL);
+	for (i = 0; i < SOURCES; i++) {
+		if (source && strcmp(source, sources[i].name))
+			continue;
+		ask_source(&sources[i], &r);
+		doctor_text_line(f, colour, sources[i].name, &r);
+	}
+}
+
+static void text_features(FILE *f, bool colour, const char *source)
+{
+	const char *group = NULL;
+	const struct probe_row *row;
+	struct probe_result r;
+
+	for (row = probe_rows; row->group || row->name; row++) {
+		if (row->group)
+			group = row->group;
+		if (!doctor_wanted(row, source))
+			continue;
+		if (group) {
+			fputc('\n', f);
+			text_title(f, colour, group, NULL);
+		}
+		group = NULL;
+		row->run(&r);
+		doctor_text_line(f, colour, row->name, &r);
+	}
+}
+
+static void text_trace(FILE *f, bool colour, const struct diagnosis *d)
+{
+	int i;
+
+	text_title(f, colour, "Trace: ", d->input);
+	for (i = 0; i < d->n; i++)
+		doctor_text_line(f, colour, d->list[i].name, &d->list[i].r);
+}
+
+void doctor_print(FILE *f, bool colour, const char *source, const struct diagnosis *trace)
+{
+	text_sources(f, colour, source);
+	text_features(f, colour, source);
+	if (!trace || !trace->input)
+		return;
+	fputc('\n', f);
+	text_trace(f, colour, trace);
+}
+
+/* ---------------------------------------------------------------- JSON */
+
+static void json_finding(const char *comma, const char *group, const char *name, const struct probe_result *r)
+{
+	printf("%s{", comma);
+	if (group)
+		printf("\"group\":\"%s\",", group);
+	printf("\"name\":\"%s\",\"state\":\"%s\",\"detail\":", name, state_names[r->state]);
+	cmd_put_json(stdout, r->detail);
+	fputs(",\"fix\":", stdout);
+	cmd_put_json(stdout, r->fix);
+	putchar('}');
+}
+
+static void json_sources(const char *source)
+{
+	const char *comma = "";
+	struct probe_result r;
+	size_t i;
+
+	fputs("\"sources\":[", stdout);
+	for (i = 0; i < SOURCES; i++) {
+		if (source && strcmp(source, sources[i].name))
+			continue;
+		ask_source(&sources[i], &r);
+		json_finding(comma, NULL, sources[i].name, &r);
+		comma = ",";
+	}
+	putchar(']');
+}
+
+static void json_features(const char *source)
+{
+	const char *group = "", *comma = "";
+	const struct probe_row *row;
+	struct probe_result r;
+
+	fputs(",\"features\":[", stdout);
+	for (row = probe_rows; row->group || row->name; row++) {
+		if (row->group)
+			group = row->group;
+		if (!doctor_wanted(row, source))
+			continue;
+		row->run(&r);
+		json_finding(comma, group, row->name, &r);
+		comma = ",";
+	}
+	putchar(']');
+}
+
+static void json_trace(const struct diagnosis *d)
+{
+	int i;
+
+	fputs("\"trace\":", stdout);
+	if (!d || !d->input) {
+		fputs("null", stdout);
+		return;
+	}
+	fputs("{\"input\":", stdout);
+	cmd_put_json(stdout, d->input);
+	fputs(",\"findings\":[", stdout);
+	for (i = 0; i < d->n; i++)
+		json_finding(i ? "," : "", NULL, d->list[i].name, &d->list[i].r);
+	fputs("]}", stdout);
+}
+
+/* ----------------------------------------------------------------- run */
+
+static const struct source_row *doctor_find_source(const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < SOURCES; i++)
+		if (!strcmp(sources[i].name, name))
+			return &sources[i];
+	return NULL;
+}
+
+static int doctor_unknown_source(const char *name)
+{
+	struct cmd_guess best = {0};
+	char all[512] = "";
+	size_t i, used;
+
+	for (i = 0; i < SOURCES; i++) {
+		cmd_nearest(&best, name, sources[i].name);
+		used = strlen(all);
+		snprintf(all + used, sizeof(all) - used, "%s%s", i ? ", " : "", sources[i].name);
+	}
+	if (best.name)
+		return cmd_usage_error("unknown source '%s' (did you mean %s?)", name, best.name);
+	return cmd_usage_error("unknown source '%s' (there are: %s)", name, all);
+}
+
+/* A prefix for all paths holds for the module's directory too. */
+static void set_module_directory(void)
+{
+	const char *given = getenv("GRTRACE_DEBUGFS");
+	char path[PROBE_PATH], dir[256] = "/sys/kernel/debug";
+
+	if (!*probe_sysroot() || (given && *given))
+		return;
+	probe_mount("debugfs", dir, sizeof(dir));
+	setenv("GRTRACE_DEBUGFS", probe_path(path, "%s/grtrace", dir), 1);
+}
+
+static int doctor_show(const struct source_row *source, const struct diagnosis *trace)
+{
+	const char *name = source ? source->name : NULL;
+	bool all = !opt.input || source;
+
+	if (opt.json) {
+		putchar('{');
+		if (all) {
+			json_sources(name);
+			json_features(name);
+			putchar(',');
+		}
+		json_trace(trace);
+		puts("}");
+	} else if (all) {
+		doctor_print(stdout, cmd_colour(), name, trace);
+	} else {
+		text_trace(stdout, cmd_colour(), trace);
+	}
+	return cmd_close_stdout();
+}
+
+static int check_arguments(int argc, char **argv, const struct source_row **source)
+{
+	if (argc > 1)
+		return cmd_usage_error("more than one source: '%s'", argv[1]);
+	if (opt.bug_report && (opt.json || argc))
+		return cmd_usage_error("--bug-report takes neither a source nor --json");
+	if (!argc)
+		return EXIT_DONE;
+	*source = doctor_find_source(argv[0]);
+	return *source ? EXIT_DONE : doctor_unknown_source(argv[0]);
+}
+
+static int doctor_run(int argc, char **argv)
+{
+	static struct diagnosis trace;
+	const struct source_row *source = NULL;
+	struct grt_err err = {0};
+	struct probe_result r;
+	int status = check_arguments(argc, argv, &source), ret = 0;
+
+	if (status != EXIT_DONE)
+		return status;
+	set_module_directory();
+	if (opt.input)
+		ret = doctor_recording(&trace, opt.input, &err);
+	else if (!source || !strcmp(source->name, "kmod"))
+		doctor_live(&trace);
+	if (ret)
+		return cmd_error(cmd_open_status(ret), &err);
+	if (opt.bug_report)
+		return doctor_bug_report(opt.bug_report, &trace);
+	status = doctor_show(source, &trace);
+	if (status == EXIT_DONE && source && ask_source(source, &r))
+		return EXIT_MISSING;
+	return status;
+}
+
+const struct cmd cmd_doctor = {
+	.reads = true,
+	.usage = "[SOURCE] [-i PATH] [--json] [--bug-report FILE]",
+	.opts = options,
+	.run = doctor_run,
+};

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the files of `grtrace doctor` share: findings, which come from sources,
+ * probes or a trace, and their two forms, text and JSON.
+ */
+#ifndef GRTRACE_DOCTOR_H
+#define GRTRACE_DOCTOR_H
+
+#include "probes.h"
+#include "cmds/cmd.h"
+
+/**
+ * struct finding - a line of the doctor
+ * @name: of the source, the probe or the cause
+ */
+struct finding {
+	const char *name;
+	struct probe_result r;
+};
+
+/* More than a trace can have causes for being empty. */
+#define FINDINGS_MAX 64
+
+/**
+ * struct diagnosis - what the doctor found about a trace
+ * @input: its name, NULL: there is no trace to speak of
+ * @list: of which there are @n
+ */
+struct diagnosis {
+	const char *input;
+	struct finding list[FINDINGS_MAX];
+	int n;
+};
+
+/** doctor_live - looks at the loaded module; leaves ->input NULL where there is none */
+void doctor_live(struct diagnosis *d);
+
+/**
+ * doctor_recording - looks at a recording or raw file
+ * Return: 0, or a negative errno with *@err set; faults of the file are findings
+ */
+int doctor_recording(struct diagnosis *d, const char *path, struct grt_err *err);
+
+/**
+ * doctor_print - sources, features and the trace as text
+ * @source: only this one and what it needs, NULL: all
+ * @trace: NULL: none
+ */
+void doctor_print(FILE *f, bool colour, const char *source, const struct diagnosis *trace);
+
+/** doctor_bug_report - writes everything that a report needs into a file. Return: an exit status */
+int doctor_bug_report(const char *path, const struct diagnosis *trace);
+
+#endif /* GRTRACE_DOCTOR_H */

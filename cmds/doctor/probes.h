@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What doctor finds out: what is there, what is not, and why. A probe changes
+ * nothing, needs no root, and says "unknown" where it may not look.
+ */
+#ifndef GRTRACE_PROBES_H
+#define GRTRACE_PROBES_H
+
+#include "host/probe.h"
+
+#define PROBE_BPF "drm ioctl amdgpu i915 vblank virtio nvidia nvsched sched uprobe"
+
+/** enum probe_state - what was found */
+enum probe_state {
+	PROBE_WORKS,
+	PROBE_FAILS,
+	PROBE_UNKNOWN, /* it may not be looked at without root, or the kernel does not tell */
+	PROBE_ABSENT,  /* this system has no use for it: nothing is wrong */
+	PROBE_STATES,
+};
+
+/**
+ * struct probe_result - what a probe found
+ * @detail: the cause, or what works
+ * @fix: what to type, "" where there is nothing
+ */
+struct probe_result {
+	enum probe_state state;
+	char detail[768];
+	char fix[256];
+};
+
+/**
+ * struct probe_row - a row of probes.def
+ * @group: a group's title; such a row has nothing else
+ * @name: as in probes.def
+ * @sources: words
+ * @help: one line
+ * @run: the probe
+ */
+struct probe_row {
+	const char *group;
+	const char *name;
+	const char *sources;
+	const char *help;
+	void (*run)(struct probe_result *r);
+};
+
+/* Ended by an empty row. */
+extern const struct probe_row probe_rows[];
+
+#define GRT_PROBE(name, sources, help) void probe_##name(struct probe_result *r);
+#include "probes.def"
+#undef GRT_PROBE
+
+/** probe_needed - whether a row matters to a source */
+bool probe_needed(const struct probe_row *row, const char *source);
+
+/** probe_set - fills in a result; @fix may be NULL */
+void probe_set(struct probe_result *r, enum probe_state state, const char *fix, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+
+/** probe_add - adds to the detail, after ", " where there is some; what does not fit ends in "..." */
+void probe_add(struct probe_result *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/** probe_config - an option of the kernel's configuration: 'y', 'm', 'n', or 0 where there is none to read */
+int probe_config(const char *option);
+
+/**
+ * struct probe_driver - a GPU driver that is here
+ * @name: its module ("virtio_gpu")
+ * @nodes: its device files ("card0 renderD128"), "" where it has no device
+ */
+struct probe_driver {
+	char name[32];
+	char nodes[96];
+};
+
+#define PROBE_DRIVERS 16
+
+/** probe_drivers - the GPU drivers that are loaded or have a device. Return: how many */
+int probe_drivers(struct probe_driver drivers[PROBE_DRIVERS]);
+
+#endif /* GRTRACE_PROBES_H */

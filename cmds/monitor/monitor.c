@@ -1,0 +1,478 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * grtrace monitor: events as they happen, a line each, and statistics at the
+ * end. Takes the command line, opens sources or a recording, and hands every
+ * event that was requested to the analyses and to the line printer. What there
+ * is to monitor is in monitors.def.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "kmod/kmod.h"
+#include "sources/source.h"
+#include "host/tracefs.h"
+#include "trace/job_record.h"
+#include "trace/packet.h"
+#include "cmds/live.h"
+#include "monitor.h"
+
+/* Lines are written in pieces of this size, and when no event waits. */
+#define OUTPUT_BUFFER 65536
+
+static struct {
+	const char *input;
+	const char *sources;
+	const char *driver;
+	uint64_t pid;
+	uint64_t sample;
+	double seconds;
+	bool json;
+	bool quiet;
+	bool probes;
+} opt = {.sample = 1};
+
+static const struct cmd_opt opts[] = {
+	{"pid", 'p', OPT_PID, "PID", &opt.pid, "only events of this process; live: end when it ends"},
+	{"duration", 'd', OPT_SECONDS, "SECONDS", &opt.seconds, "live: end after this time"},
+	{"json", 'j', OPT_FLAG, NULL, &opt.json, "a JSON object per event, the statistics as the last one"},
+	{"input", 'i', OPT_STR, "PATH", &opt.input, "a recording, raw file or text, in place of live events"},
+	{"quiet", 'q', OPT_FLAG, NULL, &opt.quiet, "only the statistics"},
+	{"ioctl-sample", 0, OPT_U64, "N", &opt.sample, "print every Nth ioctl (0: none); all are counted"},
+	{"driver", 0, OPT_STR, "NAME", &opt.driver, "only rings of this driver (amdgpu, nouveau, xe)"},
+	{"event", 'e', OPT_STR, "SRC,...", &opt.sources, "live: take the events from these sources"},
+	{"probes", 0, OPT_FLAG, NULL, &opt.probes,
+	 "nvidia, live: functions of its kernel modules: interrupts, faults, P2P, power"},
+	{NULL, 0, OPT_FLAG, NULL, NULL, NULL},
+};
+
+static const struct monitor_row rows[] = {
+#define GRT_MONITOR(name, LAYOUT, sources, driver, parts, limit, help) \
+	{#name, MONITOR_LAYOUT_##LAYOUT, sources, driver, parts, limit, help},
+#include "monitors.def"
+#undef GRT_MONITOR
+};
+#define ROWS (sizeof(rows) / sizeof(rows[0]))
+
+/**
+ * struct wish - a tracepoint that is not there on every kernel that has the others
+ * @has: one of these others
+ * @wants: the one that may be missing
+ * @without: what is then unknown
+ */
+struct wish {
+	const char *monitor;
+	const char *group;
+	const char *has;
+	const char *wants;
+	const char *without;
+};
+
+static const struct wish wishes[] = {
+	{"i915", "i915", "i915_request_queue", "i915_request_in",
+	 "no request_in/out here (CONFIG_DRM_I915_LOW_LEVEL_TRACEPOINTS=n): execution is inferred"},
+};
+
+static int feed_deps(struct monitor *m, const struct grt_event *e, struct monitor_did *did)
+{
+	int ret = grt_deps_event(m->deps, e);
+
+	did->ended = ret > 0 ? ret : 0;
+	return ret < 0 ? ret : 0;
+}
+
+/* Which events */
+
+static bool monitor_is_asked_for(const struct monitor *m, uint64_t ctx, uint32_t pid, uint32_t ring,
+				 uint32_t device)
+{
+	const struct grt_dep_context *context = grt_deps_context(m->deps, ctx);
+	const char *driver;
+
+	/* What it does not say of itself may be known of its fence's context. */
+	if (context && !pid)
+		pid = context->pid;
+	if (context && ring == GRT_RING_NONE)
+		ring = context->ring;
+	if (m->pid && pid != m->pid)
+		return false;
+	if (!m->driver)
+		return true;
+	driver = grt_names_owner(&m->names, grt_names_find(&m->names, GRT_NAME_RING, ring));
+	/* memory is on no ring */
+	if (ring == GRT_RING_NONE && device)
+		driver = grt_names_owner(&m->names, grt_names_find(&m->names, GRT_NAME_DEVICE, device));
+	return driver ? !strcmp(driver, m->driver) : !m->sure;
+}
+
+static bool monitor_wants(struct grt_analyses *a, const struct grt_job *job)
+{
+	return monitor_is_asked_for((struct monitor *)a, job->ctx, job->pid, job->ring, job->device);
+}
+
+static bool has_line(struct monitor *m, const struct grt_event *e)
+{
+	const struct grt_ev_ioctl_enter *enter = (const struct grt_ev_ioctl_enter *)e;
+
+	/* of some a text reports at most that they began */
+	if (m->quiet || (e->type == GRT_EV_IOCTL_ENTER && enter->fd != GRT_FD_UNKNOWN))
+		return false;
+	if (e->type != GRT_EV_IOCTL_EXIT && e->type != GRT_EV_IOCTL_ENTER)
+		return true;
+	return m->sample && !(m->ioctls++ % m->sample);
+}
+
+/* A job in one record counts as its events. */
+static int take_whole_job(struct monitor *m, const struct grt_event *e)
+{
+	struct grt_job_parts parts;
+	int ret = 0;
+
+	grt_job_split(e, &parts);
+	for (unsigned int i = 0; i < parts.n && !ret; i++) {
+		m->seen[parts.of[i].e.type]++;
+		ret = grt_analyses_event(&m->a, &parts.of[i].e, grt_class_of[parts.of[i].e.type]);
+	}
+	m->seen[GRT_EV_SYNC_WAIT_ENTER] += ((const struct grt_ev_job *)e)->waits;
+	return ret;
+}
+
+static int monitor_take_in(struct monitor *m, const struct grt_event *e, struct monitor_did *did)
+{
+	m->seen[0]++;
+	m->seen[e->type]++;
+	m->a.pass.completed_again += e->type == GRT_EV_COMPLETE && m->again;
+	m->a.pass.call = &did->call;
+	if (e->type == GRT_EV_WAIT_DEP)
+		return feed_deps(m, e, did);
+	if (e->type == GRT_EV_JOB)
+		return take_whole_job(m, e);
+	return grt_analyses_event(&m->a, e, grt_class_of[e->type]);
+}
+
+/*
+ * Jobs and signals are followed whoever they belong to: those requested run
+ * behind them on a ring, and wait for them. Return: 0 or -ENOMEM
+ */
+static int monitor_follow(struct monitor *m, const struct grt_event *e, struct monitor_did *did)
+{
+	uint64_t before = grt_jobs_completed_again(m->a.jobs);
+	int ret = grt_jobs_event(m->a.jobs, e);
+
+	m->again = grt_jobs_completed_again(m->a.jobs) != before;
+	return ret || e->type == GRT_EV_WAIT_DEP ? ret : feed_deps(m, e, did);
+}
+
+/* Of these only functions that we have probed ourselves are for a monitor. */
+static bool is_log(const struct grt_event *e)
+{
+	return grt_class_of[e->type] == GRT_CLASS_log && !(e->type == GRT_EV_FUNC && e->flags & GRT_FLAG_BPF);
+}
+
+/* A recording is as long as it is, whichever of its events are requested. */
+static void stretch(struct monitor *m, uint64_t ns)
+{
+	if (m->live)
+		return;
+	if (!m->known)
+		m->first = ns;
+	m->last = ns;
+	m->known = true;
+}
+
+static int monitor_on_event(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
+{
+	struct monitor *m = (struct monitor *)c;
+	struct monitor_did did = {.ended = 0};
+	int ret = m->lines ? grt_event_json_see(m->lines, e, 0) : 0;
+	bool pass;
+
+	if (ret)
+		return ret;
+	stretch(m, e->time);
+	m->counters += e->type == GRT_EV_COUNTER && !(m->classes & GRT_IN_CLASS(counter));
+	if (e->type >= GRT_EV_MAX || !(m->classes >> grt_class_of[e->type] & 1) || is_log(e))
+		return 0;
+	ret = monitor_follow(m, e, &did);
+	pass = monitor_is_asked_for(m, e->ctx, e->pid, e->ring, e->device);
+	m->left_out += !pass;
+	if (!ret && pass)
+		ret = monitor_take_in(m, e, &did);
+	if (ret || !(pass || did.ended) || !has_line(m, e))
+		return ret;
+	return monitor_line(m, e, cpu, &did);
+}
+
+static int monitor_on_name(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
+{
+	struct monitor *m = (struct monitor *)c;
+
+	(void)cpu;
+	return grt_names_add(&m->names, (const struct grt_ev_name *)e);
+}
+
+static int monitor_on_packet(struct grt_consumer *c, const struct grt_packet *p)
+{
+	grt_counts_packet(((struct monitor *)c)->counts, p);
+	return 0;
+}
+
+/* Begin and end */
+
+/* The parts that the monitor's row names. */
+static void want_parts(struct monitor *m)
+{
+	char words[128], *word, *rest = words;
+
+	snprintf(words, sizeof(words), "%s", m->row->parts);
+	if (!words[0])
+		grt_analyses_want_all(&m->a, GRT_PART_MONITOR);
+	while ((word = strsep(&rest, " ")))
+		if (*word)
+			grt_analyses_want(&m->a, grt_part_find(word, GRT_PART_MONITOR));
+}
+
+static int monitor_begin(struct monitor *m)
+{
+	struct grt_pass *pass = &m->a.pass;
+
+	m->a.c = (struct grt_consumer){
+		.event = monitor_on_event, .name = monitor_on_name, .packet = monitor_on_packet};
+	m->a.wants = monitor_wants;
+	m->counts = calloc(1, sizeof(*m->counts));
+	if (!m->counts || grt_analyses_join(&m->a) || grt_deps_new(&m->deps, NULL) ||
+	    (!m->quiet && monitor_line_new(m)))
+		return -ENOMEM;
+	pass->deps = m->deps;
+	pass->names = &m->names;
+	pass->seen = m->seen;
+	pass->notes = &m->notes;
+	pass->json = m->json;
+	want_parts(m);
+	if (grt_analyses_begin(&m->a))
+		return -ENOMEM;
+	m->classes = grt_analyses_classes(&m->a);
+	setvbuf(stdout, NULL, _IOFBF, OUTPUT_BUFFER);
+	return 0;
+}
+
+static void monitor_end(struct monitor *m)
+{
+	grt_analyses_free(&m->a);
+	grt_deps_free(m->deps);
+	monitor_line_free(m);
+	grt_names_free(&m->names);
+	free(m->counts);
+}
+
+static int monitor_no_memory(void)
+{
+	return cmd_fail(EXIT_FAILED, strerror(ENOMEM), NULL, "the monitor");
+}
+
+/* The statistics, and what went wrong. @ret: of the run. Return: exit status */
+static int monitor_finish(struct monitor *m, const struct grt_err *err, int ret)
+{
+	int written;
+
+	if (m->write_error)
+		return cmd_write_failed(m->write_error);
+	m->a.pass.health = grt_session_health(m->session);
+	written = grt_analyses_finish(&m->a) ?: monitor_stats(m);
+	return reading_judge(m->session, m->input, monitor_unread(m), ret < 0 ? ret : written, err);
+}
+
+/* Input */
+
+static int monitor_replay(struct monitor *m, const char *path)
+{
+	struct grt_err err = {.what = ""};
+	int ret, status;
+
+	if (opt.seconds > 0 || opt.sources)
+		return cmd_usage_error("-d and -e work only on live events, not with -i");
+	ret = grt_session_open(&m->session, path, &err);
+	if (ret)
+		return cmd_error(cmd_open_status(ret), &err);
+	m->input = path;
+	if (!m->driver)
+		m->driver = m->row->driver;
+	ret = grt_session_run(m->session, &m->a.c, 0, UINT64_MAX, &err);
+	status = monitor_finish(m, &err, ret);
+	grt_session_close(m->session);
+	return status;
+}
+
+static const char *told; /* the monitor that tell() speaks of: its callers cannot hand it over */
+
+static void monitor_tell(const char *text)
+{
+	fprintf(stderr, "monitor: %s: ", told);
+	cmd_put_text(stderr, text);
+	fputc('\n', stderr);
+}
+
+static void monitor_tell_missing(const struct monitor_row *row)
+{
+	struct grt_err err;
+	int tracefs = tracefs_open(&err);
+
+	if (row->limit)
+		monitor_tell(row->limit);
+	if (tracefs < 0)
+		return;
+	for (unsigned int i = 0; i < sizeof(wishes) / sizeof(wishes[0]); i++)
+		if (!strcmp(wishes[i].monitor, row->name) &&
+		    tracefs_find(tracefs, wishes[i].group, wishes[i].has, NULL, 0) &&
+		    !tracefs_find(tracefs, wishes[i].group, wishes[i].wants, NULL, 0))
+			monitor_tell(wishes[i].without);
+	close(tracefs);
+}
+
+/* Every source that does not repeat another and needs no program; the module's events are those of drm again.
+ */
+static const char *every_source(void)
+{
+	static char text[256];
+	size_t used = 0;
+
+	for (size_t i = 0; i < SOURCES && used < sizeof(text); i++) {
+		const struct source *s = all_sources[i];
+
+		if (!s->by_name && !s->program && s != &source_kmod)
+			used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s", used ? "," : "",
+						 s->name);
+	}
+	return text;
+}
+
+static int monitor_flush_lines(void *arg)
+{
+	struct monitor *m = arg;
+
+	m->write_error = cmd_flush();
+	return m->write_error ? MONITOR_STOP : 0;
+}
+
+static int monitor_run_live(struct monitor *m, struct live *l)
+{
+	const struct live_limits limits = {.seconds = opt.seconds, .idle = monitor_flush_lines, .arg = m};
+	struct grt_err err = {.what = ""};
+	int ret = live_start(l, &err);
+
+	if (ret)
+		return cmd_error(kmod_exit_status(ret), &err);
+	if (isatty(STDERR_FILENO))
+		fputs("grtrace monitor: Ctrl-C ends and prints the statistics\n", stderr);
+	m->session = live_session(l);
+	m->first = grt_now();
+	ret = live_run(l, &m->a.c, &limits, &err);
+	m->last = grt_now();
+	m->known = true;
+	return monitor_finish(m, &err, ret);
+}
+
+static int monitor_watch(struct monitor *m)
+{
+	const char *own = m->row->sources[0] ? m->row->sources : every_source();
+	const struct live_setup setup = {
+		.sources = opt.sources ? opt.sources : own,
+		.pid = (pid_t)opt.pid,
+		.driver = opt.driver,
+		.flag = opt.probes ? "probes" : NULL,
+		.any = !opt.sources && !m->row->sources[0],
+		.note = monitor_tell,
+	};
+	struct grt_err err = {.what = ""};
+	struct live *l = NULL;
+	int ret, status;
+
+	m->live = true;
+	m->input = "live";
+	told = m->row->name;
+	monitor_tell_missing(m->row);
+	ret = live_open(&l, &setup, &err);
+	if (ret == -EINVAL && opt.sources)
+		status = cmd_error(EXIT_USAGE, &err);
+	else if (ret)
+		status = cmd_error(kmod_exit_status(ret), &err);
+	else
+		status = monitor_run_live(m, l);
+	ret = live_close(l, &err);
+	if (ret && status == EXIT_DONE)
+		status = cmd_error(kmod_exit_status(ret), &err);
+	return status;
+}
+
+/* Command line */
+
+static const char *monitor_name(unsigned int n)
+{
+	return n < ROWS ? rows[n].name : NULL;
+}
+
+static int no_monitor(const char *word)
+{
+	char all[256];
+	struct cmd_guess best = {0};
+
+	if (!word)
+		return cmd_usage_error("which monitor? There are: %s",
+				       cmd_words(monitor_name, all, sizeof(all)));
+	for (unsigned int i = 0; i < ROWS; i++)
+		cmd_nearest(&best, word, rows[i].name);
+	if (best.name)
+		return cmd_usage_error("'%s' is unknown (did you mean %s?)", word, best.name);
+	return cmd_usage_error("unknown monitor '%s' (there are: %s)", word,
+			       cmd_words(monitor_name, all, sizeof(all)));
+}
+
+static const struct monitor_row *monitor_find_row(const char *name)
+{
+	for (unsigned int i = 0; name && i < ROWS; i++)
+		if (!strcmp(rows[i].name, name))
+			return &rows[i];
+	return NULL;
+}
+
+static int monitor_run(int argc, char **argv)
+{
+	struct monitor m = {
+		.row = monitor_find_row(argv[0]),
+		.pid = (uint32_t)opt.pid,
+		.driver = opt.driver,
+		.sure = opt.driver,
+		.sample = opt.sample,
+		.json = opt.json,
+		.quiet = opt.quiet,
+	};
+	int status;
+
+	if (!m.row)
+		return no_monitor(argv[0]);
+	if (argc > 1)
+		return cmd_usage_error("more than one monitor: '%s'; `all` shows all of them", argv[1]);
+	if (!strcmp(m.row->name, "fence") && !opt.driver && !opt.input)
+		return cmd_usage_error("fence: name the driver, for example --driver nouveau");
+	if (opt.probes && (strcmp(m.row->name, "nvidia") || opt.input))
+		return cmd_usage_error("--probes works only with `monitor nvidia` on live events");
+	if (monitor_begin(&m))
+		status = monitor_no_memory();
+	else
+		status = opt.input ? monitor_replay(&m, opt.input) : monitor_watch(&m);
+	monitor_end(&m);
+	return status;
+}
+
+const struct cmd cmd_monitor = {
+	.reads = true,
+	.usage =
+		"WHAT [-p PID] [-d SECONDS] [--json] [-i PATH] [-q] [--ioctl-sample N] [--driver NAME] [-e SRC,...] [--probes]",
+	.opts = opts,
+	.operand = monitor_name,
+	.run = monitor_run,
+	.json = &monitor_json,
+};

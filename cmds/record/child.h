@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A program that is started under grtrace: forked first, run when capture is
+ * set up, waited for as a shell would.
+ */
+#ifndef GRTRACE_CHILD_H
+#define GRTRACE_CHILD_H
+
+#include <sys/types.h>
+
+#include "cmds/cmd.h"
+
+/**
+ * struct child - the program
+ * @pid: 0: none
+ * @go: pipe that lets it run, -1 when it does
+ * @failed: pipe that brings the errno of a failed exec
+ * @pidfd: readable when it has ended; -1 on kernels without
+ * @ended: it was waited for
+ * @status: exit status as a shell has it (128 + signal), once @ended
+ */
+struct child {
+	pid_t pid;
+	int go;
+	int failed;
+	int pidfd;
+	bool ended;
+	int status;
+};
+
+/** child_find - checks that argv[0] can be run. Return: 0, or 127 or 126 after saying why, as a shell */
+int child_find(char **argv);
+
+/**
+ * child_fork - makes the process, which waits
+ * @err_fd: its standard error, -1: ours
+ * @user: that it becomes; NULL: ours
+ * Return: 0 or -errno
+ */
+int child_fork(struct child *c, char **argv, int err_fd, const char *user, struct grt_err *err);
+
+/** child_run - lets it run. Return: 0, or 126 or 127 when the program could not be executed, after saying why
+ */
+int child_run(struct child *c, char **argv);
+
+/** child_poll - looks whether it has ended, without waiting. Return: c->ended */
+bool child_poll(struct child *c);
+
+/** child_wait - waits for its end */
+void child_wait(struct child *c);
+
+/** child_close - closes what is open; one that does not run yet never will */
+void child_close(struct child *c);
+
+#endif /* GRTRACE_CHILD_H */

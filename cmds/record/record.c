@@ -1,0 +1,1087 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * grtrace record: moves packets from sources into a recording, while a program
+ * runs, for a time, or until Ctrl-C. Whatever was changed for it is put back.
+ */
+#include <errno.h>
+#include <pwd.h>
+#include <limits.h>
+#include <linux/capability.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "host/drm_cards.h"
+#include "kmod/kmod.h"
+#include "sources/source.h"
+#include "child.h"
+#include "cmds/cmd.h"
+#include "cmds/privileges.h"
+#include "record_files.h"
+#include "recording.h"
+
+#define DEFAULT_OUTPUT "grtrace.out.grt"
+#define ENV_ROOM 64
+#define PATH_ROOM 4096
+
+/*
+ * Moved at once. Larger ones gain nothing and fall out of the second-level
+ * cache; a packet may be larger: it is then moved in parts.
+ */
+#define CHUNK ((size_t)1 << 20)
+
+/* How often the loop looks at the clock and at signals, ms. */
+#define TICK_MS 200
+
+/* How long PROG may take to end after Ctrl-C before it gets SIGTERM, and after that before it is left alone.
+ */
+#define GRACE_NS (2 * NS_PER_S)
+
+/* A stopped stream whose end does not come is given up after this. */
+#define DRAIN_NS (5 * NS_PER_S)
+
+#define GRT_SOURCE(name, help) #name ", "
+static const char source_names[] =
+#include "sources/sources.def"
+	"auto";
+#undef GRT_SOURCE
+
+static struct {
+	const char *output;
+	const char *raw;
+	const char *user;
+	bool no_command;
+	const char *sources;
+	const char *driver;
+	double seconds;
+	uint64_t pid;
+	uint64_t buffer;
+	bool verbose;
+	const char *comm;
+	const char *ring;
+	const char *device;
+	const char *type_names;
+	struct grt_type_set types;
+	uint32_t device_number;
+	const char *stack;
+	bool kernel_stack;
+	struct record_files files;
+} opt;
+
+static const struct cmd_opt options[] = {
+	{"output", 'o', OPT_STR, "DIR", &opt.output,
+	 "write the recording here (default: " DEFAULT_OUTPUT ")"},
+	{"event", 'e', OPT_STR, "SRC,...", &opt.sources,
+	 "sources of the events (default: auto, all that work here)"},
+	{"driver", 0, OPT_STR, "NAME", &opt.driver,
+	 "BPF sources: only jobs of this driver; required for fence"},
+	{"duration", 'd', OPT_SECONDS, "SECONDS", &opt.seconds, "end after this time"},
+	{"pid", 'p', OPT_PID, "PID", &opt.pid, "only events of this process; end when it ends"},
+	{"comm", 0, OPT_STR, "NAME", &opt.comm, "only events of threads of this name"},
+	{"ring", 'r', OPT_STR, "RING", &opt.ring, "only jobs of rings of this name"},
+	{"device", 0, OPT_STR, "GPU", &opt.device,
+	 "only calls and jobs of this GPU: renderD128, card0, 0 for card0, or its address"},
+	{"type", 't', OPT_STR, "T,...", &opt.type_names, "only events of these types"},
+	{"buffer", 0, OPT_SIZE, "SIZE", &opt.buffer, "kernel buffer per CPU, like 16M"},
+	{"stack", 0, OPT_STR, "HOW", &opt.stack,
+	 "CPU stack of each submit or launch: inproc (CUDA only), bpf, auto or none"},
+	{"kernel-stack", 0, OPT_FLAG, NULL, &opt.kernel_stack, "with --stack: kernel frames, too"},
+	{"user", 0, OPT_STR, "NAME", &opt.user,
+	 "run PROG as this user, who owns the recording and all files (root only)"},
+	{"no-command-line", 0, OPT_FLAG, NULL, &opt.no_command,
+	 "do not keep the command line, which may hold secrets"},
+	{"verbose", 'v', OPT_FLAG, NULL, &opt.verbose, "print which sources are left out, and why"},
+	{"chrome", 0, OPT_STR, "FILE", &opt.files.chrome, "at the end, the timeline as Trace Event Format"},
+	{"cpu-folded", 0, OPT_STR, "FILE", &opt.files.cpu_folded,
+	 "at the end, CPU stacks of CUDA's launches: ts_ns comm pid tid cpu f1;f2;..."},
+	{"cupti-text", 0, OPT_STR, "FILE", &opt.files.cupti_text,
+	 "at the end, CUDA's launches and the GPU's work as text of CUPTI's records"},
+	{"folded", 0, OPT_STR, "FILE", &opt.files.folded, "at the end, GPU time by CPU stack, in us"},
+	{"raw", 0, OPT_STR, "FILE", &opt.raw,
+	 "write plain packets instead of a directory; - is standard output"},
+	{NULL, 0, OPT_FLAG, NULL, NULL, NULL},
+};
+
+/* A source that takes part. */
+struct input {
+	const struct source *source;
+	void *state;
+	unsigned int first;
+	unsigned int streams;
+};
+
+/**
+ * struct run - one recording while it is made
+ * @inputs: of which there are @n_inputs
+ * @fds: descriptors of all streams, then pidfds of the child and of -p
+ * @streams: how many streams
+ * @left: of these, not at their end
+ * @buffer: CHUNK bytes
+ * @target: pidfd of the process of --pid
+ * @asked: when PROG was last asked to end
+ * @gave_up: it was asked twice
+ * @begun, @shown: when capture began, when the progress line was last printed
+ * @program: PROG is given
+ * @status: exit status so far; once PROG runs it no longer stops anything
+ */
+struct run {
+	struct input inputs[SOURCES];
+	unsigned int n_inputs;
+	struct pollfd *fds;
+	unsigned int streams;
+	unsigned int left;
+	char *buffer;
+	struct recording rec;
+	struct child child;
+	int target;
+	uint64_t asked;
+	bool gave_up;
+	uint64_t begun;
+	uint64_t shown;
+	bool program;
+	int status;
+	char *command;
+	char clock_start[128];
+	char gpus[2048];
+	char clock_end[128];
+	int64_t realtime_offset;
+};
+
+static void record_note(const char *text)
+{
+	cmd_tell("record", text);
+}
+
+/* ------------------------------------------------------------ sources */
+
+/* The first of a source's options that was given, NULL: none was. */
+static const struct cmd_opt *record_given(const struct source *source)
+{
+	for (const struct cmd_opt *o = source->options; o && o->name; o++)
+		if (cmd_opt_given(o))
+			return o;
+	return NULL;
+}
+
+/** enum wish - whether a source is wanted */
+enum wish {
+	WISH_NO,
+	WISH_AUTO, /* if it works here */
+	WISH_NAMED,
+};
+
+/* An option that one source alone obeys may make it the only one. */
+static enum wish wish_of_auto(const struct source *source)
+{
+	for (size_t i = 0; i < SOURCES; i++)
+		if (all_sources[i]->alone && record_given(all_sources[i]))
+			return source == all_sources[i] ? WISH_NAMED : WISH_NO;
+	return source->by_name ? WISH_NO : WISH_AUTO;
+}
+
+/* A word of -e; what stands behind the name and a colon is for the source. */
+static bool record_is_source(const struct source *source, const char *word, size_t length)
+{
+	size_t name = strlen(source->name);
+
+	if (source->word && length > name && word[name] == ':')
+		length = name;
+	return name == length && !strncmp(word, source->name, length);
+}
+
+static enum wish wish_for(const struct source *source, bool *unknown)
+{
+	const char *p = opt.sources ?: "auto";
+	enum wish wish = WISH_NO;
+	size_t length, i;
+
+	for (; *p; p += length + (p[length] == ',')) {
+		length = strcspn(p, ",");
+		if (length == 4 && !strncmp(p, "auto", 4)) {
+			if (wish == WISH_NO)
+				wish = wish_of_auto(source);
+			continue;
+		}
+		for (i = 0; i < SOURCES; i++)
+			if (record_is_source(all_sources[i], p, length))
+				break;
+		*unknown |= i == SOURCES;
+		if (i < SOURCES && all_sources[i] == source)
+			wish = WISH_NAMED;
+	}
+	return wish;
+}
+
+/* What stands behind the names of sources; the texts live as long as we do. */
+static int record_take_words(void)
+{
+	static char *list;
+	char *next, *word, *colon;
+	const char *why;
+
+	free(list);
+	next = list = opt.sources ? strdup(opt.sources) : NULL;
+	while ((word = strsep(&next, ",")))
+		for (size_t i = 0; (colon = strchr(word, ':')) && i < SOURCES; i++) {
+			if (!all_sources[i]->word || !record_is_source(all_sources[i], word, strlen(word)))
+				continue;
+			why = all_sources[i]->word(colon + 1);
+			if (why)
+				return cmd_usage_error("-e %s: %s", all_sources[i]->name, why);
+			break;
+		}
+	return EXIT_DONE;
+}
+
+static int check_sources(void)
+{
+	bool unknown = false, any = false;
+	size_t i;
+
+	for (i = 0; i < SOURCES; i++)
+		any |= wish_for(all_sources[i], &unknown) != WISH_NO;
+	if (unknown || !any)
+		return cmd_usage_error("-e %s: not a list of sources (there are: %s)", opt.sources,
+				       source_names);
+	return EXIT_DONE;
+}
+
+static bool wants_stack(void)
+{
+	return opt.stack && strcmp(opt.stack, "none") && strcmp(opt.stack, "inproc");
+}
+
+/* Whether a source that is open already reports the jobs of a driver. */
+static bool record_is_covered(void *arg, const char *driver)
+{
+	const struct run *run = arg;
+	const struct input *in;
+
+	for (in = run->inputs; in < run->inputs + run->n_inputs; in++)
+		if (in->source->covers && in->source->covers(in->state, driver))
+			return true;
+	return false;
+}
+
+static const char *output_path(void)
+{
+	return opt.output ? opt.output : DEFAULT_OUTPUT;
+}
+
+/* One that nobody named and that does not work here is left out. Return: 0 or -errno */
+static int record_open_source(struct run *run, const struct source *source, enum wish wish,
+			      struct grt_err *err)
+{
+	struct source_setup setup = {
+		.pid = (pid_t)opt.pid,
+		.comm = opt.comm,
+		.ring = opt.ring,
+		.driver = opt.driver,
+		.device = opt.device_number,
+		.types = opt.types,
+		.buffer_size = opt.buffer,
+		.merged = opt.raw,
+		.ring_base = run->n_inputs * SOURCE_RINGS,
+		.user_stack = wants_stack(),
+		.kernel_stack = opt.kernel_stack,
+		.stack = opt.stack,
+		.program = run->program,
+		.uid = (uid_t)-1,
+		.gid = (gid_t)-1,
+		.covered = wants_stack() || opt.kernel_stack ? NULL : record_is_covered,
+		.arg = run,
+		.note = record_note,
+	};
+	struct input *in = &run->inputs[run->n_inputs];
+	int ret = wish == WISH_AUTO && source->probe ? source->probe(err) : 0;
+
+	if (ret)
+		return ret;
+	if (opt.raw)
+		privileges_user(&setup.uid, &setup.gid);
+	else
+		recording_owner(output_path(), &setup.uid, &setup.gid);
+	in->source = source;
+	ret = source->open(&in->state, &setup, err);
+	if (ret && wish == WISH_AUTO)
+		source->close(in->state, NULL);
+	else
+		run->n_inputs++;
+	return ret;
+}
+
+/** struct left_out - why `auto` goes on without a source; @code 0: it does not */
+struct left_out {
+	int code;
+	struct grt_err why;
+};
+
+static void record_note_error(const struct grt_err *err)
+{
+	char text[sizeof(err->what) + sizeof(err->why) + 8];
+
+	snprintf(text, sizeof(text), "%s%s%s", err->what, err->why[0] ? ": " : "", err->why);
+	record_note(text);
+}
+
+/* Details; a privilege that is missing and can be had is always reported. */
+static void tell_left_out(const struct left_out *left)
+{
+	char text[sizeof(left->why.what) + sizeof(left->why.why) + 64];
+	size_t i;
+
+	for (i = 0; i < SOURCES; i++) {
+		if (!left[i].code || (!opt.verbose && left[i].code != -EACCES))
+			continue;
+		snprintf(text, sizeof(text), "without %s: %s%s%s", all_sources[i]->name, left[i].why.what,
+			 left[i].why.why[0] ? ": " : "", left[i].why.why);
+		record_note(text);
+	}
+}
+
+/* A privilege is what most likely is missing, whatever else is. */
+static int none_works(const struct left_out *left)
+{
+	size_t i = 0;
+
+	while (i < SOURCES && left[i].code != -EACCES)
+		i++;
+	for (i %= SOURCES; !left[i].code; i++)
+		;
+	return cmd_error(kmod_exit_status(left[i].code), &left[i].why);
+}
+
+/* Without its source there is nothing that could obey an option which was given. */
+static void record_blame_option(const struct source *source, struct grt_err *why)
+{
+	const struct cmd_opt *o = record_given(source);
+	char what[sizeof(why->what)];
+
+	if (!o)
+		return;
+	snprintf(what, sizeof(what), "%s", why->what);
+	snprintf(why->what, sizeof(why->what), "--%s needs the source %s: %.300s", o->name, source->name,
+		 what);
+}
+
+/* Opens every source requested. Return: an exit status */
+static int open_inputs(struct run *run)
+{
+	struct left_out left[SOURCES] = {0};
+	bool unknown = false;
+	enum wish wish;
+	size_t i;
+	int ret;
+
+	for (i = 0; i < SOURCES; i++) {
+		wish = wish_for(all_sources[i], &unknown);
+		/* packets of two sources are distinguished by their files only */
+		if (opt.raw && run->n_inputs && wish == WISH_NAMED)
+			return cmd_usage_error("--raw: one source at a time, with -e");
+		if (wish == WISH_NO || (opt.raw && run->n_inputs))
+			continue;
+		if (wish == WISH_AUTO && all_sources[i]->background && !run->n_inputs)
+			continue;
+		ret = record_open_source(run, all_sources[i], wish, &left[i].why);
+		if (ret)
+			record_blame_option(all_sources[i], &left[i].why);
+		/* what is here and in use, or of another version, is not passed over in silence */
+		if (ret && (wish == WISH_NAMED || ret == -EBUSY || ret == -EPROTO))
+			return cmd_error(kmod_exit_status(ret), &left[i].why);
+		left[i].code = ret;
+	}
+	if (!run->n_inputs)
+		return none_works(left);
+	tell_left_out(left);
+	return EXIT_DONE;
+}
+
+static int record_make_tables(struct run *run)
+{
+	struct input *in;
+	unsigned int i;
+
+	/* Two more: the child and the process of -p. */
+	run->fds = calloc(run->n_inputs * SOURCE_STREAMS_MAX + 2, sizeof(*run->fds));
+	for (i = 0; run->fds && i < run->n_inputs; i++) {
+		in = &run->inputs[i];
+		in->first = run->streams;
+		in->streams = in->source->streams(in->state, run->fds + run->streams);
+		run->streams += in->streams;
+	}
+	run->left = run->streams;
+	run->buffer = run->fds ? malloc(CHUNK) : NULL;
+	if (!run->buffer)
+		return cmd_fail(EXIT_FAILED, NULL, "a smaller --buffer",
+				"no memory for a buffer of %zu bytes", CHUNK);
+	run->fds[run->streams] = (struct pollfd){.fd = -1, .events = POLLIN};
+	run->fds[run->streams + 1] = (struct pollfd){.fd = run->target, .events = POLLIN};
+	return EXIT_DONE;
+}
+
+static int close_inputs(struct run *run)
+{
+	struct grt_err err = {0};
+	unsigned int i;
+	int ret, status = EXIT_DONE;
+
+	for (i = 0; i < run->n_inputs; i++) {
+		ret = run->inputs[i].source->close(run->inputs[i].state, &err);
+		if (ret)
+			status = cmd_error(EXIT_FAILED, &err);
+	}
+	return status;
+}
+
+/* ----------------------------------------------------------- metadata */
+
+static void clock_text(char *text, size_t room)
+{
+	snprintf(text, room, "monotonic=%llu realtime=%llu boottime=%llu monotonic_raw=%llu",
+		 (unsigned long long)grt_clock_ns(CLOCK_MONOTONIC),
+		 (unsigned long long)grt_clock_ns(CLOCK_REALTIME),
+		 (unsigned long long)grt_clock_ns(CLOCK_BOOTTIME),
+		 (unsigned long long)grt_clock_ns(CLOCK_MONOTONIC_RAW));
+}
+
+/* The whole command line, as the kernel has it. */
+/* Return: an exit status */
+static int be_for_user(const char *name, const char *prog)
+{
+	struct passwd *user;
+
+	if (!prog)
+		return cmd_usage_error("--user %s: it is for a program: grtrace record --user %s -- PROG",
+				       name, name);
+	user = getpwnam(name);
+	if (!user)
+		return cmd_usage_error("--user %s: there is no such user", name);
+	if (geteuid())
+		return cmd_fail(EXIT_MISSING, "only root may", "sudo grtrace record ...",
+				"cannot run a program as the user %s", name);
+	privileges_for_user(user->pw_uid, user->pw_gid);
+	return EXIT_DONE;
+}
+
+static char *command_text(void)
+{
+	char text[4096];
+	FILE *f = fopen("/proc/self/cmdline", "re");
+	size_t n = f ? fread(text, 1, sizeof(text) - 1, f) : 0, i;
+
+	if (f)
+		fclose(f);
+	for (i = 0; i + 1 < n; i++)
+		if (!text[i])
+			text[i] = ' ';
+	text[n] = '\0';
+	return strdup(text);
+}
+
+static int record_write_metadata(struct run *run, const char *state, struct grt_err *err)
+{
+	struct utsname u;
+	unsigned int i;
+	int n, ret;
+
+	if (run->rec.dir < 0)
+		return 0;
+	uname(&u);
+	/* those that come, too; those that went stay */
+	drm_nodes(run->gpus, sizeof(run->gpus));
+	struct grt_env env[ENV_ROOM + 1] = {
+		{"state", state},
+		{"hostname", u.nodename},
+		{"kernel", u.release},
+		{"kernel_version", u.version},
+		{"machine", u.machine},
+		{"tool_version", GRT_VERSION},
+		{"command", run->command ?: ""},
+		{"clock_start", run->clock_start},
+		{"gpus", run->gpus},
+	};
+	for (n = 0; env[n].key; n++)
+		;
+	if (run->clock_end[0])
+		env[n++] = (struct grt_env){"clock_end", run->clock_end};
+	for (i = 0; i < run->n_inputs; i++)
+		n += run->inputs[i].source->describe(run->inputs[i].state, env + n, ENV_ROOM - n);
+	ret = grt_metadata_write(run->rec.dir, env, run->realtime_offset, err);
+	if (!ret)
+		recording_give(&run->rec, "metadata");
+	return ret;
+}
+
+/* ------------------------------------------------------------- output */
+
+/*
+ * The metadata comes first: killed at any time, the recorder leaves a recording, or a directory that the next
+ * one takes. Return: 0 or -errno
+ */
+static int begin_directory(struct run *run, const char *path, struct grt_err *err)
+{
+	unsigned int i, k;
+	int ret;
+
+	run->realtime_offset = (int64_t)(grt_clock_ns(CLOCK_REALTIME) - grt_clock_ns(CLOCK_MONOTONIC));
+	clock_text(run->clock_start, sizeof(run->clock_start));
+	ret = record_write_metadata(run, "recording", err);
+	for (i = 0; ret >= 0 && i < run->n_inputs; i++)
+		for (k = 0; ret >= 0 && k < run->inputs[i].streams; k++)
+			ret = recording_add_file(&run->rec, run->inputs[i].source->name, k, err);
+	if (ret < 0)
+		return ret;
+	for (i = 0; i < run->n_inputs; i++) {
+		const struct input *in = &run->inputs[i];
+
+		ret = in->source->attach ? in->source->attach(in->state, run->rec.dir, path, err) : 0;
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+/* A directory without metadata would be no recording that the next one may replace. Return: 0 or -errno */
+static int open_output(struct run *run, struct grt_err *err)
+{
+	const char *path = output_path();
+	int ret;
+
+	if (opt.raw)
+		return recording_open_raw(&run->rec, opt.raw, err);
+	ret = recording_open_dir(&run->rec, path, err);
+	if (ret < 0)
+		return ret;
+	ret = begin_directory(run, path, err);
+	if (ret)
+		recording_discard(&run->rec);
+	return ret;
+}
+
+static void record_counts_text(const struct run *run, char *text, size_t room)
+{
+	char counts[80] = "events not counted";
+
+	if (recording_counted(&run->rec))
+		snprintf(counts, sizeof(counts), "%llu events, %llu lost",
+			 (unsigned long long)run->rec.events, (unsigned long long)run->rec.lost);
+	snprintf(text, room, "%.1f MB, %s", (double)recording_bytes(&run->rec) / 1e6, counts);
+}
+
+static void show_progress(struct run *run, uint64_t now)
+{
+	char text[128];
+
+	if (!isatty(STDERR_FILENO) || now - run->shown < NS_PER_S)
+		return;
+	run->shown = now;
+	record_counts_text(run, text, sizeof(text));
+	fprintf(stderr, "\r%s, %llu s \033[K", text, (unsigned long long)((now - run->begun) / NS_PER_S));
+}
+
+static void show_end(const struct run *run)
+{
+	char text[128];
+
+	record_counts_text(run, text, sizeof(text));
+	fprintf(stderr, "%sgrtrace record: %s in ", run->shown ? "\r\033[K" : "", text);
+	cmd_put_text(stderr, strcmp(run->rec.path, "-") ? run->rec.path : "standard output");
+	fputc('\n', stderr);
+	if (run->rec.lost)
+		fputs("  try: a larger --buffer, so that nothing is lost\n", stderr);
+	else if (!run->rec.events && recording_counted(&run->rec))
+		fputs("  try: grtrace doctor, which shows what was recorded and what can be recorded\n",
+		      stderr);
+}
+
+/* --------------------------------------------------------------- loop */
+
+static int input_of(const struct run *run, unsigned int stream, const struct input **in)
+{
+	unsigned int i = 0;
+
+	while (stream >= run->inputs[i].first + run->inputs[i].streams)
+		i++;
+	*in = &run->inputs[i];
+	return (int)(stream - run->inputs[i].first);
+}
+
+/* A packet is in the recording. */
+static void wrote(void *arg, unsigned int file, const struct grt_packet *p)
+{
+	const struct input *in;
+
+	input_of(arg, file, &in);
+	if (in->source->took)
+		in->source->took(in->state, p);
+}
+
+/* Moves what one read gives. Return: bytes, 0 when there is nothing (more), or -errno with *err set */
+static ssize_t move(struct run *run, unsigned int stream, struct grt_err *err)
+{
+	const struct input *in;
+	int index = input_of(run, stream, &in), ret;
+	ssize_t n = in->source->read(in->state, (unsigned int)index, run->buffer, CHUNK);
+
+	if (n == -EAGAIN || n == -EINTR)
+		return 0;
+	if (n < 0)
+		return grt_err_set(err, (int)n, strerror((int)-n), NULL, "cannot read stream %d of %s", index,
+				   in->source->name);
+	if (!n) {
+		run->fds[stream].fd = -1;
+		run->left--;
+		return 0;
+	}
+	ret = recording_write(&run->rec, opt.raw ? 0 : stream, run->buffer, (size_t)n, err);
+	return ret ? ret : n;
+}
+
+/* Return: 0 or -errno */
+static int move_ready(struct run *run, struct grt_err *err)
+{
+	unsigned int i;
+	ssize_t n;
+
+	for (i = 0; i < run->streams; i++) {
+		if (run->fds[i].fd < 0 || !run->fds[i].revents)
+			continue;
+		n = move(run, i, err);
+		if (n < 0)
+			return (int)n;
+	}
+	return 0;
+}
+
+/* PROG after a stop signal: it is asked to end, then forced to, then left alone. Return: whether to wait for
+ * it */
+static bool child_may_end(struct run *run, uint64_t now)
+{
+	if (run->gave_up)
+		return false;
+	if (!run->asked) {
+		run->asked = now;
+		/* What was typed at the terminal has reached PROG too. */
+		return !cmd_signal_sent || !kill(run->child.pid, cmd_signal);
+	}
+	if (now - run->asked < GRACE_NS)
+		return true;
+	if (now - run->asked < 2 * GRACE_NS)
+		return !kill(run->child.pid, SIGTERM);
+	run->gave_up = true;
+	return false;
+}
+
+/* Why capture ends now. */
+static bool record_should_end(struct run *run, uint64_t now)
+{
+	if (child_poll(&run->child) || !run->left)
+		return true;
+	if (opt.seconds > 0 && (double)(now - run->begun) >= opt.seconds * NS_PER_S)
+		return true;
+	if (run->fds[run->streams + 1].revents)
+		return true;
+	if (!cmd_signal)
+		return false;
+	return !run->child.pid || !child_may_end(run, now);
+}
+
+/* ms until there is something to do without an event, -1: never. */
+static int poll_timeout(const struct run *run, uint64_t now)
+{
+	double left = opt.seconds * 1e3 - (double)(now - run->begun) / 1e6;
+	bool ticks = run->asked || (run->child.pid && run->child.pidfd < 0);
+
+	if (opt.seconds > 0 && left < TICK_MS)
+		return left > 0 ? (int)left + 1 : 0;
+	if (ticks || isatty(STDERR_FILENO))
+		return TICK_MS;
+	return opt.seconds > 0 ? (int)(left < INT_MAX ? left : INT_MAX) : -1;
+}
+
+static int record_capture(struct run *run, struct grt_err *err)
+{
+	uint64_t now = run->begun;
+	int ret = 0;
+
+	while (!ret && !record_should_end(run, now)) {
+		show_progress(run, now);
+		if (cmd_poll(run->fds, run->streams + 2, poll_timeout(run, now)) > 0)
+			ret = move_ready(run, err);
+		now = grt_now();
+	}
+	return ret;
+}
+
+/* Takes everything up to the end of the streams. */
+static int drain_to_end(struct run *run, struct grt_err *err)
+{
+	uint64_t limit = grt_now() + DRAIN_NS;
+	int ret = 0, ready;
+
+	while (!ret && run->left) {
+		ready = poll(run->fds, run->streams, TICK_MS);
+		if (ready > 0)
+			ret = move_ready(run, err);
+		if (ready > 0)
+			limit = grt_now() + DRAIN_NS;
+		else if (grt_now() > limit)
+			return grt_err_set(err, -ETIMEDOUT, "tracing stopped, but the streams did not end",
+					   "sudo dmesg | tail", "cannot read the rest");
+	}
+	return ret;
+}
+
+/* Takes what is there from streams that go on: at most a buffer each, or a busy GPU would never let us
+ * end. */
+static int drain_present(struct run *run, const struct input *in, struct grt_err *err)
+{
+	uint64_t most = 16 * (uint64_t)CHUNK, got;
+	unsigned int i;
+	ssize_t n;
+
+	for (i = in->first; i < in->first + in->streams; i++) {
+		for (got = 0; got < most && run->fds[i].fd >= 0; got += (uint64_t)n) {
+			n = move(run, i, err);
+			if (n < 0)
+				return (int)n;
+			if (!n)
+				break;
+		}
+		if (run->fds[i].fd >= 0) {
+			run->fds[i].fd = -1;
+			run->left--;
+		}
+	}
+	return 0;
+}
+
+/*
+ * After an error, too, or they would go on for as long as PROG does: then nothing is taken any more.
+ * @ret: of the capture
+ */
+static int stop_inputs(struct run *run, int ret, struct grt_err *err)
+{
+	struct grt_err other = {0};
+	unsigned int i;
+	int stopped;
+
+	for (i = 0; i < run->n_inputs; i++) {
+		stopped = run->inputs[i].source->stop(run->inputs[i].state, ret < 0 ? &other : err);
+		if (ret < 0)
+			continue;
+		ret = stopped ?: drain_present(run, &run->inputs[i], err);
+	}
+	return ret < 0 ? ret : drain_to_end(run, err);
+}
+
+/* -------------------------------------------------------------- flow */
+
+static int start_inputs(struct run *run, struct grt_err *err)
+{
+	unsigned int i;
+	int ret = 0;
+
+	for (i = 0; !ret && i < run->n_inputs; i++)
+		ret = run->inputs[i].source->start(run->inputs[i].state, err);
+	return ret;
+}
+
+/* Files that a program has written into the directory itself. */
+static void adopt_files(struct run *run)
+{
+	const struct input *in;
+	struct grt_err err = {0};
+
+	for (in = run->inputs; in < run->inputs + run->n_inputs; in++) {
+		if (!in->source->adopted)
+			continue;
+		if (recording_adopt(&run->rec, in->source->name, &err))
+			run->status = cmd_error(EXIT_FAILED, &err);
+		in->source->adopted(in->state);
+	}
+}
+
+/*
+ * What runs needs less than what starts. The recording must be ours afterwards,
+ * or it could not be ended; who asks PROG to end may be neither it nor root.
+ */
+static void record_confine(struct run *run)
+{
+	uint64_t keep = run->child.pid ? 1ULL << CAP_KILL : 0;
+	struct grt_err err = {0};
+	struct input *in;
+	int ret = 0;
+
+	for (in = run->inputs; !ret && in < run->inputs + run->n_inputs; in++)
+		ret = in->source->confine ? in->source->confine(in->state, &keep, &err) : 0;
+	if (!ret)
+		ret = privileges_drop(keep, run->rec.uid, run->rec.gid, &err);
+	for (in = run->inputs; in < run->inputs + run->n_inputs; in++)
+		if (in->source->confined)
+			ret = in->source->confined(in->state, ret ? NULL : &err) ?: ret;
+	if (ret)
+		record_note_error(&err);
+}
+
+/* Holds what is in the recording against what its sources counted. @tell: no other error has been reported */
+static void record_check_missed(struct run *run, bool tell)
+{
+	struct grt_balance missed;
+	struct grt_err err = {0};
+	const struct input *in;
+	int ret;
+
+	for (in = run->inputs; in < run->inputs + run->n_inputs; in++) {
+		ret = in->source->missed ? in->source->missed(in->state, &missed, &err) : 0;
+		if (tell && (ret || (in->source->missed && missed.fate[GRT_FATE_DELIVERED])))
+			run->status = cmd_error(EXIT_FAILED, &err);
+	}
+}
+
+/* A write error leaves a readable recording of what came before it. */
+static void record_finish(struct run *run, int captured, struct grt_err *err)
+{
+	struct grt_err other = {0};
+	int ret = stop_inputs(run, captured, err);
+
+	if (ret < 0)
+		run->status = cmd_error(EXIT_FAILED, err);
+	adopt_files(run);
+	if (recording_finish(&run->rec, &other) && !ret)
+		run->status = cmd_error(EXIT_FAILED, &other);
+	record_check_missed(run, ret >= 0);
+	clock_text(run->clock_end, sizeof(run->clock_end));
+	if (record_write_metadata(run, ret < 0 ? "failed" : "complete", &other) && ret >= 0)
+		run->status = cmd_error(EXIT_FAILED, &other);
+	show_end(run);
+}
+
+static void wait_for_prog(struct run *run)
+{
+	struct pollfd end = {.fd = run->child.pidfd, .events = POLLIN};
+
+	while (!child_poll(&run->child) && !(cmd_signal && !child_may_end(run, grt_now())))
+		poll(&end, 1, TICK_MS);
+}
+
+static int prog_status(struct run *run, char **argv)
+{
+	if (!run->child.pid)
+		return run->status;
+	if (!child_poll(&run->child) && !cmd_signal)
+		record_note("recording has ended, waiting for the program to end");
+	wait_for_prog(run);
+	if (run->child.ended)
+		return run->child.status ? run->child.status : run->status;
+	cmd_fail(EXIT_FAILED, "it did not end", NULL, "%s (process %d) is left running", argv[0],
+		 (int)run->child.pid);
+	return 128 + cmd_signal;
+}
+
+/* A signal that came during set-up is meant for PROG as well. Return: as child_run() */
+static int run_prog(struct run *run, char **argv)
+{
+	if (!run->child.pid || !cmd_signal)
+		return run->child.pid ? child_run(&run->child, argv) : 0;
+	child_close(&run->child);
+	return cmd_fail(128 + cmd_signal, strsignal(cmd_signal), NULL, "%s was not started", argv[0]);
+}
+
+/* Everything is set up. Return: an exit status */
+static int record_record(struct run *run, char **argv, struct grt_err *err)
+{
+	int ret, failed;
+
+	ret = start_inputs(run, err);
+	if (ret)
+		return cmd_error(kmod_exit_status(ret), err);
+	record_confine(run);
+	run->begun = grt_now();
+	if (!run->child.pid && opt.seconds == 0 && !opt.pid)
+		record_note("recording; Ctrl-C ends it");
+	failed = run_prog(run, argv);
+	run->fds[run->streams].fd = run->child.pidfd;
+	ret = failed ? 0 : record_capture(run, err);
+	record_finish(run, ret, err);
+	if (!ret && !failed && record_files_any(&opt.files) &&
+	    record_files_write(&opt.files, run->rec.path) != EXIT_DONE)
+		run->status = EXIT_FAILED;
+	return failed ? failed : prog_status(run, argv);
+}
+
+/* The first source that wants it has it; -1: none does. */
+static int record_program_stderr(const struct run *run)
+{
+	int fd = -1;
+
+	for (const struct input *in = run->inputs; in < run->inputs + run->n_inputs && fd < 0; in++)
+		fd = in->source->program_stderr ? in->source->program_stderr(in->state) : -1;
+	return fd;
+}
+
+static int setup(struct run *run, char **argv)
+{
+	struct grt_err err = {0};
+	int ret, status = open_inputs(run);
+
+	if (status == EXIT_DONE)
+		status = record_make_tables(run);
+	if (status != EXIT_DONE)
+		return status;
+	ret = open_output(run, &err);
+	run->rec.wrote = wrote;
+	run->rec.arg = run;
+	if (!ret && argv[0])
+		ret = child_fork(&run->child, argv, record_program_stderr(run), opt.user, &err);
+	for (struct input *in = run->inputs; in < run->inputs + run->n_inputs; in++)
+		if (in->source->program_started)
+			in->source->program_started(in->state);
+	if (ret)
+		return cmd_error(EXIT_FAILED, &err);
+	return record_record(run, argv, &err);
+}
+
+static int record_open_target(struct run *run)
+{
+	run->target = -1;
+	if (!opt.pid)
+		return EXIT_DONE;
+	run->target = (int)syscall(SYS_pidfd_open, (pid_t)opt.pid, 0);
+	if (run->target >= 0)
+		return EXIT_DONE;
+	return cmd_fail(EXIT_FAILED, strerror(errno), "ps -e", "cannot follow process %llu",
+			(unsigned long long)opt.pid);
+}
+
+/* A name of /dev/dri, a path, the number of a card, or a GPU's address on its bus. */
+static int record_find_device(void)
+{
+	bool number = opt.device[0] && !opt.device[strspn(opt.device, "0123456789")];
+	const char *dir = strchr(opt.device, '/') ? "" : number ? "/dev/dri/card" : "/dev/dri/";
+	char path[PATH_ROOM], card[16];
+	struct stat st;
+
+	drm_card(opt.device, card, sizeof(card));
+	snprintf(path, sizeof(path), "%s%s", dir, card[0] ? card : opt.device);
+	if (stat(path, &st))
+		return cmd_fail(EXIT_FAILED, strerror(errno), "ls -l /dev/dri", "cannot find the device %s",
+				path);
+	if (!S_ISCHR(st.st_mode))
+		return cmd_fail(EXIT_FAILED, "it is not a character device", "ls -l /dev/dri",
+				"cannot filter by the device %s", path);
+	/* the kernel's own form */
+	opt.device_number = (uint32_t)(major(st.st_rdev) << 20 | minor(st.st_rdev));
+	return EXIT_DONE;
+}
+
+/* Options of sources that do not take part, or do not go with the others. */
+static int record_check_source_options(void)
+{
+	const struct source_setup setup = {.pid = (pid_t)opt.pid, .types = opt.types};
+	const struct source *const *s;
+	const struct cmd_opt *o;
+	bool unknown = false;
+	const char *why;
+
+	for (s = all_sources; s < all_sources + SOURCES; s++) {
+		o = record_given(*s);
+		if (o && wish_for(*s, &unknown) != WISH_NAMED)
+			return cmd_usage_error(
+				"--%s is for the source %s: add it to -e, or leave out the option", o->name,
+				(*s)->name);
+		why = o && (*s)->refuse ? (*s)->refuse(&setup) : NULL;
+		if (why)
+			return cmd_usage_error("%s", why);
+	}
+	return EXIT_DONE;
+}
+
+static int check_filters(void)
+{
+	int status = cmd_buffer_usage(opt.buffer);
+
+	if (opt.comm && (!*opt.comm || strlen(opt.comm) > 15))
+		return cmd_usage_error("--comm='%s': a thread's name has 1 to 15 bytes", opt.comm);
+	if (opt.ring && (!*opt.ring || strlen(opt.ring) > 31))
+		return cmd_usage_error("--ring='%s': a ring's name has 1 to 31 bytes", opt.ring);
+	if (status == EXIT_DONE && opt.type_names)
+		status = cmd_event_types(opt.type_names, &opt.types);
+	if (status == EXIT_DONE && opt.device)
+		status = record_find_device();
+	return status;
+}
+
+static int record_check_options(char **argv)
+{
+	int status = check_filters();
+
+	if (status != EXIT_DONE)
+		return status;
+	if (opt.raw && record_files_any(&opt.files))
+		return cmd_usage_error(
+			"--raw: --chrome, --folded and the other files need a directory (--output)");
+	if (opt.raw && opt.output)
+		return cmd_usage_error("--raw and --output: use only one of them");
+	if (opt.pid && argv[0])
+		return cmd_usage_error("--pid and a program to run: use only one of them");
+	if (opt.raw && !strcmp(opt.raw, "-") && argv[0])
+		return cmd_usage_error("--raw -: standard output is the program's; give a file");
+	if (opt.raw && !strcmp(opt.raw, "-") && isatty(STDOUT_FILENO))
+		return cmd_usage_error(
+			"--raw -: packets are no text for a terminal; send them to a pipe or file");
+	if (wants_stack() && strcmp(opt.stack, "bpf") && strcmp(opt.stack, "auto"))
+		return cmd_usage_error(
+			"--stack=%s: not a way to take stacks (there are: auto, inproc, bpf, none)",
+			opt.stack);
+	status = record_take_words();
+	if (status == EXIT_DONE)
+		status = check_sources();
+	return status == EXIT_DONE ? record_check_source_options() : status;
+}
+
+static int record_run(int argc, char **argv)
+{
+	struct run run = {.rec.dir = -1, .child = {.go = -1, .failed = -1, .pidfd = -1}};
+	int status = record_check_options(argv), closed;
+
+	(void)argc;
+	if (status == EXIT_DONE)
+		status = record_open_target(&run);
+	if (status == EXIT_DONE && opt.user)
+		status = be_for_user(opt.user, argv[0]);
+	if (status == EXIT_DONE && argv[0])
+		status = child_find(argv);
+	if (status != EXIT_DONE)
+		return status;
+	cmd_catch_signals();
+	/* A full file or a closed pipe is an error of write(), so that settings can be put back. */
+	signal(SIGXFSZ, SIG_IGN);
+	signal(SIGPIPE, SIG_IGN);
+	run.command = opt.no_command ? NULL : command_text();
+	run.program = argv[0];
+	status = setup(&run, argv);
+	closed = close_inputs(&run);
+	child_close(&run.child);
+	recording_close(&run.rec);
+	if (run.target >= 0)
+		close(run.target);
+	free(run.fds);
+	free(run.buffer);
+	free(run.command);
+	return status == EXIT_DONE ? closed : status;
+}
+
+const struct cmd cmd_record = {
+	.usage = "[-o DIR] [-e SRC,...] [-d SECONDS] [-p PID] [OPTIONS] [[--] PROG [ARGS]]",
+	.opts = options,
+	.run = record_run,
+	.sources = true,
+	.stop_at_operand = true,
+};

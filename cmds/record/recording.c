@@ -1,0 +1,581 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Makes the recording's directory and files and appends packets to them. What
+ * existed before is only ever renamed or removed when it is a recording.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "host/as_user.h"
+#include "base/grow.h"
+#include "trace/metadata.h"
+#include "trace/packet.h"
+#include "cmds/privileges.h"
+#include "recording.h"
+
+#define PATH_ROOM 4096
+
+/* What is in a directory that we are asked to replace. */
+enum dir_kind { DIR_EMPTY, DIR_RECORDING, DIR_FOREIGN };
+
+/* SOURCE_N, or metadata and what a crash left of it, or of a recorder. */
+static bool is_our_name(const char *name)
+{
+	const char *number = strrchr(name, '_');
+
+	if (!strcmp(name, "metadata") || grt_metadata_is_new(name) || !strcmp(name, ".stop"))
+		return true;
+	return number && number[1] && strspn(number + 1, "0123456789") == strlen(number + 1);
+}
+
+/* The beginning of a regular file. Return: its length, or -1 */
+static ssize_t recording_read_head(int dir, const char *name, char *text, size_t room)
+{
+	int fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	struct stat st;
+	ssize_t n = fd >= 0 && !fstat(fd, &st) && S_ISREG(st.st_mode) ? read(fd, text, room - 1) : -1;
+
+	if (fd >= 0)
+		close(fd);
+	text[n < 0 ? 0 : n] = '\0';
+	return n;
+}
+
+static bool is_our_metadata(int dir)
+{
+	char text[8192];
+
+	return recording_read_head(dir, "metadata", text, sizeof(text)) > 0 &&
+	       !strncmp(text, GRT_METADATA_HEAD, strlen(GRT_METADATA_HEAD)) && strstr(text, "grtrace");
+}
+
+/* What a recorder leaves that is killed before it has anything: the next one removes it. */
+static bool is_begun(int dir, const char *name)
+{
+	char text[sizeof(GRT_METADATA_HEAD)];
+	ssize_t n = grt_metadata_is_new(name) ? recording_read_head(dir, name, text, sizeof(text)) : -1;
+
+	return n >= 0 && !strncmp(text, GRT_METADATA_HEAD, (size_t)n);
+}
+
+static enum dir_kind dir_kind(int dir)
+{
+	int fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *d = fd < 0 ? NULL : fdopendir(fd);
+	enum dir_kind kind = DIR_EMPTY;
+	bool others = false;
+	struct dirent *e;
+
+	if (!d)
+		return DIR_FOREIGN;
+	errno = 0;
+	while (kind != DIR_FOREIGN && (e = readdir(d)))
+		if (strcmp(e->d_name, ".") && strcmp(e->d_name, "..")) {
+			kind = is_our_name(e->d_name) ? DIR_RECORDING : DIR_FOREIGN;
+			others |= !is_begun(dir, e->d_name);
+		}
+	closedir(d);
+	if (kind != DIR_RECORDING || is_our_metadata(dir))
+		return kind;
+	return others ? DIR_FOREIGN : DIR_EMPTY;
+}
+
+static int open_dir(const char *path)
+{
+	return open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
+
+/* Or it could not be looked into: then dir_kind() leaves errno so. */
+static int recording_not_ours(const char *path, struct grt_err *err)
+{
+	if (errno == EMFILE || errno == ENFILE)
+		return grt_err_set(err, -errno, strerror(errno), NULL, "cannot look into %s", path);
+	return grt_err_set(err, -EEXIST, "it exists and is not (only) a recording",
+			   "another name with -o, or move it away", "cannot replace %s", path);
+}
+
+/* Half a second in all. */
+#define LOCK_TRIES 25U
+#define LOCK_NS 20000000L
+
+/*
+ * A recorder holds the lock for as long as it writes, as does CUDA's library where it writes without one.
+ * Closing the directory gives it up.
+ */
+static int recording_lock_dir(int dir, const char *doing, const char *path, struct grt_err *err)
+{
+	/* a reader has the lock only for a moment */
+	for (unsigned int i = 0; i < LOCK_TRIES; i++, nanosleep(&(struct timespec){.tv_nsec = LOCK_NS}, NULL))
+		if (!flock(dir, LOCK_EX | LOCK_NB) || errno != EWOULDBLOCK)
+			return 0;
+	return grt_err_set(err, -EBUSY, "another grtrace has it open", "another name with -o", "cannot %s %s",
+			   doing, path);
+}
+
+static void remove_files(int dir)
+{
+	DIR *d = fdopendir(openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+	struct dirent *e;
+
+	while (d && (e = readdir(d)))
+		if (is_our_name(e->d_name))
+			unlinkat(dir, e->d_name, 0);
+	if (d)
+		closedir(d);
+}
+
+/* Metadata that others began; with the lock, so nobody writes it. */
+static void remove_begun(int dir)
+{
+	DIR *d = fdopendir(openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+	struct dirent *e;
+
+	while (d && (e = readdir(d)))
+		if (is_begun(dir, e->d_name))
+			unlinkat(dir, e->d_name, 0);
+	if (d)
+		closedir(d);
+}
+
+/* Removes a directory that has been seen to hold a recording and nothing else. */
+static int remove_recording(const char *path, int dir)
+{
+	remove_files(dir);
+	return rmdir(path) ? -errno : 0;
+}
+
+void recording_discard(struct recording *r)
+{
+	if (r->dir < 0)
+		return;
+	remove_files(r->dir);
+	if (r->made)
+		rmdir(r->path);
+}
+
+/* Makes room for PATH.old. */
+static int remove_old_dir(const char *old, struct grt_err *err)
+{
+	int dir = open_dir(old), ret = 0;
+
+	if (dir < 0)
+		return errno == ENOENT ? 0 : recording_not_ours(old, err);
+	if (dir_kind(dir) == DIR_FOREIGN)
+		ret = recording_not_ours(old, err);
+	else
+		ret = recording_lock_dir(dir, "replace", old, err);
+	if (!ret) {
+		ret = remove_recording(old, dir);
+		if (ret)
+			grt_err_set(err, ret, strerror(-ret), NULL, "cannot remove %s", old);
+	}
+	close(dir);
+	return ret;
+}
+
+static int rename_to_old(const char *path, const char *old, struct grt_err *err)
+{
+	if (!rename(path, old))
+		return 0;
+	return grt_err_set(err, -errno, strerror(errno), NULL, "cannot rename %s to %s", path, old);
+}
+
+/* Return: 1 where an empty directory may be used as it is, 0 where the name is free now, or -errno. */
+static int recording_make_room(const char *path, struct grt_err *err)
+{
+	char old[PATH_ROOM + 8];
+	int dir = open_dir(path), ret;
+	enum dir_kind kind;
+
+	if (dir < 0)
+		return errno == ENOENT ? 0 : recording_not_ours(path, err);
+	kind = dir_kind(dir);
+	if (kind == DIR_RECORDING) {
+		snprintf(old, sizeof(old), "%s.old", path);
+		ret = recording_lock_dir(dir, "replace", path, err) ?: remove_old_dir(old, err);
+		ret = ret ?: rename_to_old(path, old, err);
+	} else {
+		ret = kind == DIR_EMPTY ? 1 : recording_not_ours(path, err);
+	}
+	close(dir);
+	return ret;
+}
+
+/* Where it fails the file stays root's, which is safe and only less handy. */
+static void give(const struct recording *r, int dir, const char *name, int flags)
+{
+	if (r->uid != (uid_t)-1 && fchownat(dir, name, r->uid, r->gid, flags | AT_SYMLINK_NOFOLLOW) < 0)
+		errno = 0;
+}
+
+void recording_give(struct recording *r, const char *name)
+{
+	give(r, r->dir, name, 0);
+}
+
+static void set_path(struct recording *r, const char *path)
+{
+	*r = (struct recording){.path = path, .dir = -1, .uid = (uid_t)-1, .gid = (gid_t)-1};
+	/* Under sudo it belongs to the calling user, who can then read it without sudo. */
+	privileges_user(&r->uid, &r->gid);
+}
+
+static int owner_of(int dir, uid_t *uid, gid_t *gid)
+{
+	struct stat st;
+
+	if (fstat(dir, &st))
+		return -errno;
+	*uid = st.st_uid ? st.st_uid : (uid_t)-1;
+	*gid = st.st_gid;
+	return 0;
+}
+
+/* The files are whose the directory is, also where it was there before. */
+static int set_owner(struct recording *r)
+{
+	return geteuid() ? 0 : owner_of(r->dir, &r->uid, &r->gid);
+}
+
+void recording_owner(const char *path, uid_t *uid, gid_t *gid)
+{
+	int dir = geteuid() ? -1 : open_dir(path);
+
+	*uid = (uid_t)-1;
+	*gid = (gid_t)-1;
+	if (dir < 0 || dir_kind(dir) != DIR_EMPTY || owner_of(dir, uid, gid))
+		privileges_user(uid, gid);
+	if (dir >= 0)
+		close(dir);
+}
+
+/* Creates it, or takes an empty one, as the user who called sudo. Return: 0 or -errno */
+static int make_dir(struct recording *r, const char *name, struct grt_err *err)
+{
+	bool as_user = as_user_begin_at(r->uid, r->gid, name);
+	int ret = recording_make_room(name, err);
+
+	if (!ret && mkdir(name, 0700))
+		ret = grt_err_set(err, -errno, strerror(errno), NULL, "cannot make the directory %s", name);
+	if (ret >= 0) {
+		r->made = !ret;
+		r->dir = open_dir(name);
+		if (r->dir < 0)
+			ret = grt_err_set(err, -errno, strerror(errno), NULL, "cannot open %s", name);
+	}
+	as_user_end();
+	/* made by root where nobody else may */
+	if (ret >= 0 && r->made && !as_user)
+		give(r, r->dir, "", AT_EMPTY_PATH);
+	return ret < 0 ? ret : 0;
+}
+
+/* One that was there is used where it is ours already. */
+static int take_dir(struct recording *r, const char *name, struct grt_err *err)
+{
+	struct stat st;
+
+	if (fstat(r->dir, &st))
+		return grt_err_set(err, -errno, strerror(errno), NULL, "cannot open %s", name);
+	if (!r->made && r->uid != (uid_t)-1 && st.st_uid && st.st_uid != r->uid)
+		return recording_not_ours(name, err);
+	/* root's own stays as others may see it; the files are for their owner only */
+	if ((r->made || st.st_uid || r->uid == (uid_t)-1) && fchmod(r->dir, 0700))
+		return grt_err_set(err, -errno, strerror(errno), NULL, "cannot open %s", name);
+	return 0;
+}
+
+int recording_open_dir(struct recording *r, const char *path, struct grt_err *err)
+{
+	char name[PATH_ROOM];
+	size_t length = strlen(path);
+	int ret;
+
+	set_path(r, path);
+	while (length > 1 && path[length - 1] == '/')
+		length--;
+	if (!length || length + 8 > sizeof(name))
+		return grt_err_set(err, -EINVAL, "no usable name", NULL, "cannot write '%s'", path);
+	snprintf(name, sizeof(name), "%.*s", (int)length, path);
+	ret = make_dir(r, name, err);
+	if (!ret)
+		ret = take_dir(r, name, err);
+	if (ret)
+		return ret;
+	/* readers leave an unfinished last packet alone while this lock is held */
+	ret = recording_lock_dir(r->dir, "record into", name, err);
+	if (ret)
+		return ret;
+	if (set_owner(r))
+		return grt_err_set(err, -errno, strerror(errno), NULL, "cannot open %s", name);
+	remove_begun(r->dir);
+	r->seekable = true;
+	return 0;
+}
+
+static struct recording_file *new_file(struct recording *r)
+{
+	if (grt_grow_one(&r->files, r->count))
+		return NULL;
+	r->files[r->count] = (struct recording_file){.fd = -1};
+	return &r->files[r->count++];
+}
+
+/* A raw file is ours to rename or to replace when it is empty or begins with a packet. */
+static bool is_raw(const char *path, const struct stat *st)
+{
+	uint32_t magic = 0;
+	int fd;
+
+	if (!S_ISREG(st->st_mode) || !st->st_size)
+		return S_ISREG(st->st_mode);
+	fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	if (fd >= 0 && read(fd, &magic, sizeof(magic)) < 0)
+		magic = 0;
+	if (fd >= 0)
+		close(fd);
+	return magic == GRT_PACKET_MAGIC;
+}
+
+static int make_room_raw(const char *path, struct grt_err *err)
+{
+	char old[PATH_ROOM + 8];
+	struct stat st;
+
+	if (lstat(path, &st))
+		return errno == ENOENT
+			       ? 0
+			       : grt_err_set(err, -errno, strerror(errno), NULL, "cannot write %s", path);
+	if (!S_ISREG(st.st_mode) || !st.st_size)
+		return 0;
+	if (!is_raw(path, &st))
+		return recording_not_ours(path, err);
+	snprintf(old, sizeof(old), "%s.old", path);
+	if (!lstat(old, &st) && !is_raw(old, &st))
+		return recording_not_ours(old, err);
+	return rename_to_old(path, old, err);
+}
+
+int recording_open_raw(struct recording *r, const char *path, struct grt_err *err)
+{
+	struct recording_file *f;
+	struct stat st;
+	int ret;
+
+	set_path(r, path);
+	f = new_file(r);
+	if (!f)
+		return grt_err_set(err, -ENOMEM, NULL, NULL, "no memory for %s", path);
+	as_user_begin_at(r->uid, r->gid, path);
+	ret = strcmp(path, "-") ? make_room_raw(path, err) : 0;
+	if (!ret)
+		f->fd = strcmp(path, "-") ? open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600)
+					  : dup(STDOUT_FILENO);
+	as_user_end();
+	if (ret)
+		return ret;
+	if (f->fd < 0 || fstat(f->fd, &st))
+		return grt_err_set(err, -errno, strerror(errno), NULL, "cannot write %s", path);
+	snprintf(f->name, sizeof(f->name), "packets");
+	r->seekable = S_ISREG(st.st_mode) && strcmp(path, "-");
+	/* a link was let pass: it may lead to a device or a FIFO */
+	if (r->seekable && st.st_size)
+		return grt_err_set(err, -EEXIST, "it is a link to a file that is not empty",
+				   "another name with --raw", "cannot replace %s", path);
+	return 0;
+}
+
+int recording_add_file(struct recording *r, const char *source, unsigned int index, struct grt_err *err)
+{
+	struct recording_file *f = new_file(r);
+
+	if (!f)
+		return grt_err_set(err, -ENOMEM, NULL, NULL, "no memory for %s", r->path);
+	snprintf(f->name, sizeof(f->name), "%s_%u", source, index);
+	f->fd = openat(r->dir, f->name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (f->fd < 0)
+		return grt_err_set(err, -errno, strerror(errno), NULL, "cannot write %s/%s", r->path,
+				   f->name);
+	give(r, f->fd, "", AT_EMPTY_PATH);
+	return (int)r->count - 1;
+}
+
+/** struct counting - a packet is in a file of the recording */
+struct counting {
+	struct recording *r;
+	unsigned int file;
+};
+
+static void recording_count_packet(void *arg, const struct grt_packet *p)
+{
+	struct recording *r = ((struct counting *)arg)->r;
+
+	r->events += grt_packet_fate(p, GRT_FATE_DELIVERED);
+	r->lost += grt_packet_fate(p, GRT_FATE_LOST);
+	if (r->wrote)
+		r->wrote(r->arg, ((struct counting *)arg)->file, p);
+}
+
+static int recording_write_error(struct recording *r, struct recording_file *f, int code, struct grt_err *err)
+{
+	const char *fix = NULL;
+
+	if (code == ENOSPC || code == EDQUOT)
+		fix = "another disk with -o, or free space";
+	if (code == EFBIG)
+		fix = "ulimit -f unlimited";
+	if (r->dir < 0)
+		return grt_err_set(err, -code, strerror(code), fix, "cannot write %s",
+				   strcmp(r->path, "-") ? r->path : "standard output");
+	return grt_err_set(err, -code, strerror(code), fix, "cannot write %s/%s", r->path, f->name);
+}
+
+int recording_write(struct recording *r, unsigned int i, const void *data, size_t len, struct grt_err *err)
+{
+	struct recording_file *f = &r->files[i];
+	struct counting counting = {r, i};
+	size_t done = 0, whole;
+	ssize_t n = 0;
+
+	while (done < len) {
+		n = write(f->fd, (const char *)data + done, len - done);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			break;
+		done += (size_t)n;
+	}
+	n = n < 0 ? errno : 0;
+	whole = meter_feed(&f->meter, data, done, recording_count_packet, &counting);
+	if (whole)
+		f->whole = f->bytes + whole;
+	f->bytes += done;
+	return n ? recording_write_error(r, f, (int)n, err) : 0;
+}
+
+/* Return: the end of the whole packets of a file; a file has the same form as if it had come through
+ * recording_write() */
+static uint64_t count_packets(struct recording *r, int fd, uint64_t size)
+{
+	struct grt_packet p;
+	uint64_t at = 0, length;
+
+	while (size - at >= sizeof(p) && pread(fd, &p, sizeof(p), (off_t)at) == sizeof(p)) {
+		length = p.packet_size / 8;
+		if (p.magic != GRT_PACKET_MAGIC || length < sizeof(p) || length > size - at)
+			break;
+		r->events += grt_packet_fate(&p, GRT_FATE_DELIVERED);
+		r->lost += grt_packet_fate(&p, GRT_FATE_LOST);
+		at += length;
+	}
+	return at;
+}
+
+static int adopt_file(struct recording *r, const char *name, struct grt_err *err)
+{
+	int fd = openat(r->dir, name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	struct stat st;
+	uint64_t whole;
+	int ret = 0;
+
+	if (fd < 0 || fstat(fd, &st))
+		ret = -errno;
+	/* one with a second name may be someone else's */
+	if (!ret && S_ISREG(st.st_mode) && st.st_nlink == 1) {
+		whole = count_packets(r, fd, (uint64_t)st.st_size);
+		/* a process that still writes it has promised to stop: then it is left alone */
+		if (whole < (uint64_t)st.st_size && !flock(fd, LOCK_EX | LOCK_NB) &&
+		    ftruncate(fd, (off_t)whole))
+			ret = -errno;
+		r->adopted += whole;
+		give(r, fd, "", AT_EMPTY_PATH);
+	}
+	if (fd >= 0)
+		close(fd);
+	return ret ? grt_err_set(err, ret, strerror(-ret), NULL, "cannot take %s/%s in", r->path, name) : 0;
+}
+
+int recording_adopt(struct recording *r, const char *source, struct grt_err *err)
+{
+	size_t length = strlen(source);
+	struct dirent *e;
+	DIR *d;
+	int ret = 0;
+
+	if (r->dir < 0)
+		return 0;
+	d = fdopendir(openat(r->dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+	while (d && !ret && (e = readdir(d)))
+		if (!strncmp(e->d_name, source, length) && e->d_name[length] == '_' &&
+		    strchr(e->d_name + length + 1, '_') && is_our_name(e->d_name))
+			ret = adopt_file(r, e->d_name, err);
+	if (d)
+		closedir(d);
+	return ret;
+}
+
+uint64_t recording_bytes(const struct recording *r)
+{
+	uint64_t bytes = r->adopted;
+	unsigned int i;
+
+	for (i = 0; i < r->count; i++)
+		bytes += r->files[i].bytes;
+	return bytes;
+}
+
+bool recording_counted(const struct recording *r)
+{
+	unsigned int i;
+
+	for (i = 0; i < r->count; i++)
+		if (r->files[i].meter.lost_track)
+			return false;
+	return true;
+}
+
+/* Bytes that are no packets are left for the reader to judge; a packet's beginning without its end is not. */
+static int cut_to_whole(struct recording *r, struct recording_file *f)
+{
+	if (!r->seekable || f->meter.lost_track || f->whole == f->bytes)
+		return 0;
+	f->bytes = f->whole;
+	return ftruncate(f->fd, (off_t)f->whole) ? errno : 0;
+}
+
+int recording_finish(struct recording *r, struct grt_err *err)
+{
+	struct recording_file *f;
+	int ret = 0, code;
+	unsigned int i;
+
+	for (i = 0; i < r->count; i++) {
+		f = &r->files[i];
+		if (f->fd < 0)
+			continue;
+		code = cut_to_whole(r, f);
+		if (close(f->fd) && !code)
+			code = errno;
+		f->fd = -1;
+		if (code)
+			ret = recording_write_error(r, f, code, err);
+	}
+	return ret;
+}
+
+void recording_close(struct recording *r)
+{
+	recording_finish(r, NULL);
+	if (r->dir >= 0)
+		close(r->dir);
+	r->dir = -1;
+	free(r->files);
+	*r = (struct recording){.dir = -1};
+}

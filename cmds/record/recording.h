@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What `record` writes: a directory with a file per stream, or one raw file.
+ * Packets are appended as they come; of each, only the header is looked at, to
+ * count and to know where a packet begins.
+ */
+#ifndef GRTRACE_RECORDING_H
+#define GRTRACE_RECORDING_H
+
+#include "host/meter.h"
+#include "cmds/cmd.h"
+
+/**
+ * struct recording_file - a file of packets
+ * @fd: -1 where closed
+ * @bytes: written
+ * @whole: of these, in whole packets
+ */
+struct recording_file {
+	int fd;
+	char name[32];
+	uint64_t bytes;
+	uint64_t whole;
+	struct meter meter;
+};
+
+/**
+ * struct recording - all of it
+ * @path: as given
+ * @dir: descriptor, -1 for a raw file
+ * @seekable: whole packets can be restored by cutting
+ * @uid, @gid: the owner of its files, set by root; (uid_t)-1: root
+ * @files: of which there are @count
+ * @events, @lost: from the packets' balances
+ * @adopted: bytes of files that others have written
+ * @made: the directory was not there before
+ * @wrote: called with each packet that is whole in file @i, with @arg; may be NULL
+ */
+struct recording {
+	const char *path;
+	int dir;
+	bool seekable;
+	uid_t uid;
+	gid_t gid;
+	struct recording_file *files;
+	unsigned int count;
+	uint64_t events;
+	uint64_t lost;
+	uint64_t adopted;
+	bool made;
+	void (*wrote)(void *arg, unsigned int i, const struct grt_packet *p);
+	void *arg;
+};
+
+/**
+ * recording_open_dir - makes the directory; what is there and is a recording becomes PATH.old
+ * Return: 0, or -errno with nothing of the user's touched but recordings
+ */
+int recording_open_dir(struct recording *r, const char *path, struct grt_err *err);
+
+/** recording_owner - the future owner of a recording at @path; -1: the present user */
+void recording_owner(const char *path, uid_t *uid, gid_t *gid);
+
+/** recording_open_raw - the same with a plain file; "-" is standard output */
+int recording_open_raw(struct recording *r, const char *path, struct grt_err *err);
+
+/** recording_add_file - a file SOURCE_INDEX in the directory. Return: its number, or -errno */
+int recording_add_file(struct recording *r, const char *source, unsigned int index, struct grt_err *err);
+
+/** recording_discard - removes what recording_open_dir() and what followed it made: it did not begin */
+void recording_discard(struct recording *r);
+
+/** recording_give - gives a file of the directory to the owner of the others */
+void recording_give(struct recording *r, const char *name);
+
+/** recording_write - appends bytes to file @i. Return: 0 or -errno; then the file ends with its last whole
+ * packet */
+int recording_write(struct recording *r, unsigned int i, const void *data, size_t len, struct grt_err *err);
+
+/**
+ * recording_adopt - takes in the files SOURCE_NUMBER_NUMBER that others have
+ * written into the directory: their packets count, what is behind the last whole
+ * one is cut off, and they belong to whom the others do
+ * Return: 0 or -errno
+ */
+int recording_adopt(struct recording *r, const char *source, struct grt_err *err);
+
+/** recording_bytes - bytes in all files */
+uint64_t recording_bytes(const struct recording *r);
+
+/** recording_counted - whether @events and @lost are right: every byte belonged to a packet */
+bool recording_counted(const struct recording *r);
+
+/** recording_finish - cuts what is no whole packet, closes the files; counts stay. Return: 0 or -errno */
+int recording_finish(struct recording *r, struct grt_err *err);
+
+/** recording_close - finishes it and frees everything */
+void recording_close(struct recording *r);
+
+#endif /* GRTRACE_RECORDING_H */

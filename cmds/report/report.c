@@ -1,0 +1,400 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * grtrace report: where the time of the jobs of a trace went. Takes the command
+ * line, chooses the analyses of what is requested from their rows (lib/analyses.def)
+ * and lets a session drive them; report_print.c writes what they show.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "kmod/kmod.h"
+#include "trace/packet.h"
+#include "report.h"
+
+#define NOT_GIVEN UINT64_MAX
+
+/* Rows of the job table where the command line does not say. */
+#define TOP_SUMMARY 10
+#define TOP_JOBS 20
+/* 136 MiB of sorted jobs. */
+#define TOP_MAX 1000000
+/* Between two looks at a live stream. */
+#define LIVE_PERIOD_NS 100000000
+
+/* The views of --by, in the order of their rows. */
+static const char *view_name(unsigned int n)
+{
+	const struct grt_part *p = grt_part_next(NULL, GRT_PART_BY);
+
+	while (p && n--)
+		p = grt_part_next(p, GRT_PART_BY);
+	return p ? p->name : NULL;
+}
+
+static struct {
+	const char *input;
+	struct opt_word by;
+	const char *gpu;
+	const char *sort;
+	uint64_t top;
+	struct opt_time from;
+	struct opt_time to;
+	double duration;
+	double interval;
+	bool json;
+	bool csv;
+	bool verbose;
+} opt = {.by.word = view_name, .top = NOT_GIVEN};
+
+static const struct cmd_opt opts[] = {
+	{"input", 'i', OPT_STR, "PATH", &opt.input,
+	 "recording, raw file or text, - for standard input (default: ./" DEFAULT_INPUT
+	 ", else the live module)"},
+	{"by", 'b', OPT_WORD, "WHAT", &opt.by, "one table in place of the summary"},
+	{"sort", 's', OPT_STR, "KEY", &opt.sort,
+	 "a column of the table; for jobs also time: the order of completion"},
+	{"top", 't', OPT_U64, "N", &opt.top, "number of rows of the table, 0: all (jobs as text: 20)"},
+	{"from", 0, OPT_TIME, "T", &opt.from,
+	 "only events from here: seconds, +T after the start, -T before the end"},
+	{"to", 0, OPT_TIME, "T", &opt.to, "only events up to here"},
+	READING_GPU_OPTION(&opt.gpu),
+	{"json", 'j', OPT_FLAG, NULL, &opt.json, "one JSON object, plain integers in ns"},
+	{"csv", 'c', OPT_FLAG, NULL, &opt.csv, "the table of --by (job) as CSV"},
+	{"duration", 'd', OPT_SECONDS, "SECONDS", &opt.duration, "live: end after this time"},
+	{"interval", 'n', OPT_SECONDS, "SEC", &opt.interval, "live: print the report every SEC"},
+	{"verbose", 'v', OPT_FLAG, NULL, &opt.verbose, "more columns, and event counts of each CPU"},
+	{NULL, 0, OPT_FLAG, NULL, NULL, NULL},
+};
+
+static int on_elsewhere(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
+{
+	(void)cpu;
+	((struct report *)c)->elsewhere[grt_class_of[e->type]]++;
+	return 0;
+}
+
+/* Records of what was before or is after the time looked at are not part of it. */
+static void set_busy_span(struct report *r, uint64_t first, uint64_t last)
+{
+	grt_analyses_span(&r->a, first, last);
+}
+
+/* Names are reported whenever they are from. */
+static bool report_is_asked_for(const struct report *r, const struct grt_event *e)
+{
+	return e->type != GRT_EV_NAME || (e->time >= r->asked.from && e->time <= r->asked.to);
+}
+
+/* What lies before the first event handed out is known: the merge is by time. */
+static void begin_span(struct report *r, uint64_t first)
+{
+	r->span.known = true;
+	r->span.first = grt_session_health(r->session)->before ? r->asked.from : first;
+	set_busy_span(r, r->span.first, r->asked.to);
+}
+
+static int on_any_event(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
+{
+	struct report *r = (struct report *)c;
+	int ret = 0;
+
+	(void)cpu;
+	if (report_is_asked_for(r, e))
+		ret = grt_analyses_event(&r->a, e, GRT_CLASSES);
+	/* What a live stream begins with may be older than this program. */
+	if ((r->live || r->piped) && !r->span.known && e->type != GRT_EV_NAME)
+		begin_span(r, e->time);
+	if (r->piped && e->type != GRT_EV_NAME)
+		r->span.last = e->time;
+	return ret;
+}
+
+/* Where no analysis takes a class in, the summary counts its events. */
+static void set_consumer(struct report *r)
+{
+	grt_analyses_consume(&r->a);
+#define GRT_CLASS(name, help, see)              \
+	if (!r->by && !r->a.c.name && (see)[0]) \
+		r->a.c.name = on_elsewhere;
+#include <grtrace/classes.def>
+#undef GRT_CLASS
+	if (r->a.c.event || r->live)
+		r->a.c.event = on_any_event;
+}
+
+static int report_no_memory(void)
+{
+	return cmd_fail(EXIT_FAILED, strerror(ENOMEM), NULL, "the report");
+}
+
+static int report_set_span(struct report *r)
+{
+	uint64_t first, last;
+	int status = reading_span(r->session, &opt.from, &opt.to, &r->span);
+
+	/* what a pipe spans shows when it has been read */
+	r->piped = grt_session_span(r->session, &first, &last) == -ESPIPE;
+	if (r->piped)
+		r->a.c.event = on_any_event;
+	if (opt.from.set)
+		r->asked.from = r->span.first;
+	if (opt.to.set)
+		r->asked.to = r->span.last;
+	return status;
+}
+
+static int run_recording(struct report *r)
+{
+	struct grt_err err = {.what = ""};
+	int ret = 0, written;
+	int status = report_set_span(r);
+
+	if (status != EXIT_DONE)
+		return status;
+	grt_analyses_within(&r->a, r->asked.from, r->asked.to);
+	if (r->span.known)
+		set_busy_span(r, r->span.first, r->span.last);
+	if (report_streams(r))
+		ret = report_begin(r);
+	if (ret)
+		return report_no_memory();
+	ret = grt_session_run(r->session, &r->a.c, r->asked.from, r->asked.to, &err);
+	if (r->piped && grt_session_health(r->session)->after)
+		r->span.last = r->asked.to;
+	written = grt_analyses_finish(&r->a) ?: report_print(r);
+	return reading_judge(r->session, r->input, report_unread(r), ret < 0 ? ret : written, &err);
+}
+
+/* Reads until -d, Ctrl-C or the end of the streams. Return: as grt_session_run_live() */
+static int report_pump(struct report *r, struct kmod *k, struct grt_err *err)
+{
+	const struct timespec period = {.tv_nsec = LIVE_PERIOD_NS};
+	uint64_t begun = grt_now(), step = (uint64_t)(opt.interval * 1e9),
+		 next = step ? begun + step : UINT64_MAX;
+	uint64_t end = opt.duration > 0 ? begun + (uint64_t)(opt.duration * 1e9) : UINT64_MAX;
+	bool last = false;
+	int ret;
+
+	for (;;) {
+		last = cmd_signal || grt_now() >= end;
+		r->span.last = grt_now();
+		ret = (last ? kmod_live_end : kmod_live_pump)(k, r->session, &r->a.c, err);
+		if (ret <= 0 || last)
+			return ret;
+		if (grt_now() >= next) {
+			next += step;
+			ret = report_print(r);
+			fflush(stdout);
+		}
+		if (ret < 0)
+			return ret;
+		nanosleep(&period, NULL);
+	}
+}
+
+static int report_run_live(struct report *r, struct kmod *k)
+{
+	struct grt_err err = {.what = ""};
+	int ret = 0, written;
+
+	cmd_catch_signals();
+	if (isatty(STDERR_FILENO))
+		fputs("grtrace report: reading the live module; Ctrl-C ends and prints\n", stderr);
+	if (report_streams(r))
+		ret = report_begin(r);
+	if (ret)
+		return report_no_memory();
+	ret = report_pump(r, k, &err);
+	written = grt_analyses_finish(&r->a) ?: report_print(r);
+	return reading_judge(r->session, r->input, report_unread(r), ret < 0 ? ret : written, &err);
+}
+
+static int no_view(const char *word)
+{
+	struct cmd_guess best = {0};
+	char all[256];
+
+	for (unsigned int n = 0; view_name(n); n++)
+		cmd_nearest(&best, word, view_name(n));
+	if (best.name)
+		return cmd_usage_error("--by %s: unknown (did you mean %s?)", word, best.name);
+	return cmd_usage_error("--by %s: unknown; there are %s", word,
+			       cmd_words(view_name, all, sizeof(all)));
+}
+
+/* What is wanted: with CSV one table, else what goes with it, too. */
+static int set_view(struct report *r)
+{
+	r->by = opt.by.value || opt.csv ? grt_part_find(opt.by.value ? opt.by.value : "job", GRT_PART_BY)
+					: NULL;
+	if (opt.by.value && !r->by)
+		return no_view(opt.by.value);
+	r->a.pass.asked = r->by ? r->by : grt_part_find("job", GRT_PART_BY);
+	r->a.pass.summary = !r->by;
+	grt_analyses_always(&r->a);
+	if (!r->by)
+		grt_analyses_want_all(&r->a, GRT_PART_SUMMARY);
+	else
+		grt_analyses_want(&r->a, r->by);
+	if (r->by && r->by->with && !opt.csv)
+		grt_analyses_want(&r->a, grt_part_find(r->by->with, ~0U));
+	if (opt.verbose)
+		grt_analyses_want_all(&r->a, GRT_PART_VERBOSE);
+	return EXIT_DONE;
+}
+
+/* Jobs in the order in which they complete are written while the trace is read. */
+static int set_sort(struct report *r)
+{
+	const struct grt_table *table = r->a.pass.asked->table;
+	bool of_jobs = r->a.pass.asked == grt_part_find("job", GRT_PART_BY);
+	const char *sort = opt.sort || r->by ? opt.sort : "t_exec";
+	struct cmd_guess best = {0};
+
+	if (of_jobs && r->by && sort && !strcmp(sort, "time"))
+		sort = NULL;
+	r->a.pass.sort = sort ? grt_column_find(table, sort) : NULL;
+	r->a.pass.streams = of_jobs && !sort;
+	if (!sort || r->a.pass.sort)
+		return EXIT_DONE;
+	for (const struct grt_column *c = table->columns; c->name; c++)
+		cmd_nearest(&best, opt.sort, c->name);
+	return cmd_usage_error("--sort %s: the table of %s has no such column%s%s%s", opt.sort, table->name,
+			       best.name ? " (did you mean " : "", best.name ? best.name : "",
+			       best.name ? "?)" : "");
+}
+
+static int set_top(struct report *r)
+{
+	struct grt_pass *pass = &r->a.pass;
+	bool of_jobs = pass->asked == grt_part_find("job", GRT_PART_BY);
+	uint64_t top = !r->by ? TOP_SUMMARY : pass->sort || !(opt.json || opt.csv) ? TOP_JOBS : 0;
+
+	pass->top = opt.top != NOT_GIVEN ? opt.top : of_jobs ? top : 0;
+	if (!of_jobs || !pass->sort)
+		return EXIT_DONE;
+	if (!pass->top)
+		return cmd_usage_error("--top 0 needs --by job --sort time: only that order needs no memory");
+	if (pass->top > TOP_MAX)
+		return cmd_usage_error("--top %" PRIu64 ": at most %d sorted jobs", pass->top, TOP_MAX);
+	return EXIT_DONE;
+}
+
+static int report_check_options(struct report *r)
+{
+	int status;
+
+	if (opt.json && opt.csv)
+		return cmd_usage_error("--json and --csv exclude each other");
+	status = set_view(r);
+	if (status == EXIT_DONE)
+		status = set_sort(r);
+	if (status == EXIT_DONE)
+		status = set_top(r);
+	return status;
+}
+
+static int report_begin_analyses(struct report *r)
+{
+	if (grt_analyses_join(&r->a))
+		return -ENOMEM;
+	r->a.pass.notes = &r->notes;
+	r->a.pass.health = grt_session_health(r->session);
+	if (grt_analyses_begin(&r->a))
+		return -ENOMEM;
+	set_consumer(r);
+	return 0;
+}
+
+static void end_analyses(struct report *r)
+{
+	grt_writer_free(r->a.pass.writer);
+	grt_analyses_free(&r->a);
+	grt_session_close(r->session);
+}
+
+static int report_recording(struct report *r, const char *path)
+{
+	struct grt_err err;
+	int ret;
+
+	if (opt.duration > 0 || opt.interval > 0)
+		return cmd_usage_error(
+			"-d and -n work only on the live module: use --from and --to with a recording");
+	ret = grt_session_open(&r->session, path, &err);
+	if (ret)
+		return cmd_error(cmd_open_status(ret), &err);
+	r->input = path;
+	if (reading_gpu(r->session, opt.gpu, false) != EXIT_DONE)
+		return EXIT_FAILED;
+	return report_begin_analyses(r) ? report_no_memory() : run_recording(r);
+}
+
+static int no_input(int ret, const struct grt_err *live)
+{
+	if (ret != -ENODEV && ret != -ENOENT)
+		return cmd_error(kmod_exit_status(ret), live);
+	return cmd_no_input(DEFAULT_INPUT);
+}
+
+static int report_live(struct report *r)
+{
+	struct kmod k = {.dir = -1};
+	struct grt_err err;
+	int ret, status;
+
+	r->live = true;
+	ret = kmod_open(&k, &err);
+	if (ret)
+		return no_input(ret, &err);
+	if (opt.from.set || opt.to.set)
+		status = cmd_usage_error(
+			"--from and --to work only with recordings: use -d and -n on the live module");
+	else if (opt.interval > 0 && report_streams(r))
+		status = cmd_usage_error(
+			"-n repeats tables of sums; --by job --sort time prints jobs as they complete");
+	else if ((ret = kmod_live_session(&k, &r->session, &err)))
+		status = cmd_error(kmod_exit_status(ret), &err);
+	else if ((status = reading_gpu(r->session, opt.gpu, true)) == EXIT_DONE)
+		status = report_begin_analyses(r) ? report_no_memory() : report_run_live(r, &k);
+	grt_session_close(r->session);
+	r->session = NULL;
+	kmod_close(&k);
+	return status;
+}
+
+static int report_run(int argc, char **argv)
+{
+	const char *path = opt.input ? opt.input : argc ? argv[0] : NULL;
+	struct report r = {
+		.input = "live module",
+		.a.pass = {.json = opt.json, .csv = opt.csv},
+		.verbose = opt.verbose,
+		.asked = {0, UINT64_MAX},
+		.narrowed = opt.from.set || opt.to.set,
+	};
+	int status = report_check_options(&r);
+
+	if (status != EXIT_DONE)
+		return status;
+	if (argc > 1 || (argc && opt.input))
+		return cmd_usage_error("more than one trace: '%s'", argv[argc - 1]);
+	if (!path && !access(DEFAULT_INPUT, F_OK))
+		path = DEFAULT_INPUT;
+	status = path ? report_recording(&r, path) : report_live(&r);
+	end_analyses(&r);
+	return status;
+}
+
+const struct cmd cmd_report = {
+	.reads = true,
+	.usage =
+		"[PATH] [-i PATH] [--by WHAT] [--sort KEY] [--top N] [--from T] [--to T] [--device GPU] [--json|--csv]",
+	.opts = opts,
+	.run = report_run,
+	.json = &report_json,
+};

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * One run of `grtrace report`, shared by its files: report.c takes the command
+ * line and drives the session, report_print.c puts together what is written.
+ */
+#ifndef GRTRACE_REPORT_H
+#define GRTRACE_REPORT_H
+
+#include "analyses.h"
+#include "base/busy.h"
+#include "cmds/reading.h"
+
+/**
+ * struct report - one run
+ * @a: the analyses of what is shown
+ * @input: its name for people
+ * @by: the part requested by --by, or by --csv; NULL: the summary
+ * @elsewhere: events that the summary has no table for, by class; classes.def says where to look
+ * @asked: by --from and --to, all there is without them
+ * @span: the time that is looked at (live: known with the first event)
+ * @live: input is the live module
+ * @piped: input is a pipe: the time is known when it has been read
+ * @narrowed: --from or --to were given
+ * @verbose: as requested
+ */
+struct report {
+	struct grt_analyses a;
+	const char *input;
+	struct grt_session *session;
+	const struct grt_part *by;
+	uint64_t elsewhere[GRT_CLASSES];
+	struct grt_interval asked;
+	struct reading_span span;
+	bool live;
+	bool piped;
+	bool narrowed;
+	bool verbose;
+	struct grt_notes notes;
+};
+
+/** report_streams - whether jobs are written while the trace is read */
+static inline bool report_streams(const struct report *r)
+{
+	return r->a.pass.streams;
+}
+
+/** report_begin - the head of the output, up to the first job where they stream. Return: 0 or -ENOMEM */
+int report_begin(struct report *r);
+
+/** report_print - the rest of it, or all where jobs do not stream. Return: 0 or -ENOMEM */
+int report_print(struct report *r);
+
+/** report_unread - events in packets that were begun, later than the end of a live stream */
+uint64_t report_unread(const struct report *r);
+
+extern const struct cmd_json report_json;
+
+#endif /* GRTRACE_REPORT_H */

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What `grtrace report` writes and in which order. How values look is the
+ * writer's, what they are the analyses'; here stands which of them, with the
+ * words that go with them.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report.h"
+#include "report_text.h"
+#include "base/units.h"
+
+static const struct grt_table recording_pairs = {"recording", "recording", NULL, GRT_TABLE_PAIRS};
+
+static void get_span(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	const struct reading_span *span = row;
+
+	(void)view;
+	(void)arg;
+	*cell = (struct grt_cell){.number = span->last - span->first, .absent = !span->known};
+}
+
+static const struct grt_column span_columns[] = {
+	{"span_ns", get_span, 0, GRT_CELL_NS, GRT_COLUMN_MACHINE, "time that is looked at, ns"},
+	{.name = NULL},
+};
+
+static const struct grt_table span_pairs = {NULL, NULL, span_columns, GRT_TABLE_PAIRS};
+
+const struct cmd_json report_json = {
+	.title = "what grtrace report --json prints",
+	.tables = GRT_TABLES(&recording_pairs, &report_text_skipped_table, &span_pairs, &reading_health_pairs,
+			     &report_text_pairs, &reading_join_pairs, &reading_balance_pairs),
+	.parts = GRT_PART_BY | GRT_PART_SUMMARY | GRT_PART_VERBOSE,
+};
+
+static void report_print_write_recording(struct report *r)
+{
+	struct grt_fields f = {.n = 0};
+
+	reading_recording(&f, r->session, r->input);
+	reading_span_fields(&f, &r->span);
+	grt_fields_write(&f, r->a.pass.writer, "recording", "recording");
+}
+
+/* A packet's balance is known when its first event is read; live, its last ones may come after the end. */
+uint64_t report_unread(const struct report *r)
+{
+	const struct grt_health *h = grt_session_health(r->session);
+	uint64_t delivered = h->balance.fate[GRT_FATE_DELIVERED];
+
+	return r->live && delivered > h->events ? delivered - h->events : 0;
+}
+
+static const char *const see[GRT_CLASSES] = {
+#define GRT_CLASS(name, help, see) [GRT_CLASS_##name] = see,
+#include <grtrace/classes.def>
+#undef GRT_CLASS
+};
+
+/* The trace has no jobs but other things: empty tables would say nothing. Machines find every key. */
+static bool has_no_jobs(const struct report *r)
+{
+	bool other = grt_analyses_any(&r->a, GRT_PART_JOBS, 0);
+
+	if (r->a.pass.json || r->by || r->a.pass.jobs_seen ||
+	    grt_analyses_any(&r->a, GRT_PART_JOBS, GRT_PART_JOBS))
+		return false;
+	for (unsigned int i = 0; i < GRT_CLASSES; i++)
+		other |= r->elsewhere[i] > 0;
+	return other;
+}
+
+/* Beside jobs only errors: what else there is, the commands that were asked to record it show. */
+static void note_elsewhere(struct report *r, bool errors_only)
+{
+	for (unsigned int i = 0; i < GRT_CLASSES; i++)
+		if (r->elsewhere[i] && (!errors_only || i == GRT_CLASS_xid))
+			grt_note(&r->notes, "%" PRIu64 " %s", r->elsewhere[i], see[i]);
+}
+
+static void note_joins(struct report *r, const struct grt_health *h)
+{
+	const struct grt_names *names = grt_jobs_names(r->a.jobs);
+
+	grt_jobs_notes(&r->notes, r->a.jobs, r->by && r->by->where & GRT_PART_NO_TIME ? NULL : h);
+	if (names->dropped)
+		grt_note(&r->notes, "%" PRIu64 " NAME records ignored (limit of %u names)", names->dropped,
+			 GRT_NAMES_MAX);
+}
+
+static void note_health(struct report *r, const struct grt_health *h)
+{
+	char first[GRT_UNITS_MAX], last[GRT_UNITS_MAX];
+
+	grt_units_time(first, r->span.first);
+	grt_units_time(last, r->span.last);
+	if (r->live && r->span.known && report_streams(r))
+		grt_note(&r->notes, "read live from %s to %s", first, last);
+	report_text_notes(&r->notes, h);
+	reading_note_health(&r->notes, h, r->live ? NULL : &r->span, report_unread(r));
+	if (r->narrowed)
+		grt_note(&r->notes, "the balance covers the whole recording, also outside --from and --to");
+}
+
+static void report_print_write_notes(struct report *r, const struct grt_health *h)
+{
+	note_joins(r, h);
+	grt_analyses_notes(&r->a);
+	note_health(r, h);
+	/* A CSV file has no place for them. */
+	for (unsigned int i = 0; r->a.pass.csv && i < r->notes.n; i++)
+		cmd_tell("report", r->notes.text[i]);
+	grt_notes_write(&r->notes, r->a.pass.writer);
+}
+
+static const struct grt_writer_ops *chosen_writer(const struct report *r)
+{
+	return r->a.pass.json ? &writer_json : r->a.pass.csv ? &writer_csv : &writer_text;
+}
+
+static int begin_output(struct report *r)
+{
+	const struct grt_writer_options o = {
+		.out = stdout,
+		.verbose = r->verbose,
+		.colour = !r->a.pass.json && !r->a.pass.csv && cmd_colour(),
+	};
+	int ret = grt_writer_new(&r->a.pass.writer, chosen_writer(r), &o);
+
+	if (ret)
+		return ret;
+	grt_writer_begin(r->a.pass.writer);
+	report_print_write_recording(r);
+	return 0;
+}
+
+int report_begin(struct report *r)
+{
+	int ret = begin_output(r);
+
+	if (!ret)
+		grt_analyses_open(&r->a);
+	return ret;
+}
+
+static bool report_print_is_shown(void *arg, const struct grt_part *part, const void *state)
+{
+	const struct report *r = arg;
+
+	(void)state;
+	return part != r->by && !(r->a.pass.no_jobs && part->where & GRT_PART_JOBS) && !r->a.pass.csv;
+}
+
+/* What was requested comes first; CSV is nothing else. */
+static int report_print_write_tables(struct report *r)
+{
+	int ret = 0;
+
+	note_elsewhere(r, !r->a.pass.no_jobs);
+	if (r->by)
+		ret = grt_analyses_write_part(&r->a, r->by);
+	if (!ret)
+		ret = grt_analyses_write(&r->a, report_print_is_shown, r);
+	if (!ret && !r->a.pass.csv)
+		ret = report_text_skipped(r->session, r->a.pass.writer, &r->notes,
+					  r->a.pass.json || r->verbose);
+	return ret;
+}
+
+/* Gives the analyses the facts of the whole run, when it is over. */
+static void end_pass(struct report *r)
+{
+	struct grt_pass *pass = &r->a.pass;
+
+	pass->first = r->span.first;
+	pass->last = r->span.last;
+	pass->known = r->span.known;
+	pass->no_jobs = has_no_jobs(r);
+}
+
+int report_print(struct report *r)
+{
+	const struct grt_health *h = grt_session_health(r->session);
+	struct grt_pass *pass = &r->a.pass;
+	int ret = report_streams(r) ? 0 : begin_output(r);
+
+	if (ret)
+		return ret;
+	end_pass(r);
+	ret = report_print_write_tables(r);
+	report_print_write_notes(r, h);
+	/* behind the tables, since a live one is known at its end only */
+	grt_writer_pairs(pass->writer, &span_pairs, NULL, &r->span);
+	reading_health(pass->writer, h);
+	report_text_health(pass->writer, h);
+	if (!(r->by && r->by->where & GRT_PART_NO_JOBS) && !pass->no_jobs)
+		reading_joins(pass->writer, r->a.jobs);
+	reading_balance(pass->writer, h, report_unread(r));
+	grt_writer_end(pass->writer);
+	grt_writer_free(pass->writer);
+	pass->writer = NULL;
+	return ret;
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * One run of `grtrace timeline`, shared by its files: timeline.c takes the
+ * command line and drives the session, timeline_print.c puts together what is
+ * written, timeline_bars.c draws.
+ */
+#ifndef GRTRACE_TIMELINE_H
+#define GRTRACE_TIMELINE_H
+
+#include "analyses.h"
+#include "jobs/jobs.h"
+#include "cmds/reading.h"
+
+/* ">100.0 %*" behind a bar. */
+#define SHARE_WIDTH 9
+
+/**
+ * struct timeline_look - how bars look
+ * @width: of a line, characters
+ * @label: of this, for the row's name
+ * @columns: of this, for the bar
+ * @shares: the busy share follows the bar
+ * @utf8: blocks, else ASCII
+ * @colour: on a terminal
+ */
+struct timeline_look {
+	unsigned int width;
+	unsigned int label;
+	unsigned int columns;
+	bool shares;
+	bool utf8;
+	bool colour;
+};
+
+/**
+ * struct timeline - one run
+ * @a: the analyses that have parts of a timeline
+ * @input: its name for people
+ * @ring: only jobs of this one, by its name or, where @ring_by_id, @ring_id; NULL: of all
+ * @pid: only jobs of this process, where @by_pid
+ * @failed: -ENOMEM while it was drawn
+ * @selected: there are jobs that were not left out by these
+ */
+struct timeline {
+	struct grt_analyses a;
+	const char *input;
+	struct grt_session *session;
+	struct reading_span span;
+	struct timeline_look look;
+	const char *ring;
+	uint64_t ring_id;
+	bool ring_by_id;
+	uint64_t pid;
+	bool by_pid;
+	bool selected;
+	bool latency_only;
+	int failed;
+	struct grt_notes notes;
+};
+
+/** timeline_print - writes all. Return: 0 or -ENOMEM */
+int timeline_print(struct timeline *tl);
+
+/**
+ * timeline_draw - draws a part of an analysis that text shows as a picture
+ * @state: of the analysis
+ * @ret: 0 or -ENOMEM
+ * Return: whether it is such a part
+ */
+bool timeline_draw(struct timeline *tl, const struct grt_part *part, const void *state, int *ret);
+
+extern const struct cmd_json timeline_json;
+
+#endif /* GRTRACE_TIMELINE_H */

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Looking at this system: files, mounts, kernel, this process's privileges.
+ * Nothing is changed, and no root is needed.
+ *
+ * Every path is read below the directory GRTRACE_SYSROOT, where that is set, so
+ * that all of this can be shown a system made of ordinary files.
+ */
+#ifndef GRTRACE_PROBE_H
+#define GRTRACE_PROBE_H
+
+#include <linux/capability.h>
+
+#include <grtrace/grtrace.h>
+
+/* Room for a path below the prefix. */
+#define PROBE_PATH 4096
+
+/** probe_sysroot - the prefix of all paths, "" for this system */
+const char *probe_sysroot(void);
+
+/**
+ * probe_path - a path below the prefix
+ * Return: @path, which is empty where the path would be too long
+ */
+char *probe_path(char path[PROBE_PATH], const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/** probe_exists - whether a path is there (a dangling link is not) */
+bool probe_exists(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/**
+ * probe_read - the beginning of a file, without its last newlines
+ * Return: bytes in @text, which is NUL terminated, or -errno
+ */
+ssize_t probe_read(char *text, size_t room, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+
+/** probe_link - the last part of what a link points to. Return: whether it is a link */
+bool probe_link(char *name, size_t room, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+
+/** probe_line - copies the next line of a text. Return: the text after it, NULL at the end */
+const char *probe_line(const char *text, char *line, size_t room);
+
+/** probe_mount - where a type of file system is mounted, without the prefix. Return: whether it is */
+bool probe_mount(const char *type, char *dir, size_t room);
+
+/** probe_release - the kernel's release ("6.1.0-56-amd64"), "" where it does not tell */
+void probe_release(char *text, size_t room);
+
+/** probe_kernel_before - whether the kernel is older than this version */
+bool probe_kernel_before(unsigned int major, unsigned int minor);
+
+/** probe_root - whether this process is root */
+bool probe_root(void);
+
+/** probe_capable - whether this process has a capability, CAP_* */
+bool probe_capable(unsigned int cap);
+
+/** enum probe_lockdown_mode - how far the kernel is locked down */
+enum probe_lockdown_mode {
+	PROBE_LOCKDOWN_NONE,
+	PROBE_LOCKDOWN_INTEGRITY,
+	PROBE_LOCKDOWN_CONFIDENTIALITY,
+	PROBE_LOCKDOWN_UNKNOWN,
+};
+enum probe_lockdown_mode probe_lockdown_mode(void);
+
+/** probe_module_loaded - whether a module is loaded or built in ('-' and '_' are the same) */
+bool probe_module_loaded(const char *module);
+
+#endif /* GRTRACE_PROBE_H */

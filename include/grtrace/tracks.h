@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/*
+ * A trace as tracks: what timelines (Perfetto, Chrome) draw. One pass, bounded
+ * memory. Tracks are made when something is first drawn on them:
+ *
+ *	process			the process itself and its threads
+ *	  thread		ioctls and waits as slices, other events as instants
+ *	  off the CPU		for each thread, what it waited for
+ *	  channel group		its life
+ *	  CUDA calls, streams	launches, and what the GPU did for them
+ *	  HIP calls, runtime,	from the log of AMD's runtime; what was written into its
+ *	  hardware queues	queues
+ *	  kernel functions	of a thread, as ftrace saw them
+ *	device			a GPU
+ *	  ring			a slice for each job, from START to END
+ *	  counter
+ *	losses			by CPU
+ *
+ * What is promised to the owner: on one track time never goes back, and slices
+ * nest: jobs that overlap on a ring go to lanes of it, tracks of the same name.
+ * Jobs come when they are settled, so different tracks are at different times.
+ */
+#ifndef GRTRACE_TRACKS_H
+#define GRTRACE_TRACKS_H
+
+#include <grtrace/grtrace.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** enum grt_track_kind - what a track is */
+enum grt_track_kind {
+	GRT_TRACK_GROUP, /* nothing is drawn on it: it holds others */
+	GRT_TRACK_PROCESS,
+	GRT_TRACK_THREAD,
+	GRT_TRACK_SLICES,
+	GRT_TRACK_COUNTER,
+};
+
+/**
+ * struct grt_track - a track; it may come again with another name
+ * @size: of this struct in the library; what lies behind it is not there
+ * @id: from 1, ascending
+ * @parent: 0: none
+ * @pid, @tid: of processes, threads, and what belongs to them
+ * @lane: counts the tracks side by side, from 0
+ * @name: untrusted, may be empty
+ * @unit: of a counter, may be empty; untrusted
+ */
+struct grt_track {
+	uint32_t size;
+	uint32_t id;
+	uint32_t parent;
+	enum grt_track_kind kind;
+	uint32_t pid;
+	uint32_t tid;
+	uint32_t lane;
+	const char *name;
+	const char *unit;
+};
+
+/** enum grt_track_value - what a value is */
+enum grt_track_value {
+	GRT_TRACK_U64,
+	GRT_TRACK_HEX,
+	GRT_TRACK_S64,
+	GRT_TRACK_BOOL,
+	GRT_TRACK_TEXT, /* untrusted */
+};
+
+/**
+ * struct grt_track_arg - a value of an item
+ * @id: of its name, see grt_tracks_arg_name()
+ * @kind: enum grt_track_value
+ * @length: of @text at most, bytes
+ */
+struct grt_track_arg {
+	uint16_t id;
+	uint16_t kind;
+	uint32_t length;
+	union {
+		uint64_t number;
+		const char *text;
+	};
+};
+
+/** enum grt_track_item_kind - what is drawn */
+enum grt_track_item_kind {
+	GRT_ITEM_BEGIN,
+	GRT_ITEM_END, /* of what was begun last on the track; its values belong to that */
+	GRT_ITEM_SLICE,
+	GRT_ITEM_INSTANT,
+	GRT_ITEM_COUNTER,
+};
+
+/* What items are about: GRT_TRACK_CATEGORY(NAME, name), added at the end only. CUDA's are called as PyTorch's
+ * profiler does. */
+#define GRT_TRACK_CATEGORIES(GRT_TRACK_CATEGORY)  \
+	GRT_TRACK_CATEGORY(JOB, job)              \
+	GRT_TRACK_CATEGORY(SUBMIT, submit)        \
+	GRT_TRACK_CATEGORY(IOCTL, ioctl)          \
+	GRT_TRACK_CATEGORY(WAIT, wait)            \
+	GRT_TRACK_CATEGORY(EVENT, event)          \
+	GRT_TRACK_CATEGORY(TSG, tsg)              \
+	GRT_TRACK_CATEGORY(LOSS, loss)            \
+	GRT_TRACK_CATEGORY(COUNTER, counter)      \
+	GRT_TRACK_CATEGORY(RUNTIME, cuda_runtime) \
+	GRT_TRACK_CATEGORY(DRIVER, cuda_driver)   \
+	GRT_TRACK_CATEGORY(KERNEL, kernel)        \
+	GRT_TRACK_CATEGORY(COPY, gpu_memcpy)      \
+	GRT_TRACK_CATEGORY(SET, gpu_memset)       \
+	GRT_TRACK_CATEGORY(OVERHEAD, overhead)    \
+	GRT_TRACK_CATEGORY(HIP, hip)              \
+	GRT_TRACK_CATEGORY(FUNC, func)
+
+enum grt_track_category {
+#define GRT_TRACK_CATEGORY(NAME, name) GRT_CATEGORY_##NAME,
+	GRT_TRACK_CATEGORIES(GRT_TRACK_CATEGORY)
+#undef GRT_TRACK_CATEGORY
+		GRT_CATEGORIES,
+};
+
+/**
+ * struct grt_track_item - a slice, half a slice, an instant or a counter's value
+ * @kind: enum grt_track_item_kind
+ * @category: enum grt_track_category
+ * @size: of this struct in the library; what lies behind it is not there
+ * @track: id
+ * @name: for grt_tracks_name()
+ * @time: CLOCK_MONOTONIC ns
+ * @end: of a slice
+ * @value: of a counter
+ * @flow_out, @flow_in: an arrow goes from the item with @flow_out to that with
+ *	the same number as @flow_in; 0: none
+ */
+struct grt_track_item {
+	uint8_t kind;
+	uint8_t category;
+	uint16_t size;
+	uint32_t track;
+	uint32_t name;
+	unsigned int args;
+	uint64_t time;
+	uint64_t end;
+	int64_t value;
+	uint64_t flow_out;
+	uint64_t flow_in;
+	const struct grt_track_arg *arg;
+};
+
+/**
+ * struct grt_tracks_sink - where it goes; what is pointed to is valid during the
+ * call only, a non-zero result ends the run
+ */
+struct grt_tracks_sink {
+	int (*track)(void *arg, const struct grt_track *track);
+	int (*item)(void *arg, const struct grt_track_item *item);
+	void *arg;
+};
+
+/**
+ * struct grt_tracks_count - what was drawn, and what was not
+ * @size: of this struct in the library; what lies behind it is not there
+ * @slices, @instants, @values: drawn
+ * @jobs: slices that are jobs
+ * @undrawn: jobs without START or END, or with END before START; kernels and copies
+ *	without stamps
+ * @inferred: jobs drawn of which one of the two was concluded
+ * @sampled: jobs drawn that stand for more than themselves
+ * @half: ends whose beginning is not in the trace
+ * @cut: beginnings whose end is not in the trace
+ * @over: items for which there was no track
+ * @back: items that would have gone back in time on their track
+ * @ended: counters that ended before the trace did: their last value is drawn to the end
+ */
+struct grt_tracks_count {
+	uint64_t size;
+	uint64_t slices;
+	uint64_t instants;
+	uint64_t values;
+	uint64_t jobs;
+	uint64_t undrawn;
+	uint64_t inferred;
+	uint64_t sampled;
+	uint64_t half;
+	uint64_t cut;
+	uint64_t over;
+	uint64_t back;
+	uint64_t ended;
+};
+
+struct grt_tracks;
+
+/** grt_tracks_new_sized - what grt_tracks_new() calls; @size: of *@sink */
+int grt_tracks_new_sized(struct grt_tracks **out, const struct grt_tracks_sink *sink, size_t size);
+
+/** grt_tracks_new - begins; @sink is copied. Return: 0 or -ENOMEM */
+static inline int grt_tracks_new(struct grt_tracks **out, const struct grt_tracks_sink *sink)
+{
+	return grt_tracks_new_sized(out, sink, sizeof(*sink));
+}
+
+/** grt_tracks_packet - takes in a packet's balance. Return: 0, what the sink returned, or -ENOMEM */
+int grt_tracks_packet(struct grt_tracks *t, const struct grt_packet *p);
+
+/** grt_tracks_event - takes in an event of any type. Return: as above */
+int grt_tracks_event(struct grt_tracks *t, const struct grt_event *e);
+
+/** grt_tracks_end - the trace is over: what is still under way is drawn. Return: as above */
+int grt_tracks_end(struct grt_tracks *t);
+
+/** grt_tracks_name - a name of an item, untrusted, "" for 0; grt_tracks_name_length - its bytes */
+const char *grt_tracks_name(const struct grt_tracks *t, uint32_t name);
+uint32_t grt_tracks_name_length(const struct grt_tracks *t, uint32_t name);
+
+/** grt_tracks_arg_name - what a value is called: a C identifier */
+const char *grt_tracks_arg_name(const struct grt_tracks *t, uint32_t id);
+
+/** grt_tracks_category - what a category is called */
+const char *grt_tracks_category(unsigned int category);
+
+/** grt_tracks_count - so far */
+const struct grt_tracks_count *grt_tracks_count(const struct grt_tracks *t);
+
+/** grt_tracks_free - frees it; NULL is allowed */
+void grt_tracks_free(struct grt_tracks *t);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* GRTRACE_TRACKS_H */

@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/* The version of the library that a program met. */
+#include <grtrace/grtrace.h>
+
+const char *grt_version(void)
+{
+	return GRT_VERSION;
+}

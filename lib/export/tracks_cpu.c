@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/*
+ * Threads off the CPU: a track for each, with what it waited for and then for a CPU.
+ */
+#include "tracks_places.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "threads/threads.h"
+
+enum {
+	OF_OFF_CPU = TRACKS_KEYS(tracks_cpu),
+};
+
+static int put_off_cpu(struct grt_tracks *t, const struct grt_event *e, unsigned int state, uint64_t from,
+		       uint64_t to)
+{
+	struct grt_track_item i = {.category = GRT_CATEGORY_WAIT, .time = from, .end = to};
+	struct grt_key key = tracks_key_of(OF_OFF_CPU, e->pid, e->tid, 0);
+	const char *name = grt_thread_state_name(state);
+	const struct grt_ev_off_cpu *x = (const struct grt_ev_off_cpu *)e;
+	struct tracks_args *a = tracks_no_args(t);
+	char text[64];
+
+	if (to <= from)
+		return 0;
+	if (grt_texts_add(&t->texts, name, strlen(name), &i.name))
+		return -ENOMEM;
+	if (x->call >= 0)
+		tracks_add_number(a, t->field_arg[e->type][8], (uint64_t)x->call);
+	snprintf(text, sizeof(text), "off the CPU: thread %u", e->tid);
+	return tracks_draw_in_process(t, e, &key, text, &i, a);
+}
+
+/* What it waited for, and then a CPU. */
+static int on_off_cpu(struct grt_tracks *t, const struct grt_event *e)
+{
+	const struct grt_ev_off_cpu *x = (const struct grt_ev_off_cpu *)e;
+	bool woken = x->woken > x->start && x->woken < e->time;
+	int ret;
+
+	if (x->start > e->time) {
+		t->count.back++;
+		return 0;
+	}
+	ret = put_off_cpu(t, e, x->reason, x->start, woken ? x->woken : e->time);
+	return ret || !woken ? ret : put_off_cpu(t, e, GRT_THREAD_RUNNABLE, x->woken, e->time);
+}
+
+static const struct tracks_draw cpu_draws[] = {
+	{GRT_EV_STACK, tracks_nothing},
+	{GRT_EV_FRAME, tracks_nothing},
+	{GRT_EV_OFF_CPU, on_off_cpu},
+	{GRT_EV_SAMPLE, tracks_nothing},
+	{0},
+};
+
+const struct tracks_provider tracks_cpu = {
+	.draws = cpu_draws,
+};

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/*
+ * NVIDIA: Xid errors by the address of the device, and the life of channel groups,
+ * which lie on lanes of a track of their process.
+ */
+#include "tracks_places.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/bus.h"
+#include "codes/codes.h"
+
+/* Channel groups that live. */
+#define LIVES_MAX 16384U
+
+enum {
+	OF_BUS = TRACKS_KEYS(tracks_nvidia),
+	OF_TSG,
+};
+
+/** struct life - a channel group: the key of its track */
+struct life {
+	struct grt_key track;
+};
+
+/* Elements of @lives are struct life; @name is the number of what they are called. */
+struct tracks_nvidia {
+	struct grt_keyed lives;
+	uint32_t name;
+};
+
+static struct tracks_nvidia *nvidia_of(const struct grt_tracks *t)
+{
+	return t->state[IN_tracks_nvidia];
+}
+
+/* NVIDIA's errors belong to a PCI device, which is known by its place only. */
+static int on_xid(struct grt_tracks *t, const struct grt_event *e)
+{
+	const struct grt_ev_xid *x = (const struct grt_ev_xid *)e;
+	const struct grt_xid_info *info = grt_xid_info(x->code);
+	struct grt_track_item i = {.kind = GRT_ITEM_INSTANT, .category = GRT_CATEGORY_EVENT, .time = e->time};
+	struct grt_key key = tracks_key_of(OF_BUS, x->bus, 0, 0);
+	struct track like = {.kind = GRT_TRACK_SLICES}, *k;
+	struct tracks_args *a = tracks_no_args(t);
+	char text[64], bus[GRT_BUS_MAX];
+	int ret;
+
+	snprintf(text, sizeof(text), "Xid of %s", grt_bus_text(bus, x->bus));
+	ret = tracks_get_fixed(t, &key, &like, text, &k);
+	snprintf(text, sizeof(text), "Xid %u", x->code);
+	ret = ret ?: grt_texts_add(&t->texts, text, sizeof(text), &i.name);
+	tracks_add_common(a, e, false);
+	tracks_add_fields(t, a, e);
+	if (info)
+		tracks_add_text(a, GRT_TRACK_ARG_MEANING, info->meaning, strlen(info->meaning));
+	return ret ?: tracks_draw(t, k, &i, a);
+}
+
+/* All TSG_ events begin with the same fields. */
+static struct grt_key life_key(const struct grt_event *e)
+{
+	const struct grt_ev_tsg_destroy *x = (const struct grt_ev_tsg_destroy *)e;
+
+	if (x->tsg)
+		return (struct grt_key){{(uint64_t)x->client << 32 | x->tsg, 0, 1}};
+	return (struct grt_key){{(uint64_t)x->runlist << 32 | x->grp, x->bus}};
+}
+
+static int begin_life(struct grt_tracks *t, const struct grt_event *e, struct grt_key *track)
+{
+	const struct grt_ev_tsg_init *x = (const struct grt_ev_tsg_init *)e;
+	struct grt_track_item i = {.kind = GRT_ITEM_BEGIN,
+				   .category = GRT_CATEGORY_TSG,
+				   .name = nvidia_of(t)->name,
+				   .time = e->time};
+	struct track like = {.kind = GRT_TRACK_SLICES, .pid = e->pid}, *k;
+	struct tracks_args *a = tracks_no_args(t);
+	int ret;
+
+	*track = tracks_key_of(OF_TSG, e->pid, 0, 0);
+	k = tracks_free_lane(t, track, e->time);
+	like.lane = (uint8_t)track->w[3];
+	if (!k && track->w[3] == GRT_TRACKS_LANES_MAX)
+		return tracks_draw(t, NULL, &i, NULL);
+	ret = tracks_process(t, e->pid, e->tid, &like.parent);
+	ret = ret ?: tracks_get_fixed(t, track, &like, "channel groups", &k);
+	if (ret)
+		return ret;
+	if (k)
+		k->busy = true;
+	if (x->e.type == GRT_EV_TSG_INIT)
+		tracks_add_fields(t, a, e);
+	return tracks_draw(t, k, &i, a);
+}
+
+static int end_life(struct grt_tracks *t, const struct grt_event *e, const struct life *life)
+{
+	struct grt_track_item i = {.kind = GRT_ITEM_END, .category = GRT_CATEGORY_TSG, .time = e->time};
+	struct track *k = grt_keyed_find(&t->tracks, &life->track);
+	struct tracks_args *a = tracks_no_args(t);
+
+	tracks_add_arg(a, t->field_arg[e->type][6], GRT_TRACK_U64,
+		       ((const struct grt_ev_tsg_destroy *)e)->cause);
+	if (!k)
+		return 0;
+	k->busy = false;
+	return tracks_draw(t, k, &i, a);
+}
+
+/* One that nobody has answered, but that counts as made, has a timeslice. */
+static bool is_made(const struct grt_event *e)
+{
+	const struct grt_ev_tsg_init *x = (const struct grt_ev_tsg_init *)e;
+
+	return e->type == GRT_EV_TSG_INIT && (!x->status || x->timeslice);
+}
+
+/* A group whose making is not in the trace begins with the first that is heard of it. */
+static int tracks_on_tsg(struct grt_tracks *t, const struct grt_event *e)
+{
+	struct grt_key key = life_key(e);
+	struct life *life = grt_keyed_find(&nvidia_of(t)->lives, &key);
+	void *found;
+	int ret = 0;
+
+	if (!life && is_made(e)) {
+		ret = grt_keyed_get_or_count(&nvidia_of(t)->lives, &key, &t->count.over, &found);
+		life = found;
+		return life ? begin_life(t, e, &life->track) : ret;
+	}
+	ret = tracks_instant(t, e);
+	if (ret || !life || e->type != GRT_EV_TSG_DESTROY)
+		return ret;
+	ret = end_life(t, e, life);
+	grt_keyed_remove(&nvidia_of(t)->lives, life);
+	return ret;
+}
+
+static int nvidia_begin(struct grt_tracks *t, void *state)
+{
+	struct tracks_nvidia *n = state;
+
+	grt_keyed_init(&n->lives, sizeof(struct life), LIVES_MAX);
+	return grt_texts_add(&t->texts, "channel group", 64, &n->name);
+}
+
+static void nvidia_free(void *state)
+{
+	grt_keyed_free(&((struct tracks_nvidia *)state)->lives);
+}
+
+static const struct tracks_draw nvidia_draws[] = {
+	{GRT_EV_XID, on_xid},
+	{GRT_EV_TSG_INIT, tracks_on_tsg},
+	{GRT_EV_TSG_SCHEDULE, tracks_on_tsg},
+	{GRT_EV_TSG_TOKEN, tracks_on_tsg},
+	{GRT_EV_TSG_CHANNEL, tracks_on_tsg},
+	{GRT_EV_TSG_SET, tracks_on_tsg},
+	{GRT_EV_TSG_DESTROY, tracks_on_tsg},
+	{0},
+};
+
+const struct tracks_provider tracks_nvidia = {
+	.draws = nvidia_draws,
+	.state = sizeof(struct tracks_nvidia),
+	.begin = nvidia_begin,
+	.free = nvidia_free,
+};

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/*
+ * Where something is drawn: tracks of processes, threads, devices and rings. Their
+ * names may come, or change, while the trace goes on.
+ */
+#include "tracks_places.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include <grtrace/event_table.h>
+
+enum {
+	OF_PROCESS = 1,
+	OF_THREAD,
+	OF_DEVICE,
+	OF_GPU,
+	OF_RING_EVENTS,
+};
+
+const char *tracks_name_of(const struct grt_tracks *t, unsigned int kind, uint32_t id, uint32_t *number)
+{
+	*number = grt_names_find(t->names, kind, id);
+	return grt_names_name(t->names, *number);
+}
+
+/* Whether the track has another name than it was told by; names only ever come. */
+bool tracks_is_renamed(const struct grt_tracks *t, struct track *k, unsigned int kind, uint32_t id)
+{
+	uint32_t number;
+
+	if (k->named == t->names->used)
+		return false;
+	k->named = t->names->used;
+	number = grt_names_find(t->names, kind, id);
+	if (number == k->name)
+		return false;
+	k->name = number;
+	return true;
+}
+
+/* A process is called what its threads' names say. */
+int tracks_process(struct grt_tracks *t, uint32_t pid, uint32_t tid, uint32_t *id)
+{
+	struct grt_key key = tracks_key_of(OF_PROCESS, pid, 0, 0);
+	struct track like = {.kind = GRT_TRACK_PROCESS, .pid = pid}, *k;
+	int ret = tracks_get(t, &key, &like, &k);
+
+	*id = k ? k->id : 0;
+	if (ret < 0 || !k)
+		return ret;
+	if (tracks_is_renamed(t, k, GRT_NAME_THREAD, tid) || ret > 0)
+		return tracks_announce(t, k, grt_names_owner(t->names, k->name), NULL);
+	return 0;
+}
+
+/* A thread's track where it was looked for lately and has no other name since; else NULL. */
+static struct track *recent_thread(struct grt_tracks *t, uint32_t pid, uint32_t tid)
+{
+	struct track *k = t->recent[tid % TRACKS_RECENT];
+
+	/* elements move when there is more room for them */
+	if (t->recent_room != t->tracks.room) {
+		memset(t->recent, 0, sizeof(t->recent));
+		t->recent_room = t->tracks.room;
+		return NULL;
+	}
+	return k && k->tid == tid && k->pid == pid && k->named == t->names->used ? k : NULL;
+}
+
+static int tracks_find_thread(struct grt_tracks *t, uint32_t pid, uint32_t tid, struct track **out)
+{
+	struct grt_key key = tracks_key_of(OF_THREAD, pid, tid, 0);
+	struct track like = {.kind = GRT_TRACK_THREAD, .pid = pid, .tid = tid};
+	uint32_t process;
+	int ret = tracks_get(t, &key, &like, out);
+
+	if (ret < 0 || !*out || (!ret && (*out)->named == t->names->used))
+		return ret;
+	if (!tracks_is_renamed(t, *out, GRT_NAME_THREAD, tid) && !ret)
+		return 0;
+	ret = tracks_process(t, pid, tid, &process);
+	/* the tracks may have moved */
+	*out = grt_keyed_find(&t->tracks, &key);
+	(*out)->parent = process;
+	return ret ?: tracks_announce(t, *out, grt_names_name(t->names, (*out)->name), NULL);
+}
+
+/* Return: 0 with the track, NULL where there is no place; or an error */
+int tracks_thread(struct grt_tracks *t, uint32_t pid, uint32_t tid, struct track **out)
+{
+	int ret;
+
+	*out = recent_thread(t, pid, tid);
+	if (*out)
+		return 0;
+	ret = tracks_find_thread(t, pid, tid, out);
+	if (t->recent_room == t->tracks.room)
+		t->recent[tid % TRACKS_RECENT] = ret ? NULL : *out;
+	return ret;
+}
+
+/* FNV-1a. The address of a GPU is all that its rings have in common. */
+static uint64_t hash_text(const char *text)
+{
+	uint64_t hash = 0xcbf29ce484222325ULL;
+
+	for (; *text; text++)
+		hash = (hash ^ (uint8_t)*text) * 0x100000001b3ULL;
+	return hash;
+}
+
+/* The GPU of a ring, by its address on its bus. Return: as tracks_device(), -ENOENT where it is not known */
+static int gpu_track(struct grt_tracks *t, uint32_t ring, uint32_t *id)
+{
+	struct track like = {.kind = GRT_TRACK_GROUP}, *k;
+	const char *driver, *bus;
+	char text[TRACKS_TEXT_MAX];
+	struct grt_key key;
+	uint32_t number;
+	int ret;
+
+	bus = tracks_name_of(t, GRT_NAME_RING_GPU, ring, &number);
+	if (!bus)
+		return -ENOENT;
+	key = (struct grt_key){{OF_GPU, hash_text(bus)}};
+	ret = tracks_get(t, &key, &like, &k);
+	*id = k ? k->id : 0;
+	if (ret < 0 || !k || !ret)
+		return ret < 0 ? ret : 0;
+	driver = grt_names_owner(t->names, grt_names_find(t->names, GRT_NAME_RING, ring));
+	snprintf(text, sizeof(text), "GPU %s%s%s%s", bus, driver ? " (" : "", driver ?: "",
+		 driver ? ")" : "");
+	return tracks_announce(t, k, text, NULL);
+}
+
+int tracks_device(struct grt_tracks *t, uint32_t device, uint32_t *id)
+{
+	struct grt_key key = tracks_key_of(OF_DEVICE, device, 0, 0);
+	struct track like = {.kind = GRT_TRACK_GROUP}, *k;
+	const char *name, *driver;
+	char text[TRACKS_TEXT_MAX];
+	int ret = tracks_get(t, &key, &like, &k);
+
+	*id = k ? k->id : 0;
+	if (ret < 0 || !k || (!tracks_is_renamed(t, k, GRT_NAME_DEVICE, device) && !ret))
+		return ret;
+	name = grt_names_name(t->names, k->name);
+	driver = grt_names_owner(t->names, k->name);
+	if (name)
+		snprintf(text, sizeof(text), "GPU %s%s%s%s", name, driver ? " (" : "", driver ?: "",
+			 driver ? ")" : "");
+	else
+		snprintf(text, sizeof(text), "GPU %u", device);
+	return tracks_announce(t, k, text, NULL);
+}
+
+static void tracks_ring_text(const struct grt_tracks *t, uint32_t ring, char *text)
+{
+	uint32_t number;
+	const char *name = tracks_name_of(t, GRT_NAME_RING, ring, &number);
+
+	if (name)
+		snprintf(text, TRACKS_TEXT_MAX, "%s", name);
+	else if (ring != GRT_RING_NONE)
+		snprintf(text, TRACKS_TEXT_MAX, "ring %u", ring);
+	else
+		snprintf(text, TRACKS_TEXT_MAX, "jobs");
+}
+
+/* A track under a device, told by @text after the ring's name. Return: as tracks_thread() */
+int tracks_ring(struct grt_tracks *t, const struct grt_key *key, uint32_t device, uint32_t ring,
+		uint32_t lane, const char *text, struct track **out)
+{
+	struct track like = {.kind = GRT_TRACK_SLICES, .lane = (uint8_t)lane};
+	char name[TRACKS_TEXT_MAX], full[2 * TRACKS_TEXT_MAX];
+	int ret = 0;
+
+	*out = grt_keyed_find(&t->tracks, key);
+	if (!*out) {
+		ret = gpu_track(t, ring, &like.parent);
+		if (ret == -ENOENT)
+			ret = tracks_device(t, device, &like.parent);
+		if (!ret)
+			ret = tracks_get(t, key, &like, out);
+	}
+	if (ret < 0 || !*out || (!tracks_is_renamed(t, *out, GRT_NAME_RING, ring) && !ret))
+		return ret;
+	tracks_ring_text(t, ring, name);
+	snprintf(full, sizeof(full), "%s%s", name, text);
+	return tracks_announce(t, *out, full, NULL);
+}
+
+/* The first lane on which something may begin at @time; lanes are numbered in the last word of the key. */
+struct track *tracks_free_lane(struct grt_tracks *t, struct grt_key *key, uint64_t time)
+{
+	struct track *k;
+
+	for (key->w[3] = 0; key->w[3] < GRT_TRACKS_LANES_MAX; key->w[3]++) {
+		k = grt_keyed_find(&t->tracks, key);
+		if (!k || (!k->busy && k->last <= time))
+			return k;
+	}
+	return NULL;
+}
+
+/* Where it happened: the thread that ran, else ring, else device. Return: as tracks_thread() */
+static int tracks_place_of(struct grt_tracks *t, const struct grt_event *e, struct track **out)
+{
+	struct grt_key key = tracks_key_of(OF_RING_EVENTS, e->device, e->ring, 0);
+
+	if (grt_event_table[e->type].who == GRT_WHO_CURRENT && e->tid)
+		return tracks_thread(t, e->pid, e->tid, out);
+	return tracks_ring(t, &key, e->device, e->ring, 0,
+			   e->ring == GRT_RING_NONE ? ": events of no ring" : ": events", out);
+}
+
+/* A slice on the first free lane of a track of a process. */
+int tracks_draw_in_process(struct grt_tracks *t, const struct grt_event *e, struct grt_key *key,
+			   const char *name, struct grt_track_item *i, const struct tracks_args *a)
+{
+	struct track like = {.kind = GRT_TRACK_SLICES, .pid = e->pid}, *k = tracks_free_lane(t, key, i->time);
+	int ret = 0;
+
+	i->kind = GRT_ITEM_SLICE;
+	like.lane = (uint8_t)key->w[3];
+	if (!k && key->w[3] < GRT_TRACKS_LANES_MAX) {
+		ret = tracks_process(t, e->pid, e->tid, &like.parent);
+		ret = ret ?: tracks_get_fixed(t, key, &like, name, &k);
+	}
+	return ret ?: tracks_draw(t, k, i, a);
+}
+
+int tracks_instant(struct grt_tracks *t, const struct grt_event *e)
+{
+	struct track *k;
+	int ret = tracks_place_of(t, e, &k);
+
+	return ret ?: tracks_draw_instant(t, k, e, t->title[e->type], GRT_CATEGORY_EVENT);
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/*
+ * Where something is drawn: the tracks of processes, threads, devices and rings.
+ */
+#ifndef GRT_EXPORT_TRACKS_PLACES_H
+#define GRT_EXPORT_TRACKS_PLACES_H
+
+#include "tracks_parts.h"
+
+/* The name of something and its number, NULL where it has none. */
+const char *tracks_name_of(const struct grt_tracks *t, unsigned int kind, uint32_t id, uint32_t *number);
+
+/* Whether the track has another name than it was told by; names only ever come. */
+bool tracks_is_renamed(const struct grt_tracks *t, struct track *k, unsigned int kind, uint32_t id);
+
+/* A process is called what its threads' names say. */
+int tracks_process(struct grt_tracks *t, uint32_t pid, uint32_t tid, uint32_t *id);
+
+/* Return: 0 with the track, NULL where there is no place; or an error. */
+int tracks_thread(struct grt_tracks *t, uint32_t pid, uint32_t tid, struct track **out);
+
+/* The track of a device. Return: 0 with its id, 0: no place; or an error */
+int tracks_device(struct grt_tracks *t, uint32_t device, uint32_t *id);
+
+/* A track under a device, told by @text after the ring's name. Return: as tracks_thread() */
+int tracks_ring(struct grt_tracks *t, const struct grt_key *key, uint32_t device, uint32_t ring,
+		uint32_t lane, const char *text, struct track **out);
+
+/* The first lane on which something may begin at @time; lanes are numbered in the last word of the key. */
+struct track *tracks_free_lane(struct grt_tracks *t, struct grt_key *key, uint64_t time);
+
+/* Draws it where it happened: on the thread that ran, else ring, else device. */
+int tracks_instant(struct grt_tracks *t, const struct grt_event *e);
+
+/* A slice on the first free lane of a track of a process. */
+int tracks_draw_in_process(struct grt_tracks *t, const struct grt_event *e, struct grt_key *key,
+			   const char *name, struct grt_track_item *i, const struct tracks_args *a);
+
+#endif /* GRT_EXPORT_TRACKS_PLACES_H */

@@ -1,0 +1,1449 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Loads BPF programs and turns what they put into the ring buffer into packets
+ * per CPU. Programs say by their section which tracepoint they belong to; those
+ * whose tracepoint is not here are not loaded, so one object serves kernels of
+ * every age.
+ */
+#include <errno.h>
+
+#include "bpf.h"
+
+#ifdef GRT_HAVE_BPF
+
+#include <bpf/bpf.h>
+#include <bpf/btf.h>
+#include <bpf/libbpf.h>
+#include <linux/capability.h>
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/syscall.h>
+#include <sys/sysinfo.h>
+#include <sys/timerfd.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "nvidia_probes.h"
+#include "shared.h"
+#include "bpf_devices.h"
+#include "bpf_format.h"
+#include "bpf_functions.h"
+#include "bpf_objects.h"
+#include "bpf_rings.h"
+#include "bpf_samples.h"
+#include "bpf_stacks.h"
+#include "bpf_xid.h"
+#include "base/clock.h"
+#include "trace/packer.h"
+#include "trace/packet.h"
+#include "host/drm_cards.h"
+#include "host/pid_ns.h"
+#include "host/probe.h"
+#include "host/read_all.h"
+#include "host/tracefs.h"
+
+#define OBJECTS_MAX 16
+#define PROGRAMS_MAX 128
+
+/* How often the ring buffer is emptied when nobody calls. */
+#define TICK_NS 50000000L
+
+/* An event that an interrupt has overtaken is not later than this. */
+#define WINDOW_NS 2000000ULL
+
+#define RING_BYTES_CPU ((uint64_t)1 << 20)
+#define RING_BYTES_MIN ((uint64_t)4 << 20)
+#define RING_BYTES_MAX ((uint64_t)1 << 30)
+
+/* One part in so many of the machine's memory, at most, when nobody says how much it may be. */
+#define RING_MEMORY_SHARE 256
+#define RING_BYTES_SHARE_MAX ((uint64_t)128 << 20)
+
+/** struct cpu_tally - of a CPU: @events that came out of the ring buffer, @late: of these, too late for their
+ * place, @filtered: events of a decoder that are not requested */
+struct cpu_tally {
+	uint64_t events;
+	uint64_t late;
+	uint64_t filtered;
+};
+
+/**
+ * struct capture - the state of such a source
+ * @kind: what it is made of
+ * @object: loaded, maps shared with the first one
+ * @link: of each attached program
+ * @tracefs: its root
+ * @reader, @counts: the shared maps
+ * @epoll: ready when the timer ticked or the programs called
+ * @horizon: events up to this stamp are all here
+ * @force: up to @horizon, everything leaves now
+ * @ended: capture is over, what is left is all
+ * @whole: so are the frames of stacks
+ * @missed: times that a program was not run, since one was running already on that CPU
+ * @without: objects left out, since a module has no BTF
+ * @refused: objects left out, since the kernel does not take them: what the others report is whole without
+ * @covered: another source has jobs that objects left out would report
+ * @note: tells the user
+ * @own: the decoder's
+ * @samples: the clocks of programs that look at what runs
+ * @positions: the ring buffer's, see position(); NULL without a decoder
+ * @text: texts of describe()
+ */
+struct capture {
+	const struct grt_bpf_kind *kind;
+	struct bpf_object *object[OBJECTS_MAX];
+	unsigned int objects;
+	struct bpf_link *link[PROGRAMS_MAX];
+	unsigned int links;
+	unsigned int programs;
+	int tracefs;
+	struct ring_buffer *reader;
+	int counts;
+	int epoll;
+	int timer;
+	unsigned int cpus;
+	bool merged;
+	bool force;
+	bool ended;
+	bool whole;
+	uint64_t horizon;
+	struct grt_packer *packer;
+	struct grt_bpf_devices devices;
+	struct grt_bpf_stacks stacks;
+	struct grt_bpf_samples samples;
+	struct grt_bpf_rings numbered;
+	uint32_t ring_base;
+	struct cpu_tally tally[BPF_CPUS_MAX];
+	struct grt_bpf_counts count[BPF_CPUS_MAX];
+	struct grt_bpf_config config;
+	uint64_t ring_bytes;
+	int failed;
+	uint64_t missed;
+	void (*note)(const char *text);
+	char without[128];
+	char refused[64];
+	bool covered;
+	void *own;
+	const char *positions;
+	struct {
+		char key[32];
+		char value[4096];
+	} text[7];
+};
+
+/* ------------------------------------------------------------- programs */
+
+/* libbpf's words are for authors of programs; the last warning is kept for the error. */
+static char last_warning[200];
+
+static int keep_warning(enum libbpf_print_level level, const char *format, va_list ap)
+{
+	if (level == LIBBPF_WARN)
+		vsnprintf(last_warning, sizeof(last_warning), format, ap);
+	return 0;
+}
+
+/** struct attach_point - what a section name says: raw_tp/EVENT or tp/GROUP/EVENT */
+struct attach_point {
+	bool raw;
+	char group[64];
+	char event[64];
+};
+
+static bool parse_section(const char *section, struct attach_point *at)
+{
+	at->group[0] = '\0';
+	at->raw = !strncmp(section, "raw_tp/", 7);
+	if (at->raw)
+		return snprintf(at->event, sizeof(at->event), "%s", section + 7) > 0;
+	return sscanf(section, "tp/%63[^/]/%63s", at->group, at->event) == 2;
+}
+
+/* It runs when it is requested rows, and is attached to nothing. */
+static bool is_iterator(const struct bpf_program *prog)
+{
+	return !strncmp(bpf_program__section_name(prog), "iter/", 5);
+}
+
+/* It runs whenever a clock says so. */
+static bool is_sampler(const struct bpf_program *prog)
+{
+	return !strcmp(bpf_program__section_name(prog), "perf_event");
+}
+
+/* It goes to places in files. */
+static bool is_uprobe(const struct bpf_program *prog)
+{
+	return !strcmp(bpf_program__section_name(prog), "uprobe");
+}
+
+/* It is attached to functions, and by the source's own. */
+static bool is_probe(const struct bpf_program *prog)
+{
+	const char *section = bpf_program__section_name(prog);
+
+	return !strcmp(section, "kprobe") || !strcmp(section, "kretprobe");
+}
+
+/* It goes to a function of the kernel. */
+static bool is_of_function(const struct bpf_program *prog)
+{
+	return grt_bpf_function_of(bpf_program__section_name(prog));
+}
+
+static bool is_here(int tracefs, const struct bpf_program *prog)
+{
+	struct attach_point at;
+
+	if (is_of_function(prog))
+		return grt_bpf_function_here(grt_bpf_function_of(bpf_program__section_name(prog)));
+	if (is_iterator(prog) || is_sampler(prog) || is_probe(prog) || is_uprobe(prog))
+		return true;
+	return parse_section(bpf_program__section_name(prog), &at) &&
+	       tracefs_find(tracefs, at.group[0] ? at.group : NULL, at.event, NULL, 0);
+}
+
+/* Fences are in every kernel: their programs only complete what those of a driver see. */
+static bool is_helper(const struct bpf_program *prog)
+{
+	return is_iterator(prog) || is_of_function(prog) ||
+	       !strncmp(bpf_program__section_name(prog), "raw_tp/dma_fence_", 17);
+}
+
+static bool only_helps(struct bpf_object *o)
+{
+	struct bpf_program *prog;
+
+	bpf_object__for_each_program(prog, o) if (!is_helper(prog)) return false;
+	return true;
+}
+
+/* Leaves out what this kernel does not have. Return: programs left that see something of their own */
+static unsigned int grt_bpf_choose(int tracefs, struct bpf_object *o)
+{
+	unsigned int n = 0;
+	struct bpf_program *prog;
+	bool here;
+
+	bpf_object__for_each_program(prog, o)
+	{
+		here = is_here(tracefs, prog);
+		bpf_program__set_autoload(prog, here);
+		n += here && !is_helper(prog);
+	}
+	return n;
+}
+
+static const struct object_row *grt_bpf_find_object(const char *name)
+{
+	for (size_t i = 0; i < sizeof(object_rows) / sizeof(object_rows[0]); i++)
+		if (!strcmp(object_rows[i].name, name))
+			return &object_rows[i];
+	return NULL;
+}
+
+static struct bpf_object *grt_bpf_open_object(const char *name)
+{
+	const struct object_row *row = grt_bpf_find_object(name);
+	struct bpf_object_open_opts opts = {.sz = sizeof(opts), .object_name = name};
+	size_t size;
+	const void *bytes = row ? row->bytes(&size) : NULL;
+
+	return bytes ? bpf_object__open_mem(bytes, size, &opts) : NULL;
+}
+
+static int grt_bpf_open_failed(const char *name, int code, struct grt_err *err)
+{
+	if (code == -EPERM || code == -EACCES)
+		return grt_err_set(err, -EACCES,
+				   geteuid() ? "only root may load BPF programs"
+					     : "the kernel refuses BPF programs (lockdown, or a container)",
+				   geteuid() ? "the same command with sudo" : "grtrace doctor",
+				   "cannot load the BPF programs of %s", name);
+	last_warning[strcspn(last_warning, "\n")] = '\0';
+	return grt_err_set(err, code, last_warning[0] ? last_warning : strerror(-code), "grtrace doctor",
+			   "cannot load the BPF programs of %s", name);
+}
+
+/* Without BTF the programs cannot find their way in the kernel's structs. */
+static int check_kernel(struct grt_err *err)
+{
+	struct utsname u;
+
+	if (!access("/sys/kernel/btf/vmlinux", R_OK))
+		return 0;
+	uname(&u);
+	return grt_err_set(err, -ENOSYS, "the kernel has no BTF (CONFIG_DEBUG_INFO_BTF)",
+			   "a kernel of your distribution, 5.8 or later",
+			   "cannot load BPF programs on Linux %s", u.release);
+}
+
+static int no_btf(const struct capture *c, struct grt_err *err)
+{
+	return grt_err_set(err, -ENODEV, "the driver's module has no BTF, so its structs cannot be read",
+			   "a kernel with CONFIG_DEBUG_INFO_BTF_MODULES=y, or: grtrace record -e kmod",
+			   "nothing to attach to for %s", c->without);
+}
+
+static int no_tracepoint(const char *const *objects, struct grt_err *err)
+{
+	char names[128] = "";
+
+	for (; *objects; objects++)
+		snprintf(names + strlen(names), sizeof(names) - strlen(names), "%s%s", names[0] ? ", " : "",
+			 *objects);
+	return grt_err_set(err, -ENODEV, "no loaded driver has their tracepoints",
+			   "load the GPU's driver first (lsmod), then the same command",
+			   "nothing to attach to for %s", names);
+}
+
+int grt_bpf_probe(const char *const *objects, struct grt_err *err)
+{
+	int tracefs, ret = check_kernel(err);
+	unsigned int n = 0;
+	struct bpf_object *o;
+
+	if (ret)
+		return ret;
+	tracefs = tracefs_open(err);
+	if (tracefs < 0)
+		return tracefs;
+	libbpf_set_print(keep_warning);
+	for (const char *const *name = objects; *name; name++) {
+		o = grt_bpf_open_object(*name);
+		n += o ? grt_bpf_choose(tracefs, o) : 0;
+		bpf_object__close(o);
+	}
+	close(tracefs);
+	return n ? 0 : no_tracepoint(objects, err);
+}
+
+int grt_bpf_probe_driver(const char *const *objects, const char *driver, struct grt_err *err)
+{
+	char fix[64];
+
+	if (!driver || probe_module_loaded(driver))
+		return grt_bpf_probe(objects, err);
+	snprintf(fix, sizeof(fix), "sudo modprobe %s, then the same command", driver);
+	return grt_err_set(err, -ENODEV, "its driver is not loaded", fix, "no GPU of %s here", driver);
+}
+
+static const char *const shared_maps[] = {"events", "counts", "jobs",	  "rings", "ring_names",
+					  "deps",   "waits",  "commands", "stacks"};
+
+/* The maps of the first object that has them serve all. */
+static int share_maps(struct capture *c, struct bpf_object *o)
+{
+	struct bpf_map *mine, *first = NULL;
+	int ret = 0;
+
+	for (size_t i = 0; !ret && i < sizeof(shared_maps) / sizeof(shared_maps[0]); i++) {
+		mine = bpf_object__find_map_by_name(o, shared_maps[i]);
+		first = NULL;
+		for (unsigned int k = 0; mine && !first && k < c->objects; k++)
+			first = bpf_object__find_map_by_name(c->object[k], shared_maps[i]);
+		if (first)
+			ret = bpf_map__reuse_fd(mine, bpf_map__fd(first));
+		else if (mine && !strcmp(shared_maps[i], "events"))
+			ret = bpf_map__set_max_entries(mine, (uint32_t)c->ring_bytes);
+		else if (mine && !strcmp(shared_maps[i], "stacks") && !c->config.stacks)
+			ret = bpf_map__set_max_entries(mine, 1);
+	}
+	return ret;
+}
+
+static struct bpf_map *constants(struct bpf_object *o, const char *name)
+{
+	struct bpf_map *map;
+
+	bpf_object__for_each_map(map, o) if (strstr(bpf_map__name(map), name)) return map;
+	return NULL;
+}
+
+static int grt_bpf_configure(struct capture *c, struct bpf_object *o, struct grt_err *err)
+{
+	struct bpf_map *config = constants(o, ".rodata.config"), *fields = constants(o, ".rodata.format");
+	struct grt_bpf_format format;
+	int ret = config ? bpf_map__set_initial_value(config, &c->config, sizeof(c->config)) : -ENOENT;
+
+	if (!ret && fields) {
+		ret = grt_bpf_format_read(c->tracefs, &format, err);
+		if (ret)
+			return ret;
+		ret = bpf_map__set_initial_value(fields, &format, sizeof(format));
+	}
+	return ret ? grt_bpf_open_failed(bpf_object__name(o), ret, err) : 0;
+}
+
+/**
+ * struct needs - an object looks into a struct, which the BTF of the kernel or of a module describes
+ * @instead: the object that does without, NULL: there is none
+ */
+struct needs {
+	const char *object;
+	const char *module;
+	const char *type;
+	const char *instead;
+};
+
+static const struct needs needs[] = {
+	{"drm_sched", "gpu_sched", "drm_sched_job", "drm_format"},
+	{"amdgpu", "amdgpu", "amdgpu_job", NULL},
+	{"i915", "i915", "i915_request", NULL},
+	{"virtio_gpu", "virtio_gpu", "virtqueue", NULL},
+	{"vblank", "drm", "drm_file", NULL},
+};
+
+static bool has_type(const struct needs *n)
+{
+	struct btf *kernel = btf__load_vmlinux_btf(), *module;
+	bool found = kernel && btf__find_by_name_kind(kernel, n->type, BTF_KIND_STRUCT) > 0;
+
+	module = kernel && !found ? btf__load_module_btf(n->module, kernel) : NULL;
+	if (module && !libbpf_get_error(module)) {
+		found = btf__find_by_name_kind(module, n->type, BTF_KIND_STRUCT) > 0;
+		btf__free(module);
+	}
+	btf__free(kernel);
+	return found;
+}
+
+/* Return: the object that works here in place of @name; NULL: none does */
+static const char *grt_bpf_usable(const char *name)
+{
+	for (size_t i = 0; i < sizeof(needs) / sizeof(needs[0]); i++)
+		if (!strcmp(needs[i].object, name))
+			return has_type(&needs[i]) ? name : needs[i].instead;
+	return name;
+}
+
+static void leave_out(struct capture *c, const char *name)
+{
+	snprintf(c->without + strlen(c->without), sizeof(c->without) - strlen(c->without), "%s%s",
+		 c->without[0] ? " " : "", name);
+}
+
+/* What this kernel may refuse, and the others do without. */
+static bool is_optional(const struct bpf_object *o)
+{
+	return !strcmp(bpf_object__name(o), "sync_wait");
+}
+
+static void grt_bpf_refuse(struct capture *c, const char *name)
+{
+	snprintf(c->refused, sizeof(c->refused), "%s", name);
+}
+
+/**
+ * choose_object - opens an object, or the one that works here in its place
+ * @found: NULL where there is nothing of it on this kernel
+ * @programs: of these, those that see something of their own
+ */
+static int choose_object(struct capture *c, const char *name, struct bpf_object **found,
+			 unsigned int *programs, struct grt_err *err)
+{
+	struct bpf_object *o = grt_bpf_open_object(name);
+	const char *other = name;
+
+	*found = o;
+	if (!o)
+		return grt_bpf_open_failed(name, -errno ?: -EINVAL, err);
+	*programs = grt_bpf_choose(c->tracefs, o);
+	if (*programs)
+		other = grt_bpf_usable(name);
+	if (other == name && (*programs || (c->programs && only_helps(o)) || (c->covered && is_optional(o))))
+		return 0;
+	bpf_object__close(o);
+	*found = NULL;
+	if (other == name)
+		return 0;
+	leave_out(c, name);
+	return other ? choose_object(c, other, found, programs, err) : 0;
+}
+
+static int grt_bpf_load_object(struct capture *c, const char *name, struct grt_err *err)
+{
+	struct bpf_object *o;
+	unsigned int programs;
+	bool optional;
+	int ret = choose_object(c, name, &o, &programs, err);
+
+	if (ret || !o)
+		return ret;
+	ret = grt_bpf_configure(c, o, err);
+	if (!ret) {
+		ret = share_maps(c, o);
+		if (!ret)
+			ret = bpf_object__load(o);
+		if (ret)
+			ret = grt_bpf_open_failed(name, ret, err);
+	}
+	if (ret) {
+		optional = is_optional(o);
+		bpf_object__close(o);
+		if (optional)
+			grt_bpf_refuse(c, name);
+		return optional ? 0 : ret;
+	}
+	c->object[c->objects++] = o;
+	c->programs += programs;
+	return 0;
+}
+
+/* ------------------------------------------------------------- events */
+
+/* Gives the event what user space knows: the ring's number and engine, the device of an ioctl's end, stack
+ * ids. */
+static int grt_bpf_complete_event(struct capture *c, unsigned int cpu, struct grt_event *e)
+{
+	int ret;
+
+	if (c->kind->complete)
+		c->kind->complete(e);
+	ret = grt_bpf_rings_see(&c->numbered, c->packer, cpu, e);
+	if (!ret && c->config.stacks)
+		ret = grt_bpf_stacks_see(&c->stacks, c->packer, cpu, e);
+	return ret ? ret : grt_bpf_devices_see(&c->devices, c->packer, cpu, e);
+}
+
+static int grt_bpf_name_thread(struct capture *c, unsigned int cpu, const struct grt_event *e,
+			       const struct grt_bpf_comm *n)
+{
+	char comm[BPF_COMM + 1] = "", owner[BPF_COMM + 1] = "";
+
+	memcpy(comm, n->comm, BPF_COMM);
+	memcpy(owner, n->owner[0] ? n->owner : n->comm, BPF_COMM);
+	return grt_packer_name(c->packer, cpu, e->time, GRT_NAME_THREAD, e->tid, comm, owner);
+}
+
+/** struct labels - what is in front of an event: NULL where it does not */
+struct labels {
+	const struct nv_hit *hit;
+	const struct grt_bpf_comm *names;
+	const struct grt_bpf_xid *xid;
+	const struct grt_bpf_text *text;
+};
+
+/* Takes the message apart that an event is made from. */
+static int grt_bpf_read_text(struct capture *c, unsigned int cpu, struct grt_event *e, const struct labels *l)
+{
+	char message[BPF_TEXT + 1] = "", comm[BPF_COMM + 1] = "";
+
+	if (e->type != GRT_EV_XID)
+		return 0;
+	memcpy(message, l->text->text, BPF_TEXT);
+	if (l->xid)
+		grt_bpf_xid_join((struct grt_ev_xid *)e, l->xid, message, comm, sizeof(comm));
+	else
+		grt_bpf_xid_read((struct grt_ev_xid *)e, message, comm, sizeof(comm));
+	return comm[0] ? grt_packer_name(c->packer, cpu, e->time, GRT_NAME_THREAD, e->tid, comm, comm) : 0;
+}
+
+static int grt_bpf_take_event(struct capture *c, unsigned int cpu, struct grt_event *e,
+			      const struct labels *l)
+{
+	int ret = 0;
+
+	c->tally[cpu].events++;
+	if (l->names)
+		ret = grt_bpf_name_thread(c, cpu, e, l->names);
+	if (l->text)
+		ret = grt_bpf_read_text(c, cpu, e, l);
+	if (l->hit && c->kind->probes)
+		c->kind->probes->tell((struct grt_ev_func *)e, l->hit);
+	if (!ret)
+		ret = grt_bpf_complete_event(c, cpu, e);
+	if (!ret)
+		ret = grt_packer_add(c->packer, cpu, e);
+	if (!ret)
+		ret = grt_bpf_rings_switch(&c->numbered, c->packer, cpu, e);
+	if (ret != -ERANGE)
+		return ret;
+	c->tally[cpu].late++;
+	return 0;
+}
+
+/* A record of the decoder's; the events that it makes of it come back through grt_bpf_put(). */
+static int grt_bpf_take_call(struct capture *c, unsigned int cpu, const void *data, size_t size)
+{
+	const struct grt_bpf_decoder *d = c->kind->decoder;
+	const char *record = (const char *)data + sizeof(struct grt_bpf_comm);
+	struct grt_event who = {.time = 0};
+	int ret;
+
+	if (size < sizeof(struct grt_bpf_comm) || !d ||
+	    !d->who(record, size - sizeof(struct grt_bpf_comm), &who))
+		return -EPROTO;
+	c->tally[cpu].events++;
+	ret = ((const struct grt_bpf_comm *)data)->comm[0] ? grt_bpf_name_thread(c, cpu, &who, data) : 0;
+	return ret ? ret : d->take(c->own, record, size - sizeof(struct grt_bpf_comm));
+}
+
+int grt_bpf_put(void *capture, struct grt_event *e, uint32_t cpu)
+{
+	struct capture *c = capture;
+	int ret;
+
+	if (cpu >= c->cpus)
+		return -EPROTO;
+	if (!grt_types_has(&c->config.types, e->type)) {
+		c->tally[cpu].filtered++;
+		return 0;
+	}
+	ret = grt_packer_add(c->packer, cpu, e);
+	if (ret != -ERANGE)
+		return ret;
+	c->tally[cpu].late++;
+	return 0;
+}
+
+int grt_bpf_offer(void *capture, struct grt_event *e, uint32_t cpu, const struct grt_bpf_comm *names)
+{
+	struct capture *c = capture;
+	int ret = cpu < c->cpus ? 0 : -EPROTO;
+
+	if (!ret && names)
+		ret = grt_bpf_name_thread(c, cpu, e, names);
+	if (!ret)
+		ret = grt_bpf_complete_event(c, cpu, e);
+	return ret ? ret : grt_bpf_put(c, e, cpu);
+}
+
+int grt_bpf_own_map(void *capture, const char *name)
+{
+	struct capture *c = capture;
+	int fd;
+
+	for (unsigned int i = 0; i < c->objects; i++) {
+		fd = bpf_object__find_map_fd_by_name(c->object[i], name);
+		if (fd >= 0)
+			return fd;
+	}
+	return -ENOENT;
+}
+
+static struct bpf_program *find_program(struct capture *c, const char *name)
+{
+	struct bpf_program *prog = NULL;
+
+	for (unsigned int i = 0; i < c->objects && !prog; i++)
+		prog = bpf_object__find_program_by_name(c->object[i], name);
+	return prog;
+}
+
+ssize_t grt_bpf_rows(void *capture, const char *program, void **rows)
+{
+	struct bpf_program *prog = find_program(capture, program);
+	struct bpf_link *link = prog ? bpf_program__attach_iter(prog, NULL) : NULL;
+	int fd = link ? bpf_iter_create(bpf_link__fd(link)) : -ENOENT;
+	ssize_t n = -errno;
+	size_t used;
+
+	if (fd >= 0) {
+		*rows = read_all(fd, SIZE_MAX, &used);
+		n = *rows ? (ssize_t)used : -errno;
+		close(fd);
+	}
+	bpf_link__destroy(link);
+	return n;
+}
+
+/* A record of the ring buffer; it is the programs' own, and checked all the same. */
+static int grt_bpf_on_record(void *arg, void *data, size_t size)
+{
+	union {
+		struct grt_event e;
+		char bytes[GRT_RECORD_MAX];
+	} ev;
+	const struct grt_bpf_record *r = data;
+	struct labels l = {.names = NULL};
+	struct capture *c = arg;
+	size_t at = sizeof(*r);
+
+	if (size < at + sizeof(ev.e) || r->cpu >= c->cpus)
+		return -EPROTO;
+	if (r->labels & BPF_HAS_CALL)
+		return grt_bpf_take_call(c, r->cpu, (const char *)data + at, size - at);
+	if (r->labels & BPF_HAS_HIT) {
+		l.hit = (const void *)((const char *)data + at);
+		at += sizeof(*l.hit) + (r->labels & BPF_HAS_COMM ? 0 : sizeof(*l.names));
+	}
+	if (r->labels & BPF_HAS_COMM) {
+		l.names = (const void *)((const char *)data + at);
+		at += sizeof(*l.names);
+	}
+	if (r->labels & BPF_HAS_XID) {
+		l.xid = (const void *)((const char *)data + at);
+		at += sizeof(*l.xid);
+	}
+	if (r->labels & BPF_HAS_TEXT) {
+		l.text = (const void *)((const char *)data + at);
+		at += sizeof(*l.text);
+	}
+	if (size < at + sizeof(ev.e) || size - at > sizeof(ev))
+		return -EPROTO;
+	memcpy(&ev, (const char *)data + at, size - at);
+	if (!grt_record_sound(&ev.e, size - at))
+		return -EPROTO;
+	return grt_bpf_take_event(c, r->cpu, &ev.e, &l);
+}
+
+/* How far the programs have come, and we; the kernel has both in the first pages of the ring buffer. */
+static uint64_t position(const struct capture *c, unsigned int page)
+{
+	return __atomic_load_n((const uint64_t *)(c->positions + page * (size_t)getpagesize()),
+			       __ATOMIC_ACQUIRE);
+}
+
+/* Takes every record whose place was taken before now: one that is being written holds up those behind it. */
+static int catch_up(struct capture *c)
+{
+	const struct timespec pause = {.tv_nsec = 20000};
+	uint64_t end = position(c, 1);
+	int ret = 0;
+
+	while (ret >= 0 && position(c, 0) < end) {
+		ret = ring_buffer__consume(c->reader);
+		if (!ret)
+			nanosleep(&pause, NULL);
+	}
+	return ret < 0 ? ret : 0;
+}
+
+static int consume(struct capture *c)
+{
+	int ret = ring_buffer__consume(c->reader);
+
+	if (ret >= 0 && c->kind->decoder && c->kind->decoder->look(c->own))
+		ret = catch_up(c) ?: c->kind->decoder->settle(c->own);
+	if (ret < 0)
+		c->failed = ret;
+	return ret < 0 ? ret : 0;
+}
+
+static void grt_bpf_read_counts(struct capture *c)
+{
+	for (uint32_t cpu = 0; cpu < c->cpus; cpu++)
+		bpf_map_lookup_elem(c->counts, &cpu, &c->count[cpu]);
+}
+
+/* ------------------------------------------------------------- set-up */
+
+static void set_config(struct capture *c, const struct source_setup *setup)
+{
+	c->config = (struct grt_bpf_config){.pid = (uint32_t)setup->pid};
+	grt_types_fill(&c->config.types, 1);
+	if (setup->comm)
+		snprintf(c->config.comm, sizeof(c->config.comm), "%s", setup->comm);
+	if (setup->ring)
+		snprintf(c->config.ring, sizeof(c->config.ring), "%s", setup->ring);
+	if (c->kind->driver || setup->driver)
+		snprintf(c->config.driver, sizeof(c->config.driver), "%s", c->kind->driver ?: setup->driver);
+	/* of stacks and what they are made of, a part is nothing */
+	if (!grt_types_empty(&setup->types) && !c->kind->points)
+		c->config.types = setup->types;
+	c->config.device = setup->device;
+	if (setup->device)
+		drm_bus(setup->device, c->config.bus, sizeof(c->config.bus));
+	c->config.self = (uint32_t)getpid();
+	c->config.tree = setup->program;
+	c->config.pid_ns = pid_ns_inner();
+	c->config.stacks =
+		(setup->user_stack ? BPF_STACK_USER : 0) | (setup->kernel_stack ? BPF_STACK_KERNEL : 0);
+	if (getrandom(&c->config.secret, sizeof(c->config.secret), 0) < 0)
+		c->config.secret = grt_now() * 0x9e3779b97f4a7c15ULL;
+	if (c->kind->configure)
+		c->kind->configure(&c->config);
+}
+
+/* Where nobody says: what the CPUs want, or the share of the memory that bursts are kept in, which is more.
+ */
+static uint64_t default_bytes(const struct capture *c)
+{
+	uint64_t cpus = RING_BYTES_CPU * c->cpus, share, size = RING_BYTES_MIN;
+	struct sysinfo system;
+
+	share = sysinfo(&system) ? 0 : (uint64_t)system.totalram * system.mem_unit / RING_MEMORY_SHARE;
+	if (share > RING_BYTES_SHARE_MAX)
+		share = RING_BYTES_SHARE_MAX;
+	while (size * 2 <= share)
+		size *= 2;
+	return size > cpus ? size : cpus;
+}
+
+/* A power of two. */
+static uint64_t ring_bytes(const struct capture *c, uint64_t per_cpu)
+{
+	uint64_t want = per_cpu ? per_cpu * c->cpus : default_bytes(c), size = RING_BYTES_MIN;
+
+	while (size < want && size < RING_BYTES_MAX)
+		size *= 2;
+	return size;
+}
+
+static int make_reader(struct capture *c, struct grt_err *err)
+{
+	struct itimerspec tick = {.it_interval.tv_nsec = TICK_NS, .it_value.tv_nsec = TICK_NS};
+	/* edge: data that waits is no reason to wake up before the programs call or the timer ticks */
+	struct epoll_event called = {.events = EPOLLIN | EPOLLET}, ticked = {.events = EPOLLIN};
+	int ring = bpf_object__find_map_fd_by_name(c->object[0], "events");
+
+	c->counts = bpf_object__find_map_fd_by_name(c->object[0], "counts");
+	grt_bpf_rings_init(&c->numbered, bpf_object__find_map_fd_by_name(c->object[0], "ring_names"),
+			   c->ring_base);
+	if (c->config.stacks &&
+	    grt_bpf_stacks_init(&c->stacks, bpf_object__find_map_fd_by_name(c->object[0], "stacks"),
+				c->ring_base))
+		return grt_err_set(err, -ENOMEM, NULL, NULL, "no memory for stacks");
+	c->reader = ring_buffer__new(ring, grt_bpf_on_record, c, NULL);
+	c->epoll = epoll_create1(EPOLL_CLOEXEC);
+	c->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	if (!c->reader || c->epoll < 0 || c->timer < 0 || timerfd_settime(c->timer, 0, &tick, NULL) ||
+	    epoll_ctl(c->epoll, EPOLL_CTL_ADD, ring, &called) ||
+	    epoll_ctl(c->epoll, EPOLL_CTL_ADD, c->timer, &ticked))
+		return grt_err_set(err, -errno, strerror(errno), NULL, "cannot read the BPF ring buffer");
+	return 0;
+}
+
+static int grt_bpf_open_decoder(struct capture *c, const struct source_setup *setup, struct grt_err *err)
+{
+	int ring = bpf_object__find_map_fd_by_name(c->object[0], "events");
+	void *pages = mmap(NULL, 2 * (size_t)getpagesize(), PROT_READ, MAP_SHARED, ring, 0);
+
+	if (pages == MAP_FAILED)
+		return grt_err_set(err, -errno, strerror(errno), NULL, "cannot read the BPF ring buffer");
+	c->positions = pages;
+	return c->kind->decoder->open(&c->own, c, setup, err);
+}
+
+/* Objects of a single driver have its name. */
+static bool grt_bpf_is_asked_for(const struct capture *c, const char *object)
+{
+	static const char *const drivers[] = {"amdgpu", "i915", "virtio_gpu"};
+	bool of_driver = false;
+
+	for (size_t i = 0; i < sizeof(drivers) / sizeof(drivers[0]); i++)
+		of_driver |= !strcmp(drivers[i], object);
+	return !of_driver || !c->config.driver[0] || !strcmp(c->config.driver, object);
+}
+
+static int grt_bpf_prepare(struct capture *c, const struct source_setup *setup, struct grt_err *err)
+{
+	const char *const *objects = c->kind->objects;
+	int ret = check_kernel(err);
+
+	if (ret)
+		return ret;
+	c->tracefs = tracefs_open(err);
+	if (c->tracefs < 0)
+		return c->tracefs;
+	if (grt_packer_new(&c->packer, c->cpus))
+		return grt_err_set(err, -ENOMEM, NULL, NULL, "no memory for events of %u CPUs", c->cpus);
+	libbpf_set_print(keep_warning);
+	set_config(c, setup);
+	c->samples.frequency = c->kind->frequency ? (unsigned int)*c->kind->frequency : 0;
+	c->ring_bytes = ring_bytes(c, setup->buffer_size);
+	c->merged = setup->merged;
+	c->note = setup->note;
+	c->ring_base = setup->ring_base;
+	for (const char *const *name = objects; !ret && *name; name++)
+		if (setup->covered && setup->covered(setup->arg, *name)) {
+			c->covered = true;
+			c->config.all_fences = 1;
+		} else if (grt_bpf_is_asked_for(c, *name)) {
+			ret = grt_bpf_load_object(c, *name, err);
+		}
+	if (!ret && !(c->covered ? c->objects : c->programs))
+		return c->covered      ? grt_err_set(err, -ENODEV, "the source kmod has all there is", "",
+						     "nothing for %s", c->kind->name)
+		       : c->without[0] ? no_btf(c, err)
+				       : no_tracepoint(objects, err);
+	if (!ret)
+		ret = make_reader(c, err);
+	return ret || !c->kind->decoder ? ret : grt_bpf_open_decoder(c, setup, err);
+}
+
+int grt_bpf_open(void **state, const struct source_setup *setup, const struct grt_bpf_kind *kind,
+		 struct grt_err *err)
+{
+	struct capture *c = calloc(1, sizeof(*c));
+
+	*state = c;
+	if (!c)
+		return grt_err_set(err, -ENOMEM, NULL, NULL, "no memory for BPF sources");
+	c->tracefs = c->epoll = c->timer = -1;
+	c->kind = kind;
+	c->cpus = (unsigned int)libbpf_num_possible_cpus();
+	if (c->cpus > BPF_CPUS_MAX)
+		c->cpus = BPF_CPUS_MAX;
+	return grt_bpf_prepare(c, setup, err);
+}
+
+static struct bpf_link *attach_event(struct capture *c, struct bpf_program *prog,
+				     const struct attach_point *at)
+{
+	struct perf_event_attr attr = {.type = PERF_TYPE_TRACEPOINT, .size = sizeof(attr)};
+	int id = tracefs_event_id(c->tracefs, at->group, at->event), fd;
+	struct bpf_link *link;
+
+	if (id < 0)
+		return NULL;
+	attr.config = (uint64_t)id;
+	fd = (int)syscall(SYS_perf_event_open, &attr, -1, 0, -1, PERF_FLAG_FD_CLOEXEC);
+	if (fd < 0)
+		return NULL;
+	link = bpf_program__attach_perf_event(prog, fd);
+	if (!link)
+		close(fd);
+	return link;
+}
+
+static int attach_points(struct capture *c, struct bpf_program *prog, struct grt_err *err)
+{
+	const struct grt_bpf_point *p = c->kind->points;
+	struct bpf_uprobe_opts opts = {.sz = sizeof(opts)};
+	struct bpf_link *link;
+	char file[32];
+
+	for (; p < c->kind->points + c->kind->n_points; p++) {
+		opts.bpf_cookie = p->number;
+		/* the file that was looked into, whatever has its name now */
+		snprintf(file, sizeof(file), "/proc/self/fd/%d", p->fd);
+		link = c->links == PROGRAMS_MAX
+			       ? NULL
+			       : bpf_program__attach_uprobe_opts(prog, -1, file, p->offset, &opts);
+		if (!link)
+			return grt_err_set(err, -errno ?: -E2BIG, strerror(errno ?: E2BIG), "grtrace doctor",
+					   "cannot put a uprobe into %s", p->path);
+		c->link[c->links++] = link;
+	}
+	return 0;
+}
+
+static int attach_function(struct capture *c, struct bpf_program *prog, struct grt_err *err)
+{
+	struct bpf_link *link = bpf_program__attach_trace(prog);
+
+	if (!link)
+		return grt_err_set(err, -errno ?: -EINVAL, strerror(errno), "grtrace doctor",
+				   "cannot attach to the function %s",
+				   grt_bpf_function_of(bpf_program__section_name(prog)));
+	c->link[c->links++] = link;
+	return 0;
+}
+
+static int grt_bpf_attach(struct capture *c, struct bpf_program *prog, struct grt_err *err)
+{
+	struct attach_point at;
+	struct bpf_link *link;
+
+	if (is_sampler(prog))
+		return grt_bpf_samples_attach(&c->samples, prog, err);
+	if (is_uprobe(prog))
+		return attach_points(c, prog, err);
+	if (is_of_function(prog))
+		return attach_function(c, prog, err);
+
+	parse_section(bpf_program__section_name(prog), &at);
+	link = at.raw ? bpf_program__attach_raw_tracepoint(prog, at.event) : attach_event(c, prog, &at);
+	if (!link)
+		return grt_err_set(err, -errno ?: -EINVAL, strerror(errno), "grtrace doctor",
+				   "cannot attach to the tracepoint %s", at.event);
+	c->link[c->links++] = link;
+	return 0;
+}
+
+static int attach_probes(struct capture *c, struct grt_err *err)
+{
+	const struct grt_bpf_probes *probes = c->kind->probes;
+	int n = 0;
+
+	for (unsigned int i = 0; probes && i < c->objects; i++)
+		if (!strcmp(bpf_object__name(c->object[i]), probes->object))
+			n = probes->attach(c->object[i], c->link + c->links, PROGRAMS_MAX - c->links, err);
+	if (n < 0)
+		return n;
+	c->links += (unsigned int)n;
+	return 0;
+}
+
+/* All of an object's programs, or none of them. */
+static int attach_object(struct capture *c, struct bpf_object *o, struct grt_err *err)
+{
+	unsigned int before = c->links;
+	struct bpf_program *prog;
+	int ret = 0;
+
+	bpf_object__for_each_program(prog, o) if (!ret && bpf_program__autoload(prog) && !is_iterator(prog) &&
+						  !is_probe(prog) && c->links < PROGRAMS_MAX) ret =
+		grt_bpf_attach(c, prog, err);
+	if (!ret || !is_optional(o))
+		return ret;
+	while (c->links > before)
+		bpf_link__destroy(c->link[--c->links]);
+	grt_bpf_refuse(c, bpf_object__name(o));
+	return 0;
+}
+
+int grt_bpf_start(void *state, struct grt_err *err)
+{
+	struct capture *c = state;
+	int ret = 0;
+
+	for (unsigned int i = 0; !ret && i < c->objects; i++)
+		ret = attach_object(c, c->object[i], err);
+	if (!ret)
+		ret = attach_probes(c, err);
+	if (!ret && c->kind->begun)
+		c->kind->begun(c, &c->config);
+	return ret;
+}
+
+/* Before Linux 5.19 unprivileged_bpf_disabled is about maps that are open, too. */
+static bool maps_need_privilege(void)
+{
+	FILE *f = fopen("/proc/sys/kernel/unprivileged_bpf_disabled", "re");
+	unsigned int major = 0, minor = 0;
+	bool off = f && fgetc(f) != '0';
+	struct utsname u;
+
+	if (f)
+		fclose(f);
+	return off && !uname(&u) && sscanf(u.release, "%u.%u", &major, &minor) == 2 &&
+	       (major < 5 || (major == 5 && minor < 19));
+}
+
+/* What processes have mapped is looked up while their stacks come, and those files are opened. */
+int grt_bpf_confine(void *state, uint64_t *keep, struct grt_err *err)
+{
+	struct capture *c = state;
+
+	(void)err;
+	if (maps_need_privilege())
+		*keep |= 1ULL << CAP_BPF;
+	if (c->config.stacks & BPF_STACK_USER)
+		*keep |= 1ULL << CAP_SYS_PTRACE | 1ULL << CAP_DAC_READ_SEARCH;
+	if (c->config.stacks & BPF_STACK_KERNEL)
+		symbols_read_kernel(c->stacks.symbols);
+	return 0;
+}
+
+unsigned int grt_bpf_streams(void *state, struct pollfd *fds)
+{
+	struct capture *c = state;
+	unsigned int n = c->merged ? 1 : c->cpus;
+
+	for (unsigned int i = 0; i < n; i++)
+		fds[i] = (struct pollfd){.fd = c->epoll, .events = POLLIN};
+	return n;
+}
+
+/* ------------------------------------------------------------- reading */
+
+/* All streams are woken by one descriptor; whichever is read first empties the ring buffer for all. */
+static int refresh(struct capture *c)
+{
+	struct epoll_event ready[2];
+	uint64_t ticks, before;
+
+	if (c->ended || epoll_wait(c->epoll, ready, 2, 0) <= 0)
+		return 0;
+	if (read(c->timer, &ticks, sizeof(ticks)) < 0 && errno != EAGAIN)
+		return -errno;
+	before = grt_now();
+	if (consume(c))
+		return c->failed;
+	if (before - WINDOW_NS > c->horizon)
+		c->horizon = before - WINDOW_NS;
+	grt_bpf_read_counts(c);
+	if (c->config.stacks)
+		grt_bpf_stacks_make_room(&c->stacks);
+	grt_bpf_samples_look(&c->samples);
+	return 0;
+}
+
+static size_t read_cpu(struct capture *c, unsigned int cpu, void *buf, size_t len)
+{
+	struct grt_packer_counts counts = {
+		.filtered = c->count[cpu].filtered + c->tally[cpu].filtered,
+		.lost = c->count[cpu].lost + c->tally[cpu].late + (cpu ? 0 : c->missed),
+	};
+	enum grt_pack pack = c->whole ? GRT_PACK_ALL : c->force || c->ended ? GRT_PACK_NOW : GRT_PACK_ENOUGH;
+
+	return grt_packer_read(c->packer, cpu, buf, len, c->horizon, pack, &counts);
+}
+
+static void tell_unnamed(const struct capture *c)
+{
+	struct addresses_unnamed n;
+	char text[320];
+
+	grt_bpf_stacks_unnamed(&c->stacks, &n);
+	if (!(n.bad + n.late + n.over) || !c->note)
+		return;
+	snprintf(
+		text, sizeof(text),
+		"%s: %llu frames of stacks without names: %llu since reading their files failed or took too long, "
+		"%llu because time was short, %llu because there are too many",
+		c->kind->name, (unsigned long long)(n.bad + n.late + n.over), (unsigned long long)n.bad,
+		(unsigned long long)n.late, (unsigned long long)n.over);
+	c->note(text);
+}
+
+/* The other sources have stopped, too, so that it may take its time. Return: 0 or -ENOMEM */
+static int name_stacks(struct capture *c)
+{
+	int ret;
+
+	if (!c->ended || c->whole)
+		return 0;
+	ret = c->config.stacks ? grt_bpf_stacks_name(&c->stacks, c->packer, c->horizon) : 1;
+	c->whole = ret > 0;
+	if (ret > 0)
+		tell_unnamed(c);
+	return ret < 0 ? ret : 0;
+}
+
+ssize_t grt_bpf_read(void *state, unsigned int i, void *buf, size_t len)
+{
+	struct capture *c = state;
+	unsigned int cpu = c->merged ? 0 : i, end = c->merged ? c->cpus : i + 1;
+	size_t done = 0;
+	int ret = refresh(c);
+
+	if (!ret)
+		ret = name_stacks(c);
+	if (ret)
+		return ret;
+	for (; cpu < end; cpu++)
+		done += read_cpu(c, cpu, (char *)buf + done, len - done);
+	if (done)
+		return (ssize_t)done;
+	return c->whole ? 0 : -EAGAIN;
+}
+
+int grt_bpf_flush(void *state, struct grt_err *err)
+{
+	struct timespec window = {.tv_nsec = WINDOW_NS / 2};
+	struct capture *c = state;
+	uint64_t before = grt_now();
+	int ret;
+
+	if (c->ended)
+		return 0;
+	nanosleep(&window, NULL);
+	ret = consume(c);
+	if (ret)
+		return grt_err_set(err, ret, strerror(-ret), NULL, "cannot read the BPF ring buffer");
+	c->horizon = before;
+	c->force = true;
+	grt_bpf_read_counts(c);
+	return 0;
+}
+
+/* The kernel counts them by program and not by CPU (from 5.12): they are put down to the first one. */
+static void read_missed(struct capture *c)
+{
+	struct bpf_prog_info info;
+	struct bpf_program *prog;
+	__u32 size;
+
+	for (unsigned int i = 0; i < c->objects; i++)
+		bpf_object__for_each_program(prog, c->object[i])
+		{
+			size = sizeof(info);
+			memset(&info, 0, size);
+			if (bpf_program__autoload(prog) &&
+			    !bpf_obj_get_info_by_fd(bpf_program__fd(prog), &info, &size))
+				c->missed += info.recursion_misses;
+		}
+}
+
+static void grt_bpf_detach(struct capture *c)
+{
+	grt_bpf_samples_detach(&c->samples);
+	for (unsigned int i = 0; i < c->links; i++)
+		bpf_link__destroy(c->link[i]);
+	c->links = 0;
+}
+
+static void tell_samples(const struct capture *c)
+{
+	char text[256], line[320];
+
+	if (!c->samples.again && !c->samples.refused)
+		return;
+	grt_bpf_samples_text(&c->samples, text, sizeof(text));
+	snprintf(line, sizeof(line), "%s: samples by %s", c->kind->name, text);
+	if (c->note)
+		c->note(line);
+}
+
+/* What the programs offered is what came, was filtered, or was lost: else we have lost count. */
+static int check_counts(const struct capture *c, struct grt_err *err)
+{
+	for (unsigned int cpu = 0; cpu < c->cpus; cpu++) {
+		const struct grt_bpf_counts *n = &c->count[cpu];
+		uint64_t known = c->tally[cpu].events + n->lost;
+
+		if (n->wanted != known)
+			return grt_err_set(err, -EPROTO, "this is an error in grtrace",
+					   "grtrace doctor --bug-report FILE",
+					   "%s: CPU %u: %llu events were taken, %llu are accounted for",
+					   c->kind->name, cpu, (unsigned long long)n->wanted,
+					   (unsigned long long)known);
+	}
+	return 0;
+}
+
+static uint64_t stacks_lost(const struct capture *c)
+{
+	uint64_t lost = c->stacks.lost;
+
+	for (unsigned int cpu = 0; cpu < c->cpus; cpu++)
+		lost += c->count[cpu].no_stack;
+	return lost;
+}
+
+static void tell_rings(const struct capture *c)
+{
+	char text[128];
+
+	if (!c->numbered.unnumbered || !c->note)
+		return;
+	snprintf(text, sizeof(text), "%s: %llu events have no ring (limit of %u rings)", c->kind->name,
+		 (unsigned long long)c->numbered.unnumbered, c->numbered.all.max);
+	c->note(text);
+}
+
+static void tell_stacks(const struct capture *c)
+{
+	uint64_t lost = stacks_lost(c);
+	char text[128];
+
+	if (!lost || !c->note)
+		return;
+	snprintf(text, sizeof(text),
+		 "%s: %llu stacks are missing from their events: the stack table was full", c->kind->name,
+		 (unsigned long long)lost);
+	c->note(text);
+}
+
+int grt_bpf_stop(void *state, struct grt_err *err)
+{
+	struct capture *c = state;
+	uint64_t end = grt_now();
+	int ret;
+
+	if (c->ended)
+		return 1;
+	/* what a decoder looks at is sure only as long as the programs report changes */
+	ret = c->kind->decoder ? consume(c) : 0;
+	grt_bpf_detach(c);
+	if (!ret)
+		ret = consume(c);
+	if (!ret && c->kind->decoder && c->kind->decoder->end)
+		ret = c->kind->decoder->end(c->own);
+	if (!ret && c->kind->over)
+		ret = c->kind->over(c, &c->config, end);
+	if (ret)
+		return grt_err_set(err, ret, strerror(-ret), NULL, "cannot read the BPF ring buffer");
+	grt_bpf_read_counts(c);
+	read_missed(c);
+	c->horizon = grt_now();
+	c->ended = true;
+	tell_stacks(c);
+	tell_rings(c);
+	tell_samples(c);
+	ret = check_counts(c, err);
+	return ret ? ret : 1;
+}
+
+static void programs_text(const struct capture *c, char *text, size_t room)
+{
+	struct bpf_program *prog;
+
+	text[0] = '\0';
+	for (unsigned int i = 0; i < c->objects; i++)
+		bpf_object__for_each_program(prog, c->object[i]) if (bpf_program__autoload(prog) &&
+								     !is_iterator(prog))
+			snprintf(text + strlen(text), room - strlen(text), "%s%s", text[0] ? " " : "",
+				 bpf_program__section_name(prog));
+}
+
+static void grt_bpf_counts_text(const struct capture *c, char *text, size_t room)
+{
+	struct grt_bpf_counts sum = {0};
+	uint64_t late = 0;
+
+	for (unsigned int cpu = 0; cpu < c->cpus; cpu++) {
+		sum.wanted += c->count[cpu].wanted;
+		sum.filtered += c->count[cpu].filtered;
+		sum.lost += c->count[cpu].lost;
+		sum.unmatched += c->count[cpu].unmatched;
+		late += c->tally[cpu].late;
+	}
+	snprintf(
+		text, room,
+		"emitted=%llu filtered=%llu lost=%llu late=%llu missed=%llu unmatched=%llu no_stack=%llu unnumbered=%llu packed=%llu",
+		(unsigned long long)(sum.wanted + sum.filtered), (unsigned long long)sum.filtered,
+		(unsigned long long)sum.lost, (unsigned long long)late, (unsigned long long)c->missed,
+		(unsigned long long)sum.unmatched, (unsigned long long)stacks_lost(c),
+		(unsigned long long)c->numbered.unnumbered,
+		(unsigned long long)grt_packer_emitted(c->packer));
+}
+
+int grt_bpf_describe(void *state, struct grt_env *env, int room)
+{
+	static const char *const keys[] = {"programs", "buffer_size", "balance", "without_btf",
+					   "decoder",  "samples",     "refused"};
+	struct capture *c = state;
+	int n = 0;
+
+	programs_text(c, c->text[0].value, sizeof(c->text[0].value));
+	snprintf(c->text[1].value, sizeof(c->text[1].value), "%llu", (unsigned long long)c->ring_bytes);
+	grt_bpf_counts_text(c, c->text[2].value, sizeof(c->text[2].value));
+	snprintf(c->text[3].value, sizeof(c->text[3].value), "%s", c->without);
+	if (c->kind->decoder)
+		c->kind->decoder->describe(c->own, c->text[4].value, sizeof(c->text[4].value));
+	grt_bpf_samples_text(&c->samples, c->text[5].value, sizeof(c->text[5].value));
+	snprintf(c->text[6].value, sizeof(c->text[6].value), "%s", c->refused);
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]) && n < room; i++) {
+		if (!c->text[i].value[0])
+			continue;
+		snprintf(c->text[i].key, sizeof(c->text[i].key), "%s_%s", c->kind->name, keys[i]);
+		env[n++] = (struct grt_env){c->text[i].key, c->text[i].value};
+	}
+	return n;
+}
+
+int grt_bpf_close(void *state, struct grt_err *err)
+{
+	struct capture *c = state;
+
+	(void)err;
+	if (!c)
+		return 0;
+	grt_bpf_detach(c);
+	if (c->kind->decoder)
+		c->kind->decoder->close(c->own);
+	if (c->positions)
+		munmap((void *)c->positions, 2 * (size_t)getpagesize());
+	ring_buffer__free(c->reader);
+	for (unsigned int i = 0; i < c->objects; i++)
+		bpf_object__close(c->object[i]);
+	grt_packer_free(c->packer);
+	grt_bpf_stacks_fini(&c->stacks);
+	grt_bpf_rings_fini(&c->numbered);
+	if (c->epoll >= 0)
+		close(c->epoll);
+	if (c->timer >= 0)
+		close(c->timer);
+	if (c->tracefs >= 0)
+		close(c->tracefs);
+	free(c);
+	return 0;
+}
+
+#else /* !GRT_HAVE_BPF */
+
+static int not_built(struct grt_err *err)
+{
+	return grt_err_set(err, -ENOSYS, "grtrace was built without it",
+			   "apt-get install clang bpftool libbpf-dev libelf-dev zlib1g-dev, then make",
+			   "cannot load BPF programs");
+}
+
+int grt_bpf_open(void **state, const struct source_setup *setup, const struct grt_bpf_kind *kind,
+		 struct grt_err *err)
+{
+	(void)setup, (void)kind;
+	*state = NULL;
+	return not_built(err);
+}
+
+int grt_bpf_probe(const char *const *objects, struct grt_err *err)
+{
+	(void)objects;
+	return not_built(err);
+}
+
+int grt_bpf_probe_driver(const char *const *objects, const char *driver, struct grt_err *err)
+{
+	(void)objects, (void)driver;
+	return not_built(err);
+}
+
+int grt_bpf_put(void *capture, struct grt_event *e, uint32_t cpu)
+{
+	(void)capture, (void)e, (void)cpu;
+	return -ENOSYS;
+}
+
+ssize_t grt_bpf_rows(void *capture, const char *program, void **rows)
+{
+	(void)capture, (void)program, (void)rows;
+	return -ENOSYS;
+}
+
+int grt_bpf_own_map(void *capture, const char *name)
+{
+	(void)capture, (void)name;
+	return -ENOSYS;
+}
+
+/* grt_bpf_open() never succeeds, so the rest is only called to close what is not there. */
+int grt_bpf_start(void *state, struct grt_err *err)
+{
+	(void)state;
+	return not_built(err);
+}
+
+int grt_bpf_confine(void *state, uint64_t *keep, struct grt_err *err)
+{
+	(void)state, (void)keep;
+	return not_built(err);
+}
+
+unsigned int grt_bpf_streams(void *state, struct pollfd *fds)
+{
+	(void)state, (void)fds;
+	return 0;
+}
+
+int grt_bpf_flush(void *state, struct grt_err *err)
+{
+	(void)state;
+	return not_built(err);
+}
+
+ssize_t grt_bpf_read(void *state, unsigned int i, void *buf, size_t len)
+{
+	(void)state, (void)i, (void)buf, (void)len;
+	return -ENOSYS;
+}
+
+int grt_bpf_stop(void *state, struct grt_err *err)
+{
+	(void)state;
+	return not_built(err);
+}
+
+int grt_bpf_describe(void *state, struct grt_env *env, int room)
+{
+	(void)state, (void)env, (void)room;
+	return 0;
+}
+
+int grt_bpf_close(void *state, struct grt_err *err)
+{
+	(void)state, (void)err;
+	return 0;
+}
+
+#endif /* GRT_HAVE_BPF */

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Sources made of BPF programs. One is a file of this directory that names the
+ * objects (sources/bpf/NAME.bpf.c) it is made of, and a row in sources.def.
+ */
+#ifndef GRTRACE_BPF_H
+#define GRTRACE_BPF_H
+
+#include "sources/source.h"
+
+struct grt_bpf_comm;
+struct grt_bpf_config;
+struct bpf_link;
+struct bpf_object;
+struct nv_hit;
+
+/**
+ * struct grt_bpf_decoder - makes events of records that are none (BPF_HAS_CALL)
+ * @open: begins; @capture is for grt_bpf_put(), grt_bpf_rows() and grt_bpf_own_map()
+ * @who: time and thread of a record, which is checked here. Return: whether it is sound
+ * @take: a record, from behind the names. Return: 0 or -errno
+ * @look: whether it has to know how things are outside; if so, it takes a look at them
+ * @settle: all records of before that look have been taken. Return: 0 or -errno
+ * @end: all records have been taken; may be NULL. Return: 0 or -errno
+ * @describe: what belongs into the recording's environment, as text
+ * @close: frees it; NULL is allowed
+ */
+struct grt_bpf_decoder {
+	int (*open)(void **own, void *capture, const struct source_setup *setup, struct grt_err *err);
+	bool (*who)(const void *record, size_t size, struct grt_event *who);
+	int (*take)(void *own, const void *record, size_t size);
+	bool (*look)(void *own);
+	int (*settle)(void *own);
+	int (*end)(void *own);
+	void (*describe)(void *own, char *text, size_t room);
+	void (*close)(void *own);
+};
+
+/**
+ * struct grt_bpf_point - where a uprobe is put
+ * @path: of the file, for messages; @fd is what counts
+ * @offset: place in it
+ * @number: that its hits get
+ */
+struct grt_bpf_point {
+	const char *path;
+	int fd;
+	uint64_t offset;
+	uint32_t number;
+};
+
+/**
+ * struct grt_bpf_probes - programs for functions of a kernel module: those of an object whose sections are
+ *named kprobe and kretprobe
+ * @object: that has them
+ * @attach: attaches them to every function that is here. Return: how many links it made, at most @room, or
+ *	-errno
+ * @tell: completes an event
+ */
+struct grt_bpf_probes {
+	const char *object;
+	int (*attach)(struct bpf_object *o, struct bpf_link **link, unsigned int room, struct grt_err *err);
+	void (*tell)(struct grt_ev_func *ev, const struct nv_hit *hit);
+};
+
+/**
+ * struct grt_bpf_kind - what a source is made of
+ * @name: of the source
+ * @driver: only rings of this driver, NULL: as the user says
+ * @objects: names of its objects, ended by NULL. Of these, programs whose
+ *	tracepoint this kernel does not have are left out
+ * @configure: makes further settings of the programs; may be NULL
+ * @frequency: of samples of what runs, Hz, 0: none are taken; NULL: none
+ * @probes: for functions; NULL: it has none
+ * @decoder: for programs whose records are no events; NULL: theirs are
+ * @complete: gives an event of the programs what only user space knows; may be NULL
+ * @begun: the programs are attached; may be NULL
+ * @over: they are no more: puts in what the end of the recording cuts off, with grt_bpf_offer();
+ *	@end is when that was, ns. Return: 0 or -errno; may be NULL
+ * @points: for programs of the section "uprobe", of which there are @n_points
+ */
+struct grt_bpf_kind {
+	const char *name;
+	const char *driver;
+	const char *const *objects;
+	void (*configure)(struct grt_bpf_config *config);
+	const uint64_t *frequency;
+	const struct grt_bpf_probes *probes;
+	const struct grt_bpf_decoder *decoder;
+	void (*complete)(struct grt_event *e);
+	void (*begun)(void *capture, const struct grt_bpf_config *config);
+	int (*over)(void *capture, const struct grt_bpf_config *config, uint64_t end);
+	const struct grt_bpf_point *points;
+	unsigned int n_points;
+};
+
+/** grt_bpf_open - the open() of a source of BPF programs; @kind is used until it is closed */
+int grt_bpf_open(void **state, const struct source_setup *setup, const struct grt_bpf_kind *kind,
+		 struct grt_err *err);
+
+/** grt_bpf_probe - whether they would work here: 0, or -errno with what is missing in *err */
+int grt_bpf_probe(const char *const *objects, struct grt_err *err);
+
+/** grt_bpf_probe_driver - the same for one @driver, whose module is to be loaded; NULL: for any */
+int grt_bpf_probe_driver(const char *const *objects, const char *driver, struct grt_err *err);
+
+/** grt_bpf_put - an event that a decoder has made, for the stream of @cpu. Return: 0 or -ENOMEM */
+int grt_bpf_put(void *capture, struct grt_event *e, uint32_t cpu);
+
+/**
+ * grt_bpf_offer - the same for an event as the programs make it: its stack ids are completed
+ * @names: of its thread; NULL: they are known
+ * Return: 0 or -ENOMEM
+ */
+int grt_bpf_offer(void *capture, struct grt_event *e, uint32_t cpu, const struct grt_bpf_comm *names);
+
+/**
+ * grt_bpf_rows - what an iterator program writes
+ * @program: its name
+ * @rows: gets the bytes, which the caller frees
+ * Return: how many, or -errno
+ */
+ssize_t grt_bpf_rows(void *capture, const char *program, void **rows);
+
+/** grt_bpf_own_map - the descriptor of a map of the source's programs, or -errno */
+int grt_bpf_own_map(void *capture, const char *name);
+
+/* The other operations; see struct source. */
+int grt_bpf_start(void *state, struct grt_err *err);
+int grt_bpf_confine(void *state, uint64_t *keep, struct grt_err *err);
+unsigned int grt_bpf_streams(void *state, struct pollfd *fds);
+int grt_bpf_flush(void *state, struct grt_err *err);
+ssize_t grt_bpf_read(void *state, unsigned int i, void *buf, size_t len);
+int grt_bpf_stop(void *state, struct grt_err *err);
+int grt_bpf_describe(void *state, struct grt_env *env, int room);
+int grt_bpf_close(void *state, struct grt_err *err);
+
+/* BPF_OPS_CLOSE(name, by_name, probe, open, close, ...): defines source_NAME from its own operations, what it
+ * has beside them, and the other operations. BPF_OPS(): it is closed like the others */
+#define BPF_OPS_CLOSE(name_, by_name_, probe_, open_, close_, ...)          \
+	const struct source source_##name_ = {.name = #name_,               \
+					      .by_name = by_name_,          \
+					      .probe = probe_,              \
+					      .open = open_,                \
+					      .start = grt_bpf_start,       \
+					      .confine = grt_bpf_confine,   \
+					      .streams = grt_bpf_streams,   \
+					      .flush = grt_bpf_flush,       \
+					      .read = grt_bpf_read,         \
+					      .stop = grt_bpf_stop,         \
+					      .describe = grt_bpf_describe, \
+					      .close = close_,              \
+					      ##__VA_ARGS__}
+#define BPF_OPS(name_, by_name_, probe_, open_, ...) \
+	BPF_OPS_CLOSE(name_, by_name_, probe_, open_, grt_bpf_close, ##__VA_ARGS__)
+
+/* BPF_SOURCE_OF(name, by_name, driver, "object", ...): defines source_NAME; driver as in struct grt_bpf_kind
+ */
+#define BPF_SOURCE_OF(name_, by_name_, driver_, ...)                                                     \
+	static const char *const objects[] = {__VA_ARGS__, NULL};                                        \
+	static const struct grt_bpf_kind kind = {.name = #name_, .driver = driver_, .objects = objects}; \
+	static int open_it(void **state, const struct source_setup *setup, struct grt_err *err)          \
+	{                                                                                                \
+		return grt_bpf_open(state, setup, &kind, err);                                           \
+	}                                                                                                \
+	static int probe_it(struct grt_err *err)                                                         \
+	{                                                                                                \
+		return grt_bpf_probe_driver(objects, driver_, err);                                      \
+	}                                                                                                \
+	BPF_OPS(name_, by_name_, probe_it, open_it)
+
+/* BPF_SOURCE(name, by_name, "object", ...): the same for any driver */
+#define BPF_SOURCE(name_, by_name_, ...) BPF_SOURCE_OF(name_, by_name_, NULL, __VA_ARGS__)
+
+#endif /* GRTRACE_BPF_H */

@@ -1,0 +1,656 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Stacks are walked by the kernel along frame pointers. Code that keeps none
+ * leads it astray: what is in no code of the process is no frame, and nothing
+ * behind it is believed; such stacks are counted.
+ *
+ * What lies where is read from /proc when a program is met first, and again when
+ * an address is in nothing that is known.
+ */
+#include "bpf_nodes.h"
+
+#ifdef GRT_HAVE_BPF
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "stack/images.h"
+#include "base/keyed.h"
+#include "shared.h"
+#include "base/clock.h"
+#include "codes/cuda_codes.h"
+#include "base/grow.h"
+#include "base/memfile.h"
+#include "host/elf_file.h"
+#include "host/maps.h"
+
+/* Programs, stacks and nodes of them that are remembered; of more, those met first are reported anew. */
+#define IMAGES_MAX 4096U
+#define STACKS_MAX (1U << 20)
+#define NODES_MAX (1U << 20)
+
+/* Between two readings of a process's mappings, ns. */
+#define PATIENCE_NS 20000000ULL
+/* What is defined is told that much before its use, and the program before that, ns: another CPU's hit that
+ * comes later may have an earlier stamp. */
+#define DEFINED_NS 500000ULL
+#define BEGUN_NS 1000000ULL
+
+/** struct mapping - executable memory of a process; @module: its number, 0: of no file (made at run time) */
+struct mapping {
+	uint64_t start;
+	uint64_t end;
+	uint64_t offset;
+	uint32_t module;
+	bool hidden;
+	bool runtime;
+	bool gone;
+	char *path;
+};
+
+/**
+ * struct image - a program that a process runs
+ * @number: from 1; numbers of nodes, strings and modules are its own
+ * @read: when its mappings were last read
+ * @calls: of functions that were met
+ */
+struct image {
+	uint32_t pid;
+	uint32_t number;
+	uint32_t nodes;
+	uint32_t strings;
+	uint32_t modules;
+	uint64_t read;
+	uint64_t calls;
+	struct mapping *mapping;
+	uint32_t mappings;
+};
+
+/** struct known - a node, or a stack by its innermost one */
+struct known {
+	uint64_t ip;
+	uint32_t node;
+	uint32_t caller;
+	uint32_t module;
+};
+
+/**
+ * struct grt_bpf_nodes - the decoder
+ * @early, @early_exe: mappings and file of process @early_pid when capture began
+ * @nested: calls of CUDA's driver by its runtime
+ * @cut: stacks that led astray
+ * @unread: programs whose mappings could not be read: they had ended
+ */
+struct grt_bpf_nodes {
+	void *capture;
+	int map;
+	bool launches;
+	struct grt_keyed image; /* elements are pointers */
+	struct grt_keyed stack;
+	struct grt_keyed node;
+	uint32_t images;
+	char *early;
+	size_t early_size;
+	uint32_t early_pid;
+	char early_exe[4096];
+	uint64_t nested;
+	uint64_t cut;
+	uint64_t unread;
+	void (*note)(const char *text);
+};
+
+static struct grt_event grt_bpf_nodes_head(const struct grt_bpf_hit *hit, uint64_t before, uint16_t type,
+					   size_t size)
+{
+	return (struct grt_event){
+		.time = hit->time > before ? hit->time - before : 0,
+		.type = type,
+		.size = (uint16_t)size,
+		.flags = GRT_FLAG_BPF,
+		.pid = hit->pid,
+		.tid = hit->tid,
+		.ring = GRT_RING_NONE,
+	};
+}
+
+/* ------------------------------------------------------------- mappings */
+
+/* Return: the number, 0 without memory or text */
+static uint32_t grt_bpf_nodes_put_string(struct grt_bpf_nodes *n, struct image *i,
+					 const struct grt_bpf_hit *hit, const char *text)
+{
+	struct grt_ev_string s = {.e = grt_bpf_nodes_head(hit, DEFINED_NS, GRT_EV_STRING, sizeof(s))};
+	size_t length = strlen(text), offset = 0;
+
+	s.number = GRT_IMAGE_RECORDER + ++i->strings;
+	s.length = (uint32_t)length;
+	do {
+		s.offset = (uint32_t)offset;
+		s.part = (uint32_t)(length - offset < sizeof(s.text) ? length - offset : sizeof(s.text));
+		memset(s.text, 0, sizeof(s.text));
+		memcpy(s.text, text + offset, s.part);
+		if (grt_bpf_put(n->capture, &s.e, hit->cpu))
+			return 0;
+		offset += s.part;
+	} while (offset < length);
+	return s.number;
+}
+
+static int put_mapping(struct grt_bpf_nodes *n, struct image *i, const struct grt_bpf_hit *hit,
+		       struct mapping *m)
+{
+	struct grt_ev_mapping e = {.e = grt_bpf_nodes_head(hit, DEFINED_NS, GRT_EV_MAPPING, sizeof(e)),
+				   .start = m->start,
+				   .end = m->end};
+	char open[4400];
+	uint64_t address;
+
+	snprintf(open, sizeof(open), "/proc/%u/root%s", hit->pid, m->path);
+	/* it has ended: most likely its files are where ours are */
+	if (access(open, F_OK))
+		snprintf(open, sizeof(open), "%s", m->path);
+	elf_describe(open, m->offset, &address, e.build_id);
+	e.bias = m->start - address;
+	e.path = grt_bpf_nodes_put_string(n, i, hit, m->path);
+	e.module = m->module = ++i->modules;
+	return e.path ? grt_bpf_put(n->capture, &e.e, hit->cpu) : -ENOMEM;
+}
+
+/* Frames of the library in the program, and of CUPTI that calls it, are none of the program's. */
+static bool is_hidden(const char *path)
+{
+	const char *base = strrchr(path, '/');
+
+	return base && (!strncmp(base, "/libgrtrace-cuda.so", 19) || !strncmp(base, "/libcupti.so", 12));
+}
+
+static bool is_runtime(const char *path)
+{
+	const char *base = strrchr(path, '/');
+
+	return base && !strncmp(base, "/libcudart.so", 13);
+}
+
+static struct mapping *grt_bpf_nodes_find_same(const struct image *i, const struct maps_row *m)
+{
+	for (uint32_t k = 0; k < i->mappings; k++)
+		if (i->mapping[k].start == m->start && i->mapping[k].end == m->end &&
+		    i->mapping[k].offset == m->offset && !strcmp(i->mapping[k].path, m->path))
+			return &i->mapping[k];
+	return NULL;
+}
+
+static int grt_bpf_nodes_add_mapping(struct grt_bpf_nodes *n, struct image *i, const struct grt_bpf_hit *hit,
+				     const struct maps_row *m)
+{
+	struct mapping *same = grt_bpf_nodes_find_same(i, m), *at;
+
+	if (same) {
+		same->gone = false;
+		return 0;
+	}
+	if (grt_grow_one(&i->mapping, i->mappings))
+		return -ENOMEM;
+	at = &i->mapping[i->mappings];
+	*at = (struct mapping){
+		.start = m->start, .end = m->end, .offset = m->offset, .path = strdup(m->path)};
+	if (!at->path)
+		return -ENOMEM;
+	i->mappings++;
+	at->runtime = is_runtime(m->path);
+	at->hidden = n->launches && is_hidden(m->path);
+	return m->path[0] == '/' ? put_mapping(n, i, hit, at) : 0;
+}
+
+static void exe_of(uint32_t pid, char *path, size_t room)
+{
+	char name[64];
+	ssize_t n;
+
+	snprintf(name, sizeof(name), "/proc/%u/exe", pid);
+	n = readlink(name, path, room - 1);
+	path[n > 0 ? n : 0] = '\0';
+}
+
+/* @from: is closed; NULL: a process that has ended keeps what is known of it. Return: 0 or -ENOMEM */
+static int read_rows(struct grt_bpf_nodes *n, struct image *i, const struct grt_bpf_hit *hit, FILE *from)
+{
+	struct maps maps = {.from = from};
+	struct maps_row row;
+	bool any = false;
+	int ret = 0;
+
+	while (!ret && maps_next(&maps, &row)) {
+		for (uint32_t k = 0; k < i->mappings && !any; k++)
+			i->mapping[k].gone = true;
+		any = true;
+		ret = row.code ? grt_bpf_nodes_add_mapping(n, i, hit, &row) : 0;
+	}
+	maps_close(&maps);
+	return ret;
+}
+
+/* Return: 0 or -ENOMEM */
+static int grt_bpf_nodes_read_mappings(struct grt_bpf_nodes *n, struct image *i,
+				       const struct grt_bpf_hit *hit)
+{
+	int ret = read_rows(n, i, hit, maps_open((pid_t)hit->pid));
+	FILE *f;
+
+	i->read = hit->time;
+	if (!ret && !i->mappings && i->number == 1 && hit->pid == n->early_pid && n->early) {
+		f = fmemopen(n->early, n->early_size, "r");
+		ret = f ? read_rows(n, i, hit, f) : -ENOMEM;
+	}
+	n->unread += !ret && !i->mappings;
+	return ret;
+}
+
+/* What is asked of a process may be over before it is looked at again. */
+static void read_early(struct grt_bpf_nodes *n, pid_t pid)
+{
+	struct grt_memfile m;
+	FILE *from = pid ? maps_open(pid) : NULL, *to = from ? grt_memfile_open(&m) : NULL;
+	int c;
+
+	n->early_pid = (uint32_t)pid;
+	while (to && (c = fgetc(from)) != EOF)
+		fputc(c, to);
+	if (to)
+		n->early = grt_memfile_close(&m, to, &n->early_size);
+	if (from)
+		fclose(from);
+	if (pid)
+		exe_of((uint32_t)pid, n->early_exe, sizeof(n->early_exe));
+}
+
+static const struct mapping *grt_bpf_nodes_find_mapping(const struct image *i, uint64_t ip)
+{
+	for (uint32_t k = 0; k < i->mappings; k++)
+		if (!i->mapping[k].gone && ip >= i->mapping[k].start && ip < i->mapping[k].end)
+			return &i->mapping[k];
+	return NULL;
+}
+
+/* What was loaded since is looked for once more, but not for every stray address. Return: 0 or -ENOMEM */
+static int grt_bpf_nodes_look_up(struct grt_bpf_nodes *n, struct image *i, const struct grt_bpf_hit *hit,
+				 uint64_t ip, const struct mapping **out)
+{
+	int ret;
+
+	*out = grt_bpf_nodes_find_mapping(i, ip);
+	if (*out || (i->read && hit->time < i->read + PATIENCE_NS))
+		return 0;
+	ret = grt_bpf_nodes_read_mappings(n, i, hit);
+	*out = grt_bpf_nodes_find_mapping(i, ip);
+	return ret;
+}
+
+/* ------------------------------------------------------------- programs */
+
+static void free_image(struct image *i)
+{
+	for (uint32_t k = 0; k < i->mappings; k++)
+		free(i->mapping[k].path);
+	free(i->mapping);
+	free(i);
+}
+
+/* Numbers begin anew with @what 1, so the program's name comes behind it. */
+static int grt_bpf_nodes_put_process(struct grt_bpf_nodes *n, struct image *i, const struct grt_bpf_hit *hit,
+				     uint32_t what)
+{
+	struct grt_ev_process p = {
+		.e = grt_bpf_nodes_head(hit, what == 1 ? BEGUN_NS : 0, GRT_EV_PROCESS, sizeof(p)),
+		.what = what,
+		.age = what == 1 ? UINT32_MAX : 0};
+	char exe[4096];
+	int ret;
+
+	p.launches = i->calls;
+	p.text = what == 1 ? GRT_IMAGE_RECORDER + 1 : 0;
+	ret = grt_bpf_put(n->capture, &p.e, hit->cpu);
+	if (ret || what != 1)
+		return ret;
+	exe_of(hit->pid, exe, sizeof(exe));
+	if (!exe[0] && i->number == 1 && hit->pid == n->early_pid)
+		memcpy(exe, n->early_exe, sizeof(exe));
+	return grt_bpf_nodes_put_string(n, i, hit, exe) ? 0 : -ENOMEM;
+}
+
+static int grt_bpf_nodes_find_image(struct grt_bpf_nodes *n, const struct grt_bpf_hit *hit,
+				    struct image **out)
+{
+	struct grt_key key = {{hit->image, hit->pid}};
+	struct image **at;
+	void *found;
+
+	if (grt_keyed_full(&n->image) && !grt_keyed_find(&n->image, &key)) {
+		at = grt_keyed_oldest(&n->image);
+		free_image(*at);
+		grt_keyed_remove(&n->image, at);
+	}
+	if (grt_keyed_get(&n->image, &key, &found))
+		return -ENOMEM;
+	at = found;
+	*out = *at;
+	if (*at)
+		return 0;
+	*out = *at = calloc(1, sizeof(**at));
+	if (!*at) {
+		grt_keyed_remove(&n->image, at);
+		return -ENOMEM;
+	}
+	(*at)->number = ++n->images;
+	(*at)->pid = hit->pid;
+	return (n->launches ? 0 : grt_bpf_nodes_put_process(n, *out, hit, 1))
+		       ?: grt_bpf_nodes_read_mappings(n, *out, hit);
+}
+
+/* --------------------------------------------------------------- stacks */
+
+static int put_node(struct grt_bpf_nodes *n, const struct grt_bpf_hit *hit, const struct known *k,
+		    uint64_t correlation)
+{
+	struct grt_ev_node e = {
+		.e = grt_bpf_nodes_head(hit, correlation ? 0 : DEFINED_NS, GRT_EV_NODE, sizeof(e))};
+
+	e.e.seqno = correlation;
+	e.node = k->node;
+	e.caller = k->caller;
+	e.ip = k->ip;
+	e.module = k->module;
+	return grt_bpf_put(n->capture, &e.e, hit->cpu);
+}
+
+static int grt_bpf_nodes_add_node(struct grt_bpf_nodes *n, struct image *i, const struct grt_bpf_hit *hit,
+				  struct known *k)
+{
+	struct grt_key key = {{(uint64_t)i->number << 32 | k->caller, k->ip}};
+	void *found;
+	int ret = grt_keyed_get_or_replace(&n->node, &key, NULL, &found);
+
+	if (ret)
+		return ret;
+	if (*(uint32_t *)found) {
+		k->node = *(uint32_t *)found;
+		return 0;
+	}
+	*(uint32_t *)found = k->node = ++i->nodes;
+	return put_node(n, hit, k, 0);
+}
+
+/** struct walk - a stack on its way: addresses behind calls, innermost first */
+struct walk {
+	uint64_t ip[BPF_STACK_DEPTH + 1];
+	uint32_t module[BPF_STACK_DEPTH + 1];
+	unsigned int depth;
+	bool shown;
+};
+
+/* Return: 1 where it is a frame, 0 where the walk has gone astray, or -ENOMEM */
+static int grt_bpf_nodes_add_frame(struct grt_bpf_nodes *n, struct image *i, const struct grt_bpf_hit *hit,
+				   struct walk *w, uint64_t ip)
+{
+	const struct mapping *m;
+	int ret = grt_bpf_nodes_look_up(n, i, hit, ip, &m);
+
+	if (ret || !m)
+		return ret;
+	if (m->hidden && !w->shown)
+		return 1;
+	/* where it stands itself is not behind a call: names are looked up a byte before */
+	w->ip[w->depth] = ip + (hit->correlation || w->depth ? 0 : 1);
+	w->module[w->depth++] = m->module;
+	w->shown = true;
+	return 1;
+}
+
+/* The one that a function returns to has no frame yet: the kernel leaves it out, or does not. */
+static int grt_bpf_nodes_walk_stack(struct grt_bpf_nodes *n, struct image *i, const struct grt_bpf_hit *hit,
+				    const uint64_t *ip, unsigned int depth, struct walk *w)
+{
+	bool left_out = hit->caller && (depth < 2 || ip[1] != hit->caller);
+	int ret = 1;
+
+	for (unsigned int k = 0; k < depth && ret > 0; k++) {
+		ret = grt_bpf_nodes_add_frame(n, i, hit, w, ip[k]);
+		if (!k && ret > 0 && left_out && grt_bpf_nodes_find_mapping(i, hit->caller))
+			ret = grt_bpf_nodes_add_frame(n, i, hit, w, hit->caller);
+	}
+	n->cut += !ret;
+	return ret < 0 ? ret : 0;
+}
+
+static int build_stack(struct grt_bpf_nodes *n, struct image *i, const struct grt_bpf_hit *hit,
+		       const uint64_t *ip, unsigned int depth, struct known *out)
+{
+	struct walk w = {.depth = 0};
+	int ret;
+
+	while (depth && !ip[depth - 1])
+		depth--;
+	ret = grt_bpf_nodes_walk_stack(n, i, hit, ip, depth, &w);
+	*out = (struct known){.node = 0};
+	while (w.depth-- > 0 && !ret) {
+		*out = (struct known){.ip = w.ip[w.depth], .module = w.module[w.depth], .caller = out->node};
+		ret = grt_bpf_nodes_add_node(n, i, hit, out);
+	}
+	return ret;
+}
+
+/* From the table of stacks, each once. */
+static int grt_bpf_nodes_find_stack(struct grt_bpf_nodes *n, struct image *i, const struct grt_bpf_hit *hit,
+				    struct known *out)
+{
+	struct grt_key key = {{(uint64_t)i->number << 32 | hit->stack, hit->caller}};
+	struct known *known = grt_keyed_find(&n->stack, &key);
+	uint64_t ip[BPF_STACK_DEPTH] = {0};
+	uint32_t at = hit->stack - 1;
+	void *found;
+	int ret;
+
+	if (known) {
+		*out = *known;
+		return 0;
+	}
+	*out = (struct known){.node = 0};
+	if (!hit->stack || bpf_map_lookup_elem(n->map, &at, ip))
+		return 0;
+	ret = build_stack(n, i, hit, ip, BPF_STACK_DEPTH, out)
+		      ?: grt_keyed_get_or_replace(&n->stack, &key, NULL, &found);
+	if (!ret)
+		*(struct known *)found = *out;
+	return ret;
+}
+
+/* ---------------------------------------------------------------- calls */
+
+static int grt_bpf_nodes_put_call(struct grt_bpf_nodes *n, struct image *i, const struct grt_bpf_hit *hit,
+				  uint32_t node)
+{
+	struct grt_ev_launch l = {.e = grt_bpf_nodes_head(hit, 0, GRT_EV_LAUNCH, sizeof(l))};
+
+	l.begin = hit->time;
+	l.correlation = ++i->calls;
+	l.node = node;
+	l.call = (uint16_t)hit->function;
+	l.stack = node ? 1 : 2;
+	return grt_bpf_put(n->capture, &l.e, hit->cpu);
+}
+
+/* The runtime's function was met already: both are one launch. */
+static bool grt_bpf_nodes_is_nested(struct grt_bpf_nodes *n, const struct image *i,
+				    const struct grt_bpf_hit *hit)
+{
+	const struct mapping *m =
+		hit->function & GRT_CUDA_DRIVER ? grt_bpf_nodes_find_mapping(i, hit->caller) : NULL;
+
+	n->nested += m && m->runtime;
+	return m && m->runtime;
+}
+
+static bool grt_bpf_nodes_who_is_it(const void *record, size_t size, struct grt_event *who)
+{
+	const struct grt_bpf_hit *hit = record;
+
+	if (size != sizeof(*hit) && size != sizeof(*hit) + BPF_STACK_DEPTH * sizeof(uint64_t))
+		return false;
+	who->time = hit->time;
+	who->tid = hit->tid;
+	return !hit->depth || (hit->depth <= BPF_STACK_DEPTH && size > sizeof(*hit));
+}
+
+static int grt_bpf_nodes_take_it(void *own, const void *record, size_t size)
+{
+	const struct grt_bpf_hit *hit = record;
+	struct grt_bpf_nodes *n = own;
+	struct known stack;
+	struct image *i;
+	int ret = grt_bpf_nodes_find_image(n, hit, &i);
+
+	(void)size;
+	if (ret || grt_bpf_nodes_is_nested(n, i, hit))
+		return ret;
+	if (hit->depth)
+		ret = build_stack(n, i, hit, (const uint64_t *)(hit + 1), hit->depth, &stack);
+	else
+		ret = grt_bpf_nodes_find_stack(n, i, hit, &stack);
+	if (ret)
+		return ret;
+	if (!n->launches)
+		return grt_bpf_nodes_put_call(n, i, hit, stack.node);
+	return stack.node ? put_node(n, hit, &stack, hit->correlation) : 0;
+}
+
+/* Nothing outside is asked. */
+static bool look_it(void *own)
+{
+	(void)own;
+	return false;
+}
+
+static int grt_bpf_nodes_settle_it(void *own)
+{
+	(void)own;
+	return 0;
+}
+
+static void tell_unread(const struct grt_bpf_nodes *n)
+{
+	char text[160];
+
+	if (!n->unread || !n->note)
+		return;
+	snprintf(text, sizeof(text),
+		 "%llu of %u programs ended before their mappings could be read: their calls have no stack",
+		 (unsigned long long)n->unread, n->images);
+	n->note(text);
+}
+
+static int end_launches(void *own)
+{
+	tell_unread(own);
+	return 0;
+}
+
+static void grt_bpf_nodes_describe_it(void *own, char *text, size_t room)
+{
+	const struct grt_bpf_nodes *n = own;
+
+	snprintf(text, room, "programs=%u nested=%llu cut=%llu unread=%llu", n->images,
+		 (unsigned long long)n->nested, (unsigned long long)n->cut, (unsigned long long)n->unread);
+}
+
+static void grt_bpf_nodes_close_it(void *own)
+{
+	struct grt_bpf_nodes *n = own;
+	struct image **at;
+
+	if (!n)
+		return;
+	for (at = grt_keyed_oldest(&n->image); at; at = grt_keyed_next(&n->image, at))
+		free_image(*at);
+	grt_keyed_free(&n->image);
+	grt_keyed_free(&n->stack);
+	grt_keyed_free(&n->node);
+	free(n->early);
+	free(n);
+}
+
+static int grt_bpf_nodes_open_it(void **own, void *capture, bool launches, const struct source_setup *setup,
+				 struct grt_err *err)
+{
+	struct grt_bpf_nodes *n = calloc(1, sizeof(*n));
+
+	*own = n;
+	if (!n)
+		return grt_err_set(err, -ENOMEM, NULL, NULL, "no memory for stacks");
+	n->capture = capture;
+	n->launches = launches;
+	n->note = setup->note;
+	n->map = grt_bpf_own_map(capture, "stacks");
+	grt_keyed_init(&n->image, sizeof(struct image *), IMAGES_MAX);
+	grt_keyed_init(&n->stack, sizeof(struct known), STACKS_MAX);
+	grt_keyed_init(&n->node, sizeof(uint32_t), NODES_MAX);
+	return 0;
+}
+
+static int open_launches(void **own, void *capture, const struct source_setup *setup, struct grt_err *err)
+{
+	return grt_bpf_nodes_open_it(own, capture, true, setup, err);
+}
+
+const struct grt_bpf_decoder grt_bpf_nodes_of_launches = {
+	.open = open_launches,
+	.who = grt_bpf_nodes_who_is_it,
+	.take = grt_bpf_nodes_take_it,
+	.look = look_it,
+	.settle = grt_bpf_nodes_settle_it,
+	.end = end_launches,
+	.describe = grt_bpf_nodes_describe_it,
+	.close = grt_bpf_nodes_close_it,
+};
+
+static int open_calls(void **own, void *capture, const struct source_setup *setup, struct grt_err *err)
+{
+	int ret = grt_bpf_nodes_open_it(own, capture, false, setup, err);
+
+	if (!ret)
+		read_early(*own, setup->pid);
+	return ret;
+}
+
+/* What a process did since it was last met is nothing. */
+static int end_calls(void *own)
+{
+	struct grt_bpf_nodes *n = own;
+	struct grt_bpf_hit end = {.time = grt_now()};
+	struct image **at;
+	int ret = 0;
+
+	tell_unread(n);
+	for (at = grt_keyed_oldest(&n->image); at && !ret; at = grt_keyed_next(&n->image, at)) {
+		end.pid = end.tid = (*at)->pid;
+		ret = grt_bpf_nodes_put_process(n, *at, &end, 3);
+	}
+	return ret;
+}
+
+const struct grt_bpf_decoder grt_bpf_nodes_of_calls = {
+	.open = open_calls,
+	.who = grt_bpf_nodes_who_is_it,
+	.take = grt_bpf_nodes_take_it,
+	.look = look_it,
+	.settle = grt_bpf_nodes_settle_it,
+	.end = end_calls,
+	.describe = grt_bpf_nodes_describe_it,
+	.close = grt_bpf_nodes_close_it,
+};
+
+#endif /* GRT_HAVE_BPF */

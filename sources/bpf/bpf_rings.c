@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Names and numbers of rings, see bpf_rings.h. The programs report a ring by a
+ * random number; what it is called they have noted under that.
+ */
+#include "bpf_rings.h"
+
+#ifdef GRT_HAVE_BPF
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "codes/engine.h"
+#include "codes/firmware.h"
+#include "host/drm_cards.h"
+#include "sources/source.h"
+
+/* Of these it is followed what runs on them; the one that was there first gives way. */
+#define RUNNING_MAX 1024U
+
+/** struct ring - @number: in the trace; @card: the GPU's DRM device, empty where it is unknown */
+struct ring {
+	uint32_t number;
+	uint8_t engine;
+	char name[BPF_RING];
+	char driver[BPF_DRIVER];
+	char bus[BPF_BUS];
+	char card[BPF_DRIVER];
+};
+
+void grt_bpf_rings_init(struct grt_bpf_rings *r, int map, uint32_t base)
+{
+	*r = (struct grt_bpf_rings){.map = map, .base = base};
+	grt_keyed_init(&r->all, sizeof(struct ring), SOURCE_RINGS);
+	grt_keyed_init(&r->running, sizeof(struct grt_bpf_switch), RUNNING_MAX);
+}
+
+void grt_bpf_rings_fini(struct grt_bpf_rings *r)
+{
+	grt_keyed_free(&r->all);
+	grt_keyed_free(&r->running);
+}
+
+/* Most rings are of the GPU that was looked for before. */
+static const char *card_of(struct grt_bpf_rings *r, const char *bus)
+{
+	if (strcmp(r->gpu.bus, bus)) {
+		snprintf(r->gpu.bus, sizeof(r->gpu.bus), "%s", bus);
+		drm_card(bus, r->gpu.card, sizeof(r->gpu.card));
+	}
+	return r->gpu.card;
+}
+
+static void describe_ring(struct grt_bpf_rings *r, struct ring *ring, uint32_t key)
+{
+	struct grt_bpf_ring row;
+
+	if (bpf_map_lookup_elem(r->map, &key, &row))
+		return;
+	snprintf(ring->name, sizeof(ring->name), "%.*s", BPF_RING - 1, row.name);
+	snprintf(ring->driver, sizeof(ring->driver), "%.*s", BPF_DRIVER - 1, row.driver);
+	snprintf(ring->bus, sizeof(ring->bus), "%.*s", BPF_BUS - 1, row.bus);
+	if (ring->bus[0])
+		snprintf(ring->card, sizeof(ring->card), "%s", card_of(r, ring->bus));
+	ring->engine = (uint8_t)grt_engine_of_ring(ring->name, strlen(ring->name));
+}
+
+/* @out: the ring, NULL: there are more than can have numbers. Return: 0 or -ENOMEM */
+static int grt_bpf_rings_ring_of(struct grt_bpf_rings *r, uint32_t id, struct ring **out)
+{
+	struct grt_key key = {{id}};
+	uint32_t used = r->all.used;
+	void *place = NULL;
+	int ret = grt_keyed_get_or_count(&r->all, &key, &r->unnumbered, &place);
+
+	*out = place;
+	if (!ret && r->all.used > used) {
+		(*out)->number = r->base + used;
+		describe_ring(r, *out, id);
+	}
+	return ret;
+}
+
+int grt_bpf_rings_see(struct grt_bpf_rings *r, struct grt_packer *p, unsigned int cpu, struct grt_event *e)
+{
+	struct ring *ring;
+	int ret;
+
+	if (e->ring == GRT_RING_NONE)
+		return 0;
+	ret = grt_bpf_rings_ring_of(r, e->ring, &ring);
+	e->ring = GRT_RING_NONE;
+	if (ret || !ring)
+		return ret;
+	e->ring = ring->number;
+	r->in_order = !grt_firmware_schedules(ring->driver);
+	e->engine = ring->engine;
+	ret = grt_packer_name(p, cpu, e->time, GRT_NAME_RING, e->ring, ring->name, ring->driver);
+	if (ret || !ring->bus[0])
+		return ret;
+	return grt_packer_name(p, cpu, e->time, GRT_NAME_RING_GPU, e->ring, ring->bus, ring->card);
+}
+
+int grt_bpf_rings_switch(struct grt_bpf_rings *r, struct grt_packer *p, unsigned int cpu,
+			 const struct grt_event *e)
+{
+	void *running;
+	int ret;
+
+	if (e->ring == GRT_RING_NONE || !r->in_order)
+		return 0;
+	ret = grt_keyed_get_or_replace(&r->running, &(struct grt_key){{e->ring}}, NULL, &running);
+	return ret ? ret : grt_bpf_switch_see(running, p, cpu, e);
+}
+
+#endif /* GRT_HAVE_BPF */

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Rings of the BPF programs: each gets a number that no other ring of the
+ * recording has, and its name and GPU, which the programs have noted.
+ */
+#ifndef GRTRACE_BPF_RINGS_H
+#define GRTRACE_BPF_RINGS_H
+
+#include <grtrace/grtrace.h>
+
+#include "base/keyed.h"
+#include "shared.h"
+#include "bpf_switch.h"
+
+/**
+ * struct grt_bpf_rings - set up by grt_bpf_rings_init(), to be given to grt_bpf_rings_fini()
+ * @map: ring_names
+ * @base: numbers begin here
+ * @all: rings by the programs' number
+ * @running: struct grt_bpf_switch by ring, of those used last
+ * @gpu: DRM device of the GPU requested last
+ * @in_order: what runs on the ring of the event seen last follows from its order
+ * @unnumbered: events of rings for which there was no number
+ */
+struct grt_bpf_rings {
+	int map;
+	uint32_t base;
+	struct grt_keyed all;
+	struct grt_keyed running;
+	struct {
+		char bus[BPF_BUS];
+		char card[BPF_DRIVER];
+	} gpu;
+	bool in_order;
+	uint64_t unnumbered;
+};
+
+/** grt_bpf_rings_init - none yet; @map: the programs' names of rings, @base: the first number */
+void grt_bpf_rings_init(struct grt_bpf_rings *r, int map, uint32_t base);
+
+/** grt_bpf_rings_fini - frees it */
+void grt_bpf_rings_fini(struct grt_bpf_rings *r);
+
+/** grt_bpf_rings_see - gives the event its ring's number and engine, and names the ring. Return: 0 or -ENOMEM
+ */
+int grt_bpf_rings_see(struct grt_bpf_rings *r, struct grt_packer *p, unsigned int cpu, struct grt_event *e);
+
+/** grt_bpf_rings_switch - behind an event of a ring: see grt_bpf_switch_see() */
+int grt_bpf_rings_switch(struct grt_bpf_rings *r, struct grt_packer *p, unsigned int cpu,
+			 const struct grt_event *e);
+
+#endif /* GRTRACE_BPF_RINGS_H */

@@ -1,0 +1,556 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The same addresses mean different functions in different processes, so a user
+ * stack's id belongs to (process, addresses); a kernel stack's to its addresses.
+ *
+ * The programs' table hands stacks over: where many of its places are in use,
+ * those that have been read are made free. What an event's number means is then
+ * told by when its stack was taken: before that, what the place held; after it,
+ * what it holds. A program may be between both, so within MARGIN_NS of that time
+ * the number is believed only where both are the same.
+ */
+#include "bpf_stacks.h"
+
+#ifdef GRT_HAVE_BPF
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "shared.h"
+#include "base/clock.h"
+#include "base/grow.h"
+#include "trace/linkage.h"
+#include "sources/source.h"
+
+/* Kernel stacks are of no process. */
+#define KERNEL_PID 0xffffffffULL
+
+/* Ids of a trace that are one source's; each begins where its rings do, so many times as far. */
+#define IDS_RATIO 64U
+#define IDS (IDS_RATIO * SOURCE_RINGS)
+
+#define MARGIN_NS 10000000ULL
+
+/* Places are made free when one of so many is in use. */
+#define FULL_SHARE 64U
+
+/* Of addresses; a trace of more different stacks goes on without them. */
+#define BYTES_MAX ((uint64_t)128 << 20)
+
+/* Frames of users' stacks. */
+#define NUMBERS_MAX ((uint32_t)16 << 20)
+
+/* Stacks whose frames are written in one go, and how long it waits for their names. */
+#define AT_A_TIME 256U
+#define PATIENCE_MS 20
+
+#define NO_TEXT UINT32_MAX
+
+static uint32_t places_of(int map)
+{
+	struct bpf_map_info info;
+	__u32 size = sizeof(info), places = 1;
+
+	memset(&info, 0, sizeof(info));
+	if (bpf_obj_get_info_by_fd(map, &info, &size))
+		return 0;
+	/* as the kernel does */
+	while (places < info.max_entries)
+		places *= 2;
+	return places;
+}
+
+int grt_bpf_stacks_init(struct grt_bpf_stacks *s, int map, uint32_t base)
+{
+	*s = (struct grt_bpf_stacks){.map = map, .base = base * IDS_RATIO, .room = 1024, .hash_room = 1024};
+	s->places = places_of(map);
+	s->held = calloc(s->places ?: 1, sizeof(*s->held));
+	s->older = calloc(s->places ?: 1, sizeof(*s->older));
+	s->by_hash = calloc(s->hash_room, sizeof(*s->by_hash));
+	s->seen = calloc(s->room, sizeof(*s->seen));
+	s->symbols = symbols_new();
+	return s->held && s->older && s->by_hash && s->seen && s->symbols ? 0 : -ENOMEM;
+}
+
+void grt_bpf_stacks_fini(struct grt_bpf_stacks *s)
+{
+	for (unsigned int i = 0; i < BPF_STACKS_EPOCHS; i++)
+		free(s->epoch[i].held);
+	for (uint32_t i = 0; i < s->texts; i++)
+		free(s->text[i].ip);
+	symbols_free(s->symbols);
+	free(s->waiting);
+	free(s->number);
+	free(s->text);
+	free(s->held);
+	free(s->older);
+	free(s->by_hash);
+	free(s->seen);
+	*s = (struct grt_bpf_stacks){.map = -1};
+}
+
+/* ---------------------------------------------------------------- texts */
+
+static uint64_t grt_bpf_stacks_hash_of(const uint64_t *ip, unsigned int depth)
+{
+	uint64_t hash = depth;
+
+	for (unsigned int i = 0; i < depth; i++)
+		hash = (hash ^ ip[i]) * 0x9e3779b97f4a7c15ULL ^ hash >> 29;
+	return hash ^ hash >> 32;
+}
+
+/* Its place, free or not; the table is never full. */
+static uint32_t text_place(const struct grt_bpf_stacks *s, uint64_t hash, const uint64_t *ip,
+			   unsigned int depth)
+{
+	uint32_t at = (uint32_t)hash & (s->hash_room - 1);
+	const struct grt_bpf_stack_text *t;
+
+	for (; s->by_hash[at]; at = (at + 1) & (s->hash_room - 1)) {
+		t = &s->text[s->by_hash[at] - 1];
+		if (!ip ? false
+			: t->hash == hash && t->depth == depth && !memcmp(t->ip, ip, depth * sizeof(*ip)))
+			break;
+	}
+	return at;
+}
+
+/* Return: 0 or -ENOMEM */
+static int grow_texts(struct grt_bpf_stacks *s)
+{
+	uint32_t room = 2 * s->hash_room, *larger = calloc(room, sizeof(*larger)), *old = s->by_hash;
+
+	if (!larger)
+		return -ENOMEM;
+	s->by_hash = larger;
+	s->hash_room = room;
+	for (uint32_t i = 0; i < s->texts; i++)
+		larger[text_place(s, s->text[i].hash, NULL, 0)] = i + 1;
+	free(old);
+	return 0;
+}
+
+/* The number of these addresses, a new one where they are new; NO_TEXT: there is no room. Return: 0 or
+ * -ENOMEM */
+static int find_text(struct grt_bpf_stacks *s, const uint64_t *ip, unsigned int depth, uint32_t *number)
+{
+	uint64_t hash = grt_bpf_stacks_hash_of(ip, depth), bytes = depth * sizeof(*ip);
+	uint32_t at = text_place(s, hash, ip, depth);
+	uint64_t *copy;
+
+	*number = s->by_hash[at] ? s->by_hash[at] - 1 : NO_TEXT;
+	if (s->by_hash[at] || s->bytes + bytes > BYTES_MAX || s->texts == IDS)
+		return 0;
+	copy = malloc(bytes ?: 1);
+	if (!copy || grt_grow_one(&s->text, s->texts)) {
+		free(copy);
+		return -ENOMEM;
+	}
+	memcpy(copy, ip, bytes);
+	s->text[s->texts] = (struct grt_bpf_stack_text){hash, copy, depth};
+	*number = s->texts++;
+	s->by_hash[at] = s->texts;
+	s->bytes += bytes;
+	return 2 * s->texts > s->hash_room ? grow_texts(s) : 0;
+}
+
+/* ---------------------------------------------------------------- places */
+
+/* What the place holds now; NO_TEXT: nothing. Return: 0 or -ENOMEM */
+static int read_place(struct grt_bpf_stacks *s, uint32_t place, uint32_t *number)
+{
+	uint64_t ip[BPF_STACK_DEPTH] = {0};
+	unsigned int depth = 0;
+	int ret;
+
+	*number = NO_TEXT;
+	if (place < s->places && s->held[place]) {
+		*number = s->held[place] - 1;
+		return 0;
+	}
+	if (bpf_map_lookup_elem(s->map, &place, ip))
+		return 0;
+	while (depth < BPF_STACK_DEPTH && ip[depth])
+		depth++;
+	ret = find_text(s, ip, depth, number);
+	if (!ret && *number != NO_TEXT && place < s->places) {
+		s->held[place] = *number + 1;
+		s->n_held++;
+	}
+	return ret;
+}
+
+/* What it held behind an epoch. */
+static int place_behind(struct grt_bpf_stacks *s, uint64_t epoch, uint32_t place, uint32_t *number)
+{
+	const struct grt_bpf_stack_epoch *e;
+
+	for (epoch++; epoch < s->epochs; epoch++) {
+		e = &s->epoch[epoch % BPF_STACKS_EPOCHS];
+		*number = e->held[place] - 1;
+		if (e->held[place])
+			return 0;
+	}
+	return read_place(s, place, number);
+}
+
+/* The same stack always has the same place, so mostly it has held no other. */
+static int place_of_older(struct grt_bpf_stacks *s, uint64_t oldest, uint32_t place, uint32_t *number)
+{
+	uint32_t later;
+	int ret = place_behind(s, oldest - 1, place, &later);
+
+	if (s->older[place] != BPF_STACKS_VARIED && (later == NO_TEXT || later == s->older[place] - 1))
+		*number = s->older[place] - 1;
+	return ret;
+}
+
+/* What it held when a stack was taken that places have been made free since. */
+static int place_of_before(struct grt_bpf_stacks *s, uint32_t place, uint64_t time, uint32_t *number)
+{
+	uint64_t i = s->epochs > BPF_STACKS_EPOCHS ? s->epochs - BPF_STACKS_EPOCHS : 0;
+	const struct grt_bpf_stack_epoch *e;
+	uint32_t later;
+	int ret;
+
+	*number = NO_TEXT;
+	if (i && time < s->older_until + MARGIN_NS && s->older[place])
+		return place_of_older(s, i, place, number);
+	for (; i < s->epochs; i++) {
+		e = &s->epoch[i % BPF_STACKS_EPOCHS];
+		if (time >= e->after + MARGIN_NS || !e->held[place])
+			continue;
+		*number = e->held[place] - 1;
+		if (time + MARGIN_NS <= e->before)
+			return 0;
+		ret = place_behind(s, i, place, &later);
+		if (later != NO_TEXT && later != *number)
+			*number = NO_TEXT;
+		return ret;
+	}
+	return read_place(s, place, number);
+}
+
+static int grt_bpf_stacks_text_of(struct grt_bpf_stacks *s, uint32_t place, uint64_t time, uint32_t *number)
+{
+	const struct grt_bpf_stack_epoch *last = &s->epoch[(s->epochs - 1) % BPF_STACKS_EPOCHS];
+
+	if (!s->epochs || place >= s->places || time >= last->after + MARGIN_NS)
+		return read_place(s, place, number);
+	return place_of_before(s, place, time, number);
+}
+
+/* Its row of the ring is needed again. */
+static void forget_epoch(struct grt_bpf_stacks *s, struct grt_bpf_stack_epoch *e)
+{
+	for (uint32_t i = 0; i < s->places; i++)
+		if (e->held[i])
+			s->older[i] =
+				!s->older[i] || s->older[i] == e->held[i] ? e->held[i] : BPF_STACKS_VARIED;
+	s->older_until = e->after;
+	free(e->held);
+	e->held = NULL;
+}
+
+void grt_bpf_stacks_make_room(struct grt_bpf_stacks *s)
+{
+	struct grt_bpf_stack_epoch *e = &s->epoch[s->epochs % BPF_STACKS_EPOCHS];
+	uint32_t *held;
+
+	if (!s->places || s->n_held < s->places / FULL_SHARE)
+		return;
+	held = calloc(s->places, sizeof(*held));
+	if (!held)
+		return; /* it goes on as it is, and what has no place is counted */
+	if (e->held)
+		forget_epoch(s, e);
+	*e = (struct grt_bpf_stack_epoch){.before = grt_now(), .held = s->held};
+	for (uint32_t i = 0; i < s->places; i++)
+		if (s->held[i] && bpf_map_delete_elem(s->map, &i))
+			e->held[i] = 0;
+	e->after = grt_now();
+	s->held = held;
+	s->n_held = 0;
+	s->epochs++;
+}
+
+/* ---------------------------------------------------------------- ids */
+
+/* Its place, free or not; the table is never full. */
+static uint32_t grt_bpf_stacks_find_place(const struct grt_bpf_stacks *s, uint64_t key)
+{
+	uint32_t at = (uint32_t)(key * 0x9e3779b97f4a7c15ULL >> 40) % s->room;
+
+	while (s->seen[at].key && s->seen[at].key != key)
+		at = (at + 1) % s->room;
+	return at;
+}
+
+/* Return: 0 or -ENOMEM */
+static int grow_seen(struct grt_bpf_stacks *s)
+{
+	struct grt_bpf_stacks larger = {.room = 2 * s->room};
+	uint32_t at;
+
+	larger.seen = calloc(larger.room, sizeof(*larger.seen));
+	if (!larger.seen)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < s->room; i++) {
+		if (!s->seen[i].key)
+			continue;
+		at = grt_bpf_stacks_find_place(&larger, s->seen[i].key);
+		larger.seen[at].key = s->seen[i].key;
+		larger.seen[at].id = s->seen[i].id;
+	}
+	free(s->seen);
+	s->seen = larger.seen;
+	s->room = larger.room;
+	return 0;
+}
+
+/* The parts of a long name come before the record of its frame. */
+static int grt_bpf_stacks_write_function(struct grt_packer *p, unsigned int cpu, struct grt_ev_frame *f,
+					 const char *name, uint16_t index)
+{
+	unsigned int parts = grt_linkage_parts(name, f->depth);
+	int ret = 0;
+
+	for (unsigned int part = 1; part <= parts && !ret; part++) {
+		grt_linkage_put(f, name, index, part % parts);
+		ret = grt_packer_add(p, cpu, &f->e);
+	}
+	return ret;
+}
+
+/* What is inlined into a function is a frame of its own, at the same address. */
+static int write_functions(struct grt_packer *p, unsigned int cpu, struct grt_ev_frame *f,
+			   const struct grt_symbols_found *found, uint16_t *index)
+{
+	int ret = 0;
+
+	for (unsigned int i = 0; i < found->frames && !ret; i++)
+		ret = grt_bpf_stacks_write_function(p, cpu, f, found->frame[i].function, (*index)++);
+	return ret;
+}
+
+/* A caller's address is behind its call. */
+static uint64_t grt_bpf_stacks_call_of(const uint64_t *ip, unsigned int i)
+{
+	return ip[i] - (i && ip[i]);
+}
+
+/** struct frames - of a stack: @ip, @depth of them; @number: of their addresses, NULL: they are the kernel's
+ */
+struct frames {
+	const uint64_t *ip;
+	const uint32_t *number;
+	unsigned int depth;
+};
+
+/* The functions at a frame of a stack. Return: 0 or -ENOMEM */
+static int functions_at(struct grt_bpf_stacks *s, const struct frames *all, unsigned int i,
+			struct grt_symbols_found *found)
+{
+	uint64_t at = grt_bpf_stacks_call_of(all->ip, i);
+
+	if (!all->number)
+		return symbols_kernel(s->symbols, at, found);
+	addresses_found(symbols_addresses(s->symbols), all->number[i], at, found);
+	return 0;
+}
+
+static int write_frames(struct grt_bpf_stacks *s, struct grt_packer *p, unsigned int cpu, uint64_t time,
+			uint32_t id, const struct frames *all)
+{
+	struct grt_ev_frame f = {.e = {.time = time,
+				       .type = GRT_EV_FRAME,
+				       .size = sizeof(f),
+				       .flags = GRT_FLAG_BPF,
+				       .ring = GRT_RING_NONE},
+				 .stack = id};
+	struct grt_symbols_found found;
+	uint16_t index = 0;
+	unsigned int i;
+	int ret = 0;
+
+	for (i = 0; i < all->depth && !ret; i++) {
+		ret = functions_at(s, all, i, &found);
+		f.depth += ret ? 0 : (uint16_t)found.frames;
+	}
+	for (i = 0; i < all->depth && !ret; i++) {
+		f.ip = all->ip[i];
+		ret = functions_at(s, all, i, &found);
+		ret = ret ?: write_functions(p, cpu, &f, &found, &index);
+	}
+	/* too late for its place: the stack stays without frames */
+	return ret == -ERANGE ? 0 : ret;
+}
+
+/* Where the frames are is found out while the process is there; their names come when all is over. Return: 0
+ * or -ENOMEM */
+static int take_frames(struct grt_bpf_stacks *s, unsigned int cpu, pid_t pid, uint32_t id, uint32_t text,
+		       unsigned int depth)
+{
+	int ret = grt_grow(&s->waiting, &s->waiting_room, s->waits + 1, 64);
+
+	if (s->numbers + depth > NUMBERS_MAX) {
+		s->nameless += depth;
+		return 0;
+	}
+	ret = ret ?: grt_grow(&s->number, &s->number_room, s->numbers + depth, 1024);
+	for (unsigned int i = 0; i < depth && !ret; i++)
+		ret = symbols_take(s->symbols, pid, grt_bpf_stacks_call_of(s->text[text].ip, i),
+				   &s->number[s->numbers + i]);
+	if (ret)
+		return ret;
+	s->waiting[s->waits++] = (struct grt_bpf_stack_waiting){id, cpu, text, depth, s->numbers};
+	s->numbers += depth;
+	return 0;
+}
+
+int grt_bpf_stacks_name(struct grt_bpf_stacks *s, struct grt_packer *p, uint64_t time)
+{
+	uint32_t end;
+	int ret = 0;
+
+	if (s->written == s->waits)
+		return 1;
+	if (!addresses_name(symbols_addresses(s->symbols), PATIENCE_MS))
+		return 0;
+	end = s->waits - s->written < AT_A_TIME ? s->waits : s->written + AT_A_TIME;
+	for (; s->written < end && !ret; s->written++) {
+		const struct grt_bpf_stack_waiting *w = &s->waiting[s->written];
+		const struct frames all = {s->text[w->text].ip, s->number + w->first, w->depth};
+
+		for (unsigned int i = 0; i < w->depth; i++)
+			addresses_count(symbols_addresses(s->symbols), all.number[i]);
+		ret = write_frames(s, p, w->cpu, time, w->id, &all);
+	}
+	return ret ?: s->written == s->waits;
+}
+
+void grt_bpf_stacks_unnamed(const struct grt_bpf_stacks *s, struct addresses_unnamed *unnamed)
+{
+	*unnamed = (struct addresses_unnamed){.over = s->nameless};
+	if (!s->symbols)
+		return;
+	*unnamed = *addresses_unnamed(symbols_addresses(s->symbols));
+	unnamed->over += s->nameless;
+}
+
+/* What our own program put on top of the kernel's stack. */
+static bool grt_bpf_stacks_is_ours(const char *symbol)
+{
+	return !strncmp(symbol, "bpf_", 4) || !strncmp(symbol, "__bpf_", 6) ||
+	       !strncmp(symbol, "__traceiter_", 12);
+}
+
+/* The kernel's frames without ours. */
+static unsigned int skip_ours(struct grt_bpf_stacks *s, const uint64_t *ip, unsigned int depth)
+{
+	struct grt_symbols_found found;
+	unsigned int n;
+
+	for (n = 0; n < depth; n++)
+		if (symbols_kernel(s->symbols, ip[n], &found) ||
+		    !grt_bpf_stacks_is_ours(found.frame[0].function))
+			break;
+	return n;
+}
+
+/*
+ * Code that keeps no frame pointers leads the kernel's walk astray: what is in
+ * no code of the process is no frame, and nothing behind it can be believed.
+ */
+static unsigned int cut_astray(struct grt_bpf_stacks *s, pid_t pid, const uint64_t *ip, unsigned int depth)
+{
+	unsigned int n = 1;
+
+	while (n < depth && symbols_is_code(s->symbols, pid, ip[n]))
+		n++;
+	return n;
+}
+
+/* A stack of an event, which was taken at @time; gets the trace's id, 0 where it is unknown. */
+static int grt_bpf_stacks_give_id(struct grt_bpf_stacks *s, struct grt_packer *p, unsigned int cpu,
+				  const struct grt_event *e, uint64_t time, bool kernel, uint32_t *stack)
+{
+	uint32_t number, at, place = *stack - 1;
+	unsigned int depth, skip = 0;
+	struct frames all;
+	const uint64_t *ip;
+	uint64_t key;
+	int ret;
+
+	if (!*stack)
+		return 0;
+	*stack = 0;
+	ret = grt_bpf_stacks_text_of(s, place, time, &number);
+	if (ret)
+		return ret;
+	key = (kernel ? KERNEL_PID : e->pid) << 32 | (number + 1);
+	at = grt_bpf_stacks_find_place(s, key);
+	if (number == NO_TEXT || (!s->seen[at].key && s->used == IDS - 1)) {
+		s->lost++;
+		return 0;
+	}
+	*stack = s->seen[at].id;
+	if (s->seen[at].key)
+		return 0;
+	ip = s->text[number].ip;
+	depth = s->text[number].depth;
+	if (kernel)
+		skip = skip_ours(s, ip, depth);
+	else if (depth)
+		depth = cut_astray(s, (pid_t)e->pid, ip, depth);
+	s->seen[at].key = key;
+	*stack = s->seen[at].id = s->base + ++s->used;
+	all = (struct frames){ip + skip, NULL, depth - skip};
+	ret = kernel ? write_frames(s, p, cpu, e->time, *stack, &all)
+		     : take_frames(s, cpu, (pid_t)e->pid, *stack, number, depth);
+	return ret ?: 2 * s->used > s->room ? grow_seen(s) : 0;
+}
+
+/** struct pair - where an event has the numbers of its stacks */
+struct pair {
+	uint32_t *user;
+	uint32_t *kernel;
+};
+
+#define PAIR(e, type) ((struct pair){&((struct type *)(e))->user, &((struct type *)(e))->kernel})
+
+static struct pair stacks_of(struct grt_event *e)
+{
+	if (e->type == GRT_EV_STACK)
+		return PAIR(e, grt_ev_stack);
+	if (e->type == GRT_EV_OFF_CPU)
+		return PAIR(e, grt_ev_off_cpu);
+	return e->type == GRT_EV_SAMPLE ? PAIR(e, grt_ev_sample) : (struct pair){NULL, NULL};
+}
+
+/* What was mapped in a process that has called exec, or whose number is used again, is not there any more. */
+static void grt_bpf_stacks_see_thread(struct grt_bpf_stacks *s, const struct grt_ev_thread *e)
+{
+	if (e->e.pid == e->e.tid && e->what != GRT_THREAD_ENDED && e->what != GRT_THREAD_LEFT_ON)
+		symbols_forget(s->symbols, (pid_t)e->e.pid);
+}
+
+int grt_bpf_stacks_see(struct grt_bpf_stacks *s, struct grt_packer *p, unsigned int cpu, struct grt_event *e)
+{
+	uint64_t time = e->type == GRT_EV_OFF_CPU ? ((struct grt_ev_off_cpu *)e)->start : e->time;
+	struct pair at = stacks_of(e);
+	int ret;
+
+	if (e->type == GRT_EV_THREAD)
+		grt_bpf_stacks_see_thread(s, (const struct grt_ev_thread *)e);
+	if (!at.user)
+		return 0;
+	ret = grt_bpf_stacks_give_id(s, p, cpu, e, time, false, at.user);
+	return ret ?: grt_bpf_stacks_give_id(s, p, cpu, e, time, true, at.kernel);
+}
+
+#endif /* GRT_HAVE_BPF */

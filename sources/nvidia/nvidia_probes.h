@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * `--probes` of the source nvidia: which of the functions in nvidia_probes.def
+ * are here, how programs get to them, and what their calls say.
+ */
+#ifndef GRTRACE_NVIDIA_PROBES_H
+#define GRTRACE_NVIDIA_PROBES_H
+
+#include "sources/bpf/bpf.h"
+
+/** nvidia_probes - for struct grt_bpf_kind */
+extern const struct grt_bpf_probes nvidia_probes;
+
+/**
+ * nvidia_probes_here - whether this kernel lets functions be probed, and which of the table it has
+ * @found: gets how many
+ * Return: 0, or -errno with what, why and fix
+ */
+int nvidia_probes_here(unsigned int *found, struct grt_err *err);
+
+#endif /* GRTRACE_NVIDIA_PROBES_H */

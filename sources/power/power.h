@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The source `power` inside: power.c has the timer, the counters' names and the
+ * packets; a part (power_NAME.c) knows where values come from. Parts read
+ * below GRTRACE_SYSROOT, as probes do.
+ *
+ * A value is written when it changed, and at least once a second. When it
+ * changes after it was left out, the old one is written first with the stamp of
+ * the last sample that saw it; when it cannot be read any more it is written with
+ * that stamp and the flag ENDED. So a reader that lets a value last until the next
+ * one or until that flag sees what was measured.
+ */
+#ifndef GRTRACE_POWER_H
+#define GRTRACE_POWER_H
+
+#include <grtrace/grtrace.h>
+
+#include "base/clock.h"
+#include "trace/packer.h"
+#include "sources/source.h"
+
+#define POWER_CARDS 32
+#define POWER_COUNTERS 512
+
+/* A counter that could not be read so often in a row stops. */
+#define POWER_FAILURES 10
+
+/**
+ * struct power_card - a device that has counters
+ * @node: "card0"
+ * @driver: "" where unknown
+ * @path: its device's directory, without links; on the heap, NULL where it has none
+ * @device: its number, major << 20 | minor
+ * @render: that of its render node, 0 without one
+ * @asleep: it was runtime suspended when this sample began: reading would wake it
+ */
+struct power_card {
+	char node[32];
+	char driver[32];
+	char *path;
+	uint32_t device;
+	uint32_t render;
+	bool asleep;
+};
+
+/**
+ * struct power_series - a counter of a device or process; zero but for its identity is a new one
+ * @counter: from power_counter(), 0: none
+ * @device: number of its device file, 0: unknown
+ * @pid: process, 0: the whole device
+ * @engine: enum grt_engine
+ * @inferred: values are inferred from others
+ * @lazy: nothing is written before the first value that is not 0
+ * @eager: all values are written: it is not read with every sample
+ * @begun: there is a value
+ * @value: the last one
+ * @written, @seen: when it was written, and read, last; ns
+ */
+struct power_series {
+	uint32_t counter;
+	uint32_t device;
+	uint32_t pid;
+	uint8_t engine;
+	bool inferred;
+	bool lazy;
+	bool eager;
+	bool begun;
+	int64_t value;
+	uint64_t written;
+	uint64_t seen;
+};
+
+struct power_name {
+	char name[32];
+	char unit[16];
+};
+
+/**
+ * struct power_counts - what happened so far
+ * @samples, @missed: taken, and not taken because the one before lasted too long
+ * @values: written
+ * @stopped: counters that cannot be read any more
+ * @dropped: counters, files and processes beyond the tables
+ * @late: values that came too late for their place
+ * @cpu: CPU time of all samples, ns
+ */
+struct power_counts {
+	uint64_t samples;
+	uint64_t missed;
+	uint64_t values;
+	uint64_t stopped;
+	uint64_t dropped;
+	uint64_t late;
+	uint64_t cpu;
+};
+
+/**
+ * struct power - what the parts share
+ * @card: the cards that are here, of which there are @cards
+ * @pid, @comm, @only: the wanted processes; 0, "", 0: all
+ * @looking: nothing is read later, this only asks what there is
+ * @denied: something is there that only root may read
+ * @settle: also values that did not change are written
+ * @oldest: what is written belatedly is not older, ns
+ * @failed: -errno that ends the capture
+ * @name: of the counters, by number - 1
+ */
+struct power {
+	struct power_card card[POWER_CARDS];
+	unsigned int cards;
+	pid_t pid;
+	char comm[16];
+	uint32_t only;
+	bool looking;
+	bool denied;
+	bool settle;
+	uint64_t oldest;
+	int failed;
+	struct grt_packer *packer;
+	struct power_name name[POWER_COUNTERS];
+	unsigned int names;
+	struct power_counts count;
+};
+
+/**
+ * struct power_part - where values come from
+ * @open: finds its counters and leaves its state in *@state, also where there are
+ *	none. Return: how many can be read now, or -errno with *@err set
+ * @sample: reads them
+ * @close: frees @state; NULL is allowed
+ */
+struct power_part {
+	const char *name;
+	int (*open)(void **state, struct power *p, struct grt_err *err);
+	void (*sample)(void *state, struct power *p);
+	void (*close)(void *state);
+};
+
+extern const struct power_part power_sysfs;
+extern const struct power_part power_nvml;
+extern const struct power_part power_fdinfo;
+
+/** power_counter - the number of a counter, cut to what a NAME record holds; 0: there are too many */
+uint32_t power_counter(struct power *p, const char *name, const char *unit);
+
+/** power_wanted - whether values of a device are wanted */
+static inline bool power_wanted(const struct power *p, uint32_t device)
+{
+	return !p->only || p->only == device;
+}
+
+/** power_put - a value that was read at @time, later than all before */
+void power_put(struct power *p, struct power_series *s, uint64_t time, int64_t value);
+
+/** power_end - it could not be read this time: what was read before lasted until then */
+void power_end(struct power *p, struct power_series *s);
+
+/** power_find_cards - fills in the cards of @p; power_free_cards() frees them */
+void power_find_cards(struct power *p);
+void power_free_cards(struct power *p);
+
+/** power_add_device - a device that is no card of DRM: its number, driver and name */
+void power_add_device(struct power *p, uint32_t device, const char *driver, const char *name);
+
+/** power_card_of - the card of a node ("renderD128"), NULL where it is of none */
+const struct power_card *power_card_of(const struct power *p, const char *node);
+
+/** power_card_at - the card of a device number, NULL without one */
+struct power_card *power_card_at(struct power *p, uint32_t device);
+
+/** power_number - a decimal number at the start of a text. Return: what follows it, NULL where there is none
+ * or it is too large */
+const char *power_number(const char *text, int64_t *value);
+
+#endif /* GRTRACE_POWER_H */

@@ -1,0 +1,684 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Counters of processes: what drivers write of their clients into
+ * /proc/PID/fdinfo/FD (drm-usage-stats). A client is a DRM file; however many
+ * descriptors it has, in however many processes, it counts once, for the process
+ * in which it is found first.
+ *
+ * Processes with such a file are read with every sample. To find them, /proc is
+ * walked through a few thousand descriptors a second at most.
+ */
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "codes/engine.h"
+#include "power.h"
+#include "host/probe.h"
+
+#define PROCESSES 256
+#define CLIENTS 1024
+#define FDS 64	   /* of a process */
+#define TOTALS 48  /* counters of a process */
+#define ENGINES 16 /* of a client */
+
+/* Looked at in a sample; of one process; before the first sample. */
+#define LINKS_SAMPLE 1024
+#define LINKS_PROCESS 4096
+#define LINKS_FIRST 65536
+
+#define WALK_NS 2000000000ULL
+#define LIST_NS 1000000000ULL
+
+#define TEXT_ROOM 8192
+
+/** struct engine - a client's use of an engine: @busy in ns, or @cycles of @all */
+struct engine {
+	uint32_t counter;
+	uint8_t engine;
+	bool has_busy;
+	bool has_cycles;
+	bool has_all;
+	uint64_t busy;
+	uint64_t cycles;
+	uint64_t all;
+};
+
+/**
+ * struct client - a DRM file
+ * @where: hash of its device
+ * @round: the sample that counted it last
+ * @read: when that was, ns
+ */
+struct client {
+	uint64_t id;
+	uint64_t where;
+	uint64_t round;
+	uint64_t read;
+	unsigned int engines;
+	struct engine engine[ENGINES];
+};
+
+/**
+ * struct total - a counter of a process, summed over its clients
+ * @amount: busy time since the first sample, or memory in this round
+ * @grows: it is the former
+ * @round: the sample that added to it last
+ */
+struct total {
+	struct power_series series;
+	uint64_t amount;
+	uint64_t round;
+	bool grows;
+};
+
+/** struct descriptor - of a DRM file; @device: of its card, 0 where unknown */
+struct descriptor {
+	int fd;
+	uint32_t device;
+};
+
+/**
+ * struct process - one that has a DRM file
+ * @listed: when its descriptors were looked through last, ns
+ */
+struct process {
+	pid_t pid;
+	char comm[16];
+	uint64_t listed;
+	unsigned int fds;
+	unsigned int totals;
+	struct descriptor fd[FDS];
+	struct total total[TOTALS];
+};
+
+/**
+ * struct fdinfo - the state of this part
+ * @pid: of the processes, to be searched; 0: an unused place
+ * @clients: places of @client that were ever used
+ * @proc: descriptor of /proc
+ * @walk: where the walk through it is, NULL: it rests
+ * @walked: when it began last, ns
+ * @round: number of the sample
+ */
+struct fdinfo {
+	pid_t pid[PROCESSES];
+	unsigned int clients;
+	int proc;
+	DIR *walk;
+	uint64_t walked;
+	uint64_t round;
+	struct process process[PROCESSES];
+	struct client client[CLIENTS];
+};
+
+/* What is being read: a client of a process. */
+struct reading {
+	struct power *p;
+	struct fdinfo *f;
+	struct process *process;
+	struct client *client;
+	uint32_t device;
+	uint64_t now;
+};
+
+/* ------------------------------------------------------------- tables */
+
+static struct process *power_fdinfo_find_process(struct fdinfo *f, pid_t pid)
+{
+	unsigned int i = 0;
+
+	while (i < PROCESSES && f->pid[i] != pid)
+		i++;
+	return i < PROCESSES ? &f->process[i] : NULL;
+}
+
+static void power_fdinfo_add_process(struct power *p, struct fdinfo *f, const struct process *found)
+{
+	struct process *place = power_fdinfo_find_process(f, 0);
+
+	if (!place) {
+		p->count.dropped++;
+		return;
+	}
+	*place = *found;
+	f->pid[place - f->process] = found->pid;
+}
+
+static void drop_process(struct power *p, struct fdinfo *f, struct process *process)
+{
+	unsigned int i;
+
+	for (i = 0; i < process->totals; i++)
+		power_end(p, &process->total[i].series);
+	f->pid[process - f->process] = 0;
+}
+
+/* One that was not seen in the last sample is closed: its place is free. */
+static struct client *get_client(struct fdinfo *f, uint64_t where, uint64_t id)
+{
+	struct client *free = NULL, *c;
+
+	for (c = f->client; c < f->client + f->clients; c++) {
+		if (c->id == id && c->where == where)
+			return c;
+		if (!free && c->round + 1 < f->round)
+			free = c;
+	}
+	if (!free && f->clients < CLIENTS)
+		free = &f->client[f->clients++];
+	if (free)
+		*free = (struct client){.id = id, .where = where};
+	return free;
+}
+
+static struct engine *power_fdinfo_get_engine(struct reading *r, const char *name)
+{
+	char text[32];
+	struct engine *e = r->client->engine;
+	uint32_t counter;
+
+	snprintf(text, sizeof(text), "busy %s", name);
+	counter = power_counter(r->p, text, "total ns");
+	while (e < r->client->engine + r->client->engines && e->counter != counter)
+		e++;
+	if (e == r->client->engine + ENGINES)
+		return NULL;
+	if (e == r->client->engine + r->client->engines) {
+		r->client->engines++;
+		*e = (struct engine){.counter = counter};
+		e->engine = (uint8_t)grt_engine_of_ring(name, strlen(name));
+	}
+	return e;
+}
+
+static struct total *get_total(struct reading *r, uint32_t counter, bool grows)
+{
+	struct process *process = r->process;
+	struct total *t = process->total;
+
+	while (t < process->total + process->totals &&
+	       (t->series.counter != counter || t->series.device != r->device))
+		t++;
+	if (t == process->total + TOTALS || !counter) {
+		r->p->count.dropped++;
+		return NULL;
+	}
+	if (t == process->total + process->totals) {
+		process->totals++;
+		*t = (struct total){.grows = grows};
+		t->series.counter = counter;
+		t->series.device = r->device;
+		t->series.pid = (uint32_t)process->pid;
+		t->series.lazy = true;
+	}
+	if (t->round != r->f->round && !grows)
+		t->amount = 0;
+	t->round = r->f->round;
+	return t;
+}
+
+/* ------------------------------------------------------------ the text */
+
+/* The value of a line "KEY: value", NULL where there is none. */
+static const char *power_fdinfo_value_of(const char *line, const char *key)
+{
+	size_t n = strlen(key);
+
+	if (strncmp(line, key, n) != 0 || line[n] != ':')
+		return NULL;
+	line += n + 1;
+	return line + strspn(line, " \t");
+}
+
+static const char *find_value(const char *text, const char *key)
+{
+	const char *line = text, *value = NULL;
+
+	while (line && !(value = power_fdinfo_value_of(line, key))) {
+		line = strchr(line, '\n');
+		line = line ? line + 1 : NULL;
+	}
+	return value;
+}
+
+/* "123 KiB": no unit is bytes. */
+static bool power_fdinfo_parse_size(const char *text, uint64_t *bytes)
+{
+	static const struct {
+		const char *name;
+		uint64_t bytes;
+	} units[] = {{"KiB", 1ULL << 10}, {"MiB", 1ULL << 20}, {"GiB", 1ULL << 30}, {"", 1}};
+	size_t i = 0, n;
+	int64_t number;
+
+	text = power_number(text, &number);
+	if (!text || number < 0)
+		return false;
+	text += strspn(text, " \t");
+	n = strcspn(text, " \t\n");
+	while (i < 4 && (strlen(units[i].name) != n || strncmp(text, units[i].name, n) != 0))
+		i++;
+	return i < 4 && !__builtin_mul_overflow((uint64_t)number, units[i].bytes, bytes);
+}
+
+static bool parse_count(const char *text, const char *unit, uint64_t *count)
+{
+	int64_t number;
+
+	text = power_number(text, &number);
+	if (!text || number < 0)
+		return false;
+	*count = (uint64_t)number;
+	text += strspn(text, " \t");
+	return !*text || *text == '\n' || !strncmp(text, unit, strlen(unit));
+}
+
+/* The client's numbers up to now go to the process: what was before its first sample is unknown to be of
+ * this time. */
+static void add_growth(struct reading *r, const struct engine *e, uint64_t busy, bool inferred)
+{
+	struct total *t = get_total(r, e->counter, true);
+
+	if (!t)
+		return;
+	t->amount += busy;
+	t->series.engine = e->engine;
+	t->series.inferred |= inferred;
+}
+
+static void take_busy(struct reading *r, struct engine *e, uint64_t busy)
+{
+	add_growth(r, e, e->has_busy && busy > e->busy ? busy - e->busy : 0, false);
+	e->busy = busy;
+	e->has_busy = true;
+}
+
+/* xe counts cycles of the GPU's clock: their share of all cycles is the share of the time. */
+static void take_cycles(struct reading *r, struct engine *e, uint64_t cycles, uint64_t all)
+{
+	uint64_t ns = 0;
+
+	if (e->has_all && cycles > e->cycles && all > e->all && cycles - e->cycles <= all - e->all)
+		ns = (uint64_t)((unsigned __int128)(cycles - e->cycles) * (r->now - r->client->read) /
+				(all - e->all));
+	add_growth(r, e, ns, true);
+	e->cycles = cycles;
+	e->all = all;
+	e->has_all = true;
+}
+
+static void power_fdinfo_take_engine(struct reading *r, const char *text, const char *key, const char *name)
+{
+	char other[64];
+	const char *value = find_value(text, key), *of;
+	uint64_t count, all;
+	struct engine *e;
+
+	if (!strncmp(key, "drm-engine-capacity-", 20))
+		return;
+	snprintf(other, sizeof(other), "drm-engine-%s", name);
+	if (!strncmp(key, "drm-cycles-", 11) && find_value(text, other))
+		return;
+	snprintf(other, sizeof(other), "drm-total-cycles-%s", name);
+	of = !strncmp(key, "drm-cycles-", 11) ? find_value(text, other) : NULL;
+	if (of ? !parse_count(value, "", &count) || !parse_count(of, "", &all)
+	       : strncmp(key, "drm-engine-", 11) != 0 || !parse_count(value, "ns", &count))
+		return;
+	e = power_fdinfo_get_engine(r, name);
+	if (!e)
+		r->p->count.dropped++;
+	else if (of)
+		take_cycles(r, e, count, all);
+	else
+		take_busy(r, e, count);
+}
+
+static void power_fdinfo_take_memory(struct reading *r, const char *text, const char *key, const char *name)
+{
+	const char *kind = strncmp(key, "drm-total-", 10) ? "resident" : "total";
+	struct total *t;
+	char other[64];
+	uint64_t bytes;
+
+	/* the old name of resident, which a driver may write beside the new one */
+	snprintf(other, sizeof(other), "drm-resident-%s", name);
+	if (!strncmp(key, "drm-memory-", 11) && find_value(text, other))
+		return;
+	if (!power_fdinfo_parse_size(find_value(text, key), &bytes))
+		return;
+	snprintf(other, sizeof(other), "%s %s", kind, name);
+	t = get_total(r, power_counter(r->p, other, "B"), false);
+	if (t && __builtin_add_overflow(t->amount, bytes, &t->amount))
+		t->amount = INT64_MAX;
+}
+
+/** struct key - lines that are of use begin so, and go on with a name */
+static const struct key {
+	const char *begin;
+	void (*take)(struct reading *r, const char *text, const char *key, const char *name);
+} keys[] = {
+	{"drm-engine-", power_fdinfo_take_engine},
+	{"drm-cycles-", power_fdinfo_take_engine},
+	{"drm-total-cycles-", NULL},
+	{"drm-total-", power_fdinfo_take_memory},
+	{"drm-resident-", power_fdinfo_take_memory},
+	{"drm-memory-", power_fdinfo_take_memory},
+};
+
+static void power_fdinfo_take_line(struct reading *r, const char *text, const char *line)
+{
+	char key[64];
+	size_t n = strcspn(line, ":\n"), i;
+
+	if (line[n] != ':' || n >= sizeof(key))
+		return;
+	snprintf(key, sizeof(key), "%.*s", (int)n, line);
+	for (i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		if (strncmp(key, keys[i].begin, strlen(keys[i].begin)) != 0)
+			continue;
+		if (keys[i].take && key[strlen(keys[i].begin)])
+			keys[i].take(r, text, key, key + strlen(keys[i].begin));
+		return;
+	}
+}
+
+/* The PCI device where it has one, else the card. */
+static uint64_t hash_device(const char *pdev, uint32_t device)
+{
+	uint64_t hash = 0xcbf29ce484222325ULL;
+
+	if (!pdev)
+		return device;
+	for (; *pdev && *pdev != '\n'; pdev++)
+		hash = (hash ^ (unsigned char)*pdev) * 0x100000001b3ULL;
+	return hash;
+}
+
+/* Return: whether it is a client's text */
+static bool take_text(struct reading *r, const char *text)
+{
+	const char *id = find_value(text, "drm-client-id"), *line;
+	uint64_t number;
+
+	if (!id || !parse_count(id, "", &number))
+		return false;
+	r->client = get_client(r->f, hash_device(find_value(text, "drm-pdev"), r->device), number);
+	if (!r->client)
+		r->p->count.dropped++;
+	if (!r->client || r->client->round == r->f->round)
+		return true;
+	for (line = text; line; line = strchr(line, '\n')) {
+		line += *line == '\n';
+		power_fdinfo_take_line(r, text, line);
+	}
+	r->client->round = r->f->round;
+	r->client->read = r->now;
+	return true;
+}
+
+/* ----------------------------------------------------------- processes */
+
+/* Return: bytes in @text, which is NUL terminated, or -errno */
+static ssize_t power_fdinfo_read_at(int dir, const char *path, char *text, size_t room)
+{
+	int fd = openat(dir, path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	size_t used = 0;
+	ssize_t n = fd < 0 ? -errno : 0;
+
+	while (fd >= 0 && used + 1 < room && (n = read(fd, text + used, room - used - 1)) > 0)
+		used += (size_t)n;
+	if (fd >= 0)
+		close(fd);
+	text[used] = '\0';
+	return n < 0 ? -ESRCH : (ssize_t)used;
+}
+
+static void power_fdinfo_read_comm(struct fdinfo *f, struct process *process)
+{
+	char path[64], text[64];
+
+	snprintf(path, sizeof(path), "%d/comm", process->pid);
+	if (power_fdinfo_read_at(f->proc, path, text, sizeof(text)) <= 0)
+		return;
+	text[strcspn(text, "\n")] = '\0';
+	snprintf(process->comm, sizeof(process->comm), "%.15s", text);
+}
+
+/* A DRM file's node, by the name of the link. */
+static const char *node_of(const char *target)
+{
+	const char *dri = strstr(target, "/dri/"), *accel = strstr(target, "/accel/");
+
+	return dri ? dri + 5 : accel ? accel + 7 : NULL;
+}
+
+static void add_descriptor(struct power *p, struct process *process, int fd, const char *node)
+{
+	const struct power_card *card = power_card_of(p, node);
+	uint32_t device = card ? card->device : 0;
+
+	if (!power_wanted(p, device))
+		return;
+	if (process->fds == FDS)
+		p->count.dropped++;
+	else
+		process->fd[process->fds++] = (struct descriptor){fd, device};
+}
+
+/* Looks through a process's descriptors. Return: how many there were */
+static unsigned int list_descriptors(struct power *p, struct fdinfo *f, struct process *process)
+{
+	char path[64], target[256];
+	const char *node;
+	struct dirent *e;
+	unsigned int links = 0;
+	ssize_t n;
+	DIR *d;
+	int fd;
+
+	process->fds = 0;
+	snprintf(path, sizeof(path), "%d/fd", process->pid);
+	fd = openat(f->proc, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	d = fd < 0 ? NULL : fdopendir(fd);
+	while (d && links < LINKS_PROCESS && (e = readdir(d))) {
+		n = readlinkat(dirfd(d), e->d_name, target, sizeof(target) - 1);
+		links++;
+		target[n > 0 ? n : 0] = '\0';
+		node = node_of(target);
+		if (node && isdigit((unsigned char)e->d_name[0]))
+			add_descriptor(p, process, atoi(e->d_name), node);
+	}
+	if (process->fds)
+		power_fdinfo_read_comm(f, process);
+	if (d)
+		closedir(d);
+	else if (fd >= 0)
+		close(fd);
+	process->listed = grt_now();
+	return links + 1;
+}
+
+/* Whether a process has DRM files. Return: how many descriptors were looked at */
+static unsigned int power_fdinfo_look_at(struct power *p, struct fdinfo *f, pid_t pid)
+{
+	struct process found = {.pid = pid};
+	unsigned int links;
+
+	if (power_fdinfo_find_process(f, pid))
+		return 1;
+	if (p->comm[0]) {
+		power_fdinfo_read_comm(f, &found);
+		if (strcmp(p->comm, found.comm) != 0)
+			return 1;
+	}
+	links = list_descriptors(p, f, &found);
+	if (found.fds)
+		power_fdinfo_add_process(p, f, &found);
+	return links;
+}
+
+static DIR *begin_walk(struct fdinfo *f)
+{
+	int fd = openat(f->proc, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *d = fd < 0 ? NULL : fdopendir(fd);
+
+	if (!d && fd >= 0)
+		close(fd);
+	f->walked = grt_now();
+	return d;
+}
+
+/* Goes on with the walk, or begins the next one when it is time. */
+static void power_fdinfo_walk(struct power *p, struct fdinfo *f, unsigned int budget)
+{
+	unsigned int links = 0;
+	struct dirent *e = NULL;
+
+	if (p->pid) {
+		power_fdinfo_look_at(p, f, p->pid);
+		return;
+	}
+	if (!f->walk && f->walked && grt_now() - f->walked < WALK_NS)
+		return;
+	if (!f->walk)
+		f->walk = begin_walk(f);
+	while (f->walk && links < budget) {
+		e = readdir(f->walk);
+		if (!e)
+			break;
+		if (isdigit((unsigned char)e->d_name[0]))
+			links += power_fdinfo_look_at(p, f, atoi(e->d_name));
+	}
+	if (f->walk && !e) {
+		closedir(f->walk);
+		f->walk = NULL;
+	}
+}
+
+/* -------------------------------------------------------------- samples */
+
+/* Reading would wake a card that sleeps. */
+static bool sleeps(struct power *p, uint32_t device)
+{
+	const struct power_card *card = device ? power_card_at(p, device) : NULL;
+
+	return card && card->asleep;
+}
+
+/* Files that are closed, or that are no clients, are forgotten. */
+static void power_fdinfo_read_process(struct power *p, struct fdinfo *f, struct process *process)
+{
+	struct reading r = {.p = p, .f = f, .process = process};
+	char path[64], text[TEXT_ROOM];
+	unsigned int i, kept = 0;
+	bool keep;
+
+	if (grt_now() - process->listed > LIST_NS)
+		list_descriptors(p, f, process);
+	for (i = 0; i < process->fds; i++) {
+		keep = sleeps(p, process->fd[i].device);
+		if (!keep) {
+			snprintf(path, sizeof(path), "%d/fdinfo/%d", process->pid, process->fd[i].fd);
+			r.device = process->fd[i].device;
+			keep = power_fdinfo_read_at(f->proc, path, text, sizeof(text)) >= 0;
+			r.now = grt_now();
+			keep = keep && take_text(&r, text);
+		}
+		if (keep)
+			process->fd[kept++] = process->fd[i];
+	}
+	process->fds = kept;
+}
+
+static void put_totals(struct power *p, struct fdinfo *f, struct process *process)
+{
+	struct total *t;
+
+	if (!p->looking && process->totals && process->comm[0] &&
+	    grt_packer_name(p->packer, 0, grt_now(), GRT_NAME_THREAD, (uint32_t)process->pid, process->comm,
+			    process->comm))
+		p->failed = -ENOMEM;
+	for (t = process->total; t < process->total + process->totals; t++) {
+		if (t->round == f->round && t->amount <= INT64_MAX)
+			power_put(p, &t->series, grt_now(), (int64_t)t->amount);
+		else
+			power_end(p, &t->series);
+	}
+}
+
+static void fdinfo_sample(void *state, struct power *p)
+{
+	struct fdinfo *f = state;
+	struct process *process;
+
+	f->round++;
+	for (process = f->process; process < f->process + PROCESSES; process++) {
+		if (!f->pid[process - f->process])
+			continue;
+		power_fdinfo_read_process(p, f, process);
+		put_totals(p, f, process);
+		if (!process->fds)
+			drop_process(p, f, process);
+	}
+	power_fdinfo_walk(p, f, LINKS_SAMPLE);
+}
+
+/* ----------------------------------------------------------------- part */
+
+/* A first reading finds the bases of what grows, and tells whether there is anything. */
+static int read_first(struct power *p, struct fdinfo *f)
+{
+	unsigned int i;
+	int n = 0;
+
+	/* places of older rounds are free */
+	f->round = 2;
+	power_fdinfo_walk(p, f, LINKS_FIRST);
+	for (i = 0; i < PROCESSES; i++) {
+		if (!f->pid[i])
+			continue;
+		power_fdinfo_read_process(p, f, &f->process[i]);
+		n += (int)f->process[i].totals;
+	}
+	return n;
+}
+
+static int fdinfo_open(void **state, struct power *p, struct grt_err *err)
+{
+	struct fdinfo *f = calloc(1, sizeof(*f));
+	char path[PROBE_PATH];
+
+	(void)err;
+	*state = f;
+	if (!f)
+		return -ENOMEM;
+	f->proc = open(probe_path(path, "/proc"), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (f->proc < 0 || (!p->cards && !probe_exists("/sys/class/accel")))
+		return -ENODEV;
+	return read_first(p, f);
+}
+
+static void fdinfo_close(void *state)
+{
+	struct fdinfo *f = state;
+
+	if (!f)
+		return;
+	if (f->walk)
+		closedir(f->walk);
+	if (f->proc >= 0)
+		close(f->proc);
+	free(f);
+}
+
+const struct power_part power_fdinfo = {
+	.name = "fdinfo",
+	.open = fdinfo_open,
+	.sample = fdinfo_sample,
+	.close = fdinfo_close,
+};
