@@ -139,7 +139,8 @@ static const struct grt_part timeline_parts[] = {
 			      &grt_timeline_table[GRT_BY_PROCESS]),
 	 .write = write_bars},
 	{"gaps", .where = GRT_PART_BARS,
-	 .tables = GRT_TABLES(&grt_gap_table[GRT_BY_RING], &grt_gap_table[GRT_BY_PROCESS], &grt_overlap_table),
+	 .tables =
+		 GRT_TABLES(&grt_gap_table[GRT_BY_RING], &grt_gap_table[GRT_BY_PROCESS], &grt_overlap_table),
 	 .write = write_all_idles},
 	{.name = NULL},
 };
