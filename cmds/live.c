@@ -277,6 +277,9 @@ int live_start(struct live *l, struct grt_err *err)
 		ret = l->input[i].source->start(l->input[i].state, err);
 	if (!ret)
 		live_confine(l);
+	for (i = 0; !ret && i < l->inputs; i++)
+		if (l->input[i].source->begins)
+			l->input[i].source->begins(l->input[i].state, grt_now());
 	return ret;
 }
 

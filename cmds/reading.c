@@ -127,6 +127,8 @@ static const struct grt_column balance_columns[] = {
 #define GRT_FATE(NAME, name, help) BALANCE(#name, h.balance.fate[GRT_FATE_##NAME], GRT_COLUMN_ALL, help),
 #include <grtrace/fates.def>
 #undef GRT_FATE
+	BALANCE("before_start", h.before_start, NONZERO, "dropped: earlier than the start of the last source"),
+	BALANCE("after_end", h.after_end, NONZERO, "dropped: later than the end of the recording"),
 	BALANCE("unwritten", h.unwritten_events, NONZERO,
 		"dropped: the traced program could not write them (full disk, limit)"),
 	BALANCE("read", h.events, GRT_COLUMN_ALL, "events read by this command, including NAME records"),
@@ -210,7 +212,7 @@ static const char *accounted(const struct grt_health *h, uint64_t unread)
 void reading_balance(struct grt_writer *w, const struct grt_health *h, uint64_t unread)
 {
 	const struct balance b = {
-		.emitted = h->balance.emitted + h->unwritten_events,
+		.emitted = h->balance.emitted + h->unwritten_events + h->before_start + h->after_end,
 		.unread = unread,
 		.closes = reading_closes(h, unread),
 		.accounted = accounted(h, unread),
@@ -259,6 +261,18 @@ void reading_note_health(struct grt_notes *n, const struct grt_health *h, const 
 		grt_note(
 			n,
 			"EVENTS ARE NOT ACCOUNTED FOR: delivered and dropped events do not add up to those emitted, or delivered events were not read");
+}
+
+void reading_note_window(struct grt_notes *n, const struct grt_session *s, const struct reading_span *span)
+{
+	const char *source = grt_session_short(s);
+	char last[GRT_UNITS_MAX];
+
+	if (!source)
+		return;
+	grt_units_time(last, span->last);
+	grt_note(n, "the source %.*s ended at %s, before the others: what is later is left out",
+		 (int)strcspn(source, "_"), source, last);
 }
 
 int reading_faults(const struct grt_session *s, const char *input, uint64_t unread, int ret,

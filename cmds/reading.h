@@ -56,6 +56,9 @@ bool reading_closes(const struct grt_health *h, uint64_t unread);
 void reading_note_health(struct grt_notes *n, const struct grt_health *h, const struct reading_span *span,
 			 uint64_t unread);
 
+/** reading_note_window - a note where the time that is looked at ends before the recording does */
+void reading_note_window(struct grt_notes *n, const struct grt_session *s, const struct reading_span *span);
+
 /**
  * reading_faults - reports the faults of what was read
  * @ret, @err: of the run

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "inject.h"
@@ -306,7 +307,7 @@ void define_process(uint32_t what, const char *text)
 	event_init(&p.e, GRT_EV_PROCESS, sizeof(p), what == 1 ? now_ns(CLOCK_MONOTONIC) : round_before);
 	if (what == 1)
 		round_before = round_now = p.e.time;
-	p.e.tid = (uint32_t)inject.pid;
+	p.e.tid = what == 6 ? (uint32_t)syscall(SYS_gettid) : (uint32_t)inject.pid;
 	p.what = what;
 	p.parent = (uint32_t)getppid();
 	p.launches = inject.launches;

@@ -173,6 +173,7 @@ static void *inject_write_all(void *arg)
 
 	(void)arg;
 	prctl(PR_SET_NAME, "grtrace");
+	define_process(6, NULL);
 	while (!atomic_load(&writer.told)) {
 		inject_wait_tick();
 		if (atomic_load(&writer.told))

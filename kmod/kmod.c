@@ -541,10 +541,11 @@ int kmod_live_session(struct kmod *k, struct grt_session **out, struct grt_err *
 /* Up to the time from before the flush. */
 static int kmod_pump(struct kmod *k, struct grt_session *s, struct grt_consumer *c, struct grt_err *err)
 {
-	uint64_t now = grt_now();
-	int ret = kmod_write(k, "control", "flush", err);
+	int ret;
 
-	return ret ? ret : grt_session_run_live(s, c, now, err);
+	k->read_to = grt_now();
+	ret = kmod_write(k, "control", "flush", err);
+	return ret ? ret : grt_session_run_live(s, c, k->read_to, err);
 }
 
 static void kmod_take_missed(struct kmod *k, struct grt_session *s, const char *stats)

@@ -29,6 +29,7 @@
  * @recorder: `control` with which tracing ends, see kmod_record(); -1 where not open
  * @tally: of what is read, see kmod_tally_begin()
  * @meter: of each stream that a session reads
+ * @read_to: what was before this has been handed out, ns
  * @live: what grt_session_open_live() reads; its arg is this struct
  */
 struct kmod {
@@ -43,6 +44,7 @@ struct kmod {
 	int recorder;
 	struct kmod_tally *tally;
 	struct meter *meter;
+	uint64_t read_to;
 	struct grt_live live;
 };
 

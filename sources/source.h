@@ -79,6 +79,10 @@ struct source_setup {
  * @attach: the recording's directory is there, and the program will be made with the
  *	environment as it is then; @dir lives until @close; may be NULL
  * @start: begins capture
+ * @begins: all sources have started, and the recording begins at @from, ns: what is only looked at now and
+ *	then, and states that later events go on from, are looked at now; may be NULL
+ * @ends: the recording ends at @to, ns, which is about to come: events from then on are not wanted any
+ *	more; may be NULL
  * @program_stderr: after attach(): what the program gets as its standard error, -1: ours; may be NULL
  * @program_started: the program has its own copy of that, or there will be none; with @program_stderr
  * @confine: after start(): does now what later would need privileges. *@keep gets
@@ -118,6 +122,8 @@ struct source {
 	int (*program_stderr)(void *state);
 	void (*program_started)(void *state);
 	int (*start)(void *state, struct grt_err *err);
+	void (*begins)(void *state, uint64_t from);
+	void (*ends)(void *state, uint64_t to);
 	int (*confine)(void *state, uint64_t *keep, struct grt_err *err);
 	int (*confined)(void *state, struct grt_err *err);
 	unsigned int (*streams)(void *state, struct pollfd *fds);

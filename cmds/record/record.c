@@ -20,6 +20,7 @@
 #include "host/drm_cards.h"
 #include "kmod/kmod.h"
 #include "sources/source.h"
+#include "trace/cut.h"
 #include "child.h"
 #include "cmds/cmd.h"
 #include "cmds/privileges.h"
@@ -27,7 +28,7 @@
 #include "recording.h"
 
 #define DEFAULT_OUTPUT "grtrace.out.grt"
-#define ENV_ROOM 64
+#define ENV_ROOM 128
 #define PATH_ROOM 4096
 
 /*
@@ -42,6 +43,12 @@
 /* How long PROG may take to end after Ctrl-C before it gets SIGTERM, and after that before it is left alone.
  */
 #define GRACE_NS (2 * NS_PER_S)
+
+/* All sources learn of the end before it comes. */
+#define END_AHEAD_NS 1000000ULL
+
+/* The beginning is in the metadata after this, when what begins has had its time. */
+#define TELL_BEGIN_NS (NS_PER_S / 2)
 
 /* A stopped stream whose end does not come is given up after this. */
 #define DRAIN_NS (5 * NS_PER_S)
@@ -108,12 +115,23 @@ static const struct cmd_opt options[] = {
 	{NULL, 0, OPT_FLAG, NULL, NULL, NULL},
 };
 
-/* A source that takes part. */
+/**
+ * struct input - a source that takes part
+ * @first, @streams: its streams; of these, @left are not at their end
+ * @cut: cuts its packets to the recording's window
+ * @ended: when its last stream was at its end before the recording was, 0: it was not
+ * @key, @window: of the metadata
+ */
 struct input {
 	const struct source *source;
 	void *state;
 	unsigned int first;
 	unsigned int streams;
+	unsigned int left;
+	struct grt_cut cut;
+	uint64_t ended;
+	char key[32];
+	char window[GRT_WINDOW_TEXT];
 };
 
 /**
@@ -122,11 +140,14 @@ struct input {
  * @fds: descriptors of all streams, then pidfds of the child and of -p
  * @streams: how many streams
  * @left: of these, not at their end
+ * @cut: of each stream
  * @buffer: CHUNK bytes
  * @target: pidfd of the process of --pid
  * @asked: when PROG was last asked to end
  * @gave_up: it was asked twice
  * @begun, @shown: when capture began, when the progress line was last printed
+ * @end: the moment at which all sources end, 0: it is not known yet
+ * @told_begin: the metadata says when capture began
  * @program: PROG is given
  * @status: exit status so far; once PROG runs it no longer stops anything
  */
@@ -136,6 +157,7 @@ struct run {
 	struct pollfd *fds;
 	unsigned int streams;
 	unsigned int left;
+	struct grt_cut_stream *cut;
 	char *buffer;
 	struct recording rec;
 	struct child child;
@@ -144,6 +166,8 @@ struct run {
 	bool gave_up;
 	uint64_t begun;
 	uint64_t shown;
+	uint64_t end;
+	bool told_begin;
 	bool program;
 	int status;
 	char *command;
@@ -412,17 +436,30 @@ static int record_make_tables(struct run *run)
 	for (i = 0; run->fds && i < run->n_inputs; i++) {
 		in = &run->inputs[i];
 		in->first = run->streams;
-		in->streams = in->source->streams(in->state, run->fds + run->streams);
+		in->left = in->streams = in->source->streams(in->state, run->fds + run->streams);
+		in->cut.window.to = UINT64_MAX;
 		run->streams += in->streams;
 	}
 	run->left = run->streams;
-	run->buffer = run->fds ? malloc(CHUNK) : NULL;
+	run->cut = run->fds ? calloc(run->streams + 1, sizeof(*run->cut)) : NULL;
+	run->buffer = run->cut ? malloc(CHUNK) : NULL;
 	if (!run->buffer)
 		return cmd_fail(EXIT_FAILED, NULL, "a smaller --buffer",
 				"no memory for a buffer of %zu bytes", CHUNK);
 	run->fds[run->streams] = (struct pollfd){.fd = -1, .events = POLLIN};
 	run->fds[run->streams + 1] = (struct pollfd){.fd = run->target, .events = POLLIN};
 	return EXIT_DONE;
+}
+
+static void free_tables(struct run *run)
+{
+	for (unsigned int i = 0; run->cut && i < run->streams; i++)
+		grt_cut_stream_free(&run->cut[i]);
+	for (unsigned int i = 0; i < run->n_inputs; i++)
+		grt_cut_free(&run->inputs[i].cut);
+	free(run->cut);
+	free(run->fds);
+	free(run->buffer);
 }
 
 static int close_inputs(struct run *run)
@@ -484,6 +521,18 @@ static char *command_text(void)
 	return strdup(text);
 }
 
+/* Until then, a source has seen everything, and what came from it is in the recording. */
+static int record_window(struct input *in, struct grt_env *env)
+{
+	struct grt_window w = in->cut.window;
+
+	w.to = in->ended ? in->ended : w.to;
+	snprintf(in->key, sizeof(in->key), "%s_window", in->source->name);
+	grt_window_text(&w, in->window);
+	*env = (struct grt_env){in->key, in->window};
+	return 1;
+}
+
 static int record_write_metadata(struct run *run, const char *state, struct grt_err *err)
 {
 	struct utsname u;
@@ -510,6 +559,8 @@ static int record_write_metadata(struct run *run, const char *state, struct grt_
 		;
 	if (run->clock_end[0])
 		env[n++] = (struct grt_env){"clock_end", run->clock_end};
+	for (i = 0; run->begun && i < run->n_inputs; i++)
+		n += record_window(&run->inputs[i], env + n);
 	for (i = 0; i < run->n_inputs; i++)
 		n += run->inputs[i].source->describe(run->inputs[i].state, env + n, ENV_ROOM - n);
 	ret = grt_metadata_write(run->rec.dir, env, run->realtime_offset, err);
@@ -602,31 +653,55 @@ static void show_end(const struct run *run)
 
 /* --------------------------------------------------------------- loop */
 
-static int input_of(const struct run *run, unsigned int stream, const struct input **in)
+static struct input *input_of(struct run *run, unsigned int stream)
 {
 	unsigned int i = 0;
 
 	while (stream >= run->inputs[i].first + run->inputs[i].streams)
 		i++;
-	*in = &run->inputs[i];
-	return (int)(stream - run->inputs[i].first);
+	return &run->inputs[i];
 }
 
-/* A packet is in the recording. */
-static void wrote(void *arg, unsigned int file, const struct grt_packet *p)
-{
-	const struct input *in;
+/** struct moving - bytes of @stream on their way into the recording */
+struct moving {
+	struct run *run;
+	struct input *in;
+	unsigned int stream;
+	struct grt_err *err;
+};
 
-	input_of(arg, file, &in);
+static void record_took(void *arg, const struct grt_packet *p)
+{
+	struct input *in = ((struct moving *)arg)->in;
+
 	if (in->source->took)
 		in->source->took(in->state, p);
+}
+
+static int record_put(void *arg, const char *data, size_t len)
+{
+	struct moving *m = arg;
+
+	return recording_write(&m->run->rec, opt.raw ? 0 : m->stream, data, len, m->err);
+}
+
+static void record_stream_ended(struct run *run, unsigned int stream)
+{
+	struct input *in = input_of(run, stream);
+
+	run->fds[stream].fd = -1;
+	run->left--;
+	if (!--in->left && !run->end)
+		in->ended = grt_now();
 }
 
 /* Moves what one read gives. Return: bytes, 0 when there is nothing (more), or -errno with *err set */
 static ssize_t move(struct run *run, unsigned int stream, struct grt_err *err)
 {
-	const struct input *in;
-	int index = input_of(run, stream, &in), ret;
+	struct input *in = input_of(run, stream);
+	struct moving m = {run, in, stream, err};
+	const struct grt_cut_ops ops = {record_took, record_put, &m};
+	int index = (int)(stream - in->first), ret;
 	ssize_t n = in->source->read(in->state, (unsigned int)index, run->buffer, CHUNK);
 
 	if (n == -EAGAIN || n == -EINTR)
@@ -635,11 +710,12 @@ static ssize_t move(struct run *run, unsigned int stream, struct grt_err *err)
 		return grt_err_set(err, (int)n, strerror((int)-n), NULL, "cannot read stream %d of %s", index,
 				   in->source->name);
 	if (!n) {
-		run->fds[stream].fd = -1;
-		run->left--;
+		record_stream_ended(run, stream);
 		return 0;
 	}
-	ret = recording_write(&run->rec, opt.raw ? 0 : stream, run->buffer, (size_t)n, err);
+	ret = grt_cut_feed(&in->cut, &run->cut[stream], run->buffer, (size_t)n, &ops);
+	if (ret == -ENOMEM)
+		grt_err_set(err, ret, NULL, NULL, "no memory for a packet of %s", in->source->name);
 	return ret ? ret : n;
 }
 
@@ -705,6 +781,15 @@ static int poll_timeout(const struct run *run, uint64_t now)
 	return opt.seconds > 0 ? (int)(left < INT_MAX ? left : INT_MAX) : -1;
 }
 
+/* A recorder that is killed later leaves a recording that says from when on it is whole. */
+static void record_tell_begin(struct run *run, uint64_t now)
+{
+	if (run->told_begin || now - run->begun < TELL_BEGIN_NS)
+		return;
+	run->told_begin = true;
+	record_write_metadata(run, "recording", NULL);
+}
+
 static int record_capture(struct run *run, struct grt_err *err)
 {
 	uint64_t now = run->begun;
@@ -712,6 +797,7 @@ static int record_capture(struct run *run, struct grt_err *err)
 
 	while (!ret && !record_should_end(run, now)) {
 		show_progress(run, now);
+		record_tell_begin(run, now);
 		if (cmd_poll(run->fds, run->streams + 2, poll_timeout(run, now)) > 0)
 			ret = move_ready(run, err);
 		now = grt_now();
@@ -754,12 +840,30 @@ static int drain_present(struct run *run, const struct input *in, struct grt_err
 			if (!n)
 				break;
 		}
-		if (run->fds[i].fd >= 0) {
-			run->fds[i].fd = -1;
-			run->left--;
-		}
+		if (run->fds[i].fd >= 0)
+			record_stream_ended(run, i);
 	}
 	return 0;
+}
+
+/* What is taken at times is taken once more, then all learn of the moment at which they end. */
+static void end_inputs(struct run *run)
+{
+	struct timespec until;
+	struct input *in;
+
+	for (in = run->inputs; in < run->inputs + run->n_inputs; in++)
+		if (in->source->flush)
+			in->source->flush(in->state, NULL);
+	run->end = grt_now() + END_AHEAD_NS;
+	for (in = run->inputs; in < run->inputs + run->n_inputs; in++) {
+		in->cut.window.to = opt.raw ? UINT64_MAX : run->end;
+		if (in->source->ends)
+			in->source->ends(in->state, run->end);
+	}
+	until = (struct timespec){(time_t)(run->end / NS_PER_S), (long)(run->end % NS_PER_S)};
+	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) == EINTR)
+		;
 }
 
 /*
@@ -772,6 +876,8 @@ static int stop_inputs(struct run *run, int ret, struct grt_err *err)
 	unsigned int i;
 	int stopped;
 
+	if (ret >= 0)
+		end_inputs(run);
 	for (i = 0; i < run->n_inputs; i++) {
 		stopped = run->inputs[i].source->stop(run->inputs[i].state, ret < 0 ? &other : err);
 		if (ret < 0)
@@ -793,16 +899,29 @@ static int start_inputs(struct run *run, struct grt_err *err)
 	return ret;
 }
 
+/* The last source has begun: from now on all see everything. Raw packets are of one, and stay as they are. */
+static void begin_window(struct run *run)
+{
+	struct input *in;
+
+	run->begun = grt_now();
+	for (in = run->inputs; in < run->inputs + run->n_inputs; in++) {
+		in->cut.window.from = opt.raw ? 0 : run->begun;
+		if (in->source->begins)
+			in->source->begins(in->state, run->begun);
+	}
+}
+
 /* Files that a program has written into the directory itself. */
 static void adopt_files(struct run *run)
 {
-	const struct input *in;
+	struct input *in;
 	struct grt_err err = {0};
 
 	for (in = run->inputs; in < run->inputs + run->n_inputs; in++) {
 		if (!in->source->adopted)
 			continue;
-		if (recording_adopt(&run->rec, in->source->name, &err))
+		if (recording_adopt(&run->rec, in->source->name, &in->cut, &err))
 			run->status = cmd_error(EXIT_FAILED, &err);
 		in->source->adopted(in->state);
 	}
@@ -903,7 +1022,7 @@ static int record_record(struct run *run, char **argv, struct grt_err *err)
 	if (ret)
 		return cmd_error(kmod_exit_status(ret), err);
 	record_confine(run);
-	run->begun = grt_now();
+	begin_window(run);
 	if (!run->child.pid && opt.seconds == 0 && !opt.pid)
 		record_note("recording; Ctrl-C ends it");
 	failed = run_prog(run, argv);
@@ -936,8 +1055,6 @@ static int setup(struct run *run, char **argv)
 	if (status != EXIT_DONE)
 		return status;
 	ret = open_output(run, &err);
-	run->rec.wrote = wrote;
-	run->rec.arg = run;
 	if (!ret && argv[0])
 		ret = child_fork(&run->child, argv, record_program_stderr(run), opt.user, &err);
 	for (struct input *in = run->inputs; in < run->inputs + run->n_inputs; in++)
@@ -1072,8 +1189,7 @@ static int record_run(int argc, char **argv)
 	recording_close(&run.rec);
 	if (run.target >= 0)
 		close(run.target);
-	free(run.fds);
-	free(run.buffer);
+	free_tables(&run);
 	free(run.command);
 	return status == EXIT_DONE ? closed : status;
 }

@@ -407,20 +407,12 @@ int recording_add_file(struct recording *r, const char *source, unsigned int ind
 	return (int)r->count - 1;
 }
 
-/** struct counting - a packet is in a file of the recording */
-struct counting {
-	struct recording *r;
-	unsigned int file;
-};
-
 static void recording_count_packet(void *arg, const struct grt_packet *p)
 {
-	struct recording *r = ((struct counting *)arg)->r;
+	struct recording *r = arg;
 
 	r->events += grt_packet_fate(p, GRT_FATE_DELIVERED);
 	r->lost += grt_packet_fate(p, GRT_FATE_LOST);
-	if (r->wrote)
-		r->wrote(r->arg, ((struct counting *)arg)->file, p);
 }
 
 static int recording_write_error(struct recording *r, struct recording_file *f, int code, struct grt_err *err)
@@ -440,7 +432,6 @@ static int recording_write_error(struct recording *r, struct recording_file *f, 
 int recording_write(struct recording *r, unsigned int i, const void *data, size_t len, struct grt_err *err)
 {
 	struct recording_file *f = &r->files[i];
-	struct counting counting = {r, i};
 	size_t done = 0, whole;
 	ssize_t n = 0;
 
@@ -453,56 +444,92 @@ int recording_write(struct recording *r, unsigned int i, const void *data, size_
 		done += (size_t)n;
 	}
 	n = n < 0 ? errno : 0;
-	whole = meter_feed(&f->meter, data, done, recording_count_packet, &counting);
+	whole = meter_feed(&f->meter, data, done, recording_count_packet, r);
 	if (whole)
 		f->whole = f->bytes + whole;
 	f->bytes += done;
 	return n ? recording_write_error(r, f, (int)n, err) : 0;
 }
 
-/* Return: the end of the whole packets of a file; a file has the same form as if it had come through
- * recording_write() */
-static uint64_t count_packets(struct recording *r, int fd, uint64_t size)
+/** struct adopting - a file that others have written; @to: bytes of it that stay so far */
+struct adopting {
+	struct recording *r;
+	struct grt_cut *cut;
+	int fd;
+	uint64_t size;
+	uint64_t to;
+};
+
+/* A packet that reaches beyond the window, or lies behind one that became shorter. Return: 0 or -errno */
+static int adopt_changed(struct adopting *a, struct grt_packet *p, uint64_t at, uint64_t length)
+{
+	char *whole = malloc(length);
+	ssize_t left = -EIO;
+
+	if (!whole)
+		return -ENOMEM;
+	if (pread(a->fd, whole, length, (off_t)at) == (ssize_t)length)
+		left = grt_cut_packet(a->cut, (struct grt_packet *)whole);
+	if (left > 0 && pwrite(a->fd, whole, (size_t)left, (off_t)a->to) != left)
+		left = -errno;
+	memcpy(p, whole, sizeof(*p));
+	free(whole);
+	if (left < 0)
+		return (int)left;
+	a->to += (uint64_t)left;
+	return 0;
+}
+
+/* One whose writer goes on is counted, and left as it is. Return: 0 or -errno */
+static int adopt_packets(struct adopting *a, bool written)
 {
 	struct grt_packet p;
 	uint64_t at = 0, length;
-
-	while (size - at >= sizeof(p) && pread(fd, &p, sizeof(p), (off_t)at) == sizeof(p)) {
-		length = p.packet_size / 8;
-		if (p.magic != GRT_PACKET_MAGIC || length < sizeof(p) || length > size - at)
-			break;
-		r->events += grt_packet_fate(&p, GRT_FATE_DELIVERED);
-		r->lost += grt_packet_fate(&p, GRT_FATE_LOST);
-		at += length;
-	}
-	return at;
-}
-
-static int adopt_file(struct recording *r, const char *name, struct grt_err *err)
-{
-	int fd = openat(r->dir, name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	struct stat st;
-	uint64_t whole;
 	int ret = 0;
 
-	if (fd < 0 || fstat(fd, &st))
+	while (!ret && a->size - at >= sizeof(p) && pread(a->fd, &p, sizeof(p), (off_t)at) == sizeof(p)) {
+		length = p.packet_size / 8;
+		if (grt_packet_look(&p) != GRT_LOOK_PACKET || length > a->size - at)
+			break;
+		if (!written && (a->to < at || p.timestamp_end > a->cut->window.to))
+			ret = adopt_changed(a, &p, at, length);
+		else
+			a->to += length;
+		recording_count_packet(a->r, &p);
+		at += length;
+	}
+	return ret;
+}
+
+static int adopt_file(struct recording *r, const char *name, struct grt_cut *cut, struct grt_err *err)
+{
+	struct adopting a = {.r = r, .cut = cut, .fd = -1};
+	struct stat st;
+	bool written;
+	int ret = 0;
+
+	a.fd = openat(r->dir, name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	if (a.fd < 0 || fstat(a.fd, &st))
 		ret = -errno;
 	/* one with a second name may be someone else's */
 	if (!ret && S_ISREG(st.st_mode) && st.st_nlink == 1) {
-		whole = count_packets(r, fd, (uint64_t)st.st_size);
-		/* a process that still writes it has promised to stop: then it is left alone */
-		if (whole < (uint64_t)st.st_size && !flock(fd, LOCK_EX | LOCK_NB) &&
-		    ftruncate(fd, (off_t)whole))
+		/* one who still writes has promised to stop: then the file is left alone */
+		written = flock(a.fd, LOCK_EX | LOCK_NB);
+		a.size = (uint64_t)st.st_size;
+		/* each file counts for itself */
+		grt_cut_free(cut);
+		ret = adopt_packets(&a, written);
+		if (!ret && !written && a.to < a.size && ftruncate(a.fd, (off_t)a.to))
 			ret = -errno;
-		r->adopted += whole;
-		give(r, fd, "", AT_EMPTY_PATH);
+		r->adopted += a.to;
+		give(r, a.fd, "", AT_EMPTY_PATH);
 	}
-	if (fd >= 0)
-		close(fd);
+	if (a.fd >= 0)
+		close(a.fd);
 	return ret ? grt_err_set(err, ret, strerror(-ret), NULL, "cannot take %s/%s in", r->path, name) : 0;
 }
 
-int recording_adopt(struct recording *r, const char *source, struct grt_err *err)
+int recording_adopt(struct recording *r, const char *source, struct grt_cut *cut, struct grt_err *err)
 {
 	size_t length = strlen(source);
 	struct dirent *e;
@@ -515,7 +542,7 @@ int recording_adopt(struct recording *r, const char *source, struct grt_err *err
 	while (d && !ret && (e = readdir(d)))
 		if (!strncmp(e->d_name, source, length) && e->d_name[length] == '_' &&
 		    strchr(e->d_name + length + 1, '_') && is_our_name(e->d_name))
-			ret = adopt_file(r, e->d_name, err);
+			ret = adopt_file(r, e->d_name, cut, err);
 	if (d)
 		closedir(d);
 	return ret;

@@ -8,6 +8,7 @@
 #define GRTRACE_RECORDING_H
 
 #include "host/meter.h"
+#include "trace/cut.h"
 #include "cmds/cmd.h"
 
 /**
@@ -34,7 +35,6 @@ struct recording_file {
  * @events, @lost: from the packets' balances
  * @adopted: bytes of files that others have written
  * @made: the directory was not there before
- * @wrote: called with each packet that is whole in file @i, with @arg; may be NULL
  */
 struct recording {
 	const char *path;
@@ -48,8 +48,6 @@ struct recording {
 	uint64_t lost;
 	uint64_t adopted;
 	bool made;
-	void (*wrote)(void *arg, unsigned int i, const struct grt_packet *p);
-	void *arg;
 };
 
 /**
@@ -79,11 +77,11 @@ int recording_write(struct recording *r, unsigned int i, const void *data, size_
 
 /**
  * recording_adopt - takes in the files SOURCE_NUMBER_NUMBER that others have
- * written into the directory: their packets count, what is behind the last whole
- * one is cut off, and they belong to whom the others do
+ * written into the directory: their packets count and are cut to the window of @cut, what is
+ * behind the last whole one is cut off, and they belong to whom the others do
  * Return: 0 or -errno
  */
-int recording_adopt(struct recording *r, const char *source, struct grt_err *err);
+int recording_adopt(struct recording *r, const char *source, struct grt_cut *cut, struct grt_err *err);
 
 /** recording_bytes - bytes in all files */
 uint64_t recording_bytes(const struct recording *r);

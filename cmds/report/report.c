@@ -65,7 +65,8 @@ static const struct cmd_opt opts[] = {
 	{"json", 'j', OPT_FLAG, NULL, &opt.json, "one JSON object, plain integers in ns"},
 	{"csv", 'c', OPT_FLAG, NULL, &opt.csv, "the table of --by (job) as CSV"},
 	{"duration", 'd', OPT_SECONDS, "SECONDS", &opt.duration, "live: end after this time"},
-	{"interval", 'n', OPT_SECONDS, "SEC", &opt.interval, "live: print the report every SEC"},
+	{"interval", 'n', OPT_SECONDS, "SEC", &opt.interval,
+	 "live: every SEC, the report of what happened since the one before"},
 	{"verbose", 'v', OPT_FLAG, NULL, &opt.verbose, "more columns, and event counts of each CPU"},
 	{NULL, 0, OPT_FLAG, NULL, NULL, NULL},
 };
@@ -142,7 +143,7 @@ static int report_set_span(struct report *r)
 		r->a.c.event = on_any_event;
 	if (opt.from.set)
 		r->asked.from = r->span.first;
-	if (opt.to.set)
+	if (opt.to.set || grt_session_short(r->session))
 		r->asked.to = r->span.last;
 	return status;
 }
@@ -169,6 +170,59 @@ static int run_recording(struct report *r)
 	return reading_judge(r->session, r->input, report_unread(r), ret < 0 ? ret : written, &err);
 }
 
+static int report_begin_analyses(struct report *r)
+{
+	if (grt_analyses_join(&r->a))
+		return -ENOMEM;
+	r->a.pass.notes = &r->notes;
+	r->a.pass.health = &r->health;
+	if (grt_analyses_begin(&r->a))
+		return -ENOMEM;
+	set_consumer(r);
+	return 0;
+}
+
+/* What was called how before a report is known in it, as packets of a recording would say it again. */
+static int report_take_names(struct report *r, const struct grt_names *names)
+{
+	struct grt_ev_name e = {.e = {.type = GRT_EV_NAME, .size = sizeof(e), .ring = GRT_RING_NONE}};
+	int ret = 0;
+
+	for (uint32_t i = 1; i < names->used && !ret; i++) {
+		e.kind = names->name[i].kind;
+		e.id = names->name[i].id;
+		memcpy(e.name, names->name[i].name, sizeof(e.name));
+		memcpy(e.owner, names->name[i].owner, sizeof(e.owner));
+		ret = r->a.c.name(&r->a.c, &e.e, 0);
+	}
+	return ret;
+}
+
+/* The next report is of what comes from now on alone. What was read of open packets is counted there. */
+static int report_begin_again(struct report *r)
+{
+	struct grt_analyses a = {.pass = r->a.pass};
+	struct grt_jobs *before = r->a.jobs;
+	int ret;
+
+	memcpy(a.parts, r->a.parts, sizeof(a.parts));
+	memcpy(a.on, r->a.on, sizeof(a.on));
+	a.pass.jobs_seen = 0;
+	r->a.jobs = NULL;
+	grt_analyses_free(&r->a);
+	r->a = a;
+	memset(r->elsewhere, 0, sizeof(r->elsewhere));
+	r->before = *grt_session_health(r->session);
+	r->before.balance.emitted -= report_unread(r);
+	r->before.balance.fate[GRT_FATE_DELIVERED] -= report_unread(r);
+	report_look(r);
+	ret = report_begin_analyses(r) ?: report_take_names(r, grt_jobs_names(before));
+	grt_jobs_free(before);
+	r->span = (struct reading_span){.first = r->span.last, .last = r->span.last, .known = true};
+	set_busy_span(r, r->span.first, r->asked.to);
+	return ret;
+}
+
 /* Reads until -d, Ctrl-C or the end of the streams. Return: as grt_session_run_live() */
 static int report_pump(struct report *r, struct kmod *k, struct grt_err *err)
 {
@@ -181,13 +235,13 @@ static int report_pump(struct report *r, struct kmod *k, struct grt_err *err)
 
 	for (;;) {
 		last = cmd_signal || grt_now() >= end;
-		r->span.last = grt_now();
 		ret = (last ? kmod_live_end : kmod_live_pump)(k, r->session, &r->a.c, err);
+		r->span.last = k->read_to;
 		if (ret <= 0 || last)
 			return ret;
 		if (grt_now() >= next) {
 			next += step;
-			ret = report_print(r);
+			ret = grt_analyses_finish(&r->a) ?: report_print(r) ?: report_begin_again(r);
 			fflush(stdout);
 		}
 		if (ret < 0)
@@ -296,18 +350,6 @@ static int report_check_options(struct report *r)
 	if (status == EXIT_DONE)
 		status = set_top(r);
 	return status;
-}
-
-static int report_begin_analyses(struct report *r)
-{
-	if (grt_analyses_join(&r->a))
-		return -ENOMEM;
-	r->a.pass.notes = &r->notes;
-	r->a.pass.health = grt_session_health(r->session);
-	if (grt_analyses_begin(&r->a))
-		return -ENOMEM;
-	set_consumer(r);
-	return 0;
 }
 
 static void end_analyses(struct report *r)

@@ -21,7 +21,9 @@
  * @live: input is the live module
  * @piped: input is a pipe: the time is known when it has been read
  * @narrowed: --from or --to were given
- * @verbose: as requested
+ * @health: what the run met; with --interval, since the report before this one
+ * @before: what it had met then
+ * @verbose: as asked for
  */
 struct report {
 	struct grt_analyses a;
@@ -35,6 +37,8 @@ struct report {
 	bool piped;
 	bool narrowed;
 	bool verbose;
+	struct grt_health health;
+	struct grt_health before;
 	struct grt_notes notes;
 };
 
@@ -49,6 +53,9 @@ int report_begin(struct report *r);
 
 /** report_print - the rest of it, or all where jobs do not stream. Return: 0 or -ENOMEM */
 int report_print(struct report *r);
+
+/** report_look - brings @health up to date */
+void report_look(struct report *r);
 
 /** report_unread - events in packets that were begun, later than the end of a live stream */
 uint64_t report_unread(const struct report *r);

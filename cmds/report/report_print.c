@@ -56,6 +56,25 @@ uint64_t report_unread(const struct report *r)
 	return r->live && delivered > h->events ? delivered - h->events : 0;
 }
 
+void report_look(struct report *r)
+{
+	const struct grt_health *b = &r->before;
+	struct grt_health *h = &r->health;
+
+	*h = *grt_session_health(r->session);
+	h->events -= b->events;
+	h->unknown -= b->unknown;
+	h->packets -= b->packets;
+	h->bytes -= b->bytes;
+	h->skipped_bytes -= b->skipped_bytes;
+	h->missing_events -= b->missing_events;
+	h->balance.emitted -= b->balance.emitted;
+	for (unsigned int i = 0; i < GRT_FATES; i++)
+		h->balance.fate[i] -= b->balance.fate[i];
+	for (unsigned int i = 0; i < GRT_FAULTS; i++)
+		h->fault[i] -= b->fault[i];
+}
+
 static const char *const see[GRT_CLASSES] = {
 #define GRT_CLASS(name, help, see) [GRT_CLASS_##name] = see,
 #include <grtrace/classes.def>
@@ -102,6 +121,7 @@ static void note_health(struct report *r, const struct grt_health *h)
 	if (r->live && r->span.known && report_streams(r))
 		grt_note(&r->notes, "read live from %s to %s", first, last);
 	report_text_notes(&r->notes, h);
+	reading_note_window(&r->notes, r->session, &r->span);
 	reading_note_health(&r->notes, h, r->live ? NULL : &r->span, report_unread(r));
 	if (r->narrowed)
 		grt_note(&r->notes, "the balance covers the whole recording, also outside --from and --to");
@@ -185,12 +205,13 @@ static void end_pass(struct report *r)
 
 int report_print(struct report *r)
 {
-	const struct grt_health *h = grt_session_health(r->session);
+	const struct grt_health *h = &r->health;
 	struct grt_pass *pass = &r->a.pass;
 	int ret = report_streams(r) ? 0 : begin_output(r);
 
 	if (ret)
 		return ret;
+	report_look(r);
 	end_pass(r);
 	ret = report_print_write_tables(r);
 	report_print_write_notes(r, h);

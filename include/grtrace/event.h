@@ -128,6 +128,30 @@ enum grt_thread_state {
 #undef GRT_THREAD_STATE
 };
 
+/** enum grt_waker - the rows of wakers.def: grt_ev_asleep.by */
+enum grt_waker {
+#define GRT_WAKER(number, NAME, name, help) GRT_WAKER_##NAME = (number),
+#include "wakers.def"
+#undef GRT_WAKER
+};
+
+/** enum grt_wake_cause - the rows of wake_causes.def: grt_ev_asleep.cause */
+enum grt_wake_cause {
+#define GRT_WAKE_CAUSE(number, NAME, name, help) GRT_WAKE_##NAME = (number),
+#include "wake_causes.def"
+#undef GRT_WAKE_CAUSE
+};
+
+/** enum grt_slice_edge - the rows of slice_edges.def: grt_ev_gpu_slice.begin and .over */
+enum grt_slice_edge {
+#define GRT_SLICE_EDGE(number, NAME, name, help) GRT_SLICE_##NAME = (number),
+#include "slice_edges.def"
+#undef GRT_SLICE_EDGE
+};
+
+/* grt_ev_gpu_slice.gpu_instance and .compute_instance of a GPU that is not divided */
+#define GRT_NOT_DIVIDED 255
+
 /* grt_ev_thread.what */
 #define GRT_THREAD_MADE 1
 #define GRT_THREAD_NAMED 2

@@ -177,6 +177,8 @@ struct grt_health_text {
  * @balance: summed over the packets that are here, or the events and losses of a text;
  *	emitted = sum of fates
  * @text: where the input is text
+ * @before_start, @after_end: events that the recorder dropped, since not all of its sources had begun, or the
+ *	recording had ended; in no packet's balance
  */
 struct grt_health {
 	uint64_t size;
@@ -196,6 +198,8 @@ struct grt_health {
 	bool finished;
 	struct grt_balance balance;
 	struct grt_health_text text;
+	uint64_t before_start;
+	uint64_t after_end;
 };
 
 /**
@@ -297,12 +301,18 @@ void grt_session_missed(struct grt_session *s, const struct grt_balance *missed,
 const struct grt_health *grt_session_health(const struct grt_session *s);
 
 /**
- * grt_session_span - first and last stamp of a trace on disk, from its packet headers
- * or its lines
+ * grt_session_span - the window in which all sources of a recording saw everything; where it says
+ * none, first and last stamp of a trace on disk, from its packet headers or its lines
  * Return: 0, -ENODATA for an empty trace, -ENOTSUP for a live one, -ESPIPE for a pipe:
  *	known when it has been read
  */
 int grt_session_span(struct grt_session *s, uint64_t *first, uint64_t *last);
+
+/**
+ * grt_session_short - the source whose window ends before that of others, so that grt_session_span() does;
+ * NULL: there is none
+ */
+const char *grt_session_short(const struct grt_session *s);
 
 /** grt_session_env - a value of the recording's environment ("kernel", "command", ...), NULL where it has
  * none */

@@ -48,17 +48,23 @@ static void add_since(struct grt_vblank *v, struct grt_hist *h, uint64_t *late, 
 {
 	uint64_t ns = to - from;
 
-	if (to < from)
-		return;
 	*late += ns > GRT_VBLANK_LATE_NS;
 	grt_hist_add(h, ns, GRT_WEIGHT_ONE, false, &v->octaves);
 }
 
-/* The VBLANK of a frame whose events were delivered before it was reported. */
+/* A precise stamp is that of the scan-out's begin, which the interrupt may be ahead of. */
+static void add_since_vblank(struct grt_vblank *v, struct grt_crtc *c, uint64_t delivered)
+{
+	c->ahead += delivered < c->last_stamp;
+	if (delivered >= c->last_stamp)
+		add_since(v, &c->since_vblank, &c->late_vblank, c->last_stamp, delivered);
+}
+
+/* The VBLANK of a frame whose events were delivered before it was told. */
 static void settle_early(struct grt_vblank *v, struct grt_crtc *c)
 {
 	for (uint32_t i = 0; i < c->earlies && c->early_vseq == c->last_vseq; i++)
-		add_since(v, &c->since_vblank, &c->late_vblank, c->last_stamp, c->early[i]);
+		add_since_vblank(v, c, c->early[i]);
 	c->earlies = 0;
 }
 
@@ -130,7 +136,7 @@ static int on_delivered(struct grt_vblank *v, const struct grt_event *e)
 	}
 	c->delivered++;
 	if (c->frames && c->last_vseq == ev->vseq)
-		add_since(v, &c->since_vblank, &c->late_vblank, c->last_stamp, e->time);
+		add_since_vblank(v, c, e->time);
 	else
 		hold_early(c, ev->vseq, e->time);
 	asked = grt_keyed_find(&v->asked, &key);

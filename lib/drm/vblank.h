@@ -34,6 +34,7 @@
  * @delivered: events delivered, but for @no_frame
  * @joined: of these, whose request is in the trace
  * @no_frame: delivered with frame number 0
+ * @ahead: delivered before the stamp of their frame's VBLANK, so that @since_vblank has them not
  * @late_asked, @late_vblank: values of the histograms above GRT_VBLANK_LATE_NS
  * @since_asked: from request to delivery, ns
  * @since_vblank: from the stamp of the VBLANK of the same number to delivery, ns. The kernel reports the
@@ -52,6 +53,7 @@ struct grt_crtc {
 	uint64_t delivered;
 	uint64_t joined;
 	uint64_t no_frame;
+	uint64_t ahead;
 	uint64_t late_asked;
 	uint64_t late_vblank;
 	struct grt_hist since_asked;

@@ -23,6 +23,8 @@ static const struct grt_column crtc_columns[] = {
 	 "over 1 ms from request to delivery"},
 	{"vblank_over_1ms", grt_row_get, 12, GRT_CELL_NUMBER, GRT_COLUMN_ALL,
 	 "over 1 ms from vertical blank to delivery"},
+	{"ahead", grt_row_get, 13, GRT_CELL_NUMBER, GRT_COLUMN_MORE,
+	 "events delivered before the scan-out of their frame began"},
 	{.name = NULL},
 };
 
@@ -56,6 +58,7 @@ static int write_crtc(struct grt_pass *pass, const struct grt_crtc *crtc)
 	c.cell[c.n - 1].absent = !crtc->since_asked.weight;
 	grt_row_number(&c, crtc->late_vblank);
 	c.cell[c.n - 1].absent = !crtc->since_vblank.weight;
+	grt_row_number(&c, crtc->ahead);
 	return grt_writer_row(pass->writer, &c);
 }
 

@@ -83,6 +83,10 @@ static void note_threads(const struct grt_threads *threads, struct grt_pass *pas
 	if (n.unsure)
 		grt_note(pass->notes, "for %" PRIu64 " waits it is unknown whether they were for the GPU",
 			 n.unsure);
+	if (n.tracers)
+		grt_note(pass->notes,
+			 "%" PRIu64 " threads are grtrace's own: they ran %" PRIu64 " us, which is in no sum",
+			 n.tracers, n.tracer_ns / 1000);
 	if (n.over)
 		grt_note(pass->notes, "%" PRIu64 " records are of threads beyond the first %u", n.over,
 			 GRT_THREADS_MAX);
@@ -91,7 +95,7 @@ static void note_threads(const struct grt_threads *threads, struct grt_pass *pas
 /* All of them; to be freed. Return: how many, or -ENOMEM */
 static int64_t list_threads(struct grt_threads *threads, const struct grt_thread ***out)
 {
-	uint32_t n = 0;
+	uint32_t n = 0, wanted = 0;
 
 	if (grt_threads_flush(threads))
 		return -ENOMEM;
@@ -101,8 +105,9 @@ static int64_t list_threads(struct grt_threads *threads, const struct grt_thread
 	if (!*out)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < n; i++)
-		(*out)[i] = grt_threads_at(threads, i);
-	return n;
+		if (!grt_threads_at(threads, i)->tracer)
+			(*out)[wanted++] = grt_threads_at(threads, i);
+	return wanted;
 }
 
 /* Without another order the one of most life comes first. */

@@ -61,6 +61,10 @@ static int threads_settle(struct grt_threads *s, struct life *l, const struct gr
 {
 	uint64_t ns = p->end - p->start;
 
+	if (l->t.tracer) {
+		s->count.tracer_ns += p->state == GRT_THREAD_RUNNING ? ns : 0;
+		return 0;
+	}
 	l->t.ns[p->state] += ns;
 	l->t.samples += p->sample;
 	if (p->state == GRT_THREAD_RUNNABLE && ns > l->t.delay_max)
@@ -274,11 +278,27 @@ static int see_sample(struct grt_threads *s, const struct grt_ev_sample *e)
 
 /* ------------------------------------------------------------- CUDA */
 
+/* CUDA's library tells of its thread in the process. */
+static void see_tracer(struct grt_threads *s, const struct grt_event *e)
+{
+	uint32_t *number = grt_keyed_find(&s->by_tid, &(struct grt_key){{e->tid}});
+	struct life *l = number && *number ? &s->life[*number - 1] : NULL;
+
+	if (((const struct grt_ev_process *)e)->what != 6 || !l || l->t.pid != e->pid || l->t.ended ||
+	    l->t.tracer)
+		return;
+	l->t.tracer = true;
+	s->count.tracers++;
+	s->count.tracer_ns += l->t.ns[GRT_THREAD_RUNNING];
+	memset(l->t.ns, 0, sizeof(l->t.ns));
+}
+
 /* From here on, pieces of the process's threads wait for calls. */
 static int see_process(struct grt_threads *s, const struct grt_event *e)
 {
 	void *known;
 
+	see_tracer(s, e);
 	return grt_keyed_get_or_count(&s->traced, &(struct grt_key){{e->pid}}, NULL, &known);
 }
 
@@ -357,7 +377,7 @@ static int see_name(struct grt_threads *s, const struct grt_ev_name *e)
 
 int grt_threads_event(struct grt_threads *s, const struct grt_event *e)
 {
-	if (e->type == GRT_EV_OFF_CPU)
+	if (e->type == GRT_EV_OFF_CPU || e->type == GRT_EV_ASLEEP)
 		return see_off_cpu(s, (const struct grt_ev_off_cpu *)e);
 	if (e->type == GRT_EV_SAMPLE)
 		return see_sample(s, (const struct grt_ev_sample *)e);

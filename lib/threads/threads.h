@@ -33,6 +33,7 @@
  * @name: number of its last name in grt_threads_names()
  * @first, @last: what is known of it is between these, ns
  * @made, @ended: its beginning and its end are in the trace
+ * @tracer: it is grtrace's own in the program, and its time is in no sum
  * @ns: by state; the sum is @last - @first
  * @intervals: off the CPU
  * @taken_off: of these, while it was ready to run
@@ -49,6 +50,7 @@ struct grt_thread {
 	uint64_t last;
 	bool made;
 	bool ended;
+	bool tracer;
 	uint64_t ns[GRT_THREAD_STATES];
 	uint64_t intervals;
 	uint64_t taken_off;
@@ -86,11 +88,14 @@ struct grt_threads_sink {
  * @lost: intervals off the CPU whose records are missing
  * @unsure: pieces beyond GRT_THREADS_WAITING
  * @over: records of threads beyond GRT_THREADS_MAX
+ * @tracers: threads that are grtrace's own; @tracer_ns: that they ran
  */
 struct grt_threads_count {
 	uint64_t lost;
 	uint64_t unsure;
 	uint64_t over;
+	uint64_t tracers;
+	uint64_t tracer_ns;
 };
 
 struct grt_threads;

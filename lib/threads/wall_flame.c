@@ -191,8 +191,11 @@ static int put_not_sampled(struct grt_wall_flame *f, const struct grt_thread *t,
 static int put_thread_rest(struct grt_wall_flame *f, const struct grt_thread *t, enum grt_flame_by by,
 			   struct grt_stacks *tree, enum grt_stacks_side side)
 {
-	int ret = put_not_sampled(f, t, GRT_THREAD_RUNNING, by, tree, side);
+	int ret;
 
+	if (t->tracer)
+		return 0;
+	ret = put_not_sampled(f, t, GRT_THREAD_RUNNING, by, tree, side);
 	f->count.threads++;
 	f->count.samples += t->samples;
 	for (unsigned int i = 0; i < GRT_THREAD_STATES; i++)

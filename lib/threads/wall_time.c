@@ -66,6 +66,9 @@ static void wall_time_notes(void *state, struct grt_pass *pass)
 	if (n.seen.unsure)
 		grt_note(notes, "  for %" PRIu64 " waits it is unknown whether they were for the GPU",
 			 n.seen.unsure);
+	if (n.seen.tracers)
+		grt_note(notes, "  grtrace's own threads ran %.3f ms, which is in no sum",
+			 (double)n.seen.tracer_ns / 1e6);
 	if (n.seen.over)
 		grt_note(notes, "  %" PRIu64 " records are of threads beyond the first %u", n.seen.over,
 			 GRT_THREADS_MAX);

@@ -293,13 +293,37 @@ static void ctf_take_missed(struct grt_session *s)
 	s->found = s->health;
 }
 
+/* Events of a source that its packets no longer account for. */
+static uint64_t cut_of(const struct grt_session *s, const char *name, size_t len)
+{
+	struct grt_window w;
+
+	return grt_window_of(&w, &s->env, name, len) ? w.before + w.after : 0;
+}
+
+/* A recording that was interrupted says when it began, and ends where its packets do. */
+static void ctf_take_window(struct grt_session *s)
+{
+	if (!grt_window_common(&s->window, &s->env, &s->shortest)) {
+		s->window = (struct grt_window){.from = UINT64_MAX};
+		return;
+	}
+	s->found.before_start = s->window.before;
+	s->found.after_end = s->window.after;
+	if (s->window.to == UINT64_MAX && s->first > s->last)
+		return;
+	s->first = s->window.from;
+	if (s->window.to != UINT64_MAX)
+		s->last = s->window.to;
+}
+
 /* A part of a source, as cuda_stacks of cuda, has its packets in the source's files. */
 static uint64_t written_by(const struct ctf_dir *d, const char *name, size_t len)
 {
 	do {
 		for (unsigned int i = 0; i < d->sources; i++)
 			if (!strncmp(d->source[i].name, name, len) && !d->source[i].name[len])
-				return d->source[i].emitted;
+				return d->source[i].emitted + cut_of(d->s, name, len);
 		while (len && name[--len] != '_')
 			;
 	} while (len);
@@ -353,6 +377,7 @@ static int ctf_open(struct grt_session *s, int fd, struct grt_err *err)
 	state = grt_env_get(&s->env, "state");
 	s->found.finished = state && !strcmp(state, "complete");
 	ctf_take_missed(s);
+	ctf_take_window(s);
 	if (s->found.finished)
 		take_counted(&d);
 	free(d.source);

@@ -153,7 +153,7 @@ static int flow_run(struct flow *f, struct grt_session *s, uint64_t until, struc
 int grt_session_run_sized(struct grt_session *s, struct grt_consumer *c, size_t size, uint64_t from,
 			  uint64_t to, struct grt_err *err)
 {
-	uint64_t unwritten;
+	uint64_t unwritten, elsewhere;
 	struct flow f;
 	int ret;
 
@@ -175,10 +175,10 @@ int grt_session_run_sized(struct grt_session *s, struct grt_consumer *c, size_t 
 	ret = flow_run(&f, s, UINT64_MAX, err);
 	if (ret)
 		return ret;
-	/* those of packets that are missing are reported as such */
+	/* those of packets that are missing are told as such, and so are those beyond the window */
 	unwritten = grt_written_missing(&s->written);
-	s->health.unwritten_events =
-		unwritten > s->health.missing_events ? unwritten - s->health.missing_events : 0;
+	elsewhere = s->health.missing_events + s->window.counted;
+	s->health.unwritten_events = unwritten > elsewhere ? unwritten - elsewhere : 0;
 	if (s->written.untracked)
 		grt_fault(&s->health, GRT_FAULT_GAP, 0,
 			  "it has more traced programs than grtrace can compare", NULL,

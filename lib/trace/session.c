@@ -148,6 +148,7 @@ static struct grt_session *new_session(const char *path)
 	if (!s)
 		return NULL;
 	s->first = UINT64_MAX;
+	s->window.from = UINT64_MAX;
 	s->found.size = sizeof(s->found);
 	s->found.finished = true;
 	s->path = strdup(path);
@@ -343,6 +344,11 @@ int grt_session_span(struct grt_session *s, uint64_t *first, uint64_t *last)
 	*first = s->first;
 	*last = s->last;
 	return 0;
+}
+
+const char *grt_session_short(const struct grt_session *s)
+{
+	return s->shortest;
 }
 
 static void drop_gpus(struct grt_session *s)

@@ -13,6 +13,7 @@
 #include "kway.h"
 #include "linkage.h"
 #include "walk.h"
+#include "window.h"
 #include "written.h"
 
 /**
@@ -29,6 +30,8 @@
  * @skipped: what the run passed over; NULL: the input is no text
  * @written: what traced programs have made, in the present run
  * @linkage: parts of linkage names, in the present run
+ * @window: of the recording; @from is UINT64_MAX where it says none
+ * @shortest: key of the source that ends it where others go on, see grt_window_common()
  * @is_live, @live: streams come from here and not from files
  */
 struct grt_session {
@@ -52,6 +55,8 @@ struct grt_session {
 	unsigned int (*skipped)(const void *owner, const struct grt_skipped **list);
 	struct grt_written written;
 	struct grt_linkage *linkage;
+	struct grt_window window;
+	const char *shortest;
 	bool is_live;
 	struct grt_live live;
 };

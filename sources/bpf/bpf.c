@@ -82,6 +82,7 @@ struct cpu_tally {
  * @epoll: ready when the timer ticked or the programs called
  * @horizon: events up to this stamp are all here
  * @force: up to @horizon, everything leaves now
+ * @end: when the recording ends, 0: nobody has said
  * @ended: capture is over, what is left is all
  * @whole: so are the frames of stacks
  * @missed: times that a program was not run, since one was running already on that CPU
@@ -111,6 +112,7 @@ struct capture {
 	bool force;
 	bool ended;
 	bool whole;
+	uint64_t end;
 	uint64_t horizon;
 	struct grt_packer *packer;
 	struct grt_bpf_devices devices;
@@ -999,9 +1001,27 @@ int grt_bpf_start(void *state, struct grt_err *err)
 		ret = attach_object(c, c->object[i], err);
 	if (!ret)
 		ret = attach_probes(c, err);
-	if (!ret && c->kind->begun)
-		c->kind->begun(c, &c->config);
 	return ret;
+}
+
+void grt_bpf_begins(void *state, uint64_t from)
+{
+	struct capture *c = state;
+
+	if (c->kind->begun)
+		c->kind->begun(c, &c->config, from);
+}
+
+/* Programs that remember states of the outside keep those of that moment. */
+void grt_bpf_ends(void *state, uint64_t to)
+{
+	struct capture *c = state;
+	int map = grt_bpf_own_map(c, "end_of_recording");
+	uint32_t first = 0;
+
+	c->end = to;
+	if (map >= 0)
+		bpf_map_update_elem(map, &first, &to, BPF_ANY);
 }
 
 /* Before Linux 5.19 unprivileged_bpf_disabled is about maps that are open, too. */
@@ -1237,7 +1257,7 @@ static void tell_stacks(const struct capture *c)
 int grt_bpf_stop(void *state, struct grt_err *err)
 {
 	struct capture *c = state;
-	uint64_t end = grt_now();
+	uint64_t end = c->end ? c->end : grt_now();
 	int ret;
 
 	if (c->ended)
@@ -1402,6 +1422,16 @@ int grt_bpf_start(void *state, struct grt_err *err)
 {
 	(void)state;
 	return not_built(err);
+}
+
+void grt_bpf_begins(void *state, uint64_t from)
+{
+	(void)state, (void)from;
+}
+
+void grt_bpf_ends(void *state, uint64_t to)
+{
+	(void)state, (void)to;
 }
 
 int grt_bpf_confine(void *state, uint64_t *keep, struct grt_err *err)

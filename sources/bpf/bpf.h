@@ -74,7 +74,7 @@ struct grt_bpf_probes {
  * @probes: for functions; NULL: it has none
  * @decoder: for programs whose records are no events; NULL: theirs are
  * @complete: gives an event of the programs what only user space knows; may be NULL
- * @begun: the programs are attached; may be NULL
+ * @begun: the recording has, at @from, ns; may be NULL
  * @over: they are no more: puts in what the end of the recording cuts off, with grt_bpf_offer();
  *	@end is when that was, ns. Return: 0 or -errno; may be NULL
  * @points: for programs of the section "uprobe", of which there are @n_points
@@ -88,7 +88,7 @@ struct grt_bpf_kind {
 	const struct grt_bpf_probes *probes;
 	const struct grt_bpf_decoder *decoder;
 	void (*complete)(struct grt_event *e);
-	void (*begun)(void *capture, const struct grt_bpf_config *config);
+	void (*begun)(void *capture, const struct grt_bpf_config *config, uint64_t from);
 	int (*over)(void *capture, const struct grt_bpf_config *config, uint64_t end);
 	const struct grt_bpf_point *points;
 	unsigned int n_points;
@@ -127,6 +127,8 @@ int grt_bpf_own_map(void *capture, const char *name);
 
 /* The other operations; see struct source. */
 int grt_bpf_start(void *state, struct grt_err *err);
+void grt_bpf_begins(void *state, uint64_t from);
+void grt_bpf_ends(void *state, uint64_t to);
 int grt_bpf_confine(void *state, uint64_t *keep, struct grt_err *err);
 unsigned int grt_bpf_streams(void *state, struct pollfd *fds);
 int grt_bpf_flush(void *state, struct grt_err *err);
@@ -143,6 +145,8 @@ int grt_bpf_close(void *state, struct grt_err *err);
 					      .probe = probe_,              \
 					      .open = open_,                \
 					      .start = grt_bpf_start,       \
+					      .begins = grt_bpf_begins,     \
+					      .ends = grt_bpf_ends,         \
 					      .confine = grt_bpf_confine,   \
 					      .streams = grt_bpf_streams,   \
 					      .flush = grt_bpf_flush,       \

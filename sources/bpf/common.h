@@ -124,7 +124,13 @@ static __always_inline int is_process(__u32 number, __u32 pid)
 	return number == number_of(BPF_CORE_READ(task, group_leader));
 }
 
-/* Whether the running thread is one of those requested. */
+/* The recorder's own calls are none of the programs that it watches. */
+static __always_inline int is_recorder(__u32 pid)
+{
+	return config.self && is_process(config.self, pid);
+}
+
+/* Whether the running thread is one of those asked for. */
 static __always_inline int thread_wanted(__u32 pid)
 {
 	char comm[BPF_COMM];

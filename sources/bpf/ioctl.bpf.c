@@ -23,7 +23,7 @@ int ioctl_enter(struct syscall_enter *ctx)
 	c = my_counts(&cpu);
 	if (!c)
 		return 0;
-	if (!thread_wanted(pid_tgid >> 32))
+	if (is_recorder(pid_tgid >> 32) || !thread_wanted(pid_tgid >> 32))
 		return count_filtered(c);
 	device = device_of(bpf_get_current_task_btf(), ctx->args[0]);
 	if (config.device && config.device != device)
@@ -52,7 +52,7 @@ static __always_inline int left(__u32 fd, __u32 cmd, __s64 ret)
 	c = my_counts(&cpu);
 	if (!c)
 		return 0;
-	if (!thread_wanted(pid_tgid >> 32))
+	if (is_recorder(pid_tgid >> 32) || !thread_wanted(pid_tgid >> 32))
 		return count_filtered(c);
 	if (config.device && config.device != device_of(bpf_get_current_task_btf(), fd))
 		return count_filtered(c);

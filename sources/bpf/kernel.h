@@ -37,6 +37,7 @@ struct signal_struct {
 };
 
 struct task_struct {
+	void *stack;
 	unsigned int flags;
 	unsigned int __state;
 	unsigned in_iowait : 1;

@@ -84,7 +84,7 @@ static __always_inline struct out_call *begin_call(struct grt_bpf_counts **count
 	__u32 cpu;
 
 	c = my_counts_if_wanted(&cpu, &pid_tgid);
-	if (!c || (config.self && is_process(config.self, pid_tgid >> 32)))
+	if (!c || is_recorder(pid_tgid >> 32))
 		return 0;
 	COUNT(c->wanted);
 	stamp = bpf_ktime_get_ns();

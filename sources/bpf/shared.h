@@ -21,6 +21,23 @@
 /* A wake-up costs more than an event: the reader comes by itself, and is called when so many wait. */
 #define BPF_WAKE_EVENTS 512
 
+/* Pieces of the kernel's code that `sched` knows by what they do: more functions than bpf_wakers.def has. */
+#define BPF_WAKERS 48
+
+/* grt_bpf_code.cause, beside enum grt_wake_cause: an interrupt runs there. */
+#define BPF_IN_INTERRUPT 31U
+
+/**
+ * struct grt_bpf_code - a function of the kernel, or several that stand behind each other and do the same
+ * @size: bytes, 0: there are no more
+ * @cause: enum grt_wake_cause: why it wakes threads; or BPF_IN_INTERRUPT
+ */
+struct grt_bpf_code {
+	__u64 start;
+	__u32 size;
+	__u32 cause;
+};
+
 /**
  * struct grt_bpf_config - settings of a capture; constants for the programs
  * @pid: only this process (thread group), 0: all
@@ -42,6 +59,7 @@
  * @all_fences: of sync_wait: another source of this recording has jobs, so that whether a fence is one is not
  * known
  * @cut_keys: a job's numbers are those of its fence cut to 32 bits
+ * @wakers: of `sched`: functions that wake threads
  */
 struct grt_bpf_config {
 	__u32 pid;
@@ -61,6 +79,7 @@ struct grt_bpf_config {
 	__u32 pid_ns;
 	__u32 all_fences;
 	__u32 cut_keys;
+	struct grt_bpf_code wakers[BPF_WAKERS];
 };
 
 /* grt_bpf_config.stacks */
@@ -131,18 +150,23 @@ struct grt_bpf_text {
 /**
  * struct grt_bpf_thread - of `sched`: a thread that is followed, in its map by tid
  * @since: when it came on the CPU, or left it, ns
- * @woken: when it was woken since, 0: it was not
+ * @woken: when it was woken last; before @since: it was not since then
  * @number: intervals off the CPU so far
  * @state: the kernel's, when it left
  * @call: system call that it was in, -1: none
  * @fd, @device: file of it that is a GPU's, see grt_ev_off_cpu
  * @reason: enum grt_thread_state as far as the programs know it, else 0
  * @on: it is on a CPU
+ * @waker, @waker_pid, @waker_comm, @by, @cause: who woke it last, see grt_ev_asleep
+ * @inferred: @cause is only what the waker did last
+ * @ctx, @seqno: the fence that was signalled then
  */
 struct grt_bpf_thread {
 	__u64 since;
 	__u64 woken;
 	__u64 number;
+	__u64 ctx;
+	__u64 seqno;
 	__u32 pid;
 	__u32 user;
 	__u32 kernel;
@@ -152,7 +176,13 @@ struct grt_bpf_thread {
 	__u32 device;
 	__u32 reason;
 	__u32 on;
+	__u32 waker;
+	__u32 waker_pid;
+	__u32 by;
+	__u32 cause;
+	__u32 inferred;
 	__u32 pad;
+	__u64 waker_comm[2];
 };
 
 /** struct grt_bpf_xid - what the tracepoint says: the device's address, the beginning of the message */

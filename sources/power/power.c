@@ -372,10 +372,13 @@ static int power_set_timer(struct capture *c, uint64_t first, struct grt_err *er
 
 static int power_start(void *state, struct grt_err *err)
 {
-	struct capture *c = state;
+	return power_set_timer(state, PERIOD_NS, err);
+}
 
-	sample(c, false);
-	return power_set_timer(c, PERIOD_NS, err);
+static void power_begins(void *state, uint64_t from)
+{
+	(void)from;
+	sample(state, false);
 }
 
 /* Other users' processes, and what hwmon shows only to root. */
@@ -509,6 +512,7 @@ const struct source source_power = {
 	.probe = power_probe,
 	.open = power_open,
 	.start = power_start,
+	.begins = power_begins,
 	.confine = power_confine,
 	.streams = power_streams,
 	.flush = power_flush,

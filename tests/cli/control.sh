@@ -72,6 +72,32 @@ run status
 check "names of others are escaped" says 'evil.x1b.31m'
 fake_stop
 
+# Live reports: each event of the stand-in is the SUBMIT of a job of its own.
+fake_start 2 400 10
+run start
+expect "start" 0 '^tracing is on$'
+"$GRTRACE" report -n 0.3 -d 1.4 --json >reports.json
+status=$?
+check "report -n" exits 0
+check "each report has the jobs of its interval, and no others" python3 - "$(sed -n 's/^total .* delivered=\([0-9]*\).*/\1/p' fake/stats)" <<-'PY'
+	import json, sys
+	text, reports = open("reports.json").read().strip(), []
+	while text:
+	    report, end = json.JSONDecoder().raw_decode(text)
+	    reports.append(report)
+	    text = text[end:].strip()
+	# five, and the rest of the time; one may be left out where the machine is busy
+	assert 3 <= len(reports) <= 6, len(reports)
+	for r in reports:
+	    b = r["balance"]
+	    assert b["closes"] and b["delivered"] == b["read"] + b["unread"], b
+	    assert r["joins"]["incomplete"] == b["read"], (r["joins"], b)
+	assert [r["recording"]["from"] for r in reports[1:]] == [r["recording"]["to"] for r in reports[:-1]]
+	assert sum(r["balance"]["lost"] for r in reports) == 6
+	assert 0 < sum(r["balance"]["read"] for r in reports) <= int(sys.argv[1])
+PY
+fake_stop
+
 for command in stop status "config" "config sample=1"; do
 	# shellcheck disable=SC2086 # words
 	GRTRACE_DEBUGFS=$PWD/none run $command

@@ -9,6 +9,9 @@
  * With FAKE_GAP there are only CPUs of even numbers. With FAKE_UNREAD=N a CPU without a
  * stream delivers N events each time, one in a round.
  *
+ * Events happen when a reader is seen to read: what it has begun with is an empty packet of the
+ * first CPU. Those that come after a flush have happened by then.
+ *
  * Between a write and its effect a moment passes here, unlike in the kernel.
  */
 #include <err.h>
@@ -20,6 +23,7 @@
 #include <sys/inotify.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "../unit/trace_maker.h"
@@ -29,8 +33,9 @@
 #define ROUND_MS 5
 #define LOST 3
 
-/* A CPU's stream: all of its packets, and how far they were given away. */
+/* A CPU's stream: all of its packets, and how far they were given away; @opened: empty ones before these. */
 struct stream {
+	unsigned int opened;
 	int fifo;
 	char *data;
 	size_t size;
@@ -45,6 +50,10 @@ static unsigned long unread_until;
 static unsigned long unread_each;
 static bool gap;
 static bool running;
+/* When what is given now has happened; 0: no reader was seen yet. A flush fixes it up to the next one: a
+ * recorder takes what comes later for events after its end. */
+static uint64_t happened;
+static bool flushed;
 static char config[4096];
 
 static unsigned int number_of(unsigned int cpu)
@@ -151,12 +160,57 @@ static void make_streams(unsigned int packets, unsigned int events)
 	free(dir);
 }
 
+static uint64_t fake_now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000ULL + (uint64_t)t.tv_nsec;
+}
+
+/* Its events happen now. */
+static void stamp_packet(struct stream *s, struct grt_packet *p)
+{
+	char *at = (char *)p + p->header_size, *end = (char *)p + p->content_size / 8;
+
+	p->timestamp_begin = p->timestamp_end = happened ? happened : fake_now();
+	p->packet_seq_num += s->opened;
+	for (; at < end; at += ((struct grt_event *)at)->size)
+		((struct grt_event *)at)->time = p->timestamp_begin;
+}
+
+static void open_stream(struct stream *s)
+{
+	const struct grt_packet p = {.magic = GRT_PACKET_MAGIC,
+				     .stream_id = GRT_STREAM_CPU,
+				     .format = GRT_FORMAT,
+				     .header_size = sizeof(p),
+				     .cpu_id = number_of(0),
+				     .timestamp_begin = fake_now(),
+				     .timestamp_end = fake_now(),
+				     .content_size = sizeof(p) * 8,
+				     .packet_size = sizeof(p) * 8};
+
+	s->opened = 1;
+	if (write(s->fifo, &p, sizeof(p)) != sizeof(p))
+		err(1, "a packet");
+}
+
+/* Whether somebody has read what was there. */
+static bool is_read(const struct stream *s)
+{
+	int waiting = 1;
+
+	return !ioctl(s->fifo, FIONREAD, &waiting) && !waiting;
+}
+
 /* The next packet of a CPU, where the pipe has room for all of it. */
 static bool give_packet(struct stream *s)
 {
 	struct grt_packet p;
 	int waiting = 0;
 	size_t size;
+	char *data;
 
 	if (s->at + sizeof(p) > s->size)
 		return false;
@@ -164,8 +218,14 @@ static bool give_packet(struct stream *s)
 	size = p.packet_size / 8;
 	if (ioctl(s->fifo, FIONREAD, &waiting) || waiting + size > PIPE_SIZE / 2)
 		return false;
-	if (write(s->fifo, s->data + s->at, size) != (ssize_t)size)
+	data = malloc(size);
+	if (!data)
+		err(1, "memory");
+	memcpy(data, s->data + s->at, size);
+	stamp_packet(s, (struct grt_packet *)data);
+	if (write(s->fifo, data, size) != (ssize_t)size)
 		err(1, "a packet");
+	free(data);
 	s->at += size;
 	s->balance = p.end;
 	return true;
@@ -229,7 +289,7 @@ static void clear(void)
 	unsigned int cpu;
 
 	for (cpu = 0; cpu < cpus; cpu++) {
-		streams[cpu].at = 0;
+		streams[cpu].at = streams[cpu].opened = 0;
 		streams[cpu].balance = (struct grt_balance){0};
 	}
 }
@@ -251,6 +311,14 @@ static void obey(void)
 		clear();
 	if (start && !running)
 		unread_until = unread + unread_each;
+	if (start && !running)
+		open_stream(&streams[0]);
+	if (start && !running)
+		happened = flushed = false;
+	if (!strncmp(order, "flush", 5)) {
+		flushed = true;
+		happened = fake_now();
+	}
 	if (start)
 		running = true;
 	else if (!strncmp(order, "stop", 4))
@@ -334,7 +402,9 @@ static void serve(void)
 			;
 		obey();
 		set_key();
-		for (cpu = 0; running && cpu < cpus; cpu++)
+		if (running && !flushed && (happened || is_read(&streams[0])))
+			happened = fake_now();
+		for (cpu = 0; running && happened && cpu < cpus; cpu++)
 			give_packet(&streams[cpu]);
 		unread += running && unread < unread_until;
 		if (running)

@@ -23,8 +23,14 @@ check "running in two calls: it polled" test "$(main polling)" -ge 190000
 check "running elsewhere: it ran" test "$(main running)" -ge 190000
 check "states add up to the life of each thread" jq -e 'all(.threads[]; .life == .running + .polling + .runnable +
 	.gpu + .io + .lock + .sleep + .other + .unknown)' threads.json
+# the kernel saw it made and named
+check "grtrace's own thread was seen" grep -qE 'THREAD .*\(grtrace\)' <("$GRTRACE" dump --type thread w.grt)
+check "but is none of the program's" jq -e 'all(.threads[]; .thread != "grtrace")' threads.json
+run report --by thread w.grt
+check "its time is told apart" says "^1 threads? .*grtrace's own: .* in no sum"
 run flame --weight wall -o w.folded w.grt
 expect "a graph of both" 0 'polling [0-9.]+ ms.* gpu [0-9.]+ ms'
+check "it has no thread of grtrace's" test "$(grep -c '^app;grtrace' w.folded)" = 0
 for state in gpu polling running sleep; do
 	check "it has [$state]" grep -qE "^app;app \([0-9]+\);.*\[$state\] " w.folded
 done

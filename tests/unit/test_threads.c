@@ -400,13 +400,44 @@ static void flame(void **state)
 	end(&b);
 }
 
+/* The thread of CUDA's library in the program is in no sum. */
+static void tracer(void **state)
+{
+	struct grt_wall_count n;
+	struct both b;
+
+	(void)state;
+	begin(&b, 0);
+	name(&b, 9, "app");
+	name(&b, 8, "grtrace");
+	THREAD(&b, 0, 9, SEEN_ON);
+	PUT(&b, PROCESS, process, 0, 7, .what = 1);
+	THREAD(&b, 5, 8, MADE);
+	OFF(&b, 8, 5, 10, 1, RUNNABLE);
+	OFF(&b, 8, 15, 20, 2, SLEEP);
+	PUT(&b, PROCESS, process, 20, 8, .what = 6);
+	OFF(&b, 8, 26, 30, 3, SLEEP);
+	THREAD(&b, 31, 8, LEFT_ON, .number = 3);
+	THREAD(&b, 31, 9, LEFT_ON);
+	folds_to(&b, GRT_FLAME_BY_NONE, "app;app (9);[not sampled];[running] 31\n");
+	n = grt_wall_flame_count(b.flame);
+	assert_int_equal(n.threads, 1);
+	assert_int_equal(n.ns[GRT_THREAD_RUNNING], 31);
+	HAS(&b, 0, 0, 31, [GRT_THREAD_RUNNING] = 31);
+	assert_true(grt_threads_at(b.threads, 1)->tracer);
+	assert_int_equal(grt_threads_count(b.threads).tracers, 1);
+	/* 10 to 15, 20 to 26, 30 to 31 */
+	assert_int_equal(grt_threads_count(b.threads).tracer_ns, 12);
+	end(&b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(life),	 cmocka_unit_test(cut_off),  cmocka_unit_test(from),
 		cmocka_unit_test(lost),	 cmocka_unit_test(broken),   cmocka_unit_test(reused),
 		cmocka_unit_test(cuda),	 cmocka_unit_test(no_calls), cmocka_unit_test(many_processes),
-		cmocka_unit_test(flame),
+		cmocka_unit_test(flame), cmocka_unit_test(tracer),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

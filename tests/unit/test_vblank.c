@@ -125,6 +125,38 @@ static void requests(void **state)
 	grt_vblank_free(v);
 }
 
+/* drm_vblank.c delivers the events of a frame, then tells of its VBLANK. */
+static void delivered_first(void **state)
+{
+	struct grt_vblank *v = begin(0);
+	const struct grt_crtc *c;
+
+	(void)state;
+	ASK(21, 100);
+	DELIVER(21, 1700);
+	/* another display's frame of the same number, and a late one between the two */
+	GIVE(vblank_delivered, 1800, .vseq = 21, .file = 1, .crtc = 1);
+	DELIVER(21, 1900);
+	FRAME(21, 1000);
+	DELIVER(21, 2500);
+	c = crtc(v, 0);
+	assert_int_equal(c->delivered, 3);
+	assert_int_equal(grt_weight_count(c->since_vblank.weight), 3);
+	assert_int_equal(c->since_vblank.min, 700);
+	assert_int_equal(c->since_vblank.max, 1500);
+	/* of a frame that is not told next, nothing is known */
+	DELIVER(22, 3000);
+	FRAME(23, 4000);
+	assert_int_equal(grt_weight_count(c->since_vblank.weight), 3);
+	/* its scan-out began later: that is no time, and counted */
+	DELIVER(24, 5000);
+	FRAME(24, 5400);
+	assert_int_equal(grt_weight_count(c->since_vblank.weight), 3);
+	assert_int_equal(c->ahead, 1);
+	assert_int_equal(grt_weight_count(crtc(v, 1)->since_vblank.weight), 0);
+	grt_vblank_free(v);
+}
+
 static void without_frames(void **state)
 {
 	struct grt_vblank *v = begin(0);
@@ -166,8 +198,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rate_and_missed), cmocka_unit_test(numbers_that_do_not_grow),
-		cmocka_unit_test(requests),	   cmocka_unit_test(without_frames),
-		cmocka_unit_test(bounds),
+		cmocka_unit_test(requests),	   cmocka_unit_test(delivered_first),
+		cmocka_unit_test(without_frames),  cmocka_unit_test(bounds),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

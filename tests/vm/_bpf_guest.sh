@@ -288,6 +288,10 @@ vblank_counts() {
 	# a machine that is busy misses the frame asked for, and gets the one after it
 	check "which got each of them, not before its frame" \
 		test "$(paste QUEUED DELIVERED | awk 'NF == 2 && $2 >= $1 && $2 < $1 + 30' | wc -l)" = 31
+	output=$("$GRTRACE" monitor vblank -i vblank.grt --json | tail -n 1)
+	file=$(grep -o '"what": "vblank-to-delivered", "count": [0-9]*' <<<"$output" | grep -o '[0-9]*$')
+	check "and all of them a time since their frame, or were ahead of it ($file)" \
+		test $((file + $(grep -o '"ahead": [0-9]*' <<<"$output" | grep -o '[0-9]*$'))) -ge 31
 	check "as the process that asked" test "$(grep -cE "\] VBLANK_DELIVERED pid=[1-9].*$file " dump.txt)" = 31
 }
 

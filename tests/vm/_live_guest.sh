@@ -7,7 +7,7 @@
 . "$(dirname "$0")/../kernel/common"
 need_root_and_modules
 mark_log
-plan 9
+plan 11
 PATH=/mnt/build:$PATH
 cd /tmp || exit 1
 
@@ -39,6 +39,18 @@ kmscube -c 30 >/dev/null 2>&1 &
 grtrace report -d 8 --json >report.json 2>err
 check "report -d ends in time and prints" grep -q '"rings"' report.json
 check "report saw jobs of kmscube" grep -q '"process": *"kmscube"' report.json
+grtrace stop >/dev/null
+
+# 30 frames are far fewer than the jobs that may wait for later ones: each report has those of its time.
+grtrace start >/dev/null
+kmscube -c 30 >/dev/null 2>&1 &
+grtrace report -n 2 -d 8 --json >reports.json 2>err
+check "report -n ends in time and prints" test "$(grep -c '"recording"' reports.json)" -ge 3
+frames=$(sed -n 's/.*"joins": {"joined": \([0-9]*\), "incomplete": \([0-9]*\),.*/\1 \2/p' reports.json)
+echo "# joined, incomplete: $frames" | tr '\n' ' '
+echo
+# the last of them is what came between the last interval and the end
+check "jobs come in the report of their interval" test "$(echo "$frames" | head -n -1 | awk '{ n += $1 } END { print n + 0 }')" -ge 30
 grtrace stop >/dev/null
 
 unload grtrace_virtio_gpu

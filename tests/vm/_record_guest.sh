@@ -165,6 +165,19 @@ emit 31
 wait $recorder
 check "record --raw has every event" test "$("$GRTRACE" dump raw.bin | grep -c ctx=77)" = 31
 
+# The module, BPF and ftrace end at one moment: tests/vm/record.sh holds them against what the program noted.
+modprobe amdgpu && [ -c /dev/kfd ]
+window=/mnt/build/tests/cli/window
+"$window" stamps $debugfs/emit /dev/kfd &
+program=$!
+sleep 1
+run record -e "kmod,ioctl,uprobe:$window:window_round,ftrace" -d 2 -o window.grt
+expect "record -e kmod,ioctl,uprobe,ftrace" 0 ' 0 lost in window.grt'
+sleep 0.5
+kill $program
+wait $program
+check "the program came to its end" test $? = 0
+
 # The smallest buffer, and nobody may read while it fills: what is lost is counted, to the event.
 run config buffer_size=65536
 echo clear >$debugfs/control

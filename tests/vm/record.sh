@@ -33,6 +33,27 @@ run dump out/kill.grt
 check "what SIGKILL left is readable" exits 0
 check "and said not to be closed" grep -q 'state = "recording"' out/kill.grt/metadata
 check "it has events" says SUBMIT
+check "the module, BPF and ftrace end at one moment: the program's rounds are there, from each" python3 - "$GRTRACE" <<-'PY'
+	import collections, json, re, struct, subprocess, sys
+	def run(*args):
+	    return subprocess.run([sys.argv[1], *args], capture_output=True, text=True, check=True).stdout
+	noted = open("out/stamps", "rb").read()
+	noted = [struct.unpack_from("QQ", noted, i) for i in range(0, len(noted), 16)]
+	report = json.loads(run("report", "--json", "out/window.grt"))
+	start, end = report["recording"]["from"], report["recording"]["to"]
+	assert report["balance"]["closes"] and report["balance"]["after_end"] > 0, report["balance"]
+	assert len(re.findall(f'_window = "from={start} to={end} ', open("out/window.grt/metadata").read())) == 4
+	seen = collections.Counter()
+	for line in run("dump", "out/window.grt").splitlines():
+	    what = line.split()[2]
+	    seen[what + (" kfd_open" if re.search('step=2 .*function="kfd_open"', line) else "")] += 1
+	sure = sum(a >= start and b <= end for a, b in noted)
+	may = sum(b >= start and a <= end for a, b in noted)
+	print("#", sure, may, dict(seen))
+	assert sure > 100
+	for what in "SUBMIT", "IOCTL_ENTER", "LAUNCH", "FUNC kfd_open":
+	    assert sure <= seen[what] <= may, (what, sure, seen[what], may)
+PY
 cat out/events[0-9].bin >all.bin
 run report -i all.bin
 check "files made by cat events0..N can be reported" exits 0
