@@ -147,7 +147,7 @@ run config
 expect "config names what is missing" 0 '^without its module: sample '
 check "and its module" says '^    sudo modprobe grtrace_sampling$'
 run record -e kmod --sample 10 true
-expect "record says it, too" 3 '--sample needs the source kmod: there is no setting sample now'
+expect "record says it, too" 3 '--sample needs the source kmod: the setting sample does not exist now'
 
 # ------------------------------------------------- one setting at a time
 
