@@ -37,7 +37,7 @@ static void __attribute__((format(printf, 2, 3))) monitor_line_put(struct line *
 	l->len += n < 0 ? 0 : (size_t)n < room ? (size_t)n : room - 1;
 }
 
-/* What stands in every line is put without a format. */
+/* What is in every line is put without a format. */
 
 static void monitor_line_put_text(struct line *l, const char *text)
 {

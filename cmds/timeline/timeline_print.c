@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * What `grtrace timeline` writes and in which order, as text and as JSON. How
- * bars are drawn stands in timeline_bars.c.
+ * bars are drawn is in timeline_bars.c.
  */
 #include <errno.h>
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * One event as it stands in a packet: a common part of 48 bytes and a payload
+ * One event as it is in a packet: a common part of 48 bytes and a payload
  * by type. Used by kernel modules, BPF programs and user code alike.
  *
  * Everything is little-endian and naturally aligned; a record's size is a
@@ -100,7 +100,7 @@ enum grt_flag {
 #define GRT_NAME_COUNTER 4
 #define GRT_NAME_RING_GPU 5 /* which GPU the ring is of */
 
-/* grt_ev_complete.status and grt_ev_fence.status where the source does not tell the fence's error */
+/* grt_ev_complete.status and grt_ev_fence.status where the source does not report the fence's error */
 #define GRT_STATUS_UNKNOWN 0x7fffffff
 /* The fd of a call where the source does not give it. The other fields of such a call, and of an MMAP
  * without a device, then have all bits set where the source does not give them. */

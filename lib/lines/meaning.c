@@ -41,7 +41,7 @@ WORDS(word_kernel_kind, "regular", "cooperative", "cooperative_devices", "comman
 WORDS(word_sync_kind, NULL, "event", "stream_event", "stream", "context")
 WORDS(word_stack, "none", "node", "bpf")
 WORDS(word_cause, NULL, "freed", "owner", "close", "exit")
-/* The same for words that stand in a file of rows. */
+/* The same for words that are in a file of rows. */
 #define ROWS(fn, words)                                                        \
 	static const char *fn(char *room, uint64_t n)                          \
 	{                                                                      \

@@ -13,7 +13,7 @@
 #include "base/grow.h"
 #include "base/keyed.h"
 
-/* Processes that CUDA's library tells of. */
+/* Processes that CUDA's library reports. */
 #define TRACED_MAX 65536U
 
 /**
@@ -103,7 +103,7 @@ static int threads_keep(struct grt_threads *s, struct life *l, const struct grt_
 	return ret;
 }
 
-/* A thread asks for its process: traces have many threads, and many records of processes. */
+/* A thread requests its process: traces have many threads, and many records of processes. */
 static bool is_traced(const struct grt_threads *s, struct life *l)
 {
 	if (l->traced || l->asked == s->traced.used)
@@ -162,7 +162,7 @@ static int new_life(struct grt_threads *s, const struct grt_event *e, uint64_t f
 /**
  * find_life - the thread of an event
  * @anew: the number of the thread is used again
- * @first: when what the event tells of begins, where nothing is known of the thread
+ * @first: when what the event reports begins, where nothing is known of the thread
  * Return: 0 with *out NULL when there are too many, or -ENOMEM
  */
 static int find_life(struct grt_threads *s, const struct grt_event *e, uint64_t first, bool anew,

@@ -475,7 +475,7 @@ static unsigned int cut_astray(struct grt_bpf_stacks *s, pid_t pid, const uint64
 	return n;
 }
 
-/* A stack of an event, which was taken at @time; gets the trace's id, 0 where it is not known. */
+/* A stack of an event, which was taken at @time; gets the trace's id, 0 where it is unknown. */
 static int grt_bpf_stacks_give_id(struct grt_bpf_stacks *s, struct grt_packer *p, unsigned int cpu,
 				  const struct grt_event *e, uint64_t time, bool kernel, uint32_t *stack)
 {

@@ -2,7 +2,7 @@
 /*
  * The kernel's structs, as far as our programs look into them. Offsets are
  * found at load time from the running kernel's BTF (CO-RE), so only names and
- * types matter here, and members that some kernels lack are asked for first.
+ * types matter here, and members that some kernels lack are requested first.
  */
 #ifndef GRTRACE_BPF_KERNEL_H
 #define GRTRACE_BPF_KERNEL_H

@@ -310,7 +310,7 @@ static __noinline int look_at_poll(struct grt_bpf_thread *t, __u64 files, __u64 
 	return 0;
 }
 
-/* What it waits for, as far as the kernel's structs tell. */
+/* What it waits for, as far as the kernel's structs report. */
 static __always_inline void look_at_wait(struct grt_bpf_thread *t, struct task_struct *task)
 {
 	struct pt_regs *regs;

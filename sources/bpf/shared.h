@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * What BPF programs and their loader agree on: settings, counters, and what
- * stands in the ring buffer.
+ * is in the ring buffer.
  */
 #ifndef GRTRACE_BPF_SHARED_H
 #define GRTRACE_BPF_SHARED_H
@@ -54,7 +54,7 @@ struct grt_bpf_code {
  * @refused: of `nvsched`: calls that failed, too, and on whatever file
  * @xid_event: the driver has a tracepoint for Xids: what it writes to the kernel's log is the same again
  * @tree: of uprobes: only processes that @self has started, and theirs
- * @pid_ns: number of the pid namespace that @pid and @self are of, where it is not the first; uprobes tell
+ * @pid_ns: number of the pid namespace that @pid and @self are of, where it is not the first; uprobes report
  * numbers of it, too
  * @all_fences: of sync_wait: another source of this recording has jobs, so that whether a fence is one is not
  * known
@@ -114,8 +114,8 @@ struct grt_bpf_counts {
 /* grt_bpf_record.labels */
 #define BPF_HAS_COMM 1U
 #define BPF_HAS_TEXT 2U
-#define BPF_HAS_HIT 8U	/* struct nv_hit stands in front of all that is said here */
-#define BPF_HAS_XID 16U /* struct grt_bpf_xid stands in front of struct grt_bpf_text */
+#define BPF_HAS_HIT 8U	/* struct nv_hit is in front of all that is said here */
+#define BPF_HAS_XID 16U /* struct grt_bpf_xid is in front of struct grt_bpf_text */
 #define BPF_HAS_CALL 4U /* it is no event yet, but a record of the source's own decoder */
 
 /**
@@ -135,7 +135,7 @@ struct grt_bpf_comm {
 	char owner[BPF_COMM];
 };
 
-/* Of a message of the kernel log: what stands in front of an Xid's text, and as much of that as an event
+/* Of a message of the kernel log: what is in front of an Xid's text, and as much of that as an event
  * holds. */
 #define BPF_TEXT 320
 
@@ -191,7 +191,8 @@ struct grt_bpf_xid {
 	char message[BPF_TEXT];
 };
 
-/** struct grt_bpf_nv_file - a row of the iterator of `nvsched`: a file that its programs know, and who has it
+/** struct grt_bpf_nv_file - a row of the iterator of `nvsched`: a file that its programs know, and its
+ * process
  */
 struct grt_bpf_nv_file {
 	__u64 file;
@@ -222,7 +223,7 @@ struct grt_bpf_hit {
 /**
  * struct grt_bpf_ring_key - it is this ring as long as all three agree: addresses are used again
  * @address: of its scheduler or queue, or a number that stands for it
- * @device: address of the device, 0 where it is not known
+ * @device: address of the device, 0 where it is unknown
  */
 struct grt_bpf_ring_key {
 	__u64 address;
@@ -233,8 +234,8 @@ struct grt_bpf_ring_key {
 /**
  * struct grt_bpf_ring - what a ring is called
  * @id: in grt_event.ring, never used for another one; the loader gives short numbers instead
- * @denied: not the ring asked for
- * @bus: address of the GPU on its bus, empty where it is not known
+ * @denied: not the ring requested
+ * @bus: address of the GPU on its bus, empty where it is unknown
  */
 struct grt_bpf_ring {
 	__u32 id;
