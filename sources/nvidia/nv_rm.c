@@ -141,7 +141,8 @@ int nv_rm_version(char *version, size_t room, struct grt_err *err)
 	ret = nv_rm_ioctl(fd, NV_ESC_CHECK_VERSION, &v, sizeof(v));
 	close(fd);
 	if (ret)
-		return grt_err_set(err, ret, strerror(-ret), NULL, "NVIDIA's driver does not say its version");
+		return grt_err_set(err, ret, strerror(-ret), NULL,
+				   "NVIDIA's driver does not say its version");
 	v.text[sizeof(v.text) - 1] = '\0';
 	snprintf(version, room, "%s", v.text);
 	return 0;

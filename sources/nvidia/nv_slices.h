@@ -66,7 +66,8 @@ struct nv_slices {
 int nv_slices_take(struct nv_slices *s, const struct nv_switch *r, uint64_t time);
 
 /**
- * nv_slices_cut - hands out what is open; at the end of a recording in which no record came, a slice without owner
+ * nv_slices_cut - hands out what is open; at the end of a recording in which no record came, a slice without
+ * owner
  * @until: nothing happened since the last record and before this moment
  * @edge: GRT_SLICE_GOES_ON, or GRT_SLICE_CUT at the end of the recording
  * @age: only slices that began so long before, ns

@@ -123,16 +123,15 @@ static int switches_open_file(struct nv_switches *s, struct grt_err *err)
 	s->file = open(path, O_RDWR | O_CLOEXEC);
 	if (s->file >= 0)
 		return 0;
-	return grt_err_set(err, -errno, strerror(errno), errno == EACCES ? "the same command with sudo" : NULL,
-			   "cannot open %s", path);
+	return grt_err_set(err, -errno, strerror(errno),
+			   errno == EACCES ? "the same command with sudo" : NULL, "cannot open %s", path);
 }
 
 static int switches_make_device(struct nv_switches *s, struct grt_err *err)
 {
 	/* NV0000_CTRL_GPU_GET_ID_INFO_V2_PARAMS, NV0080_ALLOC_PARAMETERS, NV2080_ALLOC_PARAMETERS */
 	uint32_t info[8] = {s->gpu.id}, device[14] = {0}, subdevice;
-	uint32_t status =
-		nv_rm_control(s->rm, s->rm->client, NV_CTRL_GPU_GET_ID_INFO_V2, info, sizeof(info));
+	uint32_t status = nv_rm_control(s->rm, s->rm->client, NV_CTRL_GPU_GET_ID_INFO_V2, info, sizeof(info));
 
 	if (status)
 		return switches_fail(s, err, "number of its device", status);
@@ -176,8 +175,7 @@ static int switches_make_buffer(struct nv_switches *s, struct grt_err *err)
 		.header = s->memory[0],
 		.ring = s->memory[1],
 	};
-	uint32_t status =
-		nv_rm_alloc(s->rm, s->rm->client, NV_CLASS_EVENT_BUFFER, &p, sizeof(p), &s->buffer);
+	uint32_t status = nv_rm_alloc(s->rm, s->rm->client, NV_CLASS_EVENT_BUFFER, &p, sizeof(p), &s->buffer);
 
 	return status ? switches_fail(s, err, "buffer for its context switches", status) : 0;
 }
@@ -199,8 +197,8 @@ static int switches_bind(struct nv_switches *s, struct grt_err *err)
 		.all_users = 1,
 	};
 	uint32_t status = nv_rm_control(s->rm, s->subdevice, NV_CTRL_FECS_BIND_V2, &p, sizeof(p));
-	const char *why = p.reason < sizeof(bind_reasons) / sizeof(bind_reasons[0]) ? bind_reasons[p.reason]
-										   : NULL;
+	const char *why =
+		p.reason < sizeof(bind_reasons) / sizeof(bind_reasons[0]) ? bind_reasons[p.reason] : NULL;
 
 	if (!status)
 		return 0;

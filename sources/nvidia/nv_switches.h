@@ -89,7 +89,8 @@ int nv_switches_open(struct nv_switches *s, struct nv_rm *rm, const struct nv_rm
 /** nv_switches_on - begins or ends it. Return: 0 or -EIO */
 int nv_switches_on(struct nv_switches *s, bool on);
 
-/** nv_switches_flush - the driver hands over what all GPUs noted so far; else every 33 ms. Return: 0 or -EIO */
+/** nv_switches_flush - the driver hands over what all GPUs noted so far; else every 33 ms. Return: 0 or -EIO
+ */
 int nv_switches_flush(struct nv_switches *s);
 
 /**

@@ -319,7 +319,8 @@ static int check_branch(const char *version, struct grt_err *err)
 			   "grtrace record -e nvsched,power", "NVIDIA's driver has version %s", version);
 }
 
-/* A bind that is refused stops the driver's timer for others who read the log: so it is not tried without root. */
+/* A bind that is refused stops the driver's timer for others who read the log: so it is not tried without
+ * root. */
 static int check_system(char *version, size_t room, struct grt_err *err)
 {
 	int ret = nvidia_loaded(err);
@@ -585,14 +586,15 @@ static double drift_ppm(const struct gpu *g)
 static void describe_gpu(struct gpu *g)
 {
 	snprintf(g->key, sizeof(g->key), "nvctxsw_gpu%u", g->log.gpu.minor);
-	snprintf(g->text, sizeof(g->text),
-		 "%s%s%s: records=%llu dropped=%llu missing=%llu unknown=%llu backwards=%llu backwards_ns=%llu "
-		 "instances_over=%llu clock_error_ns=%llu clock_drift_ppm=%.3f",
-		 g->name, g->uuid[0] ? " " : "", g->uuid, (unsigned long long)g->log.taken,
-		 (unsigned long long)g->log.dropped, (unsigned long long)g->log.missing,
-		 (unsigned long long)g->log.unknown, (unsigned long long)g->slices.backwards,
-		 (unsigned long long)g->slices.backwards_ns, (unsigned long long)g->slices.over,
-		 (unsigned long long)g->error, drift_ppm(g));
+	snprintf(
+		g->text, sizeof(g->text),
+		"%s%s%s: records=%llu dropped=%llu missing=%llu unknown=%llu backwards=%llu backwards_ns=%llu "
+		"instances_over=%llu clock_error_ns=%llu clock_drift_ppm=%.3f",
+		g->name, g->uuid[0] ? " " : "", g->uuid, (unsigned long long)g->log.taken,
+		(unsigned long long)g->log.dropped, (unsigned long long)g->log.missing,
+		(unsigned long long)g->log.unknown, (unsigned long long)g->slices.backwards,
+		(unsigned long long)g->slices.backwards_ns, (unsigned long long)g->slices.over,
+		(unsigned long long)g->error, drift_ppm(g));
 }
 
 static int nvctxsw_describe(void *state, struct grt_env *env, int room)
