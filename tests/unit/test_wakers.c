@@ -24,11 +24,11 @@
 		assert_int_equal(grt_wakers_event(w, &ev.e), 0);          \
 	} while (0)
 #define MADE(w, when, tid) PUT(w, THREAD, thread, when, tid, .what = GRT_THREAD_MADE)
-#define ASLEEP(w, tid, from, until, to, n, why, ...)                                        \
-	PUT(w, ASLEEP, asleep, to, tid, .start = (from), .woken = (until), .number = (n), \
-	    .over = 1, .state = 1, .reason = GRT_THREAD_##why, ##__VA_ARGS__)
+#define ASLEEP(w, tid, from, until, to, n, why, ...)                                                 \
+	PUT(w, ASLEEP, asleep, to, tid, .start = (from), .woken = (until), .number = (n), .over = 1, \
+	    .state = 1, .reason = GRT_THREAD_##why, ##__VA_ARGS__)
 #define BY(thread) .by = GRT_WAKER_THREAD, .waker = (thread), .waker_pid = 7
-#define FENCE	   .by = GRT_WAKER_KERNEL, .cause = GRT_WAKE_FENCE, .waker = 99, .waker_pid = 99
+#define FENCE .by = GRT_WAKER_KERNEL, .cause = GRT_WAKE_FENCE, .waker = 99, .waker_pid = 99
 
 static const struct grt_waker_row *row_of(const struct grt_wakers *w, uint32_t tid, uint32_t waker)
 {
@@ -69,8 +69,8 @@ static void chain(void **state)
 	HAS(&w, 2, 0, [GRT_THREAD_GPU] = 300);
 	HAS(&w, 1, 2, [GRT_THREAD_GPU] = 200, [GRT_THREAD_RUNNABLE] = 50, [GRT_THREAD_RUNNING] = 50);
 	/* 50 to 200 and 520 to 600 thread 1 ran */
-	HAS(&w, 3, 1, [GRT_THREAD_GPU] = 200, [GRT_THREAD_RUNNABLE] = 50 + 20,
-	    [GRT_THREAD_RUNNING] = 150 + 50 + 80);
+	HAS(&w, 3,
+	    1, [GRT_THREAD_GPU] = 200, [GRT_THREAD_RUNNABLE] = 50 + 20, [GRT_THREAD_RUNNING] = 150 + 50 + 80);
 	grt_wakers_free(&w);
 }
 
@@ -182,7 +182,7 @@ static void older(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(chain), cmocka_unit_test(rows), cmocka_unit_test(unknown),
+		cmocka_unit_test(chain),  cmocka_unit_test(rows),  cmocka_unit_test(unknown),
 		cmocka_unit_test(bounds), cmocka_unit_test(older),
 	};
 
