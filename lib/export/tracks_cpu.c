@@ -68,6 +68,9 @@ static int on_off_cpu(struct grt_tracks *t, const struct grt_event *e)
 		return 0;
 	}
 	ret = put_off_cpu(t, e, x->reason, x->start, woken ? x->woken : e->time);
+	/* its return to the CPU was not seen */
+	if (!x->over && e->flags & GRT_FLAG_INFERRED)
+		woken = false;
 	return ret || !woken ? ret : put_off_cpu(t, e, GRT_THREAD_RUNNABLE, x->woken, e->time);
 }
 

@@ -237,6 +237,12 @@ static bool is_reason(unsigned int reason)
 	return reason < GRT_THREAD_STATES && reason != GRT_THREAD_RUNNING && reason != GRT_THREAD_POLLING;
 }
 
+/* Of one whose return was not seen, it is inferred that it ran as soon as it was woken. */
+static uint8_t state_when_woken(const struct grt_ev_off_cpu *e)
+{
+	return !e->over && e->e.flags & GRT_FLAG_INFERRED ? GRT_THREAD_RUNNING : GRT_THREAD_RUNNABLE;
+}
+
 /* What it waited for, and then a CPU. */
 static int off_cpu(struct grt_threads *s, struct life *l, const struct grt_ev_off_cpu *e)
 {
@@ -247,7 +253,7 @@ static int off_cpu(struct grt_threads *s, struct life *l, const struct grt_ev_of
 	l->t.intervals++;
 	l->t.taken_off += reason == GRT_THREAD_RUNNABLE;
 	if (!ret && woken)
-		ret = threads_advance(s, l, e->e.time, GRT_THREAD_RUNNABLE, e);
+		ret = threads_advance(s, l, e->e.time, state_when_woken(e), e);
 	return ret;
 }
 

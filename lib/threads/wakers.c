@@ -249,7 +249,7 @@ static int wakers_see_off_cpu(struct grt_wakers *w, const struct grt_ev_asleep *
 	uint64_t woken = e->woken > e->start && e->woken < e->e.time ? e->woken : e->e.time;
 	struct sleep s = {.start = e->start,
 			  .woken = woken,
-			  .end = e->e.time,
+			  .end = !e->over && e->e.flags & GRT_FLAG_INFERRED ? woken : e->e.time,
 			  .waker = e->waker,
 			  .waker_pid = e->waker_pid,
 			  .state = e->reason < GRT_THREAD_STATES ? (uint8_t)e->reason : GRT_THREAD_UNKNOWN};

@@ -237,6 +237,7 @@ static __always_inline void put_asleep(struct grt_bpf_thread *t, struct grt_bpf_
 	at->ev.woken = !t->woken || t->woken > t->since ? t->woken : t->since + 1;
 	fill_off_cpu((struct grt_ev_off_cpu *)&at->ev, t, tid);
 	at->ev.e.flags |= flags | (t->inferred ? GRT_FLAG_INFERRED : 0);
+	at->ev.over = !flags;
 	at->ev.e.ctx = t->ctx;
 	at->ev.e.seqno = t->seqno;
 	at->ev.waker = t->waker;
@@ -348,8 +349,8 @@ static __always_inline void switched_out(struct bpf_raw_tracepoint_args *ctx, __
 	__u32 tid = task->pid, state = state_of(ctx, task);
 	struct grt_bpf_thread *t = thread_of(tid);
 
-	/* that it came was not seen: the kernel leaves out such an event now and then */
-	if (t && !t->on)
+	/* that it came was not seen: the kernel leaves out such an event now and then; it ran after its sleep */
+	if (t && !t->on && t->state)
 		came_back(t, task, tid, GRT_FLAG_INFERRED);
 	if (state & TASK_DEAD) {
 		if (t)

@@ -20,7 +20,8 @@ for line in open(sys.argv[1]):
     if not seen["by"] and unseen < 3:
         continue
     parts = sum(value for key, value in seen.items() if key.startswith("behind_"))
-    if (seen["state"], seen["waker_tid"] or 0, seen["behind"]) != (state, int(waker), behind):
+    # what is behind it lasts 12 ms or more, in which a machine that is busy does other things, too
+    if (seen["state"], seen["waker_tid"] or 0) != (state, int(waker)) or seen["behind_" + behind] < 8000000:
         print(name, "is", {k: seen[k] for k in ("state", "by", "cause", "waker_tid", "behind")}, "not", line.strip())
     if seen["time"] > int(ns) or parts != seen["time"] or seen["waits"] != 1:
         print(name, "took", ns, "ns, not", seen)

@@ -2,32 +2,31 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # Waits by who ended them: tests/vm/wakers on the software GPU, and what the render
-# loops of kmscube, glmark2, weston and a client of it sleep for, which is the GPU or
-# the display.
+# loops of kmscube and glmark2 sleep for, which is the GPU or the display. In soak
+# weston, too, which waits for a client that has no hardware to render on.
 
 # shellcheck source=tests/vm/_lib.sh
 . "$(dirname -- "$0")/_lib.sh"
 prepare
 
-# The thread of a program that renders, from when it has begun to: most of its sleep is for these.
-renders() { # THREAD
-	python3 - "$work/out/$1.json" "$1" <<-'PY'
+# Of the thread of this name that renders, while it does: what most of its sleep is.
+asleep() { # THREAD gpu|named: for the GPU or the display; ended by these, a thread, or a time that it asked for
+	python3 - "$work/out/$1.json" "$1" "$2" <<-'PY'
 		import collections, json, sys
-		rows = [row for row in json.load(open(sys.argv[1]))["waits"] if row["thread"] == sys.argv[2]]
-		tid = collections.Counter()
+		path, thread, what = sys.argv[1:]
+		rows = [row for row in json.load(open(path))["waits"] if row["thread"] == thread]
+		ready = collections.Counter()
 		for row in rows:
-		    tid[row["tid"]] += row["behind_gpu"] + row["behind_display"]
-		loop = tid.most_common(1)[0][0] if tid else None
-		asleep = collections.Counter()
+		    ready[row["tid"]] += row["behind_gpu"] + row["behind_display"]
+		loop = ready.most_common(1)[0][0]
+		states = collections.Counter()
 		for row in rows:
 		    if row["tid"] == loop:
-		        for key, value in row.items():
-		            if key.startswith("behind_"):
-		                asleep[key[7:]] += value
-		every = sum(asleep.values())
-		ready = asleep["gpu"] + asleep["display"]
-		print({k: round(v / 1e6, 1) for k, v in asleep.items() if v}, "ms")
-		sys.exit(not every or ready < 0.95 * every)
+		        named = row["state"] in ("gpu", "display") or (what == "named" and (row["waker_tid"] or row["cause"]))
+		        states[row["state"], bool(named)] += row["time"]
+		every = sum(states.values())
+		print({state: round(ns / 1e6, 1) for (state, named), ns in states.items()}, "ms")
+		sys.exit(not ready[loop] or sum(ns for (state, named), ns in states.items() if named) < 0.95 * every)
 	PY
 }
 
@@ -50,13 +49,15 @@ all_named() {
 
 n=0
 {
-	guest --timeout 400 --out "$work/out" -- bash /mnt/host/tests/vm/_waits_guest.sh "${GRTRACE_SOAK:+2}5" >&2
+	guest --timeout 400 --out "$work/out" -- bash /mnt/host/tests/vm/_waits_guest.sh "${GRTRACE_SOAK:+2}5" ${GRTRACE_SOAK:+long} >&2
 	echo "TAP version 13"
 	check "waits are named by who ended them, as the program says" all_named
-	check "kmscube sleeps for the GPU or the display" renders kmscube
-	check "glmark2 does" renders glmark2-es2-drm
-	check "weston does" renders weston
-	check "a client of it does" renders weston-simple-e
+	check "kmscube sleeps for the GPU or the display" asleep kmscube gpu
+	check "glmark2 does" asleep glmark2-es2-drm gpu
+	if [ -n "${GRTRACE_SOAK:-}" ]; then
+		check "weston is woken by its client, the display, or in time for it" asleep weston named
+		check "its client by weston, the GPU, or to look at it again" asleep weston-simple-e named
+	fi
 	check "no complaint of the kernel" test ! -s "$work/out/dmesg"
 	echo "1..$n"
 } | join_tap

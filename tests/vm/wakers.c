@@ -41,10 +41,10 @@
 
 #include <grtrace/softgpu.h>
 
-#define MS	 1000000L
+#define MS 1000000L
 #define PAUSE_MS 12
-#define JOB_MS	 40
-#define TRIES	 20
+#define JOB_MS 40
+#define TRIES 20
 
 /* As in include/uapi/drm/drm.h. */
 struct version {
@@ -185,7 +185,8 @@ static uint32_t *ring_word(char *ring, uint32_t offset)
 
 static void by_uring(int fd, int ms)
 {
-	uint32_t tail = *ring_word(sq_ring, uring.sq_off.tail), mask = *ring_word(sq_ring, uring.sq_off.ring_mask);
+	uint32_t tail = *ring_word(sq_ring, uring.sq_off.tail),
+		 mask = *ring_word(sq_ring, uring.sq_off.ring_mask);
 
 	(void)ms;
 	memset(&sqes[tail & mask], 0, sizeof(*sqes));
@@ -295,8 +296,10 @@ static bool open_uring(void)
 	uring_fd = (int)syscall(SYS_io_uring_setup, 4, &uring);
 	if (uring_fd < 0)
 		return false;
-	sq_ring = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, uring_fd, IORING_OFF_SQ_RING);
-	cq_ring = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, uring_fd, IORING_OFF_CQ_RING);
+	sq_ring = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, uring_fd,
+		       IORING_OFF_SQ_RING);
+	cq_ring = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, uring_fd,
+		       IORING_OFF_CQ_RING);
 	sqes = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, uring_fd, IORING_OFF_SQES);
 	if (sq_ring == MAP_FAILED || cq_ring == MAP_FAILED || sqes == MAP_FAILED)
 		fail("io_uring");
@@ -332,9 +335,9 @@ static const struct call {
 static const struct {
 	const char *name, *state, *behind;
 } of_cause[] = {
-	[PIPE] = {"pipe", "io", "sleep"},	[TIMERFD] = {"timerfd", "sleep", "sleep"},
-	[TIME] = {"time", "sleep", "sleep"},	[MUTEX] = {"mutex", "lock", "sleep"},
-	[CHILD] = {"child", "child", "sleep"},	[FENCE] = {"fence", "gpu", "gpu"},
+	[PIPE] = {"pipe", "io", "sleep"},      [TIMERFD] = {"timerfd", "sleep", "sleep"},
+	[TIME] = {"time", "sleep", "sleep"},   [MUTEX] = {"mutex", "lock", "sleep"},
+	[CHILD] = {"child", "child", "sleep"}, [FENCE] = {"fence", "gpu", "gpu"},
 	[MIDDLE] = {"middle", "lock", "gpu"},
 };
 
