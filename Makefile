@@ -63,7 +63,7 @@ EVENT_ROWS := $(wildcard include/grtrace/events/*.def)
 BPF_SRC	 := $(wildcard sources/bpf/*.bpf.c)
 BPF_SKEL := $(if $(has_bpf),$(patsubst sources/bpf/%.bpf.c,$(O)/bpf/%.skel.h,$(BPF_SRC)))
 
-WARN	:= -Wall -Wextra -Wstrict-prototypes -Wmissing-prototypes -Wvla $(if $(WERROR),-Werror)
+WARN	:= -Wall -Wextra -Wno-unused-parameter -Wstrict-prototypes -Wmissing-prototypes -Wvla $(if $(WERROR),-Werror)
 # What root runs on files of others, and what runs in their programs. _FORTIFY_SOURCE needs an optimizer, and
 # sanitizers check more than it does; -fcf-protection is of x86.
 HARDEN	:= -fstack-protector-strong -fstack-clash-protection $(if $(findstring x86_64,$(shell $(CC) -dumpmachine)),-fcf-protection) \

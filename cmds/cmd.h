@@ -25,6 +25,8 @@ enum {
 /** cmd_time - a point of a trace from @first to @last; @otherwise where none was given */
 uint64_t cmd_time(const struct opt_time *t, uint64_t first, uint64_t last, uint64_t otherwise);
 
+struct grt_table;
+
 /** cmd_words - the words with commas between */
 const char *cmd_words(const char *(*word)(unsigned int n), char *text, size_t room);
 
@@ -42,6 +44,7 @@ const char *cmd_opt_help(const struct cmd_opt *opt);
  * @operand: the n-th word that its first operand may be, NULL: there are no more; NULL: it is not one of some
  *words
  * @stop_at_operand: options end at the first operand (record -- PROG)
+ * @json: what its --json writes beside events, NULL: nothing that has a schema
  */
 struct cmd {
 	const char *usage;
@@ -51,6 +54,19 @@ struct cmd {
 	bool sources;
 	bool reads;
 	bool stop_at_operand;
+	const struct cmd_json *json;
+};
+
+/**
+ * struct cmd_json - a JSON object that a command writes, for its JSON Schema
+ * @title: what it is
+ * @tables: in it; ended by NULL
+ * @parts: and those of the parts of analyses that have one of these, GRT_PART_*
+ */
+struct cmd_json {
+	const char *title;
+	const struct grt_table *const *tables;
+	unsigned int parts;
 };
 
 #define GRT_COMMAND(name, help) extern const struct cmd cmd_##name;
@@ -105,6 +121,9 @@ void cmd_nearest(struct cmd_guess *best, const char *typed, const char *name);
 
 /** cmd_complete - the words of a command line so far -> candidates for the last one, a line each */
 int cmd_complete(int argc, char **argv);
+
+/** cmd_schema - prints the JSON Schema of a command's --json, or of event. Return: exit status */
+int cmd_schema(const char *name);
 
 /** cmd_tables - prints commands and options as lines with tabs, for tools/check-tables */
 int cmd_tables(void);

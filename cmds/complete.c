@@ -9,6 +9,8 @@
 #include "kmod/kmod.h"
 #include "analyses.h"
 #include "cmd.h"
+#include "lines/event_json.h"
+#include "table/schema.h"
 
 static void candidate(const char *prefix, const char *dashes, const char *name)
 {
@@ -161,6 +163,32 @@ static void print_parts(void)
 		printf("part\t%s\t%s\n", p->name, p->help);
 }
 
+static void print_command_schema(const struct cmd_json *json)
+{
+	struct grt_schema s = {.title = json->title};
+	const struct grt_part *p = NULL;
+
+	grt_schema_add_all(&s, json->tables);
+	while (json->parts && (p = grt_part_next(p, json->parts))) {
+		grt_schema_add(&s, p->table);
+		grt_schema_add_all(&s, p->tables);
+	}
+	grt_schema_print(&s, stdout);
+}
+
+int cmd_schema(const char *name)
+{
+	const struct cmd_row *r = name ? cmd_find(name) : NULL;
+
+	if (name && !strcmp(name, "event"))
+		grt_event_json_schema(stdout);
+	else if (r && r->cmd->json)
+		print_command_schema(r->cmd->json);
+	else
+		return cmd_usage_error("--schema: event, or a command with --json");
+	return cmd_close_stdout();
+}
+
 int cmd_tables(void)
 {
 	const struct cmd_row *r;
@@ -170,6 +198,8 @@ int cmd_tables(void)
 		if (r->group)
 			continue;
 		printf("command\t%s\t%s\n", r->name, r->help);
+		if (r->cmd->json)
+			printf("schema\t%s\n", r->name);
 		for (unsigned int n = 0; (o = cmd_opt_at(r->cmd, n)); n++)
 			printf("option\t%s\t%s\t%c\t%s\t%s\n", r->name, o->name, o->letter ? o->letter : '-',
 			       o->arg ? o->arg : "-", cmd_opt_help(o));

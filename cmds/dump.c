@@ -25,13 +25,6 @@
 /* Between two looks at a live stream. */
 #define LIVE_PERIOD_NS 100000000
 
-/*
- * Names stand in every packet that uses them, so a name that another one
- * pushed out of its place comes back soon: the tables need not grow.
- */
-#define THREAD_NAMES 65536
-#define RING_NAMES 1024
-
 static const char *opt_input;
 static const char *opt_types;
 static const char *opt_gpu;
@@ -50,13 +43,6 @@ static const struct cmd_opt opts[] = {
 	{NULL, 0, OPT_FLAG, NULL, NULL, NULL},
 };
 
-struct name {
-	uint32_t id;
-	bool known;
-	char name[sizeof(((struct grt_ev_name *)0)->name)];
-	char owner[sizeof(((struct grt_ev_name *)0)->owner)];
-};
-
 /**
  * struct dump - one run
  * @c: what the session drives
@@ -64,6 +50,7 @@ struct name {
  * @left: events still to print
  * @write_error: errno of a failed write, 0: none
  * @json, @text: one of them prints events
+ * @joins: names for @text
  */
 struct dump {
 	struct grt_consumer c;
@@ -72,8 +59,7 @@ struct dump {
 	int write_error;
 	struct grt_event_json *json;
 	struct grt_event_text *text;
-	struct name thread[THREAD_NAMES];
-	struct name ring[RING_NAMES];
+	struct grt_joins joins;
 };
 
 static const char *const flag_names[] = {
@@ -89,28 +75,10 @@ static const struct grt_event_desc *dump_describe(const struct grt_event *e)
 	return d && d->name ? d : NULL;
 }
 
-static const struct name *dump_find_name(const struct name *table, uint32_t size, uint32_t id)
-{
-	const struct name *n = &table[id % size];
-
-	return n->known && n->id == id ? n : NULL;
-}
-
 static int dump_name(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
 {
-	struct dump *d = (struct dump *)c;
-	const struct grt_ev_name *ev = (const struct grt_ev_name *)e;
-	struct name *n =
-		ev->kind == GRT_NAME_RING ? &d->ring[ev->id % RING_NAMES] : &d->thread[ev->id % THREAD_NAMES];
-
 	(void)cpu;
-	if (ev->kind != GRT_NAME_RING && ev->kind != GRT_NAME_THREAD)
-		return 0;
-	n->id = ev->id;
-	n->known = true;
-	memcpy(n->name, ev->name, sizeof(n->name));
-	memcpy(n->owner, ev->owner, sizeof(n->owner));
-	return 0;
+	return grt_joins_name(&((struct dump *)c)->joins, (const struct grt_ev_name *)e, 0);
 }
 
 static const char *engine_name(const struct grt_event *e)
@@ -118,29 +86,30 @@ static const char *engine_name(const struct grt_event *e)
 	return e->engine < GRT_ENGINE_MAX ? grt_engine_names[e->engine] : NULL;
 }
 
-static void text_name(const struct name *n)
+static void text_name(const struct grt_joins_name *n)
 {
-	if (!n)
-		return;
 	putchar('(');
 	grt_escape_print(GRT_ESCAPE_TERM, stdout, n->name, sizeof(n->name));
 	putchar(')');
 }
 
-static void text_identity(const struct dump *d, const struct grt_event *e)
+static void text_identity(struct dump *d, const struct grt_event *e)
 {
-	if (e->ring != GRT_RING_NONE) {
+	struct grt_joined joined;
+
+	grt_joins_look(&d->joins, e, 0, &joined);
+	if (e->ring != GRT_RING_NONE)
 		printf(" ring=%u", e->ring);
-		text_name(dump_find_name(d->ring, RING_NAMES, e->ring));
-	}
+	if (joined.ring)
+		text_name(&joined.ring->as_told);
 	if (engine_name(e) && e->engine)
 		printf(" engine=%s", engine_name(e));
 	else if (e->engine)
 		printf(" engine=%u", e->engine);
-	if (e->pid || e->tid) {
+	if (e->pid || e->tid)
 		printf(" pid=%u/%u", e->pid, e->tid);
-		text_name(dump_find_name(d->thread, THREAD_NAMES, e->tid));
-	}
+	if (joined.thread)
+		text_name(&joined.thread->as_told);
 	if (e->ctx && !grt_has_job(e))
 		printf(" image=%llx", (unsigned long long)e->ctx);
 	else if (e->ctx)
@@ -165,7 +134,7 @@ static void text_rest(const struct grt_event *e)
 		printf("%s0x%x", sep, e->flags >> GRT_FLAG_BITS << GRT_FLAG_BITS);
 }
 
-static void dump_print_text(const struct dump *d, const struct grt_event *e, uint32_t cpu)
+static void dump_print_text(struct dump *d, const struct grt_event *e, uint32_t cpu)
 {
 	const struct grt_event_desc *desc = dump_describe(e);
 	char title[24], fields[GRT_EVENT_TEXT_MAX];
@@ -338,10 +307,12 @@ static int dump_run(int argc, char **argv)
 	if (opt_types && cmd_event_types(opt_types, &types) != EXIT_DONE)
 		return EXIT_USAGE;
 	d = calloc(1, sizeof(*d));
-	if (!d || (opt_json ? grt_event_json_new(&d->json) : grt_event_text_new(&d->text, NULL)))
+	if (!d || (opt_json ? grt_event_json_new(&d->json)
+			    : grt_event_text_new(&d->text, &(struct grt_text_style){.rows = NULL})))
 		return cmd_fail(EXIT_FAILED, strerror(ENOMEM), NULL, "cannot begin");
+	grt_joins_init(&d->joins, GRT_ESCAPE_TERM);
 	d->c.event = dump_event;
-	d->c.name = dump_name;
+	d->c.name = d->text ? dump_name : NULL;
 	d->types = types;
 	d->left = opt_count;
 	if (!path && !access(DEFAULT_INPUT, F_OK))
@@ -349,6 +320,7 @@ static int dump_run(int argc, char **argv)
 	ret = path ? dump_path(d, path) : dump_live(d);
 	grt_event_json_free(d->json);
 	grt_event_text_free(d->text);
+	grt_joins_fini(&d->joins);
 	free(d);
 	return ret;
 }

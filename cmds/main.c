@@ -171,6 +171,8 @@ int main(int argc, char **argv)
 		return cmd_complete(argc - 2, argv + 2);
 	if (!strcmp(word, "--tables"))
 		return cmd_tables();
+	if (!strcmp(word, "--schema"))
+		return cmd_schema(argc > 2 ? argv[2] : NULL);
 	if (!strcmp(word, "help"))
 		return help_command(argv + 2);
 	if (word[0] == '-')

@@ -335,4 +335,5 @@ const struct cmd cmd_merge = {
 		"--cpu FILE --gpu FILE [--output FILE] [--clock-offset NS|auto] [--pretty|--json|--stats-only] [PATH...]",
 	.opts = opts,
 	.run = merge_run,
+	.json = &merge_json,
 };

@@ -40,4 +40,6 @@ void merge_tell_input(struct merging *run, unsigned int input, bool verbose);
 /** merge_has_faults - whether an input is damaged; it is told then */
 bool merge_has_faults(struct merging *run, unsigned int input);
 
+extern const struct cmd_json merge_json;
+
 #endif /* GRTRACE_MERGE_H */

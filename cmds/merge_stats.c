@@ -61,6 +61,12 @@ static const struct grt_column columns[] = {
 };
 
 static const struct grt_table table = {"events", "events", columns, 0};
+static const struct grt_table merge_pairs = {"merge", "merge", NULL, GRT_TABLE_PAIRS};
+
+const struct cmd_json merge_json = {
+	.title = "what grtrace merge --stats-only --json prints",
+	.tables = GRT_TABLES(&merge_pairs, &table),
+};
 
 /** struct sums - over all inputs */
 struct sums {

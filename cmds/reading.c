@@ -6,20 +6,16 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stddef.h>
 #include <string.h>
 #include <sys/resource.h>
 
 #include "base/units.h"
+#include "table/cells.h"
 #include "host/drm_cards.h"
 
 /* Of a machine with more GPUs than have room some stay without their device files. */
 #define GPUS_TEXT 2048
-
-static void add_event_count(struct grt_fields *f, const char *name, uint64_t number, const char *text)
-{
-	if (number || f->all)
-		grt_field_number(f, name, number, text);
-}
 
 static int no_span(int code)
 {
@@ -90,6 +86,121 @@ bool reading_closes(const struct grt_health *h, uint64_t unread)
 	       !h->missing_events;
 }
 
+/** struct balance - what became of events; @accounted: in words */
+struct balance {
+	uint64_t emitted;
+	uint64_t unread;
+	bool closes;
+	const char *accounted;
+	struct grt_health h;
+};
+
+/* Of a trace where nobody asked for one GPU they say nothing. */
+static void get_of_gpu(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	const struct balance *b = row;
+
+	(void)view;
+	cell->number = arg ? b->h.of_no_gpu : b->h.of_others;
+	cell->absent = !b->h.of_others && !b->h.of_no_gpu;
+}
+
+static void get_closes(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	const struct balance *b = row;
+
+	(void)view;
+	(void)arg;
+	*cell = (struct grt_cell){.text = b->accounted, .number = b->closes, .absent = b->h.text.form};
+}
+
+#define NONZERO (GRT_COLUMN_ALL | GRT_COLUMN_NONZERO)
+#define OF(struct_name, name, member, where, help)                                                     \
+	{                                                                                              \
+		name, grt_cell_u64, offsetof(struct struct_name, member), GRT_CELL_NUMBER, where, help \
+	}
+#define BALANCE(name, member, where, help) OF(balance, name, member, where, help)
+
+/* clang-format off */
+static const struct grt_column balance_columns[] = {
+	BALANCE("emitted", emitted, GRT_COLUMN_ALL, "events that the sources made"),
+#define GRT_FATE(NAME, name, help) BALANCE(#name, h.balance.fate[GRT_FATE_##NAME], GRT_COLUMN_ALL, help),
+#include <grtrace/fates.def>
+#undef GRT_FATE
+	BALANCE("before_start", h.before_start, NONZERO, "dropped: earlier than the start of the last source"),
+	BALANCE("after_end", h.after_end, NONZERO, "dropped: later than the end of the recording"),
+	BALANCE("unwritten", h.unwritten_events, NONZERO,
+		"dropped: the traced program could not write them (full disk, limit)"),
+	BALANCE("read", h.events, GRT_COLUMN_ALL, "events read by this command, including NAME records"),
+	{"of_others", get_of_gpu, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL | GRT_COLUMN_OPTIONAL,
+	 "read, but of another GPU than --device"},
+	{"of_no_gpu", get_of_gpu, 1, GRT_CELL_NUMBER, GRT_COLUMN_ALL | GRT_COLUMN_OPTIONAL,
+	 "read, but the trace does not say of which GPU"},
+	BALANCE("unread", unread, NONZERO, "in open packets, after the end"),
+	BALANCE("missing", h.missing_events, NONZERO, "delivered, but their packets are not in the recording"),
+	BALANCE("unknown", h.unknown, NONZERO, "of types unknown to this version"),
+	{"closes", get_closes, 0, GRT_CELL_BOOL, GRT_COLUMN_MACHINE, "whether every event is accounted for"},
+	{"accounted", get_closes, 0, GRT_CELL_BOOL, GRT_COLUMN_BRIEF, NULL},
+	{.name = NULL},
+};
+
+#define JOINS(name, member, where, help) OF(grt_jobs_count, name, member, where, help)
+static const struct grt_column join_columns[] = {
+	JOINS("joined", jobs, GRT_COLUMN_ALL, "jobs with SUBMIT and COMPLETE in the trace"),
+	JOINS("incomplete", incomplete, GRT_COLUMN_ALL,
+	      "jobs that began before the trace or were not complete at its end"),
+	JOINS("no_submit", no_submit, NONZERO, "of these, without SUBMIT"),
+	JOINS("no_complete", no_complete, NONZERO, "of these, without COMPLETE"),
+	JOINS("no_end", no_end, NONZERO, "complete, but without END: no t_exec"),
+	JOINS("evicted", evicted, NONZERO, "of these, dropped because too many jobs were in flight"),
+	JOINS("inferred_start", inferred_start, NONZERO, "START inferred from the order of the ring's jobs"),
+	JOINS("unordered_start", unordered_start, NONZERO, "START unknown: no t_queue, no t_exec"),
+	JOINS("firmware_start", firmware_start, NONZERO,
+	      "START unknown, decided by the firmware: no t_queue, no t_exec"),
+	JOINS("disordered", disordered, NONZERO, "phases with their end before their begin, not counted"),
+	JOINS("reused", reused, NONZERO, "SUBMITs with the (context, seqno) of another job in flight"),
+	JOINS("repeated", repeated, NONZERO, "second events of the same type of a job"),
+	JOINS("duplicates", duplicates, NONZERO, "events of jobs that another source recorded, too"),
+	JOINS("late", late, NONZERO, "events that came long after their job's COMPLETE"),
+	JOINS("no_identity", no_identity, NONZERO, "events without the identity of a job"),
+	JOINS("whole", whole, NONZERO, "jobs recorded as one JOB record"),
+	JOINS("waits", waits, GRT_COLUMN_ALL, "waits of threads, joined to their job"),
+	JOINS("unjoined_waits", unjoined_waits, GRT_COLUMN_ALL,
+	      "waits for a fence that belongs to no job of the trace"),
+	{"unjoined_wait_ns", grt_cell_u64, offsetof(struct grt_jobs_count, unjoined_wait_ns), GRT_CELL_NS,
+	 NONZERO, "time of these waits"},
+	JOINS("half_waits", half_waits, NONZERO, "waits without begin or end in the trace"),
+	JOINS("commands", commands, GRT_COLUMN_ALL, "commands without a fence, which are not jobs"),
+	JOINS("errors", errors, NONZERO, "errors that belong to no job"),
+	{.name = NULL},
+};
+
+#define HEALTH(name, member, help) OF(grt_health, name, member, GRT_COLUMN_ALL, help)
+static const struct grt_column health_columns[] = {
+	{"finished", grt_cell_u8, offsetof(struct grt_health, finished), GRT_CELL_BOOL, GRT_COLUMN_ALL,
+	 "the recorder finished the recording"},
+	HEALTH("events", events, "events read"),
+	HEALTH("packets", packets, "packets read"),
+	HEALTH("bytes", bytes, "bytes read"),
+	HEALTH("skipped_bytes", skipped_bytes, "bytes that are in no packet"),
+	HEALTH("missing_events", missing_events, "delivered, but their packets are not in the recording"),
+	HEALTH("unwritten_events", unwritten_events, "the traced program could not write them"),
+	HEALTH("unknown", unknown, "events of types unknown to this version"),
+	HEALTH("cut", fault[GRT_FAULT_CUT], "files that end within a packet"),
+	HEALTH("bad_packets", fault[GRT_FAULT_PACKET], "packets that are damaged"),
+	HEALTH("bad_records", fault[GRT_FAULT_RECORD], "records that are damaged"),
+	HEALTH("gaps", fault[GRT_FAULT_GAP], "places where packets are missing"),
+	HEALTH("time_back", fault[GRT_FAULT_TIME], "stamps before the one before them"),
+	{"first_fault", grt_cell_chars, offsetof(struct grt_health, first.what), GRT_CELL_TEXT, GRT_COLUMN_ALL,
+	 "the first of these"},
+	{.name = NULL},
+};
+/* clang-format on */
+
+const struct grt_table reading_balance_pairs = {"balance", "balance", balance_columns, GRT_TABLE_PAIRS};
+const struct grt_table reading_join_pairs = {"joins", "jobs and waits", join_columns, GRT_TABLE_PAIRS};
+const struct grt_table reading_health_pairs = {"health", NULL, health_columns, GRT_TABLE_PAIRS};
+
 static const char *accounted(const struct grt_health *h, uint64_t unread)
 {
 	if (h->text.form)
@@ -98,95 +209,30 @@ static const char *accounted(const struct grt_health *h, uint64_t unread)
 					 : "some events are not accounted for";
 }
 
-void reading_balance(struct grt_writer *w, const struct grt_health *h, uint64_t unread, bool json)
+void reading_balance(struct grt_writer *w, const struct grt_health *h, uint64_t unread)
 {
-	struct grt_fields f = {.all = json};
+	const struct balance b = {
+		.emitted = h->balance.emitted + h->unwritten_events + h->before_start + h->after_end,
+		.unread = unread,
+		.closes = reading_closes(h, unread),
+		.accounted = accounted(h, unread),
+		.h = *h,
+	};
 
-	grt_field_number(&f, "emitted",
-			 h->balance.emitted + h->unwritten_events + h->before_start + h->after_end,
-			 "events that the sources made");
-#define GRT_FATE(NAME, name, help) grt_field_number(&f, #name, h->balance.fate[GRT_FATE_##NAME], help);
-#include <grtrace/fates.def>
-#undef GRT_FATE
-	add_event_count(&f, "before_start", h->before_start,
-			"dropped: earlier than the start of the last source");
-	add_event_count(&f, "after_end", h->after_end, "dropped: later than the end of the recording");
-	add_event_count(&f, "unwritten", h->unwritten_events,
-			"dropped: the traced program could not write them (full disk, limit)");
-	grt_field_number(&f, "read", h->events, "events read by this command, including NAME records");
-	if (h->of_others || h->of_no_gpu) {
-		grt_field_number(&f, "of_others", h->of_others, "read, but of another GPU than --device");
-		grt_field_number(&f, "of_no_gpu", h->of_no_gpu,
-				 "read, but the trace does not say of which GPU");
-	}
-	add_event_count(&f, "unread", unread, "in open packets, after the end");
-	add_event_count(&f, "missing", h->missing_events,
-			"delivered, but their packets are not in the recording");
-	add_event_count(&f, "unknown", h->unknown, "of types unknown to this version");
-	grt_field_add(&f, json ? "closes" : "accounted", GRT_CELL_BOOL,
-		      (struct grt_cell){.number = reading_closes(h, unread), .absent = h->text.form != NULL},
-		      accounted(h, unread));
-	grt_fields_write(&f, w, "balance", "balance");
+	grt_writer_pairs(w, &reading_balance_pairs, NULL, &b);
 }
 
-void reading_joins(struct grt_writer *w, const struct grt_jobs *jobs, bool json)
+void reading_joins(struct grt_writer *w, const struct grt_jobs *jobs)
 {
-	const struct grt_jobs_count count = grt_jobs_count(jobs), *c = &count;
-	struct grt_fields f = {.all = json};
+	struct grt_jobs_count count = grt_jobs_count(jobs);
 
-	grt_field_number(&f, "joined", c->jobs - c->incomplete, "jobs with SUBMIT and COMPLETE in the trace");
-	grt_field_number(&f, "incomplete", c->incomplete,
-			 "jobs that began before the trace or were not complete at its end");
-	add_event_count(&f, "no_submit", c->no_submit, "of these, without SUBMIT");
-	add_event_count(&f, "no_complete", c->no_complete, "of these, without COMPLETE");
-	add_event_count(&f, "no_end", c->no_end, "complete, but without END: no t_exec");
-	add_event_count(&f, "evicted", c->evicted, "of these, dropped because too many jobs were in flight");
-	add_event_count(&f, "inferred_start", c->inferred_start,
-			"START inferred from the order of the ring's jobs");
-	add_event_count(&f, "unordered_start", c->unordered_start, "START unknown: no t_queue, no t_exec");
-	add_event_count(&f, "firmware_start", c->firmware_start,
-			"START unknown, decided by the firmware: no t_queue, no t_exec");
-	add_event_count(&f, "disordered", c->disordered,
-			"phases with their end before their begin, not counted");
-	add_event_count(&f, "reused", c->reused,
-			"SUBMITs with the (context, seqno) of another job in flight");
-	add_event_count(&f, "repeated", c->repeated, "second events of the same type of a job");
-	add_event_count(&f, "duplicates", c->duplicates, "events of jobs that another source recorded, too");
-	add_event_count(&f, "late", c->late, "events that came long after their job's COMPLETE");
-	add_event_count(&f, "no_identity", c->no_identity, "events without the identity of a job");
-	add_event_count(&f, "whole", c->whole, "jobs recorded as one JOB record");
-	grt_field_number(&f, "waits", c->waits, "waits of threads, joined to their job");
-	grt_field_number(&f, "unjoined_waits", c->unjoined_waits,
-			 "waits for a fence that belongs to no job of the trace");
-	if (c->unjoined_waits || json)
-		grt_field_add(&f, "unjoined_wait_ns", GRT_CELL_NS,
-			      (struct grt_cell){.number = c->unjoined_wait_ns}, "time of these waits");
-	add_event_count(&f, "half_waits", c->half_waits, "waits without begin or end in the trace");
-	grt_field_number(&f, "commands", c->commands, "commands without a fence, which are not jobs");
-	add_event_count(&f, "errors", c->errors, "errors that belong to no job");
-	grt_fields_write(&f, w, "joins", "jobs and waits");
+	count.jobs -= count.incomplete;
+	grt_writer_pairs(w, &reading_join_pairs, NULL, &count);
 }
 
 void reading_health(struct grt_writer *w, const struct grt_health *h)
 {
-	struct grt_fields f = {.n = 0};
-
-	grt_field_add(&f, "finished", GRT_CELL_BOOL, (struct grt_cell){.number = h->finished}, NULL);
-	grt_field_number(&f, "events", h->events, NULL);
-	grt_field_number(&f, "packets", h->packets, NULL);
-	grt_field_number(&f, "bytes", h->bytes, NULL);
-	grt_field_number(&f, "skipped_bytes", h->skipped_bytes, NULL);
-	grt_field_number(&f, "missing_events", h->missing_events, NULL);
-	grt_field_number(&f, "unwritten_events", h->unwritten_events, NULL);
-	grt_field_number(&f, "unknown", h->unknown, NULL);
-	grt_field_number(&f, "cut", h->fault[GRT_FAULT_CUT], NULL);
-	grt_field_number(&f, "bad_packets", h->fault[GRT_FAULT_PACKET], NULL);
-	grt_field_number(&f, "bad_records", h->fault[GRT_FAULT_RECORD], NULL);
-	grt_field_number(&f, "gaps", h->fault[GRT_FAULT_GAP], NULL);
-	grt_field_number(&f, "time_back", h->fault[GRT_FAULT_TIME], NULL);
-	grt_field_add(&f, "first_fault", GRT_CELL_TEXT,
-		      (struct grt_cell){.text = h->first.what, .absent = !h->first.what[0]}, NULL);
-	grt_fields_write(&f, w, "health", NULL);
+	grt_writer_pairs(w, &reading_health_pairs, NULL, h);
 }
 
 void reading_note_health(struct grt_notes *n, const struct grt_health *h, const struct reading_span *span,

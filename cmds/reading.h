@@ -36,10 +36,12 @@ void reading_recording(struct grt_fields *f, struct grt_session *s, const char *
 /** reading_span_fields - fields: from, to and span */
 void reading_span_fields(struct grt_fields *f, const struct reading_span *span);
 
-/** reading_health, reading_joins, reading_balance - write these; @json: every key */
+extern const struct grt_table reading_health_pairs, reading_join_pairs, reading_balance_pairs;
+
+/** reading_health, reading_joins, reading_balance - write these */
 void reading_health(struct grt_writer *w, const struct grt_health *h);
-void reading_joins(struct grt_writer *w, const struct grt_jobs *jobs, bool json);
-void reading_balance(struct grt_writer *w, const struct grt_health *h, uint64_t unread, bool json);
+void reading_joins(struct grt_writer *w, const struct grt_jobs *jobs);
+void reading_balance(struct grt_writer *w, const struct grt_health *h, uint64_t unread);
 
 /**
  * reading_closes - emitted is the sum of the fates, and what was delivered was read: nothing is missing

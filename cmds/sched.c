@@ -39,7 +39,7 @@ static const struct cmd_opt opts[] = {
 	{NULL, 0, OPT_FLAG, NULL, NULL, NULL},
 };
 
-static uint32_t status_of(const struct grt_event *e)
+uint32_t sched_status(const struct grt_event *e)
 {
 	switch (e->type) {
 	case GRT_EV_TSG_INIT:
@@ -58,8 +58,8 @@ static uint32_t status_of(const struct grt_event *e)
 static bool sched_is_shown(const struct sched *s, const struct grt_event *e)
 {
 	if (e->type == GRT_EV_TSG_TOKEN || e->type == GRT_EV_TSG_CHANNEL)
-		return s->verbose && (!status_of(e) || s->refused);
-	return e->type == GRT_EV_TSG_SCHEDULE || !status_of(e) || s->refused;
+		return s->verbose && (!sched_status(e) || s->refused);
+	return e->type == GRT_EV_TSG_SCHEDULE || !sched_status(e) || s->refused;
 }
 
 /*
@@ -104,7 +104,7 @@ static int sched_on_tsg(struct grt_consumer *c, const struct grt_event *e, uint3
 	if (ret)
 		return ret;
 	s->seen[e->type]++;
-	s->refusals += status_of(e) != 0;
+	s->refusals += sched_status(e) != 0;
 	if (!sched_is_shown(s, e))
 		return 0;
 	errno = 0;
@@ -262,6 +262,7 @@ static int sched_sched_run(int argc, char **argv)
 	struct sched s = {
 		.c = {.tsg = sched_on_tsg, .name = sched_on_name},
 		.pid = (uint32_t)opt.pid,
+		.as_json = opt.json,
 		.verbose = opt.verbose,
 		.refused = opt.refused,
 	};
@@ -270,7 +271,7 @@ static int sched_sched_run(int argc, char **argv)
 
 	if (argc > 1 || (argc && opt.input))
 		return cmd_usage_error("more than one trace: '%s'", argv[argc - 1]);
-	if (opt.json && grt_event_json_new(&s.json))
+	if (sched_line_new(&s))
 		return cmd_fail(EXIT_FAILED, strerror(ENOMEM), NULL, "cannot begin");
 	s.c.event = s.json ? sched_on_event : NULL;
 	setvbuf(stdout, NULL, _IOFBF, OUTPUT_BUFFER);
@@ -279,12 +280,21 @@ static int sched_sched_run(int argc, char **argv)
 	grt_keyed_free(&s.groups);
 	grt_names_free(&s.names);
 	grt_event_json_free(s.json);
+	grt_event_text_free(s.text);
 	return status;
 }
+
+static const struct grt_table statistics_pairs = {"statistics", NULL, NULL, GRT_TABLE_PAIRS};
+
+static const struct cmd_json sched_json = {
+	.title = "the last line of grtrace sched --json; those before it are events",
+	.tables = GRT_TABLES(&statistics_pairs),
+};
 
 const struct cmd cmd_sched = {
 	.reads = true,
 	.usage = "[-v] [-p PID] [-d SECONDS] [--include-failed] [--json] [-i PATH]",
 	.opts = opts,
 	.run = sched_sched_run,
+	.json = &sched_json,
 };

@@ -8,6 +8,7 @@
 
 #include "base/keyed.h"
 #include "lines/event_json.h"
+#include "lines/event_text.h"
 #include "trace/names.h"
 #include "reading.h"
 
@@ -21,7 +22,8 @@
  * @pid: only events of this process; 0: of all
  * @verbose: tokens and channels have lines, too
  * @refused: as have calls that failed
- * @json: lines are JSON, NULL: text
+ * @as_json: lines are JSON
+ * @json, @text: one of them writes events
  * @offset: from the trace's clock to CLOCK_REALTIME, ns
  * @own_clock: the trace's clock is all there is: stamps are from midnight
  * @seen: events by type
@@ -34,7 +36,9 @@ struct sched {
 	struct grt_consumer c;
 	struct grt_session *session;
 	struct grt_names names;
+	bool as_json;
 	struct grt_event_json *json;
+	struct grt_event_text *text;
 	const char *input;
 	uint32_t pid;
 	bool verbose;
@@ -54,6 +58,12 @@ struct sched_group {
 	bool is_met;
 	bool is_partly;
 };
+
+/** sched_status - what the driver answered, 0 also where that is not in the event */
+uint32_t sched_status(const struct grt_event *e);
+
+/** sched_line_new - begins. Return: 0 or -ENOMEM */
+int sched_line_new(struct sched *s);
 
 /**
  * sched_line - prints the line of a TSG_* event; a failed write shows in ferror(stdout)

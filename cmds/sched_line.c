@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The line of a TSG_* event in `grtrace sched`, as tools for patched drivers
- * print it, with right names. What stands in a line is a row of the tables below;
+ * print it, with right names. What stands in a line is a row of the table below;
  * what is not known is "?".
  */
 #include <inttypes.h>
@@ -10,202 +10,141 @@
 
 #include <grtrace/tsg.h>
 
-#include "base/bus.h"
+#include "base/outbuf.h"
 #include "codes/nv_codes.h"
 #include "sched.h"
 
 #define UNKNOWN UINT32_MAX
 #define NS_PER_DAY (86400 * NS_PER_S)
 
-/* ------------------------------------------------------------- values */
-
-static void key(const char *name)
+static char *put_number(char *p, const char *key, uint32_t value, bool known)
 {
-	printf(" %s=", name);
-}
-
-static void sched_line_put_number(const char *name, uint64_t value, bool known)
-{
-	key(name);
-	if (known)
-		printf("%" PRIu64, value);
-	else
-		putchar('?');
-}
-
-static void sched_line_put_hex(const char *name, uint32_t value, bool known)
-{
-	key(name);
-	if (!known)
-		putchar('?');
-	else
-		printf("%" PRIx32, value);
+	p = grt_format_word(p, key);
+	return known ? grt_format_u64(p, value) : grt_format_word(p, "?");
 }
 
 /* A channel's handle; with its client where that is not the group's. */
-static void put_handle(const char *name, uint32_t handle, uint32_t client, uint32_t group)
+static char *put_handle(char *p, const char *key, uint32_t handle, uint32_t client, const struct grt_event *e)
 {
-	bool other = handle && client && client != group;
+	bool other = handle && client && client != ((const struct grt_tsg_event *)e)->client;
 
-	if (!other) {
-		sched_line_put_hex(name, handle, handle);
-	} else {
-		key(name);
-		printf("%08" PRIx32 ":%" PRIx32, client, handle);
-	}
+	if (!handle)
+		return p + sprintf(p, "%s?", key);
+	return p + (other ? sprintf(p, "%s%08" PRIx32 ":%" PRIx32, key, client, handle)
+			  : sprintf(p, "%s%" PRIx32, key, handle));
 }
 
-/* A subcontext: that none was named is known, and another thing than one that is not known. */
-static void put_subcontext(uint32_t handle, uint32_t veid)
-{
-	if (handle)
-		sched_line_put_hex("subctx", handle, handle != UNKNOWN);
-	else
-		fputs(" subctx=none", stdout);
-	if (handle && handle != UNKNOWN)
-		sched_line_put_number("veid", veid, veid != UNKNOWN);
-}
-
-/* A name of ours, or one of a thread, which may hold anything. */
-static void sched_line_put_word(const char *name, const char *word)
-{
-	key(name);
-	fputs(word ? word : "?", stdout);
-}
-
-static void put_us(const char *name, uint64_t us)
-{
-	sched_line_put_number(name, us, us);
-	if (us)
-		fputs(" us", stdout);
-}
-
-static void put_gpu(uint32_t bus)
-{
-	char text[GRT_BUS_MAX];
-
-	sched_line_put_word("gpu", bus ? grt_bus_text(text, bus) : NULL);
-}
-
-static void sched_line_put_engine(uint32_t nv_engine)
-{
-	char text[GRT_NV_ENGINE_MAX];
-
-	sched_line_put_word("engine", nv_engine ? grt_nv_engine_name(text, nv_engine) : NULL);
-}
-
-/* The driver's own answer; from 0xfffff001 on what the kernel answered in its place. */
-static void put_status(uint32_t status)
-{
-	const char *name = grt_nv_status_name(status);
-	char text[32];
-
-	if (!status)
-		return;
-	if (status >= 0xfffff001)
-		snprintf(text, sizeof(text), "-%s", strerrorname_np(-(int32_t)status) ?: "?");
-	else if (!name)
-		snprintf(text, sizeof(text), "0x%x", status);
-	sched_line_put_word("status", name ? name : text);
-}
-
-static void put_allowed(uint32_t status)
-{
-	printf(" allowed=%s", status ? "no" : "yes");
-	put_status(status);
-}
-
-/* ------------------------------------------------------------- lines */
-
-static void line_init(const struct grt_event *e)
-{
-	const struct grt_ev_tsg_init *ev = (const struct grt_ev_tsg_init *)e;
-
-	sched_line_put_engine(ev->nv_engine);
-	put_us("timeslice", ev->timeslice);
-	sched_line_put_word("interleave", grt_nv_interleave_name(ev->interleave));
-	sched_line_put_number("runlist", ev->runlist, ev->runlist != UNKNOWN);
-	put_gpu(ev->bus);
-	put_status(ev->status);
-}
-
-static void line_schedule(const struct grt_event *e)
+static char *put_channel(char *p, const struct grt_event *e)
 {
 	const struct grt_ev_tsg_schedule *ev = (const struct grt_ev_tsg_schedule *)e;
 
-	if (ev->channel)
-		put_handle("channel", ev->channel, ev->channel_client, ev->client);
-	sched_line_put_number("channels", ev->channels, ev->channels != UNKNOWN);
-	put_us("timeslice", ev->timeslice);
-	sched_line_put_word("interleave", grt_nv_interleave_name(ev->interleave));
-	put_allowed(ev->status);
+	return ev->channel ? put_handle(p, " channel=", ev->channel, ev->channel_client, e) : p;
 }
 
-static void line_token(const struct grt_event *e)
+/* TSG_TOKEN and TSG_CHANNEL are read through one of them. */
+static char *put_bound(char *p, const struct grt_event *e)
 {
 	const struct grt_ev_tsg_token *ev = (const struct grt_ev_tsg_token *)e;
 
-	sched_line_put_number("channel", ev->chid, ev->chid != UNKNOWN);
-	put_handle("handle", ev->channel, ev->channel_client, ev->client);
-	sched_line_put_number("token", ev->token, !ev->status || ev->chid != UNKNOWN);
-	sched_line_put_number("runlist", ev->runlist, ev->runlist != UNKNOWN);
-	put_gpu(ev->bus);
-	put_status(ev->status);
+	return put_handle(p, " handle=", ev->channel, ev->channel_client, e);
 }
 
-static void line_channel(const struct grt_event *e)
+_Static_assert(offsetof(struct grt_ev_tsg_token, channel) == offsetof(struct grt_ev_tsg_channel, channel) &&
+		       offsetof(struct grt_ev_tsg_token, channel_client) ==
+			       offsetof(struct grt_ev_tsg_channel, channel_client),
+	       "the same places");
+
+static char *put_token(char *p, const struct grt_event *e)
+{
+	const struct grt_ev_tsg_token *ev = (const struct grt_ev_tsg_token *)e;
+
+	return put_number(p, " token=", ev->token, !ev->status || ev->chid != UNKNOWN);
+}
+
+/* A subcontext: that none was named is known, and another thing than one that is not known. */
+static char *put_subcontext(char *p, const struct grt_event *e)
 {
 	const struct grt_ev_tsg_channel *ev = (const struct grt_ev_tsg_channel *)e;
 
-	sched_line_put_number("channel", ev->chid, ev->chid != UNKNOWN);
-	put_handle("handle", ev->channel, ev->channel_client, ev->client);
-	sched_line_put_number("channels", ev->channels, ev->channels != UNKNOWN);
-	put_subcontext(ev->subctx, ev->veid);
+	if (!ev->subctx || ev->subctx == UNKNOWN)
+		return grt_format_word(p, ev->subctx ? " subctx=?" : " subctx=none");
+	p += sprintf(p, " subctx=%" PRIx32, ev->subctx);
+	return put_number(p, " veid=", ev->veid, ev->veid != UNKNOWN);
 }
 
-static void line_set(const struct grt_event *e)
+/* The driver's own answer, where it refused; from 0xfffff001 on what the kernel answered in its place. */
+static char *put_status(char *p, const struct grt_event *e)
 {
-	const struct grt_ev_tsg_set *ev = (const struct grt_ev_tsg_set *)e;
+	uint32_t status = sched_status(e);
+	const char *name = grt_nv_status_name(status);
 
-	if (ev->timeslice)
-		put_us("timeslice", ev->timeslice);
-	if (ev->interleave != UNKNOWN)
-		sched_line_put_word("interleave", grt_nv_interleave_name(ev->interleave));
-	put_allowed(ev->status);
+	if (!status)
+		return p;
+	p = grt_format_word(p, " status=");
+	if (status >= 0xfffff001)
+		return grt_format_word(grt_format_word(p, "-"), strerrorname_np(-(int32_t)status) ?: "?");
+	return name ? grt_format_word(p, name) : grt_format_hex(p, status);
 }
 
-static void line_destroy(const struct grt_event *e)
+static char *put_allowed(char *p, const struct grt_event *e)
 {
-	static const char *const causes[] = {NULL, "freed", "owner", "close", "exit"};
-	const struct grt_ev_tsg_destroy *ev = (const struct grt_ev_tsg_destroy *)e;
+	return put_status(grt_format_word(p, sched_status(e) ? " allowed=no" : " allowed=yes"), e);
+}
 
-	sched_line_put_word("cause",
-			    ev->cause < sizeof(causes) / sizeof(causes[0]) ? causes[ev->cause] : NULL);
+#define US .unit = " us"
+
+static const struct grt_text_row fields[] = {
+	GRT_TEXT_ROW(TSG_INIT, nv_engine, .name = "engine"),
+	GRT_TEXT_ROW(TSG_INIT, timeslice, US),
+	GRT_TEXT_ROW(TSG_INIT, interleave),
+	GRT_TEXT_ROW(TSG_INIT, runlist),
+	GRT_TEXT_ROW(TSG_INIT, bus, .name = "gpu"),
+	GRT_TEXT_ROW(TSG_INIT, status, .put = put_status),
+	GRT_TEXT_ROW(TSG_SCHEDULE, channel, .put = put_channel),
+	GRT_TEXT_ROW(TSG_SCHEDULE, channels),
+	GRT_TEXT_ROW(TSG_SCHEDULE, timeslice, US),
+	GRT_TEXT_ROW(TSG_SCHEDULE, interleave),
+	GRT_TEXT_ROW(TSG_SCHEDULE, status, .put = put_allowed),
+	GRT_TEXT_ROW(TSG_TOKEN, chid, .name = "channel"),
+	GRT_TEXT_ROW(TSG_TOKEN, channel, .put = put_bound),
+	GRT_TEXT_ROW(TSG_TOKEN, token, .put = put_token),
+	GRT_TEXT_ROW(TSG_TOKEN, runlist),
+	GRT_TEXT_ROW(TSG_TOKEN, bus, .name = "gpu"),
+	GRT_TEXT_ROW(TSG_TOKEN, status, .put = put_status),
+	GRT_TEXT_ROW(TSG_CHANNEL, chid, .name = "channel"),
+	GRT_TEXT_ROW(TSG_CHANNEL, channel, .put = put_bound),
+	GRT_TEXT_ROW(TSG_CHANNEL, channels),
+	GRT_TEXT_ROW(TSG_CHANNEL, subctx, .put = put_subcontext),
+	GRT_TEXT_ROW(TSG_SET, timeslice, .hide = GRT_TEXT_HIDE_ZERO, US),
+	GRT_TEXT_ROW(TSG_SET, interleave, .hide = GRT_TEXT_HIDE_UNKNOWN),
+	GRT_TEXT_ROW(TSG_SET, status, .put = put_allowed),
+	GRT_TEXT_ROW(TSG_DESTROY, cause),
+	{.field = NULL},
+};
+
+int sched_line_new(struct sched *s)
+{
+	const struct grt_text_style style = {.rows = fields, .unknown = "?", .words = true};
+
+	return s->as_json ? grt_event_json_new(&s->json) : grt_event_text_new(&s->text, &style);
 }
 
 /* What a line is called, by @no where something is taken back. */
-static const struct form {
+static const struct {
 	const char *title;
 	const char *no;
-	void (*put)(const struct grt_event *e);
-} forms[GRT_EV_MAX] = {
-	[GRT_EV_TSG_INIT] = {"TASK_INIT", "TASK_INIT", line_init},
-	[GRT_EV_TSG_SCHEDULE] = {"SCHEDULE", "UNSCHEDULE", line_schedule},
-	[GRT_EV_TSG_TOKEN] = {"WORK_SUBMIT", "WORK_SUBMIT", line_token},
-	[GRT_EV_TSG_CHANNEL] = {"CHANNEL_ADD", "CHANNEL_FREE", line_channel},
-	[GRT_EV_TSG_SET] = {"TASK_SET", "TASK_SET", line_set},
-	[GRT_EV_TSG_DESTROY] = {"TASK_DESTROY", "TASK_DESTROY", line_destroy},
+} titles[GRT_EV_MAX] = {
+	[GRT_EV_TSG_INIT] = {"TASK_INIT", NULL},    [GRT_EV_TSG_SCHEDULE] = {"SCHEDULE", "UNSCHEDULE"},
+	[GRT_EV_TSG_TOKEN] = {"WORK_SUBMIT", NULL}, [GRT_EV_TSG_CHANNEL] = {"CHANNEL_ADD", "CHANNEL_FREE"},
+	[GRT_EV_TSG_SET] = {"TASK_SET", NULL},	    [GRT_EV_TSG_DESTROY] = {"TASK_DESTROY", NULL},
 };
 
 static const char *sched_line_title_of(const struct grt_event *e)
 {
-	const struct form *f = &forms[e->type];
-
-	if (e->type == GRT_EV_TSG_SCHEDULE && !((const struct grt_ev_tsg_schedule *)e)->on)
-		return f->no;
-	if (e->type == GRT_EV_TSG_CHANNEL && !((const struct grt_ev_tsg_channel *)e)->bound)
-		return f->no;
-	return f->title;
+	if ((e->type == GRT_EV_TSG_SCHEDULE && !((const struct grt_ev_tsg_schedule *)e)->on) ||
+	    (e->type == GRT_EV_TSG_CHANNEL && !((const struct grt_ev_tsg_channel *)e)->bound))
+		return titles[e->type].no;
+	return titles[e->type].title;
 }
 
 static void sched_line_put_time(const struct sched *s, uint64_t time)
@@ -248,14 +187,15 @@ static void put_identity(const struct grt_tsg_event *t)
 static void sched_line_text_line(const struct sched *s, const struct grt_event *e, uint32_t cpu,
 				 const char *comm, bool partly)
 {
-	char pid[16];
+	char pid[16], text[GRT_EVENT_TEXT_MAX];
 
 	sched_line_put_time(s, e->time);
 	snprintf(pid, sizeof(pid), "%" PRIu32, e->pid);
 	printf(" [CPU%02" PRIu32 "] %-12s PID=%-6s", cpu, sched_line_title_of(e), pid);
 	sched_line_put_comm(comm);
 	put_identity((const struct grt_tsg_event *)e);
-	forms[e->type].put(e);
+	*grt_event_text_put(s->text, text, e) = '\0';
+	fputs(text, stdout);
 	fputs(partly ? " known=partly\n" : "\n", stdout);
 }
 

@@ -2,7 +2,7 @@
 /*
  * Follows a recording while it is made and prints its events, until the recorder is done.
  *	cc -o follow follow.c $(pkg-config --cflags --libs grtrace)
- *	grtrace record -o run.grt & sleep 1; ./follow run.grt run.grt/*_[0-9]*
+ *	grtrace record -e drm -o run.grt & sleep 1; ./follow run.grt run.grt/drm_[0-9]*
  */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -16,6 +16,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/heap.h"
 #include "codes/cuda_codes.h"
 #include "inject.h"
 #include "unwind.h"
@@ -662,21 +663,13 @@ static uint64_t launch_next_end(const struct thread *t)
 	return t->ring[t->next % RING].end;
 }
 
-static void launch_sink(uint32_t at)
+static bool launch_before(const void *none, struct thread *const *a, struct thread *const *b)
 {
-	struct thread *t = heap[at];
-	uint64_t end = launch_next_end(t);
-	uint32_t low;
-
-	for (; (low = 2 * at + 1) < heaped; at = low) {
-		if (low + 1 < heaped && launch_next_end(heap[low + 1]) < launch_next_end(heap[low]))
-			low++;
-		if (launch_next_end(heap[low]) >= end)
-			break;
-		heap[at] = heap[low];
-	}
-	heap[at] = t;
+	(void)none;
+	return launch_next_end(*a) < launch_next_end(*b);
 }
+
+GRT_HEAP(launch, struct thread *, void, launch_before)
 
 /* The earliest of the others. */
 static uint64_t launch_second_end(void)
@@ -719,11 +712,11 @@ static void launch_heap_threads(uint32_t n, uint64_t last)
 			continue;
 		launch_count_thread(t);
 		t->next = atomic_load_explicit(&t->tail, memory_order_relaxed);
-		if (t->next < t->mark && launch_next_end(t) <= last)
-			heap[heaped++] = t;
+		if (t->next < t->mark && launch_next_end(t) <= last) {
+			heap[heaped] = t;
+			launch_rise(NULL, heap, heaped++);
+		}
 	}
-	for (i = heaped / 2; i-- > 0;)
-		launch_sink(i);
 }
 
 /* Its thread has ended, and all that it launched is written. */
@@ -781,7 +774,7 @@ void launch_write(bool all)
 		inject.launches += t->next - from;
 		atomic_store_explicit(&t->tail, t->next, memory_order_release);
 		if (heaped)
-			launch_sink(0);
+			launch_sink(NULL, heap, heaped, 0);
 	}
 	for (int i = 0; i < LANES; i++)
 		packets_flush(&lane[i]);

@@ -208,18 +208,10 @@ static int uprobe_find_file(pid_t pid, const char *name, char *path, struct grt_
 
 /* ---------------------------------------------------------------- source */
 
-/**
- * struct capture - the state of this source
- * @bpf: that of its programs
- */
-struct capture {
-	struct uprobes uprobes;
-	void *bpf;
-	void (*note)(const char *text);
-};
+static struct uprobes uprobes;
 
 /* LIB:SYMBOL; a symbol has no colon where it is no C++ name in full. */
-static int uprobe_add_word(struct capture *c, pid_t pid, const char *word, struct grt_err *err)
+static int uprobe_add_word(pid_t pid, const char *word, struct grt_err *err)
 {
 	const char *colon = strchr(word, ':');
 	char name[PATH_MAX], path[PATH_MAX];
@@ -233,90 +225,32 @@ static int uprobe_add_word(struct capture *c, pid_t pid, const char *word, struc
 	fd = uprobe_find_file(pid, name, path, err);
 	if (fd < 0)
 		return fd;
-	ret = uprobes_add(&c->uprobes, fd, path, colon + 1, GRT_CUDA_PROBED, err);
+	ret = uprobes_add(&uprobes, fd, path, colon + 1, GRT_CUDA_PROBED, err);
 	close(fd);
 	return ret;
 }
 
 static int uprobe_open(void **state, const struct source_setup *setup, struct grt_err *err)
 {
-	struct capture *c = calloc(1, sizeof(*c));
 	int ret = 0;
 
-	*state = c;
-	if (!c)
-		return grt_err_set(err, -ENOMEM, NULL, NULL, "no memory for uprobes");
-	c->note = setup->note;
+	*state = NULL;
 	for (const char *const *word = uprobe_words; *word && !ret; word++)
-		ret = uprobe_add_word(c, setup->pid, *word, err);
-	if (!ret && !c->uprobes.n)
+		ret = uprobe_add_word(setup->pid, *word, err);
+	if (!ret && !uprobes.n)
 		ret = grt_err_set(err, -EINVAL, "no function is named",
 				  "grtrace record -e uprobe:libc.so.6:malloc -- PROG",
 				  "cannot put uprobes anywhere");
-	return ret ? ret : uprobes_open(&c->uprobes, "uprobe", &c->bpf, setup, err);
-}
-
-static int uprobe_start(void *state, struct grt_err *err)
-{
-	return grt_bpf_start(((struct capture *)state)->bpf, err);
-}
-
-static int uprobe_confine(void *state, uint64_t *keep, struct grt_err *err)
-{
-	return grt_bpf_confine(((struct capture *)state)->bpf, keep, err);
-}
-
-static unsigned int uprobe_streams(void *state, struct pollfd *fds)
-{
-	return grt_bpf_streams(((struct capture *)state)->bpf, fds);
-}
-
-static int uprobe_flush(void *state, struct grt_err *err)
-{
-	return grt_bpf_flush(((struct capture *)state)->bpf, err);
-}
-
-static ssize_t uprobe_read(void *state, unsigned int i, void *buf, size_t len)
-{
-	return grt_bpf_read(((struct capture *)state)->bpf, i, buf, len);
-}
-
-static int uprobe_stop(void *state, struct grt_err *err)
-{
-	return grt_bpf_stop(((struct capture *)state)->bpf, err);
-}
-
-static int uprobe_describe(void *state, struct grt_env *env, int room)
-{
-	return grt_bpf_describe(((struct capture *)state)->bpf, env, room);
+	return ret ? ret : uprobes_open(&uprobes, "uprobe", state, setup, err);
 }
 
 static int uprobe_close(void *state, struct grt_err *err)
 {
-	struct capture *c = state;
+	int ret = grt_bpf_close(state, err);
 
-	if (!c)
-		return 0;
-	grt_bpf_close(c->bpf, err);
-	uprobes_free(&c->uprobes);
-	free(c);
-	return 0;
+	uprobes_free(&uprobes);
+	return ret;
 }
-
-const struct source source_uprobe = {
-	.name = "uprobe",
-	.by_name = true,
-	.word = uprobe_word,
-	.open = uprobe_open,
-	.start = uprobe_start,
-	.confine = uprobe_confine,
-	.streams = uprobe_streams,
-	.flush = uprobe_flush,
-	.read = uprobe_read,
-	.stop = uprobe_stop,
-	.describe = uprobe_describe,
-	.close = uprobe_close,
-};
 
 #else /* !GRT_HAVE_BPF */
 
@@ -325,6 +259,8 @@ static int uprobe_open(void **state, const struct source_setup *setup, struct gr
 	return grt_bpf_open(state, setup, NULL, err);
 }
 
-BPF_OPS(uprobe, true, NULL, uprobe_open, .word = uprobe_word);
+#define uprobe_close grt_bpf_close
 
 #endif /* GRT_HAVE_BPF */
+
+BPF_OPS_CLOSE(uprobe, true, NULL, uprobe_open, uprobe_close, .word = uprobe_word);

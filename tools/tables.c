@@ -2,8 +2,7 @@
 /*
  * Prints the formats as the manual pages show them, from the same rows and
  * structs that the programs use: `tables NAME` prints one block in mdoc,
- * `tables` their names, `tables schema` the JSON Schema of events.
- * tools/check-tables compares them with docs/ and schema/.
+ * `tables` their names. tools/check-tables compares them with docs/.
  */
 #include <ctype.h>
 #include <stdio.h>
@@ -11,8 +10,6 @@
 #include <string.h>
 
 #include <grtrace/event_table.h>
-
-#include "lines/event_json.h"
 
 static const char *type_of(const struct grt_field *f)
 {
@@ -286,8 +283,6 @@ int main(int argc, char **argv)
 {
 	size_t i;
 
-	if (argc > 1 && !strcmp(argv[1], "schema"))
-		return grt_event_json_schema(stdout), 0;
 	for (i = 0; i < sizeof(blocks) / sizeof(blocks[0]); i++) {
 		if (argc < 2)
 			puts(blocks[i].name);

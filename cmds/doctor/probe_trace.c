@@ -169,89 +169,36 @@ static void find_points(struct probe_result *r, const struct points *p)
 	probe_trace_missing(r, p);
 }
 
-void probe_gpu_scheduler(struct probe_result *r)
-{
-	static const struct points p = {
-		.system = "gpu_scheduler",
-		.module = "gpu_sched",
-		.without = "jobs of the drivers that use the DRM scheduler are not seen",
-		/* Renamed between Linux 6.14 and 6.17. */
-		.sets = {"drm_sched_job_queue drm_sched_job_run drm_sched_job_done",
-			 "drm_sched_job drm_run_job drm_sched_process_job"},
-	};
+/* POINTS(name, members of struct points): the probe of a row of probes.def */
+#define POINTS(name, ...)                                     \
+	void probe_##name(struct probe_result *r)             \
+	{                                                     \
+		static const struct points p = {__VA_ARGS__}; \
+                                                              \
+		find_points(r, &p);                           \
+	}
 
-	find_points(r, &p);
-}
+POINTS(gpu_scheduler, .system = "gpu_scheduler", .module = "gpu_sched",
+       .without = "jobs of the drivers that use the DRM scheduler are not seen",
+       /* Renamed between Linux 6.14 and 6.17. */
+       .sets = {"drm_sched_job_queue drm_sched_job_run drm_sched_job_done",
+		"drm_sched_job drm_run_job drm_sched_process_job"})
 
-void probe_dma_fence(struct probe_result *r)
-{
-	static const struct points p = {
-		.system = "dma_fence",
-		.without = "the end of a job and waits for it are not seen",
-		.sets = {"dma_fence_init dma_fence_emit dma_fence_signaled dma_fence_wait_start "
-			 "dma_fence_wait_end"},
-	};
+POINTS(dma_fence, .system = "dma_fence", .without = "the end of a job and waits for it are not seen",
+       .sets = {"dma_fence_init dma_fence_emit dma_fence_signaled dma_fence_wait_start "
+		"dma_fence_wait_end"})
 
-	find_points(r, &p);
-}
+POINTS(amdgpu, .system = "amdgpu", .module = "amdgpu", .without = "jobs come from gpu_scheduler alone",
+       .sets = {"amdgpu_cs_ioctl amdgpu_sched_run_job amdgpu_bo_create amdgpu_bo_move amdgpu_iv"})
 
-void probe_amdgpu(struct probe_result *r)
-{
-	static const struct points p = {
-		.system = "amdgpu",
-		.module = "amdgpu",
-		.without = "jobs come from gpu_scheduler alone",
-		.sets = {"amdgpu_cs_ioctl amdgpu_sched_run_job amdgpu_bo_create amdgpu_bo_move amdgpu_iv"},
-	};
+POINTS(i915, .system = "i915", .module = "i915", .without = "requests are not seen",
+       .sets = {"i915_request_queue i915_request_add i915_request_retire i915_vma_bind"})
 
-	find_points(r, &p);
-}
+POINTS(i915_low_level, .system = "i915", .module = "i915", .config = "CONFIG_DRM_I915_LOW_LEVEL_TRACEPOINTS",
+       .without = "execution is inferred", .sets = {"i915_request_in i915_request_out"})
 
-void probe_i915(struct probe_result *r)
-{
-	static const struct points p = {
-		.system = "i915",
-		.module = "i915",
-		.without = "requests are not seen",
-		.sets = {"i915_request_queue i915_request_add i915_request_retire i915_vma_bind"},
-	};
+POINTS(virtio_gpu, .system = "virtio_gpu", .module = "virtio_gpu", .without = "commands are not seen",
+       .sets = {"virtio_gpu_cmd_queue virtio_gpu_cmd_response"})
 
-	find_points(r, &p);
-}
-
-void probe_i915_low_level(struct probe_result *r)
-{
-	static const struct points p = {
-		.system = "i915",
-		.module = "i915",
-		.config = "CONFIG_DRM_I915_LOW_LEVEL_TRACEPOINTS",
-		.without = "execution is inferred",
-		.sets = {"i915_request_in i915_request_out"},
-	};
-
-	find_points(r, &p);
-}
-
-void probe_virtio_gpu(struct probe_result *r)
-{
-	static const struct points p = {
-		.system = "virtio_gpu",
-		.module = "virtio_gpu",
-		.without = "commands are not seen",
-		.sets = {"virtio_gpu_cmd_queue virtio_gpu_cmd_response"},
-	};
-
-	find_points(r, &p);
-}
-
-void probe_vblank(struct probe_result *r)
-{
-	static const struct points p = {
-		.system = "drm",
-		.module = "drm",
-		.without = "vertical blanks are not seen",
-		.sets = {"drm_vblank_event drm_vblank_event_queued drm_vblank_event_delivered"},
-	};
-
-	find_points(r, &p);
-}
+POINTS(vblank, .system = "drm", .module = "drm", .without = "vertical blanks are not seen",
+       .sets = {"drm_vblank_event drm_vblank_event_queued drm_vblank_event_delivered"})

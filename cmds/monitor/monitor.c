@@ -474,4 +474,5 @@ const struct cmd cmd_monitor = {
 	.opts = opts,
 	.operand = monitor_name,
 	.run = monitor_run,
+	.json = &monitor_json,
 };

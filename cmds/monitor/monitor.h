@@ -118,4 +118,6 @@ static inline const char *monitor_nv_name(enum grt_nv_about kind, uint32_t about
 	return grt_nv_about_name(kind, about);
 }
 
+extern const struct cmd_json monitor_json;
+
 #endif /* GRTRACE_MONITOR_H */

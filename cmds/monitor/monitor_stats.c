@@ -45,14 +45,22 @@ static void write_head(struct monitor *m)
 	grt_fields_write(&f, m->a.pass.writer, "run", "statistics");
 }
 
+static const struct grt_column lost_columns[] = {
+	{"cpu", grt_row_get, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "CPU"},
+	{"lost", grt_row_get, 1, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "events lost for want of room"},
+	{.name = NULL},
+};
+static const struct grt_table lost_table = {"lost_by_cpu", "events lost, by CPU", lost_columns, 0};
+static const struct grt_table run_pairs = {"run", "statistics", NULL, GRT_TABLE_PAIRS};
+
+const struct cmd_json monitor_json = {
+	.title = "the last line of grtrace monitor --json; those before it are events",
+	.tables = GRT_TABLES(&run_pairs, &lost_table, &reading_health_pairs, &reading_balance_pairs),
+	.parts = GRT_PART_MONITOR,
+};
+
 static int write_lost(struct monitor *m)
 {
-	static const struct grt_column columns[] = {
-		{"cpu", grt_row_get, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "CPU"},
-		{"lost", grt_row_get, 1, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "events lost for want of room"},
-		{.name = NULL},
-	};
-	static const struct grt_table table = {"lost_by_cpu", "events lost, by CPU", columns, 0};
 	uint64_t all = 0;
 	int ret = 0;
 
@@ -60,7 +68,7 @@ static int write_lost(struct monitor *m)
 		all += m->counts->cpu[i].balance.fate[GRT_FATE_LOST];
 	if (!all && !m->json)
 		return 0;
-	grt_writer_table(m->a.pass.writer, &table, NULL);
+	grt_writer_table(m->a.pass.writer, &lost_table, NULL);
 	for (uint32_t i = 0; i < GRT_COUNTS_CPUS && !ret; i++) {
 		struct grt_row_cells c = {.n = 0};
 
@@ -117,7 +125,7 @@ static int monitor_stats_write_all(struct monitor *m)
 	monitor_stats_write_notes(m, h);
 	if (m->json)
 		reading_health(m->a.pass.writer, h);
-	reading_balance(m->a.pass.writer, h, monitor_unread(m), m->json);
+	reading_balance(m->a.pass.writer, h, monitor_unread(m));
 	grt_writer_end(m->a.pass.writer);
 	return ret;
 }

@@ -438,4 +438,5 @@ const struct cmd cmd_report = {
 		"[PATH] [-i PATH] [--by WHAT] [--sort KEY] [--top N] [--from T] [--to T] [--device GPU] [--json|--csv]",
 	.opts = opts,
 	.run = report_run,
+	.json = &report_json,
 };

@@ -60,4 +60,6 @@ void report_look(struct report *r);
 /** report_unread - events in packets that were begun, later than the end of a live stream */
 uint64_t report_unread(const struct report *r);
 
+extern const struct cmd_json report_json;
+
 #endif /* GRTRACE_REPORT_H */

@@ -13,6 +13,31 @@
 #include "report_text.h"
 #include "base/units.h"
 
+static const struct grt_table recording_pairs = {"recording", "recording", NULL, GRT_TABLE_PAIRS};
+
+static void get_span(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	const struct reading_span *span = row;
+
+	(void)view;
+	(void)arg;
+	*cell = (struct grt_cell){.number = span->last - span->first, .absent = !span->known};
+}
+
+static const struct grt_column span_columns[] = {
+	{"span_ns", get_span, 0, GRT_CELL_NS, GRT_COLUMN_MACHINE, "time that is looked at, ns"},
+	{.name = NULL},
+};
+
+static const struct grt_table span_pairs = {NULL, NULL, span_columns, GRT_TABLE_PAIRS};
+
+const struct cmd_json report_json = {
+	.title = "what grtrace report --json prints",
+	.tables = GRT_TABLES(&recording_pairs, &report_text_skipped_table, &span_pairs, &reading_health_pairs,
+			     &report_text_pairs, &reading_join_pairs, &reading_balance_pairs),
+	.parts = GRT_PART_BY | GRT_PART_SUMMARY | GRT_PART_VERBOSE,
+};
+
 static void report_print_write_recording(struct report *r)
 {
 	struct grt_fields f = {.n = 0};
@@ -20,17 +45,6 @@ static void report_print_write_recording(struct report *r)
 	reading_recording(&f, r->session, r->input);
 	reading_span_fields(&f, &r->span);
 	grt_fields_write(&f, r->a.pass.writer, "recording", "recording");
-}
-
-/* Behind the tables, since a live one is known at its end only. */
-static void write_span(struct report *r)
-{
-	struct grt_fields f = {.n = 0};
-
-	grt_field_add(&f, "span_ns", GRT_CELL_NS,
-		      (struct grt_cell){.number = r->span.last - r->span.first, .absent = !r->span.known},
-		      NULL);
-	grt_fields_write(&f, r->a.pass.writer, NULL, NULL);
 }
 
 /* A packet's balance is known when its first event is read; live, its last ones may come after the end. */
@@ -201,12 +215,13 @@ int report_print(struct report *r)
 	end_pass(r);
 	ret = report_print_write_tables(r);
 	report_print_write_notes(r, h);
-	write_span(r);
+	/* behind the tables, since a live one is known at its end only */
+	grt_writer_pairs(pass->writer, &span_pairs, NULL, &r->span);
 	reading_health(pass->writer, h);
-	report_text_health(pass->writer, h, pass->json);
+	report_text_health(pass->writer, h);
 	if (!(r->by && r->by->where & GRT_PART_NO_JOBS) && !pass->no_jobs)
-		reading_joins(pass->writer, r->a.jobs, pass->json);
-	reading_balance(pass->writer, h, report_unread(r), pass->json);
+		reading_joins(pass->writer, r->a.jobs);
+	reading_balance(pass->writer, h, report_unread(r));
 	grt_writer_end(pass->writer);
 	grt_writer_free(pass->writer);
 	pass->writer = NULL;

@@ -15,30 +15,46 @@
 /* Kinds of skipped events that people are shown. */
 #define SKIPPED_ROWS 10
 
-void report_text_health(struct grt_writer *w, const struct grt_health *h, bool all)
+static void get_bad(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
-	const struct grt_health_text *t = &h->text;
-	struct grt_fields f = {.n = 0};
+	const struct grt_health_text *t = row;
 
-	if (!t->form)
-		return;
-	grt_field_add(&f, "form", GRT_CELL_TEXT, (struct grt_cell){.text = t->form}, NULL);
-	grt_field_number(&f, "lines", t->lines, "read");
-	grt_field_number(&f, "bad", t->bad, "of these, not understood");
-	if (all) {
-		grt_field_add(&f, "bad_line", GRT_CELL_NUMBER,
-			      (struct grt_cell){.number = t->bad_line, .absent = !t->bad}, NULL);
-		grt_field_add(&f, "bad_text", GRT_CELL_TEXT,
-			      (struct grt_cell){.text = t->bad_text, .absent = !t->bad}, NULL);
+	(void)view;
+	cell->absent = !t->bad;
+	if (arg)
+		cell->text = t->bad_text;
+	else
+		cell->number = t->bad_line;
+}
+
+#define TEXT(name, member, where, help)                                                                    \
+	{                                                                                                  \
+		name, grt_cell_u64, offsetof(struct grt_health_text, member), GRT_CELL_NUMBER, where, help \
 	}
-	grt_field_number(&f, "skipped", t->skipped, "events that are not about GPU jobs");
-	if (t->reordered || all)
-		grt_field_number(&f, "reordered", t->reordered, "lines or events that came after later ones");
-	if (t->sorted || all)
-		grt_field_number(&f, "sorted", t->sorted, "events that were sorted in temporary files");
-	if (t->gaps || all)
-		grt_field_number(&f, "gaps", t->gaps, "places where an unknown number of events is missing");
-	grt_fields_write(&f, w, "text", "text");
+#define NONZERO (GRT_COLUMN_ALL | GRT_COLUMN_NONZERO)
+
+/* clang-format off */
+static const struct grt_column text_columns[] = {
+	{"form", grt_cell_pointed, offsetof(struct grt_health_text, form), GRT_CELL_TEXT,
+	 GRT_COLUMN_ALL | GRT_COLUMN_PLAIN, "form of the text"},
+	TEXT("lines", lines, GRT_COLUMN_ALL, "read"),
+	TEXT("bad", bad, GRT_COLUMN_ALL, "of these, not understood"),
+	{"bad_line", get_bad, 0, GRT_CELL_NUMBER, GRT_COLUMN_MACHINE, "the first of these"},
+	{"bad_text", get_bad, 1, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "the beginning of that line"},
+	TEXT("skipped", skipped, GRT_COLUMN_ALL, "events that are not about GPU jobs"),
+	TEXT("reordered", reordered, NONZERO, "lines or events that came after later ones"),
+	TEXT("sorted", sorted, NONZERO, "events that were sorted in temporary files"),
+	TEXT("gaps", gaps, NONZERO, "places where an unknown number of events is missing"),
+	{.name = NULL},
+};
+/* clang-format on */
+
+const struct grt_table report_text_pairs = {"text", "text", text_columns, GRT_TABLE_PAIRS};
+
+void report_text_health(struct grt_writer *w, const struct grt_health *h)
+{
+	if (h->text.form)
+		grt_writer_pairs(w, &report_text_pairs, NULL, &h->text);
 }
 
 void report_text_notes(struct grt_notes *n, const struct grt_health *h)
@@ -80,7 +96,7 @@ static const struct grt_column columns[] = {
 	{.name = NULL},
 };
 
-static const struct grt_table skipped_table = {"skipped", "skipped events", columns, 0};
+const struct grt_table report_text_skipped_table = {"skipped", "skipped events", columns, 0};
 
 static int report_text_compare(const void *a, const void *b)
 {
@@ -106,7 +122,7 @@ int report_text_skipped(const struct grt_session *s, struct grt_writer *w, struc
 		return -ENOMEM;
 	memcpy(row, list, n * sizeof(*row));
 	qsort(row, n, sizeof(*row), report_text_compare);
-	ret = grt_writer_rows(w, &skipped_table, NULL, row, sizeof(*row), show);
+	ret = grt_writer_rows(w, &report_text_skipped_table, NULL, row, sizeof(*row), show);
 	if (n > show)
 		grt_note(notes, "%u more kinds of events were skipped: -v shows all", n - show);
 	free(row);

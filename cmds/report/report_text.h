@@ -7,8 +7,10 @@
 
 #include "cmds/reading.h"
 
-/** report_text_health - fields: its form, lines and what became of them; @all: every key */
-void report_text_health(struct grt_writer *w, const struct grt_health *h, bool all);
+extern const struct grt_table report_text_pairs, report_text_skipped_table;
+
+/** report_text_health - pairs: its form, lines and what became of them */
+void report_text_health(struct grt_writer *w, const struct grt_health *h);
 
 /** report_text_notes - notes: lines that were not understood, places where events are missing */
 void report_text_notes(struct grt_notes *n, const struct grt_health *h);

@@ -99,5 +99,6 @@ const struct cmd cmd_rocm = {
 		"record [OPTIONS] [--] PROG [ARGS] | report -i DIR | report [--amd-log FILE] [--ftrace FILE]",
 	.opts = options,
 	.run = rocm_run,
+	.json = &rocm_json,
 	.stop_at_operand = true,
 };

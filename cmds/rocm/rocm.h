@@ -88,4 +88,7 @@ void rocm_answers(const struct rocm_run *run, struct grt_writer *w);
  * where there are none. @over: adds what there is no place for. Return: 0 or -ENOMEM */
 int rocm_debugfs(const struct rocm_run *run, struct grt_writer *w, uint64_t *over);
 
+extern const struct cmd_json rocm_json;
+extern const struct grt_table rocm_debugfs_table;
+
 #endif /* GRTRACE_ROCM_H */

@@ -233,7 +233,7 @@ static const struct grt_column columns[] = {
 	 "address space; in mqds 0 where the scheduler gives one"},
 	{.name = NULL},
 };
-static const struct grt_table table = {"debugfs", "debugfs of KFD, before and after", columns, 0};
+const struct grt_table rocm_debugfs_table = {"debugfs", "debugfs of KFD, before and after", columns, 0};
 
 static int rocm_debugfs_add_word(struct dumps *all, struct dump *d, uint32_t at, uint32_t v)
 {
@@ -440,7 +440,7 @@ int rocm_debugfs(const struct rocm_run *run, struct grt_writer *w, uint64_t *ove
 
 	if (!dir)
 		return 0;
-	grt_writer_table(w, &table, NULL);
+	grt_writer_table(w, &rocm_debugfs_table, NULL);
 	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]) && !ret; i++)
 		ret = rocm_debugfs_write_file(w, dir, files[i], over);
 	grt_writer_table_end(w);

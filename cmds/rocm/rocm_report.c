@@ -461,6 +461,18 @@ static const struct grt_column passed_columns[] = {
 };
 static const struct grt_table passed_table = {"skipped", "passed over", passed_columns, 0};
 
+static const struct grt_table input_pairs = {"input", "input", NULL, GRT_TABLE_PAIRS};
+static const struct grt_table use_pairs = {"use", NULL, NULL, GRT_TABLE_PAIRS};
+static const struct grt_table answer_pairs = {"answers", "answers", NULL, GRT_TABLE_PAIRS};
+
+const struct cmd_json rocm_json = {
+	.title = "what grtrace rocm report --json prints; with --timeline the lines before it are events",
+	.tables = GRT_TABLES(&input_pairs, &grt_rocm_creation_table, &grt_rocm_step_table,
+			     &grt_rocm_queue_table, &grt_rocm_mqd_table, &use_pairs, &grt_rocm_kernel_table,
+			     &grt_rocm_call_table, &grt_rocm_func_table, &grt_rocm_layer_table,
+			     &rocm_debugfs_table, &passed_table, &answer_pairs),
+};
+
 /* Return: 0 or -ENOMEM */
 static int write_passed(const struct rocm_run *run, struct grt_writer *w, struct grt_notes *notes)
 {

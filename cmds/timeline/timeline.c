@@ -271,4 +271,5 @@ const struct cmd cmd_timeline = {
 		"[PATH] [-i PATH] [--latency-only] [--from T] [--to T] [--width N] [--ring R] [--device GPU] [--pid P] [--json]",
 	.opts = opts,
 	.run = timeline_run,
+	.json = &timeline_json,
 };

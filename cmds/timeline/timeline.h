@@ -69,4 +69,6 @@ int timeline_print(struct timeline *tl);
  */
 bool timeline_draw(struct timeline *tl, const struct grt_part *part, const void *state, int *ret);
 
+extern const struct cmd_json timeline_json;
+
 #endif /* GRTRACE_TIMELINE_H */

@@ -11,6 +11,14 @@
 #include "timeline.h"
 #include "base/units.h"
 
+static const struct grt_table recording_pairs = {"recording", "recording", NULL, GRT_TABLE_PAIRS};
+
+const struct cmd_json timeline_json = {
+	.title = "what grtrace timeline --json prints",
+	.tables = GRT_TABLES(&recording_pairs, &reading_health_pairs, &reading_join_pairs, &reading_balance_pairs),
+	.parts = GRT_PART_BARS | GRT_PART_LATENCY,
+};
+
 static void timeline_print_write_recording(struct timeline *tl)
 {
 	struct grt_fields f = {.n = 0};
@@ -57,9 +65,9 @@ static void timeline_print_write_end(struct timeline *tl)
 	grt_notes_write(&tl->notes, pass->writer);
 	if (pass->json) {
 		reading_health(pass->writer, h);
-		reading_joins(pass->writer, tl->a.jobs, true);
+		reading_joins(pass->writer, tl->a.jobs);
 	}
-	reading_balance(pass->writer, h, 0, pass->json);
+	reading_balance(pass->writer, h, 0);
 }
 
 static bool timeline_print_is_shown(void *arg, const struct grt_part *part, const void *state)

@@ -184,7 +184,7 @@ void grt_writer_notes(struct grt_writer *w, const char *const *notes, unsigned i
 /** grt_writer_free - frees it, @out stays open; NULL is allowed */
 void grt_writer_free(struct grt_writer *w);
 
-/** grt_column_find - the column of this name, NULL where there is none */
+/** grt_column_find - the column of this name, as text or as JSON and CSV call it; NULL: there is none */
 const struct grt_column *grt_column_find(const struct grt_table *table, const char *name);
 
 /** grt_column_get - the value of a column */

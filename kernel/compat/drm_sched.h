@@ -104,16 +104,6 @@ static inline u32 grtrace_sched_hw_depth(struct drm_gpu_scheduler *sched)
 #endif
 }
 
-/** grtrace_sched_hw_limit - how many jobs, or credits, the hardware takes */
-static inline u32 grtrace_sched_hw_limit(struct drm_gpu_scheduler *sched)
-{
-#if GRTRACE_HAS_SCHED_CREDITS
-	return sched->credit_limit;
-#else
-	return sched->hw_submission_limit;
-#endif
-}
-
 /** grtrace_sched_device - the scheduler's device, NULL where it does not know */
 static inline struct device *grtrace_sched_device(struct drm_gpu_scheduler *sched)
 {

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "grow.h"
+#include "intervals.h"
 
 /* A part of several is at most its age / 32 long, unless that does not make room enough. */
 #define COARSE_SHIFT 5
@@ -47,21 +48,7 @@ static int busy_make_room(struct grt_busy *b)
 	return 0;
 }
 
-/* Index of the first part that ends at or after @t. */
-static uint32_t first_touched(const struct grt_busy *b, uint64_t t)
-{
-	uint32_t low = 0, high = b->used;
-
-	while (low < high) {
-		uint32_t mid = (low + high) / 2;
-
-		if (b->part[mid].to < t)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
-}
+GRT_INTERVALS(parts, struct grt_busy_part)
 
 /* Only @left ns of a part are left to it: as much as can be of its idle time is among them. */
 static void keep_idle(struct grt_busy *b, struct grt_busy_part *p, uint64_t left)
@@ -79,7 +66,7 @@ static bool trim_left(struct grt_busy *b, uint64_t from, uint64_t to, uint32_t *
 {
 	struct grt_busy_part *p;
 
-	*i = first_touched(b, from);
+	*i = parts_ending(b->part, b->used, from);
 	p = b->part + *i;
 	if (*i == b->used || !p->idle || p->from >= from)
 		return true;
@@ -99,10 +86,8 @@ static bool trim_left(struct grt_busy *b, uint64_t from, uint64_t to, uint32_t *
 static uint32_t trim_right(struct grt_busy *b, uint64_t to, uint32_t i)
 {
 	struct grt_busy_part *p;
-	uint32_t end = i;
+	uint32_t end = parts_behind(b->part, b->used, i, to);
 
-	while (end < b->used && b->part[end].from <= to)
-		end++;
 	if (end == i)
 		return end;
 	p = &b->part[end - 1];
@@ -131,10 +116,8 @@ static int busy_insert(struct grt_busy *b, uint64_t from, uint64_t to)
 		from = v[i].from;
 	if (end > i && v[end - 1].to > to)
 		to = v[end - 1].to;
-	memmove(v + i + 1, v + end, (b->used - end) * sizeof(*v));
+	parts_unite(v, &b->used, i, end);
 	v[i] = (struct grt_busy_part){.from = from, .to = to};
-	b->used -= end - i;
-	b->used++;
 	return 0;
 }
 

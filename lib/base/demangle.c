@@ -168,7 +168,6 @@ bool grt_can_demangle(void)
 
 char *grt_demangle(const char *name)
 {
-	(void)name;
 	return NULL;
 }
 

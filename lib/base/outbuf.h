@@ -8,7 +8,9 @@
 #define GRT_BASE_OUTBUF_H
 
 #include <errno.h>
+#include <stdarg.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -102,6 +104,32 @@ static inline char *grt_format_padded(char *p, const char *text, size_t len)
 		text += GRT_PAD;
 	} while (p < end);
 	return end;
+}
+
+/** struct grt_key_text - a key with what stands around it; copied whole, used up to @len */
+struct grt_key_text {
+	char text[31];
+	uint8_t len;
+};
+
+/** grt_key_text - makes one; what is too long is cut */
+static inline void __attribute__((format(printf, 2, 3)))
+grt_key_text(struct grt_key_text *k, const char *fmt, ...)
+{
+	va_list ap;
+	int n;
+
+	va_start(ap, fmt);
+	n = vsnprintf(k->text, sizeof(k->text), fmt, ap);
+	va_end(ap);
+	k->len = (uint8_t)(n < (int)sizeof(k->text) ? n : (int)sizeof(k->text) - 1);
+}
+
+/** grt_key_put - writes one; a copy of fixed size is one instruction, what is too much is written over */
+static inline char *grt_key_put(char *p, const struct grt_key_text *k)
+{
+	memcpy(p, k->text, sizeof(k->text));
+	return p + k->len;
 }
 
 /*

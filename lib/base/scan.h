@@ -427,9 +427,6 @@ static inline bool grt_key_number(const char *p, const char *end, const char *ke
 	return grt_scan_number(&at, end, v);
 }
 
-/** GRT_KEY_NUMBER - the same for a text constant */
-#define GRT_KEY_NUMBER(p, end, key, v) grt_key_number((p), (end), (key), sizeof(key) - 1, (v))
-
 /** grt_u16 - saturates to 16 bits */
 static inline uint16_t grt_u16(uint64_t v)
 {

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "grow.h"
+#include "intervals.h"
 
 int grt_stretches_close(struct grt_stretches *s, uint32_t n,
 			int (*fn)(void *arg, const struct grt_stretches *s, const struct grt_stretch *st),
@@ -31,24 +32,13 @@ int grt_stretches_close(struct grt_stretches *s, uint32_t n,
 	return ret;
 }
 
+GRT_INTERVALS(stretches, struct grt_stretch)
+
 uint32_t grt_stretches_at(const struct grt_stretches *s, uint64_t time)
 {
-	uint32_t low = 0, high = s->used;
+	uint32_t i = stretches_ending(s->kept, s->used, time);
 
-	/* Mostly it is behind all, or in the last one. */
-	if (!high || s->kept[high - 1].to <= time)
-		return high;
-	if (s->kept[high - 1].from <= time)
-		return high - 1;
-	while (low < high) {
-		uint32_t mid = (low + high) / 2;
-
-		if (s->kept[mid].to <= time)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	return i < s->used && s->kept[i].to == time ? i + 1 : i;
 }
 
 /* What @new says of the stretch that it becomes one with. */
@@ -66,37 +56,20 @@ static void melt(const struct grt_stretches *s, struct grt_stretch *st, const st
 		st->last = new->last;
 }
 
-/* Stretches [i, end) become one. */
-static void melt_all(struct grt_stretches *s, uint32_t i, uint32_t end)
-{
-	struct grt_stretch *v = s->kept;
-
-	for (uint32_t k = i + 1; k < end; k++)
-		melt(s, &v[i], &v[k]);
-	memmove(v + i + 1, v + end, (s->used - end) * sizeof(*v));
-	s->used -= end - i - 1;
-}
-
 int grt_stretches_add(struct grt_stretches *s, const struct grt_stretch *new)
 {
-	uint32_t i = grt_stretches_at(s, new->from), end;
+	uint32_t i = stretches_ending(s->kept, s->used, new->from);
+	uint32_t end = stretches_behind(s->kept, s->used, i, new->to);
 
-	/* What ends where the new one begins is touched, too. */
-	if (i && s->kept[i - 1].to == new->from)
-		i--;
-	for (end = i; end < s->used && s->kept[end].from <= new->to; end++)
-		;
-	if (end > i) {
-		melt(s, &s->kept[i], new);
-		if (end > i + 1)
-			melt_all(s, i, end);
-		return 0;
-	}
-	if (grt_grow(&s->kept, &s->room, s->used + 1, 8))
+	if (end == i && grt_grow(&s->kept, &s->room, s->used + 1, 8))
 		return -ENOMEM;
-	memmove(s->kept + i + 1, s->kept + i, (s->used - i) * sizeof(*s->kept));
-	s->kept[i] = *new;
-	s->used++;
+	if (end > i)
+		melt(s, &s->kept[i], new);
+	for (uint32_t k = i + 1; k < end; k++)
+		melt(s, &s->kept[i], &s->kept[k]);
+	stretches_unite(s->kept, &s->used, i, end);
+	if (end == i)
+		s->kept[i] = *new;
 	return 0;
 }
 

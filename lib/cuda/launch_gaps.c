@@ -13,6 +13,7 @@
 
 #include "codes/cuda_codes.h"
 #include "base/grow.h"
+#include "base/heap.h"
 #include "stack/image_frames.h"
 #include "base/keyed.h"
 
@@ -233,28 +234,20 @@ static int launch_gaps_take(struct grt_launch_gaps *g, const struct grt_key *dev
 
 /* ----------------------------------------------------------------- heap */
 
-static void launch_gaps_push(struct device *d, const struct interval *i)
+static bool gap_before(const struct device *d, const struct interval *a, const struct interval *b)
 {
-	uint32_t at = d->used++;
-
-	for (; at && i->from < d->heap[(at - 1) / 2].from; at = (at - 1) / 2)
-		d->heap[at] = d->heap[(at - 1) / 2];
-	d->heap[at] = *i;
+	return a->from < b->from;
 }
+
+GRT_HEAP(gap, struct interval, struct device, gap_before)
 
 static struct interval launch_gaps_pop(struct device *d)
 {
-	struct interval top = d->heap[0], moving = d->heap[--d->used];
-	uint32_t at = 0, child;
+	struct interval top = d->heap[0];
 
-	for (; (child = 2 * at + 1) < d->used; at = child) {
-		if (child + 1 < d->used && d->heap[child + 1].from < d->heap[child].from)
-			child++;
-		if (d->heap[child].from >= moving.from)
-			break;
-		d->heap[at] = d->heap[child];
-	}
-	d->heap[at] = moving;
+	d->heap[0] = d->heap[--d->used];
+	if (d->used)
+		gap_sink(d, d->heap, d->used, 0);
 	return top;
 }
 
@@ -283,7 +276,8 @@ int grt_launch_gaps_work(struct grt_launch_gaps *g, const struct grt_image *imag
 	ret = ret ?: grt_grow(&d->heap, &d->room, d->used + 1, 256);
 	if (ret)
 		return ret;
-	launch_gaps_push(d, &i);
+	d->heap[d->used] = i;
+	gap_rise(d, d->heap, d->used++);
 	return 0;
 }
 

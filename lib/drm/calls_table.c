@@ -66,6 +66,8 @@ static void note_open(struct grt_pass *pass, const struct grt_call_process *cons
 		grt_note(pass->notes, "open now: none of the files opened in the trace");
 }
 
+static const struct grt_hist_tables time_tables = GRT_HIST_TABLES(ALL, TIMES, "ioctl_time", "time in ioctls");
+
 static int show_calls(void *state, const struct grt_part *part, struct grt_pass *pass)
 {
 	const struct grt_calls_count count = grt_calls_count(state);
@@ -91,7 +93,7 @@ static int show_calls(void *state, const struct grt_part *part, struct grt_pass 
 			 "%" PRIu64 " calls and %" PRIu64
 			 " open files are not in the table (limit of %u processes or %u files)",
 			 count.over, count.forgotten, GRT_CALLS_PROCESSES_MAX, GRT_CALLS_FILES_MAX);
-	return ret ? ret : grt_times_write(pass, "ioctl_time", "time in ioctls", GRT_HIST_OF_ALL, &times, 1);
+	return ret ? ret : grt_hists_write(pass, &time_tables, &times, 1);
 }
 
 /* --------------------------------------------------------------- analysis */
@@ -116,7 +118,7 @@ static const uint16_t call_types[] = {GRT_EV_OPEN, GRT_EV_CLOSE, GRT_EV_IOCTL_EN
 				      GRT_EV_MMAP, GRT_EV_POLL,	 0};
 static const struct grt_part call_parts[] = {
 	{"calls", "calls on device files by process", GRT_PART_MONITOR, .types = call_types,
-	 .write = show_calls},
+	 .tables = GRT_TABLES(&call_table, GRT_HIST_BOTH(time_tables)), .write = show_calls},
 	{.name = NULL},
 };
 

@@ -319,7 +319,7 @@ static void free_counters(void *state)
 static const uint16_t counter_types[] = {GRT_EV_COUNTER, 0};
 static const struct grt_part counter_parts[] = {
 	{"counters", "each counter of devices and processes", GRT_PART_SUMMARY | GRT_PART_MONITOR,
-	 .types = counter_types, .write = write_counters},
+	 .types = counter_types, .tables = GRT_TABLES(&grt_counter_table), .write = write_counters},
 	{.name = NULL},
 };
 

@@ -95,7 +95,8 @@ static void free_irqs(void *state)
 
 static const uint16_t irq_types[] = {GRT_EV_IRQ, 0};
 static const struct grt_part irq_parts[] = {
-	{"irqs", "interrupts by client and source", GRT_PART_MONITOR, .types = irq_types, .write = show_irqs},
+	{"irqs", "interrupts by client and source", GRT_PART_MONITOR, .types = irq_types,
+	 .tables = GRT_TABLES(&irq_table), .write = show_irqs},
 	{.name = NULL},
 };
 

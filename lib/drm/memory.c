@@ -281,7 +281,6 @@ static int on_bind(struct grt_memory *m, const struct grt_event *e)
 
 static int on_unbind(struct grt_memory *m, const struct grt_event *e)
 {
-	(void)e;
 	m->count.unbinds++;
 	return 0;
 }

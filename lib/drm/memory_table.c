@@ -4,33 +4,68 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdlib.h>
 
 #include "codes/codes.h"
 #include "memory.h"
+#include "table/cells.h"
 #include "table/hist_table.h"
 
-static void amount_fields(struct grt_fields *f, const char *const name[2], const struct grt_mem_amount *a,
-			  const char *help)
-{
-	grt_field_number(f, name[0], a->objects, help);
-	grt_field_number(f, name[1], a->bytes, "their bytes");
-}
+#define C(member) offsetof(struct grt_mem_count, member)
+#define PAIR(name, member, help)                                                     \
+	{                                                                            \
+		name, grt_cell_u64, C(member), GRT_CELL_NUMBER, GRT_COLUMN_ALL, help \
+	}
+#define AMOUNT(name, member, help) \
+	PAIR(name, member.objects, help), PAIR(name "_bytes", member.bytes, "their bytes")
+
+/* clang-format off */
+static const struct grt_column placement_columns[] = {
+	AMOUNT("created", created, "buffers created"),
+	AMOUNT("vram_wanted", vram_wanted, "of these, wanted in VRAM"),
+	AMOUNT("vram_in_gtt", vram_in_gtt, "of these, placed in GTT"),
+	AMOUNT("cpu_visible", cpu_visible, "created with access by the CPU"),
+	{.name = NULL},
+};
+
+static const struct grt_column live_columns[] = {
+	AMOUNT("created", created, "objects created"),
+	AMOUNT("destroyed", destroyed, "of these, destroyed"),
+	AMOUNT("live_min", live_min, "live at least, from the first creation on"),
+	AMOUNT("live_max", live_max, "live at most"),
+	AMOUNT("live_end", live, "live at the end"),
+	PAIR("older", older, "destroyed, but created before the trace: no size is known"),
+	{.name = NULL},
+};
+
+static const struct grt_column bind_columns[] = {
+	PAIR("binds", binds, "bindings into an address space"),
+	PAIR("rebinds", rebinds, "of these, of an object bound before"),
+	PAIR("unbinds", unbinds, "bindings removed"),
+	{.name = NULL},
+};
+
+static const struct grt_column fault_columns[] = {
+	PAIR("gtt_read", faults[1][0], "through the GPU's aperture, reading"),
+	PAIR("gtt_write", faults[1][1], "through the GPU's aperture, writing"),
+	PAIR("cpu_read", faults[0][0], "by the CPU, reading"),
+	PAIR("cpu_write", faults[0][1], "by the CPU, writing"),
+	{.name = NULL},
+};
+/* clang-format on */
+
+static const struct grt_table placement_pairs = {"placement", "memory placement", placement_columns,
+						 GRT_TABLE_PAIRS};
+static const struct grt_table live_pairs = {"memory", "live memory objects", live_columns, GRT_TABLE_PAIRS};
+static const struct grt_table bind_pairs = {"bindings", "bindings", bind_columns, GRT_TABLE_PAIRS};
+static const struct grt_table fault_pairs = {"faults", "faults on mapped objects", fault_columns,
+					     GRT_TABLE_PAIRS};
 
 static int show_placement(void *state, const struct grt_part *part, struct grt_pass *pass)
 {
-	const struct grt_mem_count *c = grt_memory_count(state);
-	struct grt_fields f = {.n = 0};
-
 	(void)part;
-	amount_fields(&f, (const char *const[]){"created", "created_bytes"}, &c->created, "buffers created");
-	amount_fields(&f, (const char *const[]){"vram_wanted", "vram_wanted_bytes"}, &c->vram_wanted,
-		      "of these, wanted in VRAM");
-	amount_fields(&f, (const char *const[]){"vram_in_gtt", "vram_in_gtt_bytes"}, &c->vram_in_gtt,
-		      "of these, placed in GTT");
-	amount_fields(&f, (const char *const[]){"cpu_visible", "cpu_visible_bytes"}, &c->cpu_visible,
-		      "created with access by the CPU");
-	grt_fields_write(&f, pass->writer, "placement", "memory placement");
+	grt_writer_pairs(pass->writer, &placement_pairs, NULL, grt_memory_count(state));
 	return 0;
 }
 
@@ -94,17 +129,7 @@ static int show_moves(void *state, const struct grt_part *part, struct grt_pass 
 
 static void write_live(struct grt_pass *pass, const struct grt_mem_count *c)
 {
-	struct grt_fields f = {.n = 0};
-
-	amount_fields(&f, (const char *const[]){"created", "created_bytes"}, &c->created, "objects created");
-	amount_fields(&f, (const char *const[]){"destroyed", "destroyed_bytes"}, &c->destroyed,
-		      "of these, destroyed");
-	amount_fields(&f, (const char *const[]){"live_min", "live_min_bytes"}, &c->live_min,
-		      "live at least, from the first creation on");
-	amount_fields(&f, (const char *const[]){"live_max", "live_max_bytes"}, &c->live_max, "live at most");
-	amount_fields(&f, (const char *const[]){"live_end", "live_end_bytes"}, &c->live, "live at the end");
-	grt_field_number(&f, "older", c->older, "destroyed, but created before the trace: no size is known");
-	grt_fields_write(&f, pass->writer, "memory", "live memory objects");
+	grt_writer_pairs(pass->writer, &live_pairs, NULL, c);
 	if (c->forgotten)
 		grt_note(pass->notes,
 			 "%" PRIu64
@@ -239,20 +264,18 @@ static int write_top(const struct grt_memory *state, struct grt_pass *pass)
 	return ret;
 }
 
+static const struct grt_hist_tables size_tables =
+	GRT_HIST_TABLES(ALL, SIZES, "bind_sizes", "sizes of bindings, bytes");
+
 static int show_binds(void *state, const struct grt_part *part, struct grt_pass *pass)
 {
-	const struct grt_mem_count *c = grt_memory_count(state);
 	const struct grt_hist_row sizes = {0, "bind", grt_memory_bind_sizes(state)};
-	struct grt_fields f = {.n = 0};
 	int ret;
 
 	(void)part;
-	grt_field_number(&f, "binds", c->binds, "bindings into an address space");
-	grt_field_number(&f, "rebinds", c->rebinds, "of these, of an object bound before");
-	grt_field_number(&f, "unbinds", c->unbinds, "bindings removed");
-	grt_fields_write(&f, pass->writer, "bindings", "bindings");
+	grt_writer_pairs(pass->writer, &bind_pairs, NULL, grt_memory_count(state));
 	ret = write_top(state, pass);
-	return ret ? ret : grt_sizes_write(pass, "bind_sizes", "sizes of bindings, bytes", &sizes, 1);
+	return ret ? ret : grt_hists_write(pass, &size_tables, &sizes, 1);
 }
 
 /* Shrinking and faults */
@@ -302,15 +325,8 @@ static int show_shrinks(void *state, const struct grt_part *part, struct grt_pas
 
 static int show_faults(void *state, const struct grt_part *part, struct grt_pass *pass)
 {
-	const struct grt_mem_count *c = grt_memory_count(state);
-	struct grt_fields f = {.n = 0};
-
 	(void)part;
-	grt_field_number(&f, "gtt_read", c->faults[1][0], "through the GPU's aperture, reading");
-	grt_field_number(&f, "gtt_write", c->faults[1][1], "through the GPU's aperture, writing");
-	grt_field_number(&f, "cpu_read", c->faults[0][0], "by the CPU, reading");
-	grt_field_number(&f, "cpu_write", c->faults[0][1], "by the CPU, writing");
-	grt_fields_write(&f, pass->writer, "faults", "faults on mapped objects");
+	grt_writer_pairs(pass->writer, &fault_pairs, NULL, grt_memory_count(state));
 	return 0;
 }
 
@@ -334,17 +350,19 @@ GRT_ANALYSIS_FREE(free_memory, grt_memory_free)
 
 static const struct grt_part memory_parts[] = {
 	{"placement", "amdgpu: placement of buffers, requested and given", GRT_PART_MONITOR,
-	 .types = TYPES(GRT_EV_MEM_CREATE), .write = show_placement},
+	 .types = TYPES(GRT_EV_MEM_CREATE), .tables = GRT_TABLES(&placement_pairs), .write = show_placement},
 	{"moves", "amdgpu: moves by direction", GRT_PART_MONITOR, .types = TYPES(GRT_EV_MEM_MOVE),
-	 .write = show_moves},
+	 .tables = GRT_TABLES(&move_table), .write = show_moves},
 	{"live", "live objects over time and by process", GRT_PART_MONITOR,
-	 .types = TYPES(GRT_EV_MEM_CREATE, GRT_EV_MEM_DESTROY), .write = show_live},
+	 .types = TYPES(GRT_EV_MEM_CREATE, GRT_EV_MEM_DESTROY),
+	 .tables = GRT_TABLES(&live_pairs, &slice_table, &process_table), .write = show_live},
 	{"binds", "bindings into address spaces", GRT_PART_MONITOR,
-	 .types = TYPES(GRT_EV_MEM_BIND, GRT_EV_MEM_UNBIND), .write = show_binds},
+	 .types = TYPES(GRT_EV_MEM_BIND, GRT_EV_MEM_UNBIND),
+	 .tables = GRT_TABLES(&bind_pairs, &top_table, GRT_HIST_BOTH(size_tables)), .write = show_binds},
 	{"shrinks", "requests to give memory back", GRT_PART_MONITOR, .types = TYPES(GRT_EV_MEM_SHRINK),
-	 .write = show_shrinks},
+	 .tables = GRT_TABLES(&shrink_table), .write = show_shrinks},
 	{"faults", "faults on mapped objects", GRT_PART_MONITOR, .types = TYPES(GRT_EV_MEM_FAULT),
-	 .write = show_faults},
+	 .tables = GRT_TABLES(&fault_pairs), .write = show_faults},
 	{.name = NULL},
 };
 

@@ -62,6 +62,9 @@ static int write_crtc(struct grt_pass *pass, const struct grt_crtc *crtc)
 	return grt_writer_row(pass->writer, &c);
 }
 
+static const struct grt_hist_tables delivery_tables =
+	GRT_HIST_TABLES(CRTC, TIMES, "delivery", "delivery of events");
+
 static int write_frame_latencies(const struct grt_vblank *state, struct grt_pass *pass)
 {
 	struct grt_hist_row row[2 * GRT_VBLANK_CRTCS_MAX];
@@ -72,7 +75,7 @@ static int write_frame_latencies(const struct grt_vblank *state, struct grt_pass
 		row[n++] = (struct grt_hist_row){c->crtc, "queued-to-delivered", &c->since_asked};
 		row[n++] = (struct grt_hist_row){c->crtc, "vblank-to-delivered", &c->since_vblank};
 	}
-	return grt_times_write(pass, "delivery", "delivery of events", GRT_HIST_OF_CRTC, row, n);
+	return grt_hists_write(pass, &delivery_tables, row, n);
 }
 
 static int show_frames(void *state, const struct grt_part *part, struct grt_pass *pass)
@@ -120,7 +123,8 @@ GRT_ANALYSIS_FREE(free_vblank, grt_vblank_free)
 static const uint16_t frame_types[] = {GRT_EV_VBLANK, GRT_EV_VBLANK_QUEUED, GRT_EV_VBLANK_DELIVERED, 0};
 static const struct grt_part frame_parts[] = {
 	{"frames", "refresh rate, missed frames and late events by CRTC", GRT_PART_MONITOR,
-	 .types = frame_types, .write = show_frames},
+	 .types = frame_types, .tables = GRT_TABLES(&crtc_table, GRT_HIST_BOTH(delivery_tables)),
+	 .write = show_frames},
 	{.name = NULL},
 };
 

@@ -314,13 +314,11 @@ static int chrome_event(struct grt_export *x, const struct grt_event *e, uint32_
 	struct chrome *f = x->state;
 	int ret = f->begun ? 0 : chrome_put_head(f, e->time);
 
-	(void)cpu;
 	return ret ?: grt_tracks_event(x->tracks, e);
 }
 
 static int chrome_beyond(struct grt_export *x, const struct grt_event *e, uint32_t cpu)
 {
-	(void)cpu;
 	return grt_tracks_event(x->tracks, e);
 }
 

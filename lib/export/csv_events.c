@@ -84,18 +84,15 @@ static int csv_begin(struct grt_export *x)
 
 static char *csv_events_put_field(char *p, const struct grt_field *c, const struct grt_event *e)
 {
-	const char *at = (const char *)e + c->offset;
-	unsigned int unused = 64 - 8 * c->size;
-	uint64_t v = 0;
+	uint64_t v;
 
 	if (c->kind == GRT_FIELD_STR)
-		return csv_events_put_text(p, at, c->size);
-	memcpy(&v, at, c->size);
-	if (grt_field_is_unknown(c, e,
-				 c->kind == GRT_FIELD_SIGNED ? (int64_t)(v << unused) >> unused : (int64_t)v))
+		return csv_events_put_text(p, (const char *)e + c->offset, c->size);
+	v = grt_field_value(c, e);
+	if (grt_field_is_unknown(c, e, (int64_t)v))
 		return p;
 	if (c->kind == GRT_FIELD_SIGNED)
-		return grt_format_s64(p, (int64_t)(v << unused) >> unused);
+		return grt_format_s64(p, (int64_t)v);
 	if (c->kind == GRT_FIELD_ENGINE && v < GRT_ENGINE_MAX && grt_engine_names[v])
 		return grt_format_word(p, grt_engine_names[v]);
 	return grt_format_u64(p, v);

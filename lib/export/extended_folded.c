@@ -144,7 +144,6 @@ static int extended_folded_event(struct grt_export *x, const struct grt_event *e
 {
 	struct extended_folded *f = x->state;
 
-	(void)cpu;
 	if (e->type == GRT_EV_NAME)
 		return grt_names_add(&f->names, (const struct grt_ev_name *)e);
 	if (e->type == GRT_EV_LAUNCH)
@@ -160,7 +159,6 @@ static int extended_folded_end(struct grt_export *x, const struct grt_health *h)
 	uint32_t node;
 	int ret = 0;
 
-	(void)h;
 	for (; w < f->waiting + f->waits && !ret; w++) {
 		node = grt_images_stack(&f->images, w->image->number, w->launch.correlation);
 		ret = node ? extended_folded_put(f, w->image, &w->launch, node) : 0;

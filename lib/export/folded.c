@@ -15,7 +15,6 @@ static int folded_begin(struct grt_export *x)
 
 static int folded_event(struct grt_export *x, const struct grt_event *e, uint32_t cpu)
 {
-	(void)cpu;
 	return grt_flame_event(x->state, e);
 }
 
@@ -32,7 +31,6 @@ static int folded_end(struct grt_export *x, const struct grt_health *h)
 	struct grt_stacks *tree;
 	int ret = grt_stacks_new(&tree);
 
-	(void)h;
 	if (!ret)
 		ret = grt_flame_tree(x->state, &shape, tree, GRT_STACKS_NOW);
 	if (!ret)

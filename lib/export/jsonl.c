@@ -36,7 +36,6 @@ static int jsonl_event(struct grt_export *x, const struct grt_event *e, uint32_t
 
 static int jsonl_end(struct grt_export *x, const struct grt_health *h)
 {
-	(void)h;
 	return grt_outbuf_flush(&((struct jsonl *)x->state)->out);
 }
 

@@ -500,7 +500,6 @@ static int perfetto_begin(struct grt_export *x)
 
 static int perfetto_event(struct grt_export *x, const struct grt_event *e, uint32_t cpu)
 {
-	(void)cpu;
 	return grt_tracks_event(x->tracks, e);
 }
 

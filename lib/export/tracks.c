@@ -49,14 +49,6 @@ void tracks_add_text(struct tracks_args *a, unsigned int id, const char *text, s
 			.id = (uint16_t)id, .kind = GRT_TRACK_TEXT, .length = (uint32_t)length, .text = text};
 }
 
-uint64_t tracks_field_number(const struct grt_field *f, const struct grt_event *e)
-{
-	uint64_t v = 0;
-
-	memcpy(&v, (const char *)e + f->offset, f->size);
-	return v;
-}
-
 void tracks_add_field(struct tracks_args *a, unsigned int id, const struct grt_field *f,
 		      const struct grt_event *e)
 {
@@ -65,19 +57,15 @@ void tracks_add_field(struct tracks_args *a, unsigned int id, const struct grt_f
 						     [GRT_FIELD_SIGNED] = GRT_TRACK_S64,
 						     [GRT_FIELD_ENGINE] = GRT_TRACK_U64,
 						     [GRT_FIELD_TIME] = GRT_TRACK_U64};
-	unsigned int unused = 64 - 8 * f->size;
-	const char *text = (const char *)e + f->offset;
-	int64_t number;
+	uint64_t number;
 
 	if (f->kind == GRT_FIELD_STR) {
-		tracks_add_text(a, id, text, f->size);
-	} else if (f->kind == GRT_FIELD_SIGNED) {
-		number = (int64_t)(tracks_field_number(f, e) << unused) >> unused;
-		if (!grt_field_is_unknown(f, e, number))
-			tracks_add_arg(a, id, GRT_TRACK_S64, (uint64_t)number);
-	} else if (!grt_field_is_unknown(f, e, (int64_t)tracks_field_number(f, e))) {
-		tracks_add_arg(a, id, kinds[f->kind], tracks_field_number(f, e));
+		tracks_add_text(a, id, (const char *)e + f->offset, f->size);
+		return;
 	}
+	number = grt_field_value(f, e);
+	if (!grt_field_is_unknown(f, e, (int64_t)number))
+		tracks_add_arg(a, id, kinds[f->kind], number);
 }
 
 void tracks_add_fields(const struct grt_tracks *t, struct tracks_args *a, const struct grt_event *e)

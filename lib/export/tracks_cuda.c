@@ -50,7 +50,7 @@ static void add_work_fields(const struct grt_tracks *t, struct tracks_args *a, c
 	const struct grt_field *f = grt_event_table[e->type].fields();
 
 	for (unsigned int i = 2; f[i].name; i++)
-		if (tracks_field_number(&f[i], e) && strcmp(f[i].name, "name"))
+		if (grt_field_value(&f[i], e) && strcmp(f[i].name, "name"))
 			tracks_add_field(a, t->field_arg[e->type][i], &f[i], e);
 }
 

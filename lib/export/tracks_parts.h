@@ -125,8 +125,6 @@ void tracks_add_arg(struct tracks_args *a, unsigned int id, enum grt_track_value
 void tracks_add_number(struct tracks_args *a, unsigned int id, uint64_t number);
 void tracks_add_text(struct tracks_args *a, unsigned int id, const char *text, size_t length);
 
-/* A field as an unsigned number. */
-uint64_t tracks_field_number(const struct grt_field *f, const struct grt_event *e);
 void tracks_add_field(struct tracks_args *a, unsigned int id, const struct grt_field *f,
 		      const struct grt_event *e);
 

@@ -268,7 +268,8 @@ static void free_aggregates(void *state)
 }
 
 static const struct grt_part aggregate_parts[] = {
-	{"aggregates", "sums of AGGREGATE records by ring", GRT_PART_SUMMARY, .write = write_aggregates},
+	{"aggregates", "sums of AGGREGATE records by ring", GRT_PART_SUMMARY,
+	 .tables = GRT_TABLES(&grt_aggregate_table), .write = write_aggregates},
 	{.name = NULL},
 };
 

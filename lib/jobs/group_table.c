@@ -311,7 +311,7 @@ static const struct grt_part group_parts[] = {
 	 &grt_group_table[GRT_BY_ENGINE], .write = group_table_write_groups},
 	{"ring", "jobs by ring", GRT_PART_BY | GRT_PART_SUMMARY | GRT_PART_JOBS, GRT_BY_RING,
 	 &grt_group_table[GRT_BY_RING], .with = "aggregates", .any = any_groups,
-	 .write = group_table_write_groups},
+	 .tables = GRT_TABLES(&grt_gpus_ring_table), .write = group_table_write_groups},
 	{.name = NULL},
 };
 

@@ -193,7 +193,6 @@ static inline int add_interval(struct grt_groups *g, struct grt_group *group, co
 {
 	const struct share *s = what;
 
-	(void)g;
 	group->busy_inferred += s->busy_inferred;
 	return grt_busy_add(&group->busy, s->busy.from, s->busy.to);
 }
@@ -255,7 +254,6 @@ static int groups_add_stray(struct grt_groups *g, struct grt_group *group, const
 {
 	const struct grt_event *e = what;
 
-	(void)g;
 	group->errors += e->type == GRT_EV_ERROR;
 	group->commands += e->type == GRT_EV_COMMAND;
 	return 0;

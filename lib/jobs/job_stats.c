@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,6 +13,7 @@
 #include "deps.h"
 #include "job_stats.h"
 #include "phases.h"
+#include "table/cells.h"
 #include "table/hist_table.h"
 
 /* Jobs whose t_sched is longer are counted, ns. */
@@ -136,6 +138,9 @@ static int write_rings(const struct job_stats *s, struct grt_pass *pass)
 
 /* Latencies */
 
+static const struct grt_hist_tables latency_tables =
+	GRT_HIST_TABLES(RING, TIMES, "latency", "latency by ring");
+
 static unsigned int count_hists(const struct job_stats *s, const struct grt_pass *pass)
 {
 	const struct grt_ring_phases *r;
@@ -169,32 +174,57 @@ static int job_stats_write_latencies(const struct job_stats *s, struct grt_pass 
 	for (d = grt_deps_each(pass->deps, NULL); d; d = grt_deps_each(pass->deps, d))
 		if (!has_jobs(s, d))
 			row[n++] = (struct grt_hist_row){d->ring, "t_dep", &d->time};
-	ret = grt_times_write(pass, "latency", "latency by ring", GRT_HIST_OF_RING, row, n);
+	ret = grt_hists_write(pass, &latency_tables, row, n);
 	free(row);
 	return ret;
 }
+
+/** struct totals - of all rings */
+struct totals {
+	uint64_t submits, completions, met, signalled, ended, open, waits, errors, commands, misfits;
+};
+
+#define TOTAL(name, member, help)                                                                          \
+	{                                                                                                  \
+		name, grt_cell_u64, offsetof(struct totals, member), GRT_CELL_NUMBER, GRT_COLUMN_ALL, help \
+	}
+
+/* clang-format off */
+static const struct grt_column total_columns[] = {
+	TOTAL("submits", submits, "jobs handed to a driver"),
+	TOTAL("completions", completions, "jobs whose fence was signalled"),
+	TOTAL("dependencies", met, "fences that jobs depended on"),
+	TOTAL("dep_signalled", signalled, "of these, signalled already: no wait"),
+	TOTAL("dep_ended", ended, "of these, waited for until signalled"),
+	TOTAL("dep_waiting", open, "of these, not signalled at the end"),
+	TOTAL("waits", waits, "waits of threads for fences, begun"),
+	TOTAL("errors", errors, NULL),
+	TOTAL("commands", commands, "commands without a fence, which are not jobs"),
+	TOTAL("misfits", misfits, "events that fitted no job's life"),
+	{.name = NULL},
+};
+/* clang-format on */
+
+static const struct grt_table total_pairs = {"totals", "in total", total_columns, GRT_TABLE_PAIRS};
 
 static void write_totals(const struct job_stats *s, struct grt_pass *pass)
 {
 	const struct grt_jobs_count jobs = grt_jobs_count(pass->jobs);
 	const struct grt_deps_count deps = grt_deps_count(pass->deps);
-	struct grt_fields f = {.n = 0};
+	const struct totals t = {
+		.submits = pass->seen[GRT_EV_SUBMIT],
+		.completions = pass->seen[GRT_EV_COMPLETE] - pass->completed_again,
+		.met = deps.met,
+		.signalled = deps.signalled,
+		.ended = deps.ended,
+		.open = deps.open,
+		.waits = pass->seen[GRT_EV_SYNC_WAIT_ENTER],
+		.errors = pass->seen[GRT_EV_ERROR],
+		.commands = pass->seen[GRT_EV_COMMAND],
+		.misfits = jobs.late + jobs.repeated + jobs.disordered,
+	};
 
-	grt_field_number(&f, "submits", pass->seen[GRT_EV_SUBMIT], "jobs handed to a driver");
-	grt_field_number(&f, "completions", pass->seen[GRT_EV_COMPLETE] - pass->completed_again,
-			 "jobs whose fence was signalled");
-	grt_field_number(&f, "dependencies", deps.met, "fences that jobs depended on");
-	grt_field_number(&f, "dep_signalled", deps.signalled, "of these, signalled already: no wait");
-	grt_field_number(&f, "dep_ended", deps.ended, "of these, waited for until signalled");
-	grt_field_number(&f, "dep_waiting", deps.open, "of these, not signalled at the end");
-	grt_field_number(&f, "waits", pass->seen[GRT_EV_SYNC_WAIT_ENTER],
-			 "waits of threads for fences, begun");
-	grt_field_number(&f, "errors", pass->seen[GRT_EV_ERROR], NULL);
-	grt_field_number(&f, "commands", pass->seen[GRT_EV_COMMAND],
-			 "commands without a fence, which are not jobs");
-	grt_field_number(&f, "misfits", jobs.late + jobs.repeated + jobs.disordered,
-			 "events that fitted no job's life");
-	grt_fields_write(&f, pass->writer, "totals", "in total");
+	grt_writer_pairs(pass->writer, &total_pairs, NULL, &t);
 	if (deps.forgotten)
 		grt_note(pass->notes,
 			 "%" PRIu64 " dependency waits are not counted (limit of %u at the same time)",
@@ -402,11 +432,12 @@ static const uint16_t job_types[] = {GRT_EV_SUBMIT,   GRT_EV_COMMIT,   GRT_EV_EN
 
 static const struct grt_part stats_parts[] = {
 	{"jobs", "jobs, waits and dependencies by ring, their latencies", GRT_PART_MONITOR,
-	 .types = job_types, .write = show_jobs},
+	 .types = job_types, .tables = GRT_TABLES(&ring_table, &total_pairs, GRT_HIST_BOTH(latency_tables)),
+	 .write = show_jobs},
 	{"submits", "amdgpu: slow submits, IBs per submit", GRT_PART_MONITOR, .any = any_submits,
-	 .write = show_submits},
+	 .tables = GRT_TABLES(&submit_table, &ib_table), .write = show_submits},
 	{"commands", "virtio: commands and errors by number", GRT_PART_MONITOR, .any = any_commands,
-	 .write = job_stats_show_commands},
+	 .tables = GRT_TABLES(&command_table, &error_table), .write = job_stats_show_commands},
 	{.name = NULL},
 };
 

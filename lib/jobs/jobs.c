@@ -9,10 +9,10 @@
 #include <string.h>
 
 #include "codes/firmware.h"
+#include "base/keyed.h"
 #include "base/grow.h"
 #include "base/sized.h"
 #include "trace/job_record.h"
-#include "waits.h"
 
 #define BIT(stamp) (1U << (stamp))
 
@@ -68,6 +68,17 @@ struct ring_order {
 	bool firmware; /* it is a queue: firmware chooses when a job of it runs */
 };
 
+/**
+ * struct wait - a wait that has begun, by (ctx, seqno, tid)
+ * @begin: stamp of SYNC_WAIT_ENTER, ns
+ * @job, @serial: the job waited for: its slot, and which of the slot's jobs
+ */
+struct wait {
+	uint64_t begin;
+	uint64_t serial;
+	uint32_t job;
+};
+
 struct grt_jobs {
 	struct grt_job *job;
 	uint32_t room;
@@ -95,7 +106,8 @@ struct grt_jobs {
 	uint32_t rings_room;
 	uint32_t ring_cache[RING_CACHE];
 	struct grt_index ring_index;
-	struct grt_waits waits;
+	struct grt_keyed
+		waits; /* that have begun and not ended: elements are struct wait, the oldest gives way */
 	struct grt_names names;
 	uint32_t named_tid;
 	uint32_t named;
@@ -819,7 +831,7 @@ static int jobs_complete_event(struct grt_jobs *j, const struct grt_event *e)
 /* Waits */
 
 /* The job of a wait, NULL when it had to go before the wait ended. */
-static struct grt_job *wait_job(struct grt_jobs *j, const struct grt_wait *w)
+static struct grt_job *wait_job(struct grt_jobs *j, const struct wait *w)
 {
 	struct grt_job *job = &j->job[w->job];
 
@@ -837,7 +849,7 @@ static int wait_over(struct grt_jobs *j, struct grt_job *job)
 }
 
 /* The end of this wait is not in the trace. */
-static int lose_wait(struct grt_jobs *j, const struct grt_wait *w)
+static int lose_wait(struct grt_jobs *j, const struct wait *w)
 {
 	struct grt_job *job = wait_job(j, w);
 
@@ -855,17 +867,60 @@ static bool told_twice(const struct grt_job *job, const struct grt_event *e)
 	       !(e->flags & GRT_FLAG_CALL);
 }
 
+static struct grt_key wait_key(const struct grt_event *e, uint32_t tid)
+{
+	return (struct grt_key){{e->ctx, e->seqno, tid}};
+}
+
+/* Return: whether there was one */
+static bool take_wait(struct grt_jobs *j, const struct grt_event *e, uint32_t tid, struct wait *out)
+{
+	const struct grt_key key = wait_key(e, tid);
+	struct wait *w = grt_keyed_find(&j->waits, &key);
+
+	if (!w)
+		return false;
+	*out = *w;
+	grt_keyed_remove(&j->waits, w);
+	return true;
+}
+
+/* The oldest. Return: whether there was one */
+static bool pop_wait(struct grt_jobs *j, struct wait *out)
+{
+	struct wait *w = grt_keyed_oldest(&j->waits);
+
+	if (!w)
+		return false;
+	*out = *w;
+	grt_keyed_remove(&j->waits, w);
+	return true;
+}
+
+static int begin_wait(struct grt_jobs *j, const struct grt_event *e, const struct grt_job *job)
+{
+	const struct grt_key key = wait_key(e, e->tid);
+	void *found;
+	int ret = grt_keyed_get(&j->waits, &key, &found);
+
+	if (!ret)
+		*(struct wait *)found = (struct wait){
+			.begin = e->time, .serial = job->serial, .job = (uint32_t)(job - j->job)};
+	return ret;
+}
+
 static int wait_enter(struct grt_jobs *j, const struct grt_event *e)
 {
 	struct grt_job *job = jobs_find_job(j, e);
-	struct grt_wait gone;
+	struct wait gone;
+	bool full;
 	int r = 0;
 
 	if (told_twice(job, e)) {
 		j->count.duplicates++;
 		return 0;
 	}
-	if (grt_waits_end(&j->waits, e, &gone))
+	if (take_wait(j, e, e->tid, &gone))
 		r = lose_wait(j, &gone);
 	job = jobs_find_job(j, e);
 	/* The fence's job may be unknown yet, or be none: a place for it decides which at its retirement. */
@@ -874,21 +929,19 @@ static int wait_enter(struct grt_jobs *j, const struct grt_event *e)
 	if (r)
 		return r;
 	job->open_waits++;
-	r = grt_waits_begin(&j->waits, e, (uint32_t)(job - j->job), job->serial, &gone);
-	return r == 1 ? lose_wait(j, &gone) : r;
+	full = grt_keyed_full(&j->waits) && pop_wait(j, &gone);
+	r = begin_wait(j, e, job);
+	return r || !full ? r : lose_wait(j, &gone);
 }
 
 /* The thread's own wait, or the one that a JOB record told of without saying whose it was. */
-static bool jobs_end_wait(struct grt_jobs *j, const struct grt_event *e, struct grt_wait *out)
+static bool jobs_end_wait(struct grt_jobs *j, const struct grt_event *e, struct wait *out)
 {
-	struct grt_event anyone = *e;
-
-	anyone.tid = 0;
-	return grt_waits_end(&j->waits, e, out) || grt_waits_end(&j->waits, &anyone, out);
+	return take_wait(j, e, e->tid, out) || take_wait(j, e, 0, out);
 }
 
 /* Who waits for several jobs no longer waits for those that are complete. */
-static uint64_t wait_time(const struct grt_job *job, const struct grt_wait *w, const struct grt_event *e)
+static uint64_t wait_time(const struct grt_job *job, const struct wait *w, const struct grt_event *e)
 {
 	uint64_t end = e->time;
 
@@ -900,7 +953,7 @@ static uint64_t wait_time(const struct grt_job *job, const struct grt_wait *w, c
 
 static int wait_exit(struct grt_jobs *j, const struct grt_event *e)
 {
-	struct grt_wait w;
+	struct wait w;
 	struct grt_job *job = jobs_find_job(j, e);
 	uint64_t ns;
 
@@ -1042,7 +1095,7 @@ int grt_jobs_new_sized(struct grt_jobs **out, const struct grt_jobs_sink *sink, 
 	j->key = grt_hash_key_new();
 	j->free = GRT_NOWHERE;
 	j->free_block = GRT_NOWHERE;
-	grt_waits_init(&j->waits, j->limits.waits);
+	grt_keyed_init(&j->waits, sizeof(struct wait), j->limits.waits);
 	/* Room for the window and one more. */
 	j->done_mask = 1;
 	while (j->done_mask <= j->limits.window)
@@ -1071,10 +1124,10 @@ bool grt_job_touches(const struct grt_job *job, uint64_t first, uint64_t last)
 int grt_jobs_flush(struct grt_jobs *j)
 {
 	struct grt_job *job;
-	struct grt_wait w;
+	struct wait w;
 	int r = 0;
 
-	while (!r && grt_waits_pop(&j->waits, &w))
+	while (!r && pop_wait(j, &w))
 		r = lose_wait(j, &w);
 	while (!r && j->done_used)
 		r = leave_window(j);
@@ -1115,7 +1168,7 @@ void grt_jobs_free(struct grt_jobs *j)
 {
 	if (!j)
 		return;
-	grt_waits_free(&j->waits);
+	grt_keyed_free(&j->waits);
 	grt_names_free(&j->names);
 	grt_index_free(&j->index);
 	grt_index_free(&j->ring_index);

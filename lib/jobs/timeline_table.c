@@ -30,7 +30,6 @@ static void driver_cell(struct grt_cell *cell, const struct grt_names *names,
 static void device_cell(struct grt_cell *cell, const struct grt_names *names,
 			const struct grt_timeline_row *r)
 {
-	(void)names;
 	cell->number = r->device;
 	cell->absent = r->ring == GRT_RING_NONE;
 }
@@ -38,13 +37,11 @@ static void device_cell(struct grt_cell *cell, const struct grt_names *names,
 static void engine_cell(struct grt_cell *cell, const struct grt_names *names,
 			const struct grt_timeline_row *r)
 {
-	(void)names;
 	cell->number = r->engine;
 }
 
 static void pid_cell(struct grt_cell *cell, const struct grt_names *names, const struct grt_timeline_row *r)
 {
-	(void)names;
 	cell->number = r->pid;
 	cell->absent = !r->pid;
 }
@@ -83,8 +80,6 @@ static void timeline_table_get_busy(struct grt_cell *cell, const void *view, con
 {
 	const struct grt_timeline_row *r = row;
 
-	(void)view;
-	(void)arg;
 	cell->number = r->busy;
 	cell->absent = !r->drawn;
 	cell->inferred = r->inferred;
@@ -105,7 +100,6 @@ static void get_columns(struct grt_cell *cell, const void *view, const void *row
 {
 	const struct grt_timeline_row *r = row;
 
-	(void)arg;
 	cell->list = r->column;
 	cell->number = ((const struct grt_timeline_view *)view)->columns;
 	cell->absent = !r->drawn;
@@ -228,14 +222,11 @@ static void get_row(struct grt_cell *cell, const void *view, const void *row, in
 
 static void timeline_table_get_time(struct grt_cell *cell, const void *view, const void *row, int end)
 {
-	(void)view;
 	cell->number = end ? idle_of(row)->to : idle_of(row)->from;
 }
 
 static void timeline_table_get_length(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
-	(void)view;
-	(void)arg;
 	cell->number = idle_of(row)->to - idle_of(row)->from;
 }
 
@@ -243,28 +234,24 @@ static void get_job(struct grt_cell *cell, const void *view, const void *row, in
 {
 	const struct grt_idle_row *r = row;
 
-	(void)view;
 	cell->text = last ? r->last : r->first;
 	cell->absent = !timeline_table_job_of(row, last)->ctx;
 }
 
 static void get_ctx(struct grt_cell *cell, const void *view, const void *row, int last)
 {
-	(void)view;
 	cell->number = timeline_table_job_of(row, last)->ctx;
 	cell->absent = !cell->number;
 }
 
 static void get_seq(struct grt_cell *cell, const void *view, const void *row, int last)
 {
-	(void)view;
 	cell->number = timeline_table_job_of(row, last)->seqno;
 	cell->absent = !timeline_table_job_of(row, last)->ctx;
 }
 
 static void get_job_pid(struct grt_cell *cell, const void *view, const void *row, int last)
 {
-	(void)view;
 	cell->number = timeline_table_job_of(row, last)->pid;
 	cell->absent = !cell->number;
 }
@@ -276,22 +263,17 @@ static void get_job_comm(struct grt_cell *cell, const void *view, const void *ro
 
 static void get_job_ring(struct grt_cell *cell, const void *view, const void *row, int last)
 {
-	(void)view;
 	cell->number = timeline_table_job_of(row, last)->ring;
 	cell->absent = !timeline_table_job_of(row, last)->ctx || cell->number == GRT_RING_NONE;
 }
 
 static void get_waited(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
-	(void)view;
-	(void)arg;
 	cell->absent = !grt_gap_waited(idle_of(row), &cell->number);
 }
 
 static void get_waiter(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
-	(void)view;
-	(void)arg;
 	cell->text = ((const struct grt_idle_row *)row)->waiter;
 	cell->absent = !*cell->text;
 }

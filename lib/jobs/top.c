@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "base/heap.h"
 #include "table/analysis.h"
 
 /* @at: which job it was, so that equal ones keep their order */
@@ -41,40 +42,13 @@ static bool top_before(const struct grt_top *t, const struct ranked *a, const st
 	return order ? order < 0 : a->at < b->at;
 }
 
-static void swap(struct ranked *a, struct ranked *b)
+/* Of those that are kept the last is on top. */
+static bool top_after(const struct grt_top *t, const struct ranked *a, const struct ranked *b)
 {
-	struct ranked t = *a;
-
-	*a = *b;
-	*b = t;
+	return top_before(t, b, a);
 }
 
-static void sink_first(struct grt_top *t)
-{
-	uint64_t i = 0, child;
-
-	while ((child = 2 * i + 1) < t->used) {
-		if (child + 1 < t->used && top_before(t, &t->slot[child], &t->slot[child + 1]))
-			child++;
-		if (!top_before(t, &t->slot[i], &t->slot[child]))
-			return;
-		swap(&t->slot[i], &t->slot[child]);
-		i = child;
-	}
-}
-
-static int top_append(struct grt_top *t, const struct ranked *new)
-{
-	uint64_t i = t->used;
-
-	if (grt_grow(&t->slot, &t->room, i + 1, 32))
-		return -ENOMEM;
-	t->slot[i] = *new;
-	t->used++;
-	for (; i && top_before(t, &t->slot[(i - 1) / 2], &t->slot[i]); i = (i - 1) / 2)
-		swap(&t->slot[(i - 1) / 2], &t->slot[i]);
-	return 0;
-}
+GRT_HEAP(top, struct ranked, struct grt_top, top_after)
 
 /* Whether a job that comes now is among the first: of equal ones the earlier is. */
 static inline bool is_ahead(const struct grt_top *t, const struct grt_job *job)
@@ -88,11 +62,13 @@ static inline bool is_ahead(const struct grt_top *t, const struct grt_job *job)
 static int top_take_in(struct grt_top *t, const struct ranked *new)
 {
 	if (t->used < t->max) {
-		if (top_append(t, new))
+		if (grt_grow(&t->slot, &t->room, t->used + 1, 32))
 			return -ENOMEM;
+		t->slot[t->used] = *new;
+		top_rise(t, t->slot, t->used++);
 	} else {
 		t->slot[0] = *new;
-		sink_first(t);
+		top_sink(t, t->slot, t->used, 0);
 	}
 	t->last = grt_column_get(t->sort, t->view, &t->slot[0].job);
 	return 0;
@@ -170,7 +146,6 @@ static int new_list(void **state, struct grt_pass *pass, unsigned int parts)
 {
 	struct job_list *l = calloc(1, sizeof(*l));
 
-	(void)parts;
 	*state = l;
 	if (!l)
 		return -ENOMEM;
@@ -212,7 +187,6 @@ static int write_list(void *state, const struct grt_part *part, struct grt_pass 
 	struct job_list *l = state;
 	int ret = 0;
 
-	(void)part;
 	if (l->top) {
 		grt_writer_table(pass->writer, &l->table, &l->view);
 		ret = grt_top_each(l->top, write_job, l);

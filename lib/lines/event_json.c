@@ -17,6 +17,7 @@
 #include "codes/codes.h"
 #include "codes/nv_codes.h"
 #include "meaning.h"
+#include "shape.h"
 #include "stack/images.h"
 #include "trace/field.h"
 #include "trace/names.h"
@@ -31,24 +32,14 @@ _Static_assert(2 * TEXT_MAX + 8192 <= GRT_EVENT_JSON_MAX, "two of them, and all 
 
 /* ----------------------------------------------------------------- plans */
 
-/** struct key - a key with what stands around it; copied whole, used up to @len */
-struct key {
-	char text[31];
-	uint8_t len;
-};
-
-/** struct planned - a field, in the word at @offset between @up and @down; strings are @size bytes there */
+/** struct planned - a field */
 struct planned {
-	struct key key;
+	struct grt_key_text key;
+	struct grt_field_word at;
 	const struct grt_meaning *meaning;
 	const struct grt_unknown *unknown;
 	uint8_t show;
 	uint8_t absent;
-	uint8_t kind;
-	uint8_t up;
-	uint8_t down;
-	uint16_t size;
-	uint16_t offset;
 	uint64_t ones;
 };
 
@@ -57,7 +48,7 @@ struct beside;
 /** struct plan - an event; @type: `,"type":"SUBMIT"`; @beside: the rows of besides that are its, of which
  * there are @besides */
 struct plan {
-	struct key type;
+	struct grt_key_text type;
 	const struct beside *beside;
 	uint8_t besides;
 	uint8_t fields;
@@ -75,12 +66,13 @@ struct grt_event_json {
 	struct grt_images images;
 	struct grt_names counters;
 	uint64_t stamped;
-	struct key stamp;
+	struct grt_key_text stamp;
 	struct plan common;
-	struct key flag[GRT_FLAG_BITS];
-	struct key engine[GRT_ENGINE_MAX];
-	struct key delta[GRT_DELTAS];
+	struct grt_key_text flag[GRT_FLAG_BITS];
+	struct grt_key_text engine[GRT_ENGINE_MAX];
+	struct grt_key_text delta[GRT_DELTAS];
 	struct plan plan[GRT_EV_MAX];
+	struct grt_shapes shapes;
 };
 
 static const char *const flag_names[] = {
@@ -89,51 +81,27 @@ static const char *const flag_names[] = {
 #undef GRT_FLAG
 };
 
-static void __attribute__((format(printf, 2, 3))) event_json_make_key(struct key *k, const char *fmt, ...)
-{
-	va_list ap;
-	int n;
-
-	va_start(ap, fmt);
-	n = vsnprintf(k->text, sizeof(k->text), fmt, ap);
-	va_end(ap);
-	k->len = (uint8_t)n;
-}
-
-/* Fields are aligned to their sizes: each lies in one word, and records consist of words. */
 static void event_json_plan_field(struct plan *p, unsigned int type, const struct grt_field *f)
 {
 	const struct grt_meaning *m = grt_meaning_of(type, f);
 	struct planned *at = &p->field[p->fields];
 
-	*at = (struct planned){.meaning = m,
+	*at = (struct planned){.at = grt_field_word(f),
+			       .meaning = m,
 			       .unknown = grt_unknown_of(type, f->offset),
-			       .show = grt_show_of(m, f),
-			       .kind = f->kind,
-			       .size = f->size,
-			       .offset = f->offset};
+			       .show = grt_show_of(m, f)};
 	if (at->show == GRT_SHOW_NEVER)
 		return;
 	p->fields++;
-	event_json_make_key(&at->key, ",\"%s\":", f->name);
+	grt_key_text(&at->key, ",\"%s\":", f->name);
 	if (at->show == GRT_SHOW_TEXT)
 		return;
 	/* a stamp of 0 is none */
 	at->absent = m ? m->absent : f->kind == GRT_FIELD_TIME ? GRT_ABSENT_ZERO : 0;
 	at->ones = f->kind == GRT_FIELD_SIGNED ? UINT64_MAX : UINT64_MAX >> (64 - 8 * f->size);
-	at->offset = f->offset / 8 * 8;
-	at->down = (uint8_t)(64 - 8 * f->size);
-	at->up = (uint8_t)(at->down - 8 * (f->offset % 8));
 }
 
 /* ---------------------------------------------------------------- values */
-
-static inline char *event_json_put_key(char *p, const struct key *key)
-{
-	/* a copy of fixed size is one instruction; what is too much is written over */
-	memcpy(p, key->text, sizeof(key->text));
-	return p + key->len;
-}
 
 static char *event_json_put_text(char *p, const char *text, size_t size)
 {
@@ -149,7 +117,7 @@ static char *event_json_put_word(char *p, const struct planned *f, uint64_t n)
 	const char *word = f->meaning->word(room, n);
 
 	if (!word) {
-		snprintf(room, sizeof(room), f->kind == GRT_FIELD_SIGNED ? "%lld" : "%llu", (long long)n);
+		snprintf(room, sizeof(room), f->at.kind == GRT_FIELD_SIGNED ? "%lld" : "%llu", (long long)n);
 		word = room;
 	}
 	*p++ = '"';
@@ -172,7 +140,7 @@ static char *event_json_put_string(struct grt_event_json *x, char *p, const stru
 	const struct grt_image *image = grt_images_of(&x->images, e);
 	const char *text = image ? grt_image_string(image, (uint32_t)n) : NULL;
 
-	return text ? event_json_put_text(event_json_put_key(p, &f->key), text, strlen(text)) : p;
+	return text ? event_json_put_text(grt_key_put(p, &f->key), text, strlen(text)) : p;
 }
 
 static inline char *event_json_put_field(struct grt_event_json *x, char *p, const struct planned *f,
@@ -181,16 +149,14 @@ static inline char *event_json_put_field(struct grt_event_json *x, char *p, cons
 	uint64_t n;
 
 	if (f->show == GRT_SHOW_TEXT)
-		return event_json_put_text(event_json_put_key(p, &f->key), (const char *)e + f->offset,
-					   f->size);
-	memcpy(&n, (const char *)e + f->offset, sizeof(n));
-	n <<= f->up;
-	n = f->kind == GRT_FIELD_SIGNED ? (uint64_t)((int64_t)n >> f->down) : n >> f->down;
+		return event_json_put_text(grt_key_put(p, &f->key), (const char *)e + f->at.offset,
+					   f->at.size);
+	n = grt_field_read(&f->at, e);
 	if ((f->absent || f->unknown || f->meaning) && is_absent(f, e, n))
 		return p;
 	if (f->show == GRT_SHOW_STRING)
 		return event_json_put_string(x, p, f, e, n);
-	p = event_json_put_key(p, &f->key);
+	p = grt_key_put(p, &f->key);
 	switch (f->show) {
 	case GRT_SHOW_WORD:
 		return event_json_put_word(p, f, n);
@@ -225,7 +191,7 @@ static char *put_flags(const struct grt_event_json *x, char *p, uint32_t flags)
 	first = p;
 	for (unsigned int i = 0; i < GRT_FLAG_BITS; i++)
 		if (flags >> i & 1)
-			p = event_json_put_key(p, &x->flag[i]);
+			p = grt_key_put(p, &x->flag[i]);
 	if (flags >> GRT_FLAG_BITS) {
 		p = grt_format_hex(grt_format_word(p, ",\""), flags >> GRT_FLAG_BITS << GRT_FLAG_BITS);
 		*p++ = '"';
@@ -238,7 +204,7 @@ static char *put_flags(const struct grt_event_json *x, char *p, uint32_t flags)
 static char *event_json_put_engine(const struct grt_event_json *x, char *p, uint32_t engine)
 {
 	if (engine < GRT_ENGINE_MAX && grt_engine_names[engine])
-		return event_json_put_key(p, &x->engine[engine]);
+		return grt_key_put(p, &x->engine[engine]);
 	p = grt_format_u64(grt_format_word(p, ",\"engine\":\""), engine);
 	*p++ = '"';
 	return p;
@@ -263,27 +229,65 @@ static char *event_json_put_thread(char *p, const struct grt_joins_thread *t)
 	return event_json_put_name(p, ",\"process\":\"", t->process.len ? &t->process : &t->comm);
 }
 
-static char *event_json_put_names(char *p, const struct grt_joined *j)
+static char *event_json_put_names(char *p, const struct grt_shape *s)
 {
-	if (j->ring && j->ring->name.len)
-		p = event_json_put_name(p, ",\"ring_name\":\"", &j->ring->name);
-	if (j->device && j->device->name.len)
-		p = event_json_put_name(p, ",\"device_name\":\"", &j->device->name);
-	if (j->ring && j->ring->driver.len)
-		p = event_json_put_name(p, ",\"driver\":\"", &j->ring->driver);
-	else if (j->device && j->device->driver.len)
-		p = event_json_put_name(p, ",\"driver\":\"", &j->device->driver);
-	return j->thread && j->thread->named ? event_json_put_thread(p, j->thread) : p;
+	if (s->ring && s->ring->name.len)
+		p = event_json_put_name(p, ",\"ring_name\":\"", &s->ring->name);
+	if (s->device && s->device->name.len)
+		p = event_json_put_name(p, ",\"device_name\":\"", &s->device->name);
+	if (s->ring && s->ring->driver.len)
+		p = event_json_put_name(p, ",\"driver\":\"", &s->ring->driver);
+	else if (s->device && s->device->driver.len)
+		p = event_json_put_name(p, ",\"driver\":\"", &s->device->driver);
+	return s->thread && s->thread->named ? event_json_put_thread(p, s->thread) : p;
 }
 
-static char *put_common(struct grt_event_json *x, char *p, const struct grt_event *e)
+/* Of a type that this program does not know. */
+static char *put_unknown(char *p, unsigned int type)
 {
+	struct grt_key_text key;
+
+	grt_key_text(&key, ",\"type\":\"UNKNOWN(%u)\"", type);
+	return grt_key_put(p, &key);
+}
+
+/* The type and the common part; the job's number stands in its place among the fields. */
+static __attribute__((noinline)) struct grt_shape *
+event_json_make_shape(struct grt_event_json *x, uint64_t hash, const struct plan *plan,
+		      const struct grt_event *e, unsigned int input)
+{
+	struct grt_shape *s = grt_shape_new(&x->shapes, hash, e, input, &x->joins);
+	const struct planned *f = x->common.field, *end = f + x->common.fields;
+	char *p = plan ? grt_key_put(s->text, &plan->type) : put_unknown(s->text, e->type);
+
 	if (e->flags)
 		p = put_flags(x, p, e->flags);
 	if (e->engine)
 		p = event_json_put_engine(x, p, e->engine);
-	p = event_json_put_fields(x, p, &x->common, e);
-	return event_json_put_names(p, &x->joined);
+	for (; f < end && f->at.offset != offsetof(struct grt_event, seqno); f++)
+		p = event_json_put_field(x, p, f, e);
+	s->head = (uint16_t)(p - s->text);
+	for (f++; f < end; f++)
+		p = event_json_put_field(x, p, f, e);
+	s->end = (uint16_t)(event_json_put_names(p, s) - s->text);
+	return s;
+}
+
+static inline char *event_json_put_shape(struct grt_event_json *x, char *p, const struct plan *plan,
+					 const struct grt_event *e, unsigned int input)
+{
+	uint64_t hash = grt_shape_hash(e, input);
+	const struct grt_shape *s = grt_shape_find(&x->shapes, hash, e, input, x->joins.version);
+
+	if (!s)
+		s = event_json_make_shape(x, hash, plan, e, input);
+	x->joined.ring = s->ring;
+	x->joined.device = s->device;
+	p = grt_format_padded(p, s->text, s->head);
+	/* 0 is a number as any, where there is a context */
+	if (e->ctx || e->seqno)
+		p = grt_format_u64(grt_format_word(p, ",\"seqno\":"), e->seqno);
+	return grt_format_padded(p, s->text + s->head, (size_t)(s->end - s->head));
 }
 
 /* ------------------------------------------------------------- beside them */
@@ -450,10 +454,7 @@ static char *put_besides(const struct grt_event_json *x, char *p, const struct p
 
 static void make_plan(struct plan *p, unsigned int type, const char *title, const struct grt_field *f)
 {
-	if (title)
-		event_json_make_key(&p->type, ",\"type\":\"%s\"", title);
-	else
-		event_json_make_key(&p->type, ",\"type\":\"UNKNOWN(%u)\"", type);
+	grt_key_text(&p->type, ",\"type\":\"%s\"", title);
 	for (; f && f->name; f++)
 		event_json_plan_field(p, type, f);
 	for (const struct beside *b = besides; b < besides + BESIDES; b++) {
@@ -470,11 +471,11 @@ static void event_json_make_plans(struct grt_event_json *x)
 		if (grt_event_table[i].name)
 			make_plan(&x->plan[i], i, grt_event_table[i].title, grt_event_table[i].fields());
 	for (unsigned int i = 0; i < GRT_FLAG_BITS; i++)
-		event_json_make_key(&x->flag[i], ",\"%s\"", flag_names[i]);
+		grt_key_text(&x->flag[i], ",\"%s\"", flag_names[i]);
 	for (unsigned int i = 0; i < GRT_ENGINE_MAX; i++)
-		event_json_make_key(&x->engine[i], ",\"engine\":\"%s\"", grt_engine_names[i] ?: "?");
+		grt_key_text(&x->engine[i], ",\"engine\":\"%s\"", grt_engine_names[i] ?: "?");
 	for (unsigned int i = 0; i < GRT_DELTAS; i++)
-		event_json_make_key(&x->delta[i], ",\"%s\":", grt_delta_names[i]);
+		grt_key_text(&x->delta[i], ",\"%s\":", grt_delta_names[i]);
 }
 
 int grt_event_json_new(struct grt_event_json **out)
@@ -527,18 +528,9 @@ static char *event_json_put_deltas(const struct grt_event_json *x, char *p)
 	for (uint32_t has = x->joined.has; has; has &= has - 1) {
 		unsigned int which = (unsigned int)__builtin_ctz(has);
 
-		p = grt_format_u64(event_json_put_key(p, &x->delta[which]), x->joined.ns[which]);
+		p = grt_format_u64(grt_key_put(p, &x->delta[which]), x->joined.ns[which]);
 	}
 	return p;
-}
-
-/* Of a type that this program does not know. */
-static __attribute__((noinline)) char *put_unknown(char *p, unsigned int type)
-{
-	struct plan plan = {.fields = 0};
-
-	make_plan(&plan, type, NULL, NULL);
-	return event_json_put_key(p, &plan.type);
 }
 
 /* The beginning of an object; most stamps differ from the one before in the last eight digits only. */
@@ -547,9 +539,9 @@ static char *event_json_put_time(struct grt_event_json *x, char *p, uint64_t ns)
 	uint64_t high = ns / STAMP_NS;
 
 	if (high != x->stamped || !x->stamp.len)
-		event_json_make_key(&x->stamp, "{\"time\":%.0llu", (unsigned long long)high);
+		grt_key_text(&x->stamp, "{\"time\":%.0llu", (unsigned long long)high);
 	x->stamped = high;
-	p = event_json_put_key(p, &x->stamp);
+	p = grt_key_put(p, &x->stamp);
 	return high ? grt_format_eight(p, (uint32_t)(ns % STAMP_NS)) : grt_format_u64(p, ns);
 }
 
@@ -559,12 +551,10 @@ char *grt_event_json_put(struct grt_event_json *x, char *p, const struct grt_eve
 	const struct plan *plan =
 		e->type < GRT_EV_MAX && x->plan[e->type].type.len ? &x->plan[e->type] : NULL;
 
-	grt_joins_look(&x->joins, e, input, &x->joined);
 	p = event_json_put_time(x, p, e->time);
 	if (cpu != UINT32_MAX)
 		p = grt_format_u64(grt_format_word(p, ",\"cpu\":"), cpu);
-	p = plan ? event_json_put_key(p, &plan->type) : put_unknown(p, e->type);
-	p = put_common(x, p, e);
+	p = event_json_put_shape(x, p, plan, e, input);
 	if (!plan)
 		return p;
 	p = event_json_put_fields(x, p, plan, e);
@@ -646,7 +636,7 @@ static bool is_required(const struct planned *f)
 }
 
 /* The name in a key of the form `,"name":`. */
-static void schema_name(FILE *out, const char **sep, const struct key *key)
+static void schema_name(FILE *out, const char **sep, const struct grt_key_text *key)
 {
 	fprintf(out, "%s%.*s", *sep, (int)key->len - 2, key->text + 1);
 	*sep = ", ";

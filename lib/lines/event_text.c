@@ -8,67 +8,96 @@
 
 #include <grtrace/event_table.h>
 
-#include "base/escape.h"
 #include "base/outbuf.h"
+#include "joins.h"
+#include "meaning.h"
 #include "trace/field.h"
 
 #define FIELDS_MAX 24
 
-/** struct shown - a field, what it is called, and the value that says nothing */
+/** struct shown - a field: how it is called and read, and what of it says nothing */
 struct shown {
-	const struct grt_field *row;
-	const char *name;
+	struct grt_field_word at;
+	struct grt_key_text key;
 	const struct grt_unknown *unknown;
+	const struct grt_meaning *meaning;
+	const char *unit;
+	char *(*put)(char *p, const struct grt_event *e);
 	uint8_t hide;
 };
 
-/** struct grt_event_text - by event, ended by a field without row */
+/** struct grt_event_text - by event, ended by a field without key */
 struct grt_event_text {
+	struct grt_text_style style;
+	const char *unknown;
 	struct shown field[GRT_EV_MAX][FIELDS_MAX + 1];
 };
 
-/* All fields fit, whatever they hold. */
-#define GRT_U(bits, name, base, help) +sizeof(" " #name "=18446744073709551615")
-#define GRT_I(bits, name, help) +sizeof(" " #name "=-9223372036854775808")
-#define GRT_STR(size, name, help) +sizeof(" " #name "=\"\"") + GRT_ESCAPED_MAX(size)
+/* All fields of an event have room, whatever they hold. */
+#define GRT_U(bits, name, base, help) +sizeof(", " #name "=18446744073709551615 us") + GRT_WORD_MAX
+#define GRT_I(bits, name, help) +sizeof(", " #name "=-9223372036854775808 us")
+#define GRT_STR(size, name, help) +sizeof(", " #name "=\"\"") + GRT_ESCAPED_MAX(size) + GRT_JOINS_TEXT
 #define GRT_EVENT(id, NAME, name, CLASS, LEVEL, WHO, fields, help) \
 	_Static_assert(0 fields + GRT_PAD <= GRT_EVENT_TEXT_MAX, #NAME);
+#include <grtrace/events.def>
+#undef GRT_STR
+#undef GRT_I
+#undef GRT_U
+#define GRT_U(bits, name, base, help) +1
+#define GRT_I(bits, name, help) +1
+#define GRT_STR(size, name, help) +1
+#undef GRT_EVENT
+#define GRT_EVENT(id, NAME, name, CLASS, LEVEL, WHO, fields, help) \
+	_Static_assert(0 fields <= FIELDS_MAX, #NAME);
 #include <grtrace/events.def>
 #undef GRT_EVENT
 #undef GRT_STR
 #undef GRT_I
 #undef GRT_U
 
-static const struct grt_text_row *event_text_row_of(const struct grt_text_row *rows, unsigned int type,
-						    const struct grt_field *f)
+static struct shown event_text_shown(const struct grt_text_style *style, unsigned int type,
+				     const struct grt_field *f, const struct grt_text_row *row)
 {
-	for (; rows->field; rows++)
-		if (rows->type == type && !strcmp(rows->field, f->name))
-			return rows;
-	return NULL;
+	struct shown s = {.at = grt_field_word(f),
+			  .unknown = grt_unknown_of(type, f->offset),
+			  .unit = row->unit,
+			  .put = row->put,
+			  .hide = row->hide};
+
+	if (style->words)
+		s.meaning = grt_meaning_of(type, f);
+	grt_key_text(&s.key, "%s%s=", style->before ?: " ", row->name ?: f->name);
+	return s;
 }
 
-static void event_text_choose(struct shown *s, const struct grt_text_row *rows, unsigned int type)
+static void event_text_choose(struct grt_event_text *x, unsigned int type)
 {
-	static const struct grt_text_row plain = {.field = ""};
-	const struct grt_text_row *r;
+	const struct grt_field *f, *fields = grt_event_table[type].fields();
+	const struct grt_text_style *style = &x->style;
+	struct shown *s = x->field[type];
 
-	for (const struct grt_field *f = grt_event_table[type].fields(); f->name; f++) {
-		r = rows ? event_text_row_of(rows, type, f) : &plain;
-		if (r)
-			*s++ = (struct shown){f, r->name ?: f->name, grt_unknown_of(type, f->offset),
-					      r->hide};
+	for (f = fields; f->name && !style->rows; f++) {
+		const struct grt_text_row row = {.hide = style->hide ? style->hide(type, f) : 0};
+
+		if (!(row.hide & GRT_TEXT_HIDE))
+			*s++ = event_text_shown(style, type, f, &row);
 	}
+	for (const struct grt_text_row *r = style->rows; r && r->field; r++)
+		for (f = fields; r->type == type && f->name; f++)
+			if (!strcmp(r->field, f->name))
+				*s++ = event_text_shown(style, type, f, r);
 }
 
-int grt_event_text_new(struct grt_event_text **out, const struct grt_text_row *rows)
+int grt_event_text_new(struct grt_event_text **out, const struct grt_text_style *style)
 {
 	*out = calloc(1, sizeof(**out));
 	if (!*out)
 		return -ENOMEM;
+	(*out)->style = *style;
+	(*out)->unknown = style->unknown ?: "-";
 	for (unsigned int i = 0; i < GRT_EV_MAX; i++)
 		if (grt_event_table[i].name)
-			event_text_choose((*out)->field[i], rows, i);
+			event_text_choose(*out, i);
 	return 0;
 }
 
@@ -77,56 +106,69 @@ void grt_event_text_free(struct grt_event_text *x)
 	free(x);
 }
 
-static uint64_t event_text_number_of(const struct grt_field *f, const struct grt_event *e)
+static char *event_text_put_string(const struct grt_event_text *x, char *p, const struct shown *s,
+				   const struct grt_event *e)
 {
-	unsigned int unused = 64 - 8 * f->size;
-	uint64_t n = 0;
+	const char *text = (const char *)e + s->at.offset;
+	struct grt_joins_text t;
 
-	memcpy(&n, (const char *)e + f->offset, f->size);
-	return f->kind == GRT_FIELD_SIGNED ? (uint64_t)((int64_t)(n << unused) >> unused) : n;
-}
-
-static char *event_text_put_key(char *p, const struct shown *s)
-{
-	*p++ = ' ';
-	p = grt_format_word(p, s->name);
-	*p++ = '=';
-	return p;
-}
-
-static char *event_text_put_string(char *p, const struct shown *s, const struct grt_event *e)
-{
-	p = event_text_put_key(p, s);
+	if (x->style.bare) {
+		grt_joins_escape(GRT_ESCAPE_TERM, &t, text, s->at.size, false);
+		return t.len ? grt_format_text(grt_key_put(p, &s->key), t.text, t.len) : p;
+	}
+	p = grt_key_put(p, &s->key);
 	*p++ = '"';
-	p += grt_escape(GRT_ESCAPE_TERM, p, GRT_ESCAPED_MAX(s->row->size), (const char *)e + s->row->offset,
-			s->row->size);
+	p += grt_escape(GRT_ESCAPE_TERM, p, GRT_ESCAPED_MAX(s->at.size), text, s->at.size);
 	*p++ = '"';
 	return p;
 }
 
-static char *event_text_put_number(char *p, const struct shown *s, const struct grt_event *e)
+static char *event_text_put_value(const struct grt_event_text *x, char *p, const struct shown *s, uint64_t n)
 {
-	uint64_t n = event_text_number_of(s->row, e);
-	bool unknown = grt_is_unknown(s->unknown, e, n);
+	char room[GRT_WORD_MAX];
+	const char *word;
 
-	if ((!n && s->hide & GRT_TEXT_HIDE_ZERO) || (unknown && s->hide & GRT_TEXT_HIDE_UNKNOWN))
+	if (s->meaning && s->meaning->show == GRT_SHOW_WORD) {
+		word = s->meaning->word(room, n);
+		return grt_format_word(p, word ?: x->unknown);
+	}
+	/* most are 0 or a few of something */
+	if (s->at.kind != GRT_FIELD_HEX && n < 10) {
+		*p++ = (char)('0' + n);
 		return p;
-	p = event_text_put_key(p, s);
+	}
+	if (s->at.kind == GRT_FIELD_SIGNED)
+		return grt_format_s64(p, (int64_t)n);
+	return s->at.kind == GRT_FIELD_HEX ? grt_format_hex(p, n) : grt_format_u64(p, n);
+}
+
+static inline char *event_text_put_number(const struct grt_event_text *x, char *p, const struct shown *s,
+					  const struct grt_event *e)
+{
+	uint64_t n = grt_field_read(&s->at, e);
+	bool unknown = (s->unknown && grt_is_unknown(s->unknown, e, n)) ||
+		       (s->meaning && s->meaning->is_set && !s->meaning->is_set(e));
+
+	if ((s->hide & GRT_TEXT_HIDE_ZERO && !n) || (s->hide & GRT_TEXT_HIDE_UNKNOWN && unknown) ||
+	    (s->hide & GRT_TEXT_HIDE_NEGATIVE && (int64_t)n < 0))
+		return p;
+	p = grt_key_put(p, &s->key);
 	if (unknown)
-		*p++ = '-';
-	else if (s->row->kind == GRT_FIELD_SIGNED)
-		p = grt_format_s64(p, (int64_t)n);
-	else
-		p = s->row->kind == GRT_FIELD_HEX ? grt_format_hex(p, n) : grt_format_u64(p, n);
-	return p;
+		return grt_format_word(p, x->unknown);
+	p = event_text_put_value(x, p, s, n);
+	return s->unit ? grt_format_word(p, s->unit) : p;
 }
 
 char *grt_event_text_put(const struct grt_event_text *x, char *p, const struct grt_event *e)
 {
 	const struct shown *s = e->type < GRT_EV_MAX ? x->field[e->type] : NULL;
 
-	for (; s && s->row; s++)
-		p = s->row->kind == GRT_FIELD_STR ? event_text_put_string(p, s, e)
-						  : event_text_put_number(p, s, e);
+	for (; s && s->key.len; s++) {
+		if (s->put)
+			p = s->put(p, e);
+		else
+			p = s->at.kind == GRT_FIELD_STR ? event_text_put_string(x, p, s, e)
+							: event_text_put_number(x, p, s, e);
+	}
 	return p;
 }

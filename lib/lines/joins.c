@@ -283,7 +283,6 @@ static int joins_on_enter(struct grt_joins *j, const struct grt_event *e, struct
 {
 	struct grt_joins_thread *t = e->tid ? joins_get_thread(j, e->tid) : NULL;
 
-	(void)out;
 	if (!t)
 		return e->tid ? -ENOMEM : 0;
 	t->entered = e->time;
@@ -311,7 +310,6 @@ static int on_wait(struct grt_joins *j, const struct grt_event *e, struct grt_jo
 {
 	struct grt_joins_thread *t = e->tid ? joins_get_thread(j, e->tid) : NULL;
 
-	(void)out;
 	if (!t)
 		return e->tid ? -ENOMEM : 0;
 	/* one call may wait for several */

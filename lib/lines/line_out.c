@@ -13,11 +13,11 @@
 #include <grtrace/event_table.h>
 
 #include "trace/packet.h"
-#include "trace/field.h"
 #include "event_json.h"
-#include "joins.h"
+#include "event_text.h"
 #include "base/outbuf.h"
 #include "pretty.h"
+#include "shape.h"
 
 #define NS_PER_S 1000000000ULL
 /* What stamps have in common that differ in the last eight digits only. */
@@ -61,39 +61,6 @@ static const char *const key_names[KEY_DELTA] = {
 	[KEY_NAME] = "name",	   [KEY_FLAGS] = "flags", [KEY_SAMPLE] = "sample",
 };
 
-/** struct key_text - a key with what stands before it and after it; copied whole, used up to @len */
-struct key_text {
-	char text[31];
-	uint8_t len;
-};
-
-/* All texts of a record, and their keys and numbers. */
-#define SHAPE_MAX (5 * GRT_JOINS_TEXT + 20 * GRT_PAD)
-
-/**
- * struct shape - what is the same in all lines of a type by the same thread
- * about the same context, ring and device
- * @of: such an event; @input: where it came from; @version: of the names then
- * @ioctls: what the device's ioctls are called
- * @numbered: the job's number follows @head
- * @head, @late, @end: where in @text the fields come, those that come late, and where it ends
- */
-struct shape {
-	struct grt_event of;
-	uint64_t version;
-	uint64_t input;
-	const struct grt_ioctl_driver *ioctls;
-	bool numbered;
-	uint16_t head;
-	uint16_t late;
-	uint16_t end;
-	char text[SHAPE_MAX];
-};
-
-/* Where shapes are looked for: sets, by the lowest bits of a hash, of so many each. */
-#define SHAPE_SETS 64U
-#define SHAPE_WAYS 4U
-
 /** struct ioctl_text - an ioctl's number, of @cmd_len bytes, and behind it its name, as a line has them */
 struct ioctl_text {
 	const struct grt_ioctl_driver *driver;
@@ -107,77 +74,24 @@ struct ioctl_text {
 /* By the lowest bits of their number. */
 #define IOCTLS 64U
 #define CMD "cmd"
-
-/** enum when - when a field of a row stands in the line */
-enum when {
-	ALWAYS,	      /* as "-" where it is not known */
-	NOT_ZERO,     /* what reads back as 0 needs not be said */
-	KNOWN,	      /* neither is a status that is not known */
-	NOT_NEGATIVE, /* a descriptor that is not known is -1 */
-};
-
-/** enum how - how its value is written */
-enum how {
-	DECIMAL,
-	SIGNED,
-	HEX,
-	STRING,
-};
-
-#define FIELDS_MAX 24
 #define NUMBER_MAX 24
-
-/* All fields of every row have a place in its plan, and room in a line beside the rest. */
-#define GRT_U(bits, name, base, help) +1
-#define GRT_I(bits, name, help) +1
-#define GRT_STR(size, name, help) +1
-#define GRT_EVENT(id, NAME, name, CLASS, LEVEL, WHO, fields, help) \
-	_Static_assert(0 fields <= FIELDS_MAX, #NAME);
-#include <grtrace/events.def>
-#undef GRT_STR
-#define GRT_STR(size, name, help) +GRT_JOINS_TEXT / NUMBER_MAX + 1
-#undef GRT_EVENT
-#define GRT_EVENT(id, NAME, name, CLASS, LEVEL, WHO, fields, help)                                     \
-	_Static_assert(TITLE_MAX + SHAPE_MAX + sizeof(struct ioctl_text) +                             \
-				       (GRT_DELTAS fields) * (sizeof(struct key_text) + NUMBER_MAX) <= \
-			       LINE_MAX_BYTES,                                                         \
-		       #NAME);
-#include <grtrace/events.def>
-#undef GRT_EVENT
-#undef GRT_STR
-#undef GRT_I
-#undef GRT_U
 
 /**
  * struct plan - a line of one event
  * @title: what stands between stamp and keys
- * @field: of its row, in the order of the line; @early of the @fields stand before the names
  * @cpu, @job: it is what the CPU did; tells of a job
  * @ioctl: it has the number of an ioctl
+ * @late: it has fields that stand behind the names
  * @who_first: the thread stands before everything else
- * @up, @down: what a field's word is shifted by, so that nothing else is left of it
- * @offset: of the word that a field is in, of a string
- * @unknown: its value that is none; NULL: it has no such
  */
 struct plan {
 	char title[TITLE_MAX];
 	uint8_t title_len;
-	uint8_t fields;
-	uint8_t early;
 	bool cpu;
 	bool job;
 	bool ioctl;
+	bool late;
 	bool who_first;
-	struct planned {
-		struct key_text key;
-		uint8_t how;
-		uint8_t when;
-		uint8_t up;
-		uint8_t down;
-		uint16_t offset;
-		uint16_t size;
-		const struct grt_unknown *unknown;
-	} field[FIELDS_MAX];
 };
 
 /**
@@ -185,7 +99,7 @@ struct plan {
  * @json: of the form JSON, else NULL; it has joins of its own
  * @stamp: the beginning of a line and of its stamp, but for eight digits, @stamp_len of it; right for the
  *	stamps from @stamped on that begin so
- * @shape_hash, @shape: shapes by the hashes of their keys, as they were made
+ * @early, @late: the fields of events, before the names and behind them
  */
 struct grt_line_out {
 	struct grt_outbuf out;
@@ -197,33 +111,29 @@ struct grt_line_out {
 	uint64_t stamped;
 	uint8_t stamp_len;
 	char stamp[32];
-	struct key_text key[KEYS];
+	struct grt_key_text key[KEYS];
 	struct plan plan[GRT_EV_MAX];
+	struct grt_event_text *early;
+	struct grt_event_text *late;
 	struct ioctl_text ioctl[IOCTLS];
-	uint64_t shape_hash[SHAPE_SETS][SHAPE_WAYS];
-	struct shape shape[SHAPE_SETS][SHAPE_WAYS];
-	uint8_t shapes_made[SHAPE_SETS];
+	struct grt_shapes shapes;
 };
+
+_Static_assert(TITLE_MAX + GRT_SHAPE_MAX + sizeof(struct ioctl_text) + GRT_EVENT_TEXT_MAX +
+			       GRT_DELTAS * (sizeof(struct grt_key_text) + NUMBER_MAX) <=
+		       LINE_MAX_BYTES,
+	       "a line has room");
 
 /* ----------------------------------------------------------------- plans */
 
-static const struct {
-	const char *before;
-	const char *after;
-	const char *open;
-	const char *title;
-} forms[GRT_LINE_FORMS] = {
-	[GRT_LINE_OUT_ANNOTATE] = {" ", "=", "[", "] "},
-	[GRT_LINE_OUT_MERGED] = {", ", "=", "[", NULL},
-	[GRT_LINE_OUT_PRETTY] = {" ", "=", "", ""},
-};
-
-static void line_out_make_key(const struct grt_line_out *l, struct key_text *k, const char *name)
+static const char *line_out_before(enum grt_line_form form)
 {
-	int n = snprintf(k->text, sizeof(k->text), "%s%s%s", forms[l->form].before, name,
-			 forms[l->form].after);
+	return form == GRT_LINE_OUT_MERGED ? ", " : " ";
+}
 
-	k->len = (uint8_t)(n < (int)sizeof(k->text) ? n : (int)sizeof(k->text) - 1);
+static void line_out_make_key(const struct grt_line_out *l, struct grt_key_text *k, const char *name)
+{
+	grt_key_text(k, "%s%s=", line_out_before(l->form), name);
 }
 
 bool grt_line_out_is_cpu(uint16_t type)
@@ -231,87 +141,60 @@ bool grt_line_out_is_cpu(uint16_t type)
 	return type < GRT_EV_MAX && grt_class_of[type] == GRT_CLASS_call;
 }
 
-static enum when when_of(unsigned int type, const struct grt_field *f)
+/* What reads back as 0 needs not be said, and neither does a status that is not known. */
+static uint8_t line_out_hide(unsigned int type, const struct grt_field *f)
 {
+	bool status = !strcmp(f->name, "status");
+
+	/* an ioctl's number is kept as text with its name, and its descriptor stands behind that */
+	if (!strcmp(f->name, CMD) && (type == GRT_EV_IOCTL_ENTER || type == GRT_EV_IOCTL_EXIT))
+		return GRT_TEXT_HIDE;
 	if (type == GRT_EV_IOCTL_ENTER && !strcmp(f->name, "fd"))
-		return NOT_NEGATIVE;
-	if ((type == GRT_EV_COMPLETE || type == GRT_EV_FENCE) && !strcmp(f->name, "status"))
-		return KNOWN;
+		return GRT_TEXT_HIDE;
+	if ((type == GRT_EV_COMPLETE || type == GRT_EV_FENCE) && status)
+		return GRT_TEXT_HIDE_UNKNOWN;
 	/* only NVIDIA's ioctls have them */
-	if (type == GRT_EV_IOCTL_EXIT && (!strcmp(f->name, "about") || !strcmp(f->name, "status")))
-		return NOT_ZERO;
-	if (f->kind == GRT_FIELD_SIGNED || grt_class_of[type] == GRT_CLASS_call)
-		return ALWAYS;
-	return NOT_ZERO;
+	if (type == GRT_EV_IOCTL_EXIT && (status || !strcmp(f->name, "about")))
+		return GRT_TEXT_HIDE_ZERO;
+	return f->kind == GRT_FIELD_SIGNED || grt_line_out_is_cpu((uint16_t)type) ? 0 : GRT_TEXT_HIDE_ZERO;
 }
 
-static uint8_t how_of(const struct grt_field *f)
+static const struct grt_text_row late_fields[] = {
+	GRT_TEXT_ROW(IOCTL_ENTER, fd, .hide = GRT_TEXT_HIDE_NEGATIVE),
+	{.field = NULL},
+};
+
+static void line_out_plan_event(struct grt_line_out *l, unsigned int type)
 {
-	if (f->kind == GRT_FIELD_STR)
-		return STRING;
-	if (f->kind == GRT_FIELD_SIGNED)
-		return SIGNED;
-	return f->kind == GRT_FIELD_HEX ? HEX : DECIMAL;
-}
+	const char *name = grt_event_table[type].title;
+	struct plan *p = &l->plan[type];
+	char unknown[16];
+	int n;
 
-/* Fields are aligned to their sizes: each lies in one word, and records consist of words. */
-static void line_out_plan_field(const struct grt_line_out *l, unsigned int type, const struct grt_field *f)
-{
-	struct plan *p = (struct plan *)&l->plan[type];
-	struct planned *at = &p->field[p->fields];
-
-	p->fields++;
-	line_out_make_key(l, &at->key, f->name);
-	at->how = how_of(f);
-	at->when = (uint8_t)when_of(type, f);
-	at->size = f->size;
-	at->unknown = grt_unknown_of(type, f->offset);
-	at->offset = f->offset;
-	if (at->how == STRING)
-		return;
-	at->offset = f->offset / 8 * 8;
-	at->down = (uint8_t)(64 - 8 * f->size);
-	at->up = (uint8_t)(at->down - 8 * (f->offset % 8));
-}
-
-static void plan_title(const struct grt_line_out *l, struct plan *p, const char *name)
-{
-	int n = 0;
-
+	snprintf(unknown, sizeof(unknown), "EVENT_%u", type);
+	name = name ?: unknown;
+	p->cpu = grt_line_out_is_cpu((uint16_t)type);
+	p->job = grt_class_of[type] == GRT_CLASS_job;
+	p->late = type == GRT_EV_IOCTL_ENTER;
+	p->ioctl = p->late || type == GRT_EV_IOCTL_EXIT;
+	p->who_first = p->cpu && l->form != GRT_LINE_OUT_MERGED;
 	if (l->form == GRT_LINE_OUT_MERGED)
 		n = snprintf(p->title, sizeof(p->title), "] %s %-*s ", p->cpu ? "CPU" : "GPU", TITLE_WIDTH,
 			     name);
 	else
-		n = snprintf(p->title, sizeof(p->title), "%s%s", forms[l->form].title, name);
+		n = snprintf(p->title, sizeof(p->title), "%s%s", l->form == GRT_LINE_OUT_ANNOTATE ? "] " : "",
+			     name);
 	p->title_len = (uint8_t)n;
 }
 
-static void line_out_plan_event(struct grt_line_out *l, unsigned int type)
+static int line_out_make_plans(struct grt_line_out *l)
 {
-	const struct grt_event_desc *d = &grt_event_table[type];
-	struct plan *p = &l->plan[type];
-	char unknown[16];
-
-	snprintf(unknown, sizeof(unknown), "EVENT_%u", type);
-	p->cpu = grt_line_out_is_cpu((uint16_t)type);
-	p->job = grt_class_of[type] == GRT_CLASS_job;
-	p->ioctl = type == GRT_EV_IOCTL_ENTER || type == GRT_EV_IOCTL_EXIT;
-	p->who_first = p->cpu && l->form != GRT_LINE_OUT_MERGED;
-	plan_title(l, p, d->name ? d->title : unknown);
-	if (!d->name)
-		return;
-	/* an ioctl's number is kept as text with its name */
-	for (const struct grt_field *f = d->fields(); f->name; f++)
-		if (when_of(type, f) != NOT_NEGATIVE && !(p->ioctl && !strcmp(f->name, CMD)))
-			line_out_plan_field(l, type, f);
-	p->early = p->fields;
-	for (const struct grt_field *f = d->fields(); f->name; f++)
-		if (when_of(type, f) == NOT_NEGATIVE)
-			line_out_plan_field(l, type, f);
-}
-
-static void line_out_make_plans(struct grt_line_out *l)
-{
+	const struct grt_text_style early = {.rows = l->form == GRT_LINE_OUT_PRETTY ? grt_pretty_fields
+										    : NULL,
+					     .hide = line_out_hide,
+					     .before = line_out_before(l->form),
+					     .bare = true};
+	const struct grt_text_style late = {.rows = late_fields, .before = early.before};
 	bool merged = l->form == GRT_LINE_OUT_MERGED;
 
 	for (unsigned int i = 0; i < KEYS; i++)
@@ -321,6 +204,7 @@ static void line_out_make_plans(struct grt_line_out *l)
 	line_out_make_key(l, &l->key[KEY_SEQ], merged ? "seqno" : "seq");
 	for (unsigned int i = 0; i < GRT_EV_MAX; i++)
 		line_out_plan_event(l, i);
+	return grt_event_text_new(&l->early, &early) ?: grt_event_text_new(&l->late, &late);
 }
 
 int grt_line_out_new(struct grt_line_out **out, enum grt_line_form form, int fd)
@@ -335,11 +219,7 @@ int grt_line_out_new(struct grt_line_out **out, enum grt_line_form form, int fd)
 	}
 	l->form = form;
 	grt_joins_init(&l->joins, GRT_ESCAPE_TERM);
-	if (form != GRT_LINE_OUT_JSON) {
-		line_out_make_plans(l);
-		return 0;
-	}
-	if (!grt_event_json_new(&l->json))
+	if (form == GRT_LINE_OUT_JSON ? !grt_event_json_new(&l->json) : !line_out_make_plans(l))
 		return 0;
 	grt_line_out_free(l);
 	*out = NULL;
@@ -351,6 +231,8 @@ void grt_line_out_free(struct grt_line_out *l)
 	if (!l)
 		return;
 	grt_event_json_free(l->json);
+	grt_event_text_free(l->early);
+	grt_event_text_free(l->late);
 	grt_joins_fini(&l->joins);
 	grt_outbuf_fini(&l->out);
 	free(l);
@@ -360,9 +242,7 @@ void grt_line_out_free(struct grt_line_out *l)
 
 static inline char *line_out_put_key(const struct grt_line_out *l, char *p, unsigned int key)
 {
-	/* a copy of fixed size is one instruction; what is too much is written over */
-	memcpy(p, l->key[key].text, sizeof(l->key[key].text));
-	return p + l->key[key].len;
+	return grt_key_put(p, &l->key[key]);
 }
 
 static inline char *line_out_put_u64(const struct grt_line_out *l, char *p, unsigned int key, uint64_t n)
@@ -381,53 +261,13 @@ static char *line_out_put_text(const struct grt_line_out *l, char *p, unsigned i
 	return t->len ? grt_format_text(line_out_put_key(l, p, key), t->text, t->len) : p;
 }
 
-static char *put_string_field(const struct grt_line_out *l, char *p, const struct planned *f,
-			      const struct grt_event *e)
-{
-	struct grt_joins_text t;
-
-	grt_joins_escape(l->joins.escape, &t, (const char *)e + f->offset, f->size, false);
-	if (!t.len)
-		return p;
-	memcpy(p, f->key.text, sizeof(f->key.text));
-	return grt_format_text(p + f->key.len, t.text, t.len);
-}
-
-static inline char *line_out_put_field(const struct grt_line_out *l, char *p, const struct planned *f,
-				       const struct grt_event *e)
-{
-	bool unknown;
-	uint64_t n;
-
-	if (f->how == STRING)
-		return put_string_field(l, p, f, e);
-	memcpy(&n, (const char *)e + f->offset, sizeof(n));
-	n <<= f->up;
-	n = f->how == SIGNED ? (uint64_t)((int64_t)n >> f->down) : n >> f->down;
-	unknown = f->unknown && grt_is_unknown(f->unknown, e, n);
-	if ((f->when == NOT_ZERO && !n) || (f->when == KNOWN && unknown) ||
-	    (f->when == NOT_NEGATIVE && (int64_t)n < 0))
-		return p;
-	memcpy(p, f->key.text, sizeof(f->key.text));
-	p += f->key.len;
-	if (unknown)
-		return grt_format_word(p, l->form == GRT_LINE_OUT_JSON ? "null" : "-");
-	if (f->how == HEX)
-		return grt_format_hex(p, n);
-	/* most are 0 or a few of something */
-	if (n < 10) {
-		*p++ = (char)('0' + n);
-		return p;
-	}
-	return f->how == SIGNED ? grt_format_s64(p, (int64_t)n) : grt_format_u64(p, n);
-}
-
 /* ---------------------------------------------------------------- shapes */
 
 static char *line_out_put_who(const struct grt_line_out *l, char *p, const struct plan *plan,
-			      const struct grt_event *e)
+			      const struct grt_shape *s)
 {
-	const struct grt_joins_thread *t = l->joined.thread;
+	const struct grt_joins_thread *t = s->thread;
+	const struct grt_event *e = &s->of;
 	bool known = t && t->named;
 
 	if (!known && !plan->cpu && !e->pid && !e->tid)
@@ -467,18 +307,18 @@ static char *line_out_put_place(const struct grt_line_out *l, char *p, const str
 }
 
 /* A ring has a driver too; without one it is the device that tells it. */
-static char *line_out_put_names(const struct grt_line_out *l, char *p, const struct grt_event *e)
+static char *line_out_put_names(const struct grt_line_out *l, char *p, const struct grt_shape *s)
 {
-	const struct grt_joins_device *d = l->joined.device;
-	const struct grt_joins_ring *ring = l->joined.ring;
+	const struct grt_joins_device *d = s->device;
+	const struct grt_joins_ring *ring = s->ring;
 
 	if (ring)
 		p = line_out_put_text(l, line_out_put_text(l, p, KEY_RING_NAME, &ring->name), KEY_DRIVER,
 				      &ring->driver);
 	if (d)
 		p = line_out_put_text(l, p, KEY_DEV, &d->name);
-	if (d ? !d->known_by_name : e->device != 0)
-		p = line_out_put_u64(l, p, KEY_DEVICE, e->device);
+	if (d ? !d->known_by_name : s->of.device != 0)
+		p = line_out_put_u64(l, p, KEY_DEVICE, s->of.device);
 	return d && !ring ? line_out_put_text(l, p, KEY_DRIVER, &d->driver) : p;
 }
 
@@ -497,94 +337,45 @@ static char *put_rest(const struct grt_line_out *l, char *p, const struct plan *
 }
 
 /* In the form annotate, events of the CPU have their thread first; what is not of that form comes last. */
-static void write_shape(struct grt_line_out *l, struct shape *s, const struct plan *plan,
-			const struct grt_event *e)
+static void write_shape(const struct grt_line_out *l, struct grt_shape *s, const struct plan *plan)
 {
 	char *p = grt_format_text(s->text, plan->title, plan->title_len);
 
-	grt_joins_look(&l->joins, e, (unsigned int)s->input, &l->joined);
-	s->ioctls = l->joined.device ? l->joined.device->ioctls : NULL;
-	s->numbered = grt_has_job(e) || plan->job;
+	s->numbered = grt_has_job(&s->of) || plan->job;
 	if (l->form == GRT_LINE_OUT_MERGED)
 		p -= OVERLAP;
 	if (plan->who_first)
-		p = line_out_put_who(l, p, plan, e);
-	p = line_out_put_place(l, p, e, s->numbered);
+		p = line_out_put_who(l, p, plan, s);
+	p = line_out_put_place(l, p, &s->of, s->numbered);
 	s->head = (uint16_t)(p - s->text);
-	p = line_out_put_names(l, p, e);
+	p = line_out_put_names(l, p, s);
 	s->late = (uint16_t)(p - s->text);
-	p = put_rest(l, p, plan, e);
+	p = put_rest(l, p, plan, &s->of);
 	if (!plan->who_first)
-		p = line_out_put_who(l, p, plan, e);
-	else if (l->joined.thread)
-		p = line_out_put_text(l, p, KEY_PROCESS, &l->joined.thread->process);
+		p = line_out_put_who(l, p, plan, s);
+	else if (s->thread)
+		p = line_out_put_text(l, p, KEY_PROCESS, &s->thread->process);
 	s->end = (uint16_t)(p - s->text);
 }
 
-/* The words of an event that do not change from one to the next of its kind. */
-enum word {
-	WORD_TYPE = offsetof(struct grt_event, type),
-	WORD_WHO = offsetof(struct grt_event, pid),
-	WORD_CTX = offsetof(struct grt_event, ctx),
-	WORD_PLACE = offsetof(struct grt_event, ring),
-};
-
-_Static_assert(WORD_WHO == WORD_TYPE + 8 && WORD_CTX == WORD_WHO + 8 &&
-		       sizeof(struct grt_event) == WORD_PLACE + 8,
-	       "everything but the stamp and the number is in them");
-
-static inline uint64_t word_of(const struct grt_event *e, enum word at)
+static __attribute__((noinline)) const struct grt_shape *make_shape(struct grt_line_out *l, uint64_t hash,
+								    const struct plan *plan,
+								    const struct grt_event *e,
+								    unsigned int input)
 {
-	uint64_t word;
+	struct grt_shape *s = grt_shape_new(&l->shapes, hash, e, input, &l->joins);
 
-	memcpy(&word, (const char *)e + at, sizeof(word));
-	return word;
-}
-
-static inline uint64_t line_out_differs(const struct grt_event *a, const struct grt_event *b, enum word at)
-{
-	return word_of(a, at) ^ word_of(b, at);
-}
-
-static inline bool is_shape(const struct shape *s, const struct grt_event *e, unsigned int input,
-			    uint64_t version)
-{
-	return !(line_out_differs(&s->of, e, WORD_TYPE) | line_out_differs(&s->of, e, WORD_WHO) |
-		 line_out_differs(&s->of, e, WORD_CTX) | line_out_differs(&s->of, e, WORD_PLACE) |
-		 (s->version ^ version) | (s->input ^ input));
-}
-
-/* A new one, in a place of the set in turn. */
-static __attribute__((noinline)) const struct shape *make_shape(struct grt_line_out *l, uint64_t hash,
-								const struct plan *plan,
-								const struct grt_event *e, unsigned int input)
-{
-	unsigned int set = hash % SHAPE_SETS, way = l->shapes_made[set]++ % SHAPE_WAYS;
-	struct shape *s = &l->shape[set][way];
-
-	l->shape_hash[set][way] = hash;
-	s->of = *e;
-	s->input = input;
-	s->version = l->joins.version;
-	write_shape(l, s, plan, e);
+	write_shape(l, s, plan);
 	return s;
 }
 
-static inline const struct shape *shape_of(struct grt_line_out *l, const struct plan *plan,
-					   const struct grt_event *e, unsigned int input)
+static inline const struct grt_shape *shape_of(struct grt_line_out *l, const struct plan *plan,
+					       const struct grt_event *e, unsigned int input)
 {
-	uint64_t version = l->joins.version, hash;
-	const struct shape *s;
+	uint64_t hash = grt_shape_hash(e, input);
 
-	hash = (word_of(e, WORD_TYPE) + (word_of(e, WORD_CTX) << 7)) * 0x9e3779b97f4a7c15ULL +
-	       (word_of(e, WORD_WHO) + (word_of(e, WORD_PLACE) << 5) + input) * 0xd1b54a32d192ed03ULL;
-	hash ^= hash >> 32;
-	for (unsigned int way = 0; way < SHAPE_WAYS; way++) {
-		s = &l->shape[hash % SHAPE_SETS][way];
-		if (l->shape_hash[hash % SHAPE_SETS][way] == hash && is_shape(s, e, input, version))
-			return s;
-	}
-	return make_shape(l, hash, plan, e, input);
+	return grt_shape_find(&l->shapes, hash, e, input, l->joins.version)
+		       ?: make_shape(l, hash, plan, e, input);
 }
 
 /* ----------------------------------------------------------------- parts */
@@ -603,7 +394,7 @@ static __attribute__((noinline)) void make_ioctl(const struct grt_line_out *l, s
 						 const struct grt_ioctl_driver *driver, uint32_t cmd)
 {
 	const char *name = grt_ioctl_name_of(driver, cmd);
-	struct key_text key;
+	struct grt_key_text key;
 	char *p;
 
 	line_out_make_key(l, &key, CMD);
@@ -638,21 +429,11 @@ static inline const struct ioctl_text *ioctl_of(struct grt_line_out *l, const st
 
 _Static_assert(offsetof(struct grt_ev_ioctl_enter, cmd) == offsetof(struct grt_ev_ioctl_exit, cmd), "cmd");
 
-static __attribute__((noinline)) char *line_out_put_fields(const struct grt_line_out *l, char *p,
-							   const struct planned *f, const struct planned *end,
-							   const struct grt_event *e)
-{
-	for (; f < end; f++)
-		p = line_out_put_field(l, p, f, e);
-	return p;
-}
-
 static inline char *line_out_put_body(struct grt_line_out *l, char *p, const struct plan *plan,
 				      const struct grt_event *e, unsigned int input)
 {
-	const struct planned *late = plan->field + plan->early;
-	const struct shape *s = shape_of(l, plan, e, input);
-	const struct ioctl_text *ioctl = ioctl_of(l, plan, s->ioctls, e);
+	const struct grt_shape *s = shape_of(l, plan, e, input);
+	const struct ioctl_text *ioctl = ioctl_of(l, plan, s->device ? s->device->ioctls : NULL, e);
 	const char *rest = s->text + s->head;
 
 	p = grt_format_padded(p, s->text, s->head);
@@ -663,13 +444,13 @@ static inline char *line_out_put_body(struct grt_line_out *l, char *p, const str
 	/* an exit may come without its number */
 	if (ioctl && (ioctl->cmd || e->type == GRT_EV_IOCTL_ENTER))
 		p = grt_format_padded(p, ioctl->text, ioctl->cmd_len);
-	p = line_out_put_fields(l, p, plan->field, late, e);
+	p = grt_event_text_put(l->early, p, e);
 	p = line_out_put_deltas(l, p);
 	if (ioctl)
 		p = grt_format_padded(p, ioctl->text + ioctl->cmd_len, ioctl->len - (size_t)ioctl->cmd_len);
-	if (plan->early < plan->fields) {
+	if (plan->late) {
 		p = grt_format_padded(p, rest, s->late - (size_t)s->head);
-		p = line_out_put_fields(l, p, late, plan->field + plan->fields, e);
+		p = grt_event_text_put(l->late, p, e);
 		rest = s->text + s->late;
 	}
 	return grt_format_padded(p, rest, (size_t)(s->text + s->end - rest));
@@ -679,7 +460,7 @@ static inline char *line_out_put_body(struct grt_line_out *l, char *p, const str
 
 static void make_stamp(struct grt_line_out *l, uint64_t ns)
 {
-	char *end = grt_format_text(l->stamp, forms[l->form].open, strlen(forms[l->form].open));
+	char *end = grt_format_word(l->stamp, l->form == GRT_LINE_OUT_PRETTY ? "" : "[");
 
 	end = grt_format_u64(end, ns / NS_PER_S);
 	*end++ = '.';
@@ -702,7 +483,8 @@ static char *line_out_line_pretty(struct grt_line_out *l, char *p, const struct 
 	grt_joins_look(&l->joins, e, input, &l->joined);
 	p = put_stamp(l, p, e->time);
 	p = grt_format_text(p, plan->cpu ? "  [CPU]  " : "  [GPU]  ", 9);
-	return grt_pretty_body(p, e, &l->joined, grt_event_table[e->type].name ?: plan->title, plan->cpu);
+	return grt_pretty_body(l->early, p, e, &l->joined, grt_event_table[e->type].name ?: plan->title,
+			       plan->cpu);
 }
 
 /* The first field of a merged line has no comma: it lies on the end of the title, which then is put back. */

@@ -10,7 +10,6 @@
 #include "trace/packet.h"
 #include "base/outbuf.h"
 #include "base/units.h"
-#include "trace/field.h"
 
 /* U+2190, and U+00B5 for the u of us */
 #define ARROW "   \xe2\x86\x90 "
@@ -58,25 +57,15 @@ static char *put_tid(char *p, const struct grt_event *e)
 	return e->tid == e->pid ? p : grt_format_u64(pretty_put(p, " tid="), e->tid);
 }
 
-static char *pretty_put_call(char *p, const struct grt_event *e)
-{
-	const struct grt_ev_ioctl_enter *enter = (const struct grt_ev_ioctl_enter *)e;
-	const struct grt_ev_ioctl_exit *left = (const struct grt_ev_ioctl_exit *)e;
-
-	if (e->type == GRT_EV_IOCTL_ENTER) {
-		p = grt_format_hex(pretty_put(p, " cmd="), enter->cmd);
-		p = grt_call_is_untold(&enter->e) ? pretty_put(p, " arg=-")
-						  : grt_format_hex(pretty_put(p, " arg="), enter->arg);
-	} else if (e->type == GRT_EV_IOCTL_EXIT) {
-		p = grt_format_hex(pretty_put(p, " cmd="), left->cmd);
-		p = grt_format_s64(pretty_put(p, " ret="), left->ret);
-		if (left->about)
-			p = grt_format_hex(pretty_put(p, " about="), left->about);
-		if (left->status)
-			p = grt_format_hex(pretty_put(p, " status="), left->status);
-	}
-	return p;
-}
+const struct grt_text_row grt_pretty_fields[] = {
+	GRT_TEXT_ROW(IOCTL_ENTER, cmd),
+	GRT_TEXT_ROW(IOCTL_ENTER, arg),
+	GRT_TEXT_ROW(IOCTL_EXIT, cmd),
+	GRT_TEXT_ROW(IOCTL_EXIT, ret),
+	GRT_TEXT_ROW(IOCTL_EXIT, about, .hide = GRT_TEXT_HIDE_ZERO),
+	GRT_TEXT_ROW(IOCTL_EXIT, status, .hide = GRT_TEXT_HIDE_ZERO),
+	{.field = NULL},
+};
 
 static char *put_ring(char *p, const struct grt_event *e, const struct grt_joined *j)
 {
@@ -178,14 +167,14 @@ static char *(*const notes[GRT_EV_MAX])(char *p, const struct grt_event *e, cons
 _Static_assert(offsetof(struct grt_ev_error, status) == offsetof(struct grt_ev_complete, status), "status");
 _Static_assert(offsetof(struct grt_ev_ioctl_enter, cmd) == offsetof(struct grt_ev_ioctl_exit, cmd), "cmd");
 
-char *grt_pretty_body(char *p, const struct grt_event *e, const struct grt_joined *j, const char *name,
-		      bool cpu)
+char *grt_pretty_body(const struct grt_event_text *fields, char *p, const struct grt_event *e,
+		      const struct grt_joined *j, const char *name, bool cpu)
 {
 	const char *sep = ARROW;
 
 	if (cpu) {
 		p = pretty_put(pretty_put_who(p, e, j), name);
-		p = put_tid(pretty_put_call(p, e), e);
+		p = put_tid(grt_event_text_put(fields, p, e), e);
 	} else {
 		if (grt_has_job(e))
 			p = pretty_put(grt_format_hex(pretty_put(p, "ctx="), e->ctx), " ");

@@ -48,12 +48,11 @@ struct grt_merge {
 	unsigned int inputs;
 	struct lane *lane;
 	unsigned int lanes;
-	struct grt_heap heap;
+	struct grt_kway kway;
 	struct grt_rings rings;
 	const struct grt_merge_sink *sink;
 	uint64_t from;
 	uint64_t width;
-	int stopped;
 };
 
 /* Rings of different inputs have the same numbers, threads and devices are the same. */
@@ -116,7 +115,7 @@ static int add_lanes(struct grt_merge *m, struct grt_session *s, unsigned int in
 
 int grt_merge_add(struct grt_merge *m, struct grt_session *s, enum grt_merge_side side, struct grt_err *err)
 {
-	struct grt_heap_slot *slots;
+	struct grt_kway_slot *slots;
 	struct input *in;
 
 	if (grt_grow_one(&m->input, m->inputs)) {
@@ -128,10 +127,10 @@ int grt_merge_add(struct grt_merge *m, struct grt_session *s, enum grt_merge_sid
 	set_side(in, side);
 	if (add_lanes(m, in->session, m->inputs++))
 		return lib_merge_no_memory(err);
-	slots = realloc(m->heap.slot, (m->lanes + 1) * sizeof(*slots));
+	slots = realloc(m->kway.slot, (m->lanes + 1) * sizeof(*slots));
 	if (!slots)
 		return lib_merge_no_memory(err);
-	m->heap.slot = slots;
+	m->kway.slot = slots;
 	return 0;
 }
 
@@ -155,18 +154,6 @@ void grt_merge_offset(struct grt_merge *m, unsigned int input, int64_t ns)
 	m->input[input].offset = ns;
 }
 
-/* A stamp as moved; it stops at the ends of time. */
-static inline uint64_t merge_moved(uint64_t time, int64_t offset)
-{
-	uint64_t t = time + (uint64_t)offset;
-
-	if (!offset)
-		return time;
-	if (offset < 0)
-		return t > time ? 0 : t;
-	return t < time ? UINT64_MAX : t;
-}
-
 /* Stamps that stand in payloads. There 0 is none: one that would become 0 stops before it. */
 static void move_payload(struct grt_event *e, int64_t offset)
 {
@@ -174,7 +161,7 @@ static void move_payload(struct grt_event *e, int64_t offset)
 		__u64 *stamp = (__u64 *)((char *)e + f->offset);
 
 		if (f->kind == GRT_FIELD_TIME && *stamp)
-			*stamp = merge_moved(*stamp, offset) ?: 1;
+			*stamp = grt_kway_moved(*stamp, offset) ?: 1;
 	}
 }
 
@@ -193,8 +180,8 @@ int grt_merge_span(const struct grt_merge *m, uint64_t *first, uint64_t *last)
 			continue;
 		if (ret)
 			return ret;
-		from = merge_moved(from, in->offset);
-		to = merge_moved(to, in->offset);
+		from = grt_kway_moved(from, in->offset);
+		to = grt_kway_moved(to, in->offset);
 		*first = from < *first ? from : *first;
 		*last = to > *last ? to : *last;
 	}
@@ -239,7 +226,7 @@ static int hand_out_other(struct grt_merge *m, const struct lane *lane, const st
 		return 0;
 	if (in->offset || in->renumbered) {
 		memcpy(&copy, e, grt_record_size[e->type]);
-		copy.e.time = merge_moved(e->time, in->offset);
+		copy.e.time = grt_kway_moved(e->time, in->offset);
 		if (in->offset)
 			move_payload(&copy.e, in->offset);
 		ret = in->renumbered ? renumber(m, lane->input, &copy.e) : 0;
@@ -264,10 +251,10 @@ static inline int merge_hand_out(struct grt_merge *m, const struct lane *lane, c
 	return m->sink->event(m->sink->arg, e, lane->st->cpu, lane->input);
 }
 
-static inline int hand_out_item(struct grt_merge *m, const struct lane *lane)
+static inline __attribute__((always_inline)) int hand_out_item(void *arg, struct grt_stream *st)
 {
-	struct grt_stream *st = lane->st;
 	const struct grt_event *e = (const struct grt_event *)st->ptr;
+	struct grt_merge *m = arg;
 
 	if (st->at == GRT_AT_PACKET) {
 		grt_stream_count_packet(st);
@@ -275,27 +262,12 @@ static inline int hand_out_item(struct grt_merge *m, const struct lane *lane)
 		return 0;
 	}
 	st->ptr += e->size;
-	return merge_hand_out(m, lane, e);
+	return merge_hand_out(m, &m->lane[st->index], e);
 }
 
-/* Hands out the items of a stream up to @limit. Return: 1 with a later one waiting, 0 at its end, or -errno
- */
-static int merge_drain(struct grt_merge *m, const struct lane *lane, uint64_t limit)
+static int64_t merge_offset(const void *arg, const struct grt_stream *st)
 {
-	struct grt_stream *st = lane->st;
-	int ret;
-
-	do {
-		m->stopped = hand_out_item(m, lane);
-		if (m->stopped)
-			return 0;
-		if (!grt_stream_step(st)) {
-			ret = grt_stream_next(st);
-			if (ret <= 0)
-				return ret;
-		}
-	} while (merge_moved(st->key, lane->offset) <= limit);
-	return 1;
+	return ((const struct grt_merge *)arg)->lane[st->index].offset;
 }
 
 /* The CPU's side names no rings: those of its events are the other inputs'. */
@@ -316,57 +288,25 @@ static void begin_inputs(struct grt_merge *m)
 	grt_rings_init(&m->rings);
 }
 
-static int merge_fill_heap(struct grt_merge *m, struct grt_err *err)
-{
-	int ret;
-
-	m->heap.used = 0;
-	begin_inputs(m);
-	for (unsigned int i = 0; i < m->lanes; i++) {
-		struct lane *lane = &m->lane[i];
-		struct grt_stream *st = lane->st;
-
-		lane->in = &m->input[lane->input];
-		lane->offset = lane->in->offset;
-		grt_stream_rewind(st);
-		ret = grt_stream_next(st);
-		if (ret < 0)
-			return grt_stream_failed(st, ret, err);
-		if (!ret)
-			continue;
-		grt_heap_push(&m->heap, st, merge_moved(st->key, lane->offset));
-	}
-	return 0;
-}
-
 int grt_merge_run(struct grt_merge *m, const struct grt_merge_sink *sink, uint64_t from, uint64_t to,
 		  struct grt_err *err)
 {
-	struct grt_heap *heap = &m->heap;
-	const struct lane *lane;
-	int ret;
+	int ret = 0;
 
 	m->sink = sink;
 	m->from = from;
 	m->width = to - from;
-	m->stopped = 0;
-	ret = merge_fill_heap(m, err);
-	while (!ret && heap->used) {
-		lane = &m->lane[heap->slot[0].st->index];
-		ret = merge_drain(m, lane, grt_heap_top_limit(heap));
-		if (m->stopped)
-			return m->stopped;
-		if (ret < 0)
-			return grt_stream_failed(lane->st, ret, err);
-		if (ret) {
-			heap->slot[0].key = merge_moved(lane->st->key, lane->offset);
-			grt_heap_sink(heap, 0);
-		} else {
-			grt_heap_drop_top(heap);
-		}
-		ret = 0;
+	m->kway.used = 0;
+	begin_inputs(m);
+	for (unsigned int i = 0; i < m->lanes && !ret; i++) {
+		struct lane *lane = &m->lane[i];
+
+		lane->in = &m->input[lane->input];
+		lane->offset = lane->in->offset;
+		grt_stream_rewind(lane->st);
+		ret = grt_kway_begin(&m->kway, lane->st, lane->offset, err);
 	}
-	return ret;
+	return ret ?: grt_kway_run(&m->kway, UINT64_MAX, hand_out_item, merge_offset, m, err);
 }
 
 void grt_merge_free(struct grt_merge *m)
@@ -376,7 +316,7 @@ void grt_merge_free(struct grt_merge *m)
 	for (unsigned int i = 0; i < m->inputs; i++)
 		grt_session_close(m->input[i].session);
 	grt_keyed_free(&m->rings.all);
-	free(m->heap.slot);
+	free(m->kway.slot);
 	free(m->lane);
 	free(m->input);
 	free(m);

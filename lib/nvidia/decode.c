@@ -1177,26 +1177,6 @@ int grt_nv_settle(struct grt_nv *d, uint64_t looked, bool (*is_open)(void *arg, 
 	return ret;
 }
 
-/** struct visit - what is handed on to the caller's function */
-struct visit {
-	int (*fn)(void *arg, uint64_t file);
-	void *arg;
-};
-
-static int visit_file(void *arg, struct grt_nv_node *file)
-{
-	const struct visit *v = arg;
-
-	return v->fn(v->arg, file->key);
-}
-
-int grt_nv_each_file(const struct grt_nv *d, int (*fn)(void *arg, uint64_t file), void *arg)
-{
-	struct visit v = {fn, arg};
-
-	return grt_nv_tree_each(&d->files, visit_file, &v);
-}
-
 struct grt_nv_count grt_nv_count(const struct grt_nv *d)
 {
 	return d->count;

@@ -71,10 +71,6 @@ bool grt_nv_unsettled(const struct grt_nv *d);
 int grt_nv_settle(struct grt_nv *d, uint64_t looked, bool (*is_open)(void *arg, uint64_t file, uint32_t *pid),
 		  void *arg);
 
-/** grt_nv_each_file - calls @fn for every file that has clients. Return: what it returned that was not 0,
- * else 0 */
-int grt_nv_each_file(const struct grt_nv *d, int (*fn)(void *arg, uint64_t file), void *arg);
-
 /** grt_nv_count - what was met so far */
 struct grt_nv_count grt_nv_count(const struct grt_nv *d);
 

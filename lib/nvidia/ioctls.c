@@ -118,7 +118,7 @@ static bool any_ioctls(const void *state)
 
 static const struct grt_part ioctl_parts[] = {
 	{"ioctls", "ioctls of NVIDIA's driver, and what they were about", GRT_PART_MONITOR, .any = any_ioctls,
-	 .write = show_ioctls},
+	 .tables = GRT_TABLES(&table), .write = show_ioctls},
 	{.name = NULL},
 };
 

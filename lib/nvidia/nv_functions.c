@@ -96,6 +96,9 @@ static int nv_functions_write_function(struct grt_pass *pass, const struct funct
 	return grt_writer_row(pass->writer, &c);
 }
 
+static const struct grt_hist_tables time_tables =
+	GRT_HIST_TABLES(ALL, TIMES, "function_time", "time in functions");
+
 static int show_functions(void *state, const struct grt_part *part, struct grt_pass *pass)
 {
 	struct functions *m = state;
@@ -115,8 +118,7 @@ static int show_functions(void *state, const struct grt_part *part, struct grt_p
 	if (m->over)
 		grt_note(pass->notes, "%" PRIu64 " calls are not in the table (limit of %u functions)",
 			 m->over, FUNCTIONS_MAX);
-	return ret ? ret
-		   : grt_times_write(pass, "function_time", "time in functions", GRT_HIST_OF_ALL, row, m->n);
+	return ret ? ret : grt_hists_write(pass, &time_tables, row, m->n);
 }
 
 /* --------------------------------------------------------------- analysis */
@@ -133,7 +135,8 @@ static void free_functions(void *state)
 static const uint16_t function_types[] = {GRT_EV_FUNC, 0};
 static const struct grt_part function_parts[] = {
 	{"functions", "probed functions of NVIDIA's kernel modules", GRT_PART_MONITOR,
-	 .types = function_types, .write = show_functions},
+	 .types = function_types, .tables = GRT_TABLES(&function_table, GRT_HIST_BOTH(time_tables)),
+	 .write = show_functions},
 	{.name = NULL},
 };
 

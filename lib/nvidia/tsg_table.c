@@ -302,7 +302,7 @@ static void free_tsgs(void *state)
 
 static const struct grt_part tsg_parts[] = {
 	{"tsg", "NVIDIA's channel groups, their channels and runlists", GRT_PART_BY, 0, &grt_tsg_table,
-	 .write = write_tsgs},
+	 .tables = GRT_TABLES(&grt_tsg_channel_table, &grt_tsg_runlist_table), .write = write_tsgs},
 	{.name = NULL},
 };
 

@@ -85,7 +85,7 @@ static void free_xids(void *state)
 static const uint16_t xid_types[] = {GRT_EV_XID, 0};
 static const struct grt_part xid_parts[] = {
 	{"xids", "NVIDIA's Xid errors by number and GPU", GRT_PART_MONITOR, .types = xid_types,
-	 .write = show_xids},
+	 .tables = GRT_TABLES(&xid_table), .write = show_xids},
 	{.name = NULL},
 };
 

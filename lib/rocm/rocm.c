@@ -553,14 +553,12 @@ static int hang(struct grt_rocm *r, const struct grt_ev_log_note *n)
 
 static int rocm_host_wait(struct grt_rocm *r, const struct grt_ev_log_note *n)
 {
-	(void)n;
 	r->count.host_waits++;
 	return 0;
 }
 
 static int rocm_marker(struct grt_rocm *r, const struct grt_ev_log_note *n)
 {
-	(void)n;
 	r->count.markers++;
 	return 0;
 }

@@ -14,7 +14,6 @@
 
 static void get_u64(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
-	(void)view;
 	memcpy(&cell->number, (const char *)row + arg, sizeof(uint64_t));
 	cell->absent = cell->number == GRT_ROCM_UNKNOWN;
 }
@@ -35,7 +34,6 @@ static void rocm_table_get_stamp(struct grt_cell *cell, const void *view, const 
 
 static void get_bool(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
-	(void)view;
 	cell->number = *(const bool *)((const char *)row + arg);
 }
 
@@ -54,7 +52,6 @@ static void get_address(struct grt_cell *cell, const void *view, const void *row
 {
 	uint64_t v;
 
-	(void)view;
 	memcpy(&v, (const char *)row + arg, sizeof(v));
 	cell->text = hex_text(v);
 	cell->absent = !v || v == GRT_ROCM_UNKNOWN;
@@ -68,7 +65,6 @@ static const struct grt_rocm_times *rocm_table_times(const void *row, int arg)
 
 static void rocm_table_get_sum(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
-	(void)view;
 	cell->number = rocm_table_times(row, arg)->sum;
 	cell->absent = !rocm_table_times(row, arg)->n;
 }
@@ -77,21 +73,18 @@ static void rocm_table_get_mean(struct grt_cell *cell, const void *view, const v
 {
 	const struct grt_rocm_times *t = rocm_table_times(row, arg);
 
-	(void)view;
 	cell->absent = !t->n;
 	cell->number = t->n ? t->sum / t->n : 0;
 }
 
 static void rocm_table_get_min(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
-	(void)view;
 	cell->number = rocm_table_times(row, arg)->min;
 	cell->absent = !rocm_table_times(row, arg)->n;
 }
 
 static void rocm_table_get_max(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
-	(void)view;
 	cell->number = rocm_table_times(row, arg)->max;
 	cell->absent = !rocm_table_times(row, arg)->n;
 }
@@ -116,7 +109,6 @@ static void get_n(struct grt_cell *cell, const void *view, const void *row, int 
 {
 	const struct grt_rocm_view *v = view;
 
-	(void)arg;
 	cell->number = (uint64_t)((const struct grt_rocm_creation *)row - v->creation) + 1;
 }
 
@@ -124,8 +116,6 @@ static void rocm_table_get_type(struct grt_cell *cell, const void *view, const v
 {
 	const struct grt_rocm_creation *c = row;
 
-	(void)view;
-	(void)arg;
 	cell->number = c->type;
 	cell->absent = c->type == GRT_ROCM_UNKNOWN;
 	if (c->type < sizeof(type_names) / sizeof(type_names[0]))
@@ -136,8 +126,6 @@ static void get_ioctl_time(struct grt_cell *cell, const void *view, const void *
 {
 	const struct grt_rocm_creation *c = row;
 
-	(void)view;
-	(void)arg;
 	cell->absent = !c->end;
 	cell->number = c->end ? c->end - c->begin : 0;
 }
@@ -146,8 +134,6 @@ static void get_before(struct grt_cell *cell, const void *view, const void *row,
 {
 	const struct grt_rocm_creation *c = row;
 
-	(void)view;
-	(void)arg;
 	cell->absent = !c->asked;
 	cell->inferred = true;
 	cell->number = c->asked ? c->begin - c->asked : 0;
@@ -157,8 +143,6 @@ static void get_after(struct grt_cell *cell, const void *view, const void *row, 
 {
 	const struct grt_rocm_creation *c = row;
 
-	(void)view;
-	(void)arg;
 	cell->absent = !c->told || !c->end || c->told < c->end;
 	cell->inferred = true;
 	cell->number = cell->absent ? 0 : c->told - c->end;
@@ -168,8 +152,6 @@ static void get_result(struct grt_cell *cell, const void *view, const void *row,
 {
 	const struct grt_rocm_creation *c = row;
 
-	(void)view;
-	(void)arg;
 	cell->number = (uint64_t)c->ret;
 	cell->absent = !c->has_ret;
 }
@@ -178,8 +160,6 @@ static void get_state(struct grt_cell *cell, const void *view, const void *row, 
 {
 	const struct grt_rocm_creation *c = row;
 
-	(void)view;
-	(void)arg;
 	if (!c->end)
 		cell->text = "start only";
 	else if (!c->has_ret)
@@ -218,8 +198,6 @@ const struct grt_table grt_rocm_creation_table = {"creations", "queue creations"
 
 static void get_step_n(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
-	(void)view;
-	(void)arg;
 	cell->number = ((const struct grt_rocm_step_row *)row)->n;
 }
 
@@ -227,7 +205,6 @@ static void get_step_name(struct grt_cell *cell, const void *view, const void *r
 {
 	const struct grt_rocm_made_step *s = ((const struct grt_rocm_step_row *)row)->s;
 
-	(void)view;
 	cell->text = arg ? grt_rocm_step_name(grt_rocm_step_of(s->name, sizeof(s->name))) : s->name;
 }
 
@@ -235,8 +212,6 @@ static void get_step_at(struct grt_cell *cell, const void *view, const void *row
 {
 	const struct grt_rocm_step_row *r = row;
 
-	(void)view;
-	(void)arg;
 	cell->number = r->s->at > r->c->begin ? r->s->at - r->c->begin : 0;
 }
 
@@ -244,8 +219,6 @@ static void get_step_took(struct grt_cell *cell, const void *view, const void *r
 {
 	const struct grt_rocm_step_row *r = row;
 
-	(void)view;
-	(void)arg;
 	cell->number = r->s->took;
 	cell->absent = r->s->took == GRT_ROCM_UNKNOWN;
 }
@@ -254,8 +227,6 @@ static void get_step_result(struct grt_cell *cell, const void *view, const void 
 {
 	const struct grt_rocm_step_row *r = row;
 
-	(void)view;
-	(void)arg;
 	cell->number = (uint64_t)r->s->ret;
 	cell->absent = !r->s->has_ret;
 }
@@ -279,8 +250,6 @@ static void get_priority(struct grt_cell *cell, const void *view, const void *ro
 	static const char *const names[] = {"low", "normal", "high"};
 	const struct grt_rocm_queue *q = row;
 
-	(void)view;
-	(void)arg;
 	cell->number = q->priority;
 	cell->absent = q->priority == UINT32_MAX;
 	if (q->priority < 3)
@@ -291,8 +260,6 @@ static void rocm_table_get_depth(struct grt_cell *cell, const void *view, const 
 {
 	const struct grt_rocm_queue *q = row;
 
-	(void)view;
-	(void)arg;
 	cell->number = q->depth_max;
 	cell->absent = !q->depth_known;
 }
@@ -328,7 +295,6 @@ static void get_step(struct grt_cell *cell, const void *view, const void *row, i
 {
 	enum grt_rocm_step step;
 
-	(void)view;
 	memcpy(&step, (const char *)row + arg, sizeof(step));
 	cell->text = grt_rocm_step_name(step);
 }
@@ -355,8 +321,6 @@ static void get_kernel_name(struct grt_cell *cell, const void *view, const void 
 {
 	const struct grt_rocm_kernel *k = row;
 
-	(void)view;
-	(void)arg;
 	cell->text = k->name[0] ? k->name : hex_text(k->object);
 	cell->absent = !k->name[0] && !k->object;
 }
@@ -367,7 +331,6 @@ static void get_size(struct grt_cell *cell, const void *view, const void *row, i
 	const struct grt_rocm_kernel *k = row;
 	const uint32_t *size = arg ? k->group : k->grid;
 
-	(void)view;
 	cell->text = size_text(size, text[arg], sizeof(text[0]));
 	cell->absent = !size[0];
 	if (k->grids_vary)
@@ -379,8 +342,6 @@ static void get_kernel_queue(struct grt_cell *cell, const void *view, const void
 	static _Thread_local char text[32];
 	const struct grt_rocm_kernel *k = row;
 
-	(void)view;
-	(void)arg;
 	snprintf(text, sizeof(text), "0x%llx%s", (unsigned long long)k->queue, k->queues_vary ? " ..." : "");
 	cell->text = text;
 	cell->absent = !k->queue;

@@ -144,7 +144,6 @@ static int find_separate(Dwfl_Module *module, void **user, const char *name, Dwa
 static int no_separate_file(Dwfl_Module *module, void **user, const char *name, Dwarf_Addr base,
 			    const char *file, const char *link, GElf_Word crc, char **out)
 {
-	(void)module, (void)user, (void)name, (void)base, (void)file, (void)link, (void)crc, (void)out;
 	return -1;
 }
 
@@ -540,7 +539,6 @@ bool grt_can_objects(void)
 int grt_object_open(struct grt_object **out, int fd, const char *path, const char *build_id,
 		    const struct grt_symbols_options *options)
 {
-	(void)path, (void)build_id, (void)options;
 	close(fd);
 	*out = NULL;
 	return -ENOTSUP;
@@ -548,26 +546,22 @@ int grt_object_open(struct grt_object **out, int fd, const char *path, const cha
 
 bool grt_object_address(const struct grt_object *o, uint64_t offset, uint64_t *address)
 {
-	(void)o, (void)offset, (void)address;
 	return false;
 }
 
 unsigned int grt_object_frames(struct grt_object *o, uint64_t address, struct grt_object_frame *out,
 			       unsigned int max)
 {
-	(void)o, (void)address, (void)out, (void)max;
 	return 0;
 }
 
 const char *grt_object_symbol(struct grt_object *o, uint64_t address)
 {
-	(void)o, (void)address;
 	return NULL;
 }
 
 void grt_object_close(struct grt_object *o)
 {
-	(void)o;
 }
 
 #endif /* GRT_HAVE_DW */

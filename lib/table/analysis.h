@@ -42,6 +42,7 @@ struct grt_stacks;
  * @where: GRT_PART_*
  * @arg: for the analysis
  * @table: that --sort, --top and CSV are of, for GRT_PART_BY
+ * @tables: that it writes beside @table, for the JSON Schema; ended by NULL, NULL: none
  * @with: another part that follows where this one was asked for; NULL: none
  * @types: `monitor all` leaves it out where the trace has none of these; ended by 0, NULL: see @any
  * @any: where types do not decide that; NULL: @types
@@ -54,6 +55,7 @@ struct grt_part {
 	int arg;
 	const struct grt_table *table;
 	const char *with;
+	const struct grt_table *const *tables;
 	const uint16_t *types;
 	bool (*any)(const void *state);
 	int (*write)(void *state, const struct grt_part *part, struct grt_pass *pass);

@@ -51,19 +51,16 @@ static inline void grt_cell_gpu(struct grt_cell *cell, const struct grt_names *n
 /* For columns whose value is a member of the row at @offset: a number, */
 static inline void grt_cell_u8(struct grt_cell *cell, const void *view, const void *row, int offset)
 {
-	(void)view;
 	cell->number = *(const uint8_t *)((const char *)row + offset);
 }
 
 static inline void grt_cell_u32(struct grt_cell *cell, const void *view, const void *row, int offset)
 {
-	(void)view;
 	cell->number = *(const uint32_t *)((const char *)row + offset);
 }
 
 static inline void grt_cell_u64(struct grt_cell *cell, const void *view, const void *row, int offset)
 {
-	(void)view;
 	cell->number = *(const uint64_t *)((const char *)row + offset);
 }
 
@@ -77,7 +74,6 @@ static inline void grt_cell_id(struct grt_cell *cell, const void *view, const vo
 /* an array of characters, none where it is empty, */
 static inline void grt_cell_chars(struct grt_cell *cell, const void *view, const void *row, int offset)
 {
-	(void)view;
 	cell->text = (const char *)row + offset;
 	cell->absent = !*cell->text;
 }
@@ -85,7 +81,6 @@ static inline void grt_cell_chars(struct grt_cell *cell, const void *view, const
 /* or a pointer to a text, none where it is NULL. */
 static inline void grt_cell_pointed(struct grt_cell *cell, const void *view, const void *row, int offset)
 {
-	(void)view;
 	cell->text = *(const char *const *)((const char *)row + offset);
 	cell->absent = !cell->text;
 }

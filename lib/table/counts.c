@@ -133,7 +133,8 @@ const struct grt_analysis grt_analysis_types = {
 };
 
 static const struct grt_part cpu_parts[] = {
-	{"cpus", "event counts of each CPU", GRT_PART_VERBOSE, .write = write_cpus},
+	{"cpus", "event counts of each CPU", GRT_PART_VERBOSE, .tables = GRT_TABLES(&grt_cpu_table),
+	 .write = write_cpus},
 	{.name = NULL},
 };
 

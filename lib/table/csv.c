@@ -49,7 +49,7 @@ static void csv_table(struct grt_writer *w)
 	FILE *out = w->options.out;
 
 	for (unsigned int i = 0; i < w->columns; i++)
-		fprintf(out, "%s%s", i ? "," : "", w->column[i]->name);
+		fprintf(out, "%s%s", i ? "," : "", w->key[i]);
 	if (w->table->marks & GRT_MARK_INFERRED)
 		fputs(",inferred", out);
 	if (w->table->marks & GRT_MARK_ESTIMATED)
@@ -67,7 +67,7 @@ static void csv_put_marks(struct grt_writer *w, const struct grt_cell *cells, bo
 		if (cells[i].absent || !(estimated ? cells[i].estimated : cells[i].inferred))
 			continue;
 		fputs(space, w->options.out);
-		fputs(w->column[i]->name, w->options.out);
+		fputs(w->key[i], w->options.out);
 		space = " ";
 	}
 }

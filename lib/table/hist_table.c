@@ -2,12 +2,12 @@
 /* The tables of hist_table.h. */
 #include "hist_table.h"
 
-#define TIMES GRT_CELL_NS
-#define SIZES GRT_CELL_NUMBER
-#define PERCENTILES(KIND, unit)                                                                          \
+/* The first column is whatever the histograms are of. */
+#define RING {"ring", grt_row_get, 0, GRT_CELL_NAMED, GRT_COLUMN_ALL, "ring: name in text, else id"},
+#define CRTC {"crtc", grt_row_get, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "index of the CRTC"},
+#define PERCENTILES(KIND, unit, ...)                                                                     \
 	{                                                                                                \
-		{"ring", grt_row_get, 0, GRT_CELL_NAMED, GRT_COLUMN_ALL, "ring: name in text, else id"}, \
-			{"what", grt_row_get, 1, GRT_CELL_TEXT, GRT_COLUMN_ALL, "what is measured"},     \
+		__VA_ARGS__{"what", grt_row_get, 1, GRT_CELL_TEXT, GRT_COLUMN_ALL, "what is measured"},  \
 			{"count", grt_row_get, 2, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "how many"},          \
 			{"min", grt_row_get, 3, KIND, GRT_COLUMN_ALL, "smallest, " unit},                \
 			{"p50", grt_row_get, 4, KIND, GRT_COLUMN_ALL, "half are not above, " unit},      \
@@ -15,22 +15,34 @@
 			{"p99", grt_row_get, 6, KIND, GRT_COLUMN_ALL, "99 % are not above, " unit},      \
 			{"max", grt_row_get, 7, KIND, GRT_COLUMN_ALL, "largest, " unit}, {.name = NULL}, \
 	}
-#define BUCKETS(KIND, unit)                                                                              \
-	{                                                                                                \
-		{"ring", grt_row_get, 0, GRT_CELL_NAMED, GRT_COLUMN_ALL, "ring: name in text, else id"}, \
-			{"what", grt_row_get, 1, GRT_CELL_TEXT, GRT_COLUMN_ALL, "what is measured"},     \
-			{"from", grt_row_get, 2, KIND, GRT_COLUMN_ALL, "from this on, " unit},           \
-			{"below", grt_row_get, 3, KIND, GRT_COLUMN_ALL, "below this, " unit},            \
-			{"count", grt_row_get, 4, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "how many"},          \
-			{"share",	grt_row_get,	  5,                                             \
-			 GRT_CELL_TEXT, GRT_COLUMN_BRIEF, "of the longest, as a bar"},                   \
-			{.name = NULL},                                                                  \
+#define BUCKETS(KIND, unit, ...)                                                                        \
+	{                                                                                               \
+		__VA_ARGS__{"what", grt_row_get, 1, GRT_CELL_TEXT, GRT_COLUMN_ALL, "what is measured"}, \
+			{"from", grt_row_get, 2, KIND, GRT_COLUMN_ALL, "from this on, " unit},          \
+			{"below", grt_row_get, 3, KIND, GRT_COLUMN_ALL, "below this, " unit},           \
+			{"count", grt_row_get, 4, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "how many"},         \
+			{"share",	grt_row_get,	  5,                                            \
+			 GRT_CELL_TEXT, GRT_COLUMN_BRIEF, "of the longest, as a bar"},                  \
+			{.name = NULL},                                                                 \
+	}
+#define BOTH(COLUMNS, ...)                                                                              \
+	{                                                                                               \
+		COLUMNS(GRT_CELL_NS, "ns", __VA_ARGS__), COLUMNS(GRT_CELL_NUMBER, "bytes", __VA_ARGS__) \
 	}
 
-static const struct grt_column time_columns[] = PERCENTILES(TIMES, "ns");
-static const struct grt_column size_columns[] = PERCENTILES(SIZES, "bytes");
-static const struct grt_column time_buckets[] = BUCKETS(TIMES, "ns");
-static const struct grt_column size_buckets[] = BUCKETS(SIZES, "bytes");
+/* clang-format off */
+const struct grt_column grt_hist_percentiles[GRT_HIST_OFS][2][10] = {
+	[GRT_HIST_OF_RING] = BOTH(PERCENTILES, RING),
+	[GRT_HIST_OF_CRTC] = BOTH(PERCENTILES, CRTC),
+	[GRT_HIST_OF_ALL] = BOTH(PERCENTILES, ),
+};
+
+const struct grt_column grt_hist_buckets[GRT_HIST_OFS][2][10] = {
+	[GRT_HIST_OF_RING] = BOTH(BUCKETS, RING),
+	[GRT_HIST_OF_CRTC] = BOTH(BUCKETS, CRTC),
+	[GRT_HIST_OF_ALL] = BOTH(BUCKETS, ),
+};
+/* clang-format on */
 
 static void owner_cell(struct grt_pass *pass, struct grt_row_cells *c, enum grt_hist_of of,
 		       const struct grt_hist_row *row)
@@ -134,51 +146,10 @@ static int write_buckets(struct grt_pass *pass, const struct grt_table *table, e
 	return ret;
 }
 
-/* The first column is whatever the histograms are of. */
-static const struct grt_column *set_columns(struct grt_column to[10], const struct grt_column *from,
-					    enum grt_hist_of of)
-{
-	unsigned int n = 0;
-
-	do
-		to[n] = from[n];
-	while (from[n++].name);
-	if (of == GRT_HIST_OF_CRTC) {
-		to[0].name = "crtc";
-		to[0].kind = GRT_CELL_NUMBER;
-		to[0].help = "index of the CRTC";
-	}
-	return of == GRT_HIST_OF_ALL ? to + 1 : to;
-}
-
-static int write_hists(struct grt_pass *pass, const char *name, const char *title, enum grt_hist_of of,
-		       const struct grt_column *columns[2], const struct grt_hist_row *row, unsigned int n)
-{
-	char bucket_name[64], bucket_title[128];
-	struct grt_column percentile[10], bucket[10];
-	const struct grt_table percentiles = {name, title, set_columns(percentile, columns[0], of),
-					      GRT_MARK_INFERRED};
-	const struct grt_table histogram = {bucket_name, bucket_title, set_columns(bucket, columns[1], of),
-					    0};
-	int ret = write_percentiles(pass, &percentiles, of, row, n);
-
-	snprintf(bucket_name, sizeof(bucket_name), "%s_histogram", name);
-	snprintf(bucket_title, sizeof(bucket_title), "%s: histogram", title);
-	return ret ? ret : write_buckets(pass, &histogram, of, row, n);
-}
-
-int grt_times_write(struct grt_pass *pass, const char *name, const char *title, enum grt_hist_of of,
+int grt_hists_write(struct grt_pass *pass, const struct grt_hist_tables *tables,
 		    const struct grt_hist_row *row, unsigned int n)
 {
-	const struct grt_column *columns[2] = {time_columns, time_buckets};
+	int ret = write_percentiles(pass, &tables->percentiles, tables->of, row, n);
 
-	return write_hists(pass, name, title, of, columns, row, n);
-}
-
-int grt_sizes_write(struct grt_pass *pass, const char *name, const char *title,
-		    const struct grt_hist_row *row, unsigned int n)
-{
-	const struct grt_column *columns[2] = {size_columns, size_buckets};
-
-	return write_hists(pass, name, title, GRT_HIST_OF_ALL, columns, row, n);
+	return ret ? ret : write_buckets(pass, &tables->buckets, tables->of, row, n);
 }

@@ -10,6 +10,7 @@ enum grt_hist_of {
 	GRT_HIST_OF_RING,
 	GRT_HIST_OF_CRTC,
 	GRT_HIST_OF_ALL,
+	GRT_HIST_OFS,
 };
 
 /**
@@ -23,12 +24,35 @@ struct grt_hist_row {
 	const struct grt_hist *h;
 };
 
-/** grt_times_write - percentiles and buckets of times. Return: 0 or -ENOMEM */
-int grt_times_write(struct grt_pass *pass, const char *name, const char *title, enum grt_hist_of of,
-		    const struct grt_hist_row *row, unsigned int n);
+/* struct grt_hist_tables.columns: times in ns, sizes in bytes */
+#define GRT_HIST_TIMES 0
+#define GRT_HIST_SIZES 1
 
-/** grt_sizes_write - the same of sizes in bytes. Return: 0 or -ENOMEM */
-int grt_sizes_write(struct grt_pass *pass, const char *name, const char *title,
+extern const struct grt_column grt_hist_percentiles[GRT_HIST_OFS][2][10];
+extern const struct grt_column grt_hist_buckets[GRT_HIST_OFS][2][10];
+
+/** struct grt_hist_tables - percentiles, and the buckets that are counted in them */
+struct grt_hist_tables {
+	enum grt_hist_of of;
+	struct grt_table percentiles;
+	struct grt_table buckets;
+};
+
+/* Of rings, CRTCs or all; TIMES or SIZES. */
+#define GRT_HIST_TABLES(OF, WHAT, name, title)                                                 \
+	{                                                                                      \
+		GRT_HIST_OF_##OF,                                                              \
+			{name, title, grt_hist_percentiles[GRT_HIST_OF_##OF][GRT_HIST_##WHAT], \
+			 GRT_MARK_INFERRED},                                                   \
+			{name "_histogram", title ": histogram",                               \
+			 grt_hist_buckets[GRT_HIST_OF_##OF][GRT_HIST_##WHAT], 0},              \
+	}
+
+/* For GRT_TABLES(). */
+#define GRT_HIST_BOTH(tables) &(tables).percentiles, &(tables).buckets
+
+/** grt_hists_write - writes both tables. Return: 0 or -ENOMEM */
+int grt_hists_write(struct grt_pass *pass, const struct grt_hist_tables *tables,
 		    const struct grt_hist_row *row, unsigned int n);
 
 #endif /* GRT_TABLE_HIST_TABLE_H */

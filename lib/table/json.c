@@ -114,7 +114,7 @@ static void json_put_marks(struct grt_writer *w, const char *name, const struct 
 		if (cells[i].absent || !(estimated ? cells[i].estimated : cells[i].inferred))
 			continue;
 		fputs(comma, w->options.out);
-		json_put_string(w->options.out, w->column[i]->name);
+		json_put_string(w->options.out, w->key[i]);
 		comma = ", ";
 	}
 	fputc(']', w->options.out);
@@ -129,7 +129,7 @@ static int json_row(struct grt_writer *w, const struct grt_cell *cells)
 	j->row = true;
 	for (unsigned int i = 0; i < w->columns; i++) {
 		fputs(i ? ", \"" : "\"", out);
-		fputs(w->column[i]->name, out);
+		fputs(w->key[i], out);
 		fputs("\": ", out);
 		json_put_cell(out, w->column[i]->kind, &cells[i]);
 	}

@@ -23,15 +23,10 @@ void grt_note(struct grt_notes *n, const char *fmt, ...) __attribute__((format(p
 /** grt_notes_write - writes and empties them */
 void grt_notes_write(struct grt_notes *n, struct grt_writer *w);
 
-/**
- * struct grt_fields - name and value pairs for grt_writer_fields()
- * @all: counts of what did not happen are wanted too: machines want every key,
- *	people only what happened
- */
+/** struct grt_fields - name and value pairs for grt_writer_fields() */
 struct grt_fields {
 	struct grt_field_value f[GRT_FIELDS_MAX];
 	unsigned int n;
-	bool all;
 };
 
 /** grt_field_add, grt_field_number - add a pair; @text follows it in text, and may be NULL */

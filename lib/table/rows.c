@@ -7,7 +7,6 @@
 
 void grt_row_get(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
-	(void)view;
 	*cell = ((const struct grt_row_cells *)row)->cell[arg];
 }
 

@@ -55,6 +55,31 @@ void grt_writer_fields(struct grt_writer *w, const char *name, const char *title
 	w->ops->fields(w, name, title, f);
 }
 
+static const char *table_note(const struct grt_column *c, const struct grt_cell *cell)
+{
+	if ((c->kind == GRT_CELL_NUMBER || c->kind == GRT_CELL_BOOL) && cell->text)
+		return cell->text;
+	return c->where & GRT_COLUMN_PLAIN ? NULL : c->help;
+}
+
+void grt_writer_pairs(struct grt_writer *w, const struct grt_table *table, const void *view, const void *row)
+{
+	struct grt_field_value f[GRT_COLUMNS_MAX + 1];
+	bool machine = w->ops->where & GRT_COLUMN_MACHINE;
+	unsigned int n = 0;
+
+	for (const struct grt_column *c = table->columns; c->name && n < GRT_COLUMNS_MAX; c++) {
+		const struct grt_cell cell = grt_column_get(c, view, row);
+
+		if (!(c->where & w->ops->where) || (c->where & GRT_COLUMN_OPTIONAL && cell.absent) ||
+		    (c->where & GRT_COLUMN_NONZERO && !cell.number && !machine))
+			continue;
+		f[n++] = (struct grt_field_value){c->name, c->kind, cell, table_note(c, &cell)};
+	}
+	f[n].name = NULL;
+	w->ops->fields(w, table->name, table->title, f);
+}
+
 void grt_writer_table(struct grt_writer *w, const struct grt_table *table, const void *view)
 {
 	unsigned int where = w->ops->where | (w->options.verbose ? GRT_COLUMN_VERBOSE : 0);
@@ -63,8 +88,10 @@ void grt_writer_table(struct grt_writer *w, const struct grt_table *table, const
 	w->view = view;
 	w->columns = 0;
 	for (const struct grt_column *c = table->columns; c->name && w->columns < GRT_COLUMNS_MAX; c++)
-		if (c->where & where)
+		if (c->where & where) {
+			w->key[w->columns] = grt_column_key(table, c);
 			w->column[w->columns++] = c;
+		}
 	w->ops->table(w);
 }
 
@@ -124,10 +151,24 @@ void grt_writer_free(struct grt_writer *w)
 	free(w);
 }
 
+const char *grt_column_key(const struct grt_table *table, const struct grt_column *c)
+{
+	static const char *const keys[][3] = {
+#define GRT_COLUMN_KEY(table, column, key) {table, column, key},
+#include "keys.def"
+	};
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+		if (!strcmp(keys[i][1], c->name) &&
+		    (!keys[i][0] || (table->name && !strcmp(keys[i][0], table->name))))
+			return keys[i][2];
+	return c->name;
+}
+
 const struct grt_column *grt_column_find(const struct grt_table *table, const char *name)
 {
 	for (const struct grt_column *c = table->columns; c->name; c++)
-		if (!strcmp(c->name, name))
+		if (!strcmp(c->name, name) || !strcmp(grt_column_key(table, c), name))
 			return c;
 	return NULL;
 }

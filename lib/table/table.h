@@ -8,6 +8,19 @@
 
 #include <grtrace/tables.h>
 
+/* struct grt_column.where of pairs: not in text where it is 0; nowhere where it is absent */
+#define GRT_COLUMN_NONZERO 8U
+#define GRT_COLUMN_OPTIONAL 16U
+/* text shows no @help behind the value */
+#define GRT_COLUMN_PLAIN 32U
+
+/* struct grt_table.marks: its one row is written by grt_writer_pairs(). Without @name the pairs are members of
+ * the whole; without @columns they are not known beforehand */
+#define GRT_TABLE_PAIRS 4U
+
+/* Tables ended by NULL. */
+#define GRT_TABLES(...) ((const struct grt_table *const[]){__VA_ARGS__, NULL})
+
 /** struct grt_writer_ops - a form; see the functions of the same names */
 struct grt_writer_ops {
 	const char *name;
@@ -27,7 +40,7 @@ struct grt_writer_ops {
 /**
  * struct grt_writer - head of each writer's own state
  * @table, @view: the open table
- * @column: its columns in this form
+ * @column: its columns in this form; @key: what JSON and CSV call them
  */
 struct grt_writer {
 	const struct grt_writer_ops *ops;
@@ -35,10 +48,20 @@ struct grt_writer {
 	const struct grt_table *table;
 	const void *view;
 	const struct grt_column *column[GRT_COLUMNS_MAX];
+	const char *key[GRT_COLUMNS_MAX];
 	unsigned int columns;
 };
 
 #define GRT_WRITER(name, help) extern const struct grt_writer_ops writer_##name;
 #include "writers.def"
+
+/**
+ * grt_writer_pairs - the columns of a table of GRT_TABLE_PAIRS as name and value pairs
+ * In text what follows a number or truth is the cell's @text, where it has one, else the column's help.
+ */
+void grt_writer_pairs(struct grt_writer *w, const struct grt_table *table, const void *view, const void *row);
+
+/** grt_column_key - what JSON and CSV call a column: as the JSON of events does, see keys.def */
+const char *grt_column_key(const struct grt_table *table, const struct grt_column *c);
 
 #endif /* GRT_TABLE_TABLE_H */

@@ -179,7 +179,6 @@ static void text_put_title(struct text *t, const char *title)
 
 static void text_nothing(struct grt_writer *w)
 {
-	(void)w;
 }
 
 static unsigned int longest_name(const struct grt_field_value *f)
@@ -230,7 +229,6 @@ static void text_fields(struct grt_writer *w, const char *name, const char *titl
 {
 	unsigned int names = longest_name(f), numbers = widest_number(f);
 
-	(void)name;
 	if (!title)
 		return;
 	text_put_title((struct text *)w, title);

@@ -838,7 +838,6 @@ static enum grt_text_line annotate_line(struct grt_text *t, const char *line, co
 
 static bool annotate_time(const char *line, const char *end, uint64_t *ns, size_t *hint)
 {
-	(void)hint;
 	grt_scan_blanks(&line, end);
 	grt_scan_char(&line, end, '[');
 	grt_scan_blanks(&line, end);

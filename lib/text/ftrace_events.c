@@ -194,7 +194,6 @@ static enum grt_text_line sched_queue(struct ftrace *f, unsigned int arg)
 	struct sched_fields s;
 	struct ftrace_job *job = take_sched_job(f, FTRACE_QUEUED, &s);
 
-	(void)arg;
 	if (!job)
 		return GRT_LINE_BAD;
 	ftrace_submit(f, job, 0);
@@ -207,7 +206,6 @@ static enum grt_text_line sched_run(struct ftrace *f, unsigned int arg)
 	struct ftrace_job *job = take_sched_job(f, FTRACE_RUN, &s);
 	uint64_t sw, hw;
 
-	(void)arg;
 	if (!job)
 		return GRT_LINE_BAD;
 	sw = sw_depth(f);
@@ -230,7 +228,6 @@ static enum grt_text_line sched_done(struct ftrace *f, unsigned int arg)
 	uint64_t fence = FTRACE_POINTER(f, "fence=");
 	struct ftrace_job *job = ftrace_jobs_by_fence(&f->jobs, fence);
 
-	(void)arg;
 	if (fence && job) {
 		done(f, job, 0);
 		return GRT_LINE_DONE;
@@ -252,7 +249,6 @@ static enum grt_text_line sched_wait_dep(struct ftrace *f, unsigned int arg)
 	uint64_t id, ctx, seqno;
 	uint8_t engine;
 
-	(void)arg;
 	if (!ring_field(f, &ring) && !ring.at)
 		return GRT_LINE_BAD;
 	if (!ring.len) /* lost, see struct sched_fields; the kernels that do so run a thread of the ring's
@@ -344,7 +340,6 @@ static enum grt_text_line fence_queue(struct ftrace *f, unsigned int arg)
 {
 	struct ftrace_job *job = fence_job(f);
 
-	(void)arg;
 	if (!job)
 		return GRT_LINE_BAD;
 	ftrace_submit(f, job, 0);
@@ -356,7 +351,6 @@ static enum grt_text_line fence_run(struct ftrace *f, unsigned int arg)
 	struct ftrace_job *job = fence_job(f);
 	uint64_t sw, hw;
 
-	(void)arg;
 	if (!job)
 		return GRT_LINE_BAD;
 	sw = sw_depth(f);
@@ -369,7 +363,6 @@ static enum grt_text_line fence_done(struct ftrace *f, unsigned int arg)
 {
 	uint64_t ctx, seqno;
 
-	(void)arg;
 	if (!fence_field(f, &ctx, &seqno) || !ctx)
 		return GRT_LINE_BAD;
 	done(f, ftrace_job_of(f, ctx, seqno), 0);
@@ -380,7 +373,6 @@ static enum grt_text_line fence_depends(struct ftrace *f, unsigned int arg)
 {
 	uint64_t ctx, seqno, dep_ctx, dep_seqno;
 
-	(void)arg;
 	if (!fence_field(f, &ctx, &seqno) || !ctx)
 		return GRT_LINE_BAD;
 	if (FTRACE_FIELD(f, "depends on unsignalled fence=") || FTRACE_FIELD(f, "depends on fence=")) {
@@ -478,7 +470,6 @@ static enum grt_text_line dma_fence_init(struct ftrace *f, unsigned int arg)
 	uint8_t engine;
 	uint32_t ring;
 
-	(void)arg;
 	if (!fence_fields(f, &x))
 		return GRT_LINE_BAD;
 	if (x.ctx && (!x.driver.len || grt_span_is(x.driver, "drm_sched"))) {
@@ -502,7 +493,6 @@ static enum grt_text_line dma_fence_signaled(struct ftrace *f, unsigned int arg)
 	struct ftrace_job *job;
 	bool is_end;
 
-	(void)arg;
 	if (!fence_fields(f, &x))
 		return GRT_LINE_BAD;
 	job = job_of_fence(f, &x);
@@ -600,7 +590,6 @@ static enum grt_text_line amdgpu_iv(struct ftrace *f, unsigned int arg)
 	struct grt_ev_irq x = {.e = ftrace_event(f, GRT_EV_IRQ)};
 	uint64_t src = IV_NUMBER(f, "src_id", UINT64_MAX);
 
-	(void)arg;
 	if (src == UINT64_MAX)
 		return GRT_LINE_BAD;
 	x.source = GRT_IRQ_SOURCE(IV_NUMBER(f, "client_id", GRT_IRQ_CLIENT_UNKNOWN), src);
@@ -622,7 +611,6 @@ static enum grt_text_line amdgpu_bo_create(struct ftrace *f, unsigned int arg)
 	struct grt_ev_mem_create x = {.e = ftrace_event(f, GRT_EV_MEM_CREATE)};
 	uint64_t pages, wanted;
 
-	(void)arg;
 	x.object = FTRACE_POINTER(f, "bo=");
 	if (!FTRACE_NUMBER(f, "pages=", &pages))
 		return GRT_LINE_BAD;
@@ -641,7 +629,6 @@ static enum grt_text_line amdgpu_bo_move(struct ftrace *f, unsigned int arg)
 	struct grt_ev_mem_move x = {.e = ftrace_event(f, GRT_EV_MEM_MOVE)};
 	uint64_t from, to;
 
-	(void)arg;
 	x.object = FTRACE_POINTER(f, "bo=");
 	if (!FTRACE_NUMBER(f, "from=", &from) && !FTRACE_NUMBER(f, "old_placement=", &from))
 		return GRT_LINE_BAD;
@@ -772,7 +759,6 @@ static enum grt_text_line i915_object_create(struct ftrace *f, unsigned int arg)
 	struct grt_ev_mem_create x = {.e = ftrace_event(f, GRT_EV_MEM_CREATE), .placed = UINT32_MAX};
 	uint64_t bytes;
 
-	(void)arg;
 	x.object = FTRACE_POINTER(f, "obj=");
 	if (!FTRACE_NUMBER(f, "size=", &bytes))
 		return GRT_LINE_BAD;
@@ -784,7 +770,6 @@ static enum grt_text_line i915_object_destroy(struct ftrace *f, unsigned int arg
 {
 	struct grt_ev_mem_destroy x = {.e = ftrace_event(f, GRT_EV_MEM_DESTROY)};
 
-	(void)arg;
 	if (!FTRACE_FIELD(f, "obj="))
 		return GRT_LINE_BAD;
 	x.object = FTRACE_POINTER(f, "obj=");
@@ -798,7 +783,6 @@ static enum grt_text_line i915_object_fault(struct ftrace *f, unsigned int arg)
 	const char *begin = f->l.fields, *end = f->l.end;
 	uint64_t page;
 
-	(void)arg;
 	x.object = FTRACE_POINTER(f, "obj=");
 	if (!FTRACE_NUMBER(f, "index=", &page))
 		return GRT_LINE_BAD;
@@ -831,7 +815,6 @@ static enum grt_text_line i915_shrink(struct ftrace *f, unsigned int arg)
 	struct grt_ev_mem_shrink x = {.e = ftrace_event(f, GRT_EV_MEM_SHRINK)};
 	uint64_t target;
 
-	(void)arg;
 	x.e.device = (uint32_t)FTRACE_NUMBER_OR(f, "dev=", 0);
 	if (!FTRACE_NUMBER(f, "target=", &target))
 		return GRT_LINE_BAD;
@@ -848,7 +831,6 @@ static enum grt_text_line vblank(struct ftrace *f, unsigned int arg)
 	struct grt_span high = {NULL, 0};
 	uint64_t crtc, seq;
 
-	(void)arg;
 	if (!FTRACE_NUMBER(f, "crtc=", &crtc) || !FTRACE_NUMBER(f, "seq=", &seq))
 		return GRT_LINE_BAD;
 	x.crtc = (uint16_t)(crtc > UINT16_MAX ? UINT16_MAX : crtc);
@@ -926,7 +908,6 @@ static enum grt_text_line virtio_queue(struct ftrace *f, unsigned int arg)
 	struct virtio_fields v;
 	struct ftrace_job *job;
 
-	(void)arg;
 	if (!virtio_fields(f, &v))
 		return GRT_LINE_BAD;
 	if (v.flags & VIRTIO_FENCED) {
@@ -966,7 +947,6 @@ static enum grt_text_line virtio_response(struct ftrace *f, unsigned int arg)
 	struct ftrace_job *job = NULL;
 	struct virtio_fields v;
 
-	(void)arg;
 	if (!virtio_fields(f, &v))
 		return GRT_LINE_BAD;
 	if (v.flags & VIRTIO_FENCED) {

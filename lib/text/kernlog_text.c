@@ -717,7 +717,6 @@ static enum grt_text_line read_probe(struct message *m)
 
 static enum grt_text_line read_probe_id(struct message *m)
 {
-	(void)m;
 	return GRT_LINE_DONE;
 }
 

@@ -222,7 +222,6 @@ static void row_init(struct row *r, bool yes)
 		.status = status(r),
 	};
 
-	(void)yes;
 	nvsched_text_put(r, &ev.e, GRT_EV_TSG_INIT);
 }
 
@@ -257,7 +256,6 @@ static void row_token(struct row *r, bool yes)
 		.status = status(r),
 	};
 
-	(void)yes;
 	ev.channel = CHANNEL(r, "handle=", &ev.channel_client);
 	if (r->foreign)
 		r->runlist = runlist_of_token(ev.chid, ev.token);
@@ -286,7 +284,6 @@ static void row_set(struct row *r, bool yes)
 		.status = status(r),
 	};
 
-	(void)yes;
 	nvsched_text_put(r, &ev.e, GRT_EV_TSG_SET);
 }
 
@@ -294,7 +291,6 @@ static void row_destroy(struct row *r, bool yes)
 {
 	struct grt_ev_tsg_destroy ev = {.cause = cause(r)};
 
-	(void)yes;
 	if (ev.cause > 1)
 		ev.e.flags = GRT_FLAG_INFERRED;
 	nvsched_text_put(r, &ev.e, GRT_EV_TSG_DESTROY);

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/grow.h"
+#include "base/heap.h"
 #include "base/scan.h"
 #include "base/lines_in.h"
 
@@ -542,8 +543,9 @@ static const void *text_order_run_record(const struct run *r)
 	return r->buf + r->at + sizeof(struct spilled);
 }
 
-static bool run_before(const struct grt_order *o, uint32_t a, uint32_t b)
+static bool run_before(const struct grt_order *o, const uint32_t *first, const uint32_t *second)
 {
+	uint32_t a = *first, b = *second;
 	const struct run *x = &o->merge->run[a], *y = &o->merge->run[b];
 
 	if (x->time != y->time)
@@ -554,20 +556,7 @@ static bool run_before(const struct grt_order *o, uint32_t a, uint32_t b)
 		     : is_swapped(text_order_run_record(y), text_order_run_record(x));
 }
 
-static void text_order_sink(const struct grt_order *o, uint32_t i)
-{
-	struct grt_order_merge *m = o->merge;
-	uint32_t moving = m->heap[i], child;
-
-	for (; (child = 2 * i + 1) < m->heap_used; i = child) {
-		if (child + 1 < m->heap_used && run_before(o, m->heap[child + 1], m->heap[child]))
-			child++;
-		if (!run_before(o, m->heap[child], moving))
-			break;
-		m->heap[i] = m->heap[child];
-	}
-	m->heap[i] = moving;
-}
+GRT_HEAP(text_order, uint32_t, struct grt_order, run_before)
 
 static int text_order_start_run(struct grt_order *o, uint32_t i)
 {
@@ -579,8 +568,10 @@ static int text_order_start_run(struct grt_order *o, uint32_t i)
 	if (!m->run[i].buf)
 		return text_order_failed(o, -ENOMEM, "read");
 	ret = text_order_advance(o, &m->run[i]);
-	if (ret > 0)
-		m->heap[m->heap_used++] = i;
+	if (ret > 0) {
+		m->heap[m->heap_used] = i;
+		text_order_rise(o, m->heap, m->heap_used++);
+	}
 	return ret < 0 ? ret : 0;
 }
 
@@ -615,8 +606,6 @@ static int start_merge(struct grt_order *o)
 		return text_order_failed(o, -ENOMEM, "read");
 	for (uint32_t i = 0; i < m->runs && !ret; i++)
 		ret = text_order_start_run(o, i);
-	for (uint32_t i = m->heap_used / 2; i-- > 0 && !ret;)
-		text_order_sink(o, i);
 	return ret;
 }
 
@@ -638,7 +627,7 @@ static int step(struct grt_order *o)
 		m->heap[0] = m->heap[--m->heap_used];
 	}
 	if (m->heap_used)
-		text_order_sink(o, 0);
+		text_order_sink(o, m->heap, m->heap_used, 0);
 	return 0;
 }
 

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <grtrace/event.h>
 #include <grtrace/event_table.h>
@@ -73,6 +74,49 @@ static inline bool grt_field_is_unknown(const struct grt_field *f, const struct 
 	if (f->offset < sizeof(*e))
 		return f->offset == offsetof(struct grt_event, ring) && (uint32_t)value == GRT_RING_NONE;
 	return grt_is_unknown(grt_unknown_of(e->type, f->offset), e, (uint64_t)value);
+}
+
+/**
+ * struct grt_field_word - where a field is and how it is read: in the word at @offset, between @up and @down
+ * @offset, @size: of a text, its bytes
+ */
+struct grt_field_word {
+	uint8_t kind;
+	uint8_t up;
+	uint8_t down;
+	uint16_t offset;
+	uint16_t size;
+};
+
+/** grt_field_word - of a field. Fields are aligned to their sizes, and records consist of words */
+static inline struct grt_field_word grt_field_word(const struct grt_field *f)
+{
+	struct grt_field_word w = {.kind = f->kind, .offset = f->offset, .size = f->size};
+
+	if (f->kind == GRT_FIELD_STR)
+		return w;
+	w.offset = f->offset / 8 * 8;
+	w.down = (uint8_t)(64 - 8 * f->size);
+	w.up = (uint8_t)(w.down - 8 * (f->offset % 8));
+	return w;
+}
+
+/** grt_field_read - the number of a field that is no text, with its sign where it has one */
+static inline uint64_t grt_field_read(const struct grt_field_word *w, const struct grt_event *e)
+{
+	uint64_t n;
+
+	memcpy(&n, (const char *)e + w->offset, sizeof(n));
+	n <<= w->up;
+	return w->kind == GRT_FIELD_SIGNED ? (uint64_t)((int64_t)n >> w->down) : n >> w->down;
+}
+
+/** grt_field_value - the same of a field whose place was not looked up */
+static inline uint64_t grt_field_value(const struct grt_field *f, const struct grt_event *e)
+{
+	const struct grt_field_word w = grt_field_word(f);
+
+	return grt_field_read(&w, e);
 }
 
 #endif /* GRT_TRACE_FIELD_H */

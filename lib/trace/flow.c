@@ -31,7 +31,6 @@ static const uint8_t callback_of[GRT_EV_MAX] = {
  * @cards: device files of GPUs as the recording has them, @named: a record that was completed from them
  * @linkage: parts of names
  * @from, @width: of the time that is wanted; width is last - first
- * @stopped: what a callback returned to end the run, or -ENOMEM
  */
 struct flow {
 	struct grt_consumer *c;
@@ -46,7 +45,6 @@ struct flow {
 	event_fn by_type[GRT_EV_MAX];
 	uint64_t from;
 	uint64_t width;
-	int stopped;
 };
 
 static event_fn flow_callback(const struct grt_consumer *c, unsigned int type)
@@ -126,9 +124,10 @@ static int hand_out_packet(struct flow *f, struct grt_stream *st)
 	return f->on.packet ? f->on.packet(f->c, &st->packet) : 0;
 }
 
-static inline int flow_hand_out(struct flow *f, struct grt_stream *st)
+static inline __attribute__((always_inline)) int flow_hand_out(void *arg, struct grt_stream *st)
 {
 	const struct grt_event *e = (const struct grt_event *)st->ptr;
+	struct flow *f = arg;
 
 	if (st->at == GRT_AT_PACKET)
 		return hand_out_packet(f, st);
@@ -140,74 +139,15 @@ static inline int flow_hand_out(struct flow *f, struct grt_stream *st)
 	return hand_out_event(f, e, st->cpu);
 }
 
-/*
- * Hands out the items of @st up to the time @limit.
- * Return: 1 with a later item waiting, 0 or -EAGAIN when there is none,
- * another negative errno; f->stopped when a callback wants the end
- */
-static int flow_drain(struct flow *f, struct grt_stream *st, uint64_t limit)
-{
-	int ret;
-
-	st->ready = false;
-	do {
-		f->stopped = flow_hand_out(f, st);
-		if (f->stopped)
-			return 0;
-		if (!grt_stream_step(st)) {
-			ret = grt_stream_next(st);
-			if (ret <= 0)
-				return ret;
-		}
-	} while (st->key <= limit);
-	st->ready = true;
-	return 1;
-}
-
-/* Brings every stream that has an item into the heap. */
-static int flow_fill_heap(struct grt_session *s, struct grt_err *err)
-{
-	int ret;
-
-	s->heap.used = 0;
-	for (unsigned int i = 0; i < s->streams; i++) {
-		struct grt_stream *st = &s->stream[i];
-
-		ret = st->ready ? 1 : grt_stream_next(st);
-		if (ret < 0 && ret != -EAGAIN)
-			return grt_stream_failed(st, ret, err);
-		st->ready = ret > 0;
-		if (st->ready)
-			grt_heap_push(&s->heap, st, st->key);
-	}
-	return 0;
-}
-
-/* Hands out everything up to the time @until. Return: 0, f->stopped, or a negative errno */
+/* Hands out everything up to the time @until. Return: 0, what a callback returned, or a negative errno */
 static int flow_run(struct flow *f, struct grt_session *s, uint64_t until, struct grt_err *err)
 {
-	struct grt_heap *heap = &s->heap;
-	int ret = flow_fill_heap(s, err);
+	int ret = 0;
 
-	if (ret)
-		return ret;
-	while (heap->used && heap->slot[0].key <= until) {
-		struct grt_stream *st = heap->slot[0].st;
-		uint64_t limit = grt_heap_top_limit(heap);
-
-		ret = flow_drain(f, st, limit < until ? limit : until);
-		if (f->stopped)
-			return f->stopped;
-		if (ret < 0 && ret != -EAGAIN)
-			return grt_stream_failed(st, ret, err);
-		if (ret > 0) {
-			heap->slot[0].key = st->key;
-			grt_heap_sink(heap, 0);
-		} else {
-			grt_heap_drop_top(heap);
-		}
-	}
-	return 0;
+	s->kway.used = 0;
+	for (unsigned int i = 0; i < s->streams && !ret; i++)
+		ret = grt_kway_begin(&s->kway, &s->stream[i], 0, err);
+	return ret ?: grt_kway_run(&s->kway, until, flow_hand_out, NULL, f, err);
 }
 
 int grt_session_run_sized(struct grt_session *s, struct grt_consumer *c, size_t size, uint64_t from,

@@ -132,8 +132,8 @@ static int make_buffers(struct grt_session *s, struct grt_err *err)
 
 	if (share < GRT_STREAM_BUF_MIN)
 		share = GRT_STREAM_BUF_MIN;
-	s->heap.slot = calloc(s->streams + 1, sizeof(*s->heap.slot));
-	if (!s->heap.slot)
+	s->kway.slot = calloc(s->streams + 1, sizeof(*s->kway.slot));
+	if (!s->kway.slot)
 		return session_no_memory(s, err);
 	for (unsigned int i = 0; i < s->streams; i++)
 		if (grt_stream_init(&s->stream[i], s->stream[i].cap < share ? s->stream[i].cap : share))
@@ -410,7 +410,7 @@ void grt_session_close(struct grt_session *s)
 	grt_env_free(&s->env);
 	grt_written_free(&s->written);
 	grt_linkage_free(s->linkage);
-	free(s->heap.slot);
+	free(s->kway.slot);
 	free(s->head);
 	free(s->stream);
 	free(s->label);

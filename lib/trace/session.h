@@ -10,7 +10,7 @@
 
 #include "env.h"
 #include "gpus.h"
-#include "heap.h"
+#include "kway.h"
 #include "linkage.h"
 #include "walk.h"
 #include "window.h"
@@ -38,7 +38,7 @@ struct grt_session {
 	char *path;
 	struct grt_stream *stream;
 	unsigned int streams;
-	struct grt_heap heap;
+	struct grt_kway kway;
 	struct grt_health health;
 	struct grt_health found;
 	uint64_t first;

@@ -137,9 +137,9 @@ int grt_bpf_stop(void *state, struct grt_err *err);
 int grt_bpf_describe(void *state, struct grt_env *env, int room);
 int grt_bpf_close(void *state, struct grt_err *err);
 
-/* BPF_OPS(name, by_name, probe, open, ...): defines source_NAME from its own first operations, what it has
- * beside them, and the others */
-#define BPF_OPS(name_, by_name_, probe_, open_, ...)                        \
+/* BPF_OPS_CLOSE(name, by_name, probe, open, close, ...): defines source_NAME from its own operations, what it
+ * has beside them, and the other operations. BPF_OPS(): it is closed like the others */
+#define BPF_OPS_CLOSE(name_, by_name_, probe_, open_, close_, ...)          \
 	const struct source source_##name_ = {.name = #name_,               \
 					      .by_name = by_name_,          \
 					      .probe = probe_,              \
@@ -153,8 +153,10 @@ int grt_bpf_close(void *state, struct grt_err *err);
 					      .read = grt_bpf_read,         \
 					      .stop = grt_bpf_stop,         \
 					      .describe = grt_bpf_describe, \
-					      .close = grt_bpf_close,       \
+					      .close = close_,              \
 					      ##__VA_ARGS__}
+#define BPF_OPS(name_, by_name_, probe_, open_, ...) \
+	BPF_OPS_CLOSE(name_, by_name_, probe_, open_, grt_bpf_close, ##__VA_ARGS__)
 
 /* BPF_SOURCE_OF(name, by_name, driver, "object", ...): defines source_NAME; driver as in struct grt_bpf_kind
  */

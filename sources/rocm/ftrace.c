@@ -572,23 +572,6 @@ static int ftrace_confine(void *state, uint64_t *keep, struct grt_err *err)
 	return 0;
 }
 
-static int ftrace_confined(void *state, struct grt_err *err)
-{
-	return textlog_confined(&((struct capture *)state)->log, err);
-}
-
-static unsigned int ftrace_streams(void *state, struct pollfd *fds)
-{
-	fds[0] = (struct pollfd){.fd = ((struct capture *)state)->log.pipe[0], .events = POLLIN};
-	return 1;
-}
-
-static ssize_t ftrace_read(void *state, unsigned int i, void *buf, size_t len)
-{
-	(void)i;
-	return textlog_read(&((struct capture *)state)->log, buf, len);
-}
-
 /* What each CPU's buffer had no room for. */
 static uint64_t count_lost(struct capture *c)
 {
@@ -706,9 +689,9 @@ const struct source source_ftrace = {
 	.open = ftrace_open,
 	.start = source_ftrace_start,
 	.confine = ftrace_confine,
-	.confined = ftrace_confined,
-	.streams = ftrace_streams,
-	.read = ftrace_read,
+	.confined = textlog_confined,
+	.streams = textlog_streams,
+	.read = textlog_read,
 	.stop = ftrace_stop,
 	.describe = ftrace_describe,
 	.close = ftrace_close,

@@ -234,23 +234,6 @@ static int hostlog_start(void *state, struct grt_err *err)
 	return textlog_start(&c->log, c->err_pipe[0], err);
 }
 
-static int hostlog_confined(void *state, struct grt_err *err)
-{
-	return textlog_confined(&((struct capture *)state)->log, err);
-}
-
-static unsigned int hostlog_streams(void *state, struct pollfd *fds)
-{
-	fds[0] = (struct pollfd){.fd = ((struct capture *)state)->log.pipe[0], .events = POLLIN};
-	return 1;
-}
-
-static ssize_t hostlog_read(void *state, unsigned int i, void *buf, size_t len)
-{
-	(void)i;
-	return textlog_read(&((struct capture *)state)->log, buf, len);
-}
-
 static void hostlog_tell_empty(struct capture *c)
 {
 	struct stat st;
@@ -326,9 +309,9 @@ const struct source source_hostlog = {
 	.program_stderr = hostlog_program_stderr,
 	.program_started = hostlog_program_started,
 	.start = hostlog_start,
-	.confined = hostlog_confined,
-	.streams = hostlog_streams,
-	.read = hostlog_read,
+	.confined = textlog_confined,
+	.streams = textlog_streams,
+	.read = textlog_read,
 	.stop = hostlog_stop,
 	.describe = hostlog_describe,
 	.close = hostlog_close,

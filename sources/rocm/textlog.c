@@ -328,8 +328,9 @@ int textlog_start(struct textlog *t, int in, struct grt_err *err)
 	return 0;
 }
 
-int textlog_confined(struct textlog *t, struct grt_err *err)
+int textlog_confined(void *state, struct grt_err *err)
 {
+	struct textlog *t = state;
 	int ret;
 
 	sem_post(&t->confined);
@@ -339,8 +340,15 @@ int textlog_confined(struct textlog *t, struct grt_err *err)
 		   : 0;
 }
 
-ssize_t textlog_read(struct textlog *t, void *buf, size_t len)
+unsigned int textlog_streams(void *state, struct pollfd *fds)
 {
+	fds[0] = (struct pollfd){.fd = ((struct textlog *)state)->pipe[0], .events = POLLIN};
+	return 1;
+}
+
+ssize_t textlog_read(void *state, unsigned int i, void *buf, size_t len)
+{
+	const struct textlog *t = state;
 	ssize_t n = read(t->pipe[0], buf, len);
 
 	return n < 0 ? -errno : n;

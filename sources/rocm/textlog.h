@@ -106,17 +106,19 @@ int textlog_open(struct textlog *t, const char *name, const struct source_setup 
  */
 int textlog_start(struct textlog *t, int in, struct grt_err *err);
 
-/** textlog_confined - the thread gives up its privileges, then reads the text. Return: 0 or -errno */
-int textlog_confined(struct textlog *t, struct grt_err *err);
+/**
+ * textlog_confined, textlog_streams, textlog_read - operations of a source whose state begins with its struct
+ * textlog. Confined, the thread gives up its privileges, then reads the text
+ */
+int textlog_confined(void *state, struct grt_err *err);
+unsigned int textlog_streams(void *state, struct pollfd *fds);
+ssize_t textlog_read(void *state, unsigned int i, void *buf, size_t len);
 
 /** textlog_write - appends to the file; once that has failed lines are only counted */
 void textlog_write(struct textlog *t, const char *data, size_t len);
 
 /** textlog_failed - something could not be written into the file: textlog_close() returns it */
 void textlog_failed(struct textlog *t, int code);
-
-/** textlog_read - packets, as source.h has it */
-ssize_t textlog_read(struct textlog *t, void *buf, size_t len);
 
 /** textlog_stop - no more text comes; packets do. @lost: events that the text does not tell to be missing */
 void textlog_stop(struct textlog *t, uint64_t lost);

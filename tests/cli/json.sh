@@ -67,11 +67,54 @@ check "an ioctl's name stands beside its number" test "$("$g" dump --json nvidia
 check "an answer that the driver did not give has no name" test -z "$("$g" dump --json nvidia.grt |
 	jq 'select(.ret < 0 and (.status_name or .status))')"
 
+# A job is called the same in a report, and has the times that its events say.
+"$g" report --by job --json drm.grt >report.job
+of_report() {
+	jq -c ".jobs[] | select(.$1 != null) | [.ctx, .seqno, .$1]" report.job | sort
+}
+of_events() {
+	jq -c "select(.$1) | [.ctx, .seqno, .$1]" dump | sort
+}
+check "report: the jobs are those of the events" test "$(of_report submit | cut -d, -f1,2)" = \
+	"$(jq -c 'select(.type=="SUBMIT") | [.ctx, .seqno, 0]' dump | sort | cut -d, -f1,2)"
+check "report: there are times" test "$(of_report t_sched_ns | wc -l)" = 4
+for time in t_sched_ns t_complete_ns; do
+	check "report: $time is that of the events" test "$(of_report $time)" = "$(of_events $time)"
+done
+check "report: --sort takes the column's name and its key" cmp -s <("$g" report --by job --sort t_exec --json drm.grt) \
+	<("$g" report --by job --sort t_exec_ns --json drm.grt)
+
+# What else --json writes: each view and table of traces of every kind.
+objects=()
+object() { # COMMAND NAME ARGS...
+	"$g" "$1" --json "${@:3}" >"$1.$2" 2>/dev/null
+	objects+=("$1:$1.$2")
+}
+for by in $("$g" --tables | awk -F'\t' '$1 == "view" { print $2 }'); do
+	object report "$by" --by "$by" every.grt
+done
+object report cuda cuda.grt
+object report text -v tsg.in
+object report gpu --device 0000:03:00.0 --by ring drm.grt
+for trace in drm amdgpu virtio i915 nvidia vblank moves power; do
+	object monitor $trace all -q -i $trace.grt
+	object timeline $trace $trace.grt
+done
+object merge stats --stats-only drm.grt
+object sched tsg -i tsg.in
+object rocm report report --amd-log "$GRTRACE_SRC/tests/golden/amdlog/whole.log"
+object rocm lines report --amd-log "$GRTRACE_SRC/tests/golden/amdlog/whole.log" --timeline
+for file in "$GRTRACE_SRC"/tests/golden/{report,timeline,monitor,ftrace}/*.json; do
+	name=$(basename "$(dirname "$file")")
+	objects+=("${name/ftrace/report}:$file")
+done
+objects+=("merge:$GRTRACE_SRC/tests/golden/merge/stats.json")
+
 # Everything is as the installed schema says, and the schema says no to what is not.
 "$g" dump --json every.grt >every
 grep -l '^{"time"' "$GRTRACE_SRC"/tests/golden/*/*.json >golden
 mapfile -t golden <golden
-output=$("$GRTRACE_SRC/tests/cli/_schema.py" dump export monitor annotate merge sched tsg every cuda all "${golden[@]}" 2>&1)
+output=$("$GRTRACE_SRC/tests/cli/_schema.py" dump export monitor annotate merge sched tsg every cuda all "${golden[@]}" "${objects[@]}" 2>&1)
 status=$?
 if [ $status = 4 ]; then
 	ok "the schema # SKIP $output"
@@ -82,7 +125,12 @@ else
 	head -n 1 dump | sed 's/}$/,"gpu":"card0"}/' >longer
 	grep -m 1 '"SUBMIT"' dump | sed 's/"cmd":[0-9]*,//' >shorter
 	grep -m 1 '"SUBMIT"' dump | sed 's/"cmd":[0-9]*/"cmd":"0x1"/' >worded
-	for wrong in old longer shorter worded; do
+	jq '.jobs[0].seq = .jobs[0].seqno' report.job >named
+	jq 'del(.jobs[0].seqno)' report.job >without
+	jq '.jobs[0].ring = "gfx"' report.job >ring
+	jq '.balance.closes = 1' report.job >closes
+	jq '.more = []' report.job >more
+	for wrong in old longer shorter worded report:{named,without,ring,closes,more}; do
 		output=$("$GRTRACE_SRC/tests/cli/_schema.py" $wrong)
 		check "the schema refuses an object that is not: $wrong" test $? = 1
 	done

@@ -12,6 +12,8 @@
 
 #include <grtrace/type_set.h>
 
+#include "trace/packet.h"
+
 /* Against an array of flags, with numbers of each word and its borders. */
 static void a_set_is_what_was_put_into_it(void **state)
 {
@@ -83,6 +85,28 @@ static void each_provider_has_a_range_of_its_own(void **state)
 	}
 }
 
+/* By number, as recordings of format 5 have them; 34 is FRAME, 59 LOG_TEXT, 46 to 55 are CUDA's. */
+static void traits_of_old_events(void **state)
+{
+	(void)state;
+	for (uint16_t type = 1; type < 64; type++) {
+		const struct grt_event e = {.type = type, .ctx = 7};
+		bool cuda = type >= 46 && type <= 55, gpu = type >= 51 && type <= 55;
+
+		assert_int_equal(grt_has_job(&e), !cuda);
+		assert_int_equal(grt_has_trait(&e, GRT_TRAIT_DEFINING),
+				 type == 59 || type == 34 || (cuda && !gpu));
+		assert_int_equal(grt_has_trait(&e, GRT_TRAIT_LATE), gpu);
+		assert_int_equal(grt_has_trait(&e, GRT_TRAIT_COUNTED), type == 46 || gpu);
+	}
+	for (unsigned int type = GRT_EV_MAX; type <= UINT16_MAX; type++) {
+		const struct grt_event e = {.type = (uint16_t)type, .ctx = 7};
+
+		assert_true(grt_has_job(&e));
+		assert_false(grt_has_trait(&e, ~0U));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -90,6 +114,7 @@ int main(void)
 		cmocka_unit_test(numbers_past_the_end_are_in_no_set),
 		cmocka_unit_test(old_events_keep_their_numbers),
 		cmocka_unit_test(each_provider_has_a_range_of_its_own),
+		cmocka_unit_test(traits_of_old_events),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
