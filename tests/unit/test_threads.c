@@ -429,6 +429,20 @@ static void tracer(void **state)
 	/* 10 to 15, 20 to 26, 30 to 31 */
 	assert_int_equal(grt_threads_count(b.threads).tracer_ns, 12);
 	end(&b);
+	/* told before the thread was seen; one of another process has the same number */
+	begin(&b, 0);
+	PUT(&b, PROCESS, process, 0, 8, .what = 6);
+	THREAD(&b, 5, 8, MADE, .e.pid = 70);
+	THREAD(&b, 8, 8, ENDED, .e.pid = 70);
+	THREAD(&b, 10, 8, MADE);
+	THREAD(&b, 14, 8, ENDED);
+	THREAD(&b, 20, 8, MADE);
+	THREAD(&b, 21, 8, ENDED);
+	HAS(&b, 0, 5, 8, [GRT_THREAD_RUNNING] = 3);
+	assert_true(grt_threads_at(b.threads, 1)->tracer);
+	HAS(&b, 2, 20, 21, [GRT_THREAD_RUNNING] = 1);
+	assert_int_equal(grt_threads_count(b.threads).tracer_ns, 4);
+	end(&b);
 }
 
 int main(void)
