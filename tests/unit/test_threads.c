@@ -403,6 +403,8 @@ static void flame(void **state)
 /* The thread of CUDA's library in the program is in no sum. */
 static void tracer(void **state)
 {
+	struct grt_ev_thread other = {
+		.e = {.time = 5, .type = GRT_EV_THREAD, .size = sizeof(other), .pid = 70, .tid = 8}};
 	struct grt_wall_count n;
 	struct both b;
 
@@ -432,8 +434,11 @@ static void tracer(void **state)
 	/* told before the thread was seen; one of another process has the same number */
 	begin(&b, 0);
 	PUT(&b, PROCESS, process, 0, 8, .what = 6);
-	THREAD(&b, 5, 8, MADE, .e.pid = 70);
-	THREAD(&b, 8, 8, ENDED, .e.pid = 70);
+	other.what = GRT_THREAD_MADE;
+	put(&b, &other.e);
+	other.e.time = 8;
+	other.what = GRT_THREAD_ENDED;
+	put(&b, &other.e);
 	THREAD(&b, 10, 8, MADE);
 	THREAD(&b, 14, 8, ENDED);
 	THREAD(&b, 20, 8, MADE);
