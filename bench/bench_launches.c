@@ -19,7 +19,7 @@
 #define STACKS 20000U
 #define DEPTH_MIN 32U
 #define DEPTH_MORE 31U
-/* A launch every 3 us; what the GPU did is told so much later. */
+/* A launch every 3 us; what the GPU did is reported so much later. */
 #define STEP 3000ULL
 #define LATER 100000000ULL
 #define START 1000000000ULL

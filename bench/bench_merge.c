@@ -3,7 +3,7 @@
  * For bench/merge.sh. `bench_merge make DIR EVENTS` writes DIR/cpu.txt and
  * DIR/cpu.grt (the same ioctls, as text and as a recording) and DIR/gpu.grt
  * (the jobs that they submit), EVENTS each. `bench_merge run PROG ARGS...` runs
- * a program with its output thrown away and tells the seconds of a CPU that it
+ * a program with its output thrown away and reports the seconds of a CPU that it
  * took (which other programs disturb less than those of a clock) and its memory.
  */
 #define _GNU_SOURCE 1

@@ -3,7 +3,7 @@
  * How fast `grtrace report` decodes and joins: `bench_report [-s MIB] [-n RUNS]
  * [-k] GRTRACE [REPORT OPTIONS]`. Writes a recording of two CPUs below TMPDIR
  * or /dev/shm (jobs of SUBMIT, END and COMPLETE on two rings, a wait for every
- * 16th), lets GRTRACE report on it (default: --by ring) and tells the best of
+ * 16th), lets GRTRACE report on it (default: --by ring) and reports the best of
  * the runs, all from the page cache, and the highest memory. -k keeps the
  * recording and tells where it is.
  */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * grtrace annotate: who asks the GPU's driver for what. DRM ioctls entered and
- * left, a line each, live or from a trace. How a line looks stands in
+ * grtrace annotate: the calls of threads to the GPU's driver. DRM ioctls entered and
+ * left, a line each, live or from a trace. How a line looks is in
  * lib/lines/line_out.c.
  */
 #include <errno.h>
@@ -69,7 +69,7 @@ static void annotate_show_counts(const struct annotating *run, const struct grt_
 		fputs("  try: a larger --buffer, so that nothing is lost\n", stderr);
 }
 
-/* What the run met is told after what could be read. */
+/* What the run met is reported after what could be read. */
 static int annotate_judge(const struct grt_health *h)
 {
 	uint64_t faults = 0;

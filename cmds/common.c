@@ -121,7 +121,6 @@ static bool is_same_wish(const siginfo_t *info)
 
 static void common_on_signal(int number, siginfo_t *info, void *context)
 {
-	(void)context;
 	if (!cmd_signal) {
 		signal_time = grt_now();
 		cmd_signal_sent = is_sent(info);

@@ -175,7 +175,7 @@ static int dump_event(struct grt_consumer *c, const struct grt_event *e, uint32_
 	return d->left ? 0 : 1;
 }
 
-/* What the run met is told after the part that could be read. */
+/* What the run met is reported after the part that could be read. */
 static int dump_judge(const char *path, const struct grt_health *h)
 {
 	struct grt_err err = h->first;

@@ -19,7 +19,7 @@ static int unknown_type(const char *word, size_t len)
 		if (grt_event_table[i].name && used < sizeof(all))
 			used += (size_t)snprintf(all + used, sizeof(all) - used, "%s%s", used ? ", " : "",
 						 grt_event_table[i].name);
-	return cmd_usage_error("--type: '%.*s' is no event type; there are: %s", (int)len, word, all);
+	return cmd_usage_error("--type: '%.*s' is not an event type; there are: %s", (int)len, word, all);
 }
 
 /* Return: the type, 0 where it is none */

@@ -163,7 +163,7 @@ static int export_run(int argc, char **argv)
 	if (status != EXIT_DONE)
 		return status;
 	if (!strcmp(row->name, "perfetto") && !opt.output && isatty(STDOUT_FILENO))
-		return cmd_usage_error("perfetto is no text for a terminal: give -o FILE");
+		return cmd_usage_error("perfetto is binary: use -o FILE");
 	if (!opt.input && !argc && access(path, F_OK))
 		return cmd_fail(EXIT_FAILED, "there is no such recording", "grtrace record -- PROG",
 				"cannot open %s", path);

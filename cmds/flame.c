@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * grtrace flame: GPU time under the CPU code that asked for it, as folded
+ * grtrace flame: GPU time under the CPU code that requested it, as folded
  * stacks or as a picture. Whatever the stacks come from, they become one tree
  * (lib/stack/stacks.h), and that is written (lib/flamegraph/flamegraph.h). A
  * recording's tree is made by the analysis that has the weight as its part

@@ -31,7 +31,7 @@ static const struct cmd_opt options[] = {
 	{"chrome", 'c', OPT_STR, "FILE", &opt.chrome, "timeline as Trace Event Format"},
 	{"profile", 'p', OPT_STR, "FILE", &opt.cpu, "CPU stacks of the launches, extended folded"},
 	{"merged", 'm', OPT_STR, "FILE", &opt.merged,
-	 "GPU time by CPU stack, folded, in us (default: " MERGED ", where no file is asked for)"},
+	 "GPU time by CPU stack, folded, in us (default: " MERGED ", if no file is requested)"},
 	{"cpu-only", 0, OPT_FLAG, NULL, &opt.cpu_only, "CPU stacks alone (default: -p " STACKS ")"},
 	{"gpu-only", 0, OPT_FLAG, NULL, &opt.gpu_only,
 	 "no CPU stacks: GPU time by the function that launched"},

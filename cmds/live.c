@@ -74,7 +74,7 @@ static int live_unknown_source(const char *name, size_t len, struct grt_err *err
 	for (i = 0; i < SOURCES && used < sizeof(all); i++)
 		used += (size_t)snprintf(all + used, sizeof(all) - used, "%s%s", i ? ", " : "",
 					 all_sources[i]->name);
-	return grt_err_set(err, -EINVAL, all, NULL, "'%.*s' is no source of this program; there are",
+	return grt_err_set(err, -EINVAL, all, NULL, "'%.*s' is not a source of this program; there are",
 			   (int)len, name);
 }
 
@@ -88,7 +88,7 @@ bool live_has(const struct live *l, const char *source)
 	return false;
 }
 
-/* What several sources have in common (no privilege) is told once. */
+/* What several sources have in common (no privilege) is reported once. */
 static void live_tell(struct live *l, const struct grt_err *err)
 {
 	char text[sizeof(l->told)];
@@ -100,7 +100,7 @@ static void live_tell(struct live *l, const struct grt_err *err)
 	snprintf(l->told, sizeof(l->told), "%s", text);
 }
 
-/* Whether a source that is open already tells of the jobs of a driver. */
+/* Whether a source that is open already reports the jobs of a driver. */
 static bool live_is_covered(void *arg, const char *driver)
 {
 	const struct live *l = arg;

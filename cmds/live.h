@@ -84,7 +84,7 @@ struct grt_session *live_session(struct live *l);
  * live_run - hands events to a consumer as they come, at most 0.1 s late; stops
  * the sources at the end and hands out what was left in them
  * Return: 0 at the end, what a callback returned (which must not be 1: that
- * cannot be told from "more may come"), or a negative errno
+ * cannot be distinguished from "more may come"), or a negative errno
  */
 int live_run(struct live *l, struct grt_consumer *c, const struct live_limits *limits, struct grt_err *err);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * grtrace: finds the subcommand, has its options parsed and runs it; prints
- * help from the tables. What a command does stands in its own file.
+ * help from the tables. What a command does is in its own file.
  */
 #include <fcntl.h>
 #include <stdlib.h>

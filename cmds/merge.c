@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * grtrace merge: what the CPU asked for and what the GPU did, as one timeline.
- * How a line looks stands in lib/lines/line_out.c, how the streams come
+ * grtrace merge: what the CPU requested and what the GPU did, as one timeline.
+ * How a line looks is in lib/lines/line_out.c, how the streams come
  * together in lib/merge.
  */
 #include <ctype.h>
@@ -229,7 +229,7 @@ static uint64_t events_of(const struct merging *run)
 	return total;
 }
 
-/* Nothing that can be used is an error, a part of it is told. */
+/* Nothing that can be used is an error, a part of it is reported. */
 static int merge_judge(struct merging *run)
 {
 	unsigned int i, n = grt_merge_inputs(run->merge);

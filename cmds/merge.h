@@ -37,7 +37,7 @@ int merge_stats(struct merging *run, bool json);
 /** merge_tell_input - tells what was wrong with an input on standard error; @verbose: and what was read */
 void merge_tell_input(struct merging *run, unsigned int input, bool verbose);
 
-/** merge_has_faults - whether an input is damaged; it is told then */
+/** merge_has_faults - whether an input is damaged; it is reported then */
 bool merge_has_faults(struct merging *run, unsigned int input);
 
 extern const struct cmd_json merge_json;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a merge has read: the tables of --stats-only, and what is told about
+ * What a merge has read: the tables of --stats-only, and what is reported about
  * each input.
  */
 #include <inttypes.h>

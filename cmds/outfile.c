@@ -104,7 +104,7 @@ static int outfile_open_failed(const char *path, int code, struct grt_err *err)
 	return grt_err_set(err, -code, strerror(code), fix, "cannot create %s", path);
 }
 
-/* As who called sudo: a link of that user leads no further than the user may go. */
+/* As the user who called sudo: a link of that user leads no further than the user may go. */
 static bool outfile_begin_at(const char *path)
 {
 	uid_t uid = (uid_t)-1;
@@ -202,9 +202,8 @@ int outfile_usage(const char *output, const char *input)
 {
 	if (!output || !input || !strcmp(output, "-") || !is_input(output, input))
 		return EXIT_DONE;
-	return cmd_usage_error(
-		"--output %s: it is the input %s or lies in it, which would be no trace any more", output,
-		input);
+	return cmd_usage_error("--output %s: it is the input %s, or inside it, and would destroy it", output,
+			       input);
 }
 
 void outfile_drop(struct outfile *o)

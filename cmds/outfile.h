@@ -46,7 +46,7 @@ int outfile_keep(struct outfile *o, struct grt_err *err);
 /** outfile_drop - closes it; what is not in its place is removed. After outfile_keep() nothing is done */
 void outfile_drop(struct outfile *o);
 
-/** outfile_drop_all - removes what is not in its place yet; for who ends the command from a signal's handler
+/** outfile_drop_all - removes files that are not in their place yet; for handlers of signals
  */
 void outfile_drop_all(void);
 

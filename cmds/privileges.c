@@ -13,7 +13,7 @@
 #include "host/capabilities.h"
 #include "privileges.h"
 
-/* for whom, where that was asked for */
+/* for which process, where that was requested */
 static uid_t for_uid = (uid_t)-1;
 static gid_t for_gid = (gid_t)-1;
 

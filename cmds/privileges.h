@@ -10,17 +10,17 @@
 
 #include <grtrace/grtrace.h>
 
-/** privileges_user - who called sudo, or for whom it is. Return: whether we are root for a user, and *@uid
- * and *@gid are set */
+/** privileges_user - the user who called sudo, or for whom root acts. Return: whether we are root for a user,
+ * and *@uid and *@gid are set */
 bool privileges_user(uid_t *uid, gid_t *gid);
 
-/** privileges_for_user - root does it for this user, whoever called sudo */
+/** privileges_for_user - root acts for this user, whichever user called sudo */
 void privileges_for_user(uid_t uid, gid_t gid);
 
 /**
  * privileges_drop - gives up all capabilities but some, for good, and may become another user
  * @keep: bits (1 << CAP_*) that are kept where they are there
- * @uid, @gid: who to become, from root only; (uid_t)-1: nobody else
+ * @uid, @gid: the user to become, from root only; (uid_t)-1: none
  * No program that is executed afterwards gets more. Children that were made before keep what they have, and
  * so do other threads, but for the user: they call capabilities_drop().
  * Return: 0, or a negative errno with *@err set: then some may be left

@@ -17,7 +17,7 @@
  * struct reading_span - the part of a trace that is looked at
  * @first, @last: ns
  * @known: where the trace begins and ends was known; of an empty trace and of a pipe it is not, and @first
- *	and @last are what was asked for, or 0 and UINT64_MAX
+ *	and @last are what was requested, or 0 and UINT64_MAX
  */
 struct reading_span {
 	uint64_t first;
@@ -60,7 +60,7 @@ void reading_note_health(struct grt_notes *n, const struct grt_health *h, const 
 void reading_note_window(struct grt_notes *n, const struct grt_session *s, const struct reading_span *span);
 
 /**
- * reading_faults - tells the faults of what was read
+ * reading_faults - reports the faults of what was read
  * @ret, @err: of the run
  * Return: exit status
  */
@@ -79,7 +79,7 @@ int reading_faults(const struct grt_session *s, const char *input, uint64_t unre
 int reading_gpu(struct grt_session *s, const char *gpu, bool live);
 
 /**
- * reading_judge - closes standard output and tells faults, after what is intact was written
+ * reading_judge - closes standard output and reports faults, after what is intact was written
  * Return: exit status
  */
 int reading_judge(const struct grt_session *s, const char *input, uint64_t unread, int ret,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * grtrace sched: what is asked of the scheduler of NVIDIA's driver, a line each,
- * live or from a recording, and counts at the end. How a line looks stands in
+ * live or from a recording, and counts at the end. How a line looks is in
  * sched_line.c.
  */
 #include <errno.h>
@@ -64,7 +64,7 @@ static bool sched_is_shown(const struct sched *s, const struct grt_event *e)
 
 /*
  * Follows the groups' lives, to tell those that were there before. Foreign text
- * numbers groups by runlist and does not always say which: these cannot be told.
+ * numbers groups by runlist and does not always say which: these cannot be distinguished.
  * Return: 0 or -ENOMEM
  */
 static int sched_follow(struct sched *s, const struct grt_event *e, bool *partly)

@@ -160,7 +160,7 @@ static void sched_line_put_time(const struct sched *s, uint64_t time)
 	printf("%02d:%02d:%02d.%06" PRIu64, tm.tm_hour, tm.tm_min, tm.tm_sec, ns % NS_PER_S / 1000);
 }
 
-/* "?" may be a name, so a name that is not known is empty. */
+/* "?" may be a name, so a name that is unknown is empty. */
 static void sched_line_put_comm(const char *comm)
 {
 	size_t width = comm ? strlen(comm) : 0;

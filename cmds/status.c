@@ -91,7 +91,7 @@ static bool all_close(const struct kmod_stats *stats)
 	return good;
 }
 
-/* A key whose value somebody changed; the switch itself and counts are shown elsewhere or not settings. */
+/* A key with a changed value; the switch itself and counts are shown elsewhere or not settings. */
 static bool status_differs(const struct state *s, const struct kmod_key *key, char *value, size_t room)
 {
 	return kmod_key_is_setting(key) && kmod_line(s->config, key->name, value, room) &&

@@ -46,7 +46,7 @@ int addresses_object(struct addresses *a, const char *name, uint32_t *object);
 /** addresses_open - gives it its descriptor, which is taken over. Return: whether there was room for one */
 bool addresses_open(struct addresses *a, uint32_t object, int fd);
 
-/** addresses_is_open - whether it has one, or cannot have one for want of room */
+/** addresses_is_open - whether it has one, or cannot have one because there was no room */
 bool addresses_is_open(const struct addresses *a, uint32_t object);
 
 /**

@@ -64,7 +64,6 @@ static int limit_memory(uint64_t more)
 	if (setrlimit(RLIMIT_AS, &limit))
 		return -errno;
 #endif
-	(void)more;
 	return 0;
 }
 

@@ -83,7 +83,7 @@ bool as_user_begin_at(uid_t uid, gid_t gid, const char *path)
 	if (!before.is_user)
 		return false;
 	directory_of(path, dir);
-	/* the kernel asks for the user of files here */
+	/* the kernel requests the user of files here */
 	if (!faccessat(AT_FDCWD, dir, W_OK | X_OK, AT_EACCESS) || (errno != EACCES && errno != EPERM))
 		return true;
 	as_user_end();

@@ -25,7 +25,7 @@ struct file {
 	Elf *elf;
 };
 
-/* It is read, not mapped: who owns it may cut it off meanwhile. */
+/* It is read, not mapped: its owner may truncate it meanwhile. */
 static bool elf_file_open_file(struct file *f, int fd)
 {
 	struct stat st;
@@ -148,7 +148,7 @@ int elf_function(int fd, const char *path, const char *symbol, uint64_t *offset,
 	int ret = apart_run(elf_file_look_up, fd, symbol, offset, sizeof(*offset));
 
 	if (ret == -ENOEXEC)
-		return grt_err_set(err, ret, "it is no ELF object file",
+		return grt_err_set(err, ret, "it is not an ELF object file",
 				   "the path of a library or program: ldd PROG, or cat /proc/PID/maps",
 				   "cannot put a uprobe into %s", path);
 	if (ret == -ENOENT)

@@ -47,7 +47,7 @@ static bool library_fits(const char *soname, const char *name)
 	return !strcmp(name, soname);
 }
 
-/* Another machine's libraries stand in the cache too, so what is found must be there. */
+/* Another machine's libraries are in the cache too, so what is found must be there. */
 static bool scan_cache(const char *cache, size_t size, const char *soname, char path[PROBE_PATH])
 {
 	const struct cache_header *h = (const struct cache_header *)cache;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What symbolic links of /proc and /sys tell by where they point.
+ * What the targets of symbolic links of /proc and /sys say.
  */
 #ifndef GRTRACE_LINKS_H
 #define GRTRACE_LINKS_H

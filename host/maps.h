@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What a process has mapped, line by line, as /proc/PID/maps tells it.
+ * What a process has mapped, line by line, as /proc/PID/maps reports it.
  */
 #ifndef GRTRACE_MAPS_H
 #define GRTRACE_MAPS_H
@@ -24,7 +24,7 @@ struct maps {
 /**
  * struct maps_row - a mapping
  * @offset: in its file
- * @major, @minor, @inode: of its file, as the kernel counts them: some file systems tell stat() others
+ * @major, @minor, @inode: of its file, as the kernel counts them: some file systems report others to stat()
  * @code: it may be executed
  * @path: as the process sees it, "[...]" or "" where it is no file's; good until the next maps_next()
  */

@@ -113,6 +113,27 @@ static bool nvidia_devices_find_address(uint32_t minor, char *address, size_t ro
 	return found;
 }
 
+bool nvidia_device_uuid(uint32_t number, char *uuid, size_t room)
+{
+	const char *root = getenv("GRTRACE_SYSROOT");
+	char address[16], path[512], line[256], text[64] = "";
+	FILE *f = NULL;
+
+	if (number >> 20 == NVIDIA_MAJOR &&
+	    nvidia_devices_find_address(number & 0xfffff, address, sizeof(address))) {
+		snprintf(path, sizeof(path), "%s/proc/driver/nvidia/gpus/%s/information", root ? root : "",
+			 address);
+		f = fopen(path, "re");
+	}
+	while (f && !text[0] && fgets(line, sizeof(line), f))
+		if (sscanf(line, "GPU UUID: %63s", text) != 1)
+			text[0] = '\0';
+	if (f)
+		fclose(f);
+	snprintf(uuid, room, "%s", text);
+	return text[0];
+}
+
 /* Minors of the first major are fixed. */
 static void static_name(uint32_t minor, char *name, size_t room)
 {

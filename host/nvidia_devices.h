@@ -32,4 +32,8 @@ int nvidia_loaded(struct grt_err *err);
  */
 bool nvidia_device_name(uint32_t number, char *name, size_t room);
 
+/** nvidia_device_uuid - the UUID of a GPU by its device file. Return: whether it is known; else @uuid is
+ * empty */
+bool nvidia_device_uuid(uint32_t number, char *uuid, size_t room);
+
 #endif /* GRTRACE_NVIDIA_DEVICES_H */

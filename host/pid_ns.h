@@ -9,7 +9,7 @@
 /* The kernel's PROC_PID_INIT_INO: the inode of the first one, whose numbers the kernel itself uses. */
 #define PID_NS_FIRST 0xeffffffcU
 
-/** pid_ns - the inode that stands for it, 0: not known */
+/** pid_ns - the inode that stands for it, 0: unknown */
 static inline uint32_t pid_ns(void)
 {
 	struct stat st;

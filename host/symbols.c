@@ -36,7 +36,7 @@
 /**
  * struct process
  * @uid: whose it is
- * @root: its root directory, -1: it is not known
+ * @root: its root directory, -1: it is unknown
  * @map: the object of what it makes at run time, once there was need for it
  * @read_again: at which lookup its mappings were last read for a second time
  */

@@ -40,7 +40,7 @@ void symbols_forget(struct symbols *s, pid_t pid);
  * allowed */
 void symbols_read_kernel(struct symbols *s);
 
-/** symbols_kernel - the functions at an address of the kernel, from /proc/kallsyms as far as that tells
+/** symbols_kernel - the functions at an address of the kernel, from /proc/kallsyms as far as that reports
  * addresses; see grt_symbols_at(). Return: 0 or -ENOMEM */
 int symbols_kernel(struct symbols *s, uint64_t ip, struct grt_symbols_found *found);
 

@@ -10,7 +10,7 @@
 /**
  * tempdir_make - makes NAME.XXXXXX in $TMPDIR, or in /tmp
  * @path: gets its path
- * @uid, @gid: whose it is, (uid_t)-1: of who runs this
+ * @uid, @gid: its owner, (uid_t)-1: the user of this process
  * Return: 0, or -1 with errno set
  */
 int tempdir_make(char *path, size_t room, const char *name, uid_t uid, gid_t gid);
@@ -18,7 +18,7 @@ int tempdir_make(char *path, size_t room, const char *name, uid_t uid, gid_t gid
 /** tempdir_remove - removes it with all that is in it; "" is allowed */
 void tempdir_remove(const char *path);
 
-/** tempdir_remove_all - the same with each there is; for who ends the command from a signal's handler */
+/** tempdir_remove_all - the same for all of them; for handlers of signals */
 void tempdir_remove_all(void);
 
 #endif /* GRTRACE_TEMPDIR_H */

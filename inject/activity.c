@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * What the GPU did, as CUPTI tells of it: buffers that it fills and hands back in
+ * What the GPU did, as CUPTI reports it: buffers that it fills and hands back in
  * any order and from any thread. Here they are only queued; the writer turns
  * their records into ours.
  */
@@ -10,7 +10,7 @@
 #include "inject.h"
 
 #define BUFFER_BYTES ((size_t)1 << 20)
-/* Made and touched before they are asked for: a request may come within a launch. */
+/* Made and touched before they are requested: a request may come within a launch. */
 #define BUFFERS_READY 8
 /* From here on CUPTI gets none, and counts what it drops; before CUDA 12.9 it cannot bear that. */
 #define BUFFERS_ENOUGH 256

@@ -450,7 +450,7 @@ static int cfi_augmentation(struct cie *cie, struct cursor *c, const char *lette
 			break;
 		case 'B':
 			break;
-		default: /* the rest of the data cannot be told apart, and is not needed */
+		default: /* the rest of the data cannot be distinguished, and is not needed */
 			return data.bad ? -EBADMSG : 0;
 		}
 	return data.bad ? -EBADMSG : 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * libgrtrace-cuda.so inside: it lives in somebody else's process, so it never
+ * libgrtrace-cuda.so inside: it lives in another program's process, so it never
  * ends or blocks it, and prints nothing but one line about another client of
  * CUPTI. What fails turns tracing off, not the program.
  *
@@ -26,7 +26,7 @@
 
 #define NS_PER_S 1000000000ULL
 
-/** enum stack_mode - who takes the CPU's stack of a launch */
+/** enum stack_mode - what takes the CPU's stack of a launch */
 enum stack_mode { STACK_NONE, STACK_INPROC, STACK_BPF };
 
 /**
@@ -43,7 +43,7 @@ enum stack_mode { STACK_NONE, STACK_INPROC, STACK_BPF };
  * @launches, @launches_lost, @gpu_records, @gpu_lost, @gpu_unknown, @no_stamps: as
  *	in PROCESS; the writer's, and complete with its rounds
  * @kernels, @kernel_calls: records of kernels, and calls that launch kernels or graphs; the writer's
- * @running: kernels that CUPTI told of without an end; the writer's
+ * @running: kernels that CUPTI reported without an end; the writer's
  * @last_call: when the last launch that is written returned; the writer's
  * @homeless: launches of threads that got no ring
  */
@@ -188,7 +188,7 @@ void packets_open(struct packets *p);
 /** packets_put - appends a record, whose time is raised to that of the one before where it is less */
 void packets_put(struct packets *p, struct grt_event *e);
 
-/** packets_flush - writes what there is, and a packet without records where only losses are to be told */
+/** packets_flush - writes what there is, and a packet without records where only losses are to be reported */
 void packets_flush(struct packets *p);
 
 /** packets_close - the same, for the last time. Return: whether all was written */
@@ -275,7 +275,7 @@ void launch_mark(void);
 void launch_write(bool all);
 
 /**
- * launch_check - where kernels run and the driver tells of no launch, asks for the runtime's functions, too;
+ * launch_check - where kernels run and the driver reports no launch, requests the runtime's functions, too;
  * once in each round. Return: whether it has just done so
  */
 bool launch_check(void *subscriber);
@@ -303,7 +303,7 @@ void activity_close(void);
 /** activity_stop - CUPTI makes no records any more */
 void activity_stop(void);
 
-/** activity_empty - nobody asks for buffers any more: their memory goes back */
+/** activity_empty - nobody requests buffers any more: their memory goes back */
 void activity_empty(void);
 
 /* --------------------------------------------------------------- clock.c */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
  * The launches. The callback is the hot path, in the program's own threads: it
- * reads the clock twice, asks for the stack's number and puts an entry into its
+ * reads the clock twice, requests the stack's number and puts an entry into its
  * thread's ring, which no other thread writes. The writer empties the rings.
  *
  * A call of the runtime contains one of the driver (or several) with the same

@@ -79,7 +79,8 @@ static void inject_write_round(bool all)
 	launch_write(all);
 	if (launch_check(writer.subscriber))
 		define_process(
-			5, "kernels ran that the driver told of no launch for: the runtime is asked, too");
+			5,
+			"kernels ran for which the driver reported no launch: launches are taken from the runtime, too");
 }
 
 static void inject_write_counts(uint64_t now)
@@ -216,7 +217,7 @@ static void inject_write_end_quietly(void)
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 }
 
-/* The program ends. Nothing waits for the GPU: kernels that run are told of without an end. */
+/* The program ends. Nothing waits for the GPU: kernels that run are reported without an end. */
 static void inject_at_end(void)
 {
 	struct timespec moment = {.tv_nsec = 500000};
@@ -361,7 +362,7 @@ static void inject_begin(const char *output)
 	if (!recording_open(output))
 		return;
 	define_process(1, inject_exe_name());
-	/* A recorder that ends now waits for whom it sees; whom it does not see must see its end. */
+	/* A recorder that ends now waits for the processes it sees; the others must see its end. */
 	define_flush();
 	if (recording_asks() != RECORDING_GOES_ON) {
 		define_close();

@@ -24,7 +24,7 @@
 /* Names tried for a file: a pid comes again, with exec or after a long time. */
 #define NAMES_MAX 1000000
 
-/* Streams of this process, by which their packets are told apart. */
+/* Streams of this process, by which their packets are distinguished. */
 static uint32_t streams;
 
 static bool muted;
@@ -171,7 +171,7 @@ static bool packets_write_all(struct packets *p)
 		return true;
 	}
 	error = errno;
-	/* a full disk: what stands before it stays whole, and it is tried again */
+	/* a full disk: what precedes it stays whole, and it is tried again */
 	if (done && ftruncate(p->fd, (off_t)p->size))
 		errno = 0;
 	p->reserved = 0;
@@ -203,7 +203,7 @@ static void packets_write_header(struct packets *p)
 		.stream_id = GRT_STREAM_CPU,
 		.format = GRT_FORMAT,
 		.header_size = sizeof(h),
-		/* not a CPU: what tells the streams of a process apart */
+		/* not a CPU: what distinguishes the streams of a process */
 		.cpu_id = (p->number - 1) % 8192,
 		.timestamp_begin = p->first,
 		.timestamp_end = p->last,

@@ -6,12 +6,12 @@
  * object may be gone the next time, and another one be in its place, so a known
  * (code, instruction) counts only with the code's fingerprint.
  *
- * Where an entry of the interpreter (_PyEval_EvalFrameDefault) begins is told by
+ * Where an entry of the interpreter (_PyEval_EvalFrameDefault) begins is reported by
  * the structure that each entry has on the C stack: _PyCFrame in 3.11, a frame
  * of its own in the chain from 3.12 on.
  *
  * Layouts: Include/internal/pycore_frame.h, Include/cpython/{pystate,code,unicodeobject}.h
- * of 3.11.7 and 3.12.0; for 3.13 _PyRuntime tells them (pycore_runtime.h, _Py_DebugOffsets).
+ * of 3.11.7 and 3.12.0; for 3.13 _PyRuntime reports them (pycore_runtime.h, _Py_DebugOffsets).
  */
 #include "python.h"
 
@@ -153,7 +153,7 @@ static struct {
 	char why[160];
 	struct layout layout;
 	void *(*thread_state)(void);
-	int (*ends)(void); /* Py_FinalizeEx() has begun; NULL: not known */
+	int (*ends)(void); /* Py_FinalizeEx() has begun; NULL: unknown */
 	void (*chain)(struct chain *c, const char *tstate);
 	const void *code_type;
 	const void *unicode_type;
@@ -380,7 +380,7 @@ FOR_A_LAYOUT void python_add_frame(const struct layout *l, struct chain *c, cons
 	f->print = python_fingerprint(l, f->code);
 }
 
-/* False where the entry is not on this stack: what is further out cannot be told apart. */
+/* False where the entry is not on this stack: what is further out cannot be distinguished. */
 static bool python_add_entry(struct chain *c, const char *entry)
 {
 	uint64_t at = (uintptr_t)entry;

@@ -37,7 +37,7 @@ bool grt_python_text(uint32_t number, struct grt_pytext *text);
 /**
  * grt_python_init - finds the interpreter of this process, and tests that its structures are what we take
  * them for; may be called again, and does nothing once one was found or refused
- * Return: 0 found, -EAGAIN none here (yet), -ENOTSUP one that is not known
+ * Return: 0 found, -EAGAIN none here (yet), -ENOTSUP one that is unknown
  *
  * Looks symbols up: not for callbacks.
  */

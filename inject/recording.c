@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * The recording's directory: whose it is, and who may still write into it.
+ * The recording's directory: its owner, and which processes may write into it.
  *
  * Where a recorder made it, this process has been given the recording's random
  * number with the environment: a directory of the same name that is of another
@@ -128,7 +128,7 @@ static enum state recording_read_state(void)
 	return state;
 }
 
-/* ------------------------------------------------------------ who writes */
+/* ------------------------------------------------------------ writers */
 
 /* Return: whether it is held; a file system without locks has everything for itself */
 static bool inject_recording_lock_dir(int how)
@@ -180,7 +180,7 @@ static bool recording_join(void)
 {
 	enum state state;
 
-	/* readers leave the last packet of a file alone while somebody has this lock */
+	/* readers leave the last packet of a file alone while a writer has this lock */
 	inject_recording_lock_dir(LOCK_SH);
 	state = recording_read_state();
 	if (state == STATE_FOREIGN || (state == STATE_COMPLETE && !recording.own))

@@ -157,7 +157,7 @@ static void rules_next_round(void)
 
 /*
  * The linker's lock is held, so that threads do this one after the other, and its
- * words and counts agree. That the change has been seen is told last: who finds
+ * words and counts agree. That the change has been seen is reported last: who finds
  * it told walks by the new generation.
  */
 static int rules_see_change(struct dl_phdr_info *info, size_t size, void *data)

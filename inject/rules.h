@@ -14,7 +14,7 @@
 
 /*
  * A rule in a word. Nearly all are "CFA = register + offset, the return address
- * below it, rbp below that or not saved"; the others stand in a table of long
+ * below it, rbp below that or not saved"; the others are in a table of long
  * rules, with their index in place of the offset.
  *
  *	0..3	enum grt_rule_kind

@@ -3,7 +3,7 @@
  * Bounds of stacks: the C library knows those of its threads. Any other (an
  * alternate signal stack, a coroutine's) may have been given back and made anew with
  * another size since it was looked at last, so nothing is kept of it: each page is
- * asked for when a walk comes to it.
+ * requested when a walk comes to it.
  */
 #include "stack.h"
 

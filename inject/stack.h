@@ -18,7 +18,7 @@ struct grt_stack {
 /** grt_stack_init - once, best by the first thread and before it gives up the right to open files */
 void grt_stack_init(void);
 
-/** grt_stack_of_thread - the stack that the calling thread was started on; empty where that is not known */
+/** grt_stack_of_thread - the stack that the calling thread was started on; empty where that is unknown */
 struct grt_stack grt_stack_of_thread(void);
 
 /** grt_stack_readable - whether the page of an address can be read: a system call of some 100 ns */

@@ -27,7 +27,7 @@
 #include <sys/mman.h>
 
 #define PYTHON_ITEMS (2 * GRT_UNWIND_MAX)
-/* How far a walk may go on a stack whose bounds are not known, page by page. */
+/* How far a walk may go on a stack whose bounds are unknown, page by page. */
 #define FOREIGN_MAX 4194304U
 #define PAGE 4096U
 /* Below rsp: code that was interrupted after "leave" has its caller's rbp there. */
@@ -129,7 +129,7 @@ const char *grt_root_name(uint32_t id)
 
 /* ------------------------------------------------------------ one step */
 
-/* On a stack whose bounds are not known: up to the page before @end, if all can be read. */
+/* On a stack whose bounds are unknown: up to the page before @end, if all can be read. */
 static __attribute__((noinline)) bool unwind_extend(struct walk *w, uint64_t end)
 {
 	if (!w->foreign || end < w->sp + 8 || end > w->limit)

@@ -383,7 +383,7 @@ int kmod_no_key(struct kmod *k, const struct kmod_key *key, struct grt_err *err)
 				   key->name);
 	snprintf(why, sizeof(why), "it belongs to the module %s, which is not loaded", module);
 	snprintf(fix, sizeof(fix), "sudo modprobe %s", module);
-	return grt_err_set(err, -ENODEV, why, fix, "there is no setting %s now", key->name);
+	return grt_err_set(err, -ENODEV, why, fix, "the setting %s does not exist now", key->name);
 }
 
 int kmod_get(struct kmod *k, const char *key, char *value, size_t room, struct grt_err *err)

@@ -51,7 +51,7 @@ struct kmod {
 /**
  * struct kmod_stats - the `stats` file
  * @lines: the whole text, NUL terminated; the caller frees it
- * @reader: pid of who holds a stream, 0: nobody
+ * @reader: pid of the process with an open stream, 0: none
  * @total: the balance of all CPUs together
  */
 struct kmod_stats {
@@ -251,7 +251,7 @@ int kmod_load(void (*note)(const char *text), struct grt_err *err);
 /**
  * kmod_busy - the error of a stream that has a reader
  * @what: the stream
- * @reader: its pid, 0 where it is not known
+ * @reader: its pid, 0 where it is unknown
  * Return: -EBUSY
  */
 int kmod_busy(const char *what, int reader, struct grt_err *err);

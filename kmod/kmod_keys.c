@@ -332,7 +332,6 @@ static int check_ids(const struct kmod_key *key, const char *value)
 
 static int check_text(const struct kmod_key *key, const char *value)
 {
-	(void)key;
 	return strchr(value, '\n') ? -EINVAL : 0;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Tells adapters where members of the drivers' private structs lie. Which ones
- * they can use stands in the module's file `offsets`; where they lie is in the
+ * they can use is in the module's file `offsets`; where they lie is in the
  * BTF of the driver that is loaded, or of the kernel where it is built in.
  */
 #include <errno.h>

@@ -109,7 +109,7 @@ static void forget_before(struct kmod_settings *s, unsigned int from)
 	}
 }
 
-/* What the module made of the values, so that another user's change can be told from it. */
+/* What the module made of the values, so that another user's change can be distinguished from it. */
 static int look_at_result(struct kmod *k, struct kmod_settings *s, struct grt_err *err)
 {
 	char *config = kmod_read(k, "config", err);
@@ -165,7 +165,7 @@ int kmod_settings_apply(struct kmod *k, struct kmod_settings *s, struct grt_err 
 	return ret;
 }
 
-/* Return: whether somebody has changed it since it was set */
+/* Return: whether another program has changed it since it was set */
 static bool is_anothers(const struct kmod_setting *s, const char *config, void (*note)(const char *text))
 {
 	char text[3 * VALUE_ROOM], now[VALUE_ROOM];

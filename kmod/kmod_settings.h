@@ -54,7 +54,7 @@ int kmod_settings_apply(struct kmod *k, struct kmod_settings *s, struct grt_err 
 /**
  * kmod_settings_put_back - gives every changed key its former value, the last one first
  * @stopped: those that change only while tracing is off, else the others
- * @note: told of each that somebody else has changed since: it stays as it is. NULL:
+ * @note: called for each that another program has changed since: it is kept. NULL:
  *	put back all the same
  * Return: 0 or the first error; the others are put back all the same
  */

@@ -232,19 +232,16 @@ int grt_analyses_join(struct grt_analyses *a)
 
 static int analyses_on_every(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
 {
-	(void)cpu;
 	return grt_analyses_event((struct grt_analyses *)c, e, GRT_CLASSES);
 }
 
 static int analyses_on_taken(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
 {
-	(void)cpu;
 	return grt_analyses_event((struct grt_analyses *)c, e, grt_class_of[e->type]);
 }
 
 static int analyses_on_joined(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
 {
-	(void)cpu;
 	return grt_jobs_event(((struct grt_analyses *)c)->jobs, e);
 }
 
@@ -258,7 +255,6 @@ static int analyses_on_beyond(struct grt_consumer *c, const struct grt_event *e,
 	struct grt_analyses *a = (struct grt_analyses *)c;
 	int ret = 0;
 
-	(void)cpu;
 	for (const struct grt_taker *t = a->taker[grt_class_of[e->type]]; t->analysis && !ret; t++)
 		if (grt_class_of[e->type] == GRT_CLASS_launch ? t->analysis->late : t->analysis->beyond)
 			ret = t->analysis->event(t->state, e, &a->pass);

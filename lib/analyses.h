@@ -26,7 +26,7 @@ enum {
 /* Analyses that want one class of events. */
 #define GRT_TAKERS_MAX 8
 
-/** struct grt_taker - who takes in events of a class */
+/** struct grt_taker - an analysis that takes events of a class */
 struct grt_taker {
 	const struct grt_analysis *analysis;
 	void *state;
@@ -41,7 +41,7 @@ struct grt_taker {
  * @state, @parts: by row; an analysis of which no part is wanted and that is not @on has no state
  * @all: those that have a state, in the order of their rows, ended by an empty one
  * @taker: by class, ended by an empty one; [GRT_CLASSES]: those of every event
- * @of_jobs: who takes in jobs, ended the same way
+ * @of_jobs: the analyses that take jobs, ended the same way
  */
 struct grt_analyses {
 	struct grt_consumer c;

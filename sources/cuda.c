@@ -461,7 +461,7 @@ static int cuda_on_image(struct grt_consumer *consumer, const struct grt_event *
 		return 0;
 	r->begun = true;
 	r->ended |= p->what == 3 || p->what == 4;
-	/* a note's text stands before it, and is new */
+	/* a note's text precedes it, and is new */
 	if (p->what == 4 || p->what == 5)
 		cuda_tell(r, p);
 	return 0;

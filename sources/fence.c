@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Jobs of a driver that has no events of its own, as far as its fences tell.
+ * Jobs of a driver that has no events of its own, as far as its fences report.
  */
 #include <errno.h>
 

@@ -56,7 +56,7 @@ struct capture {
 	char unread[512];
 };
 
-/* A number that was asked for by another name than the key's. */
+/* A number that was requested by another name than the key's. */
 static int kmod_capture_add_number(struct capture *c, const char *key, unsigned long long value,
 				   struct grt_err *err)
 {
@@ -66,7 +66,7 @@ static int kmod_capture_add_number(struct capture *c, const char *key, unsigned 
 	return value ? kmod_settings_add(&c->changed, kmod_key_find(key), text, NULL, err) : 0;
 }
 
-/* The types that were asked for, by name. */
+/* The types that were requested, by name. */
 static int kmod_capture_add_types(struct capture *c, const struct grt_type_set *types, struct grt_err *err)
 {
 	char text[GRT_EVENTS * KMOD_TYPE_NAME] = "";
@@ -231,7 +231,7 @@ static int capture_start(void *state, struct grt_err *err)
 		return 0;
 	ret = kmod_record(&c->kmod, err);
 	c->started = ret > 0;
-	/* somebody was quicker */
+	/* another thread was quicker */
 	c->was_running = !ret;
 	return ret < 0 ? ret : 0;
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Threads on and off the CPU, of the program that is started or of one process.
- * What a thread that sleeps waits for is told by the system call that it is in.
+ * What a thread waited for is told by who woke it, and where that does not say it by
+ * the system call that it was in.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -16,6 +17,7 @@
 #include "host/nvidia_devices.h"
 #include "host/pid_ns.h"
 #include "host/read_all.h"
+#include "sources/bpf/bpf_wakers.h"
 
 #ifdef GRT_HAVE_BPF
 #include <bpf/bpf.h>
@@ -55,6 +57,7 @@ static const char *const objects[] = {"sched", NULL};
 #define IO GRT_THREAD_IO
 #define LOCK GRT_THREAD_LOCK
 #define SLEEP GRT_THREAD_SLEEP
+#define CHILD GRT_THREAD_CHILD
 
 /* What a thread waits for that sleeps in a system call; others: GRT_THREAD_OTHER. */
 static const uint8_t waits[] = {
@@ -146,28 +149,72 @@ static const uint8_t waits[] = {
 	[SYS_brk] = LOCK,
 	[SYS_nanosleep] = SLEEP,
 	[SYS_clock_nanosleep] = SLEEP,
+	[SYS_wait4] = CHILD,
+	[SYS_waitid] = CHILD,
+	[SYS_vfork] = CHILD,
+};
+
+/* What it waits for whom the kernel wakes for this. */
+static const uint8_t causes[] = {
+	[GRT_WAKE_DRIVER] = GRT_THREAD_GPU,
+	[GRT_WAKE_FENCE] = GRT_THREAD_GPU,
+	[GRT_WAKE_DISPLAY] = GRT_THREAD_DISPLAY,
 };
 
 #undef IO
 #undef LOCK
 #undef SLEEP
+#undef CHILD
 
-static uint16_t sched_reason_of(uint32_t state, int32_t call)
+static uint16_t reason_by_call(uint32_t state, int32_t call)
 {
-	if (state & (STATE_STOPPED | STATE_TRACED))
-		return GRT_THREAD_OTHER;
 	if (call >= 0 && (size_t)call < sizeof(waits) && waits[call])
 		return waits[call];
 	/* no system call and not to be disturbed: it touched memory that has to be fetched first */
 	return call < 0 && state & STATE_UNINTERRUPTIBLE ? GRT_THREAD_IO : GRT_THREAD_OTHER;
 }
 
+/*
+ * It was in an ioctl of a GPU's file, or that file was among those of its poll. In the
+ * first, another thread can only have had what it needed. The second may have been
+ * for another file: what DRM wakes is known, what other drivers do is not.
+ */
+static uint16_t reason_by_file(const struct grt_ev_asleep *a)
+{
+	if (a->call == SYS_ioctl)
+		return a->by == GRT_WAKER_THREAD ? GRT_THREAD_LOCK : GRT_THREAD_GPU;
+	if (!a->by)
+		return GRT_THREAD_GPU;
+	if (a->cause == GRT_WAKE_TIMER)
+		return GRT_THREAD_SLEEP;
+	return a->by == GRT_WAKER_THREAD || a->e.device >> 20 == DRM_MAJOR ? GRT_THREAD_IO : GRT_THREAD_GPU;
+}
+
+static uint16_t sched_reason_of(const struct grt_ev_asleep *a)
+{
+	uint16_t reason;
+
+	if (a->state & (STATE_STOPPED | STATE_TRACED))
+		return GRT_THREAD_OTHER;
+	if (a->cause < sizeof(causes) && causes[a->cause])
+		return causes[a->cause];
+	if (a->reason == GRT_THREAD_GPU)
+		return reason_by_file(a);
+	if (a->cause == GRT_WAKE_TIMER && a->call >= 0)
+		return GRT_THREAD_SLEEP;
+	if (a->reason)
+		return a->reason;
+	reason = reason_by_call(a->state, a->call);
+	/* by the signal that says so */
+	return a->cause == GRT_WAKE_EXIT && reason == GRT_THREAD_OTHER ? GRT_THREAD_CHILD : reason;
+}
+
 static void sched_complete(struct grt_event *e)
 {
-	struct grt_ev_off_cpu *off = (struct grt_ev_off_cpu *)e;
+	struct grt_ev_asleep *a = (struct grt_ev_asleep *)e;
 
-	if (e->type == GRT_EV_OFF_CPU && off->reason == GRT_THREAD_UNKNOWN && off->state)
-		off->reason = sched_reason_of(off->state, off->call);
+	if (e->type == GRT_EV_ASLEEP)
+		a->reason = sched_reason_of(a);
 }
 
 static void sched_configure(struct grt_bpf_config *config)
@@ -176,6 +223,7 @@ static void sched_configure(struct grt_bpf_config *config)
 	char name[64], line[128];
 	FILE *f = fopen("/proc/devices", "re");
 
+	grt_bpf_wakers_find(config->wakers);
 	config->majors[n++] = DRM_MAJOR;
 	while (f && fgets(line, sizeof(line), f))
 		if (sscanf(line, "%u %63s", &major, name) == 2 && !strcmp(name, "kfd"))
@@ -297,7 +345,7 @@ static void begun(void *capture, const struct grt_bpf_config *config, uint64_t f
 
 /* ------------------------------------------------------ threads that are still there */
 
-static int tell_off(void *capture, uint32_t tid, const struct grt_bpf_thread *t, uint64_t time)
+static int tell_runnable(void *capture, uint32_t tid, const struct grt_bpf_thread *t, uint64_t time)
 {
 	struct grt_ev_off_cpu e = {.e = {.time = time,
 					 .type = GRT_EV_OFF_CPU,
@@ -305,19 +353,63 @@ static int tell_off(void *capture, uint32_t tid, const struct grt_bpf_thread *t,
 					 .flags = GRT_FLAG_BPF,
 					 .pid = t->pid,
 					 .tid = tid,
-					 .ring = GRT_RING_NONE,
-					 .device = t->device},
+					 .ring = GRT_RING_NONE},
 				   .start = t->since,
-				   .woken = t->woken,
 				   .number = t->number + 1,
 				   .user = t->user,
 				   .kernel = t->kernel,
-				   .state = t->state,
-				   .reason = (uint16_t)t->reason,
-				   .call = t->call,
-				   .fd = t->fd};
+				   .reason = GRT_THREAD_RUNNABLE,
+				   .call = -1,
+				   .fd = UINT32_MAX};
 
 	return grt_bpf_offer(capture, &e.e, 0, NULL);
+}
+
+static void set_waker(struct grt_ev_asleep *e, const struct grt_bpf_thread *t)
+{
+	if (t->woken <= t->since)
+		return;
+	e->woken = t->woken;
+	e->waker = t->waker;
+	e->waker_pid = t->waker_pid;
+	e->by = t->by;
+	e->cause = t->cause;
+	e->e.ctx = t->ctx;
+	e->e.seqno = t->seqno;
+	if (t->inferred)
+		e->e.flags |= GRT_FLAG_INFERRED;
+	memcpy(e->waker_comm, t->waker_comm, sizeof(e->waker_comm));
+}
+
+static int tell_asleep(void *capture, uint32_t tid, const struct grt_bpf_thread *t, uint64_t time)
+{
+	struct grt_ev_asleep e = {.e = {.time = time,
+					.type = GRT_EV_ASLEEP,
+					.size = sizeof(e),
+					.flags = GRT_FLAG_BPF,
+					.pid = t->pid,
+					.tid = tid,
+					.ring = GRT_RING_NONE,
+					.device = t->device},
+				  .start = t->since,
+				  .number = t->number + 1,
+				  .user = t->user,
+				  .kernel = t->kernel,
+				  .state = t->state,
+				  .reason = (uint16_t)t->reason,
+				  .call = t->call,
+				  .fd = t->fd};
+
+	set_waker(&e, t);
+	return grt_bpf_offer(capture, &e.e, 0, NULL);
+}
+
+/* Off the CPU, or on it. */
+static int tell_rest(void *capture, uint32_t tid, const struct grt_bpf_thread *t, uint64_t time)
+{
+	if (t->on)
+		return tell_thread(capture, t, tid, GRT_THREAD_LEFT_ON, time);
+	return t->state ? tell_asleep(capture, tid, t, time) : tell_runnable(capture, tid, t, time);
 }
 
 static int over(void *capture, const struct grt_bpf_config *config, uint64_t end)
@@ -333,8 +425,7 @@ static int over(void *capture, const struct grt_bpf_config *config, uint64_t end
 		if (bpf_map_lookup_elem(map, &tid, &t) || !sched_is_named(config, t.pid, tid))
 			continue;
 		time = t.since > end ? t.since : end;
-		ret = t.on ? tell_thread(capture, &t, tid, GRT_THREAD_LEFT_ON, time)
-			   : tell_off(capture, tid, &t, time);
+		ret = tell_rest(capture, tid, &t, time);
 	}
 	return ret;
 }

@@ -32,10 +32,10 @@
  * @user_stack, @kernel_stack: CPU stacks are wanted at each SUBMIT
  * @stack: how, as the option says; NULL: without it
  * @program: a program will be started
- * @uid, @gid: whose the files are that it makes beside the recording, and who we are once
- *	capture runs; (uid_t)-1: who we are now
+ * @uid, @gid: the owner of the files that it creates beside the recording, and our user once
+ *	capture runs; (uid_t)-1: the present user
  * @ring_base: numbers of rings begin here, so that sources do not share them
- * @covered: whether another source of this recording tells of this driver's
+ * @covered: whether another source of this recording reports this driver's
  *	jobs; NULL: none does
  * @arg: handed to @covered
  * @note: tells the user what was done on the way (a module was loaded)
@@ -64,7 +64,7 @@ struct source_setup {
 /**
  * struct source - one live input
  * @name: as in sources.def
- * @by_name: not part of `auto`: another source has its events, too, it has to be told what
+ * @by_name: not part of `auto`: another source has its events, too, the user must name it
  *	to look at, or its events are many and of no job
  * @program: it sees nothing but the program that is started for the recording: not part of `monitor all`
  * @background: `auto` takes it only beside another one: alone it tells of no job
@@ -75,7 +75,7 @@ struct source_setup {
  * @probe: whether it works here, changing nothing: 0, or a negative errno with what, why and fix
  * @open: finds and prepares it; nothing is captured yet. Leaves the state in
  *	*@state, which close() frees (also after an error of a later step)
- * @covers: whether it tells of the jobs of this driver; may be NULL
+ * @covers: whether it reports the jobs of this driver; may be NULL
  * @attach: the recording's directory is there, and the program will be made with the
  *	environment as it is then; @dir lives until @close; may be NULL
  * @start: begins capture
@@ -99,7 +99,7 @@ struct source_setup {
  *	what is readable then is all that belongs to the recording, or -errno
  * @adopted: files that others have written into the directory, called @name_NUMBER_NUMBER,
  *	are part of the recording now, and whole; NULL: there are none
- * @missed: after stop(), when all was taken: what it counted itself and took() was not told; @err gets
+ * @missed: after stop(), when all was taken: what it counted itself and took() was not reported; @err gets
  *	what to say of events that were delivered. NULL: it has no count of its own.
  *	Return: 0, or -errno where it cannot be known
  * @describe: adds what belongs into the recording's environment; the texts

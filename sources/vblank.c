@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Vertical blanks of displays, and the events that clients asked for.
+ * Vertical blanks of displays, and the events that clients requested.
  */
 #include "sources/bpf/bpf.h"
 

@@ -602,7 +602,7 @@ static void list_rings(const struct gpu *gpu, const char *list, struct rings *ri
 	free(copy);
 }
 
-/* Durations lie between a half and three halves of the one that was asked for. */
+/* Durations lie between a half and three halves of the one that was requested. */
 static void make_workload(struct workload *w, const struct gpu *gpu, const struct options *o)
 {
 	const struct pattern *p = find_pattern(o->pattern);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * grtrace config: shows the module's settings and sets them, all that were
- * asked for or none. What a key takes stands in control.def.
+ * requested or none. What a key takes is in control.def.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -231,7 +231,7 @@ static int add_all(struct kmod *kmod, struct kmod_settings *s, char **argv, stru
 	return ret;
 }
 
-/* Everything that was asked for is set, or nothing. */
+/* Everything that was requested is set, or nothing. */
 static int config_set(struct kmod *kmod, struct kmod_settings *s, char **argv)
 {
 	struct grt_err err = {0};

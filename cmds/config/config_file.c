@@ -214,7 +214,7 @@ static int config_file_load(struct kmod_settings *s, struct source_file *in, str
 		ret = grt_err_set(err, -errno, strerror(errno), NULL, "cannot read %s", in->name);
 	if (!ret && !s->n)
 		ret = grt_err_set(err, -ENODATA, NULL, "grtrace config --save FILE writes such a file",
-				  "%s: there is no setting in it", in->name);
+				  "%s: it has no settings", in->name);
 	return ret;
 }
 

@@ -205,7 +205,7 @@ static void put_log(FILE *f)
 
 /* --------------------------------------------------------------- names */
 
-/* A name that is left out, and what stands in its place. */
+/* A name that is left out, and what is in its place. */
 struct private_name {
 	char name[256];
 	const char *instead;
@@ -241,7 +241,7 @@ static const struct private_name *name_at(const char *text, const char *p, const
 	return NULL;
 }
 
-/* The text with private names replaced, and with them whatever stands behind /home/. */
+/* The text with private names replaced, and with them whatever follows /home/. */
 static void put_public(FILE *f, const char *text, const struct private_name *list, int n)
 {
 	static const char home[] = "/home/";

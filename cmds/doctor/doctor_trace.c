@@ -12,7 +12,7 @@
 #include "cmds/reading.h"
 
 /**
- * struct facts - what both kinds of trace tell
+ * struct facts - what both kinds of trace report
  * @live: it is the loaded module
  * @running: live: tracing is on
  * @kmod: the kernel module took part; else @settings and @adapters are NULL
@@ -337,7 +337,7 @@ static void explain_switch(struct diagnosis *d, const struct facts *f, int reade
 {
 	if (f->running)
 		probe_set(doctor_trace_add(d, "tracing"), PROBE_WORKS, NULL, "on%s",
-			  reader ? "" : ", nobody reads: grtrace report or record does");
+			  reader ? "" : ", no reader: use grtrace report or record");
 	else
 		probe_set(doctor_trace_add(d, "tracing"), PROBE_FAILS,
 			  "sudo grtrace record -- PROGRAM, which starts it, or sudo grtrace start",
@@ -377,7 +377,7 @@ void doctor_live(struct diagnosis *d)
 	struct kmod k = {.dir = -1};
 	struct grt_err err = {0};
 
-	/* What is wrong with opening it, the line of the source kmod has told. */
+	/* What is wrong with opening it, the line of the source kmod has reported. */
 	if (kmod_open(&k, NULL))
 		return;
 	d->input = "the loaded module";

@@ -121,7 +121,7 @@ void probe_gpus(struct probe_result *r)
 		r->state = PROBE_FAILS;
 }
 
-/* Drivers whose jobs nobody tells of: they have no scheduler of the DRM core, and no events of jobs. */
+/* Drivers whose jobs nobody reports: they have no scheduler of the DRM core, and no events of jobs. */
 static const char *const untold[] = {"radeon", "vc4", "vmwgfx", "tegra_drm", "host1x_drm"};
 
 static bool is_untold(const char *driver)

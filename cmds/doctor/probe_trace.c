@@ -50,7 +50,7 @@ void probe_tracefs(struct probe_result *r)
 
 /*
  * Every tracepoint has a function __traceiter_NAME (from Linux 5.10). Its name
- * stands in /proc/kallsyms for everybody to read, unlike tracefs. The file takes
+ * is in /proc/kallsyms for everybody to read, unlike tracefs. The file takes
  * tens of milliseconds to read, so it is done once.
  */
 static const char *symbols(void)

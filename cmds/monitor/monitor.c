@@ -2,8 +2,8 @@
 /*
  * grtrace monitor: events as they happen, a line each, and statistics at the
  * end. Takes the command line, opens sources or a recording, and hands every
- * event that was asked for to the analyses and to the line printer. What there
- * is to monitor stands in monitors.def.
+ * event that was requested to the analyses and to the line printer. What there
+ * is to monitor is in monitors.def.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -61,7 +61,7 @@ static const struct monitor_row rows[] = {
  * struct wish - a tracepoint that is not there on every kernel that has the others
  * @has: one of these others
  * @wants: the one that may be missing
- * @without: what is then not known
+ * @without: what is then unknown
  */
 struct wish {
 	const char *monitor;
@@ -117,7 +117,7 @@ static bool has_line(struct monitor *m, const struct grt_event *e)
 {
 	const struct grt_ev_ioctl_enter *enter = (const struct grt_ev_ioctl_enter *)e;
 
-	/* of some a text tells no more than that they began */
+	/* of some a text reports at most that they began */
 	if (m->quiet || (e->type == GRT_EV_IOCTL_ENTER && enter->fd != GRT_FD_UNKNOWN))
 		return false;
 	if (e->type != GRT_EV_IOCTL_EXIT && e->type != GRT_EV_IOCTL_ENTER)
@@ -154,7 +154,7 @@ static int monitor_take_in(struct monitor *m, const struct grt_event *e, struct 
 }
 
 /*
- * Jobs and signals are followed whoever they belong to: those asked for run
+ * Jobs and signals are followed whoever they belong to: those requested run
  * behind them on a ring, and wait for them. Return: 0 or -ENOMEM
  */
 static int monitor_follow(struct monitor *m, const struct grt_event *e, struct monitor_did *did)
@@ -172,7 +172,7 @@ static bool is_log(const struct grt_event *e)
 	return grt_class_of[e->type] == GRT_CLASS_log && !(e->type == GRT_EV_FUNC && e->flags & GRT_FLAG_BPF);
 }
 
-/* A recording is as long as it is, whichever of its events are asked for. */
+/* A recording is as long as it is, whichever of its events are requested. */
 static void stretch(struct monitor *m, uint64_t ns)
 {
 	if (m->live)

@@ -51,7 +51,7 @@ struct monitor_did {
  * @a: the analyses of what is shown
  * @input: its name for people
  * @pid, @driver: only events of these; 0 and NULL: of all
- * @sure: @driver was asked for: a ring of unknown driver is not its
+ * @sure: @driver was requested: a ring of unknown driver is not its
  * @left_out: events of others
  * @counters: values of counters, which this monitor does not show
  * @sample: every Nth ioctl is printed, 0: none

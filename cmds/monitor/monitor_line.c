@@ -37,7 +37,7 @@ static void __attribute__((format(printf, 2, 3))) monitor_line_put(struct line *
 	l->len += n < 0 ? 0 : (size_t)n < room ? (size_t)n : room - 1;
 }
 
-/* What stands in every line is put without a format. */
+/* What is in every line is put without a format. */
 
 static void monitor_line_put_text(struct line *l, const char *text)
 {
@@ -334,6 +334,7 @@ static const struct grt_text_row details[] = {
 	GRT_TEXT_ROW(JOB, waits, .hide = GRT_TEXT_HIDE_ZERO),
 	GRT_TEXT_ROW(JOB, errors, .hide = GRT_TEXT_HIDE_ZERO),
 	GRT_TEXT_ROW(XID, code, .name = "xid"),
+	GRT_TEXT_ROW(GPU_SLICE, context),
 	{.field = NULL},
 };
 
@@ -606,6 +607,27 @@ static void more_xid(struct line *l, const struct monitor *m, const struct grt_e
 		monitor_line_put(l, ": %s; %s", info->meaning, info->todo);
 }
 
+/* "context=0x34 lasted=2.00ms"; what is special about its ends, too: "over=cut" */
+static void more_slice(struct line *l, const struct monitor *m, const struct grt_event *e,
+		       const struct monitor_did *did)
+{
+	static const char *const edges[] = {
+#define GRT_SLICE_EDGE(number, NAME, name, help) [number] = #name,
+#include <grtrace/slice_edges.def>
+#undef GRT_SLICE_EDGE
+	};
+	const struct grt_ev_gpu_slice *ev = (const struct grt_ev_gpu_slice *)e;
+	const unsigned int n = sizeof(edges) / sizeof(edges[0]);
+
+	(void)m;
+	(void)did;
+	monitor_line_put_ns(l, "lasted", e->time > ev->start ? e->time - ev->start : 0);
+	if (ev->begin != GRT_SLICE_SWITCH && ev->begin < n && edges[ev->begin])
+		monitor_line_put(l, " begin=%s", edges[ev->begin]);
+	if (ev->over != GRT_SLICE_SWITCH && ev->over < n && edges[ev->over])
+		monitor_line_put(l, " over=%s", edges[ev->over]);
+}
+
 static void (*const more[GRT_EV_MAX])(struct line *l, const struct monitor *m, const struct grt_event *e,
 				      const struct monitor_did *did) = {
 	[GRT_EV_SUBMIT] = more_submit,	   [GRT_EV_COMMAND] = more_command,
@@ -615,7 +637,7 @@ static void (*const more[GRT_EV_MAX])(struct line *l, const struct monitor *m, c
 	[GRT_EV_MEM_MOVE] = more_move,	   [GRT_EV_MEM_FAULT] = more_fault,
 	[GRT_EV_VBLANK] = more_vblank,	   [GRT_EV_XID] = more_xid,
 	[GRT_EV_JOB] = more_whole,	   [GRT_EV_FUNC] = more_function,
-	[GRT_EV_COUNTER] = more_counter,
+	[GRT_EV_COUNTER] = more_counter,   [GRT_EV_GPU_SLICE] = more_slice,
 };
 
 static void put_details(struct line *l, const struct monitor *m, const struct grt_event *e,

@@ -47,7 +47,7 @@ static void write_head(struct monitor *m)
 
 static const struct grt_column lost_columns[] = {
 	{"cpu", grt_row_get, 0, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "CPU"},
-	{"lost", grt_row_get, 1, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "events lost for want of room"},
+	{"lost", grt_row_get, 1, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "events lost because the buffer was full"},
 	{.name = NULL},
 };
 static const struct grt_table lost_table = {"lost_by_cpu", "events lost, by CPU", lost_columns, 0};

@@ -34,7 +34,7 @@ int child_find(char **argv);
 /**
  * child_fork - makes the process, which waits
  * @err_fd: its standard error, -1: ours
- * @user: that it becomes; NULL: it stays who we are
+ * @user: that it becomes; NULL: ours
  * Return: 0 or -errno
  */
 int child_fork(struct child *c, char **argv, int err_fd, const char *user, struct grt_err *err);

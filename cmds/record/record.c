@@ -281,7 +281,7 @@ static bool wants_stack(void)
 	return opt.stack && strcmp(opt.stack, "none") && strcmp(opt.stack, "inproc");
 }
 
-/* Whether a source that is open already tells of the jobs of a driver. */
+/* Whether a source that is open already reports the jobs of a driver. */
 static bool record_is_covered(void *arg, const char *driver)
 {
 	const struct run *run = arg;
@@ -354,7 +354,7 @@ static void record_note_error(const struct grt_err *err)
 	record_note(text);
 }
 
-/* For who wonders; what lacks a privilege that can be had is always told. */
+/* Details; a privilege that is missing and can be had is always reported. */
 static void tell_left_out(const struct left_out *left)
 {
 	char text[sizeof(left->why.what) + sizeof(left->why.why) + 64];
@@ -394,7 +394,7 @@ static void record_blame_option(const struct source *source, struct grt_err *why
 		 what);
 }
 
-/* Opens every source asked for. Return: an exit status */
+/* Opens every source requested. Return: an exit status */
 static int open_inputs(struct run *run)
 {
 	struct left_out left[SOURCES] = {0};
@@ -405,7 +405,7 @@ static int open_inputs(struct run *run)
 
 	for (i = 0; i < SOURCES; i++) {
 		wish = wish_for(all_sources[i], &unknown);
-		/* packets of two sources are told apart by their files only */
+		/* packets of two sources are distinguished by their files only */
 		if (opt.raw && run->n_inputs && wish == WISH_NAMED)
 			return cmd_usage_error("--raw: one source at a time, with -e");
 		if (wish == WISH_NO || (opt.raw && run->n_inputs))
@@ -735,7 +735,7 @@ static int move_ready(struct run *run, struct grt_err *err)
 	return 0;
 }
 
-/* PROG after a stop signal: it is asked to end, later told to, then left alone. Return: whether to wait for
+/* PROG after a stop signal: it is asked to end, then forced to, then left alone. Return: whether to wait for
  * it */
 static bool child_may_end(struct run *run, uint64_t now)
 {
@@ -824,7 +824,7 @@ static int drain_to_end(struct run *run, struct grt_err *err)
 	return ret;
 }
 
-/* Takes what is there from streams that go on: no more than a buffer each, or a busy GPU would never let us
+/* Takes what is there from streams that go on: at most a buffer each, or a busy GPU would never let us
  * end. */
 static int drain_present(struct run *run, const struct input *in, struct grt_err *err)
 {
@@ -949,7 +949,7 @@ static void record_confine(struct run *run)
 		record_note_error(&err);
 }
 
-/* Holds what is in the recording against what its sources counted. @tell: no other error has been told */
+/* Holds what is in the recording against what its sources counted. @tell: no other error has been reported */
 static void record_check_missed(struct run *run, bool tell)
 {
 	struct grt_balance missed;

@@ -85,7 +85,7 @@ static void record_files_tell(const struct merged *m)
 		(unsigned long long)n.stacks, (double)(n.kernel_ns + n.copy_ns) / 1e6);
 	fprintf(stderr,
 		"  kernels and copies got their launch: %llu by correlation id, %llu were launched by the GPU, "
-		"%llu are of none that is there; %llu have a stack\n",
+		"%llu have no launch in the trace; %llu have a stack\n",
 		(unsigned long long)n.matched, (unsigned long long)n.by_gpu, (unsigned long long)n.unknown,
 		(unsigned long long)n.with_stack);
 	if (n.stack_cut || n.stack_none)

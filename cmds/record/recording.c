@@ -111,7 +111,7 @@ static int recording_not_ours(const char *path, struct grt_err *err)
  */
 static int recording_lock_dir(int dir, const char *doing, const char *path, struct grt_err *err)
 {
-	/* one who opens it to read has the lock for a moment only */
+	/* a reader has the lock only for a moment */
 	for (unsigned int i = 0; i < LOCK_TRIES; i++, nanosleep(&(struct timespec){.tv_nsec = LOCK_NS}, NULL))
 		if (!flock(dir, LOCK_EX | LOCK_NB) || errno != EWOULDBLOCK)
 			return 0;
@@ -223,7 +223,7 @@ void recording_give(struct recording *r, const char *name)
 static void set_path(struct recording *r, const char *path)
 {
 	*r = (struct recording){.path = path, .dir = -1, .uid = (uid_t)-1, .gid = (gid_t)-1};
-	/* Under sudo it belongs to who asked for it, so that it can be read without. */
+	/* Under sudo it belongs to the calling user, who can then read it without sudo. */
 	privileges_user(&r->uid, &r->gid);
 }
 
@@ -256,7 +256,7 @@ void recording_owner(const char *path, uid_t *uid, gid_t *gid)
 		close(dir);
 }
 
-/* Makes it, or takes an empty one, as who called sudo. Return: 0 or -errno */
+/* Creates it, or takes an empty one, as the user who called sudo. Return: 0 or -errno */
 static int make_dir(struct recording *r, const char *name, struct grt_err *err)
 {
 	bool as_user = as_user_begin_at(r->uid, r->gid, name);

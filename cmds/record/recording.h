@@ -30,7 +30,7 @@ struct recording_file {
  * @path: as given
  * @dir: descriptor, -1 for a raw file
  * @seekable: whole packets can be restored by cutting
- * @uid, @gid: who its files belong to, from root; (uid_t)-1: to root
+ * @uid, @gid: the owner of its files, set by root; (uid_t)-1: root
  * @files: of which there are @count
  * @events, @lost: from the packets' balances
  * @adopted: bytes of files that others have written
@@ -56,7 +56,7 @@ struct recording {
  */
 int recording_open_dir(struct recording *r, const char *path, struct grt_err *err);
 
-/** recording_owner - whose a recording at @path will be; -1: of who runs this */
+/** recording_owner - the future owner of a recording at @path; -1: the present user */
 void recording_owner(const char *path, uid_t *uid, gid_t *gid);
 
 /** recording_open_raw - the same with a plain file; "-" is standard output */
@@ -68,7 +68,7 @@ int recording_add_file(struct recording *r, const char *source, unsigned int ind
 /** recording_discard - removes what recording_open_dir() and what followed it made: it did not begin */
 void recording_discard(struct recording *r);
 
-/** recording_give - lets a file of the directory belong to who owns the others */
+/** recording_give - gives a file of the directory to the owner of the others */
 void recording_give(struct recording *r, const char *name);
 
 /** recording_write - appends bytes to file @i. Return: 0 or -errno; then the file ends with its last whole

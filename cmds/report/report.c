@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * grtrace report: where the time of the jobs of a trace went. Takes the command
- * line, chooses the analyses of what is asked for from their rows (lib/analyses.def)
+ * line, chooses the analyses of what is requested from their rows (lib/analyses.def)
  * and lets a session drive them; report_print.c writes what they show.
  */
 #include <errno.h>
@@ -78,13 +78,13 @@ static int on_elsewhere(struct grt_consumer *c, const struct grt_event *e, uint3
 	return 0;
 }
 
-/* Records of what was before or is after the time looked at are no part of it. */
+/* Records of what was before or is after the time looked at are not part of it. */
 static void set_busy_span(struct report *r, uint64_t first, uint64_t last)
 {
 	grt_analyses_span(&r->a, first, last);
 }
 
-/* Names are told of whenever they are from. */
+/* Names are reported whenever they are from. */
 static bool report_is_asked_for(const struct report *r, const struct grt_event *e)
 {
 	return e->type != GRT_EV_NAME || (e->time >= r->asked.from && e->time <= r->asked.to);

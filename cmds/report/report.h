@@ -14,7 +14,7 @@
  * struct report - one run
  * @a: the analyses of what is shown
  * @input: its name for people
- * @by: the part asked for by --by, or by --csv; NULL: the summary
+ * @by: the part requested by --by, or by --csv; NULL: the summary
  * @elsewhere: events that the summary has no table for, by class; classes.def says where to look
  * @asked: by --from and --to, all there is without them
  * @span: the time that is looked at (live: known with the first event)

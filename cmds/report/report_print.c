@@ -176,7 +176,7 @@ static bool report_print_is_shown(void *arg, const struct grt_part *part, const 
 	return part != r->by && !(r->a.pass.no_jobs && part->where & GRT_PART_JOBS) && !r->a.pass.csv;
 }
 
-/* What was asked for comes first; CSV is nothing else. */
+/* What was requested comes first; CSV is nothing else. */
 static int report_print_write_tables(struct report *r)
 {
 	int ret = 0;

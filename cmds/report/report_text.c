@@ -19,7 +19,6 @@ static void get_bad(struct grt_cell *cell, const void *view, const void *row, in
 {
 	const struct grt_health_text *t = row;
 
-	(void)view;
 	cell->absent = !t->bad;
 	if (arg)
 		cell->text = t->bad_text;

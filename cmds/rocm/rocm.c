@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * grtrace rocm: the log of AMD's runtime and the kernel's KFD on one time line.
- * `record` runs a program with both, `report` says what they tell.
+ * `record` runs a program with both, `report` shows both.
  */
 #include <string.h>
 

@@ -13,7 +13,7 @@
 #include "merge/merge.h"
 #include "cmds/reading.h"
 
-/** struct rocm_options - the command line; @offset: NS, auto or NULL; @recorded: `record` asks for the
+/** struct rocm_options - the command line; @offset: NS, auto or NULL; @recorded: `record` requests the
  * report: none of an empty recording is no failure */
 struct rocm_options {
 	const char *output;
@@ -40,8 +40,8 @@ struct rocm_folded;
 /**
  * struct rocm_run - one report
  * @log, @kernel: what is in the inputs
- * @folded: NULL: not asked for
- * @json: lines of the time line are JSON, NULL: text, or not asked for
+ * @folded: NULL: not requested
+ * @json: lines of the time line are JSON, NULL: text, or not requested
  * @fixed: the offset was given, @estimated: found; else the clocks are taken for one
  * @first: stamp of the first event, which is the zero of @relative
  */

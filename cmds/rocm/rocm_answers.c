@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The last section of `grtrace rocm report`: answers in sentences, each made of
- * what was counted in this trace. What a trace cannot tell is said to be so.
+ * what was counted in this trace. What a trace cannot report is said to be so.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -78,7 +78,7 @@ static void order(struct answers *a, const struct rocm_run *run)
 	if (run->log)
 		rocm_answers_say(a, "The runtime made %" PRIu64 " hardware queues. ", c->queues);
 	if (run->kernel)
-		rocm_answers_say(a, "KFD was asked for %" PRIu64 " queues.", c->creations);
+		rocm_answers_say(a, "KFD got requests for %" PRIu64 " queues.", c->creations);
 	if (both)
 		rocm_answers_say(
 			a,
@@ -101,7 +101,7 @@ static void mqd(struct answers *a, const struct rocm_run *run)
 		rocm_answers_say(a,
 				 run->r.count.creations
 					 ? ": no creation came that far, or those functions were not traced."
-					 : ": no queue was asked for.");
+					 : ": no queue was requested.");
 	} else {
 		rocm_answers_say(a,
 				 "In the kernel, by KFD: allocated %" PRIu64 " times, initialised %" PRIu64

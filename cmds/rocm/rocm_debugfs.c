@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * What debugfs said of KFD's queues before and after a program ran. How it is
- * laid out stands in drivers/gpu/drm/amd/amdkfd/kfd_debugfs.c and
+ * laid out is in drivers/gpu/drm/amd/amdkfd/kfd_debugfs.c and
  * kfd_process_queue_manager.c (Linux 6.1): lines that name a process and a queue,
  * then rows of hexadecimal words, each row behind its offset:
  *
@@ -9,10 +9,10 @@
  *	  Compute queue on device 1a2b
  *	    00000000: c0310800 00000000 ...
  *
- * kfd/mqds has descriptors as they stand in memory, kfd/hqds registers by their
+ * kfd/mqds has descriptors as they are in memory, kfd/hqds registers by their
  * address. What a word means depends on the ASIC, which these files do not name. But
  * of all of them the words from CP_MQD_BASE_ADDR on have one order, and where these
- * begin is told by what is there:
+ * begin follows from their content:
  *
  *	descriptor of 128 words	51	GFX7: cik_structs.h
  *	descriptor of 512 words	128	GFX8 to 12: {vi,v9,v10,v11,v12}_structs.h
@@ -26,7 +26,7 @@
  *
  * A process has several queues on a device, and the line above each is the same. A
  * queue of the later dump is the queue of the earlier one with the same addresses of ring
- * and descriptor (of SDMA the ring's, words 1 and 2 on all); where these are not known, the
+ * and descriptor (of SDMA the ring's, words 1 and 2 on all); where these are unknown, the
  * one with the same words, then the one at the same place, which is the order of creation.
  */
 #include <errno.h>
@@ -40,7 +40,7 @@
 /* Queues of a file, and words of all of them: 64 MiB. */
 #define QUEUES_MAX 8192U
 #define WORDS_MAX (8U << 20)
-/* The first word of a descriptor; where words stand in the block from CP_MQD_BASE_ADDR on, in bytes */
+/* The first word of a descriptor; where words are in the block from CP_MQD_BASE_ADDR on, in bytes */
 #define MQD_HEADER 0xC0310800U
 #define CP_MQD_BASE 0
 #define CP_MQD_BASE_HI 4
@@ -66,7 +66,7 @@ static const struct block {
 
 static const char *const files[] = {"mqds", "hqds", "rls"};
 
-/** struct word - what stands before it: its offset or its address */
+/** struct word - what precedes it: its offset or its address */
 struct word {
 	uint32_t at;
 	uint32_t v;

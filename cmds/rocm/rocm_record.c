@@ -57,7 +57,7 @@ static void default_dir(char dir[PATH_ROOM], const char *name)
 	snprintf(dir, PATH_ROOM, "log/%.200s_ftrace_%s", name, stamp);
 }
 
-/* Under sudo they belong to who asked for it, as the recording does. */
+/* Under sudo they belong to the calling user, as the recording does. */
 static int make_dirs(const char *path)
 {
 	char part[PATH_ROOM];
@@ -101,7 +101,7 @@ static bool user_may_write(const char *dir)
 	return may;
 }
 
-/* Its files have names that others use, too: what is not known to be of a recording is the user's. */
+/* Its files have names that others use, too: what is unknown to be of a recording is the user's. */
 static int check_place(const char *dir)
 {
 	char metadata[PATH_ROOM + 32];
@@ -227,7 +227,7 @@ static int container_words(const struct rocm_options *opt, char **words)
 	return n;
 }
 
-/* What cannot work here is left out with its reason, unless functions were asked for by name. */
+/* What cannot work here is left out with its reason, unless functions were requested by name. */
 static const char *choose_sources(const struct rocm_options *opt, int *status)
 {
 	struct grt_err err = {.what = ""};
@@ -321,7 +321,7 @@ int rocm_record(const struct rocm_options *opt, int argc, char **argv)
 	status = rocm_record_run_record(opt, &p, argc, argv);
 	snprintf(path, sizeof(path), "%s/metadata", p.recording);
 	if (stat(path, &st)) {
-		/* what kept a recording from being made was told */
+		/* what kept a recording from being made was reported */
 		made = EXIT_DONE;
 		if (errno == ENOENT)
 			remove_texts(&p);

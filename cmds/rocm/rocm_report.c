@@ -71,7 +71,7 @@ static int on_clock_event(void *arg, const struct grt_event *e, uint32_t cpu, un
 	return 0;
 }
 
-/* Without an answer the clocks are taken for one, which is said, unless an estimate was asked for. */
+/* Without an answer the clocks are taken for one, which is said, unless an estimate was requested. */
 static int rocm_report_estimate(struct rocm_run *run, bool asked)
 {
 	struct grt_rocm_clock *clock = NULL;
@@ -370,12 +370,12 @@ static int rocm_report_write_tables(struct rocm_run *run, struct grt_writer *w, 
 	return ret ? ret : write_layers(run, w);
 }
 
-/* A bound that is not known is the largest. */
+/* A bound that is unknown is the largest. */
 static void note_rocr(const struct grt_rocm_count *c, struct grt_notes *n)
 {
 	static const char *const how[GRT_ROCM_ROCR] = {
 		[1] = "moved by snapshots of both clocks",
-		[2] = "moved by what stands before and behind them in the log",
+		[2] = "moved to fit between the records before and after them in the log",
 	};
 
 	if (c->rocr[0])
@@ -429,10 +429,8 @@ static void note_inputs(const struct rocm_run *run, struct grt_notes *n)
 			grt_note(n, "the first line that is not understood is line %" PRIu64 ": %s",
 				 h->text.bad_line, h->text.bad_text);
 		if (lost || h->text.gaps)
-			grt_note(n,
-				 "%" PRIu64 " events were lost; %" PRIu64
-				 " places where it is not said how many",
-				 lost, h->text.gaps);
+			grt_note(n, "%" PRIu64 " events were lost; %" PRIu64 " places without a number", lost,
+				 h->text.gaps);
 	}
 	if (run->r.count.over)
 		grt_note(n, "%" PRIu64 " values are not in a table, because it was full", run->r.count.over);
@@ -546,7 +544,7 @@ static int rocm_report_judge(const struct rocm_run *run)
 	return EXIT_DONE;
 }
 
-/* What `record` asks for is a report also then: whatever reads it finds one, with nothing in it. */
+/* What `record` requests is a report also then: whatever reads it finds one, with nothing in it. */
 static int rocm_report_tell_empty(const struct rocm_run *run)
 {
 	uint64_t passed = 0, lines = 0;

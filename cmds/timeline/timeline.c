@@ -2,7 +2,7 @@
 /*
  * grtrace timeline: when the rings, engines and processes of a trace were busy,
  * as text. Takes the command line and lets the session drive the analyses that
- * have parts of a timeline (lib/analyses.def); how they look stands in
+ * have parts of a timeline (lib/analyses.def); how they look is in
  * timeline_print.c and timeline_bars.c.
  */
 #include <errno.h>
@@ -20,7 +20,7 @@
 #define WIDTH_MIN 20
 #define WIDTH_MAX 1000
 #define WIDTH_DEFAULT 80
-/* From this width on the busy share stands behind each bar. */
+/* From this width on the busy share follows each bar. */
 #define WIDTH_SHARES 40
 
 static struct {

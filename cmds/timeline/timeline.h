@@ -19,7 +19,7 @@
  * @width: of a line, characters
  * @label: of this, for the row's name
  * @columns: of this, for the bar
- * @shares: the busy share stands behind the bar
+ * @shares: the busy share follows the bar
  * @utf8: blocks, else ASCII
  * @colour: on a terminal
  */

@@ -176,7 +176,6 @@ static void ring_label(const struct timeline *tl, const struct grt_timeline_row 
 static void engine_label(const struct timeline *tl, const struct grt_timeline_row *row, char *text,
 			 size_t room)
 {
-	(void)tl;
 	snprintf(text, room, "%s", grt_engine_name(row->engine));
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * What `grtrace timeline` writes and in which order, as text and as JSON. How
- * bars are drawn stands in timeline_bars.c.
+ * bars are drawn is in timeline_bars.c.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -15,7 +15,8 @@ static const struct grt_table recording_pairs = {"recording", "recording", NULL,
 
 const struct cmd_json timeline_json = {
 	.title = "what grtrace timeline --json prints",
-	.tables = GRT_TABLES(&recording_pairs, &reading_health_pairs, &reading_join_pairs, &reading_balance_pairs),
+	.tables = GRT_TABLES(&recording_pairs, &reading_health_pairs, &reading_join_pairs,
+			     &reading_balance_pairs),
 	.parts = GRT_PART_BARS | GRT_PART_LATENCY,
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * One event as it stands in a packet: a common part of 48 bytes and a payload
+ * One event as it is in a packet: a common part of 48 bytes and a payload
  * by type. Used by kernel modules, BPF programs and user code alike.
  *
  * Everything is little-endian and naturally aligned; a record's size is a
@@ -100,7 +100,7 @@ enum grt_flag {
 #define GRT_NAME_COUNTER 4
 #define GRT_NAME_RING_GPU 5 /* which GPU the ring is of */
 
-/* grt_ev_complete.status and grt_ev_fence.status where the source does not tell the fence's error */
+/* grt_ev_complete.status and grt_ev_fence.status where the source does not report the fence's error */
 #define GRT_STATUS_UNKNOWN 0x7fffffff
 /* The fd of a call where the source does not give it. The other fields of such a call, and of an MMAP
  * without a device, then have all bits set where the source does not give them. */
@@ -127,6 +127,30 @@ enum grt_thread_state {
 #include "thread_states.def"
 #undef GRT_THREAD_STATE
 };
+
+/** enum grt_waker - the rows of wakers.def: grt_ev_asleep.by */
+enum grt_waker {
+#define GRT_WAKER(number, NAME, name, help) GRT_WAKER_##NAME = (number),
+#include "wakers.def"
+#undef GRT_WAKER
+};
+
+/** enum grt_wake_cause - the rows of wake_causes.def: grt_ev_asleep.cause */
+enum grt_wake_cause {
+#define GRT_WAKE_CAUSE(number, NAME, name, help) GRT_WAKE_##NAME = (number),
+#include "wake_causes.def"
+#undef GRT_WAKE_CAUSE
+};
+
+/** enum grt_slice_edge - the rows of slice_edges.def: grt_ev_gpu_slice.begin and .over */
+enum grt_slice_edge {
+#define GRT_SLICE_EDGE(number, NAME, name, help) GRT_SLICE_##NAME = (number),
+#include "slice_edges.def"
+#undef GRT_SLICE_EDGE
+};
+
+/* grt_ev_gpu_slice.gpu_instance and .compute_instance of a GPU that is not divided */
+#define GRT_NOT_DIVIDED 255
 
 /* grt_ev_thread.what */
 #define GRT_THREAD_MADE 1

@@ -58,7 +58,8 @@ struct grt_event_desc {
 	__u8 who;
 };
 
-/* The fields of struct grt_event that a text form carries, ended by a row without name; time and size go without saying. */
+/* The fields of struct grt_event that a text form carries, ended by a row without name; time and size go
+ * without saying. */
 extern const struct grt_field grt_common_fields[];
 extern const struct grt_event_desc grt_event_table[GRT_EV_MAX];
 extern const char *const grt_engine_names[GRT_ENGINE_MAX];
@@ -83,7 +84,7 @@ const struct grt_field grt_common_fields[] = {
 	GRT_FIELD_AT(struct grt_event, seqno, GRT_FIELD_DEC, "fence sequence number"),
 	GRT_FIELD_AT(struct grt_event, ring, GRT_FIELD_DEC, "ring id"),
 	GRT_FIELD_AT(struct grt_event, device, GRT_FIELD_DEC, "device number"),
-	{ .name = 0 },
+	{.name = 0},
 };
 
 #define GRT_BASE_DEC GRT_FIELD_DEC
@@ -100,12 +101,12 @@ const struct grt_field grt_common_fields[] = {
 	  .offset = __builtin_offsetof(GRT_ROW, fname), .size = sizeof(((GRT_ROW *)0)->fname) },
 
 /* A local type name per event lets the field rows say where they are without naming their event. */
-#define GRT_EVENT(id, TITLE, evt, CLASS, LEVEL, WHO, list, hlp)                              \
-	static const struct grt_field *grt_fields_##evt(void)                  \
-	{                                                                             \
-		typedef struct grt_ev_##evt GRT_ROW __attribute__((unused));          \
-		static const struct grt_field rows[] = { list { .name = 0 } };        \
-		return rows;                                                          \
+#define GRT_EVENT(id, TITLE, evt, CLASS, LEVEL, WHO, list, hlp)              \
+	static const struct grt_field *grt_fields_##evt(void)                \
+	{                                                                    \
+		typedef struct grt_ev_##evt GRT_ROW __attribute__((unused)); \
+		static const struct grt_field rows[] = {list{.name = 0}};    \
+		return rows;                                                 \
 	}
 #include "events.def"
 #undef GRT_EVENT

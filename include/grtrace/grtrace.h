@@ -87,11 +87,11 @@ struct grt_session;
  *	merge, so that balances can be summed
  * @event: every event, before its own callback
  * @unknown: a type that this version does not know; skipped by its size
- * @beyond: an event outside of the time that grt_session_run() was asked for, which
+ * @beyond: an event outside of the time that grt_session_run() was requested, which
  *	defines what those inside refer to: FRAME, LOG_TEXT and the class image. It
  *	reaches no other callback; NAME comes to its own, whenever it is from
- * @late: the same for the class launch: such an event is written when what it tells of
- *	is over, which may be inside all the same. What those that come to @launch tell
+ * @late: the same for the class launch: such an event is written when what it reports
+ *	is over, which may be inside all the same. What those that come to @launch report
  *	of may be outside
  * @job and so on: the events of each class, see classes.def
  */
@@ -162,7 +162,7 @@ struct grt_health_text {
  * @unknown: of these, of unknown types
  * @before, @after: of these, not in the time that is wanted; some of them reach @beyond and @late of the
  *consumer
- * @of_others, @of_no_gpu: of these, of another GPU than the one asked for, and of none that is known, see
+ * @of_others, @of_no_gpu: of these, of another GPU than the one requested, and of none that is known, see
  *	grt_session_gpu()
  * @packets: packets seen
  * @bytes: read
@@ -211,7 +211,7 @@ struct grt_health {
  * Of a pipe, this waits for the first line that is of a form. Text that is far
  * out of order is sorted in unnamed files in $TMPDIR (/tmp).
  * A recording whose last packet was cut by a crash is cut back to whole packets
- * on disk when it can be written, which is told in the session's health. A
+ * on disk when it can be written, which is reported in the session's health. A
  * recorder holds flock(2) LOCK_EX on the directory while it writes: then the
  * part that is on disk is read and nothing is cut.
  * Return: 0, -EPROTO for another format number ("format N, this tool reads
@@ -261,7 +261,7 @@ int grt_session_run_live_sized(struct grt_session *s, struct grt_consumer *c, si
 int grt_session_gpu(struct grt_session *s, const char *gpu, const char *cards, struct grt_err *err);
 
 /**
- * grt_session_gpu_missing - after a run: whether it met nothing that is of the GPU asked for
+ * grt_session_gpu_missing - after a run: whether it met nothing that is of the GPU requested
  * Return: 0, or -ENODEV with the GPUs that it met in @err
  */
 int grt_session_gpu_missing(const struct grt_session *s, struct grt_err *err);

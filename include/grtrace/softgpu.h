@@ -124,7 +124,7 @@ enum grtrace_softgpu_state {
  * @ring: index
  * @state: enum grtrace_softgpu_state
  * @status: 0 or -errno
- * @pid, @tid: of who submitted it
+ * @pid, @tid: of the submitter
  *
  * A stamp of what did not happen is 0.
  */

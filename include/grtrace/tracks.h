@@ -112,7 +112,8 @@ enum grt_track_item_kind {
 	GRT_TRACK_CATEGORY(SET, gpu_memset)       \
 	GRT_TRACK_CATEGORY(OVERHEAD, overhead)    \
 	GRT_TRACK_CATEGORY(HIP, hip)              \
-	GRT_TRACK_CATEGORY(FUNC, func)
+	GRT_TRACK_CATEGORY(FUNC, func)            \
+	GRT_TRACK_CATEGORY(CONTEXT, context)
 
 enum grt_track_category {
 #define GRT_TRACK_CATEGORY(NAME, name) GRT_CATEGORY_##NAME,

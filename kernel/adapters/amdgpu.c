@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * amdgpu: its jobs are the DRM scheduler's; the driver tells besides how many
+ * amdgpu: its jobs are the DRM scheduler's; the driver reports besides how many
  * command buffers (IBs) a submit has, interrupts, and where buffers lie.
  *
  * Tracepoints (Linux 5.15 to 7.3, drivers/gpu/drm/amd/amdgpu/amdgpu_trace.h):
@@ -193,7 +193,7 @@ static u32 grt_amdgpu_iv_source(const struct amdgpu_iv_entry *iv)
 		       : GRT_IRQ_SOURCE(grt_amdgpu_field(IV_CLIENT_ID, iv, GRT_IRQ_CLIENT_UNKNOWN), src);
 }
 
-/* Of no thread that could be asked for, and the ring is not one of the scheduler's by name. */
+/* Of no thread that could be requested, and the ring is not one of the scheduler's by name. */
 static void grt_amdgpu_on_iv(void *data, unsigned int ih, struct amdgpu_iv_entry *iv)
 {
 	struct grt_ev_irq ev = { .e = { .type = GRT_EV_IRQ, .ring = GRT_RING_NONE } };
@@ -252,7 +252,7 @@ static void grt_amdgpu_on_bo_move(void *data, struct amdgpu_bo *bo, u32 to, u32 
 	grtrace_emit(&ev.e);
 }
 
-/* Bytes of a mapping, 0 where that is not known. */
+/* Bytes of a mapping, 0 where that is unknown. */
 static u64 grt_amdgpu_mapping_bytes(const struct amdgpu_bo_va_mapping *m)
 {
 	u64 start, last;

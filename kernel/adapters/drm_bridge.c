@@ -3,7 +3,7 @@
  * Every driver whose jobs go through the DRM scheduler and that has no adapter
  * of its own: etnaviv, lima, panfrost, v3d, msm, later xe, panthor, imagination
  * and others. A driver whose adapter is loaded is left to that one, so that no
- * job is told twice; nouveau's adapter leaves the scheduler's jobs here.
+ * job is reported twice; nouveau's adapter leaves the scheduler's jobs here.
  */
 #include "drm_sched.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Jobs of the DRM scheduler (module gpu_sched), for the adapters that tell of
+ * Jobs of the DRM scheduler (module gpu_sched), for the adapters that report
  * them: drm_bridge for every driver that has no adapter of its own, and those
  * adapters for theirs. Each module that includes this has it all to itself, and
- * says by sched_follows() whose jobs it tells of; drm_sched.def has the rows of
+ * says by sched_follows() whose jobs it reports; drm_sched.def has the rows of
  * its tracepoints.
  *
  * Tracepoints of both generations take the same arguments (Linux 5.15 to 7.3,
@@ -14,8 +14,8 @@
  *
  * A job is known by its finished fence. SUBMIT is queue, COMMIT is run, END is
  * done, COMPLETE is the fence's dma_fence_signaled. When the hardware began a
- * job is not told; readers conclude it from the order on the ring. The BPF
- * program drm_sched tells the same. Where done has a name that is not known here,
+ * job is not reported; readers infer it from the order on the ring. The BPF
+ * program drm_sched reports the same. Where done has a name that is unknown here,
  * END comes with COMPLETE, inferred.
  */
 #ifndef GRTRACE_ADAPTERS_DRM_SCHED_H
@@ -54,7 +54,7 @@ enum sched_role {
 /**
  * struct sched_ring - what is known of a scheduler; never changed but for @used
  * @sched, @dev, @name: it is this one as long as all three agree: addresses are used again
- * @driver: run-time name of its module, "" where it is not known
+ * @driver: run-time name of its module, "" where it is unknown
  * @asked: grtrace_adapters_changed when sched_follows() was asked
  * @ours: what it said
  * @id: of the ring, GRT_RING_NONE where there was no room for it
@@ -76,7 +76,7 @@ struct sched_ring {
 /* Some more, since one that went is free only when nobody reads it any more. */
 #define SCHED_POOL { .count = SCHED_RINGS + 256, .size = sizeof(struct sched_ring) }
 
-/* sched_dep.seq & 3; each step to the next adds one, so that a slot used again is told from itself */
+/* sched_dep.seq & 3; each step adds one, so that a slot that is used again differs from itself */
 enum sched_dep_state {
 	SCHED_DEP_FREE,
 	SCHED_DEP_FILLING,
@@ -103,7 +103,7 @@ static struct {
 
 static struct grtrace_adapter adapter;
 
-/* Whether jobs of this driver are told by this module; any context. */
+/* Whether jobs of this driver are reported by this module; any context. */
 static bool sched_follows(const char *driver);
 
 /* The driver's command code of a job that is being queued, 0 where it has none. */
@@ -146,7 +146,7 @@ static inline bool sched_ring_current(const struct sched_ring *r, struct drm_gpu
 	return r && r->asked == atomic_read(&grtrace_adapters_changed) && sched_ring_is(r, sched);
 }
 
-/* Under the lock. @id_kept: another one has its id now; who still reads this one finds it here, too */
+/* Under the lock. @id_kept: another one has its id now; readers of this one still find it here */
 static inline void sched_ring_drop(struct sched_ring *r, bool id_kept)
 {
 	hash_del_rcu(&r->node);
@@ -223,7 +223,7 @@ static noinline struct sched_ring *sched_ring_add(struct drm_gpu_scheduler *sche
 	return r;
 }
 
-/* Fills in where the job is. Return: whether this module tells of it */
+/* Fills in where the job is. Return: whether this module reports it */
 static inline bool sched_place(struct drm_gpu_scheduler *sched, struct grtrace_job *job)
 {
 	struct sched_ring *r;
@@ -279,7 +279,7 @@ static inline void sched_learn(const struct dma_fence *finished)
 		WRITE_ONCE(sched_state.finished, ops);
 }
 
-/* The job of a scheduler's event, with its place. Return: whether this module tells of it */
+/* The job of a scheduler's event, with its place. Return: whether this module reports it */
 static inline bool sched_job(struct drm_sched_job *sj, struct grtrace_job *job)
 {
 	if (!grtrace_enabled())
@@ -308,7 +308,7 @@ static void sched_on_run(void *data, struct drm_sched_job *sj, struct drm_sched_
 }
 
 /*
- * When the hardware's fence was signalled, 0: not known. This is read later, when
+ * When the hardware's fence was signalled, 0: unknown. This is read later, when
  * other callbacks of that fence, or the scheduler's thread, have had their turn.
  */
 static inline u64 sched_signalled_at(const struct dma_fence *hw)
@@ -500,7 +500,7 @@ static void sched_on_fence_signaled(void *data, struct dma_fence *fence)
 /*
  * The job that a thread waits for, which may be over: then its scheduler may be
  * gone, and its address is only compared. The job's ring is known from its SUBMIT.
- * Return: whether it is one that this module tells of
+ * Return: whether it is one that this module reports
  */
 static inline bool sched_waited_for(struct dma_fence *fence, struct grtrace_job *job)
 {

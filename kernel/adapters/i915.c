@@ -203,7 +203,7 @@ static void grt_i915_on_request_in(void *data, struct i915_request *rq, unsigned
 		grtrace_start(&job);
 }
 
-/* As the driver's i915_request_completed(); false where that cannot be told. */
+/* As the driver's i915_request_completed(); false where that cannot be known. */
 static bool grt_i915_completed(const struct i915_request *rq)
 {
 	const void *hwsp;

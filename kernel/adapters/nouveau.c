@@ -14,7 +14,7 @@
  *
  * From Linux 6.6 on, what comes by DRM_NOUVEAU_EXEC goes through the DRM
  * scheduler. Its worker makes the fence, so the fence does not say who submitted
- * the job, and when; the scheduler's events do. drm_bridge tells these jobs, and
+ * the job, and when; the scheduler's events do. drm_bridge reports these jobs, and
  * while it is loaded their fences are left out here:
  *
  *	drm_run_job          the next fence of this thread is a scheduler's job
@@ -22,7 +22,7 @@
  *
  * Fences of all drivers come here. Whose ops they have is asked once per ops, at
  * _init: from 6.17 on a signalled fence has another name, from 7.x on it may have
- * no ops at all. Then its context tells.
+ * no ops at all. Then its context reports.
  */
 #include <linux/device.h>
 #include <linux/dma-fence.h>
@@ -248,7 +248,7 @@ static bool grt_nouveau_runner_is_known(void)
 	return grt_nouveau_runner_change((long)current, (long)current);
 }
 
-/* The scheduler's adapter tells this job, whose fence this thread is about to make. */
+/* The scheduler's adapter reports this job, whose fence this thread is about to make. */
 static void grt_nouveau_on_run_job(void *data, struct drm_sched_job *sj, struct drm_sched_entity *entity)
 {
 	if (!grtrace_enabled() || !grt_nouveau_is_our_scheduler(sj->sched) ||

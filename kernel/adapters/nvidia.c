@@ -15,7 +15,7 @@
  *	kchangrpDestroy_IMPL                        TSG_DESTROY; the handles are
  *	kchangrpapiDestruct_IMPL                    those of this, around it
  *
- * Each event is told when the function returns, with its status. The functions
+ * Each event is reported when the function returns, with its status. The functions
  * and their arguments are the same in the branches 535 to 595 (src/nvidia,
  * kernel/gpu/fifo); they have no place for the function tracer, so only a probe
  * by breakpoint reaches them, and its handler runs as in an NMI: it takes the
@@ -49,7 +49,7 @@
  * struct layout - where what lies, in bytes
  * @branch, @from: the first version that has it, such as 580.65; up to the next
  *	row of the branch. Of rows of one version that holds which the first group
- *	bears out: up to 570 the public source asks for a build with checks, which
+ *	bears out: up to 570 the public source requests a build with checks, which
  *	makes groups longer
  * @vp: RM_ENGINE_TYPE_VP, from which on the numbers of engines differ
  * @grp: KernelChannelGroup.grpID; runlistId, chanCount, engineType follow it
@@ -559,7 +559,7 @@ static void grt_nvidia_interleave_leave(struct call *c, u32 status)
  * struct hook - a function that is probed
  * @symbol: its name
  * @enter: takes what will not be there when it returns; as in an NMI; may be NULL
- * @leave: tells the event
+ * @leave: reports the event
  * @rp: the probe
  * @bound: it is in place
  */
@@ -663,7 +663,7 @@ static void grt_nvidia_hooks_detach(void)
 static void grt_nvidia_refuse(const char *why, const char *what)
 {
 	snprintf(refused, sizeof(refused), "%s_%s", why, what);
-	pr_warn("adapter " DRIVER ": no channel groups are told of: %s\n", refused);
+	pr_warn("adapter " DRIVER ": no channel groups are recorded: %s\n", refused);
 }
 
 /* The last row that begins no later than this version; of several alike the first. */

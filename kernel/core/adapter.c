@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Ties adapters to tracepoints by name. A driver's tracepoints come and go with
- * its module: the tracepoint notifier tells, and replays what is loaded already,
+ * its module: the tracepoint notifier reports, and replays what is loaded already,
  * so the order of loading does not matter and one function does both. Those of
  * the kernel itself, where drivers that are built in have theirs too, are always
  * there.
  *
- * Of a driver without tracepoints that notifier does not tell: the one of modules
+ * Of a driver without tracepoints that notifier does not report: the one of modules
  * does, but replays nothing. What was there before, or is built in, is found
  * among the PCI drivers.
  *
@@ -292,7 +292,7 @@ void grtrace_adapter_unregister(struct grtrace_adapter *a)
 EXPORT_SYMBOL_GPL(grtrace_adapter_unregister);
 
 /**
- * grtrace_adapter_serves - whether an adapter of this driver is loaded that tells the DRM scheduler's jobs, too
+ * grtrace_adapter_serves - whether a loaded adapter of this driver reports the DRM scheduler's jobs, too
  * @driver: run-time name of its module
  *
  * Any context. What it says holds until grtrace_adapters_changed has changed.
@@ -347,7 +347,7 @@ u64 grtrace_opaque(const void *object)
 }
 EXPORT_SYMBOL_GPL(grtrace_opaque);
 
-/* Whether the tracepoint is told by another row of its role: by one that is bound, else by the first. */
+/* Whether another row of its role reports the tracepoint: one that is bound, else the first. */
 static bool adapter_stands_for(const struct grtrace_adapter *a, const struct grtrace_probe *p)
 {
 	const struct grtrace_probe *q;

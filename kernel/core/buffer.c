@@ -199,7 +199,7 @@ int grtrace_buffer_open(u64 bytes)
 
 	if (!buffer_have_memory(bytes, 0))
 		return -ENOMEM;
-	set_current_oom_origin(); /* who asks for more than there is goes before others do */
+	set_current_oom_origin(); /* the process that requests too much is killed before others */
 	chan = relay_open("events", grtrace_dir, subbuf, GRTRACE_SUBBUFS, &callbacks, NULL);
 	clear_current_oom_origin();
 	if (!chan) {
@@ -295,7 +295,7 @@ static void buffer_flush_this_cpu(void *unused)
 		buffer_flush_cpu(c);
 }
 
-/* Of one that is away, where nobody emits; the flush that is asked for and the timely one may meet here. */
+/* Of one that is away, where nobody emits; the flush that is requested and the timely one may meet here. */
 static void buffer_flush_away_cpu(struct grtrace_cpu *c)
 {
 	static DEFINE_MUTEX(away_lock);
@@ -329,7 +329,7 @@ void grtrace_flush(void)
 
 /*
  * The timely flush, so that a reader need not wait until a sub-buffer is full.
- * A packet's first record asks for it: while nothing happens, nothing runs. Only
+ * A packet's first record requests it: while nothing happens, nothing runs. Only
  * CPUs with something to give are disturbed.
  */
 static void buffer_timely_flush_fn(struct work_struct *work)
@@ -379,7 +379,7 @@ static bool buffer_counters_pending(const struct grtrace_cpu *c)
 /**
  * grtrace_flush_final - closes every CPU's packet after tracing has stopped
  *
- * What was lost or limited after the last record stands in a last packet without
+ * What was lost or limited after the last record is in a last packet without
  * records, as soon as there is room for it. grtrace_lock held, tracing off.
  */
 void grtrace_flush_final(void)

@@ -50,7 +50,7 @@ static int control_parse_mask(char *text, u64 *value)
 }
 
 /*
- * The n-th of the words of a key of kind WORD, which stand in the unit column;
+ * The n-th of the words of a key of kind WORD, which are in the unit column;
  * its length, 0 where there is none.
  */
 static int control_nth_word(enum grt_key key, u64 n, const char **word)
@@ -197,7 +197,7 @@ static int control_print_types(char *buf, size_t size)
 }
 
 /*
- * The open `control` with which tracing ends, NULL: tracing goes on until somebody stops it. A recorder
+ * The open `control` with which tracing ends, NULL: tracing goes on until a user stops it. A recorder
  * that is killed stops nothing; its files are closed all the same. Under grtrace_lock.
  */
 static const struct file *recorder;
@@ -602,7 +602,7 @@ void grtrace_control_add(enum grt_stage stage)
 	control_each_file_of(stage, control_file_add);
 }
 
-/** grtrace_control_remove - removes the files of a stage, and waits for who reads or writes them */
+/** grtrace_control_remove - removes the files of a stage, and waits for their readers and writers */
 void grtrace_control_remove(enum grt_stage stage)
 {
 	control_each_file_of(stage, control_file_remove);

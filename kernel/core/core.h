@@ -113,7 +113,7 @@ static inline u64 grtrace_stamp(struct grtrace_cpu *c)
 	return now;
 }
 
-/* Of an event that happened at @told: not before the event that the CPU has told last, nor after now. */
+/* Of an event that happened at @told: not before the event that the CPU has reported last, nor after now. */
 static inline u64 grtrace_stamp_told(struct grtrace_cpu *c, u64 told)
 {
 	u64 last = c->stamp;
@@ -156,7 +156,7 @@ u64 grtrace_jobs_evicted(void);
  * @id: GRT_RING_NONE: there is none here
  * @was: its id, when it has gone
  * @state: of the place, see rings.c
- * @device: name of the GPU's device on its bus, "" where it is not known
+ * @device: name of the GPU's device on its bus, "" where it is unknown
  */
 struct grtrace_ring {
 	u32 id;

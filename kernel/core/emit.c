@@ -103,7 +103,7 @@ static void emit_take_hw_ctx(struct grt_event *e, const struct grtrace_job_info 
 		*hw_ctx = job->hw_ctx;
 }
 
-/* The job of an event that belongs to the running thread; asked for where that matters. */
+/* The job of an event that belongs to the running thread; requested where that matters. */
 static const struct grtrace_job_info *emit_other_job(struct grt_event *e, struct grtrace_job_info *job)
 {
 	if (!e->ctx || (e->ring != GRT_RING_NONE && !READ_ONCE(grtrace_judging)) ||
@@ -114,7 +114,7 @@ static const struct grtrace_job_info *emit_other_job(struct grt_event *e, struct
 }
 
 /*
- * Fills in who the event belongs to; an injected one may have said so itself.
+ * Fills in the thread of an event; an injected event may have its own.
  * Return: its job as SUBMIT said, which is @by or @other, or NULL
  */
 static const struct grtrace_job_info *emit_identify(struct grt_event *e, const struct row *row,
@@ -226,7 +226,7 @@ static struct grt_ev_name *emit_name_thread(struct grtrace_cpu *c, struct grt_ev
 	return n + 1;
 }
 
-/* Names stand in every packet that uses them, before the first use. */
+/* Names are in every packet that uses them, before the first use. */
 static void *emit_write_names(struct grtrace_cpu *c, void *at, const struct grt_event *e,
 			      const struct grtrace_job_info *by, unsigned int ring, bool thread)
 {
@@ -364,7 +364,7 @@ static void emit(struct grtrace_cpu *c, struct grt_event *e, const struct row *r
  * grtrace_emit - emits any event but NAME
  * @e: a struct grt_ev_<name>; type, flags, engine, ctx, seqno, ring, device and
  *	the payload are the caller's, the rest is filled in. pid and tid: 0, or
- *	whom the event belongs to. time: 0, or when it happened, if that was noted.
+ *	the thread of the event. time: 0, or when it happened, if that was noted.
  *
  * Any context but NMI, where the event is counted as refused.
  */
@@ -509,9 +509,9 @@ EXPORT_SYMBOL_GPL(grtrace_complete);
  * @job: the job
  * @status: the fence's error, 0 or a negative errno, which makes an ERROR
  *
- * For drivers that tell by the fence alone, or twice, that a job is complete:
+ * For drivers that report by the fence alone, or twice, that a job is complete:
  * only the first call for a job whose SUBMIT is known does anything. Unless END
- * was told, the job has ended by now, which is inferred.
+ * was reported, the job has ended by now, which is inferred.
  */
 void grtrace_signaled(const struct grtrace_job *job, int status)
 {
@@ -551,7 +551,7 @@ EXPORT_SYMBOL_GPL(grtrace_ctx_switch);
  * @source: the interrupt's source number
  * @data: the interrupt's data word
  *
- * Where the device tells ring and address spaces of its own numbering, fill in
+ * Where the device reports ring and address spaces of its own numbering, fill in
  * struct grt_ev_irq and use grtrace_emit().
  */
 void grtrace_irq(const struct grtrace_job *job, u32 source, u32 data)

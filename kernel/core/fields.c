@@ -7,7 +7,7 @@
  *	amdgpu amdgpu_job.num_ibs 416 4
  *
  * which is the driver's module, the member, its offset and size in bytes, with
- * "-" for both where they are not known. Writing such a line sets it. The
+ * "-" for both where they are unknown. Writing such a line sets it. The
  * driver must be loaded, since its next version may have it elsewhere.
  */
 #include <linux/log2.h>
@@ -50,7 +50,7 @@ EXPORT_SYMBOL_GPL(grtrace_peek);
  * @f: the member
  * @object: the struct, or an address that is none: it is looked at with care
  * @to: where they go
- * @room: no more than this
+ * @room: at most this
  *
  * Any context but NMI.
  * Return: how many bytes there are in @to; 0: the member or the memory is not there
@@ -70,7 +70,7 @@ EXPORT_SYMBOL_GPL(grtrace_field_copy);
  * grtrace_field_read - a member of 1, 2, 4 or 8 bytes as a number
  * @f: the member
  * @object: see grtrace_field_copy()
- * @value: its value, not sign-extended; unchanged where it is not known
+ * @value: its value, not sign-extended; unchanged where it is unknown
  * Return: whether it is known
  */
 bool grtrace_field_read(const struct grtrace_field *f, const void *object, u64 *value)

@@ -8,7 +8,7 @@
  * locks held: none sleeps, allocates or takes a lock. While tracing is off each
  * costs one patched-out branch. Stamps are taken inside, by CLOCK_MONOTONIC.
  *
- * A job is known by its fence: (context, sequence number). SUBMIT tells ring,
+ * A job is known by its fence: (context, sequence number). SUBMIT reports ring,
  * engine, device and, from the running thread, who submitted; the events that
  * follow need only the identity, since they often run in interrupts and
  * workers.
@@ -79,9 +79,9 @@ void grtrace_error(const struct grtrace_job *job, int status, u32 code);
 void grtrace_command(const struct grtrace_job *job, u32 cmd);
 
 /* How far a job is: marks that an adapter sets, see grtrace_job_mark(). */
-#define GRTRACE_JOB_STARTED   1U /* START was told: after a preemption it is not told again */
-#define GRTRACE_JOB_ENDED     2U /* END was told */
-#define GRTRACE_JOB_SIGNALLED 4U /* COMPLETE was told */
+#define GRTRACE_JOB_STARTED   1U /* START was reported: after a preemption it is not reported again */
+#define GRTRACE_JOB_ENDED     2U /* END was reported */
+#define GRTRACE_JOB_SIGNALLED 4U /* COMPLETE was reported */
 
 int grtrace_job_mark(u64 ctx, u64 seqno, u8 marks);
 void grtrace_signaled(const struct grtrace_job *job, int status);
@@ -129,13 +129,13 @@ struct grtrace_probe {
  *
  * Where it lies is written to the file `offsets`, by `grtrace start`, which has
  * it from the driver's BTF; until then, and where the driver has no such
- * member, the field is not known.
+ * member, the field is unknown.
  */
 struct grtrace_field {
 	const char *type;
 	const char *member;
 	/* private: */
-	u32 place;	/* offset << 8 | size; 0: not known */
+	u32 place;	/* offset << 8 | size; 0: unknown */
 };
 
 int grtrace_peek(void *to, const void *from, size_t size);
@@ -175,7 +175,7 @@ void grtrace_pool_put(void *object);
  * @nprobes: how many
  * @fields: members of the driver's private structs; forgotten when it goes
  * @nfields: how many
- * @leaves_scheduler: the driver's jobs under the DRM scheduler are told by the
+ * @leaves_scheduler: the driver's jobs under the DRM scheduler are reported by the
  *	scheduler's adapter, drm_bridge
  * @comes: called before the first probe is attached, with the driver's module,
  *	NULL where it is built in; may sleep; may be NULL

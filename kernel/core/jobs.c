@@ -2,7 +2,7 @@
 /*
  * Who submitted which job, and what was decided on it: a fixed table from
  * (fence context, seqno) to what the job's SUBMIT knew, for the events that
- * follow it in interrupts and workers. Beside it, once somebody asks for them,
+ * follow it in interrupts and workers. Beside it, once somebody requests them,
  * the stamps of each job so far.
  *
  * Lock-free: each slot carries a sequence number, odd while it is written. A
@@ -89,7 +89,7 @@ static int jobs_slot_seq(const struct grtrace_slot *s)
 	return seq;
 }
 
-/* Takes a slot for writing; false when somebody else has it. */
+/* Takes a slot for writing; false if another writer has it. */
 static __always_inline bool jobs_slot_claim(struct grtrace_slot *s, int *seq)
 {
 	*seq = jobs_slot_seq(s);
@@ -165,7 +165,7 @@ static void jobs_begin_stamps(struct grt_ev_job *r, const struct grtrace_slot *s
 	r->submit = s->info.submitted;
 }
 
-/* Stamps that an adapter concluded; the types are in the order of a job's life. */
+/* Stamps that an adapter inferred; the types are in the order of a job's life. */
 static void jobs_note_inferred(struct grt_ev_job *r, const struct grt_event *e)
 {
 	if (e->flags & GRT_FLAG_INFERRED)
@@ -305,7 +305,7 @@ static bool jobs_slot_copy(const struct grtrace_slot *s, u64 ctx, u64 seqno, str
 
 /**
  * grtrace_job_find - what the job's SUBMIT knew
- * Return: false when the job is not known
+ * Return: false when the job is unknown
  */
 bool grtrace_job_find(u64 ctx, u64 seqno, struct grtrace_job_info *info)
 {
@@ -318,7 +318,7 @@ bool grtrace_job_find(u64 ctx, u64 seqno, struct grtrace_job_info *info)
 	return false;
 }
 
-/* The job's slot, claimed; NULL when the job is not known. */
+/* The job's slot, claimed; NULL when the job is unknown. */
 static __always_inline struct grtrace_slot *jobs_find_claim(u64 ctx, u64 seqno, int *seq)
 {
 	struct grtrace_slot *s = table[jobs_set_of(ctx, seqno)];
@@ -362,7 +362,7 @@ void grtrace_job_done(u64 ctx, u64 seqno, enum grt_fate fate, bool over)
  * grtrace_job_stamp - notes an event with its job
  * @out: gets all that is noted of the job; may be NULL
  * @held: only while it is held
- * Return: false when the job is not known or held, or stamps are not kept
+ * Return: false when the job is unknown or held, or stamps are not kept
  */
 bool grtrace_job_stamp(const struct grt_event *e, struct grt_ev_job *out, bool held)
 {
@@ -470,7 +470,7 @@ void grtrace_jobs_forget_fates(void)
  * @marks: GRTRACE_JOB_*, 0 to ask only
  *
  * Of several callers at once that set a mark, one is told that it was not set.
- * Return: the marks before, -ENOENT when the job's SUBMIT is not known
+ * Return: the marks before, -ENOENT when the job's SUBMIT is unknown
  */
 int grtrace_job_mark(u64 ctx, u64 seqno, u8 marks)
 {

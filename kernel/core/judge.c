@@ -213,7 +213,7 @@ static void judge_fill_place(struct grtrace_job_info *by, const struct grt_event
  * @c: this CPU, interrupts off
  * @e: complete but for @e->sample
  * @level: of its row
- * @by: whom it belongs to; of a SUBMIT all that is to be remembered
+ * @by: its thread; of a SUBMIT all that is to be remembered
  * @job: its job as known from SUBMIT, or NULL
  */
 void grtrace_emit_judged(struct grtrace_cpu *c, struct grt_event *e, u8 level, struct grtrace_job_info *by,

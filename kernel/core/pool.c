@@ -12,7 +12,7 @@
 #include "grtrace.h"
 
 /**
- * struct pool_object - what stands before each object
+ * struct pool_object - what precedes each object
  * @rcu: while readers may still have it
  * @pool: its own
  * @next: of the free ones
@@ -97,7 +97,7 @@ static void pool_give_back(struct rcu_head *rcu)
 	pool_push(o->pool, o);
 }
 
-/** grtrace_pool_put - gives an object back, once those who read it under RCU are done. Any context but NMI */
+/** grtrace_pool_put - gives an object back, once its readers under RCU are done. Any context but NMI */
 void grtrace_pool_put(void *object)
 {
 	call_rcu(&container_of(object, struct pool_object, data[0])->rcu, pool_give_back);

@@ -175,7 +175,7 @@ static void rings_place_fill(u32 id, const char *name, enum grt_engine engine, c
  * @name: as the driver calls it; cut to 31 characters
  * @engine: what it feeds
  * @driver: run-time name of the driver's module; cut to 15 characters
- * @dev: the GPU's device on its bus, whose name is kept; NULL: not known
+ * @dev: the GPU's device on its bus, whose name is kept; NULL: unknown
  *
  * May be called in atomic context.
  * Return: the id, which no other ring has had since the module was loaded, -ENOSPC or -EINVAL

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The files that only tell: version, stats, events_by_type, rings, adapters.
+ * The files that can only be read: version, stats, events_by_type, rings, adapters.
  */
 #include <linux/device.h>
 #include <linux/mm.h>
@@ -152,7 +152,7 @@ static int show_card_below(struct device *dev, void *number)
 	return show_card_number(dev, number) || device_for_each_child(dev, number, show_card_number);
 }
 
-/* The DRM device of a GPU on a bus that has one, "-" where it is not known. */
+/* The DRM device of a GPU on a bus that has one, "-" where it is unknown. */
 static void show_card(struct seq_file *m, const char *device)
 {
 	struct device *dev = bus_find_device_by_name(&platform_bus_type, NULL, device);

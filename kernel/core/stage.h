@@ -38,7 +38,7 @@
 
 /**
  * struct grtrace_job_info - what is remembered of a job from its SUBMIT
- * @submitted: stamp of its SUBMIT, ns; 0 where that is not known
+ * @submitted: stamp of its SUBMIT, ns; 0 where that is unknown
  * @pid: process of the submitter, 0 where unknown
  * @tid: thread of the submitter, 0 where unknown
  * @uid: user of the submitter in the initial namespace, (u32)-1 where unknown
@@ -49,7 +49,7 @@
  * @fate: enum grt_fate, what was decided at its SUBMIT: DELIVERED; AGGREGATED
  *	while its stamps wait for the JOB record; or what refused it
  * @percent: of the jobs that were kept when it was decided, 0: not decided
- * @over: its COMPLETE was told before this event
+ * @over: its COMPLETE was reported before this event
  * @comm: of the thread
  * @process: of the thread's process
  */
@@ -74,7 +74,7 @@ struct grtrace_job_info {
  * @e: the event, complete; @e->sample is only right in done()
  * @job: what is known of its job, or of the running thread where it has none
  * @stamps: the payload is the job's stamps and counts so far, this event's
- *	included; NULL unless the job is @known and a stage asked for stamps, or
+ *	included; NULL unless the job is @known and a stage requested stamps, or
  *	it is the COMPLETE or the JOB record of a job that was held
  * @known: @job is what the job's SUBMIT said
  * @percent: for job() to set: of all jobs, how many are kept now, 1..100

@@ -20,7 +20,7 @@ bool grtrace_judging;
 /* Set when a stage only wants to see what becomes of the events. */
 bool grtrace_watching;
 
-/* What the stages together have asked for, GRTRACE_STAGE_*. */
+/* What the stages together have requested, GRTRACE_STAGE_*. */
 unsigned int grtrace_wanted;
 
 /* Loaded; grtrace_lock. */
@@ -40,7 +40,7 @@ void grtrace_unlock(void)
 }
 
 /**
- * grtrace_lock_for_file - takes grtrace_lock for who reads or writes a file of a stage
+ * grtrace_lock_for_file - takes grtrace_lock to read or write a file of a stage
  * @stage: whose file it is
  *
  * debugfs_remove() waits for them with the directory locked (simple_recursive_removal() in Linux
@@ -90,7 +90,7 @@ void grtrace_stages_update(void)
 	bool limited = grtrace_rate_update(); /* always: it takes the settings over */
 	unsigned int all = stages_ask_updates();
 
-	/* without memory for stamps those who want them go without */
+	/* without memory for stamps the stages that want them go without */
 	if (all & (GRTRACE_STAGE_HOLDS | GRTRACE_STAGE_STAMPS) && grtrace_jobs_keep_stamps())
 		all &= ~(GRTRACE_STAGE_HOLDS | GRTRACE_STAGE_STAMPS);
 	WRITE_ONCE(grtrace_wanted, all);
@@ -170,7 +170,7 @@ EXPORT_SYMBOL_GPL(grtrace_stage_register);
  */
 void grtrace_stage_unregister(const struct grtrace_stage *s)
 {
-	/* without grtrace_lock: it waits for who uses the files, see grtrace_lock_for_file() */
+	/* without grtrace_lock: it waits for users of the files, see grtrace_lock_for_file() */
 	WRITE_ONCE(leaving[s->kind], true);
 	wake_up(&unlocked);
 	grtrace_control_remove(s->kind);
@@ -182,6 +182,6 @@ void grtrace_stage_unregister(const struct grtrace_stage *s)
 	grtrace_config_reset(s->kind);
 	grtrace_stages_update();
 	grtrace_unlock();
-	synchronize_rcu(); /* those who still see it have interrupts off */
+	synchronize_rcu(); /* CPUs that still see it have interrupts off */
 }
 EXPORT_SYMBOL_GPL(grtrace_stage_unregister);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The trace events of grtrace_trace.h: what is delivered, or would be if there
- * were room, also goes to whoever has attached to them by ftrace, perf or BPF.
+ * were room, also goes to programs that attached to them by ftrace, perf or BPF.
  */
 #include <linux/module.h>
 

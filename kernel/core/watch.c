@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The watch list: rings and contexts whose jobs are delivered, or are not. It is
- * replaced as a whole; who decides on an event looks at the old or the new one.
+ * replaced as a whole; a decision about an event uses the old or the new one.
  */
 #include <linux/rcupdate.h>
 #include <linux/slab.h>

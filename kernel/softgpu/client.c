@@ -184,7 +184,7 @@ static void client_take_results(struct softgpu_client *client, struct list_head 
 	spin_unlock_irq(&client->lock);
 }
 
-/* Results that could not be told stay, in their order. */
+/* Results that could not be reported stay, in their order. */
 static void client_give_back(struct softgpu_client *client, struct list_head *list, u32 told)
 {
 	spin_lock_irq(&client->lock);

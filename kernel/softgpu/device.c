@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * grtrace_softgpu.ko: a GPU without hardware under the real DRM scheduler, whose
- * every job takes the time it was told to. This file has the device and its
+ * every job takes its requested time. This file has the device and its
  * parameters; see softgpu.h for how it works.
  */
 #define pr_fmt(fmt) "grtrace_softgpu: " fmt
@@ -61,7 +61,7 @@ static int device_softgpu_ring_ioctl(struct drm_device *drm, void *data, struct 
 		.timeout_ms = softgpu_timeout_ms,
 		.jobs_max = softgpu_jobs_max,
 	};
-	/* no error: who asks for one too many gets the limits, too */
+	/* no error: a request for one too many also gets the limits */
 	if (index >= gpu->nrings)
 		return 0;
 	arg->type = gpu->rings[index].type;
@@ -84,7 +84,7 @@ static const struct file_operations fops = {
 	.poll = drm_poll,
 	.read = drm_read,
 	.llseek = noop_llseek,
-#ifdef FOP_UNSIGNED_OFFSET /* asked for by drm_open() from 6.12 on */
+#ifdef FOP_UNSIGNED_OFFSET /* requested by drm_open() from 6.12 on */
 	.fop_flags = FOP_UNSIGNED_OFFSET,
 #endif
 };
@@ -111,7 +111,7 @@ static void device_stop_rings(struct softgpu *gpu)
 	for (i = 0; i < gpu->started; i++)
 		softgpu_ring_kill(&gpu->rings[i]);
 	wait_event(gpu->idle, !atomic_read(&gpu->live));
-	spin_lock_irq(&gpu->idle.lock); /* whoever said so is done with it */
+	spin_lock_irq(&gpu->idle.lock); /* the CPU that said so is done with it */
 	spin_unlock_irq(&gpu->idle.lock);
 	for (i = 0; i < gpu->started; i++)
 		softgpu_ring_fini(&gpu->rings[i]);

@@ -206,7 +206,7 @@ static int job_submit_some(struct softgpu_client *client, struct drm_file *file,
 	}
 	mutex_unlock(&client->mutex);
 	*done += n;
-	/* they run by now: who cannot be told their fences finds them in the results */
+	/* they run by now: a caller that cannot get their fences finds them in the results */
 	for (i = 0; i < n; i++)
 		if (put_user(names[i].ctx, &user[i].ctx) || put_user(names[i].seqno, &user[i].seqno))
 			err = -EFAULT;

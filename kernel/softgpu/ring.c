@@ -24,7 +24,7 @@ static const char *ring_fence_timeline_name(struct dma_fence *fence)
 	return container_of(fence, struct softgpu_job, fence)->ring->name;
 }
 
-/* The module stays until here; softgpu_exit() waits for whoever is still in this function. */
+/* The module stays until here; softgpu_exit() waits for callers that are still in this function. */
 static void ring_fence_release(struct dma_fence *fence)
 {
 	softgpu_job_put(container_of(fence, struct softgpu_job, fence));

@@ -73,7 +73,7 @@ static struct window window;
 static DECLARE_BITMAP(used, GRTRACE_RINGS);
 
 /**
- * struct told - what is told of a ring
+ * struct told - what was reported about a ring
  * @pending: sums that are not in a record yet, because there was no room for one
  * @begin: where @pending begins
  * @records: how many there were
@@ -202,7 +202,7 @@ static enum grt_fate aggregator_event(const struct grtrace_look *l)
 		       : GRT_FATE_DELIVERED;
 }
 
-/* Jobs are in flight whoever wants to know of them. */
+/* Jobs in flight are counted for all users of this module. */
 static void aggregator_done(const struct grtrace_look *l, enum grt_fate fate)
 {
 	const struct grt_event *e = l->e;
@@ -263,7 +263,7 @@ static unsigned int aggregator_switch_sets(u64 *now)
 
 	*now = ktime_get_mono_fast_ns() & ~1ULL;
 	WRITE_ONCE(current_set, *now | old);
-	synchronize_rcu(); /* all who add now have seen the border */
+	synchronize_rcu(); /* all CPUs that add now have seen the border */
 	WRITE_ONCE(current_set, NO_BORDER | !old);
 	synchronize_rcu(); /* clocks of CPUs may differ: nobody compares any more */
 	return old;
@@ -387,7 +387,7 @@ static void aggregator_end_last_window(void)
 	mutex_unlock(&aggregate_lock);
 }
 
-/* What is in flight is not known. */
+/* What is in flight is unknown. */
 static void aggregator_forget_jobs(void)
 {
 	flights_clear(flights);

@@ -13,9 +13,9 @@
  * after 2^49 ns (6.5 days), so differences of two times less far apart are exact,
  * and nothing needs to be done where a window of time ends.
  *
- * Where hardware tells no START, it is max(COMMIT, END of the job before on the
+ * Where hardware reports no START, it is max(COMMIT, END of the job before on the
  * ring): the union of these is the time in which a job is between COMMIT and
- * END. Whether a ring's driver tells STARTs shows with the first one.
+ * END. Whether a ring's driver reports STARTs shows with the first one.
  *
  * Pure arithmetic, also for user space: tests/unit/test_busy_word.c.
  */
@@ -87,9 +87,9 @@ static inline __u64 busy_start(__u64 word, __u64 t)
 }
 
 /*
- * A job ended. @commit, @start: when it was committed and began, 0: not known;
+ * A job ended. @commit, @start: when it was committed and began, 0: unknown;
  * @before: END of the job before it, 0: none. A job without START on a ring
- * that tells them is added as far as no other job executed meanwhile.
+ * that reports them is added as far as no other job executed meanwhile.
  */
 static inline __u64 busy_end(__u64 word, __u64 t, __u64 commit, __u64 start, __u64 before)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The filter: delivers only what was asked for, by engine, ring, process and
+ * The filter: delivers only what was requested, by engine, ring, process and
  * user of the job's submitter, by type of event, and by how long a job took. The
  * last needs the job's end, so its events leave as one JOB record.
  */

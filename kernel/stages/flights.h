@@ -94,13 +94,13 @@ static inline u64 flight_look(const struct flight *at, u64 key)
 	return READ_ONCE(at->key) == key ? word : FLIGHT_NONE;
 }
 
-/* Marks the job whose word is @word. Return: false where somebody was faster */
+/* Marks the job whose word is @word. Return: false if another CPU was faster */
 static inline bool flight_mark(struct flight *at, u64 word)
 {
 	return cmpxchg(&at->word, word, word | FLIGHT_MARK) == word;
 }
 
-/* Takes the job out. Return: false where it is not there, or somebody else has it */
+/* Takes the job out. Return: false if it is not there, or another CPU has it */
 static inline bool flight_take(struct flights *f, u64 key, u64 *word)
 {
 	struct flight *at = flight_find(f, key);

@@ -7,7 +7,7 @@
  *	# window 1234.567890123 1235.567901234
  *
  * utilization: the union of the executions of the ring's jobs, see busy.h; drop
- * rate: events that were lost for want of room among all of the ring; latency:
+ * rate: events that were lost because there was no room among all of the ring; latency:
  * SUBMIT to COMPLETE of the jobs that completed. What was not measured (no event,
  * no job) is "-". The window is the last one that is over, until one is the time
  * since the first event; rings are those that had an event since tracing began.
@@ -179,7 +179,7 @@ static void perf_mon_on_end(const struct grt_event *e)
 		perf_mon_flight_over(word, e->time);
 }
 
-/* A beginning that another CPU tells after the job's COMPLETE begins nothing. */
+/* A beginning that another CPU reports after the job's COMPLETE begins nothing. */
 static void perf_mon_follow(const struct grtrace_look *l)
 {
 	const struct grt_event *e = l->e;
@@ -440,7 +440,7 @@ static void perf_mon_reset(void)
 	mutex_unlock(&look_lock);
 }
 
-/* What the ring had in the present window is not told any more. */
+/* What the ring had in the present window is not reported any more. */
 static bool perf_mon_forget(unsigned int ring)
 {
 	int cpu;

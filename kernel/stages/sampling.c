@@ -99,7 +99,7 @@ static bool sampling_take_turn(struct own *o, u32 percent)
 }
 
 /*
- * Where a job stands in 0..2^32. Steps of the golden ratio spread those of a
+ * Where a job is in 0..2^32. Steps of the golden ratio spread those of a
  * context evenly, so that a share of them is that share of a few already.
  */
 static u32 sampling_place_of(const struct grt_event *e)
@@ -178,7 +178,7 @@ static u32 sampling_share_that_fits(u64 kept, u64 dropped, u64 ns)
 	return clamp_t(u64, div64_u64(rate * (budget - dropped), kept), 1, 100);
 }
 
-/* Down as far as needed at once, up by no more than twice: the next step knows better. */
+/* Down as far as needed at once, up by at most twice: the next step knows better. */
 static void sampling_step_fn(struct work_struct *work)
 {
 	u64 now = ktime_get_mono_fast_ns(), ns = now - step_began;
@@ -351,7 +351,7 @@ static int __init sampling_init(void)
 static void __exit sampling_exit(void)
 {
 	grtrace_stage_unregister(&stage);
-	irq_work_sync(&wake); /* an event may have asked for it since the steps were stopped */
+	irq_work_sync(&wake); /* an event may have requested it since the steps were stopped */
 	sampling_free_all();
 }
 

@@ -35,7 +35,7 @@ struct grt_busy_part {
  * struct grt_busy - all zero is empty; to be given to grt_busy_free()
  * @part: disjoint and ascending
  * @last: the last of them, which is never idle; NULL: there is none
- * @cut: intervals that began or ended where it was not known what is idle: the union is
+ * @cut: intervals that began or ended where it was unknown what is idle: the union is
  *	a lower bound then
  */
 struct grt_busy {

@@ -36,7 +36,7 @@ struct out {
 	jmp_buf full;
 };
 
-/* The demangler cannot be told to stop. It holds nothing here but its stack, and rarely one word of Rust's.
+/* The demangler cannot be stopped. It holds nothing here but its stack, and rarely one word of Rust's.
  */
 static void demangle_take(const char *part, size_t length, void *opaque)
 {

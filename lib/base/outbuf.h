@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
  * Text in one large buffer, for writers of many lines: numbers are formatted
- * in place and a line costs no call. The owner asks for room once a line and
+ * in place and a line costs no call. The owner requests room once a line and
  * moves a pointer through it.
  */
 #ifndef GRT_BASE_OUTBUF_H

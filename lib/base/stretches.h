@@ -18,7 +18,7 @@
 
 /**
  * struct grt_job_id - a job as an owner of time
- * @ctx, @seqno: its identity; @ctx 0: nobody, or not known
+ * @ctx, @seqno: its identity; @ctx 0: nobody, or unknown
  * @asked: its earliest stamp of SUBMIT and COMMIT, ns; UINT64_MAX: it has none
  * @name: of the submitting thread, for grt_names_name()
  */
@@ -71,7 +71,7 @@ static inline bool grt_stretches_full(const struct grt_stretches *s)
 /**
  * grt_stretches_close - closes the oldest @n kept stretches
  * @fn: is called for each; @s is as it was before that one was closed, so that
- *	@s->floor and @s->last tell of the one before
+ *	@s->floor and @s->last are those of the one before
  * Return: 0, or what @fn returned that was not 0, which ends it
  */
 int grt_stretches_close(struct grt_stretches *s, uint32_t n,

@@ -44,7 +44,7 @@ struct grt_texts {
 void grt_texts_init(struct grt_texts *t, uint32_t max);
 
 /**
- * grt_texts_add - the number of a text, a new one where it is not known yet
+ * grt_texts_add - the number of a text, a new one where it is unknown yet
  * @text: ends at @length bytes or at a NUL before
  * @number: GRT_TEXT_NONE where there is no place for it, which is counted
  * Return: 0 or -ENOMEM

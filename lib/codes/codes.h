@@ -26,7 +26,7 @@ struct grt_xid_info {
 	const char *todo;
 };
 
-/** grt_xid_info - what an Xid means, NULL where that is not known */
+/** grt_xid_info - what an Xid means, NULL where that is unknown */
 const struct grt_xid_info *grt_xid_info(uint32_t code);
 
 /**

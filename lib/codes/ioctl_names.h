@@ -9,12 +9,12 @@
 
 struct grt_ioctl_driver;
 
-/** grt_ioctl_driver - a driver's table; NULL for one that is not known (or NULL itself) */
+/** grt_ioctl_driver - a driver's table; NULL for one that is unknown (or NULL itself) */
 const struct grt_ioctl_driver *grt_ioctl_driver(const char *driver);
 
 /**
  * grt_ioctl_name_of - what an ioctl is called
- * @d: of its device, NULL: not known
+ * @d: of its device, NULL: unknown
  * @cmd: the whole number; only its type and its number within the type are
  *	looked at, since sizes differ between versions of a driver
  * Return: "DRM_IOCTL_...", NULL where there is no name for it

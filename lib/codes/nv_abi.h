@@ -143,7 +143,7 @@
 
 /*
  * Work-submit tokens: channel in bits 0..11, runlist in 16..22; the consumer
- * Blackwells set bit 30. Any other bit: of a generation that is not known.
+ * Blackwells set bit 30. Any other bit: of a generation that is unknown.
  */
 #define NV_TOKEN_CHANNEL(token) ((token)&0xfff)
 #define NV_TOKEN_RUNLIST(token) ((token) >> 16 & 0x7f)

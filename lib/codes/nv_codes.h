@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
  * What numbers of NVIDIA's driver mean: engines and answers of its resource
- * manager (RM), its ioctls. The tables stand in codes/nv_*.def.
+ * manager (RM), its ioctls. The tables are in codes/nv_*.def.
  */
 #ifndef GRT_CODES_NV_CODES_H
 #define GRT_CODES_NV_CODES_H

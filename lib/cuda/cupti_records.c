@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * Reads the text of CUPTI's records, see cupti_text.h. What stands behind the
+ * Reads the text of CUPTI's records, see cupti_text.h. What follows the
  * stamps is a list of `word value` with commas between, in no fixed order: the
  * words that matter are rows below.
  */

@@ -2,7 +2,7 @@
 /*
  * The text that tools around CUPTI print of its activity records (NVIDIA's
  * samples, cupti_trace): API calls, kernels, copies, fills. A record takes one
- * line, and lines that begin with a blank tell more of it. What the traced
+ * line, and lines that begin with a blank report more of it. What the traced
  * program printed itself may stand between them.
  */
 #ifndef GRT_CUDA_CUPTI_RECORDS_H
@@ -12,7 +12,7 @@
 
 #include "base/scan.h"
 
-/** enum grt_cupti_kind - what a record tells of */
+/** enum grt_cupti_kind - what a record reports */
 enum grt_cupti_kind {
 	GRT_CUPTI_CALL,
 	GRT_CUPTI_KERNEL,
@@ -25,8 +25,8 @@ enum grt_cupti_kind {
  * struct grt_cupti_record - one record
  * @kind: enum grt_cupti_kind
  * @start, @end: ns, in whatever clock the tool had, less @base of the file
- * @correlation: joins work to its call; 0: not told
- * @tid: of a call, 0 where it is not told; often no system thread id
+ * @correlation: joins work to its call; 0: unknown
+ * @tid: of a call, 0 where it is unknown; often no system thread id
  * @name: of the call, the kernel or the kind of copy; not terminated
  */
 struct grt_cupti_record {

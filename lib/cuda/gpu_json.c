@@ -561,7 +561,7 @@ static int open_gzip(struct reader *r)
 #endif
 }
 
-/* What stands before the end is good where the end is all that is wrong. */
+/* What precedes the end is good where the end is all that is wrong. */
 static int forgive_end(struct reader *r, int ret)
 {
 	r->count->cut = ret == -EPROTO && r->count->lines && peek(r) < 0 && !r->error;

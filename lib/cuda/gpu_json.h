@@ -23,7 +23,7 @@ bool grt_gpu_json_takes(const char *head, size_t len);
  * event
  * @record: a result other than 0 ends the reading
  * Return: 0, also for one that is cut behind an event; what @record returned, -ENOMEM, -EPROTO: it is no
- * JSON or ends before any event (what stands before was handed out), -ENOSYS: gzip, without zlib; or another
+ * JSON or ends before any event (what precedes was handed out), -ENOSYS: gzip, without zlib; or another
  * negative errno
  */
 int grt_gpu_json_read(int fd, struct grt_cupti_count *count,

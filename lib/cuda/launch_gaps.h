@@ -49,10 +49,10 @@ struct grt_launch_gap {
 
 /**
  * struct grt_launch_gaps_count - what the gaps leave open
- * @late: intervals that came after later ones had been taken: a gap may be told too long
- * @unnamed: parts that are told without their stack or function: there were too many
+ * @late: intervals that came after later ones had been taken: a gap may be reported too long
+ * @unnamed: parts that are reported without their stack or function: there were too many
  * @work_over: intervals of devices beyond the 4096 whose gaps are known
- * @calls_over: calls of threads beyond the 65536 whose calls are known: gaps that they ended are not known
+ * @calls_over: calls of threads beyond the 65536 whose calls are known: gaps that they ended are unknown
  */
 struct grt_launch_gaps_count {
 	uint64_t late;
@@ -73,7 +73,7 @@ int grt_launch_gaps_call(struct grt_launch_gaps *g, uint32_t image, const struct
 /**
  * grt_launch_gaps_work - takes in what a device did
  * @gpu: of the process @image; @from, @to: ns
- * @launch: NULL: not known
+ * @launch: NULL: unknown
  * Return: 0 or -ENOMEM
  */
 int grt_launch_gaps_work(struct grt_launch_gaps *g, const struct grt_image *image, uint32_t gpu,

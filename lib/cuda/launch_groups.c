@@ -17,7 +17,7 @@
 /* Octaves of all histograms: 128 MiB. */
 #define OCTAVES_MAX 32768U
 #define STREAMS_MAX 65536U
-/* Work of a stream that is not over when a call is made; more than that is told as that. */
+/* Work of a stream that is not over when a call is made; a larger number is shown as this one. */
 #define QUEUE_MAX 65536U
 /* Bytes of all stacks' texts; of stacks of less time than those that take them up, some frames are left. */
 #define STACKS_TEXT_MAX (32U << 20)
@@ -142,7 +142,7 @@ static int launch_groups_add_depth(struct grt_launch_groups *g, struct grt_launc
 	q = found;
 	if (!q)
 		return ret;
-	/* records of a stream that do not come in its order tell nothing of this */
+	/* records of a stream that do not come in its order report nothing of this */
 	if (w->launch->begin < q->launched)
 		return 0;
 	while (q->used && q->end[q->head] <= w->launch->begin) {

@@ -229,7 +229,7 @@ static const struct grt_column gap_columns[] = {
 	{"process", grt_cell_pointed, K(process), GRT_CELL_TEXT, GRT_COLUMN_ALL, "its program"},
 	{"gpu", grt_cell_u32, K(gpu), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "number of the device in its process"},
 	{"idle", grt_cell_u64, K(ns), GRT_CELL_NS, GRT_COLUMN_ALL, "idle time, ns"},
-	{"gaps", grt_cell_u64, K(gaps), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "gaps of which it is a part"},
+	{"gaps", grt_cell_u64, K(gaps), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "gaps that it is part of"},
 	{"max", grt_cell_u64, K(max), GRT_CELL_NS, GRT_COLUMN_ALL, "the longest part, ns"},
 	{"cpu", grt_cell_pointed, K(text), GRT_CELL_TEXT, GRT_COLUMN_ALL, "what the CPU was in, of the thread whose launch ended the gap"},
 	{.name = NULL},

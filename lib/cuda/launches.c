@@ -27,7 +27,7 @@ struct caller {
 	bool captured;
 };
 
-/* Of its caller there are no more than entry.caller holds. */
+/* Of its caller there are at most entry.caller holds. */
 #define CALLERS_MAX (1U << 30)
 
 /** struct entry - a launch; @seen: something came of it; @outside: of the time that counts */

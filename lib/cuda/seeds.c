@@ -43,7 +43,7 @@ struct sample {
 } __attribute__((packed));
 
 /** struct thread - its stacks; @calls: of it in this pass, @last: begin of the last; @next: stack not passed
- * yet; @window: order does not tell */
+ * yet; @window: the order decides nothing */
 struct thread {
 	uint64_t tid;
 	struct sample *sample;
@@ -111,11 +111,11 @@ struct grt_seeds {
 	/* the one thread of the GPU's file that no stack names */
 	uint64_t other_tid;
 	bool has_other;
-	/* begin of the last call of all; a call began before one that it stands behind */
+	/* begin of the last call of all; a call began before one that it follows */
 	uint64_t last;
 	bool strangers, back;
 	/* all stacks by time, for calls of threads that no stack names: those up to the call that may not be
-	 * used yet are moved to the front, @behind of them; what stands before @reached and @ahead is done
+	 * used yet are moved to the front, @behind of them; what precedes @reached and @ahead is done
 	 * with */
 	struct place *place;
 	size_t places, behind, reached, ahead;
@@ -194,7 +194,7 @@ static uint32_t *entry_of(struct grt_seeds *s, uint64_t correlation)
 	return &s->page[at].entry[correlation % PAGE];
 }
 
-/** struct line - a CPU stack as it stands in the file */
+/** struct line - a CPU stack as it is in the file */
 struct line {
 	uint64_t ts;
 	uint64_t tid;
@@ -455,7 +455,7 @@ static bool is_launch(struct grt_span name)
 	return false;
 }
 
-/* The thread of a call; NULL: threads of the two files cannot be told apart. */
+/* The thread of a call; NULL: threads of the two files cannot be distinguished. */
 static struct thread *caller(struct grt_seeds *s, uint64_t tid)
 {
 	struct thread *t = seeds_find_thread(s, tid);
@@ -565,7 +565,7 @@ static uint32_t by_window(struct grt_seeds *s, struct thread *t, const struct ca
 }
 
 /* Stacks are used up in the order of the calls' begins, which need not be that of the file. Where no thread
- * is told, calls take stacks of all threads. */
+ * is reported, calls take stacks of all threads. */
 static bool goes_back(struct grt_seeds *s, struct thread *t, const struct call *c)
 {
 	bool back = t && c->start < t->last;
@@ -609,7 +609,7 @@ static int add_pending(struct grt_seeds *s, uint32_t node)
 	return seeds_add_row(s, &(struct row){.node = node, .kind = GRT_CUPTI_OTHER, .launches = 1});
 }
 
-/* No work can be told to be of a call without an id. */
+/* No work can be joined to a call without an id. */
 static int on_call_without_id(struct grt_seeds *s, const struct call *c)
 {
 	struct thread *t;
@@ -777,7 +777,7 @@ static int add_held(struct grt_seeds *s)
 	return ret;
 }
 
-/* Threads where the order of calls does not tell their stacks. Return: whether there are new ones */
+/* Threads whose stacks do not follow from the order of calls. Return: whether there are new ones */
 static bool order_failed(struct grt_seeds *s)
 {
 	bool any = false;

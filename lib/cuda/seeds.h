@@ -6,7 +6,7 @@
  *
  *	id	the stack says the correlation id: its last frame is [correlation N]
  *	order	a thread has as many stacks as calls: the n-th belongs to the n-th
- *	window	of its thread, where threads can be told apart, the last stack not used
+ *	window	of its thread, where threads can be distinguished, the last stack not used
  *		yet that is at most GRT_SEEDS_WINDOW before the call began, else the first
  *		until it returned; the clocks must be the same
  *

@@ -184,7 +184,7 @@ struct grt_calls_count grt_calls_count(const struct grt_calls *c)
 {
 	struct grt_calls_count count = c->count;
 
-	/* who is in one still has not left it */
+	/* a thread that is still in one has not left it */
 	count.half += c->inside.used;
 	return count;
 }

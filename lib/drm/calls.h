@@ -11,7 +11,7 @@
 
 #include "base/hist.h"
 
-/* Processes that are told apart. */
+/* Processes that are distinguished. */
 #define GRT_CALLS_PROCESSES_MAX 4096U
 /* Open files; of more, the oldest is counted and forgotten. */
 #define GRT_CALLS_FILES_MAX 65536U

@@ -76,7 +76,6 @@ static int show_calls(void *state, const struct grt_part *part, struct grt_pass 
 	uint32_t n;
 	int ret = grt_calls_processes(state, &row, &n);
 
-	(void)part;
 	if (ret)
 		return ret;
 	grt_writer_table(pass->writer, &call_table, NULL);
@@ -100,8 +99,6 @@ static int show_calls(void *state, const struct grt_part *part, struct grt_pass 
 
 static int new_calls(void **state, struct grt_pass *pass, unsigned int parts)
 {
-	(void)pass;
-	(void)parts;
 	return grt_calls_new((struct grt_calls **)state);
 }
 

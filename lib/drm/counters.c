@@ -55,7 +55,7 @@ static void take_level(struct grt_counter_row *row, const struct grt_ev_counter 
 	add_value(row, ev->value * 1000);
 }
 
-/* What a total lost it began anew: how much it grew meanwhile is not known. */
+/* What a total lost it began anew: how much it grew meanwhile is unknown. */
 static void take_total(struct grt_counter_row *row, const struct grt_ev_counter *ev)
 {
 	/* what 1 of it in a nanosecond is, in 1/1000 of the unit shown */
@@ -288,7 +288,7 @@ static int new_counters(void **state, struct grt_pass *pass, unsigned int parts)
 
 GRT_ANALYSIS_EVENT(counters_take_event, grt_counters_event)
 
-/* A trace without any has no such table, but where it was asked for. */
+/* A trace without any has no such table, but where it was requested. */
 static int write_counters(void *state, const struct grt_part *part, struct grt_pass *pass)
 {
 	const struct grt_counters *c = state;

@@ -16,7 +16,7 @@
 #include "trace/names.h"
 #include "table/table.h"
 
-/* Counters that are told apart. */
+/* Counters that are distinguished. */
 #define GRT_COUNTERS_MAX 8192U
 
 /* Values that the columns can hold: of larger ones only that they came is known. */
@@ -38,7 +38,7 @@
  * @area: values times their time, ns
  * @lasted: time that is known, ns
  * @growth: of a total, in its unit
- * @inferred: some values were concluded
+ * @inferred: some values were inferred
  */
 struct grt_counter_row {
 	uint32_t counter;

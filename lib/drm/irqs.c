@@ -34,7 +34,7 @@ static void rate_cells(struct grt_pass *pass, struct grt_row_cells *c, uint64_t 
 	grt_row_text(c, text);
 }
 
-/* A number that is not known has all its bits set. */
+/* A number that is unknown has all its bits set. */
 static void number_or_absent(struct grt_row_cells *c, uint32_t number, uint32_t unknown)
 {
 	grt_row_number(c, number);

@@ -59,7 +59,7 @@ static struct grt_key object_key(const struct grt_event *e, uint64_t object)
 	return (struct grt_key){{e->device, object}};
 }
 
-/* The object, begun where it was not known; the one seen first makes room. Return: 0 or -ENOMEM */
+/* The object, begun where it was unknown; the one seen first makes room. Return: 0 or -ENOMEM */
 static int get_object(struct grt_memory *m, const struct grt_event *e, uint64_t object,
 		      struct grt_mem_object **out)
 {

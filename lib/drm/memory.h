@@ -15,7 +15,7 @@
 
 /* Objects that are followed; of more, the one seen first is counted and forgotten: 34 MiB. */
 #define GRT_MEMORY_OBJECTS_MAX 262144U
-/* Processes that are told apart. */
+/* Processes that are distinguished. */
 #define GRT_MEMORY_PROCESSES_MAX 4096U
 /* Kinds of moves, of shrinks. */
 #define GRT_MEMORY_KINDS_MAX 256U
@@ -39,7 +39,7 @@ struct grt_mem_amount {
  * struct grt_mem_object - an object, as far as it was seen
  * @object, @device: its identity
  * @bytes: its size; @sized: known
- * @pid, @tid: who created it, 0 where that was before the trace
+ * @pid, @tid: of its creator, 0: created before the trace
  * @created: its creation is in the trace
  * @binds: times it was bound
  */
@@ -80,9 +80,9 @@ struct grt_mem_slice {
  * @created, @destroyed: of those that were created in the trace
  * @older: objects destroyed that were created before the trace, or were forgotten
  * @live: created and not destroyed; @live_min, @live_max: from the first creation on, each on its own
- * @vram_wanted: asked for VRAM (amdgpu's domain); @vram_in_gtt: of these, placed in GTT
+ * @vram_wanted: requested VRAM (amdgpu's domain); @vram_in_gtt: of these, placed in GTT
  * @cpu_visible: created with amdgpu's flag for access by the CPU
- * @unsized_moves: moves of objects whose size is not known
+ * @unsized_moves: moves of objects whose size is unknown
  * @binds, @rebinds: all, those of an object that had been bound before
  * @faults: [through the GPU's aperture][by a write]
  * @forgotten: objects that had to give way

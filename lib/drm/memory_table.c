@@ -64,7 +64,6 @@ static const struct grt_table fault_pairs = {"faults", "faults on mapped objects
 
 static int show_placement(void *state, const struct grt_part *part, struct grt_pass *pass)
 {
-	(void)part;
 	grt_writer_pairs(pass->writer, &placement_pairs, NULL, grt_memory_count(state));
 	return 0;
 }
@@ -95,7 +94,6 @@ static int write_move(struct grt_pass *pass, const struct grt_tally_row *row, co
 	uint64_t per_s;
 	char rate[32];
 
-	(void)arg;
 	memory_cell(&c, (uint32_t)row->key.w[0]);
 	memory_cell(&c, (uint32_t)row->key.w[1]);
 	grt_row_number(&c, row->count);
@@ -118,7 +116,6 @@ static int show_moves(void *state, const struct grt_part *part, struct grt_pass 
 	const struct grt_mem_count *c = grt_memory_count(state);
 	int ret = grt_tally_write(pass, &move_table, grt_memory_moves(state), "moves", write_move, NULL);
 
-	(void)part;
 	if (c->unsized_moves)
 		grt_note(pass->notes, "%" PRIu64 " moves have no size and are missing from bytes",
 			 c->unsized_moves);
@@ -216,7 +213,6 @@ static int show_live(void *state, const struct grt_part *part, struct grt_pass *
 	const struct grt_mem_count *c = grt_memory_count(state);
 	int ret;
 
-	(void)part;
 	write_live(pass, c);
 	ret = write_slices(state, pass);
 	if (c->over)
@@ -272,7 +268,6 @@ static int show_binds(void *state, const struct grt_part *part, struct grt_pass 
 	const struct grt_hist_row sizes = {0, "bind", grt_memory_bind_sizes(state)};
 	int ret;
 
-	(void)part;
 	grt_writer_pairs(pass->writer, &bind_pairs, NULL, grt_memory_count(state));
 	ret = write_top(state, pass);
 	return ret ? ret : grt_hists_write(pass, &size_tables, &sizes, 1);
@@ -307,7 +302,6 @@ static int write_shrink(struct grt_pass *pass, const struct grt_tally_row *row, 
 	struct grt_row_cells c = {.n = 0};
 	char text[64];
 
-	(void)arg;
 	shrink_flags(text, row->key.w[0]);
 	grt_row_text(&c, text);
 	grt_row_number(&c, row->key.w[0]);
@@ -318,14 +312,12 @@ static int write_shrink(struct grt_pass *pass, const struct grt_tally_row *row, 
 
 static int show_shrinks(void *state, const struct grt_part *part, struct grt_pass *pass)
 {
-	(void)part;
 	return grt_tally_write(pass, &shrink_table, grt_memory_shrinks(state), "requests to shrink",
 			       write_shrink, NULL);
 }
 
 static int show_faults(void *state, const struct grt_part *part, struct grt_pass *pass)
 {
-	(void)part;
 	grt_writer_pairs(pass->writer, &fault_pairs, NULL, grt_memory_count(state));
 	return 0;
 }
@@ -334,8 +326,6 @@ static int show_faults(void *state, const struct grt_part *part, struct grt_pass
 
 static int new_memory(void **state, struct grt_pass *pass, unsigned int parts)
 {
-	(void)pass;
-	(void)parts;
 	return grt_memory_new((struct grt_memory **)state, 0);
 }
 

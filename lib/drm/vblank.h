@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * Vertical blanks and the events that clients asked for, by CRTC. A client's
+ * Vertical blanks and the events that clients requested, by CRTC. A client's
  * event is joined by file, CRTC and frame number; one that was delivered
- * without having been asked for is a page flip's, and one of frame 0 comes
+ * without having been requested is a page flip's, and one of frame 0 comes
  * from a driver that has no vertical blanks.
  */
 #ifndef GRT_DRM_VBLANK_H
@@ -12,9 +12,9 @@
 
 #include "base/hist.h"
 
-/* CRTCs that are told apart. */
+/* CRTCs that are distinguished. */
 #define GRT_VBLANK_CRTCS_MAX 256U
-/* Events asked for and not delivered; of more, the oldest is counted and forgotten. */
+/* Events requested and not delivered; of more, the oldest is counted and forgotten. */
 #define GRT_VBLANK_ASKED_MAX 16384U
 /* Deliveries of a frame that are held until its VBLANK comes. */
 #define GRT_VBLANK_EARLY_MAX 32U
@@ -30,14 +30,14 @@
  * @back: times the frame number did not grow
  * @span_ns, @span_frames: between VBLANKs that followed each other, by stamp and number:
  *	the refresh rate is @span_frames / @span_ns
- * @asked: events asked for
+ * @asked: events requested
  * @delivered: events delivered, but for @no_frame
  * @joined: of these, whose request is in the trace
  * @no_frame: delivered with frame number 0
  * @ahead: delivered before the stamp of their frame's VBLANK, so that @since_vblank has them not
  * @late_asked, @late_vblank: values of the histograms above GRT_VBLANK_LATE_NS
  * @since_asked: from request to delivery, ns
- * @since_vblank: from the stamp of the VBLANK of the same number to delivery, ns. The kernel tells of the
+ * @since_vblank: from the stamp of the VBLANK of the same number to delivery, ns. The kernel reports the
  *VBLANK when it has delivered the events: these wait for it The rest is private.
  */
 struct grt_crtc {
@@ -67,9 +67,9 @@ struct grt_crtc {
 
 /**
  * struct grt_vblank_count - of all CRTCs together
- * @open: asked for and not delivered
+ * @open: requested and not delivered
  * @forgotten: because more than GRT_VBLANK_ASKED_MAX were open
- * @repeated: asked for again by the same file for the same frame; the first one is timed
+ * @repeated: requested again by the same file for the same frame; the first one is timed
  * @over: events of CRTCs beyond GRT_VBLANK_CRTCS_MAX
  */
 struct grt_vblank_count {

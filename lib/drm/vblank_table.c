@@ -15,7 +15,7 @@ static const struct grt_column crtc_columns[] = {
 	{"missed", grt_row_get, 5, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "frame numbers not seen between these"},
 	{"back", grt_row_get, 6, GRT_CELL_NUMBER, GRT_COLUMN_MORE, "times the frame number did not grow"},
 	{"precise", grt_row_get, 7, GRT_CELL_PERCENT, GRT_COLUMN_ALL, "frames with a precise stamp, percent"},
-	{"asked", grt_row_get, 8, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "events that clients asked for"},
+	{"asked", grt_row_get, 8, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "events that clients requested"},
 	{"delivered", grt_row_get, 9, GRT_CELL_NUMBER, GRT_COLUMN_ALL, "events delivered, page flips too"},
 	{"no_frame", grt_row_get, 10, GRT_CELL_NUMBER, GRT_COLUMN_ALL,
 	 "page flips delivered with frame number 0: the driver counts no frames"},
@@ -95,10 +95,10 @@ static int show_frames(void *state, const struct grt_part *part, struct grt_pass
 	if (unasked)
 		grt_note(pass->notes,
 			 "%" PRIu64 " events were delivered without a request in the trace: page flips, "
-			 "or delivered with a later frame than asked for",
+			 "or delivered with a later frame than requested",
 			 unasked);
 	if (count.open)
-		grt_note(pass->notes, "%" PRIu64 " events were asked for and not delivered for that frame",
+		grt_note(pass->notes, "%" PRIu64 " events were requested and not delivered for that frame",
 			 count.open);
 	if (count.forgotten || count.over)
 		grt_note(pass->notes,

@@ -3,7 +3,7 @@
  * Chrome's Trace Event Format, its object form:
  * https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU
  *
- * Stamps are microseconds since the first one, whose value stands in
+ * Stamps are microseconds since the first one, whose value is in
  * baseTimeNanoseconds: readers keep them as doubles, which have no digits left
  * for the ns of a clock. A device has a process number beyond those of Linux,
  * and so has what belongs to no thread a thread number.
@@ -32,7 +32,7 @@ struct place {
 	char *name;
 };
 
-/** struct chrome - @base is what stamps are told from; @places by track id */
+/** struct chrome - @base is where stamps count from; @places by track id */
 struct chrome {
 	struct grt_outbuf out;
 	struct grt_tracks *tracks;
@@ -281,7 +281,7 @@ static int chrome_on_item(void *arg, const struct grt_track_item *i)
 /* --------------------------------------------------------- begin and end */
 
 /*
- * Before the first event. What is told when it has ended began before that:
+ * Before the first event. What is reported when it has ended began before that:
  * stamps count from so long before the first one, since Perfetto drops what
  * lies before 0. In so many us a number still has room for ns.
  */

@@ -150,7 +150,6 @@ static int csv_event(struct grt_export *x, const struct grt_event *e, uint32_t c
 
 static int csv_end(struct grt_export *x, const struct grt_health *h)
 {
-	(void)h;
 	return grt_outbuf_flush(&((struct csv *)x->state)->out);
 }
 

@@ -135,7 +135,6 @@ static int cupti_text_event(struct grt_export *x, const struct grt_event *e, uin
 	const struct grt_image *i;
 	int ret = grt_images_event(&f->images, e);
 
-	(void)cpu;
 	if (ret || e->type >= GRT_EV_MAX || grt_class_of[e->type] != GRT_CLASS_launch)
 		return ret;
 	i = grt_images_of(&f->images, e);
@@ -158,7 +157,6 @@ static int cupti_text_end(struct grt_export *x, const struct grt_health *h)
 {
 	struct cupti_text *f = x->state;
 
-	(void)h;
 	return fflush(f->out) ? -errno : 0;
 }
 

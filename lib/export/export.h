@@ -28,8 +28,8 @@ struct grt_export;
  * struct grt_export_format - a row of exports.def
  * @begin: makes x->state
  * @beyond: as that of struct grt_consumer; NULL where each event is a row, and it would be one
- * @late: the same; NULL where what is told of is where it was written
- * @within: the time asked for, before the first event; may be NULL
+ * @late: the same; NULL where an event is written at the time that it reports
+ * @within: the time requested, before the first event; may be NULL
  * @packet: may be NULL
  * @end: what is left; not called after an error
  * @free: of what @begin made; x->state may be NULL
@@ -66,7 +66,7 @@ extern const struct grt_export_row grt_export_rows[];
  * @session: what is exported
  * @fd: where to
  * @clocks: of the recording
- * @tracks: of formats that draw tracks, their count is told by these; NULL: others
+ * @tracks: of formats that draw tracks, their count is reported by these; NULL: others
  * @events: taken in
  */
 struct grt_export {
@@ -90,7 +90,7 @@ const struct grt_export_row *grt_export_find_ending(const char *path);
 int grt_export_init(struct grt_export *x, const struct grt_export_row *row, const struct grt_session *s,
 		    int fd);
 
-/** grt_export_within - tells what the session will be asked for, where that is not all */
+/** grt_export_within - tells what the session will be requested, where that is not all */
 void grt_export_within(struct grt_export *x, uint64_t from, uint64_t to);
 
 /** grt_export_end - after the run, where nothing failed. Return: 0 or a negative errno */

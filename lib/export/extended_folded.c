@@ -3,7 +3,7 @@
  * CPU stacks as lines `ts_ns comm pid tid cpu f1;f2;...`, outermost frame first:
  * one for each launch that has a stack, at the time of the call. Its last frame is
  * [correlation N], so that `grtrace flame --cpu --gpu` joins it to cupti_text by
- * identity. On which CPU it was is not known: 4294967295.
+ * identity. On which CPU it was is unknown: 4294967295.
  */
 #include <errno.h>
 #include <inttypes.h>

@@ -3,7 +3,7 @@
  * Perfetto: a file of TracePackets, by hand. Field numbers are those of
  * protos/perfetto/trace of Perfetto v57.2, in the files named beside them.
  *
- * Every track is a packet sequence of its own. So a track's id is told once
+ * Every track is a packet sequence of its own. So a track's id is reported once
  * (TrackEventDefaults), its stamps are differences (a clock of the sequence,
  * incremental), and time never goes back in it, as tracks.h promises. Names are
  * interned by sequence.
@@ -170,7 +170,7 @@ static uint8_t *put_defaults(uint8_t *p, uint32_t track)
 	return grt_pb_close(start, grt_pb_close(event, p));
 }
 
-/* What stands before a track's first item: its defaults, and what its clock begins at. */
+/* What precedes a track's first item: its defaults, and what its clock begins at. */
 static uint8_t *begin_sequence(uint8_t *p, struct sequence *s, uint32_t track, uint64_t time)
 {
 	uint8_t *packet, *snapshot;

@@ -212,8 +212,6 @@ int tracks_end(struct grt_tracks *t, struct track *k, unsigned int depth, struct
 
 int tracks_nothing(struct grt_tracks *t, const struct grt_event *e)
 {
-	(void)t;
-	(void)e;
 	return 0;
 }
 

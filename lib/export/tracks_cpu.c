@@ -8,10 +8,31 @@
 #include <string.h>
 
 #include "threads/threads.h"
+#include "threads/wakers.h"
 
 enum {
 	OF_OFF_CPU = TRACKS_KEYS(tracks_cpu),
 };
+
+static void tracks_add_word(struct tracks_args *a, unsigned int id, const char *word)
+{
+	if (word)
+		tracks_add_text(a, id, word, strlen(word));
+}
+
+/* Who ended it, under the names of the record's fields. */
+static void tracks_add_waker(const struct grt_tracks *t, struct tracks_args *a, const struct grt_ev_asleep *e)
+{
+	const uint8_t *id = t->field_arg[GRT_EV_ASLEEP];
+
+	if (e->waker) {
+		tracks_add_number(a, id[10], e->waker);
+		tracks_add_number(a, id[11], e->waker_pid);
+		tracks_add_text(a, id[14], e->waker_comm, sizeof(e->waker_comm));
+	}
+	tracks_add_word(a, id[12], grt_waker_name(e->by));
+	tracks_add_word(a, id[13], grt_wake_cause_name(e->cause));
+}
 
 static int put_off_cpu(struct grt_tracks *t, const struct grt_event *e, unsigned int state, uint64_t from,
 		       uint64_t to)
@@ -29,6 +50,8 @@ static int put_off_cpu(struct grt_tracks *t, const struct grt_event *e, unsigned
 		return -ENOMEM;
 	if (x->call >= 0)
 		tracks_add_number(a, t->field_arg[e->type][8], (uint64_t)x->call);
+	if (e->type == GRT_EV_ASLEEP && state != GRT_THREAD_RUNNABLE)
+		tracks_add_waker(t, a, (const struct grt_ev_asleep *)e);
 	snprintf(text, sizeof(text), "off the CPU: thread %u", e->tid);
 	return tracks_draw_in_process(t, e, &key, text, &i, a);
 }
@@ -49,11 +72,8 @@ static int on_off_cpu(struct grt_tracks *t, const struct grt_event *e)
 }
 
 static const struct tracks_draw cpu_draws[] = {
-	{GRT_EV_STACK, tracks_nothing},
-	{GRT_EV_FRAME, tracks_nothing},
-	{GRT_EV_OFF_CPU, on_off_cpu},
-	{GRT_EV_SAMPLE, tracks_nothing},
-	{0},
+	{GRT_EV_STACK, tracks_nothing}, {GRT_EV_FRAME, tracks_nothing},	 {GRT_EV_OFF_CPU, on_off_cpu},
+	{GRT_EV_ASLEEP, on_off_cpu},	{GRT_EV_SAMPLE, tracks_nothing}, {0},
 };
 
 const struct tracks_provider tracks_cpu = {

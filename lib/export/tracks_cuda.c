@@ -220,7 +220,6 @@ static int cuda_begin(struct grt_tracks *t, void *state)
 {
 	struct tracks_cuda *c = state;
 
-	(void)t;
 	grt_keyed_init(&c->kernels, sizeof(uint32_t), KERNELS_MAX);
 	grt_keyed_init(&c->graphs, sizeof(uint32_t), GRAPHS_MAX);
 	grt_images_init(&c->images);

@@ -10,6 +10,7 @@
 
 #include "base/bus.h"
 #include "codes/codes.h"
+#include "table/rows.h"
 
 /* Channel groups that live. */
 #define LIVES_MAX 16384U
@@ -17,6 +18,7 @@
 enum {
 	OF_BUS = TRACKS_KEYS(tracks_nvidia),
 	OF_TSG,
+	OF_SLICES,
 };
 
 /** struct life - a channel group: the key of its track */
@@ -138,6 +140,35 @@ static int tracks_on_tsg(struct grt_tracks *t, const struct grt_event *e)
 	return ret;
 }
 
+/* One context at a time is on a GPU, or on an instance of a divided one. */
+static int tracks_on_slice(struct grt_tracks *t, const struct grt_event *e)
+{
+	const struct grt_ev_gpu_slice *x = (const struct grt_ev_gpu_slice *)e;
+	struct grt_track_item i = {
+		.kind = GRT_ITEM_SLICE, .category = GRT_CATEGORY_CONTEXT, .time = x->start, .end = e->time};
+	struct grt_key key = tracks_key_of(OF_SLICES, e->device, x->gpu_instance, x->compute_instance);
+	struct track like = {.kind = GRT_TRACK_SLICES}, *k;
+	struct tracks_args *a = tracks_no_args(t);
+	const char *process = grt_process_name(t->names, e->pid);
+	char text[64] = "process on the GPU";
+	int ret = tracks_device(t, e->device, &like.parent);
+
+	if (x->gpu_instance != GRT_NOT_DIVIDED)
+		snprintf(text, sizeof(text), "process on MIG instance %u.%u", x->gpu_instance,
+			 x->compute_instance);
+	ret = ret ?: tracks_get_fixed(t, &key, &like, text, &k);
+	snprintf(text, sizeof(text), e->pid ? "pid %u" : "unknown", e->pid);
+	ret = ret ?: grt_texts_add(&t->texts, process ?: text, sizeof(text), &i.name);
+	tracks_add_number(a, GRT_TRACK_ARG_PID, e->pid);
+	tracks_add_fields(t, a, e);
+	if (ret)
+		return ret;
+	/* the clocks of two samples may differ by less than a switch lasts */
+	if (k && i.time < k->last)
+		i.time = k->last < i.end ? k->last : i.end;
+	return tracks_draw(t, k, &i, a);
+}
+
 static int nvidia_begin(struct grt_tracks *t, void *state)
 {
 	struct tracks_nvidia *n = state;
@@ -159,6 +190,7 @@ static const struct tracks_draw nvidia_draws[] = {
 	{GRT_EV_TSG_CHANNEL, tracks_on_tsg},
 	{GRT_EV_TSG_SET, tracks_on_tsg},
 	{GRT_EV_TSG_DESTROY, tracks_on_tsg},
+	{GRT_EV_GPU_SLICE, tracks_on_slice},
 	{0},
 };
 

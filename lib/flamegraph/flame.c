@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
  * While a job is in flight its stack ids wait under its identity; when it is retired its
- * time goes to the row of (name, ring, stacks). Frames may be told later than
+ * time goes to the row of (name, ring, stacks). Frames may be reported later than
  * that, so rows become a tree when the trace is over.
  */
 #include "flame.h"

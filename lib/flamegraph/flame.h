@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * GPU time under the CPU code that asked for it: jobs by the stack that
+ * GPU time under the CPU code that requested it: jobs by the stack that
  * submitted them, weighed by what they ran on the hardware; and what CUDA's GPU did,
  * see launch_flame.h. A job and its stack carry the same identity, so nothing is
  * guessed.
@@ -23,7 +23,7 @@
  * @ns: of these, in all
  * @no_stack, @no_stack_ns: of these, jobs without a frame of a stack
  * @lost_stack: of these, jobs whose stack was taken, and whose frames are not in the trace
- * @inferred_ns: of @ns, where START was concluded
+ * @inferred_ns: of @ns, where START was inferred
  * @untimed: jobs without a known time on the hardware, which have no place here
  * @dropped: stacks beyond GRT_FRAMES_STACKS_MAX
  */
@@ -56,7 +56,7 @@ int grt_flame_event(struct grt_flame *f, const struct grt_event *e);
  * @shape: what they stand on and weigh; a job is a copy where its ring feeds copy engines
  * @side: of the tree they are added to
  * Return: 0, -ENOMEM, -EOVERFLOW (see grt_stacks_add()), or -ENODATA where bytes are
- *	wanted and all there is are jobs, which do not tell
+ *	wanted and all there is are jobs, which do not report it
  */
 int grt_flame_tree(struct grt_flame *f, const struct grt_flame_shape *shape, struct grt_stacks *tree,
 		   enum grt_stacks_side side);

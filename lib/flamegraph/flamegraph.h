@@ -5,7 +5,7 @@
  * themselves; the same tree always gives the same bytes.
  *
  * Colours are rows of frame_kinds.def. Where the tree has a side BEFORE, they
- * tell the difference instead: red where a frame's share of all has grown, blue
+ * report the difference instead: red where a frame's share of all has grown, blue
  * where it has shrunk, the stronger the more, relative to the largest change.
  */
 #ifndef GRT_FLAMEGRAPH_FLAMEGRAPH_H

@@ -29,7 +29,7 @@ static const struct kind *flamegraph_svg_kind_of(const char *text, size_t len)
 	char name[256];
 	size_t i;
 
-	/* the end counts, too: suffixes tell kinds */
+	/* the end counts, too: suffixes distinguish kinds */
 	if (len < sizeof(name))
 		snprintf(name, sizeof(name), "%.*s", (int)len, text);
 	else

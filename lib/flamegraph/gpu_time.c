@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * GPU time under the code that asked for it, see flame.h, as an analysis. A note
+ * GPU time under the code that requested it, see flame.h, as an analysis. A note
  * that begins with spaces belongs to the one before it.
  */
 #include <inttypes.h>

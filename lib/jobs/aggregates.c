@@ -11,7 +11,7 @@
 #include "table/analysis.h"
 #include "table/cells.h"
 
-/* Sums may pass 2^64 only in a trace that somebody made up; then they stay at the largest number. */
+/* Sums may pass 2^64 only in a made-up trace; then they stay at the largest number. */
 static void aggregates_add(uint64_t *sum, uint64_t n)
 {
 	*sum = *sum + n < n ? UINT64_MAX : *sum + n;

@@ -12,7 +12,7 @@
 #include "trace/names.h"
 #include "table/table.h"
 
-/* Rings that are told apart. */
+/* Rings that are distinguished. */
 #define GRT_AGGREGATES_MAX 4096U
 
 /**

@@ -181,7 +181,7 @@ static int on_wait_dep(struct grt_deps *d, const struct grt_event *e)
 	d->count.met++;
 	if (of)
 		of->met++;
-	/* Without an identity no end could be told from another's. */
+	/* Without an identity no end could be distinguished from another's. */
 	if (!e->ctx || !ev->dep_ctx) {
 		if (of)
 			of->cut++;

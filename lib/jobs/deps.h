@@ -18,15 +18,15 @@
 #define GRT_DEPS_SIGNALLED_MAX 16384U
 /* Contexts whose ring and process are remembered. */
 #define GRT_DEPS_CONTEXTS_MAX 16384U
-/* Rings that are told apart. */
+/* Rings that are distinguished. */
 #define GRT_DEPS_RINGS_MAX 1024U
 
 /**
  * struct grt_dep_ring - the waits of a ring's jobs
- * @ring, @device: of the jobs that waited, GRT_RING_NONE where it is not known
+ * @ring, @device: of the jobs that waited, GRT_RING_NONE where it is unknown
  * @met: WAIT_DEP events
  * @signalled: of these, the fence had been signalled
- * @cut: of these, no end can be told: it had to be forgotten, or job or fence has no identity
+ * @cut: of these, no end can be known: it had to be forgotten, or job or fence has no identity
  * @time: of those that ended and, as 0, of @signalled, ns. What is in none of these goes on
  */
 struct grt_dep_ring {
@@ -57,7 +57,7 @@ struct grt_deps_count {
 	uint64_t over;
 };
 
-/** struct grt_dep_context - what its events have told of a fence context */
+/** struct grt_dep_context - what events have reported about a fence context */
 struct grt_dep_context {
 	uint32_t ring;
 	uint32_t device;

@@ -261,7 +261,7 @@ static int64_t list_groups(struct grt_groups *g, enum grt_group_by by, const str
 	return n;
 }
 
-/* Processes begin with who used the device most; rings and engines have an order of their own. */
+/* Processes begin with the one that used the device most; rings and engines have an order of their own. */
 static const struct grt_column *own_order(enum grt_group_by by)
 {
 	return by == GRT_BY_PROCESS ? grt_column_find(&grt_group_table[by], "exec_sum") : NULL;

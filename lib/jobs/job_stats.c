@@ -21,7 +21,7 @@
 
 /**
  * struct job_stats - the state of this analysis
- * @inferred: jobs whose START was concluded
+ * @inferred: jobs whose START was inferred
  * @ibs, @commands, @answers: amdgpu's IBs per submit; a virtio GPU's command and error numbers
  */
 struct job_stats {

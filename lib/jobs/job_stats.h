@@ -11,7 +11,7 @@
 
 /**
  * grt_jobs_notes - notes: what sampling and missing events mean for conclusions about jobs
- * @h: NULL where no concluded time is shown
+ * @h: NULL where no inferred time is shown
  */
 void grt_jobs_notes(struct grt_notes *n, const struct grt_jobs *jobs, const struct grt_health *h);
 

@@ -135,7 +135,7 @@ static void job_table_get_time(struct grt_cell *cell, const void *view, const vo
 	cell->absent = !((const struct grt_job *)row)->seen;
 }
 
-/* A fence that was signalled without an error has status 0; one not seen has none, nor where it is not told.
+/* A fence that was signalled without an error has status 0; one not seen has none, nor where it is unknown.
  */
 static void get_status(struct grt_cell *cell, const void *view, const void *row, int arg)
 {

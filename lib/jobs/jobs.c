@@ -27,7 +27,7 @@ enum job_state {
 enum job_order {
 	ORDER_FIRST,	/* nothing: no END before it on its ring */
 	ORDER_AFTER,	/* it is the END before it on its ring */
-	ORDER_UNKNOWN,	/* nothing: its ring is not known */
+	ORDER_UNKNOWN,	/* nothing: its ring is unknown */
 	ORDER_FIRMWARE, /* nothing: its ring is a queue that waits in firmware */
 };
 
@@ -440,7 +440,7 @@ static RARE int evict(struct grt_jobs *j)
 			j->count.evicted++;
 			r = retire(j, job);
 		} else if (!r) {
-			/* All are done, the window is larger than the bound; who is waited for is held then.
+			/* All are done, the window is larger than the bound; a job with waiters is held then.
 			 */
 			r = leave_window(j);
 		}
@@ -516,10 +516,10 @@ static inline void clear_job(struct grt_job *job)
 	job->settled = false;
 }
 
-/* Only a wait has named the job, and whichever kind of source its job has may tell of such a wait. */
+/* Only a wait has named the job, and whichever kind of source its job has may report such a wait. */
 #define ORIGIN_OPEN 2U
 
-/* Which kind of source tells; two kinds may tell of one job. */
+/* Which kind of source reports; two kinds may report one job. */
 static inline unsigned int jobs_origin(const struct grt_event *e)
 {
 	return e->flags >> GRT_FLAG_BPF_BIT & 1;
@@ -597,7 +597,7 @@ static int jobs_ring_of(struct grt_jobs *j, const struct grt_job *job, struct ri
 }
 
 /*
- * Keeps the END before this one in the place of START, which is concluded from
+ * Keeps the END before this one in the place of START, which is inferred from
  * it when the job is settled; until then an observed START may replace it.
  */
 static int follow_ring(struct grt_jobs *j, struct grt_job *job, uint64_t end)
@@ -632,7 +632,7 @@ static int follow_ring(struct grt_jobs *j, struct grt_job *job, uint64_t end)
 
 /* Events */
 
-/* The job has such a stamp. Return: whether the new one is better: observed where that was concluded */
+/* The job has such a stamp. Return: whether the new one is better: observed where that was inferred */
 static RARE bool replace_stamp(struct grt_jobs *j, struct grt_job *job, enum grt_stamp stamp, bool inferred)
 {
 	if (inferred || !(job->inferred & BIT(stamp))) {
@@ -655,7 +655,7 @@ static inline bool set_stamp(struct grt_jobs *j, struct grt_job *job, enum grt_s
 	return true;
 }
 
-/* What any of its events may tell first. */
+/* What any of its events may report first. */
 static inline void learn_place(struct grt_job *job, const struct grt_event *e)
 {
 	if (job->ring == GRT_RING_NONE) {
@@ -681,7 +681,7 @@ static RARE void jobs_learn(struct grt_jobs *j, struct grt_job *job, const struc
 /* An identity comes again: a fence's number is never given twice, but drivers have been seen to. */
 static RARE bool is_reuse(const struct grt_jobs *j, const struct grt_job *job, const struct grt_event *e)
 {
-	/* The rest of a job whose first events were written before records were asked for. */
+	/* The rest of a job whose first events were written before records were requested. */
 	if (j->whole && (job->seen & BIT(GRT_STAMP_SUBMIT)) && !(job->seen & BIT(GRT_STAMP_COMPLETE)))
 		return job->time[GRT_STAMP_SUBMIT] != e->time;
 	if (job->seen & BIT(GRT_STAMP_SUBMIT))
@@ -860,7 +860,7 @@ static int lose_wait(struct grt_jobs *j, const struct wait *w)
 	return wait_over(j, job);
 }
 
-/* The other origin told of this wait, too. */
+/* The other origin reported this wait, too. */
 static bool told_twice(const struct grt_job *job, const struct grt_event *e)
 {
 	return job && job->origin != jobs_origin(e) && job->origin != ORIGIN_OPEN &&
@@ -1018,7 +1018,7 @@ static int name_event(struct grt_jobs *j, const struct grt_event *e)
 
 /*
  * Of one wait the record has the beginning, and its end comes behind the
- * record; of several it cannot be told which one an end belongs to, and without
+ * record; of several it is unknown which one an end belongs to, and without
  * its stamp nothing is known of one either. What the trace has itself of the
  * job's waits is among those of the record.
  */

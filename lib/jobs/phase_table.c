@@ -60,42 +60,32 @@ static bool phase_table_is_sampled(const struct grt_ring_phases *ring)
 
 static void phase_table_get_ring(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
-	(void)arg;
 	grt_cell_ring(cell, view, latency_of(row)->ring->ring);
 }
 
 static void phase_table_get_ring_name(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
-	(void)arg;
 	grt_cell_ring_name(cell, view, latency_of(row)->ring->ring);
 }
 
 static void phase_table_get_device(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
-	(void)view;
-	(void)arg;
 	cell->number = latency_of(row)->ring->device;
 	cell->absent = latency_of(row)->ring->ring == GRT_RING_NONE;
 }
 
 static void phase_table_get_engine(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
-	(void)view;
-	(void)arg;
 	cell->number = latency_of(row)->ring->engine;
 }
 
 static void phase_table_get_phase(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
-	(void)view;
-	(void)arg;
 	cell->text = latency_of(row)->name;
 }
 
 static void phase_table_get_jobs(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
-	(void)view;
-	(void)arg;
 	cell->number = grt_weight_count(latency_of(row)->hist->weight);
 	cell->estimated = phase_table_is_sampled(latency_of(row)->ring);
 }
@@ -105,7 +95,6 @@ static void phase_table_get_percentile(struct grt_cell *cell, const void *view, 
 {
 	const struct grt_hist *h = latency_of(row)->hist;
 
-	(void)view;
 	cell->number = permille ? h->max : h->min;
 	cell->inferred = h->inferred;
 	if (permille == 0 || permille == 1000)
@@ -118,14 +107,11 @@ static void get_from(struct grt_cell *cell, const void *view, const void *row, i
 {
 	const struct grt_power_row *power = row;
 
-	(void)view;
 	cell->number = arg ? power->to : power->from;
 }
 
 static void get_weight(struct grt_cell *cell, const void *view, const void *row, int arg)
 {
-	(void)view;
-	(void)arg;
 	cell->number = grt_weight_count(((const struct grt_power_row *)row)->weight);
 	cell->estimated = phase_table_is_sampled(latency_of(row)->ring);
 }
@@ -196,7 +182,6 @@ static int write_latencies(void *state, const struct grt_part *part, struct grt_
 	struct grt_latency_row row;
 	int ret = 0;
 
-	(void)part;
 	grt_writer_table(pass->writer, &grt_latency_table, pass->names);
 	for (uint32_t i = 0; i < n * GRT_LATENCIES && !ret; i++) {
 		row = grt_latency(rings[i / GRT_LATENCIES], i % GRT_LATENCIES);
@@ -214,7 +199,6 @@ static int write_powers(void *state, const struct grt_part *part, struct grt_pas
 	struct grt_latency_row of;
 	int ret = 0;
 
-	(void)part;
 	grt_writer_table(pass->writer, &grt_power_table, pass->names);
 	for (uint32_t i = 0; i < n * GRT_LATENCIES && !ret; i++) {
 		of = grt_latency(rings[i / GRT_LATENCIES], i % GRT_LATENCIES);
@@ -233,8 +217,6 @@ static const struct grt_part phase_parts[] = {
 
 static int phase_table_begin(void **state, struct grt_pass *pass, unsigned int parts)
 {
-	(void)pass;
-	(void)parts;
 	return grt_phases_new((struct grt_phases **)state, UINT64_MAX);
 }
 

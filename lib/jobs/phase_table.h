@@ -39,7 +39,7 @@ struct grt_power_row {
 /**
  * grt_powers - the powers of two between the shortest and the longest
  * @row: gets them, ascending
- * Return: how many, 0: there are no jobs, or no memory was left to tell them apart
+ * Return: how many, 0: there are no jobs, or no memory was left to distinguish them
  */
 unsigned int grt_powers(const struct grt_latency_row *of, struct grt_power_row row[GRT_HIST_POWERS]);
 

@@ -10,12 +10,12 @@
 #include "base/hist.h"
 #include "jobs.h"
 
-/* Rings that are told apart; jobs of what comes later are counted. */
+/* Rings that are distinguished; jobs of what comes later are counted. */
 #define GRT_PHASES_RINGS_MAX 1024U
 
 /**
  * struct grt_ring_phases - the jobs of a ring
- * @ring, @device: GRT_RING_NONE where the ring is not known
+ * @ring, @device: GRT_RING_NONE where the ring is unknown
  * @engine: enum grt_engine
  * @jobs: sum of weights, see hist.h
  * @records: jobs in the trace

@@ -448,7 +448,7 @@ static int end_row(const struct grt_timeline *t, enum grt_group_by by, struct gr
 		ret = close_twice(t, row, row->twice.used);
 	if (!ret && row->once.closed)
 		ret = append_wide(t, &row->gaps, &rest);
-	/* One that feeds from several rings says no more than they do. */
+	/* One that feeds from several rings says at most they do. */
 	if (by == GRT_BY_ENGINE)
 		row->gaps.used = 0;
 	return ret;

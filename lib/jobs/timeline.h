@@ -35,7 +35,7 @@
  * struct grt_idle - a gap or an overlap
  * @from, @to: ns
  * @first: gap: the job that ended before; overlap: one of the jobs at its
- *	beginning; nobody where that is not known
+ *	beginning; nobody where that is unknown
  * @last: gap: the job that began after it; overlap: the other job
  */
 struct grt_idle {
@@ -132,7 +132,7 @@ int grt_timeline_new(struct grt_timeline **out, uint64_t first, uint64_t last, u
 
 /**
  * grt_timeline_whole - all jobs count, also those that do not touch the span: it is that
- * of a whole trace, whose records may tell of what was before the first of them
+ * of a whole trace, whose records may report what was before the first of them
  */
 void grt_timeline_whole(struct grt_timeline *t);
 

@@ -25,7 +25,6 @@ static int write_bars(void *state, const struct grt_part *part, struct grt_pass 
 	const struct grt_timeline_view view = {pass->names, grt_pass_span(pass), pass->columns};
 	int ret = 0;
 
-	(void)part;
 	for (unsigned int by = 0; by < GRT_BYS && !ret; by++) {
 		const struct grt_keyed *rows = grt_timeline_rows(state, by);
 
@@ -124,7 +123,6 @@ static int write_all_idles(void *state, const struct grt_part *part, struct grt_
 {
 	int ret;
 
-	(void)part;
 	if (!pass->json && (timeline_parts_is_sampled(pass) || !pass->columns))
 		return 0;
 	ret = write_idles(state, GRT_BY_RING, &grt_gap_table[GRT_BY_RING], pass);
@@ -139,7 +137,8 @@ static const struct grt_part timeline_parts[] = {
 			      &grt_timeline_table[GRT_BY_PROCESS]),
 	 .write = write_bars},
 	{"gaps", .where = GRT_PART_BARS,
-	 .tables = GRT_TABLES(&grt_gap_table[GRT_BY_RING], &grt_gap_table[GRT_BY_PROCESS], &grt_overlap_table),
+	 .tables =
+		 GRT_TABLES(&grt_gap_table[GRT_BY_RING], &grt_gap_table[GRT_BY_PROCESS], &grt_overlap_table),
 	 .write = write_all_idles},
 	{.name = NULL},
 };
@@ -151,7 +150,6 @@ static int timeline_parts_begin(void **state, struct grt_pass *pass, unsigned in
 	struct grt_timeline *t;
 	int ret = grt_timeline_new(&t, pass->first, pass->last, pass->columns);
 
-	(void)parts;
 	*state = t;
 	if (ret)
 		return ret;
@@ -166,7 +164,6 @@ GRT_ANALYSIS_JOB(timeline_parts_job, grt_timeline_job)
 
 static int timeline_parts_finish(void *state, struct grt_pass *pass)
 {
-	(void)pass;
 	return grt_timeline_end(state);
 }
 

@@ -210,7 +210,7 @@ static char *event_json_put_engine(const struct grt_event_json *x, char *p, uint
 	return p;
 }
 
-/* A name that is not known has no key: "" would say that there is none. */
+/* A name that is unknown has no key: "" would say that there is none. */
 static inline char *event_json_put_name(char *p, const char *key, const struct grt_joins_text *t)
 {
 	p = grt_format_word(p, key);

@@ -6,7 +6,7 @@
  * what numbers are called, and how long ago what it ends began.
  *
  * A number that stands for a word is that word; one that identifies something
- * (a ring, an ioctl) stays, with its name beside it. A value that is not known
+ * (a ring, an ioctl) stays, with its name beside it. A value that is unknown
  * has no key. What the keys hold is in grt_event_json_schema().
  */
 #ifndef GRT_LINES_EVENT_JSON_H
@@ -33,7 +33,7 @@ int grt_event_json_see(struct grt_event_json *x, const struct grt_event *e, unsi
 
 /**
  * grt_event_json_put - writes the event that was seen last to @p, where GRT_EVENT_JSON_MAX bytes are
- * @cpu: UINT32_MAX: not known
+ * @cpu: UINT32_MAX: unknown
  * Return: the place behind, where more keys or a brace come
  */
 char *grt_event_json_put(struct grt_event_json *x, char *p, const struct grt_event *e, uint32_t cpu,

@@ -20,7 +20,7 @@ enum stage {
 	STAGES,
 };
 
-/** struct job - @seen, @inferred: bits of enum stage; stamps there are, and those that were concluded */
+/** struct job - @seen, @inferred: bits of enum stage; stamps there are, and those that were inferred */
 struct job {
 	uint64_t time[STAGES];
 	uint32_t seen;
@@ -194,7 +194,7 @@ static bool number_is_in_name(const char *name, uint32_t device)
 	return device >> 20 == DRM_MAJOR && (!strcmp(name, render) || !strcmp(name, card));
 }
 
-/* Whether a NAME tells something new: every packet repeats those that it uses. */
+/* Whether a NAME reports something new: every packet repeats those that it uses. */
 static bool joins_is_news(struct grt_joins *j, struct grt_joins_name *as_told, const struct grt_ev_name *e)
 {
 	if (!memcmp(as_told->name, e->name, sizeof(e->name)) &&
@@ -336,7 +336,7 @@ static int joins_on_wait_exit(struct grt_joins *j, const struct grt_event *e, st
 
 /*
  * Return: whether the stamp was taken: the first one is, and an observed one in
- * the place of one that was concluded. As jobs/jobs.c does, so that a line
+ * the place of one that was inferred. As jobs/jobs.c does, so that a line
  * says what a report says.
  */
 static inline bool stamp(struct job *job, enum stage stage, const struct grt_event *e)

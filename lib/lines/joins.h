@@ -3,7 +3,7 @@
  * What other events say about the one at hand, for writers that print a line
  * per event: names, and how long ago what it ends began. Joined by identity
  * (thread, or context and number), while it streams, in bounded memory: the
- * oldest threads and jobs give way. For what a whole job tells see
+ * oldest threads and jobs give way. For what a whole job reports see
  * jobs/jobs.h.
  */
 #ifndef GRT_LINES_JOINS_H
@@ -44,8 +44,8 @@ struct grt_joins_wait {
  * struct grt_joins_thread - a thread
  * @as_told: by the last NAME
  * @named: a NAME told something of it
- * @comm: empty: not known, or with @named that it has an empty one
- * @process: its process's, empty: not known, or the same
+ * @comm: empty: unknown, or with @named that it has an empty one
+ * @process: its process's, empty: unknown, or the same
  * @entered: when it entered the ioctl that it is in, on the file @fd
  * @inside: it is in one
  * @wait: the fences that it waits for, of which there are @waits
@@ -83,7 +83,7 @@ struct grt_joins_device {
 	bool known_by_name;
 };
 
-/** enum grt_delta - what two events tell; the bit and the place in struct grt_joined */
+/** enum grt_delta - what two events report; the bit and the place in struct grt_joined */
 enum grt_delta {
 	GRT_DELTA_DURATION,	/* IOCTL_EXIT: since the thread's IOCTL_ENTER */
 	GRT_DELTA_SINCE_IOCTL,	/* SUBMIT: since the IOCTL_ENTER of the ioctl that the thread is in */
@@ -159,7 +159,8 @@ int grt_joins_name(struct grt_joins *j, const struct grt_ev_name *e, unsigned in
 /** grt_joins_event - takes in any other event and says what it ends. Return: 0 or -ENOMEM */
 int grt_joins_event(struct grt_joins *j, const struct grt_event *e, struct grt_joined *out);
 
-/** grt_joins_look - who and where it was: @out->thread, ring and device, behind grt_joins_event() */
+/** grt_joins_look - the thread and place of an event: @out->thread, ring and device, behind grt_joins_event()
+ */
 void grt_joins_look(struct grt_joins *j, const struct grt_event *e, unsigned int input,
 		    struct grt_joined *out);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * Lines of the forms annotate and merged. What stands in a line follows from the
+ * Lines of the forms annotate and merged. What is in a line follows from the
  * rows of events.def, made into a plan per event when writing begins; lines for
  * people are in pretty.c, JSON in event_json.c.
  */
@@ -274,7 +274,7 @@ static char *line_out_put_who(const struct grt_line_out *l, char *p, const struc
 		return p;
 	p = line_out_put_u64(l, p, KEY_PID, e->pid);
 	p = line_out_put_u64(l, p, KEY_TID, e->tid);
-	/* also an empty one: else who reads the line takes the one before for it */
+	/* also an empty one: else readers of the line take the one before for it */
 	if (known)
 		p = grt_format_text(line_out_put_key(l, p, KEY_COMM), t->comm.text, t->comm.len);
 	if (known && !plan->who_first)
@@ -325,10 +325,10 @@ static char *line_out_put_names(const struct grt_line_out *l, char *p, const str
 static char *put_rest(const struct grt_line_out *l, char *p, const struct plan *plan,
 		      const struct grt_event *e)
 {
-	/* which source told of it matters for jobs, which two may tell of */
+	/* which source reported it matters for jobs, which two may report */
 	unsigned int flags = plan->cpu ? e->flags & ~GRT_FLAG_BPF : e->flags;
 
-	/* of no job, but the process image that CUDA's events are of: who reads the line joins them by it */
+	/* the process image of CUDA's events, by which readers of the line join them */
 	if (e->ctx && !grt_has_job(e) && !plan->job)
 		p = line_out_put_hex(l, p, KEY_CTX, e->ctx);
 	if (flags)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
  * Events as lines: what annotate and merged share. Each line is complete by
- * itself: names are looked up, what two events tell together (how long an
+ * itself: names are looked up, what two events report together (how long an
  * ioctl took, how long a job waited) stands on the second one, and only where
  * both were seen. Nothing that a trace says can begin a line or make a key.
  */
@@ -54,7 +54,7 @@ int grt_line_out_new(struct grt_line_out **out, enum grt_line_form form, int fd)
 
 /**
  * grt_line_out_event - writes an event; NAME is remembered, STACK and FRAME are passed over
- * @cpu: that wrote it, UINT32_MAX: not known
+ * @cpu: that wrote it, UINT32_MAX: unknown
  * @input: rings of the same number in different inputs are different rings
  * Return: 0, -ENOMEM, or the error of a write
  */

@@ -41,7 +41,7 @@ WORDS(word_kernel_kind, "regular", "cooperative", "cooperative_devices", "comman
 WORDS(word_sync_kind, NULL, "event", "stream_event", "stream", "context")
 WORDS(word_stack, "none", "node", "bpf")
 WORDS(word_cause, NULL, "freed", "owner", "close", "exit")
-/* The same for words that stand in a file of rows. */
+/* The same for words that are in a file of rows. */
 #define ROWS(fn, words)                                                        \
 	static const char *fn(char *room, uint64_t n)                          \
 	{                                                                      \
@@ -59,8 +59,26 @@ static const char *const reason_names[] = {
 #include <grtrace/thread_states.def>
 };
 #undef GRT_THREAD_STATE
+#define GRT_WAKER(number, NAME, name, help) [number] = #name,
+static const char *const waker_names[] = {
+#include <grtrace/wakers.def>
+};
+#undef GRT_WAKER
+#define GRT_WAKE_CAUSE(number, NAME, name, help) [number] = #name,
+static const char *const cause_names[] = {
+#include <grtrace/wake_causes.def>
+};
+#undef GRT_WAKE_CAUSE
+#define GRT_SLICE_EDGE(number, NAME, name, help) [number] = #name,
+static const char *const edge_names[] = {
+#include <grtrace/slice_edges.def>
+};
+#undef GRT_SLICE_EDGE
+ROWS(word_edge, edge_names)
 ROWS(word_note, note_names)
 ROWS(word_reason, reason_names)
+ROWS(word_waker, waker_names)
+ROWS(word_wake_cause, cause_names)
 
 static const char *word_overhead(char *room, uint64_t n)
 {
@@ -221,9 +239,22 @@ static const struct grt_meaning meanings[] = {
 	{.type = GRT_EV_OFF_CPU, .field = "user", .show = NUMBER, .absent = ZERO},
 	{.type = GRT_EV_OFF_CPU, .field = "kernel", .show = NUMBER, .absent = ZERO},
 	{.type = GRT_EV_OFF_CPU, .field = "state", .show = WORD, .word = word_state},
+	{.type = GRT_EV_GPU_SLICE, .field = "begin", .show = WORD, .word = word_edge},
+	{.type = GRT_EV_GPU_SLICE, .field = "over", .show = WORD, .word = word_edge},
 	{.type = GRT_EV_OFF_CPU, .field = "reason", .show = WORD, .word = word_reason},
 	{.type = GRT_EV_OFF_CPU, .field = "over", .show = TRUTH},
 	{.type = GRT_EV_OFF_CPU, .field = "call", .show = WORD, .absent = ONES, .word = word_syscall},
+	{.type = GRT_EV_ASLEEP, .field = "user", .show = NUMBER, .absent = ZERO},
+	{.type = GRT_EV_ASLEEP, .field = "kernel", .show = NUMBER, .absent = ZERO},
+	{.type = GRT_EV_ASLEEP, .field = "state", .show = WORD, .word = word_state},
+	{.type = GRT_EV_ASLEEP, .field = "reason", .show = WORD, .word = word_reason},
+	{.type = GRT_EV_ASLEEP, .field = "over", .show = TRUTH},
+	{.type = GRT_EV_ASLEEP, .field = "call", .show = WORD, .absent = ONES, .word = word_syscall},
+	{.type = GRT_EV_ASLEEP, .field = "waker", .show = NUMBER, .absent = ZERO},
+	{.type = GRT_EV_ASLEEP, .field = "waker_pid", .show = NUMBER, .absent = ZERO},
+	{.type = GRT_EV_ASLEEP, .field = "by", .show = WORD, .absent = ZERO, .word = word_waker},
+	{.type = GRT_EV_ASLEEP, .field = "cause", .show = WORD, .absent = ZERO, .word = word_wake_cause},
+	{.type = GRT_EV_ASLEEP, .field = "waker_comm", .show = STRING, .absent = ZERO},
 	/* of the common part */
 	{.field = "flags", .show = NEVER},
 	{.field = "engine", .show = NEVER},

@@ -136,7 +136,6 @@ static char *note_status(char *p, const struct grt_event *e, const struct grt_jo
 	/* COMPLETE and ERROR begin with their status */
 	int32_t status = ((const struct grt_ev_complete *)e)->status;
 
-	(void)j;
 	if (!status || status == GRT_STATUS_UNKNOWN)
 		return p;
 	p = grt_format_s64(pretty_put(pretty_put(p, *sep), "failed: "), status);
@@ -149,7 +148,6 @@ static char *note_xid(char *p, const struct grt_event *e, const struct grt_joine
 	const struct grt_ev_xid *x = (const struct grt_ev_xid *)e;
 	struct grt_joins_text text;
 
-	(void)j;
 	grt_joins_escape(GRT_ESCAPE_TERM, &text, x->text, sizeof(x->text), false);
 	p = grt_format_u64(pretty_put(pretty_put(p, *sep), "Xid "), x->code);
 	*sep = ", ";

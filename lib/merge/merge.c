@@ -3,7 +3,7 @@
  * One heap over the streams of all inputs. It is the loop of trace/flow.c with
  * four differences: a stream's place in the order is its stamp as moved, only
  * the events of the input's side are handed out, rings are those of rings.h, and
- * of what is outside of the time asked for only NAME is: lines refer to nothing else.
+ * of what is outside of the time requested only NAME is: lines refer to nothing else.
  */
 #include "merge.h"
 

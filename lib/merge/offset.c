@@ -116,7 +116,7 @@ static void insert_submit(struct submits *s, uint64_t time)
 		s->time[i] = time;
 }
 
-/* Submits come in order but for those that JOB records tell of, which leave at COMPLETE. */
+/* Submits come in order but for those that JOB records report, which leave at COMPLETE. */
 static int keep_submit(struct grt_offset *o, uint32_t tid, uint64_t time)
 {
 	const struct grt_key key = {{tid}};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
  * The numbers of rings.h. They are given out as rings are met: of a pipe it is
- * not known which ones it will have.
+ * unknown which ones it will have.
  */
 #include "rings.h"
 
@@ -14,7 +14,7 @@
 /* In the place of an input: numbers of the timeline that are taken. */
 #define TAKEN UINT32_MAX
 
-/** struct ring - a ring of an input; its first name, empty: none was told yet */
+/** struct ring - a ring of an input; its first name, empty: none was reported yet */
 struct ring {
 	uint32_t number;
 	char name[sizeof(((struct grt_ev_name *)0)->name)];

@@ -7,7 +7,7 @@
  *
  * where a group also goes with its address space, a channel with that and with
  * its share, and a channel without a group has a hidden one of its own, which is
- * called by the channel's handle. A handle that is used and not known is older
+ * called by the channel's handle. A handle that is used and unknown is older
  * than the capture: what belongs to it is known in part.
  *
  * Rules of the driver that this rests on: clients belong to the open file that
@@ -88,7 +88,7 @@ struct grt_nv_group {
  * struct grt_nv_channel - a channel
  * @subctx: handle of its context share, 0: none was named
  * @veid: the number of that subcontext
- * @group: NULL: not known which
+ * @group: NULL: unknown which
  */
 struct grt_nv_channel {
 	uint32_t refs;
@@ -110,7 +110,7 @@ struct runlist {
 
 /**
  * struct grt_nv - a decoder
- * @gpu: PCI addresses by the driver's number of a GPU, 0: not told
+ * @gpu: PCI addresses by the driver's number of a GPU, 0: unknown
  * @hint: ends of files, of which there are @hints
  * @missed: files that are not open and of which nothing says why yet
  */
@@ -435,7 +435,7 @@ static int decode_client_of(struct grt_nv *d, const struct grt_nv_call *c, uint3
 
 /*
  * A node for a new object; what had its handle has gone without our knowing.
- * @parent: its handle; one that is not known is older, then the client is its owner.
+ * @parent: its handle; one that is unknown is older, then the client is its owner.
  */
 static int new_object(struct grt_nv *d, const struct grt_nv_call *c, uint32_t client, uint32_t parent,
 		      uint32_t handle, enum kind kind, struct grt_nv_node **out)
@@ -467,7 +467,7 @@ static uint32_t status_at(const struct grt_nv_call *c, unsigned int offset)
 	return c->ret < 0 ? (uint32_t)c->ret : get32(c->head + offset);
 }
 
-/* Whether the objects are now as the call asked for. */
+/* Whether the objects are now as the call requested. */
 static bool is_done(const struct grt_nv *d, const struct grt_nv_call *c, unsigned int offset)
 {
 	if (c->ret >= 0)
@@ -619,7 +619,7 @@ static int group_alone(struct grt_nv *d, const struct alloc *a, const struct grt
 	return put_init(d, a->c, g, a->status);
 }
 
-/* The group that a channel's parent, or its share, is of; NULL: not known. */
+/* The group that a channel's parent, or its share, is of; NULL: unknown. */
 static struct grt_nv_group *group_above(const struct grt_nv *d, const struct alloc *a)
 {
 	struct grt_nv_node *share = decode_find(d, a->client, param(a, NV_CHANNEL_SHARE, 0));
@@ -771,7 +771,7 @@ static int on_version(struct grt_nv *d, const struct grt_nv_call *c)
 
 /**
  * struct control - an NVOS54
- * @object: NULL: not known
+ * @object: NULL: unknown
  * @params: as many bytes as the control's row says
  */
 struct control {
@@ -784,7 +784,7 @@ struct control {
 	const uint8_t *params;
 };
 
-/* The object of a control; one that is not known is older than the capture, and known in part from here on.
+/* The object of a control; one that is unknown is older than the capture, and known in part from here on.
  */
 static int decode_find_object(struct grt_nv *d, struct control *k, enum kind kind)
 {
@@ -891,7 +891,7 @@ static int channel_interleave(struct grt_nv *d, struct control *k)
 	return decode_find_object(d, k, KIND_CHANNEL) ?: decode_put_set(d, k, 0, get32(k->params), true);
 }
 
-/* What is only asked for is known from then on, and no event. */
+/* What is only requested is known from then on, and no event. */
 static struct grt_nv_group *learn_about(struct grt_nv *d, struct control *k)
 {
 	struct grt_nv_node *n = k->done ? decode_find(d, k->client, k->handle) : NULL;

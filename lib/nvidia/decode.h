@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
  * From calls on NVIDIA's control device to TSG_* events: which channel groups
- * there are, what is asked for them, and when they go, also where nobody frees
+ * there are, what is requested them, and when they go, also where nobody frees
  * them. What the calls do not say is unknown in the event, and nothing in a call
  * is trusted.
  */
@@ -21,7 +21,7 @@ struct grt_nv;
  * @branch: the driver's, as 580; 0: unknown, until a program says it
  * @only_gpu: the address of the one GPU there is, as in TSG_* events; 0: several, or unknown
  * @no_runlist: its tokens have no runlist (Volta)
- * @refused: calls that failed are told, too; and of those that no driver has
+ * @refused: calls that failed are reported, too; and of those that no driver has
  *	answered (GRT_NV_FOREIGN) what they ask for counts as done, so that the
  *	decoder can be tried without a GPU
  */
@@ -37,7 +37,7 @@ struct grt_nv_setup {
 /**
  * struct grt_nv_count - what was met
  * @calls: ioctls
- * @unknown: of these, of a layout that is not known, or of which the bytes could not be read
+ * @unknown: of these, of a layout that is unknown, or of which the bytes could not be read
  * @partly: objects that are older than the capture, or whose birth was lost
  * @subcontexts: context shares made
  * @over: objects refused, because there were too many
@@ -65,7 +65,7 @@ bool grt_nv_unsettled(const struct grt_nv *d);
  * @looked: when a look at the open files was begun, ns; every call of before
  *	that has been taken in. Files that are younger are left for the next time
  * @is_open: whether some process still had a file then, and which; NULL: nobody can
- *	tell, then a file goes with the process that used it last
+ *	report, then a file goes with the process that used it last
  * Return: as grt_nv_call()
  */
 int grt_nv_settle(struct grt_nv *d, uint64_t looked, bool (*is_open)(void *arg, uint64_t file, uint32_t *pid),

@@ -122,7 +122,7 @@ static const struct grt_part ioctl_parts[] = {
 	{.name = NULL},
 };
 
-/* The analysis calls stands before it: how long an ioctl lasted is known from that. */
+/* The analysis calls precedes it: how long an ioctl lasted is known from that. */
 const struct grt_analysis grt_analysis_ioctls = {
 	.name = "ioctls",
 	.classes = GRT_IN_CLASS(call),

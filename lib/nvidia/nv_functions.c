@@ -60,7 +60,6 @@ static int nv_functions_take_event(void *state, const struct grt_event *event, s
 	struct function *f;
 	uint32_t octaves = GRT_HIST_OCTAVES;
 
-	(void)pass;
 	if (event->type != GRT_EV_FUNC)
 		return 0;
 	f = find_function(m, e);
@@ -105,7 +104,6 @@ static int show_functions(void *state, const struct grt_part *part, struct grt_p
 	struct grt_hist_row row[FUNCTIONS_MAX];
 	int ret = 0;
 
-	(void)part;
 	/* without --probes there is nothing to say of them */
 	if (!m->n)
 		return 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * The objects of RM clients, by handle, and who goes with whom: a free takes
+ * The objects of RM clients, by handle, with their parents: a free takes
  * descendants and dependants along, the last close of a file its clients. What
- * an object is stands in its owner's fields; the tree only knows what belongs
+ * an object is is in its owner's fields; the tree only knows what belongs
  * to what.
  */
 #ifndef GRT_NVIDIA_TREE_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * NVIDIA's channel groups (TSG): of each its life, what was asked for it, and
- * with whom it was on a runlist. A group is known by its handles; when it is
+ * NVIDIA's channel groups (TSG): of each its life, what was requested it, and
+ * which groups shared its runlist. A group is known by its handles; when it is
  * destroyed its identity may come again and is another group then.
  *
  * Text of other tools has no handles, but the process and the hardware's number,
@@ -37,7 +37,7 @@ struct grt_names;
 /**
  * struct grt_tsg - a group
  * @number: groups are counted as they are met, from 0
- * @pid, @tid: who was seen with it first
+ * @pid, @tid: of the first thread seen with it
  * @process: number of a name: what its process was called when it made the first of the groups it has
  * @name, @gpu, @engine: as text; @gpu and @engine empty where unknown
  * @bus, @runlist, @grp, @nv_engine: see TSG_INIT in events.def
@@ -48,7 +48,7 @@ struct grt_names;
  * @cause: of its death
  * @channels, @channels_max: now and most at a time; UINT32_MAX: unknown
  * @subcontexts: that its channels are or were in, UINT32_MAX: not all channels told
- * @veids: of these, the numbers as text, "?" for one that is not known; both by grt_tsgs_list()
+ * @veids: of these, the numbers as text, "?" for one that is unknown; both by grt_tsgs_list()
  * @schedules: calls to schedule it
  * @refused: calls that the driver refused
  * @timeslice: the last one, us, 0: unknown
@@ -143,7 +143,7 @@ int64_t grt_tsgs_list(const struct grt_tsgs *t, struct grt_tsg **out, struct grt
 		      int64_t *channels);
 
 /**
- * grt_tsgs_runlists - the runlists of a list of groups, by GPU and number; groups whose runlist is not known
+ * grt_tsgs_runlists - the runlists of a list of groups, by GPU and number; groups whose runlist is unknown
  * are on none
  * @out: gets an array, which the caller frees
  * Return: how many, or -ENOMEM

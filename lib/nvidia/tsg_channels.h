@@ -19,9 +19,9 @@ struct grt_tsg;
 
 /**
  * struct grt_tsg_channel - a channel
- * @pid, @tid: who was seen with it first
+ * @pid, @tid: of the first thread seen with it
  * @group: number of its group, see struct grt_tsg
- * @tsg, @handle, @subctx: as text; @subctx "none" where none was named, empty where it is not known;
+ * @tsg, @handle, @subctx: as text; @subctx "none" where none was named, empty where it is unknown;
  *	@handle behind its client's where that is not the group's
  * @subcontext, @veid, @chid: see TSG_CHANNEL in events.def
  * @first: when it came, or was first seen

@@ -12,7 +12,7 @@
 
 static const char *const causes[] = {NULL, "freed", "owner", "close", "exit"};
 
-/* UINT32_MAX is what is not known. */
+/* UINT32_MAX is what is unknown. */
 static void get_u32(struct grt_cell *cell, const void *view, const void *row, int offset)
 {
 	uint32_t value = *(const uint32_t *)((const char *)row + offset);
@@ -113,7 +113,7 @@ static const struct grt_column tsg_columns[] = {
 	 "process's comm; of text the comm of the thread that made its first group"},
 	{"tsg", grt_cell_chars, G(name), GRT_CELL_TEXT, GRT_COLUMN_ALL,
 	 "handles of client and group, or the hardware's number"},
-	{"engine", grt_cell_chars, G(engine), GRT_CELL_TEXT, GRT_COLUMN_ALL, "engine that was asked for"},
+	{"engine", grt_cell_chars, G(engine), GRT_CELL_TEXT, GRT_COLUMN_ALL, "requested engine"},
 	{"gpu", grt_cell_chars, G(gpu), GRT_CELL_TEXT, GRT_COLUMN_ALL, "PCI address"},
 	{"runlist", get_u32, G(runlist), GRT_CELL_NUMBER, GRT_COLUMN_ALL,
 	 "the hardware's list on which it is"},

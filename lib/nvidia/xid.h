@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
  * NVIDIA's Xid errors: which number came how often from which GPU. What a
- * number means stands in codes/codes.h.
+ * number means is in codes/codes.h.
  */
 #ifndef GRT_NVIDIA_XID_H
 #define GRT_NVIDIA_XID_H
@@ -10,7 +10,7 @@
 
 #include "base/keyed.h"
 
-/* Numbers and GPUs that are told apart. */
+/* Numbers and GPUs that are distinguished. */
 #define GRT_XIDS_MAX 1024U
 
 /**

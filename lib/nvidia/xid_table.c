@@ -49,7 +49,6 @@ static int show_xids(void *state, const struct grt_part *part, struct grt_pass *
 	const struct grt_xid_row **row;
 	int ret = grt_xids_list(x, &row);
 
-	(void)part;
 	if (ret)
 		return ret;
 	grt_writer_table(pass->writer, &xid_table, NULL);
@@ -67,8 +66,6 @@ static int show_xids(void *state, const struct grt_part *part, struct grt_pass *
 
 static int new_xids(void **state, struct grt_pass *pass, unsigned int parts)
 {
-	(void)pass;
-	(void)parts;
 	grt_xids_init(*state);
 	return 0;
 }

@@ -431,7 +431,7 @@ static int rocm_shader(struct grt_rocm *r, const struct grt_ev_log_note *n)
 	return ret;
 }
 
-/* A part of a name that is longer than its field; it stands before the first use. */
+/* A part of a name that is longer than its field; it precedes the first use. */
 static int text_part(struct grt_rocm *r, const struct grt_ev_log_text *x)
 {
 	const struct grt_key key = {{x->e.pid, x->hash, 0, 0}};

@@ -15,7 +15,7 @@
 
 #include "base/keyed.h"
 
-/* Names of functions and calls, queues, kernels that are told apart. */
+/* Names of functions and calls, queues, kernels that are distinguished. */
 #define GRT_ROCM_NAMES_MAX 4096U
 #define GRT_ROCM_QUEUES_MAX 4096U
 #define GRT_ROCM_KERNELS_MAX 8192U
@@ -163,7 +163,7 @@ struct grt_rocm_made_step {
  * @begin, @end: of the ioctl, or of what is known of it; @end 0: start only
  * @asked, @told: the runtime's words around it, 0: not found. Joined by the pid and by time, so flagged
  * @queue: the runtime's, 0: unknown
- * @qid, @type, @gpu, @doorbell: GRT_ROCM_UNKNOWN where no probe tells
+ * @qid, @type, @gpu, @doorbell: GRT_ROCM_UNKNOWN where no probe reports
  */
 struct grt_rocm_creation {
 	uint32_t pid;
@@ -279,7 +279,7 @@ void grt_rocm_init(struct grt_rocm *r);
 /** grt_rocm_event - takes in an event; they come in the order of time. Return: 0 or -ENOMEM */
 int grt_rocm_event(struct grt_rocm *r, const struct grt_event *e);
 
-/** grt_rocm_finish - joins what the runtime asked for with what KFD did; once, behind the last event */
+/** grt_rocm_finish - joins what the runtime requested with what KFD did; once, behind the last event */
 void grt_rocm_finish(struct grt_rocm *r);
 
 /** grt_rocm_free - frees and empties it */

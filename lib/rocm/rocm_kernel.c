@@ -15,7 +15,7 @@
 #include "base/grow.h"
 #include "base/scan.h"
 
-/* A queue that the runtime tells of without having told of its plan is made so shortly after the kernel's. */
+/* A queue that the runtime reports without having reported its plan is made so shortly after the kernel's. */
 #define TOLD_WITHIN_NS UINT64_C(1000000000)
 
 /** enum point - what a trace point says of its step */
@@ -138,7 +138,7 @@ static struct grt_rocm_made_step *add_step(struct grt_rocm_creation *c, const st
 	return s;
 }
 
-/* The step that returns: the last of its name without a duration, or one that was told of at its return. */
+/* The step that returns: the last of its name without a duration, or one that was reported at its return. */
 static struct grt_rocm_made_step *open_step(struct grt_rocm_creation *c, const struct grt_ev_func *x)
 {
 	for (unsigned int i = c->steps; i-- > 0;)
@@ -174,7 +174,7 @@ static void creation_returned(struct grt_rocm *r, struct grt_rocm_creation *c, c
 	end_creation(r, x->e.tid);
 }
 
-/* What is no part of a creation, also if it comes in the middle of one. */
+/* What is not part of a creation, also if it comes in the middle of one. */
 static bool is_elsewhere(enum grt_rocm_step step)
 {
 	return step == GRT_ROCM_DOORBELL || step == GRT_ROCM_INTERRUPT;
@@ -209,7 +209,7 @@ static enum point bounds_creation(const struct grt_rocm_creation *c, const struc
 		return point == POINT_END && c && c->by_point ? POINT_END : POINT_NONE;
 	if (x->step == GRT_FUNC_EVENT || (!is_ioctl && (!is_function || (c && (c->by_ioctl || c->by_point)))))
 		return POINT_NONE;
-	/* a leaf of function_graph is told of when it has ended */
+	/* a leaf of function_graph is reported when it has ended */
 	if (x->step == GRT_FUNC_RETURNED)
 		return c ? POINT_END : POINT_ONCE;
 	return POINT_BEGIN;

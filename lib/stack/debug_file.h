@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Bytes of a file of somebody else's that is copied for that; larger ones are not read. */
+/* Size of another user's file that is copied for that; larger ones are not read. */
 #define GRT_SYMBOLS_COPY_MAX (256ULL << 20)
 
 /**

@@ -128,7 +128,7 @@ static int object_of(struct grt_image_frames *f, struct image *m, const struct g
 	return 0;
 }
 
-/* CLOCK_REALTIME ns, 0: it did not tell */
+/* CLOCK_REALTIME ns, 0: unknown */
 static uint64_t began(const struct grt_image *i)
 {
 	return i->began && i->ahead ? (uint64_t)i->began + i->ahead : 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
  * The frames of traced processes' stacks as text: addresses by the object files
- * that the trace names, functions of interpreters as they were told. What is
+ * that the trace names, functions of interpreters as they were reported. What is
  * found is kept, so a frame is looked up once.
  */
 #ifndef GRT_STACK_IMAGE_FRAMES_H

@@ -13,7 +13,7 @@
 /* Numbers are given in turn; where records are lost the next one is not far. */
 #define FAR 1048576U
 /*
- * Bytes of all tables together that no definition has asked for: numbers of lost records, which may be many
+ * Bytes of all tables together that no definition has requested: numbers of lost records, which may be many
  * where a recording began late. Beyond them tables grow with the definitions.
  */
 #define HOLES_MAX (64U << 20)
@@ -78,7 +78,7 @@ static struct grt_image *new_image(struct grt_images *m, uint32_t pid, uint64_t 
 	return grt_index_add(&m->by_pid, tag, i->number) || images_give_id(m, i, id) ? NULL : i;
 }
 
-/* The image that an event is of; NULL: nothing has told of it. */
+/* The image that an event is of; NULL: nothing has reported it. */
 static struct grt_image *images_find_image(const struct grt_images *m, const struct grt_event *e)
 {
 	struct id key = {e->pid, e->ctx};
@@ -98,7 +98,7 @@ struct grt_image *grt_images_of(struct grt_images *m, const struct grt_event *e)
 	if (i)
 		return i;
 	at = find_pid(m, e->pid);
-	/* the recorder's records have told of it, before its own */
+	/* the recorder's records have reported it, before its own */
 	if (at != GRT_NOWHERE && !m->image[at]->id && !m->image[at]->process.what)
 		return images_give_id(m, m->image[at], e->ctx) ? NULL : m->image[at];
 	return new_image(m, e->pid, e->ctx);
@@ -159,7 +159,7 @@ static int images_take_string(struct grt_images *m, struct grt_image *i, const s
 	return 0;
 }
 
-/* It is told with the launch whose stack it is. */
+/* It is reported with the launch whose stack it is. */
 static int keep_stack(struct grt_images *m, const struct grt_image *i, const struct grt_ev_node *n)
 {
 	struct grt_key key = {{i->number, n->e.seqno}};
@@ -288,7 +288,7 @@ const struct grt_image_node *grt_image_node(const struct grt_image *i, uint32_t 
 	return number && number <= i->nodes ? &i->node[number - 1] : NULL;
 }
 
-/* Why a stack ends where it does stands in brackets. */
+/* Why a stack ends where it does is in brackets. */
 static enum grt_stack_reach reach_of_outermost(const struct grt_image *i, const struct grt_image_node *n)
 {
 	const char *why = n->ip ? NULL : grt_image_string(i, n->function);

@@ -21,9 +21,9 @@
  * struct grt_image_node - a frame, see NODE in events.def
  * @caller: a smaller number, 0: it is outermost
  * @guessed: it was not found by unwind tables
- * @reach: enum grt_stack_reach of the stack whose innermost frame it is, once it was asked for
+ * @reach: enum grt_stack_reach of the stack whose innermost frame it is, once it was requested
  * @defined: false in a hole of the numbers, whose record is lost
- * @launched: a launch has this stack; of who counts them
+ * @launched: a launch has this stack; of the thread that counts them
  */
 struct grt_image_node {
 	uint64_t ip;
@@ -66,8 +66,8 @@ struct grt_image_mapping {
  * @id: a number that its records carry, another one for each image of a pid; 0: they carry none, and the
  *	images of a pid come one after the other
  * @process: its last PROCESS record; what is 0 where none was seen
- * @began: when its process began, in the trace's time; 0: not told. May be before the system's start
- * @ahead: CLOCK_REALTIME less CLOCK_MONOTONIC, ns; 0: not told
+ * @began: when its process began, in the trace's time; 0: unknown. May be before the system's start
+ * @ahead: CLOCK_REALTIME less CLOCK_MONOTONIC, ns; 0: unknown
  * @why: string: why it is not traced, or the last note; 0: none
  */
 struct grt_image {
@@ -99,7 +99,7 @@ struct grt_image {
  * @by_pid: the one that began last; @by_id: by pid and id
  * @dropped: definitions that were not taken
  * @room, @defined: bytes of all tables of numbers, and those that definitions have paid for
- * @stack: nodes that BPF took, of launches that have not asked for them
+ * @stack: nodes that BPF took, of launches that have not requested them
  */
 struct grt_images {
 	struct grt_image **image;
@@ -119,7 +119,7 @@ void grt_images_init(struct grt_images *m);
 /** grt_images_event - takes in an event; of use are those of class image. Return: 0 or -ENOMEM */
 int grt_images_event(struct grt_images *m, const struct grt_event *e);
 
-/** grt_images_of - the image that an event is of; made where nothing has told of it. NULL: no memory */
+/** grt_images_of - the image that an event is of; made where nothing has reported it. NULL: no memory */
 struct grt_image *grt_images_of(struct grt_images *m, const struct grt_event *e);
 
 /** grt_image_node - a frame; NULL where it is not defined, and for 0. Its callers end: their numbers fall */

@@ -17,9 +17,9 @@ struct grt_object;
 
 /**
  * struct grt_object_frame - a function at an address; texts live as long as the object
- * @linkage: as the linker knows it, NULL: not known
- * @name: as the source does, NULL: not known
- * @file: NULL: not known
+ * @linkage: as the linker knows it, NULL: unknown
+ * @name: as the source does, NULL: unknown
+ * @file: NULL: unknown
  */
 struct grt_object_frame {
 	const char *linkage;

@@ -28,7 +28,7 @@
 #define TEXTS_MAX 8388608U
 #define PROCESSES_MAX 65536U
 #define PATH_ROOM 4400U
-/* A process may write its map until it is gone, after what told of its end. */
+/* A process may write its map until it is gone, after what reported its end. */
 #define ENDING_NS 10000000000ULL
 /* Its beginning is known by the second, and the clock may have been set since. */
 #define BEGINNING_NS 10000000000ULL
@@ -75,7 +75,7 @@ struct answer {
 
 /** struct process - @jit: functions made at run time; @jit_size: of the file they came from, -1: not tried;
  * @jit_bytes: of it, in those of all; @jit_after: when it may be read again, grt_now()
- * @began, @ended: CLOCK_REALTIME ns, 0: not known */
+ * @began, @ended: CLOCK_REALTIME ns, 0: unknown */
 struct process {
 	struct grt_symbols_mapping *mapping;
 	uint32_t mappings;

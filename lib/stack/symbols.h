@@ -44,8 +44,8 @@ enum grt_symbols_how {
 
 /**
  * struct grt_symbol - a function
- * @function: demangled, unless the linkage name was asked for
- * @file, @line: where in the source; "" and 0 where that is not known
+ * @function: demangled, unless the linkage name was requested
+ * @file, @line: where in the source; "" and 0 where that is unknown
  * @inlined: it is part of the next one
  */
 struct grt_symbol {
@@ -56,7 +56,7 @@ struct grt_symbol {
 };
 
 /**
- * struct grt_symbols_found - what stands at an address; valid until the next call of any kind
+ * struct grt_symbols_found - what is at an address; valid until the next call of any kind
  * @frames: at least 1, innermost first
  * @object: base name of the file, "[kernel]", "" where there is none
  */
@@ -73,7 +73,7 @@ struct grt_symbols_found {
  *	or under their whole paths; NULL: that of GRTRACE_SYMBOLS in the environment, if any
  * @debug_max: DWARF of more bytes is not read; 0: any. While one records, parsing must not take long
  * @no_separate: separate debug files are not looked for
- * @servers: they are asked for on debuginfod servers, which DEBUGINFOD_URLS names, where they are not here;
+ * @servers: they are requested on debuginfod servers, which DEBUGINFOD_URLS names, where they are not here;
  *	also where GRTRACE_DEBUGINFOD in the environment is 1
  * @linkage: functions have their linkage names; nothing is demangled
  *
@@ -91,7 +91,7 @@ struct grt_symbols_options {
  * struct grt_symbols_count - how it went
  * @asked: addresses, each counted once
  * @unnamed: of these, without a function
- * @objects: files asked for
+ * @objects: files requested
  * @missing: of these, not found or not to be read
  * @other: of these, there is a file of this name, but with another build id
  * @broken: of these, elfutils did not take them
@@ -117,7 +117,7 @@ int grt_symbols_new(struct grt_symbols **out, const struct grt_symbols_options *
 /**
  * grt_symbols_object - an object file; nothing is read yet
  * @path: on this system, or where it was recorded
- * @build_id: hexadecimal; NULL or "": not known, and a file of this path is taken as it is
+ * @build_id: hexadecimal; NULL or "": unknown, and a file of this path is taken as it is
  * @object: its number; GRT_SYMBOLS_NO_OBJECT beyond the bound
  * Return: 0 or -ENOMEM
  */
@@ -140,7 +140,7 @@ int grt_symbols_object_fd(struct grt_symbols *s, const char *path, int fd, uint3
 /** grt_symbols_reopen - another place to read the file from, for when it has not been, or could not be */
 void grt_symbols_reopen(struct grt_symbols *s, uint32_t object, const char *open);
 
-/** grt_symbols_at - what stands at an address of an object: one as the file itself counts them. Return: 0 or
+/** grt_symbols_at - what is at an address of an object: one as the file itself counts them. Return: 0 or
  * -ENOMEM */
 int grt_symbols_at(struct grt_symbols *s, uint32_t object, uint64_t address, struct grt_symbols_found *found);
 
@@ -178,7 +178,7 @@ const struct grt_symbols_mapping *grt_symbols_mapping_at(const struct grt_symbol
 							 uint64_t ip);
 
 /**
- * grt_symbols_in_process - what stands at an address of a process: in what lies
+ * grt_symbols_in_process - what is at an address of a process: in what lies
  * there, else in its perf-PID.map
  * Return: 0 or -ENOMEM
  */
@@ -187,7 +187,7 @@ int grt_symbols_in_process(struct grt_symbols *s, uint32_t pid, uint64_t ip, str
 /**
  * grt_symbols_perf_map - the functions that a process made at run time; may come again when it has made more
  * @path: the file; NULL: /tmp/perf-PID.map, and again whenever it has grown and an address is not in it
- * Return: 0, -ENOENT, -EPERM: it is somebody else's, -ESTALE: it was written before the process's
+ * Return: 0, -ENOENT, -EPERM: it belongs to another user, -ESTALE: it was written before the process's
  * beginning or after its end, -EINVAL: no regular file, -EFBIG, or another negative errno
  */
 int grt_symbols_perf_map(struct grt_symbols *s, uint32_t pid, const char *path);
@@ -202,7 +202,7 @@ int grt_symbols_perf_map_fd(struct grt_symbols *s, uint32_t pid, int fd);
 /**
  * grt_symbols_began - since when a process is: a /tmp/perf-PID.map that was last written earlier is that of
  * another one, which had its number
- * @realtime: when, CLOCK_REALTIME ns; 0: not known
+ * @realtime: when, CLOCK_REALTIME ns; 0: unknown
  * Return: 0 or -ENOMEM
  */
 int grt_symbols_began(struct grt_symbols *s, uint32_t pid, uint64_t realtime);
@@ -210,19 +210,19 @@ int grt_symbols_began(struct grt_symbols *s, uint32_t pid, uint64_t realtime);
 /**
  * grt_symbols_ended - a process is no more: a /tmp/perf-PID.map that was written later is that of another
  * one, which got its number
- * @realtime: when, CLOCK_REALTIME ns; 0: not known, or not yet
+ * @realtime: when, CLOCK_REALTIME ns; 0: unknown, or not yet
  * Return: 0 or -ENOMEM
  */
 int grt_symbols_ended(struct grt_symbols *s, uint32_t pid, uint64_t realtime);
 
 /**
  * grt_symbols_kallsyms - the kernel's functions
- * @path: NULL: /proc/kallsyms, which tells addresses to root only; read at the first use anyway
+ * @path: NULL: /proc/kallsyms, which shows addresses only to root; read at the first use anyway
  * Return: 0, -EACCES where it has no addresses, or another negative errno
  */
 int grt_symbols_kallsyms(struct grt_symbols *s, const char *path);
 
-/** grt_symbols_kernel - what stands at an address of the kernel. Return: 0 or -ENOMEM */
+/** grt_symbols_kernel - what is at an address of the kernel. Return: 0 or -ENOMEM */
 int grt_symbols_kernel(struct grt_symbols *s, uint64_t ip, struct grt_symbols_found *found);
 
 /** grt_symbols_count - so far */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * Functions that text files tell: perf-PID.map, as programs that make code at
+ * Functions that text files report: perf-PID.map, as programs that make code at
  * run time write it (tools/perf/Documentation/jit-interface.txt, Linux 6.1), and
  * /proc/kallsyms. Neither is trusted.
  */

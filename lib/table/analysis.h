@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * An analysis: what can be concluded from events, and the tables that show it.
- * Each row of lib/analyses.def is one; its operations stand in its own file.
+ * An analysis: what can be inferred from events, and the tables that show it.
+ * Each row of lib/analyses.def is one; its operations are in its own file.
  * Commands go over the rows (lib/analyses.h) and know none of them by name.
  */
 #ifndef GRT_TABLE_ANALYSIS_H
@@ -129,9 +129,9 @@ struct grt_analysis {
  * @call: what is known of the call that the event at hand ends; NULL: nobody asks
  * @first, @last: the time looked at, ns; valid with @known
  * @whole: that is the whole trace
- * @asked: the part that was asked for by name, or that the summary sorts; NULL: none
- * @summary: there is nothing that was asked for by name
- * @no_jobs: of nothing that jobs are concluded from, though there are other things: the summary shows these
+ * @asked: the part that was requested by name, or that the summary sorts; NULL: none
+ * @summary: there is nothing that was requested by name
+ * @no_jobs: of nothing that jobs are inferred from, though there are other things: the summary shows these
  * @streams: rows of @asked are written while the trace is read
  * @sort: order of @asked, NULL: its own
  * @top: rows of @asked, 0: all
@@ -172,13 +172,13 @@ struct grt_pass {
 	bool json;
 };
 
-/** grt_pass_span - length of what is looked at, 0: not known */
+/** grt_pass_span - length of what is looked at, 0: unknown */
 static inline uint64_t grt_pass_span(const struct grt_pass *pass)
 {
 	return pass->known ? pass->last - pass->first : 0;
 }
 
-/** grt_pass_sort - the order that was asked for of a part, else @otherwise */
+/** grt_pass_sort - the order that was requested of a part, else @otherwise */
 static inline const struct grt_column *grt_pass_sort(const struct grt_pass *pass, const struct grt_part *part,
 						     const struct grt_column *otherwise)
 {

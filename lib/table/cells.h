@@ -36,13 +36,13 @@ static inline void grt_cell_owner(struct grt_cell *cell, const struct grt_names 
 	cell->absent = !cell->text;
 }
 
-/** grt_cell_driver - of a ring: absent where it is not known */
+/** grt_cell_driver - of a ring: absent where it is unknown */
 static inline void grt_cell_driver(struct grt_cell *cell, const struct grt_names *names, uint32_t ring)
 {
 	grt_cell_owner(cell, names, grt_names_find(names, GRT_NAME_RING, ring));
 }
 
-/** grt_cell_gpu - where a ring's GPU is on its bus: absent where it is not known */
+/** grt_cell_gpu - where a ring's GPU is on its bus: absent where it is unknown */
 static inline void grt_cell_gpu(struct grt_cell *cell, const struct grt_names *names, uint32_t ring)
 {
 	grt_cell_name(cell, names, grt_names_find(names, GRT_NAME_RING_GPU, ring));

@@ -72,7 +72,6 @@ const struct grt_table grt_cpu_table = {"cpus", "balance by CPU", cpu_columns, 0
 
 static int counts_take_event(void *state, const struct grt_event *e, struct grt_pass *pass)
 {
-	(void)pass;
 	grt_counts_event(state, e);
 	return 0;
 }
@@ -100,7 +99,6 @@ static int write_cpus(void *state, const struct grt_part *part, struct grt_pass 
 	const struct grt_counts *c = state;
 	int ret = 0;
 
-	(void)part;
 	grt_writer_table(pass->writer, &grt_cpu_table, NULL);
 	for (uint32_t cpu = 0; cpu < GRT_COUNTS_CPUS && !ret; cpu++)
 		if (c->cpu[cpu].balance.emitted)

@@ -9,7 +9,7 @@
 
 #include "table.h"
 
-/* CPUs that are told apart; packets of CPUs beyond are counted. */
+/* CPUs that are distinguished; packets of CPUs beyond are counted. */
 #define GRT_COUNTS_CPUS 4096U
 
 /**

@@ -32,16 +32,11 @@ static void csv_put_cell(FILE *out, enum grt_cell_kind kind, const struct grt_ce
 
 static void csv_nothing(struct grt_writer *w)
 {
-	(void)w;
 }
 
 static void csv_fields(struct grt_writer *w, const char *name, const char *title,
 		       const struct grt_field_value *f)
 {
-	(void)w;
-	(void)name;
-	(void)title;
-	(void)f;
 }
 
 static void csv_table(struct grt_writer *w)
@@ -89,9 +84,6 @@ static int csv_row(struct grt_writer *w, const struct grt_cell *cells)
 
 static void csv_notes(struct grt_writer *w, const char *const *notes, unsigned int n)
 {
-	(void)w;
-	(void)notes;
-	(void)n;
 }
 
 const struct grt_writer_ops writer_csv = {

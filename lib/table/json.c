@@ -79,7 +79,6 @@ static void json_fields(struct grt_writer *w, const char *name, const char *titl
 {
 	FILE *out = w->options.out;
 
-	(void)title;
 	if (!name) {
 		put_members((struct json *)w, f);
 		return;

@@ -48,7 +48,7 @@ int grt_tally_write(struct grt_pass *pass, const struct grt_table *table, const 
 		    int (*write)(struct grt_pass *pass, const struct grt_tally_row *row, const void *arg),
 		    const void *arg);
 
-/** grt_process_name - a thread's process's comm, or its own where that is not known; NULL: neither is */
+/** grt_process_name - a thread's process's comm, or its own where that is unknown; NULL: neither is */
 const char *grt_process_name(const struct grt_names *names, uint32_t tid);
 
 /** grt_pass_rate - @amount per second of the pass, in thousandths. Return: whether it is known */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
  * What the writers share: choosing the columns, taking cells from rows, the
- * order of cells. How a cell looks stands in the writers.
+ * order of cells. How a cell looks is in the writers.
  */
 #include "table.h"
 

@@ -14,8 +14,8 @@
 /* text shows no @help behind the value */
 #define GRT_COLUMN_PLAIN 32U
 
-/* struct grt_table.marks: its one row is written by grt_writer_pairs(). Without @name the pairs are members of
- * the whole; without @columns they are not known beforehand */
+/* struct grt_table.marks: its one row is written by grt_writer_pairs(). Without @name the pairs are members
+ * of the whole; without @columns they are not known beforehand */
 #define GRT_TABLE_PAIRS 4U
 
 /* Tables ended by NULL. */

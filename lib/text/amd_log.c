@@ -52,7 +52,7 @@ static bool is_far(uint64_t a, uint64_t b)
 	return (a > b ? a - b : b - a) > BACK_NS;
 }
 
-/* Returns whose stamps were concluded: none is behind the stamp that follows in the text. */
+/* Returns whose stamps were inferred: none is behind the stamp that follows in the text. */
 static void release_pending(struct amd_log *a, uint64_t next)
 {
 	for (unsigned int i = 0; i < a->pendings; i++) {
@@ -193,7 +193,7 @@ static void release_hang(struct amd_log *a)
 	a->hang_len = a->hang_name_len = 0;
 }
 
-/* All records of a line, of which the first stands at @p. Return: any was understood */
+/* All records of a line, of which the first is at @p. Return: any was understood */
 static bool take_records(struct amd_log *a, const char *p, const char *end)
 {
 	const char *message, *next;
@@ -373,7 +373,7 @@ static bool take_hang(struct amd_log *a, const char *p, const char *end)
 }
 
 /*
- * The stamp of a line of ROCr. One that is not known well is the nearest to the
+ * The stamp of a line of ROCr. One that is unknown well is the nearest to the
  * records before it that it may be, so that none of those behind it are out of order.
  */
 static void set_rocr_time(struct amd_log *a, struct grt_ev_log_note *n)

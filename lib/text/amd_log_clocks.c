@@ -98,7 +98,7 @@ static void amd_log_clocks_settle(struct amd_log_clocks *c, struct amd_log_write
 static void amd_log_clocks_take_record(struct amd_log_clocks *c, struct amd_log_writer *w, uint64_t time,
 				       int64_t jitter)
 {
-	/* what was written later stands before: the order of lines says nothing */
+	/* what was written later precedes: the order of lines says nothing */
 	c->apart |= w->last > time && w->last - time > (uint64_t)jitter;
 	amd_log_clocks_settle(c, w, (int64_t)(time - w->raw) + CUT_NS + jitter);
 	w->last = time;

@@ -97,7 +97,7 @@ void amd_log_clocks_end(struct amd_log_clocks *c);
 /**
  * amd_log_clocks_move - a stamp of ROCr as one of CLOCK_MONOTONIC
  * @low, @high: get the first and last ns that it may be
- * Return: AMD_LOG_UNMOVED: it is not known
+ * Return: AMD_LOG_UNMOVED: it is unknown
  */
 enum amd_log_moved amd_log_clocks_move(const struct amd_log_clocks *c, uint64_t raw, uint64_t *low,
 				       uint64_t *high);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * What stands before a message in the log of AMD's runtime. The releases
+ * What precedes a message in the log of AMD's runtime. The releases
  * differ in the stamp and in how the thread is named, and a file may hold lines
  * of several of them, so each record is looked at for itself:
  *

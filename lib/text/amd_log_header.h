@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
  * The log of AMD's runtime (AMD_LOG_LEVEL): where its records are, and what
- * stands before their messages.
+ * precedes their messages.
  */
 #ifndef GRT_TEXT_AMD_LOG_HEADER_H
 #define GRT_TEXT_AMD_LOG_HEADER_H
@@ -21,7 +21,7 @@ enum amd_log_clock {
 };
 
 /**
- * struct amd_log_head - what stands before a message
+ * struct amd_log_head - what precedes a message
  * @file: of the runtime's source; empty where the log leaves it out
  * @time: ns, by @clock
  * @pid: 0 where the log does not say
@@ -40,7 +40,7 @@ struct amd_log_head {
 const char *amd_log_find(const char *p, const char *end);
 
 /**
- * amd_log_head - takes in what stands before a message; @p is where amd_log_find() found it
+ * amd_log_head - takes in what precedes a message; @p is where amd_log_find() found it
  * Return: where the message begins, NULL: this is no record
  */
 const char *amd_log_head(const char *p, const char *end, struct amd_log_head *h);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
  * What messages in the log of AMD's runtime mean: a table by how they begin.
- * Messages that tell of no call, queue, command or kernel are counted by the
+ * Messages that report no call, queue, command or kernel are counted by the
  * source file that they come from. Writers: ROCclr, the parts device/rocm and
  * platform, and hipamd, releases 3.x to 7.x.
  */
@@ -154,7 +154,7 @@ void amd_log_note(struct amd_log *a, struct grt_ev_log_note *n, uint16_t what, s
 	grt_text_put(a->t, &n->e, 0);
 }
 
-/* Names of kernels: of any length, so a long one is told once, in parts, and then known by its hash. */
+/* Names of kernels: of any length, so a long one is reported once, in parts, and then known by its hash. */
 
 static uint64_t amd_log_message_hash_of(struct grt_span name)
 {
@@ -757,7 +757,7 @@ static const struct kind *amd_log_message_kind_of(const struct amd_log *a, const
 	return NULL;
 }
 
-/* What tells of nothing that is looked for is counted by where it comes from. */
+/* Records without relevant content are counted by their origin. */
 static void amd_log_message_pass_over(struct amd_log *a, const struct kind *k, const char *p, const char *end)
 {
 	struct grt_ev_log_note n = {.number = 0};

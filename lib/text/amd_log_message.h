@@ -13,7 +13,7 @@
 
 /* Threads whose next kernel's name is remembered. */
 #define AMD_LOG_THREADS 64U
-/* Long names that were told; a forgotten one is told again. */
+/* Long names that were reported; a forgotten one is reported again. */
 #define AMD_LOG_TOLD 1024U
 /* Calls of the first era that are open, by thread and number. */
 #define AMD_LOG_OPEN 64U
@@ -51,7 +51,7 @@ struct amd_log_open {
  * @holding: a record goes on in the next line; @held, @held_len its message so far, @held_head what stands
  *	before it, @held_file the name in that, @held_lines of how many lines
  * @hang, @hang_len: the lines so far of what is said of a packet at which a queue was aborted; @hang_name:
- *the kernel's name, which stands before them
+ *the kernel's name, which precedes them
  * @kinds: messages by their first character, set once @indexed
  */
 struct amd_log {
@@ -94,10 +94,10 @@ bool amd_log_message(struct amd_log *a, const char *p, const char *end, bool who
  */
 bool amd_log_knows(struct amd_log *a, const char *p, const char *end, bool *packet);
 
-/** amd_log_hang - puts what @hang says, if it tells of a packet. Return: it does */
+/** amd_log_hang - puts what @hang says, if it reports a packet. Return: it does */
 bool amd_log_hang(struct amd_log *a);
 
-/** amd_log_fault - puts a line that tells of a fault of the GPU. Return: it is one */
+/** amd_log_fault - puts a line that reports a fault of the GPU. Return: it is one */
 bool amd_log_fault(struct amd_log *a, const char *p, const char *end);
 
 /** amd_log_call - the event of a call that was entered or returned (GRT_CALL_*) */

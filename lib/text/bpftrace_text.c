@@ -23,7 +23,7 @@
  * ambiguous, or does not come within a second, it is a COMPLETE of no job.
  *
  * nvidia_driver.bt prints one ioctl in a hundred and nothing of a call but its
- * start: what it does not tell is GRT_FD_UNKNOWN, or has all bits set.
+ * start: what it does not report is GRT_FD_UNKNOWN, or has all bits set.
  *
  * Maps that hold a number, or numbers by key, become values of counters at the time of
  * the last row: they count what the rows leave out.
@@ -37,14 +37,14 @@
 
 /* Jobs that run at a time; beyond that the oldest is forgotten. */
 #define FLIGHTS 512
-/* How many COMPLETEs wait for a RUN that tells their ring, and for how long. */
+/* How many COMPLETEs wait for a RUN that reports their ring, and for how long. */
 #define WAITING 64
 #define WAITING_MAX (GRT_NS_PER_S)
 
 /* Rings of which it is known how far their order is behind. */
 #define RINGS 256
 
-/* Entries of maps that are told apart. */
+/* Entries of maps that are distinguished. */
 #define COUNTERS 4096U
 
 /*
@@ -73,7 +73,7 @@ struct waiting {
 
 /**
  * struct bpftrace_state - what is known from the lines before
- * @waiting, @waitings: COMPLETEs of jobs in @flight, not known yet which
+ * @waiting, @waitings: COMPLETEs of jobs in @flight, unknown yet which
  * @behind: by ring, jobs that have ended by the last RUN's account but have not been seen to
  * @unjoined: COMPLETEs of jobs in @flight, nobody will know which
  * @rule: the line before was a rule, which a caption may follow
@@ -878,7 +878,7 @@ static bool row_met(struct row *r)
 	return true;
 }
 
-/* The number and the message stand in a line of their own, without a stamp. */
+/* The number and the message are in a line of their own, without a stamp. */
 static bool row_xid(struct row *r)
 {
 	struct grt_ev_xid xid = {.code = 0};
@@ -1075,7 +1075,7 @@ static bool bpftrace_text_scan_event(struct row *r)
 	return true;
 }
 
-/* Whether an event that is not known stands in a row nevertheless: its columns show. */
+/* Whether an event that is unknown is in a row nevertheless: its columns show. */
 static bool has_columns(const struct row *r)
 {
 	return r->cpu != UINT32_MAX || (r->event.at[-1] == ' ' && r->event.at[-2] == ' ');

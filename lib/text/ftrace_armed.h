@@ -2,7 +2,7 @@
 /*
  * Which fences a thread has made for jobs that it has not queued yet. To 6.14
  * the scheduler's events name a job's finished fence by its address alone; its
- * context and number stand in the two dma_fence_init lines that the thread left
+ * context and number are in the two dma_fence_init lines that the thread left
  * just before (drm_sched_job_arm() in sched_main.c: scheduled and finished,
  * contexts n and n + 1, the same number). Jobs are armed and queued by one
  * thread in one order.
@@ -46,7 +46,7 @@ void ftrace_armer_init(struct ftrace_armer *a, uint32_t tid, uint64_t ctx, uint6
 
 /**
  * ftrace_armer_take - the fence of the job that the thread queues
- * @ring: of the job; empty: not known, any
+ * @ring: of the job; empty: unknown, any
  * Return: it is known, and no longer after this
  */
 bool ftrace_armer_take(struct ftrace_armer *a, uint32_t tid, struct grt_span ring, struct ftrace_armed *job);

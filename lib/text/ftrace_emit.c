@@ -80,7 +80,7 @@ void ftrace_place_job(struct ftrace_job *job, uint32_t ring, uint8_t engine, uin
 	job->device = device ? device : job->device;
 }
 
-/* Whether this is news: the first of its kind, or seen where it was only concluded before. */
+/* Whether this is news: the first of its kind, or seen where it was only inferred before. */
 static bool ftrace_emit_is_news(struct ftrace_job *job, uint32_t what, uint16_t flags)
 {
 	bool inferred = flags & GRT_FLAG_INFERRED;
@@ -191,7 +191,7 @@ void ftrace_complete(struct ftrace *f, struct ftrace_job *job, uint16_t flags)
 		ftrace_jobs_done(&f->jobs, job);
 }
 
-/* Whether the dependency was told of before. */
+/* Whether the dependency was reported before. */
 static bool is_told(struct ftrace *f, const struct ftrace_job *job, uint64_t ctx, uint64_t seqno)
 {
 	struct ftrace_dependency d = {job->ctx, job->seqno, ctx, seqno}, *at;
@@ -243,7 +243,7 @@ void ftrace_signalled(struct ftrace *f, struct ftrace_job *job)
 }
 
 /*
- * i915 waits for its requests through dma_fence, so a wait of a thread is told
+ * i915 waits for its requests through dma_fence, so a wait of a thread is reported
  * twice. What the other layer says of a wait that is open is passed over.
  */
 static bool ftrace_emit_is_nested(struct ftrace *f, uint64_t ctx, uint64_t seqno, bool enter, uint32_t layer)

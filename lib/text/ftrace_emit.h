@@ -2,7 +2,7 @@
 /*
  * What handlers of ftrace events share: the state of a text, its fields by
  * name, and the events of a job's life, each put once whatever number of lines
- * tell of it.
+ * report it.
  */
 #ifndef GRT_TEXT_FTRACE_EMIT_H
 #define GRT_TEXT_FTRACE_EMIT_H
@@ -37,7 +37,7 @@ static inline uint64_t ftrace_own(enum ftrace_own what, uint64_t n)
 /* Threads whose open waits are known, by their number. */
 #define FTRACE_WAITERS 256U
 
-/* Dependencies that were told of last, by a hash of them. */
+/* Dependencies that were reported last, by a hash of them. */
 #define FTRACE_DEPENDS 256U
 
 /** struct ftrace_dependency - the job @ctx, @seqno waits for the fence @dep_ctx, @dep_seqno */
@@ -51,7 +51,7 @@ struct ftrace_dependency {
 /* A PCI address as lines have it: 0000:03:00.0 */
 #define FTRACE_PCI 12U
 
-/** struct ftrace_wait - a wait that a thread is in; two layers of the kernel may tell of it */
+/** struct ftrace_wait - a wait that a thread is in; two layers of the kernel may report it */
 struct ftrace_wait {
 	uint64_t ctx;
 	uint64_t seqno;
@@ -73,9 +73,9 @@ struct ftrace_wait {
  * they are set
  * @graphs: functions that threads are in; @unstamped: the present line has no stamp of its own
  * @pci_text, @pci: a PCI address as text and as number, the one met last
- * @by_module, @by_others: whose lines tell the jobs, see ftrace_module.c
+ * @by_module, @by_others: whose lines report the jobs, see ftrace_module.c
  * @clock_ahead: how much the text's clock is before the module's, ns; @clock_known: it is set
- * @html: the text stands in a page; @outside: of the part of it that is a trace
+ * @html: the text is in a page; @outside: of the part of it that is a trace
  */
 struct ftrace {
 	struct grt_text *t;
@@ -194,7 +194,7 @@ void ftrace_by_current(struct ftrace *f, struct grt_event *e);
 /** ftrace_ring - the ring of a name and its engine */
 uint32_t ftrace_ring(struct ftrace *f, struct grt_span name, const char *driver, uint8_t *engine);
 
-/** ftrace_ring_of - the same of the GPU at this address, as dev= of the scheduler's events tells it */
+/** ftrace_ring_of - the same of the GPU at this address, as dev= of the scheduler's events reports it */
 uint32_t ftrace_ring_of(struct ftrace *f, struct grt_span name, struct grt_span gpu, uint8_t *engine);
 
 /** ftrace_job_of - the job of a fence (ctx, seqno), a new one where none is known */
@@ -217,7 +217,7 @@ void ftrace_start(struct ftrace *f, const struct ftrace_job *job);
 void ftrace_end(struct ftrace *f, struct ftrace_job *job, uint32_t reply, uint64_t fence_id, uint16_t flags);
 void ftrace_complete(struct ftrace *f, struct ftrace_job *job, uint16_t flags);
 
-/** ftrace_depend - the job (NULL: not known) waits for a fence. From 6.17 that is told when the fence is
+/** ftrace_depend - the job (NULL: unknown) waits for a fence. From 6.17 that is reported when the fence is
  * added, and again when the job is looked at and it is not signalled */
 void ftrace_depend(struct ftrace *f, const struct ftrace_job *job, uint64_t ctx, uint64_t seqno);
 

@@ -7,14 +7,14 @@
  *
  * A job is known by its finished fence. SUBMIT, COMMIT and END are the
  * scheduler's or the driver's events, COMPLETE is the signal of that fence;
- * where no line tells of it, END stands for it, inferred, and the other way
+ * where no line reports it, END stands for it, inferred, and the other way
  * round.
  */
 #include "ftrace_events.h"
 #include "ftrace_module.h"
 #include "codes/pci.h"
 
-/* Which part of the kernel tells of a wait. */
+/* Which part of the kernel reports a wait. */
 enum layer {
 	LAYER_FENCE = 1,
 	LAYER_I915,
@@ -520,7 +520,7 @@ static enum grt_text_line dma_fence_wait(struct ftrace *f, unsigned int enter)
 
 /* amdgpu */
 
-/* The scheduler may have told of the job before, under its id only. */
+/* The scheduler may have reported the job before, under its id only. */
 static struct ftrace_job *amdgpu_job_of(struct ftrace *f, uint64_t ctx, uint64_t seqno, uint32_t ring,
 					const uint64_t *id)
 {

@@ -182,7 +182,7 @@ static void ftrace_func_enter(struct ftrace *f, struct ftrace_graph *g, struct g
 	ftrace_func_put(f, x);
 }
 
-/* "}" with "/ * name * /" behind it where that was asked for. Return: its function is known */
+/* "}" with "/ * name * /" behind it where that was requested. Return: its function is known */
 static bool ftrace_func_leave(struct ftrace_graph *g, struct grt_ev_func *x, struct grt_span name)
 {
 	if (g->depth)
@@ -250,7 +250,7 @@ static void end_at(struct ftrace *f, const struct ftrace_graph *g, struct grt_ev
 	x->e.time = f->graphs.now;
 }
 
-/* What stands behind the last bar, with the duration before it. Return: it is understood */
+/* What follows the last bar, with the duration before it. Return: it is understood */
 static bool take_graph(struct ftrace *f, uint64_t key, const char *p, const char *bar, const char *end)
 {
 	struct grt_ev_func x = func_event(f, GRT_FUNC_RETURNED);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
  * Functions in ftrace text: the lines of the function and the function_graph
- * tracer, hits of probes, and events of KFD and amdgpu that are no part of a
+ * tracer, hits of probes, and events of KFD and amdgpu that are not part of a
  * job. All become FUNC events.
  */
 #ifndef GRT_TEXT_FTRACE_FUNC_H
@@ -47,7 +47,8 @@ bool ftrace_func_called(struct ftrace *f);
 /** ftrace_func_probe - the present line: "event: (name+0x0/0x10) fields", or "(x <- name)". Return: it is */
 bool ftrace_func_probe(struct ftrace *f);
 
-/** ftrace_func_is_event - whether an event that has no row is told of generically: those of KFD and amdgpu */
+/** ftrace_func_is_event - whether an event that has no row is reported generically: those of KFD and amdgpu
+ */
 bool ftrace_func_is_event(struct grt_span name);
 
 /** ftrace_func_event - the present line, generically */

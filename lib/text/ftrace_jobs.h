@@ -19,7 +19,7 @@
 /* Jobs on the hardware whose END has no key, see ftrace_jobs_oldest(). */
 #define FTRACE_RUNNING 256U
 
-/* ftrace_job.seen: events of its life that have been put; the same shifted by 8: only concluded */
+/* ftrace_job.seen: events of its life that have been put; the same shifted by 8: only inferred */
 #define FTRACE_SUBMIT 1U
 #define FTRACE_COMMIT 2U
 #define FTRACE_END 4U
@@ -34,10 +34,10 @@
 /**
  * struct ftrace_job - a job, or a fence that a job waits for (@seen is 0 then)
  * @ctx, @seqno: as its events carry them
- * @key_ctx, @key_seqno: its fence's, cut to 32 bits; 0: not known
- * @fence: address of its fence as printed, 0: not known
+ * @key_ctx, @key_seqno: its fence's, cut to 32 bits; 0: unknown
+ * @fence: address of its fence as printed, 0: unknown
  * @ring, @id: the ring, and where @has_id its id there
- * @tid, @pid: of who submitted it
+ * @tid, @pid: of the submitter
  * @queued, @run: stamps of the scheduler's own events of it
  * @waiters: jobs that wait for it
  * @serial: which of its slot's; 0: none
@@ -104,7 +104,7 @@ struct ftrace_job *ftrace_jobs_by_id(struct ftrace_jobs *j, uint32_t ring, uint6
 /**
  * ftrace_jobs_run - the job went to the hardware, and what it will be known by at its end is not printed
  * @hw_jobs: jobs on the ring with this one: if more are thought to be there, the
- *	oldest must have ended; 0: not known
+ *	oldest must have ended; 0: unknown
  */
 void ftrace_jobs_run(struct ftrace_jobs *j, const struct ftrace_job *job, uint64_t hw_jobs);
 

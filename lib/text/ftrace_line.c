@@ -3,7 +3,7 @@
  * Lines of ftrace and its relatives, see ftrace_line.h. A comm may hold
  * anything, also what looks like a later part of the line. So the line is
  * entered at the CPU in brackets, and a place for that counts only where a
- * stamp follows and a thread's number stands before it.
+ * stamp follows and a thread's number precedes it.
  */
 #include "ftrace_line.h"
 
@@ -33,7 +33,7 @@ static uint32_t ftrace_line_number_of(const char *p, const char *end)
 	return grt_u32(n);
 }
 
-/* "(tgid)" or "(-----)" at the end. Return: what stands before it */
+/* "(tgid)" or "(-----)" at the end. Return: what precedes it */
 static const char *take_tgid(struct ftrace_line *l, const char *begin, const char *end)
 {
 	const char *p = end - 1, *inner;
@@ -313,7 +313,7 @@ static bool ftrace_line_take_new(struct ftrace_line *l, const char *line, const 
 	return ftrace_line_take_thread(l, line, take_tgid(l, line, back_over_blanks(line, at)));
 }
 
-/* The same; most lines are of few threads, and what stands before the CPU is parsed once for each. */
+/* The same; most lines are of few threads, and what precedes the CPU is parsed once for each. */
 static bool take_bracketed(struct ftrace_line *l, const char *line, const char *at)
 {
 	size_t len = (size_t)(at - line);

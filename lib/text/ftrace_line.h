@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
- * What stands before the fields of an event, in every layout in which ftrace,
+ * What precedes the fields of an event, in every layout in which ftrace,
  * trace-cmd and perf script print it:
  *
  *	comm-tid [(tgid)] [cpu] [flags] time: event: fields	trace, trace_pipe, trace-cmd report
@@ -15,7 +15,7 @@
 
 #include "base/scan.h"
 
-/** enum ftrace_what - what the line tells of */
+/** enum ftrace_what - what the line reports */
 enum ftrace_what {
 	FTRACE_EVENT,
 	FTRACE_RAW,	 /* an event whose fields are printed by their names in the record */
@@ -48,7 +48,7 @@ struct ftrace_thread {
  * @time: ns
  * @event: its name, without group and modifiers
  * @fields, @end: what follows it
- * @of_perf: the thread stands behind a blank, as perf has it
+ * @of_perf: the thread follows a blank, as perf has it
  * @column: where the CPU was in the line before; 0 for the first one. The same is tried first
  * @threads: those remembered, FTRACE_THREADS of them; NULL: none are
  */
@@ -70,7 +70,7 @@ struct ftrace_line {
 /** ftrace_line_parse - takes a line of struct grt_lines apart. Return: it is one of these */
 bool ftrace_line_parse(struct ftrace_line *l, const char *line, const char *end);
 
-/** ftrace_line_time - only its stamp; @column as above. Return: it is one of these, as far as can be told
+/** ftrace_line_time - only its stamp; @column as above. Return: it is one of these, as far as is possible
  * from that */
 bool ftrace_line_time(const char *line, const char *end, uint64_t *ns, size_t *column);
 

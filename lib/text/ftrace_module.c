@@ -4,8 +4,8 @@
  * kernel/core/grtrace_trace.h prints every field of the record by its name of
  * events.def. Rings are numbers there, without their names.
  *
- * Lines of the scheduler and of fences may tell of the same jobs, under other
- * numbers. Whichever of the two submits the first job tells them all; the lines
+ * Lines of the scheduler and of fences may report the same jobs, under other
+ * numbers. Whichever of the two submits the first job reports them all; the lines
  * of the other are passed over, and counted by their names.
  */
 #include <stdio.h>
@@ -56,7 +56,7 @@ static uint64_t ahead(struct ftrace *f, uint64_t told)
 }
 
 /*
- * When the event happened: an adapter may be told of it later. The line's own stamp where that is out of
+ * When the event happened: an adapter may see it later. The line's own stamp where that is out of
  * reach, since clocks drift and can be set.
  */
 static uint64_t when(struct ftrace *f, uint64_t told)

@@ -101,7 +101,7 @@ static bool ftrace_text_is_frame(const char *line, const char *p, const char *en
 	return p > line && grt_scan_hex(&p, end, &address) && p < end && *p == ' ' && end[-1] == ')';
 }
 
-/* A page is passed over up to its trace. Return: the line is no part of one */
+/* A page is passed over up to its trace. Return: the line is not part of one */
 static bool ftrace_outside(struct grt_text *t, const char *line, const char *end)
 {
 	struct ftrace *f = grt_text_state(t);

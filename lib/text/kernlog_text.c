@@ -5,7 +5,7 @@
  * the process behind it. Other messages are counted as passed over, lines that are no
  * message as bad.
  *
- * What stands before the message decides what its stamp means:
+ * What precedes the message decides what its stamp means:
  *
  *	[  12.345678]			dmesg, alone or in another form: the
  *					scheduler's clock. It began with
@@ -38,7 +38,7 @@
 #define YEAR_BASE 1972
 #define NS_PER_YEAR (366 * NS_PER_DAY)
 
-/* GPUs that are lost in one moment and told apart. */
+/* GPUs that are lost in one moment and distinguished. */
 #define LOST_GPUS 16U
 
 /**
@@ -57,7 +57,7 @@
  * @forth, @back: lines behind a later one and before it, in the text
  * @before: stamp of the line before in the text
  * @probe: the address in the first line of a report of three, and @probe_time
- * @counted, @month_name, @month_len: the last month of a language that is not known here
+ * @counted, @month_name, @month_len: the last month of a language that is unknown here
  */
 struct kernlog_state {
 	uint64_t last;
@@ -83,9 +83,9 @@ struct kernlog_state {
 };
 
 /**
- * struct stamp - what stands before the message
+ * struct stamp - what precedes the message
  * @any: there is one
- * @yearless: its year is not known: YEAR_BASE
+ * @yearless: its year is unknown: YEAR_BASE
  * @certain: no other text looks like this
  * @message: the kernel's message follows
  */
@@ -248,7 +248,7 @@ static bool scan_date(struct kernlog_state *s, const char **p, const char *end, 
 	return *month != 0;
 }
 
-/* What stands before the message, a function per form */
+/* What precedes the message, a function per form */
 
 /* The part in brackets that dmesg writes, and the thread or CPU after it. */
 static bool scan_dmesg(const char **p, const char *end, struct stamp *st)
@@ -426,7 +426,7 @@ static struct stamp scan_prefix(struct kernlog_state *s, const char **p, const c
  * direction or the other. To the year before the first one it must be more than
  * three quarters: a log that is silent for long is likelier than one that is
  * newest first. Between months that are adrift and the first that is known any
- * step is forward: how far they are apart is not known.
+ * step is forward: how far they are apart is unknown.
  */
 static uint64_t with_year(struct kernlog_state *s, uint64_t ns)
 {
@@ -507,7 +507,7 @@ static void kernlog_text_put_lost(struct grt_text *t, struct grt_ev_xid *lost)
 	lost->e.type = 0;
 }
 
-/* Of the GPU, or of one whose address is not known on either side; NULL: none */
+/* Of the GPU, or of one whose address is unknown on either side; NULL: none */
 static struct grt_ev_xid *find_lost(struct kernlog_state *s, uint32_t bus, uint64_t time)
 {
 	struct grt_ev_xid *any = NULL;
@@ -661,7 +661,7 @@ static enum grt_text_line read_process(struct message *m)
 
 /* What has fallen off the bus */
 
-/* Mostly there is an Xid, too, which tells of it better. */
+/* Mostly there is an Xid, too, which says more about it. */
 static enum grt_text_line lost_gpu(struct message *m, uint32_t bus)
 {
 	static const char text[] = "GPU has fallen off the bus";

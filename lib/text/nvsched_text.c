@@ -9,7 +9,7 @@
  * TSG is client:group, or one number, the hardware's. Then the text is of
  * another tool, and two names in it are wrong: it takes the driver's numbers of
  * engines for others, and its levels of interleave are one too low (LOW is
- * MEDIUM, UNKNOWN is LOW). Keys come in any order, and those that are not known
+ * MEDIUM, UNKNOWN is LOW). Keys come in any order, and those that are unknown
  * are passed over. The word behind the PID is the name of the thread that called,
  * of which no line says the id.
  *

@@ -210,7 +210,7 @@ static void note_bad(struct grt_text *t, const char *line, const char *end)
 		len = sizeof(h->bad_text) - 1;
 	memcpy(h->bad_text, line, len);
 	h->bad_text[len] = '\0';
-	/* a NUL does not end what is told */
+	/* a NUL does not end what is reported */
 	for (size_t i = 0; i < len; i++)
 		if (!h->bad_text[i])
 			h->bad_text[i] = ' ';
@@ -466,14 +466,14 @@ static void text_rewind(struct grt_stream *st)
 	st->failure = NULL;
 	t->code = 0;
 	if (t->used && t->lines.is_pipe) {
-		t->code = grt_err_set(&t->err, -ESPIPE, "what came through it is gone",
+		t->code = grt_err_set(&t->err, -ESPIPE, "the data that came through it is gone",
 				      "a file instead of the pipe", "%s: a pipe can be read once", t->label);
 		return;
 	}
 	free_state(t);
 	begin_order(t);
 	memset(&t->names, 0, sizeof(t->names));
-	/* of a pipe, what stands before the first line of a form was read when it was opened */
+	/* of a pipe, what precedes the first line of a form was read when it was opened */
 	if (!t->lines.is_pipe)
 		grt_lines_rewind(&t->lines);
 	t->ended = false;

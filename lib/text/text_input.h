@@ -51,8 +51,8 @@ enum grt_text_place {
  * the text, and is no line of it. NULL: none is
  * @in_time: @line gets lines in the order of their stamps; one without a stamp stays behind the line that
  * it follows
- * @place: which stamp that is; @hint as for @time. @place gets what of one moment is told in one order
- *whatever that of the lines is; where it gets no step, lines of one stamp come as they stand in the text.
+ * @place: which stamp that is; @hint as for @time. @place gets what of one moment is reported in one order
+ *whatever that of the lines is; where it gets no step, lines of one stamp come as they are in the text.
  *NULL: as @time says
  * @end: the text is over: puts what the form held back; may be NULL
  * @state_size: bytes of state, all zero at the start; see grt_text_state()
@@ -83,7 +83,7 @@ void *grt_text_state(struct grt_text *t);
 const void *grt_text_learned(const struct grt_text *t);
 
 /** grt_text_sorted_at - the stamp by which the present line came here in the order of time; false: lines come
- * as they stand in the text, and @ns stays */
+ * as they are in the text, and @ns stays */
 bool grt_text_sorted_at(const struct grt_text *t, uint64_t *ns);
 
 /**
@@ -113,15 +113,15 @@ uint32_t grt_text_ring(struct grt_text *t, uint64_t time, const char *name, size
 		       const char *driver, size_t driver_len, uint8_t *engine);
 
 /**
- * grt_text_ring_of - the same of a GPU, of which the text tells the address on its bus: rings of one name on
- * two GPUs are two; @gpu NULL: it does not tell
+ * grt_text_ring_of - the same of a GPU, of which the text reports the address on its bus: rings of one name
+ * on two GPUs are two; @gpu NULL: it is unknown
  */
 uint32_t grt_text_ring_of(struct grt_text *t, uint64_t time, const char *name, size_t name_len,
 			  const char *driver, size_t driver_len, const char *gpu, size_t gpu_len,
 			  uint8_t *engine);
 
 /**
- * grt_text_driver - the device of an event of which the text tells the driver only
+ * grt_text_driver - the device of an event of which the text reports the driver only
  * Return: a number for grt_event.device that is no other's, named by its driver
  */
 uint32_t grt_text_driver(struct grt_text *t, uint64_t time, const char *driver);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
 /*
  * What a text calls its threads, devices and rings, and which of its events
- * were passed over. All of fixed size: what does not fit is told again or
+ * were passed over. All of fixed size: what does not fit is reported again or
  * counted together.
  */
 #ifndef GRT_TEXT_TEXT_NAMES_H
@@ -9,7 +9,7 @@
 
 #include <grtrace/grtrace.h>
 
-/* Names known at a time; a forgotten one is told again. */
+/* Names known at a time; a forgotten one is reported again. */
 #define GRT_TEXT_NAMES 4096U
 /* More rings are GRT_RING_NONE. */
 #define GRT_TEXT_RINGS 1024U
@@ -18,7 +18,7 @@
 
 /**
  * struct grt_text_name - one name
- * @time: the earliest at which it was told
+ * @time: the earliest at which it was reported
  */
 struct grt_text_name {
 	uint64_t time;
@@ -28,7 +28,7 @@ struct grt_text_name {
 	char owner[sizeof(((struct grt_ev_name *)0)->owner)];
 };
 
-/** struct grt_text_ring - a ring; @name as long as NAME records hold it; @gpu empty: not told */
+/** struct grt_text_ring - a ring; @name as long as NAME records hold it; @gpu empty: unknown */
 struct grt_text_ring {
 	uint64_t time;
 	char name[sizeof(((struct grt_ev_name *)0)->name)];
@@ -59,7 +59,7 @@ bool grt_text_names_tell(struct grt_text_names *n, uint32_t kind, uint32_t id, u
 
 /**
  * grt_text_names_ring - the ring of a name
- * @gpu: of @gpu_len bytes, its address on its bus; NULL: the text does not tell
+ * @gpu: of @gpu_len bytes, its address on its bus; NULL: the text does not report it
  * @tell: gets whether a NAME record is needed, @e then is it
  * Return: NULL when there are too many
  */

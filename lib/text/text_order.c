@@ -33,7 +33,7 @@ struct grt_order_entry {
 	uint32_t cpu;
 };
 
-/* What stands before a record in a run. */
+/* What precedes a record in a run. */
 struct spilled {
 	uint32_t cpu;
 	uint32_t size;

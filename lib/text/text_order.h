@@ -8,7 +8,7 @@
  * is held is sorted and written to a temporary file (a run), all that follows
  * goes the same way, and at the end the runs are merged. Where no file may be
  * used (the input is a pipe), the older half goes out instead, and what then
- * comes too late is told.
+ * comes too late is reported.
  *
  * Lines of text can be brought into order the same way, before they are
  * understood: what a line means may follow from those before it in time. Lines

@@ -50,7 +50,7 @@ static const struct grt_column columns[] = {
 	NUMBER(intervals, GRT_COLUMN_ALL, "times that it left the CPU"),
 	NUMBER(taken_off, GRT_COLUMN_MORE, "of these, while it was ready to run"),
 	{"delay_max", grt_cell_u64, T(delay_max), GRT_CELL_NS, GRT_COLUMN_ALL, "longest time for which it was ready to run without a CPU, ns"},
-	NUMBER(samples, GRT_COLUMN_MORE, "looks at what it ran"),
+	NUMBER(samples, GRT_COLUMN_MORE, "samples of the code that it ran"),
 	NUMBER(lost, GRT_COLUMN_MORE, "intervals whose records are missing"),
 	{.name = NULL},
 };

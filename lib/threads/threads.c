@@ -13,7 +13,7 @@
 #include "base/grow.h"
 #include "base/keyed.h"
 
-/* Processes that CUDA's library tells of. */
+/* Processes that CUDA's library reports. */
 #define TRACED_MAX 65536U
 
 /**
@@ -104,7 +104,7 @@ static int threads_keep(struct grt_threads *s, struct life *l, const struct grt_
 	return ret;
 }
 
-/* A thread asks for its process: traces have many threads, and many records of processes. */
+/* A thread requests its process: traces have many threads, and many records of processes. */
 static bool is_traced(const struct grt_threads *s, struct life *l)
 {
 	if (l->traced || l->asked == s->traced.used)
@@ -179,7 +179,7 @@ static int new_life(struct grt_threads *s, const struct grt_event *e, uint64_t f
 /**
  * find_life - the thread of an event
  * @anew: the number of the thread is used again
- * @first: when what the event tells of begins, where nothing is known of the thread
+ * @first: when what the event reports begins, where nothing is known of the thread
  * Return: 0 with *out NULL when there are too many, or -ENOMEM
  */
 static int find_life(struct grt_threads *s, const struct grt_event *e, uint64_t first, bool anew,
@@ -396,7 +396,7 @@ static int see_name(struct grt_threads *s, const struct grt_ev_name *e)
 
 int grt_threads_event(struct grt_threads *s, const struct grt_event *e)
 {
-	if (e->type == GRT_EV_OFF_CPU)
+	if (e->type == GRT_EV_OFF_CPU || e->type == GRT_EV_ASLEEP)
 		return see_off_cpu(s, (const struct grt_ev_off_cpu *)e);
 	if (e->type == GRT_EV_SAMPLE)
 		return see_sample(s, (const struct grt_ev_sample *)e);

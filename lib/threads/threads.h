@@ -8,7 +8,7 @@
  * was asleep in it waited for the GPU, whatever for by its system call: LAUNCH
  * records have the calls of each thread, which come after what happened in them.
  * So the pieces since a thread's last call wait for its next one, if its
- * process is one that CUDA's library tells of.
+ * process is one that CUDA's library reports.
  *
  * Memory is some 200 bytes for each thread and 32 for each piece that waits.
  */
@@ -75,7 +75,7 @@ struct grt_thread_piece {
 };
 
 /**
- * struct grt_threads_sink - who wants the pieces
+ * struct grt_threads_sink - the receiver of the pieces
  * @piece: of a thread, in the order of their ends; a result other than 0 ends the run. May be NULL
  */
 struct grt_threads_sink {

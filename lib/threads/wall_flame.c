@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
  * Pieces are added up in rows of one (thread, state, stacks); rows become stacks
- * when the trace is over, because frames may be told after their first use.
+ * when the trace is over, because frames may be reported after their first use.
  */
 #include "wall_flame.h"
 

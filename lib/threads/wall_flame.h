@@ -44,7 +44,7 @@ int grt_wall_flame_event(struct grt_wall_flame *f, const struct grt_event *e);
 /**
  * grt_wall_flame_tree - the trace is over: its stacks, outermost frame first
  *	app;worker (4711);main;solve;cudaDeviceSynchronize;ioctl;[gpu]
- * The innermost frame is the state. [not sampled] stands where it is not known what
+ * The innermost frame is the state. [not sampled] stands where it is unknown what
  * a thread ran.
  * @by: GRT_FLAME_BY_PROCESS adds up threads, else they are apart
  * @side: of the tree they are added to

@@ -4,7 +4,7 @@
  * the environment; what the packets look like is known from the format number.
  *
  * What a crash left of a last packet is cut off here, so that strict readers
- * open the directory too. That changes somebody's file, so it happens only
+ * open the directory too. That changes a user's file, so it happens only
  * where no packet follows, the file can be written, and no recorder holds the
  * directory's lock.
  */
@@ -34,7 +34,7 @@ struct source_sum {
 struct ctf_dir {
 	struct grt_session *s;
 	int fd;
-	bool recording; /* somebody is still writing */
+	bool recording; /* a process is still writing */
 	struct dirent **entry;
 	int entries;
 	struct source_sum *source;
@@ -139,7 +139,7 @@ static int read_metadata(const struct ctf_dir *d, struct grt_err *err)
 		return ctf_open_failed(d->s, "metadata", -errno, err);
 	text = malloc(METADATA_MAX + 1);
 	if (!text || fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_size > METADATA_MAX)
-		ret = ctf_not_ours(d, "its metadata is no text of ours", err);
+		ret = ctf_not_ours(d, "grtrace did not write its metadata", err);
 	else if ((n = ctf_read_text(fd, text, METADATA_MAX)) < 0)
 		ret = ctf_open_failed(d->s, "metadata", (int)n, err);
 	else
@@ -163,7 +163,7 @@ static bool truncate_file(const struct ctf_dir *d, const char *name, const struc
 	return done;
 }
 
-/* The last packet of a file is cut: cuts the rest of it off, and says so where the fault is told. */
+/* The last packet of a file is cut: cuts the rest of it off, and says so where the fault is reported. */
 static void repair(const struct ctf_dir *d, const char *name, const struct stat *st, uint64_t end,
 		   bool first_fault)
 {
@@ -224,7 +224,7 @@ static int add_stream_file(struct ctf_dir *d, const char *name, struct grt_err *
 	snprintf(label, sizeof(label), "%s/%s", d->s->path, name);
 	if (!S_ISREG(st.st_mode)) {
 		close(fd);
-		return grt_err_set(err, -EINVAL, "it is no regular file", "move it out of the recording",
+		return grt_err_set(err, -EINVAL, "it is not a regular file", "move it out of the recording",
 				   "%s: not a file of packets", label);
 	}
 	ret = grt_session_add_file(d->s, fd, label, &w, err);

@@ -25,7 +25,7 @@ static const uint8_t callback_of[GRT_EV_MAX] = {
  * struct flow - one run
  * @c: handed to the callbacks
  * @on: the callbacks, as this version has them
- * @by_type: the callback for each type; [0] for types that are not known
+ * @by_type: the callback for each type; [0] for types that are unknown
  * @written: what traced programs have made
  * @gpus: whose events are wanted; NULL: all
  * @cards: device files of GPUs as the recording has them, @named: a record that was completed from them

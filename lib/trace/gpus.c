@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * The events of one GPU, see gpus.h. A NAME record stands before the first use of
+ * The events of one GPU, see gpus.h. A NAME record precedes the first use of
  * its name, and a context is of one GPU for as long as it is there, so that one
  * pass is enough.
  */
@@ -13,7 +13,7 @@
 
 #include "packet.h"
 
-/* Rings, device files and contexts that are told apart; of the latter the oldest give way. */
+/* Rings, device files and contexts that are distinguished; of the latter the oldest give way. */
 #define NAMES_MAX (1U << 20)
 #define CONTEXTS_MAX 65536U
 
@@ -81,7 +81,7 @@ static void gpus_see(struct grt_gpus *g, const char *bus)
 		snprintf(g->seen[i], sizeof(g->seen[i]), "%s", bus);
 }
 
-/* Whether the GPU at @bus, with the device file @node, is the one asked for; either may be empty. */
+/* Whether the GPU at @bus, with the device file @node, is the one requested; either may be empty. */
 static bool is_asked(struct grt_gpus *g, const char *bus, const char *node)
 {
 	if (*bus)
@@ -154,7 +154,7 @@ static int of_memory(struct grt_gpus *g, const struct grt_event *e)
 	return is_asked(g, bus, node);
 }
 
-/* Return: 1 the GPU's, 0 another's, -ENOENT: not known, -ENOMEM */
+/* Return: 1 the GPU's, 0 another's, -ENOENT: unknown, -ENOMEM */
 static int gpus_judge(struct grt_gpus *g, const struct grt_event *e)
 {
 	const struct verdict *v = e->ring == GRT_RING_NONE ? NULL : named(g, GRT_NAME_RING_GPU, e->ring);

@@ -11,18 +11,18 @@
 
 #include "base/keyed.h"
 
-/* GPUs that a message names where the one asked for is not among them. */
+/* GPUs that a message names where the one requested is not among them. */
 #define GRT_GPUS_SEEN 8
 
 /**
  * struct grt_gpus - set up by grt_gpus_init(), to be given to grt_gpus_free()
- * @asked: as asked for: an address on a bus, or the name of a device file
+ * @asked: as requested: an address on a bus, or the name of a device file
  * @bus: its address, empty: only @asked is known
  * @cards: "card0=ADDRESS renderD128=ADDRESS ..." as far as it is known
  * @names: whether a ring or device number is the GPU's, from NAME records
  * @contexts: the same of contexts, from their rings
  * @seen: addresses of GPUs that the trace names
- * @found: the GPU asked for is among them
+ * @found: the GPU requested is among them
  */
 struct grt_gpus {
 	char asked[33];
@@ -37,7 +37,7 @@ struct grt_gpus {
 /**
  * grt_gpus_init - no event was seen yet
  * @asked: "0000:03:00.0" or another address, "card0" or another device file, or "0", the number of a card
- * @cards: as in the struct; NULL: not known
+ * @cards: as in the struct; NULL: unknown
  * Return: 0 or -ENOMEM
  */
 int grt_gpus_init(struct grt_gpus *g, const char *asked, const char *cards);

@@ -300,9 +300,9 @@ int grt_metadata_write(int dirfd, const struct grt_env *env, int64_t realtime_of
 
 	for (const struct grt_env *e = env; e && e->key; e++)
 		if (!key_allowed(e->key))
-			return grt_err_set(err, -EINVAL,
-					   "it is no identifier, or a word of the metadata's own", NULL,
-					   "metadata: environment key '%.64s' cannot be written", e->key);
+			return grt_err_set(
+				err, -EINVAL, "it is not an identifier, or it is a keyword of the metadata",
+				NULL, "metadata: environment key '%.64s' cannot be written", e->key);
 	text = metadata_text(env, realtime_offset, &len);
 	if (!text)
 		return grt_err_set(err, -ENOMEM, strerror(ENOMEM), NULL, "metadata: cannot be made");

@@ -21,7 +21,7 @@ int grt_packer_new(struct grt_packer **out, unsigned int cpus);
 
 /**
  * grt_packer_name - how a thread, ring, device or counter is called from now on
- * @cpu: whose stream tells of a change
+ * @cpu: whose stream reports a change
  * @time: of the change, ns
  * @name, @owner: NUL terminated, cut to what a NAME record holds
  * Return: 0 or -ENOMEM
@@ -58,7 +58,7 @@ enum grt_pack {
  * @until: events up to this stamp may leave; later ones may still get company
  *	before them, ns
  * @pack: what leaves; at the end of GRT_PACK_ALL stands a packet for what @counts
- *	tells beyond the packets before, if only to say that nothing happened
+ *	reports beyond the packets before, if only to say that nothing happened
  * Return: bytes, whole packets; 0: nothing (yet)
  */
 size_t grt_packer_read(struct grt_packer *p, unsigned int cpu, void *buf, size_t len, uint64_t until,

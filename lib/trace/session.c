@@ -21,7 +21,7 @@
 #define BUFFERS_TOTAL (1U << 20)
 /* A live source hands out whole packets: a buffer should have room for one. */
 #define LIVE_BUFFER (512U << 10)
-/* By which an input is told to be text or packets. */
+/* By which an input is recognised as text or packets. */
 #define HEAD (64U << 10)
 /* Text without a newline is a line of its own up to this length. */
 #define ONE_LINE 1024U
@@ -216,7 +216,7 @@ static int session_open_input(struct grt_session *s, int fd, const struct grt_re
 	if (ret)
 		return ret;
 	return grt_err_set(err, -EINVAL,
-			   s->is_pipe ? "what comes through the pipe is no text"
+			   s->is_pipe ? "the data in the pipe is not text"
 				      : "it is neither a directory, a regular file nor a pipe",
 			   "copy it to a file first: cat PATH > FILE", "%s: not a trace", s->path);
 }
@@ -235,7 +235,7 @@ static int session_open_path(struct grt_session *s, const struct grt_reader *con
 	int fd = open_fd(s->path);
 	const char *fix = errno == EACCES ? "read it as the user who recorded it, or with sudo"
 			  : errno == ENOENT
-				  ? "ls, and the name that is there; grtrace record -- PROGRAM makes one"
+				  ? "ls, which shows the right name; grtrace record -- PROGRAM makes one"
 				  : "the path of a recording, a raw file or text";
 	int ret;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /*
- * Walks over the packets of one stream. Nothing that stands in the input is
+ * Walks over the packets of one stream. Nothing that is in the input is
  * trusted: a header is judged before it is used, a record before it is handed
  * out, and what does not fit is stepped over and counted.
  *

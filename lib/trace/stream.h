@@ -40,7 +40,7 @@ struct grt_stream;
  * struct grt_stream_source - a stream that is not made of packets
  * @next: finds the next run of records: sets @ptr, @end, @key, @last and @cpu, and @at to
  *	GRT_AT_RECORDS, or to GRT_AT_END. Returns as grt_stream_next()
- * @rewind: back to the start; what fails is told by @next
+ * @rewind: back to the start; what fails is reported by @next
  * @fini: frees @owner
  */
 struct grt_stream_source {
@@ -140,7 +140,7 @@ void grt_stream_fini(struct grt_stream *st);
  */
 int grt_stream_next(struct grt_stream *st);
 
-/** grt_stream_failed - tells of an error @code of grt_stream_next(). Return: @code */
+/** grt_stream_failed - reports an error @code of grt_stream_next(). Return: @code */
 int grt_stream_failed(const struct grt_stream *st, int code, struct grt_err *err);
 
 /** grt_stream_count_packet - adds the packet that the cursor stands on to the health: balance and gaps */

@@ -92,7 +92,7 @@ static int walk_packets(struct walk_state *ws, uint64_t size)
 static int no_trace(const char *label, struct grt_err *err)
 {
 	return grt_err_set(err, -EINVAL, "no packet header was found in it",
-			   "file PATH, which tells what it is", "%s: not a file of packets", label);
+			   "file PATH, which prints its type", "%s: not a file of packets", label);
 }
 
 /* The first header is judged alone: its format decides whether the rest can be understood. */

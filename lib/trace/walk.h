@@ -26,7 +26,7 @@ struct grt_walk_cpu {
 /**
  * struct grt_walk - what was found
  * @cpu, @cpus: the CPUs, in the order in which they appear; free @cpu
- * @skips: where the packets of each CPU lie, NULL: not known; the caller gives it to grt_skips_free()
+ * @skips: where the packets of each CPU lie, NULL: unknown; the caller gives it to grt_skips_free()
  * @end: where the last whole packet ends
  * @cut: what lies behind @end is the beginning of a packet, or zeros, as a
  *	crash leaves them

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What amdgpu tells beyond the DRM scheduler, which has its jobs: how many
+ * What amdgpu reports beyond the DRM scheduler, which has its jobs: how many
  * command buffers (IBs) a submit has, interrupts, and where buffers lie.
  *
  *	amdgpu_cs_ioctl    (struct amdgpu_job *): SUBMIT.cmd is num_ibs
@@ -14,10 +14,10 @@
  *			   amdgpu_bo_va_mapping *)
  *
  * A submit passes amdgpu_cs_ioctl right before the scheduler's queue event, by
- * the same fence, so the number is left for drm_sched.bpf.c and the job is told
+ * the same fence, so the number is left for drm_sched.bpf.c and the job is reported
  * once. The driver's own jobs (page tables, clears, moves) have no ioctl: their
  * cmd is 0. amdgpu_sched_run_job says nothing that the scheduler's run event
- * has not said just before, and is not used. No event tells of an object's end.
+ * has not said just before, and is not used. No event reports an object's end.
  *
  * The arguments of cs_ioctl and vm_bo_* are the same in Linux 5.15 to 7.3 while
  * their records are not, or lack the address space; of the others it is the
@@ -78,7 +78,7 @@ int cs_ioctl(struct bpf_raw_tracepoint_args *ctx)
 	return 0;
 }
 
-/* An interrupt is of no thread that could be asked for, and its ring is not one of the scheduler's by name.
+/* An interrupt is of no thread that could be requested, and its ring is not one of the scheduler's by name.
  */
 SEC("tp/amdgpu/amdgpu_iv")
 int iv(struct iv_record *ctx)

@@ -65,7 +65,7 @@
 #define RING_BYTES_SHARE_MAX ((uint64_t)128 << 20)
 
 /** struct cpu_tally - of a CPU: @events that came out of the ring buffer, @late: of these, too late for their
- * place, @filtered: events of a decoder that are not asked for */
+ * place, @filtered: events of a decoder that are not requested */
 struct cpu_tally {
 	uint64_t events;
 	uint64_t late;
@@ -87,8 +87,8 @@ struct cpu_tally {
  * @whole: so are the frames of stacks
  * @missed: times that a program was not run, since one was running already on that CPU
  * @without: objects left out, since a module has no BTF
- * @refused: objects left out, since the kernel does not take them: what the others tell is whole without
- * @covered: another source has jobs that objects left out would tell of
+ * @refused: objects left out, since the kernel does not take them: what the others report is whole without
+ * @covered: another source has jobs that objects left out would report
  * @note: tells the user
  * @own: the decoder's
  * @samples: the clocks of programs that look at what runs
@@ -140,7 +140,7 @@ struct capture {
 
 /* ------------------------------------------------------------- programs */
 
-/* libbpf's words are for who writes programs; the last warning is kept for the error. */
+/* libbpf's words are for authors of programs; the last warning is kept for the error. */
 static char last_warning[200];
 
 static int keep_warning(enum libbpf_print_level level, const char *format, va_list ap)
@@ -166,7 +166,7 @@ static bool parse_section(const char *section, struct attach_point *at)
 	return sscanf(section, "tp/%63[^/]/%63s", at->group, at->event) == 2;
 }
 
-/* It runs when it is asked for rows, and is attached to nothing. */
+/* It runs when it is requested rows, and is attached to nothing. */
 static bool is_iterator(const struct bpf_program *prog)
 {
 	return !strncmp(bpf_program__section_name(prog), "iter/", 5);
@@ -523,7 +523,7 @@ static int grt_bpf_name_thread(struct capture *c, unsigned int cpu, const struct
 	return grt_packer_name(c->packer, cpu, e->time, GRT_NAME_THREAD, e->tid, comm, owner);
 }
 
-/** struct labels - what stands in front of an event: NULL where it does not */
+/** struct labels - what is in front of an event: NULL where it does not */
 struct labels {
 	const struct nv_hit *hit;
 	const struct grt_bpf_comm *names;
@@ -1109,7 +1109,7 @@ static void tell_unnamed(const struct capture *c)
 	snprintf(
 		text, sizeof(text),
 		"%s: %llu frames of stacks without names: %llu since reading their files failed or took too long, "
-		"%llu for want of time, %llu since there are too many",
+		"%llu because time was short, %llu because there are too many",
 		c->kind->name, (unsigned long long)(n.bad + n.late + n.over), (unsigned long long)n.bad,
 		(unsigned long long)n.late, (unsigned long long)n.over);
 	c->note(text);
@@ -1262,7 +1262,7 @@ int grt_bpf_stop(void *state, struct grt_err *err)
 
 	if (c->ended)
 		return 1;
-	/* what a decoder looks at is sure only as long as the programs tell of changes */
+	/* what a decoder looks at is sure only as long as the programs report changes */
 	ret = c->kind->decoder ? consume(c) : 0;
 	grt_bpf_detach(c);
 	if (!ret)

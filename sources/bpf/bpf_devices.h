@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Device files behind events: which node and driver a device number is, and
- * the device of an ioctl's end, which only its beginning tells.
+ * the device of an ioctl's end, which only its beginning reports.
  */
 #ifndef GRTRACE_BPF_DEVICES_H
 #define GRTRACE_BPF_DEVICES_H

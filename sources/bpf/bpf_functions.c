@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The BTF of the kernel is read once for all functions that are asked for in a
+ * The BTF of the kernel is read once for all functions that are requested in a
  * row, that of a module for each of its functions.
  */
 #include "bpf_functions.h"

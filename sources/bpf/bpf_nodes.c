@@ -29,7 +29,7 @@
 #include "host/elf_file.h"
 #include "host/maps.h"
 
-/* Programs, stacks and nodes of them that are remembered; of more, those met first are told anew. */
+/* Programs, stacks and nodes of them that are remembered; of more, those met first are reported anew. */
 #define IMAGES_MAX 4096U
 #define STACKS_MAX (1U << 20)
 #define NODES_MAX (1U << 20)

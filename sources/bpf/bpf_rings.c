@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Names and numbers of rings, see bpf_rings.h. The programs tell a ring by a
+ * Names and numbers of rings, see bpf_rings.h. The programs report a ring by a
  * random number; what it is called they have noted under that.
  */
 #include "bpf_rings.h"
@@ -20,7 +20,7 @@
 /* Of these it is followed what runs on them; the one that was there first gives way. */
 #define RUNNING_MAX 1024U
 
-/** struct ring - @number: in the trace; @card: the GPU's DRM device, empty where it is not known */
+/** struct ring - @number: in the trace; @card: the GPU's DRM device, empty where it is unknown */
 struct ring {
 	uint32_t number;
 	uint8_t engine;

@@ -18,7 +18,7 @@
  * @base: numbers begin here
  * @all: rings by the programs' number
  * @running: struct grt_bpf_switch by ring, of those used last
- * @gpu: DRM device of the GPU asked for last
+ * @gpu: DRM device of the GPU requested last
  * @in_order: what runs on the ring of the event seen last follows from its order
  * @unnumbered: events of rings for which there was no number
  */

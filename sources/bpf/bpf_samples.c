@@ -141,7 +141,7 @@ static void serve(const struct timer *t, unsigned int frequency)
 
 static void be_opener(int socket, const struct timer *t, unsigned int frequency)
 {
-	/* it ends with who has the other end */
+	/* it ends with the process at the other end */
 	signal(SIGINT, SIG_IGN);
 	signal(SIGTERM, SIG_IGN);
 	signal(SIGHUP, SIG_IGN);

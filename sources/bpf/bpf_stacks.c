@@ -475,7 +475,7 @@ static unsigned int cut_astray(struct grt_bpf_stacks *s, pid_t pid, const uint64
 	return n;
 }
 
-/* A stack of an event, which was taken at @time; gets the trace's id, 0 where it is not known. */
+/* A stack of an event, which was taken at @time; gets the trace's id, 0 where it is unknown. */
 static int grt_bpf_stacks_give_id(struct grt_bpf_stacks *s, struct grt_packer *p, unsigned int cpu,
 				  const struct grt_event *e, uint64_t time, bool kernel, uint32_t *stack)
 {
@@ -527,7 +527,7 @@ static struct pair stacks_of(struct grt_event *e)
 {
 	if (e->type == GRT_EV_STACK)
 		return PAIR(e, grt_ev_stack);
-	if (e->type == GRT_EV_OFF_CPU)
+	if (e->type == GRT_EV_OFF_CPU || e->type == GRT_EV_ASLEEP)
 		return PAIR(e, grt_ev_off_cpu);
 	return e->type == GRT_EV_SAMPLE ? PAIR(e, grt_ev_sample) : (struct pair){NULL, NULL};
 }
@@ -541,7 +541,8 @@ static void grt_bpf_stacks_see_thread(struct grt_bpf_stacks *s, const struct grt
 
 int grt_bpf_stacks_see(struct grt_bpf_stacks *s, struct grt_packer *p, unsigned int cpu, struct grt_event *e)
 {
-	uint64_t time = e->type == GRT_EV_OFF_CPU ? ((struct grt_ev_off_cpu *)e)->start : e->time;
+	bool off = e->type == GRT_EV_OFF_CPU || e->type == GRT_EV_ASLEEP;
+	uint64_t time = off ? ((struct grt_ev_off_cpu *)e)->start : e->time;
 	struct pair at = stacks_of(e);
 	int ret;
 

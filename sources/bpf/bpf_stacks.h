@@ -2,7 +2,7 @@
 /*
  * CPU stacks: the numbers that BPF programs give them become stack ids of the
  * trace. A kernel stack's frames are written at its first use, with names; those
- * of programs when all is over, since somebody else's files are to be read.
+ * of programs when all is over, since files of other users are to be read.
  */
 #ifndef GRTRACE_BPF_STACKS_H
 #define GRTRACE_BPF_STACKS_H
@@ -60,7 +60,7 @@ struct grt_bpf_stack_waiting {
  * @waiting: @waits of them, of which the first @written are written
  * @number: of addresses of @symbols, @numbers of them
  * @nameless: frames for which there was no room there
- * @lost: events whose stack is not known any more, or for which there was no room
+ * @lost: events whose stack is unknown any more, or for which there was no room
  */
 struct grt_bpf_stacks {
 	int map;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Which context runs on a ring, concluded from the ring's order: a job begins
+ * Which context runs on a ring, inferred from the ring's order: a job begins
  * when it is handed over and nothing is before it, else when the one before it
  * ends.
  */
@@ -11,7 +11,7 @@
 
 #include "trace/packer.h"
 
-/* Jobs on a ring; with more, nothing is concluded until it is empty again. */
+/* Jobs on a ring; with more, nothing is inferred until it is empty again. */
 #define BPF_SWITCH_JOBS 128U
 
 /** struct grt_bpf_switch_job - @owner: its context, the driver's own where it has one */

@@ -18,7 +18,7 @@ struct grt_bpf_xid;
 
 /**
  * grt_bpf_xid_join - fills in what the driver's tracepoint says; its number is there already
- * @message: what the same thread had written to the log before, or "": where it tells of the same error
+ * @message: what the same thread had written to the log before, or "": where it reports the same error
  *(number, address and text), the process is taken from it
  * @comm: as above
  */

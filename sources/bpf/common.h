@@ -39,7 +39,7 @@ struct job_key {
 };
 
 /**
- * struct job - who submitted it, for events in interrupts and workers
+ * struct job - the submitter of a job, for events in interrupts and workers
  * @state: JOB_*
  * @error: of the hardware's fence, which the finished fence may not have
  */
@@ -57,8 +57,8 @@ struct job {
 /* job.state */
 #define JOB_DONE 1U /* it has completed */
 #define JOB_END_BY_FENCE \
-	2U /* its driver may not tell of its END: unless it has, it comes with COMPLETE, inferred */
-#define JOB_STARTED 4U /* START was told; after a preemption it is not told again */
+	2U /* its driver may not report its END: unless it has, it comes with COMPLETE, inferred */
+#define JOB_STARTED 4U /* START was reported; after a preemption it is not reported again */
 
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Fences: when a job's fence is signalled, and who waits for it. The other
+ * Fences: when a job's fence is signalled, and which threads wait. The other
  * objects say which fences are jobs.
  *
  * Tracepoints (Linux 5.15 to 7.3, include/trace/events/dma_fence.h) take

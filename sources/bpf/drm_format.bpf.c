@@ -68,7 +68,7 @@ static __always_inline __u64 hash_text(__u64 hash, const char *text, int len)
 	return hash;
 }
 
-/* The scheduler's address is not told: a ring is its name, and its device's where that is known. */
+/* The scheduler's address is not reported: a ring is its name, and its device's where that is known. */
 static __always_inline __u64 ring_number(void *ctx, const volatile struct grt_bpf_job_format *f,
 					 struct grt_bpf_ring *r)
 {

@@ -9,7 +9,7 @@
  *	dma_fence_signaled   COMPLETE, and END, inferred
  *	dma_fence_wait_*     SYNC_WAIT_*
  *
- * Whose fence it is stands in the record only (Linux 5.15 to 7.3,
+ * Whose fence it is is in the record only (Linux 5.15 to 7.3,
  * include/trace/events/dma_fence.h), and there both numbers are cut to 32 bits.
  * So all events of this source have the cut numbers, which are the whole ones
  * until a context was allocated or a fence made 4294967296 times; jobs of a

@@ -3,8 +3,8 @@
  * Functions of processes that are met: whose it is, and its stack. A uprobe is
  * in a file, and so in every process that has it; here the others are left out.
  *
- * The stack's number is told, and user space looks it up. Where another stack
- * has its place in the table, the addresses are told themselves: none is lost.
+ * The stack's number is reported, and user space looks it up. Where another stack
+ * has its place in the table, the addresses are reported themselves: none is lost.
  */
 #ifndef GRTRACE_BPF_HITS_H
 #define GRTRACE_BPF_HITS_H
@@ -86,7 +86,7 @@ static __always_inline __u64 my_image(void)
 	return BPF_CORE_READ(task, group_leader, start_time) ^ BPF_CORE_READ(task, self_exec_id) << 52;
 }
 
-/* A launch is told by a library in the process, which has named its thread: it is to cost little. */
+/* A launch is reported by a library in the process, which has named its thread: it is to cost little. */
 static __always_inline void fill_hit(struct out_hit *at, struct pt_regs *regs, __u64 stamp, __u64 pid_tgid,
 				     __u32 cpu, __u64 correlation, __u32 function)
 {

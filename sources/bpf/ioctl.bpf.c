@@ -3,7 +3,7 @@
  * DRM ioctls (type 'd'), on any file descriptor, entered and left.
  *
  * The tracepoints of the one system call are used, not those of all system
- * calls: what does not call ioctl pays half as much. Its exit tells only the
+ * calls: what does not call ioctl pays half as much. Its exit reports only the
  * result; which ioctl it was is still in the thread's saved registers, so
  * nothing need be remembered between the two, and both filters agree.
  */

@@ -44,7 +44,7 @@ static __always_inline int is_signalled(struct dma_fence *fence)
 	return FENCE_HAS(fence, SIGNALED);
 }
 
-/* When the fence was signalled, ns, 0: not known; programs that look run later than that */
+/* When the fence was signalled, ns, 0: unknown; programs that look run later than that */
 static __always_inline __u64 signalled_at(struct dma_fence *fence)
 {
 	return FENCE_HAS(fence, TIMESTAMP) ? BPF_CORE_READ(fence, timestamp) : 0;
@@ -204,7 +204,7 @@ static __always_inline int job_end(const struct job_key *key, __u32 reply, __u32
 	return job_ended_at(key, reply, hw_ctx, fence_id, 0);
 }
 
-/* The job failed on the hardware, which is told when it is complete */
+/* The job failed on the hardware, which is reported when it is complete */
 static __always_inline void job_failed(const struct job_key *key, __s32 error)
 {
 	struct job *job = bpf_map_lookup_elem(&jobs, key);
@@ -235,7 +235,7 @@ static __always_inline int job_error(const struct job_key *key, const struct job
 
 /*
  * COMPLETE: a fence is signalled; most are of no job, and not counted. It may be
- * signalled once only. Where the driver has not told of the job's END, it is
+ * signalled once only. Where the driver has not reported the job's END, it is
  * over by now.
  */
 static __always_inline int job_complete(const struct job_key *key, __s32 status)

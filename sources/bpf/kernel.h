@@ -2,7 +2,7 @@
 /*
  * The kernel's structs, as far as our programs look into them. Offsets are
  * found at load time from the running kernel's BTF (CO-RE), so only names and
- * types matter here, and members that some kernels lack are asked for first.
+ * types matter here, and members that some kernels lack are requested first.
  */
 #ifndef GRTRACE_BPF_KERNEL_H
 #define GRTRACE_BPF_KERNEL_H
@@ -37,6 +37,7 @@ struct signal_struct {
 };
 
 struct task_struct {
+	void *stack;
 	unsigned int flags;
 	unsigned int __state;
 	unsigned in_iowait : 1;

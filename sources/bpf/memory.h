@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What drivers tell of their buffer objects. Objects and address spaces are
+ * What drivers report about buffer objects. Objects and address spaces are
  * numbers made by opaque(); the device is the DRM device's number.
  */
 #ifndef GRTRACE_BPF_MEMORY_H

@@ -17,7 +17,7 @@
  *	nvidia_dev_xid		XID, where the driver has this tracepoint
  *	printk:console          XID of messages that begin with "NVRM: Xid", where
  *				it has not; where it has, the message is kept
- *				for the XID that the thread tells next: it
+ *				for the XID that the thread reports next: it
  *				names the process
  *
  * Not seen: poll through epoll and select; dup, fork and exec, so a child's
@@ -303,7 +303,7 @@ static __always_inline __u32 word_at(const struct frame *f, __u32 place)
 	return word;
 }
 
-/* The driver copies its answer back unless the call as such fails; what it was asked for is there even then.
+/* The driver copies its answer back unless the call as such fails; what it was requested is there even then.
  */
 static __always_inline void look_inside(struct grt_ev_ioctl_exit *ev, __u64 arg)
 {
@@ -531,7 +531,7 @@ int device_xid(struct xid_record *ctx)
 }
 
 /*
- * An error of a GPU is told whatever process is asked for. The message's
+ * An error of a GPU is reported whatever process is requested. The message's
  * process is not the one that runs.
  */
 SEC("raw_tp/console")

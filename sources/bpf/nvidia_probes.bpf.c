@@ -4,7 +4,7 @@
  * programs are attached to all of them; the cookie says which one it is
  * (nvidia_probes.def). A call is one FUNC record, when it returns.
  *
- * Who interrupts says nothing of who is interrupted: events of interrupts and
+ * The interrupted thread has nothing to do with an interrupt: events of interrupts and
  * timers carry no process, and no filter by process rejects them.
  *
  * A return that has no entry, or an entry that finds another one in its place, is

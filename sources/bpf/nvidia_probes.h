@@ -18,7 +18,7 @@ enum nv_kind {
 	NV_KIND_POWER,
 };
 
-/** enum nv_shape - what the arguments are that tell something */
+/** enum nv_shape - what the arguments are that report something */
 enum nv_shape {
 	NV_SHAPE_NOTHING,
 	NV_SHAPE_NV,	       /* the driver's struct of the GPU */

@@ -12,7 +12,7 @@
  *	execve, exit		of a process that may have such files
  *	fork			a child may have them, too
  *
- * Whether a file was closed for the last time nobody tells; so the loader goes
+ * No event reports that a file was closed for the last time; so the loader goes
  * through the open files of all processes (iter/task_file) when one of these
  * calls says that it may be.
  *
@@ -365,7 +365,7 @@ int process_exit(struct bpf_raw_tracepoint_args *ctx)
 	return put_call(GRT_NV_EXIT, 0);
 }
 
-/* The files of the table that someone has, a pair of file and process each; whoever ends has none. */
+/* The open files of the table, a pair of file and process each; a process that ends has none. */
 SEC("iter/task_file")
 int nv_open_files(struct bpf_iter__task_file *ctx)
 {

@@ -6,8 +6,10 @@
  *	sched_process_exec	the program begins: a child of ours calls exec
  *	sched_process_fork	a thread of a followed one is followed
  *	sched_switch		it leaves the CPU: stack, state and system call are
- *				remembered; it comes back: OFF_CPU; it is dead: THREAD
- *	sched_wakeup(_new)	it is woken
+ *				remembered; it comes back: OFF_CPU, or ASLEEP; it is
+ *				dead: THREAD
+ *	sched_waking		it is woken, see wakers.h
+ *	dma_fence_signaled, drm_vblank_event_delivered	what the waker is doing
  *	task_rename		THREAD, with the new name
  *	perf_event		SAMPLE, of what runs
  *
@@ -17,6 +19,7 @@
 #include "files.h"
 #define STACKS_MAX BPF_STACKS_MAX_SCHED
 #include "stacks.h"
+#include "wakers.h"
 
 #define TASK_DEAD 0x80
 #define PF_NO_USER (0x00200000 | 0x00000010 | 0x00004000) /* kernel threads, io_uring's workers, vhost's */
@@ -191,6 +194,79 @@ int renamed(struct bpf_raw_tracepoint_args *ctx)
 	return 0;
 }
 
+/* ------------------------------------------------------------- coming back */
+
+/* What OFF_CPU and ASLEEP have in common. */
+static __always_inline void fill_off_cpu(struct grt_ev_off_cpu *ev, struct grt_bpf_thread *t, __u32 tid)
+{
+	ev->e.pid = t->pid;
+	ev->e.tid = tid;
+	ev->e.device = t->device;
+	ev->start = t->since;
+	ev->number = t->number;
+	ev->user = t->user;
+	ev->kernel = t->kernel;
+	ev->state = t->state;
+	ev->reason = t->reason;
+	ev->over = 1;
+	ev->call = t->call;
+	ev->fd = t->fd;
+	t->since = ev->e.time;
+}
+
+static __always_inline void put_off_cpu(struct grt_bpf_thread *t, struct grt_bpf_counts *c, __u32 cpu,
+					__u32 tid, __u32 flags)
+{
+	struct out_off_cpu *at = begin_off_cpu(c, cpu);
+
+	if (!at)
+		return;
+	fill_off_cpu(&at->ev, t, tid);
+	at->ev.e.flags |= flags;
+	event_submit(at, c);
+}
+
+/* Whoever is asleep was woken: where that was not seen since it left the CPU, it was while it left. */
+static __always_inline void put_asleep(struct grt_bpf_thread *t, struct grt_bpf_counts *c, __u32 cpu,
+				       __u32 tid, __u32 flags)
+{
+	struct out_asleep *at = begin_asleep(c, cpu);
+
+	if (!at)
+		return;
+	at->ev.woken = !t->woken || t->woken > t->since ? t->woken : t->since + 1;
+	fill_off_cpu((struct grt_ev_off_cpu *)&at->ev, t, tid);
+	at->ev.e.flags |= flags | (t->inferred ? GRT_FLAG_INFERRED : 0);
+	at->ev.e.ctx = t->ctx;
+	at->ev.e.seqno = t->seqno;
+	at->ev.waker = t->waker;
+	at->ev.waker_pid = t->waker_pid;
+	at->ev.by = t->by;
+	at->ev.cause = t->cause;
+	__builtin_memcpy(at->ev.waker_comm, t->waker_comm, sizeof(at->ev.waker_comm));
+	event_submit(at, c);
+}
+
+/* @flags: GRT_FLAG_* of the record */
+static __noinline int came_back(struct grt_bpf_thread *t, struct task_struct *task, __u32 tid, __u32 flags)
+{
+	struct grt_bpf_counts *c;
+	__u32 cpu;
+
+	if (!t)
+		return 0;
+	t->number++;
+	t->on = 1;
+	c = counts_for(task, &cpu);
+	if (!c)
+		return 0;
+	if (t->state)
+		put_asleep(t, c, cpu, tid, flags);
+	else
+		put_off_cpu(t, c, cpu, tid, flags);
+	return 0;
+}
+
 /* ------------------------------------------------------------- leaving the CPU */
 
 static __always_inline __u32 state_of(struct bpf_raw_tracepoint_args *ctx, struct task_struct *task)
@@ -234,7 +310,7 @@ static __noinline int look_at_poll(struct grt_bpf_thread *t, __u64 files, __u64 
 	return 0;
 }
 
-/* What it waits for, as far as the kernel's structs tell. */
+/* What it waits for, as far as the kernel's structs report. */
 static __always_inline void look_at_wait(struct grt_bpf_thread *t, struct task_struct *task)
 {
 	struct pt_regs *regs;
@@ -272,6 +348,9 @@ static __always_inline void switched_out(struct bpf_raw_tracepoint_args *ctx, __
 	__u32 tid = task->pid, state = state_of(ctx, task);
 	struct grt_bpf_thread *t = thread_of(tid);
 
+	/* that it came was not seen: the kernel leaves out such an event now and then */
+	if (t && !t->on)
+		came_back(t, task, tid, GRT_FLAG_INFERRED);
 	if (state & TASK_DEAD) {
 		if (t)
 			put_thread(task, tid, GRT_THREAD_ENDED, 0, 0);
@@ -286,7 +365,6 @@ static __always_inline void switched_out(struct bpf_raw_tracepoint_args *ctx, __
 	if (!t)
 		return;
 	t->since = now > t->since ? now : t->since;
-	t->woken = 0;
 	t->state = state;
 	t->reason = state ? GRT_THREAD_UNKNOWN : GRT_THREAD_RUNNABLE;
 	t->call = -1;
@@ -298,35 +376,6 @@ static __always_inline void switched_out(struct bpf_raw_tracepoint_args *ctx, __
 	take_stacks(ctx, t);
 }
 
-/* ------------------------------------------------------------- coming back */
-
-static __always_inline void put_off_cpu(struct grt_bpf_thread *t, struct task_struct *task, __u32 tid)
-{
-	struct out_off_cpu *at;
-	struct grt_bpf_counts *c;
-	__u32 cpu;
-
-	c = counts_for(task, &cpu);
-	at = c ? begin_off_cpu(c, cpu) : 0;
-	if (!at)
-		return;
-	at->ev.e.pid = t->pid;
-	at->ev.e.tid = tid;
-	at->ev.e.device = t->device;
-	at->ev.start = t->since;
-	at->ev.woken = t->woken;
-	at->ev.number = t->number;
-	at->ev.user = t->user;
-	at->ev.kernel = t->kernel;
-	at->ev.state = t->state;
-	at->ev.reason = t->reason;
-	at->ev.over = 1;
-	at->ev.call = t->call;
-	at->ev.fd = t->fd;
-	t->since = at->ev.e.time;
-	event_submit(at, c);
-}
-
 static __always_inline void switched_in(struct task_struct *task)
 {
 	__u32 tid = BPF_CORE_READ(task, pid);
@@ -336,9 +385,14 @@ static __always_inline void switched_in(struct task_struct *task)
 		follow(task, GRT_THREAD_SEEN_OFF, 0);
 	if (!t)
 		return;
-	t->number++;
-	put_off_cpu(t, task, tid);
-	t->on = 1;
+	/*
+	 * That it left was not seen: the number says that there is an interval of which
+	 * nothing is known. But one that was there before us may just not have had a CPU.
+	 */
+	if (t->on && t->number)
+		t->number++;
+	else
+		came_back(t, task, tid, 0);
 }
 
 SEC("raw_tp/sched_switch")
@@ -353,19 +407,20 @@ int switched(struct bpf_raw_tracepoint_args *ctx)
 	return 0;
 }
 
-static __always_inline int woke(struct task_struct *task)
+/*
+ * A thread that is just leaving the CPU may be woken before that is told: so it is
+ * looked at while it runs, too. Of a thread that is off it, the first counts.
+ */
+SEC("raw_tp/sched_waking")
+int waking(struct bpf_raw_tracepoint_args *ctx)
 {
-	struct grt_bpf_thread *t = thread_of(BPF_CORE_READ(task, pid));
+	struct grt_bpf_thread *t = thread_of(BPF_CORE_READ((struct task_struct *)ctx->args[0], pid));
 
-	if (t && !t->on && t->state && !t->woken)
-		t->woken = bpf_ktime_get_ns();
+	if (!t || (!t->on && t->woken > t->since))
+		return 0;
+	see_waker(ctx, t);
+	t->woken = bpf_ktime_get_ns();
 	return 0;
-}
-
-SEC("raw_tp/sched_wakeup")
-int woken(struct bpf_raw_tracepoint_args *ctx)
-{
-	return woke((struct task_struct *)ctx->args[0]);
 }
 
 /* ------------------------------------------------------------- samples */

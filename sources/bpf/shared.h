@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * What BPF programs and their loader agree on: settings, counters, and what
- * stands in the ring buffer.
+ * is in the ring buffer.
  */
 #ifndef GRTRACE_BPF_SHARED_H
 #define GRTRACE_BPF_SHARED_H
@@ -21,6 +21,23 @@
 /* A wake-up costs more than an event: the reader comes by itself, and is called when so many wait. */
 #define BPF_WAKE_EVENTS 512
 
+/* Pieces of the kernel's code that `sched` knows by what they do: more functions than bpf_wakers.def has. */
+#define BPF_WAKERS 48
+
+/* grt_bpf_code.cause, beside enum grt_wake_cause: an interrupt runs there. */
+#define BPF_IN_INTERRUPT 31U
+
+/**
+ * struct grt_bpf_code - a function of the kernel, or several that stand behind each other and do the same
+ * @size: bytes, 0: there are no more
+ * @cause: enum grt_wake_cause: why it wakes threads; or BPF_IN_INTERRUPT
+ */
+struct grt_bpf_code {
+	__u64 start;
+	__u32 size;
+	__u32 cause;
+};
+
 /**
  * struct grt_bpf_config - settings of a capture; constants for the programs
  * @pid: only this process (thread group), 0: all
@@ -37,11 +54,12 @@
  * @refused: of `nvsched`: calls that failed, too, and on whatever file
  * @xid_event: the driver has a tracepoint for Xids: what it writes to the kernel's log is the same again
  * @tree: of uprobes: only processes that @self has started, and theirs
- * @pid_ns: number of the pid namespace that @pid and @self are of, where it is not the first; uprobes tell
+ * @pid_ns: number of the pid namespace that @pid and @self are of, where it is not the first; uprobes report
  * numbers of it, too
  * @all_fences: of sync_wait: another source of this recording has jobs, so that whether a fence is one is not
  * known
  * @cut_keys: a job's numbers are those of its fence cut to 32 bits
+ * @wakers: of `sched`: functions that wake threads
  */
 struct grt_bpf_config {
 	__u32 pid;
@@ -61,6 +79,7 @@ struct grt_bpf_config {
 	__u32 pid_ns;
 	__u32 all_fences;
 	__u32 cut_keys;
+	struct grt_bpf_code wakers[BPF_WAKERS];
 };
 
 /* grt_bpf_config.stacks */
@@ -95,8 +114,8 @@ struct grt_bpf_counts {
 /* grt_bpf_record.labels */
 #define BPF_HAS_COMM 1U
 #define BPF_HAS_TEXT 2U
-#define BPF_HAS_HIT 8U	/* struct nv_hit stands in front of all that is said here */
-#define BPF_HAS_XID 16U /* struct grt_bpf_xid stands in front of struct grt_bpf_text */
+#define BPF_HAS_HIT 8U	/* struct nv_hit is in front of all that is said here */
+#define BPF_HAS_XID 16U /* struct grt_bpf_xid is in front of struct grt_bpf_text */
 #define BPF_HAS_CALL 4U /* it is no event yet, but a record of the source's own decoder */
 
 /**
@@ -116,7 +135,7 @@ struct grt_bpf_comm {
 	char owner[BPF_COMM];
 };
 
-/* Of a message of the kernel log: what stands in front of an Xid's text, and as much of that as an event
+/* Of a message of the kernel log: what is in front of an Xid's text, and as much of that as an event
  * holds. */
 #define BPF_TEXT 320
 
@@ -131,18 +150,23 @@ struct grt_bpf_text {
 /**
  * struct grt_bpf_thread - of `sched`: a thread that is followed, in its map by tid
  * @since: when it came on the CPU, or left it, ns
- * @woken: when it was woken since, 0: it was not
+ * @woken: when it was woken last; before @since: it was not since then
  * @number: intervals off the CPU so far
  * @state: the kernel's, when it left
  * @call: system call that it was in, -1: none
  * @fd, @device: file of it that is a GPU's, see grt_ev_off_cpu
  * @reason: enum grt_thread_state as far as the programs know it, else 0
  * @on: it is on a CPU
+ * @waker, @waker_pid, @waker_comm, @by, @cause: who woke it last, see grt_ev_asleep
+ * @inferred: @cause is only what the waker did last
+ * @ctx, @seqno: the fence that was signalled then
  */
 struct grt_bpf_thread {
 	__u64 since;
 	__u64 woken;
 	__u64 number;
+	__u64 ctx;
+	__u64 seqno;
 	__u32 pid;
 	__u32 user;
 	__u32 kernel;
@@ -152,7 +176,13 @@ struct grt_bpf_thread {
 	__u32 device;
 	__u32 reason;
 	__u32 on;
+	__u32 waker;
+	__u32 waker_pid;
+	__u32 by;
+	__u32 cause;
+	__u32 inferred;
 	__u32 pad;
+	__u64 waker_comm[2];
 };
 
 /** struct grt_bpf_xid - what the tracepoint says: the device's address, the beginning of the message */
@@ -161,7 +191,8 @@ struct grt_bpf_xid {
 	char message[BPF_TEXT];
 };
 
-/** struct grt_bpf_nv_file - a row of the iterator of `nvsched`: a file that its programs know, and who has it
+/** struct grt_bpf_nv_file - a row of the iterator of `nvsched`: a file that its programs know, and its
+ * process
  */
 struct grt_bpf_nv_file {
 	__u64 file;
@@ -192,7 +223,7 @@ struct grt_bpf_hit {
 /**
  * struct grt_bpf_ring_key - it is this ring as long as all three agree: addresses are used again
  * @address: of its scheduler or queue, or a number that stands for it
- * @device: address of the device, 0 where it is not known
+ * @device: address of the device, 0 where it is unknown
  */
 struct grt_bpf_ring_key {
 	__u64 address;
@@ -203,8 +234,8 @@ struct grt_bpf_ring_key {
 /**
  * struct grt_bpf_ring - what a ring is called
  * @id: in grt_event.ring, never used for another one; the loader gives short numbers instead
- * @denied: not the ring asked for
- * @bus: address of the GPU on its bus, empty where it is not known
+ * @denied: not the ring requested
+ * @bus: address of the GPU on its bus, empty where it is unknown
  */
 struct grt_bpf_ring {
 	__u32 id;

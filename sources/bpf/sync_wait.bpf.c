@@ -5,11 +5,11 @@
  *
  *	drm_syncobj_wait_ioctl, drm_syncobj_timeline_wait_ioctl,
  *	dma_fence_wait_any_timeout	the thread is in a call that waits: each
- *			fence that dma_fence_add_callback() is asked for there
+ *			fence that dma_fence_add_callback() is requested there
  *			is one that it waits for
  *	sync_file_poll	poll and select look at the file, and its fence is not
- *			signalled; epoll is told of the file
- *	do_epoll_wait	the files that this epoll was told of
+ *			signalled; the file is added to the epoll
+ *	do_epoll_wait	the files that were added to this epoll
  *
  * SYNC_WAIT_ENTER is when the kernel begins to wait for the fence, so a sync
  * object that gets its fence later is waited for from then on; SYNC_WAIT_EXIT is
@@ -22,7 +22,7 @@
  * (drivers/gpu/drm/drm_syncobj.c, drivers/dma-buf/sync_file.c, fs/select.c,
  * fs/eventpoll.c). Those of them that are static are reached through a pointer
  * or are too large to be put into their callers; where one is not in the
- * kernel's BTF all the same, the waits that it would end are not told of.
+ * kernel's BTF all the same, the waits that it would end are not reported.
  */
 #include "files.h"
 #include "jobs.h"
@@ -134,7 +134,7 @@ extern const void dma_fence_default_wait_cb __ksym __weak;
 /**
  * struct call - a call in which a thread waits
  * @func: of callbacks that wake it, 0: any
- * @fences: of which SYNC_WAIT_ENTER is told
+ * @fences: of which SYNC_WAIT_ENTER is reported
  */
 struct call {
 	__u64 func;
@@ -465,7 +465,7 @@ __noinline int is_in_epoll(__u64 item, __u64 ep)
 	return !parent || BPF_CORE_READ(parent, rb_left) == node || BPF_CORE_READ(parent, rb_right) == node;
 }
 
-/* An epoll is told of a sync file. */
+/* A sync file is added to an epoll. */
 static __always_inline int add_to_epoll(struct epitem *epi)
 {
 	__u64 ep = (__u64)BPF_CORE_READ(epi, ep);
@@ -489,7 +489,7 @@ static __always_inline int add_to_epoll(struct epitem *epi)
 
 /*
  * Whoever looks for the first time has _qproc. The table is part of what poll and
- * select have on their stack, or epoll, which is told apart by what stands there.
+ * select have on their stack, or epoll, which is distinguished by what stands there.
  */
 SEC("fexit/sync_file_poll")
 int BPF_PROG(file_poll, struct file *file, struct poll_table_struct *table, __u32 ready)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Functions of programs and libraries entered, with their stacks. Which one it
- * was is told by the number that its uprobe was attached with (Linux 5.15).
+ * was is given by the number that its uprobe was attached with (Linux 5.15).
  */
 #include "hits.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Display: vertical blanks, and the events that clients asked for.
+ * Display: vertical blanks, and the events that clients requested.
  *
  *	drm_vblank_event            (int crtc, unsigned int seq, ktime_t time,
  *				    bool high_prec): VBLANK
@@ -77,7 +77,7 @@ int vblank_delivered(struct bpf_raw_tracepoint_args *ctx)
 	c = my_counts(&cpu);
 	if (!c)
 		return 0;
-	/* who runs is not who is meant, and a process has many names */
+	/* the running thread is not the one meant, and a process has many names */
 	if ((config.pid && config.pid != number_here(file)) || config.comm[0])
 		return count_filtered(c);
 	at = begin_vblank_delivered(c, cpu);

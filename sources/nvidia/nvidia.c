@@ -79,7 +79,7 @@ static int open_probing(void **state, const struct source_setup *setup, struct g
 	return grt_bpf_open(state, setup, &probing, err);
 }
 
-/* Who asks for it by name may load the driver while it runs. */
+/* Who requests it by name may load the driver while it runs. */
 static int open_it(void **state, const struct source_setup *setup, struct grt_err *err)
 {
 	if (nvidia_loaded(NULL) && setup->note)

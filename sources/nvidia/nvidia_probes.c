@@ -188,7 +188,6 @@ static int nvidia_probes_attach(struct bpf_object *o, struct bpf_link **link, un
 static int nvidia_probes_attach(struct bpf_object *o, struct bpf_link **link, unsigned int room,
 				struct grt_err *err)
 {
-	(void)o, (void)link, (void)room, (void)err;
 	return -ENOSYS;
 }
 

@@ -162,7 +162,6 @@ static int nvsched_take_it(void *own, const void *record, size_t size)
 {
 	struct nvsched *s = own;
 
-	(void)size;
 	return grt_nv_call(s->decoder, record);
 }
 
@@ -206,7 +205,6 @@ static int nvsched_open_decoder(void **own, void *capture, const struct source_s
 	};
 	struct nvsched *s = calloc(1, sizeof(*s));
 
-	(void)setup;
 	*own = s;
 	if (!s)
 		return grt_err_set(err, -ENOMEM, NULL, NULL, "no memory for the handles of NVIDIA's driver");

@@ -255,7 +255,7 @@ static int no_counters(const struct power *p, struct grt_err *err)
 	if (err->what[0])
 		return -ENODEV;
 	if (p->denied)
-		return grt_err_set(err, -EACCES, "only root may read what is there",
+		return grt_err_set(err, -EACCES, "only root may read the existing counters",
 				   "the same command with sudo", "no counters of %s",
 				   cards_text(p, cards, sizeof(cards)));
 	if (p->cards)
@@ -297,7 +297,7 @@ static int make_timer(struct capture *c, struct grt_err *err)
 	return 0;
 }
 
-/* A card whose driver has nothing in sysfs may still tell of a process that is about to start. */
+/* A card whose driver has nothing in sysfs may still report a process that is about to start. */
 static int power_open(void **state, const struct source_setup *setup, struct grt_err *err)
 {
 	struct capture *c = calloc(1, sizeof(*c));
@@ -381,7 +381,7 @@ static void power_begins(void *state, uint64_t from)
 	sample(state, false);
 }
 
-/* Other users' processes, and what hwmon tells root alone. */
+/* Other users' processes, and what hwmon shows only to root. */
 static int power_confine(void *state, uint64_t *keep, struct grt_err *err)
 {
 	(void)state, (void)err;

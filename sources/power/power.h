@@ -7,7 +7,7 @@
  * A value is written when it changed, and at least once a second. When it
  * changes after it was left out, the old one is written first with the stamp of
  * the last sample that saw it; when it cannot be read any more it is written with
- * that stamp and the flag ENDED. So a reader who lets a value last until the next
+ * that stamp and the flag ENDED. So a reader that lets a value last until the next
  * one or until that flag sees what was measured.
  */
 #ifndef GRTRACE_POWER_H
@@ -49,7 +49,7 @@ struct power_card {
  * @device: number of its device file, 0: unknown
  * @pid: process, 0: the whole device
  * @engine: enum grt_engine
- * @inferred: values are concluded from others
+ * @inferred: values are inferred from others
  * @lazy: nothing is written before the first value that is not 0
  * @eager: all values are written: it is not read with every sample
  * @begun: there is a value
@@ -97,7 +97,7 @@ struct power_counts {
 /**
  * struct power - what the parts share
  * @card: the cards that are here, of which there are @cards
- * @pid, @comm, @only: of whom values are wanted; 0, "", 0: of all
+ * @pid, @comm, @only: the wanted processes; 0, "", 0: all
  * @looking: nothing is read later, this only asks what there is
  * @denied: something is there that only root may read
  * @settle: also values that did not change are written

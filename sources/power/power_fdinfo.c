@@ -278,7 +278,7 @@ static bool parse_count(const char *text, const char *unit, uint64_t *count)
 	return !*text || *text == '\n' || !strncmp(text, unit, strlen(unit));
 }
 
-/* The client's numbers up to now go to the process: what was before its first sample is not known to be of
+/* The client's numbers up to now go to the process: what was before its first sample is unknown to be of
  * this time. */
 static void add_growth(struct reading *r, const struct engine *e, uint64_t busy, bool inferred)
 {

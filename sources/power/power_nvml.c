@@ -77,7 +77,7 @@ struct nvml_pci {
 	char address[32];
 };
 
-/* A process that has memory of a GPU; all bits set: how much is not known. */
+/* A process that has memory of a GPU; all bits set: how much is unknown. */
 struct nvml_user {
 	unsigned int pid;
 	unsigned long long memory;
@@ -227,7 +227,7 @@ struct asked {
 	bool stopped;
 };
 
-/* Processes that are told apart, and of one answer. */
+/* Processes that are distinguished, and of one answer. */
 #define PROCESSES 256
 
 /*
@@ -236,7 +236,8 @@ struct asked {
  */
 #define IDLE_NS (2 * GRT_NS_PER_S)
 
-/** struct process - what it has of a GPU; @seen: in this sample; @used: when its use was told, 0: it has none
+/** struct process - what it has of a GPU; @seen: in this sample; @used: when its use was reported, 0: it has
+ * none
  */
 struct process {
 	uint32_t pid;
@@ -417,7 +418,7 @@ static struct power_series new_series(struct power *p, const struct process *of,
 				     .eager = true};
 }
 
-/* The row of a process on a GPU; NULL where it is not asked for, or there is no room, which is counted */
+/* The row of a process on a GPU; NULL where it is not requested, or there is no room, which is counted */
 static struct process *power_nvml_get_process(struct nvml *n, struct power *p, struct gpu *g, uint32_t pid)
 {
 	struct process *of = n->process;

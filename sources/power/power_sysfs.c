@@ -281,7 +281,7 @@ static bool is_taken(const struct sysfs *s, uint32_t device, uint32_t counter)
 	return counter && i < s->files;
 }
 
-/* Two files of a device under one name are told apart by a number. */
+/* Two files of a device under one name are distinguished by a number. */
 static uint32_t free_counter(const struct sysfs *s, struct power *p, uint32_t device, const char *name,
 			     const char *unit)
 {
@@ -522,7 +522,7 @@ static int add_card_files(struct sysfs *s, struct power *p, const struct power_c
 
 /* -------------------------------------------------------------- devfreq */
 
-/* Memory controllers and buses have devfreq, too: a GPU is who has a card, or the word in its name. */
+/* Memory controllers and buses have devfreq, too: a GPU has a card, or the word in its name. */
 static const struct power_card *devfreq_card(const struct power *p, const char *name)
 {
 	char path[PROBE_PATH], *device;

@@ -32,7 +32,7 @@
 #define BUFFER_DEFAULT (4U << 20)
 /* Calls of a function at a time whose returns are probed; the kernel's own number is ten or few more. */
 #define RETURNS_MAX "128"
-/* Functions asked for by name. */
+/* Functions requested by name. */
 #define FUNCTIONS_MAX 256
 #define DEBUGFS "/sys/kernel/debug/kfd"
 
@@ -72,7 +72,7 @@ static const struct row {
 #undef FTRACE_CALL
 };
 
-/* Events that tell of jobs of the kernel's own queues, where the driver is loaded. */
+/* Events that report jobs of the kernel's own queues, where the driver is loaded. */
 static const char *const events[] = {"amdgpu/amdgpu_cs_ioctl", "amdgpu/amdgpu_sched_run_job", "kfd"};
 
 /**
@@ -456,7 +456,7 @@ static int make_instance(struct capture *c, struct grt_err *err)
 		ret = ftrace_put(c->instance, "trace_clock", "mono", 0);
 	if (!ret)
 		ret = ftrace_put(c->instance, "buffer_size_kb", size, 0);
-	/* without it a thread's process is not known; older kernels have no such option here */
+	/* without it a thread's process is unknown; older kernels have no such option here */
 	if (!ret)
 		ftrace_put(c->instance, "options/record-tgid", "1", 0);
 	return ret ? ftrace_failed(err, ret, "the clock or the buffer") : 0;
@@ -635,7 +635,7 @@ static int ftrace_stop(void *state, struct grt_err *err)
 	int ret = ftrace_put(c->instance, "tracing_on", "0", 0);
 
 	keep_debugfs(c, "after");
-	/* the text tells of what was overwritten, where something follows it: only the rest is added */
+	/* the text reports what was overwritten, where something follows it: only the rest is added */
 	c->lost = count_lost(c);
 	c->missed = c->probed ? count_missed(c) : 0;
 	textlog_stop(&c->log, c->missed);

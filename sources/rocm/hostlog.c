@@ -23,7 +23,7 @@
 
 #define LEVEL_DEFAULT 4
 #define LINE_ROOM (64U << 10)
-/* Behind a line's end so much may be read by who looks at it, see lib/base/lines_in.h. */
+/* So many bytes after a line's end may be read, see lib/base/lines_in.h. */
 #define AHEAD 32U
 
 /* Variables that are set for the program, and what they were. */

@@ -2,7 +2,7 @@
 /*
  * Processes of a container, see hostlog_pids.h. They are no children of ours: the
  * container's runtime starts them. What they have of us is their environment, and
- * a number in each namespace that they are in, which the kernel tells as long as
+ * a number in each namespace that they are in, which the kernel reports as long as
  * they run. So a process is looked for as soon as the log names it.
  */
 #include "hostlog_pids.h"

@@ -23,7 +23,7 @@
 
 #define TEMP_NAME "grtrace"
 #define CHUNK (1U << 16)
-/* What packets are asked for at once: room for any. */
+/* What packets are requested at once: room for any. */
 #define PACKETS (1U << 20)
 #define EVENTS_AT_ONCE 4096
 #define TICK_MS 1000
@@ -44,7 +44,7 @@ struct reading {
 
 /*
  * A directory of its own: in /tmp, which is sticky, a program of root could not
- * open a file that has been given to who asked (fs.protected_regular=2, as in Debian).
+ * open a file that was given to the user (fs.protected_regular=2, as in Debian).
  */
 static int make_temp_dir(struct textlog *t, const struct source_setup *setup)
 {
@@ -214,7 +214,7 @@ static int textlog_read_text(struct reading *r)
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", r->t->file);
 	ret = grt_session_open(&s, path, &err);
-	/* nothing came, or nothing of a form that is known: that is told, and is no failure */
+	/* nothing came, or nothing of a form that is known: that is reported, and is no failure */
 	r->t->empty = ret == -ENODATA || ret == -EINVAL;
 	if (r->t->empty)
 		return 0;
@@ -238,7 +238,7 @@ static void convert(struct textlog *t)
 		ret = textlog_read_text(&r);
 	if (!ret)
 		ret = hand_over(&r, GRT_PACK_ALL);
-	/* -EPIPE: the recorder has given up, which it tells itself; -EACCES: it has become who owns DIR */
+	/* -EPIPE: the recorder has given up, which it tells itself; -EACCES: it runs as the owner of DIR */
 	if (ret && ret != -EPIPE && !t->failed)
 		grt_err_set(&t->why, ret, strerror(-ret),
 			    ret == -EACCES ? "-o DIR that is not there yet" : NULL, "cannot read the text %s",
@@ -264,7 +264,7 @@ static ssize_t copy_some(struct textlog *t, char *buf)
 	return n;
 }
 
-/* Until it is told to end, and then what is left. */
+/* Until it is asked to end, and then what is left. */
 static void copy_all(struct textlog *t)
 {
 	struct pollfd fds[2] = {{.fd = t->in, .events = POLLIN}, {.fd = t->wake, .events = POLLIN}};
@@ -295,7 +295,7 @@ static void *textlog_run(void *arg)
 {
 	struct textlog *t = arg;
 
-	/* who becomes another user has none left, unless this says so */
+	/* a process that becomes another user loses them, unless this is set */
 	if (t->keep)
 		prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0);
 	sem_post(&t->ready);
@@ -388,7 +388,7 @@ const char *textlog_skipped(const struct textlog *t)
 int textlog_close(struct textlog *t, struct grt_err *err)
 {
 	textlog_stop(t, 0);
-	/* who waits for room in the pipe learns that nobody reads it any more */
+	/* writers that wait for room in the pipe learn that the reader is gone */
 	if (t->pipe[0] >= 0)
 		close(t->pipe[0]);
 	if (t->running)

@@ -14,7 +14,7 @@
 #include <grtrace/grtrace.h>
 
 /**
- * struct textlog_settings - what `rocm record` asks for
+ * struct textlog_settings - what `rocm record` requests
  * @dir: where the texts are kept; NULL: nowhere
  * @log_name, @trace_name: their names in it
  * @level: AMD_LOG_LEVEL, 0: 4
@@ -40,7 +40,7 @@ extern struct textlog_settings textlog_settings;
  * @path: of the file; @kept: it stays
  * @temp: its directory, where that is its own
  * @file: it
- * @in: where the text comes from, -1: somebody else writes the file
+ * @in: where the text comes from, -1: another process writes the file
  * @copy: moves bytes from @in with textlog_write(), in the end NULL; NULL: as they are
  * @keep: bits (1 << CAP_*) that the thread keeps when privileges are given up
  * @tick: called about every second while the text comes; NULL: nothing
@@ -53,8 +53,8 @@ extern struct textlog_settings textlog_settings;
  * @confined: it may do that; @not_confined: -errno of that
  * @events, @lost, @late: of the packets, once they are written
  * @health, @skipped: of the text
- * @stopped: it was told to end
- * @failed: the first -errno; @why: what is told of it, "": nothing
+ * @stopped: it was asked to end
+ * @failed: the first -errno; @why: its reason, "": none
  * @unwritten: lines that came, but are not in the file
  */
 struct textlog {
@@ -97,7 +97,7 @@ struct source_setup;
 
 /**
  * textlog_open - makes the file: NAME in the settings' directory, else in one of its own that goes with it;
- * it belongs to who asked for the recording
+ * it belongs to the user who started the recording
  * Return: 0 or -errno
  */
 int textlog_open(struct textlog *t, const char *name, const struct source_setup *setup, struct grt_err *err);

@@ -73,7 +73,7 @@ same("incomplete", rings=total(rings, "incomplete"), processes=total(processes, 
      monitor=sum(r["incomplete"] for r in monitor["rings"]))
 same("t_exec", rings=total(rings, "exec_sum"), processes=total(processes, "exec_sum"),
      engines=total(engines, "exec_sum"),
-     jobs=sum(int(job["t_exec"] or 0) * 100 // int(job["sample"] or 100) for job in jobs))
+     jobs=sum(int(job["t_exec_ns"] or 0) * 100 // int(job["sample"] or 100) for job in jobs))
 work = total(kernels, "total") + total(rings, "exec_sum")
 same("time on the GPU", report=work, flame=weights(say("flame", trace)),
      export=weights(say("export", "-f", "folded", "-i", trace)))

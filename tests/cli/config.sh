@@ -109,8 +109,8 @@ bad_file "the switch" 'bad.conf: line 1: enable: the key is not a setting' 'enab
 bad_file "a count" 'bad.conf: line 1: watch_count: the key is not a setting' 'watch_count=0\n'
 bad_file "a NUL byte" 'bad.conf: line 2: the file is not text: it has a NUL byte' 'flush_ms=100\nsam\0ple=10\n'
 bad_file "an endless line" 'bad.conf: line 1: it is longer than' '%09000d' 1
-bad_file "nothing in it" 'bad.conf: there is no setting in it' '# nothing\n\n'
-bad_file "no line at all" 'bad.conf: there is no setting in it' ''
+bad_file "nothing in it" 'bad.conf: it has no settings' '# nothing\n\n'
+bad_file "no line at all" 'bad.conf: it has no settings' ''
 bad_file "control characters" "bad.conf: line 1: unknown key 'a.x1b.31m" 'a\033[31m=1\n'
 run config --restore none.conf
 expect "a file that is not there" 1 'cannot open none.conf: No such file'
@@ -131,7 +131,7 @@ stage_keys=$(sed -n 's/^GRT_KEY(\([a-z_]*\),.*OF(SAMPLING).*/\1/p' "$def")
 for key in $stage_keys; do sed -i "/^$key=/d" still/config; done
 cp still/config config.before
 run config sample
-expect "a key of a stage that is not loaded" 3 'there is no setting sample now: it belongs to the module grtrace_sampling, which is not loaded'
+expect "a key of a stage that is not loaded" 3 'the setting sample does not exist now: it belongs to the module grtrace_sampling, which is not loaded'
 check "says what to type" says 'try: sudo modprobe grtrace_sampling'
 run config flush_ms=100 sampling_rate=10
 expect "setting it" 3 'belongs to the module grtrace_sampling'
@@ -139,7 +139,7 @@ run config --profile production
 expect "a profile that needs it" 3 'belongs to the module grtrace_sampling'
 printf 'flush_ms=200\nsampling=10\n' >stage.conf
 run config --restore stage.conf
-expect "a file that needs it" 3 "stage.conf: line 2: there is no setting sample now: .* which is not loaded"
+expect "a file that needs it" 3 "stage.conf: line 2: the setting sample does not exist now: .* which is not loaded"
 run config sample=100
 check "its default is so already" exits 0
 check "nothing was changed" untouched
@@ -147,7 +147,7 @@ run config
 expect "config names what is missing" 0 '^without its module: sample '
 check "and its module" says '^    sudo modprobe grtrace_sampling$'
 run record -e kmod --sample 10 true
-expect "record says it, too" 3 '--sample needs the source kmod: there is no setting sample now'
+expect "record says it, too" 3 '--sample needs the source kmod: the setting sample does not exist now'
 
 # ------------------------------------------------- one setting at a time
 

@@ -331,7 +331,7 @@ with_module() {
 
 with_module
 look "a trace that is not empty" events works '40 of 40 delivered, submit 20, complete 20'
-check "it is running" finds tracing works 'on, nobody reads'
+check "it is running" finds tracing works 'on, no reader'
 check "its adapter sees the driver" finds adapter works 'virtio_gpu sees its driver'
 check "nothing is filtered" finds settings works 'no filter'
 check "nothing is wrong" test -z "$(sed -n '/^Trace: /,$p' <<<"$output" | grep -E ' (NO|unknown) ')"

@@ -41,7 +41,7 @@ check "--type, in upper and lower case" lines 2
 run dump --type name -n 1 --json job.grt
 check "filters together" lines 1
 run dump --type submit,sumbit job.grt
-expect "a type that does not exist" 2 "'sumbit' is no event type; there are: submit, commit, start, .*name, "
+expect "a type that does not exist" 2 "'sumbit' is not an event type; there are: submit, commit, start, .*name, "
 run dump --type '' job.grt
 expect "an empty list of types" 2 "'' is not understood"
 run dump job.grt many.grt

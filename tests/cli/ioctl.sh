@@ -66,7 +66,7 @@ check "--device: not on another" test "$(count ioctl_exit)" = 0
 run record -e ioctl --type ioctl_exit -o run.grt -- "$GRTRACE_BUILD/bench/bench_ioctl" drm 101 0
 check "--type: one half of them" test "$(count ioctl_enter) $(count ioctl_exit)" = "0 505"
 run record -e ioctl --type frob -o run.grt -- true
-expect "--type: no such type" 2 "'frob' is no event type"
+expect "--type: no such type" 2 "'frob' is not an event type"
 run record -e ioctl --device /etc/passwd -o run.grt -- true
 expect "--device: no device" 1 'it is not a character device'
 

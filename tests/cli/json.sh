@@ -129,8 +129,8 @@ else
 	jq 'del(.jobs[0].seqno)' report.job >without
 	jq '.jobs[0].ring = "gfx"' report.job >ring
 	jq '.balance.closes = 1' report.job >closes
-	jq '.more = []' report.job >more
-	for wrong in old longer shorter worded report:{named,without,ring,closes,more}; do
+	jq '.more = []' report.job >added
+	for wrong in old longer shorter worded report:{named,without,ring,closes,added}; do
 		output=$("$GRTRACE_SRC/tests/cli/_schema.py" $wrong)
 		check "the schema refuses an object that is not: $wrong" test $? = 1
 	done

@@ -34,7 +34,7 @@ expect "-e with a recording" 2 '-d and -e work only on live events'
 run monitor drm -p 99999999999 -i drm.grt
 expect "no process id" 2 "'99999999999' is out of range"
 run monitor drm -e nonsense
-expect "a source that does not exist" 2 "'nonsense' is no source"
+expect "a source that does not exist" 2 "'nonsense' is not a source"
 run monitor drm -i missing.grt
 expect "a recording that is not there" 1 'missing.grt'
 

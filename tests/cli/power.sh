@@ -65,7 +65,7 @@ amdgpu() {
 rows() {
 	"$GRTRACE" report --json p.grt | python3 -c 'import json, sys
 for r in json.load(sys.stdin).get("counters", []):
-    print(*[r[k] for k in ("device", "pid", "name", "unit", "values", "min", "mean", "max", "last", "growth")], sep="|")'
+    print(*[r[k] for k in ("device", "pid", "counter_name", "unit", "values", "min", "mean", "max", "last", "growth")], sep="|")'
 }
 
 row() { # REGEX: whether a row is like this, "DEVICE|PID|NAME|UNIT|VALUES|MIN|MEAN|MAX|LAST"

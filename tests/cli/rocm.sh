@@ -234,7 +234,7 @@ old <<'END'
 4900: amdgpu_amdkfd_map_gtt_bo_to_kcq <-kfd_create_queue
 8315: kfd_doorbell_interrupt <-amdgpu_irq_dispatch
 END
-expect "functions by the names that guides have" 0 'KFD was asked for 1 queues\.$'
+expect "functions by the names that guides have" 0 'KFD got requests for 1 queues\.$'
 check "an MQD" says 'mqd +In the kernel, by KFD: allocated 0 times, initialised 1,'
 check "a queue of the kernel" says '^ +kernel_queues +The kernel sent 1 packets or calls'
 check "a signal" says '^ +gpu_signals +1 '
@@ -396,7 +396,7 @@ END
 	output=$("$GRTRACE" dump foreign.log | python3 rocr.py look 50000 2>&1)
 	check "of a foreign file they are so within the bound" test "$output" = 307
 	run rocm report --amd-log foreign.log
-	expect "which is told" 0 '307 lines of ROCr.* were moved by what stands before and behind them in the log: off by at most [0-9]{4,5} ns'
+	expect "which is told" 0 '307 lines of ROCr.* were moved to fit between the records before and after them in the log: off by at most [0-9]{4,5} ns'
 	grep rocr foreign.log >alone.log
 	run rocm report --amd-log alone.log
 	expect "without the runtime's they are not moved" 0 '307 lines of ROCr.* is unknown'

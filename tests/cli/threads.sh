@@ -39,7 +39,7 @@ whole() {
 	python3 - <<-'PY'
 		import json, sys
 		rows = json.load(open("threads.json"))["threads"]
-		states = "running polling runnable gpu io lock sleep other unknown".split()
+		states = "running polling runnable gpu display io lock sleep child other unknown".split()
 		assert rows
 		for r in rows:
 		    assert sum(r[s] for s in states) == r["life"], r
@@ -130,9 +130,15 @@ check "--stack=none takes no stacks" test "$("$GRTRACE" dump --type frame run.gr
 check "the times are there" whole
 
 look --comm spinning -- "$threads" 50
-"$GRTRACE" dump --type off_cpu run.grt >dumped
+"$GRTRACE" dump --type off_cpu,asleep run.grt >dumped
 check "--comm: only this thread" test "$(sed 's/.* pid=\([0-9/]*\).*/\1/' dumped | sort -u | wc -l)" = 1
 check "which is the one of this name" grep -q '(spinning)' dumped
+
+# Every system call to wait in, by everything that ends one: state, waker, and what was behind it.
+look -F 0 --stack=none -- "$GRTRACE_BUILD/tests/vm/wakers"
+"$GRTRACE" report --by wait --json --top 0 run.grt >waits.json
+output=$(python3 "$GRTRACE_SRC/tests/vm/_wakers.py" told waits.json 2>&1)
+check "waits are named by who ended them, as the program says ($output)" grep -qxE '(24|27) waits' <<<"$output"
 
 # A process that is there already, and one that the recording ends before.
 (sleep 1 && exec "$threads" 4000 >/dev/null) &
@@ -141,12 +147,12 @@ expect "-p: a process that is there already" 0 '0 lost'
 "$GRTRACE" report --by thread --json run.grt >threads.json
 check "its states add up to what was seen of it" whole
 check "a thread that sleeps at the end has its wait" test "$(seen locked lock)" -gt 0
-check "its end is not in the trace" test "$("$GRTRACE" dump --type off_cpu run.grt | grep -c 'over=0')" -ge 3
+check "its end is not in the trace" test "$("$GRTRACE" dump --type off_cpu,asleep run.grt | grep -c 'over=0')" -ge 3
 wait
 "$threads" 2000 >/dev/null &
 run record -e sched -d 1 -p $! --comm locked -o run.grt
 check "--comm and -p: only this thread, from its first to its last record" \
-	test "$("$GRTRACE" dump --type off_cpu,thread run.grt | grep -oE '\([a-z]+\)' | sort -u)" = "(locked)"
+	test "$("$GRTRACE" dump --type off_cpu,asleep,thread run.grt | grep -oE '\([a-z]+\)' | sort -u)" = "(locked)"
 wait
 sleep 60 &
 run record -e sched -d 1 -p $! -o run.grt

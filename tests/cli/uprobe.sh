@@ -116,7 +116,7 @@ check "what to type" says 'try: nm -D'
 run record -e uprobe:libnone.so.1:f -o no.grt -- true
 expect "a library that is none" 3 'cannot find libnone.so.1 for a uprobe'
 run record -e uprobe:/etc/passwd:f -o no.grt -- true
-check "no object file" says '/etc/passwd: it is no ELF object file'
+check "no object file" says '/etc/passwd: it is not an ELF object file'
 # A file that says it has 16 million sections, of which libelf makes gigabytes, and a program like it. In MB: what
 # the largest process needed.
 python3 - app huge.so <<'EOF'

@@ -34,7 +34,7 @@ measure() {
 compare() { # PHASE COLUMN NAME SCALE RELATIVE ABSOLUTE
 	output=$(python3 -c 'import json, sys
 column, name, scale, relative, absolute = int(sys.argv[1]), sys.argv[2], *map(float, sys.argv[3:])
-rows = [r for r in json.load(open("values.json"))["counters"] if r["name"] == name and r["device"] == 195 << 20]
+rows = [r for r in json.load(open("values.json"))["counters"] if r["counter_name"] == name and r["device"] == 195 << 20]
 smi = [float(line.split(",")[column]) for line in open("smi") if line.count(",") == 6]
 theirs, ours = sum(smi) / len(smi), rows[0]["mean"] / scale
 print("%s: %.1f, nvidia-smi %.1f (%d values, %d here)" % (name, ours, theirs, len(smi), rows[0]["values"]))
@@ -78,7 +78,7 @@ while time.time() < end:
 	wait $load 2>/dev/null
 	compare_all load
 	check "under load it is busy" python3 -c 'import json
-r = [r for r in json.load(open("values.json"))["counters"] if r["name"] == "busy gpu"]
+r = [r for r in json.load(open("values.json"))["counters"] if r["counter_name"] == "busy gpu"]
 assert r[0]["mean"] > 80'
 else
 	ok "load # SKIP no torch: pip install torch"

@@ -33,6 +33,12 @@ phrases() {
 		concluded	inferred
 		not believed	invalid
 		on one time line	timeline
+		(is|are|was|were|be) told([ .,;:]|$)	name who reports what, or: prints
+		(are|be|were) asked for([ .,;:]|$)	requested
+		stands? (behind|before|beside|with|on) the	follows, precedes, is in
+		for want of	because there was no room
+		whole or not at all	appears only when it is complete
+		who asked|who asks|whoever	name the user, the caller, the program
 	END
 }
 

@@ -22,8 +22,8 @@ static bool says_unknown(const char *help, uint64_t *value)
 	static const char *const words[] = {": unknown",
 					    ": not known",
 					    " where unknown",
-					    ": the log does not say",
-					    ": it was not about this",
+					    ": not in the log",
+					    ": not changed",
 					    ": none yet"};
 
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {

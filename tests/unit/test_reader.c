@@ -196,7 +196,7 @@ static void a_foreign_file_in_a_directory_is_named(void **state)
 	refuse(f, -EINVAL, "t.grt/notes.txt: not a file of packets", "symbolic link");
 	assert_int_equal(unlink(path), 0);
 	assert_int_equal(mkfifo(path, 0600), 0);
-	refuse(f, -EINVAL, "t.grt/notes.txt: not a file of packets", "no regular file");
+	refuse(f, -EINVAL, "t.grt/notes.txt: not a file of packets", "not a regular file");
 	free(path);
 }
 

@@ -50,7 +50,7 @@ two_gpus() { # SOURCE
 			"$GRTRACE" report two.grt --by job --top 0 --csv --device "$name" >two.csv 2>>err
 			output=$(cat err two.csv)
 			check "$1, two GPUs: the jobs of $gpu by --device $name as it says itself" \
-				test "$(jobs_of two.csv ctx seq)" = "$(jobs_of two.$gpu.csv ctx seqno)"
+				test "$(jobs_of two.csv ctx seqno)" = "$(jobs_of two.$gpu.csv ctx seqno)"
 		done
 		output=$("$GRTRACE" dump --json --device $gpu two.grt)
 		check "$1, two GPUs: the same of dump, $gpu" \
@@ -61,7 +61,7 @@ two_gpus() { # SOURCE
 		output=$("$GRTRACE" timeline --json --device $gpu two.grt | sed -n 's/.*"joined": \([0-9]*\).*/\1/p')
 		check "$1, two GPUs: as many in timeline, $gpu" test "$output" = "$(jobs_of two.$gpu.csv ctx seqno | wc -l)"
 	done
-	output=$("$GRTRACE" report two.grt --by ring --csv 2>>err | csv_columns - gpu card | sort -u)
+	output=$("$GRTRACE" report two.grt --by ring --csv 2>>err | csv_columns - gpu device_name | sort -u)
 	check "$1, two GPUs: the card of each" \
 		test "$output" = "$(for gpu in grtrace_softgpu.0 grtrace_softgpu.1; do echo $gpu "$(card_of $gpu)"; done)"
 	output=$("$GRTRACE" report two.grt --device card63 2>&1)
@@ -72,7 +72,7 @@ two_gpus() { # SOURCE
 	if [ "$1" = drm ]; then
 		"$GRTRACE" report one.grt --by job --top 0 --csv >two.csv 2>>err
 		check "$1, two GPUs: one of them recorded" \
-			test "$(jobs_of two.csv ctx seq)" = "$(jobs_of two.grtrace_softgpu.1.csv ctx seqno)"
+			test "$(jobs_of two.csv ctx seqno)" = "$(jobs_of two.grtrace_softgpu.1.csv ctx seqno)"
 	fi
 	rmmod grtrace_softgpu
 }

@@ -122,7 +122,7 @@ sync_waits() { # SOURCES LIMIT_NS: of one wait
 	awk '{ key = $2 " " $3; ns[key] += $4; waits[key] += $4 > 0 }
 		END { for (key in ns) print key, waits[key], ns[key] }' waits.txt | sort >waits.truth
 	awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
-		{ print $at["ctx"], $at["seq"], $at["waits"], $at["t_gpu_wait"] + 0 }' waits.csv | sort >waits.told
+		{ print $at["ctx"], $at["seqno"], $at["waits"], $at["t_gpu_wait_ns"] + 0 }' waits.csv | sort >waits.told
 	output=$(cat err report.err waits.txt)
 	check "$name: 18 waits for 17 jobs, and 2 jobs without" \
 		test "$(wc -l <waits.truth) $(awk '$4 > 0' waits.txt | wc -l)" = "19 18"

@@ -144,7 +144,7 @@ static void join(void)
 		pairs[i].truth = i;
 	qsort(pairs, truth.table.rows, sizeof(*pairs), by_fence);
 	for (size_t i = 0; i < ours.table.rows; i++) {
-		p = find(number(&ours, i, "ctx"), number(&ours, i, "seq"));
+		p = find(number(&ours, i, "ctx"), number(&ours, i, "seqno"));
 		strange += !p;
 		if (!p)
 			continue;
@@ -231,7 +231,7 @@ static void statuses(void)
 
 	FOR_EACH_PAIR(p)
 	{
-		if (!has(&truth, p->truth, "end") && has(&ours, p->ours, "t_exec"))
+		if (!has(&truth, p->truth, "end") && has(&ours, p->ours, "t_exec_ns"))
 			not_run++;
 		if (number(&truth, p->truth, "status") == number(&ours, p->ours, "status") &&
 		    (number(&truth, p->truth, "status") != 0) == (number(&ours, p->ours, "failed") != 0))
@@ -308,7 +308,7 @@ int main(int argc, char **argv)
 	order("ring", "end", "end", "and end in their order");
 	if (argc < 6)
 		statuses();
-	duration("run", "start", "t_queue", limit, resolution);
-	duration("start", "end", "t_exec", limit, resolution);
+	duration("run", "start", "t_queue_ns", limit, resolution);
+	duration("start", "end", "t_exec_ns", limit, resolution);
 	return failed;
 }

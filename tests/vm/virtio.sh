@@ -19,9 +19,9 @@ report_waits() {
 		return
 	}
 	while read -r ctx seqno ns; do
-		job=$(tr '{' '\n' <"$work/report.json" | grep "\"ctx\": *$ctx,.*\"seq\": *$seqno,")
+		job=$(tr '{' '\n' <"$work/report.json" | grep "\"ctx\": *$ctx,.*\"seqno\": *$seqno,")
 		case $job in
-		*"\"t_gpu_wait\": $ns,"*) ;;
+		*"\"t_gpu_wait_ns\": $ns,"*) ;;
 		*) printf '# job %s:%s waits %s ns, the report has: %s\n' "$ctx" "$seqno" "$ns" "$job" && bad=1 ;;
 		esac
 	done <"$work/out/waits.txt"

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+/* The columns of what threads waited for and who ended it. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#include "table/analysis.h"
+#include "table/cells.h"
+#include "threads.h"
+#include "wakers.h"
+
+#define W(member) offsetof(struct grt_waker_row, member)
+
+static void waker_table_get_thread(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	(void)arg;
+	grt_cell_name(cell, view, ((const struct grt_waker_row *)row)->name);
+}
+
+static void waker_table_get_process(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	(void)arg;
+	grt_cell_owner(cell, view, ((const struct grt_waker_row *)row)->name);
+}
+
+static void waker_table_get_state(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	(void)view;
+	(void)arg;
+	cell->text = grt_thread_state_name(((const struct grt_waker_row *)row)->state);
+}
+
+static void waker_table_get_by(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	(void)view;
+	(void)arg;
+	cell->text = grt_waker_name(((const struct grt_waker_row *)row)->by);
+	cell->absent = !cell->text;
+}
+
+static void waker_table_get_cause(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	(void)view;
+	(void)arg;
+	cell->text = grt_wake_cause_name(((const struct grt_waker_row *)row)->cause);
+	cell->absent = !cell->text;
+}
+
+/* What most of the time went to. */
+static void waker_table_get_behind(struct grt_cell *cell, const void *view, const void *row, int arg)
+{
+	const struct grt_waker_row *r = row;
+	unsigned int most = r->state;
+
+	(void)view;
+	(void)arg;
+	for (unsigned int i = 0; i < GRT_THREAD_STATES; i++)
+		if (r->behind[i] > r->behind[most])
+			most = i;
+	cell->text = grt_thread_state_name(most);
+	cell->absent = most == GRT_THREAD_UNKNOWN;
+}
+
+/* clang-format off */
+
+static const struct grt_column columns[] = {
+	{"process", waker_table_get_process, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "the process's name"},
+	{"thread", waker_table_get_thread, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "the thread's name"},
+	{"pid", grt_cell_u32, W(pid), GRT_CELL_NUMBER, GRT_COLUMN_MORE, "process id"},
+	{"tid", grt_cell_u32, W(tid), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "thread id"},
+	{"state", waker_table_get_state, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "what it waited for"},
+	{"by", waker_table_get_by, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "who woke it: thread, kernel (one of its threads), interrupt"},
+	{"cause", waker_table_get_cause, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "what the waker was doing: display, fence, driver, timer, exit"},
+	{"waker", grt_cell_chars, W(waker_comm), GRT_CELL_TEXT, GRT_COLUMN_ALL, "the waker's name"},
+	{"waker_pid", grt_cell_id, W(waker_pid), GRT_CELL_NUMBER, GRT_COLUMN_MORE, "the waker's process id"},
+	{"waker_tid", grt_cell_id, W(waker), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "the waker's thread id"},
+	{"waits", grt_cell_u64, W(waits), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "how often"},
+	{"time", grt_cell_u64, W(ns), GRT_CELL_NS, GRT_COLUMN_ALL, "until it was woken, ns"},
+	{"max", grt_cell_u64, W(max), GRT_CELL_NS, GRT_COLUMN_ALL, "longest wait, ns"},
+	{"behind", waker_table_get_behind, 0, GRT_CELL_TEXT, GRT_COLUMN_ALL, "what the waker, and who kept it, did most of that time"},
+#define GRT_THREAD_STATE(number, NAME, name, help) \
+	{"behind_" #name, grt_cell_u64, W(behind[number]), GRT_CELL_NS, GRT_COLUMN_MORE, "of the time, while these were " #name ", ns"},
+#include <grtrace/thread_states.def>
+#undef GRT_THREAD_STATE
+	{.name = NULL},
+};
+
+const struct grt_table grt_waker_table = {"waits", "what threads waited for", columns, 0};
+
+/* clang-format on */
+
+/* --------------------------------------------------------------- analysis */
+
+/* Most of the time first, else by thread. */
+static int waker_table_by_time(const void *a, const void *b)
+{
+	const struct grt_waker_row *x = *(void *const *)a, *y = *(void *const *)b;
+
+	if (x->ns != y->ns)
+		return x->ns > y->ns ? -1 : 1;
+	return x->tid != y->tid ? (x->tid > y->tid) - (x->tid < y->tid)
+				: (x->waker > y->waker) - (x->waker < y->waker);
+}
+
+static void note_wakers(const struct grt_wakers *w, struct grt_pass *pass, uint64_t shown)
+{
+	if (!w->rows.used)
+		grt_note(pass->notes, "the trace has no events of threads: grtrace record -e sched -- PROG");
+	if (w->rows.used > shown)
+		grt_note(pass->notes, "%" PRIu64 " more rows: --top 0 shows all", w->rows.used - shown);
+	if (w->inferred)
+		grt_note(pass->notes,
+			 "%" PRIu64 " waits: what ended them is what the waker had done last (inferred)",
+			 w->inferred);
+	if (w->over)
+		grt_note(pass->notes, "%" PRIu64 " waits are not in the table (limit of %u rows)", w->over,
+			 GRT_WAKERS_MAX);
+}
+
+static int write_wakers(void *state, const struct grt_part *part, struct grt_pass *pass)
+{
+	struct grt_wakers *w = state;
+	uint64_t shown = grt_pass_shown(pass, part, w->rows.used);
+	const struct grt_column *sort = grt_pass_sort(pass, part, NULL);
+	void **row;
+	int ret = grt_keyed_list(&w->rows, waker_table_by_time, &row);
+
+	if (ret)
+		return ret;
+	if (sort)
+		grt_rows_sort(row, w->rows.used, sort, &w->names, NULL);
+	ret = grt_writer_list(pass->writer, &grt_waker_table, &w->names, row, shown);
+	if (!ret)
+		note_wakers(w, pass, shown);
+	free(row);
+	return ret;
+}
+
+static int new_wakers(void **state, struct grt_pass *pass, unsigned int parts)
+{
+	(void)pass;
+	(void)parts;
+	*state = malloc(sizeof(struct grt_wakers));
+	if (!*state)
+		return -ENOMEM;
+	grt_wakers_init(*state);
+	return 0;
+}
+
+static void waker_table_within(void *state, uint64_t from, uint64_t to)
+{
+	(void)to;
+	((struct grt_wakers *)state)->from = from;
+}
+
+static int waker_table_take_event(void *state, const struct grt_event *e, struct grt_pass *pass)
+{
+	(void)pass;
+	return grt_wakers_event(state, e);
+}
+
+static void free_wakers(void *state)
+{
+	if (state)
+		grt_wakers_free(state);
+	free(state);
+}
+
+static const struct grt_part waker_parts[] = {
+	{"wait", "what threads waited for, and who ended it", GRT_PART_BY | GRT_PART_NO_JOBS, 0,
+	 &grt_waker_table, .write = write_wakers},
+	{.name = NULL},
+};
+
+const struct grt_analysis grt_analysis_wakers = {
+	.name = "wakers",
+	.classes = GRT_IN_CLASS(thread) | GRT_IN_CLASS(name),
+	.beyond = true,
+	.parts = waker_parts,
+	.begin = new_wakers,
+	.within = waker_table_within,
+	.event = waker_table_take_event,
+	.free = free_wakers,
+};

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
+/*
+ * What threads waited for and who ended that, from ASLEEP records: sums by thread,
+ * by what it waited for and by waker.
+ *
+ * A waker that is followed, too, has a life of its own: while it was waited for it
+ * ran, or waited itself, for the GPU or for a third. So the time of each wait is
+ * divided into what was behind it: where a waker waited for another thread, what
+ * was behind that, and so on. The parts of a wait add up to it.
+ *
+ * Memory is 300 bytes for each row, and 3 KB for each of GRT_WAKERS_LIVES threads.
+ */
+#ifndef GRT_THREADS_WAKERS_H
+#define GRT_THREADS_WAKERS_H
+
+#include <grtrace/grtrace.h>
+
+#include "base/keyed.h"
+#include "table/table.h"
+#include "trace/names.h"
+
+/* Rows; waits that would be in further ones are counted. */
+#define GRT_WAKERS_MAX 65536U
+
+/* Threads whose sleeps are remembered. What is behind waits for others is unknown. */
+#define GRT_WAKERS_LIVES 16384U
+
+/**
+ * struct grt_waker_row - waits of a thread that ended in one way
+ * @name: number of the thread's last name in grt_wakers.names
+ * @state: what it waited for, enum grt_thread_state
+ * @by, @cause, @waker, @waker_pid, @waker_comm: see grt_ev_asleep. A worker of the kernel that is known to
+ *	have signalled a fence, or the like, is nobody's in particular: its numbers are 0
+ * @waits, @ns, @max: how often, how long in all, and at most
+ * @behind: of @ns, by what the waker did meanwhile, and others did for it. Where no thread is followed that
+ *	was waited for, that is the wait's own state; of a lock it is unknown
+ */
+struct grt_waker_row {
+	uint32_t pid;
+	uint32_t tid;
+	uint32_t name;
+	uint32_t waker;
+	uint32_t waker_pid;
+	uint8_t state;
+	uint8_t by;
+	uint8_t cause;
+	char waker_comm[17];
+	uint64_t waits;
+	uint64_t ns;
+	uint64_t max;
+	uint64_t behind[GRT_THREAD_STATES];
+};
+
+/**
+ * struct grt_wakers - set up by grt_wakers_init(), to be given to grt_wakers_free()
+ * @from: what is before does not count
+ * @rows: struct grt_waker_row
+ * @over: waits beyond GRT_WAKERS_MAX rows
+ * @inferred: waits whose end is what the waker did last, and not seen to be what it did
+ */
+struct grt_wakers {
+	uint64_t from;
+	struct grt_names names;
+	struct grt_keyed rows;
+	struct grt_keyed lives;
+	uint64_t over;
+	uint64_t inferred;
+};
+
+/** grt_wakers_init - an empty one */
+void grt_wakers_init(struct grt_wakers *w);
+
+/** grt_wakers_event - takes in an event; of use are classes thread and name. Return: 0 or -ENOMEM */
+int grt_wakers_event(struct grt_wakers *w, const struct grt_event *e);
+
+/** grt_wakers_free - frees and empties it */
+void grt_wakers_free(struct grt_wakers *w);
+
+/** grt_waker_name, grt_wake_cause_name - in a word, NULL where the number has none */
+const char *grt_waker_name(unsigned int by);
+const char *grt_wake_cause_name(unsigned int cause);
+
+/* Rows are struct grt_waker_row, the view is a struct grt_names. */
+extern const struct grt_table grt_waker_table;
+
+#endif /* GRT_THREADS_WAKERS_H */

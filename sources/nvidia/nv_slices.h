@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Slices of a GPU's time, made from the records of its context-switch log: a
+ * context comes, and leaves. A MIG instance has a context of its own.
+ */
+#ifndef GRTRACE_NV_SLICES_H
+#define GRTRACE_NV_SLICES_H
+
+#include "nv_switches.h"
+
+/* MIG instances of a GPU, at most 7 by 8. */
+#define NV_SLICES_INSTANCES 64
+
+/* The instance of a GPU that is not divided. */
+#define NV_SLICES_WHOLE 0xffff
+
+/**
+ * struct nv_slice - a context had the GPU
+ * @start, @until: from when to when, CLOCK_MONOTONIC ns
+ * @context, @pid, @instance: see struct nv_switch
+ * @begin, @end: how it began and ended, enum grt_slice_edge
+ */
+struct nv_slice {
+	uint64_t start;
+	uint64_t until;
+	uint32_t context;
+	uint32_t pid;
+	uint16_t instance;
+	uint8_t begin;
+	uint8_t end;
+};
+
+/**
+ * struct nv_slices - of a GPU; all zero: nothing known
+ * @begun: when the log was switched on
+ * @open: by instance; @used: there is one, @on: a context is on it, since @slice.start,
+ *	@known: whether one is on it is known, @last: stamp of the last record or part
+ * @lost: records of the log that are missing so far
+ * @backwards: records whose stamp was before one that came earlier, or before a part that was handed out;
+ *	@backwards_ns: by how much, at most
+ * @over: records of instances beyond the limit
+ */
+struct nv_slices {
+	uint64_t begun;
+	struct {
+		bool used;
+		bool on;
+		bool known;
+		uint64_t last;
+		struct nv_slice slice;
+	} open[NV_SLICES_INSTANCES];
+	uint64_t lost;
+	uint64_t backwards;
+	uint64_t backwards_ns;
+	uint64_t over;
+	/* a slice that is over, or a part of one; not 0 ends all */
+	int (*put)(void *arg, const struct nv_slice *s);
+	void *arg;
+};
+
+/**
+ * nv_slices_take - takes a record in
+ * @time: its stamp, CLOCK_MONOTONIC ns
+ * Return: 0 or what @put returned
+ */
+int nv_slices_take(struct nv_slices *s, const struct nv_switch *r, uint64_t time);
+
+/**
+ * nv_slices_cut - hands out what is open; at the end of a recording in which no record came, a slice without
+ * owner
+ * @until: nothing happened since the last record and before this moment
+ * @edge: GRT_SLICE_GOES_ON, or GRT_SLICE_CUT at the end of the recording
+ * @age: only slices that began so long before, ns
+ * Return: 0 or what @put returned
+ */
+int nv_slices_cut(struct nv_slices *s, uint64_t until, uint8_t edge, uint64_t age);
+
+#endif /* GRTRACE_NV_SLICES_H */

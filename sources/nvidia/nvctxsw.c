@@ -1,0 +1,646 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Who has an NVIDIA GPU: the context-switch log of the driver, of each GPU and of
+ * every process, without a module and without a change to the programs.
+ *
+ * The driver looks at the GPU's log every 33 ms; a flush makes it look at once,
+ * and takes the locks of all GPUs for that. So the log is flushed once a second, where
+ * somebody watches, and at the end.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "nv_slices.h"
+#include "host/nvidia_devices.h"
+#include "host/probe.h"
+#include "sources/source.h"
+#include "trace/packer.h"
+
+#define PERIOD_NS 20000000ULL
+#define FLUSH_NS GRT_NS_PER_S
+
+/* Records between two looks: at 12 us a switch, half a second. */
+#define RECORDS 32768U
+#define RECORDS_LEAST 1024U
+
+/* A stamp of the GPU may be written this much after it was taken. */
+#define WRITE_NS 1000000ULL
+
+/* Branches of the driver whose log was checked. */
+#define BRANCH_FIRST 570
+#define BRANCH_LAST 595
+
+/* A sample this far from the line of those before is as good as any. */
+#define CLOCK_GOOD_NS 500
+#define CLOCK_TRIES 4
+
+#define COMMS 256U
+
+/** struct clock_sample - the GPU's clock and ours at one moment, ns */
+struct clock_sample {
+	uint64_t gpu;
+	uint64_t monotonic;
+};
+
+/**
+ * struct gpu - a GPU
+ * @device: number of its device file
+ * @timer: makes its stream ready
+ * @first, @old, @next, @now: samples of its clock: at the start, one or two seconds ago, at most one second
+ *	ago, and behind the records at hand
+ * @error: how far a sample was from the line through those before, at most, ns
+ * @flushed: everything up to this stamp is here
+ * @horizon: packets may bring events up to this stamp
+ * @force: they leave now; @ended: no more will come, since it was stopped or @failed, a negative errno
+ */
+struct gpu {
+	struct capture *capture;
+	struct nv_switches log;
+	struct nv_slices slices;
+	uint32_t device;
+	char name[32];
+	char uuid[64];
+	int timer;
+	struct clock_sample first;
+	struct clock_sample old;
+	struct clock_sample next;
+	struct clock_sample now;
+	uint64_t error;
+	uint64_t flushed;
+	uint64_t horizon;
+	bool force;
+	bool ended;
+	int failed;
+	struct nv_switch *batch;
+	uint32_t n;
+	char key[32];
+	char text[512];
+};
+
+/** struct comm - the name of a process; @asked: when */
+struct comm {
+	uint32_t pid;
+	uint64_t asked;
+	char name[16];
+};
+
+/** struct capture - the state of this source; the recording is from @from to @to, ns */
+struct capture {
+	struct nv_rm rm;
+	struct gpu gpu[NV_RM_GPUS];
+	unsigned int gpus;
+	pid_t pid;
+	char wanted[16];
+	uint64_t from;
+	uint64_t to;
+	struct comm comm[COMMS];
+	struct grt_packer *packer;
+	uint64_t filtered[NV_RM_GPUS];
+	char driver[64];
+};
+
+/* ---------------------------------------------------------------- clocks */
+
+/* Ours at the moment of a stamp of CLOCK_MONOTONIC_RAW; the two drift by what NTP corrects. */
+static struct clock_sample sample_of(const struct nv_switch_clock *c)
+{
+	uint64_t before = grt_now(), raw = grt_clock_ns(CLOCK_MONOTONIC_RAW), after = grt_now();
+
+	return (struct clock_sample){
+		.gpu = c->gpu,
+		.monotonic = before + (after - before) / 2 - (raw - c->raw),
+	};
+}
+
+/* On the line through two samples that are a second apart, or more. */
+static uint64_t to_monotonic(const struct gpu *g, uint64_t gpu)
+{
+	int64_t from = (int64_t)(gpu - g->now.gpu);
+	int64_t ticks = (int64_t)(g->now.gpu - g->old.gpu);
+	int64_t ns = (int64_t)(g->now.monotonic - g->old.monotonic);
+
+	if (ticks <= 0 || ns <= 0)
+		return g->now.monotonic + (uint64_t)from;
+	return g->now.monotonic + (uint64_t)(int64_t)((__int128)from * ns / ticks);
+}
+
+static uint64_t distance(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : b - a;
+}
+
+/* How far a sample is from the line so far: an interrupt between its readings moves it. */
+static uint64_t sample_error(const struct gpu *g, const struct clock_sample *c)
+{
+	return g->now.gpu ? distance(c->monotonic, to_monotonic(g, c->gpu)) : 0;
+}
+
+/* The best of a few. */
+static int read_clock(struct gpu *g, struct clock_sample *best)
+{
+	uint64_t error, least = UINT64_MAX;
+	struct nv_switch_clock c;
+	struct clock_sample sample;
+	int i;
+
+	for (i = 0; i < CLOCK_TRIES && least > CLOCK_GOOD_NS; i++) {
+		if (nv_switches_clock(&g->log, &c))
+			return -EIO;
+		sample = sample_of(&c);
+		error = sample_error(g, &sample);
+		if (error < least) {
+			least = error;
+			*best = sample;
+		}
+	}
+	if (least > g->error)
+		g->error = least;
+	return 0;
+}
+
+/* A sample for the records at hand, @next becomes the old one when it is a second old. */
+static int take_clock(struct gpu *g)
+{
+	struct clock_sample c;
+
+	if (read_clock(g, &c))
+		return -EIO;
+	if (!g->first.gpu)
+		g->first = g->old = g->next = c;
+	if (c.monotonic - g->next.monotonic >= GRT_NS_PER_S) {
+		g->old = g->next;
+		g->next = c;
+	}
+	g->now = c;
+	return 0;
+}
+
+/* ----------------------------------------------------------------- names */
+
+static const char *comm_of(struct capture *c, uint32_t pid)
+{
+	struct comm *comm = &c->comm[pid % COMMS];
+	uint64_t now = grt_now();
+	char path[64], text[32];
+
+	if (comm->pid == pid && now - comm->asked < GRT_NS_PER_S)
+		return comm->name;
+	if (comm->pid != pid)
+		*comm = (struct comm){.pid = pid};
+	comm->asked = now;
+	snprintf(path, sizeof(path), "/proc/%u/comm", pid);
+	if (probe_read(text, sizeof(text), path) > 0)
+		snprintf(comm->name, sizeof(comm->name), "%.15s", text);
+	return comm->name;
+}
+
+static int name_slice(struct gpu *g, unsigned int cpu, const struct nv_slice *s, const char *comm)
+{
+	struct grt_packer *p = g->capture->packer;
+	int ret = grt_packer_name(p, cpu, s->until, GRT_NAME_DEVICE, g->device, g->name, "nvidia");
+
+	if (!ret && comm[0])
+		ret = grt_packer_name(p, cpu, s->until, GRT_NAME_THREAD, s->pid, comm, comm);
+	return ret;
+}
+
+/* ---------------------------------------------------------------- slices */
+
+/* What was going on at an edge of the recording is cut there. */
+static struct nv_slice within_recording(const struct capture *c, const struct nv_slice *s)
+{
+	struct nv_slice in = *s;
+
+	if (in.start < c->from && in.until >= c->from) {
+		in.start = c->from;
+		in.begin = GRT_SLICE_CUT;
+	}
+	if (in.until > c->to && in.start <= c->to) {
+		in.until = c->to;
+		in.end = GRT_SLICE_CUT;
+	}
+	return in;
+}
+
+static int put_slice(void *arg, const struct nv_slice *whole)
+{
+	struct gpu *g = arg;
+	struct capture *c = g->capture;
+	const struct nv_slice in = within_recording(c, whole), *s = &in;
+	unsigned int cpu = (unsigned int)(g - c->gpu);
+	const char *comm = comm_of(c, s->pid);
+	const struct grt_ev_gpu_slice ev = {
+		.e =
+			{
+				.time = s->until,
+				.type = GRT_EV_GPU_SLICE,
+				.size = sizeof(ev),
+				.pid = s->pid,
+				.tid = s->pid,
+				.ring = GRT_RING_NONE,
+				.device = g->device,
+			},
+		.start = s->start,
+		.context = s->context,
+		.begin = s->begin,
+		.over = s->end,
+		.gpu_instance = s->instance >> 8,
+		.compute_instance = s->instance & 0xff,
+	};
+	int ret;
+
+	if ((c->pid && (uint32_t)c->pid != s->pid) || (c->wanted[0] && strcmp(c->wanted, comm))) {
+		c->filtered[cpu]++;
+		return 0;
+	}
+	ret = name_slice(g, cpu, s, comm);
+	return ret ? ret : grt_packer_add(c->packer, cpu, &ev.e);
+}
+
+static int put_record(void *arg, const struct nv_switch *r)
+{
+	struct gpu *g = arg;
+
+	g->batch[g->n++] = *r;
+	return 0;
+}
+
+/* Records that there never were; the last of them show in the driver's count alone. */
+static uint64_t lost_of(const struct nv_switches *log)
+{
+	return log->dropped > log->missing ? log->dropped : log->missing;
+}
+
+/* Records are read before the clocks are: so they lie between two samples. */
+static int gpu_read(struct gpu *g)
+{
+	uint32_t i;
+	int ret;
+
+	g->n = 0;
+	ret = nv_switches_read(&g->log, put_record, g);
+	if (!ret && g->n)
+		ret = take_clock(g);
+	for (i = 0; i < g->n && !ret; i++)
+		ret = nv_slices_take(&g->slices, &g->batch[i], to_monotonic(g, g->batch[i].time));
+	return ret;
+}
+
+/* Everything so far: contexts that stay on the GPU are written up to now, if they began @age ns ago. */
+static int gpu_flush(struct gpu *g, uint64_t age, uint8_t edge)
+{
+	uint64_t now = grt_now();
+	int ret = nv_switches_flush(&g->log);
+
+	if (!ret)
+		ret = gpu_read(g);
+	if (!ret)
+		ret = nv_slices_cut(&g->slices, edge == GRT_SLICE_CUT ? now : now - WRITE_NS, edge, age);
+	g->flushed = now;
+	g->horizon = now;
+	return ret;
+}
+
+/* ---------------------------------------------------------------- set-up */
+
+/* Newer branches may have another layout of the log; older ones may lack it. */
+static int check_branch(const char *version, struct grt_err *err)
+{
+	unsigned long branch = strtoul(version, NULL, 10);
+
+	if (branch >= BRANCH_FIRST && branch <= BRANCH_LAST)
+		return 0;
+	return grt_err_set(err, -EOPNOTSUPP, "its log of context switches was checked with 570 to 595 only",
+			   "grtrace record -e nvsched,power", "NVIDIA's driver has version %s", version);
+}
+
+/* A bind that is refused stops the driver's timer for others who read the log: so it is not tried without
+ * root. */
+static int check_system(char *version, size_t room, struct grt_err *err)
+{
+	int ret = nvidia_loaded(err);
+
+	if (!ret)
+		ret = nv_rm_version(version, room, err);
+	if (!ret)
+		ret = check_branch(version, err);
+	if (!ret && geteuid())
+		ret = grt_err_set(err, -EACCES, "NVIDIA's driver shows all users' to root only",
+				  "the same command with sudo", "no context switches");
+	return ret;
+}
+
+static int open_log(struct gpu *g, struct nv_rm *rm, const struct nv_rm_gpu *gpu, struct grt_err *err)
+{
+	uint32_t records = RECORDS;
+	int ret;
+
+	/* The memory is of one piece; a machine that has run for long may not have a large one. */
+	do {
+		nv_switches_close(&g->log);
+		ret = nv_switches_open(&g->log, rm, gpu, records, err);
+		records /= 2;
+	} while (ret == -EIO && records >= RECORDS_LEAST);
+	if (ret)
+		return ret;
+	g->batch = calloc(g->log.records, sizeof(*g->batch));
+	return g->batch ? 0 : grt_err_set(err, -ENOMEM, NULL, NULL, "no memory for context switches");
+}
+
+static int open_gpu(struct capture *c, const struct nv_rm_gpu *gpu, struct grt_err *err)
+{
+	struct gpu *g = &c->gpu[c->gpus++];
+
+	g->capture = c;
+	g->log.file = -1;
+	g->device = NVIDIA_MAJOR << 20 | gpu->minor;
+	nvidia_device_name(g->device, g->name, sizeof(g->name));
+	nvidia_device_uuid(g->device, g->uuid, sizeof(g->uuid));
+	g->slices.put = put_slice;
+	g->slices.arg = g;
+	g->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	if (g->timer < 0)
+		return grt_err_set(err, -errno, strerror(errno), NULL,
+				   "cannot make a timer for context switches");
+	return open_log(g, &c->rm, gpu, err);
+}
+
+static int open_gpus(struct capture *c, uint32_t device, struct grt_err *err)
+{
+	struct nv_rm_gpu gpu[NV_RM_GPUS];
+	int n = nv_rm_gpus(&c->rm, gpu, err), i, ret = n < 0 ? n : 0;
+
+	for (i = 0; i < n && !ret; i++)
+		if (!device || device == (NVIDIA_MAJOR << 20 | gpu[i].minor))
+			ret = open_gpu(c, &gpu[i], err);
+	if (ret || c->gpus)
+		return ret;
+	return grt_err_set(err, -ENODEV, "NVIDIA's driver has no such GPU", "nvidia-smi -L",
+			   "no context switches to record");
+}
+
+static void close_gpu(struct gpu *g)
+{
+	nv_switches_close(&g->log);
+	if (g->timer >= 0)
+		close(g->timer);
+	free(g->batch);
+}
+
+static int nvctxsw_probe(struct grt_err *err)
+{
+	struct nv_rm rm = {.fd = -1};
+	struct nv_rm_gpu gpu[NV_RM_GPUS];
+	struct nv_switches log = {.file = -1};
+	char version[64];
+	int ret = check_system(version, sizeof(version), err);
+
+	if (!ret)
+		ret = nv_rm_open(&rm, err);
+	if (!ret)
+		ret = nv_rm_gpus(&rm, gpu, err);
+	if (!ret)
+		ret = grt_err_set(err, -ENODEV, "NVIDIA's driver has none", "nvidia-smi -L", "no GPU");
+	if (ret > 0)
+		ret = nv_switches_open(&log, &rm, &gpu[0], RECORDS_LEAST, err);
+	nv_switches_close(&log);
+	nv_rm_close(&rm);
+	return ret;
+}
+
+static int nvctxsw_open(void **state, const struct source_setup *setup, struct grt_err *err)
+{
+	struct capture *c = calloc(1, sizeof(*c));
+	int ret;
+
+	*state = c;
+	if (!c || grt_packer_new(&c->packer, NV_RM_GPUS))
+		return grt_err_set(err, -ENOMEM, NULL, NULL, "no memory for context switches");
+	c->rm.fd = -1;
+	c->to = UINT64_MAX;
+	c->pid = setup->pid;
+	if (setup->comm)
+		snprintf(c->wanted, sizeof(c->wanted), "%s", setup->comm);
+	if (!grt_types_empty(&setup->types) && !grt_types_has(&setup->types, GRT_EV_GPU_SLICE))
+		return grt_err_set(err, -EINVAL, "--type excludes gpu_slice", "--type gpu_slice,...",
+				   "no context switches to record");
+	ret = check_system(c->driver, sizeof(c->driver), err);
+	if (!ret)
+		ret = nv_rm_open(&c->rm, err);
+	return ret ? ret : open_gpus(c, setup->device, err);
+}
+
+static int nvctxsw_fail(const struct gpu *g, int ret, struct grt_err *err)
+{
+	return grt_err_set(err, ret, ret == -EIO ? "NVIDIA's driver refused it" : strerror(-ret),
+			   "dmesg | grep NVRM", "%s: cannot read its log of context switches", g->name);
+}
+
+static int start_gpu(struct gpu *g)
+{
+	const struct itimerspec t = {
+		.it_value.tv_nsec = (long)PERIOD_NS,
+		.it_interval.tv_nsec = (long)PERIOD_NS,
+	};
+
+	if (take_clock(g))
+		return -EIO;
+	g->slices.begun = g->flushed = grt_now();
+	if (nv_switches_on(&g->log, true))
+		return -EIO;
+	return timerfd_settime(g->timer, 0, &t, NULL) ? -errno : 0;
+}
+
+static int nvctxsw_start(void *state, struct grt_err *err)
+{
+	struct capture *c = state;
+	unsigned int i;
+	int ret;
+
+	for (i = 0; i < c->gpus; i++) {
+		ret = start_gpu(&c->gpu[i]);
+		if (ret)
+			return nvctxsw_fail(&c->gpu[i], ret, err);
+	}
+	return 0;
+}
+
+static void nvctxsw_begins(void *state, uint64_t from)
+{
+	((struct capture *)state)->from = from;
+}
+
+static void nvctxsw_ends(void *state, uint64_t to)
+{
+	((struct capture *)state)->to = to;
+}
+
+/* What root was allowed is bound to the client: the rest needs no privilege. */
+static int nvctxsw_confine(void *state, uint64_t *keep, struct grt_err *err)
+{
+	(void)state, (void)keep, (void)err;
+	return 0;
+}
+
+/* ----------------------------------------------------------------- streams */
+
+static unsigned int nvctxsw_streams(void *state, struct pollfd *fds)
+{
+	struct capture *c = state;
+	unsigned int i;
+
+	for (i = 0; i < c->gpus; i++)
+		fds[i] = (struct pollfd){.fd = c->gpu[i].timer, .events = POLLIN};
+	return c->gpus;
+}
+
+static int gpu_tick(struct gpu *g)
+{
+	uint64_t now = grt_now();
+
+	if (now - g->flushed >= FLUSH_NS)
+		return gpu_flush(g, FLUSH_NS, GRT_SLICE_GOES_ON);
+	g->horizon = now;
+	return gpu_read(g);
+}
+
+/* What came before the log failed is handed out first. */
+static ssize_t nvctxsw_read(void *state, unsigned int i, void *buf, size_t len)
+{
+	struct capture *c = state;
+	struct gpu *g = &c->gpu[i];
+	struct grt_packer_counts counts = {.filtered = c->filtered[i]};
+	enum grt_pack pack;
+	uint64_t ticks;
+	size_t n;
+
+	if (!g->ended && read(g->timer, &ticks, sizeof(ticks)) == sizeof(ticks)) {
+		g->failed = gpu_tick(g);
+		g->ended = g->failed;
+	}
+	counts.lost = lost_of(&g->log);
+	pack = g->ended ? GRT_PACK_ALL : g->force ? GRT_PACK_NOW : GRT_PACK_ENOUGH;
+	n = grt_packer_read(c->packer, i, buf, len, g->horizon, pack, &counts);
+	if (!n)
+		g->force = false;
+	return n ? (ssize_t)n : g->ended ? g->failed : -EAGAIN;
+}
+
+static int nvctxsw_flush(void *state, struct grt_err *err)
+{
+	struct capture *c = state;
+	unsigned int i;
+	int ret;
+
+	for (i = 0; i < c->gpus; i++) {
+		if (c->gpu[i].ended)
+			continue;
+		ret = gpu_flush(&c->gpu[i], 0, GRT_SLICE_GOES_ON);
+		if (ret)
+			return nvctxsw_fail(&c->gpu[i], ret, err);
+		c->gpu[i].force = true;
+	}
+	return 0;
+}
+
+static int end_gpu(struct gpu *g)
+{
+	const struct itimerspec soon = {.it_value.tv_nsec = 1};
+	int ret = gpu_flush(g, 0, GRT_SLICE_CUT);
+
+	if (!ret)
+		ret = take_clock(g);
+	g->ended = true;
+	nv_switches_on(&g->log, false);
+	return timerfd_settime(g->timer, 0, &soon, NULL) ? -errno : ret;
+}
+
+static int nvctxsw_stop(void *state, struct grt_err *err)
+{
+	struct capture *c = state;
+	unsigned int i;
+	int ret;
+
+	for (i = 0; i < c->gpus; i++) {
+		ret = c->gpu[i].ended ? 0 : end_gpu(&c->gpu[i]);
+		if (ret)
+			return nvctxsw_fail(&c->gpu[i], ret, err);
+	}
+	return 1;
+}
+
+/* ------------------------------------------------------------ recording */
+
+static double drift_ppm(const struct gpu *g)
+{
+	double ns = (double)(g->now.monotonic - g->first.monotonic);
+
+	return ns > 0 ? ((double)(g->now.gpu - g->first.gpu) - ns) / ns * 1e6 : 0;
+}
+
+static void describe_gpu(struct gpu *g)
+{
+	snprintf(g->key, sizeof(g->key), "nvctxsw_gpu%u", g->log.gpu.minor);
+	snprintf(
+		g->text, sizeof(g->text),
+		"%s%s%s: records=%llu dropped=%llu missing=%llu unknown=%llu backwards=%llu backwards_ns=%llu "
+		"instances_over=%llu clock_error_ns=%llu clock_drift_ppm=%.3f",
+		g->name, g->uuid[0] ? " " : "", g->uuid, (unsigned long long)g->log.taken,
+		(unsigned long long)g->log.dropped, (unsigned long long)g->log.missing,
+		(unsigned long long)g->log.unknown, (unsigned long long)g->slices.backwards,
+		(unsigned long long)g->slices.backwards_ns, (unsigned long long)g->slices.over,
+		(unsigned long long)g->error, drift_ppm(g));
+}
+
+static int nvctxsw_describe(void *state, struct grt_env *env, int room)
+{
+	struct capture *c = state;
+	int n = 0;
+	unsigned int i;
+
+	if (n < room)
+		env[n++] = (struct grt_env){"nvctxsw_driver", c->driver};
+	for (i = 0; i < c->gpus && n < room; i++) {
+		describe_gpu(&c->gpu[i]);
+		env[n++] = (struct grt_env){c->gpu[i].key, c->gpu[i].text};
+	}
+	return n;
+}
+
+static int nvctxsw_close(void *state, struct grt_err *err)
+{
+	struct capture *c = state;
+	unsigned int i;
+
+	(void)err;
+	if (!c)
+		return 0;
+	for (i = 0; i < c->gpus; i++)
+		close_gpu(&c->gpu[i]);
+	nv_rm_close(&c->rm);
+	grt_packer_free(c->packer);
+	free(c);
+	return 0;
+}
+
+const struct source source_nvctxsw = {
+	.name = "nvctxsw",
+	.by_name = true,
+	.probe = nvctxsw_probe,
+	.open = nvctxsw_open,
+	.start = nvctxsw_start,
+	.begins = nvctxsw_begins,
+	.ends = nvctxsw_ends,
+	.confine = nvctxsw_confine,
+	.streams = nvctxsw_streams,
+	.flush = nvctxsw_flush,
+	.read = nvctxsw_read,
+	.stop = nvctxsw_stop,
+	.describe = nvctxsw_describe,
+	.close = nvctxsw_close,
+};

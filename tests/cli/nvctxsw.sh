@@ -1,0 +1,168 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# nvctxsw against a stand-in for NVIDIA's resource manager, which plays a script of context switches.
+
+# shellcheck source=tests/cli/_lib.sh
+. "$GRTRACE_SRC/tests/cli/_lib.sh"
+here=$GRTRACE_SRC/tests/cli/nvctxsw
+export GRTRACE_SYSROOT=$PWD/sys ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}verify_asan_link_order=0
+export RM_SCRIPT=$PWD/script RM_TRUTH=$PWD/truth
+"${CC:-cc}" -shared -fPIC -o rm.so "$here/rm.c" || skip_all "no compiler: apt-get install gcc"
+
+mkdir -p sys/proc/driver/nvidia/gpus
+printf 'Character devices:\n195 nvidia\n195 nvidiactl\n' >sys/proc/devices
+for i in 0 1; do
+	dir=sys/proc/driver/nvidia/gpus/0000:c$((6 + i)):00.0
+	mkdir -p "$dir"
+	printf 'Model: \t\t A\nGPU UUID: \t GPU-%s\nDevice Minor: \t %s\n' aaaa-$i $i >"$dir/information"
+done
+# Two processes whose names are looked up.
+sleep 60 &
+A=$!
+sleep 60 &
+B=$!
+trap 'kill "$A" "$B" 2>/dev/null' EXIT
+mkdir -p "sys/proc/$A" "sys/proc/$B"
+echo python3 >"sys/proc/$A/comm"
+echo desk >"sys/proc/$B/comm"
+
+play() { # ARGS...: grtrace with the stand-in and the script on standard input
+	cat >script
+	: >truth
+	output=$(LD_PRELOAD=$PWD/rm.so "$GRTRACE" "$@" 2>&1 </dev/null)
+	status=$?
+}
+
+nothing_left() {
+	grep -qx 'left 0' truth
+}
+
+is_lost() { # N: in the account of the recording
+	"$GRTRACE" report --json -i run.grt | python3 -c "
+import json, sys
+balance = json.load(sys.stdin)['balance']
+sys.exit(balance['lost'] != $1 or not balance['closes'])"
+}
+
+switches() { # GPU FROM N CONTEXT PID CONTEXT PID: slices of 900 us in turn, 100 us between
+	local i
+	for ((i = 0; i < $3; i += 2)); do
+		printf "at $1 %d 6 $4 $5\nat $1 %d 7 $4 $5\nat $1 %d 6 $6 $7\nat $1 %d 7 $6 $7\n" \
+			$(($2 + i * 1000)) $(($2 + i * 1000 + 900)) $(($2 + i * 1000 + 1000)) $(($2 + i * 1000 + 1900))
+	done
+}
+
+play doctor nvctxsw </dev/null
+expect "doctor says that it works" 0 '^  nvctxsw +works'
+check "and leaves nothing behind" nothing_left
+
+# A GPU whose clock runs 20 ppm too slow; then nobody for 200 ms, and a long slice, in two parts.
+{ echo drift -20 && switches 0 101000 200 34 "$A" 35 "$B" && echo "at 0 501000 6 34 $A" && echo "at 0 2501000 7 34 $A"; } >frames
+play record -e nvctxsw -d 2.7 -o run.grt <frames
+expect "a recording" 0 '0 lost'
+check "and nothing is left behind" nothing_left
+"$GRTRACE" dump --json run.grt >slices.json
+output=$(python3 "$here/compare.py" script truth slices.json 0 2>&1)
+status=$?
+expect "every slice, each edge within 100 us" 0 'slices=201 parts=202'
+run report -i run.grt --by gpu-process --csv
+check "shares: 90 + 2000 ms" test "$(awk -F, -v pid="$A" '$6 == pid { print int($9 / 1e6 + 0.5) }' <<<"$output")" = 2090
+check "90 ms" test "$(awk -F, -v pid="$B" '$6 == pid { print int($9 / 1e6 + 0.5) }' <<<"$output")" = 90
+check "199 switches of 100 us" test "$(awk -F, '$5 == "switching" { print $10, int($9 / 1e5 + 0.5) }' <<<"$output")" = "199 199"
+run report -i run.grt --by gpu-process
+expect "names" 0 "^nvidia0 0000:c6:00.0 +$A +python3 .* 101 "
+check "the recording has the UUID" grep -q 'nvctxsw_gpu0 = "nvidia0 0000:c6:00.0 GPU-aaaa-0: records=402 dropped=0 missing=0 ' run.grt/metadata
+check "and the clock's drift" grep -qE 'clock_drift_ppm=-(19|20)\.' run.grt/metadata
+run export -f chrome -o run.json run.grt
+check "a track of the GPU" test "$(grep -c '"process on the GPU"' run.json)" = 1
+
+# The context that was there, and one that stays.
+play record -e nvctxsw -d 0.4 -o run.grt <<EOF
+at 0 200000 7 34 $A
+at 0 200080 6 35 $B
+EOF
+run dump --json run.grt
+expect "on the GPU from the start of the recording" 0 "\"pid\":$A.*\"begin\":\"cut\",\"over\":\"switch\""
+expect "and to its end" 0 "\"pid\":$B,.*\"begin\":\"goes_on\",\"over\":\"cut\""
+
+# No switch: who has the GPU is not known.
+play record -e nvctxsw -d 0.2 -o run.grt </dev/null
+run report -i run.grt --by gpu-process
+expect "without a switch the owner is unknown" 0 '^nvidia0 .* - +unknown +100.0 %'
+
+# Records are lost on the way: the time around them is nobody's known.
+play record -e nvctxsw -d 0.4 -o run.grt <<EOF
+at 0 101000 6 34 $A
+at 0 102000 7 34 $A
+at 0 102080 6 35 $B
+skip 0 103000 3
+at 0 109000 7 34 $A
+at 0 109080 6 35 $B
+at 0 110000 7 35 $B
+EOF
+run report -i run.grt --by gpu-process --csv
+check "7 ms of them are unknown" test "$(awk -F, '$5 == "unknown" { print int($9 / 1e5 + 0.5) }' <<<"$output")" = 69
+check "3 records are lost" is_lost 3
+
+# More than the buffer holds, and than the records' numbers can say.
+play record -e nvctxsw -d 1.7 -o run.grt <<EOF
+burst 0 101000 16000 34 $A 35 $B
+at 0 1500000 6 34 $A
+at 0 1501000 7 34 $A
+EOF
+expect "32000 records fit" 0 '0 lost'
+play record -e nvctxsw -d 1.7 -o run.grt <<EOF
+burst 0 101000 100000 34 $A 35 $B
+at 0 1500000 6 34 $A
+at 0 1501000 7 34 $A
+EOF
+check "200000 do not: 167233 are lost" is_lost 167233
+check "as the driver says" grep -qx 'dropped 0 167233' truth
+
+# Two GPUs at once, none mixed; one alone.
+{ echo gpus 2 && switches 0 101000 50 34 "$A" 35 "$B" && switches 1 101500 60 44 "$B" 45 4003; } >both
+play record -e nvctxsw -d 0.4 -o run.grt <both
+"$GRTRACE" dump --json run.grt >slices.json
+for i in 0:50 1:60; do
+	output=$(python3 "$here/compare.py" script truth slices.json "${i%:*}" 2>&1)
+	status=$?
+	expect "GPU ${i%:*}" 0 "slices=${i#*:} "
+done
+{ echo gpus 2 && switches 0 101000 20 34 "$A" 35 "$B" && switches 1 101500 20 44 "$B" 45 4003; } >both
+mknod nvidia1 c 195 1
+play record -e nvctxsw --device "$PWD/nvidia1" -d 0.4 -o run.grt <both
+check "--device: the second one" test "$("$GRTRACE" dump --json run.grt | grep -c '"type":"GPU_SLICE".*"device_name":"nvidia1')" = 20
+check "and no other" test "$("$GRTRACE" dump --json run.grt | grep -c '"type":"GPU_SLICE"')" = 20
+play record -e nvctxsw -p "$A" -d 0.4 -o run.grt <both
+check "-p: its slices" test "$("$GRTRACE" dump --json run.grt | grep '"type":"GPU_SLICE"' | grep -c "\"pid\":$A,")" = 10
+check "and no other's" test "$("$GRTRACE" dump --json run.grt | grep -c '"type":"GPU_SLICE"')" = 10
+play monitor nvctxsw -d 0.4 <both
+expect "monitor shows them" 0 "GPU_SLICE +python3 +$A"
+expect "and their sums" 0 '^nvidia1 0000:c7:00.0 +4003 '
+
+# Refusals, each with its reason.
+play record -e nvctxsw -d 0.1 -o no.grt <<<'version 560.35.03'
+expect "an older driver" 3 'version 560.35.03: its log of context switches was checked with 570 to 595'
+play record -e nvctxsw -d 0.1 -o no.grt <<<'version 610.1'
+expect "a newer one" 3 'version 610.1'
+for i in 1:'older than Maxwell' 2:'does not log context switches on this GPU' 4:'only root' 5:'lacks a capability'; do
+	play record -e nvctxsw -d 0.1 -o no.grt <<<"refuse 20801238 0x1b ${i%%:*}"
+	expect "the bind is refused: ${i#*:}" 3 "${i#*:}"
+done
+play record -e nvctxsw -d 0.1 -o no.grt <<<'refuse 90cd 0x57 0'
+expect "no event buffers" 1 'nvidia0: no buffer for its context switches \(status 0x57\)'
+check "nothing is left behind" nothing_left
+play record -e nvctxsw -d 0.1 -o no.grt <<<'refuse 41 0x1a 0'
+expect "no client" 1 'gives no client'
+check "no recording is left of these" test ! -e no.grt
+play record -e nvctxsw -d 0.2 -o run.grt <<<'most 70000'
+expect "with little memory of one piece it takes less" 0 '0 lost'
+play record -e nvctxsw -d 0.3 -o run.grt <<<"at 0 101000 6 34 $A
+at 0 102000 7 34 $A
+broken 0 200000"
+expect "a log that makes no sense ends it" 1 'cannot read stream 0 of nvctxsw'
+run dump --json run.grt
+expect "what was before is there" 0 "\"pid\":$A,"
+GRTRACE_SYSROOT=$PWD/none play record -e nvctxsw -d 0.1 -o no.grt </dev/null
+expect "no driver" 3 "NVIDIA's driver is not loaded"
+plan
