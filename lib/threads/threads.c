@@ -41,6 +41,7 @@ struct grt_threads {
 	uint32_t lives, room;
 	struct grt_keyed by_tid; /* elements are numbers of lives */
 	struct grt_keyed traced; /* by pid */
+	struct grt_keyed tracer; /* by pid and tid, of threads that were not seen yet */
 	struct grt_threads_count count;
 };
 
@@ -138,9 +139,20 @@ static int threads_advance(struct grt_threads *s, struct life *l, uint64_t end, 
 
 /* ------------------------------------------------------------- threads */
 
+/* What was taken for the program's so far is not. */
+static void become_tracer(struct grt_threads *s, struct life *l)
+{
+	l->t.tracer = true;
+	s->count.tracers++;
+	s->count.tracer_ns += l->t.ns[GRT_THREAD_RUNNING];
+	memset(l->t.ns, 0, sizeof(l->t.ns));
+}
+
 /* Return: 0 with *out NULL when there are too many */
 static int new_life(struct grt_threads *s, const struct grt_event *e, uint64_t first, struct life **out)
 {
+	void *tracer;
+
 	*out = NULL;
 	if (s->lives == GRT_THREADS_MAX) {
 		s->count.over++;
@@ -156,6 +168,11 @@ static int new_life(struct grt_threads *s, const struct grt_event *e, uint64_t f
 				    .name = grt_names_find(&s->names, GRT_NAME_THREAD, e->tid),
 				    .first = first,
 				    .last = first}};
+	tracer = grt_keyed_find(&s->tracer, &(struct grt_key){{e->pid, e->tid}});
+	if (!tracer)
+		return 0;
+	become_tracer(s, *out);
+	grt_keyed_remove(&s->tracer, tracer);
 	return 0;
 }
 
@@ -284,19 +301,21 @@ static int see_sample(struct grt_threads *s, const struct grt_ev_sample *e)
 
 /* ------------------------------------------------------------- CUDA */
 
-/* CUDA's library tells of its thread in the process. */
-static void see_tracer(struct grt_threads *s, const struct grt_event *e)
+/* CUDA's library tells of its thread in the process, with a stamp that may be from before it was made. */
+static int see_tracer(struct grt_threads *s, const struct grt_ev_process *p)
 {
+	const struct grt_event *e = &p->e;
 	uint32_t *number = grt_keyed_find(&s->by_tid, &(struct grt_key){{e->tid}});
 	struct life *l = number && *number ? &s->life[*number - 1] : NULL;
+	void *known;
 
-	if (((const struct grt_ev_process *)e)->what != 6 || !l || l->t.pid != e->pid || l->t.ended ||
-	    l->t.tracer)
-		return;
-	l->t.tracer = true;
-	s->count.tracers++;
-	s->count.tracer_ns += l->t.ns[GRT_THREAD_RUNNING];
-	memset(l->t.ns, 0, sizeof(l->t.ns));
+	if (p->what != 6)
+		return 0;
+	if (!l || l->t.pid != e->pid || l->t.ended)
+		return grt_keyed_get_or_count(&s->tracer, &(struct grt_key){{e->pid, e->tid}}, NULL, &known);
+	if (!l->t.tracer)
+		become_tracer(s, l);
+	return 0;
 }
 
 /* From here on, pieces of the process's threads wait for calls. */
@@ -304,8 +323,8 @@ static int see_process(struct grt_threads *s, const struct grt_event *e)
 {
 	void *known;
 
-	see_tracer(s, e);
-	return grt_keyed_get_or_count(&s->traced, &(struct grt_key){{e->pid}}, NULL, &known);
+	return see_tracer(s, (const struct grt_ev_process *)e)
+		       ?: grt_keyed_get_or_count(&s->traced, &(struct grt_key){{e->pid}}, NULL, &known);
 }
 
 /* In a call that waits for the GPU. */
@@ -409,6 +428,7 @@ int grt_threads_new(struct grt_threads **out, const struct grt_threads_sink *sin
 		s->sink = *sink;
 	grt_keyed_init(&s->by_tid, sizeof(uint32_t), GRT_THREADS_MAX);
 	grt_keyed_init(&s->traced, 1, TRACED_MAX);
+	grt_keyed_init(&s->tracer, 1, TRACED_MAX);
 	return 0;
 }
 
@@ -451,5 +471,6 @@ void grt_threads_free(struct grt_threads *s)
 	grt_names_free(&s->names);
 	grt_keyed_free(&s->by_tid);
 	grt_keyed_free(&s->traced);
+	grt_keyed_free(&s->tracer);
 	free(s);
 }

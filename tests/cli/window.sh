@@ -24,6 +24,8 @@ look() { # CHECK
 		seen = {}
 		for line in run("dump", "run.grt").splitlines():
 		    time, cpu, event = line.split()[:3]
+		    # a thread that slept, or was taken off its CPU
+		    event = "OFF_CPU" if event == "ASLEEP" else event
 		    seen.setdefault(event, []).append(int(time.replace(".", "")))
 		report = json.loads(run("report", "--json", "--by", "thread", "run.grt"))
 		start, end = report["recording"]["from"], report["recording"]["to"]

@@ -403,6 +403,8 @@ static void flame(void **state)
 /* The thread of CUDA's library in the program is in no sum. */
 static void tracer(void **state)
 {
+	struct grt_ev_thread other = {
+		.e = {.time = 5, .type = GRT_EV_THREAD, .size = sizeof(other), .pid = 70, .tid = 8}};
 	struct grt_wall_count n;
 	struct both b;
 
@@ -428,6 +430,23 @@ static void tracer(void **state)
 	assert_int_equal(grt_threads_count(b.threads).tracers, 1);
 	/* 10 to 15, 20 to 26, 30 to 31 */
 	assert_int_equal(grt_threads_count(b.threads).tracer_ns, 12);
+	end(&b);
+	/* told before the thread was seen; one of another process has the same number */
+	begin(&b, 0);
+	PUT(&b, PROCESS, process, 0, 8, .what = 6);
+	other.what = GRT_THREAD_MADE;
+	put(&b, &other.e);
+	other.e.time = 8;
+	other.what = GRT_THREAD_ENDED;
+	put(&b, &other.e);
+	THREAD(&b, 10, 8, MADE);
+	THREAD(&b, 14, 8, ENDED);
+	THREAD(&b, 20, 8, MADE);
+	THREAD(&b, 21, 8, ENDED);
+	HAS(&b, 0, 5, 8, [GRT_THREAD_RUNNING] = 3);
+	assert_true(grt_threads_at(b.threads, 1)->tracer);
+	HAS(&b, 2, 20, 21, [GRT_THREAD_RUNNING] = 1);
+	assert_int_equal(grt_threads_count(b.threads).tracer_ns, 4);
 	end(&b);
 }
 
