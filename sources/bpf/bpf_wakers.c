@@ -67,7 +67,7 @@ static unsigned int grt_bpf_wakers_read(struct grt_bpf_code *code, struct code_m
 
 void grt_bpf_wakers_find(struct grt_bpf_code code[BPF_WAKERS])
 {
-	struct code_map map = {NULL};
+	struct code_map map = {.used = 0};
 	unsigned int n = grt_bpf_wakers_read(code, &map);
 
 	for (uint32_t i = 0; i < map.used; i++)

@@ -186,15 +186,14 @@ static const char *comm_of(struct capture *c, uint32_t pid)
 {
 	struct comm *comm = &c->comm[pid % COMMS];
 	uint64_t now = grt_now();
-	char path[64], text[32];
+	char text[32];
 
 	if (comm->pid == pid && now - comm->asked < GRT_NS_PER_S)
 		return comm->name;
 	if (comm->pid != pid)
 		*comm = (struct comm){.pid = pid};
 	comm->asked = now;
-	snprintf(path, sizeof(path), "/proc/%u/comm", pid);
-	if (probe_read(text, sizeof(text), path) > 0)
+	if (probe_read(text, sizeof(text), "/proc/%u/comm", pid) > 0)
 		snprintf(comm->name, sizeof(comm->name), "%.15s", text);
 	return comm->name;
 }
