@@ -149,7 +149,7 @@ enum grt_slice_edge {
 #undef GRT_SLICE_EDGE
 };
 
-/* grt_ev_gpu_slice.gpu_instance and .compute_instance of a GPU that is not divided */
+/* grt_ev_gpu_slice.mig_gpu and .mig_compute of a GPU that is not divided */
 #define GRT_NOT_DIVIDED 255
 
 /* grt_ev_thread.what */

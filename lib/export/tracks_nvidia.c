@@ -146,16 +146,15 @@ static int tracks_on_slice(struct grt_tracks *t, const struct grt_event *e)
 	const struct grt_ev_gpu_slice *x = (const struct grt_ev_gpu_slice *)e;
 	struct grt_track_item i = {
 		.kind = GRT_ITEM_SLICE, .category = GRT_CATEGORY_CONTEXT, .time = x->start, .end = e->time};
-	struct grt_key key = tracks_key_of(OF_SLICES, e->device, x->gpu_instance, x->compute_instance);
+	struct grt_key key = tracks_key_of(OF_SLICES, e->device, x->mig_gpu, x->mig_compute);
 	struct track like = {.kind = GRT_TRACK_SLICES}, *k;
 	struct tracks_args *a = tracks_no_args(t);
 	const char *process = grt_process_name(t->names, e->pid);
 	char text[64] = "process on the GPU";
 	int ret = tracks_device(t, e->device, &like.parent);
 
-	if (x->gpu_instance != GRT_NOT_DIVIDED)
-		snprintf(text, sizeof(text), "process on MIG instance %u.%u", x->gpu_instance,
-			 x->compute_instance);
+	if (x->mig_gpu != GRT_NOT_DIVIDED)
+		snprintf(text, sizeof(text), "process on MIG instance %u.%u", x->mig_gpu, x->mig_compute);
 	ret = ret ?: tracks_get_fixed(t, &key, &like, text, &k);
 	snprintf(text, sizeof(text), e->pid ? "pid %u" : "unknown", e->pid);
 	ret = ret ?: grt_texts_add(&t->texts, process ?: text, sizeof(text), &i.name);

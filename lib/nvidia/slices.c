@@ -185,7 +185,7 @@ static int slices_of(struct slices *s, struct slice_gpu *gpu, const struct grt_e
 
 	if (!gpu->to) {
 		gpu->device = ev->e.device;
-		gpu->instance = ev->gpu_instance << 8 | (ev->compute_instance & 0xff);
+		gpu->instance = ev->mig_gpu << 8 | (ev->mig_compute & 0xff);
 		gpu->from = gpu->to = s->first && s->first < start ? s->first : start;
 	}
 	if (start < gpu->to) {
@@ -209,7 +209,7 @@ static int slices_of(struct slices *s, struct slice_gpu *gpu, const struct grt_e
 static int slices_event(void *state, const struct grt_event *e, struct grt_pass *pass)
 {
 	const struct grt_ev_gpu_slice *ev = (const struct grt_ev_gpu_slice *)e;
-	struct grt_key key = {{e->device, ev->gpu_instance, ev->compute_instance}};
+	struct grt_key key = {{e->device, ev->mig_gpu, ev->mig_compute}};
 	struct slices *s = state;
 	void *gpu = NULL;
 	int ret;
@@ -344,9 +344,8 @@ static const struct grt_column slice_columns[] = {
 	{"device", slices_get_device, 0, GRT_CELL_NAMED, GRT_COLUMN_ALL,
 	 "device number of the GPU, major << 20 | minor"},
 	{"device_name", slices_get_name, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, "its name"},
-	{"gpu_instance", slices_get_instance, 8, GRT_CELL_NUMBER, GRT_COLUMN_MORE, "MIG GPU instance"},
-	{"compute_instance", slices_get_instance, 0, GRT_CELL_NUMBER, GRT_COLUMN_MORE,
-	 "MIG compute instance"},
+	{"mig_gpu", slices_get_instance, 8, GRT_CELL_NUMBER, GRT_COLUMN_MORE, "MIG GPU instance"},
+	{"mig_compute", slices_get_instance, 0, GRT_CELL_NUMBER, GRT_COLUMN_MORE, "MIG compute instance"},
 	{"kind", slices_get_kind, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE,
 	 "process; switching: at most 1 ms between two contexts; nobody: no context was on the GPU; unknown: records are missing, or no switch was seen"},
 	{"pid", grt_cell_id, O(pid), GRT_CELL_NUMBER, GRT_COLUMN_ALL, "process id"},

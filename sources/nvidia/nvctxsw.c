@@ -248,8 +248,8 @@ static int put_slice(void *arg, const struct nv_slice *whole)
 		.context = s->context,
 		.begin = s->begin,
 		.over = s->end,
-		.gpu_instance = s->instance >> 8,
-		.compute_instance = s->instance & 0xff,
+		.mig_gpu = s->instance >> 8,
+		.mig_compute = s->instance & 0xff,
 	};
 	int ret;
 

@@ -329,7 +329,7 @@ static void name(struct trace_maker *tm, uint32_t kind, uint32_t id, const char 
 #define SLICE(of, context_, from, to, begin_, over_)                                                \
 	tm_emit(tm, 0, gpu_slice, AT(to), NO_RING, .e.pid = (of), .e.tid = (of), .e.device = 195 << 20, \
 		.start = US(from), .context = (context_), .begin = GRT_SLICE_##begin_,                  \
-		.over = GRT_SLICE_##over_, .gpu_instance = 255, .compute_instance = 255)
+		.over = GRT_SLICE_##over_, .mig_gpu = 255, .mig_compute = 255)
 
 /*
  * Two processes on one GPU, in us: python3 has it for 2000 + 2000, desk for 2000, for 2000 in two parts, and

@@ -78,12 +78,12 @@ static void every_class_has_its_callback(void **state)
 {
 	struct fixture *f = *state;
 	struct trace_maker *tm = tm_dir(f->path, 1);
-	struct grt_event unknown = {.time = 99, .type = 70, .size = 48};
+	struct grt_event unknown = {.time = GRT_EV_MAX, .type = 126, .size = 48};
 	const struct collect zero = {.n = 0};
 	const __typeof__(zero.calls) none = zero.calls;
 	unsigned int types = 0;
 
-#define GRT_EVENT(id, NAME, ev, CLASS, LEVEL, WHO, fields, help) tm_emit(tm, 0, ev, .e.time = (id)), types++;
+#define GRT_EVENT(id, NAME, ev, CLASS, LEVEL, WHO, fields, help) tm_emit(tm, 0, ev, .e.time = ++types);
 #include <grtrace/events.def>
 #undef GRT_EVENT
 	tm_event(tm, 0, &unknown);
@@ -113,7 +113,7 @@ static void unknown_types_are_skipped_by_their_size(void **state)
 	memset(big.more, 0xff, sizeof(big.more));
 	tm_emit(tm, 0, start, .e.time = 1);
 	tm_event(tm, 0, &big.e);
-	big.e.type = 64;
+	big.e.type = 126;
 	tm_event(tm, 0, &big.e);
 	big.e.type = 0;
 	tm_event(tm, 0, &big.e);
@@ -241,8 +241,8 @@ static void what_defines_comes_from_beyond(void **state)
 	h = grt_session_health(f->s);
 	/* PROCESS, STRING, NODE, MAPPING, CLOCK, FRAME and LOG_TEXT */
 	assert_int_equal(f->k.calls.beyond, 2 * 7);
-	/* LAUNCH, GPU_KERNEL, GPU_COPY, GPU_SYNC and GPU_OVERHEAD */
-	assert_int_equal(f->k.calls.late, 2 * 5);
+	/* LAUNCH, GPU_KERNEL, GPU_COPY, GPU_SYNC, GPU_OVERHEAD and GPU_SLICE */
+	assert_int_equal(f->k.calls.late, 2 * 6);
 	assert_int_equal(f->k.calls.launch, 5);
 	assert_int_equal(f->k.calls.image, 5);
 	assert_int_equal(f->k.calls.stack, 2);
