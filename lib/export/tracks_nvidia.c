@@ -162,9 +162,11 @@ static int tracks_on_slice(struct grt_tracks *t, const struct grt_event *e)
 	tracks_add_fields(t, a, e);
 	if (ret)
 		return ret;
-	/* the clocks of two samples may differ by less than a switch lasts */
+	/* the line through two samples of the clocks may meet the next one with a step */
 	if (k && i.time < k->last)
-		i.time = k->last < i.end ? k->last : i.end;
+		i.time = k->last;
+	if (i.time > i.end)
+		k = NULL;
 	return tracks_draw(t, k, &i, a);
 }
 
