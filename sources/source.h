@@ -68,6 +68,8 @@ struct source_setup {
  *	to look at, or its events are many and of no job
  * @program: it sees nothing but the program that is started for the recording: not part of `monitor all`
  * @background: `auto` takes it only beside another one: alone it tells of no job
+ * @uncut: the program's own runtime makes its stamps, by whatever clock: no event is cut off at the ends of
+ *the recording, and it has no window
  * @alone: where one of its options was given, `auto` is it alone
  * @options: what only it obeys, ended by a row without name; NULL: it has none. Targets are its own
  * @word: takes what stands behind "NAME:" in `-e`. Return: NULL, or why not; NULL: nothing may stand there
@@ -111,6 +113,7 @@ struct source {
 	bool by_name;
 	bool program;
 	bool background;
+	bool uncut;
 	bool alone;
 	const struct cmd_opt *options;
 	const char *(*word)(const char *text);

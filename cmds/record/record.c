@@ -521,11 +521,14 @@ static char *command_text(void)
 	return strdup(text);
 }
 
-/* Until then, a source has seen everything, and what came from it is in the recording. */
+/* Until then, a source has seen everything, and what came from it is in the recording. Return: entries
+ * written */
 static int record_window(struct input *in, struct grt_env *env)
 {
 	struct grt_window w = in->cut.window;
 
+	if (in->source->uncut)
+		return 0;
 	w.to = in->ended ? in->ended : w.to;
 	snprintf(in->key, sizeof(in->key), "%s_window", in->source->name);
 	grt_window_text(&w, in->window);
@@ -857,7 +860,7 @@ static void end_inputs(struct run *run)
 			in->source->flush(in->state, NULL);
 	run->end = grt_now() + END_AHEAD_NS;
 	for (in = run->inputs; in < run->inputs + run->n_inputs; in++) {
-		in->cut.window.to = opt.raw ? UINT64_MAX : run->end;
+		in->cut.window.to = opt.raw || in->source->uncut ? UINT64_MAX : run->end;
 		if (in->source->ends)
 			in->source->ends(in->state, run->end);
 	}
@@ -906,7 +909,7 @@ static void begin_window(struct run *run)
 
 	run->begun = grt_now();
 	for (in = run->inputs; in < run->inputs + run->n_inputs; in++) {
-		in->cut.window.from = opt.raw ? 0 : run->begun;
+		in->cut.window.from = opt.raw || in->source->uncut ? 0 : run->begun;
 		if (in->source->begins)
 			in->source->begins(in->state, run->begun);
 	}

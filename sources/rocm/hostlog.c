@@ -305,6 +305,7 @@ static int hostlog_close(void *state, struct grt_err *err)
 const struct source source_hostlog = {
 	.name = "hostlog",
 	.by_name = true,
+	.uncut = true,
 	.open = hostlog_open,
 	.program_stderr = hostlog_program_stderr,
 	.program_started = hostlog_program_started,

@@ -538,12 +538,25 @@ on_tracefs() { # ARGS...
 	status=$?
 }
 if [ -d /sys/kernel/tracing ] && unshare --user --map-root-user --mount true 2>/dev/null; then
-	new_tracefs 7
+	new_tracefs 0
+	# Seven calls after tracing was switched on, each at its time.
+	rm traced/trace_pipe && mkfifo traced/trace_pipe
+	exec 8<traced/tracing_on 9<>traced/trace_pipe
+	python3 -c "
+import time
+on, pipe = open(8), open(9, 'w')
+while not on.read().startswith('1'):
+    time.sleep(0.01)
+    on.seek(0)
+time.sleep(0.2)
+for i in range(7):
+    print('%1000s-812  [001] ..... %12.6f: kfd_create_process <-kfd_open' % ('gemm', time.monotonic()), file=pipe, flush=True)" &
+	exec 8<&- 9<&-
 	namespace=$(stat -L -c %i /proc/self/ns/pid)
 	sleep 60 &
 	runs=$!-$(sed 's/.*) //' /proc/$!/stat | cut -d' ' -f20)
 	mkdir tracefs/instances/{grtrace-$$-1-$namespace,grtrace-$$-1-1,"grtrace-$runs-$namespace",others}
-	on_tracefs record -e ftrace -o traced.grt -d 0.2
+	on_tracefs record -e ftrace -o traced.grt -d 1
 	expect "ftrace records into an instance that has our namespace in its name" 0 '[78] events, 0 lost'
 	check "what a recorder of it that was killed left is removed" test ! -e tracefs/instances/grtrace-$$-1-"$namespace"
 	check "which is told" says 'removed what 1 killed recorders had left'

@@ -33,7 +33,7 @@ check "as many stacks as launches have" says "copies; $(awk '
 	/ LAUNCH / { for (i = 1; i <= NF; i++) { split($i, f, "="); v[f[1]] = f[2] }
 		   if (frame[v["image"] v["node"]] && !seen[v["image"] v["node"]]++) n++ }
 	END { print n }' c.dump) stacks, "
-check "by which rule" says 'got their launch: [0-9]+ by correlation id, 0 were launched by the GPU, 0 are of none'
+check "by which rule" says 'got their launch: [0-9]+ by correlation id, 0 were launched by the GPU, 0 have no launch in the trace'
 check "a timeline" python3 -c 'import json,sys; json.load(open("c.json"))'
 check "a line for each launch that is no wait" test "$(grep -c . cpu.txt)" = \
 	"$(("$launches" - $(grep -cE '"(cuda|cu)(Stream|Event|Device|Ctx|Thread)[A-Za-z]*Synchronize|WaitEvent' gpu.txt)))"
