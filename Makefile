@@ -223,7 +223,7 @@ $(O)/grtrace.pc: $(O)/flags include/grtrace/version.h Makefile FORCE
 # Kbuild builds in place, so the sources are mirrored by links: the tree stays clean.
 define mirror
 	@mkdir -p $(O)/$(1)
-	@find $(O)/$(1) -xtype l -delete
+	@find $(O)/$(1) -ignore_readdir_race -xtype l -delete
 	@cd $(1) && find . -type d -exec mkdir -p $(O)/$(1)/{} \; && \
 		find . -type f ! -name '*.o' ! -name '*.ko' ! -name '*.mod*' ! -name '.*' \
 			-exec ln -sfn $(CURDIR)/$(1)/{} $(O)/$(1)/{} \;
