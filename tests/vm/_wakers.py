@@ -15,9 +15,11 @@ for line in open(sys.argv[1]):
     if not seen:
         print(name, "is not there")
         continue
-    # the kernel leaves out an event of its scheduler now and then, which is told as not known
-    unseen += not seen["by"]
-    if not seen["by"] and unseen < 3:
+    # the kernel leaves out an event of its scheduler now and then: who woke the thread is not known then, or the
+    # waker's sleep looks as if it had run
+    left_out = not seen["by"] or (behind == "sleep" and seen["behind_running"] >= 8000000)
+    unseen += left_out
+    if left_out and unseen < 3:
         continue
     parts = sum(value for key, value in seen.items() if key.startswith("behind_"))
     # what is behind it lasts 12 ms or more, in which a machine that is busy does other things, too
