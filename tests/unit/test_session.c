@@ -254,7 +254,7 @@ static void what_defines_comes_from_beyond(void **state)
 	f->k.c.beyond = f->k.c.late = NULL;
 	assert_int_equal(grt_session_run(f->s, &f->k.c, 20, 20, &err), 0);
 	assert_int_equal(f->k.calls.beyond, 2 * 7);
-	assert_int_equal(f->k.calls.late, 2 * 5);
+	assert_int_equal(f->k.calls.late, 2 * 6);
 }
 
 static void span_and_second_run(void **state)
