@@ -256,7 +256,7 @@ static int analyses_on_beyond(struct grt_consumer *c, const struct grt_event *e,
 	int ret = 0;
 
 	for (const struct grt_taker *t = a->taker[grt_class_of[e->type]]; t->analysis && !ret; t++)
-		if (grt_class_of[e->type] == GRT_CLASS_launch ? t->analysis->late : t->analysis->beyond)
+		if (grt_has_trait(e, GRT_TRAIT_LATE) ? t->analysis->late : t->analysis->beyond)
 			ret = t->analysis->event(t->state, e, &a->pass);
 	return ret;
 }

@@ -165,4 +165,9 @@ run dump --json run.grt
 expect "what was before is there" 0 "\"pid\":$A,"
 GRTRACE_SYSROOT=$PWD/none play record -e nvctxsw -d 0.1 -o no.grt </dev/null
 expect "no driver" 3 "NVIDIA's driver is not loaded"
+
+# A part of the time: 1000 us of the slice before, a switch of 80, 920 of the slice behind. See monitor_traces.c.
+"$GRTRACE_BUILD/tests/golden/monitor_traces" || exit 1
+run report -i slices.grt --by gpu-process --csv --from 10.001 --to 10.003
+check "--from and --to cut slices" test "$(awk -F, 'at { print $at } { for (i = 1; i <= NF; i++) if ($i == "residency_ns" || $i == "residency") at = i }' <<<"$output" | xargs)" = "1000000 920000 80000"
 plan
