@@ -132,7 +132,7 @@ static int on_wait_enter(struct grt_tracks *t, const struct grt_event *e)
 	if (ret || !k)
 		return ret ?: tracks_draw(t, NULL, &i, NULL);
 	depth = k->depth;
-	/* two sources may tell of it */
+	/* two sources may record the same wait */
 	if (depth && waits_for(&k->open[depth - 1], e))
 		return 0;
 	/* one call may wait for several */

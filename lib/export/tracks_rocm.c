@@ -104,7 +104,7 @@ static int on_log_dispatch(struct grt_tracks *t, const struct grt_event *e)
 	return ret ?: tracks_draw_instant(t, k, e, number, GRT_CATEGORY_KERNEL);
 }
 
-/* A leaf of function_graph is told of once, with how long it took. */
+/* function_graph prints a leaf function once, with its duration. */
 static int func_ended(struct grt_tracks *t, struct track *k, const struct grt_ev_func *x,
 		      struct grt_track_item *i, const struct tracks_args *a)
 {

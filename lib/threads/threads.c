@@ -301,7 +301,7 @@ static int see_sample(struct grt_threads *s, const struct grt_ev_sample *e)
 
 /* ------------------------------------------------------------- CUDA */
 
-/* CUDA's library tells of its thread in the process, with a stamp that may be from before it was made. */
+/* The library in a CUDA program names its own thread; the record's stamp may be older than the thread. */
 static int see_tracer(struct grt_threads *s, const struct grt_ev_process *p)
 {
 	const struct grt_event *e = &p->e;

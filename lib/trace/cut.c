@@ -34,7 +34,7 @@ static bool cut_is_kept(struct grt_window *w, const struct grt_event *e)
 	return false;
 }
 
-/* What was going on at an edge of the window ends there, or is told there. */
+/* An event that reaches beyond an edge of the window gets the stamp of that edge. */
 static void cut_clamp(const struct grt_window *w, struct grt_event *e)
 {
 	if (e->time < w->from)

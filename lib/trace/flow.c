@@ -175,7 +175,7 @@ int grt_session_run_sized(struct grt_session *s, struct grt_consumer *c, size_t 
 	ret = flow_run(&f, s, UINT64_MAX, err);
 	if (ret)
 		return ret;
-	/* those of packets that are missing are told as such, and so are those beyond the window */
+	/* events of missing packets, and those beyond the window, have counts of their own */
 	unwritten = grt_written_missing(&s->written);
 	elsewhere = s->health.missing_events + s->window.counted;
 	s->health.unwritten_events = unwritten > elsewhere ? unwritten - elsewhere : 0;

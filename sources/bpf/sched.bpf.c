@@ -409,8 +409,8 @@ int switched(struct bpf_raw_tracepoint_args *ctx)
 }
 
 /*
- * A thread that is just leaving the CPU may be woken before that is told: so it is
- * looked at while it runs, too. Of a thread that is off it, the first counts.
+ * A thread that is just leaving the CPU may be woken before its sched_switch: so wake-ups
+ * of running threads are stored, too. Of a thread that is off the CPU, the first one counts.
  */
 SEC("raw_tp/sched_waking")
 int waking(struct bpf_raw_tracepoint_args *ctx)

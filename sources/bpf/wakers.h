@@ -11,8 +11,8 @@
  * the tracepoints of these are in front of the callbacks (Linux 5.15 to 7.3,
  * drivers/dma-buf/dma-fence.c, drivers/gpu/drm/drm_vblank.c).
  *
- * A worker, or an interrupt, that is in none of these functions is told as what it
- * is: for whom it works the kernel does not say.
+ * A worker, or an interrupt, that is in none of these functions is recorded as a worker
+ * or an interrupt: the kernel does not say for whom it works.
  */
 #ifndef GRTRACE_BPF_WAKERS_H
 #define GRTRACE_BPF_WAKERS_H

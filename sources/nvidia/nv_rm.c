@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* The ioctls of a client of NVIDIA's resource manager, see nv_rm.h. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Records of switches in, slices out; see nv_slices.h. No call to the driver is made here. */
 #include <string.h>
 
 #include "nv_slices.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* The context-switch log of a GPU: objects, ring of records, clocks; see nv_switches.h. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
