@@ -101,6 +101,29 @@ void mock_capture(uint32_t number, uint32_t inner);
 void mock_graph(void);
 void mock_context(void);
 
+/** struct mock_node - of a graph; @name: of its kernel */
+struct mock_node {
+	uint64_t id;
+	const struct mock_node *origin;
+	const char *name;
+};
+
+/** struct mock_nodes - a graph */
+struct mock_nodes {
+	struct mock_node node[16];
+	unsigned int nodes;
+};
+
+/** mock_add_node - the program makes a node; @call: it is a launch into a stream that is captured, by this
+ * function of the runtime and this one of the driver, else a function that is no launch */
+void mock_add_node(struct mock_nodes *g, const char *name, uint32_t call, uint32_t inner);
+
+/** mock_clone - makes a graph like @g; an executable one is a clone, too */
+void mock_clone(struct mock_nodes *out, const struct mock_nodes *g);
+
+/** mock_replay - launches an executable graph */
+void mock_replay(const struct mock_nodes *exec);
+
 /** mock_wait - until the GPU has done all its work */
 void mock_wait(void);
 
