@@ -67,7 +67,8 @@ static const struct cmd_opt opts[] = {
 	{"duration", 'd', OPT_SECONDS, "SECONDS", &opt.duration, "live: end after this time"},
 	{"interval", 'n', OPT_SECONDS, "SEC", &opt.interval,
 	 "live: every SEC, the report of what happened since the one before"},
-	{"verbose", 'v', OPT_FLAG, NULL, &opt.verbose, "more columns, and event counts of each CPU"},
+	{"verbose", 'v', OPT_FLAG, NULL, &opt.verbose,
+	 "more columns, and what became of events, by cause and by CPU"},
 	{NULL, 0, OPT_FLAG, NULL, NULL, NULL},
 };
 
