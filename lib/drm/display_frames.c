@@ -199,13 +199,20 @@ static void pick_for_flip(struct grt_display_frames *d, const struct flip *f, co
 	pair->serial = f->serial;
 }
 
-static void take_picks(struct grt_display_frames *d, const struct flip *f)
+/* A compositor that does nothing on the GPU shows the last job of its clients. */
+static void take_picks(struct grt_display_frames *d, struct flip *f)
 {
+	bool own = f->work.submit;
+
 	for (uint32_t i = 0; i < d->pairs; i++) {
-		if (d->pair[i].compositor != f->pid)
+		struct pair *pair = &d->pair[i];
+
+		if (pair->compositor != f->pid)
 			continue;
-		d->pair[i].flipped = d->pair[i].next;
-		d->pair[i].serial = f->serial;
+		pair->flipped = pair->next;
+		pair->serial = f->serial;
+		if (!own && pair->next.submit > pair->shown && pair->next.submit > f->work.submit)
+			f->work = pair->next;
 	}
 }
 

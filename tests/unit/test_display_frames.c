@@ -242,6 +242,29 @@ static void fence_of_the_flip(void **state)
 	assert_false(f->job_inferred);
 }
 
+/* A compositor that waits for its client's fence itself, and has no job, shows that job. */
+static void fence_that_the_flipper_waits_for(void **state)
+{
+	(void)state;
+	flip(5 * MS, DESK);
+	EVENT(6 * MS, DESK);
+	SUBMIT(7 * MS, GAME, 1);
+	PUT(SYNC_WAIT_ENTER, sync_wait_enter, 8 * MS, DESK, .e.ctx = 1, .e.seqno = 1,
+	    .e.flags = GRT_FLAG_CALL);
+	COMPLETE(9 * MS, 1);
+	flip(10 * MS, DESK);
+	EVENT(11 * MS, DESK);
+	assert_int_equal(frame(DESK, 1)->job_seqno, 1);
+	assert_false(frame(DESK, 1)->job_inferred);
+	assert_int_equal(frame(GAME, 0)->job_seqno, 1);
+	assert_false(frame(GAME, 0)->job_inferred);
+	/* the same job again is no new frame of the client */
+	flip(20 * MS, DESK);
+	EVENT(21 * MS, DESK);
+	assert_int_equal(frame(DESK, 2)->submit, 0);
+	assert_int_equal(client(GAME)->n, 1);
+}
+
 /* A frame of the compositor, which client 7 woke: its job took @gpu ms, and the compositor flipped @late ms
  * after it. */
 static void compose(uint64_t at, uint64_t n, uint64_t work, uint64_t gpu, uint64_t late)
@@ -386,6 +409,7 @@ int main(void)
 		TEST(events_without_file),
 		TEST(recordings_without_flags),
 		TEST(fence_of_the_flip),
+		TEST(fence_that_the_flipper_waits_for),
 		TEST(blame_of_clients),
 		TEST(frames_that_are_not_shown),
 		TEST(events_alone),
