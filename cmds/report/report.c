@@ -20,6 +20,7 @@
 /* Rows of the job table where the command line does not say. */
 #define TOP_SUMMARY 10
 #define TOP_JOBS 20
+#define TOP_WORST 10
 /* 136 MiB of sorted jobs. */
 #define TOP_MAX 1000000
 /* Between two looks at a live stream. */
@@ -329,7 +330,9 @@ static int set_top(struct report *r)
 	bool of_jobs = pass->asked == grt_part_find("job", GRT_PART_BY);
 	uint64_t top = !r->by ? TOP_SUMMARY : pass->sort || !(opt.json || opt.csv) ? TOP_JOBS : 0;
 
-	pass->top = opt.top != NOT_GIVEN ? opt.top : of_jobs ? top : 0;
+	if (!of_jobs)
+		top = r->by && r->by->where & GRT_PART_WORST && !opt.json && !opt.csv ? TOP_WORST : 0;
+	pass->top = opt.top != NOT_GIVEN ? opt.top : top;
 	if (!of_jobs || !pass->sort)
 		return EXIT_DONE;
 	if (!pass->top)

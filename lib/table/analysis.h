@@ -34,6 +34,7 @@ struct grt_stacks;
 #define GRT_PART_LATENCY 128U /* timeline, with --latency-only, too */
 #define GRT_PART_BARS 256U    /* timeline without it */
 #define GRT_PART_FLAME 512U   /* flame --weight NAME: finish fills @pass->tree */
+#define GRT_PART_WORST 1024U  /* its worst rows come first: text shows ten unless more are asked for */
 
 /**
  * struct grt_part - a part of what an analysis shows: tables, pairs and notes
