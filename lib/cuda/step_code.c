@@ -112,13 +112,16 @@ static int put_lines(const struct grt_image *i, const struct grt_image_node *bef
 		     const struct grt_image_node *after, bool in_call, char **out)
 {
 	const char *function = grt_image_string(i, after->function) ?: "?";
-	int n = before && !is_same_line(before, after) && !in_call
-			? asprintf(out, "code before %.100s:%u (%.100s), after %.100s:%u",
-				   base_of(grt_image_string(i, after->file)), after->line, function,
-				   base_of(grt_image_string(i, before->file)), before->line)
-			: asprintf(out, "%s %.100s:%u (%.100s)", in_call ? "at" : "code before",
-				   base_of(grt_image_string(i, after->file)), after->line, function);
+	const char *file = base_of(grt_image_string(i, after->file));
+	int n;
 
+	if (before && !is_same_line(before, after) && !in_call)
+		n = asprintf(out, "code between %.60s:%u and %.60s:%u (%.60s)",
+			     base_of(grt_image_string(i, before->file)), before->line, file, after->line,
+			     function);
+	else
+		n = asprintf(out, "%s %.60s:%u (%.60s)", in_call ? "at" : "code before", file, after->line,
+			     function);
 	return n < 0 ? -ENOMEM : 0;
 }
 

@@ -26,7 +26,7 @@ struct grt_step_quiet {
 bool grt_step_quiet(const struct grt_step_process *p, uint64_t from, uint64_t to, struct grt_step_quiet *out);
 
 /**
- * grt_step_code - a text for it: "code before train.py:51 (train), after train.py:47"
+ * grt_step_code - a text for it: "code between train.py:47 and train.py:51 (train)"
  * @out: gets a text for free()
  * Return: 0 or -ENOMEM
  */

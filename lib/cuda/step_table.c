@@ -3,12 +3,12 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/units.h"
 #include "table/analysis.h"
 #include "table/cells.h"
+#include "rank_table.h"
 #include "steps.h"
 
 /* Steps that text shows: the slowest. */
@@ -206,7 +206,6 @@ struct slow {
 static void list_slow(const struct grt_steps *s, struct slow *slow)
 {
 	const struct grt_step_rank *r = grt_steps_rank(s, slow->worst->rank);
-	size_t at = 0;
 
 	for (uint32_t i = r->first; i < r->first + r->steps; i++) {
 		const struct grt_step *k = grt_steps_step(s, i);
@@ -215,11 +214,7 @@ static void list_slow(const struct grt_steps *s, struct slow *slow)
 			continue;
 		slow->n++;
 		slow->sum += time_of(k) - r->p50;
-		if (at + 16 < sizeof(slow->list))
-			at += (size_t)snprintf(slow->list + at, sizeof(slow->list) - at, "%s%u",
-					       at ? ", " : "", k->number);
-		else if (at < sizeof(slow->list) && slow->list[at - 1] != '.')
-			at += (size_t)snprintf(slow->list + at, sizeof(slow->list) - at, ", ...");
+		grt_step_numbers(slow->list, sizeof(slow->list), k->number);
 	}
 }
 
@@ -245,7 +240,8 @@ static void note_slowest(const struct grt_steps *s, struct grt_pass *pass)
 		 grt_step_part_name(slow.worst->grew), slow.worst->why ? ": " : "", slow.worst->why ?: "");
 }
 
-static void note_missing(const struct grt_steps *s, struct grt_pass *pass)
+/* @steps: they are what was requested */
+static void note_missing(const struct grt_steps *s, struct grt_pass *pass, bool steps)
 {
 	struct grt_launches_count n = grt_step_log_count(grt_steps_log((struct grt_steps *)s));
 	uint64_t without = 0, over = grt_steps_over(s);
@@ -254,11 +250,11 @@ static void note_missing(const struct grt_steps *s, struct grt_pass *pass)
 		without += !grt_steps_rank(s, i)->steps;
 	if (!n.kernels && !n.copies)
 		grt_note(pass->notes, "the trace has no CUDA events: grtrace record -e cuda -- PROG");
-	else if (without == grt_steps_ranks(s))
+	else if (steps && without == grt_steps_ranks(s))
 		grt_note(
 			pass->notes,
 			"no steps found: no optimizer's step() is in the stacks, and no sequence of launches repeats over most of the run");
-	else if (without)
+	else if (steps && without)
 		grt_note(pass->notes, "no steps found in %" PRIu64 " of the ranks", without);
 	if (over)
 		grt_note(pass->notes,
@@ -344,7 +340,17 @@ static int write_steps(void *state, const struct grt_part *part, struct grt_pass
 				      sizeof(struct grt_step_rank), ranks);
 	if (!ret)
 		ret = write_steps_rows(s, part, pass, all);
-	note_missing(s, pass);
+	note_missing(s, pass, true);
+	return ret;
+}
+
+static int write_ranks(void *state, const struct grt_part *part, struct grt_pass *pass)
+{
+	struct grt_steps *s = state;
+	int ret = grt_steps_find(s) ?: grt_rank_table_write(s, part, pass);
+
+	if (!ret)
+		note_missing(s, pass, false);
 	return ret;
 }
 
@@ -354,6 +360,8 @@ static const struct grt_part step_parts[] = {
 	{"step", "steps of training and the like, and what each rank did in them",
 	 GRT_PART_BY | GRT_PART_NO_JOBS, 0, &step_table, .tables = GRT_TABLES(&rank_table),
 	 .write = write_steps},
+	{"rank", "ranks of one job, and who was late to its collectives", GRT_PART_BY | GRT_PART_NO_JOBS, 0,
+	 &grt_rank_table, .tables = GRT_TABLES(&grt_collective_table), .write = write_ranks},
 	{.name = NULL},
 };
 

@@ -313,12 +313,13 @@ static const struct grt_step_work *find_idle(const struct grt_step_process *p, u
 	return best;
 }
 
-static int why_idle(struct grt_steps *s, const struct grt_step_rank *r, const struct grt_step *k, char **out)
+static int why_idle(struct grt_steps *s, const struct grt_step_window *at, char **out)
 {
+	const struct grt_step_rank *r = &s->rank[at->rank];
 	const struct grt_step_process *p = grt_step_log_process(s->log, r->process);
 	struct grt_step_quiet q;
 	uint64_t began = 0;
-	const struct grt_step_work *w = find_idle(p, r->gpu, k->from, k->to, &began);
+	const struct grt_step_work *w = find_idle(p, r->gpu, at->from, at->to, &began);
 
 	*out = NULL;
 	if (!w || !w->launched)
@@ -388,6 +389,47 @@ static int why_kernel(struct grt_steps *s, const struct grt_step_rank *r, const 
 	return ret;
 }
 
+/* Its kernels, with the one that ran longest. */
+static int why_busy(struct grt_steps *s, const struct grt_step_window *at, uint64_t ns, char **out)
+{
+	const struct grt_step_rank *r = &s->rank[at->rank];
+	const struct grt_step_process *p = grt_step_log_process(s->log, r->process);
+	int64_t *sum = calloc((size_t)p->image->strings + 1, sizeof(*sum));
+	char computed[GRT_UNITS_MAX];
+	const char *text = "";
+	uint32_t most = 0;
+	size_t len = 0;
+	int ret = sum ? 0 : -ENOMEM;
+
+	if (!ret)
+		sum_names(p, r->gpu, GRT_STEP_COMPUTES, at->from, at->to, 1, sum);
+	for (uint32_t i = 1; !ret && i <= p->image->strings; i++)
+		most = sum[i] > sum[most] ? i : most;
+	if (most)
+		ret = grt_image_kernel_name(s->frames, p->image, most, &text, &len);
+	free(sum);
+	grt_units_ns(computed, ns);
+	if (!ret && asprintf(out, "its device computed for %s%s%.*s", computed, len ? ", mostly " : "",
+			     (int)(len < 120 ? len : 120), text) < 0)
+		ret = -ENOMEM;
+	return ret;
+}
+
+int grt_steps_why_late(struct grt_steps *s, const struct grt_step_window *w, uint64_t late, char **out)
+{
+	const struct grt_step_rank *r = &s->rank[w->rank];
+	const uint64_t cut[] = {w->from, w->to};
+	struct grt_step_parts parts;
+
+	*out = NULL;
+	if (w->to <= w->from)
+		return 0;
+	grt_step_parts_between(grt_step_log_process(s->log, r->process), r->gpu, cut, 2, &parts);
+	if (2 * parts.ns[GRT_STEP_IDLE] >= late)
+		return why_idle(s, w, out);
+	return parts.ns[GRT_STEP_COMPUTE] ? why_busy(s, w, parts.ns[GRT_STEP_COMPUTE], out) : 0;
+}
+
 int grt_steps_explain(struct grt_steps *s, uint32_t step)
 {
 	struct grt_step *k = &s->step[step];
@@ -396,7 +438,7 @@ int grt_steps_explain(struct grt_steps *s, uint32_t step)
 	if (k->why || k->parts.ns[k->grew] <= r->median.ns[k->grew])
 		return 0;
 	if (k->grew == GRT_STEP_IDLE)
-		return why_idle(s, r, k, &k->why);
+		return why_idle(s, &(struct grt_step_window){k->rank, k->from, k->to}, &k->why);
 	return k->grew == GRT_STEP_COPY ? 0 : why_kernel(s, r, k, &k->why);
 }
 

@@ -73,6 +73,13 @@ struct grt_step {
 	char *why;
 };
 
+/** struct grt_step_window - some time of a rank */
+struct grt_step_window {
+	uint32_t rank;
+	uint64_t from;
+	uint64_t to;
+};
+
 struct grt_steps;
 
 /** grt_steps_new - begins. Return: 0 or -ENOMEM */
@@ -86,6 +93,14 @@ int grt_steps_find(struct grt_steps *s);
 
 /** grt_steps_explain - says what was different in a step. Return: 0 or -ENOMEM */
 int grt_steps_explain(struct grt_steps *s, uint32_t step);
+
+/**
+ * grt_steps_why_late - what a rank did from one moment to another that made it late
+ * @late: ns
+ * @out: gets a text for free(), or NULL where nothing is known
+ * Return: 0 or -ENOMEM
+ */
+int grt_steps_why_late(struct grt_steps *s, const struct grt_step_window *w, uint64_t late, char **out);
 
 /** grt_steps_ranks, grt_steps_rank - the ranks in the order of their numbers */
 uint32_t grt_steps_ranks(const struct grt_steps *s);

@@ -1,20 +1,21 @@
 # SPDX-License-Identifier: GPL-2.0
-"""_steps.py REPORT LOG NOTES STEPS: steps of a report (--by step --json) against what
-mock/steps.c did: its own notes, and the mock device's log of what ran from when to when.
+"""_steps.py REPORT RANKS LOG NOTES STEPS: steps and ranks of reports (--by step --json, --by rank
+--json) against what mock/steps.c did: its own notes, and the mock device's log of what ran from when to when.
 Prints what differs."""
 import json
 import sys
 from collections import defaultdict
 
 report = json.load(open(sys.argv[1]))
-count = int(sys.argv[4])
+ranks = json.load(open(sys.argv[2]))
+count = int(sys.argv[5])
 work, notes, bad = defaultdict(list), defaultdict(dict), []
-for line in open(sys.argv[2]):
+for line in open(sys.argv[3]):
     if line[0] == "G":
         _, pid, what, _, start, end, name, _ = line.split()
         kind = "copy" if what != "kernel" else "comm" if "nccl" in name else "compute"
         work[int(pid)].append((int(start), int(end), kind, name))
-for line in open(sys.argv[3]):
+for line in open(sys.argv[4]):
     _, pid, rank, number, slept = line.split()
     notes[int(pid)][int(number)] = (int(rank), int(slept))
 
@@ -57,5 +58,21 @@ for pid in notes:
                parts(pid, begin, begin + time))
         if number and s["idle"] < slept:
             bad.append(f"idle time of {number} of {rank}: {s['idle']}, it slept {slept}")
+
+# The n-th collective of each process is one: the last to begin keeps the others waiting.
+arrivals = [sorted(w[0] for w in work[pid] if w[2] == "comm") for pid in sorted(notes, key=lambda p: notes[p][0])]
+sums = [dict(last=0, late=0, waited=0) for _ in arrivals]
+expect("collectives", len(ranks["collectives"]), count)
+for number, (c, starts) in enumerate(zip(ranks["collectives"], zip(*arrivals))):
+    last = starts.index(max(starts))
+    late = max(starts) - sorted(starts)[(len(starts) - 1) // 2 if len(starts) > 2 else 0]
+    expect(f"collective {number}", (c["number"], c["last"], c["late"], c["step"], c["steady"]),
+           (number, last, late, number, number > 0))
+    for rank, start in enumerate(starts if number else ()):
+        sums[rank]["waited"] += max(starts) - start
+    sums[last]["last"] += number > 0
+    sums[last]["late"] += late if number else 0
+for r in ranks["ranks"]:
+    expect(f"sums of rank {r['rank']}", {k: r[k] for k in sums[0]}, sums[r["rank"]])
 print("\n".join(bad))
 sys.exit(bool(bad))

@@ -155,7 +155,7 @@ static void by_optimizer(void **state)
 	assert_int_equal(s->to - s->from, k->p50 + 5000);
 	assert_int_equal(s->grew, GRT_STEP_IDLE);
 	assert_int_equal(grt_steps_explain(r.steps, k->slowest), 0);
-	assert_string_equal(s->why, "code before train.py:10 (train), after train.py:12");
+	assert_string_equal(s->why, "code between train.py:12 and train.py:10 (train)");
 	assert_int_equal(grt_steps_step(r.steps, 0)->number, 0);
 	assert_int_equal(grt_steps_step(r.steps, 0)->from, 1000000 + 3 * 1020);
 	grt_steps_free(r.steps);

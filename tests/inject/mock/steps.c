@@ -55,7 +55,7 @@ static __attribute__((noinline)) void all_reduce(void)
 {
 	mock.in_kernel = communicate;
 	mock.stream = 20;
-	launch("_Z40ncclDevKernel_AllReduce_Sum_f32_RING_LL24ncclDevKernelArgsStorageILm4096EE");
+	launch("_Z39ncclDevKernel_AllReduce_Sum_f32_RING_LL24ncclDevKernelArgsStorageILm4096EE");
 	mock.stream = 7;
 	mock.in_kernel = compute;
 }
