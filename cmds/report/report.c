@@ -418,7 +418,7 @@ static int report_run(int argc, char **argv)
 	const char *path = opt.input ? opt.input : argc ? argv[0] : NULL;
 	struct report r = {
 		.input = "live module",
-		.a.pass = {.json = opt.json, .csv = opt.csv},
+		.a.pass = {.json = opt.json, .csv = opt.csv, .verbose = opt.verbose},
 		.verbose = opt.verbose,
 		.asked = {0, UINT64_MAX},
 		.narrowed = opt.from.set || opt.to.set,

@@ -297,8 +297,7 @@ int grt_image_frames_text(struct grt_image_frames *f, const struct grt_image *i,
 	return ret;
 }
 
-/* A frame of CUDA's own libraries: below every launch. */
-static bool is_cuda(const struct grt_image *image, const struct grt_image_node *n)
+bool grt_image_is_cuda(const struct grt_image *image, const struct grt_image_node *n)
 {
 	const struct grt_image_mapping *m = grt_image_mapping(image, n->module);
 	const char *path = m ? grt_image_string(image, m->path) : NULL,
@@ -333,7 +332,7 @@ int grt_image_frames_brief(struct grt_image_frames *frames, const struct grt_ima
 	int ret = 0;
 
 	*out = strdup("");
-	for (; n && n->caller && is_cuda(image, n); n = grt_image_node(image, node))
+	for (; n && n->caller && grt_image_is_cuda(image, n); n = grt_image_node(image, node))
 		node = n->caller;
 	for (; n && shown < FRAMES_SHOWN && *out && !ret; n = grt_image_node(image, node), shown++) {
 		ret = image_frames_add_frame(out, frames, image, node, " < ");

@@ -75,6 +75,9 @@ int grt_image_frames_line(struct grt_image_frames *f, const struct grt_image *i,
 int grt_image_kernel_name(struct grt_image_frames *f, const struct grt_image *i, uint32_t number,
 			  const char **text, size_t *len);
 
+/** grt_image_is_cuda - a frame of CUDA's own libraries: such are below every launch */
+bool grt_image_is_cuda(const struct grt_image *image, const struct grt_image_node *n);
+
 /** grt_image_process_name - the program's file without its directories, or "pid N" */
 const char *grt_image_process_name(const struct grt_image *i, char room[24]);
 

@@ -142,7 +142,7 @@ struct grt_analysis {
  * @columns: of a timeline's bars, at most; how many there are, once it has begun
  * @shape, @tree, @side: what a flame graph adds up, and where to
  * @writer, @notes: where parts are written
- * @csv, @json: its form
+ * @csv, @json, @verbose: its form
  */
 struct grt_pass {
 	struct grt_jobs *jobs;
@@ -171,6 +171,7 @@ struct grt_pass {
 	struct grt_notes *notes;
 	bool csv;
 	bool json;
+	bool verbose;
 };
 
 /** grt_pass_span - length of what is looked at, 0: unknown */

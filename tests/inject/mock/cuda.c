@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-struct mock mock = {.version = 130001, .next = 1};
+struct mock mock = {.version = 130001, .next = 1, .stream = 7};
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -310,14 +310,18 @@ static void run_kernel(const char *name, uint64_t correlation, uint64_t node)
 	uint64_t start, finish;
 
 	stamps(&start, &finish);
+	if (mock.in_kernel) {
+		mock.in_kernel();
+		finish = stamp();
+	}
 	r.k = (struct cupti_kernel){
 		.kind = CUPTI_KIND_CONCURRENT_KERNEL,
 		.registers = 32,
 		.start = start,
 		.end = finish,
-		.device = 0,
+		.device = mock.device,
 		.context = 1,
-		.stream = 7,
+		.stream = mock.stream,
 		.grid = {2, 3, 4},
 		.block = {32, 2, 1},
 		.correlation = (uint32_t)correlation,
@@ -433,7 +437,8 @@ void mock_copy(int domain, uint32_t number, uint32_t inner, uint64_t bytes)
 				    .copy_kind = 1,
 				    .bytes = bytes,
 				    .context = 1,
-				    .stream = 7,
+				    .device = mock.device,
+				    .stream = mock.stream,
 				    .correlation = (uint32_t)c.correlation};
 	r.m.start = stamp();
 	r.m.end = r.m.start + 500;

@@ -39,6 +39,8 @@
  * @kernel_waits: kernels do not end: calls that wait for the GPU, and finalizing, do not return meanwhile
  * @sync_result: what calls that wait for the GPU return
  * @in_sync: what a call that waits does meanwhile; NULL: nothing
+ * @in_kernel: what happens while a kernel runs; NULL: it takes 1 us, and nobody waits for it
+ * @device, @stream: that kernels and copies run on
  */
 struct mock {
 	uint32_t version;
@@ -61,6 +63,9 @@ struct mock {
 	bool kernel_waits;
 	int sync_result;
 	void (*in_sync)(void);
+	void (*in_kernel)(void);
+	uint32_t device;
+	uint32_t stream;
 	cupti_callback_fn callback;
 	bool wanted[4][CALL_MAX];
 	bool kinds[64];
