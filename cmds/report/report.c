@@ -46,6 +46,7 @@ static struct {
 	struct opt_time to;
 	double duration;
 	double interval;
+	bool path;
 	bool json;
 	bool csv;
 	bool verbose;
@@ -56,6 +57,8 @@ static const struct cmd_opt opts[] = {
 	 "recording, raw file or text, - for standard input (default: ./" DEFAULT_INPUT
 	 ", else the live module)"},
 	{"by", 'b', OPT_WORD, "WHAT", &opt.by, "one table in place of the summary"},
+	{"path", 0, OPT_FLAG, NULL, &opt.path,
+	 "the critical path, short for --by path"},
 	{"sort", 's', OPT_STR, "KEY", &opt.sort,
 	 "a column of the table; for jobs also time: the order of completion"},
 	{"top", 't', OPT_U64, "N", &opt.top, "number of rows of the table, 0: all (jobs as text: 20)"},
@@ -285,10 +288,13 @@ static int no_view(const char *word)
 /* What is wanted: with CSV one table, else what goes with it, too. */
 static int set_view(struct report *r)
 {
-	r->by = opt.by.value || opt.csv ? grt_part_find(opt.by.value ? opt.by.value : "job", GRT_PART_BY)
-					: NULL;
-	if (opt.by.value && !r->by)
-		return no_view(opt.by.value);
+	const char *by = opt.by.value ?: opt.path ? "path" : opt.csv ? "job" : NULL;
+
+	if (opt.path && opt.by.value && strcmp(opt.by.value, "path"))
+		return cmd_usage_error("--path is --by path, and --by %s is another table", opt.by.value);
+	r->by = by ? grt_part_find(by, GRT_PART_BY) : NULL;
+	if (by && !r->by)
+		return no_view(by);
 	r->a.pass.asked = r->by ? r->by : grt_part_find("job", GRT_PART_BY);
 	r->a.pass.summary = !r->by;
 	grt_analyses_always(&r->a);
@@ -439,7 +445,7 @@ static int report_run(int argc, char **argv)
 const struct cmd cmd_report = {
 	.reads = true,
 	.usage =
-		"[PATH] [-i PATH] [--by WHAT] [--sort KEY] [--top N] [--from T] [--to T] [--device GPU] [--json|--csv]",
+		"[PATH] [-i PATH] [--by WHAT|--path] [--sort KEY] [--top N] [--from T] [--to T] [--device GPU] [--json|--csv]",
 	.opts = opts,
 	.run = report_run,
 	.json = &report_json,

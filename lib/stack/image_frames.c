@@ -369,7 +369,7 @@ static int image_frames_put_function(struct grt_image_frames *f, const struct gr
 	size_t len;
 	int ret;
 
-	for (; n && n->caller && is_cuda(i, n); n = grt_image_node(i, node))
+	for (; n && n->caller && grt_image_is_cuda(i, n); n = grt_image_node(i, node))
 		node = n->caller;
 	ret = n ? grt_image_frames_text(f, i, node, &text, &len) : 0;
 	if (n && !ret)
