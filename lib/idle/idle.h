@@ -77,7 +77,7 @@ uint64_t grt_idleness_ns(const struct grt_idleness_device *d);
 /**
  * struct grt_idleness_row - idle time of a device for one reason at one place
  * @number: of it, for struct grt_idleness_part
- * @inferred: the cause is concluded from a stack, and was not observed
+ * @inferred: the cause follows from a stack or from the first run of a kernel, and was not observed
  * @pid, @process: of the submitter
  * @waker, @waker_pid, @waker_comm: who ended the submitter's sleeps, 0: nobody, or it is unknown
  * @call: name of the driver's call; NULL: none

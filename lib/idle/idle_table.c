@@ -382,6 +382,7 @@ const struct grt_analysis grt_analysis_idle = {
 	.name = "idle",
 	.classes = GRT_IN_CLASS(job) | GRT_IN_CLASS(call) | GRT_IN_CLASS(thread) | GRT_IN_CLASS(stack) |
 		   GRT_IN_CLASS(image) | GRT_IN_CLASS(launch) | GRT_IN_CLASS(name),
+	.besides = GRT_IN_CLASS(call) | GRT_IN_CLASS(thread),
 	.beyond = true,
 	.late = true,
 	.parts = idle_parts,

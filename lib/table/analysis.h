@@ -66,6 +66,7 @@ struct grt_part {
  * struct grt_analysis - operations; what is NULL it does not need
  * @name: its row's
  * @classes: of events that it takes in, bits GRT_IN_CLASS()
+ * @besides: of these, the classes that its tables are not of
  * @beyond, @late: it takes these in, too, see struct grt_consumer
  * @always: a report needs its notes whatever it shows
  * @parts: what it shows
@@ -85,6 +86,7 @@ struct grt_part {
 struct grt_analysis {
 	const char *name;
 	uint32_t classes;
+	uint32_t besides;
 	bool beyond;
 	bool late;
 	bool always;
