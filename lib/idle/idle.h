@@ -79,7 +79,8 @@ uint64_t grt_idleness_ns(const struct grt_idleness_device *d);
  * @number: of it, for struct grt_idleness_part
  * @inferred: the cause follows from a stack or from the first run of a kernel, and was not observed
  * @pid, @process: of the submitter
- * @waker, @waker_pid, @waker_comm: who ended the submitter's sleeps, 0: nobody, or it is unknown
+ * @waker, @waker_pid, @waker_comm: who ended the submitter's sleeps; 0: nobody, several, or it
+ *	is unknown
  * @call: name of the driver's call; NULL: none
  * @place: where in the user's own code, see stack/own_code.h; NULL: unknown
  * @function: of that place; NULL: unknown

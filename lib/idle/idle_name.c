@@ -20,8 +20,10 @@
 #define TEXT_LEAST 512U
 #define FRESH "first run of a kernel"
 
-/** struct place - what is found in a stack, texts for free(); @set_up: what its frames say that it is */
+/** struct place - what is found in a stack, texts for free(); @whole: it reaches the beginning of its thread;
+ * @set_up: what its frames say that it is */
 struct place {
+	bool whole;
 	char *text;
 	char *function;
 	char *stack;
@@ -135,6 +137,7 @@ static int place_in_tree(const struct grt_stacks *tree, const uint32_t *path, ui
 		fprintf(file, "%s%s", i + 1 == depth ? "" : ";", text);
 	}
 	out->stack = grt_memfile_close(&m, file, &len);
+	out->whole = own.whole;
 	if (own.found)
 		out->text = text_in_tree(tree, own.at);
 	free(text);
@@ -218,17 +221,32 @@ static void name_waker(const struct grt_idleness *x, struct idle_row *r)
 		memcpy(r->row.waker_comm, comm, sizeof(r->row.waker_comm) - 1);
 }
 
+static void idle_free_place(struct place *p)
+{
+	free(p->text);
+	free(p->function);
+	free(p->stack);
+	*p = (struct place){.text = NULL};
+}
+
+/* Where the submitter slept; if that is unknown, or no part of the user's own code, where it asked for the
+ * work. */
+static int place_of_row(struct grt_idleness *x, const struct idle_row *r, struct place *out)
+{
+	int ret = r->slept ? place_of_frames(x, r->slept, out) : 0;
+
+	if (ret || (out->text && out->whole) || !r->stack)
+		return ret;
+	idle_free_place(out);
+	return r->image ? place_of_node(x, image_of_row(x, r), r->stack, out)
+			: place_of_frames(x, r->stack, out);
+}
+
 static int name_row(struct grt_idleness *x, struct idle_row *r, const struct grt_names *names)
 {
 	struct place p = {.text = NULL};
-	int ret = 0;
+	int ret = place_of_row(x, r, &p);
 
-	if (grt_frames_has(&x->frames, r->slept))
-		ret = place_of_frames(x, r->slept, &p);
-	else if (r->stack && r->image)
-		ret = place_of_node(x, image_of_row(x, r), r->stack, &p);
-	else if (r->stack)
-		ret = place_of_frames(x, r->stack, &p);
 	r->row.place = p.text;
 	r->row.function = p.function;
 	r->row.stack = p.stack;
@@ -251,11 +269,19 @@ static int idle_numbers_compare(uint64_t a, uint64_t b)
 	return (a > b) - (a < b);
 }
 
+/* Threads of one name, such as those of a pool, are one. */
+static int idle_wakers_compare(const struct grt_idleness_row *x, const struct grt_idleness_row *y)
+{
+	int order = strcmp(x->waker_comm, y->waker_comm);
+
+	return order || *x->waker_comm ? order : idle_numbers_compare(x->waker, y->waker);
+}
+
 /* 0: they read the same. */
 static int idle_reads_as(const struct grt_idleness_row *x, const struct grt_idleness_row *y)
 {
 	return idle_numbers_compare(x->device, y->device) ?: idle_numbers_compare(x->cause, y->cause)
-	       ?: idle_numbers_compare(x->pid, y->pid) ?: idle_numbers_compare(x->waker, y->waker)
+	       ?: idle_numbers_compare(x->pid, y->pid) ?: idle_wakers_compare(x, y)
 	       ?: idle_texts_compare(x->place, y->place) ?: idle_texts_compare(x->call, y->call)
 	       ?: idle_texts_compare(x->set_up, y->set_up);
 }
@@ -295,6 +321,8 @@ static void idle_merge(struct grt_idleness *x)
 			first->ns += r->ns;
 			first->max = r->max > first->max ? r->max : first->max;
 			first->inferred |= r->inferred;
+			first->waker = first->waker == r->waker ? r->waker : 0;
+			first->waker_pid = first->waker_pid == r->waker_pid ? r->waker_pid : 0;
 		}
 		x->row[r->number]->as = first->number;
 	}

@@ -57,8 +57,8 @@ static void put_reason(FILE *out, const struct grt_idleness_device *d, const str
 		fprintf(out, ": %s", r->set_up);
 	if (r->call)
 		fprintf(out, " (%s)", r->call);
-	if (r->waker)
-		fprintf(out, " (woken by %s %u)", *r->waker_comm ? r->waker_comm : "thread", r->waker);
+	if (*r->waker_comm)
+		fprintf(out, " (ended by %s)", r->waker_comm);
 }
 
 static bool is_shown(const struct grt_idleness_row *r, uint64_t idle, unsigned int shown)

@@ -84,9 +84,11 @@ void grt_own_place_see(struct grt_own_place *p, const struct grt_code_frame *f, 
 {
 	enum grt_code code = p->left ? GRT_CODE_FOREIGN : grt_code_of(f);
 
+	p->whole |= !p->seen && code == GRT_CODE_BEGIN;
+	p->seen = true;
 	if (code == GRT_CODE_OWN) {
 		p->found = true;
 		p->at = number;
 	}
-	p->left |= p->found && code == GRT_CODE_FOREIGN;
+	p->left |= p->found && (code == GRT_CODE_FOREIGN || code == GRT_CODE_BEGIN);
 }

@@ -11,9 +11,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/** enum grt_code - whose code a frame is */
+/** enum grt_code - whose code a frame is; see own_code.def */
 enum grt_code {
 	GRT_CODE_OWN,
+	GRT_CODE_BEGIN,
 	GRT_CODE_INTERPRETER,
 	GRT_CODE_FOREIGN,
 };
@@ -40,8 +41,11 @@ const char *grt_code_set_up(const struct grt_code_frame *f);
 /**
  * struct grt_own_place - all zero: no frame was seen
  * @found: there is own code; @at: the number of its frame
+ * @whole: the outermost frame is one that a thread begins with
  */
 struct grt_own_place {
+	bool seen;
+	bool whole;
 	bool found;
 	bool left;
 	uint32_t at;
