@@ -77,9 +77,20 @@ static const struct cmd_opt opts[] = {
 
 static int on_elsewhere(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
 {
-	(void)cpu;
-	((struct report *)c)->elsewhere[grt_class_of[e->type]]++;
-	return 0;
+	struct report *r = (struct report *)c;
+	enum grt_class class = grt_class_of[e->type];
+
+	r->elsewhere[class]++;
+	return r->besides[class] ? r->besides[class](c, e, cpu) : 0;
+}
+
+/* Whether none of the analyses that take events of a class in has a table of them. */
+static bool report_is_elsewhere(const struct report *r, enum grt_class class)
+{
+	for (const struct grt_taker *t = r->a.taker[class]; t->analysis; t++)
+		if (!(t->analysis->besides >> class & 1))
+			return false;
+	return true;
 }
 
 /* Records of what was before or is after the time looked at are not part of it. */
@@ -118,13 +129,15 @@ static int on_any_event(struct grt_consumer *c, const struct grt_event *e, uint3
 	return ret;
 }
 
-/* Where no analysis takes a class in, the summary counts its events. */
+/* Where no analysis has a table of a class, the summary counts its events. */
 static void set_consumer(struct report *r)
 {
 	grt_analyses_consume(&r->a);
-#define GRT_CLASS(name, help, see)              \
-	if (!r->by && !r->a.c.name && (see)[0]) \
-		r->a.c.name = on_elsewhere;
+#define GRT_CLASS(name, help, see)                                            \
+	if (!r->by && (see)[0] && report_is_elsewhere(r, GRT_CLASS_##name)) { \
+		r->besides[GRT_CLASS_##name] = r->a.c.name;                   \
+		r->a.c.name = on_elsewhere;                                   \
+	}
 #include <grtrace/classes.def>
 #undef GRT_CLASS
 	if (r->a.c.event || r->live)
