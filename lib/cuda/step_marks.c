@@ -343,11 +343,15 @@ static bool is_nested(uint32_t *gap, uint32_t n, uint32_t period)
 static void set_range(const struct row *r, struct mark *k)
 {
 	const uint32_t *place = r->place + k->symbol->at;
+	uint32_t alike = 0;
 
 	k->to = k->symbol->count - 1;
-	for (uint32_t i = 0; i < k->to; i++)
+	for (uint32_t i = 0; i < k->to; i++) {
 		r->gap[i] = place[i + 1] - place[i];
-	qsort(r->gap, k->to, sizeof(*r->gap), marks_by_number);
+		alike += r->gap[i] == r->gap[0];
+	}
+	if (alike < k->to)
+		qsort(r->gap, k->to, sizeof(*r->gap), marks_by_number);
 	k->period = r->gap[k->to / 2];
 	while (k->from < k->to && !about(place[k->from + 1] - place[k->from], k->period))
 		k->from++;
