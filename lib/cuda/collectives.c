@@ -225,7 +225,9 @@ static bool is_steady(const struct grt_collectives *c, const struct grt_collecti
 {
 	const struct grt_step_rank *r = grt_steps_rank(c->steps, k->last);
 
-	return r->steps ? k->step != UINT32_MAX && k->step != r->first : k->number > 0;
+	if (!r->steps)
+		return k->number > 0;
+	return k->step != UINT32_MAX && grt_steps_step(c->steps, k->step)->number > 0;
 }
 
 static void count_one(struct grt_collectives *c, const struct members *m, const struct grt_collective *k)

@@ -354,6 +354,21 @@ static int write_ranks(void *state, const struct grt_part *part, struct grt_pass
 	return ret;
 }
 
+/* What the summary says of them: nothing where there are none. */
+static int write_sentences(void *state, const struct grt_part *part, struct grt_pass *pass)
+{
+	struct grt_steps *s = state;
+	int ret = grt_steps_find(s);
+
+	(void)part;
+	if (ret || !grt_steps_count(s))
+		return ret;
+	ret = grt_rank_table_note(s, pass->notes) ?: explain(s);
+	if (!ret)
+		note_slowest(s, pass);
+	return ret;
+}
+
 /* --------------------------------------------------------------- analysis */
 
 static const struct grt_part step_parts[] = {
@@ -362,6 +377,8 @@ static const struct grt_part step_parts[] = {
 	 .write = write_steps},
 	{"rank", "ranks of one job, and who was late to its collectives", GRT_PART_BY | GRT_PART_NO_JOBS, 0,
 	 &grt_rank_table, .tables = GRT_TABLES(&grt_collective_table), .write = write_ranks},
+	{"slow_steps", "the slowest steps and the latest rank, in a sentence each",
+	 GRT_PART_SUMMARY | GRT_PART_NO_JOBS, .write = write_sentences},
 	{.name = NULL},
 };
 
