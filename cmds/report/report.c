@@ -56,8 +56,7 @@ static const struct cmd_opt opts[] = {
 	 "recording, raw file or text, - for standard input (default: ./" DEFAULT_INPUT
 	 ", else the live module)"},
 	{"by", 'b', OPT_WORD, "WHAT", &opt.by, "one table in place of the summary"},
-	{"path", 0, OPT_FLAG, NULL, &opt.path,
-	 "the critical path, short for --by path"},
+	{"path", 0, OPT_FLAG, NULL, &opt.path, "the critical path, short for --by path"},
 	{"sort", 's', OPT_STR, "KEY", &opt.sort,
 	 "a column of the table; for jobs also time: the order of completion"},
 	{"top", 't', OPT_U64, "N", &opt.top, "number of rows of the table, 0: all (jobs as text: 20)"},

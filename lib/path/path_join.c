@@ -248,22 +248,28 @@ static void join_sync(struct grt_path *s, uint32_t at, struct grt_path_point *p)
 
 /* ------------------------------------------------------------------- CUDA */
 
-/* The last work of the context's other streams which is not over yet. */
+static void order_behind(struct grt_path *s, struct path_lane *stream, uint32_t work)
+{
+	for (unsigned int i = 0; i < PATH_ORDERED; i++)
+		if (stream->ordered[i] == GRT_PATH_NONE || stream->ordered[i] == work) {
+			stream->ordered[i] = work;
+			return;
+		}
+	s->count.over++;
+}
+
+/* The last work of the context's other streams which is not over yet: a recording does not say which is
+ * meant. */
 static void join_order(struct grt_path *s, uint32_t at, struct grt_path_point *p)
 {
 	struct path_lane *stream = &s->lane[p->dep], *l;
-	unsigned int n = 0;
 
 	p->dep = GRT_PATH_NONE;
 	for (uint32_t i = 0; i < s->lanes; i++) {
 		l = &s->lane[i];
-		if (l->kind != PATH_STREAM || l == stream || l->in != stream->in ||
-		    l->launched == GRT_PATH_NONE || !grt_path_graph_before(&s->graph, at, l->launched + 1))
-			continue;
-		if (n == PATH_ORDERED)
-			s->count.over++;
-		else
-			stream->ordered[n++] = l->launched + 1;
+		if (l->kind == PATH_STREAM && l != stream && l->in == stream->in &&
+		    l->launched != GRT_PATH_NONE && grt_path_graph_before(&s->graph, at, l->launched + 1))
+			order_behind(s, stream, l->launched + 1);
 	}
 }
 
