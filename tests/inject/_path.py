@@ -27,8 +27,8 @@ SCRIPTS = {
     "dependency": (["a", "b", "c"], "repeat 5\ncpu x 200\nkernel a 1 1500\nwait 2 1\nkernel b 2 900\nkernel c 1 1000\nsync 2\nsync 1\nend\n"),
     # a sleep beside the GPU
     "sleeps": (["z", "a"], "repeat 5\nkernel a 1 1000\nsleep z 2500\nkernel b 1 300\nsync 1\nend\n"),
-    # another thread, with nothing of CUDA
-    "threads": (["h", "x"], "repeat 5\nhand h 2000\nsleep x 1200\ntake\nsleep y 700\nend\n"),
+    # another thread, with nothing of CUDA; one of the sleeps is beside it
+    "threads": (["h", "x"], "repeat 5\nhand h 2000\nsleep x 1200\ntake\nsleep x 700\nend\n"),
     # both
     "three": (["h", "a", "x"], "repeat 5\nhand h 1500\ncpu x 400\nkernel a 1 2600\ntake\nsleep y 300\nsync 1\nend\n"),
 }
