@@ -13,6 +13,7 @@
 
 #include "kmod/kmod.h"
 #include "trace/packet.h"
+#include "cmds/terminal.h"
 #include "report.h"
 
 #define NOT_GIVEN UINT64_MAX
@@ -50,6 +51,7 @@ static struct {
 	bool json;
 	bool csv;
 	bool verbose;
+	bool wide;
 } opt = {.by.word = view_name, .top = NOT_GIVEN};
 
 static const struct cmd_opt opts[] = {
@@ -72,6 +74,7 @@ static const struct cmd_opt opts[] = {
 	 "live: every SEC, the report of what happened since the one before"},
 	{"verbose", 'v', OPT_FLAG, NULL, &opt.verbose,
 	 "more columns, and what became of events, by cause and by CPU"},
+	TERMINAL_WIDE_OPTION(&opt.wide),
 	{NULL, 0, OPT_FLAG, NULL, NULL, NULL},
 };
 
@@ -392,6 +395,7 @@ static int report_recording(struct report *r, const char *path)
 	ret = grt_session_open(&r->session, path, &err);
 	if (ret)
 		return cmd_error(cmd_open_status(ret), &err);
+	terminal_page();
 	r->input = path;
 	if (reading_gpu(r->session, opt.gpu, false) != EXIT_DONE)
 		return EXIT_FAILED;
@@ -438,6 +442,7 @@ static int report_run(int argc, char **argv)
 		.input = "live module",
 		.a.pass = {.json = opt.json, .csv = opt.csv, .verbose = opt.verbose},
 		.verbose = opt.verbose,
+		.wide = opt.wide,
 		.asked = {0, UINT64_MAX},
 		.narrowed = opt.from.set || opt.to.set,
 	};

@@ -24,7 +24,7 @@
  * @narrowed: --from or --to were given
  * @health: what the run met; with --interval, since the report before this one
  * @before: what it had met then
- * @verbose: as asked for
+ * @verbose, @wide: as asked for
  */
 struct report {
 	struct grt_analyses a;
@@ -39,6 +39,7 @@ struct report {
 	bool piped;
 	bool narrowed;
 	bool verbose;
+	bool wide;
 	struct grt_health health;
 	struct grt_health before;
 	struct grt_notes notes;

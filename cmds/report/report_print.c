@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cmds/terminal.h"
 #include "report.h"
 #include "report_text.h"
 #include "base/units.h"
@@ -154,13 +155,15 @@ static bool is_first(void *arg, const struct grt_part *part, const void *state)
 
 static int begin_output(struct report *r)
 {
-	const struct grt_writer_options o = {
+	struct grt_writer_options o = {
 		.out = stdout,
 		.verbose = r->verbose,
 		.colour = !r->a.pass.json && !r->a.pass.csv && cmd_colour(),
 	};
-	int ret = grt_writer_new(&r->a.pass.writer, chosen_writer(r), &o);
+	int ret;
 
+	terminal_fit(&o, r->wide);
+	ret = grt_writer_new(&r->a.pass.writer, chosen_writer(r), &o);
 	if (ret)
 		return ret;
 	grt_writer_begin(r->a.pass.writer);
