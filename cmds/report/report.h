@@ -24,6 +24,8 @@
  * @health: what the run met; with --interval, since the report before this one
  * @before: what it had met then
  * @verbose: as asked for
+ * @out: where to
+ * @page: it gets the tables of a page
  */
 struct report {
 	struct grt_analyses a;
@@ -37,6 +39,8 @@ struct report {
 	bool piped;
 	bool narrowed;
 	bool verbose;
+	FILE *out;
+	bool page;
 	struct grt_health health;
 	struct grt_health before;
 	struct grt_notes notes;

@@ -140,13 +140,16 @@ static void report_print_write_notes(struct report *r, const struct grt_health *
 
 static const struct grt_writer_ops *chosen_writer(const struct report *r)
 {
-	return r->a.pass.json ? &writer_json : r->a.pass.csv ? &writer_csv : &writer_text;
+	return r->page		? &writer_columns
+	       : r->a.pass.json ? &writer_json
+	       : r->a.pass.csv	? &writer_csv
+				: &writer_text;
 }
 
 static int begin_output(struct report *r)
 {
 	const struct grt_writer_options o = {
-		.out = stdout,
+		.out = r->out,
 		.verbose = r->verbose,
 		.colour = !r->a.pass.json && !r->a.pass.csv && cmd_colour(),
 	};
