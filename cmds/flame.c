@@ -61,7 +61,7 @@ static const struct cmd_opt options[] = {
 	{"input", 'i', OPT_STR, "PATH", &opt.input,
 	 "a trace, or folded stacks, also - (default: " DEFAULT_INPUT ")"},
 	{"output", 'o', OPT_STR, "FILE", &opt.output,
-	 "write here: .svg a picture, .html a page, else folded stacks (default: standard output)"},
+	 "write here: .svg a picture, .html a page, .folded or .txt folded stacks (default: standard output)"},
 	{"from", 0, OPT_TIME, "T", &opt.from,
 	 "begin here: seconds as printed, +T from the start, -T from the end"},
 	{"to", 0, OPT_TIME, "T", &opt.to, "end here"},
@@ -515,7 +515,9 @@ static int cmd_flame_run(struct graph *g, const char *path)
 static int output_usage(const char *path)
 {
 	const char *const input[] = {path, opt.diff, opt.cpu, opt.gpu};
-	int status = EXIT_DONE;
+	int status = outfile_ending_usage(
+		opt.output, ".svg .html .htm .folded .txt .out",
+		".svg for a picture, .html for a page, .folded and .txt for folded stacks");
 
 	for (size_t i = 0; i < sizeof(input) / sizeof(input[0]) && status == EXIT_DONE; i++)
 		status = outfile_usage(opt.output, input[i]);
