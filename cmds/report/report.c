@@ -15,6 +15,7 @@
 #include "trace/packet.h"
 #include "cmds/terminal.h"
 #include "report.h"
+#include "report_page.h"
 
 #define NOT_GIVEN UINT64_MAX
 
@@ -39,6 +40,7 @@ static const char *view_name(unsigned int n)
 
 static struct {
 	const char *input;
+	const char *output;
 	struct opt_word by;
 	const char *gpu;
 	const char *sort;
@@ -58,6 +60,7 @@ static const struct cmd_opt opts[] = {
 	{"input", 'i', OPT_STR, "PATH", &opt.input,
 	 "recording, raw file or text, - for standard input (default: ./" DEFAULT_INPUT
 	 ", else the live module)"},
+	{"output", 'o', OPT_STR, "FILE", &opt.output, "write a page for a browser here: FILE.html"},
 	{"by", 'b', OPT_WORD, "WHAT", &opt.by, "one table in place of the summary"},
 	{"path", 0, OPT_FLAG, NULL, &opt.path, "the critical path, short for --by path"},
 	{"sort", 's', OPT_STR, "KEY", &opt.sort,
@@ -300,6 +303,17 @@ static int no_view(const char *word)
 			       cmd_words(view_name, all, sizeof(all)));
 }
 
+/* A page has room for these beside the summary. */
+static void report_want_more(struct report *r)
+{
+	static const char *const more[] = {"thread", "frame", "step", "rank", "wait", "path"};
+	const struct grt_part *part;
+
+	for (size_t i = 0; i < sizeof(more) / sizeof(more[0]); i++)
+		if ((part = grt_part_find(more[i], GRT_PART_BY)))
+			grt_analyses_want(&r->a, part);
+}
+
 /* What is wanted: with CSV one table, else what goes with it, too. */
 static int set_view(struct report *r)
 {
@@ -321,6 +335,8 @@ static int set_view(struct report *r)
 		grt_analyses_want(&r->a, grt_part_find(r->by->with, ~0U));
 	if (opt.verbose)
 		grt_analyses_want_all(&r->a, GRT_PART_VERBOSE);
+	if (r->page && !r->by)
+		report_want_more(r);
 	return EXIT_DONE;
 }
 
@@ -369,6 +385,8 @@ static int report_check_options(struct report *r)
 
 	if (opt.json && opt.csv)
 		return cmd_usage_error("--json and --csv exclude each other");
+	if (opt.output && (opt.json || opt.csv))
+		return cmd_usage_error("-o writes a page: for --json and --csv use > FILE");
 	status = set_view(r);
 	if (status == EXIT_DONE)
 		status = set_sort(r);
@@ -400,6 +418,30 @@ static int report_recording(struct report *r, const char *path)
 	if (reading_gpu(r->session, opt.gpu, false) != EXIT_DONE)
 		return EXIT_FAILED;
 	return report_begin_analyses(r) ? report_no_memory() : run_recording(r);
+}
+
+/* The tables first, as they are in JSON; the page with the rest when they are whole. */
+static int report_page(struct report *r, const char *path)
+{
+	int status = report_page_usage(opt.output, path), written;
+	size_t length = 0;
+	char *tables = NULL;
+
+	if (status != EXIT_DONE)
+		return status;
+	r->out = open_memstream(&tables, &length);
+	if (!r->out)
+		return report_no_memory();
+	status = report_recording(r, path);
+	fclose(r->out);
+	r->out = NULL;
+	/* a trace with a fault in it is shown as far as it goes */
+	if (status == EXIT_DONE || r->a.pass.jobs_seen) {
+		written = report_page_write(r, opt.output, tables, length, opt.gpu);
+		status = status != EXIT_DONE ? status : written;
+	}
+	free(tables);
+	return status;
 }
 
 static int no_input(int ret, const struct grt_err *live)
@@ -440,7 +482,9 @@ static int report_run(int argc, char **argv)
 	const char *path = opt.input ? opt.input : argc ? argv[0] : NULL;
 	struct report r = {
 		.input = "live module",
-		.a.pass = {.json = opt.json, .csv = opt.csv, .verbose = opt.verbose},
+		.a.pass = {.json = opt.json || opt.output, .csv = opt.csv, .verbose = opt.verbose},
+		.out = stdout,
+		.page = opt.output,
 		.verbose = opt.verbose,
 		.wide = opt.wide,
 		.asked = {0, UINT64_MAX},
@@ -454,7 +498,7 @@ static int report_run(int argc, char **argv)
 		return cmd_usage_error("more than one trace: '%s'", argv[argc - 1]);
 	if (!path && !access(DEFAULT_INPUT, F_OK))
 		path = DEFAULT_INPUT;
-	status = path ? report_recording(&r, path) : report_live(&r);
+	status = opt.output ? report_page(&r, path) : path ? report_recording(&r, path) : report_live(&r);
 	end_analyses(&r);
 	return status;
 }
@@ -462,7 +506,7 @@ static int report_run(int argc, char **argv)
 const struct cmd cmd_report = {
 	.reads = true,
 	.usage =
-		"[PATH] [-i PATH] [--by WHAT|--path] [--sort KEY] [--top N] [--from T] [--to T] [--device GPU] [--json|--csv]",
+		"[PATH] [-i PATH] [--by WHAT|--path] [--sort KEY] [--top N] [--from T] [--to T] [--device GPU] [--json|--csv|-o FILE.html]",
 	.opts = opts,
 	.run = report_run,
 	.json = &report_json,

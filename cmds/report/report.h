@@ -25,6 +25,8 @@
  * @health: what the run met; with --interval, since the report before this one
  * @before: what it had met then
  * @verbose, @wide: as asked for
+ * @out: where to
+ * @page: it gets the tables of a page
  */
 struct report {
 	struct grt_analyses a;
@@ -40,6 +42,8 @@ struct report {
 	bool narrowed;
 	bool verbose;
 	bool wide;
+	FILE *out;
+	bool page;
 	struct grt_health health;
 	struct grt_health before;
 	struct grt_notes notes;

@@ -141,7 +141,10 @@ static void report_print_write_notes(struct report *r, const struct grt_health *
 
 static const struct grt_writer_ops *chosen_writer(const struct report *r)
 {
-	return r->a.pass.json ? &writer_json : r->a.pass.csv ? &writer_csv : &writer_text;
+	return r->page		? &writer_columns
+	       : r->a.pass.json ? &writer_json
+	       : r->a.pass.csv	? &writer_csv
+				: &writer_text;
 }
 
 /* What people are told first. */
@@ -156,13 +159,14 @@ static bool is_first(void *arg, const struct grt_part *part, const void *state)
 static int begin_output(struct report *r)
 {
 	struct grt_writer_options o = {
-		.out = stdout,
+		.out = r->out,
 		.verbose = r->verbose,
 		.colour = !r->a.pass.json && !r->a.pass.csv && cmd_colour(),
 	};
 	int ret;
 
-	terminal_fit(&o, r->wide);
+	if (!r->page)
+		terminal_fit(&o, r->wide);
 	ret = grt_writer_new(&r->a.pass.writer, chosen_writer(r), &o);
 	if (ret)
 		return ret;

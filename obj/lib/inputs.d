@@ -1,0 +1,58 @@
+/work/wt/page/obj/lib/inputs.o: lib/inputs.c lib/inputs.h \
+ lib/merge/merge.h include/grtrace/grtrace.h include/grtrace/event.h \
+ include/grtrace/events.def include/grtrace/events/core.def \
+ include/grtrace/events/nvidia.def include/grtrace/events/cuda.def \
+ include/grtrace/events/rocm.def include/grtrace/events/cpu.def \
+ include/grtrace/events/display.def include/grtrace/events/memory.def \
+ include/grtrace/events/custom.def include/grtrace/engines.def \
+ include/grtrace/flags.def include/grtrace/log_notes.def \
+ include/grtrace/thread_states.def include/grtrace/wakers.def \
+ include/grtrace/wake_causes.def include/grtrace/slice_edges.def \
+ include/grtrace/stream.h include/grtrace/event.h \
+ include/grtrace/fates.def include/grtrace/type_set.h \
+ include/grtrace/version.h include/grtrace/classes.def \
+ lib/trace/session.h lib/trace/env.h lib/trace/gpus.h lib/base/keyed.h \
+ lib/base/index.h lib/trace/kway.h lib/base/heap.h lib/trace/stream.h \
+ lib/trace/packet.h lib/trace/skips.h lib/trace/linkage.h \
+ lib/trace/walk.h lib/trace/window.h lib/trace/written.h lib/readers.def
+lib/inputs.h:
+lib/merge/merge.h:
+include/grtrace/grtrace.h:
+include/grtrace/event.h:
+include/grtrace/events.def:
+include/grtrace/events/core.def:
+include/grtrace/events/nvidia.def:
+include/grtrace/events/cuda.def:
+include/grtrace/events/rocm.def:
+include/grtrace/events/cpu.def:
+include/grtrace/events/display.def:
+include/grtrace/events/memory.def:
+include/grtrace/events/custom.def:
+include/grtrace/engines.def:
+include/grtrace/flags.def:
+include/grtrace/log_notes.def:
+include/grtrace/thread_states.def:
+include/grtrace/wakers.def:
+include/grtrace/wake_causes.def:
+include/grtrace/slice_edges.def:
+include/grtrace/stream.h:
+include/grtrace/event.h:
+include/grtrace/fates.def:
+include/grtrace/type_set.h:
+include/grtrace/version.h:
+include/grtrace/classes.def:
+lib/trace/session.h:
+lib/trace/env.h:
+lib/trace/gpus.h:
+lib/base/keyed.h:
+lib/base/index.h:
+lib/trace/kway.h:
+lib/base/heap.h:
+lib/trace/stream.h:
+lib/trace/packet.h:
+lib/trace/skips.h:
+lib/trace/linkage.h:
+lib/trace/walk.h:
+lib/trace/window.h:
+lib/trace/written.h:
+lib/readers.def:
