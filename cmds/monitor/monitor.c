@@ -33,6 +33,7 @@ static struct {
 	bool json;
 	bool quiet;
 	bool probes;
+	bool verbose;
 } opt = {.sample = 1};
 
 static const struct cmd_opt opts[] = {
@@ -46,6 +47,8 @@ static const struct cmd_opt opts[] = {
 	{"event", 'e', OPT_STR, "SRC,...", &opt.sources, "live: take the events from these sources"},
 	{"probes", 0, OPT_FLAG, NULL, &opt.probes,
 	 "nvidia, live: functions of its kernel modules: interrupts, faults, P2P, power"},
+	{"verbose", 'v', OPT_FLAG, NULL, &opt.verbose,
+	 "more columns, and what became of the events by cause"},
 	{NULL, 0, OPT_FLAG, NULL, NULL, NULL},
 };
 
@@ -448,6 +451,7 @@ static int monitor_run(int argc, char **argv)
 		.sample = opt.sample,
 		.json = opt.json,
 		.quiet = opt.quiet,
+		.verbose = opt.verbose,
 	};
 	int status;
 

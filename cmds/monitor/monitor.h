@@ -78,6 +78,7 @@ struct monitor {
 	uint64_t ioctls;
 	bool json;
 	bool quiet;
+	bool verbose;
 	bool live;
 	uint32_t classes;
 	struct grt_session *session;

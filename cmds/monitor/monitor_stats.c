@@ -143,7 +143,8 @@ static void print_one_line(const char *text)
 
 static int write_to(struct monitor *m, FILE *out)
 {
-	const struct grt_writer_options o = {.out = out, .colour = !m->json && cmd_colour()};
+	const struct grt_writer_options o = {
+		.out = out, .verbose = m->verbose, .colour = !m->json && cmd_colour()};
 	int ret = grt_writer_new(&m->a.pass.writer, m->json ? &writer_json : &writer_text, &o);
 
 	if (!ret)

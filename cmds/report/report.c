@@ -20,6 +20,7 @@
 /* Rows of the job table where the command line does not say. */
 #define TOP_SUMMARY 10
 #define TOP_JOBS 20
+#define TOP_WORST 10
 /* 136 MiB of sorted jobs. */
 #define TOP_MAX 1000000
 /* Between two looks at a live stream. */
@@ -45,6 +46,7 @@ static struct {
 	struct opt_time to;
 	double duration;
 	double interval;
+	bool path;
 	bool json;
 	bool csv;
 	bool verbose;
@@ -55,6 +57,7 @@ static const struct cmd_opt opts[] = {
 	 "recording, raw file or text, - for standard input (default: ./" DEFAULT_INPUT
 	 ", else the live module)"},
 	{"by", 'b', OPT_WORD, "WHAT", &opt.by, "one table in place of the summary"},
+	{"path", 0, OPT_FLAG, NULL, &opt.path, "the critical path, short for --by path"},
 	{"sort", 's', OPT_STR, "KEY", &opt.sort,
 	 "a column of the table; for jobs also time: the order of completion"},
 	{"top", 't', OPT_U64, "N", &opt.top, "number of rows of the table, 0: all (jobs as text: 20)"},
@@ -67,7 +70,8 @@ static const struct cmd_opt opts[] = {
 	{"duration", 'd', OPT_SECONDS, "SECONDS", &opt.duration, "live: end after this time"},
 	{"interval", 'n', OPT_SECONDS, "SEC", &opt.interval,
 	 "live: every SEC, the report of what happened since the one before"},
-	{"verbose", 'v', OPT_FLAG, NULL, &opt.verbose, "more columns, and event counts of each CPU"},
+	{"verbose", 'v', OPT_FLAG, NULL, &opt.verbose,
+	 "more columns, and what became of events, by cause and by CPU"},
 	{NULL, 0, OPT_FLAG, NULL, NULL, NULL},
 };
 
@@ -296,10 +300,13 @@ static int no_view(const char *word)
 /* What is wanted: with CSV one table, else what goes with it, too. */
 static int set_view(struct report *r)
 {
-	r->by = opt.by.value || opt.csv ? grt_part_find(opt.by.value ? opt.by.value : "job", GRT_PART_BY)
-					: NULL;
-	if (opt.by.value && !r->by)
-		return no_view(opt.by.value);
+	const char *by = opt.by.value ?: opt.path ? "path" : opt.csv ? "job" : NULL;
+
+	if (opt.path && opt.by.value && strcmp(opt.by.value, "path"))
+		return cmd_usage_error("--path is --by path, and --by %s is another table", opt.by.value);
+	r->by = by ? grt_part_find(by, GRT_PART_BY) : NULL;
+	if (by && !r->by)
+		return no_view(by);
 	r->a.pass.asked = r->by ? r->by : grt_part_find("job", GRT_PART_BY);
 	r->a.pass.summary = !r->by;
 	grt_analyses_always(&r->a);
@@ -341,7 +348,9 @@ static int set_top(struct report *r)
 	bool of_jobs = pass->asked == grt_part_find("job", GRT_PART_BY);
 	uint64_t top = !r->by ? TOP_SUMMARY : pass->sort || !(opt.json || opt.csv) ? TOP_JOBS : 0;
 
-	pass->top = opt.top != NOT_GIVEN ? opt.top : of_jobs ? top : 0;
+	if (!of_jobs)
+		top = r->by && r->by->where & GRT_PART_WORST && !opt.json && !opt.csv ? TOP_WORST : 0;
+	pass->top = opt.top != NOT_GIVEN ? opt.top : top;
 	if (!of_jobs || !pass->sort)
 		return EXIT_DONE;
 	if (!pass->top)
@@ -427,7 +436,7 @@ static int report_run(int argc, char **argv)
 	const char *path = opt.input ? opt.input : argc ? argv[0] : NULL;
 	struct report r = {
 		.input = "live module",
-		.a.pass = {.json = opt.json, .csv = opt.csv},
+		.a.pass = {.json = opt.json, .csv = opt.csv, .verbose = opt.verbose},
 		.verbose = opt.verbose,
 		.asked = {0, UINT64_MAX},
 		.narrowed = opt.from.set || opt.to.set,
@@ -448,7 +457,7 @@ static int report_run(int argc, char **argv)
 const struct cmd cmd_report = {
 	.reads = true,
 	.usage =
-		"[PATH] [-i PATH] [--by WHAT] [--sort KEY] [--top N] [--from T] [--to T] [--device GPU] [--json|--csv]",
+		"[PATH] [-i PATH] [--by WHAT|--path] [--sort KEY] [--top N] [--from T] [--to T] [--device GPU] [--json|--csv]",
 	.opts = opts,
 	.run = report_run,
 	.json = &report_json,

@@ -34,6 +34,7 @@ static struct {
 	bool latency_only;
 	bool ascii;
 	bool json;
+	bool verbose;
 } opt = {.width = NOT_GIVEN, .pid = NOT_GIVEN};
 
 static const struct cmd_opt opts[] = {
@@ -49,6 +50,8 @@ static const struct cmd_opt opts[] = {
 	{"pid", 'p', OPT_U64, "PID", &opt.pid, "only jobs of this process"},
 	{"ascii", 'a', OPT_FLAG, NULL, &opt.ascii, "bars of ASCII characters (default: by the locale)"},
 	{"json", 'j', OPT_FLAG, NULL, &opt.json, "one JSON object, plain integers in ns"},
+	{"verbose", 'v', OPT_FLAG, NULL, &opt.verbose,
+	 "more columns, and what became of the events by cause"},
 	{NULL, 0, OPT_FLAG, NULL, NULL, NULL},
 };
 
@@ -250,6 +253,7 @@ static int timeline_run(int argc, char **argv)
 		.pid = opt.pid,
 		.by_pid = opt.pid != NOT_GIVEN,
 		.latency_only = opt.latency_only,
+		.verbose = opt.verbose,
 		.a.pass = {.whole = !opt.from.set && !opt.to.set, .json = opt.json},
 	};
 	int status = timeline_check_options(&tl);

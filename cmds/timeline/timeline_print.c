@@ -80,7 +80,8 @@ static bool timeline_print_is_shown(void *arg, const struct grt_part *part, cons
 
 int timeline_print(struct timeline *tl)
 {
-	const struct grt_writer_options o = {.out = stdout, .colour = tl->look.colour};
+	const struct grt_writer_options o = {
+		.out = stdout, .verbose = tl->verbose, .colour = tl->look.colour};
 	struct grt_pass *pass = &tl->a.pass;
 	int ret = grt_writer_new(&pass->writer, pass->json ? &writer_json : &writer_text, &o);
 

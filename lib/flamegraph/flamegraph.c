@@ -238,7 +238,7 @@ static void count_gone(struct flamegraph *f)
 
 		if (!now[i] && before[i]) {
 			f->count->gone_weight += now[parent] || !parent ? before[i] : 0;
-			f->count->narrow--;
+			f->count->narrow -= f->count->narrow > 0;
 		}
 	}
 }
@@ -250,14 +250,16 @@ static int flamegraph_draw(struct flamegraph *f, enum grt_flamegraph_form form)
 	if (grt_stacks_compared(f->s))
 		ret = grt_stacks_sums(f->s, GRT_STACKS_BEFORE, &f->sum[GRT_STACKS_BEFORE]);
 	if (!ret)
-		ret = grt_stacks_walk(f->s, f->sum[GRT_STACKS_NOW], least_drawn(f), flamegraph_keep_frame, f);
+		ret = grt_stacks_walk(f->s, f->sum[GRT_STACKS_NOW],
+				      form == GRT_FLAMEGRAPH_HTML ? 0 : least_drawn(f), flamegraph_keep_frame,
+				      f);
 	if (ret)
 		return ret;
 	count_drawn(f);
 	count_gone(f);
 	if (form == GRT_FLAMEGRAPH_HTML)
 		return flamegraph_html(f);
-	flamegraph_svg(f, true);
+	flamegraph_svg(f);
 	return 0;
 }
 

@@ -35,6 +35,7 @@ struct grt_stacks;
 #define GRT_PART_BARS 256U    /* timeline without it */
 #define GRT_PART_FIRST 1024U  /* of the summary: in front of everything else, once the trace is over */
 #define GRT_PART_FLAME 512U   /* flame --weight NAME: finish fills @pass->tree */
+#define GRT_PART_WORST 1024U  /* its worst rows come first: text shows ten unless more are asked for */
 
 /**
  * struct grt_part - a part of what an analysis shows: tables, pairs and notes
@@ -144,7 +145,7 @@ struct grt_analysis {
  * @columns: of a timeline's bars, at most; how many there are, once it has begun
  * @shape, @tree, @side: what a flame graph adds up, and where to
  * @writer, @notes: where parts are written
- * @csv, @json: its form
+ * @csv, @json, @verbose: its form
  */
 struct grt_pass {
 	struct grt_jobs *jobs;
@@ -173,6 +174,7 @@ struct grt_pass {
 	struct grt_notes *notes;
 	bool csv;
 	bool json;
+	bool verbose;
 };
 
 /** grt_pass_span - length of what is looked at, 0: unknown */

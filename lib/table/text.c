@@ -168,13 +168,14 @@ static int text_keep(struct text *t, const char *cell)
 	return 0;
 }
 
-static void text_put_title(struct text *t, const char *title)
+static void text_put_title(struct text *t, const char *title, bool heads)
 {
 	if (t->begun)
 		fputc('\n', t->w.options.out);
 	t->begun = true;
 	if (title)
-		fprintf(t->w.options.out, t->w.options.colour ? BOLD "%s" PLAIN "\n" : "%s\n", title);
+		fprintf(t->w.options.out, heads && t->w.options.colour ? BOLD "%s" PLAIN "\n" : "%s\n",
+			title);
 }
 
 static void text_nothing(struct grt_writer *w)
@@ -231,7 +232,7 @@ static void text_fields(struct grt_writer *w, const char *name, const char *titl
 
 	if (!title)
 		return;
-	text_put_title((struct text *)w, title);
+	text_put_title((struct text *)w, title, f->name);
 	for (; f->name; f++)
 		text_put_field(w->options.out, f, names, numbers);
 }
@@ -240,7 +241,7 @@ static void text_table(struct grt_writer *w)
 {
 	struct text *t = (struct text *)w;
 
-	text_put_title(t, w->table->title);
+	text_put_title(t, w->table->title, true);
 	t->rows = 0;
 	t->used = 0;
 	t->flowing = false;
@@ -299,7 +300,7 @@ static void text_notes(struct grt_writer *w, const char *const *notes, unsigned 
 	struct text *t = (struct text *)w;
 
 	if (n || t->any_inferred || t->any_estimated)
-		text_put_title(t, NULL);
+		text_put_title(t, NULL, false);
 	if (t->any_inferred)
 		fputs("* inferred, not observed\n", w->options.out);
 	if (t->any_estimated)

@@ -509,6 +509,51 @@ static void launch_graph(void)
 	pause_ms(1);
 }
 
+/* Three nodes by capture, two by functions of graphs, and what is done with them. */
+static __attribute__((noipa)) void capture_forward(struct mock_nodes *g)
+{
+	for (int i = 0; i < 3; i++)
+		mock_add_node(g, "forward", 211, 307);
+	__asm__ volatile("");
+}
+
+static __attribute__((noipa)) void add_loss(struct mock_nodes *g)
+{
+	for (int i = 0; i < 2; i++)
+		mock_add_node(g, "loss", 0, 0);
+	__asm__ volatile(""); /* the last call is none that replaces this function */
+}
+
+static __attribute__((noipa)) void serve(const struct mock_nodes *exec, int n)
+{
+	while (n--)
+		mock_replay(exec);
+}
+
+static __attribute__((noipa)) void warm_up(const struct mock_nodes *exec, int n)
+{
+	while (n--)
+		mock_replay(exec);
+}
+
+/* Of a graph, of a clone of it, and of one that was made before the recording. */
+static void graphs(void)
+{
+	static struct mock_nodes graph, clone, exec, exec_of_clone,
+		unknown = {.nodes = 1, .node = {{9, NULL, "old"}}};
+
+	capture_forward(&graph);
+	add_loss(&graph);
+	mock_clone(&exec, &graph);
+	mock_clone(&clone, &graph);
+	mock_clone(&exec_of_clone, &clone);
+	warm_up(&exec, 7);
+	serve(&exec, 100);
+	serve(&exec_of_clone, 20);
+	serve(&unknown, 3);
+	mock_sync(CUPTI_DOMAIN_RUNTIME, 165, 17, 4);
+}
+
 static void launch_and_wait_slowly(void)
 {
 	launch_and_wait();
@@ -915,6 +960,8 @@ static void play(const char *scene)
 {
 	if (!strcmp(scene, "plain"))
 		launches(number);
+	else if (!strcmp(scene, "graphs"))
+		graphs();
 	else if (!strcmp(scene, "calls"))
 		all_calls();
 	else if (!strcmp(scene, "names"))
