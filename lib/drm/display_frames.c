@@ -13,6 +13,7 @@
 
 #include "base/grow.h"
 #include "base/keyed.h"
+#include "codes/cuda_codes.h"
 #include "jobs/jobs.h"
 #include "threads/sleeps.h"
 
@@ -20,12 +21,15 @@
 #define ASKED 4096U
 /* A jump beyond this is no gap between frames: the counter began anew. */
 #define JUMP_MAX (1U << 30)
+/* See codes/virtio_gpu.def. */
+#define VIRTIO_GPU_SUBMIT_3D 0x207
 
 /** struct work - a job, as a client's or a flip's; @submit 0: none */
 struct work {
 	uint64_t ctx;
 	uint64_t seqno;
 	uint64_t submit;
+	uint64_t present;
 	uint32_t tid;
 	bool exact;
 };
@@ -40,7 +44,8 @@ struct known_job {
 
 /**
  * struct process - one that submits or flips
- * @last: its last job
+ * @last: its last job; @presented: the last one that came after a call that shows a frame
+ * @present: its last such call, 0: none; @presents: no job came since then
  * @shown: the job at its last flip
  * @flips: flips so far
  * @crtcs: on which it has shown frames
@@ -49,11 +54,14 @@ struct known_job {
  */
 struct process {
 	struct work last;
+	struct work presented;
+	uint64_t present;
 	uint64_t shown;
 	uint64_t flips;
 	uint32_t crtcs;
 	bool told;
 	bool picked;
+	bool presents;
 };
 
 /**
@@ -140,7 +148,8 @@ static int get_process(struct grt_display_frames *d, uint32_t pid, struct proces
 
 static struct work work_of(const struct known_job *job, uint64_t ctx, uint64_t seqno)
 {
-	return (struct work){ctx, seqno, job->submit, job->tid, true};
+	return (struct work){
+		.ctx = ctx, .seqno = seqno, .submit = job->submit, .tid = job->tid, .exact = true};
 }
 
 /* ------------------------------------------------------------- pairs */
@@ -153,7 +162,7 @@ static struct pair *get_pair(struct grt_display_frames *d, uint32_t client, uint
 	for (uint32_t i = 0; i < d->pairs; i++)
 		if (d->pair[i].client == client && d->pair[i].compositor == compositor)
 			return &d->pair[i];
-	if (!c || !by || client == compositor || c->flips || !by->flips || !c->last.submit ||
+	if (!client || client == compositor || (c && c->flips) || !by || !by->flips ||
 	    d->pairs == GRT_FRAME_PAIRS)
 		return NULL;
 	d->pair[d->pairs] = (struct pair){.client = client, .compositor = compositor};
@@ -173,7 +182,7 @@ static void pick(struct grt_display_frames *d, uint32_t compositor, struct proce
 			continue;
 		c = find_process(d, d->pair[i].client);
 		if (c)
-			d->pair[i].next = c->last;
+			d->pair[i].next = c->present ? c->presented : c->last;
 	}
 }
 
@@ -321,6 +330,7 @@ static void frame_set_work(const struct grt_display_frames *d, struct grt_frame 
 	if (!w->submit)
 		return;
 	f->submit = w->submit;
+	f->present = w->present;
 	f->job_ctx = w->ctx;
 	f->job_seqno = w->seqno;
 	f->job_end = job ? job->end : 0;
@@ -636,13 +646,21 @@ static int display_frames_on_delivered(struct grt_display_frames *d, const struc
 
 /* ------------------------------------------------------------- jobs */
 
+/* What virtio_gpu does with a fence is a job, too: it renders with this command alone. */
+static bool is_rendering(const struct grt_display_frames *d, const struct grt_ev_submit *ev)
+{
+	const char *driver = grt_names_owner(&d->names, grt_names_find(&d->names, GRT_NAME_RING, ev->e.ring));
+
+	return !driver || strcmp(driver, "virtio_gpu") != 0 || ev->cmd == VIRTIO_GPU_SUBMIT_3D;
+}
+
 static int display_frames_on_submit(struct grt_display_frames *d, const struct grt_event *e)
 {
 	struct grt_key key = job_key(e->ctx, e->seqno);
 	struct known_job *job;
 	struct process *p;
 
-	if (!e->ctx || !e->pid)
+	if (!e->ctx || !e->pid || !is_rendering(d, (const struct grt_ev_submit *)e))
 		return 0;
 	if (grt_keyed_get_or_replace(&d->jobs, &key, NULL, (void **)&job) || get_process(d, e->pid, &p))
 		return -ENOMEM;
@@ -652,6 +670,10 @@ static int display_frames_on_submit(struct grt_display_frames *d, const struct g
 	*job = (struct known_job){.submit = e->time, .pid = e->pid, .tid = e->tid};
 	p->last = work_of(job, e->ctx, e->seqno);
 	p->last.exact = false;
+	p->last.present = p->present;
+	if (p->presents)
+		p->presented = p->last;
+	p->presents = false;
 	if (p->flips)
 		pick(d, e->pid, p);
 	return 0;
@@ -731,14 +753,29 @@ static int display_frames_on_dep(struct grt_display_frames *d, const struct grt_
 	return 0;
 }
 
-/* A client that wakes the thread that flips has something to be shown. */
+static int on_present(struct grt_display_frames *d, const struct grt_event *e)
+{
+	const struct grt_ev_launch *ev = (const struct grt_ev_launch *)e;
+	struct process *p;
+
+	if (!(ev->call & GRT_PRESENT_CALL) || ev->call & GRT_CUDA_DRIVER)
+		return 0;
+	if (get_process(d, e->pid, &p))
+		return -ENOMEM;
+	p->present = ev->begin;
+	p->presents = true;
+	return 0;
+}
+
+/* Who wakes the process that flips, or is woken by it, may be its client. */
 static void see_wake(struct grt_display_frames *d, const struct grt_event *e)
 {
 	const struct grt_ev_asleep *ev = (const struct grt_ev_asleep *)e;
-	const struct process *p = e->type == GRT_EV_ASLEEP ? find_process(d, e->pid) : NULL;
 
-	if (p && p->flips && ev->waker_pid && ev->waker_pid != e->pid)
-		get_pair(d, ev->waker_pid, e->pid);
+	if (e->type != GRT_EV_ASLEEP || !ev->waker_pid || ev->waker_pid == e->pid)
+		return;
+	get_pair(d, ev->waker_pid, e->pid);
+	get_pair(d, e->pid, ev->waker_pid);
 }
 
 int grt_display_frames_event(struct grt_display_frames *d, const struct grt_event *e)
@@ -760,6 +797,8 @@ int grt_display_frames_event(struct grt_display_frames *d, const struct grt_even
 		return display_frames_on_wait(d, e);
 	case GRT_EV_WAIT_DEP:
 		return display_frames_on_dep(d, e);
+	case GRT_EV_LAUNCH:
+		return on_present(d, e);
 	case GRT_EV_NAME:
 		return grt_names_add(&d->names, (const struct grt_ev_name *)e);
 	default:

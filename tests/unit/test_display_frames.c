@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "codes/cuda_codes.h"
 #include "drm/display_frames.h"
 #include "jobs/jobs.h"
 
@@ -346,6 +347,57 @@ static void frames_that_are_not_shown(void **state)
 	assert_int_equal(client(GAME)->chained, 1);
 }
 
+/* A compositor that never sleeps is woken by nobody; it wakes its clients. */
+static void client_that_is_woken(void **state)
+{
+	(void)state;
+	flip(50 * MS, DESK);
+	EVENT(51 * MS, DESK);
+	ASLEEP(GAME, 40 * MS, 52 * MS, 53 * MS, 1, IO, .waker = DESK, .waker_pid = DESK);
+	SUBMIT(60 * MS, GAME, 1);
+	flip(70 * MS, DESK);
+	EVENT(71 * MS, DESK);
+	assert_non_null(client(GAME));
+	assert_int_equal(frame(GAME, 0)->job_seqno, 1);
+}
+
+/* Commands of virtio_gpu that make buffers have fences, and show nothing. */
+static void commands_that_do_not_render(void **state)
+{
+	(void)state;
+	PUT(NAME, name, 1, 0, .kind = GRT_NAME_RING, .id = 3, .name = "control", .owner = "virtio_gpu");
+	flip(50 * MS, DESK);
+	EVENT(51 * MS, DESK);
+	PUT(SUBMIT, submit, 60 * MS, DESK, .e.ctx = 1, .e.seqno = 1, .e.ring = 3, .cmd = 0x207);
+	PUT(SUBMIT, submit, 61 * MS, DESK, .e.ctx = 1, .e.seqno = 2, .e.ring = 3, .cmd = 0x204);
+	flip(70 * MS, DESK);
+	EVENT(71 * MS, DESK);
+	assert_int_equal(frame(DESK, 1)->job_seqno, 1);
+}
+
+/* Of a client that says when it shows a frame, the job that comes then is the frame's. */
+static void calls_that_present(void **state)
+{
+	(void)state;
+	flip(50 * MS, DESK);
+	EVENT(51 * MS, DESK);
+	ASLEEP(GAME, 40 * MS, 52 * MS, 53 * MS, 1, IO, .waker = DESK, .waker_pid = DESK);
+	SUBMIT(60 * MS, GAME, 1);
+	PUT(LAUNCH, launch, 61 * MS, GAME, .begin = 61 * MS, .call = GRT_PRESENT_CALL | 1);
+	SUBMIT(62 * MS, GAME, 2);
+	SUBMIT(63 * MS, GAME, 3);
+	/* a call of CUDA is none */
+	PUT(LAUNCH, launch, 64 * MS, GAME, .begin = 64 * MS, .call = 211);
+	SUBMIT(65 * MS, GAME, 4);
+	flip(70 * MS, DESK);
+	EVENT(71 * MS, DESK);
+	flip(80 * MS, DESK);
+	EVENT(81 * MS, DESK);
+	assert_int_equal(client(GAME)->n, 1);
+	assert_int_equal(frame(GAME, 0)->job_seqno, 2);
+	assert_int_equal(frame(GAME, 0)->present, 61 * MS);
+}
+
 /* Without flips in the trace there are frames, and nothing is known of their ways. */
 static void events_alone(void **state)
 {
@@ -412,6 +464,9 @@ int main(void)
 		TEST(fence_that_the_flipper_waits_for),
 		TEST(blame_of_clients),
 		TEST(frames_that_are_not_shown),
+		TEST(client_that_is_woken),
+		TEST(commands_that_do_not_render),
+		TEST(calls_that_present),
 		TEST(events_alone),
 		TEST(busy),
 		TEST(bounds),
