@@ -438,7 +438,7 @@ static struct flip *flip_place(struct grt_display_frames *d)
 	for (uint32_t i = 0; i < GRT_FRAME_FLIPS; i++)
 		if (d->flip[i].time < oldest->time)
 			oldest = &d->flip[i];
-	d->count.lost += !!oldest->time;
+	d->count.lost += oldest->time && !oldest->crtcs;
 	return oldest;
 }
 
@@ -545,7 +545,10 @@ static struct flip *only_flip(struct grt_display_frames *d, uint32_t pid)
 	return best;
 }
 
-/* Of several the first whose event has not come on this one. */
+/*
+ * Of several the first that has no event yet; else the first without one on this
+ * CRTC, which is a commit on several.
+ */
 static struct flip *first_flip(struct grt_display_frames *d, uint32_t pid, uint32_t crtc)
 {
 	struct flip *best = NULL;
@@ -553,19 +556,24 @@ static struct flip *first_flip(struct grt_display_frames *d, uint32_t pid, uint3
 	for (uint32_t i = 0; i < GRT_FRAME_FLIPS; i++) {
 		struct flip *f = &d->flip[i];
 
-		if (flip_fits(d, f, pid) && !(f->crtcs >> crtc & 1) && (!best || f->serial < best->serial))
+		if (!flip_fits(d, f, pid) || f->crtcs >> crtc & 1)
+			continue;
+		if (!best || !f->crtcs > !best->crtcs ||
+		    (!f->crtcs == !best->crtcs && f->serial < best->serial))
 			best = f;
 	}
 	return best;
 }
 
-/* A flip that was made before this one, and has no event, will have none. */
-static void drop_older(struct grt_display_frames *d, const struct flip *than)
+/* Of the flips before this one those get no event any more that could be on this CRTC alone, or had one
+ * there. */
+static void drop_older(struct grt_display_frames *d, const struct flip *than, bool several, uint32_t crtc)
 {
 	for (uint32_t i = 0; i < GRT_FRAME_FLIPS; i++) {
 		struct flip *f = &d->flip[i];
 
-		if (!f->time || f->pid != than->pid || f->serial >= than->serial)
+		if (!f->time || f->pid != than->pid || f->serial >= than->serial ||
+		    (several && !(f->crtcs >> crtc & 1)))
 			continue;
 		d->count.lost += !f->crtcs;
 		drop_flip(f);
@@ -582,10 +590,9 @@ static int show_flip(struct grt_display_frames *d, struct flip *f, bool several,
 		    d->pair[i].flipped.submit > d->pair[i].shown)
 			ret = add_composed(d, &d->pair[i], f, inferred, ev);
 	f->crtcs |= 1U << (ev->crtc & 31);
-	if (!several) {
-		drop_older(d, f);
+	drop_older(d, f, several, ev->crtc & 31);
+	if (!several)
 		drop_flip(f);
-	}
 	return ret;
 }
 

@@ -202,6 +202,40 @@ static void events_without_file(void **state)
 	assert_false(frame(GAME, 0)->inferred);
 }
 
+/* Two CRTCs: commits on both, then flips of each in turn; which flip an event is of is inferred. */
+static void two_crtcs(void **state)
+{
+	uint64_t at = 10;
+
+	(void)state;
+	/* until the second CRTC is seen */
+	flip(at * MS, GAME);
+	EVENT((at + 1) * MS, GAME, .crtc = 0);
+	flip((at + 2) * MS, GAME);
+	EVENT((at + 3) * MS, GAME, .crtc = 1);
+	for (at = 20; at < 20 + 10 * 2 * GRT_FRAME_FLIPS; at += 10) {
+		flip(at * MS, GAME);
+		EVENT((at + 1) * MS, GAME, .crtc = 1);
+		EVENT((at + 2) * MS, GAME, .crtc = 0);
+		flip((at + 4) * MS, GAME);
+		EVENT((at + 5) * MS, GAME, .crtc = 0);
+		flip((at + 6) * MS, GAME);
+		EVENT((at + 7) * MS, GAME, .crtc = 1);
+	}
+	for (uint32_t crtc = 0; crtc < 2; crtc++) {
+		const struct grt_frame_client *c = grt_display_frames_client(d, crtc);
+
+		assert_int_equal(c->n, 1 + 2 * 2 * GRT_FRAME_FLIPS);
+		for (uint32_t i = 1; i < c->n; i += 2) {
+			at = 20 + 10 * (i / 2);
+			assert_int_equal(c->frame[i].flip, at * MS);
+			assert_int_equal(c->frame[i + 1].flip, (at + (crtc ? 6 : 4)) * MS);
+			assert_true(c->frame[i].inferred);
+		}
+	}
+	assert_int_equal(grt_display_frames_count(d).lost, 0);
+}
+
 /* Older recordings have no flags: the commit before the last one was a test. */
 static void recordings_without_flags(void **state)
 {
@@ -459,6 +493,7 @@ int main(void)
 		TEST(what_is_no_frame),
 		TEST(lost_event),
 		TEST(events_without_file),
+		TEST(two_crtcs),
 		TEST(recordings_without_flags),
 		TEST(fence_of_the_flip),
 		TEST(fence_that_the_flipper_waits_for),
