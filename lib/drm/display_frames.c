@@ -157,13 +157,15 @@ static struct work work_of(const struct known_job *job, uint64_t ctx, uint64_t s
 /* A compositor shows what this client does. NULL: they are too many, or it is none. */
 static struct pair *get_pair(struct grt_display_frames *d, uint32_t client, uint32_t compositor)
 {
-	const struct process *c = find_process(d, client), *by = find_process(d, compositor);
+	const struct process *c, *by = find_process(d, compositor);
 
+	if (!by || !by->flips || !client || client == compositor)
+		return NULL;
 	for (uint32_t i = 0; i < d->pairs; i++)
 		if (d->pair[i].client == client && d->pair[i].compositor == compositor)
 			return &d->pair[i];
-	if (!client || client == compositor || (c && c->flips) || !by || !by->flips ||
-	    d->pairs == GRT_FRAME_PAIRS)
+	c = find_process(d, client);
+	if ((c && c->flips) || d->pairs == GRT_FRAME_PAIRS)
 		return NULL;
 	d->pair[d->pairs] = (struct pair){.client = client, .compositor = compositor};
 	return &d->pair[d->pairs++];
