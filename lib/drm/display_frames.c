@@ -14,6 +14,7 @@
 #include "base/grow.h"
 #include "base/keyed.h"
 #include "codes/cuda_codes.h"
+#include "frame_blame.h"
 #include "jobs/jobs.h"
 #include "threads/sleeps.h"
 
@@ -373,13 +374,14 @@ static int add_own(struct grt_display_frames *d, uint32_t pid, const struct flip
 	if (flip) {
 		f.tid = flip->tid;
 		f.flip = flip->time;
+		f.ready = flip_ready(d, flip);
 		frame_set_work(d, &f, &flip->work);
 		if (f.begin)
 			frame_go_on_thread(d, &f, &at, flip->time, 0);
 	}
 	if (f.begin) {
 		if (flip)
-			frame_go_on(&f, &at, flip_ready(d, flip), GRT_THREAD_GPU);
+			frame_go_on(&f, &at, f.ready, GRT_THREAD_GPU);
 		frame_go_on(&f, &at, f.shown, flip ? GRT_THREAD_DISPLAY : GRT_THREAD_UNKNOWN);
 	}
 	c->name = grt_names_find(&d->names, GRT_NAME_THREAD, flip ? flip->tid : pid) ?: c->name;
@@ -393,6 +395,7 @@ static int add_composed(struct grt_display_frames *d, struct pair *p, const stru
 			      .vseq = ev->vseq,
 			      .flipper = flip->pid,
 			      .flip = flip->time,
+			      .ready = flip_ready(d, flip),
 			      .tid = p->flipped.tid,
 			      .inferred = inferred};
 	struct grt_frame_client *c;
@@ -410,7 +413,7 @@ static int add_composed(struct grt_display_frames *d, struct pair *p, const stru
 		frame_go_on_thread(d, &f, &at, f.submit, flip->pid);
 		frame_go_on(&f, &at, f.job_end ?: flip->time, GRT_THREAD_GPU);
 		frame_go_on(&f, &at, flip->time, GRT_FRAME_COMPOSITOR);
-		frame_go_on(&f, &at, flip_ready(d, flip), GRT_THREAD_GPU);
+		frame_go_on(&f, &at, f.ready, GRT_THREAD_GPU);
 		frame_go_on(&f, &at, f.shown, GRT_THREAD_DISPLAY);
 	}
 	c->compositor = flip->pid;
@@ -816,35 +819,7 @@ int grt_display_frames_event(struct grt_display_frames *d, const struct grt_even
 	}
 }
 
-/* ------------------------------------------------------------- when the jobs ran */
-
-/* The first frame that was shown after a moment. */
-static uint32_t frame_after(const struct grt_frame_client *c, uint64_t time)
-{
-	uint32_t low = 0, high = c->n;
-
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (c->frame[middle].shown > time)
-			high = middle;
-		else
-			low = middle + 1;
-	}
-	return low;
-}
-
-static void frames_ran(struct grt_frame_client *c, uint64_t start, uint64_t end)
-{
-	for (uint32_t i = frame_after(c, start); i < c->n && c->frame[i].begin < end; i++) {
-		struct grt_frame *f = &c->frame[i];
-		uint64_t first = start > f->begin ? start : f->begin, last = end < f->shown ? end : f->shown;
-
-		if (!f->begin || last <= first)
-			continue;
-		f->busy += last - first;
-	}
-}
+/* ------------------------------------------------------------- jobs that ran, and the end */
 
 int grt_display_frames_job(struct grt_display_frames *d, const struct grt_job *job)
 {
@@ -854,93 +829,8 @@ int grt_display_frames_job(struct grt_display_frames *d, const struct grt_job *j
 		return 0;
 	for (uint32_t i = 0; i < d->clients; i++)
 		if (d->client[i].pid == job->pid)
-			frames_ran(&d->client[i], job->time[GRT_STAMP_START], job->time[GRT_STAMP_END]);
-	return 0;
-}
-
-/* ------------------------------------------------------------- medians and causes */
-
-static int compare_u64(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
-/* The least value that @permille of all are not above. */
-static uint64_t rank(const uint64_t *value, uint32_t n, uint32_t permille)
-{
-	uint64_t at = ((uint64_t)n * permille + 999) / 1000;
-
-	return value[at ? at - 1 : 0];
-}
-
-/* Sorts what each frame but a first one has. Return: how many */
-static uint32_t sorted(const struct grt_frame_client *c, uint64_t *value, int part)
-{
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < c->n; i++)
-		if (c->frame[i].begin)
-			value[n++] = part < 0 ? grt_frame_time(&c->frame[i]) : c->frame[i].part[part];
-	qsort(value, n, sizeof(*value), compare_u64);
-	return n;
-}
-
-/* Of a late frame the part that is longest beyond the usual one; else the longest. */
-static uint8_t frame_cause(const struct grt_frame_client *c, const struct grt_frame *f)
-{
-	unsigned int cause = GRT_THREAD_UNKNOWN;
-	uint64_t most = 0;
-
-	for (unsigned int i = 0; i < GRT_FRAME_PARTS; i++) {
-		uint64_t usual = f->late ? c->typical[i] : 0,
-			 beyond = f->part[i] > usual ? f->part[i] - usual : 0;
-
-		if (beyond <= most)
-			continue;
-		most = beyond;
-		cause = i;
-	}
-	return (uint8_t)cause;
-}
-
-static void client_blame(struct grt_frame_client *c)
-{
-	c->late = 0;
-	memset(c->blamed, 0, sizeof(c->blamed));
-	for (uint32_t i = 0; i < c->n; i++) {
-		struct grt_frame *f = &c->frame[i];
-
-		if (!f->begin)
-			continue;
-		f->late = grt_frame_time(f) >= c->p50 + c->p50 / 2;
-		f->cause = frame_cause(c, f);
-		c->late += f->late;
-		c->blamed[f->cause] += f->late;
-	}
-}
-
-static int client_finish(struct grt_frame_client *c)
-{
-	uint64_t *value = calloc((size_t)c->n + 1, sizeof(*value));
-	uint32_t n;
-
-	if (!value)
-		return -ENOMEM;
-	for (int i = 0; i < (int)GRT_FRAME_PARTS; i++) {
-		n = sorted(c, value, i);
-		c->typical[i] = n ? rank(value, n, 500) : 0;
-	}
-	n = sorted(c, value, -1);
-	if (n) {
-		c->p50 = rank(value, n, 500);
-		c->p95 = rank(value, n, 950);
-		c->p99 = rank(value, n, 990);
-		c->max = value[n - 1];
-		client_blame(c);
-	}
-	free(value);
+			grt_frame_client_ran(&d->client[i], job->time[GRT_STAMP_START],
+					     job->time[GRT_STAMP_END]);
 	return 0;
 }
 
@@ -949,7 +839,7 @@ int grt_display_frames_finish(struct grt_display_frames *d)
 	int ret = 0;
 
 	for (uint32_t i = 0; i < d->clients && !ret; i++)
-		ret = client_finish(&d->client[i]);
+		ret = grt_frame_client_finish(&d->client[i]);
 	return ret;
 }
 

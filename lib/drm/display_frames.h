@@ -59,6 +59,8 @@
  * @submit, @job_ctx, @job_seqno, @job_end: the job that it shows, and when that was complete; 0: none, or
  * unknown
  * @flip: when the flip was requested, 0: unknown
+ * @ready: when nothing but the display was missing any more: @flip, or the end of a fence that it waited for;
+ * 0: unknown
  * @shown: when its event was delivered
  * @vseq: the CRTC's frame number, 0: the driver counts none
  * @missed: frame numbers since the frame before it in which nothing new was shown; valid with @counted
@@ -82,6 +84,7 @@ struct grt_frame {
 	uint64_t job_seqno;
 	uint64_t job_end;
 	uint64_t flip;
+	uint64_t ready;
 	uint64_t shown;
 	uint32_t missed;
 	bool counted;

@@ -432,6 +432,35 @@ static void calls_that_present(void **state)
 	assert_int_equal(frame(GAME, 0)->present, 61 * MS);
 }
 
+/*
+ * A display of 16 ms: work of 17 ms in place of 13 makes a frame wait for the second vertical blank, and is
+ * to blame for that, though most of its time beyond the usual is the wait. A flip that was ready, and missed
+ * one, is the display's.
+ */
+static void overruns_of_a_period(void **state)
+{
+	uint64_t at = 16 * MS;
+	uint32_t vseq = 1;
+
+	(void)state;
+	SEEN(GAME);
+	flip(at - MS, GAME);
+	EVENT(at, GAME, .vseq = vseq);
+	for (unsigned int i = 1; i <= 20; i++) {
+		unsigned int periods = i % 10 ? 1 : 2;
+
+		flip(at + (i == 10 ? 17 : 13) * MS, GAME);
+		at += 16 * MS * periods;
+		EVENT(at, GAME, .vseq = vseq += periods);
+	}
+	assert_int_equal(grt_display_frames_finish(d), 0);
+	assert_int_equal(client(GAME)->late, 2);
+	TOOK(frame(GAME, 10), [GRT_THREAD_RUNNING] = 17 * MS, [GRT_THREAD_DISPLAY] = 15 * MS);
+	assert_int_equal(frame(GAME, 10)->cause, GRT_THREAD_RUNNING);
+	TOOK(frame(GAME, 20), [GRT_THREAD_RUNNING] = 13 * MS, [GRT_THREAD_DISPLAY] = 19 * MS);
+	assert_int_equal(frame(GAME, 20)->cause, GRT_THREAD_DISPLAY);
+}
+
 /* Without flips in the trace there are frames, and nothing is known of their ways. */
 static void events_alone(void **state)
 {
@@ -502,6 +531,7 @@ int main(void)
 		TEST(client_that_is_woken),
 		TEST(commands_that_do_not_render),
 		TEST(calls_that_present),
+		TEST(overruns_of_a_period),
 		TEST(events_alone),
 		TEST(busy),
 		TEST(bounds),
