@@ -284,7 +284,8 @@ static void frame(struct trace_maker *tm, uint64_t at, uint32_t n, uint32_t vseq
 		.woken = 10000 * MS + (at + work + wait) * 1000, .number = n, .state = 1,
 		.reason = GRT_THREAD_LOCK, .over = 1, .call = 202, .fd = UINT32_MAX, .waker = 75,
 		.waker_pid = 70, .by = GRT_WAKER_THREAD, .waker_comm = "loader");
-	tm_emit(tm, 0, submit, AT(submit), FRAMES_JOB, SHOWS, .e.seqno = n, .e.flags = GRT_FLAG_COMMIT);
+	tm_emit(tm, 0, submit, AT(submit), FRAMES_JOB, SHOWS, .e.seqno = n, .e.flags = GRT_FLAG_COMMIT,
+		.cmd = 0x207);
 	tm_emit(tm, 0, ioctl_enter, AT(submit + 100), SHOWS, .cmd = FLIP, .fd = 5);
 	tm_emit(tm, 0, ioctl_exit, AT(submit + 150), SHOWS, .cmd = FLIP,
 		.about = GRT_FLIP_FLAGS | GRT_FLIP_EVENT);
