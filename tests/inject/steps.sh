@@ -25,7 +25,7 @@ sentences() { # STEPS RANKS LATE EVERY MS STEP_SENTENCE RANK_SENTENCE
 		rank=$([ -z "${STEPS_RANKED:-}" ] && echo "$3" || echo $((9 + $2 - $3)))
 		pid=$(awk -v r="$rank" '$3 == r { print $2; exit }' notes)
 		output=$("$GRTRACE" report c.grt --by step 2>&1; "$GRTRACE" report c.grt --by rank 2>&1)
-		says "^rank $3 \(PID $pid\): $6" && says "^rank $3 \(PID $pid\) $7" && return
+		says "^rank $rank \(PID $pid\): $6" && says "^rank $rank \(PID $pid\) $7" && return
 	done
 	return 1
 }
