@@ -182,7 +182,10 @@ static int note_how(struct grt_steps *s, struct grt_pass *pass)
 	return ret;
 }
 
-/* What a step took above the median, but for longer communication: with that it waited for another rank. */
+/*
+ * What a step took above the median, but for longer communication: with that it waited for another rank.
+ * The first step of all has things to set up.
+ */
 static uint64_t own_excess(const struct grt_steps *s, const struct grt_step *k)
 {
 	const struct grt_step_rank *r = grt_steps_rank(s, k->rank);
@@ -191,7 +194,7 @@ static uint64_t own_excess(const struct grt_steps *s, const struct grt_step *k)
 				? k->parts.ns[GRT_STEP_COMM] - r->median.ns[GRT_STEP_COMM]
 				: 0;
 
-	return over > comm ? over - comm : 0;
+	return k->number && over > comm ? over - comm : 0;
 }
 
 /** struct slow - the steps of a rank that took about as much more as the one that took the most more */
