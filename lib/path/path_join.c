@@ -269,14 +269,16 @@ static void order_behind(struct grt_path *s, struct path_lane *stream, uint32_t 
 static void join_order(struct grt_path *s, uint32_t at, struct grt_path_point *p)
 {
 	struct path_lane *stream = &s->lane[p->dep], *l;
+	unsigned int left = PATH_LOOKED_AT;
 
 	p->dep = GRT_PATH_NONE;
-	for (uint32_t i = 0; i < s->lanes; i++) {
+	for (uint32_t i = s->lane[stream->in].stream; i && left; i = l->stream, left--) {
 		l = &s->lane[i];
-		if (l->kind == PATH_STREAM && l != stream && l->in == stream->in &&
-		    l->launched != GRT_PATH_NONE && grt_path_graph_before(&s->graph, at, l->launched + 1))
+		if (l != stream && l->launched != GRT_PATH_NONE &&
+		    grt_path_graph_before(&s->graph, at, l->launched + 1))
 			order_behind(s, stream, l->launched + 1);
 	}
+	s->count.over += !left;
 }
 
 /* A point that may only be reached when others were; itself it takes no time. */
