@@ -4,6 +4,8 @@
 # For _softgpu_guest.sh, which has $player and check(): what `report --path` says a workload would be shorter by
 # if the jobs of a ring took half the time, against the workload played with such jobs.
 
+# shellcheck disable=SC2154,SC2034 # of the script that sources this
+
 # The workloads, a name in front; RING:TIME stands for a duration, of which the ring's is changed.
 path_workloads() {
 	cat <<-'END'
