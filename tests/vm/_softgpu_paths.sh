@@ -4,7 +4,7 @@
 # For _softgpu_guest.sh, which has $player and check(): what `report --path` says a workload would be shorter by
 # if the jobs of a ring took half the time, against the workload played with such jobs.
 
-# shellcheck disable=SC2154,SC2034 # of the script that sources this
+# shellcheck disable=SC2154,SC2034,SC2016 # of the script that sources this
 
 # The workloads, a name in front; RING:TIME stands for a duration, of which the ring's is changed.
 path_workloads() {
