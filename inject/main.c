@@ -129,7 +129,7 @@ static void inject_write_end(void)
 	inject_write_round(true);
 	inject.launches += atomic_load(&inject.homeless);
 	inject.launches_lost += atomic_load(&inject.homeless);
-	define_packets.lost += atomic_load(&inject.homeless);
+	define_packets.lost += atomic_load(&inject.homeless) + atomic_load(&inject.nodes_lost);
 	clock_snapshot();
 	launch_close();
 	activity_close();

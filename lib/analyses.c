@@ -93,8 +93,7 @@ static void add_taker(struct grt_taker *taker, const struct grt_analysis *analys
 
 	while (taker[n].analysis)
 		n++;
-	if (n < GRT_TAKERS_MAX)
-		taker[n] = (struct grt_taker){analysis, state};
+	taker[n] = (struct grt_taker){analysis, state};
 }
 
 static void add_takers(struct grt_analyses *a, const struct grt_analysis *analysis, void *state)
@@ -240,6 +239,15 @@ static int analyses_on_taken(struct grt_consumer *c, const struct grt_event *e, 
 	return grt_analyses_event((struct grt_analyses *)c, e, grt_class_of[e->type]);
 }
 
+/* Most classes are wanted by one analysis. */
+static int analyses_on_sole(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
+{
+	struct grt_analyses *a = (struct grt_analyses *)c;
+	const struct grt_taker *t = a->taker[grt_class_of[e->type]];
+
+	return t->analysis->event(t->state, e, &a->pass);
+}
+
 static int analyses_on_joined(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
 {
 	return grt_jobs_event(((struct grt_analyses *)c)->jobs, e);
@@ -278,11 +286,14 @@ static event_fn analyses_callback(const struct grt_analyses *a, enum grt_class c
 {
 	const uint32_t joins = GRT_IN_CLASS(job) | GRT_IN_CLASS(wait) | GRT_IN_CLASS(error) |
 			       GRT_IN_CLASS(command) | GRT_IN_CLASS(name);
-	bool taken = a->taker[class]->analysis, joined = a->jobs && joins >> class & 1;
+	const struct grt_taker *taken = a->taker[class];
+	bool joined = a->jobs && joins >> class & 1;
 
-	if (taken && joined)
+	if (taken->analysis && joined)
 		return analyses_on_both;
-	return taken ? analyses_on_taken : joined ? analyses_on_joined : NULL;
+	if (taken->analysis && !taken[1].analysis)
+		return analyses_on_sole;
+	return taken->analysis ? analyses_on_taken : joined ? analyses_on_joined : NULL;
 }
 
 void grt_analyses_consume(struct grt_analyses *a)

@@ -118,11 +118,26 @@ struct grt_tracks {
 };
 
 /* Begins the values of an item: those of the one before are drawn. */
-struct tracks_args *tracks_no_args(struct grt_tracks *t);
+static inline struct tracks_args *tracks_no_args(struct grt_tracks *t)
+{
+	t->args.n = 0;
+	return &t->args;
+}
 
 /* Adds a value. */
-void tracks_add_arg(struct tracks_args *a, unsigned int id, enum grt_track_value kind, uint64_t number);
-void tracks_add_number(struct tracks_args *a, unsigned int id, uint64_t number);
+static inline void tracks_add_arg(struct tracks_args *a, unsigned int id, enum grt_track_value kind,
+				  uint64_t number)
+{
+	if (a->n < GRT_TRACK_ARGS_MAX)
+		a->a[a->n++] =
+			(struct grt_track_arg){.id = (uint16_t)id, .kind = (uint16_t)kind, .number = number};
+}
+
+static inline void tracks_add_number(struct tracks_args *a, unsigned int id, uint64_t number)
+{
+	tracks_add_arg(a, id, GRT_TRACK_U64, number);
+}
+
 void tracks_add_text(struct tracks_args *a, unsigned int id, const char *text, size_t length);
 
 void tracks_add_field(struct tracks_args *a, unsigned int id, const struct grt_field *f,

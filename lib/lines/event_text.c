@@ -15,7 +15,10 @@
 
 #define FIELDS_MAX 24
 
-/** struct shown - a field: how it is called and read, and what of it says nothing */
+/**
+ * struct shown - a field: how it is called and read, and what of it says nothing
+ * @plain: a number that stands for itself; most fields are
+ */
 struct shown {
 	struct grt_field_word at;
 	struct grt_key_text key;
@@ -24,6 +27,7 @@ struct shown {
 	const char *unit;
 	char *(*put)(char *p, const struct grt_event *e);
 	uint8_t hide;
+	bool plain;
 };
 
 /** struct grt_event_text - by event, ended by a field without key */
@@ -66,6 +70,7 @@ static struct shown event_text_shown(const struct grt_text_style *style, unsigne
 
 	if (style->words)
 		s.meaning = grt_meaning_of(type, f);
+	s.plain = f->kind != GRT_FIELD_STR && !s.meaning && !s.unit && !s.put;
 	grt_key_text(&s.key, "%s%s=", style->before ?: " ", row->name ?: f->name);
 	return s;
 }
@@ -123,6 +128,17 @@ static char *event_text_put_string(const struct grt_event_text *x, char *p, cons
 	return p;
 }
 
+/* Most are 0 or a few of something. */
+static inline char *event_text_put_digits(char *p, const struct shown *s, uint64_t n)
+{
+	if (s->at.kind == GRT_FIELD_HEX)
+		return grt_format_hex(p, n);
+	if (n >= 10)
+		return s->at.kind == GRT_FIELD_SIGNED ? grt_format_s64(p, (int64_t)n) : grt_format_u64(p, n);
+	*p++ = (char)('0' + n);
+	return p;
+}
+
 static char *event_text_put_value(const struct grt_event_text *x, char *p, const struct shown *s, uint64_t n)
 {
 	char room[GRT_WORD_MAX];
@@ -132,18 +148,11 @@ static char *event_text_put_value(const struct grt_event_text *x, char *p, const
 		word = s->meaning->word(room, n);
 		return grt_format_word(p, word ?: x->unknown);
 	}
-	/* most are 0 or a few of something */
-	if (s->at.kind != GRT_FIELD_HEX && n < 10) {
-		*p++ = (char)('0' + n);
-		return p;
-	}
-	if (s->at.kind == GRT_FIELD_SIGNED)
-		return grt_format_s64(p, (int64_t)n);
-	return s->at.kind == GRT_FIELD_HEX ? grt_format_hex(p, n) : grt_format_u64(p, n);
+	return event_text_put_digits(p, s, n);
 }
 
-static inline char *event_text_put_number(const struct grt_event_text *x, char *p, const struct shown *s,
-					  const struct grt_event *e)
+static __attribute__((noinline)) char *event_text_put_number(const struct grt_event_text *x, char *p,
+							     const struct shown *s, const struct grt_event *e)
 {
 	uint64_t n = grt_field_read(&s->at, e);
 	bool unknown = (s->unknown && grt_is_unknown(s->unknown, e, n)) ||
@@ -159,12 +168,33 @@ static inline char *event_text_put_number(const struct grt_event_text *x, char *
 	return s->unit ? grt_format_word(p, s->unit) : p;
 }
 
+/* Whether event_text_put_number() must look closer: the field may be unknown, or must not be negative. */
+static inline bool event_text_is_special(const struct shown *s, uint64_t n)
+{
+	return (s->unknown && grt_may_be_unknown(s->unknown, n)) ||
+	       (s->hide & GRT_TEXT_HIDE_NEGATIVE && (int64_t)n < 0);
+}
+
+static inline char *event_text_put_plain(const struct grt_event_text *x, char *p, const struct shown *s,
+					 const struct grt_event *e)
+{
+	uint64_t n = grt_field_read(&s->at, e);
+
+	if (!n && s->hide & GRT_TEXT_HIDE_ZERO)
+		return p;
+	if (event_text_is_special(s, n))
+		return event_text_put_number(x, p, s, e);
+	return event_text_put_digits(grt_key_put(p, &s->key), s, n);
+}
+
 char *grt_event_text_put(const struct grt_event_text *x, char *p, const struct grt_event *e)
 {
 	const struct shown *s = e->type < GRT_EV_MAX ? x->field[e->type] : NULL;
 
 	for (; s && s->key.len; s++) {
-		if (s->put)
+		if (s->plain)
+			p = event_text_put_plain(x, p, s, e);
+		else if (s->put)
 			p = s->put(p, e);
 		else
 			p = s->at.kind == GRT_FIELD_STR ? event_text_put_string(x, p, s, e)

@@ -60,12 +60,20 @@ static inline const struct grt_unknown *grt_unknown_of(unsigned int type, uint16
 	return NULL;
 }
 
+/** grt_may_be_unknown - false: @value of the field of @u is known in every event */
+static inline bool grt_may_be_unknown(const struct grt_unknown *u, uint64_t value)
+{
+	return u->known || ((value ^ u->value) << (64 - 8 * u->size)) == 0;
+}
+
 /** grt_is_unknown - @value stands for none in @e's field of @u */
 static inline bool grt_is_unknown(const struct grt_unknown *u, const struct grt_event *e, uint64_t value)
 {
-	if (u && u->known)
+	if (!u || !grt_may_be_unknown(u, value))
+		return false;
+	if (u->known)
 		return !(((const struct grt_ev_func *)e)->known & u->known);
-	return u && ((value ^ u->value) << (64 - 8 * u->size)) == 0 && (!u->untold || grt_call_is_untold(e));
+	return !u->untold || grt_call_is_untold(e);
 }
 
 /** grt_field_is_unknown - @value, of @e, stands for none: it is not printed as a number */

@@ -93,9 +93,11 @@ grt_kway_drain(struct grt_kway *k, struct grt_stream *st, int64_t offset, uint64
 
 	st->ready = false;
 	do {
-		k->stopped = hand_out(arg, st);
-		if (k->stopped)
+		ret = hand_out(arg, st);
+		if (ret) {
+			k->stopped = ret;
 			return 0;
+		}
 		if (!grt_stream_step(st)) {
 			ret = grt_stream_next(st);
 			if (ret <= 0)

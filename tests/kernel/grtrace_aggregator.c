@@ -450,15 +450,22 @@ static void case_no_room(void)
 
 /* ---------------------------------------------------------------- races */
 
-static void emit_for_ever(unsigned int ring)
+/*
+ * The pause bounds what a fast machine emits: 600 events in 6 ms at most, which is
+ * 14 MB in 2.5 s. A buffer that is full has no room for the last records either.
+ */
+static void emit_for_ever(unsigned int ring, bool pauses)
 {
 	unsigned int seqno = 1, ctx = 50 + ring;
 
-	for (;; seqno += 200)
+	for (;; seqno += 200) {
 		kmod_emit(
 			"submit ring=%u ctx=%u seqno=%u count=200\ncommit ring=%u ctx=%u seqno=%u count=200\n"
 			"complete ring=%u ctx=%u seqno=%u count=200",
 			ring, ctx, seqno, ring, ctx, seqno, ring, ctx, seqno);
+		if (pauses)
+			play_wait(6);
+	}
 }
 
 static void toggle(unsigned int i)
@@ -481,7 +488,7 @@ static void emit_at_once(unsigned int n, unsigned int ms, bool toggling)
 	for (i = 0; i < n; i++) {
 		pid[i] = fork();
 		if (!pid[i])
-			emit_for_ever(i);
+			emit_for_ever(i, toggling);
 	}
 	for (i = 0; kmod_now() < until; i++)
 		if (toggling)
@@ -532,10 +539,9 @@ static void case_toggled(void)
 	b = kmod_balance("total");
 	CHECK_OK(balance_closes(&b));
 	sum = total(&c);
-	CHECK(sum.window > 4);
+	CHECK(sum.window > 1);
 	CHECK(sum.replaced > 0);
-	if (b.fate[GRT_FATE_LOST])
-		tap_note("%llu lost", (unsigned long long)b.fate[GRT_FATE_LOST]);
+	CHECK_EQ(b.fate[GRT_FATE_LOST], 0);
 	CHECK_EQ(sum.replaced, b.fate[GRT_FATE_AGGREGATED]);
 	tap_note("%llu of %llu events replaced", (unsigned long long)sum.replaced,
 		 (unsigned long long)b.emitted);
