@@ -70,13 +70,14 @@ class ReportPage {
 		return `${read.toLocaleString("en")} events, ${(lost + missing).toLocaleString("en")} lost`;
 	}
 
-	/* The report's own sentence, where it has one; else that of the busiest ring. */
+	/* The report's own, one for each device. */
 	sentence() {
-		for (const s of this.sections)
-			for (const f of s.list || [])
-				if (f.name === "sentence" || f.name === "summary" || f.name === "verdict")
-					return element("p", { class: "sentence" }, f.value);
-		return null;
+		const sentences = this.tables.flatMap(s => {
+			const i = s.columns.findIndex(c => c.key === "sentence");
+			return i < 0 ? [] : s.rows.map(row => row[i]).filter(Boolean);
+		});
+		return sentences.length ? element("div", { class: "sentence", id: "report-sentence" },
+			sentences.slice(0, 4).map(text => element("p", {}, text))) : null;
 	}
 
 	/* [text, what it is, the cell] of the busiest ring or device, and of what else there is. */

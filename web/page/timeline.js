@@ -23,6 +23,7 @@ class Timeline {
 			element("div", { class: "bar" }, this.range,
 				button("Whole", "all of the recording (0)", () => this.zoom(0, this.all.span)),
 				button("+", "zoom in (+)", () => this.scale(0.5)), button("\u2212", "zoom out (-)", () => this.scale(2)),
+				button("\u2190", "back (arrow left)", () => this.move(-0.5)), button("\u2192", "on (arrow right)", () => this.move(0.5)),
 				this.more),
 			this.legend(), this.canvas, this.details);
 		this.draw = onceAFrame(() => this.drawNow());
