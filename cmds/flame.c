@@ -19,6 +19,7 @@
 #include "cuda/seeds.h"
 #include "outfile.h"
 #include "reading.h"
+#include "terminal.h"
 #include "stack/folded_in.h"
 #include "flamegraph/flamegraph.h"
 
@@ -432,6 +433,8 @@ static int flame_write_out(struct graph *g)
 	struct grt_err err;
 	int ret;
 
+	if (!opt.output)
+		terminal_page();
 	grt_stacks_seal(g->tree);
 	if (opt.unit || !g->look.unit)
 		g->look.unit = opt.unit ? opt.unit : g->folded ? "" : grt_flame_unit(&g->shape);

@@ -13,6 +13,7 @@
 
 #include "kmod/kmod.h"
 #include "trace/packet.h"
+#include "cmds/terminal.h"
 #include "report.h"
 #include "report_page.h"
 
@@ -52,6 +53,7 @@ static struct {
 	bool json;
 	bool csv;
 	bool verbose;
+	bool wide;
 } opt = {.by.word = view_name, .top = NOT_GIVEN};
 
 static const struct cmd_opt opts[] = {
@@ -75,14 +77,26 @@ static const struct cmd_opt opts[] = {
 	 "live: every SEC, the report of what happened since the one before"},
 	{"verbose", 'v', OPT_FLAG, NULL, &opt.verbose,
 	 "more columns, and what became of events, by cause and by CPU"},
+	TERMINAL_WIDE_OPTION(&opt.wide),
 	{NULL, 0, OPT_FLAG, NULL, NULL, NULL},
 };
 
 static int on_elsewhere(struct grt_consumer *c, const struct grt_event *e, uint32_t cpu)
 {
-	(void)cpu;
-	((struct report *)c)->elsewhere[grt_class_of[e->type]]++;
-	return 0;
+	struct report *r = (struct report *)c;
+	enum grt_class class = grt_class_of[e->type];
+
+	r->elsewhere[class]++;
+	return r->besides[class] ? r->besides[class](c, e, cpu) : 0;
+}
+
+/* Whether none of the analyses that take events of a class in has a table of them. */
+static bool report_is_elsewhere(const struct report *r, enum grt_class class)
+{
+	for (const struct grt_taker *t = r->a.taker[class]; t->analysis; t++)
+		if (!(t->analysis->besides >> class & 1))
+			return false;
+	return true;
 }
 
 /* Records of what was before or is after the time looked at are not part of it. */
@@ -121,13 +135,15 @@ static int on_any_event(struct grt_consumer *c, const struct grt_event *e, uint3
 	return ret;
 }
 
-/* Where no analysis takes a class in, the summary counts its events. */
+/* Where no analysis has a table of a class, the summary counts its events. */
 static void set_consumer(struct report *r)
 {
 	grt_analyses_consume(&r->a);
-#define GRT_CLASS(name, help, see)              \
-	if (!r->by && !r->a.c.name && (see)[0]) \
-		r->a.c.name = on_elsewhere;
+#define GRT_CLASS(name, help, see)                                            \
+	if (!r->by && (see)[0] && report_is_elsewhere(r, GRT_CLASS_##name)) { \
+		r->besides[GRT_CLASS_##name] = r->a.c.name;                   \
+		r->a.c.name = on_elsewhere;                                   \
+	}
 #include <grtrace/classes.def>
 #undef GRT_CLASS
 	if (r->a.c.event || r->live)
@@ -397,6 +413,7 @@ static int report_recording(struct report *r, const char *path)
 	ret = grt_session_open(&r->session, path, &err);
 	if (ret)
 		return cmd_error(cmd_open_status(ret), &err);
+	terminal_page();
 	r->input = path;
 	if (reading_gpu(r->session, opt.gpu, false) != EXIT_DONE)
 		return EXIT_FAILED;
@@ -469,6 +486,7 @@ static int report_run(int argc, char **argv)
 		.out = stdout,
 		.page = opt.output,
 		.verbose = opt.verbose,
+		.wide = opt.wide,
 		.asked = {0, UINT64_MAX},
 		.narrowed = opt.from.set || opt.to.set,
 	};

@@ -33,6 +33,7 @@ struct grt_stacks;
 #define GRT_PART_NO_TIME 64U  /* it shows no times */
 #define GRT_PART_LATENCY 128U /* timeline, with --latency-only, too */
 #define GRT_PART_BARS 256U    /* timeline without it */
+#define GRT_PART_FIRST 1024U  /* of the summary: in front of everything else, once the trace is over */
 #define GRT_PART_FLAME 512U   /* flame --weight NAME: finish fills @pass->tree */
 #define GRT_PART_WORST 1024U  /* its worst rows come first: text shows ten unless more are asked for */
 
@@ -66,6 +67,7 @@ struct grt_part {
  * struct grt_analysis - operations; what is NULL it does not need
  * @name: its row's
  * @classes: of events that it takes in, bits GRT_IN_CLASS()
+ * @besides: of these, the classes that its tables are not of
  * @beyond, @late: it takes these in, too, see struct grt_consumer
  * @always: a report needs its notes whatever it shows
  * @parts: what it shows
@@ -85,6 +87,7 @@ struct grt_part {
 struct grt_analysis {
 	const char *name;
 	uint32_t classes;
+	uint32_t besides;
 	bool beyond;
 	bool late;
 	bool always;
