@@ -194,14 +194,42 @@ static uint64_t own_excess(const struct grt_steps *s, const struct grt_step *k)
 	return k->number && over > comm ? over - comm : 0;
 }
 
-/** struct slow - the steps of a rank that took about as much more as the one that took the most more */
+/** struct slow - the steps of a rank that took the most more: down to the first that took less than half as much
+ * more as the one before; @least: what the last of them took more */
 struct slow {
 	const struct grt_step *worst;
 	uint64_t most;
+	uint64_t least;
 	uint64_t sum;
 	uint32_t n;
 	char list[80];
 };
+
+static int largest_first(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return (*x < *y) - (*x > *y);
+}
+
+static int find_least(const struct grt_steps *s, struct slow *slow)
+{
+	const struct grt_step_rank *r = grt_steps_rank(s, slow->worst->rank);
+	uint64_t *over = calloc(r->steps, sizeof(*over));
+	uint32_t n = 1;
+
+	if (!over)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < r->steps; i++)
+		over[i] = own_excess(s, grt_steps_step(s, r->first + i));
+	qsort(over, r->steps, sizeof(*over), largest_first);
+	while (n < r->steps && 2 * over[n] >= over[n - 1])
+		n++;
+	/* no step stands out */
+	slow->least = 2 * n > r->steps ? slow->most / 2 : over[n - 1];
+	free(over);
+	return 0;
+}
 
 static void list_slow(const struct grt_steps *s, struct slow *slow)
 {
@@ -210,7 +238,7 @@ static void list_slow(const struct grt_steps *s, struct slow *slow)
 	for (uint32_t i = r->first; i < r->first + r->steps; i++) {
 		const struct grt_step *k = grt_steps_step(s, i);
 
-		if (own_excess(s, k) < slow->most / 2)
+		if (own_excess(s, k) < slow->least)
 			continue;
 		slow->n++;
 		slow->sum += time_of(k) - r->p50;
@@ -218,7 +246,7 @@ static void list_slow(const struct grt_steps *s, struct slow *slow)
 	}
 }
 
-static void note_slowest(const struct grt_steps *s, struct grt_notes *notes)
+static int note_slowest(const struct grt_steps *s, struct grt_notes *notes)
 {
 	struct slow slow = {.worst = NULL};
 	const struct grt_step_rank *r;
@@ -230,7 +258,9 @@ static void note_slowest(const struct grt_steps *s, struct grt_notes *notes)
 			slow.most = own_excess(s, slow.worst);
 		}
 	if (!slow.worst)
-		return;
+		return 0;
+	if (find_least(s, &slow))
+		return -ENOMEM;
 	list_slow(s, &slow);
 	r = grt_steps_rank(s, slow.worst->rank);
 	grt_units_ns(over, slow.sum / slow.n);
@@ -238,6 +268,7 @@ static void note_slowest(const struct grt_steps *s, struct grt_notes *notes)
 		 "rank %u (PID %u): %u of %u steps (%s) took %s more than the median%s, mostly %s%s%.100s",
 		 r->number, r->pid, slow.n, r->steps, slow.list, over, slow.n > 1 ? " on average" : "",
 		 grt_step_part_name(slow.worst->grew), slow.worst->why ? ": " : "", slow.worst->why ?: "");
+	return 0;
 }
 
 /* @steps: they are what was requested */
@@ -330,8 +361,7 @@ static int write_steps(void *state, const struct grt_part *part, struct grt_pass
 
 	if (ret)
 		return ret;
-	note_slowest(s, pass->notes);
-	ret = note_how(s, pass);
+	ret = note_slowest(s, pass->notes) ?: note_how(s, pass);
 	ranks = grt_steps_ranks(s);
 	if (!ret && !pass->csv)
 		ret = grt_writer_rows(pass->writer, &rank_table, s, ranks ? grt_steps_rank(s, 0) : NULL,
@@ -364,7 +394,7 @@ static int write_sentences(void *state, const struct grt_part *part, struct grt_
 		return ret;
 	ret = grt_rank_table_note(s, notes) ?: explain(s);
 	if (!ret)
-		note_slowest(s, notes);
+		ret = note_slowest(s, notes);
 	grt_notes_write(&first, pass->writer);
 	return ret;
 }
