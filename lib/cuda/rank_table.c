@@ -196,8 +196,8 @@ static uint32_t *sort_by_late(struct grt_collectives *c)
 }
 
 /**
- * struct late - the collectives by which a rank was late most: down to the first that is less than half as late
- * as the one before, or until they make nine tenths of the time
+ * struct late - the collectives by which a rank was late most: down to the first that is less than half as
+ * late as the one before, or until they make nine tenths of the time
  * @why: what most of that time was lost by, of those that are explained
  */
 struct late {

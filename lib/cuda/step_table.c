@@ -194,8 +194,8 @@ static uint64_t own_excess(const struct grt_steps *s, const struct grt_step *k)
 	return k->number && over > comm ? over - comm : 0;
 }
 
-/** struct slow - the steps of a rank that took the most more: down to the first that took less than half as much
- * more as the one before; @least: what the last of them took more */
+/** struct slow - the steps of a rank that took the most more: down to the first that took less than half as
+ * much more as the one before; @least: what the last of them took more */
 struct slow {
 	const struct grt_step *worst;
 	uint64_t most;
