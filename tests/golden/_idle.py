@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""_idle.py GRTRACE TRACE...: busy time, idle time and its causes, computed from `dump --json` without any of the
+"""_idle.py GRTRACE TRACE..., or _idle.py --files DUMP REPORT: busy time, idle time and its causes, computed from `dump --json` without any of the
 library's joins, compared with `report --by idle --json`. Every gap is cut at all moments at which anything is known
 to change, and each piece gets its cause by looking through all records."""
 
@@ -12,9 +12,8 @@ import sys
 WAITS = ("Synchronize",)
 
 
-def dump(grtrace, trace):
-    out = subprocess.run([grtrace, "dump", "--json", trace], stdout=subprocess.PIPE, text=True, check=False).stdout
-    return [json.loads(line) for line in out.splitlines()]
+def read(grtrace, *args):
+    return subprocess.run([grtrace, *args], stdout=subprocess.PIPE, text=True, check=False).stdout
 
 
 class Work:
@@ -183,10 +182,9 @@ def causes(kind, threads, works, first, last):
     return busy, {c: ns for c, ns in sums.items() if ns}
 
 
-def compare(grtrace, trace):
-    report = json.loads(subprocess.run([grtrace, "report", "--by", "idle", "--json", trace], stdout=subprocess.PIPE,
-                                       text=True, check=False).stdout)
-    events = dump(grtrace, trace)
+def compare(trace, dump, report):
+    report = json.loads(report)
+    events = [json.loads(line) for line in dump.splitlines()]
     first, last = report["recording"]["from"], report["recording"]["to"]
     first_of_trace[0] = first
     works = drm_work(events, last)
@@ -214,5 +212,12 @@ def compare(grtrace, trace):
     return bad
 
 
+def main(program, *traces):
+    if program == "--files":
+        return compare(traces[1], *(open(name, encoding="utf-8").read() for name in traces))
+    return max(compare(t, read(program, "dump", "--json", t), read(program, "report", "--by", "idle", "--json", t))
+               for t in traces)
+
+
 if __name__ == "__main__":
-    sys.exit(max(compare(sys.argv[1], t) for t in sys.argv[2:]))
+    sys.exit(main(*sys.argv[1:]))

@@ -5,7 +5,8 @@
 # loops of kmscube and glmark2 sleep for, which is the GPU or the display. In soak
 # weston, too, which waits for a client that has no hardware to render on.
 # Frames, and what is to blame for late ones: tests/vm/frames, whose delays are on
-# purpose, and kmscube, which counts its frames.
+# purpose, and kmscube, which counts its frames. Idle time of the software GPU by its
+# cause: tests/vm/idle_causes, which measures what it does between two jobs.
 
 # shellcheck source=tests/vm/_lib.sh
 . "$(dirname -- "$0")/_lib.sh"
@@ -64,6 +65,27 @@ each_frame() {
 	PY
 }
 
+# Each cause for as long as the program did that, to 2 ms and a twentieth; in all, what the dump says.
+idle_causes() {
+	python3 - "$work/out/idle.said" "$work/out/idle.json" <<-'PY' &&
+		import collections, json, sys
+		said = {n: list(map(int, v)) for n, *v in (line.split() for line in open(sys.argv[1]) if line[0].islower())}
+		report = json.load(open(sys.argv[2]))
+		device = max(report["idle_devices"], key=lambda d: d["work"])
+		idle = {k[5:]: ns for k, ns in device.items() if k.startswith("idle_")}
+		ran = sum(v[1] for v in said.values())
+		ready = sum(v[2] for v in said.values())
+		want = {c: v[0] - v[1] - v[2] for c, v in said.items() if c not in ("running", "runnable")}
+		want["running or runnable"] = ran + ready
+		idle["running or runnable"] = idle["running"] + idle["runnable"] + idle["call"]
+		far = {c: (ns, idle[c]) for c, ns in want.items() if abs(ns - idle[c]) > 2e6 + ns / 20}
+		print(device["sentence"], len(want), "causes", far)
+		sys.exit(bool(far) or idle["running"] < ran - 2e6 or idle["runnable"] < 5e6 or
+		         device["busy"] + device["idle"] != device["window"] or len(want) != 7)
+	PY
+		python3 "$GRTRACE_SRC/tests/golden/_idle.py" --files "$work/out/idle.dump" "$work/out/idle.json"
+}
+
 n=0
 {
 	guest --timeout 400 --out "$work/out" -- bash /mnt/host/tests/vm/_waits_guest.sh "${GRTRACE_SOAK:+2}5" ${GRTRACE_SOAK:+long} >&2
@@ -73,6 +95,7 @@ n=0
 	check "glmark2 does" asleep glmark2-es2-drm gpu
 	check "each frame is there, and late ones are blamed on what delayed them" blamed
 	check "each frame of kmscube is there" each_frame
+	check "idle time is blamed on what the program did" idle_causes
 	if [ -n "${GRTRACE_SOAK:-}" ]; then
 		check "weston is woken by its client, the display, or in time for it" asleep weston named
 		check "its client by weston, the GPU, or to look at it again" asleep weston-simple-e named
