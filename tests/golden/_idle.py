@@ -25,7 +25,7 @@ class Work:
         self.__dict__.update(kw)
 
 
-def drm_work(events, last):
+def drm_work(events, began):
     """By ring: jobs of (ctx, seqno); a START that is missing is the later of COMMIT and the END before it."""
     jobs, rings = {}, collections.defaultdict(list)
     for e in events:
@@ -46,7 +46,7 @@ def drm_work(events, last):
             commit, end = j.get("COMMIT"), j.get("END")
             start = j.get("START", max(commit, reached) if commit else None)
             w = Work(asked=j.get("SUBMIT", commit), pid=j.get("pid"), tid=j.get("tid"),
-                     handed=commit or j.get("SUBMIT"))
+                     handed=commit or j.get("SUBMIT"), began=began.get(j.get("pid"), 0))
             if start is None or end is None or end < start:
                 return None
             w.start, w.end = start, end
@@ -124,6 +124,11 @@ class Thread:
         return out
 
 
+def began_of(events):
+    return {e["pid"]: e["time"] for e in events
+            if e["type"] == "THREAD" and e["what"] == "made" and e["pid"] == e["tid"]}
+
+
 def threads_of(events):
     threads, inside = collections.defaultdict(Thread), {}
     for e in events:
@@ -132,7 +137,7 @@ def threads_of(events):
         if e["type"] in ("OFF_CPU", "ASLEEP"):
             t.off.append((e["start"], e.get("woken") or 0, e["time"], e["reason"]))
             t.known = e["start"] if t.known is None else min(t.known, e["start"])
-        elif e["type"] == "THREAD" and e["what"] in ("created", "seen first, running", "seen first, off the CPU"):
+        elif e["type"] == "THREAD" and e["what"] in ("made", "seen_on", "seen_off"):
             t.known = e["time"] if t.known is None else min(t.known, e["time"])
         elif e["type"] == "LAUNCH":
             t.calls.append((e["begin"], e["time"], e["call"]))
@@ -187,7 +192,7 @@ def compare(trace, dump, report):
     events = [json.loads(line) for line in dump.splitlines()]
     first, last = report["recording"]["from"], report["recording"]["to"]
     first_of_trace[0] = first
-    works = drm_work(events, last)
+    works = drm_work(events, began_of(events))
     assert works is not None, "jobs of this trace have no known times"
     works.update(cuda_work(events))
     threads, bad = threads_of(events), 0

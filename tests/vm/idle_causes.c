@@ -133,9 +133,21 @@ static void submit(uint32_t ring, uint64_t ns, uint32_t in, uint32_t out)
 		fail("a job");
 }
 
+static void await(uint32_t sync)
+{
+	struct sync_wait w = {.handles = (uintptr_t)&sync, .until = INT64_MAX, .count = 1};
+
+	if (ioctl(gpu, SYNCOBJ_WAIT, &w))
+		fail("SYNCOBJ_WAIT");
+}
+
+/* One that is over. */
 static void job(void)
 {
-	submit(0, JOB_NS, 0, 0);
+	uint32_t sync = sync_object();
+
+	submit(0, JOB_NS, 0, sync);
+	await(sync);
 }
 
 static void cause_sleep(void)
@@ -196,11 +208,9 @@ static void cause_child(void)
 static void cause_gpu(void)
 {
 	uint32_t sync = sync_object();
-	struct sync_wait w = {.handles = (uintptr_t)&sync, .until = INT64_MAX, .count = 1};
 
 	submit(1, CAUSE_MS * MS, 0, sync);
-	if (ioctl(gpu, SYNCOBJ_WAIT, &w))
-		fail("SYNCOBJ_WAIT");
+	await(sync);
 }
 
 static void *hog(void *arg)
@@ -241,25 +251,23 @@ static void cause(const char *name, void (*call)(void), void *(*beside)(void *ar
 		pthread_join(thread, NULL);
 }
 
-/* The next job waits for one of another ring; it is the thread that waits for both. */
+/* The next job waits for one of another ring, for the rest of that one's time. */
 static void cause_scheduler(void)
 {
 	uint32_t first = sync_object(), second = sync_object();
-	struct sync_wait w = {.handles = (uintptr_t)&second, .until = INT64_MAX, .count = 1};
 	uint64_t before = clock_ns(CLOCK_MONOTONIC);
 
 	submit(1, CAUSE_MS * MS, 0, first);
 	submit(0, JOB_NS, first, second);
-	if (ioctl(gpu, SYNCOBJ_WAIT, &w))
-		fail("SYNCOBJ_WAIT");
-	printf("scheduler %llu 0 0\n", (unsigned long long)(clock_ns(CLOCK_MONOTONIC) - before));
+	printf("scheduler %llu 0 0\n",
+	       (unsigned long long)(CAUSE_MS * MS - (clock_ns(CLOCK_MONOTONIC) - before)));
+	await(second);
 }
 
 int main(void)
 {
 	cpu_set_t set;
 
-	setvbuf(stdout, NULL, _IOLBF, 0);
 	gpu = open_gpu();
 	if (pipe(pipe_ends) || pthread_barrier_init(&both, NULL, 2))
 		fail("pipe");
