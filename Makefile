@@ -323,7 +323,9 @@ $(MOCK)/app: tests/inject/mock/app.c $(MOCK)/libcuda.so.1 $(MOCK)/libcudart.so.1
 	$(call say,LINK,$@)$(CC) $(MOCK_CFLAGS) -o $@ $(filter %.c %.1 %.13,$^) -lpthread -lrt
 $(MOCK)/steps: tests/inject/mock/steps.c $(MOCK)/libcuda.so.1 $(MOCK)/libcudart.so.13
 	$(call say,LINK,$@)$(CC) $(MOCK_CFLAGS) -o $@ $(filter %.c %.1 %.13,$^) -lpthread
-inject-tests: $(INJECT) $(MOCK)/app $(MOCK)/steps $(MOCK)/libcupti.so.13 $(BIN) $(O)/tests/inject/records $(O)/tests/inject/joined
+$(MOCK)/timed: tests/inject/mock/timed.c $(MOCK)/libcuda.so.1 $(MOCK)/libcudart.so.13
+	$(call say,LINK,$@)$(CC) $(MOCK_CFLAGS) -o $@ $(filter %.c %.1 %.13,$^) -lpthread
+inject-tests: $(INJECT) $(MOCK)/app $(MOCK)/steps $(MOCK)/timed $(MOCK)/libcupti.so.13 $(BIN) $(O)/tests/inject/records $(O)/tests/inject/joined
 
 unit-tests: $(UNIT)
 test-tools: $(TOOLS) $(BIN) $(INJECT)
@@ -384,6 +386,7 @@ bench: all test-tools bench-modules
 	bench/text.sh $(O)
 	bench/merge.sh $(O)
 	bench/launches.sh $(O)
+	bench/path.sh $(O)
 	bench/flame.sh $(O)
 	bench/export.sh $(O)
 	bench/rocm.sh $(O)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cmd.h"
+#include "terminal.h"
 #include "table/cells.h"
 
 static const char *const help_of[SOURCES] = {
@@ -128,6 +129,7 @@ int source_list(bool json)
 {
 	struct source_answer a;
 
+	terminal_page();
 	source_list_look();
 	if (json && source_list_machine())
 		return cmd_fail(EXIT_FAILED, strerror(ENOMEM), NULL, "the list of sources");

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cmds/source_list.h"
+#include "cmds/terminal.h"
 #include "doctor.h"
 
 static struct {
@@ -259,6 +260,7 @@ static int doctor_run(int argc, char **argv)
 
 	if (status != EXIT_DONE)
 		return status;
+	terminal_page();
 	source_list_look();
 	if (opt.input)
 		ret = doctor_recording(&trace, opt.input, &err);

@@ -79,6 +79,7 @@ struct monitor {
 	bool json;
 	bool quiet;
 	bool verbose;
+	bool wide;
 	bool live;
 	uint32_t classes;
 	struct grt_session *session;

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cmds/terminal.h"
 #include "report.h"
 #include "report_text.h"
 #include "base/units.h"
@@ -63,6 +64,7 @@ void report_look(struct report *r)
 
 	*h = *grt_session_health(r->session);
 	h->events -= b->events;
+	h->left_out -= b->left_out;
 	h->unknown -= b->unknown;
 	h->packets -= b->packets;
 	h->bytes -= b->bytes;
@@ -123,6 +125,10 @@ static void note_health(struct report *r, const struct grt_health *h)
 	report_text_notes(&r->notes, h);
 	reading_note_window(&r->notes, r->session, &r->span);
 	reading_note_health(&r->notes, h, r->live ? NULL : &r->span, report_unread(r));
+	if (r->filtered)
+		grt_note(
+			&r->notes,
+			"tables cover what --pid, --comm and --ring leave; jobs and waits, and the balance, cover all");
 	if (r->narrowed)
 		grt_note(&r->notes, "the balance covers the whole recording, also outside --from and --to");
 }
@@ -140,7 +146,10 @@ static void report_print_write_notes(struct report *r, const struct grt_health *
 
 static const struct grt_writer_ops *chosen_writer(const struct report *r)
 {
-	return r->a.pass.json ? &writer_json : r->a.pass.csv ? &writer_csv : &writer_text;
+	return r->page		? &writer_columns
+	       : r->a.pass.json ? &writer_json
+	       : r->a.pass.csv	? &writer_csv
+				: &writer_text;
 }
 
 /* What people are told first. */
@@ -154,13 +163,16 @@ static bool is_first(void *arg, const struct grt_part *part, const void *state)
 
 static int begin_output(struct report *r)
 {
-	const struct grt_writer_options o = {
-		.out = stdout,
+	struct grt_writer_options o = {
+		.out = r->out,
 		.verbose = r->verbose,
 		.colour = !r->a.pass.json && !r->a.pass.csv && cmd_colour(),
 	};
-	int ret = grt_writer_new(&r->a.pass.writer, chosen_writer(r), &o);
+	int ret;
 
+	if (!r->page)
+		terminal_fit(&o, r->wide);
+	ret = grt_writer_new(&r->a.pass.writer, chosen_writer(r), &o);
 	if (ret)
 		return ret;
 	grt_writer_begin(r->a.pass.writer);

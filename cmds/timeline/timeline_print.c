@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cmds/terminal.h"
 #include "timeline.h"
 #include "base/units.h"
 
@@ -27,10 +28,14 @@ static void timeline_print_write_recording(struct timeline *tl)
 
 	reading_recording(&f, tl->session, tl->input);
 	reading_span_fields(&f, &tl->span);
-	if (tl->ring)
-		grt_field_add(&f, "only_ring", GRT_CELL_TEXT, (struct grt_cell){.text = tl->ring}, NULL);
-	if (tl->by_pid)
-		grt_field_number(&f, "only_pid", tl->pid, NULL);
+	if (tl->filter->ring)
+		grt_field_add(&f, "only_ring", GRT_CELL_TEXT, (struct grt_cell){.text = tl->filter->ring},
+			      NULL);
+	if (tl->filter->comm)
+		grt_field_add(&f, "only_comm", GRT_CELL_TEXT, (struct grt_cell){.text = tl->filter->comm},
+			      NULL);
+	if (tl->filter->pid)
+		grt_field_number(&f, "only_pid", tl->filter->pid, NULL);
 	if (!tl->latency_only)
 		grt_field_number(&f, "columns", columns, NULL);
 	if (columns && !tl->a.pass.json)
@@ -44,7 +49,7 @@ static void timeline_print_write_recording(struct timeline *tl)
 
 static void note_selection(struct timeline *tl)
 {
-	if (tl->ring || tl->by_pid)
+	if (tl->filtered)
 		grt_note(
 			&tl->notes,
 			"bars, gaps and latencies cover the selected jobs only; other jobs may have run in the gaps");
@@ -80,8 +85,11 @@ static bool timeline_print_is_shown(void *arg, const struct grt_part *part, cons
 
 int timeline_print(struct timeline *tl)
 {
-	const struct grt_writer_options o = {
-		.out = stdout, .verbose = tl->verbose, .colour = tl->look.colour};
+	const struct grt_writer_options o = {.out = stdout,
+					     .verbose = tl->verbose,
+					     .colour = tl->look.colour,
+					     .width = terminal_width() ? tl->look.width : 0,
+					     .utf8 = tl->look.utf8};
 	struct grt_pass *pass = &tl->a.pass;
 	int ret = grt_writer_new(&pass->writer, pass->json ? &writer_json : &writer_text, &o);
 

@@ -154,6 +154,18 @@ static int step_log_by_start(const void *a, const void *b)
 	return x->start != y->start ? (x->start < y->start ? -1 : 1) : (x->end > y->end) - (x->end < y->end);
 }
 
+/* They often are in order. */
+static void step_log_order(void *array, uint32_t n, size_t size, int (*compare)(const void *a, const void *b))
+{
+	const char *at = array;
+
+	for (uint32_t i = 1; i < n; i++, at += size)
+		if (compare(at, at + size) > 0) {
+			qsort(array, n, size, compare);
+			return;
+		}
+}
+
 uint32_t grt_step_log_first_call(const struct grt_step_process *p, uint64_t from)
 {
 	uint32_t low = 0, high = p->calls;
@@ -207,13 +219,19 @@ static uint8_t step_log_class(const struct grt_image *image, uint32_t name, uint
 }
 
 /* Kernels of a graph are many, and have no name in common. */
-static void step_log_join(struct grt_step_process *p, struct grt_step_work *w)
+static void step_log_join(struct grt_step_process *p, struct grt_step_work *w, uint32_t *near)
 {
-	uint32_t at = w->launched ? grt_step_log_first_call(p, w->launched) : p->calls;
+	/* mostly that of the work before, or the next one */
+	uint32_t at = *near;
 	const struct grt_cuda_call *row;
 
-	if (at == p->calls || p->call[at].begin != w->launched)
+	for (; at < p->calls && at < *near + 2 && p->call[at].begin != w->launched; at++)
+		;
+	if (w->launched && (at >= p->calls || p->call[at].begin != w->launched))
+		at = grt_step_log_first_call(p, w->launched);
+	if (!w->launched || at == p->calls || p->call[at].begin != w->launched)
 		return;
+	*near = at;
 	w->call = at;
 	p->call[at].works = true;
 	/* BPF's stacks come behind their launches */
@@ -226,17 +244,16 @@ static void step_log_join(struct grt_step_process *p, struct grt_step_work *w)
 static int step_log_sort_process(struct grt_step_process *p)
 {
 	uint8_t *known = calloc((size_t)p->image->strings + 1, 1);
+	uint32_t near = 0;
 
 	if (!known)
 		return -ENOMEM;
-	if (p->calls)
-		qsort(p->call, p->calls, sizeof(*p->call), step_log_by_begin);
-	if (p->works)
-		qsort(p->work, p->works, sizeof(*p->work), step_log_by_start);
+	step_log_order(p->call, p->calls, sizeof(*p->call), step_log_by_begin);
+	step_log_order(p->work, p->works, sizeof(*p->work), step_log_by_start);
 	for (uint32_t i = 0; i < p->works; i++) {
 		if (p->work[i].class != GRT_STEP_COPIES)
 			p->work[i].class = step_log_class(p->image, p->work[i].name, known);
-		step_log_join(p, &p->work[i]);
+		step_log_join(p, &p->work[i], &near);
 	}
 	free(known);
 	return 0;

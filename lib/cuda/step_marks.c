@@ -190,15 +190,18 @@ static bool is_step_of_optimizer(const struct grt_image *i, const struct grt_ima
 	       (strstr(file, "/optim") || strstr(function, "ptim"));
 }
 
-/* The line of Python that a frame was called from; 0: none. */
+/* The line of Python, outside of optimizers and what they are wrapped in, that a frame was called from; 0:
+ * none. */
 static uint32_t python_caller(const struct grt_image *i, uint32_t node)
 {
 	const struct grt_image_node *n = grt_image_node(i, node);
+	const char *file;
 
 	do {
 		node = n ? n->caller : 0;
 		n = grt_image_node(i, node);
-	} while (n && !n->file);
+		file = n ? grt_image_string(i, n->file) : NULL;
+	} while (n && (!file || strstr(file, "/optim")));
 	return n ? node : 0;
 }
 
@@ -340,11 +343,15 @@ static bool is_nested(uint32_t *gap, uint32_t n, uint32_t period)
 static void set_range(const struct row *r, struct mark *k)
 {
 	const uint32_t *place = r->place + k->symbol->at;
+	uint32_t alike = 0;
 
 	k->to = k->symbol->count - 1;
-	for (uint32_t i = 0; i < k->to; i++)
+	for (uint32_t i = 0; i < k->to; i++) {
 		r->gap[i] = place[i + 1] - place[i];
-	qsort(r->gap, k->to, sizeof(*r->gap), marks_by_number);
+		alike += r->gap[i] == r->gap[0];
+	}
+	if (alike < k->to)
+		qsort(r->gap, k->to, sizeof(*r->gap), marks_by_number);
 	k->period = r->gap[k->to / 2];
 	while (k->from < k->to && !about(place[k->from + 1] - place[k->from], k->period))
 		k->from++;
@@ -439,11 +446,11 @@ static bool is_same_code(const struct grt_step_marks *m, const struct grt_step_p
 	return x->name == y->name && x->call == y->call;
 }
 
-/* The place nearest to @want, not further from it than a quarter of a step, where the code of @like is. */
+/* The place nearest to @want, not further from it than @slack, where the code of @like is. */
 static bool find_near(const struct grt_step_marks *m, const struct grt_step_process *p, uint32_t like,
-		      int64_t want, uint32_t length, uint32_t *out)
+		      int64_t want, uint32_t slack, uint32_t *out)
 {
-	for (int64_t off = 0; off <= length / 4; off++)
+	for (int64_t off = 0; off <= slack; off++)
 		for (int64_t at = want - off; at <= want + off; at += off ? 2 * off : 1)
 			if (at >= 0 && at < m->launches && is_same_code(m, p, (uint32_t)at, like)) {
 				*out = (uint32_t)at;
@@ -452,14 +459,17 @@ static bool find_near(const struct grt_step_marks *m, const struct grt_step_proc
 	return false;
 }
 
-/* The step before the first cut is whole if it begins as the one behind it. */
+/*
+ * The step before the first cut is whole if it begins as the one behind it, and is as
+ * long: that code may be in it more than once, and first steps often have launches of their own.
+ */
 static void add_first(struct grt_step_marks *m, const struct grt_step_process *p)
 {
 	uint32_t length = m->cut[1] - m->cut[0], at;
 
 	if (m->cut[0] >= m->launches || !m->cut[0])
 		return;
-	if (!find_near(m, p, m->cut[0], (int64_t)m->cut[0] - length, length, &at) || at >= m->cut[0]) {
+	if (!find_near(m, p, m->cut[0], (int64_t)m->cut[0] - length, 1, &at) || at >= m->cut[0]) {
 		m->cut_off++;
 		return;
 	}
@@ -474,7 +484,7 @@ static void add_last(struct grt_step_marks *m, const struct grt_step_process *p)
 {
 	uint32_t last = m->cut[m->cuts - 1], length = last - m->cut[m->cuts - 2], at;
 
-	if (find_near(m, p, last - 1, (int64_t)last + length - 1, length, &at) && at >= last)
+	if (find_near(m, p, last - 1, (int64_t)last + length - 1, length / 4, &at) && at >= last)
 		m->cut[m->cuts++] = at + 1;
 	else
 		m->cut_off++;

@@ -182,7 +182,10 @@ static int note_how(struct grt_steps *s, struct grt_pass *pass)
 	return ret;
 }
 
-/* What a step took above the median, but for longer communication: with that it waited for another rank. */
+/*
+ * What a step took above the median, but for longer communication: with that it waited for another rank.
+ * The first step of all has things to set up.
+ */
 static uint64_t own_excess(const struct grt_steps *s, const struct grt_step *k)
 {
 	const struct grt_step_rank *r = grt_steps_rank(s, k->rank);
@@ -191,7 +194,7 @@ static uint64_t own_excess(const struct grt_steps *s, const struct grt_step *k)
 				? k->parts.ns[GRT_STEP_COMM] - r->median.ns[GRT_STEP_COMM]
 				: 0;
 
-	return over > comm ? over - comm : 0;
+	return k->number && over > comm ? over - comm : 0;
 }
 
 /** struct slow - the steps of a rank that took about as much more as the one that took the most more */
@@ -354,6 +357,21 @@ static int write_ranks(void *state, const struct grt_part *part, struct grt_pass
 	return ret;
 }
 
+/* What the summary says of them: nothing where there are none. */
+static int write_sentences(void *state, const struct grt_part *part, struct grt_pass *pass)
+{
+	struct grt_steps *s = state;
+	int ret = grt_steps_find(s);
+
+	(void)part;
+	if (ret || !grt_steps_count(s))
+		return ret;
+	ret = grt_rank_table_note(s, pass->notes) ?: explain(s);
+	if (!ret)
+		note_slowest(s, pass);
+	return ret;
+}
+
 /* --------------------------------------------------------------- analysis */
 
 static const struct grt_part step_parts[] = {
@@ -362,6 +380,8 @@ static const struct grt_part step_parts[] = {
 	 .write = write_steps},
 	{"rank", "ranks of one job, and who was late to its collectives", GRT_PART_BY | GRT_PART_NO_JOBS, 0,
 	 &grt_rank_table, .tables = GRT_TABLES(&grt_collective_table), .write = write_ranks},
+	{"slow_steps", "the slowest steps and the latest rank, in a sentence each",
+	 GRT_PART_SUMMARY | GRT_PART_NO_JOBS, .write = write_sentences},
 	{.name = NULL},
 };
 

@@ -70,4 +70,17 @@ enum grt_flamegraph_form grt_flamegraph_form(const char *path);
 int grt_flamegraph_write(const struct grt_stacks *s, enum grt_flamegraph_form form,
 			 const struct grt_flamegraph_look *look, int fd, struct grt_flamegraph_count *count);
 
+/** grt_flamegraph_colour - the colour of frames of this frame's kind: red, green, blue, up to 255 */
+void grt_flamegraph_colour(const char *frame, unsigned int rgb[3]);
+
+struct grt_page;
+
+/**
+ * grt_flamegraph_put - a sealed tree as blocks of a page that has more than one graph
+ * @graph: what the scripts of the page call it; the names of its blocks begin so
+ * Return: 0 or -ENOMEM
+ */
+int grt_flamegraph_put(const struct grt_stacks *s, const struct grt_flamegraph_look *look, const char *graph,
+		       struct grt_page *p);
+
 #endif /* GRT_FLAMEGRAPH_FLAMEGRAPH_H */

@@ -5,6 +5,15 @@
  */
 #include "flamegraph_parts.h"
 
+/* Opens the block NAME of a graph, which begins with what the graph is called. */
+static void flamegraph_html_block(struct grt_page *p, const char *graph, const char *name)
+{
+	char text[64];
+
+	snprintf(text, sizeof(text), "%s%s", graph, name);
+	grt_page_block(p, text);
+}
+
 /* What a column has of a frame. */
 typedef void flamegraph_html_column(const struct flamegraph *f, struct grt_page *p,
 				    const struct grt_stacks_step *at);
@@ -53,20 +62,20 @@ static const struct column {
 	flamegraph_html_column *put;
 	bool compared;
 } columns[] = {
-	{"flame-name", flamegraph_html_name, false},
-	{"flame-depth", flamegraph_html_depth, false},
-	{"flame-low", flamegraph_html_now_low, false},
-	{"flame-high", flamegraph_html_now_high, false},
-	{"flame-before-low", flamegraph_html_before_low, true},
-	{"flame-before-high", flamegraph_html_before_high, true},
+	{"-name", flamegraph_html_name, false},
+	{"-depth", flamegraph_html_depth, false},
+	{"-low", flamegraph_html_now_low, false},
+	{"-high", flamegraph_html_now_high, false},
+	{"-before-low", flamegraph_html_before_low, true},
+	{"-before-high", flamegraph_html_before_high, true},
 };
 
-static void flamegraph_html_put_columns(const struct flamegraph *f, struct grt_page *p)
+static void flamegraph_html_put_columns(const struct flamegraph *f, const char *graph, struct grt_page *p)
 {
 	for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++) {
 		if (columns[i].compared && !f->sum[GRT_STACKS_BEFORE])
 			continue;
-		grt_page_block(p, columns[i].name);
+		flamegraph_html_block(p, graph, columns[i].name);
 		for (uint32_t k = 0; k < f->frames; k++)
 			columns[i].put(f, p, &f->frame[k]);
 		grt_page_block_end(p);
@@ -74,13 +83,13 @@ static void flamegraph_html_put_columns(const struct flamegraph *f, struct grt_p
 }
 
 /* Text of frames has no line breaks: grt_stacks_name() escapes them. */
-static void flamegraph_html_put_names(const struct flamegraph *f, struct grt_page *p)
+static void flamegraph_html_put_names(const struct flamegraph *f, const char *graph, struct grt_page *p)
 {
 	uint32_t names = grt_stacks_names(f->s);
 	const char *text;
 	size_t len;
 
-	grt_page_block(p, "flame-names");
+	flamegraph_html_block(p, graph, "-names");
 	for (uint32_t i = 0; i < names; i++) {
 		text = grt_stacks_text(f->s, i, &len);
 		if (i)
@@ -88,7 +97,7 @@ static void flamegraph_html_put_names(const struct flamegraph *f, struct grt_pag
 		grt_page_put(p, text, len);
 	}
 	grt_page_block_end(p);
-	grt_page_block(p, "flame-kinds");
+	flamegraph_html_block(p, graph, "-kinds");
 	for (uint32_t i = 0; i < names; i++) {
 		text = grt_stacks_text(f->s, i, &len);
 		grt_page_u8(p, (uint8_t)flamegraph_kind_of(text, len));
@@ -122,9 +131,9 @@ static void flamegraph_html_put_notes(struct grt_page *p, const struct grt_notes
 	grt_page_text(p, "]");
 }
 
-static void flamegraph_html_put_look(const struct flamegraph *f, struct grt_page *p)
+static void flamegraph_html_put_look(const struct flamegraph *f, const char *graph, struct grt_page *p)
 {
-	grt_page_block(p, "flame");
+	flamegraph_html_block(p, graph, "");
 	grt_page_printf(p, "{\"frames\": %u,\n\"weight\": %llu,\n\"before\": %llu", f->frames,
 			(unsigned long long)grt_stacks_total(f->s, GRT_STACKS_NOW),
 			(unsigned long long)grt_stacks_total(f->s, GRT_STACKS_BEFORE));
@@ -138,11 +147,11 @@ static void flamegraph_html_put_look(const struct flamegraph *f, struct grt_page
 	grt_page_block_end(p);
 }
 
-void flamegraph_html_put_data(struct flamegraph *f, struct grt_page *p)
+static void flamegraph_html_put_data(const struct flamegraph *f, const char *graph, struct grt_page *p)
 {
-	flamegraph_html_put_look(f, p);
-	flamegraph_html_put_names(f, p);
-	flamegraph_html_put_columns(f, p);
+	flamegraph_html_put_look(f, graph, p);
+	flamegraph_html_put_names(f, graph, p);
+	flamegraph_html_put_columns(f, graph, p);
 }
 
 int flamegraph_html(struct flamegraph *f)
@@ -150,6 +159,19 @@ int flamegraph_html(struct flamegraph *f)
 	struct grt_page p;
 
 	grt_page_begin(&p, &f->out, f->look->title ? f->look->title : "Flame graph");
-	flamegraph_html_put_data(f, &p);
+	flamegraph_html_put_data(f, "flame", &p);
 	return grt_page_end(&p);
+}
+
+int grt_flamegraph_put(const struct grt_stacks *s, const struct grt_flamegraph_look *look, const char *graph,
+		       struct grt_page *p)
+{
+	struct grt_flamegraph_count count;
+	struct flamegraph f = {.s = s, .look = look, .count = &count};
+	int ret = flamegraph_prepare(&f, 0);
+
+	if (!ret)
+		flamegraph_html_put_data(&f, graph, p);
+	flamegraph_free(&f);
+	return ret;
 }

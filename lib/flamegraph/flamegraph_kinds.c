@@ -24,3 +24,11 @@ unsigned int flamegraph_kind_of(const char *text, size_t len)
 		i++;
 	return i;
 }
+
+void grt_flamegraph_colour(const char *frame, unsigned int rgb[3])
+{
+	const struct flamegraph_kind *kind = &flamegraph_kinds[flamegraph_kind_of(frame, strlen(frame))];
+
+	for (int i = 0; i < 3; i++)
+		rgb[i] = kind->colour[i];
+}

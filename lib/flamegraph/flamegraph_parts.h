@@ -58,8 +58,15 @@ void flamegraph_svg(struct flamegraph *f);
 /** flamegraph_html - the page, of all frames. Return: 0, -ENOMEM, or -errno of a failed write */
 int flamegraph_html(struct flamegraph *f);
 
-/** flamegraph_html_put_data - the blocks of a page */
-void flamegraph_html_put_data(struct flamegraph *f, struct grt_page *p);
+/**
+ * flamegraph_prepare - sums, and the frames to draw
+ * @least: frames that weigh less are left out
+ * Return: 0 or -ENOMEM
+ */
+int flamegraph_prepare(struct flamegraph *f, uint64_t least);
+
+/** flamegraph_free - what that made */
+void flamegraph_free(struct flamegraph *f);
 
 /* The files of web/, each ended by NUL. */
 extern const char flamegraph_js[], flamegraph_css[];

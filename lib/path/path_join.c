@@ -160,9 +160,9 @@ static void join_waited(struct grt_path *s, uint32_t at, uint32_t call, uint32_t
 
 	if (work == GRT_PATH_NONE || call == GRT_PATH_NONE)
 		return;
-	while (p->prev != call && p->prev != GRT_PATH_NONE && time_of(s, p->prev) >= time_of(s, work))
+	while (p->prev != call && p->prev != GRT_PATH_NONE && grt_path_graph_before(&s->graph, work, p->prev))
 		p = point_of(s, p->prev);
-	if (p->how == GRT_PATH_WAITS && !p->inferred)
+	if ((p->how == GRT_PATH_WAITS && !p->inferred) || !grt_path_graph_before(&s->graph, work, at))
 		return;
 	path_wait(s, p, work, inferred);
 	for (uint32_t i = p->prev; i != call && i != GRT_PATH_NONE; i = p->prev) {
@@ -206,6 +206,16 @@ static bool launched_before(struct grt_path *s, uint32_t work, uint32_t call)
 	return launch == GRT_PATH_NONE || call == GRT_PATH_NONE || time_of(s, launch) <= time_of(s, call);
 }
 
+/* Whether the last work that a stream was given before a call was over after the call had returned. */
+static bool is_over_later(struct grt_path *s, const struct path_lane *stream, uint32_t call, uint32_t at)
+{
+	uint32_t work = stream->kind == PATH_STREAM ? stream->launched : GRT_PATH_NONE;
+
+	return work != GRT_PATH_NONE && call != GRT_PATH_NONE && point_of(s, work)->dep != GRT_PATH_NONE &&
+	       time_of(s, point_of(s, work)->dep) <= time_of(s, call) &&
+	       grt_path_graph_before(&s->graph, at, work + 1);
+}
+
 /* Where it is not known which stream it waits for, the last work of the process is taken. */
 static void join_sync_call_end(struct grt_path *s, uint32_t at, struct grt_path_point *p)
 {
@@ -215,16 +225,24 @@ static void join_sync_call_end(struct grt_path *s, uint32_t at, struct grt_path_
 
 	p->dep = GRT_PATH_NONE;
 	call = end_call(s, at, p);
+	if (l->target && !l->inferred && is_over_later(s, &s->lane[l->target], call, at))
+		s->count.backwards++;
 	if (work != GRT_PATH_NONE && launched_before(s, work, call))
 		join_waited(s, at, call, work, inferred);
 }
 
+/* Where it waits for several streams, the point at which all are over comes with the call's end in the order.
+ */
 static void join_context_call_end(struct grt_path *s, uint32_t at, struct grt_path_point *p)
 {
-	uint32_t work = s->lane[p->dep].last;
+	bool several = s->lane[p->dep].streams > 1;
+	uint32_t work = s->lane[p->dep].last, call;
 
 	p->dep = GRT_PATH_NONE;
-	join_waited(s, at, end_call(s, at, p), work, false);
+	call = end_call(s, at, p);
+	if (several && call != GRT_PATH_NONE)
+		p->prev = call;
+	join_waited(s, at, call, work, false);
 }
 
 static void join_wait_end(struct grt_path *s, uint32_t at, struct grt_path_point *p)
@@ -248,23 +266,31 @@ static void join_sync(struct grt_path *s, uint32_t at, struct grt_path_point *p)
 
 /* ------------------------------------------------------------------- CUDA */
 
-/* The last work of the context's other streams which is not over yet. */
+static void order_behind(struct grt_path *s, struct path_lane *stream, uint32_t work)
+{
+	for (unsigned int i = 0; i < PATH_ORDERED; i++)
+		if (stream->ordered[i] == GRT_PATH_NONE || stream->ordered[i] == work) {
+			stream->ordered[i] = work;
+			return;
+		}
+	s->count.over++;
+}
+
+/* The last work of the context's other streams which is not over yet: a recording does not say which is
+ * meant. */
 static void join_order(struct grt_path *s, uint32_t at, struct grt_path_point *p)
 {
 	struct path_lane *stream = &s->lane[p->dep], *l;
-	unsigned int n = 0;
+	unsigned int left = PATH_LOOKED_AT;
 
 	p->dep = GRT_PATH_NONE;
-	for (uint32_t i = 0; i < s->lanes; i++) {
+	for (uint32_t i = s->lane[stream->in].stream; i && left; i = l->stream, left--) {
 		l = &s->lane[i];
-		if (l->kind != PATH_STREAM || l == stream || l->in != stream->in ||
-		    l->launched == GRT_PATH_NONE || !grt_path_graph_before(&s->graph, at, l->launched + 1))
-			continue;
-		if (n == PATH_ORDERED)
-			s->count.over++;
-		else
-			stream->ordered[n++] = l->launched + 1;
+		if (l != stream && l->launched != GRT_PATH_NONE &&
+		    grt_path_graph_before(&s->graph, at, l->launched + 1))
+			order_behind(s, stream, l->launched + 1);
 	}
+	s->count.over += !left;
 }
 
 /* A point that may only be reached when others were; itself it takes no time. */

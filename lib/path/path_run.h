@@ -48,17 +48,18 @@ enum path_lane_kind {
 	PATH_RING,
 };
 
-/* Streams that another stream is told to wait for at a time. */
+/* Streams that another stream is told to wait for at a time, and of a context that are looked at for that. */
 #define PATH_ORDERED 4U
+#define PATH_LOOKED_AT 256U
 
 /**
  * struct path_lane - what has an order of its own
  * @id: of the process, thread, context, stream or ring
- * @device: a ring's; @context, @gpu: a stream's; @streams: how many a context has
+ * @device: a ring's; @context, @gpu: a stream's
+ * @streams: how many a context has, of which @stream is the last; of a stream @stream is the one before
  * @image: number of the process image, of contexts and streams
  * @in: the lane that it is part of
  * @followed: a thread's records say when it ran; @tracer: it is grtrace's own
- * @ordered_at: a stream was told to wait, and work has not been launched since; 0: it was not
  * @end: of the last job that was taken in, ns
  * @last: the last point so far; of contexts, the last
  *	end of all work, of processes of any
@@ -79,9 +80,9 @@ struct path_lane {
 	uint32_t context;
 	uint32_t gpu;
 	uint32_t streams;
+	uint32_t stream;
 	uint32_t image;
 	uint32_t in;
-	uint64_t ordered_at;
 	uint64_t end;
 	uint64_t number;
 	uint32_t last;
@@ -144,6 +145,7 @@ struct grt_path_count {
 /**
  * struct grt_path - the graph and what its numbers mean
  * @from, @to: what is looked at
+ * @orders: streams were told to wait for others so often
  * @error: there was no memory for a lane, activity or fence
  * @segment: of the path in the order of time, after grt_path_finish()
  * @first, @end: of the path, ns; @last: the point that it ends with
@@ -152,6 +154,7 @@ struct grt_path {
 	uint64_t from;
 	uint64_t to;
 	int error;
+	uint64_t orders;
 	struct grt_path_graph graph;
 	struct grt_launches *launches;
 	struct grt_frames frames;

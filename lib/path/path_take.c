@@ -204,8 +204,11 @@ static uint32_t lane_stream(struct grt_path *s, const struct grt_image *image, u
 						   .context = context,
 						   .id = stream,
 						   .in = in});
-	if (in && s->lanes > lanes)
+	if (in && lane && s->lanes > lanes) {
+		s->lane[lane].stream = s->lane[in].stream;
+		s->lane[in].stream = lane;
 		s->lane[in].streams++;
+	}
 	return lane;
 }
 
@@ -262,10 +265,9 @@ static int take_sync(struct grt_path *s, const struct grt_ev_gpu_sync *e, const 
 			: lane_context(s, image, e->context);
 	if (!target)
 		return 0;
-	if (e->kind == GRT_CUDA_SYNC_ORDER && stream)
-		s->lane[target].ordered_at = launch->begin;
 	if (e->kind == GRT_CUDA_SYNC_ORDER && !stream)
 		return 0;
+	s->orders += e->kind == GRT_CUDA_SYNC_ORDER;
 	point = path_put(s, e->kind == GRT_CUDA_SYNC_ORDER ? PATH_ORDER : PATH_SYNC, lane, launch->begin, 0,
 			 target);
 	s->graph.point[point].inferred = e->kind == GRT_CUDA_SYNC_EVENT;
@@ -284,22 +286,14 @@ struct span {
 static int put_span(struct grt_path *s, const struct span *w, const struct grt_image *image,
 		    const struct grt_launch *launch)
 {
-	struct path_lane *lane = &s->lane[w->lane];
 	bool is_short = path_clamp(s, w->end) <= path_clamp(s, w->start);
-	uint32_t process = s->lane[lane->in].in;
+	uint32_t process = s->lane[s->lane[w->lane].in].in;
 	uint32_t thread = launch ? path_lane_thread(s, image->pid, launch->tid) : PATH_NOBODY, point;
 	uint32_t late = path_act_of(s, &(struct path_act){.kind = PATH_IS_LAUNCHED, .lane = process});
-	bool order;
 
-	lane = &s->lane[w->lane];
-	order = lane->ordered_at && (!launch || launch->begin >= lane->ordered_at);
 	if (thread)
 		path_put(s, PATH_LAUNCH, thread, launch->begin, act_running(s, thread, 0),
-			 s->graph.points + 1 + order);
-	if (order) {
-		lane->ordered_at = 0;
-		path_put(s, PATH_AFTER_ORDER, w->lane, w->start, late, GRT_PATH_NONE);
-	}
+			 s->graph.points + 1);
 	point = path_put(s, PATH_WORK, w->lane, w->start, late, GRT_PATH_NONE);
 	s->graph.point[point].inferred = !thread || w->graph;
 	path_put(s, is_short ? PATH_SHORT_WORK_END : PATH_WORK_END, w->lane, w->end, w->act, GRT_PATH_NONE);
@@ -309,7 +303,7 @@ static int put_span(struct grt_path *s, const struct span *w, const struct grt_i
 static int take_span(struct grt_path *s, struct span *w, const struct path_act *key,
 		     const struct grt_image *image, const struct grt_launch *launch)
 {
-	int room = path_room(s, 4, w->start);
+	int room = path_room(s, 3, w->start);
 
 	if (!w->start || w->end < w->start)
 		s->count.untimed++;
@@ -641,9 +635,8 @@ static int path_add_streams(struct grt_path *s, uint32_t call)
 	const struct grt_path_point p = s->graph.point[call];
 	int room = path_room(s, s->lane[p.dep].streams, p.time);
 
-	for (uint32_t i = 0; room > 0 && i < s->lanes; i++)
-		if (s->lane[i].kind == PATH_STREAM && s->lane[i].in == p.dep)
-			path_put(s, PATH_STREAM_DONE, p.dep, p.time, 0, i);
+	for (uint32_t i = s->lane[p.dep].stream; room > 0 && i; i = s->lane[i].stream)
+		path_put(s, PATH_STREAM_DONE, p.dep, p.time, 0, i);
 	return room < 0 ? room : 0;
 }
 
@@ -659,11 +652,84 @@ static int path_add_all_streams(struct grt_path *s)
 	return ret;
 }
 
+/* struct launched - work by its stream and launch */
+struct launched {
+	uint32_t lane;
+	uint32_t work;
+	uint64_t begin;
+};
+
+static int launched_compare(const void *a, const void *b)
+{
+	const struct launched *x = a, *y = b;
+
+	if (x->lane != y->lane)
+		return x->lane < y->lane ? -1 : 1;
+	if (x->begin != y->begin)
+		return x->begin < y->begin ? -1 : 1;
+	return (x->work > y->work) - (x->work < y->work);
+}
+
+static uint32_t path_list_launched(const struct grt_path *s, struct launched *list)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < s->graph.points; i++) {
+		const struct grt_path_point *p = &s->graph.point[i];
+
+		if (p->mark == PATH_LAUNCH)
+			list[n++] = (struct launched){s->graph.point[p->dep].lane, p->dep, p->time};
+	}
+	qsort(list, n, sizeof(*list), launched_compare);
+	return n;
+}
+
+/* The first work that a stream was given at a moment or later; NULL: none */
+static const struct launched *path_first_launched(const struct launched *list, uint32_t n, uint32_t lane,
+						  uint64_t begin)
+{
+	uint32_t low = 0, high = n, mid;
+
+	while (low < high) {
+		mid = low + (high - low) / 2;
+		if (launched_compare(&list[mid], &(struct launched){lane, 0, begin}) < 0)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low < n && list[low].lane == lane ? &list[low] : NULL;
+}
+
+/* The first work that a stream is given after it was told to wait begins when what it waits for has come. */
+static int path_add_orders(struct grt_path *s)
+{
+	uint32_t n = s->graph.points, launched;
+	struct launched *list = s->orders ? malloc((size_t)n * sizeof(*list)) : NULL;
+	int room = 1;
+
+	if (!list)
+		return s->orders ? -ENOMEM : 0;
+	launched = path_list_launched(s, list);
+	for (uint32_t i = 0; i < n && room >= 0; i++) {
+		const struct grt_path_point p = s->graph.point[i];
+		const struct launched *first = NULL;
+
+		if (p.mark == PATH_ORDER)
+			first = path_first_launched(list, launched, p.dep, p.time);
+		room = first ? path_room(s, 1, p.time) : 1;
+		if (first && room > 0)
+			path_put(s, PATH_AFTER_ORDER, p.dep, s->graph.point[first->work].time, 0,
+				 GRT_PATH_NONE);
+	}
+	free(list);
+	return room < 0 ? room : 0;
+}
+
 int grt_path_finish(struct grt_path *s)
 {
 	int ret = grt_launches_flush(s->launches) ?: path_add_all_streams(s);
 
-	ret = ret ?: grt_path_graph_sort(&s->graph);
+	ret = ret ?: path_add_orders(s) ?: grt_path_graph_sort(&s->graph);
 
 	if (ret)
 		return ret;

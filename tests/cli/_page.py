@@ -1,8 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""_page.py FILE folded|heads|block NAME: what is in a page that grtrace wrote, read by another program than
-its own script: the stacks of its flame graph as folded lines (both weights of a comparison), what besides its
-blocks could run or be fetched (nothing is printed of a page that is alone), or the text of one block."""
+"""_page.py FILE folded|heads|block NAME|same JSON|checks JSON|lanes: what is in a page that grtrace wrote, read
+by another program than its own script:
+
+    folded       the stacks of its flame graph as folded lines (both weights of a comparison)
+    heads        what besides its blocks could run or be fetched: nothing is printed of a page that is alone
+    block NAME   the text of one block
+    same JSON... where its tables differ from the outputs of `grtrace report --json`, also with --by: nothing is
+                 printed of the same
+    checks JSON  lines for _browser.py: that the browser shows the figures of that output
+    lanes        each lane: kind, group, name, how long it was busy; of a thread by state"""
 
 import array
 import base64
@@ -83,6 +90,93 @@ def heads(page):
         print(url)
 
 
+MARKS = ("inferred", "estimated")
+
+
+def value_of(kind, value):
+    """A number that has a name or a unit stands before it."""
+    return value[0] if kind in ("named", "amount") and isinstance(value, list) else value
+
+
+def tables_of(page):
+    """What `report --json` prints, of the sections of the page."""
+    out = {}
+    for s in json.loads(page.blocks["report"]):
+        if "notes" in s:
+            out["notes"] = s["notes"]
+        elif "table" in s:
+            columns = [(i, c["key"], c["kind"]) for i, c in enumerate(s["columns"]) if c["machine"]]
+            out[s["table"]] = [{key: value_of(kind, row[i]) for i, key, kind in columns} for row in s["rows"]]
+        elif s["fields"]:
+            out[s["fields"]] = {f["name"]: value_of(f["kind"], f["value"]) for f in s["list"]}
+        else:
+            out.update((f["name"], value_of(f["kind"], f["value"])) for f in s["list"])
+    return out
+
+
+def same(page, outputs):
+    got, wanted = tables_of(page), {}
+    for output in outputs:
+        notes = wanted.get("notes", []) + output.get("notes", [])
+        # an output has an empty list of what it was not asked for
+        wanted = {**output, **{k: v for k, v in wanted.items() if v != []}, "notes": notes}
+    # a note may come with several of them, in another order
+    wanted["notes"], got["notes"] = sorted(set(wanted["notes"])), sorted(set(got["notes"]))
+    # words that only people read
+    got.get("balance", {}).pop("accounted", None)
+    for name in sorted(set(got) | set(wanted)):
+        a, b = got.get(name), wanted.get(name)
+        if isinstance(b, list) and b and isinstance(b[0], dict):
+            b = [{k: v for k, v in row.items() if k not in MARKS or not isinstance(v, list)} for row in b]
+        if a != b and (a or b):
+            print(f"{name}: the page has {a}, --json has {b}")
+
+
+def checks(page, wanted):
+    print("# the figures of report --json")
+    for name, rows in wanted.items():
+        if not isinstance(rows, list) or not rows or not isinstance(rows[0], dict):
+            continue
+        lists = {k for row in rows for k, v in row.items() if isinstance(v, list)}
+        expected = [{k: "" if v is None else str(v).lower() if isinstance(v, bool) else str(v)
+                     for k, v in row.items() if k not in lists} for row in rows]
+        print(f"is (w => (t => t && (t.querySelector(':scope > button:not([hidden])')?.click(), [...t.querySelectorAll('tbody tr')]"
+              ".length === w.length && [...t.querySelectorAll('tbody tr')].every((tr, i) => [...tr.children].every(td => "
+              "!(td.dataset.key in w[i]) || td.dataset.value === w[i][td.dataset.key] || Number(td.dataset.value) === "
+              f"Number(w[i][td.dataset.key])))))(document.querySelector('.report-table[data-table=\"{name}\"]')))({json.dumps(expected)})")
+    pairs = [[f'[data-fields="{name}"] [data-key="{key}"]', str(value)]
+             for name in ("health", "joins", "balance") for key, value in (wanted.get(name) or {}).items()
+             if isinstance(value, int) and not isinstance(value, bool)]
+    print(f"is {json.dumps(pairs)}.filter(([at, value]) => document.querySelector(at)?.dataset.value !== value)"
+          ".join() === ''")
+
+
+def numbers(data):
+    out, number, shift = [], 0, 0
+    for byte in data:
+        number |= (byte & 127) << shift
+        shift += 7
+        if byte < 128:
+            out.append(number)
+            number = shift = 0
+    return out
+
+
+def lanes(page):
+    look = json.loads(page.blocks["lanes"])
+    length, lost, name = (iter(numbers(page.blocks["lane-" + c])) for c in ("length", "busy", "name"))
+    for lane in look["lanes"]:
+        sums = {}
+        for _ in range(lane["items"]):
+            busy, text = next(length) - next(lost), look["names"][next(name)]
+            key = text if lane["kind"] == "thread" else "busy"
+            sums[key] = sums.get(key, 0) + busy
+        if lane["kind"] != "value":
+            assert sum(sums.values()) == lane["busy"], lane
+        words = sorted(f"{k}={v}" for k, v in sums.items()) if lane["kind"] != "value" else [f"values={lane['items']}"]
+        print(lane["kind"], lane["group"], lane["name"], lane["pid"], lane["tid"], *words, sep="\t")
+
+
 def main():
     with open(sys.argv[1], encoding="utf-8") as file:
         page = Page(file.read())
@@ -90,6 +184,17 @@ def main():
         folded(page)
     elif sys.argv[2] == "heads":
         heads(page)
+    elif sys.argv[2] == "lanes":
+        lanes(page)
+    elif sys.argv[2] in ("same", "checks"):
+        outputs = []
+        for name in sys.argv[3:]:
+            with open(name, encoding="utf-8") as file:
+                outputs.append(json.load(file))
+        if sys.argv[2] == "same":
+            same(page, outputs)
+        else:
+            checks(page, outputs[0])
     else:
         sys.stdout.buffer.write(page.blocks[sys.argv[3]])
 

@@ -193,6 +193,53 @@ static void polls(void **state)
 	grt_path_free(s);
 }
 
+/* A call that waits for two streams, of which the second was over first, and sleeps and is woken meanwhile.
+ */
+static void context(void **state)
+{
+	struct grt_path *s = begin();
+
+	(void)state;
+	SEEN(s, 1000, 7);
+	CALL(s, 1010, 1020, 1, LAUNCH_KERNEL);
+	CALL(s, 1030, 1040, 2, LAUNCH_KERNEL);
+	KERNEL(s, 1050, 2000, 1, 13, 1);
+	KERNEL(s, 1060, 1800, 2, 14, 2);
+	ASLEEP(s, 7, 1100, 1900, 1910, 1, SLEEP);
+	ASLEEP(s, 7, 1950, 2010, 2020, 2, SLEEP);
+	CALL(s, 1050, 2050, 3, CONTEXT_SYNC);
+	SYNC(s, 1050, 2050, 3, CONTEXT, UINT32_MAX);
+	/* both are over */
+	CALL(s, 2100, 2130, 4, CONTEXT_SYNC);
+	SYNC(s, 2100, 2130, 4, CONTEXT, UINT32_MAX);
+	ENDED(s, 2200, 7);
+	IS(s, {10, PATH_IS_RUNNING, 7}, {40, PATH_IS_LAUNCHED, 13}, {950, PATH_IS_KERNEL, 13},
+	   {50, PATH_IS_CALL, 7}, {50, PATH_IS_RUNNING, 7}, {30, PATH_IS_CALL, 7}, {70, PATH_IS_RUNNING, 7});
+	/* the other stream is the longest then */
+	assert_int_equal(half(s, PATH_IS_KERNEL, 1), 1200 - 200);
+	assert_int_equal(half(s, PATH_IS_KERNEL, 2), 1200);
+	grt_path_free(s);
+}
+
+/* By two clocks the kernel ended after the call that waited for it: that is counted, and nothing is joined.
+ */
+static void backwards(void **state)
+{
+	struct grt_path *s = begin();
+
+	(void)state;
+	CALL(s, 1000, 1010, 1, LAUNCH_KERNEL);
+	CALL(s, 1020, 1900, 2, STREAM_SYNC);
+	SYNC(s, 1020, 1900, 2, STREAM, 13);
+	KERNEL(s, 1050, 1903, 1, 13, 1);
+	CALL(s, 1950, 2000, 3, STREAM_SYNC);
+	SYNC(s, 1950, 2000, 3, STREAM, 13);
+	IS(s, {10, PATH_IS_CALL, 7}, {10, PATH_IS_RUNNING, 7}, {880, PATH_IS_CALL, 7},
+	   {50, PATH_IS_RUNNING, 7}, {50, PATH_IS_CALL, 7});
+	assert_int_equal(s->count.backwards, 1);
+	grt_path_free(s);
+}
+
 /* A stream that is told to wait for an event waits for what another one had been given. */
 static void events(void **state)
 {
@@ -426,8 +473,10 @@ static void sorted(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(threads), cmocka_unit_test(unknown),	       cmocka_unit_test(streams),
-		cmocka_unit_test(polls),   cmocka_unit_test(events),	       cmocka_unit_test(jobs),
+		cmocka_unit_test(threads), cmocka_unit_test(unknown),
+		cmocka_unit_test(streams), cmocka_unit_test(polls),
+		cmocka_unit_test(context), cmocka_unit_test(backwards),
+		cmocka_unit_test(events),  cmocka_unit_test(jobs),
 		cmocka_unit_test(sorted),  cmocka_unit_test(random_schedules),
 	};
 

@@ -34,7 +34,7 @@ rmmod grtrace_softgpu
 
 # They render so long, or so much; kmscube would end with its standard input.
 mkfifo input
-sources=sched,drm,vblank,ioctl look kmscube sh -c "kmscube -c $((20 * seconds)) <>input 2>&1 | grep Rendered >/out/kmscube.frames"
+sources=sched,drm,vblank,ioctl,present look kmscube sh -c "kmscube -c $((20 * seconds)) <>input 2>&1 | grep Rendered >/out/kmscube.frames"
 grtrace report kmscube.grt --by frame --json --top 0 >/out/kmscube.shown
 look_at_loop kmscube kmscube
 look glmark2 glmark2-es2-drm --off-screen -b "build:duration=$seconds"
@@ -42,14 +42,19 @@ look_at_loop glmark2 glmark2-es2-drm
 if [ -n "$long" ]; then
 	# without input devices, whose clients only take time to start
 	printf '[core]\nrequire-input=false\n[input-method]\npath=/bin/false\n[shell]\npanel-position=none\nlocking=false\n' >weston.ini
-	look weston sh -c "
+	sources=sched,drm,vblank,ioctl,present look weston sh -c "
 		weston --backend=drm-backend.so --tty=1 --config=/tmp/weston.ini --idle-time=0 --log=/out/weston.log &
 		weston=\$!
 		while [ ! -S /tmp/wayland-1 ] && kill -0 \$weston; do sleep 0.3; done
 		sleep 6
-		WAYLAND_DISPLAY=wayland-1 timeout $((seconds + 4)) weston-simple-egl >/dev/null 2>&1
+		for i in 1 2; do
+			WAYLAND_DISPLAY=wayland-1 WAYLAND_DEBUG=client timeout $((seconds + 4)) weston-simple-egl >/dev/null 2>/out/client\$i &
+			clients=\"\$clients \$!\"
+		done
+		wait \$clients
 		kill \$weston
 		wait"
+	grtrace report weston.grt --by frame --json --top 0 >/out/weston.shown
 	look_at_loop weston weston
 	look_at_loop weston weston-simple-e
 fi

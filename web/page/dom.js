@@ -10,7 +10,7 @@ function element(tag, attributes, ...children) {
 		else
 			node.setAttribute(name, value === true ? "" : value);
 	}
-	node.append(...children.flat().filter(c => c !== null && c !== undefined && c !== false));
+	node.append(...children.flat(Infinity).filter(c => c !== null && c !== undefined && c !== false));
 	return node;
 }
 

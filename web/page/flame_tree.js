@@ -303,11 +303,12 @@ function calleesOf(tree, name) {
 	return new MergedTree(tree, name, occurrences(tree, name), false, i => tree.total[i]);
 }
 
-/* The tree as the page has it. */
-async function loadTree(look) {
+/* The tree of a graph of the page. */
+async function loadTree(look, graph) {
 	const [text, kind, name, depth, self, before] = await Promise.all([
-		unpackText("flame-names"), unpackU8("flame-kinds"), unpackU32("flame-name"), unpackU16("flame-depth"),
-		unpackU64("flame-"), hasBlock("flame-before-low") ? unpackU64("flame-before-") : null]);
+		unpackText(graph + "-names"), unpackU8(graph + "-kinds"), unpackU32(graph + "-name"),
+		unpackU16(graph + "-depth"), unpackU64(graph + "-"),
+		hasBlock(graph + "-before-low") ? unpackU64(graph + "-before-") : null]);
 	const names = new FrameNames(text ? text.split("\n") : [], kind, look.kinds);
 	const parent = new Int32Array(name.length), path = [];
 	for (let i = 0; i < name.length; i++) {

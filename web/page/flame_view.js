@@ -3,7 +3,7 @@
  * The flame graph of a page: what can be chosen, the legend, the graph or the callers and callees of one name,
  * what the mouse is at, and the names that weigh most.
  */
-const HEAVIEST = 100;
+const HEAVIEST = 100, HEAVIEST_FIRST = 15;
 const KEYS = "click or Enter: zoom \u00b7 Backspace: out \u00b7 Esc: all \u00b7 arrows: move \u00b7 /: search \u00b7 " +
 	"f: flip \u00b7 i: invert \u00b7 s: callers and callees \u00b7 c: copy the stack";
 
@@ -247,14 +247,16 @@ class FlameView {
 		const by = { self, total, change }[order];
 		const names = Array.from(self.keys()).filter(i => total[i] || (before && before[i]));
 		names.sort((a, b) => by[b] - by[a] || total[b] - total[a] || a - b);
-		this.table.replaceChildren(...names.slice(0, HEAVIEST).map(i => element("tr", {},
+		const most = this.every ? HEAVIEST : HEAVIEST_FIRST;
+		this.table.replaceChildren(...names.slice(0, most).map(i => element("tr", {},
 			element("td", {}, formatWeight(self[i], unit)), element("td", { class: "muted" }, formatShare(self[i], all)),
 			element("td", {}, formatWeight(total[i], unit)), element("td", { class: "muted" }, formatShare(total[i], all)),
 			change ? element("td", {}, (change[i] < 0 ? "" : "+") + change[i].toFixed(2)) : null,
 			element("td", { class: "name" }, button(this.tree.names.whole(i), "", () => this.sandwich(i))))));
-		if (names.length > HEAVIEST)
+		if (names.length > most)
 			this.table.append(element("tr", {}, element("td", { class: "muted name", colspan: change ? 6 : 5 },
-				`${names.length - HEAVIEST} more frames have less.`)));
+				`${names.length - most} more frames have less. `, this.every ? null :
+					button(`Show ${Math.min(HEAVIEST, names.length)}`, "", () => { this.every = true; this.fillTable(order); }))));
 	}
 
 	/* ------------------------------------------------------ keyboard */

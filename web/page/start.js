@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 /* What the page has decides what it is. */
 async function startFlame(page) {
-	const look = await unpackJson("flame"), view = new FlameView(look, await loadTree(look));
+	const look = await unpackJson("flame"), view = new FlameView(look, await loadTree(look, "flame"));
 	const facts = [look.about, formatWeight(look.weight, look.unit) + " in all", `${look.frames - 1} frames`];
 	page.replaceChildren(
 		element("header", {}, element("h1", {}, look.title || "Flame graph"), themeButton(),
@@ -17,7 +17,7 @@ async function startFlame(page) {
 addEventListener("DOMContentLoaded", async () => {
 	const page = document.getElementById("page");
 	try {
-		await startFlame(page);
+		await (hasBlock("report") ? startReport : startFlame)(page);
 		document.documentElement.dataset.ready = Math.round(performance.now());
 	} catch (e) {
 		page.replaceChildren(element("p", { class: "error", role: "alert" }, e.message));

@@ -16,11 +16,23 @@ function formatNs(ns) {
 }
 
 function formatBytes(bytes) {
-	const names = ["B", "kB", "MB", "GB", "TB", "PB"];
+	const names = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
 	let i = 0;
-	for (; bytes >= 999.5 && i + 1 < names.length; i++)
-		bytes /= 1000;
+	for (; bytes >= 1023.5 && i + 1 < names.length; i++)
+		bytes /= 1024;
 	return (i ? threeDigits(bytes) : String(bytes)) + " " + names[i];
+}
+
+/* A counter's value in its unit; those that the kernel reports in millionths or thousandths are scaled. */
+function formatAmount(value, unit) {
+	if (unit === "B")
+		return formatBytes(value);
+	const small = /^([um])(W|J|V|A|C)$/.exec(unit);
+	if (small)
+		return Number((value / (small[1] === "u" ? 1e6 : 1e3)).toPrecision(4)) + " " + small[2];
+	if (unit === "Hz" && value >= 1e6)
+		return value >= 1e9 ? threeDigits(value / 1e9) + " GHz" : threeDigits(value / 1e6) + " MHz";
+	return Number(value.toPrecision(4)).toLocaleString("en") + (unit ? " " + unit : "");
 }
 
 function formatWeight(weight, unit) {

@@ -346,6 +346,105 @@ void mock_call(int domain, uint32_t number, uint32_t inner, unsigned int kernels
 	end(&c);
 }
 
+/* ------------------------------------------------------ a GPU that takes its time */
+
+/* From a launch to the earliest begin of its work. */
+#define MOCK_LATENCY 3000
+
+/* By stream, [0] of all: when what it was given is over. */
+static uint64_t busy_until[MOCK_STREAMS];
+
+static void sleep_until(uint64_t ns)
+{
+	struct timespec t = {.tv_sec = (time_t)(ns / 1000000000), .tv_nsec = (long)(ns % 1000000000)};
+
+	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL))
+		;
+}
+
+void (*mock_until)(uint64_t ns) = sleep_until;
+
+static void give_stream(unsigned int stream, uint64_t ns, uint64_t *start, uint64_t *finish)
+{
+	uint64_t now = clock_now(CLOCK_MONOTONIC) + MOCK_LATENCY;
+
+	*start = busy_until[stream] > now ? busy_until[stream] : now;
+	*finish = busy_until[stream] = *start + ns;
+	busy_until[0] = *finish > busy_until[0] ? *finish : busy_until[0];
+}
+
+static void record_work(const struct mock_work *w, uint64_t correlation)
+{
+	union {
+		struct cupti_kernel k;
+		struct cupti_memcpy m;
+		uint8_t bytes[216];
+	} r = {.bytes = {0}};
+	uint64_t start, finish;
+
+	give_stream(w->stream, w->ns, &start, &finish);
+	if (w->name)
+		r.k = (struct cupti_kernel){.kind = CUPTI_KIND_CONCURRENT_KERNEL,
+					    .start = start,
+					    .end = finish,
+					    .context = 1,
+					    .stream = w->stream,
+					    .correlation = (uint32_t)correlation,
+					    .name = w->name};
+	else
+		r.m = (struct cupti_memcpy){.kind = CUPTI_KIND_MEMCPY,
+					    .copy_kind = 2,
+					    .bytes = 1,
+					    .start = start,
+					    .end = finish,
+					    .context = 1,
+					    .stream = w->stream,
+					    .correlation = (uint32_t)correlation};
+	put(&r, w->name ? CUPTI_KIND_CONCURRENT_KERNEL : CUPTI_KIND_MEMCPY);
+}
+
+void mock_launch(const struct mock_work *w)
+{
+	struct call c = {
+		.number = w->name ? 211 : 41, .inner = w->name ? 307 : 0, .domain = CUPTI_DOMAIN_RUNTIME};
+
+	c.stream = MOCK_STREAM(w->stream, false);
+	begin(&c);
+	record_work(w, c.correlation);
+	end(&c);
+}
+
+void mock_copy_and_wait(const struct mock_work *w)
+{
+	struct call c = {.number = 31, .domain = CUPTI_DOMAIN_RUNTIME};
+
+	begin(&c);
+	record_work(w, c.correlation);
+	mock_until(busy_until[w->stream]);
+	end(&c);
+}
+
+void mock_order(unsigned int stream, unsigned int of)
+{
+	struct call c = {.number = 147, .domain = CUPTI_DOMAIN_RUNTIME};
+
+	c.stream = MOCK_STREAM(stream, false);
+	begin(&c);
+	if (busy_until[of] > busy_until[stream])
+		busy_until[stream] = busy_until[of];
+	end(&c);
+}
+
+void mock_sync_stream(unsigned int stream)
+{
+	struct call c = {.number = stream ? 131 : 165, .domain = CUPTI_DOMAIN_RUNTIME};
+
+	c.stream = MOCK_STREAM(stream, false);
+	begin(&c);
+	mock_until(busy_until[stream]);
+	end(&c);
+}
+
 void mock_capture(uint32_t number, uint32_t inner)
 {
 	struct call c = {.domain = CUPTI_DOMAIN_RUNTIME, .number = number, .inner = inner};

@@ -129,6 +129,33 @@ void mock_clone(struct mock_nodes *out, const struct mock_nodes *g);
 /** mock_replay - launches an executable graph */
 void mock_replay(const struct mock_nodes *exec);
 
+/**
+ * struct mock_work - a kernel, or a copy where @name is NULL, of a GPU that takes its time: it begins behind
+ * what its stream has been given before, and what that was told to wait for
+ * @ns: how long it takes
+ */
+struct mock_work {
+	const char *name;
+	unsigned int stream;
+	uint64_t ns;
+};
+
+/* Streams of such a GPU: 1 and more. */
+#define MOCK_STREAMS 16
+
+/** mock_launch - launches it; mock_copy_and_wait - a copy that its call waits for */
+void mock_launch(const struct mock_work *w);
+void mock_copy_and_wait(const struct mock_work *w);
+
+/** mock_order - a stream waits for what another one has been given */
+void mock_order(unsigned int stream, unsigned int of);
+
+/** mock_sync_stream - the thread waits for a stream, 0: for all */
+void mock_sync_stream(unsigned int stream);
+
+/* How a thread waits for a moment of the clock: by sleeping, where the program does not set another way. */
+extern void (*mock_until)(uint64_t ns);
+
 /** mock_wait - until the GPU has done all its work */
 void mock_wait(void);
 
