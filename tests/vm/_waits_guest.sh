@@ -3,7 +3,7 @@
 #
 # What tests/vm/waits.sh runs in the guest, with the seconds of each program and
 # whether it is the long form: recordings of programs that render, of
-# tests/vm/wakers and of tests/vm/frames; their tables go to /out.
+# tests/vm/wakers, of tests/vm/frames and of tests/vm/idle_causes; their tables go to /out.
 
 seconds=$1 long=${2:-}
 export PATH=/mnt/build:$PATH XDG_RUNTIME_DIR=/tmp
@@ -26,6 +26,10 @@ insmod "$GRTRACE_MODULES/grtrace_softgpu.ko"
 look wakers /mnt/build/tests/vm/wakers gpu
 sources=sched,drm,vblank,ioctl look frames /mnt/build/tests/vm/frames "${long:+10}4"
 grtrace report frames.grt --by frame --json --top 0 >/out/frames.json
+sources=sched,drm look idle /mnt/build/tests/vm/idle_causes
+grtrace report idle.grt --by idle --json >/out/idle.json
+grtrace dump --json idle.grt >/out/idle.dump
+grtrace report idle.grt >/out/idle.txt
 rmmod grtrace_softgpu
 
 # They render so long, or so much; kmscube would end with its standard input.

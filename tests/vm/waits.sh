@@ -5,7 +5,8 @@
 # loops of kmscube and glmark2 sleep for, which is the GPU or the display. In soak
 # weston, too, which waits for a client that has no hardware to render on.
 # Frames, and what is to blame for late ones: tests/vm/frames, whose delays are on
-# purpose, and kmscube, which counts its frames.
+# purpose, and kmscube, which counts its frames. Idle time of the software GPU by its
+# cause: tests/vm/idle_causes, which measures what it does between two jobs.
 
 # shellcheck source=tests/vm/_lib.sh
 . "$(dirname -- "$0")/_lib.sh"
@@ -79,6 +80,26 @@ each_frame_of_clients() {
 	PY
 }
 
+# Each cause for as long as the program did that, to 2 ms and a twentieth, and those that it does nothing else for
+# not longer; in all, what the dump says.
+idle_causes() {
+	python3 - "$work/out/idle.said" "$work/out/idle.json" <<-'PY' &&
+		import json, sys
+		said = {n: list(map(int, v)) for n, *v in (line.split() for line in open(sys.argv[1]) if line[0].islower())}
+		report = json.load(open(sys.argv[2]))
+		device = max(report["idle_devices"], key=lambda d: d["work"])
+		idle = {k[5:]: ns for k, ns in device.items() if k.startswith("idle_")}
+		want = {c: wall - cpu - ready for c, (wall, cpu, ready) in said.items() if c not in ("running", "runnable")}
+		want["running"] = said["running"][1] + said["runnable"][1]
+		far = {c: (ns, idle[c]) for c, ns in want.items() if idle[c] < 0.95 * ns - 2e6 or
+		       (c in ("sleep", "io", "child") and idle[c] > 1.05 * ns + 2e6)}
+		print(device["sentence"], len(want), "causes", far)
+		sys.exit(bool(far) or idle["runnable"] < 5e6 or device["busy"] + device["idle"] != device["window"] or
+		         len(want) != 7)
+	PY
+		python3 "$GRTRACE_SRC/tests/golden/_idle.py" --files "$work/out/idle.dump" "$work/out/idle.json"
+}
+
 n=0
 {
 	guest --timeout "${GRTRACE_SOAK:+1}400" --out "$work/out" -- bash /mnt/host/tests/vm/_waits_guest.sh "${GRTRACE_SOAK:+2}5" ${GRTRACE_SOAK:+long} >&2
@@ -88,6 +109,7 @@ n=0
 	check "glmark2 does" asleep glmark2-es2-drm gpu
 	check "each frame is there, and late ones are blamed on what delayed them" blamed
 	check "each frame of kmscube is there" each_frame
+	check "idle time is blamed on what the program did" idle_causes
 	if [ -n "${GRTRACE_SOAK:-}" ]; then
 		check "weston is woken by its client, the display, or in time for it" asleep weston named
 		check "each frame of two clients of weston is there" each_frame_of_clients
