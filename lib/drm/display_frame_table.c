@@ -184,7 +184,7 @@ static const struct grt_column frame_columns[] = {
 	{"wait", frame_get_wait, 0, GRT_CELL_NS, GRT_COLUMN_MORE, "longest sleep of the thread in it, ns"},
 	{"waker", frame_get_waker, F(waker_comm), GRT_CELL_TEXT, GRT_COLUMN_MORE, "the thread that ended this sleep"},
 	{"waker_tid", grt_cell_id, F(waker), GRT_CELL_NUMBER, GRT_COLUMN_MORE, "its thread id"},
-	{"present", frame_get_stamp, F(present), GRT_CELL_TIME, GRT_COLUMN_MORE, "when the client called eglSwapBuffers, or the like"},
+	{"present", frame_get_stamp, F(present), GRT_CELL_TIME, GRT_COLUMN_MORE, "when the client called eglSwapBuffers, or the like, for it"},
 	{"submit", frame_get_job, F(submit), GRT_CELL_TIME, GRT_COLUMN_MORE, "when its job was submitted"},
 	{"job_ctx", frame_get_job, F(job_ctx), GRT_CELL_NUMBER, GRT_COLUMN_MACHINE, "fence context of this job"},
 	{"job_seqno", frame_get_job, F(job_seqno), GRT_CELL_NUMBER, GRT_COLUMN_MACHINE, "its sequence number"},
