@@ -386,6 +386,7 @@ bench: all test-tools bench-modules
 	bench/text.sh $(O)
 	bench/merge.sh $(O)
 	bench/launches.sh $(O)
+	bench/path.sh $(O)
 	bench/flame.sh $(O)
 	bench/export.sh $(O)
 	bench/rocm.sh $(O)

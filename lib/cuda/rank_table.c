@@ -288,8 +288,11 @@ static void rank_table_note(struct grt_collectives *c, uint32_t *order, struct g
 	grt_note(notes,
 		 "rank %u (PID %u) arrived last in %u of %" PRIu64
 		 " collectives, %s late on average%s%s%s%.100s",
-		 r->number, r->pid, late.n, k->steady, avg, *late.steps ? ", in steps " : "", late.steps,
-		 late.why ? ": " : "", late.why ?: "");
+		 r->number, r->pid, late.n, k->steady, avg,
+		 !*late.steps		   ? ""
+		 : strchr(late.steps, ',') ? ", in steps "
+					   : ", in step ",
+		 late.steps, late.why ? ": " : "", late.why ?: "");
 }
 
 /* ---------------------------------------------------------------- tables */

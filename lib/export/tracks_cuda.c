@@ -241,6 +241,7 @@ static const struct tracks_draw cuda_draws[] = {
 	{GRT_EV_NODE, tracks_nothing},
 	{GRT_EV_MAPPING, tracks_nothing},
 	{GRT_EV_CLOCK, tracks_nothing},
+	{GRT_EV_RANK, tracks_nothing},
 	{GRT_EV_LAUNCH, on_launch},
 	{GRT_EV_GPU_KERNEL, on_gpu_kernel},
 	{GRT_EV_GPU_COPY, on_gpu_copy},

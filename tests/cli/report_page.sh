@@ -19,8 +19,8 @@ for name in rounds virtio hostile; do
 	"$GRTRACE" report $name.grt -o $name.html >out 2>&1
 	code=$?
 	"$GRTRACE" report $name.grt --json >$name.json 2>err
-	outputs=($name.json)
-	for by in wait thread; do
+	outputs=("$name.json")
+	for by in wait thread frame step rank path; do
 		"$GRTRACE" report $name.grt --by $by --json >$name-$by.json 2>err && outputs+=($name-$by.json)
 	done
 	output=$(page $name.html same "${outputs[@]}" 2>&1 | grep -v '^notes: ')
