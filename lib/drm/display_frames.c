@@ -45,8 +45,8 @@ struct known_job {
 
 /**
  * struct process - one that submits or flips
- * @last: its last job; @presented: the last one that came after a call that shows a frame
- * @present: its last such call, 0: none; @presents: no job came since then
+ * @last: its last job
+ * @present: its last call that shows a frame, 0: a job has come since
  * @shown: the job at its last flip
  * @flips: flips so far
  * @crtcs: on which it has shown frames
@@ -55,14 +55,12 @@ struct known_job {
  */
 struct process {
 	struct work last;
-	struct work presented;
 	uint64_t present;
 	uint64_t shown;
 	uint64_t flips;
 	uint32_t crtcs;
 	bool told;
 	bool picked;
-	bool presents;
 };
 
 /**
@@ -185,7 +183,7 @@ static void pick(struct grt_display_frames *d, uint32_t compositor, struct proce
 			continue;
 		c = find_process(d, d->pair[i].client);
 		if (c)
-			d->pair[i].next = c->present ? c->presented : c->last;
+			d->pair[i].next = c->last;
 	}
 }
 
@@ -683,9 +681,7 @@ static int display_frames_on_submit(struct grt_display_frames *d, const struct g
 	p->last = work_of(job, e->ctx, e->seqno);
 	p->last.exact = false;
 	p->last.present = p->present;
-	if (p->presents)
-		p->presented = p->last;
-	p->presents = false;
+	p->present = 0;
 	if (p->flips)
 		pick(d, e->pid, p);
 	return 0;
@@ -775,7 +771,6 @@ static int on_present(struct grt_display_frames *d, const struct grt_event *e)
 	if (get_process(d, e->pid, &p))
 		return -ENOMEM;
 	p->present = ev->begin;
-	p->presents = true;
 	return 0;
 }
 

@@ -20,8 +20,7 @@
  * several CRTCs, or an event without a file, the flip is inferred. A frame's
  * job is the one whose fence the kernel waited for at the flip, or the
  * compositor's job depended on; else it is inferred: the last one submitted
- * before the flip, or before the compositor's first job. Where a client's calls
- * that show frames are in the trace it is the first one after such a call.
+ * before the flip, or before the compositor's first job.
  *
  * Memory: 300 bytes for each of GRT_FRAMES_MAX frames, and what threads/sleeps.h has.
  */
@@ -55,7 +54,7 @@
  * @flipper: process that flipped, 0: unknown
  * @number: among those of its client, from 1
  * @begin: when the frame before it was shown, 0: it is the first one
- * @present: the client's last call that shows a frame before the job; 0: none
+ * @present: the call that shows a frame after which the job came; 0: none is known
  * @submit, @job_ctx, @job_seqno, @job_end: the job that it shows, and when that was complete; 0: none, or
  * unknown
  * @flip: when the flip was requested, 0: unknown
