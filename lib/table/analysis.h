@@ -12,6 +12,7 @@
 
 struct grt_call_end;
 struct grt_deps;
+struct grt_filter;
 struct grt_flame_shape;
 struct grt_job;
 struct grt_jobs;
@@ -34,7 +35,7 @@ struct grt_stacks;
 #define GRT_PART_NO_TIME 64U  /* it shows no times */
 #define GRT_PART_LATENCY 128U /* timeline, with --latency-only, too */
 #define GRT_PART_BARS 256U    /* timeline without it */
-#define GRT_PART_FIRST 1024U  /* of the summary: in front of everything else, once the trace is over */
+#define GRT_PART_FIRST 2048U  /* of the summary: in front of everything else, once the trace is over */
 #define GRT_PART_FLAME 512U   /* flame --weight NAME: finish fills @pass->tree */
 #define GRT_PART_WORST 1024U  /* its worst rows come first: text shows ten unless more are asked for */
 
@@ -130,6 +131,7 @@ struct grt_analysis {
  * struct grt_pass - one pass over a trace: what its analyses know of it and of what is wanted
  * @jobs, @deps: jobs, and waits for fences; NULL: nobody follows them
  * @names: what things are called
+ * @filter: which jobs are wanted, for who joins them himself; NULL: all
  * @health: of the session
  * @call: what is known of the call that the event at hand ends; NULL: nobody asks
  * @first, @last: the time looked at, ns; valid with @known
@@ -153,6 +155,7 @@ struct grt_pass {
 	struct grt_jobs *jobs;
 	struct grt_deps *deps;
 	const struct grt_names *names;
+	const struct grt_filter *filter;
 	const struct grt_health *health;
 	struct grt_call_end *call;
 	uint64_t first;
