@@ -76,6 +76,8 @@ class ReportPage {
 			const i = s.columns.findIndex(c => c.key === "sentence");
 			return i < 0 ? [] : s.rows.map(row => row[i]).filter(Boolean);
 		});
+		/* what comes before everything else */
+		sentences.push(...(this.sections[0].notes || []).map(text => text.trim()));
 		return sentences.length ? element("div", { class: "sentence", id: "report-sentence" },
 			sentences.slice(0, 4).map(text => element("p", {}, text))) : null;
 	}
@@ -119,7 +121,7 @@ class ReportPage {
 	/* A note that begins with blanks belongs to the one before. What was not recorded is told with the method. */
 	notes(absent) {
 		const all = [];
-		for (const note of this.sections.flatMap(s => s.notes || []))
+		for (const note of this.sections.slice(1).flatMap(s => s.notes || []))
 			if (note.startsWith(" ") && all.length)
 				all[all.length - 1] += " " + note.trim();
 			else
