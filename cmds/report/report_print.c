@@ -177,6 +177,9 @@ static int begin_output(struct report *r)
 		return ret;
 	grt_writer_begin(r->a.pass.writer);
 	ret = grt_analyses_write(&r->a, is_first, r);
+	/* in JSON they are notes */
+	if (r->page && r->notes.n)
+		grt_notes_write(&r->notes, r->a.pass.writer);
 	report_print_write_recording(r);
 	return ret;
 }

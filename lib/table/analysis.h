@@ -17,6 +17,7 @@ struct grt_flame_shape;
 struct grt_job;
 struct grt_jobs;
 struct grt_pass;
+struct grt_slots;
 struct grt_stacks;
 
 /* A class of events, in sets of classes. */
@@ -146,6 +147,7 @@ struct grt_analysis {
  * @completed_again: COMPLETE of jobs that were complete
  * @columns: of a timeline's bars, at most; how many there are, once it has begun
  * @shape, @tree, @side: what a flame graph adds up, and where to
+ * @slots: gets when the weights came, where the analysis knows; NULL: nobody asks
  * @writer, @notes: where parts are written
  * @csv, @json, @verbose: its form
  */
@@ -172,6 +174,7 @@ struct grt_pass {
 	uint32_t columns;
 	const struct grt_flame_shape *shape;
 	struct grt_stacks *tree;
+	struct grt_slots *slots;
 	unsigned int side;
 	struct grt_writer *writer;
 	struct grt_notes *notes;

@@ -144,6 +144,14 @@ class FlameView {
 		return grouped(tree, finders[this.group.split(" ")[0]]);
 	}
 
+	/* Of another time: the same frames with other weights. */
+	reweigh(self) {
+		const { names, name, parent } = this.first || this.whole;
+		this.first = this.first || this.whole;
+		this.whole = self ? new Tree(names, name, parent, self, null) : this.first;
+		this.rebuild();
+	}
+
 	rebuild() {
 		let tree = this.hide ? withoutInterpreter(this.whole) : this.whole;
 		if (this.group)

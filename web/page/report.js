@@ -76,6 +76,8 @@ class ReportPage {
 			const i = s.columns.findIndex(c => c.key === "sentence");
 			return i < 0 ? [] : s.rows.map(row => row[i]).filter(Boolean);
 		});
+		/* what comes before everything else */
+		sentences.push(...(this.sections[0].notes || []).map(text => text.trim()));
 		return sentences.length ? element("div", { class: "sentence", id: "report-sentence" },
 			sentences.slice(0, 4).map(text => element("p", {}, text))) : null;
 	}
@@ -119,7 +121,7 @@ class ReportPage {
 	/* A note that begins with blanks belongs to the one before. What was not recorded is told with the method. */
 	notes(absent) {
 		const all = [];
-		for (const note of this.sections.flatMap(s => s.notes || []))
+		for (const note of this.sections.slice(1).flatMap(s => s.notes || []))
 			if (note.startsWith(" ") && all.length)
 				all[all.length - 1] += " " + note.trim();
 			else
@@ -156,6 +158,8 @@ class ReportPage {
 		if (!names.length)
 			return null;
 		const place = element("div", {}), tabs = element("div", { class: "buttons" });
+		const range = element("span", { class: "muted", id: "flame-range" }, "of the whole recording");
+		this.listeners.push((from, to) => this.view && this.ofRange(this.view, range, from, to));
 		const show = async name => {
 			const look = await unpackJson(name), view = new FlameView(look, await loadTree(look, name));
 			for (const tab of tabs.children)
@@ -163,7 +167,9 @@ class ReportPage {
 			place.replaceChildren(look.notes.length ? element("ul", { class: "notes" },
 				look.notes.map(n => element("li", {}, n))) : "", view.element);
 			view.graph.layout(true);
+			view.slots = await loadSlots(name);
 			this.view = view;
+			this.ofRange(view, range, this.timeline.from, this.timeline.to);
 		};
 		for (const [name, text] of [["gpu", "GPU time"], ["wall", "Time of threads"]])
 			if (names.includes(name))
@@ -171,7 +177,26 @@ class ReportPage {
 		/* what is first seen comes first */
 		setTimeout(() => show(names[names.length - 1]), 0);
 		return this.part("flame", "Stacks", element("div", { class: "bar" }, tabs,
-			element("span", { class: "muted" }, "of the whole recording")), place);
+			range), place);
+	}
+
+	/* The graph of what is selected on the time axis, in whole slots. */
+	ofRange(view, told, from, to) {
+		const whole = from <= 0 && to >= this.lanes.span;
+		told.textContent = "of the whole recording";
+		if (whole || !view.slots) {
+			if (view.first)
+				view.reweigh(null);
+			return;
+		}
+		const { n, slots, frame, weight } = view.slots, step = this.lanes.span / n;
+		const first = Math.floor(from / step), last = Math.min(n - 1, Math.ceil(to / step) - 1);
+		const self = new Float64Array((view.first || view.whole).size);
+		for (let i = 0; i < slots.length; i++)
+			if (slots[i] >= first && slots[i] <= last)
+				self[frame[i]] += weight[i];
+		told.textContent = `of ${formatNs(first * step)} to ${formatNs((last + 1) * step)}, in steps of ${formatNs(step)}`;
+		view.reweigh(self);
 	}
 
 	get element() {
@@ -180,6 +205,15 @@ class ReportPage {
 			this.tablesOf("idle", PARTS[0][1]), this.tablesOf("worst", PARTS[1][1]), this.graphs(),
 			this.tablesOf("sums", PARTS[2][1]), this.method()].filter(Boolean);
 	}
+}
+
+/* When the weights of a graph came; null where that is unknown. */
+async function loadSlots(graph) {
+	if (!hasBlock(graph + "-slots"))
+		return null;
+	const [{ n }, frame, slots, weight] = await Promise.all([unpackJson(graph + "-slots"), unpackU32(graph + "-slot-frame"),
+		unpackU32(graph + "-slot-number"), unpackU64(graph + "-slot-")]);
+	return { n, frame, slots, weight };
 }
 
 async function startReport(page) {
