@@ -136,6 +136,7 @@ static const struct grt_column balance_columns[] = {
 	 "read, but of another GPU than --device"},
 	{"of_no_gpu", get_of_gpu, 1, GRT_CELL_NUMBER, GRT_COLUMN_ALL | GRT_COLUMN_OPTIONAL,
 	 "read, but the trace does not say of which GPU"},
+	BALANCE("left_out", h.left_out, NONZERO, "read, but left out by --pid, --comm, --ring or --type"),
 	BALANCE("unread", unread, NONZERO, "in open packets, after the end"),
 	BALANCE("missing", h.missing_events, NONZERO, "delivered, but their packets are not in the recording"),
 	BALANCE("unknown", h.unknown, NONZERO, "of types unknown to this version"),
@@ -214,7 +215,7 @@ static bool balance_is_plain(const struct balance *b)
 {
 	const struct grt_health *h = &b->h;
 	uint64_t rest = b->unread | h->before_start | h->after_end | h->unwritten_events | h->missing_events |
-			h->unknown | h->of_others | h->of_no_gpu;
+			h->unknown | h->left_out | h->of_others | h->of_no_gpu;
 
 	for (unsigned int i = 0; i < GRT_FATES; i++)
 		if (i != GRT_FATE_DELIVERED)

@@ -14,6 +14,7 @@
 #include "base/hist.h"
 #include "base/index.h"
 #include "jobs/jobs.h"
+#include "trace/filter.h"
 #include "trace/packet.h"
 
 /** struct owner - the stacks of a job in flight */
@@ -39,6 +40,7 @@ struct row {
 
 struct grt_flame {
 	struct grt_jobs *jobs;
+	const struct grt_filter *filter;
 	struct grt_launch_flame *launches;
 	struct grt_hash_key key;
 	/* names of processes and rings only */
@@ -171,6 +173,9 @@ static int flame_on_job(void *arg, const struct grt_job *job)
 	int ret;
 
 	take_owner(f, job, &stacks);
+	if (f->filter &&
+	    !grt_filter_wants_job(f->filter, grt_jobs_names(f->jobs), job->pid, job->tid, job->ring))
+		return 0;
 	if (!grt_job_phase(job, GRT_PHASE_EXEC, &r.ns, &inferred)) {
 		f->count.untimed += weight;
 		return 0;
@@ -206,6 +211,11 @@ int grt_flame_new(struct grt_flame **out)
 	grt_flame_free(f);
 	*out = NULL;
 	return -ENOMEM;
+}
+
+void grt_flame_filter(struct grt_flame *f, const struct grt_filter *filter)
+{
+	f->filter = filter;
 }
 
 void grt_flame_within(struct grt_flame *f, uint64_t from, uint64_t to)

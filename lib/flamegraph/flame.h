@@ -39,10 +39,14 @@ struct grt_flame_count {
 	uint64_t dropped;
 };
 
+struct grt_filter;
 struct grt_flame;
 
 /** grt_flame_new - begins. Return: 0 or -ENOMEM */
 int grt_flame_new(struct grt_flame **out);
+
+/** grt_flame_filter - only these jobs; NULL: all */
+void grt_flame_filter(struct grt_flame *f, const struct grt_filter *filter);
 
 /** grt_flame_within - CUDA's part: as grt_launches_within(). Of jobs, events outside must not come */
 void grt_flame_within(struct grt_flame *f, uint64_t from, uint64_t to);

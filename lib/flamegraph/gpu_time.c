@@ -26,8 +26,10 @@ static int gpu_time_begin(void **state, struct grt_pass *pass, unsigned int part
 	int ret = grt_flame_new(&f);
 
 	(void)parts;
-	if (!ret)
+	if (!ret) {
 		grt_flame_within(f, pass->first, pass->last);
+		grt_flame_filter(f, pass->filter);
+	}
 	*state = f;
 	return ret;
 }

@@ -12,6 +12,7 @@
 
 struct grt_call_end;
 struct grt_deps;
+struct grt_filter;
 struct grt_flame_shape;
 struct grt_job;
 struct grt_jobs;
@@ -125,6 +126,7 @@ struct grt_analysis {
  * struct grt_pass - one pass over a trace: what its analyses know of it and of what is wanted
  * @jobs, @deps: jobs, and waits for fences; NULL: nobody follows them
  * @names: what things are called
+ * @filter: which jobs are wanted, for who joins them himself; NULL: all
  * @health: of the session
  * @call: what is known of the call that the event at hand ends; NULL: nobody asks
  * @first, @last: the time looked at, ns; valid with @known
@@ -147,6 +149,7 @@ struct grt_pass {
 	struct grt_jobs *jobs;
 	struct grt_deps *deps;
 	const struct grt_names *names;
+	const struct grt_filter *filter;
 	const struct grt_health *health;
 	struct grt_call_end *call;
 	uint64_t first;
