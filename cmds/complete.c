@@ -206,6 +206,8 @@ int cmd_tables(void)
 			printf("option\t%s\t%s\t%c\t%s\t%s\n", r->name, o->name, o->letter ? o->letter : '-',
 			       o->arg ? o->arg : "-", cmd_opt_help(o));
 	}
+	for (const struct cmd_example *e = cmd_examples; e->command; e++)
+		printf("example\t%s\t%s\n", e->command, e->line);
 	print_parts();
 	return cmd_close_stdout();
 }
