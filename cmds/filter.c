@@ -16,9 +16,9 @@ static int filter_refuse(const struct filter *x, unsigned int refused, const cha
 		bool given;
 		const char *name;
 	} all[] = {
-		{FILTER_TIME, x->from.set, "from"}, {FILTER_TIME, x->to.set, "to"},
-		{FILTER_PID, x->pid, "pid"},	    {FILTER_COMM, x->comm, "comm"},
-		{FILTER_RING, x->ring, "ring"},	    {FILTER_DEVICE, x->gpu, "device"},
+		{FILTER_TIME, x->from.set, "from"},   {FILTER_TIME, x->to.set, "to"},
+		{FILTER_PID, x->pid, "pid"},	      {FILTER_COMM, x->comm, "comm"},
+		{FILTER_RING, x->ring, "ring"},	      {FILTER_DEVICE, x->gpu, "device"},
 		{FILTER_TYPE, x->type_names, "type"},
 	};
 

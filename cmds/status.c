@@ -338,9 +338,14 @@ static int status_run(int argc, char **argv)
 	return ret ? cmd_error(kmod_exit_status(ret), &err) : cmd_close_stdout();
 }
 
-#define IS(name, kind, help) {name, NULL, 0, GRT_CELL_##kind, GRT_COLUMN_MACHINE, help}
-#define MAYBE(name, kind, help) \
-	{name, NULL, 0, GRT_CELL_##kind, GRT_COLUMN_MACHINE | GRT_COLUMN_OPTIONAL, help}
+#define IS(name, kind, help)                                             \
+	{                                                                \
+		name, NULL, 0, GRT_CELL_##kind, GRT_COLUMN_MACHINE, help \
+	}
+#define MAYBE(name, kind, help)                                                                \
+	{                                                                                      \
+		name, NULL, 0, GRT_CELL_##kind, GRT_COLUMN_MACHINE | GRT_COLUMN_OPTIONAL, help \
+	}
 #define GRT_FATE(NAME, name, help) IS(#name, NUMBER, help),
 
 static const struct grt_column module_columns[] = {
@@ -379,12 +384,12 @@ static const struct grt_column adapter_columns[] = {
 
 static const struct cmd_json status_json = {
 	.title = "what grtrace status --json prints",
-	.tables = GRT_TABLES(&(const struct grt_table){NULL, NULL, module_columns, GRT_TABLE_PAIRS},
-			     &(const struct grt_table){"cpus", NULL, cpu_columns, 0},
-			     &(const struct grt_table){"limits", NULL, NULL, GRT_TABLE_PAIRS},
-			     &(const struct grt_table){"adapters", NULL, adapter_columns, 0},
-			     &(const struct grt_table){"balance", NULL, status_balance_columns, GRT_TABLE_PAIRS}),
+	.tables = GRT_TABLES(
+		&(const struct grt_table){NULL, NULL, module_columns, GRT_TABLE_PAIRS},
+		&(const struct grt_table){"cpus", NULL, cpu_columns, 0},
+		&(const struct grt_table){"limits", NULL, NULL, GRT_TABLE_PAIRS},
+		&(const struct grt_table){"adapters", NULL, adapter_columns, 0},
+		&(const struct grt_table){"balance", NULL, status_balance_columns, GRT_TABLE_PAIRS}),
 };
 
-const struct cmd cmd_status = {
-	.usage = "[--json]", .opts = options, .run = status_run, .json = &status_json};
+const struct cmd cmd_status = {.usage = "[--json]", .opts = options, .run = status_run, .json = &status_json};

@@ -318,7 +318,10 @@ static int config_run(int argc, char **argv)
 	return status;
 }
 
-#define IS(name, kind, help) {name, NULL, GRT_LIST_TEXTS, GRT_CELL_##kind, GRT_COLUMN_MACHINE, help}
+#define IS(name, kind, help)                                                          \
+	{                                                                             \
+		name, NULL, GRT_LIST_TEXTS, GRT_CELL_##kind, GRT_COLUMN_MACHINE, help \
+	}
 
 static const struct grt_column setting_columns[] = {
 	IS("value", TEXT, "now"),
@@ -336,10 +339,11 @@ static const struct grt_column setting_columns[] = {
 #define GRT_KEY(name, ...) &(const struct grt_table){#name, NULL, setting_columns, GRT_TABLE_PAIRS},
 static const struct cmd_json config_json = {
 	.title = "what grtrace config --json prints: the settings of modules that are loaded",
-	.tables = (const struct grt_table *const[]){
+	.tables =
+		(const struct grt_table *const[]){
 #include <grtrace/control.def>
-		NULL,
-	},
+			NULL,
+		},
 };
 #undef GRT_KEY
 

@@ -276,13 +276,16 @@ static int doctor_run(int argc, char **argv)
 	return status;
 }
 
-#define IS(name, help) {name, NULL, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, help}
-#define FINDING                                                                               \
-	IS("name", "of the source, the feature or the cause"),                                \
+#define IS(name, help)                                                 \
+	{                                                              \
+		name, NULL, 0, GRT_CELL_TEXT, GRT_COLUMN_MACHINE, help \
+	}
+#define FINDING                                                                                 \
+	IS("name", "of the source, the feature or the cause"),                                  \
 		IS("state", "works, fails, unknown, or absent: this system has no use for it"), \
 		IS("detail", "what works, or why it does not"), IS("fix", "what to type"),      \
-	{                                                                                     \
-		.name = NULL                                                                  \
+	{                                                                                       \
+		.name = NULL                                                                    \
 	}
 
 static const struct grt_column finding_columns[] = {FINDING};
