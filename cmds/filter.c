@@ -3,6 +3,7 @@
 #include "filter.h"
 
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cmd.h"
@@ -15,9 +16,9 @@ static int filter_refuse(const struct filter *x, unsigned int refused, const cha
 		bool given;
 		const char *name;
 	} all[] = {
-		{FILTER_TIME, x->from.set, "from"}, {FILTER_TIME, x->to.set, "to"},
-		{FILTER_PID, x->pid, "pid"},	    {FILTER_COMM, x->comm, "comm"},
-		{FILTER_RING, x->ring, "ring"},	    {FILTER_DEVICE, x->gpu, "device"},
+		{FILTER_TIME, x->from.set, "from"},   {FILTER_TIME, x->to.set, "to"},
+		{FILTER_PID, x->pid, "pid"},	      {FILTER_COMM, x->comm, "comm"},
+		{FILTER_RING, x->ring, "ring"},	      {FILTER_DEVICE, x->gpu, "device"},
 		{FILTER_TYPE, x->type_names, "type"},
 	};
 
@@ -27,10 +28,19 @@ static int filter_refuse(const struct filter *x, unsigned int refused, const cha
 	return EXIT_DONE;
 }
 
+static int check_ring(const char *ring)
+{
+	if (!ring || ring[strspn(ring, "0123456789")] || strtoull(ring, NULL, 10) <= UINT32_MAX)
+		return EXIT_DONE;
+	return cmd_usage_error("--ring %s: ring ids are smaller than that", ring);
+}
+
 int filter_check(struct filter *x, unsigned int refused, const char *why)
 {
 	int status = filter_refuse(x, refused, why);
 
+	if (status == EXIT_DONE)
+		status = check_ring(x->ring);
 	if (status == EXIT_DONE && x->type_names)
 		status = cmd_event_types(x->type_names, &x->f.types);
 	x->f.by_type = x->type_names;

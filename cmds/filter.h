@@ -37,15 +37,16 @@ struct filter {
 
 /* Rows of a table of options. @type_letter: short name of --type, 0: it has none */
 #define FILTER_OPTIONS(x, type_letter)                                                               \
-	{"from", 0, OPT_TIME, "T", &(x).from, "only from here: seconds, +T after the start, -T before the end"}, \
-		{"to", 0, OPT_TIME, "T", &(x).to, "only up to here"},                                  \
-		{"pid", 'p', OPT_PID, "PID", &(x).pid, "only this process; live: end when it ends"},   \
-		{"comm", 0, OPT_STR, "NAME", &(x).comm, "only threads, or processes, of this name"},   \
-		{"ring", 'r', OPT_STR, "RING", &(x).ring, "only this ring, by its number or name"},    \
-		READING_GPU_OPTION(&(x).gpu),                                                          \
-	{                                                                                              \
-		"type", type_letter, OPT_STR, "T[,T]", &(x).type_names,                                \
-			"only events of these types (submit,complete)"                                 \
+	{"from", 0,	    OPT_TIME,                                                                \
+	 "T",	 &(x).from, "only from here: seconds, +T after the start, -T before the end"},       \
+		{"to", 0, OPT_TIME, "T", &(x).to, "only up to here"},                                \
+		{"pid", 'p', OPT_PID, "PID", &(x).pid, "only this process; live: end when it ends"}, \
+		{"comm", 0, OPT_STR, "NAME", &(x).comm, "only threads, or processes, of this name"}, \
+		{"ring", 'r', OPT_STR, "RING", &(x).ring, "only this ring, by its number or name"},  \
+		READING_GPU_OPTION(&(x).gpu),                                                        \
+	{                                                                                            \
+		"type", type_letter, OPT_STR, "T[,T]", &(x).type_names,                              \
+			"only events of these types (submit,complete)"                               \
 	}
 
 /**

@@ -106,10 +106,11 @@ static int timeline_begin_analyses(struct timeline *tl)
 
 static int nothing_selected(const struct timeline *tl)
 {
-	char pid[32] = "";
+	bool rest = opt.filter.ring || opt.filter.comm;
+	char pid[64] = "";
 
 	if (opt.filter.pid)
-		snprintf(pid, sizeof(pid), " --pid %" PRIu64, opt.filter.pid);
+		snprintf(pid, sizeof(pid), " --pid %" PRIu64 "%s", opt.filter.pid, rest ? "," : "");
 	return cmd_fail(EXIT_FAILED, NULL, "grtrace report --by ring PATH, or --by process",
 			"%s:%s%s%s%s%s: the trace has no such job", tl->input, pid,
 			opt.filter.ring ? " --ring " : "", opt.filter.ring ?: "",
