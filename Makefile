@@ -299,7 +299,9 @@ $(MOCK)/libcupti.so.13: tests/inject/mock/cupti.c $(MOCK)/libcuda.so.1
 	$(call say,LINK,$@)$(CC) $(MOCK_CFLAGS) -shared -Wl,-soname,$(@F) -o $@ $^
 $(MOCK)/app: tests/inject/mock/app.c $(MOCK)/libcuda.so.1 $(MOCK)/libcudart.so.13 include/grtrace/cuda_calls.def
 	$(call say,LINK,$@)$(CC) $(MOCK_CFLAGS) -o $@ $(filter %.c %.1 %.13,$^) -lpthread -lrt
-inject-tests: $(INJECT) $(MOCK)/app $(MOCK)/libcupti.so.13 $(BIN) $(O)/tests/inject/records $(O)/tests/inject/joined
+$(MOCK)/ranges: tests/inject/mock/ranges.c tests/inject/mock/nvtx.h $(MOCK)/libcuda.so.1 $(MOCK)/libcudart.so.13
+	$(call say,LINK,$@)$(CC) $(MOCK_CFLAGS) -o $@ $(filter %.c %.1 %.13,$^) -lpthread -ldl
+inject-tests: $(INJECT) $(MOCK)/app $(MOCK)/ranges $(MOCK)/libcupti.so.13 $(BIN) $(O)/tests/inject/records $(O)/tests/inject/joined
 
 unit-tests: $(UNIT)
 test-tools: $(TOOLS) $(BIN) $(INJECT)
